@@ -1,0 +1,19 @@
+/* clock.h - the only source of time. Tests install a fake.
+ * Layer: base.
+ * Wall time is Unix milliseconds (comparable with the API server's timestamps, steps when somebody sets the
+ * clock); boot time is CLOCK_BOOTTIME milliseconds (never steps, counts suspend): for timers and validity. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+int64_t clock_wall_ms(void);
+uint64_t clock_boot_ms(void);
+
+/* Freeze both clocks at these values (tests only); clock_fake_advance moves both. */
+void clock_fake_set(int64_t wall_ms, uint64_t boot_ms);
+void clock_fake_advance(int64_t ms);
+void clock_fake_clear(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* log.h - one line per event on stderr, typed key/value pairs, no format strings with cluster data.
+ * Layer: base.  Only process folders log; library layers return errors instead.
+ * Formats: text on a terminal, JSON lines otherwise (OPC_LOG_FORMAT=text|json decides when set). Control
+ * bytes, invalid UTF-8 and over-long values (> 512 bytes) are escaped or cut, so a line is always one line. A
+ * line that stderr does not take is dropped, never waited for. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdint.h>
+#include <stddef.h>
+
+enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
+
+struct log_kv {
+	const char *key;
+	enum { LOG_KV_STR, LOG_KV_U64, LOG_KV_I64 } kind;
+	union {
+		const char *s;
+		uint64_t u;
+		int64_t i;
+	} v;
+};
+
+#define kv_s(k, val) ((struct log_kv){ .key = (k), .kind = LOG_KV_STR, .v.s = (val) })
+#define kv_u(k, val) ((struct log_kv){ .key = (k), .kind = LOG_KV_U64, .v.u = (uint64_t)(val) })
+#define kv_i(k, val) ((struct log_kv){ .key = (k), .kind = LOG_KV_I64, .v.i = (int64_t)(val) })
+
+/* Name this process in every line, e.g. "worker/0"; copied. Call once at start. */
+void log_init(const char *component);
+void log_set_level(enum log_level level);
+
+/* Write one line; err is 0 or a negative errno that is appended as text. Returns err. */
+int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n);
+
+#define LOG_KVS_(...) ((const struct log_kv[]){ { 0 }, ##__VA_ARGS__ })
+#define LOG_(level, err, msg, ...)                                                                           \
+	log_write(level, err, "" msg, LOG_KVS_(__VA_ARGS__) + 1,                                             \
+		  sizeof(LOG_KVS_(__VA_ARGS__)) / sizeof(struct log_kv) - 1)
+
+#define log_debug(msg, ...)      ((void)LOG_(LOG_LEVEL_DEBUG, 0, msg, ##__VA_ARGS__))
+#define log_info(msg, ...)       ((void)LOG_(LOG_LEVEL_INFO, 0, msg, ##__VA_ARGS__))
+#define log_warn(err, msg, ...)  LOG_(LOG_LEVEL_WARN, err, msg, ##__VA_ARGS__)
+#define log_error(err, msg, ...) LOG_(LOG_LEVEL_ERROR, err, msg, ##__VA_ARGS__)
+
+#endif

@@ -1,0 +1,58 @@
+/* str.h - bounded parsing and escaping of text from outside. The only place with strtol-like work.
+ * Layer: base. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Borrowed bytes: not NUL-terminated, owned by whoever made them. */
+struct str {
+	const char *p;
+	size_t n;
+};
+
+#define STR_LIT(s)  ((struct str){ "" s, sizeof(s) - 1 })
+#define STR_ARG(s)  (int)(s).n, (s).p /* for "%.*s" */
+#define STR_C(cstr) ((struct str){ (cstr), strlen(cstr) })
+
+bool str_eq(struct str a, struct str b);
+bool str_is(struct str a, const char *cstr);
+bool str_empty(struct str a);
+
+/* A growing array of owned strings. Init with zeroes. */
+struct str_list {
+	char **v;
+	size_t n;
+};
+void str_list_add(struct str_list *l, const char *s, size_t n);
+bool str_list_has(const struct str_list *l, struct str s);
+void str_list_done(struct str_list *l);
+
+/* Decimal integer, whole input, no sign for u64, optional '-' for i64. 0, -EINVAL (not a number) or -ERANGE.
+ */
+int str_to_u64(const char *s, size_t n, uint64_t *ret);
+int str_to_i64(const char *s, size_t n, int64_t *ret);
+
+/* Escape for inside a JSON string: quotes, backslash, C0, DEL, bytes that are not UTF-8 (shown as \ufffd),
+ * and bidirectional controls. Writes at most size - 1 bytes plus NUL, never half an escape. Returns the bytes
+ * written. */
+size_t str_escape_json(char *dst, size_t size, const char *s, size_t n);
+
+/* Copy for a person's eyes: control bytes and invalid UTF-8 become '?'; cut at a character border. Returns
+ * bytes written. */
+size_t str_copy_printable(char *dst, size_t size, const char *s, size_t n);
+
+/* Length in bytes (1-4) of the valid UTF-8 character at s, or 0. RFC 3629. */
+size_t str_utf8_len(const char *s, size_t n);
+
+/* Levenshtein distance, for "did you mean"; inputs above 64 bytes count as SIZE_MAX. */
+size_t str_distance(const char *a, const char *b);
+
+/* "8-4-4-4-12" hex text <-> 16 bytes. str_uuid_parse returns 0, or -EINVAL when s is not such a text. */
+int str_uuid_parse(const char *s, size_t n, uint8_t ret[static 16]);
+void str_uuid_format(const uint8_t uuid[static 16], char ret[static 37]);
+
+#endif

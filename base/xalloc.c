@@ -1,0 +1,72 @@
+/* xalloc.c - see xalloc.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/xalloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/exit.h"
+
+static void *checked(void *p)
+{
+	static const char text[] = "out of memory\n";
+
+	if (p)
+		return p;
+	/* No formatting here: it might allocate. */
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(EXIT_CODE_RESOURCE);
+}
+
+void *xmalloc(size_t n)
+{
+	return checked(malloc(n ? n : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return checked(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xreallocarray(void *p, size_t n, size_t size)
+{
+	return checked(reallocarray(p, n ? n : 1, size ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return checked(strdup(s));
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	return checked(strndup(s, n));
+}
+
+void *xmemdup(const void *p, size_t n)
+{
+	void *copy = xmalloc(n);
+
+	if (n)
+		memcpy(copy, p, n);
+	return copy;
+}
+
+char *xvasprintf(const char *fmt, va_list ap)
+{
+	char *s = NULL;
+
+	return vasprintf(&s, fmt, ap) < 0 ? checked(NULL) : s;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	char *s = xvasprintf(fmt, ap);
+	va_end(ap);
+	return s;
+}

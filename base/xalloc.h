@@ -1,0 +1,21 @@
+/* xalloc.h - allocation that does not fail: out of memory ends the process with EXIT_CODE_RESOURCE and the
+ * supervisor starts it again. Safe because every input is bounded before memory is asked for it.
+ * Layer: base.  Every result is owned by the caller and released by free(). */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef BASE_XALLOC_H
+#define BASE_XALLOC_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+void *xmalloc(size_t n);
+void *xcalloc(size_t n, size_t size);
+/* Overflow of n * size ends the process like out of memory. */
+void *xreallocarray(void *p, size_t n, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+void *xmemdup(const void *p, size_t n);
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *xvasprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+
+#endif

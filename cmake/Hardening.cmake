@@ -1,0 +1,12 @@
+# Flags gcc 12 and clang 14 both take are set for both, the others only for gcc. tests/hardening reads the result from the ELF.
+add_library(opc_harden INTERFACE)
+if(OPC_HARDEN)
+	target_compile_options(opc_harden INTERFACE -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong
+		-fstack-clash-protection -fcf-protection=full -ftrivial-auto-var-init=zero -fPIE)
+	if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+		target_compile_options(opc_harden INTERFACE -fzero-call-used-regs=used-gpr)
+	else()
+		target_compile_options(opc_harden INTERFACE -enable-trivial-auto-var-init-zero-knowing-it-will-be-removed-from-clang)
+	endif()
+	target_link_options(opc_harden INTERFACE -pie -Wl,-z,relro,-z,now,-z,noexecstack)
+endif()

@@ -1,0 +1,59 @@
+# Every way to build is an option here and a preset in CMakePresets.json.
+option(OPC_WERROR "treat warnings as errors" ON)
+option(OPC_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(OPC_FUZZ "libFuzzer targets (clang)" OFF)
+option(OPC_COVERAGE "gcov instrumentation" OFF)
+option(OPC_HARDEN "hardening flags of the release build" OFF)
+option(OPC_TESTS "build the tests" ON)
+option(OPC_PROBES "let live processes answer sandbox probes (test builds only)" OFF)
+
+if(NOT CMAKE_BUILD_TYPE)
+	set(CMAKE_BUILD_TYPE RelWithDebInfo)
+endif()
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+	set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Every folder compiles with the top of the tree as its include path: "ipc/channel.h".
+include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+add_compile_definitions(_GNU_SOURCE)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
+
+# Executables lie in the build tree as they lie when installed.
+set(OPC_BINDIR ${CMAKE_BINARY_DIR}/bin)
+set(OPC_LIBEXECDIR ${CMAKE_BINARY_DIR}/libexec/ops-pod-cleaner)
+
+# opc_process(NAME SOURCES... LIBS...): one process, one executable in libexec.
+function(opc_process name)
+	cmake_parse_arguments(P "" "" "SOURCES;LIBS" ${ARGN})
+	add_executable(${name} ${P_SOURCES})
+	target_link_libraries(${name} PRIVATE ${P_LIBS} opc_warnings opc_sanitize opc_harden)
+	set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${OPC_LIBEXECDIR})
+	install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/ops-pod-cleaner)
+endfunction()
+
+# opc_layer(NAME SOURCES... LIBS...): one static library per layer folder.
+function(opc_layer name)
+	cmake_parse_arguments(L "" "" "SOURCES;LIBS" ${ARGN})
+	add_library(opc_${name} STATIC ${L_SOURCES})
+	target_link_libraries(opc_${name} PUBLIC ${L_LIBS} PRIVATE opc_warnings opc_sanitize opc_harden)
+endfunction()
+
+# The build id: two processes of different builds refuse one another.
+find_package(Git QUIET)
+set(OPC_REVISION "unknown")
+if(GIT_FOUND)
+	execute_process(COMMAND ${GIT_EXECUTABLE} -C ${CMAKE_SOURCE_DIR} rev-parse --short=12 HEAD
+		OUTPUT_VARIABLE OPC_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+	if(NOT OPC_REVISION)
+		set(OPC_REVISION "unknown")
+	endif()
+endif()
+configure_file(${CMAKE_SOURCE_DIR}/cmake/build_id.h.in ${CMAKE_BINARY_DIR}/generated/build_id.h)

@@ -1,0 +1,16 @@
+add_library(opc_sanitize INTERFACE)
+if(OPC_SANITIZE)
+	target_compile_options(opc_sanitize INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+		-fno-omit-frame-pointer)
+	target_link_options(opc_sanitize INTERFACE -fsanitize=address,undefined)
+	# The sanitizer runtimes make system calls that no role is allowed: the sandbox is built out.
+	add_compile_definitions(OPC_NO_SANDBOX=1)
+endif()
+if(OPC_COVERAGE)
+	target_compile_options(opc_sanitize INTERFACE --coverage)
+	target_link_options(opc_sanitize INTERFACE --coverage)
+	add_compile_definitions(OPC_NO_SANDBOX=1)
+endif()
+if(OPC_PROBES)
+	add_compile_definitions(OPC_PROBES=1)
+endif()

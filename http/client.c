@@ -1,0 +1,286 @@
+/* client.c - libcurl's multi interface driven by libevent.
+ * libcurl may not be re-entered from its own callbacks, and owners start and cancel from theirs: what can not
+ * be done at once is marked on the request and done when the stack has left libcurl (settle). */
+// SPDX-License-Identifier: Apache-2.0
+#include "http/client.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "http/internal.h"
+
+#define KEPT_CONNECTIONS 16L
+
+static void client_destroy(struct http_client *c);
+
+/* -- requests in and out -------------------------------------------------------------------------------- */
+
+static void finish(struct http_request *r, CURLcode code)
+{
+	struct http_client *c = r->client;
+	const bool tell = r->state != REQUEST_CANCELLED;
+	struct http_result result;
+
+	request_result(r, code, &result);
+	if (r->easy)
+		(void)curl_multi_remove_handle(c->multi, r->easy);
+	TAILQ_REMOVE(&c->requests, r, entry);
+	r->state = REQUEST_DONE;
+	if (tell)
+		r->call.on_done(r->call.ctx, &result);
+	request_free(r);
+}
+
+static void on_idle(evutil_socket_t fd, short what, void *ctx);
+
+static void arm_idle(struct http_request *r, uint64_t ms)
+{
+	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
+
+	if (!r->idle_timer)
+		r->idle_timer = evtimer_new(r->client->base, on_idle, r);
+	evtimer_add(r->idle_timer, &tv);
+}
+
+static void launch(struct http_request *r)
+{
+	struct http_client *c = r->client;
+
+	if (r->problem) {
+		finish(r, CURLE_OK);
+		return;
+	}
+	r->state = REQUEST_RUNNING;
+	if (curl_multi_add_handle(c->multi, r->easy) != CURLM_OK) {
+		r->problem = "libcurl takes no more requests";
+		r->state = REQUEST_NEW;
+		event_active(c->started, EV_TIMEOUT, 0);
+		return;
+	}
+	r->last_byte_ms = clock_boot_ms();
+	if (r->call.idle_timeout_ms)
+		arm_idle(r, r->call.idle_timeout_ms);
+}
+
+static void reap(struct http_client *c)
+{
+	const CURLMsg *m;
+	int left;
+
+	while (!c->doomed && (m = curl_multi_info_read(c->multi, &left))) {
+		struct http_request *r = NULL;
+		const CURLcode code = m->data.result;
+
+		if (m->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &r);
+		finish(r, code);
+	}
+}
+
+static struct http_request *find_unsettled(struct http_client *c)
+{
+	struct http_request *r;
+
+	TAILQ_FOREACH(r, &c->requests, entry)
+	if (r->state == REQUEST_CANCELLED || (r->state == REQUEST_NEW && !c->doomed))
+		return r;
+	return NULL;
+}
+
+/* Outside libcurl: report ends, carry out what callbacks asked for. */
+static void settle(struct http_client *c)
+{
+	struct http_request *r;
+
+	reap(c);
+	while ((r = find_unsettled(c)))
+		if (r->state == REQUEST_NEW)
+			launch(r);
+		else
+			finish(r, CURLE_OK);
+}
+
+static void enter(struct http_client *c)
+{
+	c->depth++;
+}
+
+static void leave(struct http_client *c)
+{
+	if (c->depth == 1)
+		settle(c);
+	if (--c->depth == 0 && c->doomed)
+		client_destroy(c);
+}
+
+static void on_idle(evutil_socket_t fd, short what, void *ctx)
+{
+	struct http_request *r = ctx;
+	struct http_client *c = r->client;
+	const uint64_t silent = clock_boot_ms() - r->last_byte_ms;
+
+	(void)fd;
+	(void)what;
+	if (silent < r->call.idle_timeout_ms) {
+		arm_idle(r, r->call.idle_timeout_ms - silent);
+		return;
+	}
+	enter(c);
+	r->problem = "nothing arrived for too long";
+	r->problem_kind = HTTP_TIMEOUT;
+	finish(r, CURLE_OK);
+	leave(c);
+}
+
+/* -- libcurl on libevent -------------------------------------------------------------------------------- */
+
+static void drive(struct http_client *c, curl_socket_t fd, int events)
+{
+	int running;
+
+	enter(c);
+	(void)curl_multi_socket_action(c->multi, fd, events, &running);
+	leave(c);
+}
+
+static void on_socket(evutil_socket_t fd, short what, void *ctx)
+{
+	drive(ctx, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+	(void)fd;
+	(void)what;
+	drive(ctx, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void on_started(evutil_socket_t fd, short what, void *ctx)
+{
+	(void)fd;
+	(void)what;
+	enter(ctx);
+	leave(ctx);
+}
+
+static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *assigned)
+{
+	struct http_client *c = ctx;
+	struct event *ev = assigned;
+	const short events = (short)((what & CURL_POLL_IN ? EV_READ : 0) |
+				     (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
+
+	(void)easy;
+	if (ev)
+		event_free(ev);
+	ev = what == CURL_POLL_REMOVE ? NULL : event_new(c->base, fd, events, on_socket, c);
+	if (ev)
+		event_add(ev, NULL);
+	(void)curl_multi_assign(c->multi, fd, ev);
+	return 0;
+}
+
+static int set_timer(CURLM *multi, long ms, void *ctx)
+{
+	struct http_client *c = ctx;
+	const struct timeval tv = { ms / 1000, (suseconds_t)(ms % 1000 * 1000) };
+
+	(void)multi;
+	if (ms < 0)
+		evtimer_del(c->timer);
+	else
+		evtimer_add(c->timer, &tv);
+	return 0;
+}
+
+/* -- the interface -------------------------------------------------------------------------------------- */
+
+struct http_client *http_client_new(struct event_base *base, const struct http_endpoint *e)
+{
+	struct http_client *c = xcalloc(1, sizeof(*c));
+
+	http_global_init();
+	c->base = base;
+	c->endpoint = endpoint_new(e);
+	c->timer = evtimer_new(base, on_timer, c);
+	c->started = event_new(base, -1, 0, on_started, c);
+	TAILQ_INIT(&c->requests);
+	c->multi = curl_multi_init();
+	if (!c->multi)
+		abort();
+	(void)curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+	(void)curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c);
+	(void)curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, set_timer);
+	(void)curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c);
+	(void)curl_multi_setopt(c->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+	(void)curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
+	return c;
+}
+
+static void client_destroy(struct http_client *c)
+{
+	struct http_request *r;
+
+	c->doomed = true;
+	while ((r = TAILQ_FIRST(&c->requests))) {
+		r->state = REQUEST_CANCELLED;
+		finish(r, CURLE_OK);
+	}
+	(void)curl_multi_cleanup(c->multi);
+	event_free(c->timer);
+	event_free(c->started);
+	endpoint_unref(&c->endpoint);
+	free(c);
+}
+
+void http_client_free(struct http_client **ref)
+{
+	struct http_client *c = *ref;
+	struct http_request *r;
+
+	*ref = NULL;
+	if (!c)
+		return;
+	if (c->depth == 0) {
+		client_destroy(c);
+		return;
+	}
+	c->doomed = true; /* a callback of ours is on the stack: leave() destroys */
+	TAILQ_FOREACH(r, &c->requests, entry)
+	r->state = REQUEST_CANCELLED;
+}
+
+void http_client_set_endpoint(struct http_client *c, const struct http_endpoint *e)
+{
+	struct endpoint *fresh = endpoint_new(e);
+
+	endpoint_unref(&c->endpoint);
+	c->endpoint = fresh;
+}
+
+struct http_request *http_client_start(struct http_client *c, const struct http_call *call)
+{
+	struct http_request *r = request_new(c, call);
+	const bool ready = request_prepare(r);
+
+	TAILQ_INSERT_TAIL(&c->requests, r, entry);
+	if (ready && c->depth == 0)
+		launch(r);
+	else if (c->depth == 0)
+		event_active(c->started, EV_TIMEOUT, 0); /* on_done must not come before we return */
+	return r;
+}
+
+void http_request_cancel(struct http_request **ref)
+{
+	struct http_request *r = *ref;
+
+	*ref = NULL;
+	if (!r || r->state == REQUEST_DONE)
+		return;
+	r->state = REQUEST_CANCELLED;
+	if (r->client->depth == 0)
+		finish(r, CURLE_OK);
+}

@@ -1,0 +1,247 @@
+/* endpoint.c - an http_endpoint in the form libcurl wants it. */
+// SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "http/internal.h"
+
+struct parts {
+	char *scheme, *host, *port, *rest;
+	bool ok;
+};
+
+static void parts_done(struct parts *p)
+{
+	free(p->scheme);
+	free(p->host);
+	free(p->port);
+	free(p->rest);
+}
+
+static char *url_part(CURLU *u, CURLUPart part, unsigned flags)
+{
+	char *s = NULL;
+
+	if (curl_url_get(u, part, &s, flags) != CURLUE_OK)
+		return xstrdup("");
+	char *copy = xstrdup(s);
+
+	curl_free(s);
+	return copy;
+}
+
+/* What follows the authority, without fragment and trailing slash. */
+static char *url_rest(const char *url)
+{
+	const char *authority = strstr(url, "://");
+	const char *rest = authority ? authority + 3 + strcspn(authority + 3, "/?#") : "";
+	size_t n = strcspn(rest, "#");
+
+	if (n > 0 && rest[n - 1] == '/' && !memchr(rest, '?', n))
+		n--;
+	return xstrndup(rest, n);
+}
+
+static struct parts parts_of(const char *url)
+{
+	CURLU *u = curl_url();
+	struct parts p = { 0 };
+
+	p.ok = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK;
+	p.scheme = url_part(u, CURLUPART_SCHEME, 0);
+	p.host = url_part(u, CURLUPART_HOST, 0);
+	p.port = url_part(u, CURLUPART_PORT, CURLU_DEFAULT_PORT);
+	p.rest = url_rest(url);
+	curl_url_cleanup(u);
+	p.ok = p.ok && (strcmp(p.scheme, "https") == 0 || strcmp(p.scheme, "http") == 0) && *p.host;
+	return p;
+}
+
+static bool is_literal(const char *host)
+{
+	struct in6_addr a;
+	char bare[INET6_ADDRSTRLEN];
+	const size_t n = strlen(host);
+
+	if (host[0] == '[' && n >= 2 && n - 2 < sizeof(bare)) {
+		memcpy(bare, host + 1, n - 2);
+		bare[n - 2] = '\0';
+		return inet_pton(AF_INET6, bare, &a) == 1;
+	}
+	return inet_pton(AF_INET, host, &a) == 1;
+}
+
+static bool is_loopback(const char *host)
+{
+	return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
+	       (is_literal(host) && strncmp(host, "127.", 4) == 0);
+}
+
+/* Values that go into a header must not end it (credentials come from files people edit). */
+static bool is_header_text(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			return false;
+	return true;
+}
+
+static struct curl_blob blob_of(const char *pem)
+{
+	const size_t n = pem ? strlen(pem) : 0;
+
+	return (struct curl_blob){ n ? xmemdup(pem, n) : NULL, n, CURL_BLOB_NOCOPY };
+}
+
+static void set_problem(struct endpoint *e, const char *text, const char *what)
+{
+	if (!e->problem)
+		e->problem = xasprintf("%s%s", text, what);
+}
+
+/* The URL carries the name the certificate must hold; the connection goes elsewhere (CONNECT_TO), and the
+ * Host header names the server as the operator did. */
+static void set_target(struct endpoint *e, const struct http_endpoint *from, const struct parts *p)
+{
+	const char *name = e->is_https && from->tls_server_name && *from->tls_server_name
+				   ? from->tls_server_name
+				   : p->host;
+	const bool renamed = strcmp(name, p->host) != 0;
+	const bool has_proxy = e->proxy != NULL;
+	_cleanup_free_ char *to = NULL;
+
+	if (!is_header_text(name) || strpbrk(name, "/?#@ "))
+		set_problem(e, "not a host name: ", name);
+	e->url = xasprintf("%s://%s:%s%s", p->scheme, name, p->port, p->rest);
+	if (renamed)
+		e->host_header = xasprintf("Host: %s:%s", p->host, p->port);
+	if (from->address && !has_proxy)
+		to = xasprintf("::%s", from->address);
+	else if (renamed)
+		to = xasprintf("::%s:%s", p->host, p->port);
+	if (to)
+		e->connect_to = curl_slist_append(NULL, to);
+	/* A name without an address would ask the resolver: files and threads the sandbox forbids. */
+	if (!from->address && !has_proxy && !is_literal(p->host) && strcmp(p->host, "localhost") != 0)
+		set_problem(e, "no address is known for host ", p->host);
+}
+
+static void set_proxy(struct endpoint *e, const char *proxy)
+{
+	if (!proxy || !*proxy)
+		return;
+	CURLU *u = curl_url();
+	const bool ok = curl_url_set(u, CURLUPART_URL, proxy, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK;
+	_cleanup_free_ char *host = url_part(u, CURLUPART_HOST, 0);
+
+	curl_url_cleanup(u);
+	e->proxy = xstrdup(proxy);
+	if (!ok)
+		set_problem(e, "the proxy is no URL", "");
+	else if (!is_literal(host) && strcmp(host, "localhost") != 0)
+		set_problem(e, "the proxy must be given by IP address, not by name: ", host);
+}
+
+static void set_credentials(struct endpoint *e, const struct http_endpoint *from)
+{
+	if (from->bearer_token && *from->bearer_token) {
+		if (!is_header_text(from->bearer_token))
+			set_problem(e, "the bearer token holds control characters", "");
+		else
+			e->auth_header = xasprintf("Authorization: Bearer %s", from->bearer_token);
+	} else if (from->username && *from->username) {
+		e->username = xstrdup(from->username);
+		e->password = xstrdup(from->password ? from->password : "");
+	}
+	if (from->impersonate_user && is_header_text(from->impersonate_user)) {
+		_cleanup_free_ char *user = xasprintf("Impersonate-User: %s", from->impersonate_user);
+
+		e->impersonate = curl_slist_append(e->impersonate, user);
+		for (size_t i = 0; i < from->n_impersonate_groups; i++) {
+			_cleanup_free_ char *group =
+				xasprintf("Impersonate-Group: %s", from->impersonate_groups[i]);
+
+			if (is_header_text(group))
+				e->impersonate = curl_slist_append(e->impersonate, group);
+		}
+	}
+}
+
+static void set_trust(struct endpoint *e, const struct http_endpoint *from)
+{
+	e->insecure = from->insecure;
+	if (from->ca_pem && *from->ca_pem)
+		e->ca = blob_of(from->ca_pem);
+	else if (e->is_https && !from->insecure && !http_system_ca().data)
+		set_problem(e, "no certificate authority is given and this system has no CA bundle", "");
+	e->cert = blob_of(from->cert_pem);
+	e->key = blob_of(from->key_pem);
+}
+
+struct endpoint *endpoint_new(const struct http_endpoint *from)
+{
+	struct endpoint *e = xcalloc(1, sizeof(*e));
+	struct parts p = parts_of(from->base_url ? from->base_url : "");
+
+	*e = (struct endpoint){ .refs = 1, .is_https = strcmp(p.scheme, "https") == 0 };
+	if (!p.ok)
+		set_problem(e, "not an http or https URL: ", from->base_url ? from->base_url : "(none)");
+	set_proxy(e, from->proxy);
+	set_target(e, from, &p);
+	/* Credentials never cross a network in clear (client-go's IsConfigTransportTLS). */
+	if (e->is_https || is_loopback(p.host))
+		set_credentials(e, from);
+	set_trust(e, from);
+	e->user_agent_header = xasprintf(
+		"User-Agent: %s",
+		from->user_agent && is_header_text(from->user_agent) ? from->user_agent : "ops-pod-cleaner");
+	parts_done(&p);
+	return e;
+}
+
+struct endpoint *endpoint_ref(struct endpoint *e)
+{
+	e->refs++;
+	return e;
+}
+
+static void wipe_free(char *s)
+{
+	if (s)
+		explicit_bzero(s, strlen(s));
+	free(s);
+}
+
+static void wipe_blob(struct curl_blob *b)
+{
+	if (b->data)
+		explicit_bzero(b->data, b->len);
+	free(b->data);
+}
+
+void endpoint_unref(struct endpoint **ref)
+{
+	struct endpoint *e = *ref;
+
+	*ref = NULL;
+	if (!e || --e->refs > 0)
+		return;
+	free(e->url);
+	free(e->host_header);
+	wipe_free(e->auth_header);
+	free(e->username);
+	wipe_free(e->password);
+	free(e->proxy);
+	free(e->user_agent_header);
+	curl_slist_free_all(e->connect_to);
+	curl_slist_free_all(e->impersonate);
+	wipe_blob(&e->ca);
+	wipe_blob(&e->cert);
+	wipe_blob(&e->key);
+	free(e->problem);
+	free(e);
+}

@@ -1,0 +1,128 @@
+/* global.c - http_global_init: everything libcurl and OpenSSL open, read or set up lazily happens here. */
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "http/internal.h"
+
+#define CA_BUNDLE_MAX (8u << 20)
+
+static struct curl_blob system_ca = { NULL, 0, CURL_BLOB_NOCOPY };
+
+struct curl_blob http_system_ca(void)
+{
+	return system_ca;
+}
+
+static bool read_bundle(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	size_t n = 0;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    st.st_size > (off_t)CA_BUNDLE_MAX)
+		return false;
+	char *p = xmalloc((size_t)st.st_size);
+
+	while (n < (size_t)st.st_size) {
+		const ssize_t k = read(fd, p + n, (size_t)st.st_size - n);
+
+		if (k <= 0)
+			break;
+		n += (size_t)k;
+	}
+	system_ca.data = p;
+	system_ca.len = n;
+	return n > 0;
+}
+
+/* SSL_CERT_FILE first, as OpenSSL and Go do; then where distributions keep it. */
+static void read_system_ca(void)
+{
+	static const char *const paths[] = {
+		"/etc/ssl/certs/ca-certificates.crt",
+		"/etc/pki/tls/certs/ca-bundle.crt",
+		"/etc/ssl/ca-bundle.pem",
+		"/etc/ssl/cert.pem",
+	};
+	const char *env = getenv("SSL_CERT_FILE");
+
+	if (system_ca.data || (env && *env && read_bundle(env)))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		if (read_bundle(paths[i]))
+			return;
+}
+
+static curl_socket_t give_socket(void *fd, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	(void)purpose;
+	(void)address;
+	return TAKE_FD(*(int *)fd);
+}
+
+static int already_connected(void *ctx, curl_socket_t fd, curlsocktype purpose)
+{
+	(void)ctx;
+	(void)fd;
+	(void)purpose;
+	return CURL_SOCKOPT_ALREADY_CONNECTED;
+}
+
+/* The beginning of a TLS handshake over a socketpair: makes a TLS context with the system's trust and a
+ * first greeting, then throws it away. What OpenSSL loads for that is loaded from then on. */
+static void warm_tls(void)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
+		return;
+	_cleanup_close_ int ours = pair[0], theirs = pair[1];
+	CURLM *multi = curl_multi_init();
+	CURL *easy = curl_easy_init();
+	int running = 1;
+
+	curl_easy_setopt(easy, CURLOPT_URL, "https://127.0.0.1:1/");
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+	curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+	if (system_ca.data)
+		curl_easy_setopt(easy, CURLOPT_CAINFO_BLOB, &system_ca);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, give_socket);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, &theirs);
+	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, already_connected);
+	curl_multi_add_handle(multi, easy);
+	for (int i = 0; i < 20 && running > 0; i++) {
+		struct pollfd greeting = { .fd = ours, .events = POLLIN };
+
+		curl_multi_perform(multi, &running);
+		if (poll(&greeting, 1, 1) > 0)
+			break;
+	}
+	curl_multi_remove_handle(multi, easy);
+	curl_easy_cleanup(easy);
+	curl_multi_cleanup(multi);
+}
+
+void http_global_init(void)
+{
+	static bool done;
+
+	if (done)
+		return;
+	done = true;
+	tzset();
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		abort();
+	read_system_ca();
+	warm_tls();
+}

@@ -1,0 +1,266 @@
+/* request.c - one request: its curl handle, and what its end means. */
+// SPDX-License-Identifier: Apache-2.0
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "http/internal.h"
+
+#define CONNECT_TIMEOUT_MS 10000L
+#define STREAM_BUFFER      (512L << 10)
+#define IDLE_CONN_MAX_S    60L
+/* A dead peer is noticed after 15 + 3 x 5 s of silence, or 30 s of unacknowledged data. */
+#define KEEP_IDLE_S     15L
+#define KEEP_INTERVAL_S 5L
+#define KEEP_COUNT      3
+#define USER_TIMEOUT_MS 30000
+
+struct http_request *request_new(struct http_client *c, const struct http_call *call)
+{
+	struct http_request *r = xcalloc(1, sizeof(*r));
+
+	r->client = c;
+	r->call = *call;
+	r->endpoint = endpoint_ref(c->endpoint);
+	r->retry_after_ms = -1;
+	r->repeatable = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0;
+	if (call->body)
+		r->body = xmemdup(call->body, call->body_len + (call->body_len == 0));
+	return r;
+}
+
+void request_free(struct http_request *r)
+{
+	if (r->idle_timer)
+		event_free(r->idle_timer);
+	curl_easy_cleanup(r->easy);
+	curl_slist_free_all(r->headers);
+	endpoint_unref(&r->endpoint);
+	free(r->body);
+	free(r->received);
+	free(r);
+}
+
+static int tune_socket(void *ctx, curl_socket_t fd, curlsocktype purpose)
+{
+	const int count = KEEP_COUNT;
+	const unsigned timeout = USER_TIMEOUT_MS;
+
+	(void)ctx;
+	(void)purpose;
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof(timeout));
+	return CURL_SOCKOPT_OK;
+}
+
+/* libcurl sends a request again, unasked, when a kept connection turns out to be dead. A write may have been
+ * carried out by then: it ends here, in doubt, and its owner looks before trying again. */
+static int before_send(void *userdata, char *ip, char *local_ip, int port, int local_port)
+{
+	struct http_request *r = userdata;
+
+	(void)ip;
+	(void)local_ip;
+	(void)port;
+	(void)local_port;
+	if (++r->sends == 1 || r->repeatable)
+		return CURL_PREREQFUNC_OK;
+	r->problem = "the kept connection broke after the request was sent";
+	r->problem_kind = HTTP_BROKEN;
+	return CURL_PREREQFUNC_ABORT;
+}
+
+#define SET(option, value) (void)(ok = curl_easy_setopt(r->easy, option, value) == CURLE_OK && ok)
+
+static bool set_transport(struct http_request *r)
+{
+	bool ok = true;
+
+	SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	SET(CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(CURLOPT_FOLLOWLOCATION, 0L);
+	SET(CURLOPT_NOSIGNAL, 1L);
+	SET(CURLOPT_PATH_AS_IS, 1L);
+	SET(CURLOPT_PROXY, r->endpoint->proxy ? r->endpoint->proxy : "");
+	SET(CURLOPT_NOPROXY, "");
+	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	SET(CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
+	SET(CURLOPT_TIMEOUT_MS, (long)r->call.total_timeout_ms);
+	SET(CURLOPT_TCP_KEEPALIVE, 1L);
+	SET(CURLOPT_TCP_KEEPIDLE, KEEP_IDLE_S);
+	SET(CURLOPT_TCP_KEEPINTVL, KEEP_INTERVAL_S);
+	SET(CURLOPT_SOCKOPTFUNCTION, tune_socket);
+	SET(CURLOPT_MAXAGE_CONN, IDLE_CONN_MAX_S);
+	SET(CURLOPT_CONNECT_TO, r->endpoint->connect_to);
+	if (r->call.on_data)
+		SET(CURLOPT_BUFFERSIZE, STREAM_BUFFER);
+	return ok;
+}
+
+static bool set_tls(struct http_request *r)
+{
+	struct endpoint *e = r->endpoint;
+	struct curl_blob ca = e->ca.data ? e->ca : http_system_ca();
+	bool ok = true;
+
+	if (!e->is_https)
+		return true;
+	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(CURLOPT_SSL_VERIFYPEER, e->insecure ? 0L : 1L);
+	SET(CURLOPT_SSL_VERIFYHOST, e->insecure ? 0L : 2L);
+	/* Never a path: nothing may be opened later. */
+	SET(CURLOPT_CAINFO, NULL);
+	SET(CURLOPT_CAPATH, NULL);
+	if (ca.data && !e->insecure)
+		SET(CURLOPT_CAINFO_BLOB, &ca);
+	if (e->cert.data)
+		SET(CURLOPT_SSLCERT_BLOB, &e->cert);
+	if (e->key.data)
+		SET(CURLOPT_SSLKEY_BLOB, &e->key);
+	return ok;
+}
+
+static void add_header(struct http_request *r, const char *name, const char *value)
+{
+	_cleanup_free_ char *line = xasprintf("%s: %s", name, value);
+
+	r->headers = curl_slist_append(r->headers, line);
+}
+
+static bool set_headers(struct http_request *r)
+{
+	const struct endpoint *e = r->endpoint;
+	bool ok = true;
+
+	add_header(r, "Accept", r->call.accept ? r->call.accept : "application/json");
+	r->headers = curl_slist_append(r->headers, e->user_agent_header);
+	r->headers = curl_slist_append(r->headers, "Expect:"); /* none: a body goes at once */
+	if (r->body)
+		add_header(r, "Content-Type",
+			   r->call.content_type ? r->call.content_type : "application/json");
+	if (e->host_header)
+		r->headers = curl_slist_append(r->headers, e->host_header);
+	if (e->auth_header)
+		r->headers = curl_slist_append(r->headers, e->auth_header);
+	for (const struct curl_slist *i = e->impersonate; i; i = i->next)
+		r->headers = curl_slist_append(r->headers, i->data);
+	SET(CURLOPT_HTTPHEADER, r->headers);
+	SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
+	if (e->username) {
+		SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		SET(CURLOPT_USERNAME, e->username);
+		SET(CURLOPT_PASSWORD, e->password);
+	}
+	return ok;
+}
+
+static bool set_request(struct http_request *r)
+{
+	_cleanup_free_ char *url = xasprintf("%s%s", r->endpoint->url, r->call.path);
+	bool ok = true;
+
+	SET(CURLOPT_URL, url);
+	if (strcmp(r->call.method, "HEAD") == 0) {
+		SET(CURLOPT_NOBODY, 1L);
+	} else if (r->body || strcmp(r->call.method, "POST") == 0) {
+		SET(CURLOPT_POST, 1L);
+		SET(CURLOPT_POSTFIELDS, r->body ? r->body : "");
+		SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(r->body ? r->call.body_len : 0));
+	}
+	SET(CURLOPT_CUSTOMREQUEST, r->call.method);
+	SET(CURLOPT_PRIVATE, r);
+	SET(CURLOPT_ERRORBUFFER, r->error);
+	SET(CURLOPT_PREREQFUNCTION, before_send);
+	SET(CURLOPT_PREREQDATA, r);
+	SET(CURLOPT_HEADERFUNCTION, response_header);
+	SET(CURLOPT_HEADERDATA, r);
+	SET(CURLOPT_WRITEFUNCTION, response_body);
+	SET(CURLOPT_WRITEDATA, r);
+	return ok;
+}
+
+static bool is_path(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s <= 0x20 || *s == 0x7f || *s == '#')
+			return false;
+	return true;
+}
+
+bool request_prepare(struct http_request *r)
+{
+	r->problem_kind = HTTP_CONNECT;
+	if (r->endpoint->problem)
+		r->problem = r->endpoint->problem;
+	else if (!is_path(r->call.path))
+		r->problem = "the path holds characters that a path can not hold";
+	if (r->problem)
+		return false;
+	r->easy = curl_easy_init();
+	if (!r->easy || !set_transport(r) || !set_tls(r) || !set_headers(r) || !set_request(r))
+		r->problem = "libcurl refuses the request";
+	/* the caller's */
+	r->call.method = r->call.path = r->call.accept = r->call.content_type = r->call.body = NULL;
+	return r->problem == NULL;
+}
+
+/* -- the end -------------------------------------------------------------------------------------------- */
+
+static enum http_failure failure_of(CURLcode code, const struct http_request *r)
+{
+	static const CURLcode before_request[] = {
+		CURLE_COULDNT_CONNECT,      CURLE_COULDNT_RESOLVE_HOST,     CURLE_COULDNT_RESOLVE_PROXY,
+		CURLE_SSL_CONNECT_ERROR,    CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM,
+		CURLE_SSL_CIPHER,           CURLE_SSL_CACERT_BADFILE,       CURLE_URL_MALFORMAT,
+		CURLE_UNSUPPORTED_PROTOCOL, CURLE_SSL_ISSUER_ERROR,         CURLE_PROXY,
+	};
+
+	for (size_t i = 0; r->sends == 0 && i < ARRAY_SIZE(before_request); i++)
+		if (code == before_request[i])
+			return HTTP_CONNECT;
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		return r->sends > 0 ? HTTP_TIMEOUT : HTTP_CONNECT;
+	return HTTP_BROKEN;
+}
+
+bool request_sent_whole(const struct http_request *r)
+{
+	long head = 0;
+	curl_off_t body = 0;
+
+	if (!r->easy || r->sends == 0)
+		return false;
+	if (r->sends > 1 || r->status)
+		return true;
+	curl_easy_getinfo(r->easy, CURLINFO_REQUEST_SIZE, &head);
+	curl_easy_getinfo(r->easy, CURLINFO_SIZE_UPLOAD_T, &body);
+	return head > 0 && (!r->body || (size_t)body >= r->call.body_len);
+}
+
+void request_result(struct http_request *r, CURLcode code, struct http_result *ret)
+{
+	*ret = (struct http_result){
+		.status = r->status,
+		.sent = request_sent_whole(r),
+		.content_type = r->content_type,
+		.retry_after_ms = r->retry_after_ms,
+		.server_date_ms = r->server_date_ms,
+		.body = r->received ? r->received : "",
+		.body_len = r->received_len,
+	};
+	if (r->problem) {
+		ret->failure = r->problem_kind;
+		(void)str_copy_printable(ret->error, sizeof(ret->error), r->problem, strlen(r->problem));
+	} else if (code != CURLE_OK) {
+		const char *text = r->error[0] ? r->error : curl_easy_strerror(code);
+
+		ret->failure = failure_of(code, r);
+		(void)str_copy_printable(ret->error, sizeof(ret->error), text, strlen(text));
+	}
+}
