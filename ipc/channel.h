@@ -1,0 +1,48 @@
+/* channel.h - one peer: a SEQPACKET socket on an event loop with a bounded send queue.
+ * Layer: ipc.  Threads: none.  Owns: its descriptor and queued frames; borrows the event_base. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef IPC_CHANNEL_H
+#define IPC_CHANNEL_H
+
+#include "ipc/msg.h"
+
+struct channel;
+struct event_base;
+
+/* Most frames queued for a peer that does not read. */
+#define CHANNEL_QUEUE_MAX 65536u
+
+struct channel_ops {
+	/* A valid message. fd is a descriptor that rode along (the receiver owns it) or -1. The handler may
+	 * free the channel. */
+	void (*on_msg)(void *ctx, struct channel *c, const struct msg *m, int fd);
+	/* The peer is gone (err 0: orderly EOF after everything queued was read) or broke the protocol
+	 * (-EBADMSG, -EPERM; text says what) or the socket failed. Called once; the handler frees the
+	 * channel, then or later. */
+	void (*on_close)(void *ctx, struct channel *c, int err, const char *text);
+	/* The queue is empty again after channel_send returned -EAGAIN. May be NULL. */
+	void (*on_drain)(void *ctx, struct channel *c);
+};
+
+/* fd is owned by the channel from now on and made non-blocking. `peer` is what its messages are checked
+ * against. */
+struct channel *channel_new(struct event_base *base, int fd, enum role self, enum role peer,
+			    const struct channel_ops *ops, void *ctx);
+void channel_free(struct channel **c);
+
+/* Phase that incoming messages are checked against; starts as PH_HELLO. */
+void channel_set_phase(struct channel *c, enum phase phase);
+
+/* Queue m, and fd (>= 0) beside it; fd is duplicated, the caller keeps its own. Sent in order. 0, or -EAGAIN
+ * when the queue holds CHANNEL_QUEUE_MAX frames (m is not queued), or -EPIPE after close. */
+int channel_send(struct channel *c, const struct msg *m, int fd);
+/* Forward a message exactly as channel_send does. */
+size_t channel_queued(const struct channel *c);
+/* Stop (and go on) reading: back-pressure towards the peer. */
+void channel_pause(struct channel *c, bool pause);
+/* Read everything that is there now and report it through ops; used before a dead child is reaped. */
+void channel_read_all(struct channel *c);
+/* Write what is queued, waiting up to timeout_ms. 0 or -ETIMEDOUT or -EPIPE. */
+int channel_flush(struct channel *c, int timeout_ms);
+
+#endif

@@ -1,0 +1,64 @@
+/* gen_docs.c - prints docs/protocol.md from the tables. */
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ipc/msg.h"
+
+static void print_set(unsigned set)
+{
+	const char *sep = "";
+
+	for (int r = 0; r < ROLE__MAX; r++) {
+		if (!(set & 1u << r))
+			continue;
+		printf("%s%s", sep, role_name((enum role)r));
+		sep = ", ";
+	}
+}
+
+static void print_range(const struct msg_field *f)
+{
+	if (f->kind == KIND_BOOL)
+		printf("| ");
+	else if (f->kind == KIND_I64)
+		printf("| %" PRId64 " to %" PRId64 " ", f->min, (int64_t)f->max);
+	else if (f->kind == KIND_U64)
+		printf("| %" PRId64 " to %" PRIu64 " ", f->min, f->max);
+	else
+		printf("| %" PRId64 " to %" PRIu64 " bytes ", f->min, f->max);
+}
+
+int main(void)
+{
+	static const char *const kinds[] = { "u64", "i64", "bool", "text", "name", "uid" };
+	static const char *const phases[] = { "",    "hello",      "setup",      "hello, setup",
+					      "run", "hello, run", "setup, run", "all" };
+
+	printf("# Messages between the processes\n\n"
+	       "Generated from `ipc/messages.def`; do not edit. One `SOCK_SEQPACKET` datagram is one msgpack "
+	       "array\n"
+	       "`[type, field...]` of at most %u bytes. A message of an unknown type, from a role or in a "
+	       "phase that the\n"
+	       "table does not allow, with another number of fields, another type, a value out of range, a "
+	       "character\n"
+	       "outside its set or a trailing byte ends the peer that sent it. Protocol version %u.\n\n",
+	       IPC_FRAME_MAX, IPC_PROTO);
+	for (int t = 0; t < MSG__MAX; t++) {
+		const struct msg_desc *d = msg_desc((enum msg_type)t);
+
+		printf("## %d %s\n\n%s. From ", t, d->name, d->doc);
+		print_set(d->from);
+		printf(" to ");
+		print_set(d->to);
+		printf("; phase: %s.\n\n| field | kind | range | meaning |\n|---|---|---|---|\n",
+		       phases[d->phases & 7]);
+		for (size_t i = 0; i < d->n; i++) {
+			printf("| %s | %s ", d->fields[i].name, kinds[d->fields[i].kind]);
+			print_range(&d->fields[i]);
+			printf("| %s |\n", d->fields[i].doc);
+		}
+		printf("\n");
+	}
+	return 0;
+}

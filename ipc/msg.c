@@ -1,0 +1,437 @@
+/* msg.c - see msg.h. One table of fields per message; every function here is a loop over it. The decoder
+ * reads the flat array with its own bounded cursor: msgpack-c's unpacker allocates what a hostile header asks
+ * for. */
+// SPDX-License-Identifier: Apache-2.0
+#include "ipc/msg.h"
+
+#include <errno.h>
+#include <msgpack.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+#define F_DESC(S, KIND, f, min, max, doc) { #f, KIND_##KIND, offsetof(struct S, f), min, max, doc },
+#define M(ID, name, from, to, phases, doc)                                                                   \
+	static const struct msg_field name##_fields[] = { MSG_##name##_FIELDS(F_DESC, msg_##name) };
+MSG_LIST(M)
+#undef M
+
+static const struct msg_desc descs[MSG__MAX] = {
+#define M(ID, name, from, to, phases, doc)                                                                   \
+	{ #ID, from, to, phases, name##_fields, ARRAY_SIZE(name##_fields), doc },
+	MSG_LIST(M)
+#undef M
+};
+
+/* Every message fits a frame even if all its strings are full: header 3, type 2, integer 9, string 3 +
+ * length. */
+#define F_SIZE_U64(max)                   9u
+#define F_SIZE_I64(max)                   9u
+#define F_SIZE_BOOL(max)                  1u
+#define F_SIZE_STR(max)                   (3u + (max))
+#define F_SIZE_NAME(max)                  (3u + (max))
+#define F_SIZE_UID(max)                   (3u + (max))
+#define F_SIZE(S, KIND, f, min, max, doc) +F_SIZE_##KIND(max)
+#define M(ID, name, from, to, phases, doc)                                                                   \
+	_Static_assert(5u MSG_##name##_FIELDS(F_SIZE, ) <= IPC_FRAME_MAX, #ID " does not fit a frame");
+MSG_LIST(M)
+#undef M
+
+static const char *const role_names[ROLE__MAX] = {
+#define R(ID, name, doc) name,
+#include "ipc/roles.def"
+#undef R
+};
+
+const struct msg_desc *msg_desc(enum msg_type type)
+{
+	return (unsigned)type < MSG__MAX ? &descs[type] : NULL;
+}
+
+const char *role_name(enum role role)
+{
+	return (unsigned)role < ROLE__MAX ? role_names[role] : "?";
+}
+
+int role_parse(const char *name)
+{
+	for (int i = 0; i < ROLE__MAX; i++)
+		if (strcmp(role_names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+const char *outcome_name(enum outcome outcome)
+{
+	static const char *const names[OUTCOME__MAX] = {
+		[OUTCOME_DONE] = "done",
+		[OUTCOME_GONE] = "gone",
+		[OUTCOME_REFUSED] = "refused",
+		[OUTCOME_CONFLICT] = "conflict",
+		[OUTCOME_FORBIDDEN] = "forbidden",
+		[OUTCOME_FAILED] = "failed",
+		[OUTCOME_UNCONFIRMED] = "unconfirmed",
+	};
+
+	return (unsigned)outcome < OUTCOME__MAX ? names[outcome] : "open";
+}
+
+static char *member(const struct msg *m, const struct msg_field *f)
+{
+	return (char *)(uintptr_t)&m->u + f->off;
+}
+
+static uint64_t get_u64_member(const struct msg *m, const struct msg_field *f)
+{
+	uint64_t v;
+
+	memcpy(&v, member(m, f), sizeof(v));
+	return v;
+}
+
+/* -- characters
+ * ----------------------------------------------------------------------------------------------- */
+
+static bool char_ok(enum field_kind kind, unsigned char c)
+{
+	const bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+	switch (kind) {
+	case KIND_STR:
+		return c >= 0x20 && c != 0x7f;
+	case KIND_NAME:
+		return alnum || (c && strchr("._:/*-", c));
+	case KIND_UID:
+		return alnum || c == '-';
+	default:
+		return false;
+	}
+}
+
+static bool text_ok(enum field_kind kind, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!char_ok(kind, (unsigned char)s[i]))
+			return false;
+	return true;
+}
+
+void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t n)
+{
+	const struct msg_desc *d = msg_desc(m->type);
+	const size_t off = (size_t)(field - (char *)&m->u);
+	enum field_kind kind = KIND_STR;
+
+	for (size_t i = 0; d && i < d->n; i++)
+		if (d->fields[i].off == off)
+			kind = d->fields[i].kind;
+	if (kind == KIND_STR) {
+		(void)str_copy_printable(field, size, s, n);
+		return;
+	}
+	if (n > size - 1)
+		n = size - 1;
+	for (size_t i = 0; i < n; i++)
+		field[i] = char_ok(kind, (unsigned char)s[i]) ? s[i] : '-';
+	field[n] = '\0';
+}
+
+/* -- encode
+ * ----------------------------------------------------------------------------------------------------- */
+
+struct frame {
+	uint8_t *buf;
+	size_t n;
+};
+
+static int frame_write(void *data, const char *buf, size_t len)
+{
+	struct frame *f = data;
+
+	if (len > IPC_FRAME_MAX - f->n)
+		abort(); /* the static asserts above are wrong */
+	memcpy(f->buf + f->n, buf, len);
+	f->n += len;
+	return 0;
+}
+
+static void encode_text(msgpack_packer *pk, const struct msg_field *f, const char *s)
+{
+	const size_t n = strnlen(s, f->max + 1);
+
+	if (n > f->max || n < (size_t)f->min || !text_ok(f->kind, s, n))
+		abort();
+	(void)msgpack_pack_str_with_body(pk, s, n);
+}
+
+static void encode_field(msgpack_packer *pk, const struct msg *m, const struct msg_field *f)
+{
+	const uint64_t u = f->kind == KIND_U64 || f->kind == KIND_I64 ? get_u64_member(m, f) : 0;
+	const int64_t i = (int64_t)u;
+
+	switch (f->kind) {
+	case KIND_U64:
+		if (u < (uint64_t)f->min || u > f->max)
+			abort();
+		(void)msgpack_pack_uint64(pk, u);
+		break;
+	case KIND_I64:
+		if (i < f->min || (i >= 0 && (uint64_t)i > f->max))
+			abort();
+		(void)msgpack_pack_int64(pk, i);
+		break;
+	case KIND_BOOL:
+		(void)(*(bool *)(void *)member(m, f) ? msgpack_pack_true(pk) : msgpack_pack_false(pk));
+		break;
+	case KIND_STR:
+	case KIND_NAME:
+	case KIND_UID:
+		encode_text(pk, f, member(m, f));
+		break;
+	}
+}
+
+size_t msg_encode(const struct msg *m, uint8_t buf[static IPC_FRAME_MAX])
+{
+	const struct msg_desc *d = msg_desc(m->type);
+	struct frame frame = { .buf = buf };
+	msgpack_packer pk;
+
+	if (!d)
+		abort();
+	msgpack_packer_init(&pk, &frame, frame_write);
+	(void)msgpack_pack_array(&pk, d->n + 1);
+	(void)msgpack_pack_uint64(&pk, (uint64_t)m->type);
+	for (size_t i = 0; i < d->n; i++)
+		encode_field(&pk, m, &d->fields[i]);
+	return frame.n;
+}
+
+/* -- decode
+ * ----------------------------------------------------------------------------------------------------- */
+
+struct cursor {
+	const uint8_t *p, *end;
+};
+
+static bool take(struct cursor *c, size_t n, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if ((size_t)(c->end - c->p) < n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		v = v << 8 | *c->p++;
+	*ret = v;
+	return true;
+}
+
+/* Only the shortest form of a number is accepted: one message, one sequence of bytes. */
+static bool take_u64(struct cursor *c, uint64_t *ret)
+{
+	uint64_t head;
+
+	if (!take(c, 1, &head))
+		return false;
+	if (head <= 0x7f) {
+		*ret = head;
+		return true;
+	}
+	if (head < 0xcc || head > 0xcf)
+		return false;
+	const unsigned width = 1u << (head - 0xcc);
+	const uint64_t least = width == 1 ? 0x80 : UINT64_C(1) << (4 * width);
+
+	return take(c, width, ret) && *ret >= least;
+}
+
+static bool take_negative(struct cursor *c, int64_t *ret)
+{
+	uint64_t head, v;
+
+	if (!take(c, 1, &head))
+		return false;
+	if (head >= 0xe0) {
+		*ret = (int8_t)head;
+		return true;
+	}
+	if (head < 0xd0 || head > 0xd3)
+		return false;
+	const unsigned width = 1u << (head - 0xd0);
+	const unsigned shift = 64 - 8 * width;
+	const int64_t limit = width == 1 ? -32 : -(INT64_C(1) << (4 * width - 1));
+
+	if (!take(c, width, &v))
+		return false;
+	*ret = (int64_t)(v << shift) >> shift;
+	return *ret < limit;
+}
+
+static bool take_i64(struct cursor *c, int64_t *ret)
+{
+	uint64_t u;
+
+	if (c->p == c->end)
+		return false;
+	if (*c->p >= 0xd0)
+		return take_negative(c, ret);
+	if (!take_u64(c, &u) || u > INT64_MAX)
+		return false;
+	*ret = (int64_t)u;
+	return true;
+}
+
+static bool take_text(struct cursor *c, const struct msg_field *f, char *dst)
+{
+	uint64_t head, n;
+
+	if (!take(c, 1, &head))
+		return false;
+	if (head >= 0xa0 && head <= 0xbf)
+		n = head & 0x1f;
+	else if (head == 0xd9 ? !take(c, 1, &n) || n < 32 : head != 0xda || !take(c, 2, &n) || n < 256)
+		return false;
+	if (n < (uint64_t)f->min || n > f->max || n > (size_t)(c->end - c->p) ||
+	    !text_ok(f->kind, (const char *)c->p, n))
+		return false;
+	memcpy(dst, c->p, n);
+	dst[n] = '\0';
+	c->p += n;
+	return true;
+}
+
+static bool take_field(struct cursor *c, const struct msg_field *f, char *dst)
+{
+	uint64_t u;
+	int64_t i;
+
+	switch (f->kind) {
+	case KIND_U64:
+		if (!take_u64(c, &u) || u < (uint64_t)f->min || u > f->max)
+			return false;
+		memcpy(dst, &u, sizeof(u));
+		return true;
+	case KIND_I64:
+		if (!take_i64(c, &i) || i < f->min || (i >= 0 && (uint64_t)i > f->max))
+			return false;
+		memcpy(dst, &i, sizeof(i));
+		return true;
+	case KIND_BOOL:
+		if (!take(c, 1, &u) || (u != 0xc2 && u != 0xc3))
+			return false;
+		memcpy(dst, &(bool){ u == 0xc3 }, sizeof(bool));
+		return true;
+	case KIND_STR:
+	case KIND_NAME:
+	case KIND_UID:
+		return take_text(c, f, dst);
+	}
+	return false;
+}
+
+static bool take_array(struct cursor *c, uint64_t *ret)
+{
+	uint64_t head;
+
+	if (!take(c, 1, &head))
+		return false;
+	*ret = head & 0x0f;
+	return (head & 0xf0) == 0x90 || (head == 0xdc && take(c, 2, ret) && *ret > 15);
+}
+
+int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *buf, size_t len,
+	       struct msg *ret, const char **reterr_field)
+{
+	struct cursor c = { buf, buf + len };
+	uint64_t count, type;
+	struct msg m = { 0 };
+
+	*reterr_field = "(header)";
+	if (len > IPC_FRAME_MAX || !take_array(&c, &count) || !take_u64(&c, &type) || type >= MSG__MAX)
+		return -EBADMSG;
+	const struct msg_desc *d = &descs[type];
+
+	*reterr_field = "(count)";
+	if (count != d->n + 1)
+		return -EBADMSG;
+	*reterr_field = "(sender)";
+	if (from != ROLE_SUPERVISOR && !(d->from & 1u << from))
+		return -EPERM;
+	*reterr_field = "(receiver)";
+	if (to != ROLE_SUPERVISOR && !(d->to & 1u << to))
+		return -EPERM;
+	*reterr_field = "(phase)";
+	if (!(d->phases & (unsigned)phase))
+		return -EPERM;
+	m.type = (enum msg_type)type;
+	for (size_t i = 0; i < d->n; i++) {
+		if (!take_field(&c, &d->fields[i], member(&m, &d->fields[i]))) {
+			*reterr_field = d->fields[i].name;
+			return -EBADMSG;
+		}
+	}
+	*reterr_field = "(trailing)";
+	if (c.p != c.end)
+		return -EBADMSG;
+	*reterr_field = NULL;
+	*ret = m;
+	return 0;
+}
+
+/* -- for people, and between messages
+ * ---------------------------------------------------------------------------- */
+
+static int print_field(const struct msg *m, const struct msg_field *f, char *buf, size_t size)
+{
+	switch (f->kind) {
+	case KIND_U64:
+		return snprintf(buf, size, " %s=%llu", f->name, (unsigned long long)get_u64_member(m, f));
+	case KIND_I64:
+		return snprintf(buf, size, " %s=%lld", f->name, (long long)get_u64_member(m, f));
+	case KIND_BOOL:
+		return snprintf(buf, size, " %s=%s", f->name,
+				*(bool *)(void *)member(m, f) ? "true" : "false");
+	default:
+		return snprintf(buf, size, " %s=\"%s\"", f->name, member(m, f));
+	}
+}
+
+size_t msg_print(const struct msg *m, char *buf, size_t size)
+{
+	const struct msg_desc *d = msg_desc(m->type);
+	size_t n = (size_t)snprintf(buf, size, "%s", d ? d->name : "?");
+
+	for (size_t i = 0; d && i < d->n && n < size; i++)
+		n += (size_t)print_field(m, &d->fields[i], buf + n, size - n);
+	return n < size ? n : size - 1;
+}
+
+static void copy_field(struct msg *dst, const struct msg_field *to, const struct msg *src,
+		       const struct msg_field *f)
+{
+	switch (f->kind) {
+	case KIND_U64:
+	case KIND_I64:
+		memcpy(member(dst, to), member(src, f), sizeof(uint64_t));
+		break;
+	case KIND_BOOL:
+		memcpy(member(dst, to), member(src, f), sizeof(bool));
+		break;
+	default:
+		(void)snprintf(member(dst, to), to->max + 1, "%s", member(src, f));
+	}
+}
+
+void msg_copy_fields(struct msg *dst, const struct msg *src)
+{
+	const struct msg_desc *to = msg_desc(dst->type), *from = msg_desc(src->type);
+
+	for (size_t i = 0; i < to->n; i++)
+		for (size_t k = 0; k < from->n; k++)
+			if (to->fields[i].kind == from->fields[k].kind &&
+			    strcmp(to->fields[i].name, from->fields[k].name) == 0)
+				copy_field(dst, &to->fields[i], src, &from->fields[k]);
+}
