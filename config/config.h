@@ -1,0 +1,51 @@
+/* config.h - the configuration file as it was written, and what people are told about it.
+ * Layer: config.  The struct is for everybody; the functions need libyaml (library opc_config_yaml) and are
+ * for the loader and the cli. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CONFIG_CONFIG_H
+#define CONFIG_CONFIG_H
+
+#include <stdio.h>
+
+#include "config/settings.h"
+
+struct diags;
+
+/* One entry of `clusters`. */
+struct cluster_config {
+	char *name;
+	char *kubeconfig; /* NULL = config.kubeconfig */
+	char *context;    /* NULL = current-context */
+	uint64_t workers; /* 0 = config.workers */
+	char *writer_kubeconfig, *writer_context;
+};
+
+struct config {
+	struct settings settings; /* first: rows of the table have the same offset in both */
+	uint64_t workers;
+	char *kubeconfig, *context;
+	char *api_url_file, *api_secret_file;
+	struct cluster_config *clusters;
+	size_t n_clusters;
+};
+
+/* Every key at its default. */
+void config_init(struct config *c);
+void config_done(struct config *c);
+
+/* Read and check the file `path`. ret must be config_init()ed; what is right is taken, every error and
+ * warning goes to d as "FILE:LINE:COLUMN: message". Files that the configuration names are not opened. 0, or
+ * -EINVAL when there was an error. Bounded: 1 MiB, 32 levels, 20000 values. */
+int config_load(const char *path, struct config *ret, struct diags *d);
+/* The same for a text in memory; `path` is only for the messages. */
+int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d);
+
+/* For a person: "FILE: ok" and the warnings, or all errors. Returns EXIT_CODE_OK or EXIT_CODE_CONFIG. */
+int config_check(const char *path, FILE *out);
+/* All keys with default and meaning: for a terminal; and docs/configuration.md. */
+void config_print_help(FILE *out);
+void config_print_docs(FILE *out);
+/* The configuration in force as YAML that reads back equal; secrets as "(hidden)". */
+void config_print_effective(const struct config *c, FILE *out);
+
+#endif

@@ -1,0 +1,319 @@
+/* config_docs.c - the table for people; see config.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/duration.h"
+#include "config/table.h"
+
+/* What may be written, in a word. */
+static const char *type_name(const struct setting *row)
+{
+	static const char *const names[] = {
+		[SET_SECTION] = "section",
+		[SET_OBJECTS] = "list of mappings",
+		[SET_BOOL] = "true or false",
+		[SET_COUNT] = "number",
+		[SET_DURATION] = "duration",
+		[SET_TEXT] = "text",
+		[SET_CRON] = "schedule",
+		[SET_URL] = "URL",
+		[SET_LISTEN] = "address:port",
+		[SET_ZONE] = "time zone",
+		[SET_PATH] = "path",
+		[SET_NAME] = "name",
+		[SET_NAMESPACES] = "list of namespaces",
+		[SET_REASONS] = "list of reasons",
+	};
+
+	return row->kind == SET_ENUM ? row->unit : names[row->kind];
+}
+
+static void print_range(const struct setting *row, FILE *out, const char *open, const char *close)
+{
+	char low[DURATION_MAX], high[DURATION_MAX];
+
+	if (row->kind == SET_COUNT) {
+		(void)fprintf(out, "%s%lld to %lld %s%s", open, (long long)row->min, (long long)row->max,
+			      row->unit, close);
+	} else if (row->kind == SET_DURATION) {
+		(void)duration_format(row->min * 1000000, low);
+		(void)duration_format(row->max * 1000000, high);
+		(void)fprintf(out, "%s%s to %s%s", open, low, high, close);
+	} else if (row->kind == SET_REASONS && row->unit[0] != '\0') {
+		(void)fprintf(out, "%sof %s%s", open, row->unit, close);
+	}
+}
+
+/* Words up to `width` columns, each line after `indent` blanks. */
+static void print_wrapped(FILE *out, const char *text, int indent, int width)
+{
+	int column = 0;
+
+	for (size_t n; *text; text += n) {
+		while (*text == ' ')
+			text++;
+		n = strcspn(text, " ");
+		if (column == 0 || column + 1 + (int)n > width) {
+			(void)fprintf(out, "%s%*s", column ? "\n" : "", indent, "");
+			column = indent;
+		} else {
+			(void)fputc(' ', out);
+			column++;
+		}
+		(void)fwrite(text, 1, n, out);
+		column += (int)n;
+	}
+	(void)fputc('\n', out);
+}
+
+static void print_help_row(const struct setting *row, FILE *out)
+{
+	(void)fprintf(out, "%s", row->path);
+	if (row->alias[0] != '\0')
+		(void)fprintf(out, " (or %s)", row->alias);
+	(void)fprintf(out, ": %s", type_name(row));
+	print_range(row, out, ", ", "");
+	if (row->def[0] != '\0')
+		(void)fprintf(out, "\n%*sdefault: %s", 6, "", row->def);
+	(void)fputc('\n', out);
+	print_wrapped(out, row->doc, 6, 100);
+}
+
+void config_print_help(FILE *out)
+{
+	(void)fprintf(out, "Keys of the configuration file. Case does not matter; lists may be written with "
+			   "commas.\n\n");
+	for (const struct setting *row = settings_table; row->path; row++) {
+		if (row->flags & SETTING_DERIVED)
+			continue;
+		print_help_row(row, out);
+		if (row->kind == SET_OBJECTS)
+			for (const struct setting *sub = settings_cluster_table; sub->path; sub++)
+				print_help_row(sub, out);
+	}
+}
+
+/* Text in a table cell. */
+static void print_cell(FILE *out, const char *s)
+{
+	for (; *s; s++)
+		(void)fprintf(out, *s == '|' ? "\\%c" : "%c", *s);
+}
+
+static void print_docs_row(const struct setting *row, FILE *out)
+{
+	const char *dot = strrchr(row->path, '.');
+
+	(void)fprintf(out, "| `%s` | ", dot ? dot + 1 : row->path);
+	print_cell(out, type_name(row));
+	if (row->def[0] == '\0')
+		(void)fprintf(out, " | | ");
+	else
+		(void)fprintf(out, " | `%s` | ", strlen(row->def) > 80 ? "(below)" : row->def);
+	print_cell(out, row->doc);
+	if (row->kind == SET_COUNT || row->kind == SET_DURATION)
+		print_range(row, out, " ", ".");
+	if (row->kind == SET_REASONS && row->unit[0] != '\0') {
+		(void)fprintf(out, " One ");
+		(void)fprintf(out, "of ");
+		print_cell(out, row->unit);
+		(void)fprintf(out, ".");
+	}
+	if (row->flags & SETTING_SECRET)
+		(void)fprintf(out, " A secret: never shown, sent to the reporter only.");
+	if (row->flags & SETTING_FIXED)
+		(void)fprintf(out, " Changed by a restart, not by a reload.");
+	(void)fprintf(out, " |\n");
+}
+
+static void print_table_head(FILE *out)
+{
+	(void)fprintf(out, "\n| key | value | default | meaning |\n|---|---|---|---|\n");
+}
+
+static void print_docs_section(const struct setting *section, FILE *out)
+{
+	const size_t n = strlen(section->path);
+
+	(void)fprintf(out, "\n## %s\n\n%s\n", section->path, section->doc);
+	print_table_head(out);
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (strncmp(row->path, section->path, n) == 0 && row->path[n] == '.' &&
+		    !(row->flags & SETTING_DERIVED))
+			print_docs_row(row, out);
+}
+
+static void print_long_defaults(FILE *out)
+{
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (strlen(row->def) > 80) {
+			(void)fprintf(out, "\nDefault of `%s`:\n\n", row->path);
+			for (const char *s = row->def; *s;) {
+				const size_t n = strcspn(s, ",");
+
+				(void)fprintf(out, "- `%.*s`\n", (int)n, s);
+				s += n + (s[n] == ',');
+			}
+		}
+}
+
+static void print_schedules(FILE *out)
+{
+	(void)fprintf(
+		out, "\n## Schedules\n\n"
+		     "Six fields, seconds first, mean what they meant to the original program (robfig/cron "
+		     "v1): numbers, "
+		     "`jan`-`dec`, `sun`-`sat` (weekday 0 to 6), ranges, lists, steps, `*` and `?`. When day "
+		     "and weekday are both "
+		     "restricted, either suffices; when one of them begins with `*`, also with a step, both "
+		     "must hold. Five "
+		     "fields are a crontab line (minute first), with a warning: the original read them as "
+		     "second, minute, hour, "
+		     "day, month. L, W, # and @reboot do not exist. `@every 6h` counts from the last run.\n\n"
+		     "A local time that the clocks skip in spring does not fire that day; one that they "
+		     "repeat in autumn fires "
+		     "twice. `ops-pod-cleaner cron next 'SPEC' --timezone ZONE` shows the next times.\n");
+}
+
+static void print_differences(FILE *out)
+{
+	(void)fprintf(out, "\n## Where the same file is read more carefully than by the original program\n\n"
+			   "- Items of a comma list are trimmed; the original kept the blanks, and such an "
+			   "item matched nothing.\n"
+			   "- `*` means all namespaces but `defaultExcludeNamespaces`; name one of these to "
+			   "work in it.\n"
+			   "- Evicted pods of Jobs are kept unless `includeJobs: true`.\n"
+			   "- Pods stuck in Terminating on a node that does not answer are kept unless "
+			   "`unreachableNodes: true`.\n"
+			   "- A workload is scaled to 0 only when all its newest pods fail and none of its "
+			   "pods is Ready; the original "
+			   "looked at single pods.\n"
+			   "- An unknown key, a misspelt status and a bad schedule are errors; the original "
+			   "ignored them.\n\n"
+			   "`config check` warns where this matters for a file; writing the key out ends the "
+			   "warning.\n");
+}
+
+void config_print_docs(FILE *out)
+{
+	(void)fprintf(
+		out, "# Configuration\n\n"
+		     "Generated from `config/settings.def`; do not edit.\n\n"
+		     "One YAML file. Keys are read without regard to case; an unknown key, a key given "
+		     "twice and a value "
+		     "out of its range are errors with file, line and column (`ops-pod-cleaner config "
+		     "check FILE`). A list "
+		     "is a YAML list or one text separated by commas. A duration is a number with a "
+		     "unit, `90s`, `30m`, "
+		     "`1h30m` (units ns, us, ms, s, m, h; a week is `168h`). Every duty is off until "
+		     "`enable: true`.\n\n"
+		     "Anchors, aliases, tags and several documents are refused; so is a file above 1 "
+		     "MiB or one that "
+		     "anybody may change. A relative path starts in the folder of the configuration file.\n");
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (row->kind == SET_SECTION)
+			print_docs_section(row, out);
+	(void)fprintf(out, "\n## At the top of the file\n");
+	print_table_head(out);
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (row->kind != SET_SECTION && !strchr(row->path, '.') && !(row->flags & SETTING_DERIVED))
+			print_docs_row(row, out);
+	(void)fprintf(out, "\n## clusters\n\nEach item of the list:\n");
+	print_table_head(out);
+	for (const struct setting *row = settings_cluster_table; row->path; row++)
+		print_docs_row(row, out);
+	print_long_defaults(out);
+	print_schedules(out);
+	print_differences(out);
+}
+
+/* -- the configuration in force
+ * --------------------------------------------------------------------------------- */
+
+static void print_quoted(FILE *out, const char *s)
+{
+	const size_t size = strlen(s) * 6 + 1;
+	_cleanup_free_ char *escaped = xmalloc(size);
+
+	(void)str_escape_json(escaped, size, s, strlen(s));
+	(void)fprintf(out, "\"%s\"", escaped);
+}
+
+static void print_option(FILE *out, const char *options, int64_t i)
+{
+	for (; i > 0; i--)
+		options += strcspn(options, "|") + 1;
+	(void)fprintf(out, "%.*s", (int)strcspn(options, "|"), options);
+}
+
+static void print_value(const struct setting *row, const void *base, FILE *out)
+{
+	const void *p = setting_member_const(row, base);
+	const int64_t v = setting_is_number(row->kind) ? setting_get_number(row, base) : 0;
+	char text[DURATION_MAX];
+
+	if (row->kind == SET_BOOL) {
+		(void)fprintf(out, "%s", v ? "true" : "false");
+	} else if (row->kind == SET_COUNT) {
+		(void)fprintf(out, "%lld", (long long)v);
+	} else if (row->kind == SET_DURATION) {
+		(void)duration_format(v * 1000000, text);
+		(void)fprintf(out, "%s", text);
+	} else if (row->kind == SET_ENUM) {
+		print_option(out, row->unit, v);
+	} else if (setting_is_list(row->kind)) {
+		const struct str_list *l = p;
+
+		(void)fprintf(out, "[");
+		for (size_t i = 0; i < l->n; i++) {
+			(void)fprintf(out, i > 0 ? ", " : "");
+			print_quoted(out, l->v[i]);
+		}
+		(void)fprintf(out, "]");
+	} else {
+		print_quoted(out, row->flags & SETTING_SECRET ? "(hidden)" : *(char *const *)p);
+	}
+}
+
+static bool is_absent(const struct setting *row, const void *base)
+{
+	return setting_is_text(row->kind) && !*(char *const *)setting_member_const(row, base);
+}
+
+static void print_effective_row(const struct setting *row, const void *base, const char *indent, FILE *out)
+{
+	const char *dot = strrchr(row->path, '.');
+
+	if (is_absent(row, base))
+		return;
+	(void)fprintf(out, "%s%s: ", indent, dot ? dot + 1 : row->path);
+	print_value(row, base, out);
+	(void)fputc('\n', out);
+}
+
+static void print_effective_clusters(const struct config *c, FILE *out)
+{
+	if (c->n_clusters > 0)
+		(void)fprintf(out, "clusters:\n");
+	for (size_t i = 0; i < c->n_clusters; i++)
+		for (const struct setting *row = settings_cluster_table; row->path; row++)
+			print_effective_row(row, &c->clusters[i],
+					    row == settings_cluster_table ? "  - " : "    ", out);
+}
+
+void config_print_effective(const struct config *c, FILE *out)
+{
+	for (const struct setting *row = settings_table; row->path; row++) {
+		if (row->flags & SETTING_DERIVED)
+			continue;
+		if (row->kind == SET_SECTION)
+			(void)fprintf(out, "%s:\n", row->path);
+		else if (row->kind == SET_OBJECTS)
+			print_effective_clusters(c, out);
+		else
+			print_effective_row(row, c, strchr(row->path, '.') ? "  " : "", out);
+	}
+}

@@ -1,0 +1,215 @@
+/* config_validate.c - see config_validate.h. A warning about a reading that is safer than the original
+ * program's ends when the key is written out. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config_validate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "config/cron.h"
+#include "config/diag.h"
+#include "config/duration.h"
+#include "config/zone.h"
+
+struct check {
+	const char *path;
+	const struct config *c;
+	const struct marks *marks;
+	struct diags *d;
+};
+
+static const struct mark *mark_of(const struct check *k, const char *path)
+{
+	for (size_t i = 0; settings_table[i].path; i++)
+		if (strcmp(settings_table[i].path, path) == 0)
+			return &k->marks->row[i];
+	abort();
+}
+
+static bool is_written(const struct check *k, const char *path)
+{
+	return mark_of(k, path)->line > 0;
+}
+
+#define ERROR(k, m, ...) diags_error((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
+#define WARN(k, m, ...)  diags_warn((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
+
+static const struct mark *mark_of_key(const struct check *k, enum duty duty, const char *key)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "%s.%s", duty_name(duty), key);
+	return mark_of(k, path);
+}
+
+static void check_namespaces(const struct check *k, enum duty duty)
+{
+	const struct policy *p = &k->c->settings.policy;
+	const struct str_list *list = &p->duty[duty].namespaces;
+	const struct mark *at = mark_of_key(k, duty, "namespaces");
+	const bool star = str_list_has(list, STR_LIT("*"));
+
+	if (list->n == 0) {
+		WARN(k, mark_of_key(k, duty, "enable"),
+		     "%s is enabled but works in no namespace: name some in namespaces, or \"*\" for all",
+		     duty_name(duty));
+		return;
+	}
+	for (size_t i = 0; i < list->n; i++) {
+		const struct str ns = STR_C(list->v[i]);
+
+		if (str_list_has(&p->exclude_namespaces, ns))
+			WARN(k, at, "%s.namespaces: \"%s\" is also in excludeNamespaces, which wins",
+			     duty_name(duty), ns.p);
+		else if (str_list_has(&p->default_exclude_namespaces, ns))
+			WARN(k, at,
+			     "%s.namespaces: \"%s\" is left alone unless it is named, and here it is named",
+			     duty_name(duty), ns.p);
+		else if (star && !str_is(ns, "*"))
+			WARN(k, at, "%s.namespaces: \"%s\" is already in \"*\"", duty_name(duty), ns.p);
+	}
+	if (star && !is_written(k, "defaultExcludeNamespaces"))
+		WARN(k, at,
+		     "%s.namespaces: \"*\" leaves out kube-system and %zu more (defaultExcludeNamespaces): "
+		     "name one to "
+		     "work in it",
+		     duty_name(duty), p->default_exclude_namespaces.n - 1);
+}
+
+static void check_duties(const struct check *k)
+{
+	const struct duty_policy *duty = k->c->settings.policy.duty;
+	bool any = false;
+
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		any = any || duty[d].enable;
+		if (duty[d].enable)
+			check_namespaces(k, d);
+	}
+	if (!any)
+		WARN(k, &(struct mark){ 0 },
+		     "every duty is off: write enable: true for those that shall work");
+	if (duty[DUTY_IMAGE_PULL].enable && duty[DUTY_IMAGE_PULL].hours_ms < 600000)
+		WARN(k, mark_of_key(k, DUTY_IMAGE_PULL, "hours"),
+		     "errImagePull.hours: less than 10m is short: the kubelet itself waits up to 5m between "
+		     "two tries, "
+		     "and a short outage of a registry scales workloads to 0");
+	if (duty[DUTY_EVICTED].enable && !is_written(k, "deleteEvictedPod.includeJobs"))
+		WARN(k, mark_of(k, "deleteEvictedPod"),
+		     "deleteEvictedPod keeps pods of Jobs, which the original program deleted: write "
+		     "includeJobs: true "
+		     "or false");
+	if (duty[DUTY_TERMINATING].enable && !is_written(k, "deleteTerminatingPod.unreachableNodes"))
+		WARN(k, mark_of(k, "deleteTerminatingPod"),
+		     "deleteTerminatingPod keeps pods on nodes that do not answer, which the original "
+		     "program deleted: "
+		     "write unreachableNodes: true (dangerous) or false");
+}
+
+static void check_secrets(const struct check *k)
+{
+	const struct config *c = k->c;
+
+	if (c->settings.api_url && c->api_url_file)
+		ERROR(k, mark_of(k, "tooManyRestart.apiurlFile"),
+		      "apiurl and apiurlFile are both given: keep one");
+	if (c->settings.api_secret && c->api_secret_file)
+		ERROR(k, mark_of(k, "tooManyRestart.secretFile"),
+		      "secret and secretFile are both given: keep one");
+	if (c->settings.policy.duty[DUTY_RESTARTS].enable && !c->settings.api_url && !c->api_url_file)
+		ERROR(k, mark_of(k, "tooManyRestart.enable"),
+		      "tooManyRestart is enabled but has no apiurl: write the address of the bot, or enable: "
+		      "false");
+}
+
+/* Two runs less than a minute apart flood the group. */
+static bool is_frequent(const struct cron *c, const struct zone *z)
+{
+	int64_t t = cron_next(c, z, INT64_C(1767225600000)); /* 2026-01-01 */
+
+	for (int i = 0; t != 0 && i < 60; i++) {
+		const int64_t next = cron_next(c, z, t);
+
+		if (next != 0 && next - t < 60000)
+			return true;
+		t = next;
+	}
+	return false;
+}
+
+static void check_schedule(const struct check *k)
+{
+	const struct settings *s = &k->c->settings;
+	const struct mark *at = mark_of(k, "tooManyRestart.duration");
+	const char *why, *name = s->time_zone ? s->time_zone : "UTC";
+	void *bytes = NULL;
+	struct zone *z = NULL;
+	struct cron c;
+	size_t pos, n;
+	int r;
+
+	if (!s->schedule || cron_parse(s->schedule, &c, &pos, &why) < 0)
+		return; /* reported where it was read */
+	if (c.zone[0] != '\0') {
+		name = c.zone;
+		if (is_written(k, "tooManyRestart.timeZone"))
+			WARN(k, at, "the time zone in front of the schedule, %s, is used, not timeZone",
+			     c.zone);
+	} else if (is_written(k, "tooManyRestart.timeZone")) {
+		at = mark_of(k, "tooManyRestart.timeZone");
+	}
+	r = zone_load(name, &bytes, &n);
+	if (r == 0 && bytes)
+		r = zone_parse(bytes, n, &z);
+	if (r < 0)
+		ERROR(k, at, "time zone \"%s\": %s", name, zone_error(r));
+	else if (s->policy.duty[DUTY_RESTARTS].enable && is_frequent(&c, z))
+		WARN(k, mark_of(k, "tooManyRestart.duration"),
+		     "the report is sent more than once a minute: the bot refuses more than 100 a minute");
+	zone_free(&z);
+	free(bytes);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static void check_clusters(const struct check *k)
+{
+	const struct config *c = k->c;
+
+	for (size_t i = 0; i < c->n_clusters; i++) {
+		const struct cluster_config *a = &c->clusters[i];
+
+		if (!a->name && !k->marks->cluster[i].key)
+			ERROR(k, &k->marks->cluster[i], "a cluster without a name: write name: ...");
+		for (size_t j = 0; j < i && a->name; j++) {
+			const struct cluster_config *b = &c->clusters[j];
+
+			if (!b->name)
+				continue;
+			if (same(a->name, b->name))
+				ERROR(k, &k->marks->cluster[i], "two clusters are called \"%s\"", a->name);
+			else if (same(a->kubeconfig, b->kubeconfig) && same(a->context, b->context))
+				ERROR(k, &k->marks->cluster[i],
+				      "\"%s\" and \"%s\" are the same cluster: give each its kubeconfig or "
+				      "context",
+				      b->name, a->name);
+		}
+	}
+	if (c->n_clusters > 0 && c->context)
+		WARN(k, mark_of(k, "context"), "context is not used when clusters is given: write it there");
+}
+
+void config_validate(const char *path, const struct config *c, const struct marks *marks, struct diags *d)
+{
+	const struct check k = { path, c, marks, d };
+
+	check_duties(&k);
+	check_secrets(&k);
+	check_schedule(&k);
+	check_clusters(&k);
+}

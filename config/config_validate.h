@@ -1,0 +1,25 @@
+/* config_validate.h - what is wrong, or other than people may think, only when several keys are seen
+ * together. Layer: config. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CONFIG_CONFIG_VALIDATE_H
+#define CONFIG_CONFIG_VALIDATE_H
+
+#include "config/config.h"
+#include "config/table.h"
+
+/* Where a key stands; line 0: it does not. */
+struct mark {
+	size_t line, column;
+	const char *key; /* as written; lives as long as the tree */
+};
+
+#define MARKS_MAX 96
+
+struct marks {
+	struct mark row[MARKS_MAX];        /* by index in settings_table */
+	struct mark cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
+};
+
+void config_validate(const char *path, const struct config *c, const struct marks *marks, struct diags *d);
+
+#endif

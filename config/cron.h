@@ -1,0 +1,37 @@
+/* cron.h - when a schedule fires next. Six fields mean what robfig/cron v1 makes of them (seconds first);
+ * five are a crontab line. Layer: config.  Pure: no clock, no file; the time zone comes as bytes
+ * (config/zone.h). */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CONFIG_CRON_H
+#define CONFIG_CRON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct zone;
+
+#define CRON_ZONE_MAX 64
+
+struct cron {
+	uint64_t second, minute, hour, day, month, weekday; /* bit n = value n fires */
+	bool day_star, weekday_star;                        /* the field begins with * or ? */
+	bool five_fields;                                   /* seconds were left out: read as a crontab */
+	uint64_t every_s;                                   /* @every; 0 = the fields above */
+	char zone[CRON_ZONE_MAX];                           /* of a TZ= or CRON_TZ= prefix; "" = none */
+};
+
+/* Fields: numbers, names (jan-dec, sun-sat), ranges, lists, steps, "*" and "?"; weekday 0-6; day and weekday
+ * both given: either suffices; one of them "*" (also "*" with a step): both must hold. Descriptors: @yearly
+ * @annually
+ * @monthly @weekly @daily @midnight @hourly, "@every <Go duration of at least 1s>".
+ * 0, or -EINVAL: *reterr_pos is the byte offset in spec, *reterr_text (this thread's, until the next call)
+ * says what is wrong and what to write. */
+int cron_parse(const char *spec, struct cron *ret, size_t *reterr_pos, const char **reterr_text);
+
+/* First moment after from_ms (strictly, whole seconds) whose local time in zone (NULL = UTC) matches; a local
+ * time that a clock change skips does not fire, one that it repeats fires twice. 0 when there is none up to
+ * the end of the fifth following year. All times Unix milliseconds. */
+int64_t cron_next(const struct cron *c, const struct zone *zone, int64_t from_ms);
+
+#endif

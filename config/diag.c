@@ -1,0 +1,78 @@
+/* diag.c - see diag.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/diag.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+#define LINE_MAX_BYTES 1000 /* a LOAD_LINE holds 1023 */
+
+__attribute__((format(printf, 6, 0))) static void add(struct diags *d, bool error, const char *file,
+						      size_t line, size_t column, const char *fmt, va_list ap)
+{
+	_cleanup_free_ char *message = xvasprintf(fmt, ap);
+	_cleanup_free_ char *where = !file      ? xstrdup("")
+				     : line > 0 ? xasprintf("%s:%zu:%zu: ", file, line, column)
+						: xasprintf("%s: ", file);
+	_cleanup_free_ char *all = xasprintf("%s%s%s", where, error ? "" : "warning: ", message);
+	char shown[LINE_MAX_BYTES];
+
+	d->errors += error;
+	if (d->n == DIAGS_MAX) {
+		d->dropped++;
+		return;
+	}
+	(void)str_copy_printable(shown, sizeof(shown), all, strlen(all));
+	d->v = xreallocarray(d->v, d->n + 1, sizeof(*d->v));
+	d->v[d->n++] = (struct diag){ error, xstrdup(shown), line, column };
+}
+
+void diags_error(struct diags *d, const char *file, size_t line, size_t column, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(d, true, file, line, column, fmt, ap);
+	va_end(ap);
+}
+
+void diags_warn(struct diags *d, const char *file, size_t line, size_t column, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(d, false, file, line, column, fmt, ap);
+	va_end(ap);
+}
+
+void diags_sort(struct diags *d, size_t from)
+{
+	/* At most DIAGS_MAX, mostly in order, and equal places must keep theirs. */
+	for (size_t i = from + 1; i < d->n; i++) {
+		const struct diag one = d->v[i];
+		size_t at = i;
+
+		for (; at > from; at--) {
+			const struct diag *before = &d->v[at - 1];
+
+			if (before->line < one.line ||
+			    (before->line == one.line && before->column <= one.column))
+				break;
+			d->v[at] = *before;
+		}
+		d->v[at] = one;
+	}
+}
+
+void diags_done(struct diags *d)
+{
+	for (size_t i = 0; i < d->n; i++)
+		free(d->v[i].text);
+	free(d->v);
+	*d = (struct diags){ 0 };
+}

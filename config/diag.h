@@ -1,0 +1,37 @@
+/* diag.h - errors and warnings about what a person wrote, collected so that all are told at once.
+ * Layer: config. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CONFIG_DIAG_H
+#define CONFIG_DIAG_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DIAGS_MAX 100 /* later ones are only counted */
+
+struct diag {
+	bool error;
+	char *text; /* one printable line */
+	size_t line, column;
+};
+
+/* Init with zeroes. */
+struct diags {
+	struct diag *v;
+	size_t n;
+	size_t errors; /* also those not kept */
+	size_t dropped;
+};
+
+/* "FILE:LINE:COLUMN: message"; line 0 leaves line and column out, file NULL also the file. */
+void diags_error(struct diags *d, const char *file, size_t line, size_t column, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* "FILE:LINE:COLUMN: warning: message" */
+void diags_warn(struct diags *d, const char *file, size_t line, size_t column, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* Order by line and column what was added from index `from` on. */
+void diags_sort(struct diags *d, size_t from);
+void diags_done(struct diags *d);
+
+#endif

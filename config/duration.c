@@ -1,0 +1,225 @@
+/* duration.c - see duration.h. Accepts what Go 1.26 time.ParseDuration accepts, with the same rounding. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/duration.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+#define LIMIT (UINT64_C(1) << 63)
+
+static const struct unit {
+	const char *name;
+	uint64_t ns;
+} units[] = {
+	{ "ns", 1 },
+	{ "us", 1000 },
+	{ "\xc2\xb5s", 1000 }, /* U+00B5 */
+	{ "\xce\xbcs", 1000 }, /* U+03BC */
+	{ "ms", 1000000 },
+	{ "s", UINT64_C(1000000000) },
+	{ "m", UINT64_C(60000000000) },
+	{ "h", UINT64_C(3600000000000) },
+};
+
+static _Thread_local char message[160];
+
+static int fail(const char **reterr, int r, const char *what, const char *s, size_t n, const char *hint)
+{
+	char shown[48];
+
+	(void)str_copy_printable(shown, sizeof(shown), s, n);
+	(void)snprintf(message, sizeof(message), "%s \"%s\"%s", what, shown, hint);
+	*reterr = message;
+	return r;
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+struct scan {
+	const char *p, *end;
+};
+
+/* Digits before the point. False on overflow. */
+static bool scan_whole(struct scan *s, uint64_t *ret)
+{
+	*ret = 0;
+	for (; s->p < s->end && is_digit(*s->p); s->p++) {
+		if (*ret > LIMIT / 10)
+			return false;
+		*ret = *ret * 10 + (uint64_t)(*s->p - '0');
+		if (*ret > LIMIT)
+			return false;
+	}
+	return true;
+}
+
+/* Digits behind it: value / scale. Digits beyond 63 bits are dropped. */
+static void scan_fraction(struct scan *s, uint64_t *ret, double *ret_scale)
+{
+	bool full = false;
+
+	*ret = 0;
+	*ret_scale = 1;
+	for (; s->p < s->end && is_digit(*s->p); s->p++) {
+		uint64_t next;
+
+		full = full || *ret > (LIMIT - 1) / 10;
+		if (full)
+			continue;
+		next = *ret * 10 + (uint64_t)(*s->p - '0');
+		if (next > LIMIT) {
+			full = true;
+			continue;
+		}
+		*ret = next;
+		*ret_scale *= 10;
+	}
+}
+
+static const struct unit *scan_unit(struct scan *s, struct str *ret_text)
+{
+	const char *from = s->p;
+
+	while (s->p < s->end && *s->p != '.' && !is_digit(*s->p))
+		s->p++;
+	*ret_text = (struct str){ from, (size_t)(s->p - from) };
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (str_is(*ret_text, units[i].name))
+			return &units[i];
+	return NULL;
+}
+
+/* What to write instead of a unit that Go does not have, when the whole text is one number and that unit. */
+static const char *unit_hint(struct str unit, uint64_t count)
+{
+	static _Thread_local char hint[64];
+	uint64_t hours = 0;
+
+	if (str_is(unit, "d") || str_is(unit, "day") || str_is(unit, "days"))
+		hours = 24;
+	else if (str_is(unit, "w") || str_is(unit, "week") || str_is(unit, "weeks"))
+		hours = 168;
+	if (hours == 0)
+		return "; the units are ns, us, ms, s, m and h";
+	if (count == 0 || count > 100000)
+		count = 1;
+	(void)snprintf(hint, sizeof(hint), "; days are written in hours: use %lluh",
+		       (unsigned long long)(hours * count));
+	return hint;
+}
+
+/* One number with its unit, added to *sum. */
+static int scan_term(struct scan *s, uint64_t *sum, const char **reterr)
+{
+	const char *all = s->p;
+	const size_t n = (size_t)(s->end - s->p);
+	const char *from = s->p;
+	uint64_t whole, fraction = 0;
+	double scale = 1;
+	struct str text;
+
+	if (!scan_whole(s, &whole))
+		return fail(reterr, -ERANGE, "duration out of range", all, n, "");
+	bool digits = s->p != from;
+	if (s->p < s->end && *s->p == '.') {
+		from = ++s->p;
+		scan_fraction(s, &fraction, &scale);
+		digits = digits || s->p != from;
+	}
+	if (!digits)
+		return fail(reterr, -EINVAL, "not a duration:", all, n,
+			    "; write for example 90s, 30m or 1h30m");
+	const struct unit *u = scan_unit(s, &text);
+	if (text.n == 0)
+		return fail(reterr, -EINVAL, "missing unit in duration", all, n,
+			    "; write for example 90s, 30m or 24h");
+	if (!u)
+		return fail(reterr, -EINVAL, "unknown unit in duration", all, n, unit_hint(text, whole));
+	if (whole > LIMIT / u->ns)
+		return fail(reterr, -ERANGE, "duration out of range", all, n, "");
+	whole *= u->ns;
+	if (fraction > 0)
+		whole += (uint64_t)((double)fraction * ((double)u->ns / scale));
+	if (whole > LIMIT || *sum + whole > LIMIT)
+		return fail(reterr, -ERANGE, "duration out of range", all, n, "");
+	*sum += whole;
+	return 0;
+}
+
+int duration_parse(const char *s, size_t n, int64_t *ret_ns, const char **reterr)
+{
+	struct scan scan = { s, s + n };
+	uint64_t sum = 0;
+	bool minus = false;
+
+	if (n > 0 && (*s == '-' || *s == '+')) {
+		minus = *s == '-';
+		scan.p++;
+	}
+	if (scan.p == scan.end)
+		return fail(reterr, -EINVAL, "not a duration:", s, n,
+			    "; write for example 90s, 30m or 1h30m");
+	if (scan.end - scan.p == 1 && *scan.p == '0') {
+		*ret_ns = 0;
+		return 0;
+	}
+	while (scan.p < scan.end) {
+		const int r = scan_term(&scan, &sum, reterr);
+
+		if (r < 0)
+			return r;
+	}
+	if (sum > LIMIT - 1 && !minus)
+		return fail(reterr, -ERANGE, "duration out of range", s, n, "");
+	*ret_ns = minus ? (int64_t)(0 - sum) : (int64_t)sum;
+	return 0;
+}
+
+/* v / unit as a decimal without trailing zeros, then the unit's name. */
+static size_t print_fraction(char *dst, size_t size, uint64_t v, uint64_t unit, const char *name)
+{
+	char digits[24];
+	int n = 0;
+	uint64_t rest = v % unit;
+
+	for (uint64_t place = unit / 10; rest > 0; place /= 10) {
+		digits[n++] = (char)('0' + rest / place);
+		rest %= place;
+	}
+	digits[n] = '\0';
+	const int w =
+		snprintf(dst, size, "%llu%s%s%s", (unsigned long long)(v / unit), n ? "." : "", digits, name);
+	return (size_t)w;
+}
+
+size_t duration_format(int64_t ns, char ret[static DURATION_MAX])
+{
+	const uint64_t s = UINT64_C(1000000000), abs = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	size_t w = 0;
+
+	if (ns < 0)
+		ret[w++] = '-';
+	if (abs == 0)
+		return (size_t)snprintf(ret, DURATION_MAX, "0s");
+	if (abs < 1000)
+		return w + print_fraction(ret + w, DURATION_MAX - w, abs, 1, "ns");
+	if (abs < 1000000)
+		return w + print_fraction(ret + w, DURATION_MAX - w, abs, 1000, "\xc2\xb5s");
+	if (abs < s)
+		return w + print_fraction(ret + w, DURATION_MAX - w, abs, 1000000, "ms");
+	if (abs >= 3600 * s)
+		w += (size_t)snprintf(ret + w, DURATION_MAX - w, "%lluh",
+				      (unsigned long long)(abs / s / 3600));
+	if (abs >= 60 * s)
+		w += (size_t)snprintf(ret + w, DURATION_MAX - w, "%llum",
+				      (unsigned long long)(abs / s / 60 % 60));
+	return w + print_fraction(ret + w, DURATION_MAX - w, abs % (60 * s), s, "s");
+}

@@ -1,0 +1,90 @@
+/* file.c - see file.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+
+static int fail(char *reterr, int r, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int fail(char *reterr, int r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(reterr, FILE_ERROR_MAX, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+static const char *type_name(mode_t mode)
+{
+	return S_ISDIR(mode)    ? "a directory"
+	       : S_ISFIFO(mode) ? "a pipe"
+	       : S_ISSOCK(mode) ? "a socket"
+				: "a device";
+}
+
+static int check(const struct stat *st, size_t cap, char *reterr)
+{
+	if (!S_ISREG(st->st_mode))
+		return fail(reterr, -EINVAL, "is %s, not a regular file", type_name(st->st_mode));
+	if ((uint64_t)st->st_size > cap)
+		return fail(reterr, -EFBIG, "is larger than %zu KiB: is this the right file?", cap / 1024);
+	if (st->st_mode & S_IWOTH)
+		return fail(reterr, -EPERM, "can be changed by anybody: chmod o-w it first");
+	return 0;
+}
+
+static int read_all(int fd, char *p, size_t n, size_t *ret)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		const ssize_t k = read(fd, p + got, n - got);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return -errno;
+		if (k == 0)
+			break;
+		got += (size_t)k;
+	}
+	*ret = got;
+	return 0;
+}
+
+int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char reterr[static FILE_ERROR_MAX])
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_cleanup_free_ char *p = NULL;
+	struct stat before, after;
+	size_t n = 0;
+	int r;
+
+	if (fd < 0 || fstat(fd, &before) < 0)
+		return fail(reterr, -errno, "cannot be read: %s", strerror(errno));
+	r = check(&before, cap, reterr);
+	if (r < 0)
+		return r;
+	p = xmalloc((size_t)before.st_size + 1);
+	r = read_all(fd, p, (size_t)before.st_size + 1, &n);
+	if (r < 0)
+		return fail(reterr, r, "cannot be read: %s", strerror(-r));
+	if (fstat(fd, &after) < 0 || n != (size_t)before.st_size || after.st_size != before.st_size ||
+	    after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
+		return fail(reterr, -EAGAIN, "changed while it was read: try again");
+	p[n] = '\0';
+	*ret = TAKE_PTR(p);
+	*ret_n = n;
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* file.h - read a file that a person named, whole and bounded.  Layer: config. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CONFIG_FILE_H
+#define CONFIG_FILE_H
+
+#include <stddef.h>
+
+#define FILE_ERROR_MAX 256
+
+/* A regular file (symbolic links are followed: a mounted ConfigMap is made of them) of at most cap bytes.
+ * *ret is NUL-terminated and malloc()ed. 0 or negative errno with what and remedy in reterr (without the
+ * path): -EFBIG, -EINVAL (directory, FIFO, device), -EAGAIN (changed while it was read), -EPERM (anybody may
+ * write to it). Never blocks. */
+int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char reterr[static FILE_ERROR_MAX]);
+
+#endif

@@ -1,0 +1,338 @@
+/* kubeconfig.c - sources, merging, contexts; see kubeconfig.h. The fields of an entry: kubeconfig_user.c. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/kubeconfig.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/diag.h"
+#include "config/kubeconfig_user.h"
+#include "config/tree.h"
+#include "config/url.h"
+
+#define FILES_MAX 32u
+
+/* The kubeconfigs in the order in which they win. */
+struct files {
+	char *path[FILES_MAX];
+	struct tree_node *root[FILES_MAX];
+	size_t n;
+};
+
+static void files_done(struct files *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		free(f->path[i]);
+		tree_free(&f->root[i]);
+	}
+}
+
+const char *kube_service_account_dir(void)
+{
+	const char *dir = getenv("OPC_SERVICEACCOUNT_DIR");
+
+	return dir && *dir ? dir : "/var/run/secrets/kubernetes.io/serviceaccount";
+}
+
+static const char *env_or_null(const char *name)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? s : NULL;
+}
+
+bool kube_is_in_cluster(void)
+{
+	_cleanup_free_ char *token = xasprintf("%s/token", kube_service_account_dir());
+	struct stat st;
+
+	return env_or_null("KUBERNETES_SERVICE_HOST") && env_or_null("KUBERNETES_SERVICE_PORT") &&
+	       stat(token, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static int add_file(struct files *f, const char *path, struct diags *d)
+{
+	struct tree_node *root = NULL;
+	const size_t before = d->errors;
+
+	for (size_t i = 0; i < f->n; i++)
+		if (strcmp(f->path[i], path) == 0)
+			return 0;
+	if (f->n == FILES_MAX) {
+		diags_error(d, path, 0, 0, "more than %u kubeconfig files", FILES_MAX);
+		return -EINVAL;
+	}
+	if (tree_read(path, false, &root, d) < 0 || d->errors > before) {
+		tree_free(&root);
+		return -EINVAL;
+	}
+	if (root && root->kind != TREE_MAP) {
+		diags_error(d, path, root->line, root->column, "is no kubeconfig: it is %s",
+			    tree_kind_name(root));
+		tree_free(&root);
+		return -EINVAL;
+	}
+	f->path[f->n] = xstrdup(path);
+	f->root[f->n++] = root;
+	return 0;
+}
+
+/* "a:b:c"; files that do not exist are left out, but not all. */
+static int add_files(struct files *f, const char *list, struct diags *d)
+{
+	_cleanup_free_ char *copy = xstrdup(list);
+	int r = 0;
+
+	for (char *next = copy, *path; (path = strsep(&next, ":"));)
+		if (*path != '\0' && access(path, F_OK) == 0)
+			r = add_file(f, path, d) < 0 ? -EINVAL : r;
+	if (f->n == 0 && r == 0) {
+		diags_error(d, NULL, 0, 0, "none of the files in $KUBECONFIG (%s) exists", list);
+		return -EINVAL;
+	}
+	return r;
+}
+
+/* The entry called `name` of `clusters`, `users` or `contexts`: the first file that has it wins whole. */
+static struct kube_entry find_entry(const struct files *f, const char *list, const char *member,
+				    const char *name)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct tree_node *items = tree_get(f->root[i], list);
+
+		for (const struct tree_node *n = items && items->kind == TREE_LIST ? items->first : NULL; n;
+		     n = n->next) {
+			const struct tree_node *key = tree_get(n, "name");
+
+			if (key && key->kind == TREE_SCALAR && strcmp(key->text, name) == 0)
+				return (struct kube_entry){ f->path[i], name, tree_get(n, member) };
+		}
+	}
+	return (struct kube_entry){ 0 };
+}
+
+static const char *current_context(const struct files *f)
+{
+	for (size_t i = 0; i < f->n; i++) {
+		const struct tree_node *n = tree_get(f->root[i], "current-context");
+
+		if (n && n->kind == TREE_SCALAR && n->n > 0)
+			return n->text;
+	}
+	return NULL;
+}
+
+/* "a, b, c": names that could have been meant. */
+static void list_names(const struct files *f, const char *list, char *ret, size_t size)
+{
+	size_t w = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < f->n; i++) {
+		const struct tree_node *items = tree_get(f->root[i], list);
+
+		for (const struct tree_node *n = items && items->kind == TREE_LIST ? items->first : NULL; n;
+		     n = n->next) {
+			const struct tree_node *key = tree_get(n, "name");
+
+			if (key && key->kind == TREE_SCALAR && w + key->n + 3 < size)
+				w += (size_t)snprintf(ret + w, size - w, "%s%s", w ? ", " : "", key->text);
+		}
+	}
+	if (w == 0)
+		(void)snprintf(ret, size, "none");
+}
+
+static int missing(const struct files *f, const char *list, const char *what, const char *name,
+		   struct diags *d)
+{
+	char names[400];
+
+	list_names(f, list, names, sizeof(names));
+	if (name)
+		diags_error(d, f->path[0], 0, 0, "there is no %s \"%s\"; there is: %s", what, name, names);
+	else
+		diags_error(d, f->path[0], 0, 0, "no current-context: name a %s; there is: %s", what, names);
+	return -EINVAL;
+}
+
+static int read_target(const struct files *f, const char *wanted, struct kube_target *t, struct diags *d)
+{
+	const char *name = wanted ? wanted : current_context(f);
+	const size_t before = d->errors;
+	struct kube_entry context, cluster, user;
+	const char *cluster_name, *user_name;
+
+	if (!name)
+		return missing(f, "contexts", "context", NULL, d);
+	context = find_entry(f, "contexts", "context", name);
+	if (!context.path)
+		return missing(f, "contexts", "context", name, d);
+	cluster_name = kube_entry_text(&context, "cluster", d);
+	user_name = kube_entry_text(&context, "user", d);
+	cluster =
+		cluster_name ? find_entry(f, "clusters", "cluster", cluster_name) : (struct kube_entry){ 0 };
+	if (!cluster.node)
+		return missing(f, "clusters", "cluster", cluster_name ? cluster_name : "", d);
+	kube_read_cluster(&cluster, t, d);
+	if (user_name) {
+		user = find_entry(f, "users", "user", user_name);
+		if (!user.path)
+			return missing(f, "users", "user", user_name, d);
+		if (user.node && user.node->kind == TREE_MAP)
+			kube_read_user(&user, t, d);
+	}
+	const char *ns = kube_entry_text(&context, "namespace", d);
+	t->c.namespace = ns ? xstrdup(ns) : NULL;
+	t->source = xasprintf("%s, context %s", context.path, name);
+	return d->errors > before ? -EINVAL : 0;
+}
+
+static void read_service_account(struct kube_target *t)
+{
+	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
+	const bool six = strchr(host, ':') != NULL;
+
+	t->c.server = xasprintf("https://%s%s%s:%s", six ? "[" : "", host, six ? "]" : "", port);
+	t->ca_file = xasprintf("%s/ca.crt", kube_service_account_dir());
+	t->token_file = xasprintf("%s/token", kube_service_account_dir());
+	t->source = xasprintf("service account in %s", kube_service_account_dir());
+	t->in_cluster = true;
+}
+
+/* Fill f, or t from the service account, or neither (master alone). */
+static int find_source(const struct kube_options *o, struct files *f, struct kube_target *t, struct diags *d)
+{
+	const char *env = env_or_null("KUBECONFIG"), *home = env_or_null("HOME");
+	_cleanup_free_ char *standard = xasprintf("%s/.kube/config", home ? home : "");
+
+	if (o->kubeconfig && *o->kubeconfig)
+		return add_file(f, o->kubeconfig, d);
+	if (env)
+		return add_files(f, env, d);
+	/* The token of the pod is not for another server. */
+	if (!o->master && !o->context && kube_is_in_cluster()) {
+		read_service_account(t);
+		return 0;
+	}
+	if (home && access(standard, F_OK) == 0)
+		return add_file(f, standard, d);
+	if (o->master)
+		return 0;
+	diags_error(d, NULL, 0, 0,
+		    "no API server is known: give --kubeconfig FILE, set KUBECONFIG, write %s, or run in a "
+		    "pod with a "
+		    "service account",
+		    home ? standard : "~/.kube/config");
+	return -EINVAL;
+}
+
+/* Query and fragment go, so does a trailing slash; without a scheme it depends on whether TLS is configured
+ * (client-go rest/url_utils.go). */
+static int normalise_server(struct kube_target *t, struct diags *d)
+{
+	struct cluster_settings *c = &t->c;
+	const bool tls = c->insecure || c->ca_pem || t->ca_file || c->cert_pem || t->cert_file;
+	const char *why, *scheme = strstr(c->server, "://") ? "" : tls ? "https://" : "http://";
+	char *all = xasprintf("%s%s", scheme, c->server);
+	struct url u;
+	size_t n = strcspn(all, "?#");
+
+	while (n > 0 && all[n - 1] == '/')
+		n--;
+	all[n] = '\0';
+	free(c->server);
+	c->server = all;
+	if (url_parse(all, &u, &why) < 0 || n > 2048) {
+		diags_error(d, t->source, 0, 0, "server \"%.200s\": %s", all, n > 2048 ? "too long" : why);
+		return -EINVAL;
+	}
+	return u.https;
+}
+
+static void clear(char **s)
+{
+	if (*s)
+		explicit_bzero(*s, strlen(*s));
+	free(*s);
+	*s = NULL;
+}
+
+/* client-go sends no credential where TLS does not protect it (IsConfigTransportTLS). */
+static void drop_credentials(struct kube_target *t, struct diags *d)
+{
+	struct cluster_settings *c = &t->c;
+	char **const all[] = { &c->token,   &c->username,   &c->password,    &c->cert_pem,
+			       &c->key_pem, &t->token_file, &t->cert_file,   &t->key_file,
+			       &t->ca_file, &c->ca_pem,     &t->exec.command };
+	bool any = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		any = any || *all[i];
+		clear(all[i]);
+	}
+	if (any)
+		diags_warn(d, t->source, 0, 0, "the server is not https: no credential is sent to it");
+}
+
+int kube_target_load(const struct kube_options *o, struct kube_target *ret, struct diags *d)
+{
+	struct files f = { 0 };
+	int r;
+
+	*ret = (struct kube_target){ 0 };
+	r = find_source(o, &f, ret, d);
+	if (r == 0 && f.n > 0)
+		r = read_target(&f, o->context, ret, d);
+	if (r == 0 && o->master) {
+		clear(&ret->c.server);
+		clear(&ret->c.tls_server_name);
+		ret->c.server = xstrdup(o->master);
+		if (!ret->source)
+			ret->source = xstrdup("--master");
+	}
+	files_done(&f);
+	if (r == 0)
+		r = normalise_server(ret, d);
+	if (r == 0)
+		drop_credentials(ret, d);
+	return r < 0 ? r : 0;
+}
+
+static void cluster_settings_done(struct cluster_settings *c)
+{
+	char **const all[] = { &c->name,     &c->server,   &c->address,  &c->tls_server_name,
+			       &c->proxy,    &c->ca_pem,   &c->cert_pem, &c->key_pem,
+			       &c->token,    &c->username, &c->password, &c->impersonate_user,
+			       &c->namespace };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		clear(all[i]);
+	str_list_done(&c->impersonate_groups);
+}
+
+void kube_target_done(struct kube_target *t)
+{
+	cluster_settings_done(&t->c);
+	free(t->ca_file);
+	free(t->cert_file);
+	free(t->key_file);
+	free(t->token_file);
+	free(t->exec.command);
+	free(t->exec.api_version);
+	free(t->exec.install_hint);
+	str_list_done(&t->exec.args);
+	for (size_t i = 0; i < t->exec.n_env; i++) {
+		free(t->exec.env[i].name);
+		clear(&t->exec.env[i].value);
+	}
+	free(t->exec.env);
+	free(t->source);
+	*t = (struct kube_target){ 0 };
+}

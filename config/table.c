@@ -1,0 +1,128 @@
+/* table.c - see table.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/settings.def"
+
+/* One per kind: does not compile when the member has another C type than the kind says. */
+#define TYPE_BOOL(m)       _Generic((m), bool : 1)
+#define TYPE_COUNT(m)      _Generic((m), int64_t : 1, uint64_t : 1)
+#define TYPE_DURATION(m)   _Generic((m), int64_t : 1, uint64_t : 1)
+#define TYPE_ENUM(m)       _Generic((m), enum policy_mode : 1, uint64_t : 1)
+#define TYPE_TEXT(m)       _Generic((m), char * : 1)
+#define TYPE_CRON(m)       TYPE_TEXT(m)
+#define TYPE_URL(m)        TYPE_TEXT(m)
+#define TYPE_LISTEN(m)     TYPE_TEXT(m)
+#define TYPE_ZONE(m)       TYPE_TEXT(m)
+#define TYPE_PATH(m)       TYPE_TEXT(m)
+#define TYPE_NAME(m)       TYPE_TEXT(m)
+#define TYPE_NAMESPACES(m) _Generic((m), struct str_list : 1)
+#define TYPE_REASONS(m)    TYPE_NAMESPACES(m)
+#define TYPE_STRINGS(m)    TYPE_NAMESPACES(m)
+#define TYPE_BYTES(m)      _Generic((m), void * : 1)
+#define TYPE_SECTION(m)    1
+#define TYPE_OBJECTS(m)    _Generic((m), struct cluster_config * : 1)
+
+#define ROW(S, PATH, ALIAS, KIND, MEMBER, DEF, MIN, MAX, UNIT, FLAGS, ROLES, DOC)                            \
+	{                                                                                                    \
+		.path = PATH,                                                                                \
+		.alias = ALIAS,                                                                              \
+		.kind = SET_##KIND,                                                                          \
+		.off = offsetof(struct S, MEMBER),                                                           \
+		.size = TYPE_##KIND(((struct S *)0)->MEMBER) * sizeof(((struct S *)0)->MEMBER),              \
+		.def = DEF,                                                                                  \
+		.min = MIN,                                                                                  \
+		.max = MAX,                                                                                  \
+		.unit = UNIT,                                                                                \
+		.flags = FLAGS,                                                                              \
+		.roles = ROLES,                                                                              \
+		.doc = DOC,                                                                                  \
+	},
+#define CONFIG_ROW(...)  ROW(config, __VA_ARGS__)
+#define CLUSTER_ROW(...) ROW(cluster_config, __VA_ARGS__)
+
+const struct setting settings_table[] = { SETTINGS_LIST(CONFIG_ROW){ 0 } };
+const struct setting settings_cluster_table[] = { CLUSTER_KEYS(CLUSTER_ROW){ 0 } };
+
+_Static_assert(offsetof(struct config, settings) == 0, "rows of struct settings are used on both structs");
+_Static_assert(offsetof(struct settings, zone_size) == offsetof(struct settings, zone_data) + sizeof(void *),
+	       "SET_BYTES expects the length behind the pointer");
+
+bool setting_is_text(enum setting_kind kind)
+{
+	return kind >= SET_TEXT && kind <= SET_NAME;
+}
+
+bool setting_is_list(enum setting_kind kind)
+{
+	return kind >= SET_NAMESPACES && kind <= SET_STRINGS;
+}
+
+bool setting_is_number(enum setting_kind kind)
+{
+	return kind >= SET_BOOL && kind <= SET_ENUM;
+}
+
+void *setting_member(const struct setting *row, void *base)
+{
+	return (char *)base + row->off;
+}
+
+const void *setting_member_const(const struct setting *row, const void *base)
+{
+	return (const char *)base + row->off;
+}
+
+int64_t setting_get_number(const struct setting *row, const void *base)
+{
+	const void *p = setting_member_const(row, base);
+	int64_t wide = 0;
+	uint32_t narrow = 0;
+
+	if (row->size == sizeof(bool))
+		return *(const bool *)p;
+	if (row->size == sizeof(narrow)) {
+		memcpy(&narrow, p, sizeof(narrow));
+		return narrow;
+	}
+	memcpy(&wide, p, sizeof(wide));
+	return wide;
+}
+
+void setting_set_number(const struct setting *row, void *base, int64_t v)
+{
+	void *p = setting_member(row, base);
+	const uint32_t narrow = (uint32_t)v;
+
+	if (row->size == sizeof(bool))
+		*(bool *)p = v != 0;
+	else if (row->size == sizeof(narrow))
+		memcpy(p, &narrow, sizeof(narrow));
+	else
+		memcpy(p, &v, sizeof(v));
+}
+
+void setting_clear(const struct setting *row, void *base)
+{
+	void *p = setting_member(row, base);
+
+	if (setting_is_list(row->kind)) {
+		str_list_done(p);
+	} else if (setting_is_text(row->kind)) {
+		char **s = p;
+
+		if (*s && (row->flags & SETTING_SECRET))
+			explicit_bzero(*s, strlen(*s));
+		free(*s);
+		*s = NULL;
+	} else if (row->kind == SET_BYTES) {
+		void **bytes = p;
+
+		free(*bytes);
+		*bytes = NULL;
+		memset(bytes + 1, 0, sizeof(uint64_t));
+	}
+}

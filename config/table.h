@@ -1,0 +1,77 @@
+/* table.h - config/settings.def as data.  Layer: config. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CONFIG_TABLE_H
+#define CONFIG_TABLE_H
+
+#include "config/config.h"
+
+enum setting_kind {
+	SET_SECTION, /* no value of its own */
+	SET_OBJECTS, /* list of mappings, `clusters` */
+	SET_BOOL,
+	SET_COUNT,    /* int64_t or uint64_t */
+	SET_DURATION, /* the same, milliseconds; written as a Go duration */
+	SET_ENUM,
+	SET_TEXT, /* char *, as are the next six; NULL when empty */
+	SET_CRON,
+	SET_URL,
+	SET_LISTEN,
+	SET_ZONE,
+	SET_PATH,
+	SET_NAME,
+	SET_NAMESPACES, /* struct str_list, as are the next two */
+	SET_REASONS,
+	SET_STRINGS,
+	SET_BYTES, /* void *, its uint64_t length is the next member */
+};
+
+enum {
+	SETTING_FIXED = 1,
+	SETTING_SECRET = 2,
+	SETTING_DERIVED = 4,
+	SETTING_NO_STAR = 8, /* NAMESPACES: "*" is not one */
+};
+
+struct setting {
+	const char *path, *alias;
+	enum setting_kind kind;
+	size_t off, size; /* in struct config; of the C member */
+	const char *def;
+	int64_t min, max;
+	const char *unit;
+	unsigned flags, roles;
+	const char *doc;
+};
+
+/* Rows in the order of the file; ends with path NULL. */
+extern const struct setting settings_table[];
+/* Keys of one entry of `clusters`; offsets in struct cluster_config. */
+extern const struct setting settings_cluster_table[];
+
+bool setting_is_text(enum setting_kind kind);
+bool setting_is_list(enum setting_kind kind);
+bool setting_is_number(enum setting_kind kind); /* also BOOL and ENUM */
+
+/* The member of `base` (struct config, struct settings or struct cluster_config) that a row describes. */
+void *setting_member(const struct setting *row, void *base);
+const void *setting_member_const(const struct setting *row, const void *base);
+int64_t setting_get_number(const struct setting *row, const void *base);
+void setting_set_number(const struct setting *row, void *base, int64_t v);
+/* Release what the member holds and zero it. */
+void setting_clear(const struct setting *row, void *base);
+
+/* The text among `options` (n of them) that is nearest to `word` without regard to case, or NULL when none is
+ * near. */
+const char *setting_nearest(const char *word, const char *const *options, size_t n);
+
+#define SETTING_ERROR_MAX 320
+/* Assign a value written as text: syntax and range of the row's kind; lists are separated by commas. The old
+ * value is released. 0, or -EINVAL with a message and remedy in reterr (base untouched). note receives a
+ * warning, or "". */
+int setting_assign(const struct setting *row, void *base, const char *text, size_t n,
+		   char note[static SETTING_ERROR_MAX], char reterr[static SETTING_ERROR_MAX]);
+/* Add one item to a list row, checked. As setting_assign. */
+int setting_add_item(const struct setting *row, void *base, const char *text, size_t n,
+		     char note[static SETTING_ERROR_MAX], char reterr[static SETTING_ERROR_MAX]);
+
+#endif

@@ -1,0 +1,89 @@
+/* url.c - see url.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/url.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/str.h"
+
+static int fail(const char **reterr, const char *text)
+{
+	*reterr = text;
+	return -EINVAL;
+}
+
+static int parse_port(const char *s, size_t n, struct url *u, const char **reterr)
+{
+	uint64_t port;
+
+	if (n == 0)
+		return 0;
+	if (*s != ':' || str_to_u64(s + 1, n - 1, &port) < 0 || port == 0 || port > 65535)
+		return fail(reterr, "the port of the URL is not a number from 1 to 65535");
+	u->port = (unsigned)port;
+	return 0;
+}
+
+static int parse_host(const char *s, size_t n, struct url *u, const char **reterr)
+{
+	const char *end;
+	struct in6_addr a;
+
+	if (memchr(s, '@', n))
+		return fail(reterr, "a URL with a user name or password in it is not supported");
+	u->six = n > 0 && *s == '[';
+	end = memchr(s, u->six ? ']' : ':', n);
+	if (u->six && !end)
+		return fail(reterr, "the ] behind the address in the URL is missing");
+	if (!end)
+		end = s + n;
+	if (u->six)
+		s++, n--;
+	const size_t len = (size_t)(end - s);
+	if (len == 0 || len >= sizeof(u->host))
+		return fail(reterr, "the URL has no host, or one longer than 253 bytes");
+	memcpy(u->host, s, len);
+	u->host[len] = '\0';
+	u->ip = inet_pton(u->six ? AF_INET6 : AF_INET, u->host, &a) == 1;
+	if (u->six && !u->ip)
+		return fail(reterr, "what stands in [] in the URL is not an IPv6 address");
+	if (!u->six &&
+	    strspn(u->host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_") != len)
+		return fail(reterr, "the host of the URL holds characters that no host has");
+	end += u->six;
+	return parse_port(end, n - (size_t)(end - s), u, reterr);
+}
+
+int url_parse(const char *text, struct url *ret, const char **reterr)
+{
+	struct url u = { 0 };
+	const char *s;
+	int r;
+
+	for (s = text; *s; s++)
+		if ((unsigned char)*s <= 0x20 || *s == 0x7f)
+			return fail(reterr, "the URL holds a space or a control character");
+	if (strncasecmp(text, "https://", 8) == 0) {
+		u.https = true;
+		s = text + 8;
+	} else if (strncasecmp(text, "http://", 7) == 0) {
+		s = text + 7;
+	} else {
+		return fail(reterr, "the URL does not begin with https:// or http://");
+	}
+	u.port = u.https ? 443 : 80;
+	u.path = s + strcspn(s, "/?#");
+	r = parse_host(s, (size_t)(u.path - s), &u, reterr);
+	if (r == 0)
+		*ret = u;
+	return r;
+}
+
+bool url_is_loopback(const struct url *u)
+{
+	return strcasecmp(u->host, "localhost") == 0 || strcmp(u->host, "::1") == 0 ||
+	       (u->ip && !u->six && strncmp(u->host, "127.", 4) == 0);
+}

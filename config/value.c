@@ -1,0 +1,413 @@
+/* value.c - one value written as text -> one member; see table.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/cron.h"
+#include "config/duration.h"
+#include "config/table.h"
+#include "config/url.h"
+
+struct value {
+	const struct setting *row;
+	void *base;
+	struct str text;
+	char shown[64]; /* printable */
+	char *note, *err;
+};
+
+static int fail(struct value *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int fail(struct value *v, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(v->err, SETTING_ERROR_MAX, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/* Notes about one value stand behind one another, each once. */
+static void note(struct value *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct value *v, const char *fmt, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	const size_t n = strlen(v->note);
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	if (!strstr(v->note, text))
+		(void)snprintf(v->note + n, SETTING_ERROR_MAX - n, "%s%s", n ? "; " : "", text);
+}
+
+static void lower(char *dst, size_t size, const char *s)
+{
+	size_t i = 0;
+
+	for (; s[i] && i + 1 < size; i++)
+		dst[i] = (char)(s[i] >= 'A' && s[i] <= 'Z' ? s[i] | 32 : s[i]);
+	dst[i] = '\0';
+}
+
+const char *setting_nearest(const char *word, const char *const *options, size_t n)
+{
+	char a[64], b[64];
+	const char *best = NULL;
+	size_t best_distance = strlen(word) / 3 + 2;
+
+	lower(a, sizeof(a), word);
+	for (size_t i = 0; i < n; i++) {
+		lower(b, sizeof(b), options[i]);
+		const size_t d = str_distance(a, b);
+
+		if (d < best_distance && d < strlen(b)) {
+			best = options[i];
+			best_distance = d;
+		}
+	}
+	return best;
+}
+
+/* Options written "a|b|c": the index of text, or -1 and an error that lists them. */
+static int find_option(struct value *v, struct str text, bool ignore_case)
+{
+	_cleanup_free_ char *all = xstrdup(v->row->unit);
+	const char *options[16];
+	int n = 0;
+
+	for (char *next = all, *one; (one = strsep(&next, "|")) && n < (int)ARRAY_SIZE(options);) {
+		if (ignore_case ? strlen(one) == text.n && strncasecmp(one, text.p, text.n) == 0
+				: str_is(text, one))
+			return n;
+		options[n++] = one;
+	}
+	const char *near = setting_nearest(v->shown, options, (size_t)n);
+	(void)fail(v, "\"%s\" is none of %s%s%s%s", v->shown, v->row->unit, near ? "; did you mean " : "",
+		   near ? near : "", near ? "?" : "");
+	return -1;
+}
+
+static int assign_bool(struct value *v)
+{
+	static const char *const words[2][12] = {
+		{ "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "0", "f", "F" },
+		{ "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "1", "t", "T" },
+	};
+
+	for (size_t b = 0; b < 2; b++)
+		for (size_t i = 0; i < ARRAY_SIZE(words[0]); i++)
+			if (str_is(v->text, words[b][i])) {
+				setting_set_number(v->row, v->base, (int64_t)b);
+				return 0;
+			}
+	return fail(v, "\"%s\" is neither true nor false", v->shown);
+}
+
+static int assign_count(struct value *v)
+{
+	uint64_t n = 0;
+	const int r = str_to_u64(v->text.p, v->text.n, &n);
+
+	if (r == -EINVAL || (v->text.n > 1 && v->text.p[0] == '0'))
+		return fail(v, "\"%s\" is not a whole number in decimal digits", v->shown);
+	if (r < 0 || n > (uint64_t)v->row->max || n < (uint64_t)v->row->min)
+		return fail(v, "%s is out of range: write %lld to %lld (%s)", v->shown,
+			    (long long)v->row->min, (long long)v->row->max, v->row->unit);
+	setting_set_number(v->row, v->base, (int64_t)n);
+	return 0;
+}
+
+static int assign_duration(struct value *v)
+{
+	const char *why;
+	int64_t ns, ms;
+
+	if (duration_parse(v->text.p, v->text.n, &ns, &why) < 0)
+		return fail(v, "%s", why);
+	ms = ns / 1000000 + (ns > 0 && ns % 1000000 != 0);
+	if (ns < 0 || ms < v->row->min || ms > v->row->max) {
+		char low[DURATION_MAX], high[DURATION_MAX];
+
+		(void)duration_format(v->row->min * 1000000, low);
+		(void)duration_format(v->row->max * 1000000, high);
+		return fail(v, "%s is out of range: write %s to %s", v->shown, low, high);
+	}
+	if (ns % 1000000 != 0)
+		note(v, "%s is rounded up to a millisecond", v->shown);
+	setting_set_number(v->row, v->base, ms);
+	return 0;
+}
+
+static int check_cron(struct value *v, const char *text)
+{
+	const char *why;
+	struct cron c;
+	size_t pos;
+
+	if (cron_parse(text, &c, &pos, &why) < 0)
+		return fail(v, "schedule \"%s\", character %zu: %s", v->shown, pos + 1, why);
+	if (cron_next(&c, NULL, INT64_C(1767225600000)) == 0) /* 2026-01-01: any start will do */
+		return fail(v, "schedule \"%s\" never fires: there is no such day", v->shown);
+	if (c.five_fields)
+		note(v, "5 fields are read as a crontab (minute hour day month weekday); the original "
+			"program "
+			"took them for second minute hour day month. Write 6 fields, seconds first, "
+			"to be clear");
+	return 0;
+}
+
+static int check_url(struct value *v, const char *text)
+{
+	struct url u;
+	const char *why;
+
+	if (url_parse(text, &u, &why) < 0)
+		return fail(v, "%s; write for example https://open.feishu.cn/open-apis/bot/v2/hook/...", why);
+	if (!u.https && !url_is_loopback(&u))
+		note(v, "http sends the address and the report unencrypted; write https");
+	return 0;
+}
+
+static int check_listen(struct value *v, const char *text)
+{
+	char host[64];
+	uint64_t port;
+	const char *colon = strrchr(text, ':');
+	struct in6_addr a;
+	size_t n = colon ? (size_t)(colon - text) : 0;
+	bool six = n > 2 && text[0] == '[' && text[n - 1] == ']';
+
+	if (!colon || str_to_u64(colon + 1, strlen(colon + 1), &port) < 0 || port > 65535 ||
+	    n >= sizeof(host))
+		return fail(v, "\"%s\" is not ADDRESS:PORT; write for example 127.0.0.1:9464 or [::1]:9464",
+			    v->shown);
+	(void)snprintf(host, sizeof(host), "%.*s", (int)(six ? n - 2 : n), six ? text + 1 : text);
+	if (n > 0 && strcmp(host, "localhost") != 0 && inet_pton(six ? AF_INET6 : AF_INET, host, &a) != 1)
+		return fail(v, "\"%s\": write an IP address, 0.0.0.0 or [::] for all, not a name", v->shown);
+	return 0;
+}
+
+static int check_zone(struct value *v, const char *text)
+{
+	if (text[0] == '/' || strstr(text, "..") ||
+	    text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/")] != '\0')
+		return fail(v, "\"%s\" is not a time zone name; write for example Asia/Shanghai, or UTC",
+			    v->shown);
+	return 0;
+}
+
+static int check_name(struct value *v, const char *text)
+{
+	const char *const chars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+
+	if (strspn(text, chars) != strlen(text) || text[0] == '.' || text[0] == '-')
+		return fail(v, "\"%s\" is not a name: use letters, digits, '.', '_' and '-'", v->shown);
+	return 0;
+}
+
+static int check_plain(struct value *v, const char *text)
+{
+	(void)v, (void)text;
+	return 0;
+}
+
+/* Valid UTF-8 without control characters. */
+static bool is_clean(struct str s)
+{
+	for (size_t i = 0; i < s.n;) {
+		const size_t len = str_utf8_len(s.p + i, s.n - i);
+
+		if (len == 0 || (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+			return false;
+		i += len;
+	}
+	return true;
+}
+
+static int assign_text(struct value *v)
+{
+	static int (*const check[])(struct value *, const char *) = {
+		[SET_TEXT] = check_plain,    [SET_CRON] = check_cron, [SET_URL] = check_url,
+		[SET_LISTEN] = check_listen, [SET_ZONE] = check_zone, [SET_PATH] = check_plain,
+		[SET_NAME] = check_name,
+	};
+	_cleanup_free_ char *text = xstrndup(v->text.p, v->text.n);
+	char **member = setting_member(v->row, v->base);
+	int r;
+
+	if (!is_clean(v->text))
+		return fail(v, "the text holds control characters or is not UTF-8");
+	if (v->text.n < (size_t)v->row->min)
+		return fail(v, "the text is empty");
+	if (v->text.n > (size_t)v->row->max)
+		return fail(v, "the text has %zu bytes, at most %lld are allowed", v->text.n,
+			    (long long)v->row->max);
+	r = v->text.n > 0 ? check[v->row->kind](v, text) : 0;
+	if (r < 0)
+		return r;
+	setting_clear(v->row, v->base);
+	/* An empty listen address means "off", unlike an absent one; other empty texts are absent. */
+	*member = v->text.n > 0 || v->row->kind == SET_LISTEN ? TAKE_PTR(text) : NULL;
+	return 0;
+}
+
+static int check_namespace(struct value *v, struct str s)
+{
+	if (str_is(s, "*")) {
+		if (v->row->flags & SETTING_NO_STAR)
+			return fail(v, "\"*\" is not possible here: name the namespaces");
+		return 0;
+	}
+	if (memchr(s.p, '*', s.n) || memchr(s.p, '?', s.n))
+		return fail(v, "\"%s\": patterns are not supported; name each namespace, or \"*\" for all",
+			    v->shown);
+	if (s.n > 63)
+		return fail(v, "\"%s\" is longer than a namespace can be (63)", v->shown);
+	for (size_t i = 0; i < s.n; i++) {
+		const bool alnum = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9');
+
+		if (!alnum && (s.p[i] != '-' || i == 0 || i == s.n - 1))
+			return fail(v,
+				    "\"%s\" cannot be a namespace: lower case letters, digits and '-' only",
+				    v->shown);
+	}
+	return 0;
+}
+
+static int check_reason(struct value *v, struct str *s)
+{
+	if (s->n > 5 && memcmp(s->p, "Init:", 5) == 0) {
+		s->p += 5;
+		s->n -= 5;
+		note(v,
+		     "\"%s\": init containers are judged by the same reasons; "
+		     "\"Init:\" is left out",
+		     v->shown);
+	}
+	if (v->row->unit[0] != '\0')
+		return find_option(v, *s, false) < 0 ? -EINVAL : 0;
+	for (size_t i = 0; i < s->n; i++)
+		if ((s->p[i] | 32) < 'a' || (s->p[i] | 32) > 'z')
+			return fail(
+				v,
+				"\"%s\" cannot be a container's reason: letters only, as in CrashLoopBackOff",
+				v->shown);
+	return 0;
+}
+
+static struct str trim(struct str s)
+{
+	while (s.n > 0 && (*s.p == ' ' || *s.p == '\t'))
+		s = (struct str){ s.p + 1, s.n - 1 };
+	while (s.n > 0 && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
+		s.n--;
+	return s;
+}
+
+static int add_item(struct value *v, struct str_list *list)
+{
+	struct str s = trim(v->text);
+	int r = 0;
+
+	(void)str_copy_printable(v->shown, sizeof(v->shown), s.p, s.n);
+	if (s.n == 0) {
+		note(v, "an empty item is left out");
+		return 0;
+	}
+	if (s.n != v->text.n)
+		note(v,
+		     "spaces around \"%s\" are left out (the original program kept them, so that the item "
+		     "matched nothing)",
+		     v->shown);
+	if (!is_clean(s) || s.n > 253)
+		return fail(v, "an item is longer than 253 bytes or holds control characters");
+	if (v->row->kind == SET_NAMESPACES)
+		r = check_namespace(v, s);
+	else if (v->row->kind == SET_REASONS)
+		r = check_reason(v, &s);
+	if (r < 0)
+		return r;
+	if (str_list_has(list, s)) {
+		note(v, "\"%s\" is there twice", v->shown);
+		return 0;
+	}
+	if (list->n >= (size_t)v->row->max)
+		return fail(v, "more than %lld items", (long long)v->row->max);
+	str_list_add(list, s.p, s.n);
+	return 0;
+}
+
+static int assign_list(struct value *v)
+{
+	struct str_list list = { 0 };
+	struct str all = v->text;
+	int r = 0;
+
+	for (size_t at = 0; all.n > 0 && at <= all.n && r == 0;) {
+		const char *comma = memchr(all.p + at, ',', all.n - at);
+		const size_t end = comma ? (size_t)(comma - all.p) : all.n;
+
+		v->text = (struct str){ all.p + at, end - at };
+		r = add_item(v, &list);
+		at = end + 1;
+	}
+	if (r == 0 && list.n < (size_t)v->row->min)
+		r = fail(v, "the list is empty");
+	if (r < 0) {
+		str_list_done(&list);
+		return r;
+	}
+	setting_clear(v->row, v->base);
+	*(struct str_list *)setting_member(v->row, v->base) = list;
+	return 0;
+}
+
+static struct value value_of(const struct setting *row, void *base, const char *text, size_t n, char *note,
+			     char *err)
+{
+	struct value v = { .row = row, .base = base, .text = { text, n }, .note = note, .err = err };
+
+	note[0] = '\0';
+	(void)str_copy_printable(v.shown, sizeof(v.shown), text, n);
+	return v;
+}
+
+int setting_assign(const struct setting *row, void *base, const char *text, size_t n,
+		   char note[static SETTING_ERROR_MAX], char reterr[static SETTING_ERROR_MAX])
+{
+	struct value v = value_of(row, base, text, n, note, reterr);
+	int i;
+
+	if (row->kind == SET_BOOL)
+		return assign_bool(&v);
+	if (row->kind == SET_COUNT)
+		return assign_count(&v);
+	if (row->kind == SET_DURATION)
+		return assign_duration(&v);
+	if (setting_is_text(row->kind))
+		return assign_text(&v);
+	if (setting_is_list(row->kind))
+		return assign_list(&v);
+	i = find_option(&v, v.text, true);
+	if (i < 0)
+		return -EINVAL;
+	setting_set_number(row, base, i);
+	return 0;
+}
+
+int setting_add_item(const struct setting *row, void *base, const char *text, size_t n,
+		     char note[static SETTING_ERROR_MAX], char reterr[static SETTING_ERROR_MAX])
+{
+	struct value v = value_of(row, base, text, n, note, reterr);
+
+	return add_item(&v, setting_member(row, base));
+}

@@ -1,0 +1,115 @@
+/* zone_file.c - find and read a time zone; see zone.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/zone.h"
+
+#define NAME_MAX_BYTES 63
+
+static const char *database(void)
+{
+	const char *dir = getenv("TZDIR");
+
+	return dir && *dir ? dir : "/usr/share/zoneinfo";
+}
+
+static bool is_zone_name(const char *s)
+{
+	static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/.";
+	const size_t n = strlen(s);
+
+	return n > 0 && n <= NAME_MAX_BYTES && strspn(s, chars) == n && s[0] != '/' && s[0] != '.' &&
+	       !strstr(s, "..");
+}
+
+static int read_zone(const char *path, void **ret, size_t *ret_size)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_cleanup_free_ uint8_t *p = NULL;
+	struct stat st;
+	struct zone *z = NULL;
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0 || st.st_size > (off_t)ZONE_SIZE_MAX)
+		return -EBADMSG;
+	p = xmalloc((size_t)st.st_size);
+	n = read(fd, p, (size_t)st.st_size);
+	if (n < 0)
+		return -errno;
+	r = zone_parse(p, (size_t)n, &z);
+	if (r < 0)
+		return r;
+	zone_free(&z);
+	*ret = TAKE_PTR(p);
+	*ret_size = (size_t)n;
+	return 0;
+}
+
+static int load_local(void **ret, size_t *ret_size)
+{
+	const char *tz = getenv("TZ");
+	int r;
+
+	if (tz && *tz == ':')
+		tz++;
+	if (tz && strcmp(tz, "Local") != 0)
+		return *tz == '/' ? read_zone(tz, ret, ret_size) : zone_load(tz, ret, ret_size);
+	r = read_zone("/etc/localtime", ret, ret_size);
+	if (r != -ENOENT)
+		return r;
+	*ret = NULL; /* a machine that does not say is in UTC */
+	*ret_size = 0;
+	return 0;
+}
+
+int zone_load(const char *name, void **ret, size_t *ret_size)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int r;
+
+	if (*name == '\0' || strcmp(name, "UTC") == 0) {
+		*ret = NULL;
+		*ret_size = 0;
+		return 0;
+	}
+	if (strcmp(name, "Local") == 0)
+		return load_local(ret, ret_size);
+	if (!is_zone_name(name))
+		return -EINVAL;
+	(void)snprintf(path, sizeof(path), "%s/%s", database(), name);
+	r = read_zone(path, ret, ret_size);
+	if (r == -ENOENT && (stat(database(), &st) < 0 || !S_ISDIR(st.st_mode)))
+		return -ENOPKG;
+	return r;
+}
+
+const char *zone_error(int err)
+{
+	switch (err) {
+	case -EINVAL:
+		return "not a time zone name; write for example Asia/Shanghai, or UTC";
+	case -ENOENT:
+		return "no such time zone; write for example Asia/Shanghai, or UTC";
+	case -ENOPKG:
+		return "this machine has no time zone database (package tzdata): install it or write UTC";
+	case -EBADMSG:
+		return "its file is not a time zone file";
+	default:
+		return strerror(-err);
+	}
+}

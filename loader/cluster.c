@@ -1,0 +1,270 @@
+/* cluster.c - one cluster: kubeconfig, then the files it names, its plugin, its address. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "config/file.h"
+#include "config/url.h"
+#include "loader/loader.h"
+
+#define PEM_MAX_BYTES   (1u << 20)
+#define TOKEN_MAX_BYTES (64u << 10)
+/* client-go takes a token file for expired 1 min after reading, with 10 s to spare; certificates after 5 min.
+ */
+#define TOKEN_FILE_MS  50000u
+#define CERT_FILE_MS   300000u
+#define NAME_MS        300000u
+#define EXEC_EARLY_MS  60000
+#define EXEC_SOON_MS   10000
+#define EXEC_TIMEOUT_S 20
+
+void loader_refresh_within(struct loader_refresh *r, uint64_t ms)
+{
+	if (ms > 0 && (r->ms == 0 || ms < r->ms))
+		r->ms = ms;
+}
+
+static bool lasting_error(struct loader *l)
+{
+	l->lasting = true;
+	return false;
+}
+
+static bool read_pem(struct loader *l, const char *path, const char *what, char **ret)
+{
+	char why[FILE_ERROR_MAX];
+	size_t n;
+
+	if (!path)
+		return true;
+	free(*ret);
+	*ret = NULL;
+	if (file_read(path, PEM_MAX_BYTES, ret, &n, why) < 0) {
+		diags_error(&l->diags, path, 0, 0, "%s: %s", what, why);
+		return lasting_error(l);
+	}
+	if (strlen(*ret) != n || !strstr(*ret, "-----BEGIN ")) {
+		diags_error(&l->diags, path, 0, 0, "%s: the file is not PEM (-----BEGIN ...)", what);
+		return lasting_error(l);
+	}
+	return true;
+}
+
+static void trim(char *s)
+{
+	const char *const blanks = " \t\r\n";
+	const size_t skip = strspn(s, blanks);
+	size_t n = strlen(s + skip);
+
+	memmove(s, s + skip, n + 1);
+	while (n > 0 && strchr(blanks, s[n - 1]))
+		s[--n] = '\0';
+}
+
+/* The file wins while it can be read; a token beside it is the fallback. */
+static bool read_token(struct loader *l, struct kube_target *t)
+{
+	char why[FILE_ERROR_MAX];
+	_cleanup_free_ char *token = NULL;
+	size_t n = 0;
+	const int r = file_read(t->token_file, TOKEN_MAX_BYTES, &token, &n, why);
+
+	loader_refresh_within(&l->refresh, TOKEN_FILE_MS);
+	if (r < 0 && t->c.token) {
+		diags_warn(&l->diags, t->token_file, 0, 0, "token: %s; the token beside it is used", why);
+		return true;
+	}
+	if (r < 0) {
+		diags_error(&l->diags, t->token_file, 0, 0, "token: %s", why);
+		return lasting_error(l);
+	}
+	if (strlen(token) == n)
+		trim(token);
+	if (strlen(token) > n || token[0] == '\0' || token[strcspn(token, " \t\r\n")] != '\0') {
+		diags_error(&l->diags, t->token_file, 0, 0,
+			    "token: the file is empty or holds more than a token");
+		return lasting_error(l);
+	}
+	free(t->c.token);
+	t->c.token = TAKE_PTR(token);
+	return true;
+}
+
+static bool run_plugin(struct loader *l, struct kube_target *t)
+{
+	char why[LOADER_ERROR_MAX];
+	int64_t expiry;
+	const int r = loader_exec(t, EXEC_TIMEOUT_S * 1000, &expiry, why);
+
+	if (r < 0) {
+		diags_error(&l->diags, t->source, 0, 0, "%s", why);
+		l->lasting = l->lasting || r == -ENOENT;
+		return false;
+	}
+	if (expiry > 0) {
+		const int64_t left = expiry - clock_wall_ms() - EXEC_EARLY_MS;
+
+		loader_refresh_within(&l->refresh, left > EXEC_SOON_MS ? (uint64_t)left : EXEC_SOON_MS);
+	}
+	return true;
+}
+
+/* The proxy's name goes too: the process that uses it cannot ask the DNS. */
+static bool resolve_proxy(struct loader *l, struct kube_target *t)
+{
+	static const char socks[] = "socks5://";
+	const bool is_socks = strncmp(t->c.proxy, socks, strlen(socks)) == 0;
+	_cleanup_free_ char *address = NULL, *as_http = NULL;
+	char why[LOADER_ERROR_MAX];
+	const char *text;
+	struct url u;
+
+	as_http = is_socks ? xasprintf("http://%s", t->c.proxy + strlen(socks)) : xstrdup(t->c.proxy);
+	if (url_parse(as_http, &u, &text) < 0) {
+		diags_error(&l->diags, t->source, 0, 0, "proxy-url: %s", text);
+		return lasting_error(l);
+	}
+	if (u.ip && !is_socks)
+		return true;
+	if (u.https) {
+		diags_error(&l->diags, t->source, 0, 0,
+			    "proxy-url: an https proxy needs an IP address as its host");
+		return lasting_error(l);
+	}
+	const unsigned port = is_socks && !strrchr(t->c.proxy + strlen(socks), ':') ? 1080 : u.port;
+
+	if (!u.ip && loader_resolve(u.host, port, &address, why) < 0) {
+		diags_error(&l->diags, t->source, 0, 0, "proxy-url: %s", why);
+		return false;
+	}
+	if (!u.ip)
+		loader_refresh_within(&l->refresh, NAME_MS);
+	else
+		address = xasprintf("%s%s%s:%u", u.six ? "[" : "", u.host, u.six ? "]" : "", port);
+	free(t->c.proxy);
+	/* curl's socks5h leaves the name of the API server to the proxy, as Go's socks5 does. */
+	t->c.proxy = xasprintf("%s%s", is_socks ? "socks5h://" : "http://", address);
+	return true;
+}
+
+static bool resolve_server(struct loader *l, struct kube_target *t)
+{
+	char why[LOADER_ERROR_MAX];
+	const char *text;
+	struct url u;
+
+	if (t->c.proxy)
+		return resolve_proxy(l, t);
+	if (url_parse(t->c.server, &u, &text) < 0 || u.ip)
+		return true; /* kube_target_load has checked it */
+	if (loader_resolve(u.host, u.port, &t->c.address, why) < 0) {
+		diags_error(&l->diags, t->source, 0, 0, "API server: %s", why);
+		return false;
+	}
+	loader_refresh_within(&l->refresh, NAME_MS);
+	return true;
+}
+
+static bool load_target(struct loader *l, const struct kube_options *o, struct kube_target *t)
+{
+	const bool found = kube_target_load(o, t, &l->diags) == 0;
+	bool ok = found || lasting_error(l);
+
+	if (!found)
+		return false;
+	if (t->cert_file || t->ca_file)
+		loader_refresh_within(&l->refresh, CERT_FILE_MS);
+	ok = read_pem(l, t->ca_file, "certificate authority", &t->c.ca_pem) && ok;
+	ok = read_pem(l, t->cert_file, "client certificate", &t->c.cert_pem) && ok;
+	ok = read_pem(l, t->key_file, "client key", &t->c.key_pem) && ok;
+	ok = (!t->token_file || read_token(l, t)) && ok;
+	if (ok && t->exec.command)
+		ok = run_plugin(l, t);
+	return resolve_server(l, t) && ok;
+}
+
+/* In effect one cluster, whether `clusters` is there or not. */
+static struct cluster_config effective(const struct loader *l, size_t i)
+{
+	const struct config *c = &l->config;
+	const bool single = c->n_clusters == 0;
+	struct cluster_config e = single ? (struct cluster_config){ .context = c->context } : c->clusters[i];
+
+	if (single)
+		e.name = (char *)(uintptr_t) "default";
+	if (e.workers == 0)
+		e.workers = c->workers;
+	return e;
+}
+
+static char *find_kubeconfig(const struct loader *l, const char *own)
+{
+	if (own)
+		return loader_path(l, own);
+	if (l->options->kubeconfig)
+		return xstrdup(l->options->kubeconfig);
+	return l->config.kubeconfig ? loader_path(l, l->config.kubeconfig) : NULL;
+}
+
+static bool load_cluster(struct loader *l, const struct cluster_config *c, struct loaded_cluster *ret)
+{
+	_cleanup_free_ char *reader = find_kubeconfig(l, c->kubeconfig);
+	_cleanup_free_ char *writer = c->writer_kubeconfig ? loader_path(l, c->writer_kubeconfig)
+							   : find_kubeconfig(l, c->kubeconfig);
+	const struct kube_options r = { reader, c->context, l->options->master };
+	const struct kube_options w = { writer, c->writer_context, l->options->master };
+	bool ok;
+
+	*ret = (struct loaded_cluster){ .name = xstrdup(c->name), .workers = c->workers };
+	ok = load_target(l, &r, &ret->reader);
+	if (!c->writer_kubeconfig && !c->writer_context)
+		return ok;
+	ret->own_writer = true;
+	ok = load_target(l, &w, &ret->writer) && ok;
+	if (ok && strcmp(ret->reader.c.server, ret->writer.c.server) != 0) {
+		diags_error(
+			&l->diags, l->options->config, 0, 0,
+			"cluster \"%s\": the watcher's API server %s and the workers' %s are not the same",
+			c->name, ret->reader.c.server, ret->writer.c.server);
+		return lasting_error(l);
+	}
+	return ok;
+}
+
+bool loader_clusters(struct loader *l, struct loaded_cluster **ret, size_t *ret_n)
+{
+	const size_t n = l->config.n_clusters > 0 ? l->config.n_clusters : 1;
+	struct loaded_cluster *all = xcalloc(n, sizeof(*all));
+	bool ok = true;
+
+	if (n > 1 && l->options->master) {
+		diags_error(&l->diags, NULL, 0, 0,
+			    "--master names one server, but there are several clusters");
+		ok = lasting_error(l);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct cluster_config c = effective(l, i);
+
+		ok = load_cluster(l, &c, &all[i]) && ok;
+	}
+	*ret = all;
+	*ret_n = n;
+	return ok;
+}
+
+void loaded_clusters_free(struct loaded_cluster **c, size_t n)
+{
+	for (size_t i = 0; *c && i < n; i++) {
+		free((*c)[i].name);
+		kube_target_done(&(*c)[i].reader);
+		kube_target_done(&(*c)[i].writer);
+	}
+	free(*c);
+	*c = NULL;
+}

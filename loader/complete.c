@@ -1,0 +1,192 @@
+/* complete.c - what the configuration names besides clusters: secret files, time zone, webhook address, state
+ * directory, and who we are. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/cron.h"
+#include "config/file.h"
+#include "config/table.h"
+#include "config/url.h"
+#include "config/zone.h"
+#include "loader/loader.h"
+
+#define SECRET_MAX_BYTES 4096u
+#define SECRET_FILE_MS   300000u
+#define NAME_MS          300000u
+#define NAME_RETRY_MS    30000u
+
+static bool lasting_error(struct loader *l)
+{
+	l->lasting = true;
+	return false;
+}
+
+char *loader_path(const struct loader *l, const char *path)
+{
+	const char *slash = strrchr(l->options->config, '/');
+
+	if (path[0] == '/' || !slash)
+		return xstrdup(path);
+	return xasprintf("%.*s/%s", (int)(slash - l->options->config), l->options->config, path);
+}
+
+static const struct setting *find_row(const char *path)
+{
+	const struct setting *row = settings_table;
+
+	while (row->path && strcmp(row->path, path) != 0)
+		row++;
+	return row->path ? row : (abort(), NULL);
+}
+
+/* A key whose value is in a file, one line. */
+static bool read_secret(struct loader *l, const char *file, const char *key)
+{
+	const struct setting *row = find_row(key);
+	char why[FILE_ERROR_MAX], note[SETTING_ERROR_MAX], err[SETTING_ERROR_MAX];
+	_cleanup_free_ char *path = NULL, *text = NULL;
+	size_t n;
+
+	if (!file)
+		return true;
+	path = loader_path(l, file);
+	loader_refresh_within(&l->refresh, SECRET_FILE_MS);
+	if (file_read(path, SECRET_MAX_BYTES, &text, &n, why) < 0) {
+		diags_error(&l->diags, path, 0, 0, "%s: %s", key, why);
+		return lasting_error(l);
+	}
+	while (n > 0 && strchr(" \t\r\n", text[n - 1]))
+		n--;
+	const int r = n == 0 ? -EINVAL : setting_assign(row, &l->config, text, n, note, err);
+
+	explicit_bzero(text, n);
+	if (r == 0)
+		return true;
+	diags_error(&l->diags, path, 0, 0, "%s: %s", key, n == 0 ? "the file is empty" : err);
+	return lasting_error(l);
+}
+
+/* The janitor works without its chat: a name that does not resolve is only a warning. */
+static void resolve_webhook(struct loader *l)
+{
+	struct settings *s = &l->config.settings;
+	char why[LOADER_ERROR_MAX];
+	const char *text;
+	struct url u;
+
+	if (!s->api_url || url_parse(s->api_url, &u, &text) < 0 || u.ip)
+		return;
+	if (loader_resolve(u.host, u.port, &s->api_address, why) < 0) {
+		diags_warn(&l->diags, l->options->config, 0, 0,
+			   "tooManyRestart.apiurl: %s; no report until it does", why);
+		loader_refresh_within(&l->refresh, NAME_RETRY_MS);
+	} else {
+		loader_refresh_within(&l->refresh, NAME_MS);
+	}
+}
+
+static bool load_zone(struct loader *l)
+{
+	struct settings *s = &l->config.settings;
+	const char *why;
+	struct cron c;
+	size_t n = 0, pos;
+	int r;
+
+	if (cron_parse(s->schedule, &c, &pos, &why) == 0 && c.zone[0] != '\0') {
+		free(s->time_zone);
+		s->time_zone = xstrdup(c.zone);
+	}
+	r = zone_load(s->time_zone ? s->time_zone : "", &s->zone_data, &n);
+	s->zone_size = r == 0 ? n : 0;
+	if (r == 0)
+		return true;
+	diags_error(&l->diags, l->options->config, 0, 0, "time zone \"%s\": %s", s->time_zone, zone_error(r));
+	return lasting_error(l);
+}
+
+static const char *env_or_null(const char *name)
+{
+	const char *s = getenv(name);
+
+	return s && *s ? s : NULL;
+}
+
+static char *absolute(const char *path)
+{
+	char cwd[4096];
+
+	if (path[0] == '/' || !getcwd(cwd, sizeof(cwd)))
+		return xstrdup(path);
+	return xasprintf("%s/%s", cwd, path);
+}
+
+static char *default_state_dir(void)
+{
+	const char *xdg = env_or_null("XDG_STATE_HOME"), *home = env_or_null("HOME");
+
+	if (geteuid() == 0)
+		return xstrdup("/var/lib/ops-pod-cleaner");
+	if (xdg && xdg[0] == '/')
+		return xasprintf("%s/ops-pod-cleaner", xdg);
+	return home ? xasprintf("%s/.local/state/ops-pod-cleaner", home) : NULL;
+}
+
+static bool find_state_dir(struct loader *l)
+{
+	struct settings *s = &l->config.settings;
+	_cleanup_free_ char *beside = s->state_dir ? loader_path(l, s->state_dir) : NULL;
+
+	free(s->state_dir);
+	if (l->options->state_dir)
+		s->state_dir = absolute(l->options->state_dir);
+	else
+		s->state_dir = beside ? absolute(beside) : default_state_dir();
+	if (s->state_dir)
+		return true;
+	diags_error(&l->diags, l->options->config, 0, 0, "no state directory: write stateDir, or set HOME");
+	return lasting_error(l);
+}
+
+/* The pod we run in is never acted on, its namespace is a default exclusion. */
+static void find_ourselves(struct loader *l)
+{
+	struct policy *p = &l->config.settings.policy;
+	const char *ns = env_or_null("POD_NAMESPACE"), *pod = env_or_null("POD_NAME");
+	const bool inside = kube_is_in_cluster();
+	_cleanup_free_ char *path = xasprintf("%s/namespace", kube_service_account_dir()), *text = NULL;
+	char why[FILE_ERROR_MAX];
+	size_t n;
+
+	if (!ns && inside && file_read(path, 256, &text, &n, why) == 0) {
+		text[strcspn(text, " \t\r\n")] = '\0';
+		ns = text;
+	}
+	if (!pod && inside)
+		pod = env_or_null("HOSTNAME"); /* the kubelet names the host after the pod */
+	if (ns && *ns && strlen(ns) <= 63)
+		p->own_namespace = xstrdup(ns);
+	if (pod && strlen(pod) <= 253)
+		p->own_pod = xstrdup(pod);
+}
+
+bool loader_complete(struct loader *l)
+{
+	bool ok = true;
+
+	if (l->config.settings.policy.duty[DUTY_RESTARTS].enable) {
+		ok = read_secret(l, l->config.api_url_file, "tooManyRestart.apiurl") && ok;
+		ok = read_secret(l, l->config.api_secret_file, "tooManyRestart.secret") && ok;
+		if (ok)
+			resolve_webhook(l);
+	}
+	ok = load_zone(l) && ok;
+	ok = find_state_dir(l) && ok;
+	find_ourselves(l);
+	return ok;
+}

@@ -1,0 +1,361 @@
+/* exec.c - run a credential plugin (client.authentication.k8s.io, client-go plugin/pkg/client/auth/exec): no
+ * shell, no terminal, bounded in time and output, killed with us. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "loader/loader.h"
+
+#define OUTPUT_MAX (64u << 10)
+#define STDERR_MAX 400u
+
+extern char **environ;
+
+static int fail(char *reterr, int r, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int fail(char *reterr, int r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(reterr, LOADER_ERROR_MAX, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+/* -- what the plugin is told
+ * --------------------------------------------------------------------------------- */
+
+static json_t *cluster_info(const struct kube_target *t)
+{
+	json_t *c = json_object();
+	_cleanup_free_ char *encoded = NULL;
+
+	(void)json_object_set_new(c, "server", json_string(t->c.server));
+	if (t->c.tls_server_name)
+		(void)json_object_set_new(c, "tls-server-name", json_string(t->c.tls_server_name));
+	if (t->c.insecure)
+		(void)json_object_set_new(c, "insecure-skip-tls-verify", json_true());
+	if (t->c.proxy)
+		(void)json_object_set_new(c, "proxy-url", json_string(t->c.proxy));
+	if (t->c.ca_pem) {
+		static const char digits[] =
+			"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+		const size_t n = strlen(t->c.ca_pem);
+		char *w = encoded = xmalloc(n / 3 * 4 + 5);
+
+		for (size_t i = 0; i < n; i += 3) {
+			const unsigned a = (unsigned char)t->c.ca_pem[i],
+				       b = i + 1 < n ? (unsigned char)t->c.ca_pem[i + 1] : 0,
+				       d = i + 2 < n ? (unsigned char)t->c.ca_pem[i + 2] : 0;
+
+			*w++ = digits[a >> 2];
+			*w++ = digits[(a & 3) << 4 | b >> 4];
+			*w++ = i + 1 < n ? digits[(b & 15) << 2 | d >> 6] : '=';
+			*w++ = i + 2 < n ? digits[d & 63] : '=';
+		}
+		*w = '\0';
+		(void)json_object_set_new(c, "certificate-authority-data", json_string(encoded));
+	}
+	return c;
+}
+
+static char *exec_info(const struct kube_target *t)
+{
+	json_t *spec = json_pack("{s:b}", "interactive", 0), *all;
+
+	if (t->exec.provide_cluster_info)
+		(void)json_object_set_new(spec, "cluster", cluster_info(t));
+	all = json_pack("{s:s, s:s, s:o}", "apiVersion", t->exec.api_version, "kind", "ExecCredential",
+			"spec", spec);
+	char *text = json_dumps(all, JSON_COMPACT);
+
+	json_decref(all);
+	return text;
+}
+
+static bool is_overridden(const struct kube_exec *x, const char *entry)
+{
+	const size_t n = strcspn(entry, "=");
+
+	if (n == strlen("KUBERNETES_EXEC_INFO") && memcmp(entry, "KUBERNETES_EXEC_INFO", n) == 0)
+		return true;
+	for (size_t i = 0; i < x->n_env; i++)
+		if (strlen(x->env[i].name) == n && memcmp(x->env[i].name, entry, n) == 0)
+			return true;
+	return false;
+}
+
+static char **build_env(const struct kube_target *t)
+{
+	_cleanup_free_ char *info = exec_info(t);
+	size_t n = 0, w = 0;
+
+	while (environ[n])
+		n++;
+	char **env = xcalloc(n + t->exec.n_env + 2, sizeof(*env));
+
+	for (size_t i = 0; i < n; i++)
+		if (!is_overridden(&t->exec, environ[i]))
+			env[w++] = xstrdup(environ[i]);
+	for (size_t i = 0; i < t->exec.n_env; i++)
+		env[w++] = xasprintf("%s=%s", t->exec.env[i].name, t->exec.env[i].value);
+	env[w++] = xasprintf("KUBERNETES_EXEC_INFO=%s", info);
+	return env;
+}
+
+static char **build_argv(const struct kube_exec *x)
+{
+	char **argv = xcalloc(x->args.n + 2, sizeof(*argv));
+
+	argv[0] = xstrdup(x->command);
+	for (size_t i = 0; i < x->args.n; i++)
+		argv[i + 1] = xstrdup(x->args.v[i]);
+	return argv;
+}
+
+static void free_all(char **v)
+{
+	for (char **p = v; *p; p++)
+		free(*p);
+	free(v);
+}
+
+/* -- run
+ * ------------------------------------------------------------------------------------------------------ */
+
+struct output {
+	int fd;
+	char *p;
+	size_t n, max;
+	bool overflow;
+};
+
+/* Our own limits are soft so that the plugin need not live in them. */
+static void lift_limit(__rlimit_resource_t what)
+{
+	struct rlimit l;
+
+	if (getrlimit(what, &l) == 0) {
+		l.rlim_cur = l.rlim_max;
+		(void)setrlimit(what, &l);
+	}
+}
+
+static _Noreturn void become(char **argv, char **env, int out, int err)
+{
+	const int null = open("/dev/null", O_RDONLY);
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)setpgid(0, 0);
+	lift_limit(RLIMIT_AS);
+	lift_limit(RLIMIT_CPU);
+	(void)signal(SIGALRM, SIG_DFL);
+	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
+		_exit(126);
+	(void)close_range(3, ~0u, 0);
+	(void)execvpe(argv[0], argv, env);
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static void read_some(struct output *o)
+{
+	char drop[4096];
+	const size_t room = o->max - o->n;
+	const ssize_t n = read(o->fd, room ? o->p + o->n : drop, room ? room : sizeof(drop));
+
+	if (n > 0) {
+		o->overflow = o->overflow || room == 0;
+		o->n += room ? (size_t)n : 0;
+	} else if (n == 0 || errno != EINTR) {
+		(void)close(o->fd);
+		o->fd = -1;
+	}
+}
+
+/* Both pipes to their ends. False when the time is over or the output too long. */
+static bool read_outputs(struct output o[static 2], uint64_t until)
+{
+	while (o[0].fd >= 0 || o[1].fd >= 0) {
+		struct pollfd p[2] = { { .fd = o[0].fd, .events = POLLIN },
+				       { .fd = o[1].fd, .events = POLLIN } };
+		const uint64_t now = clock_boot_ms();
+
+		if (now >= until || o[0].overflow)
+			return false;
+		if (poll(p, 2, (int)(until - now)) < 0 && errno != EINTR)
+			return false;
+		for (size_t i = 0; i < 2; i++)
+			if (p[i].fd >= 0 && p[i].revents)
+				read_some(&o[i]);
+	}
+	return true;
+}
+
+/* Exit status of the plugin, which has closed its output; killed when it does not end. */
+static int reap(pid_t pid, bool kill_it, uint64_t until)
+{
+	int status = 0;
+
+	while (!kill_it && waitpid(pid, &status, WNOHANG) == 0) {
+		if (clock_boot_ms() >= until)
+			kill_it = true;
+		(void)poll(NULL, 0, 10);
+	}
+	if (!kill_it)
+		return status;
+	(void)kill(-pid, SIGKILL);
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return -1;
+}
+
+static int judge_end(const struct kube_exec *x, int status, const struct output o[static 2], char *reterr)
+{
+	const char *hint = x->install_hint ? x->install_hint : "";
+
+	if (o[0].overflow)
+		return fail(reterr, -EFBIG, "the plugin \"%.200s\" printed more than %u KiB", x->command,
+			    OUTPUT_MAX / 1024);
+	if (status < 0)
+		return fail(reterr, -ETIMEDOUT, "the plugin \"%.200s\" did not end in time", x->command);
+	if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126))
+		return fail(reterr, -ENOENT, "the plugin \"%.200s\" cannot be run: %s. %.200s", x->command,
+			    WEXITSTATUS(status) == 127 ? "there is no such program in PATH"
+						       : "it is not executable",
+			    hint);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return fail(reterr, -EIO, "the plugin \"%.200s\" failed (%s %d): %.*s", x->command,
+			    WIFEXITED(status) ? "exit" : "signal",
+			    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), (int)o[1].n, o[1].p);
+	return 0;
+}
+
+static int run(const struct kube_target *t, int timeout_ms, struct output o[static 2], char *reterr)
+{
+	const uint64_t until = clock_boot_ms() + (uint64_t)timeout_ms;
+	int out[2], err[2];
+
+	if (pipe2(out, O_CLOEXEC) < 0)
+		return fail(reterr, -errno, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(err, O_CLOEXEC) < 0) {
+		(void)close(out[0]);
+		(void)close(out[1]);
+		return fail(reterr, -errno, "cannot make a pipe: %s", strerror(errno));
+	}
+	char **argv = build_argv(&t->exec), **env = build_env(t);
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		become(argv, env, out[1], err[1]);
+	free_all(argv);
+	free_all(env);
+	(void)close(out[1]);
+	(void)close(err[1]);
+	o[0].fd = out[0];
+	o[1].fd = err[0];
+	if (pid < 0) {
+		(void)close(out[0]);
+		(void)close(err[0]);
+		return fail(reterr, -errno, "cannot start the plugin: %s", strerror(errno));
+	}
+	const bool whole = read_outputs(o, until);
+	const int status = reap(pid, !whole, until);
+
+	for (size_t i = 0; i < 2; i++)
+		if (o[i].fd >= 0)
+			(void)close(o[i].fd);
+	return judge_end(&t->exec, status, o, reterr);
+}
+
+/* -- what it says
+ * ---------------------------------------------------------------------------------------------- */
+
+static int take_status(struct kube_target *t, const json_t *status, int64_t *ret_expiry, char *reterr)
+{
+	const char *token = json_string_value(json_object_get(status, "token")),
+		   *cert = json_string_value(json_object_get(status, "clientCertificateData")),
+		   *key = json_string_value(json_object_get(status, "clientKeyData")),
+		   *expiry = json_string_value(json_object_get(status, "expirationTimestamp"));
+
+	*ret_expiry = 0;
+	if (!token && !cert && !key)
+		return fail(reterr, -EINVAL, "the plugin \"%.200s\" gave neither a token nor a certificate",
+			    t->exec.command);
+	if (!cert != !key)
+		return fail(reterr, -EINVAL,
+			    "the plugin \"%.200s\" gave a certificate without its key, or the reverse",
+			    t->exec.command);
+	if (cert && (!strstr(cert, "-----BEGIN ") || !strstr(key, "-----BEGIN ")))
+		return fail(reterr, -EINVAL,
+			    "the plugin \"%.200s\" gave a certificate or key that is not PEM",
+			    t->exec.command);
+	if (token && (*token == '\0' || token[strcspn(token, "\r\n\t ")] != '\0'))
+		return fail(reterr, -EINVAL, "the plugin \"%.200s\" gave an empty token, or one with blanks",
+			    t->exec.command);
+	if (expiry && rfc3339_parse(expiry, strlen(expiry), ret_expiry) < 0)
+		return fail(reterr, -EINVAL,
+			    "the plugin \"%.200s\": expirationTimestamp is not a RFC 3339 time",
+			    t->exec.command);
+	if (token)
+		t->c.token = xstrdup(token);
+	if (cert) {
+		t->c.cert_pem = xstrdup(cert);
+		t->c.key_pem = xstrdup(key);
+	}
+	return 0;
+}
+
+static int take_output(struct kube_target *t, const struct output *o, int64_t *ret_expiry, char *reterr)
+{
+	json_error_t e;
+	json_t *root = json_loadb(o->p, o->n, JSON_REJECT_DUPLICATES, &e);
+	const char *version = json_string_value(json_object_get(root, "apiVersion")),
+		   *kind = json_string_value(json_object_get(root, "kind"));
+	int r;
+
+	if (!root)
+		r = fail(reterr, -EINVAL, "the plugin \"%.200s\" did not print JSON: line %d: %.100s",
+			 t->exec.command, e.line, e.text);
+	else if (!kind || strcmp(kind, "ExecCredential") != 0)
+		r = fail(reterr, -EINVAL, "the plugin \"%.200s\" did not print an ExecCredential",
+			 t->exec.command);
+	else if (!version || strcmp(version, t->exec.api_version) != 0)
+		r = fail(reterr, -EINVAL,
+			 "the plugin \"%.200s\" answered in apiVersion %.64s, %s is configured",
+			 t->exec.command, version ? version : "(none)", t->exec.api_version);
+	else
+		r = take_status(t, json_object_get(root, "status"), ret_expiry, reterr);
+	json_decref(root);
+	return r;
+}
+
+int loader_exec(struct kube_target *t, int timeout_ms, int64_t *ret_expiry,
+		char reterr[static LOADER_ERROR_MAX])
+{
+	char complaint[STDERR_MAX];
+	struct output o[2] = { { .fd = -1, .p = xmalloc(OUTPUT_MAX), .max = OUTPUT_MAX },
+			       { .fd = -1, .p = complaint, .max = sizeof(complaint) } };
+	int r = run(t, timeout_ms, o, reterr);
+
+	if (r == 0)
+		r = take_output(t, &o[0], ret_expiry, reterr);
+	explicit_bzero(o[0].p, o[0].n);
+	free(o[0].p);
+	return r;
+}

@@ -1,0 +1,248 @@
+/* main.c - the loader: reads everything once, hands it over, ends. Exit codes: 0; 78 what is written is
+ * wrong; 75 it may work at the next try (a name does not resolve, a plugin was too slow); 64, 70, 71 as
+ * everywhere. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <event2/event.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "ipc/channel.h"
+#include "loader/loader.h"
+
+#include "build_id.h"
+
+#define CHANNEL_FD   3
+#define MEMORY_BYTES (512u << 20)
+#define CPU_S        20
+#define FLUSH_MS     5000
+
+static void on_alarm(int sig)
+{
+	static const char text[] = "loader: did not finish in time\n";
+
+	(void)sig;
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	_exit(EXIT_CODE_TEMPORARY);
+}
+
+static void limit(__rlimit_resource_t what, rlim_t value)
+{
+	struct rlimit l;
+
+	/* Soft only: a plugin gets the old limit back. */
+	if (getrlimit(what, &l) == 0 && (l.rlim_cur == RLIM_INFINITY || l.rlim_cur > value)) {
+		l.rlim_cur = value;
+		(void)setrlimit(what, &l);
+	}
+}
+
+static void limit_ourselves(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+#ifndef OPC_NO_SANDBOX /* the sanitizers reserve more address space than that */
+	limit(RLIMIT_AS, MEMORY_BYTES);
+#endif
+	limit(RLIMIT_CPU, CPU_S);
+	(void)prctl(PR_SET_DUMPABLE, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)signal(SIGALRM, on_alarm);
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)alarm(LOADER_TIME_S);
+}
+
+/* -- sending
+ * ----------------------------------------------------------------------------------------------------- */
+
+static void on_close(void *ctx, struct channel *c, int err, const char *text)
+{
+	(void)ctx, (void)c, (void)err, (void)text;
+	_exit(EXIT_CODE_ORPHAN);
+}
+
+static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
+{
+	(void)ctx, (void)c, (void)m;
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
+
+static void send_hello(struct channel *c)
+{
+	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = (uint64_t)getpid() } };
+
+	msg_set(&m, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	(void)channel_send(c, &m, -1);
+}
+
+static void send_lines(struct channel *c, const struct diags *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct msg m = { .type = MSG_LOAD_LINE, .u.load_line.error = d->v[i].error };
+
+		msg_set(&m, load_line.text, d->v[i].text, strlen(d->v[i].text));
+		(void)channel_send(c, &m, -1);
+	}
+}
+
+static void send_end(struct channel *c, bool ok)
+{
+	const struct msg m = { .type = MSG_LOAD_END, .u.load_end.ok = ok };
+
+	(void)channel_send(c, &m, -1);
+}
+
+static bool send_blob(struct channel *c, const struct settings *s, enum role role, uint64_t cluster)
+{
+	const struct msg m = { .type = MSG_LOAD_BLOB, .u.load_blob = { .role = role, .cluster = cluster } };
+	_cleanup_close_ int fd = settings_write_blob(s, role);
+
+	if (fd < 0)
+		return log_error(fd, "cannot make a settings blob", kv_s("role", role_name(role))) == 0;
+	return channel_send(c, &m, fd) == 0;
+}
+
+/* The blob of one role of one cluster: the common settings with this cluster's target lent to them. */
+static bool send_target(struct channel *c, struct settings *s, const struct loaded_cluster *k, enum role role,
+			uint64_t index)
+{
+	const struct kube_target *t = role == ROLE_WORKER && k->own_writer ? &k->writer : &k->reader;
+	const struct cluster_settings none = { 0 };
+	bool ok;
+
+	s->cluster = t->c;
+	s->cluster.name = k->name;
+	s->cluster.workers = k->workers;
+	ok = send_blob(c, s, role, index);
+	s->cluster = none;
+	return ok;
+}
+
+static void send_cluster(struct channel *c, const struct loaded_cluster *k, uint64_t index)
+{
+	struct msg m = { .type = MSG_LOAD_CLUSTER,
+			 .u.load_cluster = { .cluster = index, .workers = k->workers } };
+
+	msg_set(&m, load_cluster.cluster_name, k->name, strlen(k->name));
+	(void)channel_send(c, &m, -1);
+}
+
+static bool send_all(struct channel *c, struct loader *l, const struct loaded_cluster *clusters, size_t n)
+{
+	struct settings *s = &l->config.settings;
+	const struct msg m = { .type = MSG_LOAD_TREE,
+			       .u.load_tree = { .clusters = n,
+						.observe = s->policy.mode == MODE_OBSERVE,
+						.sandbox = s->sandbox,
+						.refresh_ms = l->refresh.ms > 86400000 ? 86400000
+										       : l->refresh.ms } };
+	bool ok = channel_send(c, &m, -1) == 0;
+
+	for (size_t i = 0; i < n; i++)
+		str_list_add(&s->cluster_names, clusters[i].name, strlen(clusters[i].name));
+	for (size_t i = 0; i < n; i++) {
+		send_cluster(c, &clusters[i], i);
+		ok = send_target(c, s, &clusters[i], ROLE_WATCHER, i) && ok;
+		ok = send_target(c, s, &clusters[i], ROLE_WORKER, i) && ok;
+	}
+	return send_blob(c, s, ROLE_REPORTER, CLUSTERS_MAX) && ok;
+}
+
+/* -- one run
+ * ------------------------------------------------------------------------------------------------------- */
+
+static int load(struct channel *c, struct loader *l)
+{
+	struct loaded_cluster *clusters = NULL;
+	size_t n = 0;
+	bool ok;
+
+	ok = config_load(l->options->config, &l->config, &l->diags) == 0;
+	if (!ok)
+		l->lasting = true;
+	/* The configuration alone first: what it says wrongly about clusters need not be told twice. */
+	if (ok) {
+		ok = loader_complete(l);
+		ok = loader_clusters(l, &clusters, &n) && ok;
+	}
+	send_lines(c, &l->diags);
+	int code = ok ? EXIT_CODE_OK : l->lasting ? EXIT_CODE_CONFIG : EXIT_CODE_TEMPORARY;
+
+	if (ok && !send_all(c, l, clusters, n))
+		code = EXIT_CODE_RESOURCE;
+	send_end(c, code == EXIT_CODE_OK);
+	loaded_clusters_free(&clusters, n);
+	return code;
+}
+
+static int parse_options(int argc, char **argv, struct loader_options *ret)
+{
+	static const struct option names[] = { { "config", required_argument, NULL, 'c' },
+					       { "kubeconfig", required_argument, NULL, 'k' },
+					       { "master", required_argument, NULL, 'm' },
+					       { "state-dir", required_argument, NULL, 's' },
+					       { 0 } };
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", names, NULL)) != -1) {
+		const char *value = optarg && *optarg ? optarg : NULL;
+
+		if (o == 'c')
+			ret->config = value;
+		else if (o == 'k')
+			ret->kubeconfig = value;
+		else if (o == 'm')
+			ret->master = value;
+		else if (o == 's')
+			ret->state_dir = value;
+		else
+			return -EINVAL;
+	}
+	return ret->config && optind == argc ? 0 : -EINVAL;
+}
+
+int main(int argc, char **argv)
+{
+	struct loader_options options = { 0 };
+	struct loader l = { .options = &options };
+	struct event_base *base;
+	struct channel *c;
+	int code;
+
+	log_init("loader");
+	if (parse_options(argc, argv, &options) < 0) {
+		(void)log_error(
+			0,
+			"usage: loader --config FILE [--kubeconfig FILE] [--master URL] [--state-dir DIR]");
+		return EXIT_CODE_USAGE;
+	}
+	limit_ourselves();
+	base = event_base_new();
+	if (!base)
+		return EXIT_CODE_RESOURCE;
+	c = channel_new(base, CHANNEL_FD, ROLE_LOADER, ROLE_SUPERVISOR, &ops, NULL);
+	send_hello(c);
+	config_init(&l.config);
+	code = load(c, &l);
+	if (channel_flush(c, FLUSH_MS) < 0)
+		code = EXIT_CODE_ORPHAN;
+	config_done(&l.config);
+	diags_done(&l.diags);
+	channel_free(&c);
+	event_base_free(base);
+	return code;
+}
