@@ -1,0 +1,53 @@
+/* text.c - see text.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+
+const char *text_duration(int64_t ms, char buf[static DURATION_MAX])
+{
+	static const struct {
+		int64_t ms;
+		const char *unit;
+	} units[] = { { 86400000, "d" }, { 3600000, "h" }, { 60000, "m" }, { 1000, "s" } };
+	size_t i, n;
+
+	if (ms > 0 && ms < 1000) {
+		(void)snprintf(buf, DURATION_MAX, "%" PRId64 "ms", ms);
+		return buf;
+	}
+	for (i = 0; i < ARRAY_SIZE(units) && ms >= 0; i++) {
+		if (ms < units[i].ms)
+			continue;
+		n = (size_t)snprintf(buf, DURATION_MAX, "%" PRId64 "%s", ms / units[i].ms, units[i].unit);
+		ms %= units[i].ms;
+		if (i + 1 < ARRAY_SIZE(units) && ms >= units[i + 1].ms)
+			(void)snprintf(buf + n, DURATION_MAX - n, "%" PRId64 "%s", ms / units[i + 1].ms,
+				       units[i + 1].unit);
+		return buf;
+	}
+	(void)snprintf(buf, DURATION_MAX, "0s");
+	return buf;
+}
+
+void text_evidence(struct verdict *v, const char *fmt, ...)
+{
+	char raw[1024];
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(raw, sizeof(raw), fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		n = 0;
+	if ((size_t)n >= sizeof(raw))
+		n = (int)sizeof(raw) - 1;
+	(void)str_copy_printable(v->evidence, sizeof(v->evidence), raw, (size_t)n);
+}

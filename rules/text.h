@@ -1,0 +1,17 @@
+/* text.h - evidence in one line.  Layer: rules, private to it. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RULES_TEXT_H
+#define RULES_TEXT_H
+
+#include <stdint.h>
+
+#include "rules/judge.h"
+
+#define DURATION_MAX 32
+
+/* "3d4h", "2m5s", "850ms", "0s": the two largest units. Returns buf. Negative counts as 0. */
+const char *text_duration(int64_t ms, char buf[static DURATION_MAX]);
+/* Fill v->evidence; bytes that are not printable become '?', what does not fit is cut. */
+void text_evidence(struct verdict *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
