@@ -1,0 +1,147 @@
+/* probe.c - see probe.h. Raw system calls where the C library would choose another way. */
+// SPDX-License-Identifier: Apache-2.0
+#include "process/probe.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+static int close_result(int fd)
+{
+	if (fd < 0)
+		return -errno;
+	(void)close(fd);
+	return 0;
+}
+
+static int read_passwd(int64_t arg)
+{
+	(void)arg;
+	return close_result(open("/etc/passwd", O_RDONLY | O_CLOEXEC));
+}
+
+static int write_file(int64_t arg)
+{
+	static const char path[] = "/tmp/ops-pod-cleaner-probe";
+	const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	(void)arg;
+	if (fd >= 0)
+		(void)unlink(path);
+	return close_result(fd);
+}
+
+/* The parent only learns from the exit status whether the child could run another program. */
+static int exec_program(int64_t arg)
+{
+	char *const argv[] = { (char *)(uintptr_t) "true", NULL };
+	char *const envp[] = { NULL };
+	int status = 0;
+	const pid_t pid = fork();
+
+	(void)arg;
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		(void)execve("/bin/true", argv, envp);
+		_exit(errno);
+	}
+	if (waitpid(pid, &status, 0) < 0)
+		return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EPERM;
+}
+
+static int connect_port(int64_t arg)
+{
+	const struct sockaddr_in sa = { .sin_family = AF_INET,
+					.sin_port = htons((uint16_t)arg),
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+		return -errno;
+	return 0;
+}
+
+static int ptrace_process(int64_t arg)
+{
+	const pid_t pid = (pid_t)arg;
+
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0)
+		return -errno;
+	/* Only a stopped tracee can be let go; one that stays attached would stop at its next signal for
+	 * ever. */
+	(void)ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+	(void)waitpid(pid, NULL, __WALL);
+	return ptrace(PTRACE_DETACH, pid, NULL, NULL) < 0 ? -errno : 0;
+}
+
+static int udp_socket(int64_t arg)
+{
+	(void)arg;
+	return close_result(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+}
+
+static int unix_socket(int64_t arg)
+{
+	(void)arg;
+	return close_result(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+}
+
+static int executable_memory(int64_t arg)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)arg;
+	return p == MAP_FAILED ? -errno : munmap(p, 4096);
+}
+
+static int signal_process(int64_t arg)
+{
+	return kill((pid_t)arg, 0) < 0 ? -errno : 0;
+}
+
+static int fork_process(int64_t arg)
+{
+	const pid_t pid = fork();
+
+	(void)arg;
+	if (pid == 0)
+		_exit(0);
+	return pid < 0 || waitpid(pid, NULL, 0) < 0 ? -errno : 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int64_t arg);
+} probes[] = {
+	{ "read-passwd", read_passwd }, { "write-file", write_file },
+	{ "exec", exec_program },       { "connect-port", connect_port },
+	{ "ptrace", ptrace_process },   { "udp-socket", udp_socket },
+	{ "unix-socket", unix_socket }, { "executable-memory", executable_memory },
+	{ "signal", signal_process },   { "fork", fork_process },
+};
+
+const char *probe_name(size_t i)
+{
+	return i < ARRAY_SIZE(probes) ? probes[i].name : NULL;
+}
+
+int probe_run(const char *name, int64_t arg)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(probes); i++)
+		if (strcmp(probes[i].name, name) == 0)
+			return probes[i].run(arg);
+	return -EINVAL;
+}

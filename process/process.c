@@ -1,0 +1,419 @@
+/* process.c - see process.h. The life of a child: HELLO, first SETTINGS, on_start, sandbox, READY, loop,
+ * DRAIN, end. */
+// SPDX-License-Identifier: Apache-2.0
+#include "process/process.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "build_id.h"
+#include "ipc/channel.h"
+#include "process/endpoint.h"
+#include "process/probe.h"
+#include "process/sandbox.h"
+
+#define CHANNEL_FD   3
+#define HEARTBEAT_MS 2000
+
+struct process {
+	const struct process_spec *spec;
+	struct event_base *base;
+	struct channel *channel;
+	struct event *heartbeat, *sigterm;
+	void *ctx;
+	int statm_fd; /* opened before the sandbox, read for heartbeats */
+	uint64_t cluster, slot, generation, prepared;
+	struct sandbox_params sandbox; /* what this life was given */
+	struct sandbox_params wanted;  /* what the prepared generation needs */
+	char *writable_dir;
+	bool running, draining;
+	uint64_t beats, last_beat_ms;
+	int code;
+};
+
+struct event_base *process_base(struct process *p)
+{
+	return p->base;
+}
+
+void *process_ctx(struct process *p)
+{
+	return p->ctx;
+}
+
+void process_set_ctx(struct process *p, void *ctx)
+{
+	p->ctx = ctx;
+}
+
+uint64_t process_cluster(const struct process *p)
+{
+	return p->cluster;
+}
+
+uint64_t process_slot(const struct process *p)
+{
+	return p->slot;
+}
+
+uint64_t process_generation(const struct process *p)
+{
+	return p->generation;
+}
+
+int process_send(struct process *p, const struct msg *m)
+{
+	return channel_send(p->channel, m, -1);
+}
+
+void process_exit(struct process *p, int code)
+{
+	p->code = code;
+	(void)event_base_loopbreak(p->base);
+}
+
+void process_drained(struct process *p, uint64_t left)
+{
+	const struct msg m = { .type = MSG_DRAINED, .u.drained.left = left };
+
+	(void)process_send(p, &m);
+	(void)channel_flush(p->channel, 1000);
+	process_exit(p, EXIT_CODE_OK);
+}
+
+/* -- settings
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void add_port(struct sandbox_params *sp, const char *url)
+{
+	const uint16_t port = url && *url ? endpoint_port(url) : 0;
+
+	for (size_t i = 0; i < sp->n_ports; i++)
+		if (sp->ports[i] == port)
+			return;
+	if (port && sp->n_ports < SANDBOX_PORTS_MAX)
+		sp->ports[sp->n_ports++] = port;
+}
+
+static void sandbox_from_settings(struct process *p, const struct settings *s, struct sandbox_params *ret)
+{
+	const struct cluster_settings *c = &s->cluster;
+
+	*ret = (struct sandbox_params){ .role = p->spec->role, .mode = (enum sandbox_mode)s->sandbox };
+	if (p->spec->role == ROLE_REPORTER) {
+		if (!p->writable_dir && s->state_dir)
+			p->writable_dir = xstrdup(s->state_dir);
+		ret->writable_dir = p->writable_dir;
+		add_port(ret, s->api_address ? s->api_address : s->api_url);
+	} else if (c->proxy && *c->proxy) {
+		add_port(ret, c->proxy);
+	} else {
+		add_port(ret, c->address ? c->address : c->server);
+	}
+}
+
+/* A sandbox only tightens: another port needs another life. */
+static bool same_ports(const struct sandbox_params *a, const struct sandbox_params *b)
+{
+	return a->n_ports == b->n_ports && memcmp(a->ports, b->ports, a->n_ports * sizeof(a->ports[0])) == 0;
+}
+
+static int take_settings(struct process *p, int fd, bool first, const char **reterr)
+{
+	struct settings s;
+	struct sandbox_params wanted;
+
+	*reterr = "settings came without their memfd";
+	if (fd < 0)
+		return -EBADMSG;
+	settings_init(&s);
+	int r = settings_read_blob(fd, &s, reterr);
+
+	if (r == 0) {
+		sandbox_from_settings(p, &s, &wanted);
+		*reterr = "refused";
+		r = p->spec->on_settings(p, &s, first, reterr);
+		if (r == 0)
+			p->wanted = wanted;
+	}
+	settings_done(&s);
+	return r;
+}
+
+static int start(struct process *p)
+{
+	struct msg ready = { .type = MSG_READY, .u.ready.generation = p->generation };
+	int r = p->spec->on_start(p);
+
+	if (r < 0)
+		return r;
+	p->sandbox = p->wanted;
+	r = sandbox_enter(&p->sandbox, ready.u.ready.sandbox);
+	if (r < 0) {
+		process_exit(p, EXIT_CODE_CONFIG);
+		return log_error(r,
+				 "sandbox: require, but this kernel lacks a layer; use sandbox: auto to run "
+				 "without it",
+				 kv_s("missing", ready.u.ready.sandbox));
+	}
+	channel_set_phase(p->channel, PH_RUN);
+	p->running = true;
+	(void)process_send(p, &ready);
+	p->spec->on_ready(p);
+	return 0;
+}
+
+static void on_first_settings(struct process *p, const struct msg_settings *m, int fd)
+{
+	const char *err = NULL;
+	char name[32];
+
+	p->cluster = m->cluster;
+	p->slot = m->slot;
+	p->generation = m->generation;
+	if (p->cluster == CLUSTERS_MAX)
+		(void)snprintf(name, sizeof(name), "%s", role_name(p->spec->role));
+	else
+		(void)snprintf(name, sizeof(name), "%s/%u.%u", role_name(p->spec->role), (unsigned)p->cluster,
+			       (unsigned)p->slot);
+	log_init(name);
+	int r = take_settings(p, fd, true, &err);
+
+	if (r < 0) {
+		(void)log_error(r, "settings not usable", kv_s("detail", err));
+		process_exit(p, EXIT_CODE_CONFIG);
+		return;
+	}
+	r = start(p);
+	if (r < 0 && p->code == EXIT_CODE_OK) {
+		(void)log_error(r, "start failed");
+		process_exit(p, r == -EWOULDBLOCK ? EXIT_CODE_TEMPORARY : EXIT_CODE_RESOURCE);
+	}
+}
+
+static void on_next_settings(struct process *p, const struct msg_settings *m, int fd)
+{
+	struct msg ack = { .type = MSG_SETTINGS_ACK, .u.settings_ack.generation = m->generation };
+	const char *err = NULL;
+	const int r = take_settings(p, fd, false, &err);
+
+	ack.u.settings_ack.ok = r == 0;
+	if (r < 0)
+		msg_set(&ack, settings_ack.error, err, strlen(err));
+	else
+		p->prepared = m->generation;
+	(void)process_send(p, &ack);
+}
+
+static void on_commit(struct process *p, uint64_t generation)
+{
+	if (generation != p->prepared)
+		return;
+	p->generation = generation;
+	p->prepared = 0;
+	if (!same_ports(&p->wanted, &p->sandbox) && p->sandbox.mode != SANDBOX_OFF) {
+		log_info("another port is needed: starting again with the new settings");
+		process_exit(p, EXIT_CODE_OK);
+		return;
+	}
+	p->spec->on_commit(p);
+}
+
+/* -- channel
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void on_probe(struct process *p, const struct msg_ctl_probe *probe)
+{
+#if defined(OPC_PROBES)
+	struct msg row = { .type = MSG_CTL_PROBE_ROW, .u.ctl_probe_row.conn = probe->conn };
+
+	row.u.ctl_probe_row.result = probe_run(probe->probe, probe->arg);
+	(void)process_send(p, &row);
+#else
+	(void)p;
+	(void)probe;
+#endif
+}
+
+static void on_drain(struct process *p)
+{
+	if (p->draining)
+		return;
+	p->draining = true;
+	if (p->running)
+		p->spec->on_drain(p);
+	else
+		process_drained(p, 0);
+}
+
+static void on_channel_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
+{
+	struct process *p = ctx;
+
+	(void)c;
+	switch (m->type) {
+	case MSG_SETTINGS:
+		if (p->running)
+			on_next_settings(p, &m->u.settings, fd);
+		else
+			on_first_settings(p, &m->u.settings, fd);
+		break;
+	case MSG_SETTINGS_COMMIT:
+		on_commit(p, m->u.settings_commit.generation);
+		break;
+	case MSG_DRAIN:
+		on_drain(p);
+		break;
+	case MSG_CTL_PROBE:
+		on_probe(p, &m->u.ctl_probe);
+		break;
+	default:
+		p->spec->on_msg(p, m);
+	}
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+static void on_channel_close(void *ctx, struct channel *c, int err, const char *text)
+{
+	struct process *p = ctx;
+
+	(void)c;
+	if (err == -EBADMSG || err == -EPERM)
+		(void)log_error(err, "supervisor broke the protocol", kv_s("detail", text));
+	process_exit(p, EXIT_CODE_ORPHAN);
+}
+
+static void on_channel_drain(void *ctx, struct channel *c)
+{
+	struct process *p = ctx;
+
+	(void)c;
+	if (p->spec->on_room)
+		p->spec->on_room(p);
+}
+
+static const struct channel_ops channel_ops = { on_channel_msg, on_channel_close, on_channel_drain };
+
+/* -- heartbeat and signals
+ * ------------------------------------------------------------------------------------------ */
+
+/* Second number of /proc/self/statm: resident pages. */
+static uint64_t resident_kb(int fd)
+{
+	char buf[128];
+	const ssize_t n = fd < 0 ? -1 : pread(fd, buf, sizeof(buf) - 1, 0);
+	uint64_t pages = 0;
+
+	if (n <= 0)
+		return 0;
+	buf[n] = '\0';
+	const char *second = strchr(buf, ' ');
+
+	if (!second || str_to_u64(second + 1, strcspn(second + 1, " "), &pages) < 0)
+		return 0;
+	return pages * 4;
+}
+
+static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
+{
+	struct process *p = arg;
+	const uint64_t now = clock_boot_ms();
+	const uint64_t due = p->last_beat_ms + HEARTBEAT_MS;
+	struct msg m = { .type = MSG_HEARTBEAT };
+
+	(void)fd;
+	(void)what;
+	m.u.heartbeat.progress = ++p->beats;
+	m.u.heartbeat.rss_kb = resident_kb(p->statm_fd);
+	/* How late this timer runs is how long some callback kept the loop. */
+	m.u.heartbeat.longest_ms = p->last_beat_ms && now > due ? now - due : 0;
+	p->last_beat_ms = now;
+	if (p->running)
+		(void)process_send(p, &m);
+}
+
+static void on_sigterm(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	on_drain(arg);
+}
+
+/* -- life
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void say_hello(struct process *p)
+{
+	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = (uint64_t)getpid() } };
+
+	msg_set(&m, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	(void)process_send(p, &m);
+}
+
+static void process_init(struct process *p, const struct process_spec *spec)
+{
+	const struct timeval period = { HEARTBEAT_MS / 1000, HEARTBEAT_MS % 1000 * 1000 };
+
+	*p = (struct process){ .spec = spec, .cluster = CLUSTERS_MAX };
+	log_init(role_name(spec->role));
+	(void)prctl(PR_SET_NAME, role_name(spec->role), 0, 0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGINT, SIG_IGN);
+	(void)signal(SIGHUP, SIG_IGN);
+	tzset(); /* reads its files now, not in the sandbox */
+	p->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	p->base = event_base_new();
+	if (!p->base)
+		abort();
+	p->channel = channel_new(p->base, CHANNEL_FD, spec->role, ROLE_SUPERVISOR, &channel_ops, p);
+	channel_set_phase(p->channel, PH_SETUP);
+	p->heartbeat = event_new(p->base, -1, EV_PERSIST, on_heartbeat, p);
+	p->sigterm = evsignal_new(p->base, SIGTERM, on_sigterm, p);
+	(void)event_add(p->heartbeat, &period);
+	(void)event_add(p->sigterm, NULL);
+}
+
+static void process_done(struct process *p)
+{
+	event_free(p->heartbeat);
+	event_free(p->sigterm);
+	channel_free(&p->channel);
+	event_base_free(p->base);
+	if (p->statm_fd >= 0)
+		(void)close(p->statm_fd);
+	free(p->writable_dir);
+}
+
+int process_run(int argc, char **argv, const struct process_spec *spec)
+{
+	struct process p;
+
+	(void)argc;
+	if (fcntl(CHANNEL_FD, F_GETFD) < 0) {
+		(void)fprintf(stderr, "%s: is started by ops-pod-cleaner, not by hand\n", argv[0]);
+		return EXIT_CODE_USAGE;
+	}
+	process_init(&p, spec);
+	say_hello(&p);
+	(void)event_base_dispatch(p.base);
+	spec->on_done(&p);
+	process_done(&p);
+	return p.code;
+}

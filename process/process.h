@@ -1,0 +1,53 @@
+/* process.h - what every long-lived child does alike: channel on fd 3, HELLO, settings, sandbox, READY,
+ * heartbeats, reload in two phases, drain, end. Layer: process.  Threads: none. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef PROCESS_PROCESS_H
+#define PROCESS_PROCESS_H
+
+#include "config/settings.h"
+#include "ipc/msg.h"
+
+struct event_base;
+struct process;
+
+struct process_spec {
+	enum role role;
+	/* Prepare a generation: check it and keep it aside. On 0 the contents of *s belong to the callee (*s
+	 * is left initialised and empty); on error *reterr says why and the old generation stays. first:
+	 * before on_start. A second call without on_commit between replaces what was prepared. */
+	int (*on_settings)(struct process *p, struct settings *s, bool first, const char **reterr);
+	/* Use the prepared generation from now on. Not called for the first, which is in force at once. */
+	void (*on_commit)(struct process *p);
+	/* Last chance to open things: before the sandbox, after the first on_settings. Negative errno ends
+	 * the process. */
+	int (*on_start)(struct process *p);
+	/* Sandboxed, READY is sent, messages may be sent. */
+	void (*on_ready)(struct process *p);
+	/* A message for this role that process.c does not handle itself. */
+	void (*on_msg)(struct process *p, const struct msg *m);
+	/* process_send has room again after it returned -EAGAIN. May be NULL. */
+	void (*on_room)(struct process *p);
+	/* Take nothing new, finish what runs; then process_drained(). */
+	void (*on_drain)(struct process *p);
+	/* Release everything: the loop has ended. */
+	void (*on_done)(struct process *p);
+};
+
+/* Runs until the end; the return value is for main() to return. */
+int process_run(int argc, char **argv, const struct process_spec *spec);
+
+struct event_base *process_base(struct process *p);
+void *process_ctx(struct process *p);
+void process_set_ctx(struct process *p, void *ctx);
+/* Index of this process' cluster (CLUSTERS_MAX: none), its slot, the generation in force. */
+uint64_t process_cluster(const struct process *p);
+uint64_t process_slot(const struct process *p);
+uint64_t process_generation(const struct process *p);
+/* As channel_send: 0, -EAGAIN (not queued; on_room follows) or -EPIPE. */
+int process_send(struct process *p, const struct msg *m);
+/* Answer to on_drain: nothing is left but `left` things given up. The process then ends with 0. */
+void process_drained(struct process *p, uint64_t left);
+/* End the loop; process_run returns code after on_done. */
+void process_exit(struct process *p, int code);
+
+#endif

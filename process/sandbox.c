@@ -1,0 +1,274 @@
+/* sandbox.c - see sandbox.h. Order matters: no_new_privs before seccomp, Landlock before seccomp (its calls
+ * are not on the list), seccomp last. */
+// SPDX-License-Identifier: Apache-2.0
+#include "process/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE              65
+#define PR_MDWE_REFUSE_EXEC_GAIN 1
+#endif
+
+/* -- Landlock: Debian 12's header knows no network and no scopes, so the ABI is spelt out here
+ * ------------------- */
+
+#define LL_CREATE_VERSION      1u
+#define LL_RULE_PATH           1
+#define LL_RULE_PORT           2
+#define LL_NET_BIND_TCP        (1ull << 0)
+#define LL_NET_CONNECT_TCP     (1ull << 1)
+#define LL_SCOPE_ABSTRACT_UNIX (1ull << 0)
+#define LL_SCOPE_SIGNAL        (1ull << 1)
+#define LL_FS_ABI1             ((1ull << 13) - 1)
+#define LL_FS_REFER            (1ull << 13) /* ABI 2 */
+#define LL_FS_TRUNCATE         (1ull << 14) /* ABI 3 */
+#define LL_FS_IOCTL_DEV        (1ull << 15) /* ABI 5 */
+#define LL_FS_EXECUTE          (1ull << 0)
+#define LL_FS_MAKE_CHAR        (1ull << 6)
+#define LL_FS_MAKE_BLOCK       (1ull << 11)
+
+struct ll_ruleset {
+	uint64_t fs, net, scoped;
+};
+struct ll_path_rule {
+	uint64_t access;
+	int32_t parent_fd;
+} __attribute__((packed));
+struct ll_port_rule {
+	uint64_t access, port;
+};
+
+int sandbox_landlock_abi(void)
+{
+	const long abi = syscall(444, NULL, (size_t)0, LL_CREATE_VERSION);
+
+	return abi < 0 ? 0 : (int)abi;
+}
+
+static uint64_t landlock_fs(int abi)
+{
+	return LL_FS_ABI1 | (abi >= 2 ? LL_FS_REFER : 0) | (abi >= 3 ? LL_FS_TRUNCATE : 0) |
+	       (abi >= 5 ? LL_FS_IOCTL_DEV : 0);
+}
+
+static int landlock_allow_dir(int ruleset, const char *dir, uint64_t fs)
+{
+	_cleanup_close_ int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct ll_path_rule rule = { fs & ~(LL_FS_EXECUTE | LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK), fd };
+
+	if (fd < 0 || syscall(445, ruleset, LL_RULE_PATH, &rule, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+static int landlock_enter(const struct sandbox_params *p)
+{
+	const int abi = sandbox_landlock_abi();
+	const uint64_t fs = landlock_fs(abi);
+	const struct ll_ruleset attr = { fs, abi >= 4 ? LL_NET_BIND_TCP | LL_NET_CONNECT_TCP : 0,
+					 abi >= 6 ? LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL : 0 };
+	const size_t size = abi >= 6 ? sizeof(attr) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
+
+	if (abi == 0)
+		return -ENOTSUP;
+	_cleanup_close_ int ruleset = (int)syscall(444, &attr, size, 0u);
+
+	if (ruleset < 0)
+		return -errno;
+	if (p->writable_dir) {
+		const int r = landlock_allow_dir(ruleset, p->writable_dir, fs);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; abi >= 4 && i < p->n_ports; i++) {
+		const struct ll_port_rule rule = { LL_NET_CONNECT_TCP, p->ports[i] };
+
+		if (syscall(445, ruleset, LL_RULE_PORT, &rule, 0) < 0)
+			return -errno;
+	}
+	return syscall(446, ruleset, 0u) < 0 ? -errno : abi;
+}
+
+/* -- seccomp
+ * ---------------------------------------------------------------------------------------------------- */
+
+enum profile { P_R = 1, P_W = 2, P_N = P_R | P_W };
+
+struct call_rule {
+	int call;
+	enum profile roles;
+	uint32_t action;
+	bool conditional;
+	unsigned arg;
+	uint64_t mask, value;
+};
+
+static const struct call_rule call_rules[] = {
+#define R                  P_R
+#define W                  P_W
+#define N                  P_N
+#define ALLOW(call, roles) { SCMP_SYS(call), roles, SCMP_ACT_ALLOW, false, 0, 0, 0 },
+#define ALLOW_ARG(call, roles, arg, mask, value)                                                             \
+	{ SCMP_SYS(call), roles, SCMP_ACT_ALLOW, true, arg, mask, value },
+#define ANSWER(call, roles, err) { SCMP_SYS(call), roles, SCMP_ACT_ERRNO(err), false, 0, 0, 0 },
+#define ANSWER_ARG(call, roles, arg, mask, value, err)                                                       \
+	{ SCMP_SYS(call), roles, SCMP_ACT_ERRNO(err), true, arg, mask, value },
+#include "process/profiles.def"
+#undef R
+#undef W
+#undef N
+};
+
+static const struct {
+	int level, option;
+} socket_options[] = {
+	{ SOL_SOCKET, SO_KEEPALIVE },  { SOL_SOCKET, SO_REUSEADDR },      { SOL_SOCKET, SO_RCVBUF },
+	{ IPPROTO_TCP, TCP_KEEPIDLE }, { IPPROTO_TCP, TCP_KEEPINTVL },    { IPPROTO_TCP, TCP_KEEPCNT },
+	{ IPPROTO_TCP, TCP_NODELAY },  { IPPROTO_TCP, TCP_USER_TIMEOUT },
+};
+
+static int add_sockets(scmp_filter_ctx ctx)
+{
+	static const uint64_t families[] = { AF_INET, AF_INET6 };
+	static const uint64_t protocols[] = { 0, IPPROTO_TCP };
+	const struct scmp_arg_cmp is_unix = SCMP_A0_64(SCMP_CMP_EQ, AF_UNIX);
+	int r = 0;
+
+	for (size_t f = 0; f < ARRAY_SIZE(families); f++)
+		for (size_t i = 0; i < ARRAY_SIZE(protocols); i++)
+			r |= seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3,
+					      SCMP_A0_64(SCMP_CMP_EQ, families[f]),
+					      SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xf, SOCK_STREAM),
+					      SCMP_A2_64(SCMP_CMP_EQ, protocols[i]));
+	/* nscd, resolver and audit probes of libraries: answered, not killed. */
+	r |= seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, is_unix);
+	r |= seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
+			      SCMP_A0_64(SCMP_CMP_EQ, AF_NETLINK));
+	r |= seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1, is_unix); /* libcurl's wake-up */
+	for (size_t i = 0; i < ARRAY_SIZE(socket_options); i++)
+		r |= seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2,
+				      SCMP_A1_64(SCMP_CMP_EQ, (uint64_t)socket_options[i].level),
+				      SCMP_A2_64(SCMP_CMP_EQ, (uint64_t)socket_options[i].option));
+	/* abort() of a failed check must show as SIGABRT. */
+	r |= seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+			      SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid()));
+	return r;
+}
+
+static int seccomp_enter(enum role role)
+{
+	const enum profile profile = role == ROLE_REPORTER ? P_R : P_W;
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int r = ctx ? add_sockets(ctx) : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(call_rules); i++) {
+		const struct call_rule *c = &call_rules[i];
+		const struct scmp_arg_cmp cmp = { c->arg, SCMP_CMP_MASKED_EQ, c->mask, c->value };
+
+		if (c->roles & profile)
+			r = seccomp_rule_add_array(ctx, c->action, c->call, c->conditional, &cmp);
+	}
+	if (r == 0)
+		r = seccomp_load(ctx);
+	seccomp_release(ctx);
+	return r < 0 ? r : r > 0 ? -EINVAL : 0;
+}
+
+/* -- the rest
+ * ----------------------------------------------------------------------------------------------------- */
+
+static void limit(int resource, rlim_t value)
+{
+	struct rlimit rl;
+
+	if (getrlimit((__rlimit_resource_t)resource, &rl) == 0 && rl.rlim_max > value)
+		rl.rlim_max = value;
+	if (rl.rlim_cur > rl.rlim_max)
+		rl.rlim_cur = rl.rlim_max;
+	if (value < rl.rlim_cur)
+		rl.rlim_cur = value;
+	(void)setrlimit((__rlimit_resource_t)resource, &rl);
+}
+
+static void set_limits(enum role role)
+{
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_NOFILE, role == ROLE_REPORTER ? 256 : 128);
+	limit(RLIMIT_MEMLOCK, 0);
+}
+
+struct report {
+	char *text;
+	const char *missing;
+};
+
+static void note(struct report *rep, bool holds, const char *name)
+{
+	if (!holds) {
+		rep->missing = rep->missing ? rep->missing : name;
+		return;
+	}
+	if (rep->text[0])
+		(void)strncat(rep->text, ",", 255 - strlen(rep->text));
+	(void)strncat(rep->text, name, 255 - strlen(rep->text));
+}
+
+static void enter_all(const struct sandbox_params *p, struct report *rep)
+{
+	char landlock[24];
+
+	set_limits(p->role);
+	note(rep, prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0,
+	     "dumpable0");
+	const bool nnp = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+
+	note(rep, nnp, "nnp");
+	/* Kernels before 6.3 do not have it; seccomp forbids the same calls, so it is no requirement. */
+	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) == 0)
+		note(rep, true, "mdwe");
+	const int abi = landlock_enter(p);
+
+	(void)snprintf(landlock, sizeof(landlock), "landlock%d", abi > 0 ? abi : 0);
+	note(rep, abi > 0, abi > 0 ? landlock : "landlock");
+	note(rep, seccomp_enter(p->role) == 0, "seccomp");
+}
+
+int sandbox_enter(const struct sandbox_params *params, char ret_text[static 256])
+{
+	struct report rep = { ret_text, NULL };
+
+	ret_text[0] = '\0';
+	if (params->mode == SANDBOX_OFF) {
+		(void)snprintf(ret_text, 256, "off");
+		return 0;
+	}
+#if defined(OPC_NO_SANDBOX)
+	(void)snprintf(ret_text, 256, "built out");
+	(void)enter_all;
+	(void)rep;
+	return params->mode == SANDBOX_REQUIRE ? -ENOTSUP : 0;
+#else
+	enter_all(params, &rep);
+	if (rep.missing && params->mode == SANDBOX_REQUIRE) {
+		(void)snprintf(ret_text, 256, "%s", rep.missing);
+		return -ENOTSUP;
+	}
+	return 0;
+#endif
+}

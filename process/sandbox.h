@@ -1,0 +1,32 @@
+/* sandbox.h - what a role may still do after start: rlimits, no_new_privs, dumpable 0, W^X, Landlock,
+ * seccomp. Layer: process.  Profiles: process/profiles.def.  Facts about the filters: docs/threat-model.md.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef PROCESS_SANDBOX_H
+#define PROCESS_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/msg.h"
+
+#define SANDBOX_PORTS_MAX 4
+
+struct sandbox_params {
+	enum role role;
+	enum sandbox_mode mode;
+	const char *writable_dir;          /* the one directory this role may use; NULL = none */
+	uint16_t ports[SANDBOX_PORTS_MAX]; /* TCP ports it may connect to */
+	size_t n_ports;
+};
+
+/* Close the sandbox around the calling process; it can not be opened again. *ret_text (255 bytes) lists what
+ * really holds, e.g. "nnp,dumpable0,mdwe,landlock7,seccomp". 0, or -ENOTSUP in SANDBOX_REQUIRE when a layer
+ * is missing: *ret_text then names it. */
+int sandbox_enter(const struct sandbox_params *params, char ret_text[static 256]);
+
+/* Landlock ABI of this kernel, 0 = none. */
+int sandbox_landlock_abi(void);
+
+#endif

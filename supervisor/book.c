@@ -1,0 +1,237 @@
+/* book.c - the way of one action through the tree: NOMINATE -> INTENT on disk -> GRANT -> RESULT on disk ->
+ * SETTLED. The state is lease.h's; here are the messages. See tree.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/duty.h"
+#include "base/log.h"
+#include "supervisor/tree.h"
+
+#define LEASES_MAX    8192u  /* open at once; a nomination above it is asked to come back */
+#define LEASE_MS      30000u /* a holder that takes longer is killed */
+#define VALID_MS      20000u /* a write may start this long after the grant */
+#define GRANTS_MAX    5u     /* holders that may die on one lease before it is given up */
+#define BUSY_RETRY_MS 1000u
+
+static void settle(struct tree *t, const struct msg *from, enum outcome outcome, const char *reason,
+		   uint64_t retry_ms)
+{
+	struct msg m = { .type = MSG_SETTLED };
+
+	msg_copy_fields(&m, from);
+	m.u.settled.outcome = outcome;
+	m.u.settled.retry_ms = retry_ms;
+	msg_set(&m, settled.reason, reason, strlen(reason));
+	struct slot *watcher = tree_find_slot(t, ROLE_WATCHER, m.u.settled.cluster);
+
+	/* A watcher that is down nominates again after its list: the rules decide anew. */
+	if (watcher && slot_send(watcher, &m, -1) < 0)
+		t->dropped++;
+}
+
+static void send_intent(struct tree *t, struct lease *l)
+{
+	struct slot *reporter = tree_find_slot(t, ROLE_REPORTER, CLUSTERS_MAX);
+
+	l->sent = reporter && slot_send(reporter, &l->intent, -1) == 0;
+}
+
+static void send_record(struct tree *t, struct lease *l)
+{
+	struct slot *reporter = tree_find_slot(t, ROLE_REPORTER, CLUSTERS_MAX);
+
+	l->sent = reporter && slot_send(reporter, &l->record, -1) == 0;
+}
+
+void book_on_nominate(struct slot *s, const struct msg *m)
+{
+	struct tree *t = s->tree;
+
+	if (t->phase != TREE_RUNNING || lease_table_count(t->leases) >= LEASES_MAX) {
+		settle(t, m, OUTCOME_REFUSED, "Busy", BUSY_RETRY_MS);
+		return;
+	}
+	struct lease *l = lease_open(t->leases, m, t->generation->observe);
+
+	if (l) /* else the subject has an open lease, whose end will be told */
+		send_intent(t, l);
+}
+
+void book_on_intent_ack(struct slot *s, const struct msg *m)
+{
+	struct lease *l = lease_find(s->tree->leases, m->u.intent_ack.id);
+
+	if (l && lease_written(s->tree->leases, l))
+		book_dispatch(s->tree, l->intent.u.intent.cluster);
+}
+
+void book_on_open_intent(struct slot *s, const struct msg *m)
+{
+	if (m->u.open_intent.cluster >= s->tree->generation->clusters) {
+		(void)log_warn(0, "history holds an open intent of a cluster that is not configured any more",
+			       kv_u("id", m->u.open_intent.id));
+		return;
+	}
+	struct lease *l = lease_reopen(s->tree->leases, m);
+
+	if (l)
+		log_info("taking back an action that an earlier life left open",
+			 kv_u("id", m->u.open_intent.id), kv_s("namespace", m->u.open_intent.ns),
+			 kv_s("pod", m->u.open_intent.name));
+}
+
+void book_on_open_end(struct slot *s, const struct msg *m)
+{
+	struct tree *t = s->tree;
+
+	lease_table_set_next_id(t->leases, m->u.open_end.next_id);
+	t->history_open = true;
+	for (uint64_t c = 0; c < t->generation->clusters; c++)
+		book_dispatch(t, c);
+	life_on_slot_changed(s);
+}
+
+static void send_again(void *ctx, struct lease *l)
+{
+	if (l->phase == LEASE_NEW && !l->sent)
+		send_intent(ctx, l);
+	else if (l->phase == LEASE_RECORDING && !l->sent)
+		send_record(ctx, l);
+}
+
+static void mark_unsent(void *ctx, struct lease *l)
+{
+	(void)ctx;
+	l->sent = false;
+}
+
+/* What the dead reporter may have read without writing it down is sent again; ids make that harmless. */
+void book_on_reporter_ready(struct tree *t)
+{
+	lease_each(t->leases, mark_unsent, t);
+	lease_each(t->leases, send_again, t);
+}
+
+static bool grant_to(struct tree *t, struct slot *worker)
+{
+	const uint64_t now = clock_boot_ms();
+	struct lease *l = lease_grant(t->leases, worker->cluster, worker->index, now + LEASE_MS);
+	struct msg m = { .type = MSG_GRANT };
+
+	if (!l)
+		return false;
+	msg_copy_fields(&m, &l->intent);
+	m.u.grant.verify_first = l->verify_first;
+	m.u.grant.valid_until = now + VALID_MS;
+	(void)slot_send(worker, &m, -1); /* a failure is followed by the worker's death */
+	return true;
+}
+
+void book_dispatch(struct tree *t, uint64_t cluster)
+{
+	if (t->phase != TREE_RUNNING || !t->history_open)
+		return;
+	for (size_t i = 0; i < t->n_slots; i++) {
+		struct slot *s = t->slots[i];
+
+		if (s->role == ROLE_WORKER && s->cluster == cluster && s->state == FSM_READY &&
+		    !lease_held_by(t->leases, s->index) && !grant_to(t, s))
+			return;
+	}
+}
+
+void book_on_result(struct slot *s, const struct msg *m)
+{
+	struct lease *l;
+
+	if (lease_result(s->tree->leases, s->index, m, &l) < 0) {
+		slot_accuse(s, "RESULT for a lease that it does not hold");
+		return;
+	}
+	send_record(s->tree, l);
+	book_dispatch(s->tree, s->cluster);
+}
+
+static void log_end(const struct tree *t, const struct lease *l)
+{
+	const struct msg_intent *i = &l->intent.u.intent;
+	const struct msg_record *r = &l->record.u.record;
+
+	log_info("action ended", kv_u("id", i->id), kv_s("cluster", t->generation->names[i->cluster]),
+		 kv_s("duty", duty_name((enum duty)i->duty)), kv_s("namespace", i->ns), kv_s("pod", i->name),
+		 kv_s("uid", i->uid), kv_s("outcome", outcome_name((enum outcome)r->outcome)),
+		 kv_s("reason", r->reason), kv_s("target", r->target),
+		 kv_s("mode", i->observe ? "observe" : "enforce"), kv_s("detail", r->detail));
+}
+
+void book_on_record_ack(struct slot *s, const struct msg *m)
+{
+	struct tree *t = s->tree;
+	struct lease *l = lease_find(t->leases, m->u.record_ack.id);
+
+	if (!l || l->phase != LEASE_RECORDING)
+		return; /* acknowledged twice, by two lives of the reporter */
+	const struct msg_record *r = &l->record.u.record;
+
+	log_end(t, l);
+	t->actions += r->outcome == OUTCOME_DONE;
+	settle(t, &l->intent, (enum outcome)r->outcome, r->reason, r->retry_ms);
+	lease_close(t->leases, &l);
+}
+
+static void give_up(struct tree *t, struct lease *l, int holder)
+{
+	static const char text[] = "every worker that held this lease died";
+	struct msg m = { .type = MSG_RESULT };
+
+	m.u.result = (struct msg_result){
+		.id = l->intent.u.intent.id, .outcome = OUTCOME_FAILED, .replicas = -1, .at = clock_wall_ms()
+	};
+	msg_set(&m, result.reason, "WorkerDied", strlen("WorkerDied"));
+	msg_set(&m, result.detail, text, sizeof(text) - 1);
+	if (lease_result(t->leases, holder, &m, &l) == 0)
+		send_record(t, l);
+}
+
+void book_on_worker_dead(struct slot *s)
+{
+	struct lease *l = lease_held_by(s->tree->leases, s->index);
+
+	if (!l)
+		return;
+	if (l->grants >= GRANTS_MAX)
+		give_up(s->tree, l, s->index);
+	else
+		lease_holder_died(s->tree->leases, l);
+	book_dispatch(s->tree, s->cluster);
+}
+
+void book_tick(struct tree *t, uint64_t now_ms)
+{
+	for (size_t i = 0; i < t->n_slots; i++) {
+		struct slot *s = t->slots[i];
+		const struct lease *l = lease_held_by(t->leases, s->index);
+
+		/* Never released by time: the holder is killed, and its death releases. */
+		if (l && now_ms > l->deadline_ms && s->pid)
+			slot_accuse(s, "hung: a lease took longer than 30 s");
+	}
+	if (t->history_open)
+		lease_each(t->leases, send_again, t);
+}
+
+static void count_busy(void *ctx, struct lease *l)
+{
+	*(size_t *)ctx += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
+}
+
+size_t book_busy(struct tree *t)
+{
+	size_t n = 0;
+
+	lease_each(t->leases, count_busy, &n);
+	return n;
+}

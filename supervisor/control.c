@@ -1,0 +1,291 @@
+/* control.c - the control socket: a person's commands. No verb of it names a pod to act on. See tree.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "build_id.h"
+#include "supervisor/tree.h"
+
+#define CONNECTIONS_MAX 8
+
+struct connection {
+	struct control *control;
+	struct channel *channel; /* NULL = free */
+	uint64_t id;
+};
+
+struct control {
+	struct tree *tree;
+	struct event *on_accept;
+	int fd;
+	uint64_t next_id;
+	struct connection connections[CONNECTIONS_MAX];
+};
+
+static struct connection *find_connection(const struct tree *t, uint64_t id)
+{
+	for (size_t i = 0; t->control && i < CONNECTIONS_MAX; i++)
+		if (t->control->connections[i].channel && t->control->connections[i].id == id)
+			return &t->control->connections[i];
+	return NULL;
+}
+
+void control_answer(struct tree *t, uint64_t conn, const struct msg *m)
+{
+	struct connection *c = conn ? find_connection(t, conn) : NULL;
+
+	if (c && channel_send(c->channel, m, -1) < 0)
+		channel_free(&c->channel); /* it does not read */
+}
+
+void control_end(struct tree *t, uint64_t conn, uint64_t code, const char *text)
+{
+	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
+
+	if (!conn)
+		return;
+	msg_set(&m, ctl_end.text, text, strlen(text));
+	control_answer(t, conn, &m);
+}
+
+/* -- status
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+void control_child_stats(const struct slot *s, struct msg *ret)
+{
+	const struct tree *t = s->tree;
+	const char *cluster = s->cluster < CLUSTERS_MAX ? t->generation->names[s->cluster] : "";
+	const char *state = fsm_state_name(s->state);
+	struct msg m = { .type = MSG_CHILD_STATS };
+	struct msg_child_stats *c = &m.u.child_stats;
+
+	msg_set(&m, child_stats.role, role_name(s->role), strlen(role_name(s->role)));
+	msg_set(&m, child_stats.cluster_name, cluster, strlen(cluster));
+	msg_set(&m, child_stats.state, state, strlen(state));
+	msg_set(&m, child_stats.sandbox, s->sandbox, strlen(s->sandbox));
+	msg_set(&m, child_stats.error, s->error, strlen(s->error));
+	c->slot = s->number;
+	c->pid = (uint64_t)s->pid;
+	c->restarts = s->deaths.n_deaths;
+	c->rss_kb = s->rss_kb;
+	c->leases = lease_held_by(t->leases, s->index) != NULL;
+	c->started = s->started_at;
+	*ret = m;
+}
+
+static const char *phase_name(const struct tree *t)
+{
+	static const char *const names[] = { "starting", "running", "draining", "ended" };
+
+	for (size_t i = 0; t->phase == TREE_RUNNING && i < t->n_slots; i++)
+		if (t->slots[i]->state == FSM_DEGRADED)
+			return "degraded";
+	return names[t->phase];
+}
+
+static void send_status(struct tree *t, uint64_t conn)
+{
+	struct msg m = { .type = MSG_CTL_TREE };
+	struct msg_ctl_tree *c = &m.u.ctl_tree;
+	const char *phase = phase_name(t);
+
+	c->conn = conn;
+	c->observe = t->generation && t->generation->observe;
+	c->generation = t->generation ? t->generation->number : 0;
+	c->started = t->started_at;
+	c->leases = lease_table_count(t->leases);
+	c->actions = t->actions;
+	c->pending = c->leases - book_busy(t);
+	msg_set(&m, ctl_tree.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	msg_set(&m, ctl_tree.phase, phase, strlen(phase));
+	msg_set(&m, ctl_tree.note, t->note, strlen(t->note));
+	control_answer(t, conn, &m);
+	for (size_t i = 0; i < t->n_slots; i++) {
+		control_child_stats(t->slots[i], &m);
+		control_answer(t, conn, &m);
+	}
+	for (uint64_t i = 0; t->generation && i < t->generation->clusters; i++)
+		if (t->watch_stats[i].type == MSG_WATCH_STATS)
+			control_answer(t, conn, &t->watch_stats[i]);
+	control_end(t, conn, 0, "");
+}
+
+/* -- requests
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static void forward(struct tree *t, struct slot *to, const struct msg *m, uint64_t conn, const char *whom)
+{
+	char text[128];
+
+	if (to && slot_send(to, m, -1) == 0)
+		return;
+	(void)snprintf(text, sizeof(text),
+		       "the %s is not running at the moment: see `ops-pod-cleaner status`", whom);
+	control_end(t, conn, EXIT_CODE_UNAVAILABLE, text);
+}
+
+static void on_explain(struct tree *t, struct msg *m, uint64_t conn)
+{
+	struct msg_ctl_explain *e = &m->u.ctl_explain;
+
+	for (uint64_t c = 0; c < t->generation->clusters; c++) {
+		if (e->cluster_name[0] == '\0' || strcmp(e->cluster_name, t->generation->names[c]) == 0) {
+			e->cluster = c;
+			forward(t, tree_find_slot(t, ROLE_WATCHER, c), m, conn, "watcher");
+			return;
+		}
+	}
+	control_end(t, conn, EXIT_CODE_USAGE, "no cluster of that name: see `ops-pod-cleaner status`");
+}
+
+static void on_probe(struct tree *t, const struct msg *m, uint64_t conn)
+{
+	for (size_t i = 0; i < t->n_slots; i++) {
+		struct slot *s = t->slots[i];
+
+		if (strcmp(role_name(s->role), m->u.ctl_probe.role) == 0 &&
+		    s->number == m->u.ctl_probe.slot && s->state == FSM_READY) {
+			s->probe_conn = conn;
+			forward(t, s, m, conn, role_name(s->role));
+			return;
+		}
+	}
+	control_end(t, conn, EXIT_CODE_UNAVAILABLE, "no such process is ready");
+}
+
+static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
+{
+	struct connection *c = ctx;
+	struct tree *t = c->control->tree;
+	struct msg m = *in;
+
+	(void)ch;
+	if (fd >= 0)
+		(void)close(fd);
+	m.u.ctl_end.conn = c->id; /* every CTL message begins with it */
+	if (!t->generation) {
+		control_end(t, c->id, EXIT_CODE_UNAVAILABLE, "still starting");
+		return;
+	}
+	switch (m.type) {
+	case MSG_CTL_STATUS:
+		send_status(t, c->id);
+		break;
+	case MSG_CTL_HISTORY:
+		forward(t, tree_find_slot(t, ROLE_REPORTER, CLUSTERS_MAX), &m, c->id, "reporter");
+		break;
+	case MSG_CTL_EXPLAIN:
+		on_explain(t, &m, c->id);
+		break;
+	case MSG_CTL_RELOAD:
+		load_start(t, c->id);
+		break;
+	case MSG_CTL_PROBE:
+		on_probe(t, &m, c->id);
+		break;
+	default:
+		control_end(t, c->id, EXIT_CODE_USAGE, "not a request");
+	}
+}
+
+static void on_close(void *ctx, struct channel *ch, int err, const char *text)
+{
+	struct connection *c = ctx;
+
+	(void)ch;
+	if (err)
+		(void)log_warn(err, "control connection broke the protocol", kv_s("detail", text));
+	channel_free(&c->channel);
+}
+
+static const struct channel_ops cli_ops = { .on_msg = on_msg, .on_close = on_close };
+
+/* -- accept
+ * --------------------------------------------------------------------------------------------------------------
+ */
+
+static bool may_connect(int fd)
+{
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+		return false;
+	return who.uid == 0 || who.uid == geteuid();
+}
+
+static void on_accept(evutil_socket_t listener, short what, void *arg)
+{
+	struct control *control = arg;
+	const int fd = accept4((int)listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)what;
+	for (size_t i = 0; fd >= 0 && may_connect(fd) && i < CONNECTIONS_MAX; i++) {
+		struct connection *c = &control->connections[i];
+
+		if (c->channel)
+			continue;
+		*c = (struct connection){ .control = control, .id = ++control->next_id };
+		c->channel = channel_new(control->tree->base, fd, ROLE_SUPERVISOR, ROLE_CLI, &cli_ops, c);
+		channel_set_phase(c->channel, PH_RUN);
+		return;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+int control_start(struct tree *t)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", t->options.control_socket);
+	/* The lock beside the socket is ours, so a socket that is there has no owner. */
+	(void)unlink(sa.sun_path);
+	const mode_t old = umask(0177);
+	int r = bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, CONNECTIONS_MAX) < 0
+			? -errno
+			: 0;
+
+	(void)umask(old);
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
+	t->control = xcalloc(1, sizeof(*t->control));
+	t->control->tree = t;
+	t->control->fd = fd;
+	t->control->on_accept = event_new(t->base, fd, EV_READ | EV_PERSIST, on_accept, t->control);
+	(void)event_add(t->control->on_accept, NULL);
+	return 0;
+}
+
+void control_stop(struct tree *t)
+{
+	struct control *c = t->control;
+
+	if (!c)
+		return;
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+		channel_free(&c->connections[i].channel);
+	event_free(c->on_accept);
+	(void)close(c->fd);
+	(void)unlink(t->options.control_socket);
+	free(c);
+	t->control = NULL;
+}

@@ -1,0 +1,67 @@
+/* lease.h - one actor per object: every nomination becomes a lease on its subject (the pod's uid, or its
+ * owner's), and a lease ends only by the holder's RESULT on disk or by the holder's proven death. Pure: no
+ * I/O, no clock. Process: supervisor.  The protocol is modelled in tests/model/lease.pml: never release by
+ * timer. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_LEASE_H
+#define SUPERVISOR_LEASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ipc/msg.h"
+
+enum lease_phase {
+	LEASE_NEW,       /* not written down: INTENT has to be sent, or was sent and not acknowledged */
+	LEASE_WAITING,   /* written down, waits for an idle worker */
+	LEASE_GRANTED,   /* a worker holds it */
+	LEASE_RECORDING, /* the result has to be written down, or was sent and not acknowledged */
+};
+
+struct lease {
+	enum lease_phase phase;
+	struct msg intent;                /* MSG_INTENT: id and all facts */
+	struct msg record;                /* MSG_RECORD, from LEASE_RECORDING on */
+	bool sent;                        /* INTENT or RECORD is on its way to the present reporter */
+	bool verify_first;                /* an earlier holder died */
+	unsigned grants;                  /* how often granted */
+	int holder;                       /* worker's slot index in the tree, while LEASE_GRANTED */
+	uint64_t deadline_ms;             /* boot time after which the holder is killed */
+	struct lease *next_waiting;       /* FIFO of LEASE_WAITING, per cluster */
+	struct lease *by_subject, *by_id; /* hash chains */
+};
+
+struct lease_table;
+
+struct lease_table *lease_table_new(void);
+void lease_table_free(struct lease_table **t);
+size_t lease_table_count(const struct lease_table *t);
+/* First id that no lease has had. Ids only grow. */
+void lease_table_set_next_id(struct lease_table *t, uint64_t id);
+
+/* Open a lease from a NOMINATE. NULL when the subject has one already. */
+struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool observe);
+/* Take back a lease that the history holds open from an earlier life: WAITING, verify_first. NULL when known
+ * already. */
+struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent);
+struct lease *lease_find(const struct lease_table *t, uint64_t id);
+/* End: the result is on disk. Frees the lease. */
+void lease_close(struct lease_table *t, struct lease **l);
+
+/* The intent is on disk: queue for a worker. Returns false when the lease is not LEASE_NEW (a repeated
+ * acknowledgement). */
+bool lease_written(struct lease_table *t, struct lease *l);
+/* Oldest waiting lease of the cluster, or NULL; it leaves the queue and is LEASE_GRANTED to holder. */
+struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, uint64_t deadline_ms);
+/* The holder is proven dead: back to the front of the queue, in doubt. */
+void lease_holder_died(struct lease_table *t, struct lease *l);
+/* A RESULT from `holder`: 0 and LEASE_RECORDING, or -EPERM when holder does not hold lease id (nothing
+ * changes). */
+int lease_result(struct lease_table *t, int holder, const struct msg *result, struct lease **ret);
+/* The lease granted to holder, or NULL. */
+struct lease *lease_held_by(const struct lease_table *t, int holder);
+/* Visit all; fn may not open or close leases. */
+void lease_each(struct lease_table *t, void (*fn)(void *ctx, struct lease *l), void *ctx);
+
+#endif
