@@ -1,0 +1,361 @@
+/* history.c - see history.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/history.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/duty.h"
+#include "base/xalloc.h"
+
+#define DAY_MS INT64_C(86400000)
+/* A memory of a failing revision outlives the history: losing it restarts that workload's clock. */
+#define SINCE_DAYS  400
+#define PRUNE_LIMIT 2000
+#define NAME_MAX_   64
+
+struct entry {
+	struct msg *m; /* only as long as its own struct */
+	enum history_effect effect;
+	char cluster_name[NAME_MAX_];
+	uint64_t duty;
+	bool observe;
+};
+
+struct history {
+	struct db *db;
+	history_committed_fn *on_committed;
+	void *ctx;
+	struct str_list clusters;
+	char spare_name[NAME_MAX_];
+	struct entry *queue;
+	size_t n, room;
+	bool broken;
+	uint64_t open;
+};
+
+struct history *history_new(struct db *db, history_committed_fn *on_committed, void *ctx)
+{
+	struct history *h = xcalloc(1, sizeof(*h));
+	int64_t open = 0;
+
+	h->db = db;
+	h->on_committed = on_committed;
+	h->ctx = ctx;
+	h->broken = db_number(db, db_stmt(db, DB_OPEN_COUNT), &open) < 0;
+	h->open = (uint64_t)open;
+	return h;
+}
+
+void history_free(struct history **h)
+{
+	if (!*h)
+		return;
+	for (size_t i = 0; i < (*h)->n; i++)
+		free((*h)->queue[i].m);
+	free((*h)->queue);
+	str_list_done(&(*h)->clusters);
+	free(*h);
+	*h = NULL;
+}
+
+/* -- clusters -------------------------------------------------------------------------------------------- */
+
+void history_set_clusters(struct history *h, const struct str_list *names)
+{
+	str_list_done(&h->clusters);
+	h->clusters = (struct str_list){ 0 };
+	for (size_t i = 0; i < names->n; i++)
+		str_list_add(&h->clusters, names->v[i], strlen(names->v[i]));
+}
+
+const char *history_cluster_name(struct history *h, uint64_t cluster)
+{
+	if (cluster < h->clusters.n)
+		return h->clusters.v[cluster];
+	(void)snprintf(h->spare_name, sizeof(h->spare_name), "cluster-%u", (unsigned)cluster);
+	return h->spare_name;
+}
+
+int history_cluster_index(const struct history *h, const char *name)
+{
+	for (size_t i = 0; i < h->clusters.n; i++)
+		if (strcmp(h->clusters.v[i], name) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* -- what each message writes ---------------------------------------------------------------------------- */
+
+static void bind_common(struct history *h, sqlite3_stmt *st, struct entry *e)
+{
+	db_bind_msg(st, e->m);
+	db_bind_i64(st, "now", clock_wall_ms());
+	db_bind_text(st, "cluster_name", e->cluster_name);
+	(void)h;
+}
+
+static int run(struct history *h, enum db_stmt id, struct entry *e, int *ret_changes)
+{
+	sqlite3_stmt *st = db_stmt(h->db, id);
+
+	bind_common(h, st, e);
+	return db_run(h->db, st, ret_changes);
+}
+
+static int apply_intent(struct history *h, struct entry *e)
+{
+	int changes = 0;
+	int64_t one = 0;
+	int r = run(h, DB_INTENT_PUT, e, &changes);
+
+	if (r < 0)
+		return r;
+	e->effect = changes ? HISTORY_NEW : HISTORY_KNOWN;
+	if (changes)
+		return 0;
+	sqlite3_stmt *st = db_stmt(h->db, DB_INTENT_SAME);
+
+	bind_common(h, st, e);
+	r = db_number(h->db, st, &one);
+	if (r == -ENOENT)
+		e->effect = HISTORY_CONFLICT;
+	return r == -ENOENT ? 0 : r;
+}
+
+/* Which cluster and duty a result belongs to stands in its intent. */
+static int find_intent(struct history *h, struct entry *e)
+{
+	sqlite3_stmt *st = db_stmt(h->db, DB_INTENT_OF);
+
+	bind_common(h, st, e);
+	const int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW) {
+		(void)snprintf(e->cluster_name, sizeof(e->cluster_name), "%s",
+			       (const char *)sqlite3_column_text(st, 0));
+		e->duty = (uint64_t)sqlite3_column_int64(st, 1);
+		e->observe = sqlite3_column_int64(st, 2) != 0;
+	}
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+static int apply_record(struct history *h, struct entry *e)
+{
+	int changes = 0;
+	int r = find_intent(h, e);
+
+	if (r == 0)
+		r = run(h, DB_RESULT_PUT, e, &changes);
+	e->effect = changes ? HISTORY_NEW : HISTORY_KNOWN;
+	if (r < 0 || !changes)
+		return r;
+	return run(h, DB_INTENT_CLOSE, e, NULL);
+}
+
+static int apply_refusal(struct history *h, struct entry *e)
+{
+	return run(h, DB_REFUSAL_PUT, e, NULL);
+}
+
+static int apply_since(struct history *h, struct entry *e)
+{
+	return run(h, e->m->u.since.at ? DB_SINCE_PUT : DB_SINCE_FORGET, e, NULL);
+}
+
+#define KIND(ID, name)                                                                                       \
+	{                                                                                                    \
+		MSG_##ID, offsetof(struct msg, u) + sizeof(struct msg_##name), apply_##name                  \
+	}
+static const struct kind {
+	enum msg_type type;
+	size_t size;
+	int (*apply)(struct history *h, struct entry *e);
+} kinds[] = { KIND(INTENT, intent), KIND(RECORD, record), KIND(REFUSAL, refusal), KIND(SINCE, since) };
+
+static const struct kind *kind_of(enum msg_type type)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (kinds[i].type == type)
+			return &kinds[i];
+	return NULL;
+}
+
+static uint64_t cluster_of(const struct msg *m)
+{
+	switch (m->type) {
+	case MSG_INTENT:
+		return m->u.intent.cluster;
+	case MSG_REFUSAL:
+		return m->u.refusal.cluster;
+	default:
+		return m->u.since.cluster;
+	}
+}
+
+/* -- queue ----------------------------------------------------------------------------------------------- */
+
+bool history_add(struct history *h, const struct msg *m)
+{
+	const struct kind *k = kind_of(m->type);
+	const size_t limit = m->type == MSG_REFUSAL ? HISTORY_QUEUE_MAX / 2 : HISTORY_QUEUE_MAX;
+
+	if (!k || h->n >= limit)
+		return false;
+	if (h->n == h->room) {
+		h->room = h->room ? 2 * h->room : 64;
+		h->queue = xreallocarray(h->queue, h->room, sizeof(*h->queue));
+	}
+	h->queue[h->n++] = (struct entry){ .m = xmemdup(m, k->size) };
+	return true;
+}
+
+static void prepare(struct history *h, struct entry *e)
+{
+	e->effect = HISTORY_NEW;
+	e->cluster_name[0] = '\0';
+	e->duty = DUTY__MAX;
+	e->observe = false;
+	if (e->m->type != MSG_RECORD)
+		(void)snprintf(e->cluster_name, sizeof(e->cluster_name), "%s",
+			       history_cluster_name(h, cluster_of(e->m)));
+	if (e->m->type == MSG_INTENT) {
+		e->duty = e->m->u.intent.duty;
+		e->observe = e->m->u.intent.observe;
+	}
+	if (e->m->type == MSG_REFUSAL)
+		e->duty = e->m->u.refusal.duty;
+}
+
+static int apply_all(struct history *h)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < h->n; i++) {
+		prepare(h, &h->queue[i]);
+		r = kind_of(h->queue[i].m->type)->apply(h, &h->queue[i]);
+	}
+	return r;
+}
+
+static void report_all(struct history *h)
+{
+	struct entry *queue = TAKE_PTR(h->queue);
+	const size_t n = h->n;
+
+	h->n = h->room = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct history_entry e = { queue[i].m, queue[i].effect, queue[i].cluster_name,
+						 queue[i].duty, queue[i].observe };
+
+		if (e.effect == HISTORY_NEW && e.m->type == MSG_INTENT)
+			h->open++;
+		if (e.effect == HISTORY_NEW && e.m->type == MSG_RECORD && e.duty < DUTY__MAX && h->open > 0)
+			h->open--;
+		h->on_committed(h->ctx, &e);
+		free(queue[i].m);
+	}
+	free(queue);
+}
+
+int history_flush(struct history *h)
+{
+	if (h->n == 0)
+		return 0;
+	int r = db_begin(h->db);
+
+	if (r == 0)
+		r = apply_all(h);
+	if (r == 0)
+		r = db_commit(h->db);
+	h->broken = r < 0;
+	if (r < 0)
+		db_rollback(h->db);
+	else
+		report_all(h);
+	return r;
+}
+
+size_t history_queued(const struct history *h)
+{
+	return h->n;
+}
+
+bool history_writable(const struct history *h)
+{
+	return !h->broken;
+}
+
+uint64_t history_open_intents(const struct history *h)
+{
+	return h->open;
+}
+
+int history_next_id(struct history *h, uint64_t *ret)
+{
+	int64_t next = 0;
+	const int r = db_number(h->db, db_stmt(h->db, DB_NEXT_ID), &next);
+
+	*ret = (uint64_t)next;
+	return r;
+}
+
+/* -- housekeeping ---------------------------------------------------------------------------------------- */
+
+static void end_stray(struct history *h, uint64_t id)
+{
+	struct msg m = { .type = MSG_RECORD };
+
+	m.u.record = (struct msg_record){ .id = id, .outcome = OUTCOME_UNCONFIRMED, .replicas = -1 };
+	m.u.record.at = clock_wall_ms();
+	msg_set(&m, record.reason, "ClusterRemoved", strlen("ClusterRemoved"));
+	static const char why[] =
+		"its cluster is no longer configured, so what became of it cannot be looked up";
+
+	msg_set(&m, record.detail, why, sizeof(why) - 1);
+	(void)history_add(h, &m);
+}
+
+int history_close_strays(struct history *h, uint64_t *ret)
+{
+	sqlite3_stmt *st = db_stmt(h->db, DB_OPEN_STRAYS);
+	int rc;
+
+	*ret = 0;
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		if (history_cluster_index(h, (const char *)sqlite3_column_text(st, 1)) >= 0)
+			continue;
+		end_stray(h, (uint64_t)sqlite3_column_int64(st, 0));
+		*ret += 1;
+	}
+	(void)sqlite3_reset(st);
+	return rc == SQLITE_DONE ? history_flush(h) : db_errno(rc);
+}
+
+int history_prune(struct history *h, uint64_t days, bool *ret_more)
+{
+	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS, DB_PRUNE_RESULTS, DB_PRUNE_REFUSALS,
+					      DB_PRUNE_DIGESTS, DB_PRUNE_SINCE };
+	const int64_t now = clock_wall_ms();
+
+	*ret_more = false;
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		sqlite3_stmt *st = db_stmt(h->db, steps[i]);
+		int changes = 0;
+
+		db_bind_i64(st, "before", now - (int64_t)days * DAY_MS);
+		db_bind_i64(st, "long_before", now - SINCE_DAYS * DAY_MS);
+		db_bind_i64(st, "limit", PRUNE_LIMIT);
+		const int r = db_run(h->db, st, &changes);
+
+		if (r < 0)
+			return r;
+		*ret_more = *ret_more || changes == PRUNE_LIMIT;
+	}
+	return 0;
+}

@@ -1,0 +1,205 @@
+/* inbox.c - messages to the reporter: queue, one commit a turn, acknowledge; answers; figures. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/backoff.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "reporter/reporter.h"
+
+#define PRUNE_MS 3600000
+
+static const struct backoff_policy commit_policy = { .base_ms = 1000, .cap_ms = 30000, .jitter = 0.2 };
+
+/* -- history: queue, commit, acknowledge ----------------------------------------------------------------- */
+
+static void send_ack(struct reporter *r, const struct msg *ack)
+{
+	if (r->n_acks == 0 && process_send(r->process, ack) != -EAGAIN)
+		return;
+	r->acks = xreallocarray(r->acks, r->n_acks + 1, sizeof(*r->acks));
+	r->acks[r->n_acks++] = *ack;
+}
+
+void inbox_committed(void *ctx, const struct history_entry *e)
+{
+	struct reporter *r = ctx;
+	struct msg ack = { .type = MSG_INTENT_ACK };
+
+	figures_committed(&r->figures, e);
+	if (e->effect == HISTORY_CONFLICT) {
+		(void)log_error(-EEXIST,
+				"this lease id is taken by another object: its intent is not written",
+				kv_u("id", e->m->u.intent.id), kv_s("uid", e->m->u.intent.uid));
+		return;
+	}
+	if (e->m->type == MSG_INTENT) {
+		ack.u.intent_ack.id = e->m->u.intent.id;
+		send_ack(r, &ack);
+	} else if (e->m->type == MSG_RECORD) {
+		ack = (struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = e->m->u.record.id };
+		send_ack(r, &ack);
+	}
+}
+
+void inbox_flush(struct reporter *r)
+{
+	const int err = history_flush(r->history);
+
+	if (err < 0) {
+		const uint64_t delay =
+			backoff_delay_ms(&commit_policy, ++r->commit_failures, backoff_random());
+
+		metrics_add(r->figures.metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
+		(void)log_error(err, "the history cannot be written: nothing is acted on until it can",
+				kv_s("directory", r->settings.state_dir), kv_s("detail", db_error(r->db)),
+				kv_u("waiting", history_queued(r->history)));
+		reporter_start_timer(r->flush, delay);
+		return;
+	}
+	if (r->commit_failures > 0)
+		log_info("the history can be written again");
+	r->commit_failures = 0;
+	if (!r->lost)
+		return;
+	(void)log_warn(
+		0, "too many messages waited for the history: starting again to be sent the dropped ones");
+	process_exit(r->process, EXIT_CODE_TEMPORARY);
+}
+
+/* What arrives in this turn of the loop is committed together at its end. */
+static void on_write(struct reporter *r, const struct msg *m)
+{
+	if (!history_add(r->history, m)) {
+		metrics_add(r->figures.metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
+		r->lost = r->lost || m->type == MSG_INTENT || m->type == MSG_RECORD;
+		return;
+	}
+	if (!event_pending(r->flush, EV_TIMEOUT, NULL))
+		reporter_start_timer(r->flush, 0);
+}
+
+void inbox_prune(struct reporter *r)
+{
+	bool more = false;
+	const int err = history_prune(r->history, r->settings.history_days, &more);
+
+	if (err < 0)
+		(void)log_warn(err, "old history cannot be removed", kv_s("detail", db_error(r->db)));
+	reporter_start_timer(r->prune, more ? 100 : PRUNE_MS);
+}
+
+/* -- answers of many messages ---------------------------------------------------------------------------- */
+
+static int feed_send(void *ctx, const struct msg *m)
+{
+	return process_send(((struct reporter *)ctx)->process, m);
+}
+
+static void feed_trouble(void *ctx, int err)
+{
+	struct reporter *r = ctx;
+
+	(void)log_warn(err, "the history cannot be read", kv_s("detail", db_error(r->db)));
+}
+
+const struct feed_ops inbox_feed_ops = { feed_send, feed_trouble };
+
+static void on_since_get(struct reporter *r, const struct msg *m)
+{
+	struct msg end = { .type = MSG_SINCE_END, .u.since_end.cluster = m->u.since_get.cluster };
+	struct cursor *c = NULL;
+
+	(void)history_flush(r->history); /* what the last watcher said belongs to the answer */
+	const int err = cursor_since(r->db, r->history, m->u.since_get.cluster, &c);
+
+	if (err == 0 && feed_add(r->feed, c))
+		return;
+	/* Without memory the clocks of failing revisions start again: later, never too early. */
+	(void)log_error(err, "what is remembered of failing revisions cannot be read");
+	cursor_free(&c);
+	(void)process_send(r->process, &end);
+}
+
+static void on_history(struct reporter *r, const struct msg *m)
+{
+	struct cursor *c = NULL;
+	struct msg end;
+
+	(void)history_flush(r->history);
+	const int err = cursor_history(r->db, r->history, &m->u.ctl_history, &c);
+
+	if (err == 0 && feed_add(r->feed, c))
+		return;
+	(void)log_warn(err, "a question about the history cannot be answered");
+	cursor_free(&c);
+	cursor_failed(m->u.ctl_history.conn, &end);
+	(void)process_send(r->process, &end);
+}
+
+/* -- figures and digest rows ----------------------------------------------------------------------------- */
+
+static void on_watch_stats(struct reporter *r, const struct msg *m)
+{
+	const struct msg_watch_stats *s = &m->u.watch_stats;
+
+	if (s->cluster >= r->settings.cluster_names.n)
+		return;
+	figures_watch(&r->figures, history_cluster_name(r->history, s->cluster), s);
+	digest_run_synced(r->digests, s->cluster, s->synced);
+}
+
+static void on_child_stats(struct reporter *r, const struct msg *m)
+{
+	const struct msg_child_stats *s = &m->u.child_stats;
+	const int cluster = history_cluster_index(r->history, s->cluster_name);
+
+	if (!figures_child(&r->figures, s) || cluster < 0)
+		return;
+	figures_watch_down(&r->figures, s->cluster_name);
+	digest_run_synced(r->digests, (uint64_t)cluster, false);
+}
+
+static void on_digest_row(struct reporter *r, const struct msg *m)
+{
+	digest_run_row(r->digests, &m->u.digest_row);
+}
+
+static void on_digest_end(struct reporter *r, const struct msg *m)
+{
+	digest_run_end(r->digests, &m->u.digest_end);
+}
+
+static void (*const handlers[MSG__MAX])(struct reporter *r, const struct msg *m) = {
+	[MSG_INTENT] = on_write,
+	[MSG_RECORD] = on_write,
+	[MSG_REFUSAL] = on_write,
+	[MSG_SINCE] = on_write,
+	[MSG_SINCE_GET] = on_since_get,
+	[MSG_CTL_HISTORY] = on_history,
+	[MSG_WATCH_STATS] = on_watch_stats,
+	[MSG_CHILD_STATS] = on_child_stats,
+	[MSG_DIGEST_ROW] = on_digest_row,
+	[MSG_DIGEST_END] = on_digest_end,
+};
+
+void inbox_msg(struct process *p, const struct msg *m)
+{
+	if (handlers[m->type])
+		handlers[m->type](process_ctx(p), m);
+}
+
+void inbox_room(struct process *p)
+{
+	struct reporter *r = process_ctx(p);
+	size_t sent = 0;
+
+	while (sent < r->n_acks && process_send(p, &r->acks[sent]) != -EAGAIN)
+		sent++;
+	memmove(r->acks, r->acks + sent, (r->n_acks - sent) * sizeof(*r->acks));
+	r->n_acks -= sent;
+	feed_room(r->feed);
+}

@@ -1,0 +1,57 @@
+/* reporter.h - what the files of this process share: the one struct, and who wires what. Nothing else
+ * includes it.  Layer: process (reporter). */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_REPORTER_H
+#define REPORTER_REPORTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "process/process.h"
+#include "reporter/cursor.h"
+#include "reporter/feed.h"
+#include "reporter/figures.h"
+#include "reporter/hook.h"
+#include "reporter/plan.h"
+#include "reporter/serve.h"
+
+struct event;
+
+struct reporter {
+	struct process *process;
+	struct settings settings, next;
+	struct digest_plan next_plan; /* of `next`; before on_ready of `settings` */
+	struct db *db;
+	struct history *history;
+	struct figures figures;
+	struct listener *listener;
+	struct hook *hook;
+	struct digest_run *digests;
+	struct feed *feed;
+	struct event *flush, *prune, *digest_wake, *drain_limit;
+	unsigned commit_failures;
+	struct msg *acks; /* that the channel did not take */
+	size_t n_acks;
+	bool lost; /* a message had to be dropped: the supervisor sends it again to the next life */
+	bool draining;
+};
+
+void reporter_start_timer(struct event *e, uint64_t ms);
+
+/* inbox.c: messages that are written down or answered. */
+extern const struct feed_ops inbox_feed_ops;
+void inbox_committed(void *ctx, const struct history_entry *e); /* a history_committed_fn */
+void inbox_flush(struct reporter *r);
+void inbox_msg(struct process *p, const struct msg *m);
+void inbox_room(struct process *p);
+void inbox_prune(struct reporter *r);
+
+/* reports.c: digests. */
+extern const struct digest_ops reports_ops;
+void reports_recover(struct reporter *r);
+void reports_hook_answer(void *ctx, const struct feishu_answer *a); /* a hook_answer_fn */
+/* End the drain: flush, say how much is left. Once; again it does nothing. */
+void reports_finish_drain(void *ctx);
+
+#endif

@@ -1,0 +1,108 @@
+/* arena.c - see arena.h.
+ * A free block holds the position of the next one of its class in its first four bytes. What is left of a
+ * chunk that cannot take the next block is cut into free blocks. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define CHUNK_UNITS (1u << ARENA_CHUNK_LOG)
+#define SMALL_UNITS 32u
+
+/* Class of a block of that many units; *ret_units is what a block of the class really has. */
+static uint32_t class_of(uint32_t units, uint32_t *ret_units)
+{
+	if (units <= SMALL_UNITS) {
+		*ret_units = units;
+		return units - 1;
+	}
+	uint32_t log = 31u - (uint32_t)__builtin_clz(units - 1); /* 2^log < units <= 2^(log + 1) */
+	uint32_t step = 1u << (log - 2);
+	uint32_t quarter = (units - (1u << log) + step - 1) / step; /* 1 to 4 */
+
+	*ret_units = (1u << log) + quarter * step;
+	return SMALL_UNITS + (log - 5) * 4 + quarter - 1;
+}
+
+static uint32_t units_of(size_t size)
+{
+	if (size == 0 || size > ARENA_BLOCK_MAX)
+		abort();
+	return (uint32_t)((size + ARENA_UNIT - 1) / ARENA_UNIT);
+}
+
+static void put_free(struct arena *a, uint32_t pos, uint32_t class)
+{
+	memcpy(arena_at(a, pos), &a->free_head[class], sizeof(uint32_t));
+	a->free_head[class] = pos;
+}
+
+static void add_chunk(struct arena *a)
+{
+	while (a->bump < a->bump_end) {
+		uint32_t units = a->bump_end - a->bump, real;
+
+		if (units > SMALL_UNITS)
+			units = SMALL_UNITS;
+		put_free(a, a->bump, class_of(units, &real));
+		a->bump += real;
+	}
+	if (a->n_chunks == a->cap_chunks) {
+		a->cap_chunks = a->cap_chunks ? a->cap_chunks * 2 : 16;
+		a->chunks = xreallocarray(a->chunks, a->cap_chunks, sizeof(*a->chunks));
+	}
+	a->chunks[a->n_chunks] = xmalloc((size_t)CHUNK_UNITS * ARENA_UNIT);
+	a->bump = a->n_chunks * CHUNK_UNITS + (a->n_chunks == 0); /* position 0 means none */
+	a->bump_end = (a->n_chunks + 1) * CHUNK_UNITS;
+	a->n_chunks++;
+}
+
+uint32_t arena_alloc(struct arena *a, size_t size)
+{
+	uint32_t units, class = class_of(units_of(size), &units), pos = a->free_head[class];
+
+	a->used += (uint64_t)units * ARENA_UNIT;
+	if (pos) {
+		memcpy(&a->free_head[class], arena_at(a, pos), sizeof(uint32_t));
+		return pos;
+	}
+	if (a->bump_end - a->bump < units)
+		add_chunk(a);
+	pos = a->bump;
+	a->bump += units;
+	return pos;
+}
+
+void arena_free(struct arena *a, uint32_t pos, size_t size)
+{
+	uint32_t units, class = class_of(units_of(size), &units);
+
+	a->used -= (uint64_t)units * ARENA_UNIT;
+	if (a->used == 0)
+		arena_done(a);
+	else
+		put_free(a, pos, class);
+}
+
+int arena_same_class(size_t a, size_t b)
+{
+	uint32_t units;
+
+	return class_of(units_of(a), &units) == class_of(units_of(b), &units);
+}
+
+size_t arena_bytes(const struct arena *a)
+{
+	return (size_t)a->n_chunks * CHUNK_UNITS * ARENA_UNIT + a->cap_chunks * sizeof(*a->chunks);
+}
+
+void arena_done(struct arena *a)
+{
+	for (uint32_t i = 0; i < a->n_chunks; i++)
+		free(a->chunks[i]);
+	free(a->chunks);
+	*a = (struct arena){ 0 };
+}

@@ -1,0 +1,27 @@
+/* hash.h - seeded hashing of bytes: names in a cluster are chosen by its tenants, who must not be able to
+ * choose collisions.
+ * Layer: watcher.  SipHash-1-3 (Aumasson, Bernstein 2012) with a seed from the kernel. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WATCHER_HASH_H
+#define WATCHER_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_seed {
+	uint64_t k0, k1;
+};
+
+/* Random seed. */
+struct hash_seed hash_seed_new(void);
+uint64_t hash_bytes(const struct hash_seed *seed, const void *p, size_t n);
+
+/* Mix of a small number chosen by ourselves (ids, handles). */
+static inline uint32_t hash_u32(uint32_t v)
+{
+	uint64_t x = (uint64_t)v * 0x9e3779b97f4a7c15u;
+
+	return (uint32_t)(x >> 32);
+}
+
+#endif

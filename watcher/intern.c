@@ -1,0 +1,167 @@
+/* intern.c - see intern.h.
+ * pos[id] is where the entry lies in the arena, or, with the top bit set, the next free id. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/intern.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "watcher/arena.h"
+#include "watcher/hash.h"
+#include "watcher/slots.h"
+
+#define FREE_BIT 0x80000000u
+
+struct entry {
+	uint32_t refs;
+	uint32_t hash;
+	uint16_t len;
+	char s[];
+} __attribute__((packed, aligned(4)));
+
+struct intern {
+	struct arena arena;
+	struct slots index;
+	struct hash_seed seed;
+	uint32_t *pos;
+	uint32_t n, cap; /* ids ever given out + 1, room */
+	uint32_t free_id;
+};
+
+struct intern *intern_new(void)
+{
+	struct intern *t = xcalloc(1, sizeof(*t));
+
+	t->seed = hash_seed_new();
+	t->n = 1;
+	return t;
+}
+
+void intern_free(struct intern **t)
+{
+	if (!*t)
+		return;
+	arena_done(&(*t)->arena);
+	slots_done(&(*t)->index);
+	free((*t)->pos);
+	free(*t);
+	*t = NULL;
+}
+
+static struct entry *entry_at(const struct intern *t, uint32_t id)
+{
+	return arena_at(&t->arena, t->pos[id]);
+}
+
+static uint32_t entry_hash(const void *ctx, uint32_t id)
+{
+	return entry_at(ctx, id)->hash;
+}
+
+static size_t entry_size(size_t len)
+{
+	return offsetof(struct entry, s) + len;
+}
+
+static struct str bounded(struct str s)
+{
+	if (s.n > INTERN_LEN_MAX)
+		s.n = INTERN_LEN_MAX;
+	return s;
+}
+
+static uint32_t look_up(const struct intern *t, struct str s, uint32_t hash)
+{
+	uint32_t id;
+
+	for (uint32_t i = slots_first(&t->index, hash); (id = slots_at(&t->index, i));
+	     i = slots_next(&t->index, i)) {
+		const struct entry *e = entry_at(t, id);
+
+		if (e->hash == hash && e->len == s.n && memcmp(e->s, s.p, s.n) == 0)
+			return id;
+	}
+	return 0;
+}
+
+static uint32_t take_id(struct intern *t)
+{
+	uint32_t id = t->free_id;
+
+	if (id) {
+		t->free_id = t->pos[id] & ~FREE_BIT;
+		return id;
+	}
+	if (t->n >= t->cap) {
+		t->cap = t->cap ? t->cap * 2 : 256;
+		t->pos = xreallocarray(t->pos, t->cap, sizeof(*t->pos));
+	}
+	return t->n++;
+}
+
+uint32_t intern_find(const struct intern *t, struct str s)
+{
+	s = bounded(s);
+	return s.n ? look_up(t, s, (uint32_t)hash_bytes(&t->seed, s.p, s.n)) : 0;
+}
+
+uint32_t intern_ref(struct intern *t, struct str s)
+{
+	s = bounded(s);
+	if (s.n == 0)
+		return 0;
+	uint32_t hash = (uint32_t)hash_bytes(&t->seed, s.p, s.n), id = look_up(t, s, hash);
+
+	if (id) {
+		entry_at(t, id)->refs++;
+		return id;
+	}
+	id = take_id(t);
+	t->pos[id] = arena_alloc(&t->arena, entry_size(s.n));
+	struct entry *e = entry_at(t, id);
+
+	e->refs = 1;
+	e->hash = hash;
+	e->len = (uint16_t)s.n;
+	memcpy(e->s, s.p, s.n);
+	slots_add(&t->index, hash, id, entry_hash, t);
+	return id;
+}
+
+void intern_unref(struct intern *t, uint32_t id)
+{
+	if (id == 0)
+		return;
+	struct entry *e = entry_at(t, id);
+
+	if (--e->refs > 0)
+		return;
+	uint32_t i = slots_first(&t->index, e->hash);
+
+	while (slots_at(&t->index, i) != id)
+		i = slots_next(&t->index, i);
+	slots_remove(&t->index, i, entry_hash, t);
+	arena_free(&t->arena, t->pos[id], entry_size(e->len));
+	t->pos[id] = t->free_id | FREE_BIT;
+	t->free_id = id;
+}
+
+struct str intern_str(const struct intern *t, uint32_t id)
+{
+	if (id == 0)
+		return (struct str){ "", 0 };
+	const struct entry *e = entry_at(t, id);
+
+	return (struct str){ e->s, e->len };
+}
+
+size_t intern_count(const struct intern *t)
+{
+	return t->index.used;
+}
+
+size_t intern_bytes(const struct intern *t)
+{
+	return sizeof(*t) + arena_bytes(&t->arena) + slots_bytes(&t->index) + t->cap * sizeof(*t->pos);
+}

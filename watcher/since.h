@@ -1,0 +1,40 @@
+/* since.h - since when each revision of a workload fails to pull its image: Kubernetes does not say.
+ * Layer: watcher.  Threads: none.  Owns: copies of its keys.
+ * A clock belongs to (owner uid, revision), or to the pod's uid without an owner: it survives the churn of
+ * pods and a restart of this process (the reporter keeps it), never starts before it was seen, and ends when
+ * a pod of the revision has pulled, or when none failed for an hour. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WATCHER_SINCE_H
+#define WATCHER_SINCE_H
+
+#include "base/str.h"
+
+struct since;
+
+/* A clock without any failing pod is forgotten after this. */
+#define SINCE_IDLE_MS 3600000u
+
+struct since *since_new(void);
+void since_free(struct since **s);
+
+/* What the reporter remembers; no write-back. Known already: the earlier time counts. */
+void since_load(struct since *s, struct str owner, struct str revision, int64_t at_ms, uint64_t boot_ms);
+/* A pod fails now: returns since when, starting the clock at now_ms if it does not run. */
+int64_t since_failing(struct since *s, struct str owner, struct str revision, int64_t now_ms);
+/* Since when, 0 = the clock does not run. */
+int64_t since_get(const struct since *s, struct str owner, struct str revision);
+/* No pod of the revision fails at present. */
+void since_idle(struct since *s, struct str owner, struct str revision, uint64_t boot_ms);
+/* A pod of the revision has pulled: the clock ends. */
+void since_clear(struct since *s, struct str owner, struct str revision);
+/* Forget what has been idle for too long. */
+void since_expire(struct since *s, uint64_t boot_ms);
+
+/* Hand every change not yet written back to fn (at_ms 0 = forget it), until fn fails; returns 0 or what fn
+ * returned. */
+int since_flush(struct since *s, int (*fn)(void *ctx, struct str owner, struct str revision, int64_t at_ms),
+		void *ctx);
+/* Clocks that run. */
+uint32_t since_count(const struct since *s);
+
+#endif

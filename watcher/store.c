@@ -1,0 +1,466 @@
+/* store.c - see store.h.
+ * handle -> where[handle] -> record in the arena; records move when they change size, handles do not. The
+ * index holds handles of 24 bits with 8 bits of the hash, so a probe rarely looks at the wrong record. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "watcher/arena.h"
+#include "watcher/hash.h"
+#include "watcher/pack.h"
+#include "watcher/slots.h"
+
+#define HANDLE_BITS 24u
+#define HANDLE_MASK ((1u << HANDLE_BITS) - 1)
+#define FREE_BIT    0x80000000u
+
+struct record {
+	struct pack_head head;
+	uint32_t next, prev; /* in the group's list */
+	uint32_t list;       /* number of the newest list when it was put last */
+	uint16_t len;
+	uint8_t mark;
+	uint8_t bytes[];
+} __attribute__((packed, aligned(8)));
+
+struct store {
+	struct store_ops ops;
+	void *ctx;
+	struct intern *intern;
+	struct groups *groups;
+	struct arena arena;
+	struct slots index;
+	struct hash_seed seed;
+	uint32_t *where; /* position of the record, or FREE_BIT | next free handle */
+	uint32_t n, cap, free_handle;
+	uint32_t list;
+	struct pack_text text;
+	uint8_t scratch[PACK_MAX];
+};
+
+struct store *store_new(const struct store_ops *ops, void *ctx)
+{
+	struct store *s = xcalloc(1, sizeof(*s));
+
+	s->ops = *ops;
+	s->ctx = ctx;
+	s->intern = intern_new();
+	s->groups = groups_new(s->intern);
+	s->seed = hash_seed_new();
+	s->n = 1;
+	return s;
+}
+
+void store_free(struct store **s)
+{
+	if (!*s)
+		return;
+	groups_free(&(*s)->groups);
+	intern_free(&(*s)->intern);
+	arena_done(&(*s)->arena);
+	slots_done(&(*s)->index);
+	free((*s)->where);
+	free(*s);
+	*s = NULL;
+}
+
+static struct record *record_at(const struct store *s, uint32_t h)
+{
+	return arena_at(&s->arena, s->where[h]);
+}
+
+static size_t record_size(size_t len)
+{
+	return offsetof(struct record, bytes) + len;
+}
+
+/* -- index ------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t hash_key(const struct store *s, struct str ns, struct str name)
+{
+	uint64_t h = hash_bytes(&s->seed, ns.p, ns.n);
+	struct hash_seed next = { s->seed.k0 ^ h, s->seed.k1 };
+
+	return hash_bytes(&next, name.p, name.n);
+}
+
+static uint32_t slot_value(uint32_t h, uint64_t hash)
+{
+	return h | (uint32_t)(hash >> 56) << HANDLE_BITS;
+}
+
+static uint32_t hash_of_slot(const void *ctx, uint32_t v)
+{
+	const struct store *s = ctx;
+	char name[512];
+	struct pack_key k;
+
+	pack_key(s->groups, record_at(s, v & HANDLE_MASK)->bytes, &k);
+	memcpy(name, k.prefix.p ? k.prefix.p : "", k.prefix.n);
+	memcpy(name + k.prefix.n, k.rest.p, k.rest.n);
+	return (uint32_t)hash_key(s, intern_str(s->intern, k.ns),
+				  (struct str){ name, k.prefix.n + k.rest.n });
+}
+
+static uint32_t find_at(const struct store *s, struct str ns, struct str name, uint64_t hash, uint32_t *ret_i)
+{
+	uint32_t ns_id = intern_find(s->intern, ns), v;
+
+	for (uint32_t i = slots_first(&s->index, (uint32_t)hash); ns_id && (v = slots_at(&s->index, i));
+	     i = slots_next(&s->index, i)) {
+		if (v != slot_value(v & HANDLE_MASK, hash) ||
+		    !pack_is(s->groups, record_at(s, v & HANDLE_MASK)->bytes, ns_id, name))
+			continue;
+		*ret_i = i;
+		return v & HANDLE_MASK;
+	}
+	return 0;
+}
+
+uint32_t store_find(const struct store *s, struct str ns, struct str name)
+{
+	uint32_t i;
+
+	return find_at(s, ns, name, hash_key(s, ns, name), &i);
+}
+
+/* -- groups ------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t group_of(const struct record *r)
+{
+	struct pack_key k;
+
+	pack_key(NULL, r->bytes, &k);
+	return k.group;
+}
+
+static void link_group(struct store *s, uint32_t h, uint32_t group)
+{
+	struct record *r = record_at(s, h);
+	uint32_t *head = groups_head(s->groups, group);
+
+	r->prev = 0;
+	r->next = *head;
+	if (*head)
+		record_at(s, *head)->prev = h;
+	*head = h;
+}
+
+static void unlink_group(struct store *s, uint32_t h, uint32_t group)
+{
+	const struct record *r = record_at(s, h);
+
+	if (r->prev)
+		record_at(s, r->prev)->next = r->next;
+	else
+		*groups_head(s->groups, group) = r->next;
+	if (r->next)
+		record_at(s, r->next)->prev = r->prev;
+}
+
+static void count_group(struct store *s, uint32_t group, uint8_t before, uint8_t after)
+{
+	if (!group || before == after)
+		return;
+	groups_count(s->groups, group, before, after);
+	s->ops.on_tally(s->ctx, group);
+}
+
+/* -- put ---------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t take_handle(struct store *s)
+{
+	uint32_t h = s->free_handle;
+
+	if (h) {
+		s->free_handle = s->where[h] & ~FREE_BIT;
+		return h;
+	}
+	if (s->n >= s->cap) {
+		s->cap = s->cap ? s->cap + s->cap / 2 : 1024;
+		s->where = xreallocarray(s->where, s->cap, sizeof(*s->where));
+		s->where[0] = FREE_BIT;
+	}
+	if (s->n > HANDLE_MASK)
+		abort(); /* sixteen million pods: ten times what any cluster holds */
+	return s->n++;
+}
+
+static void fill(struct store *s, struct record *r, const struct pack_head *head, size_t len, uint8_t mark)
+{
+	r->head = *head;
+	r->len = (uint16_t)len;
+	r->mark = mark;
+	r->list = s->list;
+	memcpy(r->bytes, s->scratch, len);
+}
+
+static uint32_t add(struct store *s, const struct pack_head *head, size_t len, uint32_t group, uint8_t mark,
+		    uint64_t hash)
+{
+	uint32_t h = take_handle(s);
+
+	s->where[h] = arena_alloc(&s->arena, record_size(len));
+	fill(s, record_at(s, h), head, len, mark);
+	slots_add(&s->index, (uint32_t)hash, slot_value(h, hash), hash_of_slot, s);
+	if (group) {
+		link_group(s, h, group);
+		count_group(s, group, 0, mark);
+	}
+	return h;
+}
+
+/* Put new bytes in the place of h's; the references of the old ones are given back. */
+static void replace(struct store *s, uint32_t h, const struct pack_head *head, size_t len, uint32_t group,
+		    uint8_t mark)
+{
+	struct record *r = record_at(s, h);
+	uint32_t old_group = group_of(r), pos = s->where[h];
+	uint8_t old_mark = r->mark;
+
+	if (old_group) {
+		unlink_group(s, h, old_group);
+		count_group(s, old_group, old_mark, 0);
+	}
+	pack_release(s->intern, &r->head, r->bytes);
+	size_t old_size = record_size(r->len);
+
+	if (!arena_same_class(old_size, record_size(len))) {
+		s->where[h] = arena_alloc(&s->arena, record_size(len));
+		arena_free(&s->arena, pos, old_size);
+	}
+	fill(s, record_at(s, h), head, len, mark);
+	if (group) {
+		link_group(s, h, group);
+		count_group(s, group, 0, mark);
+	}
+	if (old_group)
+		groups_leave(s->groups, old_group);
+}
+
+/* head belongs to p. Only a uid that is no UUID needs a look at the old record as a whole. */
+static bool same_uid(const struct store *s, const struct record *r, const struct pack_head *head,
+		     struct str uid)
+{
+	static const uint8_t text_uid[16];
+	struct pod_facts old;
+	struct pack_text text;
+
+	if (memcmp(r->head.uid, head->uid, sizeof(head->uid)) != 0)
+		return false;
+	if (memcmp(head->uid, text_uid, sizeof(text_uid)) != 0)
+		return true;
+	pack_decode(s->intern, s->groups, &r->head, r->bytes, &text, &old);
+	return str_eq(old.uid, uid);
+}
+
+static bool fits(struct str s, size_t max)
+{
+	return s.n > 0 && s.n <= max;
+}
+
+/* h is known and the same pod: the new bytes are in the scratch and their references are held. */
+static enum store_change update(struct store *s, uint32_t h, const struct pack_head *head, size_t len,
+				uint32_t group, uint8_t mark)
+{
+	struct record *r = record_at(s, h);
+	bool touched = r->head.rv != head->rv;
+
+	if (r->len != len || memcmp(r->bytes, s->scratch, len) != 0 || memcmp(r->head.uid, head->uid, 16)) {
+		replace(s, h, head, len, group, mark);
+		return STORE_CHANGED;
+	}
+	pack_release(s->intern, &r->head, r->bytes);
+	if (group)
+		groups_leave(s->groups, group);
+	r->head = *head;
+	r->list = s->list;
+	if (r->mark == mark)
+		return touched ? STORE_TOUCHED : STORE_SAME;
+	store_set_mark(s, h, mark);
+	return STORE_CHANGED;
+}
+
+int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t *ret_handle,
+	      enum store_change *ret_change)
+{
+	uint64_t hash = hash_key(s, p->ns, p->name);
+	struct pack_head head;
+	uint32_t i, h;
+
+	if (!fits(p->ns, 63) || !fits(p->name, 253) || !fits(p->uid, 128))
+		return -EINVAL;
+	uint32_t group = p->owner.uid.n ? groups_join(s->groups, &p->owner, p->revision) : 0;
+	size_t len = pack_encode(s->intern, s->groups, p, group, &head, s->scratch);
+
+	h = find_at(s, p->ns, p->name, hash, &i);
+	if (h && !same_uid(s, record_at(s, h), &head, p->uid)) {
+		store_remove(s, h);
+		h = 0;
+	}
+	if (h) {
+		*ret_change = update(s, h, &head, len, group, mark);
+	} else {
+		h = add(s, &head, len, group, mark, hash);
+		*ret_change = STORE_ADDED;
+	}
+	*ret_handle = h;
+	return 0;
+}
+
+void store_remove(struct store *s, uint32_t h)
+{
+	struct record *r = record_at(s, h);
+	uint32_t group = group_of(r), i;
+
+	s->ops.on_removed(s->ctx, h);
+	i = slots_first(&s->index, hash_of_slot(s, h));
+	while ((slots_at(&s->index, i) & HANDLE_MASK) != h)
+		i = slots_next(&s->index, i);
+	slots_remove(&s->index, i, hash_of_slot, s);
+	if (group) {
+		unlink_group(s, h, group);
+		count_group(s, group, r->mark, 0);
+	}
+	pack_release(s->intern, &r->head, r->bytes);
+	arena_free(&s->arena, s->where[h], record_size(r->len));
+	s->where[h] = FREE_BIT | s->free_handle;
+	s->free_handle = h;
+	if (group)
+		groups_leave(s->groups, group);
+}
+
+/* -- reading ------------------------------------------------------------------------------------------------
+ */
+
+void store_get(struct store *s, uint32_t h, struct pod_facts *ret)
+{
+	const struct record *r = record_at(s, h);
+
+	pack_decode(s->intern, s->groups, &r->head, r->bytes, &s->text, ret);
+}
+
+bool store_has(const struct store *s, uint32_t h)
+{
+	return h && h < s->n && !(s->where[h] & FREE_BIT);
+}
+
+uint32_t store_next(const struct store *s, uint32_t h)
+{
+	for (h++; h < s->n; h++)
+		if (!(s->where[h] & FREE_BIT))
+			return h;
+	return 0;
+}
+
+uint8_t store_mark(const struct store *s, uint32_t h)
+{
+	return record_at(s, h)->mark;
+}
+
+void store_set_mark(struct store *s, uint32_t h, uint8_t mark)
+{
+	struct record *r = record_at(s, h);
+	uint8_t before = r->mark;
+
+	r->mark = mark;
+	count_group(s, group_of(r), before, mark);
+}
+
+struct str store_namespace(const struct store *s, uint32_t h)
+{
+	struct pack_key k;
+
+	pack_key(NULL, record_at(s, h)->bytes, &k);
+	return intern_str(s->intern, k.ns);
+}
+
+uint32_t store_group(const struct store *s, uint32_t h)
+{
+	return group_of(record_at(s, h));
+}
+
+bool store_has_group(const struct store *s, uint32_t group)
+{
+	return groups_has(s->groups, group);
+}
+
+void store_tally(const struct store *s, uint32_t group, struct group_tally *ret)
+{
+	groups_tally(s->groups, group, ret);
+}
+
+void store_group_owner(const struct store *s, uint32_t group, struct owner_facts *ret,
+		       struct str *ret_revision, char uid[static 37])
+{
+	groups_owner(s->groups, group, ret, ret_revision, uid);
+}
+
+uint32_t store_group_first(const struct store *s, uint32_t group)
+{
+	return *groups_head(s->groups, group);
+}
+
+uint32_t store_group_next(const struct store *s, uint32_t h)
+{
+	return record_at(s, h)->next;
+}
+
+uint32_t store_chain_first(const struct store *s, uint32_t group)
+{
+	return groups_chain_first(s->groups, group);
+}
+
+uint32_t store_chain_next(const struct store *s, uint32_t group)
+{
+	return groups_chain_next(s->groups, group);
+}
+
+/* -- lists --------------------------------------------------------------------------------------------------
+ */
+
+uint32_t store_list_begin(struct store *s)
+{
+	return ++s->list;
+}
+
+size_t store_sweep(struct store *s, uint32_t list, struct str ns)
+{
+	uint32_t ns_id = intern_find(s->intern, ns);
+	size_t removed = 0;
+
+	for (uint32_t h = 0; (h = store_next(s, h));) {
+		struct pack_key k;
+		const struct record *r = record_at(s, h);
+
+		pack_key(NULL, r->bytes, &k);
+		if (r->list >= list || (ns.n && k.ns != ns_id))
+			continue;
+		store_remove(s, h);
+		removed++;
+	}
+	return removed;
+}
+
+size_t store_count(const struct store *s)
+{
+	return s->index.used;
+}
+
+uint32_t store_handles(const struct store *s)
+{
+	return s->n;
+}
+
+size_t store_bytes(const struct store *s)
+{
+	return sizeof(*s) + arena_bytes(&s->arena) + slots_bytes(&s->index) + s->cap * sizeof(*s->where) +
+	       intern_bytes(s->intern) + groups_bytes(s->groups);
+}

@@ -1,0 +1,436 @@
+/* watch.c - see watch.h.
+ * One timer runs the turns: at once while there is work, else when the next deadline is due. Between two
+ * turns the loop reads the socket, so reading always comes first and a storm of events never starves the
+ * judging. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "http/client.h"
+#include "kube/reflector.h"
+#include "watcher/digest.h"
+#include "watcher/explain.h"
+#include "watcher/figures.h"
+#include "watcher/timer.h"
+
+#define TURN_LATEST_MS 30000u /* timers do not count suspended time: look at least this often */
+#define SINCE_RETRY_MS 10000u
+#define CREDENTIAL_MS  10000u
+#define PAUSE_MS       100u
+#define BAD_OBJECT_MS  10000u
+
+struct watch {
+	struct event_base *base;
+	struct watch_ops ops;
+	void *ctx;
+	uint64_t cluster;
+	struct settings settings;
+	struct str_list namespaces; /* to fall back on, lives as long as the reflector */
+	struct http_client *client;
+	struct reflector *reflector;
+	struct judging *judging;
+	struct digest digest;
+	struct explain explain;
+	struct figures *figures;
+	struct event *turn, *since_retry;
+	bool turn_now;   /* the turn timer is due at once */
+	bool remembered; /* SINCE_END is here */
+	bool stopped;
+	long trouble; /* HTTP status of the present trouble, 0 = none or not HTTP's */
+	char trouble_text[256];
+	uint64_t credential_at, credential_generation, bad_object_at, bad_objects;
+};
+
+static int send_msg(void *ctx, const struct msg *m)
+{
+	struct watch *w = ctx;
+
+	return w->ops.send(w->ctx, m);
+}
+
+/* -- turns --------------------------------------------------------------------------------------------------
+ */
+
+static void schedule(struct watch *w)
+{
+	uint64_t now, next, delay;
+
+	if (w->turn_now || w->stopped)
+		return;
+	now = clock_boot_ms();
+	next = w->digest.number || w->explain.n ? now : judging_next(w->judging);
+	if (next == UINT64_MAX) {
+		(void)evtimer_del(w->turn);
+		return;
+	}
+	delay = next > now ? next - now : 0;
+	if (delay > TURN_LATEST_MS)
+		delay = TURN_LATEST_MS;
+	w->turn_now = delay == 0;
+	timer_arm(w->turn, delay);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *w = arg;
+	int r;
+
+	(void)fd;
+	(void)what;
+	w->turn_now = false;
+	if (w->stopped)
+		return;
+	(void)judging_turn(w->judging);
+	r = explain_answer(&w->explain, w->judging, send_msg, w);
+	if (r == 0 && w->digest.number)
+		r = digest_step(&w->digest, w->judging, send_msg, w);
+	figures_touch(w->figures);
+	if (r == -EAGAIN) /* watch_on_room goes on; should nobody call it, a short pause does */
+		timer_arm(w->turn, PAUSE_MS);
+	else
+		schedule(w);
+}
+
+/* -- what the reflector says --------------------------------------------------------------------------------
+ */
+
+static void on_list(void *ctx, const char *ns)
+{
+	struct watch *w = ctx;
+
+	judging_list(w->judging, STR_C(ns));
+	figures_touch(w->figures);
+}
+
+static void on_bad_object(void *ctx, const char *text)
+{
+	struct watch *w = ctx;
+	uint64_t now = clock_boot_ms();
+
+	w->bad_objects++;
+	if (w->bad_object_at && now < w->bad_object_at + BAD_OBJECT_MS)
+		return;
+	w->bad_object_at = now;
+	(void)log_warn(0, "object of the API server left out: it is malformed", kv_s("object", text),
+		       kv_u("so_far", w->bad_objects));
+}
+
+static void on_pod(void *ctx, const struct pod_facts *pod)
+{
+	struct watch *w = ctx;
+	char name[320];
+
+	if (judging_pod(w->judging, pod) < 0) {
+		(void)str_copy_printable(name, sizeof(name), pod->name.p ? pod->name.p : "", pod->name.n);
+		on_bad_object(w, name);
+	}
+	figures_touch(w->figures);
+	schedule(w);
+}
+
+static void on_delete(void *ctx, const struct pod_facts *pod)
+{
+	struct watch *w = ctx;
+
+	judging_delete(w->judging, pod);
+	figures_touch(w->figures);
+	schedule(w);
+}
+
+static void on_sync(void *ctx, const char *ns)
+{
+	struct watch *w = ctx;
+
+	judging_sync(w->judging, STR_C(ns));
+	log_info("list complete", kv_s("namespace", *ns ? ns : "*"),
+		 kv_u("pods", store_count(judging_store(w->judging))),
+		 kv_u("bytes", store_bytes(judging_store(w->judging))));
+	figures_send(w->figures);
+	schedule(w);
+}
+
+static void on_list_failed(void *ctx, const char *ns)
+{
+	struct watch *w = ctx;
+
+	judging_list_failed(w->judging, STR_C(ns));
+	figures_touch(w->figures);
+	schedule(w);
+}
+
+static void on_alive(void *ctx, int64_t server_date_ms)
+{
+	struct watch *w = ctx;
+
+	/* Headers come with refusals, too: they tell the time, but keep no cache fresh. */
+	if (server_date_ms > 0)
+		judging_server_date(w->judging, server_date_ms);
+	else
+		judging_alive(w->judging);
+	figures_touch(w->figures);
+	schedule(w);
+}
+
+/* The credential was refused: the loader has to bring another one. */
+static void ask_for_credential(struct watch *w)
+{
+	uint64_t now = clock_boot_ms(), generation = w->ops.generation(w->ctx);
+	struct msg m = { .type = MSG_CREDENTIAL,
+			 .u.credential = { .cluster = w->cluster, .generation = generation } };
+
+	if (w->credential_generation == generation && now < w->credential_at + CREDENTIAL_MS)
+		return;
+	if (send_msg(w, &m) == 0) {
+		w->credential_generation = generation;
+		w->credential_at = now;
+	}
+}
+
+static void on_trouble(void *ctx, long status, const char *text)
+{
+	struct watch *w = ctx;
+	bool healed = *text == '\0' && *w->trouble_text, news = strcmp(text, w->trouble_text) != 0;
+
+	w->trouble = *text ? status : 0;
+	(void)str_copy_printable(w->trouble_text, sizeof(w->trouble_text), text, strlen(text));
+	figures_set_error(w->figures, w->trouble_text);
+	if (status == 401 && *text)
+		ask_for_credential(w);
+	if (healed) {
+		log_info("the API server answers again");
+		judging_healthy(w->judging);
+	} else if (news) {
+		(void)log_warn(0, "trouble with the API server", kv_i("status", status),
+			       kv_s("detail", text));
+	}
+	schedule(w);
+}
+
+static const struct reflector_ops reflector_ops = { on_list,        on_pod,   on_delete,  on_sync,
+						    on_list_failed, on_alive, on_trouble, on_bad_object };
+
+/* -- settings
+ * ------------------------------------------------------------------------------------------------ */
+
+static void endpoint_of(const struct cluster_settings *c, struct http_endpoint *ret)
+{
+	*ret = (struct http_endpoint){
+		.base_url = c->server,
+		.address = c->address,
+		.tls_server_name = c->tls_server_name,
+		.ca_pem = c->ca_pem,
+		.cert_pem = c->cert_pem,
+		.key_pem = c->key_pem,
+		.insecure = c->insecure,
+		.proxy = c->proxy,
+		.bearer_token = c->token,
+		.username = c->username,
+		.password = c->password,
+		.impersonate_user = c->impersonate_user,
+		.impersonate_groups = c->impersonate_groups.v,
+		.n_impersonate_groups = c->impersonate_groups.n,
+		.user_agent = "ops-pod-cleaner",
+	};
+}
+
+static void add_once(struct str_list *l, const char *name)
+{
+	if (!str_list_has(l, STR_C(name)))
+		str_list_add(l, name, strlen(name));
+}
+
+/* The namespaces to be content with when the cluster-wide list is forbidden: those that the duties name, or
+ * the credential's own. */
+static void namespaces_of(const struct settings *s, struct str_list *ret)
+{
+	for (int d = 0; d < DUTY__MAX; d++) {
+		const struct duty_policy *p = &s->policy.duty[d];
+
+		for (size_t i = 0; p->enable && i < p->namespaces.n; i++)
+			if (strcmp(p->namespaces.v[i], "*") != 0)
+				add_once(ret, p->namespaces.v[i]);
+	}
+	if (ret->n == 0 && s->cluster.namespace && *s->cluster.namespace)
+		add_once(ret, s->cluster.namespace);
+}
+
+static bool same_list(const struct str_list *a, const struct str_list *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (!str_list_has(b, STR_C(a->v[i])))
+			return false;
+	return a->n == b->n;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static void start_reflector(struct watch *w)
+{
+	const struct reflector_config config = { .namespaces = w->namespaces.v,
+						 .n_namespaces = w->namespaces.n };
+
+	reflector_free(&w->reflector);
+	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
+	figures_set_reflector(w->figures, w->reflector);
+}
+
+void watch_set_settings(struct watch *w, struct settings *s)
+{
+	struct str_list namespaces = { 0 };
+	struct http_endpoint e;
+
+	namespaces_of(s, &namespaces);
+	bool other = !same_text(s->cluster.server, w->settings.cluster.server) ||
+		     !same_list(&namespaces, &w->namespaces);
+	bool again = other || w->trouble == 401 || w->trouble == 403;
+
+	if (again) {
+		figures_set_reflector(w->figures, NULL);
+		reflector_free(&w->reflector);
+	}
+	settings_done(&w->settings);
+	w->settings = *s;
+	settings_init(s);
+	str_list_done(&w->namespaces);
+	w->namespaces = namespaces;
+	endpoint_of(&w->settings.cluster, &e);
+	http_client_set_endpoint(w->client, &e);
+	judging_set_policy(w->judging, &w->settings.policy, w->settings.startup_quiet_ms);
+	if (other)
+		judging_reset(w->judging);
+	if (again && !w->stopped)
+		start_reflector(w);
+	schedule(w);
+}
+
+/* -- life
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void ask_what_is_remembered(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *w = arg;
+	const struct msg m = { .type = MSG_SINCE_GET, .u.since_get = { .cluster = w->cluster } };
+
+	(void)fd;
+	(void)what;
+	if (w->remembered || w->stopped)
+		return;
+	(void)send_msg(w, &m);
+	timer_arm(w->since_retry, SINCE_RETRY_MS);
+}
+
+struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
+			const struct watch_ops *ops, void *ctx)
+{
+	struct watch *w = xcalloc(1, sizeof(*w));
+	struct http_endpoint e;
+
+	w->base = base;
+	w->ops = *ops;
+	w->ctx = ctx;
+	w->cluster = cluster;
+	w->settings = *s;
+	settings_init(s);
+	namespaces_of(&w->settings, &w->namespaces);
+	endpoint_of(&w->settings.cluster, &e);
+	w->client = http_client_new(base, &e);
+	w->judging = judging_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, send_msg, w);
+	w->figures = figures_new(base, cluster, w->judging, send_msg, w);
+	digest_init(&w->digest, cluster);
+	w->turn = evtimer_new(base, on_turn, w);
+	w->since_retry = evtimer_new(base, ask_what_is_remembered, w);
+	return w;
+}
+
+void watch_start(struct watch *w)
+{
+	ask_what_is_remembered(-1, 0, w);
+	start_reflector(w);
+	figures_send(w->figures);
+}
+
+void watch_stop(struct watch *w)
+{
+	w->stopped = true;
+	figures_set_reflector(w->figures, NULL);
+	reflector_free(&w->reflector);
+	(void)evtimer_del(w->turn);
+	(void)evtimer_del(w->since_retry);
+}
+
+void watch_free(struct watch **w)
+{
+	struct watch *old = *w;
+
+	if (!old)
+		return;
+	watch_stop(old);
+	figures_free(&old->figures);
+	judging_free(&old->judging);
+	http_client_free(&old->client);
+	event_free(old->turn);
+	event_free(old->since_retry);
+	str_list_done(&old->namespaces);
+	settings_done(&old->settings);
+	free(old);
+	*w = NULL;
+}
+
+/* -- messages
+ * ------------------------------------------------------------------------------------------------ */
+
+static void on_settled(struct watch *w, const struct msg *m)
+{
+	judging_on_settled(w->judging, &m->u.settled);
+}
+
+static void on_since_row(struct watch *w, const struct msg *m)
+{
+	judging_on_since_row(w->judging, &m->u.since_row);
+}
+
+static void on_since_end(struct watch *w, const struct msg *m)
+{
+	(void)m;
+	w->remembered = true;
+	judging_on_since_end(w->judging);
+}
+
+static void on_digest_get(struct watch *w, const struct msg *m)
+{
+	(void)digest_start(&w->digest, m->u.digest_get.digest, send_msg, w);
+}
+
+static void on_ctl_explain(struct watch *w, const struct msg *m)
+{
+	explain_ask(&w->explain, &m->u.ctl_explain, send_msg, w);
+}
+
+static void (*const handlers[MSG__MAX])(struct watch *w, const struct msg *m) = {
+	[MSG_SETTLED] = on_settled,       [MSG_SINCE_ROW] = on_since_row,     [MSG_SINCE_END] = on_since_end,
+	[MSG_DIGEST_GET] = on_digest_get, [MSG_CTL_EXPLAIN] = on_ctl_explain,
+};
+
+void watch_on_msg(struct watch *w, const struct msg *m)
+{
+	if (m->type >= MSG__MAX || !handlers[m->type])
+		return;
+	handlers[m->type](w, m);
+	figures_touch(w->figures);
+	schedule(w);
+}
+
+void watch_on_room(struct watch *w)
+{
+	judging_on_room(w->judging);
+	schedule(w);
+}

@@ -1,0 +1,37 @@
+/* watch.h - one cluster's watch on an event loop: reflector and client below, judging, digest and explain
+ * above, timers between.
+ * Layer: watcher.  Threads: none.  Messages leave through `send`, so it runs without a process around. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WATCHER_WATCH_H
+#define WATCHER_WATCH_H
+
+#include "config/settings.h"
+#include "watcher/judging.h"
+
+struct event_base;
+struct watch;
+
+struct watch_ops {
+	judging_send_fn *send;
+	/* Generation of settings in force, for CREDENTIAL. */
+	uint64_t (*generation)(void *ctx);
+};
+
+/* Takes the contents of *s over. Opens nothing but a client; the network is touched by watch_start. ops is
+ * copied, base borrowed. */
+struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
+			const struct watch_ops *ops, void *ctx);
+void watch_free(struct watch **w);
+/* Ask what the reporter remembers, list and watch. */
+void watch_start(struct watch *w);
+/* Go on with these settings, whose contents are taken over: judges all again; lists again only when the
+ * server or the namespaces differ, or when the old credential was refused. */
+void watch_set_settings(struct watch *w, struct settings *s);
+/* Nothing is read, judged or said from now on. */
+void watch_stop(struct watch *w);
+
+void watch_on_msg(struct watch *w, const struct msg *m);
+/* send has room again. */
+void watch_on_room(struct watch *w);
+
+#endif

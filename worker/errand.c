@@ -1,0 +1,348 @@
+/* errand.c - the machine that runs the steps; see errand.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/errand.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "kube/request.h"
+#include "worker/step.h"
+
+#define RETRY_MAX_MS 3600000
+
+static const struct step_desc steps[] = {
+#define STEP(ID, text, flag_set, ask_fn, take_fn) [STEP_##ID] = { text, flag_set, ask_fn, take_fn },
+#include "worker/steps.def"
+#undef STEP
+};
+
+struct errand *errand_new(const struct errand_env *env, const struct policy *policy,
+			  const struct msg_grant *grant)
+{
+	struct errand *e = xcalloc(1, sizeof(*e));
+
+	e->env = *env;
+	e->policy = policy;
+	e->grant = *grant;
+	e->result.type = MSG_RESULT;
+	e->result.u.result.id = grant->id;
+	e->result.u.result.replicas = -1;
+	return e;
+}
+
+/* Forget what was read, before it is read again. */
+static void errand_reset(struct errand *e)
+{
+	json_decref(e->pod_json);
+	json_decref(e->scale_json);
+	e->pod_json = e->scale_json = NULL;
+	for (size_t i = 0; i < e->n_owners; i++)
+		json_decref(e->owners[i].json);
+	e->n_owners = 0;
+	str_list_done(&e->attached);
+	e->attached = (struct str_list){ 0 };
+	e->volume = 0;
+	e->claim_seen = false;
+	free(e->page);
+	e->page = NULL;
+	e->around = (struct surroundings){ 0 };
+	e->newest[0] = '\0';
+	e->newest_number = 0;
+	e->newest_created = 0;
+	e->revision_serves = e->pod_seen = false;
+}
+
+void errand_free(struct errand **e)
+{
+	if (!*e)
+		return;
+	if ((*e)->request)
+		(*e)->env.cancel((*e)->env.ctx, (*e)->request);
+	errand_reset(*e);
+	free(*e);
+	*e = NULL;
+}
+
+void errand_set_policy(struct errand *e, const struct policy *policy)
+{
+	e->policy = policy;
+}
+
+/* -- ends --------------------------------------------------------------------------------------------------
+ */
+
+enum step step_finish(struct errand *e, enum outcome outcome, enum reason reason, const char *fmt, ...)
+{
+	struct msg *m = &e->result;
+	const char *code = reason_code(reason);
+	char detail[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	m->u.result.outcome = outcome;
+	msg_set(m, result.reason, code, strlen(code));
+	msg_set(m, result.detail, detail, strlen(detail));
+	return STEP_END;
+}
+
+bool step_may_be_ours(const struct errand *e)
+{
+	return (e->grant.verify_first || e->in_doubt) && !e->grant.observe;
+}
+
+enum step step_gone(struct errand *e, enum reason reason, const char *detail)
+{
+	if (step_may_be_ours(e))
+		return step_finish(e, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, "%s%s%s",
+				   reason_code(reason), *detail ? ": " : "", detail);
+	return step_finish(e, OUTCOME_GONE, reason, "%s", detail);
+}
+
+enum step step_refuse(struct errand *e, const struct verdict *v)
+{
+	const int64_t wait = v->at_ms > 0 ? v->at_ms - serverclock_now(e->env.clock) : 0;
+
+	if (v->reason == REASON_GRACE_ALREADY_ZERO || v->reason == REASON_BEING_DELETED)
+		return step_gone(e, v->reason, v->evidence);
+	if (v->kind == VERDICT_WAIT && wait > 0)
+		e->result.u.result.retry_ms = wait < RETRY_MAX_MS ? (uint64_t)wait : RETRY_MAX_MS;
+	return step_finish(e, OUTCOME_REFUSED, v->reason, "%s", v->evidence);
+}
+
+enum step step_judge(struct errand *e, enum judge_stage stage, enum step next)
+{
+	e->around.stage = stage;
+	judge_duty((enum duty)e->grant.duty, &e->pod, e->policy, &e->around, serverclock_now(e->env.clock),
+		   &e->verdict);
+	return e->verdict.kind == VERDICT_ACT ? next : step_refuse(e, &e->verdict);
+}
+
+enum step step_again(struct errand *e, enum outcome outcome, enum reason reason, const char *detail)
+{
+	if (++e->round >= ERRAND_ROUNDS)
+		return step_finish(e, outcome, reason, "%s", detail);
+	errand_reset(e);
+	return STEP_POD;
+}
+
+/* -- lists -------------------------------------------------------------------------------------------------
+ */
+
+bool step_next_page(struct errand *e, const json_t *list)
+{
+	struct str token = READ_TEXT(list, "metadata", "continue");
+
+	free(e->page);
+	e->page = str_empty(token) ? NULL : xstrndup(token.p, token.n);
+	return e->page != NULL;
+}
+
+char *step_list_query(const struct errand *e, struct str selector)
+{
+	_cleanup_free_ char *text = xstrndup(selector.p, selector.n);
+	_cleanup_free_ char *s = request_escape(text);
+	_cleanup_free_ char *c = request_escape(e->page ? e->page : "");
+
+	return xasprintf(PAGE "%s%s%s%s", *s ? "&labelSelector=" : "", s, *c ? "&continue=" : "", c);
+}
+
+/* -- trouble -----------------------------------------------------------------------------------------------
+ */
+
+static void set_retry(struct errand *e, int64_t ms)
+{
+	if (ms > 0)
+		e->result.u.result.retry_ms = ms < RETRY_MAX_MS ? (uint64_t)ms : RETRY_MAX_MS;
+}
+
+/* The write may have been carried out. Say so for the case that nothing more can be learnt, and look. */
+static enum step look_again(struct errand *e)
+{
+	if (e->grant.observe)
+		return STEP_END;
+	e->in_doubt = true;
+	return e->step == STEP_DELETE ? STEP_POD : STEP_SCALE;
+}
+
+static enum step on_failure(struct errand *e, const struct step_desc *d, const struct http_result *r)
+{
+	const enum reason reason = r->failure == HTTP_TOO_LARGE ? REASON_BAD_ANSWER : REASON_NETWORK_ERROR;
+
+	(void)step_finish(e, OUTCOME_FAILED, reason, "%s: %s", d->what, r->error);
+	return (d->flags & STEP_WRITES) && r->failure != HTTP_CONNECT && r->sent ? look_again(e) : STEP_END;
+}
+
+static enum step on_status(struct errand *e, const struct step_desc *d, long status,
+			   const struct http_result *r)
+{
+	struct request_status s;
+	enum reason reason = REASON_SERVER_REJECTED;
+	enum outcome outcome = OUTCOME_FAILED;
+	char detail[400];
+
+	request_status_parse(status, r->body, r->body_len, &s);
+	(void)snprintf(detail, sizeof(detail), "%s: %ld %s", d->what, status, s.message);
+	if (status == 409 && (d->flags & STEP_WRITES))
+		return step_again(e, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, detail);
+	if (status == 410) /* a continue token that is too old */
+		return step_again(e, OUTCOME_FAILED, REASON_SERVER_ERROR, detail);
+	if (status == 401 || status == 403) {
+		reason = status == 401 ? REASON_UNAUTHORIZED : REASON_FORBIDDEN;
+		outcome = OUTCOME_FORBIDDEN;
+	} else if (status == 429 || status >= 500) {
+		reason = status == 429 ? REASON_THROTTLED : REASON_SERVER_ERROR;
+		set_retry(e, r->retry_after_ms > 0 ? r->retry_after_ms : s.retry_after_s * 1000);
+	}
+	if (status == 401)
+		e->env.credential(e->env.ctx);
+	(void)step_finish(e, outcome, reason, "%s", detail);
+	/* 503 is said before anything is done; the others may come from a server that gave up waiting. */
+	return (d->flags & STEP_WRITES) && status >= 500 && status != 503 ? look_again(e) : STEP_END;
+}
+
+static bool is_taken(const struct step_desc *d, long status)
+{
+	return (status >= 200 && status <= 299) || (status == 404 && (d->flags & STEP_TAKES_404)) ||
+	       (status == 403 && (d->flags & STEP_TAKES_403));
+}
+
+/* A success whose body is not what it should be: a write may have been carried out all the same. */
+static enum step on_garbage(struct errand *e, const struct step_desc *d, const char *why)
+{
+	(void)step_finish(e, OUTCOME_FAILED, REASON_BAD_ANSWER, "%s: %s", d->what, why);
+	return d->flags & STEP_WRITES ? look_again(e) : STEP_END;
+}
+
+static void cleanup_json(json_t **j)
+{
+	json_decref(*j);
+}
+
+static enum step receive(struct errand *e, const struct http_result *r)
+{
+	const struct step_desc *d = &steps[e->step];
+	_cleanup_(cleanup_json) json_t *json = NULL;
+	const bool ok = r->failure == HTTP_OK && r->status >= 200 && r->status <= 299;
+	long status = r->status;
+	json_error_t error;
+
+	if (d->flags & STEP_WRITES)
+		e->result.u.result.http =
+			r->failure == HTTP_OK && status > 0 && status <= 999 ? (uint64_t)status : 0;
+	if (ok) {
+		json = json_loadb(r->body ? r->body : "", r->body_len, 0, &error);
+		/* Refusals have been seen inside a 201. */
+		if (read_failure(json))
+			status = read_failure(json);
+	}
+	if (e->in_doubt && !(ok && json && status == r->status) && !(r->failure == HTTP_OK && status == 404))
+		return STEP_END; /* nothing learnt: what was said of the write stands */
+	if (r->failure != HTTP_OK)
+		return on_failure(e, d, r);
+	if (!is_taken(d, status))
+		return on_status(e, d, status, r);
+	if (ok && status == r->status && !json_is_object(json))
+		return on_garbage(e, d, error.text);
+	const struct answer a = { .status = status,
+				  .json = ok && status == r->status ? json : NULL,
+				  .body = r->body,
+				  .body_len = r->body_len };
+
+	return d->take(e, &a);
+}
+
+/* -- going on ----------------------------------------------------------------------------------------------
+ */
+
+static void on_headers(void *ctx, long status, const char *content_type, int64_t server_date_ms)
+{
+	struct errand *e = ctx;
+
+	(void)content_type;
+	if (status < 500) /* an error page may come from something else than the API server */
+		serverclock_observe(e->env.clock, server_date_ms, clock_wall_ms());
+}
+
+static void on_done(void *ctx, const struct http_result *r);
+
+/* May this step begin now? The same step, another one, or the end. Looking after a write in doubt always may.
+ */
+static enum step check_time(struct errand *e, enum step step)
+{
+	const uint64_t now = clock_boot_ms();
+
+	if (e->in_doubt)
+		return step;
+	if (now > e->grant.valid_until)
+		return step_finish(e, OUTCOME_FAILED, REASON_GRANT_EXPIRED,
+				   "before %s: the grant was valid until %llu ms ago", steps[step].what,
+				   (unsigned long long)(now - e->grant.valid_until));
+	if ((steps[step].flags & STEP_WRITES) && e->policy->mode == MODE_OBSERVE && !e->grant.observe)
+		return step_finish(e, OUTCOME_FAILED, REASON_GRANT_EXPIRED, "granted before mode: observe");
+	if ((steps[step].flags & STEP_WRITES) && now - e->fresh_from > ERRAND_FRESH_MS)
+		return step_again(e, OUTCOME_FAILED, REASON_GRANT_EXPIRED,
+				  "reading took too long, three times in a row");
+	return step;
+}
+
+static enum step send(struct errand *e, enum step step)
+{
+	const struct step_desc *d = &steps[step];
+	struct ask ask = { .method = "GET" };
+	struct http_call call = {
+		.total_timeout_ms = ERRAND_TIMEOUT_MS, .on_headers = on_headers, .on_done = on_done, .ctx = e
+	};
+
+	e->step = step;
+	e->asked_at = clock_boot_ms();
+	d->ask(e, &ask);
+	if (!ask.path) {
+		free(ask.body);
+		return step_finish(e, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS,
+				   "%s: a name is not fit for a path", d->what);
+	}
+	call.method = ask.method;
+	call.path = ask.path;
+	call.content_type = ask.content_type;
+	call.body = ask.body;
+	call.body_len = ask.body ? strlen(ask.body) : 0;
+	e->request = e->env.start(e->env.ctx, &call);
+	free(ask.path);
+	free(ask.body);
+	return STEP_SENT;
+}
+
+/* The last call may free the errand. */
+static void advance(struct errand *e, enum step step)
+{
+	enum step checked;
+
+	while (step != STEP_END && step != STEP_SENT) {
+		checked = check_time(e, step);
+		step = checked == step ? send(e, step) : checked;
+	}
+	if (step == STEP_SENT)
+		return;
+	e->result.u.result.at = clock_wall_ms();
+	e->env.done(e->env.ctx, &e->result);
+}
+
+static void on_done(void *ctx, const struct http_result *r)
+{
+	struct errand *e = ctx;
+
+	e->request = NULL;
+	advance(e, receive(e, r));
+}
+
+void errand_start(struct errand *e)
+{
+	advance(e, STEP_POD);
+}

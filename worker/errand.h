@@ -1,0 +1,46 @@
+/* errand.h - carrying out one grant: read the object live, judge again, read what the judgement needs, write
+ * with preconditions, say how it ended. One table of steps; each asks one thing and takes its answer. Layer:
+ * worker. Threads: none. Nothing is written twice: after a write whose fate is unknown there are only reads.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_ERRAND_H
+#define WORKER_ERRAND_H
+
+#include "base/policy.h"
+#include "http/client.h"
+#include "ipc/msg.h"
+#include "worker/kinds.h"
+#include "worker/serverclock.h"
+
+/* Times the whole reading is begun again: after a conflict, and when it took longer than ERRAND_FRESH_MS. */
+#define ERRAND_ROUNDS 3
+/* What a write is based on may be this old. */
+#define ERRAND_FRESH_MS 2000
+/* One request. Grant validity + a write + its verification stay below the supervisor's patience. */
+#define ERRAND_TIMEOUT_MS 4000
+
+struct errand_env {
+	/* Send a request; on_done follows later, never from inside. */
+	struct http_request *(*start)(void *ctx, const struct http_call *call);
+	void (*cancel)(void *ctx, struct http_request *r);
+	/* The end: m is a RESULT. Called once, last; the errand may be freed in it. */
+	void (*done)(void *ctx, const struct msg *m);
+	/* The server refused the credential (401). */
+	void (*credential)(void *ctx);
+	void *ctx;
+	struct kinds *kinds;
+	struct serverclock *clock;
+};
+
+struct errand;
+/* policy is borrowed until errand_set_policy or the end. */
+struct errand *errand_new(const struct errand_env *env, const struct policy *policy,
+			  const struct msg_grant *grant);
+/* Cancels what runs; done is not called. Accepts NULL. */
+void errand_free(struct errand **e);
+/* Begin. */
+void errand_start(struct errand *e);
+/* A new generation of settings: judged by from now on. */
+void errand_set_policy(struct errand *e, const struct policy *policy);
+
+#endif

@@ -1,0 +1,49 @@
+/* kinds.h - where the objects of a kind live and whether it can be scaled: a table of the kinds of Kubernetes
+ * and Argo, and for every other kind what the server's discovery says, remembered for a while.  Layer:
+ * worker. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_KINDS_H
+#define WORKER_KINDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* A discovery answer is believed this long; a CRD may be installed or changed at any time. */
+#define KINDS_EXPIRY_MS 600000
+
+struct kind_info {
+	char group[254]; /* "" = core */
+	char version[64];
+	char kind[64];
+	char resource[64]; /* "deployments"; "" = the server serves no such kind */
+	bool namespaced;
+	bool scale;   /* has a scale subresource that can be patched */
+	bool builtin; /* from the table, not from discovery */
+};
+
+enum kinds_answer {
+	KINDS_FOUND,
+	KINDS_ABSENT, /* the server knows no such kind */
+	KINDS_ASK,    /* not known yet: GET kinds_path() and hand the answer to kinds_learn() */
+};
+
+struct kinds;
+struct kinds *kinds_new(void);
+void kinds_free(struct kinds **k);
+
+/* now: boot time, ms. ret_info is filled on KINDS_FOUND. */
+enum kinds_answer kinds_find(const struct kinds *k, struct str api_version, struct str kind, uint64_t now,
+			     struct kind_info *ret_info);
+
+/* Path of the discovery document of a group and version, owned by the caller; NULL when the text is no
+ * apiVersion. */
+char *kinds_path(struct str api_version);
+
+/* Remember what the document says of this kind; n = 0: the server has no such document. */
+void kinds_learn(struct kinds *k, struct str api_version, struct str kind, const char *body, size_t n,
+		 uint64_t now);
+
+#endif

@@ -1,0 +1,245 @@
+/* main.c - the worker: takes one grant at a time from the supervisor, carries it out, says how it ended. It
+ * alone holds a credential that may write, and opens no file. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "process/process.h"
+#include "rules/judge.h"
+#include "worker/errand.h"
+
+/* A RESULT and a CREDENTIAL of the errand, and the answers to grants that came although one was held. */
+#define OUTBOX_MAX 8
+
+struct worker {
+	struct process *process;
+	struct settings now, prepared;
+	struct http_client *client;
+	struct kinds *kinds;
+	struct serverclock clock;
+	struct errand *errand;
+	bool draining;
+	struct msg outbox[OUTBOX_MAX]; /* not yet taken by the channel, oldest first */
+	size_t n_outbox;
+};
+
+static void flush(struct worker *w)
+{
+	while (w->n_outbox > 0 && process_send(w->process, &w->outbox[0]) != -EAGAIN) {
+		w->n_outbox--;
+		memmove(&w->outbox[0], &w->outbox[1], w->n_outbox * sizeof(w->outbox[0]));
+	}
+	if (w->draining && !w->errand && w->n_outbox == 0)
+		process_drained(w->process, 0);
+}
+
+static void post(struct worker *w, const struct msg *m)
+{
+	if (w->n_outbox == OUTBOX_MAX) {
+		(void)log_error(-ENOBUFS, "the supervisor does not read: a message is dropped");
+		return;
+	}
+	w->outbox[w->n_outbox++] = *m;
+	flush(w);
+}
+
+/* -- the errand's surroundings -----------------------------------------------------------------------------
+ */
+
+static struct http_request *errand_http_start(void *ctx, const struct http_call *call)
+{
+	struct worker *w = ctx;
+
+	return http_client_start(w->client, call);
+}
+
+static void errand_http_cancel(void *ctx, struct http_request *r)
+{
+	(void)ctx;
+	http_request_cancel(&r);
+}
+
+static void errand_done(void *ctx, const struct msg *m)
+{
+	struct worker *w = ctx;
+	const struct msg copy = *m;
+	const struct msg_result *r = &copy.u.result;
+
+	log_info("errand ended", kv_u("id", r->id), kv_s("outcome", outcome_name((enum outcome)r->outcome)),
+		 kv_s("reason", r->reason), kv_s("target", r->target), kv_u("http", r->http),
+		 kv_s("detail", r->detail));
+	errand_free(&w->errand);
+	post(w, &copy);
+}
+
+static void errand_credential(void *ctx)
+{
+	struct worker *w = ctx;
+	struct msg m = { .type = MSG_CREDENTIAL };
+
+	m.u.credential.cluster = process_cluster(w->process);
+	m.u.credential.generation = process_generation(w->process);
+	post(w, &m);
+}
+
+static void decline(struct worker *w, uint64_t id, enum reason reason)
+{
+	struct msg m = { .type = MSG_RESULT };
+	const char *code = reason_code(reason);
+
+	m.u.result.id = id;
+	m.u.result.outcome = OUTCOME_FAILED;
+	m.u.result.replicas = -1;
+	m.u.result.at = clock_wall_ms();
+	msg_set(&m, result.reason, code, strlen(code));
+	post(w, &m);
+}
+
+static void on_grant(struct worker *w, const struct msg_grant *g)
+{
+	const struct errand_env env = { .start = errand_http_start,
+					.cancel = errand_http_cancel,
+					.done = errand_done,
+					.credential = errand_credential,
+					.ctx = w,
+					.kinds = w->kinds,
+					.clock = &w->clock };
+
+	if (w->draining || w->errand) {
+		decline(w, g->id, w->draining ? REASON_SHUTTING_DOWN : REASON_WORKER_BUSY);
+		return;
+	}
+	log_debug("errand begins", kv_u("id", g->id), kv_s("duty", duty_name((enum duty)g->duty)),
+		  kv_s("namespace", g->ns), kv_s("pod", g->name), kv_s("uid", g->uid));
+	w->errand = errand_new(&env, &w->now.policy, g);
+	errand_start(w->errand);
+}
+
+/* -- life --------------------------------------------------------------------------------------------------
+ */
+
+static struct http_endpoint endpoint(const struct cluster_settings *c)
+{
+	return (struct http_endpoint){ .base_url = c->server,
+				       .address = c->address,
+				       .tls_server_name = c->tls_server_name,
+				       .ca_pem = c->ca_pem,
+				       .cert_pem = c->cert_pem,
+				       .key_pem = c->key_pem,
+				       .insecure = c->insecure,
+				       .proxy = c->proxy,
+				       .bearer_token = c->token,
+				       .username = c->username,
+				       .password = c->password,
+				       .impersonate_user = c->impersonate_user,
+				       .impersonate_groups = c->impersonate_groups.v,
+				       .n_impersonate_groups = c->impersonate_groups.n,
+				       .user_agent = "ops-pod-cleaner-worker" };
+}
+
+static int worker_on_settings(struct process *p, struct settings *s, bool first, const char **reterr)
+{
+	struct worker *w = process_ctx(p);
+
+	if (!s->cluster.server) {
+		*reterr = "no cluster in the settings of a worker";
+		return -EINVAL;
+	}
+	if (!w) {
+		w = xcalloc(1, sizeof(*w));
+		w->process = p;
+		settings_init(&w->now);
+		settings_init(&w->prepared);
+		process_set_ctx(p, w);
+	}
+	struct settings *to = first ? &w->now : &w->prepared;
+
+	settings_done(to);
+	*to = *s;
+	settings_init(s);
+	return 0;
+}
+
+static void worker_on_commit(struct process *p)
+{
+	struct worker *w = process_ctx(p);
+
+	settings_done(&w->now);
+	w->now = w->prepared;
+	settings_init(&w->prepared);
+	const struct http_endpoint e = endpoint(&w->now.cluster);
+
+	http_client_set_endpoint(w->client, &e);
+	if (w->errand)
+		errand_set_policy(w->errand, &w->now.policy);
+}
+
+static int worker_on_start(struct process *p)
+{
+	struct worker *w = process_ctx(p);
+	const struct http_endpoint e = endpoint(&w->now.cluster);
+
+	http_global_init();
+	w->client = http_client_new(process_base(p), &e);
+	w->kinds = kinds_new();
+	return w->client ? 0 : -EINVAL;
+}
+
+static void worker_on_ready(struct process *p)
+{
+	(void)p; /* grants come by themselves */
+}
+
+static void worker_on_msg(struct process *p, const struct msg *m)
+{
+	if (m->type == MSG_GRANT)
+		on_grant(process_ctx(p), &m->u.grant);
+}
+
+static void worker_on_room(struct process *p)
+{
+	flush(process_ctx(p));
+}
+
+/* What runs is carried to its end: the supervisor waits for the RESULT. */
+static void worker_on_drain(struct process *p)
+{
+	struct worker *w = process_ctx(p);
+
+	w->draining = true;
+	flush(w);
+}
+
+static void worker_on_done(struct process *p)
+{
+	struct worker *w = process_ctx(p);
+
+	if (!w)
+		return;
+	errand_free(&w->errand);
+	http_client_free(&w->client);
+	kinds_free(&w->kinds);
+	settings_done(&w->now);
+	settings_done(&w->prepared);
+	free(w);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct process_spec spec = { .role = ROLE_WORKER,
+						  .on_settings = worker_on_settings,
+						  .on_commit = worker_on_commit,
+						  .on_start = worker_on_start,
+						  .on_ready = worker_on_ready,
+						  .on_msg = worker_on_msg,
+						  .on_room = worker_on_room,
+						  .on_drain = worker_on_drain,
+						  .on_done = worker_on_done };
+
+	return process_run(argc, argv, &spec);
+}

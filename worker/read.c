@@ -1,0 +1,125 @@
+/* read.c - see read.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/read.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+
+const json_t *read_at(const json_t *o, const char *const path[])
+{
+	for (; o && *path; path++)
+		o = json_object_get(o, *path);
+	return o;
+}
+
+static struct str text_of(const json_t *o)
+{
+	if (!json_is_string(o))
+		return (struct str){ "", 0 };
+	return (struct str){ json_string_value(o), json_string_length(o) };
+}
+
+struct str read_text(const json_t *o, const char *const path[])
+{
+	return text_of(read_at(o, path));
+}
+
+int64_t read_created(const json_t *o)
+{
+	struct str s = READ_TEXT(o, "metadata", "creationTimestamp");
+	int64_t ms;
+
+	return rfc3339_parse(s.p, s.n, &ms) == 0 && ms > 0 ? ms : 0;
+}
+
+bool read_controller(const json_t *o, struct owner_facts *ret)
+{
+	const json_t *refs = READ_AT(o, "metadata", "ownerReferences"), *ref;
+	size_t i;
+
+	json_array_foreach(refs, i, ref)
+	{
+		if (!json_is_true(json_object_get(ref, "controller")))
+			continue;
+		*ret = (struct owner_facts){ .api_version = READ_TEXT(ref, "apiVersion"),
+					     .kind = READ_TEXT(ref, "kind"),
+					     .name = READ_TEXT(ref, "name"),
+					     .uid = READ_TEXT(ref, "uid") };
+		return true;
+	}
+	return false;
+}
+
+enum tri read_node_ready(const json_t *node)
+{
+	const json_t *conditions = READ_AT(node, "status", "conditions"), *c;
+	size_t i;
+
+	json_array_foreach(conditions, i, c) if (str_is(READ_TEXT(c, "type"), "Ready")) return str_is(
+		READ_TEXT(c, "status"), "True")
+		? TRI_YES
+		: TRI_NO;
+	return TRI_NO;
+}
+
+enum tri read_node_out_of_service(const json_t *node)
+{
+	const json_t *taints = READ_AT(node, "spec", "taints"), *t;
+	size_t i;
+
+	json_array_foreach(taints, i, t) if (str_is(READ_TEXT(t, "key"),
+						    "node.kubernetes.io/out-of-service")) return TRI_YES;
+	return TRI_NO;
+}
+
+bool read_observed(const json_t *o)
+{
+	const json_t *generation = READ_AT(o, "metadata", "generation");
+	const json_t *observed = READ_AT(o, "status", "observedGeneration");
+	struct str text = text_of(observed); /* Rollouts write it as text */
+	uint64_t n;
+
+	if (!json_is_integer(generation))
+		return true;
+	if (json_is_integer(observed))
+		return json_integer_value(observed) >= json_integer_value(generation);
+	return str_to_u64(text.p, text.n, &n) < 0 || n >= (uint64_t)json_integer_value(generation);
+}
+
+uint64_t read_revision(const json_t *rs)
+{
+	static const char *const keys[] = { "deployment.kubernetes.io/revision",
+					    "rollout.argoproj.io/revision" };
+	uint64_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		struct str s = READ_TEXT(rs, "metadata", "annotations", keys[i]);
+
+		if (str_to_u64(s.p, s.n, &n) == 0)
+			return n;
+	}
+	return 0;
+}
+
+bool read_scale(const json_t *o, struct scale_facts *ret)
+{
+	const json_t *replicas = READ_AT(o, "spec", "replicas");
+
+	*ret = (struct scale_facts){ .uid = READ_TEXT(o, "metadata", "uid"),
+				     .rv = READ_TEXT(o, "metadata", "resourceVersion"),
+				     .selector = READ_TEXT(o, "status", "selector"),
+				     .replicas = json_integer_value(replicas) };
+	return str_is(READ_TEXT(o, "kind"), "Scale") && !str_empty(ret->uid) && !str_empty(ret->rv) &&
+	       (!replicas || json_is_integer(replicas)) && ret->replicas >= 0 && ret->replicas <= INT32_MAX;
+}
+
+long read_failure(const json_t *o)
+{
+	if (!str_is(READ_TEXT(o, "kind"), "Status") || !str_is(READ_TEXT(o, "status"), "Failure"))
+		return 0;
+	long code = (long)json_integer_value(json_object_get(o, "code"));
+
+	return code >= 400 && code <= 599 ? code : 500;
+}

@@ -1,0 +1,47 @@
+/* read.h - what the worker reads from the JSON of other objects than pods: owners, nodes, volume attachments,
+ * scales, revisions. Everything may be missing or of another type; strings borrow from the tree.  Layer:
+ * worker. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_READ_H
+#define WORKER_READ_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/pod.h"
+#include "base/str.h"
+#include "rules/judge.h"
+
+/* The member at a path of keys (at most 4, NULL-terminated): NULL when any is missing. */
+const json_t *read_at(const json_t *o, const char *const path[]);
+#define READ_AT(o, ...) read_at(o, (const char *const[]){ __VA_ARGS__, NULL })
+/* As text, empty when it is none. */
+struct str read_text(const json_t *o, const char *const path[]);
+#define READ_TEXT(o, ...) read_text(o, (const char *const[]){ __VA_ARGS__, NULL })
+/* metadata.creationTimestamp, Unix ms; 0 when absent or garbage. */
+int64_t read_created(const json_t *o);
+
+/* The ownerReference with controller: true; false when there is none. */
+bool read_controller(const json_t *o, struct owner_facts *ret);
+
+/* Condition Ready (no: anything but "True") and taint node.kubernetes.io/out-of-service of a Node. */
+enum tri read_node_ready(const json_t *node);
+enum tri read_node_out_of_service(const json_t *node);
+
+/* Has the controller seen the newest spec (status.observedGeneration)? True when the object does not tell. */
+bool read_observed(const json_t *o);
+/* deployment.kubernetes.io/revision or rollout.argoproj.io/revision of a ReplicaSet, 0 when there is none. */
+uint64_t read_revision(const json_t *rs);
+
+struct scale_facts {
+	struct str uid, rv, selector;
+	int64_t replicas; /* absent means 0 */
+};
+/* An autoscaling/v1 Scale. False when uid, resourceVersion or kind is missing. */
+bool read_scale(const json_t *o, struct scale_facts *ret);
+
+/* A Status with status "Failure", whatever the HTTP status was: its code, else 0. */
+long read_failure(const json_t *o);
+
+#endif

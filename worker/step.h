@@ -1,0 +1,131 @@
+/* step.h - the inside of an errand, shared by the files that hold its steps.  Layer: worker, private. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_STEP_H
+#define WORKER_STEP_H
+
+#include <jansson.h>
+
+#include "rules/judge.h"
+#include "worker/errand.h"
+#include "worker/read.h"
+
+#define OWNERS_MAX 8
+/* A list is read in pages so that the JSON of one (22 KB a pod) stays small. */
+#define PAGE "limit=100"
+
+enum step {
+#define STEP(ID, what, flags, ask_fn, take_fn) STEP_##ID,
+#include "worker/steps.def"
+#undef STEP
+	STEP_END,  /* the result is complete */
+	STEP_SENT, /* a request is under way */
+};
+
+enum {
+	STEP_WRITES = 1,    /* needs a valid grant and fresh reads; its fate may be in doubt */
+	STEP_TAKES_404 = 2, /* its take() knows what an absent object means */
+	STEP_TAKES_403 = 4, /* what may not be read stays unknown, and the judge refuses where it matters */
+};
+
+/* One request to be made. path and body are owned. path NULL: a name was not fit for one. */
+struct ask {
+	const char *method;
+	char *path;
+	char *body;
+	const char *content_type;
+};
+
+struct answer {
+	long status;
+	json_t *json; /* NULL when the status is not 2xx; json_incref to keep it */
+	const char *body;
+	size_t body_len;
+};
+
+/* One owner above the pod. Strings borrow from the object below it. */
+struct owner {
+	struct owner_facts ref;
+	struct kind_info kind;
+	json_t *json;
+};
+
+enum revision_rule {
+	REVISION_BY_OWNER, /* pods of the newest ReplicaSet */
+	REVISION_BY_LABEL, /* pods of the update revision of a StatefulSet */
+	REVISION_ALL,      /* every pod of the workload */
+};
+
+struct errand {
+	struct errand_env env;
+	const struct policy *policy;
+	struct msg_grant grant;
+	struct msg result;
+	enum step step;
+	struct http_request *request;
+	unsigned round;
+	uint64_t asked_at;      /* boot ms, of the request under way */
+	uint64_t fresh_from;    /* boot ms, of the oldest read that the write is based on */
+	bool in_doubt;          /* a write of ours may or may not have been carried out: only look now */
+	struct verdict verdict; /* the last one */
+
+	json_t *pod_json;
+	struct pod_facts pod;
+	struct surroundings around;
+
+	/* terminating */
+	struct str_list attached; /* persistent volumes attached to the pod's node */
+	size_t volume;            /* of the pod's spec, that is looked at */
+	bool claim_seen;
+
+	/* image pull */
+	struct owner owners[OWNERS_MAX];
+	size_t n_owners;
+	json_t *scale_json;
+	struct scale_facts scale;
+	enum revision_rule rule;
+	char newest[64];        /* uid of the newest ReplicaSet, or name of the update revision */
+	uint64_t newest_number; /* its revision, 0 when it has none */
+	int64_t newest_created;
+	bool revision_serves; /* a ReplicaSet of the workload reports Ready pods */
+	bool pod_seen;        /* the granted pod is in the list, of the newest revision and failing */
+	char *page;           /* continue token, NULL at the first page */
+};
+
+struct step_desc {
+	const char *what; /* "get pod" */
+	unsigned flags;
+	void (*ask)(struct errand *e, struct ask *ret);
+	enum step (*take)(struct errand *e, const struct answer *a);
+};
+
+#define STEP(ID, what, flags, ask_fn, take_fn)                                                               \
+	void ask_fn(struct errand *e, struct ask *ret);                                                      \
+	enum step take_fn(struct errand *e, const struct answer *a);
+#include "worker/steps.def"
+#undef STEP
+
+/* -- ends: each fills the result and returns STEP_END -----------------------------------------------------
+ */
+enum step step_finish(struct errand *e, enum outcome outcome, enum reason reason, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Judged live: anything but ACT. */
+enum step step_refuse(struct errand *e, const struct verdict *v);
+/* The object is gone or as wanted: GONE, or UNCONFIRMED when an earlier write of ours may have done it. */
+enum step step_gone(struct errand *e, enum reason reason, const char *detail);
+
+/* -- going on ----------------------------------------------------------------------------------------------
+ */
+/* Judge on what is known by now; `next` on ACT. */
+enum step step_judge(struct errand *e, enum judge_stage stage, enum step next);
+/* Begin the reading again, or end with this when there were enough rounds. */
+enum step step_again(struct errand *e, enum outcome outcome, enum reason reason, const char *detail);
+/* Was an earlier write of ours possible, so that what is found may be its effect? */
+bool step_may_be_ours(const struct errand *e);
+/* Continue token of a list: keep it and return true when there is another page. */
+bool step_next_page(struct errand *e, const json_t *list);
+/* "limit=100", the selector (may be empty) and the continue token; owned by the caller. */
+char *step_list_query(const struct errand *e, struct str selector);
+/* The owner above that one; refuses where the chain ends. */
+enum step step_owner(struct errand *e, const struct owner_facts *ref);
+
+#endif

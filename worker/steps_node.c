@@ -1,0 +1,119 @@
+/* steps_node.c - is it safe to delete by force: the pod's node, and whether its volumes are still attached
+ * there (R12). */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "kube/request.h"
+#include "worker/step.h"
+
+void ask_node(struct errand *e, struct ask *ret)
+{
+	_cleanup_free_ char *name = xstrndup(e->pod.node.p, e->pod.node.n);
+
+	ret->path = request_path("", "v1", NULL, "nodes", name, NULL, NULL);
+}
+
+enum step take_node(struct errand *e, const struct answer *a)
+{
+	struct surroundings *s = &e->around;
+
+	if (a->status == 404)
+		s->node_exists = TRI_NO;
+	if (a->json && str_eq(READ_TEXT(a->json, "metadata", "name"), e->pod.node)) {
+		s->node_exists = TRI_YES;
+		s->node_ready = read_node_ready(a->json);
+		s->node_out_of_service = read_node_out_of_service(a->json);
+	}
+	/* Volumes matter only where the kubelet's word is the proof. */
+	if (e->pod.has_pvc && s->node_ready == TRI_YES && s->node_out_of_service == TRI_NO)
+		return STEP_ATTACHMENTS;
+	return step_judge(e, STAGE_LIVE, STEP_DELETE);
+}
+
+void ask_attachments(struct errand *e, struct ask *ret)
+{
+	_cleanup_free_ char *query = step_list_query(e, (struct str){ "", 0 });
+
+	ret->path = request_path("storage.k8s.io", "v1", NULL, "volumeattachments", NULL, NULL, query);
+}
+
+static enum step judge_volumes(struct errand *e, enum tri attached)
+{
+	e->around.volume_attached = attached;
+	return step_judge(e, STAGE_LIVE, STEP_DELETE);
+}
+
+static const json_t *volumes(const struct errand *e)
+{
+	return READ_AT(e->pod_json, "spec", "volumes");
+}
+
+/* The claim behind a volume, "" when it is none or has no name. Owned by the caller. */
+static char *claim_name(const struct errand *e, const json_t *volume)
+{
+	struct str claim = READ_TEXT(volume, "persistentVolumeClaim", "claimName");
+	struct str name = READ_TEXT(volume, "name");
+
+	if (json_object_get(volume, "ephemeral")) /* the claim of a generic ephemeral volume */
+		return xasprintf("%s-%.*s", e->grant.name, STR_ARG(name));
+	return xstrndup(claim.p, claim.n);
+}
+
+static bool is_claim(const json_t *volume)
+{
+	return json_object_get(volume, "persistentVolumeClaim") || json_object_get(volume, "ephemeral");
+}
+
+static enum step next_claim(struct errand *e)
+{
+	while (e->volume < json_array_size(volumes(e)) && !is_claim(json_array_get(volumes(e), e->volume)))
+		e->volume++;
+	if (e->volume < json_array_size(volumes(e)))
+		return STEP_CLAIM;
+	/* The pod was said to have a claim; when none was found, its volumes are not understood. */
+	return judge_volumes(e, e->claim_seen ? TRI_NO : TRI_UNKNOWN);
+}
+
+enum step take_attachments(struct errand *e, const struct answer *a)
+{
+	const json_t *items = json_object_get(a->json, "items"), *item;
+	size_t i;
+
+	if (!json_is_array(items))
+		return judge_volumes(e, TRI_UNKNOWN);
+	json_array_foreach(items, i, item)
+	{
+		struct str pv = READ_TEXT(item, "spec", "source", "persistentVolumeName");
+
+		if (!str_eq(READ_TEXT(item, "spec", "nodeName"), e->pod.node))
+			continue;
+		if (str_empty(pv))
+			return judge_volumes(e, TRI_UNKNOWN);
+		str_list_add(&e->attached, pv.p, pv.n);
+	}
+	if (step_next_page(e, a->json))
+		return STEP_ATTACHMENTS;
+	return e->attached.n == 0 ? judge_volumes(e, TRI_NO) : next_claim(e);
+}
+
+void ask_claim(struct errand *e, struct ask *ret)
+{
+	_cleanup_free_ char *name = claim_name(e, json_array_get(volumes(e), e->volume));
+
+	ret->path = request_path("", "v1", e->grant.ns, "persistentvolumeclaims", name, NULL, NULL);
+}
+
+enum step take_claim(struct errand *e, const struct answer *a)
+{
+	struct str volume = READ_TEXT(a->json, "spec", "volumeName");
+
+	if (!a->json)
+		return judge_volumes(e, TRI_UNKNOWN);
+	if (str_list_has(&e->attached, volume))
+		return judge_volumes(e, TRI_YES);
+	e->claim_seen = true;
+	e->volume++;
+	return next_claim(e);
+}

@@ -1,0 +1,81 @@
+/* steps_pod.c - the pod itself: read it, judge it, delete it. */
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "kube/decode.h"
+#include "kube/request.h"
+#include "worker/step.h"
+
+void ask_pod(struct errand *e, struct ask *ret)
+{
+	ret->path = request_path("", "v1", e->grant.ns, "pods", e->grant.name, NULL, NULL);
+}
+
+/* Has an earlier delete of ours already shown? */
+static bool delete_shows(const struct errand *e)
+{
+	return e->grant.duty == DUTY_TERMINATING ? e->pod.deletion > 0 && e->pod.grace_s == 0
+						 : e->pod.deletion > 0;
+}
+
+static enum step judge_read(struct errand *e)
+{
+	switch (e->grant.duty) {
+	case DUTY_TERMINATING:
+		/* The cheap half of the judgement first: does it need the node at all? */
+		if (step_judge(e, STAGE_CACHE, STEP_NODE) == STEP_END)
+			return STEP_END;
+		return str_empty(e->pod.node) ? step_judge(e, STAGE_LIVE, STEP_DELETE) : STEP_NODE;
+	case DUTY_IMAGE_PULL:
+		e->around.failing_since = e->grant.since;
+		if (step_judge(e, STAGE_CACHE, STEP_OWNER) == STEP_END)
+			return STEP_END;
+		return step_owner(e, &e->pod.owner);
+	default:
+		return step_judge(e, STAGE_LIVE, STEP_DELETE);
+	}
+}
+
+enum step take_pod(struct errand *e, const struct answer *a)
+{
+	if (!a->json)
+		return step_gone(e, REASON_POD_GONE, "");
+	json_decref(e->pod_json); /* there is one when a write is in doubt */
+	e->pod_json = json_incref(a->json);
+	e->fresh_from = e->asked_at;
+	if (decode_pod_json(a->json, &e->pod) < 0)
+		return step_finish(e, OUTCOME_FAILED, REASON_BAD_ANSWER, "get pods: the answer is no pod");
+	if (!str_is(e->pod.ns, e->grant.ns) || !str_is(e->pod.name, e->grant.name))
+		return step_finish(e, OUTCOME_FAILED, REASON_BAD_ANSWER,
+				   "get pods: the answer is another pod");
+	if (!str_is(e->pod.uid, e->grant.uid))
+		return step_gone(e, REASON_UID_CHANGED, "");
+	if (e->grant.duty != DUTY_IMAGE_PULL && step_may_be_ours(e) && delete_shows(e))
+		return step_gone(e, REASON_BEING_DELETED, "");
+	if (e->in_doubt)
+		return STEP_END; /* unchanged: what was said of the write stands */
+	return judge_read(e);
+}
+
+void ask_delete(struct errand *e, struct ask *ret)
+{
+	struct msg *m = &e->result;
+	char target[400];
+
+	(void)snprintf(target, sizeof(target), "pods/%s/%s", e->grant.ns, e->grant.name);
+	msg_set(m, result.target, target, strlen(target));
+	msg_set(m, result.target_uid, e->pod.uid.p, e->pod.uid.n);
+	msg_set(m, result.target_rv, e->pod.rv.p, e->pod.rv.n);
+	ret->method = "DELETE";
+	ret->path = request_path("", "v1", e->grant.ns, "pods", e->grant.name, NULL, NULL);
+	ret->content_type = "application/json";
+	ret->body = request_delete_body(m->u.result.target_uid, m->u.result.target_rv,
+					e->grant.duty == DUTY_TERMINATING ? 0 : -1, e->grant.observe);
+}
+
+enum step take_delete(struct errand *e, const struct answer *a)
+{
+	if (!a->json)
+		return step_finish(e, OUTCOME_GONE, REASON_POD_GONE, "it was gone when the delete arrived");
+	return step_finish(e, OUTCOME_DONE, e->verdict.reason, "%s", e->verdict.evidence);
+}
