@@ -1,0 +1,43 @@
+/* config.c - `config check|print|help`: what config/ knows, for people. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "base/exit.h"
+#include "cli/command.h"
+#include "config/config.h"
+#include "config/diag.h"
+
+static int print_effective(const char *path)
+{
+	struct config c;
+	struct diags d = { 0 };
+
+	config_init(&c);
+	const int r = config_load(path, &c, &d);
+
+	for (size_t i = 0; i < d.n; i++)
+		(void)fprintf(stderr, "%s\n", d.v[i].text);
+	if (r == 0)
+		config_print_effective(&c, stdout);
+	diags_done(&d);
+	config_done(&c);
+	return r < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
+}
+
+int command_config(const struct command *self, int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : strcmp(argv[0], "--help-config") == 0 ? "help" : "";
+
+	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0)
+		return command_help(self);
+	if (strcmp(verb, "help") == 0) {
+		config_print_help(stdout);
+		return EXIT_CODE_OK;
+	}
+	if (argc == 3 && strcmp(verb, "check") == 0)
+		return config_check(argv[2], stdout);
+	if (argc == 3 && strcmp(verb, "print") == 0)
+		return print_effective(argv[2]);
+	return command_misuse(self, "needs `check FILE`, `print FILE` or `help`");
+}

@@ -1,0 +1,94 @@
+/* paths.c - see paths.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/paths.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+
+static const char *env_or_null(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
+}
+
+static char *below_home(const char *variable, const char *fallback, const char *rest)
+{
+	const char *dir = env_or_null(variable), *home = env_or_null("HOME");
+
+	if (dir)
+		return xasprintf("%s/%s", dir, rest);
+	return home ? xasprintf("%s/%s/%s", home, fallback, rest)
+		    : xasprintf("/tmp/ops-pod-cleaner-%u/%s", (unsigned)geteuid(), rest);
+}
+
+char *paths_default_config(void)
+{
+	if (geteuid() == 0)
+		return xstrdup("/etc/ops-pod-cleaner/config.yml");
+	return below_home("XDG_CONFIG_HOME", ".config", "ops-pod-cleaner/config.yml");
+}
+
+char *paths_default_state_dir(void)
+{
+	if (geteuid() == 0)
+		return xstrdup("/var/lib/ops-pod-cleaner");
+	return below_home("XDG_STATE_HOME", ".local/state", "ops-pod-cleaner");
+}
+
+char *paths_default_control_socket(void)
+{
+	const char *run = env_or_null("XDG_RUNTIME_DIR");
+
+	if (geteuid() == 0)
+		return xstrdup("/run/ops-pod-cleaner/control.sock");
+	if (run)
+		return xasprintf("%s/ops-pod-cleaner/control.sock", run);
+	_cleanup_free_ char *state = paths_default_state_dir();
+
+	return xasprintf("%s/control.sock", state);
+}
+
+char *paths_find_config(void)
+{
+	char *path = paths_default_config();
+
+	if (access(path, F_OK) == 0 || access("config.yml", F_OK) != 0)
+		return path;
+	free(path);
+	return xstrdup("config.yml");
+}
+
+char *paths_absolute(const char *path)
+{
+	_cleanup_free_ char *cwd = NULL;
+
+	if (!path || path[0] == '/')
+		return path ? xstrdup(path) : NULL;
+	cwd = getcwd(NULL, 0);
+	return xasprintf("%s/%s", cwd ? cwd : "", path);
+}
+
+char *paths_libexec(void)
+{
+	const char *given = env_or_null("OPC_LIBEXEC_DIR");
+	char self[4096];
+	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (given)
+		return xstrdup(given);
+	if (n <= 0)
+		return xstrdup("/usr/libexec/ops-pod-cleaner");
+	self[n] = '\0';
+	for (int up = 0; up < 2; up++) {
+		char *slash = strrchr(self, '/');
+
+		if (slash)
+			*slash = '\0';
+	}
+	return xasprintf("%s/libexec/ops-pod-cleaner", self);
+}

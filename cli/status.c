@@ -1,0 +1,226 @@
+/* status.c - `status`: the tree, its processes and its clusters. */
+// SPDX-License-Identifier: Apache-2.0
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "cli/command.h"
+#include "cli/ctl.h"
+#include "cli/table.h"
+
+struct status {
+	struct msg_ctl_tree tree;
+	struct msg_child_stats *children;
+	size_t n_children;
+	struct msg_watch_stats *clusters;
+	size_t n_clusters;
+};
+
+static void on_row(void *ctx, const struct msg *m)
+{
+	struct status *s = ctx;
+
+	switch (m->type) {
+	case MSG_CTL_TREE:
+		s->tree = m->u.ctl_tree;
+		break;
+	case MSG_CHILD_STATS:
+		s->children = xreallocarray(s->children, s->n_children + 1, sizeof(*s->children));
+		s->children[s->n_children++] = m->u.child_stats;
+		break;
+	case MSG_WATCH_STATS:
+		s->clusters = xreallocarray(s->clusters, s->n_clusters + 1, sizeof(*s->clusters));
+		s->clusters[s->n_clusters++] = m->u.watch_stats;
+		break;
+	default:
+		break;
+	}
+}
+
+static const char *cluster_name(const struct status *s, uint64_t index)
+{
+	uint64_t seen = 0;
+
+	/* Watchers come in the order of the clusters. */
+	for (size_t i = 0; i < s->n_children; i++)
+		if (strcmp(s->children[i].role, role_name(ROLE_WATCHER)) == 0 && seen++ == index)
+			return s->children[i].cluster_name;
+	return "";
+}
+
+/* -- JSON
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static json_t *json_time(int64_t ms)
+{
+	char buf[RFC3339_MAX];
+
+	if (ms == 0)
+		return json_null();
+	rfc3339_format(ms, true, buf);
+	return json_string(buf);
+}
+
+static json_t *child_json(const struct msg_child_stats *c)
+{
+	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s}", "role", c->role,
+			 "cluster", c->cluster_name, "slot", (json_int_t)c->slot, "state", c->state, "pid",
+			 (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
+			 (json_int_t)c->rss_kb, "leases", (json_int_t)c->leases, "startedAt",
+			 json_time(c->started), "sandbox", c->sandbox, "error", c->error);
+}
+
+static json_t *cluster_json(const struct status *s, const struct msg_watch_stats *w)
+{
+	return json_pack("{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s}", "cluster",
+			 (json_int_t)w->cluster, "name", cluster_name(s, w->cluster), "synced", w->synced,
+			 "pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events",
+			 (json_int_t)w->events, "lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue,
+			 "deadlines", (json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated,
+			 "dropped", (json_int_t)w->dropped, "lastEvent", json_time(w->last_event), "error",
+			 w->error);
+}
+
+static void print_json(const struct status *s)
+{
+	json_t *processes = json_array(), *clusters = json_array();
+
+	for (size_t i = 0; i < s->n_children; i++)
+		json_array_append_new(processes, child_json(&s->children[i]));
+	for (size_t i = 0; i < s->n_clusters; i++)
+		json_array_append_new(clusters, cluster_json(s, &s->clusters[i]));
+	json_t *root = json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o}", "version",
+				 s->tree.version, "phase", s->tree.phase, "mode",
+				 s->tree.observe ? "observe" : "enforce", "generation",
+				 (json_int_t)s->tree.generation, "started", json_time(s->tree.started),
+				 "leases", (json_int_t)s->tree.leases, "actions", (json_int_t)s->tree.actions,
+				 "pending", (json_int_t)s->tree.pending, "note", s->tree.note, "processes",
+				 processes, "clusters", clusters);
+
+	(void)json_dumpf(root, stdout, JSON_INDENT(2));
+	(void)fputc('\n', stdout);
+	json_decref(root);
+}
+
+/* -- table
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+static enum table_color state_color(const char *state)
+{
+	if (strcmp(state, "ready") == 0)
+		return COLOR_GOOD;
+	return strcmp(state, "degraded") == 0 || strcmp(state, "stopped") == 0 ? COLOR_BAD : COLOR_WARN;
+}
+
+static void print_processes(const struct status *s, bool wide, bool color)
+{
+	static const char *const headers[] = { "PROCESS", "CLUSTER", "STATE",  "PID",     "UP",
+					       "DEATHS",  "MEMORY",  "LEASES", "SANDBOX", "LAST ERROR" };
+	struct table *t = table_new(headers, wide ? 10 : 8);
+	const int64_t now = clock_wall_ms();
+	char span[32];
+
+	for (size_t i = 0; i < s->n_children; i++) {
+		const struct msg_child_stats *c = &s->children[i];
+
+		table_add(t, COLOR_NONE, "%s %s %u", i + 1 == s->n_children ? "└─" : "├─", c->role,
+			  (unsigned)c->slot);
+		table_add(t, COLOR_NONE, "%s", c->cluster_name[0] ? c->cluster_name : "-");
+		table_add(t, state_color(c->state), "%s", c->state);
+		table_add(t, COLOR_NONE, "%" PRIu64, c->pid);
+		table_add(t, COLOR_NONE, "%s", c->pid ? table_span(now - c->started, span) : "-");
+		table_add(t, c->restarts ? COLOR_WARN : COLOR_NONE, "%" PRIu64, c->restarts);
+		table_add(t, COLOR_NONE, "%.1f MB", (double)c->rss_kb / 1024);
+		table_add(t, COLOR_NONE, "%" PRIu64, c->leases);
+		if (wide) {
+			table_add(t, COLOR_DIM, "%s", c->sandbox);
+			table_add(t, COLOR_BAD, "%s", c->error);
+		}
+	}
+	table_print(t, stdout, color);
+	table_free(&t);
+}
+
+static void print_clusters(const struct status *s, bool color)
+{
+	static const char *const headers[] = { "CLUSTER", "SYNCED", "PODS",      "CACHE", "BYTES/POD",
+					       "EVENTS",  "QUEUE",  "DEADLINES", "LAST",  "TROUBLE" };
+	struct table *t = table_new(headers, ARRAY_SIZE(headers));
+	const int64_t now = clock_wall_ms();
+	char span[32];
+
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		const struct msg_watch_stats *w = &s->clusters[i];
+
+		table_add(t, COLOR_NONE, "%s", cluster_name(s, w->cluster));
+		table_add(t, w->synced ? COLOR_GOOD : COLOR_BAD, "%s", w->synced ? "yes" : "no");
+		table_add(t, COLOR_NONE, "%" PRIu64, w->pods);
+		table_add(t, COLOR_NONE, "%.1f MB", (double)w->bytes / 1048576);
+		table_add(t, COLOR_NONE, "%" PRIu64, w->pods ? w->bytes / w->pods : 0);
+		table_add(t, COLOR_NONE, "%" PRIu64, w->events);
+		table_add(t, COLOR_NONE, "%" PRIu64, w->queue);
+		table_add(t, COLOR_NONE, "%" PRIu64, w->deadlines);
+		table_add(t, COLOR_NONE, "%s", w->last_event ? table_span(now - w->last_event, span) : "-");
+		table_add(t, COLOR_BAD, "%s", w->error);
+	}
+	table_print(t, stdout, color);
+	table_free(&t);
+}
+
+static void print_text(const struct status *s, bool wide)
+{
+	const bool color = table_wants_color(stdout);
+	char span[32];
+
+	printf("ops-pod-cleaner %s: %s, %s, up %s, settings #%" PRIu64 ", %" PRIu64 " actions, %" PRIu64
+	       " leases open (%" PRIu64 " waiting)\n",
+	       s->tree.version, s->tree.phase, s->tree.observe ? "observe (nothing is written)" : "enforce",
+	       table_span(clock_wall_ms() - s->tree.started, span), s->tree.generation, s->tree.actions,
+	       s->tree.leases, s->tree.pending);
+	if (s->tree.note[0])
+		printf("note: %s\n", s->tree.note);
+	printf("\n");
+	print_processes(s, wide, color);
+	printf("\n");
+	print_clusters(s, color);
+}
+
+int command_status(const struct command *self, int argc, char **argv)
+{
+	static const struct option longs[] = { { "control-socket", required_argument, NULL, 'S' },
+					       { "output", required_argument, NULL, 'o' },
+					       { "help", no_argument, NULL, 'h' },
+					       { 0 } };
+	const struct msg request = { .type = MSG_CTL_STATUS };
+	const char *socket = NULL;
+	struct status s = { 0 };
+	int c, output = OUTPUT_TABLE;
+
+	while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
+		if (c == 'h')
+			return command_help(self);
+		if (c == 'S')
+			socket = optarg;
+		else if (c != 'o' || (output = output_parse(optarg)) < 0)
+			return command_misuse(self, "bad option");
+	}
+	const int code = ctl_ask(socket, &request, 10000, on_row, &s);
+
+	if (code == EXIT_CODE_OK && output == OUTPUT_JSON)
+		print_json(&s);
+	else if (code == EXIT_CODE_OK)
+		print_text(&s, output == OUTPUT_WIDE);
+	free(s.children);
+	free(s.clusters);
+	return code;
+}
