@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/apisim/call.h"
+#include "tests/apisim/http_parse.h"
+#include "tests/apisim/podpb.h"
+#include "tests/apisim/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void parse_query(struct call *c)
+{
+	const char *p = c->query_text;
+
+	while (*p && c->query_count < QUERY_MAX) {
+		size_t n = strcspn(p, "&"), key = strcspn(p, "=&");
+
+		c->query[c->query_count].key = util_strndup(p, key);
+		c->query[c->query_count].value =
+			key < n ? util_strndup(p + key + 1, n - key - 1) : util_strdup("");
+		http_unescape(c->query[c->query_count].key, true);
+		util_make_text(c->query[c->query_count].key);
+		http_unescape(c->query[c->query_count].value, true);
+		util_make_text(c->query[c->query_count].value);
+		c->query_count++;
+		p += n + (p[n] == '&');
+	}
+}
+
+const char *call_query(const struct call *c, const char *key)
+{
+	for (size_t i = 0; i < c->query_count; i++)
+		if (!strcmp(c->query[i].key, key))
+			return c->query[i].value;
+	return NULL;
+}
+
+bool call_query_true(const struct call *c, const char *key)
+{
+	const char *v = call_query(c, key);
+
+	return v && strcmp(v, "false") != 0 && strcmp(v, "0") != 0;
+}
+
+/* Cuts the next segment off a path; "" at its end. */
+static char *take_segment(const char **p)
+{
+	size_t n = strcspn(*p, "/");
+	char *s = util_strndup(*p, n);
+
+	*p += n + ((*p)[n] == '/');
+	return s;
+}
+
+static void replace(char **to, char *value)
+{
+	free(*to);
+	*to = value;
+}
+
+static void parse_path(struct call *c)
+{
+	const char *p = c->path;
+
+	if (!strncmp(p, "/api/", 5)) {
+		p += 5;
+	} else if (!strncmp(p, "/apis/", 6)) {
+		p += 6;
+		replace(&c->group, take_segment(&p));
+	} else {
+		return;
+	}
+	replace(&c->version, take_segment(&p));
+	if (!strncmp(p, "namespaces/", 11)) {
+		const char *after = strchr(p + 11, '/');
+
+		if (after && strcmp(after, "/status") != 0 && strcmp(after, "/finalize") != 0) {
+			p += 11;
+			replace(&c->ns, take_segment(&p));
+		}
+	}
+	replace(&c->resource, take_segment(&p));
+	replace(&c->name, take_segment(&p));
+	replace(&c->sub, take_segment(&p));
+	c->kind = kinds_find(c->group, c->version, c->resource);
+	if (c->kind && (*p || (!c->kind->namespaced && *c->ns)))
+		c->kind = NULL;
+}
+
+static const char *verb_of(const struct call *c)
+{
+	if (!strcmp(c->method, "GET")) {
+		if (*c->resource && !*c->name && call_query_true(c, "watch"))
+			return "watch";
+		return *c->name || !*c->resource ? "get" : "list";
+	}
+	if (!strcmp(c->method, "DELETE"))
+		return *c->name ? "delete" : "deletecollection";
+	if (!strcmp(c->method, "POST"))
+		return "create";
+	if (!strcmp(c->method, "PUT"))
+		return "update";
+	return !strcmp(c->method, "PATCH") ? "patch" : "";
+}
+
+struct call *call_new(struct sim *sim, const char *method, const char *path, const char *query)
+{
+	struct call *c = util_alloc(sizeof(*c));
+	char **texts[] = { &c->group, &c->version, &c->resource,     &c->ns,
+			   &c->name,  &c->sub,     &c->content_type, &c->agent };
+
+	c->sim = sim;
+	c->at = util_now();
+	c->method = util_strdup(method);
+	c->path = util_make_text(util_strdup(path));
+	c->query_text = util_make_text(util_strdup(query));
+	c->user = "";
+	c->length = -1;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		*texts[i] = util_strdup("");
+	parse_query(c);
+	parse_path(c);
+	c->verb = verb_of(c);
+	return c;
+}
+
+void call_free(struct call *c)
+{
+	char *texts[] = { c->group,  c->version,    c->resource, c->ns,           c->name, c->sub,
+			  c->method, c->query_text, c->path,     c->content_type, c->agent };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		free(texts[i]);
+	for (size_t i = 0; i < c->query_count; i++) {
+		free(c->query[i].key);
+		free(c->query[i].value);
+	}
+	if (c->out)
+		evbuffer_free(c->out);
+	if (c->stream)
+		c->stream->free(c->stream);
+	free(c->headers);
+	free(c->fault_type);
+	json_decref(c->body);
+	json_decref(c->before);
+	json_decref(c->answer);
+	free(c);
+}
+
+static struct evbuffer *begin(struct call *c, int code, const char *type)
+{
+	if (c->out)
+		evbuffer_free(c->out);
+	c->out = evbuffer_new();
+	c->code = code;
+	c->type = type;
+	return c->out;
+}
+
+static int append(const char *data, size_t n, void *out)
+{
+	return evbuffer_add(out, data, n);
+}
+
+void call_answer_json(struct call *c, int code, json_t *doc)
+{
+	struct evbuffer *out = begin(c, code, TYPE_JSON);
+
+	json_dump_callback(doc, append, out, JSON_COMPACT);
+	evbuffer_add(out, "\n", 1);
+	json_decref(doc);
+}
+
+void call_answer_text(struct call *c, int code, const char *type, const char *text)
+{
+	evbuffer_add(begin(c, code, type), text, strlen(text));
+}
+
+void call_protobuf_body(struct evbuffer *out, const char *kind, const void *raw, size_t n)
+{
+	char head[64];
+
+	evbuffer_add(out, head, podpb_envelope(head, kind, n));
+	evbuffer_add(out, raw, n);
+	evbuffer_add(out, PODPB_TAIL, PODPB_TAIL_SIZE);
+}
+
+void call_answer_status(struct call *c, json_t *status)
+{
+	int code = (int)json_integer_value(json_object_get(status, "code"));
+	json_t *retry = object_at(status, "details.retryAfterSeconds");
+	struct pb_buf b;
+
+	if (json_integer_value(retry) && !c->headers)
+		c->headers = util_format("Retry-After: %d\r\n", (int)json_integer_value(retry));
+	if (!c->protobuf) {
+		call_answer_json(c, code, status);
+		return;
+	}
+	pb_init(&b, 512);
+	podpb_status(&b, status);
+	call_protobuf_body(begin(c, code, TYPE_PROTOBUF), "Status", b.data + b.at, pb_size(&b));
+	pb_done(&b);
+	json_decref(status);
+}
+
+void call_answer_object(struct call *c, int code, struct obj *o)
+{
+	struct blob *b;
+	char head[64];
+
+	if (c->protobuf) {
+		struct evbuffer *out = begin(c, code, TYPE_PROTOBUF);
+
+		b = object_pb(o);
+		evbuffer_add(out, head, podpb_envelope(head, o->kind->kind, b->size - b->head));
+		blob_add(out, b, b->head);
+		evbuffer_add(out, PODPB_TAIL, PODPB_TAIL_SIZE);
+		return;
+	}
+	b = object_text(o);
+	blob_add(begin(c, code, TYPE_JSON), b, 0);
+	evbuffer_add(c->out, "\n", 1);
+	blob_unref(b);
+}
+
+void call_answer_stream(struct call *c, const char *type, int64_t length, struct stream *s)
+{
+	c->code = 200;
+	c->type = type;
+	c->length = length;
+	c->stream = s;
+}
+
+void call_note_before(struct call *c, const struct obj *o)
+{
+	static const struct {
+		const char *name, *path;
+	} facts[] = {
+		{ "phase", "status.phase" },
+		{ "reason", "status.reason" },
+		{ "deletionTimestamp", "metadata.deletionTimestamp" },
+		{ "deletionGracePeriodSeconds", "metadata.deletionGracePeriodSeconds" },
+		{ "finalizers", "metadata.finalizers" },
+		{ "nodeName", "spec.nodeName" },
+		{ "replicas", "spec.replicas" },
+		{ "ownerReferences", "metadata.ownerReferences" },
+	};
+	json_t *tree = object_tree(o), *condition;
+	size_t i;
+
+	json_decref(c->before);
+	c->before = json_object();
+	c->rv_before = o->rv;
+	object_uid(o, c->uid);
+	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		json_object_set(c->before, facts[i].name, object_at(tree, facts[i].path));
+	json_array_foreach(object_at(tree, "status.conditions"), i,
+			   condition) if (util_streq(util_str(condition, "type"), "Ready"))
+		json_object_set(c->before, "ready", json_object_get(condition, "status"));
+	json_decref(tree);
+}
+
+void call_note_after(struct call *c, const struct obj *o)
+{
+	c->rv_after = o->rv;
+	object_uid(o, c->uid);
+	if (c->sim->opt->log_answers) {
+		json_decref(c->answer);
+		c->answer = object_tree(o);
+	}
+}

@@ -1,0 +1,97 @@
+/* One request to the API on its way through the server, from HTTP or from a hook. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef APISIM_CALL_H
+#define APISIM_CALL_H
+
+#include "tests/apisim/http.h"
+#include "tests/apisim/options.h"
+#include "tests/apisim/status.h"
+#include "tests/apisim/store.h"
+
+struct auth;
+struct fault;
+struct faults;
+struct hooks;
+struct log;
+struct watches;
+struct storm;
+
+/* The whole server. */
+struct sim {
+	struct event_base *base;
+	const struct options *opt;
+	struct store *store;
+	struct http_server *http;
+	struct auth *auth;
+	struct faults *faults;
+	struct hooks *hooks;
+	struct log *log;
+	struct watches *watches;
+	struct storm *storm;
+	uint64_t requests;
+	json_t *by_verb; /* "get pods" -> count */
+	bool quit;
+};
+
+enum { QUERY_MAX = 24 };
+
+struct call {
+	struct sim *sim;
+	struct http_request *http; /* NULL: made by a hook, or answered already */
+	bool internal;             /* made by a hook */
+	double at;
+	char *method, *path, *query_text, *agent;
+	bool kept;                                          /* a watch holds it and frees it */
+	const char *verb;                                   /* as in an audit event */
+	const struct kind *kind;                            /* NULL: no resource of ours */
+	char *group, *version, *resource, *ns, *name, *sub; /* "" when absent */
+	const char *user;                                   /* "" until known */
+	struct {
+		char *key, *value;
+	} query[QUERY_MAX];
+	size_t query_count;
+	char *content_type;
+	json_t *body;  /* NULL when there is none */
+	bool protobuf; /* the client wants it and this kind has it */
+	bool dry_run;
+	/* The answer, made by exactly one call_answer_*: */
+	int code;
+	const char *type;
+	char *headers; /* owned, or NULL */
+	struct evbuffer *out;
+	struct stream *stream;
+	int64_t length;      /* of the stream, -1: unknown */
+	struct fault *fault; /* counted; what faults.c has found for it */
+	char *fault_type;
+	/* For the log: */
+	char uid[64];
+	uint64_t rv_before, rv_after;
+	json_t *before;
+	json_t *answer; /* the object a write answered */
+};
+
+/* Takes `http` (or NULL) as far as reading goes; body text may be NULL. */
+struct call *call_new(struct sim *sim, const char *method, const char *path, const char *query);
+void call_free(struct call *c);
+
+/* Value of a query parameter, NULL when absent. */
+const char *call_query(const struct call *c, const char *key);
+bool call_query_true(const struct call *c, const char *key);
+
+void call_answer_status(struct call *c, json_t *status);      /* taken */
+void call_answer_json(struct call *c, int code, json_t *doc); /* taken */
+void call_answer_text(struct call *c, int code, const char *type, const char *text);
+void call_answer_object(struct call *c, int code, struct obj *o);
+void call_answer_stream(struct call *c, const char *type, int64_t length, struct stream *s);
+
+/* Remembers the object as it was, and as it is after the write, for the log. */
+void call_note_before(struct call *c, const struct obj *o);
+void call_note_after(struct call *c, const struct obj *o);
+
+#define TYPE_JSON     "application/json"
+#define TYPE_PROTOBUF "application/vnd.kubernetes.protobuf"
+
+/* The whole body of a protobuf answer: envelope and what b holds. */
+void call_protobuf_body(struct evbuffer *out, const char *kind, const void *raw, size_t n);
+
+#endif

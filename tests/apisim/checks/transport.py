@@ -1,0 +1,58 @@
+"""HTTP and TLS."""
+import json
+
+from .common import PODS, TOKENS, pod, test
+from .deletion import force_deletion_is_two_events
+from .objects import create_get_update_delete
+from .wire import protobuf_list, protobuf_watch
+from simlib import PROTOBUF, envelope, every, fields
+
+
+@test()
+def keep_alive_and_pipelining(s):
+    conn = s.connect()
+    for i in range(50):
+        conn.request("GET", "/readyz")
+        assert conn.getresponse().read() == b"ok"
+    body = json.dumps(pod("ch")).encode()
+    conn.request("POST", PODS, iter([body[:20], body[20:]]), {"Transfer-Encoding": "chunked"}, encode_chunked=True)
+    answer = conn.getresponse()
+    assert answer.status == 201 and json.loads(answer.read())["metadata"]["name"] == "ch"
+    conn.close()
+    out = s.raw(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n" * 3, timeout=0.5)
+    assert out.count(b"HTTP/1.1 200 OK") == 3, out
+    assert s.raw(b"nonsense\r\n\r\n", timeout=1).startswith(b"HTTP/1.1 400 ")
+    out = s.raw(b"GET /" + b"x" * 100000, timeout=1)
+    assert out == b"" or out.startswith(b"HTTP/1.1 400 "), out     # closed with bytes unread: the answer may be lost
+    out = s.raw(b"POST " + PODS.encode() + b" HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 34\r\n\r\n"
+                b'{"metadata":{"name":"e"},"spec":{}', timeout=0.5)
+    assert out.startswith(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 400 "), out
+
+
+@test(tls=True)
+def over_tls(s):
+    create_get_update_delete(s)
+    s.delete(PODS + "/a", {"gracePeriodSeconds": 0})
+    force_deletion_is_two_events(s)
+    protobuf_list(s)
+
+
+@test("--bookmark-period", 100, tls=True)
+def watch_over_tls(s):
+    protobuf_watch(s)
+
+
+@test("--fill", 3000, tls=True)
+def many_readers_over_tls(s):
+    code, headers, body = s.request("GET", "/api/v1/pods", accept=PROTOBUF)
+    assert code == 200 and len(body) == int(headers["Content-Length"]) > 20e6
+    assert len(every(fields(envelope(body)[1]), 2)) == 3000
+    assert len(s.get("/api/v1/pods")["items"]) == 3000
+
+
+@test(*TOKENS, tls=True)
+def access_over_tls(s):
+    s.token = "t-admin"
+    s.post(PODS, pod("a"))
+    assert s.request("GET", PODS, token="wrong")[0] == 401
+    s.delete(PODS + "/a", expect=403, token="t-clean")

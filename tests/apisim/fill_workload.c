@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/apisim/fill_workload.h"
+#include "tests/apisim/util.h"
+
+#include <string.h>
+
+enum { MISSING_NODE = 90000, OUT_OF_SERVICE_NODE = 80000 };
+
+void fill_workload_init(struct fill_workload *w, uint64_t number, uint64_t seed, uint64_t namespaces,
+			int64_t now)
+{
+	static const char *const apps[] = { "web",      "api",      "cart",    "checkout",  "payment",
+					    "catalog",  "search",   "auth",    "session",   "mailer",
+					    "billing",  "ledger",   "gateway", "profile",   "resizer",
+					    "notifier", "shipping", "audit",   "inventory", "recommender" };
+	static const char set[] = "bcdf456789";
+	size_t count = sizeof(apps) / sizeof(apps[0]);
+	uint64_t round = number / count, r = util_mix(seed);
+
+	*w = (struct fill_workload){ .seed = seed, .now = now };
+	/* A name and a label of its own: Deployments of one namespace never select one another's pods. */
+	if (round)
+		snprintf(w->app, sizeof(w->app), "%s-%llu", apps[number % count],
+			 (unsigned long long)round + 1);
+	else
+		snprintf(w->app, sizeof(w->app), "%s", apps[number % count]);
+	snprintf(w->deployment, sizeof(w->deployment), "%s", w->app);
+	for (int i = 0; i < 10; i++, r /= 10)
+		w->hash[i] = set[r % 10];
+	snprintf(w->rs, sizeof(w->rs), "%s-%s", w->deployment, w->hash);
+	snprintf(w->ns, sizeof(w->ns), "prod-%02llu",
+		 (unsigned long long)(util_mix(seed ^ 1) % namespaces) + 1);
+	util_uuid(w->uid, util_mix(seed ^ 2), util_mix(seed ^ 3));
+	util_uuid(w->rs_uid, util_mix(seed ^ 4), util_mix(seed ^ 5));
+	w->created = now - 7200 - (int64_t)(util_mix(seed ^ 6) % (60u * 86400u));
+}
+
+static uint64_t pod_seed(const struct obj *o, uint64_t salt)
+{
+	return util_mix(util_mix(o->group->w->seed ^ (uint64_t)o->group->text) ^
+			util_mix(o->index * 64u + salt));
+}
+
+static unsigned node_index(const struct obj *o)
+{
+	if (o->group->text == FILL_TERMINATING)
+		return o->index % 2 ? MISSING_NODE : OUT_OF_SERVICE_NODE;
+	return (unsigned)(pod_seed(o, 1) % o->group->w->nodes);
+}
+
+static void put_container_id(const struct obj *o, uint64_t salt, char out[256])
+{
+	int n = snprintf(out, 256, "containerd://");
+
+	for (uint64_t i = 0; i < 4; i++)
+		n += snprintf(out + n, 256 - (size_t)n, "%016llx", (unsigned long long)pod_seed(o, salt + i));
+}
+
+static void put_uid(const struct obj *o, char out[256])
+{
+	util_uuid(out, pod_seed(o, 3), pod_seed(o, 4));
+}
+
+static void put_rv(const struct obj *o, char out[256])
+{
+	snprintf(out, 256, "%llu", (unsigned long long)o->rv);
+}
+
+static void put_ip(const struct obj *o, char out[256])
+{
+	uint64_t r = pod_seed(o, 2);
+
+	snprintf(out, 256, "10.%u.%u.%u", 100 + (unsigned)(r % 128), 100 + (unsigned)(r >> 8) % 128,
+		 100 + (unsigned)(r >> 16) % 128);
+}
+
+static void put_host_ip(const struct obj *o, char out[256])
+{
+	unsigned node = node_index(o);
+
+	snprintf(out, 256, "172.16.%u.%u", 100 + node / 128 % 128, 100 + node % 128);
+}
+
+static void put_node(const struct obj *o, char out[256])
+{
+	fill_node_name(node_index(o), out);
+}
+
+static void put_first_id(const struct obj *o, char out[256])
+{
+	put_container_id(o, 8, out);
+}
+
+static void put_second_id(const struct obj *o, char out[256])
+{
+	put_container_id(o, 16, out);
+}
+
+static void put_started(const struct obj *o, char out[256])
+{
+	util_time_format(o->group->w->created + 12 + o->round, out);
+}
+
+static void put_created(const struct obj *o, char out[256])
+{
+	util_time_format(o->group->w->created, out);
+}
+
+static void put_ended(const struct obj *o, char out[256])
+{
+	util_time_format(o->group->w->now - 3600, out);
+}
+
+static void put_access(const struct obj *o, char out[256])
+{
+	snprintf(out, 256, "%05x", (unsigned)(o->group->w->seed & 0xfffff));
+}
+
+static void put_digest(const struct obj *o, char out[256])
+{
+	for (int i = 0; i < 4; i++)
+		snprintf(out + 16 * i, 17, "%016llx",
+			 (unsigned long long)util_mix(o->group->w->seed ^ (uint64_t)(16 + i)));
+}
+
+static void put_restarts(const struct obj *o, char out[256])
+{
+	snprintf(out, 256, "%u", 3 + (unsigned)(util_mix(o->group->w->seed ^ 7) % 900));
+}
+
+static void put_image(const struct obj *o, char out[256])
+{
+	const struct fill_workload *w = o->group->w;
+
+	snprintf(out, 256, "registry.example.com/shop/%s:%s", w->app,
+		 w->pullfail ? "1.42.8-missing" : "1.42.7");
+}
+
+static void put_replicas(const struct obj *o, char out[256])
+{
+	snprintf(out, 256, "%llu", (unsigned long long)o->group->w->replicas);
+}
+
+static void put_ready(const struct obj *o, char out[256])
+{
+	snprintf(out, 256, "%llu", o->group->w->pullfail ? 0ull : (unsigned long long)o->group->w->replicas);
+}
+
+static void put_available(const struct obj *o, char out[256])
+{
+	snprintf(out, 256, "%s", o->group->w->pullfail ? "False" : "True");
+}
+
+#define TEXT_WORD(field)                                                                                     \
+	static void put_##field(const struct obj *o, char out[256])                                          \
+	{                                                                                                    \
+		snprintf(out, 256, "%s", o->group->w->field);                                                \
+	}
+TEXT_WORD(app)
+TEXT_WORD(deployment)
+TEXT_WORD(rs)
+TEXT_WORD(hash)
+TEXT_WORD(ns)
+TEXT_WORD(rs_uid)
+
+static void put_deployment_uid(const struct obj *o, char out[256])
+{
+	snprintf(out, 256, "%s", o->group->w->uid);
+}
+
+static void put_name(const struct obj *o, char out[256])
+{
+	snprintf(out, 256, "%.250s", o->name);
+}
+
+static const struct {
+	const char *word;
+	void (*put)(const struct obj *o, char out[256]);
+} words[] = {
+	{ "created", put_created },
+	{ "app", put_app },
+	{ "pod", put_name },
+	{ "uid", put_uid },
+	{ "rv", put_rv },
+	{ "ip", put_ip },
+	{ "hostip", put_host_ip },
+	{ "node", put_node },
+	{ "cid1", put_first_id },
+	{ "cid2", put_second_id },
+	{ "started", put_started },
+	{ "ended", put_ended },
+	{ "access", put_access },
+	{ "digest", put_digest },
+	{ "restarts", put_restarts },
+	{ "image", put_image },
+	{ "replicas", put_replicas },
+	{ "ready", put_ready },
+	{ "available", put_available },
+	{ "deployment", put_deployment },
+	{ "rs", put_rs },
+	{ "hash", put_hash },
+	{ "ns", put_ns },
+	{ "rsuid", put_rs_uid },
+	{ "deployuid", put_deployment_uid },
+};
+
+const char *const fill_pod_words[] = { "pod",  "uid",  "rv",   "ip",      "hostip",
+				       "node", "cid1", "cid2", "started", NULL };
+
+const char *fill_word(const void *arg, const char *word, size_t n, char out[256])
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strncmp(words[i].word, word, n) != 0 || words[i].word[n])
+			continue;
+		words[i].put(arg, out);
+		return out;
+	}
+	return NULL;
+}

@@ -1,0 +1,38 @@
+/* The workloads of a filled cluster, and the values of their objects. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef APISIM_FILL_WORKLOAD_H
+#define APISIM_FILL_WORKLOAD_H
+
+#include "tests/apisim/fill_text.h"
+#include "tests/apisim/object.h"
+
+/* One Deployment and its ReplicaSet. */
+struct fill_workload {
+	uint64_t seed, replicas, nodes;
+	char app[40], deployment[64], rs[96], hash[16], ns[32], uid[37], rs_uid[37];
+	int64_t created, now;
+	bool pullfail;
+};
+
+/* Objects of one workload made from one text: all alike but for the words below. */
+struct fill_group {
+	struct fill_group *next;
+	const struct fill_workload
+		*w; /* shared by the groups of a workload, freed with the one that owns it */
+	bool owns_workload;
+	enum fill_text text;
+	json_t *labels; /* of its objects, made when first asked for */
+};
+
+/* Workload number `number` of a cluster: its names, times and uids, all from the seed. */
+void fill_workload_init(struct fill_workload *w, uint64_t number, uint64_t seed, uint64_t namespaces,
+			int64_t now);
+
+/* The value of a word for an object (arg is its struct obj); a fill_word_fn. */
+const char *fill_word(const void *arg, const char *word, size_t n, char out[256]);
+
+/* Words whose values differ between the pods of a group, all values of one word being of one length; NULL at
+ * the end. */
+extern const char *const fill_pod_words[];
+
+#endif

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/apisim/http.h"
+#include "tests/apisim/http_parse.h"
+#include "tests/apisim/util.h"
+
+#include <errno.h>
+#include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/listener.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <arpa/inet.h>
+#include <time.h>
+
+enum {
+	HIGH_WATER = 4 << 20, /* output a connection may hold before a stream waits */
+	LOW_WATER = 1 << 20,
+	SINGLE_WRITE = 1 << 20,
+	BODY_MAX = 3 << 20, /* as kube-apiserver */
+	INPUT_MAX = BODY_MAX + (1 << 20),
+};
+
+struct http_server {
+	struct event_base *base;
+	struct evconnlistener *listener;
+	SSL_CTX *tls;
+	http_handler handler;
+	void *arg;
+	struct http_conn *conns;
+	uint64_t bytes;
+};
+
+struct http_conn {
+	struct http_server *server;
+	struct bufferevent *bev;
+	struct http_conn *next, **prev;
+	struct http_request *parsing; /* head read, body not yet */
+	size_t body_left;
+	bool body_chunked;
+	struct http_request *current; /* being answered */
+	struct stream *stream;
+	bool chunked, broken_chunks, busy, closing;
+	bool last; /* close after this answer */
+	struct ev_token_bucket_cfg *slow;
+	int64_t cut; /* bytes of body before the cut, -1 */
+};
+
+static void conn_parse(struct http_conn *c);
+
+static void stream_end(struct http_conn *c)
+{
+	struct stream *s = c->stream;
+
+	c->stream = NULL;
+	if (s) {
+		s->conn = NULL;
+		s->free(s);
+	}
+}
+
+static void conn_free(struct http_conn *c)
+{
+	stream_end(c);
+	if (c->current)
+		c->current->conn = NULL;
+	if (c->parsing)
+		http_request_free(c->parsing);
+	if (c->next)
+		c->next->prev = c->prev;
+	*c->prev = c->next;
+	bufferevent_set_rate_limit(c->bev, NULL);
+	bufferevent_free(c->bev);
+	if (c->slow)
+		ev_token_bucket_cfg_free(c->slow);
+	free(c);
+}
+
+static void conn_close_after_flush(struct http_conn *c)
+{
+	c->closing = true;
+	stream_end(c);
+	bufferevent_setwatermark(c->bev, EV_WRITE, 0, 0);
+	if (evbuffer_get_length(bufferevent_get_output(c->bev)) == 0)
+		bufferevent_trigger(c->bev, EV_WRITE, BEV_OPT_DEFER_CALLBACKS);
+}
+
+/* Moves body bytes to the socket, up to the cut. */
+static void conn_send(struct http_conn *c, struct evbuffer *body)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+	size_t n = evbuffer_get_length(body);
+
+	if (c->cut >= 0 && (int64_t)n >= c->cut) {
+		c->server->bytes += (uint64_t)c->cut;
+		evbuffer_remove_buffer(body, out, (size_t)c->cut);
+		evbuffer_drain(body, evbuffer_get_length(body));
+		conn_close_after_flush(c);
+		return;
+	}
+	if (c->cut >= 0)
+		c->cut -= (int64_t)n;
+	c->server->bytes += n;
+	evbuffer_add_buffer(out, body);
+}
+
+static void conn_next(struct http_conn *c)
+{
+	c->busy = false;
+	c->current = NULL;
+	if (c->last) {
+		conn_close_after_flush(c);
+		return;
+	}
+	bufferevent_setwatermark(c->bev, EV_WRITE, 0, 0);
+	bufferevent_trigger(c->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
+}
+
+static void chunk_wrap(struct http_conn *c, struct evbuffer *body)
+{
+	char head[32];
+	int n = snprintf(head, sizeof(head), c->broken_chunks ? "zz%zx\r\n" : "%zx\r\n",
+			 evbuffer_get_length(body));
+
+	evbuffer_prepend(body, head, (size_t)n);
+	evbuffer_add(body, "\r\n", 2);
+}
+
+static void conn_pump(struct http_conn *c)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev), *piece = evbuffer_new();
+	enum stream_state state = STREAM_MORE;
+
+	while (c->stream && !c->closing && state == STREAM_MORE) {
+		size_t queued = evbuffer_get_length(out);
+
+		if (queued >= HIGH_WATER)
+			break;
+		state = c->stream->fill(c->stream, piece, HIGH_WATER - queued);
+		if (c->chunked && evbuffer_get_length(piece))
+			chunk_wrap(c, piece);
+		if (state == STREAM_END && c->chunked)
+			evbuffer_add(piece, "0\r\n\r\n", 5);
+		if (state == STREAM_ABORT)
+			conn_close_after_flush(c);
+		else
+			conn_send(c, piece);
+	}
+	evbuffer_free(piece);
+	if (state == STREAM_END && !c->closing) {
+		stream_end(c);
+		conn_next(c);
+	}
+}
+
+void http_wake(struct stream *s)
+{
+	if (s->conn)
+		conn_pump(s->conn);
+}
+
+static void on_write(struct bufferevent *bev, void *arg)
+{
+	struct http_conn *c = arg;
+
+	if (c->closing) {
+		if (evbuffer_get_length(bufferevent_get_output(bev)) == 0)
+			conn_free(c);
+	} else if (c->stream) {
+		conn_pump(c);
+	}
+}
+
+static void on_read(struct bufferevent *bev, void *arg)
+{
+	(void)bev;
+	conn_parse(arg);
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+	(void)bev;
+	if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
+		conn_free(arg);
+}
+
+static void conn_refuse(struct http_conn *c, const char *line)
+{
+	bufferevent_write(c->bev, line, strlen(line));
+	c->busy = true;
+	conn_close_after_flush(c);
+}
+
+/* True when the body is whole. */
+static bool conn_read_body(struct http_conn *c, struct evbuffer *in)
+{
+	struct http_request *r = c->parsing;
+	int rc;
+
+	if (!c->body_chunked) {
+		if (evbuffer_get_length(in) < c->body_left)
+			return false;
+		r->body = util_alloc(c->body_left + 1);
+		r->body_size = c->body_left;
+		evbuffer_remove(in, r->body, r->body_size);
+		return true;
+	}
+	rc = http_parse_chunks(in, r, BODY_MAX);
+	if (rc < 0)
+		conn_refuse(c, rc == -E2BIG
+				       ? "HTTP/1.1 413 Request Entity Too Large\r\nConnection: close\r\n\r\n"
+				       : "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+	return rc > 0;
+}
+
+static bool conn_read_head(struct http_conn *c, struct evbuffer *in)
+{
+	struct http_head head;
+	int rc = http_parse_head(in, &head, &c->parsing);
+
+	if (rc < 0)
+		conn_refuse(c, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+	if (rc <= 0)
+		return false;
+	if (head.length > BODY_MAX) {
+		conn_refuse(c, "HTTP/1.1 413 Request Entity Too Large\r\nConnection: close\r\n\r\n");
+		return false;
+	}
+	c->body_left = head.length;
+	c->body_chunked = head.chunked;
+	if (head.expect_continue)
+		bufferevent_write(c->bev, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+	return true;
+}
+
+static void conn_parse(struct http_conn *c)
+{
+	struct evbuffer *in = bufferevent_get_input(c->bev);
+
+	if (c->busy || c->closing || (!c->parsing && !conn_read_head(c, in)) || !conn_read_body(c, in))
+		return;
+	c->current = c->parsing;
+	c->parsing = NULL;
+	c->busy = true;
+	c->current->conn = c;
+	c->current->at = util_now();
+	c->server->handler(c->server->arg, c->current);
+}
+
+static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *addr, int len, void *arg)
+{
+	struct http_server *s = arg;
+	struct http_conn *c = util_alloc(sizeof(*c));
+	int one = 1;
+
+	(void)l, (void)addr, (void)len;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	if (s->tls)
+		c->bev = bufferevent_openssl_socket_new(s->base, fd, SSL_new(s->tls),
+							BUFFEREVENT_SSL_ACCEPTING,
+							BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	else
+		c->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	if (!c->bev)
+		util_die(71, "no bufferevent");
+	c->server = s;
+	c->next = s->conns;
+	if (c->next)
+		c->next->prev = &c->next;
+	c->prev = &s->conns;
+	s->conns = c;
+	bufferevent_set_max_single_write(c->bev, SINGLE_WRITE);
+	bufferevent_set_max_single_read(c->bev, 1 << 18);
+	bufferevent_setwatermark(c->bev, EV_READ, 0, INPUT_MAX);
+	bufferevent_setcb(c->bev, on_read, on_write, on_event, c);
+	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+}
+
+struct http_server *http_server_new(struct event_base *base, const char *host, uint16_t port, SSL_CTX *tls,
+				    http_handler handler, void *arg)
+{
+	struct http_server *s = util_alloc(sizeof(*s));
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(port) };
+
+	if (inet_pton(AF_INET, host, &sin.sin_addr) != 1)
+		util_die(64, "--listen: %s is not an IPv4 address", host);
+	s->base = base;
+	s->tls = tls;
+	s->handler = handler;
+	s->arg = arg;
+	s->listener = evconnlistener_new_bind(base, on_accept, s, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE,
+					      512, (struct sockaddr *)&sin, sizeof(sin));
+	if (!s->listener)
+		util_die(69, "cannot listen on %s:%u: %s", host, port, strerror(errno));
+	return s;
+}
+
+void http_server_free(struct http_server *s)
+{
+	while (s->conns)
+		conn_free(s->conns);
+	evconnlistener_free(s->listener);
+	free(s);
+}
+
+void http_server_close_all(struct http_server *s)
+{
+	struct http_conn *c, *next;
+
+	for (c = s->conns; c; c = next) {
+		next = c->next;
+		if (!c->current || c->stream)
+			conn_free(c);
+	}
+}
+
+uint16_t http_server_port(const struct http_server *s)
+{
+	struct sockaddr_in sin = { 0 };
+	socklen_t len = sizeof(sin);
+
+	getsockname(evconnlistener_get_fd(s->listener), (struct sockaddr *)&sin, &len);
+	return ntohs(sin.sin_port);
+}
+
+uint64_t http_server_bytes(const struct http_server *s)
+{
+	return s->bytes;
+}
+
+static void conn_send_head(struct http_conn *c, const struct http_request *req, int code, const char *type,
+			   const char *headers, int64_t length)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+	time_t now = (time_t)util_now();
+	char date[64];
+	struct tm tm;
+
+	gmtime_r(&now, &tm);
+	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	evbuffer_add_printf(out,
+			    "HTTP/1.1 %d %s\r\nAudit-Id: %016llx\r\nCache-Control: no-cache, private\r\n",
+			    code, http_reason(code), (unsigned long long)util_random());
+	if (req->header_padding) {
+		char *pad = util_alloc(req->header_padding + 1);
+
+		memset(pad, 'x', req->header_padding);
+		evbuffer_add_printf(out, "X-Padding: %s\r\n", pad);
+		free(pad);
+	}
+	evbuffer_add_printf(out, "Content-Type: %s\r\nDate: %s\r\n%s", type, date, headers ? headers : "");
+	if (length >= 0)
+		evbuffer_add_printf(out, "Content-Length: %lld\r\n\r\n",
+				    (long long)(req->no_length_check ? length + 1000 : length));
+	else
+		evbuffer_add(out, "Transfer-Encoding: chunked\r\n\r\n", 30);
+	c->cut = req->cut_after;
+	c->last = req->close || (length >= 0 && req->no_length_check);
+	if (req->bytes_per_second && !c->slow) {
+		c->slow = ev_token_bucket_cfg_new(EV_RATE_LIMIT_MAX, EV_RATE_LIMIT_MAX, req->bytes_per_second,
+						  req->bytes_per_second, NULL);
+		bufferevent_set_rate_limit(c->bev, c->slow);
+	}
+	c->broken_chunks = req->no_length_check;
+}
+
+void http_reply(struct http_request *req, int code, const char *type, const char *headers,
+		struct evbuffer *body)
+{
+	struct http_conn *c = req->conn;
+
+	if (c) {
+		conn_send_head(c, req, code, type, headers, (int64_t)evbuffer_get_length(body));
+		c->current = NULL;
+		conn_send(c, body);
+		if (!c->closing)
+			conn_next(c);
+	}
+	evbuffer_free(body);
+	http_request_free(req);
+}
+
+void http_reply_stream(struct http_request *req, int code, const char *type, int64_t length,
+		       struct stream *stream)
+{
+	struct http_conn *c = req->conn;
+
+	if (c) {
+		conn_send_head(c, req, code, type, NULL, length);
+		c->current = NULL;
+		c->stream = stream;
+		c->chunked = length < 0;
+		stream->conn = c;
+		bufferevent_setwatermark(c->bev, EV_WRITE, LOW_WATER, 0);
+		conn_pump(c);
+	} else {
+		stream->free(stream);
+	}
+	http_request_free(req);
+}
+
+void http_drop(struct http_request *req, bool close)
+{
+	struct http_conn *c = req->conn;
+
+	if (c) {
+		c->current = NULL;
+		if (close)
+			conn_close_after_flush(c);
+	}
+	http_request_free(req);
+}

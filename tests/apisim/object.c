@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/apisim/object.h"
+#include "tests/apisim/fill.h"
+#include "tests/apisim/podpb.h"
+#include "tests/apisim/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COPY_BELOW = 2048 };
+
+struct blob *blob_new(size_t size)
+{
+	struct blob *b = util_alloc_raw(sizeof(*b) + size);
+
+	b->refs = 1;
+	b->head = 0;
+	b->size = size;
+	return b;
+}
+
+struct blob *blob_ref(struct blob *b)
+{
+	b->refs++;
+	return b;
+}
+
+void blob_unref(struct blob *b)
+{
+	if (b && --b->refs == 0)
+		free(b);
+}
+
+static void blob_release(const void *data, size_t len, void *arg)
+{
+	(void)data;
+	(void)len;
+	blob_unref(arg);
+}
+
+void blob_add(struct evbuffer *out, struct blob *b, size_t from)
+{
+	size_t n = b->size - from;
+
+	if (n < COPY_BELOW)
+		evbuffer_add(out, b->data + from, n);
+	else
+		evbuffer_add_reference(out, b->data + from, n, blob_release, blob_ref(b));
+}
+
+json_t *object_at(const json_t *tree, const char *path)
+{
+	json_t *v = NULL;
+
+	while (tree && *path) {
+		size_t n = strcspn(path, ".");
+		char key[128];
+
+		if (n >= sizeof(key))
+			return NULL;
+		memcpy(key, path, n);
+		key[n] = '\0';
+		tree = v = json_object_get(tree, key);
+		path += n + (path[n] == '.');
+	}
+	return v;
+}
+
+json_t *object_with(json_t *tree, const char *path, json_t *value)
+{
+	size_t n = strcspn(path, ".");
+	json_t *copy = json_is_object(tree) ? json_copy(tree) : json_object();
+	char *key = util_strndup(path, n);
+
+	if (path[n] == '.') {
+		json_t *child = json_incref(json_object_get(copy, key));
+
+		if (child || value)
+			json_object_set_new(copy, key, object_with(child, path + n + 1, value));
+	} else if (value) {
+		json_object_set_new(copy, key, value);
+	} else {
+		json_object_del(copy, key);
+	}
+	free(key);
+	json_decref(tree);
+	return copy;
+}
+
+static struct obj *object_make(const struct kind *kind, const char *ns, const char *name, uint64_t rv)
+{
+	struct obj *o = util_alloc(sizeof(*o));
+
+	o->refs = 1;
+	o->kind = kind;
+	o->rv = rv;
+	o->ns = util_strdup(ns);
+	o->key = util_format("%s%s%s", ns, *ns ? "/" : "", name);
+	o->name = o->key + strlen(ns) + (*ns != '\0');
+	return o;
+}
+
+struct obj *object_new(const struct kind *kind, json_t *tree, uint64_t rv)
+{
+	static const char *const order[] = { "metadata", "spec", "status" };
+	const char *ns = kind->namespaced ? util_str(json_object_get(tree, "metadata"), "namespace") : NULL;
+	const char *name = util_str(json_object_get(tree, "metadata"), "name"), *key;
+	struct obj *o = object_make(kind, ns ? ns : "", name ? name : "", rv);
+	json_t *root = json_object(), *value;
+	char text[96];
+
+	json_object_set_new(root, "kind", json_string(kind->kind));
+	json_object_set_new(root, "apiVersion", json_string(kinds_api_version(kind, text)));
+	for (size_t i = 0; i < 3; i++)
+		json_object_set(root, order[i], json_object_get(tree, order[i]));
+	json_object_foreach(tree, key, value) if (!json_object_get(root, key))
+		json_object_set(root, key, value);
+	json_decref(tree);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)rv);
+	o->tree = object_with(root, "metadata.resourceVersion", json_string(text));
+	return o;
+}
+
+struct obj *object_new_filled(const struct kind *kind, const struct fill_group *group, const char *ns,
+			      const char *name, uint32_t index, uint32_t round, uint64_t rv)
+{
+	struct obj *o = object_make(kind, ns, name, rv);
+
+	o->group = group;
+	o->index = index;
+	o->round = round;
+	return o;
+}
+
+struct obj *object_ref(struct obj *o)
+{
+	o->refs++;
+	return o;
+}
+
+void object_unref(struct obj *o)
+{
+	if (!o || --o->refs)
+		return;
+	json_decref(o->tree);
+	blob_unref(o->pb);
+	blob_unref(o->text);
+	free(o->ns);
+	free(o->key);
+	free(o);
+}
+
+json_t *object_tree(const struct obj *o)
+{
+	return o->tree ? json_incref(o->tree) : fill_tree(o);
+}
+
+struct blob *object_pb(struct obj *o)
+{
+	struct pb_buf b;
+	size_t n;
+
+	if (o->pb)
+		return o->pb;
+	if (o->group)
+		return o->pb = fill_pb(o);
+	pb_init(&b, 16384);
+	podpb_message(&b, o->kind->kind, o->tree);
+	n = pb_size(&b);
+	pb_field_close(&b, 2, 0);
+	o->pb = blob_new(pb_size(&b));
+	o->pb->head = o->pb->size - n;
+	memcpy(o->pb->data, b.data + b.at, o->pb->size);
+	pb_done(&b);
+	return o->pb;
+}
+
+struct blob *object_dump(const json_t *tree, const struct kind *kind)
+{
+	char head[192], api[96], *text = json_dumps(tree, JSON_COMPACT);
+	size_t n = strlen(text);
+	struct blob *b = blob_new(n);
+
+	memcpy(b->data, text, n);
+	free(text);
+	b->head = (size_t)snprintf(head, sizeof(head), "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind->kind,
+				   kinds_api_version(kind, api));
+	return b;
+}
+
+struct blob *object_text(struct obj *o)
+{
+	if (o->group)
+		return fill_json(o);
+	if (!o->text)
+		o->text = object_dump(o->tree, o->kind);
+	return blob_ref(o->text);
+}
+
+const json_t *object_labels(const struct obj *o)
+{
+	return o->group ? fill_labels(o) : object_at(o->tree, "metadata.labels");
+}
+
+const char *object_field(const struct obj *o, const char *path, char out[256])
+{
+	const char *s;
+
+	if (!strcmp(path, "metadata.name"))
+		return o->name;
+	if (!strcmp(path, "metadata.namespace"))
+		return o->ns;
+	if (o->group)
+		return fill_field(o, path, out);
+	s = json_string_value(object_at(o->tree, path));
+	snprintf(out, 256, "%s", s ? s : "");
+	return out;
+}
+
+const char *object_uid(const struct obj *o, char out[64])
+{
+	const char *s;
+
+	if (o->group)
+		return fill_uid(o, out);
+	s = json_string_value(object_at(o->tree, "metadata.uid"));
+	snprintf(out, 64, "%s", s ? s : "");
+	return out;
+}

@@ -1,0 +1,83 @@
+/* One version of one object: immutable, counted, with its encoded forms made when first asked for. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef APISIM_OBJECT_H
+#define APISIM_OBJECT_H
+
+#include "tests/apisim/kinds.h"
+
+#include <event2/buffer.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Counted bytes, sent by reference. */
+struct blob {
+	unsigned refs;
+	/* pb: the item header of a list (tag and length) stands before it. text: "kind" and "apiVersion",
+	 * which a list of built-in objects leaves out, stand before it, without the opening brace. */
+	size_t head;
+	size_t size; /* of everything in data */
+	char data[];
+};
+
+struct blob *blob_new(size_t size);
+struct blob *blob_ref(struct blob *b);
+void blob_unref(struct blob *b);
+
+/* Appends data[from..size) without copying it when it is large. */
+void blob_add(struct evbuffer *out, struct blob *b, size_t from);
+
+struct fill_group;
+
+struct obj {
+	unsigned refs;
+	const struct kind *kind;
+	uint64_t rv;
+	char *ns; /* "" when not namespaced */
+	char *name;
+	char *key;    /* "ns/name" or "name": the order of lists */
+	json_t *tree; /* NULL for a pod that fill.c can make again */
+	struct blob *pb, *text;
+	const struct fill_group *group;
+	uint32_t index, round;
+};
+
+/* Takes the tree, a whole object with metadata.name; writes kind, apiVersion and metadata.resourceVersion
+ * into a copy of its upper levels. The tree must not be changed afterwards: parts of it may be shared by many
+ * versions. */
+struct obj *object_new(const struct kind *kind, json_t *tree, uint64_t rv);
+
+/* One that fill.c makes again whenever it is needed. */
+struct obj *object_new_filled(const struct kind *kind, const struct fill_group *group, const char *ns,
+			      const char *name, uint32_t index, uint32_t round, uint64_t rv);
+
+struct obj *object_ref(struct obj *o);
+void object_unref(struct obj *o);
+
+/* The object as JSON; the reference is the caller's, the tree is shared and must not be changed. */
+json_t *object_tree(const struct obj *o);
+
+/* The protobuf form of a pod; borrowed. */
+struct blob *object_pb(struct obj *o);
+
+/* The JSON text; the reference is the caller's. */
+struct blob *object_text(struct obj *o);
+
+/* The JSON text of a tree that begins with kind and apiVersion; the caller's. */
+struct blob *object_dump(const json_t *tree, const struct kind *kind);
+
+/* Borrowed labels (an object) or NULL; and a field by its dotted path, "" when absent. out holds 256 bytes.
+ */
+const json_t *object_labels(const struct obj *o);
+const char *object_field(const struct obj *o, const char *path, char out[256]);
+
+const char *object_uid(const struct obj *o, char out[64]);
+
+/* Path-copying writers for trees: the result is a new tree that shares what was not touched; the old one is
+ * released. value is taken; NULL removes the member. path is dotted. */
+json_t *object_with(json_t *tree, const char *path, json_t *value);
+
+/* Borrowed value at a dotted path, or NULL. */
+json_t *object_at(const json_t *tree, const char *path);
+
+#endif

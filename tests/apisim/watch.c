@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/apisim/watch.h"
+#include "tests/apisim/log.h"
+#include "tests/apisim/podpb.h"
+#include "tests/apisim/selector.h"
+#include "tests/apisim/util.h"
+#include "tests/apisim/verbs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct watch {
+	struct stream st;
+	struct watches *all;
+	struct watch *next, **prev;
+	struct call *call; /* for its line in the log when it ends */
+	const struct kind *kind;
+	char *ns;
+	struct selector *selector;
+	struct snapshot initial;
+	size_t at;
+	bool protobuf, bookmarks;
+	bool initial_bookmark; /* owed after the initial events */
+	bool lagging_allowed;  /* while the initial events go out */
+	unsigned bookmarks_due;
+	size_t giant;
+	uint64_t cursor; /* the last event it has been told of */
+	struct event *bookmark_timer, *timeout_timer;
+	bool closing;
+	json_t *error;
+};
+
+struct watches {
+	struct sim *sim;
+	struct watch *first;
+	size_t count;
+	struct event *pause_timer;
+	bool paused;
+};
+
+static const char *const type_names[] = {
+	[CHANGE_ADDED] = "ADDED",
+	[CHANGE_MODIFIED] = "MODIFIED",
+	[CHANGE_DELETED] = "DELETED",
+};
+
+static void add_object(struct watch *w, struct evbuffer *out, const char *type, struct obj *o)
+{
+	struct blob *b;
+	char head[128];
+
+	if (w->protobuf) {
+		b = object_pb(o);
+		evbuffer_add(out, head, podpb_frame(head, type, o->kind->kind, b->size - b->head));
+		blob_add(out, b, b->head);
+		evbuffer_add(out, PODPB_TAIL, PODPB_TAIL_SIZE);
+		return;
+	}
+	b = object_text(o);
+	evbuffer_add_printf(out, "{\"type\":\"%s\",\"object\":", type);
+	blob_add(out, b, 0);
+	evbuffer_add(out, "}\n", 2);
+	blob_unref(b);
+}
+
+/* An object that is in no store: a bookmark, a Status. Both are borrowed. */
+static void add_document(struct watch *w, struct evbuffer *out, const char *type, const char *kind,
+			 const json_t *doc)
+{
+	struct pb_buf b;
+	char head[128];
+
+	if (!w->protobuf) {
+		char *text = json_dumps(doc, JSON_COMPACT);
+
+		evbuffer_add_printf(out, "{\"type\":\"%s\",\"object\":%s}\n", type, text);
+		free(text);
+		return;
+	}
+	pb_init(&b, 512);
+	if (!strcmp(kind, "Status"))
+		podpb_status(&b, doc);
+	else
+		podpb_message(&b, kind, doc);
+	evbuffer_add(out, head, podpb_frame(head, type, kind, pb_size(&b)));
+	evbuffer_add(out, b.data + b.at, pb_size(&b));
+	evbuffer_add(out, PODPB_TAIL, PODPB_TAIL_SIZE);
+	pb_done(&b);
+}
+
+static void add_bookmark(struct watch *w, struct evbuffer *out, bool initial_end)
+{
+	char api[96], rv[24];
+	json_t *doc, *meta;
+
+	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)w->cursor);
+	meta = json_pack("{s:s, s:n}", "resourceVersion", rv, "creationTimestamp");
+	if (initial_end)
+		json_object_set_new(meta, "annotations",
+				    json_pack("{s:s}", "k8s.io/initial-events-end", "true"));
+	doc = json_pack("{s:s, s:s, s:o}", "kind", w->kind->kind, "apiVersion",
+			kinds_api_version(w->kind, api), "metadata", meta);
+	if (w->kind == kinds_pods()) {
+		json_object_set_new(doc, "spec", json_pack("{s:n}", "containers"));
+		json_object_set_new(doc, "status", json_object());
+	}
+	add_document(w, out, "BOOKMARK", w->kind->kind, doc);
+	json_decref(doc);
+}
+
+/* One frame far beyond any limit: its length, and filler in place of the object. */
+static void add_giant(struct watch *w, struct evbuffer *out)
+{
+	size_t n = w->giant;
+	char head[4] = { (char)(n >> 24), (char)(n >> 16), (char)(n >> 8), (char)n };
+	char *filler = util_alloc(n);
+
+	memset(filler, 'x', n);
+	if (w->protobuf)
+		evbuffer_add(out, head, 4);
+	else
+		evbuffer_add_printf(out, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"");
+	evbuffer_add(out, filler, n);
+	if (!w->protobuf)
+		evbuffer_add_printf(out, "\"}}}\n");
+	free(filler);
+	w->giant = 0;
+}
+
+/* What a change is to a watch with a selector: an object that enters the selection was added, one that leaves
+ * it was deleted and is shown as it was (k8s.io/apiserver storage/cacher convertToWatchEvent). */
+static void add_change(struct watch *w, struct evbuffer *out, const struct change *ch)
+{
+	bool now, before;
+
+	if (ch->obj->kind != w->kind || (*w->ns && strcmp(ch->obj->ns, w->ns) != 0))
+		return;
+	now = ch->type != CHANGE_DELETED && selector_match(w->selector, ch->obj);
+	before = ch->prev && selector_match(w->selector, ch->prev);
+	if (now) {
+		add_object(w, out, before ? "MODIFIED" : "ADDED", ch->obj);
+	} else if (before && ch->type == CHANGE_DELETED) {
+		add_object(w, out, type_names[ch->type], ch->obj);
+	} else if (before) {
+		struct obj *left = object_new(w->kind, object_tree(ch->prev), ch->obj->rv);
+
+		add_object(w, out, "DELETED", left);
+		object_unref(left);
+	}
+}
+
+/* Events up to the newest. False: the client is too far behind. */
+static bool add_changes(struct watch *w, struct evbuffer *out, size_t room)
+{
+	struct store *s = w->all->sim->store;
+	uint64_t newest = store_rv(s);
+
+	if (w->cursor < newest && (w->cursor < store_floor(s) ||
+				   (!w->lagging_allowed && newest - w->cursor > w->all->sim->opt->backlog)))
+		return false;
+	while (w->cursor < newest && evbuffer_get_length(out) < room) {
+		const struct change *ch = store_change(s, ++w->cursor);
+
+		if (ch)
+			add_change(w, out, ch);
+	}
+	if (w->cursor >= newest)
+		w->lagging_allowed = false;
+	return true;
+}
+
+static enum stream_state watch_fill(struct stream *st, struct evbuffer *out, size_t room)
+{
+	struct watch *w = (struct watch *)st;
+
+	if (w->all->paused && !w->closing)
+		return STREAM_IDLE;
+	for (; w->at < w->initial.count; w->at++) {
+		if (evbuffer_get_length(out) >= room)
+			return STREAM_MORE;
+		add_object(w, out, "ADDED", w->initial.items[w->at]);
+	}
+	if (w->initial_bookmark)
+		add_bookmark(w, out, true);
+	w->initial_bookmark = false;
+	if (w->at)
+		store_snapshot_done(&w->initial);
+	w->at = 0;
+	if (w->error)
+		add_document(w, out, "ERROR", "Status", w->error);
+	if (w->error || w->closing)
+		return STREAM_END;
+	if (w->giant)
+		add_giant(w, out);
+	if (!add_changes(w, out, room))
+		return STREAM_END;
+	for (; w->bookmarks_due && evbuffer_get_length(out) < room; w->bookmarks_due--)
+		add_bookmark(w, out, false);
+	if (w->bookmarks_due || w->cursor < store_rv(w->all->sim->store))
+		return STREAM_MORE;
+	return STREAM_IDLE;
+}
+
+static void watch_free(struct stream *st)
+{
+	struct watch *w = (struct watch *)st;
+
+	log_call(w->all->sim->log, w->call, "end");
+	if (w->next)
+		w->next->prev = w->prev;
+	*w->prev = w->next;
+	w->all->count--;
+	event_free(w->bookmark_timer);
+	event_free(w->timeout_timer);
+	store_snapshot_done(&w->initial);
+	selector_free(w->selector);
+	json_decref(w->error);
+	free(w->ns);
+	w->call->stream = NULL;
+	call_free(w->call);
+	free(w);
+}
+
+static void on_bookmark(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *w = arg;
+
+	(void)fd, (void)what;
+	w->bookmarks_due = 1;
+	http_wake(&w->st);
+}
+
+static void on_timeout(evutil_socket_t fd, short what, void *arg)
+{
+	struct watch *w = arg;
+
+	(void)fd, (void)what;
+	w->closing = true;
+	http_wake(&w->st);
+}
+
+static struct timeval milliseconds(uint64_t ms)
+{
+	return (struct timeval){ .tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000 * 1000) };
+}
+
+static struct watch *watch_new(struct call *c)
+{
+	struct watches *all = c->sim->watches;
+	struct watch *w = util_alloc(sizeof(*w));
+	const char *seconds = call_query(c, "timeoutSeconds");
+	int64_t timeout = 0;
+	struct timeval period = milliseconds(c->sim->opt->bookmark_ms), limit;
+
+	w->st = (struct stream){ .fill = watch_fill, .free = watch_free };
+	w->all = all;
+	w->call = c;
+	c->kept = true;
+	w->kind = c->kind;
+	w->ns = util_strdup(c->ns);
+	w->protobuf = c->protobuf;
+	w->bookmarks = call_query_true(c, "allowWatchBookmarks");
+	w->next = all->first;
+	if (w->next)
+		w->next->prev = &w->next;
+	w->prev = &all->first;
+	all->first = w;
+	all->count++;
+	w->bookmark_timer = event_new(c->sim->base, -1, EV_PERSIST, on_bookmark, w);
+	w->timeout_timer = event_new(c->sim->base, -1, 0, on_timeout, w);
+	if (w->bookmarks)
+		event_add(w->bookmark_timer, &period);
+	if (!util_parse_int(seconds, &timeout) || timeout <= 0)
+		timeout = 1800 + (int64_t)(util_random() % 1800);
+	limit = milliseconds((uint64_t)timeout * 1000);
+	event_add(w->timeout_timer, &limit);
+	return w;
+}
+
+static json_t *options_error(const char *field, const char *why)
+{
+	return status_invalid_document("meta.k8s.io", "ListOptions", "", field, "FieldValueForbidden", why);
+}
+
+/* Whether the watch begins with what there is; the status to refuse with, or NULL. */
+static json_t *ask_initial(struct call *c, const char *rv, bool *ret_initial, bool *ret_bookmark)
+{
+	const char *send = call_query(c, "sendInitialEvents"), *match = call_query(c, "resourceVersionMatch");
+	bool fresh = !*rv || !strcmp(rv, "0");
+
+	if (!send && match)
+		return options_error("resourceVersionMatch",
+				     "Forbidden: resourceVersionMatch is forbidden for watch unless "
+				     "sendInitialEvents is provided");
+	if (send && c->sim->opt->no_watchlist)
+		return options_error("sendInitialEvents",
+				     "Forbidden: sendInitialEvents is forbidden for watch unless the "
+				     "WatchList feature gate is enabled");
+	if (send && !util_streq(match, "NotOlderThan"))
+		return options_error(
+			"resourceVersionMatch",
+			"Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+	*ret_initial = send ? call_query_true(c, "sendInitialEvents") : fresh;
+	*ret_bookmark =
+		*ret_initial && call_query_true(c, "allowWatchBookmarks") && !c->sim->opt->no_watchlist;
+	return NULL;
+}
+
+static bool matches(const void *arg, const struct obj *o)
+{
+	return selector_match(arg, o);
+}
+
+static void watch_begin(struct watch *w, uint64_t rv, bool initial, bool bookmark)
+{
+	struct store *s = w->all->sim->store;
+
+	w->cursor = rv ? rv : store_rv(s);
+	if (initial) {
+		store_snapshot(s, w->kind, *w->ns ? w->ns : NULL, 0, NULL, 0, w->selector ? matches : NULL,
+			       w->selector, &w->initial);
+		w->cursor = store_rv(s);
+		w->initial_bookmark = bookmark;
+		w->lagging_allowed = true;
+	} else if (w->cursor < store_floor(s)) {
+		w->error = status_expired("too old resource version: %llu (%llu)", (unsigned long long)rv,
+					  (unsigned long long)store_floor(s));
+	}
+}
+
+void verb_watch(struct call *c)
+{
+	const char *rv = call_query(c, "resourceVersion");
+	struct selector *selector = NULL;
+	bool initial = false, bookmark = false;
+	char why[256];
+	int64_t n = 0;
+	json_t *error;
+	struct watch *w;
+
+	rv = rv ? rv : "";
+	error = ask_initial(c, rv, &initial, &bookmark);
+	if (!error && *rv && (!util_parse_int(rv, &n) || n < 0))
+		error = status_new(500, NULL,
+				   "resourceVersion: Invalid value: \"%s\": strconv.ParseUint: parsing "
+				   "\"%s\": invalid syntax",
+				   rv, rv);
+	if (!error && initial && (uint64_t)n > store_rv(c->sim->store))
+		error = status_too_large((unsigned long long)n, store_rv(c->sim->store));
+	if (!error && selector_new(c->kind, call_query(c, "labelSelector"), call_query(c, "fieldSelector"),
+				   why, &selector) < 0)
+		error = status_bad_request("%s", why);
+	if (error) {
+		call_answer_status(c, error);
+		return;
+	}
+	w = watch_new(c);
+	w->selector = selector;
+	watch_begin(w, (uint64_t)n, initial, bookmark);
+	call_answer_stream(c, c->protobuf ? TYPE_PROTOBUF ";stream=watch" : TYPE_JSON, -1, &w->st);
+}
+
+struct watches *watches_new(struct sim *sim)
+{
+	struct watches *w = util_alloc(sizeof(*w));
+
+	w->sim = sim;
+	return w;
+}
+
+void watches_free(struct watches *w)
+{
+	if (w->pause_timer)
+		event_free(w->pause_timer);
+	free(w);
+}
+
+static void wake_all(struct watches *all)
+{
+	struct watch *w, *next;
+
+	for (w = all->first; w; w = next) {
+		next = w->next;
+		http_wake(&w->st);
+	}
+}
+
+void watches_notify(struct watches *all)
+{
+	wake_all(all);
+}
+
+void watches_close(struct watches *all, json_t *error)
+{
+	for (struct watch *w = all->first; w; w = w->next) {
+		w->closing = true;
+		json_decref(w->error);
+		w->error = error ? json_incref(error) : NULL;
+	}
+	wake_all(all);
+}
+
+static void on_unpause(evutil_socket_t fd, short what, void *arg)
+{
+	struct watches *all = arg;
+
+	(void)fd, (void)what;
+	all->paused = false;
+	wake_all(all);
+}
+
+void watches_pause(struct watches *all, unsigned ms)
+{
+	struct timeval tv = milliseconds(ms);
+
+	if (!all->pause_timer)
+		all->pause_timer = event_new(all->sim->base, -1, 0, on_unpause, all);
+	all->paused = true;
+	event_add(all->pause_timer, &tv);
+}
+
+void watches_bookmark(struct watches *all, unsigned count)
+{
+	for (struct watch *w = all->first; w; w = w->next)
+		if (w->bookmarks)
+			w->bookmarks_due += count;
+	wake_all(all);
+}
+
+void watches_giant(struct watches *all, size_t bytes)
+{
+	for (struct watch *w = all->first; w; w = w->next)
+		w->giant = bytes;
+	wake_all(all);
+}
+
+size_t watches_count(const struct watches *w)
+{
+	return w->count;
+}

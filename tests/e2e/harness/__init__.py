@@ -1,0 +1,1 @@
+"""What the end-to-end scenarios stand on. Python standard library only."""

@@ -1,0 +1,225 @@
+"""One running ops-pod-cleaner with its own configuration, state directory and control socket."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+from .wait import until
+
+ROLES = ("supervisor", "reporter", "watcher", "worker", "loader")
+
+
+def yaml(value, indent=0):
+    """Plain block YAML of dicts, lists and scalars; strings are quoted."""
+    pad = "  " * indent
+    lines = []
+    for key, item in value.items():
+        if isinstance(item, dict):
+            lines += [f"{pad}{key}:", yaml(item, indent + 1)]
+        elif isinstance(item, list) and item and isinstance(item[0], dict):
+            lines.append(f"{pad}{key}:")
+            for entry in item:
+                text = yaml(entry, indent + 2)
+                lines.append(f"{pad}  - " + text[len(pad) + 4:])
+        else:
+            lines.append(f"{pad}{key}: {json.dumps(item)}")
+    return "\n".join(lines)
+
+
+class Died(AssertionError):
+    pass
+
+
+class Program:
+    """`config` is a dict or the text of the file; `env` is added to an environment that holds nothing of the caller's."""
+
+    def __init__(self, build, folder, config, kubeconfig=None, env=None, args=(), cwd=None):
+        self.build = pathlib.Path(build)
+        self.binary = self.build / "bin" / "ops-pod-cleaner"
+        self.dir = pathlib.Path(folder)
+        self.dir.mkdir(parents=True, exist_ok=True)
+        self.state = self.dir / "state"
+        self.socket = self.dir / "ctl"
+        self.log_path = self.dir / "log"
+        self.config_path = self.dir / "config.yml"
+        self.kubeconfig = kubeconfig
+        self.env = {"PATH": "/usr/bin:/bin", "HOME": str(self.dir), "LANG": "C.UTF-8", **(env or {})}
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+            if name in os.environ:
+                self.env[name] = os.environ[name]
+        self.args = list(args)
+        self.cwd = cwd
+        self.process = None
+        self.preexec = None     # runs in the new process before it becomes the program
+        self.write_config(config)
+
+    def write_config(self, config):
+        text = config
+        if isinstance(config, dict):
+            text = yaml({"metricsListen": "", **config}) + "\n"
+        self.config_path.write_text(text)
+
+    def command(self):
+        command = [self.binary, "run", "--config", self.config_path, "--state-dir", self.state, "--control-socket",
+                   self.socket, *self.args]
+        if self.kubeconfig:
+            command += ["--kubeconfig", self.kubeconfig]
+        return [str(c) for c in command]
+
+    def start(self, wait=True):
+        log = open(self.log_path, "ab")
+        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env,
+                                        cwd=self.cwd or self.dir, start_new_session=True, preexec_fn=self.preexec)
+        log.close()
+        if wait:
+            self.wait_ready()
+        return self
+
+    def wait_ready(self, timeout=20):
+        """Until every watcher has a complete cache and every process is ready."""
+        until("the program to be ready", self.is_ready, timeout, every=0.05)
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise Died(f"the program ended with {self.process.returncode}")
+        status = self.status()
+        return bool(status) and ready_in(status)
+
+    # --- questions ---
+
+    def ask(self, *args, timeout=10, check=False):
+        result = subprocess.run([self.binary, *args, "--control-socket", self.socket], env=self.env, timeout=timeout,
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if check and result.returncode:
+            raise AssertionError(f"ops-pod-cleaner {' '.join(args)}: exit {result.returncode}: {result.stderr.strip()}")
+        return result
+
+    def ask_plain(self, *args, timeout=10):
+        """A command that talks to no running instance."""
+        return subprocess.run([self.binary, *args], env=self.env, timeout=timeout, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True)
+
+    def status(self):
+        result = self.ask("status", "-o", "json")
+        return json.loads(result.stdout) if result.returncode == 0 else None
+
+    def history(self, *args):
+        """Rows as `history -o json` prints them; `ns` and `observe` for short."""
+        rows = parse_rows(self.ask("history", "-o", "json", "--limit", "10000", *args, check=True).stdout)
+        return [{**row, "ns": row["namespace"], "observe": row["mode"] == "observe"} for row in rows]
+
+    def log(self):
+        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
+
+    # --- processes ---
+
+    def tree(self):
+        """[(pid, role)] of everything that hangs below what was started, itself included."""
+        parents, names = {}, {}
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                stat = pathlib.Path("/proc", entry, "stat").read_text().rsplit(")", 1)[1].split()
+                exe = os.readlink(f"/proc/{entry}/exe")
+            except OSError:
+                continue        # gone meanwhile, or a kernel thread
+            if stat[0] not in "ZX":
+                names[int(entry)] = os.path.basename(exe).removesuffix(" (deleted)")
+                parents[int(entry)] = int(stat[1])
+        root = self.process.pid
+        found = []
+        for pid in parents:
+            p = pid
+            while p in parents and p != root:
+                p = parents[p]
+            if p == root:
+                found.append((pid, names[pid]))
+        return found
+
+    def pids(self, role):
+        return [pid for pid, name in self.tree() if name == role]
+
+    def kill(self, role, which=0, sig=signal.SIGKILL):
+        """One process of that role; its pid, or None when there is none."""
+        pids = sorted(self.pids(role))
+        if len(pids) <= which:
+            return None
+        try:
+            os.kill(pids[which], sig)
+        except ProcessLookupError:
+            return None
+        return pids[which]
+
+    def kill_all(self):
+        """Every process at once, as when the machine loses its power. Returns when they are gone."""
+        pids = [pid for pid, _ in self.tree()]
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGSTOP)
+            except ProcessLookupError:
+                pass
+        pids = [pid for pid, _ in self.tree()]
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.wait(10)
+        until("the processes to be gone", lambda: not any(alive(pid) for pid in pids), 10)
+
+    def reload(self):
+        self.process.send_signal(signal.SIGHUP)
+
+    def stop(self, timeout=30):
+        """SIGTERM; the exit code."""
+        if self.process is None:
+            return 0
+        if self.process.poll() is None:
+            pids = [pid for pid, _ in self.tree()]
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                left = self.tree()
+                self.kill_all()
+                raise AssertionError(f"the program did not end within {timeout} s of SIGTERM; left: {left}")
+            until("the children to be gone", lambda: not any(alive(pid) for pid in pids), 5)
+        return self.process.returncode
+
+    def destroy(self):
+        if self.process is not None and self.process.poll() is None:
+            self.kill_all()
+
+
+def alive(pid):
+    try:
+        stat = pathlib.Path("/proc", str(pid), "stat").read_text()
+    except OSError:
+        return False
+    return stat.rsplit(")", 1)[1].split()[0] not in "ZX"
+
+
+def ready_in(status):
+    """Does `status -o json` tell of a tree that is complete and at work?"""
+    working = [p for p in status["processes"] if p["role"] in ("reporter", "watcher", "worker")]
+    watchers = [p for p in working if p["role"] == "watcher"]
+    return (status["phase"] == "running" and watchers and all(p["state"] == "ready" for p in working)
+            and len(status["clusters"]) == len(watchers) and all(c["synced"] for c in status["clusters"]))
+
+
+def parse_rows(text):
+    """A JSON array, an object that holds one, or one object a line."""
+    text = text.strip()
+    if not text:
+        return []
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    if isinstance(value, dict):
+        return next((v for v in value.values() if isinstance(v, list)), [value])
+    return value

@@ -1,0 +1,90 @@
+"""Runs the scenarios: those that share a server beside one another, those that want it alone afterwards."""
+import concurrent.futures
+import fnmatch
+import pathlib
+import shutil
+import sys
+import tempfile
+import threading
+import time
+
+from .scenario import SCENARIOS, execute
+from .servers import Apisim, Cluster
+from .tls import Authority
+
+SERVERS = {"apisim": Apisim, "cluster": Cluster}
+
+
+class Runner:
+    def __init__(self, build, servers, only=(), keep=False, jobs=4, out=sys.stdout):
+        self.build = pathlib.Path(build).resolve()
+        self.servers = servers
+        self.only = only
+        self.keep = keep
+        self.jobs = jobs
+        self.out = out
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="opc-e2e-"))
+        self.authority = Authority(self.folder / "authority")
+        self.passed = self.failed = self.skipped = 0
+        self.lock = threading.Lock()
+
+    def say(self, text):
+        with self.lock:
+            print(text, file=self.out, flush=True)
+
+    def wanted(self, one):
+        return not self.only or any(fnmatch.fnmatch(one.name, p) or fnmatch.fnmatch(one.name, p + "/*") for p in self.only)
+
+    def run(self):
+        try:
+            for name in self.servers:
+                self.run_on(name)
+        finally:
+            if not self.keep and not self.failed:
+                shutil.rmtree(self.folder, ignore_errors=True)
+            else:
+                self.say(f"files: {self.folder}")
+        self.say(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        return 1 if self.failed or not self.passed else 0
+
+    def run_on(self, name):
+        scenarios = [s for s in SCENARIOS if self.wanted(s) and name in s.servers]
+        for other in [s for s in SCENARIOS if self.wanted(s) and name not in s.servers and len(self.servers) == 1]:
+            self.say(f"skip {name}/{other.name}: runs on {', '.join(other.servers)} only")
+            self.skipped += 1
+        if not scenarios:
+            return
+        server = SERVERS[name](self.folder / f"server-{name}", self.build)
+        server.start()
+        try:
+            with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+                list(pool.map(lambda s: self.one(server, s), [s for s in scenarios if not s.alone]))
+            for one in [s for s in scenarios if s.alone]:
+                self.one(server, one)
+        finally:
+            if not self.keep:
+                server.stop()
+
+    def one(self, server, one):
+        result, tests = [], []
+        begin = time.monotonic()
+        thread = threading.Thread(target=lambda: result.append(execute(self, server, one, tests)), daemon=True)
+        thread.start()
+        thread.join(one.timeout)
+        if thread.is_alive():
+            details = tests[0].tails() if tests else ""
+            for test in tests:
+                test.abort()
+            thread.join(20)
+            result = [(f"not finished within {one.timeout} s", None, details, time.monotonic() - begin, "")]
+        failure, skip, details, took, note = result[0]
+        name = f"{server.name}/{one.name}"
+        if skip:
+            self.skipped += 1
+            self.say(f"skip {name}: {skip}")
+        elif failure:
+            self.failed += 1
+            self.say(f"FAIL {name} ({took:.1f} s): {failure}\n{details}")
+        else:
+            self.passed += 1
+            self.say(f"ok {name} ({took:.1f} s)" + (f": {note}" if note else ""))

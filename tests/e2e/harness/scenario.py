@@ -1,0 +1,271 @@
+"""What a scenario is, and what it is given."""
+import pathlib
+import re
+import time
+import traceback
+import uuid
+
+from .client import Client
+from .objects import Objects
+from .program import Program
+from .proxy import Proxy
+from .servers import judge
+from .sink import Sink
+from .wait import Timeout, never, until
+
+SCENARIOS = []
+SANITIZER = re.compile(r"ERROR: (Address|Leak|Memory|Thread)Sanitizer|runtime error:")
+
+
+class Skip(Exception):
+    pass
+
+
+class Scenario:
+    def __init__(self, fn, name, servers, alone, timeout):
+        self.fn, self.name, self.servers, self.alone, self.timeout = fn, name, servers, alone, timeout
+
+
+def scenario(name, servers=("apisim", "cluster"), alone=False, timeout=60):
+    """alone: nothing else may run on the server meanwhile (it acts in every namespace, or disturbs the server)."""
+    def register(fn):
+        SCENARIOS.append(Scenario(fn, name, servers, alone, timeout))
+        return fn
+    return register
+
+
+def seconds(text):
+    unit = {"ms": 0.001, "s": 1, "m": 60, "h": 3600}
+    for suffix in ("ms", "s", "m", "h"):
+        if text.endswith(suffix):
+            return float(text[:-len(suffix)]) * unit[suffix]
+    raise ValueError(text)
+
+
+class Test:
+    """One run of a scenario: its namespaces, its program, its part of the server's log."""
+
+    def __init__(self, runner, server, name, folder):
+        self.runner, self.server, self.name = runner, server, name
+        self.build = runner.build
+        self.dir = pathlib.Path(folder)
+        self.dir.mkdir(parents=True)
+        self.admin = server.admin
+        self.prefix = "e" + uuid.uuid4().hex[:6]
+        self.objects = Objects(server, self.prefix)
+        self.programs, self.closing = [], []
+        self.policy = judge.Policy(evicted=set(), terminating=set(), image_pull=set())
+        self.is_mine = server.is_program    # whose requests are the program's
+        self.note = ""
+        self.started = len(server.log())
+
+    # --- making things ---
+
+    def ns(self, name=None, create=True):
+        return self.objects.ns(name, create)
+
+    def write(self, name, text):
+        path = self.dir / name
+        path.write_text(text)
+        return path
+
+    def kubeconfig(self, user="cleaner", proxy=None):
+        name = f"kubeconfig-{user}-{uuid.uuid4().hex[:4]}"
+        if proxy:
+            return self.write(name, self.server.kubeconfig(user, proxy.url, proxy.ca))
+        return self.write(name, self.server.kubeconfig(user))
+
+    def proxy(self):
+        proxy = Proxy(self.server.url, self.runner.authority, self.server.ca)
+        self.closing.append(proxy)
+        return proxy
+
+    def sink(self, *script, secret=None):
+        sink = Sink(script, secret)
+        self.closing.append(sink)
+        return sink
+
+    def config(self, evicted=None, terminating=None, image_pull=None, restarts=None, hours="2s", **more):
+        """A configuration with those duties on, in those namespaces, and the oracle told the same."""
+        config = {}
+        for key, duty, spaces in (("deleteEvictedPod", "evicted", evicted), ("errImagePull", "image_pull", image_pull),
+                                  ("deleteTerminatingPod", "terminating", terminating)):
+            if spaces is None:
+                continue
+            spaces = [spaces] if isinstance(spaces, str) else list(spaces)
+            config[key] = {"enable": True, "namespaces": spaces}
+            getattr(self.policy, duty).update(spaces)
+            if duty != "evicted":
+                config[key]["hours"] = hours
+                setattr(self.policy, duty + "_hours", seconds(hours))
+        if restarts:
+            config["tooManyRestart"] = {"enable": True, **restarts}
+        if more.get("mode") == "observe":
+            self.policy.observe = True
+        config.update(more)
+        return config
+
+    def program(self, config, kubeconfig="", start=True, **more):
+        if kubeconfig == "":
+            kubeconfig = self.kubeconfig()
+        program = Program(self.build, self.dir / f"p{len(self.programs)}", config, kubeconfig, **more)
+        self.programs.append(program)
+        return program.start() if start else program
+
+    def run(self, proxy=None, **config):
+        """The usual one: these duties, started and ready."""
+        return self.program(self.config(**config), self.kubeconfig(proxy=proxy) if proxy else "")
+
+    # --- the server's log ---
+
+    def requests(self):
+        """The program's own requests in the namespaces of this scenario, in order."""
+        spaces = set(self.objects.namespaces)
+        return [r for r in self.server.log()[self.started:] if self.is_mine(r) and r.ns in spaces]
+
+    def writes(self, dry=False):
+        return [r for r in self.requests() if r.is_write and r.dry_run == dry]
+
+    def writes_on(self, obj, dry=False):
+        meta = obj["metadata"] if isinstance(obj, dict) else obj.top["metadata"]
+        return [r for r in self.writes(dry) if r.ns == meta["namespace"] and r.name == meta["name"]]
+
+    def wait_write(self, obj, timeout=10, code=None, dry=False):
+        """The first write on that pod or workload (with that status)."""
+        name = obj["metadata"]["name"] if isinstance(obj, dict) else obj.name
+        return until(f"a write on {name}", lambda: next(
+            (r for r in self.writes_on(obj, dry) if code is None or r.code == code), None), timeout)
+
+    def expect(self, deleted=(), forced=(), scaled=(), failed=(), dry=False):
+        """Exactly these writes were made and no other. failed: [(object, status)] that were refused by the server."""
+        wanted = self._wanted(deleted, forced, scaled)
+        writes = self.writes(dry)
+        lines = "\n      ".join(str(r) for r in writes)
+        self._same(writes, wanted, lines)
+        refused = sorted((r.name, r.code) for r in writes if not r.ok)
+        names = sorted((o["metadata"]["name"] if isinstance(o, dict) else o.name, code) for o, code in failed)
+        assert refused == names, f"expected refused writes {names}; the server saw\n      {lines or 'no write'}"
+        if not dry:
+            assert not self.writes(True) or self.policy.observe, "dry runs outside mode observe"
+
+    def expect_success(self, deleted=(), forced=(), scaled=()):
+        """Exactly these writes succeeded; what the server refused beside them does not matter here."""
+        self._same(self.writes(), self._wanted(deleted, forced, scaled), "(many)")
+
+    @staticmethod
+    def _wanted(deleted, forced, scaled):
+        wanted = [("delete", "pods", p["metadata"]["name"], p["metadata"]["uid"], None) for p in deleted]
+        wanted += [("delete", "pods", p["metadata"]["name"], p["metadata"]["uid"], 0) for p in forced]
+        return wanted + [("patch", "scale", w.name, w.uid, None) for w in scaled]
+
+    @staticmethod
+    def _same(writes, wanted, lines):
+        got = [(r.verb, r.subresource or r.resource, r.name, r.uid, r.grace) for r in writes if r.ok]
+        # a plain DELETE of an evicted pod may name a grace period or not: a pod that has failed goes at once
+        plain = {w[:4] for w in wanted if w[4] is None}
+        got = sorted(str(g[:4] + (None,) if g[:4] in plain else g) for g in got)
+        wanted = sorted(map(str, wanted))
+        missing = [w for w in wanted if w not in got]
+        extra = list(got)
+        for w in wanted:
+            if w in extra:
+                extra.remove(w)
+        assert not missing and not extra, \
+            f"missing writes {missing}, unexpected writes {extra}; the server saw\n      {lines or 'no write'}"
+
+    def judge(self):
+        """The oracle's word on every request of this scenario."""
+        spaces = set(self.objects.namespaces)
+        log = [r for r in self.server.log()[self.started:] if r.ns in spaces]
+        report = judge.check(log, self.policy, self.server.states, self.is_mine)
+        assert report.ok, "the oracle: " + "\n      ".join(str(f) for f in report.findings)
+        return report
+
+    # --- waiting ---
+
+    until = staticmethod(until)
+    never = staticmethod(never)
+
+    def wait_history(self, program, timeout=10, **fields):
+        """A row of the history with these values."""
+        def find():
+            for row in program.history("--refusals"):
+                if all(row[k] == v for k, v in fields.items()):
+                    return row
+            return None
+        try:
+            return until(f"history row {fields}", find, timeout, every=0.1)
+        except Timeout as e:
+            raise Timeout(f"{e}; the history holds {program.history('--refusals')}") from None
+
+    def canary(self, ns, timeout=10):
+        """An evicted pod that must go: all that was to be seen before it has been judged when it is gone."""
+        pod = self.objects.evict(self.objects.pod(ns))
+        self.wait_write(pod, timeout)
+        return pod
+
+    # --- the end ---
+
+    def finish(self, failed):
+        """Stop everything. A program that was still running must end cleanly."""
+        trouble = []
+        for program in self.programs:
+            try:
+                if not failed and program.process and program.process.poll() is None:
+                    code = program.stop()
+                    if code != 0:
+                        trouble.append(f"the program ended with {code} after SIGTERM")
+            except Exception as e:
+                trouble.append(str(e))
+            finally:
+                program.destroy()
+            trouble += [line for line in program.log().splitlines() if SANITIZER.search(line)][:3]
+        for thing in self.closing:
+            if isinstance(thing, Proxy):
+                trouble += [f"proxy hook: {e!r}" for e in thing.errors]
+            thing.close()
+        return trouble
+
+    def abort(self):
+        """From another thread: end what it waits for."""
+        for program in self.programs:
+            program.destroy()
+
+    def tails(self):
+        text = []
+        for i, program in enumerate(self.programs):
+            text.append(f"--- log of program {i} ({program.log_path})")
+            text += program.log().splitlines()[-40:]
+        spaces = set(self.objects.namespaces)
+        text.append("--- requests")
+        log = [r for r in self.server.log()[self.started:] if r.ns in spaces or (self.is_mine(r) and not r.ns)]
+        text += [str(r) for r in log[-40:]]
+        return "\n".join("    " + line for line in text)
+
+
+def execute(runner, server, one, tests):
+    """(failure or None, skip or None, details, seconds, note)."""
+    begin = time.monotonic()
+    test = Test(runner, server, one.name, runner.folder / server.name / one.name.replace("/", "-"))
+    tests.append(test)
+    failure = skip = None
+    try:
+        one.fn(test)
+    except Skip as e:
+        skip = str(e)
+    except AssertionError as e:
+        failure = str(e) or traceback.format_exc()
+    except Exception:
+        failure = traceback.format_exc()
+    trouble = test.finish(failure is not None)
+    if not failure and not skip:
+        try:
+            test.judge()
+        except AssertionError as e:
+            failure = str(e)
+    if not failure and trouble:
+        failure = "; ".join(trouble)
+    details = test.tails() if failure else ""
+    if not runner.keep:
+        test.objects.cleanup()
+    return failure, skip, details, time.monotonic() - begin, test.note

@@ -1,0 +1,146 @@
+"""The two API servers that every scenario runs on: apisim, and the real control plane of tests/cluster."""
+import os
+import pathlib
+import secrets
+import shlex
+import subprocess
+import sys
+import threading
+import time
+
+from .client import Client
+from .tls import Authority
+from .wait import until
+
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TESTS))
+from oracle import judge, logs  # noqa: E402
+
+
+class Server:
+    """name, url, ca (file or None), tokens {user: token}, audit (path), has_controllers."""
+    name = ""
+    has_controllers = False
+
+    def _ready(self):
+        self.states = judge.States()
+        self._lock = threading.Lock()
+        self._log = logs.Log(self.audit)
+        self.admin = Client(self.url, self.tokens["admin"], self.ca, self._seen)
+
+    def _seen(self, obj):
+        with self._lock:
+            self.states.add(obj)
+            for item in obj.get("items") or []:
+                self.states.add(item)
+
+    def log(self):
+        """All requests so far, as a list of its own."""
+        with self._lock:
+            return list(self._log.read())
+
+    def is_program(self, request):
+        return request.user.startswith("cleaner")
+
+    def node(self, name, ready="True", taints=()):
+        """Create (or replace) a node whose condition Ready is `ready`; None: none at all."""
+        self.admin.request("DELETE", f"/api/v1/nodes/{name}")
+        if ready is None:
+            return
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.admin.post("/api/v1/nodes", {
+            "apiVersion": "v1", "kind": "Node", "metadata": {"name": name},
+            "spec": {"taints": list(taints)},
+            "status": {"capacity": {"pods": "10000"}, "allocatable": {"pods": "10000"},
+                       "conditions": [{"type": "Ready", "status": ready, "reason": "Test", "lastHeartbeatTime": now,
+                                       "lastTransitionTime": now}]}})
+
+    def kubeconfig(self, user="cleaner", url=None, ca=None, token=None):
+        """Text of a kubeconfig for that user of this server, or of a proxy before it."""
+        url, ca = url or self.url, ca or self.ca
+        lines = ["apiVersion: v1", "kind: Config", "clusters:", "- name: test", "  cluster:", f"    server: {url}"]
+        if ca:
+            lines.append(f"    certificate-authority: {ca}")
+        lines += ["contexts:", "- name: test", "  context: {cluster: test, user: test}", "current-context: test",
+                  "users:", "- name: test", "  user:", f"    token: {token or self.tokens[user]}", ""]
+        return "\n".join(lines)
+
+
+class Cluster(Server):
+    name = "cluster"
+    has_controllers = True
+
+    def __init__(self, folder, build=None):
+        self.given = os.environ.get("OPC_E2E_CLUSTER")      # one that runs already, and goes on running
+        self.dir = pathlib.Path(self.given or folder)
+        self.dir.mkdir(parents=True, exist_ok=True)
+
+    def start(self):
+        if not self.given:
+            subprocess.run([TESTS / "cluster" / "up", self.dir], check=True)
+        env = {}
+        for line in (self.dir / "env").read_text().splitlines():
+            key, _, value = line.partition("=")
+            env[key] = shlex.split(value)[0] if value else ""
+        self.url, self.ca, self.audit = env["SERVER"], env["CA_FILE"], env["AUDIT_LOG"]
+        self.host, self.port = env["HOST"], int(env["PORT"])
+        self.tokens = {"admin": env["TOKEN_ADMIN"], "cleaner": env["TOKEN_CLEANER"],
+                       "cleaner-reader": env["TOKEN_CLEANER_READER"], "cleaner-writer": env["TOKEN_CLEANER_WRITER"],
+                       "cleaner-ns": env["TOKEN_CLEANER_NS"]}
+        self.service_account = self.dir / "serviceaccount"
+        self._ready()
+
+    def stop(self):
+        if not self.given:
+            subprocess.run([TESTS / "cluster" / "down", self.dir], check=False)
+
+
+class Apisim(Server):
+    """`build` is the folder it was built in; `fill` are more of its flags."""
+    name = "apisim"
+    USERS = {"admin": "", "cleaner": "", "cleaner-writer": "", "cleaner-reader": ":+get,list,watch/pods",
+             "cleaner-ns": ":+get,list,watch/pods@only-here"}
+
+    def __init__(self, folder, build, fill=()):
+        self.dir = pathlib.Path(folder)
+        self.binary = pathlib.Path(build) / "tests" / "bin" / "apisim"
+        self.fill = list(fill)
+        self.process = None
+
+    def start(self):
+        authority = Authority(self.dir)
+        self.tokens = {user: secrets.token_hex(16) for user in self.USERS}
+        self.audit, self.ca, self.host = self.dir / "requests.log", str(authority.ca), "127.0.0.1"
+        port = self.dir / "port"
+        command = [self.binary, "--listen", "127.0.0.1:0", "--port-file", port, "--request-log", self.audit,
+                   "--log-answers", "--tls-cert", authority.cert, "--tls-key", authority.key, *self.fill]
+        for user, rules in self.USERS.items():
+            command += ["--token", f"{self.tokens[user]}={user}{rules}"]
+        with open(self.dir / "apisim.log", "wb") as log:
+            self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            start_new_session=True)
+        until("apisim to listen", lambda: port.exists() or self.process.poll() is not None, 60)
+        if self.process.poll() is not None:
+            raise AssertionError(f"apisim ended at once: {(self.dir / 'apisim.log').read_text()}")
+        self.port = int(port.read_text())
+        self.url = f"https://127.0.0.1:{self.port}"
+        self._ready()
+        self.service_account = self.dir / "serviceaccount"
+        self.service_account.mkdir()
+        (self.service_account / "token").write_text(self.tokens["cleaner"])
+        (self.service_account / "ca.crt").write_bytes(authority.ca.read_bytes())
+        (self.service_account / "namespace").write_text("only-here")
+        if not self.fill:
+            for number in (1, 2, 3):
+                self.node(f"node-{number}")
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+
+    close = stop

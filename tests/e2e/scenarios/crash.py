@@ -1,0 +1,157 @@
+"""Any process may die at any instant: nothing is lost and nothing is done twice."""
+import os
+import signal
+import time
+
+from harness.proxy import DROP
+from harness.scenario import scenario
+
+
+def exact(pod):
+    return f"/pods/{pod['metadata']['name']}$"
+
+
+def rows_of(program, pod):
+    return [r for r in program.history() if r["uid"] == pod["metadata"]["uid"]]
+
+
+def crash_at(t, when, method, kill, before_done):
+    """kill(program) runs at that point of the action; afterwards the pod is deleted exactly once."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+
+    def strike(_):
+        kill(program)
+        return DROP
+
+    hook = getattr(proxy, when)(method, exact(pod), strike)
+    t.objects.evict(pod)
+    assert hook.ran.wait(10), f"no {method} of the pod was seen"
+    t.until("the program to be up again", lambda: program.process.poll() is not None or program.is_ready(), 20)
+    if program.process.poll() is not None:
+        program.start()
+    t.wait_write(pod, 15, code=200)
+    row = t.until("a result in the history", lambda: next(
+        (r for r in rows_of(program, pod) if r["outcome"] in ("done", "gone", "unconfirmed")), None), 15, every=0.2)
+    if not before_done:
+        assert row["outcome"] in ("unconfirmed", "gone"), f"what it did was in doubt, yet the history says {row}"
+    t.canary(ns)
+    deletes = [r for r in t.writes_on(pod)]
+    assert len(deletes) == 1, "more than one DELETE:\n      " + "\n      ".join(map(str, deletes))
+    finished = [r for r in rows_of(program, pod) if r["outcome"] in ("done", "unconfirmed")]
+    assert len(finished) <= 1, f"done twice in the history: {finished}"
+
+
+def all_of_it(program):
+    program.kill_all()
+
+
+def role(name):
+    def kill(program):
+        for which in range(len(program.pids(name))):
+            program.kill(name, which)
+    return kill
+
+
+POINTS = (("after-grant", "before", "GET", True), ("before-write", "before", "DELETE", True),
+          ("before-result", "after", "DELETE", False))
+
+for _point, _when, _method, _before in POINTS:
+    for _who, _kill in (("program", all_of_it), ("supervisor", role("supervisor")), ("worker", role("worker"))):
+        def _make(when, method, kill, before):
+            def run(t):
+                crash_at(t, when, method, kill, before)
+            return run
+        _fn = _make(_when, _method, _kill, _before)
+        _fn.__doc__ = f"SIGKILL of the {_who} {_point.replace('-', ' ')}: exactly one DELETE."
+        scenario(f"crash/{_who}-{_point}")(_fn)
+
+
+@scenario("crash/restart-in-the-middle")
+def restart(t):
+    """SIGTERM with work left, and a new start: every pod once, and exit code 0."""
+    ns = t.ns()
+    pods = [t.objects.pod(ns) for _ in range(20)]
+    program = t.run(evicted=ns)
+    for pod in pods[:10]:
+        t.objects.evict(pod)
+    t.until("some work", lambda: t.writes(), 10)
+    code = program.stop()
+    assert code == 0, f"exit code {code} after SIGTERM"
+    for pod in pods[10:]:
+        t.objects.evict(pod)
+    program.start()
+    for pod in pods:
+        t.wait_write(pod)
+    t.expect(deleted=pods)
+    t.until("all in the history", lambda: sum(1 for r in program.history() if r["outcome"] == "done") == 20, 5)
+
+
+@scenario("crash/reporter-and-watcher")
+def others(t):
+    """The reporter and the watcher are killed between two evictions: both are back, the second pod goes as well."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    gone = [t.canary(ns)]
+    for name in ("reporter", "watcher"):
+        pid = program.kill(name)
+        assert pid, f"no process of role {name}: {program.tree()}"
+        t.until(f"another {name}", lambda: program.pids(name) not in ([], [pid]), 10)
+        gone.append(t.canary(ns))
+    for pod in gone:
+        t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done")
+    t.expect(deleted=gone)
+
+
+@scenario("crash/children-end-with-the-supervisor")
+def orphans(t):
+    """SIGKILL of the supervisor alone: no child outlives it."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    pids = [pid for pid, _ in program.tree()]
+    assert len(pids) >= 5, program.tree()
+    os.kill(program.process.pid, signal.SIGKILL)
+    program.process.wait(5)
+    t.until("the children to be gone", lambda: not any(os.path.exists(f"/proc/{pid}/exe") and _alive(pid) for pid in pids), 5)
+    t.objects.evict(t.objects.pod(ns))
+    time.sleep(1)
+    t.expect()
+
+
+def _alive(pid):
+    from harness.program import alive
+    return alive(pid)
+
+
+@scenario("crash/second-instance")
+def second(t):
+    """A second instance on the same state directory is refused with 75 and disturbs nothing."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    other = t.program(t.config(evicted=ns), start=False)
+    other.state = program.state
+    other.start(wait=False)
+    code = other.process.wait(15)
+    assert code == 75, f"exit code {code}: {other.log()[-300:]}"
+    t.expect(deleted=[t.canary(ns)])
+    assert program.is_ready()
+
+
+@scenario("crash/stopped-worker", timeout=90)
+def stopped(t):
+    """A worker that is stopped by SIGSTOP with a lease is killed, never overtaken: one DELETE."""
+    ns, proxy = t.ns(), t.proxy()
+    config = t.config(evicted=ns, workers=1)
+    program = t.program(config, t.kubeconfig(proxy=proxy))
+    pod = t.objects.pod(ns)
+
+    def stop(_):
+        program.kill("worker", 0, signal.SIGSTOP)
+
+    hook = proxy.before("GET", exact(pod), stop)
+    t.objects.evict(pod)
+    assert hook.ran.wait(10), "the worker never read the pod"
+    t.wait_write(pod, 45, code=200)
+    time.sleep(1)
+    t.expect(deleted=[pod])

@@ -1,0 +1,168 @@
+"""Ways to reach a cluster, and what a credential allows."""
+import time
+
+from harness.proxy import Answer
+from harness.scenario import scenario
+from harness.servers import Apisim
+
+
+@scenario("credentials/in-cluster")
+def in_cluster(t):
+    """As a pod: service account directory and KUBERNETES_SERVICE_*, no kubeconfig anywhere."""
+    ns = t.ns()
+    env = {"OPC_SERVICEACCOUNT_DIR": str(t.server.service_account), "KUBERNETES_SERVICE_HOST": t.server.host,
+           "KUBERNETES_SERVICE_PORT": str(t.server.port)}
+    t.program(t.config(evicted=ns), kubeconfig=None, env=env)
+    t.expect(deleted=[t.canary(ns)])
+
+
+@scenario("credentials/home-and-environment")
+def home(t):
+    """$KUBECONFIG wins over ~/.kube/config; ~/.kube/config is found when there is nothing else."""
+    ns = t.ns()
+    program = t.program(t.config(evicted=ns), kubeconfig=None, start=False)
+    (program.dir / ".kube").mkdir()
+    (program.dir / ".kube" / "config").write_text(t.server.kubeconfig("cleaner", token="not-a-token"))
+    program.env["KUBECONFIG"] = str(t.kubeconfig())
+    program.start()
+    gone = [t.canary(ns)]
+    assert program.stop() == 0
+    del program.env["KUBECONFIG"]
+    (program.dir / ".kube" / "config").write_text(t.server.kubeconfig("cleaner"))
+    program.start()
+    gone.append(t.canary(ns))
+    t.expect(deleted=gone)
+
+
+@scenario("credentials/none", servers=("apisim",))
+def none(t):
+    """No credential anywhere: exit 78 with a text that says what to do."""
+    program = t.program(t.config(evicted="default"), kubeconfig=None, start=False)
+    program.start(wait=False)
+    code = program.process.wait(10)
+    assert code == 78 and "kubeconfig" in program.log(), f"exit {code}: {program.log()}"
+
+
+@scenario("credentials/client-certificate", servers=("cluster",))
+def certificate(t):
+    """A client certificate instead of a token."""
+    ns = t.ns()
+    t.program(t.config(evicted=ns), t.server.dir / "kubeconfig-cert")
+    t.expect(deleted=[t.canary(ns)])
+
+
+@scenario("credentials/two-clusters", timeout=90)
+def two_clusters(t):
+    """Two clusters in one tree: each pod is deleted in its own, the history tells which; one going away leaves the other."""
+    ns = t.ns()
+    other = Apisim(t.dir / "other", t.build)
+    other.start()
+    t.closing.append(other)
+    a = t.kubeconfig()
+    b = t.write("kubeconfig-other", other.kubeconfig("cleaner"))
+    config = t.config(evicted=ns)
+    config["clusters"] = [{"name": "first", "kubeconfig": str(a), "workers": 1},
+                          {"name": "second", "kubeconfig": str(b), "workers": 2}]
+    program = t.program(config, kubeconfig=None)
+    assert len(program.pids("watcher")) == 2 and len(program.pids("worker")) == 3, program.tree()
+    from harness.objects import Objects
+    there = Objects(other, t.prefix)
+    there.ns(ns)
+    here_pod = t.objects.evict(t.objects.pod(ns, "same-name"))
+    there_pod = there.evict(there.pod(ns, "same-name"))
+    t.wait_write(here_pod)
+
+    def deletes():
+        return [r for r in other.log() if r.verb == "delete" and other.is_program(r)]
+
+    t.until("the DELETE in the other cluster", deletes, 10)
+    first = t.wait_history(program, uid=here_pod["metadata"]["uid"], outcome="done")
+    second = t.wait_history(program, uid=there_pod["metadata"]["uid"], outcome="done")
+    assert (first["cluster"], second["cluster"]) == ("first", "second"), (first, second)
+    t.expect(deleted=[here_pod])
+    assert [r.uid for r in deletes()] == [there_pod["metadata"]["uid"]]
+    other.stop()
+    time.sleep(0.5)
+    t.expect(deleted=[here_pod, t.canary(ns)])
+
+
+@scenario("credentials/one-namespace")
+def one_namespace(t):
+    """A credential that may list one namespace only: the program lists just those it is configured for."""
+    ns = t.ns("only-here")
+    program = t.program(t.config(evicted=ns), t.kubeconfig("cleaner-ns"))
+    pod = t.objects.evict(t.objects.pod(ns))
+    t.wait_write(pod, code=403)     # it may read there, not delete
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="forbidden", reason="Forbidden")
+
+
+@scenario("credentials/one-namespace-simulated")
+def one_namespace_simulated(t):
+    """The same on both servers: listing all namespaces is answered 403, those that are configured are served."""
+    ns, second, proxy = t.ns(), t.ns(), t.proxy()
+    proxy.before("GET", r"^/api/v1/pods$", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    program = t.run(proxy, evicted=[ns, second])
+    gone = [t.canary(ns), t.canary(second)]
+    t.expect(deleted=gone)
+    assert program.is_ready()
+
+
+@scenario("credentials/read-only")
+def read_only(t):
+    """A credential that may only read (real RBAC): every write is refused with 403 and written down as forbidden."""
+    ns = t.ns()
+    program = t.program(t.config(evicted=ns), t.kubeconfig("cleaner-reader"))
+    pod = t.objects.evict(t.objects.pod(ns))
+    t.wait_write(pod, code=403)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="forbidden", reason="Forbidden")
+    assert t.objects.get(pod)
+
+
+@scenario("credentials/reader-and-writer")
+def split(t):
+    """Watcher and workers with credentials of their own: the reader never writes, the writer never watches."""
+    ns = t.ns()
+    config = t.config(evicted=ns)
+    config["clusters"] = [{"name": "one", "kubeconfig": str(t.kubeconfig("cleaner-reader")),
+                           "writerKubeconfig": str(t.kubeconfig("cleaner-writer"))}]
+    t.program(config, kubeconfig=None)
+    pod = t.canary(ns)
+    t.expect(deleted=[pod])
+    mine = [r for r in t.server.log()[t.started:] if r.user in ("cleaner-reader", "cleaner-writer") and r.ns in ("", ns)]
+    assert {r.user for r in t.writes()} == {"cleaner-writer"}
+    assert not [r for r in mine if r.verb == "watch" and r.user == "cleaner-writer"]
+
+
+@scenario("credentials/token-file")
+def token_file(t):
+    """A token in a file that changes: the new one is used, without a restart."""
+    ns = t.ns()
+    token = t.write("token", t.server.tokens["cleaner"] + "\n")
+    text = t.server.kubeconfig("cleaner").replace(f"    token: {t.server.tokens['cleaner']}", f"    tokenFile: {token}")
+    program = t.program(t.config(evicted=ns), t.write("kubeconfig-file", text))
+    gone = [t.canary(ns)]
+    second = t.server.tokens["cleaner-writer"]
+    token.write_text(second + "\n")
+    program.reload()
+    time.sleep(1)
+    gone.append(t.canary(ns))
+    t.expect(deleted=gone)
+    assert t.writes()[-1].user == "cleaner-writer", t.writes()[-1]
+
+
+@scenario("credentials/refused", timeout=90)
+def refused(t):
+    """A token that is refused: no crash, no hot loop, and it says so in status; it works once the token is right."""
+    ns = t.ns()
+    kubeconfig = t.write("kubeconfig-bad", t.server.kubeconfig("cleaner", token="wrong"))
+    program = t.program(t.config(evicted=ns), kubeconfig, start=False)
+    program.start(wait=False)
+    before = len(t.server.log())
+    time.sleep(4)
+    assert program.process.poll() is None, f"it ended with {program.process.returncode}"
+    tries = [r for r in t.server.log()[before:] if r.code == 401]
+    assert len(tries) < 40, f"{len(tries)} tries in 4 s"
+    kubeconfig.write_text(t.server.kubeconfig("cleaner"))
+    program.reload()
+    program.wait_ready(40)
+    t.expect(deleted=[t.canary(ns)])

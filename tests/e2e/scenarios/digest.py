@@ -1,0 +1,207 @@
+"""Duty tooManyRestart: the digest to a chat, which a local server plays."""
+import re
+import time
+
+from harness.scenario import scenario
+
+TITLE = "pod重启次数过多"
+SCHEDULE = "*/2 * * * * *"
+
+
+def config(t, sink, ns, counts=2, hours="0s", schedule=SCHEDULE, **more):
+    return t.config(restarts={"namespaces": ns, "hours": hours, "status": "CrashLoopBackOff,Error,Completed,RunContainerError",
+                              "counts": counts, "duration": schedule, "msgtitle": TITLE, "apiurl": sink.url, **more})
+
+
+def slot_of(post):
+    found = re.search(r"as of (.+?)\.(?:\n|$)", post.text)
+    assert found, f"no slot in: {post.text[:200]}"
+    return found.group(1)
+
+
+def crashing(t, ns, restarts=7, **how):
+    pod = t.objects.pod(ns)
+    return t.objects.crash(pod, restarts, **how)
+
+
+def accepted(t, sink, n=1, timeout=12):
+    t.until(f"{n} accepted messages", lambda: len(sink.accepted) >= n, timeout)
+    return sink.accepted
+
+
+@scenario("digest/posts")
+def posts(t):
+    """What restarts too often, grouped by workload, worst first; and nothing that is below a threshold."""
+    ns, other, sink = t.ns(), t.ns(), t.sink()
+    worst, middle = t.objects.workload("ReplicaSet", ns, 2), t.objects.workload("StatefulSet", ns, 1)
+    for pod in worst.pods():
+        t.objects.crash(pod, 40)
+    for pod in middle.pods():
+        t.objects.crash(pod, 12)
+    bare = crashing(t, ns, 5)
+    out = [crashing(t, ns, 4), crashing(t, other, 50), t.objects.run(t.objects.pod(ns), restarts=60),
+           crashing(t, ns, 60, reason="ContainerCreating")]
+    t.program(config(t, sink, ns, counts=5))
+    text = accepted(t, sink)[0].text
+    assert TITLE in text, text
+    order = [text.find(name) for name in (worst.name, middle.name, bare["metadata"]["name"])]
+    assert -1 not in order and order == sorted(order), f"{order} in {text}"
+    for pod in out:
+        assert pod["metadata"]["name"] not in text, f"{pod['metadata']['name']} in {text}"
+    assert "80 restarts" in text, text
+    t.expect()
+
+
+@scenario("digest/nothing-to-say")
+def nothing(t):
+    """No message when nothing restarts too often."""
+    ns, sink = t.ns(), t.sink()
+    crashing(t, ns, 1)
+    t.program(config(t, sink, ns, counts=5))
+    time.sleep(5)
+    assert not sink.posts, sink.posts[0].text
+    crashing(t, ns, 9)
+    accepted(t, sink)
+
+
+@scenario("digest/hours")
+def hours(t):
+    """Pods younger than `hours` are left out until they are old enough."""
+    ns, sink = t.ns(), t.sink()
+    t.program(config(t, sink, ns, hours="6s"))
+    pod = crashing(t, ns)
+    begin = time.time()
+    first = accepted(t, sink)[0]
+    assert pod["metadata"]["name"] in first.text
+    assert first.t - begin >= 4.5, f"reported {first.t - begin:.1f} s after its creation"
+
+
+@scenario("digest/signed")
+def signed(t):
+    """With `secret` every message is signed as the bot demands."""
+    ns, sink = t.ns(), t.sink(secret="demo-secret")
+    crashing(t, ns)
+    t.program(config(t, sink, ns, secret="demo-secret"))
+    accepted(t, sink)
+    assert all(p.accepted for p in sink.posts), [p.answered for p in sink.posts]
+
+
+@scenario("digest/once-a-slot")
+def once(t):
+    """One message for each slot of the schedule, each slot once."""
+    ns, sink = t.ns(), t.sink()
+    crashing(t, ns)
+    t.program(config(t, sink, ns))
+    slots = [slot_of(p) for p in accepted(t, sink, 4, 20)]
+    assert len(set(slots)) == len(slots), slots
+
+
+def refused_then_accepted(t, script, same_slot):
+    ns, sink = t.ns(), t.sink(*script)
+    crashing(t, ns)
+    program = t.program(config(t, sink, ns, schedule="*/5 * * * * *"))
+    accepted(t, sink, 1, 40)
+    slots = [slot_of(p) for p in sink.posts]
+    if same_slot:
+        assert len(set(slots)) == 1, f"the refused message was not tried again: {slots}"
+    else:
+        assert len(set(slots)) == len(slots), f"sent again although it was {script[0]}: {slots}"
+    good = [slot_of(p) for p in sink.accepted]
+    assert len(set(good)) == len(good), good
+    assert sink.url not in program.log() and sink.url.rsplit("/", 1)[1] not in program.log(), "the address is in the log"
+
+
+for _name, _script, _same, _doc in (
+        ("code-not-zero", [19024], False, "HTTP 200 with code 19024 is a refusal, and not tried again for that slot"),
+        ("rate-limited", [11232], True, "code 11232 is tried again later"),
+        ("server-error", ["500"], True, "a 500 is tried again"),
+        ("too-many-requests", ["429"], True, "a 429 is tried again after Retry-After"),
+        ("no-answer", ["drop"], False, "a connection cut after the message was sent is in doubt: not sent again"),
+        ("html", ["html"], False, "a page instead of an answer is not success"),
+        ("not-found", ["404"], False, "a 404 is not tried again")):
+    def _make(script, same):
+        return lambda t: refused_then_accepted(t, script, same)
+    _fn = _make(_script, _same)
+    _fn.__doc__ = _doc + "."
+    scenario(f"digest/{_name}")(_fn)
+
+
+@scenario("digest/slow")
+def slow(t):
+    """A slow answer holds nothing up: duties go on, no slot is sent twice."""
+    ns, sink = t.ns(), t.sink(("slow", 3), ("slow", 3))
+    crashing(t, ns)
+    both = config(t, sink, ns)
+    both.update(t.config(evicted=ns))
+    t.program(both)
+    t.until("the first message", lambda: sink.posts, 10)
+    gone = t.canary(ns, 2)
+    accepted(t, sink, 2, 20)
+    slots = [slot_of(p) for p in sink.posts]
+    assert len(set(slots)) == len(slots), slots
+    t.expect(deleted=[gone])
+
+
+@scenario("digest/chunks", timeout=90)
+def chunks(t):
+    """More than one message can hold: several, each within the bot's 20 KB, every workload exactly once."""
+    ns, sink = t.ns(), t.sink()
+    names = []
+    for i in range(250):
+        name = f"shop-{i:03d}-" + "x" * 40
+        t.objects.crash(t.objects.pod(ns, name), 5 + i)
+        names.append(name)
+    t.program(config(t, sink, ns, schedule="*/15 * * * * *"))
+    t.until("the last part", lambda: any(re.search(r"\((\d+)/\1\)", p.text) for p in sink.accepted), 45)
+    first = slot_of(sink.accepted[0])
+    parts = []
+    for post in sink.accepted:
+        if "as of" in post.text and slot_of(post) != first:
+            break
+        parts.append(post)
+    assert len(parts) > 1 and all(len(p.raw) <= 20 * 1024 for p in parts), [len(p.raw) for p in parts]
+    text = "\n".join(p.text for p in parts)
+    missing = [n for n in names if not re.search(rf"\d+\. {ns}/{n}", text)]
+    assert not missing, f"{len(missing)} workloads are missing, e.g. {missing[0]}"
+    heads = re.findall(rf"\d+\. {ns}/(\S+?)[: ]", text)
+    assert len(heads) == len(set(heads)), "a workload stands there twice"
+    gaps = [b.t - a.t for a, b in zip(parts, parts[5:])]
+    assert all(g >= 0.9 for g in gaps), f"more than 5 messages in a second: {gaps}"
+
+
+@scenario("digest/crash", timeout=120)
+def crash(t):
+    """SIGKILL of everything at every moment around a message: no slot is delivered twice."""
+    ns, sink = t.ns(), t.sink()
+    crashing(t, ns)
+    program = t.program(config(t, sink, ns))
+    for moment in ("on-arrival", "on-arrival", "after", "after", "random", "random"):
+        n = len(sink.posts)
+        if moment == "on-arrival":
+            sink.on_post = lambda _: program.kill_all()
+        t.until("a message", lambda: len(sink.posts) > n, 20)
+        sink.on_post = None
+        if moment == "random":
+            time.sleep(0.7)
+        if program.process.poll() is None:
+            program.kill_all()
+        program.start()
+    accepted(t, sink, len(sink.accepted) + 2, 20)
+    slots = [slot_of(p) for p in sink.posts]
+    assert len(set(slots)) == len(slots), f"a slot was sent twice: {slots}"
+
+
+@scenario("digest/reporter-crash", timeout=90)
+def reporter_crash(t):
+    """The same when only the reporter is killed."""
+    ns, sink = t.ns(), t.sink()
+    crashing(t, ns)
+    program = t.program(config(t, sink, ns))
+    for _ in range(3):
+        n = len(sink.posts)
+        sink.on_post = lambda _: program.kill("reporter")
+        t.until("a message", lambda: len(sink.posts) > n, 20)
+        sink.on_post = None
+    accepted(t, sink, len(sink.accepted) + 2, 30)
+    slots = [slot_of(p) for p in sink.posts]
+    assert len(set(slots)) == len(slots), f"a slot was sent twice: {slots}"

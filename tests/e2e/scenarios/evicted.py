@@ -1,0 +1,206 @@
+"""Duty deleteEvictedPod."""
+from harness.objects import pod_path
+from harness.proxy import Answer
+from harness.scenario import scenario
+
+
+def replace(t, pod, evict):
+    """Another pod takes the name, as a StatefulSet does it. Returns the new one."""
+    t.objects.force_delete(pod)
+    new = t.objects.pod(pod["metadata"]["namespace"], pod["metadata"]["name"])
+    return t.objects.evict(new) if evict else t.objects.run(new)
+
+
+def exact(pod):
+    return f"/pods/{pod['metadata']['name']}$"
+
+
+@scenario("evicted/acts")
+def acts(t):
+    """Evicted pods go, those there already and those that come; each with its row in the history."""
+    ns = t.ns()
+    early = [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
+    program = t.run(evicted=ns)
+    late = t.objects.pod(ns)
+    t.objects.run(late)
+    t.objects.evict(late)
+    for pod in early + [late]:
+        t.wait_write(pod)
+        row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="Evicted")
+        assert row["duty"] == "deleteEvictedPod" and row["ns"] == ns and row["name"] == pod["metadata"]["name"], row
+    t.expect(deleted=early + [late])
+
+
+@scenario("evicted/nothing-else")
+def nothing_else(t):
+    """Failed for another reason, Evicted in another phase, other spellings, Job pods, mirror pods, marked pods: all stay."""
+    ns = t.ns()
+    t.run(evicted=ns)
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "report", "uid": "0b6a3a44-0000-4000-8000-000000000001"}}
+    stay = [t.objects.evict(t.objects.pod(ns), reason) for reason in
+            ("Shutdown", "NodeAffinity", "evicted", "EvictedByVPA", "Evicted ", "Preempting", "UnexpectedAdmissionError")]
+    stay += [t.objects.evict(t.objects.pod(ns), phase=phase) for phase in ("Running", "Pending", "Succeeded")]
+    if not t.server.has_controllers:    # there the garbage collector takes a pod whose Job never was
+        stay.append(t.objects.evict(t.objects.pod(ns, owner=job)))
+    stay.append(t.objects.evict(t.objects.pod(ns, annotations={"kubernetes.io/config.mirror": "x"})))
+    stay.append(t.objects.evict(t.objects.pod(ns, annotations={"ops-pod-cleaner.io/ignore": "true"})))
+    stay.append(t.objects.run(t.objects.pod(ns)))
+    gone = t.canary(ns)
+    t.until("settled", lambda: True)
+    t.expect(deleted=[gone])
+    assert all(t.objects.get(p) for p in stay)
+
+
+@scenario("evicted/excluded-namespace")
+def excluded(t):
+    """excludeNamespaces beats a namespace that is named; one that is not named is not touched either."""
+    served, excluded_ns, other = t.ns(), t.ns(), t.ns()
+    config = t.config(evicted=[served, excluded_ns], excludeNamespaces=[excluded_ns])
+    t.policy.evicted = {served}
+    for ns in (excluded_ns, other):
+        t.objects.evict(t.objects.pod(ns))
+    program = t.program(config)
+    for ns in (excluded_ns, other):
+        t.objects.evict(t.objects.pod(ns))
+    gone = t.canary(served)
+    t.wait_history(program, ns=excluded_ns, reason="NamespaceExcluded")
+    t.expect(deleted=[gone])
+
+
+@scenario("evicted/every-namespace", alone=True)
+def every(t):
+    """"*" is every namespace but the default exclusions and excludeNamespaces."""
+    served, served2, excluded_ns = t.ns(), t.ns(), t.ns()
+    system = t.ns("kube-system")
+    config = t.config(evicted="*", excludeNamespaces=excluded_ns)
+    t.policy.evicted = {served, served2}
+    gone = [t.objects.evict(t.objects.pod(ns)) for ns in (served, served2)]
+    stay = [t.objects.evict(t.objects.pod(ns, f"{t.prefix}-stays")) for ns in (excluded_ns, system)]
+    program = t.program(config)
+    gone.append(t.canary(served))
+    for pod in gone:
+        t.wait_write(pod)
+    t.wait_history(program, ns="kube-system", reason="NamespaceProtected")
+    t.expect(deleted=gone)
+    assert all(t.objects.get(p) for p in stay)
+
+
+@scenario("evicted/better-before-read")
+def better_before_read(t):
+    """The pod is well again when the worker looks: nothing is written."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    hook = proxy.before("GET", exact(pod), lambda _: t.objects.run(pod) and None)
+    t.objects.evict(pod)
+    assert hook.ran.wait(10), "the worker never read the pod"
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NotEvicted")
+    gone = t.canary(ns)
+    t.expect(deleted=[gone])
+
+
+@scenario("evicted/better-before-write")
+def better_before_write(t):
+    """The pod is well again between the worker's read and its write: the precondition refuses, the second read too."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    hook = proxy.before("DELETE", exact(pod), lambda _: t.objects.run(pod) and None)
+    t.objects.evict(pod)
+    assert hook.ran.wait(10), "no DELETE was sent"
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NotEvicted")
+    gone = t.canary(ns)
+    t.expect(deleted=[gone], failed=[(pod, 409)])
+    assert t.objects.get(pod)
+
+
+@scenario("evicted/changed-before-write")
+def changed_before_write(t):
+    """Something else of the pod changed meanwhile: 409, read again, still evicted, deleted at its new version."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    path = pod_path(ns, pod["metadata"]["name"])
+    proxy.before("DELETE", exact(pod), lambda _: t.admin.patch(path, {"metadata": {"labels": {"x": "y"}}}) and None)
+    t.objects.evict(pod)
+    t.wait_write(pod, code=200)
+    t.expect(deleted=[pod], failed=[(pod, 409)])
+
+
+@scenario("evicted/name-reused-before-read")
+def reused_before_read(t):
+    """Another, healthy pod bears the name when the worker looks."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    new = []
+    hook = proxy.before("GET", exact(pod), lambda _: new.append(replace(t, pod, False)))
+    t.objects.evict(pod)
+    assert hook.ran.wait(10), "the worker never read the pod"
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="gone")
+    gone = t.canary(ns)
+    t.expect(deleted=[gone])
+    assert t.objects.get(new[0])
+
+
+@scenario("evicted/name-reused-before-write")
+def reused_before_write(t):
+    """A new pod takes the name after the read, and is evicted itself: the old uid's DELETE fails, its own succeeds."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    new = []
+    proxy.before("DELETE", exact(pod), lambda _: new.append(replace(t, pod, True)))
+    t.objects.evict(pod)
+    t.wait_write(pod, code=200)
+    t.expect(deleted=new, failed=[(pod, 409)])
+
+
+@scenario("evicted/forbidden")
+def forbidden(t):
+    """403 on the write: written down as forbidden, tried a few times with growing pauses, never in a hot loop."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    hook = proxy.before("DELETE", exact(pod), lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    t.objects.evict(pod)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="forbidden", reason="Forbidden")
+    t.never("more than 10 tries in 3 s", lambda: hook.calls > 10 and hook.calls, 3)
+    other = t.canary(ns)
+    t.expect(deleted=[other])
+
+
+@scenario("evicted/gone-before-read")
+def gone_before_read(t):
+    """Somebody else deletes it first: no write, and not an error."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    proxy.before("GET", exact(pod), lambda _: t.objects.force_delete(pod))
+    t.objects.evict(pod)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="gone")
+    t.expect()
+
+
+@scenario("evicted/gone-before-write")
+def gone_before_write(t):
+    """Somebody else deletes it between read and write: 404 counts as gone."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    proxy.before("DELETE", exact(pod), lambda _: t.objects.force_delete(pod))
+    t.objects.evict(pod)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="gone")
+    t.expect(failed=[(pod, 404)])
+
+
+@scenario("evicted/finalizer")
+def finalizer(t):
+    """An evicted pod with a finalizer is deleted once; it stays, and is neither stripped nor deleted again."""
+    ns = t.ns()
+    program = t.run(evicted=ns, terminating=ns, hours="1s")
+    pod = t.objects.evict(t.objects.pod(ns, finalizers=["example.com/keep"]))
+    t.wait_write(pod)
+    t.wait_history(program, uid=pod["metadata"]["uid"], reason="HasFinalizers")
+    t.expect(deleted=[pod])
+    assert t.objects.get(pod)["metadata"]["finalizers"] == ["example.com/keep"]

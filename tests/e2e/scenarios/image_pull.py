@@ -1,0 +1,286 @@
+"""Duty errImagePull."""
+import time
+
+from harness.objects import path_of
+from harness.proxy import Answer
+from harness.scenario import scenario
+
+
+def any_pod(ns):
+    return f"/namespaces/{ns}/pods/[^/]+$"
+
+
+def scale(workload):
+    return f"/{workload.name}/scale$"
+
+
+def make_kind(kind):
+    @scenario(f"image-pull/{kind.lower()}")
+    def acts(t):
+        """Scaled to zero once, through /scale, with the count from before in the history; never again."""
+        ns = t.ns()
+        program = t.run(image_pull=ns, hours="2s")
+        workload = t.objects.workload(kind, ns, 2)
+        begin = time.time()
+        workload.fail_to_pull()
+        request = t.wait_write(workload)
+        assert request.t >= begin + 2, f"acted {begin + 2 - request.t:.3f} s too early"
+        t.until("replicas 0", lambda: workload.wanted() == 0, 3)
+        row = t.wait_history(program, outcome="done", reason="CannotPullImage")
+        assert row["duty"] == "errImagePull" and row["replicas"] == 2 and workload.name in row["target"], row
+        time.sleep(1)
+        t.expect(scaled=[workload])
+    acts.__doc__ = f"{kind}: scaled to zero once, through /scale, and never again."
+
+
+for _kind in ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout", "Fleet"):
+    make_kind(_kind)
+
+
+@scenario("image-pull/no-scale")
+def no_scale(t):
+    """A controller of a kind without a scale subresource, and a pod without one: reported, nothing written."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s")
+    t.objects.workload("Widget", ns, 1).fail_to_pull()
+    bare = t.objects.fail_to_pull(t.objects.pod(ns))
+    t.wait_history(program, reason="KindNotScalable")
+    t.wait_history(program, uid=bare["metadata"]["uid"], reason="NoController")
+    t.expect()
+
+
+@scenario("image-pull/threshold")
+def threshold(t):
+    """Not one second before it has failed for `hours`; flips between ErrImagePull and ImagePullBackOff do not start anew."""
+    ns = t.ns()
+    t.run(image_pull=ns, hours="5s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    begin = time.time()
+    workload.fail_to_pull(reason="ErrImagePull")
+    while time.time() < begin + 4:
+        time.sleep(0.5)
+        workload.fail_to_pull(reason="ImagePullBackOff")
+        time.sleep(0.5)
+        workload.fail_to_pull(reason="ErrImagePull")
+        assert not t.writes(), "acted one second before the threshold"
+    request = t.wait_write(workload)
+    assert 0 <= request.t - begin - 5 < 3, f"acted {request.t - begin - 5:+.3f} s from the threshold"
+    t.expect(scaled=[workload])
+
+
+@scenario("image-pull/restart-keeps-the-clock")
+def clock(t):
+    """A restart of the program neither begins the wait anew nor shortens it."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="6s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    begin = time.time()
+    workload.fail_to_pull()
+    time.sleep(3)
+    program.kill_all()
+    program.start()
+    request = t.wait_write(workload, 12)
+    assert 0 <= request.t - begin - 6 < 2.5, f"acted {request.t - begin - 6:+.3f} s from the threshold"
+    t.expect(scaled=[workload])
+
+
+@scenario("image-pull/new-revision-starts-anew")
+def new_revision(t):
+    """A new rollout gets the whole time again."""
+    ns = t.ns()
+    t.run(image_pull=ns, hours="5s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    begin = time.time()
+    workload.fail_to_pull()
+    time.sleep(max(0, begin + 3 - time.time()))
+    workload.new_revision()
+    second = time.time()
+    workload.fail_to_pull()
+    t.never("acted on the old revision's clock", t.writes, second + 4.9 - time.time())
+    t.wait_write(workload)
+    t.expect(scaled=[workload])
+
+
+@scenario("image-pull/other-states")
+def other_states(t):
+    """Other waiting reasons, images pulled at last, ephemeral containers: none of them condemns a workload."""
+    ns = t.ns()
+    t.run(image_pull=ns, hours="1s")
+    for reason in ("CrashLoopBackOff", "ContainerCreating", "InvalidImageName", "ErrImageNeverPull", "PodInitializing"):
+        t.objects.workload("ReplicaSet", ns, 1).fail_to_pull(reason=reason)
+    evicted = t.objects.workload("ReplicationController", ns, 1)
+    for pod in evicted.pods():
+        t.objects.fail_to_pull(pod)
+        t.objects.status(pod, phase="Succeeded")
+    failing = t.objects.workload("Fleet", ns, 1)
+    failing.fail_to_pull()
+    t.wait_write(failing)
+    time.sleep(1)
+    t.expect(scaled=[failing])
+
+
+@scenario("image-pull/init-container")
+def init_container(t):
+    """An init container that cannot be pulled counts as well."""
+    ns = t.ns()
+    t.run(image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 1, init=("prepare",))
+    workload.fail_to_pull(container="prepare")
+    t.wait_write(workload)
+    t.expect(scaled=[workload])
+
+
+@scenario("image-pull/one-pod-ready")
+def one_ready(t):
+    """Never while any pod of the workload is Ready; when that one fails too, it acts."""
+    ns = t.ns()
+    t.run(image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 3)
+    ready, *failing = workload.pods()
+    t.objects.run(ready)
+    for pod in failing:
+        t.objects.fail_to_pull(pod)
+    t.never("acted although a pod is Ready", t.writes, 3)
+    t.objects.fail_to_pull(ready)
+    t.wait_write(workload, 15)
+    t.expect(scaled=[workload])
+
+
+@scenario("image-pull/old-revision-serves")
+def old_serves(t):
+    """A new revision that cannot be pulled beside an old one that serves: the workload stays."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+    for pod in workload.pods():
+        t.objects.run(pod)
+    for pod in workload.new_revision():
+        t.objects.fail_to_pull(pod)
+    t.wait_history(program, reason="WorkloadHasReadyPods")
+    t.never("acted although the old revision serves", t.writes, 2)
+    t.expect()
+
+
+@scenario("image-pull/not-all-fail")
+def not_all(t):
+    """One pod fails, another is still being created: not yet."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+    bad, creating = workload.pods()
+    t.objects.fail_to_pull(bad)
+    t.objects.fail_to_pull(creating, reason="ContainerCreating")
+    t.wait_history(program, reason="NotAllFailing")
+    t.never("acted although not all pods fail", t.writes, 1.5)
+    t.expect()
+
+
+@scenario("image-pull/already-zero")
+def already_zero(t):
+    """Nothing is written to a workload that wants no replicas already, however long its pods linger."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s")
+    workload = t.objects.workload("Fleet", ns, 1)
+    t.admin.patch(path_of("Fleet", ns, workload.name), {"spec": {"size": 0}})
+    workload.fail_to_pull()
+    t.wait_history(program, outcome="gone", reason="AlreadyZero")
+    t.expect()
+
+
+@scenario("image-pull/excluded-namespace")
+def excluded(t):
+    """excludeNamespaces beats a namespace that is named; one that is not named is not touched either."""
+    served, excluded_ns, other = t.ns(), t.ns(), t.ns()
+    config = t.config(image_pull=[served, excluded_ns], hours="1s", excludeNamespaces=[excluded_ns])
+    t.policy.image_pull = {served}
+    t.program(config)
+    for ns in (excluded_ns, other):
+        t.objects.workload("ReplicaSet", ns, 1).fail_to_pull()
+    workload = t.objects.workload("ReplicaSet", served, 1)
+    workload.fail_to_pull()
+    t.wait_write(workload)
+    time.sleep(1.5)
+    t.expect(scaled=[workload])
+
+
+@scenario("image-pull/better-before-read")
+def better(t):
+    """The image arrives between nomination and grant: the pods are Ready when the worker looks."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+    pods = workload.pods()
+    hook = proxy.before("GET", any_pod(ns), lambda _: [t.objects.run(p) for p in pods] and None)
+    workload.fail_to_pull()
+    assert hook.ran.wait(10), "the worker never read the pod"
+    t.wait_history(program, outcome="refused", ns=ns)
+    t.never("acted on a workload that is well", t.writes, 1.5)
+    t.expect()
+
+
+@scenario("image-pull/changed-before-write")
+def changed(t):
+    """Somebody scales the workload between the worker's read and its write: 409, then judged anew and done."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Fleet", ns, 1)
+    proxy.before("PATCH", scale(workload), lambda _: t.admin.patch(
+        path_of("Fleet", ns, workload.name), {"spec": {"size": 5}}) and None)
+    workload.fail_to_pull()
+    t.wait_write(workload, code=200)
+    row = t.wait_history(program, outcome="done")
+    assert row["replicas"] == 5, row
+    t.expect(scaled=[workload], failed=[(workload, 409)])
+
+
+@scenario("image-pull/name-reused")
+def reused(t):
+    """Another workload takes the name: its uid is not the one the pods name, it is not touched."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Fleet", ns, 1)
+    hook = proxy.before("GET", f"/fleets/{workload.name}$", lambda _: workload.replace() and None)
+    workload.fail_to_pull()
+    assert hook.ran.wait(10), "the worker never read the owner"
+    t.wait_history(program, outcome="refused", reason="OwnerUidDiffers")
+    t.expect()
+
+
+@scenario("image-pull/name-reused-before-write")
+def reused_before_write(t):
+    """The workload is replaced between the worker's read and its write: the precondition refuses."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("ReplicaSet", ns, 1)
+    hook = proxy.before("PATCH", scale(workload), lambda _: workload.replace() and None)
+    workload.fail_to_pull()
+    assert hook.ran.wait(10), "no PATCH was sent"
+    t.wait_write(workload)
+    time.sleep(1)
+    assert not [r for r in t.writes() if r.ok], "the new workload was scaled"
+    assert workload.wanted() == 1
+
+
+@scenario("image-pull/forbidden")
+def forbidden(t):
+    """403 on the write: written down as forbidden, never in a hot loop."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("ReplicaSet", ns, 1)
+    hook = proxy.before("PATCH", scale(workload), lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    workload.fail_to_pull()
+    t.wait_history(program, outcome="forbidden", reason="Forbidden")
+    t.never("more than 10 tries in 2 s", lambda: hook.calls > 10 and hook.calls, 2)
+    t.expect()
+
+
+@scenario("image-pull/gone-before-write")
+def gone(t):
+    """The workload is deleted between the worker's read and its write: 404 counts as gone."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Fleet", ns, 1)
+    proxy.before("PATCH", scale(workload), lambda _: workload.delete())
+    workload.fail_to_pull()
+    t.wait_history(program, outcome="gone", ns=ns)
+    t.expect(failed=[(workload, 404)])

@@ -1,0 +1,82 @@
+"""What a person or a monitor sees of a running program."""
+import http.client
+import json
+import socket
+
+from harness.scenario import scenario
+
+
+def fetch(port, path):
+    conn = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        conn.request("GET", path)
+        response = conn.getresponse()
+        return response.status, response.read().decode()
+    finally:
+        conn.close()
+
+
+@scenario("surface/metrics-and-health")
+def metrics(t):
+    """/healthz and /readyz answer 200, /metrics counts the action; the token and the bot's address are in none of it."""
+    ns = t.ns()
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    sink = t.sink()
+    restarts = {"namespaces": ns, "duration": "@every 1h", "apiurl": sink.url}
+    program = t.program(t.config(evicted=ns, restarts=restarts, metricsListen=f"127.0.0.1:{port}"))
+    t.expect(deleted=[t.canary(ns)])
+    t.until("/healthz", lambda: fetch(port, "/healthz")[0] == 200, 5)
+    t.until("/readyz", lambda: fetch(port, "/readyz")[0] == 200, 5)
+
+    def counted():
+        return [line for line in fetch(port, "/metrics")[1].splitlines()
+                if not line.startswith("#") and 'outcome="done"' in line and line.rsplit(" ", 1)[1] in ("1", "1.0")]
+    t.until("the action in /metrics", counted, 10)
+    assert fetch(port, "/nothing")[0] == 404
+    seen = fetch(port, "/metrics")[1] + program.log() + json.dumps(program.status()) + json.dumps(program.history())
+    for secret in (t.server.tokens["cleaner"], sink.url.rsplit("/", 1)[1] + "\""):
+        assert secret not in seen, "a secret is shown"
+
+
+@scenario("surface/explain")
+def explain(t):
+    """`explain NS/NAME` tells of a living pod why nothing, and until when, is done."""
+    ns = t.ns()
+    program = t.run(evicted=ns, terminating=ns, hours="1h")
+    running = t.objects.run(t.objects.pod(ns))
+    stuck = t.objects.pod(ns)
+    t.objects.stop_containers(stuck)
+    t.objects.terminate(stuck, 1)
+    t.canary(ns)
+    answer = program.ask("explain", f"{ns}/{running['metadata']['name']}", check=True).stdout
+    assert "NotEvicted" in answer and "NotTerminating" in answer, answer
+    answer = program.ask("explain", f"{ns}/{stuck['metadata']['name']}", check=True).stdout
+    assert "WaitingForThreshold" in answer, answer
+    missing = program.ask("explain", f"{ns}/nobody")
+    assert missing.returncode != 0 and missing.stderr.strip(), missing
+
+
+@scenario("surface/hostile-names")
+def hostile(t):
+    """Text of a pod's author with escapes and new lines: one line a log record, nothing raw in log or history."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s")
+    evil = 'no such image\n{"level":"error","msg":"forged"}\x1b[31mred\u202egnp'
+    workload = t.objects.workload("Fleet", ns, 1)
+    workload.fail_to_pull(message=evil)
+    t.wait_write(workload)
+    t.wait_history(program, outcome="done")
+    t.expect(scaled=[workload])
+    for line in program.log().splitlines():
+        assert json.loads(line)["msg"] != "forged", line
+    assert "\x1b" not in program.log() + program.ask("history").stdout
+
+
+@scenario("surface/nobody-is-running")
+def nobody(t):
+    """status and history without a running instance: a clear text and exit 69."""
+    program = t.program(t.config(evicted="nowhere"), start=False)
+    for command in ("status", "history"):
+        answer = program.ask(command)
+        assert answer.returncode == 69 and answer.stderr.strip() and not answer.stdout, answer

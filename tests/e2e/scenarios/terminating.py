@@ -1,0 +1,231 @@
+"""Duty deleteTerminatingPod."""
+import time
+
+from harness.objects import container_status, running
+from harness.proxy import Answer
+from harness.scenario import scenario
+from oracle.logs import parse_time
+
+OUT_OF_SERVICE = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
+
+
+def stuck(t, ns, grace=1, **how):
+    """A pod whose containers have ended and that nobody confirms; (pod, when its grace ends)."""
+    pod = t.objects.pod(ns, **how)
+    t.objects.stop_containers(pod)
+    pod = t.objects.terminate(pod, grace)
+    return pod, parse_time(pod["metadata"]["deletionTimestamp"])
+
+
+def exact(pod):
+    return f"/pods/{pod['metadata']['name']}$"
+
+
+@scenario("terminating/acts-at-the-threshold")
+def acts(t):
+    """Not one second before deletionTimestamp + hours, and then without any event: the deadline itself wakes it."""
+    ns = t.ns()
+    program = t.run(terminating=ns, hours="4s")
+    pod, deadline = stuck(t, ns)
+    long_grace, long_deadline = stuck(t, ns, grace=4)
+    t.never("acted one second before the threshold", lambda: t.writes(), deadline + 4 - 1 - time.time())
+    first = t.wait_write(pod)
+    second = t.wait_write(long_grace)
+    for request, due in ((first, deadline + 4), (second, long_deadline + 4)):
+        assert 0 <= request.t - due < 2.5, f"acted {request.t - due:+.3f} s from the threshold"
+    row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="StuckTerminating")
+    assert row["duty"] == "deleteTerminatingPod", row
+    t.expect(forced=[pod, long_grace])
+
+
+@scenario("terminating/already-late")
+def late(t):
+    """Stuck for longer than the threshold before the program starts: it acts at once."""
+    ns = t.ns()
+    pod, deadline = stuck(t, ns)
+    time.sleep(max(0, deadline + 2.1 - time.time()))
+    t.run(terminating=ns, hours="1s")
+    t.wait_write(pod, 3)
+    t.expect(forced=[pod])
+
+
+@scenario("terminating/where-force-is-safe")
+def safe(t):
+    """Node gone; node out of service; node Ready and no container running. Everything else is refused, with its reason."""
+    ns = t.ns()
+    program = t.run(terminating=ns, hours="1s")
+    forced, refused = [], {}
+
+    def put(name, node, run=False, claim=False):
+        volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}] if claim else []
+        pod = t.objects.pod(ns, name, node=node, volumes=volumes)
+        t.objects.run(pod, ready=False) if run else t.objects.stop_containers(pod)
+        return pod
+
+    ready, unknown, gone = t.objects.node("True"), t.objects.node("Unknown"), t.objects.node(None)
+    false, out = t.objects.node("False"), t.objects.node("True", [OUT_OF_SERVICE])
+    for pod in (put("ready-stopped", ready), put("gone-running", gone, True), put("out-running", out, True)):
+        forced.append(t.objects.terminate(pod, 1))
+    for pod, reason in ((put("ready-running", ready, True), "ContainerRunning"),
+                        (put("unknown-stopped", unknown), "NodeNotReady"),
+                        (put("unknown-running", unknown, True), "NodeNotReady"),
+                        (put("false-claim", false, claim=True), "NodeNotReady")):
+        refused[t.objects.terminate(pod, 1)["metadata"]["uid"]] = reason
+    silent = t.objects.terminate(t.objects.pod(ns, "no-status", node=ready), 1)
+    refused[silent["metadata"]["uid"]] = "ForceNotSafe"
+    for pod in forced:
+        t.wait_write(pod)
+    for uid, reason in refused.items():
+        t.wait_history(program, uid=uid, reason=reason)
+    t.expect(forced=forced)
+
+
+@scenario("terminating/unreachable-nodes")
+def unreachable(t):
+    """unreachableNodes: true forces also where the node does not answer."""
+    ns = t.ns()
+    config = t.config(terminating=ns, hours="1s")
+    config["deleteTerminatingPod"]["unreachableNodes"] = True
+    t.program(config)
+    pod = t.objects.run(t.objects.pod(ns, node=t.objects.node("Unknown")), ready=False)
+    pod = t.objects.terminate(pod, 1)
+    t.wait_write(pod)
+    t.expect(forced=[pod])
+
+
+@scenario("terminating/finalizers")
+def finalizers(t):
+    """A pod held by finalizers is reported with their names, never stripped and never forced."""
+    ns = t.ns()
+    program = t.run(terminating=ns, hours="1s")
+    pod, _ = stuck(t, ns, finalizers=["example.com/backup", "example.com/network"])
+    other, _ = stuck(t, ns)
+    row = t.wait_history(program, uid=pod["metadata"]["uid"], reason="HasFinalizers")
+    assert "example.com/backup" in row["detail"], row
+    t.wait_write(other)
+    t.expect(forced=[other])
+    assert len(t.objects.get(pod)["metadata"]["finalizers"]) == 2
+
+
+@scenario("terminating/excluded-namespace")
+def excluded(t):
+    """excludeNamespaces beats a namespace that is named; one that is not named is not touched either."""
+    served, excluded_ns, other = t.ns(), t.ns(), t.ns()
+    config = t.config(terminating=[served, excluded_ns], hours="1s", excludeNamespaces=[excluded_ns])
+    t.policy.terminating = {served}
+    t.program(config)
+    for ns in (excluded_ns, other):
+        stuck(t, ns)
+    pod, _ = stuck(t, served)
+    t.wait_write(pod)
+    time.sleep(1.5)
+    t.expect(forced=[pod])
+
+
+@scenario("terminating/better-before-read")
+def better(t):
+    """A container turns out to run when the worker looks: force is not safe any more."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, terminating=ns, hours="1s")
+    pod = t.objects.pod(ns)
+    t.objects.stop_containers(pod)
+    hook = proxy.before("GET", exact(pod), lambda _: t.objects.status(
+        pod, containerStatuses=[container_status("main", running(), started=True)]) and None)
+    t.objects.terminate(pod, 1)
+    assert hook.ran.wait(10), "the worker never read the pod"
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="ContainerRunning")
+    t.expect()
+
+
+@scenario("terminating/node-lost-before-read")
+def node_lost(t):
+    """The node stops answering between nomination and grant."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, terminating=ns, hours="1s")
+    node = t.objects.node("True")
+    pod = t.objects.pod(ns, node=node)
+    t.objects.stop_containers(pod)
+    hook = proxy.before("GET", exact(pod), lambda _: t.server.node(node, "Unknown"))
+    t.objects.terminate(pod, 1)
+    assert hook.ran.wait(10), "the worker never read the pod"
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NodeNotReady")
+    t.expect()
+
+
+@scenario("terminating/name-reused")
+def reused(t):
+    """The pod goes and another takes its name, before the read and before the write: the new one lives."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, terminating=ns, hours="1s")
+    new = []
+
+    def replace(pod):
+        t.objects.force_delete(pod)
+        new.append(t.objects.run(t.objects.pod(ns, pod["metadata"]["name"])))
+
+    before_read, before_write = t.objects.pod(ns), t.objects.pod(ns)
+    proxy.before("GET", exact(before_read), lambda _: replace(before_read))
+    proxy.before("DELETE", exact(before_write), lambda _: replace(before_write))
+    for pod in (before_read, before_write):
+        t.objects.stop_containers(pod)
+        t.objects.terminate(pod, 1)
+    for pod in (before_read, before_write):
+        t.wait_history(program, uid=pod["metadata"]["uid"], outcome="gone")
+    t.expect(failed=[(before_write, 409)])
+    assert len(new) == 2 and all(t.objects.get(p) for p in new)
+
+
+@scenario("terminating/forbidden")
+def forbidden(t):
+    """403 on the write: written down as forbidden, never in a hot loop."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, terminating=ns, hours="1s")
+    pod = t.objects.pod(ns)
+    hook = proxy.before("DELETE", exact(pod), lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    t.objects.stop_containers(pod)
+    t.objects.terminate(pod, 1)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="forbidden", reason="Forbidden")
+    t.never("more than 10 tries in 2 s", lambda: hook.calls > 10 and hook.calls, 2)
+    t.expect()
+
+
+@scenario("terminating/gone")
+def gone(t):
+    """The kubelet confirms at last, before the read and before the write."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, terminating=ns, hours="1s")
+    before_read, before_write = t.objects.pod(ns), t.objects.pod(ns)
+    proxy.before("GET", exact(before_read), lambda _: t.objects.force_delete(before_read))
+    proxy.before("DELETE", exact(before_write), lambda _: t.objects.force_delete(before_write))
+    for pod in (before_read, before_write):
+        t.objects.stop_containers(pod)
+        t.objects.terminate(pod, 1)
+    for pod in (before_read, before_write):
+        t.wait_history(program, uid=pod["metadata"]["uid"], outcome="gone")
+    t.expect(failed=[(before_write, 404)])
+
+
+@scenario("terminating/volumes")
+def volumes(t):
+    """A claim whose volume is attached to the node is refused; one that is attached nowhere is not."""
+    ns = t.ns()
+    program = t.run(terminating=ns, hours="1s")
+    node = t.objects.node("True")
+    pods = {}
+    for name in ("attached", "detached"):
+        t.admin.post(f"/api/v1/namespaces/{ns}/persistentvolumeclaims", {
+            "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
+            "spec": {"accessModes": ["ReadWriteOnce"], "volumeName": f"{t.prefix}-{name}", "storageClassName": "",
+                     "resources": {"requests": {"storage": "1Gi"}}}})
+        pods[name] = t.objects.pod(ns, name, node=node,
+                                   volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": name}}])
+        t.objects.stop_containers(pods[name])
+    t.admin.post("/apis/storage.k8s.io/v1/volumeattachments", {
+        "apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": t.prefix},
+        "spec": {"attacher": "csi.example.com", "nodeName": node,
+                 "source": {"persistentVolumeName": f"{t.prefix}-attached"}}})
+    for pod in pods.values():
+        t.objects.terminate(pod, 1)
+    t.wait_write(pods["detached"])
+    t.wait_history(program, uid=pods["attached"]["metadata"]["uid"], reason="VolumeAttached")
+    t.expect(forced=[pods["detached"]])

@@ -1,0 +1,119 @@
+"""Trouble on the way to the API server."""
+import time
+
+from harness.proxy import DROP, Answer
+from harness.scenario import scenario
+
+PAGE = Answer(200, b"<html><body>please log in</body></html>", kind="text/html")
+
+
+def exact(pod):
+    return f"/pods/{pod['metadata']['name']}$"
+
+
+@scenario("wire/connections-cut")
+def cut(t):
+    """All connections are cut again and again: the watch comes back, nothing is lost or doubled."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, evicted=ns)
+    pods = []
+    for _ in range(8):
+        pods.append(t.objects.evict(t.objects.pod(ns)))
+        time.sleep(0.15)
+        proxy.cut()
+    for pod in pods:
+        t.wait_write(pod, 20)
+    t.expect_success(deleted=pods)
+
+
+@scenario("wire/answer-lost")
+def answer_lost(t):
+    """The server deleted the pod, its answer never came: the worker looks again and sends no second DELETE."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    proxy.after("DELETE", exact(pod), lambda _: DROP)
+    t.objects.evict(pod)
+    t.wait_write(pod)
+    t.until("its end in the history", lambda: [r for r in program.history() if r["uid"] == pod["metadata"]["uid"]
+                                               and r["outcome"] in ("done", "gone", "unconfirmed")], 10)
+    gone = t.canary(ns)
+    t.expect(deleted=[pod, gone])
+
+
+@scenario("wire/server-errors")
+def errors(t):
+    """500, 503, 429 with Retry-After and a lost request before the write: tried again, deleted once."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, evicted=ns)
+    answers = [Answer(500, reason="InternalError"), Answer(503, reason="ServiceUnavailable"), DROP,
+               Answer(429, reason="TooManyRequests", headers=("Retry-After: 1",))]
+    pods = []
+    for answer in answers:
+        pod = t.objects.pod(ns)
+        proxy.before("DELETE", exact(pod), lambda _, answer=answer: answer)
+        pods.append(t.objects.evict(pod))
+    for pod in pods:
+        t.wait_write(pod, 20)
+    t.expect(deleted=pods)
+
+
+@scenario("wire/retry-after")
+def retry_after(t):
+    """A 429 with Retry-After is honoured."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    asked = []
+    proxy.before("DELETE", exact(pod), lambda _: asked.append(time.time()) or Answer(
+        429, reason="TooManyRequests", headers=("Retry-After: 2",)))
+    t.objects.evict(pod)
+    request = t.wait_write(pod, 20)
+    assert request.t - asked[0] >= 1.9, f"came back after {request.t - asked[0]:.2f} s"
+    t.expect(deleted=[pod])
+
+
+@scenario("wire/page-instead-of-a-pod")
+def page(t):
+    """A login page with status 200 where a pod should be: no write on it, then the real answer counts."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    pod = t.objects.pod(ns)
+    hook = proxy.before("GET", exact(pod), lambda _: PAGE, times=2)
+    t.objects.evict(pod)
+    assert hook.ran.wait(10)
+    t.wait_write(pod, 20)
+    t.expect(deleted=[pod])
+    assert program.is_ready()
+
+
+@scenario("wire/watch-expired")
+def expired(t):
+    """410 on the watch: listed again; what changed meanwhile is acted on."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    lists = program.status()["clusters"][0]["lists"]
+    hook = proxy.before("GET", r"^/api/v1/pods$", lambda _: Answer(410, reason="Expired"), times=1)
+    proxy.cut()
+    assert hook.ran.wait(10), "it did not come back"
+    gone = t.canary(ns, 20)
+    t.expect(deleted=[gone])
+    t.until("another list", lambda: program.status()["clusters"][0]["lists"] > lists, 10)
+
+
+@scenario("wire/absent-at-start", timeout=90)
+def absent(t):
+    """The API server cannot be reached when the program starts: it stays up and goes to work when it can."""
+    ns, proxy = t.ns(), t.proxy()
+    hook = proxy.before("GET", r".*", lambda _: DROP, times=10**6)
+    program = t.program(t.config(evicted=ns), t.kubeconfig(proxy=proxy), start=False)
+    program.start(wait=False)
+    pod = t.objects.evict(t.objects.pod(ns))
+    t.until("it tries", lambda: hook.calls > 2, 15)
+    time.sleep(2)
+    assert program.process.poll() is None, f"it ended with {program.process.returncode}"
+    assert hook.calls < 60, f"{hook.calls} tries in 2 s"
+    assert not program.is_ready()
+    hook.times = 0
+    t.wait_write(pod, 40)
+    t.expect(deleted=[pod])

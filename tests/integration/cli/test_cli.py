@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""The commands that need no running instance, as a person or a script meets them: output, exit codes, help, bad input."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = sys.argv[1]
+HOME = tempfile.mkdtemp(prefix="opc-cli-")
+ORIGINAL = """errImagePull:
+  namespaces: default
+  hours: 5s
+  status: ErrImagePull,ImagePullBackOff
+  enable: true
+tooManyRestart:
+  namespaces: default
+  hours: 1s
+  status: CrashLoopBackOff,Error,Completed,RunContainerError
+  counts: 2
+  duration: "*/3 * * * * *"
+  msgtitle: "pod重启次数过多"
+  apiurl: "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx"
+  enable: false
+delteEvictedPod:
+  namespaces: default
+  enable: true
+delteTerminatingPod:
+  namespaces: default
+  hours: 2m
+  enable: true
+"""
+POD = """apiVersion: v1
+kind: Pod
+metadata:
+  name: web-1
+  namespace: default
+  uid: 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0
+  resourceVersion: "7"
+  creationTimestamp: "2026-01-01T00:00:00Z"
+  ownerReferences:
+  - {apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: aaaaaaaa-4b5a-6978-8796-a5b4c3d2e1f0, controller: true}
+spec:
+  nodeName: node-1
+  containers: [{name: app, image: x}]
+status:
+  phase: Failed
+  reason: Evicted
+"""
+
+
+def call(*args, code=0, stdin=None, env=None):
+    r = subprocess.run([PROGRAM, *args], input=stdin, capture_output=True, text=True, timeout=30,
+                       env={"HOME": HOME, "PATH": os.environ["PATH"], **(env or {})}, cwd=HOME)
+    assert r.returncode == code, (args, r.returncode, r.stdout, r.stderr)
+    assert "\x1b" not in r.stdout + r.stderr, ("ANSI in a pipe", args)
+    return r.stdout if code == 0 else r.stdout + r.stderr
+
+
+def write(name, text):
+    path = pathlib.Path(HOME, name)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def every_command_has_help():
+    names = re.findall(r"^  (\w+) ", call("--help"), re.M)
+    assert {"run", "status", "history", "explain", "reload", "config", "cron", "version"} <= set(names), names
+    for name in names:
+        if name != "version":
+            assert f"usage: ops-pod-cleaner {name}" in call(name, "--help")
+
+
+def version():
+    assert re.match(r"ops-pod-cleaner \d+\.\d+\.\d+ \(\w+\)$", call("version").strip())
+    assert call("--version") == call("version")
+
+
+def misuse_is_64_and_helps():
+    assert "did you mean 'history'" in call("histroy", code=64)
+    assert "usage" in call(code=64)
+    for args in (("status", "--nonsense"), ("cron",), ("cron", "next"), ("config",), ("config", "check"), ("explain",),
+                 ("history", "--since", "yesterday"), ("history", "--limit", "0"), ("history", "--duty", "x"),
+                 ("status", "-o", "xml"), ("run", "extra"), ("explain", "nonamespace")):
+        assert "--help" in call(*args, code=64), args
+
+
+def original_configuration_is_ok():
+    out = call("config", "check", write("config.yml", ORIGINAL))
+    assert re.search(r"config\.yml: ok$", out, re.M), out
+    assert "error" not in out
+
+
+def errors_have_a_place_and_a_remedy():
+    bad = write("bad.yml", "errImagePull:\n  hours: 1d\n  enabel: true\ndeleteEvictedPod: {enable: true}\n"
+                           "delteEvictedPod: {enable: true}\n")
+    out = call("config", "check", bad, code=78)
+    assert re.search(r"bad\.yml:2:10: .*24h", out) and re.search(r"bad\.yml:3:3: .*did you mean enable", out), out
+    assert re.search(r"bad\.yml:5:1: .*two spellings", out), out
+
+
+def files_that_are_no_configuration():
+    cases = {"absent.yml": None, "binary.yml": b"\x00\x01\xff", "bomb.yml": "a: &a [x]\nb: [*a,*a]\n",
+             "huge.yml": b"#" * (100 << 20), "empty.yml": "", "tab.yml": "errImagePull:\n\tenable: true\n"}
+    for name, text in cases.items():
+        path = str(pathlib.Path(HOME, name)) if text is None else write(name, text)
+        if name == "empty.yml":
+            continue  # nothing is set: valid
+        out = call("config", "check", path, code=78)
+        assert name in out and len(out) < 2000, (name, out[:500])
+    os.unlink(os.path.join(HOME, "huge.yml"))
+    os.mkfifo(os.path.join(HOME, "fifo.yml"))
+    call("config", "check", os.path.join(HOME, "fifo.yml"), code=78)
+    call("config", "check", HOME, code=78)
+
+
+def effective_configuration_reads_back_and_hides_secrets():
+    path = write("config.yml", ORIGINAL)
+    out = call("config", "print", path)
+    assert "hook/xxxx" not in out and "hidden" in out, out
+
+
+def every_key_is_explained():
+    out = call("config", "help")
+    assert out == call("--help-config")
+    for key in ("errImagePull.hours", "mode", "excludeNamespaces", "clusters", "sandbox", "stateDir", "metricsListen"):
+        assert key in out, key
+
+
+def cron_next():
+    at = ("--from", "2026-01-01T00:00:00Z")
+    assert call("cron", "next", "*/3 * * * * *", *at, "--count", "2").split() == ["2026-01-01T00:00:03Z", "2026-01-01T00:00:06Z"]
+    assert call("cron", "next", "0 9 * * 1", *at, "--count", "1", "--timezone", "Asia/Shanghai").strip() == "2026-01-05T09:00:00+08:00"
+    assert call("cron", "next", "@daily", *at, "--count", "1").strip() == "2026-01-02T00:00:00Z"
+    assert call("cron", "next", "@every 90s", *at, "--count", "1").strip() == "2026-01-01T00:01:30Z"
+    assert call("cron", "next", "0 0 0 30 2 *", *at) == ""  # the 30th of February: never
+    out = call("cron", "next", "0 61 * * * *", code=65)
+    assert out.splitlines()[1].startswith("  ^ 61"), out
+    assert "time zone 'Mars/Olympus'" in call("cron", "next", "@daily", "--timezone", "Mars/Olympus", code=65)
+
+
+def explain_offline():
+    config, pod = write("config.yml", ORIGINAL), write("pod.yml", POD)
+    rows = json.loads(call("explain", "--config", config, "-f", pod, "--now", "2026-01-02T00:00:00Z", "-o", "json"))
+    assert [r["duty"] for r in rows] == ["deleteEvictedPod", "deleteTerminatingPod", "errImagePull", "tooManyRestart"], rows
+    assert rows[0]["verdict"] == "act" and rows[0]["reason"] == "Evicted" and rows[0]["pod"] == "default/web-1", rows[0]
+    assert all(r["verdict"] != "act" for r in rows[1:]), rows
+    table = call("explain", "--config", config, "-f", "-", stdin=POD)
+    assert table.splitlines()[0].split()[:3] == ["POD", "DUTY", "VERDICT"], table
+
+
+def explain_threshold_by_the_second():
+    config = write("config.yml", ORIGINAL)
+    pod = write("stuck.yml", POD.replace("  creationTimestamp", '  deletionTimestamp: "2026-01-01T10:00:00Z"\n'
+                                         "  deletionGracePeriodSeconds: 30\n  creationTimestamp")
+                .replace("phase: Failed\n  reason: Evicted", "phase: Running"))
+
+    def verdict(now):
+        rows = json.loads(call("explain", "--config", config, "-f", pod, "--now", now, "-o", "json"))
+        return next(r for r in rows if r["duty"] == "deleteTerminatingPod")
+
+    wait = verdict("2026-01-01T10:01:59Z")
+    assert wait["verdict"] == "wait" and wait["until"].startswith("2026-01-01T10:02:00"), wait
+    assert verdict("2026-01-01T10:02:01Z")["verdict"] == "act"
+
+
+def explain_refuses_what_is_no_pod():
+    config = write("config.yml", ORIGINAL)
+    for text, part in (("kind: Service\nmetadata: {name: x, uid: y}\n", "is a Service"), ("", "empty"), ("[1", "did not find"),
+                       ("a: &x 1\nb: *x\n", "aliases"), ("kind: Pod\n", "is no pod"), ("\x00", "")):
+        assert part in call("explain", "--config", config, "-f", write("odd.yml", text), code=65), text
+
+
+def run_names_what_it_takes_and_what_is_wrong():
+    # The original's file in the working directory is taken where the default does not exist.
+    write("config.yml", "errImagePull: {hours: 1d}\n")
+    env = {"XDG_RUNTIME_DIR": HOME, "XDG_CONFIG_HOME": HOME + "/none", "XDG_STATE_HOME": HOME + "/state"}
+    options = () if os.geteuid() else ("--control-socket", HOME + "/s/control.sock", "--config", HOME + "/config.yml")
+    out = call("run", *options, code=78, env=env)
+    assert "config.yml:1:23" in out and "24h" in out, out
+
+
+def one_dash_as_in_the_original():
+    write("config.yml", ORIGINAL)
+    for flag in ("-kubeconfig", "--kubeconfig"):
+        out = call("run", "--config", HOME + "/config.yml", "--control-socket", HOME + "/s/control.sock", "--state-dir",
+                   HOME + "/state", flag, HOME + "/no-such-kubeconfig", code=78)
+        assert "no-such-kubeconfig" in out, out
+
+
+CASES = [every_command_has_help, version, misuse_is_64_and_helps, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
+         files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
+         explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod,
+         run_names_what_it_takes_and_what_is_wrong, one_dash_as_in_the_original]
+
+
+def main():
+    failed = 0
+    for case in CASES:
+        try:
+            case()
+            print(f"ok {case.__name__}", flush=True)
+        except Exception as e:  # noqa: BLE001 - every failure is reported the same way
+            failed += 1
+            print(f"FAIL {case.__name__}: {type(e).__name__}: {e}", flush=True)
+    print(f"{len(CASES) - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(failed != 0)
+
+
+main()

@@ -1,0 +1,371 @@
+/* play.c - see play.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/integration/reporter/play.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "base/xalloc.h"
+
+#define WAIT_MS 20000
+
+const char *play_executable;
+
+static int listen_any(unsigned *ret_port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	socklen_t len = sizeof(a);
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(listen(fd, 16), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	*ret_port = ntohs(a.sin_port);
+	return fd;
+}
+
+void play_init(struct play *p)
+{
+	*p = (struct play){ .fd = -1 };
+	(void)snprintf(p->dir, sizeof(p->dir), "/tmp/opc-play-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(p->dir));
+	(void)snprintf(p->log, sizeof(p->log), "%s.log", p->dir);
+	p->bot = listen_any(&p->bot_port);
+}
+
+void play_done(struct play *p)
+{
+	DIR *d = opendir(p->dir);
+	const struct dirent *e;
+	char path[512];
+
+	if (p->pid > 0)
+		play_kill(p);
+	while (d && (e = readdir(d))) {
+		(void)snprintf(path, sizeof(path), "%s/%s", p->dir, e->d_name);
+		(void)unlink(path);
+	}
+	if (d)
+		(void)closedir(d);
+	(void)rmdir(p->dir);
+	(void)unlink(p->log);
+	(void)close(p->bot);
+}
+
+/* -- the process ----------------------------------------------------------------------------------------- */
+
+static _Noreturn void become(const struct play *p, int channel)
+{
+	char *const argv[] = { (char *)(uintptr_t)play_executable, NULL };
+	char *const env[] = { (char *)(uintptr_t) "OPC_LOG_FORMAT=json",
+			      (char *)(uintptr_t) "UBSAN_OPTIONS=halt_on_error=1", NULL };
+	const int log = open(p->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	if (log < 0 || dup2(log, 2) < 0 || dup2(channel, 3) < 0)
+		_exit(126);
+	(void)fcntl(3, F_SETFD, 0); /* when it was 3 already */
+	for (int fd = 4; fd < 64; fd++)
+		(void)close(fd);
+	(void)execve(play_executable, argv, env);
+	_exit(127);
+}
+
+void play_spawn(struct play *p)
+{
+	int sv[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sv), 0);
+	p->pid = fork();
+	ck_assert_int_ge(p->pid, 0);
+	if (p->pid == 0)
+		become(p, sv[1]);
+	(void)close(sv[1]);
+	p->fd = sv[0];
+	p->phase = PH_HELLO;
+}
+
+size_t play_start(struct play *p)
+{
+	struct settings s;
+	struct msg m;
+	size_t open = 0;
+
+	play_spawn(p);
+	play_recv_type(p, MSG_HELLO, &m);
+	p->phase = PH_SETUP;
+	play_settings(p, &s);
+	play_send_settings(p, &s, 1);
+	settings_done(&s);
+	play_recv_type(p, MSG_READY, &m);
+	(void)snprintf(p->sandbox, sizeof(p->sandbox), "%s", m.u.ready.sandbox);
+	p->phase = PH_RUN;
+	for (;; open++) {
+		play_recv(p, &m);
+		if (m.type == MSG_OPEN_END)
+			return open;
+		ck_assert_int_eq(m.type, MSG_OPEN_INTENT);
+	}
+}
+
+int play_wait(struct play *p)
+{
+	int status = 0;
+
+	for (int i = 0; i < WAIT_MS / 10; i++) {
+		if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
+			(void)close(p->fd);
+			p->pid = 0;
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+		}
+		(void)usleep(10000);
+	}
+	ck_abort_msg("the reporter does not end");
+}
+
+void play_kill(struct play *p)
+{
+	(void)kill(p->pid, SIGKILL);
+	(void)play_wait(p);
+}
+
+/* -- the channel ----------------------------------------------------------------------------------------- */
+
+static char *text(const char *s)
+{
+	return xstrdup(s);
+}
+
+void play_settings(const struct play *p, struct settings *s)
+{
+	settings_init(s);
+	s->state_dir = text(p->dir);
+	s->metrics_listen = text("127.0.0.1:0");
+	s->history_days = 30;
+	s->sandbox = SANDBOX_AUTO;
+	str_list_add(&s->cluster_names, "prod", 4);
+	free(s->msg_title);
+	s->msg_title = text("pod重启次数过多");
+	free(s->schedule);
+	s->schedule = text(p->schedule ? p->schedule : "@daily");
+	s->policy.duty[DUTY_RESTARTS].enable = p->schedule != NULL;
+	s->policy.duty[DUTY_RESTARTS].counts = 5;
+	str_list_add(&s->policy.duty[DUTY_RESTARTS].status, "Error", 5);
+	str_list_add(&s->policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
+	s->api_secret = text("demo-secret");
+	s->api_url = xasprintf("http://127.0.0.1:%u/hook/" PLAY_SECRET, p->bot_port);
+}
+
+static void send_frame(struct play *p, const struct msg *m, int fd)
+{
+	uint8_t frame[IPC_FRAME_MAX];
+	struct iovec iov = { frame, msg_encode(m, frame) };
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		mh.msg_control = control.room;
+		mh.msg_controllen = sizeof(control.room);
+		control.h.cmsg_level = SOL_SOCKET;
+		control.h.cmsg_type = SCM_RIGHTS;
+		control.h.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.h), &fd, sizeof(fd));
+	}
+	ck_assert_int_eq(sendmsg(p->fd, &mh, MSG_NOSIGNAL), (ssize_t)iov.iov_len);
+}
+
+void play_send(struct play *p, const struct msg *m)
+{
+	send_frame(p, m, -1);
+}
+
+void play_send_settings(struct play *p, const struct settings *s, uint64_t generation)
+{
+	const struct msg m = { .type = MSG_SETTINGS,
+			       .u.settings = { .generation = generation, .cluster = CLUSTERS_MAX } };
+	const int fd = settings_write_blob(s, ROLE_REPORTER);
+
+	ck_assert_int_ge(fd, 0);
+	send_frame(p, &m, fd);
+	(void)close(fd);
+}
+
+bool play_recv_within(struct play *p, int ms, struct msg *ret)
+{
+	for (;;) {
+		uint8_t frame[IPC_FRAME_MAX];
+		struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+		const char *field = NULL;
+
+		if (poll(&pfd, 1, ms) <= 0)
+			return false;
+		const ssize_t n = recv(p->fd, frame, sizeof(frame), 0);
+
+		ck_assert_msg(n > 0, "the reporter ended");
+		const int r =
+			msg_decode(ROLE_REPORTER, ROLE_SUPERVISOR, p->phase, frame, (size_t)n, ret, &field);
+
+		ck_assert_msg(r == 0, "the reporter broke the protocol: %d, field %s", r,
+			      field ? field : "-");
+		if (ret->type != MSG_HEARTBEAT)
+			return true;
+	}
+}
+
+void play_recv(struct play *p, struct msg *ret)
+{
+	ck_assert_msg(play_recv_within(p, WAIT_MS, ret), "no message came");
+}
+
+void play_recv_type(struct play *p, enum msg_type type, struct msg *ret)
+{
+	do
+		play_recv(p, ret);
+	while (ret->type != type);
+}
+
+/* -- the bot --------------------------------------------------------------------------------------------- */
+
+/* Read until the head and Content-Length bytes of body are there. */
+static char *read_request(int fd)
+{
+	char *buf = xcalloc(1, 1 << 20);
+	size_t have = 0;
+
+	for (;;) {
+		struct pollfd pfd = { .fd = fd, .events = POLLIN };
+		const char *body = strstr(buf, "\r\n\r\n"), *length = strcasestr(buf, "\r\nContent-Length: ");
+		uint64_t n = 0;
+
+		if (body && length) {
+			length += strlen("\r\nContent-Length: ");
+			ck_assert_int_eq(str_to_u64(length, strcspn(length, "\r"), &n), 0);
+			if (have >= (size_t)(body + 4 - buf) + n)
+				return buf;
+		}
+		ck_assert_int_gt(poll(&pfd, 1, WAIT_MS), 0);
+		const ssize_t got = read(fd, buf + have, (1 << 20) - 1 - have);
+
+		ck_assert_int_gt(got, 0);
+		have += (size_t)got;
+	}
+}
+
+int play_bot_request(struct play *p, char **ret_body)
+{
+	struct pollfd pfd = { .fd = p->bot, .events = POLLIN };
+
+	ck_assert_msg(poll(&pfd, 1, WAIT_MS) > 0, "no request to the bot came");
+	const int conn = accept4(p->bot, NULL, NULL, SOCK_CLOEXEC);
+	char *request = read_request(conn);
+
+	ck_assert_msg(strncmp(request, "POST /hook/" PLAY_SECRET " HTTP/1.1\r\n", 30) == 0, "%.60s", request);
+	*ret_body = text(strstr(request, "\r\n\r\n") + 4);
+	free(request);
+	return conn;
+}
+
+void play_bot_answer(int conn, const char *status, const char *body)
+{
+	char *answer = xasprintf("HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: "
+				 "%zu\r\nConnection: close\r\n\r\n%s",
+				 status, strlen(body), body);
+
+	(void)send(conn, answer, strlen(answer), MSG_NOSIGNAL);
+	free(answer);
+	(void)close(conn);
+}
+
+bool play_bot_idle(struct play *p, int ms)
+{
+	struct pollfd pfd = { .fd = p->bot, .events = POLLIN };
+
+	return poll(&pfd, 1, ms) == 0;
+}
+
+/* -- the listener and the log ---------------------------------------------------------------------------- */
+
+static char *read_log(const struct play *p)
+{
+	FILE *f = fopen(p->log, "r");
+	char *buf = xcalloc(1, 1 << 20);
+
+	if (f) {
+		(void)fread(buf, 1, (1 << 20) - 1, f);
+		(void)fclose(f);
+	}
+	return buf;
+}
+
+bool play_logged(const struct play *p, const char *what)
+{
+	char *log = read_log(p);
+	const bool found = strstr(log, what) != NULL;
+
+	free(log);
+	return found;
+}
+
+/* The address stands in the newest "serving" line. */
+static uint16_t listener_port(const struct play *p)
+{
+	char *log = read_log(p), *at = NULL;
+	uint64_t port = 0;
+
+	for (char *s = log; (s = strstr(s, "127.0.0.1:")); s++)
+		at = s;
+	ck_assert_ptr_nonnull(at);
+	at += strlen("127.0.0.1:");
+	ck_assert_int_eq(str_to_u64(at, strspn(at, "0123456789"), &port), 0);
+	free(log);
+	return (uint16_t)port;
+}
+
+char *play_get(struct play *p, const char *path)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(listener_port(p)) };
+	char *request = xasprintf("GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path), *buf = xcalloc(1, 1 << 20);
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	size_t have = 0;
+	ssize_t n;
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_gt(send(fd, request, strlen(request), MSG_NOSIGNAL), 0);
+	while ((n = read(fd, buf + have, (1 << 20) - 1 - have)) > 0)
+		have += (size_t)n;
+	(void)close(fd);
+	free(request);
+	return buf;
+}
+
+void play_expect(struct play *p, const char *path, const char *what)
+{
+	char *got = NULL;
+
+	for (int i = 0; i < 50; i++) {
+		free(got);
+		got = play_get(p, path);
+		if (strstr(got, what))
+			break;
+		(void)usleep(100000);
+	}
+	ck_assert_msg(strstr(got, what) != NULL, "%s does not hold %s:\n%s", path, what, got);
+	free(got);
+}

@@ -1,0 +1,350 @@
+/* test_reporter.c - the reporter as a process, in its sandbox: what it acknowledges survives SIGKILL, a
+ * digest is posted once, the secret shows nowhere. */
+// SPDX-License-Identifier: Apache-2.0
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/exit.h"
+#include "tests/integration/reporter/play.h"
+
+#define set(m, member, s) msg_set(m, member, s, strlen(s))
+
+static struct play p;
+
+static void setup(void)
+{
+	play_init(&p);
+}
+
+static void teardown(void)
+{
+	ck_assert(!play_logged(&p, PLAY_SECRET));
+	ck_assert(!play_logged(&p, "runtime error"));
+	ck_assert(!play_logged(&p, "Sanitizer"));
+	play_done(&p);
+}
+
+static struct msg intent(uint64_t id)
+{
+	struct msg m = { .type = MSG_INTENT, .u.intent = { .id = id, .duty = DUTY_EVICTED } };
+
+	set(&m, intent.ns, "shop");
+	set(&m, intent.name, "web-1");
+	set(&m, intent.uid, "u1");
+	set(&m, intent.subject, "u1");
+	set(&m, intent.reason, "Evicted");
+	return m;
+}
+
+static struct msg record(uint64_t id)
+{
+	struct msg m = { .type = MSG_RECORD,
+			 .u.record = { .id = id, .outcome = OUTCOME_DONE, .replicas = -1, .http = 200 } };
+
+	set(&m, record.reason, "Deleted");
+	return m;
+}
+
+static void drain(void)
+{
+	const struct msg m = { .type = MSG_DRAIN, .u.drain.deadline_ms = 5000 };
+	struct msg got;
+
+	play_send(&p, &m);
+	play_recv_type(&p, MSG_DRAINED, &got);
+	ck_assert_uint_eq(got.u.drained.left, 0);
+	ck_assert_int_eq(play_wait(&p), EXIT_CODE_OK);
+}
+
+START_TEST(what_is_acknowledged_survives)
+{
+	struct msg m;
+
+	ck_assert_uint_eq(play_start(&p), 0);
+	for (uint64_t id = 1; id <= 500; id++) {
+		m = intent(id);
+		play_send(&p, &m);
+	}
+	for (uint64_t id = 1; id <= 500; id++) {
+		play_recv_type(&p, MSG_INTENT_ACK, &m);
+		ck_assert_uint_eq(m.u.intent_ack.id, id);
+	}
+	m = record(7);
+	play_send(&p, &m);
+	play_recv_type(&p, MSG_RECORD_ACK, &m);
+	ck_assert_uint_eq(m.u.record_ack.id, 7);
+	play_kill(&p);
+	ck_assert_uint_eq(play_start(&p), 499);
+	m = intent(500); /* the supervisor did not see the acknowledgement */
+	play_send(&p, &m);
+	play_recv_type(&p, MSG_INTENT_ACK, &m);
+	ck_assert_uint_eq(m.u.intent_ack.id, 500);
+	play_expect(&p, "/metrics", "opc_intents_open 499\n");
+	drain();
+}
+END_TEST
+
+START_TEST(questions_are_answered_whole)
+{
+	struct msg m = { .type = MSG_CTL_HISTORY, .u.ctl_history = { .conn = 3, .limit = 1000, .duty = -1 } };
+	const struct msg question = m;
+	size_t rows = 0;
+
+	(void)play_start(&p);
+	for (uint64_t id = 1; id <= 300; id++) {
+		m = intent(id);
+		play_send(&p, &m);
+	}
+	play_send(&p, &question); /* what was sent before is in the answer */
+	do {
+		play_recv(&p, &m);
+		rows += m.type == MSG_CTL_HISTORY_ROW;
+		ck_assert(m.type != MSG_CTL_HISTORY_ROW ||
+			  strcmp(m.u.ctl_history_row.cluster_name, "prod") == 0);
+	} while (m.type != MSG_CTL_END);
+	ck_assert_uint_eq(rows, 300);
+	ck_assert_uint_eq(m.u.ctl_end.conn, 3);
+	drain();
+}
+END_TEST
+
+START_TEST(since_comes_back_to_the_next_watcher)
+{
+	struct msg m = { .type = MSG_SINCE, .u.since.at = 1700000000000 };
+	const struct msg get = { .type = MSG_SINCE_GET };
+
+	set(&m, since.owner, "owner-1");
+	set(&m, since.revision, "6b7f");
+	(void)play_start(&p);
+	play_send(&p, &m);
+	play_send(&p, &get);
+	play_recv_type(&p, MSG_SINCE_ROW, &m);
+	ck_assert_str_eq(m.u.since_row.owner, "owner-1");
+	ck_assert_int_eq(m.u.since_row.at, 1700000000000);
+	play_recv_type(&p, MSG_SINCE_END, &m);
+	drain();
+}
+END_TEST
+
+static void say_synced(bool synced)
+{
+	const struct msg m = { .type = MSG_WATCH_STATS,
+			       .u.watch_stats = { .synced = synced, .pods = 50000 } };
+
+	play_send(&p, &m);
+}
+
+static void answer_digest(const char *pod)
+{
+	struct msg m, end;
+
+	play_recv_type(&p, MSG_DIGEST_GET, &m);
+	const uint64_t digest = m.u.digest_get.digest;
+
+	m = (struct msg){ .type = MSG_DIGEST_ROW,
+			  .u.digest_row = { .digest = digest, .restarts = 12, .created = 1 } };
+	set(&m, digest_row.ns, "shop");
+	set(&m, digest_row.workload, "web");
+	set(&m, digest_row.pod, pod);
+	set(&m, digest_row.container, "app");
+	set(&m, digest_row.reason, "<at user_id=\"all\">");
+	play_send(&p, &m);
+	end = (struct msg){ .type = MSG_DIGEST_END, .u.digest_end = { .digest = digest, .synced = true } };
+	play_send(&p, &end);
+}
+
+START_TEST(digest_is_posted_and_what_the_bot_says_counts)
+{
+	static const struct {
+		const char *status, *body, *metric;
+	} answers[] = {
+		{ "200 OK", "{\"code\":0,\"msg\":\"success\"}",
+		  "opc_digest_send_total{result=\"done\"} 1\n" },
+		{ "200 OK", "{\"code\":19024,\"msg\":\"Key Words Not Found\"}",
+		  "opc_digest_send_total{result=\"failed\"} 1\n" },
+		{ "302 Found\r\nLocation: /elsewhere", "", "opc_digest_send_total{result=\"failed\"} 2\n" },
+		{ "500 Oops\r\nRetry-After: 1", "", NULL },
+		{ "200 OK", "{\"StatusCode\":0}", "opc_digest_send_total{result=\"done\"} 2\n" },
+	};
+	char *body = NULL;
+
+	p.schedule = "@every 1s";
+	(void)play_start(&p);
+	say_synced(true);
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		if (i == 0 || answers[i - 1].metric)
+			answer_digest("web-1");
+		const int conn = play_bot_request(&p, &body);
+		json_t *j = json_loads(body, 0, NULL);
+
+		ck_assert_str_eq(json_string_value(json_object_get(j, "msg_type")), "post");
+		ck_assert_ptr_nonnull(strstr(body, "pod重启次数过多"));
+		ck_assert_ptr_nonnull(strstr(body, "shop/web: 12 restarts"));
+		ck_assert_ptr_null(strstr(body, "<at"));
+		ck_assert_uint_eq(strlen(json_string_value(json_object_get(j, "sign"))), 44);
+		json_decref(j);
+		free(body);
+		play_bot_answer(conn, answers[i].status, answers[i].body);
+		if (answers[i].metric)
+			play_expect(&p, "/metrics", answers[i].metric);
+	}
+	drain();
+}
+END_TEST
+
+START_TEST(killed_while_posting_that_slot_is_not_posted_again)
+{
+	char *first = NULL, *second = NULL;
+
+	p.schedule = "@every 1s";
+	(void)play_start(&p);
+	say_synced(true);
+	answer_digest("web-1");
+	const int lost = play_bot_request(&p, &first);
+
+	play_kill(&p);
+	(void)close(lost);
+	(void)play_start(&p);
+	play_expect(&p, "/metrics", "opc_digest_send_total{result=\"unconfirmed\"} 1\n");
+	ck_assert(play_logged(&p, "it is not sent again"));
+	say_synced(true);
+	answer_digest("web-1"); /* of a later slot */
+	const int conn = play_bot_request(&p, &second);
+	const char *a = strstr(first, "as of "), *b = strstr(second, "as of ");
+
+	ck_assert(a && b);
+	ck_assert_int_ne(strncmp(a, b, 30), 0);
+	play_bot_answer(conn, "200 OK", "{\"code\":0}");
+	play_expect(&p, "/metrics", "opc_digest_send_total{result=\"done\"} 1\n");
+	free(first);
+	free(second);
+	drain();
+}
+END_TEST
+
+START_TEST(health_follows_the_watcher)
+{
+	struct msg m = { .type = MSG_CHILD_STATS };
+
+	(void)play_start(&p);
+#if !defined(OPC_NO_SANDBOX)
+	ck_assert_msg(strstr(p.sandbox, "seccomp") != NULL, "%s", p.sandbox); /* all of this happens inside */
+#endif
+	play_expect(&p, "/livez", "HTTP/1.1 200 OK");
+	play_expect(&p, "/readyz", "[-]watch-prod failed: reason withheld\n");
+	say_synced(true);
+	play_expect(&p, "/readyz", "HTTP/1.1 200 OK");
+	play_expect(&p, "/metrics", "opc_cache_pods{cluster=\"prod\"} 50000\n");
+	play_expect(&p, "/metrics", "process_resident_memory_bytes ");
+	set(&m, child_stats.role, "watcher");
+	set(&m, child_stats.cluster_name, "prod");
+	set(&m, child_stats.state, "backoff");
+	play_send(&p, &m);
+	play_expect(&p, "/readyz", "HTTP/1.1 500 Internal Server Error");
+	play_expect(&p, "/nothing", "HTTP/1.1 404 Not Found");
+	drain();
+}
+END_TEST
+
+static void offer(const struct settings *s, uint64_t generation, bool ok, const char *error)
+{
+	struct msg m;
+
+	play_send_settings(&p, s, generation);
+	play_recv_type(&p, MSG_SETTINGS_ACK, &m);
+	ck_assert_uint_eq(m.u.settings_ack.generation, generation);
+	ck_assert_msg(m.u.settings_ack.ok == ok, "%s", m.u.settings_ack.error);
+	ck_assert_ptr_nonnull(strstr(m.u.settings_ack.error, error));
+}
+
+START_TEST(reload_takes_what_may_change_and_refuses_the_rest)
+{
+	const struct msg commit = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = 3 };
+	char *body = NULL;
+	struct settings s;
+
+	(void)play_start(&p);
+	say_synced(true);
+	play_settings(&p, &s);
+	free(s.state_dir);
+	s.state_dir = strdup("/tmp/elsewhere");
+	offer(&s, 2, false, "stateDir cannot change");
+	settings_done(&s);
+	p.schedule = "@every 1s";
+	play_settings(&p, &s);
+	offer(&s, 3, true, "");
+	settings_done(&s);
+	ck_assert(play_bot_idle(&p, 2500)); /* prepared, not in force */
+	play_send(&p, &commit);
+	answer_digest("web-1");
+	play_bot_answer(play_bot_request(&p, &body), "200 OK", "{\"code\":0}");
+	free(body);
+	play_expect(&p, "/metrics", "opc_digest_send_total{result=\"done\"} 1\n");
+	drain();
+}
+END_TEST
+
+/* Handshake up to where the process ends by itself. */
+static int start_and_fail(struct play *x)
+{
+	struct settings s;
+	struct msg m;
+
+	play_spawn(x);
+	play_recv_type(x, MSG_HELLO, &m);
+	play_settings(x, &s);
+	play_send_settings(x, &s, 1);
+	settings_done(&s);
+	return play_wait(x);
+}
+
+START_TEST(second_instance_ends_with_75)
+{
+	struct play other = p;
+
+	(void)play_start(&p);
+	ck_assert_int_eq(start_and_fail(&other), EXIT_CODE_TEMPORARY);
+	ck_assert(play_logged(&p, "another instance uses this state directory"));
+	drain();
+}
+END_TEST
+
+START_TEST(directory_open_to_others_ends_with_78)
+{
+	ck_assert_int_eq(chmod(p.dir, 0777), 0);
+	ck_assert_int_eq(start_and_fail(&p), EXIT_CODE_CONFIG);
+	ck_assert(play_logged(&p, "chmod 0700"));
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+	Suite *s = suite_create("reporter");
+	TCase *t = tcase_create("process");
+
+	if (argc != 2)
+		return EXIT_CODE_USAGE;
+	play_executable = argv[1];
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, what_is_acknowledged_survives);
+	tcase_add_test(t, questions_are_answered_whole);
+	tcase_add_test(t, since_comes_back_to_the_next_watcher);
+	tcase_add_test(t, digest_is_posted_and_what_the_bot_says_counts);
+	tcase_add_test(t, killed_while_posting_that_slot_is_not_posted_again);
+	tcase_add_test(t, health_follows_the_watcher);
+	tcase_add_test(t, reload_takes_what_may_change_and_refuses_the_rest);
+	tcase_add_test(t, second_instance_ends_with_75);
+	tcase_add_test(t, directory_open_to_others_ends_with_78);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

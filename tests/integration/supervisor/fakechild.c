@@ -1,0 +1,303 @@
+/* fakechild.c - stands in for the loader and for every role: does what the test's "configuration" says, one
+ * line a role: "ROLE BEHAVIOUR". The loader hands the whole text on as everybody's settings. */
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "build_id.h"
+#include "ipc/channel.h"
+
+static struct event_base *base;
+static struct channel *channel;
+static const char *role;
+static char behaviour[64];
+static uint64_t cluster, next_id = 1;
+static bool running;
+
+static bool is(const char *what)
+{
+	return strcmp(behaviour, what) == 0;
+}
+
+static void send_msg(const struct msg *m, int fd)
+{
+	(void)channel_send(channel, m, fd);
+}
+
+static void hello(void)
+{
+	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = (uint64_t)getpid() } };
+	const char *build = is("other-build") ? "0.0.0-other" : OPC_BUILD_ID;
+
+	msg_set(&m, hello.build, build, strlen(build));
+	send_msg(&m, -1);
+}
+
+static void find_behaviour(const char *text)
+{
+	char key[32];
+
+	(void)snprintf(key, sizeof(key), "%s ", role);
+	const char *line = strstr(text, key);
+
+	behaviour[0] = '\0';
+	if (line)
+		(void)sscanf(line + strlen(key), "%63s", behaviour);
+}
+
+static void print_world(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	extern char **environ;
+
+	for (struct dirent *e; d && (e = readdir(d));) {
+		char target[256] = "";
+
+		if (e->d_name[0] != '.' && strtol(e->d_name, NULL, 10) != dirfd(d) &&
+		    readlinkat(dirfd(d), e->d_name, target, sizeof(target) - 1) > 0)
+			(void)fprintf(stderr, "WORLD %s fd %s %s\n", role, e->d_name, target);
+	}
+	if (d)
+		(void)closedir(d);
+	for (char **e = environ; *e; e++)
+		(void)fprintf(stderr, "WORLD %s env %s\n", role, *e);
+	(void)fprintf(stderr, "WORLD %s cwd %s\n", role, get_current_dir_name());
+}
+
+static void nominate(void)
+{
+	struct msg m = { .type = MSG_NOMINATE };
+	struct msg_nominate *n = &m.u.nominate;
+
+	n->cluster = cluster;
+	strcpy(n->ns, "default");
+	strcpy(n->name, "pod");
+	strcpy(n->uid, "uid-1");
+	strcpy(n->subject, "uid-1");
+	strcpy(n->rv, "7");
+	strcpy(n->reason, "Evicted");
+	send_msg(&m, -1);
+}
+
+static void ready(uint64_t generation)
+{
+	struct msg m = { .type = MSG_READY, .u.ready = { .generation = generation } };
+	const struct msg end = { .type = MSG_OPEN_END, .u.open_end.next_id = next_id };
+
+	strcpy(m.u.ready.sandbox, "fake");
+	send_msg(&m, -1);
+	channel_set_phase(channel, PH_RUN);
+	if (strcmp(role, "reporter") == 0)
+		send_msg(&end, -1);
+	if (is("world"))
+		print_world();
+	if (is("die-after-ready"))
+		(void)raise(SIGKILL);
+	if (is("bad-frame"))
+		(void)!send(3, "garbage", 7, 0);
+	if (is("forbidden-message")) {
+		const struct msg grant = { .type = MSG_DRAIN };
+		send_msg(&grant, -1);
+	}
+	if (is("silent"))
+		(void)pause();
+	if (strcmp(role, "watcher") == 0 && is("nominate"))
+		nominate();
+}
+
+static void on_settings(const struct msg_settings *s, int fd, bool first)
+{
+	char text[4096] = "";
+
+	cluster = s->cluster;
+	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
+		_exit(70);
+	find_behaviour(text);
+	if (is("exit78"))
+		_exit(78);
+	if (is("exit75"))
+		_exit(75);
+	if (is("die-before-ready"))
+		_exit(1);
+	if (is("never-ready"))
+		return;
+	if (first) {
+		running = true;
+		ready(s->generation);
+		return;
+	}
+	struct msg ack = { .type = MSG_SETTINGS_ACK,
+			   .u.settings_ack = { .generation = s->generation, .ok = !is("refuse-reload") } };
+
+	strcpy(ack.u.settings_ack.error, ack.u.settings_ack.ok ? "" : "no thanks");
+	send_msg(&ack, -1);
+}
+
+static void on_grant(const struct msg_grant *g)
+{
+	struct msg m = { .type = MSG_RESULT, .u.result = { .id = g->id, .replicas = -1 } };
+
+	(void)fprintf(stderr, "GRANT id=%llu verify_first=%d pid=%d\n", (unsigned long long)g->id,
+		      g->verify_first, getpid());
+	if (is("die-on-grant") || (is("die-on-first-grant") && !g->verify_first))
+		(void)raise(SIGKILL);
+	if (is("wrong-lease"))
+		m.u.result.id = g->id + 1000;
+	strcpy(m.u.result.reason, "Evicted");
+	m.u.result.outcome = OUTCOME_DONE;
+	send_msg(&m, -1);
+	if (is("die-after-result")) {
+		(void)channel_flush(channel, 1000);
+		(void)raise(SIGKILL);
+	}
+}
+
+static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
+{
+	struct msg answer = { .type = MSG_DRAINED };
+
+	(void)ctx;
+	(void)c;
+	switch (m->type) {
+	case MSG_SETTINGS:
+		on_settings(&m->u.settings, fd, !running);
+		break;
+	case MSG_SETTINGS_COMMIT:
+		(void)fprintf(stderr, "COMMIT %s %llu\n", role,
+			      (unsigned long long)m->u.settings_commit.generation);
+		break;
+	case MSG_INTENT:
+		(void)fprintf(stderr, "INTENT id=%llu\n", (unsigned long long)m->u.intent.id);
+		answer = (struct msg){ .type = MSG_INTENT_ACK, .u.intent_ack.id = m->u.intent.id };
+		send_msg(&answer, -1);
+		break;
+	case MSG_GRANT:
+		on_grant(&m->u.grant);
+		break;
+	case MSG_RECORD:
+		(void)fprintf(stderr, "RECORD id=%llu outcome=%s\n", (unsigned long long)m->u.record.id,
+			      outcome_name((enum outcome)m->u.record.outcome));
+		answer = (struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = m->u.record.id };
+		send_msg(&answer, -1);
+		break;
+	case MSG_SETTLED:
+		(void)fprintf(stderr, "SETTLED outcome=%s\n",
+			      outcome_name((enum outcome)m->u.settled.outcome));
+		break;
+	case MSG_DRAIN:
+		(void)fprintf(stderr, "DRAIN %s\n", role);
+		if (is("ignore-drain"))
+			break;
+		send_msg(&answer, -1);
+		(void)channel_flush(channel, 1000);
+		_exit(0);
+	default:
+		break;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+static void on_close(void *ctx, struct channel *c, int err, const char *text)
+{
+	(void)ctx;
+	(void)c;
+	if (err)
+		(void)fprintf(stderr, "fakechild %s: %s\n", role, text);
+	_exit(79);
+}
+
+static void on_beat(evutil_socket_t fd, short what, void *arg)
+{
+	static uint64_t beats;
+	const struct msg m = { .type = MSG_HEARTBEAT, .u.heartbeat.progress = ++beats };
+
+	(void)fd;
+	(void)what;
+	(void)arg;
+	if (running)
+		send_msg(&m, -1);
+}
+
+static int blob(const char *text)
+{
+	const int fd = memfd_create("settings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (write(fd, text, strlen(text)) < 0 ||
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW) < 0)
+		_exit(70);
+	return fd;
+}
+
+static void send_blob(enum role to, uint64_t c, int fd)
+{
+	const struct msg m = { .type = MSG_LOAD_BLOB, .u.load_blob = { .role = to, .cluster = c } };
+
+	send_msg(&m, fd);
+}
+
+static int load(const char *path)
+{
+	char text[4096] = "";
+	const int in = open(path, O_RDONLY);
+	struct msg m = { .type = MSG_LOAD_TREE, .u.load_tree = { .clusters = 1, .sandbox = SANDBOX_OFF } };
+
+	if (in < 0 || read(in, text, sizeof(text) - 1) < 0)
+		return 78;
+	find_behaviour(text);
+	if (is("invalid")) {
+		m = (struct msg){ .type = MSG_LOAD_LINE, .u.load_line.error = true };
+		strcpy(m.u.load_line.text, "config.yml:1:1: that is wrong");
+		send_msg(&m, -1);
+		(void)channel_flush(channel, 1000);
+		return 78;
+	}
+	if (is("crash"))
+		(void)raise(SIGKILL);
+	const int fd = blob(text);
+
+	send_msg(&m, -1);
+	m = (struct msg){ .type = MSG_LOAD_CLUSTER, .u.load_cluster = { .cluster = 0, .workers = 2 } };
+	strcpy(m.u.load_cluster.cluster_name, "test");
+	send_msg(&m, -1);
+	send_blob(ROLE_REPORTER, CLUSTERS_MAX, fd);
+	send_blob(ROLE_WATCHER, 0, fd);
+	send_blob(ROLE_WORKER, 0, fd);
+	m = (struct msg){ .type = MSG_LOAD_END, .u.load_end.ok = true };
+	send_msg(&m, -1);
+	(void)channel_flush(channel, 1000);
+	return 0;
+}
+
+static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
+
+int main(int argc, char **argv)
+{
+	const struct timeval period = { 1, 0 };
+
+	role = argv[0];
+	base = event_base_new();
+	const int self = role_parse(role);
+
+	if (self < 0)
+		return 64;
+	channel = channel_new(base, 3, (enum role)self, ROLE_SUPERVISOR, &ops, NULL);
+	channel_set_phase(channel, PH_SETUP);
+	hello();
+	if (self == ROLE_LOADER)
+		return load(argc > 2 ? argv[2] : "");
+	struct event *beat = event_new(base, -1, EV_PERSIST, on_beat, NULL);
+
+	(void)event_add(beat, &period);
+	(void)event_base_dispatch(base);
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* test_str.c - bounded parsing and escaping. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+START_TEST(integers)
+{
+	uint64_t u = 7;
+	int64_t i = 7;
+
+	ck_assert_int_eq(str_to_u64("18446744073709551615", 20, &u), 0);
+	ck_assert_uint_eq(u, UINT64_MAX);
+	ck_assert_int_eq(str_to_u64("18446744073709551616", 20, &u), -ERANGE);
+	ck_assert_uint_eq(u, UINT64_MAX); /* untouched on error */
+	ck_assert_int_eq(str_to_u64("", 0, &u), -EINVAL);
+	ck_assert_int_eq(str_to_u64("1 ", 2, &u), -EINVAL);
+	ck_assert_int_eq(str_to_u64("+1", 2, &u), -EINVAL);
+	ck_assert_int_eq(str_to_i64("-9223372036854775808", 20, &i), 0);
+	ck_assert_int_eq(i, INT64_MIN);
+	ck_assert_int_eq(str_to_i64("-9223372036854775809", 20, &i), -ERANGE);
+	ck_assert_int_eq(str_to_i64("9223372036854775808", 19, &i), -ERANGE);
+	ck_assert_int_eq(str_to_i64("-", 1, &i), -EINVAL);
+}
+END_TEST
+
+START_TEST(json_escapes)
+{
+	static const struct {
+		const char *in, *out;
+	} cases[] = {
+		{ "plain", "plain" },
+		{ "a\"b\\c", "a\\\"b\\\\c" },
+		{ "line\nend\t", "line\\nend\\u0009" },
+		{ "\x1b[31m\x7f", "\\u001b[31m\\u007f" },
+		{ "\xff", "\\ufffd" },
+		{ "\xc0\x80", "\\ufffd\\ufffd" },            /* overlong NUL */
+		{ "\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd" }, /* surrogate */
+		{ "\xe2\x80\xae"
+		  "evil",
+		  "\\u202eevil" }, /* right-to-left override */
+		{ "重启", "重启" },
+	};
+	char buf[64];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		(void)str_escape_json(buf, sizeof(buf), cases[i].in, strlen(cases[i].in));
+		ck_assert_str_eq(buf, cases[i].out);
+	}
+}
+END_TEST
+
+/* Whatever the room: never past it, always terminated, never half an escape or half a character. */
+START_TEST(never_past_the_end)
+{
+	static const char in[] = "a\"\n\x1b重\xff\xe2\x80\xaez";
+
+	for (size_t size = 1; size < 80; size++) {
+		char *buf = malloc(size);
+		const size_t n = str_escape_json(buf, size, in, sizeof(in) - 1);
+
+		ck_assert_uint_lt(n, size);
+		ck_assert_uint_eq(strlen(buf), n);
+		ck_assert(n == 0 || buf[n - 1] != '\\' || (n > 1 && buf[n - 2] == '\\'));
+		(void)str_copy_printable(buf, size, in, sizeof(in) - 1);
+		ck_assert_uint_lt(strlen(buf), size);
+		for (size_t i = 0; buf[i];) {
+			const size_t len = str_utf8_len(buf + i, strlen(buf + i));
+
+			ck_assert_uint_gt(len, 0);
+			i += len;
+		}
+		free(buf);
+	}
+}
+END_TEST
+
+START_TEST(distance)
+{
+	ck_assert_uint_eq(str_distance("delteEvictedPod", "deleteEvictedPod"), 1);
+	ck_assert_uint_eq(str_distance("", "abc"), 3);
+	ck_assert_uint_eq(str_distance("abc", "abc"), 0);
+	ck_assert_uint_eq(str_distance("status", "history"), 6);
+}
+END_TEST
+
+START_TEST(uuid)
+{
+	static const char text[] = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
+	uint8_t bytes[16];
+	char back[37];
+
+	ck_assert_int_eq(str_uuid_parse(text, 36, bytes), 0);
+	str_uuid_format(bytes, back);
+	ck_assert_str_eq(back, text);
+	ck_assert_int_eq(str_uuid_parse(text, 35, bytes), -EINVAL);
+	ck_assert_int_eq(str_uuid_parse("0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1fg", 36, bytes), -EINVAL);
+	ck_assert_int_eq(str_uuid_parse("0f1e2d3c14b5a-6978-8796-a5b4c3d2e1f0", 36, bytes), -EINVAL);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("str");
+	TCase *tc = tcase_create("str");
+	SRunner *sr = srunner_create(s);
+
+	tcase_add_test(tc, integers);
+	tcase_add_test(tc, json_escapes);
+	tcase_add_test(tc, never_past_the_end);
+	tcase_add_test(tc, distance);
+	tcase_add_test(tc, uuid);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	const int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,80 @@
+/* test_yaml_json.c - pods that people save: YAML and JSON give the same tree, bombs and broken files give a
+ * place and a reason. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "cli/yaml_json.h"
+
+START_TEST(yaml_and_json_agree)
+{
+	static const char yaml[] = "kind: Pod\nmetadata:\n  name: a\n  labels: {x: \"1\", y: true}\nspec:\n  "
+				   "n: 3\n  l: [a, ~, -2]\n";
+	static const char json[] =
+		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\",\"y\":true}},"
+		"\"spec\":{\"n\":3,\"l\":[\"a\",null,-2]}}";
+	char *err;
+	json_t *a = yaml_json_load(yaml, strlen(yaml), &err), *b = yaml_json_load(json, strlen(json), &err);
+	json_t *c = json_loads(json, 0, NULL);
+
+	ck_assert_ptr_nonnull(a);
+	ck_assert(json_equal(a, b));
+	ck_assert(json_equal(b, c));
+	json_decref(a);
+	json_decref(b);
+	json_decref(c);
+}
+END_TEST
+
+START_TEST(errors_name_the_place)
+{
+	static const struct {
+		const char *text, *part;
+	} cases[] = {
+		{ "", "empty" },         { "a: b: c\n", "1:5" },       { "a: &x 1\nb: *x\n", "2:4: aliases" },
+		{ "a:\n\t- b\n", "2:" }, { "[a]: b\n", "1:1: a key" }, { "{a: 1", "did not find" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *err = NULL;
+		json_t *j = yaml_json_load(cases[i].text, strlen(cases[i].text), &err);
+
+		ck_assert_ptr_null(j);
+		ck_assert_ptr_nonnull(err);
+		ck_assert_msg(strstr(err, cases[i].part) != NULL, "%zu: %s", i, err);
+		free(err);
+	}
+}
+END_TEST
+
+START_TEST(depth_is_bounded)
+{
+	char *text = xmalloc(100001), *err = NULL;
+
+	memset(text, '[', 100000);
+	text[100000] = '\0';
+	ck_assert_ptr_null(yaml_json_load(text, 100000, &err));
+	ck_assert_ptr_nonnull(err);
+	free(err);
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("yaml_json");
+	TCase *tc = tcase_create("yaml_json");
+	SRunner *sr = srunner_create(s);
+
+	tcase_add_test(tc, yaml_and_json_agree);
+	tcase_add_test(tc, errors_name_the_place);
+	tcase_add_test(tc, depth_is_bounded);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	const int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}

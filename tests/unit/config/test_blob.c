@@ -1,0 +1,284 @@
+/* test_blob.c - settings through sealed memfds: equal again, only what the role may see, damaged bytes
+ * refused. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/settings.h"
+#include "config/table.h"
+
+static size_t text_max = 300, list_max = 40; /* of what is made up */
+static uint64_t seed = 0x9e3779b97f4a7c15u;
+
+static uint64_t rnd(uint64_t below)
+{
+	seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+	return seed % below;
+}
+
+static char *random_text(size_t max)
+{
+	const size_t n = rnd((max < text_max ? max : text_max) + 1);
+	char *s = xmalloc(n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		s[i] = (char)(1 + rnd(255));
+	s[n] = '\0';
+	return s;
+}
+
+/* Any value that the row allows. */
+static void fill(const struct setting *row, struct settings *s)
+{
+	void *p = setting_member(row, s);
+
+	if (setting_is_number(row->kind)) {
+		setting_set_number(row, s, row->min + (int64_t)rnd((uint64_t)(row->max - row->min) + 1));
+	} else if (setting_is_text(row->kind)) {
+		*(char **)p = rnd(4) ? random_text((size_t)row->max) : NULL;
+	} else if (setting_is_list(row->kind)) {
+		for (uint64_t n = rnd(row->max < (int64_t)list_max ? (uint64_t)row->max : list_max); n > 0;
+		     n--) {
+			_cleanup_free_ char *item = random_text(253);
+
+			str_list_add(p, item, strlen(item));
+		}
+	} else if (row->kind == SET_BYTES) {
+		s->zone_size = rnd(text_max * 5);
+		s->zone_data = s->zone_size ? xcalloc(1, s->zone_size) : NULL;
+		for (uint64_t i = 0; i < s->zone_size; i++)
+			((uint8_t *)s->zone_data)[i] = (uint8_t)rnd(256);
+	}
+}
+
+static struct settings random_settings(void)
+{
+	struct settings s;
+
+	settings_init(&s);
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (row->roles)
+			fill(row, &s);
+	return s;
+}
+
+/* Empty texts and absent ones differ; so do lists. */
+static void assert_equal(const struct setting *row, const struct settings *a, const struct settings *b)
+{
+	const void *p = setting_member_const(row, a), *q = setting_member_const(row, b);
+
+	if (setting_is_number(row->kind)) {
+		ck_assert_msg(setting_get_number(row, a) == setting_get_number(row, b), "%s", row->path);
+	} else if (setting_is_text(row->kind)) {
+		const char *x = *(char *const *)p, *y = *(char *const *)q;
+
+		ck_assert_msg(!x == !y && (!x || strcmp(x, y) == 0), "%s", row->path);
+	} else if (setting_is_list(row->kind)) {
+		const struct str_list *x = p, *y = q;
+
+		ck_assert_msg(x->n == y->n, "%s", row->path);
+		for (size_t i = 0; i < x->n; i++)
+			ck_assert_str_eq(x->v[i], y->v[i]);
+	} else if (row->kind == SET_BYTES) {
+		ck_assert_uint_eq(a->zone_size, b->zone_size);
+		ck_assert(a->zone_size == 0 || memcmp(a->zone_data, b->zone_data, a->zone_size) == 0);
+	}
+}
+
+static const enum role roles[] = { ROLE_WATCHER, ROLE_WORKER, ROLE_REPORTER };
+
+static void *blob_bytes(int fd, size_t *ret_n)
+{
+	const off_t n = lseek(fd, 0, SEEK_END);
+	void *p = xmalloc((size_t)n);
+
+	ck_assert_int_eq(pread(fd, p, (size_t)n, 0), n);
+	*ret_n = (size_t)n;
+	return p;
+}
+
+START_TEST(what_is_written_is_read)
+{
+	for (int i = 0; i < 300; i++) {
+		const enum role role = roles[i % 3];
+		struct settings s = random_settings(), back, empty;
+		const int fd = settings_write_blob(&s, role), again = settings_write_blob(&s, role);
+		const char *why = "";
+		size_t n, m;
+
+		settings_init(&empty);
+		ck_assert_int_ge(fd, 0);
+		ck_assert_msg(settings_read_blob(fd, &back, &why) == 0, "%s", why);
+		for (const struct setting *row = settings_table; row->path; row++)
+			if (row->kind != SET_SECTION && row->roles)
+				assert_equal(row, row->roles & 1u << role ? &s : &empty, &back);
+		void *a = blob_bytes(fd, &n), *b = blob_bytes(again, &m);
+		ck_assert(n == m && memcmp(a, b, n) == 0);
+		free(a);
+		free(b);
+		(void)close(fd);
+		(void)close(again);
+		settings_done(&s);
+		settings_done(&back);
+	}
+}
+END_TEST
+
+static bool contains(const void *p, size_t n, const char *word)
+{
+	return memmem(p, n, word, strlen(word)) != NULL;
+}
+
+START_TEST(a_role_gets_no_more_than_its_own)
+{
+	struct settings s;
+
+	settings_init(&s);
+	s.api_url = xstrdup("https://hook/SECRETURL");
+	s.api_secret = xstrdup("SECRETSIGN");
+	s.cluster.token = xstrdup("SECRETTOKEN");
+	s.cluster.key_pem = xstrdup("SECRETKEY");
+	s.cluster.password = xstrdup("SECRETPASSWORD");
+	s.history_days = 30;
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		const bool reporter = roles[i] == ROLE_REPORTER;
+		const int fd = settings_write_blob(&s, roles[i]);
+		size_t n;
+		void *p = blob_bytes(fd, &n);
+
+		ck_assert_int_eq(contains(p, n, "SECRETURL"), reporter);
+		ck_assert_int_eq(contains(p, n, "SECRETSIGN"), reporter);
+		ck_assert_int_eq(contains(p, n, "SECRETTOKEN"), !reporter);
+		ck_assert_int_eq(contains(p, n, "SECRETKEY"), !reporter);
+		ck_assert_int_eq(contains(p, n, "SECRETPASSWORD"), !reporter);
+		free(p);
+		(void)close(fd);
+	}
+	const int fd = settings_write_blob(&s, ROLE_LOADER);
+	size_t n;
+	void *p = blob_bytes(fd, &n);
+	ck_assert(!contains(p, n, "SECRET"));
+	free(p);
+	(void)close(fd);
+	settings_done(&s);
+}
+END_TEST
+
+START_TEST(is_sealed)
+{
+	struct settings s = random_settings();
+	const int fd = settings_write_blob(&s, ROLE_WATCHER);
+	const char *why = NULL;
+	struct settings back;
+
+	ck_assert_int_lt(pwrite(fd, "x", 1, 0), 0);
+	ck_assert_int_lt(ftruncate(fd, 1), 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	(void)close(fd);
+	const int plain = memfd_create("plain", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	ck_assert_int_eq(settings_read_blob(plain, &back, &why), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(why, "sealed"));
+	(void)close(plain);
+	settings_done(&s);
+}
+END_TEST
+
+/* Cut anywhere: refused. Any byte changed: refused, or read as something in range; never read past the end.
+ */
+START_TEST(damaged_bytes)
+{
+	text_max = 12;
+	list_max = 3;
+	struct settings s = random_settings(), back;
+	const int fd = settings_write_blob(&s, ROLE_REPORTER);
+	const char *why;
+	size_t n;
+	uint8_t *p = blob_bytes(fd, &n);
+
+	for (size_t cut = 0; cut < n; cut++) {
+		uint8_t *copy = xmemdup(p, cut);
+
+		why = NULL;
+		ck_assert_int_eq(settings_decode(copy, cut, &back, &why), -EBADMSG);
+		ck_assert_ptr_nonnull(why);
+		free(copy);
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *copy = xmemdup(p, n);
+
+		copy[i] = (uint8_t)(copy[i] ^ (1 + rnd(255)));
+		if (settings_decode(copy, n, &back, &why) == 0)
+			settings_done(&back);
+		free(copy);
+	}
+	uint8_t *longer = xmalloc(n + 1);
+	memcpy(longer, p, n);
+	longer[n] = 0xc0;
+	ck_assert_int_eq(settings_decode(longer, n + 1, &back, &why), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(why, "too many"));
+	free(longer);
+	free(p);
+	(void)close(fd);
+	settings_done(&s);
+}
+END_TEST
+
+START_TEST(refuses_a_value_out_of_range)
+{
+	struct settings s, back;
+	const char *why = NULL;
+
+	settings_init(&s);
+	s.history_days = 30;
+	s.policy.duty[DUTY_RESTARTS].counts = 1;
+	s.sandbox = 3;
+	const int fd = settings_write_blob(&s, ROLE_REPORTER);
+	ck_assert_int_eq(settings_read_blob(fd, &back, &why), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(why, "sandbox"));
+	(void)close(fd);
+	settings_done(&s);
+}
+END_TEST
+
+START_TEST(names_the_fixed_key_that_differs)
+{
+	struct settings a, b;
+
+	settings_init(&a);
+	settings_init(&b);
+	ck_assert_ptr_null(settings_fixed_difference(&a, &b));
+	a.history_days = 5;
+	ck_assert_ptr_null(settings_fixed_difference(&a, &b));
+	b.state_dir = xstrdup("/x");
+	ck_assert_str_eq(settings_fixed_difference(&a, &b), "stateDir");
+	settings_done(&a);
+	settings_done(&b);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("blob");
+	TCase *t = tcase_create("all");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, what_is_written_is_read);
+	tcase_add_test(t, a_role_gets_no_more_than_its_own);
+	tcase_add_test(t, is_sealed);
+	tcase_add_test(t, damaged_bytes);
+	tcase_add_test(t, refuses_a_value_out_of_range);
+	tcase_add_test(t, names_the_fixed_key_that_differs);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	const int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,398 @@
+/* test_kubeconfig.c - which server and which credential; the rules of client-go, each with its file. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/diag.h"
+#include "config/kubeconfig.h"
+
+static char dir[32];
+
+static char *path_of(const char *name)
+{
+	return xasprintf("%s/%s", dir, name);
+}
+
+static char *write_file(const char *name, const char *text)
+{
+	char *path = path_of(name);
+	FILE *f = fopen(path, "we");
+
+	ck_assert_ptr_nonnull(f);
+	(void)fputs(text, f);
+	(void)fclose(f);
+	return path;
+}
+
+static void set_up(void)
+{
+	static const char *const names[] = { "KUBECONFIG", "HOME", "KUBERNETES_SERVICE_HOST",
+					     "KUBERNETES_SERVICE_PORT", "OPC_SERVICEACCOUNT_DIR" };
+
+	(void)snprintf(dir, sizeof(dir), "/tmp/opc-kube-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		(void)unsetenv(names[i]);
+}
+
+static void tear_down(void)
+{
+	static const char *const names[] = { "a", "b", ".kube/config", ".kube", "token" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *path = path_of(names[i]);
+
+		(void)remove(path);
+	}
+	(void)rmdir(dir);
+}
+
+/* A kubeconfig with one cluster, user and context, the fields of the first two given as flow mappings. */
+static char *config_of(const char *name, const char *cluster, const char *user)
+{
+	_cleanup_free_ char *text =
+		xasprintf("apiVersion: v1\nkind: Config\ncurrent-context: x\n"
+			  "clusters:\n- name: c\n  cluster: {%s}\n"
+			  "users:\n- name: u\n  user: {%s}\n"
+			  "contexts:\n- name: x\n  context: {cluster: c, user: u, namespace: n}\n"
+			  "unknown: {a: [b]}\n",
+			  cluster, user);
+
+	return write_file(name, text);
+}
+
+static int load(const char *path, const char *context, const char *master, struct kube_target *t,
+		struct diags *d)
+{
+	const struct kube_options o = { path, context, master };
+
+	*d = (struct diags){ 0 };
+	return kube_target_load(&o, t, d);
+}
+
+START_TEST(reads_every_field)
+{
+	_cleanup_free_ char *path = config_of(
+		"a",
+		"server: 'https://h:6443/k8s/c/?q#f', tls-server-name: t, proxy-url: 'socks5://p:1', "
+		"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==",
+		"client-certificate: c.pem, client-key: /abs/k.pem, tokenFile: sub/tok, as: admin, "
+		"as-groups: [g, h]");
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_msg(load(path, NULL, NULL, &t, &d) == 0, "%s", d.n ? d.v[0].text : "");
+	_cleanup_free_ char *cert = path_of("c.pem"), *token = path_of("sub/tok");
+	ck_assert_str_eq(t.c.server, "https://h:6443/k8s/c");
+	ck_assert_str_eq(t.c.tls_server_name, "t");
+	ck_assert_str_eq(t.c.proxy, "socks5://p:1");
+	ck_assert_str_eq(t.c.ca_pem, "-----BEGIN CERTIFICATE-----\n");
+	ck_assert_str_eq(t.cert_file, cert);
+	ck_assert_str_eq(t.key_file, "/abs/k.pem");
+	ck_assert_str_eq(t.token_file, token);
+	ck_assert_str_eq(t.c.impersonate_user, "admin");
+	ck_assert_uint_eq(t.c.impersonate_groups.n, 2);
+	ck_assert_str_eq(t.c.namespace, "n");
+	ck_assert(!t.c.insecure && !t.in_cluster);
+	ck_assert_uint_eq(d.n, 0);
+	kube_target_done(&t);
+	diags_done(&d);
+}
+END_TEST
+
+START_TEST(reads_json)
+{
+	_cleanup_free_ char *path = write_file("a", "{\"current-context\":\"x\",\"clusters\":[{\"name\":"
+						    "\"c\",\"cluster\":{\"server\":\"https:\\/\\/h\"}}],"
+						    "\"users\":null,\"contexts\":[{\"name\":\"x\","
+						    "\"context\":{\"cluster\":\"c\",\"user\":\"\"}}]}");
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_msg(load(path, NULL, NULL, &t, &d) == 0, "%s", d.n ? d.v[0].text : "");
+	ck_assert_str_eq(t.c.server, "https://h");
+	kube_target_done(&t);
+}
+END_TEST
+
+static const struct {
+	const char *cluster, *user, *text;
+} errors[] = {
+	{ "", "", "no server found" },
+	{ "server: 'https://h', certificate-authority: a, certificate-authority-data: LS0tLS1CRUdJTiA=", "",
+	  "keep one" },
+	{ "server: 'https://h', certificate-authority-data: '!!'", "", "not base64" },
+	{ "server: 'https://h', certificate-authority-data: QUJD", "", "does not hold PEM" },
+	{ "server: 'https://h', certificate-authority: a, insecure-skip-tls-verify: true", "",
+	  "exclude one another" },
+	{ "server: 'https://h', insecure-skip-tls-verify: maybe", "", "true or false" },
+	{ "server: 'https://h', proxy-url: 'ftp://x'", "", "must begin with http://" },
+	{ "server: 'https://u:p@h'", "", "user name or password" },
+	{ "server: [a]", "", "a text was expected" },
+	{ "server: 'https://h'", "client-certificate: a", "needs client-key" },
+	{ "server: 'https://h'", "client-key: a", "needs client-certificate" },
+	{ "server: 'https://h'",
+	  "client-certificate: a, client-certificate-data: LS0tLS1CRUdJTiA=, client-key: k", "keep one" },
+	{ "server: 'https://h'", "token: t, username: u", "only one is allowed" },
+	{ "server: 'https://h'", "auth-provider: {name: gcp}", "use exec" },
+	{ "server: 'https://h'", "as-groups: [a]", "needs as" },
+	{ "server: 'https://h'", "as: a, as-uid: u", "as-uid is not supported" },
+	{ "server: 'https://h'", "as: a, as-user-extra: {a: [b]}", "as-user-extra is not supported" },
+	{ "server: 'https://h'",
+	  "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never}",
+	  "exec.command is missing" },
+	{ "server: 'https://h'", "exec: {command: x, interactiveMode: Never}", "exec.apiVersion is missing" },
+	{ "server: 'https://h'", "exec: {command: x, apiVersion: client.authentication.k8s.io/v1alpha1}",
+	  "not supported" },
+	{ "server: 'https://h'", "exec: {command: x, apiVersion: client.authentication.k8s.io/v1}",
+	  "interactiveMode is missing" },
+	{ "server: 'https://h'",
+	  "exec: {command: x, apiVersion: client.authentication.k8s.io/v1, interactiveMode: Always}",
+	  "nobody is there" },
+	{ "server: 'https://h'",
+	  "exec: {command: x, apiVersion: client.authentication.k8s.io/v1, interactiveMode: No}",
+	  "is none of" },
+	{ "server: 'https://h', server: 'https://i'", "", "duplicate key" },
+	{ "server: &a 'https://h'", "", "anchors" },
+};
+
+START_TEST(tells_what_is_wrong)
+{
+	_cleanup_free_ char *path = config_of("a", errors[_i].cluster, errors[_i].user);
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_int_lt(load(path, NULL, NULL, &t, &d), 0);
+	ck_assert_uint_ge(d.errors, 1);
+	ck_assert_msg(strstr(d.v[0].text, errors[_i].text), "%s", d.v[0].text);
+	kube_target_done(&t);
+	diags_done(&d);
+}
+END_TEST
+
+START_TEST(exec_is_read_and_yields)
+{
+	static const char exec[] =
+		"exec: {command: ./bin/p, apiVersion: client.authentication.k8s.io/v1beta1, args: [a, 'b "
+		"c'], "
+		"env: [{name: N, value: v}], provideClusterInfo: true, installHint: get it}";
+	_cleanup_free_ char *a = config_of("a", "server: 'https://h'", exec), *command = path_of("./bin/p");
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_msg(load(a, NULL, NULL, &t, &d) == 0, "%s", d.n ? d.v[0].text : "");
+	ck_assert_str_eq(t.exec.command, command);
+	ck_assert_uint_eq(t.exec.args.n, 2);
+	ck_assert_str_eq(t.exec.env[0].name, "N");
+	ck_assert(t.exec.provide_cluster_info);
+	kube_target_done(&t);
+	/* with another credential the plugin is not run */
+	_cleanup_free_ char *both = xasprintf("token: t, %s", exec);
+	_cleanup_free_ char *b = config_of("b", "server: 'https://h'", both);
+	ck_assert_int_eq(load(b, NULL, NULL, &t, &d), 0);
+	ck_assert_ptr_null(t.exec.command);
+	ck_assert_str_eq(t.c.token, "t");
+	kube_target_done(&t);
+}
+END_TEST
+
+START_TEST(sends_no_credential_without_tls)
+{
+	_cleanup_free_ char *path = config_of("a", "server: 'http://127.0.0.1:8001'", "token: SECRET");
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_int_eq(load(path, NULL, NULL, &t, &d), 0);
+	ck_assert_ptr_null(t.c.token);
+	ck_assert_uint_eq(d.n, 1);
+	ck_assert_ptr_nonnull(strstr(d.v[0].text, "no credential is sent"));
+	ck_assert_ptr_null(strstr(d.v[0].text, "SECRET"));
+	kube_target_done(&t);
+	diags_done(&d);
+}
+END_TEST
+
+START_TEST(a_server_without_scheme)
+{
+	_cleanup_free_ char *plain = config_of("a", "server: 'h:8080'", ""),
+			    *tls = config_of("b", "server: 'h:8443', insecure-skip-tls-verify: true", "");
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_int_eq(load(plain, NULL, NULL, &t, &d), 0);
+	ck_assert_str_eq(t.c.server, "http://h:8080");
+	kube_target_done(&t);
+	ck_assert_int_eq(load(tls, NULL, NULL, &t, &d), 0);
+	ck_assert_str_eq(t.c.server, "https://h:8443");
+	kube_target_done(&t);
+}
+END_TEST
+
+/* The first file that defines a name wins whole; current-context of the first that sets it. */
+START_TEST(merges_the_files_of_the_variable)
+{
+	_cleanup_free_ char *a = write_file("a", "clusters: [{name: c, cluster: {server: 'https://first'}}]\n"
+						 "contexts: [{name: y, context: {cluster: c, user: u}}]\n");
+	_cleanup_free_ char *b = write_file(
+		"b", "current-context: x\n"
+		     "clusters: [{name: c, cluster: {server: 'https://second', tls-server-name: n}}]\n"
+		     "users: [{name: u, user: {token: t}}]\n"
+		     "contexts: [{name: x, context: {cluster: c, user: u}}]\n");
+	_cleanup_free_ char *list = xasprintf("/nonexistent::%s:%s:%s", a, b, a);
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_int_eq(setenv("KUBECONFIG", list, 1), 0);
+	ck_assert_msg(load(NULL, NULL, NULL, &t, &d) == 0, "%s", d.n ? d.v[0].text : "");
+	ck_assert_str_eq(t.c.server, "https://first");
+	ck_assert_ptr_null(t.c.tls_server_name);
+	ck_assert_str_eq(t.c.token, "t");
+	kube_target_done(&t);
+	ck_assert_int_lt(load(NULL, "z", NULL, &t, &d), 0);
+	ck_assert_msg(strstr(d.v[0].text, "there is no context \"z\"; there is: y, x"), "%s", d.v[0].text);
+	diags_done(&d);
+	/* an explicit file merges nothing */
+	ck_assert_int_lt(load(a, "x", NULL, &t, &d), 0);
+	diags_done(&d);
+	ck_assert_int_eq(setenv("KUBECONFIG", "/nonexistent", 1), 0);
+	ck_assert_int_lt(load(NULL, NULL, NULL, &t, &d), 0);
+	ck_assert_ptr_nonnull(strstr(d.v[0].text, "none of the files in $KUBECONFIG"));
+	diags_done(&d);
+}
+END_TEST
+
+static void make_service_account(const char *host)
+{
+	free(write_file("token", "t\n"));
+	ck_assert_int_eq(setenv("OPC_SERVICEACCOUNT_DIR", dir, 1), 0);
+	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_HOST", host, 1), 0);
+	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
+}
+
+START_TEST(order_of_the_sources)
+{
+	_cleanup_free_ char *kube = path_of(".kube");
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_int_eq(mkdir(kube, 0700), 0);
+	free(config_of(".kube/config", "server: 'https://home'", ""));
+	_cleanup_free_ char *env = config_of("a", "server: 'https://env'", ""),
+			    *flag = config_of("b", "server: 'https://flag'", "");
+	ck_assert_int_eq(setenv("HOME", dir, 1), 0);
+	ck_assert_int_eq(load(NULL, NULL, NULL, &t, &d), 0);
+	ck_assert_str_eq(t.c.server, "https://home");
+	kube_target_done(&t);
+	make_service_account("10.0.0.1");
+	ck_assert_int_eq(load(NULL, NULL, NULL, &t, &d), 0);
+	ck_assert_str_eq(t.c.server, "https://10.0.0.1:443");
+	ck_assert(t.in_cluster);
+	kube_target_done(&t);
+	ck_assert_int_eq(setenv("KUBECONFIG", env, 1), 0);
+	ck_assert_int_eq(load(NULL, NULL, NULL, &t, &d), 0);
+	ck_assert_str_eq(t.c.server, "https://env");
+	kube_target_done(&t);
+	ck_assert_int_eq(load(flag, NULL, NULL, &t, &d), 0);
+	ck_assert_str_eq(t.c.server, "https://flag");
+	kube_target_done(&t);
+	ck_assert_int_eq(load(flag, NULL, "https://master", &t, &d), 0);
+	ck_assert_str_eq(t.c.server, "https://master");
+	kube_target_done(&t);
+}
+END_TEST
+
+START_TEST(in_the_cluster)
+{
+	struct kube_target t;
+	struct diags d;
+
+	make_service_account("fd00::1");
+	ck_assert_int_eq(load(NULL, NULL, NULL, &t, &d), 0);
+	_cleanup_free_ char *ca = path_of("ca.crt"), *token = path_of("token");
+	ck_assert_str_eq(t.c.server, "https://[fd00::1]:443");
+	ck_assert_str_eq(t.ca_file, ca);
+	ck_assert_str_eq(t.token_file, token);
+	kube_target_done(&t);
+	/* another server does not get the pod's token */
+	ck_assert_int_eq(load(NULL, NULL, "https://other", &t, &d), 0);
+	ck_assert_ptr_null(t.token_file);
+	kube_target_done(&t);
+}
+END_TEST
+
+START_TEST(nothing_is_known)
+{
+	struct kube_target t;
+	struct diags d;
+
+	ck_assert_int_eq(setenv("HOME", dir, 1), 0);
+	ck_assert_int_lt(load(NULL, NULL, NULL, &t, &d), 0);
+	ck_assert_ptr_nonnull(strstr(d.v[0].text, "no API server is known: give --kubeconfig"));
+	diags_done(&d);
+	ck_assert_int_lt(load("/nonexistent", NULL, NULL, &t, &d), 0);
+	ck_assert_ptr_nonnull(strstr(d.v[0].text, "/nonexistent: cannot be read"));
+	diags_done(&d);
+}
+END_TEST
+
+static const struct {
+	const char *text, *plain; /* NULL = none */
+} base64[] = {
+	{ "", "" },
+	{ "QQ==", "A" },
+	{ "QUI=", "AB" },
+	{ "QUJD", "ABC" },
+	{ "QU\nJD\r\n", "ABC" },
+	{ "QQ=", NULL },
+	{ "QQ", NULL },
+	{ "Q", NULL },
+	{ "QQ==Q", NULL },
+	{ "Q===", NULL },
+	{ "QUJD-", NULL },
+	{ "QQ==QQ==", NULL },
+	{ "+/+/", "\xfb\xff\xbf" },
+};
+
+START_TEST(decodes_base64)
+{
+	size_t n = 0;
+	_cleanup_free_ char *got = kube_base64_decode(base64[_i].text, strlen(base64[_i].text), &n);
+
+	ck_assert_int_eq(got == NULL, base64[_i].plain == NULL);
+	if (got) {
+		ck_assert_str_eq(got, base64[_i].plain);
+		ck_assert_uint_eq(n, strlen(base64[_i].plain));
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kubeconfig");
+	TCase *t = tcase_create("all");
+
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, reads_every_field);
+	tcase_add_test(t, reads_json);
+	tcase_add_loop_test(t, tells_what_is_wrong, 0, ARRAY_SIZE(errors));
+	tcase_add_test(t, exec_is_read_and_yields);
+	tcase_add_test(t, sends_no_credential_without_tls);
+	tcase_add_test(t, a_server_without_scheme);
+	tcase_add_test(t, merges_the_files_of_the_variable);
+	tcase_add_test(t, order_of_the_sources);
+	tcase_add_test(t, in_the_cluster);
+	tcase_add_test(t, nothing_is_known);
+	tcase_add_loop_test(t, decodes_base64, 0, ARRAY_SIZE(base64));
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	const int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

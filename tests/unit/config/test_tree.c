@@ -1,0 +1,251 @@
+/* test_tree.c - what YAML and which files are taken, and what is said about the others. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/diag.h"
+#include "config/tree.h"
+
+#define T(s) s, sizeof(s) - 1
+
+/* Each text and the one line it must give, or NULL when it must be taken without a word. */
+static const struct {
+	const char *text;
+	size_t n;
+	const char *line;
+} texts[] = {
+	{ T(""), NULL },
+	{ T("# only a comment\n"), NULL },
+	{ T("\xef\xbb\xbf"
+	    "a: 1\r\nb: 2\r\n"),
+	  NULL },
+	{ T("{\"a\":\"b\",\n\t\"c\":[1,2,{\"d\":null}]}"), NULL },
+	{ T("--- \na: 1\n...\n"), NULL },
+	{ T("a: |\n  block\n  text\nb: >-\n  folded\n"), NULL },
+	{ T("a:\n\tb: 2\n"),
+	  "f:2:1: not valid YAML: found character that cannot start any token, while scanning for "
+	  "the next token; a tab cannot indent, use spaces" },
+	{ T("a: [1, 2\nb: 3\n"),
+	  "f:2:2: not valid YAML: did not find expected ',' or ']', while parsing a flow sequence" },
+	{ T("a: 1\n---\nb: 2\n"), "f:2:1: a second document (---) in the file: keep one" },
+	{ T("a: &x 1\n"), "f:1:4: anchors (&) are not supported: write the value out" },
+	{ T("a: *x\n"), "f:1:4: aliases (*) are not supported: write the value out; \"*\" for all namespaces "
+			"needs its quotes" },
+	{ T("a: !!str 1\n"), "f:1:4: tags (!) are not supported: leave the tag out" },
+	{ T("<<: {a: 1}\n"), "f:1:1: merge keys (<<) are not supported: write the keys out" },
+	{ T("? [a]\n: 1\n"), "f:1:3: a key must be a plain word" },
+	{ T("a: 1\nA: 2\n"), "f:2:1: duplicate key \"A\": it is already in line 1; keep one" },
+	{ T("a: 1\nb: x\0y\n"), "f:2:5: a NUL byte (0x00): the file must be plain UTF-8 text" },
+	{ T("a: \"x\\0y\"\n"), "f:1:4: a NUL character in a text: leave it out" },
+	{ T("a: \xff\n"), "f:1:4: bytes that are not UTF-8 (0xff): the file must be plain UTF-8 text" },
+	{ T("a: \xc3\xa4\xc0\xaf\n"),
+	  "f:1:5: bytes that are not UTF-8 (0xc0): the file must be plain UTF-8 text" },
+	{ T("\xff\xfe"
+	    "a\0:\0"),
+	  "f:1:1: bytes that are not UTF-8 (0xff): the file must be plain UTF-8 text" },
+	{ T("\x7f"
+	    "ELF\x02\x01"),
+	  "f:1:1: a control character (0x7f): the file must be plain UTF-8 text" },
+	{ T("a: \x1b[2J\n"), "f:1:4: a control character (0x1b): the file must be plain UTF-8 text" },
+};
+
+START_TEST(one_line_each)
+{
+	struct tree_node *root = NULL;
+	struct diags d = { 0 };
+
+	(void)tree_parse("f", texts[_i].text, texts[_i].n, true, &root, &d);
+	if (texts[_i].line) {
+		ck_assert_uint_eq(d.n, 1);
+		ck_assert_str_eq(d.v[0].text, texts[_i].line);
+	} else {
+		ck_assert_msg(d.n == 0, "%s", d.n ? d.v[0].text : "");
+	}
+	tree_free(&root);
+	diags_done(&d);
+}
+END_TEST
+
+static char *repeat(const char *s, size_t times, size_t *ret_n)
+{
+	const size_t n = strlen(s);
+	char *all = xmalloc(n * times + 1);
+
+	for (size_t i = 0; i < times; i++)
+		memcpy(all + i * n, s, n);
+	*ret_n = n * times;
+	return all;
+}
+
+static const struct {
+	const char *unit;
+	size_t times;
+	const char *line;
+} floods[] = {
+	{ "[", 10000, "nested deeper than 32" },
+	{ "{a: ", 10000, "nested deeper than 32" },
+	{ "- - - - ", 10000, "nested deeper than 32" },
+	{ "- x\n", 100000, "more than 20000 values" },
+	{ "- &a [*a,*a,*a,*a,*a,*a,*a,*a]\n", 3000, "anchors" },
+	{ "&", 100000, "not valid YAML" },
+	{ "a", 2 << 20, "larger than 1024 KiB" },
+};
+
+START_TEST(floods_are_refused)
+{
+	struct tree_node *root = NULL;
+	struct diags d = { 0 };
+	size_t n;
+	_cleanup_free_ char *text = repeat(floods[_i].unit, floods[_i].times, &n);
+
+	(void)tree_parse("f", text, n, true, &root, &d);
+	ck_assert_uint_gt(d.errors, 0);
+	ck_assert_uint_le(d.n, DIAGS_MAX);
+	ck_assert_msg(strstr(d.v[0].text, floods[_i].line), "%s", d.v[0].text);
+	tree_free(&root);
+	diags_done(&d);
+}
+END_TEST
+
+START_TEST(too_many_keys)
+{
+	struct tree_node *root = NULL;
+	struct diags d = { 0 };
+	char text[16000];
+	size_t n = 0;
+
+	for (int i = 0; i < 1001; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "k%d: 1\n", i);
+	ck_assert_int_lt(tree_parse("f", text, n, true, &root, &d), 0);
+	ck_assert_str_eq(d.v[0].text, "f:1001:1: more than 1000 keys in one mapping");
+	diags_done(&d);
+}
+END_TEST
+
+START_TEST(finds_keys_and_kinds)
+{
+	static const char text[] = "a: 1\nb:\n  c: [x, 'null', null, ~]\nd:\n";
+	struct tree_node *root = NULL;
+	struct diags d = { 0 };
+
+	ck_assert_int_eq(tree_parse("f", text, sizeof(text) - 1, false, &root, &d), 0);
+	const struct tree_node *list = tree_get(tree_get(root, "b"), "c"), *item = list->first;
+
+	ck_assert_str_eq(tree_get(root, "a")->text, "1");
+	ck_assert_ptr_null(tree_get(root, "A"));
+	ck_assert_ptr_null(tree_get(list, "x"));
+	ck_assert(tree_is_null(tree_get(root, "d")));
+	ck_assert_uint_eq(list->line, 3);
+	ck_assert_uint_eq(list->column, 6);
+	ck_assert(!tree_is_null(item));
+	ck_assert(!tree_is_null(item->next));
+	ck_assert(tree_is_null(item->next->next));
+	ck_assert(tree_is_null(item->next->next->next));
+	tree_free(&root);
+}
+END_TEST
+
+/* -- files
+ * ------------------------------------------------------------------------------------------------------ */
+
+static char dir[] = "/tmp/opc-tree-XXXXXX";
+
+static const char *in_dir(const char *name)
+{
+	static char path[64];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void make_dir(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static void remove_dir(void)
+{
+	static const char *const names[] = { "fifo", "big", "open", "link", "plain" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		(void)unlink(in_dir(names[i]));
+	(void)rmdir(dir);
+	memcpy(dir, "/tmp/opc-tree-XXXXXX", sizeof(dir));
+}
+
+static void write_file(const char *name, off_t size, mode_t mode)
+{
+	const int fd = open(in_dir(name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, "a: 1\n", 5), 5);
+	ck_assert_int_eq(size ? ftruncate(fd, size) : 0, 0);
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	(void)close(fd);
+}
+
+static void expect_file(const char *path, const char *text)
+{
+	struct tree_node *root = NULL;
+	struct diags d = { 0 };
+	const int r = tree_read(path, true, &root, &d);
+
+	ck_assert_int_eq(r == 0, text == NULL);
+	if (text)
+		ck_assert_msg(d.n == 1 && strstr(d.v[0].text, text) && strstr(d.v[0].text, path), "%s",
+			      d.n ? d.v[0].text : "");
+	tree_free(&root);
+	diags_done(&d);
+}
+
+START_TEST(files_that_are_none)
+{
+	struct rusage before, after;
+
+	write_file("plain", 0, 0644);
+	write_file("open", 0, 0666);
+	write_file("big", 100 << 20, 0644);
+	ck_assert_int_eq(mkfifo(in_dir("fifo"), 0600), 0);
+	_cleanup_free_ char *target = xstrdup(in_dir("plain"));
+	ck_assert_int_eq(symlink(target, in_dir("link")), 0);
+	expect_file(in_dir("plain"), NULL);
+	expect_file(in_dir("link"), NULL); /* a mounted ConfigMap is links */
+	expect_file(in_dir("fifo"), "is a pipe, not a regular file");
+	expect_file(in_dir("open"), "chmod o-w");
+	expect_file(in_dir("none"), "cannot be read: No such file");
+	expect_file(dir, "is a directory");
+	expect_file("/dev/zero", "is a device");
+	(void)getrusage(RUSAGE_SELF, &before);
+	expect_file(in_dir("big"), "larger than 1024 KiB");
+	(void)getrusage(RUSAGE_SELF, &after);
+	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 4096); /* KiB */
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tree");
+	TCase *t = tcase_create("texts"), *f = tcase_create("files");
+
+	tcase_add_loop_test(t, one_line_each, 0, ARRAY_SIZE(texts));
+	tcase_add_loop_test(t, floods_are_refused, 0, ARRAY_SIZE(floods));
+	tcase_add_test(t, too_many_keys);
+	tcase_add_test(t, finds_keys_and_kinds);
+	tcase_add_checked_fixture(f, make_dir, remove_dir);
+	tcase_add_test(f, files_that_are_none);
+	suite_add_tcase(s, t);
+	suite_add_tcase(s, f);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	const int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,231 @@
+/* test_client.c - the HTTP client: ordinary life and streams. */
+// SPDX-License-Identifier: Apache-2.0
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/unit/http/play.h"
+
+/* -- ordinary life -------------------------------------------------------------------------------------- */
+
+START_TEST(test_get)
+{
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_ok, false);
+	open_plain(&t, &s);
+	for (int i = 0; i < 3; i++) {
+		const struct http_call call = call_of(&t, "GET", "/api/v1/pods?limit=1");
+
+		go(&t, &call);
+		ck_assert_uint_eq(t.done, 1);
+		ck_assert_int_eq(t.r.failure, HTTP_OK);
+		ck_assert_int_eq(t.r.status, 200);
+		ck_assert_str_eq(t.body, "hi");
+		ck_assert_str_eq(t.type, "application/json");
+		ck_assert_int_eq(t.r.server_date_ms, 1795256568000);
+		ck_assert_int_eq(t.r.retry_after_ms, -1);
+		ck_assert(t.r.sent);
+	}
+	ck_assert_uint_eq(s.log->connections, 1); /* kept and reused */
+	ck_assert_ptr_nonnull(strstr(s.log->last, "GET /api/v1/pods?limit=1 HTTP/1.1\r\n"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "User-Agent: ops-pod-cleaner/test\r\n"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Accept: application/json\r\n"));
+	ck_assert_ptr_null(strcasestr(s.log->last, "Accept-Encoding"));
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+START_TEST(test_write_with_body)
+{
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_ok, false);
+	open_plain(&t, &s);
+	struct http_call call = call_of(&t, "DELETE", "/api/v1/namespaces/a/pods/b");
+	char body[] = "{\"kind\":\"DeleteOptions\"}";
+
+	call.body = body;
+	call.body_len = strlen(body);
+	t.request = http_client_start(t.client, &call);
+	memset(body, 'x', sizeof(body)); /* the body was copied */
+	event_base_dispatch(t.base);
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "DELETE /api/v1/namespaces/a/pods/b HTTP/1.1\r\n"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Content-Type: application/json\r\n"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "\r\n\r\n{\"kind\":\"DeleteOptions\"}"));
+	ck_assert_ptr_null(strcasestr(s.log->last, "Expect:"));
+	call.method = "PATCH";
+	call.body = "{}";
+	call.body_len = 2;
+	call.content_type = "application/merge-patch+json";
+	go(&t, &call);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "PATCH /api"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Content-Type: application/merge-patch+json\r\n"));
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+START_TEST(test_start_from_done)
+{
+	struct server s;
+	struct run t = { .again = true };
+
+	server_start(&s, serve_ok, false);
+	open_plain(&t, &s);
+	t.next = call_of(&t, "GET", "/second");
+	const struct http_call call = call_of(&t, "GET", "/first");
+
+	t.request = http_client_start(t.client, &call);
+	event_base_dispatch(t.base);
+	ck_assert_uint_eq(t.done, 2);
+	ck_assert_uint_eq(s.log->connections, 1);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "/second"));
+	t.free_in_done = true;
+	go(&t, &call);
+	ck_assert_ptr_null(t.client);
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+/* -- streams -------------------------------------------------------------------------------------------- */
+
+static int serve_stream(struct server_conn *c, const char *request)
+{
+	(void)request;
+	server_sends(c,
+		     "HTTP/1.1 200 OK\r\nContent-Type: application/x\r\nTransfer-Encoding: chunked\r\n\r\n");
+	for (int i = 0; i < 10; i++) {
+		server_sends(c, "5\r\nhello\r\n");
+		usleep(20000);
+	}
+	if (strstr(request, "/hang"))
+		server_drain(c);
+	if (strstr(request, "/cut"))
+		return 0;
+	server_sends(c, "0\r\n\r\n");
+	return 1;
+}
+
+START_TEST(test_stream)
+{
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_stream, false);
+	open_plain(&t, &s);
+	struct http_call call = call_of(&t, "GET", "/watch");
+
+	call.on_data = on_data;
+	call.on_headers = on_headers;
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	ck_assert_uint_eq(t.headers, 1);
+	ck_assert_int_eq(t.status, 200);
+	ck_assert_uint_eq(t.bytes, 50);
+	ck_assert_uint_gt(t.calls, 3); /* as it arrives, not at the end */
+	ck_assert_uint_eq(t.r.body_len, 0);
+	t.bytes = 0;
+	call.path = "/cut";
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_BROKEN);
+	ck_assert_uint_eq(t.bytes, 50);
+	t.bytes = 0;
+	t.abort_at = 11;
+	call.path = "/watch";
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_ABORTED);
+	ck_assert_uint_lt(t.bytes, 50);
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+START_TEST(test_idle_timeout)
+{
+	struct server s;
+	struct run t = { 0 };
+	struct timespec a, b;
+
+	server_start(&s, serve_stream, false);
+	open_plain(&t, &s);
+	struct http_call call = call_of(&t, "GET", "/hang");
+
+	call.on_data = on_data;
+	call.idle_timeout_ms = 150;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	go(&t, &call);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	const double ms = (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6;
+
+	ck_assert_int_eq(t.r.failure, HTTP_TIMEOUT);
+	ck_assert_uint_eq(t.bytes, 50); /* 20 ms pauses were no silence */
+	ck_assert(ms > 300 && ms < 5000);
+	call.on_data = NULL;
+	call.idle_timeout_ms = 0;
+	call.total_timeout_ms = 100;
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_TIMEOUT);
+	ck_assert(t.r.sent);
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+START_TEST(test_cancel)
+{
+	struct server s;
+	struct run t = { .cancel_in_data = true };
+
+	server_start(&s, serve_stream, false);
+	open_plain(&t, &s);
+	struct http_call call = call_of(&t, "GET", "/watch");
+
+	call.on_data = on_data;
+	go(&t, &call);
+	ck_assert_uint_eq(t.done, 0);
+	ck_assert_uint_eq(t.calls, 1);
+	t.cancel_in_data = false;
+	t.request = http_client_start(t.client, &call);
+	http_request_cancel(&t.request);
+	ck_assert_ptr_null(t.request);
+	http_request_cancel(&t.request);
+	event_base_loopexit(t.base, &(struct timeval){ 0, 50000 });
+	event_base_dispatch(t.base);
+	ck_assert_uint_eq(t.done, 0);
+	t.request = http_client_start(t.client, &call); /* freed while running: no on_done */
+	event_base_loopexit(t.base, &(struct timeval){ 0, 50000 });
+	event_base_dispatch(t.base);
+	close_run(&t);
+	ck_assert_uint_eq(t.done, 0);
+	server_stop(&s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("http/client");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
+	setenv("https_proxy", "http://127.0.0.1:1", 1);
+	http_global_init();
+	tcase_add_test(t, test_get);
+	tcase_add_test(t, test_write_with_body);
+	tcase_add_test(t, test_start_from_done);
+	tcase_add_test(t, test_stream);
+	tcase_add_test(t, test_idle_timeout);
+	tcase_add_test(t, test_cancel);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

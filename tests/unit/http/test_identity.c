@@ -1,0 +1,176 @@
+/* test_identity.c - credentials, TLS, and that nothing is opened once the sandbox is closed. */
+// SPDX-License-Identifier: Apache-2.0
+#include <seccomp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/xalloc.h"
+#include "tests/unit/http/play.h"
+
+/* -- who is who ----------------------------------------------------------------------------------------- */
+
+START_TEST(test_credentials)
+{
+	struct server s;
+	struct run t = { 0 };
+	char group[] = "ops";
+	char *groups[] = { group };
+
+	server_start(&s, serve_ok, false);
+	struct http_endpoint e = { .base_url = s.url,
+				   .bearer_token = "secret",
+				   .impersonate_user = "jane",
+				   .impersonate_groups = groups,
+				   .n_impersonate_groups = 1 };
+
+	open_run(&t, &e);
+	const struct http_call call = call_of(&t, "GET", "/");
+
+	go(&t, &call);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Authorization: Bearer secret\r\n"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Impersonate-User: jane\r\n"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Impersonate-Group: ops\r\n"));
+	e.bearer_token = "rotated";
+	http_client_set_endpoint(t.client, &e);
+	go(&t, &call);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Authorization: Bearer rotated\r\n"));
+	e.bearer_token = NULL;
+	e.username = "u";
+	e.password = "p";
+	http_client_set_endpoint(t.client, &e);
+	go(&t, &call);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Authorization: Basic dTpw\r\n"));
+	/* In clear to anywhere but loopback: nothing. */
+	e.base_url = "http://192.0.2.1:80";
+	e.address = s.address;
+	e.bearer_token = "secret";
+	http_client_set_endpoint(t.client, &e);
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	ck_assert_ptr_null(strstr(s.log->last, "Authorization"));
+	e.base_url = s.url;
+	e.bearer_token = "two\r\nX-Evil: 1";
+	http_client_set_endpoint(t.client, &e);
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+static struct run tls_get(const struct http_endpoint *e)
+{
+	struct run t = { 0 };
+
+	open_run(&t, e);
+	const struct http_call call = call_of(&t, "GET", "/x");
+
+	go(&t, &call);
+	close_run(&t);
+	return t;
+}
+
+START_TEST(test_tls)
+{
+	struct server s;
+
+	server_start(&s, serve_ok, true);
+	char *by_name = xasprintf("https://api.test:%u/prefix/", s.port);
+	char *by_other = xasprintf("https://other.test:%u", s.port);
+	struct http_endpoint e = { .base_url = s.url, .ca_pem = s.ca_pem };
+	struct run t = tls_get(&e);
+
+	ck_assert_msg(t.r.failure == HTTP_OK, "%s", t.r.error);
+	e = (struct http_endpoint){ .base_url = by_name, .address = s.address, .ca_pem = s.ca_pem };
+	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_OK);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "GET /prefix/x HTTP/1.1"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Host: api.test:"));
+	/* The certificate's name is another than the URL's. */
+	e = (struct http_endpoint){ .base_url = by_other, .address = s.address, .ca_pem = s.ca_pem };
+	t = tls_get(&e);
+	ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
+	ck_assert(!t.r.sent);
+	e.tls_server_name = "api.test";
+	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_OK);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Host: other.test:"));
+	/* Nobody vouches for it. */
+	e = (struct http_endpoint){ .base_url = s.url };
+	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_CONNECT);
+	e.insecure = true;
+	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_OK);
+	e = (struct http_endpoint){ .base_url = s.url, .ca_pem = "no certificate" };
+	ck_assert_int_eq(tls_get(&e).r.failure, HTTP_CONNECT);
+	free(by_name);
+	free(by_other);
+	server_stop(&s);
+}
+END_TEST
+
+/* After http_global_init a whole TLS exchange opens no file and starts no thread: the kernel would kill. */
+static int sealed_child(struct server *s)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	static const int forbidden[] = { SCMP_SYS(open),  SCMP_SYS(openat), SCMP_SYS(clone),   SCMP_SYS(fork),
+					 SCMP_SYS(vfork), SCMP_SYS(execve), SCMP_SYS(readlink) };
+	const struct http_endpoint e = { .base_url = s->url, .ca_pem = s->ca_pem, .user_agent = "x" };
+	const struct http_endpoint system_trust = { .base_url = s->url };
+
+	http_global_init();
+	struct run t = { 0 };
+
+	open_run(&t, &e); /* libevent and curl descriptors: before the sandbox */
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++)
+		if (seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, forbidden[i], 0) < 0)
+			return 3;
+	if (seccomp_load(ctx) < 0)
+		return 77; /* no seccomp here */
+	struct http_call call = call_of(&t, "GET", "/");
+
+	call.total_timeout_ms = 5000;
+	go(&t, &call);
+	if (t.r.failure != HTTP_OK)
+		return 1;
+	http_client_set_endpoint(t.client, &system_trust);
+	go(&t, &call);
+	return t.r.failure == HTTP_CONNECT ? 0 : 2;
+}
+
+START_TEST(test_sealed)
+{
+	struct server s;
+	int status;
+
+	server_start(&s, serve_ok, true);
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(sealed_child(&s));
+	waitpid(pid, &status, 0);
+#ifndef OPC_NO_SANDBOX
+	ck_assert_msg(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77),
+		      "status %x", (unsigned)status);
+#endif
+	server_stop(&s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("http/identity");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
+	setenv("https_proxy", "http://127.0.0.1:1", 1);
+	http_global_init();
+	tcase_add_test(t, test_credentials);
+	tcase_add_test(t, test_tls);
+	tcase_add_test(t, test_sealed);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,225 @@
+/* test_odd.c - the HTTP client against servers that misbehave, and none at all. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/http/play.h"
+
+/* -- misbehaving servers -------------------------------------------------------------------------------- */
+
+static int serve_odd(struct server_conn *c, const char *request)
+{
+	char line[1100];
+
+	if (strstr(request, "/redirect"))
+		server_sends(
+			c,
+			"HTTP/1.1 307 T\r\nLocation: http://127.0.0.1:1/evil\r\nContent-Length: 0\r\n\r\n");
+	else if (strstr(request, "/retry"))
+		server_sends(c, "HTTP/1.1 429 T\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+	else if (strstr(request, "/long"))
+		server_sends(c, "HTTP/1.1 429 T\r\nretry-after:  3600 \r\nContent-Length: 0\r\n\r\n");
+	else if (strstr(request, "/absurd"))
+		server_sends(c, "HTTP/1.1 429 T\r\nRetry-After: 1000000000\r\nContent-Length: 0\r\n\r\n");
+	else if (strstr(request, "/negative"))
+		server_sends(c, "HTTP/1.1 429 T\r\nRetry-After: -5\r\nContent-Length: 0\r\n\r\n");
+	else if (strstr(request, "/date"))
+		server_sends(c, "HTTP/1.1 503 T\r\nRetry-After: Sat, 21 Nov 2026 10:22:48 "
+				"GMT\r\nContent-Length: 0\r\n"
+				"\r\n");
+	else if (strstr(request, "/short"))
+		server_sends(c, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhi");
+	else if (strstr(request, "/continue"))
+		server_sends(c, "HTTP/1.1 100 Continue\r\nContent-Type: wrong/type\r\n\r\n" OK_HEAD "\r\nhi");
+	else if (strstr(request, "/encoded"))
+		server_sends(c, OK_HEAD "Content-Encoding: gzip\r\n\r\nhi");
+	else if (strstr(request, "/headers")) {
+		memset(line, 'h', sizeof(line));
+		memcpy(line, "X-A: ", 5);
+		memcpy(line + sizeof(line) - 3, "\r\n", 3);
+		server_sends(c, "HTTP/1.1 200 OK\r\n");
+		for (int i = 0; i < 2000; i++)
+			server_sends(c, line);
+	} else if (strstr(request, "/nothing")) {
+		return 0;
+	} else {
+		server_sends(c, "SSH-2.0-hello\r\n");
+		return 0;
+	}
+	return strstr(request, "/short") == NULL;
+}
+
+START_TEST(test_odd_answers)
+{
+	static const struct {
+		const char *path;
+		enum http_failure failure;
+		long status;
+		int64_t retry_ms;
+		const char *body;
+	} cases[] = {
+		{ "/redirect", HTTP_OK, 307, -1, "" },    { "/retry", HTTP_OK, 429, 7000, "" },
+		{ "/long", HTTP_OK, 429, 60000, "" },     { "/absurd", HTTP_OK, 429, -1, "" },
+		{ "/negative", HTTP_OK, 429, -1, "" },    { "/date", HTTP_OK, 503, -1, "" },
+		{ "/short", HTTP_BROKEN, 200, -1, "hi" }, { "/continue", HTTP_OK, 200, -1, "hi" },
+		{ "/encoded", HTTP_OK, 200, -1, "hi" },   { "/headers", HTTP_BROKEN, 0, -1, "" },
+		{ "/nothing", HTTP_BROKEN, 0, -1, "" },   { "/garbage", HTTP_BROKEN, 0, -1, "" },
+	};
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_odd, false);
+	open_plain(&t, &s);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct http_call call = call_of(&t, "GET", cases[i].path);
+
+		go(&t, &call);
+		ck_assert_msg(t.r.failure == cases[i].failure, "%s: %d %s", cases[i].path, t.r.failure,
+			      t.r.error);
+		ck_assert_msg(t.r.status == cases[i].status, "%s: %ld", cases[i].path, t.r.status);
+		ck_assert_int_eq(t.r.retry_after_ms, cases[i].retry_ms);
+		ck_assert_str_eq(t.body, cases[i].body);
+		ck_assert_str_eq(t.type, "");
+		ck_assert(t.r.sent);
+		ck_assert(t.r.failure == HTTP_OK ? !t.r.error[0] : t.r.error[0]);
+	}
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+static int serve_big(struct server_conn *c, const char *request)
+{
+	static char block[1 << 16];
+
+	(void)request;
+	memset(block, 'a', sizeof(block));
+	server_sends(c, "HTTP/1.1 200 OK\r\nContent-Length: 65536\r\n\r\n");
+	server_send(c, block, sizeof(block));
+	return 1;
+}
+
+START_TEST(test_body_limit)
+{
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_big, false);
+	open_plain(&t, &s);
+	struct http_call call = call_of(&t, "GET", "/");
+
+	call.max_body = 65536;
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	ck_assert_uint_eq(t.r.body_len, 65536);
+	call.max_body = 65535;
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_TOO_LARGE);
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+/* The first request is answered, the second is read and the connection closed: what curl would repeat. */
+static int serve_once(struct server_conn *c, const char *request)
+{
+	if (c->log->requests % 2 == 0)
+		return 0;
+	return serve_ok(c, request);
+}
+
+START_TEST(test_write_is_never_repeated)
+{
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_once, false);
+	open_plain(&t, &s);
+	struct http_call get = call_of(&t, "GET", "/"), write = call_of(&t, "DELETE", "/");
+
+	write.body = "{}";
+	write.body_len = 2;
+	go(&t, &get);
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	go(&t, &write);
+	ck_assert_int_eq(t.r.failure, HTTP_BROKEN);
+	ck_assert(t.r.sent);
+	ck_assert_uint_eq(s.log->requests, 2);
+	go(&t, &get); /* the third */
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	go(&t, &get); /* the fourth is dropped and repeated as the fifth */
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	ck_assert_uint_eq(s.log->requests, 5);
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+START_TEST(test_no_connection)
+{
+	static const struct {
+		const char *url, *address, *proxy, *words;
+	} cases[] = {
+		{ "http://127.0.0.1:1", NULL, NULL, "" },
+		{ "https://api.example:6443", NULL, NULL, "no address is known for host api.example" },
+		{ "ftp://127.0.0.1", NULL, NULL, "not an http or https URL" },
+		{ "", NULL, NULL, "not an http or https URL" },
+		{ "http://127.0.0.1:1", NULL, "http://proxy.example:3128", "by IP address" },
+		{ "http://api.example:80", "127.0.0.1:1", NULL, "" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct http_endpoint e = { .base_url = cases[i].url,
+						 .address = cases[i].address,
+						 .proxy = cases[i].proxy };
+		struct run t = { 0 };
+
+		open_run(&t, &e);
+		const struct http_call call = call_of(&t, "GET", "/");
+
+		go(&t, &call);
+		ck_assert_uint_eq(t.done, 1);
+		ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
+		ck_assert(!t.r.sent);
+		ck_assert_msg(strstr(t.r.error, cases[i].words) != NULL, "%s", t.r.error);
+		close_run(&t);
+	}
+}
+END_TEST
+
+START_TEST(test_bad_path)
+{
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_ok, false);
+	open_plain(&t, &s);
+	const struct http_call call = call_of(&t, "GET", "/a b\r\nX: y");
+
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
+	ck_assert_uint_eq(s.log->requests, 0);
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("http/odd");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
+	setenv("https_proxy", "http://127.0.0.1:1", 1);
+	http_global_init();
+	tcase_add_test(t, test_odd_answers);
+	tcase_add_test(t, test_body_limit);
+	tcase_add_test(t, test_write_is_never_repeated);
+	tcase_add_test(t, test_no_connection);
+	tcase_add_test(t, test_bad_path);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,254 @@
+/* test_channel.c - a channel over a real socketpair: order, descriptors, back-pressure, death with unread
+ * messages, bad peers. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ipc/channel.h"
+
+struct end {
+	struct channel *channel;
+	unsigned received, closed, drained;
+	uint64_t last;
+	int err, fd;
+	bool in_order, free_in_handler;
+};
+
+static struct event_base *base;
+
+static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
+{
+	struct end *e = ctx;
+
+	(void)c;
+	e->received++;
+	e->in_order = e->in_order && m->u.heartbeat.progress == e->last + 1;
+	e->last = m->u.heartbeat.progress;
+	if (fd >= 0)
+		e->fd = fd;
+	if (e->free_in_handler)
+		channel_free(&e->channel);
+}
+
+static void on_close(void *ctx, struct channel *c, int err, const char *text)
+{
+	struct end *e = ctx;
+
+	(void)c;
+	(void)text;
+	e->closed++;
+	e->err = err;
+	channel_free(&e->channel);
+}
+
+static void on_drain(void *ctx, struct channel *c)
+{
+	(void)c;
+	((struct end *)ctx)->drained++;
+}
+
+static const struct channel_ops ops = { on_msg, on_close, on_drain };
+
+/* a is the supervisor's end, b a raw descriptor unless b_end is given. */
+static int setup_pair(struct end *a, struct end *b)
+{
+	int pair[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	base = event_base_new();
+	*a = (struct end){ .in_order = true, .fd = -1 };
+	a->channel = channel_new(base, pair[0], ROLE_SUPERVISOR, ROLE_WATCHER, &ops, a);
+	channel_set_phase(a->channel, PH_RUN);
+	if (!b)
+		return pair[1];
+	*b = (struct end){ .in_order = true, .fd = -1 };
+	b->channel = channel_new(base, pair[1], ROLE_WATCHER, ROLE_SUPERVISOR, &ops, b);
+	channel_set_phase(b->channel, PH_RUN);
+	return -1;
+}
+
+static struct msg heartbeat(uint64_t n)
+{
+	return (struct msg){ .type = MSG_HEARTBEAT, .u.heartbeat.progress = n };
+}
+
+static void spin(unsigned turns)
+{
+	for (unsigned i = 0; i < turns; i++)
+		(void)event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+START_TEST(many_in_order)
+{
+	struct end a, b;
+
+	(void)setup_pair(&a, &b);
+	for (uint64_t i = 1; i <= 20000; i++) {
+		const struct msg m = heartbeat(i);
+
+		ck_assert_int_eq(channel_send(b.channel, &m, -1), 0);
+	}
+	spin(3000);
+	ck_assert_uint_eq(a.received, 20000);
+	ck_assert(a.in_order);
+	channel_free(&a.channel);
+	channel_free(&b.channel);
+	event_base_free(base);
+}
+END_TEST
+
+START_TEST(full_queue_is_refused_and_drains)
+{
+	struct end a, b;
+	unsigned sent = 0;
+	struct msg m = heartbeat(1);
+
+	(void)setup_pair(&a, &b);
+	channel_pause(a.channel, true);
+	while (channel_send(b.channel, &m, -1) == 0)
+		m = heartbeat(++sent + 1);
+	ck_assert_int_eq(channel_send(b.channel, &m, -1), -EAGAIN);
+	ck_assert_uint_ge(sent, CHANNEL_QUEUE_MAX);
+	channel_pause(a.channel, false);
+	spin(6000);
+	ck_assert_uint_eq(a.received, sent);
+	ck_assert(a.in_order);
+	ck_assert_uint_eq(b.drained, 1);
+	channel_free(&a.channel);
+	channel_free(&b.channel);
+	event_base_free(base);
+}
+END_TEST
+
+START_TEST(descriptor_rides_along)
+{
+	struct end a, b;
+	const struct msg m = heartbeat(1);
+	const int memfd = memfd_create("x", MFD_CLOEXEC);
+	char text[4] = "";
+
+	(void)setup_pair(&a, &b);
+	ck_assert_int_eq(write(memfd, "abc", 3), 3);
+	ck_assert_int_eq(channel_send(b.channel, &m, memfd), 0);
+	ck_assert_int_eq(close(memfd), 0);
+	spin(3);
+	ck_assert_int_ge(a.fd, 0);
+	ck_assert_int_eq(pread(a.fd, text, 3, 0), 3);
+	ck_assert_str_eq(text, "abc");
+	ck_assert_int_ne(fcntl(a.fd, F_GETFD) & FD_CLOEXEC, 0);
+	(void)close(a.fd);
+	channel_free(&a.channel);
+	channel_free(&b.channel);
+	event_base_free(base);
+}
+END_TEST
+
+/* A killed sender's messages are all read before its end is told, although we have unread-by-it messages
+ * queued to it. */
+START_TEST(messages_of_the_dead_are_read_first)
+{
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+	const struct msg to_it = { .type = MSG_DRAIN };
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		for (uint64_t i = 1; i <= 40; i++) {
+			const struct msg m = heartbeat(i);
+			uint8_t buf[IPC_FRAME_MAX];
+
+			(void)!send(fd, buf, msg_encode(&m, buf), 0);
+		}
+		(void)kill(getpid(), SIGKILL);
+	}
+	ck_assert_int_eq(channel_send(a.channel, &to_it, -1), 0);
+	(void)close(fd);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	(void)channel_send(a.channel, &to_it, -1);
+	channel_read_all(a.channel);
+	ck_assert_uint_eq(a.received, 40);
+	ck_assert_uint_eq(a.closed, 1);
+	ck_assert_int_eq(a.err, 0);
+	event_base_free(base);
+}
+END_TEST
+
+START_TEST(bad_frames_end_the_peer)
+{
+	static const char *const frames[] = { "\x90", "hello", "\xc1", "\xdf\x04" };
+
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+		struct end a;
+		const int fd = setup_pair(&a, NULL);
+
+		ck_assert_int_gt(send(fd, frames[i], strlen(frames[i]), 0), 0);
+		spin(2);
+		ck_assert_uint_eq(a.closed, 1);
+		ck_assert_int_eq(a.err, -EBADMSG);
+		(void)close(fd);
+		event_base_free(base);
+	}
+}
+END_TEST
+
+START_TEST(oversized_frame_ends_the_peer)
+{
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+	static char big[IPC_FRAME_MAX + 100];
+
+	ck_assert_int_gt(send(fd, big, sizeof(big), 0), 0);
+	spin(2);
+	ck_assert_int_eq(a.err, -EBADMSG);
+	(void)close(fd);
+	event_base_free(base);
+}
+END_TEST
+
+START_TEST(freed_in_its_own_handler)
+{
+	struct end a, b;
+
+	(void)setup_pair(&a, &b);
+	a.free_in_handler = true;
+	for (uint64_t i = 1; i <= 5; i++) {
+		const struct msg m = heartbeat(i);
+
+		(void)channel_send(b.channel, &m, -1);
+	}
+	spin(3);
+	ck_assert_uint_eq(a.received, 1);
+	ck_assert_ptr_null(a.channel);
+	channel_free(&b.channel);
+	event_base_free(base);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("channel");
+	TCase *tc = tcase_create("channel");
+	SRunner *sr = srunner_create(s);
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, many_in_order);
+	tcase_add_test(tc, full_queue_is_refused_and_drains);
+	tcase_add_test(tc, descriptor_rides_along);
+	tcase_add_test(tc, messages_of_the_dead_are_read_first);
+	tcase_add_test(tc, bad_frames_end_the_peer);
+	tcase_add_test(tc, oversized_frame_ends_the_peer);
+	tcase_add_test(tc, freed_in_its_own_handler);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	const int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,333 @@
+/* test_msg.c - the codec: every message of the table, both ways, and every way to be wrong. msgpack-c's
+ * unpacker is the oracle. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+#include <msgpack.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc/msg.h"
+
+static uint64_t rng = 1;
+
+static uint64_t next_random(void)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 7;
+	rng ^= rng << 17;
+	return rng;
+}
+
+static void fill_text(char *dst, const struct msg_field *f, uint64_t pick)
+{
+	static const char name_chars[] = "abcXYZ019._:/*-";
+	static const char uid_chars[] = "abcdef0123456789-";
+	const char *set = f->kind == KIND_UID ? uid_chars : name_chars;
+	const size_t n = pick == 0   ? (size_t)f->min
+			 : pick == 1 ? f->max
+				     : (size_t)f->min + next_random() % (f->max - (size_t)f->min + 1);
+
+	for (size_t i = 0; i < n; i++)
+		dst[i] = set[next_random() % strlen(set)];
+	dst[n] = '\0';
+}
+
+static uint64_t pick_u64(const struct msg_field *f, uint64_t pick)
+{
+	const uint64_t span = f->max - (uint64_t)f->min;
+
+	return pick == 0            ? (uint64_t)f->min
+	       : pick == 1          ? f->max
+	       : span == UINT64_MAX ? next_random()
+				    : (uint64_t)f->min + next_random() % (span + 1);
+}
+
+static int64_t pick_i64(const struct msg_field *f, uint64_t pick)
+{
+	const uint64_t span = f->max - (uint64_t)f->min;
+
+	return pick == 0   ? f->min
+	       : pick == 1 ? (int64_t)f->max
+			   : (int64_t)((uint64_t)f->min + next_random() % (span + 1));
+}
+
+/* pick 0: all at their minimum, 1: all at their maximum, else random. */
+static struct msg make(enum msg_type type, uint64_t pick)
+{
+	struct msg m = { .type = type };
+	const struct msg_desc *d = msg_desc(type);
+
+	for (size_t i = 0; i < d->n; i++) {
+		const struct msg_field *f = &d->fields[i];
+		char *dst = (char *)&m.u + f->off;
+		const uint64_t u = pick_u64(f, pick);
+		const int64_t s = f->kind == KIND_I64 ? pick_i64(f, pick) : 0;
+
+		if (f->kind == KIND_U64)
+			memcpy(dst, &u, sizeof(u));
+		else if (f->kind == KIND_I64)
+			memcpy(dst, &s, sizeof(s));
+		else if (f->kind == KIND_BOOL)
+			memcpy(dst, &(bool){ pick & 1 }, sizeof(bool));
+		else
+			fill_text(dst, f, pick);
+	}
+	return m;
+}
+
+static enum role first_role(unsigned set)
+{
+	for (int r = 0; r < ROLE__MAX; r++)
+		if (set & 1u << r)
+			return (enum role)r;
+	return ROLE__MAX;
+}
+
+static enum phase first_phase(unsigned set)
+{
+	return set & PH_RUN ? PH_RUN : set & PH_SETUP ? PH_SETUP : PH_HELLO;
+}
+
+static int decode(enum msg_type type, const uint8_t *buf, size_t n, struct msg *ret, const char **field)
+{
+	const struct msg_desc *d = msg_desc(type);
+
+	return msg_decode(first_role(d->from), first_role(d->to), first_phase(d->phases), buf, n, ret, field);
+}
+
+START_TEST(round_trip)
+{
+	const enum msg_type type = (enum msg_type)_i;
+
+	for (uint64_t pick = 0; pick < 200; pick++) {
+		const struct msg m = make(type, pick);
+		uint8_t buf[IPC_FRAME_MAX], again[IPC_FRAME_MAX];
+		const size_t n = msg_encode(&m, buf);
+		struct msg back;
+		const char *field;
+
+		ck_assert_int_eq(decode(type, buf, n, &back, &field), 0);
+		ck_assert_uint_eq(msg_encode(&back, again), n);
+		ck_assert_mem_eq(buf, again, n);
+	}
+}
+END_TEST
+
+START_TEST(oracle_agrees)
+{
+	const enum msg_type type = (enum msg_type)_i;
+	const struct msg m = make(type, 7);
+	uint8_t buf[IPC_FRAME_MAX];
+	const size_t n = msg_encode(&m, buf);
+	msgpack_unpacked u;
+	size_t off = 0;
+
+	msgpack_unpacked_init(&u);
+	ck_assert_int_eq(msgpack_unpack_next(&u, (const char *)buf, n, &off), MSGPACK_UNPACK_SUCCESS);
+	ck_assert_uint_eq(off, n);
+	ck_assert_int_eq(u.data.type, MSGPACK_OBJECT_ARRAY);
+	ck_assert_uint_eq(u.data.via.array.size, msg_desc(type)->n + 1);
+	msgpack_unpacked_destroy(&u);
+}
+END_TEST
+
+/* Every prefix is short, every longer frame has a trailing byte: none may pass, and none may be read past its
+ * end. */
+START_TEST(truncated_and_trailing)
+{
+	const enum msg_type type = (enum msg_type)_i;
+	const struct msg m = make(type, 9);
+	uint8_t buf[IPC_FRAME_MAX];
+	const size_t n = msg_encode(&m, buf);
+	struct msg back;
+	const char *field;
+
+	for (size_t k = 0; k < n; k++) {
+		uint8_t *exact = malloc(k ? k : 1);
+
+		memcpy(exact, buf, k);
+		ck_assert_int_eq(decode(type, exact, k, &back, &field), -EBADMSG);
+		free(exact);
+	}
+	buf[n] = 0;
+	ck_assert_int_eq(decode(type, buf, n + 1, &back, &field), -EBADMSG);
+	ck_assert_str_eq(field, "(trailing)");
+}
+END_TEST
+
+/* What decodes after any one byte changed encodes to the very same bytes: there is one form of a message. */
+START_TEST(canonical)
+{
+	const enum msg_type type = (enum msg_type)_i;
+	const struct msg m = make(type, 11);
+	uint8_t buf[IPC_FRAME_MAX], again[IPC_FRAME_MAX];
+	const size_t n = msg_encode(&m, buf);
+	const char *field;
+
+	for (size_t k = 0; k < n && k < 400; k++) {
+		const uint8_t old = buf[k];
+
+		for (unsigned v = 0; v < 256; v++) {
+			struct msg back;
+
+			buf[k] = (uint8_t)v;
+			if (decode(type, buf, n, &back, &field) < 0)
+				continue;
+			ck_assert_uint_eq(msg_encode(&back, again), n);
+			ck_assert_mem_eq(buf, again, n);
+		}
+		buf[k] = old;
+	}
+}
+END_TEST
+
+START_TEST(roles_and_phases)
+{
+	const struct msg m = make(MSG_NOMINATE, 3);
+	uint8_t buf[IPC_FRAME_MAX];
+	const size_t n = msg_encode(&m, buf);
+	struct msg back;
+	const char *field;
+
+	ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_RUN, buf, n, &back, &field), 0);
+	ck_assert_int_eq(msg_decode(ROLE_WORKER, ROLE_SUPERVISOR, PH_RUN, buf, n, &back, &field), -EPERM);
+	ck_assert_str_eq(field, "(sender)");
+	ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_SETUP, buf, n, &back, &field), -EPERM);
+	ck_assert_str_eq(field, "(phase)");
+	ck_assert_int_eq(msg_decode(ROLE_SUPERVISOR, ROLE_WORKER, PH_RUN, buf, n, &back, &field), -EPERM);
+	ck_assert_str_eq(field, "(receiver)");
+}
+END_TEST
+
+/* NOMINATE with one field replaced by hand. */
+START_TEST(bad_fields)
+{
+	struct msg m = make(MSG_NOMINATE, 0), back;
+	uint8_t buf[IPC_FRAME_MAX];
+	const char *field;
+
+	strcpy(m.u.nominate.ns, "default");
+	const size_t n = msg_encode(&m, buf);
+	uint8_t *ns = memmem(buf, n, "default", 7);
+
+	ck_assert_ptr_nonnull(ns);
+	for (const char *bad = "\x01\x1f\x7f\"\\ \n\t{<"; *bad; bad++) {
+		ns[3] = (uint8_t)*bad;
+		ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
+		ck_assert_str_eq(field, "ns");
+	}
+	ns[3] = 0;
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
+	ns[3] = 'a';
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), 0);
+	/* [type, cluster, duty, ...]: byte 3 is the duty, 0 to 3. */
+	buf[3] = 4;
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
+	ck_assert_str_eq(field, "duty");
+	buf[3] = 0xca; /* a float */
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
+}
+END_TEST
+
+/* Headers that make an allocating decoder ask for gigabytes. */
+START_TEST(hostile_headers)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+	} frames[] = { { "\xdf\x04\x00\x00\x00", 5 },
+		       { "\xdd\xff\xff\xff\xff", 5 },
+		       { "\xdb\xff\xff\xff\xff", 5 },
+		       { "\xc1", 1 },
+		       { "\x90", 1 },
+		       { "\x91\xcc\x80", 3 },
+		       { "\x91\xcd\xff\xff", 4 },
+		       { "", 0 } };
+	struct msg back;
+	const char *field;
+
+	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
+		ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_RUN,
+					    (const uint8_t *)frames[i].bytes, frames[i].n, &back, &field),
+				 -EBADMSG);
+}
+END_TEST
+
+START_TEST(random_bytes)
+{
+	struct msg back;
+	const char *field;
+
+	for (int i = 0; i < 200000; i++) {
+		uint8_t buf[64];
+		const size_t n = next_random() % sizeof(buf);
+
+		for (size_t k = 0; k < n; k++)
+			buf[k] = (uint8_t)next_random();
+		(void)msg_decode((enum role)(next_random() % ROLE__MAX), ROLE_SUPERVISOR, PH_RUN, buf, n,
+				 &back, &field);
+	}
+}
+END_TEST
+
+START_TEST(set_text_keeps_the_charset)
+{
+	struct msg m = { .type = MSG_NOMINATE };
+	char longer[600];
+
+	memset(longer, 'x', sizeof(longer));
+	msg_set(&m, nominate.name, "a b\n<c>", 7);
+	ck_assert_str_eq(m.u.nominate.name, "a-b--c-");
+	msg_set(&m, nominate.evidence, "a\nb\x1b[31m\xff", 9);
+	ck_assert_str_eq(m.u.nominate.evidence, "a?b?[31m?");
+	msg_set(&m, nominate.evidence, longer, sizeof(longer));
+	ck_assert_uint_eq(strlen(m.u.nominate.evidence), 255);
+	/* Cut between characters, not inside one. */
+	for (size_t i = 0; i + 2 < sizeof(longer); i += 3)
+		memcpy(longer + i, "\xe9\x87\x8d", 3);
+	msg_set(&m, nominate.evidence, longer, 599);
+	ck_assert_uint_eq(strlen(m.u.nominate.evidence), 255);
+	msg_set(&m, nominate.evidence, longer + 0, 256 / 3 * 3);
+	ck_assert_uint_eq(strlen(m.u.nominate.evidence) % 3, 0);
+}
+END_TEST
+
+START_TEST(copy_fields)
+{
+	const struct msg n = make(MSG_NOMINATE, 5);
+	struct msg i = { .type = MSG_INTENT, .u.intent.id = 42 };
+
+	msg_copy_fields(&i, &n);
+	ck_assert_uint_eq(i.u.intent.id, 42);
+	ck_assert_str_eq(i.u.intent.name, n.u.nominate.name);
+	ck_assert_int_eq(i.u.intent.since, n.u.nominate.since);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("msg");
+	TCase *each = tcase_create("each message"), *tc = tcase_create("cases");
+	SRunner *sr = srunner_create(s);
+
+	tcase_set_timeout(each, 60);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(each, round_trip, 0, MSG__MAX);
+	tcase_add_loop_test(each, oracle_agrees, 0, MSG__MAX);
+	tcase_add_loop_test(each, truncated_and_trailing, 0, MSG__MAX);
+	tcase_add_loop_test(each, canonical, 0, MSG__MAX);
+	tcase_add_test(tc, roles_and_phases);
+	tcase_add_test(tc, bad_fields);
+	tcase_add_test(tc, hostile_headers);
+	tcase_add_test(tc, random_bytes);
+	tcase_add_test(tc, set_text_keeps_the_charset);
+	tcase_add_test(tc, copy_fields);
+	suite_add_tcase(s, each);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	const int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,108 @@
+/* consumer.h - a reflector's consumer that writes down what it is told, word by word. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_KUBE_CONSUMER_H
+#define TESTS_KUBE_CONSUMER_H
+
+#include <check.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kube/reflector.h"
+#include "tests/unit/http/server.h"
+
+struct seen {
+	struct event_base *base;
+	struct http_client *client;
+	struct reflector *reflector;
+	char text[4096]; /* what happened, word by word */
+	char trouble[512], bad[512];
+	long trouble_status;
+	const char *until; /* stop when text ends so */
+	int64_t date;
+};
+
+static inline void note(struct seen *s, const char *word, struct str name)
+{
+	const size_t n = strlen(s->text);
+
+	snprintf(s->text + n, sizeof(s->text) - n, "%s%.*s ", word, (int)name.n, name.n ? name.p : "");
+	const size_t len = strlen(s->text), want = strlen(s->until);
+
+	if (len >= want && strcmp(s->text + len - want, s->until) == 0)
+		event_base_loopbreak(s->base);
+}
+
+static inline void on_list(void *ctx, const char *ns)
+{
+	note(ctx, "list:", STR_C(ns));
+}
+static inline void on_pod(void *ctx, const struct pod_facts *pod)
+{
+	note(ctx, "+", pod->name);
+}
+static inline void on_delete(void *ctx, const struct pod_facts *pod)
+{
+	note(ctx, "-", pod->name);
+}
+static inline void on_sync(void *ctx, const char *ns)
+{
+	note(ctx, "sync:", STR_C(ns));
+}
+static inline void on_list_failed(void *ctx, const char *ns)
+{
+	note(ctx, "failed:", STR_C(ns));
+}
+static inline void on_alive(void *ctx, int64_t date)
+{
+	struct seen *s = ctx;
+
+	s->date = date ? date : s->date;
+}
+static inline void on_trouble(void *ctx, long status, const char *text)
+{
+	struct seen *s = ctx;
+
+	if (*text) {
+		s->trouble_status = status;
+		snprintf(s->trouble, sizeof(s->trouble), "%s", text);
+	}
+	note(ctx, *text ? "trouble" : "healthy", (struct str){ 0 });
+}
+static inline void on_bad_object(void *ctx, const char *text)
+{
+	struct seen *s = ctx;
+
+	snprintf(s->bad, sizeof(s->bad), "%s", text);
+	note(ctx, "bad", (struct str){ 0 });
+}
+
+static const struct reflector_ops ops = { on_list,        on_pod,   on_delete,  on_sync,
+					  on_list_failed, on_alive, on_trouble, on_bad_object };
+
+static inline void run(struct seen *s, server_fn *fn, const struct reflector_config *config,
+		       const char *until)
+{
+	struct server server;
+
+	server_start(&server, fn, false);
+	const struct http_endpoint e = { .base_url = server.url, .user_agent = "ops-pod-cleaner/test" };
+
+	*s = (struct seen){ .base = event_base_new(), .until = until };
+	s->client = http_client_new(s->base, &e);
+	s->reflector = reflector_new(s->base, s->client, config, &ops, s);
+	event_base_loopexit(s->base, &(struct timeval){ 12, 0 });
+	event_base_dispatch(s->base);
+	reflector_free(&s->reflector);
+	http_client_free(&s->client);
+	event_base_free(s->base);
+	server_stop(&server);
+}
+
+/* Pieces that came with the last word may still be told after it. */
+static inline void begins_with(const char *text, const char *want)
+{
+	ck_assert_msg(strncmp(text, want, strlen(want)) == 0, "%s", text);
+}
+
+#endif

@@ -1,0 +1,361 @@
+/* test_decode.c - both pod decoders: against written vectors, against one another, and on broken bytes. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "kube/cursor.h"
+#include "kube/decode.h"
+#include "kube/status.h"
+#include "kube/watch_event.h"
+#include "tests/unit/kube/wire.h"
+
+static uint8_t nibble(char c)
+{
+	return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+static size_t unhex(const char *s, uint8_t *out)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		if (*s != ' ') {
+			out[n++] = (uint8_t)(nibble(s[0]) << 4 | nibble(s[1]));
+			s++;
+		}
+	return n;
+}
+
+static void check_str(struct str a, struct str b, const char *what, uint64_t seed)
+{
+	ck_assert_msg(str_eq(a, b), "seed %llu: %s differs: '%.*s' and '%.*s'", (unsigned long long)seed,
+		      what, STR_ARG(a), STR_ARG(b));
+}
+
+#define SAME_STR(m) check_str(a->m, b->m, #m, seed)
+#define SAME(m)     ck_assert_msg(a->m == b->m, "seed %llu: %s differs", (unsigned long long)seed, #m)
+
+static void check_container(const struct container_facts *a, const struct container_facts *b, uint64_t seed)
+{
+	SAME_STR(name);
+	SAME(kind);
+	SAME(state);
+	SAME_STR(reason);
+	SAME_STR(message);
+	SAME(ready);
+	SAME(started);
+	SAME(restarts);
+	SAME(exit_code);
+	SAME(started_at);
+	SAME(finished_at);
+	SAME_STR(last_reason);
+	SAME(last_exit_code);
+	SAME(last_finished_at);
+}
+
+static void check_same(const struct pod_facts *a, const struct pod_facts *b, uint64_t seed)
+{
+	SAME_STR(ns);
+	SAME_STR(name);
+	SAME_STR(uid);
+	SAME_STR(rv);
+	SAME_STR(owner.api_version);
+	SAME_STR(owner.kind);
+	SAME_STR(owner.name);
+	SAME_STR(owner.uid);
+	SAME_STR(revision);
+	SAME_STR(node);
+	SAME_STR(phase);
+	SAME_STR(reason);
+	SAME_STR(priority_class);
+	SAME(created);
+	SAME(deletion);
+	SAME(grace_s);
+	SAME(start_time);
+	SAME(ready_since);
+	SAME(scheduled_at);
+	SAME(disruption_at);
+	SAME(ready);
+	SAME(initialized);
+	SAME(scheduled);
+	SAME(mirror);
+	SAME(has_pvc);
+	SAME(skip);
+	SAME(containers_cut);
+	SAME(n_finalizers);
+	SAME(n_containers);
+	for (uint32_t i = 0; i < a->n_finalizers && i < POD_FINALIZERS_MAX; i++)
+		SAME_STR(finalizers[i]);
+	for (uint32_t i = 0; i < a->n_containers; i++)
+		check_container(&a->containers[i], &b->containers[i], seed);
+}
+
+START_TEST(test_agree)
+{
+	static struct pod_facts a, b;
+	bool cut = false, many = false, mirror = false, pvc = false, skip = false;
+
+	for (uint64_t seed = 1; seed <= 5000; seed++) {
+		struct dual pod = dual_random_pod(seed);
+
+		/* Old bytes must not shine through. */
+		memset(&a, 0xa5, sizeof(a));
+		memset(&b, 0x5a, sizeof(b));
+		ck_assert_int_eq(decode_pod_protobuf(pod.wire.p, pod.wire.n, &a), 0);
+		ck_assert_int_eq(decode_pod_json(pod.json, &b), 0);
+		check_same(&a, &b, seed);
+		cut |= a.containers_cut;
+		many |= a.n_finalizers > POD_FINALIZERS_MAX;
+		mirror |= a.mirror;
+		pvc |= a.has_pvc;
+		skip |= a.skip;
+		dual_done(&pod);
+	}
+	ck_assert(cut && many && mirror && pvc && skip); /* the generator reaches what it is for */
+}
+END_TEST
+
+/* Every prefix of a pod: an error or fewer facts, never a crash, never a read past the end. */
+START_TEST(test_truncated)
+{
+	static struct pod_facts f;
+	size_t refused = 0;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct dual pod = dual_random_pod(seed);
+
+		for (size_t n = 0; n < pod.wire.n; n++) {
+			uint8_t *exact = xmemdup(pod.wire.p, n);
+
+			refused += decode_pod_protobuf(exact, n, &f) == -EBADMSG;
+			free(exact);
+		}
+		dual_done(&pod);
+	}
+	ck_assert_uint_gt(refused, 1000);
+}
+END_TEST
+
+START_TEST(test_mutated)
+{
+	static struct pod_facts f;
+	uint64_t s = 7;
+
+	for (uint64_t seed = 1; seed <= 2000; seed++) {
+		struct dual pod = dual_random_pod(seed);
+
+		for (int i = 0; i < 4; i++)
+			pod.wire.p[wire_random(&s) % pod.wire.n] = (uint8_t)wire_random(&s);
+		const int r = decode_pod_protobuf(pod.wire.p, pod.wire.n, &f);
+
+		ck_assert(r == 0 || r == -EBADMSG);
+		dual_done(&pod);
+	}
+}
+END_TEST
+
+START_TEST(test_wrong_wire_types_count_as_absent)
+{
+	static struct pod_facts f;
+	struct wire meta = { 0 }, pod = { 0 };
+
+	wire_field_varint(&meta, 1, 7); /* name as a number */
+	wire_field_str(&meta, 5, "u");
+	wire_field_str(&meta, 10, "grace as text");
+	wire_field_message(&pod, 1, &meta);
+	wire_field_varint(&pod, 3, 1); /* status as a number */
+	ck_assert_int_eq(decode_pod_protobuf(pod.p, pod.n, &f), 0);
+	ck_assert(str_empty(f.name) && str_is(f.uid, "u"));
+	ck_assert_int_eq(f.grace_s, -1);
+	wire_done(&pod);
+}
+END_TEST
+
+START_TEST(test_groups_are_skipped)
+{
+	static const uint8_t group[] = { 0x9b, 0x06, 0x9b, 0x06, 0x08, 0x01, 0x9c, 0x06, 0x9c, 0x06 };
+	static struct pod_facts f;
+	struct wire meta = { 0 }, pod = { 0 };
+
+	wire_bytes(&pod, group, sizeof(group));
+	wire_field_str(&meta, 1, "after");
+	wire_field_message(&pod, 1, &meta);
+	ck_assert_int_eq(decode_pod_protobuf(pod.p, pod.n, &f), 0);
+	ck_assert(str_is(f.name, "after"));
+	ck_assert_int_eq(decode_pod_protobuf(pod.p, 3, &f), -EBADMSG); /* never closed */
+	wire_done(&pod);
+}
+END_TEST
+
+START_TEST(test_varint_limits)
+{
+	static const uint8_t overlong[] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
+	};
+	static const uint8_t minus_one[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01 };
+	static const uint8_t field_zero[] = { 0x02, 0x00 };
+	struct cursor c = cursor_of(overlong, sizeof(overlong));
+	uint64_t v;
+	int32_t i;
+	uint32_t tag;
+
+	ck_assert_int_eq(cursor_varint(&c, &v), -EBADMSG);
+	c = cursor_of(minus_one, sizeof(minus_one));
+	ck_assert_int_eq(cursor_i32(&c, &i), 0);
+	ck_assert_int_eq(i, -1);
+	c = cursor_of(field_zero, sizeof(field_zero));
+	ck_assert_int_eq(cursor_tag(&c, &tag), -EBADMSG);
+}
+END_TEST
+
+/* A JSON pod without what makes it one is refused; members of a wrong type count as absent. */
+START_TEST(test_json_refused)
+{
+	static const char *const bad[] = { "[]",
+					   "{}",
+					   "{\"metadata\":{\"name\":\"a\"}}",
+					   "{\"metadata\":{\"uid\":\"u\"}}",
+					   "{\"metadata\":{\"name\":1,\"uid\":\"u\"}}",
+					   "{\"metadata\":[1]}" };
+	static struct pod_facts f;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		json_t *o = json_loads(bad[i], 0, NULL);
+
+		ck_assert_ptr_nonnull(o);
+		ck_assert_int_eq(decode_pod_json(o, &f), -EBADMSG);
+		json_decref(o);
+	}
+	json_t *o =
+		json_loads("{\"metadata\":{\"name\":\"a\",\"uid\":\"u\",\"labels\":[],\"deletionTimestamp\":"
+			   "\"soon\",\"deletionGracePeriodSeconds\":\"9\"},\"spec\":7,\"status\":{"
+			   "\"containerStatuses\":[{\"restartCount\":9999999999}],\"conditions\":{}}}",
+			   0, NULL);
+
+	ck_assert_int_eq(decode_pod_json(o, &f), 0);
+	ck_assert_int_eq(f.deletion, 0);
+	ck_assert_int_eq(f.grace_s, -1);
+	ck_assert_uint_eq(f.n_containers, 1);
+	ck_assert_int_eq(f.containers[0].restarts, 0);
+	json_decref(o);
+}
+END_TEST
+
+START_TEST(test_event_added)
+{
+	static struct pod_facts f;
+	struct watch_event e;
+	uint8_t b[256];
+	const size_t n = unhex("0a05 4144444544 1225 0a23 6b387300 0a09 0a027631 1203506f64 120e 0a0c 0a0161 "
+			       "1a016e 2a0175 320137 1a00 2200",
+			       b);
+
+	ck_assert_uint_eq(n, 0x2e);
+	ck_assert_int_eq(watch_event_decode(b, n, &e), 0);
+	ck_assert_int_eq(e.type, WATCH_ADDED);
+	ck_assert(str_is(e.object.kind, "Pod") && str_is(e.object.api_version, "v1"));
+	ck_assert_int_eq(decode_pod_protobuf(e.object.raw.p, cursor_left(&e.object.raw), &f), 0);
+	ck_assert(str_is(f.ns, "n") && str_is(f.name, "a") && str_is(f.uid, "u") && str_is(f.rv, "7"));
+}
+END_TEST
+
+START_TEST(test_event_bookmark)
+{
+	struct watch_event e;
+	struct bookmark mark;
+	uint8_t b[256];
+	const size_t n = unhex("0a08 424f4f4b4d41524b 1240 0a3e 6b387300 0a09 0a027631 1203506f64 1229 0a27 "
+			       "32023432 6221 0a19 6b38732e696f2f696e697469616c2d6576656e74732d656e64 1204 "
+			       "74727565 1a00 2200",
+			       b);
+
+	ck_assert_uint_eq(n, 0x4c);
+	ck_assert_int_eq(watch_event_decode(b, n, &e), 0);
+	ck_assert_int_eq(e.type, WATCH_BOOKMARK);
+	ck_assert_int_eq(decode_bookmark_protobuf(e.object.raw.p, cursor_left(&e.object.raw), &mark), 0);
+	ck_assert(str_is(mark.rv, "42"));
+	ck_assert(mark.initial_end);
+}
+END_TEST
+
+START_TEST(test_event_error)
+{
+	struct watch_event e;
+	struct status_facts s;
+	uint8_t b[256];
+	const size_t n =
+		unhex("0a05 4552524f52 1252 0a50 6b387300 0a0c 0a027631 1206537461747573 1238 0a00 1207 "
+		      "4661696c757265 1a1f 746f6f206f6c64207265736f757263652076657273696f6e3a2031202839 "
+		      "29 22 07 45787069726564 309a03 1a00 2200",
+		      b);
+
+	ck_assert_uint_eq(n, 0x5b);
+	ck_assert_int_eq(watch_event_decode(b, n, &e), 0);
+	ck_assert_int_eq(e.type, WATCH_ERROR);
+	ck_assert(str_is(e.object.kind, "Status"));
+	ck_assert_int_eq(status_decode_protobuf(e.object.raw.p, cursor_left(&e.object.raw), &s), 0);
+	ck_assert_int_eq(s.code, 410);
+	ck_assert(s.expired && !s.too_large_rv);
+	ck_assert(str_is(s.message, "too old resource version: 1 (9)"));
+}
+END_TEST
+
+static struct status_facts too_large(const char *cause_type, const char *cause_message, const char *message,
+				     const char *reason)
+{
+	struct wire cause = { 0 }, details = { 0 }, status = { 0 };
+	struct status_facts f;
+
+	wire_field_str(&cause, 1, cause_type);
+	wire_field_str(&cause, 2, cause_message);
+	wire_field_message(&details, 4, &cause);
+	wire_field_varint(&details, 5, 1);
+	wire_field_str(&status, 3, message);
+	wire_field_str(&status, 4, reason);
+	wire_field_message(&status, 5, &details);
+	wire_field_varint(&status, 6, 504);
+	ck_assert_int_eq(status_decode_protobuf(status.p, status.n, &f), 0);
+	f.message = f.reason = f.status = (struct str){ 0 };
+	wire_done(&status);
+	return f;
+}
+
+START_TEST(test_too_large_dialects)
+{
+	ck_assert(too_large("ResourceVersionTooLarge", "", "", "Timeout").too_large_rv);
+	ck_assert(too_large("", "Too large resource version", "", "Timeout").too_large_rv);
+	ck_assert(too_large("", "", "Timeout: Too large resource version: 9, current: 5", "Timeout")
+			  .too_large_rv);
+	ck_assert(!too_large("", "", "Timeout: etcd is slow", "Timeout").too_large_rv);
+	ck_assert_int_eq(too_large("", "", "", "Timeout").retry_after_s, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kube/decode");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	tcase_add_test(t, test_agree);
+	tcase_add_test(t, test_truncated);
+	tcase_add_test(t, test_mutated);
+	tcase_add_test(t, test_wrong_wire_types_count_as_absent);
+	tcase_add_test(t, test_groups_are_skipped);
+	tcase_add_test(t, test_varint_limits);
+	tcase_add_test(t, test_json_refused);
+	tcase_add_test(t, test_event_added);
+	tcase_add_test(t, test_event_bookmark);
+	tcase_add_test(t, test_event_error);
+	tcase_add_test(t, test_too_large_dialects);
+	tcase_set_timeout(t, 100);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

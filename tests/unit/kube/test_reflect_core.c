@@ -1,0 +1,352 @@
+/* test_reflect_core.c - the reflector's decisions about lists and watches, case by case as client-go's own
+ * tests have them (tools/cache/reflector_test.go). */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/kube/core_sim.h"
+
+START_TEST(re01_watchlist_first)
+{
+	struct sim s = begin(false, 0);
+
+	event(&s, CORE_START);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	feed(&s, CORE_SYNCED, "7", "", 0);
+	ck_assert(s.step.list_synced);
+	ck_assert_int_eq(s.step.request, CORE_NONE);
+	ck_assert_int_eq(s.core.request, CORE_WATCH);
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re01_legacy_list_then_watch)
+{
+	struct sim s = begin(true, 0);
+
+	event(&s, CORE_START);
+	expect(&s, CORE_LIST, "limit=500&resourceVersion=0");
+	feed(&s, CORE_PAGE, "1", "", 0);
+	ck_assert(s.step.list_synced);
+	expect(&s, CORE_WATCH, WATCH("1"));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re02_last_event_counts_even_if_smaller)
+{
+	struct sim s = watching("10");
+
+	reflect_core_saw(&s.core, STR_C("55"), false);
+	reflect_core_saw(&s.core, STR_C("32"), false);
+	event(&s, CORE_ENDED);
+	expect(&s, CORE_WATCH, WATCH("32"));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re03_very_short_watch)
+{
+	struct sim s = listed("10");
+
+	event(&s, CORE_ENDED); /* long enough */
+	expect(&s, CORE_WATCH, WATCH("10"));
+	s.now += 999;
+	event(&s, CORE_ENDED); /* at once, with nothing */
+	ck_assert(s.step.backoff);
+	ck_assert_uint_eq(s.step.wait_ms, 800);
+	ck_assert(!s.step.list_lost);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "resourceVersion=10");
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re03_streams_with_little_do_not_spin)
+{
+	struct sim s = listed("10");
+
+	for (int i = 0; i < 3; i++) {
+		event(&s, CORE_ENDED);
+		if (s.step.wait_ms)
+			wait_over(&s);
+		ck_assert_int_eq(s.step.request, CORE_WATCH);
+		reflect_core_saw(&s.core, STR_C("11"), false);
+		s.now += 5;
+	}
+	event(&s, CORE_ENDED);
+	ck_assert(s.step.backoff);
+	wait_over(&s);
+	expect(&s, CORE_WATCH, WATCH("11")); /* no relist */
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re04_list_errors_begin_new_rounds)
+{
+	struct sim s = begin(true, 0);
+
+	event(&s, CORE_START);
+	for (int i = 0; i < 5; i++) {
+		event(&s, CORE_FAILED);
+		ck_assert(s.step.list_lost);
+		wait_over(&s);
+		expect(&s, CORE_LIST, "limit=500&resourceVersion=0");
+	}
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re05_backoff_sequence)
+{
+	static const uint64_t bases[] = { 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000, 30000 };
+	struct sim s = watching("5");
+
+	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
+		s.random = 0;
+
+		event(&s, CORE_BUSY);
+		ck_assert_uint_eq(s.step.wait_ms, bases[i]);
+		s.now += s.step.wait_ms;
+		event(&s, CORE_START);
+		expect(&s, CORE_WATCH, WATCH("5"));
+	}
+	s.random = 0.5;
+	event(&s, CORE_BUSY);
+	ck_assert_uint_eq(s.step.wait_ms, 45000);
+	s.now += 45000;
+	s.random = 0;
+	event(&s, CORE_START);
+	s.now += 120001; /* quiet: begins anew */
+	event(&s, CORE_BUSY);
+	ck_assert_uint_eq(s.step.wait_ms, 800);
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re06_too_many_requests_does_not_relist)
+{
+	struct sim s = listed("10");
+
+	event(&s, CORE_ENDED);
+	for (int i = 0; i < 4; i++) {
+		event(&s, CORE_BUSY);
+		wait_over(&s);
+		expect(&s, CORE_WATCH, WATCH("10"));
+	}
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re06_retry_after_repeats_the_same_page)
+{
+	struct sim s = begin(true, 4);
+
+	event(&s, CORE_START);
+	feed(&s, CORE_PAGE, "9", "C1", 0);
+	for (int i = 0; i < 10; i++) {
+		feed(&s, CORE_RETRY, "", "", 2000);
+		ck_assert_uint_eq(s.step.wait_ms, 2000);
+		ck_assert(!s.step.list_lost && !s.step.backoff);
+		wait_over(&s);
+		expect(&s, CORE_LIST, "continue=C1&limit=4");
+	}
+	feed(&s, CORE_RETRY, "", "", 2000); /* the eleventh */
+	ck_assert(s.step.list_lost && s.step.backoff);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "limit=4&resourceVersion=0");
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re07_internal_error_relists)
+{
+	struct sim s = listed("10");
+
+	event(&s, CORE_FAILED);
+	ck_assert(s.step.backoff);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "resourceVersion=10");
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re08_page_size)
+{
+	struct sim s = begin(true, 4);
+
+	event(&s, CORE_START);
+	expect(&s, CORE_LIST, "limit=4&resourceVersion=0");
+	feed(&s, CORE_PAGE, "10", "C1", 0);
+	expect(&s, CORE_LIST, "continue=C1&limit=4");
+	ck_assert(!s.step.list_synced && !s.step.list_lost);
+	feed(&s, CORE_PAGE, "10", "C2/+=", 0);
+	expect(&s, CORE_LIST, "continue=C2%2F%2B%3D&limit=4");
+	feed(&s, CORE_PAGE, "10", "", 0);
+	ck_assert(s.step.list_synced);
+	expect(&s, CORE_WATCH, WATCH("10"));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re08_no_limit_beside_a_known_version)
+{
+	struct sim s = listed("10");
+
+	event(&s, CORE_FAILED);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "resourceVersion=10");
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re08_server_without_watch_cache_keeps_paging)
+{
+	struct sim s = begin(true, 0);
+
+	event(&s, CORE_START);
+	feed(&s, CORE_PAGE, "10", "C1", 0);
+	expect(&s, CORE_LIST, "continue=C1&limit=500");
+	feed(&s, CORE_PAGE, "10", "", 0);
+	s.now += 60000;
+	event(&s, CORE_FAILED);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "limit=500&resourceVersion=10");
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re09_expired_version)
+{
+	struct sim s = listed("10");
+
+	event(&s, CORE_EXPIRED); /* of the watch: a new round from the last version */
+	ck_assert(s.step.backoff);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "resourceVersion=10");
+	event(&s, CORE_EXPIRED); /* of the list: at once, any version */
+	ck_assert(s.step.list_lost);
+	expect(&s, CORE_LIST, "limit=500");
+	feed(&s, CORE_PAGE, "20", "", 0);
+	expect(&s, CORE_WATCH, WATCH("20"));
+	s.now += 60000;
+	event(&s, CORE_FAILED);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "resourceVersion=20"); /* trusted again */
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re09_expired_token_full_list)
+{
+	struct sim s = begin(true, 4);
+
+	event(&s, CORE_START);
+	feed(&s, CORE_PAGE, "10", "", 0);
+	s.now += 60000;
+	event(&s, CORE_FAILED);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "limit=4&resourceVersion=10");
+	feed(&s, CORE_PAGE, "10", "C1", 0);
+	expect(&s, CORE_LIST, "continue=C1&limit=4");
+	event(&s, CORE_EXPIRED);
+	ck_assert(s.step.list_lost);
+	expect(&s, CORE_LIST, "resourceVersion=10");
+	feed(&s, CORE_PAGE, "11", "", 0);
+	expect(&s, CORE_WATCH, WATCH("11"));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re09_too_large)
+{
+	struct sim s = listed("20");
+
+	event(&s, CORE_FAILED);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "resourceVersion=20");
+	event(&s, CORE_TOO_LARGE);
+	expect(&s, CORE_LIST, "limit=500");
+	feed(&s, CORE_PAGE, "5", "", 0);
+	expect(&s, CORE_WATCH, WATCH("5"));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re09_refusing_any_version_does_not_spin)
+{
+	struct sim s = begin(false, 0);
+
+	event(&s, CORE_START);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	event(&s, CORE_EXPIRED);
+	expect(&s, CORE_LIST, "limit=500&resourceVersion=0");
+	event(&s, CORE_EXPIRED);
+	expect(&s, CORE_LIST, "limit=500");
+	event(&s, CORE_EXPIRED);
+	ck_assert(s.step.backoff);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re10_watch_timeout)
+{
+	struct sim s = begin(false, 0);
+
+	event(&s, CORE_START);
+	ck_assert_uint_eq(s.step.timeout_s, 300);
+	s.random = 0.99999999;
+	feed(&s, CORE_ENDED, "", "", 0);
+	event(&s, CORE_BUSY);
+	wait_over(&s);
+	ck_assert_uint_ge(s.step.timeout_s, 300);
+	ck_assert_uint_lt(s.step.timeout_s, 600);
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(re11_every_kind_of_event_moves_the_version)
+{
+	static const char *const versions[] = { "10", "20", "30", "40" };
+	struct sim s = watching("1");
+
+	for (size_t i = 0; i < 4; i++) {
+		reflect_core_saw(&s.core, STR_C(versions[i]), i == 0);
+		ck_assert_str_eq(s.core.rv, versions[i]);
+	}
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kube/reflect_core");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	tcase_add_test(t, re01_watchlist_first);
+	tcase_add_test(t, re01_legacy_list_then_watch);
+	tcase_add_test(t, re02_last_event_counts_even_if_smaller);
+	tcase_add_test(t, re03_very_short_watch);
+	tcase_add_test(t, re03_streams_with_little_do_not_spin);
+	tcase_add_test(t, re04_list_errors_begin_new_rounds);
+	tcase_add_test(t, re05_backoff_sequence);
+	tcase_add_test(t, re06_too_many_requests_does_not_relist);
+	tcase_add_test(t, re06_retry_after_repeats_the_same_page);
+	tcase_add_test(t, re07_internal_error_relists);
+	tcase_add_test(t, re08_page_size);
+	tcase_add_test(t, re08_no_limit_beside_a_known_version);
+	tcase_add_test(t, re08_server_without_watch_cache_keeps_paging);
+	tcase_add_test(t, re09_expired_version);
+	tcase_add_test(t, re09_expired_token_full_list);
+	tcase_add_test(t, re09_too_large);
+	tcase_add_test(t, re09_refusing_any_version_does_not_spin);
+	tcase_add_test(t, re10_watch_timeout);
+	tcase_add_test(t, re11_every_kind_of_event_moves_the_version);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,201 @@
+/* test_reflect_watchlist.c - the reflector's decisions about WatchLists (client-go
+ * reflector_watchlist_test.go) and what must never spin. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/kube/core_sim.h"
+
+START_TEST(wl02_generic_error_falls_back_for_the_round)
+{
+	struct sim s = begin(false, 0);
+
+	event(&s, CORE_START);
+	event(&s, CORE_FAILED);
+	ck_assert(s.step.list_lost);
+	expect(&s, CORE_LIST, "limit=500&resourceVersion=0");
+	feed(&s, CORE_PAGE, "1", "", 0);
+	expect(&s, CORE_WATCH, WATCH("1"));
+	s.now += 60000;
+	event(&s, CORE_EXPIRED);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=1")); /* tried again */
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(wl06_busy_repeats_the_watchlist)
+{
+	struct sim s = begin(false, 0);
+
+	event(&s, CORE_START);
+	for (int i = 0; i < 2; i++) {
+		event(&s, CORE_BUSY);
+		wait_over(&s);
+		expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	}
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(wl07_stopped_before_the_bookmark)
+{
+	struct sim s = begin(false, 0);
+
+	event(&s, CORE_START);
+	reflect_core_saw(&s.core, STR_C("7"), true);
+	s.now += 5000;
+	event(&s, CORE_ENDED);
+	ck_assert(s.step.list_lost);
+	expect(&s, CORE_WATCHLIST, WATCHLIST("")); /* from scratch: 7 was never synced */
+	reflect_core_saw(&s.core, STR_C("7"), true);
+	s.now += 5000;
+	event(&s, CORE_ENDED); /* a second time in a row: not in a loop */
+	ck_assert(s.step.backoff);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(wl08_stopped_after_sync)
+{
+	struct sim s = watching("3");
+
+	event(&s, CORE_ENDED);
+	ck_assert(!s.step.list_lost);
+	expect(&s, CORE_WATCH, WATCH("3"));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(wl09_expired_when_reopening)
+{
+	struct sim s = watching("3");
+
+	event(&s, CORE_ENDED);
+	event(&s, CORE_EXPIRED);
+	ck_assert(!s.step.list_lost);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=3"));
+	event(&s, CORE_TOO_LARGE);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(wl11_version_before_sync)
+{
+	struct sim s = begin(false, 0);
+
+	event(&s, CORE_START);
+	reflect_core_saw(&s.core, STR_C("1"), true);
+	reflect_core_saw(&s.core, STR_C("2"), false);
+	ck_assert_str_eq(s.core.rv, "");
+	feed(&s, CORE_SYNCED, "2", "", 0);
+	ck_assert_str_eq(s.core.rv, "2");
+	reflect_core_saw(&s.core, STR_C("3"), true);
+	ck_assert_str_eq(s.core.rv, "3");
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+/* A watch that began without a version gets synthetic ADDEDs in any order. */
+START_TEST(wl11_unversioned_watch)
+{
+	struct sim s = begin(true, 0);
+
+	event(&s, CORE_START);
+	feed(&s, CORE_PAGE, "", "", 0);
+	ck_assert_int_eq(s.step.request, CORE_WATCH);
+	reflect_core_saw(&s.core, STR_C("9"), true);
+	ck_assert_str_eq(s.core.rv, "");
+	reflect_core_saw(&s.core, STR_C("8"), false);
+	reflect_core_saw(&s.core, STR_C("10"), true);
+	ck_assert_str_eq(s.core.rv, "10");
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(pg01_endless_tokens)
+{
+	struct sim s = begin(true, 0);
+
+	event(&s, CORE_START);
+	feed(&s, CORE_PAGE, "1", "same", 0);
+	feed(&s, CORE_PAGE, "1", "same", 0);
+	ck_assert(s.step.list_lost && s.step.backoff);
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(denied_waits_without_a_second_try)
+{
+	struct sim s = begin(false, 0);
+
+	event(&s, CORE_START);
+	event(&s, CORE_DENIED);
+	ck_assert(s.step.backoff && s.step.list_lost);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+/* Any order of events: it never stops, never repeats itself at once for long, never forgets a list. */
+START_TEST(random_events)
+{
+	uint64_t seed = 3;
+
+	for (int run = 0; run < 300; run++) {
+		struct sim s = begin(run & 1, run & 2 ? 7 : 0);
+		unsigned at_once = 0;
+
+		event(&s, CORE_START);
+		for (int i = 0; i < 200; i++) {
+			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+			const enum core_event e = (enum core_event)(CORE_PAGE + (seed >> 33) % 8);
+			const bool list = s.core.request == CORE_LIST;
+
+			if (s.step.wait_ms) {
+				at_once = 0;
+				wait_over(&s);
+				continue;
+			}
+			/* Each event only where it can come from. */
+			if ((e == CORE_PAGE && !list) || (e == CORE_ENDED && list) ||
+			    (e == CORE_SYNCED && s.core.request != CORE_WATCHLIST))
+				continue;
+			if (e == CORE_PAGE || e == CORE_SYNCED)
+				at_once = 0;
+			feed(&s, e, "5", e == CORE_PAGE && seed & 1 ? "t" : "", 10);
+			ck_assert(s.step.wait_ms || s.step.request != CORE_NONE || e == CORE_SYNCED);
+			ck_assert(!(s.step.list_lost && s.step.list_synced));
+			ck_assert_uint_lt(++at_once, 8);
+		}
+		reflect_core_done(&s.core);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kube/reflect_watchlist");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	tcase_add_test(t, wl02_generic_error_falls_back_for_the_round);
+	tcase_add_test(t, wl06_busy_repeats_the_watchlist);
+	tcase_add_test(t, wl07_stopped_before_the_bookmark);
+	tcase_add_test(t, wl08_stopped_after_sync);
+	tcase_add_test(t, wl09_expired_when_reopening);
+	tcase_add_test(t, wl11_version_before_sync);
+	tcase_add_test(t, wl11_unversioned_watch);
+	tcase_add_test(t, pg01_endless_tokens);
+	tcase_add_test(t, denied_waits_without_a_second_try);
+	tcase_add_test(t, random_events);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

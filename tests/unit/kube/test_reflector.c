@@ -1,0 +1,419 @@
+/* test_reflector.c - the reflector against a scripted API server: what its consumer sees. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/kube/consumer.h"
+#include "tests/unit/kube/words.h"
+
+static const struct reflector_config plain_config = { 0 };
+
+static bool is_watch(const char *request)
+{
+	const char *end = strstr(request, " HTTP/1.1");
+	const char *mark = strstr(request, "watch=true");
+
+	return mark && mark < end;
+}
+
+static bool is_watchlist(const char *request)
+{
+	return strstr(request, "sendInitialEvents=true") != NULL;
+}
+
+/* -- cases ----------------------------------------------------------------------------------------------- */
+
+static int serve_watchlist(struct server_conn *c, const char *request)
+{
+	server_sends(c, STREAM_HEAD);
+	if (is_watchlist(request)) {
+		send_event(c, "ADDED", "a", "3");
+		send_event(c, "ADDED", "b", "2");
+		send_event(c, "DELETED", "b", "4");
+		send_bookmark(c, "4", false);
+		send_bookmark(c, "5", true);
+		send_event(c, "MODIFIED", "a", "6");
+		usleep(1100000); /* not a very short one */
+		end_chunks(c);
+		return 1;
+	}
+	send_event(c, "DELETED", strstr(request, "resourceVersion=6&") ? "a" : "wrong", "7");
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(wl04_wl05_wl08_wl10)
+{
+	struct seen s;
+
+	run(&s, serve_watchlist, &plain_config, "-a ");
+	ck_assert_str_eq(s.text, "list: +a +b -b sync: +a -a ");
+	ck_assert_int_eq(s.date, 1795256568000);
+}
+END_TEST
+
+static int serve_pages(struct server_conn *c, const char *request)
+{
+	static const char *const first[] = { "a", "b", NULL }, *const second[] = { "c", NULL };
+
+	if (is_watchlist(request))
+		return answer_status(c, 422, "Invalid", "sendInitialEvents is forbidden");
+	if (is_watch(request)) {
+		server_sends(c, STREAM_HEAD);
+		send_event(c, "ADDED", "d", "12");
+		server_drain(c);
+		return 0;
+	}
+	if (strstr(request, "continue=tok"))
+		send_list(c, "shop", second, "11", "");
+	else
+		send_list(c, "shop", first, "11", "tok");
+	return 1;
+}
+
+START_TEST(wl03_invalid_falls_back_to_pages)
+{
+	struct seen s;
+
+	run(&s, serve_pages, &plain_config, "+d ");
+	ck_assert_str_eq(s.text, "trouble list: +a +b +c sync: healthy +d ");
+}
+END_TEST
+
+static int serve_error_event(struct server_conn *c, const char *request)
+{
+	server_sends(c, STREAM_HEAD);
+	if (is_watchlist(request) && c->log->requests == 1) {
+		send_event(c, "ADDED", "a", "3");
+		send_bookmark(c, "5", true);
+		send_error_event(c, 410, "Expired");
+	} else {
+		send_event(c, "ADDED", "z", "9");
+		send_bookmark(c, "9", true);
+	}
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(re12_error_event_relists)
+{
+	struct seen s;
+
+	run(&s, serve_error_event, &plain_config, "+z sync: ");
+	ck_assert_str_eq(s.text, "list: +a sync: list: +z sync: ");
+}
+END_TEST
+
+/* The connection ends inside a frame: what was whole counts, the rest comes again. */
+static int serve_cut(struct server_conn *c, const char *request)
+{
+	struct wire w = event_of("MODIFIED", "half", "6", "Running");
+
+	server_sends(c, STREAM_HEAD);
+	if (is_watchlist(request)) {
+		send_bookmark(c, "5", true);
+		send_chunk(c, w.p, w.n);
+		usleep(1100000);
+		send_chunk(c, w.p, w.n / 2);
+		wire_done(&w);
+		return 0;
+	}
+	send_event(c, "ADDED", strstr(request, "resourceVersion=6&") ? "whole" : "wrong", "7");
+	wire_done(&w);
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(watch_cut_inside_a_frame)
+{
+	struct seen s;
+
+	run(&s, serve_cut, &plain_config, "+whole ");
+	ck_assert_str_eq(s.text, "list: sync: +half +whole ");
+}
+END_TEST
+
+static int serve_bad_objects(struct server_conn *c, const char *request)
+{
+	static const uint8_t junk[] = { 0, 0, 0, 3, 0xff, 0xff, 0xff };
+	struct wire w = { 0 }, other = { 0 }, broken = { 0 }, meta = { 0 };
+
+	(void)request;
+	server_sends(c, STREAM_HEAD);
+	send_event(c, "ADDED", "a", "3");
+	send_chunk(c, junk, sizeof(junk));
+	wire_event(&w, "ADDED", "v1", "Service", &other);
+	wire_field_str(&meta, 3, "shop");
+	wire_field_str(&meta, 1, "bro\nken");
+	wire_field_message(&broken, 1, &meta);
+	wire_bytes(&broken, "\x12\x7f", 2);
+	wire_event(&w, "MODIFIED", "v1", "Pod", &broken);
+	send_chunk(c, w.p, w.n);
+	send_event(c, "SURPRISE", "x", "4");
+	send_event(c, "ADDED", "b", "4");
+	send_bookmark(c, "5", true);
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(re02_bad_objects_do_not_harm_the_rest)
+{
+	struct seen s;
+
+	run(&s, serve_bad_objects, &plain_config, "sync: ");
+	ck_assert_str_eq(s.text, "list: +a bad bad bad bad +b sync: ");
+}
+END_TEST
+
+static int serve_json(struct server_conn *c, const char *request)
+{
+	(void)request;
+	server_sends(c, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
+	return 1;
+}
+
+START_TEST(json_is_refused)
+{
+	struct seen s;
+
+	run(&s, serve_json, &plain_config, "trouble trouble ");
+	ck_assert_str_eq(s.text, "trouble trouble ");
+	ck_assert_ptr_nonnull(strstr(s.trouble, "application/json"));
+	ck_assert_ptr_nonnull(strstr(s.trouble, "protobuf"));
+}
+END_TEST
+
+static int serve_garbage_list(struct server_conn *c, const char *request)
+{
+	if (is_watchlist(request))
+		return answer_status(c, 422, "Invalid", "no");
+	server_sends(c, STREAM_HEAD);
+	send_chunk(c, "k8s", 4);
+	send_chunk(c, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12);
+	end_chunks(c);
+	return 1;
+}
+
+START_TEST(broken_list_keeps_the_old_state)
+{
+	struct seen s;
+
+	run(&s, serve_garbage_list, &plain_config, "failed: ");
+	ck_assert_str_eq(s.text, "trouble list: trouble failed: ");
+}
+END_TEST
+
+static int serve_namespaced(struct server_conn *c, const char *request)
+{
+	if (!strstr(request, "/namespaces/"))
+		return answer_status(c, 403, "Forbidden", "pods is forbidden");
+	server_sends(c, STREAM_HEAD);
+	send_event(c, "ADDED", strstr(request, "/namespaces/one/") ? "p1" : "p2", "3");
+	send_bookmark(c, "5", true);
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(forbidden_cluster_wide)
+{
+	char one[] = "one", two[] = "two";
+	char *names[] = { one, two };
+	const struct reflector_config config = { .namespaces = names, .n_namespaces = 2 };
+	static const char *const words[] = { "list:one ", "+p1 ", "sync:one ",
+					     "list:two ", "+p2 ", "sync:two " };
+	struct seen s;
+
+	run(&s, serve_namespaced, &config, "healthy ");
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		ck_assert_msg(strstr(s.text, words[i]) != NULL, "%s: no %s", s.text, words[i]);
+	ck_assert_ptr_null(strstr(s.text, "list: "));
+	ck_assert_int_eq(strncmp(s.text, "trouble ", 8), 0);
+	ck_assert_int_eq(s.trouble_status, 403);
+	ck_assert_ptr_nonnull(strstr(s.trouble, "one by one"));
+}
+END_TEST
+
+START_TEST(only_namespaces)
+{
+	char two[] = "two";
+	char *names[] = { two };
+	const struct reflector_config config = { .namespaces = names,
+						 .n_namespaces = 1,
+						 .only_namespaces = true };
+	struct seen s;
+
+	run(&s, serve_namespaced, &config, "sync:two ");
+	ck_assert_str_eq(s.text, "list:two +p2 sync:two ");
+}
+END_TEST
+
+/* Nothing to fall back to: it says what is missing and tries again. */
+START_TEST(forbidden_everywhere)
+{
+	struct seen s;
+
+	run(&s, serve_namespaced, &plain_config, "trouble trouble ");
+	ck_assert_str_eq(s.text, "trouble trouble ");
+	ck_assert_int_eq(s.trouble_status, 403);
+	ck_assert_ptr_nonnull(strstr(s.trouble, "RBAC"));
+	ck_assert_ptr_nonnull(strstr(s.trouble, "pods is forbidden"));
+}
+END_TEST
+
+static int serve_unauthorized(struct server_conn *c, const char *request)
+{
+	if (c->log->requests == 1)
+		return answer_status(c, 401, "Unauthorized", "Unauthorized");
+	return serve_watchlist(c, request);
+}
+
+START_TEST(unauthorized_then_fine)
+{
+	struct seen s;
+
+	run(&s, serve_unauthorized, &plain_config, "sync: healthy ");
+	begins_with(s.text, "trouble list: +a +b -b sync: healthy ");
+	ck_assert_int_eq(s.trouble_status, 401);
+}
+END_TEST
+
+static int serve_retry_after(struct server_conn *c, const char *request)
+{
+	if (c->log->requests <= 2) {
+		server_sends(c, "HTTP/1.1 429 T\r\nContent-Type: text/plain\r\nRetry-After: "
+				"1\r\nContent-Length: 3\r\n\r\n"
+				"no\n");
+		return 1;
+	}
+	return serve_watchlist(c, request);
+}
+
+START_TEST(retry_after_is_obeyed)
+{
+	struct seen s;
+
+	run(&s, serve_retry_after, &plain_config, "sync: healthy ");
+	begins_with(s.text, "trouble trouble list: +a +b -b sync: healthy ");
+}
+END_TEST
+
+/* Half-open: nobody hangs up, but the bookmarks stay away. */
+static int serve_silent(struct server_conn *c, const char *request)
+{
+	server_sends(c, STREAM_HEAD);
+	if (is_watchlist(request)) {
+		send_bookmark(c, "5", true);
+		send_bookmark(c, "6", false);
+	} else {
+		send_event(c, "ADDED", strstr(request, "resourceVersion=6&") ? "back" : "wrong", "7");
+	}
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(silence_is_death)
+{
+	const struct reflector_config config = { .silent_ms = 1200 };
+	struct seen s;
+
+	run(&s, serve_silent, &config, "+back ");
+	ck_assert_str_eq(s.text, "list: sync: +back ");
+}
+END_TEST
+
+static int serve_hanging(struct server_conn *c, const char *request)
+{
+	if (c->log->requests > 1)
+		return serve_watchlist(c, request);
+	server_drain(c); /* no answer at all */
+	return 0;
+}
+
+START_TEST(no_answer_is_trouble)
+{
+	const struct reflector_config config = { .silent_ms = 500 };
+	struct seen s;
+
+	run(&s, serve_hanging, &config, "healthy ");
+	begins_with(s.text, "trouble list: +a +b -b sync: healthy ");
+	ck_assert_ptr_nonnull(strstr(s.trouble, "does not answer"));
+}
+END_TEST
+
+/* RBAC is given back: the cluster-wide stream takes over and the others end. */
+static int serve_given_back(struct server_conn *c, const char *request)
+{
+	if (c->log->requests > 3)
+		return serve_watchlist(c, request);
+	return serve_namespaced(c, request);
+}
+
+START_TEST(wide_again)
+{
+	char one[] = "one";
+	char *names[] = { one };
+	const struct reflector_config config = { .namespaces = names,
+						 .n_namespaces = 1,
+						 .wide_retry_ms = 500 };
+	struct seen s;
+
+	run(&s, serve_given_back, &config, "sync: ");
+	begins_with(s.text, "trouble list:one +p1 sync:one healthy list: +a +b -b sync: ");
+}
+END_TEST
+
+/* An old cluster-wide state stays while nobody answers. */
+START_TEST(no_server)
+{
+	struct seen s = { .base = event_base_new(), .until = "trouble trouble " };
+	const struct http_endpoint e = { .base_url = "http://127.0.0.1:1" };
+
+	s.client = http_client_new(s.base, &e);
+	s.reflector = reflector_new(s.base, s.client, &plain_config, &ops, &s);
+	event_base_loopexit(s.base, &(struct timeval){ 12, 0 });
+	event_base_dispatch(s.base);
+	ck_assert_str_eq(s.text, "trouble trouble ");
+	ck_assert_ptr_nonnull(strstr(s.trouble, "no answer from the API server"));
+	reflector_free(&s.reflector);
+	reflector_free(&s.reflector);
+	http_client_free(&s.client);
+	event_base_free(s.base);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kube/reflector");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	http_global_init();
+	tcase_add_test(t, wl04_wl05_wl08_wl10);
+	tcase_add_test(t, wl03_invalid_falls_back_to_pages);
+	tcase_add_test(t, re12_error_event_relists);
+	tcase_add_test(t, watch_cut_inside_a_frame);
+	tcase_add_test(t, re02_bad_objects_do_not_harm_the_rest);
+	tcase_add_test(t, json_is_refused);
+	tcase_add_test(t, broken_list_keeps_the_old_state);
+	tcase_add_test(t, forbidden_cluster_wide);
+	tcase_add_test(t, only_namespaces);
+	tcase_add_test(t, forbidden_everywhere);
+	tcase_add_test(t, unauthorized_then_fine);
+	tcase_add_test(t, retry_after_is_obeyed);
+	tcase_add_test(t, silence_is_death);
+	tcase_add_test(t, no_answer_is_trouble);
+	tcase_add_test(t, wide_again);
+	tcase_add_test(t, no_server);
+	tcase_set_timeout(t, 30);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}

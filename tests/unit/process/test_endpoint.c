@@ -1,0 +1,49 @@
+/* test_endpoint.c - the port that the sandbox opens. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+
+#include "process/endpoint.h"
+
+START_TEST(ports)
+{
+	static const struct {
+		const char *url;
+		uint16_t port;
+	} cases[] = {
+		{ "https://host", 443 },
+		{ "https://host/prefix:8/x", 443 },
+		{ "http://host", 80 },
+		{ "https://host:6443", 6443 },
+		{ "https://host:6443/k8s/clusters/c-1", 6443 },
+		{ "https://[::1]", 443 },
+		{ "https://[::1]:6443/", 6443 },
+		{ "https://user:pass@host:99", 99 },
+		{ "https://user:pass@host", 443 },
+		{ "10.0.0.1:6443", 6443 },
+		{ "[fd00::1]:443", 443 },
+		{ "https://host:0", 0 },
+		{ "https://host:65536", 0 },
+		{ "https://host:x", 0 },
+		{ "socks5h://proxy", 1080 },
+		{ "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ck_assert_msg(endpoint_port(cases[i].url) == cases[i].port, "%s", cases[i].url);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("endpoint");
+	TCase *tc = tcase_create("endpoint");
+	SRunner *sr = srunner_create(s);
+
+	tcase_add_test(tc, ports);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	const int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,47 @@
+/* digest_world.h - a digest run with everything around it played by the test: watchers, bot, timer, clock.
+ * Layer: tests. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_UNIT_REPORTER_DIGEST_WORLD_H
+#define TESTS_UNIT_REPORTER_DIGEST_WORLD_H
+
+#include "reporter/digest_run.h"
+#include "tests/unit/reporter/support.h"
+
+/* Monday 2023-11-13 09:00:00 UTC; the schedule fires daily at 09:00. The fixture starts 10 s before. */
+#define SLOT   INT64_C(1699866000000)
+#define DAY_MS INT64_C(86400000)
+
+struct world {
+	size_t asked, posts, ended;
+	uint64_t number; /* of the last question */
+	char *bodies[32];
+	uint64_t wake_ms;
+	bool drained;
+	struct digest_end last;
+	char error[400]; /* "<incomplete>|<error>" of the last end */
+	size_t troubles;
+};
+extern struct world w;
+extern struct digest_run *run;
+extern size_t clusters; /* 1 or 2; counts from the next life on */
+
+void world_setup(void);
+void world_teardown(void);
+/* Returns how many posts the last life left in doubt. */
+uint64_t start_life(void);
+uint64_t start_life_unarmed(void);
+/* As after SIGKILL: what is on disk is all there is. */
+void end_life(void);
+void set_schedule(const char *schedule, bool enable);
+/* Let time go by, then tick. */
+void pass(int64_t ms);
+void answer_row(uint64_t cluster, const char *pod, uint64_t restarts);
+void answer_end(uint64_t cluster, bool synced);
+void answer_bot(enum feishu_verdict v);
+/* To the moment where the first (or only) part is on its way. */
+void reach_post(void);
+void reach_many_parts(void);
+/* State of a slot on disk; between two lives. */
+void slot_state(int64_t slot, char ret[static 32]);
+
+#endif

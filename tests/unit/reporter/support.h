@@ -1,0 +1,92 @@
+/* support.h - what the reporter's tests share: a directory of their own, messages, one main.  Layer: tests.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_UNIT_REPORTER_SUPPORT_H
+#define TESTS_UNIT_REPORTER_SUPPORT_H
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "ipc/msg.h"
+#include "reporter/db.h"
+
+/* A new directory (0700) with an absolute path. */
+static inline void test_dir_make(char dir[static 64])
+{
+	(void)snprintf(dir, 64, "/tmp/opc-reporter-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+}
+
+static inline void test_dir_remove(const char *dir)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+	char path[512];
+
+	(void)chmod(dir, 0700);
+	while (d && (e = readdir(d))) {
+		(void)snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		(void)unlink(path);
+	}
+	if (d)
+		(void)closedir(d);
+	(void)rmdir(dir);
+}
+
+static inline struct db *test_db_open(const char *dir)
+{
+	char text[DB_TEXT_MAX] = "";
+	struct db *db = NULL;
+	const int r = db_open(dir, &db, text);
+
+	ck_assert_msg(r == 0, "db_open: %d %s", r, text);
+	return db;
+}
+
+static inline void test_names(struct str_list *l, const char *a, const char *b)
+{
+	*l = (struct str_list){ 0 };
+	str_list_add(l, a, strlen(a));
+	if (b)
+		str_list_add(l, b, strlen(b));
+}
+
+#define test_set(m, member, s) msg_set(m, member, s, strlen(s))
+
+static inline struct msg test_row(uint64_t cluster, uint64_t digest, const char *ns, const char *workload,
+				  const char *pod, uint64_t restarts)
+{
+	struct msg m = { .type = MSG_DIGEST_ROW };
+
+	m.u.digest_row.cluster = cluster;
+	m.u.digest_row.digest = digest;
+	m.u.digest_row.restarts = restarts;
+	m.u.digest_row.exit_code = 137;
+	m.u.digest_row.created = 1000;
+	test_set(&m, digest_row.ns, ns);
+	test_set(&m, digest_row.kind, "Deployment");
+	test_set(&m, digest_row.workload, workload);
+	test_set(&m, digest_row.pod, pod);
+	test_set(&m, digest_row.container, "app");
+	test_set(&m, digest_row.reason, "CrashLoopBackOff");
+	return m;
+}
+
+static inline int test_main(Suite *s)
+{
+	SRunner *r = srunner_create(s);
+
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif

@@ -1,0 +1,129 @@
+/* test_db.c - the state directory: made private, held by one instance, refused when it is not what it should
+ * be. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+
+#include "tests/unit/reporter/support.h"
+
+static char dir[64];
+static struct db *db;
+
+static void setup(void)
+{
+	test_dir_make(dir);
+	db = test_db_open(dir);
+}
+
+static void teardown(void)
+{
+	db_close(&db);
+	test_dir_remove(dir);
+}
+
+START_TEST(second_instance_is_told)
+{
+	char text[DB_TEXT_MAX] = "";
+	struct db *other = NULL;
+
+	ck_assert_int_eq(db_open(dir, &other, text), -EWOULDBLOCK);
+	ck_assert_ptr_null(other);
+	ck_assert_ptr_nonnull(strstr(text, "another instance"));
+	ck_assert_ptr_nonnull(strstr(text, dir));
+}
+END_TEST
+
+START_TEST(directory_others_may_write_to_is_refused)
+{
+	char text[DB_TEXT_MAX] = "";
+	struct db *other = NULL;
+	char mine[64];
+
+	test_dir_make(mine);
+	ck_assert_int_eq(chmod(mine, 0770), 0);
+	ck_assert_int_eq(db_open(mine, &other, text), -EPERM);
+	ck_assert_ptr_nonnull(strstr(text, "0770"));
+	ck_assert_int_eq(chmod(mine, 0700), 0);
+	ck_assert_int_eq(db_open(mine, &other, text), 0);
+	db_close(&other);
+	test_dir_remove(mine);
+}
+END_TEST
+
+START_TEST(missing_directories_are_made_private)
+{
+	char text[DB_TEXT_MAX] = "", mine[64], deep[128];
+	struct db *other = NULL;
+	struct stat st;
+
+	test_dir_make(mine);
+	(void)snprintf(deep, sizeof(deep), "%s/state", mine);
+	ck_assert_int_eq(db_open(deep, &other, text), 0);
+	ck_assert_int_eq(stat(deep, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0700);
+	db_close(&other);
+	test_dir_remove(deep);
+	test_dir_remove(mine);
+}
+END_TEST
+
+static void replace_file(const char *bytes, size_t n)
+{
+	char path[128];
+
+	db_close(&db);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+START_TEST(damaged_file_is_named_and_refused)
+{
+	static char garbage[8192];
+	char text[DB_TEXT_MAX] = "";
+
+	memset(garbage, 'x', sizeof(garbage));
+	replace_file(garbage, sizeof(garbage));
+	ck_assert_int_eq(db_open(dir, &db, text), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(text, "history.db"));
+	ck_assert_ptr_nonnull(strstr(text, "move it away"));
+	replace_file("", 0);
+	db = test_db_open(dir);
+}
+END_TEST
+
+START_TEST(newer_schema_is_refused)
+{
+	char text[DB_TEXT_MAX] = "", path[128];
+	sqlite3 *sql = NULL;
+
+	db_close(&db);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, "PRAGMA user_version = 9999", NULL, NULL, NULL), SQLITE_OK);
+	(void)sqlite3_close(sql);
+	ck_assert_int_eq(db_open(dir, &db, text), -EBADMSG);
+	ck_assert_ptr_nonnull(strstr(text, "newer version"));
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, "PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
+	(void)sqlite3_close(sql);
+	db = test_db_open(dir);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/db");
+	TCase *t = tcase_create("db");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, second_instance_is_told);
+	tcase_add_test(t, directory_others_may_write_to_is_refused);
+	tcase_add_test(t, missing_directories_are_made_private);
+	tcase_add_test(t, damaged_file_is_named_and_refused);
+	tcase_add_test(t, newer_schema_is_refused);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}

@@ -1,0 +1,397 @@
+/* test_digest_run.c - one slot is never posted twice, whatever dies when; a missed one is sent once, late. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "tests/unit/reporter/digest_world.h"
+
+START_TEST(a_slot_is_sent_once_and_on_time)
+{
+	ck_assert_uint_eq(w.asked, 0);
+	ck_assert_uint_eq(w.wake_ms, 10000);
+	pass(9999);
+	ck_assert_uint_eq(w.asked, 0);
+	pass(1);
+	ck_assert_uint_eq(w.asked, 1);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.posts, 1);
+	ck_assert_ptr_nonnull(strstr(w.bodies[0], "shop/web (Deployment): 12 restarts"));
+	ck_assert_ptr_nonnull(strstr(w.bodies[0], "2023-11-13 09:00:00 +00:00"));
+	ck_assert_ptr_null(strstr(w.bodies[0], "late"));
+	answer_bot(FEISHU_ACCEPTED);
+	ck_assert_uint_eq(w.ended, 1);
+	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_DONE);
+	for (int i = 0; i < 100; i++)
+		pass(60000);
+	ck_assert_uint_eq(w.posts, 1);
+	ck_assert_uint_eq(w.asked, 1);
+}
+END_TEST
+
+START_TEST(the_next_one_shows_what_came_since)
+{
+	reach_post();
+	answer_bot(FEISHU_ACCEPTED);
+	end_life();
+	(void)start_life();
+	pass(DAY_MS);
+	answer_row(0, "web-1", 20);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.posts, 2);
+	ck_assert_ptr_nonnull(strstr(w.bodies[1], "20 restarts (+8)"));
+	ck_assert_ptr_nonnull(strstr(w.bodies[1], "since the report of 2023-11-13 09:00:00 +00:00"));
+}
+END_TEST
+
+START_TEST(nothing_to_say_is_not_said)
+{
+	pass(10000);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.posts, 0);
+	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_EMPTY);
+	end_life();
+	(void)start_life();
+	pass(1000);
+	ck_assert_uint_eq(w.asked, 1);
+}
+END_TEST
+
+START_TEST(killed_while_collecting_it_is_sent_by_the_next_life)
+{
+	pass(10000);
+	answer_row(0, "web-1", 12);
+	end_life();
+	clock_fake_advance(5000);
+	ck_assert_uint_eq(start_life(), 0);
+	ck_assert_uint_eq(w.asked, 2);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.posts, 1);
+	answer_bot(FEISHU_ACCEPTED);
+	ck_assert_int_eq(w.last.progress.slot, SLOT);
+}
+END_TEST
+
+START_TEST(killed_while_a_post_is_on_its_way_it_is_never_sent_again)
+{
+	char state[32];
+
+	reach_post();
+	end_life();
+	clock_fake_advance(5000);
+	ck_assert_uint_eq(start_life(), 1);
+	for (int i = 0; i < 100; i++)
+		pass(60000);
+	ck_assert_uint_eq(w.asked, 1);
+	ck_assert_uint_eq(w.posts, 1);
+	end_life();
+	slot_state(SLOT, state);
+	ck_assert_str_eq(state, "unconfirmed");
+	ck_assert_uint_eq(start_life(), 0); /* and it is told only once */
+}
+END_TEST
+
+START_TEST(killed_while_waiting_for_another_try_it_is_sent_by_the_next_life)
+{
+	reach_post();
+	answer_bot(FEISHU_AGAIN);
+	end_life();
+	ck_assert_uint_eq(start_life(), 0);
+	ck_assert_uint_eq(w.asked, 2);
+}
+END_TEST
+
+START_TEST(a_missed_slot_is_sent_once_late)
+{
+	end_life();
+	clock_fake_advance(10000 + 3600000);
+	(void)start_life();
+	ck_assert_uint_eq(w.asked, 1);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	ck_assert_ptr_nonnull(strstr(w.bodies[0], "Sent late"));
+	answer_bot(FEISHU_ACCEPTED);
+	ck_assert_int_eq(w.last.progress.slot, SLOT);
+	ck_assert(w.last.late);
+	end_life();
+	(void)start_life();
+	pass(60000);
+	ck_assert_uint_eq(w.asked, 1);
+}
+END_TEST
+
+START_TEST(of_many_missed_slots_only_the_last_is_sent)
+{
+	end_life();
+	clock_fake_advance(10000 + 9 * DAY_MS + 3600000);
+	(void)start_life();
+	ck_assert_uint_eq(w.asked, 1);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	answer_bot(FEISHU_ACCEPTED);
+	ck_assert_int_eq(w.last.progress.slot, SLOT + 9 * DAY_MS);
+	pass(60000);
+	ck_assert_uint_eq(w.asked, 1);
+}
+END_TEST
+
+START_TEST(an_unsent_slot_yields_to_a_later_one)
+{
+	char state[32];
+
+	pass(10000); /* claimed */
+	end_life();
+	clock_fake_advance(DAY_MS);
+	(void)start_life();
+	ck_assert_uint_eq(w.asked, 2);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	answer_bot(FEISHU_ACCEPTED);
+	ck_assert_int_eq(w.last.progress.slot, SLOT + DAY_MS);
+	pass(60000);
+	ck_assert_uint_eq(w.asked, 2);
+	end_life();
+	slot_state(SLOT, state);
+	ck_assert_str_eq(state, "skipped");
+	(void)start_life();
+}
+END_TEST
+
+START_TEST(a_new_or_switched_off_schedule_misses_nothing)
+{
+	end_life();
+	clock_fake_advance(10000 + 3600000);
+	(void)start_life_unarmed();
+	set_schedule("0 30 9 * * *", true); /* its 09:30 has passed too, but it was not in force */
+	ck_assert_uint_eq(w.asked, 0);
+	set_schedule("0 0 9 * * *", false);
+	pass(2 * DAY_MS);
+	ck_assert_uint_eq(w.asked, 0);
+	set_schedule("0 0 9 * * *", true);
+	ck_assert_uint_eq(w.asked, 0);
+}
+END_TEST
+
+START_TEST(a_clock_set_back_repeats_nothing)
+{
+	reach_post();
+	answer_bot(FEISHU_ACCEPTED);
+	clock_fake_advance(-3600000);
+	for (int i = 0; i < 120; i++)
+		pass(60000);
+	ck_assert_uint_eq(w.posts, 1);
+	ck_assert_uint_eq(w.asked, 1);
+}
+END_TEST
+
+START_TEST(a_silent_cluster_is_waited_for_and_then_named)
+{
+	end_life();
+	clusters = 2;
+	(void)start_life();
+	pass(10000);
+	ck_assert_uint_eq(w.asked, 2);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	answer_end(1, false); /* its cache is not complete */
+	pass(19999);
+	ck_assert_uint_eq(w.posts, 0);
+	pass(1);
+	ck_assert_uint_eq(w.posts, 1);
+	ck_assert_ptr_nonnull(strstr(w.bodies[0], "no full answer from staging"));
+	answer_bot(FEISHU_ACCEPTED);
+	ck_assert_str_eq(w.error, "staging|staging");
+}
+END_TEST
+
+START_TEST(a_watcher_that_comes_back_is_asked_again)
+{
+	end_life();
+	clusters = 2;
+	(void)start_life();
+	pass(10000);
+	answer_end(0, true);
+	digest_run_synced(run, 1, false);
+	pass(5000);
+	digest_run_synced(run, 1, true);
+	ck_assert_uint_eq(w.asked, 3);
+	answer_row(1, "web-1", 9);
+	answer_end(1, true);
+	ck_assert_uint_eq(w.posts, 1);
+	ck_assert_ptr_null(strstr(w.bodies[0], "Not complete"));
+}
+END_TEST
+
+START_TEST(incomplete_caches_are_waited_for_but_not_for_ever)
+{
+	digest_run_synced(run, 0, false);
+	pass(10000);
+	pass(59999);
+	ck_assert_uint_eq(w.asked, 0);
+	pass(1);
+	ck_assert_uint_eq(w.asked, 1);
+}
+END_TEST
+
+START_TEST(answers_to_another_question_are_not_counted)
+{
+	pass(10000);
+	w.number--;
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	w.number++;
+	answer_end(7, true);
+	ck_assert_uint_eq(w.ended, 0);
+	answer_end(0, true);
+	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_EMPTY);
+}
+END_TEST
+
+START_TEST(certain_refusals_are_tried_again_with_growing_pauses_and_an_end)
+{
+	uint64_t before = 0;
+
+	reach_post();
+	for (size_t try = 2; try <= DIGEST_TRIES_MAX; try++) {
+		answer_bot(FEISHU_AGAIN);
+		ck_assert_uint_gt(w.wake_ms, before / 2);
+		before = w.wake_ms;
+		pass((int64_t)w.wake_ms - 1);
+		ck_assert_uint_eq(w.posts, try - 1);
+		pass(1);
+		ck_assert_uint_eq(w.posts, try);
+	}
+	answer_bot(FEISHU_AGAIN);
+	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_FAILED);
+	ck_assert_ptr_nonnull(strstr(w.error, "part 1 of 1, try 5: code 9499, why"));
+	pass(3600000);
+	ck_assert_uint_eq(w.posts, DIGEST_TRIES_MAX);
+}
+END_TEST
+
+static const struct {
+	enum feishu_verdict verdict;
+	enum digest_state state;
+} ends[] = { { FEISHU_REFUSED, DIGEST_STATE_FAILED }, { FEISHU_IN_DOUBT, DIGEST_STATE_UNCONFIRMED } };
+
+START_TEST(other_answers_end_it)
+{
+	reach_post();
+	answer_bot(ends[_i].verdict);
+	ck_assert_uint_eq(w.ended, 1);
+	ck_assert_int_eq(w.last.progress.state, ends[_i].state);
+	end_life();
+	ck_assert_uint_eq(start_life(), 0);
+	pass(3600000);
+	ck_assert_uint_eq(w.posts, 1);
+}
+END_TEST
+
+START_TEST(parts_are_sent_in_order_within_the_limits)
+{
+	uint64_t n = 1;
+
+	reach_many_parts();
+	while (w.ended == 0) {
+		answer_bot(FEISHU_ACCEPTED);
+		if (w.ended == 0 && w.posts == n)
+			pass((int64_t)w.wake_ms);
+		if (w.ended == 0)
+			ck_assert_uint_eq(w.posts, ++n);
+	}
+	ck_assert_uint_gt(n, 3);
+	ck_assert_uint_eq(w.last.progress.parts, n);
+	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_DONE);
+	ck_assert_uint_eq(w.last.progress.workloads, 600);
+}
+END_TEST
+
+START_TEST(killed_between_parts_nothing_is_repeated)
+{
+	char state[32];
+
+	reach_many_parts();
+	answer_bot(FEISHU_ACCEPTED);
+	ck_assert_uint_eq(w.posts, 2);
+	end_life();
+	ck_assert_uint_eq(start_life(), 1);
+	pass(60000);
+	ck_assert_uint_eq(w.posts, 2);
+	end_life();
+	slot_state(SLOT, state);
+	ck_assert_str_eq(state, "unconfirmed");
+	(void)start_life();
+}
+END_TEST
+
+START_TEST(the_next_one_tells_what_did_not_get_through)
+{
+	reach_post();
+	answer_bot(FEISHU_REFUSED);
+	pass(DAY_MS);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	ck_assert_ptr_nonnull(strstr(w.bodies[1], "1 earlier report did not get through"));
+	answer_bot(FEISHU_ACCEPTED);
+	pass(DAY_MS);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	ck_assert_ptr_null(strstr(w.bodies[2], "earlier report"));
+}
+END_TEST
+
+START_TEST(drain_waits_for_the_post_that_runs)
+{
+	reach_post();
+	ck_assert(!digest_run_drain(run));
+	ck_assert(!w.drained);
+	answer_bot(FEISHU_ACCEPTED);
+	ck_assert(w.drained);
+	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_DONE);
+}
+END_TEST
+
+START_TEST(drain_leaves_a_collected_slot_to_the_next_life)
+{
+	pass(10000);
+	ck_assert(digest_run_drain(run));
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.posts, 0);
+	end_life();
+	(void)start_life();
+	ck_assert_uint_eq(w.asked, 2);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/digest_run");
+	TCase *t = tcase_create("digest_run");
+
+	tcase_add_checked_fixture(t, world_setup, world_teardown);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, a_slot_is_sent_once_and_on_time);
+	tcase_add_test(t, the_next_one_shows_what_came_since);
+	tcase_add_test(t, nothing_to_say_is_not_said);
+	tcase_add_test(t, killed_while_collecting_it_is_sent_by_the_next_life);
+	tcase_add_test(t, killed_while_a_post_is_on_its_way_it_is_never_sent_again);
+	tcase_add_test(t, killed_while_waiting_for_another_try_it_is_sent_by_the_next_life);
+	tcase_add_test(t, a_missed_slot_is_sent_once_late);
+	tcase_add_test(t, of_many_missed_slots_only_the_last_is_sent);
+	tcase_add_test(t, an_unsent_slot_yields_to_a_later_one);
+	tcase_add_test(t, a_new_or_switched_off_schedule_misses_nothing);
+	tcase_add_test(t, a_clock_set_back_repeats_nothing);
+	tcase_add_test(t, a_silent_cluster_is_waited_for_and_then_named);
+	tcase_add_test(t, a_watcher_that_comes_back_is_asked_again);
+	tcase_add_test(t, incomplete_caches_are_waited_for_but_not_for_ever);
+	tcase_add_test(t, answers_to_another_question_are_not_counted);
+	tcase_add_test(t, certain_refusals_are_tried_again_with_growing_pauses_and_an_end);
+	tcase_add_loop_test(t, other_answers_end_it, 0, 2);
+	tcase_add_test(t, parts_are_sent_in_order_within_the_limits);
+	tcase_add_test(t, killed_between_parts_nothing_is_repeated);
+	tcase_add_test(t, the_next_one_tells_what_did_not_get_through);
+	tcase_add_test(t, drain_waits_for_the_post_that_runs);
+	tcase_add_test(t, drain_leaves_a_collected_slot_to_the_next_life);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}

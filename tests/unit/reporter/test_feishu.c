@@ -1,0 +1,309 @@
+/* test_feishu.c - signature, sizes, answers and limits of the bot. */
+// SPDX-License-Identifier: Apache-2.0
+#include <jansson.h>
+
+#include "reporter/feishu.h"
+#include "tests/unit/reporter/support.h"
+
+#define TITLE "pod重启次数过多"
+#define URL   "https://open.feishu.cn/open-apis/bot/v2/hook/s3cr3t-t0ken"
+
+START_TEST(signature_is_the_documented_one)
+{
+	char sign[FEISHU_SIGN_MAX];
+
+	feishu_sign("demo-secret", 1700000000, sign);
+	ck_assert_str_eq(sign, "mYHw2R2SOm8Rw/sne3lQdmz4sOfntKR+1P/8RKKTwmA=");
+}
+END_TEST
+
+START_TEST(body_is_the_documented_one)
+{
+	char *paragraphs[] = { (char *)"head\n", (char *)"say \"hi\"\n" };
+	struct feishu_parts parts;
+
+	feishu_split(TITLE, paragraphs, 2, &parts);
+	ck_assert_uint_eq(parts.n, 1);
+	char *plain = feishu_body(TITLE, paragraphs, &parts, 0, "", 0);
+
+	ck_assert_str_eq(plain, "{\"msg_type\":\"post\",\"content\":{\"post\":{\"zh_cn\":{\"title\":\"" TITLE
+				"\",\"content\":["
+				"[{\"tag\":\"text\",\"text\":\"head\\n\"}],[{\"tag\":\"text\",\"text\":\"say "
+				"\\\"hi\\\"\\n\"}]]}}}}");
+	free(plain);
+	char *body = feishu_body(TITLE, paragraphs, &parts, 0, "demo-secret", 1700000000);
+	json_t *j = json_loads(body, 0, NULL);
+
+	ck_assert_str_eq(json_string_value(json_object_get(j, "timestamp")), "1700000000");
+	ck_assert_str_eq(json_string_value(json_object_get(j, "sign")),
+			 "mYHw2R2SOm8Rw/sne3lQdmz4sOfntKR+1P/8RKKTwmA=");
+	json_decref(j);
+	free(body);
+}
+END_TEST
+
+/* A small generator of its own: the same texts on every run. */
+static uint64_t seed;
+static uint64_t rnd(uint64_t below)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (seed >> 33) % below;
+}
+
+static char *random_text(size_t max)
+{
+	static const char *const pieces[] = { "a", "\"", "\\", "\x01", "é", "重", "😀", "\n", "/", "x-y.z" };
+	const size_t want = rnd(max);
+	char *s = calloc(max + 8, 1);
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(s);
+	while (n < want) {
+		const char *p = pieces[rnd(sizeof(pieces) / sizeof(pieces[0]))];
+
+		memcpy(s + n, p, strlen(p));
+		n += strlen(p);
+	}
+	return s;
+}
+
+/* Append every text element of a body to out; all of it must be UTF-8 and below the limit. */
+static size_t check_body(char *body, char *out, size_t have)
+{
+	ck_assert_uint_le(strlen(body), FEISHU_BODY_MAX);
+	json_t *j = json_loads(body, 0, NULL);
+	json_t *lines = json_object_get(
+		json_object_get(json_object_get(json_object_get(j, "content"), "post"), "zh_cn"), "content");
+	size_t i;
+	json_t *line;
+
+	ck_assert_ptr_nonnull(j); /* jansson refuses invalid UTF-8 */
+	json_array_foreach(lines, i, line)
+	{
+		const json_t *text = json_object_get(json_array_get(line, 0), "text");
+
+		memcpy(out + have, json_string_value(text), json_string_length(text));
+		have += json_string_length(text);
+	}
+	json_decref(j);
+	free(body);
+	return have;
+}
+
+/* Whatever the paragraphs are: no body above the limit, all valid, nothing lost, nothing out of order. */
+START_TEST(split_keeps_limits_and_loses_nothing)
+{
+	seed = (uint64_t)_i * 77 + 1;
+	const size_t n = 1 + (size_t)rnd(200);
+	char **paragraphs = calloc(n, sizeof(*paragraphs));
+	char *want = calloc(1, 4 << 20), *got = calloc(1, 4 << 20);
+	size_t want_n = 0, got_n = 0;
+	struct feishu_parts parts;
+
+	ck_assert(paragraphs && want && got);
+	for (size_t i = 0; i < n; i++) {
+		paragraphs[i] = random_text(rnd(20) == 0 ? 6000 : 300);
+		memcpy(want + want_n, paragraphs[i], strlen(paragraphs[i]));
+		want_n += strlen(paragraphs[i]);
+	}
+	feishu_split(TITLE, paragraphs, n, &parts);
+	for (size_t p = 0; p < parts.n; p++)
+		got_n = check_body(feishu_body(TITLE, paragraphs, &parts, p, "secret", 1700000000), got,
+				   got_n);
+	ck_assert_uint_eq(parts.left_out, 0);
+	ck_assert_uint_eq(got_n, want_n);
+	ck_assert_mem_eq(got, want, want_n);
+	for (size_t i = 0; i < n; i++)
+		free(paragraphs[i]);
+	free(paragraphs);
+	free(want);
+	free(got);
+}
+END_TEST
+
+START_TEST(split_of_normal_paragraphs_is_exact)
+{
+	char *paragraphs[400], *want = calloc(1, 1 << 20), *got = calloc(1, 1 << 20);
+	size_t want_n = 0, got_n = 0;
+	struct feishu_parts parts;
+
+	ck_assert(want && got);
+	for (size_t i = 0; i < 400; i++) {
+		paragraphs[i] = calloc(1, 256);
+		(void)snprintf(paragraphs[i], 256, "%zu. 名前空間/workload-%zu: \"%0*d\"\n", i, i,
+			       (int)(i % 100), 7);
+		memcpy(want + want_n, paragraphs[i], strlen(paragraphs[i]));
+		want_n += strlen(paragraphs[i]);
+	}
+	feishu_split(TITLE, paragraphs, 400, &parts);
+	ck_assert_uint_gt(parts.n, 1);
+	ck_assert_uint_eq(parts.left_out, 0);
+	for (size_t p = 0; p < parts.n; p++) {
+		char *body = feishu_body(TITLE, paragraphs, &parts, p, "", 0);
+		char numbered[64];
+
+		(void)snprintf(numbered, sizeof(numbered), TITLE " (%zu/%zu)", p + 1, parts.n);
+		ck_assert_ptr_nonnull(strstr(body, numbered));
+		got_n = check_body(body, got, got_n);
+	}
+	ck_assert_uint_eq(got_n, want_n);
+	ck_assert_mem_eq(got, want, want_n);
+	for (size_t i = 0; i < 400; i++)
+		free(paragraphs[i]);
+	free(want);
+	free(got);
+}
+END_TEST
+
+START_TEST(huge_paragraph_is_cut_between_characters)
+{
+	char *big = calloc(1, 90001), *got = calloc(1, 100000);
+	struct feishu_parts parts;
+
+	ck_assert(big && got);
+	for (size_t i = 0; i < 30000; i++)
+		memcpy(big + 3 * i, "重", 3);
+	feishu_split(TITLE, &big, 1, &parts);
+	ck_assert_uint_eq(parts.n, 1);
+	const size_t n = check_body(feishu_body(TITLE, &big, &parts, 0, "", 0), got, 0);
+
+	ck_assert_uint_eq(n % 3, 0);
+	ck_assert_uint_gt(n, 16000);
+	free(big);
+	free(got);
+}
+END_TEST
+
+START_TEST(too_many_paragraphs_are_counted)
+{
+	char **paragraphs = calloc(2000, sizeof(*paragraphs));
+	struct feishu_parts parts;
+
+	ck_assert_ptr_nonnull(paragraphs);
+	for (size_t i = 0; i < 2000; i++) {
+		paragraphs[i] = malloc(513);
+		memset(paragraphs[i], 'x', 512);
+		paragraphs[i][512] = '\0';
+	}
+	feishu_split("t", paragraphs, 2000, &parts);
+	ck_assert_uint_eq(parts.n, FEISHU_PARTS_MAX);
+	ck_assert_uint_eq(parts.start[parts.n] + parts.left_out, 2000);
+	ck_assert_uint_gt(parts.left_out, 0);
+	char *last = feishu_body("t", paragraphs, &parts, parts.n - 1, "", 0);
+
+	ck_assert_ptr_nonnull(strstr(last, "more workloads"));
+	ck_assert_uint_le(strlen(last), FEISHU_BODY_MAX);
+	free(last);
+	for (size_t i = 0; i < 2000; i++)
+		free(paragraphs[i]);
+	free(paragraphs);
+}
+END_TEST
+
+static const struct {
+	enum http_failure failure;
+	long status;
+	bool sent;
+	const char *body;
+	enum feishu_verdict verdict;
+	int64_t code;
+} answers[] = {
+	{ HTTP_OK, 200, true, "{\"code\":0,\"msg\":\"success\"}", FEISHU_ACCEPTED, 0 },
+	{ HTTP_OK, 200, true, "{\"StatusCode\":0,\"StatusMessage\":\"success\"}", FEISHU_ACCEPTED, 0 },
+	{ HTTP_OK, 200, true, "{\"code\":19021,\"msg\":\"sign match fail\"}", FEISHU_REFUSED, 19021 },
+	{ HTTP_OK, 200, true, "{\"code\":19024,\"msg\":\"Key Words Not Found\"}", FEISHU_REFUSED, 19024 },
+	{ HTTP_OK, 200, true, "{\"code\":11232,\"msg\":\"frequency limited\"}", FEISHU_AGAIN, 11232 },
+	{ HTTP_OK, 400, true, "{\"code\":11232,\"msg\":\"frequency limited\"}", FEISHU_AGAIN, 11232 },
+	{ HTTP_OK, 400, true, "{\"code\":9499,\"msg\":\"Bad Request\"}", FEISHU_REFUSED, 9499 },
+	{ HTTP_OK, 200, true, "<html>hello</html>", FEISHU_REFUSED, -1 },
+	{ HTTP_OK, 200, true, "", FEISHU_REFUSED, -1 },
+	{ HTTP_OK, 200, true, "{\"code\":\"0\"}", FEISHU_REFUSED, -1 },
+	{ HTTP_OK, 302, true, "", FEISHU_REFUSED, -1 },
+	{ HTTP_OK, 429, true, "slow down", FEISHU_AGAIN, -1 },
+	{ HTTP_OK, 500, true, "", FEISHU_AGAIN, -1 },
+	{ HTTP_OK, 500, true, "{\"code\":0}", FEISHU_AGAIN, 0 },
+	{ HTTP_OK, 504, true, "", FEISHU_IN_DOUBT, -1 },
+	{ HTTP_CONNECT, 0, false, "", FEISHU_AGAIN, -1 },
+	{ HTTP_TIMEOUT, 0, false, "", FEISHU_AGAIN, -1 },
+	{ HTTP_TIMEOUT, 0, true, "", FEISHU_IN_DOUBT, -1 },
+	{ HTTP_BROKEN, 0, true, "", FEISHU_IN_DOUBT, -1 },
+	{ HTTP_BROKEN, 0, false, "", FEISHU_AGAIN, -1 },
+	{ HTTP_TOO_LARGE, 200, true, "", FEISHU_IN_DOUBT, -1 },
+};
+
+START_TEST(answers_mean_what_the_bot_says)
+{
+	struct http_result r = { .failure = answers[_i].failure,
+				 .status = answers[_i].status,
+				 .sent = answers[_i].sent,
+				 .retry_after_ms = 1234,
+				 .body = answers[_i].body,
+				 .body_len = strlen(answers[_i].body) };
+	struct feishu_answer a;
+
+	feishu_judge(&r, URL, &a);
+	ck_assert_int_eq(a.verdict, answers[_i].verdict);
+	ck_assert_int_eq(a.code, answers[_i].code);
+	ck_assert_int_eq(a.retry_after_ms, 1234);
+}
+END_TEST
+
+START_TEST(the_address_never_shows)
+{
+	struct http_result r = { .failure = HTTP_CONNECT };
+	struct feishu_answer a;
+
+	(void)snprintf(r.error, sizeof(r.error), "cannot connect to " URL);
+	feishu_judge(&r, URL, &a);
+	ck_assert_ptr_null(strstr(a.text, "s3cr3t"));
+	r = (struct http_result){ .failure = HTTP_OK,
+				  .status = 200,
+				  .body = "{\"code\":1,\"msg\":\"bad hook " URL "\\u001b[2J\"}" };
+	r.body_len = strlen(r.body);
+	feishu_judge(&r, URL, &a);
+	ck_assert_ptr_null(strstr(a.text, "s3cr3t"));
+	r.body = "{\"code\":1,\"msg\":\"\\u001b[2Jx\"}";
+	r.body_len = strlen(r.body);
+	feishu_judge(&r, URL, &a);
+	ck_assert_str_eq(a.text, "?[2Jx");
+}
+END_TEST
+
+START_TEST(limits_hold_in_every_window)
+{
+	struct feishu_limit l = { 0 };
+	uint64_t sent[300], now = 1000;
+
+	for (size_t i = 0; i < 300; i++) {
+		now += feishu_limit_wait(&l, now);
+		ck_assert_uint_eq(feishu_limit_wait(&l, now), 0);
+		feishu_limit_sent(&l, now);
+		sent[i] = now;
+		if (i >= 5)
+			ck_assert_uint_ge(sent[i] - sent[i - 5], 1000);
+		if (i >= 100)
+			ck_assert_uint_ge(sent[i] - sent[i - 100], 60000);
+	}
+	ck_assert_uint_le(sent[99] - sent[0], 20000); /* and no slower than it must be */
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/feishu");
+	TCase *t = tcase_create("feishu");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, signature_is_the_documented_one);
+	tcase_add_test(t, body_is_the_documented_one);
+	tcase_add_loop_test(t, split_keeps_limits_and_loses_nothing, 0, 40);
+	tcase_add_test(t, split_of_normal_paragraphs_is_exact);
+	tcase_add_test(t, huge_paragraph_is_cut_between_characters);
+	tcase_add_test(t, too_many_paragraphs_are_counted);
+	tcase_add_loop_test(t, answers_mean_what_the_bot_says, 0,
+			    (int)(sizeof(answers) / sizeof(answers[0])));
+	tcase_add_test(t, the_address_never_shows);
+	tcase_add_test(t, limits_hold_in_every_window);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}

@@ -1,0 +1,51 @@
+/* test_health.c - answers of /livez and /readyz. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/health.h"
+#include "tests/unit/reporter/support.h"
+
+static const struct {
+	const char *path, *query;
+	bool history, watch;
+	int status;
+	const char *text;
+} cases[] = {
+	{ "/readyz", NULL, true, true, 200, "ok" },
+	{ "/readyz", "verbose", true, true, 200, "[+]history ok\n[+]watch-prod ok\nreadyz check passed\n" },
+	{ "/readyz", NULL, true, false, 500,
+	  "[+]history ok\n[-]watch-prod failed: reason withheld\nreadyz check failed\n" },
+	{ "/readyz", "exclude=watch-prod", true, false, 200, "ok" },
+	{ "/readyz", "verbose&exclude=watch-prod", true, false, 200,
+	  "[+]history ok\n[+]watch-prod excluded: ok\nreadyz check passed\n" },
+	{ "/readyz", "exclude=watch", true, false, 500,
+	  "[+]history ok\n[-]watch-prod failed: reason withheld\nreadyz check failed\n" },
+	{ "/readyz/history", NULL, true, false, 200, "ok" },
+	{ "/readyz/watch-prod", NULL, true, false, 500, "internal server error: reason withheld\n" },
+	{ "/readyz/nothing", NULL, true, true, 404, "404 page not found\n" },
+	{ "/readyz/", "&&=&", true, true, 200, "ok" },
+};
+
+START_TEST(answers)
+{
+	struct health h = { 0 };
+	char *text = NULL;
+
+	health_set(&h, "history", !cases[_i].history);
+	health_set(&h, "watch-prod", cases[_i].watch);
+	health_set(&h, "history", cases[_i].history);
+	ck_assert_int_eq(health_answer(&h, "readyz", cases[_i].path, cases[_i].query, &text),
+			 cases[_i].status);
+	ck_assert_str_eq(text, cases[_i].text);
+	free(text);
+	health_done(&h);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/health");
+	TCase *t = tcase_create("health");
+
+	tcase_add_loop_test(t, answers, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+	suite_add_tcase(s, t);
+	return test_main(s);
+}

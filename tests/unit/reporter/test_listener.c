@@ -1,0 +1,210 @@
+/* test_listener.c - the HTTP listener against clients that behave and clients that do not. */
+// SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "reporter/listener.h"
+#include "tests/unit/reporter/support.h"
+
+static struct event_base *base;
+static struct listener *l;
+
+static void on_path(void *ctx, const char *path, const char *query, struct listener_answer *ret)
+{
+	(void)ctx;
+	ret->status = 200;
+	ret->body = calloc(1, 128);
+	(void)snprintf(ret->body, 128, "path=%s query=%s", path, query ? query : "-");
+	ret->size = strlen(ret->body);
+}
+
+static void setup(void)
+{
+	base = event_base_new();
+	ck_assert_int_eq(listener_new(base, "127.0.0.1:0", on_path, NULL, &l), 0);
+}
+
+static void teardown(void)
+{
+	listener_free(&l);
+	event_base_free(base);
+}
+
+static int dial(void)
+{
+	const char *port = strrchr(listener_address(l), ':') + 1;
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)strtoul(port, NULL, 10)) };
+	const int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	return fd;
+}
+
+static void turn_for(int ms)
+{
+	const struct timeval tv = { ms / 1000, ms % 1000 * 1000 };
+
+	(void)event_base_loopexit(base, &tv);
+	(void)event_base_dispatch(base);
+}
+
+/* Read until the peer closes; -1 when it did not within about 2 s. */
+static ssize_t read_all(int fd, char *buf, size_t size)
+{
+	size_t have = 0;
+
+	for (int i = 0; i < 100; i++) {
+		turn_for(20);
+		const ssize_t n = read(fd, buf + have, size - 1 - have);
+
+		if (n > 0)
+			have += (size_t)n;
+		buf[have] = '\0';
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			return (ssize_t)have;
+	}
+	return -1;
+}
+
+static const struct {
+	const char *request, *status, *body;
+} cases[] = {
+	{ "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/metrics query=-" },
+	{ "GET /readyz?verbose HTTP/1.0\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/readyz query=verbose" },
+	{ "HEAD /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "" },
+	{ "POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n",
+	  "405 Method Not Allowed\n" },
+	{ "TRACE / HTTP/1.1\r\n\r\n", "HTTP/1.1 405 Method Not Allowed\r\n", "405 Method Not Allowed\n" },
+	{ "GET /\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
+	{ "GET / HTTP/2.0\r\n\r\n", "HTTP/1.1 505 HTTP Version Not Supported\r\n",
+	  "505 HTTP Version Not Supported\n" },
+	{ "GET / FTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
+	{ "GET  / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
+	{ "GET http://x/ HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
+	{ "\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
+	{ "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/a query=-" },
+};
+
+START_TEST(requests)
+{
+	char buf[4096];
+	const int fd = dial();
+
+	ck_assert_int_gt(write(fd, cases[_i].request, strlen(cases[_i].request)), 0);
+	ck_assert_int_gt(read_all(fd, buf, sizeof(buf)), 0);
+	ck_assert_msg(strncmp(buf, cases[_i].status, strlen(cases[_i].status)) == 0, "%s", buf);
+	const char *body = strstr(buf, "\r\n\r\n");
+
+	ck_assert_ptr_nonnull(body);
+	ck_assert_str_eq(body + 4, cases[_i].body);
+	ck_assert_ptr_nonnull(strstr(buf, "Connection: close\r\n"));
+	(void)close(fd);
+}
+END_TEST
+
+START_TEST(too_large_a_request_is_refused)
+{
+	static char big[LISTENER_REQUEST_MAX + 100];
+	char buf[4096];
+	const int fd = dial();
+
+	memset(big, 'a', sizeof(big));
+	memcpy(big, "GET /", 5);
+	ck_assert_int_gt(write(fd, big, sizeof(big)), 0);
+	ck_assert_int_gt(read_all(fd, buf, sizeof(buf)), 0);
+	ck_assert_int_eq(strncmp(buf, "HTTP/1.1 431 ", 13), 0);
+	(void)close(fd);
+}
+END_TEST
+
+/* One byte now and then holds a connection no longer than one silent from the start. */
+START_TEST(slow_requests_end_at_the_deadline)
+{
+	struct timespec a, b;
+	char c;
+	const int fd = dial();
+	ssize_t n;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &a);
+	do {
+		(void)send(fd, "x", 1, MSG_NOSIGNAL);
+		turn_for(200);
+		n = read(fd, &c, 1);
+		(void)clock_gettime(CLOCK_MONOTONIC, &b);
+	} while (n < 0 && errno == EAGAIN && b.tv_sec - a.tv_sec < 15);
+	ck_assert_int_ge(b.tv_sec - a.tv_sec, LISTENER_TIMEOUT_S - 1);
+	ck_assert_int_le(b.tv_sec - a.tv_sec, LISTENER_TIMEOUT_S + 2);
+	(void)close(fd);
+}
+END_TEST
+
+START_TEST(connections_are_bounded)
+{
+	int fd[LISTENER_CONNECTIONS_MAX + 20];
+	size_t closed = 0;
+	char c;
+
+	for (size_t i = 0; i < sizeof(fd) / sizeof(fd[0]); i++) {
+		fd[i] = dial();
+		turn_for(1);
+	}
+	turn_for(100);
+	for (size_t i = 0; i < sizeof(fd) / sizeof(fd[0]); i++) {
+		closed += read(fd[i], &c, 1) == 0 || errno != EAGAIN;
+		errno = EAGAIN;
+	}
+	ck_assert_uint_eq(closed, 20);
+	for (size_t i = 0; i < sizeof(fd) / sizeof(fd[0]); i++)
+		(void)close(fd[i]);
+	turn_for(50);
+	const int again = dial();
+	char buf[1024];
+
+	ck_assert_int_gt(write(again, cases[0].request, strlen(cases[0].request)), 0);
+	ck_assert_int_gt(read_all(again, buf, sizeof(buf)), 0);
+	(void)close(again);
+}
+END_TEST
+
+START_TEST(addresses)
+{
+	struct listener *x = NULL;
+
+	ck_assert_int_eq(listener_new(base, "nonsense", on_path, NULL, &x), -EINVAL);
+	ck_assert_int_eq(listener_new(base, "127.0.0.1", on_path, NULL, &x), -EINVAL);
+	ck_assert_int_eq(listener_new(base, "127.0.0.1:99999", on_path, NULL, &x), -EINVAL);
+	ck_assert_int_eq(listener_new(base, "::1:0", on_path, NULL, &x), -EINVAL);
+	ck_assert_int_eq(listener_new(base, "[::1]", on_path, NULL, &x), -EINVAL);
+	ck_assert_int_eq(listener_new(base, listener_address(l), on_path, NULL, &x), -EADDRINUSE);
+	ck_assert_int_eq(listener_new(base, "localhost:0", on_path, NULL, &x), 0);
+	ck_assert_int_eq(strncmp(listener_address(x), "127.0.0.1:", 10), 0);
+	listener_free(&x);
+	ck_assert_int_eq(listener_new(base, ":0", on_path, NULL, &x), 0);
+	ck_assert_int_eq(strncmp(listener_address(x), "0.0.0.0:", 8), 0);
+	listener_free(&x);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/listener");
+	TCase *t = tcase_create("listener");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, requests, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_test(t, too_large_a_request_is_refused);
+	tcase_add_test(t, slow_requests_end_at_the_deadline);
+	tcase_add_test(t, connections_are_bounded);
+	tcase_add_test(t, addresses);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}

@@ -1,0 +1,118 @@
+/* test_metrics.c - text exposition, escaping, bounds; figures from messages. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/duty.h"
+#include "reporter/figures.h"
+#include "tests/unit/reporter/support.h"
+
+static struct metrics *m;
+
+static void setup(void)
+{
+	m = metrics_new();
+}
+
+static void teardown(void)
+{
+	metrics_free(&m);
+}
+
+START_TEST(text_is_the_documented_format)
+{
+	size_t n = 0;
+
+	metrics_add(m, METRIC_ACTIONS, 1, METRIC_LABELS("deleteEvictedPod", "done", "prod", "enforce"));
+	metrics_add(m, METRIC_ACTIONS, 2, METRIC_LABELS("deleteEvictedPod", "done", "prod", "enforce"));
+	metrics_add(m, METRIC_ACTIONS, 1, METRIC_LABELS("errImagePull", "refused", "a\"b\\c\nd", "observe"));
+	metrics_set(m, METRIC_DIGEST_SUCCESS, 1700000000.25, METRIC_NO_LABELS);
+	char *text = metrics_text(m, &n);
+
+	ck_assert_uint_eq(n, strlen(text));
+	ck_assert_str_eq(
+		text,
+		"# HELP opc_actions_total Actions that came to an end, as written into the history.\n"
+		"# TYPE opc_actions_total counter\n"
+		"opc_actions_total{duty=\"deleteEvictedPod\",outcome=\"done\",cluster=\"prod\",mode="
+		"\"enforce\"} 3\n"
+		"opc_actions_total{duty=\"errImagePull\",outcome=\"refused\",cluster=\"a\\\"b\\\\c\\nd\","
+		"mode=\"observe\"} 1\n"
+		"# HELP opc_digest_last_success_timestamp_seconds When a report was last delivered in full.\n"
+		"# TYPE opc_digest_last_success_timestamp_seconds gauge\n"
+		"opc_digest_last_success_timestamp_seconds 1700000000.25\n");
+	free(text);
+}
+END_TEST
+
+START_TEST(series_are_bounded)
+{
+	char reason[32];
+	size_t n = 0, lines = 0;
+
+	for (unsigned i = 0; i < 3 * METRICS_SERIES_MAX; i++) {
+		(void)snprintf(reason, sizeof(reason), "r%u", i);
+		metrics_add(m, METRIC_REFUSALS, 1, METRIC_LABELS("x", reason));
+	}
+	char *text = metrics_text(m, &n);
+
+	for (const char *p = text; (p = strchr(p, '\n')); p++)
+		lines++;
+	ck_assert_uint_eq(lines, METRICS_SERIES_MAX + 2);
+	ck_assert_double_eq(metrics_get(m, METRIC_REFUSALS, METRIC_LABELS("other", "other")),
+			    2 * METRICS_SERIES_MAX + 1);
+	free(text);
+}
+END_TEST
+
+START_TEST(figures_come_from_messages)
+{
+	struct figures f;
+	struct str_list names;
+	struct msg_watch_stats w = {
+		.synced = true, .pods = 50000, .bytes = 9000000, .last_event = 1700000000500
+	};
+	struct msg rec = { .type = MSG_RECORD, .u.record = { .id = 1, .outcome = OUTCOME_CONFLICT } };
+	const struct history_entry fresh = { &rec, HISTORY_NEW, "prod", DUTY_TERMINATING, true };
+	const struct history_entry again = { &rec, HISTORY_KNOWN, "prod", DUTY_TERMINATING, true };
+	struct msg_child_stats c = {
+		.role = "watcher", .cluster_name = "prod", .state = "ready", .rss_kb = 2, .restarts = 4
+	};
+
+	figures_init(&f);
+	test_names(&names, "prod", NULL);
+	figures_set_clusters(&f, &names);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 0);
+	figures_watch(&f, "prod", &w);
+	figures_set_clusters(&f, &names); /* a reload does not forget */
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 1);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CACHE_PODS, METRIC_LABELS("prod")), 50000);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_LAST, METRIC_LABELS("prod")), 1700000000.5);
+	figures_committed(&f, &fresh);
+	figures_committed(&f, &again);
+	ck_assert_double_eq(
+		metrics_get(f.metrics, METRIC_ACTIONS,
+			    METRIC_LABELS(duty_name(DUTY_TERMINATING), "conflict", "prod", "observe")),
+		1);
+	ck_assert(!figures_child(&f, &c));
+	(void)snprintf(c.state, sizeof(c.state), "backoff");
+	ck_assert(figures_child(&f, &c));
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CHILD_UP, METRIC_LABELS("watcher", "0", "prod")),
+			    0);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CHILD_RSS, METRIC_LABELS("watcher", "0", "prod")),
+			    2048);
+	str_list_done(&names);
+	figures_done(&f);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/metrics");
+	TCase *t = tcase_create("metrics");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, text_is_the_documented_format);
+	tcase_add_test(t, series_are_bounded);
+	tcase_add_test(t, figures_come_from_messages);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}

@@ -1,0 +1,175 @@
+/* fixture.c - see fixture.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+#include <stdlib.h>
+
+void list_set(struct str_list *l, const char *names)
+{
+	const char *end;
+
+	str_list_done(l);
+	memset(l, 0, sizeof(*l));
+	while (*names) {
+		end = strchrnul(names, ',');
+		str_list_add(l, names, (size_t)(end - names));
+		names = *end ? end + 1 : end;
+	}
+}
+
+void policy_init(struct policy *p)
+{
+	memset(p, 0, sizeof(*p));
+	for (int d = 0; d < DUTY__MAX; d++) {
+		p->duty[d].enable = true;
+		p->duty[d].hours_ms = HOURS;
+		p->duty[d].counts = 5;
+		list_set(&p->duty[d].namespaces, "*");
+	}
+	list_set(&p->duty[DUTY_IMAGE_PULL].status, "ErrImagePull,ImagePullBackOff");
+	list_set(&p->duty[DUTY_RESTARTS].status, "CrashLoopBackOff,Error,Completed,RunContainerError");
+	list_set(&p->default_exclude_namespaces, "kube-system,kube-public");
+}
+
+void policy_done(struct policy *p)
+{
+	for (int d = 0; d < DUTY__MAX; d++) {
+		str_list_done(&p->duty[d].namespaces);
+		str_list_done(&p->duty[d].status);
+	}
+	str_list_done(&p->exclude_namespaces);
+	str_list_done(&p->default_exclude_namespaces);
+}
+
+struct pod_facts pod_healthy(void)
+{
+	struct pod_facts p = {
+		.ns = STR_LIT("shop"),
+		.name = STR_LIT("web-1-abcde"),
+		.uid = STR_LIT("0b8f0f3e-0000-4000-8000-000000000001"),
+		.rv = STR_LIT("4711"),
+		.owner = { STR_LIT("apps/v1"), STR_LIT("ReplicaSet"), STR_LIT("web-1"),
+			   STR_LIT("0b8f0f3e-0000-4000-8000-00000000000a") },
+		.revision = STR_LIT("1"),
+		.node = STR_LIT("node-1"),
+		.phase = STR_LIT("Running"),
+		.created = BORN,
+		.grace_s = -1,
+		.start_time = BORN,
+		.ready_since = BORN + MIN,
+		.scheduled_at = BORN,
+		.ready = true,
+		.initialized = true,
+		.scheduled = true,
+		.n_containers = 1,
+	};
+
+	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
+						    .state = CONTAINER_RUNNING,
+						    .ready = true,
+						    .started = true,
+						    .started_at = BORN };
+	return p;
+}
+
+struct pod_facts pod_evicted(void)
+{
+	struct pod_facts p = pod_healthy();
+
+	p.phase = STR_LIT("Failed");
+	p.reason = STR_LIT("Evicted");
+	p.ready = false;
+	p.ready_since = 0;
+	p.n_containers = 0;
+	return p;
+}
+
+struct pod_facts pod_terminating(void)
+{
+	struct pod_facts p = pod_healthy();
+
+	p.ready = false;
+	p.ready_since = 0;
+	p.deletion = NOW - HOURS - 1;
+	p.grace_s = 30;
+	p.containers[0].state = CONTAINER_TERMINATED;
+	p.containers[0].reason = STR_LIT("Completed");
+	return p;
+}
+
+struct pod_facts pod_pull_failing(void)
+{
+	struct pod_facts p = pod_healthy();
+
+	p.phase = STR_LIT("Pending");
+	p.ready = false;
+	p.ready_since = 0;
+	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
+						    .state = CONTAINER_WAITING,
+						    .reason = STR_LIT("ImagePullBackOff") };
+	return p;
+}
+
+struct pod_facts pod_crashing(void)
+{
+	struct pod_facts p = pod_healthy();
+
+	p.ready = false;
+	p.ready_since = 0;
+	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
+						    .state = CONTAINER_WAITING,
+						    .reason = STR_LIT("CrashLoopBackOff"),
+						    .restarts = 5,
+						    .last_reason = STR_LIT("Error"),
+						    .last_exit_code = 1,
+						    .last_finished_at = NOW - MIN };
+	return p;
+}
+
+struct surroundings cache(void)
+{
+	return (struct surroundings){ .stage = STAGE_CACHE, .failing_since = NOW - HOURS - 1 };
+}
+
+struct surroundings live_pull(void)
+{
+	return (struct surroundings){ .stage = STAGE_LIVE,
+				      .failing_since = NOW - HOURS - 1,
+				      .tally_known = TRI_YES,
+				      .pods = 3,
+				      .failing = 3 };
+}
+
+struct surroundings live_node_gone(void)
+{
+	return (struct surroundings){ .stage = STAGE_LIVE, .node_exists = TRI_NO };
+}
+
+struct surroundings live_node_ready(void)
+{
+	return (struct surroundings){ .stage = STAGE_LIVE,
+				      .node_exists = TRI_YES,
+				      .node_ready = TRI_YES,
+				      .node_out_of_service = TRI_NO };
+}
+
+void expect(const struct verdict *v, enum verdict_kind kind, enum reason reason, int line)
+{
+	ck_assert_msg(v->kind == kind && v->reason == reason, "line %d: expected %s %s, got %s %s (%s)", line,
+		      verdict_kind_name(kind), reason_code(reason), verdict_kind_name(v->kind),
+		      reason_code(v->reason), v->evidence);
+}
+
+int run(TCase *tc, const char *name)
+{
+	Suite *s = suite_create(name);
+	SRunner *r;
+	int failed;
+
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,41 @@
+/* fixture.h - a policy that serves everything, pods in the states of interest, and a check runner.  Layer:
+ * tests. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_UNIT_RULES_FIXTURE_H
+#define TESTS_UNIT_RULES_FIXTURE_H
+
+#include <check.h>
+#include <string.h>
+
+#include "rules/judge.h"
+
+#define S     ((int64_t)1000)
+#define MIN   (60 * S)
+#define HOUR  (60 * MIN)
+#define NOW   INT64_C(1790000000000)
+#define BORN  (NOW - 24 * HOUR)
+#define HOURS (2 * MIN) /* threshold of every duty */
+
+/* Every duty enabled for "*", threshold HOURS, counts 5. Released by policy_done. */
+void policy_init(struct policy *p);
+void policy_done(struct policy *p);
+/* Replace a list by the comma-separated names. */
+void list_set(struct str_list *l, const char *names);
+
+struct pod_facts pod_healthy(void); /* Running, Ready, owned by ReplicaSet web-1 */
+struct pod_facts pod_evicted(void);
+struct pod_facts pod_terminating(void); /* deletion at NOW - HOURS - 1: just over the threshold */
+struct pod_facts pod_pull_failing(void);
+struct pod_facts pod_crashing(void);
+
+struct surroundings cache(void);     /* STAGE_CACHE, first seen just over the threshold */
+struct surroundings live_pull(void); /* STAGE_LIVE, 3 of 3 pods failing */
+struct surroundings live_node_gone(void);
+struct surroundings live_node_ready(void);
+
+void expect(const struct verdict *v, enum verdict_kind kind, enum reason reason, int line);
+#define EXPECT(v, kind, reason) expect(&(v), VERDICT_##kind, REASON_##reason, __LINE__)
+
+int run(TCase *tc, const char *name);
+
+#endif

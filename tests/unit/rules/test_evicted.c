@@ -1,0 +1,308 @@
+/* deleteEvictedPod: R7, R14, R29. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+static struct policy policy;
+
+static void setup(void)
+{
+	policy_init(&policy);
+}
+
+static void teardown(void)
+{
+	policy.own_namespace = policy.own_pod = NULL;
+	policy_done(&policy);
+}
+
+static struct verdict judge(const struct pod_facts *p)
+{
+	struct surroundings s = { .stage = STAGE_LIVE };
+	struct verdict v;
+
+	judge_evicted(p, &policy, &s, NOW, &v);
+	return v;
+}
+
+START_TEST(evicted_is_deleted_at_once)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	p.created = NOW; /* no age is asked for */
+	p.disruption_at = NOW - 90 * MIN;
+	v = judge(&p);
+	EXPECT(v, ACT, EVICTED);
+	ck_assert_int_eq(v.duty, DUTY_EVICTED);
+	ck_assert_str_eq(v.evidence, "phase Failed, reason Evicted, since 1h30m");
+}
+END_TEST
+
+/* Exact compare of both: no substring, no other case, no other reason of a kubelet. */
+START_TEST(only_phase_failed_and_reason_evicted)
+{
+	static const char *const phases[] = { "Pending", "Running", "Succeeded", "Unknown", "failed", "" };
+	static const char *const reasons[] = { "",         "evicted",  "NotEvicted", "Evicted ",
+					       "Evicte",   "Shutdown", "Terminated", "OutOfcpu",
+					       "NodeLost", "Evicted2", "Preempting", "NodeAffinity" };
+	struct pod_facts p;
+	struct verdict v;
+
+	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+		p = pod_evicted();
+		p.phase = STR_C(phases[i]);
+		v = judge(&p);
+		EXPECT(v, NONE, NOT_EVICTED);
+	}
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		p = pod_evicted();
+		p.reason = STR_C(reasons[i]);
+		v = judge(&p);
+		EXPECT(v, NONE, NOT_EVICTED);
+	}
+}
+END_TEST
+
+START_TEST(job_pods_are_kept_unless_included)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	p.owner.kind = STR_LIT("Job");
+	v = judge(&p);
+	EXPECT(v, REFUSE, JOB_POD_KEPT);
+	policy.duty[DUTY_EVICTED].include_jobs = true;
+	v = judge(&p);
+	EXPECT(v, ACT, EVICTED);
+}
+END_TEST
+
+START_TEST(owner_is_not_needed)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	memset(&p.owner, 0, sizeof(p.owner));
+	v = judge(&p);
+	EXPECT(v, ACT, EVICTED);
+	p.owner.kind = STR_LIT("DaemonSet");
+	v = judge(&p);
+	EXPECT(v, ACT, EVICTED);
+}
+END_TEST
+
+START_TEST(guards)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	p.mirror = true;
+	v = judge(&p);
+	EXPECT(v, REFUSE, MIRROR_POD);
+	p = pod_evicted();
+	p.skip = true;
+	v = judge(&p);
+	EXPECT(v, REFUSE, IGNORE_ANNOTATION);
+	p = pod_evicted();
+	p.deletion = NOW - HOUR;
+	v = judge(&p);
+	EXPECT(v, NONE, BEING_DELETED);
+	p = pod_evicted();
+	p.ready = true;
+	v = judge(&p);
+	EXPECT(v, REFUSE, POD_READY);
+	p = pod_evicted();
+	p.ns = STR_LIT("kube-system");
+	v = judge(&p);
+	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
+	p = pod_evicted();
+	list_set(&policy.exclude_namespaces, "shop");
+	v = judge(&p);
+	EXPECT(v, REFUSE, NAMESPACE_EXCLUDED);
+}
+END_TEST
+
+START_TEST(system_priority_yields_to_a_named_namespace)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	p.priority_class = STR_LIT("system-node-critical");
+	v = judge(&p);
+	EXPECT(v, REFUSE, SYSTEM_PRIORITY);
+	p.priority_class = STR_LIT("system-cluster-critical");
+	v = judge(&p);
+	EXPECT(v, REFUSE, SYSTEM_PRIORITY);
+	p.priority_class = STR_LIT("system-cluster-critical-not");
+	v = judge(&p);
+	EXPECT(v, ACT, EVICTED);
+	p.priority_class = STR_LIT("system-node-critical");
+	list_set(&policy.duty[DUTY_EVICTED].namespaces, "shop");
+	v = judge(&p);
+	EXPECT(v, ACT, EVICTED);
+}
+END_TEST
+
+START_TEST(own_pod_is_never_touched)
+{
+	struct pod_facts p = pod_evicted();
+	char ns[] = "shop", name[] = "web-1-abcde", other[] = "elsewhere";
+	struct verdict v;
+
+	list_set(&policy.duty[DUTY_EVICTED].namespaces, "shop");
+	policy.own_namespace = ns;
+	policy.own_pod = name;
+	v = judge(&p);
+	EXPECT(v, REFUSE, OWN_POD);
+	policy.own_namespace = NULL; /* a name without a namespace: better safe */
+	v = judge(&p);
+	EXPECT(v, REFUSE, OWN_POD);
+	policy.own_namespace = other; /* the same name elsewhere is another pod */
+	v = judge(&p);
+	EXPECT(v, ACT, EVICTED);
+	policy.own_pod = other;
+	policy.own_namespace = ns;
+	v = judge(&p);
+	EXPECT(v, ACT, EVICTED);
+}
+END_TEST
+
+START_TEST(disabled_and_not_selected)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	list_set(&policy.duty[DUTY_EVICTED].namespaces, "other");
+	v = judge(&p);
+	EXPECT(v, NONE, NAMESPACE_NOT_SELECTED);
+	policy.duty[DUTY_EVICTED].enable = false;
+	v = judge(&p);
+	EXPECT(v, NONE, DUTY_DISABLED);
+}
+END_TEST
+
+static void no_uid(struct pod_facts *p)
+{
+	p->uid = STR_LIT("");
+}
+static void no_name(struct pod_facts *p)
+{
+	p->name = STR_LIT("");
+}
+static void no_ns(struct pod_facts *p)
+{
+	p->ns = STR_LIT("");
+}
+static void no_rv(struct pod_facts *p)
+{
+	p->rv = STR_LIT("");
+}
+static void odd_grace(struct pod_facts *p)
+{
+	p->grace_s = -2;
+}
+static void no_created(struct pod_facts *p)
+{
+	p->created = 0;
+}
+static void past_created(struct pod_facts *p)
+{
+	p->created = INT64_MIN;
+}
+static void far_created(struct pod_facts *p)
+{
+	p->created = INT64_MAX;
+}
+static void skewed(struct pod_facts *p)
+{
+	p->created = NOW + JUDGE_SKEW_MS;
+}
+static void too_skewed(struct pod_facts *p)
+{
+	p->created = NOW + JUDGE_SKEW_MS + 1;
+}
+static void cut(struct pod_facts *p)
+{
+	p->containers_cut = true;
+}
+static void deletion_negative(struct pod_facts *p)
+{
+	p->deletion = -1;
+}
+static void deletion_before_birth(struct pod_facts *p)
+{
+	p->deletion = p->created - 1;
+}
+
+static const struct {
+	void (*spoil)(struct pod_facts *p);
+	enum verdict_kind kind;
+	enum reason reason;
+} spoilt[] = {
+	{ no_uid, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS },
+	{ no_name, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS },
+	{ no_ns, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS },
+	{ no_rv, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS },
+	{ odd_grace, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS },
+	{ no_created, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+	{ past_created, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+	{ far_created, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+	{ skewed, VERDICT_ACT, REASON_EVICTED },
+	{ too_skewed, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+	{ cut, VERDICT_REFUSE, REASON_TOO_MANY_CONTAINERS },
+	{ deletion_negative, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+	{ deletion_before_birth, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+};
+
+START_TEST(spoilt_facts)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	spoilt[_i].spoil(&p);
+	v = judge(&p);
+	expect(&v, spoilt[_i].kind, spoilt[_i].reason, _i);
+}
+END_TEST
+
+START_TEST(negative_threshold_is_refused)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	policy.duty[DUTY_EVICTED].hours_ms = -1;
+	v = judge(&p);
+	EXPECT(v, REFUSE, BAD_POLICY);
+}
+END_TEST
+
+START_TEST(evidence_is_printable)
+{
+	struct pod_facts p = pod_healthy();
+	struct verdict v;
+
+	p.phase = STR_LIT("Fai\x1b[2Jled\n\xff");
+	v = judge(&p);
+	EXPECT(v, NONE, NOT_EVICTED);
+	ck_assert_str_eq(v.evidence, "phase Fai?[2Jled??");
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("evicted");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, evicted_is_deleted_at_once);
+	tcase_add_test(tc, only_phase_failed_and_reason_evicted);
+	tcase_add_test(tc, job_pods_are_kept_unless_included);
+	tcase_add_test(tc, owner_is_not_needed);
+	tcase_add_test(tc, guards);
+	tcase_add_test(tc, system_priority_yields_to_a_named_namespace);
+	tcase_add_test(tc, own_pod_is_never_touched);
+	tcase_add_test(tc, disabled_and_not_selected);
+	tcase_add_loop_test(tc, spoilt_facts, 0, (int)(sizeof(spoilt) / sizeof(spoilt[0])));
+	tcase_add_test(tc, negative_threshold_is_refused);
+	tcase_add_test(tc, evidence_is_printable);
+	return run(tc, "rules/evicted");
+}

@@ -1,0 +1,294 @@
+/* errImagePull: R1, R2, R4, R14, R15, R18, R24. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+static struct policy policy;
+
+static void setup(void)
+{
+	policy_init(&policy);
+}
+
+static void teardown(void)
+{
+	policy_done(&policy);
+}
+
+static struct verdict judge_at(const struct pod_facts *p, const struct surroundings *s, int64_t now)
+{
+	struct verdict v;
+
+	judge_image_pull(p, &policy, s, now, &v);
+	return v;
+}
+
+static struct verdict judge(const struct pod_facts *p, struct surroundings s)
+{
+	return judge_at(p, &s, NOW);
+}
+
+START_TEST(strictly_after_first_seen_plus_threshold)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+
+	v = judge_at(&p, &s, s.failing_since + HOURS);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	ck_assert_int_eq(v.at_ms, s.failing_since + HOURS + 1);
+	v = judge_at(&p, &s, v.at_ms);
+	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	ck_assert_str_eq(v.evidence, "container app: ImagePullBackOff for 2m (threshold 2m); 3 of 3 pods of "
+				     "the revision fail, 0 Ready");
+}
+END_TEST
+
+/* Never the creation time: an old pod whose image vanished today starts its clock today. */
+START_TEST(no_first_seen_waits_for_ever)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+
+	p.created = 1;
+	s.failing_since = 0;
+	v = judge(&p, s);
+	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	ck_assert_int_eq(v.at_ms, 0);
+	s.failing_since = -5;
+	v = judge(&p, s);
+	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	s.failing_since = NOW + JUDGE_SKEW_MS + 1;
+	v = judge(&p, s);
+	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	s.failing_since = INT64_MAX;
+	v = judge(&p, s);
+	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	s.failing_since = NOW + 1;
+	v = judge(&p, s);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+}
+END_TEST
+
+static const struct {
+	const char *status, *reason;
+	enum container_kind kind;
+	enum container_state state;
+	const char *phase;
+	bool failing;
+} rows[] = {
+	{ "ErrImagePull,ImagePullBackOff", "ErrImagePull", CONTAINER_MAIN, CONTAINER_WAITING, "Pending",
+	  true },
+	/* one state, whichever of the two is listed */
+	{ "ErrImagePull", "ImagePullBackOff", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", true },
+	{ "ImagePullBackOff", "ErrImagePull", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", true },
+	/* a container that ran before keeps the phase Running */
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_MAIN, CONTAINER_WAITING, "Running", true },
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_MAIN, CONTAINER_WAITING, "Unknown", true },
+	/* an ended pod pulls nothing */
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_MAIN, CONTAINER_WAITING, "Failed", false },
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_MAIN, CONTAINER_WAITING, "Succeeded", false },
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_INIT, CONTAINER_WAITING, "Pending", true },
+	{ "Init:ImagePullBackOff", "ErrImagePull", CONTAINER_INIT, CONTAINER_WAITING, "Pending", true },
+	{ "Init:InvalidImageName", "InvalidImageName", CONTAINER_INIT, CONTAINER_WAITING, "Pending", true },
+	{ "ErrImagePull", "Init:ErrImagePull", CONTAINER_INIT, CONTAINER_WAITING, "Pending", true },
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_EPHEMERAL, CONTAINER_WAITING, "Pending", false },
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_MAIN, CONTAINER_TERMINATED, "Pending", false },
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_MAIN, CONTAINER_RUNNING, "Running", false },
+	{ "ErrImagePull", "ErrImagePull", CONTAINER_MAIN, CONTAINER_NONE, "Pending", false },
+	/* exact compare */
+	{ "ErrImagePull", "ErrImagePullX", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", false },
+	{ "ErrImagePull", "errimagepull", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", false },
+	{ "ErrImagePull", "", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", false },
+	{ "", "ErrImagePull", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", false },
+	{ "Init:", "ErrImagePull", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", false },
+	/* other classes only when asked for */
+	{ "ErrImagePull", "InvalidImageName", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", false },
+	{ "ErrImagePull,InvalidImageName", "InvalidImageName", CONTAINER_MAIN, CONTAINER_WAITING, "Pending",
+	  true },
+	{ "ErrImagePull", "CrashLoopBackOff", CONTAINER_MAIN, CONTAINER_WAITING, "Running", false },
+	{ "ErrImagePull", "ContainerCreating", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", false },
+};
+
+START_TEST(which_containers_fail)
+{
+	struct pod_facts p = pod_pull_failing();
+	uint32_t container = 99;
+	struct verdict v;
+
+	list_set(&policy.duty[DUTY_IMAGE_PULL].status, rows[_i].status);
+	p.n_containers = 2;
+	p.containers[1] = p.containers[0];
+	p.containers[0].state = CONTAINER_RUNNING;
+	p.containers[0].reason = STR_LIT("");
+	p.containers[1].reason = STR_C(rows[_i].reason);
+	p.containers[1].kind = rows[_i].kind;
+	p.containers[1].state = rows[_i].state;
+	p.phase = STR_C(rows[_i].phase);
+	ck_assert_msg(judge_is_pull_failure(&p, &policy, &container) == rows[_i].failing, "row %d", _i);
+	v = judge(&p, live_pull());
+	if (rows[_i].failing) {
+		ck_assert_uint_eq(container, 1);
+		EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	} else {
+		ck_assert_uint_eq(container, 99);
+		EXPECT(v, NONE, NOT_FAILING);
+	}
+}
+END_TEST
+
+static const struct {
+	enum tri known;
+	uint32_t pods, failing, ready;
+	enum reason live, in_cache;
+} tallies[] = {
+	{ TRI_YES, 3, 3, 0, REASON_CANNOT_PULL_IMAGE, REASON_CANNOT_PULL_IMAGE },
+	{ TRI_YES, 1, 1, 0, REASON_CANNOT_PULL_IMAGE, REASON_CANNOT_PULL_IMAGE },
+	{ TRI_YES, 3, 3, 1, REASON_WORKLOAD_HAS_READY_PODS, REASON_WORKLOAD_HAS_READY_PODS },
+	/* 0 == 0 is no proof */
+	{ TRI_YES, 0, 0, 0, REASON_WORKLOAD_HAS_NO_PODS, REASON_WORKLOAD_HAS_NO_PODS },
+	{ TRI_YES, 3, 2, 0, REASON_NOT_ALL_FAILING, REASON_NOT_ALL_FAILING },
+	{ TRI_YES, 2, 3, 0, REASON_NOT_ALL_FAILING, REASON_NOT_ALL_FAILING },
+	{ TRI_UNKNOWN, 3, 3, 0, REASON_TALLY_UNKNOWN, REASON_CANNOT_PULL_IMAGE },
+	{ TRI_NO, 3, 3, 0, REASON_TALLY_UNKNOWN, REASON_CANNOT_PULL_IMAGE },
+};
+
+START_TEST(whole_workload)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+
+	s.tally_known = tallies[_i].known;
+	s.pods = tallies[_i].pods;
+	s.failing = tallies[_i].failing;
+	s.ready = tallies[_i].ready;
+	v = judge(&p, s);
+	expect(&v, tallies[_i].live == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
+	       tallies[_i].live, _i);
+	s.stage = STAGE_CACHE;
+	v = judge(&p, s);
+	expect(&v, tallies[_i].in_cache == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
+	       tallies[_i].in_cache, _i);
+}
+END_TEST
+
+static const struct {
+	const char *api_version, *kind, *uid;
+	enum reason reason;
+} owners[] = {
+	{ "apps/v1", "ReplicaSet", "u", REASON_CANNOT_PULL_IMAGE },
+	{ "apps/v1", "StatefulSet", "u", REASON_CANNOT_PULL_IMAGE },
+	{ "v1", "ReplicationController", "u", REASON_CANNOT_PULL_IMAGE },
+	{ "apps.kruise.io/v1alpha1", "CloneSet", "u", REASON_CANNOT_PULL_IMAGE },
+	{ "apps/v1", "DaemonSet", "u", REASON_KIND_NOT_SCALABLE },
+	{ "batch/v1", "Job", "u", REASON_KIND_NOT_SCALABLE },
+	{ "batch/v1", "CronJob", "u", REASON_KIND_NOT_SCALABLE },
+	{ "example.com/v1", "Job", "u", REASON_CANNOT_PULL_IMAGE }, /* discovery decides in the worker */
+	{ "v1", "Node", "u", REASON_KIND_NOT_SCALABLE },
+	{ "", "", "", REASON_NO_CONTROLLER },
+	{ "apps/v1", "ReplicaSet", "", REASON_NO_CONTROLLER },
+	{ "apps/v1", "", "u", REASON_NO_CONTROLLER },
+};
+
+START_TEST(owner_kinds)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct verdict v;
+
+	p.owner.api_version = STR_C(owners[_i].api_version);
+	p.owner.kind = STR_C(owners[_i].kind);
+	p.owner.uid = STR_C(owners[_i].uid);
+	v = judge(&p, live_pull());
+	expect(&v, owners[_i].reason == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
+	       owners[_i].reason, _i);
+}
+END_TEST
+
+START_TEST(guards)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct verdict v;
+
+	p.ready = true;
+	v = judge(&p, live_pull());
+	EXPECT(v, REFUSE, POD_READY);
+	p = pod_pull_failing();
+	p.deletion = NOW;
+	v = judge(&p, live_pull());
+	EXPECT(v, NONE, BEING_DELETED);
+	p = pod_pull_failing();
+	p.mirror = true;
+	v = judge(&p, live_pull());
+	EXPECT(v, REFUSE, MIRROR_POD);
+	p = pod_pull_failing();
+	p.ns = STR_LIT("kube-system");
+	v = judge(&p, live_pull());
+	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
+	p.containers_cut = true;
+	v = judge(&p, live_pull());
+	EXPECT(v, REFUSE, TOO_MANY_CONTAINERS);
+}
+END_TEST
+
+static struct pod_facts two_running(void)
+{
+	struct pod_facts p = pod_healthy();
+
+	p.n_containers = 2;
+	p.containers[1] = p.containers[0];
+	return p;
+}
+
+START_TEST(has_pulled)
+{
+	struct pod_facts p = two_running();
+
+	ck_assert(judge_has_pulled(&p));
+	p.containers[1].state = CONTAINER_WAITING;
+	p.containers[1].reason = STR_LIT("ContainerCreating");
+	ck_assert(!judge_has_pulled(&p));
+	p.containers[1].reason = STR_LIT("CrashLoopBackOff");
+	p.containers[1].restarts = 1;
+	ck_assert(judge_has_pulled(&p));
+	p.containers[1].restarts = 0;
+	p.containers[1].last_finished_at = NOW - MIN;
+	ck_assert(judge_has_pulled(&p));
+	/* It ran once and now cannot be pulled again: the clock must go on. */
+	p.containers[1].reason = STR_LIT("ImagePullBackOff");
+	p.containers[1].restarts = 3;
+	ck_assert(!judge_has_pulled(&p));
+	p = two_running();
+	p.containers[1].state = CONTAINER_TERMINATED;
+	p.containers[1].reason = STR_LIT("Error");
+	ck_assert(judge_has_pulled(&p));
+	p.containers[1].reason = STR_LIT("ContainerStatusUnknown");
+	ck_assert(!judge_has_pulled(&p));
+	p.n_containers = 0;
+	ck_assert(!judge_has_pulled(&p));
+	p = two_running();
+	p.containers[0].kind = CONTAINER_INIT;
+	p.containers[0].state = CONTAINER_WAITING;
+	p.containers[0].reason = STR_LIT("ErrImagePull");
+	ck_assert(!judge_has_pulled(&p));
+	p.containers[0].kind = CONTAINER_EPHEMERAL;
+	ck_assert(judge_has_pulled(&p));
+}
+END_TEST
+
+#define LEN(a) (int)(sizeof(a) / sizeof((a)[0]))
+
+int main(void)
+{
+	TCase *tc = tcase_create("image_pull");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, strictly_after_first_seen_plus_threshold);
+	tcase_add_test(tc, no_first_seen_waits_for_ever);
+	tcase_add_loop_test(tc, which_containers_fail, 0, LEN(rows));
+	tcase_add_loop_test(tc, whole_workload, 0, LEN(tallies));
+	tcase_add_loop_test(tc, owner_kinds, 0, LEN(owners));
+	tcase_add_test(tc, guards);
+	tcase_add_test(tc, has_pulled);
+	return run(tc, "rules/image_pull");
+}

@@ -1,0 +1,69 @@
+/* R29: which namespace a duty serves. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+static const struct {
+	const char *namespaces, *exclude, *own, *ns;
+	int reason; /* -1 = served */
+} rows[] = {
+	{ "*", "", NULL, "shop", -1 },
+	{ "shop", "", NULL, "shop", -1 },
+	{ "shop", "", NULL, "shop2", REASON_NAMESPACE_NOT_SELECTED },
+	{ "shop2", "", NULL, "shop", REASON_NAMESPACE_NOT_SELECTED },
+	{ "", "", NULL, "shop", REASON_NAMESPACE_NOT_SELECTED },
+	{ "*", "shop", NULL, "shop", REASON_NAMESPACE_EXCLUDED },
+	{ "shop", "shop", NULL, "shop", REASON_NAMESPACE_EXCLUDED },
+	{ "*", "shop", NULL, "shop2", -1 },
+	{ "*", "*", NULL, "shop", REASON_NAMESPACE_EXCLUDED },
+	{ "*", "", NULL, "kube-system", REASON_NAMESPACE_PROTECTED },
+	{ "kube-system", "", NULL, "kube-system", -1 },
+	{ "*,kube-system", "", NULL, "kube-system", -1 },
+	{ "*,kube-public", "", NULL, "kube-system", REASON_NAMESPACE_PROTECTED },
+	{ "kube-system", "kube-system", NULL, "kube-system", REASON_NAMESPACE_EXCLUDED },
+	{ "*", "", "cleaner", "cleaner", REASON_NAMESPACE_PROTECTED },
+	{ "cleaner", "", "cleaner", "cleaner", -1 },
+	{ "*", "", "cleaner", "shop", -1 },
+	{ "*", "", NULL, "", -1 }, /* an empty name is refused as an incomplete fact */
+};
+
+START_TEST(table)
+{
+	struct policy policy;
+	enum reason reason = REASON__MAX;
+	bool served;
+
+	policy_init(&policy);
+	list_set(&policy.duty[DUTY_EVICTED].namespaces, rows[_i].namespaces);
+	list_set(&policy.exclude_namespaces, rows[_i].exclude);
+	policy.own_namespace = (char *)(uintptr_t)rows[_i].own;
+	served = judge_namespace(&policy, DUTY_EVICTED, STR_C(rows[_i].ns), &reason);
+	ck_assert_int_eq(served, rows[_i].reason < 0);
+	if (!served)
+		ck_assert_str_eq(reason_code(reason), reason_code((enum reason)rows[_i].reason));
+	policy.own_namespace = NULL;
+	policy_done(&policy);
+}
+END_TEST
+
+/* The lists of one duty say nothing about another. */
+START_TEST(lists_are_per_duty)
+{
+	struct policy policy;
+	enum reason reason;
+
+	policy_init(&policy);
+	list_set(&policy.duty[DUTY_EVICTED].namespaces, "shop");
+	ck_assert(judge_namespace(&policy, DUTY_TERMINATING, STR_LIT("other"), &reason));
+	ck_assert(!judge_namespace(&policy, DUTY_EVICTED, STR_LIT("other"), &reason));
+	policy_done(&policy);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("namespaces");
+
+	tcase_add_loop_test(tc, table, 0, (int)(sizeof(rows) / sizeof(rows[0])));
+	tcase_add_test(tc, lists_are_per_duty);
+	return run(tc, "rules/namespaces");
+}

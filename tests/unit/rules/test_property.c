@@ -1,0 +1,334 @@
+/* Promises that hold for every pod, tried on generated ones: half of their facts are ordinary, half garbage.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+#define PODS       6000
+#define PICK(pool) (pool)[below(sizeof(pool) / sizeof((pool)[0]))]
+
+static uint64_t state;
+
+/* splitmix64 */
+static uint64_t next(void)
+{
+	uint64_t z = (state += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static size_t below(size_t n)
+{
+	return (size_t)(next() % n);
+}
+
+/* STR_C would draw twice. */
+static struct str pick_str(const char *s)
+{
+	return STR_C(s);
+}
+
+static bool rarely(void)
+{
+	return below(30) == 0;
+}
+
+static bool seldom(void)
+{
+	return below(6) == 0;
+}
+
+static int64_t some_time(void)
+{
+	static const int64_t odd[] = { 0,   -1,      1,           INT64_MIN,       INT64_MAX,
+				       NOW, NOW + 1, NOW - HOURS, NOW - HOURS - 1, NOW + HOUR };
+
+	return below(4) ? NOW - (int64_t)below((size_t)(48 * HOUR)) : PICK(odd);
+}
+
+static const char *const namespaces[] = { "shop", "shop", "bank", "kube-system", "cleaner", "" };
+static const char *const phases[] = { "Pending",   "Running", "Failed", "Failed",
+				      "Succeeded", "Unknown", "",       "x" };
+static const char *const reasons[] = { "", "Evicted", "Evicted", "NodeLost", "evicted" };
+static const char *const kinds[] = { "ReplicaSet",  "ReplicaSet", "ReplicaSet",
+				     "StatefulSet", "Job",        "DaemonSet",
+				     "Node",        "CloneSet",   "" };
+static const char *const states[] = { "ErrImagePull",
+				      "ImagePullBackOff",
+				      "ImagePullBackOff",
+				      "CrashLoopBackOff",
+				      "Completed",
+				      "ContainerCreating",
+				      "" };
+static const char *const classes[] = { "", "", "", "system-node-critical", "high" };
+
+static void generate_container(struct container_facts *c)
+{
+	*c = (struct container_facts){ .name = STR_LIT("c"),
+				       .kind = below(3) ? CONTAINER_MAIN : (enum container_kind)below(3),
+				       .state = below(2) ? CONTAINER_WAITING : (enum container_state)below(4),
+				       .reason = pick_str(PICK(states)),
+				       .restarts = (int32_t)below(20) - 2,
+				       .finished_at = some_time(),
+				       .last_finished_at = some_time() };
+}
+
+/* An ordinary pod in one of the states of interest, each of whose facts is replaced now and then. */
+static struct pod_facts generate_pod(void)
+{
+	static struct pod_facts (*const bases[])(void) = { pod_evicted, pod_terminating, pod_pull_failing,
+							   pod_crashing, pod_healthy };
+	static const int64_t graces[] = { -1, 0, 30, 600, -7 };
+	struct pod_facts p = PICK(bases)();
+
+	if (seldom())
+		p.ns = pick_str(PICK(namespaces));
+	if (seldom())
+		p.phase = pick_str(PICK(phases));
+	if (seldom())
+		p.reason = pick_str(PICK(reasons));
+	if (seldom())
+		p.owner.kind = pick_str(PICK(kinds));
+	if (seldom())
+		p.priority_class = pick_str(PICK(classes));
+	if (seldom())
+		p.deletion = some_time();
+	if (seldom())
+		p.grace_s = PICK(graces);
+	if (rarely())
+		p.created = some_time();
+	p.disruption_at = some_time();
+	p.ready ^= rarely();
+	p.mirror = rarely();
+	p.skip = rarely();
+	p.containers_cut = rarely();
+	p.has_pvc = below(2) != 0;
+	p.scheduled = below(8) != 0;
+	p.n_finalizers = rarely() ? (uint32_t)below(40) : 0;
+	for (uint32_t i = 0; i < POD_FINALIZERS_MAX; i++)
+		p.finalizers[i] = STR_LIT("example.com/a-finalizer-of-some-length");
+	if (rarely())
+		p.uid = STR_LIT("");
+	if (rarely())
+		p.name = STR_LIT("");
+	if (rarely())
+		p.rv = STR_LIT("");
+	if (rarely())
+		p.owner.uid = STR_LIT("");
+	if (seldom())
+		p.node = STR_LIT("");
+	if (seldom())
+		p.n_containers = (uint32_t)below(4);
+	for (uint32_t i = 0; i < p.n_containers; i++)
+		if (i > 0 || seldom())
+			generate_container(&p.containers[i]);
+	return p;
+}
+
+static struct surroundings generate_surroundings(void)
+{
+	struct surroundings s = { .stage = (enum judge_stage)below(2),
+				  .failing_since =
+					  below(4) ? NOW - HOURS - 1 - (int64_t)below(1000) : some_time(),
+				  .tally_known = below(2) ? TRI_YES : (enum tri)below(3),
+				  .pods = (uint32_t)below(3),
+				  .ready = rarely() ? 1 : 0,
+				  .node_exists = (enum tri)below(3),
+				  .node_ready = (enum tri)below(3),
+				  .node_out_of_service = (enum tri)below(3),
+				  .volume_attached = (enum tri)below(3) };
+
+	s.failing = below(4) ? s.pods : (uint32_t)below(3);
+	return s;
+}
+
+static void generate_policy(struct policy *policy)
+{
+	static const char *const lists[] = { "*", "*", "shop", "shop,kube-system", "*,cleaner", "" };
+	static const int64_t hours[] = { HOURS, HOURS, HOURS, 0, 0, -1, INT64_MAX };
+
+	for (int d = 0; d < DUTY__MAX; d++) {
+		policy->duty[d].enable = !rarely();
+		policy->duty[d].hours_ms = PICK(hours);
+		policy->duty[d].include_jobs = below(2) != 0;
+		policy->duty[d].unreachable_nodes = below(2) != 0;
+		list_set(&policy->duty[d].namespaces, PICK(lists));
+	}
+	list_set(&policy->exclude_namespaces, rarely() ? "shop" : "");
+}
+
+/* What must be true of a pod before any duty may touch it, written down a second time. */
+static void assert_may_act(const struct pod_facts *p, const struct policy *policy,
+			   const struct surroundings *s, const struct verdict *v)
+{
+	const struct duty_policy *dp = &policy->duty[v->duty];
+	bool named = str_list_has(&dp->namespaces, p->ns);
+
+	ck_assert(dp->enable && dp->hours_ms >= 0);
+	ck_assert(named || str_list_has(&dp->namespaces, STR_LIT("*")));
+	ck_assert(!str_list_has(&policy->exclude_namespaces, p->ns));
+	if (str_is(p->ns, "kube-system") || str_is(p->ns, "cleaner") ||
+	    str_is(p->priority_class, "system-node-critical"))
+		ck_assert(named);
+	ck_assert(!p->ready && !p->mirror && !p->skip && !p->containers_cut);
+	ck_assert(!str_empty(p->uid) && !str_empty(p->name) && !str_empty(p->ns));
+	ck_assert(p->created > 0 && p->created <= NOW + JUDGE_SKEW_MS);
+	if (s->stage == STAGE_LIVE)
+		ck_assert(!str_empty(p->rv));
+}
+
+static void assert_evicted(const struct pod_facts *p, const struct policy *policy)
+{
+	ck_assert(str_is(p->phase, "Failed") && str_is(p->reason, "Evicted") && p->deletion == 0);
+	ck_assert(!str_is(p->owner.kind, "Job") || policy->duty[DUTY_EVICTED].include_jobs);
+}
+
+static void assert_terminating(const struct pod_facts *p, const struct policy *policy,
+			       const struct surroundings *s)
+{
+	const struct duty_policy *dp = &policy->duty[DUTY_TERMINATING];
+	bool running = false;
+
+	ck_assert(p->deletion > 0 && p->n_finalizers == 0 && p->grace_s != 0);
+	ck_assert(NOW - p->deletion > dp->hours_ms);
+	if (s->stage == STAGE_CACHE || (str_empty(p->node) && !p->scheduled))
+		return;
+	ck_assert_int_ne(s->node_exists, TRI_UNKNOWN);
+	if (s->node_exists == TRI_NO || s->node_out_of_service == TRI_YES)
+		return;
+	for (uint32_t i = 0; i < p->n_containers; i++)
+		running |= p->containers[i].state == CONTAINER_RUNNING;
+	ck_assert_int_ne(s->node_ready, TRI_UNKNOWN);
+	if (s->node_ready == TRI_NO)
+		ck_assert(dp->unreachable_nodes);
+	else
+		ck_assert(!running && (!p->has_pvc || s->volume_attached == TRI_NO));
+}
+
+static void assert_image_pull(const struct pod_facts *p, const struct policy *policy,
+			      const struct surroundings *s)
+{
+	ck_assert(judge_is_pull_failure(p, policy, NULL) && p->deletion == 0);
+	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy->duty[DUTY_IMAGE_PULL].hours_ms);
+	ck_assert(!str_empty(p->owner.uid) && !str_is(p->owner.kind, "Node"));
+	if (s->tally_known == TRI_YES)
+		ck_assert(s->pods > 0 && s->failing == s->pods && s->ready == 0);
+	else
+		ck_assert_int_eq(s->stage, STAGE_CACHE);
+}
+
+static void assert_text(const struct verdict *v)
+{
+	size_t n = strnlen(v->evidence, sizeof(v->evidence));
+
+	ck_assert_uint_lt(n, sizeof(v->evidence));
+	for (size_t i = 0; i < n; i++)
+		ck_assert_int_ge((unsigned char)v->evidence[i], 0x20);
+	ck_assert_int_lt((int)v->reason, (int)REASON__MAX);
+}
+
+/* Time alone never turns an ACT back, and a wait ends when it says and not before. */
+static void assert_monotone(const struct pod_facts *p, const struct policy *policy,
+			    const struct surroundings *s, const struct verdict *v)
+{
+	struct verdict later;
+
+	if (v->kind == VERDICT_ACT) {
+		judge_duty(v->duty, p, policy, s, NOW + (int64_t)below((size_t)(24 * 365 * HOUR)), &later);
+		ck_assert_int_eq(later.kind, VERDICT_ACT);
+	} else if (v->kind == VERDICT_WAIT && v->at_ms > 0 && v->at_ms < INT64_MAX) {
+		ck_assert_int_gt(v->at_ms, NOW);
+		judge_duty(v->duty, p, policy, s, v->at_ms - 1, &later);
+		ck_assert_int_eq(later.kind, VERDICT_WAIT);
+		judge_duty(v->duty, p, policy, s, v->at_ms, &later);
+		ck_assert_int_ne(later.kind, VERDICT_WAIT);
+	}
+}
+
+/* What was ACT is not any more once one fact condemns it. */
+static void assert_fragile(const struct pod_facts *p, struct policy *policy, const struct surroundings *s,
+			   enum duty d)
+{
+	struct pod_facts q[5] = { *p, *p, *p, *p, *p };
+	struct surroundings blind = { .stage = STAGE_LIVE, .failing_since = s->failing_since };
+	struct verdict v;
+
+	q[0].ready = true;
+	q[1].mirror = true;
+	q[2].uid = STR_LIT("");
+	q[3].created = 0;
+	q[4].skip = true;
+	for (size_t i = 0; i < 5; i++) {
+		judge_duty(d, &q[i], policy, s, NOW, &v);
+		ck_assert_int_ne(v.kind, VERDICT_ACT);
+	}
+	if (d == DUTY_IMAGE_PULL || (d == DUTY_TERMINATING && p->scheduled)) {
+		judge_duty(d, p, policy, &blind, NOW, &v);
+		ck_assert_int_ne(v.kind, VERDICT_ACT);
+	}
+	str_list_add(&policy->exclude_namespaces, p->ns.p, p->ns.n);
+	judge_duty(d, p, policy, s, NOW, &v);
+	ck_assert_int_eq(v.reason, REASON_NAMESPACE_EXCLUDED);
+	list_set(&policy->exclude_namespaces, "");
+}
+
+static void one_pod(struct policy *policy, unsigned acts[static DUTY__MAX])
+{
+	struct pod_facts p = generate_pod();
+	struct surroundings s = generate_surroundings();
+	struct verdict v, whole;
+
+	judge_pod(&p, policy, &s, NOW, &whole);
+	assert_text(&whole);
+	for (enum duty d = 0; d < DUTY_RESTARTS; d++) {
+		judge_duty(d, &p, policy, &s, NOW, &v);
+		assert_text(&v);
+		assert_monotone(&p, policy, &s, &v);
+		if (v.kind != VERDICT_ACT)
+			continue;
+		acts[d]++;
+		ck_assert_int_eq(whole.kind, VERDICT_ACT);
+		assert_may_act(&p, policy, &s, &v);
+		if (d == DUTY_EVICTED)
+			assert_evicted(&p, policy);
+		else if (d == DUTY_TERMINATING)
+			assert_terminating(&p, policy, &s);
+		else
+			assert_image_pull(&p, policy, &s);
+		assert_fragile(&p, policy, &s, d);
+	}
+	judge_restarts(&p, policy, NOW, &v, NULL);
+	assert_text(&v);
+	acts[DUTY_RESTARTS] += v.kind == VERDICT_ACT;
+}
+
+START_TEST(generated_pods)
+{
+	unsigned acts[DUTY__MAX] = { 0 };
+	char own[] = "cleaner";
+	struct policy policy;
+
+	state = UINT64_C(0x5eed) + (uint64_t)_i;
+	policy_init(&policy);
+	policy.own_namespace = own;
+	for (int i = 0; i < PODS; i++) {
+		if (i % 50 == 0)
+			generate_policy(&policy);
+		one_pod(&policy, acts);
+	}
+	/* The generator must reach what it is about. */
+	for (int d = 0; d < DUTY__MAX; d++)
+		ck_assert_msg(acts[d] > 50, "duty %d acted only %u times", d, acts[d]);
+	policy_done(&policy);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("property");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, generated_pods, 0, 3);
+	return run(tc, "rules/property");
+}

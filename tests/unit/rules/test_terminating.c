@@ -1,0 +1,346 @@
+/* deleteTerminatingPod: R9-R14. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+static struct policy policy;
+
+static void setup(void)
+{
+	policy_init(&policy);
+}
+
+static void teardown(void)
+{
+	policy_done(&policy);
+}
+
+static struct verdict judge_at(const struct pod_facts *p, const struct surroundings *s, int64_t now)
+{
+	struct verdict v;
+
+	judge_terminating(p, &policy, s, now, &v);
+	return v;
+}
+
+static struct verdict judge(const struct pod_facts *p, struct surroundings s)
+{
+	return judge_at(p, &s, NOW);
+}
+
+START_TEST(strictly_after_the_deadline_plus_threshold)
+{
+	struct pod_facts p = pod_terminating();
+	struct surroundings s = live_node_gone();
+	struct verdict v;
+
+	v = judge_at(&p, &s, p.deletion + HOURS);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	ck_assert_int_eq(v.at_ms, p.deletion + HOURS + 1);
+	v = judge_at(&p, &s, v.at_ms);
+	EXPECT(v, ACT, STUCK_TERMINATING);
+	v = judge_at(&p, &s, p.deletion - 1);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	policy.duty[DUTY_TERMINATING].hours_ms = 0;
+	v = judge_at(&p, &s, p.deletion);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = judge_at(&p, &s, p.deletion + 1);
+	EXPECT(v, ACT, STUCK_TERMINATING);
+}
+END_TEST
+
+/* deletionTimestamp already holds the grace: a pod with 600 s of grace is not stuck while it shuts down. */
+START_TEST(grace_is_not_subtracted)
+{
+	struct pod_facts p = pod_terminating();
+	struct surroundings s = live_node_gone();
+	struct verdict v;
+
+	p.grace_s = 600;
+	p.deletion = NOW + 600 * S;
+	v = judge_at(&p, &s, NOW);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	ck_assert_int_eq(v.at_ms, NOW + 600 * S + HOURS + 1);
+}
+END_TEST
+
+START_TEST(absurd_times_never_act)
+{
+	struct pod_facts p = pod_terminating();
+	struct surroundings s = live_node_gone();
+	struct verdict v;
+
+	p.deletion = INT64_MAX;
+	v = judge_at(&p, &s, NOW);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	ck_assert_int_eq(v.at_ms, INT64_MAX);
+	v = judge_at(&p, &s, INT64_MAX);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	p.deletion = 1;
+	v = judge_at(&p, &s, NOW);
+	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	p.deletion = INT64_MIN;
+	v = judge_at(&p, &s, NOW);
+	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	p = pod_terminating();
+	policy.duty[DUTY_TERMINATING].hours_ms = INT64_MAX;
+	v = judge_at(&p, &s, NOW);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+}
+END_TEST
+
+START_TEST(not_terminating)
+{
+	struct pod_facts p = pod_healthy();
+	struct verdict v = judge(&p, live_node_gone());
+
+	EXPECT(v, NONE, NOT_TERMINATING);
+}
+END_TEST
+
+/* Older kubectl shows Terminating in every phase, newer ones not for ended pods: both are stuck. */
+START_TEST(every_phase_may_be_stuck)
+{
+	static const char *const phases[] = { "Pending", "Running", "Succeeded", "Failed", "Unknown" };
+
+	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+		struct pod_facts p = pod_terminating();
+		struct verdict v;
+
+		p.phase = STR_C(phases[i]);
+		v = judge(&p, live_node_gone());
+		EXPECT(v, ACT, STUCK_TERMINATING);
+	}
+	struct pod_facts p = pod_terminating();
+	p.phase = STR_LIT("Banana");
+	struct verdict v = judge(&p, live_node_gone());
+	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
+}
+END_TEST
+
+START_TEST(finalizers_are_named_and_refused)
+{
+	struct pod_facts p = pod_terminating();
+	struct verdict v;
+
+	p.n_finalizers = 2;
+	p.finalizers[0] = STR_LIT("batch.kubernetes.io/job-tracking");
+	p.finalizers[1] = STR_LIT("example.com/hold");
+	v = judge(&p, live_node_gone());
+	EXPECT(v, REFUSE, HAS_FINALIZERS);
+	ck_assert_str_eq(v.evidence, "batch.kubernetes.io/job-tracking, example.com/hold");
+	p.grace_s = 0;
+	v = judge(&p, live_node_gone());
+	EXPECT(v, REFUSE, HAS_FINALIZERS);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "already deleted by force"));
+	/* More than are kept: the count alone refuses. */
+	p.n_finalizers = 1000;
+	v = judge(&p, live_node_gone());
+	EXPECT(v, REFUSE, HAS_FINALIZERS);
+	/* Before the threshold it is no refusal yet. */
+	p.deletion = NOW - 1;
+	v = judge(&p, live_node_gone());
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+}
+END_TEST
+
+/* A force delete shows as MODIFIED (grace 0) before DELETED: no second one is sent. */
+START_TEST(forced_already)
+{
+	struct pod_facts p = pod_terminating();
+	struct verdict v;
+
+	p.grace_s = 0;
+	v = judge(&p, live_node_gone());
+	EXPECT(v, NONE, GRACE_ALREADY_ZERO);
+	v = judge(&p, cache());
+	EXPECT(v, NONE, GRACE_ALREADY_ZERO);
+}
+END_TEST
+
+START_TEST(never_scheduled_is_safe)
+{
+	struct pod_facts p = pod_terminating();
+	struct verdict v;
+
+	p.node = STR_LIT("");
+	p.scheduled = false;
+	v = judge(&p, (struct surroundings){ .stage = STAGE_LIVE });
+	EXPECT(v, ACT, STUCK_TERMINATING);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "never scheduled"));
+	p.scheduled = true; /* the condition says so, the node is missing: contradiction */
+	v = judge(&p, (struct surroundings){ .stage = STAGE_LIVE });
+	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
+}
+END_TEST
+
+/* In the cache the node is not known: a candidate, for the worker to prove. */
+START_TEST(unknown_node_is_a_candidate_only_in_the_cache)
+{
+	struct pod_facts p = pod_terminating();
+	struct verdict v;
+
+	p.containers[0].state = CONTAINER_RUNNING;
+	v = judge(&p, cache());
+	EXPECT(v, ACT, STUCK_TERMINATING);
+	v = judge(&p, (struct surroundings){ .stage = STAGE_LIVE });
+	EXPECT(v, REFUSE, NODE_UNKNOWN);
+}
+END_TEST
+
+/* R12, every line: node exists, ready, out of service, unreachable_nodes, container, pvc, attached. */
+#define U   TRI_UNKNOWN
+#define N   TRI_NO
+#define Y   TRI_YES
+#define RUN CONTAINER_RUNNING
+#define END CONTAINER_TERMINATED
+static const struct {
+	enum tri exists, ready, out;
+	bool unreachable;
+	enum container_state state;
+	bool pvc;
+	enum tri attached;
+	enum reason reason;
+} safe[] = {
+	{ N, U, U, false, RUN, true, U, REASON_STUCK_TERMINATING },
+	{ U, Y, Y, true, END, false, N, REASON_NODE_UNKNOWN },
+	{ Y, N, Y, false, RUN, true, Y, REASON_STUCK_TERMINATING },
+	{ Y, U, N, true, END, false, N, REASON_NODE_UNKNOWN },
+	{ Y, U, U, true, END, false, N, REASON_NODE_UNKNOWN },
+	{ Y, N, N, false, END, false, N, REASON_NODE_NOT_READY },
+	{ Y, N, U, false, END, false, N, REASON_NODE_NOT_READY },
+	{ Y, N, N, true, RUN, true, Y, REASON_STUCK_TERMINATING },
+	{ Y, Y, N, false, RUN, false, N, REASON_CONTAINER_RUNNING },
+	{ Y, Y, N, true, RUN, false, N, REASON_CONTAINER_RUNNING },
+	{ Y, Y, N, false, CONTAINER_NONE, false, N, REASON_FORCE_NOT_SAFE },
+	{ Y, Y, N, false, END, false, U, REASON_STUCK_TERMINATING },
+	{ Y, Y, U, false, END, false, U, REASON_STUCK_TERMINATING },
+	{ Y, Y, N, false, CONTAINER_WAITING, false, U, REASON_STUCK_TERMINATING },
+	{ Y, Y, N, false, END, true, N, REASON_STUCK_TERMINATING },
+	{ Y, Y, N, false, END, true, Y, REASON_VOLUME_ATTACHED },
+	{ Y, Y, N, false, END, true, U, REASON_VOLUMES_UNKNOWN },
+	{ Y, Y, N, true, END, true, U, REASON_VOLUMES_UNKNOWN },
+};
+
+START_TEST(safety_certificate)
+{
+	struct pod_facts p = pod_terminating();
+	struct surroundings s = { .stage = STAGE_LIVE,
+				  .node_exists = safe[_i].exists,
+				  .node_ready = safe[_i].ready,
+				  .node_out_of_service = safe[_i].out,
+				  .volume_attached = safe[_i].attached };
+	struct verdict v;
+
+	policy.duty[DUTY_TERMINATING].unreachable_nodes = safe[_i].unreachable;
+	p.containers[0].state = safe[_i].state;
+	p.has_pvc = safe[_i].pvc;
+	v = judge(&p, s);
+	expect(&v, safe[_i].reason == REASON_STUCK_TERMINATING ? VERDICT_ACT : VERDICT_REFUSE,
+	       safe[_i].reason, _i);
+	/* A certain "no" binds the watcher's cache as well. */
+	s.stage = STAGE_CACHE;
+	v = judge(&p, s);
+	if (safe[_i].exists == TRI_UNKNOWN)
+		EXPECT(v, ACT, STUCK_TERMINATING);
+	else
+		expect(&v, safe[_i].reason == REASON_STUCK_TERMINATING ? VERDICT_ACT : VERDICT_REFUSE,
+		       safe[_i].reason, _i);
+}
+END_TEST
+
+/* Any running container forbids it, whatever its kind; no report at all proves nothing. */
+START_TEST(init_and_ephemeral_containers_count)
+{
+	struct pod_facts p = pod_terminating();
+	struct verdict v;
+
+	p.n_containers = 2;
+	p.containers[1] = p.containers[0];
+	p.containers[1].state = CONTAINER_RUNNING;
+	p.containers[1].kind = CONTAINER_EPHEMERAL;
+	v = judge(&p, live_node_ready());
+	EXPECT(v, REFUSE, CONTAINER_RUNNING);
+	p.containers[1].kind = CONTAINER_INIT;
+	v = judge(&p, live_node_ready());
+	EXPECT(v, REFUSE, CONTAINER_RUNNING);
+	p.n_containers = 0;
+	v = judge(&p, live_node_ready());
+	EXPECT(v, REFUSE, FORCE_NOT_SAFE);
+}
+END_TEST
+
+START_TEST(ready_pods_and_guards)
+{
+	struct pod_facts p = pod_terminating();
+	struct verdict v;
+
+	p.ready = true;
+	v = judge(&p, live_node_gone());
+	EXPECT(v, REFUSE, POD_READY);
+	p = pod_terminating();
+	p.mirror = true;
+	v = judge(&p, live_node_gone());
+	EXPECT(v, REFUSE, MIRROR_POD);
+	/* A pod of a protected namespace that ends as it should is no refusal. */
+	p = pod_terminating();
+	p.ns = STR_LIT("kube-system");
+	v = judge(&p, live_node_gone());
+	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
+	p.deletion = NOW;
+	v = judge(&p, live_node_gone());
+	EXPECT(v, NONE, NAMESPACE_PROTECTED);
+}
+END_TEST
+
+START_TEST(stateful_sets_and_daemon_sets_alike)
+{
+	static const char *const kinds[] = { "StatefulSet", "DaemonSet", "Job", "" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct pod_facts p = pod_terminating();
+		struct surroundings s = live_node_ready();
+		struct verdict v;
+
+		p.owner.kind = STR_C(kinds[i]);
+		v = judge(&p, live_node_gone());
+		EXPECT(v, ACT, STUCK_TERMINATING);
+		s.node_ready = TRI_NO;
+		v = judge(&p, s);
+		EXPECT(v, REFUSE, NODE_NOT_READY);
+	}
+}
+END_TEST
+
+START_TEST(evidence_tells_the_proof)
+{
+	struct pod_facts p = pod_terminating();
+	struct verdict v;
+
+	p.deletion = NOW - 3 * HOUR - 5 * MIN;
+	v = judge(&p, live_node_gone());
+	ck_assert_str_eq(v.evidence, "should be gone since 2026-09-21T11:08:20Z (3h5m ago, threshold 2m), "
+				     "node node-1; node is gone");
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("terminating");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, strictly_after_the_deadline_plus_threshold);
+	tcase_add_test(tc, grace_is_not_subtracted);
+	tcase_add_test(tc, absurd_times_never_act);
+	tcase_add_test(tc, not_terminating);
+	tcase_add_test(tc, every_phase_may_be_stuck);
+	tcase_add_test(tc, finalizers_are_named_and_refused);
+	tcase_add_test(tc, forced_already);
+	tcase_add_test(tc, never_scheduled_is_safe);
+	tcase_add_test(tc, unknown_node_is_a_candidate_only_in_the_cache);
+	tcase_add_loop_test(tc, safety_certificate, 0, (int)(sizeof(safe) / sizeof(safe[0])));
+	tcase_add_test(tc, init_and_ephemeral_containers_count);
+	tcase_add_test(tc, ready_pods_and_guards);
+	tcase_add_test(tc, stateful_sets_and_daemon_sets_alike);
+	tcase_add_test(tc, evidence_tells_the_proof);
+	return run(tc, "rules/terminating");
+}

@@ -1,0 +1,237 @@
+/* test_lease.c - one actor per object, nothing lost: cases and a random walk against the invariants of the
+ * Spin model. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/lease.h"
+
+static struct msg nominate(uint64_t cluster, unsigned subject)
+{
+	struct msg m = { .type = MSG_NOMINATE };
+
+	m.u.nominate.cluster = cluster;
+	(void)snprintf(m.u.nominate.subject, sizeof(m.u.nominate.subject), "uid-%u", subject);
+	(void)snprintf(m.u.nominate.name, sizeof(m.u.nominate.name), "pod-%u", subject);
+	strcpy(m.u.nominate.ns, "default");
+	return m;
+}
+
+static struct msg result(uint64_t id)
+{
+	struct msg m = { .type = MSG_RESULT, .u.result = { .id = id, .replicas = -1 } };
+
+	strcpy(m.u.result.reason, "Evicted");
+	return m;
+}
+
+START_TEST(one_lease_per_subject_and_cluster)
+{
+	struct lease_table *t = lease_table_new();
+	const struct msg a = nominate(0, 1), b = nominate(1, 1);
+
+	ck_assert_ptr_nonnull(lease_open(t, &a, false));
+	ck_assert_ptr_null(lease_open(t, &a, false));
+	ck_assert_ptr_nonnull(lease_open(t, &b, false));
+	ck_assert_uint_eq(lease_table_count(t), 2);
+	lease_table_free(&t);
+}
+END_TEST
+
+START_TEST(not_granted_before_it_is_written)
+{
+	struct lease_table *t = lease_table_new();
+	const struct msg a = nominate(0, 1);
+	struct lease *l = lease_open(t, &a, true);
+
+	ck_assert(l->intent.u.intent.observe);
+	ck_assert_ptr_null(lease_grant(t, 0, 0, 100));
+	ck_assert(lease_written(t, l));
+	ck_assert(!lease_written(t, l));
+	ck_assert_ptr_null(lease_grant(t, 1, 0, 100));
+	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), l);
+	ck_assert(!lease_written(t, l));
+	lease_table_free(&t);
+}
+END_TEST
+
+START_TEST(result_only_from_the_holder)
+{
+	struct lease_table *t = lease_table_new();
+	const struct msg a = nominate(0, 1);
+	struct lease *l = lease_open(t, &a, false), *ended;
+	const struct msg good = result(l->intent.u.intent.id), bad = result(l->intent.u.intent.id + 1);
+
+	(void)lease_written(t, l);
+	(void)lease_grant(t, 0, 3, 100);
+	ck_assert_int_eq(lease_result(t, 2, &good, &ended), -EPERM);
+	ck_assert_int_eq(lease_result(t, 3, &bad, &ended), -EPERM);
+	ck_assert_int_eq(lease_result(t, 3, &good, &ended), 0);
+	ck_assert_int_eq(lease_result(t, 3, &good, &ended), -EPERM);
+	ck_assert_int_eq(ended->phase, LEASE_RECORDING);
+	ck_assert_ptr_null(lease_open(t, &a, false));
+	lease_close(t, &ended);
+	ck_assert_ptr_nonnull(lease_open(t, &a, false));
+	lease_table_free(&t);
+}
+END_TEST
+
+START_TEST(a_dead_holder_puts_it_back_in_doubt_and_first)
+{
+	struct lease_table *t = lease_table_new();
+	const struct msg a = nominate(0, 1), b = nominate(0, 2);
+	struct lease *first = lease_open(t, &a, false), *second = lease_open(t, &b, false);
+
+	(void)lease_written(t, first);
+	(void)lease_written(t, second);
+	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), first);
+	ck_assert(!first->verify_first);
+	lease_holder_died(t, first);
+	ck_assert(first->verify_first);
+	ck_assert_ptr_eq(lease_grant(t, 0, 1, 100), first);
+	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), second);
+	ck_assert_uint_eq(first->grants, 2);
+	lease_table_free(&t);
+}
+END_TEST
+
+START_TEST(open_intents_of_an_earlier_life)
+{
+	struct lease_table *t = lease_table_new();
+	struct msg m = nominate(0, 1), open = { .type = MSG_OPEN_INTENT };
+
+	msg_copy_fields(&open, &m);
+	open.u.open_intent.id = 17;
+	struct lease *l = lease_reopen(t, &open);
+
+	ck_assert(l->verify_first);
+	ck_assert_int_eq(l->phase, LEASE_WAITING);
+	ck_assert_ptr_null(lease_reopen(t, &open));
+	ck_assert_ptr_null(lease_open(t, &m, false));
+	lease_table_set_next_id(t, 5); /* ids never go back */
+	m = nominate(0, 2);
+	ck_assert_uint_eq(lease_open(t, &m, false)->intent.u.intent.id, 18);
+	lease_table_free(&t);
+}
+END_TEST
+
+enum { SUBJECTS = 40, HOLDERS = 5, CLUSTERS = 2 };
+
+struct walk {
+	struct lease_table *t;
+	unsigned held_by[CLUSTERS][SUBJECTS]; /* how many holders act on it */
+};
+
+static unsigned subject_of(const struct lease *l)
+{
+	return (unsigned)strtoul(l->intent.u.intent.subject + 4, NULL, 10);
+}
+
+static void check_invariants(struct walk *w)
+{
+	memset(w->held_by, 0, sizeof(w->held_by));
+	for (int h = 0; h < HOLDERS; h++) {
+		const struct lease *l = lease_held_by(w->t, h);
+
+		if (!l)
+			continue;
+		ck_assert_int_eq(l->phase, LEASE_GRANTED);
+		ck_assert_int_eq(l->holder, h);
+		ck_assert_uint_eq(++w->held_by[l->intent.u.intent.cluster][subject_of(l)], 1);
+	}
+}
+
+struct pick {
+	unsigned skip;
+	struct lease *found;
+};
+
+static void pick_one(void *ctx, struct lease *l)
+{
+	struct pick *p = ctx;
+
+	if (!p->found || (p->skip > 0 && p->skip--))
+		p->found = l;
+}
+
+static struct lease *some_lease(struct walk *w, unsigned r)
+{
+	struct pick p = { r % (SUBJECTS * CLUSTERS), NULL };
+
+	lease_each(w->t, pick_one, &p);
+	return p.found;
+}
+
+static void step(struct walk *w, unsigned r)
+{
+	const int holder = (int)(r / 7 % HOLDERS);
+	const struct msg m = nominate(r / 11 % CLUSTERS, r / 13 % SUBJECTS);
+	struct lease *l = lease_held_by(w->t, holder), *any;
+
+	switch (r % 6) {
+	case 0:
+		any = lease_open(w->t, &m, false);
+		break;
+	case 1:
+		any = some_lease(w, r / 17);
+		if (any)
+			(void)lease_written(w->t, any);
+		break;
+	case 2:
+		(void)lease_grant(w->t, r / 11 % CLUSTERS, holder, 1);
+		break;
+	case 3:
+		if (l) {
+			const struct msg res = result(l->intent.u.intent.id);
+
+			ck_assert_int_eq(lease_result(w->t, holder, &res, &any), 0);
+		}
+		break;
+	case 4:
+		if (l)
+			lease_holder_died(w->t, l);
+		break;
+	default:
+		any = some_lease(w, r / 17);
+		if (any && any->phase == LEASE_RECORDING)
+			lease_close(w->t, &any);
+	}
+}
+
+START_TEST(random_walk)
+{
+	struct walk w = { .t = lease_table_new() };
+
+	srand(7);
+	for (int i = 0; i < 300000; i++) {
+		step(&w, (unsigned)rand());
+		check_invariants(&w);
+		ck_assert_uint_le(lease_table_count(w.t), SUBJECTS * CLUSTERS);
+	}
+	lease_table_free(&w.t);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("lease");
+	TCase *tc = tcase_create("lease");
+	SRunner *sr = srunner_create(s);
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, one_lease_per_subject_and_cluster);
+	tcase_add_test(tc, not_granted_before_it_is_written);
+	tcase_add_test(tc, result_only_from_the_holder);
+	tcase_add_test(tc, a_dead_holder_puts_it_back_in_doubt_and_first);
+	tcase_add_test(tc, open_intents_of_an_earlier_life);
+	tcase_add_test(tc, random_walk);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	const int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}

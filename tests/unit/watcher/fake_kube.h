@@ -1,0 +1,20 @@
+/* fake_kube.h - what the fake reflector and client were told.  Layer: tests. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TEST_WATCHER_FAKE_KUBE_H
+#define TEST_WATCHER_FAKE_KUBE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kube/reflector.h"
+
+extern struct fake_kube {
+	int started;
+	bool running;
+	struct reflector_ops ops;
+	void *ctx;
+	struct reflector_config config;
+	char server[64], token[64];
+} fake;
+
+#endif

@@ -1,0 +1,358 @@
+/* test_settled.c - after a nomination: holds, retries, refusals, floods. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "harness.h"
+
+/* -- after a nomination
+ * ---------------------------------------------------------------------------------------- */
+
+START_TEST(done_is_not_done_twice)
+{
+	struct pod_facts p = pod_evicted();
+
+	ready_with(&p, 1);
+	settle(OUTCOME_DONE, 0);
+	p.rv = STR_LIT("4712"); /* something touches it before it goes */
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	p.rv = STR_LIT("4713"); /* the MODIFIED of a force delete */
+	p.deletion = clock_wall_ms();
+	p.grace_s = 0;
+	event(&p);
+	pass(10 * HOURS);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	judging_delete(j, &p);
+	turn();
+	/* The name comes back as another pod, evicted again: a case of its own. */
+	p = pod_evicted();
+	p.uid = STR_LIT(UID_2);
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+END_TEST
+
+START_TEST(what_stays_after_done_is_tried_again_later)
+{
+	struct pod_facts p = pod_evicted();
+
+	ready_with(&p, 1);
+	settle(OUTCOME_DONE, 0);
+	pass(30 * S - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	settle(OUTCOME_DONE, 0);
+	pass(60 * S - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+}
+END_TEST
+
+START_TEST(observed_once)
+{
+	struct pod_facts p = pod_evicted();
+
+	policy.mode = MODE_OBSERVE;
+	ready_with(&p, 1);
+	settle(OUTCOME_DONE, 0);
+	pass(HOUR);
+	p.rv = STR_LIT("4712");
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+START_TEST(conflict_waits_for_the_newer_version)
+{
+	struct pod_facts p = pod_evicted();
+
+	ready_with(&p, 1);
+	settle(OUTCOME_CONFLICT, 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	p.rv = STR_LIT("4712");
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.rv, "4712");
+	/* The newer version is here before the conflict is told. */
+	p.rv = STR_LIT("4713");
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	settle(OUTCOME_CONFLICT, 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.rv, "4713");
+}
+END_TEST
+
+START_TEST(refused_is_not_asked_every_second)
+{
+	struct pod_facts p = pod_evicted();
+	char rv[24];
+
+	ready_with(&p, 1);
+	for (int i = 0; i < 600; i++) {
+		if (i == 0 || count(MSG_NOMINATE) > (size_t)0)
+			settle(OUTCOME_REFUSED, 0);
+		(void)snprintf(rv, sizeof(rv), "%d", 5000 + i);
+		p.rv = STR_C(rv);
+		event(&p);
+		pass(S);
+	}
+	/* Once at once, then after 60, 120, 240 s. */
+	ck_assert_uint_ge(count(MSG_NOMINATE), 4);
+	ck_assert_uint_le(count(MSG_NOMINATE), 5);
+}
+END_TEST
+
+START_TEST(busy_comes_back_when_told)
+{
+	struct pod_facts p = pod_evicted();
+
+	ready_with(&p, 1);
+	settle(OUTCOME_REFUSED, 1000);
+	pass(999);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+END_TEST
+
+/* The pod that stood for its workload went meanwhile: another one takes its place when the lease ends. */
+START_TEST(a_sibling_takes_over)
+{
+	struct pod_facts p = pod_pull_failing(), q = sibling(&p, "web-1-other", UID_2);
+	const struct pod_facts both[] = { p, q };
+
+	ready_with(both, 2);
+	pass(HOURS);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	judging_delete(j, strcmp(last(MSG_NOMINATE)->u.nominate.uid, UID_2) == 0 ? &q : &p);
+	turn();
+	settle(OUTCOME_REFUSED, 1000);
+	pass(1000);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_str_ne(sent[n_sent - 1].u.nominate.uid, sent[n_sent - 2].u.nominate.uid);
+}
+END_TEST
+
+START_TEST(five_retries_then_dropped_and_told)
+{
+	struct pod_facts p = pod_evicted();
+	struct judging_stats stats;
+	int64_t waited[6];
+
+	ready_with(&p, 1);
+	for (int i = 0; i < 5; i++) {
+		int64_t before = clock_wall_ms();
+
+		settle(i % 2 ? OUTCOME_FAILED : OUTCOME_FORBIDDEN, 0);
+		while (count(MSG_NOMINATE) < (size_t)i + 2)
+			pass(1);
+		waited[i] = clock_wall_ms() - before;
+		if (i)
+			ck_assert_int_gt(waited[i], waited[i - 1]);
+	}
+	ck_assert_int_le(waited[4], 10 * S);
+	judging_stats(j, &stats);
+	ck_assert_uint_eq(stats.dropped, 0);
+	settle(OUTCOME_FAILED, 0);
+	judging_stats(j, &stats);
+	ck_assert_uint_eq(stats.dropped, 1);
+	pass(10 * MIN - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 7);
+}
+END_TEST
+
+START_TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
+{
+	struct pod_facts p = pod_evicted();
+
+	ready_with(&p, 1);
+	for (int i = 0; i < 5; i++) {
+		settle(OUTCOME_FAILED, 0);
+		pass(10 * S);
+	}
+	settle(OUTCOME_FAILED, 0);
+	pass(10 * S);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
+	p.rv = STR_LIT("4712");
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 7);
+	for (int i = 0; i < 5; i++) {
+		settle(OUTCOME_FAILED, 0);
+		pass(10 * S);
+	}
+	settle(OUTCOME_FAILED, 0);
+	pass(10 * S);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 12);
+	judging_healthy(j);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 13);
+}
+END_TEST
+
+START_TEST(retry_after_is_respected)
+{
+	struct pod_facts p = pod_evicted();
+
+	ready_with(&p, 1);
+	settle(OUTCOME_FAILED, 20 * S);
+	pass(20 * S - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+END_TEST
+
+/* -- refusals, room, policy
+ * ------------------------------------------------------------------------------------ */
+
+START_TEST(a_refusal_is_told_once)
+{
+	struct pod_facts p = pod_evicted(), healthy = pod_healthy();
+
+	list_set(&policy.exclude_namespaces, "shop");
+	ready_with(&p, 1);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "NamespaceExcluded");
+	p.rv = STR_LIT("4712");
+	p.node = STR_LIT("node-2");
+	event(&p);
+	pass(HOUR);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	event(&healthy); /* another state, and back: told again */
+	event(&p);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 2);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+}
+END_TEST
+
+START_TEST(a_new_policy_judges_all_again)
+{
+	struct pod_facts p = pod_evicted();
+
+	policy.duty[DUTY_EVICTED].enable = false;
+	ready_with(&p, 1);
+	pass(HOUR);
+	ck_assert_uint_eq(n_sent, 0);
+	policy.duty[DUTY_EVICTED].enable = true;
+	judging_set_policy(j, &policy, QUIET_MS);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+START_TEST(nothing_is_lost_without_room)
+{
+	struct pod_facts p = pod_evicted(), f = pod_pull_failing();
+	char names[100][24], uids[100][40];
+
+	f.owner.uid = STR_LIT("0b8f0f3e-0000-4000-8000-0000000000ff");
+	f.name = STR_LIT("pull");
+	f.uid = STR_LIT(UID_3);
+	ready_with(NULL, 0);
+	room = 10;
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
+		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
+		struct pod_facts q = sibling(&p, names[i], uids[i]);
+
+		ck_assert_int_eq(judging_pod(j, &q), 0);
+	}
+	ck_assert_int_eq(judging_pod(j, &f), 0);
+	turn();
+	ck_assert_uint_eq(n_sent, 10);
+	room = 50;
+	judging_on_room(j);
+	turn();
+	ck_assert_uint_eq(n_sent, 60);
+	room = 1 << 30;
+	pass(S); /* nobody says so: found out by trying */
+	ck_assert_uint_eq(count(MSG_NOMINATE), 100);
+	ck_assert_uint_eq(count(MSG_SINCE), 1);
+	for (int i = 0; i < 100; i++) {
+		size_t times = 0;
+
+		for (size_t k = 0; k < n_sent; k++)
+			times += sent[k].type == MSG_NOMINATE && !strcmp(sent[k].u.nominate.uid, uids[i]);
+		ck_assert_uint_eq(times, 1);
+	}
+}
+END_TEST
+
+START_TEST(a_flood_waits_in_order)
+{
+	static char names[3000][24], uids[3000][40];
+	struct pod_facts p = pod_evicted();
+	size_t settled = 0;
+
+	ready_with(NULL, 0);
+	for (int i = 0; i < 3000; i++) {
+		(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
+		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
+		struct pod_facts q = sibling(&p, names[i], uids[i]);
+
+		ck_assert_int_eq(judging_pod(j, &q), 0);
+	}
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1024);
+	while (settled < n_sent) {
+		struct msg m = { .type = MSG_SETTLED };
+		struct pod_facts q = p;
+
+		msg_copy_fields(&m, &sent[settled++]);
+		q.name = STR_C(m.u.settled.name);
+		q.uid = STR_C(m.u.settled.uid);
+		judging_delete(j, &q);
+		judging_on_settled(j, &m.u.settled);
+		turn();
+	}
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3000);
+	for (int i = 0; i < 3000; i++)
+		ck_assert_str_eq(sent[i].u.nominate.name, names[i]);
+	ck_assert_uint_eq(store_count(judging_store(j)), 0);
+	ck_assert_uint_gt(judging_next(j), clock_boot_ms());
+}
+END_TEST
+
+START_TEST(an_old_deletion_spares_the_successor)
+{
+	struct pod_facts p = pod_healthy(), old = p;
+
+	old.rv = STR_LIT("4000");
+	p.uid = STR_LIT(UID_2);
+	ready_with(&p, 1);
+	judging_delete(j, &old);
+	ck_assert_uint_eq(store_count(judging_store(j)), 1);
+	old.rv = STR_LIT("4800");
+	judging_delete(j, &old);
+	ck_assert_uint_eq(store_count(judging_store(j)), 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("settled");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, done_is_not_done_twice);
+	tcase_add_test(t, what_stays_after_done_is_tried_again_later);
+	tcase_add_test(t, observed_once);
+	tcase_add_test(t, conflict_waits_for_the_newer_version);
+	tcase_add_test(t, refused_is_not_asked_every_second);
+	tcase_add_test(t, busy_comes_back_when_told);
+	tcase_add_test(t, a_sibling_takes_over);
+	tcase_add_test(t, five_retries_then_dropped_and_told);
+	tcase_add_test(t, dropped_comes_back_with_a_change_or_a_healthy_server);
+	tcase_add_test(t, retry_after_is_respected);
+	tcase_add_test(t, a_refusal_is_told_once);
+	tcase_add_test(t, a_new_policy_judges_all_again);
+	tcase_add_test(t, nothing_is_lost_without_room);
+	tcase_add_test(t, a_flood_waits_in_order);
+	tcase_add_test(t, an_old_deletion_spares_the_successor);
+	return run(t, "watcher/settled");
+}

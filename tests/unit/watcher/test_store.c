@@ -1,0 +1,437 @@
+/* test_store.c - the cache against a dictionary that keeps plain structs, and its size. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "random.h"
+#include "watcher/store.h"
+
+/* -- random pods ------------------------------------------------------------------------------------------
+ */
+
+static const char *const namespaces[] = { "default", "kube-system", "shop", "team-a", "x" };
+#define NS_N   ARRAY_SIZE(namespaces)
+#define NAME_N 60
+
+/* Strings that outlive every pod of a test. */
+static struct str keep(const char *text)
+{
+	static char texts[4096][64];
+	static uint32_t used;
+
+	for (uint32_t i = 0; i < used; i++)
+		if (strcmp(text, texts[i]) == 0)
+			return STR_C(texts[i]);
+	ck_assert_uint_lt(used, ARRAY_SIZE(texts));
+	(void)snprintf(texts[used], sizeof(texts[0]), "%s", text);
+	used++;
+	return STR_C(texts[used - 1]);
+}
+#define POOL(...)                                                                                            \
+	({                                                                                                   \
+		char text_[64];                                                                              \
+		(void)snprintf(text_, sizeof(text_), __VA_ARGS__);                                           \
+		keep(text_);                                                                                 \
+	})
+
+static struct str pick(const char *const *v, size_t n)
+{
+	const char *chosen = v[random_below((uint32_t)n)];
+
+	return STR_C(chosen);
+}
+#define PICK(...) pick((const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / 8)
+
+static int64_t some_time(int64_t after)
+{
+	static const int64_t spread[] = { 0, 1, 2, 60, 3600, 86400 * 30, 86400LL * 36500 };
+
+	return after + spread[random_below(ARRAY_SIZE(spread))] * 1000 - (random_below(20) == 0 ? 5000 : 0);
+}
+
+static int64_t maybe_time(int64_t after)
+{
+	return random_below(2) ? some_time(after) : 0;
+}
+
+static void random_container(struct container_facts *c, int64_t created)
+{
+	*c = (struct container_facts){
+		.name = PICK("app", "istio-proxy", "init-db", "vault-agent"),
+		.kind = (enum container_kind)random_below(3),
+		.state = (enum container_state)random_below(4),
+		.ready = random_below(2),
+		.started = random_below(2),
+		.restarts = random_below(3) ? 0 : (int32_t)random_next(),
+		.started_at = maybe_time(created),
+	};
+	if (random_below(3) == 0)
+		c->reason = PICK("CrashLoopBackOff", "ErrImagePull", "ImagePullBackOff", "Completed");
+	if (random_below(4) == 0) {
+		c->exit_code = (int32_t)random_next();
+		c->finished_at = maybe_time(created);
+	}
+	if (random_below(4) == 0) {
+		c->last_reason = PICK("OOMKilled", "Error");
+		c->last_exit_code = 137;
+		c->last_finished_at = maybe_time(created);
+	}
+}
+
+static struct str random_uid(void)
+{
+	static const char *const odd[] = { "not-a-uuid", "x", "B0A5E6F0-1111-2222-3333-444455556666" };
+	const uint32_t n = random_below(40);
+
+	if (n < ARRAY_SIZE(odd))
+		return STR_C(odd[n]);
+	return POOL("0a%06x-1111-4222-8333-444455556607", n % 4);
+}
+
+static struct str random_rv(void)
+{
+	static const char *const odd[] = {
+		"", "0", "007", "abc", "18446744073709551615", "18446744073709551616"
+	};
+	const uint32_t n = random_below(40);
+
+	return n < ARRAY_SIZE(odd) ? STR_C(odd[n]) : POOL("%u", 1000 + n * (1 + random_below(20)));
+}
+
+static void random_flags(struct pod_facts *p)
+{
+	p->ready = random_below(2);
+	p->initialized = random_below(2);
+	p->scheduled = random_below(2);
+	p->mirror = random_below(20) == 0;
+	p->has_pvc = random_below(5) == 0;
+	p->skip = random_below(20) == 0;
+	p->containers_cut = random_below(50) == 0;
+}
+
+static void random_pod(struct pod_facts *p, uint32_t ns, uint32_t name)
+{
+	static const int64_t graces[] = { 0, 30, 3600, INT64_MAX, INT64_MIN };
+
+	memset(p, 0, sizeof(*p));
+	p->ns = STR_C(namespaces[ns]);
+	p->name = POOL("app-%u-7d9c8b5f6d-x%02u", name % 6, name);
+	p->uid = random_uid();
+	p->rv = random_rv();
+	if (random_below(5)) {
+		p->owner.api_version = PICK("apps/v1", "batch/v1");
+		p->owner.kind = PICK("ReplicaSet", "StatefulSet");
+		p->owner.name = random_below(3) ? POOL("app-%u-7d9c8b5f6d", name % 6) : STR_LIT("other");
+		p->owner.uid = random_below(10) ? POOL("0b%06x-1111-4222-8333-444455556666", name % 6)
+						: STR_LIT("odd owner");
+	}
+	p->revision = PICK("", "7d9c8b5f6d", "6c5b4a3928");
+	p->node = PICK("", "node-1", "node-2");
+	p->phase = PICK("", "Pending", "Running", "Succeeded", "Failed", "Unknown", "Invented");
+	p->reason = PICK("", "", "Evicted", "NodeLost");
+	p->priority_class = PICK("", "", "system-node-critical");
+	p->created = random_below(30) ? some_time(1700000000000) : 0;
+	p->deletion = random_below(5) ? 0 : some_time(p->created);
+	p->grace_s = random_below(4) ? -1 : graces[random_below(ARRAY_SIZE(graces))];
+	p->start_time = maybe_time(p->created);
+	p->ready_since = maybe_time(p->created);
+	p->scheduled_at = maybe_time(p->created);
+	p->disruption_at = random_below(10) ? 0 : some_time(p->created);
+	random_flags(p);
+	p->n_finalizers = random_below(4) ? 0 : random_below(20);
+	for (uint32_t i = 0; i < p->n_finalizers && i < POD_FINALIZERS_MAX; i++)
+		p->finalizers[i] = PICK("example.com/hold", "batch.kubernetes.io/job-tracking");
+	p->n_containers = random_below(50) ? random_below(4) : POD_CONTAINERS_MAX;
+	for (uint32_t i = 0; i < p->n_containers; i++)
+		random_container(&p->containers[i], p->created);
+}
+
+/* -- comparing --------------------------------------------------------------------------------------------
+ */
+
+#define SAME_STR(m) ck_assert_msg(str_eq(a->m, b->m), #m ": '%.*s' and '%.*s'", STR_ARG(a->m), STR_ARG(b->m))
+#define SAME(m)     ck_assert_msg(a->m == b->m, #m ": %lld and %lld", (long long)a->m, (long long)b->m)
+
+static void same_container(const struct container_facts *a, const struct container_facts *b)
+{
+	SAME_STR(name);
+	SAME_STR(reason);
+	SAME_STR(last_reason);
+	SAME(kind);
+	SAME(state);
+	SAME(ready);
+	SAME(started);
+	SAME(restarts);
+	SAME(exit_code);
+	SAME(started_at);
+	SAME(finished_at);
+	SAME(last_exit_code);
+	SAME(last_finished_at);
+}
+
+static void same_flags(const struct pod_facts *a, const struct pod_facts *b)
+{
+	SAME(ready);
+	SAME(initialized);
+	SAME(scheduled);
+	SAME(mirror);
+	SAME(has_pvc);
+	SAME(skip);
+	SAME(containers_cut);
+}
+
+static void same_pod(const struct pod_facts *a, const struct pod_facts *b)
+{
+	SAME_STR(ns);
+	SAME_STR(name);
+	SAME_STR(uid);
+	SAME_STR(rv);
+	SAME_STR(owner.api_version);
+	SAME_STR(owner.kind);
+	SAME_STR(owner.name);
+	SAME_STR(owner.uid);
+	SAME_STR(revision);
+	SAME_STR(node);
+	SAME_STR(phase);
+	SAME_STR(reason);
+	SAME_STR(priority_class);
+	SAME(created);
+	SAME(deletion);
+	SAME(grace_s);
+	SAME(start_time);
+	SAME(ready_since);
+	SAME(scheduled_at);
+	SAME(disruption_at);
+	same_flags(a, b);
+	SAME(n_finalizers);
+	for (uint32_t i = 0; i < a->n_finalizers && i < POD_FINALIZERS_MAX; i++)
+		SAME_STR(finalizers[i]);
+	SAME(n_containers);
+	for (uint32_t i = 0; i < a->n_containers; i++)
+		same_container(&a->containers[i], &b->containers[i]);
+}
+
+/* -- the model ----------------------------------------------------------------------------------------------
+ */
+
+struct model {
+	struct pod_facts *pod[NS_N][NAME_N];
+	uint8_t mark[NS_N][NAME_N];
+	bool named[NS_N][NAME_N]; /* in the list that runs */
+	size_t count;
+	/* what on_removed said */
+	uint32_t removed;
+	char removed_uid[64];
+	uint64_t tallies;
+	struct store *store;
+};
+
+static void on_removed(void *ctx, uint32_t h)
+{
+	struct model *m = ctx;
+	static struct pod_facts p;
+
+	store_get(m->store, h, &p);
+	m->removed++;
+	(void)snprintf(m->removed_uid, sizeof(m->removed_uid), "%.*s", STR_ARG(p.uid));
+}
+
+static void on_tally(void *ctx, uint32_t group)
+{
+	struct model *m = ctx;
+
+	ck_assert(store_has_group(m->store, group));
+	m->tallies++;
+}
+
+static const struct store_ops ops = { on_removed, on_tally };
+
+static void model_forget(struct model *m, uint32_t ns, uint32_t name)
+{
+	free(m->pod[ns][name]);
+	m->pod[ns][name] = NULL;
+	m->count--;
+}
+
+static void model_put(struct model *m, uint32_t ns, uint32_t name)
+{
+	static struct pod_facts p;
+	struct pod_facts *old = m->pod[ns][name];
+	uint8_t mark = (uint8_t)random_below(16);
+	enum store_change change;
+	uint32_t h, removed = m->removed;
+	int again = old && random_below(3) == 0;
+
+	if (again) {
+		p = *old;
+		mark = m->mark[ns][name];
+		if (random_below(2))
+			p.rv = random_rv();
+	} else {
+		random_pod(&p, ns, name);
+	}
+	ck_assert_msg(store_put(m->store, &p, mark, &h, &change) == 0, "%.*s/%.*s %.*s", STR_ARG(p.ns),
+		      STR_ARG(p.name), STR_ARG(p.uid));
+	if (!old) {
+		ck_assert_int_eq(change, STORE_ADDED);
+	} else if (!str_eq(old->uid, p.uid)) {
+		ck_assert_int_eq(change, STORE_ADDED);
+		ck_assert_uint_eq(m->removed, removed + 1);
+		ck_assert_str_eq(m->removed_uid, old->uid.p);
+	} else if (again) {
+		bool same_rv = str_eq(old->rv, p.rv);
+
+		/* A number that becomes a text or back is a change of the packed form: harmless. */
+		ck_assert(same_rv ? change == STORE_SAME
+				  : change == STORE_TOUCHED || change == STORE_CHANGED);
+	} else {
+		ck_assert_int_eq(m->removed, removed);
+	}
+	if (!old)
+		m->pod[ns][name] = old = xmalloc(sizeof(*old)), m->count++;
+	*old = p;
+	m->mark[ns][name] = mark;
+	m->named[ns][name] = true;
+}
+
+static void model_remove(struct model *m, uint32_t ns, uint32_t name)
+{
+	struct str key = POOL("app-%u-7d9c8b5f6d-x%02u", name % 6, name);
+	uint32_t h = store_find(m->store, STR_C(namespaces[ns]), key);
+
+	ck_assert_int_eq(h != 0, m->pod[ns][name] != NULL);
+	if (!h)
+		return;
+	store_remove(m->store, h);
+	ck_assert(!store_has(m->store, h));
+	model_forget(m, ns, name);
+}
+
+/* A list of one namespace, or of all, that names some pods again. */
+static void model_list(struct model *m)
+{
+	uint32_t list = store_list_begin(m->store), only = random_below(NS_N + 1);
+	struct str ns = only < NS_N ? STR_C(namespaces[only]) : STR_LIT("");
+	size_t gone = 0;
+
+	memset(m->named, 0, sizeof(m->named));
+	for (uint32_t i = 0; i < 100; i++)
+		model_put(m, random_below(NS_N), random_below(NAME_N));
+	for (uint32_t n = 0; n < NS_N; n++)
+		for (uint32_t k = 0; k < NAME_N; k++)
+			if (m->pod[n][k] && !m->named[n][k] && (only == NS_N || only == n)) {
+				model_forget(m, n, k);
+				gone++;
+			}
+	ck_assert_uint_eq(store_sweep(m->store, list, ns), gone);
+}
+
+static void check_group(struct model *m, const struct pod_facts *p, uint32_t h)
+{
+	struct group_tally t, want = { 0 };
+	uint32_t group = store_group(m->store, h), members = 0, listed = 0;
+
+	ck_assert_int_eq(group != 0, p->owner.uid.n != 0);
+	if (!group)
+		return;
+	for (uint32_t n = 0; n < NS_N; n++)
+		for (uint32_t k = 0; k < NAME_N; k++) {
+			const struct pod_facts *o = m->pod[n][k];
+			uint8_t mark = m->mark[n][k];
+
+			if (!o || !str_eq(o->owner.uid, p->owner.uid))
+				continue;
+			want.failing_all += mark & MARK_FAILING ? 1 : 0;
+			want.ready += mark & MARK_READY ? 1 : 0;
+			if (!str_eq(o->revision, p->revision) || !str_eq(o->owner.name, p->owner.name) ||
+			    !str_eq(o->owner.kind, p->owner.kind) ||
+			    !str_eq(o->owner.api_version, p->owner.api_version))
+				continue;
+			members++;
+			want.live += mark & MARK_LIVE ? 1 : 0;
+			want.failing += mark & MARK_FAILING ? 1 : 0;
+			want.pulled += mark & MARK_PULLED ? 1 : 0;
+		}
+	store_tally(m->store, group, &t);
+	ck_assert_int_eq(memcmp(&t, &want, sizeof(t)), 0);
+	for (uint32_t i = store_group_first(m->store, group); i; i = store_group_next(m->store, i)) {
+		ck_assert_uint_eq(store_group(m->store, i), group);
+		listed++;
+	}
+	ck_assert_uint_eq(listed, members);
+}
+
+static void check_all(struct model *m)
+{
+	static struct pod_facts p;
+	size_t seen = 0;
+
+	ck_assert_uint_eq(store_count(m->store), m->count);
+	for (uint32_t h = 0; (h = store_next(m->store, h));)
+		seen++;
+	ck_assert_uint_eq(seen, m->count);
+	for (uint32_t n = 0; n < NS_N; n++)
+		for (uint32_t k = 0; k < NAME_N; k++) {
+			struct str name = POOL("app-%u-7d9c8b5f6d-x%02u", k % 6, k);
+			uint32_t h = store_find(m->store, STR_C(namespaces[n]), name);
+
+			ck_assert_int_eq(h != 0, m->pod[n][k] != NULL);
+			if (!h)
+				continue;
+			store_get(m->store, h, &p);
+			same_pod(m->pod[n][k], &p);
+			ck_assert_uint_eq(store_mark(m->store, h), m->mark[n][k]);
+			ck_assert(str_eq(store_namespace(m->store, h), p.ns));
+			if (k % 7 == 0)
+				check_group(m, m->pod[n][k], h);
+		}
+}
+
+START_TEST(st06_against_a_dictionary)
+{
+	struct model m = { 0 };
+
+	random_begin("store");
+	m.store = store_new(&ops, &m);
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t what = random_below(1000);
+
+		if (what < 700)
+			model_put(&m, random_below(NS_N), random_below(NAME_N));
+		else if (what < 998)
+			model_remove(&m, random_below(NS_N), random_below(NAME_N));
+		else
+			model_list(&m);
+		if (i % 500 == 0)
+			check_all(&m);
+	}
+	check_all(&m);
+	ck_assert_uint_gt(m.tallies, 0);
+	for (uint32_t h = 0; (h = store_next(m.store, h));)
+		store_remove(m.store, h);
+	ck_assert_uint_eq(store_count(m.store), 0);
+	for (uint32_t n = 0; n < NS_N; n++)
+		for (uint32_t k = 0; k < NAME_N; k++)
+			free(m.pod[n][k]);
+	store_free(&m.store);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("watcher/store");
+	TCase *t = tcase_create("store");
+
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, st06_against_a_dictionary);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed != 0;
+}

@@ -1,0 +1,390 @@
+/* test_watch.c - the watcher on its event loop, between a fake reflector and a list of messages. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <event2/event.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "fake_kube.h"
+#include "fixture.h"
+#include "watcher/watch.h"
+
+static struct event_base *base;
+static struct watch *w;
+static struct msg sent[8192];
+static size_t n_sent;
+static int room;
+static uint64_t generation;
+
+static int take(void *ctx, const struct msg *m)
+{
+	(void)ctx;
+	if (room == 0)
+		return -EAGAIN;
+	room--;
+	ck_assert_uint_lt(n_sent, sizeof(sent) / sizeof(sent[0]));
+	sent[n_sent++] = *m;
+	return 0;
+}
+
+static uint64_t generation_now(void *ctx)
+{
+	(void)ctx;
+	return generation;
+}
+
+static const struct watch_ops ops = { take, generation_now };
+
+static void loop(void)
+{
+	for (int i = 0; i < 200; i++)
+		(void)event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+static size_t count(enum msg_type type)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_sent; i++)
+		n += sent[i].type == type;
+	return n;
+}
+
+static const struct msg *last(enum msg_type type)
+{
+	for (size_t i = n_sent; i-- > 0;)
+		if (sent[i].type == type)
+			return &sent[i];
+	ck_abort_msg("no %s was sent", msg_desc(type)->name);
+	return NULL;
+}
+
+static void some_settings(struct settings *s)
+{
+	settings_init(s);
+	policy_done(&s->policy);
+	policy_init(&s->policy);
+	free(s->cluster.server);
+	s->cluster.server = xstrdup("https://10.0.0.1:6443");
+	s->startup_quiet_ms = 0;
+}
+
+static void begin(void)
+{
+	struct settings s;
+
+	clock_fake_set(NOW, 1000000);
+	memset(&fake, 0, sizeof(fake));
+	n_sent = 0;
+	room = 1 << 30;
+	generation = 1;
+	base = event_base_new();
+	some_settings(&s);
+	w = watch_new(base, 2, &s, &ops, NULL);
+	watch_start(w);
+}
+
+static void end(void)
+{
+	watch_free(&w);
+	event_base_free(base);
+	clock_fake_clear();
+}
+
+static void tell(enum msg_type type)
+{
+	struct msg m = { .type = type };
+
+	watch_on_msg(w, &m);
+	loop();
+}
+
+static void list(const struct pod_facts *pods, size_t n)
+{
+	fake.ops.on_list(fake.ctx, "");
+	for (size_t i = 0; i < n; i++)
+		fake.ops.on_pod(fake.ctx, &pods[i]);
+	fake.ops.on_sync(fake.ctx, "");
+	fake.ops.on_alive(fake.ctx, clock_wall_ms());
+	fake.ops.on_alive(fake.ctx, 0);
+	tell(MSG_SINCE_END);
+}
+
+/* -- cases
+ * ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(from_event_to_nomination)
+{
+	struct pod_facts p = pod_healthy(), q = pod_evicted();
+
+	ck_assert_uint_eq(count(MSG_SINCE_GET), 1);
+	ck_assert_int_eq(fake.started, 1);
+	ck_assert_str_eq(fake.server, "https://10.0.0.1:6443");
+	list(&p, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	fake.ops.on_pod(fake.ctx, &q);
+	ck_assert_msg(count(MSG_NOMINATE) == 0, "the socket is read first, judged is later");
+	loop();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.cluster, 2);
+	struct msg settled = { .type = MSG_SETTLED };
+
+	msg_copy_fields(&settled, last(MSG_NOMINATE));
+	settled.u.settled.outcome = OUTCOME_DONE;
+	watch_on_msg(w, &settled);
+	fake.ops.on_delete(fake.ctx, &q);
+	loop();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+START_TEST(figures_follow)
+{
+	struct pod_facts p = pod_healthy();
+
+	ck_assert_uint_eq(count(MSG_WATCH_STATS), 1);
+	ck_assert(!last(MSG_WATCH_STATS)->u.watch_stats.synced);
+	ck_assert_uint_gt(strlen(last(MSG_WATCH_STATS)->u.watch_stats.error), 0);
+	list(&p, 1);
+	const struct msg_watch_stats *s = &last(MSG_WATCH_STATS)->u.watch_stats;
+
+	ck_assert_uint_eq(s->cluster, 2);
+	ck_assert(s->synced);
+	ck_assert_uint_eq(s->pods, 1);
+	ck_assert_uint_eq(s->events, 7);
+	ck_assert_uint_eq(s->lists, 1);
+	ck_assert_uint_gt(s->bytes, 0);
+}
+END_TEST
+
+START_TEST(a_refused_credential_is_reported)
+{
+	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	ck_assert_uint_eq(count(MSG_CREDENTIAL), 1);
+	ck_assert_uint_eq(last(MSG_CREDENTIAL)->u.credential.cluster, 2);
+	ck_assert_uint_eq(last(MSG_CREDENTIAL)->u.credential.generation, 1);
+	clock_fake_advance(10000);
+	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	ck_assert_uint_eq(count(MSG_CREDENTIAL), 2);
+	generation = 2;
+	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	ck_assert_uint_eq(count(MSG_CREDENTIAL), 3);
+	fake.ops.on_trouble(fake.ctx, 403, "pods is forbidden");
+	ck_assert_uint_eq(count(MSG_CREDENTIAL), 3);
+}
+END_TEST
+
+START_TEST(new_settings)
+{
+	struct pod_facts p = pod_evicted();
+	struct settings s;
+
+	some_settings(&s);
+	s.policy.duty[DUTY_EVICTED].enable = false;
+	watch_set_settings(w, &s);
+	list(&p, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_int_eq(fake.started, 1);
+	/* Another token and a duty switched on: judged again, not listed again. */
+	some_settings(&s);
+	s.cluster.token = xstrdup("t2");
+	watch_set_settings(w, &s);
+	loop();
+	ck_assert_str_eq(fake.token, "t2");
+	ck_assert_int_eq(fake.started, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	/* After a refused credential the old stream is not waited for, but the cache stays. */
+	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
+	some_settings(&s);
+	watch_set_settings(w, &s);
+	ck_assert_int_eq(fake.started, 2);
+	tell(MSG_CTL_EXPLAIN);
+	/* Other namespaces: everything anew. */
+	some_settings(&s);
+	list_set(&s.policy.duty[DUTY_EVICTED].namespaces, "shop,blog");
+	watch_set_settings(w, &s);
+	ck_assert_int_eq(fake.started, 3);
+	ck_assert_uint_eq(fake.config.n_namespaces, 2);
+	ck_assert_str_eq(fake.config.namespaces[0], "shop");
+	list(&p, 1);
+	ck_assert_uint_eq(last(MSG_WATCH_STATS)->u.watch_stats.pods, 1);
+}
+END_TEST
+
+/* -- digest
+ * ----------------------------------------------------------------------------------------------------- */
+
+/* Refusals answer quickly and with a Date: a cache that is not kept in step gets stale all the same. */
+START_TEST(refusals_keep_no_cache_fresh)
+{
+	struct pod_facts p = pod_evicted();
+
+	list(NULL, 0);
+	for (int i = 0; i < 61; i++) {
+		clock_fake_advance(5000);
+		fake.ops.on_alive(fake.ctx, clock_wall_ms());
+		fake.ops.on_trouble(fake.ctx, 403, "pods is forbidden");
+	}
+	fake.ops.on_pod(fake.ctx, &p);
+	loop();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	fake.ops.on_alive(fake.ctx, 0);
+	loop();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+START_TEST(digest_rows)
+{
+	struct pod_facts p[3] = { pod_crashing(), pod_healthy(), pod_crashing() };
+	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 9 } };
+
+	p[0].owner.name = STR_LIT("web-76f9cd8d5c");
+	p[0].revision = STR_LIT("76f9cd8d5c");
+	p[1].name = STR_LIT("fine");
+	p[2].name = STR_LIT("alone");
+	p[2].owner = (struct owner_facts){ 0 };
+	list(p, 3);
+	watch_on_msg(w, &ask);
+	loop();
+	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 2);
+	ck_assert_uint_eq(count(MSG_DIGEST_END), 1);
+	ck_assert(last(MSG_DIGEST_END)->u.digest_end.synced);
+	ck_assert_uint_eq(last(MSG_DIGEST_END)->u.digest_end.digest, 9);
+	for (size_t i = 0; i < n_sent; i++) {
+		const struct msg_digest_row *r = &sent[i].u.digest_row;
+
+		if (sent[i].type != MSG_DIGEST_ROW)
+			continue;
+		bool alone = strcmp(r->pod, "alone") == 0;
+
+		ck_assert_uint_eq(r->digest, 9);
+		ck_assert_str_eq(r->ns, "shop");
+		ck_assert_str_eq(r->workload, alone ? "alone" : "web");
+		ck_assert_str_eq(r->kind, alone ? "Pod" : "ReplicaSet");
+		ck_assert_uint_eq(r->restarts, (uint64_t)p[0].containers[0].restarts);
+		ck_assert_str_eq(r->container, "app");
+		ck_assert_uint_gt(strlen(r->reason), 0);
+	}
+}
+END_TEST
+
+START_TEST(digest_is_complete_without_room)
+{
+	static char names[1500][16], uids[1500][40];
+	struct pod_facts p = pod_crashing();
+	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
+
+	fake.ops.on_list(fake.ctx, "");
+	for (int i = 0; i < 1500; i++) {
+		(void)snprintf(names[i], sizeof(names[i]), "p%d", i);
+		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-2222-4000-8000-%012d", i);
+		p.name = STR_C(names[i]);
+		p.uid = STR_C(uids[i]);
+		fake.ops.on_pod(fake.ctx, &p);
+	}
+	fake.ops.on_sync(fake.ctx, "");
+	tell(MSG_SINCE_END);
+	room = 0;
+	watch_on_msg(w, &ask);
+	while (count(MSG_DIGEST_END) == 0) {
+		room = 100;
+		watch_on_room(w);
+		loop();
+	}
+	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 1500);
+	ck_assert_str_eq(last(MSG_DIGEST_ROW)->u.digest_row.pod, "p1499");
+	ck_assert_uint_eq(count(MSG_DIGEST_END), 1);
+}
+END_TEST
+
+START_TEST(digest_before_the_list_is_marked)
+{
+	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
+
+	watch_on_msg(w, &ask);
+	loop();
+	ck_assert(!last(MSG_DIGEST_END)->u.digest_end.synced);
+}
+END_TEST
+
+/* -- explain
+ * ---------------------------------------------------------------------------------------------------- */
+
+START_TEST(explain_says_every_duty)
+{
+	struct pod_facts p = pod_evicted();
+	struct msg ask = { .type = MSG_CTL_EXPLAIN, .u.ctl_explain = { .conn = 77, .cluster = 2 } };
+
+	msg_set(&ask, ctl_explain.ns, "shop", 4);
+	msg_set(&ask, ctl_explain.name, "web-1-abcde", 11);
+	watch_on_msg(w, &ask);
+	loop();
+	ck_assert_uint_eq(last(MSG_CTL_END)->u.ctl_end.code, 1);
+	ck_assert_str_eq(last(MSG_CTL_END)->u.ctl_end.text,
+			 "pod shop/web-1-abcde is not in the cache; the first list is not complete yet");
+	list(&p, 1);
+	room = 2;
+	watch_on_msg(w, &ask);
+	loop();
+	room = 1 << 30;
+	watch_on_room(w);
+	loop();
+	ck_assert_uint_eq(count(MSG_CTL_EXPLAIN_ROW), 4);
+	ck_assert_uint_eq(count(MSG_CTL_END), 2);
+	ck_assert_uint_eq(last(MSG_CTL_END)->u.ctl_end.code, 0);
+	for (size_t i = 0, duty = 0; i < n_sent; i++) {
+		const struct msg_ctl_explain_row *r = &sent[i].u.ctl_explain_row;
+
+		if (sent[i].type != MSG_CTL_EXPLAIN_ROW)
+			continue;
+		ck_assert_uint_eq(r->conn, 77);
+		ck_assert_uint_eq(r->duty, duty);
+		ck_assert_uint_eq(r->verdict, duty == DUTY_EVICTED ? VERDICT_ACT : VERDICT_NONE);
+		duty++;
+	}
+}
+END_TEST
+
+/* Every message sent passes the codec: charset, length, range. */
+START_TEST(what_is_sent_can_be_read)
+{
+	struct pod_facts p[2] = { pod_evicted(), pod_crashing() };
+	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } }, back;
+	uint8_t buf[IPC_FRAME_MAX];
+	const char *field;
+
+	p[0].uid = STR_LIT("odd uid \x01\xff");
+	p[0].rv = STR_LIT("odd rv");
+	p[1].name = STR_LIT("crash");
+	p[1].containers[0].name = STR_LIT("");
+	list(p, 2);
+	watch_on_msg(w, &ask);
+	loop();
+	ck_assert_uint_gt(n_sent, 5);
+	for (size_t i = 0; i < n_sent; i++) {
+		size_t n = msg_encode(&sent[i], buf);
+
+		ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_RUN, buf, n, &back, &field), 0);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("watch");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, from_event_to_nomination);
+	tcase_add_test(t, figures_follow);
+	tcase_add_test(t, a_refused_credential_is_reported);
+	tcase_add_test(t, new_settings);
+	tcase_add_test(t, refusals_keep_no_cache_fresh);
+	tcase_add_test(t, digest_rows);
+	tcase_add_test(t, digest_is_complete_without_room);
+	tcase_add_test(t, digest_before_the_list_is_marked);
+	tcase_add_test(t, explain_says_every_duty);
+	tcase_add_test(t, what_is_sent_can_be_read);
+	return run(t, "watcher/watch");
+}

@@ -1,0 +1,224 @@
+/* fake.c - see fake.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fake.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+
+struct fake fake;
+
+static struct {
+	bool pending;
+	struct http_call call;
+	struct fake_reply *reply;
+} wire;
+
+void fake_setup(void)
+{
+	memset(&fake, 0, sizeof(fake));
+	memset(&wire, 0, sizeof(wire));
+	clock_fake_set(NOW, BOOT);
+	fake.kinds = kinds_new();
+	for (int d = 0; d < DUTY__MAX; d++) {
+		fake.policy.duty[d].enable = true;
+		fake.policy.duty[d].hours_ms = HOUR;
+		str_list_add(&fake.policy.duty[d].namespaces, "*", 1);
+	}
+	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
+	fake.grant = (struct msg_grant){ .id = 7,
+					 .valid_until = BOOT + 20000,
+					 .ns = "shop",
+					 .name = "web",
+					 .uid = "pod-1",
+					 .subject = "pod-1",
+					 .reason = "Evicted" };
+}
+
+void fake_teardown(void)
+{
+	for (int d = 0; d < DUTY__MAX; d++) {
+		str_list_done(&fake.policy.duty[d].namespaces);
+		str_list_done(&fake.policy.duty[d].status);
+	}
+	for (size_t i = 0; i < fake.n_replies; i++)
+		free(fake.replies[i].body);
+	for (size_t i = 0; i < fake.n_log; i++)
+		free(fake.log[i]);
+	kinds_free(&fake.kinds);
+	clock_fake_clear();
+}
+
+struct fake_reply *on(const char *request, long status, const char *body, ...)
+{
+	struct fake_reply *r = &fake.replies[fake.n_replies++];
+	va_list ap;
+
+	ck_assert_uint_le(fake.n_replies, 64);
+	va_start(ap, body);
+	*r = (struct fake_reply){ .request = request, .status = status, .body = xvasprintf(body, ap) };
+	va_end(ap);
+	for (char *c = r->body; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	return r;
+}
+
+struct fake_reply *on_failure(const char *request, enum http_failure failure, bool sent)
+{
+	struct fake_reply *r = on(request, 0, "%s", "");
+
+	r->failure = failure;
+	r->sent = sent;
+	return r;
+}
+
+void on_pod(const char *rv, const char *meta, const char *spec, const char *status)
+{
+	(void)on("GET " POD_PATH, 200,
+		 "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'web','namespace':'shop','uid':'pod-1',"
+		 "'resourceVersion':'%s','creationTimestamp':'" LIVE "'%s},'spec':{%s},'status':{%s}}",
+		 rv, meta, spec, status);
+}
+
+static struct fake_reply *find_reply(const char *method, const char *path)
+{
+	char request[1024];
+
+	(void)snprintf(request, sizeof(request), "%s %s", method, path);
+	for (size_t i = fake.n_replies; i-- > 0;) {
+		struct fake_reply *r = &fake.replies[i];
+		const size_t n = strlen(r->request);
+
+		if (strncmp(request, r->request, n) != 0 || (request[n] && request[n] != '?') || r->times < 0)
+			continue;
+		if (r->times > 0 && --r->times == 0)
+			r->times = -1; /* spent */
+		return r;
+	}
+	ck_abort_msg("no answer was written down for %s", request);
+	return NULL;
+}
+
+static struct http_request *fake_start(void *ctx, const struct http_call *call)
+{
+	(void)ctx;
+	ck_assert(!wire.pending);
+	ck_assert_uint_le(call->total_timeout_ms, 5000);
+	ck_assert_uint_gt(call->total_timeout_ms, 0);
+	wire.pending = true;
+	wire.call = *call;
+	wire.reply = find_reply(call->method, call->path);
+	ck_assert_uint_lt(fake.n_log, 64);
+	fake.log[fake.n_log++] = xasprintf("%s %s%s%s", call->method, call->path, call->body ? " " : "",
+					   call->body ? call->body : "");
+	return (struct http_request *)&wire;
+}
+
+static void fake_cancel(void *ctx, struct http_request *r)
+{
+	(void)ctx;
+	(void)r;
+	wire.pending = false;
+}
+
+static void fake_done(void *ctx, const struct msg *m)
+{
+	struct errand **e = ctx;
+
+	ck_assert_int_eq(m->type, MSG_RESULT);
+	fake.result = m->u.result;
+	fake.done++;
+	errand_free(e); /* as the process does */
+}
+
+static void fake_credential(void *ctx)
+{
+	(void)ctx;
+	fake.credentials++;
+}
+
+static void answer(void)
+{
+	const struct fake_reply *reply = wire.reply;
+	const struct http_call call = wire.call;
+	struct http_result r = { .failure = reply->failure,
+				 .status = reply->status,
+				 .sent = reply->status || reply->sent,
+				 .content_type = "application/json",
+				 .retry_after_ms = reply->retry_after_ms ? reply->retry_after_ms : -1,
+				 .server_date_ms = reply->date_ms,
+				 .body = reply->body,
+				 .body_len = strlen(reply->body) };
+
+	wire.pending = false;
+	clock_fake_advance(fake.slowness_ms);
+	if (reply->failure)
+		(void)snprintf(r.error, sizeof(r.error), "it broke");
+	else if (call.on_headers)
+		call.on_headers(call.ctx, r.status, r.content_type, r.server_date_ms);
+	call.on_done(call.ctx, &r);
+}
+
+void go(void)
+{
+	struct errand *e = NULL;
+	const struct errand_env env = { .start = fake_start,
+					.cancel = fake_cancel,
+					.done = fake_done,
+					.credential = fake_credential,
+					.ctx = &e,
+					.kinds = fake.kinds,
+					.clock = &fake.clock };
+
+	e = errand_new(&env, &fake.policy, &fake.grant);
+	errand_start(e);
+	while (wire.pending)
+		answer();
+	ck_assert_uint_eq(fake.done, 1);
+	ck_assert_ptr_null(e);
+	ck_assert_uint_eq(fake.result.id, fake.grant.id);
+}
+
+void expect_requests(int line, const char *first, ...)
+{
+	const char *want = first;
+	size_t i = 0;
+	va_list ap;
+
+	va_start(ap, first);
+	for (; want; want = va_arg(ap, const char *), i++) {
+		ck_assert_msg(i < fake.n_log, "line %d: request %zu missing: %s", line, i, want);
+		ck_assert_msg(strncmp(fake.log[i], want, strlen(want)) == 0,
+			      "line %d: request %zu\n  wanted %s\n  was    %s", line, i, want, fake.log[i]);
+	}
+	va_end(ap);
+	ck_assert_msg(i == fake.n_log, "line %d: one request more than wanted: %s", line,
+		      i < fake.n_log ? fake.log[i] : "?");
+}
+
+void expect_result(enum outcome outcome, enum reason reason, int line)
+{
+	ck_assert_msg(fake.result.outcome == (uint64_t)outcome &&
+			      strcmp(fake.result.reason, reason_code(reason)) == 0,
+		      "line %d: wanted %s %s, was %s %s (%s)", line, outcome_name(outcome),
+		      reason_code(reason), outcome_name((enum outcome)fake.result.outcome),
+		      fake.result.reason, fake.result.detail);
+}
+
+int run(TCase *tc, const char *name)
+{
+	Suite *s = suite_create(name);
+	SRunner *r;
+	int failed;
+
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

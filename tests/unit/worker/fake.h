@@ -1,0 +1,64 @@
+/* fake.h - an API server that says what the test wrote down, and remembers what it was asked.  Layer: tests.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_UNIT_WORKER_FAKE_H
+#define TESTS_UNIT_WORKER_FAKE_H
+
+#include <check.h>
+#include <string.h>
+
+#include "rules/judge.h"
+#include "worker/errand.h"
+
+#define SEC  ((int64_t)1000)
+#define HOUR (3600 * SEC)
+#define NOW  INT64_C(1790000000000) /* 2026-09-21T14:13:20Z */
+#define LIVE "2026-09-20T14:13:20Z" /* a day before */
+#define BOOT UINT64_C(5000000)
+
+struct fake_reply {
+	const char *request; /* "GET /api/v1/nodes/n": the path up to '?' or the end */
+	int times;           /* 0 = always */
+	long status;         /* 0 = failure */
+	char *body;
+	enum http_failure failure;
+	bool sent;
+	int64_t retry_after_ms, date_ms;
+};
+
+extern struct fake {
+	struct policy policy;
+	struct msg_grant grant;
+	struct kinds *kinds;
+	struct serverclock clock;
+	struct fake_reply replies[64];
+	size_t n_replies;
+	char *log[64]; /* "METHOD path body" */
+	size_t n_log;
+	int64_t slowness_ms; /* each answer takes this long */
+	unsigned credentials, done;
+	struct msg_result result;
+} fake;
+
+void fake_setup(void);
+void fake_teardown(void);
+
+/* JSON in which ' stands for ". Owned by the fake. The newest unspent reply to a request counts. */
+struct fake_reply *on(const char *request, long status, const char *body, ...)
+	__attribute__((format(printf, 3, 4)));
+struct fake_reply *on_failure(const char *request, enum http_failure failure, bool sent);
+void go(void);
+
+#define POD_PATH "/api/v1/namespaces/shop/pods/web"
+/* A pod shop/web with uid pod-1: members of metadata (may be empty or start with a comma), spec, status. */
+void on_pod(const char *rv, const char *meta, const char *spec, const char *status);
+
+void expect_requests(int line, const char *first, ...);
+/* The requests sent, each as a prefix of "METHOD path body"; NULL-terminated. */
+#define REQUESTS(...) expect_requests(__LINE__, __VA_ARGS__, NULL)
+void expect_result(enum outcome outcome, enum reason reason, int line);
+#define RESULT(outcome, reason) expect_result(OUTCOME_##outcome, REASON_##reason, __LINE__)
+
+int run(TCase *tc, const char *name);
+
+#endif

@@ -1,0 +1,300 @@
+/* The errand of errImagePull: from the pod to its workload's scale, all its pods, and the write. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "workload.h"
+
+START_TEST(deployment_is_scaled_to_zero)
+{
+	go();
+	REQUESTS(GET, RS, DEPLOY, "GET " SCALE, RSES PAGE1, PODS PAGE1,
+		 "PATCH " SCALE "?fieldManager=ops-pod-cleaner "
+		 "{\"metadata\":{\"uid\":\"dep-1\",\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":0}}");
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_str_eq(fake.result.target, "deployments.apps/shop/web");
+	ck_assert_str_eq(fake.result.target_uid, "dep-1");
+	ck_assert_str_eq(fake.result.target_rv, "77");
+	ck_assert_int_eq(fake.result.replicas, 3);
+	ck_assert_uint_eq(fake.result.http, 200);
+	ck_assert_ptr_nonnull(strstr(fake.result.detail, "2 of 2 pods of the revision fail, 0 Ready"));
+}
+END_TEST
+
+START_TEST(observe)
+{
+	fake.grant.observe = true;
+	go();
+	ck_assert_ptr_nonnull(strstr(fake.log[fake.n_log - 1], "?fieldManager=ops-pod-cleaner&dryRun=All "));
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+END_TEST
+
+START_TEST(not_due)
+{
+	fake.grant.since = _i == 0 ? NOW - HOUR : 0;
+	go();
+	REQUESTS(GET);
+	if (_i == 0)
+		RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	else
+		RESULT(REFUSED, NO_FIRST_SEEN);
+	ck_assert_uint_eq(fake.result.retry_ms, _i == 0 ? 1 : 0);
+}
+END_TEST
+
+/* A memory of an earlier object with the same names does not count: a revision cannot fail longer than it
+ * lives. */
+START_TEST(since_is_not_before_the_revision)
+{
+	on(RS, 200,
+	   "{'metadata':{'name':'web-2','uid':'rs-2','creationTimestamp':'2026-09-21T13:13:20Z'," BY_DEPLOY
+	   "}}");
+	go();
+	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	ck_assert_uint_eq(fake.result.retry_ms, 1);
+}
+END_TEST
+
+START_TEST(pod_got_better)
+{
+	on_pod("42", "," BY_RS, "", READY);
+	go();
+	REQUESTS(GET);
+	RESULT(REFUSED, NOT_FAILING);
+}
+END_TEST
+
+START_TEST(already_zero)
+{
+	on_scale(SCALE, "dep-1", _i == 2 ? "'replicas':0" : "");
+	fake.grant.verify_first = _i == 1;
+	go();
+	REQUESTS(GET, RS, DEPLOY, "GET " SCALE);
+	if (_i == 1)
+		RESULT(UNCONFIRMED, PROBABLY_DONE);
+	else
+		RESULT(GONE, ALREADY_ZERO);
+}
+END_TEST
+
+/* -- the workload as a whole --------------------------------------------------------------------------------
+ */
+
+START_TEST(a_ready_pod_anywhere)
+{
+	static const char *const others[] = {
+		ITEM("r", "pod-9", OWNED("apps/v1", "ReplicaSet", "web-1", "rs-1"), READY),
+		ITEM("r", "pod-9", BY_RS, READY), ITEM("r", "pod-9", "'labels':{}", READY)
+	};
+	char items[2000];
+
+	(void)snprintf(items, sizeof(items), "%s,%s", OURS(BY_RS), others[_i]);
+	on_pods(items);
+	go();
+	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
+}
+END_TEST
+
+START_TEST(a_ready_pod_on_the_second_page)
+{
+	on_pods(ITEM("r", "pod-9", BY_RS, READY));
+	on(PODS, 200, "{'metadata':{'continue':'c1'},'items':[" OURS(BY_RS) "]}")->times = 1;
+	go();
+	REQUESTS(GET, RS, DEPLOY, "GET " SCALE, RSES, PODS PAGE1, PODS PAGE1 "&continue=c1");
+	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
+}
+END_TEST
+
+START_TEST(an_older_revision_serves)
+{
+	on(RSES, 200,
+	   "{'items':[" RSITEM("rs-1", "1", LIVE, "1", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0",
+									     BY_DEPLOY) "]}");
+	go();
+	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
+}
+END_TEST
+
+/* Newest is the highest revision number, then the newest; ReplicaSets of others do not count. */
+START_TEST(which_revision_is_newest)
+{
+	static const struct {
+		const char *sets;
+		bool ours;
+	} rows[] = {
+		{ RSITEM("rs-3", "3", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0", BY_DEPLOY),
+		  false },
+		{ RSITEM("rs-2", "2", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-3", "10", LIVE, "0", BY_DEPLOY),
+		  false },
+		{ RSITEM("rs-2", "10", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-3", "9", LIVE, "0", BY_DEPLOY),
+		  true },
+		{ RSITEM("rs-2", "x", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-3", "", "2026-09-21T00:00:00Z",
+								       "0", BY_DEPLOY),
+		  false },
+		{ RSITEM("rs-2", "2", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-3", "3", LIVE, "7", BY_STS),
+		  true },
+		{ RSITEM("rs-3", "3", LIVE, "0", BY_STS), false },
+	};
+
+	on(RSES, 200, "{'items':[%s]}", rows[_i].sets);
+	go();
+	if (rows[_i].ours)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		RESULT(REFUSED, NOT_NEWEST_REVISION);
+}
+END_TEST
+
+START_TEST(a_rollout_is_about_to_begin)
+{
+	on(DEPLOY, 200, "{'metadata':{'uid':'dep-1','generation':5},'status':{'observedGeneration':4}}");
+	go();
+	REQUESTS(GET, RS, DEPLOY);
+	RESULT(REFUSED, NOT_NEWEST_REVISION);
+}
+END_TEST
+
+START_TEST(one_pod_of_the_revision_does_not_fail)
+{
+	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, STARTING));
+	go();
+	RESULT(REFUSED, NOT_ALL_FAILING);
+}
+END_TEST
+
+/* Pods that end or have ended, and pods of older revisions, prove nothing either way. */
+START_TEST(pods_that_do_not_count)
+{
+	on_pods(OURS(BY_RS) "," ITEM(
+		"b", "pod-2", "'deletionTimestamp':'2026-09-21T14:00:00Z'," BY_RS,
+		STARTING) "," ITEM("c", "pod-3", BY_RS,
+				   "'phase':'Failed','reason':'Evicted'") "," ITEM("d", "pod-4",
+										   OWNED("apps/v1",
+											 "ReplicaSet",
+											 "web-1", "rs-1"),
+										   STARTING));
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_ptr_nonnull(strstr(fake.result.detail, "1 of 1 pods"));
+}
+END_TEST
+
+/* Our pod is not among those counted: something changed meanwhile, and the whole is read again. */
+START_TEST(the_pod_vanished_from_the_list)
+{
+	on_pods(_i == 0 ? "" : ITEM("web", "pod-1", BY_RS, STARTING));
+	go();
+	ck_assert_uint_eq(fake.n_log, 18);
+	RESULT(REFUSED, TALLY_UNKNOWN);
+}
+END_TEST
+
+START_TEST(lists_that_cannot_be_read)
+{
+	static const struct {
+		const char *request, *body;
+		long status;
+		enum outcome outcome;
+		enum reason reason;
+	} rows[] = {
+		{ PODS, DENIED, 403, OUTCOME_FORBIDDEN, REASON_FORBIDDEN },
+		{ RSES, DENIED, 403, OUTCOME_FORBIDDEN, REASON_FORBIDDEN },
+		{ PODS, "{}", 200, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN },
+		{ RSES, "{}", 200, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN },
+		{ PODS, "{'items':[7]}", 200, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN },
+		{ PODS, "{}", 500, OUTCOME_FAILED, REASON_SERVER_ERROR },
+	};
+
+	on(rows[_i].request, rows[_i].status, "%s", rows[_i].body);
+	go();
+	expect_result(rows[_i].outcome, rows[_i].reason, _i);
+}
+END_TEST
+
+/* -- the write ----------------------------------------------------------------------------------------------
+ */
+
+START_TEST(conflict)
+{
+	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
+	go();
+	ck_assert_uint_eq(fake.n_log, 14);
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+END_TEST
+
+START_TEST(workload_gone_at_the_write)
+{
+	on("PATCH " SCALE, 404, NOTFOUND);
+	go();
+	RESULT(GONE, WORKLOAD_GONE);
+}
+END_TEST
+
+START_TEST(accepted_but_not_done)
+{
+	on("PATCH " SCALE, 200,
+	   "{'kind':'Scale','metadata':{'uid':'dep-1','resourceVersion':'78'},'spec':{'replicas':1}}");
+	go();
+	RESULT(FAILED, SERVER_REJECTED);
+}
+END_TEST
+
+START_TEST(lost_answer)
+{
+	on_failure("PATCH " SCALE, HTTP_BROKEN, true);
+	if (_i == 0)
+		on_scale(SCALE, "dep-1", "");
+	else if (_i == 1)
+		on("GET " SCALE, 404, NOTFOUND);
+	if (_i <= 1) /* the state before, once */
+		on_scale(SCALE, "dep-1", "'replicas':3"), fake.replies[fake.n_replies - 1].times = 1;
+	go();
+	REQUESTS(GET, RS, DEPLOY, "GET " SCALE, RSES, PODS, "PATCH " SCALE, "GET " SCALE);
+	if (_i <= 1)
+		RESULT(UNCONFIRMED, PROBABLY_DONE);
+	else
+		RESULT(FAILED, NETWORK_ERROR);
+}
+END_TEST
+
+/* Scale and tally must be fresh, however long the chain above took. */
+START_TEST(freshness_begins_at_the_scale)
+{
+	fake.slowness_ms = _i == 0 ? 600 : 700;
+	fake.grant.valid_until = BOOT + 100000;
+	go();
+	if (_i == 0)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		RESULT(FAILED, GRANT_EXPIRED);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("image_pull");
+
+	tcase_add_checked_fixture(tc, setup_deployment, fake_teardown);
+	tcase_add_test(tc, deployment_is_scaled_to_zero);
+	tcase_add_test(tc, observe);
+	tcase_add_loop_test(tc, not_due, 0, 2);
+	tcase_add_test(tc, since_is_not_before_the_revision);
+	tcase_add_test(tc, pod_got_better);
+	tcase_add_loop_test(tc, already_zero, 0, 3);
+	tcase_add_loop_test(tc, a_ready_pod_anywhere, 0, 3);
+	tcase_add_test(tc, a_ready_pod_on_the_second_page);
+	tcase_add_test(tc, an_older_revision_serves);
+	tcase_add_loop_test(tc, which_revision_is_newest, 0, 6);
+	tcase_add_test(tc, a_rollout_is_about_to_begin);
+	tcase_add_test(tc, one_pod_of_the_revision_does_not_fail);
+	tcase_add_test(tc, pods_that_do_not_count);
+	tcase_add_loop_test(tc, the_pod_vanished_from_the_list, 0, 2);
+	tcase_add_loop_test(tc, lists_that_cannot_be_read, 0, 6);
+	tcase_add_test(tc, conflict);
+	tcase_add_test(tc, workload_gone_at_the_write);
+	tcase_add_test(tc, accepted_but_not_done);
+	tcase_add_loop_test(tc, lost_answer, 0, 3);
+	tcase_add_loop_test(tc, freshness_begins_at_the_scale, 0, 2);
+	return run(tc, "worker/image_pull");
+}

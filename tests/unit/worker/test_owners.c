@@ -1,0 +1,358 @@
+/* The errand of errImagePull: which workload is meant, by ownerReference and uid, of which kinds. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "workload.h"
+
+/* -- the chain ----------------------------------------------------------------------------------------------
+ */
+
+START_TEST(an_owner_is_gone)
+{
+	on(_i ? DEPLOY : RS, 404, NOTFOUND);
+	go();
+	RESULT(REFUSED, OWNER_GONE);
+}
+END_TEST
+
+START_TEST(an_owner_was_replaced)
+{
+	on(_i ? DEPLOY : RS, 200, "{'metadata':{'name':'web','uid':'new-one'}}");
+	go();
+	RESULT(REFUSED, OWNER_UID_DIFFERS);
+}
+END_TEST
+
+START_TEST(an_owner_is_forbidden)
+{
+	on(DEPLOY, 403, DENIED);
+	go();
+	RESULT(FORBIDDEN, FORBIDDEN);
+	ck_assert_ptr_nonnull(strstr(fake.result.detail, "deployments"));
+}
+END_TEST
+
+START_TEST(scale_is_of_another_uid)
+{
+	on_scale(SCALE, "dep-2", "'replicas':3");
+	go();
+	RESULT(REFUSED, OWNER_UID_DIFFERS);
+}
+END_TEST
+
+START_TEST(scale_is_garbage)
+{
+	static const char *const bodies[] = {
+		"{}",
+		"{'kind':'Scale','metadata':{'uid':'dep-1'}}",
+		"{'kind':'Scale','metadata':{'uid':'dep-1','resourceVersion':'1'},'spec':{'replicas':'3'}}",
+	};
+
+	on("GET " SCALE, 200, "%s", bodies[_i]);
+	go();
+	RESULT(FAILED, BAD_ANSWER);
+}
+END_TEST
+
+START_TEST(scale_without_selector)
+{
+	on("GET " SCALE, 200,
+	   "{'kind':'Scale','metadata':{'uid':'dep-1','resourceVersion':'1'},'spec':{'replicas':3}}");
+	go();
+	RESULT(REFUSED, TALLY_UNKNOWN);
+}
+END_TEST
+
+START_TEST(a_circle_ends)
+{
+	on(DEPLOY, 200, "{'metadata':{'name':'web','uid':'dep-1'," BY_RS "}}");
+	go();
+	REQUESTS(GET, RS, DEPLOY);
+	RESULT(REFUSED, OWNER_CHAIN_TOO_DEEP);
+}
+END_TEST
+
+START_TEST(a_long_chain_ends)
+{
+	static char requests[9][80];
+	char body[400];
+
+	for (int i = 0; i < 9; i++) {
+		(void)snprintf(requests[i], sizeof(requests[i]), "GET /apis/apps/v1" NS "replicasets/r%d", i);
+		(void)snprintf(body, sizeof(body),
+			       "{'metadata':{'uid':'u%d','ownerReferences':[{'apiVersion':'apps/v1','kind':"
+			       "'ReplicaSet','name':'r%d','uid':'u%d','controller':true}]}}",
+			       i, i + 1, i + 1);
+		on(requests[i], 200, "%s", body);
+	}
+	on_pod("41", "," OWNED("apps/v1", "ReplicaSet", "r0", "u0"), "", PULLING);
+	go();
+	ck_assert_uint_eq(fake.n_log, 9);
+	RESULT(REFUSED, OWNER_CHAIN_TOO_DEEP);
+}
+END_TEST
+
+START_TEST(kinds_that_are_only_reported)
+{
+	static const char *const owners[] = { OWNED("apps/v1", "DaemonSet", "d", "d"),
+					      OWNED("batch/v1", "Job", "j", "j"), "'labels':{}" };
+	char meta[400];
+
+	(void)snprintf(meta, sizeof(meta), ",%s", owners[_i]);
+	on_pod("41", meta, "", PULLING);
+	go();
+	REQUESTS(GET);
+	if (_i == 2)
+		RESULT(REFUSED, NO_CONTROLLER);
+	else
+		RESULT(REFUSED, KIND_NOT_SCALABLE);
+}
+END_TEST
+
+/* -- other kinds --------------------------------------------------------------------------------------------
+ */
+
+#define STS        "/apis/apps/v1" NS "statefulsets/web"
+#define STS_POD(m) "'labels':{'controller-revision-hash':'" m "'}," BY_STS
+
+static void with_stateful_set(const char *spec, const char *status)
+{
+	on_pod("41", "," STS_POD("web-9"), "", PULLING);
+	on("GET " STS, 200,
+	   "{'metadata':{'uid':'sts-1','creationTimestamp':'" LIVE "'},'spec':{%s},'status':{%s}}", spec,
+	   status);
+	on_scale(STS "/scale", "sts-1", "'replicas':2");
+	on_pods(OURS(STS_POD("web-9")) "," ITEM("web-1", "pod-2", STS_POD("web-8"), STARTING));
+	on("PATCH " STS "/scale", 200, "{'kind':'Scale','metadata':{'uid':'sts-1','resourceVersion':'78'}}");
+}
+
+START_TEST(stateful_set)
+{
+	with_stateful_set("", "'updateRevision':'web-9'");
+	go();
+	REQUESTS(GET, "GET " STS, "GET " STS "/scale", PODS PAGE1, "PATCH " STS "/scale");
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_str_eq(fake.result.target, "statefulsets.apps/shop/web");
+	ck_assert_int_eq(fake.result.replicas, 2);
+}
+END_TEST
+
+START_TEST(stateful_set_of_another_revision)
+{
+	with_stateful_set("", "'updateRevision':'web-10'");
+	go();
+	RESULT(REFUSED, NOT_NEWEST_REVISION);
+}
+END_TEST
+
+START_TEST(stateful_set_without_revision_counts_every_pod)
+{
+	with_stateful_set("", "");
+	go();
+	RESULT(REFUSED, NOT_ALL_FAILING);
+}
+END_TEST
+
+START_TEST(stateful_set_that_would_lose_its_claims)
+{
+	with_stateful_set(_i == 0 ? "'persistentVolumeClaimRetentionPolicy':{'whenScaled':'Delete'}"
+				  : "'persistentVolumeClaimRetentionPolicy':{'whenDeleted':'Delete','"
+				    "whenScaled':'Retain'}",
+			  "'updateRevision':'web-9'");
+	go();
+	if (_i == 0)
+		RESULT(REFUSED, PVC_WOULD_BE_DELETED);
+	else
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+END_TEST
+
+START_TEST(replication_controller_and_bare_replica_set)
+{
+	static const char *const owners[] = { OWNED("v1", "ReplicationController", "web", "rc-1"), BY_RS };
+	static const char *const paths[] = { "/api/v1" NS "replicationcontrollers/web",
+					     "/apis/apps/v1" NS "replicasets/web-2" };
+	static const char *const uids[] = { "rc-1", "rs-2" };
+	char meta[400], get[200], scale[200], patch[200];
+
+	(void)snprintf(meta, sizeof(meta), ",%s", owners[_i]);
+	(void)snprintf(get, sizeof(get), "GET %s", paths[_i]);
+	(void)snprintf(scale, sizeof(scale), "%s/scale", paths[_i]);
+	(void)snprintf(patch, sizeof(patch), "PATCH %s/scale", paths[_i]);
+	on_pod("41", meta, "", PULLING);
+	on(get, 200, "{'metadata':{'uid':'%s'}}", uids[_i]);
+	on_scale(scale, uids[_i], "'replicas':1");
+	on_pods(OURS("'labels':{}"));
+	on(patch, 200, "{'kind':'Scale','metadata':{'uid':'%s','resourceVersion':'78'},'spec':{}}", uids[_i]);
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_str_eq(fake.result.target,
+			 _i == 0 ? "replicationcontrollers/shop/web" : "replicasets.apps/shop/web-2");
+}
+END_TEST
+
+#define ROLLOUT   "/apis/argoproj.io/v1alpha1" NS "rollouts/web"
+#define RO_POD(h) "'labels':{'rollouts-pod-template-hash':'" h "'}," BY_RS
+#define RO_RS(uid, revision, ready)                                                                          \
+	"{'metadata':{'uid':'" uid "','annotations':{'rollout.argoproj.io/revision':'" revision              \
+	"'}," BY_ROLLOUT "},'status':{'readyReplicas':" ready "}}"
+
+static void with_rollout(const char *stable, const char *sets, const char *pods)
+{
+	on_pod("41", "," RO_POD("new"), "", PULLING);
+	on(RS, 200, "{'metadata':{'uid':'rs-2','creationTimestamp':'" LIVE "'," BY_ROLLOUT "}}");
+	on("GET " ROLLOUT, 200,
+	   "{'metadata':{'uid':'ro-1','generation':3},'status':{'stableRS':'%s','observedGeneration':'3'}}",
+	   stable);
+	on_scale(ROLLOUT "/scale", "ro-1", "'replicas':2");
+	on(RSES, 200, "{'items':[%s]}", sets);
+	on_pods(pods);
+	on("PATCH " ROLLOUT "/scale", 200,
+	   "{'kind':'Scale','metadata':{'uid':'ro-1','resourceVersion':'78'}}");
+}
+
+START_TEST(rollout)
+{
+	with_rollout("new", RO_RS("rs-2", "1", "0"), OURS(RO_POD("new")));
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_str_eq(fake.result.target, "rollouts.argoproj.io/shop/web");
+}
+END_TEST
+
+/* Only the canary fails: the stable revision is known to serve from its ReplicaSet or from its pods. */
+START_TEST(rollout_with_serving_stable)
+{
+	if (_i == 0)
+		with_rollout("old", RO_RS("rs-1", "1", "2") "," RO_RS("rs-2", "2", "0"), OURS(RO_POD("new")));
+	else
+		with_rollout("old", RO_RS("rs-1", "1", "0") "," RO_RS("rs-2", "2", "0"),
+			     OURS(RO_POD("new")) "," ITEM("s", "pod-9", RO_POD("old"), READY));
+	go();
+	RESULT(REFUSED, ROLLOUT_STABLE_SERVING);
+}
+END_TEST
+
+/* -- kinds from discovery -----------------------------------------------------------------------------------
+ */
+
+#define FLEET "/apis/example.com/v1" NS "fleets/web"
+#define DISCO "GET /apis/example.com/v1"
+#define FLEETS(scale)                                                                                        \
+	"{'kind':'APIResourceList','groupVersion':'example.com/"                                             \
+	"v1','resources':[{'name':'fleets','kind':'Fleet',"                                                  \
+	"'namespaced':true,'verbs':['get']}" scale "]}"
+#define WITH_SCALE                                                                                           \
+	",{'name':'fleets/"                                                                                  \
+	"scale','kind':'Scale','group':'autoscaling','version':'v1','namespaced':true,'verbs':['get','"      \
+	"patch']}"
+
+static void with_fleet(const char *list)
+{
+	on_pod("41", "," BY_FLEET, "", PULLING);
+	on(DISCO, 200, "%s", list);
+	on("GET " FLEET, 200, "{'metadata':{'uid':'fleet-1'}}");
+	on_scale(FLEET "/scale", "fleet-1", "'replicas':5");
+	on_pods(OURS(BY_FLEET));
+	on("PATCH " FLEET "/scale", 200,
+	   "{'kind':'Scale','metadata':{'uid':'fleet-1','resourceVersion':'78'}}");
+}
+
+START_TEST(custom_kind_with_scale)
+{
+	with_fleet(FLEETS(WITH_SCALE));
+	go();
+	REQUESTS(GET, DISCO, "GET " FLEET, "GET " FLEET "/scale", PODS, "PATCH " FLEET "/scale");
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_str_eq(fake.result.target, "fleets.example.com/shop/web");
+	ck_assert_int_eq(fake.result.replicas, 5);
+}
+END_TEST
+
+START_TEST(custom_kind_without_scale)
+{
+	with_fleet(FLEETS(""));
+	go();
+	REQUESTS(GET, DISCO, "GET " FLEET);
+	RESULT(REFUSED, KIND_NOT_SCALABLE);
+}
+END_TEST
+
+/* An operator above the Deployment would put the replicas back: the topmost is meant, or nothing. */
+START_TEST(custom_kind_above_a_deployment)
+{
+	with_fleet(FLEETS(""));
+	on_pod("41", "," BY_RS, "", PULLING);
+	on(DEPLOY, 200, "{'metadata':{'uid':'dep-1'," BY_FLEET "}}");
+	go();
+	RESULT(REFUSED, KIND_NOT_SCALABLE);
+}
+END_TEST
+
+START_TEST(custom_kind_unknown)
+{
+	with_fleet("{'kind':'APIResourceList','resources':[]}");
+	if (_i == 1)
+		on(DISCO, 404, NOTFOUND);
+	else if (_i == 2)
+		on(DISCO, 403, DENIED);
+	else if (_i == 3)
+		on("GET " FLEET, 403, DENIED);
+	if (_i == 3)
+		on(DISCO, 200, FLEETS(WITH_SCALE));
+	go();
+	RESULT(REFUSED, OWNER_UNREADABLE);
+}
+END_TEST
+
+/* An apiVersion is data of the cluster: it cannot lead the request elsewhere. */
+START_TEST(evil_api_version)
+{
+	on_pod("41", "," OWNED("../api/v1", "Secret", "web", "x"), "", PULLING);
+	go();
+	REQUESTS(GET);
+	RESULT(REFUSED, OWNER_UNREADABLE);
+}
+END_TEST
+
+START_TEST(discovery_is_remembered)
+{
+	with_fleet(FLEETS(""));
+	go();
+	for (size_t i = 0; i < fake.n_log; i++)
+		ck_assert_ptr_nonnull(fake.log[i]);
+	fake.done = 0;
+	go();
+	REQUESTS(GET, DISCO, "GET " FLEET, GET, "GET " FLEET);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("owners");
+
+	tcase_add_checked_fixture(tc, setup_deployment, fake_teardown);
+	tcase_add_loop_test(tc, an_owner_is_gone, 0, 2);
+	tcase_add_loop_test(tc, an_owner_was_replaced, 0, 2);
+	tcase_add_test(tc, an_owner_is_forbidden);
+	tcase_add_test(tc, scale_is_of_another_uid);
+	tcase_add_loop_test(tc, scale_is_garbage, 0, 3);
+	tcase_add_test(tc, scale_without_selector);
+	tcase_add_test(tc, a_circle_ends);
+	tcase_add_test(tc, a_long_chain_ends);
+	tcase_add_loop_test(tc, kinds_that_are_only_reported, 0, 3);
+	tcase_add_test(tc, stateful_set);
+	tcase_add_test(tc, stateful_set_of_another_revision);
+	tcase_add_test(tc, stateful_set_without_revision_counts_every_pod);
+	tcase_add_loop_test(tc, stateful_set_that_would_lose_its_claims, 0, 2);
+	tcase_add_loop_test(tc, replication_controller_and_bare_replica_set, 0, 2);
+	tcase_add_test(tc, rollout);
+	tcase_add_loop_test(tc, rollout_with_serving_stable, 0, 2);
+	tcase_add_test(tc, custom_kind_with_scale);
+	tcase_add_test(tc, custom_kind_without_scale);
+	tcase_add_test(tc, custom_kind_above_a_deployment);
+	tcase_add_loop_test(tc, custom_kind_unknown, 0, 4);
+	tcase_add_test(tc, evil_api_version);
+	tcase_add_test(tc, discovery_is_remembered);
+	return run(tc, "worker/owners");
+}

@@ -1,0 +1,150 @@
+/* The server's clock, and readers of other objects that are given anything at all. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "worker/read.h"
+#include "worker/serverclock.h"
+
+#define T INT64_C(1790000000000)
+
+START_TEST(clock_in_step_is_left_alone)
+{
+	struct serverclock c = { 0 };
+
+	serverclock_observe(&c, T, T);
+	serverclock_observe(&c, T, T + 999); /* a Date is cut to the second */
+	serverclock_observe(&c, T, T + 1250);
+	serverclock_observe(&c, 0, T);
+	ck_assert_int_eq(c.skew_ms, 0);
+}
+END_TEST
+
+START_TEST(clock_follows_the_server)
+{
+	struct serverclock c = { 0 };
+
+	clock_fake_set(T, 0);
+	serverclock_observe(&c, T + 90000, T);
+	ck_assert_int_eq(serverclock_now(&c), T + 90000);
+	serverclock_observe(&c, T - 90000, T);
+	ck_assert_int_eq(serverclock_now(&c), T - 90000);
+	/* The next second of the server moves it forward, never ahead. */
+	serverclock_observe(&c, T - 89000, T + 600);
+	ck_assert_int_eq(c.skew_ms, -89600);
+	serverclock_observe(&c, T - 89000, T + 1100);
+	ck_assert_int_eq(c.skew_ms, -89600);
+	clock_fake_clear();
+}
+END_TEST
+
+START_TEST(clock_of_a_broken_proxy)
+{
+	struct serverclock c = { 0 };
+
+	serverclock_observe(&c, T + SERVERCLOCK_MAX_MS + 1, T);
+	serverclock_observe(&c, T - SERVERCLOCK_MAX_MS - 1, T);
+	serverclock_observe(&c, 1, T);
+	ck_assert_int_eq(c.skew_ms, 0);
+	serverclock_observe(&c, T + SERVERCLOCK_MAX_MS, T);
+	ck_assert_int_eq(c.skew_ms, SERVERCLOCK_MAX_MS);
+}
+END_TEST
+
+static json_t *parse(const char *text)
+{
+	json_t *o = json_loads(text, JSON_DECODE_ANY, NULL);
+
+	ck_assert_ptr_nonnull(o);
+	return o;
+}
+
+START_TEST(readers_take_anything)
+{
+	static const char *const texts[] = {
+		"7",
+		"[]",
+		"\"x\"",
+		"{}",
+		"{\"metadata\":7,\"status\":[],\"spec\":\"\"}",
+		"{\"metadata\":{\"ownerReferences\":{},\"annotations\":[]},"
+		"\"status\":{\"conditions\":\"x\"},\"spec\":{\"taints\":7}}",
+		"{\"metadata\":{\"ownerReferences\":[7,[],{\"controller\":\"true\"}]},"
+		"\"status\":{\"conditions\":[7,{}]},\"spec\":{\"taints\":[[]]}}"
+	};
+	json_t *o = parse(texts[_i]);
+	struct owner_facts owner;
+	struct scale_facts scale;
+
+	ck_assert(!read_controller(o, &owner));
+	ck_assert(!read_scale(o, &scale));
+	ck_assert_int_eq(read_node_ready(o), TRI_NO);
+	ck_assert_int_eq(read_node_out_of_service(o), TRI_NO);
+	ck_assert_int_eq(read_created(o), 0);
+	ck_assert_uint_eq(read_revision(o), 0);
+	ck_assert(read_observed(o));
+	ck_assert_int_eq(read_failure(o), 0);
+	json_decref(o);
+}
+END_TEST
+
+START_TEST(observed_generation)
+{
+	static const struct {
+		const char *text;
+		bool observed;
+	} rows[] = {
+		{ "{\"metadata\":{\"generation\":2},\"status\":{\"observedGeneration\":2}}", true },
+		{ "{\"metadata\":{\"generation\":2},\"status\":{\"observedGeneration\":1}}", false },
+		{ "{\"metadata\":{\"generation\":2},\"status\":{\"observedGeneration\":\"1\"}}", false },
+		{ "{\"metadata\":{\"generation\":2},\"status\":{\"observedGeneration\":\"2\"}}", true },
+		{ "{\"metadata\":{\"generation\":2},\"status\":{\"observedGeneration\":\"5d9f\"}}", true },
+	};
+	json_t *o = parse(rows[_i].text);
+
+	ck_assert_int_eq(read_observed(o), rows[_i].observed);
+	json_decref(o);
+}
+END_TEST
+
+START_TEST(failures)
+{
+	static const struct {
+		const char *text;
+		long code;
+	} rows[] = {
+		{ "{\"kind\":\"Status\",\"status\":\"Success\"}", 0 },
+		{ "{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":409}", 409 },
+		{ "{\"kind\":\"Status\",\"status\":\"Failure\"}", 500 },
+		{ "{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":200}", 500 },
+		{ "{\"kind\":\"Pod\",\"status\":{\"phase\":\"Failed\"}}", 0 },
+	};
+	json_t *o = parse(rows[_i].text);
+
+	ck_assert_int_eq(read_failure(o), rows[_i].code);
+	json_decref(o);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("read");
+	Suite *s = suite_create("worker/read");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(tc, clock_in_step_is_left_alone);
+	tcase_add_test(tc, clock_follows_the_server);
+	tcase_add_test(tc, clock_of_a_broken_proxy);
+	tcase_add_loop_test(tc, readers_take_anything, 0, 7);
+	tcase_add_loop_test(tc, observed_generation, 0, 5);
+	tcase_add_loop_test(tc, failures, 0, 5);
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,341 @@
+/* The errand of deleteTerminatingPod: what is read of node and volumes before a pod is deleted by force. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fake.h"
+
+#define GET    "GET " POD_PATH
+#define NODE   "GET /api/v1/nodes/n1"
+#define ATT    "GET /apis/storage.k8s.io/v1/volumeattachments"
+#define CLAIM  "GET /api/v1/namespaces/shop/persistentvolumeclaims/"
+#define DELETE "DELETE " POD_PATH
+#define FORCE                                                                                                \
+	DELETE " {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"pod-1\","    \
+	       "\"resourceVersion\":\"41\"},\"gracePeriodSeconds\":0}"
+#define SUCCESS "{'kind':'Status','apiVersion':'v1','status':'Success'}"
+#define DENIED  "{'kind':'Status','status':'Failure','message':'no','code':403}"
+
+#define STUCK ",'deletionTimestamp':'2026-09-21T13:13:19Z','deletionGracePeriodSeconds':30"
+#define ON_N1 "'nodeName':'n1'"
+#define ENDED                                                                                                \
+	"'phase':'Running','containerStatuses':[{'name':'a','state':{'terminated':{'exitCode':0,'reason':'"  \
+	"Completed'}}}]"
+#define RUNNING                                                                                              \
+	"'phase':'Running','containerStatuses':[{'name':'a','state':{'running':{'startedAt':'" LIVE "'}}}]"
+#define READY "'conditions':[{'type':'MemoryPressure','status':'False'},{'type':'Ready','status':'%s'}]"
+#define CLAIMED                                                                                              \
+	ON_N1 ",'volumes':[{'name':'x','emptyDir':{}},{'name':'data','persistentVolumeClaim':{'claimName':"  \
+	      "'data-web'}},{'name':'tmp','ephemeral':{'volumeClaimTemplate':{}}}]"
+
+static void setup(void)
+{
+	fake_setup();
+	fake.grant.duty = DUTY_TERMINATING;
+	on(DELETE, 200, SUCCESS);
+}
+
+static void on_node(const char *ready, const char *taints)
+{
+	on(NODE, 200,
+	   "{'kind':'Node','metadata':{'name':'n1','uid':'n'},'spec':{'taints':[%s]},'status':{" READY "}}",
+	   taints, ready);
+}
+
+START_TEST(node_gone)
+{
+	on_pod("41", STUCK, ON_N1, RUNNING);
+	on(NODE, 404, "{'kind':'Status','status':'Failure','code':404}");
+	go();
+	REQUESTS(GET, NODE, FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
+	ck_assert_ptr_nonnull(strstr(fake.result.detail, "node is gone"));
+}
+END_TEST
+
+START_TEST(node_ready_and_nothing_runs)
+{
+	on_pod("41", STUCK, ON_N1, ENDED);
+	on_node("True", "");
+	go();
+	REQUESTS(GET, NODE, FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
+}
+END_TEST
+
+START_TEST(node_ready_and_something_runs)
+{
+	on_pod("41", STUCK, ON_N1, RUNNING);
+	on_node("True", "");
+	go();
+	REQUESTS(GET, NODE);
+	RESULT(REFUSED, CONTAINER_RUNNING);
+}
+END_TEST
+
+START_TEST(node_not_ready)
+{
+	static const char *const statuses[] = { "False", "Unknown", "" };
+
+	on_pod("41", STUCK, ON_N1, ENDED);
+	on_node(statuses[_i], "{'key':'node.kubernetes.io/unreachable'}");
+	go();
+	REQUESTS(GET, NODE);
+	RESULT(REFUSED, NODE_NOT_READY);
+}
+END_TEST
+
+START_TEST(node_not_ready_opted_in)
+{
+	fake.policy.duty[DUTY_TERMINATING].unreachable_nodes = true;
+	on_pod("41", STUCK, CLAIMED, RUNNING);
+	on_node("Unknown", "");
+	go();
+	REQUESTS(GET, NODE, FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
+}
+END_TEST
+
+START_TEST(node_without_conditions_is_not_ready)
+{
+	on_pod("41", STUCK, ON_N1, ENDED);
+	on(NODE, 200, "{'metadata':{'name':'n1'}}");
+	go();
+	RESULT(REFUSED, NODE_NOT_READY);
+}
+END_TEST
+
+START_TEST(node_out_of_service)
+{
+	on_pod("41", STUCK, CLAIMED, RUNNING);
+	on_node("Unknown", "{'key':'a'},{'key':'node.kubernetes.io/out-of-service','effect':'NoExecute'}");
+	go();
+	REQUESTS(GET, NODE, FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
+}
+END_TEST
+
+/* What may not be read is not assumed. */
+START_TEST(node_unreadable)
+{
+	on_pod("41", STUCK, ON_N1, ENDED);
+	if (_i == 0)
+		on(NODE, 403, DENIED);
+	else
+		on(NODE, 200, "{'metadata':{'name':'another'}}");
+	go();
+	REQUESTS(GET, NODE);
+	RESULT(REFUSED, NODE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(node_fails)
+{
+	on_pod("41", STUCK, ON_N1, ENDED);
+	on(NODE, 500, "{}");
+	go();
+	REQUESTS(GET, NODE);
+	RESULT(FAILED, SERVER_ERROR);
+}
+END_TEST
+
+START_TEST(never_scheduled_needs_no_node)
+{
+	on_pod("41", STUCK, "", "'phase':'Pending'");
+	go();
+	REQUESTS(GET, FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
+}
+END_TEST
+
+START_TEST(refused_without_looking_further)
+{
+	static const struct {
+		const char *meta, *status;
+		enum reason reason;
+	} rows[] = {
+		{ STUCK ",'finalizers':['example.com/hold']", ENDED, REASON_HAS_FINALIZERS },
+		{ STUCK ",'annotations':{'kubernetes.io/config.mirror':'x'}", ENDED, REASON_MIRROR_POD },
+		{ STUCK, ENDED ",'conditions':[{'type':'Ready','status':'True'}]", REASON_POD_READY },
+		{ "", ENDED, REASON_NOT_TERMINATING },
+	};
+
+	on_pod("41", rows[_i].meta, ON_N1, rows[_i].status);
+	go();
+	REQUESTS(GET);
+	expect_result(OUTCOME_REFUSED, rows[_i].reason, _i);
+}
+END_TEST
+
+START_TEST(already_forced)
+{
+	on_pod("41", ",'deletionTimestamp':'2026-09-21T13:13:19Z','deletionGracePeriodSeconds':0", ON_N1,
+	       ENDED);
+	fake.grant.verify_first = _i == 1;
+	go();
+	REQUESTS(GET);
+	if (_i == 1)
+		RESULT(UNCONFIRMED, PROBABLY_DONE);
+	else
+		RESULT(GONE, GRACE_ALREADY_ZERO);
+}
+END_TEST
+
+START_TEST(threshold_to_the_millisecond)
+{
+	on_pod("41", ",'deletionTimestamp':'2026-09-21T13:13:20Z','deletionGracePeriodSeconds':30", ON_N1,
+	       ENDED);
+	on_node("True", "");
+	go();
+	REQUESTS(GET);
+	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	ck_assert_uint_eq(fake.result.retry_ms, 1);
+}
+END_TEST
+
+/* The API server's clock decides, not ours. */
+START_TEST(server_clock)
+{
+	on_pod("41", ",'deletionTimestamp':'2026-09-21T13:13:25Z','deletionGracePeriodSeconds':30", ON_N1,
+	       ENDED);
+	fake.replies[1].date_ms = _i == 0 ? NOW : NOW + 6 * SEC;
+	on_node("True", "");
+	go();
+	if (_i == 0)
+		RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	else
+		RESULT(DONE, STUCK_TERMINATING);
+}
+END_TEST
+
+#define ITEM(node, pv) "{'spec':{'nodeName':'" node "','source':{'persistentVolumeName':'" pv "'}}}"
+
+static void with_volumes(const char *attachments)
+{
+	on_pod("41", STUCK, CLAIMED, ENDED);
+	on_node("True", "");
+	on(ATT, 200, "{'kind':'VolumeAttachmentList','metadata':{},'items':[%s]}", attachments);
+}
+
+START_TEST(nothing_attached_to_the_node)
+{
+	with_volumes(ITEM("n2", "pv-data"));
+	go();
+	REQUESTS(GET, NODE, ATT "?limit=100", FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
+}
+END_TEST
+
+START_TEST(claims_are_matched)
+{
+	with_volumes(ITEM("n1", "pv-tmp"));
+	on(CLAIM "data-web", 200, "{'spec':{'volumeName':'pv-data'}}");
+	on(CLAIM "web-tmp", 200, "{'spec':{'volumeName':'%s'}}", _i == 0 ? "pv-tmp" : "pv-else");
+	go();
+	if (_i == 0) {
+		REQUESTS(GET, NODE, ATT, CLAIM "data-web", CLAIM "web-tmp");
+		RESULT(REFUSED, VOLUME_ATTACHED);
+	} else {
+		REQUESTS(GET, NODE, ATT, CLAIM "data-web", CLAIM "web-tmp", FORCE);
+		RESULT(DONE, STUCK_TERMINATING);
+	}
+}
+END_TEST
+
+START_TEST(unbound_claims_are_not_attached)
+{
+	with_volumes(ITEM("n1", "pv-other"));
+	on(CLAIM "data-web", 200, "{'spec':{}}");
+	on(CLAIM "web-tmp", 200, "{'spec':{}}");
+	go();
+	RESULT(DONE, STUCK_TERMINATING);
+}
+END_TEST
+
+START_TEST(volumes_unknown)
+{
+	with_volumes(_i == 3 ? "{'spec':{'nodeName':'n1','source':{'inlineVolumeSpec':{}}}}"
+			     : ITEM("n1", "pv"));
+	on(CLAIM "data-web", _i == 0 ? 403 : 404, DENIED);
+	if (_i == 2)
+		on(ATT, 403, DENIED);
+	go();
+	RESULT(REFUSED, VOLUMES_UNKNOWN);
+}
+END_TEST
+
+/* A claim without a name is no proof that nothing is attached: the name is not fit for a path. */
+START_TEST(claims_not_understood)
+{
+	with_volumes(ITEM("n1", "pv"));
+	on_pod("41", STUCK, ON_N1 ",'volumes':[{'name':'x','persistentVolumeClaim':{}}]", ENDED);
+	go();
+	REQUESTS(GET, NODE, ATT);
+	RESULT(REFUSED, INCOMPLETE_FACTS);
+}
+END_TEST
+
+START_TEST(attachments_in_pages)
+{
+	with_volumes(ITEM("n1", "pv-data"));
+	on(ATT, 200, "{'metadata':{'continue':'a/b=='},'items':[" ITEM("n2", "x") "]}")->times = 1;
+	on(CLAIM "data-web", 200, "{'spec':{'volumeName':'pv-data'}}");
+	go();
+	REQUESTS(GET, NODE, ATT "?limit=100", ATT "?limit=100&continue=a%2Fb%3D%3D", CLAIM "data-web");
+	RESULT(REFUSED, VOLUME_ATTACHED);
+}
+END_TEST
+
+/* A continue token grew too old: all is read again. */
+START_TEST(expired_page)
+{
+	with_volumes("");
+	on(ATT, 410, "{'kind':'Status','status':'Failure','code':410}")->times = 1;
+	on(ATT, 200, "{'metadata':{'continue':'t'},'items':[" ITEM("n1", "x") "]}")->times = 1;
+	go();
+	REQUESTS(GET, NODE, ATT, ATT, GET, NODE, ATT, FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
+}
+END_TEST
+
+/* A force delete whose answer was lost shows as grace 0 while finalizers of others delay the end. */
+START_TEST(lost_answer)
+{
+	on_pod("42", ",'deletionTimestamp':'2026-09-21T13:12:49Z','deletionGracePeriodSeconds':0", ON_N1,
+	       ENDED);
+	on_pod("41", STUCK, ON_N1, ENDED);
+	fake.replies[2].times = 1;
+	on_node("True", "");
+	on_failure(DELETE, HTTP_TIMEOUT, true);
+	go();
+	REQUESTS(GET, NODE, FORCE, GET);
+	RESULT(UNCONFIRMED, PROBABLY_DONE);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("terminating");
+
+	tcase_add_checked_fixture(tc, setup, fake_teardown);
+	tcase_add_test(tc, node_gone);
+	tcase_add_test(tc, node_ready_and_nothing_runs);
+	tcase_add_test(tc, node_ready_and_something_runs);
+	tcase_add_loop_test(tc, node_not_ready, 0, 3);
+	tcase_add_test(tc, node_not_ready_opted_in);
+	tcase_add_test(tc, node_without_conditions_is_not_ready);
+	tcase_add_test(tc, node_out_of_service);
+	tcase_add_loop_test(tc, node_unreadable, 0, 2);
+	tcase_add_test(tc, node_fails);
+	tcase_add_test(tc, never_scheduled_needs_no_node);
+	tcase_add_loop_test(tc, refused_without_looking_further, 0, 4);
+	tcase_add_loop_test(tc, already_forced, 0, 2);
+	tcase_add_test(tc, threshold_to_the_millisecond);
+	tcase_add_loop_test(tc, server_clock, 0, 2);
+	tcase_add_test(tc, nothing_attached_to_the_node);
+	tcase_add_loop_test(tc, claims_are_matched, 0, 2);
+	tcase_add_test(tc, unbound_claims_are_not_attached);
+	tcase_add_loop_test(tc, volumes_unknown, 0, 4);
+	tcase_add_test(tc, claims_not_understood);
+	tcase_add_test(tc, attachments_in_pages);
+	tcase_add_test(tc, expired_page);
+	tcase_add_test(tc, lost_answer);
+	return run(tc, "worker/terminating");
+}

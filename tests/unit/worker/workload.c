@@ -1,0 +1,42 @@
+/* workload.c - see workload.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "workload.h"
+
+#include <stdio.h>
+
+void on_scale(const char *path, const char *uid, const char *spec)
+{
+	static char request[200];
+
+	(void)snprintf(request, sizeof(request), "GET %s", path);
+	on(request, 200,
+	   "{'kind':'Scale','apiVersion':'autoscaling/"
+	   "v1','metadata':{'name':'web','namespace':'shop','uid':'%s',"
+	   "'resourceVersion':'77'},'spec':{%s},'status':{'replicas':3,'selector':'app=web'}}",
+	   uid, spec);
+}
+
+void on_pods(const char *items)
+{
+	on(PODS, 200, "{'kind':'PodList','metadata':{},'items':[%s]}", items);
+}
+
+void setup_deployment(void)
+{
+	fake_setup();
+	fake.grant.duty = DUTY_IMAGE_PULL;
+	fake.grant.since = NOW - HOUR - 1;
+	on_pod("41", "," BY_RS, "", PULLING);
+	on(RS, 200,
+	   "{'metadata':{'name':'web-2','uid':'rs-2','creationTimestamp':'" LIVE "'," BY_DEPLOY "}}");
+	on(DEPLOY, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','creationTimestamp':'" LIVE "','generation':4},"
+	   "'status':{'observedGeneration':4}}");
+	on_scale(SCALE, "dep-1", "'replicas':3");
+	on(RSES, 200,
+	   "{'items':[" RSITEM("rs-1", "1", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0",
+									     BY_DEPLOY) "]}");
+	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, PULLING));
+	on("PATCH " SCALE, 200,
+	   "{'kind':'Scale','metadata':{'name':'web','uid':'dep-1','resourceVersion':'78'},'spec':{}}");
+}

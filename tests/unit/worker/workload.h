@@ -1,0 +1,54 @@
+/* workload.h - a failing workload at the fake API server.  Layer: tests. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_UNIT_WORKER_WORKLOAD_H
+#define TESTS_UNIT_WORKER_WORKLOAD_H
+
+#include "fake.h"
+
+#define GET      "GET " POD_PATH
+#define NS       "/namespaces/shop/"
+#define RS       "GET /apis/apps/v1" NS "replicasets/web-2"
+#define DEPLOY   "GET /apis/apps/v1" NS "deployments/web"
+#define SCALE    "/apis/apps/v1" NS "deployments/web/scale"
+#define RSES     "GET /apis/apps/v1" NS "replicasets"
+#define PODS     "GET /api/v1" NS "pods"
+#define PAGE1    "?limit=100&labelSelector=app%3Dweb"
+#define NOTFOUND "{'kind':'Status','status':'Failure','message':'gone','code':404}"
+#define DENIED   "{'kind':'Status','status':'Failure','message':'no','code':403}"
+
+#define OWNED(version, kind, name, uid)                                                                      \
+	"'ownerReferences':[{'apiVersion':'v9','kind':'Other','name':'o','uid':'o'},{'apiVersion':'" version \
+	"','kind':'" kind "','name':'" name "','uid':'" uid "','controller':true}]"
+#define BY_RS      OWNED("apps/v1", "ReplicaSet", "web-2", "rs-2")
+#define BY_DEPLOY  OWNED("apps/v1", "Deployment", "web", "dep-1")
+#define BY_STS     OWNED("apps/v1", "StatefulSet", "web", "sts-1")
+#define BY_FLEET   OWNED("example.com/v1", "Fleet", "web", "fleet-1")
+#define BY_ROLLOUT OWNED("argoproj.io/v1alpha1", "Rollout", "web", "ro-1")
+
+#define PULLING                                                                                              \
+	"'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':'"                \
+	"ImagePullBackOff'"                                                                                  \
+	"}}}]"
+#define READY "'phase':'Running','conditions':[{'type':'Ready','status':'True'}]"
+#define STARTING                                                                                             \
+	"'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':'"                \
+	"ContainerCreating'}}}]"
+
+/* A pod of a list. */
+#define ITEM(name, uid, meta, status)                                                                        \
+	"{'metadata':{'name':'" name "','namespace':'shop','uid':'" uid "','resourceVersion':'1',"           \
+	"'creationTimestamp':'" LIVE "'," meta "},'spec':{},'status':{" status "}}"
+#define OURS(meta) ITEM("web", "pod-1", meta, PULLING)
+
+/* A ReplicaSet of a list. */
+#define RSITEM(uid, revision, created, ready, owner)                                                         \
+	"{'metadata':{'name':'x','uid':'" uid "','creationTimestamp':'" created                              \
+	"','annotations':{'deployment.kubernetes.io/revision':'" revision "'}," owner                        \
+	"},'status':{'readyReplicas':" ready "}}"
+
+void on_scale(const char *path, const char *uid, const char *spec);
+void on_pods(const char *items);
+/* Deployment web with three replicas, its newest ReplicaSet web-2, all of whose pods fail. */
+void setup_deployment(void);
+
+#endif
