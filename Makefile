@@ -1,0 +1,42 @@
+# Names for what people do most; everything is in scripts/ and in CMakePresets.json.
+BUILD   ?= $(or $(OPC_BUILD_ROOT),$(CURDIR)/build)
+PREFIX  ?= /usr
+DESTDIR ?=
+export OPC_BUILD_ROOT := $(BUILD)
+PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader
+
+.PHONY: demo check bench build install clean help
+
+help:
+	@echo 'make demo     build, then show the program at work on a cluster in memory'
+	@echo 'make check    everything that is tested, on an in-memory and on a real API server'
+	@echo 'make bench    figures, written to docs/benchmarks.md'
+	@echo 'make build    the hardened release build, in build/release'
+	@echo 'make install  build and install to PREFIX (/usr) below DESTDIR'
+	@echo 'make clean    remove build/'
+
+demo:
+	@scripts/deps
+	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim >/dev/null
+	@demo/run $(BUILD)/release
+
+check:
+	@scripts/deps
+	@scripts/check
+
+bench:
+	@scripts/deps
+	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim >/dev/null
+	@bench/run $(BUILD)/release
+
+build:
+	@scripts/deps
+	@scripts/build release -DOPC_TESTS=ON $(PROGRAM)
+
+install:
+	@scripts/deps
+	@scripts/build release -DOPC_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(PROGRAM) >/dev/null
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)/release
+
+clean:
+	rm -rf $(BUILD)
