@@ -113,7 +113,13 @@ static void pause_watches(struct call *c)
 
 static void bookmarks(struct call *c)
 {
-	watches_bookmark(c->sim->watches, (unsigned)value(c, "count", 1));
+	watches_bookmark(c->sim->watches, (unsigned)value(c, "count", 1), (uint64_t)value(c, "behind", 0));
+	ok(c);
+}
+
+static void repeat_events(struct call *c)
+{
+	watches_repeat(c->sim->watches, (uint64_t)value(c, "count", 1));
 	ok(c);
 }
 
@@ -230,6 +236,7 @@ static const struct {
 	{ "POST", "/_sim/close-connections", close_connections },
 	{ "POST", "/_sim/pause-watches", pause_watches },
 	{ "POST", "/_sim/bookmarks", bookmarks },
+	{ "POST", "/_sim/repeat-events", repeat_events },
 	{ "POST", "/_sim/giant-event", giant_event },
 	{ "POST", "/_sim/deny", deny },
 	{ "DELETE", "/_sim/deny", undeny },
@@ -243,11 +250,12 @@ static const struct {
 
 void admin_run(struct call *c)
 {
+	bool has_body = c->http && c->http->body_size;
 	json_error_t error;
 
-	if (c->http->body_size)
+	if (has_body)
 		c->body = json_loadb(c->http->body, c->http->body_size, 0, &error);
-	if (c->http->body_size && !c->body) {
+	if (has_body && !c->body) {
 		refuse(c, error.text);
 	} else {
 		call_answer_json(
@@ -257,5 +265,4 @@ void admin_run(struct call *c)
 				endpoints[i].run(c);
 	}
 	log_flush(c->sim->log);
-	api_send(c);
 }

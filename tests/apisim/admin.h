@@ -5,7 +5,7 @@
 
 #include "tests/apisim/call.h"
 
-/* Answers and ends the call. */
+/* Answers the call. A call that came by HTTP has its body there, any other in call->body. */
 void admin_run(struct call *c);
 
 #endif

@@ -281,10 +281,12 @@ void api_on_request(void *arg, struct http_request *req)
 	c->content_type = util_strdup(req->content_type);
 	free(c->agent);
 	c->agent = util_make_text(util_strdup(req->agent));
-	if (!strncmp(c->path, "/_sim/", 6))
+	if (!strncmp(c->path, "/_sim/", 6)) {
 		admin_run(c);
-	else
+		api_send(c);
+	} else {
 		faults_apply(sim->faults, c, finish);
+	}
 }
 
 int api_run_internal(struct sim *sim, const char *method, const char *path, json_t *body)
@@ -304,7 +306,10 @@ int api_run_internal(struct sim *sim, const char *method, const char *path, json
 		c->content_type = util_strdup(json_is_array(body) ? "application/json-patch+json"
 								  : "application/merge-patch+json");
 	}
-	run(c);
+	if (!strncmp(c->path, "/_sim/", 6))
+		admin_run(c);
+	else
+		run(c);
 	code = c->code;
 	log_call(sim->log, c, NULL);
 	api_send(c);

@@ -296,10 +296,15 @@ struct http_server *http_server_new(struct event_base *base, const char *host, u
 	return s;
 }
 
-void http_server_free(struct http_server *s)
+void http_server_drop_all(struct http_server *s)
 {
 	while (s->conns)
 		conn_free(s->conns);
+}
+
+void http_server_free(struct http_server *s)
+{
+	http_server_drop_all(s);
 	evconnlistener_free(s->listener);
 	free(s);
 }

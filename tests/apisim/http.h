@@ -66,4 +66,7 @@ void http_wake(struct stream *s);
 /* Closes every connection that is not reading this very request. */
 void http_server_close_all(struct http_server *s);
 
+/* Closes every connection, also those whose request is being handled: not to be called from a handler. */
+void http_server_drop_all(struct http_server *s);
+
 #endif

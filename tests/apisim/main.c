@@ -1,13 +1,9 @@
 /* apisim: a Kubernetes API server in memory, for tests. See README.md. */
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/api.h"
-#include "tests/apisim/auth.h"
-#include "tests/apisim/faults.h"
-#include "tests/apisim/hooks.h"
 #include "tests/apisim/log.h"
-#include "tests/apisim/storm.h"
+#include "tests/apisim/sim.h"
 #include "tests/apisim/util.h"
-#include "tests/apisim/watch.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -48,14 +44,6 @@ static void write_port(const char *path, uint16_t port)
 	free(tmp);
 }
 
-static void on_change(void *arg, const struct change *change)
-{
-	struct sim *sim = arg;
-
-	(void)change;
-	watches_notify(sim->watches);
-}
-
 static void on_signal(evutil_socket_t fd, short what, void *arg)
 {
 	struct sim *sim = arg;
@@ -64,74 +52,24 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 	sim->quit = true;
 }
 
-static void first_objects(struct sim *sim)
-{
-	static const char *const names[] = { "default", "kube-node-lease", "kube-public", "kube-system" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		api_run_internal(sim, "POST", "/api/v1/namespaces",
-				 json_pack("{s:{s:s}}", "metadata", "name", names[i]));
-}
-
 /*
- * Timers that are never early: libevent's default clock is coarse (up to 4 ms behind) and cached for a whole round
- * of the loop, so that a delay of 300 ms could end after 296 ms as a client measures it (event2/event.h,
- * EVENT_BASE_FLAG_PRECISE_TIMER, EVENT_BASE_FLAG_NO_CACHE_TIME).
+ * Timers that are never early: libevent's default clock is coarse (up to 4 ms behind) and cached for a whole
+ * round of the loop, so that a delay of 300 ms could end after 296 ms as a client measures it
+ * (event2/event.h, EVENT_BASE_FLAG_PRECISE_TIMER, EVENT_BASE_FLAG_NO_CACHE_TIME).
  */
 static struct event_base *precise_base(void)
 {
 	struct event_config *config = event_config_new();
 	struct event_base *base;
 
-	if (!config || event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER | EVENT_BASE_FLAG_NO_CACHE_TIME) < 0)
+	if (!config ||
+	    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER | EVENT_BASE_FLAG_NO_CACHE_TIME) < 0)
 		util_die(70, "no memory for an event loop");
 	base = event_base_new_with_config(config);
 	event_config_free(config);
 	if (!base)
 		util_die(70, "no event loop: %s", strerror(errno));
 	return base;
-}
-
-static void sim_start(struct sim *sim, const struct options *opt, SSL_CTX *tls)
-{
-	sim->opt = opt;
-	util_random_seed(opt->fill.seed);
-	util_clock_skew_set(opt->clock_skew);
-	sim->base = precise_base();
-	sim->log = log_new(NULL);
-	sim->store = store_new(opt->history, on_change, sim);
-	sim->auth = auth_new();
-	sim->faults = faults_new();
-	sim->hooks = hooks_new();
-	sim->watches = watches_new(sim);
-	sim->storm = storm_new(sim);
-	sim->by_verb = json_object();
-	for (size_t i = 0; i < opt->token_count; i++)
-		if (!auth_add(sim->auth, opt->tokens[i]))
-			util_die(64,
-				 "--token %s: TOKEN=USER[:[+]VERBS/RESOURCE[/SUB][@NAMESPACE]]... is wanted",
-				 opt->tokens[i]);
-	first_objects(sim);
-	log_free(sim->log);
-	sim->log = log_new(opt->request_log);
-	if (opt->fill.pods)
-		fill_store(sim->store, &opt->fill);
-	sim->http = http_server_new(sim->base, opt->host, opt->port, tls, api_on_request, sim);
-}
-
-static void sim_stop(struct sim *sim)
-{
-	http_server_free(sim->http);
-	storm_free(sim->storm);
-	watches_free(sim->watches);
-	hooks_free(sim->hooks);
-	faults_free(sim->faults);
-	auth_free(sim->auth);
-	store_free(sim->store);
-	log_flush(sim->log);
-	log_free(sim->log);
-	json_decref(sim->by_verb);
-	fill_done();
 }
 
 int main(int argc, char **argv)
@@ -147,7 +85,8 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	mallopt(M_TRIM_THRESHOLD, 256 << 20);
 	tls = tls_context(&opt);
-	sim_start(&sim, &opt, tls);
+	sim_start(&sim, &opt, precise_base());
+	sim.http = http_server_new(sim.base, opt.host, opt.port, tls, api_on_request, &sim);
 	term = evsignal_new(sim.base, SIGTERM, on_signal, &sim);
 	interrupt = evsignal_new(sim.base, SIGINT, on_signal, &sim);
 	event_add(term, NULL);
@@ -157,6 +96,7 @@ int main(int argc, char **argv)
 		event_base_loop(sim.base, EVLOOP_ONCE);
 		log_flush(sim.log);
 	}
+	http_server_free(sim.http);
 	sim_stop(&sim);
 	event_free(term);
 	event_free(interrupt);

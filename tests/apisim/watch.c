@@ -23,6 +23,8 @@ struct watch {
 	bool initial_bookmark; /* owed after the initial events */
 	bool lagging_allowed;  /* while the initial events go out */
 	unsigned bookmarks_due;
+	uint64_t behind; /* the bookmarks due name a version so much older */
+	uint64_t repeat; /* so many of the last events are told again */
 	size_t giant;
 	uint64_t cursor; /* the last event it has been told of */
 	struct event *bookmark_timer, *timeout_timer;
@@ -90,10 +92,11 @@ static void add_document(struct watch *w, struct evbuffer *out, const char *type
 
 static void add_bookmark(struct watch *w, struct evbuffer *out, bool initial_end)
 {
+	uint64_t behind = initial_end || w->behind >= w->cursor ? 0 : w->behind;
 	char api[96], rv[24];
 	json_t *doc, *meta;
 
-	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)w->cursor);
+	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)(w->cursor - behind));
 	meta = json_pack("{s:s, s:n}", "resourceVersion", rv, "creationTimestamp");
 	if (initial_end)
 		json_object_set_new(meta, "annotations",
@@ -149,6 +152,20 @@ static void add_change(struct watch *w, struct evbuffer *out, const struct chang
 	}
 }
 
+/* The last events once more, as far as they are kept. */
+static void add_repeated(struct watch *w, struct evbuffer *out)
+{
+	uint64_t n = w->repeat < w->cursor ? w->repeat : w->cursor;
+
+	for (uint64_t rv = w->cursor - n + 1; rv <= w->cursor; rv++) {
+		const struct change *ch = store_change(w->all->sim->store, rv);
+
+		if (ch)
+			add_change(w, out, ch);
+	}
+	w->repeat = 0;
+}
+
 /* Events up to the newest. False: the client is too far behind. */
 static bool add_changes(struct watch *w, struct evbuffer *out, size_t room)
 {
@@ -192,6 +209,8 @@ static enum stream_state watch_fill(struct stream *st, struct evbuffer *out, siz
 		return STREAM_END;
 	if (w->giant)
 		add_giant(w, out);
+	if (w->repeat)
+		add_repeated(w, out);
 	if (!add_changes(w, out, room))
 		return STREAM_END;
 	for (; w->bookmarks_due && evbuffer_get_length(out) < room; w->bookmarks_due--)
@@ -227,6 +246,7 @@ static void on_bookmark(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	w->bookmarks_due = 1;
+	w->behind = 0;
 	http_wake(&w->st);
 }
 
@@ -419,11 +439,20 @@ void watches_pause(struct watches *all, unsigned ms)
 	event_add(all->pause_timer, &tv);
 }
 
-void watches_bookmark(struct watches *all, unsigned count)
+void watches_bookmark(struct watches *all, unsigned count, uint64_t behind)
 {
-	for (struct watch *w = all->first; w; w = w->next)
+	for (struct watch *w = all->first; w; w = w->next) {
 		if (w->bookmarks)
 			w->bookmarks_due += count;
+		w->behind = behind;
+	}
+	wake_all(all);
+}
+
+void watches_repeat(struct watches *all, uint64_t count)
+{
+	for (struct watch *w = all->first; w; w = w->next)
+		w->repeat = count;
 	wake_all(all);
 }
 
