@@ -193,8 +193,9 @@ int command_history(const struct command *self, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	struct history_options o = { .request = { .type = MSG_CTL_HISTORY,
-						  .u.ctl_history = { .limit = 200, .duty = -1 } } };
+	struct history_options o = { .request = {
+					     .type = MSG_CTL_HISTORY,
+					     .u.ctl_history = { .limit = 200, .duty = -1, .outcome = -2 } } };
 	struct rows rows = { 0 };
 	int c;
 

@@ -74,6 +74,8 @@ const char *outcome_name(enum outcome outcome)
 		[OUTCOME_FORBIDDEN] = "forbidden",
 		[OUTCOME_FAILED] = "failed",
 		[OUTCOME_UNCONFIRMED] = "unconfirmed",
+		[OUTCOME_ANNOUNCED] = "announced",
+		[OUTCOME_WOULD] = "would",
 	};
 
 	return (unsigned)outcome < OUTCOME__MAX ? names[outcome] : "open";

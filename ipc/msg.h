@@ -39,8 +39,21 @@ enum outcome {
 	OUTCOME_FAILED,      /* the server or the way to it failed; nothing was written */
 	OUTCOME_UNCONFIRMED, /* an earlier holder died after it may have written; the object is gone or
 				changed since */
+	OUTCOME_ANNOUNCED,   /* announced on the object; acted on when the grace has passed */
+	OUTCOME_WOULD,       /* CTL_TRY: everything allows it */
 	OUTCOME__MAX
 };
+
+/* Rungs of the ladder. What the duty itself writes follows from the duty and the object's kind. */
+enum action {
+	ACTION_DUTY,    /* delete, force-delete, scale to zero, suspend */
+	ACTION_RETRY,   /* errImagePull: delete this one pod, so that a new one tries afresh */
+	ACTION_RESTORE, /* put back the replicas that an earlier action took */
+	ACTION__MAX
+};
+
+/* The longest time a RESULT can ask to wait: 30 days. */
+#define RETRY_MS_MAX UINT64_C(2592000000)
 
 enum sandbox_mode { SANDBOX_REQUIRE, SANDBOX_AUTO, SANDBOX_OFF };
 

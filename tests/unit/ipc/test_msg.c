@@ -221,11 +221,11 @@ START_TEST(bad_fields)
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
 	ns[3] = 'a';
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), 0);
-	/* [type, cluster, duty, ...]: byte 3 is the duty, 0 to 3. */
-	buf[3] = 4;
+	/* array16, [type, cluster, duty, ...]: byte 5 is the duty, 0 to 3. */
+	buf[5] = 4;
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
 	ck_assert_str_eq(field, "duty");
-	buf[3] = 0xca; /* a float */
+	buf[5] = 0xca; /* a float */
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
 }
 END_TEST
