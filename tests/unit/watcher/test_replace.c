@@ -1,0 +1,302 @@
+/* test_replace.c - events and lists that replace the cache: client-go's cases of its first-in-first-out
+ * queue in atomic mode (RF, tools/cache/the_real_fifo_test.go) and of the shared informer (SI,
+ * shared_informer_test.go, controller_test.go). Between a list's begin and its end nothing is judged. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "play.h"
+
+static void is_synced(bool want)
+{
+	ck_assert_int_eq(gate_synced(judging_gate(j)), want);
+}
+
+static uint64_t judged(void)
+{
+	struct judging_stats s;
+
+	judging_stats(j, &s);
+	return s.judged;
+}
+
+/* TestRealFIFO_basic: two producers; each one's pods come in its order. */
+START_TEST(rf01_each_producer_in_its_order)
+{
+	static const char *const producers[] = { "alpha", "beta" };
+	int64_t newest[2] = { 0 };
+
+	ready_with(NULL, 0);
+	for (int i = 1; i <= 500; i++)
+		for (int k = 0; k < 2; k++) {
+			char name[32], uid[64], rv[16];
+			struct pod_facts p = pod_evicted();
+
+			(void)snprintf(name, sizeof(name), "pod-%d", i);
+			(void)snprintf(uid, sizeof(uid), "0b8f0f3e-0000-4000-800%d-%012d", k, i);
+			(void)snprintf(rv, sizeof(rv), "%d", i);
+			p.ns = STR_C(producers[k]);
+			p.name = STR_C(name);
+			p.uid = STR_C(uid);
+			p.rv = STR_C(rv);
+			ck_assert_int_eq(judging_pod(j, &p), 0);
+		}
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1000);
+	for (size_t i = 0; i < n_sent; i++) {
+		const int k = strcmp(sent[i].u.nominate.ns, producers[0]) != 0;
+		const int64_t rv = strtoll(sent[i].u.nominate.rv, NULL, 10);
+
+		ck_assert_int_eq(rv, newest[k] + 1);
+		newest[k] = rv;
+	}
+}
+END_TEST
+
+START_TEST(rf02_delete_then_replace)
+{
+	ready_with(NULL, 0);
+	ck_assert_str_eq(play("=foo:0;-foo:1;=foo:2"), "+foo:0|-foo:0|+foo:2|");
+}
+END_TEST
+
+static const struct {
+	const char *script, *want;
+} replaced[] = {
+	{ "+o:1;=", "+o:1|-o:1|" },
+	{ "+o:1;-o:2;=", "+o:1|-o:1||" },
+	{ "+o:1;=o:2;=o:3;=", "+o:1|~o:2|~o:3|-o:3|" },
+	{ "+o:1;=;=", "+o:1|-o:1||" },
+	{ "+o:1;-o:2;+o:3;=", "+o:1|-o:1|+o:3|-o:3|" },
+};
+
+START_TEST(rf03_replace_ends_what_only_events_named)
+{
+	ready_with(NULL, 0);
+	ck_assert_str_eq(play(replaced[_i].script), replaced[_i].want);
+}
+END_TEST
+
+START_TEST(rf04_add_update_delete)
+{
+	ready_with(NULL, 0);
+	ck_assert_str_eq(play("+foo:10;+foo:12;-foo:15"), "+foo:10|~foo:12|-foo:12|");
+	ck_assert_str_eq(nominated(), "foo:10");
+	/* Not looked at in between: only how it ended counts. */
+	play_turns = false;
+	ck_assert_str_eq(play("+bar:20;+bar:22;-bar:25"), "+bar:20|~bar:22|-bar:22|");
+	turn();
+	ck_assert_str_eq(nominated(), "foo:10");
+}
+END_TEST
+
+START_TEST(rf06_unknown_delete_changes_nothing)
+{
+	ready_with(NULL, 0);
+	ck_assert_str_eq(play("-foo:10;+bar:15;-qux:17;-baz:18;-bar:20"), "|+bar:15|||-bar:15|");
+	ck_assert_str_eq(nominated(), "bar:15");
+}
+END_TEST
+
+START_TEST(rf07_add_then_replace)
+{
+	ready_with(NULL, 0);
+	ck_assert_str_eq(play("+foo:10;=foo:15"), "+foo:10|~foo:15|");
+}
+END_TEST
+
+/* TestRealFIFO_ReplaceMakesDeletions and its sequences; known: foo, bar, baz. What is known may be newer
+ * than the list: the list counts. */
+static const struct {
+	const char *script, *want;
+} deletions[] = {
+	{ "-baz:10;=foo:5", "-baz:7|-bar:6|" },
+	{ "+baz:10;=foo:5", "~baz:10|-bar:6 -baz:10|" },
+	{ "-baz:10;+baz:11;=foo:5", "-baz:7|+baz:11|-bar:6 -baz:11|" },
+	{ "+new:10;=foo:5", "+new:10|-bar:6 -baz:7 -new:10|" },
+	{ "+foo:9;-bar:10;=foo:5 bar:6", "~foo:9|-bar:6|-baz:7 ~foo:5 +bar:6|" },
+};
+
+START_TEST(rf09_replace_makes_deletions)
+{
+	ready_with(NULL, 0);
+	ck_assert_str_eq(play("=foo:5 bar:6 baz:7"), "+bar:6 +baz:7 +foo:5|");
+	ck_assert_str_eq(play(deletions[_i].script), deletions[_i].want);
+}
+END_TEST
+
+START_TEST(rf10_not_synced_until_the_first_list_is_whole)
+{
+	judging_on_since_end(j);
+	judging_list(j, STR_LIT(""));
+	play_event("bar:6", true);
+	play_event("baz:10", true);
+	is_synced(false);
+	play_event("foo:5", false);
+	turn();
+	is_synced(false);
+	ck_assert_uint_eq(judged(), 0);
+	judging_sync(j, STR_LIT(""));
+	is_synced(true);
+	pass(QUIET_MS);
+	ck_assert_str_eq(nominated(), "foo:5");
+}
+END_TEST
+
+START_TEST(rf11_no_line_jumpers)
+{
+	ready_with(NULL, 0);
+	play_turns = false;
+	(void)play("+foo:10;+bar:1;+foo:11;+foo:13;+zab:30");
+	turn();
+	(void)play("+new:14");
+	turn();
+	ck_assert_str_eq(nominated(), "foo:13 bar:1 zab:30 new:14");
+}
+END_TEST
+
+/* A key is namespace and name. What is synced depends on lists alone: unlike there, an event is none. */
+START_TEST(rf12_keys_and_has_synced)
+{
+	struct pod_facts p = pod_evicted(), q = p;
+
+	judging_on_since_end(j);
+	is_synced(false);
+	event(&p);
+	is_synced(false);
+	(void)play("<foo:1");
+	is_synced(false);
+	(void)play("=");
+	is_synced(true);
+	(void)play("=foo:1 foo:2");
+	ck_assert_uint_eq(store_count(judging_store(j)), 1);
+	is_synced(true);
+	event(&p);
+	q.ns = STR_LIT("store");
+	q.uid = STR_LIT(UID_2);
+	event(&q);
+	ck_assert_uint_eq(store_count(judging_store(j)), 3);
+	judging_delete(j, &q);
+	ck_assert_uint_ne(store_find(judging_store(j), p.ns, p.name), 0);
+	ck_assert_uint_eq(store_find(judging_store(j), q.ns, q.name), 0);
+}
+END_TEST
+
+START_TEST(rf14_a_broken_item_in_a_batch)
+{
+	struct pod_facts broken = pod_evicted();
+
+	ready_with(NULL, 0);
+	play_turns = false;
+	broken.uid.n = 0;
+	(void)play("+foo:1;+bar:2");
+	ck_assert_int_eq(judging_pod(j, &broken), -EINVAL);
+	(void)play("+foo:3;+baz:4");
+	turn();
+	ck_assert_str_eq(nominated(), "foo:3 bar:2 baz:4");
+}
+END_TEST
+
+START_TEST(rf15_replace_is_one)
+{
+	ready_with(NULL, 0);
+	const uint64_t before = judged();
+
+	judging_list(j, STR_LIT(""));
+	for (const char *const *w = (const char *const[]){ "a:1", "b:2", "c:3", NULL }; *w; w++) {
+		play_event(*w, false);
+		pass(1000);
+		ck_assert_uint_eq(judged(), before);
+		ck_assert_uint_eq(n_sent, 0);
+	}
+	judging_sync(j, STR_LIT(""));
+	turn();
+	ck_assert_uint_eq(judged(), before + 3);
+	ck_assert_str_eq(nominated(), "a:1 b:2 c:3");
+	/* Three in a row stay three; the last one counts. A list that breaks off ends nothing. */
+	ck_assert_str_eq(play("=a:1 d:4;=e:5;=e:5 f:6;<g:7"), "-b:2 -c:3 +d:4|-a:1 -d:4 +e:5|+f:6|+g:7|");
+}
+END_TEST
+
+/* TestSharedInformerWatchDisruption: one known pod unchanged, one changed, one new. */
+START_TEST(si03_watch_disruption)
+{
+	ready_with(NULL, 0);
+	(void)play("=one:1 two:2");
+	const uint64_t before = judged();
+
+	ck_assert_str_eq(play("=one:1 two:3 three:4"), "~two:3 +three:4|");
+	ck_assert_uint_eq(judged(), before + 2);
+}
+END_TEST
+
+/* TestReplaceEvents: when the events of a list fire, the cache is already the new one. Here a pod that fails
+ * to pull comes first in the list, the sibling that protects its workload last. */
+START_TEST(si06_a_list_is_judged_on_the_new_state)
+{
+	struct pod_facts p = pod_pull_failing(), q = pod_healthy();
+	struct msg_since_row row = { .cluster = 3, .at = NOW - 2 * HOURS };
+
+	q.name = STR_LIT("web-1-other");
+	q.uid = STR_LIT(UID_2);
+	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
+	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
+	judging_on_since_row(j, &row);
+	ready_with(NULL, 0);
+	const struct pod_facts both[] = { p, q };
+
+	judging_list(j, STR_LIT(""));
+	event(&p);
+	event(&q);
+	judging_sync(j, STR_LIT(""));
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(10 * HOURS);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	sync_with(both, 1); /* the sibling is gone with this list */
+	turn();
+	pass(HOURS);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+/* TestResetWatch: after a list that is not the first, pods count as those of events: no quiet period. */
+START_TEST(si07_a_later_list_is_no_initial_one)
+{
+	ready_with(NULL, 0);
+	(void)play("=foo:1");
+	ck_assert_str_eq(nominated(), "foo:1");
+	(void)play("=foo:2 bar:3");
+	ck_assert_str_eq(nominated(), "foo:1 bar:3");
+}
+END_TEST
+
+static void fresh(void)
+{
+	begin();
+	play_turns = true;
+}
+
+int main(void)
+{
+	TCase *t = tcase_create("replace");
+
+	tcase_add_checked_fixture(t, fresh, end);
+	tcase_add_test(t, rf01_each_producer_in_its_order);
+	tcase_add_test(t, rf02_delete_then_replace);
+	tcase_add_loop_test(t, rf03_replace_ends_what_only_events_named, 0, ARRAY_SIZE(replaced));
+	tcase_add_test(t, rf04_add_update_delete);
+	tcase_add_test(t, rf06_unknown_delete_changes_nothing);
+	tcase_add_test(t, rf07_add_then_replace);
+	tcase_add_loop_test(t, rf09_replace_makes_deletions, 0, ARRAY_SIZE(deletions));
+	tcase_add_test(t, rf10_not_synced_until_the_first_list_is_whole);
+	tcase_add_test(t, rf11_no_line_jumpers);
+	tcase_add_test(t, rf12_keys_and_has_synced);
+	tcase_add_test(t, rf14_a_broken_item_in_a_batch);
+	tcase_add_test(t, rf15_replace_is_one);
+	tcase_add_test(t, si03_watch_disruption);
+	tcase_add_test(t, si06_a_list_is_judged_on_the_new_state);
+	tcase_add_test(t, si07_a_later_list_is_no_initial_one);
+	return run(t, "watcher/replace");
+}
