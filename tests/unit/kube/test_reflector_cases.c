@@ -1,0 +1,415 @@
+/* test_reflector_cases.c - the rest of client-go's cases of reflector, shared informer, pager and retrying
+ * requests (reflector_test.go, reflector_watchlist_test.go, shared_informer_test.go, tools/pager, rest),
+ * against a scripted API server. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "kube/stream.h"
+#include "tests/unit/kube/consumer.h"
+#include "tests/unit/kube/core_sim.h"
+#include "tests/unit/kube/words.h"
+
+static const struct reflector_config quick = { .backoff_base_ms = 2 };
+
+static bool has(const char *request, const char *part)
+{
+	const char *end = strstr(request, " HTTP/1.1"), *at = strstr(request, part);
+
+	return at && at < end;
+}
+
+/* -- stopping -------------------------------------------------------------------------------------------- */
+
+static int serve_open(struct server_conn *c, const char *request)
+{
+	(void)request;
+	server_sends(c, STREAM_HEAD);
+	send_event(c, "ADDED", "a", "3");
+	send_bookmark(c, "4", true);
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(re03_stopped_before)
+{
+	struct seen s = { .base = event_base_new(), .until = "never" };
+	struct server server;
+
+	server_start(&server, serve_open, false);
+	const struct http_endpoint e = { .base_url = server.url };
+
+	s.client = http_client_new(s.base, &e);
+	s.reflector = reflector_new(s.base, s.client, &quick, &ops, &s);
+	reflector_free(&s.reflector);
+	event_base_loopexit(s.base, &(struct timeval){ 0, 300000 });
+	event_base_dispatch(s.base);
+	ck_assert_uint_eq(server.log->requests, 0);
+	ck_assert_str_eq(s.text, "");
+	http_client_free(&s.client);
+	event_base_free(s.base);
+	server_stop(&server);
+}
+END_TEST
+
+/* Stopped while a watch is open: it ends, once, and nothing is said after. */
+START_TEST(re03_stopped_after)
+{
+	struct seen s = { .base = event_base_new(), .until = "sync: " };
+	struct server server;
+
+	server_start(&server, serve_open, false);
+	const struct http_endpoint e = { .base_url = server.url };
+
+	s.client = http_client_new(s.base, &e);
+	s.reflector = reflector_new(s.base, s.client, &quick, &ops, &s);
+	event_base_loopexit(s.base, &(struct timeval){ 20, 0 });
+	event_base_dispatch(s.base);
+	ck_assert_str_eq(s.text, "list: +a sync: ");
+	reflector_free(&s.reflector);
+	event_base_loopexit(s.base, &(struct timeval){ 0, 300000 });
+	event_base_dispatch(s.base);
+	ck_assert_str_eq(s.text, "list: +a sync: ");
+	ck_assert_uint_eq(server.log->requests, 1);
+	ck_assert_uint_eq(server.log->connections, 1);
+	http_client_free(&s.client);
+	event_base_free(s.base);
+	server_stop(&server);
+}
+END_TEST
+
+/* -- rounds that go wrong -------------------------------------------------------------------------------- */
+
+/* List and watch well, list broken, list well and watch broken, list well: after each round that synced the
+ * consumer has what the last list named. */
+static int serve_rounds(struct server_conn *c, const char *request)
+{
+	static const char *const lists[][3] = { { "a", "b" }, { "b" }, { "c" } };
+	const unsigned n = c->log->requests;
+
+	if (has(request, "watch=true")) {
+		if (n != 5)
+			return answer_status(c, 500, "InternalError", "watch");
+		server_sends(c, STREAM_HEAD); /* held, and then cut off */
+		usleep(1100000);
+		return 0;
+	}
+	if (n == 3)
+		return answer_status(c, 500, "InternalError", "list");
+	send_list(c, "shop", lists[n == 1 ? 0 : n == 4 ? 1 : 2], "5", "");
+	return 1;
+}
+
+START_TEST(re04_lists_and_watches_with_errors)
+{
+	const struct reflector_config config = { .backoff_base_ms = 2, .no_watchlist = true };
+	struct seen s;
+
+	/* requests: 1 list, 2 watch fails, 3 list fails, 4 list, 5 watch, 6 watch fails, 7 list */
+	run(&s, serve_rounds, &config, "+c sync: healthy ");
+	ck_assert_str_eq(
+		s.text,
+		"list: +a +b sync: trouble trouble list: +b sync: healthy trouble list: +c sync: healthy ");
+}
+END_TEST
+
+/* 429 as an ERROR event: the same watch again, no list. */
+static int serve_busy_event(struct server_conn *c, const char *request)
+{
+	server_sends(c, STREAM_HEAD);
+	if (c->log->requests == 1) {
+		send_bookmark(c, "4", true);
+		send_error_event(c, 429, "TooManyRequests");
+	} else {
+		send_event(c, "ADDED", has(request, "resourceVersion=4&") ? "again" : "wrong", "7");
+	}
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(re06_busy_as_an_event)
+{
+	struct seen s;
+
+	run(&s, serve_busy_event, &quick, "+again ");
+	ck_assert_str_eq(s.text, "list: sync: trouble healthy +again ");
+}
+END_TEST
+
+/* Each way a server says that the version asked for is ahead of it, as an answer and as an event: the next
+ * list asks for any version. */
+static void too_large_status(struct wire *s, int dialect)
+{
+	static const char *const messages[] = { "Timeout: x", "Timeout: Too large resource version: 20",
+						"x" };
+	struct wire details = { 0 }, cause = { 0 };
+
+	wire_field_str(s, 3, messages[dialect]);
+	wire_field_str(s, 4, "Timeout");
+	if (dialect != 1) {
+		wire_field_str(&cause, 1, dialect == 0 ? "ResourceVersionTooLarge" : "");
+		wire_field_str(&cause, 2, dialect == 2 ? "Too large resource version" : "");
+		wire_field_message(&details, 4, &cause);
+		wire_field_message(s, 5, &details);
+	}
+	wire_field_varint(s, 6, 504);
+}
+
+static int too_large_dialect; /* the server is a fork: it sees the value of now */
+
+static int serve_too_large(struct server_conn *c, const char *request)
+{
+	struct wire s = { 0 }, w = { 0 };
+	char head[128];
+
+	if (!has(request, "resourceVersion=20&")) {
+		server_sends(c, STREAM_HEAD);
+		send_event(c, "ADDED",
+			   has(request, "resourceVersion=") && !has(request, "resourceVersionMatch") ? "wrong"
+												     : "a",
+			   "3");
+		send_bookmark(c, "20", true);
+		if (c->log->requests == 1)
+			send_error_event(c, 410, "Expired");
+		server_drain(c);
+		return 0;
+	}
+	too_large_status(&s, too_large_dialect);
+	wire_envelope(&w, "v1", "Status", &s);
+	(void)snprintf(
+		head, sizeof(head),
+		"HTTP/1.1 504 X\r\nContent-Type: application/vnd.kubernetes.protobuf\r\nContent-Length: "
+		"%zu\r\n\r\n",
+		w.n);
+	server_sends(c, head);
+	server_send(c, (const char *)w.p, w.n);
+	wire_done(&w);
+	return 1;
+}
+
+START_TEST(re09_too_large_in_three_dialects)
+{
+	struct seen s;
+
+	too_large_dialect = _i;
+	run(&s, serve_too_large, &quick, "sync: list: +a sync: ");
+	/* No trouble is told: the version of old is given up, that is all. */
+	ck_assert_str_eq(s.text, "list: +a sync: list: +a sync: ");
+}
+END_TEST
+
+/* -- WatchLists that do not come to their end -------------------------------------------------------------
+ */
+
+static int serve_no_bookmark(struct server_conn *c, const char *request)
+{
+	(void)request;
+	server_sends(c, STREAM_HEAD);
+	send_event(c, "ADDED", "a", "3");
+	send_bookmark(c, "4", false);
+	send_event(c, "ADDED", "b", "5");
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(wl01_no_sync_without_the_bookmark)
+{
+	struct reflector_stats stats;
+	struct seen s = { .base = event_base_new(), .until = "+b " };
+	struct server server;
+
+	server_start(&server, serve_no_bookmark, false);
+	const struct http_endpoint e = { .base_url = server.url };
+
+	s.client = http_client_new(s.base, &e);
+	s.reflector = reflector_new(s.base, s.client, &quick, &ops, &s);
+	event_base_loopexit(s.base, &(struct timeval){ 20, 0 });
+	event_base_dispatch(s.base);
+	event_base_loopexit(s.base, &(struct timeval){ 0, 300000 });
+	event_base_dispatch(s.base);
+	ck_assert_str_eq(s.text, "list: +a +b ");
+	reflector_stats(s.reflector, &stats);
+	ck_assert(!stats.synced);
+	ck_assert_uint_eq(server.log->requests, 1);
+	reflector_free(&s.reflector);
+	http_client_free(&s.client);
+	event_base_free(s.base);
+	server_stop(&server);
+}
+END_TEST
+
+/* The bookmark does not come and nothing else either: given up, said, and tried again. */
+START_TEST(wl12_a_bookmark_that_stays_away_is_told)
+{
+	const struct reflector_config config = { .backoff_base_ms = 2, .silent_ms = 400 };
+	struct seen s;
+
+	run(&s, serve_no_bookmark, &config, "trouble ");
+	ck_assert_str_eq(s.text, "list: +a +b failed: list: +a +b failed: trouble ");
+}
+END_TEST
+
+/* -- the consumer's side --------------------------------------------------------------------------------- */
+
+static int serve_error(struct server_conn *c, const char *request)
+{
+	(void)request;
+	return answer_status(c, 500, "InternalError", "etcd is on fire");
+}
+
+START_TEST(si04_list_errors_are_told)
+{
+	struct seen s;
+
+	run(&s, serve_error, &quick, "trouble trouble ");
+	ck_assert_int_eq(s.trouble_status, 500);
+	ck_assert_ptr_nonnull(strstr(s.trouble, "etcd is on fire"));
+}
+END_TEST
+
+/* The version to go on from follows events, also a DELETED one. */
+static int serve_delete_last(struct server_conn *c, const char *request)
+{
+	server_sends(c, STREAM_HEAD);
+	if (c->log->requests == 1) {
+		send_event(c, "ADDED", "a", "3");
+		send_bookmark(c, "5", true);
+		send_event(c, "MODIFIED", "a", "6");
+		send_event(c, "DELETED", "a", "9");
+		usleep(1100000);
+		end_chunks(c);
+		return 1;
+	}
+	send_event(c, "ADDED", has(request, "resourceVersion=9&") ? "next" : "wrong", "10");
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(si08_version_follows_deletes)
+{
+	struct seen s;
+
+	run(&s, serve_delete_last, &quick, "+next ");
+	ck_assert_str_eq(s.text, "list: +a sync: +a -a +next ");
+}
+END_TEST
+
+/* -- pages ----------------------------------------------------------------------------------------------- */
+
+/* TestListPager_List: a server of n items in pages of 10; its token expires where the table says so. */
+static const struct {
+	int items, expire_after, pages, got;
+} paged[] = {
+	{ 0, 0, 1, 0 },   { 9, 0, 1, 9 },   { 10, 0, 1, 10 },
+	{ 11, 0, 2, 11 }, { 21, 0, 3, 21 }, { 21, 1, 2, 21 },
+};
+
+START_TEST(pg01_pages)
+{
+	struct sim s = begin(true, 10);
+	int left = paged[_i].items, pages = 0, got = 0;
+
+	event(&s, CORE_START);
+	while (s.step.request == CORE_LIST) {
+		const bool full = !strstr(s.step.query, "limit=");
+		const int here = full || left < 10 ? left : 10;
+
+		ck_assert_int_eq(strstr(s.step.query, "continue=") != NULL, pages > 0 && !full);
+		if (pages == paged[_i].expire_after && pages > 0 && !full) {
+			event(&s, CORE_EXPIRED);
+			ck_assert(s.step.list_lost);
+			got = 0;
+			left = paged[_i].items;
+			continue;
+		}
+		pages++;
+		got += here;
+		left -= here;
+		char token[16] = "";
+
+		if (left > 0)
+			(void)snprintf(token, sizeof(token), "t%d", pages);
+		feed(&s, CORE_PAGE, "5", token, 0);
+	}
+	ck_assert(s.step.list_synced);
+	ck_assert_int_eq(pages, paged[_i].pages);
+	ck_assert_int_eq(got, paged[_i].got);
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+/* -- retrying requests: TestIsNextRetry -------------------------------------------------------------------
+ */
+
+static const struct {
+	long status;
+	int64_t retry_after_ms;
+	enum core_event want;
+} answers[] = {
+	{ 429, 2000, CORE_RETRY },   { 503, 3000, CORE_RETRY }, { 500, 3000, CORE_RETRY },
+	{ 429, 0, CORE_BUSY },       { 503, 0, CORE_FAILED },   { 404, 3000, CORE_FAILED },
+	{ 0, 0, CORE_BUSY },         { 0, 3000, CORE_BUSY },    { 401, 3000, CORE_DENIED },
+	{ 410, 3000, CORE_EXPIRED },
+};
+
+START_TEST(cl06_which_answers_are_asked_again)
+{
+	static struct stream s;
+	const struct http_result r = { .status = answers[_i].status,
+				       .retry_after_ms = answers[_i].retry_after_ms };
+	char text[256];
+
+	ck_assert_int_eq(stream_judge_answer(&s, &r, text), answers[_i].want);
+}
+END_TEST
+
+/* As long as the server said, the same request, ten times at most; then it counts as busy. */
+START_TEST(cl06_as_long_as_told)
+{
+	struct sim s = watching("5");
+
+	event(&s, CORE_ENDED);
+	for (int i = 1; i <= 10; i++) {
+		feed(&s, CORE_RETRY, "", "", i * 1000);
+		ck_assert_uint_eq(s.step.wait_ms, (uint64_t)i * 1000);
+		ck_assert(!s.step.backoff);
+		wait_over(&s);
+		expect(&s, CORE_WATCH, WATCH("5"));
+	}
+	feed(&s, CORE_RETRY, "", "", 1000);
+	ck_assert(s.step.backoff);
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("kube/reflector_cases");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	http_global_init();
+	tcase_add_test(t, re03_stopped_before);
+	tcase_add_test(t, re03_stopped_after);
+	tcase_add_test(t, re04_lists_and_watches_with_errors);
+	tcase_add_test(t, re06_busy_as_an_event);
+	tcase_add_loop_test(t, re09_too_large_in_three_dialects, 0, 3);
+	tcase_add_test(t, wl01_no_sync_without_the_bookmark);
+	tcase_add_test(t, wl12_a_bookmark_that_stays_away_is_told);
+	tcase_add_test(t, si04_list_errors_are_told);
+	tcase_add_test(t, si08_version_follows_deletes);
+	tcase_add_loop_test(t, pg01_pages, 0, ARRAY_SIZE(paged));
+	tcase_add_loop_test(t, cl06_which_answers_are_asked_again, 0, ARRAY_SIZE(answers));
+	tcase_add_test(t, cl06_as_long_as_told);
+	tcase_set_timeout(t, 30);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
