@@ -1,0 +1,181 @@
+/* leader.c - see leader.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/leader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+
+static bool is_mine(const struct leader *l)
+{
+	return l->known && strcmp(l->seen.holder, l->identity) == 0;
+}
+
+/* Somebody's claim still stands, by our own clock. */
+static bool is_held(const struct leader *l, uint64_t now)
+{
+	return l->known && l->seen.holder[0] && l->seen.duration_s > 0 &&
+	       now < l->seen_at + (uint64_t)l->seen.duration_s * 1000;
+}
+
+void leader_init(struct leader *l, const char *identity)
+{
+	*l = (struct leader){ .next = LEADER_WAIT };
+	(void)snprintf(l->identity, sizeof(l->identity), "%s", identity);
+}
+
+bool leader_leads(const struct leader *l, uint64_t now)
+{
+	return l->leading && now < l->renewed_at + LEADER_RENEW_MS;
+}
+
+uint64_t leader_valid_until(const struct leader *l)
+{
+	return l->leading ? l->renewed_at + LEADER_RENEW_MS : 0;
+}
+
+enum leader_ask leader_step(struct leader *l, uint64_t now, uint64_t *ret_at)
+{
+	uint64_t at = l->try_at;
+
+	if (l->leading && now >= l->renewed_at + LEADER_RENEW_MS)
+		l->leading = false;
+	if (l->leading && at > l->renewed_at + LEADER_RENEW_MS)
+		at = l->renewed_at + LEADER_RENEW_MS;
+	if (l->next != LEADER_WAIT)
+		return l->next;
+	if (now < l->try_at) {
+		*ret_at = at;
+		return LEADER_WAIT;
+	}
+	/* A leader writes at once what it knows; everybody else looks first. */
+	l->next = (l->leading || l->releasing) && is_mine(l) && is_held(l, now) ? LEADER_PATCH : LEADER_GET;
+	return l->next;
+}
+
+static char *spec_json(const struct leader *l, int64_t wall_ms)
+{
+	const bool taken = is_mine(l);
+	char acquired[RFC3339_MAX], renewed[RFC3339_MAX];
+
+	rfc3339_format(taken && l->seen.acquired ? l->seen.acquired : wall_ms, true, acquired);
+	rfc3339_format(wall_ms, true, renewed);
+	/* MicroTime has six digits: "….123Z" becomes "….123000Z" (apimachinery meta/v1 micro_time.go). */
+	acquired[strlen(acquired) - 1] = '\0';
+	renewed[strlen(renewed) - 1] = '\0';
+	return xasprintf("{\"holderIdentity\":\"%s\",\"leaseDurationSeconds\":%u,\"acquireTime\":\"%s000Z\","
+			 "\"renewTime\":\"%s000Z\",\"leaseTransitions\":%lld}",
+			 l->releasing ? "" : l->identity, l->releasing ? 1u : LEADER_LEASE_MS / 1000,
+			 l->releasing ? renewed : acquired, renewed,
+			 (long long)(l->known ? l->seen.transitions + !taken : 0));
+}
+
+char *leader_body(struct leader *l, const char *ns, const char *name, uint64_t now, int64_t wall_ms)
+{
+	char *spec, *body = NULL;
+
+	l->sent_at = now;
+	if (l->next != LEADER_CREATE && l->next != LEADER_PATCH)
+		return NULL;
+	spec = spec_json(l, wall_ms);
+	if (l->next == LEADER_CREATE)
+		body = xasprintf("{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":"
+				 "{\"namespace\":\"%s\",\"name\":\"%s\"},\"spec\":%s}",
+				 ns, name, spec);
+	else
+		body = xasprintf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":%s}", l->seen.rv, spec);
+	free(spec);
+	return body;
+}
+
+static void retry(struct leader *l, uint64_t now, double random)
+{
+	const double spread = l->leading ? 0 : random * LEADER_JITTER;
+
+	l->next = LEADER_WAIT;
+	l->try_at = now + (uint64_t)(LEADER_RETRY_MS * (1 + spread));
+}
+
+static bool same_record(const struct lease_facts *a, const struct lease_facts *b)
+{
+	return strcmp(a->holder, b->holder) == 0 && a->duration_s == b->duration_s &&
+	       a->acquired == b->acquired && a->renewed == b->renewed && a->transitions == b->transitions;
+}
+
+static void see(struct leader *l, const struct lease_facts *facts, uint64_t at)
+{
+	if (!l->known || !same_record(&l->seen, facts))
+		l->seen_at = at;
+	l->seen = *facts;
+	l->known = true;
+}
+
+static void on_read(struct leader *l, long status, const struct lease_facts *facts, uint64_t now,
+		    double random)
+{
+	if (status == 404 && !l->releasing) {
+		l->known = false;
+		l->next = LEADER_CREATE;
+		return;
+	}
+	if (!facts) {
+		retry(l, now, random);
+		return;
+	}
+	see(l, facts, now);
+	if (l->releasing ? !is_mine(l) : is_held(l, now) && !is_mine(l)) {
+		l->leading = false;
+		l->releasing = false;
+		retry(l, now, random);
+		return;
+	}
+	l->next = LEADER_PATCH;
+}
+
+static void on_written(struct leader *l, const struct lease_facts *facts, uint64_t now, double random)
+{
+	l->seen = *facts;
+	l->known = true;
+	l->seen_at = l->sent_at;
+	l->leading = !l->releasing && is_mine(l);
+	l->renewed_at = l->sent_at;
+	l->releasing = false;
+	retry(l, now, random);
+}
+
+void leader_answer(struct leader *l, long status, const struct lease_facts *facts, uint64_t now,
+		   double random)
+{
+	const enum leader_ask asked = l->next;
+
+	if (asked == LEADER_GET) {
+		on_read(l, status, facts, now, random);
+		return;
+	}
+	if (facts) {
+		on_written(l, facts, now, random);
+		return;
+	}
+	/* A renewal without reading failed: read now, as client-go does; a write after a read: at the next
+	 * try. */
+	if (asked == LEADER_PATCH && l->leading && status != 0 && l->try_at != 0 && now >= l->try_at) {
+		l->try_at = 0;
+		l->next = LEADER_GET;
+		return;
+	}
+	retry(l, now, random);
+}
+
+bool leader_release(struct leader *l, uint64_t now)
+{
+	if (!leader_leads(l, now) || !is_mine(l))
+		return false;
+	l->leading = false;
+	l->releasing = true;
+	l->next = LEADER_WAIT;
+	l->try_at = now;
+	return true;
+}

@@ -1,0 +1,392 @@
+/* Leader election: the cases of client-go's leaderelection_test.go, and what must hold beyond them. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kube/cursor.h"
+#include "kube/leader.h"
+
+#define ME    "host-a_1"
+#define OTHER "host-b_1"
+#define WALL  INT64_C(1700000000000)
+
+/* The server: at most one record, optimistic locking. */
+struct server {
+	bool exists;
+	struct lease_facts lease;
+	unsigned version;
+	char ops[256];
+};
+
+static int64_t number_after(const char *body, const char *key)
+{
+	const char *at = strstr(body, key);
+
+	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
+}
+
+static void text_after(const char *body, const char *key, char *ret, size_t size)
+{
+	const char *at = strstr(body, key);
+
+	ck_assert_ptr_nonnull(at);
+	at += strlen(key);
+	(void)snprintf(ret, size, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+static long server_write(struct server *s, const char *body, bool create)
+{
+	char rv[64] = "";
+
+	if (create == s->exists)
+		return create ? 409 : 404;
+	if (!create)
+		text_after(body, "\"resourceVersion\":\"", rv, sizeof(rv));
+	if (!create && strcmp(rv, s->lease.rv) != 0)
+		return 409;
+	s->exists = true;
+	text_after(body, "\"holderIdentity\":\"", s->lease.holder, sizeof(s->lease.holder));
+	s->lease.duration_s = number_after(body, "\"leaseDurationSeconds\":");
+	s->lease.transitions = number_after(body, "\"leaseTransitions\":");
+	s->lease.renewed++;
+	(void)snprintf(s->lease.rv, sizeof(s->lease.rv), "%u", ++s->version);
+	return 200;
+}
+
+/* One request to its end. Returns what was asked. */
+static enum leader_ask one(struct leader *l, struct server *s, uint64_t now)
+{
+	static const char *const names[] = { "-", "get ", "create ", "update " };
+	uint64_t at = 0;
+	const enum leader_ask ask = leader_step(l, now, &at);
+	char *body;
+	long status = 200;
+
+	if (ask == LEADER_WAIT)
+		return ask;
+	body = leader_body(l, "ns", "name", now, WALL);
+	(void)strncat(s->ops, names[ask], sizeof(s->ops) - strlen(s->ops) - 1);
+	if (ask == LEADER_GET)
+		status = s->exists ? 200 : 404;
+	else
+		status = server_write(s, body, ask == LEADER_CREATE);
+	free(body);
+	leader_answer(l, status, status == 200 ? &s->lease : NULL, now, 0);
+	return ask;
+}
+
+static void run(struct leader *l, struct server *s, uint64_t now)
+{
+	for (int i = 0; i < 8 && one(l, s, now) != LEADER_WAIT; i++)
+		;
+}
+
+static struct server held_by(const char *who)
+{
+	struct server s = { .exists = true, .version = 7, .lease = { .duration_s = 15, .transitions = 3 } };
+
+	(void)snprintf(s.lease.holder, sizeof(s.lease.holder), "%s", who);
+	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "7");
+	return s;
+}
+
+START_TEST(le1_no_object_is_created)
+{
+	struct server s = { 0 };
+	struct leader l;
+
+	leader_init(&l, ME);
+	run(&l, &s, 1000);
+	ck_assert_str_eq(s.ops, "get create ");
+	ck_assert(leader_leads(&l, 1000));
+	ck_assert_int_eq(s.lease.transitions, 0);
+	ck_assert_str_eq(s.lease.holder, ME);
+}
+END_TEST
+
+START_TEST(le1_unled_is_taken)
+{
+	struct server s = held_by("");
+	struct leader l;
+
+	leader_init(&l, ME);
+	run(&l, &s, 1000);
+	ck_assert_str_eq(s.ops, "get update ");
+	ck_assert(leader_leads(&l, 1000));
+	ck_assert_int_eq(s.lease.transitions, 4);
+}
+END_TEST
+
+START_TEST(le1_led_by_another_until_it_is_silent_for_its_duration)
+{
+	struct server s = held_by(OTHER);
+	struct leader l;
+	uint64_t now = 1000;
+
+	leader_init(&l, ME);
+	s.lease.duration_s = 3;
+	run(&l, &s, now);
+	ck_assert(!leader_leads(&l, now));
+	for (; now < 4000; now += 100) { /* seen first at 1000, held until 4000 */
+		run(&l, &s, now);
+		ck_assert_msg(!leader_leads(&l, now), "leads at %llu", (unsigned long long)now);
+	}
+	for (; now < 7000; now += 100)
+		run(&l, &s, now);
+	ck_assert(leader_leads(&l, 7000));
+}
+END_TEST
+
+/* Times written by the holder say nothing: only that the record changes. */
+START_TEST(le1_the_holders_clock_is_not_compared)
+{
+	struct server s = held_by(OTHER);
+	struct leader l;
+
+	leader_init(&l, ME);
+	s.lease.renewed = WALL - 3600000; /* an hour behind */
+	for (uint64_t now = 1000; now < 60000; now += 500) {
+		s.lease.renewed++; /* it renews */
+		run(&l, &s, now);
+		ck_assert(!leader_leads(&l, now));
+	}
+}
+END_TEST
+
+START_TEST(le1_own_lease_is_renewed_without_transition)
+{
+	struct server s = held_by(ME);
+	struct leader l;
+
+	leader_init(&l, ME);
+	run(&l, &s, 1000);
+	ck_assert(leader_leads(&l, 1000));
+	ck_assert_int_eq(s.lease.transitions, 3);
+}
+END_TEST
+
+START_TEST(le2_fast_path)
+{
+	struct server s = { 0 };
+	struct leader l;
+
+	leader_init(&l, ME);
+	run(&l, &s, 1000);
+	run(&l, &s, 3000);
+	run(&l, &s, 5000);
+	ck_assert_str_eq(s.ops, "get create update update ");
+	ck_assert_uint_eq(leader_valid_until(&l), 5000 + LEADER_RENEW_MS);
+}
+END_TEST
+
+START_TEST(le2_conflict_reads_again)
+{
+	struct server s = { 0 };
+	struct leader l;
+
+	leader_init(&l, ME);
+	run(&l, &s, 1000);
+	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "other"); /* somebody set a label */
+	s.ops[0] = '\0';
+	run(&l, &s, 3000);
+	ck_assert_str_eq(s.ops, "update get update ");
+	ck_assert(leader_leads(&l, 3000));
+}
+END_TEST
+
+START_TEST(le3_release_empties_the_holder)
+{
+	struct server s = { 0 };
+	struct leader l, other;
+
+	leader_init(&l, ME);
+	leader_init(&other, OTHER);
+	run(&l, &s, 1000);
+	ck_assert(leader_release(&l, 2000));
+	ck_assert(!leader_leads(&l, 2000));
+	(void)one(&l, &s, 2000);
+	ck_assert_str_eq(s.lease.holder, "");
+	ck_assert_int_eq(s.lease.duration_s, 1);
+	ck_assert(!leader_leads(&l, 2001));
+	run(&other, &s, 2100);
+	ck_assert(leader_leads(&other, 2100));
+}
+END_TEST
+
+START_TEST(le3_release_of_a_lost_lease_leaves_it)
+{
+	struct server s = { 0 };
+	struct leader l;
+
+	leader_init(&l, ME);
+	run(&l, &s, 1000);
+	(void)snprintf(s.lease.holder, sizeof(s.lease.holder), "%s", OTHER);
+	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "99");
+	ck_assert(leader_release(&l, 2000));
+	run(&l, &s, 2000);
+	run(&l, &s, 4000);
+	ck_assert_str_eq(s.lease.holder, OTHER);
+	ck_assert(!leader_leads(&l, 4000));
+}
+END_TEST
+
+START_TEST(le4_stops_before_another_can_begin)
+{
+	struct server s = { 0 };
+	struct leader l, other;
+	uint64_t now, at;
+
+	leader_init(&l, ME);
+	leader_init(&other, OTHER);
+	run(&l, &s, 1000);
+	/* The network of the leader is cut: nothing it asks is answered. */
+	for (now = 1000; now < 60000; now += 100) {
+		if (leader_step(&l, now, &at) != LEADER_WAIT) {
+			free(leader_body(&l, "ns", "name", now, WALL));
+			leader_answer(&l, 0, NULL, now, 0);
+		}
+		run(&other, &s, now);
+		ck_assert_msg(!(leader_leads(&l, now) && leader_leads(&other, now)), "two lead at %llu",
+			      (unsigned long long)now);
+	}
+	ck_assert(leader_leads(&other, now));
+}
+END_TEST
+
+/* Slow answers: validity counts from when the renewal was sent. */
+START_TEST(validity_begins_when_the_write_was_sent)
+{
+	struct server s = { 0 };
+	struct leader l;
+	uint64_t at;
+
+	leader_init(&l, ME);
+	run(&l, &s, 1000);
+	ck_assert_int_eq(leader_step(&l, 3000, &at), LEADER_PATCH);
+	free(leader_body(&l, "ns", "name", 3000, WALL));
+	leader_answer(&l, 200, &s.lease, 7000, 0);
+	ck_assert_uint_eq(leader_valid_until(&l), 3000 + LEADER_RENEW_MS);
+}
+END_TEST
+
+START_TEST(le6_a_patch_changes_spec_and_nothing_else)
+{
+	struct server s = held_by("");
+	struct leader l;
+	uint64_t at;
+	char *body;
+
+	leader_init(&l, ME);
+	ck_assert_int_eq(leader_step(&l, 1, &at), LEADER_GET);
+	(void)leader_body(&l, "ns", "name", 1, WALL);
+	leader_answer(&l, 200, &s.lease, 1, 0);
+	ck_assert_int_eq(leader_step(&l, 1, &at), LEADER_PATCH);
+	body = leader_body(&l, "ns", "name", 1, WALL);
+	ck_assert_str_eq(
+		body, "{\"metadata\":{\"resourceVersion\":\"7\"},\"spec\":{\"holderIdentity\":\"host-a_1\","
+		      "\"leaseDurationSeconds\":15,\"acquireTime\":\"2023-11-14T22:13:20.000000Z\","
+		      "\"renewTime\":\"2023-11-14T22:13:20.000000Z\",\"leaseTransitions\":4}}");
+	free(body);
+}
+END_TEST
+
+/* Any number of replicas, any order of steps, lost answers: never two leaders, and one in the end. */
+START_TEST(never_two_leaders)
+{
+	struct server s = { 0 };
+	struct leader l[3];
+	unsigned seed = 20261121u + (unsigned)_i;
+	uint64_t now = 1;
+
+	for (int i = 0; i < 3; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "replica-%d", i);
+		leader_init(&l[i], name);
+	}
+	for (int step = 0; step < 4000; step++) {
+		struct leader *one_of = &l[rand_r(&seed) % 3];
+		int leaders = 0;
+		uint64_t at;
+
+		now += (uint64_t)(rand_r(&seed) % 400);
+		if (step < 3900 && rand_r(&seed) % 4 == 0) { /* the answer, or the request, is lost */
+			enum leader_ask ask = leader_step(one_of, now, &at);
+			char *body = ask != LEADER_WAIT ? leader_body(one_of, "ns", "name", now, WALL) : NULL;
+
+			if (body && rand_r(&seed) % 2)
+				(void)server_write(&s, body, ask == LEADER_CREATE);
+			free(body);
+			if (ask != LEADER_WAIT)
+				leader_answer(one_of, 0, NULL, now, 0.5);
+		} else {
+			(void)one(one_of, &s, now);
+		}
+		for (int i = 0; i < 3; i++)
+			leaders += leader_leads(&l[i], now);
+		ck_assert_int_le(leaders, 1);
+	}
+	for (int i = 0; i < 400; i++)
+		(void)one(&l[i % 3], &s, now += 100);
+	ck_assert_int_eq(leader_leads(&l[0], now) + leader_leads(&l[1], now) + leader_leads(&l[2], now), 1);
+}
+END_TEST
+
+START_TEST(reads_a_lease)
+{
+	/* metadata.resourceVersion 6: "42"; spec: holder, 15 s, acquire 10.5 s, renew 20 s, 3 transitions */
+	static const char wire[] =
+		"k8s\0"
+		"\x0a\x1f\x0a\x16"
+		"coordination.k8s.io/v1"
+		"\x12\x05Lease"
+		"\x12\x21\x0a\x04\x32\x02"
+		"42"
+		"\x12\x19\x0a\x03"
+		"abc"
+		"\x10\x0f\x1a\x08\x08\x0a\x10\x80\xca\xb5\xee\x01\x22\x02\x08\x14\x28\x03\x78\x01";
+	struct lease_facts f;
+
+	ck_assert_int_eq(lease_open_protobuf(wire, sizeof(wire) - 1, &f), 0);
+	ck_assert_str_eq(f.holder, "abc");
+	ck_assert_str_eq(f.rv, "42");
+	ck_assert_int_eq(f.duration_s, 15);
+	ck_assert_int_eq(f.acquired, 10500);
+	ck_assert_int_eq(f.renewed, 20000);
+	ck_assert_int_eq(f.transitions, 3);
+	for (size_t cut = 0; cut < sizeof(wire) - 1 - 27; cut++) /* up to the spec */
+		ck_assert_int_eq(lease_open_protobuf(wire, cut, &f), -EBADMSG);
+	ck_assert_int_eq(lease_open_protobuf("k8s", 3, &f), -EBADMSG);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("leader");
+	TCase *t = tcase_create("cases");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(t, le1_no_object_is_created);
+	tcase_add_test(t, le1_unled_is_taken);
+	tcase_add_test(t, le1_led_by_another_until_it_is_silent_for_its_duration);
+	tcase_add_test(t, le1_the_holders_clock_is_not_compared);
+	tcase_add_test(t, le1_own_lease_is_renewed_without_transition);
+	tcase_add_test(t, le2_fast_path);
+	tcase_add_test(t, le2_conflict_reads_again);
+	tcase_add_test(t, le3_release_empties_the_holder);
+	tcase_add_test(t, le3_release_of_a_lost_lease_leaves_it);
+	tcase_add_test(t, le4_stops_before_another_can_begin);
+	tcase_add_test(t, validity_begins_when_the_write_was_sent);
+	tcase_add_test(t, le6_a_patch_changes_spec_and_nothing_else);
+	tcase_add_loop_test(t, never_two_leaders, 0, 20);
+	tcase_add_test(t, reads_a_lease);
+	suite_add_tcase(suite, t);
+	r = srunner_create(suite);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
