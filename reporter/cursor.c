@@ -6,17 +6,32 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
 
-/* One kind of answer: which rows, how one becomes a message, what ends it. */
-struct answer {
+#define DAY_MS INT64_C(86400000)
+
+/* One kind of row: which there are, how one becomes a message. */
+struct part {
 	enum db_stmt ids;
 	enum db_stmt row, negative_row; /* for ids below 0 */
 	enum msg_type type;
 	int (*finish)(struct cursor *c,
 		      struct msg *m); /* fields that are no columns; 0 = leave the row out */
+};
+
+/* One kind of answer: its rows, part after part, and what ends it. */
+struct answer {
+	const struct part *parts;
+	size_t n_parts;
 	int (*end)(struct cursor *c, struct msg *m);
+	bool may_fail; /* a person asked, who can ask again; else another process stands on it */
+};
+
+struct item {
+	int64_t id;
+	const struct part *part;
 };
 
 struct cursor {
@@ -24,7 +39,7 @@ struct cursor {
 	struct history *history;
 	const struct answer *answer;
 	uint64_t cluster, conn;
-	int64_t *ids;
+	struct item *items;
 	size_t n, room, i;
 	bool ended;
 };
@@ -44,6 +59,13 @@ static int finish_open(struct cursor *c, struct msg *m)
 	return 1;
 }
 
+static int finish_pause(struct cursor *c, struct msg *m)
+{
+	(void)c;
+	m->u.pause.on = true;
+	return 1;
+}
+
 static int end_open(struct cursor *c, struct msg *m)
 {
 	*m = (struct msg){ .type = MSG_OPEN_END };
@@ -53,6 +75,18 @@ static int end_open(struct cursor *c, struct msg *m)
 static int finish_since(struct cursor *c, struct msg *m)
 {
 	m->u.since_row.cluster = c->cluster;
+	return 1;
+}
+
+static int finish_memo(struct cursor *c, struct msg *m)
+{
+	m->u.memo_row.cluster = c->cluster;
+	return 1;
+}
+
+static int finish_act(struct cursor *c, struct msg *m)
+{
+	m->u.act_row.cluster = c->cluster;
 	return 1;
 }
 
@@ -74,23 +108,32 @@ static int end_history(struct cursor *c, struct msg *m)
 	return 0;
 }
 
-static const struct answer open_answer = { DB_OPEN_IDS,     DB_OPEN_ROW, DB_OPEN_ROW,
-					   MSG_OPEN_INTENT, finish_open, end_open };
-static const struct answer since_answer = { DB_SINCE_IDS,  DB_SINCE_ROW, DB_SINCE_ROW,
-					    MSG_SINCE_ROW, finish_since, end_since };
-static const struct answer history_answer = { DB_HISTORY_IDS,      DB_HISTORY_ACTION, DB_HISTORY_REFUSAL,
-					      MSG_CTL_HISTORY_ROW, finish_history,    end_history };
+static const struct part open_parts[] = {
+	{ DB_PAUSE_IDS, DB_PAUSE_ROW, DB_PAUSE_ROW, MSG_PAUSE, finish_pause },
+	{ DB_OPEN_IDS, DB_OPEN_ROW, DB_OPEN_ROW, MSG_OPEN_INTENT, finish_open },
+};
+static const struct part since_parts[] = {
+	{ DB_MEMO_IDS, DB_MEMO_ROW, DB_MEMO_ROW, MSG_MEMO_ROW, finish_memo },
+	{ DB_ACT_IDS, DB_ACT_ROW, DB_ACT_ROW, MSG_ACT_ROW, finish_act },
+	{ DB_SINCE_IDS, DB_SINCE_ROW, DB_SINCE_ROW, MSG_SINCE_ROW, finish_since },
+};
+static const struct part history_parts[] = {
+	{ DB_HISTORY_IDS, DB_HISTORY_ACTION, DB_HISTORY_REFUSAL, MSG_CTL_HISTORY_ROW, finish_history },
+};
+static const struct answer open_answer = { open_parts, ARRAY_SIZE(open_parts), end_open, false };
+static const struct answer since_answer = { since_parts, ARRAY_SIZE(since_parts), end_since, false };
+static const struct answer history_answer = { history_parts, ARRAY_SIZE(history_parts), end_history, true };
 
-static int collect_ids(struct cursor *c, sqlite3_stmt *st)
+static int collect_ids(struct cursor *c, const struct part *part, sqlite3_stmt *st)
 {
 	int rc;
 
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		if (c->n == c->room) {
 			c->room = c->room ? 2 * c->room : 64;
-			c->ids = xreallocarray(c->ids, c->room, sizeof(*c->ids));
+			c->items = xreallocarray(c->items, c->room, sizeof(*c->items));
 		}
-		c->ids[c->n++] = sqlite3_column_int64(st, 0);
+		c->items[c->n++] = (struct item){ sqlite3_column_int64(st, 0), part };
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
@@ -106,10 +149,23 @@ static struct cursor *cursor_new(struct db *db, struct history *h, const struct 
 	return c;
 }
 
-static int cursor_fill(struct cursor *c, sqlite3_stmt *st, struct cursor **ret)
+/* Fix which rows there are. question (NULL = none), cluster_name and observe bind what names them. */
+static int cursor_fill(struct cursor *c, const struct msg *question, bool observe, struct cursor **ret)
 {
-	const int r = collect_ids(c, st);
+	const int64_t now = clock_wall_ms();
+	int r = 0;
 
+	for (size_t i = 0; r == 0 && i < c->answer->n_parts; i++) {
+		sqlite3_stmt *st = db_stmt(c->db, c->answer->parts[i].ids);
+
+		if (question)
+			db_bind_msg(st, question);
+		db_bind_text(st, "cluster_name", history_cluster_name(c->history, c->cluster));
+		db_bind_i64(st, "observe", observe);
+		db_bind_i64(st, "now", now);
+		db_bind_i64(st, "day_ago", now - DAY_MS);
+		r = collect_ids(c, &c->answer->parts[i], st);
+	}
 	if (r < 0)
 		cursor_free(&c);
 	else
@@ -119,59 +175,56 @@ static int cursor_fill(struct cursor *c, sqlite3_stmt *st, struct cursor **ret)
 
 int cursor_open_intents(struct db *db, struct history *h, struct cursor **ret)
 {
-	return cursor_fill(cursor_new(db, h, &open_answer), db_stmt(db, DB_OPEN_IDS), ret);
+	return cursor_fill(cursor_new(db, h, &open_answer), NULL, false, ret);
 }
 
-int cursor_since(struct db *db, struct history *h, uint64_t cluster, struct cursor **ret)
+int cursor_since(struct db *db, struct history *h, uint64_t cluster, bool observe, struct cursor **ret)
 {
 	struct cursor *c = cursor_new(db, h, &since_answer);
-	sqlite3_stmt *st = db_stmt(db, DB_SINCE_IDS);
 
 	c->cluster = cluster;
-	db_bind_text(st, "cluster_name", history_cluster_name(h, cluster));
-	return cursor_fill(c, st, ret);
+	return cursor_fill(c, NULL, observe, ret);
 }
 
 int cursor_history(struct db *db, struct history *h, const struct msg_ctl_history *q, struct cursor **ret)
 {
 	struct cursor *c = cursor_new(db, h, &history_answer);
-	sqlite3_stmt *st = db_stmt(db, DB_HISTORY_IDS);
 	const struct msg m = { .type = MSG_CTL_HISTORY, .u.ctl_history = *q };
 
 	c->conn = q->conn;
-	db_bind_msg(st, &m);
-	return cursor_fill(c, st, ret);
+	return cursor_fill(c, &m, false, ret);
 }
 
 void cursor_free(struct cursor **c)
 {
 	if (!*c)
 		return;
-	free((*c)->ids);
+	free((*c)->items);
 	free(*c);
 	*c = NULL;
 }
 
 /* 1 with *ret set, 0 when the row is gone or left out, or negative errno. */
-static int read_row(struct cursor *c, int64_t id, struct msg *ret)
+static int read_row(struct cursor *c, const struct item *item, struct msg *ret)
 {
-	sqlite3_stmt *st = db_stmt(c->db, id < 0 ? c->answer->negative_row : c->answer->row);
+	const int64_t id = item->id;
+	sqlite3_stmt *st = db_stmt(c->db, id < 0 ? item->part->negative_row : item->part->row);
 
 	db_bind_i64(st, "id", id < 0 ? -id : id);
 	const int rc = sqlite3_step(st);
 
 	if (rc == SQLITE_ROW) {
-		*ret = (struct msg){ .type = c->answer->type };
+		*ret = (struct msg){ .type = item->part->type };
 		db_read_msg(st, ret);
 	}
 	(void)sqlite3_reset(st);
-	return rc == SQLITE_ROW ? c->answer->finish(c, ret) : db_errno(rc);
+	return rc == SQLITE_ROW ? item->part->finish(c, ret) : db_errno(rc);
 }
 
 int cursor_next(struct cursor *c, struct msg *ret)
 {
 	while (c->i < c->n) {
-		const int r = read_row(c, c->ids[c->i], ret);
+		const int r = read_row(c, &c->items[c->i], ret);
 
 		if (r < 0)
 			return r;
@@ -189,7 +242,7 @@ int cursor_next(struct cursor *c, struct msg *ret)
 
 bool cursor_fail(struct cursor *c, struct msg *ret)
 {
-	if (c->answer != &history_answer)
+	if (!c->answer->may_fail)
 		return false;
 	cursor_failed(c->conn, ret);
 	c->i = c->n;

@@ -10,10 +10,11 @@
 
 struct cursor;
 
-/* OPEN_INTENT for every intent without a result, then OPEN_END. */
+/* PAUSE for everything that is paused, OPEN_INTENT for every intent without a result, then OPEN_END. */
 int cursor_open_intents(struct db *db, struct history *h, struct cursor **ret);
-/* SINCE_ROW for all that is remembered of a cluster, then SINCE_END. */
-int cursor_since(struct db *db, struct history *h, uint64_t cluster, struct cursor **ret);
+/* All that is remembered of a cluster: MEMO_ROW, ACT_ROW (what was or may have been written within a day;
+ * observe: the dry runs instead), SINCE_ROW, then SINCE_END. */
+int cursor_since(struct db *db, struct history *h, uint64_t cluster, bool observe, struct cursor **ret);
 /* CTL_HISTORY_ROW, newest first (actions by the time of their intent, refusals by when they were last seen),
  * then CTL_END. For a refusal id is 0, intent_at when it was first seen and result_at when last. */
 int cursor_history(struct db *db, struct history *h, const struct msg_ctl_history *q, struct cursor **ret);

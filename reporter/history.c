@@ -168,6 +168,16 @@ static int apply_since(struct history *h, struct entry *e)
 	return run(h, e->m->u.since.at ? DB_SINCE_PUT : DB_SINCE_FORGET, e, NULL);
 }
 
+static int apply_memo(struct history *h, struct entry *e)
+{
+	return run(h, e->m->u.memo.at ? DB_MEMO_PUT : DB_MEMO_FORGET, e, NULL);
+}
+
+static int apply_pause(struct history *h, struct entry *e)
+{
+	return run(h, e->m->u.pause.on ? DB_PAUSE_PUT : DB_PAUSE_FORGET, e, NULL);
+}
+
 #define KIND(ID, name)                                                                                       \
 	{                                                                                                    \
 		MSG_##ID, offsetof(struct msg, u) + sizeof(struct msg_##name), apply_##name                  \
@@ -176,7 +186,8 @@ static const struct kind {
 	enum msg_type type;
 	size_t size;
 	int (*apply)(struct history *h, struct entry *e);
-} kinds[] = { KIND(INTENT, intent), KIND(RECORD, record), KIND(REFUSAL, refusal), KIND(SINCE, since) };
+} kinds[] = { KIND(INTENT, intent), KIND(RECORD, record), KIND(REFUSAL, refusal),
+	      KIND(SINCE, since),   KIND(MEMO, memo),     KIND(PAUSE, pause) };
 
 static const struct kind *kind_of(enum msg_type type)
 {
@@ -193,6 +204,8 @@ static uint64_t cluster_of(const struct msg *m)
 		return m->u.intent.cluster;
 	case MSG_REFUSAL:
 		return m->u.refusal.cluster;
+	case MSG_MEMO:
+		return m->u.memo.cluster;
 	default:
 		return m->u.since.cluster;
 	}
@@ -221,6 +234,10 @@ static void prepare(struct history *h, struct entry *e)
 	e->cluster_name[0] = '\0';
 	e->duty = DUTY__MAX;
 	e->observe = false;
+	if (e->m->type == MSG_PAUSE) {
+		(void)snprintf(e->cluster_name, sizeof(e->cluster_name), "%s", e->m->u.pause.cluster_name);
+		return;
+	}
 	if (e->m->type != MSG_RECORD)
 		(void)snprintf(e->cluster_name, sizeof(e->cluster_name), "%s",
 			       history_cluster_name(h, cluster_of(e->m)));
@@ -340,7 +357,8 @@ int history_close_strays(struct history *h, uint64_t *ret)
 int history_prune(struct history *h, uint64_t days, bool *ret_more)
 {
 	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS, DB_PRUNE_RESULTS, DB_PRUNE_REFUSALS,
-					      DB_PRUNE_DIGESTS, DB_PRUNE_SINCE };
+					      DB_PRUNE_DIGESTS, DB_PRUNE_SINCE,   DB_PRUNE_MEMOS,
+					      DB_PRUNE_PAUSES };
 	const int64_t now = clock_wall_ms();
 
 	*ret_more = false;

@@ -48,7 +48,7 @@ const char *history_cluster_name(struct history *h, uint64_t cluster);
 /* Index by name, or -1. */
 int history_cluster_index(const struct history *h, const char *name);
 
-/* Queue INTENT, RECORD, REFUSAL or SINCE. False when the queue is full and m was dropped. */
+/* Queue INTENT, RECORD, REFUSAL, SINCE, MEMO or PAUSE. False when the queue is full and m was dropped. */
 bool history_add(struct history *h, const struct msg *m);
 /* Commit everything queued in one transaction and report it. 0 with nothing left; on error nothing was
  * written, all stays queued for another try. */

@@ -42,6 +42,8 @@ void inbox_committed(void *ctx, const struct history_entry *e)
 	} else if (e->m->type == MSG_RECORD) {
 		ack = (struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = e->m->u.record.id };
 		send_ack(r, &ack);
+	} else if (e->m->type == MSG_PAUSE) {
+		send_ack(r, e->m);
 	}
 }
 
@@ -75,7 +77,7 @@ static void on_write(struct reporter *r, const struct msg *m)
 {
 	if (!history_add(r->history, m)) {
 		metrics_add(r->figures.metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
-		r->lost = r->lost || m->type == MSG_INTENT || m->type == MSG_RECORD;
+		r->lost = r->lost || (m->type != MSG_REFUSAL && m->type != MSG_SINCE && m->type != MSG_MEMO);
 		return;
 	}
 	if (!event_pending(r->flush, EV_TIMEOUT, NULL))
@@ -114,7 +116,8 @@ static void on_since_get(struct reporter *r, const struct msg *m)
 	struct cursor *c = NULL;
 
 	(void)history_flush(r->history); /* what the last watcher said belongs to the answer */
-	const int err = cursor_since(r->db, r->history, m->u.since_get.cluster, &c);
+	const int err = cursor_since(r->db, r->history, m->u.since_get.cluster,
+				     r->settings.policy.mode == MODE_OBSERVE, &c);
 
 	if (err == 0 && feed_add(r->feed, c))
 		return;
@@ -178,6 +181,8 @@ static void (*const handlers[MSG__MAX])(struct reporter *r, const struct msg *m)
 	[MSG_RECORD] = on_write,
 	[MSG_REFUSAL] = on_write,
 	[MSG_SINCE] = on_write,
+	[MSG_MEMO] = on_write,
+	[MSG_PAUSE] = on_write,
 	[MSG_SINCE_GET] = on_since_get,
 	[MSG_CTL_HISTORY] = on_history,
 	[MSG_WATCH_STATS] = on_watch_stats,

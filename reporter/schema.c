@@ -44,6 +44,27 @@ static const char *const migrations[] = {
 	" created INTEGER NOT NULL, restarts INTEGER NOT NULL,"
 	" PRIMARY KEY(cluster_name, ns, pod, container, created)) STRICT, WITHOUT ROWID;"
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
+
+	"ALTER TABLE intents ADD COLUMN action INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE intents ADD COLUMN fights INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE intents ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE intents ADD COLUMN want_target TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE intents ADD COLUMN want_uid TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE intents ADD COLUMN want_replicas INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE results ADD COLUMN retry_ms INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE results ADD COLUMN request TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE results ADD COLUMN proof TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE results ADD COLUMN actor TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE since ADD COLUMN tried INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE refusals ADD COLUMN told INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE memos("
+	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,"
+	" at INTEGER NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL, text TEXT NOT NULL,"
+	" told INTEGER NOT NULL DEFAULT 0, UNIQUE(cluster_name, kind, key)) STRICT;"
+	"CREATE TABLE pauses("
+	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, duty INTEGER NOT NULL, at INTEGER NOT NULL,"
+	" until INTEGER NOT NULL, \"by\" TEXT NOT NULL, why TEXT NOT NULL, UNIQUE(cluster_name, duty)) "
+	"STRICT;",
 };
 
 int schema_version(void)
@@ -80,14 +101,19 @@ static int migrate_one(sqlite3 *sql, int from)
 	return rc;
 }
 
-int schema_migrate(sqlite3 *sql)
+int schema_migrate_to(sqlite3 *sql, int to)
 {
 	int version = 0;
 	int rc = current_version(sql, &version);
 
 	if (rc == SQLITE_OK && (version < 0 || version > schema_version()))
 		return SQLITE_MISMATCH;
-	while (rc == SQLITE_OK && version < schema_version())
+	while (rc == SQLITE_OK && version < to)
 		rc = migrate_one(sql, version++);
 	return rc;
+}
+
+int schema_migrate(sqlite3 *sql)
+{
+	return schema_migrate_to(sql, schema_version());
 }

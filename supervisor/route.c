@@ -45,7 +45,7 @@ static void answer_for_watcher(struct tree *t, const struct msg *m)
 static void to_watcher(struct slot *s, const struct msg *m)
 {
 	struct tree *t = s->tree;
-	/* DIGEST_GET, SINCE_ROW and SINCE_END begin with the cluster. */
+	/* DIGEST_GET, SINCE_ROW, SINCE_END, MEMO_ROW and ACT_ROW begin with the cluster. */
 	const uint64_t cluster = m->u.digest_get.cluster;
 	struct slot *watcher = tree_find_slot(t, ROLE_WATCHER, cluster);
 
@@ -54,8 +54,10 @@ static void to_watcher(struct slot *s, const struct msg *m)
 }
 
 _Static_assert(offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_since_row, cluster) &&
-		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_since_end, cluster),
-	       "to_watcher reads one member for all three");
+		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_since_end, cluster) &&
+		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_memo_row, cluster) &&
+		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_act_row, cluster),
+	       "to_watcher reads one member for all");
 
 static void on_watch_stats(struct slot *s, const struct msg *m)
 {
@@ -119,6 +121,9 @@ static void (*const routes[MSG__MAX])(struct slot *s, const struct msg *m) = {
 	[MSG_SINCE_GET] = to_reporter,
 	[MSG_SINCE_ROW] = to_watcher,
 	[MSG_SINCE_END] = to_watcher,
+	[MSG_MEMO] = to_reporter,
+	[MSG_MEMO_ROW] = to_watcher,
+	[MSG_ACT_ROW] = to_watcher,
 	[MSG_DIGEST_GET] = to_watcher,
 	[MSG_DIGEST_ROW] = to_reporter,
 	[MSG_DIGEST_END] = to_reporter,

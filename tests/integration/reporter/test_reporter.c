@@ -89,7 +89,8 @@ END_TEST
 
 START_TEST(questions_are_answered_whole)
 {
-	struct msg m = { .type = MSG_CTL_HISTORY, .u.ctl_history = { .conn = 3, .limit = 1000, .duty = -1 } };
+	struct msg m = { .type = MSG_CTL_HISTORY,
+			 .u.ctl_history = { .conn = 3, .limit = 1000, .duty = -1, .outcome = -2 } };
 	const struct msg question = m;
 	size_t rows = 0;
 

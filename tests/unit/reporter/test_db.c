@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
+#include "reporter/schema.h"
 #include "tests/unit/reporter/support.h"
 
 static char dir[64];
@@ -107,9 +108,56 @@ START_TEST(newer_schema_is_refused)
 	ck_assert_int_eq(db_open(dir, &db, text), -EBADMSG);
 	ck_assert_ptr_nonnull(strstr(text, "newer version"));
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(sql, "PRAGMA user_version = 1", NULL, NULL, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
 	(void)sqlite3_close(sql);
 	db = test_db_open(dir);
+}
+END_TEST
+
+/* Every column that an older version did not know reads as what was true then. */
+START_TEST(file_of_the_first_version_is_brought_up_to_date)
+{
+	static const char rows[] =
+		"INSERT INTO intents(id, intent_at, cluster_name, observe, duty, ns, name, uid, rv, subject, "
+		"since, reason,"
+		" evidence) VALUES(7, 1000, 'prod', 0, 0, 'shop', 'web-1', 'u7', '42', 'o7', 900, "
+		"'ImagePullFailed', 'x');"
+		"INSERT INTO results(id, result_at, at, outcome, reason, detail, http, target, target_uid, "
+		"target_rv,"
+		" replicas) VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', "
+		"'43', 3);"
+		"INSERT INTO since(cluster_name, owner, revision, at) VALUES('prod', 'o7', 'r', 900);";
+	char path[128];
+	sqlite3 *sql = NULL;
+	struct msg m = { .type = MSG_SINCE_ROW };
+	int64_t n = -1;
+
+	db_close(&db);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(schema_migrate_to(sql, 1), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, rows, NULL, NULL, NULL), SQLITE_OK);
+	(void)sqlite3_close(sql);
+	db = test_db_open(dir);
+	sqlite3_stmt *st = db_stmt(db, DB_SINCE_ROW);
+
+	db_bind_i64(st, "id", 1);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	db_read_msg(st, &m);
+	ck_assert_int_eq(m.u.since_row.at, 900);
+	ck_assert_int_eq(m.u.since_row.tried, 0);
+	m = (struct msg){ .type = MSG_CTL_HISTORY_ROW };
+	st = db_stmt(db, DB_HISTORY_ACTION);
+	db_bind_i64(st, "id", 7);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	db_read_msg(st, &m);
+	ck_assert_uint_eq(m.u.ctl_history_row.action, ACTION_DUTY);
+	ck_assert_int_eq(m.u.ctl_history_row.replicas, 3);
+	ck_assert_int_eq(db_number(db, db_stmt(db, DB_OPEN_COUNT), &n), 0);
+	ck_assert_int_eq(n, 1);
+	db_close(&db);
+	db = test_db_open(dir); /* nothing is done twice */
 }
 END_TEST
 
@@ -124,6 +172,7 @@ int main(void)
 	tcase_add_test(t, missing_directories_are_made_private);
 	tcase_add_test(t, damaged_file_is_named_and_refused);
 	tcase_add_test(t, newer_schema_is_refused);
+	tcase_add_test(t, file_of_the_first_version_is_brought_up_to_date);
 	suite_add_tcase(s, t);
 	return test_main(s);
 }

@@ -92,7 +92,7 @@ static void teardown(void)
 
 static void ask(uint64_t conn)
 {
-	const struct msg_ctl_history q = { .conn = conn, .limit = 100000, .duty = -1 };
+	const struct msg_ctl_history q = { .conn = conn, .limit = 100000, .duty = -1, .outcome = -2 };
 	struct cursor *c = NULL;
 
 	ck_assert_int_eq(cursor_history(db, h, &q, &c), 0);

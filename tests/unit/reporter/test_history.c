@@ -10,190 +10,67 @@
 #include "base/duty.h"
 #include "reporter/cursor.h"
 #include "reporter/history.h"
-#include "tests/unit/reporter/support.h"
-
-#define NOW INT64_C(1700000000000)
-
-struct seen {
-	size_t n;
-	enum msg_type type[64];
-	enum history_effect effect[64];
-	char cluster[64];
-	uint64_t duty;
-	bool observe;
-};
-
-static char dir[64];
-static struct db *db;
-static struct history *h;
-static struct seen seen;
-
-static void on_committed(void *ctx, const struct history_entry *e)
-{
-	struct seen *s = ctx;
-
-	s->type[s->n] = e->m->type;
-	s->effect[s->n++] = e->effect;
-	s->duty = e->duty;
-	s->observe = e->observe;
-	(void)snprintf(s->cluster, sizeof(s->cluster), "%s", e->cluster_name);
-}
-
-static void open_all(void)
-{
-	struct str_list names;
-
-	db = test_db_open(dir);
-	h = history_new(db, on_committed, &seen);
-	test_names(&names, "prod", "staging");
-	history_set_clusters(h, &names);
-	str_list_done(&names);
-	seen = (struct seen){ 0 };
-}
-
-static void close_all(void)
-{
-	history_free(&h);
-	db_close(&db);
-}
-
-static void setup(void)
-{
-	clock_fake_set(NOW, 1000);
-	test_dir_make(dir);
-	open_all();
-}
-
-static void teardown(void)
-{
-	close_all();
-	test_dir_remove(dir);
-	clock_fake_clear();
-}
-
-static struct msg intent(uint64_t id, uint64_t cluster, const char *uid)
-{
-	struct msg m = { .type = MSG_INTENT };
-
-	m.u.intent = (struct msg_intent){
-		.id = id, .cluster = cluster, .duty = DUTY_TERMINATING, .since = NOW - 5000
-	};
-	test_set(&m, intent.ns, "shop");
-	test_set(&m, intent.name, "web-1");
-	test_set(&m, intent.uid, uid);
-	test_set(&m, intent.rv, "42");
-	test_set(&m, intent.subject, uid);
-	test_set(&m, intent.reason, "StuckTerminating");
-	test_set(&m, intent.evidence, "3h past its deadline");
-	return m;
-}
-
-static struct msg record(uint64_t id, enum outcome outcome)
-{
-	struct msg m = { .type = MSG_RECORD };
-
-	m.u.record =
-		(struct msg_record){ .id = id, .outcome = outcome, .replicas = 3, .http = 200, .at = NOW };
-	test_set(&m, record.reason, "Deleted");
-	test_set(&m, record.detail, "node is gone");
-	test_set(&m, record.target, "pods/shop/web-1");
-	return m;
-}
-
-static struct msg refusal(const char *uid, const char *reason)
-{
-	struct msg m = { .type = MSG_REFUSAL };
-
-	m.u.refusal = (struct msg_refusal){ .cluster = 1, .duty = DUTY_EVICTED };
-	test_set(&m, refusal.ns, "kube-system");
-	test_set(&m, refusal.name, "dns-1");
-	test_set(&m, refusal.uid, uid);
-	test_set(&m, refusal.subject, uid);
-	test_set(&m, refusal.reason, reason);
-	test_set(&m, refusal.evidence, "excluded");
-	return m;
-}
-
-static void write_all(const struct msg *m, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		ck_assert(history_add(h, &m[i]));
-	ck_assert_int_eq(history_flush(h), 0);
-}
+#include "tests/unit/reporter/history_world.h"
 
 START_TEST(commits_before_it_reports)
 {
-	const struct msg m[] = { intent(1, 0, "u1"), intent(2, 1, "u2"), record(1, OUTCOME_DONE) };
+	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2"),
+				 world_record(1, OUTCOME_DONE) };
 
 	for (size_t i = 0; i < 3; i++)
-		ck_assert(history_add(h, &m[i]));
-	ck_assert_uint_eq(seen.n, 0);
-	ck_assert_uint_eq(history_queued(h), 3);
-	ck_assert_int_eq(history_flush(h), 0);
-	ck_assert_uint_eq(seen.n, 3);
-	ck_assert_int_eq(seen.type[2], MSG_RECORD);
-	ck_assert_str_eq(seen.cluster, "prod"); /* the intent's */
-	ck_assert_uint_eq(seen.duty, DUTY_TERMINATING);
-	ck_assert_uint_eq(history_open_intents(h), 1);
+		ck_assert(history_add(w.h, &m[i]));
+	ck_assert_uint_eq(w.seen.n, 0);
+	ck_assert_uint_eq(history_queued(w.h), 3);
+	ck_assert_int_eq(history_flush(w.h), 0);
+	ck_assert_uint_eq(w.seen.n, 3);
+	ck_assert_int_eq(w.seen.type[2], MSG_RECORD);
+	ck_assert_str_eq(w.seen.cluster, "prod"); /* the intent's */
+	ck_assert_uint_eq(w.seen.duty, DUTY_TERMINATING);
+	ck_assert_uint_eq(history_open_intents(w.h), 1);
 }
 END_TEST
 
 START_TEST(same_message_twice_is_known)
 {
-	const struct msg m[] = { intent(7, 0, "u7"), intent(7, 0, "u7"), record(7, OUTCOME_DONE),
-				 record(7, OUTCOME_FAILED) };
+	const struct msg m[] = { world_intent(7, 0, "u7"), world_intent(7, 0, "u7"),
+				 world_record(7, OUTCOME_DONE), world_record(7, OUTCOME_FAILED) };
 
-	write_all(m, 4);
-	ck_assert_int_eq(seen.effect[0], HISTORY_NEW);
-	ck_assert_int_eq(seen.effect[1], HISTORY_KNOWN);
-	ck_assert_int_eq(seen.effect[2], HISTORY_NEW);
-	ck_assert_int_eq(seen.effect[3], HISTORY_KNOWN);
-	ck_assert_uint_eq(history_open_intents(h), 0);
+	world_write(m, 4);
+	ck_assert_int_eq(w.seen.effect[0], HISTORY_NEW);
+	ck_assert_int_eq(w.seen.effect[1], HISTORY_KNOWN);
+	ck_assert_int_eq(w.seen.effect[2], HISTORY_NEW);
+	ck_assert_int_eq(w.seen.effect[3], HISTORY_KNOWN);
+	ck_assert_uint_eq(history_open_intents(w.h), 0);
 }
 END_TEST
 
 START_TEST(id_of_another_object_is_a_conflict)
 {
-	const struct msg m[] = { intent(7, 0, "u7"), intent(7, 0, "other") };
+	const struct msg m[] = { world_intent(7, 0, "u7"), world_intent(7, 0, "other") };
 
-	write_all(m, 2);
-	ck_assert_int_eq(seen.effect[1], HISTORY_CONFLICT);
+	world_write(m, 2);
+	ck_assert_int_eq(w.seen.effect[1], HISTORY_CONFLICT);
 }
 END_TEST
 
-/* Every message of an answer, until its end. */
-static size_t read_cursor(struct cursor *c, struct msg *out, size_t max)
-{
-	size_t n = 0;
-
-	while (n < max && cursor_next(c, &out[n]) == 1) {
-		uint8_t frame[IPC_FRAME_MAX];
-
-		ck_assert_uint_gt(msg_encode(&out[n], frame), 0); /* aborts on a field out of range */
-		n++;
-	}
-	cursor_free(&c);
-	return n;
-}
-
 START_TEST(open_intents_survive_a_crash)
 {
-	const struct msg m[] = { intent(1, 0, "u1"), intent(2, 1, "u2"), intent(3, 1, "u3"),
-				 record(2, OUTCOME_GONE) };
+	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2"), world_intent(3, 1, "u3"),
+				 world_record(2, OUTCOME_GONE) };
 	struct cursor *c = NULL;
 	struct msg out[8];
 
-	write_all(m, 4);
-	close_all();
-	open_all();
-	ck_assert_uint_eq(history_open_intents(h), 2);
-	ck_assert_int_eq(cursor_open_intents(db, h, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 3);
+	world_write(m, 4);
+	world_close();
+	world_open();
+	ck_assert_uint_eq(history_open_intents(w.h), 2);
+	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 3);
 	ck_assert_int_eq(out[0].type, MSG_OPEN_INTENT);
 	ck_assert_uint_eq(out[0].u.open_intent.id, 1);
 	ck_assert_str_eq(out[0].u.open_intent.uid, "u1");
 	ck_assert_str_eq(out[0].u.open_intent.rv, "42");
-	ck_assert_int_eq(out[0].u.open_intent.since, NOW - 5000);
+	ck_assert_int_eq(out[0].u.open_intent.since, WORLD_NOW - 5000);
 	ck_assert_uint_eq(out[1].u.open_intent.id, 3);
 	ck_assert_uint_eq(out[1].u.open_intent.cluster, 1);
 	ck_assert_int_eq(out[2].type, MSG_OPEN_END);
@@ -207,16 +84,16 @@ START_TEST(killed_writer_loses_nothing_acknowledged)
 	int fd[2];
 	uint64_t id, last = 0, next = 0;
 
-	close_all();
+	world_close();
 	ck_assert_int_eq(pipe(fd), 0);
 	const pid_t pid = fork();
 
 	if (pid == 0) {
-		open_all();
+		world_open();
 		for (id = 1;; id++) {
-			const struct msg m = intent(id, 0, "u");
+			const struct msg m = world_intent(id, 0, "u");
 
-			if (!history_add(h, &m) || history_flush(h) < 0 ||
+			if (!history_add(w.h, &m) || history_flush(w.h) < 0 ||
 			    write(fd[1], &id, sizeof(id)) != sizeof(id))
 				_exit(1);
 		}
@@ -229,10 +106,10 @@ START_TEST(killed_writer_loses_nothing_acknowledged)
 		last = id;
 	(void)waitpid(pid, NULL, 0);
 	(void)close(fd[0]);
-	open_all();
-	ck_assert_int_eq(history_next_id(h, &next), 0);
+	world_open();
+	ck_assert_int_eq(history_next_id(w.h, &next), 0);
 	ck_assert_uint_ge(next, last + 1);
-	ck_assert_uint_ge(history_open_intents(h), last);
+	ck_assert_uint_ge(history_open_intents(w.h), last);
 }
 END_TEST
 
@@ -240,43 +117,46 @@ END_TEST
 START_TEST(full_disk_acknowledges_nothing_and_keeps_all)
 {
 	struct rlimit old, none;
-	const struct msg m = intent(1, 0, "u1");
+	const struct msg m = world_intent(1, 0, "u1");
 
 	(void)signal(SIGXFSZ, SIG_IGN);
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
 	none = old;
 	none.rlim_cur = 0;
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
-	ck_assert(history_add(h, &m));
-	const int r = history_flush(h);
+	ck_assert(history_add(w.h, &m));
+	const int r = history_flush(w.h);
 
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
 	ck_assert_int_lt(r, 0);
-	ck_assert(!history_writable(h));
-	ck_assert_uint_eq(seen.n, 0);
-	ck_assert_uint_eq(history_queued(h), 1);
-	ck_assert_int_eq(history_flush(h), 0);
-	ck_assert(history_writable(h));
-	ck_assert_uint_eq(seen.n, 1);
-	ck_assert_int_eq(seen.effect[0], HISTORY_NEW);
+	ck_assert(!history_writable(w.h));
+	ck_assert_uint_eq(w.seen.n, 0);
+	ck_assert_uint_eq(history_queued(w.h), 1);
+	ck_assert_int_eq(history_flush(w.h), 0);
+	ck_assert(history_writable(w.h));
+	ck_assert_uint_eq(w.seen.n, 1);
+	ck_assert_int_eq(w.seen.effect[0], HISTORY_NEW);
 }
 END_TEST
 
 START_TEST(refusals_are_counted_not_repeated)
 {
-	const struct msg_ctl_history q = { .conn = 9, .limit = 10, .duty = -1, .refusals = true };
+	const struct msg_ctl_history q = {
+		.conn = 9, .limit = 10, .duty = -1, .outcome = -2, .refusals = true
+	};
 	struct cursor *c = NULL;
 	struct msg out[8];
-	const struct msg m[] = { refusal("u9", "NamespaceExcluded"), refusal("u9", "NamespaceExcluded") };
+	const struct msg m[] = { world_refusal("u9", "NamespaceExcluded"),
+				 world_refusal("u9", "NamespaceExcluded") };
 
-	write_all(m, 2);
+	world_write(m, 2);
 	clock_fake_advance(60000);
-	write_all(m, 1);
-	ck_assert_int_eq(cursor_history(db, h, &q, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 2);
+	world_write(m, 1);
+	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 0);
-	ck_assert_int_eq(out[0].u.ctl_history_row.intent_at, NOW);
-	ck_assert_int_eq(out[0].u.ctl_history_row.result_at, NOW + 60000);
+	ck_assert_int_eq(out[0].u.ctl_history_row.intent_at, WORLD_NOW);
+	ck_assert_int_eq(out[0].u.ctl_history_row.result_at, WORLD_NOW + 60000);
 	ck_assert_int_eq(out[0].u.ctl_history_row.outcome, OUTCOME_REFUSED);
 	ck_assert_str_eq(out[0].u.ctl_history_row.cluster_name, "staging");
 	ck_assert_str_eq(out[0].u.ctl_history_row.detail, "excluded (seen 3 times)");
@@ -288,17 +168,18 @@ END_TEST
 
 START_TEST(history_answers_newest_first_with_filters)
 {
-	struct msg_ctl_history q = { .conn = 5, .limit = 10, .duty = -1 };
+	struct msg_ctl_history q = { .conn = 5, .limit = 10, .duty = -1, .outcome = -2 };
 	struct cursor *c = NULL;
 	struct msg out[8];
-	const struct msg a[] = { intent(1, 0, "u1"), record(1, OUTCOME_DONE), refusal("u9", "X") };
-	const struct msg b[] = { intent(2, 1, "u2") };
+	const struct msg a[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
+				 world_refusal("u9", "X") };
+	const struct msg b[] = { world_intent(2, 1, "u2") };
 
-	write_all(a, 3);
+	world_write(a, 3);
 	clock_fake_advance(1000);
-	write_all(b, 1);
-	ck_assert_int_eq(cursor_history(db, h, &q, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 3);
+	world_write(b, 1);
+	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 3);
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 2);
 	ck_assert_int_eq(out[0].u.ctl_history_row.outcome, -1);
 	ck_assert_str_eq(out[0].u.ctl_history_row.reason, "StuckTerminating");
@@ -308,41 +189,33 @@ START_TEST(history_answers_newest_first_with_filters)
 	ck_assert_int_eq(out[1].u.ctl_history_row.replicas, 3);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.http, 200);
 	q.limit = 1;
-	ck_assert_int_eq(cursor_history(db, h, &q, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 2);
-	q = (struct msg_ctl_history){ .limit = 10, .duty = DUTY_EVICTED, .refusals = true };
-	ck_assert_int_eq(cursor_history(db, h, &q, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 2);
-	q = (struct msg_ctl_history){ .limit = 10, .duty = -1, .since = NOW + 1 };
-	ck_assert_int_eq(cursor_history(db, h, &q, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 2);
+	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 2);
+	q = (struct msg_ctl_history){ .limit = 10, .duty = DUTY_EVICTED, .outcome = -2, .refusals = true };
+	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 2);
+	q = (struct msg_ctl_history){ .limit = 10, .duty = -1, .outcome = -2, .since = WORLD_NOW + 1 };
+	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	(void)snprintf(q.ns, sizeof(q.ns), "elsewhere");
-	ck_assert_int_eq(cursor_history(db, h, &q, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 1);
+	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 1);
 }
 END_TEST
 
-static struct msg since(uint64_t cluster, const char *owner, int64_t at)
-{
-	struct msg m = { .type = MSG_SINCE, .u.since = { .cluster = cluster, .at = at } };
-
-	test_set(&m, since.owner, owner);
-	test_set(&m, since.revision, "6b7f");
-	return m;
-}
-
 START_TEST(since_is_remembered_replaced_and_forgotten)
 {
-	const struct msg m[] = { since(0, "o1", 100), since(0, "o2", 200), since(1, "o3", 300),
-				 since(0, "o1", 150), since(0, "o2", 0) };
+	const struct msg m[] = { world_since(0, "o1", 100), world_since(0, "o2", 200),
+				 world_since(1, "o3", 300), world_since(0, "o1", 150),
+				 world_since(0, "o2", 0) };
 	struct cursor *c = NULL;
 	struct msg out[8];
 
-	write_all(m, 5);
-	close_all();
-	open_all();
-	ck_assert_int_eq(cursor_since(db, h, 0, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 2);
+	world_write(m, 5);
+	world_close();
+	world_open();
+	ck_assert_int_eq(cursor_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	ck_assert_str_eq(out[0].u.since_row.owner, "o1");
 	ck_assert_str_eq(out[0].u.since_row.revision, "6b7f");
 	ck_assert_int_eq(out[0].u.since_row.at, 150);
@@ -353,40 +226,41 @@ END_TEST
 
 START_TEST(intents_of_a_removed_cluster_end_unconfirmed)
 {
-	const struct msg m[] = { intent(1, 0, "u1"), intent(2, 1, "u2") };
+	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2") };
 	struct str_list names;
 	uint64_t n = 0;
 
-	write_all(m, 2);
+	world_write(m, 2);
 	test_names(&names, "prod", NULL);
-	history_set_clusters(h, &names);
+	history_set_clusters(w.h, &names);
 	str_list_done(&names);
-	ck_assert_int_eq(history_close_strays(h, &n), 0);
+	ck_assert_int_eq(history_close_strays(w.h, &n), 0);
 	ck_assert_uint_eq(n, 1);
-	ck_assert_uint_eq(history_open_intents(h), 1);
-	ck_assert_str_eq(seen.cluster, "staging");
+	ck_assert_uint_eq(history_open_intents(w.h), 1);
+	ck_assert_str_eq(w.seen.cluster, "staging");
 }
 END_TEST
 
 START_TEST(prune_keeps_open_new_and_the_last_id)
 {
-	const struct msg old[] = { intent(1, 0, "u1"), record(1, OUTCOME_DONE), intent(2, 0, "u2"),
-				   refusal("u9", "X"), intent(5, 0, "u5"),      record(5, OUTCOME_DONE) };
+	const struct msg old[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
+				   world_intent(2, 0, "u2"), world_refusal("u9", "X"),
+				   world_intent(5, 0, "u5"), world_record(5, OUTCOME_DONE) };
 	uint64_t next = 0;
 	bool more = true;
-	struct msg_ctl_history q = { .limit = 10, .duty = -1, .refusals = true };
+	struct msg_ctl_history q = { .limit = 10, .duty = -1, .outcome = -2, .refusals = true };
 	struct cursor *c = NULL;
 	struct msg out[8];
 
-	write_all(old, 6);
+	world_write(old, 6);
 	clock_fake_advance(INT64_C(31) * 86400000);
-	ck_assert_int_eq(history_prune(h, 30, &more), 0);
+	ck_assert_int_eq(history_prune(w.h, 30, &more), 0);
 	ck_assert(!more);
-	ck_assert_int_eq(cursor_history(db, h, &q, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 8), 3); /* 5: newest id; 2: open; end */
+	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 3); /* 5: newest id; 2: open; end */
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 5);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.id, 2);
-	ck_assert_int_eq(history_next_id(h, &next), 0);
+	ck_assert_int_eq(history_next_id(w.h, &next), 0);
 	ck_assert_uint_eq(next, 6);
 }
 END_TEST
@@ -396,21 +270,21 @@ START_TEST(hand_made_rows_are_forced_into_the_protocol)
 {
 	static const char sql_text[] =
 		"UPDATE intents SET ns = '', name = 'a b\x07', duty = 99, reason = '', evidence = char(27)";
-	const struct msg m[] = { intent(1, 0, "u1") };
+	const struct msg m[] = { world_intent(1, 0, "u1") };
 	struct cursor *c = NULL;
 	struct msg out[4];
 	char path[128];
 	sqlite3 *sql = NULL;
 
-	write_all(m, 1);
-	close_all();
-	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	world_write(m, 1);
+	world_close();
+	(void)snprintf(path, sizeof(path), "%s/history.db", w.dir);
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(sql, sql_text, NULL, NULL, NULL), SQLITE_OK);
 	(void)sqlite3_close(sql);
-	open_all();
-	ck_assert_int_eq(cursor_open_intents(db, h, &c), 0);
-	ck_assert_uint_eq(read_cursor(c, out, 4), 2);
+	world_open();
+	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 4), 2);
 	ck_assert_str_eq(out[0].u.open_intent.ns, "-");
 	ck_assert_str_eq(out[0].u.open_intent.name, "a-b-");
 	ck_assert_uint_eq(out[0].u.open_intent.duty, 3);
@@ -422,7 +296,7 @@ int main(void)
 	Suite *s = suite_create("reporter/history");
 	TCase *t = tcase_create("history");
 
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, world_setup, world_teardown);
 	tcase_add_test(t, commits_before_it_reports);
 	tcase_add_test(t, same_message_twice_is_known);
 	tcase_add_test(t, id_of_another_object_is_a_conflict);

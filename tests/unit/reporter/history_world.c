@@ -1,0 +1,126 @@
+/* history_world.c - see history_world.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/reporter/history_world.h"
+
+#include "base/clock.h"
+#include "base/duty.h"
+
+struct history_world w;
+
+static void on_committed(void *ctx, const struct history_entry *e)
+{
+	struct seen *s = ctx;
+
+	s->type[s->n] = e->m->type;
+	s->effect[s->n++] = e->effect;
+	s->duty = e->duty;
+	s->observe = e->observe;
+	(void)snprintf(s->cluster, sizeof(s->cluster), "%s", e->cluster_name);
+}
+
+void world_open(void)
+{
+	struct str_list names;
+
+	w.db = test_db_open(w.dir);
+	w.h = history_new(w.db, on_committed, &w.seen);
+	test_names(&names, "prod", "staging");
+	history_set_clusters(w.h, &names);
+	str_list_done(&names);
+	w.seen = (struct seen){ 0 };
+}
+
+void world_close(void)
+{
+	history_free(&w.h);
+	db_close(&w.db);
+}
+
+void world_setup(void)
+{
+	clock_fake_set(WORLD_NOW, 1000);
+	test_dir_make(w.dir);
+	world_open();
+}
+
+void world_teardown(void)
+{
+	world_close();
+	test_dir_remove(w.dir);
+	clock_fake_clear();
+}
+
+struct msg world_intent(uint64_t id, uint64_t cluster, const char *uid)
+{
+	struct msg m = { .type = MSG_INTENT };
+
+	m.u.intent = (struct msg_intent){
+		.id = id, .cluster = cluster, .duty = DUTY_TERMINATING, .since = WORLD_NOW - 5000
+	};
+	test_set(&m, intent.ns, "shop");
+	test_set(&m, intent.name, "web-1");
+	test_set(&m, intent.uid, uid);
+	test_set(&m, intent.rv, "42");
+	test_set(&m, intent.subject, uid);
+	test_set(&m, intent.reason, "StuckTerminating");
+	test_set(&m, intent.evidence, "3h past its deadline");
+	return m;
+}
+
+struct msg world_record(uint64_t id, enum outcome outcome)
+{
+	struct msg m = { .type = MSG_RECORD };
+
+	m.u.record = (struct msg_record){
+		.id = id, .outcome = outcome, .replicas = 3, .http = 200, .at = WORLD_NOW
+	};
+	test_set(&m, record.reason, "Deleted");
+	test_set(&m, record.detail, "node is gone");
+	test_set(&m, record.target, "pods/shop/web-1");
+	return m;
+}
+
+struct msg world_refusal(const char *uid, const char *reason)
+{
+	struct msg m = { .type = MSG_REFUSAL };
+
+	m.u.refusal = (struct msg_refusal){ .cluster = 1, .duty = DUTY_EVICTED };
+	test_set(&m, refusal.ns, "kube-system");
+	test_set(&m, refusal.name, "dns-1");
+	test_set(&m, refusal.uid, uid);
+	test_set(&m, refusal.subject, uid);
+	test_set(&m, refusal.reason, reason);
+	test_set(&m, refusal.evidence, "excluded");
+	return m;
+}
+
+void world_write(const struct msg *m, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ck_assert(history_add(w.h, &m[i]));
+	ck_assert_int_eq(history_flush(w.h), 0);
+}
+
+/* Every message of an answer, until its end. */
+size_t world_read(struct cursor *c, struct msg *out, size_t max)
+{
+	size_t n = 0;
+
+	while (n < max && cursor_next(c, &out[n]) == 1) {
+		uint8_t frame[IPC_FRAME_MAX];
+
+		ck_assert_uint_gt(msg_encode(&out[n], frame), 0); /* aborts on a field out of range */
+		n++;
+	}
+	cursor_free(&c);
+	return n;
+}
+
+struct msg world_since(uint64_t cluster, const char *owner, int64_t at)
+{
+	struct msg m = { .type = MSG_SINCE, .u.since = { .cluster = cluster, .at = at } };
+
+	test_set(&m, since.owner, owner);
+	test_set(&m, since.revision, "6b7f");
+	return m;
+}

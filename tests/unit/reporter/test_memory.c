@@ -1,0 +1,204 @@
+/* test_memory.c - what must outlive every process: fights, breakers, spent budgets, pauses, rungs of the
+ * ladder. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "tests/unit/reporter/history_world.h"
+
+static struct msg memo(uint64_t cluster, const char *kind, const char *key, int64_t at)
+{
+	struct msg m = { .type = MSG_MEMO, .u.memo = { .cluster = cluster, .at = at, .until = at + 5 } };
+
+	m.u.memo.count = 3;
+	test_set(&m, memo.kind, kind);
+	test_set(&m, memo.key, key);
+	test_set(&m, memo.text, "came back");
+	return m;
+}
+
+/* Order matters: a watcher acts after SINCE_END, and must know everything by then. */
+START_TEST(memories_come_before_the_end_of_since)
+{
+	const struct msg m[] = { memo(0, "fight", "u1", 100),
+				 memo(0, "breaker", "host:docker.io", 200),
+				 memo(1, "fight", "u1", 300),
+				 memo(0, "fight", "u1", 400),
+				 memo(0, "breaker", "host:docker.io", 0),
+				 world_since(0, "o1", 50) };
+	struct cursor *c = NULL;
+	struct msg out[8];
+
+	world_write(m, 6);
+	world_close();
+	world_open();
+	ck_assert_int_eq(cursor_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 3);
+	ck_assert_int_eq(out[0].type, MSG_MEMO_ROW);
+	ck_assert_str_eq(out[0].u.memo_row.kind, "fight");
+	ck_assert_str_eq(out[0].u.memo_row.key, "u1");
+	ck_assert_int_eq(out[0].u.memo_row.at, 400);
+	ck_assert_int_eq(out[0].u.memo_row.until, 405);
+	ck_assert_uint_eq(out[0].u.memo_row.count, 3);
+	ck_assert_str_eq(out[0].u.memo_row.text, "came back");
+	ck_assert_int_eq(out[1].type, MSG_SINCE_ROW);
+	ck_assert_int_eq(out[2].type, MSG_SINCE_END);
+}
+END_TEST
+
+START_TEST(attempt_is_remembered_with_its_clock)
+{
+	struct msg m = world_since(0, "o1", 100);
+	struct cursor *c = NULL;
+	struct msg out[4];
+
+	m.u.since.tried = 150;
+	world_write(&m, 1);
+	ck_assert_int_eq(cursor_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 4), 2);
+	ck_assert_int_eq(out[0].u.since_row.tried, 150);
+}
+END_TEST
+
+static size_t count_acts(bool observe)
+{
+	struct cursor *c = NULL;
+	struct msg out[16];
+	size_t n = 0;
+
+	ck_assert_int_eq(cursor_since(w.db, w.h, 0, observe, &c), 0);
+	const size_t all = world_read(c, out, 16);
+
+	for (size_t i = 0; i < all; i++)
+		n += out[i].type == MSG_ACT_ROW;
+	return n;
+}
+
+/* What budgets were spent on: everything that was or may have been written within a day. */
+START_TEST(acts_of_the_last_day_are_told)
+{
+	struct msg m[] = { world_intent(1, 0, "done"),           world_record(1, OUTCOME_DONE),
+			   world_intent(2, 0, "open"),           world_intent(3, 0, "doubt"),
+			   world_record(3, OUTCOME_UNCONFIRMED), world_intent(4, 0, "refused"),
+			   world_record(4, OUTCOME_REFUSED),     world_intent(5, 1, "elsewhere"),
+			   world_intent(6, 0, "restored"),       world_intent(7, 0, "dry") };
+
+	m[8].u.intent.action = ACTION_RESTORE;
+	m[9].u.intent.observe = true;
+	world_write(m, 10);
+	ck_assert_uint_eq(count_acts(false), 3);
+	ck_assert_uint_eq(count_acts(true), 1);
+	clock_fake_advance(INT64_C(86400000) - 1);
+	ck_assert_uint_eq(count_acts(false), 3);
+	clock_fake_advance(1);
+	ck_assert_uint_eq(count_acts(false), 0);
+}
+END_TEST
+
+static struct msg pause_msg(const char *cluster, int64_t duty, bool on, int64_t until)
+{
+	struct msg m = { .type = MSG_PAUSE,
+			 .u.pause = { .duty = duty, .on = on, .at = WORLD_NOW, .until = until } };
+
+	test_set(&m, pause.cluster_name, cluster);
+	test_set(&m, pause.by, "uid 0");
+	test_set(&m, pause.why, "release");
+	return m;
+}
+
+START_TEST(pauses_come_before_the_open_intents)
+{
+	const struct msg m[] = { world_intent(1, 0, "u1"), pause_msg("", -1, true, 0),
+				 pause_msg("prod", 2, true, WORLD_NOW + 10), pause_msg("prod", 1, true, 0),
+				 pause_msg("prod", 1, false, 0) };
+	struct cursor *c = NULL;
+	struct msg out[8];
+
+	world_write(m, 5);
+	ck_assert_uint_eq(w.seen.n, 5); /* each is reported, so that it can be confirmed */
+	world_close();
+	world_open();
+	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 4);
+	ck_assert_int_eq(out[0].type, MSG_PAUSE);
+	ck_assert_str_eq(out[0].u.pause.cluster_name, "");
+	ck_assert_int_eq(out[0].u.pause.duty, -1);
+	ck_assert(out[0].u.pause.on);
+	ck_assert_str_eq(out[0].u.pause.by, "uid 0");
+	ck_assert_str_eq(out[0].u.pause.why, "release");
+	ck_assert_str_eq(out[1].u.pause.cluster_name, "prod");
+	ck_assert_int_eq(out[1].u.pause.until, WORLD_NOW + 10);
+	ck_assert_int_eq(out[2].type, MSG_OPEN_INTENT);
+	clock_fake_advance(10);
+	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 8), 3); /* the one with an end has ended */
+}
+END_TEST
+
+START_TEST(rungs_and_restores_survive_a_crash)
+{
+	struct msg m = world_intent(9, 0, "u9"), out[4];
+	struct cursor *c = NULL;
+
+	m.u.intent.action = ACTION_RESTORE;
+	m.u.intent.fights = 2;
+	m.u.intent.origin = 4;
+	m.u.intent.want_replicas = 3;
+	test_set(&m, intent.want_target, "deployments.apps/shop/web");
+	test_set(&m, intent.want_uid, "d-1");
+	world_write(&m, 1);
+	world_close();
+	world_open();
+	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 4), 2);
+	ck_assert_uint_eq(out[0].u.open_intent.action, ACTION_RESTORE);
+	ck_assert_uint_eq(out[0].u.open_intent.fights, 2);
+	ck_assert_uint_eq(out[0].u.open_intent.origin, 4);
+	ck_assert_int_eq(out[0].u.open_intent.want_replicas, 3);
+	ck_assert_str_eq(out[0].u.open_intent.want_target, "deployments.apps/shop/web");
+	ck_assert_str_eq(out[0].u.open_intent.want_uid, "d-1");
+}
+END_TEST
+
+START_TEST(history_is_found_by_outcome_and_target)
+{
+	struct msg m[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
+			   world_intent(2, 0, "u2"), world_record(2, OUTCOME_GONE),
+			   world_intent(3, 0, "u3"), world_refusal("u9", "X") };
+	static const struct {
+		int64_t outcome;
+		const char *target;
+		size_t n;
+	} cases[] = { { -2, "", 4 },           { OUTCOME_DONE, "", 1 },     { OUTCOME_GONE, "", 1 },
+		      { -1, "", 1 },           { OUTCOME_REFUSED, "", 1 },  { OUTCOME_FAILED, "", 0 },
+		      { -2, "pods/x/web", 0 }, { -2, "pods/shop/web-1", 1 } };
+
+	test_set(&m[3], record.target, "pods/shop/web-2");
+	world_write(m, 6);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct msg_ctl_history q = {
+			.limit = 10, .duty = -1, .refusals = true, .outcome = cases[i].outcome
+		};
+		struct cursor *c = NULL;
+		struct msg out[8];
+
+		(void)snprintf(q.target, sizeof(q.target), "%s", cases[i].target);
+		ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+		ck_assert_msg(world_read(c, out, 8) == cases[i].n + 1, "case %zu", i);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/memory");
+	TCase *t = tcase_create("memory");
+
+	tcase_add_checked_fixture(t, world_setup, world_teardown);
+	tcase_add_test(t, memories_come_before_the_end_of_since);
+	tcase_add_test(t, attempt_is_remembered_with_its_clock);
+	tcase_add_test(t, acts_of_the_last_day_are_told);
+	tcase_add_test(t, pauses_come_before_the_open_intents);
+	tcase_add_test(t, rungs_and_restores_survive_a_crash);
+	tcase_add_test(t, history_is_found_by_outcome_and_target);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}
