@@ -1,0 +1,67 @@
+/* admit.h - may what is due be done now? The guards beyond the single object: pause, leadership, a fresh
+ * cache, clocks, start-up quiet, windows, the breaker, fights, budgets; a table that is walked in that order.
+ * Layer: rules.  Pure and without state of its own: (what is asked, what is known) -> go or hold. Times are
+ * milliseconds of the clock that does not step, whatever is said to people is made by the caller.
+ * A hold is never a refusal: the object stays due, and is asked for again at `until` or when something
+ * changes. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RULES_ADMIT_H
+#define RULES_ADMIT_H
+
+#include "rules/breaker.h"
+#include "rules/budget.h"
+#include "rules/fight.h"
+#include "rules/judge.h"
+
+enum guard {
+	GUARD_PAUSE,
+	GUARD_LEADER,
+	GUARD_CACHE,
+	GUARD_CLOCK,
+	GUARD_QUIET,
+	GUARD_WINDOW,
+	GUARD_BREAKER,
+	GUARD_FIGHT,
+	GUARD_BUDGET,
+	GUARD__MAX
+};
+
+/* What is known about one object that is due. NULL or 0 = that guard has nothing against it. */
+struct admit_ask {
+	const struct duty_policy *policy;
+	int64_t now;
+	bool retry; /* only a fresh attempt: it ends no workload, so breaker and fights do not hold it */
+	struct spend spend;
+	const char *paused; /* who paused the duty and why; until when */
+	int64_t paused_until;
+	const char *leader;  /* not this replica: who leads */
+	const char *stale;   /* why the cache cannot be judged */
+	int64_t clock_off;   /* ms between the clocks of server and host, when that is too much */
+	int64_t quiet_until; /* start-up quiet */
+	bool window_closed;
+	int64_t window_opens; /* 0 = not known */
+	const struct breaker *breaker;
+	const char *breaker_text; /* what the workloads have in common */
+	struct fight fight;
+	const struct budget *budget;
+};
+
+/* What of it the hold is about: objects that share it are held and released together. */
+enum hold_scope { HOLD_ALL, HOLD_DUTY, HOLD_NAMESPACE, HOLD_NODE, HOLD_WORKLOAD };
+
+struct hold {
+	enum guard guard;
+	enum reason reason;
+	enum hold_scope scope;
+	int64_t until; /* 0 = when something changes */
+	char evidence[256];
+};
+
+/* true = go; false = held, *ret says by which guard (the first of the table). */
+bool admit_ask(const struct admit_ask *a, struct hold *ret);
+/* Every guard in order: holds TRI_YES when it has nothing against it, and then ret->evidence may be empty. */
+void admit_trace(const struct admit_ask *a,
+		 void (*fn)(void *ctx, enum guard g, bool holds, const struct hold *h), void *ctx);
+const char *guard_name(enum guard g); /* "Budget" */
+
+#endif

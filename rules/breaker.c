@@ -1,0 +1,337 @@
+/* breaker.c - see breaker.h.
+ * Members are kept in the order in which they began; one pass with two ends looks at every burst, and
+ * counters by host and node go along with it. There is a pass only after a change. */
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/breaker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define SEVERAL     UINT32_MAX
+#define PERCENT_MIN 3 /* a share of fewer workloads than this says nothing */
+
+struct member {
+	int64_t began;
+	uint32_t host, node;
+	enum pull_cause cause;
+	bool used;
+};
+
+struct breaker {
+	struct member *v; /* by workload */
+	uint32_t cap;
+	uint32_t *order; /* workloads by began */
+	uint32_t n, cap_order;
+	uint32_t *by_host, *by_node; /* counters of a pass, 0 between passes */
+	uint32_t hosts, nodes;       /* their lengths */
+	struct burst burst;
+	int64_t since, gone; /* open since; the condition is gone since (0 = it holds) */
+	int64_t release_ms;
+	bool open, dirty;
+};
+
+struct breaker *breaker_new(void)
+{
+	return xcalloc(1, sizeof(struct breaker));
+}
+
+void breaker_free(struct breaker **b)
+{
+	if (!*b)
+		return;
+	free((*b)->v);
+	free((*b)->order);
+	free((*b)->by_host);
+	free((*b)->by_node);
+	free(*b);
+	*b = NULL;
+}
+
+/* -- members -----------------------------------------------------------------------------------------------
+ */
+
+static uint32_t *grow(uint32_t *v, uint32_t *cap, uint32_t need)
+{
+	uint32_t to = need + need / 2 + 16;
+
+	if (need < *cap)
+		return v;
+	v = xreallocarray(v, to, sizeof(*v));
+	memset(v + *cap, 0, (to - *cap) * sizeof(*v));
+	*cap = to;
+	return v;
+}
+
+static struct member *member_of(struct breaker *b, uint32_t workload)
+{
+	if (workload >= b->cap) {
+		uint32_t cap = workload + workload / 2 + 16;
+
+		b->v = xreallocarray(b->v, cap, sizeof(*b->v));
+		memset(b->v + b->cap, 0, (cap - b->cap) * sizeof(*b->v));
+		b->cap = cap;
+	}
+	return &b->v[workload];
+}
+
+/* First place whose member did not begin before `began`. */
+static uint32_t place_of(const struct breaker *b, int64_t began)
+{
+	uint32_t from = 0, to = b->n;
+
+	while (from < to) {
+		uint32_t mid = from + (to - from) / 2;
+
+		if (b->v[b->order[mid]].began < began)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+static void enter(struct breaker *b, uint32_t workload)
+{
+	uint32_t at = place_of(b, b->v[workload].began);
+
+	b->order = grow(b->order, &b->cap_order, b->n);
+	memmove(&b->order[at + 1], &b->order[at], (b->n - at) * sizeof(*b->order));
+	b->order[at] = workload;
+	b->n++;
+}
+
+static void leave(struct breaker *b, uint32_t workload)
+{
+	uint32_t at = place_of(b, b->v[workload].began);
+
+	while (b->order[at] != workload)
+		at++;
+	b->n--;
+	memmove(&b->order[at], &b->order[at + 1], (b->n - at) * sizeof(*b->order));
+}
+
+/* One of two values that were seen: the one that is known, or "several". */
+static uint32_t both(uint32_t a, uint32_t b)
+{
+	if (a == 0 || a == b)
+		return b;
+	return b == 0 ? a : SEVERAL;
+}
+
+void breaker_failing(struct breaker *b, uint32_t workload, int64_t began, uint32_t host, uint32_t node,
+		     enum pull_cause cause)
+{
+	struct member *m = member_of(b, workload), before = *m;
+
+	m->host = both(before.host, host);
+	m->node = both(before.node, node);
+	m->cause = cause ? cause : before.cause;
+	m->began = began;
+	m->used = true;
+	if (before.used && memcmp(m, &before, sizeof(before)) == 0)
+		return;
+	b->dirty = true;
+	if (before.used && before.began == began)
+		return;
+	if (before.used) {
+		m->began = before.began;
+		leave(b, workload);
+		m->began = began;
+	}
+	enter(b, workload);
+}
+
+void breaker_recovered(struct breaker *b, uint32_t workload)
+{
+	if (workload >= b->cap || !b->v[workload].used)
+		return;
+	leave(b, workload);
+	b->v[workload] = (struct member){ 0 };
+	b->dirty = true;
+}
+
+/* -- a pass ------------------------------------------------------------------------------------------------
+ */
+
+/* The condition that this set of workloads meets, and by how much it is above; a shared host or node says
+ * most about the cause and is asked first. */
+static enum breaker_condition meets(const struct breaker_policy *p, const struct burst *s, uint32_t total,
+				    uint32_t nodes, int64_t *ret_limit)
+{
+	const struct {
+		enum breaker_condition condition;
+		int64_t limit, is;
+	} t[] = {
+		{ BREAKER_HOST, p->same_host, s->of_host },
+		{ BREAKER_NODE, nodes > 1 ? p->same_node : 0, s->of_node },
+		{ BREAKER_WORKLOADS, p->workloads, s->workloads },
+	};
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		*ret_limit = t[i].limit;
+		if (t[i].limit > 0 && t[i].is > t[i].limit)
+			return t[i].condition;
+	}
+	*ret_limit = p->percent;
+	return p->percent > 0 && s->workloads >= PERCENT_MIN &&
+			       (int64_t)s->workloads * 100 > p->percent * (int64_t)total
+		       ? BREAKER_PERCENT
+		       : BREAKER_NONE;
+}
+
+static uint32_t counted(uint32_t id)
+{
+	return id == SEVERAL ? 0 : id;
+}
+
+static void make_counters(struct breaker *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct member *m = &b->v[b->order[i]];
+
+		b->by_host = grow(b->by_host, &b->hosts, counted(m->host));
+		b->by_node = grow(b->by_node, &b->nodes, counted(m->node));
+	}
+}
+
+static void count(struct breaker *b, uint32_t place, bool in)
+{
+	const struct member *m = &b->v[b->order[place]];
+
+	if (in) {
+		b->by_host[counted(m->host)]++;
+		b->by_node[counted(m->node)]++;
+	} else {
+		b->by_host[counted(m->host)]--;
+		b->by_node[counted(m->node)]--;
+	}
+}
+
+/* What the members from `from` to `to` (included) have in common. The member at `to` is the newest: what it
+ * shares is looked at, because everything else was looked at before it came. */
+static void common(const struct breaker *b, uint32_t from, uint32_t to, struct burst *ret)
+{
+	const struct member *m = &b->v[b->order[to]];
+	uint32_t host = counted(m->host), node = counted(m->node);
+
+	*ret = (struct burst){ .workloads = to - from + 1, .began = b->v[b->order[from]].began };
+	if (host) {
+		ret->host = host;
+		ret->of_host = b->by_host[host];
+	}
+	if (node) {
+		ret->node = node;
+		ret->of_node = b->by_node[node];
+	}
+}
+
+/* For people: what most of the burst share, and how many failed by a transient cause. */
+static void describe(const struct breaker *b, uint32_t from, uint32_t to, struct burst *s)
+{
+	for (uint32_t i = from; i <= to; i++) {
+		const struct member *m = &b->v[b->order[i]];
+		uint32_t host = counted(m->host), node = counted(m->node);
+
+		s->transient += m->cause == CAUSE_TRANSIENT;
+		if (host && b->by_host[host] > s->of_host) {
+			s->host = host;
+			s->of_host = b->by_host[host];
+		}
+		if (node && b->by_node[node] > s->of_node) {
+			s->node = node;
+			s->of_node = b->by_node[node];
+		}
+	}
+}
+
+/* The largest burst that meets a condition. */
+static struct burst look(struct breaker *b, const struct breaker_policy *p, uint32_t total, uint32_t nodes)
+{
+	struct burst best = { 0 };
+	uint32_t lo = 0;
+
+	make_counters(b);
+	for (uint32_t hi = 0; hi < b->n; hi++) {
+		struct burst s;
+
+		count(b, hi, true);
+		while (b->v[b->order[hi]].began - b->v[b->order[lo]].began > p->within_ms)
+			count(b, lo++, false);
+		common(b, lo, hi, &s);
+		s.condition = meets(p, &s, total, nodes, &s.limit);
+		if (s.condition == BREAKER_NONE || s.workloads < best.workloads)
+			continue;
+		describe(b, lo, hi, &s);
+		best = s;
+	}
+	for (; lo < b->n; lo++)
+		count(b, lo, false);
+	return best;
+}
+
+static void close_breaker(struct breaker *b)
+{
+	b->open = false;
+	b->since = b->gone = 0;
+	b->burst = (struct burst){ 0 };
+}
+
+bool breaker_update(struct breaker *b, const struct breaker_policy *p, uint32_t total, uint32_t nodes,
+		    int64_t now)
+{
+	struct burst burst = look(b, p, total, nodes);
+	bool was = b->open;
+
+	b->dirty = false;
+	b->release_ms = p->release_ms;
+	if (burst.condition != BREAKER_NONE) {
+		b->burst = burst;
+		b->since = was ? b->since : now;
+		b->gone = 0;
+		b->open = true;
+		return !was;
+	}
+	if (was && b->gone == 0)
+		b->gone = now;
+	if (was && now >= b->gone + b->release_ms)
+		close_breaker(b);
+	return was != b->open;
+}
+
+void breaker_load(struct breaker *b, int64_t since, uint32_t workloads)
+{
+	b->open = b->dirty = true;
+	b->since = since;
+	b->burst = (struct burst){ .condition = BREAKER_WORKLOADS, .workloads = workloads, .began = since };
+}
+
+/* -- asking ------------------------------------------------------------------------------------------------
+ */
+
+bool breaker_is_open(const struct breaker *b)
+{
+	return b->open;
+}
+
+bool breaker_dirty(const struct breaker *b)
+{
+	return b->dirty;
+}
+
+int64_t breaker_next(const struct breaker *b)
+{
+	return b->open && b->gone ? b->gone + b->release_ms : 0;
+}
+
+const struct burst *breaker_burst(const struct breaker *b, int64_t *ret_since)
+{
+	*ret_since = b->since;
+	return &b->burst;
+}
+
+uint32_t breaker_count(const struct breaker *b)
+{
+	return b->n;
+}

@@ -1,0 +1,267 @@
+/* budget.c - see budget.h.  Charges that ended are sorted by time; open ones stand apart. */
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/budget.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+struct charge {
+	int64_t at;
+	uint32_t id, ns, node, pods, acts;
+};
+
+struct charges {
+	struct charge *v;
+	size_t n, cap;
+};
+
+struct budget {
+	struct charges done[DUTY__MAX], open[DUTY__MAX];
+};
+
+/* A limit: what it counts, over what, how long. Shares are of pods, and their maximum depends on how many
+ * there are. */
+static const struct {
+	const char *name;
+	int64_t ms;
+	size_t max; /* offset in struct duty_policy */
+	bool ns, node, share;
+} limits[BUDGET__LIMITS] = {
+#define MAX_OF(m) offsetof(struct duty_policy, m)
+	[BUDGET_PER_MINUTE] = { "per minute", BUDGET_MINUTE_MS, MAX_OF(max_per_minute), false, false, false },
+	[BUDGET_PER_HOUR] = { "per hour", BUDGET_HOUR_MS, MAX_OF(max_per_hour), false, false, false },
+	[BUDGET_PER_DAY] = { "per day", BUDGET_DAY_MS, MAX_OF(max_per_day), false, false, false },
+	[BUDGET_NAMESPACE_HOUR] = { "per namespace and hour", BUDGET_HOUR_MS, MAX_OF(max_per_namespace_hour),
+				    true, false, false },
+	[BUDGET_NAMESPACE_SHARE] = { "share of the namespace's pods per hour", BUDGET_HOUR_MS,
+				     MAX_OF(max_percent_namespace), true, false, true },
+	[BUDGET_NODE_SHARE] = { "share of the node's pods per hour", BUDGET_HOUR_MS, MAX_OF(max_percent_node),
+				false, true, true },
+};
+
+const char *budget_limit_name(enum budget_limit l)
+{
+	return limits[l].name;
+}
+
+struct budget *budget_new(void)
+{
+	return xcalloc(1, sizeof(struct budget));
+}
+
+void budget_free(struct budget **b)
+{
+	if (!*b)
+		return;
+	for (int d = 0; d < DUTY__MAX; d++) {
+		free((*b)->done[d].v);
+		free((*b)->open[d].v);
+	}
+	free(*b);
+	*b = NULL;
+}
+
+static struct charges copy(const struct charges *c)
+{
+	struct charges to = { .n = c->n, .cap = c->n };
+
+	if (c->n) {
+		to.v = xreallocarray(NULL, c->n, sizeof(*to.v));
+		memcpy(to.v, c->v, c->n * sizeof(*to.v));
+	}
+	return to;
+}
+
+struct budget *budget_clone(const struct budget *b)
+{
+	struct budget *to = budget_new();
+
+	for (int d = 0; d < DUTY__MAX; d++) {
+		to->done[d] = copy(&b->done[d]);
+		to->open[d] = copy(&b->open[d]);
+	}
+	return to;
+}
+
+/* -- asking ------------------------------------------------------------------------------------------------
+ */
+
+/* The first that is younger than `ms`: a charge counts until exactly that long ago. */
+static size_t first_within(const struct charges *c, int64_t now, int64_t ms)
+{
+	size_t from = 0, to = c->n;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+
+		if (c->v[mid].at <= now - ms)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+static int64_t weight(const struct charge *c, enum budget_limit l, const struct spend *s)
+{
+	if ((limits[l].ns && c->ns != s->ns) || (limits[l].node && c->node != s->node))
+		return 0;
+	return limits[l].share ? c->pods : c->acts;
+}
+
+static int64_t sum(const struct budget *b, enum budget_limit l, const struct spend *s, int64_t now)
+{
+	const struct charges *done = &b->done[s->duty], *open = &b->open[s->duty];
+	int64_t n = 0;
+
+	for (size_t i = first_within(done, now, limits[l].ms); i < done->n; i++)
+		n += weight(&done->v[i], l, s);
+	for (size_t i = 0; i < open->n; i++)
+		n += weight(&open->v[i], l, s);
+	return n;
+}
+
+/* When so much of `over` has gone by that it fits; 0 when that hangs on acts that are open. */
+static int64_t frees_at(const struct budget *b, enum budget_limit l, const struct spend *s, int64_t over,
+			int64_t now)
+{
+	const struct charges *done = &b->done[s->duty];
+
+	for (size_t i = first_within(done, now, limits[l].ms); i < done->n; i++) {
+		over -= weight(&done->v[i], l, s);
+		if (over <= 0)
+			return done->v[i].at + limits[l].ms;
+	}
+	return 0;
+}
+
+/* What the limit allows in all; negative = it does not apply. */
+static int64_t allowed(const struct duty_policy *p, enum budget_limit l, const struct spend *s)
+{
+	int64_t max, of = limits[l].node ? s->node_pods : s->ns_pods;
+
+	memcpy(&max, (const char *)p + limits[l].max, sizeof(max));
+	if (max <= 0 || (limits[l].ns && !s->ns) || (limits[l].node && !s->node))
+		return -1;
+	return limits[l].share ? max * of / 100 : max;
+}
+
+/* Does `a` free later than `b`? 0 = with the end of an open act, which is sooner than any time known. */
+static bool frees_later(int64_t a, int64_t b)
+{
+	return a > b;
+}
+
+struct budget_verdict budget_ask(const struct budget *b, const struct duty_policy *p, const struct spend *s,
+				 int64_t now)
+{
+	struct budget_verdict ret = { .ok = true };
+
+	for (enum budget_limit l = 0; l < BUDGET__LIMITS; l++) {
+		int64_t max = allowed(p, l, s), spent = max < 0 ? 0 : sum(b, l, s, now), more, until;
+
+		more = limits[l].share ? s->pods : 1;
+		/* A share of few pods may be none at all: one act is always allowed. */
+		if (max < 0 || spent + more <= max || (limits[l].share && spent == 0))
+			continue;
+		int64_t over = spent + more - max;
+
+		until = frees_at(b, l, s, limits[l].share && over > spent ? spent : over, now);
+		if (ret.ok || frees_later(until, ret.until))
+			ret = (struct budget_verdict){ false, l, spent, max, until };
+	}
+	return ret;
+}
+
+int64_t budget_pods(const struct budget *b, enum duty d, uint32_t ns, uint32_t node, int64_t now)
+{
+	const struct spend s = { .duty = d, .ns = ns, .node = node };
+
+	return sum(b, ns ? BUDGET_NAMESPACE_SHARE : BUDGET_NODE_SHARE, &s, now);
+}
+
+/* -- spending ----------------------------------------------------------------------------------------------
+ */
+
+static void insert(struct charges *c, size_t at, const struct charge *new)
+{
+	if (c->n == c->cap) {
+		c->cap = c->cap ? c->cap * 2 : 16;
+		c->v = xreallocarray(c->v, c->cap, sizeof(*c->v));
+	}
+	memmove(&c->v[at + 1], &c->v[at], (c->n - at) * sizeof(*c->v));
+	c->v[at] = *new;
+	c->n++;
+}
+
+static void insert_by_time(struct charges *c, const struct charge *new)
+{
+	size_t at = c->n;
+
+	while (at > 0 && c->v[at - 1].at > new->at)
+		at--;
+	insert(c, at, new);
+}
+
+static bool take_open(struct budget *b, uint32_t id, enum duty *ret_duty, struct charge *ret)
+{
+	for (int d = 0; d < DUTY__MAX; d++) {
+		struct charges *c = &b->open[d];
+
+		for (size_t i = 0; i < c->n; i++) {
+			if (c->v[i].id != id)
+				continue;
+			*ret = c->v[i];
+			*ret_duty = (enum duty)d;
+			c->v[i] = c->v[--c->n];
+			return true;
+		}
+	}
+	return false;
+}
+
+void budget_charge(struct budget *b, uint32_t id, const struct spend *s)
+{
+	const struct charge new = { INT64_MAX, id, s->ns, s->node, s->pods, 1 };
+	struct charge old;
+	enum duty d;
+
+	(void)take_open(b, id, &d, &old);
+	insert(&b->open[s->duty], b->open[s->duty].n, &new);
+}
+
+bool budget_settle(struct budget *b, uint32_t id, bool written, int64_t now)
+{
+	struct charge c;
+	enum duty d;
+
+	if (!take_open(b, id, &d, &c))
+		return false;
+	c.at = now;
+	c.id = 0;
+	if (written)
+		insert_by_time(&b->done[d], &c);
+	return true;
+}
+
+void budget_load(struct budget *b, const struct spend *s, uint32_t acts, int64_t at)
+{
+	const struct charge new = { at, 0, s->ns, s->node, s->pods, acts };
+
+	insert_by_time(&b->done[s->duty], &new);
+}
+
+void budget_expire(struct budget *b, int64_t now)
+{
+	for (int d = 0; d < DUTY__MAX; d++) {
+		struct charges *c = &b->done[d];
+		size_t old = first_within(c, now, BUDGET_DAY_MS);
+
+		if (old == 0)
+			continue;
+		c->n -= old;
+		memmove(c->v, &c->v[old], c->n * sizeof(*c->v));
+	}
+}

@@ -1,0 +1,33 @@
+/* fight.h - workloads that come back after they were scaled to zero: somebody else sets their replicas (R22).
+ * Layer: rules.  Pure: times are milliseconds of any one clock that does not step.
+ * Each time the hold is doubled, from ten minutes to a day, so that there is never a loop. A workload is a
+ * number chosen by the caller, of owner and revision: a changed template is no fight. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RULES_FIGHT_H
+#define RULES_FIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FIGHT_HOLD_MS   INT64_C(600000)
+#define FIGHT_CAP_MS    INT64_C(86400000)
+#define FIGHT_MEMORY_MS INT64_C(86400000) /* a return later than this after the act (or the hold) is none */
+
+struct fight {
+	int64_t acted; /* when we last acted on it; 0 = not, or its return was counted already */
+	int64_t until; /* hold; 0 = none */
+	uint32_t count;
+};
+
+/* We acted on it; `asked` is when the act was asked for: what is created after came back. */
+void fight_acted(struct fight *f, int64_t asked);
+/* A pod of it, created at `created`, is due at `now`. true when that is a return: counted, and held. */
+bool fight_seen(struct fight *f, int64_t created, int64_t now);
+/* Would fight_seen say so? *ret is how it would stand after. Changes nothing. */
+bool fight_would(const struct fight *f, int64_t created, int64_t now, struct fight *ret);
+/* Is it on hold at `now`? */
+bool fight_held(const struct fight *f, int64_t now);
+/* Can it be forgotten? */
+bool fight_over(const struct fight *f, int64_t now);
+
+#endif
