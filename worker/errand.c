@@ -54,7 +54,13 @@ static void errand_reset(struct errand *e)
 	e->newest[0] = '\0';
 	e->newest_number = 0;
 	e->newest_created = 0;
+	e->result.u.result.proof[0] = '\0';
 	e->revision_serves = e->pod_seen = false;
+}
+
+void errand_set_trial(struct errand *e)
+{
+	e->trial = true;
 }
 
 void errand_free(struct errand **e)
@@ -90,6 +96,23 @@ enum step step_finish(struct errand *e, enum outcome outcome, enum reason reason
 	msg_set(m, result.reason, code, strlen(code));
 	msg_set(m, result.detail, detail, strlen(detail));
 	return STEP_END;
+}
+
+void step_prove(struct errand *e, const char *fmt, ...)
+{
+	struct msg *m = &e->result;
+	char fact[300], proof[sizeof(m->u.result.proof) + sizeof(fact) + 2];
+	int n;
+	va_list ap;
+
+	if (e->in_doubt) /* the proof of the write stands */
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(fact, sizeof(fact), fmt, ap);
+	va_end(ap);
+	n = snprintf(proof, sizeof(proof), "%s%s%s", m->u.result.proof, m->u.result.proof[0] ? "; " : "",
+		     fact);
+	msg_set(m, result.proof, proof, (size_t)n);
 }
 
 bool step_may_be_ours(const struct errand *e)
@@ -284,12 +307,30 @@ static enum step check_time(struct errand *e, enum step step)
 		return step_finish(e, OUTCOME_FAILED, REASON_GRANT_EXPIRED,
 				   "before %s: the grant was valid until %llu ms ago", steps[step].what,
 				   (unsigned long long)(now - e->grant.valid_until));
-	if ((steps[step].flags & STEP_WRITES) && e->policy->mode == MODE_OBSERVE && !e->grant.observe)
+	if ((steps[step].flags & STEP_WRITES) && e->policy->mode == MODE_OBSERVE && !e->grant.observe &&
+	    !e->trial)
 		return step_finish(e, OUTCOME_FAILED, REASON_GRANT_EXPIRED, "granted before mode: observe");
 	if ((steps[step].flags & STEP_WRITES) && now - e->fresh_from > ERRAND_FRESH_MS)
 		return step_again(e, OUTCOME_FAILED, REASON_GRANT_EXPIRED,
 				  "reading took too long, three times in a row");
 	return step;
+}
+
+/* What is about to be sent, or would have been. */
+static void note_request(struct errand *e, const struct ask *ask)
+{
+	struct msg *m = &e->result;
+	_cleanup_free_ char *text = xasprintf("%s %s%s%s", ask->method, ask->path, ask->body ? " " : "",
+					      ask->body ? ask->body : "");
+
+	msg_set(m, result.request, text, strlen(text));
+}
+
+static enum step end_trial(struct errand *e, struct ask *ask)
+{
+	free(ask->path);
+	free(ask->body);
+	return step_finish(e, OUTCOME_WOULD, e->verdict.reason, "%s", e->verdict.evidence);
 }
 
 static enum step send(struct errand *e, enum step step)
@@ -308,6 +349,10 @@ static enum step send(struct errand *e, enum step step)
 		return step_finish(e, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS,
 				   "%s: a name is not fit for a path", d->what);
 	}
+	if (d->flags & STEP_WRITES)
+		note_request(e, &ask);
+	if ((d->flags & STEP_WRITES) && e->trial)
+		return end_trial(e, &ask);
 	call.method = ask.method;
 	call.path = ask.path;
 	call.content_type = ask.content_type;

@@ -16,6 +16,8 @@
 #define ERRAND_ROUNDS 3
 /* What a write is based on may be this old. */
 #define ERRAND_FRESH_MS 2000
+/* What a trial may take; like a grant it has an end. */
+#define ERRAND_TRIAL_MS 20000
 /* One request. Grant validity + a write + its verification stay below the supervisor's patience. */
 #define ERRAND_TIMEOUT_MS 4000
 
@@ -36,6 +38,9 @@ struct errand;
 /* policy is borrowed until errand_set_policy or the end. */
 struct errand *errand_new(const struct errand_env *env, const struct policy *policy,
 			  const struct msg_grant *grant);
+/* A rehearsal of the same errand: read and judged alike, but where it would begin to write it ends with
+ * OUTCOME_WOULD, and the RESULT says what would have been sent. Before errand_start. */
+void errand_set_trial(struct errand *e);
 /* Cancels what runs; done is not called. Accepts NULL. */
 void errand_free(struct errand **e);
 /* Begin. */

@@ -23,6 +23,8 @@ struct worker {
 	struct kinds *kinds;
 	struct serverclock clock;
 	struct errand *errand;
+	bool trial;    /* the errand is a rehearsal, asked for by ... */
+	uint64_t conn; /* ... this connection of the supervisor */
 	bool draining;
 	struct msg outbox[OUTBOX_MAX]; /* not yet taken by the channel, oldest first */
 	size_t n_outbox;
@@ -64,17 +66,30 @@ static void errand_http_cancel(void *ctx, struct http_request *r)
 	http_request_cancel(&r);
 }
 
+/* The answer to a CTL_TRY says what a RESULT would have said. */
+static void post_tried(struct worker *w, uint64_t conn, const struct msg *result)
+{
+	struct msg m = { .type = MSG_CTL_TRIED };
+
+	msg_copy_fields(&m, result);
+	m.u.ctl_tried.conn = conn;
+	post(w, &m);
+}
+
 static void errand_done(void *ctx, const struct msg *m)
 {
 	struct worker *w = ctx;
 	const struct msg copy = *m;
 	const struct msg_result *r = &copy.u.result;
 
-	log_info("errand ended", kv_u("id", r->id), kv_s("outcome", outcome_name((enum outcome)r->outcome)),
-		 kv_s("reason", r->reason), kv_s("target", r->target), kv_u("http", r->http),
-		 kv_s("detail", r->detail));
+	log_info("errand ended", kv_u("id", r->id), kv_u("trial", w->trial),
+		 kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
+		 kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
 	errand_free(&w->errand);
-	post(w, &copy);
+	if (w->trial)
+		post_tried(w, w->conn, &copy);
+	else
+		post(w, &copy);
 }
 
 static void errand_credential(void *ctx)
@@ -87,20 +102,28 @@ static void errand_credential(void *ctx)
 	post(w, &m);
 }
 
-static void decline(struct worker *w, uint64_t id, enum reason reason)
+/* Why nothing can be begun now; REASON__MAX when it can. */
+static enum reason engaged(const struct worker *w)
+{
+	if (w->draining)
+		return REASON_SHUTTING_DOWN;
+	return w->errand ? REASON_WORKER_BUSY : REASON__MAX;
+}
+
+static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason)
 {
 	struct msg m = { .type = MSG_RESULT };
 	const char *code = reason_code(reason);
 
 	m.u.result.id = id;
-	m.u.result.outcome = OUTCOME_FAILED;
+	m.u.result.outcome = outcome;
 	m.u.result.replicas = -1;
 	m.u.result.at = clock_wall_ms();
 	msg_set(&m, result.reason, code, strlen(code));
-	post(w, &m);
+	return m;
 }
 
-static void on_grant(struct worker *w, const struct msg_grant *g)
+static void begin(struct worker *w, const struct msg_grant *g, bool trial)
 {
 	const struct errand_env env = { .start = errand_http_start,
 					.cancel = errand_http_cancel,
@@ -110,14 +133,45 @@ static void on_grant(struct worker *w, const struct msg_grant *g)
 					.kinds = w->kinds,
 					.clock = &w->clock };
 
-	if (w->draining || w->errand) {
-		decline(w, g->id, w->draining ? REASON_SHUTTING_DOWN : REASON_WORKER_BUSY);
+	log_debug("errand begins", kv_u("id", g->id), kv_u("trial", trial),
+		  kv_s("duty", duty_name((enum duty)g->duty)), kv_s("namespace", g->ns), kv_s("pod", g->name),
+		  kv_s("uid", g->uid));
+	w->errand = errand_new(&env, &w->now.policy, g);
+	w->trial = trial;
+	if (trial)
+		errand_set_trial(w->errand);
+	errand_start(w->errand);
+}
+
+static void on_grant(struct worker *w, const struct msg_grant *g)
+{
+	const enum reason why = engaged(w);
+	struct msg m;
+
+	if (why == REASON__MAX) {
+		begin(w, g, false);
 		return;
 	}
-	log_debug("errand begins", kv_u("id", g->id), kv_s("duty", duty_name((enum duty)g->duty)),
-		  kv_s("namespace", g->ns), kv_s("pod", g->name), kv_s("uid", g->uid));
-	w->errand = errand_new(&env, &w->now.policy, g);
-	errand_start(w->errand);
+	m = declined(g->id, OUTCOME_FAILED, why);
+	post(w, &m);
+}
+
+static void on_try(struct worker *w, const struct msg *question)
+{
+	const struct msg_ctl_try *q = &question->u.ctl_try;
+	const enum reason why = engaged(w);
+	struct msg m = { .type = MSG_GRANT };
+
+	if (why != REASON__MAX) {
+		m = declined(q->id, OUTCOME_REFUSED, why);
+		post_tried(w, q->conn, &m);
+		return;
+	}
+	msg_copy_fields(&m, question);
+	m.u.grant.observe = w->now.policy.mode == MODE_OBSERVE;
+	m.u.grant.valid_until = clock_boot_ms() + ERRAND_TRIAL_MS;
+	w->conn = q->conn;
+	begin(w, &m.u.grant, true);
 }
 
 /* -- life --------------------------------------------------------------------------------------------------
@@ -199,6 +253,8 @@ static void worker_on_msg(struct process *p, const struct msg *m)
 {
 	if (m->type == MSG_GRANT)
 		on_grant(process_ctx(p), &m->u.grant);
+	if (m->type == MSG_CTL_TRY)
+		on_try(process_ctx(p), m);
 }
 
 static void worker_on_room(struct process *p)

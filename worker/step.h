@@ -60,6 +60,7 @@ struct errand {
 	const struct policy *policy;
 	struct msg_grant grant;
 	struct msg result;
+	bool trial; /* ends before the first write */
 	enum step step;
 	struct http_request *request;
 	unsigned round;
@@ -112,6 +113,9 @@ enum step step_finish(struct errand *e, enum outcome outcome, enum reason reason
 enum step step_refuse(struct errand *e, const struct verdict *v);
 /* The object is gone or as wanted: GONE, or UNCONFIRMED when an earlier write of ours may have done it. */
 enum step step_gone(struct errand *e, enum reason reason, const char *detail);
+
+/* Adds a fact read live to the proof, for people; "; " is put between; what does not fit is cut. */
+void step_prove(struct errand *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* -- going on ----------------------------------------------------------------------------------------------
  */

@@ -19,12 +19,20 @@ enum step take_node(struct errand *e, const struct answer *a)
 {
 	struct surroundings *s = &e->around;
 
-	if (a->status == 404)
+	if (a->status == 404) {
 		s->node_exists = TRI_NO;
+		step_prove(e, "node %.*s does not exist", STR_ARG(e->pod.node));
+	}
+	if (a->status == 403)
+		step_prove(e, "node %.*s may not be read", STR_ARG(e->pod.node));
 	if (a->json && str_eq(READ_TEXT(a->json, "metadata", "name"), e->pod.node)) {
 		s->node_exists = TRI_YES;
 		s->node_ready = read_node_ready(a->json);
 		s->node_out_of_service = read_node_out_of_service(a->json);
+		step_prove(e, "node %.*s%s is%s Ready%s", STR_ARG(e->pod.node),
+			   s->node_out_of_service == TRI_YES ? " is tainted out-of-service," : "",
+			   s->node_ready == TRI_YES ? "" : " not",
+			   e->pod.has_pvc ? "" : ", the pod claims no volume");
 	}
 	/* Volumes matter only where the kubelet's word is the proof. */
 	if (e->pod.has_pvc && s->node_ready == TRI_YES && s->node_out_of_service == TRI_NO)
@@ -41,6 +49,12 @@ void ask_attachments(struct errand *e, struct ask *ret)
 
 static enum step judge_volumes(struct errand *e, enum tri attached)
 {
+	static const char *const words[] = { [TRI_UNKNOWN] =
+						     "unknown whether volumes of the pod are attached",
+					     [TRI_NO] = "no volume of the pod is attached there",
+					     [TRI_YES] = "a volume of the pod is attached there" };
+
+	step_prove(e, "VolumeAttachments: %s", words[attached]);
 	e->around.volume_attached = attached;
 	return step_judge(e, STAGE_LIVE, STEP_DELETE);
 }

@@ -111,5 +111,6 @@ enum step take_owner(struct errand *e, const struct answer *a)
 	if (!str_eq(READ_TEXT(a->json, "metadata", "uid"), o->ref.uid))
 		return refuse(e, REASON_OWNER_UID_DIFFERS);
 	o->json = json_incref(a->json);
+	step_prove(e, "%s %.*s (uid %.*s)", o->kind.kind, STR_ARG(o->ref.name), STR_ARG(o->ref.uid));
 	return read_controller(o->json, &next) ? step_owner(e, &next) : take_top(e);
 }

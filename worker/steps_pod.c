@@ -18,6 +18,27 @@ static bool delete_shows(const struct errand *e)
 						 : e->pod.deletion > 0;
 }
 
+static const char *const states[] = { [CONTAINER_NONE] = "unknown",
+				      [CONTAINER_WAITING] = "waiting",
+				      [CONTAINER_RUNNING] = "running",
+				      [CONTAINER_TERMINATED] = "terminated" };
+
+/* What the verdict rests on, as it is now: the pod, and for the force delete each of its containers (R12). */
+static void prove_pod(struct errand *e)
+{
+	const struct pod_facts *p = &e->pod;
+
+	step_prove(e, "pod %.*s at resourceVersion %.*s: phase %.*s%s%.*s", STR_ARG(p->name), STR_ARG(p->rv),
+		   STR_ARG(p->phase), str_empty(p->reason) ? "" : ", reason ", STR_ARG(p->reason));
+	if (e->grant.duty == DUTY_TERMINATING)
+		step_prove(e, p->n_finalizers ? "%u finalizers" : "no finalizers", p->n_finalizers);
+	for (uint32_t i = 0; e->grant.duty == DUTY_TERMINATING && i < p->n_containers; i++)
+		step_prove(e, "container %.*s %s", STR_ARG(p->containers[i].name),
+			   states[p->containers[i].state]);
+	if (!str_empty(p->owner.uid))
+		step_prove(e, "controlled by %.*s %.*s", STR_ARG(p->owner.kind), STR_ARG(p->owner.name));
+}
+
 static enum step judge_read(struct errand *e)
 {
 	switch (e->grant.duty) {
@@ -25,7 +46,10 @@ static enum step judge_read(struct errand *e)
 		/* The cheap half of the judgement first: does it need the node at all? */
 		if (step_judge(e, STAGE_CACHE, STEP_NODE) == STEP_END)
 			return STEP_END;
-		return str_empty(e->pod.node) ? step_judge(e, STAGE_LIVE, STEP_DELETE) : STEP_NODE;
+		if (!str_empty(e->pod.node))
+			return STEP_NODE;
+		step_prove(e, "on no node");
+		return step_judge(e, STAGE_LIVE, STEP_DELETE);
 	case DUTY_IMAGE_PULL:
 		e->around.failing_since = e->grant.since;
 		if (step_judge(e, STAGE_CACHE, STEP_OWNER) == STEP_END)
@@ -54,6 +78,7 @@ enum step take_pod(struct errand *e, const struct answer *a)
 		return step_gone(e, REASON_BEING_DELETED, "");
 	if (e->in_doubt)
 		return STEP_END; /* unchanged: what was said of the write stands */
+	prove_pod(e);
 	return judge_read(e);
 }
 

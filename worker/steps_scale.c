@@ -86,6 +86,8 @@ enum step take_scale(struct errand *e, const struct answer *a)
 	e->scale_json = json_incref(a->json);
 	e->scale = scale;
 	e->fresh_from = e->asked_at;
+	step_prove(e, "scale at resourceVersion %.*s: %lld replicas", STR_ARG(scale.rv),
+		   (long long)scale.replicas);
 	return choose_revision(e);
 }
 
@@ -184,6 +186,8 @@ static enum step judge_tally(struct errand *e)
 		return step_again(e, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
 				  "the pod is not among those that its workload's scale selects");
 	e->around.tally_known = TRI_YES;
+	step_prove(e, "%u pods of the newest revision, %u fail to pull, %u of the workload Ready",
+		   e->around.pods, e->around.failing, e->around.ready);
 	return step_judge(e, STAGE_LIVE, STEP_PATCH);
 }
 

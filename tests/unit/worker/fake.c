@@ -175,6 +175,8 @@ void go(void)
 					.clock = &fake.clock };
 
 	e = errand_new(&env, &fake.policy, &fake.grant);
+	if (fake.trial)
+		errand_set_trial(e);
 	errand_start(e);
 	while (wire.pending)
 		answer();

@@ -29,6 +29,7 @@ struct fake_reply {
 extern struct fake {
 	struct policy policy;
 	struct msg_grant grant;
+	bool trial;
 	struct kinds *kinds;
 	struct serverclock clock;
 	struct fake_reply replies[64];

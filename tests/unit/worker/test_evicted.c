@@ -27,6 +27,8 @@ START_TEST(deletes_with_preconditions)
 	ck_assert_int_eq(fake.result.replicas, -1);
 	ck_assert_int_eq(fake.result.at, NOW);
 	ck_assert_str_eq(fake.result.detail, "phase Failed, reason Evicted");
+	ck_assert_str_eq(fake.result.request, BODY("41"));
+	ck_assert_str_eq(fake.result.proof, "pod web at resourceVersion 41: phase Failed, reason Evicted");
 }
 END_TEST
 
@@ -40,6 +42,43 @@ START_TEST(observe_is_a_dry_run_of_the_same_path)
 		 " {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"pod-1\","
 		 "\"resourceVersion\":\"41\"},\"dryRun\":[\"All\"]}");
 	RESULT(DONE, EVICTED);
+}
+END_TEST
+
+/* A rehearsal reads and judges alike, sends no write, and says what it would have sent. */
+START_TEST(a_trial_writes_nothing)
+{
+	fake.trial = true;
+	fake.grant.observe = _i == 1;
+	on_pod("41", "", "", EVICTED);
+	go();
+	REQUESTS(GET);
+	RESULT(WOULD, EVICTED);
+	ck_assert_str_eq(fake.result.target, "pods/shop/web");
+	ck_assert_str_eq(fake.result.target_uid, "pod-1");
+	ck_assert_str_eq(fake.result.target_rv, "41");
+	ck_assert_uint_eq(fake.result.http, 0);
+	ck_assert_str_eq(fake.result.request,
+			 _i == 0 ? BODY("41")
+				 : DELETE
+				 " {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":"
+				 "{\"uid\":\"pod-1\",\"resourceVersion\":\"41\"},\"dryRun\":[\"All\"]}");
+	ck_assert_str_eq(fake.result.proof, "pod web at resourceVersion 41: phase Failed, reason Evicted");
+}
+END_TEST
+
+/* A rehearsal is one under an older mode, too: whether enforcing is allowed is not its question. */
+START_TEST(a_trial_refuses_as_the_errand_does)
+{
+	fake.trial = true;
+	fake.policy.mode = MODE_OBSERVE;
+	on_pod("41", "", "", _i == 0 ? "'phase':'Running'" : EVICTED);
+	go();
+	REQUESTS(GET);
+	if (_i == 0)
+		RESULT(REFUSED, NOT_EVICTED);
+	else
+		RESULT(WOULD, EVICTED);
 }
 END_TEST
 
@@ -130,6 +169,8 @@ START_TEST(conflict_reads_and_judges_again)
 	REQUESTS(GET, BODY("41"), GET, BODY("42"));
 	RESULT(DONE, EVICTED);
 	ck_assert_str_eq(fake.result.target_rv, "42");
+	ck_assert_str_eq(fake.result.request, BODY("42"));
+	ck_assert_str_eq(fake.result.proof, "pod web at resourceVersion 42: phase Failed, reason Evicted");
 }
 END_TEST
 
@@ -411,6 +452,8 @@ int main(void)
 	tcase_add_checked_fixture(tc, fake_setup, fake_teardown);
 	tcase_add_test(tc, deletes_with_preconditions);
 	tcase_add_test(tc, observe_is_a_dry_run_of_the_same_path);
+	tcase_add_loop_test(tc, a_trial_writes_nothing, 0, 2);
+	tcase_add_loop_test(tc, a_trial_refuses_as_the_errand_does, 0, 2);
 	tcase_add_test(tc, observe_stops_an_older_grant);
 	tcase_add_loop_test(tc, gone_before, 0, 2);
 	tcase_add_loop_test(tc, another_uid, 0, 2);

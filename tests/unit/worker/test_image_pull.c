@@ -17,6 +17,14 @@ START_TEST(deployment_is_scaled_to_zero)
 	ck_assert_int_eq(fake.result.replicas, 3);
 	ck_assert_uint_eq(fake.result.http, 200);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "2 of 2 pods of the revision fail, 0 Ready"));
+	ck_assert_str_eq(fake.result.request,
+			 "PATCH " SCALE "?fieldManager=ops-pod-cleaner {\"metadata\":{\"uid\":\"dep-1\","
+			 "\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":0}}");
+	ck_assert_str_eq(fake.result.proof,
+			 "pod web at resourceVersion 41: phase Pending; controlled by ReplicaSet web-2; "
+			 "ReplicaSet web-2 (uid rs-2); Deployment web (uid dep-1); "
+			 "scale at resourceVersion 77: 3 replicas; "
+			 "2 pods of the newest revision, 2 fail to pull, 0 of the workload Ready");
 }
 END_TEST
 
@@ -26,6 +34,18 @@ START_TEST(observe)
 	go();
 	ck_assert_ptr_nonnull(strstr(fake.log[fake.n_log - 1], "?fieldManager=ops-pod-cleaner&dryRun=All "));
 	RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+END_TEST
+
+START_TEST(a_trial_writes_nothing)
+{
+	fake.trial = true;
+	go();
+	ck_assert_ptr_null(strstr(fake.log[fake.n_log - 1], "PATCH"));
+	RESULT(WOULD, CANNOT_PULL_IMAGE);
+	ck_assert_int_eq(fake.result.replicas, 3);
+	ck_assert_str_eq(fake.result.target_rv, "77");
+	ck_assert_ptr_nonnull(strstr(fake.result.request, "PATCH " SCALE "?fieldManager=ops-pod-cleaner {"));
 }
 END_TEST
 
@@ -278,6 +298,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup_deployment, fake_teardown);
 	tcase_add_test(tc, deployment_is_scaled_to_zero);
 	tcase_add_test(tc, observe);
+	tcase_add_test(tc, a_trial_writes_nothing);
 	tcase_add_loop_test(tc, not_due, 0, 2);
 	tcase_add_test(tc, since_is_not_before_the_revision);
 	tcase_add_test(tc, pod_got_better);

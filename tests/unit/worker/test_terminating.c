@@ -47,6 +47,8 @@ START_TEST(node_gone)
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "node is gone"));
+	ck_assert_str_eq(fake.result.proof, "pod web at resourceVersion 41: phase Running; no finalizers; "
+					    "container a running; node n1 does not exist");
 }
 END_TEST
 
@@ -57,6 +59,33 @@ START_TEST(node_ready_and_nothing_runs)
 	go();
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
+	ck_assert_str_eq(
+		fake.result.proof,
+		"pod web at resourceVersion 41: phase Running; no finalizers; container a terminated; "
+		"node n1 is Ready, the pod claims no volume");
+}
+END_TEST
+
+/* The certificate says which of the conditions held, whoever reads it later. */
+START_TEST(certificates)
+{
+	static const struct {
+		const char *spec, *ready, *taints, *proof;
+	} cases[] = {
+		{ "", "", "", "container a terminated; on no node" },
+		{ ON_N1, "False", "{'key':'node.kubernetes.io/out-of-service'}",
+		  "node n1 is tainted out-of-service, is not Ready, the pod claims no volume" },
+		{ CLAIMED, "True", "",
+		  "node n1 is Ready; VolumeAttachments: no volume of the pod is attached there" },
+	};
+
+	fake.trial = true;
+	on_pod("41", STUCK, cases[_i].spec, ENDED);
+	on_node(cases[_i].ready, cases[_i].taints);
+	on(ATT, 200, "{'items':[]}");
+	go();
+	RESULT(WOULD, STUCK_TERMINATING);
+	ck_assert_msg(strstr(fake.result.proof, cases[_i].proof) != NULL, "%s", fake.result.proof);
 }
 END_TEST
 
@@ -317,6 +346,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, fake_teardown);
 	tcase_add_test(tc, node_gone);
 	tcase_add_test(tc, node_ready_and_nothing_runs);
+	tcase_add_loop_test(tc, certificates, 0, 3);
 	tcase_add_test(tc, node_ready_and_something_runs);
 	tcase_add_loop_test(tc, node_not_ready, 0, 3);
 	tcase_add_test(tc, node_not_ready_opted_in);
