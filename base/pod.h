@@ -9,11 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/marks.h"
+#include "base/policy.h"
 #include "base/str.h"
 
 /* More containers than this in one pod: the pod is kept, `containers_cut` is set, and no rule acts on it. */
 #define POD_CONTAINERS_MAX 64
 #define POD_FINALIZERS_MAX 16
+/* Labels beyond are dropped and `labels_cut` is set. */
+#define POD_LABELS_MAX 64
 
 enum container_kind {
 	CONTAINER_MAIN,
@@ -29,6 +33,8 @@ struct container_facts {
 	enum container_state state;
 	struct str reason;  /* waiting.reason or terminated.reason */
 	struct str message; /* waiting.message; empty from the cache, which does not keep it */
+	struct str image;   /* as the kubelet reports it; from the cache only host and "/" of a failing one */
+	enum pull_cause cause; /* from the cache, or found in Events; rules/cause.h prefers the message */
 	bool ready;
 	bool started;
 	int32_t restarts;
@@ -38,6 +44,10 @@ struct container_facts {
 	struct str last_reason; /* lastState.terminated */
 	int32_t last_exit_code;
 	int64_t last_finished_at;
+};
+
+struct label {
+	struct str key, value;
 };
 
 /* The ownerReference with controller=true; uid empty when there is none. */
@@ -70,10 +80,15 @@ struct pod_facts {
 	bool has_pvc;          /* a volume of type persistentVolumeClaim (or ephemeral) */
 	bool skip;             /* annotation or label ops-pod-cleaner.io/ignore: "true" */
 	bool containers_cut;
+	bool labels_cut;
+	struct marks marks;    /* annotations ops-pod-cleaner.io/... */
+	uint32_t labels_mask;  /* from the cache: rules/select.h; 0 where the labels themselves are here */
+	uint32_t n_labels;     /* 0 from the cache */
 	uint32_t n_finalizers; /* all of them, also those above POD_FINALIZERS_MAX */
 	struct str finalizers[POD_FINALIZERS_MAX];
 	uint32_t n_containers;
 	struct container_facts containers[POD_CONTAINERS_MAX];
+	struct label labels[POD_LABELS_MAX];
 };
 
 #endif

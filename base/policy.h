@@ -48,11 +48,22 @@ struct breaker_policy {
 	int64_t release_ms; /* closed again when the condition has been gone this long */
 };
 
+/* Other settings of the duties for some objects. The most specific one wins as a whole (rules/select.h). */
+#define OVERRIDES_MAX 31
+struct policy_override {
+	char *name;                         /* for people */
+	struct str_list namespaces;         /* by name; empty = any */
+	struct str_list labels;             /* "key=value", all of them on the pod; empty = any */
+	struct duty_policy duty[DUTY__MAX]; /* complete: what it does not name is as in the policy */
+};
+
 enum policy_mode { MODE_ENFORCE, MODE_OBSERVE };
 
 struct policy {
 	enum policy_mode mode;
 	struct duty_policy duty[DUTY__MAX];
+	struct policy_override *overrides;
+	size_t n_overrides; /* at most OVERRIDES_MAX */
 	struct breaker_policy breaker;
 	struct str_list exclude_namespaces;         /* the operator's: beats `namespaces` */
 	struct str_list default_exclude_namespaces; /* ours: yields to a namespace named explicitly */

@@ -18,7 +18,7 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
-#include "config/duration.h"
+#include "base/duration.h"
 
 struct rows {
 	struct msg_ctl_history_row *v;

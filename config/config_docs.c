@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "config/duration.h"
+#include "base/duration.h"
 #include "config/table.h"
 
 /* What may be written, in a word. */

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "config/cron.h"
 #include "config/diag.h"
-#include "config/duration.h"
+#include "base/duration.h"
 #include "config/zone.h"
 
 struct check {

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "config/cron.h"
-#include "config/duration.h"
+#include "base/duration.h"
 
 static const char *const month_names[] = { "jan", "feb", "mar", "apr", "may", "jun",
 					   "jul", "aug", "sep", "oct", "nov", "dec" };

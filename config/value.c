@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "config/cron.h"
-#include "config/duration.h"
+#include "base/duration.h"
 #include "config/table.h"
 #include "config/url.h"
 

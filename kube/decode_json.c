@@ -145,6 +145,7 @@ static void decode_containers(const json_t *list, enum container_kind kind, stru
 		if (!f)
 			return;
 		f->name = text(o, "name");
+		f->image = text(o, "image");
 		f->ready = truth(o, "ready");
 		f->started = truth(o, "started");
 		f->restarts = integer32(o, "restartCount");

@@ -7,14 +7,13 @@
 
 #include "base/cleanup.h"
 
-#define IGNORE_KEY "ops-pod-cleaner.io/ignore"
 #define MIRROR_KEY "kubernetes.io/config.mirror"
 
 /* Who stamps the revision: Deployment, Argo Rollout, StatefulSet and DaemonSet. */
-static const char *const revision_labels[] = {
-	"pod-template-hash",
-	"rollouts-pod-template-hash",
-	"controller-revision-hash",
+static const struct str revision_labels[] = {
+	STR_LIT("pod-template-hash"),
+	STR_LIT("rollouts-pod-template-hash"),
+	STR_LIT("controller-revision-hash"),
 };
 
 #define YEAR_1_S    INT64_C(-62135596800)
@@ -22,7 +21,8 @@ static const char *const revision_labels[] = {
 
 void facts_begin(struct facts_builder *b, struct pod_facts *f)
 {
-	memset(f, 0, offsetof(struct pod_facts, containers));
+	memset(f, 0, offsetof(struct pod_facts, finalizers));
+	f->n_containers = 0;
 	f->grace_s = -1;
 	*b = (struct facts_builder){ f, ARRAY_SIZE(revision_labels) };
 }
@@ -34,17 +34,18 @@ static bool key_is(struct str key, const char *want, size_t n)
 }
 #define KEY_IS(key, lit) key_is(key, lit, sizeof(lit) - 1)
 
-static void check_ignore(struct facts_builder *b, struct str key, struct str value)
-{
-	if (KEY_IS(key, IGNORE_KEY) && KEY_IS(value, "true"))
-		b->f->skip = true;
-}
-
 void facts_add_label(struct facts_builder *b, struct str key, struct str value)
 {
-	check_ignore(b, key, value);
+	struct pod_facts *f = b->f;
+
+	if (f->n_labels < POD_LABELS_MAX)
+		f->labels[f->n_labels++] = (struct label){ key, value };
+	else
+		f->labels_cut = true;
+	if (KEY_IS(key, MARK_IGNORE) && KEY_IS(value, "true"))
+		f->skip = true;
 	for (unsigned i = 0; i < b->revision_rank; i++)
-		if (key_is(key, revision_labels[i], strlen(revision_labels[i]))) {
+		if (key_is(key, revision_labels[i].p, revision_labels[i].n)) {
 			b->f->revision = value;
 			b->revision_rank = i;
 		}
@@ -52,8 +53,9 @@ void facts_add_label(struct facts_builder *b, struct str key, struct str value)
 
 void facts_add_annotation(struct facts_builder *b, struct str key, struct str value)
 {
-	check_ignore(b, key, value);
-	if (KEY_IS(key, MIRROR_KEY))
+	if (marks_add(&b->f->marks, key, value))
+		b->f->skip = b->f->skip || b->f->marks.ignore;
+	else if (KEY_IS(key, MIRROR_KEY))
 		b->f->mirror = true;
 }
 

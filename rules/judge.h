@@ -25,8 +25,10 @@ struct verdict {
 	enum verdict_kind kind;
 	enum duty duty;
 	enum reason reason;
-	int64_t at_ms;      /* VERDICT_WAIT: judge again at this wall time (0 = when something changes) */
-	char evidence[256]; /* facts and thresholds in one line, printable */
+	int64_t at_ms;        /* VERDICT_WAIT: judge again at this wall time (0 = when something changes) */
+	const char *rule;     /* which check decided: "R7", "Namespace"; never NULL */
+	const char *override; /* name of the override in force, "" = none; borrowed from the policy */
+	char evidence[256];   /* facts and thresholds in one line, printable */
 };
 
 /* A time this far in the future is clock skew between hosts; further is garbage, and nothing is done on it.
@@ -73,6 +75,23 @@ void judge_duty(enum duty d, const struct pod_facts *p, const struct policy *pol
  * else the first REFUSE, else NONE. */
 void judge_pod(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
 	       int64_t now, struct verdict *ret);
+
+/* One check of a duty, told by judge_trace. Texts are valid during the call. */
+struct check_told {
+	enum duty duty;
+	const char *rule;              /* "R7", "Facts", ...: at most 24 bytes */
+	const char *name;              /* what is asked, for people */
+	enum tri holds;                /* TRI_YES: passed; TRI_NO: it decided; TRI_UNKNOWN: not reached */
+	const char *fact;              /* what was found, with thresholds and times; may be empty */
+	const struct verdict *verdict; /* as it is after this check; meaningful when it decided */
+};
+typedef void check_told_fn(void *ctx, const struct check_told *told);
+
+/* As judge_duty (here also DUTY_RESTARTS), and tells every check of the duty in order: those before the
+ * decision, the one that decided, and those not reached. */
+void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *policy,
+		 const struct surroundings *s, int64_t now, check_told_fn *told, void *ctx,
+		 struct verdict *ret);
 
 /* Does the duty serve this namespace? "*" or its name selects; excludeNamespaces beats both; namespaces
  * protected by default (and our own) yield to being named. *ret is set when false. */

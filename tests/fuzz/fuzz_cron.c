@@ -8,7 +8,7 @@
 
 #include "base/xalloc.h"
 #include "config/cron.h"
-#include "config/duration.h"
+#include "base/duration.h"
 #include "config/url.h"
 #include "config/zone.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "config/duration.h"
+#include "base/duration.h"
 
 /* clang-format off */
 static const struct {

@@ -1,6 +1,6 @@
 /* duration.c - see duration.h. Accepts what Go 1.26 time.ParseDuration accepts, with the same rounding. */
 // SPDX-License-Identifier: Apache-2.0
-#include "config/duration.h"
+#include "base/duration.h"
 
 #include <errno.h>
 #include <stdbool.h>

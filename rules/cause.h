@@ -1,0 +1,27 @@
+/* cause.h - why an image can not be pulled, from what the kubelet says of it (R3).  Layer: rules.  Pure.
+ * Sources: kubernetes pkg/kubelet/images/{types,image_manager}.go (the reasons, and since 1.32 the text
+ * `Back-off pulling image "X": ErrImagePull: CAUSE`), containerd remotes/docker errors, the distribution
+ * specification's error codes, errno texts of Go's net package. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RULES_CAUSE_H
+#define RULES_CAUSE_H
+
+#include "base/pod.h"
+#include "base/policy.h"
+
+/* Message of a waiting container or of a Failed Event -> cause; CAUSE_UNKNOWN when it says nothing. A message
+ * with signs of several causes is transient before auth before permanent: the kind that acts least. */
+enum pull_cause cause_classify(struct str message);
+/* Of one failing container: its message; else what its reason alone tells (InvalidImageName); else c->cause.
+ */
+enum pull_cause cause_of(const struct container_facts *c);
+/* "permanent", "auth", "transient", "unknown": the words of errImagePull.causes. */
+const char *cause_name(enum pull_cause c);
+/* May this cause lead to a write? */
+bool cause_may_act(const struct duty_policy *dp, enum pull_cause c);
+
+/* Registry host of an image, with its port: what is before the first "/" when that has a "." or ":" or is
+ * "localhost", else "docker.io" (github.com/distribution/reference). Empty for an empty image. Borrowed. */
+struct str image_host(struct str image);
+
+#endif

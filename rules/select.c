@@ -1,0 +1,83 @@
+/* select.c - see select.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/select.h"
+
+#include <string.h>
+
+static bool has_label(const struct pod_facts *p, const char *want)
+{
+	const char *eq = strchr(want, '=');
+	const struct str key = { want, eq ? (size_t)(eq - want) : strlen(want) };
+	const struct str value = eq ? STR_C(eq + 1) : (struct str){ "", 0 };
+
+	for (uint32_t i = 0; i < p->n_labels && i < POD_LABELS_MAX; i++)
+		if (str_eq(p->labels[i].key, key) && str_eq(p->labels[i].value, value))
+			return true;
+	return false;
+}
+
+static bool has_labels(const struct pod_facts *p, const struct str_list *want)
+{
+	for (size_t i = 0; i < want->n; i++)
+		if (!has_label(p, want->v[i]))
+			return false;
+	return want->n > 0;
+}
+
+uint32_t select_labels(const struct policy *policy, const struct pod_facts *p)
+{
+	uint32_t mask = p->labels_mask;
+	bool any = false;
+
+	for (size_t i = 0; i < policy->n_overrides && i < OVERRIDES_MAX; i++) {
+		any = any || policy->overrides[i].labels.n > 0;
+		if (has_labels(p, &policy->overrides[i].labels))
+			mask |= 1u << i;
+	}
+	return any && p->labels_cut ? mask | SELECT_LABELS_UNKNOWN : mask;
+}
+
+/* 3 labels and namespace, 2 labels, 1 namespace, 0 does not match. */
+static unsigned specific(const struct policy_override *o, struct str ns, bool labels_match)
+{
+	const bool ns_match = str_list_has(&o->namespaces, ns);
+
+	if ((o->labels.n && !labels_match) || (o->namespaces.n && !ns_match))
+		return 0;
+	return (o->labels.n ? 2u : 0u) + (o->namespaces.n ? 1u : 0u);
+}
+
+static const struct policy_override *find(const struct policy *policy, struct str ns, uint32_t mask)
+{
+	const struct policy_override *best = NULL;
+	unsigned best_rank = 0;
+
+	for (size_t i = 0; i < policy->n_overrides && i < OVERRIDES_MAX; i++) {
+		const unsigned rank = specific(&policy->overrides[i], ns, (mask >> i) & 1u);
+
+		if (rank > best_rank) {
+			best_rank = rank;
+			best = &policy->overrides[i];
+		}
+	}
+	return best;
+}
+
+const struct duty_policy *policy_select(const struct policy *policy, struct str ns, uint32_t labels_mask)
+{
+	const struct policy_override *o = policy->n_overrides ? find(policy, ns, labels_mask) : NULL;
+
+	return o ? o->duty : policy->duty;
+}
+
+const struct duty_policy *policy_of(const struct policy *policy, const struct pod_facts *p)
+{
+	return policy->n_overrides ? policy_select(policy, p->ns, select_labels(policy, p)) : policy->duty;
+}
+
+const char *policy_override_name(const struct policy *policy, struct str ns, uint32_t labels_mask)
+{
+	const struct policy_override *o = find(policy, ns, labels_mask);
+
+	return o && o->name ? o->name : "";
+}

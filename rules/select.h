@@ -1,0 +1,25 @@
+/* select.h - which settings are in force for one object: the most specific override that matches, else the
+ * policy itself.  Labels and namespace > labels > namespace > none; of equals, the one written first.
+ * An override holds as a whole; two of them are never mixed.  Layer: rules.  Pure. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RULES_SELECT_H
+#define RULES_SELECT_H
+
+#include "base/pod.h"
+#include "base/policy.h"
+
+/* The pod has more labels than were read: whether an override with labels matches is unknown. */
+#define SELECT_LABELS_UNKNOWN (1u << OVERRIDES_MAX)
+
+/* What the cache keeps instead of labels: bit i when override i names labels and the pod has all of them;
+ * SELECT_LABELS_UNKNOWN as above. 0 without overrides. A pod from the cache gives back its labels_mask. */
+uint32_t select_labels(const struct policy *policy, const struct pod_facts *p);
+
+/* The settings of all duties in force for an object in namespace ns with that mask: an array of DUTY__MAX. */
+const struct duty_policy *policy_select(const struct policy *policy, struct str ns, uint32_t labels_mask);
+/* The same for a pod. */
+const struct duty_policy *policy_of(const struct policy *policy, const struct pod_facts *p);
+/* Name of the override in force, "" when it is the policy itself. */
+const char *policy_override_name(const struct policy *policy, struct str ns, uint32_t labels_mask);
+
+#endif
