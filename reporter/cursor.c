@@ -19,6 +19,7 @@ struct part {
 	enum msg_type type;
 	int (*finish)(struct cursor *c,
 		      struct msg *m); /* fields that are no columns; 0 = leave the row out */
+	int (*read)(struct cursor *c, int64_t id, struct msg *ret); /* instead of row and finish */
 };
 
 /* One kind of answer: its rows, part after part, and what ends it. */
@@ -38,7 +39,7 @@ struct cursor {
 	struct db *db;
 	struct history *history;
 	const struct answer *answer;
-	uint64_t cluster, conn;
+	uint64_t cluster, conn, lease;
 	struct item *items;
 	size_t n, room, i;
 	bool ended;
@@ -108,6 +109,38 @@ static int end_history(struct cursor *c, struct msg *m)
 	return 0;
 }
 
+/* One column of the row of c->lease; empty ones are left out. */
+static int read_show(struct cursor *c, int64_t column, struct msg *ret)
+{
+	sqlite3_stmt *st = db_stmt(c->db, DB_SHOW);
+
+	db_bind_i64(st, "id", (int64_t)c->lease);
+	const int rc = sqlite3_step(st);
+	const char *value = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(st, (int)column) : NULL;
+	const char *name = sqlite3_column_name(st, (int)column);
+	const bool some = value && *value;
+
+	*ret = (struct msg){ .type = MSG_CTL_SHOW_ROW, .u.ctl_show_row.conn = c->conn };
+	if (some) {
+		msg_set(ret, ctl_show_row.name, name, strlen(name));
+		msg_set(ret, ctl_show_row.value, value, strlen(value));
+	}
+	(void)sqlite3_reset(st);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? some : db_errno(rc);
+}
+
+static int end_show(struct cursor *c, struct msg *m)
+{
+	static const char unknown[] = "no action has this number: see `ops-pod-cleaner history`";
+
+	*m = (struct msg){ .type = MSG_CTL_END, .u.ctl_end.conn = c->conn };
+	if (c->n > 0)
+		return 0;
+	m->u.ctl_end.code = EXIT_CODE_FAILURE;
+	msg_set(m, ctl_end.text, unknown, sizeof(unknown) - 1);
+	return 0;
+}
+
 static const struct part open_parts[] = {
 	{ DB_PAUSE_IDS, DB_PAUSE_ROW, DB_PAUSE_ROW, MSG_PAUSE, finish_pause },
 	{ DB_OPEN_IDS, DB_OPEN_ROW, DB_OPEN_ROW, MSG_OPEN_INTENT, finish_open },
@@ -120,21 +153,28 @@ static const struct part since_parts[] = {
 static const struct part history_parts[] = {
 	{ DB_HISTORY_IDS, DB_HISTORY_ACTION, DB_HISTORY_REFUSAL, MSG_CTL_HISTORY_ROW, finish_history },
 };
+static const struct part show_part = { .ids = DB_SHOW, .type = MSG_CTL_SHOW_ROW, .read = read_show };
 static const struct answer open_answer = { open_parts, ARRAY_SIZE(open_parts), end_open, false };
 static const struct answer since_answer = { since_parts, ARRAY_SIZE(since_parts), end_since, false };
 static const struct answer history_answer = { history_parts, ARRAY_SIZE(history_parts), end_history, true };
+
+static const struct answer show_answer = { NULL, 0, end_show, true };
+
+static void add_item(struct cursor *c, const struct part *part, int64_t id)
+{
+	if (c->n == c->room) {
+		c->room = c->room ? 2 * c->room : 64;
+		c->items = xreallocarray(c->items, c->room, sizeof(*c->items));
+	}
+	c->items[c->n++] = (struct item){ id, part };
+}
 
 static int collect_ids(struct cursor *c, const struct part *part, sqlite3_stmt *st)
 {
 	int rc;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		if (c->n == c->room) {
-			c->room = c->room ? 2 * c->room : 64;
-			c->items = xreallocarray(c->items, c->room, sizeof(*c->items));
-		}
-		c->items[c->n++] = (struct item){ sqlite3_column_int64(st, 0), part };
-	}
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+		add_item(c, part, sqlite3_column_int64(st, 0));
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
 }
@@ -195,6 +235,27 @@ int cursor_history(struct db *db, struct history *h, const struct msg_ctl_histor
 	return cursor_fill(c, &m, false, ret);
 }
 
+int cursor_show(struct db *db, struct history *h, const struct msg_ctl_show *q, struct cursor **ret)
+{
+	struct cursor *c = cursor_new(db, h, &show_answer);
+	sqlite3_stmt *st = db_stmt(db, DB_SHOW);
+
+	c->conn = q->conn;
+	c->lease = q->id;
+	db_bind_i64(st, "id", (int64_t)q->id);
+	const int rc = sqlite3_step(st);
+
+	for (int i = 0; rc == SQLITE_ROW && i < sqlite3_column_count(st); i++)
+		add_item(c, &show_part, i);
+	(void)sqlite3_reset(st);
+	const int r = db_errno(rc);
+
+	if (r < 0)
+		cursor_free(&c);
+	*ret = c;
+	return r;
+}
+
 void cursor_free(struct cursor **c)
 {
 	if (!*c)
@@ -208,6 +269,9 @@ void cursor_free(struct cursor **c)
 static int read_row(struct cursor *c, const struct item *item, struct msg *ret)
 {
 	const int64_t id = item->id;
+
+	if (item->part->read)
+		return item->part->read(c, id, ret);
 	sqlite3_stmt *st = db_stmt(c->db, id < 0 ? item->part->negative_row : item->part->row);
 
 	db_bind_i64(st, "id", id < 0 ? -id : id);

@@ -18,6 +18,9 @@ int cursor_since(struct db *db, struct history *h, uint64_t cluster, bool observ
 /* CTL_HISTORY_ROW, newest first (actions by the time of their intent, refusals by when they were last seen),
  * then CTL_END. For a refusal id is 0, intent_at when it was first seen and result_at when last. */
 int cursor_history(struct db *db, struct history *h, const struct msg_ctl_history *q, struct cursor **ret);
+/* CTL_SHOW_ROW for every column that says something about one action (reporter/statements.def, SHOW), then
+ * CTL_END; an unknown number ends with EXIT_CODE_FAILURE and a sentence. */
+int cursor_show(struct db *db, struct history *h, const struct msg_ctl_show *q, struct cursor **ret);
 void cursor_free(struct cursor **c);
 
 /* Next message of the answer. 1, 0 (the last one was given), or negative errno, which may be tried again. A

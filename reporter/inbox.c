@@ -9,6 +9,7 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "reporter/reporter.h"
+#include "reporter/restore.h"
 
 #define PRUNE_MS 3600000
 
@@ -127,20 +128,46 @@ static void on_since_get(struct reporter *r, const struct msg *m)
 	(void)process_send(r->process, &end);
 }
 
-static void on_history(struct reporter *r, const struct msg *m)
+/* A question of a person: err and c are what began its answer. */
+static void answer_person(struct reporter *r, uint64_t conn, int err, struct cursor *c)
 {
-	struct cursor *c = NULL;
 	struct msg end;
-
-	(void)history_flush(r->history);
-	const int err = cursor_history(r->db, r->history, &m->u.ctl_history, &c);
 
 	if (err == 0 && feed_add(r->feed, c))
 		return;
 	(void)log_warn(err, "a question about the history cannot be answered");
 	cursor_free(&c);
-	cursor_failed(m->u.ctl_history.conn, &end);
+	cursor_failed(conn, &end);
 	(void)process_send(r->process, &end);
+}
+
+static void on_history(struct reporter *r, const struct msg *m)
+{
+	struct cursor *c = NULL;
+
+	(void)history_flush(r->history);
+	const int err = cursor_history(r->db, r->history, &m->u.ctl_history, &c);
+
+	answer_person(r, m->u.ctl_history.conn, err, c);
+}
+
+static void on_show(struct reporter *r, const struct msg *m)
+{
+	struct cursor *c = NULL;
+
+	(void)history_flush(r->history);
+	const int err = cursor_show(r->db, r->history, &m->u.ctl_show, &c);
+
+	answer_person(r, m->u.ctl_show.conn, err, c);
+}
+
+static void on_restore(struct reporter *r, const struct msg *m)
+{
+	struct msg answer;
+
+	(void)history_flush(r->history);
+	restore_find(r->db, r->history, &m->u.ctl_restore, &answer);
+	send_ack(r, &answer);
 }
 
 /* -- figures and digest rows ----------------------------------------------------------------------------- */
@@ -185,6 +212,8 @@ static void (*const handlers[MSG__MAX])(struct reporter *r, const struct msg *m)
 	[MSG_PAUSE] = on_write,
 	[MSG_SINCE_GET] = on_since_get,
 	[MSG_CTL_HISTORY] = on_history,
+	[MSG_CTL_SHOW] = on_show,
+	[MSG_CTL_RESTORE] = on_restore,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,
 	[MSG_DIGEST_ROW] = on_digest_row,

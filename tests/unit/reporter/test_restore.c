@@ -1,0 +1,195 @@
+/* test_restore.c - show tells all that is known of an action; restore takes back scale-downs and nothing
+ * else. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/duty.h"
+#include "base/exit.h"
+#include "reporter/restore.h"
+#include "tests/unit/reporter/history_world.h"
+
+/* A scale-down of deployments.apps/shop/web from 3. */
+static void scale_down(uint64_t id, struct msg *i, struct msg *r)
+{
+	*i = world_intent(id, 1, "u1");
+	i->u.intent.duty = DUTY_IMAGE_PULL;
+	test_set(i, intent.subject, "rs-1");
+	*r = world_record(id, OUTCOME_DONE);
+	test_set(r, record.target, "deployments.apps/shop/web");
+	test_set(r, record.target_uid, "d-1");
+	test_set(r, record.request, "PATCH /apis/apps/v1/namespaces/shop/deployments/web/scale {}");
+	test_set(r, record.proof, "node: gone");
+	test_set(r, record.actor, "kubectl");
+}
+
+static struct msg find(uint64_t id, bool dry)
+{
+	const struct msg_ctl_restore q = { .conn = 5, .id = id, .dry = dry };
+	struct msg m;
+
+	restore_find(w.db, w.h, &q, &m);
+	uint8_t frame[IPC_FRAME_MAX];
+
+	ck_assert_uint_gt(msg_encode(&m, frame), 0);
+	return m;
+}
+
+START_TEST(scale_down_can_be_taken_back)
+{
+	struct msg m[2];
+
+	scale_down(4, &m[0], &m[1]);
+	world_write(m, 2);
+	const struct msg a = find(4, true);
+
+	ck_assert_int_eq(a.type, MSG_CTL_RESTORE_ROW);
+	const struct msg_ctl_restore_row *r = &a.u.ctl_restore_row;
+
+	ck_assert_uint_eq(r->conn, 5);
+	ck_assert(r->dry);
+	ck_assert_uint_eq(r->cluster, 1);
+	ck_assert_uint_eq(r->duty, DUTY_IMAGE_PULL);
+	ck_assert_uint_eq(r->action, ACTION_RESTORE);
+	ck_assert_uint_eq(r->origin, 4);
+	ck_assert_str_eq(r->subject, "rs-1"); /* so that nothing else is done to it meanwhile */
+	ck_assert_str_eq(r->ns, "shop");
+	ck_assert_str_eq(r->want_target, "deployments.apps/shop/web");
+	ck_assert_str_eq(r->want_uid, "d-1");
+	ck_assert_int_eq(r->want_replicas, 3);
+	ck_assert(!find(4, false).u.ctl_restore_row.dry);
+}
+END_TEST
+
+/* One change that makes it nothing that can be taken back, and what is said then. */
+static const struct {
+	const char *text;
+	uint64_t duty, action, outcome;
+	bool observe, open, no_uid;
+	int64_t replicas;
+} cases[] = {
+	{ .text = "a deleted pod cannot come back", .duty = DUTY_EVICTED, .replicas = -1 },
+	{ .text = "a deleted pod cannot come back", .duty = DUTY_TERMINATING, .replicas = -1 },
+	{ .text = "a deleted pod cannot come back",
+	  .duty = DUTY_IMAGE_PULL,
+	  .action = ACTION_RETRY,
+	  .replicas = -1 },
+	{ .text = "is itself a restore", .duty = DUTY_IMAGE_PULL, .action = ACTION_RESTORE, .replicas = 3 },
+	{ .text = "dry run", .duty = DUTY_IMAGE_PULL, .observe = true, .replicas = 3 },
+	{ .text = "has not ended", .duty = DUTY_IMAGE_PULL, .open = true, .replicas = 3 },
+	{ .text = "wrote nothing", .duty = DUTY_IMAGE_PULL, .outcome = OUTCOME_REFUSED, .replicas = 3 },
+	{ .text = "wrote nothing", .duty = DUTY_IMAGE_PULL, .outcome = OUTCOME_CONFLICT, .replicas = 3 },
+	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .replicas = -1 },
+	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .replicas = 0 },
+	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .replicas = 3, .no_uid = true },
+};
+
+START_TEST(everything_else_says_why_it_cannot)
+{
+	struct msg m[2];
+
+	scale_down(7, &m[0], &m[1]);
+	m[0].u.intent.duty = cases[_i].duty;
+	m[0].u.intent.action = cases[_i].action;
+	m[0].u.intent.observe = cases[_i].observe;
+	m[1].u.record.outcome = cases[_i].outcome;
+	m[1].u.record.replicas = cases[_i].replicas;
+	if (cases[_i].no_uid)
+		m[1].u.record.target_uid[0] = '\0';
+	world_write(m, cases[_i].open ? 1 : 2);
+	const struct msg a = find(7, false);
+
+	ck_assert_int_eq(a.type, MSG_CTL_END);
+	ck_assert_uint_eq(a.u.ctl_end.conn, 5);
+	ck_assert_uint_eq(a.u.ctl_end.code, EXIT_CODE_FAILURE);
+	ck_assert_msg(strstr(a.u.ctl_end.text, cases[_i].text), "%s", a.u.ctl_end.text);
+	ck_assert_ptr_nonnull(strstr(a.u.ctl_end.text, "action 7"));
+}
+END_TEST
+
+START_TEST(unknown_number_and_removed_cluster_are_said)
+{
+	struct str_list names;
+	struct msg m[2];
+
+	ck_assert_ptr_nonnull(strstr(find(99, false).u.ctl_end.text, "no action has this number"));
+	scale_down(4, &m[0], &m[1]);
+	world_write(m, 2);
+	test_names(&names, "prod", NULL);
+	history_set_clusters(w.h, &names);
+	str_list_done(&names);
+	ck_assert_ptr_nonnull(strstr(find(4, false).u.ctl_end.text, "not configured"));
+}
+END_TEST
+
+static const char *shown(const struct msg *out, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (out[i].type == MSG_CTL_SHOW_ROW && strcmp(out[i].u.ctl_show_row.name, name) == 0)
+			return out[i].u.ctl_show_row.value;
+	return "";
+}
+
+START_TEST(show_tells_evidence_request_and_answer)
+{
+	const struct msg_ctl_show q = { .conn = 8, .id = 4 };
+	struct cursor *c = NULL;
+	struct msg m[3], out[64];
+
+	scale_down(4, &m[0], &m[1]);
+	m[2] = world_intent(6, 1, "u1");
+	m[2].u.intent.action = ACTION_RESTORE;
+	m[2].u.intent.origin = 4;
+	world_write(m, 3);
+	ck_assert_int_eq(cursor_show(w.db, w.h, &q, &c), 0);
+	const size_t n = world_read(c, out, 64);
+
+	ck_assert_str_eq(shown(out, n, "id"), "4");
+	ck_assert_str_eq(shown(out, n, "cluster"), "staging");
+	ck_assert_str_eq(shown(out, n, "evidence"), "3h past its deadline");
+	ck_assert_str_eq(shown(out, n, "resource_version"), "42");
+	ck_assert_str_eq(shown(out, n, "request"),
+			 "PATCH /apis/apps/v1/namespaces/shop/deployments/web/scale {}");
+	ck_assert_str_eq(shown(out, n, "http"), "200");
+	ck_assert_str_eq(shown(out, n, "proof"), "node: gone");
+	ck_assert_str_eq(shown(out, n, "actor"), "kubectl");
+	ck_assert_str_eq(shown(out, n, "replicas_before"), "3");
+	ck_assert_str_eq(shown(out, n, "restored_by"), "6");
+	ck_assert_int_eq(out[n - 1].type, MSG_CTL_END);
+	ck_assert_uint_eq(out[n - 1].u.ctl_end.conn, 8);
+	ck_assert_uint_eq(out[n - 1].u.ctl_end.code, 0);
+}
+END_TEST
+
+START_TEST(show_of_an_open_or_unknown_action)
+{
+	struct msg_ctl_show q = { .conn = 8, .id = 9 };
+	const struct msg i = world_intent(9, 0, "u9");
+	struct cursor *c = NULL;
+	struct msg out[64];
+
+	world_write(&i, 1);
+	ck_assert_int_eq(cursor_show(w.db, w.h, &q, &c), 0);
+	const size_t n = world_read(c, out, 64);
+
+	ck_assert_str_eq(shown(out, n, "outcome"), "-1");
+	ck_assert_str_eq(shown(out, n, "request"), "");
+	q.id = 10;
+	ck_assert_int_eq(cursor_show(w.db, w.h, &q, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 64), 1);
+	ck_assert_uint_eq(out[0].u.ctl_end.code, EXIT_CODE_FAILURE);
+	ck_assert_ptr_nonnull(strstr(out[0].u.ctl_end.text, "history"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/restore");
+	TCase *t = tcase_create("restore");
+
+	tcase_add_checked_fixture(t, world_setup, world_teardown);
+	tcase_add_test(t, scale_down_can_be_taken_back);
+	tcase_add_loop_test(t, everything_else_says_why_it_cannot, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(t, unknown_number_and_removed_cluster_are_said);
+	tcase_add_test(t, show_tells_evidence_request_and_answer);
+	tcase_add_test(t, show_of_an_open_or_unknown_action);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}
