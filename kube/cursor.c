@@ -4,23 +4,50 @@
 
 #include <string.h>
 
-int cursor_skip_group(struct cursor *c)
+struct cursor_number cursor_number_long(const uint8_t *p, const uint8_t *end)
 {
-	size_t depth = 1;
+	uint64_t v = 0;
 
-	while (depth > 0) {
+	if (end - p > 10)
+		end = p + 10; /* the longest */
+	for (unsigned shift = 0; p < end; shift += 7) {
+		const uint8_t b = *p++;
+
+		v |= (uint64_t)(b & 0x7f) << shift; /* of the tenth byte one bit counts */
+		if (b < 0x80)
+			return (struct cursor_number){ p, v };
+	}
+	return (struct cursor_number){ NULL, 0 };
+}
+
+static const uint8_t *skip_group(const uint8_t *p, const uint8_t *end)
+{
+	struct cursor c = { p, end };
+
+	for (size_t depth = 1; depth > 0;) {
 		uint32_t tag;
 
-		if (cursor_tag(c, &tag) < 0)
-			return -EBADMSG;
+		if (cursor_tag(&c, &tag) < 0)
+			return NULL;
 		if ((tag & 7) == WIRE_GROUP)
 			depth++;
 		else if ((tag & 7) == WIRE_GROUP_END)
 			depth--;
-		else if (cursor_skip(c, tag) < 0)
-			return -EBADMSG;
+		else if (cursor_skip(&c, tag) < 0)
+			return NULL;
 	}
-	return 0;
+	return c.p;
+}
+
+const uint8_t *cursor_skip_odd(const uint8_t *p, const uint8_t *end, uint32_t tag)
+{
+	const ptrdiff_t n = (tag & 7) == WIRE_FIXED64 ? 8 : 4;
+
+	if ((tag & 7) == WIRE_GROUP)
+		return skip_group(p, end);
+	if ((tag & 7) != WIRE_FIXED64 && (tag & 7) != WIRE_FIXED32)
+		return NULL;
+	return end - p < n ? NULL : p + n;
 }
 
 int envelope_type(struct cursor c, struct envelope *ret)

@@ -44,31 +44,35 @@ static inline size_t cursor_left(const struct cursor *c)
 	return (size_t)(c->end - c->p);
 }
 
-static inline int cursor_varint_long(struct cursor *c, uint64_t *ret)
+/* A varint and where it ends; p is NULL when it is malformed. By value, so that cursors stay in registers. */
+struct cursor_number {
+	const uint8_t *p;
+	uint64_t v;
+};
+
+/* Any length; 1 to 10 bytes are well-formed. */
+struct cursor_number cursor_number_long(const uint8_t *p, const uint8_t *end);
+
+/* Most tags and lengths have one byte, nearly all others two. */
+static inline __attribute__((always_inline)) struct cursor_number cursor_number(const uint8_t *p,
+										const uint8_t *end)
 {
-	uint64_t v = 0;
-
-	for (unsigned shift = 0; shift < 70; shift += 7) {
-		if (c->p == c->end)
-			return -EBADMSG;
-		const uint8_t b = *c->p++;
-
-		v |= shift < 64 ? (uint64_t)(b & 0x7f) << shift : 0;
-		if (b < 0x80) {
-			*ret = v;
-			return 0;
-		}
-	}
-	return -EBADMSG;
+	if (p < end && p[0] < 0x80)
+		return (struct cursor_number){ p + 1, p[0] };
+	if (end - p >= 2 && p[1] < 0x80)
+		return (struct cursor_number){ p + 2, (uint64_t)(p[0] & 0x7f) | (uint64_t)p[1] << 7 };
+	return cursor_number_long(p, end);
 }
 
 static inline int cursor_varint(struct cursor *c, uint64_t *ret)
 {
-	if (c->p < c->end && *c->p < 0x80) {
-		*ret = *c->p++;
-		return 0;
-	}
-	return cursor_varint_long(c, ret);
+	const struct cursor_number n = cursor_number(c->p, c->end);
+
+	if (!n.p)
+		return -EBADMSG;
+	c->p = n.p;
+	*ret = n.v;
+	return 0;
 }
 
 /* The next tag, see TAG(). */
@@ -105,16 +109,6 @@ static inline int cursor_str(struct cursor *c, struct str *ret)
 	return 0;
 }
 
-static inline int cursor_bool(struct cursor *c, bool *ret)
-{
-	uint64_t v;
-
-	if (cursor_varint(c, &v) < 0)
-		return -EBADMSG;
-	*ret = v != 0;
-	return 0;
-}
-
 /* Negative numbers stand as 10 bytes, sign-extended; more than 32 bits are cut as protobuf does. */
 static inline int cursor_i32(struct cursor *c, int32_t *ret)
 {
@@ -126,45 +120,78 @@ static inline int cursor_i32(struct cursor *c, int32_t *ret)
 	return 0;
 }
 
-static inline int cursor_i64(struct cursor *c, int64_t *ret)
-{
-	uint64_t v;
+/* Where the value of a field that is neither varint nor length-delimited ends, NULL when it is malformed.
+ * Groups (deprecated, never sent by Kubernetes): nested to any depth in constant space. */
+const uint8_t *cursor_skip_odd(const uint8_t *p, const uint8_t *end, uint32_t tag);
 
-	if (cursor_varint(c, &v) < 0)
-		return -EBADMSG;
-	*ret = (int64_t)v;
-	return 0;
+/* One field with its value. A struct of scalars, always passed by value: it lives in registers. */
+struct field {
+	uint32_t tag;
+	uint64_t number;     /* of a varint; of a length-delimited value its length */
+	const uint8_t *p;    /* a length-delimited value */
+	const uint8_t *next; /* what follows; NULL when the field is malformed */
+};
+
+/* Any field; see cursor_field(). */
+static inline __attribute__((always_inline)) struct field cursor_field_any(const uint8_t *p,
+									   const uint8_t *end)
+{
+	const struct cursor_number tag = cursor_number(p, end);
+	const uint32_t wire = (uint32_t)tag.v & 7;
+	struct field f = { .tag = (uint32_t)tag.v };
+
+	if (!tag.p || tag.v < 8 || tag.v > UINT32_MAX)
+		return f;
+	if (wire != WIRE_BYTES && wire != WIRE_VARINT) {
+		f.next = cursor_skip_odd(tag.p, end, f.tag);
+		return f;
+	}
+	const struct cursor_number n = cursor_number(tag.p, end);
+	const uint64_t size = wire == WIRE_BYTES ? n.v : 0;
+
+	if (!n.p || size > (size_t)(end - n.p))
+		return f;
+	f.number = n.v;
+	f.p = n.p;
+	f.next = n.p + size;
+	return f;
 }
 
-/* Groups (deprecated, never sent by Kubernetes): nested to any depth in constant space. */
-int cursor_skip_group(struct cursor *c);
+/* The field at p < end, whatever it is: what nobody asks for is stepped over by going on at `next`. Most are
+ * length-delimited with a tag and a length of one byte each. */
+static inline __attribute__((always_inline)) struct field cursor_field(const uint8_t *p, const uint8_t *end)
+{
+	if (end - p >= 2 && (p[0] & 0x87) == WIRE_BYTES && p[0] > 7 && p[1] < 0x80 && p[1] <= end - p - 2)
+		return (struct field){ p[0], p[1], p + 2, p + 2 + p[1] };
+	return cursor_field_any(p, end);
+}
+
+static inline struct str field_str(struct field f)
+{
+	return (struct str){ (const char *)f.p, (size_t)f.number };
+}
+
+static inline struct cursor field_message(struct field f)
+{
+	return (struct cursor){ f.p, f.next };
+}
 
 /* Step over the value of a field nobody asked for. */
 static inline int cursor_skip(struct cursor *c, uint32_t tag)
 {
+	struct cursor m;
 	uint64_t v;
-	size_t n;
 
-	switch (tag & 7) {
-	case WIRE_BYTES:
-		if (cursor_varint(c, &v) < 0 || v > cursor_left(c))
-			return -EBADMSG;
-		c->p += v;
-		return 0;
-	case WIRE_VARINT:
+	if ((tag & 7) == WIRE_BYTES)
+		return cursor_message(c, &m);
+	if ((tag & 7) == WIRE_VARINT)
 		return cursor_varint(c, &v);
-	case WIRE_FIXED64:
-	case WIRE_FIXED32:
-		n = (tag & 7) == WIRE_FIXED64 ? 8 : 4;
-		if (n > cursor_left(c))
-			return -EBADMSG;
-		c->p += n;
-		return 0;
-	case WIRE_GROUP:
-		return cursor_skip_group(c);
-	default:
+	const uint8_t *p = cursor_skip_odd(c->p, c->end, tag);
+
+	if (!p)
 		return -EBADMSG;
-	}
+	c->p = p;
+	return 0;
 }
 
 /* Kubernetes' envelope around one object: "k8s\0" + runtime.Unknown (apimachinery

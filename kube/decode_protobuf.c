@@ -8,37 +8,29 @@
 #include "kube/decode.h"
 #include "kube/facts.h"
 
-typedef int field_fn(struct cursor *c, uint32_t tag, void *out);
+typedef int field_fn(struct field f, void *out);
 
-static inline __attribute__((always_inline)) int walk(struct cursor c, field_fn *field, void *out)
+#define INLINE inline __attribute__((always_inline))
+
+static INLINE int walk(struct cursor c, field_fn *take, void *out)
 {
-	while (cursor_more(&c)) {
-		uint32_t tag;
+	struct field f;
 
-		if (cursor_tag(&c, &tag) < 0 || field(&c, tag, out) < 0)
+	for (const uint8_t *p = c.p; p < c.end; p = f.next) {
+		f = cursor_field(p, c.end);
+		if (!f.next || take(f, out) < 0)
 			return -EBADMSG;
 	}
 	return 0;
 }
 
-static inline __attribute__((always_inline)) int walk_next(struct cursor *c, field_fn *field, void *out)
-{
-	struct cursor m;
-
-	return cursor_message(c, &m) < 0 ? -EBADMSG : walk(m, field, out);
-}
-
 /* meta/v1 Time; nanos are ignored as the server does (time_proto.go). */
-static inline int time_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int time_field(struct field f, void *out)
 {
 	int64_t *ms = out;
-	int64_t s;
 
-	if (tag != TAG(1, WIRE_VARINT))
-		return cursor_skip(c, tag);
-	if (cursor_i64(c, &s) < 0)
-		return -EBADMSG;
-	*ms = facts_time(s);
+	if (f.tag == TAG(1, WIRE_VARINT))
+		*ms = facts_time((int64_t)f.number);
 	return 0;
 }
 
@@ -46,18 +38,15 @@ struct map_entry {
 	struct str key, value;
 };
 
-static inline int map_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int map_field(struct field f, void *out)
 {
 	struct map_entry *e = out;
 
-	switch (tag) {
-	case TAG(1, WIRE_BYTES):
-		return cursor_str(c, &e->key);
-	case TAG(2, WIRE_BYTES):
-		return cursor_str(c, &e->value);
-	default:
-		return cursor_skip(c, tag);
-	}
+	if (f.tag == TAG(1, WIRE_BYTES))
+		e->key = field_str(f);
+	else if (f.tag == TAG(2, WIRE_BYTES))
+		e->value = field_str(f);
+	return 0;
 }
 
 struct owner_reader {
@@ -65,115 +54,151 @@ struct owner_reader {
 	bool controller;
 };
 
-static inline int owner_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int owner_field(struct field f, void *out)
 {
 	struct owner_reader *o = out;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return cursor_str(c, &o->facts.kind);
+		o->facts.kind = field_str(f);
+		break;
 	case TAG(3, WIRE_BYTES):
-		return cursor_str(c, &o->facts.name);
+		o->facts.name = field_str(f);
+		break;
 	case TAG(4, WIRE_BYTES):
-		return cursor_str(c, &o->facts.uid);
+		o->facts.uid = field_str(f);
+		break;
 	case TAG(5, WIRE_BYTES):
-		return cursor_str(c, &o->facts.api_version);
+		o->facts.api_version = field_str(f);
+		break;
 	case TAG(6, WIRE_VARINT):
-		return cursor_bool(c, &o->controller);
-	default:
-		return cursor_skip(c, tag);
+		o->controller = f.number != 0;
+		break;
 	}
+	return 0;
 }
 
-/* The repeated members of ObjectMeta. */
-static int meta_add(struct cursor *c, uint32_t tag, struct facts_builder *b)
+/* Annotations and conditions begin with their key or type, and most are none that is asked for: its length
+ * tells. What does not begin so is read. */
+static INLINE bool may_matter(struct field f, uint32_t lengths)
+{
+	if (f.number < 2 || f.p[0] != TAG(1, WIRE_BYTES) || f.p[1] >= 0x80)
+		return true;
+	return f.p[1] < 32 && (lengths >> f.p[1] & 1);
+}
+
+/* An entry as every writer writes it: key, then value, both short. */
+static INLINE bool entry_is_plain(struct field f, struct map_entry *ret)
+{
+	const uint8_t *p = f.p;
+	const size_t n = f.number, k = n < 4 ? 0 : p[1];
+
+	if (n < 4 || n > 254 || p[0] != TAG(1, WIRE_BYTES) || k + 4 > n || p[k + 2] != TAG(2, WIRE_BYTES) ||
+	    (size_t)p[k + 3] + k + 4 != n || ((p[1] | p[k + 3]) & 0x80))
+		return false;
+	ret->key = (struct str){ (const char *)p + 2, k };
+	ret->value = (struct str){ (const char *)p + 4 + k, p[k + 3] };
+	return true;
+}
+
+static int label_decode(struct field f, struct facts_builder *b)
 {
 	struct map_entry e = { 0 };
-	struct owner_reader o = { 0 };
-	struct str s;
 
-	switch (tag) {
-	case TAG(11, WIRE_BYTES):
-		if (walk_next(c, map_field, &e) < 0)
-			return -EBADMSG;
-		facts_add_label(b, e.key, e.value);
-		return 0;
-	case TAG(12, WIRE_BYTES):
-		if (walk_next(c, map_field, &e) < 0)
-			return -EBADMSG;
-		facts_add_annotation(b, e.key, e.value);
-		return 0;
-	case TAG(13, WIRE_BYTES):
-		if (walk_next(c, owner_field, &o) < 0)
-			return -EBADMSG;
-		facts_add_owner(b, &o.facts, o.controller);
-		return 0;
-	default: /* 14, finalizers */
-		if (cursor_str(c, &s) < 0)
-			return -EBADMSG;
-		facts_add_finalizer(b, s);
-		return 0;
-	}
+	if (!entry_is_plain(f, &e) && walk(field_message(f), map_field, &e) < 0)
+		return -EBADMSG;
+	facts_add_label(b, e.key, e.value);
+	return 0;
 }
 
-static inline int meta_field(struct cursor *c, uint32_t tag, void *out)
+static int annotation_decode(struct cursor c, struct facts_builder *b)
+{
+	struct map_entry e = { 0 };
+
+	if (walk(c, map_field, &e) < 0)
+		return -EBADMSG;
+	facts_add_annotation(b, e.key, e.value);
+	return 0;
+}
+
+static int owner_decode(struct cursor c, struct facts_builder *b)
+{
+	struct owner_reader o = { 0 };
+
+	if (walk(c, owner_field, &o) < 0)
+		return -EBADMSG;
+	facts_add_owner(b, &o.facts, o.controller);
+	return 0;
+}
+
+/* Of ObjectMeta, managedFields (17) is most of the bytes; nobody asks for it. */
+static INLINE int meta_field(struct field f, void *out)
 {
 	struct facts_builder *b = out;
-	struct pod_facts *f = b->f;
+	struct pod_facts *pod = b->f;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return cursor_str(c, &f->name);
+		pod->name = field_str(f);
+		break;
 	case TAG(3, WIRE_BYTES):
-		return cursor_str(c, &f->ns);
+		pod->ns = field_str(f);
+		break;
 	case TAG(5, WIRE_BYTES):
-		return cursor_str(c, &f->uid);
+		pod->uid = field_str(f);
+		break;
 	case TAG(6, WIRE_BYTES):
-		return cursor_str(c, &f->rv);
+		pod->rv = field_str(f);
+		break;
 	case TAG(8, WIRE_BYTES):
-		return walk_next(c, time_field, &f->created);
+		return walk(field_message(f), time_field, &pod->created);
 	case TAG(9, WIRE_BYTES):
-		return walk_next(c, time_field, &f->deletion);
+		return walk(field_message(f), time_field, &pod->deletion);
 	case TAG(10, WIRE_VARINT):
-		return cursor_i64(c, &f->grace_s);
+		pod->grace_s = (int64_t)f.number;
+		break;
 	case TAG(11, WIRE_BYTES):
+		return label_decode(f, b);
 	case TAG(12, WIRE_BYTES):
+		return may_matter(f, FACTS_ANNOTATIONS) ? annotation_decode(field_message(f), b) : 0;
 	case TAG(13, WIRE_BYTES):
+		return owner_decode(field_message(f), b);
 	case TAG(14, WIRE_BYTES):
-		return meta_add(c, tag, b);
-	default: /* managedFields (17) is most of the bytes */
-		return cursor_skip(c, tag);
+		facts_add_finalizer(b, field_str(f));
+		break;
 	}
+	return 0;
 }
 
-static int volume_source_field(struct cursor *c, uint32_t tag, void *out)
+/* persistentVolumeClaim, ephemeral */
+static INLINE int volume_source_field(struct field f, void *out)
 {
 	bool *has_pvc = out;
 
-	if (tag == TAG(10, WIRE_BYTES) || tag == TAG(29, WIRE_BYTES)) /* persistentVolumeClaim, ephemeral */
-		*has_pvc = true;
-	return cursor_skip(c, tag);
+	*has_pvc |= f.tag == TAG(10, WIRE_BYTES) || f.tag == TAG(29, WIRE_BYTES);
+	return 0;
 }
 
-static int volume_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int volume_field(struct field f, void *out)
 {
-	return tag == TAG(2, WIRE_BYTES) ? walk_next(c, volume_source_field, out) : cursor_skip(c, tag);
+	return f.tag == TAG(2, WIRE_BYTES) ? walk(field_message(f), volume_source_field, out) : 0;
 }
 
-static inline int spec_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int spec_field(struct field f, void *out)
 {
 	struct facts_builder *b = out;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return walk_next(c, volume_field, &b->f->has_pvc);
+		return walk(field_message(f), volume_field, &b->f->has_pvc);
 	case TAG(10, WIRE_BYTES):
-		return cursor_str(c, &b->f->node);
+		b->f->node = field_str(f);
+		break;
 	case TAG(24, WIRE_BYTES):
-		return cursor_str(c, &b->f->priority_class);
-	default:
-		return cursor_skip(c, tag);
+		b->f->priority_class = field_str(f);
+		break;
 	}
+	return 0;
 }
 
 struct condition_reader {
@@ -181,59 +206,58 @@ struct condition_reader {
 	int64_t since;
 };
 
-static inline int condition_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int condition_field(struct field f, void *out)
 {
 	struct condition_reader *o = out;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return cursor_str(c, &o->type);
+		o->type = field_str(f);
+		break;
 	case TAG(2, WIRE_BYTES):
-		return cursor_str(c, &o->status);
+		o->status = field_str(f);
+		break;
 	case TAG(4, WIRE_BYTES):
-		return walk_next(c, time_field, &o->since);
-	default:
-		return cursor_skip(c, tag);
+		return walk(field_message(f), time_field, &o->since);
 	}
+	return 0;
 }
 
-static int waiting_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int waiting_field(struct field f, void *out)
 {
-	struct container_facts *f = out;
+	struct container_facts *c = out;
 
-	switch (tag) {
-	case TAG(1, WIRE_BYTES):
-		return cursor_str(c, &f->reason);
-	case TAG(2, WIRE_BYTES):
-		return cursor_str(c, &f->message);
-	default:
-		return cursor_skip(c, tag);
-	}
+	if (f.tag == TAG(1, WIRE_BYTES))
+		c->reason = field_str(f);
+	else if (f.tag == TAG(2, WIRE_BYTES))
+		c->message = field_str(f);
+	return 0;
 }
 
-static int running_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int running_field(struct field f, void *out)
 {
-	struct container_facts *f = out;
+	struct container_facts *c = out;
 
-	return tag == TAG(1, WIRE_BYTES) ? walk_next(c, time_field, &f->started_at) : cursor_skip(c, tag);
+	return f.tag == TAG(1, WIRE_BYTES) ? walk(field_message(f), time_field, &c->started_at) : 0;
 }
 
-static int terminated_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int terminated_field(struct field f, void *out)
 {
-	struct container_facts *f = out;
+	struct container_facts *c = out;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_VARINT):
-		return cursor_i32(c, &f->exit_code);
+		c->exit_code = (int32_t)(uint32_t)f.number;
+		break;
 	case TAG(3, WIRE_BYTES):
-		return cursor_str(c, &f->reason);
+		c->reason = field_str(f);
+		break;
 	case TAG(5, WIRE_BYTES):
-		return walk_next(c, time_field, &f->started_at);
+		return walk(field_message(f), time_field, &c->started_at);
 	case TAG(6, WIRE_BYTES):
-		return walk_next(c, time_field, &f->finished_at);
-	default:
-		return cursor_skip(c, tag);
+		return walk(field_message(f), time_field, &c->finished_at);
 	}
+	return 0;
 }
 
 /* The members of ContainerState that are there; p == NULL otherwise. */
@@ -241,27 +265,29 @@ struct state_reader {
 	struct cursor waiting, running, terminated;
 };
 
-static inline int state_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int state_field(struct field f, void *out)
 {
 	struct state_reader *s = out;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return cursor_message(c, &s->waiting);
+		s->waiting = field_message(f);
+		break;
 	case TAG(2, WIRE_BYTES):
-		return cursor_message(c, &s->running);
+		s->running = field_message(f);
+		break;
 	case TAG(3, WIRE_BYTES):
-		return cursor_message(c, &s->terminated);
-	default:
-		return cursor_skip(c, tag);
+		s->terminated = field_message(f);
+		break;
 	}
+	return 0;
 }
 
-static int state_decode(struct cursor *c, struct container_facts *f)
+static int state_decode(struct cursor c, struct container_facts *f)
 {
 	struct state_reader s = { 0 };
 
-	if (walk_next(c, state_field, &s) < 0)
+	if (walk(c, state_field, &s) < 0)
 		return -EBADMSG;
 	if (s.waiting.p) {
 		f->state = CONTAINER_WAITING;
@@ -278,15 +304,16 @@ static int state_decode(struct cursor *c, struct container_facts *f)
 	return 0;
 }
 
-static int last_state_decode(struct cursor *c, struct container_facts *f)
+static int last_state_decode(struct cursor c, struct container_facts *f)
 {
 	struct state_reader s = { 0 };
-	struct container_facts last = { 0 };
+	struct container_facts last;
 
-	if (walk_next(c, state_field, &s) < 0)
+	if (walk(c, state_field, &s) < 0)
 		return -EBADMSG;
 	if (!s.terminated.p)
 		return 0;
+	last = (struct container_facts){ 0 };
 	if (walk(s.terminated, terminated_field, &last) < 0)
 		return -EBADMSG;
 	f->last_reason = last.reason;
@@ -295,81 +322,87 @@ static int last_state_decode(struct cursor *c, struct container_facts *f)
 	return 0;
 }
 
-static inline int container_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int container_field(struct field f, void *out)
 {
-	struct container_facts *f = out;
+	struct container_facts *c = out;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return cursor_str(c, &f->name);
+		c->name = field_str(f);
+		break;
 	case TAG(2, WIRE_BYTES):
-		return state_decode(c, f);
+		return state_decode(field_message(f), c);
 	case TAG(3, WIRE_BYTES):
-		return last_state_decode(c, f);
+		return last_state_decode(field_message(f), c);
 	case TAG(4, WIRE_VARINT):
-		return cursor_bool(c, &f->ready);
+		c->ready = f.number != 0;
+		break;
 	case TAG(5, WIRE_VARINT):
-		return cursor_i32(c, &f->restarts);
+		c->restarts = (int32_t)(uint32_t)f.number;
+		break;
+	case TAG(6, WIRE_BYTES):
+		c->image = field_str(f);
+		break;
 	case TAG(9, WIRE_VARINT):
-		return cursor_bool(c, &f->started);
-	default:
-		return cursor_skip(c, tag);
+		c->started = f.number != 0;
+		break;
 	}
+	return 0;
 }
 
-static int container_decode(struct cursor *c, uint32_t tag, struct facts_builder *b, enum container_kind kind)
+static int container_decode(struct cursor c, struct facts_builder *b, enum container_kind kind)
 {
 	struct container_facts *f = facts_add_container(b, kind);
 
-	return f ? walk_next(c, container_field, f) : cursor_skip(c, tag);
+	return f ? walk(c, container_field, f) : 0;
 }
 
-static int condition_decode(struct cursor *c, struct facts_builder *b)
+static int condition_decode(struct cursor c, struct facts_builder *b)
 {
 	struct condition_reader o = { 0 };
 
-	if (walk_next(c, condition_field, &o) < 0)
+	if (walk(c, condition_field, &o) < 0)
 		return -EBADMSG;
 	facts_add_condition(b, o.type, o.status, o.since);
 	return 0;
 }
 
-static inline int status_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int status_field(struct field f, void *out)
 {
 	struct facts_builder *b = out;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return cursor_str(c, &b->f->phase);
+		b->f->phase = field_str(f);
+		break;
 	case TAG(2, WIRE_BYTES):
-		return condition_decode(c, b);
+		return may_matter(f, FACTS_CONDITIONS) ? condition_decode(field_message(f), b) : 0;
 	case TAG(4, WIRE_BYTES):
-		return cursor_str(c, &b->f->reason);
+		b->f->reason = field_str(f);
+		break;
 	case TAG(7, WIRE_BYTES):
-		return walk_next(c, time_field, &b->f->start_time);
+		return walk(field_message(f), time_field, &b->f->start_time);
 	case TAG(8, WIRE_BYTES):
-		return container_decode(c, tag, b, CONTAINER_MAIN);
+		return container_decode(field_message(f), b, CONTAINER_MAIN);
 	case TAG(10, WIRE_BYTES):
-		return container_decode(c, tag, b, CONTAINER_INIT);
+		return container_decode(field_message(f), b, CONTAINER_INIT);
 	case TAG(13, WIRE_BYTES):
-		return container_decode(c, tag, b, CONTAINER_EPHEMERAL);
-	default:
-		return cursor_skip(c, tag);
+		return container_decode(field_message(f), b, CONTAINER_EPHEMERAL);
 	}
+	return 0;
 }
 
-static inline int pod_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int pod_field(struct field f, void *out)
 {
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return walk_next(c, meta_field, out);
+		return walk(field_message(f), meta_field, out);
 	case TAG(2, WIRE_BYTES):
-		return walk_next(c, spec_field, out);
+		return walk(field_message(f), spec_field, out);
 	case TAG(3, WIRE_BYTES):
-		return walk_next(c, status_field, out);
-	default:
-		return cursor_skip(c, tag);
+		return walk(field_message(f), status_field, out);
 	}
+	return 0;
 }
 
 int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
@@ -387,25 +420,25 @@ int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 
 #define INITIAL_END_KEY "k8s.io/initial-events-end"
 
-static int bookmark_meta_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int bookmark_meta_field(struct field f, void *out)
 {
 	struct bookmark *b = out;
 	struct map_entry e = { 0 };
 
-	if (tag == TAG(6, WIRE_BYTES))
-		return cursor_str(c, &b->rv);
-	if (tag != TAG(12, WIRE_BYTES))
-		return cursor_skip(c, tag);
-	if (walk_next(c, map_field, &e) < 0)
+	if (f.tag == TAG(6, WIRE_BYTES))
+		b->rv = field_str(f);
+	if (f.tag != TAG(12, WIRE_BYTES))
+		return 0;
+	if (walk(field_message(f), map_field, &e) < 0)
 		return -EBADMSG;
 	if (str_is(e.key, INITIAL_END_KEY))
 		b->initial_end = str_is(e.value, "true");
 	return 0;
 }
 
-static int bookmark_field(struct cursor *c, uint32_t tag, void *out)
+static INLINE int bookmark_field(struct field f, void *out)
 {
-	return tag == TAG(1, WIRE_BYTES) ? walk_next(c, bookmark_meta_field, out) : cursor_skip(c, tag);
+	return f.tag == TAG(1, WIRE_BYTES) ? walk(field_message(f), bookmark_meta_field, out) : 0;
 }
 
 int decode_bookmark_protobuf(const uint8_t *p, size_t n, struct bookmark *ret)

@@ -27,6 +27,10 @@ void facts_begin(struct facts_builder *b, struct pod_facts *f)
 	*b = (struct facts_builder){ f, ARRAY_SIZE(revision_labels) };
 }
 
+_Static_assert(sizeof(MARK_PREFIX) - 1 >= 19 && sizeof(MARK_ANNOUNCED) - 1 <= 31 &&
+		       sizeof(MIRROR_KEY) - 1 <= 31,
+	       "FACTS_ANNOTATIONS");
+
 /* Most keys differ already in length: no call for them. */
 static bool key_is(struct str key, const char *want, size_t n)
 {

@@ -12,7 +12,12 @@ struct facts_builder {
 	unsigned revision_rank; /* which label `revision` came from; lower wins */
 };
 
-/* Empty facts; the container array stays uninitialised until a container is added. */
+/* Lengths of the keys and types that facts_add_annotation and _condition know, one bit each: what has another
+ * need not be read. */
+#define FACTS_ANNOTATIONS 0xfff00000u /* 20 to 31 bytes */
+#define FACTS_CONDITIONS  (1u << 5 | 1u << 11 | 1u << 12 | 1u << 16)
+
+/* Empty facts; containers and finalizers stay uninitialised until they are added. */
 void facts_begin(struct facts_builder *b, struct pod_facts *f);
 void facts_add_label(struct facts_builder *b, struct str key, struct str value);
 void facts_add_annotation(struct facts_builder *b, struct str key, struct str value);

@@ -211,6 +211,60 @@ START_TEST(test_varint_limits)
 }
 END_TEST
 
+/* Keys after values, types after statuses, lengths longer than they need to be: unusual, but the same pod. */
+START_TEST(test_unusual_order_means_the_same)
+{
+	static struct pod_facts f;
+	uint8_t b[256];
+	const size_t n =
+		unhex("0a 5d"
+		      /* label: value, key */
+		      "5a 18 12 03 616263 0a 11 706f642d74656d706c6174652d68617368"
+		      /* annotation: value, key of ops-pod-cleaner.io/ignore */
+		      "62 21 12 04 74727565 0a 19 6f70732d706f642d636c65616e65722e696f2f69676e6f7265"
+		      /* annotation: its key's length takes two bytes */
+		      "62 1e 0a 9b00 6b756265726e657465732e696f2f636f6e6669672e6d6972726f72"
+		      /* condition: status before type; one that nobody asks for */
+		      "1a 1c 12 0d 12 04 54727565 0a 05 5265616479 12 0b 0a 03 466f6f 12 04 54727565",
+		      b);
+
+	ck_assert_int_eq(decode_pod_protobuf(b, n, &f), 0);
+	ck_assert(str_is(f.revision, "abc"));
+	ck_assert(f.skip);
+	ck_assert(f.mirror);
+	ck_assert(f.ready);
+	ck_assert_uint_eq(f.n_labels, 1);
+}
+END_TEST
+
+/* Of what is asked for, nothing may be broken; every cut of it is. */
+START_TEST(test_labels_and_conditions_truncated)
+{
+	static struct pod_facts f;
+	uint8_t b[64], label[64] = { 0x0a, 0, 0x5a, 0 }, condition[64] = { 0x1a, 0, 0x12, 0 };
+	const size_t n_label = unhex("0a 03 616263 12 03 646566", b);
+
+	for (size_t n = 1; n < n_label; n++) {
+		const bool whole = n == 5; /* a key alone is an entry */
+
+		label[3] = (uint8_t)n;
+		label[1] = (uint8_t)(n + 2);
+		memcpy(label + 4, b, n);
+		ck_assert_int_eq(decode_pod_protobuf(label, n + 4, &f), whole ? 0 : -EBADMSG);
+	}
+	const size_t n_condition = unhex("0a 05 5265616479 12 04 54727565", b);
+
+	for (size_t n = 1; n < n_condition; n++) {
+		const bool whole = n == 7;
+
+		condition[3] = (uint8_t)n;
+		condition[1] = (uint8_t)(n + 2);
+		memcpy(condition + 4, b, n);
+		ck_assert_int_eq(decode_pod_protobuf(condition, n + 4, &f), whole ? 0 : -EBADMSG);
+	}
+}
+END_TEST
+
 /* A JSON pod without what makes it one is refused; members of a wrong type count as absent. */
 START_TEST(test_json_refused)
 {
@@ -346,6 +400,8 @@ int main(void)
 	tcase_add_test(t, test_wrong_wire_types_count_as_absent);
 	tcase_add_test(t, test_groups_are_skipped);
 	tcase_add_test(t, test_varint_limits);
+	tcase_add_test(t, test_unusual_order_means_the_same);
+	tcase_add_test(t, test_labels_and_conditions_truncated);
 	tcase_add_test(t, test_json_refused);
 	tcase_add_test(t, test_event_added);
 	tcase_add_test(t, test_event_bookmark);
