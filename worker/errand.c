@@ -147,12 +147,17 @@ enum step step_judge(struct errand *e, enum judge_stage stage, enum step next)
 	return e->verdict.kind == VERDICT_ACT ? next : step_refuse(e, &e->verdict);
 }
 
+enum step step_first(struct errand *e)
+{
+	return e->grant.action == ACTION_RESTORE ? step_restore(e) : STEP_POD;
+}
+
 enum step step_again(struct errand *e, enum outcome outcome, enum reason reason, const char *detail)
 {
 	if (++e->round >= ERRAND_ROUNDS)
 		return step_finish(e, outcome, reason, "%s", detail);
 	errand_reset(e);
-	return STEP_POD;
+	return step_first(e);
 }
 
 /* -- lists -------------------------------------------------------------------------------------------------
@@ -389,5 +394,5 @@ static void on_done(void *ctx, const struct http_result *r)
 
 void errand_start(struct errand *e)
 {
-	advance(e, STEP_POD);
+	advance(e, step_first(e));
 }

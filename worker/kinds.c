@@ -99,6 +99,21 @@ enum kinds_answer kinds_find(const struct kinds *k, struct str api_version, stru
 	return KINDS_ASK;
 }
 
+bool kinds_resource(struct str group, struct str resource, struct kind_info *ret_info)
+{
+	struct kind_info *k = ret_info;
+
+	for (size_t i = 0; i < ARRAY_SIZE(builtin); i++)
+		if (str_is(group, builtin[i].group) && str_is(resource, builtin[i].resource)) {
+			*ret_info = builtin[i];
+			return true;
+		}
+	*k = (struct kind_info){ .namespaced = true, .scale = true };
+	return !str_empty(group) && copy(k->group, sizeof(k->group), group.p, group.n) &&
+	       is_api_name(k->group) && copy(k->resource, sizeof(k->resource), resource.p, resource.n) &&
+	       is_api_name(k->resource) && copy(k->kind, sizeof(k->kind), resource.p, resource.n);
+}
+
 char *kinds_path(struct str api_version)
 {
 	struct kind_info gv;

@@ -38,6 +38,11 @@ void kinds_free(struct kinds **k);
 enum kinds_answer kinds_find(const struct kinds *k, struct str api_version, struct str kind, uint64_t now,
 			     struct kind_info *ret_info);
 
+/* The same for a resource as a RESULT names it. Of kinds that are not in the table version and kind are not
+ * known: the one is left empty, the resource stands for the other, and whether it scales is for the server to
+ * say. False when it can be no workload. */
+bool kinds_resource(struct str group, struct str resource, struct kind_info *ret_info);
+
 /* Path of the discovery document of a group and version, owned by the caller; NULL when the text is no
  * apiVersion. */
 char *kinds_path(struct str api_version);

@@ -123,3 +123,25 @@ long read_failure(const json_t *o)
 
 	return code >= 400 && code <= 599 ? code : 500;
 }
+
+static struct str cut(const char **p, char at)
+{
+	const char *begin = *p, *end = strchr(begin, at);
+	struct str s = { begin, end ? (size_t)(end - begin) : strlen(begin) };
+
+	*p = begin + s.n + (end ? 1 : 0);
+	return s;
+}
+
+bool read_target(const char *text, struct target *ret)
+{
+	struct str what = cut(&text, '/');
+	const char *dot = memchr(what.p, '.', what.n);
+
+	ret->resource = (struct str){ what.p, dot ? (size_t)(dot - what.p) : what.n };
+	ret->group = dot ? (struct str){ dot + 1, what.n - ret->resource.n - 1 } : (struct str){ "", 0 };
+	ret->ns = cut(&text, '/');
+	ret->name = (struct str){ text, strlen(text) };
+	return !str_empty(ret->resource) && (!dot || !str_empty(ret->group)) && !str_empty(ret->ns) &&
+	       !str_empty(ret->name) && !memchr(ret->name.p, '/', ret->name.n);
+}

@@ -41,6 +41,13 @@ struct scale_facts {
 /* An autoscaling/v1 Scale. False when uid, resourceVersion or kind is missing. */
 bool read_scale(const json_t *o, struct scale_facts *ret);
 
+/* What a RESULT calls its target: "deployments.apps/shop/web", "pods/shop/web". Borrows from the text. */
+struct target {
+	struct str resource, group, ns, name; /* group is empty for core */
+};
+/* False when it is not such a text. */
+bool read_target(const char *text, struct target *ret);
+
 /* A Status with status "Failure", whatever the HTTP status was: its code, else 0. */
 long read_failure(const json_t *o);
 

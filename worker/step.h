@@ -129,6 +129,11 @@ bool step_may_be_ours(const struct errand *e);
 bool step_next_page(struct errand *e, const json_t *list);
 /* "limit=100", the selector (may be empty) and the continue token; owned by the caller. */
 char *step_list_query(const struct errand *e, struct str selector);
+/* Where an errand begins, and begins again. */
+enum step step_first(struct errand *e);
+/* ACTION_RESTORE: its first step, and what follows from the scale read. */
+enum step step_restore(struct errand *e);
+enum step step_restore_scale(struct errand *e, const struct scale_facts *scale);
 /* The owner above that one; refuses where the chain ends. */
 enum step step_owner(struct errand *e, const struct owner_facts *ref);
 

@@ -76,16 +76,18 @@ enum step take_scale(struct errand *e, const struct answer *a)
 	if (!str_eq(scale.uid, top(e)->ref.uid))
 		return step_may_be_ours(e) ? step_gone(e, REASON_OWNER_UID_DIFFERS, "")
 					   : refuse(e, REASON_OWNER_UID_DIFFERS, "replaced meanwhile");
-	if (scale.replicas == 0)
+	if (scale.replicas == 0 && e->grant.action != ACTION_RESTORE)
 		return step_gone(e, REASON_ALREADY_ZERO, "");
-	if (e->in_doubt)
+	if (e->in_doubt && e->grant.action != ACTION_RESTORE)
 		return STEP_END; /* not scaled: what was said of the write stands */
-	if (str_empty(scale.selector))
+	if (e->grant.action != ACTION_RESTORE && str_empty(scale.selector))
 		return refuse(e, REASON_TALLY_UNKNOWN, "its scale has no selector");
 	json_decref(e->scale_json);
 	e->scale_json = json_incref(a->json);
 	e->scale = scale;
 	e->fresh_from = e->asked_at;
+	if (e->grant.action == ACTION_RESTORE)
+		return step_restore_scale(e, &scale);
 	step_prove(e, "scale at resourceVersion %.*s: %lld replicas", STR_ARG(scale.rv),
 		   (long long)scale.replicas);
 	return choose_revision(e);
@@ -224,6 +226,11 @@ static void set_target(struct errand *e)
 	m->u.result.replicas = e->scale.replicas;
 }
 
+static int64_t wanted(const struct errand *e)
+{
+	return e->grant.action == ACTION_RESTORE ? e->grant.want_replicas : 0;
+}
+
 void ask_patch(struct errand *e, struct ask *ret)
 {
 	const struct msg_result *r = &e->result.u.result;
@@ -233,7 +240,7 @@ void ask_patch(struct errand *e, struct ask *ret)
 	ret->path = scale_path(e, e->grant.observe ? "fieldManager=ops-pod-cleaner&dryRun=All"
 						   : "fieldManager=ops-pod-cleaner");
 	ret->content_type = "application/merge-patch+json";
-	ret->body = request_scale_patch(r->target_uid, r->target_rv, 0);
+	ret->body = request_scale_patch(r->target_uid, r->target_rv, wanted(e));
 }
 
 enum step take_patch(struct errand *e, const struct answer *a)
@@ -243,8 +250,9 @@ enum step take_patch(struct errand *e, const struct answer *a)
 	if (!a->json)
 		return step_finish(e, OUTCOME_GONE, REASON_WORKLOAD_GONE,
 				   "it was gone when the patch arrived");
-	if (!read_scale(a->json, &scale) || scale.replicas != 0)
+	if (!read_scale(a->json, &scale) || scale.replicas != wanted(e))
 		return step_finish(e, OUTCOME_FAILED, REASON_SERVER_REJECTED,
-				   "patch scale: accepted, but replicas are not 0 afterwards");
+				   "patch scale: accepted, but replicas are not %lld afterwards",
+				   (long long)wanted(e));
 	return step_finish(e, OUTCOME_DONE, e->verdict.reason, "%s", e->verdict.evidence);
 }

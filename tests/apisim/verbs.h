@@ -22,6 +22,9 @@ json_t *write_wanted(struct call *c, json_t *now);
  * went. Answers and returns NULL on error; otherwise the object as it is afterwards, counted. */
 struct obj *write_update(struct call *c, struct obj *old, json_t *tree, const char *sub);
 
+/* The tree (taken) with who wrote its replicas, given the object before (NULL: it is new). */
+json_t *managed_note(const struct call *c, json_t *tree, const json_t *before);
+
 /* 409 for a PUT whose uid is another object's. */
 json_t *write_wrong_uid(const struct call *c, const struct obj *old, const char *uid);
 

@@ -75,7 +75,7 @@ void verb_create(struct call *c)
 		call_answer_status(c, error);
 		return;
 	}
-	tree = defaults_create(c->kind, json_incref(c->body), c->ns);
+	tree = managed_note(c, defaults_create(c->kind, json_incref(c->body), c->ns), NULL);
 	name = util_str(json_object_get(tree, "metadata"), "name");
 	free(c->name);
 	c->name = util_strdup(name);
@@ -260,6 +260,7 @@ struct obj *write_update(struct call *c, struct obj *old, json_t *tree, const ch
 	before = object_tree(old);
 	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)old->rv);
 	tree = object_with(compose(c->kind, tree, before, sub), "metadata.resourceVersion", json_string(rv));
+	tree = managed_note(c, tree, before);
 	if (json_equal(tree, before)) {
 		o = object_ref(old);
 		json_decref(tree);

@@ -1,0 +1,263 @@
+/* The errand of a restore: only the same object, still at zero, and by nobody but us. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "workload.h"
+
+#define PATH "/apis/apps/v1" NS "deployments/web"
+#define ENTRY(manager, sub, at)                                                                              \
+	"{'manager':'" manager "','operation':'Update','subresource':'" sub "','time':'" at                  \
+	"','fieldsV1':{'f:spec':{'f:replicas':{}}}}"
+#define OURS_0 ENTRY("ops-pod-cleaner", "scale", LIVE)
+#define WRITE                                                                                                \
+	"PATCH " SCALE "?fieldManager=ops-pod-cleaner "                                                      \
+	"{\"metadata\":{\"uid\":\"dep-1\",\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":3}}"
+
+static void on_workload(const char *uid, const char *rv, const char *managed)
+{
+	on("GET " PATH, 200,
+	   "{'metadata':{'name':'web','uid':'%s','resourceVersion':'%s','managedFields':[%s]}}", uid, rv,
+	   managed);
+}
+
+static void on_write(const char *replicas)
+{
+	on("PATCH " SCALE, 200,
+	   "{'kind':'Scale','metadata':{'name':'web','uid':'dep-1','resourceVersion':'78'},'spec':{%s}}",
+	   replicas);
+}
+
+static void setup(void)
+{
+	fake_setup();
+	fake.grant.duty = DUTY_IMAGE_PULL;
+	fake.grant.action = ACTION_RESTORE;
+	fake.grant.origin = 17;
+	fake.grant.want_replicas = 3;
+	(void)snprintf(fake.grant.want_target, sizeof(fake.grant.want_target), "deployments.apps/shop/web");
+	(void)snprintf(fake.grant.want_uid, sizeof(fake.grant.want_uid), "dep-1");
+	on_workload("dep-1", "77", OURS_0);
+	on_scale(SCALE, "dep-1", "");
+	on_write("'replicas':3");
+}
+
+START_TEST(puts_the_replicas_back)
+{
+	go();
+	REQUESTS("GET " PATH, "GET " SCALE, WRITE);
+	RESULT(DONE, RESTORED);
+	ck_assert_str_eq(fake.result.target, "deployments.apps/shop/web");
+	ck_assert_str_eq(fake.result.target_uid, "dep-1");
+	ck_assert_str_eq(fake.result.target_rv, "77");
+	ck_assert_int_eq(fake.result.replicas, 0);
+	ck_assert_str_eq(fake.result.detail, "from 0 to 3 replicas, as before action 17");
+	ck_assert_str_eq(fake.result.actor, "ops-pod-cleaner");
+	ck_assert_str_eq(fake.result.proof,
+			 "deployments.apps/shop/web (uid dep-1) at resourceVersion 77: 0 replicas; "
+			 "replicas last set by: ops-pod-cleaner (Update scale, " LIVE ")");
+}
+END_TEST
+
+START_TEST(dry)
+{
+	fake.trial = _i == 0;
+	fake.grant.observe = _i == 1;
+	go();
+	if (_i == 0) {
+		REQUESTS("GET " PATH, "GET " SCALE);
+		RESULT(WOULD, RESTORED);
+		ck_assert_str_eq(fake.result.request, WRITE);
+	} else {
+		REQUESTS("GET " PATH, "GET " SCALE,
+			 "PATCH " SCALE "?fieldManager=ops-pod-cleaner&dryRun=All ");
+		RESULT(DONE, RESTORED);
+	}
+}
+END_TEST
+
+START_TEST(not_zero_any_more)
+{
+	on_scale(SCALE, "dep-1", _i == 0 ? "'replicas':1" : "'replicas':3");
+	go();
+	REQUESTS("GET " PATH, "GET " SCALE);
+	RESULT(REFUSED, NOT_ZERO_ANYMORE);
+}
+END_TEST
+
+START_TEST(another_object_of_that_name)
+{
+	if (_i == 0)
+		on_workload("dep-2", "77", OURS_0);
+	else
+		on_scale(SCALE, "dep-2", "");
+	go();
+	RESULT(REFUSED, OWNER_UID_DIFFERS);
+	ck_assert_ptr_null(strstr(fake.log[fake.n_log - 1], "PATCH"));
+}
+END_TEST
+
+/* Somebody else's zero: set after ours, beside ours at the same second, through the object, or by nobody who
+ * is named. */
+START_TEST(not_our_zero)
+{
+	static const char *const managed[] = {
+		ENTRY("kubectl", "scale", LIVE),
+		OURS_0 "," ENTRY("kubectl", "scale", "2026-09-20T14:13:21Z"),
+		OURS_0 "," ENTRY("argocd", "", LIVE),
+		ENTRY("argocd", "", LIVE) "," OURS_0,
+		ENTRY("ops-pod-cleaner", "", LIVE),
+		"",
+		"{'manager':'ops-pod-cleaner','subresource':'scale','fieldsV1':{'f:metadata':{}}}",
+	};
+
+	on_workload("dep-1", "77", managed[_i]);
+	go();
+	REQUESTS("GET " PATH, "GET " SCALE);
+	RESULT(REFUSED, NOT_OUR_ZERO);
+}
+END_TEST
+
+START_TEST(workload_gone)
+{
+	on(_i == 0 ? "GET " PATH : _i == 1 ? "GET " SCALE : "PATCH " SCALE, 404, NOTFOUND);
+	go();
+	RESULT(GONE, WORKLOAD_GONE);
+}
+END_TEST
+
+/* Who wrote the zero is known for one version only. */
+START_TEST(changed_between_the_reads)
+{
+	on_workload("dep-1", "76", OURS_0);
+	fake.replies[fake.n_replies - 1].times = 1;
+	go();
+	REQUESTS("GET " PATH, "GET " SCALE, "GET " PATH, "GET " SCALE, WRITE);
+	RESULT(DONE, RESTORED);
+}
+END_TEST
+
+START_TEST(changes_all_the_time)
+{
+	on_workload("dep-1", "76", OURS_0);
+	go();
+	RESULT(CONFLICT, PRECONDITION_FAILED);
+	ck_assert_uint_eq(fake.n_log, 6);
+}
+END_TEST
+
+START_TEST(conflict)
+{
+	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
+	go();
+	REQUESTS("GET " PATH, "GET " SCALE, "PATCH", "GET " PATH, "GET " SCALE, WRITE);
+	RESULT(DONE, RESTORED);
+}
+END_TEST
+
+START_TEST(lost_answer)
+{
+	on_failure("PATCH " SCALE, HTTP_BROKEN, true);
+	if (_i == 0)
+		on_scale(SCALE, "dep-1", "'replicas':3"), on_scale(SCALE, "dep-1", "");
+	if (_i == 0)
+		fake.replies[fake.n_replies - 1].times = 1;
+	go();
+	REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE);
+	if (_i == 0)
+		RESULT(UNCONFIRMED, PROBABLY_DONE);
+	else
+		RESULT(FAILED, NETWORK_ERROR);
+}
+END_TEST
+
+START_TEST(verify_first)
+{
+	fake.grant.verify_first = true;
+	on_scale(SCALE, "dep-1", _i == 0 ? "'replicas':3" : _i == 1 ? "'replicas':5" : "");
+	go();
+	if (_i == 0)
+		RESULT(UNCONFIRMED, PROBABLY_DONE);
+	else if (_i == 1)
+		RESULT(REFUSED, NOT_ZERO_ANYMORE);
+	else
+		RESULT(DONE, RESTORED);
+}
+END_TEST
+
+START_TEST(accepted_but_not_done)
+{
+	on_write("'replicas':1");
+	go();
+	RESULT(FAILED, SERVER_REJECTED);
+}
+END_TEST
+
+/* The version of a kind that is not in the table is the one the server prefers. */
+START_TEST(a_custom_kind)
+{
+	(void)snprintf(fake.grant.want_target, sizeof(fake.grant.want_target), "fleets.example.com/shop/web");
+	on("GET /apis/example.com", _i == 0 ? 200 : 404, "{'preferredVersion':{'version':'v2'}}");
+	on("GET /apis/example.com/v2" NS "fleets/web", 200,
+	   "{'metadata':{'uid':'dep-1','resourceVersion':'77','managedFields':[{'manager':'ops-pod-cleaner',"
+	   "'subresource':'scale','fieldsV1':{'f:spec':{'f:size':{}}}}]}}");
+	on_scale("/apis/example.com/v2" NS "fleets/web/scale", "dep-1", "");
+	on("PATCH /apis/example.com/v2" NS "fleets/web/scale", 200,
+	   "{'kind':'Scale','metadata':{'uid':'dep-1','resourceVersion':'78'},'spec':{'replicas':3}}");
+	go();
+	if (_i == 0)
+		RESULT(DONE, RESTORED);
+	else
+		RESULT(REFUSED, OWNER_UNREADABLE);
+}
+END_TEST
+
+START_TEST(not_restorable)
+{
+	static const char *const targets[] = { "pods/shop/web",
+					       "daemonsets.apps/shop/web",
+					       "deployments.apps/web",
+					       "",
+					       "deployments.apps/b2b/web",
+					       "../shop/web",
+					       "a/b.example.com/shop/web" };
+
+	(void)snprintf(fake.grant.want_target, sizeof(fake.grant.want_target), "%s", targets[_i]);
+	go();
+	ck_assert_uint_eq(fake.n_log, 0);
+	ck_assert_uint_eq(fake.result.outcome, OUTCOME_REFUSED);
+}
+END_TEST
+
+START_TEST(nothing_to_put_back)
+{
+	fake.grant.want_replicas = _i == 0 ? 0 : 3;
+	if (_i == 1)
+		fake.grant.want_uid[0] = '\0';
+	go();
+	ck_assert_uint_eq(fake.n_log, 0);
+	RESULT(REFUSED, INCOMPLETE_FACTS);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("restore");
+
+	tcase_add_checked_fixture(tc, setup, fake_teardown);
+	tcase_add_test(tc, puts_the_replicas_back);
+	tcase_add_loop_test(tc, dry, 0, 2);
+	tcase_add_loop_test(tc, not_zero_any_more, 0, 2);
+	tcase_add_loop_test(tc, another_object_of_that_name, 0, 2);
+	tcase_add_loop_test(tc, not_our_zero, 0, 7);
+	tcase_add_loop_test(tc, workload_gone, 0, 3);
+	tcase_add_test(tc, changed_between_the_reads);
+	tcase_add_test(tc, changes_all_the_time);
+	tcase_add_test(tc, conflict);
+	tcase_add_loop_test(tc, lost_answer, 0, 2);
+	tcase_add_loop_test(tc, verify_first, 0, 3);
+	tcase_add_test(tc, accepted_but_not_done);
+	tcase_add_loop_test(tc, a_custom_kind, 0, 2);
+	tcase_add_loop_test(tc, not_restorable, 0, 7);
+	tcase_add_loop_test(tc, nothing_to_put_back, 0, 2);
+	return run(tc, "worker/restore");
+}
