@@ -21,7 +21,7 @@ struct watch {
 	size_t at;
 	bool protobuf, bookmarks;
 	bool initial_bookmark; /* owed after the initial events */
-	bool lagging_allowed;  /* while the initial events go out */
+	bool lagging_allowed;  /* until it is level: what it begins with is no backlog */
 	unsigned bookmarks_due;
 	uint64_t behind; /* the bookmarks due name a version so much older */
 	uint64_t repeat; /* so many of the last events are told again */
@@ -245,6 +245,8 @@ static void on_bookmark(evutil_socket_t fd, short what, void *arg)
 	struct watch *w = arg;
 
 	(void)fd, (void)what;
+	if (w->cursor > store_rv(w->all->sim->store))
+		return; /* a watch from a version to come hears nothing before (cacher/cache_watcher.go) */
 	w->bookmarks_due = 1;
 	w->behind = 0;
 	http_wake(&w->st);
@@ -336,12 +338,12 @@ static void watch_begin(struct watch *w, uint64_t rv, bool initial, bool bookmar
 	struct store *s = w->all->sim->store;
 
 	w->cursor = rv ? rv : store_rv(s);
+	w->lagging_allowed = true;
 	if (initial) {
 		store_snapshot(s, w->kind, *w->ns ? w->ns : NULL, 0, NULL, 0, w->selector ? matches : NULL,
 			       w->selector, &w->initial);
 		w->cursor = store_rv(s);
 		w->initial_bookmark = bookmark;
-		w->lagging_allowed = true;
 	} else if (w->cursor < store_floor(s)) {
 		w->error = status_expired("too old resource version: %llu (%llu)", (unsigned long long)rv,
 					  (unsigned long long)store_floor(s));
