@@ -10,11 +10,12 @@
 #include "base/log.h"
 #include "supervisor/tree.h"
 
-#define LEASES_MAX    8192u  /* open at once; a nomination above it is asked to come back */
-#define LEASE_MS      30000u /* a holder that takes longer is killed */
-#define VALID_MS      20000u /* a write may start this long after the grant */
-#define GRANTS_MAX    5u     /* holders that may die on one lease before it is given up */
-#define BUSY_RETRY_MS 1000u
+#define LEASES_MAX      8192u  /* open at once; a nomination above it is asked to come back */
+#define LEASE_MS        30000u /* a holder that takes longer is killed */
+#define VALID_MS        20000u /* a write may start this long after the grant */
+#define GRANTS_MAX      5u     /* holders that may die on one lease before it is given up */
+#define BUSY_RETRY_MS   1000u
+#define PAUSED_RETRY_MS 5000u
 
 static void settle(struct tree *t, const struct msg *from, enum outcome outcome, const char *reason,
 		   uint64_t retry_ms)
@@ -54,10 +55,26 @@ void book_on_nominate(struct slot *s, const struct msg *m)
 		settle(t, m, OUTCOME_REFUSED, "Busy", BUSY_RETRY_MS);
 		return;
 	}
+	if (pausing_holds(t, m->u.nominate.cluster, m->u.nominate.duty)) {
+		settle(t, m, OUTCOME_REFUSED, "Paused", PAUSED_RETRY_MS);
+		return;
+	}
 	struct lease *l = lease_open(t->leases, m, t->generation->observe);
 
 	if (l) /* else the subject has an open lease, whose end will be told */
 		send_intent(t, l);
+}
+
+bool book_restore(struct tree *t, const struct msg *row, uint64_t conn)
+{
+	struct lease *l =
+		t->phase == TREE_RUNNING ? lease_open(t->leases, row, t->generation->observe) : NULL;
+
+	if (!l)
+		return false;
+	l->conn = conn;
+	send_intent(t, l);
+	return true;
 }
 
 void book_on_intent_ack(struct slot *s, const struct msg *m)
@@ -89,6 +106,7 @@ void book_on_open_end(struct slot *s, const struct msg *m)
 
 	lease_table_set_next_id(t->leases, m->u.open_end.next_id);
 	t->history_open = true;
+	pausing_on_open_end(t);
 	for (uint64_t c = 0; c < t->generation->clusters; c++)
 		book_dispatch(t, c);
 	life_on_slot_changed(s);
@@ -130,15 +148,33 @@ static bool grant_to(struct tree *t, struct slot *worker)
 	return true;
 }
 
+/* What was written down before the pause ends now: a person who pauses sees that nothing is under way. */
+static void refuse_paused(struct tree *t, uint64_t cluster)
+{
+	struct msg m = { .type = MSG_RESULT };
+	struct lease *l;
+
+	m.u.result = (struct msg_result){ .id = 1,
+					  .outcome = OUTCOME_REFUSED,
+					  .replicas = -1,
+					  .at = clock_wall_ms(),
+					  .retry_ms = PAUSED_RETRY_MS };
+	msg_set(&m, result.reason, "Paused", strlen("Paused"));
+	while ((l = lease_refuse_held(t->leases, cluster, &m)))
+		send_record(t, l);
+}
+
 void book_dispatch(struct tree *t, uint64_t cluster)
 {
 	if (t->phase != TREE_RUNNING || !t->history_open)
 		return;
+	refuse_paused(t, cluster);
 	for (size_t i = 0; i < t->n_slots; i++) {
 		struct slot *s = t->slots[i];
 
 		if (s->role == ROLE_WORKER && s->cluster == cluster && s->state == FSM_READY &&
-		    !lease_held_by(t->leases, s->index) && !grant_to(t, s))
+		    !s->try_until_ms && !lease_held_by(t->leases, s->index) && !grant_to(t, s) &&
+		    !tries_give(t, s))
 			return;
 	}
 }
@@ -167,6 +203,18 @@ static void log_end(const struct tree *t, const struct lease *l)
 		 kv_s("mode", i->observe ? "observe" : "enforce"), kv_s("detail", r->detail));
 }
 
+/* Somebody waits for the end of what they asked for. */
+static void tell_person(struct tree *t, const struct lease *l)
+{
+	struct msg m = { .type = MSG_CTL_TRIED };
+
+	if (!l->conn)
+		return;
+	msg_copy_fields(&m, &l->record);
+	m.u.ctl_tried.conn = l->conn;
+	control_answer(t, l->conn, &m);
+}
+
 void book_on_record_ack(struct slot *s, const struct msg *m)
 {
 	struct tree *t = s->tree;
@@ -177,6 +225,7 @@ void book_on_record_ack(struct slot *s, const struct msg *m)
 	const struct msg_record *r = &l->record.u.record;
 
 	log_end(t, l);
+	tell_person(t, l);
 	t->actions += r->outcome == OUTCOME_DONE;
 	settle(t, &l->intent, (enum outcome)r->outcome, r->reason, r->retry_ms);
 	lease_close(t->leases, &l);
@@ -200,8 +249,11 @@ void book_on_worker_dead(struct slot *s)
 {
 	struct lease *l = lease_held_by(s->tree->leases, s->index);
 
-	if (!l)
+	tries_on_worker_dead(s);
+	if (!l) {
+		book_dispatch(s->tree, s->cluster);
 		return;
+	}
 	if (l->grants >= GRANTS_MAX)
 		give_up(s->tree, l, s->index);
 	else
@@ -219,6 +271,8 @@ void book_tick(struct tree *t, uint64_t now_ms)
 		if (l && now_ms > l->deadline_ms && s->pid)
 			slot_accuse(s, "hung: a lease took longer than 30 s");
 	}
+	tries_tick(t, now_ms);
+	pausing_tick(t);
 	if (t->history_open)
 		lease_each(t->leases, send_again, t);
 }

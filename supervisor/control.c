@@ -1,4 +1,5 @@
-/* control.c - the control socket: a person's commands. No verb of it names a pod to act on. See tree.h. */
+/* control.c - the control socket: a person's commands. No verb of it names a pod to act on: a question to a
+ * worker (CTL_TRY) writes nothing, and a restore names an action of the history. See tree.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <event2/event.h>
@@ -23,6 +24,7 @@ struct connection {
 	struct control *control;
 	struct channel *channel; /* NULL = free */
 	uint64_t id;
+	uid_t uid; /* who asks */
 };
 
 struct control {
@@ -41,12 +43,18 @@ static struct connection *find_connection(const struct tree *t, uint64_t id)
 	return NULL;
 }
 
+static void close_connection(struct connection *c)
+{
+	channel_free(&c->channel);
+	tries_forget(c->control->tree, c->id);
+}
+
 void control_answer(struct tree *t, uint64_t conn, const struct msg *m)
 {
 	struct connection *c = conn ? find_connection(t, conn) : NULL;
 
 	if (c && channel_send(c->channel, m, -1) < 0)
-		channel_free(&c->channel); /* it does not read */
+		close_connection(c); /* it does not read */
 }
 
 void control_end(struct tree *t, uint64_t conn, uint64_t code, const char *text)
@@ -119,6 +127,7 @@ static void send_status(struct tree *t, uint64_t conn)
 	for (uint64_t i = 0; t->generation && i < t->generation->clusters; i++)
 		if (t->watch_stats[i].type == MSG_WATCH_STATS)
 			control_answer(t, conn, &t->watch_stats[i]);
+	pausing_send_status(t, conn);
 	control_end(t, conn, 0, "");
 }
 
@@ -137,13 +146,13 @@ static void forward(struct tree *t, struct slot *to, const struct msg *m, uint64
 	control_end(t, conn, EXIT_CODE_UNAVAILABLE, text);
 }
 
-static void on_explain(struct tree *t, struct msg *m, uint64_t conn)
+/* A question about a cluster, by its name ("" = the first): *cluster is set and its watcher asked. */
+static void to_watcher(struct tree *t, const struct msg *m, uint64_t conn, const char *name,
+		       uint64_t *cluster)
 {
-	struct msg_ctl_explain *e = &m->u.ctl_explain;
-
 	for (uint64_t c = 0; c < t->generation->clusters; c++) {
-		if (e->cluster_name[0] == '\0' || strcmp(e->cluster_name, t->generation->names[c]) == 0) {
-			e->cluster = c;
+		if (name[0] == '\0' || strcmp(name, t->generation->names[c]) == 0) {
+			*cluster = c;
 			forward(t, tree_find_slot(t, ROLE_WATCHER, c), m, conn, "watcher");
 			return;
 		}
@@ -151,20 +160,75 @@ static void on_explain(struct tree *t, struct msg *m, uint64_t conn)
 	control_end(t, conn, EXIT_CODE_USAGE, "no cluster of that name: see `ops-pod-cleaner status`");
 }
 
-static void on_probe(struct tree *t, const struct msg *m, uint64_t conn)
+static void on_explain(struct connection *c, struct msg *m)
 {
+	to_watcher(c->control->tree, m, c->id, m->u.ctl_explain.cluster_name, &m->u.ctl_explain.cluster);
+}
+
+static void on_plan(struct connection *c, struct msg *m)
+{
+	to_watcher(c->control->tree, m, c->id, m->u.ctl_plan.cluster_name, &m->u.ctl_plan.cluster);
+}
+
+static void to_reporter(struct connection *c, struct msg *m)
+{
+	struct tree *t = c->control->tree;
+
+	forward(t, tree_find_slot(t, ROLE_REPORTER, CLUSTERS_MAX), m, c->id, "reporter");
+}
+
+static void on_try(struct connection *c, struct msg *m)
+{
+	tries_ask(c->control->tree, m);
+}
+
+/* Who asks is what the kernel says, with the name the person goes by. */
+static void on_pause(struct connection *c, struct msg *m)
+{
+	struct msg_ctl_pause *p = &m->u.ctl_pause;
+	char by[2 * sizeof(p->by)];
+
+	(void)snprintf(by, sizeof(by), "%.40s%suid %u%s", p->by, p->by[0] ? " (" : "", (unsigned)c->uid,
+		       p->by[0] ? ")" : "");
+	msg_set(m, ctl_pause.by, by, strlen(by));
+	pausing_on_request(c->control->tree, m, c->id);
+}
+
+static void on_status(struct connection *c, struct msg *m)
+{
+	(void)m;
+	send_status(c->control->tree, c->id);
+}
+
+static void on_reload(struct connection *c, struct msg *m)
+{
+	(void)m;
+	load_start(c->control->tree, c->id);
+}
+
+static void on_probe(struct connection *c, struct msg *m)
+{
+	struct tree *t = c->control->tree;
+
 	for (size_t i = 0; i < t->n_slots; i++) {
 		struct slot *s = t->slots[i];
 
 		if (strcmp(role_name(s->role), m->u.ctl_probe.role) == 0 &&
 		    s->number == m->u.ctl_probe.slot && s->state == FSM_READY) {
-			s->probe_conn = conn;
-			forward(t, s, m, conn, role_name(s->role));
+			s->probe_conn = c->id;
+			forward(t, s, m, c->id, role_name(s->role));
 			return;
 		}
 	}
-	control_end(t, conn, EXIT_CODE_UNAVAILABLE, "no such process is ready");
+	control_end(t, c->id, EXIT_CODE_UNAVAILABLE, "no such process is ready");
 }
+
+static void (*const requests[MSG__MAX])(struct connection *c, struct msg *m) = {
+	[MSG_CTL_STATUS] = on_status,    [MSG_CTL_HISTORY] = to_reporter, [MSG_CTL_SHOW] = to_reporter,
+	[MSG_CTL_RESTORE] = to_reporter, [MSG_CTL_EXPLAIN] = on_explain,  [MSG_CTL_PLAN] = on_plan,
+	[MSG_CTL_TRY] = on_try,          [MSG_CTL_PAUSE] = on_pause,      [MSG_CTL_RELOAD] = on_reload,
+	[MSG_CTL_PROBE] = on_probe,
+};
 
 static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 {
@@ -180,25 +244,10 @@ static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 		control_end(t, c->id, EXIT_CODE_UNAVAILABLE, "still starting");
 		return;
 	}
-	switch (m.type) {
-	case MSG_CTL_STATUS:
-		send_status(t, c->id);
-		break;
-	case MSG_CTL_HISTORY:
-		forward(t, tree_find_slot(t, ROLE_REPORTER, CLUSTERS_MAX), &m, c->id, "reporter");
-		break;
-	case MSG_CTL_EXPLAIN:
-		on_explain(t, &m, c->id);
-		break;
-	case MSG_CTL_RELOAD:
-		load_start(t, c->id);
-		break;
-	case MSG_CTL_PROBE:
-		on_probe(t, &m, c->id);
-		break;
-	default:
+	if (requests[m.type])
+		requests[m.type](c, &m);
+	else
 		control_end(t, c->id, EXIT_CODE_USAGE, "not a request");
-	}
 }
 
 static void on_close(void *ctx, struct channel *ch, int err, const char *text)
@@ -208,7 +257,7 @@ static void on_close(void *ctx, struct channel *ch, int err, const char *text)
 	(void)ch;
 	if (err)
 		(void)log_warn(err, "control connection broke the protocol", kv_s("detail", text));
-	channel_free(&c->channel);
+	close_connection(c);
 }
 
 static const struct channel_ops cli_ops = { .on_msg = on_msg, .on_close = on_close };
@@ -217,13 +266,14 @@ static const struct channel_ops cli_ops = { .on_msg = on_msg, .on_close = on_clo
  * --------------------------------------------------------------------------------------------------------------
  */
 
-static bool may_connect(int fd)
+static bool may_connect(int fd, uid_t *ret_uid)
 {
 	struct ucred who;
 	socklen_t len = sizeof(who);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
 		return false;
+	*ret_uid = who.uid;
 	return who.uid == 0 || who.uid == geteuid();
 }
 
@@ -231,14 +281,15 @@ static void on_accept(evutil_socket_t listener, short what, void *arg)
 {
 	struct control *control = arg;
 	const int fd = accept4((int)listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	uid_t uid = 0;
 
 	(void)what;
-	for (size_t i = 0; fd >= 0 && may_connect(fd) && i < CONNECTIONS_MAX; i++) {
+	for (size_t i = 0; fd >= 0 && may_connect(fd, &uid) && i < CONNECTIONS_MAX; i++) {
 		struct connection *c = &control->connections[i];
 
 		if (c->channel)
 			continue;
-		*c = (struct connection){ .control = control, .id = ++control->next_id };
+		*c = (struct connection){ .control = control, .id = ++control->next_id, .uid = uid };
 		c->channel = channel_new(control->tree->base, fd, ROLE_SUPERVISOR, ROLE_CLI, &cli_ops, c);
 		channel_set_phase(c->channel, PH_RUN);
 		return;

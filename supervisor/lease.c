@@ -17,6 +17,8 @@ struct lease_table {
 	struct lease *held[HOLDERS_MAX];
 	size_t count;
 	uint64_t next_id;
+	bool (*hold)(void *ctx, const struct lease *l);
+	void *hold_ctx;
 };
 
 static size_t hash_text(const char *s, uint64_t seed)
@@ -174,16 +176,73 @@ bool lease_written(struct lease_table *t, struct lease *l)
 	return true;
 }
 
+void lease_table_set_hold(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx)
+{
+	t->hold = fn;
+	t->hold_ctx = ctx;
+}
+
+static bool is_held(const struct lease_table *t, const struct lease *l)
+{
+	return t->hold && t->hold(t->hold_ctx, l);
+}
+
+static bool may_be_granted(const struct lease_table *t, const struct lease *l)
+{
+	return !is_held(t, l);
+}
+
+static bool may_be_refused(const struct lease_table *t, const struct lease *l)
+{
+	return !l->verify_first && is_held(t, l);
+}
+
+/* Take the oldest waiting lease that fits out of its queue. */
+static struct lease *take_waiting(struct lease_table *t, uint64_t cluster,
+				  bool (*fits)(const struct lease_table *t, const struct lease *l))
+{
+	struct lease **at = &t->waiting[cluster];
+
+	while (*at && !fits(t, *at))
+		at = &(*at)->next_waiting;
+	struct lease *l = *at;
+
+	if (!l)
+		return NULL;
+	*at = l->next_waiting;
+	if (t->waiting_tail[cluster] == &l->next_waiting)
+		t->waiting_tail[cluster] = at;
+	l->next_waiting = NULL;
+	return l;
+}
+
+static void set_record(struct lease *l, const struct msg *result)
+{
+	l->record = (struct msg){ .type = MSG_RECORD };
+	msg_copy_fields(&l->record, result);
+	l->record.u.record.id = l->intent.u.intent.id;
+	l->phase = LEASE_RECORDING;
+	l->holder = -1;
+	l->sent = false;
+}
+
+struct lease *lease_refuse_held(struct lease_table *t, uint64_t cluster, const struct msg *result)
+{
+	struct lease *l = t->hold ? take_waiting(t, cluster, may_be_refused) : NULL;
+
+	if (l)
+		set_record(l, result);
+	return l;
+}
+
 struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, uint64_t deadline_ms)
 {
-	struct lease *l = t->waiting[cluster];
-
-	if (!l || holder < 0 || holder >= HOLDERS_MAX || t->held[holder])
+	if (holder < 0 || holder >= HOLDERS_MAX || t->held[holder])
 		return NULL;
-	t->waiting[cluster] = l->next_waiting;
-	if (!t->waiting[cluster])
-		t->waiting_tail[cluster] = &t->waiting[cluster];
-	l->next_waiting = NULL;
+	struct lease *l = take_waiting(t, cluster, may_be_granted);
+
+	if (!l)
+		return NULL;
 	l->phase = LEASE_GRANTED;
 	l->holder = holder;
 	l->deadline_ms = deadline_ms;
@@ -206,11 +265,7 @@ int lease_result(struct lease_table *t, int holder, const struct msg *result, st
 	if (!l || l->intent.u.intent.id != result->u.result.id)
 		return -EPERM;
 	t->held[holder] = NULL;
-	l->record = (struct msg){ .type = MSG_RECORD };
-	msg_copy_fields(&l->record, result);
-	l->phase = LEASE_RECORDING;
-	l->holder = -1;
-	l->sent = false;
+	set_record(l, result);
 	*ret = l;
 	return 0;
 }

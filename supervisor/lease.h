@@ -28,6 +28,7 @@ struct lease {
 	unsigned grants;                  /* how often granted */
 	int holder;                       /* worker's slot index in the tree, while LEASE_GRANTED */
 	uint64_t deadline_ms;             /* boot time after which the holder is killed */
+	uint64_t conn;                    /* of the control socket: who waits for its end; 0 = nobody */
 	struct lease *next_waiting;       /* FIFO of LEASE_WAITING, per cluster */
 	struct lease *by_subject, *by_id; /* hash chains */
 };
@@ -52,7 +53,15 @@ void lease_close(struct lease_table *t, struct lease **l);
 /* The intent is on disk: queue for a worker. Returns false when the lease is not LEASE_NEW (a repeated
  * acknowledgement). */
 bool lease_written(struct lease_table *t, struct lease *l);
-/* Oldest waiting lease of the cluster, or NULL; it leaves the queue and is LEASE_GRANTED to holder. */
+/* Leases that fn holds are not granted. fn NULL (as it begins) holds none. */
+void lease_table_set_hold(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx);
+/* Oldest waiting lease of the cluster that is held and that no worker has ever had: it becomes
+ * LEASE_RECORDING with `result` (its id is filled in). NULL = none. One in doubt is never ended so: what its
+ * holder did has to be looked at first, so it waits. */
+struct lease *lease_refuse_held(struct lease_table *t, uint64_t cluster, const struct msg *result);
+/* Oldest waiting lease of the cluster that is not held, or NULL; it leaves the queue and is LEASE_GRANTED to
+ * holder.
+ */
 struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, uint64_t deadline_ms);
 /* The holder is proven dead: back to the front of the queue, in doubt. */
 void lease_holder_died(struct lease_table *t, struct lease *l);

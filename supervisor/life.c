@@ -119,6 +119,8 @@ void life_on_slot_changed(struct slot *s)
 	}
 	if (s->role == ROLE_WORKER && s->state == FSM_READY)
 		book_dispatch(t, s->cluster);
+	if (s->role == ROLE_WATCHER && s->state == FSM_READY)
+		pausing_on_watcher_ready(s);
 	if (t->phase == TREE_STARTING && t->history_open) {
 		t->phase = TREE_RUNNING;
 		start_role(t, ROLE_WORKER);
@@ -292,6 +294,8 @@ int life_run(struct tree *t)
 	t->phase = TREE_STARTING;
 	t->started_at = clock_wall_ms();
 	t->leases = lease_table_new();
+	t->pausing = pausing_new(t);
+	t->tries = tries_new();
 	load_start(t, 0);
 	t->tick = every(t, TICK_MS, on_tick);
 	if (notify_watchdog_ms())
@@ -312,6 +316,8 @@ int life_run(struct tree *t)
 		if (events[i])
 			event_free(events[i]);
 	lease_table_free(&t->leases);
+	pausing_free(&t->pausing);
+	tries_free(&t->tries);
 	generation_free(&t->generation);
 	free(t->slots);
 	free(t->parked);

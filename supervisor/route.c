@@ -130,6 +130,11 @@ static void (*const routes[MSG__MAX])(struct slot *s, const struct msg *m) = {
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CTL_HISTORY_ROW] = to_control,
 	[MSG_CTL_EXPLAIN_ROW] = to_control,
+	[MSG_CTL_PLAN_ROW] = to_control,
+	[MSG_CTL_SHOW_ROW] = to_control,
+	[MSG_CTL_RESTORE_ROW] = tries_on_restore_row,
+	[MSG_CTL_TRIED] = tries_on_tried,
+	[MSG_PAUSE] = pausing_on_reporter,
 	[MSG_CTL_END] = on_control_end,
 	[MSG_CTL_PROBE_ROW] = on_probe_row,
 };

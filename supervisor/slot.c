@@ -202,8 +202,10 @@ static void on_death(evutil_socket_t fd, short what, void *arg)
 		fsm_death(&s->deaths, was_ready, s->ready_ms, code == EXIT_CODE_CONFIG, clock_boot_ms());
 
 	forget_process(s);
-	if (s->role == ROLE_REPORTER)
+	if (s->role == ROLE_REPORTER) {
 		s->tree->history_open = false;
+		pausing_on_reporter_gone(s->tree);
+	}
 	if (s->role == ROLE_WATCHER)
 		s->tree->watch_stats[s->cluster].u.watch_stats.synced = false;
 	load_on_slot_gone(s);

@@ -4,6 +4,8 @@
  *   route.c    which message from a child goes where
  *   load.c     the loader: first start, reload, refresh of credentials
  *   generation.c  what a run of the loader produced
+ *   pausing.c  pauses: person, history, watchers
+ *   tries.c    questions to workers, restores
  *   control.c  the control socket
  *   life.c     start order, drain, end
  * Process: supervisor. */
@@ -46,7 +48,9 @@ struct slot {
 	uint64_t generation;        /* in force in the child */
 	bool ack_wanted;            /* a SETTINGS_ACK is awaited */
 	uint64_t rss_kb;
-	uint64_t probe_conn; /* who waits for the answer of a probe, 0 nobody */
+	uint64_t probe_conn;   /* who waits for the answer of a probe, 0 nobody */
+	struct msg try;        /* CTL_TRY it works on */
+	uint64_t try_until_ms; /* boot time after which it is killed over that, 0 = it works on none */
 	char sandbox[256];
 	char error[256];
 };
@@ -84,6 +88,8 @@ struct tree {
 	struct msg watch_stats[CLUSTERS_MAX];
 	struct loading *loading;
 	struct control *control;
+	struct pausing *pausing;
+	struct tries *tries;
 	struct msg *parked; /* for the reporter while it is down */
 	size_t n_parked;
 	uint64_t dropped; /* messages that found no room */
@@ -119,6 +125,37 @@ void book_dispatch(struct tree *t, uint64_t cluster);
 void book_tick(struct tree *t, uint64_t now_ms);
 /* Leases that a worker or the history still works on. */
 size_t book_busy(struct tree *t);
+
+/* Open a lease that takes an action back (CTL_RESTORE_ROW); its end is told to conn. False when it cannot be.
+ */
+bool book_restore(struct tree *t, const struct msg *row, uint64_t conn);
+
+/* pausing.c */
+struct pausing *pausing_new(struct tree *t);
+void pausing_free(struct pausing **p);
+/* A person paused this duty of this cluster. */
+bool pausing_holds(const struct tree *t, uint64_t cluster, uint64_t duty);
+void pausing_on_request(struct tree *t, const struct msg *m, uint64_t conn);
+void pausing_on_reporter(struct slot *s, const struct msg *m);
+void pausing_on_open_end(struct tree *t);
+void pausing_on_reporter_gone(struct tree *t);
+void pausing_on_watcher_ready(struct slot *watcher);
+void pausing_send_status(struct tree *t, uint64_t conn);
+void pausing_tick(struct tree *t);
+
+/* tries.c */
+struct tries *tries_new(void);
+void tries_free(struct tries **q);
+/* Queue a CTL_TRY whose conn is set. It is answered by one CTL_TRIED, whatever happens. */
+void tries_ask(struct tree *t, const struct msg *m);
+/* Hand the oldest question to an idle worker of its cluster; false when there is none. */
+bool tries_give(struct tree *t, struct slot *worker);
+void tries_on_tried(struct slot *s, const struct msg *m);
+void tries_on_worker_dead(struct slot *s);
+void tries_on_restore_row(struct slot *s, const struct msg *m);
+void tries_tick(struct tree *t, uint64_t now_ms);
+/* Nobody waits for the answers any more. */
+void tries_forget(struct tree *t, uint64_t conn);
 
 /* route.c */
 void route_from_child(struct slot *s, const struct msg *m);

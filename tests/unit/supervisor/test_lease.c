@@ -28,6 +28,12 @@ static struct msg result(uint64_t id)
 	return m;
 }
 
+/* Holds the duty that ctx names. */
+static bool hold_duty(void *ctx, const struct lease *l)
+{
+	return l->intent.u.intent.duty == *(const uint64_t *)ctx;
+}
+
 START_TEST(one_lease_per_subject_and_cluster)
 {
 	struct lease_table *t = lease_table_new();
@@ -123,6 +129,7 @@ enum { SUBJECTS = 40, HOLDERS = 5, CLUSTERS = 2 };
 struct walk {
 	struct lease_table *t;
 	unsigned held_by[CLUSTERS][SUBJECTS]; /* how many holders act on it */
+	uint64_t held;                        /* the duty that is paused */
 };
 
 static unsigned subject_of(const struct lease *l)
@@ -168,10 +175,16 @@ static struct lease *some_lease(struct walk *w, unsigned r)
 static void step(struct walk *w, unsigned r)
 {
 	const int holder = (int)(r / 7 % HOLDERS);
-	const struct msg m = nominate(r / 11 % CLUSTERS, r / 13 % SUBJECTS);
+	const struct msg refusal = result(1);
+	struct msg m = nominate(r / 11 % CLUSTERS, r / 13 % SUBJECTS);
 	struct lease *l = lease_held_by(w->t, holder), *any;
 
-	switch (r % 6) {
+	m.u.nominate.duty = r / 23 % 3;
+	switch (r % 7) {
+	case 6: /* pause and resume one duty, refuse what it holds */
+		w->held = r / 19 % 3;
+		(void)lease_refuse_held(w->t, r / 11 % CLUSTERS, &refusal);
+		break;
 	case 0:
 		any = lease_open(w->t, &m, false);
 		break;
@@ -205,6 +218,7 @@ START_TEST(random_walk)
 {
 	struct walk w = { .t = lease_table_new() };
 
+	lease_table_set_hold(w.t, hold_duty, &w.held);
 	srand(7);
 	for (int i = 0; i < 300000; i++) {
 		step(&w, (unsigned)rand());
@@ -212,6 +226,65 @@ START_TEST(random_walk)
 		ck_assert_uint_le(lease_table_count(w.t), SUBJECTS * CLUSTERS);
 	}
 	lease_table_free(&w.t);
+}
+END_TEST
+
+static struct lease *waiting(struct lease_table *t, unsigned subject, uint64_t duty)
+{
+	struct msg m = nominate(0, subject);
+
+	m.u.nominate.duty = duty;
+	struct lease *l = lease_open(t, &m, false);
+
+	ck_assert(lease_written(t, l));
+	return l;
+}
+
+START_TEST(held_leases_are_passed_over_and_refused)
+{
+	struct lease_table *t = lease_table_new();
+	uint64_t held = 1;
+	const struct msg res = result(1);
+	struct lease *a = waiting(t, 1, 1), *b = waiting(t, 2, 0), *c = waiting(t, 3, 1);
+
+	ck_assert_ptr_null(lease_refuse_held(t, 0, &res)); /* nothing is held yet */
+	lease_table_set_hold(t, hold_duty, &held);
+	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), b);
+	ck_assert_ptr_null(lease_grant(t, 0, 1, 100));
+	ck_assert_ptr_null(lease_refuse_held(t, 1, &res));
+	ck_assert_ptr_eq(lease_refuse_held(t, 0, &res), a);
+	ck_assert_ptr_eq(lease_refuse_held(t, 0, &res), c);
+	ck_assert_ptr_null(lease_refuse_held(t, 0, &res));
+	ck_assert_int_eq(a->phase, LEASE_RECORDING);
+	ck_assert_uint_eq(a->record.u.record.id, a->intent.u.intent.id);
+	ck_assert_uint_eq(c->record.u.record.id, c->intent.u.intent.id);
+	ck_assert_str_eq(c->record.u.record.reason, "Evicted");
+	held = 99;
+	struct lease *d = waiting(t, 4, 1); /* the queue still works behind its old tail */
+
+	ck_assert_ptr_eq(lease_grant(t, 0, 1, 100), d);
+	lease_table_free(&t);
+}
+END_TEST
+
+/* A pause must not end what may already have been written. */
+START_TEST(held_lease_in_doubt_waits)
+{
+	struct lease_table *t = lease_table_new();
+	uint64_t held = 99;
+	const struct msg res = result(1);
+	struct lease *a = waiting(t, 1, 1);
+
+	lease_table_set_hold(t, hold_duty, &held);
+	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), a);
+	held = 1;
+	lease_holder_died(t, a);
+	ck_assert_ptr_null(lease_grant(t, 0, 0, 100));
+	ck_assert_ptr_null(lease_refuse_held(t, 0, &res));
+	ck_assert_int_eq(a->phase, LEASE_WAITING);
+	held = 99;
+	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), a);
+	lease_table_free(&t);
 }
 END_TEST
 
@@ -227,6 +300,8 @@ int main(void)
 	tcase_add_test(tc, result_only_from_the_holder);
 	tcase_add_test(tc, a_dead_holder_puts_it_back_in_doubt_and_first);
 	tcase_add_test(tc, open_intents_of_an_earlier_life);
+	tcase_add_test(tc, held_leases_are_passed_over_and_refused);
+	tcase_add_test(tc, held_lease_in_doubt_waits);
 	tcase_add_test(tc, random_walk);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);

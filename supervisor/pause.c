@@ -1,0 +1,121 @@
+/* pause.c - see pause.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/pause.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+struct pauses {
+	struct msg_pause v[PAUSES_MAX];
+	size_t n;
+};
+
+struct pauses *pauses_new(void)
+{
+	return xcalloc(1, sizeof(struct pauses));
+}
+
+void pauses_free(struct pauses **p)
+{
+	free(*p);
+	*p = NULL;
+}
+
+static bool same_scope(const struct msg_pause *a, const struct msg_pause *b)
+{
+	return a->duty == b->duty && strcmp(a->cluster_name, b->cluster_name) == 0;
+}
+
+static struct msg_pause *find_scope(const struct pauses *l, const struct msg_pause *p)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (same_scope(&l->v[i], p))
+			return (struct msg_pause *)(uintptr_t)&l->v[i];
+	return NULL;
+}
+
+bool pauses_add(struct pauses *l, const struct msg_pause *p)
+{
+	struct msg_pause *at = find_scope(l, p);
+
+	if (!at && l->n == PAUSES_MAX)
+		return false;
+	at = at ? at : &l->v[l->n++];
+	*at = *p;
+	at->on = true;
+	return true;
+}
+
+static void take(struct pauses *l, size_t i, struct msg_pause *ret)
+{
+	*ret = l->v[i];
+	ret->on = false;
+	l->n--;
+	memmove(&l->v[i], &l->v[i + 1], (l->n - i) * sizeof(l->v[0]));
+}
+
+static bool within(const struct msg_pause *p, const struct msg_pause *scope)
+{
+	return (scope->duty < 0 || scope->duty == p->duty) &&
+	       (!scope->cluster_name[0] || strcmp(scope->cluster_name, p->cluster_name) == 0);
+}
+
+bool pauses_take_within(struct pauses *l, const struct msg_pause *scope, struct msg_pause *ret)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (within(&l->v[i], scope)) {
+			take(l, i, ret);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_ended(const struct msg_pause *p, int64_t now_ms)
+{
+	return p->until != 0 && p->until <= now_ms;
+}
+
+bool pauses_take_ended(struct pauses *l, int64_t now_ms, struct msg_pause *ret)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (has_ended(&l->v[i], now_ms)) {
+			take(l, i, ret);
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct msg_pause *pauses_find(const struct pauses *l, const char *cluster_name, uint64_t duty,
+				    int64_t now_ms)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct msg_pause *p = &l->v[i];
+
+		if (!has_ended(p, now_ms) && (p->duty < 0 || (uint64_t)p->duty == duty) &&
+		    (!p->cluster_name[0] || strcmp(p->cluster_name, cluster_name) == 0))
+			return p;
+	}
+	return NULL;
+}
+
+const struct msg_pause *pauses_get(const struct pauses *l, size_t i)
+{
+	return i < l->n ? &l->v[i] : NULL;
+}
+
+bool pauses_have(const struct pauses *l, const struct msg_pause *p)
+{
+	const struct msg_pause *at = find_scope(l, p);
+
+	return at && at->at == p->at && at->until == p->until && strcmp(at->by, p->by) == 0 &&
+	       strcmp(at->why, p->why) == 0;
+}
+
+bool pauses_have_scope(const struct pauses *l, const struct msg_pause *p)
+{
+	return find_scope(l, p) != NULL;
+}
