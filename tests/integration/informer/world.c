@@ -190,22 +190,22 @@ static const struct reflector_ops ops = { on_list,        on_pod,   on_delete,  
 /* -- the dictionary ---------------------------------------------------------------------------------------
  */
 
-static void name_of(size_t i, char ns[16], char name[16])
+static void name_of(size_t i, char ns[32], char name[32])
 {
 	const size_t of = i < PODS ? i / NAMES : i - PODS;
 
-	(void)snprintf(ns, 16, "ns-%zu", of);
+	(void)snprintf(ns, 32, "ns-%zu", of);
 	if (i < PODS)
-		(void)snprintf(name, 16, "p-%zu", i % NAMES);
+		(void)snprintf(name, 32, "p-%zu", i % NAMES);
 	else
-		(void)snprintf(name, 16, "end");
+		(void)snprintf(name, 32, "end");
 }
 
 /* The uid and version that the server gave; and whether it has done at all what the step means. */
 static void learn(struct world *w, size_t i)
 {
 	struct model_pod *p = &w->pods[i];
-	char ns[16], name[16];
+	char ns[32], name[32];
 	const bool there = (name_of(i, ns, name), inside_pod(w->server, ns, name, p->uid, &p->rv));
 
 	if (there != p->exists)
@@ -216,7 +216,7 @@ static void learn(struct world *w, size_t i)
 static uint32_t cached(struct world *w, size_t i, struct pod_facts *f)
 {
 	struct store *s = judging_store(w->judging);
-	char ns[16], name[16];
+	char ns[32], name[32];
 
 	name_of(i, ns, name);
 	const uint32_t h = store_find(s, STR_C(ns), STR_C(name));
@@ -232,7 +232,7 @@ static const char *pod_difference(struct world *w, size_t i)
 	static char text[200];
 	const struct model_pod *p = &w->pods[i];
 	const uint32_t h = cached(w, i, &f);
-	char ns[16], name[16], rv[24];
+	char ns[32], name[32], rv[24];
 
 	name_of(i, ns, name);
 	if (!h || !p->exists) {
@@ -297,7 +297,7 @@ static void check_held(struct world *w)
 
 static int request(struct world *w, const char *method, size_t i, const char *sub, const char *body)
 {
-	char ns[16], name[16];
+	char ns[32], name[32];
 
 	name_of(i, ns, name);
 	const bool create = strcmp(method, "POST") == 0;
@@ -313,7 +313,7 @@ static void create(struct world *w, uint16_t i)
 		"\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\","
 		"\"name\":\"p\",\"uid\":\"00000000-0000-4000-8000-000000000001\","
 		"\"controller\":true}],";
-	char ns[16], name[16];
+	char ns[32], name[32];
 
 	name_of(i, ns, name);
 	_cleanup_free_ char *body =
