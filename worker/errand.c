@@ -50,6 +50,9 @@ static void errand_reset(struct errand *e)
 	e->claim_seen = false;
 	free(e->page);
 	e->page = NULL;
+	free(e->event_text);
+	e->event_text = NULL;
+	memset(e->event_at, 0, sizeof(e->event_at));
 	e->around = (struct surroundings){ 0 };
 	e->newest[0] = '\0';
 	e->newest_number = 0;

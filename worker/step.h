@@ -79,6 +79,8 @@ struct errand {
 	bool claim_seen;
 
 	/* image pull */
+	int64_t event_at[POD_CONTAINERS_MAX]; /* of the newest Event that tells why it cannot be pulled */
+	char *event_text;                     /* what the last of them says; NULL none */
 	struct owner owners[OWNERS_MAX];
 	size_t n_owners;
 	json_t *scale_json;
@@ -134,6 +136,8 @@ enum step step_first(struct errand *e);
 /* ACTION_RESTORE: its first step, and what follows from the scale read. */
 enum step step_restore(struct errand *e);
 enum step step_restore_scale(struct errand *e, const struct scale_facts *scale);
+/* After the pod: find the cause, then its owner. */
+enum step step_cause(struct errand *e);
 /* The owner above that one; refuses where the chain ends. */
 enum step step_owner(struct errand *e, const struct owner_facts *ref);
 

@@ -54,7 +54,7 @@ static enum step judge_read(struct errand *e)
 		e->around.failing_since = e->grant.since;
 		if (step_judge(e, STAGE_CACHE, STEP_OWNER) == STEP_END)
 			return STEP_END;
-		return step_owner(e, &e->pod.owner);
+		return step_cause(e);
 	default:
 		return step_judge(e, STAGE_LIVE, STEP_DELETE);
 	}

@@ -29,6 +29,7 @@ void fake_setup(void)
 		str_list_add(&fake.policy.duty[d].namespaces, "*", 1);
 	}
 	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
+	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].causes, "permanent", 9);
 	fake.grant = (struct msg_grant){ .id = 7,
 					 .valid_until = BOOT + 20000,
 					 .ns = "shop",
@@ -43,6 +44,7 @@ void fake_teardown(void)
 	for (int d = 0; d < DUTY__MAX; d++) {
 		str_list_done(&fake.policy.duty[d].namespaces);
 		str_list_done(&fake.policy.duty[d].status);
+		str_list_done(&fake.policy.duty[d].causes);
 	}
 	for (size_t i = 0; i < fake.n_replies; i++)
 		free(fake.replies[i].body);

@@ -22,6 +22,8 @@ START_TEST(deployment_is_scaled_to_zero)
 			 "\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":0}}");
 	ck_assert_str_eq(fake.result.proof,
 			 "pod web at resourceVersion 41: phase Pending; controlled by ReplicaSet web-2; "
+			 "container app: ImagePullBackOff, cause permanent by its message: "
+			 "Back-off pulling image: ErrImagePull: manifest unknown; "
 			 "ReplicaSet web-2 (uid rs-2); Deployment web (uid dep-1); "
 			 "scale at resourceVersion 77: 3 replicas; "
 			 "2 pods of the newest revision, 2 fail to pull, 0 of the workload Ready");

@@ -27,8 +27,7 @@
 
 #define PULLING                                                                                              \
 	"'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':'"                \
-	"ImagePullBackOff'"                                                                                  \
-	"}}}]"
+	"ImagePullBackOff','message':'Back-off pulling image: ErrImagePull: manifest unknown'}}}]"
 #define READY "'phase':'Running','conditions':[{'type':'Ready','status':'True'}]"
 #define STARTING                                                                                             \
 	"'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':'"                \

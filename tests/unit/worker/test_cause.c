@@ -1,0 +1,154 @@
+/* Why the image cannot be pulled: from the pod's message, else from its Events (R3). */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "workload.h"
+
+#define EVENTS "GET /api/v1" NS "events"
+#define ASKED  EVENTS "?limit=100&fieldSelector=involvedObject.uid%3Dpod-1"
+#define OLD_KUBELET                                                                                          \
+	"'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':'"                \
+	"ImagePullBackOff','message':'Back-off pulling image x'}}}]"
+#define SAID(text)                                                                                           \
+	"'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':'"                \
+	"ImagePullBackOff','message':'" text "'}}}]"
+#define EVENT(uid, container, reason, at, text)                                                              \
+	"{'involvedObject':{'kind':'Pod','uid':'" uid "','fieldPath':'" container "'},'reason':'" reason     \
+	"','lastTimestamp':'" at "','message':'" text "'}"
+#define APP     "spec.containers{app}"
+#define UNKNOWN "rpc error: code = NotFound desc = manifest unknown"
+#define DENIAL  "rpc error: pull access denied"
+#define TIMEOUT "rpc error: i/o timeout"
+#define EARLIER "2026-09-21T14:00:00Z"
+#define LATER   "2026-09-21T14:05:00Z"
+
+static void setup(void)
+{
+	setup_deployment();
+	on_pod("41", "," BY_RS, "", OLD_KUBELET);
+}
+
+static void on_events(const char *items)
+{
+	on(EVENTS, 200, "{'kind':'EventList','metadata':{},'items':[%s]}", items);
+}
+
+static void expect_refused(enum reason reason)
+{
+	expect_result(OUTCOME_REFUSED, reason, __LINE__);
+	for (size_t i = 0; i < fake.n_log; i++)
+		ck_assert_ptr_null(strstr(fake.log[i], "PATCH"));
+}
+
+START_TEST(the_message_is_enough)
+{
+	on_pod("41", "," BY_RS, "", PULLING);
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	for (size_t i = 0; i < fake.n_log; i++)
+		ck_assert_ptr_null(strstr(fake.log[i], "events"));
+}
+END_TEST
+
+START_TEST(the_event_tells)
+{
+	on_events(EVENT("pod-1", APP, "Failed", LATER, UNKNOWN));
+	go();
+	REQUESTS(GET, ASKED, RS, DEPLOY, "GET " SCALE, RSES, PODS, "PATCH " SCALE);
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_msg(strstr(fake.result.proof,
+			     "container app: ImagePullBackOff, cause permanent by its Event: " UNKNOWN) !=
+			      NULL,
+		      "%s", fake.result.proof);
+}
+END_TEST
+
+/* The newest that tells anything, of this pod, of this container, about pulling. */
+START_TEST(which_event)
+{
+	static const struct {
+		const char *items;
+		enum reason reason;
+	} cases[] = {
+		{ EVENT("pod-1", APP, "Failed", EARLIER, DENIAL) "," EVENT("pod-1", APP, "Failed", LATER,
+									   UNKNOWN),
+		  REASON_CANNOT_PULL_IMAGE },
+		{ EVENT("pod-1", APP, "Failed", LATER, UNKNOWN) "," EVENT("pod-1", APP, "Failed", EARLIER,
+									  DENIAL),
+		  REASON_CANNOT_PULL_IMAGE },
+		{ EVENT("pod-1", APP, "Failed", LATER, DENIAL) "," EVENT("pod-1", APP, "Failed", EARLIER,
+									 UNKNOWN),
+		  REASON_CAUSE_AUTH },
+		{ EVENT("pod-1", APP, "Failed", LATER, TIMEOUT), REASON_CAUSE_TRANSIENT },
+		{ EVENT("pod-1", APP, "Failed", LATER, "Error: ImagePullBackOff"), REASON_CAUSE_UNKNOWN },
+		{ EVENT("pod-1", APP, "Failed", LATER,
+			"Error: ImagePullBackOff") "," EVENT("pod-1", APP, "Failed", EARLIER, UNKNOWN),
+		  REASON_CANNOT_PULL_IMAGE },
+		{ EVENT("pod-2", APP, "Failed", LATER, UNKNOWN), REASON_CAUSE_UNKNOWN },
+		{ EVENT("pod-1", "spec.containers{apps}", "Failed", LATER, UNKNOWN), REASON_CAUSE_UNKNOWN },
+		{ EVENT("pod-1", "spec.containers{ap}", "Failed", LATER, UNKNOWN), REASON_CAUSE_UNKNOWN },
+		{ EVENT("pod-1", "", "Failed", LATER, UNKNOWN), REASON_CANNOT_PULL_IMAGE },
+		{ EVENT("pod-1", APP, "BackOff", LATER, UNKNOWN), REASON_CANNOT_PULL_IMAGE },
+		{ EVENT("pod-1", APP, "Unhealthy", LATER, UNKNOWN), REASON_CAUSE_UNKNOWN },
+		{ "", REASON_CAUSE_UNKNOWN },
+		{ "7,null,{'involvedObject':[]}", REASON_CAUSE_UNKNOWN },
+	};
+
+	on_events(cases[_i].items);
+	go();
+	if (cases[_i].reason == REASON_CANNOT_PULL_IMAGE)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		expect_refused(cases[_i].reason);
+}
+END_TEST
+
+START_TEST(events_unreadable)
+{
+	on(EVENTS, _i == 0 ? 403 : 404, _i == 0 ? DENIED : NOTFOUND);
+	go();
+	expect_refused(REASON_CAUSE_UNKNOWN);
+	ck_assert_ptr_nonnull(
+		strstr(fake.result.proof, _i == 0 ? "Events may not be read" : "no Event tells"));
+}
+END_TEST
+
+START_TEST(events_in_pages)
+{
+	on(EVENTS, 200, "{'items':[" EVENT("pod-1", APP, "Failed", LATER, UNKNOWN) "]}");
+	on(EVENTS, 200, "{'metadata':{'continue':'t/1'},'items':[]}")->times = 1;
+	go();
+	REQUESTS(GET, ASKED, ASKED "&continue=t%2F1", RS, DEPLOY, "GET " SCALE, RSES, PODS PAGE1,
+		 "PATCH " SCALE);
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+END_TEST
+
+START_TEST(what_may_act)
+{
+	static const char *const words[] = { "auth", "transient", "unknown" };
+	static const char *const texts[] = { DENIAL, TIMEOUT, "nobody knows" };
+	char status[400];
+
+	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].causes, words[_i], strlen(words[_i]));
+	(void)snprintf(status, sizeof(status), SAID("%s"), texts[_i]);
+	on_pod("41", "," BY_RS, "", status);
+	on_events("");
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("cause");
+
+	tcase_add_checked_fixture(tc, setup, fake_teardown);
+	tcase_add_test(tc, the_message_is_enough);
+	tcase_add_test(tc, the_event_tells);
+	tcase_add_loop_test(tc, which_event, 0, 14);
+	tcase_add_loop_test(tc, events_unreadable, 0, 2);
+	tcase_add_test(tc, events_in_pages);
+	tcase_add_loop_test(tc, what_may_act, 0, 3);
+	return run(tc, "worker/cause");
+}
