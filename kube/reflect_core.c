@@ -251,6 +251,22 @@ static void ended(struct reflect_core *c, const struct core_input *in, struct co
 		open_stream(c, in, ret, c->request);
 }
 
+/* Once it is the connection that died. Twice, or in the midst of a list, the server may be waiting for a
+ * version that it will not have for long: from now on any is good enough. */
+static void silent(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
+{
+	const bool watchlist = c->request == CORE_WATCHLIST;
+
+	c->rv_refused |= watchlist;
+	if (watchlist || c->silent++ == 0) {
+		ended(c, in, ret);
+		return;
+	}
+	c->silent = 0;
+	c->rv_refused = true;
+	fail(c, in, ret);
+}
+
 static void synced(struct reflect_core *c, struct str rv, struct core_step *ret)
 {
 	set_rv(c->rv, rv);
@@ -290,7 +306,7 @@ void reflect_core_step(struct reflect_core *c, const struct core_input *in, stru
 		[CORE_ENDED] = ended,          [CORE_EXPIRED] = expired,
 		[CORE_TOO_LARGE] = refused_rv, [CORE_BUSY] = busy,
 		[CORE_RETRY] = retry_after,    [CORE_DENIED] = fail,
-		[CORE_FAILED] = fail,
+		[CORE_FAILED] = fail,          [CORE_SILENT] = silent,
 	};
 
 	*ret = (struct core_step){ 0 };
@@ -307,6 +323,7 @@ void reflect_core_saw(struct reflect_core *c, struct str rv, bool is_added)
 {
 	c->events++;
 	c->retries = 0;
+	c->silent = 0;
 	if (c->request != CORE_WATCH || (c->unversioned && is_added) || str_empty(rv))
 		return;
 	c->unversioned = false;

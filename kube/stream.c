@@ -245,7 +245,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *ctx)
 		stream_feed(s, CORE_BUSY, none, none, 0);
 		return;
 	}
-	stream_feed(s, CORE_ENDED, none, none, 0);
+	stream_feed(s, CORE_SILENT, none, none, 0);
 }
 
 /* -- steps ------------------------------------------------------------------------------------------------
@@ -302,6 +302,8 @@ void stream_feed(struct stream *s, enum core_event event, struct str rv, struct 
 		tell_synced(s);
 	if (step.backoff && event == CORE_ENDED)
 		tell_trouble(s, 0, "the watch ends as soon as it begins");
+	if (step.backoff && step.list_lost && event == CORE_SILENT)
+		tell_trouble(s, 0, "the list fell silent before its end");
 	if (s->parked && step.wait_ms) {
 		s->parked = false;
 		arm(s->timer, s->owner->wide_retry_ms);

@@ -139,6 +139,46 @@ START_TEST(denied_waits_without_a_second_try)
 }
 END_TEST
 
+/* A server restored from a backup says nothing to a watch from a version that it has yet to reach. */
+START_TEST(silence_twice_lists_any_version)
+{
+	struct sim s = watching("100");
+
+	s.now += 90000;
+	event(&s, CORE_SILENT);
+	expect(&s, CORE_WATCH, WATCH("100"));
+	s.now += 90000;
+	event(&s, CORE_SILENT);
+	ck_assert(!s.step.list_lost);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	feed(&s, CORE_SYNCED, "7", "", 0);
+	for (int i = 0; i < 3; i++) { /* a word in between: a connection that died, no more */
+		s.now += 90000;
+		event(&s, CORE_SILENT);
+		expect(&s, CORE_WATCH, WATCH("7"));
+		reflect_core_saw(&s.core, STR_C("7"), false);
+	}
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(a_silent_list_asks_for_any_version)
+{
+	struct sim s = watching("100");
+
+	event(&s, CORE_FAILED);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=100"));
+	reflect_core_saw(&s.core, STR_C("3"), true);
+	s.now += 90000;
+	event(&s, CORE_SILENT);
+	ck_assert(s.step.list_lost);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
 /* Any order of events: it never stops, never repeats itself at once for long, never forgets a list. */
 START_TEST(random_events)
 {
@@ -151,7 +191,7 @@ START_TEST(random_events)
 		event(&s, CORE_START);
 		for (int i = 0; i < 200; i++) {
 			seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
-			const enum core_event e = (enum core_event)(CORE_PAGE + (seed >> 33) % 8);
+			const enum core_event e = (enum core_event)(CORE_PAGE + (seed >> 33) % 9);
 			const bool list = s.core.request == CORE_LIST;
 
 			if (s.step.wait_ms) {
@@ -160,7 +200,7 @@ START_TEST(random_events)
 				continue;
 			}
 			/* Each event only where it can come from. */
-			if ((e == CORE_PAGE && !list) || (e == CORE_ENDED && list) ||
+			if ((e == CORE_PAGE && !list) || ((e == CORE_ENDED || e == CORE_SILENT) && list) ||
 			    (e == CORE_SYNCED && s.core.request != CORE_WATCHLIST))
 				continue;
 			if (e == CORE_PAGE || e == CORE_SYNCED)
@@ -190,6 +230,8 @@ int main(void)
 	tcase_add_test(t, wl11_unversioned_watch);
 	tcase_add_test(t, pg01_endless_tokens);
 	tcase_add_test(t, denied_waits_without_a_second_try);
+	tcase_add_test(t, silence_twice_lists_any_version);
+	tcase_add_test(t, a_silent_list_asks_for_any_version);
 	tcase_add_test(t, random_events);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);
