@@ -13,10 +13,10 @@
 
 #define FLAGS_MAX 32
 
-static void run(const char *apisim, const char *port_file, const char *const *flags)
+static void run(const char *apisim, const char *listen, const char *port_file, const char *const *flags)
 {
-	const char *argv[FLAGS_MAX] = { apisim, "--port-file", port_file };
-	size_t n = 3;
+	const char *argv[FLAGS_MAX] = { apisim, "--port-file", port_file, "--listen", listen };
+	size_t n = 5;
 
 	for (; *flags && n < FLAGS_MAX - 1; flags++)
 		argv[n++] = *flags;
@@ -43,7 +43,7 @@ static unsigned wait_for_port(const char *path)
 	return 0;
 }
 
-void sim_start(struct sim *s, const char *apisim, const char *const *flags)
+static unsigned launch(struct sim *s, const char *apisim, const char *listen, const char *const *flags)
 {
 	char port_file[96];
 
@@ -52,17 +52,31 @@ void sim_start(struct sim *s, const char *apisim, const char *const *flags)
 	(void)snprintf(port_file, sizeof(port_file), "%s/port", s->dir);
 	s->pid = fork();
 	if (s->pid == 0)
-		run(apisim, port_file, flags);
+		run(apisim, listen, port_file, flags);
 	const unsigned port = wait_for_port(port_file);
 
 	ck_assert_msg(port != 0, "apisim did not start");
-	(void)snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%u", port);
 	(void)unlink(port_file);
 	(void)rmdir(s->dir);
+	return port;
+}
+
+void sim_start(struct sim *s, const char *apisim, const char *const *flags)
+{
+	const unsigned port = launch(s, apisim, "127.0.0.1:0", flags);
+
+	(void)snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%u", port);
 	const struct http_endpoint e = { .base_url = s->url, .user_agent = "test" };
 
 	s->base = event_base_new();
 	s->client = http_client_new(s->base, &e);
+}
+
+void sim_restart(struct sim *s, const char *apisim, const char *const *flags)
+{
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+	(void)launch(s, apisim, s->url + strlen("http://"), flags);
 }
 
 void sim_stop(struct sim *s)

@@ -18,6 +18,8 @@ struct sim {
 
 /* argv: further flags, ended by NULL. */
 void sim_start(struct sim *s, const char *apisim, const char *const *flags);
+/* Killed, and another one with those flags at the same address. */
+void sim_restart(struct sim *s, const char *apisim, const char *const *flags);
 void sim_stop(struct sim *s);
 /* The status (0 = no answer); the body in *ret when not NULL, for the caller to release. */
 long sim_call(struct sim *s, const char *method, const char *path, const char *type, const char *body,

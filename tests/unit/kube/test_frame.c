@@ -62,6 +62,27 @@ START_TEST(fr01_every_split)
 }
 END_TEST
 
+START_TEST(fr01_small_buffers)
+{
+	for (size_t size = 1; size <= 3; size++) {
+		struct seen s = { 0 };
+		const struct frame_ops ops = ops_of(&s);
+		struct frame_splitter f;
+
+		frame_splitter_init(&f, &ops);
+		for (size_t i = 0; i < sizeof(frames); i += size) {
+			const size_t n = sizeof(frames) - i < size ? sizeof(frames) - i : size;
+
+			ck_assert_int_eq(frame_splitter_feed(&f, frames + i, n), 0);
+		}
+		ck_assert_uint_eq(s.bytes.n, sizeof(objects));
+		ck_assert_mem_eq(s.bytes.p, objects, sizeof(objects));
+		frame_splitter_done(&f);
+		wire_done(&s.bytes);
+	}
+}
+END_TEST
+
 START_TEST(fr01_truncated)
 {
 	for (size_t n = 0; n <= sizeof(frames); n++) {
@@ -110,6 +131,36 @@ START_TEST(fr02_oversize_is_drained)
 	frame_splitter_done(&f);
 	wire_done(&s.bytes);
 	free(junk);
+}
+END_TEST
+
+/* TestDecoder: 1025 B, 5 KiB, 17 MiB, 1025 B; only the third is left out. */
+START_TEST(fr02_sizes)
+{
+	static const uint32_t sizes[] = { 1025, 5120, 17u << 20, 1025 };
+	uint8_t *body = xcalloc(1, 17u << 20);
+	struct seen s = { 0 };
+	const struct frame_ops ops = ops_of(&s);
+	struct frame_splitter f;
+
+	frame_splitter_init(&f, &ops);
+	for (size_t i = 0; i < 4; i++) {
+		const uint32_t n = sizes[i];
+		const uint8_t header[4] = { (uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8),
+					    (uint8_t)n };
+
+		ck_assert_int_eq(frame_splitter_feed(&f, header, 4), 0);
+		for (uint32_t at = 0, piece; at < n; at += piece) {
+			piece = n - at < 16384 ? n - at : 16384;
+			ck_assert_int_eq(frame_splitter_feed(&f, body + at, piece), 0);
+		}
+	}
+	ck_assert_uint_eq(s.n, 3);
+	ck_assert_uint_eq(s.n_oversize, 1);
+	ck_assert_uint_eq(s.bytes.n, 1025 + 5120 + 1025 + 3);
+	frame_splitter_done(&f);
+	wire_done(&s.bytes);
+	free(body);
 }
 END_TEST
 
@@ -320,8 +371,10 @@ int main(void)
 	SRunner *r = srunner_create(s);
 
 	tcase_add_test(t, fr01_every_split);
+	tcase_add_test(t, fr01_small_buffers);
 	tcase_add_test(t, fr01_truncated);
 	tcase_add_test(t, fr02_oversize_is_drained);
+	tcase_add_test(t, fr02_sizes);
 	tcase_add_test(t, fr02_announced_length_reserves_nothing);
 	tcase_add_test(t, frame_stops_on_request);
 	tcase_add_test(t, list_every_split);

@@ -1,0 +1,34 @@
+/* mirror.h - a dictionary kept by a reflector's words alone, beside the apisim it was told about. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_KUBE_MIRROR_H
+#define TESTS_KUBE_MIRROR_H
+
+#include "kube/reflector.h"
+#include "tests/integration/kube/sim.h"
+
+struct mirror {
+	struct sim sim;
+	struct reflector *reflector;
+	json_t *pods; /* "ns/name" -> { uid, rv, list } */
+	json_int_t list;
+	bool listing, synced;
+	unsigned lists, failed, troubles, bad;
+};
+
+void mirror_start(struct mirror *m, const char *apisim, const char *const *flags,
+		  const struct reflector_config *config);
+void mirror_stop(struct mirror *m);
+/* The reflector anew, from nothing. */
+void mirror_again(struct mirror *m, const struct reflector_config *config);
+/* Let the loop run for so long. */
+void mirror_turn(struct mirror *m, long ms);
+/* Until the dictionary is what the server lists now; fails when it never is. */
+void mirror_settle(struct mirror *m, const char *what);
+/* POST to an endpoint of /_sim/ with that body (or NULL). */
+void mirror_sim(struct mirror *m, const char *path, const char *body);
+/* Requests of that verb for pods that the server has had. */
+json_int_t mirror_requests(struct mirror *m, const char *verb);
+/* Create pod ns/name; annotation bytes of filler. */
+void mirror_create(struct mirror *m, const char *ns, const char *name, size_t filler);
+
+#endif
