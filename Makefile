@@ -26,7 +26,7 @@ check:
 
 bench:
 	@scripts/deps
-	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim >/dev/null
+	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim bench_cache >/dev/null
 	@bench/run $(BUILD)/release
 
 build:

@@ -22,7 +22,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/util/workqueue"
@@ -49,7 +48,7 @@ func parse() options {
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "how to reach the API server")
 	flag.StringVar(&o.namespace, "namespace", "bench", "delete evicted pods of this namespace")
 	flag.IntVar(&o.workers, "workers", 4, "goroutines that delete")
-	flag.BoolVar(&o.protobuf, "protobuf", false, "speak protobuf; client-go's default is JSON")
+	flag.BoolVar(&o.protobuf, "protobuf", false, "speak protobuf, not JSON")
 	flag.Float64Var(&o.qps, "qps", 5, "requests a second, client-go's default; -1: no limit")
 	flag.IntVar(&o.burst, "burst", 10, "requests beyond it, client-go's default")
 	flag.Parse()
@@ -62,8 +61,9 @@ func client(o options) (*kubernetes.Clientset, error) {
 		return nil, err
 	}
 	config.QPS, config.Burst = float32(o.qps), o.burst
+	// Said either way: what a typed client does without being told changed with client-go 0.33.
+	config.ContentType, config.AcceptContentTypes = "application/json", "application/json"
 	if o.protobuf {
-		config = rest.CopyConfig(config)
 		config.ContentType, config.AcceptContentTypes = protobuf, protobuf+",application/json"
 	}
 	return kubernetes.NewForConfig(config)
@@ -172,4 +172,3 @@ func main() {
 		os.Exit(1)
 	}
 }
-

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-from .client import Client
+from .client import AGENT, Client
 from .tls import Authority
 from .wait import until
 
@@ -96,25 +96,27 @@ class Cluster(Server):
 
 
 class Apisim(Server):
-    """`build` is the folder it was built in; `fill` are more of its flags."""
+    """`build` is the folder it was built in; `fill` are more of its flags; without `answers` the log holds no objects."""
     name = "apisim"
     USERS = {"admin": "", "cleaner": "", "cleaner-writer": "", "cleaner-reader": ":+get,list,watch/pods",
              "cleaner-ns": ":+get,list,watch/pods@only-here"}
 
-    def __init__(self, folder, build, fill=()):
+    def __init__(self, folder, build, fill=(), tls=True, answers=True):
         self.dir = pathlib.Path(folder)
         self.binary = pathlib.Path(build) / "tests" / "bin" / "apisim"
         self.fill = list(fill)
+        self.tls, self.answers = tls, answers
         self.process = None
 
     def start(self):
         authority = Authority(self.dir)
         self.tokens = {user: secrets.token_hex(16) for user in self.USERS}
-        self.audit, self.ca, self.host = self.dir / "requests.log", str(authority.ca), "127.0.0.1"
+        self.audit, self.ca, self.host = self.dir / "requests.log", str(authority.ca) if self.tls else None, "127.0.0.1"
         port = self.dir / "port"
-        command = [self.binary, "--listen", "127.0.0.1:0", "--port-file", port, "--request-log", self.audit,
-                   "--log-answers", "--tls-cert", authority.cert, "--tls-key", authority.key, *self.fill]
-        for user, rules in self.USERS.items():
+        command = [self.binary, "--listen", "127.0.0.1:0", "--port-file", port, "--request-log", self.audit, *self.fill]
+        command += ["--log-answers"] if self.answers else []
+        command += ["--tls-cert", authority.cert, "--tls-key", authority.key] if self.tls else []
+        for user, rules in self.USERS.items() if self.tls else ():     # nobody sends a token without TLS
             command += ["--token", f"{self.tokens[user]}={user}{rules}"]
         with open(self.dir / "apisim.log", "wb") as log:
             self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -123,7 +125,7 @@ class Apisim(Server):
         if self.process.poll() is not None:
             raise AssertionError(f"apisim ended at once: {(self.dir / 'apisim.log').read_text()}")
         self.port = int(port.read_text())
-        self.url = f"https://127.0.0.1:{self.port}"
+        self.url = f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
         self._ready()
         self.service_account = self.dir / "serviceaccount"
         self.service_account.mkdir()
@@ -133,6 +135,9 @@ class Apisim(Server):
         if not self.fill:
             for number in (1, 2, 3):
                 self.node(f"node-{number}")
+
+    def is_program(self, request):
+        return super().is_program(request) if self.tls else request.agent != AGENT
 
     def stop(self):
         if self.process and self.process.poll() is None:

@@ -1,0 +1,1 @@
+"""What bench/run is made of."""

@@ -1,0 +1,58 @@
+"""The cache alone, without a network: bench_cache, and the same under callgrind."""
+import re
+import shutil
+import subprocess
+
+GROWTH = (10_000, 50_000, 150_000, 1_000_000)
+ROUNDS = 3              # the best counts: others use this machine too
+INSTRUCTIONS = 2_000    # pods under callgrind
+
+
+def figures(binary, *args):
+    """{line of text: number} of its table."""
+    out = subprocess.run([str(c) for c in (binary, *args)], check=True, capture_output=True, text=True).stdout
+    return {name.strip(): float(value) for name, value in re.findall(r"^(\S.*?)\s{2,}([\d.]+)$", out, re.M)}
+
+
+def best(binary, pods):
+    runs = [figures(binary, pods) for _ in range(ROUNDS)]
+    return {name: min(r[name] for r in runs) for name in runs[0]}
+
+
+def instructions(binary, folder):
+    """{what: instructions a pod}, the difference of two runs, so that the start does not count."""
+    if not shutil.which("valgrind"):
+        return {}
+    totals = []
+    for pods in (INSTRUCTIONS, 2 * INSTRUCTIONS):
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.{pods}", binary, "--instructions", pods]
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
+        found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
+        if done.returncode or not found:
+            return {}
+        totals.append(int(found.group(1)))
+    return {"decode and store": (totals[1] - totals[0]) / INSTRUCTIONS}
+
+
+def measure(run):
+    binary = run.build / "bench" / "bench_cache"
+    rows, per_size = [], {}
+    for pods in GROWTH:
+        run.say(f"the cache alone, {pods:,} pods")
+        f = per_size[pods] = best(binary, pods)
+        rows.append([f"{pods:,}", *(f"{f[n]:.0f}" if n in f else "–" for n in COLUMNS)])
+    first, last, main = per_size[GROWTH[0]], per_size[GROWTH[-1]], per_size[150_000]
+    put, size = "put, ns a pod", "bytes a pod, as counted"
+    run.values["growth_cpu"] = last[put] / first[put]
+    run.values["growth_bytes"] = last[size] / first[size]
+    if "decode, ns a pod" in main:
+        run.values["pod_cpu"] = (main["decode, ns a pod"] + main[put]) / 1000
+    run.table("The cache alone", f"One core, no network; best of {ROUNDS}. Bytes and nanoseconds a pod.", ["pods", *HEADERS], rows)
+    counted = instructions(binary, run.folder)
+    if counted:
+        run.table("Instructions", f"Counted by callgrind over {INSTRUCTIONS:,} pods: the same on every machine with this compiler.",
+                  ["", "instructions a pod"], [[name, f"{n:.0f}"] for name, n in counted.items()])
+
+
+COLUMNS = ("bytes a pod, as counted", "decode, ns a pod", "put, ns a pod", "relist, ns a pod", "sweep, ns a pod", "unpack and judge, ns a pod")
+HEADERS = ("bytes", "decode", "put", "put again", "sweep", "unpack and judge")

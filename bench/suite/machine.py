@@ -1,0 +1,73 @@
+"""What the kernel knows of a process, and of this machine."""
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+
+
+def _kb(path, names):
+    found = {}
+    for line in path.read_text().splitlines():
+        name, _, rest = line.partition(":")
+        if name in names:
+            found[name] = int(rest.split()[0]) * 1024
+    return found
+
+
+def pss(pid):
+    """Bytes; a page that n processes share counts 1/n for each."""
+    return _kb(pathlib.Path("/proc", str(pid), "smaps_rollup"), {"Pss"})["Pss"]
+
+
+def resident(pid):
+    """(now, at most since the start or the last reset_peak) in bytes."""
+    found = _kb(pathlib.Path("/proc", str(pid), "status"), {"VmRSS", "VmHWM"})
+    return found["VmRSS"], found["VmHWM"]
+
+
+def reset_peak(pid):
+    pathlib.Path("/proc", str(pid), "clear_refs").write_text("5")
+
+
+def cpu_seconds(pid):
+    """Time on a CPU, to the nanosecond, of all its threads."""
+    tasks = pathlib.Path("/proc", str(pid), "task").iterdir()
+    return sum(int((t / "schedstat").read_text().split()[0]) for t in tasks) / 1e9
+
+
+def wakeups(pid):
+    """How often it has gone to sleep, and so how often it was woken."""
+    text = pathlib.Path("/proc", str(pid), "status").read_text()
+    return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M).group(1))
+
+
+def quantile(values, q):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(q * len(values)))]
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def output_of(*command, **more):
+    try:
+        return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True, **more).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def describe(build):
+    """Lines: what this was measured on."""
+    cpu = next((l.split(":", 1)[1].strip() for l in open("/proc/cpuinfo", encoding="utf-8") if l.startswith("model name")), platform.machine())
+    memory_kb = next(int(l.split()[1]) for l in open("/proc/meminfo", encoding="utf-8") if l.startswith("MemTotal"))
+    system = next((l.split("=", 1)[1].strip().strip('"') for l in open("/etc/os-release", encoding="utf-8") if l.startswith("PRETTY_NAME")), "?")
+    gcc = (output_of("gcc", "--version").splitlines() or ["?"])[0]
+    return [f"{os.cpu_count()} × {cpu}, {memory_kb / 1048576:.0f} GiB", f"{system}, Linux {platform.release()}",
+            f"{gcc}, hardened release build",
+            f"{output_of(build / 'bin' / 'ops-pod-cleaner', 'version') or '?'}, {time.strftime('%Y-%m-%d')}"]

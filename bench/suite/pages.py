@@ -1,0 +1,50 @@
+"""The tables as text and as docs/benchmarks.md, and the two charts."""
+import textwrap
+
+from . import goals, machine, svg
+
+WIDTH = 128
+
+
+def as_text(tables):
+    lines = []
+    for title, note, headers, rows in tables:
+        widths = [max(len(str(r[i]).replace("`", "")) for r in [headers, *rows]) for i in range(len(headers))]
+        lines += ["", title, *textwrap.wrap(note, 110, initial_indent="  ", subsequent_indent="  ")]
+        for row in [headers, *rows]:
+            cells = [c.replace("`", "").ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))]
+            lines.append("    " + "  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def table(headers, rows):
+    head = ["| " + " | ".join(headers) + " |", "|" + "|".join(["---"] + ["---:"] * (len(headers) - 1)) + "|"]
+    return head + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def goal_table(run):
+    n = sum(g.verdict(run.values.get(g.key)) == "met" for g in goals.GOALS)
+    return (f"Goals: {n} of {len(goals.GOALS)} met", "Ratios are of things measured beside one another in this run.",
+            ["", "goal", "measured", "verdict"], goals.rows(run.values, {}))
+
+
+def as_markdown(run):
+    title, note, headers, rows = goal_table(run)
+    lines = ["# Benchmarks", "", "Written by `make bench` (`bench/run`). Servers, what is measured and what drives them share one machine, and figures of a",
+             "run move with it. The peer is the usual design on client-go, an informer and a queue, in `bench/peers/`.", "",
+             *[f"- {m}" for m in machine.describe(run.build)], "", f"## {title}", "", note, "", *table(headers, rows)]
+    if run.notes:
+        lines += ["", *[line for text in run.notes for line in textwrap.wrap(f"- {text}", WIDTH, subsequent_indent="  ")]]
+    if run.lines["memory"]:
+        lines += ["", "## Memory and time against pods", "", "![memory against pods](bench-memory.svg)", "",
+                  "![time to a complete cache against pods](bench-sync.svg)"]
+    for title, note, headers, rows in run.tables:
+        lines += ["", f"## {title}", "", *textwrap.wrap(note, WIDTH), "", *table(headers, rows)]
+    return "\n".join(lines) + "\n"
+
+
+def write(run, docs):
+    (docs / "benchmarks.md").write_text(as_markdown(run), encoding="utf-8")
+    if run.lines["memory"]:
+        (docs / "bench-memory.svg").write_text(svg.chart("Memory, all processes", "pods in the cache", "", "MB", run.lines["memory"]), encoding="utf-8")
+        (docs / "bench-sync.svg").write_text(svg.chart("From start to a complete cache, apisim", "pods", "", "s", run.lines["sync"]), encoding="utf-8")

@@ -1,0 +1,201 @@
+"""Everything that is measured on apisim, the API server in memory."""
+import time
+
+from harness.servers import Apisim
+from harness.wait import until
+
+from . import actions, machine
+from .subjects import Ours, Peer, curl
+
+GROWTH = (10_000, 50_000, 150_000, 1_000_000)
+GROWTH_QUICK = (10_000, 50_000, 150_000)
+PEER_MOST = {True: 150_000, False: 50_000}      # pods, by protobuf: it holds 35 KB of each
+MAIN = 150_000
+ROUNDS = 3
+SINGLES = 300
+BULK = 5000
+LIMITED = 60        # deletions under client-go's default limit of 5 a second
+IDLE = 20           # seconds
+BEAT = 2            # seconds between two heartbeats of a child
+STORM = 20_000      # events a second
+
+
+class Sim:
+    def __init__(self, run):
+        self.run, self.number = run, 0
+        self.empty = None       # PSS of a watcher of next to nothing
+
+    def folder(self, name):
+        self.number += 1
+        return self.run.folder / f"{name}-{self.number}"
+
+    def server(self, pods, tls=False):
+        self.run.say(f"an API server in memory, {pods:,} pods{', TLS' if tls else ''}")
+        folder = self.folder("server")
+        folder.mkdir()
+        server = self.run.keep(Apisim(folder, self.run.build, ("--fill", pods), tls=tls, answers=False))
+        server.start()
+        actions.create_namespace(server)
+        return server
+
+    def ours(self, server, **config):
+        return self.run.keep(Ours(self.run.build, self.folder("ours"), server, **config))
+
+    def peer(self, server, protobuf, limited=False):
+        return self.run.keep(Peer(self.run.peer, self.folder("peer"), server, protobuf, limited))
+
+    def point(self, kind, name, pods, value):
+        self.run.lines[kind].setdefault(name, []).append((pods, value))
+
+    # --- growth, memory, synchronisation ---
+
+    def growth(self):
+        self.idle()
+        for pods in GROWTH_QUICK if self.run.quick else GROWTH:
+            server = self.server(pods)
+            rounds = ROUNDS if pods == MAIN else 1
+            self.sync(server, "sync_plain" if pods == MAIN else None, rounds, pods)
+            server.stop()
+        server = self.server(MAIN, tls=True)
+        ours = self.sync(server, "sync_tls", ROUNDS, None)
+        self.latencies(server, ours)
+        ours.stop()
+        server.stop()
+
+    def sync(self, server, key, rounds, pods):
+        """Curl and the program in turns, and with `pods` the peer and the points of the charts. With TLS the last one goes on."""
+        ratios, walls, curls, cpu = [], [], [], []
+        for i in range(rounds):
+            curls.append(curl(server)[0])
+            ours = self.ours(server)
+            walls.append(ours.start())
+            ratios.append(walls[-1] / curls[-1])
+            self.run.say(f"{ours.pods:,} pods synchronised in {walls[-1]:.2f} s, curl {curls[-1]:.2f} s")
+            cpu.append(machine.cpu_seconds(ours.ready().watcher()))
+            if i + 1 < rounds:
+                ours.stop()
+        size = curl(server)[1]
+        if key:
+            self.run.values[key] = machine.median(ratios)
+            self.run.table(f"First synchronisation, {'TLS' if key == 'sync_tls' else 'plain'}",
+                           f"{ours.pods:,} pods, {size / 1e6:.0f} MB of protobuf; median of {rounds} rounds, each beside its curl.",
+                           ["", "seconds"], [["`curl -o /dev/null` of the same list", f"{machine.median(curls):.2f}"],
+                                             ["first request to complete cache", f"{machine.median(walls):.2f}"],
+                                             ["CPU time of the watcher", f"{machine.median(cpu):.2f}"]])
+        if pods:
+            self.point("sync", "curl, protobuf", pods, machine.median(curls))
+            self.point("sync", ours.name, pods, machine.median(walls))
+            self.memory(server, ours, pods)
+            ours.stop()
+            self.peers(server, pods)
+        return ours
+
+    def memory(self, server, ours, pods):
+        time.sleep(1)
+        watcher, tree = ours.watcher(), ours.memory()
+        grown = (machine.pss(watcher) - self.empty) / pods
+        self.point("memory", ours.name, pods, tree / 1e6)
+        self.run.say(f"{grown:.0f} bytes a pod, {tree / 1e6:.1f} MB in all")
+        self.run.grown.append([f"{pods:,}", f"{grown:.0f}", f"{tree / 1e6:.1f}"])
+        if pods == 1_000_000:
+            self.run.values["tree_1m"] = tree / 1e6
+        if pods != MAIN:
+            return
+        now, peak = machine.resident(watcher)
+        self.run.values.update(pod_bytes=grown, tree_150k=tree / 1e6, peak_first=peak / now)
+        machine.reset_peak(watcher)
+        lists = ours.program.log().count('"list complete"')
+        for path in ("/_sim/compact", "/_sim/close-watches"):
+            server.admin.request("POST", path)
+        until("a relist", lambda: ours.program.log().count('"list complete"') > lists, 120, every=0.1)
+        self.run.values["peak_relist"] = machine.resident(watcher)[1] / now
+
+    def peers(self, server, pods):
+        for protobuf in (True, False):
+            if self.run.peer is None or pods > PEER_MOST[protobuf]:
+                continue
+            peer = self.peer(server, protobuf)
+            seconds = peer.start()
+            time.sleep(1)
+            held = peer.memory()
+            self.run.say(f"{peer.name}: {seconds:.2f} s, {held / 1e6:.0f} MB")
+            self.point("sync", peer.name, pods, seconds)
+            self.point("memory", peer.name, pods, held / 1e6)
+            peer.stop()
+
+    # --- idle ---
+
+    def idle(self):
+        server = self.server(100)
+        ours = self.ours(server)
+        ours.start()
+        ours.ready()
+        time.sleep(3)
+        tree = ours.program.tree()
+        before = {pid: (machine.wakeups(pid), machine.cpu_seconds(pid)) for pid, _ in tree}
+        self.run.say(f"{IDLE} s of nothing")
+        time.sleep(IDLE)
+        rows, woken, total = [], 0.0, 0
+        for pid, role in sorted(tree, key=lambda t: t[1]):
+            pss, wakes = machine.pss(pid), (machine.wakeups(pid) - before[pid][0]) / IDLE
+            rows.append([role, f"{pss / 1e6:.1f}", f"{wakes:.2f}", f"{(machine.cpu_seconds(pid) - before[pid][1]) / IDLE * 100:.3f} %"])
+            woken, total = woken + wakes, total + pss
+        rows.append(["all", f"{total / 1e6:.1f}", f"{woken:.2f}", ""])
+        beats = (len(tree) - 1) / BEAT
+        self.empty = machine.pss(ours.watcher())
+        # Each heartbeat wakes its child and then the supervisor.
+        self.run.values.update(idle_tree=total / 1e6, idle_wakeups=max(0.0, woken - 2 * beats))
+        self.run.table("The idle tree", f"100 pods, no events, {IDLE} s. PSS counts shared pages once. {len(tree) - 1} children send a heartbeat "
+                       f"every {BEAT} s, which wakes the child and then the supervisor: {2 * beats:.1f} a second.",
+                       ["process", "PSS, MB", "wake-ups a second", "CPU"], rows)
+        ours.stop()
+        server.stop()
+
+    # --- actions ---
+
+    def storm(self, server, rate, seconds):
+        code, answer = server.admin.request("POST", "/_sim/storm", {"pods": 20000, "ratePerSecond": rate, "seconds": seconds})
+        if code != 200:
+            raise AssertionError(f"no storm: {answer}")
+
+    def latencies(self, server, ours):
+        rows = []
+        for name, events in (("no other events", 0), ("1,000 events/s", 1000), (f"{STORM:,} events/s", STORM)):
+            self.run.say(f"{SINGLES} evictions, one by one, {name}")
+            if events:
+                self.storm(server, events, 3 + SINGLES * 0.06)
+            times = actions.latency(server, f"single-{events}", SINGLES)
+            rows.append([name, *actions.spread(times)])
+            if events == 1000:
+                self.run.values.update(latency_p50=machine.quantile(times, 0.5), latency_p99=machine.quantile(times, 0.99))
+            time.sleep(2)
+        self.run.table("From eviction to deletion", f"{SINGLES} evictions 20 ms apart among {ours.pods:,} pods, TLS: from the status patch to the "
+                       "DELETE in milliseconds, both as the server received them. In between: event, judgement, intent on disk, fresh read, "
+                       "second judgement. Under the storm the server itself is at its limit.", ["beside it", "p50", "p90", "p99", "worst"], rows)
+
+    def bulk(self, server, subject, prefix, count):
+        names = [f"{prefix}-{i}" for i in range(count)]
+        actions.create(server, names)
+        for name in names:
+            actions.evict(server, name)
+        watched = actions.Watched(server)
+        subject.start()
+        speed = actions.rate(watched, count)
+        subject.stop()
+        self.run.say(f"{prefix}: {speed:.0f} deletions a second")
+        return f"{speed:.0f}", speed
+
+    def deletions(self):
+        server = self.server(1000, tls=True)
+        rows = []
+        for workers in (1, 2, 4):
+            text, speed = self.bulk(server, self.ours(server, workers=workers), f"workers-{workers}", BULK)
+            rows.append([f"ops-pod-cleaner, {workers} worker{'s' if workers > 1 else ''}", text])
+        self.run.values["deletions"] = speed
+        if self.run.peer:
+            for limited, count in ((False, BULK), (True, LIMITED)):
+                peer = self.peer(server, False, limited)
+                rows.append([peer.name, self.bulk(server, peer, f"peer-{count}", count)[0]])
+        self.run.table("Deletions", f"{BULK:,} pods found evicted at start: first to last DELETE at the server. The program writes each down "
+                       "before and after, reads it again and judges it again; the peer does none of that.", ["", "a second"], rows)
+        server.stop()

@@ -1,0 +1,123 @@
+"""What is measured: the program, the peer on client-go, and curl; each reports its synchronisation in the same form."""
+import json
+import os
+import signal
+import subprocess
+import time
+from datetime import datetime
+
+from harness.program import Program
+from harness.wait import until
+
+from . import machine
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+NAMESPACE = "bench"     # the only one where something is deleted
+CONFIG = {"deleteEvictedPod": {"enable": True, "includeJobs": False, "namespaces": [NAMESPACE]}}
+
+
+def curl(server, accept=PROTOBUF):
+    """Seconds and bytes of the whole list, as fast as one can read it and drop it."""
+    command = ["curl", "-sS", "-o", os.devnull, "-w", "%{time_total} %{size_download} %{http_code}", "-H", f"Accept: {accept}",
+               "-H", f"Authorization: Bearer {server.tokens['cleaner']}", server.url + "/api/v1/pods?resourceVersion=0"]
+    if server.ca and server.url.startswith("https"):
+        command[1:1] = ["--cacert", str(server.ca)]
+    seconds, size, code = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    if code != "200":
+        raise AssertionError(f"curl: the server answered {code}")
+    return float(seconds), int(size)
+
+
+class Ours:
+    name = "ops-pod-cleaner"
+
+    def __init__(self, build, folder, server, workers=2, **config):
+        folder.mkdir(parents=True)
+        kubeconfig = folder / "kubeconfig"
+        kubeconfig.write_text(server.kubeconfig("cleaner"))
+        self.server = server
+        self.program = Program(build, folder, {**CONFIG, "workers": workers, **config}, kubeconfig)
+
+    def start(self, timeout=300):
+        """Returns seconds from the first request for pods to the complete cache."""
+        begin = time.time()
+        self.program.start(wait=False)
+        line = until("a complete cache", self._complete, timeout, every=0.02)
+        end = datetime.fromisoformat(line["time"].replace("Z", "+00:00")).timestamp()
+        first = next(r.t for r in self.server.log() if r.t >= begin - 0.01 and r.verb in ("list", "watch") and r.resource == "pods"
+                     and self.server.is_program(r))
+        self.pods = line["pods"]
+        return end - first
+
+    def _complete(self):
+        if self.program.process.poll() is not None:
+            raise AssertionError(f"the program ended:\n{self.program.log()[-2000:]}")
+        for text in self.program.log().splitlines():
+            if '"list complete"' in text:
+                return json.loads(text)
+        return None
+
+    def ready(self):
+        self.program.wait_ready(60)
+        return self
+
+    def watcher(self):
+        return self.program.pids("watcher")[0]
+
+    def memory(self):
+        return sum(machine.pss(pid) for pid, _ in self.program.tree())
+
+    def stop(self):
+        code = self.program.stop()
+        if code:
+            raise AssertionError(f"the program ended with {code}:\n{self.program.log()[-2000:]}")
+
+    def destroy(self):
+        self.program.destroy()
+
+
+class Peer:
+    def __init__(self, binary, folder, server, protobuf, limited=False, workers=4):
+        folder.mkdir(parents=True)
+        kubeconfig = folder / "kubeconfig"
+        kubeconfig.write_text(server.kubeconfig("cleaner"))
+        self.name = f"client-go, {'protobuf' if protobuf else 'JSON'}" + (", its default limit" if limited else "")
+        self.log_path = folder / "log"
+        self.command = [binary, "--kubeconfig", kubeconfig, "--namespace", NAMESPACE, "--workers", workers]
+        self.command += ["--protobuf"] if protobuf else []
+        self.command += [] if limited else ["--qps", "-1"]
+        self.process = None
+
+    def start(self, timeout=300):
+        """Returns seconds from the start of the informer to the complete cache."""
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen([str(c) for c in self.command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                            start_new_session=True)
+        _, seconds, pods = until("the peer's complete cache", self._synced, timeout, every=0.02)
+        self.pods = int(pods)
+        return float(seconds)
+
+    def _synced(self):
+        text = self.log_path.read_text()
+        if self.process.poll() is not None:
+            raise AssertionError(f"the peer ended:\n{text[-2000:]}")
+        return next((l.split() for l in text.splitlines() if l.startswith("synced ")), None)
+
+    def ready(self):
+        return self
+
+    def memory(self):
+        return machine.pss(self.process.pid)
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.destroy()
+
+    def destroy(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
