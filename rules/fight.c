@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/fight.h"
 
-static int64_t hold_of(uint32_t count)
+int64_t fight_hold_ms(uint32_t count)
 {
 	int64_t ms = FIGHT_HOLD_MS;
 
@@ -24,7 +24,7 @@ bool fight_would(const struct fight *f, int64_t created, int64_t now, struct fig
 	if (ret->count < UINT32_MAX)
 		ret->count++;
 	ret->acted = 0;
-	ret->until = now + hold_of(ret->count);
+	ret->until = now + fight_hold_ms(ret->count);
 	return true;
 }
 

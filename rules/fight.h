@@ -25,6 +25,8 @@ void fight_acted(struct fight *f, int64_t asked);
 bool fight_seen(struct fight *f, int64_t created, int64_t now);
 /* Would fight_seen say so? *ret is how it would stand after. Changes nothing. */
 bool fight_would(const struct fight *f, int64_t created, int64_t now, struct fight *ret);
+/* How long the count-th return (from 1) is held. */
+int64_t fight_hold_ms(uint32_t count);
 /* Is it on hold at `now`? */
 bool fight_held(const struct fight *f, int64_t now);
 /* Can it be forgotten? */
