@@ -22,6 +22,8 @@ struct status {
 	size_t n_children;
 	struct msg_watch_stats *clusters;
 	size_t n_clusters;
+	struct msg_leader leaders[CLUSTERS_MAX];
+	bool elects[CLUSTERS_MAX];
 };
 
 static void on_row(void *ctx, const struct msg *m)
@@ -40,9 +42,20 @@ static void on_row(void *ctx, const struct msg *m)
 		s->clusters = xreallocarray(s->clusters, s->n_clusters + 1, sizeof(*s->clusters));
 		s->clusters[s->n_clusters++] = m->u.watch_stats;
 		break;
+	case MSG_LEADER:
+		if (m->u.leader.cluster < CLUSTERS_MAX) {
+			s->leaders[m->u.leader.cluster] = m->u.leader;
+			s->elects[m->u.leader.cluster] = true;
+		}
+		break;
 	default:
 		break;
 	}
+}
+
+static bool leads(const struct msg_leader *l)
+{
+	return l->leading && clock_boot_ms() < l->valid_until;
 }
 
 static const char *cluster_name(const struct status *s, uint64_t index)
@@ -79,15 +92,26 @@ static json_t *child_json(const struct msg_child_stats *c)
 			 json_time(c->started), "sandbox", c->sandbox, "error", c->error);
 }
 
+static json_t *leader_json(const struct status *s, uint64_t cluster)
+{
+	if (cluster >= CLUSTERS_MAX || !s->elects[cluster])
+		return json_null();
+	return json_pack("{s:b, s:s}", "leading", leads(&s->leaders[cluster]), "holder",
+			 s->leaders[cluster].holder);
+}
+
 static json_t *cluster_json(const struct status *s, const struct msg_watch_stats *w)
 {
-	return json_pack("{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s}", "cluster",
-			 (json_int_t)w->cluster, "name", cluster_name(s, w->cluster), "synced", w->synced,
-			 "pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events",
-			 (json_int_t)w->events, "lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue,
-			 "deadlines", (json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated,
-			 "dropped", (json_int_t)w->dropped, "lastEvent", json_time(w->last_event), "error",
-			 w->error);
+	json_t *o = json_pack("{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s}", "cluster",
+			      (json_int_t)w->cluster, "name", cluster_name(s, w->cluster), "synced",
+			      w->synced, "pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events",
+			      (json_int_t)w->events, "lists", (json_int_t)w->lists, "queue",
+			      (json_int_t)w->queue, "deadlines", (json_int_t)w->deadlines, "nominated",
+			      (json_int_t)w->nominated, "dropped", (json_int_t)w->dropped, "lastEvent",
+			      json_time(w->last_event), "error", w->error);
+
+	(void)json_object_set_new(o, "leader", leader_json(s, w->cluster));
+	return o;
 }
 
 static void print_json(const struct status *s)
@@ -177,6 +201,19 @@ static void print_clusters(const struct status *s, bool color)
 	table_free(&t);
 }
 
+static void print_leaders(const struct status *s)
+{
+	for (uint64_t i = 0; i < CLUSTERS_MAX; i++) {
+		const struct msg_leader *l = &s->leaders[i];
+
+		if (s->elects[i])
+			printf("\n%s: %s\n", cluster_name(s, i),
+			       leads(l)       ? "this replica leads"
+			       : l->holder[0] ? "standby; the leader is another replica"
+					      : "standby; nobody leads yet");
+	}
+}
+
 static void print_text(const struct status *s, bool wide)
 {
 	const bool color = table_wants_color(stdout);
@@ -193,6 +230,7 @@ static void print_text(const struct status *s, bool wide)
 	print_processes(s, wide, color);
 	printf("\n");
 	print_clusters(s, color);
+	print_leaders(s);
 }
 
 int command_status(const struct command *self, int argc, char **argv)

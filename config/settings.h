@@ -47,6 +47,8 @@ struct settings {
 	struct str_list cluster_names; /* index -> name, for reporter and cli */
 	/* watcher, worker */
 	struct cluster_settings cluster;
+	bool election; /* act only while holding the Lease */
+	char *lease_namespace, *lease_name;
 	uint64_t startup_quiet_ms; /* no nomination this long after the first sync */
 	/* all */
 	uint64_t sandbox; /* enum sandbox_mode */

@@ -147,6 +147,7 @@ static bool send_all(struct channel *c, struct loader *l, const struct loaded_cl
 	const struct msg m = { .type = MSG_LOAD_TREE,
 			       .u.load_tree = { .clusters = n,
 						.observe = s->policy.mode == MODE_OBSERVE,
+						.election = s->election,
 						.sandbox = s->sandbox,
 						.refresh_ms = l->refresh.ms > 86400000 ? 86400000
 										       : l->refresh.ms } };

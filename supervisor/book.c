@@ -133,9 +133,23 @@ void book_on_reporter_ready(struct tree *t)
 	lease_each(t->leases, send_again, t);
 }
 
+uint64_t book_may_write_until(const struct tree *t, uint64_t cluster, uint64_t now_ms)
+{
+	const struct msg_leader *l = &t->leader[cluster].u.leader;
+
+	if (!t->generation->election)
+		return now_ms + VALID_MS;
+	if (t->leader[cluster].type != MSG_LEADER || !l->leading || now_ms >= l->valid_until)
+		return 0;
+	return l->valid_until < now_ms + VALID_MS ? l->valid_until : now_ms + VALID_MS;
+}
+
 static bool grant_to(struct tree *t, struct slot *worker)
 {
-	const uint64_t now = clock_boot_ms();
+	const uint64_t now = clock_boot_ms(), until = book_may_write_until(t, worker->cluster, now);
+
+	if (!until)
+		return false; /* another replica may lead: what waits here is taken up when this one does */
 	struct lease *l = lease_grant(t->leases, worker->cluster, worker->index, now + LEASE_MS);
 	struct msg m = { .type = MSG_GRANT };
 
@@ -143,7 +157,7 @@ static bool grant_to(struct tree *t, struct slot *worker)
 		return false;
 	msg_copy_fields(&m, &l->intent);
 	m.u.grant.verify_first = l->verify_first;
-	m.u.grant.valid_until = now + VALID_MS;
+	m.u.grant.valid_until = until;
 	(void)slot_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }

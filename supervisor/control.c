@@ -128,6 +128,9 @@ static void send_status(struct tree *t, uint64_t conn)
 		if (t->watch_stats[i].type == MSG_WATCH_STATS)
 			control_answer(t, conn, &t->watch_stats[i]);
 	pausing_send_status(t, conn);
+	for (uint64_t i = 0; t->generation && i < t->generation->clusters; i++)
+		if (t->leader[i].type == MSG_LEADER)
+			control_answer(t, conn, &t->leader[i]);
 	control_end(t, conn, 0, "");
 }
 

@@ -90,6 +90,8 @@ const char *generation_tree_difference(const struct generation *a, const struct 
 		if (a->workers[c] != b->workers[c])
 			return "the number of workers changed: restart the service to use it";
 	}
+	if (a->election != b->election)
+		return "leaderElection changed: restart the service to use it";
 	if (a->sandbox != b->sandbox)
 		return "sandbox changed: restart the service to use it";
 	return NULL;

@@ -164,7 +164,8 @@ static void leave(struct tree *t, int code)
 	(void)event_base_loopbreak(t->base);
 }
 
-/* Watchers stop at once; workers when their leases have ended and are written down; the history last. */
+/* Watchers and workers when the leases have ended and are written down (nothing new is taken meanwhile, and
+ * the replica leads until its last write is over); the history last. */
 static void drain_next(struct tree *t)
 {
 	static bool inside; /* slot_event comes back here */
@@ -172,9 +173,10 @@ static void drain_next(struct tree *t)
 	if (inside)
 		return;
 	inside = true;
-	drain_role(t, ROLE_WATCHER);
-	if (book_busy(t) == 0)
+	if (book_busy(t) == 0) {
+		drain_role(t, ROLE_WATCHER);
 		drain_role(t, ROLE_WORKER);
+	}
 	if (all_stopped(t, R_WATCHER | R_WORKER) && book_busy(t) == 0)
 		drain_role(t, ROLE_REPORTER);
 	if (all_stopped(t, R_WATCHER | R_WORKER | R_REPORTER))

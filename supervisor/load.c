@@ -223,6 +223,7 @@ static void on_tree(struct generation *g, const struct msg_load_tree *m)
 {
 	g->clusters = m->clusters;
 	g->observe = m->observe;
+	g->election = m->election;
 	g->sandbox = (enum sandbox_mode)m->sandbox;
 	g->refresh_ms = m->refresh_ms;
 }

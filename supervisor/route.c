@@ -66,6 +66,15 @@ static void on_watch_stats(struct slot *s, const struct msg *m)
 	life_status(s->tree);
 }
 
+static void on_leader(struct slot *s, const struct msg *m)
+{
+	const bool led = book_may_write_until(s->tree, s->cluster, clock_boot_ms()) != 0;
+
+	s->tree->leader[s->cluster] = *m;
+	if (!led)
+		book_dispatch(s->tree, s->cluster);
+}
+
 static void on_credential(struct slot *s, const struct msg *m)
 {
 	struct tree *t = s->tree;
@@ -128,6 +137,7 @@ static void (*const routes[MSG__MAX])(struct slot *s, const struct msg *m) = {
 	[MSG_DIGEST_ROW] = to_reporter,
 	[MSG_DIGEST_END] = to_reporter,
 	[MSG_WATCH_STATS] = on_watch_stats,
+	[MSG_LEADER] = on_leader,
 	[MSG_CTL_HISTORY_ROW] = to_control,
 	[MSG_CTL_EXPLAIN_ROW] = to_control,
 	[MSG_CTL_PLAN_ROW] = to_control,

@@ -58,7 +58,7 @@ struct slot {
 /* All that one run of the loader produced. */
 struct generation {
 	uint64_t number;
-	bool complete, observe;
+	bool complete, observe, election;
 	enum sandbox_mode sandbox;
 	uint64_t refresh_ms;
 	uint64_t clusters;
@@ -86,6 +86,7 @@ struct tree {
 	bool history_open; /* OPEN_END of the present reporter has arrived */
 	uint64_t actions;  /* writes since start */
 	struct msg watch_stats[CLUSTERS_MAX];
+	struct msg leader[CLUSTERS_MAX]; /* LEADER as last said; type 0 = nothing yet */
 	struct loading *loading;
 	struct control *control;
 	struct pausing *pausing;
@@ -156,6 +157,8 @@ void tries_on_restore_row(struct slot *s, const struct msg *m);
 void tries_tick(struct tree *t, uint64_t now_ms);
 /* Nobody waits for the answers any more. */
 void tries_forget(struct tree *t, uint64_t conn);
+/* Until when (boot ms) a write may start in that cluster: 0 = not at all, while another replica may lead. */
+uint64_t book_may_write_until(const struct tree *t, uint64_t cluster, uint64_t now_ms);
 
 /* route.c */
 void route_from_child(struct slot *s, const struct msg *m);

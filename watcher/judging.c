@@ -294,6 +294,11 @@ void judging_on_since_end(struct judging *j)
 	gate_remembered(j->gate);
 }
 
+void judging_set_leading(struct judging *j, bool leading)
+{
+	j->standby = !leading;
+}
+
 void judging_on_room(struct judging *j)
 {
 	j->blocked_until = 0;

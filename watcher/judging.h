@@ -43,6 +43,8 @@ void judging_healthy(struct judging *j);
 void judging_on_settled(struct judging *j, const struct msg_settled *m);
 void judging_on_since_row(struct judging *j, const struct msg_since_row *m);
 void judging_on_since_end(struct judging *j);
+/* Does this replica act? It does unless told otherwise; what is due meanwhile waits, in order. */
+void judging_set_leading(struct judging *j, bool leading);
 /* There is room again after send failed with -EAGAIN. */
 void judging_on_room(struct judging *j);
 

@@ -18,14 +18,16 @@ struct judging {
 	judging_send_fn *send;
 	void *ctx;
 	struct store *store;
-	struct queue *keys, *groups, *waiting; /* pods; groups whose tally changed; due pods above OPEN_MAX */
-	struct deadlines deadlines;            /* boot ms, by handle */
+	struct queue *keys, *groups,
+		*waiting; /* pods; groups whose tally changed; due pods above OPEN_MAX, or while in standby */
+	struct deadlines deadlines; /* boot ms, by handle */
 	struct skew skew;
 	struct since *since;
 	struct gate *gate;
 	struct book *book;
 	uint16_t *refused; /* by handle: duty and reason last told as REFUSAL, 0 = none */
 	uint32_t cap_refused;
+	bool standby; /* another replica acts */
 	uint64_t blocked_until, housekeeping_at;
 	uint64_t nominated, dropped, judged;
 	int64_t last_byte;

@@ -62,7 +62,7 @@ static int act(struct judging *j, uint32_t h, const struct verdict *v, const str
 		deadlines_set(&j->deadlines, h, at);
 		return 0;
 	}
-	if (book_open_count(j->book) >= OPEN_MAX) {
+	if (j->standby || book_open_count(j->book) >= OPEN_MAX) {
 		queue_add(j->waiting, h);
 		return 0;
 	}
@@ -198,8 +198,8 @@ static void collect(struct judging *j, uint64_t now)
 	queue_tick(j->keys, now);
 	while (deadlines_pop(&j->deadlines, now, &key))
 		queue_add(j->keys, key);
-	for (uint32_t open = book_open_count(j->book); open < OPEN_MAX && queue_get(j->waiting, &key) == 0;
-	     open++) {
+	for (uint32_t open = book_open_count(j->book);
+	     !j->standby && open < OPEN_MAX && queue_get(j->waiting, &key) == 0; open++) {
 		queue_done(j->waiting, key);
 		queue_add(j->keys, key);
 	}
@@ -258,7 +258,7 @@ uint64_t judging_next(const struct judging *j)
 	if (!gate_open(j->gate, now))
 		return UINT64_MAX; /* an event opens it */
 	if (queue_len(j->keys) || queue_len(j->groups) ||
-	    (queue_len(j->waiting) && book_open_count(j->book) < OPEN_MAX))
+	    (!j->standby && queue_len(j->waiting) && book_open_count(j->book) < OPEN_MAX))
 		return now;
 	if (deadlines_next(&j->deadlines, &at))
 		next = at;

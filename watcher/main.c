@@ -1,5 +1,5 @@
 /* main.c - the watcher: one cluster's cache and judgement. It reads the API server, nominates, and never
- * writes. Here it is only wired to its process. */
+ * writes, except its own Lease. Here it is only wired to its process. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdlib.h>
@@ -86,13 +86,17 @@ static void on_room(struct process *p)
 		watch_on_room(w->watch);
 }
 
+static void on_drained(void *ctx)
+{
+	process_drained(ctx, 0);
+}
+
 /* What is nominated is the supervisor's now; what is not is found again by the next life. */
 static void on_drain(struct process *p)
 {
 	struct watcher *w = process_ctx(p);
 
-	watch_stop(w->watch);
-	process_drained(p, 0);
+	watch_drain(w->watch, on_drained, p);
 }
 
 static void on_done(struct process *p)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -17,6 +18,7 @@
 #include "watcher/digest.h"
 #include "watcher/explain.h"
 #include "watcher/figures.h"
+#include "watcher/leadership.h"
 #include "watcher/timer.h"
 
 #define TURN_LATEST_MS 30000u /* timers do not count suspended time: look at least this often */
@@ -34,6 +36,8 @@ struct watch {
 	struct str_list namespaces; /* to fall back on, lives as long as the reflector */
 	struct http_client *client;
 	struct reflector *reflector;
+	struct leadership *leadership; /* NULL: this replica is the only one */
+	bool was_leading;
 	struct judging *judging;
 	struct digest digest;
 	struct explain explain;
@@ -215,6 +219,53 @@ static void on_trouble(void *ctx, long status, const char *text)
 static const struct reflector_ops reflector_ops = { on_list,        on_pod,   on_delete,  on_sync,
 						    on_list_failed, on_alive, on_trouble, on_bad_object };
 
+/* -- leadership
+ * ----------------------------------------------------------------------------------------------- */
+
+static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const char *holder)
+{
+	struct watch *w = ctx;
+	struct msg m = { .type = MSG_LEADER,
+			 .u.leader = {
+				 .cluster = w->cluster, .leading = leading, .valid_until = valid_until } };
+
+	if (leading && !w->was_leading)
+		log_info("this replica leads from now on");
+	else if (!leading && w->was_leading)
+		(void)log_warn(0, "this replica does not lead any more", kv_s("holder", holder));
+	w->was_leading = leading;
+	msg_set(&m, leader.holder, holder, strlen(holder));
+	(void)send_msg(w, &m); /* what is lost is said again with the next renewal */
+	judging_set_leading(w->judging, leading);
+	schedule(w);
+}
+
+static void on_lease_refused(void *ctx)
+{
+	ask_for_credential(ctx);
+}
+
+static const char *lease_namespace(const struct settings *s)
+{
+	const char *const wanted[] = { s->lease_namespace, s->policy.own_namespace, s->cluster.namespace };
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (wanted[i] && *wanted[i])
+			return wanted[i];
+	return "default";
+}
+
+static void prepare_leadership(struct watch *w)
+{
+	static const struct leadership_ops ops = { on_leadership, on_lease_refused };
+
+	if (!w->settings.election)
+		return;
+	judging_set_leading(w->judging, false);
+	w->leadership = leadership_new(w->base, w->client, lease_namespace(&w->settings),
+				       w->settings.lease_name, &ops, w);
+}
+
 /* -- settings
  * ------------------------------------------------------------------------------------------------ */
 
@@ -348,6 +399,7 @@ struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settin
 	digest_init(&w->digest, cluster);
 	w->turn = evtimer_new(base, on_turn, w);
 	w->since_retry = evtimer_new(base, ask_what_is_remembered, w);
+	prepare_leadership(w);
 	return w;
 }
 
@@ -355,7 +407,18 @@ void watch_start(struct watch *w)
 {
 	ask_what_is_remembered(-1, 0, w);
 	start_reflector(w);
+	if (w->leadership)
+		leadership_start(w->leadership);
 	figures_send(w->figures);
+}
+
+void watch_drain(struct watch *w, void (*drained)(void *ctx), void *ctx)
+{
+	watch_stop(w);
+	if (w->leadership)
+		leadership_release(w->leadership, drained, ctx);
+	else
+		drained(ctx);
 }
 
 void watch_stop(struct watch *w)
@@ -374,6 +437,7 @@ void watch_free(struct watch **w)
 	if (!old)
 		return;
 	watch_stop(old);
+	leadership_free(&old->leadership);
 	figures_free(&old->figures);
 	judging_free(&old->judging);
 	http_client_free(&old->client);

@@ -29,6 +29,8 @@ void watch_start(struct watch *w);
 void watch_set_settings(struct watch *w, struct settings *s);
 /* Nothing is read, judged or said from now on. */
 void watch_stop(struct watch *w);
+/* The same, and the Lease is given back when one is held; drained(ctx) when all is done, perhaps at once. */
+void watch_drain(struct watch *w, void (*drained)(void *ctx), void *ctx);
 
 void watch_on_msg(struct watch *w, const struct msg *m);
 /* send has room again. */

@@ -74,7 +74,7 @@ static enum accepted negotiate(const char *accept, bool protobuf)
 
 static bool negotiate_call(struct call *c)
 {
-	bool protobuf = c->kind == kinds_pods() && !*c->sub;
+	bool protobuf = kinds_has_protobuf(c->kind) && !*c->sub;
 	enum accepted a = negotiate(c->http ? c->http->accept : "", protobuf);
 
 	c->protobuf = a == ACCEPT_PROTOBUF;

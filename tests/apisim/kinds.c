@@ -202,3 +202,8 @@ json_t *kinds_discovery(const char *path)
 	json_object_set_new(doc, "apiVersion", json_string("v1"));
 	return doc;
 }
+
+bool kinds_has_protobuf(const struct kind *kind)
+{
+	return kind == kinds_pods() || !strcmp(kind->plural, "leases");
+}

@@ -34,6 +34,8 @@ bool kinds_has_group(const char *group);
 /* Index of the row in kinds[]. */
 size_t kinds_index(const struct kind *kind);
 
+/* Is the kind described in pod_schema.def? */
+bool kinds_has_protobuf(const struct kind *kind);
 const struct kind *kinds_pods(void);
 
 /* "v1" or "apps/v1"; out holds 96 bytes. */
