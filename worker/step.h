@@ -138,6 +138,8 @@ enum step step_restore(struct errand *e);
 enum step step_restore_scale(struct errand *e, const struct scale_facts *scale);
 /* After the pod: find the cause, then its owner. */
 enum step step_cause(struct errand *e);
+/* After the owners: who else sets the replicas, then the scale. */
+enum step step_scaler(struct errand *e);
 /* The owner above that one; refuses where the chain ends. */
 enum step step_owner(struct errand *e, const struct owner_facts *ref);
 

@@ -94,7 +94,7 @@ static enum step take_top(struct errand *e)
 			return refuse(e, REASON_PVC_WOULD_BE_DELETED);
 	if (!read_observed(top(e)->json))
 		return refuse(e, REASON_NOT_NEWEST_REVISION);
-	return STEP_SCALE;
+	return step_scaler(e);
 }
 
 enum step take_owner(struct errand *e, const struct answer *a)

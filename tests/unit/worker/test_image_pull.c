@@ -7,7 +7,7 @@
 START_TEST(deployment_is_scaled_to_zero)
 {
 	go();
-	REQUESTS(GET, RS, DEPLOY, "GET " SCALE, RSES PAGE1, PODS PAGE1,
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES PAGE1, PODS PAGE1,
 		 "PATCH " SCALE "?fieldManager=ops-pod-cleaner "
 		 "{\"metadata\":{\"uid\":\"dep-1\",\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":0}}");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
@@ -91,7 +91,7 @@ START_TEST(already_zero)
 	on_scale(SCALE, "dep-1", _i == 2 ? "'replicas':0" : "");
 	fake.grant.verify_first = _i == 1;
 	go();
-	REQUESTS(GET, RS, DEPLOY, "GET " SCALE);
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE);
 	if (_i == 1)
 		RESULT(UNCONFIRMED, PROBABLY_DONE);
 	else
@@ -122,7 +122,7 @@ START_TEST(a_ready_pod_on_the_second_page)
 	on_pods(ITEM("r", "pod-9", BY_RS, READY));
 	on(PODS, 200, "{'metadata':{'continue':'c1'},'items':[" OURS(BY_RS) "]}")->times = 1;
 	go();
-	REQUESTS(GET, RS, DEPLOY, "GET " SCALE, RSES, PODS PAGE1, PODS PAGE1 "&continue=c1");
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS PAGE1, PODS PAGE1 "&continue=c1");
 	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
 }
 END_TEST
@@ -206,7 +206,7 @@ START_TEST(the_pod_vanished_from_the_list)
 {
 	on_pods(_i == 0 ? "" : ITEM("web", "pod-1", BY_RS, STARTING));
 	go();
-	ck_assert_uint_eq(fake.n_log, 18);
+	ck_assert_uint_eq(fake.n_log, 22);
 	RESULT(REFUSED, TALLY_UNKNOWN);
 }
 END_TEST
@@ -240,7 +240,7 @@ START_TEST(conflict)
 {
 	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
-	ck_assert_uint_eq(fake.n_log, 14);
+	ck_assert_uint_eq(fake.n_log, 17);
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 END_TEST
@@ -272,7 +272,7 @@ START_TEST(lost_answer)
 	if (_i <= 1) /* the state before, once */
 		on_scale(SCALE, "dep-1", "'replicas':3"), fake.replies[fake.n_replies - 1].times = 1;
 	go();
-	REQUESTS(GET, RS, DEPLOY, "GET " SCALE, RSES, PODS, "PATCH " SCALE, "GET " SCALE);
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH " SCALE, "GET " SCALE);
 	if (_i <= 1)
 		RESULT(UNCONFIRMED, PROBABLY_DONE);
 	else

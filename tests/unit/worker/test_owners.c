@@ -130,7 +130,7 @@ START_TEST(stateful_set)
 {
 	with_stateful_set("", "'updateRevision':'web-9'");
 	go();
-	REQUESTS(GET, "GET " STS, "GET " STS "/scale", PODS PAGE1, "PATCH " STS "/scale");
+	REQUESTS(GET, "GET " STS, HPAS, KEDA, "GET " STS "/scale", PODS PAGE1, "PATCH " STS "/scale");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(fake.result.target, "statefulsets.apps/shop/web");
 	ck_assert_int_eq(fake.result.replicas, 2);
@@ -262,7 +262,7 @@ START_TEST(custom_kind_with_scale)
 {
 	with_fleet(FLEETS(WITH_SCALE));
 	go();
-	REQUESTS(GET, DISCO, "GET " FLEET, "GET " FLEET "/scale", PODS, "PATCH " FLEET "/scale");
+	REQUESTS(GET, DISCO, "GET " FLEET, HPAS, KEDA, "GET " FLEET "/scale", PODS, "PATCH " FLEET "/scale");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(fake.result.target, "fleets.example.com/shop/web");
 	ck_assert_int_eq(fake.result.replicas, 5);

@@ -32,6 +32,8 @@ void setup_deployment(void)
 	on(DEPLOY, 200,
 	   "{'metadata':{'name':'web','uid':'dep-1','creationTimestamp':'" LIVE "','generation':4},"
 	   "'status':{'observedGeneration':4}}");
+	on(HPAS, 200, "{'items':[]}");
+	on(KEDA, 404, NOTFOUND);
 	on_scale(SCALE, "dep-1", "'replicas':3");
 	on(RSES, 200,
 	   "{'items':[" RSITEM("rs-1", "1", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0",

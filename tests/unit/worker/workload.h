@@ -10,6 +10,8 @@
 #define RS       "GET /apis/apps/v1" NS "replicasets/web-2"
 #define DEPLOY   "GET /apis/apps/v1" NS "deployments/web"
 #define SCALE    "/apis/apps/v1" NS "deployments/web/scale"
+#define HPAS     "GET /apis/autoscaling/v2" NS "horizontalpodautoscalers"
+#define KEDA     "GET /apis/keda.sh/v1alpha1" NS "scaledobjects"
 #define RSES     "GET /apis/apps/v1" NS "replicasets"
 #define PODS     "GET /api/v1" NS "pods"
 #define PAGE1    "?limit=100&labelSelector=app%3Dweb"
