@@ -152,6 +152,7 @@ int judging_pod(struct judging *j, const struct pod_facts *p)
 
 	if (r < 0)
 		return r;
+	j->unread++;
 	/* A first list is judged as a whole when it is complete. Of a pod that only has a new version, the
 	 * verdict is the same, but a nomination that waits for a change may go on. */
 	if (change != STORE_SAME && gate_namespace(j->gate, p->ns, &at) &&

@@ -29,6 +29,8 @@ struct judging {
 	uint32_t cap_refused;
 	bool standby; /* another replica acts */
 	uint64_t blocked_until, housekeeping_at;
+	uint64_t turn_ended; /* boot ms */
+	uint32_t unread;     /* events since the last turn, or since one was put off */
 	uint64_t nominated, dropped, judged;
 	int64_t last_byte;
 	struct pod_facts facts, gone; /* large: not on the stack */

@@ -8,6 +8,8 @@
 #include "watcher/judging_state.h"
 
 #define TURN_MS         2u
+#define READ_MANY       32u /* events between two turns that say: there is more to read */
+#define READ_MS         4u  /* reading goes before judging for so long at a time */
 #define KEYS_PER_LOOK   32u     /* keys between two looks at the clock */
 #define BLOCKED_MS      100u    /* try again when nobody says that there is room */
 #define SLOW_LOOK_MS    600000u /* what is refused or waits without a time is looked at again */
@@ -228,6 +230,16 @@ static int judge_some(struct judging *j, uint64_t now)
 	return r;
 }
 
+/* Is the socket still full? What is read first collapses: keys are judged once for many events, and a server
+ * cuts off who does not read. */
+static bool reads_first(struct judging *j, uint64_t now)
+{
+	bool many = j->unread >= READ_MANY && now < j->turn_ended + READ_MS;
+
+	j->unread = 0;
+	return many;
+}
+
 uint64_t judging_turn(struct judging *j)
 {
 	uint64_t begin = clock_boot_ms();
@@ -235,6 +247,8 @@ uint64_t judging_turn(struct judging *j)
 
 	if (begin < j->blocked_until)
 		return j->blocked_until;
+	if (reads_first(j, begin))
+		return judging_next(j);
 	r = since_flush(j->since, send_since, j);
 	collect(j, begin);
 	if (r == 0 && gate_open(j->gate, begin)) {
@@ -244,8 +258,9 @@ uint64_t judging_turn(struct judging *j)
 	}
 	if (r == 0)
 		r = since_flush(j->since, send_since, j);
+	j->turn_ended = clock_boot_ms();
 	if (r < 0)
-		j->blocked_until = clock_boot_ms() + BLOCKED_MS;
+		j->blocked_until = j->turn_ended + BLOCKED_MS;
 	return judging_next(j);
 }
 
