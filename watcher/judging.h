@@ -49,8 +49,8 @@ void judging_set_leading(struct judging *j, bool leading);
 void judging_on_room(struct judging *j);
 
 /* Work for at most about two milliseconds; none yet, for at most four, while many events come in between the
- * calls: what lies in the socket is read first. Returns boot time of the next turn that is needed: now or earlier
- * = at once, UINT64_MAX = not before something happens. */
+ * calls: what lies in the socket is read first. Returns boot time of the next turn that is needed: now or
+ * earlier = at once, UINT64_MAX = not before something happens. */
 uint64_t judging_turn(struct judging *j);
 /* When judging_turn would next have something to do, without doing it. */
 uint64_t judging_next(const struct judging *j);

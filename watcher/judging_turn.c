@@ -8,8 +8,8 @@
 #include "watcher/judging_state.h"
 
 #define TURN_MS         2u
-#define READ_MANY       32u /* events between two turns that say: there is more to read */
-#define READ_MS         4u  /* reading goes before judging for so long at a time */
+#define READ_MANY       32u     /* events between two turns that say: there is more to read */
+#define READ_MS         4u      /* reading goes before judging for so long at a time */
 #define KEYS_PER_LOOK   32u     /* keys between two looks at the clock */
 #define BLOCKED_MS      100u    /* try again when nobody says that there is room */
 #define SLOW_LOOK_MS    600000u /* what is refused or waits without a time is looked at again */
