@@ -25,9 +25,13 @@
 #include "process/endpoint.h"
 #include "process/probe.h"
 #include "process/sandbox.h"
+#include "process/settle.h"
 
 #define CHANNEL_FD   3
 #define HEARTBEAT_MS 2000
+/* Heartbeats until the memory of the start is given back, and then between two such acts. */
+#define SETTLE_FIRST 2
+#define SETTLE_EVERY 150
 
 struct process {
 	const struct process_spec *spec;
@@ -345,6 +349,8 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 	p->last_beat_ms = now;
 	if (p->running)
 		(void)process_send(p, &m);
+	if (p->running && p->beats % SETTLE_EVERY == SETTLE_FIRST)
+		(void)settle_memory();
 }
 
 static void on_sigterm(evutil_socket_t fd, short what, void *arg)

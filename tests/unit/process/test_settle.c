@@ -1,0 +1,99 @@
+/* Resident memory falls, and nothing that was written is lost. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "process/settle.h"
+
+/* Relocated constants and written data: both must survive. */
+static const char *const relocated[] = { "one", "two", "three" };
+static char written[64] = "before";
+
+/* A line of /proc/self/status: RssFile, RssAnon. */
+static long status_kb(const char *name)
+{
+	const size_t n = strlen(name);
+	char line[256];
+	long kb = -1;
+	FILE *f = fopen("/proc/self/status", "re");
+
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f))
+		if (strncmp(line, name, n) == 0 && line[n] == ':')
+			kb = strtol(line + n + 1, NULL, 10);
+	(void)fclose(f);
+	ck_assert_int_gt(kb, 0);
+	return kb;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+START_TEST(pages_of_code_are_let_go)
+{
+	int numbers[] = { 3, 1, 2 };
+
+	qsort(numbers, 3, sizeof(numbers[0]), compare); /* maps code that nobody needs afterwards */
+	const long before = status_kb("RssFile");
+
+	ck_assert_uint_gt(settle_memory(), 100000);
+	ck_assert_int_lt(status_kb("RssFile"), before);
+}
+END_TEST
+
+START_TEST(what_was_written_stays)
+{
+	(void)snprintf(written, sizeof(written), "after");
+	for (int i = 0; i < 3; i++)
+		(void)settle_memory();
+	ck_assert_str_eq(written, "after");
+	ck_assert_str_eq(relocated[0], "one");
+	ck_assert_str_eq(relocated[2], "three");
+}
+END_TEST
+
+START_TEST(free_heap_goes_back)
+{
+	enum { BLOCKS = 4000, SIZE = 4000 };
+	static char *blocks[BLOCKS];
+
+	for (int i = 0; i < BLOCKS; i++) {
+		blocks[i] = malloc(SIZE);
+		ck_assert_ptr_nonnull(blocks[i]);
+		memset(blocks[i], 1, SIZE);
+	}
+	for (int i = 0; i < BLOCKS - 1; i++) /* the last one keeps the top of the heap where it is */
+		free(blocks[i]);
+	const long before = status_kb("RssAnon");
+
+	(void)settle_memory();
+#if !defined(__SANITIZE_ADDRESS__) /* whose heap is another one */
+	ck_assert_int_lt(status_kb("RssAnon"), before - BLOCKS / 2 * SIZE / 1024);
+#endif
+	ck_assert_int_gt(before, 0);
+	ck_assert_int_eq(blocks[BLOCKS - 1][SIZE - 1], 1);
+	free(blocks[BLOCKS - 1]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("settle");
+	TCase *t = tcase_create("settle");
+
+	tcase_add_test(t, pages_of_code_are_let_go);
+	tcase_add_test(t, what_was_written_stays);
+	tcase_add_test(t, free_heap_goes_back);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+
+	srunner_run_all(r, CK_NORMAL);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
