@@ -1,6 +1,8 @@
 /* evicted.c - duty deleteEvictedPod: what a kubelet evicted is deleted at once (R7, R8, R14, R29). */
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/guard.h"
+
+#include "base/cleanup.h"
 #include "rules/text.h"
 
 /* When it was evicted, best evidence first; 0 when nothing tells. */
@@ -27,27 +29,56 @@ static void describe(const struct pod_facts *p, int64_t now, struct verdict *v)
 		text_evidence(v, "phase Failed, reason Evicted");
 }
 
-void judge_evicted(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
-		   int64_t now, struct verdict *ret)
+static bool check_is_evicted(struct look *l)
 {
-	if (!guard_begin(p, policy, DUTY_EVICTED, ret))
-		return;
+	const struct pod_facts *p = l->p;
+
+	SAY(l, "phase %.*s%s%.*s", STR_ARG(p->phase), str_empty(p->reason) ? "" : ", reason ",
+	    STR_ARG(p->reason));
 	if (!str_is(p->phase, "Failed") || !str_is(p->reason, "Evicted")) {
-		verdict_set(ret, VERDICT_NONE, REASON_NOT_EVICTED);
-		text_evidence(ret, "phase %.*s%s%.*s", STR_ARG(p->phase),
+		text_evidence(l->v, "phase %.*s%s%.*s", STR_ARG(p->phase),
 			      str_empty(p->reason) ? "" : ", reason ", STR_ARG(p->reason));
-		return;
+		return look_decide(l, VERDICT_NONE, REASON_NOT_EVICTED);
 	}
-	describe(p, now, ret);
-	if (!guard_facts(p, policy, DUTY_EVICTED, s->stage, now, ret) ||
-	    !guard_protected(p, policy, DUTY_EVICTED, true, true, ret))
-		return;
-	if (p->deletion > 0)
-		verdict_set(ret, VERDICT_NONE, REASON_BEING_DELETED);
-	else if (p->ready)
-		verdict_set(ret, VERDICT_REFUSE, REASON_POD_READY);
-	else if (str_is(p->owner.kind, "Job") && !policy->duty[DUTY_EVICTED].include_jobs)
-		verdict_set(ret, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
-	else
-		verdict_set(ret, VERDICT_ACT, REASON_EVICTED);
+	describe(p, l->now, l->v);
+	l->due = true;
+	return false;
 }
+
+static bool check_not_deleted(struct look *l)
+{
+	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
+	return l->p->deletion > 0 && look_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
+}
+
+static bool check_not_ready(struct look *l)
+{
+	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
+	return l->p->ready && look_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+}
+
+static bool check_job(struct look *l)
+{
+	SAY(l, "controller %.*s, includeJobs %s", str_empty(l->p->owner.kind) ? 1 : (int)l->p->owner.kind.n,
+	    str_empty(l->p->owner.kind) ? "-" : l->p->owner.kind.p, l->dp->include_jobs ? "true" : "false");
+	return str_is(l->p->owner.kind, "Job") && !l->dp->include_jobs &&
+	       look_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
+}
+
+static bool check_act(struct look *l)
+{
+	return look_decide(l, VERDICT_ACT, REASON_EVICTED);
+}
+
+static const struct check checks[] = {
+	CHECKS_BEGIN,
+	{ "R7", "did a kubelet evict it", check_is_evicted },
+	CHECKS_FACTS,
+	CHECKS_GUARDS,
+	{ "R8", "is it not being deleted already", check_not_deleted },
+	{ "R18", "is it not Ready", check_not_ready },
+	{ "R7", "is it no pod of a Job", check_job },
+	{ "Announce", "is the announced grace over", check_announced },
+	{ "Act", "then it is deleted", check_act },
+};
+const struct duty_checks checks_evicted = { checks, ARRAY_SIZE(checks) };

@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/guard.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "rules/announce.h"
+#include "rules/select.h"
 #include "rules/text.h"
 
 int64_t time_add(int64_t a, int64_t b)
@@ -21,17 +26,37 @@ bool phase_terminal(const struct pod_facts *p)
 	return str_is(p->phase, "Succeeded") || str_is(p->phase, "Failed");
 }
 
-void verdict_set(struct verdict *v, enum verdict_kind kind, enum reason reason)
+void look_say(struct look *l, const char *fmt, ...)
 {
-	v->kind = kind;
-	v->reason = reason;
-	v->at_ms = 0;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(l->fact, l->fact_size, fmt, ap);
+	va_end(ap);
 }
 
-void verdict_wait(struct verdict *v, enum reason reason, int64_t at)
+bool look_decide(struct look *l, enum verdict_kind kind, enum reason reason)
 {
-	verdict_set(v, VERDICT_WAIT, reason);
-	v->at_ms = at;
+	l->v->kind = kind;
+	l->v->reason = reason;
+	l->v->at_ms = 0;
+	return true;
+}
+
+bool look_wait(struct look *l, enum reason reason, int64_t at)
+{
+	look_decide(l, VERDICT_WAIT, reason);
+	l->v->at_ms = at;
+	return true;
+}
+
+bool look_forbid(struct look *l, enum reason reason)
+{
+	if (l->due)
+		return look_decide(l, VERDICT_REFUSE, reason);
+	if (l->until > 0)
+		return look_wait(l, reason, time_add(l->until, 1));
+	return look_decide(l, VERDICT_NONE, reason);
 }
 
 static bool is_own_namespace(const struct policy *policy, struct str ns)
@@ -61,23 +86,28 @@ bool judge_namespace(const struct policy *policy, enum duty d, struct str ns, en
 	return true;
 }
 
-bool guard_begin(const struct pod_facts *p, const struct policy *policy, enum duty d, struct verdict *v)
+/* -- before the state of the pod ------------------------------------------------------------------------- */
+
+bool check_enabled(struct look *l)
+{
+	SAY(l, "%s is %s%s%s", duty_name(l->duty), l->dp->enable ? "on" : "off",
+	    *l->v->override ? " by override " : "", l->v->override);
+	return !l->dp->enable && look_decide(l, VERDICT_NONE, REASON_DUTY_DISABLED);
+}
+
+bool check_selected(struct look *l)
 {
 	enum reason reason;
 
-	memset(v, 0, sizeof(*v));
-	v->duty = d;
-	if (!policy->duty[d].enable) {
-		verdict_set(v, VERDICT_NONE, REASON_DUTY_DISABLED);
+	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
+	if (judge_namespace(l->policy, l->duty, l->p->ns, &reason) || reason != REASON_NAMESPACE_NOT_SELECTED)
 		return false;
-	}
-	if (!judge_namespace(policy, d, p->ns, &reason) && reason == REASON_NAMESPACE_NOT_SELECTED) {
-		verdict_set(v, VERDICT_NONE, reason);
-		text_evidence(v, "namespace %.*s", STR_ARG(p->ns));
-		return false;
-	}
-	return true;
+	text_evidence(l->v, "namespace %.*s", STR_ARG(l->p->ns));
+	return look_decide(l, VERDICT_NONE, reason);
 }
+
+/* -- what must hold before the rest is believed -----------------------------------------------------------
+ */
 
 static bool phase_known(struct str phase)
 {
@@ -89,57 +119,102 @@ static bool phase_known(struct str phase)
 	return false;
 }
 
-bool guard_facts(const struct pod_facts *p, const struct policy *policy, enum duty d, enum judge_stage stage,
-		 int64_t now, struct verdict *v)
+static bool facts_complete(const struct pod_facts *p, enum judge_stage stage)
 {
-	enum reason reason;
+	return !str_empty(p->ns) && !str_empty(p->name) && !str_empty(p->uid) && phase_known(p->phase) &&
+	       (stage == STAGE_CACHE || !str_empty(p->rv)) && p->grace_s >= -1;
+}
 
-	if (policy->duty[d].hours_ms < 0 || policy->duty[d].counts < 0)
-		reason = REASON_BAD_POLICY;
-	else if (p->containers_cut || p->n_containers > POD_CONTAINERS_MAX)
-		reason = REASON_TOO_MANY_CONTAINERS;
-	else if (str_empty(p->ns) || str_empty(p->name) || str_empty(p->uid) || !phase_known(p->phase) ||
-		 (stage == STAGE_LIVE && str_empty(p->rv)) || p->grace_s < -1)
-		reason = REASON_INCOMPLETE_FACTS;
-	else if (now <= 0 || p->created <= 0 || p->created > time_add(now, JUDGE_SKEW_MS) ||
-		 p->deletion < 0 || (p->deletion > 0 && p->deletion < p->created))
-		reason = REASON_BAD_TIMESTAMP;
-	else
-		return true;
-	verdict_set(v, VERDICT_REFUSE, reason);
+bool check_facts(struct look *l)
+{
+	const struct pod_facts *p = l->p;
+
+	SAY(l, "phase %.*s, %u containers, resourceVersion %.*s", STR_ARG(p->phase), p->n_containers,
+	    STR_ARG(p->rv));
+	if (l->dp->hours_ms < 0 || l->dp->counts < 0)
+		return look_decide(l, VERDICT_REFUSE, REASON_BAD_POLICY);
+	if (p->containers_cut || p->n_containers > POD_CONTAINERS_MAX)
+		return look_decide(l, VERDICT_REFUSE, REASON_TOO_MANY_CONTAINERS);
+	if (!facts_complete(p, l->s->stage) ||
+	    (l->policy->n_overrides && select_labels(l->policy, p) & SELECT_LABELS_UNKNOWN))
+		return look_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
 	return false;
 }
 
-static bool is_system_critical(struct str priority_class)
+bool check_times(struct look *l)
 {
-	return str_is(priority_class, "system-cluster-critical") ||
-	       str_is(priority_class, "system-node-critical");
+	const struct pod_facts *p = l->p;
+	char created[RFC3339_MAX];
+
+	if (l->fact) {
+		rfc3339_format(p->created, false, created);
+		look_say(l, "created %s", created);
+	}
+	return (l->now <= 0 || p->created <= 0 || p->created > time_add(l->now, JUDGE_SKEW_MS) ||
+		p->deletion < 0 || (p->deletion > 0 && p->deletion < p->created)) &&
+	       look_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
 }
 
-static bool is_own_pod(const struct pod_facts *p, const struct policy *policy)
+/* -- guards that hold for all time ------------------------------------------------------------------------
+ */
+
+bool check_own_pod(struct look *l)
 {
-	return policy->own_pod && str_is(p->name, policy->own_pod) &&
-	       (!policy->own_namespace || is_own_namespace(policy, p->ns));
+	const struct policy *policy = l->policy;
+
+	SAY(l, "own pod %s", policy->own_pod ? policy->own_pod : "-");
+	return policy->own_pod && str_is(l->p->name, policy->own_pod) &&
+	       (!policy->own_namespace || is_own_namespace(policy, l->p->ns)) &&
+	       look_forbid(l, REASON_OWN_POD);
 }
 
-bool guard_protected(const struct pod_facts *p, const struct policy *policy, enum duty d, bool acts, bool due,
-		     struct verdict *v)
+bool check_excluded(struct look *l)
 {
-	bool named = str_list_has(&policy->duty[d].namespaces, p->ns);
 	enum reason reason;
 
-	if (acts && is_own_pod(p, policy))
-		reason = REASON_OWN_POD;
-	else if (!judge_namespace(policy, d, p->ns, &reason))
-		;
-	else if (acts && p->mirror)
-		reason = REASON_MIRROR_POD;
-	else if (acts && !named && is_system_critical(p->priority_class))
-		reason = REASON_SYSTEM_PRIORITY;
-	else if (p->skip)
-		reason = REASON_IGNORE_ANNOTATION;
-	else
-		return true;
-	verdict_set(v, due ? VERDICT_REFUSE : VERDICT_NONE, reason);
-	return false;
+	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
+	return !judge_namespace(l->policy, l->duty, l->p->ns, &reason) && look_forbid(l, reason);
+}
+
+bool check_mirror(struct look *l)
+{
+	SAY(l, "%s", l->p->mirror ? "a mirror pod" : "no mirror pod");
+	return l->p->mirror && look_forbid(l, REASON_MIRROR_POD);
+}
+
+bool check_priority(struct look *l)
+{
+	const struct str class = l->p->priority_class;
+
+	SAY(l, "priority class %.*s", str_empty(class) ? 1 : (int)class.n, str_empty(class) ? "-" : class.p);
+	return (str_is(class, "system-cluster-critical") || str_is(class, "system-node-critical")) &&
+	       !str_list_has(&l->policy->duty[l->duty].namespaces, l->p->ns) &&
+	       look_forbid(l, REASON_SYSTEM_PRIORITY);
+}
+
+bool check_ignored(struct look *l)
+{
+	SAY(l, "%s", l->p->skip ? "marked" : "not marked");
+	return (l->p->skip || l->p->marks.ignore) && look_forbid(l, REASON_IGNORE_ANNOTATION);
+}
+
+bool check_skipped(struct look *l)
+{
+	const bool marked = l->p->marks.skip & 1u << l->duty;
+
+	SAY(l, "%s", marked ? "marked" : "not marked");
+	return marked && look_forbid(l, REASON_SKIP_ANNOTATION);
+}
+
+bool check_announced(struct look *l)
+{
+	char text[RFC3339_MAX];
+	int64_t until;
+
+	SAY(l, "grace of the duty is %lld s", (long long)(l->dp->announce_ms / 1000));
+	if (announce_judge(&l->p->marks, l->duty, l->dp, l->now, &until) != ANNOUNCE_WAIT)
+		return false;
+	rfc3339_format(until, false, text);
+	text_evidence(l->v, "announced on the pod; acts after %s", text);
+	return look_wait(l, REASON_ANNOUNCED, time_add(until, 1));
 }

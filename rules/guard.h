@@ -1,28 +1,91 @@
-/* guard.h - what every duty asks alike before it looks at the pod's state, and arithmetic that cannot
- * overflow.  Layer: rules, private to it. */
+/* guard.h - how a duty is judged: a table of checks, walked until one decides; and the checks that every duty
+ * asks alike.  Layer: rules, private to it. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RULES_GUARD_H
 #define RULES_GUARD_H
 
 #include "rules/judge.h"
 
-/* Set the verdict; evidence stays as it is. */
-void verdict_set(struct verdict *v, enum verdict_kind kind, enum reason reason);
+/* One judgement on its way through a table. */
+struct look {
+	const struct pod_facts *p;
+	const struct policy *policy;
+	const struct duty_policy *dp; /* of this duty, with overrides applied */
+	const struct surroundings *s;
+	int64_t now;
+	enum duty duty;
+	struct verdict *v;
+	char *fact; /* what the check found; NULL when nobody listens */
+	size_t fact_size;
+	/* what one check finds for those after it */
+	uint32_t container;
+	struct str state; /* of the container that is reported */
+	int64_t until;    /* due strictly after it; 0 = not known */
+	bool due;
+};
+
+struct check {
+	const char *rule, *name;
+	bool (*decides)(struct look *l); /* true: the verdict is set; false: passed, go on */
+};
+
+struct duty_checks {
+	const struct check *checks;
+	size_t n;
+};
+extern const struct duty_checks checks_evicted, checks_terminating, checks_image_pull, checks_restarts;
+
+/* Told to who listens (judge_trace); costs nothing otherwise. */
+#define SAY(l, ...)                                                                                          \
+	do {                                                                                                 \
+		if ((l)->fact)                                                                               \
+			look_say((l), __VA_ARGS__);                                                          \
+	} while (0)
+void look_say(struct look *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Set the verdict and return true; evidence stays as it is. */
+bool look_decide(struct look *l, enum verdict_kind kind, enum reason reason);
 /* Wait until `at` (0 = until something changes). */
-void verdict_wait(struct verdict *v, enum reason reason, int64_t at);
+bool look_wait(struct look *l, enum reason reason, int64_t at);
+/* A guard that holds for all time forbids the act: a refusal when it is due; until then a wait, so that the
+ * refusal comes in time; none when it is not known when it will be due. */
+bool look_forbid(struct look *l, enum reason reason);
 
-/* Starts a verdict of this duty. False (and a NONE in v) when the duty does not serve this namespace. */
-bool guard_begin(const struct pod_facts *p, const struct policy *policy, enum duty d, struct verdict *v);
+/* The checks before the state of the pod is looked at ... */
+bool check_enabled(struct look *l);
+bool check_selected(struct look *l);
+/* ... facts that must hold before any rule may believe the rest ... */
+bool check_facts(struct look *l);
+bool check_times(struct look *l);
+/* ... and guards that hold for all time. */
+bool check_own_pod(struct look *l);
+bool check_excluded(struct look *l);
+bool check_mirror(struct look *l);
+bool check_priority(struct look *l);
+bool check_ignored(struct look *l);
+bool check_skipped(struct look *l);
+/* The grace announced on the pod itself. */
+bool check_announced(struct look *l);
 
-/* Facts that must hold before any rule may believe the rest. False (and a REFUSE in v) otherwise. */
-bool guard_facts(const struct pod_facts *p, const struct policy *policy, enum duty d, enum judge_stage stage,
-		 int64_t now, struct verdict *v);
-
-/* Guards that hold for all time: own pod, excluded namespace, mirror pod, system priority, opt-out. False
- * when one forbids; v is then REFUSE when the duty is due, else NONE: a pod that ends normally in an excluded
- * namespace is no refusal. The report asks only for namespaces and opt-out (`acts` false). */
-bool guard_protected(const struct pod_facts *p, const struct policy *policy, enum duty d, bool acts, bool due,
-		     struct verdict *v);
+#define CHECKS_BEGIN                                                                                         \
+	{ "Duty", "is it enabled", check_enabled },                                                          \
+	{                                                                                                    \
+		"Namespace", "is the namespace selected", check_selected                                     \
+	}
+#define CHECKS_FACTS                                                                                         \
+	{ "Facts", "is the pod complete and free of contradictions", check_facts },                          \
+	{                                                                                                    \
+		"Times", "are its times plausible", check_times                                              \
+	}
+#define CHECKS_GUARDS                                                                                        \
+	{ "R29", "is it not this program itself", check_own_pod },                                           \
+		{ "R29", "is the namespace not excluded", check_excluded },                                  \
+		{ "R14", "is it no mirror of a static pod", check_mirror },                                  \
+		{ "R29", "is it not critical to the system", check_priority },                               \
+		{ "Ignore", "is it not marked ops-pod-cleaner.io/ignore", check_ignored },                   \
+	{                                                                                                    \
+		"Skip", "is it not marked ops-pod-cleaner.io/skip for this duty", check_skipped              \
+	}
 
 /* a + b, held at the ends of the type. */
 int64_t time_add(int64_t a, int64_t b);

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "rules/cause.h"
+#include "rules/select.h"
 #include "rules/text.h"
 
 /* Every waiting reason that means "the image is not here" (kubernetes pkg/kubelet/images/types.go). */
@@ -38,22 +41,36 @@ static bool status_has(const struct str_list *status, struct str reason)
 	return false;
 }
 
+static bool fails_to_pull(const struct container_facts *c, const struct duty_policy *dp)
+{
+	return c->kind != CONTAINER_EPHEMERAL && c->state == CONTAINER_WAITING && !str_empty(c->reason) &&
+	       status_has(&dp->status, c->reason);
+}
+
+/* Of several that fail, the first whose cause may lead to an act: that one will not heal by waiting. */
 bool judge_is_pull_failure(const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container)
 {
+	const struct duty_policy *dp = &policy_of(policy, p)[DUTY_IMAGE_PULL];
+	int64_t first = -1;
+
 	/* An evicted pod keeps the waiting states it had; phase Pending or Running says nothing (R2). */
 	if (phase_terminal(p))
 		return false;
 	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++) {
-		const struct container_facts *c = &p->containers[i];
-
-		if (c->kind == CONTAINER_EPHEMERAL || c->state != CONTAINER_WAITING || str_empty(c->reason) ||
-		    !status_has(&policy->duty[DUTY_IMAGE_PULL].status, c->reason))
+		if (!fails_to_pull(&p->containers[i], dp))
 			continue;
-		if (ret_container)
-			*ret_container = i;
-		return true;
+		if (first < 0)
+			first = i;
+		if (!ret_container)
+			break;
+		if (cause_may_act(dp, cause_of(&p->containers[i]))) {
+			first = i;
+			break;
+		}
 	}
-	return false;
+	if (first >= 0 && ret_container)
+		*ret_container = (uint32_t)first;
+	return first >= 0;
 }
 
 static bool waits_for_image(const struct container_facts *c)
@@ -110,72 +127,156 @@ static enum reason tally_reason(const struct surroundings *s)
 	return REASON_CANNOT_PULL_IMAGE;
 }
 
-static void judge_due(const struct pod_facts *p, const struct surroundings *s, struct verdict *v)
+static void describe(struct look *l)
 {
-	enum reason reason;
-
-	if (str_empty(p->owner.uid) || str_empty(p->owner.kind) || str_empty(p->owner.name))
-		reason = REASON_NO_CONTROLLER;
-	else if (never_scalable(&p->owner))
-		reason = REASON_KIND_NOT_SCALABLE;
-	else
-		reason = tally_reason(s);
-	verdict_set(v, reason == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE, reason);
-}
-
-static void describe(const struct container_facts *c, const struct duty_policy *dp,
-		     const struct surroundings *s, int64_t now, struct verdict *v)
-{
+	const struct container_facts *c = &l->p->containers[l->container];
+	const struct surroundings *s = l->s;
+	const char *cause = cause_name(cause_of(c));
 	char age[DURATION_MAX], limit[DURATION_MAX];
 
-	if (s->failing_since <= 0)
-		text_evidence(v, "container %.*s: %.*s", STR_ARG(c->name), STR_ARG(c->reason));
-	else if (s->tally_known == TRI_YES)
-		text_evidence(
-			v,
-			"container %.*s: %.*s for %s (threshold %s); %u of %u pods of the revision fail, "
-			"%u Ready",
-			STR_ARG(c->name), STR_ARG(c->reason),
-			text_duration(time_add(now, -s->failing_since), age),
-			text_duration(dp->hours_ms, limit), s->failing, s->pods, s->ready);
-	else
-		text_evidence(v, "container %.*s: %.*s for %s (threshold %s)", STR_ARG(c->name),
-			      STR_ARG(c->reason), text_duration(time_add(now, -s->failing_since), age),
-			      text_duration(dp->hours_ms, limit));
-}
-
-void judge_image_pull(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
-		      int64_t now, struct verdict *ret)
-{
-	const struct duty_policy *dp = &policy->duty[DUTY_IMAGE_PULL];
-	uint32_t container = 0;
-	int64_t until;
-	bool due;
-
-	if (!guard_begin(p, policy, DUTY_IMAGE_PULL, ret))
-		return;
-	if (!judge_is_pull_failure(p, policy, &container)) {
-		verdict_set(ret, VERDICT_NONE, REASON_NOT_FAILING);
-		text_evidence(ret, "phase %.*s", STR_ARG(p->phase));
+	if (s->failing_since <= 0) {
+		text_evidence(l->v, "container %.*s: %.*s, cause %s", STR_ARG(c->name), STR_ARG(c->reason),
+			      cause);
 		return;
 	}
-	describe(&p->containers[container], dp, s, now, ret);
-	if (!guard_facts(p, policy, DUTY_IMAGE_PULL, s->stage, now, ret))
-		return;
-	until = time_add(s->failing_since, dp->hours_ms);
-	due = s->failing_since > 0 && now > until;
-	if (!guard_protected(p, policy, DUTY_IMAGE_PULL, true, due, ret))
-		return;
-	if (p->deletion > 0)
-		verdict_set(ret, VERDICT_NONE, REASON_BEING_DELETED);
-	else if (p->ready)
-		verdict_set(ret, VERDICT_REFUSE, REASON_POD_READY);
-	else if (s->failing_since < 0 || s->failing_since > time_add(now, JUDGE_SKEW_MS))
-		verdict_set(ret, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
-	else if (s->failing_since == 0)
-		verdict_wait(ret, REASON_NO_FIRST_SEEN, 0);
-	else if (!due)
-		verdict_wait(ret, REASON_WAITING_FOR_THRESHOLD, time_add(until, 1));
-	else
-		judge_due(p, s, ret);
+	text_evidence(l->v, "container %.*s: %.*s for %s (threshold %s), cause %s", STR_ARG(c->name),
+		      STR_ARG(c->reason), text_duration(time_add(l->now, -s->failing_since), age),
+		      text_duration(l->dp->hours_ms, limit), cause);
+	if (s->tally_known == TRI_YES)
+		text_append(l->v, "; %u of %u pods of the revision fail, %u Ready", s->failing, s->pods,
+			    s->ready);
 }
+
+static bool check_is_failing(struct look *l)
+{
+	const struct pod_facts *p = l->p;
+	const struct container_facts *c;
+
+	if (!judge_is_pull_failure(p, l->policy, &l->container)) {
+		SAY(l, "phase %.*s, no container waits for its image", STR_ARG(p->phase));
+		text_evidence(l->v, "phase %.*s", STR_ARG(p->phase));
+		return look_decide(l, VERDICT_NONE, REASON_NOT_FAILING);
+	}
+	c = &p->containers[l->container];
+	SAY(l, "container %.*s: %.*s, image %.*s", STR_ARG(c->name), STR_ARG(c->reason), STR_ARG(c->image));
+	describe(l);
+	return false;
+}
+
+/* Never decides: the guards come first. */
+static bool find_clock(struct look *l)
+{
+	char since[RFC3339_MAX], limit[DURATION_MAX];
+
+	if (l->s->failing_since <= 0 || l->s->failing_since > time_add(l->now, JUDGE_SKEW_MS))
+		return false;
+	l->until = time_add(l->s->failing_since, l->dp->hours_ms);
+	l->due = l->now > l->until;
+	if (l->fact) {
+		rfc3339_format(l->s->failing_since, false, since);
+		look_say(l, "revision %.*s first seen failing %s, threshold %s", STR_ARG(l->p->revision),
+			 since, text_duration(l->dp->hours_ms, limit));
+	}
+	return false;
+}
+
+static bool check_not_deleted(struct look *l)
+{
+	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
+	return l->p->deletion > 0 && look_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
+}
+
+static bool check_not_ready(struct look *l)
+{
+	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
+	return l->p->ready && look_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+}
+
+static bool check_clock(struct look *l)
+{
+	const int64_t since = l->s->failing_since;
+	char left[DURATION_MAX];
+
+	if (since < 0 || since > time_add(l->now, JUDGE_SKEW_MS))
+		return look_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
+	if (since == 0)
+		return look_wait(l, REASON_NO_FIRST_SEEN, 0);
+	SAY(l, "%s%s", l->due ? "reached" : "reached in ",
+	    l->due ? "" : text_duration(time_add(time_add(l->until, 1), -l->now), left));
+	return !l->due && look_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
+}
+
+/* The cache may not know the cause; then the worker reads message and Events. */
+static bool check_cause(struct look *l)
+{
+	static const enum reason reasons[CAUSE__MAX] = {
+		[CAUSE_UNKNOWN] = REASON_CAUSE_UNKNOWN,
+		[CAUSE_PERMANENT] = REASON_CAUSE_NOT_ENABLED,
+		[CAUSE_AUTH] = REASON_CAUSE_AUTH,
+		[CAUSE_TRANSIENT] = REASON_CAUSE_TRANSIENT,
+	};
+	const struct container_facts *c = &l->p->containers[l->container];
+	const enum pull_cause cause = cause_of(c);
+
+	SAY(l, "cause %s; message: %.*s", cause_name(cause), STR_ARG(c->message));
+	if (cause_may_act(l->dp, cause) || (cause == CAUSE_UNKNOWN && l->s->stage == STAGE_CACHE))
+		return false;
+	if (!str_empty(c->message))
+		text_append(l->v, ": %.*s", STR_ARG(c->message));
+	return look_decide(l, VERDICT_REFUSE, reasons[cause]);
+}
+
+static bool check_controller(struct look *l)
+{
+	const struct owner_facts *o = &l->p->owner;
+
+	SAY(l, "controller %.*s/%.*s", STR_ARG(o->kind), STR_ARG(o->name));
+	return (str_empty(o->uid) || str_empty(o->kind) || str_empty(o->name)) &&
+	       look_decide(l, VERDICT_REFUSE, REASON_NO_CONTROLLER);
+}
+
+static bool is_job(const struct owner_facts *o)
+{
+	return str_is(o->kind, "Job") && str_is(o->api_version, "batch/v1");
+}
+
+static bool check_scalable(struct look *l)
+{
+	const struct owner_facts *o = &l->p->owner;
+
+	SAY(l, "kind %.*s %.*s, suspendJobs %s", STR_ARG(o->kind), STR_ARG(o->api_version),
+	    l->dp->suspend_jobs ? "true" : "false");
+	return never_scalable(o) && !(is_job(o) && l->dp->suspend_jobs) &&
+	       look_decide(l, VERDICT_REFUSE, REASON_KIND_NOT_SCALABLE);
+}
+
+static bool check_tally(struct look *l)
+{
+	const enum reason reason = tally_reason(l->s);
+
+	SAY(l, "%u of %u pods of the revision fail, %u pods of the workload are Ready%s", l->s->failing,
+	    l->s->pods, l->s->ready, l->s->tally_known == TRI_YES ? "" : " (not counted yet)");
+	return reason != REASON_CANNOT_PULL_IMAGE && look_decide(l, VERDICT_REFUSE, reason);
+}
+
+static bool check_act(struct look *l)
+{
+	return look_decide(l, VERDICT_ACT, REASON_CANNOT_PULL_IMAGE);
+}
+
+static const struct check checks[] = {
+	CHECKS_BEGIN,
+	{ "R1", "does a container fail to pull its image", check_is_failing },
+	CHECKS_FACTS,
+	{ "R5", "since when does its revision fail", find_clock },
+	CHECKS_GUARDS,
+	{ "R18", "is the pod not being deleted", check_not_deleted },
+	{ "R18", "is the pod not Ready", check_not_ready },
+	{ "R4", "has it failed longer than the threshold", check_clock },
+	{ "R3", "may its cause lead to an act", check_cause },
+	{ "R15", "does it have a controller", check_controller },
+	{ "R24", "is the controller of a kind that can be scaled", check_scalable },
+	{ "R18", "do all pods of the revision fail and is none Ready", check_tally },
+	{ "Act", "then the workload is scaled to 0", check_act },
+};
+const struct duty_checks checks_image_pull = { checks, ARRAY_SIZE(checks) };

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "rules/status.h"
 #include "rules/text.h"
 
 static bool listed(const struct duty_policy *dp, struct str reason)
@@ -72,37 +74,61 @@ static int64_t worst_container(const struct pod_facts *p, const struct duty_poli
 	return worst;
 }
 
-void judge_restarts(const struct pod_facts *p, const struct policy *policy, int64_t now, struct verdict *ret,
-		    uint32_t *ret_container)
+static bool check_restarts(struct look *l)
 {
-	const struct duty_policy *dp = &policy->duty[DUTY_RESTARTS];
-	char age[DURATION_MAX], limit[DURATION_MAX];
-	struct str state = { "", 0 };
-	int64_t worst, until;
-	const struct container_facts *c;
+	char age[DURATION_MAX], limit[DURATION_MAX], status[STATUS_MAX];
+	const int64_t worst = worst_container(l->p, l->dp, l->now, &l->state);
 
-	if (!guard_begin(p, policy, DUTY_RESTARTS, ret) ||
-	    !guard_facts(p, policy, DUTY_RESTARTS, STAGE_CACHE, now, ret))
-		return;
-	worst = worst_container(p, dp, now, &state);
-	if (worst < 0) {
-		verdict_set(ret, VERDICT_NONE, REASON_NOT_RESTARTING);
-		return;
-	}
-	c = &p->containers[worst];
-	until = time_add(p->created, dp->hours_ms);
-	text_evidence(ret, "container %.*s: %.*s, %d restarts (threshold %lld), age %s (threshold %s)",
-		      STR_ARG(c->name), STR_ARG(state), c->restarts, (long long)dp->counts,
-		      text_duration(time_add(now, -p->created), age), text_duration(dp->hours_ms, limit));
-	if (!guard_protected(p, policy, DUTY_RESTARTS, false, c->restarts >= dp->counts && now >= until, ret))
-		return;
-	if (c->restarts < dp->counts) {
-		verdict_set(ret, VERDICT_NONE, REASON_BELOW_COUNTS);
-	} else if (now < until) {
-		verdict_wait(ret, REASON_WAITING_FOR_THRESHOLD, until);
-	} else {
-		verdict_set(ret, VERDICT_ACT, REASON_TOO_MANY_RESTARTS);
-		if (ret_container)
-			*ret_container = (uint32_t)worst;
-	}
+	SAY(l, "STATUS %s", status_of(l->p, status));
+	if (worst < 0)
+		return look_decide(l, VERDICT_NONE, REASON_NOT_RESTARTING);
+	const struct container_facts *c = &l->p->containers[worst];
+	const int64_t from = time_add(l->p->created, l->dp->hours_ms);
+
+	l->container = (uint32_t)worst;
+	l->due = c->restarts >= l->dp->counts && l->now >= from;
+	if (c->restarts >= l->dp->counts)
+		l->until = time_add(from, -1);
+	text_evidence(l->v, "container %.*s: %.*s, %d restarts (threshold %lld), age %s (threshold %s)",
+		      STR_ARG(c->name), STR_ARG(l->state), c->restarts, (long long)l->dp->counts,
+		      text_duration(time_add(l->now, -l->p->created), age),
+		      text_duration(l->dp->hours_ms, limit));
+	SAY(l, "STATUS %s; %s", status_of(l->p, status), l->v->evidence);
+	return false;
 }
+
+static bool check_counts(struct look *l)
+{
+	SAY(l, "%d restarts, threshold %lld", l->p->containers[l->container].restarts,
+	    (long long)l->dp->counts);
+	return l->p->containers[l->container].restarts < l->dp->counts &&
+	       look_decide(l, VERDICT_NONE, REASON_BELOW_COUNTS);
+}
+
+static bool check_age(struct look *l)
+{
+	char age[DURATION_MAX], limit[DURATION_MAX];
+
+	SAY(l, "age %s, threshold %s", text_duration(time_add(l->now, -l->p->created), age),
+	    text_duration(l->dp->hours_ms, limit));
+	return !l->due && look_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
+}
+
+static bool check_report(struct look *l)
+{
+	return look_decide(l, VERDICT_ACT, REASON_TOO_MANY_RESTARTS);
+}
+
+/* It never acts: of the guards only those that are a wish hold here. */
+static const struct check checks[] = {
+	CHECKS_BEGIN,
+	CHECKS_FACTS,
+	{ "R30", "is a container in a state that is reported", check_restarts },
+	{ "R29", "is the namespace not excluded", check_excluded },
+	{ "Ignore", "is it not marked ops-pod-cleaner.io/ignore", check_ignored },
+	{ "Skip", "is it not marked ops-pod-cleaner.io/skip for this duty", check_skipped },
+	{ "R30", "did it restart often enough", check_counts },
+	{ "R30", "is the pod old enough", check_age },
+	{ "Report", "then it is in the digest", check_report },
+};
+const struct duty_checks checks_restarts = { checks, ARRAY_SIZE(checks) };

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "rules/text.h"
 
@@ -93,69 +94,107 @@ static void describe_due(const struct pod_facts *p, const struct duty_policy *dp
 		      *why ? "; " : "", why);
 }
 
-static void judge_due(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
-		      int64_t now, struct verdict *v)
+static bool check_is_terminating(struct look *l)
 {
-	const struct duty_policy *dp = &policy->duty[DUTY_TERMINATING];
-	enum reason reason;
-	const char *why;
-
-	if (p->n_finalizers > 0) {
-		verdict_set(v, VERDICT_REFUSE, REASON_HAS_FINALIZERS);
-		describe_finalizers(p, v);
-		return;
-	}
-	describe_due(p, dp, now, "", v);
-	/* The state between the two writes of a force delete; a second one would hit the successor of the
-	 * same name. */
-	if (p->grace_s == 0) {
-		verdict_set(v, VERDICT_NONE, REASON_GRACE_ALREADY_ZERO);
-		return;
-	}
-	if (p->ready) {
-		verdict_set(v, VERDICT_REFUSE, REASON_POD_READY);
-		return;
-	}
-	if (s->stage == STAGE_CACHE && s->node_exists == TRI_UNKNOWN && !str_empty(p->node)) {
-		verdict_set(v, VERDICT_ACT, REASON_STUCK_TERMINATING); /* a candidate: the worker looks */
-		return;
-	}
-	reason = force_safe(p, dp, s, &why);
-	if (reason == REASON_STUCK_TERMINATING) {
-		verdict_set(v, VERDICT_ACT, reason);
-		describe_due(p, dp, now, why, v);
-		return;
-	}
-	verdict_set(v, VERDICT_REFUSE, reason);
-	text_evidence(v, "node %.*s exists %s, Ready %s, out of service %s; volume attached %s",
-		      STR_ARG(p->node), tri_name(s->node_exists), tri_name(s->node_ready),
-		      tri_name(s->node_out_of_service), tri_name(s->volume_attached));
+	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
+	return l->p->deletion == 0 && look_decide(l, VERDICT_NONE, REASON_NOT_TERMINATING);
 }
 
-void judge_terminating(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
-		       int64_t now, struct verdict *ret)
+/* deletionTimestamp already holds the grace period: it is a deadline, nothing is subtracted. Never decides:
+ * the guards come first. */
+static bool find_deadline(struct look *l)
 {
-	const struct duty_policy *dp = &policy->duty[DUTY_TERMINATING];
 	char limit[DURATION_MAX], left[DURATION_MAX];
-	int64_t until;
 
-	if (!guard_begin(p, policy, DUTY_TERMINATING, ret))
-		return;
-	if (p->deletion == 0) {
-		verdict_set(ret, VERDICT_NONE, REASON_NOT_TERMINATING);
-		return;
-	}
-	if (!guard_facts(p, policy, DUTY_TERMINATING, s->stage, now, ret))
-		return;
-	/* deletionTimestamp already holds the grace period: it is a deadline, nothing is subtracted. */
-	until = time_add(p->deletion, dp->hours_ms);
-	if (!guard_protected(p, policy, DUTY_TERMINATING, true, now > until, ret))
-		return;
-	if (now > until) {
-		judge_due(p, policy, s, now, ret);
-		return;
-	}
-	verdict_wait(ret, REASON_WAITING_FOR_THRESHOLD, time_add(until, 1));
-	text_evidence(ret, "terminating; threshold %s after its deadline is reached in %s",
-		      text_duration(dp->hours_ms, limit), text_duration(time_add(ret->at_ms, -now), left));
+	l->until = time_add(l->p->deletion, l->dp->hours_ms);
+	l->due = l->now > l->until;
+	if (l->due)
+		describe_due(l->p, l->dp, l->now, "", l->v);
+	else
+		text_evidence(l->v, "terminating; threshold %s after its deadline is reached in %s",
+			      text_duration(l->dp->hours_ms, limit),
+			      text_duration(time_add(time_add(l->until, 1), -l->now), left));
+	SAY(l, "%s", l->v->evidence);
+	return false;
 }
+
+static bool check_due(struct look *l)
+{
+	SAY(l, "%s", l->v->evidence);
+	return !l->due && look_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
+}
+
+static bool check_finalizers(struct look *l)
+{
+	SAY(l, "%u finalizers", l->p->n_finalizers);
+	if (l->p->n_finalizers == 0)
+		return false;
+	describe_finalizers(l->p, l->v);
+	return look_decide(l, VERDICT_REFUSE, REASON_HAS_FINALIZERS);
+}
+
+/* The state between the two writes of a force delete; a second one would hit the successor of the same name.
+ */
+static bool check_grace(struct look *l)
+{
+	SAY(l, "deletionGracePeriodSeconds %lld", (long long)l->p->grace_s);
+	return l->p->grace_s == 0 && look_decide(l, VERDICT_NONE, REASON_GRACE_ALREADY_ZERO);
+}
+
+static bool check_not_ready(struct look *l)
+{
+	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
+	return l->p->ready && look_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+}
+
+/* From the cache nothing is known of the node: a candidate, the worker looks. */
+static bool check_candidate(struct look *l)
+{
+	const bool unknown =
+		l->s->stage == STAGE_CACHE && l->s->node_exists == TRI_UNKNOWN && !str_empty(l->p->node);
+
+	SAY(l, "node %.*s%s", str_empty(l->p->node) ? 1 : (int)l->p->node.n,
+	    str_empty(l->p->node) ? "-" : l->p->node.p,
+	    unknown ? " and volumes are read by the worker, before anything is written" : "");
+	return unknown && look_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
+}
+
+static bool check_safe(struct look *l)
+{
+	const struct surroundings *s = l->s;
+	const char *why;
+	const enum reason reason = force_safe(l->p, l->dp, s, &why);
+
+	if (reason == REASON_STUCK_TERMINATING) {
+		describe_due(l->p, l->dp, l->now, why, l->v);
+		SAY(l, "%s", why);
+		return false;
+	}
+	text_evidence(l->v, "node %.*s exists %s, Ready %s, out of service %s; volume attached %s",
+		      STR_ARG(l->p->node), tri_name(s->node_exists), tri_name(s->node_ready),
+		      tri_name(s->node_out_of_service), tri_name(s->volume_attached));
+	SAY(l, "%s", l->v->evidence);
+	return look_decide(l, VERDICT_REFUSE, reason);
+}
+
+static bool check_act(struct look *l)
+{
+	return look_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
+}
+
+static const struct check checks[] = {
+	CHECKS_BEGIN,
+	{ "R9", "did anybody ask to delete it", check_is_terminating },
+	CHECKS_FACTS,
+	{ "R9", "when is it stuck", find_deadline },
+	CHECKS_GUARDS,
+	{ "R9", "is its deadline passed by the threshold", check_due },
+	{ "R11", "does no finalizer hold it", check_finalizers },
+	{ "R10", "was it not deleted by force already", check_grace },
+	{ "R18", "is it not Ready", check_not_ready },
+	{ "Announce", "is the announced grace over", check_announced },
+	{ "R12", "is the node known", check_candidate },
+	{ "R12", "is force safe", check_safe },
+	{ "Act", "then it is deleted with grace 0", check_act },
+};
+const struct duty_checks checks_terminating = { checks, ARRAY_SIZE(checks) };

@@ -51,3 +51,21 @@ void text_evidence(struct verdict *v, const char *fmt, ...)
 		n = (int)sizeof(raw) - 1;
 	(void)str_copy_printable(v->evidence, sizeof(v->evidence), raw, (size_t)n);
 }
+
+void text_append(struct verdict *v, const char *fmt, ...)
+{
+	char more[128];
+	size_t at = strlen(v->evidence), n;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(more, sizeof(more), fmt, ap);
+	va_end(ap);
+	n = strlen(more);
+	if (at > sizeof(v->evidence) - 1 - n)
+		at = sizeof(v->evidence) - 1 - n;
+	/* Never half a character before it. */
+	while (at > 0 && ((unsigned char)v->evidence[at] & 0xc0) == 0x80)
+		at--;
+	(void)str_copy_printable(v->evidence + at, sizeof(v->evidence) - at, more, n);
+}

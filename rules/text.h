@@ -13,5 +13,7 @@
 const char *text_duration(int64_t ms, char buf[static DURATION_MAX]);
 /* Fill v->evidence; bytes that are not printable become '?', what does not fit is cut. */
 void text_evidence(struct verdict *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Add to the end of v->evidence; when there is no room, the end of what was there gives way. */
+void text_append(struct verdict *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

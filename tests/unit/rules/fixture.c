@@ -27,6 +27,7 @@ void policy_init(struct policy *p)
 		list_set(&p->duty[d].namespaces, "*");
 	}
 	list_set(&p->duty[DUTY_IMAGE_PULL].status, "ErrImagePull,ImagePullBackOff");
+	list_set(&p->duty[DUTY_IMAGE_PULL].causes, "permanent,unknown");
 	list_set(&p->duty[DUTY_RESTARTS].status, "CrashLoopBackOff,Error,Completed,RunContainerError");
 	list_set(&p->default_exclude_namespaces, "kube-system,kube-public");
 }
@@ -36,6 +37,7 @@ void policy_done(struct policy *p)
 	for (int d = 0; d < DUTY__MAX; d++) {
 		str_list_done(&p->duty[d].namespaces);
 		str_list_done(&p->duty[d].status);
+		str_list_done(&p->duty[d].causes);
 	}
 	str_list_done(&p->exclude_namespaces);
 	str_list_done(&p->default_exclude_namespaces);

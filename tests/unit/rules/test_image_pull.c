@@ -38,8 +38,10 @@ START_TEST(strictly_after_first_seen_plus_threshold)
 	ck_assert_int_eq(v.at_ms, s.failing_since + HOURS + 1);
 	v = judge_at(&p, &s, v.at_ms);
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
-	ck_assert_str_eq(v.evidence, "container app: ImagePullBackOff for 2m (threshold 2m); 3 of 3 pods of "
-				     "the revision fail, 0 Ready");
+	ck_assert_str_eq(
+		v.evidence,
+		"container app: ImagePullBackOff for 2m (threshold 2m), cause unknown; 3 of 3 pods of "
+		"the revision fail, 0 Ready");
 }
 END_TEST
 

@@ -281,14 +281,16 @@ START_TEST(ready_pods_and_guards)
 	p.mirror = true;
 	v = judge(&p, live_node_gone());
 	EXPECT(v, REFUSE, MIRROR_POD);
-	/* A pod of a protected namespace that ends as it should is no refusal. */
+	/* A pod of a protected namespace that ends as it should is no refusal; one that does not is judged in
+	 * time. */
 	p = pod_terminating();
 	p.ns = STR_LIT("kube-system");
 	v = judge(&p, live_node_gone());
 	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
 	p.deletion = NOW;
 	v = judge(&p, live_node_gone());
-	EXPECT(v, NONE, NAMESPACE_PROTECTED);
+	EXPECT(v, WAIT, NAMESPACE_PROTECTED);
+	ck_assert_int_eq(v.at_ms, NOW + HOURS + 1);
 }
 END_TEST
 

@@ -1,0 +1,120 @@
+/* The grace announced on the object: when it begins, how its owner extends or refuses it. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+#include "rules/announce.h"
+
+static const struct duty_policy with_grace = { .announce_ms = HOUR };
+
+static enum announce ask(const struct marks *m, const struct duty_policy *dp, int64_t *ret_until)
+{
+	return announce_judge(m, DUTY_IMAGE_PULL, dp, NOW, ret_until);
+}
+
+START_TEST(no_grace_no_announcement)
+{
+	const struct duty_policy none = { 0 };
+	const struct marks m = { 0 };
+	int64_t until;
+
+	ck_assert_int_eq(ask(&m, &none, &until), ANNOUNCE_GO);
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_NEEDED);
+}
+END_TEST
+
+START_TEST(strictly_after_the_grace)
+{
+	struct marks m = { .announced = { [DUTY_IMAGE_PULL] = NOW - HOUR } };
+	int64_t until;
+
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_WAIT);
+	ck_assert_int_eq(until, NOW);
+	m.announced[DUTY_IMAGE_PULL]--;
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_GO);
+	/* announced for another duty */
+	m.announced[DUTY_IMAGE_PULL] = 0;
+	m.announced[DUTY_EVICTED] = NOW - 2 * HOUR;
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_NEEDED);
+}
+END_TEST
+
+START_TEST(the_owner_extends_it)
+{
+	struct marks m = { .announced = { [DUTY_IMAGE_PULL] = NOW - HOUR - 1 }, .extend_ms = MIN };
+	int64_t until;
+
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_WAIT);
+	ck_assert_int_eq(until, NOW - 1 + MIN);
+	m.extend_ms = 0;
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_GO);
+	m.extend_ms = INT64_MAX;
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_WAIT);
+}
+END_TEST
+
+START_TEST(the_owner_refuses_it)
+{
+	struct marks m = { .announced = { [DUTY_IMAGE_PULL] = NOW - 2 * HOUR } };
+	int64_t until;
+
+	m.skip = 1u << DUTY_IMAGE_PULL;
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_REFUSED);
+	m.skip = 1u << DUTY_EVICTED;
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_GO);
+	m.ignore = true;
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_REFUSED);
+}
+END_TEST
+
+START_TEST(an_announcement_from_the_future_is_none)
+{
+	struct marks m = { .announced = { [DUTY_IMAGE_PULL] = NOW + JUDGE_SKEW_MS } };
+	int64_t until;
+
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_WAIT);
+	m.announced[DUTY_IMAGE_PULL]++;
+	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_NEEDED);
+}
+END_TEST
+
+/* The marks of a pod hold in the judgement itself. */
+START_TEST(marks_of_a_pod)
+{
+	struct policy policy;
+	struct pod_facts p = pod_evicted();
+	const struct surroundings s = { .stage = STAGE_LIVE };
+	struct verdict v;
+
+	policy_init(&policy);
+	policy.duty[DUTY_EVICTED].announce_ms = HOUR;
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, ACT, EVICTED); /* whose first step is to announce it */
+	p.marks.announced[DUTY_EVICTED] = NOW - MIN;
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, WAIT, ANNOUNCED);
+	ck_assert_int_eq(v.at_ms, NOW - MIN + HOUR + 1);
+	judge_evicted(&p, &policy, &s, v.at_ms, &v);
+	EXPECT(v, ACT, EVICTED);
+	p.marks.skip = 1u << DUTY_EVICTED;
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, SKIP_ANNOTATION);
+	p.marks.skip = 1u << DUTY_TERMINATING;
+	p.marks.announced[DUTY_EVICTED] = 0;
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, ACT, EVICTED);
+	policy_done(&policy);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("announce");
+
+	tcase_add_test(tc, no_grace_no_announcement);
+	tcase_add_test(tc, strictly_after_the_grace);
+	tcase_add_test(tc, the_owner_extends_it);
+	tcase_add_test(tc, the_owner_refuses_it);
+	tcase_add_test(tc, an_announcement_from_the_future_is_none);
+	tcase_add_test(tc, marks_of_a_pod);
+	return run(tc, "rules/announce");
+}

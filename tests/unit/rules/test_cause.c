@@ -1,0 +1,241 @@
+/* R3: why an image can not be pulled, and which cause may lead to an act. The texts are those of kubelets,
+ * containerd, CRI-O and registries. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+#include "rules/cause.h"
+
+static struct policy policy;
+
+static void setup(void)
+{
+	policy_init(&policy);
+}
+
+static void teardown(void)
+{
+	policy_done(&policy);
+}
+
+static const struct {
+	enum pull_cause cause;
+	const char *message;
+} messages[] = {
+	{ CAUSE_UNKNOWN, "" },
+	{ CAUSE_UNKNOWN, "Back-off pulling image \"r.example.com/app:v1\"" },
+	{ CAUSE_UNKNOWN, "something nobody has seen before" },
+	/* no such image */
+	{ CAUSE_PERMANENT,
+	  "Back-off pulling image \"r.example.com/app:v1\": ErrImagePull: rpc error: code = "
+	  "NotFound desc = failed to pull and unpack image \"r.example.com/app:v1\": failed to "
+	  "resolve reference \"r.example.com/app:v1\": r.example.com/app:v1: not found" },
+	{ CAUSE_PERMANENT, "rpc error: code = Unknown desc = reading manifest v1 in r.example.com/app: "
+			   "manifest unknown: manifest unknown" },
+	{ CAUSE_PERMANENT, "name unknown: The repository with name 'app' does not exist in the registry" },
+	{ CAUSE_PERMANENT,
+	  "Failed to apply default image tag \"A:b:c\": couldn't parse image name \"A:b:c\": "
+	  "invalid reference format" },
+	{ CAUSE_PERMANENT, "no match for platform in manifest: not found" },
+	{ CAUSE_PERMANENT, "Container image \"app:v1\" is not present with pull policy of Never" },
+	/* no access */
+	{ CAUSE_AUTH,
+	  "failed to authorize: failed to fetch oauth token: unexpected status from GET request to "
+	  "https://r.example.com/token: 401 Unauthorized" },
+	{ CAUSE_AUTH, "pull access denied, repository does not exist or may require authorization: server "
+		      "message: insufficient_scope: authorization failed" },
+	{ CAUSE_AUTH, "unexpected status from HEAD request to https://r.example.com/v2/app/manifests/v1: 403 "
+		      "Forbidden" },
+	{ CAUSE_AUTH, "unable to retrieve auth token: invalid username/password: unauthorized" },
+	/* the registry or the way to it */
+	{ CAUSE_TRANSIENT, "toomanyrequests: You have reached your pull rate limit" },
+	{ CAUSE_TRANSIENT, "unexpected status code https://r.example.com/v2/: 429 Too Many Requests" },
+	{ CAUSE_TRANSIENT, "pull QPS exceeded" },
+	{ CAUSE_TRANSIENT, "dial tcp: lookup r.example.com on 10.0.0.10:53: no such host" },
+	{ CAUSE_TRANSIENT, "dial tcp 192.0.2.1:443: i/o timeout" },
+	{ CAUSE_TRANSIENT, "dial tcp 192.0.2.1:443: connect: connection refused" },
+	{ CAUSE_TRANSIENT,
+	  "unexpected status from HEAD request to https://r.example.com/v2/app/manifests/v1: "
+	  "503 Service Unavailable" },
+	{ CAUSE_TRANSIENT, "tls: failed to verify certificate: x509: certificate has expired" },
+	{ CAUSE_TRANSIENT, "context deadline exceeded" },
+	{ CAUSE_TRANSIENT, "write /var/lib/containerd/x: no space left on device" },
+	/* signs of two: the one that acts least */
+	{ CAUSE_TRANSIENT, "failed to resolve reference: unexpected EOF: not found" },
+	{ CAUSE_AUTH, "unauthorized: repository not found" },
+	/* what is quoted is a name, and a number is only a status when it stands alone */
+	{ CAUSE_PERMANENT,
+	  "Back-off pulling image \"r.example.com/timeout:429\": ErrImagePull: manifest unknown" },
+	{ CAUSE_PERMANENT, "r.example.com:4290/app@sha256:a429b: not found" },
+};
+
+START_TEST(messages_tell_the_cause)
+{
+	const enum pull_cause got = cause_classify(STR_C(messages[_i].message));
+
+	ck_assert_msg(got == messages[_i].cause, "%s: expected %s, got %s", messages[_i].message,
+		      cause_name(messages[_i].cause), cause_name(got));
+}
+END_TEST
+
+START_TEST(odd_messages)
+{
+	static char big[1 << 20];
+	const char zero[] = "manifest\0unknown";
+
+	memset(big, 'x', sizeof(big));
+	ck_assert_int_eq(cause_classify((struct str){ big, sizeof(big) }), CAUSE_UNKNOWN);
+	memset(big, '"', sizeof(big));
+	ck_assert_int_eq(cause_classify((struct str){ big, sizeof(big) }), CAUSE_UNKNOWN);
+	memset(big, 0xff, sizeof(big));
+	ck_assert_int_eq(cause_classify((struct str){ big, sizeof(big) }), CAUSE_UNKNOWN);
+	ck_assert_int_eq(cause_classify((struct str){ zero, sizeof(zero) - 1 }), CAUSE_PERMANENT);
+	ck_assert_int_eq(cause_classify((struct str){ NULL, 0 }), CAUSE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(reasons_tell_it_without_a_message)
+{
+	struct container_facts c = { .reason = STR_LIT("InvalidImageName") };
+
+	ck_assert_int_eq(cause_of(&c), CAUSE_PERMANENT);
+	c.reason = STR_LIT("ErrImageNeverPull");
+	ck_assert_int_eq(cause_of(&c), CAUSE_PERMANENT);
+	c.reason = STR_LIT("RegistryUnavailable");
+	ck_assert_int_eq(cause_of(&c), CAUSE_TRANSIENT);
+	c.reason = STR_LIT("ImagePullBackOff");
+	ck_assert_int_eq(cause_of(&c), CAUSE_UNKNOWN);
+	c.cause = CAUSE_AUTH;
+	ck_assert_int_eq(cause_of(&c), CAUSE_AUTH);
+	c.message = STR_LIT("manifest unknown");
+	ck_assert_int_eq(cause_of(&c), CAUSE_PERMANENT);
+	c.message = STR_LIT("");
+	c.cause = (enum pull_cause)99;
+	ck_assert_int_eq(cause_of(&c), CAUSE_UNKNOWN);
+}
+END_TEST
+
+/* Every cause on both sides: listed it acts, not listed it refuses and says why. */
+START_TEST(only_listed_causes_act)
+{
+	static const struct {
+		const char *word, *message;
+		enum reason refused;
+	} rows[] = {
+		{ "permanent", "manifest unknown", REASON_CAUSE_NOT_ENABLED },
+		{ "auth", "401 Unauthorized", REASON_CAUSE_AUTH },
+		{ "transient", "i/o timeout", REASON_CAUSE_TRANSIENT },
+		{ "unknown", "who knows", REASON_CAUSE_UNKNOWN },
+	};
+	const struct surroundings live = live_pull();
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (size_t listed = 0; listed < sizeof(rows) / sizeof(rows[0]); listed++) {
+			struct pod_facts p = pod_pull_failing();
+			struct verdict v;
+
+			list_set(&policy.duty[DUTY_IMAGE_PULL].causes, rows[listed].word);
+			p.containers[0].message = STR_C(rows[i].message);
+			judge_image_pull(&p, &policy, &live, NOW, &v);
+			if (i == listed) {
+				EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+				continue;
+			}
+			expect(&v, VERDICT_REFUSE, rows[i].refused, __LINE__);
+			ck_assert_ptr_nonnull(strstr(v.evidence, rows[i].message));
+			ck_assert_ptr_nonnull(strstr(v.evidence, rows[i].word));
+			ck_assert_str_eq(v.rule, "R3");
+		}
+}
+END_TEST
+
+/* The cache does not always know; the worker, who reads the Events, does. */
+START_TEST(unknown_passes_in_the_cache_only)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = cache();
+	struct verdict v;
+
+	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent");
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	s = live_pull();
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, CAUSE_UNKNOWN);
+	s = cache();
+	p.containers[0].cause = CAUSE_TRANSIENT;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, CAUSE_TRANSIENT);
+}
+END_TEST
+
+/* A second container that can never be pulled condemns the pod, whatever hinders the first. */
+START_TEST(the_container_that_may_act_counts)
+{
+	struct pod_facts p = pod_pull_failing();
+	const struct surroundings s = live_pull();
+	struct verdict v;
+
+	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent");
+	p.n_containers = 2;
+	p.containers[1] = p.containers[0];
+	p.containers[0].message = STR_LIT("i/o timeout");
+	p.containers[1].message = STR_LIT("manifest unknown");
+	p.containers[1].name = STR_LIT("sidecar");
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "container sidecar"));
+	p.containers[1].message = STR_LIT("i/o timeout");
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, CAUSE_TRANSIENT);
+}
+END_TEST
+
+START_TEST(waiting_comes_before_the_cause)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+
+	p.containers[0].message = STR_LIT("i/o timeout");
+	s.failing_since = NOW - HOURS;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+}
+END_TEST
+
+START_TEST(hosts_of_images)
+{
+	static const struct {
+		const char *image, *host;
+	} rows[] = {
+		{ "nginx", "docker.io" },
+		{ "library/nginx:1", "docker.io" },
+		{ "r.example.com/app:v1", "r.example.com" },
+		{ "r.example.com:5000/a/b@sha256:00", "r.example.com:5000" },
+		{ "localhost/app", "localhost" },
+		{ "localhost:5000/app", "localhost:5000" },
+		{ "app:v1.2", "docker.io" },
+		{ "/app", "docker.io" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ck_assert_msg(str_is(image_host(STR_C(rows[i].image)), rows[i].host), "%s", rows[i].image);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("cause");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, messages_tell_the_cause, 0, (int)(sizeof(messages) / sizeof(messages[0])));
+	tcase_add_test(tc, odd_messages);
+	tcase_add_test(tc, reasons_tell_it_without_a_message);
+	tcase_add_test(tc, only_listed_causes_act);
+	tcase_add_test(tc, unknown_passes_in_the_cache_only);
+	tcase_add_test(tc, the_container_that_may_act_counts);
+	tcase_add_test(tc, waiting_comes_before_the_cause);
+	tcase_add_test(tc, hosts_of_images);
+	return run(tc, "rules/cause");
+}

@@ -1,0 +1,115 @@
+/* Every check of a duty is told in order, and tells the same verdict as the judgement itself. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+#include <stdio.h>
+
+static struct policy policy;
+
+static void setup(void)
+{
+	policy_init(&policy);
+}
+
+static void teardown(void)
+{
+	policy_done(&policy);
+}
+
+struct heard {
+	size_t n, passed, decided, not_reached;
+	char rule[32];
+	char facts[4096];
+};
+
+static void hear(void *ctx, const struct check_told *told)
+{
+	struct heard *h = ctx;
+
+	h->n++;
+	ck_assert_uint_le(strlen(told->rule), 24);
+	ck_assert_uint_gt(strlen(told->rule), 0);
+	ck_assert_uint_gt(strlen(told->name), 0);
+	ck_assert_ptr_nonnull(told->fact);
+	if (told->holds == TRI_YES) {
+		ck_assert_uint_eq(h->decided, 0);
+		h->passed++;
+	} else if (told->holds == TRI_NO) {
+		h->decided++;
+		(void)snprintf(h->rule, sizeof(h->rule), "%s", told->rule);
+	} else {
+		ck_assert_uint_eq(h->decided, 1);
+		ck_assert_str_eq(told->fact, "");
+		h->not_reached++;
+	}
+	strncat(h->facts, told->fact, sizeof(h->facts) - strlen(h->facts) - 1);
+	strncat(h->facts, "\n", sizeof(h->facts) - strlen(h->facts) - 1);
+}
+
+static struct heard trace(enum duty d, const struct pod_facts *p, struct surroundings s, struct verdict *v)
+{
+	struct heard h = { 0 };
+	struct verdict plain;
+
+	judge_trace(d, p, &policy, &s, NOW, hear, &h, v);
+	ck_assert_uint_eq(h.decided, 1);
+	ck_assert_uint_eq(h.n, h.passed + h.decided + h.not_reached);
+	ck_assert_str_eq(h.rule, v->rule);
+	if (d == DUTY_RESTARTS)
+		judge_restarts(p, &policy, NOW, &plain, NULL);
+	else
+		judge_duty(d, p, &policy, &s, NOW, &plain);
+	ck_assert_int_eq(plain.kind, v->kind);
+	ck_assert_int_eq(plain.reason, v->reason);
+	ck_assert_int_eq(plain.at_ms, v->at_ms);
+	ck_assert_str_eq(plain.evidence, v->evidence);
+	ck_assert_str_eq(plain.rule, v->rule);
+	return h;
+}
+
+START_TEST(an_act_passes_every_check)
+{
+	static struct pod_facts (*const pods[])(void) = { pod_evicted, pod_terminating, pod_pull_failing,
+							  pod_crashing };
+	static const char *const last[] = { "Act", "Act", "Act", "Report" };
+	const struct surroundings around[] = { live_pull(), live_node_gone(), live_pull(), cache() };
+
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		struct pod_facts p = pods[d]();
+		struct verdict v;
+		const struct heard h = trace(d, &p, around[d], &v);
+
+		ck_assert_int_eq(v.kind, VERDICT_ACT);
+		ck_assert_uint_eq(h.not_reached, 0);
+		ck_assert_str_eq(v.rule, last[d]);
+	}
+}
+END_TEST
+
+START_TEST(facts_and_thresholds_are_told)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+	struct heard h;
+
+	s.failing_since = NOW - MIN;
+	h = trace(DUTY_IMAGE_PULL, &p, s, &v);
+	ck_assert_int_eq(v.kind, VERDICT_WAIT);
+	ck_assert_str_eq(v.rule, "R4");
+	ck_assert_uint_gt(h.not_reached, 0);
+	ck_assert_ptr_nonnull(strstr(h.facts, "container app: ImagePullBackOff"));
+	ck_assert_ptr_nonnull(strstr(h.facts, "threshold 2m"));
+	ck_assert_ptr_nonnull(strstr(h.facts, "reached in 1m"));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("trace");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, an_act_passes_every_check);
+	tcase_add_test(tc, facts_and_thresholds_are_told);
+	return run(tc, "rules/trace");
+}
