@@ -1,2 +1,0 @@
-/* duration.h - moved to base/. */
-#include "base/duration.h"
