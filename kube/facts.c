@@ -46,11 +46,13 @@ void facts_add_label(struct facts_builder *b, struct str key, struct str value)
 		f->labels[f->n_labels++] = (struct label){ key, value };
 	else
 		f->labels_cut = true;
+	if (key.n < revision_labels[0].n || key.n > revision_labels[1].n) /* the shortest and the longest */
+		return;
 	if (KEY_IS(key, MARK_IGNORE) && KEY_IS(value, "true"))
 		f->skip = true;
 	for (unsigned i = 0; i < b->revision_rank; i++)
 		if (key_is(key, revision_labels[i].p, revision_labels[i].n)) {
-			b->f->revision = value;
+			f->revision = value;
 			b->revision_rank = i;
 		}
 }

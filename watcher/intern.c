@@ -12,6 +12,8 @@
 #include "watcher/slots.h"
 
 #define FREE_BIT 0x80000000u
+/* The last ids found, by a hash that costs nothing; most strings of an event are among them. */
+#define RECENT 1024u
 
 struct entry {
 	uint32_t refs;
@@ -27,6 +29,7 @@ struct intern {
 	uint32_t *pos;
 	uint32_t n, cap; /* ids ever given out + 1, room */
 	uint32_t free_id;
+	uint32_t recent[RECENT]; /* 0 = none */
 };
 
 struct intern *intern_new(void)
@@ -54,10 +57,33 @@ static struct entry *entry_at(const struct intern *t, uint32_t id)
 	return arena_at(&t->arena, t->pos[id]);
 }
 
-static uint32_t entry_hash(const void *ctx, uint32_t id)
+/* The upper half is as good as the lower: one multiplication away from it. */
+static uint64_t spread(uint32_t hash)
 {
-	return entry_at(ctx, id)->hash;
+	return (uint64_t)hash_u32(hash) << 32 | hash;
 }
+
+static uint64_t entry_hash(const void *ctx, uint32_t id)
+{
+	return spread(entry_at(ctx, id)->hash);
+}
+
+static bool is_free(const struct intern *t, uint32_t id)
+{
+	return t->pos[id] & FREE_BIT;
+}
+
+static uint32_t next_entry(const void *ctx, uint32_t id)
+{
+	const struct intern *t = ctx;
+
+	for (id++; id < t->n; id++)
+		if (!is_free(t, id))
+			return id;
+	return 0;
+}
+
+static const struct slots_owner owner = { entry_hash, next_entry };
 
 static size_t entry_size(size_t len)
 {
@@ -71,17 +97,25 @@ static struct str bounded(struct str s)
 	return s;
 }
 
+static bool entry_is(const struct intern *t, uint32_t id, struct str s)
+{
+	const struct entry *e = entry_at(t, id);
+
+	return e->len == s.n && memcmp(e->s, s.p, s.n) == 0;
+}
+
+static uint32_t *recent_of(struct intern *t, struct str s)
+{
+	return &t->recent[hash_ends(s.p, s.n) % RECENT];
+}
+
 static uint32_t look_up(const struct intern *t, struct str s, uint32_t hash)
 {
-	uint32_t id;
+	const uint64_t wide = spread(hash);
 
-	for (uint32_t i = slots_first(&t->index, hash); (id = slots_at(&t->index, i));
-	     i = slots_next(&t->index, i)) {
-		const struct entry *e = entry_at(t, id);
-
-		if (e->hash == hash && e->len == s.n && memcmp(e->s, s.p, s.n) == 0)
-			return id;
-	}
+	for (uint32_t i = slots_first(&t->index, wide); slots_at(&t->index, i); i = slots_next(&t->index, i))
+		if (slots_may_be(&t->index, i, wide) && entry_is(t, slots_id(&t->index, i), s))
+			return slots_id(&t->index, i);
 	return 0;
 }
 
@@ -100,10 +134,34 @@ static uint32_t take_id(struct intern *t)
 	return t->n++;
 }
 
+static uint32_t hash_str(const struct intern *t, struct str s)
+{
+	return (uint32_t)hash_bytes(&t->seed, s.p, s.n);
+}
+
 uint32_t intern_find(const struct intern *t, struct str s)
 {
 	s = bounded(s);
-	return s.n ? look_up(t, s, (uint32_t)hash_bytes(&t->seed, s.p, s.n)) : 0;
+	if (s.n == 0)
+		return 0;
+	const uint32_t id = t->recent[hash_ends(s.p, s.n) % RECENT];
+
+	return id && !is_free(t, id) && entry_is(t, id, s) ? id : look_up(t, s, hash_str(t, s));
+}
+
+static uint32_t add(struct intern *t, struct str s, uint32_t hash)
+{
+	const uint32_t id = take_id(t);
+
+	t->pos[id] = arena_alloc(&t->arena, entry_size(s.n));
+	struct entry *e = entry_at(t, id);
+
+	e->refs = 0;
+	e->hash = hash;
+	e->len = (uint16_t)s.n;
+	memcpy(e->s, s.p, s.n);
+	slots_add(&t->index, spread(hash), id, &owner, t);
+	return id;
 }
 
 uint32_t intern_ref(struct intern *t, struct str s)
@@ -111,22 +169,32 @@ uint32_t intern_ref(struct intern *t, struct str s)
 	s = bounded(s);
 	if (s.n == 0)
 		return 0;
-	uint32_t hash = (uint32_t)hash_bytes(&t->seed, s.p, s.n), id = look_up(t, s, hash);
+	uint32_t *recent = recent_of(t, s), id = *recent;
 
-	if (id) {
-		entry_at(t, id)->refs++;
-		return id;
+	if (!id || is_free(t, id) || !entry_is(t, id, s)) {
+		const uint32_t hash = hash_str(t, s);
+
+		id = look_up(t, s, hash);
+		if (!id)
+			id = add(t, s, hash);
+		*recent = id;
 	}
-	id = take_id(t);
-	t->pos[id] = arena_alloc(&t->arena, entry_size(s.n));
-	struct entry *e = entry_at(t, id);
-
-	e->refs = 1;
-	e->hash = hash;
-	e->len = (uint16_t)s.n;
-	memcpy(e->s, s.p, s.n);
-	slots_add(&t->index, hash, id, entry_hash, t);
+	entry_at(t, id)->refs++;
 	return id;
+}
+
+static void forget(struct intern *t, uint32_t id, const struct entry *e)
+{
+	const uint32_t pos = t->pos[id];
+	const size_t size = entry_size(e->len);
+	uint32_t i = slots_first(&t->index, spread(e->hash));
+
+	while (slots_id(&t->index, i) != id)
+		i = slots_next(&t->index, i);
+	t->pos[id] = t->free_id | FREE_BIT;
+	t->free_id = id;
+	slots_remove(&t->index, i, &owner, t);
+	arena_free(&t->arena, pos, size);
 }
 
 void intern_unref(struct intern *t, uint32_t id)
@@ -135,16 +203,8 @@ void intern_unref(struct intern *t, uint32_t id)
 		return;
 	struct entry *e = entry_at(t, id);
 
-	if (--e->refs > 0)
-		return;
-	uint32_t i = slots_first(&t->index, e->hash);
-
-	while (slots_at(&t->index, i) != id)
-		i = slots_next(&t->index, i);
-	slots_remove(&t->index, i, entry_hash, t);
-	arena_free(&t->arena, t->pos[id], entry_size(e->len));
-	t->pos[id] = t->free_id | FREE_BIT;
-	t->free_id = id;
+	if (--e->refs == 0)
+		forget(t, id, e);
 }
 
 struct str intern_str(const struct intern *t, uint32_t id)

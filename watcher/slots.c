@@ -3,48 +3,82 @@
 #include "watcher/slots.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/xalloc.h"
 
 #define SLOTS_MIN 64u
+/* Tables from here on are mappings of their own: all of it goes back when a table is replaced, and, read at
+ * random, they are worth huge pages (every page of a hash table is in use anyway). */
+#define MAPPED_MIN (1u << 20)
 
-static void put(struct slots *s, uint32_t hash, uint32_t v)
+static uint32_t *table_new(uint32_t size)
+{
+	const size_t bytes = (size_t)size * sizeof(uint32_t);
+
+	if (bytes < MAPPED_MIN)
+		return xcalloc(size, sizeof(uint32_t));
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	(void)madvise(p, bytes, MADV_HUGEPAGE);
+	return p;
+}
+
+static void table_free(const struct slots *s)
+{
+	const size_t bytes = slots_bytes(s);
+
+	if (bytes < MAPPED_MIN)
+		free(s->v);
+	else
+		(void)munmap(s->v, bytes);
+}
+
+static void put(struct slots *s, uint64_t hash, uint32_t id)
 {
 	uint32_t i = slots_first(s, hash);
 
 	while (s->v[i])
 		i = slots_next(s, i);
-	s->v[i] = v;
+	s->v[i] = id | (uint32_t)(hash >> (32 + SLOTS_ID_BITS)) << SLOTS_ID_BITS;
 }
 
-static void resize(struct slots *s, uint32_t size, slots_hash_fn *fn, const void *ctx)
+/* A table of that size with everything that is in. */
+static void lay_out(struct slots *s, uint32_t size, const struct slots_owner *o, const void *ctx)
 {
-	struct slots old = *s;
-
-	s->v = xcalloc(size, sizeof(*s->v));
+	table_free(s);
+	s->v = table_new(size);
 	s->mask = size - 1;
-	for (uint32_t i = 0; old.v && i <= old.mask; i++)
-		if (old.v[i])
-			put(s, fn(ctx, old.v[i]), old.v[i]);
-	free(old.v);
+	for (uint32_t id = 0; (id = o->next(ctx, id));)
+		put(s, o->hash(ctx, id), id);
 }
 
-void slots_add(struct slots *s, uint32_t hash, uint32_t v, slots_hash_fn *fn, const void *ctx)
+void slots_add(struct slots *s, uint64_t hash, uint32_t id, const struct slots_owner *o, const void *ctx)
 {
-	if (!s->v)
-		resize(s, SLOTS_MIN, fn, ctx);
-	else if ((uint64_t)s->used * 4 >= ((uint64_t)s->mask + 1) * 3)
-		resize(s, (s->mask + 1) * 2, fn, ctx);
-	put(s, hash, v);
+	if (id > SLOTS_ID_MAX)
+		abort();
 	s->used++;
+	if (!s->v)
+		lay_out(s, SLOTS_MIN, o, ctx);
+	else if ((uint64_t)s->used * 4 > ((uint64_t)s->mask + 1) * 3)
+		lay_out(s, (s->mask + 1) * 2, o, ctx);
+	else
+		put(s, hash, id);
 }
 
-void slots_remove(struct slots *s, uint32_t i, slots_hash_fn *fn, const void *ctx)
+void slots_remove(struct slots *s, uint32_t i, const struct slots_owner *o, const void *ctx)
 {
 	uint32_t hole = i;
 
+	s->used--;
+	if (s->mask + 1 > SLOTS_MIN && (uint64_t)s->used * 8 < (uint64_t)s->mask + 1) {
+		lay_out(s, (s->mask + 1) / 2, o, ctx);
+		return;
+	}
 	for (uint32_t j = slots_next(s, i); s->v[j]; j = slots_next(s, j)) {
-		uint32_t home = slots_first(s, fn(ctx, s->v[j]));
+		const uint32_t home = slots_first(s, o->hash(ctx, slots_id(s, j)));
 
 		/* A value moves into the hole unless its home lies cyclically after the hole. */
 		if (((j - home) & s->mask) >= ((j - hole) & s->mask)) {
@@ -53,9 +87,6 @@ void slots_remove(struct slots *s, uint32_t i, slots_hash_fn *fn, const void *ct
 		}
 	}
 	s->v[hole] = 0;
-	s->used--;
-	if (s->mask + 1 > SLOTS_MIN && (uint64_t)s->used * 8 < (uint64_t)s->mask + 1)
-		resize(s, (s->mask + 1) / 2, fn, ctx);
 }
 
 size_t slots_bytes(const struct slots *s)
@@ -65,6 +96,6 @@ size_t slots_bytes(const struct slots *s)
 
 void slots_done(struct slots *s)
 {
-	free(s->v);
+	table_free(s);
 	*s = (struct slots){ 0 };
 }

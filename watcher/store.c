@@ -1,6 +1,5 @@
 /* store.c - see store.h.
- * handle -> where[handle] -> record in the arena; records move when they change size, handles do not. The
- * index holds handles of 24 bits with 8 bits of the hash, so a probe rarely looks at the wrong record. */
+ * handle -> where[handle] -> record in the arena; records move when they change size, handles do not. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/store.h"
 
@@ -14,14 +13,13 @@
 #include "watcher/pack.h"
 #include "watcher/slots.h"
 
-#define HANDLE_BITS 24u
-#define HANDLE_MASK ((1u << HANDLE_BITS) - 1)
-#define FREE_BIT    0x80000000u
+#define FREE_BIT 0x80000000u
 
 struct record {
 	struct pack_head head;
 	uint32_t next, prev; /* in the group's list */
 	uint32_t list;       /* number of the newest list when it was put last */
+	uint32_t hash;       /* of namespace and name */
 	uint16_t len;
 	uint8_t mark;
 	uint8_t bytes[];
@@ -81,52 +79,51 @@ static size_t record_size(size_t len)
 /* -- index ------------------------------------------------------------------------------------------------
  */
 
-static uint64_t hash_key(const struct store *s, struct str ns, struct str name)
+/* The namespace by its id: it is in use as long as a pod of it is here. */
+static uint32_t hash_key(const struct store *s, uint32_t ns, struct str name)
 {
-	uint64_t h = hash_bytes(&s->seed, ns.p, ns.n);
-	struct hash_seed next = { s->seed.k0 ^ h, s->seed.k1 };
+	const struct hash_seed seed = { s->seed.k0 ^ ns, s->seed.k1 };
 
-	return hash_bytes(&next, name.p, name.n);
+	return (uint32_t)hash_bytes(&seed, name.p, name.n);
 }
 
-static uint32_t slot_value(uint32_t h, uint64_t hash)
+static uint64_t spread(uint32_t hash)
 {
-	return h | (uint32_t)(hash >> 56) << HANDLE_BITS;
+	return (uint64_t)hash_u32(hash) << 32 | hash;
 }
 
-static uint32_t hash_of_slot(const void *ctx, uint32_t v)
+static uint64_t hash_of(const void *ctx, uint32_t h)
 {
-	const struct store *s = ctx;
-	char name[512];
-	struct pack_key k;
-
-	pack_key(s->groups, record_at(s, v & HANDLE_MASK)->bytes, &k);
-	memcpy(name, k.prefix.p ? k.prefix.p : "", k.prefix.n);
-	memcpy(name + k.prefix.n, k.rest.p, k.rest.n);
-	return (uint32_t)hash_key(s, intern_str(s->intern, k.ns),
-				  (struct str){ name, k.prefix.n + k.rest.n });
+	return spread(record_at(ctx, h)->hash);
 }
 
-static uint32_t find_at(const struct store *s, struct str ns, struct str name, uint64_t hash, uint32_t *ret_i)
+static uint32_t next_of(const void *ctx, uint32_t h)
 {
-	uint32_t ns_id = intern_find(s->intern, ns), v;
+	return store_next(ctx, h);
+}
 
-	for (uint32_t i = slots_first(&s->index, (uint32_t)hash); ns_id && (v = slots_at(&s->index, i));
-	     i = slots_next(&s->index, i)) {
-		if (v != slot_value(v & HANDLE_MASK, hash) ||
-		    !pack_is(s->groups, record_at(s, v & HANDLE_MASK)->bytes, ns_id, name))
-			continue;
-		*ret_i = i;
-		return v & HANDLE_MASK;
-	}
+static const struct slots_owner slots_owner = { hash_of, next_of };
+
+/* 0 = unknown. */
+static uint32_t find_at(const struct store *s, uint32_t ns, struct str name, uint32_t hash)
+{
+	const uint64_t wide = spread(hash);
+
+	for (uint32_t i = slots_first(&s->index, wide); slots_at(&s->index, i); i = slots_next(&s->index, i))
+		if (slots_may_be(&s->index, i, wide)) {
+			const struct record *r = record_at(s, slots_id(&s->index, i));
+
+			if (r->hash == hash && pack_is(s->groups, r->bytes, ns, name))
+				return slots_id(&s->index, i);
+		}
 	return 0;
 }
 
 uint32_t store_find(const struct store *s, struct str ns, struct str name)
 {
-	uint32_t i;
+	const uint32_t id = intern_find(s->intern, ns);
 
-	return find_at(s, ns, name, hash_key(s, ns, name), &i);
+	return id ? find_at(s, id, name, hash_key(s, id, name)) : 0;
 }
 
 /* -- groups ------------------------------------------------------------------------------------------------
@@ -188,8 +185,8 @@ static uint32_t take_handle(struct store *s)
 		s->where = xreallocarray(s->where, s->cap, sizeof(*s->where));
 		s->where[0] = FREE_BIT;
 	}
-	if (s->n > HANDLE_MASK)
-		abort(); /* sixteen million pods: ten times what any cluster holds */
+	if (s->n > SLOTS_ID_MAX)
+		abort(); /* a hundred times what any cluster holds */
 	return s->n++;
 }
 
@@ -203,13 +200,14 @@ static void fill(struct store *s, struct record *r, const struct pack_head *head
 }
 
 static uint32_t add(struct store *s, const struct pack_head *head, size_t len, uint32_t group, uint8_t mark,
-		    uint64_t hash)
+		    uint32_t hash)
 {
 	uint32_t h = take_handle(s);
 
 	s->where[h] = arena_alloc(&s->arena, record_size(len));
 	fill(s, record_at(s, h), head, len, mark);
-	slots_add(&s->index, (uint32_t)hash, slot_value(h, hash), hash_of_slot, s);
+	record_at(s, h)->hash = hash;
+	slots_add(&s->index, spread(hash), h, &slots_owner, s);
 	if (group) {
 		link_group(s, h, group);
 		count_group(s, group, 0, mark);
@@ -222,7 +220,7 @@ static void replace(struct store *s, uint32_t h, const struct pack_head *head, s
 		    uint8_t mark)
 {
 	struct record *r = record_at(s, h);
-	uint32_t old_group = group_of(r), pos = s->where[h];
+	uint32_t old_group = group_of(r), pos = s->where[h], hash = r->hash;
 	uint8_t old_mark = r->mark;
 
 	if (old_group) {
@@ -237,6 +235,7 @@ static void replace(struct store *s, uint32_t h, const struct pack_head *head, s
 		arena_free(&s->arena, pos, old_size);
 	}
 	fill(s, record_at(s, h), head, len, mark);
+	record_at(s, h)->hash = hash;
 	if (group) {
 		link_group(s, h, group);
 		count_group(s, group, 0, mark);
@@ -245,20 +244,24 @@ static void replace(struct store *s, uint32_t h, const struct pack_head *head, s
 		groups_leave(s->groups, old_group);
 }
 
-/* head belongs to p. Only a uid that is no UUID needs a look at the old record as a whole. */
+/* A uid that is no UUID needs a look at the old record as a whole. */
+static bool same_text_uid(const struct store *s, const struct record *r, struct str uid)
+{
+	static struct pod_facts old;
+	struct pack_text text;
+
+	pack_decode(s->intern, s->groups, &r->head, r->bytes, &text, &old);
+	return str_eq(old.uid, uid);
+}
+
+/* head belongs to the pod of that uid. */
 static bool same_uid(const struct store *s, const struct record *r, const struct pack_head *head,
 		     struct str uid)
 {
 	static const uint8_t text_uid[16];
-	struct pod_facts old;
-	struct pack_text text;
 
-	if (memcmp(r->head.uid, head->uid, sizeof(head->uid)) != 0)
-		return false;
-	if (memcmp(head->uid, text_uid, sizeof(text_uid)) != 0)
-		return true;
-	pack_decode(s->intern, s->groups, &r->head, r->bytes, &text, &old);
-	return str_eq(old.uid, uid);
+	return memcmp(r->head.uid, head->uid, sizeof(head->uid)) == 0 &&
+	       (memcmp(head->uid, text_uid, sizeof(text_uid)) != 0 || same_text_uid(s, r, uid));
 }
 
 static bool fits(struct str s, size_t max)
@@ -291,16 +294,22 @@ static enum store_change update(struct store *s, uint32_t h, const struct pack_h
 int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t *ret_handle,
 	      enum store_change *ret_change)
 {
-	uint64_t hash = hash_key(s, p->ns, p->name);
 	struct pack_head head;
-	uint32_t i, h;
 
 	if (!fits(p->ns, 63) || !fits(p->name, 253) || !fits(p->uid, 128))
 		return -EINVAL;
+	uint32_t ns = intern_find(s->intern, p->ns), hash = ns ? hash_key(s, ns, p->name) : 0;
+
+	slots_expect(&s->index, hash); /* memory is fetched while the pod is packed */
 	uint32_t group = p->owner.uid.n ? groups_join(s->groups, &p->owner, p->revision) : 0;
 	size_t len = pack_encode(s->intern, s->groups, p, group, &head, s->scratch);
 
-	h = find_at(s, p->ns, p->name, hash, &i);
+	if (!ns) {
+		ns = intern_find(s->intern, p->ns);
+		hash = hash_key(s, ns, p->name);
+	}
+	uint32_t h = find_at(s, ns, p->name, hash);
+
 	if (h && !same_uid(s, record_at(s, h), &head, p->uid)) {
 		store_remove(s, h);
 		h = 0;
@@ -318,21 +327,20 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 void store_remove(struct store *s, uint32_t h)
 {
 	struct record *r = record_at(s, h);
-	uint32_t group = group_of(r), i;
+	uint32_t group = group_of(r), pos = s->where[h], i = slots_first(&s->index, spread(r->hash));
 
 	s->ops.on_removed(s->ctx, h);
-	i = slots_first(&s->index, hash_of_slot(s, h));
-	while ((slots_at(&s->index, i) & HANDLE_MASK) != h)
+	while (slots_id(&s->index, i) != h)
 		i = slots_next(&s->index, i);
-	slots_remove(&s->index, i, hash_of_slot, s);
 	if (group) {
 		unlink_group(s, h, group);
 		count_group(s, group, r->mark, 0);
 	}
-	pack_release(s->intern, &r->head, r->bytes);
-	arena_free(&s->arena, s->where[h], record_size(r->len));
 	s->where[h] = FREE_BIT | s->free_handle;
 	s->free_handle = h;
+	slots_remove(&s->index, i, &slots_owner, s);
+	pack_release(s->intern, &r->head, r->bytes);
+	arena_free(&s->arena, pos, record_size(r->len));
 	if (group)
 		groups_leave(s->groups, group);
 }

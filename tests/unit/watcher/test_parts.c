@@ -1,0 +1,189 @@
+/* test_parts.c - what the cache is made of: uuid, slots, intern, arena. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "watcher/arena.h"
+#include "watcher/intern.h"
+#include "watcher/slots.h"
+#include "watcher/uuid.h"
+
+/* -- uuid ---------------------------------------------------------------------------------------------------
+ */
+
+static bool slow_is_canonical(struct str s, uint8_t ret[16])
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t n = 0;
+
+	for (size_t i = 0; i < 36; i++) {
+		const char *d = s.p[i] ? strchr(digits, s.p[i]) : NULL;
+
+		if (i == 8 || i == 13 || i == 18 || i == 23) {
+			if (s.p[i] != '-')
+				return false;
+			continue;
+		}
+		if (!d)
+			return false;
+		ret[n / 2] = (uint8_t)(ret[n / 2] << 4 | (uint8_t)(d - digits));
+		n++;
+	}
+	return s.n == 36;
+}
+
+/* Every byte in every place. */
+START_TEST(uuid_every_byte)
+{
+	char text[37];
+
+	for (size_t at = 0; at < 36; at++)
+		for (unsigned c = 0; c < 256; c++) {
+			uint8_t a[16] = { 0 }, b[16] = { 0 };
+
+			memcpy(text, "0189cdef-4a5b-4c6d-8e7f-f0e1d2c3b4a5", 37);
+			text[at] = (char)c;
+			const struct str s = { text, 36 };
+			const bool ok = slow_is_canonical(s, a);
+
+			ck_assert_msg(uuid_is_canonical(s, b) == ok, "byte %u at %zu", c, at);
+			ck_assert_msg(!ok || memcmp(a, b, 16) == 0, "byte %u at %zu", c, at);
+		}
+	uint8_t b[16];
+
+	ck_assert(!uuid_is_canonical((struct str){ text, 35 }, b));
+	ck_assert(!uuid_is_canonical((struct str){ "", 0 }, b));
+}
+END_TEST
+
+/* -- slots --------------------------------------------------------------------------------------------------
+ */
+
+#define IDS 3000u
+
+struct keys {
+	uint64_t hash[IDS + 1];
+	bool in[IDS + 1];
+};
+
+static uint64_t hash_of(const void *ctx, uint32_t id)
+{
+	const struct keys *k = ctx;
+
+	ck_assert_msg(k->in[id], "asked for the hash of %u, which is out", id);
+	return k->hash[id];
+}
+
+static uint32_t next_of(const void *ctx, uint32_t id)
+{
+	const struct keys *k = ctx;
+
+	for (id++; id <= IDS; id++)
+		if (k->in[id])
+			return id;
+	return 0;
+}
+
+static uint32_t find(const struct slots *s, const struct keys *k, uint32_t id, uint32_t *ret_i)
+{
+	for (uint32_t i = slots_first(s, k->hash[id]); slots_at(s, i); i = slots_next(s, i))
+		if (slots_may_be(s, i, k->hash[id]) && slots_id(s, i) == id) {
+			*ret_i = i;
+			return id;
+		}
+	return 0;
+}
+
+/* Ids come and go at random, half of them with the same hash: what is in is found, what is out is not, and
+ * the table shrinks with its content. */
+START_TEST(slots_against_a_set)
+{
+	static const struct slots_owner owner = { hash_of, next_of };
+	static struct keys k;
+	struct slots s = { 0 };
+	uint32_t at;
+
+	random_begin("parts");
+	for (uint32_t id = 1; id <= IDS; id++)
+		k.hash[id] = id % 16 == 0 ? UINT64_C(0xabcdef0000000007) : random_next();
+	for (int round = 0; round < 40000; round++) {
+		const uint32_t id = 1 + (uint32_t)(random_next() % IDS);
+		const bool more = round < 15000 || (round > 25000 && round < 30000);
+
+		ck_assert_uint_eq(find(&s, &k, id, &at), k.in[id] ? id : 0);
+		if (!k.in[id] && (more || round % 8 == 0)) {
+			k.in[id] = true;
+			slots_add(&s, k.hash[id], id, &owner, &k);
+		} else if (k.in[id] && !more) {
+			k.in[id] = false;
+			slots_remove(&s, at, &owner, &k);
+		}
+	}
+	const size_t before = slots_bytes(&s);
+
+	for (uint32_t id = 1; id <= IDS; id++)
+		if (k.in[id]) {
+			ck_assert_uint_eq(find(&s, &k, id, &at), id);
+			k.in[id] = false;
+			slots_remove(&s, at, &owner, &k);
+		}
+	ck_assert_uint_eq(s.used, 0);
+	ck_assert_uint_lt(slots_bytes(&s), before);
+	slots_done(&s);
+}
+END_TEST
+
+/* -- intern -------------------------------------------------------------------------------------------------
+ */
+
+/* Strings that differ only in the middle look the same to the quick cache; ids are reused by other strings.
+ */
+START_TEST(intern_is_exact)
+{
+	struct intern *t = intern_new();
+	uint32_t id[200];
+	char text[200][64];
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 200; i++) {
+			(void)snprintf(text[i], sizeof(text[i]), "beginning-%03d-%d-the-ending", i, round);
+			id[i] = intern_ref(t, STR_C(text[i]));
+		}
+		for (int i = 0; i < 200; i++) {
+			ck_assert(str_is(intern_str(t, id[i]), text[i]));
+			ck_assert_uint_eq(intern_find(t, STR_C(text[i])), id[i]);
+			ck_assert_uint_eq(intern_ref(t, STR_C(text[i])), id[i]);
+			intern_unref(t, id[i]);
+		}
+		for (int i = 0; i < 200; i++) {
+			intern_unref(t, id[i]);
+			ck_assert_uint_eq(intern_find(t, STR_C(text[i])), 0);
+		}
+		ck_assert_uint_eq(intern_count(t), 0);
+	}
+	ck_assert_uint_eq(intern_ref(t, STR_LIT("")), 0);
+	intern_free(&t);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("watcher/parts");
+	TCase *t = tcase_create("all");
+
+	tcase_add_test(t, uuid_every_byte);
+	tcase_add_test(t, slots_against_a_set);
+	tcase_add_test(t, intern_is_exact);
+	suite_add_tcase(suite, t);
+
+	SRunner *r = srunner_create(suite);
+
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed != 0;
+}
