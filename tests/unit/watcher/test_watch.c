@@ -347,6 +347,55 @@ START_TEST(explain_says_every_duty)
 }
 END_TEST
 
+static void stop_loop(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	*(bool *)arg = true;
+}
+
+/* A hundred thousand pods with a time to wait for: the loop sleeps until the first is due. The clock is real.
+ */
+START_TEST(waiting_costs_no_wake_up)
+{
+	struct pod_facts p = pod_terminating();
+	const struct timeval second = { 1, 0 };
+	bool over = false;
+	char name[24], uid[37];
+	unsigned turns = 0;
+
+	clock_fake_clear();
+	fake.ops.on_list(fake.ctx, "");
+	p.deletion = clock_wall_ms() + HOUR;
+	p.name = (struct str){ name, 12 };
+	p.uid = (struct str){ uid, 36 };
+	for (unsigned i = 0; i < 100000; i++) {
+		(void)snprintf(name, sizeof(name), "web-1-%06u", i);
+		(void)snprintf(uid, sizeof(uid), "0b8f0f3e-0000-4000-8000-%012u", i);
+		fake.ops.on_pod(fake.ctx, &p);
+	}
+	fake.ops.on_sync(fake.ctx, "");
+	fake.ops.on_alive(fake.ctx, 0);
+	tell(MSG_SINCE_END);
+	/* Judging the list, and the figures that follow it, take their time; then there is nothing to do. */
+	while (last(MSG_WATCH_STATS)->u.watch_stats.deadlines < 100000)
+		(void)event_base_loop(base, EVLOOP_ONCE);
+	for (unsigned tries = 0; tries < 20; tries++) {
+		over = false;
+		turns = 0;
+		(void)event_base_once(base, -1, EV_TIMEOUT, stop_loop, &over, &second);
+		while (!over) {
+			(void)event_base_loop(base, EVLOOP_ONCE);
+			turns++;
+		}
+		if (turns == 1)
+			break;
+	}
+	ck_assert_uint_eq(turns, 1); /* the one that ends the second */
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+}
+END_TEST
+
 /* Every message sent passes the codec: charset, length, range. */
 START_TEST(what_is_sent_can_be_read)
 {
@@ -375,6 +424,7 @@ int main(void)
 {
 	TCase *t = tcase_create("watch");
 
+	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, from_event_to_nomination);
 	tcase_add_test(t, figures_follow);
@@ -385,6 +435,7 @@ int main(void)
 	tcase_add_test(t, digest_is_complete_without_room);
 	tcase_add_test(t, digest_before_the_list_is_marked);
 	tcase_add_test(t, explain_says_every_duty);
+	tcase_add_test(t, waiting_costs_no_wake_up);
 	tcase_add_test(t, what_is_sent_can_be_read);
 	return run(t, "watcher/watch");
 }

@@ -1,0 +1,194 @@
+/* test_clocks.c - a machine that sleeps, clocks that are set: what is due when, by two clocks that go apart.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "harness.h"
+#include "random.h"
+#include "watcher/skew.h"
+
+#define WAIT (10 * MIN) /* a pod that has so long to wait */
+
+/* The fake clocks, each by its own steps. */
+static int64_t wall;
+static uint64_t boot;
+
+static void clocks(int64_t wall_ms, int64_t boot_ms)
+{
+	wall += wall_ms;
+	boot += (uint64_t)boot_ms;
+	clock_fake_set(wall, boot);
+}
+
+/* The API server's clock goes with boot time and agrees with the wall clock at the beginning. */
+static int64_t server_date(void)
+{
+	return (NOW + (int64_t)boot - 1000000) / S * S;
+}
+
+static void hear_of_server(void)
+{
+	judging_server_date(j, server_date());
+	judging_alive(j);
+}
+
+/* In step, and one pod that is due in WAIT and a millisecond. */
+static void wait_for_one(void)
+{
+	struct pod_facts p = pod_terminating();
+
+	wall = clock_wall_ms();
+	boot = clock_boot_ms();
+	ready_with(NULL, 0);
+	wall = clock_wall_ms();
+	boot = clock_boot_ms();
+	hear_of_server();
+	p.deletion = wall + WAIT - HOURS;
+	event(&p);
+	ck_assert_uint_eq(judging_next(j), boot + WAIT + 1);
+}
+
+START_TEST(sleep_counts)
+{
+	wait_for_one();
+	clocks(WAIT - MIN, WAIT - MIN);
+	ck_assert_uint_gt(judging_next(j), boot);
+	/* Asleep for three hours. Before the server says anything, the cache is as old as that. */
+	clocks(3 * HOUR, 3 * HOUR);
+	turn();
+	ck_assert_uint_eq(n_sent, 0);
+	hear_of_server();
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+/* Boot time goes on in suspend; a wall clock that was not corrected yet after it does not hold anything up.
+ */
+START_TEST(sleep_with_a_wall_clock_that_stood_still)
+{
+	wait_for_one();
+	clocks(0, WAIT + 2 * S);
+	hear_of_server();
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+/* A short sleep is no reason to wait for anything: what fell due in it is due at once. */
+START_TEST(short_sleep)
+{
+	wait_for_one();
+	clocks(WAIT - MIN, WAIT - MIN);
+	hear_of_server();
+	clocks(2 * MIN, 2 * MIN);
+	ck_assert_uint_le(judging_next(j), boot);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+static const int64_t steps[] = { -24 * HOUR, -2 * HOUR, -MIN, -5 * S, 5 * S, MIN, 2 * HOUR, 24 * HOUR };
+
+/* Somebody sets the local clock: not a second sooner and at most two seconds later than without it - unless
+ * the server is then more than an hour ahead, which is not believed (skew.h): later, never sooner. */
+START_TEST(the_wall_clock_is_set)
+{
+	const int64_t step = steps[_i];
+
+	wait_for_one();
+	clocks(step, 0);
+	for (int64_t left = WAIT; left > 0; left -= MIN) {
+		turn();
+		ck_assert_uint_eq(n_sent, 0);
+		clocks(MIN, MIN);
+		hear_of_server();
+	}
+	clocks(2 * S, 2 * S);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), step >= -HOUR);
+}
+END_TEST
+
+/* Set twice, and back again: the second between them counts for nothing. */
+START_TEST(there_and_back)
+{
+	wait_for_one();
+	clocks(5 * HOUR, 0);
+	turn();
+	hear_of_server();
+	turn();
+	clocks(-5 * HOUR, 0);
+	clocks(WAIT - S, WAIT - S);
+	hear_of_server();
+	turn();
+	ck_assert_uint_eq(n_sent, 0);
+	clocks(S + 1, S + 1);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+/* The server's clock is set: all deadlines are made anew by it, without any event of a pod. */
+START_TEST(the_server_is_set)
+{
+	wait_for_one();
+	judging_server_date(j, server_date() - HOUR);
+	turn();
+	ck_assert_uint_eq(judging_next(j), boot + WAIT + 1); /* one says so */
+	judging_server_date(j, server_date() - HOUR);
+	turn();
+	ck_assert_uint_ge(judging_next(j), boot + HOUR + WAIT - S);
+	ck_assert_uint_le(judging_next(j), boot + HOUR + WAIT + 2 * S);
+}
+END_TEST
+
+/* Random lives: answers that were up to 900 ms on their way, Dates cut to the second, now and then an odd
+ * one, sleeps, a local clock set to anything. Server time is then known to a second, and never more than that
+ * ahead of the truth. */
+START_TEST(any_life)
+{
+	random_begin("clocks");
+	for (unsigned life = 0; life < 300; life++) {
+		const int64_t offset = NOW + random_below(1000000);
+		struct skew s = { 0 };
+		bool odd = true;
+
+		wall = offset + (int64_t)random_below(7200000) - 3600000;
+		boot = 1000 + random_below(1000000);
+		for (unsigned i = 0; i < 400; i++) {
+			const int64_t read = offset + (int64_t)boot - (int64_t)random_below(900);
+			const int64_t passed = random_below(10) ? random_below(30000) : random_below(7200000);
+
+			odd = i > 1 && !odd && random_below(20) == 0;
+			(void)skew_note(&s, odd ? (int64_t)random_next() / 4 : read / S * S, boot);
+			const int64_t truth = offset + (int64_t)boot, now = skew_now(&s, wall, boot);
+			const int64_t latest = skew_latest(&s, wall, boot);
+
+			ck_assert_int_le(now, truth + S);
+			if (wall > truth - HOUR / 2)
+				ck_assert_int_ge(latest, truth - 900);
+			boot += (uint64_t)passed;
+			wall += passed;
+			if (random_below(8) == 0)
+				wall += (int64_t)random_below(20000000) - 10000000;
+		}
+	}
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("clocks");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, sleep_counts);
+	tcase_add_test(t, sleep_with_a_wall_clock_that_stood_still);
+	tcase_add_test(t, short_sleep);
+	tcase_add_loop_test(t, the_wall_clock_is_set, 0, sizeof(steps) / sizeof(steps[0]));
+	tcase_add_test(t, there_and_back);
+	tcase_add_test(t, the_server_is_set);
+	tcase_add_test(t, any_life);
+	return run(t, "watcher/clocks");
+}
