@@ -265,3 +265,11 @@ void budget_expire(struct budget *b, int64_t now)
 		memmove(c->v, &c->v[old], c->n * sizeof(*c->v));
 	}
 }
+
+bool budget_is_empty(const struct budget *b)
+{
+	for (int d = 0; d < DUTY__MAX; d++)
+		if (b->done[d].n || b->open[d].n)
+			return false;
+	return true;
+}

@@ -60,6 +60,8 @@ bool budget_settle(struct budget *b, uint32_t id, bool written, int64_t now);
 void budget_load(struct budget *b, const struct spend *s, uint32_t acts, int64_t at);
 /* Forget what no limit can ask for any more. */
 void budget_expire(struct budget *b, int64_t now);
+/* Nothing is charged that a limit can ask for. */
+bool budget_is_empty(const struct budget *b);
 /* Pods that ended within the last hour in this namespace (or, ns 0, on this node), for one duty. */
 int64_t budget_pods(const struct budget *b, enum duty d, uint32_t ns, uint32_t node, int64_t now);
 

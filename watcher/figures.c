@@ -105,6 +105,9 @@ static void fill(const struct figures *f, struct msg *m)
 	m->u.watch_stats.nominated = s.nominated;
 	m->u.watch_stats.dropped = s.dropped;
 	m->u.watch_stats.last_event = s.last_byte;
+	m->u.watch_stats.held = s.held;
+	m->u.watch_stats.fights = s.fights;
+	msg_set(m, watch_stats.hold, s.hold, strlen(s.hold));
 	msg_set(m, watch_stats.error, error, strlen(error));
 }
 

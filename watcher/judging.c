@@ -1,5 +1,7 @@
 /* judging.c - see judging.h.  Events go into the store and mark keys; judging_turn.c goes on from there. */
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +10,8 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "watcher/judging_state.h"
+
+#define BUDGET_LOOK_MS 1000u /* budgets that were given back are looked at together */
 
 static const struct store_ops store_ops;
 
@@ -27,6 +31,9 @@ struct judging *judging_new(uint64_t cluster, const struct policy *policy, uint6
 	j->since = since_new();
 	j->gate = gate_new(quiet_ms);
 	j->book = book_new();
+	j->guards = guards_new(cluster);
+	j->held = held_new();
+	j->census = census_new();
 	return j;
 }
 
@@ -42,6 +49,9 @@ void judging_free(struct judging **j)
 	since_free(&(*j)->since);
 	gate_free(&(*j)->gate);
 	book_free(&(*j)->book);
+	guards_free(&(*j)->guards);
+	held_free(&(*j)->held);
+	census_free(&(*j)->census);
 	free((*j)->refused);
 	free(*j);
 	*j = NULL;
@@ -106,6 +116,7 @@ static void on_removed(void *ctx, uint32_t h)
 
 	deadlines_cancel(&j->deadlines, h);
 	queue_drop(j->keys, h);
+	held_remove(j->held, h);
 	if (h < j->cap_refused)
 		j->refused[h] = 0;
 	if (!book_count(j->book) && !since_count(j->since))
@@ -113,8 +124,10 @@ static void on_removed(void *ctx, uint32_t h)
 	store_get(j->store, h, &j->gone);
 	book_gone(j->book, j->gone.uid, h);
 	book_gone(j->book, j->gone.owner.uid, h);
-	if (!store_group(j->store, h))
-		since_idle(j->since, j->gone.uid, j->gone.revision, clock_boot_ms());
+	if (store_group(j->store, h))
+		return;
+	since_idle(j->since, j->gone.uid, j->gone.revision, clock_boot_ms());
+	guards_recovered(j->guards, j->gone.uid, j->gone.revision);
 }
 
 static void on_tally(void *ctx, uint32_t group)
@@ -136,6 +149,7 @@ static void on_tally(void *ctx, uint32_t group)
 		since_clear(j->since, owner.uid, revision);
 	else
 		since_idle(j->since, owner.uid, revision, clock_boot_ms());
+	guards_recovered(j->guards, owner.uid, revision);
 }
 
 static const struct store_ops store_ops = { on_removed, on_tally };
@@ -191,6 +205,7 @@ void judging_sync(struct judging *j, struct str ns)
 	struct gate_synced sync = gate_sync(j->gate, ns, clock_boot_ms());
 
 	(void)store_sweep(j->store, sync.list, ns);
+	j->enrolled = j->enrolled && !sync.first;
 	for (uint32_t h = 0; (sync.first || sync.narrowed) && (h = store_next(j->store, h));) {
 		struct str of = store_namespace(j->store, h);
 
@@ -237,9 +252,16 @@ void judging_healthy(struct judging *j)
 void judging_set_policy(struct judging *j, const struct policy *policy, uint64_t quiet_ms)
 {
 	j->policy = policy;
+	j->enrolled = false;
 	gate_set_quiet(j->gate, quiet_ms);
 	for (uint32_t h = 0; (h = store_next(j->store, h));)
 		queue_add(j->keys, h);
+}
+
+void judging_set_place(struct judging *j, const char *cluster, const void *zones, size_t n_zones)
+{
+	guards_set_cluster(j->guards, cluster);
+	guards_set_zones(j->guards, zones, n_zones);
 }
 
 void judging_reset(struct judging *j)
@@ -260,12 +282,28 @@ static void report_dropped(struct judging *j, const struct msg_settled *m)
 		       kv_s("reason", m->reason));
 }
 
+/* What it spent is settled; a fresh attempt is remembered with the clock it belongs to. */
+static void settle_guards(struct judging *j, const struct msg_settled *m)
+{
+	bool observe = j->policy->mode == MODE_OBSERVE;
+	struct str owner, revision;
+	struct moment now;
+
+	judging_moment(j, &now);
+	if (m->outcome == OUTCOME_DONE && !observe &&
+	    guards_retried(j->guards, STR_C(m->subject), &owner, &revision))
+		since_set_tried(j->since, owner, revision, now.latest);
+	if (guards_settled(j->guards, m, observe, &now) && j->budget_at == 0)
+		j->budget_at = (uint64_t)now.boot + BUDGET_LOOK_MS;
+}
+
 void judging_on_settled(struct judging *j, const struct msg_settled *m)
 {
 	uint64_t now = clock_boot_ms(), delay = 0;
 	uint32_t h = book_pod(j->book, STR_C(m->subject)), retries = 0;
 	struct book_settled end;
 
+	settle_guards(j, m);
 	if (book_is_failure(m->outcome) && h) {
 		delay = queue_when(j->keys, h, now);
 		retries = queue_retries(j->keys, h);
@@ -287,17 +325,40 @@ void judging_on_settled(struct judging *j, const struct msg_settled *m)
 
 void judging_on_since_row(struct judging *j, const struct msg_since_row *m)
 {
-	since_load(j->since, STR_C(m->owner), STR_C(m->revision), m->at, clock_boot_ms());
+	since_load(j->since, STR_C(m->owner), STR_C(m->revision), m->at, m->tried, clock_boot_ms());
+}
+
+void judging_on_memo_row(struct judging *j, const struct msg_memo_row *m)
+{
+	struct moment now;
+
+	judging_moment(j, &now);
+	guards_on_memo(j->guards, m, &now);
+}
+
+void judging_on_act_row(struct judging *j, const struct msg_act_row *m)
+{
+	struct moment now;
+
+	judging_moment(j, &now);
+	guards_on_act(j->guards, m, &now);
+}
+
+void judging_on_pause(struct judging *j, const struct msg_pause *m)
+{
+	if (guards_on_pause(j->guards, m))
+		held_wake(j->held, GUARD_PAUSE, clock_boot_ms());
+}
+
+void judging_set_leader(struct judging *j, bool leading, const char *holder)
+{
+	guards_set_leader(j->guards, leading, holder);
+	held_wake(j->held, GUARD_LEADER, clock_boot_ms());
 }
 
 void judging_on_since_end(struct judging *j)
 {
 	gate_remembered(j->gate);
-}
-
-void judging_set_leading(struct judging *j, bool leading)
-{
-	j->standby = !leading;
 }
 
 void judging_on_room(struct judging *j)
@@ -328,17 +389,46 @@ int64_t judging_now(const struct judging *j)
 	return skew_now(&j->skew, clock_wall_ms(), clock_boot_ms());
 }
 
+void judging_moment(const struct judging *j, struct moment *ret)
+{
+	uint64_t boot = clock_boot_ms();
+	int64_t wall = clock_wall_ms();
+
+	*ret = (struct moment){ .boot = (int64_t)boot,
+				.wall = wall,
+				.server = skew_now(&j->skew, wall, boot),
+				.latest = skew_latest(&j->skew, wall, boot) };
+}
+
+/* "Budget 12, Pause 3: ..." */
+static void describe_holds(const struct judging *j, char *buf, size_t size)
+{
+	const char *breaker = guards_breaker_text(j->guards);
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (enum guard g = 0; g < GUARD__MAX && n < size; g++)
+		if (held_count_of(j->held, g))
+			n += (size_t)snprintf(buf + n, size - n, "%s%s %" PRIu32, n ? ", " : "",
+					      guard_name(g), held_count_of(j->held, g));
+	if (*breaker && n < size)
+		(void)snprintf(buf + n, size - n, "%s%s", n ? "; breaker: " : "breaker: ", breaker);
+}
+
 void judging_stats(const struct judging *j, struct judging_stats *ret)
 {
 	*ret = (struct judging_stats){
 		.bytes = store_bytes(j->store) + queue_bytes(j->keys) + queue_bytes(j->groups) +
 			 queue_bytes(j->waiting) + deadlines_bytes(&j->deadlines) +
-			 j->cap_refused * sizeof(*j->refused),
+			 j->cap_refused * sizeof(*j->refused) + held_bytes(j->held),
 		.queue = queue_len(j->keys) + queue_len(j->waiting),
 		.deadlines = j->deadlines.n,
 		.nominated = j->nominated,
 		.dropped = j->dropped,
 		.judged = j->judged,
 		.last_byte = j->last_byte,
+		.held = held_count(j->held),
+		.fights = guards_fight_count(j->guards),
 	};
+	describe_holds(j, ret->hold, sizeof(ret->hold));
 }

@@ -23,6 +23,8 @@ struct judging *judging_new(uint64_t cluster, const struct policy *policy, uint6
 			    judging_send_fn *send, void *ctx);
 void judging_free(struct judging **j);
 
+/* Name of the cluster, for pauses; TZif bytes of the zones that windows name (config/window.h). Copied. */
+void judging_set_place(struct judging *j, const char *cluster, const void *zones, size_t n_zones);
 /* From now on by this policy; everything is judged again. */
 void judging_set_policy(struct judging *j, const struct policy *policy, uint64_t quiet_ms);
 /* Another set of namespaces will be watched: the cache starts empty. */
@@ -42,30 +44,38 @@ void judging_healthy(struct judging *j);
 /* What other processes say. */
 void judging_on_settled(struct judging *j, const struct msg_settled *m);
 void judging_on_since_row(struct judging *j, const struct msg_since_row *m);
+void judging_on_memo_row(struct judging *j, const struct msg_memo_row *m);
+void judging_on_act_row(struct judging *j, const struct msg_act_row *m);
 void judging_on_since_end(struct judging *j);
-/* Does this replica act? It does unless told otherwise; what is due meanwhile waits, in order. */
-void judging_set_leading(struct judging *j, bool leading);
+void judging_on_pause(struct judging *j, const struct msg_pause *m);
+/* Does this replica act? It does unless told otherwise; what is due meanwhile waits, in order. holder: who
+ * does, for people. */
+void judging_set_leader(struct judging *j, bool leading, const char *holder);
 /* There is room again after send failed with -EAGAIN. */
 void judging_on_room(struct judging *j);
 
-/* Work for at most about two milliseconds; none yet, for at most four, while many events come in between the
- * calls: what lies in the socket is read first. Returns boot time of the next turn that is needed: now or
+/* Work for at most about two milliseconds; nothing yet, for at most four, while many events come in between
+ * the calls: what lies in the socket is read first. Returns boot time of the next turn that is needed: now or
  * earlier = at once, UINT64_MAX = not before something happens. */
 uint64_t judging_turn(struct judging *j);
 /* When judging_turn would next have something to do, without doing it. */
 uint64_t judging_next(const struct judging *j);
 
-/* For explain and digest: the cache, time by the API server's clock, and what is known around pod h. */
+/* For plan, explain and digest: the cache, time by the API server's clock, and what is known around pod h. */
 struct store *judging_store(struct judging *j);
 const struct policy *judging_policy(const struct judging *j);
 const struct gate *judging_gate(const struct judging *j);
 int64_t judging_now(const struct judging *j);
+struct moment;
+void judging_moment(const struct judging *j, struct moment *ret);
 void judging_surroundings(struct judging *j, uint32_t h, const struct pod_facts *p, struct surroundings *ret);
 
 struct judging_stats {
 	size_t bytes, queue, deadlines;
 	uint64_t nominated, dropped, judged;
 	int64_t last_byte; /* wall ms */
+	uint64_t held, fights;
+	char hold[256]; /* what holds them */
 };
 void judging_stats(const struct judging *j, struct judging_stats *ret);
 

@@ -5,6 +5,8 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "rules/select.h"
+#include "watcher/decide.h"
 #include "watcher/judging_state.h"
 
 #define TURN_MS         2u
@@ -14,11 +16,13 @@
 #define BLOCKED_MS      100u    /* try again when nobody says that there is room */
 #define SLOW_LOOK_MS    600000u /* what is refused or waits without a time is looked at again */
 #define HOUSEKEEPING_MS 60000u
+#define BREAKER_LOOK_MS 1000u
 
-static int send_since(void *ctx, struct str owner, struct str revision, int64_t at_ms)
+static int send_since(void *ctx, struct str owner, struct str revision, int64_t at_ms, int64_t tried_ms)
 {
 	struct judging *j = ctx;
-	struct msg m = { .type = MSG_SINCE, .u.since = { .cluster = j->cluster, .at = at_ms } };
+	struct msg m = { .type = MSG_SINCE,
+			 .u.since = { .cluster = j->cluster, .at = at_ms, .tried = tried_ms } };
 
 	msg_set(&m, since.owner, owner.p, owner.n);
 	msg_set(&m, since.revision, revision.p, revision.n);
@@ -28,52 +32,66 @@ static int send_since(void *ctx, struct str owner, struct str revision, int64_t 
 /* -- one key
  * -------------------------------------------------------------------------------------------------- */
 
-static void fill_object(const struct judging *j, const struct pod_facts *p, const struct verdict *v,
-			const struct surroundings *s, struct msg *m)
+/* Due, but held: it waits in the bin of all that wait for the same. What a person should see is told once. */
+static int hold(struct judging *j, uint32_t h, const struct decision *d, const struct surroundings *s)
 {
-	bool owner = v->duty == DUTY_IMAGE_PULL && p->owner.uid.n;
-	struct str subject = owner ? p->owner.uid : p->uid;
-	int64_t since = v->duty == DUTY_IMAGE_PULL    ? s->failing_since
-			: v->duty == DUTY_TERMINATING ? p->deletion
-						      : p->disruption_at;
+	static const bool told[GUARD__MAX] = {
+		[GUARD_BREAKER] = true, [GUARD_FIGHT] = true, [GUARD_BUDGET] = true
+	};
+	struct msg m = { .type = MSG_REFUSAL };
+	char key[512];
+	struct str bin = { key, guards_bin_key(&d->ask, &d->hold, key, sizeof(key)) };
 
-	m->u.nominate.cluster = j->cluster;
-	m->u.nominate.duty = v->duty;
-	m->u.nominate.since = since > 0 ? since : 0;
-	msg_set(m, nominate.ns, p->ns.p, p->ns.n);
-	msg_set(m, nominate.name, p->name.p, p->name.n);
-	msg_set(m, nominate.uid, p->uid.p, p->uid.n);
-	msg_set(m, nominate.rv, p->rv.p, p->rv.n);
-	msg_set(m, nominate.subject, subject.p, subject.n);
-	msg_set(m, nominate.reason, reason_code(v->reason), strlen(reason_code(v->reason)));
-	msg_set(m, nominate.evidence, v->evidence, strlen(v->evidence));
+	if (told[d->hold.guard] && !held_has_bin(j->held, bin)) {
+		decide_fill(j, &j->facts, s, d, &m);
+		int r = j->send(j->ctx, &m);
+
+		if (r < 0)
+			return r;
+	}
+	held_put(j->held, h, bin, &d->hold);
+	deadlines_cancel(&j->deadlines, h);
+	return 0;
 }
 
-static int act(struct judging *j, uint32_t h, const struct verdict *v, const struct surroundings *s,
-	       uint64_t now, uint64_t quiet_until)
+/* May its subject be nominated now? Else it waits for the end of what is open. */
+static bool is_free(struct judging *j, uint32_t h, const struct due *d, uint64_t now)
 {
-	const struct pod_facts *p = &j->facts;
+	uint64_t at;
+
+	if (book_ask(j->book, d->subject, d->pod->rv, now, &at) == BOOK_GO)
+		return true;
+	held_remove(j->held, h);
+	deadlines_set(&j->deadlines, h, at);
+	return false;
+}
+
+static int act(struct judging *j, uint32_t h, const struct decision *d, const struct surroundings *s,
+	       uint64_t now)
+{
 	struct msg m = { .type = MSG_NOMINATE };
-	uint64_t at = quiet_until;
-	bool by_owner = v->duty == DUTY_IMAGE_PULL && p->owner.uid.n;
+	bool by_owner = d->v.duty == DUTY_IMAGE_PULL && j->facts.owner.uid.n;
+	struct moment moment;
 
-	fill_object(j, p, v, s, &m);
-	struct str subject = STR_C(m.u.nominate.subject);
-
-	if (now < quiet_until || book_ask(j->book, subject, p->rv, now, &at) != BOOK_GO) {
-		deadlines_set(&j->deadlines, h, at);
+	judging_moment(j, &moment);
+	if (!is_free(j, h, &d->ask, now))
 		return 0;
-	}
-	if (j->standby || book_open_count(j->book) >= OPEN_MAX) {
+	guards_note_due(j->guards, &d->ask, &moment);
+	if (d->held)
+		return hold(j, h, d, s);
+	held_remove(j->held, h);
+	if (book_open_count(j->book) >= OPEN_MAX) {
 		queue_add(j->waiting, h);
 		return 0;
 	}
+	decide_fill(j, &j->facts, s, d, &m);
 	int r = j->send(j->ctx, &m);
 
 	if (r < 0)
 		return r;
 	j->nominated++;
-	book_nominated(j->book, subject, p->rv, h, by_owner ? store_group(j->store, h) : 0, now);
+	guards_charge(j->guards, NULL, &d->ask, &moment);
+	book_nominated(j->book, d->ask.subject, j->facts.rv, h, by_owner ? store_group(j->store, h) : 0, now);
 	return 0;
 }
 
@@ -89,16 +107,17 @@ static uint16_t *refused_of(struct judging *j, uint32_t h)
 	return &j->refused[h];
 }
 
-static int refuse(struct judging *j, uint32_t h, const struct verdict *v, const struct surroundings *s,
+static int refuse(struct judging *j, uint32_t h, const struct decision *d, const struct surroundings *s,
 		  uint64_t now)
 {
+	const struct verdict *v = &d->v;
 	uint16_t told = (uint16_t)(1u + v->reason * DUTY__MAX + v->duty), *last = refused_of(j, h);
 	struct msg m = { .type = MSG_REFUSAL };
 
 	deadlines_set(&j->deadlines, h, now + SLOW_LOOK_MS);
 	if (*last == told)
 		return 0;
-	fill_object(j, &j->facts, v, s, &m);
+	decide_fill(j, &j->facts, s, d, &m);
 	int r = j->send(j->ctx, &m);
 
 	if (r == 0)
@@ -125,53 +144,75 @@ static void not_due(struct judging *j, uint32_t h, enum verdict_kind kind)
 		j->refused[h] = 0;
 }
 
-static void look(struct judging *j, uint32_t h, struct surroundings *s)
+void judging_enrol(struct judging *j, uint32_t h, const struct pod_facts *p, struct surroundings *ret)
 {
-	const struct pod_facts *p = &j->facts;
-	uint8_t mark;
+	struct str owner = judging_clock_owner(p);
+	uint8_t mark = judging_mark(j, p);
 
-	store_get(j->store, h, &j->facts);
-	mark = judging_mark(j, p);
 	if (mark != store_mark(j->store, h)) /* another policy than when it was put */
 		store_set_mark(j->store, h, mark);
-	judging_surroundings(j, h, p, s);
-	if (!judging_clock_may_run(j, h))
-		since_clear(j->since, judging_clock_owner(p), p->revision);
-	else if (mark & MARK_FAILING && j->policy->duty[DUTY_IMAGE_PULL].enable)
-		s->failing_since = since_failing(j->since, judging_clock_owner(p), p->revision,
-						 skew_latest(&j->skew, clock_wall_ms(), clock_boot_ms()));
-	else if (!p->owner.uid.n && mark & MARK_PULLED)
+	judging_surroundings(j, h, p, ret);
+	if (!judging_clock_may_run(j, h)) {
+		since_clear(j->since, owner, p->revision);
+		guards_recovered(j->guards, owner, p->revision);
+	} else if (mark & MARK_FAILING && policy_of(j->policy, p)[DUTY_IMAGE_PULL].enable) {
+		ret->failing_since = since_failing(j->since, owner, p->revision,
+						   skew_latest(&j->skew, clock_wall_ms(), clock_boot_ms()));
+		guards_failing(j->guards, owner, p->revision, ret->failing_since, p);
+	} else if (!p->owner.uid.n && mark & MARK_PULLED) {
 		since_clear(j->since, p->uid, p->revision);
+		guards_recovered(j->guards, p->uid, p->revision);
+	}
+}
+
+static int wait(struct judging *j, uint32_t h, const struct decision *d, const struct surroundings *s,
+		uint64_t now)
+{
+	if (d->held)
+		return act(j, h, d, s, now);
+	deadlines_set(&j->deadlines, h, d->v.at_ms ? boot_at(j, d->v.at_ms, now) : now + SLOW_LOOK_MS);
+	return 0;
+}
+
+static int nothing(struct judging *j, uint32_t h, const struct decision *d, const struct surroundings *s,
+		   uint64_t now)
+{
+	(void)d;
+	(void)s;
+	(void)now;
+	deadlines_cancel(&j->deadlines, h);
+	return 0;
 }
 
 /* 0, or a negative errno of send: the key has to come again. */
 static int judge_key(struct judging *j, uint32_t h, uint64_t now)
 {
+	static int (*const then[])(struct judging * j, uint32_t h, const struct decision *d,
+				   const struct surroundings *s,
+				   uint64_t now) = { [VERDICT_NONE] = nothing,
+						     [VERDICT_WAIT] = wait,
+						     [VERDICT_ACT] = act,
+						     [VERDICT_REFUSE] = refuse };
 	struct surroundings s;
-	struct verdict v;
+	struct decision d;
 	uint64_t nominate_at;
 
-	if (!store_has(j->store, h) || !gate_namespace(j->gate, store_namespace(j->store, h), &nominate_at))
-		return 0;
-	j->judged++;
-	look(j, h, &s);
-	judge_pod(&j->facts, j->policy, &s, judging_now(j), &v);
-	if (v.kind != VERDICT_ACT)
-		not_due(j, h, v.kind);
-	switch (v.kind) {
-	case VERDICT_ACT:
-		deadlines_cancel(&j->deadlines, h);
-		return act(j, h, &v, &s, now, nominate_at);
-	case VERDICT_WAIT:
-		deadlines_set(&j->deadlines, h, v.at_ms ? boot_at(j, v.at_ms, now) : now + SLOW_LOOK_MS);
-		return 0;
-	case VERDICT_REFUSE:
-		return refuse(j, h, &v, &s, now);
-	case VERDICT_NONE:
-	default:
-		deadlines_cancel(&j->deadlines, h);
+	if (!store_has(j->store, h) || !gate_namespace(j->gate, store_namespace(j->store, h), &nominate_at)) {
+		held_remove(j->held, h);
 		return 0;
 	}
+	j->judged++;
+	store_get(j->store, h, &j->facts);
+	judging_enrol(j, h, &j->facts, &s);
+	judging_tick_guards(j, now, true);
+	decide(j, &j->facts, &s, NULL, &d);
+	if (!d.due) {
+		not_due(j, h, d.v.kind);
+		held_remove(j->held, h);
+	}
+	if (d.v.kind == VERDICT_ACT)
+		deadlines_cancel(&j->deadlines, h);
+	return then[d.v.kind](j, h, &d, &s, now);
 }
 
 /* -- a turn
@@ -193,15 +234,69 @@ static void mark_group(struct judging *j, uint32_t group)
 				queue_add(j->keys, h);
 }
 
+static void queue_held(void *ctx, uint32_t h)
+{
+	struct judging *j = ctx;
+
+	queue_add(j->keys, h);
+}
+
+/* Before the first of them is judged, all that fail are known: an outage must be seen as one. */
+static void enrol_all(struct judging *j)
+{
+	struct surroundings s;
+
+	for (uint32_t h = 0; (h = store_next(j->store, h));) {
+		if (!(store_mark(j->store, h) & MARK_FAILING))
+			continue;
+		store_get(j->store, h, &j->facts);
+		judging_enrol(j, h, &j->facts, &s);
+	}
+	j->enrolled = true;
+}
+
+void judging_tick_guards(struct judging *j, uint64_t now, bool asked)
+{
+	const struct breaker_policy *p = &j->policy->breaker;
+	struct moment moment;
+	uint64_t at;
+
+	if (!guards_check_due(j->guards, now, &at))
+		return;
+	/* Open, it is in no hurry to close; closed, it must be known before anything goes. */
+	if ((!asked || *guards_breaker_text(j->guards)) && now < j->breaker_at + BREAKER_LOOK_MS)
+		return;
+	j->breaker_at = now;
+	if (p->percent > 0)
+		census_take(j->census, j->store, now);
+	judging_moment(j, &moment);
+	if (guards_check(j->guards, p, census_workloads(j->census),
+			 p->same_node > 0 && census_many_nodes(j->store) ? 2 : 1, &moment))
+		held_wake(j->held, GUARD_BREAKER, now);
+}
+
+static void collect_held(struct judging *j, uint64_t now)
+{
+	if (!j->enrolled)
+		enrol_all(j);
+	judging_tick_guards(j, now, false);
+	if (j->budget_at && now >= j->budget_at) {
+		j->budget_at = 0;
+		held_wake(j->held, GUARD_BUDGET, now);
+	}
+	held_take(j->held, now, queue_held, j);
+}
+
 static void collect(struct judging *j, uint64_t now)
 {
+	struct moment moment;
 	uint32_t key;
 
 	queue_tick(j->keys, now);
 	while (deadlines_pop(&j->deadlines, now, &key))
 		queue_add(j->keys, key);
-	for (uint32_t open = book_open_count(j->book);
-	     !j->standby && open < OPEN_MAX && queue_get(j->waiting, &key) == 0; open++) {
+	for (uint32_t open = book_open_count(j->book); open < OPEN_MAX && queue_get(j->waiting, &key) == 0;
+	     open++) {
 		queue_done(j->waiting, key);
 		queue_add(j->keys, key);
 	}
@@ -209,6 +304,8 @@ static void collect(struct judging *j, uint64_t now)
 		j->housekeeping_at = now + HOUSEKEEPING_MS;
 		since_expire(j->since, now);
 		book_expire(j->book, now);
+		judging_moment(j, &moment);
+		guards_housekeeping(j->guards, &moment);
 	}
 }
 
@@ -230,6 +327,24 @@ static int judge_some(struct judging *j, uint64_t now)
 	return r;
 }
 
+static int send_memo(void *ctx, const struct msg *m)
+{
+	struct judging *j = ctx;
+
+	return j->send(j->ctx, m);
+}
+
+static int flush(struct judging *j)
+{
+	struct moment now;
+	int r = since_flush(j->since, send_since, j);
+
+	if (r < 0)
+		return r;
+	judging_moment(j, &now);
+	return guards_flush(j->guards, &now, send_memo, j);
+}
+
 /* Is the socket still full? What is read first collapses: keys are judged once for many events, and a server
  * cuts off who does not read. */
 static bool reads_first(struct judging *j, uint64_t now)
@@ -249,15 +364,16 @@ uint64_t judging_turn(struct judging *j)
 		return j->blocked_until;
 	if (reads_first(j, begin))
 		return judging_next(j);
-	r = since_flush(j->since, send_since, j);
+	r = flush(j);
 	collect(j, begin);
 	if (r == 0 && gate_open(j->gate, begin)) {
+		collect_held(j, begin);
 		do
 			r = judge_some(j, clock_boot_ms());
 		while (r == 0 && queue_len(j->keys) && clock_boot_ms() < begin + TURN_MS);
 	}
 	if (r == 0)
-		r = since_flush(j->since, send_since, j);
+		r = flush(j);
 	j->turn_ended = clock_boot_ms();
 	if (r < 0)
 		j->blocked_until = j->turn_ended + BLOCKED_MS;
@@ -273,11 +389,19 @@ uint64_t judging_next(const struct judging *j)
 	if (!gate_open(j->gate, now))
 		return UINT64_MAX; /* an event opens it */
 	if (queue_len(j->keys) || queue_len(j->groups) ||
-	    (!j->standby && queue_len(j->waiting) && book_open_count(j->book) < OPEN_MAX))
+	    (queue_len(j->waiting) && book_open_count(j->book) < OPEN_MAX))
 		return now;
 	if (deadlines_next(&j->deadlines, &at))
 		next = at;
 	if (queue_next(j->keys, &at) && at < next)
+		next = at;
+	if (held_next(j->held, &at) && at < next)
+		next = at;
+	if (j->budget_at && held_count_of(j->held, GUARD_BUDGET) && j->budget_at < next)
+		next = j->budget_at;
+	if (guards_check_due(j->guards, now, &at))
+		at = j->breaker_at + BREAKER_LOOK_MS;
+	if (at < next)
 		next = at;
 	if ((since_count(j->since) || book_count(j->book)) && j->housekeeping_at < next)
 		next = j->housekeeping_at;

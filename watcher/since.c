@@ -10,6 +10,7 @@
 
 struct watch_clock {
 	int64_t at;         /* 0 = ended, to be written back */
+	int64_t tried;      /* a pod was deleted for a fresh attempt; 0 = not yet */
 	uint64_t idle_from; /* boot time; 0 = some pod fails */
 	bool used, dirty;
 };
@@ -86,7 +87,8 @@ static void mark_dirty(struct since *s, struct watch_clock *c)
 	c->dirty = true;
 }
 
-void since_load(struct since *s, struct str owner, struct str revision, int64_t at_ms, uint64_t boot_ms)
+void since_load(struct since *s, struct str owner, struct str revision, int64_t at_ms, int64_t tried_ms,
+		uint64_t boot_ms)
 {
 	struct watch_clock *c = find(s, owner, revision);
 
@@ -100,6 +102,8 @@ void since_load(struct since *s, struct str owner, struct str revision, int64_t 
 	} else if (c->at > at_ms) {
 		c->at = at_ms;
 	}
+	if (c->at)
+		c->tried = tried_ms;
 }
 
 int64_t since_failing(struct since *s, struct str owner, struct str revision, int64_t now_ms)
@@ -124,6 +128,23 @@ int64_t since_get(const struct since *s, struct str owner, struct str revision)
 	return c ? c->at : 0;
 }
 
+int64_t since_tried(const struct since *s, struct str owner, struct str revision)
+{
+	const struct watch_clock *c = find(s, owner, revision);
+
+	return c && c->at ? c->tried : 0;
+}
+
+void since_set_tried(struct since *s, struct str owner, struct str revision, int64_t tried_ms)
+{
+	struct watch_clock *c = find(s, owner, revision);
+
+	if (!c || c->at == 0)
+		return;
+	c->tried = tried_ms;
+	mark_dirty(s, c);
+}
+
 void since_idle(struct since *s, struct str owner, struct str revision, uint64_t boot_ms)
 {
 	struct watch_clock *c = find(s, owner, revision);
@@ -136,7 +157,7 @@ static void end(struct since *s, struct watch_clock *c)
 {
 	if (c->at == 0)
 		return;
-	c->at = 0;
+	c->at = c->tried = 0;
 	s->running--;
 	mark_dirty(s, c);
 }
@@ -156,8 +177,7 @@ void since_expire(struct since *s, uint64_t boot_ms)
 			end(s, &s->v[id]);
 }
 
-int since_flush(struct since *s, int (*fn)(void *ctx, struct str owner, struct str revision, int64_t at_ms),
-		void *ctx)
+int since_flush(struct since *s, since_flush_fn *fn, void *ctx)
 {
 	for (uint32_t id = 1; id < s->cap && s->dirty; id++) {
 		struct watch_clock *c = &s->v[id];
@@ -168,7 +188,7 @@ int since_flush(struct since *s, int (*fn)(void *ctx, struct str owner, struct s
 		const char *slash = memchr(key.p, '/', key.n);
 
 		owner.n = (size_t)(slash - key.p);
-		int r = fn(ctx, owner, (struct str){ slash + 1, key.n - owner.n - 1 }, c->at);
+		int r = fn(ctx, owner, (struct str){ slash + 1, key.n - owner.n - 1 }, c->at, c->tried);
 
 		if (r < 0)
 			return r;

@@ -17,12 +17,17 @@ struct since;
 struct since *since_new(void);
 void since_free(struct since **s);
 
-/* What the reporter remembers; no write-back. Known already: the earlier time counts. */
-void since_load(struct since *s, struct str owner, struct str revision, int64_t at_ms, uint64_t boot_ms);
+/* What the reporter remembers; no write-back. Known already: the earlier time counts. tried_ms: when a pod of
+ * it was deleted for a fresh attempt, 0 not yet. */
+void since_load(struct since *s, struct str owner, struct str revision, int64_t at_ms, int64_t tried_ms,
+		uint64_t boot_ms);
 /* A pod fails now: returns since when, starting the clock at now_ms if it does not run. */
 int64_t since_failing(struct since *s, struct str owner, struct str revision, int64_t now_ms);
 /* Since when, 0 = the clock does not run. */
 int64_t since_get(const struct since *s, struct str owner, struct str revision);
+/* When a pod of it was deleted for a fresh attempt, 0 = not yet; and that one was, while the clock runs. */
+int64_t since_tried(const struct since *s, struct str owner, struct str revision);
+void since_set_tried(struct since *s, struct str owner, struct str revision, int64_t tried_ms);
 /* No pod of the revision fails at present. */
 void since_idle(struct since *s, struct str owner, struct str revision, uint64_t boot_ms);
 /* A pod of the revision has pulled: the clock ends. */
@@ -32,8 +37,8 @@ void since_expire(struct since *s, uint64_t boot_ms);
 
 /* Hand every change not yet written back to fn (at_ms 0 = forget it), until fn fails; returns 0 or what fn
  * returned. */
-int since_flush(struct since *s, int (*fn)(void *ctx, struct str owner, struct str revision, int64_t at_ms),
-		void *ctx);
+typedef int since_flush_fn(void *ctx, struct str owner, struct str revision, int64_t at_ms, int64_t tried_ms);
+int since_flush(struct since *s, since_flush_fn *fn, void *ctx);
 /* Clocks that run. */
 uint32_t since_count(const struct since *s);
 

@@ -60,3 +60,10 @@ int64_t skew_latest(const struct skew *s, int64_t wall_ms, uint64_t boot_ms)
 
 	return exact ? now : now + ROUNDING_MS;
 }
+
+int64_t skew_excess(const struct skew *s, int64_t wall_ms, uint64_t boot_ms)
+{
+	int64_t ahead = s->known ? (int64_t)boot_ms + s->offset - wall_ms : 0;
+
+	return ahead > AHEAD_MAX ? ahead : 0;
+}

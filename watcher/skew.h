@@ -27,4 +27,7 @@ int64_t skew_now(const struct skew *s, int64_t wall_ms, uint64_t boot_ms);
  * longer than it has. */
 int64_t skew_latest(const struct skew *s, int64_t wall_ms, uint64_t boot_ms);
 
+/* How far server time is ahead of the host's, when that is more than what is believed; else 0. */
+int64_t skew_excess(const struct skew *s, int64_t wall_ms, uint64_t boot_ms);
+
 #endif

@@ -236,7 +236,7 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 	w->was_leading = leading;
 	msg_set(&m, leader.holder, holder, strlen(holder));
 	(void)send_msg(w, &m); /* what is lost is said again with the next renewal */
-	judging_set_leading(w->judging, leading);
+	judging_set_leader(w->judging, leading, holder);
 	schedule(w);
 }
 
@@ -261,7 +261,7 @@ static void prepare_leadership(struct watch *w)
 
 	if (!w->settings.election)
 		return;
-	judging_set_leading(w->judging, false);
+	judging_set_leader(w->judging, false, "");
 	w->leadership = leadership_new(w->base, w->client, lease_namespace(&w->settings),
 				       w->settings.lease_name, &ops, w);
 }
@@ -462,6 +462,21 @@ static void on_since_row(struct watch *w, const struct msg *m)
 	judging_on_since_row(w->judging, &m->u.since_row);
 }
 
+static void on_memo_row(struct watch *w, const struct msg *m)
+{
+	judging_on_memo_row(w->judging, &m->u.memo_row);
+}
+
+static void on_act_row(struct watch *w, const struct msg *m)
+{
+	judging_on_act_row(w->judging, &m->u.act_row);
+}
+
+static void on_pause(struct watch *w, const struct msg *m)
+{
+	judging_on_pause(w->judging, &m->u.pause);
+}
+
 static void on_since_end(struct watch *w, const struct msg *m)
 {
 	(void)m;
@@ -481,6 +496,7 @@ static void on_ctl_explain(struct watch *w, const struct msg *m)
 
 static void (*const handlers[MSG__MAX])(struct watch *w, const struct msg *m) = {
 	[MSG_SETTLED] = on_settled,       [MSG_SINCE_ROW] = on_since_row,     [MSG_SINCE_END] = on_since_end,
+	[MSG_MEMO_ROW] = on_memo_row,     [MSG_ACT_ROW] = on_act_row,         [MSG_PAUSE] = on_pause,
 	[MSG_DIGEST_GET] = on_digest_get, [MSG_CTL_EXPLAIN] = on_ctl_explain,
 };
 

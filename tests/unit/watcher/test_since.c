@@ -19,15 +19,18 @@
 static char written[1024];
 static int room;
 
-static int write_back(void *ctx, struct str owner, struct str revision, int64_t at_ms)
+static int write_back(void *ctx, struct str owner, struct str revision, int64_t at_ms, int64_t tried_ms)
 {
 	size_t n = strlen(written);
 
 	(void)ctx;
 	if (room-- == 0)
 		return -EAGAIN;
-	(void)snprintf(written + n, sizeof(written) - n, "%.*s/%.*s=%lld ", STR_ARG(owner), STR_ARG(revision),
-		       (long long)at_ms);
+	n += (size_t)snprintf(written + n, sizeof(written) - n, "%.*s/%.*s=%lld", STR_ARG(owner),
+			      STR_ARG(revision), (long long)at_ms);
+	if (tried_ms)
+		n += (size_t)snprintf(written + n, sizeof(written) - n, ",%lld", (long long)tried_ms);
+	(void)snprintf(written + n, sizeof(written) - n, " ");
 	return 0;
 }
 
@@ -100,15 +103,38 @@ START_TEST(remembers_across_a_restart)
 {
 	struct since *s = since_new();
 
-	since_load(s, A, R, 1000, 10);
-	since_load(s, A, R, 2000, 10); /* told twice: the earlier counts */
-	since_load(s, B, R, 1500, 10);
+	since_load(s, A, R, 1000, 0, 10);
+	since_load(s, A, R, 2000, 0, 10); /* told twice: the earlier counts */
+	since_load(s, B, R, 1500, 1600, 10);
 	ck_assert_str_eq(flushed(s), ""); /* the reporter knows */
 	ck_assert_int_eq(since_failing(s, A, R, 9000), 1000);
 	/* No pod of B fails any more: forgotten an hour after the restart. */
 	since_expire(s, 10 + SINCE_IDLE_MS);
 	ck_assert_int_eq(since_get(s, A, R), 1000);
 	ck_assert_int_eq(since_get(s, B, R), 0);
+	since_free(&s);
+}
+END_TEST
+
+/* R18: the fresh attempt belongs to the clock: it is kept with it, and ends with it. */
+START_TEST(fresh_attempts_are_kept_with_the_clock)
+{
+	struct since *s = since_new();
+
+	since_set_tried(s, A, R, 1200); /* no clock runs */
+	ck_assert_int_eq(since_tried(s, A, R), 0);
+	(void)since_failing(s, A, R, 1000);
+	ck_assert_int_eq(since_tried(s, A, R), 0);
+	since_set_tried(s, A, R, 1200);
+	ck_assert_int_eq(since_tried(s, A, R), 1200);
+	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=1000,1200 ");
+	since_clear(s, A, R);
+	ck_assert_int_eq(since_tried(s, A, R), 0);
+	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=0 ");
+	(void)since_failing(s, A, R, 5000);
+	ck_assert_int_eq(since_tried(s, A, R), 0);
+	since_load(s, B, R, 1500, 1600, 10);
+	ck_assert_int_eq(since_tried(s, B, R), 1600);
 	since_free(&s);
 }
 END_TEST
@@ -285,6 +311,7 @@ int main(void)
 	tcase_add_test(t, ends_when_a_pod_has_pulled);
 	tcase_add_test(t, remembers_across_a_restart);
 	tcase_add_test(t, nothing_is_lost_without_room);
+	tcase_add_test(t, fresh_attempts_are_kept_with_the_clock);
 	tcase_add_test(t, server_time_from_dates);
 	tcase_add_test(t, a_wait_is_never_shortened);
 	tcase_add_test(t, one_odd_date_moves_nothing);

@@ -1,0 +1,103 @@
+/* guards.h - what the guards beyond the single object know (rules/admit.h): pauses, leadership, windows, the
+ * breaker, fights and budgets, and what of it must outlive this process.
+ * Layer: watcher.  Threads: none; no I/O, no timers.  Owns: copies of all names it is given. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WATCHER_GUARDS_H
+#define WATCHER_GUARDS_H
+
+#include "base/pod.h"
+#include "ipc/msg.h"
+#include "rules/admit.h"
+
+struct guards;
+struct zones;
+
+/* One moment on the three clocks. */
+struct moment {
+	int64_t boot;   /* never steps */
+	int64_t wall;   /* of this host */
+	int64_t server; /* of the API server: at least so late it is */
+	int64_t latest; /* of the API server: it is not later */
+};
+
+struct guards *guards_new(uint64_t cluster);
+void guards_free(struct guards **g);
+
+/* Name of the cluster, for pauses; TZif bytes of the zones that windows name (config/window.h; n 0 = UTC for
+ * all). Copied. */
+void guards_set_cluster(struct guards *g, const char *name);
+void guards_set_zones(struct guards *g, const void *zones, size_t n);
+
+/* -- what other processes say ------------------------------------------------------------------------------
+ */
+void guards_on_memo(struct guards *g, const struct msg_memo_row *m, const struct moment *now);
+void guards_on_act(struct guards *g, const struct msg_act_row *m, const struct moment *now);
+/* true when something changed for this cluster. */
+bool guards_on_pause(struct guards *g, const struct msg_pause *m);
+/* Without a call: leading. */
+void guards_set_leader(struct guards *g, bool leading, const char *holder);
+
+/* -- what is seen ------------------------------------------------------------------------------------------
+ */
+/* A pod of this revision fails to pull, by its clock since `began` (server's time). */
+void guards_failing(struct guards *g, struct str owner, struct str revision, int64_t began,
+		    const struct pod_facts *p);
+/* None of its pods fails now. */
+void guards_recovered(struct guards *g, struct str owner, struct str revision);
+
+/* -- what is asked -----------------------------------------------------------------------------------------
+ */
+struct due {
+	enum duty duty;
+	bool retry;                       /* a fresh attempt, not the duty itself */
+	const struct duty_policy *policy; /* in force for this pod */
+	const char *override;             /* its name, "" = none */
+	const struct pod_facts *pod;
+	struct str owner;            /* whose clock: the controller's uid, or the pod's own */
+	struct str subject;          /* of the lease */
+	uint32_t pods;               /* that the act ends */
+	uint32_t ns_pods, node_pods; /* 0 = unknown */
+	int64_t quiet_until;         /* boot ms */
+	int64_t clock_off;
+	const char *stale; /* NULL = fresh */
+};
+/* A return to be counted as a fight? To be called before guards_ask when the pod is due; never for a plan. */
+void guards_note_due(struct guards *g, const struct due *d, const struct moment *now);
+/* May it go? budget: NULL = the real one, else a clone for a plan. Changes nothing. */
+bool guards_ask(const struct guards *g, const struct budget *budget, const struct due *d,
+		const struct moment *now, struct hold *ret);
+/* Every guard in order, for people. */
+void guards_trace(const struct guards *g, const struct due *d, const struct moment *now,
+		  void (*fn)(void *ctx, enum guard gd, bool holds, const struct hold *h), void *ctx);
+/* How often it came back. */
+uint32_t guards_fights(const struct guards *g, const struct due *d, const struct moment *now);
+/* Key of the bin in which it waits: who shares it waits for the same. Returns the length. */
+size_t guards_bin_key(const struct due *d, const struct hold *h, char *buf, size_t size);
+
+struct budget *guards_budget_clone(const struct guards *g);
+/* It was nominated (budget: as above). */
+void guards_charge(struct guards *g, struct budget *budget, const struct due *d, const struct moment *now);
+/* Whose clock the open act on subject is about; false = there is none, or it is no fresh attempt. */
+bool guards_retried(const struct guards *g, struct str subject, struct str *ret_owner, struct str *ret_revision);
+/* A nomination ended. false = it was none of ours. */
+bool guards_settled(struct guards *g, const struct msg_settled *m, bool observe, const struct moment *now);
+
+/* -- time and memory ---------------------------------------------------------------------------------------
+ */
+/* Look at the breaker when something changed, or its time came. true when it opened or closed. */
+bool guards_check(struct guards *g, const struct breaker_policy *p, uint32_t workloads, uint32_t nodes,
+		  const struct moment *now);
+/* Does guards_check have something to do at `boot`? *ret_at: when it next has (UINT64_MAX = not before a
+ * change). */
+bool guards_check_due(const struct guards *g, uint64_t boot, uint64_t *ret_at);
+void guards_housekeeping(struct guards *g, const struct moment *now);
+/* Hand what changed to fn as MEMO until it fails; 0 or what fn returned. */
+int guards_flush(struct guards *g, const struct moment *now, int (*fn)(void *ctx, const struct msg *m),
+		 void *ctx);
+
+/* What the breaker says, "" when it is closed. */
+const char *guards_breaker_text(const struct guards *g);
+/* Workloads that came back and are remembered. */
+uint32_t guards_fight_count(const struct guards *g);
+
+#endif

@@ -1,0 +1,40 @@
+/* held.h - pods that are due but held, in bins: all that wait for the same thing share one bin and one timer.
+ * Layer: watcher.  Threads: none.  Pure: times are boot milliseconds.
+ * When a bin's time comes, a few of its pods are let out to be judged again, oldest first; when those may go,
+ * twice as many follow, and when one is held again the bin sleeps on. So ten thousand pods that wait for a
+ * budget of one a minute cost one judgement a minute. 12 bytes a handle, once anything is held. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WATCHER_HELD_H
+#define WATCHER_HELD_H
+
+#include <stdbool.h>
+
+#include "rules/admit.h"
+
+struct held;
+
+struct held *held_new(void);
+void held_free(struct held **t);
+
+/* Is there a bin of that key? */
+bool held_has_bin(const struct held *t, struct str key);
+/* Pod h waits in the bin of that key, for what `hold` says, until hold->until (0 = until held_wake). Where it
+ * waits in that bin already it keeps its place; where it was let out of it, it goes back to the front. */
+void held_put(struct held *t, uint32_t h, struct str key, const struct hold *hold);
+/* Pod h waits no more: it goes, is not due, or does not exist. */
+void held_remove(struct held *t, uint32_t h);
+/* Let out what is due: fn is called for each, and has it judged again. */
+void held_take(struct held *t, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx);
+/* Something changed for this guard: its bins are due now. */
+void held_wake(struct held *t, enum guard g, uint64_t now);
+/* When held_take has something to do; false = not before a change. */
+bool held_next(const struct held *t, uint64_t *ret_at);
+
+/* Pods held, in all and by this guard. */
+uint32_t held_count(const struct held *t);
+uint32_t held_count_of(const struct held *t, enum guard g);
+/* The pods that are held, oldest first within a bin: h = 0 begins, 0 ends. Nothing may change meanwhile. */
+uint32_t held_list(const struct held *t, uint32_t *ret, uint32_t max);
+size_t held_bytes(const struct held *t);
+
+#endif
