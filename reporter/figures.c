@@ -69,6 +69,7 @@ void figures_watch(struct figures *f, const char *cluster, const struct msg_watc
 	} table[] = {
 		{ METRIC_CACHE_PODS, (double)s->pods },
 		{ METRIC_CACHE_BYTES, (double)s->bytes },
+		{ METRIC_WATCH_TROUBLE, *s->error != '\0' },
 		{ METRIC_WATCH_EVENTS, (double)s->events },
 		{ METRIC_WATCH_LISTS, (double)s->lists },
 		{ METRIC_WATCH_LAST, seconds(s->last_event) },
