@@ -59,6 +59,7 @@ class Proxy:
         self.requests = []
         self.errors = []
         self.hooks = []
+        self.cuts = []
         self.lock = threading.Lock()
         self.sockets = set()
         self.closed = False
@@ -78,6 +79,11 @@ class Proxy:
         with self.lock:
             self.hooks.append(hook)
         return hook
+
+    def cut_next(self, method, pattern, size):
+        """One answer to such a request breaks off after that many bytes of its body (chunk sizes count). Cuts come one after another."""
+        with self.lock:
+            self.cuts.append((method, re.compile(pattern), size))
 
     def close(self):
         self.closed = True
@@ -119,7 +125,7 @@ class Proxy:
                 server = self._forward(request)
                 after = self._find("after", request)
                 if after is None:
-                    self._relay(server, client)
+                    self._relay(server, client, self._room(request))
                     return
                 answer = self._read_all(server)
                 verdict = self._run(after, request)
@@ -208,9 +214,24 @@ class Proxy:
                 return
             seen, tail = seen + len(piece), (tail + piece)[-5:]
 
-    def _relay(self, server, client):
+    def _room(self, request):
+        """How many bytes of the answer's body may pass, None: all."""
+        with self.lock:
+            for cut in self.cuts:
+                if cut[0] == request.method and cut[1].search(request.path):
+                    self.cuts.remove(cut)
+                    return cut[2]
+        return None
+
+    def _relay(self, server, client, room):
         for piece in self._answer(server):
+            if room is not None:
+                head = piece.find(b"\r\n\r\n") + 4 if piece.startswith(b"HTTP/") else 0
+                piece = piece[:head + room]
+                room -= len(piece) - head
             client.sendall(piece)
+            if room == 0:
+                return
 
     def _read_all(self, server):
         return b"".join(self._answer(server))

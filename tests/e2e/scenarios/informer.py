@@ -1,0 +1,314 @@
+"""The cache and what can happen to it: restarts, compaction, refusals, streams that break off. Whatever it is, what was evicted before,
+during and after it is deleted exactly once."""
+import base64
+import json
+import pathlib
+import socket
+import subprocess
+import threading
+import urllib.request
+
+from harness.client import ApiError
+from harness.objects import pod_path
+from harness.proxy import DROP, Answer
+from harness.scenario import scenario
+from scenarios.surface import fetch
+
+ALL_PODS = r"^/api/v1/pods$"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+PROTOBUF_WATCH = "application/vnd.kubernetes.protobuf;stream=watch"
+CLUSTER = pathlib.Path(__file__).resolve().parents[2] / "cluster"
+
+
+def shown(program):
+    return program.status()["clusters"][0]
+
+
+def trouble(port):
+    return next((line.rsplit(" ", 1)[1] for line in fetch(port, "/metrics")[1].splitlines() if line.startswith("opc_watch_trouble{")), None)
+
+
+def is_watch(request):
+    return "watch=true" in request.target
+
+
+def every(t, ns, pods):
+    """All of them were deleted, and the one evicted now is, too; none twice and nothing else."""
+    for pod in pods:
+        t.wait_write(pod, 40, code=200)
+    t.expect_success(deleted=[*pods, t.canary(ns, 40)])
+
+
+# --- the control plane itself ---
+
+def etcd(t, path, **body):
+    env = dict(line.split("=", 1) for line in (t.server.dir / "env").read_text().splitlines() if "=" in line)
+    request = urllib.request.Request(env["ETCD_URL"] + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(request, timeout=20) as answer:
+        return json.load(answer)
+
+
+def compact(t):
+    """Forget every version of everything but the newest, on the disk as well."""
+    key = base64.b64encode(b"/").decode()
+    revision = etcd(t, "/v3/kv/range", key=key, limit=1)["header"]["revision"]
+    etcd(t, "/v3/kv/compaction", revision=revision, physical=True)
+
+
+def restart(t, *args):
+    subprocess.run([CLUSTER / "restart", t.server.dir, *args], check=True, capture_output=True, timeout=90)
+
+
+def evict_when_possible(t, pod):
+    """As a kubelet would: again and again until the server takes it."""
+    def patched():
+        try:
+            return t.objects.evict(pod)
+        except (ApiError, OSError) as e:
+            if isinstance(e, ApiError) and e.code < 429:
+                raise
+            return None
+    return t.until("the eviction to be taken", patched, 60, every=0.1)
+
+
+@scenario("informer/compaction", servers=("cluster",), alone=True, timeout=120)
+def compaction(t):
+    """While the watch is away pods come, go and are evicted, etcd is compacted and the API server restarted: 410, and all of it is found."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    lists, gone = shown(program)["lists"], [t.canary(ns)]
+    healthy = [t.objects.pod(ns) for _ in range(3)]
+    old = t.admin.get("/api/v1/pods", limit=1)["metadata"]["resourceVersion"]
+    away = proxy.before("GET", ALL_PODS, lambda _: DROP, times=10**6)
+    proxy.cut()
+    t.until("the watch to be away", lambda: away.calls > 0, 20)
+    gone += [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
+    t.objects.force_delete(healthy[0])
+    t.objects.force_delete(t.objects.evict(t.objects.pod(ns)))      # gone before it could be seen
+    compact(t)
+    restart(t, "apiserver")
+    code, answer = t.admin.request("GET", "/api/v1/pods", watch="true", resourceVersion=old, timeoutSeconds="1")
+    assert code == 410 or '"code":410' in str(answer).replace(" ", "") or answer.get("object", {}).get("code") == 410, \
+        f"the server still knows {old}: {code} {answer}"
+    away.times = 0
+    every(t, ns, gone)
+    assert shown(program)["lists"] > lists, "it was not listed anew"
+    assert all(t.objects.get(pod) for pod in healthy[1:])
+
+
+def disturbed(t, *args):
+    """One pod evicted right before the restart, one in it, one after."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    during, gone = t.objects.pod(ns), [t.canary(ns)]
+    gone.append(t.objects.evict(t.objects.pod(ns)))
+    worker = threading.Thread(target=restart, args=(t, *args))
+    worker.start()
+    gone.append(evict_when_possible(t, during))
+    worker.join()
+    every(t, ns, gone)
+    t.until("the program to be ready", program.is_ready, 40)
+
+
+@scenario("informer/etcd-restart", servers=("cluster",), alone=True, timeout=120)
+def etcd_restart(t):
+    """etcd goes and comes back under the API server."""
+    disturbed(t, "etcd", "--pause", "1")
+
+
+@scenario("informer/apiserver-restart", servers=("cluster",), alone=True, timeout=120)
+def apiserver_restart(t):
+    """The API server is killed and comes back."""
+    disturbed(t, "apiserver", "--kill", "--pause", "1")
+
+
+# --- RBAC ---
+
+class Account:
+    """A service account; grant() and revoke() what it may do with pods, in one namespace or in all."""
+    RULES = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get", "list", "watch", "delete"]}]
+
+    def __init__(self, t, ns, wide):
+        self.t, self.ns, self.name = t, ns, f"{t.prefix}-cleaner"
+        self.kind = "ClusterRole" if wide else "Role"
+        self.root = RBAC if wide else f"{RBAC}/namespaces/{ns}"
+        accounts = f"/api/v1/namespaces/{ns}/serviceaccounts"
+        t.admin.post(accounts, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": self.name}})
+        token = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+        self.token = t.admin.post(f"{accounts}/{self.name}/token", token)["status"]["token"]
+        self.user = f"system:serviceaccount:{ns}:{self.name}"
+        self.post(self.kind.lower() + "s", {"kind": self.kind, "rules": self.RULES})
+        t.is_mine = lambda request: request.user == self.user
+
+    def post(self, plural, body):
+        self.t.admin.post(f"{self.root}/{plural}", {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": self.name}, **body})
+
+    def may(self):
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
+            "user": self.user, "resourceAttributes": {"verb": "watch", "resource": "pods", "namespace": self.ns}}}
+        return self.t.admin.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", review)["status"]["allowed"]
+
+    def grant(self):
+        self.post(self.kind.lower() + "bindings", {
+            "kind": self.kind + "Binding", "subjects": [{"kind": "ServiceAccount", "name": self.name, "namespace": self.ns}],
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": self.kind, "name": self.name}})
+        self.t.until("the role to count", self.may, 20)
+
+    def revoke(self):
+        self.t.admin.delete(f"{self.root}/{self.kind.lower()}bindings/{self.name}")
+        self.t.until("the role to count no more", lambda: not self.may(), 20)
+
+
+@scenario("informer/rbac-taken-and-given-back", servers=("cluster",), timeout=120)
+def rbac_taken(t):
+    """RBAC is taken away: status and metrics say so, nothing is done; given back: it goes on by itself, nothing is missed or done twice."""
+    ns, proxy = t.ns(), t.proxy()
+    account = Account(t, ns, wide=True)
+    account.grant()
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    config = t.config(evicted=ns, metricsListen=f"127.0.0.1:{port}")
+    program = t.program(config, t.write("kubeconfig-account", t.server.kubeconfig(url=proxy.url, ca=proxy.ca, token=account.token)))
+    gone = [t.canary(ns)]
+    account.revoke()
+    proxy.cut()     # a watch that is open stays open, whatever RBAC says
+    t.until("status to say so", lambda: "RBAC" in shown(program)["error"] and "403" in shown(program)["error"], 20)
+    t.until("the metrics to say so", lambda: trouble(port) == "1", 20)
+    gone.append(t.objects.evict(t.objects.pod(ns)))
+    t.never("an act without a right", lambda: t.writes_on(gone[-1]), 2)
+    refused = len([r for r in proxy.requests if r.path.endswith("/pods")])
+    assert refused < 60, f"{refused} requests in a few seconds"
+    account.grant()
+    every(t, ns, gone)
+    t.until("status to be well again", lambda: not shown(program)["error"] and program.is_ready(), 40)
+    t.until("the metrics to be well again", lambda: trouble(port) == "0", 20)
+
+
+@scenario("informer/rbac-of-one-namespace", servers=("cluster",), timeout=90)
+def rbac_of_one_namespace(t):
+    """A role in one namespace is all there is: that namespace is watched, through cuts as well; what is evicted elsewhere stays."""
+    ns, other, proxy = t.ns(), t.ns(), t.proxy()
+    account = Account(t, ns, wide=False)
+    account.grant()
+    config = t.config(evicted=ns)
+    program = t.program(config, t.write("kubeconfig-account", t.server.kubeconfig(url=proxy.url, ca=proxy.ca, token=account.token)))
+    elsewhere, gone = t.objects.evict(t.objects.pod(other)), [t.canary(ns)]
+    proxy.cut()
+    gone.append(t.objects.evict(t.objects.pod(ns)))
+    every(t, ns, gone)
+    assert t.objects.get(elsewhere)
+    assert {r.path for r in proxy.requests if is_watch(r)} >= {pod_path(ns)}, "the namespace was not watched by itself"
+    t.until("the program to be ready", program.is_ready, 20)
+
+
+# --- dialects, and trouble on the way ---
+
+@scenario("informer/watchlist")
+def watchlist(t):
+    """Where the server streams lists, nothing is ever listed; the first event follows on the same stream."""
+    ns, proxy = t.ns(), t.proxy()
+    gone = [t.objects.evict(t.objects.pod(ns))]
+    t.run(proxy, evicted=ns)
+    every(t, ns, gone)
+    asked = [r for r in proxy.requests if r.path == "/api/v1/pods"]
+    assert len(asked) == 1 and "sendInitialEvents=true" in asked[0].target and "resourceVersionMatch=NotOlderThan" in asked[0].target, asked
+
+
+def in_pages(request, size=2):
+    """Refuse WatchList, and any version in memory, which is never given in pages; make the pages small."""
+    if "sendInitialEvents" in request.target:
+        return Answer(422, reason="Invalid")
+    if "resourceVersion=0" in request.target:
+        return Answer(410, reason="Expired")
+    request.head[0] = request.head[0].replace("limit=500", f"limit={size}")
+    return None
+
+
+@scenario("informer/pages")
+def pages(t):
+    """A server that does not stream lists is asked in pages."""
+    ns, proxy = t.ns(), t.proxy()
+    proxy.before("GET", ALL_PODS, in_pages, times=10**6)
+    healthy = [t.objects.pod(ns) for _ in range(4)]
+    gone = [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
+    t.run(proxy, evicted=ns)
+    every(t, ns, gone)
+    asked = [r for r in proxy.requests if r.path == "/api/v1/pods" and "continue=" in r.target]
+    assert len(asked) >= 3, asked
+    assert all(t.objects.get(pod) for pod in healthy)
+
+
+@scenario("informer/expired-between-pages")
+def expired_between_pages(t):
+    """410 to a page in the middle: the whole list again, and nothing judged on the half that was there."""
+    ns, proxy = t.ns(), t.proxy()
+    expired = []
+
+    def once(request):
+        if "continue=" in request.target and not expired:
+            expired.append(request)
+            return Answer(410, reason="Expired")
+        return in_pages(request)
+
+    proxy.before("GET", ALL_PODS, once, times=10**6)
+    gone = [t.objects.evict(t.objects.pod(ns)) for _ in range(5)]
+    program = t.run(proxy, evicted=ns)
+    every(t, ns, gone)
+    assert expired and shown(program)["lists"] >= 2
+
+
+@scenario("informer/storm-of-refusals")
+def storm(t):
+    """429, 500, 503 with Retry-After, lost answers and noise instead of the watch: it comes back, and what happened meanwhile is found."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, evicted=ns)
+    gone = [t.canary(ns)]
+    answers = [Answer(429, b"Too many requests, please try again later.\n", kind="text/plain", headers=("Retry-After: 1",)),
+               Answer(500, reason="InternalError"), DROP, Answer(503, reason="ServiceUnavailable", headers=("Retry-After: 1",)),
+               Answer(200, b"\xff" * 300, kind=PROTOBUF_WATCH), Answer(200, b"<html>", kind="text/html")]
+    hook = proxy.before("GET", ALL_PODS, lambda _: answers[(hook.calls - 1) % len(answers)], times=len(answers))
+    proxy.cut()
+    gone.append(t.objects.evict(t.objects.pod(ns)))
+    every(t, ns, gone)
+    assert hook.calls == len(answers), f"{hook.calls} of {len(answers)} were met"
+    t.until("the program to be ready", program.is_ready, 20)
+
+
+@scenario("informer/watch-ends-at-once")
+def ends_at_once(t):
+    """The server ends each watch as it begins: no loop, and it goes on when watches last again."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, evicted=ns)
+    gone = [t.canary(ns)]
+    hook = proxy.before("GET", ALL_PODS, lambda r: Answer(200, b"", kind=PROTOBUF_WATCH) if is_watch(r) else None, times=10**6)
+    proxy.cut()
+    t.until("the watch to end", lambda: hook.calls, 20)
+    gone.append(t.objects.evict(t.objects.pod(ns)))
+    t.never("more than 15 requests in 2 s", lambda: hook.calls > 15 and hook.calls, 2)
+    hook.times = 0
+    every(t, ns, gone)
+
+
+@scenario("informer/cut-after-bytes")
+def cut_after_bytes(t):
+    """The way breaks off after 0, 5, 700 bytes of an answer: the next try brings the rest."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, evicted=ns)
+    gone = [t.canary(ns)]
+    for size in (0, 5, 700):
+        proxy.cut_next("GET", ALL_PODS, size)
+    proxy.cut()
+    gone += [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
+    every(t, ns, gone)
+
+
+@scenario("informer/large-object")
+def large_object(t):
+    """A pod about as large as a server stores one, among others."""
+    ns = t.ns()
+    t.run(evicted=ns)
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "large"}, "spec": t.objects.template()["spec"]}
+    body["spec"]["containers"][0]["args"] = ["x" * 1000] * 1200
+    large = t.admin.post(pod_path(ns), body)
+    every(t, ns, [t.objects.evict(large), t.objects.evict(t.objects.pod(ns))])
