@@ -25,6 +25,11 @@ char *request_delete_body(const char *uid, const char *rv, int64_t grace_s, bool
  * apps/deployment/storage.go). */
 char *request_scale_patch(const char *uid, const char *rv, int64_t replicas);
 
+/* merge-patches of the object itself, bound to metadata.uid and resourceVersion alike: one annotation, and
+ * spec.suspend of a Job or CronJob. */
+char *request_annotation_patch(const char *uid, const char *rv, const char *key, const char *value);
+char *request_suspend_patch(const char *uid, const char *rv);
+
 /* What a Status body says; message is cut to size. Works on any body (text/plain 429 of API priority and
  * fairness). */
 struct request_status {

@@ -51,7 +51,9 @@ static void errand_reset(struct errand *e)
 	free(e->page);
 	e->page = NULL;
 	free(e->event_text);
-	e->event_text = NULL;
+	free(e->selector);
+	e->event_text = e->selector = NULL;
+	e->suspends = false;
 	memset(e->event_at, 0, sizeof(e->event_at));
 	e->around = (struct surroundings){ 0 };
 	e->newest[0] = '\0';
@@ -142,12 +144,19 @@ enum step step_refuse(struct errand *e, const struct verdict *v)
 	return step_finish(e, OUTCOME_REFUSED, v->reason, "%s", v->evidence);
 }
 
-enum step step_judge(struct errand *e, enum judge_stage stage, enum step next)
+bool step_judged(struct errand *e, enum judge_stage stage)
 {
 	e->around.stage = stage;
 	judge_duty((enum duty)e->grant.duty, &e->pod, e->policy, &e->around, serverclock_now(e->env.clock),
 		   &e->verdict);
-	return e->verdict.kind == VERDICT_ACT ? next : step_refuse(e, &e->verdict);
+	if (e->verdict.kind != VERDICT_ACT)
+		(void)step_refuse(e, &e->verdict);
+	return e->verdict.kind == VERDICT_ACT;
+}
+
+enum step step_judge_live(struct errand *e)
+{
+	return step_judged(e, STAGE_LIVE) ? step_act(e) : STEP_END;
 }
 
 enum step step_first(struct errand *e)
@@ -196,10 +205,20 @@ static void set_retry(struct errand *e, int64_t ms)
 /* The write may have been carried out. Say so for the case that nothing more can be learnt, and look. */
 static enum step look_again(struct errand *e)
 {
+	static const struct {
+		enum step written, look;
+	} rows[] = { { STEP_DELETE, STEP_POD },
+		     { STEP_PATCH, STEP_SCALE },
+		     { STEP_SUSPEND, STEP_SUSPENDED } };
+
 	if (e->grant.observe)
 		return STEP_END;
-	e->in_doubt = true;
-	return e->step == STEP_DELETE ? STEP_POD : STEP_SCALE;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].written == e->step) {
+			e->in_doubt = true;
+			return rows[i].look;
+		}
+	return STEP_END; /* an announcement: it shows on the object when it is judged the next time */
 }
 
 static enum step on_failure(struct errand *e, const struct step_desc *d, const struct http_result *r)

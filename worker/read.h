@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/marks.h"
 #include "base/pod.h"
 #include "base/str.h"
 #include "rules/judge.h"
@@ -47,6 +48,9 @@ struct target {
 };
 /* False when it is not such a text. */
 bool read_target(const char *text, struct target *ret);
+
+/* The annotations by which people and this program speak to one another. */
+void read_marks(const json_t *o, struct marks *ret);
 
 /* A Status with status "Failure", whatever the HTTP status was: its code, else 0. */
 long read_failure(const json_t *o);

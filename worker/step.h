@@ -85,6 +85,9 @@ struct errand {
 	size_t n_owners;
 	json_t *scale_json;
 	struct scale_facts scale;
+	bool suspends;    /* a Job: there is nothing to scale */
+	size_t suspended; /* index of the owner that is suspended */
+	char *selector;   /* of the Job's pods */
 	enum revision_rule rule;
 	char newest[64];        /* uid of the newest ReplicaSet, or name of the update revision */
 	uint64_t newest_number; /* its revision, 0 when it has none */
@@ -121,8 +124,10 @@ void step_prove(struct errand *e, const char *fmt, ...) __attribute__((format(pr
 
 /* -- going on ----------------------------------------------------------------------------------------------
  */
-/* Judge on what is known by now; `next` on ACT. */
-enum step step_judge(struct errand *e, enum judge_stage stage, enum step next);
+/* Judge on what is known by now. False when it is anything but ACT; the result is then complete. */
+bool step_judged(struct errand *e, enum judge_stage stage);
+/* The last judgement, when all is read; step_act() on ACT. */
+enum step step_judge_live(struct errand *e);
 /* Begin the reading again, or end with this when there were enough rounds. */
 enum step step_again(struct errand *e, enum outcome outcome, enum reason reason, const char *detail);
 /* Was an earlier write of ours possible, so that what is found may be its effect? */
@@ -140,6 +145,17 @@ enum step step_restore_scale(struct errand *e, const struct scale_facts *scale);
 enum step step_cause(struct errand *e);
 /* After the owners: who else sets the replicas, then the scale. */
 enum step step_scaler(struct errand *e);
+/* A chain of a Job, or of a Job and its CronJob? What follows then, when it may be suspended. */
+bool step_is_job(const struct errand *e);
+enum step step_suspend(struct errand *e);
+/* Everything is judged ACT: ask the object's marks, announce, or write. */
+enum step step_act(struct errand *e);
+/* The settings of this duty for this object. */
+const struct duty_policy *step_policy(const struct errand *e);
+/* Of a write to an owner as it was read, or to the pod (NULL): into the result; its path; its query. */
+void step_target(struct errand *e, const struct owner *o);
+char *step_object_path(const struct errand *e, const struct owner *o, const char *query);
+char *step_write_query(const struct errand *e);
 /* The owner above that one; refuses where the chain ends. */
 enum step step_owner(struct errand *e, const struct owner_facts *ref);
 

@@ -37,7 +37,7 @@ enum step take_node(struct errand *e, const struct answer *a)
 	/* Volumes matter only where the kubelet's word is the proof. */
 	if (e->pod.has_pvc && s->node_ready == TRI_YES && s->node_out_of_service == TRI_NO)
 		return STEP_ATTACHMENTS;
-	return step_judge(e, STAGE_LIVE, STEP_DELETE);
+	return step_judge_live(e);
 }
 
 void ask_attachments(struct errand *e, struct ask *ret)
@@ -56,7 +56,7 @@ static enum step judge_volumes(struct errand *e, enum tri attached)
 
 	step_prove(e, "VolumeAttachments: %s", words[attached]);
 	e->around.volume_attached = attached;
-	return step_judge(e, STAGE_LIVE, STEP_DELETE);
+	return step_judge_live(e);
 }
 
 static const json_t *volumes(const struct errand *e)

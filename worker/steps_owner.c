@@ -87,6 +87,8 @@ static bool deletes_claims(const struct owner *o)
 static enum step take_top(struct errand *e)
 {
 	/* The pods of an object without a namespace may be anywhere; they cannot be counted here. */
+	if (step_policy(e)->suspend_jobs && step_is_job(e))
+		return step_suspend(e);
 	if (!top(e)->kind.scale || !top(e)->kind.namespaced)
 		return refuse(e, REASON_KIND_NOT_SCALABLE);
 	for (size_t i = 0; i < e->n_owners; i++)

@@ -44,19 +44,17 @@ static enum step judge_read(struct errand *e)
 	switch (e->grant.duty) {
 	case DUTY_TERMINATING:
 		/* The cheap half of the judgement first: does it need the node at all? */
-		if (step_judge(e, STAGE_CACHE, STEP_NODE) == STEP_END)
+		if (!step_judged(e, STAGE_CACHE))
 			return STEP_END;
 		if (!str_empty(e->pod.node))
 			return STEP_NODE;
 		step_prove(e, "on no node");
-		return step_judge(e, STAGE_LIVE, STEP_DELETE);
+		return step_judge_live(e);
 	case DUTY_IMAGE_PULL:
 		e->around.failing_since = e->grant.since;
-		if (step_judge(e, STAGE_CACHE, STEP_OWNER) == STEP_END)
-			return STEP_END;
-		return step_cause(e);
+		return step_judged(e, STAGE_CACHE) ? step_cause(e) : STEP_END;
 	default:
-		return step_judge(e, STAGE_LIVE, STEP_DELETE);
+		return step_judge_live(e);
 	}
 }
 
@@ -74,7 +72,8 @@ enum step take_pod(struct errand *e, const struct answer *a)
 				   "get pods: the answer is another pod");
 	if (!str_is(e->pod.uid, e->grant.uid))
 		return step_gone(e, REASON_UID_CHANGED, "");
-	if (e->grant.duty != DUTY_IMAGE_PULL && step_may_be_ours(e) && delete_shows(e))
+	if ((e->grant.duty != DUTY_IMAGE_PULL || e->grant.action == ACTION_RETRY) && step_may_be_ours(e) &&
+	    delete_shows(e))
 		return step_gone(e, REASON_BEING_DELETED, "");
 	if (e->in_doubt)
 		return STEP_END; /* unchanged: what was said of the write stands */
@@ -84,17 +83,13 @@ enum step take_pod(struct errand *e, const struct answer *a)
 
 void ask_delete(struct errand *e, struct ask *ret)
 {
-	struct msg *m = &e->result;
-	char target[400];
+	const struct msg_result *r = &e->result.u.result;
 
-	(void)snprintf(target, sizeof(target), "pods/%s/%s", e->grant.ns, e->grant.name);
-	msg_set(m, result.target, target, strlen(target));
-	msg_set(m, result.target_uid, e->pod.uid.p, e->pod.uid.n);
-	msg_set(m, result.target_rv, e->pod.rv.p, e->pod.rv.n);
+	step_target(e, NULL);
 	ret->method = "DELETE";
-	ret->path = request_path("", "v1", e->grant.ns, "pods", e->grant.name, NULL, NULL);
+	ret->path = step_object_path(e, NULL, NULL);
 	ret->content_type = "application/json";
-	ret->body = request_delete_body(m->u.result.target_uid, m->u.result.target_rv,
+	ret->body = request_delete_body(r->target_uid, r->target_rv,
 					e->grant.duty == DUTY_TERMINATING ? 0 : -1, e->grant.observe);
 }
 

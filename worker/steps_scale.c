@@ -190,7 +190,7 @@ static enum step judge_tally(struct errand *e)
 	e->around.tally_known = TRI_YES;
 	step_prove(e, "%u pods of the newest revision, %u fail to pull, %u of the workload Ready",
 		   e->around.pods, e->around.failing, e->around.ready);
-	return step_judge(e, STAGE_LIVE, STEP_PATCH);
+	return step_judge_live(e);
 }
 
 enum step take_pods(struct errand *e, const struct answer *a)
@@ -212,20 +212,6 @@ enum step take_pods(struct errand *e, const struct answer *a)
 	return judge_tally(e);
 }
 
-static void set_target(struct errand *e)
-{
-	const struct owner *o = top(e);
-	struct msg *m = &e->result;
-	char target[400];
-
-	(void)snprintf(target, sizeof(target), "%s%s%s/%s/%.*s", o->kind.resource,
-		       o->kind.group[0] ? "." : "", o->kind.group, e->grant.ns, STR_ARG(o->ref.name));
-	msg_set(m, result.target, target, strlen(target));
-	msg_set(m, result.target_uid, e->scale.uid.p, e->scale.uid.n);
-	msg_set(m, result.target_rv, e->scale.rv.p, e->scale.rv.n);
-	m->u.result.replicas = e->scale.replicas;
-}
-
 static int64_t wanted(const struct errand *e)
 {
 	return e->grant.action == ACTION_RESTORE ? e->grant.want_replicas : 0;
@@ -233,12 +219,16 @@ static int64_t wanted(const struct errand *e)
 
 void ask_patch(struct errand *e, struct ask *ret)
 {
-	const struct msg_result *r = &e->result.u.result;
+	struct msg *m = &e->result;
+	const struct msg_result *r = &m->u.result;
+	_cleanup_free_ char *query = step_write_query(e);
 
-	set_target(e);
+	step_target(e, top(e));
+	msg_set(m, result.target_uid, e->scale.uid.p, e->scale.uid.n);
+	msg_set(m, result.target_rv, e->scale.rv.p, e->scale.rv.n);
+	m->u.result.replicas = e->scale.replicas;
 	ret->method = "PATCH";
-	ret->path = scale_path(e, e->grant.observe ? "fieldManager=ops-pod-cleaner&dryRun=All"
-						   : "fieldManager=ops-pod-cleaner");
+	ret->path = scale_path(e, query);
 	ret->content_type = "application/merge-patch+json";
 	ret->body = request_scale_patch(r->target_uid, r->target_rv, wanted(e));
 }

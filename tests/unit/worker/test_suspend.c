@@ -1,0 +1,222 @@
+/* Jobs and CronJobs: there is nothing to scale, they are suspended (R24). */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "workload.h"
+
+#define JOB    "/apis/batch/v1" NS "jobs/web"
+#define CRON   "/apis/batch/v1" NS "cronjobs/web"
+#define BY_JOB OWNED("batch/v1", "Job", "web", "job-1")
+#define BY_CRON                                                                                              \
+	",'ownerReferences':[{'apiVersion':'batch/"                                                          \
+	"v1','kind':'CronJob','name':'web','uid':'cron-1','controller':true}]"
+#define SELECTED "'selector':{'matchLabels':{'batch.kubernetes.io/controller-uid':'job-1'}}"
+#define JOB_PODS PODS "?limit=100&labelSelector=batch.kubernetes.io%2Fcontroller-uid%3Djob-1"
+#define SUSPEND(what, uid, rv)                                                                               \
+	"PATCH " what "?fieldManager=ops-pod-cleaner {\"metadata\":{\"uid\":\"" uid                          \
+	"\",\"resourceVersion\":\"" rv "\"},\"spec\":{\"suspend\":true}}"
+
+static void on_job(const char *meta, const char *spec)
+{
+	on("GET " JOB, 200,
+	   "{'metadata':{'name':'web','uid':'job-1','resourceVersion':'51','creationTimestamp':'" LIVE
+	   "'%s},'spec':{%s}}",
+	   meta, spec);
+}
+
+static void on_cron(const char *spec)
+{
+	on("GET " CRON, 200, "{'metadata':{'name':'web','uid':'cron-1','resourceVersion':'61'},'spec':{%s}}",
+	   spec);
+}
+
+static void setup(void)
+{
+	fake_setup();
+	fake.grant.duty = DUTY_IMAGE_PULL;
+	fake.grant.since = NOW - HOUR - 1;
+	fake.policy.duty[DUTY_IMAGE_PULL].suspend_jobs = true;
+	on_pod("41", "," BY_JOB, "", PULLING);
+	on_job("", SELECTED);
+	on_pods(OURS(BY_JOB));
+	on("PATCH " JOB, 200, "{'kind':'Job','metadata':{'uid':'job-1'},'spec':{'suspend':true}}");
+	on("PATCH " CRON, 200, "{'kind':'CronJob','metadata':{'uid':'cron-1'},'spec':{'suspend':true}}");
+}
+
+START_TEST(a_job)
+{
+	go();
+	REQUESTS(GET, "GET " JOB, JOB_PODS, SUSPEND(JOB, "job-1", "51"));
+	RESULT(DONE, SUSPENDED);
+	ck_assert_str_eq(fake.result.target, "jobs.batch/shop/web");
+	ck_assert_str_eq(fake.result.target_uid, "job-1");
+	ck_assert_int_eq(fake.result.replicas, -1);
+}
+END_TEST
+
+START_TEST(a_cron_job_and_its_job)
+{
+	on_job(BY_CRON, SELECTED);
+	on_cron(_i == 1 ? "'suspend':true" : "'suspend':false");
+	fake.grant.observe = _i == 2;
+	go();
+	if (_i == 0)
+		REQUESTS(GET, "GET " JOB, "GET " CRON, JOB_PODS, SUSPEND(CRON, "cron-1", "61"),
+			 SUSPEND(JOB, "job-1", "51"));
+	else if (_i == 1)
+		REQUESTS(GET, "GET " JOB, "GET " CRON, JOB_PODS, SUSPEND(JOB, "job-1", "51"));
+	else
+		REQUESTS(GET, "GET " JOB, "GET " CRON, JOB_PODS,
+			 "PATCH " CRON "?fieldManager=ops-pod-cleaner&dryRun=All {",
+			 "PATCH " JOB "?fieldManager=ops-pod-cleaner&dryRun=All {");
+	RESULT(DONE, SUSPENDED);
+	ck_assert_ptr_nonnull(strstr(fake.result.proof, "Job web was suspended"));
+}
+END_TEST
+
+START_TEST(without_being_asked_to)
+{
+	fake.policy.duty[DUTY_IMAGE_PULL].suspend_jobs = false;
+	go();
+	REQUESTS(GET);
+	RESULT(REFUSED, KIND_NOT_SCALABLE);
+}
+END_TEST
+
+START_TEST(a_trial)
+{
+	fake.trial = true;
+	go();
+	REQUESTS(GET, "GET " JOB, JOB_PODS);
+	RESULT(WOULD, SUSPENDED);
+	ck_assert_str_eq(fake.result.request, SUSPEND(JOB, "job-1", "51"));
+}
+END_TEST
+
+START_TEST(already_suspended)
+{
+	on_job("", SELECTED ",'suspend':true");
+	fake.grant.verify_first = _i == 1;
+	go();
+	REQUESTS(GET, "GET " JOB);
+	if (_i == 0)
+		RESULT(GONE, ALREADY_SUSPENDED);
+	else
+		RESULT(UNCONFIRMED, PROBABLY_DONE);
+}
+END_TEST
+
+/* Pods that ended do not count, one that works does. */
+START_TEST(other_pods_of_the_job)
+{
+	on_pods(_i == 0   ? OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, "'phase':'Succeeded'")
+		: _i == 1 ? OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, STARTING)
+			  : OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, READY));
+	go();
+	if (_i == 0)
+		RESULT(DONE, SUSPENDED);
+	else if (_i == 1)
+		RESULT(REFUSED, NOT_ALL_FAILING);
+	else
+		RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
+}
+END_TEST
+
+START_TEST(a_selector_that_is_not_understood)
+{
+	static const char *const specs[] = {
+		"", "'selector':{}", "'selector':{'matchLabels':{'a':7}}",
+		"'selector':{'matchLabels':{'a':'b'},'matchExpressions':[{'key':'x'}]}"
+	};
+
+	on_job("", specs[_i]);
+	go();
+	REQUESTS(GET, "GET " JOB);
+	RESULT(REFUSED, TALLY_UNKNOWN);
+}
+END_TEST
+
+/* A Job of another controller is that controller's. */
+START_TEST(a_job_of_something_else)
+{
+	on_job(",'ownerReferences':[{'apiVersion':'apps/"
+	       "v1','kind':'Deployment','name':'web','uid':'dep-1','controller':"
+	       "true}]",
+	       SELECTED);
+	on(DEPLOY, 200, "{'metadata':{'name':'web','uid':'dep-1','creationTimestamp':'" LIVE "'}}");
+	on(HPAS, 200, "{'items':[]}");
+	on(KEDA, 404, NOTFOUND);
+	on("GET " SCALE, 404, NOTFOUND);
+	go();
+	REQUESTS(GET, "GET " JOB, DEPLOY, HPAS, KEDA, "GET " SCALE);
+}
+END_TEST
+
+START_TEST(conflict)
+{
+	on_job(BY_CRON, SELECTED);
+	on_cron("");
+	on("PATCH " JOB, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
+	go();
+	RESULT(DONE, SUSPENDED);
+}
+END_TEST
+
+START_TEST(accepted_but_not_done)
+{
+	on("PATCH " JOB, 200, "{'kind':'Job','metadata':{'uid':'job-1'},'spec':{}}");
+	go();
+	RESULT(FAILED, SERVER_REJECTED);
+}
+END_TEST
+
+START_TEST(lost_answer)
+{
+	on_failure("PATCH " JOB, HTTP_BROKEN, true);
+	if (_i == 0)
+		on_job("", SELECTED ",'suspend':true");
+	else if (_i == 1)
+		on("GET " JOB, 404, NOTFOUND);
+	if (_i <= 1) {
+		on_job("", SELECTED);
+		fake.replies[fake.n_replies - 1].times = 1;
+	}
+	go();
+	REQUESTS(GET, "GET " JOB, JOB_PODS, "PATCH " JOB, "GET " JOB);
+	if (_i <= 1)
+		RESULT(UNCONFIRMED, PROBABLY_DONE);
+	else
+		RESULT(FAILED, NETWORK_ERROR);
+}
+END_TEST
+
+/* It cannot have failed for longer than the Job exists. */
+START_TEST(since_is_not_before_the_job)
+{
+	on("GET " JOB, 200,
+	   "{'metadata':{'name':'web','uid':'job-1','resourceVersion':'51','creationTimestamp':"
+	   "'2026-09-21T13:13:20Z'},'spec':{" SELECTED "}}");
+	go();
+	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("suspend");
+
+	tcase_add_checked_fixture(tc, setup, fake_teardown);
+	tcase_add_test(tc, a_job);
+	tcase_add_loop_test(tc, a_cron_job_and_its_job, 0, 3);
+	tcase_add_test(tc, without_being_asked_to);
+	tcase_add_test(tc, a_trial);
+	tcase_add_loop_test(tc, already_suspended, 0, 2);
+	tcase_add_loop_test(tc, other_pods_of_the_job, 0, 3);
+	tcase_add_loop_test(tc, a_selector_that_is_not_understood, 0, 4);
+	tcase_add_test(tc, a_job_of_something_else);
+	tcase_add_test(tc, conflict);
+	tcase_add_test(tc, accepted_but_not_done);
+	tcase_add_loop_test(tc, lost_answer, 0, 3);
+	tcase_add_test(tc, since_is_not_before_the_job);
+	return run(tc, "worker/suspend");
+}
