@@ -20,6 +20,11 @@ int command_run(const struct command *self, int argc, char **argv);
 int command_status(const struct command *self, int argc, char **argv);
 int command_history(const struct command *self, int argc, char **argv);
 int command_explain(const struct command *self, int argc, char **argv);
+int command_plan(const struct command *self, int argc, char **argv);
+int command_pause(const struct command *self, int argc, char **argv); /* and resume */
+int command_show(const struct command *self, int argc, char **argv);
+int command_restore(const struct command *self, int argc, char **argv);
+int command_undo(const struct command *self, int argc, char **argv);
 int command_reload(const struct command *self, int argc, char **argv);
 int command_probe(const struct command *self, int argc, char **argv);
 int command_config(const struct command *self, int argc, char **argv);

@@ -3,57 +3,24 @@
 #include "cli/ctl.h"
 
 #include <errno.h>
-#include <event2/event.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/paths.h"
-#include "ipc/channel.h"
 
-struct question {
-	struct event_base *base;
-	void (*on_row)(void *ctx, const struct msg *m);
-	void *ctx;
-	int code;
-	bool answered;
+struct ctl {
+	int fd;
+	char *path;
 };
-
-static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
-{
-	struct question *q = ctx;
-
-	(void)c;
-	if (fd >= 0)
-		(void)close(fd);
-	if (m->type != MSG_CTL_END) {
-		q->on_row(q->ctx, m);
-		return;
-	}
-	if (m->u.ctl_end.text[0])
-		(void)fprintf(stderr, "ops-pod-cleaner: %s\n", m->u.ctl_end.text);
-	q->code = (int)m->u.ctl_end.code;
-	q->answered = true;
-	(void)event_base_loopbreak(q->base);
-}
-
-static void on_close(void *ctx, struct channel *c, int err, const char *text)
-{
-	struct question *q = ctx;
-
-	(void)c;
-	(void)fprintf(stderr, "ops-pod-cleaner: the instance ended the connection: %s\n",
-		      err ? text : "not answered (only root and the instance's own user may ask)");
-	q->answered = true;
-	(void)event_base_loopbreak(q->base);
-}
-
-static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
 
 static int connect_socket(const char *path)
 {
@@ -74,32 +41,121 @@ static int connect_socket(const char *path)
 	return r;
 }
 
+int ctl_open(const char *socket, struct ctl **ret)
+{
+	struct ctl *c = xcalloc(1, sizeof(*c));
+
+	c->path = socket ? xstrdup(socket) : paths_default_control_socket();
+	c->fd = connect_socket(c->path);
+	if (c->fd >= 0) {
+		*ret = c;
+		return EXIT_CODE_OK;
+	}
+	(void)fprintf(stderr,
+		      "ops-pod-cleaner: no running instance at %s (%s): start one with "
+		      "`ops-pod-cleaner run`, or name "
+		      "its socket with --control-socket\n",
+		      c->path, strerrordesc_np(-c->fd));
+	ctl_close(&c);
+	return EXIT_CODE_UNAVAILABLE;
+}
+
+void ctl_close(struct ctl **cp)
+{
+	struct ctl *c = *cp;
+
+	if (c && c->fd >= 0)
+		(void)close(c->fd);
+	if (c)
+		free(c->path);
+	free(c);
+	*cp = NULL;
+}
+
+static int ended(const char *why)
+{
+	(void)fprintf(stderr, "ops-pod-cleaner: the instance ended the connection: %s\n", why);
+	return EXIT_CODE_UNAVAILABLE;
+}
+
+int ctl_send(struct ctl *c, const struct msg *m)
+{
+	uint8_t frame[IPC_FRAME_MAX];
+	const size_t n = msg_encode(m, frame);
+
+	/* A connection that was refused is told apart where its end is read. */
+	if (send(c->fd, frame, n, MSG_NOSIGNAL) == (ssize_t)n || errno == EPIPE || errno == ECONNRESET)
+		return EXIT_CODE_OK;
+	return ended(strerrordesc_np(errno));
+}
+
+static int wait_readable(const struct ctl *c, uint64_t timeout_ms)
+{
+	const uint64_t until = clock_boot_ms() + timeout_ms;
+	struct pollfd p = { .fd = c->fd, .events = POLLIN };
+
+	for (;;) {
+		const uint64_t now = clock_boot_ms();
+		const int r = poll(&p, 1, now < until ? (int)(until - now) : 0);
+
+		if (r > 0)
+			return EXIT_CODE_OK;
+		if (r < 0 && errno != EINTR)
+			return ended(strerrordesc_np(errno));
+		if (now >= until)
+			break;
+	}
+	(void)fprintf(stderr, "ops-pod-cleaner: no answer from %s in time\n", c->path);
+	return EXIT_CODE_UNAVAILABLE;
+}
+
+int ctl_recv(struct ctl *c, uint64_t timeout_ms, struct msg *ret)
+{
+	uint8_t frame[IPC_FRAME_MAX];
+	const char *field = NULL;
+	const int code = wait_readable(c, timeout_ms);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	const ssize_t n = recv(c->fd, frame, sizeof(frame), 0);
+
+	if (n <= 0)
+		return ended("not answered (only root and the instance's own user may ask)");
+	if (msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, frame, (size_t)n, ret, &field) < 0)
+		return ended("it speaks another protocol: use the program of its version");
+	return EXIT_CODE_OK;
+}
+
+int ctl_request(struct ctl *c, const struct msg *request, uint64_t timeout_ms,
+		void (*on_row)(void *ctx, const struct msg *m), void *ctx)
+{
+	const uint64_t until = clock_boot_ms() + timeout_ms;
+	int code = ctl_send(c, request);
+
+	while (code == EXIT_CODE_OK) {
+		const uint64_t now = clock_boot_ms();
+		struct msg m;
+
+		code = ctl_recv(c, now < until ? until - now : 0, &m);
+		if (code == EXIT_CODE_OK && m.type == MSG_CTL_END) {
+			if (m.u.ctl_end.text[0])
+				(void)fprintf(stderr, "ops-pod-cleaner: %s\n", m.u.ctl_end.text);
+			return (int)m.u.ctl_end.code;
+		}
+		if (code == EXIT_CODE_OK)
+			on_row(ctx, &m);
+	}
+	return code;
+}
+
 int ctl_ask(const char *socket, const struct msg *request, uint64_t timeout_ms,
 	    void (*on_row)(void *ctx, const struct msg *m), void *ctx)
 {
-	_cleanup_free_ char *path = socket ? xstrdup(socket) : paths_default_control_socket();
-	const struct timeval limit = { (time_t)(timeout_ms / 1000), (suseconds_t)(timeout_ms % 1000 * 1000) };
-	struct question q = { .on_row = on_row, .ctx = ctx, .code = EXIT_CODE_UNAVAILABLE };
-	const int fd = connect_socket(path);
+	struct ctl *c = NULL;
+	int code = ctl_open(socket, &c);
 
-	if (fd < 0) {
-		(void)fprintf(stderr,
-			      "ops-pod-cleaner: no running instance at %s (%s): start one with "
-			      "`ops-pod-cleaner run`, or name "
-			      "its socket with --control-socket\n",
-			      path, strerrordesc_np(-fd));
-		return EXIT_CODE_UNAVAILABLE;
-	}
-	q.base = event_base_new();
-	struct channel *c = channel_new(q.base, fd, ROLE_CLI, ROLE_SUPERVISOR, &ops, &q);
-
-	channel_set_phase(c, PH_RUN);
-	(void)channel_send(c, request, -1);
-	(void)event_base_loopexit(q.base, &limit);
-	(void)event_base_dispatch(q.base);
-	if (!q.answered)
-		(void)fprintf(stderr, "ops-pod-cleaner: no answer from %s in time\n", path);
-	channel_free(&c);
-	event_base_free(q.base);
-	return q.code;
+	if (code == EXIT_CODE_OK)
+		code = ctl_request(c, request, timeout_ms, on_row, ctx);
+	ctl_close(&c);
+	return code;
 }

@@ -15,10 +15,10 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "base/cleanup.h"
+#include "cli/args.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
-#include "base/duration.h"
 
 struct rows {
 	struct msg_ctl_history_row *v;
@@ -46,14 +46,14 @@ static json_t *row_json(const struct msg_ctl_history_row *h)
 
 	rfc3339_format(h->intent_at, true, intent);
 	rfc3339_format(h->result_at, true, result);
-	return json_pack("{s:I, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I}", "id",
-			 (json_int_t)h->id, "intentAt", intent, "resultAt",
+	return json_pack("{s:I, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:s}",
+			 "id", (json_int_t)h->id, "intentAt", intent, "resultAt",
 			 h->result_at ? json_string(result) : json_null(), "cluster", h->cluster_name, "duty",
 			 duty_name((enum duty)h->duty), "namespace", h->ns, "name", h->name, "uid", h->uid,
 			 "mode", h->observe ? "observe" : "enforce", "outcome", outcome_text(h), "reason",
 			 h->reason, "detail", h->detail, "target", h->target, "replicas",
 			 h->replicas >= 0 ? json_integer(h->replicas) : json_null(), "http",
-			 (json_int_t)h->http);
+			 (json_int_t)h->http, "action", args_action_name(h->action));
 }
 
 static void print_json(const struct rows *rows)
@@ -83,19 +83,24 @@ static enum table_color outcome_color(const struct msg_ctl_history_row *h)
 
 static void print_table(const struct rows *rows, bool wide)
 {
-	static const char *const headers[] = { "WHEN",    "CLUSTER", "POD",    "DUTY",
-					       "OUTCOME", "REASON",  "TARGET", "DETAIL" };
-	struct table *t = table_new(headers, wide ? 8 : 7);
+	static const char *const headers[] = { "ID",      "WHEN",   "CLUSTER", "POD",   "DUTY",
+					       "OUTCOME", "REASON", "TARGET",  "DETAIL" };
+	struct table *t = table_new(headers, wide ? 9 : 8);
 
 	for (size_t i = rows->n; i-- > 0;) {
 		const struct msg_ctl_history_row *h = &rows->v[i];
 		char when[RFC3339_MAX];
 
 		rfc3339_format(h->result_at ? h->result_at : h->intent_at, false, when);
+		if (h->id)
+			table_add(t, COLOR_NONE, "%" PRIu64, h->id);
+		else
+			table_add(t, COLOR_NONE, "-");
 		table_add(t, COLOR_DIM, "%s", when);
 		table_add(t, COLOR_NONE, "%s", h->cluster_name);
 		table_add(t, COLOR_NONE, "%s/%s", h->ns, h->name);
-		table_add(t, COLOR_NONE, "%s", duty_name((enum duty)h->duty));
+		table_add(t, COLOR_NONE, "%s%s%s", duty_name((enum duty)h->duty), h->action ? " " : "",
+			  h->action ? args_action_name(h->action) : "");
 		table_add(t, outcome_color(h), "%s%s", outcome_text(h), h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		if (h->replicas >= 0)
@@ -107,31 +112,6 @@ static void print_table(const struct rows *rows, bool wide)
 	}
 	table_print(t, stdout, table_wants_color(stdout));
 	table_free(&t);
-}
-
-/* "2h" before now, or a moment. */
-static int parse_since(const char *s, int64_t *ret)
-{
-	int64_t span_ns;
-	const char *err;
-
-	if (rfc3339_parse(s, strlen(s), ret) == 0)
-		return 0;
-	if (duration_parse(s, strlen(s), &span_ns, &err) < 0 || span_ns < 0)
-		return -1;
-	*ret = clock_wall_ms() - span_ns / 1000000;
-	return 0;
-}
-
-static int parse_duty(const char *s, int64_t *ret)
-{
-	for (int d = 0; d < DUTY__MAX; d++) {
-		if (strcmp(duty_name((enum duty)d), s) == 0) {
-			*ret = d;
-			return 0;
-		}
-	}
-	return -1;
 }
 
 struct history_options {
@@ -152,7 +132,7 @@ static int take_option(const struct command *self, struct history_options *o, in
 		o->output = output_parse(optarg);
 		return o->output < 0 ? command_misuse(self, "-o takes table, wide or json") : -1;
 	case 's':
-		return parse_since(optarg, &h->since) < 0
+		return args_parse_since(optarg, &h->since) < 0
 			       ? command_misuse(self, "--since takes a duration (2h) or an RFC 3339 time")
 			       : -1;
 	case 'l':
@@ -160,7 +140,7 @@ static int take_option(const struct command *self, struct history_options *o, in
 			       ? command_misuse(self, "--limit takes a number from 1 to 100000")
 			       : -1;
 	case 'd':
-		return parse_duty(optarg, &h->duty) < 0
+		return args_parse_duty(optarg, &h->duty) < 0
 			       ? command_misuse(
 					 self,
 					 "--duty takes deleteEvictedPod, deleteTerminatingPod, errImagePull")
@@ -169,6 +149,13 @@ static int take_option(const struct command *self, struct history_options *o, in
 		if (strlen(optarg) > 63)
 			return command_misuse(self, "--namespace is longer than a namespace may be");
 		msg_set(&o->request, ctl_history.ns, optarg, strlen(optarg));
+		return -1;
+	case 'O':
+		return args_parse_outcome(optarg, &h->outcome) < 0
+			       ? command_misuse(self, "--outcome takes open or an outcome; see --help")
+			       : -1;
+	case 't':
+		msg_set(&o->request, ctl_history.target, optarg, strlen(optarg));
 		return -1;
 	case 'r':
 		h->refusals = true;
@@ -189,6 +176,8 @@ int command_history(const struct command *self, int argc, char **argv)
 		{ "limit", required_argument, NULL, 'l' },
 		{ "duty", required_argument, NULL, 'd' },
 		{ "namespace", required_argument, NULL, 'n' },
+		{ "outcome", required_argument, NULL, 'O' },
+		{ "target", required_argument, NULL, 't' },
 		{ "refusals", no_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },

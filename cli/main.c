@@ -35,8 +35,40 @@ static const struct command commands[] = {
 	  "  --limit N              the newest N (200)\n"
 	  "  --duty DUTY            only deleteEvictedPod, deleteTerminatingPod or errImagePull\n"
 	  "  -n, --namespace NS     only this namespace\n"
+	  "  --outcome OUTCOME      only done, gone, refused, conflict, forbidden, failed, unconfirmed, "
+	  "announced or open\n"
+	  "  --target TARGET        only what was written to KIND.GROUP/NAMESPACE/NAME\n"
 	  "  --refusals             also what was due but forbidden by a guard\n" SOCKET_HELP OUTPUT_HELP,
 	  command_history, false },
+	{ "show", "ID [options]", "show all about one action: evidence, what was sent, what was answered",
+	  SOCKET_HELP OUTPUT_HELP, command_show, false },
+	{ "plan", "[options]", "say what would be done now, what later, what is held, and why",
+	  "  -n, --namespace NS     only this namespace\n"
+	  "  --duty DUTY            only deleteEvictedPod, deleteTerminatingPod or errImagePull\n"
+	  "  --cluster NAME         only this cluster\n" SOCKET_HELP OUTPUT_HELP "\n"
+	  "The watchers judge as they always do; for what is due now a worker reads and judges live and "
+	  "stops\n"
+	  "before the write.\n",
+	  command_plan, false },
+	{ "pause", "[DUTY] [CLUSTER] [options]", "do nothing until resumed; survives restarts",
+	  "  --for DURATION         resume by itself after this time (2h)\n"
+	  "  --reason TEXT          why, shown in status\n" SOCKET_HELP OUTPUT_HELP "\n"
+	  "Without DUTY and CLUSTER everything pauses. A restore is done even then.\n",
+	  command_pause, false },
+	{ "resume", "[DUTY] [CLUSTER] [options]", "end every pause within this duty and cluster",
+	  SOCKET_HELP OUTPUT_HELP, command_pause, false },
+	{ "restore", "WORKLOAD | --since WHEN | ID... [options]",
+	  "put back the replicas that a scale-down took",
+	  "  WORKLOAD               NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history` shows "
+	  "it\n"
+	  "  --since WHEN           every workload scaled down since: a duration (2h) or an RFC 3339 time\n"
+	  "  ID                     the number of an action in `history`\n"
+	  "  --dry-run              only say what would be done\n"
+	  "  -y, --yes              do not ask\n" SOCKET_HELP OUTPUT_HELP "\n"
+	  "Done only where the workload is the same one (uid), is still at 0, and nobody else has scaled it "
+	  "since.\n",
+	  command_restore, false },
+	{ "undo", "", "say why a deleted pod cannot come back", "", command_undo, false },
 	{ "explain", "NAMESPACE/NAME | -f FILE [options]", "say for every duty why a pod is (not) acted on",
 	  "  --cluster NAME         which cluster of the running instance (the first)\n"
 	  "  -f, --file FILE        judge the pods of a file (YAML or JSON, - for stdin), without a cluster\n"

@@ -9,9 +9,11 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/duty.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
+#include "cli/args.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
@@ -24,6 +26,8 @@ struct status {
 	size_t n_clusters;
 	struct msg_leader leaders[CLUSTERS_MAX];
 	bool elects[CLUSTERS_MAX];
+	struct msg_pause *pauses;
+	size_t n_pauses;
 };
 
 static void on_row(void *ctx, const struct msg *m)
@@ -41,6 +45,10 @@ static void on_row(void *ctx, const struct msg *m)
 	case MSG_WATCH_STATS:
 		s->clusters = xreallocarray(s->clusters, s->n_clusters + 1, sizeof(*s->clusters));
 		s->clusters[s->n_clusters++] = m->u.watch_stats;
+		break;
+	case MSG_PAUSE:
+		s->pauses = xreallocarray(s->pauses, s->n_pauses + 1, sizeof(*s->pauses));
+		s->pauses[s->n_pauses++] = m->u.pause;
 		break;
 	case MSG_LEADER:
 		if (m->u.leader.cluster < CLUSTERS_MAX) {
@@ -73,23 +81,13 @@ static const char *cluster_name(const struct status *s, uint64_t index)
  * ------------------------------------------------------------------------------------------------------------
  */
 
-static json_t *json_time(int64_t ms)
-{
-	char buf[RFC3339_MAX];
-
-	if (ms == 0)
-		return json_null();
-	rfc3339_format(ms, true, buf);
-	return json_string(buf);
-}
-
 static json_t *child_json(const struct msg_child_stats *c)
 {
 	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s}", "role", c->role,
 			 "cluster", c->cluster_name, "slot", (json_int_t)c->slot, "state", c->state, "pid",
 			 (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
 			 (json_int_t)c->rss_kb, "leases", (json_int_t)c->leases, "startedAt",
-			 json_time(c->started), "sandbox", c->sandbox, "error", c->error);
+			 args_json_time(c->started), "sandbox", c->sandbox, "error", c->error);
 }
 
 static json_t *leader_json(const struct status *s, uint64_t cluster)
@@ -108,31 +106,43 @@ static json_t *cluster_json(const struct status *s, const struct msg_watch_stats
 			      (json_int_t)w->events, "lists", (json_int_t)w->lists, "queue",
 			      (json_int_t)w->queue, "deadlines", (json_int_t)w->deadlines, "nominated",
 			      (json_int_t)w->nominated, "dropped", (json_int_t)w->dropped, "lastEvent",
-			      json_time(w->last_event), "error", w->error);
+			      args_json_time(w->last_event), "error", w->error);
 
 	(void)json_object_set_new(o, "leader", leader_json(s, w->cluster));
+	(void)json_object_set_new(o, "held", json_integer((json_int_t)w->held));
+	(void)json_object_set_new(o, "fights", json_integer((json_int_t)w->fights));
+	(void)json_object_set_new(o, "hold", json_string(w->hold));
 	return o;
+}
+
+static json_t *pause_json(const struct msg_pause *p)
+{
+	return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "duty",
+			 p->duty < 0 ? json_null() : json_string(duty_name((enum duty)p->duty)), "cluster",
+			 p->cluster_name[0] ? json_string(p->cluster_name) : json_null(), "since",
+			 args_json_time(p->at), "until", args_json_time(p->until), "by", p->by, "reason",
+			 p->why);
 }
 
 static void print_json(const struct status *s)
 {
-	json_t *processes = json_array(), *clusters = json_array();
+	json_t *processes = json_array(), *clusters = json_array(), *pauses = json_array();
 
 	for (size_t i = 0; i < s->n_children; i++)
 		json_array_append_new(processes, child_json(&s->children[i]));
 	for (size_t i = 0; i < s->n_clusters; i++)
 		json_array_append_new(clusters, cluster_json(s, &s->clusters[i]));
-	json_t *root = json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o}", "version",
+	for (size_t i = 0; i < s->n_pauses; i++)
+		json_array_append_new(pauses, pause_json(&s->pauses[i]));
+	json_t *root = json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
 				 s->tree.version, "phase", s->tree.phase, "mode",
 				 s->tree.observe ? "observe" : "enforce", "generation",
-				 (json_int_t)s->tree.generation, "started", json_time(s->tree.started),
+				 (json_int_t)s->tree.generation, "started", args_json_time(s->tree.started),
 				 "leases", (json_int_t)s->tree.leases, "actions", (json_int_t)s->tree.actions,
 				 "pending", (json_int_t)s->tree.pending, "note", s->tree.note, "processes",
-				 processes, "clusters", clusters);
+				 processes, "clusters", clusters, "pauses", pauses);
 
-	(void)json_dumpf(root, stdout, JSON_INDENT(2));
-	(void)fputc('\n', stdout);
-	json_decref(root);
+	args_print_json(root);
 }
 
 /* -- table
@@ -214,6 +224,29 @@ static void print_leaders(const struct status *s)
 	}
 }
 
+static void print_pauses(const struct status *s)
+{
+	for (size_t i = 0; i < s->n_pauses; i++) {
+		const struct msg_pause *p = &s->pauses[i];
+		char since[RFC3339_MAX], until[RFC3339_MAX];
+
+		rfc3339_format(p->at, false, since);
+		rfc3339_format(p->until, false, until);
+		printf("PAUSED: %s of %s%s since %s by %s, until %s%s%s\n",
+		       p->duty < 0 ? "every duty" : duty_name((enum duty)p->duty),
+		       p->cluster_name[0] ? "cluster " : "every cluster", p->cluster_name, since, p->by,
+		       p->until ? until : "resumed", p->why[0] ? ": " : "", p->why);
+	}
+}
+
+static void print_holds(const struct status *s)
+{
+	for (size_t i = 0; i < s->n_clusters; i++)
+		if (s->clusters[i].held)
+			printf("%s: %" PRIu64 " due but held: %s\n", cluster_name(s, s->clusters[i].cluster),
+			       s->clusters[i].held, s->clusters[i].hold);
+}
+
 static void print_text(const struct status *s, bool wide)
 {
 	const bool color = table_wants_color(stdout);
@@ -226,6 +259,8 @@ static void print_text(const struct status *s, bool wide)
 	       s->tree.leases, s->tree.pending);
 	if (s->tree.note[0])
 		printf("note: %s\n", s->tree.note);
+	print_pauses(s);
+	print_holds(s);
 	printf("\n");
 	print_processes(s, wide, color);
 	printf("\n");
@@ -260,5 +295,6 @@ int command_status(const struct command *self, int argc, char **argv)
 		print_text(&s, output == OUTPUT_WIDE);
 	free(s.children);
 	free(s.clusters);
+	free(s.pauses);
 	return code;
 }

@@ -12,9 +12,15 @@
 
 #define TRIES_MAX 4096u
 #define TRY_MS    30000u /* a worker that takes longer is killed */
+#define NOBODY_MS 10000u /* a question waits this long for the first worker to be ready */
+
+struct question {
+	struct msg m;      /* CTL_TRY */
+	uint64_t asked_ms; /* boot time */
+};
 
 struct tries {
-	struct msg v[TRIES_MAX]; /* CTL_TRY, oldest first */
+	struct question v[TRIES_MAX]; /* oldest first */
 	size_t n;
 };
 
@@ -53,7 +59,7 @@ void tries_ask(struct tree *t, const struct msg *m)
 	else if (q->n == TRIES_MAX)
 		answer(t, m, OUTCOME_FAILED, "Busy", "too many questions wait already");
 	else
-		q->v[q->n++] = *m;
+		q->v[q->n++] = (struct question){ *m, clock_boot_ms() };
 	if (m->u.ctl_try.cluster < t->generation->clusters)
 		book_dispatch(t, m->u.ctl_try.cluster);
 }
@@ -63,11 +69,11 @@ bool tries_give(struct tree *t, struct slot *worker)
 	struct tries *q = t->tries;
 	size_t i = 0;
 
-	while (i < q->n && q->v[i].u.ctl_try.cluster != worker->cluster)
+	while (i < q->n && q->v[i].m.u.ctl_try.cluster != worker->cluster)
 		i++;
 	if (i == q->n)
 		return false;
-	worker->try = q->v[i];
+	worker->try = q->v[i].m;
 	worker->try_until_ms = clock_boot_ms() + TRY_MS;
 	q->n--;
 	memmove(&q->v[i], &q->v[i + 1], (q->n - i) * sizeof(q->v[0]));
@@ -97,11 +103,29 @@ void tries_on_worker_dead(struct slot *s)
 	answer(s->tree, &s->try, OUTCOME_FAILED, "WorkerDied", "the worker died over this question");
 }
 
+/* Workers that do not start must not keep a person waiting. */
+static void answer_for_nobody(struct tree *t, uint64_t now_ms)
+{
+	struct tries *q = t->tries;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < q->n; i++) {
+		if (now_ms - q->v[i].asked_ms < NOBODY_MS ||
+		    tree_find_slot(t, ROLE_WORKER, q->v[i].m.u.ctl_try.cluster))
+			q->v[kept++] = q->v[i];
+		else
+			answer(t, &q->v[i].m, OUTCOME_FAILED, "NoWorker",
+			       "no worker of the cluster is running");
+	}
+	q->n = kept;
+}
+
 void tries_tick(struct tree *t, uint64_t now_ms)
 {
 	for (size_t i = 0; i < t->n_slots; i++)
 		if (t->slots[i]->try_until_ms && now_ms > t->slots[i]->try_until_ms && t->slots[i]->pid)
 			slot_accuse(t->slots[i], "hung: a question took longer than 30 s");
+	answer_for_nobody(t, now_ms);
 }
 
 void tries_forget(struct tree *t, uint64_t conn)
@@ -110,7 +134,7 @@ void tries_forget(struct tree *t, uint64_t conn)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < q->n; i++)
-		if (q->v[i].u.ctl_try.conn != conn)
+		if (q->v[i].m.u.ctl_try.conn != conn)
 			q->v[kept++] = q->v[i];
 	q->n = kept;
 }

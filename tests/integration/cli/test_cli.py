@@ -67,7 +67,8 @@ def write(name, text):
 
 def every_command_has_help():
     names = re.findall(r"^  (\w+) ", call("--help"), re.M)
-    assert {"run", "status", "history", "explain", "reload", "config", "cron", "version"} <= set(names), names
+    assert {"run", "status", "history", "show", "explain", "plan", "pause", "resume", "restore", "undo", "reload", "config", "cron",
+            "version"} <= set(names), names
     for name in names:
         if name != "version":
             assert f"usage: ops-pod-cleaner {name}" in call(name, "--help")
@@ -83,8 +84,18 @@ def misuse_is_64_and_helps():
     assert "usage" in call(code=64)
     for args in (("status", "--nonsense"), ("cron",), ("cron", "next"), ("config",), ("config", "check"), ("explain",),
                  ("history", "--since", "yesterday"), ("history", "--limit", "0"), ("history", "--duty", "x"),
+                 ("history", "--outcome", "x"), ("show",), ("show", "x"), ("show", "0"), ("show", "1", "2"), ("plan", "x"),
+                 ("plan", "--duty", "tooManyRestart"), ("plan", "-o", "xml"), ("pause", "--for", "0s"), ("pause", "--for", "x"),
+                 ("pause", "a", "b"), ("pause", "deleteEvictedPod", "errImagePull"), ("pause", "tooManyRestart"),
+                 ("pause", "--reason", "x" * 201), ("resume", "--for", "2h"), ("restore",), ("restore", "web"), ("restore", "0"),
+                 ("restore", "a/b", "7"), ("restore", "a/b", "c/d"), ("restore", "7", "--since", "2h"), ("restore", "--since", "x"),
                  ("status", "-o", "xml"), ("run", "extra"), ("explain", "nonamespace")):
         assert "--help" in call(*args, code=64), args
+
+
+def undo_says_what_can_be_taken_back():
+    said = call("undo", code=1)
+    assert "cannot come back" in said and "restore" in said, said
 
 
 def original_configuration_is_ok():
@@ -190,7 +201,7 @@ def one_dash_as_in_the_original():
         assert "no-such-kubeconfig" in out, out
 
 
-CASES = [every_command_has_help, version, misuse_is_64_and_helps, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
+CASES = [every_command_has_help, version, misuse_is_64_and_helps, undo_says_what_can_be_taken_back, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod,
          run_names_what_it_takes_and_what_is_wrong, one_dash_as_in_the_original]

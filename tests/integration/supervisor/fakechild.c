@@ -73,7 +73,7 @@ static void print_world(void)
 	(void)fprintf(stderr, "WORLD %s cwd %s\n", role, get_current_dir_name());
 }
 
-static void nominate(void)
+static void nominate(uint64_t duty, unsigned number)
 {
 	struct msg m = { .type = MSG_NOMINATE };
 	struct msg_nominate *n = &m.u.nominate;
@@ -81,10 +81,21 @@ static void nominate(void)
 	n->cluster = cluster;
 	strcpy(n->ns, "default");
 	strcpy(n->name, "pod");
-	strcpy(n->uid, "uid-1");
-	strcpy(n->subject, "uid-1");
+	n->duty = duty;
+	(void)snprintf(n->uid, sizeof(n->uid), "uid-%u", number);
+	strcpy(n->subject, n->uid);
 	strcpy(n->rv, "7");
 	strcpy(n->reason, "Evicted");
+	send_msg(&m, -1);
+}
+
+/* What the history of "paused" holds. */
+static void send_pause_row(void)
+{
+	struct msg m = { .type = MSG_PAUSE, .u.pause = { .duty = 1, .on = true, .at = 1 } };
+
+	strcpy(m.u.pause.by, "somebody");
+	strcpy(m.u.pause.why, "from the history");
 	send_msg(&m, -1);
 }
 
@@ -96,6 +107,8 @@ static void ready(uint64_t generation)
 	strcpy(m.u.ready.sandbox, "fake");
 	send_msg(&m, -1);
 	channel_set_phase(channel, PH_RUN);
+	if (strcmp(role, "reporter") == 0 && is("paused"))
+		send_pause_row();
 	if (strcmp(role, "reporter") == 0)
 		send_msg(&end, -1);
 	if (is("world"))
@@ -111,7 +124,11 @@ static void ready(uint64_t generation)
 	if (is("silent"))
 		(void)pause();
 	if (strcmp(role, "watcher") == 0 && is("nominate"))
-		nominate();
+		nominate(0, 1);
+	if (strcmp(role, "watcher") == 0 && is("nominate-terminating"))
+		nominate(1, 1);
+	for (unsigned i = 1; i <= 3 && strcmp(role, "watcher") == 0 && is("nominate-three"); i++)
+		nominate(0, i);
 }
 
 static void on_settings(const struct msg_settings *s, int fd, bool first)
@@ -148,6 +165,8 @@ static void on_grant(const struct msg_grant *g)
 
 	(void)fprintf(stderr, "GRANT id=%llu verify_first=%d pid=%d\n", (unsigned long long)g->id,
 		      g->verify_first, getpid());
+	if (is("stall"))
+		return; /* until it is killed */
 	if (is("die-on-grant") || (is("die-on-first-grant") && !g->verify_first))
 		(void)raise(SIGKILL);
 	if (is("wrong-lease"))
@@ -159,6 +178,93 @@ static void on_grant(const struct msg_grant *g)
 		(void)channel_flush(channel, 1000);
 		(void)raise(SIGKILL);
 	}
+}
+
+static void on_pause(const struct msg *m)
+{
+	const struct msg_pause *p = &m->u.pause;
+
+	(void)fprintf(stderr, "PAUSE %s on=%d duty=%lld cluster=%s by=%s\n", role, p->on, (long long)p->duty,
+		      p->cluster_name, p->by);
+	if (is("die-on-pause"))
+		(void)raise(SIGKILL);
+	if (strcmp(role, "reporter") == 0)
+		send_msg(m, -1); /* it is on disk */
+}
+
+static void on_try(const struct msg *m)
+{
+	struct msg answer = { .type = MSG_CTL_TRIED };
+
+	(void)fprintf(stderr, "TRY id=%llu action=%llu origin=%llu\n", (unsigned long long)m->u.ctl_try.id,
+		      (unsigned long long)m->u.ctl_try.action, (unsigned long long)m->u.ctl_try.origin);
+	if (is("die-on-try"))
+		(void)raise(SIGKILL);
+	answer.u.ctl_tried = (struct msg_ctl_tried){ .conn = m->u.ctl_try.conn,
+						     .id = m->u.ctl_try.id + is("wrong-try"),
+						     .outcome = OUTCOME_WOULD,
+						     .replicas = 3 };
+	strcpy(answer.u.ctl_tried.reason, "WouldDo");
+	strcpy(answer.u.ctl_tried.target, "deployments.apps/default/web");
+	send_msg(&answer, -1);
+}
+
+static void end_question(uint64_t conn)
+{
+	const struct msg end = { .type = MSG_CTL_END, .u.ctl_end.conn = conn };
+
+	send_msg(&end, -1);
+}
+
+/* Two hundred pods that are due, one that waits, one that is refused. */
+static void on_plan(const struct msg *m)
+{
+	for (unsigned i = 0; i < 202; i++) {
+		struct msg row = { .type = MSG_CTL_PLAN_ROW };
+		struct msg_ctl_plan_row *r = &row.u.ctl_plan_row;
+
+		r->conn = m->u.ctl_plan.conn;
+		r->verdict = i < 200 ? 2 : i == 200 ? 1 : 3;
+		r->until = i == 200 ? 4000000000000 : 0;
+		strcpy(r->ns, "default");
+		(void)snprintf(r->name, sizeof(r->name), "pod-%u", i);
+		(void)snprintf(r->uid, sizeof(r->uid), "uid-%u", i);
+		strcpy(r->subject, r->uid);
+		strcpy(r->reason, i < 200 ? "Evicted" : i == 200 ? "BudgetSpent" : "MirrorPod");
+		send_msg(&row, -1);
+	}
+	end_question(m->u.ctl_plan.conn);
+}
+
+static void on_restore(const struct msg *m)
+{
+	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
+	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
+
+	r->conn = m->u.ctl_restore.conn;
+	r->dry = m->u.ctl_restore.dry;
+	r->duty = 2;
+	r->action = ACTION_RESTORE;
+	r->origin = m->u.ctl_restore.id;
+	r->want_replicas = 3;
+	strcpy(r->ns, "default");
+	strcpy(r->name, "pod");
+	strcpy(r->uid, "uid-1");
+	strcpy(r->subject, "owner-1");
+	strcpy(r->reason, "Restored");
+	strcpy(r->want_target, "deployments.apps/default/web");
+	strcpy(r->want_uid, "d-1");
+	send_msg(&row, -1);
+}
+
+static void on_show(const struct msg *m)
+{
+	struct msg row = { .type = MSG_CTL_SHOW_ROW, .u.ctl_show_row.conn = m->u.ctl_show.conn };
+
+	strcpy(row.u.ctl_show_row.name, "evidence");
+	strcpy(row.u.ctl_show_row.value, "because");
+	send_msg(&row, -1);
+	end_question(m->u.ctl_show.conn);
 }
 
 static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
@@ -180,6 +286,21 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 		answer = (struct msg){ .type = MSG_INTENT_ACK, .u.intent_ack.id = m->u.intent.id };
 		send_msg(&answer, -1);
 		break;
+	case MSG_PAUSE:
+		on_pause(m);
+		break;
+	case MSG_CTL_TRY:
+		on_try(m);
+		break;
+	case MSG_CTL_PLAN:
+		on_plan(m);
+		break;
+	case MSG_CTL_RESTORE:
+		on_restore(m);
+		break;
+	case MSG_CTL_SHOW:
+		on_show(m);
+		break;
 	case MSG_GRANT:
 		on_grant(&m->u.grant);
 		break;
@@ -190,8 +311,8 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 		send_msg(&answer, -1);
 		break;
 	case MSG_SETTLED:
-		(void)fprintf(stderr, "SETTLED outcome=%s\n",
-			      outcome_name((enum outcome)m->u.settled.outcome));
+		(void)fprintf(stderr, "SETTLED outcome=%s reason=%s\n",
+			      outcome_name((enum outcome)m->u.settled.outcome), m->u.settled.reason);
 		break;
 	case MSG_DRAIN:
 		(void)fprintf(stderr, "DRAIN %s\n", role);

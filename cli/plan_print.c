@@ -1,0 +1,243 @@
+/* plan_print.c - see plan.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/duty.h"
+#include "base/rfc3339.h"
+#include "cli/args.h"
+#include "cli/plan.h"
+#include "cli/table.h"
+#include "rules/judge.h"
+
+static const char *const when_names[PLAN__MAX] = { "now", "later", "held", "refused", "gone", "unclear" };
+
+const char *plan_when_name(enum plan_when w)
+{
+	return when_names[w];
+}
+
+/* Due but for a guard beyond the single object (rules/admit.h). */
+static bool is_hold(const char *reason)
+{
+	static const char *const holds[] = { "Paused",         "NotLeader",    "CacheStale",
+					     "ClockUncertain", "StartupQuiet", "OutsideWindow",
+					     "BreakerOpen",    "Fight",        "BudgetSpent" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(holds); i++)
+		if (strcmp(holds[i], reason) == 0)
+			return true;
+	return false;
+}
+
+static enum plan_when tried_when(const struct msg_ctl_tried *t)
+{
+	static const enum plan_when table[OUTCOME__MAX] = {
+		[OUTCOME_DONE] = PLAN_UNCLEAR,        [OUTCOME_GONE] = PLAN_GONE,
+		[OUTCOME_REFUSED] = PLAN_REFUSED,     [OUTCOME_CONFLICT] = PLAN_UNCLEAR,
+		[OUTCOME_FORBIDDEN] = PLAN_REFUSED,   [OUTCOME_FAILED] = PLAN_UNCLEAR,
+		[OUTCOME_UNCONFIRMED] = PLAN_UNCLEAR, [OUTCOME_ANNOUNCED] = PLAN_LATER,
+		[OUTCOME_WOULD] = PLAN_NOW,
+	};
+
+	return table[t->outcome];
+}
+
+enum plan_when plan_when(const struct plan_row *r)
+{
+	if (r->row.verdict == VERDICT_ACT)
+		return r->tried.id ? tried_when(&r->tried) : PLAN_UNCLEAR;
+	if (r->row.verdict == VERDICT_REFUSE)
+		return PLAN_REFUSED;
+	return is_hold(r->row.reason) ? PLAN_HELD : PLAN_LATER;
+}
+
+static bool was_tried(const struct plan_row *r)
+{
+	return r->row.verdict == VERDICT_ACT && r->tried.id;
+}
+
+const char *plan_reason(const struct plan_row *r)
+{
+	return was_tried(r) && r->tried.outcome != OUTCOME_WOULD ? r->tried.reason : r->row.reason;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct plan_row *x = a, *y = b;
+	const int w = (int)plan_when(x) - (int)plan_when(y);
+
+	if (w != 0)
+		return w;
+	if (x->row.until != y->row.until)
+		return x->row.until < y->row.until ? -1 : 1;
+	if (x->row.cluster != y->row.cluster)
+		return x->row.cluster < y->row.cluster ? -1 : 1;
+	const int ns = strcmp(x->row.ns, y->row.ns);
+
+	return ns ? ns : strcmp(x->row.name, y->row.name);
+}
+
+void plan_sort(struct plan *p)
+{
+	if (p->n > 0)
+		qsort(p->v, p->n, sizeof(p->v[0]), compare);
+}
+
+static const char *sentence(const char *code)
+{
+	const int r = reason_parse(code);
+
+	return r < 0 ? "" : reason_sentence((enum reason)r);
+}
+
+static const char *remedy(const char *code)
+{
+	const int r = reason_parse(code);
+
+	return r < 0 ? "" : reason_remedy((enum reason)r);
+}
+
+typedef size_t counts[DUTY__MAX][PLAN__MAX];
+
+static void count(const struct plan *p, counts ret)
+{
+	memset(ret, 0, sizeof(counts));
+	for (size_t i = 0; i < p->n; i++)
+		ret[p->v[i].row.duty][plan_when(&p->v[i])]++;
+}
+
+/* -- JSON ------------------------------------------------------------------------------------------------ */
+
+static json_t *row_json(const struct plan *p, const struct plan_row *r)
+{
+	const bool tried = was_tried(r);
+	const char *reason = plan_reason(r);
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s}", "when",
+			      plan_when_name(plan_when(r)), "cluster", p->clusters[r->row.cluster], "duty",
+			      duty_name((enum duty)r->row.duty), "namespace", r->row.ns, "pod", r->row.name,
+			      "uid", r->row.uid, "at", args_json_time(r->row.until), "action",
+			      args_action_name(r->row.action), "reason", reason, "sentence", sentence(reason),
+			      "remedy", remedy(reason), "evidence", r->row.evidence, "resourceVersion",
+			      r->row.rv);
+
+	json_object_set_new(o, "since", args_json_time(r->row.since));
+	json_object_set_new(o, "fights", json_integer((json_int_t)r->row.fights));
+	json_object_set_new(o, "target", tried ? json_string(r->tried.target) : json_null());
+	json_object_set_new(o, "targetUid", tried ? json_string(r->tried.target_uid) : json_null());
+	json_object_set_new(o, "request", tried ? json_string(r->tried.request) : json_null());
+	json_object_set_new(o, "replicas",
+			    tried && r->tried.replicas >= 0 ? json_integer(r->tried.replicas) : json_null());
+	json_object_set_new(o, "detail", tried ? json_string(r->tried.detail) : json_null());
+	json_object_set_new(o, "proof", tried ? json_string(r->tried.proof) : json_null());
+	return o;
+}
+
+static json_t *counts_json(const struct plan *p)
+{
+	json_t *all = json_object();
+	counts n;
+
+	count(p, n);
+	for (int d = 0; d < DUTY_RESTARTS; d++) {
+		json_t *one = json_object();
+
+		for (int w = 0; w < PLAN__MAX; w++)
+			json_object_set_new(one, when_names[w], json_integer((json_int_t)n[d][w]));
+		json_object_set_new(all, duty_name((enum duty)d), one);
+	}
+	return all;
+}
+
+static void print_json(const struct plan *p)
+{
+	json_t *rows = json_array();
+
+	for (size_t i = 0; i < p->n; i++)
+		json_array_append_new(rows, row_json(p, &p->v[i]));
+	args_print_json(json_pack("{s:o, s:s, s:o, s:o}", "takenAt", args_json_time(p->taken_ms), "mode",
+				  p->observe ? "observe" : "enforce", "counts", counts_json(p), "rows",
+				  rows));
+}
+
+/* -- table ----------------------------------------------------------------------------------------------- */
+
+static void print_counts(const struct plan *p)
+{
+	static const char *const headers[] = { "DUTY", "NOW", "LATER", "HELD", "REFUSED", "GONE", "UNCLEAR" };
+	struct table *t = table_new(headers, ARRAY_SIZE(headers));
+	counts n;
+
+	count(p, n);
+	for (int d = 0; d < DUTY_RESTARTS; d++) {
+		table_add(t, COLOR_NONE, "%s", duty_name((enum duty)d));
+		for (int w = 0; w < PLAN__MAX; w++)
+			table_add(t, n[d][w] ? COLOR_NONE : COLOR_DIM, "%zu", n[d][w]);
+	}
+	table_print(t, stdout, table_wants_color(stdout));
+	table_free(&t);
+}
+
+static void add_why(struct table *t, const struct plan_row *r)
+{
+	const bool other = was_tried(r) && r->tried.outcome != OUTCOME_WOULD;
+	const char *facts = other ? r->tried.detail : r->row.evidence;
+	const char *say = sentence(plan_reason(r));
+
+	table_add(t, COLOR_NONE, "%s%s%s", say, say[0] && facts[0] ? ": " : "", facts);
+}
+
+static void print_rows(const struct plan *p, bool wide)
+{
+	static const char *const headers[] = { "WHEN",   "CLUSTER", "POD", "DUTY",
+					       "REASON", "TARGET",  "WHY", "REQUEST" };
+	static const enum table_color colors[PLAN__MAX] = { COLOR_GOOD, COLOR_NONE, COLOR_WARN,
+							    COLOR_BAD,  COLOR_DIM,  COLOR_BAD };
+	struct table *t = table_new(headers, wide ? 8 : 7);
+
+	for (size_t i = 0; i < p->n; i++) {
+		const struct plan_row *r = &p->v[i];
+		const enum plan_when w = plan_when(r);
+		char until[RFC3339_MAX];
+
+		rfc3339_format(r->row.until, false, until);
+		table_add(t, colors[w], "%s%s%s", plan_when_name(w), r->row.until ? " " : "",
+			  r->row.until ? until : "");
+		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster]);
+		table_add(t, COLOR_NONE, "%s/%s", r->row.ns, r->row.name);
+		table_add(t, COLOR_NONE, "%s%s%s", duty_name((enum duty)r->row.duty),
+			  r->row.action == ACTION_DUTY ? "" : " ",
+			  r->row.action == ACTION_DUTY ? "" : args_action_name(r->row.action));
+		table_add(t, COLOR_NONE, "%s", plan_reason(r));
+		if (was_tried(r) && r->tried.replicas >= 0)
+			table_add(t, COLOR_NONE, "%s (has %" PRId64 ")", r->tried.target, r->tried.replicas);
+		else
+			table_add(t, COLOR_NONE, "%s", was_tried(r) ? r->tried.target : "-");
+		add_why(t, r);
+		if (wide)
+			table_add(t, COLOR_DIM, "%s", was_tried(r) ? r->tried.request : "");
+	}
+	table_print(t, stdout, table_wants_color(stdout));
+	table_free(&t);
+}
+
+void plan_print(const struct plan *p, enum output output)
+{
+	if (output == OUTPUT_JSON) {
+		print_json(p);
+		return;
+	}
+	if (p->observe)
+		printf("mode: observe: nothing of this is written\n\n");
+	print_counts(p);
+	if (p->n == 0) {
+		printf("\nnothing is due, and nothing will be as things are\n");
+		return;
+	}
+	printf("\n");
+	print_rows(p, output == OUTPUT_WIDE);
+}

@@ -1,0 +1,328 @@
+/* restore.c - `restore`: put back the replicas that scale-downs took. First a worker says for each what it
+ * would do, which is always shown; then, when the person agrees, each goes the way of every write. */
+// SPDX-License-Identifier: Apache-2.0
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/duty.h"
+#include "base/exit.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/ctl.h"
+#include "cli/table.h"
+
+#define ASK_MS UINT64_C(60000)
+/* A lease may wait for a worker, and the worker for the server. */
+#define ACT_MS UINT64_C(180000)
+
+struct item {
+	uint64_t id;
+	char target[401];
+	int64_t replicas; /* that were taken; -1 = not known */
+	bool would;
+	char outcome[32], reason[49], text[512];
+};
+
+struct restore {
+	const char *socket, *workload;
+	int64_t since;
+	int output;
+	bool yes, dry;
+	struct ctl *ctl;
+	struct item *v;
+	size_t n;
+};
+
+static struct item *add(struct restore *r, uint64_t id)
+{
+	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));
+	r->v[r->n] = (struct item){ .id = id, .replicas = -1 };
+	return &r->v[r->n++];
+}
+
+/* -- which ----------------------------------------------------------------------------------------------- */
+
+/* target is kind.group/namespace/name; a person says that, namespace/name, or kind/namespace/name. */
+static bool matches(const char *target, const char *said)
+{
+	const char *rest = strchr(target, '/');
+	const char *slash = strchr(said, '/');
+
+	if (!rest || !slash)
+		return false;
+	if (strcmp(target, said) == 0 || strcmp(rest + 1, said) == 0)
+		return true;
+	return slash > said && strcmp(rest, slash) == 0 &&
+	       strncasecmp(target, said, (size_t)(slash - said)) == 0;
+}
+
+static bool known(const struct restore *r, const char *target)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->v[i].target, target) == 0)
+			return true;
+	return false;
+}
+
+/* The history comes newest first: of each workload the newest scale-down counts. */
+static void on_history_row(void *ctx, const struct msg *m)
+{
+	const struct msg_ctl_history_row *h = &m->u.ctl_history_row;
+	struct restore *r = ctx;
+
+	if (m->type != MSG_CTL_HISTORY_ROW || h->observe || h->action != ACTION_DUTY || h->replicas < 1 ||
+	    known(r, h->target) || (r->workload && !matches(h->target, r->workload)))
+		return;
+	struct item *i = add(r, h->id);
+
+	(void)snprintf(i->target, sizeof(i->target), "%s", h->target);
+	i->replicas = h->replicas;
+}
+
+static int find(struct restore *r)
+{
+	const struct msg ask = { .type = MSG_CTL_HISTORY,
+				 .u.ctl_history = { .since = r->since,
+						    .limit = 100000,
+						    .duty = DUTY_IMAGE_PULL,
+						    .outcome = OUTCOME_DONE } };
+
+	if (!r->workload && !r->since)
+		return EXIT_CODE_OK;
+	const int code = ctl_request(r->ctl, &ask, ASK_MS, on_history_row, r);
+
+	if (code != EXIT_CODE_OK || r->n > 0)
+		return code;
+	(void)fprintf(stderr,
+		      "ops-pod-cleaner restore: the history knows no scale-down %s%s; see "
+		      "`ops-pod-cleaner history --duty errImagePull`\n",
+		      r->workload ? "of " : "since then", r->workload ? r->workload : "");
+	return EXIT_CODE_FAILURE;
+}
+
+/* -- ask and act ----------------------------------------------------------------------------------------- */
+
+static void take_tried(struct item *i, const struct msg_ctl_tried *t)
+{
+	i->would = t->outcome == OUTCOME_WOULD;
+	if (t->target[0])
+		(void)snprintf(i->target, sizeof(i->target), "%s", t->target);
+	(void)snprintf(i->outcome, sizeof(i->outcome), "%s", outcome_name((enum outcome)t->outcome));
+	(void)snprintf(i->reason, sizeof(i->reason), "%s", t->reason);
+	(void)snprintf(i->text, sizeof(i->text), "%s", t->detail);
+}
+
+static int one(struct restore *r, struct item *i, bool dry)
+{
+	const struct msg ask = { .type = MSG_CTL_RESTORE, .u.ctl_restore = { .id = i->id, .dry = dry } };
+	struct msg m;
+	int code = ctl_send(r->ctl, &ask);
+
+	while (code == EXIT_CODE_OK) {
+		code = ctl_recv(r->ctl, dry ? ASK_MS : ACT_MS, &m);
+		if (code != EXIT_CODE_OK)
+			return code;
+		if (m.type == MSG_CTL_TRIED) {
+			take_tried(i, &m.u.ctl_tried);
+			return EXIT_CODE_OK;
+		}
+		if (m.type == MSG_CTL_END) {
+			i->would = false;
+			i->reason[0] = '\0';
+			(void)snprintf(i->outcome, sizeof(i->outcome), "refused");
+			(void)snprintf(i->text, sizeof(i->text), "%s", m.u.ctl_end.text);
+			return EXIT_CODE_OK;
+		}
+	}
+	return code;
+}
+
+static int each(struct restore *r, bool dry)
+{
+	int code = EXIT_CODE_OK;
+
+	for (size_t i = 0; code == EXIT_CODE_OK && i < r->n; i++)
+		if (dry || r->v[i].would)
+			code = one(r, &r->v[i], dry);
+	return code;
+}
+
+static size_t count(const struct restore *r, const char *outcome)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		n += strcmp(r->v[i].outcome, outcome) == 0;
+	return n;
+}
+
+/* -- printing -------------------------------------------------------------------------------------------- */
+
+static void print_table(const struct restore *r, FILE *out)
+{
+	static const char *const headers[] = { "ID", "WORKLOAD", "REPLICAS", "OUTCOME", "REASON", "DETAIL" };
+	struct table *t = table_new(headers, 6);
+
+	for (size_t k = 0; k < r->n; k++) {
+		const struct item *i = &r->v[k];
+		const bool good = i->would || strcmp(i->outcome, outcome_name(OUTCOME_DONE)) == 0;
+
+		table_add(t, COLOR_NONE, "%" PRIu64, i->id);
+		table_add(t, COLOR_NONE, "%s", i->target[0] ? i->target : "-");
+		if (i->replicas >= 0)
+			table_add(t, COLOR_NONE, "0 -> %" PRId64, i->replicas);
+		else
+			table_add(t, COLOR_NONE, "-");
+		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", i->outcome);
+		table_add(t, COLOR_NONE, "%s", i->reason[0] ? i->reason : "-");
+		table_add(t, COLOR_DIM, "%s", i->text);
+	}
+	table_print(t, out, table_wants_color(out));
+	table_free(&t);
+}
+
+static json_t *items_json(const struct restore *r)
+{
+	json_t *all = json_array();
+
+	for (size_t k = 0; k < r->n; k++) {
+		const struct item *i = &r->v[k];
+
+		json_array_append_new(
+			all, json_pack("{s:I, s:s, s:o, s:s, s:s, s:s}", "id", (json_int_t)i->id, "target",
+				       i->target, "replicas",
+				       i->replicas >= 0 ? json_integer(i->replicas) : json_null(), "outcome",
+				       i->outcome, "reason", i->reason, "detail", i->text));
+	}
+	return all;
+}
+
+static void print_result(const struct restore *r, bool dry)
+{
+	if (r->output == OUTPUT_JSON)
+		args_print_json(json_pack("{s:b, s:o}", "dryRun", dry, "rows", items_json(r)));
+	else
+		print_table(r, stdout);
+}
+
+/* -- the command ----------------------------------------------------------------------------------------- */
+
+static bool agree(const struct restore *r, size_t n)
+{
+	char line[16] = "";
+
+	if (r->yes)
+		return true;
+	if (!isatty(STDIN_FILENO)) {
+		(void)fprintf(stderr, "ops-pod-cleaner restore: nothing was written: repeat with --yes\n");
+		return false;
+	}
+	(void)fprintf(stderr, "Put back the replicas of %zu workload%s? [y/N] ", n, n == 1 ? "" : "s");
+	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static int act(struct restore *r)
+{
+	int code = find(r);
+
+	if (code == EXIT_CODE_OK)
+		code = each(r, true);
+	if (code != EXIT_CODE_OK)
+		return code;
+	const size_t would = count(r, outcome_name(OUTCOME_WOULD));
+
+	/* The dry run is always shown; as JSON there is one document, and the last word is the result. */
+	if (r->output != OUTPUT_JSON || r->dry || would == 0)
+		print_result(r, true);
+	else if (!r->yes)
+		print_table(r, stderr);
+	if (would == 0 || r->dry)
+		return would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+	if (!agree(r, would))
+		return EXIT_CODE_USAGE;
+	code = each(r, false);
+	if (code != EXIT_CODE_OK)
+		return code;
+	if (r->output != OUTPUT_JSON)
+		printf("\n");
+	print_result(r, false);
+	return count(r, outcome_name(OUTCOME_DONE)) == would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+}
+
+static int take_option(const struct command *self, struct restore *r, int c)
+{
+	switch (c) {
+	case 'S':
+		r->socket = optarg;
+		return -1;
+	case 'o':
+		r->output = output_parse(optarg);
+		return r->output < 0 ? command_misuse(self, "-o takes table, wide or json") : -1;
+	case 's':
+		return args_parse_since(optarg, &r->since) < 0
+			       ? command_misuse(self, "--since takes a duration (2h) or an RFC 3339 time")
+			       : -1;
+	case 'y':
+		r->yes = true;
+		return -1;
+	case 'd':
+		r->dry = true;
+		return -1;
+	case 'h':
+		return command_help(self);
+	default:
+		return command_misuse(self, "unknown option");
+	}
+}
+
+/* One workload, or numbers of actions. */
+static int take_arguments(const struct command *self, struct restore *r, int argc, char **argv)
+{
+	uint64_t id;
+
+	for (int i = optind; i < argc; i++) {
+		if (str_to_u64(argv[i], strlen(argv[i]), &id) == 0 && id > 0)
+			(void)add(r, id);
+		else if (strchr(argv[i], '/') && !r->workload)
+			r->workload = argv[i];
+		else
+			return command_misuse(self, "'%s' is neither the ID of an action nor NAMESPACE/NAME",
+					      argv[i]);
+	}
+	if ((r->workload != NULL) + (r->n > 0) + (r->since != 0 && !r->workload) != 1)
+		return command_misuse(self, "needs a workload, or --since, or IDs");
+	return -1;
+}
+
+int command_restore(const struct command *self, int argc, char **argv)
+{
+	static const struct option longs[] = { { "control-socket", required_argument, NULL, 'S' },
+					       { "output", required_argument, NULL, 'o' },
+					       { "since", required_argument, NULL, 's' },
+					       { "yes", no_argument, NULL, 'y' },
+					       { "dry-run", no_argument, NULL, 'd' },
+					       { "help", no_argument, NULL, 'h' },
+					       { 0 } };
+	struct restore r = { .output = OUTPUT_TABLE };
+	int c, code = -1;
+
+	while (code < 0 && (c = getopt_long(argc, argv, "o:y", longs, NULL)) != -1)
+		code = take_option(self, &r, c);
+	if (code < 0)
+		code = take_arguments(self, &r, argc, argv);
+	if (code < 0) {
+		code = ctl_open(r.socket, &r.ctl);
+		if (code == EXIT_CODE_OK)
+			code = act(&r);
+	}
+	ctl_close(&r.ctl);
+	free(r.v);
+	return code;
+}

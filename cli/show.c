@@ -1,0 +1,210 @@
+/* show.c - `show ID`: all that the history knows of one action. The reporter sends columns as they are
+ * stored; here they become what a person reads. And `undo`, which does not exist. */
+// SPDX-License-Identifier: Apache-2.0
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/duty.h"
+#include "base/exit.h"
+#include "base/rfc3339.h"
+#include "base/str.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/ctl.h"
+#include "cli/table.h"
+#include "rules/judge.h"
+
+#define ROWS_MAX 64
+
+struct rows {
+	struct msg_ctl_show_row v[ROWS_MAX];
+	size_t n;
+};
+
+enum kind { KIND_TEXT, KIND_NUMBER, KIND_TIME, KIND_DUTY, KIND_ACTION, KIND_MODE, KIND_OUTCOME };
+
+/* What is not text. The JSON name is the column's in camel case. */
+static const struct {
+	const char *name;
+	enum kind kind;
+} kinds[] = {
+	{ "id", KIND_NUMBER },
+	{ "duty", KIND_DUTY },
+	{ "action", KIND_ACTION },
+	{ "observe", KIND_MODE },
+	{ "intent_at", KIND_TIME },
+	{ "since", KIND_TIME },
+	{ "fights", KIND_NUMBER },
+	{ "origin", KIND_NUMBER },
+	{ "want_replicas", KIND_NUMBER },
+	{ "outcome", KIND_OUTCOME },
+	{ "replicas_before", KIND_NUMBER },
+	{ "http", KIND_NUMBER },
+	{ "retry_ms", KIND_NUMBER },
+	{ "ended_at", KIND_TIME },
+	{ "recorded_at", KIND_TIME },
+};
+
+static void on_row(void *ctx, const struct msg *m)
+{
+	struct rows *r = ctx;
+
+	if (m->type == MSG_CTL_SHOW_ROW && r->n < ROWS_MAX)
+		r->v[r->n++] = m->u.ctl_show_row;
+}
+
+static enum kind kind_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return kinds[i].kind;
+	return KIND_TEXT;
+}
+
+/* A value for people; false = it says nothing (0 of something optional). */
+static bool readable(const struct msg_ctl_show_row *r, char *ret, size_t size)
+{
+	const enum kind k = kind_of(r->name);
+	int64_t v = 0;
+
+	if (k != KIND_TEXT && str_to_i64(r->value, strlen(r->value), &v) < 0)
+		return false;
+	switch (k) {
+	case KIND_TIME:
+		if (v != 0)
+			rfc3339_format(v, true, ret);
+		return v != 0;
+	case KIND_DUTY:
+		(void)snprintf(ret, size, "%s", duty_name((enum duty)v));
+		return true;
+	case KIND_ACTION:
+		(void)snprintf(ret, size, "%s", args_action_name((uint64_t)v));
+		return true;
+	case KIND_MODE:
+		(void)snprintf(ret, size, "%s", v ? "observe" : "enforce");
+		return true;
+	case KIND_OUTCOME:
+		(void)snprintf(ret, size, "%s", v < 0 ? "open" : outcome_name((enum outcome)v));
+		return true;
+	case KIND_NUMBER:
+		(void)snprintf(ret, size, "%" PRId64, v);
+		return v != 0 || strcmp(r->name, "replicas_before") == 0;
+	default:
+		(void)snprintf(ret, size, "%s", r->value);
+		return true;
+	}
+}
+
+/* "intent_at" -> "intentAt"; observe is called mode everywhere else. */
+static void json_name(const char *name, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	if (strcmp(name, "observe") == 0)
+		name = "mode";
+	for (; *name && n + 1 < size; name++) {
+		if (*name == '_' && name[1])
+			ret[n++] = (char)(*++name - 'a' + 'A');
+		else
+			ret[n++] = *name;
+	}
+	ret[n] = '\0';
+}
+
+static void print_json(const struct rows *rows)
+{
+	json_t *root = json_object();
+	char name[64], value[1100];
+
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct msg_ctl_show_row *r = &rows->v[i];
+
+		if (!readable(r, value, sizeof(value)))
+			continue;
+		json_name(r->name, name, sizeof(name));
+		if (kind_of(r->name) == KIND_NUMBER)
+			json_object_set_new(root, name, json_integer(strtoll(value, NULL, 10)));
+		else
+			json_object_set_new(root, name, json_string(value));
+	}
+	args_print_json(root);
+}
+
+static const char *value_of(const struct rows *rows, const char *name)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (strcmp(rows->v[i].name, name) == 0)
+			return rows->v[i].value;
+	return "";
+}
+
+static void print_table(const struct rows *rows)
+{
+	static const char *const headers[] = { "WHAT", "VALUE" };
+	struct table *t = table_new(headers, 2);
+	char value[1100];
+	const char *reason = value_of(rows, "reason");
+	const int code = reason_parse(reason[0] ? reason : value_of(rows, "nominated_for"));
+
+	for (size_t i = 0; i < rows->n; i++) {
+		if (!readable(&rows->v[i], value, sizeof(value)))
+			continue;
+		table_add(t, COLOR_DIM, "%s", rows->v[i].name);
+		table_add(t, COLOR_NONE, "%s", value);
+	}
+	table_print(t, stdout, table_wants_color(stdout));
+	table_free(&t);
+	if (code >= 0)
+		printf("\n%s\nremedy: %s\n", reason_sentence((enum reason)code),
+		       reason_remedy((enum reason)code));
+}
+
+int command_show(const struct command *self, int argc, char **argv)
+{
+	static const struct option longs[] = { { "control-socket", required_argument, NULL, 'S' },
+					       { "output", required_argument, NULL, 'o' },
+					       { "help", no_argument, NULL, 'h' },
+					       { 0 } };
+	struct msg request = { .type = MSG_CTL_SHOW };
+	const char *socket = NULL;
+	struct rows rows = { .n = 0 };
+	int c, output = OUTPUT_TABLE;
+
+	while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
+		if (c == 'h')
+			return command_help(self);
+		if (c == 'S')
+			socket = optarg;
+		else if (c != 'o' || (output = output_parse(optarg)) < 0)
+			return command_misuse(self, "bad option");
+	}
+	if (argc - optind != 1 ||
+	    str_to_u64(argv[optind], strlen(argv[optind]), &request.u.ctl_show.id) < 0 ||
+	    request.u.ctl_show.id == 0)
+		return command_misuse(self, "needs the ID of one action; `history -o wide` shows them");
+	const int code = ctl_ask(socket, &request, 20000, on_row, &rows);
+
+	if (code == EXIT_CODE_OK && output == OUTPUT_JSON)
+		print_json(&rows);
+	else if (code == EXIT_CODE_OK)
+		print_table(&rows);
+	return code;
+}
+
+int command_undo(const struct command *self, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return command_help(self);
+	(void)fputs("ops-pod-cleaner: a deleted pod cannot come back: Kubernetes keeps no copy, and its "
+		    "owner makes a "
+		    "new one with another uid.\nA scale-down can be taken back: ops-pod-cleaner restore "
+		    "NAMESPACE/NAME, "
+		    "--since TIME or ID.\n",
+		    stderr);
+	return EXIT_CODE_FAILURE;
+}
