@@ -140,6 +140,27 @@ enum pull_cause cause_classify(struct str message)
 	return CAUSE_UNKNOWN;
 }
 
+struct str cause_bare_reason(struct str s)
+{
+	if (s.n > 5 && memcmp(s.p, "Init:", 5) == 0)
+		return (struct str){ s.p + 5, s.n - 5 };
+	return s;
+}
+
+/* Every waiting reason that means "the image is not here" (kubernetes pkg/kubelet/images/types.go). */
+static const char *const pull_reasons[] = {
+	"ErrImagePull",      "ImagePullBackOff",    "InvalidImageName",         "ErrImageNeverPull",
+	"ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"
+};
+
+bool cause_concerns(const struct container_facts *c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pull_reasons); i++)
+		if (c->state == CONTAINER_WAITING && str_is(cause_bare_reason(c->reason), pull_reasons[i]))
+			return true;
+	return false;
+}
+
 enum pull_cause cause_of(const struct container_facts *c)
 {
 	const enum pull_cause said = cause_classify(c->message);

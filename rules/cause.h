@@ -15,6 +15,10 @@ enum pull_cause cause_classify(struct str message);
 /* Of one failing container: its message; else what its reason alone tells (InvalidImageName); else c->cause.
  */
 enum pull_cause cause_of(const struct container_facts *c);
+/* Does it wait with a reason that means "the image is not here", of whatever cause? */
+bool cause_concerns(const struct container_facts *c);
+/* "Init:X" -> "X": kubectl's way of writing is accepted everywhere. */
+struct str cause_bare_reason(struct str reason);
 /* "permanent", "auth", "transient", "unknown": the words of errImagePull.causes. */
 const char *cause_name(enum pull_cause c);
 /* May this cause lead to a write? */

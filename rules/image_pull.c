@@ -10,19 +10,6 @@
 #include "rules/select.h"
 #include "rules/text.h"
 
-/* Every waiting reason that means "the image is not here" (kubernetes pkg/kubelet/images/types.go). */
-static const char *const pull_reasons[] = {
-	"ErrImagePull",      "ImagePullBackOff",    "InvalidImageName",         "ErrImageNeverPull",
-	"ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed"
-};
-
-static struct str without_init(struct str s)
-{
-	if (s.n > 5 && memcmp(s.p, "Init:", 5) == 0)
-		return (struct str){ s.p + 5, s.n - 5 };
-	return s;
-}
-
 /* The kubelet shows the two in turn with every attempt: one state. */
 static bool is_pull_pair(struct str reason)
 {
@@ -31,9 +18,9 @@ static bool is_pull_pair(struct str reason)
 
 static bool status_has(const struct str_list *status, struct str reason)
 {
-	reason = without_init(reason);
+	reason = cause_bare_reason(reason);
 	for (size_t i = 0; i < status->n; i++) {
-		struct str want = without_init(STR_C(status->v[i]));
+		struct str want = cause_bare_reason(STR_C(status->v[i]));
 
 		if (str_eq(want, reason) || (is_pull_pair(want) && is_pull_pair(reason)))
 			return true;
@@ -73,14 +60,6 @@ bool judge_is_pull_failure(const struct pod_facts *p, const struct policy *polic
 	return first >= 0;
 }
 
-static bool waits_for_image(const struct container_facts *c)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(pull_reasons); i++)
-		if (c->state == CONTAINER_WAITING && str_is(without_init(c->reason), pull_reasons[i]))
-			return true;
-	return false;
-}
-
 bool judge_has_pulled(const struct pod_facts *p)
 {
 	bool any = false;
@@ -90,7 +69,7 @@ bool judge_has_pulled(const struct pod_facts *p)
 
 		if (c->kind == CONTAINER_EPHEMERAL)
 			continue;
-		if (waits_for_image(c))
+		if (cause_concerns(c))
 			return false;
 		if (c->kind != CONTAINER_MAIN)
 			continue;

@@ -37,6 +37,22 @@ uint32_t select_labels(const struct policy *policy, const struct pod_facts *p)
 	return any && p->labels_cut ? mask | SELECT_LABELS_UNKNOWN : mask;
 }
 
+bool select_labels_alike(const struct policy *a, const struct policy *b)
+{
+	for (size_t i = 0; i < a->n_overrides || i < b->n_overrides; i++) {
+		const struct str_list none = { 0 };
+		const struct str_list *x = i < a->n_overrides ? &a->overrides[i].labels : &none;
+		const struct str_list *y = i < b->n_overrides ? &b->overrides[i].labels : &none;
+
+		if (x->n != y->n)
+			return false;
+		for (size_t k = 0; k < x->n; k++)
+			if (strcmp(x->v[k], y->v[k]) != 0)
+				return false;
+	}
+	return true;
+}
+
 /* 3 labels and namespace, 2 labels, 1 namespace, 0 does not match. */
 static unsigned specific(const struct policy_override *o, struct str ns, bool labels_match)
 {

@@ -15,6 +15,9 @@
  * SELECT_LABELS_UNKNOWN as above. 0 without overrides. A pod from the cache gives back its labels_mask. */
 uint32_t select_labels(const struct policy *policy, const struct pod_facts *p);
 
+/* Do both policies ask the same labels in the same order? Else masks of one mean nothing to the other. */
+bool select_labels_alike(const struct policy *a, const struct policy *b);
+
 /* The settings of all duties in force for an object in namespace ns with that mask: an array of DUTY__MAX. */
 const struct duty_policy *policy_select(const struct policy *policy, struct str ns, uint32_t labels_mask);
 /* The same for a pod. */

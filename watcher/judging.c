@@ -25,6 +25,7 @@ struct judging *judging_new(uint64_t cluster, const struct policy *policy, uint6
 	j->send = send;
 	j->ctx = ctx;
 	j->store = store_new(&store_ops, j);
+	store_set_policy(j->store, policy);
 	j->keys = queue_new();
 	j->groups = queue_new();
 	j->waiting = queue_new();
@@ -252,6 +253,7 @@ void judging_healthy(struct judging *j)
 void judging_set_policy(struct judging *j, const struct policy *policy, uint64_t quiet_ms)
 {
 	j->policy = policy;
+	store_set_policy(j->store, policy);
 	j->enrolled = false;
 	gate_set_quiet(j->gate, quiet_ms);
 	for (uint32_t h = 0; (h = store_next(j->store, h));)
@@ -377,6 +379,23 @@ struct store *judging_store(struct judging *j)
 const struct policy *judging_policy(const struct judging *j)
 {
 	return j->policy;
+}
+
+struct guards *judging_guards(struct judging *j)
+{
+	return j->guards;
+}
+
+uint32_t judging_order(const struct judging *j, uint32_t **ret)
+{
+	uint32_t all = (uint32_t)store_count(j->store), n;
+
+	*ret = xreallocarray(NULL, (size_t)all + 1, sizeof(**ret));
+	n = held_list(j->held, *ret, all);
+	for (uint32_t h = 0; n < all && (h = store_next(j->store, h));)
+		if (!held_lists(j->held, h))
+			(*ret)[n++] = h;
+	return n;
 }
 
 const struct gate *judging_gate(const struct judging *j)

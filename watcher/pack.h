@@ -25,9 +25,10 @@ struct pack_text {
 	char name[256], uid[37], owner_uid[37], rv[24];
 };
 
-/* Pack p, whose group is `group` (0 = no controller). Takes a reference on each string. Returns the bytes. */
+/* Pack p, whose labels give labels_mask (rules/select.h) and whose group is `group` (0 = no controller).
+ * Takes a reference on each string. Returns the bytes. */
 size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_facts *p, uint32_t group,
-		   struct pack_head *ret_head, uint8_t buf[static PACK_MAX]);
+		   uint32_t labels_mask, struct pack_head *ret_head, uint8_t buf[static PACK_MAX]);
 /* Give back the references that pack_encode took; the bytes are dead after. */
 void pack_release(struct intern *t, const struct pack_head *head, const uint8_t *buf);
 /* Unpack. Strings are borrowed from the intern table and from *text. Containers beyond n_containers and

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
+#include "rules/select.h"
 #include "watcher/arena.h"
 #include "watcher/hash.h"
 #include "watcher/pack.h"
@@ -28,6 +29,7 @@ struct record {
 struct store {
 	struct store_ops ops;
 	void *ctx;
+	const struct policy *policy;
 	struct intern *intern;
 	struct groups *groups;
 	struct arena arena;
@@ -291,6 +293,11 @@ static enum store_change update(struct store *s, uint32_t h, const struct pack_h
 	return STORE_CHANGED;
 }
 
+void store_set_policy(struct store *s, const struct policy *policy)
+{
+	s->policy = policy;
+}
+
 int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t *ret_handle,
 	      enum store_change *ret_change)
 {
@@ -302,7 +309,8 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 
 	slots_expect(&s->index, hash); /* memory is fetched while the pod is packed */
 	uint32_t group = p->owner.uid.n ? groups_join(s->groups, &p->owner, p->revision) : 0;
-	size_t len = pack_encode(s->intern, s->groups, p, group, &head, s->scratch);
+	uint32_t mask = s->policy ? select_labels(s->policy, p) : p->labels_mask;
+	size_t len = pack_encode(s->intern, s->groups, p, group, mask, &head, s->scratch);
 
 	if (!ns) {
 		ns = intern_find(s->intern, p->ns);

@@ -8,6 +8,7 @@
 #define WATCHER_STORE_H
 
 #include "base/pod.h"
+#include "base/policy.h"
 #include "watcher/group.h"
 
 struct store;
@@ -30,6 +31,10 @@ enum store_change {
 	STORE_CHANGED,
 	STORE_ADDED, /* new, or another uid of a known name: the old pod was removed first */
 };
+
+/* Which labels matter: those of this policy's overrides (borrowed; NULL: none). Pods that are here keep what
+ * was found of theirs until they are put again. */
+void store_set_policy(struct store *s, const struct policy *policy);
 
 /* Take in the facts of one pod; mark is a set of MARK_*. 0, or -EINVAL when namespace, name or uid are
  * missing or longer than Kubernetes allows (nothing is kept). */

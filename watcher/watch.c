@@ -15,10 +15,12 @@
 #include "base/xalloc.h"
 #include "http/client.h"
 #include "kube/reflector.h"
+#include "rules/select.h"
 #include "watcher/digest.h"
 #include "watcher/explain.h"
 #include "watcher/figures.h"
 #include "watcher/leadership.h"
+#include "watcher/plan.h"
 #include "watcher/timer.h"
 
 #define TURN_LATEST_MS 30000u /* timers do not count suspended time: look at least this often */
@@ -41,6 +43,7 @@ struct watch {
 	struct judging *judging;
 	struct digest digest;
 	struct explain explain;
+	struct plan plan;
 	struct figures *figures;
 	struct event *turn, *since_retry;
 	bool turn_now;   /* the turn timer is due at once */
@@ -68,7 +71,7 @@ static void schedule(struct watch *w)
 	if (w->turn_now || w->stopped)
 		return;
 	now = clock_boot_ms();
-	next = w->digest.number || w->explain.n ? now : judging_next(w->judging);
+	next = w->digest.number || w->explain.n || w->plan.n ? now : judging_next(w->judging);
 	if (next == UINT64_MAX) {
 		(void)evtimer_del(w->turn);
 		return;
@@ -92,6 +95,8 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 		return;
 	(void)judging_turn(w->judging);
 	r = explain_answer(&w->explain, w->judging, send_msg, w);
+	if (r == 0)
+		r = plan_step(&w->plan, w->judging, send_msg, w);
 	if (r == 0 && w->digest.number)
 		r = digest_step(&w->digest, w->judging, send_msg, w);
 	figures_touch(w->figures);
@@ -342,7 +347,9 @@ void watch_set_settings(struct watch *w, struct settings *s)
 	namespaces_of(s, &namespaces);
 	bool other = !same_text(s->cluster.server, w->settings.cluster.server) ||
 		     !same_list(&namespaces, &w->namespaces);
-	bool again = other || w->trouble == 401 || w->trouble == 403;
+	/* The cache keeps of labels only which overrides they match: list again when others are asked for. */
+	bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) || w->trouble == 401 ||
+		     w->trouble == 403;
 
 	if (again) {
 		figures_set_reflector(w->figures, NULL);
@@ -439,6 +446,7 @@ void watch_free(struct watch **w)
 	watch_stop(old);
 	leadership_free(&old->leadership);
 	figures_free(&old->figures);
+	plan_done(&old->plan);
 	judging_free(&old->judging);
 	http_client_free(&old->client);
 	event_free(old->turn);
@@ -494,10 +502,15 @@ static void on_ctl_explain(struct watch *w, const struct msg *m)
 	explain_ask(&w->explain, &m->u.ctl_explain, send_msg, w);
 }
 
+static void on_ctl_plan(struct watch *w, const struct msg *m)
+{
+	plan_ask(&w->plan, &m->u.ctl_plan, send_msg, w);
+}
+
 static void (*const handlers[MSG__MAX])(struct watch *w, const struct msg *m) = {
-	[MSG_SETTLED] = on_settled,       [MSG_SINCE_ROW] = on_since_row,     [MSG_SINCE_END] = on_since_end,
-	[MSG_MEMO_ROW] = on_memo_row,     [MSG_ACT_ROW] = on_act_row,         [MSG_PAUSE] = on_pause,
-	[MSG_DIGEST_GET] = on_digest_get, [MSG_CTL_EXPLAIN] = on_ctl_explain,
+	[MSG_SETTLED] = on_settled,   [MSG_SINCE_ROW] = on_since_row,   [MSG_SINCE_END] = on_since_end,
+	[MSG_MEMO_ROW] = on_memo_row, [MSG_ACT_ROW] = on_act_row,       [MSG_PAUSE] = on_pause,
+	[MSG_CTL_PLAN] = on_ctl_plan, [MSG_DIGEST_GET] = on_digest_get, [MSG_CTL_EXPLAIN] = on_ctl_explain,
 };
 
 void watch_on_msg(struct watch *w, const struct msg *m)

@@ -1,0 +1,161 @@
+/* What the cache keeps of what it does not keep: causes of messages, hosts of images, masks of labels. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/marks.h"
+#include "rules/cause.h"
+#include "rules/select.h"
+#include "watcher/store.h"
+
+static void on_removed(void *ctx, uint32_t h)
+{
+	(void)ctx;
+	(void)h;
+}
+
+static const struct store_ops ops = { .on_removed = on_removed, .on_tally = on_removed };
+static struct store *store;
+static uint32_t handle;
+
+static void setup(void)
+{
+	store = store_new(&ops, NULL);
+}
+
+static void teardown(void)
+{
+	store_free(&store);
+}
+
+static struct pod_facts failing_pod(void)
+{
+	struct pod_facts p = { .ns = STR_LIT("shop"),
+			       .name = STR_LIT("web-1"),
+			       .uid = STR_LIT("0b8f0f3e-0000-4000-8000-000000000001"),
+			       .rv = STR_LIT("7"),
+			       .phase = STR_LIT("Pending"),
+			       .created = 1700000000000,
+			       .grace_s = -1,
+			       .n_containers = 1 };
+
+	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
+						    .state = CONTAINER_WAITING,
+						    .reason = STR_LIT("ImagePullBackOff"),
+						    .message = STR_LIT("manifest unknown"),
+						    .image = STR_LIT("r.example.com:5000/shop/app:v1") };
+	return p;
+}
+
+static enum store_change put(const struct pod_facts *p)
+{
+	enum store_change change;
+
+	ck_assert_int_eq(store_put(store, p, 0, &handle, &change), 0);
+	return change;
+}
+
+static const struct pod_facts *got(void)
+{
+	static struct pod_facts p;
+
+	memset(&p, 0xa5, sizeof(p));
+	store_get(store, handle, &p);
+	return &p;
+}
+
+START_TEST(cause_and_host_of_a_failed_pull)
+{
+	struct pod_facts p = failing_pod();
+	const struct container_facts *c;
+
+	ck_assert_int_eq(put(&p), STORE_ADDED);
+	c = &got()->containers[0];
+	ck_assert_int_eq(cause_of(c), CAUSE_PERMANENT);
+	ck_assert(str_is(image_host(c->image), "r.example.com:5000"));
+	ck_assert_uint_eq(c->message.n, 0);
+	/* another cause is news, another text of the same cause is not */
+	p.containers[0].message = STR_LIT("manifest unknown: really");
+	ck_assert_int_eq(put(&p), STORE_SAME);
+	p.containers[0].message = STR_LIT("i/o timeout");
+	ck_assert_int_eq(put(&p), STORE_CHANGED);
+	ck_assert_int_eq(cause_of(&got()->containers[0]), CAUSE_TRANSIENT);
+	p.containers[0].image = STR_LIT("nginx");
+	put(&p);
+	ck_assert(str_is(image_host(got()->containers[0].image), "docker.io"));
+	p.containers[0].image = STR_LIT("");
+	put(&p);
+	ck_assert(str_is(image_host(got()->containers[0].image), ""));
+}
+END_TEST
+
+START_TEST(no_image_of_what_does_not_fail_to_pull)
+{
+	struct pod_facts p = failing_pod();
+
+	p.containers[0].reason = STR_LIT("CrashLoopBackOff");
+	put(&p);
+	ck_assert_uint_eq(got()->containers[0].image.n, 0);
+	ck_assert_int_eq(got()->containers[0].cause, CAUSE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(marks)
+{
+	struct pod_facts p = failing_pod();
+
+	put(&p);
+	ck_assert(!marks_any(&got()->marks));
+	p.marks = (struct marks){ .skip = 5, .extend_ms = INT64_MAX, .announced = { 1, 0, -7, INT64_MAX } };
+	ck_assert_int_eq(put(&p), STORE_CHANGED);
+	ck_assert_int_eq(got()->marks.skip, 5);
+	ck_assert_int_eq(got()->marks.extend_ms, INT64_MAX);
+	for (size_t d = 0; d < DUTY__MAX; d++)
+		ck_assert_int_eq(got()->marks.announced[d], p.marks.announced[d]);
+}
+END_TEST
+
+START_TEST(masks_of_labels)
+{
+	struct policy_override o = { 0 };
+	const struct policy policy = { .overrides = &o, .n_overrides = 1 };
+	struct pod_facts p = failing_pod();
+
+	str_list_add(&o.labels, "tier=gold", 9);
+	p.labels[p.n_labels++] = (struct label){ STR_LIT("tier"), STR_LIT("gold") };
+	put(&p);
+	ck_assert_uint_eq(got()->labels_mask, 0); /* nobody asks for labels yet */
+	store_set_policy(store, &policy);
+	ck_assert_int_eq(put(&p), STORE_CHANGED);
+	ck_assert_uint_eq(got()->labels_mask, 1);
+	ck_assert_uint_eq(got()->n_labels, 0);
+	p.labels[0].value = STR_LIT("silver");
+	ck_assert_int_eq(put(&p), STORE_CHANGED);
+	ck_assert_uint_eq(got()->labels_mask, 0);
+	p.labels_cut = true;
+	put(&p);
+	ck_assert_uint_eq(got()->labels_mask, SELECT_LABELS_UNKNOWN);
+	str_list_done(&o.labels);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("watcher/pack");
+	TCase *tc = tcase_create("pack");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, cause_and_host_of_a_failed_pull);
+	tcase_add_test(tc, no_image_of_what_does_not_fail_to_pull);
+	tcase_add_test(tc, marks);
+	tcase_add_test(tc, masks_of_labels);
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
