@@ -1,0 +1,236 @@
+/* main.c - the day, twice: once with this program, once with the one it grew out of. Prints docs/day.md.
+ * Exit 0 only when ours did all that was right and nothing else. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/rfc3339.h"
+#include "tests/day/cleaner.h"
+
+#define STEP_MS (10 * SECOND)
+#define BOOT_MS 1000000 /* the host is up for a while */
+
+enum right { DONE, LEFT };
+
+static const struct {
+	const char *what;
+	enum right right;
+} situations[] = {
+#define S(ID, what, right) [SIT_##ID] = { what, right },
+	SITUATIONS(S)
+#undef S
+};
+
+struct run {
+	struct cleaner cleaner;
+	struct ours *ours; /* NULL: the original */
+	bool starting;
+};
+
+static void on_event(void *ctx, uint32_t pod, bool deleted)
+{
+	struct run *r = ctx;
+
+	if (r->starting)
+		return;
+	if (r->ours)
+		ours_event(r->ours, pod, deleted);
+	else if (!deleted)
+		original_event(&r->cleaner, pod);
+}
+
+static void step(struct run *r, int64_t begin)
+{
+	struct world *w = r->cleaner.world;
+	struct story *s = r->cleaner.story;
+
+	clock_fake_set(w->now + story_clock_off(s), (uint64_t)(w->now - begin + BOOT_MS));
+	story_tell(s);
+	clock_fake_set(w->now + story_clock_off(s), (uint64_t)(w->now - begin + BOOT_MS));
+	if (story_restarts(s)) {
+		if (r->ours)
+			ours_restart(r->ours);
+		else
+			original_restart(&r->cleaner);
+	}
+	world_tick(w);
+	if (r->ours)
+		ours_step(r->ours);
+	else
+		original_step(&r->cleaner);
+}
+
+static void play(struct run *r, bool ours)
+{
+	int64_t begin;
+
+	(void)rfc3339_parse("2026-11-02T00:00:00Z", 20, &begin);
+	clock_fake_set(begin, BOOT_MS);
+	r->cleaner.world = world_new(begin);
+	r->cleaner.world->on_event = on_event;
+	r->cleaner.world->ctx = r;
+	r->cleaner.story = story_new(r->cleaner.world);
+	r->starting = true;
+	if (ours)
+		r->ours = ours_new(&r->cleaner);
+	else
+		original_restart(&r->cleaner);
+	r->starting = false;
+	for (; r->cleaner.world->now < begin + 24 * (int64_t)HOUR; r->cleaner.world->now += STEP_MS)
+		step(r, begin);
+	r->cleaner.world->outcomes[SIT_ORDINARY].objects = 0;
+	for (int i = 0; i < WORKLOADS; i++)
+		r->cleaner.world->outcomes[SIT_ORDINARY].objects +=
+			r->cleaner.world->workloads[i].situation == SIT_ORDINARY;
+}
+
+static void run_free(struct run *r)
+{
+	if (r->ours)
+		ours_free(&r->ours);
+	story_free(&r->cleaner.story);
+	world_free(&r->cleaner.world);
+}
+
+/* -- the table
+ * --------------------------------------------------------------------------------------------------- */
+
+/* The reason given most often. */
+static const char *main_reason(const struct cleaner *c, int situation, unsigned *ret_n)
+{
+	int best = -1;
+
+	*ret_n = 0;
+	for (int i = 0; i < REASON__MAX; i++)
+		if (c->refused[situation][i] > *ret_n) {
+			*ret_n = c->refused[situation][i];
+			best = i;
+		}
+	return best < 0 ? "" : reason_code((enum reason)best);
+}
+
+static void print_row(const struct run *ours, const struct run *original, int i)
+{
+	const struct ledger *a = &ours->cleaner.world->outcomes[i],
+			    *b = &original->cleaner.world->outcomes[i];
+	unsigned n;
+	const char *why = main_reason(&ours->cleaner, i, &n);
+	char refused[80] = "";
+
+	if (n)
+		(void)snprintf(refused, sizeof(refused), "%u `%s`", n, why);
+	printf("| %s | %u | %s | %u | %s | %u | %u | %u | %u |\n", situations[i].what, a->objects,
+	       situations[i].right == DONE ? "act" : "leave", a->handled, refused, a->harm, b->handled,
+	       b->harm, b->futile);
+}
+
+static const char intro[] =
+	"# A day of a cluster\n"
+	"\n"
+	"Written by `tests/day` (a test holds it to what it prints): one day of a cluster of 100 nodes and "
+	"5,000 pods, played in\n"
+	"simulated time, twice: with this program, and with the rules of the program it grew out of. "
+	"Rollouts, a registry that is down\n"
+	"for 90 minutes, two nodes that are lost, evictions, stuck terminations, an operator that puts "
+	"replicas back, a local clock\n"
+	"that is an hour ahead for ten minutes, and two restarts of the cleaner itself. Thresholds of both: "
+	"30 minutes for a failed pull,\n"
+	"10 minutes for Terminating. *Harm* is read from what is true, not from the rules: a workload "
+	"stopped that serves or that\n"
+	"would have recovered, a pod removed whose process still runs, a Job's record lost.\n"
+	"\n"
+	"Ours runs as in production from the cache to the nomination (`watcher/`, `rules/`, its memory over "
+	"restarts); the worker's\n"
+	"half is the same rules on what is true. The original's bodies were not published: it is played as "
+	"described, on events\n"
+	"only, by the local clock, per pod; where nothing is said, in its favour (it knows finalizers and "
+	"serves only the\n"
+	"namespaces of the teams). A failed pull it dates from the pod's creation. Its writes that changed "
+	"nothing for good are *futile*.\n"
+	"\n"
+	"| what happens | objects | right | ours: done | ours: refused or held | ours: harm | original: done "
+	"| original: harm | "
+	"original: futile |\n"
+	"|---|---:|---|---:|---|---:|---:|---:|---:|\n";
+
+/* What the breaker did, with the times of the day. */
+static void print_breaker(const struct cleaner *c)
+{
+	char at[RFC3339_MAX];
+
+	for (size_t i = 0; i < c->n_breaker; i++) {
+		const struct msg_memo *m = &c->breaker[i].u.memo;
+
+		rfc3339_format(c->breaker_at[i], false, at);
+		if (m->at)
+			printf("- %.5s the breaker opens and holds `errImagePull`: %s\n", at + 11, m->text);
+		else
+			printf("- %.5s the breaker closes by itself\n", at + 11);
+	}
+}
+
+static void print_all(const struct run *ours, const struct run *original)
+{
+	unsigned done[2] = { 0 }, harm[2] = { 0 }, futile[2] = { 0 };
+
+	(void)fputs(intro, stdout);
+	for (int i = 0; i < SIT__MAX; i++) {
+		print_row(ours, original, i);
+		for (int k = 0; k < 2; k++) {
+			const struct ledger *o = &(k ? original : ours)->cleaner.world->outcomes[i];
+
+			done[k] += o->handled;
+			harm[k] += o->harm;
+			futile[k] += o->futile;
+		}
+	}
+	printf("| **all** | | | **%u** | | **%u** | **%u** | **%u** | **%u** |\n\n", done[0], harm[0],
+	       done[1], harm[1], futile[1]);
+	print_breaker(&ours->cleaner);
+	printf("\nActs before their time by the API server's clock: ours %lld, the original %lld. Writes of "
+	       "ours that an operator took\n"
+	       "back: %u, then it held off.\n",
+	       (long long)ours->cleaner.early, (long long)original->cleaner.early,
+	       ours->cleaner.world->outcomes[SIT_CAME_BACK].futile);
+}
+
+/* What must be true of ours. Returns the number of what is not. */
+static int check(const struct run *r)
+{
+	int wrong = 0;
+
+	for (int i = 0; i < SIT__MAX; i++) {
+		const struct ledger *o = &r->cleaner.world->outcomes[i];
+		const bool good = o->harm == 0 &&
+				  (situations[i].right == DONE ? o->handled == o->objects : o->writes == 0);
+
+		if (!good)
+			(void)fprintf(stderr, "%s: of %u objects %u handled by %u writes, %u did harm\n",
+				      situations[i].what, o->objects, o->handled, o->writes, o->harm);
+		wrong += !good;
+	}
+	if (r->cleaner.early)
+		(void)fprintf(stderr, "%lld acts came before their time\n", (long long)r->cleaner.early);
+	if (r->cleaner.world->outcomes[SIT_CAME_BACK].futile > 40)
+		(void)fprintf(stderr, "a fight was not given up\n");
+	wrong += r->cleaner.n_breaker != 2; /* opens once and closes again */
+	return wrong + (r->cleaner.early != 0) + (r->cleaner.world->outcomes[SIT_CAME_BACK].futile > 40);
+}
+
+int main(void)
+{
+	static struct run ours, original;
+
+	log_set_level(LOG_LEVEL_ERROR + 1); /* stands beside what is printed */
+	play(&ours, true);
+	play(&original, false);
+	print_all(&ours, &original);
+	const int wrong = check(&ours);
+
+	run_free(&ours);
+	run_free(&original);
+	return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,324 @@
+/* ours.c - see cleaner.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "tests/day/cleaner.h"
+#include "watcher/judging.h"
+
+#define KEPT_MAX  65536u
+#define TURNS_MAX 100000u
+
+struct ours {
+	struct cleaner *c;
+	struct policy policy;
+	struct judging *judging;
+	/* Nominations on their way to a worker, ends on their way back. */
+	struct msg *nominated, *settled;
+	size_t n_nominated, n_settled;
+	/* What the reporter would remember: SINCE, MEMO and the acts. */
+	struct msg *kept;
+	size_t n_kept;
+	uint8_t told_pod[PODS_MAX][REASON__MAX], told_workload[WORKLOADS][REASON__MAX];
+	int64_t spoke_at;
+	struct pod_facts facts;
+};
+
+/* -- what the settings are
+ * --------------------------------------------------------------------------------------- */
+
+static void set_list(struct str_list *l, const char *const *names)
+{
+	for (; *names; names++)
+		str_list_add(l, *names, strlen(*names));
+}
+
+static void policy_set(struct policy *p)
+{
+	static const char *const star[] = { "*", NULL }, *const status[] = { "ErrImagePull",
+									     "ImagePullBackOff", NULL };
+	static const char *const causes[] = { "permanent", NULL }, *const excluded[] = { "kube-system",
+											 NULL };
+
+	for (int d = 0; d <= DUTY_IMAGE_PULL; d++) {
+		p->duty[d].enable = true;
+		set_list(&p->duty[d].namespaces, star);
+	}
+	p->duty[DUTY_IMAGE_PULL].hours_ms = PULL_MS;
+	p->duty[DUTY_TERMINATING].hours_ms = TERMINATING_MS;
+	set_list(&p->duty[DUTY_IMAGE_PULL].status, status);
+	set_list(&p->duty[DUTY_IMAGE_PULL].causes, causes);
+	set_list(&p->default_exclude_namespaces, excluded);
+	p->breaker = (struct breaker_policy){ .workloads = 20,
+					      .same_host = 10,
+					      .same_node = 5,
+					      .within_ms = 10 * MINUTE,
+					      .release_ms = 15 * MINUTE };
+}
+
+/* -- what is said
+ * ------------------------------------------------------------------------------------------------ */
+
+static void note_refusal(struct ours *o, const char *uid, const char *code)
+{
+	const struct world *w = o->c->world;
+	const uint32_t pod = world_find(w, uid);
+	const int reason = reason_parse(code);
+
+	if (pod == PODS_MAX || reason < 0)
+		return;
+	const struct sim_pod *p = &w->pods[pod];
+	const bool by_workload = p->life == LIFE_FAILING;
+	uint8_t *told = by_workload ? &o->told_workload[p->workload][reason] : &o->told_pod[pod][reason];
+
+	o->c->refused[p->situation][reason] += !*told;
+	*told = 1;
+}
+
+static void keep(struct ours *o, const struct msg *m)
+{
+	if (o->n_kept == KEPT_MAX)
+		abort();
+	o->kept[o->n_kept++] = *m;
+}
+
+static void note_breaker(struct cleaner *c, const struct msg *m)
+{
+	if (m->type != MSG_MEMO || strcmp(m->u.memo.kind, "breaker") != 0 ||
+	    c->n_breaker == ARRAY_SIZE(c->breaker))
+		return;
+	const struct msg_memo *last = c->n_breaker ? &c->breaker[c->n_breaker - 1].u.memo : NULL;
+
+	if (last && (last->at == 0) == (m->u.memo.at == 0))
+		return;
+	c->breaker_at[c->n_breaker] = c->world->now;
+	c->breaker[c->n_breaker++] = *m;
+}
+
+static int on_send(void *ctx, const struct msg *m)
+{
+	struct ours *o = ctx;
+
+	if (m->type == MSG_NOMINATE) {
+		o->nominated = xreallocarray(o->nominated, o->n_nominated + 1, sizeof(*m));
+		o->nominated[o->n_nominated++] = *m;
+	} else if (m->type == MSG_SINCE || m->type == MSG_MEMO) {
+		note_breaker(o->c, m);
+		keep(o, m);
+	} else if (m->type == MSG_REFUSAL) {
+		note_refusal(o, m->u.refusal.uid, m->u.refusal.reason);
+	}
+	return 0;
+}
+
+/* -- a worker's half
+ * --------------------------------------------------------------------------------------------- */
+
+static void look_live(const struct ours *o, const struct msg_nominate *n, const struct sim_pod *p,
+		      struct surroundings *ret)
+{
+	const struct world *w = o->c->world;
+	const struct sim_node *node = &w->nodes[p->node];
+
+	*ret = (struct surroundings){ .stage = STAGE_LIVE,
+				      .failing_since = n->since,
+				      .tally_known = TRI_YES,
+				      .node_exists = node->exists ? TRI_YES : TRI_NO,
+				      .node_ready = node->ready ? TRI_YES : TRI_NO,
+				      .node_out_of_service = TRI_NO,
+				      .volume_attached = TRI_NO };
+	world_tally(w, p->workload, &ret->pods, &ret->failing, &ret->ready);
+}
+
+static void carry_out(struct ours *o, enum duty duty, uint32_t pod)
+{
+	struct world *w = o->c->world;
+	const struct sim_pod *p = &w->pods[pod];
+
+	if (duty == DUTY_TERMINATING)
+		o->c->early += w->now - p->deletion <= TERMINATING_MS;
+	else if (duty == DUTY_IMAGE_PULL)
+		o->c->early += w->now - w->workloads[p->workload].failing_at <= PULL_MS;
+	if (duty == DUTY_IMAGE_PULL)
+		world_scale_to_zero(w, p->workload);
+	else
+		world_delete(w, pod, duty == DUTY_TERMINATING);
+}
+
+static enum outcome work(struct ours *o, const struct msg_nominate *n, const char **ret_reason)
+{
+	struct world *w = o->c->world;
+	const uint32_t pod = world_find(w, n->uid);
+	const enum duty duty = (enum duty)n->duty;
+	struct surroundings around;
+	struct verdict v;
+
+	*ret_reason = reason_code(REASON_POD_GONE);
+	if (pod == PODS_MAX)
+		return OUTCOME_GONE;
+	world_facts(w, pod, &o->facts);
+	look_live(o, n, &w->pods[pod], &around);
+	judge_duty(duty, &o->facts, &o->policy, &around, w->now, &v);
+	*ret_reason = reason_code(v.reason);
+	if (v.kind != VERDICT_ACT) {
+		note_refusal(o, n->uid, *ret_reason);
+		return OUTCOME_REFUSED;
+	}
+	carry_out(o, duty, pod);
+	return OUTCOME_DONE;
+}
+
+static void keep_act(struct ours *o, const struct msg_nominate *n)
+{
+	struct msg m = { .type = MSG_ACT_ROW, .u.act_row = { .duty = n->duty, .at = o->c->world->now } };
+
+	msg_set(&m, act_row.ns, n->ns, strlen(n->ns));
+	keep(o, &m);
+}
+
+static void work_all(struct ours *o)
+{
+	const size_t n = o->n_nominated;
+	struct msg *todo = o->nominated;
+
+	o->nominated = NULL;
+	o->n_nominated = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct msg m = { .type = MSG_SETTLED };
+		const char *reason;
+
+		msg_copy_fields(&m, &todo[i]);
+		keep_act(o, &todo[i].u.nominate);
+		m.u.settled.outcome = work(o, &todo[i].u.nominate, &reason);
+		msg_set(&m, settled.reason, reason, strlen(reason));
+		o->settled = xreallocarray(o->settled, o->n_settled + 1, sizeof(m));
+		o->settled[o->n_settled++] = m;
+	}
+	free(todo);
+}
+
+/* -- life
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void remember(struct ours *o, const struct msg *m)
+{
+	struct msg row;
+
+	if (m->type == MSG_SINCE) {
+		row = (struct msg){ .type = MSG_SINCE_ROW };
+		msg_copy_fields(&row, m);
+		if (row.u.since_row.at)
+			judging_on_since_row(o->judging, &row.u.since_row);
+	} else if (m->type == MSG_MEMO) {
+		row = (struct msg){ .type = MSG_MEMO_ROW };
+		msg_copy_fields(&row, m);
+		if (row.u.memo_row.at)
+			judging_on_memo_row(o->judging, &row.u.memo_row);
+	} else {
+		judging_on_act_row(o->judging, &m->u.act_row);
+	}
+}
+
+/* Of what was kept under one key only the last counts. */
+static bool is_last(const struct ours *o, size_t i)
+{
+	const struct msg *a = &o->kept[i];
+
+	for (size_t k = i + 1; k < o->n_kept; k++) {
+		const struct msg *b = &o->kept[k];
+
+		if (b->type != a->type)
+			continue;
+		if (a->type == MSG_SINCE && strcmp(a->u.since.owner, b->u.since.owner) == 0 &&
+		    strcmp(a->u.since.revision, b->u.since.revision) == 0)
+			return false;
+		if (a->type == MSG_MEMO && strcmp(a->u.memo.kind, b->u.memo.kind) == 0 &&
+		    strcmp(a->u.memo.key, b->u.memo.key) == 0)
+			return false;
+	}
+	return true;
+}
+
+static void start(struct ours *o)
+{
+	struct world *w = o->c->world;
+
+	o->judging = judging_new(0, &o->policy, 0, on_send, o);
+	for (size_t i = 0; i < o->n_kept; i++)
+		if (is_last(o, i))
+			remember(o, &o->kept[i]);
+	judging_on_since_end(o->judging);
+	judging_server_date(o->judging, w->now);
+	judging_list(o->judging, STR_LIT(""));
+	for (uint32_t i = 0; i < w->n_pods; i++)
+		if (w->pods[i].exists)
+			ours_event(o, i, false);
+	judging_sync(o->judging, STR_LIT(""));
+}
+
+struct ours *ours_new(struct cleaner *c)
+{
+	struct ours *o = xcalloc(1, sizeof(*o));
+
+	o->c = c;
+	o->kept = xcalloc(KEPT_MAX, sizeof(*o->kept));
+	policy_set(&o->policy);
+	start(o);
+	return o;
+}
+
+void ours_free(struct ours **o)
+{
+	struct ours *old = *o;
+
+	judging_free(&old->judging);
+	for (int d = 0; d < DUTY__MAX; d++) {
+		str_list_done(&old->policy.duty[d].namespaces);
+		str_list_done(&old->policy.duty[d].status);
+		str_list_done(&old->policy.duty[d].causes);
+	}
+	str_list_done(&old->policy.default_exclude_namespaces);
+	free(old->nominated);
+	free(old->settled);
+	free(old->kept);
+	free(old);
+	*o = NULL;
+}
+
+void ours_event(struct ours *o, uint32_t pod, bool deleted)
+{
+	world_facts(o->c->world, pod, &o->facts);
+	if (deleted)
+		judging_delete(o->judging, &o->facts);
+	else
+		(void)judging_pod(o->judging, &o->facts);
+}
+
+/* Killed: what was on its way is lost, what was written down is not. */
+void ours_restart(struct ours *o)
+{
+	judging_free(&o->judging);
+	o->n_nominated = o->n_settled = 0;
+	start(o);
+}
+
+void ours_step(struct ours *o)
+{
+	const struct world *w = o->c->world;
+
+	if (w->now >= o->spoke_at + MINUTE) { /* a bookmark a minute */
+		o->spoke_at = w->now;
+		judging_server_date(o->judging, w->now);
+		judging_alive(o->judging);
+	}
+	for (size_t i = 0; i < o->n_settled; i++)
+		judging_on_settled(o->judging, &o->settled[i].u.settled);
+	o->n_settled = 0;
+	work_all(o);
+	for (unsigned i = 0; i < TURNS_MAX && judging_next(o->judging) <= clock_boot_ms(); i++)
+		(void)judging_turn(o->judging);
+}

@@ -1,0 +1,350 @@
+/* story.c - what happens on the day: a table of events made from one seed, told in order of time. See
+ * world.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+#include "tests/day/world.h"
+
+#define ENTRIES_MAX 4096
+
+struct story {
+	struct world *world;
+	int64_t begin, clock_off;
+	bool restarts;
+	size_t n, next;
+	struct entry {
+		int64_t at;
+		void (*fn)(struct story *s, int arg);
+		int arg;
+	} entries[ENTRIES_MAX];
+};
+
+/* Which node is lost, and what its pods are from then on. */
+#define NODE_CUT_OFF 90
+#define NODE_DEAD    91
+
+static void add(struct story *s, int64_t at, void (*fn)(struct story *s, int arg), int arg)
+{
+	if (s->n == ENTRIES_MAX)
+		abort();
+	s->entries[s->n++] = (struct entry){ s->begin + at, fn, arg };
+}
+
+/* A pod that runs, of a Deployment to which nothing else happens. */
+static uint32_t some_pod(struct world *w)
+{
+	for (;;) {
+		const uint32_t i = world_random(w, w->n_pods);
+		const struct sim_pod *p = &w->pods[i];
+
+		if (p->exists && p->situation == SIT_ORDINARY && p->life == LIFE_RUNNING && !p->deletion &&
+		    p->workload >= 10 && p->workload < 500 && p->node != NODE_CUT_OFF && p->node != NODE_DEAD)
+			return i;
+	}
+}
+
+static void becomes(struct world *w, uint32_t pod, enum situation situation)
+{
+	w->pods[pod].situation = situation;
+	w->outcomes[situation].objects++;
+}
+
+/* -- rollouts
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void good_rollout(struct story *s, int arg)
+{
+	struct world *w = s->world;
+	const uint32_t had = w->n_pods;
+
+	w->workloads[arg].revision++;
+	world_reconcile(w, arg);
+	for (uint32_t i = 0; i < had; i++)
+		if (w->pods[i].exists && w->pods[i].workload == arg && w->pods[i].situation == SIT_ORDINARY)
+			world_remove(w, i);
+}
+
+/* One more pod than wanted is made, it fails, and the rollout stops there: maxSurge 1, maxUnavailable 0. */
+static void bad_rollout(struct story *s, int arg)
+{
+	struct workload *k = &s->world->workloads[arg];
+
+	k->situation = SIT_BAD_ROLLOUT;
+	s->world->outcomes[k->situation].objects++;
+	k->revision++;
+	k->image_bad = true;
+	(void)world_add_pod(s->world, arg);
+}
+
+static void appear(struct story *s, int arg, enum situation situation, bool bad, bool denied)
+{
+	struct workload *k = &s->world->workloads[arg];
+
+	k->situation = situation;
+	k->exists = true;
+	k->image_bad = bad;
+	k->no_access = denied;
+	s->world->outcomes[situation].objects++;
+	world_reconcile(s->world, arg);
+}
+
+static void new_bad_image(struct story *s, int arg)
+{
+	appear(s, arg, SIT_NEW_BAD_IMAGE, true, false);
+}
+
+static void no_access(struct story *s, int arg)
+{
+	appear(s, arg, SIT_NO_ACCESS, false, true);
+}
+
+static void access_given(struct story *s, int arg)
+{
+	world_heal(s->world, arg);
+}
+
+static void came_back(struct story *s, int arg)
+{
+	appear(s, arg, SIT_CAME_BACK, true, false);
+}
+
+/* The operator above it looks every two minutes. */
+static void operator_looks(struct story *s, int arg)
+{
+	struct workload *k = &s->world->workloads[arg];
+
+	if (k->exists && k->replicas == 0)
+		k->replicas = k->before;
+	world_reconcile(s->world, arg);
+}
+
+/* -- the registry
+ * ------------------------------------------------------------------------------------------------ */
+
+static void registry_down(struct story *s, int arg)
+{
+	s->world->registry_down = arg;
+}
+
+static void moved(struct story *s, int arg)
+{
+	struct world *w = s->world;
+	const uint32_t had = w->n_pods;
+
+	w->workloads[arg].situation = SIT_OUTAGE;
+	w->outcomes[SIT_OUTAGE].objects++;
+	for (uint32_t i = 0; i < had; i++)
+		if (w->pods[i].exists && w->pods[i].workload == arg)
+			world_remove(w, i);
+}
+
+/* -- pods
+ * -------------------------------------------------------------------------------------------------------- */
+
+static void evict(struct world *w, uint32_t pod, enum situation situation)
+{
+	becomes(w, pod, situation);
+	w->pods[pod].life = LIFE_EVICTED;
+	w->pods[pod].runs = false;
+	world_touch(w, pod);
+	world_reconcile(w, w->pods[pod].workload);
+}
+
+static void evicted(struct story *s, int arg)
+{
+	(void)arg;
+	evict(s->world, some_pod(s->world), SIT_EVICTED);
+}
+
+static void evicted_of(struct story *s, int arg)
+{
+	struct world *w = s->world;
+
+	for (uint32_t i = 0; i < w->n_pods; i++) {
+		if (!w->pods[i].exists || w->pods[i].workload != arg || w->pods[i].life != LIFE_RUNNING)
+			continue;
+		evict(w, i, w->workloads[arg].job ? SIT_EVICTED_JOB : SIT_EVICTED_SYSTEM);
+		return;
+	}
+}
+
+static void stuck(struct story *s, int arg)
+{
+	struct world *w = s->world;
+	const uint32_t pod = some_pod(w);
+
+	becomes(w, pod, (enum situation)arg);
+	w->pods[pod].runs = arg == SIT_STUCK_RUNNING || arg == SIT_SLOW_SHUTDOWN;
+	w->pods[pod].finalizer = arg == SIT_STUCK_FINALIZER;
+	world_terminate(w, pod, arg == SIT_SLOW_SHUTDOWN ? 1800 : 30);
+	world_reconcile(w, w->pods[pod].workload);
+}
+
+/* -- nodes
+ * ------------------------------------------------------------------------------------------------------- */
+
+static void node_lost(struct story *s, int arg)
+{
+	struct world *w = s->world;
+
+	w->nodes[arg].ready = false;
+	for (uint32_t i = 0; i < w->n_pods; i++) {
+		struct sim_pod *p = &w->pods[i];
+
+		if (!p->exists || p->node != arg || p->life != LIFE_RUNNING)
+			continue;
+		becomes(w, i, arg == NODE_DEAD ? SIT_NODE_REMOVED : SIT_NODE_LOST);
+		p->runs = arg != NODE_DEAD;
+		world_touch(w, i); /* Ready becomes False */
+	}
+}
+
+/* The taint manager, five minutes later. */
+static void node_pods_deleted(struct story *s, int arg)
+{
+	struct world *w = s->world;
+	const uint32_t had = w->n_pods;
+
+	for (uint32_t i = 0; i < had; i++) {
+		if (!w->pods[i].exists || w->pods[i].node != arg)
+			continue;
+		world_terminate(w, i, 30);
+		world_reconcile(w, w->pods[i].workload);
+	}
+}
+
+static void node_back(struct story *s, int arg)
+{
+	s->world->nodes[arg].ready = true;
+}
+
+static void node_removed(struct story *s, int arg)
+{
+	s->world->nodes[arg] = (struct sim_node){ 0 };
+}
+
+/* -- the cleaner's own host
+ * -------------------------------------------------------------------------------------- */
+
+static void clock_stepped(struct story *s, int arg)
+{
+	s->clock_off = (int64_t)arg * MINUTE;
+}
+
+static void restarted(struct story *s, int arg)
+{
+	(void)arg;
+	s->restarts = true;
+}
+
+/* -- the day
+ * ------------------------------------------------------------------------------------------------------ */
+
+static int64_t some_time(struct world *w, int64_t from, int64_t to)
+{
+	return from + (int64_t)world_random(w, (uint32_t)((to - from) / SECOND)) * SECOND;
+}
+
+static void plan_workloads(struct story *s)
+{
+	struct world *w = s->world;
+
+	for (int i = 0; i < 300; i++)
+		add(s, some_time(w, 0, 24 * HOUR), good_rollout, 10 + (int)world_random(w, 490));
+	for (int i = 0; i < 30; i++)
+		add(s, some_time(w, 0, 20 * HOUR), bad_rollout, 520 + i);
+	for (int i = 0; i < 24; i++)
+		add(s, some_time(w, 0, 20 * HOUR), new_bad_image, 1000 + i);
+	for (int i = 0; i < 8; i++) {
+		const int64_t at = some_time(w, 0, 20 * HOUR);
+
+		add(s, at, no_access, 1030 + i);
+		add(s, at + 3 * HOUR, access_given, 1030 + i);
+	}
+	for (int i = 0; i < 4; i++)
+		add(s, some_time(w, 0, 6 * HOUR), came_back, 1040 + i);
+	for (int64_t at = 0; at < 24 * HOUR; at += 2 * MINUTE)
+		add(s, at, operator_looks, 1040 + (int)(at / (2 * MINUTE)) % 4);
+	add(s, 10 * HOUR, registry_down, 1);
+	for (int i = 0; i < 120; i++)
+		add(s, 10 * HOUR + (1 + i % 10) * MINUTE, moved, 600 + i);
+	add(s, 11 * HOUR + 30 * MINUTE, registry_down, 0);
+}
+
+static void plan_pods(struct story *s)
+{
+	static const struct {
+		enum situation situation;
+		int n;
+	} stuck_pods[] = { { SIT_STUCK_ENDED, 20 },
+			   { SIT_STUCK_RUNNING, 8 },
+			   { SIT_STUCK_FINALIZER, 12 },
+			   { SIT_SLOW_SHUTDOWN, 30 } };
+	struct world *w = s->world;
+
+	for (int i = 0; i < 200; i++)
+		add(s, some_time(w, 0, 24 * HOUR - MINUTE), evicted, 0);
+	for (int i = 0; i < 20; i++)
+		add(s, some_time(w, 0, 24 * HOUR - MINUTE), evicted_of, 980 + i);
+	for (int i = 0; i < 6; i++)
+		add(s, some_time(w, 0, 24 * HOUR - MINUTE), evicted_of, i);
+	for (size_t k = 0; k < sizeof(stuck_pods) / sizeof(stuck_pods[0]); k++)
+		for (int i = 0; i < stuck_pods[k].n; i++)
+			add(s, some_time(w, 0, 22 * HOUR), stuck, (int)stuck_pods[k].situation);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->arg > y->arg) - (x->arg < y->arg);
+}
+
+struct story *story_new(struct world *w)
+{
+	struct story *s = xcalloc(1, sizeof(*s));
+
+	s->world = w;
+	s->begin = w->now;
+	plan_workloads(s);
+	plan_pods(s);
+	for (int node = NODE_CUT_OFF; node <= NODE_DEAD; node++) {
+		add(s, 14 * HOUR, node_lost, node);
+		add(s, 14 * HOUR + 5 * MINUTE, node_pods_deleted, node);
+	}
+	add(s, 16 * HOUR, node_removed, NODE_DEAD);
+	add(s, 17 * HOUR, node_back, NODE_CUT_OFF);
+	add(s, 18 * HOUR, clock_stepped, 60);
+	add(s, 18 * HOUR + 10 * MINUTE, clock_stepped, 0);
+	add(s, 12 * HOUR + 30 * MINUTE, restarted, 0);
+	add(s, 20 * HOUR, restarted, 0);
+	qsort(s->entries, s->n, sizeof(s->entries[0]), by_time);
+	return s;
+}
+
+void story_free(struct story **s)
+{
+	free(*s);
+	*s = NULL;
+}
+
+void story_tell(struct story *s)
+{
+	s->restarts = false;
+	while (s->next < s->n && s->entries[s->next].at <= s->world->now) {
+		const struct entry *e = &s->entries[s->next++];
+
+		e->fn(s, e->arg);
+	}
+}
+
+int64_t story_clock_off(const struct story *s)
+{
+	return s->clock_off;
+}
+
+bool story_restarts(const struct story *s)
+{
+	return s->restarts;
+}

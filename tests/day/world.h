@@ -1,0 +1,141 @@
+/* world.h - a cluster of 5,000 pods in simulated time: what is true in it, what its controllers do, and who
+ * asked for what. It knows nothing of the rules: whether an act did harm is read from the truth.  Layer:
+ * tests. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TEST_DAY_WORLD_H
+#define TEST_DAY_WORLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/pod.h"
+
+#define SECOND 1000
+#define MINUTE (60 * SECOND)
+#define HOUR   (60 * MINUTE)
+
+#define WORKLOADS 1150
+#define NODES     100
+#define PODS_MAX  16384
+
+/* What happens to an object in the course of the day: one row of the outcome table.
+ * S(ID, what, what is right: done or left alone) */
+#define SITUATIONS(S)                                                                                        \
+	S(ORDINARY, "runs all day, rolled out anew now and then", LEFT)                                      \
+	S(NEW_BAD_IMAGE, "new workload whose image does not exist", DONE)                                    \
+	S(BAD_ROLLOUT, "rollout to an image that does not exist; the old pods serve", LEFT)                  \
+	S(NO_ACCESS, "new workload without access to the registry; the secret is corrected after 3 h", LEFT) \
+	S(OUTAGE, "moved to other nodes while the registry is down for 90 min", LEFT)                        \
+	S(CAME_BACK, "image does not exist, and an operator puts the replicas back within 2 min", DONE)      \
+	S(EVICTED, "evicted under pressure of the node", DONE)                                               \
+	S(EVICTED_JOB, "evicted pod of a Job", LEFT)                                                         \
+	S(EVICTED_SYSTEM, "evicted pod in kube-system", LEFT)                                                \
+	S(STUCK_ENDED, "Terminating, node Ready, every container has ended", DONE)                           \
+	S(STUCK_RUNNING, "Terminating, node Ready, a container still runs", LEFT)                            \
+	S(STUCK_FINALIZER, "Terminating, held by a finalizer", LEFT)                                         \
+	S(SLOW_SHUTDOWN, "Terminating with a grace period of 30 min, ends by itself", LEFT)                  \
+	S(NODE_LOST, "on a node that is cut off, where it goes on running, and that comes back", LEFT)       \
+	S(NODE_REMOVED, "on a node that is lost and then removed from the cluster", DONE)
+
+enum situation {
+#define S(ID, what, right) SIT_##ID,
+	SITUATIONS(S)
+#undef S
+		SIT__MAX
+};
+
+enum life { LIFE_RUNNING, LIFE_FAILING, LIFE_EVICTED };
+
+struct workload {
+	enum situation situation;
+	char ns[24], name[40], host[40];
+	unsigned revision;
+	int replicas, before; /* wanted; before somebody wanted 0 */
+	bool job, exists;
+	bool image_bad, no_access; /* of the newest revision */
+	unsigned writes;           /* scale-downs by the cleaner */
+	unsigned failing_revision;
+	int64_t failing_at; /* the first pod of that revision failed to pull */
+};
+
+struct sim_pod {
+	bool exists;
+	enum situation situation;
+	int workload, node;
+	unsigned revision;
+	enum life life;
+	bool runs; /* the truth: a process of it runs somewhere */
+	bool forced, finalizer;
+	int64_t created, deletion, grace_s, refresh_at;
+	unsigned flips;
+	uint64_t rv;
+	char name[64], uid[40], owner[64], owner_uid[40], revision_text[16], rv_text[24], node_text[16],
+		image[80];
+	const char *message;
+	unsigned writes;
+};
+
+struct sim_node {
+	bool exists, ready;
+};
+
+/* What became of one situation. */
+struct ledger {
+	unsigned objects, handled, writes, harm, futile;
+};
+
+struct world {
+	int64_t now; /* of the API server */
+	uint32_t seed;
+	uint64_t rv;
+	bool registry_down;
+	struct workload workloads[WORKLOADS];
+	struct sim_node nodes[NODES];
+	struct sim_pod *pods;
+	uint32_t n_pods;
+	/* The watch: called after every change. */
+	void (*on_event)(void *ctx, uint32_t pod, bool deleted);
+	void *ctx;
+	struct ledger outcomes[SIT__MAX];
+};
+
+struct world *world_new(int64_t now);
+void world_free(struct world **w);
+uint32_t world_random(struct world *w, uint32_t below);
+
+/* A pod of the workload's newest revision on some node: it pulls its image, or fails to. Returns its number.
+ */
+uint32_t world_add_pod(struct world *w, int workload);
+/* Somebody asked to delete it: deletionTimestamp = now + grace. */
+void world_terminate(struct world *w, uint32_t pod, int64_t grace_s);
+void world_touch(struct world *w, uint32_t pod);
+/* The object goes; its controller makes another one when one is missing. */
+void world_remove(struct world *w, uint32_t pod);
+/* The controllers and kubelets at work: replicas, retries of pulls. */
+void world_reconcile(struct world *w, int workload);
+void world_tick(struct world *w);
+/* The image can be pulled from now on: failing pods start. */
+void world_heal(struct world *w, int workload);
+
+/* What the API server would answer. */
+void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret);
+/* Pods of the newest revision that are not terminating; of them failing; Ready pods of every revision. */
+void world_tally(const struct world *w, int workload, uint32_t *ret_pods, uint32_t *ret_failing,
+		 uint32_t *ret_ready);
+uint32_t world_find(const struct world *w, const char *uid); /* PODS_MAX = no such pod */
+
+/* -- writes of a cleaner: carried out, and judged by the truth -- */
+void world_delete(struct world *w, uint32_t pod, bool force);
+void world_scale_to_zero(struct world *w, int workload);
+
+/* The day's events, in order of time (story.c). Called once for every step of the clock. */
+struct story;
+struct story *story_new(struct world *w);
+void story_free(struct story **s);
+void story_tell(struct story *s);
+/* Steps of the local clock against the server's, ms. */
+int64_t story_clock_off(const struct story *s);
+/* The cleaner itself is restarted now. */
+bool story_restarts(const struct story *s);
+
+#endif
