@@ -182,7 +182,8 @@ void book_dispatch(struct tree *t, uint64_t cluster)
 {
 	if (t->phase != TREE_RUNNING || !t->history_open)
 		return;
-	refuse_paused(t, cluster);
+	if (pausing_any(t)) /* what waits is looked at one by one */
+		refuse_paused(t, cluster);
 	for (size_t i = 0; i < t->n_slots; i++) {
 		struct slot *s = t->slots[i];
 

@@ -57,6 +57,11 @@ bool pausing_holds(const struct tree *t, uint64_t cluster, uint64_t duty)
 	return pauses_find(t->pausing->list, t->generation->names[cluster], duty, clock_wall_ms()) != NULL;
 }
 
+bool pausing_any(const struct tree *t)
+{
+	return pauses_get(t->pausing->list, 0) != NULL;
+}
+
 /* -- telling --------------------------------------------------------------------------------------------- */
 
 static struct msg message(const struct msg_pause *p)

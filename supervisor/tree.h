@@ -136,6 +136,7 @@ struct pausing *pausing_new(struct tree *t);
 void pausing_free(struct pausing **p);
 /* A person paused this duty of this cluster. */
 bool pausing_holds(const struct tree *t, uint64_t cluster, uint64_t duty);
+bool pausing_any(const struct tree *t);
 void pausing_on_request(struct tree *t, const struct msg *m, uint64_t conn);
 void pausing_on_reporter(struct slot *s, const struct msg *m);
 void pausing_on_open_end(struct tree *t);
