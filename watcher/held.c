@@ -243,6 +243,11 @@ uint32_t held_list(const struct held *t, uint32_t *ret, uint32_t max)
 	return n;
 }
 
+bool held_lists(const struct held *t, uint32_t h)
+{
+	return h < t->cap_links && t->links[h].bin && !t->links[h].out;
+}
+
 size_t held_bytes(const struct held *t)
 {
 	return t->cap_bins * sizeof(*t->bins) + t->cap_links * sizeof(*t->links) + deadlines_bytes(&t->due) +

@@ -33,8 +33,10 @@ bool held_next(const struct held *t, uint64_t *ret_at);
 /* Pods held, in all and by this guard. */
 uint32_t held_count(const struct held *t);
 uint32_t held_count_of(const struct held *t, enum guard g);
-/* The pods that are held, oldest first within a bin: h = 0 begins, 0 ends. Nothing may change meanwhile. */
+/* At most max of the pods that are held, oldest first within a bin; returns how many. */
 uint32_t held_list(const struct held *t, uint32_t *ret, uint32_t max);
+/* Is h one of those? */
+bool held_lists(const struct held *t, uint32_t h);
 size_t held_bytes(const struct held *t);
 
 #endif

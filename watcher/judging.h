@@ -67,6 +67,11 @@ const struct policy *judging_policy(const struct judging *j);
 const struct gate *judging_gate(const struct judging *j);
 int64_t judging_now(const struct judging *j);
 struct moment;
+struct guards;
+struct guards *judging_guards(struct judging *j);
+/* Every pod in the order in which they would go: those that are held, oldest first, then the others. A
+ * malloc()ed array in *ret, never NULL; returns how many. */
+uint32_t judging_order(const struct judging *j, uint32_t **ret);
 void judging_moment(const struct judging *j, struct moment *ret);
 void judging_surroundings(struct judging *j, uint32_t h, const struct pod_facts *p, struct surroundings *ret);
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -21,6 +20,7 @@
 #include "watcher/figures.h"
 #include "watcher/leadership.h"
 #include "watcher/plan.h"
+#include "watcher/target.h"
 #include "watcher/timer.h"
 
 #define TURN_LATEST_MS 30000u /* timers do not count suspended time: look at least this often */
@@ -250,16 +250,6 @@ static void on_lease_refused(void *ctx)
 	ask_for_credential(ctx);
 }
 
-static const char *lease_namespace(const struct settings *s)
-{
-	const char *const wanted[] = { s->lease_namespace, s->policy.own_namespace, s->cluster.namespace };
-
-	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-		if (wanted[i] && *wanted[i])
-			return wanted[i];
-	return "default";
-}
-
 static void prepare_leadership(struct watch *w)
 {
 	static const struct leadership_ops ops = { on_leadership, on_lease_refused };
@@ -267,67 +257,12 @@ static void prepare_leadership(struct watch *w)
 	if (!w->settings.election)
 		return;
 	judging_set_leader(w->judging, false, "");
-	w->leadership = leadership_new(w->base, w->client, lease_namespace(&w->settings),
+	w->leadership = leadership_new(w->base, w->client, target_lease_namespace(&w->settings),
 				       w->settings.lease_name, &ops, w);
 }
 
 /* -- settings
  * ------------------------------------------------------------------------------------------------ */
-
-static void endpoint_of(const struct cluster_settings *c, struct http_endpoint *ret)
-{
-	*ret = (struct http_endpoint){
-		.base_url = c->server,
-		.address = c->address,
-		.tls_server_name = c->tls_server_name,
-		.ca_pem = c->ca_pem,
-		.cert_pem = c->cert_pem,
-		.key_pem = c->key_pem,
-		.insecure = c->insecure,
-		.proxy = c->proxy,
-		.bearer_token = c->token,
-		.username = c->username,
-		.password = c->password,
-		.impersonate_user = c->impersonate_user,
-		.impersonate_groups = c->impersonate_groups.v,
-		.n_impersonate_groups = c->impersonate_groups.n,
-		.user_agent = "ops-pod-cleaner",
-	};
-}
-
-static void add_once(struct str_list *l, const char *name)
-{
-	if (!str_list_has(l, STR_C(name)))
-		str_list_add(l, name, strlen(name));
-}
-
-/* The namespaces to be content with when the cluster-wide list is forbidden: those that the duties name, or
- * the credential's own. */
-static void namespaces_of(const struct settings *s, struct str_list *ret)
-{
-	for (int d = 0; d < DUTY__MAX; d++) {
-		const struct duty_policy *p = &s->policy.duty[d];
-
-		for (size_t i = 0; p->enable && i < p->namespaces.n; i++)
-			if (strcmp(p->namespaces.v[i], "*") != 0)
-				add_once(ret, p->namespaces.v[i]);
-	}
-	if (ret->n == 0 && s->cluster.namespace && *s->cluster.namespace)
-		add_once(ret, s->cluster.namespace);
-}
-
-static bool same_list(const struct str_list *a, const struct str_list *b)
-{
-	for (size_t i = 0; i < a->n; i++)
-		if (!str_list_has(b, STR_C(a->v[i])))
-			return false;
-	return a->n == b->n;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "") == 0;
-}
 
 static void start_reflector(struct watch *w)
 {
@@ -344,9 +279,9 @@ void watch_set_settings(struct watch *w, struct settings *s)
 	struct str_list namespaces = { 0 };
 	struct http_endpoint e;
 
-	namespaces_of(s, &namespaces);
-	bool other = !same_text(s->cluster.server, w->settings.cluster.server) ||
-		     !same_list(&namespaces, &w->namespaces);
+	target_namespaces(s, &namespaces);
+	bool other = !target_same_text(s->cluster.server, w->settings.cluster.server) ||
+		     !target_same_list(&namespaces, &w->namespaces);
 	/* The cache keeps of labels only which overrides they match: list again when others are asked for. */
 	bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) || w->trouble == 401 ||
 		     w->trouble == 403;
@@ -360,7 +295,7 @@ void watch_set_settings(struct watch *w, struct settings *s)
 	settings_init(s);
 	str_list_done(&w->namespaces);
 	w->namespaces = namespaces;
-	endpoint_of(&w->settings.cluster, &e);
+	target_endpoint(&w->settings.cluster, &e);
 	http_client_set_endpoint(w->client, &e);
 	judging_set_policy(w->judging, &w->settings.policy, w->settings.startup_quiet_ms);
 	if (other)
@@ -398,8 +333,8 @@ struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settin
 	w->cluster = cluster;
 	w->settings = *s;
 	settings_init(s);
-	namespaces_of(&w->settings, &w->namespaces);
-	endpoint_of(&w->settings.cluster, &e);
+	target_namespaces(&w->settings, &w->namespaces);
+	target_endpoint(&w->settings.cluster, &e);
 	w->client = http_client_new(base, &e);
 	w->judging = judging_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, send_msg, w);
 	w->figures = figures_new(base, cluster, w->judging, send_msg, w);

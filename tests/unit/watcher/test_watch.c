@@ -323,7 +323,7 @@ START_TEST(explain_says_every_duty)
 	loop();
 	ck_assert_uint_eq(last(MSG_CTL_END)->u.ctl_end.code, 1);
 	ck_assert_str_eq(last(MSG_CTL_END)->u.ctl_end.text,
-			 "pod shop/web-1-abcde is not in the cache; the first list is not complete yet");
+			 "no pod or workload shop/web-1-abcde is in the cache; the first list is not complete yet");
 	list(&p, 1);
 	room = 2;
 	watch_on_msg(w, &ask);
