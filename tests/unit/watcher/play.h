@@ -81,7 +81,10 @@ static inline void play_compare(void)
 		}
 	memcpy(played, now, sizeof(played));
 	n_played = n;
-	strcat(played_text, "|");
+	const size_t end = strlen(played_text);
+
+	ck_assert_uint_lt(end, sizeof(played_text) - 2);
+	memcpy(played_text + end, "|", 2);
 }
 
 /* An evicted pod of that name, with a uid made from it; text is NAME:RV. */
