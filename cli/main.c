@@ -69,7 +69,10 @@ static const struct command commands[] = {
 	  "since.\n",
 	  command_restore, false },
 	{ "undo", "", "say why a deleted pod cannot come back", "", command_undo, false },
-	{ "explain", "NAMESPACE/NAME | -f FILE [options]", "say for every duty why a pod is (not) acted on",
+	{ "explain", "NAMESPACE/NAME | -f FILE [options]",
+	  "say for every duty why a pod or workload is (not) acted on",
+	  "  --rules                every check in order with its facts, and which one decided\n"
+	  "  --watch                again whenever the answer changes, until interrupted\n"
 	  "  --cluster NAME         which cluster of the running instance (the first)\n"
 	  "  -f, --file FILE        judge the pods of a file (YAML or JSON, - for stdin), without a cluster\n"
 	  "  --config FILE          with -f: the configuration to judge by\n"

@@ -48,6 +48,13 @@ static char *read_file(const char *path, size_t *ret_n)
 	return buf;
 }
 
+struct offline {
+	const char *file;
+	int64_t now_ms, since_ms;
+	bool rules;
+	struct explain *into;
+};
+
 static void add_verdict(struct explain *e, const struct verdict *v)
 {
 	explain_add(e, &(struct explain_row){ .duty = v->duty,
@@ -57,57 +64,68 @@ static void add_verdict(struct explain *e, const struct verdict *v)
 					      .evidence = v->evidence });
 }
 
+static void add_check(void *ctx, const struct check_told *told)
+{
+	_cleanup_free_ char *text =
+		xasprintf("%s%s%s", told->name, *told->name && *told->fact ? ": " : "", told->fact);
+
+	explain_add(ctx, &(struct explain_row){ .duty = told->duty,
+						.reason = "",
+						.evidence = text,
+						.rule = told->rule,
+						.holds = told->holds });
+}
+
 /* Alone in its file, the pod is taken for the whole of its workload, as the watcher would with this one pod.
  */
-static void judge_one(const struct pod_facts *pod, const struct policy *policy, int64_t now_ms,
-		      int64_t since_ms, struct explain *e)
+static void judge_one(const struct pod_facts *pod, const struct policy *policy, const struct offline *o)
 {
 	uint32_t container;
 	const bool failing = judge_is_pull_failure(pod, policy, &container);
 	const struct surroundings s = { .stage = STAGE_CACHE,
-					.failing_since = since_ms,
+					.failing_since = o->since_ms,
 					.tally_known = TRI_YES,
 					.pods = 1,
 					.failing = failing,
 					.ready = pod->ready };
 	struct verdict v;
 
-	for (enum duty d = DUTY_EVICTED; d < DUTY_RESTARTS; d++) {
+	for (enum duty d = DUTY_EVICTED; d < DUTY__MAX; d++) {
 		v = (struct verdict){ 0 };
-		judge_duty(d, pod, policy, &s, now_ms, &v);
-		add_verdict(e, &v);
+		if (d < DUTY_RESTARTS)
+			judge_duty(d, pod, policy, &s, o->now_ms, &v);
+		else
+			judge_restarts(pod, policy, o->now_ms, &v, &container);
+		add_verdict(o->into, &v);
+		if (o->rules)
+			judge_trace(d, pod, policy, &s, o->now_ms, add_check, o->into, &v);
 	}
-	v = (struct verdict){ 0 };
-	judge_restarts(pod, policy, now_ms, &v, &container);
-	add_verdict(e, &v);
 }
 
-static int explain_object(const char *file, json_t *object, const struct policy *policy, int64_t now_ms,
-			  int64_t since_ms, struct explain *e)
+static int explain_object(json_t *object, const struct policy *policy, const struct offline *o)
 {
 	const char *kind = json_string_value(json_object_get(object, "kind"));
 	struct pod_facts pod;
 
 	if (kind && strcmp(kind, "Pod") != 0) {
-		(void)fprintf(stderr, "%s: is a %s: the rules judge pods\n", file, kind);
+		(void)fprintf(stderr, "%s: is a %s: the rules judge pods\n", o->file, kind);
 		return EXIT_CODE_DATA;
 	}
 	if (decode_pod_json(object, &pod) < 0) {
 		(void)fprintf(stderr,
 			      "%s: is no pod: metadata.name or metadata.uid is missing; "
 			      "take it with `kubectl get pod NAME -o yaml`\n",
-			      file);
+			      o->file);
 		return EXIT_CODE_DATA;
 	}
 	_cleanup_free_ char *name = xasprintf("%.*s/%.*s", STR_ARG(pod.ns), STR_ARG(pod.name));
 
-	explain_begin(e, name);
-	judge_one(&pod, policy, now_ms, since_ms, e);
+	explain_begin(o->into, name);
+	judge_one(&pod, policy, o);
 	return EXIT_CODE_OK;
 }
 
-static int explain_tree(const char *file, json_t *root, const struct policy *policy, int64_t now_ms,
-			int64_t since_ms, struct explain *e)
+static int explain_tree(json_t *root, const struct policy *policy, const struct offline *o)
 {
 	const json_t *items = json_object_get(root, "items");
 	int code = EXIT_CODE_OK;
@@ -115,15 +133,16 @@ static int explain_tree(const char *file, json_t *root, const struct policy *pol
 	json_t *item;
 
 	if (!json_is_array(items))
-		return explain_object(file, root, policy, now_ms, since_ms, e);
+		return explain_object(root, policy, o);
 	json_array_foreach((json_t *)(uintptr_t)items, i, item) if (code == EXIT_CODE_OK) code =
-		explain_object(file, item, policy, now_ms, since_ms, e);
+		explain_object(item, policy, o);
 	return code;
 }
 
-int explain_file(const char *config, const char *file, int64_t now_ms, int64_t failing_since_ms,
+int explain_file(const char *config, const char *file, int64_t now_ms, int64_t failing_since_ms, bool rules,
 		 struct explain *into)
 {
+	const struct offline o = { file, now_ms, failing_since_ms, rules, into };
 	struct config c;
 	struct diags d = { 0 };
 	size_t n = 0;
@@ -141,7 +160,7 @@ int explain_file(const char *config, const char *file, int64_t now_ms, int64_t f
 	json_t *root = text ? yaml_json_load(text, n, &err) : NULL;
 
 	if (root)
-		code = explain_tree(file, root, &c.settings.policy, now_ms, failing_since_ms, into);
+		code = explain_tree(root, &c.settings.policy, &o);
 	else if (text)
 		(void)fprintf(stderr, "%s:%s\n", file, err ? err : " is empty");
 	json_decref(root);

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/str.h"
+#include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/explain.h"
@@ -89,29 +91,49 @@ int command_probe(const struct command *self, int argc, char **argv)
 	return ctl_ask(socket, &request, 20000, on_probe_row, NULL);
 }
 
+/* A workload is answered pod by pod. */
+struct asked {
+	struct explain *into;
+	const char *ns;
+	char pod[254];
+};
+
 static void on_explain_row(void *ctx, const struct msg *m)
 {
-	if (m->type == MSG_CTL_EXPLAIN_ROW)
-		explain_add(ctx,
-			    &(struct explain_row){ .duty = (enum duty)m->u.ctl_explain_row.duty,
-						   .verdict = (enum verdict_kind)m->u.ctl_explain_row.verdict,
-						   .reason = m->u.ctl_explain_row.reason,
-						   .until_ms = m->u.ctl_explain_row.until,
-						   .evidence = m->u.ctl_explain_row.evidence });
+	const struct msg_ctl_explain_row *r = &m->u.ctl_explain_row;
+	struct asked *a = ctx;
+
+	if (m->type != MSG_CTL_EXPLAIN_ROW)
+		return;
+	if (strcmp(a->pod, r->pod) != 0) {
+		_cleanup_free_ char *object = xasprintf("%s/%s", a->ns, r->pod);
+
+		explain_begin(a->into, object);
+		(void)snprintf(a->pod, sizeof(a->pod), "%s", r->pod);
+	}
+	explain_add(a->into, &(struct explain_row){ .duty = (enum duty)r->duty,
+						    .verdict = (enum verdict_kind)r->verdict,
+						    .reason = r->reason,
+						    .until_ms = r->until,
+						    .evidence = r->evidence,
+						    .rule = r->rule[0] ? r->rule : NULL,
+						    .holds = (enum tri)r->holds });
 }
 
 int explain_live(const struct command *self, const char *socket, const char *cluster, const char *object,
-		 struct explain *into)
+		 bool rules, struct explain *into)
 {
 	struct msg request = { .type = MSG_CTL_EXPLAIN };
+	struct asked a = { .into = into, .ns = request.u.ctl_explain.ns };
 	const char *slash = strchr(object, '/');
 
 	if (!slash || slash == object || slash[1] == '\0' || strlen(object) > 300)
-		return command_misuse(self, "names a pod as NAMESPACE/NAME");
+		return command_misuse(self, "names a pod or workload as NAMESPACE/NAME");
 	msg_set(&request, ctl_explain.ns, object, (size_t)(slash - object));
 	msg_set(&request, ctl_explain.name, slash + 1, strlen(slash + 1));
 	if (cluster)
 		msg_set(&request, ctl_explain.cluster_name, cluster, strlen(cluster));
+	request.u.ctl_explain.rules = rules;
 	explain_begin(into, object);
-	return ctl_ask(socket, &request, 10000, on_explain_row, into);
+	return ctl_ask(socket, &request, 10000, on_explain_row, &a);
 }

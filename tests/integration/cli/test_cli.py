@@ -89,8 +89,22 @@ def misuse_is_64_and_helps():
                  ("pause", "a", "b"), ("pause", "deleteEvictedPod", "errImagePull"), ("pause", "tooManyRestart"),
                  ("pause", "--reason", "x" * 201), ("resume", "--for", "2h"), ("restore",), ("restore", "web"), ("restore", "0"),
                  ("restore", "a/b", "7"), ("restore", "a/b", "c/d"), ("restore", "7", "--since", "2h"), ("restore", "--since", "x"),
-                 ("status", "-o", "xml"), ("run", "extra"), ("explain", "nonamespace")):
+                 ("status", "-o", "xml"), ("run", "extra"), ("explain", "nonamespace"),
+                 ("explain", "--watch", "-f", "pod.yml")):
         assert "--help" in call(*args, code=64), args
+
+
+def explain_tells_every_rule():
+    config, pod = write("c.yml", ORIGINAL), write("pod.yml", POD)
+    rows = json.loads(call("explain", "--config", config, "-f", pod, "-o", "json", "--rules"))
+    evicted = next(r for r in rows if r["duty"] == "deleteEvictedPod")
+    assert evicted["verdict"] == "act" and len(evicted["rules"]) > 3, evicted
+    assert [r["result"] for r in evicted["rules"]] == ["passed"] * (len(evicted["rules"]) - 1) + ["decided"], evicted["rules"]
+    other = next(r for r in rows if r["duty"] == "deleteTerminatingPod")
+    assert [r["result"] for r in other["rules"]].count("decided") == 1 and other["rules"][-1]["result"] != "passed", other["rules"]
+    assert "rules" not in json.loads(call("explain", "--config", config, "-f", pod, "-o", "json"))[0]
+    text = call("explain", "--config", config, "-f", pod, "--rules")
+    assert "RULE" in text and "not reached" in text and "decided" in text, text
 
 
 def undo_says_what_can_be_taken_back():
@@ -203,7 +217,7 @@ def one_dash_as_in_the_original():
 
 CASES = [every_command_has_help, version, misuse_is_64_and_helps, undo_says_what_can_be_taken_back, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
-         explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod,
+         explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, one_dash_as_in_the_original]
 
 
