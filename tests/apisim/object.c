@@ -11,11 +11,12 @@ enum { COPY_BELOW = 2048 };
 
 struct blob *blob_new(size_t size)
 {
-	struct blob *b = util_alloc_raw(sizeof(*b) + size);
+	struct blob *b = util_alloc_raw(sizeof(*b) + size + PODPB_TAIL_SIZE);
 
 	b->refs = 1;
 	b->head = 0;
 	b->size = size;
+	memcpy(b->data + size, PODPB_TAIL, PODPB_TAIL_SIZE);
 	return b;
 }
 
@@ -38,6 +39,13 @@ static void blob_release(const void *data, size_t len, void *arg)
 	blob_unref(arg);
 }
 
+static void head_release(const void *data, size_t len, void *arg)
+{
+	(void)data;
+	(void)len;
+	free(arg);
+}
+
 void blob_add(struct evbuffer *out, struct blob *b, size_t from)
 {
 	size_t n = b->size - from;
@@ -46,6 +54,14 @@ void blob_add(struct evbuffer *out, struct blob *b, size_t from)
 		evbuffer_add(out, b->data + from, n);
 	else
 		evbuffer_add_reference(out, b->data + from, n, blob_release, blob_ref(b));
+}
+
+void blob_add_frame(struct evbuffer *out, struct blob *b, char *head, size_t head_size)
+{
+	const size_t n = b->size - b->head + PODPB_TAIL_SIZE;
+
+	evbuffer_add_reference(out, head, head_size, head_release, head);
+	evbuffer_add_reference(out, b->data + b->head, n, blob_release, blob_ref(b));
 }
 
 json_t *object_at(const json_t *tree, const char *path)

@@ -49,13 +49,12 @@ static const char *const type_names[] = {
 static void add_object(struct watch *w, struct evbuffer *out, const char *type, struct obj *o)
 {
 	struct blob *b;
-	char head[128];
 
 	if (w->protobuf) {
+		char *head = util_alloc_raw(128);
+
 		b = object_pb(o);
-		evbuffer_add(out, head, podpb_frame(head, type, o->kind->kind, b->size - b->head));
-		blob_add(out, b, b->head);
-		evbuffer_add(out, PODPB_TAIL, PODPB_TAIL_SIZE);
+		blob_add_frame(out, b, head, podpb_frame(head, type, o->kind->kind, b->size - b->head));
 		return;
 	}
 	b = object_text(o);
