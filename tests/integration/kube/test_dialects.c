@@ -200,9 +200,10 @@ START_TEST(dialect_server_restart)
 					     "50",     NULL };
 	struct mirror m;
 
-	const struct reflector_config config = {
-		.backoff_base_ms = BACKOFF_MS, .silent_ms = 400, .no_watchlist = !_i, .page_size = 7
-	};
+	const struct reflector_config config = { .backoff_base_ms = BACKOFF_MS,
+						 .silent_ms = 1200,
+						 /* longer than a "very short watch" */ .no_watchlist = !_i,
+						 .page_size = 7 };
 
 	mirror_start(&m, apisim, often, &config);
 	for (int i = 0; i < 20; i++) {

@@ -31,7 +31,10 @@ static int serve_open(struct server_conn *c, const char *request)
 	server_sends(c, STREAM_HEAD);
 	send_event(c, "ADDED", "a", "3");
 	send_bookmark(c, "4", true);
-	server_drain(c);
+	for (int i = 0; i < 100; i++) { /* whoever goes on listening is caught */
+		usleep(10000);
+		send_event(c, "MODIFIED", "late", "5");
+	}
 	return 0;
 }
 
@@ -69,11 +72,12 @@ START_TEST(re03_stopped_after)
 	s.reflector = reflector_new(s.base, s.client, &quick, &ops, &s);
 	event_base_loopexit(s.base, &(struct timeval){ 20, 0 });
 	event_base_dispatch(s.base);
-	ck_assert_str_eq(s.text, "list: +a sync: ");
+	begins_with(s.text, "list: +a sync: ");
 	reflector_free(&s.reflector);
+	s.text[0] = '\0';
 	event_base_loopexit(s.base, &(struct timeval){ 0, 300000 });
 	event_base_dispatch(s.base);
-	ck_assert_str_eq(s.text, "list: +a sync: ");
+	ck_assert_str_eq(s.text, "");
 	ck_assert_uint_eq(server.log->requests, 1);
 	ck_assert_uint_eq(server.log->connections, 1);
 	http_client_free(&s.client);
@@ -160,45 +164,58 @@ static void too_large_status(struct wire *s, int dialect)
 }
 
 static int too_large_dialect; /* the server is a fork: it sees the value of now */
+static bool too_large_event;
+
+static void send_too_large(struct server_conn *c)
+{
+	struct wire s = { 0 }, w = { 0 };
+	char head[160];
+
+	too_large_status(&s, too_large_dialect);
+	if (too_large_event) {
+		wire_event(&w, "ERROR", "v1", "Status", &s);
+		server_sends(c, STREAM_HEAD);
+		send_chunk(c, w.p, w.n);
+		end_chunks(c);
+	} else {
+		wire_envelope(&w, "v1", "Status", &s);
+		(void)snprintf(head, sizeof(head),
+			       "HTTP/1.1 504 X\r\nContent-Type: application/vnd.kubernetes.protobuf\r\n"
+			       "Content-Length: %zu\r\n\r\n",
+			       w.n);
+		server_sends(c, head);
+		server_send(c, (const char *)w.p, w.n);
+	}
+	wire_done(&w);
+}
 
 static int serve_too_large(struct server_conn *c, const char *request)
 {
-	struct wire s = { 0 }, w = { 0 };
-	char head[128];
-
-	if (!has(request, "resourceVersion=20&")) {
-		server_sends(c, STREAM_HEAD);
-		send_event(c, "ADDED",
-			   has(request, "resourceVersion=") && !has(request, "resourceVersionMatch") ? "wrong"
-												     : "a",
-			   "3");
-		send_bookmark(c, "20", true);
-		if (c->log->requests == 1)
-			send_error_event(c, 410, "Expired");
-		server_drain(c);
-		return 0;
+	if (has(request, "resourceVersion=20&")) {
+		send_too_large(c);
+		return 1;
 	}
-	too_large_status(&s, too_large_dialect);
-	wire_envelope(&w, "v1", "Status", &s);
-	(void)snprintf(
-		head, sizeof(head),
-		"HTTP/1.1 504 X\r\nContent-Type: application/vnd.kubernetes.protobuf\r\nContent-Length: "
-		"%zu\r\n\r\n",
-		w.n);
-	server_sends(c, head);
-	server_send(c, (const char *)w.p, w.n);
-	wire_done(&w);
-	return 1;
+	server_sends(c, STREAM_HEAD);
+	send_event(c, "ADDED", "a", "3");
+	send_bookmark(c, "20", true);
+	if (c->log->requests == 1)
+		send_error_event(c, 410, "Expired");
+	server_drain(c);
+	return 0;
 }
 
+/* An event comes after the headers, so that list has begun and is lost. Neither is trouble to be told: the
+ * version of old is given up, that is all. */
 START_TEST(re09_too_large_in_three_dialects)
 {
 	struct seen s;
 
-	too_large_dialect = _i;
-	run(&s, serve_too_large, &quick, "sync: list: +a sync: ");
-	/* No trouble is told: the version of old is given up, that is all. */
-	ck_assert_str_eq(s.text, "list: +a sync: list: +a sync: ");
+	too_large_dialect = _i % 3;
+	too_large_event = _i >= 3;
+	run(&s, serve_too_large, &quick,
+	    too_large_event ? "failed: list: +a sync: " : "sync: list: +a sync: ");
+	ck_assert_str_eq(s.text, too_large_event ? "list: +a sync: list: failed: list: +a sync: "
+						 : "list: +a sync: list: +a sync: ");
 }
 END_TEST
 
@@ -397,7 +414,7 @@ int main(void)
 	tcase_add_test(t, re03_stopped_after);
 	tcase_add_test(t, re04_lists_and_watches_with_errors);
 	tcase_add_test(t, re06_busy_as_an_event);
-	tcase_add_loop_test(t, re09_too_large_in_three_dialects, 0, 3);
+	tcase_add_loop_test(t, re09_too_large_in_three_dialects, 0, 6);
 	tcase_add_test(t, wl01_no_sync_without_the_bookmark);
 	tcase_add_test(t, wl12_a_bookmark_that_stays_away_is_told);
 	tcase_add_test(t, si04_list_errors_are_told);
