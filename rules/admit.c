@@ -9,6 +9,8 @@
 
 #include "rules/text.h"
 
+#define CLOCK_LOOK_MS 60000 /* nobody says when a clock was corrected */
+
 static bool held(struct hold *h, enum reason reason, enum hold_scope scope, int64_t until, const char *fmt,
 		 ...) __attribute__((format(printf, 5, 6)));
 
@@ -52,8 +54,8 @@ static bool clock_ok(const struct admit_ask *a, struct hold *h)
 	char d[DURATION_MAX];
 
 	return a->clock_off == 0 ||
-	       held(h, REASON_CLOCK_UNCERTAIN, HOLD_ALL, 0, "the API server is %s ahead of this host",
-		    text_duration(a->clock_off, d));
+	       held(h, REASON_CLOCK_UNCERTAIN, HOLD_ALL, a->now + CLOCK_LOOK_MS,
+		    "the API server is %s ahead of this host", text_duration(a->clock_off, d));
 }
 
 static bool quiet_ok(const struct admit_ask *a, struct hold *h)

@@ -1,0 +1,190 @@
+/* Admission: each guard alone on both sides of its border, their order, and what a trace tells. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+#include "rules/admit.h"
+
+#define T INT64_C(1000000000)
+
+static struct admit_ask ask;
+static struct duty_policy policy;
+static struct budget *budget;
+static struct breaker *breaker;
+
+static void begin(void)
+{
+	policy = (struct duty_policy){ 0 };
+	budget = budget_new();
+	breaker = breaker_new();
+	ask = (struct admit_ask){
+		.policy = &policy,
+		.now = T,
+		.spend = { .duty = DUTY_IMAGE_PULL, .ns = 1, .node = 2, .pods = 1 },
+		.budget = budget,
+		.breaker = breaker,
+		.breaker_text = "31 workloads",
+	};
+}
+
+static void end(void)
+{
+	budget_free(&budget);
+	breaker_free(&breaker);
+}
+
+static void pause(void)
+{
+	ask.paused = "by ada: release";
+	ask.paused_until = T + HOUR;
+}
+
+static void follow(void)
+{
+	ask.leader = "other-1";
+}
+
+static void stale(void)
+{
+	ask.stale = "a list is on its way";
+}
+
+static void clocks(void)
+{
+	ask.clock_off = 2 * HOUR;
+}
+
+static void quiet(void)
+{
+	ask.quiet_until = T + 1;
+}
+
+static void window(void)
+{
+	ask.window_closed = true;
+	ask.window_opens = T + 2 * HOUR;
+}
+
+static void burst(void)
+{
+	breaker_load(breaker, T, 31);
+}
+
+static void fight(void)
+{
+	ask.fight = (struct fight){ .until = T + 3 * HOUR, .count = 2 };
+}
+
+static void spent(void)
+{
+	policy.max_per_hour = 1;
+	budget_load(budget, &ask.spend, 1, T - MIN);
+}
+
+/* In the order of the table. */
+static const struct {
+	void (*hold)(void);
+	enum guard guard;
+	enum reason reason;
+	enum hold_scope scope;
+	int64_t until;
+	const char *says;
+} rows[] = {
+	{ pause, GUARD_PAUSE, REASON_PAUSED, HOLD_DUTY, T + HOUR, "by ada: release" },
+	{ follow, GUARD_LEADER, REASON_NOT_LEADER, HOLD_ALL, 0, "other-1" },
+	{ stale, GUARD_CACHE, REASON_CACHE_STALE, HOLD_ALL, 0, "a list" },
+	{ clocks, GUARD_CLOCK, REASON_CLOCK_UNCERTAIN, HOLD_ALL, T + MIN, "2h ahead" },
+	{ quiet, GUARD_QUIET, REASON_STARTUP_QUIET, HOLD_NAMESPACE, T + 1, "1ms left" },
+	{ window, GUARD_WINDOW, REASON_OUTSIDE_WINDOW, HOLD_DUTY, T + 2 * HOUR, "opens in 2h" },
+	{ burst, GUARD_BREAKER, REASON_BREAKER_OPEN, HOLD_DUTY, 0, "31 workloads" },
+	{ fight, GUARD_FIGHT, REASON_FIGHT, HOLD_WORKLOAD, T + 3 * HOUR, "2 times" },
+	{ spent, GUARD_BUDGET, REASON_BUDGET_SPENT, HOLD_DUTY, T + 59 * MIN, "per hour: 1 of 1" },
+};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+START_TEST(nothing_against_it)
+{
+	struct hold h;
+
+	ask.quiet_until = T; /* over */
+	ask.fight = (struct fight){ .until = T, .count = 3 };
+	ck_assert(admit_ask(&ask, &h));
+	ask.spend.duty = DUTY_EVICTED;
+	burst(); /* only for errImagePull */
+	ck_assert(admit_ask(&ask, &h));
+}
+END_TEST
+
+START_TEST(each_guard_alone)
+{
+	struct hold h;
+
+	rows[_i].hold();
+	ck_assert(!admit_ask(&ask, &h));
+	ck_assert_int_eq(h.guard, rows[_i].guard);
+	ck_assert_int_eq(h.reason, rows[_i].reason);
+	ck_assert_int_eq(h.scope, rows[_i].scope);
+	ck_assert_int_eq(h.until, rows[_i].until);
+	ck_assert_msg(strstr(h.evidence, rows[_i].says) != NULL, "%s: %s", guard_name(h.guard), h.evidence);
+}
+END_TEST
+
+START_TEST(the_first_of_the_table_is_told)
+{
+	struct hold h;
+
+	for (size_t i = ROWS; i-- > 0;) {
+		rows[i].hold();
+		ck_assert(!admit_ask(&ask, &h));
+		ck_assert_int_eq(h.guard, rows[i].guard);
+	}
+}
+END_TEST
+
+/* A fresh attempt ends no workload. */
+START_TEST(a_fresh_attempt_is_no_fight)
+{
+	struct hold h;
+
+	fight();
+	ask.retry = true;
+	ck_assert(admit_ask(&ask, &h));
+	spent();
+	ck_assert(!admit_ask(&ask, &h));
+}
+END_TEST
+
+static int told, held;
+
+static void tell(void *ctx, enum guard g, bool holds, const struct hold *h)
+{
+	(void)ctx;
+	ck_assert_int_eq(g, told);
+	ck_assert_str_ne(guard_name(g), "?");
+	ck_assert(!holds || !*h->evidence);
+	held += !holds;
+	told++;
+}
+
+START_TEST(a_trace_tells_every_guard)
+{
+	told = held = 0;
+	window();
+	spent();
+	admit_trace(&ask, tell, NULL);
+	ck_assert_int_eq(told, GUARD__MAX);
+	ck_assert_int_eq(held, 2);
+	ck_assert_str_eq(guard_name(GUARD__MAX), "?");
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("admit");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, nothing_against_it);
+	tcase_add_loop_test(t, each_guard_alone, 0, (int)ROWS);
+	tcase_add_test(t, the_first_of_the_table_is_told);
+	tcase_add_test(t, a_fresh_attempt_is_no_fight);
+	tcase_add_test(t, a_trace_tells_every_guard);
+	return run(t, "rules/admit");
+}

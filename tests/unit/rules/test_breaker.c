@@ -1,0 +1,229 @@
+/* The breaker (R25): what counts as together, what is shared, when it lets go. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+#include "rules/breaker.h"
+
+#define T INT64_C(1000000000)
+
+static struct breaker *b;
+static struct breaker_policy policy;
+
+static void begin(void)
+{
+	b = breaker_new();
+	policy = (struct breaker_policy){ .within_ms = 10 * MIN, .release_ms = 15 * MIN };
+}
+
+static void end(void)
+{
+	breaker_free(&b);
+}
+
+/* n workloads more, from id `first`, one a second from `began`. */
+static void failing(uint32_t first, uint32_t n, int64_t began, uint32_t host, uint32_t node)
+{
+	for (uint32_t i = 0; i < n; i++)
+		breaker_failing(b, first + i, began + i * S, host, node ? node : 100 + i, CAUSE_UNKNOWN);
+}
+
+static bool open_at(int64_t now)
+{
+	(void)breaker_update(b, &policy, 100, 10, now);
+	return breaker_is_open(b);
+}
+
+static const struct burst *burst(void)
+{
+	int64_t since;
+
+	return breaker_burst(b, &since);
+}
+
+START_TEST(more_workloads_than_the_limit)
+{
+	policy.workloads = 5;
+	failing(1, 5, T, 0, 0);
+	ck_assert(!open_at(T + MIN));
+	failing(6, 1, T + 10 * MIN, 0, 0);
+	ck_assert(open_at(T + 10 * MIN)); /* exactly `within` apart is together */
+	ck_assert_int_eq(burst()->condition, BREAKER_WORKLOADS);
+	ck_assert_uint_eq(burst()->workloads, 6);
+	ck_assert_int_eq(burst()->limit, 5);
+	ck_assert_int_eq(burst()->began, T);
+}
+END_TEST
+
+START_TEST(those_that_began_apart_are_not_together)
+{
+	policy.workloads = 5;
+	failing(1, 5, T, 0, 0);
+	failing(6, 1, T + 10 * MIN + 1, 0, 0);
+	ck_assert(!open_at(T + 10 * MIN + 1));
+	/* But all of the later ones are. */
+	failing(7, 5, T + 10 * MIN + 4 * S, 0, 0);
+	ck_assert(open_at(T + 11 * MIN));
+}
+END_TEST
+
+/* The threshold of the duty is a day, an outage must be seen after it all the same. */
+START_TEST(an_outage_is_one_however_long_it_lasts)
+{
+	policy.workloads = 5;
+	failing(1, 30, T, 0, 0);
+	ck_assert(open_at(T + 48 * HOUR));
+}
+END_TEST
+
+START_TEST(one_host)
+{
+	policy.same_host = 3;
+	failing(1, 3, T, 7, 0);
+	failing(4, 9, T, 8, 0);
+	failing(13, 3, T + 20 * MIN, 7, 0); /* the same host, another time */
+	ck_assert(open_at(T + MIN));
+	ck_assert_int_eq(burst()->condition, BREAKER_HOST);
+	ck_assert_uint_eq(burst()->host, 8);
+	ck_assert_uint_eq(burst()->of_host, 9);
+	for (uint32_t i = 4; i < 10; i++)
+		breaker_recovered(b, i);
+	ck_assert(open_at(T + 2 * MIN)); /* not released yet */
+	ck_assert_int_eq(breaker_next(b), T + 17 * MIN);
+	ck_assert(open_at(T + 17 * MIN - 1));
+	ck_assert(!open_at(T + 17 * MIN));
+}
+END_TEST
+
+START_TEST(one_node)
+{
+	policy.same_node = 3;
+	failing(1, 3, T, 0, 7);
+	failing(4, 1, T, 0, 7);
+	ck_assert(open_at(T + MIN));
+	ck_assert_int_eq(burst()->condition, BREAKER_NODE);
+	ck_assert_uint_eq(burst()->node, 7);
+	ck_assert_uint_eq(burst()->of_node, 4);
+}
+END_TEST
+
+START_TEST(on_the_only_node_everything_fails_on_one_node)
+{
+	policy.same_node = 3;
+	failing(1, 10, T, 0, 7);
+	ck_assert(!breaker_update(b, &policy, 100, 1, T + MIN));
+	ck_assert(breaker_update(b, &policy, 100, 2, T + MIN));
+}
+END_TEST
+
+START_TEST(who_fails_on_two_nodes_does_not_blame_one)
+{
+	policy.same_node = 3;
+	failing(1, 4, T, 0, 7);
+	breaker_failing(b, 4, T + 3 * S, 0, 8, CAUSE_UNKNOWN);
+	ck_assert(!open_at(T + MIN));
+}
+END_TEST
+
+START_TEST(a_share_of_all_workloads)
+{
+	policy.percent = 10;
+	failing(1, 10, T, 0, 0);
+	ck_assert(!open_at(T + MIN)); /* 10 of 100 */
+	failing(11, 1, T + S, 0, 0);
+	ck_assert(open_at(T + MIN));
+	ck_assert_int_eq(burst()->condition, BREAKER_PERCENT);
+	for (uint32_t i = 1; i < 12; i++)
+		breaker_recovered(b, i);
+	ck_assert(!open_at(T + 17 * MIN) || !open_at(T + 33 * MIN));
+	failing(20, 2, T, 0, 0); /* two of two are no outage */
+	(void)breaker_update(b, &policy, 2, 10, T + 40 * MIN);
+	ck_assert(!breaker_is_open(b));
+}
+END_TEST
+
+START_TEST(off_is_off)
+{
+	failing(1, 500, T, 7, 8);
+	ck_assert(!open_at(T + MIN));
+}
+END_TEST
+
+START_TEST(it_comes_back_while_it_is_being_released)
+{
+	policy.workloads = 2;
+	failing(1, 3, T, 0, 0);
+	ck_assert(open_at(T + MIN));
+	breaker_recovered(b, 1);
+	ck_assert(breaker_dirty(b));
+	ck_assert(open_at(T + 2 * MIN));
+	failing(1, 1, T, 0, 0);
+	ck_assert(open_at(T + 3 * MIN));
+	ck_assert_int_eq(breaker_next(b), 0);
+	breaker_recovered(b, 2);
+	ck_assert(open_at(T + 10 * MIN));
+	ck_assert(open_at(T + 25 * MIN - 1));
+	ck_assert(!open_at(T + 25 * MIN));
+	ck_assert(!breaker_dirty(b));
+}
+END_TEST
+
+START_TEST(an_earlier_life_left_it_open)
+{
+	int64_t since;
+
+	policy.workloads = 2;
+	breaker_load(b, T - HOUR, 40);
+	ck_assert(breaker_is_open(b));
+	ck_assert(open_at(T));
+	ck_assert_uint_eq(breaker_burst(b, &since)->workloads, 40);
+	ck_assert_int_eq(since, T - HOUR);
+	ck_assert(open_at(T + 15 * MIN - 1));
+	ck_assert(!open_at(T + 15 * MIN)); /* nobody fails any more */
+}
+END_TEST
+
+START_TEST(transient_causes_are_counted)
+{
+	policy.workloads = 2;
+	for (uint32_t i = 1; i <= 4; i++)
+		breaker_failing(b, i, T, 7, i, i < 4 ? CAUSE_TRANSIENT : CAUSE_PERMANENT);
+	ck_assert(open_at(T));
+	ck_assert_uint_eq(burst()->transient, 3);
+	ck_assert_uint_eq(burst()->host, 7);
+	ck_assert_uint_eq(burst()->of_host, 4);
+}
+END_TEST
+
+START_TEST(a_clock_that_turns_out_older_moves_its_workload)
+{
+	policy.workloads = 2;
+	failing(1, 3, T, 0, 0);
+	breaker_failing(b, 2, T - HOUR, 0, 0, CAUSE_UNKNOWN);
+	ck_assert(!open_at(T + MIN));
+	ck_assert_uint_eq(breaker_count(b), 3);
+	breaker_recovered(b, 2);
+	breaker_recovered(b, 2);
+	breaker_recovered(b, 77777);
+	ck_assert_uint_eq(breaker_count(b), 2);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("breaker");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, more_workloads_than_the_limit);
+	tcase_add_test(t, those_that_began_apart_are_not_together);
+	tcase_add_test(t, an_outage_is_one_however_long_it_lasts);
+	tcase_add_test(t, one_host);
+	tcase_add_test(t, one_node);
+	tcase_add_test(t, on_the_only_node_everything_fails_on_one_node);
+	tcase_add_test(t, who_fails_on_two_nodes_does_not_blame_one);
+	tcase_add_test(t, a_share_of_all_workloads);
+	tcase_add_test(t, off_is_off);
+	tcase_add_test(t, it_comes_back_while_it_is_being_released);
+	tcase_add_test(t, an_earlier_life_left_it_open);
+	tcase_add_test(t, transient_causes_are_counted);
+	tcase_add_test(t, a_clock_that_turns_out_older_moves_its_workload);
+	return run(t, "rules/breaker");
+}

@@ -1,0 +1,93 @@
+/* Fights (R22): what is a return, how long it is held; and the ladder before the act (R18). */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+#include "rules/fight.h"
+#include "rules/ladder.h"
+
+#define T NOW
+
+START_TEST(a_pod_made_after_the_act_is_a_return)
+{
+	struct fight f = { 0 };
+
+	ck_assert(!fight_seen(&f, T + 1, T + 2)); /* we never acted on it */
+	fight_acted(&f, T);
+	ck_assert(!fight_seen(&f, T, T + MIN)); /* one that is only slow to leave */
+	ck_assert_uint_eq(f.count, 0);
+	ck_assert(!fight_held(&f, T + MIN));
+	ck_assert(fight_seen(&f, T + 1, T + MIN));
+	ck_assert_uint_eq(f.count, 1);
+	ck_assert(fight_held(&f, T + 11 * MIN - 1));
+	ck_assert(!fight_held(&f, T + 11 * MIN));
+	ck_assert(!fight_seen(&f, T + 2, T + 2 * MIN)); /* counted once an act */
+	ck_assert_uint_eq(f.count, 1);
+}
+END_TEST
+
+START_TEST(each_return_doubles_up_to_a_day)
+{
+	static const int64_t minutes[] = { 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440 };
+	struct fight f = { 0 };
+	int64_t now = T;
+
+	for (size_t i = 0; i < sizeof(minutes) / sizeof(minutes[0]); i++) {
+		fight_acted(&f, now);
+		ck_assert(fight_seen(&f, now + S, now + MIN));
+		ck_assert_int_eq(f.until, now + MIN + minutes[i] * MIN);
+		now = f.until;
+	}
+	ck_assert_uint_eq(f.count, 10);
+}
+END_TEST
+
+START_TEST(a_day_later_it_is_none)
+{
+	struct fight f = { 0 }, after;
+
+	fight_acted(&f, T);
+	ck_assert(fight_would(&f, T + S, T + 24 * HOUR, &after));
+	ck_assert_uint_eq(f.count, 0); /* asked, not counted */
+	ck_assert_uint_eq(after.count, 1);
+	ck_assert(!fight_seen(&f, T + S, T + 24 * HOUR + 1));
+	ck_assert(!fight_over(&f, T + 24 * HOUR));
+	ck_assert(fight_over(&f, T + 24 * HOUR + 1));
+}
+END_TEST
+
+static const struct {
+	int64_t fresh, tried;
+	enum rung rung;
+	int64_t at;
+} rungs[] = {
+	{ 0, 0, RUNG_DUTY, 0 },
+	{ 0, T - 1, RUNG_DUTY, 0 },
+	{ 5 * MIN, 0, RUNG_RETRY, 0 },
+	{ 5 * MIN, T - 5 * MIN, RUNG_WAIT, T + 1 },
+	{ 5 * MIN, T - 5 * MIN - 1, RUNG_DUTY, 0 },
+	{ 5 * MIN, T, RUNG_WAIT, T + 5 * MIN + 1 },
+	{ 5 * MIN, T + HOUR, RUNG_WAIT, T + 5 * MIN + 1 }, /* a clock that was set back */
+};
+
+START_TEST(ladder)
+{
+	const struct duty_policy dp = { .fresh_attempt_ms = rungs[_i].fresh };
+	int64_t at = -1;
+
+	ck_assert_int_eq(ladder_rung(&dp, rungs[_i].tried, T, &at), rungs[_i].rung);
+	ck_assert_int_eq(at, rungs[_i].at);
+	if (rungs[_i].rung == RUNG_WAIT)
+		ck_assert_int_eq(ladder_rung(&dp, rungs[_i].tried < T ? rungs[_i].tried : T, at, &at),
+				 RUNG_DUTY);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("fight");
+
+	tcase_add_test(t, a_pod_made_after_the_act_is_a_return);
+	tcase_add_test(t, each_return_doubles_up_to_a_day);
+	tcase_add_test(t, a_day_later_it_is_none);
+	tcase_add_loop_test(t, ladder, 0, (int)(sizeof(rungs) / sizeof(rungs[0])));
+	return run(t, "rules/fight");
+}
