@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "config/override.h"
 #include "config/table.h"
 
 #define BLOB_MAX  (8u << 20)
@@ -64,6 +65,38 @@ static void pack_text(msgpack_packer *pk, const char *s)
 	msgpack_pack_str_body(pk, s, strlen(s));
 }
 
+static void pack_list(msgpack_packer *pk, const struct str_list *l)
+{
+	msgpack_pack_array(pk, l->n);
+	for (size_t i = 0; i < l->n; i++)
+		pack_text(pk, l->v[i]);
+}
+
+static void pack_member(msgpack_packer *pk, const struct setting *row, const struct settings *s);
+
+/* Each as an array: name, namespaces, labels, and the members of its duties in the order of the table. */
+static void pack_overrides(msgpack_packer *pk, const struct policy *p)
+{
+	size_t rows = 0;
+
+	for (const struct setting *row = settings_table; row->path; row++)
+		rows += override_has(row);
+	msgpack_pack_array(pk, p->n_overrides);
+	for (size_t i = 0; i < p->n_overrides; i++) {
+		const struct policy_override *o = &p->overrides[i];
+		struct settings view;
+
+		msgpack_pack_array(pk, 3 + rows);
+		pack_text(pk, o->name);
+		pack_list(pk, &o->namespaces);
+		pack_list(pk, &o->labels);
+		override_view(o, &view);
+		for (const struct setting *row = settings_table; row->path; row++)
+			if (override_has(row))
+				pack_member(pk, row, &view);
+	}
+}
+
 static void pack_member(msgpack_packer *pk, const struct setting *row, const struct settings *s)
 {
 	const void *p = setting_member_const(row, s);
@@ -75,11 +108,9 @@ static void pack_member(msgpack_packer *pk, const struct setting *row, const str
 	} else if (setting_is_text(row->kind)) {
 		pack_text(pk, *(char *const *)p);
 	} else if (setting_is_list(row->kind)) {
-		const struct str_list *l = p;
-
-		msgpack_pack_array(pk, l->n);
-		for (size_t i = 0; i < l->n; i++)
-			pack_text(pk, l->v[i]);
+		pack_list(pk, p);
+	} else if (row->kind == SET_OVERRIDES) {
+		pack_overrides(pk, &s->policy);
 	} else if (row->kind == SET_BYTES) {
 		uint64_t n;
 
@@ -262,7 +293,7 @@ static int read_number(struct cursor *c, const struct setting *row, struct setti
 	return 0;
 }
 
-static int read_list(struct cursor *c, const struct setting *row, struct settings *s)
+static int read_list(struct cursor *c, const struct setting *row, void *base)
 {
 	uint64_t n;
 
@@ -275,7 +306,7 @@ static int read_list(struct cursor *c, const struct setting *row, struct setting
 
 		if (!take_text(c, ITEM_MAX, &item))
 			return bad(c, "an item is not a text of at most %u bytes", ITEM_MAX);
-		str_list_add(setting_member(row, s), item, strlen(item));
+		str_list_add(setting_member(row, base), item, strlen(item));
 	}
 	return 0;
 }
@@ -294,6 +325,55 @@ static int read_bytes(struct cursor *c, const struct setting *row, struct settin
 	return 0;
 }
 
+static int read_member(struct cursor *c, const struct setting *row, struct settings *s);
+
+/* What has been read belongs to the override, also when the rest is bad. */
+static int read_override_duties(struct cursor *c, struct policy_override *o)
+{
+	struct settings view;
+	int r = 0;
+
+	override_view(o, &view);
+	for (const struct setting *row = settings_table; row->path && r == 0; row++) {
+		if (!override_has(row))
+			continue;
+		setting_clear(row, &view);
+		r = read_member(c, row, &view);
+	}
+	override_take(o, &view);
+	return r;
+}
+
+static int read_override(struct cursor *c, struct policy_override *o)
+{
+	const struct setting *rows = settings_override_table;
+	uint64_t n, want = 3;
+	int r;
+
+	for (const struct setting *row = settings_table; row->path; row++)
+		want += override_has(row);
+	if (!take_length(c, 0x90, 0x0f, 0xdc, 1, &n) || n != want)
+		return bad(c, "an item is not an array of %llu", (unsigned long long)want);
+	if (!take_text(c, (uint64_t)rows[0].max, &o->name))
+		return bad(c, "an item has no name");
+	r = read_list(c, &rows[1], o);
+	if (r == 0)
+		r = read_list(c, &rows[2], o);
+	return r < 0 ? r : read_override_duties(c, o);
+}
+
+static int read_overrides(struct cursor *c, const struct setting *row, struct settings *s)
+{
+	uint64_t n;
+	int r = 0;
+
+	if (!take_length(c, 0x90, 0x0f, 0xdc, 1, &n) || n > (uint64_t)row->max)
+		return bad(c, "not an array of at most %lld", (long long)row->max);
+	for (; n > 0 && r == 0; n--)
+		r = read_override(c, override_add(&s->policy));
+	return r;
+}
+
 static int read_member(struct cursor *c, const struct setting *row, struct settings *s)
 {
 	if (setting_is_number(row->kind))
@@ -302,6 +382,8 @@ static int read_member(struct cursor *c, const struct setting *row, struct setti
 		return read_list(c, row, s);
 	if (row->kind == SET_BYTES)
 		return read_bytes(c, row, s);
+	if (row->kind == SET_OVERRIDES)
+		return read_overrides(c, row, s);
 	if (take_nil(c))
 		return 0;
 	if (!take_text(c, (uint64_t)row->max, setting_member(row, s)))

@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "config/config_validate.h"
 #include "config/diag.h"
+#include "config/override.h"
 #include "config/table.h"
 #include "config/tree.h"
 
@@ -57,6 +58,7 @@ struct walk {
 	struct config *c;
 	struct diags *d;
 	struct marks *marks;
+	const struct tree_node *overrides; /* read last: what they do not say is as in the rest of the file */
 };
 
 #define ERROR(w, node, ...) diags_error((w)->d, (w)->path, (node)->line, (node)->column, __VA_ARGS__)
@@ -194,6 +196,80 @@ static void read_clusters(struct walk *w, const struct tree_node *node)
 		read_cluster(w, n);
 }
 
+/* Keys of one duty in an item of overrides. */
+static void read_override_duty(struct walk *w, struct settings *view, const struct setting *section,
+			       const struct tree_node *node)
+{
+	char prefix[64];
+
+	if (node->kind != TREE_MAP) {
+		ERROR(w, node->key, "%s is %s, a mapping of keys was expected", section->path,
+		      tree_kind_name(node));
+		return;
+	}
+	(void)snprintf(prefix, sizeof(prefix), "%s.", section->path);
+	for (const struct tree_node *n = node->first; n; n = n->next) {
+		const struct setting *row = find_row(settings_table, prefix, n->key->text);
+
+		if (!row)
+			report_unknown(w, settings_table, prefix, n->key);
+		else if (!(row->flags & SETTING_OVERRIDE))
+			ERROR(w, n->key, "%s holds for all pods: it cannot stand in overrides", row->path);
+		else
+			read_value(w, row, view, n);
+	}
+}
+
+static void read_override_key(struct walk *w, struct policy_override *o, const struct tree_node *n)
+{
+	const struct setting *row = find_row(settings_override_table, "overrides[].", n->key->text);
+	const struct setting *section = row ? NULL : find_row(settings_table, "", n->key->text);
+	struct settings view;
+
+	if (row) {
+		read_value(w, row, o, n);
+	} else if (section && section->kind == SET_SECTION && strcmp(section->path, "breaker") != 0) {
+		override_view(o, &view);
+		read_override_duty(w, &view, section, n);
+		override_take(o, &view);
+	} else {
+		ERROR(w, n->key, "unknown key \"overrides[].%s\": name, namespaces, labels, or a duty",
+		      n->key->text);
+	}
+}
+
+static void read_override(struct walk *w, const struct tree_node *node)
+{
+	struct policy *p = &w->c->settings.policy;
+	struct policy_override *o;
+
+	if (node->kind != TREE_MAP) {
+		ERROR(w, node, "an item of overrides is %s, a mapping was expected", tree_kind_name(node));
+		return;
+	}
+	if (p->n_overrides == OVERRIDES_MAX) {
+		ERROR(w, node, "more than %d overrides", OVERRIDES_MAX);
+		return;
+	}
+	w->marks->override[p->n_overrides] = (struct mark){ .line = node->line, .column = node->column };
+	o = override_add(p);
+	for (const struct tree_node *n = node->first; n; n = n->next)
+		read_override_key(w, o, n);
+	if (!o->name)
+		o->name = xasprintf("override %zu", p->n_overrides);
+}
+
+static void read_overrides(struct walk *w, const struct tree_node *node)
+{
+	if (node->kind != TREE_LIST || !node->first) {
+		ERROR(w, node, "overrides is %s, a list of mappings was expected: \"- name: ...\"",
+		      node->kind == TREE_LIST ? "empty" : tree_kind_name(node));
+		return;
+	}
+	for (const struct tree_node *n = node->first; n; n = n->next)
+		read_override(w, n);
+}
+
 static void read_map(struct walk *w, const struct tree_node *map, const char *prefix);
 
 static void read_section(struct walk *w, const struct setting *row, const struct tree_node *node)
@@ -228,6 +304,8 @@ static void read_map(struct walk *w, const struct tree_node *map, const char *pr
 			read_section(w, row, n);
 		else if (row->kind == SET_OBJECTS)
 			read_clusters(w, n);
+		else if (row->kind == SET_OVERRIDES)
+			w->overrides = n;
 		else
 			read_value(w, row, w->c, n);
 	}
@@ -243,6 +321,8 @@ static int walk_tree(const char *path, const struct tree_node *root, struct conf
 		      tree_kind_name(root));
 	else if (root)
 		read_map(&w, root, "");
+	if (w.overrides)
+		read_overrides(&w, w.overrides);
 	config_validate(path, ret, marks, d);
 	return d->errors > 0 ? -EINVAL : 0;
 }

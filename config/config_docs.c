@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "base/duration.h"
+#include "config/override.h"
 #include "config/table.h"
 
 /* What may be written, in a word. */
@@ -26,6 +27,9 @@ static const char *type_name(const struct setting *row)
 		[SET_NAME] = "name",
 		[SET_NAMESPACES] = "list of namespaces",
 		[SET_REASONS] = "list of reasons",
+		[SET_LABELS] = "list of labels",
+		[SET_WINDOWS] = "list of windows",
+		[SET_OVERRIDES] = "list of mappings",
 	};
 
 	return row->kind == SET_ENUM ? row->unit : names[row->kind];
@@ -82,6 +86,11 @@ static void print_help_row(const struct setting *row, FILE *out)
 	print_wrapped(out, row->doc, 6, 100);
 }
 
+static const struct setting *sub_table(const struct setting *row)
+{
+	return row->kind == SET_OBJECTS ? settings_cluster_table : settings_override_table;
+}
+
 void config_print_help(FILE *out)
 {
 	(void)fprintf(out, "Keys of the configuration file. Case does not matter; lists may be written with "
@@ -90,8 +99,8 @@ void config_print_help(FILE *out)
 		if (row->flags & SETTING_DERIVED)
 			continue;
 		print_help_row(row, out);
-		if (row->kind == SET_OBJECTS)
-			for (const struct setting *sub = settings_cluster_table; sub->path; sub++)
+		if (row->kind == SET_OBJECTS || row->kind == SET_OVERRIDES)
+			for (const struct setting *sub = sub_table(row); sub->path; sub++)
 				print_help_row(sub, out);
 	}
 }
@@ -197,6 +206,28 @@ static void print_differences(FILE *out)
 			   "warning.\n");
 }
 
+static void print_overrides_docs(FILE *out)
+{
+	(void)fprintf(out, "\n## overrides\n\nEach item of the list:\n");
+	print_table_head(out);
+	for (const struct setting *row = settings_override_table; row->path; row++)
+		print_docs_row(row, out);
+	(void)fprintf(
+		out,
+		"\nand, in a section of the duty's name, any of these; what an item does not name is as in "
+		"the rest of the file:\n\n");
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (row->flags & SETTING_OVERRIDE)
+			(void)fprintf(out, "- `%s`\n", row->path);
+	(void)fprintf(
+		out, "\nLabels and namespaces are more specific than labels, labels more than namespaces; of "
+		     "equally specific items the first holds. Two items are never mixed. `explain` names the "
+		     "item that decided.\n\n"
+		     "```yaml\noverrides:\n- name: gold\n  namespaces: [shop]\n  labels: [tier=gold]\n"
+		     "  errImagePull:\n    hours: 72h\n    announce: 4h\n- name: batch\n"
+		     "  namespaces: [batch]\n  deleteEvictedPod:\n    includeJobs: true\n```\n");
+}
+
 void config_print_docs(FILE *out)
 {
 	(void)fprintf(
@@ -225,6 +256,7 @@ void config_print_docs(FILE *out)
 	print_table_head(out);
 	for (const struct setting *row = settings_cluster_table; row->path; row++)
 		print_docs_row(row, out);
+	print_overrides_docs(out);
 	print_long_defaults(out);
 	print_schedules(out);
 	print_differences(out);
@@ -304,6 +336,37 @@ static void print_effective_clusters(const struct config *c, FILE *out)
 					    row == settings_cluster_table ? "  - " : "    ", out);
 }
 
+/* Of its duties what differs from the policy. */
+static void print_effective_override(const struct config *c, const struct policy_override *o, FILE *out)
+{
+	const struct setting *section = NULL, *told = NULL;
+	struct settings view;
+
+	for (const struct setting *row = settings_override_table; row->path; row++)
+		print_effective_row(row, o, row == settings_override_table ? "  - " : "    ", out);
+	override_view(o, &view);
+	for (const struct setting *row = settings_table; row->path; row++) {
+		if (row->kind == SET_SECTION)
+			section = row;
+		if (!(row->flags & SETTING_OVERRIDE) || setting_equal(row, &view, c))
+			continue;
+		if (section && section != told)
+			(void)fprintf(out, "    %s:\n", section->path);
+		told = section;
+		print_effective_row(row, &view, "      ", out);
+	}
+}
+
+static void print_effective_overrides(const struct config *c, FILE *out)
+{
+	const struct policy *p = &c->settings.policy;
+
+	if (p->n_overrides > 0)
+		(void)fprintf(out, "overrides:\n");
+	for (size_t i = 0; i < p->n_overrides; i++)
+		print_effective_override(c, &p->overrides[i], out);
+}
+
 void config_print_effective(const struct config *c, FILE *out)
 {
 	for (const struct setting *row = settings_table; row->path; row++) {
@@ -313,6 +376,8 @@ void config_print_effective(const struct config *c, FILE *out)
 			(void)fprintf(out, "%s:\n", row->path);
 		else if (row->kind == SET_OBJECTS)
 			print_effective_clusters(c, out);
+		else if (row->kind == SET_OVERRIDES)
+			print_effective_overrides(c, out);
 		else
 			print_effective_row(row, c, strchr(row->path, '.') ? "  " : "", out);
 	}

@@ -204,6 +204,48 @@ static void check_clusters(const struct check *k)
 		WARN(k, mark_of(k, "context"), "context is not used when clusters is given: write it there");
 }
 
+static bool shares(const struct str_list *a, const struct str_list *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (str_list_has(b, STR_C(a->v[i])))
+			return true;
+	return a->n == 0 && b->n == 0;
+}
+
+/* Do they match by the same labels in one namespace at least? Then the later one is not used there. */
+static bool hides(const struct policy_override *a, const struct policy_override *b)
+{
+	for (size_t i = 0; i < a->labels.n; i++)
+		if (!str_list_has(&b->labels, STR_C(a->labels.v[i])))
+			return false;
+	return a->labels.n == b->labels.n && shares(&a->namespaces, &b->namespaces);
+}
+
+static void check_overrides(const struct check *k)
+{
+	const struct policy *p = &k->c->settings.policy;
+
+	for (size_t i = 0; i < p->n_overrides; i++) {
+		const struct policy_override *o = &p->overrides[i];
+		const struct mark *at = &k->marks->override[i];
+
+		if (o->namespaces.n == 0 && o->labels.n == 0)
+			ERROR(k, at,
+			      "override \"%s\" has neither namespaces nor labels: write the keys where they "
+			      "hold for all",
+			      o->name);
+		for (size_t j = 0; j < i; j++) {
+			if (strcmp(o->name, p->overrides[j].name) == 0)
+				ERROR(k, at, "two overrides are called \"%s\"", o->name);
+			else if (hides(&p->overrides[j], o))
+				WARN(k, at,
+				     "override \"%s\" is not used where \"%s\", which stands first and is as "
+				     "specific, matches too",
+				     o->name, p->overrides[j].name);
+		}
+	}
+}
+
 void config_validate(const char *path, const struct config *c, const struct marks *marks, struct diags *d)
 {
 	const struct check k = { path, c, marks, d };
@@ -212,4 +254,5 @@ void config_validate(const char *path, const struct config *c, const struct mark
 	check_secrets(&k);
 	check_schedule(&k);
 	check_clusters(&k);
+	check_overrides(&k);
 }

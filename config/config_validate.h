@@ -13,11 +13,12 @@ struct mark {
 	const char *key; /* as written; lives as long as the tree */
 };
 
-#define MARKS_MAX 96
+#define MARKS_MAX 192
 
 struct marks {
 	struct mark row[MARKS_MAX];        /* by index in settings_table */
 	struct mark cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
+	struct mark override[OVERRIDES_MAX];
 };
 
 void config_validate(const char *path, const struct config *c, const struct marks *marks, struct diags *d);

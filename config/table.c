@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/xalloc.h"
+#include "config/override.h"
 #include "config/settings.def"
 
 /* One per kind: does not compile when the member has another C type than the kind says. */
@@ -22,6 +24,9 @@
 #define TYPE_NAMESPACES(m) _Generic((m), struct str_list : 1)
 #define TYPE_REASONS(m)    TYPE_NAMESPACES(m)
 #define TYPE_STRINGS(m)    TYPE_NAMESPACES(m)
+#define TYPE_LABELS(m)     TYPE_NAMESPACES(m)
+#define TYPE_WINDOWS(m)    TYPE_NAMESPACES(m)
+#define TYPE_OVERRIDES(m)  _Generic((m), struct policy_override * : 1)
 #define TYPE_BYTES(m)      _Generic((m), void * : 1)
 #define TYPE_SECTION(m)    1
 #define TYPE_OBJECTS(m)    _Generic((m), struct cluster_config * : 1)
@@ -41,15 +46,19 @@
 		.roles = ROLES,                                                                              \
 		.doc = DOC,                                                                                  \
 	},
-#define CONFIG_ROW(...)  ROW(config, __VA_ARGS__)
-#define CLUSTER_ROW(...) ROW(cluster_config, __VA_ARGS__)
+#define CONFIG_ROW(...)   ROW(config, __VA_ARGS__)
+#define CLUSTER_ROW(...)  ROW(cluster_config, __VA_ARGS__)
+#define OVERRIDE_ROW(...) ROW(policy_override, __VA_ARGS__)
 
 const struct setting settings_table[] = { SETTINGS_LIST(CONFIG_ROW){ 0 } };
 const struct setting settings_cluster_table[] = { CLUSTER_KEYS(CLUSTER_ROW){ 0 } };
+const struct setting settings_override_table[] = { OVERRIDE_KEYS(OVERRIDE_ROW){ 0 } };
 
 _Static_assert(offsetof(struct config, settings) == 0, "rows of struct settings are used on both structs");
 _Static_assert(offsetof(struct settings, zone_size) == offsetof(struct settings, zone_data) + sizeof(void *),
 	       "SET_BYTES expects the length behind the pointer");
+_Static_assert(offsetof(struct policy, n_overrides) == offsetof(struct policy, overrides) + sizeof(void *),
+	       "SET_OVERRIDES expects the length behind the pointer");
 
 bool setting_is_text(enum setting_kind kind)
 {
@@ -105,6 +114,51 @@ void setting_set_number(const struct setting *row, void *base, int64_t v)
 		memcpy(p, &v, sizeof(v));
 }
 
+static char *copy_text(const char *s)
+{
+	return s ? xstrndup(s, strlen(s)) : NULL;
+}
+
+void setting_copy(const struct setting *row, void *dst, const void *src)
+{
+	const struct str_list *list = setting_member_const(row, src);
+
+	if (setting_is_number(row->kind)) {
+		setting_set_number(row, dst, setting_get_number(row, src));
+		return;
+	}
+	setting_clear(row, dst);
+	if (setting_is_text(row->kind))
+		*(char **)setting_member(row, dst) =
+			copy_text(*(char *const *)setting_member_const(row, src));
+	for (size_t i = 0; setting_is_list(row->kind) && i < list->n; i++)
+		str_list_add(setting_member(row, dst), list->v[i], strlen(list->v[i]));
+}
+
+static bool text_equal(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool list_equal(const struct str_list *a, const struct str_list *b)
+{
+	for (size_t i = 0; i < a->n && i < b->n; i++)
+		if (strcmp(a->v[i], b->v[i]) != 0)
+			return false;
+	return a->n == b->n;
+}
+
+bool setting_equal(const struct setting *row, const void *a, const void *b)
+{
+	const void *pa = setting_member_const(row, a), *pb = setting_member_const(row, b);
+
+	if (setting_is_number(row->kind))
+		return setting_get_number(row, a) == setting_get_number(row, b);
+	if (setting_is_text(row->kind))
+		return text_equal(*(char *const *)pa, *(char *const *)pb);
+	return !setting_is_list(row->kind) || list_equal(pa, pb);
+}
+
 void setting_clear(const struct setting *row, void *base)
 {
 	void *p = setting_member(row, base);
@@ -124,5 +178,7 @@ void setting_clear(const struct setting *row, void *base)
 		free(*bytes);
 		*bytes = NULL;
 		memset(bytes + 1, 0, sizeof(uint64_t));
+	} else if (row->kind == SET_OVERRIDES) {
+		overrides_done(p, (size_t *)(void *)((struct policy_override **)p + 1));
 	}
 }

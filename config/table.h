@@ -19,17 +19,21 @@ enum setting_kind {
 	SET_ZONE,
 	SET_PATH,
 	SET_NAME,
-	SET_NAMESPACES, /* struct str_list, as are the next two */
+	SET_NAMESPACES, /* struct str_list, as are the next four */
 	SET_REASONS,
+	SET_LABELS,  /* key=value */
+	SET_WINDOWS, /* one text is one window: it may hold commas */
 	SET_STRINGS,
-	SET_BYTES, /* void *, its uint64_t length is the next member */
+	SET_OVERRIDES, /* struct policy_override *, its size_t length is the next member */
+	SET_BYTES,     /* void *, its uint64_t length is the next member */
 };
 
 enum {
 	SETTING_FIXED = 1,
 	SETTING_SECRET = 2,
 	SETTING_DERIVED = 4,
-	SETTING_NO_STAR = 8, /* NAMESPACES: "*" is not one */
+	SETTING_NO_STAR = 8,   /* NAMESPACES: "*" is not one */
+	SETTING_OVERRIDE = 16, /* may stand in an item of `overrides` */
 };
 
 struct setting {
@@ -47,6 +51,8 @@ struct setting {
 extern const struct setting settings_table[];
 /* Keys of one entry of `clusters`; offsets in struct cluster_config. */
 extern const struct setting settings_cluster_table[];
+/* Keys of one entry of `overrides`, without those of the duties; offsets in struct policy_override. */
+extern const struct setting settings_override_table[];
 
 bool setting_is_text(enum setting_kind kind);
 bool setting_is_list(enum setting_kind kind);
@@ -57,6 +63,9 @@ void *setting_member(const struct setting *row, void *base);
 const void *setting_member_const(const struct setting *row, const void *base);
 int64_t setting_get_number(const struct setting *row, const void *base);
 void setting_set_number(const struct setting *row, void *base, int64_t v);
+/* Make the member of dst a copy of that of src, releasing what it held. Not OVERRIDES, not BYTES. */
+void setting_copy(const struct setting *row, void *dst, const void *src);
+bool setting_equal(const struct setting *row, const void *a, const void *b);
 /* Release what the member holds and zero it. */
 void setting_clear(const struct setting *row, void *base);
 

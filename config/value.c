@@ -14,6 +14,7 @@
 #include "base/duration.h"
 #include "config/table.h"
 #include "config/url.h"
+#include "config/window.h"
 
 struct value {
 	const struct setting *row;
@@ -283,6 +284,40 @@ static int check_namespace(struct value *v, struct str s)
 	return 0;
 }
 
+static bool is_label_char(char c, const char *more)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c != '\0' && strchr(more, c));
+}
+
+/* Kubernetes' syntax of labels, kubernetes.io/docs/concepts/overview/working-with-objects/labels. */
+static int check_label(struct value *v, struct str s)
+{
+	const char *eq = memchr(s.p, '=', s.n);
+	const size_t key = eq ? (size_t)(eq - s.p) : 0;
+
+	if (key == 0)
+		return fail(v, "\"%s\" is no label: write key=value", v->shown);
+	for (size_t i = 0; i < s.n; i++)
+		if (i != key && !is_label_char(s.p[i], i < key ? "-_./" : "-_."))
+			return fail(v, "\"%s\" is no label: letters, digits, '-', '_' and '.' only",
+				    v->shown);
+	return s.n - key - 1 > 63 ? fail(v, "\"%s\": a label's value has at most 63 characters", v->shown)
+				  : 0;
+}
+
+static int check_window(struct value *v, struct str s)
+{
+	_cleanup_free_ char *spec = xstrndup(s.p, s.n);
+	const char *why;
+	struct window w;
+	size_t pos;
+
+	if (s.n > WINDOW_TEXT_MAX)
+		return fail(v, "a window is longer than %u bytes", WINDOW_TEXT_MAX);
+	return window_parse(spec, &w, &pos, &why) < 0 ? fail(v, "\"%s\": %s", v->shown, why) : 0;
+}
+
 static int check_reason(struct value *v, struct str *s)
 {
 	if (s->n > 5 && memcmp(s->p, "Init:", 5) == 0) {
@@ -334,6 +369,10 @@ static int add_item(struct value *v, struct str_list *list)
 		r = check_namespace(v, s);
 	else if (v->row->kind == SET_REASONS)
 		r = check_reason(v, &s);
+	else if (v->row->kind == SET_LABELS)
+		r = check_label(v, s);
+	else if (v->row->kind == SET_WINDOWS)
+		r = check_window(v, s);
 	if (r < 0)
 		return r;
 	if (str_list_has(list, s)) {
@@ -353,7 +392,7 @@ static int assign_list(struct value *v)
 	int r = 0;
 
 	for (size_t at = 0; all.n > 0 && at <= all.n && r == 0;) {
-		const char *comma = memchr(all.p + at, ',', all.n - at);
+		const char *comma = v->row->kind == SET_WINDOWS ? NULL : memchr(all.p + at, ',', all.n - at);
 		const size_t end = comma ? (size_t)(comma - all.p) : all.n;
 
 		v->text = (struct str){ all.p + at, end - at };
