@@ -383,6 +383,7 @@ static enum step send(struct errand *e, enum step step)
 	call.method = ask.method;
 	call.path = ask.path;
 	call.content_type = ask.content_type;
+	call.accept = ask.accept;
 	call.body = ask.body;
 	call.body_len = ask.body ? strlen(ask.body) : 0;
 	e->request = e->env.start(e->env.ctx, &call);

@@ -9,6 +9,7 @@
 #include "base/policy.h"
 #include "http/client.h"
 #include "ipc/msg.h"
+#include "worker/events.h"
 #include "worker/kinds.h"
 #include "worker/serverclock.h"
 
@@ -45,6 +46,8 @@ void errand_set_trial(struct errand *e);
 void errand_free(struct errand **e);
 /* Begin. */
 void errand_start(struct errand *e);
+/* What should be told on the object itself. Within done() only. False: nothing. */
+bool errand_event(const struct errand *e, struct event *ret);
 /* A new generation of settings: judged by from now on. */
 void errand_set_policy(struct errand *e, const struct policy *policy);
 

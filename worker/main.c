@@ -22,6 +22,7 @@ struct worker {
 	struct http_client *client;
 	struct kinds *kinds;
 	struct serverclock clock;
+	struct events *events;
 	struct errand *errand;
 	bool trial;    /* the errand is a rehearsal, asked for by ... */
 	uint64_t conn; /* ... this connection of the supervisor */
@@ -81,15 +82,26 @@ static void errand_done(void *ctx, const struct msg *m)
 	struct worker *w = ctx;
 	const struct msg copy = *m;
 	const struct msg_result *r = &copy.u.result;
+	struct event event;
 
 	log_info("errand ended", kv_u("id", r->id), kv_u("trial", w->trial),
 		 kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
 		 kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
+	const bool tell = errand_event(w->errand, &event);
+
 	errand_free(&w->errand);
 	if (w->trial)
 		post_tried(w, w->conn, &copy);
 	else
 		post(w, &copy);
+	if (tell)
+		events_add(w->events, &event);
+}
+
+static void events_denied(void *ctx, const char *why)
+{
+	(void)ctx;
+	log_warn(0, "no Events are written: the server does not allow it", kv_s("detail", why));
 }
 
 static void errand_credential(void *ctx)
@@ -240,7 +252,12 @@ static int worker_on_start(struct process *p)
 
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
+	const struct events_env events = {
+		.start = errand_http_start, .cancel = errand_http_cancel, .denied = events_denied, .ctx = w
+	};
+
 	w->kinds = kinds_new();
+	w->events = events_new(&events);
 	return w->client ? 0 : -EINVAL;
 }
 
@@ -278,6 +295,7 @@ static void worker_on_done(struct process *p)
 	if (!w)
 		return;
 	errand_free(&w->errand);
+	events_free(&w->events);
 	http_client_free(&w->client);
 	kinds_free(&w->kinds);
 	settings_done(&w->now);

@@ -33,6 +33,7 @@ struct ask {
 	char *path;
 	char *body;
 	const char *content_type;
+	const char *accept; /* NULL: application/json */
 };
 
 struct answer {

@@ -105,7 +105,7 @@ static struct fake_reply *find_reply(const char *method, const char *path)
 	return NULL;
 }
 
-static struct http_request *fake_start(void *ctx, const struct http_call *call)
+struct http_request *fake_http_start(void *ctx, const struct http_call *call)
 {
 	(void)ctx;
 	ck_assert(!wire.pending);
@@ -120,7 +120,7 @@ static struct http_request *fake_start(void *ctx, const struct http_call *call)
 	return (struct http_request *)&wire;
 }
 
-static void fake_cancel(void *ctx, struct http_request *r)
+void fake_http_cancel(void *ctx, struct http_request *r)
 {
 	(void)ctx;
 	(void)r;
@@ -133,6 +133,7 @@ static void fake_done(void *ctx, const struct msg *m)
 
 	ck_assert_int_eq(m->type, MSG_RESULT);
 	fake.result = m->u.result;
+	fake.told = errand_event(*e, &fake.event);
 	fake.done++;
 	errand_free(e); /* as the process does */
 }
@@ -165,11 +166,17 @@ static void answer(void)
 	call.on_done(call.ctx, &r);
 }
 
+void fake_drain(void)
+{
+	while (wire.pending)
+		answer();
+}
+
 void go(void)
 {
 	struct errand *e = NULL;
-	const struct errand_env env = { .start = fake_start,
-					.cancel = fake_cancel,
+	const struct errand_env env = { .start = fake_http_start,
+					.cancel = fake_http_cancel,
 					.done = fake_done,
 					.credential = fake_credential,
 					.ctx = &e,
@@ -180,8 +187,7 @@ void go(void)
 	if (fake.trial)
 		errand_set_trial(e);
 	errand_start(e);
-	while (wire.pending)
-		answer();
+	fake_drain();
 	ck_assert_uint_eq(fake.done, 1);
 	ck_assert_ptr_null(e);
 	ck_assert_uint_eq(fake.result.id, fake.grant.id);

@@ -39,6 +39,8 @@ extern struct fake {
 	int64_t slowness_ms; /* each answer takes this long */
 	unsigned credentials, done;
 	struct msg_result result;
+	bool told; /* and what */
+	struct event event;
 } fake;
 
 void fake_setup(void);
@@ -49,6 +51,10 @@ struct fake_reply *on(const char *request, long status, const char *body, ...)
 	__attribute__((format(printf, 3, 4)));
 struct fake_reply *on_failure(const char *request, enum http_failure failure, bool sent);
 void go(void);
+/* Its half of the wire, and all answers that are due. */
+struct http_request *fake_http_start(void *ctx, const struct http_call *call);
+void fake_http_cancel(void *ctx, struct http_request *r);
+void fake_drain(void);
 
 #define POD_PATH "/api/v1/namespaces/shop/pods/web"
 /* A pod shop/web with uid pod-1: members of metadata (may be empty or start with a comma), spec, status. */

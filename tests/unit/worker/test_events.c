@@ -1,0 +1,339 @@
+/* Events on objects: what is told, how it is told again, and that nothing waits for it. */
+// SPDX-License-Identifier: Apache-2.0
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "worker/events.h"
+#include "workload.h"
+
+#define POST    "POST /api/v1" NS "events"
+#define EVICTED "'phase':'Failed','reason':'Evicted'"
+#define DELETE  "DELETE " POD_PATH
+#define SUCCESS "{'kind':'Status','apiVersion':'v1','status':'Success'}"
+
+static struct events *events;
+static unsigned denied;
+
+static void on_denied(void *ctx, const char *why)
+{
+	(void)ctx;
+	ck_assert_ptr_nonnull(strstr(why, "no"));
+	denied++;
+}
+
+static const struct event one = { .api_version = "v1",
+				  .kind = "Pod",
+				  .ns = "shop",
+				  .name = "web",
+				  .uid = "pod-1",
+				  .reason = "Evicted",
+				  .message = "deleted: \"it\" was evicted" };
+
+static void setup(void)
+{
+	const struct events_env env = { fake_http_start, fake_http_cancel, on_denied, NULL };
+
+	setup_deployment();
+	denied = 0;
+	events = events_new(&env);
+	on(POST, 201, "%s", "{}");
+}
+
+static void teardown(void)
+{
+	events_free(&events);
+	fake_teardown();
+}
+
+static char *path_of(const struct event *event, const char *method)
+{
+	static char path[500];
+	char name[EVENT_NAME_MAX];
+
+	event_name(event, name);
+	(void)snprintf(path, sizeof(path), "%s /api/v1" NS "events/%s", method, name);
+	return path;
+}
+
+/* The JSON that was sent last. */
+static json_t *body(void)
+{
+	const char *text = strchr(fake.log[fake.n_log - 1], '{');
+	json_t *o = json_loads(text, 0, NULL);
+
+	ck_assert_ptr_nonnull(o);
+	return o;
+}
+
+static const char *text_of(json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+START_TEST(what_is_sent)
+{
+	events_add(events, &one);
+	fake_drain();
+	REQUESTS(POST " {");
+	json_t *o = body(), *involved = json_object_get(o, "involvedObject");
+	char name[EVENT_NAME_MAX];
+
+	event_name(&one, name);
+	ck_assert_str_eq(text_of(json_object_get(o, "metadata"), "name"), name);
+	ck_assert_str_eq(text_of(json_object_get(o, "metadata"), "namespace"), "shop");
+	ck_assert_str_eq(text_of(involved, "kind"), "Pod");
+	ck_assert_str_eq(text_of(involved, "apiVersion"), "v1");
+	ck_assert_str_eq(text_of(involved, "name"), "web");
+	ck_assert_str_eq(text_of(involved, "namespace"), "shop");
+	ck_assert_str_eq(text_of(involved, "uid"), "pod-1");
+	ck_assert_str_eq(text_of(o, "reason"), "Evicted");
+	ck_assert_str_eq(text_of(o, "message"), one.message);
+	ck_assert_str_eq(text_of(o, "type"), "Normal");
+	ck_assert_str_eq(text_of(o, "firstTimestamp"), "2026-09-21T14:13:20Z");
+	ck_assert_str_eq(text_of(json_object_get(o, "source"), "component"), "ops-pod-cleaner");
+	ck_assert_int_eq(json_integer_value(json_object_get(o, "count")), 1);
+	json_decref(o);
+}
+END_TEST
+
+/* One name for one object and reason; never longer than a name may be, never with a bad end before its hash.
+ */
+START_TEST(names)
+{
+	struct event a = one, b = one;
+	char x[EVENT_NAME_MAX], y[EVENT_NAME_MAX];
+
+	(void)snprintf(b.message, sizeof(b.message), "other words");
+	event_name(&a, x);
+	event_name(&b, y);
+	ck_assert_str_eq(x, y);
+	(void)snprintf(b.uid, sizeof(b.uid), "pod-2");
+	event_name(&b, y);
+	ck_assert_str_ne(x, y);
+	b = one;
+	(void)snprintf(b.reason, sizeof(b.reason), "Announced");
+	event_name(&b, y);
+	ck_assert_str_ne(x, y);
+	memset(b.name, 'a', 253);
+	b.name[235] = '.';
+	b.name[234] = '-';
+	event_name(&b, y);
+	ck_assert_uint_eq(strlen(y), 234 + 17);
+	ck_assert_int_eq(y[233], 'a');
+	ck_assert_int_eq(y[234], '.');
+}
+END_TEST
+
+START_TEST(told_again)
+{
+	on(POST, 409, "{'kind':'Status','status':'Failure','reason':'AlreadyExists','code':409}");
+	char get[500];
+
+	(void)snprintf(get, sizeof(get), "%s", path_of(&one, "GET"));
+	on(get, 200, "{'kind':'Event','count':4}");
+	char patch[500];
+
+	(void)snprintf(patch, sizeof(patch), "%s", path_of(&one, "PATCH"));
+	on(patch, 200, "%s", "{}");
+	events_add(events, &one);
+	fake_drain();
+	REQUESTS(POST, get, patch);
+	json_t *o = body();
+
+	ck_assert_int_eq(json_integer_value(json_object_get(o, "count")), 5);
+	ck_assert_str_eq(text_of(o, "lastTimestamp"), "2026-09-21T14:13:20Z");
+	ck_assert_str_eq(text_of(o, "message"), one.message);
+	ck_assert_ptr_null(json_object_get(o, "firstTimestamp"));
+	json_decref(o);
+}
+END_TEST
+
+/* The same within five minutes is only counted; another reason is another Event. */
+START_TEST(not_too_often)
+{
+	struct event other = one;
+
+	(void)snprintf(other.reason, sizeof(other.reason), "Announced");
+	for (int i = 0; i < 5; i++) {
+		events_add(events, &one);
+		fake_drain();
+	}
+	ck_assert_uint_eq(fake.n_log, 1);
+	events_add(events, &other);
+	fake_drain();
+	ck_assert_uint_eq(fake.n_log, 2);
+	clock_fake_advance(EVENTS_AGAIN_MS - 1);
+	events_add(events, &one);
+	fake_drain();
+	ck_assert_uint_eq(fake.n_log, 2);
+	clock_fake_advance(1);
+	events_add(events, &one);
+	fake_drain();
+	ck_assert_uint_eq(fake.n_log, 3);
+	json_t *o = body();
+
+	ck_assert_int_eq(json_integer_value(json_object_get(o, "count")), 6);
+	json_decref(o);
+}
+END_TEST
+
+START_TEST(one_after_the_other)
+{
+	struct event e = one;
+
+	for (int i = 0; i < 40; i++) { /* more than are kept waiting */
+		(void)snprintf(e.uid, sizeof(e.uid), "pod-%d", i);
+		events_add(events, &e);
+	}
+	fake_drain();
+	ck_assert_uint_eq(fake.n_log, 32);
+}
+END_TEST
+
+START_TEST(not_allowed)
+{
+	struct event other = one;
+
+	on(POST, 403, DENIED);
+	(void)snprintf(other.uid, sizeof(other.uid), "pod-2");
+	events_add(events, &one);
+	events_add(events, &other);
+	fake_drain();
+	events_add(events, &other);
+	fake_drain();
+	ck_assert_uint_eq(fake.n_log, 1);
+	ck_assert_uint_eq(denied, 1);
+}
+END_TEST
+
+/* Whatever happens to one, the next is sent. */
+START_TEST(one_that_fails)
+{
+	struct event other = one;
+
+	if (_i == 0)
+		on_failure(POST, HTTP_TIMEOUT, true)->times = 1;
+	else if (_i == 1)
+		on(POST, 500, "%s", "")->times = 1;
+	else if (_i == 2)
+		on(POST, 404, NOTFOUND)->times = 1;
+	else
+		on(POST, 409, NOTFOUND)->times = 1;
+	on(path_of(&one, "GET"), 404, NOTFOUND);
+	(void)snprintf(other.uid, sizeof(other.uid), "pod-2");
+	events_add(events, &one);
+	events_add(events, &other);
+	fake_drain();
+	ck_assert_uint_eq(fake.n_log, _i == 3 ? 3 : 2);
+	ck_assert_uint_eq(denied, 0);
+}
+END_TEST
+
+START_TEST(freed_while_one_is_under_way)
+{
+	events_add(events, &one);
+	events_free(&events);
+	ck_assert_ptr_null(events);
+}
+END_TEST
+
+/* -- which errands tell -------------------------------------------------------------------------------------
+ */
+
+START_TEST(a_workload_is_told)
+{
+	go();
+	ck_assert(fake.told);
+	ck_assert_str_eq(fake.event.kind, "Deployment");
+	ck_assert_str_eq(fake.event.api_version, "apps/v1");
+	ck_assert_str_eq(fake.event.name, "web");
+	ck_assert_str_eq(fake.event.uid, "dep-1");
+	ck_assert_str_eq(fake.event.ns, "shop");
+	ck_assert_str_eq(fake.event.reason, "CannotPullImage");
+	ck_assert_msg(strncmp(fake.event.message,
+			      "scaled from 3 to 0: no pod of the newest revision can pull", 58) == 0,
+		      "%s", fake.event.message);
+	ck_assert(!fake.event.warning);
+}
+END_TEST
+
+START_TEST(a_pod_is_told)
+{
+	fake.grant.duty = DUTY_EVICTED;
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	ck_assert(fake.told);
+	ck_assert_str_eq(fake.event.kind, "Pod");
+	ck_assert_str_eq(fake.event.api_version, "v1");
+	ck_assert_str_eq(fake.event.name, "web");
+	ck_assert_str_eq(fake.event.uid, "pod-1");
+	ck_assert_str_eq(fake.event.message, "deleted: the kubelet evicted this pod; only its record is left "
+					     "(phase Failed, reason Evicted)");
+}
+END_TEST
+
+START_TEST(an_announcement_is_told)
+{
+	fake.policy.duty[DUTY_IMAGE_PULL].announce_ms = HOUR;
+	on("PATCH /apis/apps/v1" NS "deployments/web", 200, "%s", "{}");
+	go();
+	RESULT(ANNOUNCED, ANNOUNCED);
+	ck_assert(fake.told && fake.event.warning);
+	ck_assert_str_eq(fake.event.kind, "Deployment");
+	ck_assert_str_eq(fake.event.reason, "Announced");
+}
+END_TEST
+
+START_TEST(what_a_person_must_do_is_told)
+{
+	on(HPAS, 200,
+	   "{'items':[{'metadata':{'name':'auto'},'spec':{'minReplicas':0,'scaleTargetRef':{'apiVersion':'"
+	   "apps/v1',"
+	   "'kind':'Deployment','name':'web'}}}]}");
+	go();
+	RESULT(REFUSED, HAS_HPA);
+	ck_assert(fake.told && fake.event.warning);
+	ck_assert_ptr_nonnull(strstr(fake.event.message, "nothing was done: "));
+	ck_assert_ptr_nonnull(strstr(fake.event.message, "; to do: "));
+}
+END_TEST
+
+START_TEST(nothing_is_told)
+{
+	if (_i == 0)
+		fake.trial = true;
+	else if (_i == 1)
+		fake.grant.observe = true;
+	else if (_i == 2)
+		on_pod("42", "," BY_RS, "", READY);
+	else if (_i == 3)
+		on("PATCH " SCALE, 500, "%s", "");
+	else
+		on(GET, 404, NOTFOUND);
+	go();
+	ck_assert(!fake.told);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("events");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, what_is_sent);
+	tcase_add_test(tc, names);
+	tcase_add_test(tc, told_again);
+	tcase_add_test(tc, not_too_often);
+	tcase_add_test(tc, one_after_the_other);
+	tcase_add_test(tc, not_allowed);
+	tcase_add_loop_test(tc, one_that_fails, 0, 4);
+	tcase_add_test(tc, freed_while_one_is_under_way);
+	tcase_add_test(tc, a_workload_is_told);
+	tcase_add_test(tc, a_pod_is_told);
+	tcase_add_test(tc, an_announcement_is_told);
+	tcase_add_test(tc, what_a_person_must_do_is_told);
+	tcase_add_loop_test(tc, nothing_is_told, 0, 5);
+	return run(tc, "worker/events");
+}

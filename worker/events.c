@@ -1,0 +1,246 @@
+/* events.c - see events.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/events.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "kube/request.h"
+#include "worker/managed.h"
+
+#define QUEUE_MAX  32
+#define RECENT_MAX 256
+#define HASH_TEXT  17 /* "." and 16 digits */
+
+/* What was told lately. */
+struct recent {
+	uint64_t hash, at; /* at: boot ms; 0 = free */
+	uint64_t unsaid;   /* how often since */
+};
+
+enum phase { PHASE_POST, PHASE_GET, PHASE_PATCH };
+
+struct events {
+	struct events_env env;
+	struct event queue[QUEUE_MAX]; /* the first is under way */
+	uint64_t counts[QUEUE_MAX];    /* how often it happened */
+	size_t n;
+	enum phase phase;
+	uint64_t said; /* count of the Event there is */
+	struct http_request *request;
+	bool off;
+	struct recent recent[RECENT_MAX];
+};
+
+struct events *events_new(const struct events_env *env)
+{
+	struct events *e = xcalloc(1, sizeof(*e));
+
+	e->env = *env;
+	return e;
+}
+
+void events_free(struct events **e)
+{
+	if (!*e)
+		return;
+	if ((*e)->request)
+		(*e)->env.cancel((*e)->env.ctx, (*e)->request);
+	free(*e);
+	*e = NULL;
+}
+
+/* -- what is told ------------------------------------------------------------------------------------------
+ */
+
+/* FNV-1a (draft-eastlake-fnv), 64 bits. Uids are made by the server: nobody chooses them to collide. */
+static uint64_t hash_of(const struct event *event)
+{
+	uint64_t h = UINT64_C(14695981039346656037);
+
+	for (const char *s = event->uid; *s; s++)
+		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
+	h = (h ^ '/') * UINT64_C(1099511628211);
+	for (const char *s = event->reason; *s; s++)
+		h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
+	return h;
+}
+
+void event_name(const struct event *event, char ret[static EVENT_NAME_MAX])
+{
+	size_t n = strlen(event->name);
+
+	if (n > EVENT_NAME_MAX - 1 - HASH_TEXT)
+		n = EVENT_NAME_MAX - 1 - HASH_TEXT;
+	while (n > 0 && (event->name[n - 1] == '-' || event->name[n - 1] == '.'))
+		n--;
+	(void)snprintf(ret, EVENT_NAME_MAX, "%.*s.%016" PRIx64, (int)n, event->name, hash_of(event));
+}
+
+static char *body_of(const struct event *event, uint64_t count)
+{
+	char now[RFC3339_MAX], name[EVENT_NAME_MAX];
+	json_t *o;
+	char *text;
+
+	rfc3339_format(clock_wall_ms(), false, now);
+	event_name(event, name);
+	o = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:s, s:s}, s:s, s:s, s:s, s:s, s:s, s:I, "
+		      "s:{s:s}, "
+		      "s:s, s:s}",
+		      "apiVersion", "v1", "kind", "Event", "metadata", "name", name, "namespace", event->ns,
+		      "involvedObject", "apiVersion", event->api_version, "kind", event->kind, "namespace",
+		      event->ns, "name", event->name, "uid", event->uid, "reason", event->reason, "message",
+		      event->message, "type", event->warning ? "Warning" : "Normal", "firstTimestamp", now,
+		      "lastTimestamp", now, "count", (json_int_t)count, "source", "component", MANAGED_US,
+		      "reportingComponent", MANAGED_US, "reportingInstance", MANAGED_US);
+	text = o ? json_dumps(o, JSON_COMPACT) : NULL; /* not UTF-8: nothing that could be told */
+	json_decref(o);
+	return text;
+}
+
+static char *patch_of(const struct event *event, uint64_t count)
+{
+	char now[RFC3339_MAX];
+	json_t *o;
+	char *text;
+
+	rfc3339_format(clock_wall_ms(), false, now);
+	o = json_pack("{s:I, s:s, s:s}", "count", (json_int_t)count, "lastTimestamp", now, "message",
+		      event->message);
+	text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_decref(o);
+	return text;
+}
+
+/* -- sending, one after the other --------------------------------------------------------------------------
+ */
+
+static void next(struct events *e);
+static void on_done(void *ctx, const struct http_result *r);
+
+static void drop_first(struct events *e)
+{
+	e->n--;
+	memmove(&e->queue[0], &e->queue[1], e->n * sizeof(e->queue[0]));
+	memmove(&e->counts[0], &e->counts[1], e->n * sizeof(e->counts[0]));
+	e->phase = PHASE_POST;
+}
+
+static bool send(struct events *e)
+{
+	static const char *const methods[] = { "POST", "GET", "PATCH" };
+	static const char *const types[] = { "application/json", NULL, "application/merge-patch+json" };
+	const struct event *event = &e->queue[0];
+	char name[EVENT_NAME_MAX];
+
+	event_name(event, name);
+	_cleanup_free_ char *path =
+		request_path("", "v1", event->ns, "events", e->phase == PHASE_POST ? NULL : name, NULL, NULL);
+	_cleanup_free_ char *body = e->phase == PHASE_POST    ? body_of(event, e->counts[0])
+				    : e->phase == PHASE_PATCH ? patch_of(event, e->said + e->counts[0])
+							      : NULL;
+
+	if (!path || (!body && e->phase != PHASE_GET))
+		return false;
+	const struct http_call call = { .method = methods[e->phase],
+					.path = path,
+					.content_type = types[e->phase],
+					.body = body,
+					.body_len = body ? strlen(body) : 0,
+					.total_timeout_ms = EVENTS_TIMEOUT_MS,
+					.on_done = on_done,
+					.ctx = e };
+
+	e->request = e->env.start(e->env.ctx, &call);
+	return true;
+}
+
+static void next(struct events *e)
+{
+	while (e->n > 0 && !e->request && !send(e))
+		drop_first(e);
+}
+
+static uint64_t count_of(const struct http_result *r)
+{
+	json_t *o = json_loadb(r->body ? r->body : "", r->body_len, 0, NULL);
+	const json_int_t n = json_integer_value(json_object_get(o, "count"));
+
+	json_decref(o);
+	return n > 0 && n < INT32_MAX ? (uint64_t)n : 0;
+}
+
+static void switch_off(struct events *e, const struct http_result *r)
+{
+	struct request_status s;
+
+	request_status_parse(r->status, r->body, r->body_len, &s);
+	e->off = true;
+	e->n = 0;
+	e->env.denied(e->env.ctx, s.message);
+}
+
+static void on_done(void *ctx, const struct http_result *r)
+{
+	struct events *e = ctx;
+	const bool ok = r->failure == HTTP_OK && r->status >= 200 && r->status <= 299;
+
+	e->request = NULL;
+	if (r->failure == HTTP_OK && r->status == 403) {
+		switch_off(e, r);
+		return;
+	}
+	if (e->phase == PHASE_POST && r->failure == HTTP_OK && r->status == 409) {
+		e->phase = PHASE_GET;
+	} else if (e->phase == PHASE_GET && ok) {
+		e->said = count_of(r);
+		e->phase = PHASE_PATCH;
+	} else {
+		drop_first(e); /* told, or not: it is not tried again */
+	}
+	next(e);
+}
+
+/* -- what is left out --------------------------------------------------------------------------------------
+ */
+
+/* The slot of this hash, or the one that was used longest ago. */
+static struct recent *recent_of(struct events *e, uint64_t hash)
+{
+	struct recent *oldest = &e->recent[0];
+
+	for (size_t i = 0; i < RECENT_MAX; i++) {
+		if (e->recent[i].at > 0 && e->recent[i].hash == hash)
+			return &e->recent[i];
+		if (e->recent[i].at < oldest->at)
+			oldest = &e->recent[i];
+	}
+	*oldest = (struct recent){ .hash = hash };
+	return oldest;
+}
+
+void events_add(struct events *e, const struct event *event)
+{
+	const uint64_t now = clock_boot_ms();
+	struct recent *r;
+
+	if (e->off)
+		return;
+	r = recent_of(e, hash_of(event));
+	r->unsaid++;
+	if ((r->at > 0 && now - r->at < EVENTS_AGAIN_MS) || e->n == QUEUE_MAX)
+		return;
+	e->queue[e->n] = *event;
+	e->counts[e->n] = r->unsaid;
+	e->n++;
+	*r = (struct recent){ .hash = r->hash, .at = now ? now : 1 };
+	next(e);
+}

@@ -1,0 +1,46 @@
+/* events.h - Kubernetes Events on the objects that were acted on, or that a person should look at. Best
+ * effort: nothing waits for them, nothing fails with them. As client-go's recorder does
+ * (tools/record/events_cache.go): the same thing said again is not another Event, its count and lastTimestamp
+ * are raised, and one object is told the same at most every five minutes. There the count is kept in memory;
+ * here the Event's name is made of the object's uid and the reason, so that workers and restarts find it:
+ * POST, and when it exists GET and PATCH.  Layer: worker.  Threads: none. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_EVENTS_H
+#define WORKER_EVENTS_H
+
+#include <stdbool.h>
+
+#include "http/client.h"
+
+#define EVENTS_AGAIN_MS   300000 /* refill of client-go's spam filter: one token in five minutes */
+#define EVENTS_TIMEOUT_MS 4000
+
+struct event {
+	char api_version[320], kind[64], ns[64], name[254], uid[64]; /* the object it is about */
+	char reason[49];                                             /* code of rules/reasons.def */
+	char message[1024];                                          /* the server takes 1024 bytes */
+	bool warning;                                                /* type Warning; else Normal */
+};
+
+struct events_env {
+	/* As in errand.h. */
+	struct http_request *(*start)(void *ctx, const struct http_call *call);
+	void (*cancel)(void *ctx, struct http_request *r);
+	/* The server does not allow it: told once, then nothing is sent until the end of the process. */
+	void (*denied)(void *ctx, const char *why);
+	void *ctx;
+};
+
+struct events;
+struct events *events_new(const struct events_env *env);
+/* Cancels what is under way. Accepts NULL. */
+void events_free(struct events **e);
+/* Copied; sent when those before it are. Left out when it was told a short time ago, when too many wait, or
+ * when the server does not allow it. */
+void events_add(struct events *e, const struct event *event);
+
+/* Name of the Event: that of the object and a hash of its uid and the reason. */
+#define EVENT_NAME_MAX 254
+void event_name(const struct event *event, char ret[static EVENT_NAME_MAX]);
+
+#endif
