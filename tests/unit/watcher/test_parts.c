@@ -104,7 +104,7 @@ START_TEST(slots_against_a_set)
 	static const struct slots_owner owner = { hash_of, next_of };
 	static struct keys k;
 	struct slots s = { 0 };
-	uint32_t at;
+	uint32_t at = 0;
 
 	random_begin("parts");
 	for (uint32_t id = 1; id <= IDS; id++)
