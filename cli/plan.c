@@ -14,7 +14,6 @@
 #include "base/xalloc.h"
 #include "cli/args.h"
 #include "cli/ctl.h"
-#include "rules/judge.h"
 
 /* Questions to workers under way at once: enough that no worker waits for this program. */
 #define WINDOW 64u
@@ -116,14 +115,14 @@ static int ask_workers(struct ctl *c, struct plan *p)
 	int code = EXIT_CODE_OK;
 
 	for (size_t i = 0; i < p->n; i++)
-		all += p->v[i].row.verdict == VERDICT_ACT;
+		all += plan_is_due(&p->v[i]);
 	while (code == EXIT_CODE_OK && done < all) {
 		if (asked == all || asked - done == WINDOW) {
 			code = take_tried(c, p);
 			progress(++done, all);
 			continue;
 		}
-		while (p->v[next].row.verdict != VERDICT_ACT)
+		while (!plan_is_due(&p->v[next]))
 			next++;
 		code = send_try(c, p, next++);
 		asked++;

@@ -33,6 +33,8 @@ struct plan {
 	size_t n;
 };
 
+/* Would be written now but for a person's pause, or for nothing: a worker is asked. */
+bool plan_is_due(const struct plan_row *r);
 enum plan_when plan_when(const struct plan_row *r);
 /* "now", "later", ... */
 const char *plan_when_name(enum plan_when w);

@@ -47,23 +47,32 @@ static enum plan_when tried_when(const struct msg_ctl_tried *t)
 	return table[t->outcome];
 }
 
+bool plan_is_due(const struct plan_row *r)
+{
+	return r->row.verdict == VERDICT_ACT ||
+	       (r->row.verdict == VERDICT_WAIT && strcmp(r->row.reason, "Paused") == 0);
+}
+
+/* A worker was asked and said no. */
+static bool was_declined(const struct plan_row *r)
+{
+	return r->tried.id && r->tried.outcome != OUTCOME_WOULD;
+}
+
 enum plan_when plan_when(const struct plan_row *r)
 {
+	if (was_declined(r))
+		return tried_when(&r->tried);
 	if (r->row.verdict == VERDICT_ACT)
-		return r->tried.id ? tried_when(&r->tried) : PLAN_UNCLEAR;
+		return r->tried.id ? PLAN_NOW : PLAN_UNCLEAR;
 	if (r->row.verdict == VERDICT_REFUSE)
 		return PLAN_REFUSED;
 	return is_hold(r->row.reason) ? PLAN_HELD : PLAN_LATER;
 }
 
-static bool was_tried(const struct plan_row *r)
-{
-	return r->row.verdict == VERDICT_ACT && r->tried.id;
-}
-
 const char *plan_reason(const struct plan_row *r)
 {
-	return was_tried(r) && r->tried.outcome != OUTCOME_WOULD ? r->tried.reason : r->row.reason;
+	return was_declined(r) ? r->tried.reason : r->row.reason;
 }
 
 static int compare(const void *a, const void *b)
@@ -115,7 +124,7 @@ static void count(const struct plan *p, counts ret)
 
 static json_t *row_json(const struct plan *p, const struct plan_row *r)
 {
-	const bool tried = was_tried(r);
+	const bool tried = r->tried.id != 0;
 	const char *reason = plan_reason(r);
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s}", "when",
 			      plan_when_name(plan_when(r)), "cluster", p->clusters[r->row.cluster], "duty",
@@ -184,7 +193,7 @@ static void print_counts(const struct plan *p)
 
 static void add_why(struct table *t, const struct plan_row *r)
 {
-	const bool other = was_tried(r) && r->tried.outcome != OUTCOME_WOULD;
+	const bool other = was_declined(r);
 	const char *facts = other ? r->tried.detail : r->row.evidence;
 	const char *say = sentence(plan_reason(r));
 
@@ -213,13 +222,13 @@ static void print_rows(const struct plan *p, bool wide)
 			  r->row.action == ACTION_DUTY ? "" : " ",
 			  r->row.action == ACTION_DUTY ? "" : args_action_name(r->row.action));
 		table_add(t, COLOR_NONE, "%s", plan_reason(r));
-		if (was_tried(r) && r->tried.replicas >= 0)
+		if (r->tried.id && r->tried.replicas >= 0)
 			table_add(t, COLOR_NONE, "%s (has %" PRId64 ")", r->tried.target, r->tried.replicas);
 		else
-			table_add(t, COLOR_NONE, "%s", was_tried(r) ? r->tried.target : "-");
+			table_add(t, COLOR_NONE, "%s", r->tried.id ? r->tried.target : "-");
 		add_why(t, r);
 		if (wide)
-			table_add(t, COLOR_DIM, "%s", was_tried(r) ? r->tried.request : "");
+			table_add(t, COLOR_DIM, "%s", r->tried.id ? r->tried.request : "");
 	}
 	table_print(t, stdout, table_wants_color(stdout));
 	table_free(&t);

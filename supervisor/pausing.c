@@ -121,12 +121,14 @@ static void change(struct tree *t, const struct msg_pause *p)
 
 void pausing_send_status(struct tree *t, uint64_t conn)
 {
+	const int64_t now = clock_wall_ms();
 	const struct msg_pause *p;
 
 	for (size_t i = 0; (p = pauses_get(t->pausing->list, i)); i++) {
 		const struct msg m = message(p);
 
-		control_answer(t, conn, &m);
+		if (!p->until || p->until > now)
+			control_answer(t, conn, &m);
 	}
 }
 

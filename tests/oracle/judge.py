@@ -26,6 +26,7 @@ class Policy:
     image_pull_hours: float = 0.0
     observe: bool = False
     unreachable_nodes: bool = False
+    restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
 
     def covers(self, duty, ns):
         namespaces = getattr(self, duty)
@@ -168,6 +169,8 @@ class World:
 
 
 def judge_scale(request, world, policy):
+    if request.replicas != 0 and request.replicas == policy.restores.get((request.ns, request.name)):
+        return None
     if request.replicas != 0:
         return f"asks for {request.replicas} replicas"
     if not SCALABLE.match(request.resource):

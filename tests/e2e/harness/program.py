@@ -102,6 +102,10 @@ class Program:
         return subprocess.run([self.binary, *args], env=self.env, timeout=timeout, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True)
 
+    def ask_json(self, *args, timeout=60):
+        """What a command prints with -o json."""
+        return json.loads(self.ask(*args, "-o", "json", timeout=timeout, check=True).stdout)
+
     def status(self):
         result = self.ask("status", "-o", "json")
         return json.loads(result.stdout) if result.returncode == 0 else None

@@ -1,0 +1,248 @@
+"""What a person at the terminal sees beforehand, holds, learns and takes back."""
+import time
+
+from harness.client import MERGE
+from harness.objects import path_of
+from harness.scenario import scenario
+
+
+# Scenarios run beside one another on one node: what is at fault in all of them together is none of their business.
+NO_BREAKER = {"workloads": 0, "percent": 0, "sameHost": 0, "sameNode": 0}
+
+
+def due(t, ns):
+    """One of everything that is due at once, and things that are not. -> (deleted, forced, scaled)"""
+    deleted = [t.objects.evict(t.objects.pod(ns)) for _ in range(5)]
+    forced = []
+    for _ in range(2):
+        pod = t.objects.pod(ns)
+        t.objects.stop_containers(pod)
+        forced.append(t.objects.terminate(pod, 1))
+    scaled = [t.objects.workload(kind, ns, 2) for kind in ("Deployment", "StatefulSet", "Fleet")]
+    for workload in scaled:
+        workload.fail_to_pull()
+    t.objects.run(t.objects.pod(ns))                                    # nothing to do
+    t.objects.workload("Widget", ns, 1).fail_to_pull()                  # no scale subresource
+    t.objects.run(t.objects.workload("ReplicaSet", ns, 2).pods()[0])    # serves
+    return deleted, forced, scaled
+
+
+def planned(plan, *when):
+    return [r for r in plan["rows"] if r["when"] in when]
+
+
+def written(requests):
+    """Requests of the server's log as the plan tells them: (what, namespace/name, uid)."""
+    return sorted((r.verb, f"{r.ns}/{r.name}", r.uid) for r in requests if r.ok)
+
+
+def as_written(t, rows):
+    """Rows of the plan as the server would log them."""
+    found = []
+    for r in rows:
+        if r["duty"] == "errImagePull":
+            ns, name = r["target"].split("/")[1:]
+            found.append(("patch", f"{ns}/{name}", r["targetUid"]))
+        else:
+            found.append(("delete", f"{r['namespace']}/{r['pod']}", r["uid"]))
+    return sorted(found)
+
+
+@scenario("person/plan-equals-writes", timeout=90)
+def plan_equals_writes(t):
+    """Paused: the plan names what would be written, with the requests. Resumed: exactly that is written, and nothing before."""
+    ns, other = t.ns(), t.ns()
+    program = t.run(evicted=ns, terminating=ns, image_pull=ns, hours="2s", breaker=NO_BREAKER)
+    program.ask("pause", "--reason", "the plan first", check=True)
+    deleted, forced, scaled = due(t, ns)
+    t.objects.evict(t.objects.pod(other))       # a namespace that is not served
+    expected = len(deleted) + len(forced) + len(scaled)
+
+    def complete():
+        plan = program.ask_json("plan")
+        rows = planned(plan, "held")
+        return plan if len(rows) == expected and all(r["request"] for r in rows) else None
+
+    plan = t.until(f"a plan with {expected} rows", complete, 30, every=0.5)
+    rows = planned(plan, "held")
+    assert {r["reason"] for r in rows} == {"Paused"}, rows
+    assert not planned(plan, "now", "later", "unclear"), plan["rows"]
+    assert plan["counts"]["deleteEvictedPod"]["held"] == len(deleted), plan["counts"]
+    assert any(r["reason"] == "KindNotScalable" for r in planned(plan, "refused")), plan["rows"]
+    assert not t.writes(), "something was written while all was paused"
+    assert not program.history(), "an action was begun while all was paused"
+    program.ask("resume", check=True)
+    t.until("all of it", lambda: len(t.writes()) >= expected, 20)
+    t.canary(ns)
+    got = written([r for r in t.writes() if r.ns == ns])
+    got = [w for w in got if w in as_written(t, rows)] + [w for w in got if w not in as_written(t, rows)]
+    wanted = as_written(t, rows)
+    canaries = [w for w in got if w not in wanted]
+    assert sorted(w for w in got if w in wanted) == wanted, (got, wanted)
+    assert len(canaries) == 1, f"written and not planned: {canaries}"
+    for row in program.history():
+        if row["outcome"] != "done":
+            continue
+        shown = program.ask_json("show", str(row["id"]))
+        match = [r for r in rows if r["uid"] == row["uid"] or (row["duty"] == "errImagePull" and r["target"] == row["target"])]
+        if match:   # the write that was rehearsed is the write that was sent
+            assert shown["request"].split(" ")[:2] == match[0]["request"].split(" ")[:2], (shown, match)
+
+
+@scenario("person/plan-in-observe", timeout=90)
+def plan_in_observe(t):
+    """mode observe: the plan is what enforce would write at once."""
+    ns = t.ns()
+    config = t.config(evicted=ns, terminating=ns, image_pull=ns, hours="2s", breaker=NO_BREAKER)
+    program = t.program({**config, "mode": "observe"})
+    deleted, forced, scaled = due(t, ns)
+    expected = len(deleted) + len(forced) + len(scaled)
+    t.policy.observe = True
+
+    def complete():
+        plan = program.ask_json("plan")
+        return plan if len(planned(plan, "now")) == expected else None
+
+    plan = t.until(f"a plan with {expected} rows", complete, 30, every=0.5)
+    assert plan["mode"] == "observe", plan
+    assert not t.writes(), "written in mode observe"
+    program.stop()
+    t.policy.observe = False
+    program.write_config(config)
+    program.start()
+    t.until("all of it", lambda: len(t.writes()) >= expected, 20)
+    t.canary(ns)
+    got, wanted = written(t.writes()), as_written(t, planned(plan, "now"))
+    assert sorted(w for w in got if w in wanted) == wanted, (got, wanted)
+    assert len([w for w in got if w not in wanted]) == 1, got
+
+
+@scenario("person/plan-tells-later-and-filters")
+def later(t):
+    """What is not due yet, with its time; by namespace and duty."""
+    ns, second = t.ns(), t.ns()
+    program = t.run(evicted=[ns, second], image_pull=[ns, second], hours="1h", breaker=NO_BREAKER)
+    program.ask("pause", "deleteEvictedPod", check=True)
+    begin = time.time()
+    t.objects.workload("Deployment", ns, 1).fail_to_pull()
+    t.objects.evict(t.objects.pod(second))
+
+    def complete():
+        plan = program.ask_json("plan")
+        return plan if len(plan["rows"]) == 2 else None
+
+    plan = t.until("both rows", complete, 20, every=0.3)
+    row = planned(plan, "later")[0]
+    at = time.mktime(time.strptime(row["at"][:19], "%Y-%m-%dT%H:%M:%S")) - time.timezone
+    assert row["duty"] == "errImagePull" and abs(at - begin - 3600) < 15, row
+    assert [r["namespace"] for r in program.ask_json("plan", "-n", second)["rows"]] == [second]
+    assert [r["duty"] for r in program.ask_json("plan", "--duty", "errImagePull")["rows"]] == ["errImagePull"]
+    text = program.ask("plan", timeout=60, check=True).stdout
+    assert "later" in text and "held" in text and ns in text, text
+    t.expect()
+
+
+@scenario("person/pause-survives", timeout=90)
+def pause_survives(t):
+    """A pause outlives the death of every process and a restart; it ends when it is told to, or by itself."""
+    ns = t.ns()
+    program = t.run(evicted=ns, image_pull=ns, hours="1s", breaker=NO_BREAKER)
+    program.ask("pause", "deleteEvictedPod", "--reason", "night", check=True)
+    pod = t.objects.evict(t.objects.pod(ns))
+    workload = t.objects.workload("Deployment", ns, 1)
+    workload.fail_to_pull()
+    t.wait_write(workload)      # the other duty goes on
+    for role in ("watcher", "reporter", "supervisor"):
+        program.kill(role)
+        if role == "supervisor":
+            program.process.wait(10)
+            t.until("the processes to be gone", lambda: not program.tree(), 10)
+            program.start()
+        else:
+            t.until("the program to be up again", program.is_ready, 20)
+        pauses = program.status()["pauses"]
+        assert len(pauses) == 1 and pauses[0]["duty"] == "deleteEvictedPod" and pauses[0]["reason"] == "night", (role, pauses)
+    t.never("a paused duty acted", lambda: t.writes_on(pod), 2)
+    answer = program.ask("explain", f"{ns}/{pod['metadata']['name']}", check=True).stdout
+    assert "Paused" in answer, answer
+    program.ask("pause", "deleteEvictedPod", "--for", "2s", check=True)
+    t.wait_write(pod, 15)
+    assert program.status()["pauses"] == []
+    t.expect(deleted=[pod], scaled=[workload])
+
+
+@scenario("person/restore", timeout=90)
+def restore(t):
+    """A scale-down is taken back by a dry run and then a guarded write; what others changed is left alone."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s", breaker=NO_BREAKER)
+    mine, theirs, gone = (t.objects.workload("Deployment", ns, 2) for _ in range(3))
+    for workload in (mine, theirs, gone):
+        workload.fail_to_pull()
+    for workload in (mine, theirs, gone):
+        t.wait_write(workload)
+    t.until("three ends", lambda: len([r for r in program.history() if r["outcome"] == "done"]) == 3, 15)
+    program.ask("pause", check=True)
+    t.admin.patch(path_of(theirs.kind, ns, theirs.name), {"spec": {"replicas": 1}}, MERGE)
+    gone.replace()
+    said = program.ask("restore", "--since", "1h", "--dry-run", "-o", "json", timeout=60)
+    before = len(t.writes())
+    assert before == 3, t.writes()
+    refused = program.ask("restore", f"{ns}/{mine.name}", timeout=60)
+    assert refused.returncode == 64 and "--yes" in refused.stderr, refused
+    assert len(t.writes()) == before, "written without --yes"
+    t.policy.restores[(ns, mine.name)] = 2
+    done = program.ask("restore", "--since", "1h", "--yes", "-o", "json", timeout=60)
+    assert done.returncode == 0, (said, done)
+    t.until("the replicas to be back", lambda: mine.wanted() == 2, 5)
+    assert theirs.wanted() == 1, "somebody else's replicas were changed"
+    assert len(t.writes()) == before + 1, "\n".join(map(str, t.writes()))
+    rows = [r for r in program.history() if r["action"] == "restore" and r["outcome"] == "done"]
+    assert len(rows) == 1 and mine.name in rows[0]["target"], rows
+    shown = program.ask_json("show", str(rows[0]["id"]))
+    assert shown["origin"] and shown["wantReplicas"] == 2 and shown["request"].startswith("PATCH "), shown
+    again = program.ask("restore", f"{ns}/{mine.name}", "--yes", timeout=60)
+    assert again.returncode == 1 and "NotZeroAnymore" in again.stdout, again
+    t.note = f"{len(rows)} restored, 2 left alone"
+
+
+@scenario("person/show-and-history")
+def show(t):
+    """The evidence as it was, the request and the answer; a certificate for a force delete; history by outcome."""
+    ns = t.ns()
+    program = t.run(evicted=ns, terminating=ns, hours="1s", breaker=NO_BREAKER)
+    pod = t.objects.evict(t.objects.pod(ns))
+    stuck = t.objects.pod(ns)
+    t.objects.stop_containers(stuck)
+    stuck = t.objects.terminate(stuck, 1)
+    t.wait_write(pod)
+    t.wait_write(stuck)
+    rows = [t.wait_history(program, uid=p["metadata"]["uid"], outcome="done") for p in (pod, stuck)]
+    shown = program.ask_json("show", str(rows[0]["id"]))
+    assert shown["duty"] == "deleteEvictedPod" and shown["outcome"] == "done" and shown["http"] == 200, shown
+    assert shown["uid"] == pod["metadata"]["uid"] and shown["request"].startswith("DELETE "), shown
+    assert pod["metadata"]["uid"] in shown["request"], shown
+    forced = program.ask_json("show", str(rows[1]["id"]))
+    assert forced["proof"], forced
+    assert "remedy:" in program.ask("show", str(rows[1]["id"]), check=True).stdout
+    assert len(program.history("--outcome", "done")) == 2 and program.history("--outcome", "failed") == []
+    assert program.ask("show", "999999").returncode == 1
+    answer = program.ask("restore", str(rows[0]["id"]), "--yes", timeout=60)
+    assert answer.returncode == 1 and "cannot come back" in answer.stdout, answer
+
+
+@scenario("person/explain-rules-and-workload")
+def explain(t):
+    """Every rule in order for a pod, and a workload by its pods."""
+    ns = t.ns()
+    program = t.run(evicted=ns, image_pull=ns, hours="1h", breaker=NO_BREAKER)
+    workload = t.objects.workload("Deployment", ns, 2)
+    workload.fail_to_pull()
+    t.canary(ns)
+    pod = workload.pods()[0]["metadata"]["name"]
+    rows = program.ask_json("explain", f"{ns}/{pod}", "--rules")
+    pull = next(r for r in rows if r["duty"] == "errImagePull")
+    assert pull["verdict"] == "wait" and pull["until"], pull
+    assert [r["result"] for r in pull["rules"]].count("decided") == 1 and len(pull["rules"]) > 5, pull["rules"]
+    rows = program.ask_json("explain", f"{ns}/{workload.name}")
+    assert {r["pod"] for r in rows} == {f"{ns}/{p['metadata']['name']}" for p in workload.pods()}, rows
