@@ -1,0 +1,548 @@
+/* test_admit.c - what is due meets the guards: held, visible, told once, never dropped, and cheap while it
+ * waits. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "harness.h"
+
+#define MANY 300
+
+static char names[MANY][24], uids[MANY][40], owners[MANY][40];
+
+/* The i-th pod of that state, of the i-th workload. */
+static struct pod_facts nth(const struct pod_facts *p, int i)
+{
+	struct pod_facts q;
+
+	(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
+	(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
+	(void)snprintf(owners[i], sizeof(owners[i]), "0b8f0f3e-2222-4000-8000-%012d", i);
+	q = sibling(p, names[i], uids[i]);
+	q.owner.uid = STR_C(owners[i]);
+	return q;
+}
+
+static void many(const struct pod_facts *p, int n)
+{
+	static struct pod_facts pods[MANY];
+
+	for (int i = 0; i < n; i++)
+		pods[i] = nth(p, i);
+	ready_with(pods, (size_t)n);
+}
+
+static struct judging_stats stats(void)
+{
+	struct judging_stats s;
+
+	judging_stats(j, &s);
+	return s;
+}
+
+/* Every nomination that is open ends so, oldest first; those of them that were written are gone. */
+static void settle_all(size_t from, enum outcome outcome)
+{
+	size_t n = n_sent;
+
+	for (size_t i = from; i < n; i++) {
+		struct msg m = { .type = MSG_SETTLED };
+
+		if (sent[i].type != MSG_NOMINATE)
+			continue;
+		msg_copy_fields(&m, &sent[i]);
+		m.u.settled.outcome = outcome;
+		if (outcome == OUTCOME_DONE) {
+			struct pod_facts gone = { .ns = STR_C(m.u.settled.ns),
+						  .name = STR_C(m.u.settled.name),
+						  .uid = STR_C(m.u.settled.uid),
+						  .rv = STR_LIT("9999") };
+			judging_delete(j, &gone);
+		}
+		judging_on_settled(j, &m.u.settled);
+	}
+	turn();
+}
+
+/* -- budgets ------------------------------------------------------------------------------------------------
+ */
+
+START_TEST(over_budget_waits_and_is_told_once)
+{
+	struct pod_facts p = pod_evicted();
+
+	policy.duty[DUTY_EVICTED].max_per_minute = 2;
+	many(&p, 10);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BudgetSpent");
+	ck_assert_uint_eq(stats().held, 8);
+	ck_assert_str_eq(stats().hold, "Budget 8");
+	settle_all(0, OUTCOME_DONE);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	for (size_t i = 2; i < 10; i += 2) {
+		pass(59999);
+		ck_assert_uint_eq(count(MSG_NOMINATE), i);
+		pass(1);
+		ck_assert_uint_eq(count(MSG_NOMINATE), i + 2);
+		settle_all(n_sent - 2, OUTCOME_DONE);
+	}
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_uint_eq(stats().held, 0);
+	ck_assert_str_eq(stats().hold, "");
+	for (int i = 0, k = 0; i < (int)n_sent; i++) /* oldest first */
+		if (sent[i].type == MSG_NOMINATE)
+			ck_assert_str_eq(sent[i].u.nominate.name, names[k++]);
+}
+END_TEST
+
+START_TEST(what_was_refused_live_is_given_back)
+{
+	struct pod_facts p = pod_evicted();
+
+	policy.duty[DUTY_EVICTED].max_per_day = 1;
+	many(&p, 3);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	settle_all(0, OUTCOME_REFUSED);
+	pass(1000);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	settle_all(n_sent - 1, OUTCOME_UNCONFIRMED); /* it may have been written */
+	pass(5000);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+END_TEST
+
+START_TEST(many_that_wait_cost_nothing)
+{
+	struct pod_facts p = pod_evicted();
+	uint64_t before;
+
+	policy.duty[DUTY_EVICTED].max_per_minute = 1;
+	many(&p, MANY);
+	settle_all(0, OUTCOME_DONE);
+	pass(2000);
+	before = stats().judged;
+	for (int i = 0; i < 10; i++) {
+		size_t from = n_sent;
+
+		pass(60000);
+		settle_all(from, OUTCOME_DONE);
+	}
+	ck_assert_uint_eq(count(MSG_NOMINATE), 11);
+	/* One that goes, one or two that look whether more may, for each minute. */
+	ck_assert_uint_le(stats().judged - before, 60);
+	ck_assert_uint_gt(judging_next(j), clock_boot_ms());
+}
+END_TEST
+
+START_TEST(a_namespace_that_is_spent_does_not_hold_others)
+{
+	struct pod_facts p = pod_evicted(), pods[4];
+
+	policy.duty[DUTY_EVICTED].max_per_namespace_hour = 1;
+	for (int i = 0; i < 4; i++) {
+		pods[i] = nth(&p, i);
+		if (i >= 2)
+			pods[i].ns = STR_LIT("bank");
+	}
+	ready_with(pods, 4);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 2);
+	ck_assert_uint_eq(stats().held, 2);
+}
+END_TEST
+
+/* 20 % of 10 pods are 2, and what was spent is kept for the next life. */
+START_TEST(a_share_of_the_namespace)
+{
+	struct pod_facts p = pod_evicted();
+	struct msg_memo_row row = { 0 };
+
+	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
+	many(&p, 10);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	settle_all(0, OUTCOME_DONE);
+	const struct msg_memo *m = &last(MSG_MEMO)->u.memo;
+
+	ck_assert_str_eq(m->kind, "share-ns");
+	ck_assert_str_eq(m->key, "0/shop");
+	ck_assert_uint_eq(m->count, 2);
+	memcpy(row.kind, m->kind, sizeof(row.kind));
+	memcpy(row.key, m->key, sizeof(row.key));
+	row.at = m->at;
+	row.until = m->until;
+	row.count = m->count;
+	end();
+	begin();
+	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
+	judging_on_memo_row(j, &row);
+	many(&p, 10);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+}
+END_TEST
+
+START_TEST(acts_of_an_earlier_life_count)
+{
+	struct pod_facts p = pod_evicted();
+	const struct msg_act_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = NOW - 59 * MIN };
+
+	policy.duty[DUTY_EVICTED].max_per_hour = 1;
+	judging_on_act_row(j, &row);
+	many(&p, 2);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(MIN - QUIET_MS - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+/* -- window, pause, leadership, clocks ----------------------------------------------------------------------
+ */
+
+START_TEST(outside_of_the_window)
+{
+	struct pod_facts p = pod_evicted();
+	int64_t opens = NOW / HOUR * HOUR + HOUR; /* 15:00 */
+
+	list_set(&policy.duty[DUTY_EVICTED].windows, "0 15 * * 1 for 30m");
+	many(&p, 20);
+	ck_assert_uint_eq(stats().held, 20);
+	ck_assert_str_eq(stats().hold, "Window 20");
+	pass(opens - clock_wall_ms() - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 20);
+	/* The reporter is not bothered with what is only late. */
+	ck_assert_uint_eq(count(MSG_REFUSAL), 0);
+	settle_all(0, OUTCOME_FAILED);
+	pass(30 * MIN);
+	n_sent = 0;
+	pass(30 * MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	str_list_done(&policy.duty[DUTY_EVICTED].windows);
+}
+END_TEST
+
+static struct msg_pause a_pause(const char *cluster, int duty, bool on, int64_t until)
+{
+	struct msg_pause m = {
+		.duty = duty, .on = on, .at = NOW, .until = until, .by = "ada", .why = "release"
+	};
+
+	(void)snprintf(m.cluster_name, sizeof(m.cluster_name), "%s", cluster);
+	return m;
+}
+
+START_TEST(paused_by_a_person)
+{
+	struct pod_facts p = pod_evicted();
+	const struct msg_pause other = a_pause("west", -1, true, 0), all = a_pause("", -1, true, 0),
+			       duty = a_pause("east", DUTY_EVICTED, true, NOW + HOUR),
+			       no_duty = a_pause("east", DUTY_TERMINATING, true, 0),
+			       resume = a_pause("", -1, false, 0);
+
+	judging_set_place(j, "east", NULL, 0);
+	judging_on_pause(j, &other);
+	judging_on_pause(j, &no_duty);
+	judging_on_pause(j, &all);
+	judging_on_pause(j, &all);
+	many(&p, 5);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_str_eq(stats().hold, "Pause 5");
+	judging_on_pause(j, &duty);
+	judging_on_pause(j, &resume);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 5); /* "resume" without more takes all back */
+	judging_on_pause(j, &duty);
+	settle_all(0, OUTCOME_FAILED);
+	n_sent = 0;
+	pass(NOW + HOUR - clock_wall_ms() - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
+}
+END_TEST
+
+START_TEST(only_the_leader_acts)
+{
+	struct pod_facts p = pod_evicted();
+
+	judging_set_leader(j, false, "other-1");
+	many(&p, 5);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_str_eq(stats().hold, "Leader 5");
+	judging_set_leader(j, true, "");
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
+}
+END_TEST
+
+START_TEST(clocks_that_differ_too_much)
+{
+	struct pod_facts p = pod_evicted();
+
+	judging_server_date(j, NOW + 2 * HOUR);
+	judging_server_date(j, NOW + 2 * HOUR);
+	many(&p, 2);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_str_eq(stats().hold, "Clock 2");
+	judging_server_date(j, clock_wall_ms());
+	judging_server_date(j, clock_wall_ms());
+	pass(MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+END_TEST
+
+START_TEST(start_up_is_quiet_and_says_so)
+{
+	struct pod_facts p = nth(&(struct pod_facts){ 0 }, 0);
+
+	p = pod_evicted();
+	sync_with(&p, 1);
+	judging_on_since_end(j);
+	turn();
+	ck_assert_str_eq(stats().hold, "Quiet 1");
+	pass(QUIET_MS);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+/* -- the breaker --------------------------------------------------------------------------------------------
+ */
+
+static void breaker_on(void)
+{
+	policy.breaker =
+		(struct breaker_policy){ .workloads = 5, .within_ms = 10 * MIN, .release_ms = 15 * MIN };
+}
+
+START_TEST(an_outage_holds_all_and_lets_go_by_itself)
+{
+	struct pod_facts p = pod_pull_failing(), healthy = pod_healthy();
+
+	breaker_on();
+	many(&p, 6);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BreakerOpen");
+	ck_assert_ptr_nonnull(
+		strstr(last(MSG_REFUSAL)->u.refusal.evidence, "6 workloads began to fail together"));
+	ck_assert_str_eq(last(MSG_MEMO)->u.memo.kind, "breaker");
+	ck_assert_int_gt(last(MSG_MEMO)->u.memo.at, 0);
+	ck_assert_ptr_nonnull(strstr(stats().hold, "Breaker 6"));
+	pass(24 * HOUR);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	for (int i = 0; i < 3; i++) {
+		struct pod_facts q = nth(&healthy, i);
+
+		event(&q);
+	}
+	pass(1000);
+	pass(15 * MIN - 1000 - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1000);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3); /* those that still fail, and are not many */
+	ck_assert_int_eq(last(MSG_MEMO)->u.memo.at, 0);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+}
+END_TEST
+
+/* All of an outage are known before the first of them is judged. */
+START_TEST(none_slips_through_at_the_start)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	breaker_on();
+	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
+	for (int i = 0; i < 6; i++) {
+		struct msg_since_row row = { .at = NOW - HOUR, .revision = "1" };
+		struct pod_facts q = nth(&p, i);
+
+		memcpy(row.owner, q.owner.uid.p, q.owner.uid.n);
+		judging_on_since_row(j, &row);
+	}
+	many(&p, 6);
+	pass(MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+}
+END_TEST
+
+START_TEST(an_open_breaker_survives_a_restart)
+{
+	struct pod_facts p = pod_pull_failing();
+	const struct msg_memo_row row = { .kind = "breaker",
+					  .key = "errImagePull",
+					  .at = NOW - HOUR,
+					  .count = 40,
+					  .text = "40 workloads" };
+	struct msg_since_row since = { .at = NOW - HOUR, .revision = "1" };
+
+	breaker_on();
+	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
+	judging_on_since_row(j, &since);
+	judging_on_memo_row(j, &row);
+	ready_with(&p, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_ptr_nonnull(strstr(stats().hold, "40 workloads"));
+	pass(15 * MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1); /* nothing of it is left */
+}
+END_TEST
+
+/* -- fights and the ladder ----------------------------------------------------------------------------------
+ */
+
+static void done(const struct pod_facts *p)
+{
+	settle(OUTCOME_DONE, 0);
+	judging_delete(j, p);
+	turn();
+}
+
+static struct pod_facts returned(const struct pod_facts *p, int i)
+{
+	struct pod_facts q = nth(p, i);
+
+	q.owner.uid = p->owner.uid;
+	q.created = clock_wall_ms() / 1000 * 1000;
+	return q;
+}
+
+START_TEST(a_workload_that_comes_back_is_held_longer_each_time)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	done(&p);
+	ck_assert_str_eq(last(MSG_MEMO)->u.memo.kind, "fight");
+	ck_assert_uint_eq(last(MSG_MEMO)->u.memo.count, 0);
+	pass(MIN);
+	q = returned(&p, 1);
+	event(&q);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "Fight");
+	ck_assert_uint_eq(last(MSG_MEMO)->u.memo.count, 1);
+	ck_assert_uint_eq(stats().fights, 1);
+	pass(10 * MIN - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.fights, 1);
+	done(&q);
+	pass(MIN);
+	q = returned(&p, 2);
+	event(&q);
+	pass(20 * MIN - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.fights, 2);
+}
+END_TEST
+
+START_TEST(a_changed_template_is_no_fight)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	done(&p);
+	pass(MIN);
+	q = returned(&p, 1);
+	q.revision = STR_LIT("2");
+	event(&q);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.fights, 0);
+}
+END_TEST
+
+START_TEST(a_fight_survives_a_restart)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct msg_memo_row row = { .kind = "fight", .at = 1, .until = NOW + HOUR, .count = 3 };
+	struct msg_since_row since = { .at = NOW - HOUR, .revision = "1" };
+
+	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
+	(void)snprintf(row.key, sizeof(row.key), "%s/1", since.owner);
+	judging_on_since_row(j, &since);
+	judging_on_memo_row(j, &row);
+	ready_with(&p, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(HOUR);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.fights, 3);
+}
+END_TEST
+
+START_TEST(a_fight_is_forgotten_a_day_later)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	done(&p);
+	for (int i = 0; i < 25; i++)
+		pass(HOUR);
+	ck_assert_str_eq(last(MSG_MEMO)->u.memo.kind, "fight");
+	ck_assert_int_eq(last(MSG_MEMO)->u.memo.at, 0);
+	q = returned(&p, 1);
+	event(&q);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.fights, 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+END_TEST
+
+START_TEST(a_fresh_attempt_first)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 5 * MIN;
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_RETRY);
+	pass(1000);
+	settle(OUTCOME_DONE, 0);
+	judging_delete(j, &p);
+	q = returned(&p, 1);
+	event(&q);
+	ck_assert_int_eq(last(MSG_SINCE)->u.since.tried, clock_wall_ms());
+	pass(5 * MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_DUTY);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.fights, 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("admit");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, over_budget_waits_and_is_told_once);
+	tcase_add_test(t, what_was_refused_live_is_given_back);
+	tcase_add_test(t, many_that_wait_cost_nothing);
+	tcase_add_test(t, a_namespace_that_is_spent_does_not_hold_others);
+	tcase_add_test(t, a_share_of_the_namespace);
+	tcase_add_test(t, acts_of_an_earlier_life_count);
+	tcase_add_test(t, outside_of_the_window);
+	tcase_add_test(t, paused_by_a_person);
+	tcase_add_test(t, only_the_leader_acts);
+	tcase_add_test(t, clocks_that_differ_too_much);
+	tcase_add_test(t, start_up_is_quiet_and_says_so);
+	tcase_add_test(t, an_outage_holds_all_and_lets_go_by_itself);
+	tcase_add_test(t, none_slips_through_at_the_start);
+	tcase_add_test(t, an_open_breaker_survives_a_restart);
+	tcase_add_test(t, a_workload_that_comes_back_is_held_longer_each_time);
+	tcase_add_test(t, a_changed_template_is_no_fight);
+	tcase_add_test(t, a_fight_survives_a_restart);
+	tcase_add_test(t, a_fight_is_forgotten_a_day_later);
+	tcase_add_test(t, a_fresh_attempt_first);
+	return run(t, "watcher/admit");
+}
