@@ -7,15 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPY_BELOW = 2048 };
+enum { COPY_BELOW = 2048, FRAME_HEAD_MAX = 128 };
 
 struct blob *blob_new(size_t size)
 {
-	struct blob *b = util_alloc_raw(sizeof(*b) + size + PODPB_TAIL_SIZE);
+	struct blob *b = util_alloc_raw(sizeof(*b) + size + PODPB_TAIL_SIZE + FRAME_HEAD_MAX);
 
 	b->refs = 1;
 	b->head = 0;
 	b->size = size;
+	b->frame_size = 0;
 	memcpy(b->data + size, PODPB_TAIL, PODPB_TAIL_SIZE);
 	return b;
 }
@@ -56,12 +57,20 @@ void blob_add(struct evbuffer *out, struct blob *b, size_t from)
 		evbuffer_add_reference(out, b->data + from, n, blob_release, blob_ref(b));
 }
 
-void blob_add_frame(struct evbuffer *out, struct blob *b, char *head, size_t head_size)
+void blob_add_frame(struct evbuffer *out, struct blob *b, const char *type, const char *kind)
 {
-	const size_t n = b->size - b->head + PODPB_TAIL_SIZE;
+	const size_t n = b->size - b->head;
+	char *added = b->data + b->size + PODPB_TAIL_SIZE, *head;
 
-	evbuffer_add_reference(out, head, head_size, head_release, head);
-	evbuffer_add_reference(out, b->data + b->head, n, blob_release, blob_ref(b));
+	if (strcmp(type, "ADDED") != 0) {
+		head = util_alloc_raw(FRAME_HEAD_MAX);
+		evbuffer_add_reference(out, head, podpb_frame(head, type, kind, n), head_release, head);
+	} else {
+		if (!b->frame_size)
+			b->frame_size = (uint8_t)podpb_frame(added, type, kind, n);
+		evbuffer_add_reference(out, added, b->frame_size, blob_release, blob_ref(b));
+	}
+	evbuffer_add_reference(out, b->data + b->head, n + PODPB_TAIL_SIZE, blob_release, blob_ref(b));
 }
 
 json_t *object_at(const json_t *tree, const char *path)

@@ -16,7 +16,9 @@ struct blob {
 	/* pb: the item header of a list (tag and length) stands before it. text: "kind" and "apiVersion",
 	 * which a list of built-in objects leaves out, stand before it, without the opening brace. */
 	size_t head;
-	size_t size; /* of everything in data; what ends a protobuf envelope (PODPB_TAIL) stands behind it */
+	size_t size; /* of everything in data; what ends a protobuf envelope (PODPB_TAIL) stands behind it,
+			and behind that, once it was needed, the head of a watch frame that adds the object */
+	uint8_t frame_size;
 	char data[];
 };
 
@@ -26,9 +28,9 @@ void blob_unref(struct blob *b);
 
 /* Appends data[from..size) without copying it when it is large. */
 void blob_add(struct evbuffer *out, struct blob *b, size_t from);
-/* The same of a watch frame around a protobuf object: head (from util_alloc_raw, taken over), object, tail. A
- * piece copied behind a large one would cost libevent a buffer of the large one's size. */
-void blob_add_frame(struct evbuffer *out, struct blob *b, char *head, size_t head_size);
+/* A watch frame around a protobuf object: head, object, tail, all by reference. A piece copied behind a large
+ * one would cost libevent a buffer of the large one's size. */
+void blob_add_frame(struct evbuffer *out, struct blob *b, const char *type, const char *kind);
 
 struct fill_group;
 

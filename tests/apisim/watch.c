@@ -51,10 +51,7 @@ static void add_object(struct watch *w, struct evbuffer *out, const char *type, 
 	struct blob *b;
 
 	if (w->protobuf) {
-		char *head = util_alloc_raw(128);
-
-		b = object_pb(o);
-		blob_add_frame(out, b, head, podpb_frame(head, type, o->kind->kind, b->size - b->head));
+		blob_add_frame(out, object_pb(o), type, o->kind->kind);
 		return;
 	}
 	b = object_text(o);
