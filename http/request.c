@@ -13,7 +13,7 @@
 #include "http/internal.h"
 
 #define CONNECT_TIMEOUT_MS 10000L
-#define STREAM_BUFFER      (512L << 10)
+#define STREAM_BUFFER      (128L << 10)
 #define IDLE_CONN_MAX_S    60L
 /* A dead peer is noticed after 15 + 3 x 5 s of silence, or 30 s of unacknowledged data. */
 #define KEEP_IDLE_S     15L
