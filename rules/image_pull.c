@@ -171,6 +171,35 @@ static bool check_not_ready(struct look *l)
 	return l->p->ready && look_decide(l, VERDICT_REFUSE, REASON_POD_READY);
 }
 
+/* When the failure can not have begun before (R4 c); 0 when nothing tells. Over-counts: good for a refusal,
+ * never for an act. */
+static int64_t not_before(const struct pod_facts *p)
+{
+	int64_t at = p->scheduled_at;
+
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
+		if (p->containers[i].last_finished_at > at)
+			at = p->containers[i].last_finished_at;
+	return at > 0 ? at : 0;
+}
+
+/* The revision has no clock. That may be because other pods of it did pull: then somebody should hear of it.
+ */
+static bool without_clock(struct look *l)
+{
+	const enum reason reason = tally_reason(l->s);
+	const int64_t from = not_before(l->p), until = time_add(from, l->dp->hours_ms);
+
+	if (l->s->tally_known != TRI_YES || reason == REASON_CANNOT_PULL_IMAGE || from == 0 ||
+	    from > time_add(l->now, JUDGE_SKEW_MS))
+		return look_wait(l, REASON_NO_FIRST_SEEN, 0);
+	if (l->now <= until)
+		return look_wait(l, REASON_NO_FIRST_SEEN, time_add(until, 1));
+	text_append(l->v, "; %u of %u pods of the revision fail, %u Ready", l->s->failing, l->s->pods,
+		    l->s->ready);
+	return look_decide(l, VERDICT_REFUSE, reason);
+}
+
 static bool check_clock(struct look *l)
 {
 	const int64_t since = l->s->failing_since;
@@ -179,7 +208,7 @@ static bool check_clock(struct look *l)
 	if (since < 0 || since > time_add(l->now, JUDGE_SKEW_MS))
 		return look_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
 	if (since == 0)
-		return look_wait(l, REASON_NO_FIRST_SEEN, 0);
+		return without_clock(l);
 	SAY(l, "%s%s", l->due ? "reached" : "reached in ",
 	    l->due ? "" : text_duration(time_add(time_add(l->until, 1), -l->now), left));
 	return !l->due && look_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));

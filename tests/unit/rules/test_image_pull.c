@@ -280,6 +280,39 @@ END_TEST
 
 #define LEN(a) (int)(sizeof(a) / sizeof((a)[0]))
 
+/* One pod of a revision that others could pull: never an act, but after the threshold somebody hears of it.
+ */
+START_TEST(one_failing_pod_among_ready_ones_is_told)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = {
+		.stage = STAGE_CACHE, .tally_known = TRI_YES, .pods = 3, .failing = 1, .ready = 2
+	};
+	struct verdict v;
+
+	p.scheduled_at = NOW - HOURS;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	ck_assert_int_eq(v.at_ms, NOW + 1);
+	judge_image_pull(&p, &policy, &s, NOW + 1, &v);
+	EXPECT(v, REFUSE, WORKLOAD_HAS_READY_PODS);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "1 of 3 pods of the revision fail, 2 Ready"));
+	s.ready = 0;
+	judge_image_pull(&p, &policy, &s, NOW + 1, &v);
+	EXPECT(v, REFUSE, NOT_ALL_FAILING);
+	/* a container that ended well since begins to fail only then */
+	p.containers[0].last_finished_at = NOW;
+	judge_image_pull(&p, &policy, &s, NOW + 1, &v);
+	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	/* all fail and the clock has not begun: nothing can be said yet */
+	s.failing = 3;
+	p.containers[0].last_finished_at = 0;
+	judge_image_pull(&p, &policy, &s, NOW + 1, &v);
+	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	ck_assert_int_eq(v.at_ms, 0);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("image_pull");
@@ -292,5 +325,6 @@ int main(void)
 	tcase_add_loop_test(tc, owner_kinds, 0, LEN(owners));
 	tcase_add_test(tc, guards);
 	tcase_add_test(tc, has_pulled);
+	tcase_add_test(tc, one_failing_pod_among_ready_ones_is_told);
 	return run(tc, "rules/image_pull");
 }
