@@ -6,6 +6,10 @@ if(OPC_SANITIZE)
 	# The sanitizer runtimes make system calls that no role is allowed: the sandbox is built out.
 	add_compile_definitions(OPC_NO_SANDBOX=1)
 endif()
+if(OPC_FUZZ)
+	# The layers report what they cover, too: without it the fuzzer sees nothing but the target's own few lines.
+	target_compile_options(opc_sanitize INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(OPC_COVERAGE)
 	target_compile_options(opc_sanitize INTERFACE --coverage)
 	target_link_options(opc_sanitize INTERFACE --coverage)

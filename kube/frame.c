@@ -355,18 +355,20 @@ int list_parser_feed(struct list_parser *l, const void *p, size_t n)
 {
 	struct input in = { p, n };
 
-	while (in.n > 0 || (l->in_payload && l->payload.left == 0)) {
+	while (!l->bad && (in.n > 0 || (l->in_payload && l->payload.left == 0))) {
 		const int r = l->in_payload ? list_payload(l, &in) : list_header(l, &in);
 
+		l->bad = r == -EBADMSG;
 		if (r)
 			return r;
 	}
-	return 0;
+	return l->bad ? -EBADMSG : 0;
 }
 
 int list_parser_finish(const struct list_parser *l)
 {
-	return l->level == LIST_ENVELOPE && l->n_header == 0 && !l->in_payload && l->seen_raw && l->seen_kind
+	return !l->bad && l->level == LIST_ENVELOPE && l->n_header == 0 && !l->in_payload && l->seen_raw &&
+			       l->seen_kind
 		       ? 0
 		       : -EBADMSG;
 }

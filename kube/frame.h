@@ -61,7 +61,7 @@ struct list_parser {
 	uint8_t n_header;
 	enum list_level level;
 	enum list_field field;
-	bool in_payload, seen_raw, seen_kind;
+	bool in_payload, seen_raw, seen_kind, bad;
 };
 
 void list_parser_init(struct list_parser *l, const char *kind, const struct frame_ops *ops);

@@ -306,6 +306,28 @@ START_TEST(list_refuses)
 }
 END_TEST
 
+/* What was no list does not become one by what follows, nor by its end. */
+START_TEST(list_refuses_for_good)
+{
+	struct wire w = { 0 };
+	struct seen s = { 0 };
+	const struct frame_ops ops = ops_of(&s);
+	struct list_parser l;
+
+	make_list(&w, "PodList", "tok", 3);
+	list_parser_init(&l, "PodList", &ops);
+	ck_assert_int_eq(list_parser_feed(&l, w.p, w.n), 0);
+	ck_assert_int_eq(list_parser_finish(&l), 0);
+	ck_assert_int_eq(list_parser_feed(&l, "\x12\x02", 2), -EBADMSG); /* a second list */
+	ck_assert_int_eq(list_parser_feed(&l, "\x22", 1), -EBADMSG);
+	ck_assert_int_eq(list_parser_finish(&l), -EBADMSG);
+	ck_assert_uint_eq(l.items, 3);
+	list_parser_done(&l);
+	wire_done(&s.bytes);
+	wire_done(&w);
+}
+END_TEST
+
 START_TEST(list_empty)
 {
 	struct wire w = { 0 };
@@ -380,6 +402,7 @@ int main(void)
 	tcase_add_test(t, list_every_split);
 	tcase_add_test(t, list_truncated);
 	tcase_add_test(t, list_refuses);
+	tcase_add_test(t, list_refuses_for_good);
 	tcase_add_test(t, list_empty);
 	tcase_add_test(t, list_random_bytes);
 	tcase_add_test(t, list_large_item_is_not_kept);
