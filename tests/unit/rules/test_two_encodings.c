@@ -179,6 +179,28 @@ static void same_verdict(const struct verdict *a, const struct verdict *b, const
 		     b->evidence, json_dumps(pod, JSON_COMPACT));
 }
 
+/* What the verdicts above do not all hang on. Maps have no order: labels are compared as sets. */
+static void same_facts(const struct pod_facts *a, const struct pod_facts *b)
+{
+	ck_assert_uint_eq(a->n_labels, b->n_labels);
+	for (uint32_t i = 0; i < a->n_labels; i++) {
+		uint32_t k = 0;
+
+		while (k < b->n_labels && !(str_eq(a->labels[i].key, b->labels[k].key) &&
+					    str_eq(a->labels[i].value, b->labels[k].value)))
+			k++;
+		ck_assert_uint_lt(k, b->n_labels);
+	}
+	ck_assert_int_eq(memcmp(&a->marks, &b->marks, sizeof(a->marks)), 0);
+	ck_assert_uint_eq(a->n_containers, b->n_containers);
+	for (uint32_t i = 0; i < a->n_containers; i++) {
+		ck_assert(str_eq(a->containers[i].image, b->containers[i].image));
+		ck_assert(str_eq(a->containers[i].message, b->containers[i].message));
+		ck_assert_int_eq(a->containers[i].restarts, b->containers[i].restarts);
+		ck_assert_int_eq(a->containers[i].exit_code, b->containers[i].exit_code);
+	}
+}
+
 static void judge_both(const struct pod_facts *a, const struct pod_facts *b, const struct policy *policy,
 		       const json_t *pod, unsigned acts[static DUTY__MAX])
 {
@@ -215,6 +237,7 @@ START_TEST(verdicts_are_the_same)
 		ck_assert_int_eq(
 			decode_pod_protobuf((const uint8_t *)b.data + b.at, pb_size(&b), &by_protobuf), 0);
 		ck_assert_int_eq(decode_pod_json(pod, &by_json), 0);
+		same_facts(&by_protobuf, &by_json);
 		judge_both(&by_protobuf, &by_json, &policy, pod, acts);
 		pb_done(&b);
 		json_decref(pod);

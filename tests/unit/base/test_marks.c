@@ -1,0 +1,136 @@
+/* What people write on objects, well and badly. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/marks.h"
+
+#define BIT(d) (1u << (d))
+
+static struct marks of(const char *key, const char *value)
+{
+	struct marks m = { 0 };
+
+	(void)marks_add(&m, STR_C(key), STR_C(value));
+	return m;
+}
+
+START_TEST(whose_key_it_is)
+{
+	struct marks m = { 0 };
+
+	ck_assert(marks_add(&m, STR_LIT(MARK_IGNORE), STR_LIT("x")));
+	ck_assert(!marks_add(&m, STR_LIT("ops-pod-cleaner.io/"), STR_LIT("x")));
+	ck_assert(!marks_add(&m, STR_LIT("ops-pod-cleaner.io/skipped"), STR_LIT("all")));
+	ck_assert(!marks_add(&m, STR_LIT("example.com/skip"), STR_LIT("all")));
+	ck_assert(!marks_add(&m, (struct str){ NULL, 0 }, STR_LIT("all")));
+	ck_assert(!m.ignore && !marks_any(&m));
+}
+END_TEST
+
+START_TEST(ignore_is_true_and_nothing_else)
+{
+	ck_assert(of(MARK_IGNORE, "true").ignore);
+	ck_assert(!of(MARK_IGNORE, "false").ignore);
+	ck_assert(!of(MARK_IGNORE, "").ignore);
+}
+END_TEST
+
+START_TEST(skip_names_duties)
+{
+	static const struct {
+		const char *value;
+		unsigned skip;
+	} rows[] = {
+		{ "errImagePull", BIT(DUTY_IMAGE_PULL) },
+		{ "errImagePull,deleteEvictedPod", BIT(DUTY_IMAGE_PULL) | BIT(DUTY_EVICTED) },
+		{ " deleteTerminatingPod , tooManyRestart ", BIT(DUTY_TERMINATING) | BIT(DUTY_RESTARTS) },
+		{ "all", MARKS_SKIP_ALL },
+		/* what is not understood is the wish to be left alone */
+		{ "errImagePul", MARKS_SKIP_ALL },
+		{ "", MARKS_SKIP_ALL },
+		{ "errImagePull,", BIT(DUTY_IMAGE_PULL) },
+		{ ",errImagePull", MARKS_SKIP_ALL },
+		{ "\xff", MARKS_SKIP_ALL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ck_assert_msg(of(MARK_SKIP, rows[i].value).skip == rows[i].skip, "%s: %u", rows[i].value,
+			      of(MARK_SKIP, rows[i].value).skip);
+}
+END_TEST
+
+START_TEST(extend_is_a_duration)
+{
+	ck_assert_int_eq(of(MARK_EXTEND, "2h").extend_ms, 7200000);
+	ck_assert_int_eq(of(MARK_EXTEND, " 90m ").extend_ms, 5400000);
+	ck_assert_int_eq(of(MARK_EXTEND, "0").extend_ms, 0);
+	ck_assert_int_eq(of(MARK_EXTEND, "2h").skip, 0);
+	ck_assert_int_eq(of(MARK_EXTEND, "2 hours").skip, MARKS_SKIP_ALL);
+	ck_assert_int_eq(of(MARK_EXTEND, "-2h").skip, MARKS_SKIP_ALL);
+	ck_assert_int_eq(of(MARK_EXTEND, "").skip, MARKS_SKIP_ALL);
+	ck_assert_int_eq(of(MARK_EXTEND, "9999999999h").skip, MARKS_SKIP_ALL);
+}
+END_TEST
+
+START_TEST(announced_is_read_as_it_is_written)
+{
+	struct marks m = { .announced = { [DUTY_EVICTED] = 1790000000000 } };
+	char text[MARKS_ANNOUNCED_MAX];
+	struct marks back;
+
+	marks_announced_format(&m, DUTY_IMAGE_PULL, 1790000001000, text);
+	ck_assert_str_eq(text, "deleteEvictedPod=2026-09-21T14:13:20Z,errImagePull=2026-09-21T14:13:21Z");
+	back = of(MARK_ANNOUNCED, text);
+	ck_assert_int_eq(back.announced[DUTY_EVICTED], 1790000000000);
+	ck_assert_int_eq(back.announced[DUTY_IMAGE_PULL], 1790000001000);
+	ck_assert_int_eq(back.announced[DUTY_TERMINATING], 0);
+	marks_announced_format(&back, DUTY_EVICTED, 1790000002000, text);
+	ck_assert_str_eq(text, "deleteEvictedPod=2026-09-21T14:13:22Z,errImagePull=2026-09-21T14:13:21Z");
+	for (size_t d = 0; d < DUTY__MAX; d++)
+		m.announced[d] = INT64_C(253402300799000);
+	marks_announced_format(&m, DUTY_EVICTED, m.announced[0], text);
+	ck_assert_uint_lt(strlen(text), sizeof(text) - 1);
+}
+END_TEST
+
+START_TEST(announced_badly_is_not_announced)
+{
+	static const char *const values[] = { "",
+					      "errImagePull",
+					      "errImagePull=",
+					      "errImagePull=soon",
+					      "=2026-09-21T14:13:20Z",
+					      "other=2026-09-21T14:13:20Z",
+					      "errImagePull=1969-01-01T00:00:00Z",
+					      "errImagePull=2026-09-21T14:13:20Zx" };
+
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		const struct marks m = of(MARK_ANNOUNCED, values[i]);
+
+		ck_assert_msg(!marks_any(&m), "%s", values[i]);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("base/marks");
+	TCase *tc = tcase_create("marks");
+	SRunner *r;
+	int failed;
+
+	tcase_add_test(tc, whose_key_it_is);
+	tcase_add_test(tc, ignore_is_true_and_nothing_else);
+	tcase_add_test(tc, skip_names_duties);
+	tcase_add_test(tc, extend_is_a_duration);
+	tcase_add_test(tc, announced_is_read_as_it_is_written);
+	tcase_add_test(tc, announced_badly_is_not_announced);
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
