@@ -39,6 +39,7 @@ void figures_done(struct figures *f)
 	metrics_free(&f->metrics);
 	health_done(&f->ready);
 	health_done(&f->live);
+	str_list_done(&f->clusters);
 	if (f->statm_fd >= 0)
 		(void)close(f->statm_fd);
 	f->statm_fd = -1;
@@ -54,6 +55,10 @@ static void set_synced(struct figures *f, const char *cluster, bool synced)
 
 void figures_set_clusters(struct figures *f, const struct str_list *clusters)
 {
+	str_list_done(&f->clusters);
+	f->clusters = (struct str_list){ 0 };
+	for (size_t i = 0; i < clusters->n; i++)
+		str_list_add(&f->clusters, clusters->v[i], strlen(clusters->v[i]));
 	for (size_t i = 0; i < clusters->n; i++)
 		if (metrics_get(f->metrics, METRIC_WATCH_SYNCED, METRIC_LABELS(clusters->v[i])) == 0)
 			set_synced(f, clusters->v[i], false);
@@ -76,6 +81,8 @@ void figures_watch(struct figures *f, const char *cluster, const struct msg_watc
 		{ METRIC_WATCH_NOMINATED, (double)s->nominated },
 		{ METRIC_WATCH_DEADLINES, (double)s->deadlines },
 		{ METRIC_QUEUE_DEPTH, (double)s->queue },
+		{ METRIC_HELD, (double)s->held },
+		{ METRIC_FIGHTS, (double)s->fights },
 		{ METRIC_QUEUE_DROPPED, (double)s->dropped },
 	};
 
@@ -146,6 +153,19 @@ static void refresh_memory(struct figures *f)
 	metrics_set(f->metrics, METRIC_RSS, (double)resident * PAGE_BYTES, METRIC_NO_LABELS);
 }
 
+static void refresh_guards(struct figures *f, const struct history *h)
+{
+	for (size_t i = 0; i < f->clusters.n; i++) {
+		const char *cluster = f->clusters.v[i];
+
+		metrics_set(f->metrics, METRIC_BREAKER_OPEN, history_count_memos(h, cluster, "breaker") > 0,
+			    METRIC_LABELS(cluster));
+		for (enum duty d = 0; d < DUTY_RESTARTS; d++)
+			metrics_set(f->metrics, METRIC_PAUSED, history_is_paused(h, cluster, d),
+				    METRIC_LABELS(duty_name(d), cluster));
+	}
+}
+
 void figures_refresh(struct figures *f, const struct history *h)
 {
 	struct timespec ts;
@@ -156,4 +176,5 @@ void figures_refresh(struct figures *f, const struct history *h)
 		metrics_set(f->metrics, METRIC_CPU, (double)ts.tv_sec + (double)ts.tv_nsec / 1e9,
 			    METRIC_NO_LABELS);
 	refresh_memory(f);
+	refresh_guards(f, h);
 }

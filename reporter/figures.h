@@ -15,6 +15,7 @@ struct figures {
 	struct health ready; /* checks of /readyz */
 	struct health live;
 	int statm_fd; /* opened before the sandbox */
+	struct str_list clusters;
 };
 
 void figures_init(struct figures *f);

@@ -313,6 +313,27 @@ uint64_t history_open_intents(const struct history *h)
 	return h->open;
 }
 
+bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty)
+{
+	sqlite3_stmt *st = db_stmt(h->db, DB_PAUSED);
+	int64_t n = 0;
+
+	db_bind_text(st, "cluster_name", cluster_name);
+	db_bind_i64(st, "duty", (int64_t)duty);
+	db_bind_i64(st, "now", clock_wall_ms());
+	return db_number(h->db, st, &n) == 0 && n > 0;
+}
+
+uint64_t history_count_memos(const struct history *h, const char *cluster_name, const char *kind)
+{
+	sqlite3_stmt *st = db_stmt(h->db, DB_MEMO_COUNT);
+	int64_t n = 0;
+
+	db_bind_text(st, "cluster_name", cluster_name);
+	db_bind_text(st, "kind", kind);
+	return db_number(h->db, st, &n) == 0 ? (uint64_t)n : 0;
+}
+
 int history_next_id(struct history *h, uint64_t *ret)
 {
 	int64_t next = 0;

@@ -59,6 +59,10 @@ size_t history_queued(const struct history *h);
 bool history_writable(const struct history *h);
 /* Intents on disk without a result. */
 uint64_t history_open_intents(const struct history *h);
+/* A person has paused this duty of this cluster. False when it cannot be read. */
+bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty);
+/* How many memories of that kind a cluster has; 0 when they cannot be read. */
+uint64_t history_count_memos(const struct history *h, const char *cluster_name, const char *kind);
 /* First lease id never used. 0 or negative errno. */
 int history_next_id(struct history *h, uint64_t *ret);
 

@@ -2,6 +2,7 @@
  * ladder. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+#include "reporter/figures.h"
 #include "tests/unit/reporter/history_world.h"
 
 static struct msg memo(uint64_t cluster, const char *kind, const char *key, int64_t at)
@@ -187,6 +188,42 @@ START_TEST(history_is_found_by_outcome_and_target)
 }
 END_TEST
 
+START_TEST(guards_are_figures)
+{
+	const struct msg m[] = { memo(0, "breaker", "errImagePull", 100), memo(0, "fight", "u1", 100),
+				 pause_msg("staging", 0, true, 0), pause_msg("", 1, true, WORLD_NOW + 10) };
+	const struct msg closed = memo(0, "breaker", "errImagePull", 0);
+	struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats = { .held = 7, .fights = 2 } };
+	struct str_list names;
+	struct figures f;
+
+	world_write(m, 4);
+	figures_init(&f);
+	test_names(&names, "prod", "staging");
+	figures_set_clusters(&f, &names);
+	str_list_done(&names);
+	figures_watch(&f, "prod", &stats.u.watch_stats);
+	figures_refresh(&f, w.h);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_HELD, METRIC_LABELS("prod")), 7);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_FIGHTS, METRIC_LABELS("prod")), 2);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 1);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("staging")), 0);
+	ck_assert_double_eq(
+		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteEvictedPod", "staging")), 1);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteEvictedPod", "prod")),
+			    0);
+	ck_assert_double_eq(
+		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 1);
+	world_write(&closed, 1);
+	clock_fake_advance(10);
+	figures_refresh(&f, w.h);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 0);
+	ck_assert_double_eq(
+		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 0);
+	figures_done(&f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("reporter/memory");
@@ -199,6 +236,7 @@ int main(void)
 	tcase_add_test(t, pauses_come_before_the_open_intents);
 	tcase_add_test(t, rungs_and_restores_survive_a_crash);
 	tcase_add_test(t, history_is_found_by_outcome_and_target);
+	tcase_add_test(t, guards_are_figures);
 	suite_add_tcase(s, t);
 	return test_main(s);
 }
