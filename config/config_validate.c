@@ -4,6 +4,7 @@
 #include "config/config_validate.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "config/cron.h"
 #include "config/diag.h"
 #include "base/duration.h"
+#include "config/window.h"
 #include "config/zone.h"
 
 struct check {
@@ -172,6 +174,29 @@ static void check_schedule(const struct check *k)
 	free(bytes);
 }
 
+/* Every zone that a window names is there; the windows themselves were read where they stand. */
+static void check_windows(const struct check *k, enum duty d)
+{
+	const struct str_list *windows = &k->c->settings.policy.duty[d].windows;
+	const char *of_all = k->c->settings.window_zone, *why;
+	char path[64];
+	struct window w;
+	size_t pos, n;
+
+	(void)snprintf(path, sizeof(path), "%s.windows", duty_name(d));
+	for (size_t i = 0; i < windows->n; i++) {
+		_cleanup_free_ void *bytes = NULL;
+
+		if (window_parse(windows->v[i], &w, &pos, &why) < 0)
+			continue;
+		const char *name = *w.cron.zone ? w.cron.zone : of_all ? of_all : "UTC";
+		const int r = zone_load(name, &bytes, &n);
+
+		if (r < 0)
+			ERROR(k, mark_of(k, path), "time zone \"%s\": %s", name, zone_error(r));
+	}
+}
+
 static bool same(const char *a, const char *b)
 {
 	return strcmp(a ? a : "", b ? b : "") == 0;
@@ -253,6 +278,8 @@ void config_validate(const char *path, const struct config *c, const struct mark
 	check_duties(&k);
 	check_secrets(&k);
 	check_schedule(&k);
+	for (enum duty duty = 0; duty < DUTY_RESTARTS; duty++)
+		check_windows(&k, duty);
 	check_clusters(&k);
 	check_overrides(&k);
 }

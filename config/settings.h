@@ -41,6 +41,9 @@ struct settings {
 	char *time_zone;   /* IANA name, NULL = UTC */
 	void *zone_data;   /* TZif bytes read by the loader, NULL = UTC */
 	uint64_t zone_size;
+	char *window_zone;  /* timeZone: of windows that name none; NULL = UTC */
+	void *window_zones; /* TZif bytes by name (config/window.h), read by the loader */
+	uint64_t window_zones_size;
 	char *state_dir;
 	char *metrics_listen;          /* "127.0.0.1:9090"; empty = off */
 	uint64_t history_days;         /* rows older than this are removed */

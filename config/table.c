@@ -55,6 +55,9 @@ const struct setting settings_cluster_table[] = { CLUSTER_KEYS(CLUSTER_ROW){ 0 }
 const struct setting settings_override_table[] = { OVERRIDE_KEYS(OVERRIDE_ROW){ 0 } };
 
 _Static_assert(offsetof(struct config, settings) == 0, "rows of struct settings are used on both structs");
+_Static_assert(offsetof(struct settings, window_zones_size) ==
+		       offsetof(struct settings, window_zones) + sizeof(void *),
+	       "SET_BYTES expects the length behind the pointer");
 _Static_assert(offsetof(struct settings, zone_size) == offsetof(struct settings, zone_data) + sizeof(void *),
 	       "SET_BYTES expects the length behind the pointer");
 _Static_assert(offsetof(struct policy, n_overrides) == offsetof(struct policy, overrides) + sizeof(void *),

@@ -12,6 +12,7 @@
 #include "config/file.h"
 #include "config/table.h"
 #include "config/url.h"
+#include "config/window.h"
 #include "config/zone.h"
 #include "loader/loader.h"
 
@@ -110,6 +111,59 @@ static bool load_zone(struct loader *l)
 	return lasting_error(l);
 }
 
+struct window_zones {
+	struct loader *l;
+	struct str_list names;
+	bool ok;
+};
+
+static void load_window_zone(struct window_zones *z, const char *name)
+{
+	struct settings *s = &z->l->config.settings;
+	const char *of = *name ? name : s->window_zone ? s->window_zone : "";
+	_cleanup_free_ void *bytes = NULL;
+	size_t n = 0, all = s->window_zones_size;
+	int r;
+
+	if (str_list_has(&z->names, STR_C(name)))
+		return;
+	str_list_add(&z->names, name, strlen(name));
+	r = zone_load(of, &bytes, &n);
+	if (r < 0) {
+		diags_error(&z->l->diags, z->l->options->config, 0, 0, "time zone \"%s\" of a window: %s", of,
+			    zone_error(r));
+		z->ok = lasting_error(z->l);
+		return;
+	}
+	zones_pack(&s->window_zones, &all, name, bytes, bytes ? n : 0);
+	s->window_zones_size = all;
+}
+
+static void load_zones_of(struct window_zones *z, const struct duty_policy duties[static DUTY__MAX])
+{
+	struct window w;
+	const char *why;
+	size_t pos;
+
+	for (int d = 0; d < DUTY__MAX; d++)
+		for (size_t i = 0; i < duties[d].windows.n; i++)
+			if (window_parse(duties[d].windows.v[i], &w, &pos, &why) == 0)
+				load_window_zone(z, w.cron.zone);
+}
+
+/* The processes that need them open no file. */
+static bool load_window_zones(struct loader *l)
+{
+	const struct policy *p = &l->config.settings.policy;
+	struct window_zones z = { .l = l, .ok = true };
+
+	load_zones_of(&z, p->duty);
+	for (size_t i = 0; i < p->n_overrides; i++)
+		load_zones_of(&z, p->overrides[i].duty);
+	str_list_done(&z.names);
+	return z.ok;
+}
+
 static const char *env_or_null(const char *name)
 {
 	const char *s = getenv(name);
@@ -186,6 +240,7 @@ bool loader_complete(struct loader *l)
 			resolve_webhook(l);
 	}
 	ok = load_zone(l) && ok;
+	ok = load_window_zones(l) && ok;
 	ok = find_state_dir(l) && ok;
 	find_ourselves(l);
 	return ok;

@@ -297,6 +297,8 @@ void watch_set_settings(struct watch *w, struct settings *s)
 	w->namespaces = namespaces;
 	target_endpoint(&w->settings.cluster, &e);
 	http_client_set_endpoint(w->client, &e);
+	judging_set_place(w->judging, w->settings.cluster.name, w->settings.window_zones,
+			  w->settings.window_zones_size);
 	judging_set_policy(w->judging, &w->settings.policy, w->settings.startup_quiet_ms);
 	if (other)
 		judging_reset(w->judging);
@@ -337,6 +339,8 @@ struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settin
 	target_endpoint(&w->settings.cluster, &e);
 	w->client = http_client_new(base, &e);
 	w->judging = judging_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, send_msg, w);
+	judging_set_place(w->judging, w->settings.cluster.name, w->settings.window_zones,
+			  w->settings.window_zones_size);
 	w->figures = figures_new(base, cluster, w->judging, send_msg, w);
 	digest_init(&w->digest, cluster);
 	w->turn = evtimer_new(base, on_turn, w);
