@@ -18,6 +18,7 @@ enum {
 	HIGH_WATER = 4 << 20, /* output a connection may hold before a stream waits */
 	LOW_WATER = 1 << 20,
 	SINGLE_WRITE = 1 << 20,
+	JOINED = 64 << 10,
 	BODY_MAX = 3 << 20, /* as kube-apiserver */
 	INPUT_MAX = BODY_MAX + (1 << 20),
 };
@@ -86,6 +87,20 @@ static void conn_close_after_flush(struct http_conn *c)
 		bufferevent_trigger(c->bev, EV_WRITE, BEV_OPT_DEFER_CALLBACKS);
 }
 
+/* libevent makes a TLS record of every piece it holds, and small records cost both sides more than the bytes
+ * in them: pieces are joined. */
+static void conn_join(struct evbuffer *out, struct evbuffer *body)
+{
+	struct evbuffer_iovec v;
+
+	while (evbuffer_get_length(body) > 0 && evbuffer_reserve_space(out, JOINED, &v, 1) == 1) {
+		const int n = evbuffer_remove(body, v.iov_base, v.iov_len < JOINED ? v.iov_len : JOINED);
+
+		v.iov_len = n > 0 ? (size_t)n : 0;
+		evbuffer_commit_space(out, &v, 1);
+	}
+}
+
 /* Moves body bytes to the socket, up to the cut. */
 static void conn_send(struct http_conn *c, struct evbuffer *body)
 {
@@ -102,7 +117,10 @@ static void conn_send(struct http_conn *c, struct evbuffer *body)
 	if (c->cut >= 0)
 		c->cut -= (int64_t)n;
 	c->server->bytes += n;
-	evbuffer_add_buffer(out, body);
+	if (c->server->tls)
+		conn_join(out, body);
+	else
+		evbuffer_add_buffer(out, body);
 }
 
 static void conn_next(struct http_conn *c)
