@@ -3,6 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 
+#include "rules/cause.h"
+#include "rules/select.h"
+
 #define PODS       6000
 #define PICK(pool) (pool)[below(sizeof(pool) / sizeof((pool)[0]))]
 
@@ -61,6 +64,8 @@ static const char *const states[] = { "ErrImagePull",
 				      "Completed",
 				      "ContainerCreating",
 				      "" };
+static const char *const messages[] = { "manifest unknown", "manifest unknown", "manifest unknown",
+					"i/o timeout",      "401 Unauthorized", "" };
 static const char *const classes[] = { "", "", "", "system-node-critical", "high" };
 
 static void generate_container(struct container_facts *c)
@@ -69,6 +74,7 @@ static void generate_container(struct container_facts *c)
 				       .kind = below(3) ? CONTAINER_MAIN : (enum container_kind)below(3),
 				       .state = below(2) ? CONTAINER_WAITING : (enum container_state)below(4),
 				       .reason = pick_str(PICK(states)),
+				       .message = pick_str(PICK(messages)),
 				       .restarts = (int32_t)below(20) - 2,
 				       .finished_at = some_time(),
 				       .last_finished_at = some_time() };
@@ -102,6 +108,9 @@ static struct pod_facts generate_pod(void)
 	p.ready ^= rarely();
 	p.mirror = rarely();
 	p.skip = rarely();
+	p.marks.skip = rarely() ? (uint8_t)below(16) : 0;
+	p.marks.announced[DUTY_EVICTED] = rarely() ? some_time() : 0;
+	p.labels_mask = rarely() ? SELECT_LABELS_UNKNOWN : 0;
 	p.containers_cut = rarely();
 	p.has_pvc = below(2) != 0;
 	p.scheduled = below(8) != 0;
@@ -146,12 +155,15 @@ static struct surroundings generate_surroundings(void)
 static void generate_policy(struct policy *policy)
 {
 	static const char *const lists[] = { "*", "*", "shop", "shop,kube-system", "*,cleaner", "" };
+	static const char *const causes[] = { "permanent", "permanent,auth", "permanent,unknown" };
 	static const int64_t hours[] = { HOURS, HOURS, HOURS, 0, 0, -1, INT64_MAX };
 
 	for (int d = 0; d < DUTY__MAX; d++) {
 		policy->duty[d].enable = !rarely();
 		policy->duty[d].hours_ms = PICK(hours);
 		policy->duty[d].include_jobs = below(2) != 0;
+		policy->duty[d].announce_ms = seldom() ? HOUR : 0;
+		list_set(&policy->duty[d].causes, PICK(causes));
 		policy->duty[d].unreachable_nodes = below(2) != 0;
 		list_set(&policy->duty[d].namespaces, PICK(lists));
 	}
@@ -172,6 +184,7 @@ static void assert_may_act(const struct pod_facts *p, const struct policy *polic
 	    str_is(p->priority_class, "system-node-critical"))
 		ck_assert(named);
 	ck_assert(!p->ready && !p->mirror && !p->skip && !p->containers_cut);
+	ck_assert(!(p->marks.skip & 1u << v->duty));
 	ck_assert(!str_empty(p->uid) && !str_empty(p->name) && !str_empty(p->ns));
 	ck_assert(p->created > 0 && p->created <= NOW + JUDGE_SKEW_MS);
 	if (s->stage == STAGE_LIVE)
@@ -206,9 +219,15 @@ static void assert_terminating(const struct pod_facts *p, const struct policy *p
 		ck_assert(!running && (!p->has_pvc || s->volume_attached == TRI_NO));
 }
 
+/* A Ready workload is never scaled, and live only a failure whose cause is listed counts. */
 static void assert_image_pull(const struct pod_facts *p, const struct policy *policy,
 			      const struct surroundings *s)
 {
+	uint32_t c;
+
+	ck_assert(judge_is_pull_failure(p, policy, &c));
+	if (s->stage == STAGE_LIVE)
+		ck_assert(cause_may_act(&policy->duty[DUTY_IMAGE_PULL], cause_of(&p->containers[c])));
 	ck_assert(judge_is_pull_failure(p, policy, NULL) && p->deletion == 0);
 	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy->duty[DUTY_IMAGE_PULL].hours_ms);
 	ck_assert(!str_empty(p->owner.uid) && !str_is(p->owner.kind, "Node"));
@@ -244,6 +263,39 @@ static void assert_monotone(const struct pod_facts *p, const struct policy *poli
 		judge_duty(v->duty, p, policy, s, v->at_ms, &later);
 		ck_assert_int_ne(later.kind, VERDICT_WAIT);
 	}
+}
+
+/* Live, every single fact of the surroundings that is not known is enough not to act, and so is a pod that
+ * says nothing of its cause. */
+static void assert_unknown_never_acts(const struct pod_facts *p, const struct policy *policy,
+				      const struct surroundings *s, enum duty d)
+{
+	struct surroundings q[4] = { *s, *s, *s, *s };
+	struct pod_facts silent = *p;
+	struct verdict v;
+
+	if (s->stage != STAGE_LIVE)
+		return;
+	q[0].tally_known = TRI_UNKNOWN;
+	q[1].failing_since = 0;
+	q[2].node_exists = TRI_UNKNOWN;
+	q[3].node_ready = TRI_UNKNOWN;
+	for (size_t i = 0; i < 4; i++) {
+		judge_duty(d, p, policy, &q[i], NOW, &v);
+		if (d == DUTY_IMAGE_PULL && i < 2)
+			ck_assert_int_ne(v.kind, VERDICT_ACT);
+		if (d == DUTY_TERMINATING && i == 2 && !str_empty(p->node))
+			ck_assert_int_ne(v.kind, VERDICT_ACT);
+		if (d == DUTY_TERMINATING && i == 3 && !str_empty(p->node) && s->node_exists == TRI_YES &&
+		    s->node_out_of_service != TRI_YES)
+			ck_assert_int_ne(v.kind, VERDICT_ACT);
+	}
+	if (d != DUTY_IMAGE_PULL || str_list_has(&policy->duty[d].causes, STR_LIT("unknown")))
+		return;
+	for (uint32_t i = 0; i < silent.n_containers; i++)
+		silent.containers[i].message = STR_LIT("");
+	judge_duty(d, &silent, policy, s, NOW, &v);
+	ck_assert_int_ne(v.kind, VERDICT_ACT);
 }
 
 /* What was ACT is not any more once one fact condemns it. */
@@ -297,6 +349,7 @@ static void one_pod(struct policy *policy, unsigned acts[static DUTY__MAX])
 		else
 			assert_image_pull(&p, policy, &s);
 		assert_fragile(&p, policy, &s, d);
+		assert_unknown_never_acts(&p, policy, &s, d);
 	}
 	judge_restarts(&p, policy, NOW, &v, NULL);
 	assert_text(&v);

@@ -140,6 +140,30 @@ START_TEST(masks_of_labels)
 }
 END_TEST
 
+/* Another program kept its pods by name: db-0 of one namespace was judged by the facts of db-0 of another. */
+START_TEST(the_same_name_in_two_namespaces)
+{
+	struct pod_facts a = failing_pod(), b = failing_pod();
+	uint32_t ha, hb;
+
+	b.ns = STR_LIT("bank");
+	b.uid = STR_LIT("0b8f0f3e-0000-4000-8000-000000000002");
+	b.phase = STR_LIT("Running");
+	put(&a);
+	ha = handle;
+	put(&b);
+	hb = handle;
+	ck_assert_uint_ne(ha, hb);
+	ck_assert_uint_eq(store_find(store, a.ns, a.name), ha);
+	ck_assert_uint_eq(store_find(store, b.ns, b.name), hb);
+	ck_assert(str_is(got()->phase, "Running"));
+	handle = ha;
+	ck_assert(str_is(got()->phase, "Pending"));
+	store_remove(store, hb);
+	ck_assert_uint_eq(store_find(store, a.ns, a.name), ha);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("watcher/pack");
@@ -152,6 +176,7 @@ int main(void)
 	tcase_add_test(tc, no_image_of_what_does_not_fail_to_pull);
 	tcase_add_test(tc, marks);
 	tcase_add_test(tc, masks_of_labels);
+	tcase_add_test(tc, the_same_name_in_two_namespaces);
 	suite_add_tcase(s, tc);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

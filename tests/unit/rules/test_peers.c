@@ -1,0 +1,148 @@
+/* Mistakes found in other programs of this kind, by reading them: none of them is ours. Those that are not of
+ * the rules are tested where they belong (docs/judgement.md names them). */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+static struct policy policy;
+
+static void setup(void)
+{
+	policy_init(&policy);
+}
+
+static void teardown(void)
+{
+	policy_done(&policy);
+}
+
+/* A branch of its own for evicted pods without container statuses went round every exclusion. */
+START_TEST(evicted_without_containers_is_guarded_alike)
+{
+	const struct surroundings s = { .stage = STAGE_LIVE };
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	p.n_containers = 0;
+	p.ns = STR_LIT("kube-system");
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
+	p = pod_evicted();
+	p.n_containers = 0;
+	p.mirror = true;
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, MIRROR_POD);
+	p.mirror = false;
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, ACT, EVICTED);
+}
+END_TEST
+
+/* One key served for "failed" and for "completed": to leave the one alone left the other to the broom. */
+START_TEST(completed_is_not_failed)
+{
+	const struct surroundings s = { .stage = STAGE_LIVE };
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	p.phase = STR_LIT("Succeeded");
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, NONE, NOT_EVICTED);
+	p.phase = STR_LIT("Failed");
+	p.reason = STR_LIT("Completed");
+	judge_evicted(&p, &policy, &s, NOW, &v);
+	EXPECT(v, NONE, NOT_EVICTED);
+}
+END_TEST
+
+/* A threshold of two sightings minus one was one: it acted at first sight. */
+START_TEST(first_sight_never_acts)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+
+	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
+	s.failing_since = 0;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	s.failing_since = NOW;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	ck_assert_int_eq(v.at_ms, NOW + 1);
+}
+END_TEST
+
+/* One failing init container condemned a workload whose other pods were well. */
+START_TEST(one_failing_init_container_condemns_nobody)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+
+	p.containers[0].kind = CONTAINER_INIT;
+	s.failing = 1;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, NOT_ALL_FAILING);
+	s.ready = 2;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, WORKLOAD_HAS_READY_PODS);
+}
+END_TEST
+
+/* None of none was taken for all: a workload without pods (quota) was scaled down. */
+START_TEST(none_of_none_is_not_all)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+
+	s.pods = s.failing = 0;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, REFUSE, WORKLOAD_HAS_NO_PODS);
+}
+END_TEST
+
+/* Image failures were only seen while the pod was Pending. */
+START_TEST(a_running_pod_can_fail_to_pull)
+{
+	struct pod_facts p = pod_pull_failing();
+	const struct surroundings s = live_pull();
+	struct verdict v;
+
+	p.phase = STR_LIT("Running");
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+}
+END_TEST
+
+/* An old pod that ran well for months was over the threshold the moment its next pull failed. */
+START_TEST(the_age_of_a_pod_is_not_the_age_of_its_failure)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct surroundings s = live_pull();
+	struct verdict v;
+
+	p.created = p.start_time = p.scheduled_at = 1;
+	s.failing_since = NOW - 1;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	s.failing_since = 0;
+	judge_image_pull(&p, &policy, &s, NOW, &v);
+	EXPECT(v, WAIT, NO_FIRST_SEEN);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("peers");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, evicted_without_containers_is_guarded_alike);
+	tcase_add_test(tc, completed_is_not_failed);
+	tcase_add_test(tc, first_sight_never_acts);
+	tcase_add_test(tc, one_failing_init_container_condemns_nobody);
+	tcase_add_test(tc, none_of_none_is_not_all);
+	tcase_add_test(tc, a_running_pod_can_fail_to_pull);
+	tcase_add_test(tc, the_age_of_a_pod_is_not_the_age_of_its_failure);
+	return run(tc, "rules/peers");
+}
