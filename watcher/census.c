@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 #include "watcher/intern.h"
+#include "watcher/pack.h"
 
 struct counts {
 	struct intern *names;
@@ -20,6 +21,7 @@ struct census {
 	uint64_t at;
 	bool taken;
 	struct pod_facts facts; /* large: not on the stack */
+	struct pack_text text;
 };
 
 struct census *census_new(void)
@@ -79,7 +81,7 @@ static bool stands_for_workload(const struct store *s, uint32_t h)
 	return !group || (store_chain_first(s, group) == group && store_group_first(s, group) == h);
 }
 
-void census_take(struct census *c, struct store *s, uint64_t now)
+void census_take(struct census *c, const struct store *s, uint64_t now)
 {
 	if (c->taken && now < c->at + CENSUS_MS)
 		return;
@@ -89,7 +91,7 @@ void census_take(struct census *c, struct store *s, uint64_t now)
 	c->nodes.names = intern_new();
 	c->workloads = 0;
 	for (uint32_t h = 0; (h = store_next(s, h));) {
-		store_get(s, h, &c->facts);
+		store_look(s, h, &c->text, &c->facts);
 		one_more(&c->namespaces, c->facts.ns);
 		if (c->facts.node.n)
 			one_more(&c->nodes, c->facts.node);
@@ -114,14 +116,15 @@ uint32_t census_workloads(const struct census *c)
 	return c->workloads;
 }
 
-bool census_many_nodes(struct store *s)
+bool census_many_nodes(const struct store *s)
 {
 	struct pod_facts *p = xcalloc(1, sizeof(*p));
+	struct pack_text text;
 	char first[254] = "";
 	bool many = false;
 
 	for (uint32_t h = 0; !many && (h = store_next(s, h));) {
-		store_get(s, h, p);
+		store_look(s, h, &text, p);
 		if (str_empty(p->node) || p->node.n >= sizeof(first))
 			continue;
 		if (*first)

@@ -356,11 +356,16 @@ void store_remove(struct store *s, uint32_t h)
 /* -- reading ------------------------------------------------------------------------------------------------
  */
 
-void store_get(struct store *s, uint32_t h, struct pod_facts *ret)
+void store_look(const struct store *s, uint32_t h, struct pack_text *text, struct pod_facts *ret)
 {
 	const struct record *r = record_at(s, h);
 
-	pack_decode(s->intern, s->groups, &r->head, r->bytes, &s->text, ret);
+	pack_decode(s->intern, s->groups, &r->head, r->bytes, text, ret);
+}
+
+void store_get(struct store *s, uint32_t h, struct pod_facts *ret)
+{
+	store_look(s, h, &s->text, ret);
 }
 
 bool store_has(const struct store *s, uint32_t h)
