@@ -228,6 +228,7 @@ static void client_destroy(struct http_client *c)
 		r->state = REQUEST_CANCELLED;
 		finish(r, CURLE_OK);
 	}
+	curl_easy_cleanup(c->spare);
 	(void)curl_multi_cleanup(c->multi);
 	event_free(c->timer);
 	event_free(c->started);

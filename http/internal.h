@@ -64,6 +64,7 @@ struct http_request {
 struct http_client {
 	struct event_base *base;
 	CURLM *multi;
+	CURL *spare; /* of a request that ended, without options: making one anew is half a request's work */
 	struct event *timer;   /* curl's */
 	struct event *started; /* requests wait in REQUEST_NEW */
 	struct endpoint *endpoint;

@@ -35,11 +35,23 @@ struct http_request *request_new(struct http_client *c, const struct http_call *
 	return r;
 }
 
+/* A reset handle keeps nothing of its request: options, headers and errors are gone; connections are the
+ * multi handle's. */
+static void give_back_easy(struct http_client *c, CURL *easy)
+{
+	if (!easy || c->spare || c->doomed) {
+		curl_easy_cleanup(easy);
+		return;
+	}
+	curl_easy_reset(easy);
+	c->spare = easy;
+}
+
 void request_free(struct http_request *r)
 {
 	if (r->idle_timer)
 		event_free(r->idle_timer);
-	curl_easy_cleanup(r->easy);
+	give_back_easy(r->client, TAKE_PTR(r->easy));
 	curl_slist_free_all(r->headers);
 	endpoint_unref(&r->endpoint);
 	free(r->body);
@@ -202,7 +214,7 @@ bool request_prepare(struct http_request *r)
 		r->problem = "the path holds characters that a path can not hold";
 	if (r->problem)
 		return false;
-	r->easy = curl_easy_init();
+	r->easy = r->client->spare ? TAKE_PTR(r->client->spare) : curl_easy_init();
 	if (!r->easy || !set_transport(r) || !set_tls(r) || !set_headers(r) || !set_request(r))
 		r->problem = "libcurl refuses the request";
 	/* the caller's */

@@ -69,6 +69,42 @@ START_TEST(test_write_with_body)
 }
 END_TEST
 
+/* The handle of a request serves the next one: of its method, body, headers, callbacks and failure nothing
+ * may be left. */
+START_TEST(test_nothing_is_left_for_the_next)
+{
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_ok, false);
+	open_plain(&t, &s);
+	struct http_call write = call_of(&t, "POST", "/first");
+
+	write.body = "{\"first\":1}";
+	write.body_len = strlen(write.body);
+	write.content_type = "application/first";
+	write.accept = "application/odd";
+	write.on_data = on_data;
+	t.abort_at = 1;
+	go(&t, &write);
+	ck_assert_int_ne(t.r.failure, HTTP_OK);
+	const struct http_call read = call_of(&t, "GET", "/second");
+
+	t.calls = 0;
+	go(&t, &read);
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	ck_assert_str_eq(t.r.error, "");
+	ck_assert_str_eq(t.body, "hi");
+	ck_assert_uint_eq(t.calls, 0);
+	ck_assert_ptr_nonnull(strstr(s.log->last, "GET /second HTTP/1.1\r\n"));
+	ck_assert_ptr_nonnull(strstr(s.log->last, "Accept: application/json\r\n"));
+	ck_assert_ptr_null(strcasestr(s.log->last, "Content-"));
+	ck_assert_ptr_null(strstr(s.log->last, "first"));
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
 START_TEST(test_start_from_done)
 {
 	struct server s;
@@ -217,6 +253,7 @@ int main(void)
 	http_global_init();
 	tcase_add_test(t, test_get);
 	tcase_add_test(t, test_write_with_body);
+	tcase_add_test(t, test_nothing_is_left_for_the_next);
 	tcase_add_test(t, test_start_from_done);
 	tcase_add_test(t, test_stream);
 	tcase_add_test(t, test_idle_timeout);
