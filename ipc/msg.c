@@ -414,6 +414,8 @@ size_t msg_print(const struct msg *m, char *buf, size_t size)
 static void copy_field(struct msg *dst, const struct msg_field *to, const struct msg *src,
 		       const struct msg_field *f)
 {
+	size_t n;
+
 	switch (f->kind) {
 	case KIND_U64:
 	case KIND_I64:
@@ -423,7 +425,9 @@ static void copy_field(struct msg *dst, const struct msg_field *to, const struct
 		memcpy(member(dst, to), member(src, f), sizeof(bool));
 		break;
 	default:
-		(void)snprintf(member(dst, to), to->max + 1, "%s", member(src, f));
+		n = strnlen(member(src, f), (size_t)(to->max < f->max ? to->max : f->max));
+		memcpy(member(dst, to), member(src, f), n);
+		member(dst, to)[n] = '\0';
 	}
 }
 
