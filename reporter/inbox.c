@@ -11,7 +11,8 @@
 #include "reporter/reporter.h"
 #include "reporter/restore.h"
 
-#define PRUNE_MS 3600000
+#define PRUNE_MS  3600000
+#define GATHER_MS 10
 
 static const struct backoff_policy commit_policy = { .base_ms = 1000, .cap_ms = 30000, .jitter = 0.2 };
 
@@ -73,7 +74,27 @@ void inbox_flush(struct reporter *r)
 	process_exit(r->process, EXIT_CODE_TEMPORARY);
 }
 
-/* What arrives in this turn of the loop is committed together at its end. */
+/* For these something waits: an action for its intent, a person for a pause. A result that is lost with this
+ * process is sent again to the next one. */
+static bool is_awaited(enum msg_type type)
+{
+	return type != MSG_RECORD && type != MSG_REFUSAL;
+}
+
+/* What arrives in this turn of the loop is committed together at its end, results a little later: then a
+ * commit, which waits for the disk, is of many. After a failure the next try keeps its time. */
+static void plan_flush(struct reporter *r, enum msg_type type)
+{
+	const bool planned = event_pending(r->flush, EV_TIMEOUT, NULL);
+
+	if (planned && r->commit_failures > 0)
+		return;
+	if (is_awaited(type))
+		reporter_start_timer(r->flush, 0);
+	else if (!planned)
+		reporter_start_timer(r->flush, GATHER_MS);
+}
+
 static void on_write(struct reporter *r, const struct msg *m)
 {
 	if (!history_add(r->history, m)) {
@@ -81,8 +102,7 @@ static void on_write(struct reporter *r, const struct msg *m)
 		r->lost = r->lost || (m->type != MSG_REFUSAL && m->type != MSG_SINCE && m->type != MSG_MEMO);
 		return;
 	}
-	if (!event_pending(r->flush, EV_TIMEOUT, NULL))
-		reporter_start_timer(r->flush, 0);
+	plan_flush(r, m->type);
 }
 
 void inbox_prune(struct reporter *r)
