@@ -84,9 +84,10 @@ static void errand_done(void *ctx, const struct msg *m)
 	const struct msg_result *r = &copy.u.result;
 	struct event event;
 
-	log_info("errand ended", kv_u("id", r->id), kv_u("trial", w->trial),
-		 kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
-		 kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
+	/* The supervisor says the same when it is written down. */
+	log_debug("errand ended", kv_u("id", r->id), kv_u("trial", w->trial),
+		  kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
+		  kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
 	const bool tell = errand_event(w->errand, &event);
 
 	errand_free(&w->errand);
