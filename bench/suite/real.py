@@ -112,7 +112,7 @@ class Real:
         last = mould.fill(self.pods, self.run.say)[-1]
         until("the API server to know all pods", lambda: self.server.admin.request(
             "GET", f"/api/v1/namespaces/shop/pods/{last}", resourceVersion="0")[0] == 200, 300, every=0.5)
-        self.evicted = self.mould(NAMESPACE, "evicted-api-7d9f8b6c5-x2x4b", {**self.run.sample["status"], **actions.EVICTED["status"]})
+        self.evicted = self.mould(NAMESPACE, "evicted-api-7d9f8b6c5-x2x4b", actions.EVICTED["status"])
         self.server.admin.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}/pods/{self.evicted.name}", {"gracePeriodSeconds": 0})
 
     def measure(self, subject, prefix, rounds):

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from harness.program import Program
 from harness.wait import until
+from oracle import logs
 
 from . import machine
 
@@ -28,6 +29,19 @@ def curl(server, accept=PROTOBUF):
     return float(seconds), int(size)
 
 
+def first_request(server, offset):
+    """When the first list or watch of pods of what is measured reached the server. A watch that goes on has only its start in the log."""
+    with open(server.audit, "rb") as log:
+        log.seek(offset)
+        for line in log:
+            event = json.loads(line) if line.endswith(b"\n") else {}
+            is_audit = event.get("kind") == "Event"
+            r = logs.from_audit(event) if is_audit else logs.from_apisim(event) if event else None
+            if r and r.verb in ("list", "watch") and r.resource == "pods" and server.is_program(r):
+                return r.t
+    return None
+
+
 class Ours:
     name = "ops-pod-cleaner"
 
@@ -40,14 +54,12 @@ class Ours:
 
     def start(self, timeout=300):
         """Returns seconds from the first request for pods to the complete cache."""
-        begin = time.time()
+        offset = os.path.getsize(self.server.audit)
         self.program.start(wait=False)
         line = until("a complete cache", self._complete, timeout, every=0.02)
         end = datetime.fromisoformat(line["time"].replace("Z", "+00:00")).timestamp()
-        first = next(r.t for r in self.server.log() if r.t >= begin - 0.01 and r.verb in ("list", "watch") and r.resource == "pods"
-                     and self.server.is_program(r))
         self.pods = line["pods"]
-        return end - first
+        return end - until("the request in the server's log", lambda: first_request(self.server, offset), 10)
 
     def _complete(self):
         if self.program.process.poll() is not None:
