@@ -1,8 +1,9 @@
 /* breaker.h - do many workloads fail together? Then not each of them is at fault, and none is scaled (R25).
  * Layer: rules.  Pure: times are milliseconds of any one clock that does not step.
  * A burst is a set of workloads that fail now and began within `within` of one another, however long ago: an
- * outage that outlasts the threshold of the duty must still be seen as one. Workloads, hosts and nodes are
- * numbers chosen by the caller (0 = none or unknown). */
+ * outage that outlasts the threshold of the duty must still be seen as one. The caller tells of the workloads
+ * that the duty serves, and of no others. Workloads, hosts and nodes are numbers chosen by the caller (0 =
+ * none or unknown). */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RULES_BREAKER_H
 #define RULES_BREAKER_H

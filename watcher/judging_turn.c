@@ -54,16 +54,12 @@ static int hold(struct judging *j, uint32_t h, const struct decision *d, const s
 	return 0;
 }
 
-/* May its subject be nominated now? Else it waits for the end of what is open. */
-static bool is_free(struct judging *j, uint32_t h, const struct due *d, uint64_t now)
+/* Its subject was nominated lately: it waits for the end of that. */
+static int wait_for_book(struct judging *j, uint32_t h, uint64_t at)
 {
-	uint64_t at;
-
-	if (book_ask(j->book, d->subject, d->pod->rv, now, &at) == BOOK_GO)
-		return true;
 	held_remove(j->held, h);
 	deadlines_set(&j->deadlines, h, at);
-	return false;
+	return 0;
 }
 
 static int act(struct judging *j, uint32_t h, const struct decision *d, const struct surroundings *s,
@@ -72,13 +68,17 @@ static int act(struct judging *j, uint32_t h, const struct decision *d, const st
 	struct msg m = { .type = MSG_NOMINATE };
 	bool by_owner = d->v.duty == DUTY_IMAGE_PULL && j->facts.owner.uid.n;
 	struct moment moment;
+	uint64_t at = 0;
+	enum book_answer book = book_ask(j->book, d->ask.subject, j->facts.rv, now, &at);
 
 	judging_moment(j, &moment);
-	if (!is_free(j, h, &d->ask, now))
-		return 0;
+	if (book == BOOK_OPEN)
+		return wait_for_book(j, h, at);
 	guards_note_due(j->guards, &d->ask, &moment);
 	if (d->held)
 		return hold(j, h, d, s);
+	if (book != BOOK_GO)
+		return wait_for_book(j, h, at);
 	held_remove(j->held, h);
 	if (book_open_count(j->book) >= OPEN_MAX) {
 		queue_add(j->waiting, h);
@@ -148,6 +148,7 @@ void judging_enrol(struct judging *j, uint32_t h, const struct pod_facts *p, str
 {
 	struct str owner = judging_clock_owner(p);
 	uint8_t mark = judging_mark(j, p);
+	enum reason ignored;
 
 	if (mark != store_mark(j->store, h)) /* another policy than when it was put */
 		store_set_mark(j->store, h, mark);
@@ -158,7 +159,8 @@ void judging_enrol(struct judging *j, uint32_t h, const struct pod_facts *p, str
 	} else if (mark & MARK_FAILING && policy_of(j->policy, p)[DUTY_IMAGE_PULL].enable) {
 		ret->failing_since = since_failing(j->since, owner, p->revision,
 						   skew_latest(&j->skew, clock_wall_ms(), clock_boot_ms()));
-		guards_failing(j->guards, owner, p->revision, ret->failing_since, p);
+		if (judge_namespace(j->policy, DUTY_IMAGE_PULL, p->ns, &ignored))
+			guards_failing(j->guards, owner, p->revision, ret->failing_since, p);
 	} else if (!p->owner.uid.n && mark & MARK_PULLED) {
 		since_clear(j->since, p->uid, p->revision);
 		guards_recovered(j->guards, p->uid, p->revision);
