@@ -258,6 +258,29 @@ def expired_between_pages(t):
     assert expired and shown(program)["lists"] >= 2
 
 
+@scenario("informer/compaction-between-pages", servers=("cluster",), alone=True, timeout=120)
+def compaction_between_pages(t):
+    """Between two pages etcd is compacted and the API server restarted: its own 410, and the whole list again."""
+    ns, proxy = t.ns(), t.proxy()
+    gone = [t.objects.evict(t.objects.pod(ns)) for _ in range(5)]
+    restarted = []
+
+    def once(request):
+        if "continue=" in request.target and not restarted:
+            restarted.append(request)
+            gone.append(t.objects.evict(t.objects.pod(ns)))
+            compact(t)
+            restart(t, "apiserver")
+        return in_pages(request)
+
+    proxy.before("GET", ALL_PODS, once, times=10**6)
+    t.program(t.config(evicted=ns), t.kubeconfig(proxy=proxy), start=False).start(wait=False)
+    t.until("the second page to be asked for", lambda: len(gone) > 5, 20)
+    every(t, ns, gone)
+    refused = [r for r in t.server.log()[t.started:] if t.is_mine(r) and r.code == 410]
+    assert refused, "the server answered the page after the compaction"
+
+
 @scenario("informer/storm-of-refusals")
 def storm(t):
     """429, 500, 503 with Retry-After, lost answers and noise instead of the watch: it comes back, and what happened meanwhile is found."""
