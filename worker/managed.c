@@ -73,6 +73,14 @@ bool managed_replicas(const json_t *o, struct managed_writer *ret)
 	return found;
 }
 
+bool managed_zero_by_scale(const json_t *o)
+{
+	const json_t *entries = READ_AT(o, "metadata", "managedFields");
+	struct managed_writer w;
+
+	return json_array_size(entries) > 0 && !managed_replicas(o, &w);
+}
+
 bool managed_is_us(const struct managed_writer *w)
 {
 	return str_is(w->manager, MANAGED_US) && str_is(w->subresource, "scale");

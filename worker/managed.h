@@ -23,6 +23,10 @@ struct managed_writer {
  * /scale: a custom kind names it as it likes. Of several at the same second it is not us. False when nobody
  * is named. */
 bool managed_replicas(const json_t *o, struct managed_writer *ret);
+/* Is a 0 the last that was written, through /scale? It leaves no owner: ScaleSpec.replicas is left out when
+ * it is 0 (k8s.io/api autoscaling/v1), so the field leaves the set of whoever had it; a 0 that is written in
+ * any other way has an owner. Seen on kube-apiserver. False also when no fields are kept at all. */
+bool managed_zero_by_scale(const json_t *o);
 /* Is it this program, through /scale? */
 bool managed_is_us(const struct managed_writer *w);
 /* "kubectl-edit (Update, 2026-11-21T10:22:48Z)". */

@@ -40,6 +40,13 @@ json_t *managed_note(const struct call *c, json_t *tree, const json_t *before)
 		return tree;
 	had = object_at(before, c->kind->replicas);
 	now = object_at(tree, c->kind->replicas);
+	/* A 0 through /scale is no field (ScaleSpec.replicas is omitempty): it leaves the replicas without an
+	 * owner. */
+	if (now && json_integer_value(now) == 0 && strcmp(c->sub, "scale") == 0)
+		return object_with(tree, "metadata.managedFields",
+				   json_pack("[{s:o, s:s, s:s, s:{s:{}}}]", "manager", manager_of(c),
+					     "operation", "Update", "fieldsType", "FieldsV1", "fieldsV1",
+					     "f:metadata"));
 	if (now && (!had || !json_equal(had, now)))
 		return object_with(tree, "metadata.managedFields", json_pack("[o]", entry(c)));
 	return object_with(tree, "metadata.managedFields", old ? json_incref(old) : NULL);

@@ -176,18 +176,22 @@ def restore(t):
     """A scale-down is taken back by a dry run and then a guarded write; what others changed is left alone."""
     ns = t.ns()
     program = t.run(image_pull=ns, hours="1s", breaker=NO_BREAKER)
-    mine, theirs, gone = (t.objects.workload("Deployment", ns, 2) for _ in range(3))
-    for workload in (mine, theirs, gone):
+    all_of_them = [t.objects.workload("Deployment", ns, 2) for _ in range(4)]
+    mine, theirs, gone, their_zero = all_of_them
+    for workload in all_of_them:
         workload.fail_to_pull()
-    for workload in (mine, theirs, gone):
+    for workload in all_of_them:
         t.wait_write(workload)
-    t.until("three ends", lambda: len([r for r in program.history() if r["outcome"] == "done"]) == 3, 15)
+    t.until("four ends", lambda: len([r for r in program.history() if r["outcome"] == "done"]) == 4, 15)
     program.ask("pause", check=True)
     t.admin.patch(path_of(theirs.kind, ns, theirs.name), {"spec": {"replicas": 1}}, MERGE)
+    for replicas in (1, 0):
+        t.admin.patch(path_of(their_zero.kind, ns, their_zero.name), {"spec": {"replicas": replicas}}, MERGE)
     gone.replace()
     said = program.ask("restore", "--since", "1h", "--dry-run", "-o", "json", timeout=60)
     before = len(t.writes())
-    assert before == 3, t.writes()
+    assert before == 4, t.writes()
+    assert all(reason in said.stdout for reason in ("NotZeroAnymore", "OwnerUidDiffers", "NotOurZero", "\"would\"")), said.stdout
     refused = program.ask("restore", f"{ns}/{mine.name}", timeout=60)
     assert refused.returncode == 64 and "--yes" in refused.stderr, refused
     assert len(t.writes()) == before, "written without --yes"
@@ -195,7 +199,7 @@ def restore(t):
     done = program.ask("restore", "--since", "1h", "--yes", "-o", "json", timeout=60)
     assert done.returncode == 0, (said, done)
     t.until("the replicas to be back", lambda: mine.wanted() == 2, 5)
-    assert theirs.wanted() == 1, "somebody else's replicas were changed"
+    assert theirs.wanted() == 1 and their_zero.wanted() == 0, "somebody else's replicas were changed"
     assert len(t.writes()) == before + 1, "\n".join(map(str, t.writes()))
     rows = [r for r in program.history() if r["action"] == "restore" and r["outcome"] == "done"]
     assert len(rows) == 1 and mine.name in rows[0]["target"], rows
@@ -203,7 +207,7 @@ def restore(t):
     assert shown["origin"] and shown["wantReplicas"] == 2 and shown["request"].startswith("PATCH "), shown
     again = program.ask("restore", f"{ns}/{mine.name}", "--yes", timeout=60)
     assert again.returncode == 1 and "NotZeroAnymore" in again.stdout, again
-    t.note = f"{len(rows)} restored, 2 left alone"
+    t.note = f"{len(rows)} restored, 3 left alone"
 
 
 @scenario("person/show-and-history")
