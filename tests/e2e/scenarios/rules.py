@@ -1,0 +1,116 @@
+"""What the rules make of overrides, marks and causes."""
+import time
+
+from harness.scenario import scenario
+
+DNS = ('Back-off pulling image "x": ErrImagePull: failed to do request: Head "https://r.example.com/v2/x": '
+       'dial tcp: lookup r.example.com: no such host')
+GONE = 'Back-off pulling image "x": ErrImagePull: rpc error: code = NotFound desc = x: not found'
+DENIED = 'Back-off pulling image "x": ErrImagePull: failed to authorize: 401 Unauthorized'
+
+
+def evicted(t, ns, **how):
+    return t.objects.evict(t.objects.pod(ns, **how))
+
+
+@scenario("rules/override-by-label")
+def by_label(t):
+    """An override with a label switches a duty off for pods that bear it, and for no other."""
+    ns = t.ns()
+    kept = evicted(t, ns, labels={"keep": "yes"})
+    other = evicted(t, ns, labels={"keep": "no"})
+    program = t.run(evicted=ns, overrides=[{"name": "kept", "labels": ["keep=yes"],
+                                            "deleteEvictedPod": {"enable": False}}])
+    t.wait_write(other)
+    canary = t.canary(ns)
+    t.expect(deleted=[other, canary])
+    told = program.ask("explain", f"{ns}/{kept['metadata']['name']}", "--rules", check=True).stdout
+    assert "kept" in told, told
+
+
+@scenario("rules/override-of-hours")
+def of_hours(t):
+    """The threshold of the override holds for the workload it matches; the history of the other names none."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s", overrides=[
+        {"name": "slow", "labels": ["app=slow"], "namespaces": [ns], "errImagePull": {"hours": "1h"}},
+        {"name": "everything", "namespaces": [ns], "errImagePull": {"hours": "2s"}}])
+    slow = t.objects.workload("Deployment", ns, 1, name="slow")
+    quick = t.objects.workload("Deployment", ns, 1, name="quick")
+    slow.fail_to_pull()
+    begin = time.time()
+    quick.fail_to_pull()
+    request = t.wait_write(quick)
+    assert request.t >= begin + 2, f"the override's 2 s were not waited for: {request.t - begin:.3f} s"
+    row = t.wait_history(program, outcome="done", reason="CannotPullImage")
+    assert "override everything" in row["detail"], row
+    t.expect(scaled=[quick])
+
+
+@scenario("rules/override-after-a-reload", timeout=90)
+def after_reload(t):
+    """Labels are not kept in the cache: a reload that asks for others must find them all the same."""
+    ns = t.ns()
+    config = t.config(evicted=ns, overrides=[{"name": "kept", "labels": ["keep=yes"],
+                                              "deleteEvictedPod": {"enable": False}}])
+    program = t.program(config)
+    first = evicted(t, ns, labels={"keep": "yes"})
+    second = evicted(t, ns, labels={"hold": "yes"})
+    t.wait_write(second)
+    third = evicted(t, ns, labels={"keep": "yes", "hold": "yes"})
+    config["overrides"][0]["labels"] = ["hold=yes"]
+    program.write_config(config)
+    program.ask("reload", timeout=30, check=True)
+    t.wait_write(first, 20)
+    canary = t.canary(ns)
+    t.expect(deleted=[first, second, canary])
+    assert t.objects.get(third), "the pod that the new override names is gone"
+
+
+@scenario("rules/skip-and-ignore")
+def skip(t):
+    """The owner's annotations hold, live too; what is no list of duties is the wish to be left alone."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    kept = [evicted(t, ns, annotations={"ops-pod-cleaner.io/skip": value})
+            for value in ("deleteEvictedPod", "errImagePull,deleteEvictedPod", "all", "please")]
+    ignored = evicted(t, ns, annotations={"ops-pod-cleaner.io/ignore": "true"})
+    other = evicted(t, ns, annotations={"ops-pod-cleaner.io/skip": "errImagePull"})
+    t.wait_write(other)
+    for pod in kept:
+        t.wait_history(program, uid=pod["metadata"]["uid"], reason="SkipAnnotation")
+    t.wait_history(program, uid=ignored["metadata"]["uid"], reason="IgnoreAnnotation")
+    t.expect(deleted=[other, t.canary(ns)])
+
+
+@scenario("rules/cause")
+def cause(t):
+    """A registry that is down or denies access scales nothing; when the image turns out not to exist, it does."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    workload.fail_to_pull(message=DNS)
+    row = t.wait_history(program, reason="CauseTransient")
+    assert "no such host" in row["detail"] or "cause transient" in row["detail"], row
+    workload.fail_to_pull(message=DENIED)
+    t.wait_history(program, reason="CauseAuth")
+    assert not t.writes(), t.writes()
+    workload.fail_to_pull(message=GONE)
+    t.wait_write(workload)
+    row = t.wait_history(program, outcome="done", reason="CannotPullImage")
+    assert "cause permanent" in row["detail"], row
+    t.expect(scaled=[workload])
+
+
+@scenario("rules/one-of-them-cannot-pull")
+def one_cannot(t):
+    """A pod that cannot pull what its siblings could is told about after the threshold, and nothing is done."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="2s")
+    workload = t.objects.workload("Deployment", ns, 2)
+    pods = workload.pods()
+    t.objects.run(pods[0])
+    t.objects.fail_to_pull(pods[1])
+    row = t.wait_history(program, reason="WorkloadHasReadyPods", timeout=15)
+    assert row["uid"] == pods[1]["metadata"]["uid"], row
+    t.expect()
