@@ -170,6 +170,35 @@ START_TEST(re02_bad_objects_do_not_harm_the_rest)
 }
 END_TEST
 
+/* A name with a line break and an escape sequence, and then a field that runs out of the object. */
+static int serve_hostile_pod(struct server_conn *c, const char *request)
+{
+	struct wire w = { 0 }, pod = { 0 }, meta = { 0 };
+
+	(void)request;
+	server_sends(c, STREAM_HEAD);
+	wire_field_str(&meta, 3, "shop");
+	wire_field_str(&meta, 1, "bro\nken\x1b[2J");
+	wire_field_message(&pod, 1, &meta);
+	wire_bytes(&pod, "\x12\x7f", 2);
+	wire_event(&w, "MODIFIED", "v1", "Pod", &pod);
+	send_chunk(c, w.p, w.n);
+	send_event(c, "ADDED", "b", "4");
+	send_bookmark(c, "5", true);
+	server_drain(c);
+	return 0;
+}
+
+START_TEST(a_hostile_object_is_named)
+{
+	struct seen s;
+
+	run(&s, serve_hostile_pod, &plain_config, "sync: ");
+	ck_assert_str_eq(s.text, "list: bad +b sync: ");
+	ck_assert_str_eq(s.bad, "a pod that is not valid protobuf was skipped: shop/bro?ken?[2J");
+}
+END_TEST
+
 static int serve_json(struct server_conn *c, const char *request)
 {
 	(void)request;
@@ -398,6 +427,7 @@ int main(void)
 	tcase_add_test(t, re12_error_event_relists);
 	tcase_add_test(t, watch_cut_inside_a_frame);
 	tcase_add_test(t, re02_bad_objects_do_not_harm_the_rest);
+	tcase_add_test(t, a_hostile_object_is_named);
 	tcase_add_test(t, json_is_refused);
 	tcase_add_test(t, broken_list_keeps_the_old_state);
 	tcase_add_test(t, forbidden_cluster_wide);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
@@ -322,8 +324,9 @@ START_TEST(explain_says_every_duty)
 	watch_on_msg(w, &ask);
 	loop();
 	ck_assert_uint_eq(last(MSG_CTL_END)->u.ctl_end.code, 1);
-	ck_assert_str_eq(last(MSG_CTL_END)->u.ctl_end.text,
-			 "no pod or workload shop/web-1-abcde is in the cache; the first list is not complete yet");
+	ck_assert_str_eq(
+		last(MSG_CTL_END)->u.ctl_end.text,
+		"no pod or workload shop/web-1-abcde is in the cache; the first list is not complete yet");
 	list(&p, 1);
 	room = 2;
 	watch_on_msg(w, &ask);
@@ -344,6 +347,61 @@ START_TEST(explain_says_every_duty)
 		ck_assert_uint_eq(r->verdict, duty == DUTY_EVICTED ? VERDICT_ACT : VERDICT_NONE);
 		duty++;
 	}
+}
+END_TEST
+
+/* What is logged between the two. */
+static int log_pipe[2], log_before;
+
+static void log_catch(void)
+{
+	ck_assert_int_eq(pipe2(log_pipe, O_CLOEXEC | O_NONBLOCK), 0);
+	log_before = dup(STDERR_FILENO);
+	ck_assert_int_eq(dup2(log_pipe[1], STDERR_FILENO), STDERR_FILENO);
+}
+
+static void log_caught(char text[static 4096])
+{
+	ck_assert_int_eq(dup2(log_before, STDERR_FILENO), STDERR_FILENO);
+	close(log_before);
+	close(log_pipe[1]);
+	const ssize_t n = read(log_pipe[0], text, 4095);
+
+	text[n > 0 ? n : 0] = '\0';
+	close(log_pipe[0]);
+}
+
+/* One line with the name, then for ten seconds none, however many come; the next line says how many there
+ * were. The pods around it are judged. */
+START_TEST(a_hostile_object_is_logged)
+{
+	struct pod_facts p = pod_evicted();
+	char text[4096];
+
+	log_catch();
+	fake.ops.on_list(fake.ctx, "");
+	fake.ops.on_bad_object(fake.ctx, "a pod that is not valid protobuf was skipped: shop/bro?ken");
+	for (unsigned i = 0; i < 1000; i++)
+		fake.ops.on_bad_object(fake.ctx, "another");
+	fake.ops.on_pod(fake.ctx, &p);
+	fake.ops.on_sync(fake.ctx, "");
+	fake.ops.on_alive(fake.ctx, 0);
+	tell(MSG_SINCE_END);
+	clock_fake_advance(10 * S);
+	fake.ops.on_bad_object(fake.ctx, "the last");
+	loop();
+	log_caught(text);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	const char *line = strstr(text, "left out");
+
+	ck_assert_ptr_nonnull(line);
+	ck_assert_ptr_nonnull(strstr(line, "shop/bro?ken"));
+	ck_assert_ptr_null(strstr(text, "another"));
+	line = strstr(line + 1, "left out");
+	ck_assert_ptr_nonnull(line);
+	ck_assert_ptr_nonnull(strstr(line, "the last"));
+	ck_assert_ptr_nonnull(strstr(line, "1002"));
+	ck_assert_ptr_null(strstr(line + 1, "left out"));
 }
 END_TEST
 
@@ -435,6 +493,7 @@ int main(void)
 	tcase_add_test(t, digest_is_complete_without_room);
 	tcase_add_test(t, digest_before_the_list_is_marked);
 	tcase_add_test(t, explain_says_every_duty);
+	tcase_add_test(t, a_hostile_object_is_logged);
 	tcase_add_test(t, waiting_costs_no_wake_up);
 	tcase_add_test(t, what_is_sent_can_be_read);
 	return run(t, "watcher/watch");
