@@ -6,33 +6,28 @@ the server answered them. What it checks of every write that was not a dry run:
   bound     it names the uid and the resourceVersion it was decided on
   once      at most one DELETE per uid succeeds, and none is even sent after that one has been answered
   right     the object with that uid at that resourceVersion deserved it (where the log shows that version)
-  kind      it is a DELETE of one pod or a PATCH of one scale subresource; nothing else is ever written
+  kind      it is a DELETE of one pod, a PATCH of one scale subresource, an announcement (one annotation, nothing else), or
+            the suspension of a Job; Leases and Events apart, nothing else is ever written
+  grace     where a grace is announced, the act comes after it
+  budget    no sliding minute, hour or day holds more acts than allowed
+  window    it came while a window was open
+  restored  replicas come back only where this program had taken them, to what they had been, once
 """
 import re
 from dataclasses import dataclass, field
 
 from .logs import parse_time
+from .settings import BUDGETS, Policy, window_open  # noqa: F401
 
 PULL = ("ErrImagePull", "ImagePullBackOff")
+ANNOUNCED = "ops-pod-cleaner.io/announced"
+DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod", "image_pull": "errImagePull"}
 
-
-@dataclass
-class Policy:
-    """What the run was configured to do. namespaces: a set, or None for every one. hours: seconds."""
-    evicted: object = None
-    terminating: object = None
-    image_pull: object = None
-    terminating_hours: float = 0.0
-    image_pull_hours: float = 0.0
-    observe: bool = False
-    unreachable_nodes: bool = False
-    restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
-
-    def covers(self, duty, ns):
-        namespaces = getattr(self, duty)
-        if namespaces is None:
-            return False
-        return "*" in namespaces or ns in namespaces
+# What a kubelet says when there is no such image, when it may not have it, and when it is not the image's fault.
+CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b429\b|\b50[0234]\b|x509|no such host|refused|reset|"
+                        r"qps exceeded|unreachable|deadline exceeded|dial tcp|i/o"),
+          ("auth", r"unauthorized|denied|forbidden|\b401\b|\b403\b|no basic auth"),
+          ("permanent", r"not found|manifest unknown|name unknown|does not exist|invalid|no match"))
 
 
 @dataclass
@@ -81,6 +76,29 @@ def waiting_reasons(pod):
     return [((c.get("state") or {}).get("waiting") or {}).get("reason") for c in containers]
 
 
+def causes_of(pod):
+    """Causes of the containers that fail to pull: permanent, auth, transient, unknown."""
+    status = pod.get("status") or {}
+    found = set()
+    for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
+        waiting = (c.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") not in PULL:
+            continue
+        text = re.sub(r'"[^"]*"', "", waiting.get("message") or "").lower()
+        found.add(next((name for name, signs in CAUSES if re.search(signs, text)), "unknown"))
+    return found
+
+
+def announced_at(obj, duty):
+    """When the act was announced on the object, Unix seconds; None = it was not."""
+    text = (((obj or {}).get("metadata") or {}).get("annotations") or {}).get(ANNOUNCED, "")
+    for part in text.split(","):
+        key, _, at = part.partition("=")
+        if key.strip() == DUTY_KEYS[duty]:
+            return parse_time(at.strip())
+    return None
+
+
 def is_ready(pod):
     return any(c.get("type") == "Ready" and c.get("status") == "True"
                for c in (pod.get("status") or {}).get("conditions") or [])
@@ -124,9 +142,22 @@ def judge_delete(request, states, policy):
     reasons = [why_not_terminating(pod, request, policy)] if request.grace == 0 else []
     if not reasons or reasons[0]:
         reasons.append(why_not_evicted(pod, request, policy))
-    if None in reasons:
+    if None in reasons or is_fresh_attempt(pod, request, policy):
         return None
     return "; ".join(reasons)
+
+
+def is_fresh_attempt(pod, request, policy):
+    """Deleted so that its controller makes another one, which pulls afresh."""
+    return (policy.fresh_attempt and request.grace is None and policy.covers("image_pull", request.ns) and not is_ready(pod)
+            and any(reason in PULL for reason in waiting_reasons(pod)))
+
+
+def duty_of_delete(request, states, policy):
+    if request.grace == 0:
+        return "terminating"
+    pod = states.at(request.uid, request.rv)
+    return "image_pull" if pod and is_fresh_attempt(pod, request, policy) else "evicted"
 
 
 SCALABLE = re.compile(r"^(deployments|statefulsets|replicasets|replicationcontrollers|rollouts|fleets)$")
@@ -169,8 +200,6 @@ class World:
 
 
 def judge_scale(request, world, policy):
-    if request.replicas != 0 and request.replicas == policy.restores.get((request.ns, request.name)):
-        return None
     if request.replicas != 0:
         return f"asks for {request.replicas} replicas"
     if not SCALABLE.match(request.resource):
@@ -183,7 +212,65 @@ def judge_scale(request, world, policy):
         return f"pods of it are Ready: {', '.join(ready)}"
     if pods and not any(reason in PULL for p in pods for reason in waiting_reasons(p)):
         return "none of its pods fails to pull"
+    causes = set().union(*(causes_of(p) for p in pods)) if pods else set()
+    if causes and not causes & policy.causes:
+        return f"its pods fail for causes {sorted(causes)}, which may not act"
     return None
+
+
+def judge_restore(request, scaled, policy):
+    """Replicas that come back: a person asked for it, this program had taken them, and so many."""
+    if policy.restores.get((request.ns, request.name)) != request.replicas:
+        return f"nobody asked to put {request.replicas} replicas back"
+    if request.uid not in scaled:
+        return f"asks for {request.replicas} replicas of what this program had not scaled down"
+    before = scaled[request.uid]
+    if before is not None and before != request.replicas:
+        return f"asks for {request.replicas} replicas, it had {before}"
+    return None
+
+
+def is_announcement(request):
+    """A patch of one annotation of ours, bound to uid and resourceVersion, and of nothing else."""
+    body = request.body if isinstance(request.body, dict) else {}
+    meta = body.get("metadata") or {}
+    return (request.verb == "patch" and not request.subresource and set(body) <= {"metadata", "apiVersion", "kind"}
+            and set(meta) <= {"uid", "resourceVersion", "annotations"} and set(meta.get("annotations") or {}) == {ANNOUNCED})
+
+
+def is_suspension(request):
+    body = request.body if isinstance(request.body, dict) else {}
+    return (request.verb == "patch" and request.resource in ("jobs", "cronjobs") and not request.subresource
+            and body.get("spec") == {"suspend": True} and set(body) <= {"metadata", "spec", "apiVersion", "kind"})
+
+
+def kind_of(request):
+    """delete, scale, announce or suspend; None for anything else."""
+    if request.verb == "delete" and request.resource == "pods" and not request.subresource:
+        return "delete"
+    if request.verb == "patch" and request.subresource == "scale":
+        return "scale"
+    return "announce" if is_announcement(request) else "suspend" if is_suspension(request) else None
+
+
+def check_limits(r, duty, policy, acts, report):
+    """Budgets and windows of one act that succeeded. acts: (duty, namespace, time) of those before it."""
+    acts.append((duty, r.ns, r.t))
+    for key, limit in policy.budgets.get(duty, {}).items():
+        begin = r.t - BUDGETS[key]
+        same = [a for a in acts if a[0] == duty and a[2] > begin and (key != "maxPerNamespaceHour" or a[1] == r.ns)]
+        if len(same) > limit:
+            report.add("budget", f"{len(same)} acts of {DUTY_KEYS[duty]} within {BUDGETS[key]} s, {key} is {limit}", r)
+    windows = policy.windows.get(duty)
+    if windows and not any(window_open(w, r.t, policy.zone) for w in windows):
+        report.add("window", f"no window of {DUTY_KEYS[duty]} is open", r)
+
+
+def check_grace(r, duty, obj, policy, report):
+    grace = policy.announce.get(duty, 0)
+    at = announced_at(obj, duty)
+    if grace and obj is not None and (at is None or r.t < at + grace):
+        report.add("grace", f"{DUTY_KEYS[duty]} acts before its announced grace of {grace:g} s has passed", r)
 
 
 @dataclass
@@ -206,9 +293,7 @@ def check(requests, policy, states=None, is_program=None):
     """All requests of one server log, in order. is_program(request) tells whose they are; default: all of them."""
     states = states or States()
     states.add_log(requests)
-    report = Report()
-    world = World()
-    deleted = {}                # uid -> when its successful DELETE had been answered
+    report, world, memory = Report(), World(), Memory()
     for r in sorted(requests, key=lambda r: r.t_end or r.t):
         world.apply(r)
         if (is_program and not is_program(r)) or not r.is_write:
@@ -219,35 +304,101 @@ def check(requests, policy, states=None, is_program=None):
             report.dry_runs += 1
         elif policy.observe:
             report.add("observe", "a real write in mode observe", r)
-        check_write(r, policy, states, world, deleted, report)
+        check_write(r, policy, states, world, memory, report)
     return report
 
 
-def check_write(r, policy, states, world, deleted, report):
-    is_delete = r.verb == "delete" and r.resource == "pods" and not r.subresource
-    is_scale = r.verb == "patch" and r.subresource == "scale"
-    if not is_delete and not is_scale:
-        report.add("kind", "neither a DELETE of a pod nor a PATCH of a scale", r)
+@dataclass
+class Memory:
+    """What earlier requests of the program did."""
+    deleted: dict = field(default_factory=dict)     # uid -> when its successful DELETE had been answered
+    scaled: dict = field(default_factory=dict)      # uid -> replicas before, None when the log does not show them
+    acts: list = field(default_factory=list)        # (duty, namespace, time)
+
+
+def check_write(r, policy, states, world, memory, report):
+    kind = kind_of(r)
+    if not kind:
+        report.add("kind", "neither a DELETE of a pod nor a PATCH of a scale, an announcement or a suspension", r)
         return
     if r.code in (401, 403) and r.body is None:
         return          # refused before its body was looked at: an audit log does not hold it
     if not r.uid or not r.rv:
         report.add("bound", "a write without uid or resourceVersion", r)
         return
-    if is_delete and r.uid in deleted and r.t > deleted[r.uid] and not r.dry_run:
+    if kind == "delete" and r.uid in memory.deleted and r.t > memory.deleted[r.uid] and not r.dry_run:
         report.add("once", "another DELETE of a uid that is deleted already", r)
-    if not r.ok:
-        return
-    why = judge_delete(r, states, policy) if is_delete else judge_scale(r, world, policy)
+    if r.ok:
+        CHECKS[kind](r, policy, states, world, memory, report)
+        report.checked += 1 if states.at(r.uid, r.rv) else 0
+
+
+def check_delete(r, policy, states, world, memory, report):
+    why = judge_delete(r, states, policy)
     if why:
         report.add("right", why, r)
-    report.checked += 1 if states.at(r.uid, r.rv) else 0
     if r.dry_run:
         return
-    if is_scale:
-        report.scales += 1
-        return
-    if r.uid in deleted:
+    if r.uid in memory.deleted:
         report.add("once", "a second successful DELETE of the same uid", r)
-    deleted[r.uid] = max(r.t, r.t_end)
+    duty = duty_of_delete(r, states, policy)
+    memory.deleted[r.uid] = max(r.t, r.t_end)
     report.deletes += 1
+    check_limits(r, duty, policy, memory.acts, report)
+    if duty != "image_pull":
+        check_grace(r, duty, states.at(r.uid, r.rv), policy, report)
+
+
+def replicas_of(obj):
+    spec = (obj or {}).get("spec") or {}
+    return spec.get("replicas", spec.get("size"))
+
+
+def check_scale(r, policy, states, world, memory, report):
+    restores = bool(r.replicas)
+    why = judge_restore(r, memory.scaled, policy) if restores else judge_scale(r, world, policy)
+    if why:
+        report.add("restored" if restores else "right", why, r)
+    if r.dry_run:
+        return
+    report.scales += 1
+    if restores:
+        memory.scaled.pop(r.uid, None)
+        return
+    memory.scaled[r.uid] = replicas_of(r.before) if r.before else replicas_of(states.at(r.uid, r.rv))
+    check_limits(r, "image_pull", policy, memory.acts, report)
+    check_grace(r, "image_pull", states.at(r.uid, r.rv), policy, report)
+
+
+def check_announce(r, policy, states, world, memory, report):
+    if not any(policy.announce.values()):
+        report.add("right", "an announcement that nobody asked for", r)
+
+
+def check_suspend(r, policy, states, world, memory, report):
+    if not policy.suspend_jobs:
+        report.add("right", "a Job is suspended although suspendJobs is not set", r)
+    elif not policy.covers("image_pull", r.ns):
+        report.add("right", f"namespace {r.ns} is not covered by errImagePull", r)
+    elif not r.dry_run:
+        check_limits(r, "image_pull", policy, memory.acts, report)
+
+
+CHECKS = {"delete": check_delete, "scale": check_scale, "announce": check_announce, "suspend": check_suspend}
+
+
+def left_undone(states_now, policy, told, now, patience=5.0):
+    """Pods that are due and were neither acted on nor refused. states_now: the pods as they are; told: uids of pods (or of
+    their owners) in the program's history, refusals included. Yields (pod, why it is due)."""
+    for pod in states_now:
+        meta, status = pod["metadata"], pod.get("status") or {}
+        ns, due = meta.get("namespace"), None
+        if status.get("phase") == "Failed" and status.get("reason") == "Evicted" and policy.covers("evicted", ns):
+            if not meta.get("deletionTimestamp"):
+                due = "evicted"
+        deadline = parse_time(meta.get("deletionTimestamp"))
+        if deadline and policy.covers("terminating", ns) and meta.get("deletionGracePeriodSeconds") != 0:
+            if now > deadline + policy.terminating_hours + patience:
+                due = "stuck in Terminating"
+        if due and meta["uid"] not in told:
+            yield pod, due

@@ -150,6 +150,9 @@ class Objects:
         found = self.admin.find(pod_path(pod["metadata"]["namespace"], pod["metadata"]["name"]))
         return found if found and found["metadata"]["uid"] == pod["metadata"]["uid"] else None
 
+    def all_pods(self, ns):
+        return self.admin.get(pod_path(ns)).get("items") or []
+
     def status(self, pod, **status):
         return self.admin.patch(pod_path(pod["metadata"]["namespace"], pod["metadata"]["name"], "status"),
                                 {"status": status})

@@ -57,6 +57,7 @@ class Test:
         self.policy = judge.Policy(evicted=set(), terminating=set(), image_pull=set())
         self.is_mine = server.is_program    # whose requests are the program's
         self.note = ""
+        self.complete = True                # False: the scenario ends before all that is due can be done
         self.started = len(server.log())
 
     # --- making things ---
@@ -102,7 +103,9 @@ class Test:
             config["tooManyRestart"] = {"enable": True, **restarts}
         if more.get("mode") == "observe":
             self.policy.observe = True
-        config.update(more)
+        for key, value in more.items():     # further keys of a duty's section join those above
+            config[key] = {**config[key], **value} if isinstance(config.get(key), dict) and isinstance(value, dict) else value
+        self.policy.configure(config)
         return config
 
     def program(self, config, kubeconfig="", start=True, **more):
@@ -182,6 +185,17 @@ class Test:
         assert report.ok, "the oracle: " + "\n      ".join(str(f) for f in report.findings)
         return report
 
+    def expect_complete(self):
+        """The oracle's word on what is left: each pod that is due is in the history of a program that still runs, refusals included."""
+        running = [p for p in self.programs if p.process and p.process.poll() is None]
+        if not running or self.policy.observe or self.policy.budgets or self.policy.windows or not self.complete:
+            return
+        told = {row["uid"] for p in running for row in p.history("--refusals")}
+        pods = [p for ns in self.objects.namespaces for p in self.objects.all_pods(ns)]
+        left = [f"{p['metadata']['namespace']}/{p['metadata']['name']}: {why}"
+                for p, why in judge.left_undone(pods, self.policy, told, time.time())]
+        assert not left, f"the oracle: due, yet neither done nor refused: {'; '.join(left)}"
+
     # --- waiting ---
 
     until = staticmethod(until)
@@ -252,6 +266,7 @@ def execute(runner, server, one, tests):
     failure = skip = None
     try:
         one.fn(test)
+        test.expect_complete()
     except Skip as e:
         skip = str(e)
     except AssertionError as e:

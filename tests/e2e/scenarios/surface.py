@@ -62,7 +62,7 @@ def hostile(t):
     """Text of a pod's author with escapes and new lines: one line a log record, nothing raw in log or history."""
     ns = t.ns()
     program = t.run(image_pull=ns, hours="1s")
-    evil = 'no such image\n{"level":"error","msg":"forged"}\x1b[31mred\u202egnp'
+    evil = 'manifest unknown\n{"level":"error","msg":"forged"}\x1b[31mred\u202egnp'
     workload = t.objects.workload("Fleet", ns, 1)
     workload.fail_to_pull(message=evil)
     t.wait_write(workload)

@@ -1,0 +1,103 @@
+"""What a run was configured to do, read from its configuration by the oracle's own reading."""
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+DUTIES = {"deleteEvictedPod": "evicted", "delteEvictedPod": "evicted", "deleteTerminatingPod": "terminating",
+          "delteTerminatingPod": "terminating", "errImagePull": "image_pull"}
+UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+BUDGETS = {"maxPerMinute": 60, "maxPerHour": 3600, "maxPerDay": 86400, "maxPerNamespaceHour": 3600}
+
+
+@dataclass
+class Policy:
+    """namespaces: a set, or None for none. hours: seconds. The dictionaries are by duty: evicted, terminating, image_pull."""
+    evicted: object = None
+    terminating: object = None
+    image_pull: object = None
+    terminating_hours: float = 0.0
+    image_pull_hours: float = 0.0
+    observe: bool = False
+    unreachable_nodes: bool = False
+    causes: set = field(default_factory=lambda: {"permanent"})
+    fresh_attempt: bool = False
+    suspend_jobs: bool = False
+    announce: dict = field(default_factory=dict)    # seconds
+    budgets: dict = field(default_factory=dict)     # duty -> {key: number}
+    windows: dict = field(default_factory=dict)     # duty -> [text]
+    zone: str = ""
+    restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
+
+    def covers(self, duty, ns):
+        namespaces = getattr(self, duty)
+        return namespaces is not None and ("*" in namespaces or ns in namespaces)
+
+    def configure(self, config):
+        """Take over what one configuration (a dict) says; several programs of one run add up."""
+        overrides = [o for o in config.get("overrides") or [] if isinstance(o, dict)]
+        for part in [config, *overrides]:
+            for key, duty in DUTIES.items():
+                if isinstance(part.get(key), dict):
+                    self._section(duty, part[key])
+        self.zone = config.get("timeZone", self.zone)
+
+    def _section(self, duty, section):
+        if duty == "image_pull":
+            causes = section.get("causes") or []
+            self.causes |= set(causes.split(",") if isinstance(causes, str) else causes)
+            self.fresh_attempt |= seconds(section.get("freshAttempt", "0s")) > 0
+            self.suspend_jobs |= bool(section.get("suspendJobs"))
+        if "announce" in section:
+            self.announce[duty] = seconds(section["announce"])
+        found = {key: int(section[key]) for key in BUDGETS if section.get(key)}
+        if found:
+            self.budgets.setdefault(duty, {}).update(found)
+        if section.get("windows"):
+            self.windows[duty] = section["windows"] if isinstance(section["windows"], list) else [section["windows"]]
+
+
+def seconds(text):
+    """A Go duration."""
+    return sum(float(n) * UNITS[unit] for n, unit in re.findall(r"([\d.]+)(ns|us|µs|ms|s|m|h)", str(text)))
+
+
+NAMES = {n: i for i, n in enumerate("sun mon tue wed thu fri sat".split())}
+NAMES.update({n: i + 1 for i, n in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split())})
+
+
+def field_has(text, value, low, high):
+    for part in text.lower().split(","):
+        span, _, step = part.partition("/")
+        if span in ("*", "?"):
+            first, last = low, high
+        else:
+            first, _, last = span.partition("-")
+            first = NAMES.get(first) if first in NAMES else int(first)
+            last = (NAMES.get(last) if last in NAMES else int(last)) if last else (high if step else first)
+        if first <= value <= last and (value - first) % int(step or 1) == 0:
+            return True
+    return False
+
+
+def fires(spec, at):
+    """Does the schedule fire in that minute? Five fields, or six with the seconds first."""
+    fields = spec.split()
+    minute, hour, day, month, weekday = fields[-5:]
+    days = [field_has(day, at.day, 1, 31), field_has(weekday, at.isoweekday() % 7, 0, 6)]
+    both = day in ("*", "?") or weekday in ("*", "?")       # either of them, when both are given
+    return (field_has(minute, at.minute, 0, 59) and field_has(hour, at.hour, 0, 23) and field_has(month, at.month, 1, 12)
+            and (all(days) if both else any(days)))
+
+
+def window_open(text, t, zone):
+    """Is "CRON for DURATION" open at t (Unix seconds)? Looks back minute by minute for its opening."""
+    m = re.fullmatch(r"(?:(?:CRON_)?TZ=(\S+)\s+)?(.*\S)\s+for\s+(\S+)", text.strip())
+    tz = ZoneInfo(m.group(1) or zone) if (m.group(1) or (zone and zone != "Local")) else None
+    now = datetime.fromtimestamp(t, tz)
+    at = now.replace(second=0, microsecond=0)
+    while now - at < timedelta(seconds=seconds(m.group(3))):
+        if fires(m.group(2), at):
+            return True
+        at -= timedelta(minutes=1)
+    return False
