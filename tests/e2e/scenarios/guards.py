@@ -1,0 +1,237 @@
+"""Guards beyond the single object: what is due is held, says why, and goes when it may."""
+import time
+
+from harness.client import MERGE
+from harness.objects import path_of
+from harness.scenario import scenario
+
+NO_BREAKER = {"workloads": 0, "percent": 0, "sameHost": 0, "sameNode": 0}
+
+
+def evicted(t, ns, n):
+    return [t.objects.evict(t.objects.pod(ns)) for _ in range(n)]
+
+
+def held(program):
+    return [r for r in program.ask_json("plan")["rows"] if r["when"] == "held"]
+
+
+def wait_held(t, program, n, reason):
+    """Until the plan shows that many, all held for that reason."""
+    def look():
+        rows = held(program)
+        return rows if len(rows) == n and {r["reason"] for r in rows} == {reason} else None
+    return t.until(f"{n} pods held by {reason}", look, 20, every=0.3)
+
+
+def gone(pods, requests):
+    """Those of the pods that were deleted."""
+    names = {r.name for r in requests if r.ok}
+    return [p for p in pods if p["metadata"]["name"] in names]
+
+
+@scenario("guards/budget", timeout=90)
+def budget(t):
+    """Not more than so many an hour, also across a restart; what is over it waits, and a person can see why."""
+    ns = t.ns()
+    config = t.config(evicted=ns)
+    config["deleteEvictedPod"]["maxPerHour"] = 3
+    program = t.program(config)
+    pods = evicted(t, ns, 8)
+    t.until("three deletions", lambda: len(t.writes()) == 3, 15)
+    rows = wait_held(t, program, 5, "BudgetSpent")
+    assert all(r["at"] for r in rows), rows
+    waiting = [p for p in pods if p not in gone(pods, t.writes())]
+    answer = program.ask("explain", f"{ns}/{waiting[0]['metadata']['name']}", check=True).stdout
+    assert "BudgetSpent" in answer and "3 of 3" in answer, answer
+    t.wait_history(program, reason="BudgetSpent", ns=ns)
+    program.kill_all()
+    program.start()
+    wait_held(t, program, 5, "BudgetSpent")
+    program.kill("watcher")
+    t.until("the program to be up again", program.is_ready, 20)
+    wait_held(t, program, 5, "BudgetSpent")
+    t.never("more than the budget", lambda: len(t.writes()) > 3, 2)
+    t.expect(deleted=gone(pods, t.writes()))
+    assert len(t.writes()) == 3
+
+
+@scenario("guards/budget-given-back", timeout=90)
+def given_back(t):
+    """What a worker refuses live is not counted: the next one goes."""
+    ns = t.ns()
+    config = t.config(image_pull=ns, hours="1s", breaker=NO_BREAKER)
+    config["errImagePull"]["maxPerDay"] = 1
+    program = t.program(config)
+    first, second = (t.objects.workload("Deployment", ns, 1) for _ in range(2))
+    t.admin.post(path_of("ScaledObject", ns), {
+        "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": first.name, "namespace": ns},
+        "spec": {"scaleTargetRef": {"name": first.name}, "triggers": []}})
+    first.fail_to_pull()
+    t.wait_history(program, reason="HasKeda", ns=ns)
+    second.fail_to_pull()
+    t.wait_write(second)
+    t.expect(scaled=[second])
+
+
+@scenario("guards/share", timeout=90)
+def share(t):
+    """At most that share of a namespace's pods within an hour."""
+    ns = t.ns()
+    config = t.config(evicted=ns)
+    config["deleteEvictedPod"]["maxPercentOfNamespace"] = 20
+    program = t.program(config, start=False)
+    pods = evicted(t, ns, 10)
+    program.start()
+    t.until("two deletions", lambda: len(t.writes()) == 2, 15)
+    wait_held(t, program, 8, "BudgetSpent")
+    program.kill_all()
+    program.start()
+    wait_held(t, program, 8, "BudgetSpent")
+    t.never("more than the share", lambda: len(t.writes()) > 2, 2)
+    t.expect(deleted=gone(pods, t.writes()))
+
+
+@scenario("guards/window", timeout=90)
+def window(t):
+    """Not one second before its window opens, and not after it has closed."""
+    ns = t.ns()
+    opens = (int(time.time()) // 5 + 3) * 5     # 10 to 15 s from now
+    at = time.gmtime(opens)
+    config = t.config(evicted=ns)
+    config["deleteEvictedPod"]["windows"] = [f"{at.tm_sec} {at.tm_min} {at.tm_hour} * * * for 1m"]
+    config["timeZone"] = "UTC"
+    program = t.program(config)
+    pods = evicted(t, ns, 3)
+    rows = wait_held(t, program, 3, "OutsideWindow") if time.time() < opens - 3 else []
+    for row in rows:
+        assert row["at"][:19] == time.strftime("%Y-%m-%dT%H:%M:%S", at), (row, opens)
+    for pod in pods:
+        request = t.wait_write(pod, 40)
+        assert request.t >= opens, f"acted {opens - request.t:.3f} s before the window"
+    t.expect(deleted=pods)
+
+
+@scenario("guards/window-in-a-zone")
+def zone(t):
+    """A window that is open only in its own time zone; the zone of another duty does not matter."""
+    ns = t.ns()
+    config = t.config(evicted=ns, terminating=ns, hours="1s")
+    far = time.gmtime(time.time() + 8 * 3600 - 600)       # ten minutes ago in Shanghai
+    config["deleteEvictedPod"]["windows"] = [f"CRON_TZ=Asia/Shanghai {far.tm_min} {far.tm_hour} * * * for 1h"]
+    here = time.gmtime(time.time() - 600 + 6 * 3600)
+    config["deleteTerminatingPod"]["windows"] = [f"{here.tm_min} {here.tm_hour} * * * for 1h"]
+    config["timeZone"] = "UTC"
+    program = t.program(config)
+    stuck = t.objects.pod(ns)
+    t.objects.stop_containers(stuck)
+    t.objects.terminate(stuck, 1)
+    pod = evicted(t, ns, 1)[0]
+    t.wait_write(pod)
+    wait_held(t, program, 1, "OutsideWindow")
+    t.expect(deleted=[pod])
+
+
+@scenario("guards/breaker", timeout=120)
+def breaker(t):
+    """Many workloads fail at once: none is scaled, one alert says what they share; let go when few are left; kept over a restart."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="2s", breaker={"workloads": 3, "sameHost": 3, "sameNode": 0, "within": "10m", "release": "4s"})
+    # Not earlier: their clocks must not differ by more than what it takes to make them.
+    workloads = [t.objects.workload("Deployment", ns, 1) for _ in range(5)]
+    program.ask("pause", check=True)
+    for workload in workloads:
+        workload.fail_to_pull()
+    t.until("all to be seen", lambda: len(held(program)) == 5, 20, every=0.3)
+    program.ask("resume", check=True)
+    wait_held(t, program, 5, "BreakerOpen")
+    row = t.wait_history(program, reason="BreakerOpen", ns=ns)
+    assert "5 workloads began to fail together" in row["detail"] and "registry.example.com" in row["detail"], row
+    assert program.log().count("breaker open") == 1
+    program.kill_all()
+    program.start()
+    t.never("one of them scaled", lambda: t.writes(), 3)
+    assert "BreakerOpen" in program.ask("explain", f"{ns}/{workloads[0].pods()[0]['metadata']['name']}", check=True).stdout
+    well, ill = workloads[:3], workloads[3:]
+    for workload in well:
+        for pod in workload.pods():
+            t.objects.run(pod)
+    for workload in ill:
+        t.wait_write(workload, 30)
+    t.expect(scaled=ill)
+
+
+def returns(t, workload):
+    """Somebody scales it up again; its new pods fail as the old ones did."""
+    ns = workload.ns
+    for pod in workload.pods():
+        t.objects.force_delete(pod)
+    t.until("the old pods to be gone", lambda: not workload.pods(), 15)
+    time.sleep(2.1)     # creation times are whole seconds
+    t.admin.patch(path_of(workload.kind, ns, workload.name), {"spec": {"replicas": 1}}, MERGE)
+    if not t.server.has_controllers:
+        workload.add_pod(7)
+    t.until("a new pod", lambda: workload.pods(), 15)
+    workload.fail_to_pull()
+
+
+@scenario("guards/fight", timeout=90)
+def fight(t):
+    """A workload that somebody scales up again is not scaled down again at once, and a person is told; also after a restart."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s", breaker=NO_BREAKER)
+    workload = t.objects.workload("Deployment", ns, 1)
+    workload.fail_to_pull()
+    t.wait_write(workload)
+    t.wait_history(program, outcome="done", ns=ns)
+    returns(t, workload)
+    rows = wait_held(t, program, 1, "Fight")
+    assert rows[0]["at"], rows
+    t.wait_history(program, reason="Fight", ns=ns)
+    program.kill_all()
+    program.start()
+    wait_held(t, program, 1, "Fight")
+    t.never("scaled again", lambda: len(t.writes()) > 1, 2)
+    assert workload.wanted() == 1
+    t.expect(scaled=[workload])
+
+
+@scenario("guards/startup-quiet")
+def quiet(t):
+    """Nothing at all for so long after the first complete list, and it says so."""
+    ns = t.ns()
+    pod = evicted(t, ns, 1)[0]
+    program = t.program(t.config(evicted=ns, startupQuiet="8s"))
+    ready = time.time()
+    wait_held(t, program, 1, "StartupQuiet")
+    request = t.wait_write(pod, 20)
+    # Ready is told at most two seconds after the list was complete.
+    assert request.t >= ready + 8 - 2.5, f"acted {request.t - ready:.3f} s after it was ready"
+    t.expect(deleted=[pod])
+
+
+@scenario("guards/fresh-attempt", timeout=90)
+def fresh(t):
+    """One pod is deleted first, so that a new one tries afresh; scaled only when that one fails too."""
+    ns = t.ns()
+    config = t.config(image_pull=ns, hours="1s", breaker=NO_BREAKER)
+    config["errImagePull"]["freshAttempt"] = "4s"
+    t.policy.fresh_attempt = True
+    program = t.program(config)
+    workload = t.objects.workload("ReplicaSet", ns, 1)
+    workload.fail_to_pull()
+    first = workload.pods()[0]
+    retry = t.wait_write(first)
+    assert retry.verb == "delete" and retry.uid == first["metadata"]["uid"], retry
+    t.objects.force_delete(first)
+    if not t.server.has_controllers:
+        workload.add_pod(1)
+    t.until("a new pod", lambda: [p for p in workload.pods() if p["metadata"]["uid"] != first["metadata"]["uid"]], 15)
+    workload.fail_to_pull()
+    row = t.until("a wait for its outcome", lambda: next(
+        (r for r in program.ask_json("plan")["rows"] if r["reason"] == "FreshAttempt"), None), 15, every=0.3)
+    assert row["when"] == "later", row
+    scaled = t.wait_write(workload, 30)
+    assert scaled.t >= retry.t + 4, f"scaled {scaled.t - retry.t:.3f} s after the fresh attempt"
+    rows = program.history()
+    assert [r["action"] for r in sorted(rows, key=lambda r: r["id"])] == ["retry", "duty"], rows
