@@ -220,7 +220,7 @@ def judge_scale(request, world, policy):
 
 def judge_restore(request, scaled, policy):
     """Replicas that come back: a person asked for it, this program had taken them, and so many."""
-    if policy.restores.get((request.ns, request.name)) != request.replicas:
+    if not policy.restore and policy.restores.get((request.ns, request.name)) != request.replicas:
         return f"nobody asked to put {request.replicas} replicas back"
     if request.uid not in scaled:
         return f"asks for {request.replicas} replicas of what this program had not scaled down"

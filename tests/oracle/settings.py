@@ -27,6 +27,7 @@ class Policy:
     budgets: dict = field(default_factory=dict)     # duty -> {key: number}
     windows: dict = field(default_factory=dict)     # duty -> [text]
     zone: str = ""
+    restore: bool = False                           # a person puts back whatever this program took
     restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
 
     def covers(self, duty, ns):

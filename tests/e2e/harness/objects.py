@@ -23,6 +23,10 @@ KINDS = {
     "Rollout": ("argoproj.io/v1alpha1", "rollouts", "rollouts-pod-template-hash"),
     "Fleet": ("example.com/v1", "fleets", None),
     "Widget": ("example.com/v1", "widgets", None),
+    "CronJob": ("batch/v1", "cronjobs", None),
+    "Job": ("batch/v1", "jobs", None),
+    "HorizontalPodAutoscaler": ("autoscaling/v2", "horizontalpodautoscalers", None),
+    "ScaledObject": ("keda.sh/v1alpha1", "scaledobjects", None),
 }
 REVISION = {"Deployment": "deployment.kubernetes.io/revision", "Rollout": "rollout.argoproj.io/revision"}
 NATIVE = {"Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"}

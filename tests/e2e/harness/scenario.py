@@ -6,7 +6,7 @@ import traceback
 import uuid
 
 from .client import Client
-from .objects import Objects
+from .objects import KINDS, Objects
 from .program import Program
 from .proxy import Proxy
 from .servers import judge
@@ -24,6 +24,9 @@ class Skip(Exception):
 class Scenario:
     def __init__(self, fn, name, servers, alone, timeout):
         self.fn, self.name, self.servers, self.alone, self.timeout = fn, name, servers, alone, timeout
+
+
+PLURALS = {"Pod": "pods", **{kind: row[1] for kind, row in KINDS.items()}}
 
 
 def scenario(name, servers=("apisim", "cluster"), alone=False, timeout=60):
@@ -109,6 +112,8 @@ class Test:
         return config
 
     def program(self, config, kubeconfig="", start=True, **more):
+        if isinstance(config, dict):
+            self.policy.configure(config)
         if kubeconfig == "":
             kubeconfig = self.kubeconfig()
         program = Program(self.build, self.dir / f"p{len(self.programs)}", config, kubeconfig, **more)
@@ -140,9 +145,13 @@ class Test:
         return until(f"a write on {name}", lambda: next(
             (r for r in self.writes_on(obj, dry) if code is None or r.code == code), None), timeout)
 
-    def expect(self, deleted=(), forced=(), scaled=(), failed=(), dry=False):
-        """Exactly these writes were made and no other. failed: [(object, status)] that were refused by the server."""
+    def expect(self, deleted=(), forced=(), scaled=(), failed=(), patched=(), dry=False):
+        """Exactly these writes were made and no other. failed: [(object, status)] that were refused by the server.
+        patched: objects that were themselves patched (announced, suspended)."""
         wanted = self._wanted(deleted, forced, scaled)
+        for obj in patched:
+            top = obj if isinstance(obj, dict) else obj.top
+            wanted.append(("patch", PLURALS[top["kind"]], top["metadata"]["name"], top["metadata"]["uid"], None))
         writes = self.writes(dry)
         lines = "\n      ".join(str(r) for r in writes)
         self._same(writes, wanted, lines)
