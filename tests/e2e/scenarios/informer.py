@@ -3,6 +3,7 @@ during and after it is deleted exactly once."""
 import base64
 import json
 import pathlib
+import re
 import socket
 import subprocess
 import threading
@@ -279,6 +280,29 @@ def compaction_between_pages(t):
     every(t, ns, gone)
     refused = [r for r in t.server.log()[t.started:] if t.is_mine(r) and r.code == 410]
     assert refused, "the server answered the page after the compaction"
+
+
+@scenario("informer/version-ahead")
+def version_ahead(t):
+    """The version known is ahead of the server, as after a restored backup: its own "too large resource version", and a list of any."""
+    ns, proxy = t.ns(), t.proxy()
+    t.run(proxy, evicted=ns)
+    gone, ahead = [t.canary(ns)], []
+
+    def raised(request):
+        line = re.sub(r"([?&]resourceVersion=)\d+", r"\g<1>999999999999", request.head[0])
+        if "sendInitialEvents" in line and line != request.head[0] and not ahead:
+            request.head[0] = line
+            ahead.append(line)
+            gone.append(t.objects.evict(t.objects.pod(ns)))
+        return Answer(410, reason="Expired") if not ahead else None
+
+    proxy.before("GET", ALL_PODS, raised, times=10**6)
+    proxy.cut()
+    t.until("the list from a version ahead", lambda: len(gone) > 1, 20)
+    every(t, ns, gone)
+    asked = [r.target for r in proxy.requests if "sendInitialEvents" in r.target]
+    assert "resourceVersion=" not in asked[-1], f"not any version: {asked}"
 
 
 @scenario("informer/storm-of-refusals")
