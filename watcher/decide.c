@@ -120,9 +120,11 @@ struct listener {
 static void tell_guard(void *ctx, enum guard g, bool holds, const struct hold *h)
 {
 	const struct listener *l = ctx;
+	const struct verdict v = { .kind = VERDICT_WAIT, .duty = l->duty, .reason = h->reason };
 	const struct check_told told = { .duty = l->duty,
 					 .rule = guard_name(g),
-					 .name = holds ? "" : reason_code(h->reason),
+					 .name = holds ? "" : reason_sentence(h->reason),
+					 .verdict = &v,
 					 .holds = !l->due ? TRI_UNKNOWN
 						  : holds ? TRI_YES
 							  : TRI_NO,

@@ -1,0 +1,306 @@
+/* test_plan.c - a plan is what would be done, by the code that does it, and changes nothing; explain tells
+ * guards. */
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "harness.h"
+#include "watcher/explain.h"
+#include "watcher/plan.h"
+
+#define MANY     600
+#define ROWS_MAX 2048
+
+static char names[MANY][24], uids[MANY][40];
+static struct plan plan;
+static struct explain explain;
+static struct msg rows[ROWS_MAX];
+static size_t n_rows;
+static int answer_room;
+
+static int answer(void *ctx, const struct msg *m)
+{
+	(void)ctx;
+	if (answer_room == 0)
+		return -EAGAIN;
+	answer_room--;
+	ck_assert_uint_lt(n_rows, ROWS_MAX);
+	rows[n_rows++] = *m;
+	return 0;
+}
+
+static void open(void)
+{
+	begin();
+	plan = (struct plan){ 0 };
+	explain = (struct explain){ 0 };
+	n_rows = 0;
+	answer_room = 1 << 30;
+}
+
+static void close_all(void)
+{
+	plan_done(&plan);
+	end();
+}
+
+static struct pod_facts nth(const struct pod_facts *p, int i)
+{
+	(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
+	(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
+	return sibling(p, names[i], uids[i]);
+}
+
+static void many(const struct pod_facts *p, int n)
+{
+	static struct pod_facts pods[MANY];
+
+	for (int i = 0; i < n; i++)
+		pods[i] = nth(p, i);
+	ready_with(pods, (size_t)n);
+}
+
+/* The rows of a plan, with the end cut off. */
+static const struct msg_ctl_end *take_plan(const char *ns, int duty)
+{
+	struct msg_ctl_plan q = { .conn = 77, .duty = duty };
+
+	(void)snprintf(q.ns, sizeof(q.ns), "%s", ns);
+	n_rows = 0;
+	plan_ask(&plan, &q, answer, NULL);
+	for (int i = 0; plan.n && i < 10000; i++) {
+		(void)plan_step(&plan, j, answer, NULL);
+		if (answer_room == 0)
+			answer_room = 7;
+	}
+	ck_assert_uint_eq(plan.n, 0);
+	ck_assert_int_eq(rows[n_rows - 1].type, MSG_CTL_END);
+	return &rows[--n_rows].u.ctl_end;
+}
+
+static size_t rows_of(enum verdict_kind kind)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_rows; i++)
+		n += rows[i].u.ctl_plan_row.verdict == kind;
+	return n;
+}
+
+/* Asked for in the middle of it, a plan names the pods that then go, in their order, and makes no difference.
+ */
+START_TEST(what_is_planned_is_done)
+{
+	struct pod_facts p = pod_evicted();
+	const struct msg_pause pause = { .duty = -1, .on = true }, resume = { .duty = -1 };
+	char planned[MANY][24];
+	size_t before;
+
+	policy.duty[DUTY_EVICTED].max_per_hour = 100;
+	judging_on_pause(j, &pause);
+	many(&p, MANY);
+	ck_assert_uint_eq(take_plan("", -1)->code, 0);
+	ck_assert_uint_eq(n_rows, MANY);
+	ck_assert_uint_eq(rows_of(VERDICT_WAIT), MANY);
+	ck_assert_str_eq(rows[0].u.ctl_plan_row.reason, "Paused");
+	judging_on_pause(j, &resume);
+	before = n_sent;
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(n_sent, before); /* a plan sends nothing but its rows */
+	ck_assert_uint_eq(rows_of(VERDICT_ACT), 100);
+	ck_assert_uint_eq(rows_of(VERDICT_WAIT), MANY - 100);
+	for (size_t i = 0, k = 0; i < n_rows; i++)
+		if (rows[i].u.ctl_plan_row.verdict == VERDICT_ACT)
+			memcpy(planned[k++], rows[i].u.ctl_plan_row.name, sizeof(planned[0]));
+	ck_assert_str_eq(rows[n_rows - 1].u.ctl_plan_row.reason, "BudgetSpent");
+	ck_assert_int_eq(rows[n_rows - 1].u.ctl_plan_row.until, clock_wall_ms() + HOUR);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 100);
+	for (size_t i = 0, k = 0; i < n_sent; i++)
+		if (sent[i].type == MSG_NOMINATE)
+			ck_assert_str_eq(sent[i].u.nominate.name, planned[k++]);
+}
+END_TEST
+
+START_TEST(rows_carry_the_object)
+{
+	struct pod_facts p = pod_evicted();
+
+	many(&p, 1);
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(n_rows, 1);
+	const struct msg_ctl_plan_row *r = &rows[0].u.ctl_plan_row;
+
+	ck_assert_uint_eq(r->conn, 77);
+	ck_assert_uint_eq(r->cluster, 3);
+	ck_assert_uint_eq(r->duty, DUTY_EVICTED);
+	ck_assert_str_eq(r->ns, "shop");
+	ck_assert_str_eq(r->uid, uids[0]);
+	ck_assert_str_eq(r->subject, uids[0]);
+	ck_assert_str_eq(r->rv, "4711");
+	ck_assert_str_eq(r->reason, "Evicted");
+	ck_assert_int_eq(r->until, 0);
+}
+END_TEST
+
+START_TEST(one_row_for_a_workload)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	many(&p, 5); /* of one ReplicaSet */
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(n_rows, 1);
+	ck_assert_uint_eq(rows[0].u.ctl_plan_row.verdict, VERDICT_WAIT);
+	ck_assert_int_eq(rows[0].u.ctl_plan_row.until, NOW + HOURS + 1);
+	ck_assert_str_eq(rows[0].u.ctl_plan_row.subject, "0b8f0f3e-0000-4000-8000-00000000000a");
+	pass(HOURS);
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(rows_of(VERDICT_ACT), 1);
+	ck_assert_uint_eq(n_rows, 1);
+}
+END_TEST
+
+START_TEST(filters_and_refusals)
+{
+	struct pod_facts pods[4] = { pod_evicted(), pod_terminating(), pod_healthy(), pod_evicted() };
+
+	for (int i = 0; i < 4; i++)
+		pods[i] = nth(&pods[i], i);
+	pods[0].ns = STR_LIT("bank");
+	pods[3].skip = true; /* due, and refused */
+	ready_with(pods, 4);
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(n_rows, 3);
+	ck_assert_uint_eq(rows_of(VERDICT_REFUSE), 1);
+	(void)take_plan("bank", -1);
+	ck_assert_uint_eq(n_rows, 1);
+	(void)take_plan("", DUTY_TERMINATING);
+	ck_assert_uint_eq(n_rows, 1);
+	ck_assert_str_eq(rows[0].u.ctl_plan_row.name, names[1]);
+}
+END_TEST
+
+START_TEST(no_room_and_too_many_questions)
+{
+	struct pod_facts p = pod_evicted();
+	struct msg_ctl_plan q = { .conn = 1, .duty = -1 };
+
+	many(&p, 50);
+	answer_room = 3;
+	(void)take_plan("", -1);
+	ck_assert_uint_eq(n_rows, 50);
+	for (size_t i = 0; i < 50; i++)
+		ck_assert_str_eq(rows[i].u.ctl_plan_row.name, names[i]);
+	answer_room = 1 << 30;
+	n_rows = 0;
+	for (unsigned i = 0; i < PLAN_MAX; i++)
+		plan_ask(&plan, &q, answer, NULL);
+	ck_assert_uint_eq(n_rows, 0);
+	plan_ask(&plan, &q, answer, NULL);
+	ck_assert_uint_eq(n_rows, 1);
+	ck_assert_uint_ne(rows[0].u.ctl_end.code, 0);
+}
+END_TEST
+
+START_TEST(a_cache_out_of_step_says_so)
+{
+	struct pod_facts p = pod_evicted();
+
+	many(&p, 2);
+	clock_fake_advance(6 * MIN);
+	const struct msg_ctl_end *e = take_plan("", -1);
+
+	ck_assert_uint_ne(e->code, 0);
+	ck_assert_ptr_nonnull(strstr(e->text, "stale"));
+	ck_assert_uint_eq(rows_of(VERDICT_WAIT), 2);
+	ck_assert_str_eq(rows[0].u.ctl_plan_row.reason, "CacheStale");
+}
+END_TEST
+
+/* -- explain ------------------------------------------------------------------------------------------------
+ */
+
+static const struct msg_ctl_end *take_explain(const char *name, bool rules)
+{
+	struct msg_ctl_explain q = { .conn = 77, .ns = "shop", .rules = rules };
+
+	(void)snprintf(q.name, sizeof(q.name), "%s", name);
+	n_rows = 0;
+	explain_ask(&explain, &q, answer, NULL);
+	for (int i = 0; explain.n && i < 10000; i++) {
+		(void)explain_answer(&explain, j, answer, NULL);
+		if (answer_room == 0)
+			answer_room = 3;
+	}
+	ck_assert_uint_eq(explain.n, 0);
+	return &rows[--n_rows].u.ctl_end;
+}
+
+static const struct msg_ctl_explain_row *row_of(enum duty d, const char *rule)
+{
+	for (size_t i = 0; i < n_rows; i++)
+		if (rows[i].u.ctl_explain_row.duty == (uint64_t)d &&
+		    strcmp(rows[i].u.ctl_explain_row.rule, rule) == 0)
+			return &rows[i].u.ctl_explain_row;
+	ck_abort_msg("no row of %d %s", d, rule);
+	return NULL;
+}
+
+START_TEST(explain_tells_what_holds)
+{
+	struct pod_facts p = pod_evicted();
+	struct msg_pause pause = { .duty = DUTY_EVICTED, .on = true, .until = NOW + HOUR, .by = "ada" };
+
+	judging_on_pause(j, &pause);
+	many(&p, 1);
+	answer_room = 2;
+	ck_assert_uint_eq(take_explain(names[0], true)->code, 0);
+	const struct msg_ctl_explain_row *v = row_of(DUTY_EVICTED, "");
+
+	ck_assert_uint_eq(v->verdict, VERDICT_WAIT);
+	ck_assert_str_eq(v->reason, "Paused");
+	ck_assert_int_eq(v->until, NOW + HOUR);
+	ck_assert_ptr_nonnull(strstr(v->evidence, "ada"));
+	ck_assert_uint_eq(row_of(DUTY_EVICTED, "R7")->holds, TRI_YES);
+	ck_assert_uint_eq(row_of(DUTY_EVICTED, "Pause")->holds, TRI_NO);
+	ck_assert_str_eq(row_of(DUTY_EVICTED, "Pause")->reason, "Paused");
+	ck_assert_uint_eq(row_of(DUTY_EVICTED, "Budget")->holds, TRI_YES);
+	/* Of a duty that is not due, the guards are not asked. */
+	ck_assert_uint_eq(row_of(DUTY_TERMINATING, "Pause")->holds, TRI_UNKNOWN);
+	ck_assert_str_eq(v->pod, "");
+}
+END_TEST
+
+START_TEST(explain_takes_a_workload)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	many(&p, 3);
+	ck_assert_uint_eq(take_explain("web", false)->code, 0); /* the ReplicaSet web-1 of revision 1 */
+	ck_assert_uint_eq(n_rows, 3 * DUTY__MAX);
+	for (int i = 0; i < 3; i++)
+		ck_assert_str_eq(rows[(size_t)i * DUTY__MAX].u.ctl_explain_row.pod, names[i]);
+	ck_assert_uint_eq(take_explain("web-1", false)->code, 0);
+	ck_assert_uint_eq(n_rows, 3 * DUTY__MAX);
+	ck_assert_uint_ne(take_explain("other", false)->code, 0);
+	ck_assert_uint_eq(n_rows, 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("plan");
+
+	tcase_add_checked_fixture(t, open, close_all);
+	tcase_add_test(t, what_is_planned_is_done);
+	tcase_add_test(t, rows_carry_the_object);
+	tcase_add_test(t, one_row_for_a_workload);
+	tcase_add_test(t, filters_and_refusals);
+	tcase_add_test(t, no_room_and_too_many_questions);
+	tcase_add_test(t, a_cache_out_of_step_says_so);
+	tcase_add_test(t, explain_tells_what_holds);
+	tcase_add_test(t, explain_takes_a_workload);
+	return run(t, "watcher/plan");
+}
