@@ -182,8 +182,9 @@ static void end_refused(struct stream *s, const struct http_result *r)
 	const enum core_event event = stream_judge_answer(s, r, text);
 
 	s->owner->stats.relists_410 += event == CORE_EXPIRED;
-	if (r->status == 403 && s == s->owner->wide && s->owner->namespaces.n > 0) {
-		/* A WatchList is asked for first; the list after it decides. */
+	if (r->status == 403 && s->core.request == CORE_WATCHLIST) {
+		/* The list that follows decides, and tells: two texts in turn would be news for ever. */
+	} else if (r->status == 403 && s == s->owner->wide && s->owner->namespaces.n > 0) {
 		if (s->core.request == CORE_LIST)
 			park(s, text);
 	} else if (event != CORE_EXPIRED && event != CORE_TOO_LARGE) {

@@ -20,6 +20,7 @@ struct seen {
 	long trouble_status;
 	const char *until; /* stop when text ends so */
 	int64_t date;
+	unsigned requests; /* that the server had had in the end */
 };
 
 static inline void note(struct seen *s, const char *word, struct str name)
@@ -93,6 +94,7 @@ static inline void run(struct seen *s, server_fn *fn, const struct reflector_con
 	s->reflector = reflector_new(s->base, s->client, config, &ops, s);
 	event_base_loopexit(s->base, &(struct timeval){ 12, 0 });
 	event_base_dispatch(s->base);
+	s->requests = server.log->requests;
 	reflector_free(&s->reflector);
 	http_client_free(&s->client);
 	event_base_free(s->base);

@@ -286,8 +286,10 @@ START_TEST(forbidden_everywhere)
 {
 	struct seen s;
 
+	/* Once a round: the same text each time, so that it is news but once. */
 	run(&s, serve_namespaced, &plain_config, "trouble trouble ");
 	ck_assert_str_eq(s.text, "trouble trouble ");
+	ck_assert_uint_eq(s.requests, 4);
 	ck_assert_int_eq(s.trouble_status, 403);
 	ck_assert_ptr_nonnull(strstr(s.trouble, "RBAC"));
 	ck_assert_ptr_nonnull(strstr(s.trouble, "pods is forbidden"));
