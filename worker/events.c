@@ -35,6 +35,7 @@ struct events {
 	enum phase phase;
 	uint64_t said; /* count of the Event there is */
 	struct http_request *request;
+	uint64_t spent_until; /* boot ms: when what was sent so far has been paid for */
 	bool off;
 	struct recent recent[RECENT_MAX];
 };
@@ -227,6 +228,17 @@ static struct recent *recent_of(struct events *e, uint64_t hash)
 	return oldest;
 }
 
+/* A bucket as the time by which it is full again. */
+static bool may_spend(struct events *e, uint64_t now)
+{
+	const uint64_t from = e->spent_until > now ? e->spent_until : now;
+
+	if (from + EVENTS_PERIOD_MS > now + (uint64_t)EVENTS_BURST * EVENTS_PERIOD_MS)
+		return false;
+	e->spent_until = from + EVENTS_PERIOD_MS;
+	return true;
+}
+
 void events_add(struct events *e, const struct event *event)
 {
 	const uint64_t now = clock_boot_ms();
@@ -236,7 +248,7 @@ void events_add(struct events *e, const struct event *event)
 		return;
 	r = recent_of(e, hash_of(event));
 	r->unsaid++;
-	if ((r->at > 0 && now - r->at < EVENTS_AGAIN_MS) || e->n == QUEUE_MAX)
+	if ((r->at > 0 && now - r->at < EVENTS_AGAIN_MS) || e->n == QUEUE_MAX || !may_spend(e, now))
 		return;
 	e->queue[e->n] = *event;
 	e->counts[e->n] = r->unsaid;

@@ -14,6 +14,11 @@
 
 #define EVENTS_AGAIN_MS   300000 /* refill of client-go's spam filter: one token in five minutes */
 #define EVENTS_TIMEOUT_MS 4000
+/* Over all objects, as client-go's default client sends them: 5 a second, and as many more at once as its
+ * spam filter lets one object have. What happens to thousands of pods stands in the history; their deletion
+ * has not to wait for a server that is busy with Events. */
+#define EVENTS_PERIOD_MS 200
+#define EVENTS_BURST     25
 
 struct event {
 	char api_version[320], kind[64], ns[64], name[254], uid[64]; /* the object it is about */
@@ -35,8 +40,8 @@ struct events;
 struct events *events_new(const struct events_env *env);
 /* Cancels what is under way. Accepts NULL. */
 void events_free(struct events **e);
-/* Copied; sent when those before it are. Left out when it was told a short time ago, when too many wait, or
- * when the server does not allow it. */
+/* Copied; sent when those before it are. Left out when it was told a short time ago, when there were too
+ * many, or when the server does not allow it. */
 void events_add(struct events *e, const struct event *event);
 
 /* Name of the Event: that of the object and a hash of its uid and the reason. */

@@ -178,16 +178,43 @@ START_TEST(not_too_often)
 }
 END_TEST
 
+/* Many pods at once: the first ones are told, and then five a second. */
+static unsigned told_of(unsigned first, unsigned count)
+{
+	const size_t before = fake.n_log;
+
+	for (unsigned i = first; i < first + count; i++) {
+		struct event e = one;
+
+		(void)snprintf(e.uid, sizeof(e.uid), "pod-%u", i);
+		events_add(events, &e);
+		fake_drain();
+	}
+	return (unsigned)(fake.n_log - before);
+}
+
+START_TEST(never_a_flood)
+{
+	ck_assert_uint_eq(told_of(0, 60), EVENTS_BURST);
+	clock_fake_advance(EVENTS_PERIOD_MS - 1);
+	ck_assert_uint_eq(told_of(100, 1), 0);
+	clock_fake_advance(1);
+	ck_assert_uint_eq(told_of(200, 2), 1);
+	clock_fake_advance((uint64_t)EVENTS_PERIOD_MS * EVENTS_BURST * 2); /* saves no more than a burst */
+	ck_assert_uint_eq(told_of(300, 60), EVENTS_BURST);
+}
+END_TEST
+
 START_TEST(one_after_the_other)
 {
 	struct event e = one;
 
-	for (int i = 0; i < 40; i++) { /* more than are kept waiting */
+	for (int i = 0; i < 40; i++) { /* more than are told at once */
 		(void)snprintf(e.uid, sizeof(e.uid), "pod-%d", i);
 		events_add(events, &e);
 	}
 	fake_drain();
-	ck_assert_uint_eq(fake.n_log, 32);
+	ck_assert_uint_eq(fake.n_log, EVENTS_BURST);
 }
 END_TEST
 
@@ -326,6 +353,7 @@ int main(void)
 	tcase_add_test(tc, names);
 	tcase_add_test(tc, told_again);
 	tcase_add_test(tc, not_too_often);
+	tcase_add_test(tc, never_a_flood);
 	tcase_add_test(tc, one_after_the_other);
 	tcase_add_test(tc, not_allowed);
 	tcase_add_loop_test(tc, one_that_fails, 0, 4);
