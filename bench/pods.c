@@ -1,5 +1,5 @@
-/* pods.c - see pods.h. One pod is written with marks in the place of everything that differs; every other one is a
- * copy of it with the marks replaced. Field numbers: kubernetes/api core/v1/generated.proto. */
+/* pods.c - see pods.h. One pod is written with marks in the place of everything that differs; every other one
+ * is a copy of it with the marks replaced. Field numbers: kubernetes/api core/v1/generated.proto. */
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/pods.h"
 
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SPOTS_MAX 64u
+#define NODES_MAX 5000u /* what Kubernetes supports in one cluster */
 
 /* Marks are as long as what replaces them. */
 #define MARK_NS       "<namespace----------->"
@@ -37,7 +38,8 @@ static struct {
 	size_t n_spots;
 } model;
 
-/* -- writing ------------------------------------------------------------------------------------------------ */
+/* -- writing ------------------------------------------------------------------------------------------------
+ */
 
 struct out {
 	uint8_t p[POD_BYTES_MAX];
@@ -61,7 +63,7 @@ static void put_bytes(struct out *o, unsigned field, const void *p, size_t n)
 {
 	put_varint(o, field << 3 | 2);
 	put_varint(o, n);
-	if (o->n + n > sizeof(o->p))
+	if (n > sizeof(o->p) - o->n)
 		abort();
 	memcpy(o->p + o->n, p, n);
 	o->n += n;
@@ -106,7 +108,8 @@ static void put_filler(struct out *o, unsigned field, size_t n)
 	put_message(o, field, &m);
 }
 
-/* -- the model ---------------------------------------------------------------------------------------------- */
+/* -- the model ----------------------------------------------------------------------------------------------
+ */
 
 static void put_owner(struct out *o)
 {
@@ -154,8 +157,10 @@ static void put_spec(struct out *o)
 	static const struct {
 		unsigned field;
 		const char *text;
-	} texts[] = { { 3, "Always" }, { 6, "ClusterFirst" },     { 8, "default" },          { 9, "default" },
-		      { 10, MARK_NODE }, { 19, "default-scheduler" }, { 24, "business-critical" } };
+	} texts[] = {
+		{ 3, "Always" },   { 6, "ClusterFirst" },       { 8, "default" },           { 9, "default" },
+		{ 10, MARK_NODE }, { 19, "default-scheduler" }, { 24, "business-critical" }
+	};
 	static struct out m, v, s;
 
 	for (int i = 0; i < 6; i++) {
@@ -234,7 +239,8 @@ static void find_spots(const void *what, size_t n, size_t offset, enum mark mark
 	while ((p = memmem(p, (size_t)(end - p), what, n))) {
 		if (model.n_spots == SPOTS_MAX)
 			abort();
-		model.spot[model.n_spots++] = (struct spot){ (size_t)(p - model.bytes) + offset, mark, moment };
+		model.spot[model.n_spots++] =
+			(struct spot){ (size_t)(p - model.bytes) + offset, mark, moment };
 		p += n;
 	}
 }
@@ -257,10 +263,13 @@ void pods_init(void)
 		put_varint(&number, MARK_TIME + moments[i]);
 		find_spots(number.p, number.n, 0, TIME, moments[i]);
 	}
-	find_spots("\x0a\x03" "app\x28", 6, 6, RESTARTS, 0);
+	find_spots("\x0a\x03"
+		   "app\x28",
+		   6, 6, RESTARTS, 0);
 }
 
-/* -- copies ------------------------------------------------------------------------------------------------- */
+/* -- copies -------------------------------------------------------------------------------------------------
+ */
 
 static uint64_t mix(uint64_t z)
 {
@@ -277,10 +286,11 @@ static void uuid(char *out, uint64_t a, uint64_t b)
 
 size_t pods_write(uint32_t i, uint64_t rv, unsigned restarts, uint8_t buf[static POD_BYTES_MAX])
 {
-	const uint32_t workload = i / 4, node = (uint32_t)(mix(i + 99) % (i / 4096 * 137 + 137));
+	const uint32_t workload = i / 4, nodes = i / 30 + 100;
+	const uint32_t node = (uint32_t)(mix(i + 99) % (nodes < NODES_MAX ? nodes : NODES_MAX));
 	const uint64_t a = mix(i + 1), b = mix(workload + 1000000007u);
+	static struct out number;
 	char text[RV + 1][64];
-	struct out number;
 
 	(void)snprintf(text[NS], 64, "team-%06u-production", workload / 50);
 	(void)snprintf(text[WORKLOAD], 64, "service-%07u-deployment-x", workload);

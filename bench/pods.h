@@ -1,6 +1,6 @@
-/* pods.h - the pods of an invented cluster as an API server sends them: about 8.6 KB of protobuf each, half of it
- * managedFields. A workload has four pods, a namespace two hundred, a node thirty; pod i + 1 follows pod i in a
- * list, which is sorted by namespace and name. */
+/* pods.h - the pods of an invented cluster as an API server sends them: about 8.6 KB of protobuf each, half
+ * of it managedFields. A workload has four pods, a namespace two hundred, a node thirty; pod i + 1 follows
+ * pod i in a list, which is sorted by namespace and name. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef BENCH_PODS_H
 #define BENCH_PODS_H

@@ -67,13 +67,14 @@ class Mould:
     def fill(self, count, say=None):
         """The names; all of the length of the first one's."""
         tail = len(self.name.rsplit("-", 1)[1])
-        names, stem = [], self.name[:-tail]
+        stem, names = self.name[:-tail], {}     # in their order, each once
         while len(names) < count:
-            batch = [stem + random_name(tail) for _ in range(min(BATCH, count - len(names)))]
-            self.etcd.put([self.copy(name) for name in batch])
-            names += batch
-            if say and len(names) % 10_000 == 0:
-                say(f"{len(names):,} of {count:,} pods written")
+            names[stem + random_name(tail)] = True
+        names = list(names)
+        for at in range(0, count, BATCH):
+            self.etcd.put([self.copy(name) for name in names[at:at + BATCH]])
+            if say and at and at % 10_000 == 0:
+                say(f"{at:,} of {count:,} pods written")
         return names
 
 
