@@ -93,7 +93,8 @@ void guards_on_act(struct guards *g, const struct msg_act_row *m, const struct m
 {
 	const struct spend s = { .duty = (enum duty)m->duty, .ns = guards_place(g, 'n', STR_C(m->ns)) };
 
-	budget_load(g->budget, &s, 1, boot_of_wall(now, m->at));
+	/* One that is open counts from now: it may be written at any moment. */
+	budget_load(g->budget, &s, 1, m->at ? boot_of_wall(now, m->at) : now->boot);
 }
 
 /* -- the breaker -------------------------------------------------------------------------------------------

@@ -197,6 +197,22 @@ START_TEST(acts_of_an_earlier_life_count)
 }
 END_TEST
 
+/* It may be written now, however long ago it was asked for. */
+START_TEST(an_open_act_of_an_earlier_life_counts_from_now)
+{
+	struct pod_facts p = pod_evicted();
+	const struct msg_act_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = 0 };
+
+	policy.duty[DUTY_EVICTED].max_per_hour = 1;
+	judging_on_act_row(j, &row);
+	many(&p, 2);
+	pass(HOUR - QUIET_MS - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
 /* -- window, pause, leadership, clocks ----------------------------------------------------------------------
  */
 
@@ -547,6 +563,7 @@ int main(void)
 	tcase_add_test(t, a_namespace_that_is_spent_does_not_hold_others);
 	tcase_add_test(t, a_share_of_the_namespace);
 	tcase_add_test(t, acts_of_an_earlier_life_count);
+	tcase_add_test(t, an_open_act_of_an_earlier_life_counts_from_now);
 	tcase_add_test(t, outside_of_the_window);
 	tcase_add_test(t, paused_by_a_person);
 	tcase_add_test(t, only_the_leader_acts);
