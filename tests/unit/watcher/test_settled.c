@@ -111,11 +111,13 @@ START_TEST(busy_comes_back_when_told)
 	struct pod_facts p = pod_evicted();
 
 	ready_with(&p, 1);
-	settle(OUTCOME_REFUSED, 1000);
-	pass(999);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	for (size_t round = 1; round < 8; round++) { /* however often: a wait with an end is no failure */
+		settle(_i == 0 ? OUTCOME_REFUSED : OUTCOME_ANNOUNCED, 1000);
+		pass(999);
+		ck_assert_uint_eq(count(MSG_NOMINATE), round);
+		pass(1);
+		ck_assert_uint_eq(count(MSG_NOMINATE), round + 1);
+	}
 }
 END_TEST
 
@@ -344,7 +346,7 @@ int main(void)
 	tcase_add_test(t, observed_once);
 	tcase_add_test(t, conflict_waits_for_the_newer_version);
 	tcase_add_test(t, refused_is_not_asked_every_second);
-	tcase_add_test(t, busy_comes_back_when_told);
+	tcase_add_loop_test(t, busy_comes_back_when_told, 0, 2);
 	tcase_add_test(t, a_sibling_takes_over);
 	tcase_add_test(t, five_retries_then_dropped_and_told);
 	tcase_add_test(t, dropped_comes_back_with_a_change_or_a_healthy_server);
