@@ -38,6 +38,7 @@ const struct kind kinds[] = {
 	{ "argoproj.io", "v1alpha1", "rollouts", "Rollout", .namespaced = true, .status = true, .crd = true,
 	  .replicas = "spec.replicas", .status_replicas = "status.HPAReplicas",
 	  .selector = "status.selector" },
+	{ "keda.sh", "v1alpha1", "scaledobjects", "ScaledObject", .namespaced = true, .status = true, .crd = true },
 	{ "example.com", "v1", "fleets", "Fleet", .namespaced = true, .status = true, .crd = true,
 	  .replicas = "spec.size", .status_replicas = "status.size", .selector = "status.selector" },
 	{ "example.com", "v1", "widgets", "Widget", .namespaced = true, .status = true, .crd = true },

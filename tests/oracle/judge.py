@@ -84,9 +84,13 @@ def causes_of(pod):
         waiting = (c.get("state") or {}).get("waiting") or {}
         if waiting.get("reason") not in PULL:
             continue
-        text = re.sub(r'"[^"]*"', "", waiting.get("message") or "").lower()
-        found.add(next((name for name, signs in CAUSES if re.search(signs, text)), "unknown"))
+        found.add(cause_in(waiting.get("message")))
     return found
+
+
+def cause_in(message):
+    text = re.sub(r'"[^"]*"', "", message or "").lower()
+    return next((name for name, signs in CAUSES if re.search(signs, text)), "unknown")
 
 
 def announced_at(obj, duty):
@@ -187,6 +191,11 @@ class World:
                 return ref["uid"]
         return None
 
+    def events_of(self, pods):
+        uids = {p["metadata"]["uid"] for p in pods}
+        return [e for e in self.objects.values() if e.get("kind") == "Event" and e.get("reason") in ("Failed", "BackOff")
+                and (e.get("involvedObject") or {}).get("uid") in uids]
+
     def pods_of(self, uid):
         """Every pod that hangs below uid, directly or through one other owner."""
         pods = []
@@ -213,6 +222,8 @@ def judge_scale(request, world, policy):
     if pods and not any(reason in PULL for p in pods for reason in waiting_reasons(p)):
         return "none of its pods fails to pull"
     causes = set().union(*(causes_of(p) for p in pods)) if pods else set()
+    if "unknown" in causes:     # an old kubelet: the cause stands in the Events
+        causes |= {cause_in(e.get("message")) for e in world.events_of(pods)}
     if causes and not causes & policy.causes:
         return f"its pods fail for causes {sorted(causes)}, which may not act"
     return None

@@ -12,6 +12,7 @@ ACCOUNT = "/api/v1/namespaces/ops-pod-cleaner/serviceaccounts/ops-pod-cleaner"
 USER = "system:serviceaccount:ops-pod-cleaner:ops-pod-cleaner"
 GROUP = "/apis/rbac.authorization.k8s.io/v1"
 PATHS = {"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/ops-pod-cleaner/serviceaccounts",
+         "Role": GROUP + "/namespaces/ops-pod-cleaner/roles", "RoleBinding": GROUP + "/namespaces/ops-pod-cleaner/rolebindings",
          "ClusterRole": GROUP + "/clusterroles", "ClusterRoleBinding": GROUP + "/clusterrolebindings"}
 
 

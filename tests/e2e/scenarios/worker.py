@@ -1,0 +1,306 @@
+"""What the worker asks and heeds right before a write: announcements, marks, causes, autoscalers, Jobs, fresh attempts."""
+import time
+import uuid
+
+from harness.objects import owner_ref, path_of, pod_path, stamp
+from harness.scenario import scenario
+
+MARK = "ops-pod-cleaner.io/"
+OLD_KUBELET = "Back-off pulling image"      # says nothing of the cause
+
+
+def annotations(t, kind, ns, name):
+    return t.admin.get(path_of(kind, ns, name))["metadata"].get("annotations") or {}
+
+
+def configured(t, ns, **keys):
+    config = t.config(image_pull=ns, hours="1s")
+    config["errImagePull"].update(keys)
+    return config
+
+
+# --- announcements ---
+
+@scenario("worker/announce-pod")
+def announce_pod(t):
+    """The annotation first, with an Event; the act when its grace is over, and not before."""
+    ns = t.ns()
+    config = t.config(evicted=ns)
+    config["deleteEvictedPod"]["announce"] = "3s"
+    program = t.program(config)
+    pod = t.objects.evict(t.objects.pod(ns))
+    t.wait_history(program, outcome="announced", reason="Announced")
+    announced = t.objects.get(pod)["metadata"]["annotations"][MARK + "announced"]
+    assert announced.startswith("deleteEvictedPod="), announced
+    first = next(r for r in t.writes() if r.verb == "patch")
+    deleted = t.until("the delete", lambda: next((r for r in t.writes() if r.verb == "delete"), None), 20)
+    assert deleted.t - first.t >= 2, f"acted {deleted.t - first.t:.3f} s after the announcement"
+    t.expect(deleted=[pod], patched=[pod])
+
+
+@scenario("worker/announce-workload")
+def announce_workload(t):
+    """It stands on the workload, and its owner can prolong it."""
+    ns = t.ns()
+    program = t.program(configured(t, ns, announce="2s"))
+    workload = t.objects.workload("Deployment", ns, 1)
+    workload.fail_to_pull()
+    row = t.wait_history(program, outcome="announced")
+    t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": {MARK + "extend": "3s"}}})
+    first = next(r for r in t.writes() if r.verb == "patch" and not r.subresource)
+    assert workload.name in row["target"], row
+    scaled = t.until("the scale", lambda: next((r for r in t.writes() if r.subresource == "scale"), None), 20)
+    assert scaled.t - first.t >= 4, f"acted {scaled.t - first.t:.3f} s after the announcement"
+    t.expect(scaled=[workload], patched=[workload])
+
+
+@scenario("worker/announced-and-refused")
+def announced_and_refused(t):
+    """The owner reads the announcement and refuses."""
+    ns = t.ns()
+    program = t.program(configured(t, ns, announce="2s"))
+    workload = t.objects.workload("StatefulSet", ns, 1)
+    workload.fail_to_pull()
+    t.wait_history(program, outcome="announced")
+    t.admin.patch(path_of("StatefulSet", ns, workload.name), {"metadata": {"annotations": {MARK + "skip": "errImagePull"}}})
+    t.wait_history(program, outcome="refused", reason="SkipAnnotation", timeout=20)
+    assert workload.wanted() == 1
+    t.expect(patched=[workload])
+
+
+@scenario("worker/announcement-forbidden")
+def announcement_forbidden(t):
+    """What cannot be announced is not done."""
+    from harness.proxy import Answer
+    ns, proxy = t.ns(), t.proxy()
+    config = t.config(evicted=ns)
+    config["deleteEvictedPod"]["announce"] = "1s"
+    program = t.program(config, t.kubeconfig(proxy=proxy))
+    proxy.before("PATCH", "/pods/[^/]+$", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    t.objects.evict(t.objects.pod(ns))
+    t.wait_history(program, outcome="forbidden", reason="Forbidden")
+    t.never("acted although it was not announced", t.writes, 3)
+
+
+# --- marks ---
+
+@scenario("worker/marks")
+def marks(t):
+    """skip and ignore on a workload are read right before the write; those of another duty do not count."""
+    ns = t.ns()
+    program = t.program(configured(t, ns))
+    refused = {}
+    for mark, value, reason in (("skip", "all", "SkipAnnotation"), ("skip", "errImagePull", "SkipAnnotation"),
+                                ("ignore", "true", "IgnoreAnnotation")):
+        workload = t.objects.workload("Deployment", ns, 1)
+        t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": {MARK + mark: value}}})
+        workload.fail_to_pull()
+        refused[workload.pods()[0]["metadata"]["uid"]] = reason
+    other = t.objects.workload("Deployment", ns, 1)
+    t.admin.patch(path_of("Deployment", ns, other.name), {"metadata": {"annotations": {MARK + "skip": "deleteEvictedPod"}}})
+    other.fail_to_pull()
+    for uid, reason in refused.items():
+        t.wait_history(program, uid=uid, reason=reason, timeout=20)
+    t.wait_write(other, 20)
+    t.expect(scaled=[other])
+
+
+# --- causes ---
+
+def event(t, pod, message, reason="Failed", container="main"):
+    """As a kubelet writes it."""
+    meta = pod["metadata"]
+    t.admin.post(f"/api/v1/namespaces/{meta['namespace']}/events", {
+        "apiVersion": "v1", "kind": "Event", "metadata": {"name": f"{meta['name']}.{uuid.uuid4().hex[:12]}", "namespace": meta["namespace"]},
+        "involvedObject": {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "namespace": meta["namespace"], "uid": meta["uid"],
+                           "fieldPath": f"spec.containers{{{container}}}"},
+        "reason": reason, "message": message, "type": "Warning", "count": 1, "firstTimestamp": stamp(), "lastTimestamp": stamp(),
+        "source": {"component": "kubelet", "host": "node-1"}})
+
+
+@scenario("worker/cause-by-event")
+def cause_by_event(t):
+    """The pod says only "Back-off pulling image": its Events decide, and without them nothing is done."""
+    ns = t.ns()
+    program = t.program(configured(t, ns))
+    refused = {}
+    said = (("rpc error: code = NotFound desc = manifest unknown", None),
+            ("rpc error: pull access denied, repository does not exist or may require authorization", "CauseAuth"),
+            ("rpc error: dial tcp 10.0.0.1:443: i/o timeout", "CauseTransient"),
+            (None, "CauseUnknown"))
+    for message, reason in said:
+        workload = t.objects.workload("ReplicaSet", ns, 1)
+        pod = workload.pods()[0]
+        if message:
+            event(t, pod, f'Failed to pull image "x": {message}')
+            event(t, pod, "Error: ImagePullBackOff")
+        workload.fail_to_pull(message=OLD_KUBELET)
+        if reason:
+            refused[pod["metadata"]["uid"]] = reason
+        else:
+            acted = workload
+    t.wait_write(acted, 20)
+    for uid, reason in refused.items():
+        t.wait_history(program, uid=uid, reason=reason, timeout=20)
+    t.expect(scaled=[acted])
+
+
+# --- autoscalers ---
+
+def hpa(t, workload, least):
+    t.admin.post(path_of("HorizontalPodAutoscaler", workload.ns), {
+        "apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": workload.name, "namespace": workload.ns},
+        "spec": {"minReplicas": least, "maxReplicas": 5, "metrics": [{"type": "External", "external": {
+            "metric": {"name": "queue"}, "target": {"type": "Value", "value": "1"}}}],
+                 "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": workload.name}}})
+
+
+@scenario("worker/hpa")
+def autoscaled(t):
+    """An HPA whose minReplicas is above 0 is switched off by 0 replicas: scaled, and the proof says so."""
+    ns = t.ns()
+    program = t.program(configured(t, ns))
+    workload = t.objects.workload("Deployment", ns, 1)
+    hpa(t, workload, 1)
+    workload.fail_to_pull()
+    t.wait_write(workload, 20)
+    row = t.wait_history(program, outcome="done")
+    assert "minReplicas 1" in str(program.ask_json("show", str(row["id"]))), program.ask_json("show", str(row["id"]))
+    t.expect(scaled=[workload])
+
+
+@scenario("worker/hpa-from-zero", servers=("apisim",))      # a real server takes minReplicas 0 only with a feature gate
+def autoscaled_from_zero(t):
+    """An HPA that scales from 0 would scale it up again: refused."""
+    ns = t.ns()
+    program = t.program(configured(t, ns))
+    workload = t.objects.workload("Deployment", ns, 1)
+    hpa(t, workload, 0)
+    workload.fail_to_pull()
+    t.wait_history(program, outcome="refused", reason="HasHpa", timeout=20)
+    t.expect()
+
+
+@scenario("worker/keda")
+def keda(t):
+    """A ScaledObject scales it: refused until it is paused at 0."""
+    ns = t.ns()
+    program = t.program(configured(t, ns))
+    busy, paused = t.objects.workload("Deployment", ns, 1), t.objects.workload("Deployment", ns, 1)
+    for workload, marked in ((busy, {}), (paused, {"autoscaling.keda.sh/paused-replicas": "0"})):
+        t.admin.post(path_of("ScaledObject", ns), {
+            "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject",
+            "metadata": {"name": workload.name, "namespace": ns, "annotations": marked},
+            "spec": {"scaleTargetRef": {"name": workload.name}, "triggers": []}})
+        workload.fail_to_pull()
+    t.wait_history(program, outcome="refused", reason="HasKeda", timeout=20)
+    t.wait_write(paused, 20)
+    t.expect(scaled=[paused])
+
+
+# --- Jobs ---
+
+def job(t, ns, owner=None):
+    """A Job with one pod that cannot pull its image; the Job as the server has it."""
+    name = f"job-{uuid.uuid4().hex[:6]}"
+    template = t.objects.template(labels={"app": name})
+    template["spec"]["restartPolicy"] = "Never"
+    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "namespace": ns}, "spec": {"template": template}}
+    if owner:
+        body["metadata"]["ownerReferences"] = [owner_ref(owner)]
+    if not t.server.has_controllers:        # what the server itself would set
+        body["spec"]["selector"] = {"matchLabels": {"app": name}}
+    top = {**t.admin.post(path_of("Job", ns), body), "apiVersion": "batch/v1", "kind": "Job"}
+
+    def pods():
+        found = t.admin.get(pod_path(ns), labelSelector=f"app={name}").get("items") or []
+        return [{**p, "apiVersion": "v1", "kind": "Pod"} for p in found]
+    if t.server.has_controllers:
+        t.until("the Job's pod", pods, 15)
+    else:
+        t.objects.pod(ns, f"{name}-0", owner=top, labels={"app": name})
+    t.objects.fail_to_pull(pods()[0])
+    return top
+
+
+@scenario("worker/suspend-job")
+def suspend_job(t):
+    """suspendJobs: a Job has no replicas; it is suspended, once."""
+    ns = t.ns()
+    program = t.program(configured(t, ns, suspendJobs=True))
+    top = job(t, ns)
+    t.wait_history(program, outcome="done", reason="Suspended", timeout=20)
+    assert t.admin.get(path_of("Job", ns, top["metadata"]["name"]))["spec"]["suspend"] is True
+    time.sleep(1)
+    t.expect(patched=[top])
+
+
+@scenario("worker/suspend-cronjob")
+def suspend_cronjob(t):
+    """The CronJob above the Job as well, and first."""
+    ns = t.ns()
+    template = t.objects.template()
+    template["spec"]["restartPolicy"] = "Never"
+    cron = t.admin.post(path_of("CronJob", ns), {
+        "apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly", "namespace": ns},
+        "spec": {"schedule": "0 0 1 1 *", "jobTemplate": {"spec": {"template": template}}}})
+    cron = {**cron, "apiVersion": "batch/v1", "kind": "CronJob"}
+    program = t.program(configured(t, ns, suspendJobs=True))
+    top = job(t, ns, cron)
+    t.wait_history(program, outcome="done", reason="Suspended", timeout=20)
+    for kind, obj in (("CronJob", cron), ("Job", top)):
+        assert t.admin.get(path_of(kind, ns, obj["metadata"]["name"]))["spec"]["suspend"] is True, kind
+    assert [r.resource for r in t.writes()] == ["cronjobs", "jobs"], [str(r) for r in t.writes()]
+    t.expect(patched=[top, cron])
+
+
+@scenario("worker/jobs-are-left-alone")
+def no_suspend(t):
+    """Without suspendJobs they are reported."""
+    ns = t.ns()
+    program = t.program(configured(t, ns))
+    job(t, ns)
+    t.wait_history(program, outcome="refused", reason="KindNotScalable", timeout=20)
+    t.expect()
+
+
+# --- the fresh attempt ---
+
+@scenario("worker/fresh-attempt")
+def fresh_attempt(t):
+    """First one failing pod is deleted; when the new one fails as well, the workload is scaled."""
+    ns = t.ns()
+    program = t.program(configured(t, ns, freshAttempt="3s"))
+    workload = t.objects.workload("ReplicaSet", ns, 1)
+    old = workload.pods()[0]
+    workload.fail_to_pull()
+    deleted = t.wait_write(old, 20)
+    assert deleted.verb == "delete" and deleted.grace is None, str(deleted)
+    t.wait_history(program, outcome="done", reason="FreshAttempt")
+    t.objects.force_delete(old)
+    if not t.server.has_controllers:
+        workload.add_pod()
+    t.until("the new pod", lambda: [p for p in workload.pods() if p["metadata"]["uid"] != old["metadata"]["uid"]], 15)
+    workload.fail_to_pull()
+    scaled = t.wait_write(workload, 30)
+    assert scaled.t - deleted.t >= 2.5, f"scaled {scaled.t - deleted.t:.3f} s after the fresh attempt"
+    t.expect(deleted=[old], scaled=[workload])
+
+
+# --- the certificate ---
+
+@scenario("worker/certificate")
+def certificate(t):
+    """A force delete leaves in the history which condition held, as it was read."""
+    ns = t.ns()
+    program = t.run(terminating=ns, hours="1s")
+    gone = t.objects.node(None)
+    pod = t.objects.pod(ns, node=gone)
+    t.objects.run(pod, ready=False)
+    pod = t.objects.terminate(pod, 1)
+    t.wait_write(pod, 20)
+    row = t.wait_history(program, outcome="done", reason="StuckTerminating")
+    shown = str(program.ask_json("show", str(row["id"])))
+    for text in ("no finalizers", f"node {gone} does not exist", "gracePeriodSeconds", pod["metadata"]["uid"]):
+        assert text in shown, f"{text} is not in {shown}"
+    t.expect(forced=[pod])
