@@ -13,7 +13,7 @@
 
 #define FREE_BIT 0x80000000u
 /* The last ids found, by a hash that costs nothing; most strings of an event are among them. */
-#define RECENT 1024u
+#define RECENT 4096u
 
 struct entry {
 	uint32_t refs;

@@ -200,7 +200,7 @@ static void clear_facts(struct pod_facts *p)
 void pack_release(struct intern *t, const struct pack_head *head, const uint8_t *buf)
 {
 	struct reader r = { .release = t };
-	struct pod_facts dead;
+	static struct pod_facts dead; /* large: not to be cleared each time */
 	struct pack_key k;
 	uint32_t flags = read_key(&r, NULL, buf, &k);
 

@@ -217,30 +217,41 @@ static uint32_t add(struct store *s, const struct pack_head *head, size_t len, u
 	return h;
 }
 
-/* Put new bytes in the place of h's; the references of the old ones are given back. */
+/* Room for a record of that many bytes under the same handle; what is outside of pack's bytes stays. */
+static void make_room(struct store *s, uint32_t h, size_t len)
+{
+	const uint32_t pos = s->where[h];
+	struct record *r = record_at(s, h);
+	const size_t old_size = record_size(r->len), size = record_size(len);
+
+	if (arena_same_class(old_size, size))
+		return;
+	s->where[h] = arena_alloc(&s->arena, size);
+	memcpy(record_at(s, h), r, offsetof(struct record, bytes));
+	arena_free(&s->arena, pos, old_size);
+}
+
+/* Put new bytes in the place of h's; the references of the old ones are given back. The list of the group
+ * names handles: in the same group, no neighbour is touched. */
 static void replace(struct store *s, uint32_t h, const struct pack_head *head, size_t len, uint32_t group,
 		    uint8_t mark)
 {
 	struct record *r = record_at(s, h);
-	uint32_t old_group = group_of(r), pos = s->where[h], hash = r->hash;
-	uint8_t old_mark = r->mark;
+	const uint32_t old_group = group_of(r);
+	const uint8_t old_mark = r->mark;
 
-	if (old_group) {
+	if (old_group && old_group != group) {
 		unlink_group(s, h, old_group);
 		count_group(s, old_group, old_mark, 0);
 	}
 	pack_release(s->intern, &r->head, r->bytes);
-	size_t old_size = record_size(r->len);
-
-	if (!arena_same_class(old_size, record_size(len))) {
-		s->where[h] = arena_alloc(&s->arena, record_size(len));
-		arena_free(&s->arena, pos, old_size);
-	}
+	make_room(s, h, len);
 	fill(s, record_at(s, h), head, len, mark);
-	record_at(s, h)->hash = hash;
-	if (group) {
+	if (group && group != old_group) {
 		link_group(s, h, group);
 		count_group(s, group, 0, mark);
+	} else if (group) {
+		count_group(s, group, old_mark, mark);
 	}
 	if (old_group)
 		groups_leave(s->groups, old_group);
