@@ -78,6 +78,7 @@ def given_back(t):
 def share(t):
     """At most that share of a namespace's pods within an hour."""
     ns = t.ns()
+    t.complete = False
     config = t.config(evicted=ns)
     config["deleteEvictedPod"]["maxPercentOfNamespace"] = 20
     program = t.program(config, start=False)
