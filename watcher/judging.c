@@ -9,6 +9,7 @@
 #include "base/duty.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "watcher/decide.h"
 #include "watcher/judging_state.h"
 
 #define BUDGET_LOOK_MS 1000u /* budgets that were given back are looked at together */
@@ -35,6 +36,7 @@ struct judging *judging_new(uint64_t cluster, const struct policy *policy, uint6
 	j->guards = guards_new(cluster);
 	j->held = held_new();
 	j->census = census_new();
+	j->stay = stay_new();
 	return j;
 }
 
@@ -53,6 +55,7 @@ void judging_free(struct judging **j)
 	guards_free(&(*j)->guards);
 	held_free(&(*j)->held);
 	census_free(&(*j)->census);
+	stay_free(&(*j)->stay);
 	free((*j)->refused);
 	free(*j);
 	*j = NULL;
@@ -299,6 +302,41 @@ static void settle_guards(struct judging *j, const struct msg_settled *m)
 		j->budget_at = (uint64_t)now.boot + BUDGET_LOOK_MS;
 }
 
+/* Told once, as a refusal of the pod that should have gone. */
+static void report_staying(struct judging *j, uint32_t h)
+{
+	struct msg m = { .type = MSG_REFUSAL };
+	struct surroundings s;
+	struct decision d = { .v = { .kind = VERDICT_REFUSE,
+				     .duty = DUTY_IMAGE_PULL,
+				     .reason = REASON_PODS_DO_NOT_LEAVE,
+				     .rule = "R23",
+				     .override = "" } };
+
+	if (!h || !store_has(j->store, h))
+		return;
+	store_get(j->store, h, &j->facts);
+	judging_surroundings(j, h, &j->facts, &s);
+	(void)snprintf(d.v.evidence, sizeof(d.v.evidence),
+		       "%s %.*s wants no pods for longer than %llu min, and %u are still there",
+		       j->facts.owner.kind.n ? "its controller" : "it", STR_ARG(j->facts.owner.name),
+		       (unsigned long long)(STAY_MS / 60000), s.pods);
+	decide_fill(j, &j->facts, &s, &d, &m);
+	(void)j->send(j->ctx, &m);
+}
+
+/* R23: a scale to 0 is not the end of it, the pods must leave. */
+static void settle_stay(struct judging *j, const struct msg_settled *m, uint32_t h, uint64_t now)
+{
+	if (m->duty != DUTY_IMAGE_PULL || m->action != ACTION_DUTY)
+		return;
+	if (m->outcome == OUTCOME_DONE && j->policy->mode != MODE_OBSERVE)
+		stay_scaled(j->stay, STR_C(m->subject), now);
+	else if (strcmp(m->reason, reason_code(REASON_ALREADY_ZERO)) == 0 &&
+		 stay_noted(j->stay, STR_C(m->subject), now))
+		report_staying(j, h);
+}
+
 void judging_on_settled(struct judging *j, const struct msg_settled *m)
 {
 	uint64_t now = clock_boot_ms(), delay = 0;
@@ -312,6 +350,7 @@ void judging_on_settled(struct judging *j, const struct msg_settled *m)
 	}
 	if (!book_settle(j->book, m, retries, delay, j->policy->mode == MODE_OBSERVE, now, &end))
 		return;
+	settle_stay(j, m, end.h, now);
 	if (end.h && (!book_is_failure(m->outcome) || end.dropped))
 		queue_forget(j->keys, end.h);
 	if (end.dropped)

@@ -12,6 +12,7 @@
 #include "watcher/queue.h"
 #include "watcher/since.h"
 #include "watcher/skew.h"
+#include "watcher/stay.h"
 
 #define OPEN_MAX 1024u /* nominations open at once; more due pods wait, in order */
 
@@ -30,6 +31,7 @@ struct judging {
 	struct guards *guards;
 	struct held *held;
 	struct census *census;
+	struct stay *stay;
 	uint16_t *refused; /* by handle: duty and reason last told as REFUSAL, 0 = none */
 	uint32_t cap_refused;
 	uint64_t blocked_until, housekeeping_at;

@@ -204,7 +204,7 @@ static void on_try(const struct msg *m)
 						     .id = m->u.ctl_try.id + is("wrong-try"),
 						     .outcome = OUTCOME_WOULD,
 						     .replicas = 3 };
-	strcpy(answer.u.ctl_tried.reason, "WouldDo");
+	strcpy(answer.u.ctl_tried.reason, "Evicted");
 	strcpy(answer.u.ctl_tried.target, "deployments.apps/default/web");
 	send_msg(&answer, -1);
 }
