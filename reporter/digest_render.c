@@ -112,9 +112,12 @@ static char *render_head(const struct digest *d, const struct digest_context *ct
 	const size_t pods = digest_pods(d);
 	_cleanup_free_ char *incomplete = digest_clean(ctx->incomplete);
 
-	text_add(&t, "%zu workload%s with %zu pod%s, worst first, as of %s.\n", digest_workloads(d),
-		 digest_workloads(d) == 1 ? "" : "s", pods, pods == 1 ? "" : "s", ctx->slot);
-	if (*ctx->previous)
+	if (digest_workloads(d) == 0)
+		text_add(&t, "No workload restarts too often, as of %s.\n", ctx->slot);
+	else
+		text_add(&t, "%zu workload%s with %zu pod%s, worst first, as of %s.\n", digest_workloads(d),
+			 digest_workloads(d) == 1 ? "" : "s", pods, pods == 1 ? "" : "s", ctx->slot);
+	if (*ctx->previous && digest_workloads(d) > 0)
 		text_add(&t, "In brackets: since the report of %s.\n", ctx->previous);
 	if (ctx->late)
 		text_add(

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "reporter/digest_due.h"
+#include "reporter/needs.h"
 
 /* The wall clock may be set: look again at least this often. */
 #define LOOK_MS    60000u
@@ -39,7 +40,7 @@ struct digest_run {
 	uint64_t number;   /* of the question to the watchers */
 	uint64_t complete; /* clusters that answered from a complete cache */
 	struct digest *digest;
-	struct digest_text text;
+	struct digest_text text, needs;
 	struct feishu_parts parts;
 	char *incomplete;
 	unsigned tries;
@@ -72,6 +73,7 @@ static void clear_slot(struct digest_run *r)
 {
 	digest_free(&r->digest);
 	digest_text_done(&r->text);
+	digest_text_done(&r->needs);
 	free(r->incomplete);
 	r->incomplete = NULL;
 	r->phase = IDLE;
@@ -246,6 +248,17 @@ static char *names_without(const struct digest_run *r, uint64_t bits)
 	return ret;
 }
 
+/* Paragraphs move behind those of `to`. */
+static void append(struct digest_text *to, struct digest_text *from)
+{
+	if (from->n > 0)
+		to->v = xreallocarray(to->v, to->n + from->n, sizeof(*to->v));
+	for (size_t i = 0; i < from->n; i++)
+		to->v[to->n++] = from->v[i];
+	free(from->v);
+	*from = (struct digest_text){ 0 };
+}
+
 static void render(struct digest_run *r, int64_t previous)
 {
 	int64_t lost = 0;
@@ -265,6 +278,7 @@ static void render(struct digest_run *r, int64_t previous)
 	};
 
 	digest_render(r->digest, &ctx, &r->text);
+	append(&r->text, &r->needs);
 	feishu_split(r->plan.title, r->text.v, r->text.n, &r->parts);
 }
 
@@ -280,7 +294,9 @@ static void conclude(struct digest_run *r)
 	digest_group(r->digest);
 	r->progress.workloads = digest_workloads(r->digest);
 	r->progress.pods = digest_pods(r->digest);
-	if (r->progress.workloads == 0) {
+	if (needs_begin(r->db, r->plan.clusters.n > 1, clock_wall_ms(), &r->needs) < 0)
+		r->ops->trouble(r->ctx, -EIO, "what needs a person could not be read");
+	if (r->progress.workloads == 0 && r->needs.n == 0) {
 		finish(r, DIGEST_STATE_EMPTY, r->incomplete);
 		return;
 	}

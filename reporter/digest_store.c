@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "reporter/needs.h"
 
 /* The time comes before the schedule's text, separated by one space. */
 #define ARMED_KEY "schedule"
@@ -218,6 +219,8 @@ int digest_store_finish(struct db *db, const struct digest_progress *p, struct d
 		r = digest_store_state(db, p);
 	if (r == 0)
 		r = remember_rows(db, d, clusters, answered);
+	if (r == 0)
+		r = needs_told(db);
 	if (r == 0)
 		r = db_commit(db);
 	if (r < 0)

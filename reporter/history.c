@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/duty.h"
 #include "base/xalloc.h"
+#include "reporter/needs.h"
 
 #define DAY_MS INT64_C(86400000)
 /* A memory of a failing revision outlives the history: losing it restarts that workload's clock. */
@@ -256,6 +257,8 @@ static int apply_all(struct history *h)
 	for (size_t i = 0; r == 0 && i < h->n; i++) {
 		prepare(h, &h->queue[i]);
 		r = kind_of(h->queue[i].m->type)->apply(h, &h->queue[i]);
+		if (r == 0 && h->queue[i].effect == HISTORY_NEW)
+			r = needs_note(h->db, h->queue[i].m, h->queue[i].cluster_name, clock_wall_ms());
 	}
 	return r;
 }
@@ -379,7 +382,7 @@ int history_prune(struct history *h, uint64_t days, bool *ret_more)
 {
 	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS, DB_PRUNE_RESULTS, DB_PRUNE_REFUSALS,
 					      DB_PRUNE_DIGESTS, DB_PRUNE_SINCE,   DB_PRUNE_MEMOS,
-					      DB_PRUNE_PAUSES };
+					      DB_PRUNE_PAUSES,  DB_PRUNE_NEEDS };
 	const int64_t now = clock_wall_ms();
 
 	*ret_more = false;

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/backoff.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "reporter/reporter.h"
+#include "reporter/needs.h"
 #include "reporter/restore.h"
 
 #define PRUNE_MS  3600000
@@ -192,6 +194,23 @@ static void on_restore(struct reporter *r, const struct msg *m)
 
 /* -- figures and digest rows ----------------------------------------------------------------------------- */
 
+/* A budget that is full for long is for a person. The first word after a start, and then every change. */
+static void note_hold(struct reporter *r, const struct msg_watch_stats *s)
+{
+	const char now = needs_hold_matters(s->hold) ? 'y' : 'n';
+	const char *name = history_cluster_name(r->history, s->cluster);
+
+	if (r->hold_noted[s->cluster] == now)
+		return;
+	const int err = needs_note_hold(r->db, s->hold, name, clock_wall_ms());
+
+	if (err == 0)
+		r->hold_noted[s->cluster] = now;
+	else
+		(void)log_warn(err, "what holds a cluster cannot be written down",
+			       kv_s("detail", db_error(r->db)));
+}
+
 static void on_watch_stats(struct reporter *r, const struct msg *m)
 {
 	const struct msg_watch_stats *s = &m->u.watch_stats;
@@ -199,6 +218,7 @@ static void on_watch_stats(struct reporter *r, const struct msg *m)
 	if (s->cluster >= r->settings.cluster_names.n)
 		return;
 	figures_watch(&r->figures, history_cluster_name(r->history, s->cluster), s);
+	note_hold(r, s);
 	digest_run_synced(r->digests, s->cluster, s->synced);
 }
 

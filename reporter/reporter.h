@@ -35,6 +35,8 @@ struct reporter {
 	size_t n_acks;
 	bool lost; /* a message had to be dropped: the supervisor sends it again to the next life */
 	bool draining;
+	char hold_noted[CLUSTERS_MAX +
+			1]; /* by cluster: 'y' or 'n', whether a full budget was written down */
 };
 
 void reporter_start_timer(struct event *e, uint64_t ms);

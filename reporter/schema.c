@@ -56,15 +56,20 @@ static const char *const migrations[] = {
 	"ALTER TABLE results ADD COLUMN proof TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE results ADD COLUMN actor TEXT NOT NULL DEFAULT '';"
 	"ALTER TABLE since ADD COLUMN tried INTEGER NOT NULL DEFAULT 0;"
-	"ALTER TABLE refusals ADD COLUMN told INTEGER NOT NULL DEFAULT 0;"
 	"CREATE TABLE memos("
 	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,"
 	" at INTEGER NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL, text TEXT NOT NULL,"
-	" told INTEGER NOT NULL DEFAULT 0, UNIQUE(cluster_name, kind, key)) STRICT;"
+	" UNIQUE(cluster_name, kind, key)) STRICT;"
 	"CREATE TABLE pauses("
 	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, duty INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" until INTEGER NOT NULL, \"by\" TEXT NOT NULL, why TEXT NOT NULL, UNIQUE(cluster_name, duty)) "
-	"STRICT;",
+	"STRICT;"
+	"CREATE TABLE needs("
+	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, duty INTEGER NOT NULL, reason TEXT NOT NULL,"
+	" ns TEXT NOT NULL, name TEXT NOT NULL, detail TEXT NOT NULL, first_at INTEGER NOT NULL,"
+	" last_at INTEGER NOT NULL, told INTEGER NOT NULL DEFAULT 0,"
+	" UNIQUE(cluster_name, duty, reason, ns, name)) STRICT;"
+	"CREATE INDEX intents_subject ON intents(subject);",
 };
 
 int schema_version(void)

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "reporter/needs.h"
 
 static char dir[64];
 static struct db *db;
@@ -110,6 +111,11 @@ void world_teardown(void)
 	forget_world();
 	test_dir_remove(dir);
 	clock_fake_clear();
+}
+
+void need_a_person(void)
+{
+	ck_assert_int_eq(needs_note_hold(db, "Budget 1", "prod", clock_wall_ms() - NEEDS_LASTING_MS), 0);
 }
 
 void pass(int64_t ms)

@@ -34,6 +34,8 @@ uint64_t start_life_unarmed(void);
 void end_life(void);
 void set_schedule(const char *schedule, bool enable);
 /* Let time go by, then tick. */
+/* Something that a report has to tell beside restarts. */
+void need_a_person(void);
 void pass(int64_t ms);
 void answer_row(uint64_t cluster, const char *pod, uint64_t restarts);
 void answer_end(uint64_t cluster, bool synced);

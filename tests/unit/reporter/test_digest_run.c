@@ -363,6 +363,30 @@ START_TEST(drain_leaves_a_collected_slot_to_the_next_life)
 }
 END_TEST
 
+/* Trouble alone is a report; once delivered it is not told again. */
+START_TEST(what_needs_a_person_is_sent_once)
+{
+	need_a_person();
+	pass(10000);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.posts, 1);
+	ck_assert_ptr_nonnull(strstr(w.bodies[0], "1 thing needs a person"));
+	ck_assert_ptr_nonnull(strstr(w.bodies[0], "No workload restarts too often"));
+	answer_bot(FEISHU_REFUSED); /* not delivered: the next one tells it */
+	pass(DAY_MS);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.posts, 2);
+	ck_assert_ptr_nonnull(strstr(w.bodies[1], "1 thing needs a person"));
+	ck_assert_ptr_nonnull(strstr(w.bodies[1], "web-1"));
+	answer_bot(FEISHU_ACCEPTED);
+	pass(DAY_MS);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.posts, 2);
+	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_EMPTY);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("reporter/digest_run");
@@ -392,6 +416,7 @@ int main(void)
 	tcase_add_test(t, the_next_one_tells_what_did_not_get_through);
 	tcase_add_test(t, drain_waits_for_the_post_that_runs);
 	tcase_add_test(t, drain_leaves_a_collected_slot_to_the_next_life);
+	tcase_add_test(t, what_needs_a_person_is_sent_once);
 	suite_add_tcase(s, t);
 	return test_main(s);
 }
