@@ -47,8 +47,8 @@ GOALS = (
 )
 
 
-def rows(values, why):
-    """[text, goal, measured, verdict]; `why` has sentences for keys of goals that were not met."""
+def rows(values):
+    """[text, goal, measured, verdict] of each."""
     out = []
     for g in GOALS:
         value = values.get(g.key)

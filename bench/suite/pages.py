@@ -25,7 +25,7 @@ def table(headers, rows):
 def goal_table(run):
     n = sum(g.verdict(run.values.get(g.key)) == "met" for g in goals.GOALS)
     return (f"Goals: {n} of {len(goals.GOALS)} met", "Ratios are of things measured beside one another in this run.",
-            ["", "goal", "measured", "verdict"], goals.rows(run.values, {}))
+            ["", "goal", "measured", "verdict"], goals.rows(run.values))
 
 
 def as_markdown(run):

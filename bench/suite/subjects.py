@@ -79,6 +79,10 @@ class Ours:
     def memory(self):
         return sum(machine.pss(pid) for pid, _ in self.program.tree())
 
+    def processes(self):
+        """[(pid, role)]"""
+        return self.program.tree()
+
     def stop(self):
         code = self.program.stop()
         if code:
@@ -120,6 +124,9 @@ class Peer:
 
     def memory(self):
         return machine.pss(self.process.pid)
+
+    def processes(self):
+        return [(self.process.pid, "peer")]
 
     def stop(self):
         if self.process and self.process.poll() is None:
