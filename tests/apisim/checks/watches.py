@@ -92,6 +92,36 @@ def old_versions_are_gone(s):
     assert (kind, object_kind, at(raw, 4), at(raw, 6)) == ("ERROR", "Status", b"Expired", 410)
 
 
+@test("--history", 8, "--watch-backlog", 3)
+def behind_is_no_backlog(s):
+    """What a watch begins with may be more than it may lag behind later: it is told, not cut off for ever."""
+    rv = s.get(PODS)["metadata"]["resourceVersion"]
+    for i in range(5):
+        s.post(PODS, pod(f"p{i}"))
+    w = Watch(s, "/api/v1/pods", resourceVersion=rv)
+    assert [e["object"]["metadata"]["name"] for e in w.take(5)] == [f"p{i}" for i in range(5)]
+    s.post(PODS, pod("later"))
+    assert w.next()["object"]["metadata"]["name"] == "later"
+
+
+@test()
+def events_again_and_old_bookmarks(s):
+    rv = s.get(PODS)["metadata"]["resourceVersion"]
+    w = Watch(s, "/api/v1/pods", resourceVersion=rv, allowWatchBookmarks="true")
+    for name in "abc":
+        s.post(PODS, pod(name))
+    first = w.take(3)
+    s.admin("repeat-events?count=2")
+    assert w.take(2) == first[1:]
+    s.admin("bookmarks?count=1&behind=2")
+    old = w.next()
+    assert old["type"] == "BOOKMARK" and old["object"]["metadata"]["resourceVersion"] == first[0]["object"]["metadata"]["resourceVersion"]
+    s.admin("compact")
+    s.admin("repeat-events?count=2")
+    s.post(PODS, pod("d"))
+    assert w.next()["object"]["metadata"]["name"] == "d", "what is forgotten is not told again"
+
+
 @test("--fill", 3000, "--watch-backlog", 500)
 def slow_watchers_are_cut(s):
     rv = s.get(PODS)["metadata"]["resourceVersion"]
