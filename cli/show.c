@@ -4,7 +4,6 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -119,6 +118,7 @@ static void print_json(const struct rows *rows)
 {
 	json_t *root = json_object();
 	char name[64], value[1100];
+	int64_t number = 0;
 
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct msg_ctl_show_row *r = &rows->v[i];
@@ -126,8 +126,8 @@ static void print_json(const struct rows *rows)
 		if (!readable(r, value, sizeof(value)))
 			continue;
 		json_name(r->name, name, sizeof(name));
-		if (kind_of(r->name) == KIND_NUMBER)
-			json_object_set_new(root, name, json_integer(strtoll(value, NULL, 10)));
+		if (kind_of(r->name) == KIND_NUMBER && str_to_i64(value, strlen(value), &number) == 0)
+			json_object_set_new(root, name, json_integer(number));
 		else
 			json_object_set_new(root, name, json_string(value));
 	}

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""What a person asks of a running supervisor: pauses, plans, restores."""
+import os
+import re
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True
+from tree import Tree, main  # noqa: E402
+
+
+def pause_reaches_everybody_and_holds():
+    t = Tree()
+    t.wait_for("all processes are ready")
+    said = t.ask("pause", "--reason", "release", "-o", "json")
+    assert said["paused"] and said["duty"] is None and said["cluster"] is None, said
+    t.wait_for(r"PAUSE reporter on=1 duty=-1 cluster= by=.*uid \d+")  # before the answer: it is on disk
+    t.wait_for("PAUSE watcher on=1 duty=-1 cluster=")
+    pauses = t.ask("status", "-o", "json")["pauses"]
+    assert len(pauses) == 1 and pauses[0]["reason"] == "release" and "uid" in pauses[0]["by"], pauses
+    assert "PAUSED: every duty of every cluster" in t.ask("status")
+    t.ask("pause", "deleteEvictedPod", "test", "--for", "2h")
+    assert len(t.ask("status", "-o", "json")["pauses"]) == 2
+    t.ask("resume")
+    t.wait_for("PAUSE watcher on=0", count=2)
+    t.wait_for("PAUSE reporter on=0", count=2)
+    assert t.ask("status", "-o", "json")["pauses"] == []
+
+
+def resume_says_what_it_did_not_find():
+    t = Tree()
+    t.wait_for("all processes are ready")
+    assert "nothing of that is paused" in t.ask("resume", code=1)
+    t.ask("pause")
+    assert "wider pause" in t.ask("resume", "errImagePull", code=1)
+    assert "no cluster of that name" in t.ask("pause", "elsewhere", code=64)
+
+
+def pause_ends_by_itself():
+    t = Tree()
+    t.wait_for("all processes are ready")
+    t.ask("pause", "--for", "1s")
+    t.wait_for("PAUSE watcher on=0")
+    t.wait_for("PAUSE reporter on=0")
+    assert t.ask("status", "-o", "json")["pauses"] == []
+
+
+def paused_nominations_are_refused():
+    t = Tree(reporter="paused", watcher="nominate-terminating")
+    t.wait_for("SETTLED outcome=refused reason=Paused")
+    assert "GRANT" not in t.text() and "INTENT" not in t.text()
+    t.wait_for("PAUSE watcher on=1 duty=1")  # what the history holds, before anything else
+
+
+def written_intents_are_refused_when_paused():
+    # Both workers are busy with other leases when the pause comes; one lease waits.
+    t = Tree(watcher="nominate-three", worker="stall")
+    t.wait_for("GRANT", count=2)
+    t.wait_for("INTENT id=3")
+    t.ask("pause")
+    t.wait_for("RECORD id=3 outcome=refused")
+    t.wait_for("SETTLED outcome=refused reason=Paused")
+    assert len(re.findall("GRANT", t.text())) == 2
+    # What was granted may have been written: a worker that dies over it leaves it in doubt, and nobody touches it meanwhile.
+    for pid in re.findall(r"GRANT id=1 .*pid=(\d+)", t.text()):
+        os.kill(int(pid), signal.SIGKILL)
+    t.wait_for('child ready role="worker"', count=3)
+    time.sleep(0.5)
+    assert len(re.findall("GRANT", t.text())) == 2 and "RECORD id=1" not in t.text()
+    t.ask("resume")
+    t.wait_for("GRANT id=1 verify_first=1")
+
+
+def history_that_dies_over_a_pause_is_told_again():
+    t = Tree(reporter="die-on-pause")
+    t.wait_for("all processes are ready")
+    assert "in force now" in t.ask("pause")
+    t.write()  # the next one lives
+    t.wait_for("PAUSE reporter on=1", count=2)
+    assert len(t.ask("status", "-o", "json")["pauses"]) == 1
+
+
+def resumed_while_the_history_was_away():
+    t = Tree(reporter="paused")
+    t.wait_for("all processes are ready")
+    assert t.ask("status", "-o", "json")["pauses"][0]["reason"] == "from the history"
+    t.ask("resume")
+    pid = int(re.findall(r'role="reporter".*?pid=(\d+)', t.text())[0])
+    os.kill(pid, signal.SIGKILL)  # the new one holds the old pause again
+    t.wait_for('child ready role="reporter"', count=2)
+    t.wait_for("PAUSE reporter on=0 duty=1", count=2)
+    assert t.ask("status", "-o", "json")["pauses"] == []
+
+
+def plan_asks_workers_about_what_is_due():
+    t = Tree()
+    t.wait_for("all processes are ready")
+    plan = t.ask("plan", "-o", "json")
+    assert plan["counts"]["deleteEvictedPod"] == {"now": 200, "later": 0, "held": 1, "refused": 1, "gone": 0, "unclear": 0}, plan["counts"]
+    assert len(re.findall("TRY id=", t.text())) == 200 and "GRANT" not in t.text() and "INTENT" not in t.text()
+    first = plan["rows"][0]
+    assert first["when"] == "now" and first["target"] == "deployments.apps/default/web" and first["replicas"] == 3, first
+    assert {r["pod"] for r in plan["rows"]} == {f"pod-{i}" for i in range(202)}
+    text = t.ask("plan")
+    assert "NOW" in text and "pod-201" in text and "held" in text
+    assert "no cluster of that name" in t.ask("plan", "--cluster", "elsewhere", code=64)
+
+
+def worker_that_dies_over_a_question_is_said():
+    t = Tree(worker="die-on-try")
+    t.wait_for("all processes are ready")
+    said = t.ask("restore", "7", "--dry-run", code=1)
+    assert "WorkerDied" in said, said
+
+
+def question_without_a_worker_is_answered():
+    t = Tree(worker="die-before-ready")
+    t.wait_for("child died", count=2)
+    said = t.ask("restore", "7", "--dry-run", code=1)
+    assert "NoWorker" in said, said
+
+
+def answer_to_another_question_kills():
+    t = Tree(worker="wrong-try")
+    t.wait_for("all processes are ready")
+    t.ask("restore", "7", "--dry-run", code=1)
+    t.wait_for("CTL_TRIED for a question it was not asked")
+
+
+def restore_is_rehearsed_and_then_done():
+    t = Tree()
+    t.wait_for("all processes are ready")
+    said = t.ask("restore", "7", "9", "--dry-run", "-o", "json")
+    assert said["dryRun"] and [r["id"] for r in said["rows"]] == [7, 9], said
+    assert all(r["outcome"] == "would" and r["target"] == "deployments.apps/default/web" for r in said["rows"]), said
+    assert "TRY id=7 action=2 origin=7" in t.text() and "INTENT" not in t.text()
+    assert "repeat with --yes" in t.ask("restore", "7", code=64)
+    assert "INTENT" not in t.text()
+    t.ask("pause")  # a restore is what a person asks for: a pause does not hold it
+    said = t.ask("restore", "7", "--yes", "-o", "json")
+    assert not said["dryRun"] and said["rows"][0]["outcome"] == "done", said
+    text = t.text()
+    assert text.index("INTENT id=1") < text.index("GRANT id=1") < text.index("RECORD id=1")
+
+
+def show_passes_rows_through():
+    t = Tree()
+    t.wait_for("all processes are ready")
+    assert t.ask("show", "7", "-o", "json") == {"evidence": "because"}
+    assert "because" in t.ask("show", "7")
+
+
+CASES = [pause_reaches_everybody_and_holds, resume_says_what_it_did_not_find, pause_ends_by_itself,
+         paused_nominations_are_refused, written_intents_are_refused_when_paused, history_that_dies_over_a_pause_is_told_again,
+         resumed_while_the_history_was_away, plan_asks_workers_about_what_is_due, worker_that_dies_over_a_question_is_said,
+         question_without_a_worker_is_answered, answer_to_another_question_kills, restore_is_rehearsed_and_then_done,
+         show_passes_rows_through]
+
+main(CASES)

@@ -1,0 +1,108 @@
+"""One real supervisor over children that misbehave on request, and the running of cases."""
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SUPERVISOR, FAKECHILD, PROGRAM = sys.argv[1], sys.argv[2], sys.argv[3]
+GOOD = {"reporter": "ok", "watcher": "ok", "worker": "ok", "loader": "ok"}
+
+
+def place(program, path):
+    """A link where possible: a copy that is still open for writing in a fork of another case cannot be executed (ETXTBSY)."""
+    try:
+        os.link(program, path)
+    except OSError:
+        shutil.copy(program, path)
+
+
+class Tree:
+    """One supervisor with its log. Whatever becomes of the case, run() closes the trees of its thread."""
+
+    opened = threading.local()
+
+    def __init__(self, environment=None, **behaviour):
+        Tree.opened.trees.append(self)
+        self.dir = tempfile.mkdtemp(prefix="opc-supervisor-")
+        place(SUPERVISOR, os.path.join(self.dir, "supervisor"))
+        for role in GOOD:
+            place(FAKECHILD, os.path.join(self.dir, role))
+        self.config = os.path.join(self.dir, "config.yml")
+        self.write(**behaviour)
+        self.log = os.path.join(self.dir, "log")
+        self.process = subprocess.Popen(
+            [os.path.join(self.dir, "supervisor"), "--config", self.config, "--control-socket",
+             os.path.join(self.dir, "control.sock")],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(self.log, "w"), env={"OPC_LOG_FORMAT": "text", **(environment or {})})
+
+    def write(self, **behaviour):
+        with open(self.config, "w") as f:
+            for role, what in {**GOOD, **behaviour}.items():
+                f.write(f"{role} {what}\n")
+
+    def text(self):
+        with open(self.log) as f:
+            return f.read()
+
+    def wait_for(self, pattern, count=1, limit=20.0):
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            if len(re.findall(pattern, self.text())) >= count:
+                return
+            time.sleep(0.02)
+        raise AssertionError(f"{pattern!r} x {count} did not appear:\n{self.text()[-3000:]}")
+
+    def wait_exit(self, limit=30.0):
+        return self.process.wait(limit)
+
+    def signal(self, sig):
+        self.process.send_signal(sig)
+
+    def ask(self, *args, code=0):
+        """A command of a person; -> what it printed, JSON read where it was asked for."""
+        r = subprocess.run([PROGRAM, *args, "--control-socket", os.path.join(self.dir, "control.sock")], stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, timeout=60)
+        assert r.returncode == code, (args, r.returncode, r.stdout, r.stderr)
+        return json.loads(r.stdout) if "json" in args and code == 0 else r.stdout + r.stderr
+
+    def children(self):
+        out = subprocess.run(["ps", "-o", "pid=,stat=", "--ppid", str(self.process.pid)], capture_output=True, text=True)
+        return [line.split() for line in out.stdout.splitlines()]
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.dir)
+
+
+def run(case):
+    began = time.monotonic()
+    Tree.opened.trees = []
+    try:
+        case()
+        print(f"ok {case.__name__} ({time.monotonic() - began:.1f} s)", flush=True)
+        return True
+    except Exception as e:  # noqa: BLE001 - every failure is reported the same way
+        print(f"FAIL {case.__name__}: {type(e).__name__}: {e}", flush=True)
+        return False
+    finally:
+        for tree in Tree.opened.trees:
+            tree.close()
+
+
+def main(cases):
+    """Prints one line a case and a count."""
+    only = sys.argv[4] if len(sys.argv) > 4 else ""
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(run, [c for c in cases if only in c.__name__]))
+    print(f"{sum(results)} passed, {len(results) - sum(results)} failed, 0 skipped")
+    sys.exit(not all(results))
