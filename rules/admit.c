@@ -97,6 +97,13 @@ static bool fight_ok(const struct admit_ask *a, struct hold *h)
 		    text_duration(a->fight.until - a->now, d));
 }
 
+static bool loop_ok(const struct admit_ask *a, struct hold *h)
+{
+	return a->loop_until == 0 ||
+	       held(h, REASON_EVICT_LOOP, HOLD_WORKLOAD_NODE, a->loop_until,
+		    "evicted from this node %" PRIu32 " times, each soon after the last", a->loop_count);
+}
+
 static bool budget_ok(const struct admit_ask *a, struct hold *h)
 {
 	static const enum hold_scope scopes[BUDGET__LIMITS] = {
@@ -125,7 +132,7 @@ static const struct {
 	[GUARD_CACHE] = { "Cache", cache_ok },       [GUARD_CLOCK] = { "Clock", clock_ok },
 	[GUARD_QUIET] = { "Quiet", quiet_ok },       [GUARD_WINDOW] = { "Window", window_ok },
 	[GUARD_BREAKER] = { "Breaker", breaker_ok }, [GUARD_FIGHT] = { "Fight", fight_ok },
-	[GUARD_BUDGET] = { "Budget", budget_ok },
+	[GUARD_LOOP] = { "Loop", loop_ok },          [GUARD_BUDGET] = { "Budget", budget_ok },
 };
 
 bool admit_ask(const struct admit_ask *a, struct hold *ret)

@@ -22,6 +22,7 @@ enum guard {
 	GUARD_WINDOW,
 	GUARD_BREAKER,
 	GUARD_FIGHT,
+	GUARD_LOOP,
 	GUARD_BUDGET,
 	GUARD__MAX
 };
@@ -43,11 +44,13 @@ struct admit_ask {
 	const struct breaker *breaker;
 	const char *breaker_text; /* what the workloads have in common */
 	struct fight fight;
+	int64_t loop_until; /* the newest of an evict loop is kept until then; 0 = it is none */
+	uint32_t loop_count;
 	const struct budget *budget;
 };
 
 /* What of it the hold is about: objects that share it are held and released together. */
-enum hold_scope { HOLD_ALL, HOLD_DUTY, HOLD_NAMESPACE, HOLD_NODE, HOLD_WORKLOAD };
+enum hold_scope { HOLD_ALL, HOLD_DUTY, HOLD_NAMESPACE, HOLD_NODE, HOLD_WORKLOAD, HOLD_WORKLOAD_NODE };
 
 struct hold {
 	enum guard guard;

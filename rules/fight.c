@@ -48,3 +48,27 @@ bool fight_over(const struct fight *f, int64_t now)
 
 	return now > last + FIGHT_MEMORY_MS;
 }
+
+void loop_deleted(struct evict_loop *l, int64_t created, int64_t now)
+{
+	if (l->last && now > l->last + LOOP_WITHIN_MS)
+		l->count = 0;
+	if (created > l->last && l->count < UINT32_MAX)
+		l->count++;
+	l->last = now;
+}
+
+bool loop_seen(struct evict_loop *l, int64_t created)
+{
+	bool newer = created > l->newest;
+
+	if (newer)
+		l->newest = created;
+	return newer;
+}
+
+bool loop_keeps(const struct evict_loop *l, int64_t created, int64_t now, int64_t *ret_until)
+{
+	*ret_until = l->last + LOOP_KEEP_MS;
+	return l->count >= LOOP_COUNT && created >= l->newest && now < *ret_until;
+}

@@ -32,4 +32,23 @@ bool fight_held(const struct fight *f, int64_t now);
 /* Can it be forgotten? */
 bool fight_over(const struct fight *f, int64_t now);
 
+/* Pods of one owner that are evicted from one node, come back there and are evicted again: they are deleted
+ * all the same, but the newest is kept for a person to look at. Many at once are no loop: a pod counts when
+ * it was made after the one before was deleted. */
+#define LOOP_COUNT     3u
+#define LOOP_WITHIN_MS INT64_C(1800000) /* between two that count */
+#define LOOP_KEEP_MS   INT64_C(3600000) /* after the last: then the newest may go, too */
+
+struct evict_loop {
+	int64_t last;   /* deleted */
+	int64_t newest; /* creation of the newest that is due */
+	uint32_t count;
+};
+
+void loop_deleted(struct evict_loop *l, int64_t created, int64_t now);
+/* A pod of it is due. true when it is newer than the newest so far, which may go now. */
+bool loop_seen(struct evict_loop *l, int64_t created);
+/* Is this the one that is kept at `now`? *ret_until: how long. */
+bool loop_keeps(const struct evict_loop *l, int64_t created, int64_t now, int64_t *ret_until);
+
 #endif

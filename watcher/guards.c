@@ -91,7 +91,7 @@ void guards_work_done(struct guards *g, uint32_t id)
 {
 	struct work *w = &g->works[id];
 
-	if (!w->used || w->fighting || w->failing || w->dirty)
+	if (!w->used || w->fighting || w->looping || w->failing || w->dirty)
 		return;
 	w->used = false;
 	intern_unref(g->works_by, id);
@@ -248,12 +248,38 @@ static struct fight fight_of(const struct guards *g, const struct due *d, const 
 	return after;
 }
 
-void guards_note_due(struct guards *g, const struct due *d, const struct moment *now)
+/* The evict loop that this pod belongs to, if it is of one. */
+static uint32_t loop_of(const struct guards *g, const struct due *d, bool make)
 {
-	uint32_t id = work_of(g, d);
+	char key[300];
+
+	if (d->duty != DUTY_EVICTED || !d->pod->owner.uid.n || !d->pod->node.n)
+		return 0;
+	int n = snprintf(key, sizeof(key), "/%.*s", STR_ARG(d->pod->node));
+
+	return guards_work((struct guards *)(uintptr_t)g, d->pod->owner.uid,
+			   (struct str){ key, n < (int)sizeof(key) ? (size_t)n : sizeof(key) - 1 }, make);
+}
+
+static void ask_loop(const struct guards *g, const struct due *d, const struct moment *now,
+		     struct admit_ask *a)
+{
+	uint32_t id = loop_of(g, d, false);
+	int64_t until;
+
+	if (!id || !loop_keeps(&g->works[id].loop, d->pod->created, now->server, &until))
+		return;
+	a->loop_until = now->boot + (until - now->server);
+	a->loop_count = g->works[id].loop.count;
+}
+
+bool guards_note_due(struct guards *g, const struct due *d, const struct moment *now)
+{
+	uint32_t id = work_of(g, d), loop = loop_of(g, d, false);
 
 	if (id && g->works[id].fighting && fight_seen(&g->works[id].fight, d->pod->created, now->server))
 		guards_work_dirty(g, id);
+	return loop && loop_seen(&g->works[loop].loop, d->pod->created);
 }
 
 uint32_t guards_fights(const struct guards *g, const struct due *d, const struct moment *now)
@@ -303,6 +329,7 @@ static void fill_ask(const struct guards *g, const struct budget *budget, const 
 		a->window_closed = true;
 		a->window_opens = boot_of(now, at, now->server);
 	}
+	ask_loop(g, d, now, a);
 	a->fight = fight_of(g, d, now);
 	a->fight.until = boot_of(now, a->fight.until, now->server);
 }
@@ -329,11 +356,15 @@ size_t guards_bin_key(const struct due *d, const struct hold *h, char *buf, size
 {
 	const struct str scope[] = {
 		[HOLD_ALL] = { "", 0 },     [HOLD_DUTY] = { "", 0 },    [HOLD_NAMESPACE] = d->pod->ns,
-		[HOLD_NODE] = d->pod->node, [HOLD_WORKLOAD] = d->owner,
+		[HOLD_NODE] = d->pod->node, [HOLD_WORKLOAD] = d->owner, [HOLD_WORKLOAD_NODE] = d->owner,
 	};
-	struct str s = scope[h->scope];
-	int n = snprintf(buf, size, "%d/%d/%.100s/%.*s", (int)h->guard,
-			 h->scope == HOLD_ALL ? -1 : (int)d->duty, d->override, STR_ARG(s));
+	struct str s = scope[h->scope], node = { "", 0 };
+	int n;
+
+	if (h->scope == HOLD_WORKLOAD_NODE)
+		node = d->pod->node;
+	n = snprintf(buf, size, "%d/%d/%.100s/%.*s/%.*s", (int)h->guard,
+		     h->scope == HOLD_ALL ? -1 : (int)d->duty, d->override, STR_ARG(s), STR_ARG(node));
 
 	return n < (int)size ? (size_t)n : size - 1;
 }
@@ -363,6 +394,7 @@ void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
 	}
 	g->acts[id] = (struct act){ .ns = d->policy->max_percent_namespace ? ns : 0,
 				    .node = d->policy->max_percent_node ? node : 0,
+				    .created = d->pod->created,
 				    .asked = now->latest,
 				    .duty = d->duty,
 				    .used = true,
@@ -370,16 +402,22 @@ void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
 	if (d->duty == DUTY_IMAGE_PULL) {
 		g->acts[id].work = guards_work(g, d->owner, d->pod->revision, true);
 		g->works[g->acts[id].work].fighting = true;
+	} else if ((g->acts[id].work = loop_of(g, d, g->loops < LOOPS_MAX))) {
+		g->loops += !g->works[g->acts[id].work].looping;
+		g->works[g->acts[id].work].looping = true;
 	}
 	budget_charge(g->budget, id, &s);
 }
 
 /* A workload that was scaled: what of it is created from now on came back. */
-static void note_ended(struct guards *g, const struct act *a, bool done)
+static void note_ended(struct guards *g, const struct act *a, bool done, const struct moment *now)
 {
 	struct work *w = &g->works[a->work];
 
-	if (done) {
+	if (a->duty == DUTY_EVICTED) {
+		if (done)
+			loop_deleted(&w->loop, a->created, now->latest);
+	} else if (done) {
 		fight_acted(&w->fight, a->asked);
 		guards_work_dirty(g, a->work);
 	} else if (w->fight.acted == 0 && w->fight.count == 0) {
@@ -419,7 +457,7 @@ bool guards_settled(struct guards *g, const struct msg_settled *m, bool observe,
 		guards_share_changed(g, a.duty, a.node);
 	}
 	if (a.work)
-		note_ended(g, &a, written && !observe && !a.retry);
+		note_ended(g, &a, written && !observe && !a.retry, now);
 	g->acts[id] = (struct act){ 0 };
 	intern_unref(g->acts_by, id);
 	return true;

@@ -61,8 +61,9 @@ struct due {
 	int64_t clock_off;
 	const char *stale; /* NULL = fresh */
 };
-/* A return to be counted as a fight? To be called before guards_ask when the pod is due; never for a plan. */
-void guards_note_due(struct guards *g, const struct due *d, const struct moment *now);
+/* To be called when the pod is due and could go; never for a plan: counts a return as a fight, and notes the
+ * newest of an evict loop. true: one that was kept as the newest until now may go. */
+bool guards_note_due(struct guards *g, const struct due *d, const struct moment *now);
 /* May it go? budget: NULL = the real one, else a clone for a plan. Changes nothing. */
 bool guards_ask(const struct guards *g, const struct budget *budget, const struct due *d,
 		const struct moment *now, struct hold *ret);
@@ -78,7 +79,8 @@ struct budget *guards_budget_clone(const struct guards *g);
 /* It was nominated (budget: as above). */
 void guards_charge(struct guards *g, struct budget *budget, const struct due *d, const struct moment *now);
 /* Whose clock the open act on subject is about; false = there is none, or it is no fresh attempt. */
-bool guards_retried(const struct guards *g, struct str subject, struct str *ret_owner, struct str *ret_revision);
+bool guards_retried(const struct guards *g, struct str subject, struct str *ret_owner,
+		    struct str *ret_revision);
 /* A nomination ended. false = it was none of ours. */
 bool guards_settled(struct guards *g, const struct msg_settled *m, bool observe, const struct moment *now);
 

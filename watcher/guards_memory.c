@@ -215,6 +215,11 @@ void guards_housekeeping(struct guards *g, const struct moment *now)
 	for (uint32_t id = 1; id < g->cap_works; id++) {
 		struct work *w = &g->works[id];
 
+		if (w->used && w->looping && now->server > w->loop.last + LOOP_KEEP_MS) {
+			w->looping = false;
+			g->loops--;
+			guards_work_done(g, id);
+		}
 		if (!w->used || !w->fighting || (w->fight.acted == 0 && w->fight.until == 0) ||
 		    !fight_over(&w->fight, now->server))
 			continue;

@@ -7,16 +7,20 @@
 #include "watcher/intern.h"
 #include "watcher/windows.h"
 
-/* By the id of "owner/revision". */
+#define LOOPS_MAX 4096u /* evict loops that are looked for at once */
+
+/* By the id of "owner/revision", or of "owner//node". */
 struct work {
-	struct fight fight; /* times by the API server's clock */
-	bool used, fighting, failing, dirty;
+	struct fight fight;     /* times by the API server's clock */
+	struct evict_loop loop; /* of "owner//node" */
+	bool used, fighting, looping, failing, dirty;
 };
 
 /* An act that is open, by the id of its subject. */
 struct act {
-	uint32_t work;     /* 0 = not a scale-down */
+	uint32_t work;     /* 0 = neither a scale-down nor part of an evict loop */
 	uint32_t ns, node; /* whose share it spends, 0 = no limit on it */
+	int64_t created;   /* of the pod */
 	int64_t asked;     /* the latest that the API server's clock can have shown */
 	enum duty duty;
 	bool used, retry;
@@ -45,7 +49,7 @@ struct guards {
 	struct act *acts;
 	struct place *places;
 	uint32_t cap_works, cap_acts, cap_places;
-	uint32_t dirty_works, dirty_places, fights; /* counts */
+	uint32_t dirty_works, dirty_places, loops; /* counts */
 	struct pause *pauses;
 	size_t n_pauses;
 	bool follows, breaker_dirty; /* follows: another replica leads; the MEMO of the breaker is due */

@@ -36,7 +36,7 @@ static int send_since(void *ctx, struct str owner, struct str revision, int64_t 
 static int hold(struct judging *j, uint32_t h, const struct decision *d, const struct surroundings *s)
 {
 	static const bool told[GUARD__MAX] = {
-		[GUARD_BREAKER] = true, [GUARD_FIGHT] = true, [GUARD_BUDGET] = true
+		[GUARD_BREAKER] = true, [GUARD_FIGHT] = true, [GUARD_LOOP] = true, [GUARD_BUDGET] = true
 	};
 	struct msg m = { .type = MSG_REFUSAL };
 	char key[512];
@@ -72,13 +72,18 @@ static int act(struct judging *j, uint32_t h, const struct decision *d, const st
 	enum book_answer book = book_ask(j->book, d->ask.subject, j->facts.rv, now, &at);
 
 	judging_moment(j, &moment);
-	if (book == BOOK_OPEN)
+	/* What was done a moment ago may still be in the cache; only a return is told before that is over. */
+	if (book == BOOK_OPEN || (book == BOOK_HELD && !(d->held && d->hold.guard == GUARD_FIGHT)))
 		return wait_for_book(j, h, at);
-	guards_note_due(j->guards, &d->ask, &moment);
-	if (d->held)
-		return hold(j, h, d, s);
-	if (book != BOOK_GO)
-		return wait_for_book(j, h, at);
+	bool newest = guards_note_due(j->guards, &d->ask, &moment);
+
+	if (d->held) {
+		int held = hold(j, h, d, s);
+
+		if (newest)
+			held_wake(j->held, GUARD_LOOP, now);
+		return held;
+	}
 	held_remove(j->held, h);
 	if (book_open_count(j->book) >= OPEN_MAX) {
 		queue_add(j->waiting, h);

@@ -73,6 +73,12 @@ static void fight(void)
 	ask.fight = (struct fight){ .until = T + 3 * HOUR, .count = 2 };
 }
 
+static void loop(void)
+{
+	ask.loop_until = T + HOUR;
+	ask.loop_count = 4;
+}
+
 static void spent(void)
 {
 	policy.max_per_hour = 1;
@@ -96,6 +102,7 @@ static const struct {
 	{ window, GUARD_WINDOW, REASON_OUTSIDE_WINDOW, HOLD_DUTY, T + 2 * HOUR, "opens in 2h" },
 	{ burst, GUARD_BREAKER, REASON_BREAKER_OPEN, HOLD_DUTY, 0, "31 workloads" },
 	{ fight, GUARD_FIGHT, REASON_FIGHT, HOLD_WORKLOAD, T + 3 * HOUR, "2 times" },
+	{ loop, GUARD_LOOP, REASON_EVICT_LOOP, HOLD_WORKLOAD_NODE, T + HOUR, "4 times" },
 	{ spent, GUARD_BUDGET, REASON_BUDGET_SPENT, HOLD_DUTY, T + 59 * MIN, "per hour: 1 of 1" },
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

@@ -81,6 +81,42 @@ START_TEST(ladder)
 }
 END_TEST
 
+/* Three generations, each made after the one before was deleted; the newest of the next stays for an hour. */
+START_TEST(an_evict_loop_keeps_its_newest)
+{
+	struct evict_loop l = { 0 };
+	int64_t until;
+
+	loop_deleted(&l, T, T + MIN);
+	loop_deleted(&l, T + 2, T + MIN + 1); /* evicted together with the first */
+	ck_assert_uint_eq(l.count, 1);
+	loop_deleted(&l, T + 2 * MIN, T + 3 * MIN);
+	ck_assert(loop_seen(&l, T + 4 * MIN));
+	ck_assert(!loop_keeps(&l, T + 4 * MIN, T + 5 * MIN, &until));
+	loop_deleted(&l, T + 4 * MIN, T + 5 * MIN);
+	ck_assert(loop_seen(&l, T + 6 * MIN));
+	ck_assert(loop_keeps(&l, T + 6 * MIN, T + 7 * MIN, &until));
+	ck_assert_int_eq(until, T + 65 * MIN);
+	ck_assert(loop_keeps(&l, T + 6 * MIN, until - 1, &until));
+	ck_assert(!loop_keeps(&l, T + 6 * MIN, until, &until));
+	ck_assert(loop_seen(&l, T + 8 * MIN)); /* a newer one: the older may go */
+	ck_assert(!loop_keeps(&l, T + 6 * MIN, T + 9 * MIN, &until));
+	ck_assert(!loop_seen(&l, T + 8 * MIN));
+}
+END_TEST
+
+START_TEST(evictions_far_apart_are_no_loop)
+{
+	struct evict_loop l = { 0 };
+	int64_t now = T, until;
+
+	for (int i = 0; i < 10; i++, now += LOOP_WITHIN_MS + 1)
+		loop_deleted(&l, now - 1, now);
+	ck_assert_uint_eq(l.count, 1);
+	ck_assert(!loop_keeps(&l, now, now, &until));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *t = tcase_create("fight");
@@ -88,6 +124,8 @@ int main(void)
 	tcase_add_test(t, a_pod_made_after_the_act_is_a_return);
 	tcase_add_test(t, each_return_doubles_up_to_a_day);
 	tcase_add_test(t, a_day_later_it_is_none);
+	tcase_add_test(t, an_evict_loop_keeps_its_newest);
+	tcase_add_test(t, evictions_far_apart_are_no_loop);
 	tcase_add_loop_test(t, ladder, 0, (int)(sizeof(rungs) / sizeof(rungs[0])));
 	return run(t, "rules/fight");
 }

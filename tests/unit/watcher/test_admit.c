@@ -529,6 +529,39 @@ START_TEST(a_fight_is_forgotten_a_day_later)
 }
 END_TEST
 
+/* Evicted, replaced on the same node, evicted again: deleted all the same, but the newest stays to be looked
+ * at. */
+START_TEST(an_evict_loop_keeps_its_newest)
+{
+	struct pod_facts p = pod_evicted(), q;
+
+	ready_with(NULL, 0);
+	for (int i = 0; i < 3; i++) {
+		q = returned(&p, i);
+		event(&q);
+		ck_assert_uint_eq(count(MSG_NOMINATE), (size_t)i + 1);
+		pass(2 * S);
+		done(&q);
+		pass(3 * S);
+	}
+	q = returned(&p, 3);
+	event(&q);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "EvictLoop");
+	ck_assert_str_eq(stats().hold, "Loop 1");
+	pass(3 * S);
+	p = returned(&p, 4);
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 4);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[3]);
+	ck_assert_str_eq(stats().hold, "Loop 1");
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1); /* told once */
+	pass(HOUR);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[4]);
+}
+END_TEST
+
 START_TEST(a_fresh_attempt_first)
 {
 	struct pod_facts p = pod_pull_failing(), q;
@@ -577,6 +610,7 @@ int main(void)
 	tcase_add_test(t, a_changed_template_is_no_fight);
 	tcase_add_test(t, a_fight_survives_a_restart);
 	tcase_add_test(t, a_fight_is_forgotten_a_day_later);
+	tcase_add_test(t, an_evict_loop_keeps_its_newest);
 	tcase_add_test(t, a_fresh_attempt_first);
 	return run(t, "watcher/admit");
 }
