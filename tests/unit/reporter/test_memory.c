@@ -94,6 +94,26 @@ START_TEST(acts_of_the_last_day_are_told)
 }
 END_TEST
 
+/* When they ended; what is open may be written at any moment. */
+START_TEST(acts_carry_the_time_of_their_end)
+{
+	struct msg m[] = { world_intent(1, 0, "done"), world_record(1, OUTCOME_DONE),
+			   world_intent(2, 0, "open") };
+	struct cursor *c = NULL;
+	struct msg out[4];
+
+	m[1].u.record.at = WORLD_NOW + 5000;
+	world_write(m, 3);
+	ck_assert_int_eq(cursor_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_uint_eq(world_read(c, out, 4), 3);
+	ck_assert_int_eq(out[0].type, MSG_ACT_ROW);
+	ck_assert_int_eq(out[0].u.act_row.at, WORLD_NOW + 5000);
+	ck_assert_int_eq(out[1].type, MSG_ACT_ROW);
+	ck_assert_int_eq(out[1].u.act_row.at, 0);
+	ck_assert_int_eq(out[2].type, MSG_SINCE_END);
+}
+END_TEST
+
 static struct msg pause_msg(const char *cluster, int64_t duty, bool on, int64_t until)
 {
 	struct msg m = { .type = MSG_PAUSE,
@@ -233,6 +253,7 @@ int main(void)
 	tcase_add_test(t, memories_come_before_the_end_of_since);
 	tcase_add_test(t, attempt_is_remembered_with_its_clock);
 	tcase_add_test(t, acts_of_the_last_day_are_told);
+	tcase_add_test(t, acts_carry_the_time_of_their_end);
 	tcase_add_test(t, pauses_come_before_the_open_intents);
 	tcase_add_test(t, rungs_and_restores_survive_a_crash);
 	tcase_add_test(t, history_is_found_by_outcome_and_target);
