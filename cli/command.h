@@ -5,6 +5,7 @@
 #define CLI_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct command {
 	const char *name;    /* one word, or two: "config check" */
@@ -25,12 +26,15 @@ int command_pause(const struct command *self, int argc, char **argv); /* and res
 int command_show(const struct command *self, int argc, char **argv);
 int command_restore(const struct command *self, int argc, char **argv);
 int command_undo(const struct command *self, int argc, char **argv);
+int command_man(const struct command *self, int argc, char **argv);
 int command_reload(const struct command *self, int argc, char **argv);
 int command_probe(const struct command *self, int argc, char **argv);
 int command_config(const struct command *self, int argc, char **argv);
 int command_cron(const struct command *self, int argc, char **argv);
 int command_version(const struct command *self, int argc, char **argv);
 
+/* The rows of the table, NULL behind the last. */
+const struct command *command_at(size_t i);
 /* Print help for one command to stdout and return EXIT_CODE_OK. */
 int command_help(const struct command *self);
 /* Print "ops-pod-cleaner NAME: text" and a pointer to --help on stderr; returns EXIT_CODE_USAGE. */

@@ -94,8 +94,14 @@ static const struct command commands[] = {
 	  command_cron, false },
 	{ "probe", "ROLE SLOT NAME [ARG]", "test builds: let a live process try a forbidden thing",
 	  SOCKET_HELP, command_probe, true },
+	{ "man", "", "print the manual page", "", command_man, true },
 	{ "version", "", "print the version", "", command_version, false },
 };
+
+const struct command *command_at(size_t i)
+{
+	return i < ARRAY_SIZE(commands) ? &commands[i] : NULL;
+}
 
 int command_help(const struct command *self)
 {

@@ -107,6 +107,13 @@ def explain_tells_every_rule():
     assert "RULE" in text and "not reached" in text and "decided" in text, text
 
 
+def manual_page_is_what_the_program_prints():
+    page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "ops-pod-cleaner.1"
+    assert page.read_text() == call("man"), "print it again: ops-pod-cleaner man > docs/man/ops-pod-cleaner.1"
+    for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
+        assert f".SS {name}\n" in page.read_text(), name
+
+
 def undo_says_what_can_be_taken_back():
     said = call("undo", code=1)
     assert "cannot come back" in said and "restore" in said, said
@@ -215,7 +222,8 @@ def one_dash_as_in_the_original():
         assert "no-such-kubeconfig" in out, out
 
 
-CASES = [every_command_has_help, version, misuse_is_64_and_helps, undo_says_what_can_be_taken_back, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
+CASES = [every_command_has_help, version, misuse_is_64_and_helps, undo_says_what_can_be_taken_back,
+         manual_page_is_what_the_program_prints, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, one_dash_as_in_the_original]
