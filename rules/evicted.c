@@ -36,8 +36,8 @@ static bool check_is_evicted(struct look *l)
 	SAY(l, "phase %.*s%s%.*s", STR_ARG(p->phase), str_empty(p->reason) ? "" : ", reason ",
 	    STR_ARG(p->reason));
 	if (!str_is(p->phase, "Failed") || !str_is(p->reason, "Evicted")) {
-		text_evidence(l->v, "phase %.*s%s%.*s", STR_ARG(p->phase),
-			      str_empty(p->reason) ? "" : ", reason ", STR_ARG(p->reason));
+		EVIDENCE_OF_NONE(l, "phase %.*s%s%.*s", STR_ARG(p->phase),
+				 str_empty(p->reason) ? "" : ", reason ", STR_ARG(p->reason));
 		return look_decide(l, VERDICT_NONE, REASON_NOT_EVICTED);
 	}
 	describe(p, l->now, l->v);

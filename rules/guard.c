@@ -102,7 +102,7 @@ bool check_selected(struct look *l)
 	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
 	if (judge_namespace(l->policy, l->duty, l->p->ns, &reason) || reason != REASON_NAMESPACE_NOT_SELECTED)
 		return false;
-	text_evidence(l->v, "namespace %.*s", STR_ARG(l->p->ns));
+	EVIDENCE_OF_NONE(l, "namespace %.*s", STR_ARG(l->p->ns));
 	return look_decide(l, VERDICT_NONE, reason);
 }
 

@@ -15,6 +15,7 @@ struct look {
 	int64_t now;
 	enum duty duty;
 	struct verdict *v;
+	bool brief; /* nobody reads the evidence of VERDICT_NONE: most pods end there, and text costs */
 	char *fact; /* what the check found; NULL when nobody listens */
 	size_t fact_size;
 	/* what one check finds for those after it */
@@ -40,6 +41,11 @@ extern const struct duty_checks checks_evicted, checks_terminating, checks_image
 	do {                                                                                                 \
 		if ((l)->fact)                                                                               \
 			look_say((l), __VA_ARGS__);                                                          \
+	} while (0)
+#define EVIDENCE_OF_NONE(l, ...)                                                                             \
+	do {                                                                                                 \
+		if (!(l)->brief)                                                                             \
+			text_evidence((l)->v, __VA_ARGS__);                                                  \
 	} while (0)
 void look_say(struct look *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -133,7 +133,7 @@ static bool check_is_failing(struct look *l)
 
 	if (!judge_is_pull_failure(p, l->policy, &l->container)) {
 		SAY(l, "phase %.*s, no container waits for its image", STR_ARG(p->phase));
-		text_evidence(l->v, "phase %.*s", STR_ARG(p->phase));
+		EVIDENCE_OF_NONE(l, "phase %.*s", STR_ARG(p->phase));
 		return look_decide(l, VERDICT_NONE, REASON_NOT_FAILING);
 	}
 	c = &p->containers[l->container];

@@ -160,7 +160,13 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 
 	nothing(DUTY_EVICTED, ret);
 	for (size_t d = 0; d < CHAIN_LEN; d++) {
-		judge_duty((enum duty)d, p, policy, s, now, &v);
+		judge((struct look){ .p = p,
+				     .policy = policy,
+				     .s = s,
+				     .now = now,
+				     .duty = (enum duty)d,
+				     .brief = true },
+		      NULL, &v);
 		if (rank[v.kind] > rank[ret->kind] ||
 		    (v.kind == VERDICT_WAIT && ret->kind == VERDICT_WAIT && earlier(&v, ret)))
 			*ret = v;
