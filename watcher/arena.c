@@ -6,11 +6,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/xalloc.h"
 
 #define CHUNK_UNITS (1u << ARENA_CHUNK_LOG)
 #define SMALL_UNITS 32u
+#define CHUNK_BYTES ((size_t)CHUNK_UNITS * ARENA_UNIT)
+/* Below this there is nothing to give back. */
+#define SPARSE_MIN_CHUNKS 4u
+/* Packed anew in so many steps: between them chunks go back, so that little memory is held twice. */
+#define PACK_STEPS 16u
 
 /* Class of a block of that many units; *ret_units is what a block of the class really has. */
 static uint32_t class_of(uint32_t units, uint32_t *ret_units)
@@ -40,6 +46,37 @@ static void put_free(struct arena *a, uint32_t pos, uint32_t class)
 	a->free_head[class] = pos;
 }
 
+static unsigned char *chunk_new(void)
+{
+	void *p = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	return p;
+}
+
+static void drop_chunk(struct arena *a, uint32_t i)
+{
+	if (!a->chunks[i])
+		return;
+	(void)munmap(a->chunks[i], CHUNK_BYTES);
+	a->chunks[i] = NULL;
+	a->held_chunks--;
+}
+
+/* A place in the table: one that was given up, or a new one. */
+static uint32_t take_place(struct arena *a)
+{
+	for (uint32_t i = 0; a->held_chunks < a->n_chunks && i < a->n_chunks; i++)
+		if (!a->chunks[i] && (i < a->closed || i >= a->closed_end))
+			return i;
+	if (a->n_chunks == a->cap_chunks) {
+		a->cap_chunks = a->cap_chunks ? a->cap_chunks * 2 : 16;
+		a->chunks = xreallocarray(a->chunks, a->cap_chunks, sizeof(*a->chunks));
+	}
+	return a->n_chunks++;
+}
+
 static void add_chunk(struct arena *a)
 {
 	while (a->bump < a->bump_end) {
@@ -50,14 +87,12 @@ static void add_chunk(struct arena *a)
 		put_free(a, a->bump, class_of(units, &real));
 		a->bump += real;
 	}
-	if (a->n_chunks == a->cap_chunks) {
-		a->cap_chunks = a->cap_chunks ? a->cap_chunks * 2 : 16;
-		a->chunks = xreallocarray(a->chunks, a->cap_chunks, sizeof(*a->chunks));
-	}
-	a->chunks[a->n_chunks] = xmalloc((size_t)CHUNK_UNITS * ARENA_UNIT);
-	a->bump = a->n_chunks * CHUNK_UNITS + (a->n_chunks == 0); /* position 0 means none */
-	a->bump_end = (a->n_chunks + 1) * CHUNK_UNITS;
-	a->n_chunks++;
+	const uint32_t i = take_place(a);
+
+	a->chunks[i] = chunk_new();
+	a->held_chunks++;
+	a->bump = i * CHUNK_UNITS + (i == 0); /* position 0 means none */
+	a->bump_end = (i + 1) * CHUNK_UNITS;
 }
 
 uint32_t arena_alloc(struct arena *a, size_t size)
@@ -96,13 +131,52 @@ int arena_same_class(size_t a, size_t b)
 
 size_t arena_bytes(const struct arena *a)
 {
-	return (size_t)a->n_chunks * CHUNK_UNITS * ARENA_UNIT + a->cap_chunks * sizeof(*a->chunks);
+	return a->held_chunks * CHUNK_BYTES + a->cap_chunks * sizeof(*a->chunks);
 }
 
 void arena_done(struct arena *a)
 {
 	for (uint32_t i = 0; i < a->n_chunks; i++)
-		free(a->chunks[i]);
+		drop_chunk(a, i);
 	free(a->chunks);
 	*a = (struct arena){ 0 };
+}
+
+/* -- giving back --------------------------------------------------------------------------------------------
+ */
+
+static void move_block(struct arena *a, uint32_t *pos, size_t size)
+{
+	const uint32_t fresh = arena_alloc(a, size);
+	uint32_t units;
+
+	(void)class_of(units_of(size), &units);
+	memcpy(arena_at(a, fresh), arena_at(a, *pos), size);
+	*pos = fresh;
+	a->used -= (uint64_t)units * ARENA_UNIT;
+}
+
+void arena_give_back(struct arena *a, const struct arena_owner *o, void *ctx)
+{
+	const uint32_t n = a->n_chunks, step = n / PACK_STEPS + 1;
+
+	if (a->held_chunks < SPARSE_MIN_CHUNKS || a->used * 2 > a->held_chunks * CHUNK_BYTES)
+		return;
+	memset(a->free_head, 0, sizeof(a->free_head));
+	a->bump = a->bump_end = 0;
+	a->closed_end = n;
+	for (uint32_t from = 0; from < n; from += step) {
+		a->closed = from;
+		for (uint32_t id = 0; (id = o->next(ctx, id));) {
+			size_t size;
+			uint32_t *pos = o->block(ctx, id, &size);
+			const uint32_t chunk = *pos >> ARENA_CHUNK_LOG;
+
+			if (chunk >= from && chunk < from + step)
+				move_block(a, pos, size);
+		}
+		for (uint32_t i = from; i < from + step && i < n; i++)
+			drop_chunk(a, i);
+	}
+	a->closed = a->closed_end = 0;
 }

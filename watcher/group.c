@@ -183,6 +183,26 @@ static uint32_t next_first(const void *ctx, uint32_t id)
 
 static const struct slots_owner owner_of_slots = { hash_of, next_first };
 
+static uint32_t next_group(const void *ctx, uint32_t id)
+{
+	const struct groups *g = ctx;
+
+	for (id++; id < g->n; id++)
+		if (g->v[id].pods > 0)
+			return id;
+	return 0;
+}
+
+static uint32_t *origin_block(void *ctx, uint32_t id, size_t *ret_size)
+{
+	struct groups *g = ctx;
+
+	*ret_size = origin_size(origin_of(g, id));
+	return &g->v[id].origin;
+}
+
+static const struct arena_owner owner_of_arena = { next_group, origin_block };
+
 /* The first group of that uid, 0 = none. */
 static uint32_t find_first(const struct groups *g, const struct key *k, uint64_t hash)
 {
@@ -305,6 +325,7 @@ void groups_leave(struct groups *g, uint32_t id)
 	intern_unref(g->intern, group->kind);
 	*group = (struct group){ .head = g->free_id };
 	g->free_id = id;
+	arena_give_back(&g->arena, &owner_of_arena, g);
 }
 
 void groups_owner(const struct groups *g, uint32_t id, struct owner_facts *ret, struct str *ret_revision,

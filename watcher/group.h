@@ -27,7 +27,8 @@ void groups_free(struct groups **g);
 uint32_t groups_join(struct groups *g, const struct owner_facts *owner, struct str revision);
 /* One pod less; the group goes with its last pod. */
 void groups_leave(struct groups *g, uint32_t id);
-/* Owner and revision of a group; ret->uid may lie in `uid` (37 bytes of the caller's). */
+/* Owner and revision of a group, valid until a group goes; ret->uid may lie in `uid` (37 bytes of the
+ * caller's). */
 void groups_owner(const struct groups *g, uint32_t id, struct owner_facts *ret, struct str *ret_revision,
 		  char uid[static 37]);
 struct str groups_owner_name(const struct groups *g, uint32_t id);

@@ -46,4 +46,10 @@ static inline uint32_t hash_u32(uint32_t v)
 	return (uint32_t)(x >> 32);
 }
 
+/* 64 bits made of 32, for who keeps no more of a hash. */
+static inline uint64_t hash_spread(uint32_t hash)
+{
+	return (uint64_t)hash_u32(hash) << 32 | hash;
+}
+
 #endif

@@ -57,15 +57,9 @@ static struct entry *entry_at(const struct intern *t, uint32_t id)
 	return arena_at(&t->arena, t->pos[id]);
 }
 
-/* The upper half is as good as the lower: one multiplication away from it. */
-static uint64_t spread(uint32_t hash)
-{
-	return (uint64_t)hash_u32(hash) << 32 | hash;
-}
-
 static uint64_t entry_hash(const void *ctx, uint32_t id)
 {
-	return spread(entry_at(ctx, id)->hash);
+	return hash_spread(entry_at(ctx, id)->hash);
 }
 
 static bool is_free(const struct intern *t, uint32_t id)
@@ -83,12 +77,21 @@ static uint32_t next_entry(const void *ctx, uint32_t id)
 	return 0;
 }
 
-static const struct slots_owner owner = { entry_hash, next_entry };
-
 static size_t entry_size(size_t len)
 {
 	return offsetof(struct entry, s) + len;
 }
+
+static uint32_t *entry_block(void *ctx, uint32_t id, size_t *ret_size)
+{
+	struct intern *t = ctx;
+
+	*ret_size = entry_size(entry_at(t, id)->len);
+	return &t->pos[id];
+}
+
+static const struct slots_owner owner = { entry_hash, next_entry };
+static const struct arena_owner arena_owner = { next_entry, entry_block };
 
 static struct str bounded(struct str s)
 {
@@ -111,7 +114,7 @@ static uint32_t *recent_of(struct intern *t, struct str s)
 
 static uint32_t look_up(const struct intern *t, struct str s, uint32_t hash)
 {
-	const uint64_t wide = spread(hash);
+	const uint64_t wide = hash_spread(hash);
 
 	for (uint32_t i = slots_first(&t->index, wide); slots_at(&t->index, i); i = slots_next(&t->index, i))
 		if (slots_may_be(&t->index, i, wide) && entry_is(t, slots_id(&t->index, i), s))
@@ -160,7 +163,7 @@ static uint32_t add(struct intern *t, struct str s, uint32_t hash)
 	e->hash = hash;
 	e->len = (uint16_t)s.n;
 	memcpy(e->s, s.p, s.n);
-	slots_add(&t->index, spread(hash), id, &owner, t);
+	slots_add(&t->index, hash_spread(hash), id, &owner, t);
 	return id;
 }
 
@@ -187,7 +190,7 @@ static void forget(struct intern *t, uint32_t id, const struct entry *e)
 {
 	const uint32_t pos = t->pos[id];
 	const size_t size = entry_size(e->len);
-	uint32_t i = slots_first(&t->index, spread(e->hash));
+	uint32_t i = slots_first(&t->index, hash_spread(e->hash));
 
 	while (slots_id(&t->index, i) != id)
 		i = slots_next(&t->index, i);
@@ -195,6 +198,7 @@ static void forget(struct intern *t, uint32_t id, const struct entry *e)
 	t->free_id = id;
 	slots_remove(&t->index, i, &owner, t);
 	arena_free(&t->arena, pos, size);
+	arena_give_back(&t->arena, &arena_owner, t);
 }
 
 void intern_unref(struct intern *t, uint32_t id)

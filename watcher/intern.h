@@ -20,7 +20,7 @@ uint32_t intern_ref(struct intern *t, struct str s);
 void intern_unref(struct intern *t, uint32_t id);
 /* Id of s when somebody holds it, else 0; no reference is taken. */
 uint32_t intern_find(const struct intern *t, struct str s);
-/* The string, valid as long as a reference is held. */
+/* The string, valid until the next intern_unref: whatever it releases, the others may be moved together. */
 struct str intern_str(const struct intern *t, uint32_t id);
 
 size_t intern_count(const struct intern *t);

@@ -78,8 +78,7 @@ static size_t record_size(size_t len)
 	return offsetof(struct record, bytes) + len;
 }
 
-/* -- index ------------------------------------------------------------------------------------------------
- */
+/* -- index ----------------------------------------------------------------------------------------------- */
 
 /* The namespace by its id: it is in use as long as a pod of it is here. */
 static uint32_t hash_key(const struct store *s, uint32_t ns, struct str name)
@@ -89,14 +88,9 @@ static uint32_t hash_key(const struct store *s, uint32_t ns, struct str name)
 	return (uint32_t)hash_bytes(&seed, name.p, name.n);
 }
 
-static uint64_t spread(uint32_t hash)
-{
-	return (uint64_t)hash_u32(hash) << 32 | hash;
-}
-
 static uint64_t hash_of(const void *ctx, uint32_t h)
 {
-	return spread(record_at(ctx, h)->hash);
+	return hash_spread(record_at(ctx, h)->hash);
 }
 
 static uint32_t next_of(const void *ctx, uint32_t h)
@@ -104,12 +98,21 @@ static uint32_t next_of(const void *ctx, uint32_t h)
 	return store_next(ctx, h);
 }
 
+static uint32_t *block_of(void *ctx, uint32_t h, size_t *ret_size)
+{
+	struct store *s = ctx;
+
+	*ret_size = record_size(record_at(s, h)->len);
+	return &s->where[h];
+}
+
 static const struct slots_owner slots_owner = { hash_of, next_of };
+static const struct arena_owner arena_owner = { next_of, block_of };
 
 /* 0 = unknown. */
 static uint32_t find_at(const struct store *s, uint32_t ns, struct str name, uint32_t hash)
 {
-	const uint64_t wide = spread(hash);
+	const uint64_t wide = hash_spread(hash);
 
 	for (uint32_t i = slots_first(&s->index, wide); slots_at(&s->index, i); i = slots_next(&s->index, i))
 		if (slots_may_be(&s->index, i, wide)) {
@@ -128,8 +131,7 @@ uint32_t store_find(const struct store *s, struct str ns, struct str name)
 	return id ? find_at(s, id, name, hash_key(s, id, name)) : 0;
 }
 
-/* -- groups ------------------------------------------------------------------------------------------------
- */
+/* -- groups ---------------------------------------------------------------------------------------------- */
 
 static uint32_t group_of(const struct record *r)
 {
@@ -171,8 +173,7 @@ static void count_group(struct store *s, uint32_t group, uint8_t before, uint8_t
 	s->ops.on_tally(s->ctx, group);
 }
 
-/* -- put ---------------------------------------------------------------------------------------------------
- */
+/* -- put ------------------------------------------------------------------------------------------------- */
 
 static uint32_t take_handle(struct store *s)
 {
@@ -209,7 +210,7 @@ static uint32_t add(struct store *s, const struct pack_head *head, size_t len, u
 	s->where[h] = arena_alloc(&s->arena, record_size(len));
 	fill(s, record_at(s, h), head, len, mark);
 	record_at(s, h)->hash = hash;
-	slots_add(&s->index, spread(hash), h, &slots_owner, s);
+	slots_add(&s->index, hash_spread(hash), h, &slots_owner, s);
 	if (group) {
 		link_group(s, h, group);
 		count_group(s, group, 0, mark);
@@ -346,7 +347,7 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 void store_remove(struct store *s, uint32_t h)
 {
 	struct record *r = record_at(s, h);
-	uint32_t group = group_of(r), pos = s->where[h], i = slots_first(&s->index, spread(r->hash));
+	uint32_t group = group_of(r), pos = s->where[h], i = slots_first(&s->index, hash_spread(r->hash));
 
 	s->ops.on_removed(s->ctx, h);
 	while (slots_id(&s->index, i) != h)
@@ -362,10 +363,10 @@ void store_remove(struct store *s, uint32_t h)
 	arena_free(&s->arena, pos, record_size(r->len));
 	if (group)
 		groups_leave(s->groups, group);
+	arena_give_back(&s->arena, &arena_owner, s);
 }
 
-/* -- reading ------------------------------------------------------------------------------------------------
- */
+/* -- reading --------------------------------------------------------------------------------------------- */
 
 void store_look(const struct store *s, uint32_t h, struct pack_text *text, struct pod_facts *ret)
 {
@@ -455,8 +456,7 @@ uint32_t store_chain_next(const struct store *s, uint32_t group)
 	return groups_chain_next(s->groups, group);
 }
 
-/* -- lists --------------------------------------------------------------------------------------------------
- */
+/* -- lists ----------------------------------------------------------------------------------------------- */
 
 uint32_t store_list_begin(struct store *s)
 {
