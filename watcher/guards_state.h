@@ -3,9 +3,9 @@
 #ifndef WATCHER_GUARDS_STATE_H
 #define WATCHER_GUARDS_STATE_H
 
+#include "config/windows.h"
 #include "watcher/guards.h"
 #include "watcher/intern.h"
-#include "watcher/windows.h"
 
 #define LOOPS_MAX 4096u /* evict loops that are looked for at once */
 

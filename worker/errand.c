@@ -10,7 +10,9 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "config/windows.h"
 #include "kube/request.h"
+#include "rules/select.h"
 #include "worker/step.h"
 
 #define RETRY_MAX_MS 3600000
@@ -322,6 +324,17 @@ static void on_headers(void *ctx, long status, const char *content_type, int64_t
 
 static void on_done(void *ctx, const struct http_result *r);
 
+/* It waited since it was nominated, and its window may have closed meanwhile. A person who puts replicas
+ * back, or asks what would be done, is not bound by windows. */
+static bool is_outside(const struct errand *e)
+{
+	const struct duty_policy *dp = &policy_of(e->policy, &e->pod)[e->grant.duty];
+	int64_t at;
+
+	return e->env.windows && !e->trial && e->grant.action != ACTION_RESTORE &&
+	       !windows_are_open(e->env.windows, &dp->windows, serverclock_now(e->env.clock), &at);
+}
+
 /* May this step begin now? The same step, another one, or the end. Looking after a write in doubt always may.
  */
 static enum step check_time(struct errand *e, enum step step)
@@ -337,6 +350,9 @@ static enum step check_time(struct errand *e, enum step step)
 	if ((steps[step].flags & STEP_WRITES) && e->policy->mode == MODE_OBSERVE && !e->grant.observe &&
 	    !e->trial)
 		return step_finish(e, OUTCOME_FAILED, REASON_GRANT_EXPIRED, "granted before mode: observe");
+	if ((steps[step].flags & STEP_WRITES) && is_outside(e))
+		return step_finish(e, OUTCOME_REFUSED, REASON_OUTSIDE_WINDOW,
+				   "the window closed before the write");
 	if ((steps[step].flags & STEP_WRITES) && now - e->fresh_from > ERRAND_FRESH_MS)
 		return step_again(e, OUTCOME_FAILED, REASON_GRANT_EXPIRED,
 				  "reading took too long, three times in a row");

@@ -22,6 +22,8 @@
 /* One request. Grant validity + a write + its verification stay below the supervisor's patience. */
 #define ERRAND_TIMEOUT_MS 4000
 
+struct windows;
+
 struct errand_env {
 	/* Send a request; on_done follows later, never from inside. */
 	struct http_request *(*start)(void *ctx, const struct http_call *call);
@@ -33,6 +35,7 @@ struct errand_env {
 	void *ctx;
 	struct kinds *kinds;
 	struct serverclock *clock;
+	struct windows *windows; /* when duties may act; NULL = always */
 };
 
 struct errand;

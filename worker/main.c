@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "config/windows.h"
 #include "process/process.h"
 #include "rules/judge.h"
 #include "worker/errand.h"
@@ -22,6 +23,7 @@ struct worker {
 	struct http_client *client;
 	struct kinds *kinds;
 	struct serverclock clock;
+	struct windows *windows;
 	struct events *events;
 	struct errand *errand;
 	bool trial;    /* the errand is a rehearsal, asked for by ... */
@@ -144,7 +146,8 @@ static void begin(struct worker *w, const struct msg_grant *g, bool trial)
 					.credential = errand_credential,
 					.ctx = w,
 					.kinds = w->kinds,
-					.clock = &w->clock };
+					.clock = &w->clock,
+					.windows = w->windows };
 
 	log_debug("errand begins", kv_u("id", g->id), kv_u("trial", trial),
 		  kv_s("duty", duty_name((enum duty)g->duty)), kv_s("namespace", g->ns), kv_s("pod", g->name),
@@ -239,6 +242,7 @@ static void worker_on_commit(struct process *p)
 	settings_done(&w->now);
 	w->now = w->prepared;
 	settings_init(&w->prepared);
+	windows_set_zones(w->windows, w->now.window_zones, w->now.window_zones_size);
 	const struct http_endpoint e = endpoint(&w->now.cluster);
 
 	http_client_set_endpoint(w->client, &e);
@@ -258,6 +262,8 @@ static int worker_on_start(struct process *p)
 	};
 
 	w->kinds = kinds_new();
+	w->windows = windows_new();
+	windows_set_zones(w->windows, w->now.window_zones, w->now.window_zones_size);
 	w->events = events_new(&events);
 	return w->client ? 0 : -EINVAL;
 }
@@ -299,6 +305,7 @@ static void worker_on_done(struct process *p)
 	events_free(&w->events);
 	http_client_free(&w->client);
 	kinds_free(&w->kinds);
+	windows_free(&w->windows);
 	settings_done(&w->now);
 	settings_done(&w->prepared);
 	free(w);

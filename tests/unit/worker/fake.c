@@ -181,7 +181,8 @@ void go(void)
 					.credential = fake_credential,
 					.ctx = &e,
 					.kinds = fake.kinds,
-					.clock = &fake.clock };
+					.clock = &fake.clock,
+					.windows = fake.windows };
 
 	e = errand_new(&env, &fake.policy, &fake.grant);
 	if (fake.trial)

@@ -32,6 +32,7 @@ extern struct fake {
 	bool trial;
 	struct kinds *kinds;
 	struct serverclock clock;
+	struct windows *windows; /* NULL = none */
 	struct fake_reply replies[64];
 	size_t n_replies;
 	char *log[64]; /* "METHOD path body" */

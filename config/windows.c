@@ -1,6 +1,6 @@
 /* windows.c - see windows.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "watcher/windows.h"
+#include "config/windows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* windows.h - is a duty inside one of its windows? Windows are parsed once, and an answer is kept for as long
- * as it holds. Layer: watcher.  Threads: none.  Pure: times are Unix ms by the API server's clock. */
+ * as it holds. Layer: config.  Threads: none.  Pure: times are Unix ms by the API server's clock. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WATCHER_WINDOWS_H
-#define WATCHER_WINDOWS_H
+#ifndef CONFIG_WINDOWS_H
+#define CONFIG_WINDOWS_H
 
 #include "config/window.h"
 
