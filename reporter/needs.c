@@ -66,9 +66,11 @@ static int note_memo(struct db *db, const struct msg *m, const char *cluster_nam
 	const bool fight = strcmp(m->u.memo.kind, "fight") == 0;
 	const enum reason reason = fight ? REASON_FIGHT : REASON_BREAKER_OPEN;
 
+	const bool lasts = m->u.memo.at && (!fight || m->u.memo.count > 0); /* 0: acted on, not come back */
+
 	if (!fight && strcmp(m->u.memo.kind, "breaker") != 0)
 		return 0;
-	return put(db, m->u.memo.at ? DB_NEED_MEMO : DB_NEED_MEMO_OVER, m, reason_code(reason), cluster_name,
+	return put(db, lasts ? DB_NEED_MEMO : DB_NEED_MEMO_OVER, m, reason_code(reason), cluster_name,
 		   now_ms);
 }
 

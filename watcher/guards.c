@@ -462,3 +462,18 @@ bool guards_settled(struct guards *g, const struct msg_settled *m, bool observe,
 	intern_unref(g->acts_by, id);
 	return true;
 }
+
+void guards_forgive(struct guards *g, struct str owner)
+{
+	for (uint32_t id = 1; id < g->cap_works; id++) {
+		struct work *w = &g->works[id];
+		const struct str key =
+			w->used && w->fighting ? intern_str(g->works_by, id) : (struct str){ 0 };
+
+		if (key.n <= owner.n || key.p[owner.n] != '/' || memcmp(key.p, owner.p, owner.n) != 0)
+			continue;
+		w->fight = (struct fight){ 0 };
+		w->fighting = false;
+		guards_work_dirty(g, id);
+	}
+}

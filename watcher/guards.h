@@ -83,6 +83,8 @@ bool guards_retried(const struct guards *g, struct str subject, struct str *ret_
 		    struct str *ret_revision);
 /* A nomination ended. false = it was none of ours. */
 bool guards_settled(struct guards *g, const struct msg_settled *m, bool observe, const struct moment *now);
+/* Nothing of this owner is a fight any more: a person put its replicas back. */
+void guards_forgive(struct guards *g, struct str owner);
 
 /* -- time and memory ---------------------------------------------------------------------------------------
  */

@@ -344,6 +344,11 @@ void judging_on_settled(struct judging *j, const struct msg_settled *m)
 	struct book_settled end;
 
 	settle_guards(j, m);
+	/* Put back by a person's word: it gets its whole time again, and that it comes back is no fight. */
+	if (m->action == ACTION_RESTORE && m->outcome == OUTCOME_DONE && j->policy->mode != MODE_OBSERVE) {
+		since_forget(j->since, STR_C(m->subject));
+		guards_forgive(j->guards, STR_C(m->subject));
+	}
 	if (book_is_failure(m->outcome) && h) {
 		delay = queue_when(j->keys, h, now);
 		retries = queue_retries(j->keys, h);

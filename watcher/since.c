@@ -170,6 +170,16 @@ void since_clear(struct since *s, struct str owner, struct str revision)
 		end(s, c);
 }
 
+void since_forget(struct since *s, struct str owner)
+{
+	for (uint32_t id = 1; id < s->cap && s->running; id++) {
+		const struct str key = s->v[id].used ? intern_str(s->keys, id) : (struct str){ 0 };
+
+		if (key.n > owner.n && key.p[owner.n] == '/' && memcmp(key.p, owner.p, owner.n) == 0)
+			end(s, &s->v[id]);
+	}
+}
+
 void since_expire(struct since *s, uint64_t boot_ms)
 {
 	for (uint32_t id = 1; id < s->cap && s->running; id++)

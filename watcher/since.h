@@ -32,6 +32,8 @@ void since_set_tried(struct since *s, struct str owner, struct str revision, int
 void since_idle(struct since *s, struct str owner, struct str revision, uint64_t boot_ms);
 /* A pod of the revision has pulled: the clock ends. */
 void since_clear(struct since *s, struct str owner, struct str revision);
+/* The same for every revision of an owner. */
+void since_forget(struct since *s, struct str owner);
 /* Forget what has been idle for too long. */
 void since_expire(struct since *s, uint64_t boot_ms);
 

@@ -102,9 +102,9 @@ START_TEST(missing_rights_are_told_with_names)
 }
 END_TEST
 
-static void remember(const char *kind, const char *key, int64_t at, const char *what)
+static void remember(const char *kind, const char *key, int64_t at, uint64_t n, const char *what)
 {
-	struct msg m = { .type = MSG_MEMO, .u.memo = { .at = at } };
+	struct msg m = { .type = MSG_MEMO, .u.memo = { .at = at, .count = n } };
 
 	test_set(&m, memo.kind, kind);
 	test_set(&m, memo.key, key);
@@ -118,14 +118,16 @@ START_TEST(fights_and_breaker_are_told_at_once_while_they_last)
 
 	test_set(&m[1], record.target, "deployments.apps/shop/web");
 	world_write(m, 2);
-	remember("fight", "u1", 5, "");
-	remember("breaker", "errImagePull", 5, "7 workloads; all pull from registry.example");
-	remember("node", "n1", 5, "");
+	remember("fight", "u1/6b7f", 5, 0, ""); /* scaled down, not come back */
+	ck_assert_uint_eq(begin(), 0);
+	remember("fight", "u1/6b7f", 5, 1, "");
+	remember("breaker", "errImagePull", 5, 7, "7 workloads; all pull from registry.example");
+	remember("node", "n1", 5, 1, "");
 	ck_assert_uint_eq(begin(), 3);
 	ck_assert(says("Fight") && says("deployments.apps/shop/web"));
 	ck_assert(says("all pull from registry.example"));
-	remember("breaker", "errImagePull", 0, "");
-	remember("fight", "u1", 0, "");
+	remember("breaker", "errImagePull", 0, 0, "");
+	remember("fight", "u1/6b7f", 0, 0, "");
 	ck_assert_uint_eq(begin(), 0);
 }
 END_TEST

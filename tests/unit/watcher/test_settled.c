@@ -86,6 +86,42 @@ START_TEST(conflict_waits_for_the_newer_version)
 }
 END_TEST
 
+/* What a person put back gets its whole time again, and is no fight. */
+START_TEST(restored_begins_anew)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+	struct msg_settled end = { .duty = DUTY_IMAGE_PULL,
+				   .action = ACTION_RESTORE,
+				   .outcome = OUTCOME_DONE };
+
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	const struct msg_nominate *n = &last(MSG_NOMINATE)->u.nominate;
+
+	memcpy(end.ns, n->ns, sizeof(end.ns));
+	memcpy(end.name, n->name, sizeof(end.name));
+	memcpy(end.uid, n->uid, sizeof(end.uid));
+	memcpy(end.subject, n->subject, sizeof(end.subject));
+	settle(OUTCOME_DONE, 0);
+	judging_delete(j, &p);
+	turn();
+	pass(60 * S);
+	judging_on_settled(j, &end);
+	turn();
+	ck_assert_int_eq(last(MSG_MEMO)->u.memo.at, 0); /* the fight is forgotten */
+	q = sibling(&p, "web-2", UID_2);
+	q.created = clock_wall_ms() / 1000 * 1000;
+	event(&q);
+	ck_assert_int_eq(last(MSG_SINCE)->u.since.at, clock_wall_ms());
+	pass(HOURS - 1000);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	pass(1001);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.fights, 0);
+}
+END_TEST
+
 START_TEST(refused_is_not_asked_every_second)
 {
 	struct pod_facts p = pod_evicted();
@@ -356,5 +392,6 @@ int main(void)
 	tcase_add_test(t, nothing_is_lost_without_room);
 	tcase_add_test(t, a_flood_waits_in_order);
 	tcase_add_test(t, an_old_deletion_spares_the_successor);
+	tcase_add_test(t, restored_begins_anew);
 	return run(t, "watcher/settled");
 }
