@@ -1,5 +1,8 @@
 """What a person at the terminal sees beforehand, holds, learns and takes back."""
+import socket
+import subprocess
 import time
+import urllib.request
 
 from harness.client import MERGE
 from harness.objects import path_of
@@ -8,6 +11,11 @@ from harness.scenario import scenario
 
 # Scenarios run beside one another on one node: what is at fault in all of them together is none of their business.
 NO_BREAKER = {"workloads": 0, "percent": 0, "sameHost": 0, "sameNode": 0}
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def due(t, ns):
@@ -251,3 +259,45 @@ def explain(t):
     assert [r["result"] for r in pull["rules"]].count("decided") == 1 and len(pull["rules"]) > 5, pull["rules"]
     rows = program.ask_json("explain", f"{ns}/{workload.name}")
     assert {r["pod"] for r in rows} == {f"{ns}/{p['metadata']['name']}" for p in workload.pods()}, rows
+
+
+@scenario("person/explain-watch")
+def watch(t):
+    """Told again whenever the answer changes; it ends with the object."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    program.ask("pause", check=True)
+    pod = t.objects.evict(t.objects.pod(ns))
+    name = f"{ns}/{pod['metadata']['name']}"
+    t.until("the pod in the cache", lambda: "Paused" in program.ask("explain", name).stdout, 10)
+    command = [program.binary, "explain", name, "--watch", "--control-socket", program.socket]
+    follower = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=program.env)
+    try:
+        for line in follower.stdout:
+            if "Paused" in line:
+                break
+        program.ask("resume", check=True)
+        t.wait_write(pod)
+        out, err = follower.communicate(timeout=20)
+    finally:
+        follower.kill()
+    assert follower.returncode == 1 and "is in the cache" in err, (out, err)
+
+
+@scenario("person/paused-in-metrics")
+def metrics(t):
+    """What is paused and held stands in /metrics."""
+    ns, port = t.ns(), free_port()
+    program = t.run(evicted=ns, metricsListen=f"127.0.0.1:{port}")
+    program.ask("pause", "deleteEvictedPod", check=True)
+    t.objects.evict(t.objects.pod(ns))
+
+    def served(what):
+        return lambda: what in urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+
+    t.until("opc_paused", served('opc_paused{duty="deleteEvictedPod",cluster="default"} 1'), 10)
+    t.until("opc_held", served('opc_held{cluster="default"} 1'), 20)
+    assert served('opc_paused{duty="errImagePull",cluster="default"} 0')()
+    assert served('opc_breaker_open{cluster="default"} 0')()
+    program.ask("resume", check=True)
+    t.until("opc_paused 0", served('opc_paused{duty="deleteEvictedPod",cluster="default"} 0'), 10)
