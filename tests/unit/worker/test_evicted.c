@@ -1,7 +1,6 @@
 /* The errand of deleteEvictedPod, and everything all errands share: verification, conflicts, refusals of the
  * server, lost answers, time. */
 // SPDX-License-Identifier: Apache-2.0
-#include "config/windows.h"
 #include "fake.h"
 
 #define EVICTED "'phase':'Failed','reason':'Evicted'"
@@ -43,40 +42,6 @@ START_TEST(observe_is_a_dry_run_of_the_same_path)
 		 " {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"pod-1\","
 		 "\"resourceVersion\":\"41\"},\"dryRun\":[\"All\"]}");
 	RESULT(DONE, EVICTED);
-}
-END_TEST
-
-/* NOW is 14:13:20. A grant that had to wait may come too late: looked at again before each write. */
-static const struct {
-	const char *window;
-	int64_t slowness_ms;
-	bool trial, done;
-} late[] = {
-	{ "0 14 * * * for 14m", 0, false, true },
-	{ "0 14 * * * for 14m", 41 * SEC, false, false }, /* closes while the pod is read */
-	{ "0 15 * * * for 1h", 0, false, false },
-	{ "0 15 * * * for 1h", 0, true, false },
-};
-
-START_TEST(no_write_outside_of_the_window)
-{
-	fake.windows = windows_new();
-	fake.slowness_ms = late[_i].slowness_ms;
-	fake.grant.valid_until += 100000;
-	fake.trial = late[_i].trial;
-	str_list_add(&fake.policy.duty[DUTY_EVICTED].windows, late[_i].window, strlen(late[_i].window));
-	on_pod("41", "", "", EVICTED);
-	on(DELETE, 200, SUCCESS);
-	go();
-	if (late[_i].trial)
-		RESULT(WOULD, EVICTED);
-	else if (late[_i].done)
-		RESULT(DONE, EVICTED);
-	else
-		RESULT(REFUSED, OUTSIDE_WINDOW);
-	ck_assert_uint_eq(fake.n_log, late[_i].done ? 2 : 1);
-	str_list_done(&fake.policy.duty[DUTY_EVICTED].windows);
-	windows_free(&fake.windows);
 }
 END_TEST
 
@@ -488,7 +453,6 @@ int main(void)
 	tcase_add_test(tc, deletes_with_preconditions);
 	tcase_add_test(tc, observe_is_a_dry_run_of_the_same_path);
 	tcase_add_loop_test(tc, a_trial_writes_nothing, 0, 2);
-	tcase_add_loop_test(tc, no_write_outside_of_the_window, 0, (int)(sizeof(late) / sizeof(late[0])));
 	tcase_add_loop_test(tc, a_trial_refuses_as_the_errand_does, 0, 2);
 	tcase_add_test(tc, observe_stops_an_older_grant);
 	tcase_add_loop_test(tc, gone_before, 0, 2);

@@ -1,0 +1,49 @@
+/* A window may close between the nomination and the write. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/windows.h"
+#include "fake.h"
+
+#define EVICTED "'phase':'Failed','reason':'Evicted'"
+
+/* NOW is 14:13:20. A grant that had to wait may come too late: looked at again before each write. */
+static const struct {
+	const char *window;
+	int64_t slowness_ms;
+	bool trial, done;
+} late[] = {
+	{ "0 14 * * * for 14m", 0, false, true },
+	{ "0 14 * * * for 14m", 41 * SEC, false, false }, /* closes while the pod is read */
+	{ "0 15 * * * for 1h", 0, false, false },
+	{ "0 15 * * * for 1h", 0, true, false },
+};
+
+START_TEST(no_write_outside_of_the_window)
+{
+	fake.windows = windows_new();
+	fake.slowness_ms = late[_i].slowness_ms;
+	fake.grant.valid_until += 100000;
+	fake.trial = late[_i].trial;
+	str_list_add(&fake.policy.duty[DUTY_EVICTED].windows, late[_i].window, strlen(late[_i].window));
+	on_pod("41", "", "", EVICTED);
+	on("DELETE " POD_PATH, 200, "{'kind':'Status','apiVersion':'v1','status':'Success'}");
+	go();
+	if (late[_i].trial)
+		RESULT(WOULD, EVICTED);
+	else if (late[_i].done)
+		RESULT(DONE, EVICTED);
+	else
+		RESULT(REFUSED, OUTSIDE_WINDOW);
+	ck_assert_uint_eq(fake.n_log, late[_i].done ? 2 : 1);
+	str_list_done(&fake.policy.duty[DUTY_EVICTED].windows);
+	windows_free(&fake.windows);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("window");
+
+	tcase_add_checked_fixture(tc, fake_setup, fake_teardown);
+	tcase_add_loop_test(tc, no_write_outside_of_the_window, 0, (int)(sizeof(late) / sizeof(late[0])));
+	return run(tc, "worker/window");
+}
