@@ -17,25 +17,20 @@ struct hash_seed {
 struct hash_seed hash_seed_new(void);
 uint64_t hash_bytes(const struct hash_seed *seed, const void *p, size_t n);
 
-/* Quick mix of the length and the two ends of a text, for small caches that look whether what they hold is
- * what was asked for: anybody can make collisions. */
-static inline uint32_t hash_ends(const char *p, size_t n)
+/* Quick mix of a text, for small caches that look whether what they hold is what was asked for: anybody can
+ * make collisions. */
+static inline uint32_t hash_quick(const char *p, size_t n)
 {
-	uint64_t a = 0, b = 0;
+	uint64_t h = n * 0x9e3779b97f4a7c15u, w = 0;
 
-	if (n >= 8) {
-		memcpy(&a, p, 8);
-		memcpy(&b, p + n - 8, 8);
-	} else if (n >= 4) {
-		memcpy(&a, p, 4);
-		memcpy(&b, p + n - 4, 4);
-	} else if (n > 0) {
-		a = (uint64_t)(uint8_t)p[0] << 8 | (uint8_t)p[n - 1];
-		b = (uint8_t)p[n / 2];
+	for (; n > 8; n -= 8, p += 8) {
+		memcpy(&w, p, 8);
+		h = (h ^ w ^ h >> 32) * 0xd6e8feb86659fd93u;
 	}
-	a = (a ^ n) * 0x9e3779b97f4a7c15u;
-	b = ((a >> 32) ^ b) * 0xd6e8feb86659fd93u;
-	return (uint32_t)(b >> 32);
+	w = 0;
+	memcpy(&w, p, n);
+	h = (h ^ w ^ h >> 32) * 0xd6e8feb86659fd93u;
+	return (uint32_t)(h >> 32);
 }
 
 /* Mix of a small number chosen by ourselves (ids, handles). */

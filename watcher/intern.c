@@ -109,7 +109,7 @@ static bool entry_is(const struct intern *t, uint32_t id, struct str s)
 
 static uint32_t *recent_of(struct intern *t, struct str s)
 {
-	return &t->recent[hash_ends(s.p, s.n) % RECENT];
+	return &t->recent[hash_quick(s.p, s.n) % RECENT];
 }
 
 static uint32_t look_up(const struct intern *t, struct str s, uint32_t hash)
@@ -147,7 +147,7 @@ uint32_t intern_find(const struct intern *t, struct str s)
 	s = bounded(s);
 	if (s.n == 0)
 		return 0;
-	const uint32_t id = t->recent[hash_ends(s.p, s.n) % RECENT];
+	const uint32_t id = t->recent[hash_quick(s.p, s.n) % RECENT];
 
 	return id && !is_free(t, id) && entry_is(t, id, s) ? id : look_up(t, s, hash_str(t, s));
 }

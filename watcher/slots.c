@@ -12,6 +12,8 @@
  * random, they are worth huge pages (every page of a hash table is in use anyway). */
 #define MAPPED_MIN (1u << 20)
 
+#define AHEAD 16u
+
 static uint32_t *table_new(uint32_t size)
 {
 	const size_t bytes = (size_t)size * sizeof(uint32_t);
@@ -45,14 +47,27 @@ static void put(struct slots *s, uint64_t hash, uint32_t id)
 	s->v[i] = id | (uint32_t)(hash >> (32 + SLOTS_ID_BITS)) << SLOTS_ID_BITS;
 }
 
-/* A table of that size with everything that is in. */
+/* A table of that size with everything that is in. A few ahead are known, so that their places are on the way
+ * from memory when they are needed. */
 static void lay_out(struct slots *s, uint32_t size, const struct slots_owner *o, const void *ctx)
 {
+	uint32_t ids[AHEAD], id = 0;
+	uint64_t hashes[AHEAD];
+
 	table_free(s);
 	s->v = table_new(size);
 	s->mask = size - 1;
-	for (uint32_t id = 0; (id = o->next(ctx, id));)
-		put(s, o->hash(ctx, id), id);
+	do {
+		size_t n = 0;
+
+		while (n < AHEAD && (id = o->next(ctx, id))) {
+			ids[n] = id;
+			hashes[n] = o->hash(ctx, id);
+			slots_expect(s, hashes[n++]);
+		}
+		for (size_t i = 0; i < n; i++)
+			put(s, hashes[i], ids[i]);
+	} while (id);
 }
 
 void slots_add(struct slots *s, uint64_t hash, uint32_t id, const struct slots_owner *o, const void *ctx)
