@@ -4,13 +4,14 @@ Tens of thousands of pods are not created one by one: one is created through the
 stored form is then written to etcd under other names and uids of the same length. The API server learns of them by its watch.
 """
 import base64
+import http.client
 import json
 import os
 import random
 import signal
 import time
-import urllib.request
 import uuid
+from urllib.parse import urlsplit
 
 from harness.servers import Cluster
 from harness.wait import until
@@ -33,12 +34,15 @@ def random_name(length):
 
 class Etcd:
     def __init__(self, url):
-        self.url = url
+        self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
 
     def call(self, path, body):
-        request = urllib.request.Request(self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+        self.connection.request("POST", path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if answer.status != 200:
+            raise AssertionError(f"etcd: {answer.status} {text[:300]}")
+        return json.loads(text)
 
     def get(self, key):
         kvs = self.call("/v3/kv/range", {"key": base64.b64encode(key.encode()).decode()}).get("kvs")
@@ -64,15 +68,16 @@ class Mould:
         form = self.form.replace(self.name.encode(), name.encode()).replace(self.uid.encode(), str(uuid.uuid4()).encode())
         return self.key(name), form
 
-    def fill(self, count, say=None):
-        """The names; all of the length of the first one's."""
+    def fill(self, count, say=None, batch=1):
+        """The names; all of the length of the first one's. Pods of one batch have one resourceVersion, which no API server would give
+        them: a watch that is cut among them loses the others, so more than one only while nobody watches."""
         tail = len(self.name.rsplit("-", 1)[1])
         stem, names = self.name[:-tail], {}     # in their order, each once
         while len(names) < count:
             names[stem + random_name(tail)] = True
         names = list(names)
-        for at in range(0, count, BATCH):
-            self.etcd.put([self.copy(name) for name in names[at:at + BATCH]])
+        for at in range(0, count, batch):
+            self.etcd.put([self.copy(name) for name in names[at:at + batch]])
             if say and at and at % 10_000 == 0:
                 say(f"{at:,} of {count:,} pods written")
         return names
@@ -110,7 +115,7 @@ class Real:
     def fill(self):
         self.run.say(f"{self.pods:,} pods, written straight to etcd")
         mould = self.mould("shop", "checkout-api-7d9f8b6c5-x2x4b", self.run.sample["status"])
-        last = mould.fill(self.pods, self.run.say)[-1]
+        last = mould.fill(self.pods, self.run.say, BATCH)[-1]
         until("the API server to know all pods", lambda: self.server.admin.request(
             "GET", f"/api/v1/namespaces/shop/pods/{last}", resourceVersion="0")[0] == 200, 300, every=0.5)
         self.evicted = self.mould(NAMESPACE, "evicted-api-7d9f8b6c5-x2x4b", actions.EVICTED["status"])
