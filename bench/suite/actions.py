@@ -53,7 +53,7 @@ class Watched:
         self.since = len(log)
         return self
 
-    def wait(self, count, seconds=120):
+    def wait(self, count, seconds=600):
         until(f"{count} deletions", lambda: len(self.read().deleted) >= count, seconds, every=0.3)
 
     def milliseconds(self):
@@ -73,7 +73,7 @@ def latency(server, prefix, count, make=pod):
     return watched.milliseconds()
 
 
-def rate(watched, count, seconds=180):
+def rate(watched, count, seconds=600):
     """Deletions a second, first to last."""
     watched.wait(count, seconds)
     times = sorted(watched.deleted.values())

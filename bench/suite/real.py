@@ -19,11 +19,10 @@ from harness.wait import until
 from . import actions, machine
 from .subjects import NAMESPACE, Ours, Peer, curl
 
-PODS, PODS_QUICK = 50_000, 5_000
+PODS, SINGLES, BULK = 50_000, 200, 2000
+QUICK = (5_000, 50, 300)
 BATCH = 100         # pods in one transaction of etcd
 ROUNDS = 3
-SINGLES = 200
-BULK = 2000
 DROPPED_META = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "ownerReferences", "namespace")
 DROPPED_SPEC = ("priority", "priorityClassName", "preemptionPolicy")     # admission wants to set them
 
@@ -86,7 +85,7 @@ class Mould:
 class Real:
     def __init__(self, run):
         self.run, self.number = run, 0
-        self.pods = PODS_QUICK if run.quick else PODS
+        self.pods, self.singles, self.bulk = QUICK if run.quick else (PODS, SINGLES, BULK)
         self.results = {}
 
     def start(self):
@@ -137,10 +136,10 @@ class Real:
         subject.ready()
         time.sleep(2)
         held = subject.memory()
-        times = actions.latency(self.server, prefix, SINGLES, self.pod)
+        times = actions.latency(self.server, prefix, self.singles, self.pod)
         watched = actions.Watched(self.server)
-        self.evicted.fill(BULK)
-        speed = actions.rate(watched, BULK)
+        self.evicted.fill(self.bulk)
+        speed = actions.rate(watched, self.bulk)
         self.run.say(f"{subject.name}: {held / 1e6:.1f} MB, p50 {machine.quantile(times, 0.5):.2f} ms, {speed:.0f} deletions a second")
         subject.stop()
         self.results[prefix] = {"name": subject.name, "wall": machine.median(walls), "ratio": machine.median(ratios), "held": held,
@@ -174,6 +173,6 @@ class Real:
                 for r in (ours, *peers)]
         rows.append(["`curl -o /dev/null`, protobuf", f"{machine.median(self.curls):.2f}", "", "", "", ""])
         self.run.table("On the real API server", f"etcd and kube-apiserver beside it on the same machine, {self.pods:,} pods of 8 KB; the peers without "
-                       f"client-side limit, 4 workers each. Latency: {SINGLES} evictions 20 ms apart, from status patch to DELETE. Deletions: {BULK:,} "
+                       f"client-side limit, 4 workers each. Latency: {self.singles} evictions 20 ms apart, from status patch to DELETE. Deletions: {self.bulk:,} "
                        "pods found evicted together. The program reads each pod live before it writes; the peers do not.",
                        ["", "synchronised, s", "memory, MB", "p50, ms", "p99, ms", "deletions a second"], rows)
