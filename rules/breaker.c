@@ -264,6 +264,8 @@ static struct burst look(struct breaker *b, const struct breaker_policy *p, uint
 		if (s.condition == BREAKER_NONE || s.workloads < best.workloads)
 			continue;
 		describe(b, lo, hi, &s);
+		if (nodes <= 1) /* says nothing */
+			s.node = s.of_node = 0;
 		best = s;
 	}
 	for (; lo < b->n; lo++)

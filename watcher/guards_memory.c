@@ -103,21 +103,22 @@ void guards_on_act(struct guards *g, const struct msg_act_row *m, const struct m
 static void describe(struct guards *g, const struct burst *b)
 {
 	struct str host = guards_place_name(g, b->host), node = guards_place_name(g, b->node);
-	char shared[600] = "";
-	size_t n = 0;
+	char text[512];
+	int n = snprintf(text, sizeof(text),
+			 "%" PRIu32 " workloads began to fail together (limit %" PRId64 "%s)", b->workloads,
+			 b->limit, b->condition == BREAKER_PERCENT ? " %" : "");
 
+	/* Names are cut, so that all of it fits. */
 	if (host.n && b->of_host > 1)
-		n += (size_t)snprintf(shared + n, sizeof(shared) - n, "; %" PRIu32 " pull from %.*s",
-				      b->of_host, (int)(host.n < 100 ? host.n : 100), host.p);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " pull from %.*s", b->of_host,
+			      (int)(host.n < 80 ? host.n : 80), host.p);
 	if (node.n && b->of_node > 1)
-		n += (size_t)snprintf(shared + n, sizeof(shared) - n, "; %" PRIu32 " fail only on node %.*s",
-				      b->of_node, (int)(node.n < 100 ? node.n : 100), node.p);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " fail only on node %.*s",
+			      b->of_node, (int)(node.n < 80 ? node.n : 80), node.p);
 	if (b->transient)
-		(void)snprintf(shared + n, sizeof(shared) - n, "; %" PRIu32 " by a transient cause",
-			       b->transient);
-	(void)snprintf(g->text, sizeof(g->text),
-		       "%" PRIu32 " workloads began to fail together (limit %" PRId64 "%s)%s", b->workloads,
-		       b->limit, b->condition == BREAKER_PERCENT ? " %" : "", shared);
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " by a transient cause",
+			      b->transient);
+	(void)str_copy_printable(g->text, sizeof(g->text), text, (size_t)n);
 }
 
 static void tell(const struct guards *g, bool open)
@@ -187,7 +188,7 @@ static void expire_shares(struct guards *g, const struct moment *now)
 		bool ns = g->places[id].saved && *intern_str(g->places_by, id).p == 'n';
 
 		for (enum duty d = 0; d < DUTY__MAX; d++)
-			if ((g->places[id].saved >> d) & 1u &&
+			if ((g->places[id].saved & (1u << d)) &&
 			    budget_pods(g->budget, d, ns ? id : 0, ns ? 0 : id, now->boot) == 0)
 				guards_share_changed(g, d, id);
 	}
@@ -315,7 +316,7 @@ static int flush_places(struct guards *g, const struct moment *now, int (*fn)(vo
 {
 	for (uint32_t id = 1; id < g->cap_places && g->dirty_places; id++) {
 		for (enum duty d = 0; d < DUTY__MAX; d++) {
-			if (!((g->places[id].dirty >> d) & 1u))
+			if (!(g->places[id].dirty & (1u << d)))
 				continue;
 			int r = flush_place(g, id, d, now, fn, ctx);
 
