@@ -68,6 +68,24 @@ START_TEST(test_scale_patch)
 }
 END_TEST
 
+/* What is written into an object itself is bound as tightly, and what is no UTF-8 can only be refused. */
+START_TEST(test_object_patches)
+{
+	char *a = request_annotation_patch("u-1", "42", "example.com/a", "x=\"1\"");
+	char *b = request_annotation_patch("u-1", "42", "example.com/a", "\xff");
+	char *c = request_suspend_patch("u-1", "42");
+
+	ck_assert_str_eq(a, "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"42\",\"annotations\":"
+			    "{\"example.com/a\":\"x=\\\"1\\\"\"}}}");
+	ck_assert_ptr_nonnull(strstr(b, "{\"example.com/a\":\"?\"}"));
+	ck_assert_str_eq(c, "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"42\"},"
+			    "\"spec\":{\"suspend\":true}}");
+	free(a);
+	free(b);
+	free(c);
+}
+END_TEST
+
 static struct request_status parse(long http, const char *body)
 {
 	struct request_status s;
@@ -196,6 +214,7 @@ int main(void)
 	tcase_add_test(t, test_paths_can_not_be_escaped);
 	tcase_add_test(t, test_delete_body);
 	tcase_add_test(t, test_scale_patch);
+	tcase_add_test(t, test_object_patches);
 	tcase_add_test(t, test_status_json);
 	tcase_add_test(t, test_status_protobuf);
 	tcase_add_test(t, test_status_text);

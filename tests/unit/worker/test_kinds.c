@@ -150,6 +150,22 @@ START_TEST(paths)
 }
 END_TEST
 
+START_TEST(by_resource)
+{
+	ck_assert(kinds_resource(STR_LIT("apps"), STR_LIT("statefulsets"), &info));
+	ck_assert_str_eq(info.kind, "StatefulSet");
+	ck_assert(info.scale && info.builtin);
+	ck_assert(kinds_resource(STR_LIT("apps"), STR_LIT("daemonsets"), &info) && !info.scale);
+	ck_assert(kinds_resource(STR_LIT("example.com"), STR_LIT("fleets"), &info));
+	ck_assert_str_eq(info.version, "");
+	ck_assert_str_eq(info.resource, "fleets");
+	ck_assert(info.scale && info.namespaced && !info.builtin);
+	ck_assert(!kinds_resource(STR_LIT(""), STR_LIT("pods"), &info));
+	ck_assert(!kinds_resource(STR_LIT("example.com/v1"), STR_LIT("fleets"), &info));
+	ck_assert(!kinds_resource(STR_LIT("example.com"), STR_LIT("../fleets"), &info));
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("kinds");
@@ -166,6 +182,7 @@ int main(void)
 	tcase_add_test(tc, memory_is_bounded);
 	tcase_add_test(tc, names_cannot_lead_elsewhere);
 	tcase_add_test(tc, paths);
+	tcase_add_test(tc, by_resource);
 	suite_add_tcase(s, tc);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);

@@ -128,6 +128,51 @@ START_TEST(failures)
 }
 END_TEST
 
+START_TEST(targets)
+{
+	static const struct {
+		const char *text, *resource, *group, *ns, *name;
+	} rows[] = {
+		{ "deployments.apps/shop/web", "deployments", "apps", "shop", "web" },
+		{ "fleets.example.com/shop/web", "fleets", "example.com", "shop", "web" },
+		{ "pods/shop/web", "pods", "", "shop", "web" },
+		{ "", NULL, NULL, NULL, NULL },
+		{ "pods", NULL, NULL, NULL, NULL },
+		{ "pods/shop", NULL, NULL, NULL, NULL },
+		{ "pods/shop/", NULL, NULL, NULL, NULL },
+		{ "pods//web", NULL, NULL, NULL, NULL },
+		{ "/shop/web", NULL, NULL, NULL, NULL },
+		{ "pods./shop/web", NULL, NULL, NULL, NULL },
+		{ ".apps/shop/web", NULL, NULL, NULL, NULL },
+		{ "pods/shop/web/scale", NULL, NULL, NULL, NULL },
+	};
+	struct target t;
+
+	ck_assert_int_eq(read_target(rows[_i].text, &t), rows[_i].name != NULL);
+	if (!rows[_i].name)
+		return;
+	ck_assert(str_is(t.resource, rows[_i].resource) && str_is(t.group, rows[_i].group));
+	ck_assert(str_is(t.ns, rows[_i].ns) && str_is(t.name, rows[_i].name));
+}
+END_TEST
+
+START_TEST(marks_of_anything)
+{
+	static const char *const texts[] = {
+		"{\"metadata\":{\"annotations\":{\"ops-pod-cleaner.io/skip\":\"errImagePull\",\"a\":\"b\"}}}",
+		"{\"metadata\":{\"annotations\":{\"ops-pod-cleaner.io/skip\":7}}}",
+		"{\"metadata\":{\"annotations\":[]}}",
+		"{\"metadata\":7}",
+	};
+	json_t *o = parse(texts[_i]);
+	struct marks m;
+
+	read_marks(o, &m);
+	ck_assert_uint_eq(m.skip, _i == 0 ? 1u << DUTY_IMAGE_PULL : 0);
+	json_decref(o);
+}
+END_TEST
+
 int main(void)
 {
 	TCase *tc = tcase_create("read");
@@ -141,6 +186,8 @@ int main(void)
 	tcase_add_loop_test(tc, readers_take_anything, 0, 7);
 	tcase_add_loop_test(tc, observed_generation, 0, 5);
 	tcase_add_loop_test(tc, failures, 0, 5);
+	tcase_add_loop_test(tc, targets, 0, 12);
+	tcase_add_loop_test(tc, marks_of_anything, 0, 4);
 	suite_add_tcase(s, tc);
 	r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
