@@ -17,6 +17,7 @@ def evicted(t, ns, **how):
 def by_label(t):
     """An override with a label switches a duty off for pods that bear it, and for no other."""
     ns = t.ns()
+    t.complete = False      # the oracle knows no overrides: what they spare is due to it
     kept = evicted(t, ns, labels={"keep": "yes"})
     other = evicted(t, ns, labels={"keep": "no"})
     program = t.run(evicted=ns, overrides=[{"name": "kept", "labels": ["keep=yes"],
@@ -24,6 +25,7 @@ def by_label(t):
     t.wait_write(other)
     canary = t.canary(ns)
     t.expect(deleted=[other, canary])
+    assert t.objects.get(kept), "the pod that the override names is gone"
     told = program.ask("explain", f"{ns}/{kept['metadata']['name']}", "--rules", check=True).stdout
     assert "kept" in told, told
 
@@ -32,6 +34,7 @@ def by_label(t):
 def of_hours(t):
     """The threshold of the override holds for the workload it matches; the history of the other names none."""
     ns = t.ns()
+    t.complete = False      # as above
     program = t.run(image_pull=ns, hours="1s", overrides=[
         {"name": "slow", "labels": ["app=slow"], "namespaces": [ns], "errImagePull": {"hours": "1h"}},
         {"name": "everything", "namespaces": [ns], "errImagePull": {"hours": "2s"}}])
@@ -51,6 +54,7 @@ def of_hours(t):
 def after_reload(t):
     """Labels are not kept in the cache: a reload that asks for others must find them all the same."""
     ns = t.ns()
+    t.complete = False      # as above
     config = t.config(evicted=ns, overrides=[{"name": "kept", "labels": ["keep=yes"],
                                               "deleteEvictedPod": {"enable": False}}])
     program = t.program(config)

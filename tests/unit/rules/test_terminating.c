@@ -132,6 +132,9 @@ START_TEST(finalizers_are_named_and_refused)
 	v = judge(&p, live_node_gone());
 	EXPECT(v, REFUSE, HAS_FINALIZERS);
 	ck_assert_ptr_nonnull(strstr(v.evidence, "already deleted by force"));
+	p.n_finalizers = 1;
+	v = judge(&p, live_node_gone());
+	EXPECT(v, REFUSE, HAS_FINALIZERS);
 	/* More than are kept: the count alone refuses. */
 	p.n_finalizers = 1000;
 	v = judge(&p, live_node_gone());
