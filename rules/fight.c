@@ -53,8 +53,10 @@ void loop_deleted(struct evict_loop *l, int64_t created, int64_t now)
 {
 	if (l->last && now > l->last + LOOP_WITHIN_MS)
 		l->count = 0;
-	if (created > l->last && l->count < UINT32_MAX)
+	if (created > l->counted && created >= l->last - LOOP_SLACK_MS && l->count < UINT32_MAX) {
 		l->count++;
+		l->counted = created;
+	}
 	l->last = now;
 }
 

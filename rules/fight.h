@@ -34,14 +34,16 @@ bool fight_over(const struct fight *f, int64_t now);
 
 /* Pods of one owner that are evicted from one node, come back there and are evicted again: they are deleted
  * all the same, but the newest is kept for a person to look at. Many at once are no loop: a pod counts when
- * it was made after the one before was deleted. */
+ * it was made when the one before was evicted, which is not long before we deleted that one. */
 #define LOOP_COUNT     3u
 #define LOOP_WITHIN_MS INT64_C(1800000) /* between two that count */
+#define LOOP_SLACK_MS  INT64_C(60000)   /* from an eviction to our deletion */
 #define LOOP_KEEP_MS   INT64_C(3600000) /* after the last: then the newest may go, too */
 
 struct evict_loop {
-	int64_t last;   /* deleted */
-	int64_t newest; /* creation of the newest that is due */
+	int64_t last;    /* deleted */
+	int64_t counted; /* creation of the last that counted */
+	int64_t newest;  /* creation of the newest that is due */
 	uint32_t count;
 };
 

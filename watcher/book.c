@@ -163,6 +163,8 @@ bool book_settle(struct book *b, const struct msg_settled *m, uint32_t retries, 
 		e->until = now + failure_hold(e, retries, delay_ms, m->retry_ms);
 	} else if ((m->outcome == OUTCOME_REFUSED || m->outcome == OUTCOME_ANNOUNCED) && m->retry_ms) {
 		e->until = now + m->retry_ms; /* nobody looked at it, or its grace runs: no round */
+	} else if (m->outcome == OUTCOME_DONE && m->action == ACTION_RETRY && !observe) {
+		e->until = now; /* only a rung: the ladder knows how long to wait */
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
 		e->early = e->rounds <= outcomes[m->outcome].early;

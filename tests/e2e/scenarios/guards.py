@@ -236,3 +236,29 @@ def fresh(t):
     assert scaled.t >= retry.t + 4, f"scaled {scaled.t - retry.t:.3f} s after the fresh attempt"
     rows = program.history()
     assert [r["action"] for r in sorted(rows, key=lambda r: r["id"])] == ["retry", "duty"], rows
+
+
+@scenario("guards/evict-loop", timeout=90)
+def evict_loop(t):
+    """Evicted, replaced on the same node, evicted again: deleted all the same, but the newest stays, and a person is told once."""
+    ns = t.ns()
+    t.complete = False
+    program = t.run(evicted=ns)
+    workload = t.objects.workload("ReplicaSet", ns, 1)
+    deleted = []
+    for i in range(4):
+        pod = t.until("a pod to evict", lambda: next(
+            (p for p in workload.pods() if p["metadata"]["uid"] not in {d["metadata"]["uid"] for d in deleted}), None), 15)
+        time.sleep(2.1)     # creation times are whole seconds
+        t.objects.evict(pod)
+        if i == 3:
+            break
+        t.wait_write(pod, 15)
+        t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done")
+        deleted.append(pod)
+        if not t.server.has_controllers:
+            workload.add_pod(i + 1)
+    wait_held(t, program, 1, "EvictLoop")
+    t.wait_history(program, reason="EvictLoop", ns=ns)
+    t.never("the newest deleted", lambda: len(t.writes()) > 3, 2)
+    t.expect(deleted=deleted)

@@ -81,27 +81,29 @@ START_TEST(ladder)
 }
 END_TEST
 
-/* Three generations, each made after the one before was deleted; the newest of the next stays for an hour. */
+/* Three generations, each made when the one before was evicted; the newest of the next stays for an hour. */
 START_TEST(an_evict_loop_keeps_its_newest)
 {
 	struct evict_loop l = { 0 };
 	int64_t until;
 
-	loop_deleted(&l, T, T + MIN);
-	loop_deleted(&l, T + 2, T + MIN + 1); /* evicted together with the first */
+	loop_deleted(&l, T - HOUR, T);
+	loop_deleted(&l, T - HOUR, T + 1);     /* two that were evicted together with the first, */
+	loop_deleted(&l, T - 30 * MIN, T + 2); /* younger ones, too */
 	ck_assert_uint_eq(l.count, 1);
-	loop_deleted(&l, T + 2 * MIN, T + 3 * MIN);
-	ck_assert(loop_seen(&l, T + 4 * MIN));
-	ck_assert(!loop_keeps(&l, T + 4 * MIN, T + 5 * MIN, &until));
-	loop_deleted(&l, T + 4 * MIN, T + 5 * MIN);
-	ck_assert(loop_seen(&l, T + 6 * MIN));
-	ck_assert(loop_keeps(&l, T + 6 * MIN, T + 7 * MIN, &until));
-	ck_assert_int_eq(until, T + 65 * MIN);
-	ck_assert(loop_keeps(&l, T + 6 * MIN, until - 1, &until));
-	ck_assert(!loop_keeps(&l, T + 6 * MIN, until, &until));
-	ck_assert(loop_seen(&l, T + 8 * MIN)); /* a newer one: the older may go */
-	ck_assert(!loop_keeps(&l, T + 6 * MIN, T + 9 * MIN, &until));
-	ck_assert(!loop_seen(&l, T + 8 * MIN));
+	loop_deleted(&l, T - 1, T + 5 * MIN); /* its replacement was there before it was deleted */
+	ck_assert_uint_eq(l.count, 2);
+	ck_assert(loop_seen(&l, T + 5 * MIN - 1));
+	ck_assert(!loop_keeps(&l, T + 5 * MIN - 1, T + 10 * MIN, &until));
+	loop_deleted(&l, T + 5 * MIN - 1, T + 10 * MIN);
+	ck_assert(loop_seen(&l, T + 10 * MIN));
+	ck_assert(loop_keeps(&l, T + 10 * MIN, T + 15 * MIN, &until));
+	ck_assert_int_eq(until, T + 70 * MIN);
+	ck_assert(loop_keeps(&l, T + 10 * MIN, until - 1, &until));
+	ck_assert(!loop_keeps(&l, T + 10 * MIN, until, &until));
+	ck_assert(loop_seen(&l, T + 15 * MIN)); /* a newer one: the older may go */
+	ck_assert(!loop_keeps(&l, T + 10 * MIN, T + 16 * MIN, &until));
+	ck_assert(!loop_seen(&l, T + 15 * MIN));
 }
 END_TEST
 

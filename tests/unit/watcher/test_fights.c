@@ -282,7 +282,7 @@ START_TEST(a_fresh_attempt_first)
 {
 	struct pod_facts p = pod_pull_failing(), q;
 
-	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 5 * MIN;
+	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 10 * S;
 	ready_with(&p, 1);
 	pass(HOURS + 1);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_RETRY);
@@ -292,7 +292,7 @@ START_TEST(a_fresh_attempt_first)
 	q = returned(&p, 1);
 	event(&q);
 	ck_assert_int_eq(last(MSG_SINCE)->u.since.tried, clock_wall_ms());
-	pass(5 * MIN);
+	pass(10 * S);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	pass(1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
