@@ -24,7 +24,9 @@ struct connection {
 	struct control *control;
 	struct channel *channel; /* NULL = free */
 	uint64_t id;
-	uid_t uid; /* who asks */
+	uid_t uid;           /* who asks */
+	uint64_t restore_id; /* of the CTL_RESTORE that is not answered yet; 0 = none */
+	bool restore_dry;
 };
 
 struct control {
@@ -57,6 +59,18 @@ void control_answer(struct tree *t, uint64_t conn, const struct msg *m)
 		close_connection(c); /* it does not read */
 }
 
+int control_take_restore(struct tree *t, uint64_t conn, uint64_t id, bool dry)
+{
+	struct connection *c = conn ? find_connection(t, conn) : NULL;
+
+	if (!c)
+		return -ENOENT;
+	if (c->restore_id != id || c->restore_dry != dry)
+		return -EPERM;
+	c->restore_id = 0;
+	return 0;
+}
+
 void control_end(struct tree *t, uint64_t conn, uint64_t code, const char *text)
 {
 	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
@@ -65,6 +79,19 @@ void control_end(struct tree *t, uint64_t conn, uint64_t code, const char *text)
 		return;
 	msg_set(&m, ctl_end.text, text, strlen(text));
 	control_answer(t, conn, &m);
+}
+
+void control_on_reporter_gone(struct tree *t)
+{
+	for (size_t i = 0; t->control && i < CONNECTIONS_MAX; i++) {
+		struct connection *c = &t->control->connections[i];
+
+		if (c->channel && c->restore_id) {
+			c->restore_id = 0;
+			control_end(t, c->id, EXIT_CODE_UNAVAILABLE,
+				    "the history is away just now: ask again");
+		}
+	}
 }
 
 /* -- status
@@ -180,6 +207,14 @@ static void to_reporter(struct connection *c, struct msg *m)
 	forward(t, tree_find_slot(t, ROLE_REPORTER, CLUSTERS_MAX), m, c->id, "reporter");
 }
 
+/* One at a time: what the reporter answers is held against it. */
+static void on_restore(struct connection *c, struct msg *m)
+{
+	c->restore_id = m->u.ctl_restore.id;
+	c->restore_dry = m->u.ctl_restore.dry;
+	to_reporter(c, m);
+}
+
 static void on_try(struct connection *c, struct msg *m)
 {
 	tries_ask(c->control->tree, m);
@@ -227,9 +262,9 @@ static void on_probe(struct connection *c, struct msg *m)
 }
 
 static void (*const requests[MSG__MAX])(struct connection *c, struct msg *m) = {
-	[MSG_CTL_STATUS] = on_status,    [MSG_CTL_HISTORY] = to_reporter, [MSG_CTL_SHOW] = to_reporter,
-	[MSG_CTL_RESTORE] = to_reporter, [MSG_CTL_EXPLAIN] = on_explain,  [MSG_CTL_PLAN] = on_plan,
-	[MSG_CTL_TRY] = on_try,          [MSG_CTL_PAUSE] = on_pause,      [MSG_CTL_RELOAD] = on_reload,
+	[MSG_CTL_STATUS] = on_status,   [MSG_CTL_HISTORY] = to_reporter, [MSG_CTL_SHOW] = to_reporter,
+	[MSG_CTL_RESTORE] = on_restore, [MSG_CTL_EXPLAIN] = on_explain,  [MSG_CTL_PLAN] = on_plan,
+	[MSG_CTL_TRY] = on_try,         [MSG_CTL_PAUSE] = on_pause,      [MSG_CTL_RELOAD] = on_reload,
 	[MSG_CTL_PROBE] = on_probe,
 };
 

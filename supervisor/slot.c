@@ -205,6 +205,7 @@ static void on_death(evutil_socket_t fd, short what, void *arg)
 	if (s->role == ROLE_REPORTER) {
 		s->tree->history_open = false;
 		pausing_on_reporter_gone(s->tree);
+		control_on_reporter_gone(s->tree);
 	}
 	if (s->role == ROLE_WATCHER)
 		s->tree->watch_stats[s->cluster].u.watch_stats.synced = false;

@@ -194,6 +194,11 @@ int control_start(struct tree *t);
 void control_stop(struct tree *t);
 /* An answer for a connection. */
 void control_answer(struct tree *t, uint64_t conn, const struct msg *m);
+/* The answer to a CTL_RESTORE arrived, once. 0; -ENOENT (the person has left); -EPERM (nobody asked for
+ * that). */
+int control_take_restore(struct tree *t, uint64_t conn, uint64_t id, bool dry);
+/* What the dead reporter was asked it cannot answer any more. */
+void control_on_reporter_gone(struct tree *t);
 void control_end(struct tree *t, uint64_t conn, uint64_t code, const char *text);
 void control_child_stats(const struct slot *s, struct msg *ret);
 

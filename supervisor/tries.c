@@ -1,6 +1,7 @@
 /* tries.c - questions to workers: would you do this (CTL_TRY)? They wait in a queue until a worker of the
  * cluster has nothing else to do; a lease goes first. And restores, which become leases. See tree.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +148,13 @@ void tries_on_restore_row(struct slot *s, const struct msg *m)
 	struct tree *t = s->tree;
 	struct msg ask = { .type = MSG_CTL_TRY };
 
-	if (r->cluster >= t->generation->clusters) {
+	const int asked = control_take_restore(t, r->conn, r->origin, r->dry);
+
+	if (asked == -EPERM)
+		slot_accuse(s, "CTL_RESTORE_ROW that nobody asked for");
+	if (asked < 0)
+		return; /* nothing is written for somebody who has left */
+	if (r->cluster >= t->generation->clusters || r->action != ACTION_RESTORE) {
 		control_end(t, r->conn, EXIT_CODE_FAILURE, "its cluster is not configured any more");
 		return;
 	}

@@ -89,6 +89,27 @@ static void nominate(uint64_t duty, unsigned number)
 	send_msg(&m, -1);
 }
 
+static void on_restore(const struct msg *m)
+{
+	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
+	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
+
+	r->conn = m->u.ctl_restore.conn;
+	r->dry = m->u.ctl_restore.dry;
+	r->duty = 2;
+	r->action = ACTION_RESTORE;
+	r->origin = m->u.ctl_restore.id + is("other-restore");
+	r->want_replicas = 3;
+	strcpy(r->ns, "default");
+	strcpy(r->name, "pod");
+	strcpy(r->uid, "uid-1");
+	strcpy(r->subject, "owner-1");
+	strcpy(r->reason, "Restored");
+	strcpy(r->want_target, "deployments.apps/default/web");
+	strcpy(r->want_uid, "d-1");
+	send_msg(&row, -1);
+}
+
 /* What the history of "paused" holds. */
 static void send_pause_row(void)
 {
@@ -107,6 +128,12 @@ static void ready(uint64_t generation)
 	strcpy(m.u.ready.sandbox, "fake");
 	send_msg(&m, -1);
 	channel_set_phase(channel, PH_RUN);
+	if (strcmp(role, "reporter") == 0 && is("unasked-restore")) {
+		const struct msg unasked = { .type = MSG_CTL_RESTORE,
+					     .u.ctl_restore = { .conn = 1, .id = 7 } };
+
+		on_restore(&unasked);
+	}
 	if (strcmp(role, "reporter") == 0 && is("paused"))
 		send_pause_row();
 	if (strcmp(role, "reporter") == 0)
@@ -234,27 +261,6 @@ static void on_plan(const struct msg *m)
 		send_msg(&row, -1);
 	}
 	end_question(m->u.ctl_plan.conn);
-}
-
-static void on_restore(const struct msg *m)
-{
-	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
-	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
-
-	r->conn = m->u.ctl_restore.conn;
-	r->dry = m->u.ctl_restore.dry;
-	r->duty = 2;
-	r->action = ACTION_RESTORE;
-	r->origin = m->u.ctl_restore.id;
-	r->want_replicas = 3;
-	strcpy(r->ns, "default");
-	strcpy(r->name, "pod");
-	strcpy(r->uid, "uid-1");
-	strcpy(r->subject, "owner-1");
-	strcpy(r->reason, "Restored");
-	strcpy(r->want_target, "deployments.apps/default/web");
-	strcpy(r->want_uid, "d-1");
-	send_msg(&row, -1);
 }
 
 static void on_show(const struct msg *m)

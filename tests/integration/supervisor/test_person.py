@@ -144,6 +144,17 @@ def restore_is_rehearsed_and_then_done():
     assert text.index("INTENT id=1") < text.index("GRANT id=1") < text.index("RECORD id=1")
 
 
+def restore_that_nobody_asked_for_is_not_done():
+    t = Tree(reporter="unasked-restore")
+    t.wait_for("all processes are ready")
+    other = Tree(reporter="other-restore")
+    other.wait_for("all processes are ready")
+    assert "the history is away" in other.ask("restore", "7", "--dry-run", code=1)
+    other.wait_for("CTL_RESTORE_ROW that nobody asked for")
+    time.sleep(0.5)
+    assert "INTENT" not in t.text() + other.text() and "TRY" not in t.text() + other.text()
+
+
 def show_passes_rows_through():
     t = Tree()
     t.wait_for("all processes are ready")
@@ -154,7 +165,7 @@ def show_passes_rows_through():
 CASES = [pause_reaches_everybody_and_holds, resume_says_what_it_did_not_find, pause_ends_by_itself,
          paused_nominations_are_refused, written_intents_are_refused_when_paused, history_that_dies_over_a_pause_is_told_again,
          resumed_while_the_history_was_away, plan_asks_workers_about_what_is_due, worker_that_dies_over_a_question_is_said,
-         question_without_a_worker_is_answered, answer_to_another_question_kills, restore_is_rehearsed_and_then_done,
+         question_without_a_worker_is_answered, answer_to_another_question_kills, restore_is_rehearsed_and_then_done, restore_that_nobody_asked_for_is_not_done,
          show_passes_rows_through]
 
 main(CASES)
