@@ -5,6 +5,7 @@ import platform
 import re
 import statistics
 import subprocess
+import threading
 import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -24,14 +25,32 @@ def pss(pid):
     return _kb(pathlib.Path("/proc", str(pid), "smaps_rollup"), {"Pss"})["Pss"]
 
 
-def resident(pid):
-    """(now, at most since the start or the last reset_peak) in bytes."""
-    found = _kb(pathlib.Path("/proc", str(pid), "status"), {"VmRSS", "VmHWM"})
-    return found["VmRSS"], found["VmHWM"]
+def anonymous(pid):
+    """Bytes of resident memory that is no file's: what is given back of mapped code after the start says nothing of the data."""
+    return _kb(pathlib.Path("/proc", str(pid), "status"), {"RssAnon"})["RssAnon"]
 
 
-def reset_peak(pid):
-    pathlib.Path("/proc", str(pid), "clear_refs").write_text("5")
+class Peak(threading.Thread):
+    """The most anonymous memory of a process until stop(); find() tells its pid as soon as there is one."""
+
+    def __init__(self, find):
+        super().__init__(daemon=True)
+        self.find, self.most, self.ended = find, 0, threading.Event()
+        self.start()
+
+    def run(self):
+        pid = None
+        while not self.ended.wait(0.01 if pid else 0.05):
+            try:
+                pid = pid or self.find()
+                self.most = max(self.most, anonymous(pid) if pid else 0)
+            except (OSError, KeyError):
+                pid = None      # not there yet, or not any more
+
+    def stop(self):
+        self.ended.set()
+        self.join()
+        return self.most
 
 
 def cpu_seconds(pid):

@@ -109,8 +109,9 @@ class Real:
         path = f"/api/v1/namespaces/{namespace}/pods"
         self.server.admin.call("POST", path, self.pod(name))
         self.server.admin.call("PATCH", f"{path}/{name}/status", {"status": status}, actions.MERGE)
-        # The sample's 8 KB are with managedFields; the server's own of two writes by hand are 4 KB more.
-        pod = self.server.admin.call("PATCH", f"{path}/{name}", {"metadata": {"managedFields": [{}]}}, actions.MERGE)
+        # The sample's 8 KB are with its managedFields; those of two writes by hand are twice as large.
+        managed = self.run.sample["metadata"]["managedFields"]
+        pod = self.server.admin.call("PATCH", f"{path}/{name}", {"metadata": {"managedFields": managed}}, actions.MERGE)
         return Mould(self.etcd, namespace, pod)
 
     def fill(self):

@@ -76,6 +76,10 @@ class Ours:
     def watcher(self):
         return self.program.pids("watcher")[0]
 
+    def find_watcher(self):
+        """Its pid; None as long as there is none."""
+        return next(iter(self.program.pids("watcher")), None) if self.program.process else None
+
     def memory(self):
         return sum(machine.pss(pid) for pid, _ in self.program.tree())
 
