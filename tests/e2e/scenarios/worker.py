@@ -38,6 +38,23 @@ def announce_pod(t):
     t.expect(deleted=[pod], patched=[pod])
 
 
+@scenario("worker/announce-terminating")
+def announce_terminating(t):
+    """A pod that is stuck bears the annotation as well; it is forced when the grace is over."""
+    ns = t.ns()
+    config = t.config(terminating=ns, hours="1s")
+    config["deleteTerminatingPod"]["announce"] = "2s"
+    program = t.program(config)
+    pod = t.objects.pod(ns, node=t.objects.node(None))
+    t.objects.run(pod, ready=False)
+    pod = t.objects.terminate(pod, 1)
+    t.wait_history(program, outcome="announced", timeout=20)
+    first = next(r for r in t.writes() if r.verb == "patch")
+    forced = t.until("the delete", lambda: next((r for r in t.writes() if r.verb == "delete"), None), 20)
+    assert forced.t - first.t >= 1, f"acted {forced.t - first.t:.3f} s after the announcement"
+    t.expect(forced=[pod], patched=[pod])
+
+
 @scenario("worker/announce-workload")
 def announce_workload(t):
     """It stands on the workload, and its owner can prolong it."""
