@@ -34,7 +34,8 @@ static void put_command(const struct command *c)
 	put_text(c->name);
 	(void)fputs("\n.B ops\\-pod\\-cleaner ", stdout);
 	put_text(c->name);
-	(void)fputc(' ', stdout);
+	if (c->usage[0])
+		(void)fputc(' ', stdout);
 	put_text(c->usage);
 	(void)fputs("\n.PP\n", stdout);
 	put_text(c->summary);
