@@ -10,16 +10,6 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 
-bool str_eq(struct str a, struct str b)
-{
-	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
-}
-
-bool str_is(struct str a, const char *cstr)
-{
-	return a.n == strlen(cstr) && (a.n == 0 || memcmp(a.p, cstr, a.n) == 0);
-}
-
 bool str_empty(struct str a)
 {
 	return a.n == 0;

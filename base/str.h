@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Borrowed bytes: not NUL-terminated, owned by whoever made them. */
 struct str {
@@ -18,8 +19,16 @@ struct str {
 #define STR_ARG(s)  (int)(s).n, (s).p /* for "%.*s" */
 #define STR_C(cstr) ((struct str){ (cstr), strlen(cstr) })
 
-bool str_eq(struct str a, struct str b);
-bool str_is(struct str a, const char *cstr);
+static inline bool str_eq(struct str a, struct str b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool str_is(struct str a, const char *cstr)
+{
+	return a.n == strlen(cstr) && (a.n == 0 || memcmp(a.p, cstr, a.n) == 0);
+}
+
 bool str_empty(struct str a);
 
 /* A growing array of owned strings. Init with zeroes. */

@@ -130,7 +130,8 @@ size_t response_body(char *p, size_t size, size_t n, void *userdata)
 	const size_t len = size * n;
 	bool ok = true;
 
-	r->last_byte_ms = clock_boot_ms();
+	if (r->call.idle_timeout_ms) /* nobody else asks */
+		r->last_byte_ms = clock_boot_ms();
 	if (r->state == REQUEST_CANCELLED)
 		return 0;
 	if (!r->call.on_data) {

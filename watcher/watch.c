@@ -70,12 +70,12 @@ static void schedule(struct watch *w)
 
 	if (w->turn_now || w->stopped)
 		return;
-	now = clock_boot_ms();
-	next = w->digest.number || w->explain.n || w->plan.n ? now : judging_next(w->judging);
-	if (next == UINT64_MAX) {
+	next = w->digest.number || w->explain.n || w->plan.n ? 0 : judging_next(w->judging);
+	if (next == UINT64_MAX) { /* so it is for every pod of a first list: no clock is asked */
 		(void)evtimer_del(w->turn);
 		return;
 	}
+	now = clock_boot_ms();
 	delay = next > now ? next - now : 0;
 	if (delay > TURN_LATEST_MS)
 		delay = TURN_LATEST_MS;
