@@ -21,6 +21,9 @@
 #include "tests/integration/informer/shrink.h"
 #include "tests/integration/informer/world.h"
 
+/* Until a history has to come to rest: on a busy machine; and while one that failed is made smaller, for
+ * which there is not much time altogether. */
+enum { LIMIT_MS = 30000, SHRINK_LIMIT_MS = 3000, SHRINK_ALL_MS = 90000 };
 enum { WORLDS = 24, PROCESSES = 2, KEPT_TIMES = 10, SHRINK_TRIES = 600, AGAIN = 12 };
 
 static const char *folder;
@@ -44,6 +47,7 @@ struct batch {
 	struct slot slots[WORLDS];
 	size_t n, busy;
 	struct world_counts counts;
+	uint64_t until;        /* no more questions after that; 0: any time */
 	struct history failed; /* the first that did */
 	char verdict[256];
 };
@@ -55,7 +59,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	(void)arg; /* it only ends the wait */
 }
 
-static struct batch *batch_new(size_t n, enum plant plant)
+static struct batch *batch_new(size_t n, enum plant plant, uint64_t limit_ms)
 {
 	struct batch *b = xcalloc(1, sizeof(*b));
 	const struct timeval ms = { 0, 1000 };
@@ -65,7 +69,7 @@ static struct batch *batch_new(size_t n, enum plant plant)
 	event_add(b->tick, &ms);
 	b->n = n;
 	for (size_t i = 0; i < n; i++)
-		b->slots[i].world = world_new(b->base, plant, &b->counts);
+		b->slots[i].world = world_new(b->base, plant, limit_ms, &b->counts);
 	return b;
 }
 
@@ -136,14 +140,17 @@ static bool fails(void *ctx, const struct history *h)
 {
 	struct again a = { ctx, h, AGAIN };
 
+	if (a.batch->until && clock_boot_ms() > a.batch->until)
+		return false;
 	batch_run(a.batch, same_again, &a);
 	return *a.batch->verdict;
 }
 
 static void shrink_failed(struct history *h, enum plant plant, char verdict[256])
 {
-	struct batch *b = batch_new(AGAIN, plant);
+	struct batch *b = batch_new(AGAIN, plant, SHRINK_LIMIT_MS);
 
+	b->until = clock_boot_ms() + SHRINK_ALL_MS;
 	shrink(h, SHRINK_TRIES, fails, b);
 	for (int i = 0; i < 20 && !fails(b, h); i++) {
 	}
@@ -188,7 +195,7 @@ static void report(struct batch *b, enum plant plant)
 /* A process of its own: every PROCESSES-th history. */
 static int run_share(uint64_t which)
 {
-	struct batch *b = batch_new(WORLDS, (enum plant)planted);
+	struct batch *b = batch_new(WORLDS, (enum plant)planted, LIMIT_MS);
 	struct numbers numbers = { which, PROCESSES, rounds };
 	int failed;
 
@@ -245,7 +252,7 @@ static void play_kept(const char *name)
 	ck_assert_msg(f != NULL, "%s", path);
 	ck_assert_msg(history_read(&h, f, &line), "%s:%d: no such step", path, line);
 	(void)fclose(f);
-	struct batch *b = batch_new(KEPT_TIMES, PLANT_NONE);
+	struct batch *b = batch_new(KEPT_TIMES, PLANT_NONE, LIMIT_MS);
 	struct again a = { b, &h, KEPT_TIMES };
 
 	batch_run(b, same_again, &a);
@@ -278,7 +285,7 @@ END_TEST
 START_TEST(planted_faults_are_found)
 {
 	const enum plant plant = (enum plant)_i;
-	struct batch *b = batch_new(WORLDS, plant);
+	struct batch *b = batch_new(WORLDS, plant, LIMIT_MS);
 	struct numbers numbers = { 0, 1, 3000 };
 	char verdict[256] = "";
 
@@ -291,7 +298,7 @@ START_TEST(planted_faults_are_found)
 	printf("fault %d: %s\n", _i, verdict);
 	history_print(&small, stdout);
 	ck_assert_uint_le(small.n, 12); /* of up to 47 */
-	struct batch *sound = batch_new(AGAIN, PLANT_NONE);
+	struct batch *sound = batch_new(AGAIN, PLANT_NONE, LIMIT_MS);
 
 	ck_assert(!fails(sound, &small));
 	batch_free(&sound);

@@ -9,8 +9,6 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 
-#define LIMIT_MS 60000u /* a history that has not come to rest by then never will */
-
 static const struct policy no_duties;
 static char *const namespaces[] = { (char[]){ "ns-0" }, (char[]){ "ns-1" } };
 
@@ -172,12 +170,14 @@ static void leave(struct world *w)
 	judging_free(&w->judging);
 }
 
-struct world *world_new(struct event_base *base, enum plant plant, struct world_counts *counts)
+struct world *world_new(struct event_base *base, enum plant plant, uint64_t limit_ms,
+			struct world_counts *counts)
 {
 	struct world *w = xcalloc(1, sizeof(*w));
 
 	w->base = base;
 	w->plant = plant;
+	w->limit_ms = limit_ms;
 	w->counts = counts;
 	w->server = inside_new(base, settings[0].flags);
 	return w;
@@ -202,7 +202,7 @@ void world_begin(struct world *w, const struct history *h)
 	w->history = h;
 	w->at = 0;
 	w->wait_until = 0;
-	w->limit = clock_boot_ms() + LIMIT_MS;
+	w->limit = clock_boot_ms() + w->limit_ms;
 	w->resting = w->ending = w->retold = false;
 	memset(w->pods, 0, sizeof(w->pods));
 	memset(w->listing, 0, sizeof(w->listing));

@@ -23,8 +23,9 @@ struct world_counts {
 	uint64_t histories, steps, events, lists, given_up, troubles, bad_objects;
 };
 
-/* counts: added to. */
-struct world *world_new(struct event_base *base, enum plant plant, struct world_counts *counts);
+/* counts: added to. limit_ms: a history that has not come to rest by then never will. */
+struct world *world_new(struct event_base *base, enum plant plant, uint64_t limit_ms,
+			struct world_counts *counts);
 void world_free(struct world **w);
 
 /* Begins with an empty server; h is borrowed until the end. */

@@ -29,7 +29,7 @@ struct world {
 	struct judging *judging;
 	const struct history *history;
 	size_t at;
-	uint64_t wait_until, limit;
+	uint64_t limit_ms, wait_until, limit;
 	bool resting, ending;
 	bool retold; /* old events came again: for a while the cache may go back in time */
 	char trouble[160];
