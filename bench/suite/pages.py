@@ -45,6 +45,7 @@ def as_markdown(run):
 
 def write(run, docs):
     (docs / "benchmarks.md").write_text(as_markdown(run), encoding="utf-8")
-    if run.lines["memory"]:
-        (docs / "bench-memory.svg").write_text(svg.chart("Memory, all processes", "pods in the cache", "", "MB", run.lines["memory"]), encoding="utf-8")
-        (docs / "bench-sync.svg").write_text(svg.chart("From start to a complete cache, apisim", "pods", "", "s", run.lines["sync"]), encoding="utf-8")
+    names = list(dict.fromkeys([*run.lines["memory"], *run.lines["sync"]]))
+    charts = (("memory", "Memory of all processes", "MB"), ("sync", "From the first request to a complete cache, on apisim", "s"))
+    for kind, title, unit in charts if names else ():
+        (docs / f"bench-{kind}.svg").write_text(svg.chart(title, "pods", unit, run.lines[kind], names), encoding="utf-8")

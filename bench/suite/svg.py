@@ -4,7 +4,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 760, 440
 LEFT, RIGHT, TOP, BOTTOM = 78, 190, 52, 54
-COLOURS = ("#0b7285", "#c92a2a", "#e8590c", "#868e96", "#5f3dc4")
+COLOURS = ("#0b7285", "#c92a2a", "#e8590c", "#868e96")     # of the series in the order of their first chart
 STYLE = """<style>
 text { font: 13px system-ui, sans-serif; fill: #343a40 } .title { font-size: 16px; font-weight: 600 } .small { font-size: 12px }
 .grid { stroke: #dee2e6; stroke-width: 1 } .back { fill: #ffffff }
@@ -24,7 +24,7 @@ class Axis:
         return self.begin + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.begin)
 
     def ticks(self):
-        steps = (1, 2, 5) if self.high - self.low < 2.2 else (1,)
+        steps = (1, 2, 5) if self.high - self.low < 3 else (1,)
         for decade in range(math.floor(self.low), math.ceil(self.high) + 1):
             for step in steps:
                 value = step * 10.0 ** decade
@@ -53,7 +53,7 @@ def _spread(labels, gap=16):
     return labels
 
 
-def _grid(x, y, x_name, y_name, y_unit):
+def _grid(x, y, x_name, y_unit):
     out = []
     for value in x.ticks():
         out += [f'<line class="grid" x1="{x.at(value):.1f}" x2="{x.at(value):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>',
@@ -62,20 +62,20 @@ def _grid(x, y, x_name, y_name, y_unit):
         out += [f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y.at(value):.1f}" y2="{y.at(value):.1f}"/>',
                 _text(LEFT - 8, y.at(value) + 4, f"{number(value)} {y_unit}", "end", ' class="small"')]
     out.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_name, "middle", ' class="small"'))
-    out.append(_text(LEFT - 8, TOP - 10, y_name, "end", ' class="small"'))
     return out
 
 
-def chart(title, x_name, y_name, y_unit, series):
-    """`series` is {name: [(x, y)...]}, all above 0. The text of a file."""
+def chart(title, x_name, y_unit, series, order):
+    """`series` is {name: [(x, y)...]}, all above 0; `order` lists all names, each with its own colour. The text of a file."""
     series = {name: sorted(points) for name, points in series.items() if points}
     x = Axis([p[0] for points in series.values() for p in points], LEFT, WIDTH - RIGHT)
     y = Axis([p[1] for points in series.values() for p in points], HEIGHT - BOTTOM, TOP)
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">', STYLE,
            f'<rect class="back" width="{WIDTH}" height="{HEIGHT}"/>', _text(LEFT, 24, title, style=' class="title"')]
-    out += _grid(x, y, x_name, y_name, y_unit)
+    out += _grid(x, y, x_name, y_unit)
     labels = []
-    for colour, (name, points) in zip(COLOURS, series.items()):
+    for name, points in series.items():
+        colour = COLOURS[order.index(name) % len(COLOURS)]
         path = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in points)
         out.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2.5" points="{path}"/>')
         out += [f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="3.5" fill="{colour}"/>' for a, b in points]
