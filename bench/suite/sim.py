@@ -2,7 +2,7 @@
 import time
 
 from harness.servers import Apisim
-from harness.wait import until
+from harness.wait import Timeout, until
 
 from . import actions, machine
 from .subjects import Ours, Peer, curl
@@ -10,6 +10,7 @@ from .subjects import Ours, Peer, curl
 GROWTH = (10_000, 50_000, 150_000, 1_000_000)
 GROWTH_QUICK = (10_000, 50_000, 150_000)
 PEER_MOST = {True: 150_000, False: 50_000}      # pods, by protobuf: it holds 35 KB of each
+PATIENCE = 120      # seconds for it
 MAIN = 150_000
 ROUNDS = 3
 SINGLES = 300
@@ -123,7 +124,12 @@ class Sim:
             if self.run.peer is None or pods > PEER_MOST[protobuf]:
                 continue
             peer = self.peer(server, protobuf)
-            seconds = peer.start()
+            try:
+                seconds = peer.start(PATIENCE)
+            except Timeout:
+                self.run.say(f"{peer.name}: nothing within {PATIENCE} s")
+                peer.destroy()
+                continue
             time.sleep(1)
             held = peer.memory()
             self.run.say(f"{peer.name}: {seconds:.2f} s, {held / 1e6:.0f} MB")

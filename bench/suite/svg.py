@@ -60,7 +60,7 @@ def _grid(x, y, x_name, y_unit):
                 _text(x.at(value), HEIGHT - BOTTOM + 18, number(value), "middle", ' class="small"')]
     for value in y.ticks():
         out += [f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y.at(value):.1f}" y2="{y.at(value):.1f}"/>',
-                _text(LEFT - 8, y.at(value) + 4, f"{number(value)} {y_unit}", "end", ' class="small"')]
+                _text(LEFT - 8, y.at(value) + 4, f"{value:,g} {y_unit}", "end", ' class="small"')]
     out.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_name, "middle", ' class="small"'))
     return out
 
