@@ -25,7 +25,8 @@ def instructions(binary, folder):
         return {}
     totals = []
     for pods in (INSTRUCTIONS, 2 * INSTRUCTIONS):
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/callgrind.{pods}", binary, "--instructions", pods]
+        command = ["valgrind", "--tool=callgrind", "--toggle-collect=take", f"--callgrind-out-file={folder}/callgrind.{pods}",
+                   binary, "--instructions", pods]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
         found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
         if done.returncode or not found:
