@@ -178,6 +178,35 @@ START_TEST(a_blob_carries_them)
 }
 END_TEST
 
+/* A blob that was cut or changed anywhere is refused or means something; it harms nothing. */
+START_TEST(a_damaged_blob)
+{
+	uint8_t bytes[65536];
+	struct settings s;
+	const char *why;
+	ssize_t n;
+	int fd;
+
+	ck_assert_int_eq(load(good), 0);
+	fd = settings_write_blob(&config.settings, ROLE_WATCHER);
+	n = pread(fd, bytes, sizeof(bytes), 0);
+	(void)close(fd);
+	ck_assert_int_gt(n, 1000);
+	ck_assert_int_lt(n, (ssize_t)sizeof(bytes));
+	for (size_t i = 0; i < (size_t)n; i++) {
+		const uint8_t old = bytes[i];
+
+		ck_assert_int_lt(settings_decode(bytes, i, &s, &why), 0);
+		for (unsigned k = 0; k < 3; k++) {
+			bytes[i] = (uint8_t)(k == 0 ? 0xff : k == 1 ? 0 : old ^ 0x10);
+			if (settings_decode(bytes, (size_t)n, &s, &why) == 0)
+				settings_done(&s);
+		}
+		bytes[i] = old;
+	}
+}
+END_TEST
+
 /* What is printed as in force reads back to the same print. */
 START_TEST(the_print_reads_back)
 {
@@ -210,6 +239,7 @@ int main(void)
 	SRunner *r;
 	int failed;
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, what_an_item_does_not_name_is_as_in_the_file);
 	tcase_add_loop_test(tc, mistakes, 0, 19);
@@ -217,6 +247,7 @@ int main(void)
 	tcase_add_test(tc, one_that_is_never_used_is_told);
 	tcase_add_test(tc, one_window_is_one_text);
 	tcase_add_test(tc, a_blob_carries_them);
+	tcase_add_test(tc, a_damaged_blob);
 	tcase_add_test(tc, the_print_reads_back);
 	suite_add_tcase(s, tc);
 	r = srunner_create(s);

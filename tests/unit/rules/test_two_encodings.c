@@ -87,7 +87,7 @@ static json_t *some_containers(size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		json_t *c = json_object();
-		char name[16];
+		char name[32];
 
 		(void)snprintf(name, sizeof(name), "c%zu", i);
 		json_object_set_new(c, "name", json_string(name));
