@@ -24,9 +24,9 @@ const char *plan_when_name(enum plan_when w)
 /* Due but for a guard beyond the single object (rules/admit.h). */
 static bool is_hold(const char *reason)
 {
-	static const char *const holds[] = { "Paused",         "NotLeader",    "CacheStale",
-					     "ClockUncertain", "StartupQuiet", "OutsideWindow",
-					     "BreakerOpen",    "Fight",        "BudgetSpent" };
+	static const char *const holds[] = { "Paused",       "NotLeader",     "CacheStale",  "ClockUncertain",
+					     "StartupQuiet", "OutsideWindow", "BreakerOpen", "Fight",
+					     "EvictLoop",    "BudgetSpent" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(holds); i++)
 		if (strcmp(holds[i], reason) == 0)

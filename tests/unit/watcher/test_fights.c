@@ -287,8 +287,8 @@ START_TEST(a_fresh_attempt_first)
 	pass(HOURS + 1);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_RETRY);
 	pass(1000);
+	judging_delete(j, &p); /* seen before its end is told */
 	settle(OUTCOME_DONE, 0);
-	judging_delete(j, &p);
 	q = returned(&p, 1);
 	event(&q);
 	ck_assert_int_eq(last(MSG_SINCE)->u.since.tried, clock_wall_ms());
