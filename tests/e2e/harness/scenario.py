@@ -29,7 +29,7 @@ class Scenario:
 PLURALS = {"Pod": "pods", **{kind: row[1] for kind, row in KINDS.items()}}
 
 
-def scenario(name, servers=("apisim", "cluster"), alone=False, timeout=60):
+def scenario(name, servers=("apisim", "cluster"), alone=False, timeout=120):
     """alone: nothing else may run on the server meanwhile (it acts in every namespace, or disturbs the server)."""
     def register(fn):
         SCENARIOS.append(Scenario(fn, name, servers, alone, timeout))
@@ -139,7 +139,7 @@ class Test:
         meta = obj["metadata"] if isinstance(obj, dict) else obj.top["metadata"]
         return [r for r in self.writes(dry) if r.ns == meta["namespace"] and r.name == meta["name"]]
 
-    def wait_write(self, obj, timeout=10, code=None, dry=False):
+    def wait_write(self, obj, timeout=30, code=None, dry=False):
         """The first write on that pod or workload (with that status)."""
         name = obj["metadata"]["name"] if isinstance(obj, dict) else obj.name
         return until(f"a write on {name}", lambda: next(
@@ -210,7 +210,7 @@ class Test:
     until = staticmethod(until)
     never = staticmethod(never)
 
-    def wait_history(self, program, timeout=10, **fields):
+    def wait_history(self, program, timeout=30, **fields):
         """A row of the history with these values."""
         def find():
             for row in program.history("--refusals"):
@@ -222,7 +222,7 @@ class Test:
         except Timeout as e:
             raise Timeout(f"{e}; the history holds {program.history('--refusals')}") from None
 
-    def canary(self, ns, timeout=10):
+    def canary(self, ns, timeout=30):
         """An evicted pod that must go: all that was to be seen before it has been judged when it is gone."""
         pod = self.objects.evict(self.objects.pod(ns))
         self.wait_write(pod, timeout)

@@ -19,12 +19,12 @@ def done(t):
     workload = t.objects.workload("Deployment", ns, 1)
     workload.fail_to_pull()
     pod = t.objects.evict(t.objects.pod(ns))
-    one = t.until("the Event of the workload", lambda: told(t, ns, reason="CannotPullImage"), 20)
+    one = t.until("the Event of the workload", lambda: told(t, ns, reason="CannotPullImage"), 30)
     assert len(one) == 1 and one[0]["count"] == 1 and one[0]["type"] == "Normal", one
     about = one[0]["involvedObject"]
     assert (about["kind"], about["name"], about["uid"]) == ("Deployment", workload.name, workload.uid), about
     assert one[0]["message"].startswith("scaled from 1 to 0"), one
-    other = t.until("the Event of the pod", lambda: told(t, ns, reason="Evicted"), 20)
+    other = t.until("the Event of the pod", lambda: told(t, ns, reason="Evicted"), 30)
     assert other[0]["involvedObject"]["uid"] == pod["metadata"]["uid"], other
     t.expect(deleted=[pod], scaled=[workload])
 
@@ -36,8 +36,8 @@ def refused(t):
     program = t.run(image_pull=ns, hours="1s")
     workload = t.objects.workload("StatefulSet", ns, 1)
     workload.fail_to_pull(message="Back-off pulling image")
-    t.wait_history(program, reason="CauseUnknown", timeout=20)
-    one = t.until("the Event", lambda: told(t, ns, reason="CauseUnknown"), 20)
+    t.wait_history(program, reason="CauseUnknown", timeout=30)
+    one = t.until("the Event", lambda: told(t, ns, reason="CauseUnknown"), 30)
     assert len(one) == 1 and one[0]["type"] == "Warning" and "to do:" in one[0]["message"], one
     assert one[0]["involvedObject"]["kind"] == "StatefulSet", one
     t.expect()
@@ -50,7 +50,7 @@ def again(t):
     program = t.run(image_pull=ns, hours="1s")
     workload = t.objects.workload("Deployment", ns, 1)
     workload.fail_to_pull(message="Back-off pulling image")
-    t.until("the first Event", lambda: told(t, ns, reason="CauseUnknown"), 20)
+    t.until("the first Event", lambda: told(t, ns, reason="CauseUnknown"), 30)
     program.kill_all()
     program.start()
     t.until("its count", lambda: [e for e in told(t, ns, reason="CauseUnknown") if e["count"] >= 2], 30)
@@ -66,7 +66,7 @@ def forbidden(t):
     hook = proxy.before("POST", "/events$", lambda _: Answer(403, reason="Forbidden"), times=10**6)
     pods = [t.objects.evict(t.objects.pod(ns)) for _ in range(4)]
     for pod in pods:
-        t.wait_write(pod, 20)
+        t.wait_write(pod)
     t.until("the line of the log", lambda: "no Events are written" in program.log(), 10)
     assert hook.calls <= 2, f"{hook.calls} tries by two workers"
     t.expect(deleted=pods)
@@ -78,5 +78,5 @@ def observe(t):
     ns = t.ns()
     program = t.run(evicted=ns, mode="observe")
     t.objects.evict(t.objects.pod(ns))
-    t.wait_history(program, outcome="done", reason="Evicted", timeout=20)
+    t.wait_history(program, outcome="done", reason="Evicted", timeout=30)
     t.never("an Event in mode observe", lambda: told(t, ns), 1.5)

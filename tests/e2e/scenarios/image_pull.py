@@ -79,7 +79,7 @@ def clock(t):
     time.sleep(3)
     program.kill_all()
     program.start()
-    request = t.wait_write(workload, 12)
+    request = t.wait_write(workload)
     assert 0 <= request.t - begin - 6 < 2.5, f"acted {request.t - begin - 6:+.3f} s from the threshold"
     t.expect(scaled=[workload])
 
@@ -142,7 +142,7 @@ def one_ready(t):
         t.objects.fail_to_pull(pod)
     t.never("acted although a pod is Ready", t.writes, 3)
     t.objects.fail_to_pull(ready)
-    t.wait_write(workload, 15)
+    t.wait_write(workload)
     t.expect(scaled=[workload])
 
 
@@ -212,7 +212,7 @@ def better(t):
     pods = workload.pods()
     hook = proxy.before("GET", any_pod(ns), lambda _: [t.objects.run(p) for p in pods] and None)
     workload.fail_to_pull()
-    assert hook.ran.wait(10), "the worker never read the pod"
+    assert hook.ran.wait(30), "the worker never read the pod"
     t.wait_history(program, outcome="refused", ns=ns)
     t.never("acted on a workload that is well", t.writes, 1.5)
     t.expect()
@@ -241,7 +241,7 @@ def reused(t):
     workload = t.objects.workload("Fleet", ns, 1)
     hook = proxy.before("GET", f"/fleets/{workload.name}$", lambda _: workload.replace() and None)
     workload.fail_to_pull()
-    assert hook.ran.wait(10), "the worker never read the owner"
+    assert hook.ran.wait(30), "the worker never read the owner"
     t.wait_history(program, outcome="refused", reason="OwnerUidDiffers")
     t.expect()
 
@@ -254,7 +254,7 @@ def reused_before_write(t):
     workload = t.objects.workload("ReplicaSet", ns, 1)
     hook = proxy.before("PATCH", scale(workload), lambda _: workload.replace() and None)
     workload.fail_to_pull()
-    assert hook.ran.wait(10), "no PATCH was sent"
+    assert hook.ran.wait(30), "no PATCH was sent"
     t.wait_write(workload)
     time.sleep(1)
     assert not [r for r in t.writes() if r.ok], "the new workload was scaled"

@@ -9,7 +9,7 @@ def scaled_down(t, kind="Deployment", replicas=2, **more):
     program = t.run(image_pull=ns, hours="1s", **more)
     workload = t.objects.workload(kind, ns, replicas)
     workload.fail_to_pull()
-    t.wait_write(workload, 20)
+    t.wait_write(workload)
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
     t.policy.restore = True
     return program, workload, row["id"]

@@ -33,7 +33,7 @@ def announce_pod(t):
     announced = t.objects.get(pod)["metadata"]["annotations"][MARK + "announced"]
     assert announced.startswith("deleteEvictedPod="), announced
     first = next(r for r in t.writes() if r.verb == "patch")
-    deleted = t.until("the delete", lambda: next((r for r in t.writes() if r.verb == "delete"), None), 20)
+    deleted = t.until("the delete", lambda: next((r for r in t.writes() if r.verb == "delete"), None), 30)
     assert deleted.t - first.t >= 2, f"acted {deleted.t - first.t:.3f} s after the announcement"
     t.expect(deleted=[pod], patched=[pod])
 
@@ -48,9 +48,9 @@ def announce_terminating(t):
     pod = t.objects.pod(ns, node=t.objects.node(None))
     t.objects.run(pod, ready=False)
     pod = t.objects.terminate(pod, 1)
-    t.wait_history(program, outcome="announced", timeout=20)
+    t.wait_history(program, outcome="announced", timeout=30)
     first = next(r for r in t.writes() if r.verb == "patch")
-    forced = t.until("the delete", lambda: next((r for r in t.writes() if r.verb == "delete"), None), 20)
+    forced = t.until("the delete", lambda: next((r for r in t.writes() if r.verb == "delete"), None), 30)
     assert forced.t - first.t >= 1, f"acted {forced.t - first.t:.3f} s after the announcement"
     t.expect(forced=[pod], patched=[pod])
 
@@ -66,7 +66,7 @@ def announce_workload(t):
     t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": {MARK + "extend": "3s"}}})
     first = next(r for r in t.writes() if r.verb == "patch" and not r.subresource)
     assert workload.name in row["target"], row
-    scaled = t.until("the scale", lambda: next((r for r in t.writes() if r.subresource == "scale"), None), 20)
+    scaled = t.until("the scale", lambda: next((r for r in t.writes() if r.subresource == "scale"), None), 30)
     assert scaled.t - first.t >= 4, f"acted {scaled.t - first.t:.3f} s after the announcement"
     t.expect(scaled=[workload], patched=[workload])
 
@@ -80,7 +80,7 @@ def announced_and_refused(t):
     workload.fail_to_pull()
     t.wait_history(program, outcome="announced")
     t.admin.patch(path_of("StatefulSet", ns, workload.name), {"metadata": {"annotations": {MARK + "skip": "errImagePull"}}})
-    t.wait_history(program, outcome="refused", reason="SkipAnnotation", timeout=20)
+    t.wait_history(program, outcome="refused", reason="SkipAnnotation", timeout=30)
     assert workload.wanted() == 1
     t.expect(patched=[workload])
 
@@ -117,8 +117,8 @@ def marks(t):
     t.admin.patch(path_of("Deployment", ns, other.name), {"metadata": {"annotations": {MARK + "skip": "deleteEvictedPod"}}})
     other.fail_to_pull()
     for uid, reason in refused.items():
-        t.wait_history(program, uid=uid, reason=reason, timeout=20)
-    t.wait_write(other, 20)
+        t.wait_history(program, uid=uid, reason=reason, timeout=30)
+    t.wait_write(other)
     t.expect(scaled=[other])
 
 
@@ -156,9 +156,9 @@ def cause_by_event(t):
             refused[pod["metadata"]["uid"]] = reason
         else:
             acted = workload
-    t.wait_write(acted, 20)
+    t.wait_write(acted)
     for uid, reason in refused.items():
-        t.wait_history(program, uid=uid, reason=reason, timeout=20)
+        t.wait_history(program, uid=uid, reason=reason, timeout=30)
     t.expect(scaled=[acted])
 
 
@@ -180,7 +180,7 @@ def autoscaled(t):
     workload = t.objects.workload("Deployment", ns, 1)
     hpa(t, workload, 1)
     workload.fail_to_pull()
-    t.wait_write(workload, 20)
+    t.wait_write(workload)
     row = t.wait_history(program, outcome="done")
     assert "minReplicas 1" in str(program.ask_json("show", str(row["id"]))), program.ask_json("show", str(row["id"]))
     t.expect(scaled=[workload])
@@ -194,7 +194,7 @@ def autoscaled_from_zero(t):
     workload = t.objects.workload("Deployment", ns, 1)
     hpa(t, workload, 0)
     workload.fail_to_pull()
-    t.wait_history(program, outcome="refused", reason="HasHpa", timeout=20)
+    t.wait_history(program, outcome="refused", reason="HasHpa", timeout=30)
     t.expect()
 
 
@@ -210,8 +210,8 @@ def keda(t):
             "metadata": {"name": workload.name, "namespace": ns, "annotations": marked},
             "spec": {"scaleTargetRef": {"name": workload.name}, "triggers": []}})
         workload.fail_to_pull()
-    t.wait_history(program, outcome="refused", reason="HasKeda", timeout=20)
-    t.wait_write(paused, 20)
+    t.wait_history(program, outcome="refused", reason="HasKeda", timeout=30)
+    t.wait_write(paused)
     t.expect(scaled=[paused])
 
 
@@ -246,7 +246,7 @@ def suspend_job(t):
     ns = t.ns()
     program = t.program(configured(t, ns, suspendJobs=True))
     top = job(t, ns)
-    t.wait_history(program, outcome="done", reason="Suspended", timeout=20)
+    t.wait_history(program, outcome="done", reason="Suspended", timeout=30)
     assert t.admin.get(path_of("Job", ns, top["metadata"]["name"]))["spec"]["suspend"] is True
     time.sleep(1)
     t.expect(patched=[top])
@@ -264,7 +264,7 @@ def suspend_cronjob(t):
     cron = {**cron, "apiVersion": "batch/v1", "kind": "CronJob"}
     program = t.program(configured(t, ns, suspendJobs=True))
     top = job(t, ns, cron)
-    t.wait_history(program, outcome="done", reason="Suspended", timeout=20)
+    t.wait_history(program, outcome="done", reason="Suspended", timeout=30)
     for kind, obj in (("CronJob", cron), ("Job", top)):
         assert t.admin.get(path_of(kind, ns, obj["metadata"]["name"]))["spec"]["suspend"] is True, kind
     assert [r.resource for r in t.writes()] == ["cronjobs", "jobs"], [str(r) for r in t.writes()]
@@ -277,7 +277,7 @@ def no_suspend(t):
     ns = t.ns()
     program = t.program(configured(t, ns))
     job(t, ns)
-    t.wait_history(program, outcome="refused", reason="KindNotScalable", timeout=20)
+    t.wait_history(program, outcome="refused", reason="KindNotScalable", timeout=30)
     t.expect()
 
 
@@ -291,7 +291,7 @@ def fresh_attempt(t):
     workload = t.objects.workload("ReplicaSet", ns, 1)
     old = workload.pods()[0]
     workload.fail_to_pull()
-    deleted = t.wait_write(old, 20)
+    deleted = t.wait_write(old)
     assert deleted.verb == "delete" and deleted.grace is None, str(deleted)
     t.wait_history(program, outcome="done", reason="FreshAttempt")
     t.objects.force_delete(old)
@@ -315,7 +315,7 @@ def certificate(t):
     pod = t.objects.pod(ns, node=gone)
     t.objects.run(pod, ready=False)
     pod = t.objects.terminate(pod, 1)
-    t.wait_write(pod, 20)
+    t.wait_write(pod)
     row = t.wait_history(program, outcome="done", reason="StuckTerminating")
     shown = str(program.ask_json("show", str(row["id"])))
     for text in ("no finalizers", f"node {gone} does not exist", "gracePeriodSeconds", pod["metadata"]["uid"]):
