@@ -65,7 +65,15 @@ static uint8_t *state_of(struct queue *q, uint32_t key)
 
 static void ring_resize(struct queue *q, uint32_t size)
 {
-	uint32_t *ring = xreallocarray(NULL, size, sizeof(*ring));
+	uint32_t *ring;
+
+	if (q->head == 0 &&
+	    size > q->ring_size) { /* a first list only adds: large blocks grow where they are */
+		q->ring = xreallocarray(q->ring, size, sizeof(*ring));
+		q->ring_size = size;
+		return;
+	}
+	ring = xreallocarray(NULL, size, sizeof(*ring));
 
 	for (uint32_t i = 0; i < q->len; i++)
 		ring[i] = q->ring[(q->head + i) & (q->ring_size - 1)];
