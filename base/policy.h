@@ -71,4 +71,13 @@ struct policy {
 	char *own_pod;       /* NULL outside a cluster; never acted on */
 };
 
+/* Does this duty work for any object at all: by the policy, or by an override alone? */
+static inline bool policy_enables(const struct policy *p, enum duty d)
+{
+	for (size_t i = 0; i < p->n_overrides; i++)
+		if (p->overrides[i].duty[d].enable)
+			return true;
+	return p->duty[d].enable;
+}
+
 #endif

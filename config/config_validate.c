@@ -86,8 +86,8 @@ static void check_duties(const struct check *k)
 	bool any = false;
 
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
-		any = any || duty[d].enable;
-		if (duty[d].enable)
+		any = any || policy_enables(&k->c->settings.policy, d);
+		if (policy_enables(&k->c->settings.policy, d))
 			check_namespaces(k, d);
 	}
 	if (!any)
@@ -120,7 +120,7 @@ static void check_secrets(const struct check *k)
 	if (c->settings.api_secret && c->api_secret_file)
 		ERROR(k, mark_of(k, "tooManyRestart.secretFile"),
 		      "secret and secretFile are both given: keep one");
-	if (c->settings.policy.duty[DUTY_RESTARTS].enable && !c->settings.api_url && !c->api_url_file)
+	if (policy_enables(&c->settings.policy, DUTY_RESTARTS) && !c->settings.api_url && !c->api_url_file)
 		ERROR(k, mark_of(k, "tooManyRestart.enable"),
 		      "tooManyRestart is enabled but has no apiurl: write the address of the bot, or enable: "
 		      "false");
@@ -167,7 +167,7 @@ static void check_schedule(const struct check *k)
 		r = zone_parse(bytes, n, &z);
 	if (r < 0)
 		ERROR(k, at, "time zone \"%s\": %s", name, zone_error(r));
-	else if (s->policy.duty[DUTY_RESTARTS].enable && is_frequent(&c, z))
+	else if (policy_enables(&s->policy, DUTY_RESTARTS) && is_frequent(&c, z))
 		WARN(k, mark_of(k, "tooManyRestart.duration"),
 		     "the report is sent more than once a minute: the bot refuses more than 100 a minute");
 	zone_free(&z);

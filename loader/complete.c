@@ -233,7 +233,7 @@ bool loader_complete(struct loader *l)
 {
 	bool ok = true;
 
-	if (l->config.settings.policy.duty[DUTY_RESTARTS].enable) {
+	if (policy_enables(&l->config.settings.policy, DUTY_RESTARTS)) {
 		ok = read_secret(l, l->config.api_url_file, "tooManyRestart.apiurl") && ok;
 		ok = read_secret(l, l->config.api_secret_file, "tooManyRestart.secret") && ok;
 		if (ok)

@@ -13,7 +13,7 @@ int plan_from_settings(const struct settings *s, struct digest_plan *ret, const 
 	_cleanup_(digest_plan_done) struct digest_plan p = { 0 };
 	size_t pos = 0;
 
-	p.enable = s->policy.duty[DUTY_RESTARTS].enable && s->api_url && *s->api_url;
+	p.enable = policy_enables(&s->policy, DUTY_RESTARTS) && s->api_url && *s->api_url;
 	if (p.enable && cron_parse(s->schedule ? s->schedule : "", &p.cron, &pos, reterr) < 0)
 		return -EINVAL;
 	if (p.enable && s->zone_size > 0 && zone_parse(s->zone_data, s->zone_size, &p.zone) < 0) {

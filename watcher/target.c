@@ -40,7 +40,7 @@ void target_namespaces(const struct settings *s, struct str_list *ret)
 	for (int d = 0; d < DUTY__MAX; d++) {
 		const struct duty_policy *p = &s->policy.duty[d];
 
-		for (size_t i = 0; p->enable && i < p->namespaces.n; i++)
+		for (size_t i = 0; policy_enables(&s->policy, (enum duty)d) && i < p->namespaces.n; i++)
 			if (strcmp(p->namespaces.v[i], "*") != 0)
 				add_once(ret, p->namespaces.v[i]);
 	}

@@ -130,6 +130,21 @@ START_TEST(one_that_is_never_used_is_told)
 }
 END_TEST
 
+START_TEST(a_duty_that_only_an_override_enables_is_enabled)
+{
+	ck_assert_int_eq(load("deleteEvictedPod: {namespaces: \"*\"}\noverrides:\n"
+			      "- {name: a, namespaces: [x], deleteEvictedPod: {enable: true}}\n"),
+			 0);
+	ck_assert(policy_enables(&config.settings.policy, DUTY_EVICTED));
+	ck_assert(!policy_enables(&config.settings.policy, DUTY_IMAGE_PULL));
+	for (size_t i = 0; i < diags.n; i++)
+		ck_assert_ptr_null(strstr(diags.v[i].text, "every duty is off"));
+	complains("tooManyRestart: {namespaces: \"*\"}\noverrides:\n"
+		  "- {name: a, namespaces: [x], tooManyRestart: {enable: true}}\n",
+		  "has no apiurl");
+}
+END_TEST
+
 START_TEST(one_window_is_one_text)
 {
 	ck_assert_int_eq(load("errImagePull:\n  windows: 0 9 * * 1,3,5 for 8h\n"), 0);
@@ -245,6 +260,7 @@ int main(void)
 	tcase_add_loop_test(tc, mistakes, 0, 19);
 	tcase_add_test(tc, too_many);
 	tcase_add_test(tc, one_that_is_never_used_is_told);
+	tcase_add_test(tc, a_duty_that_only_an_override_enables_is_enabled);
 	tcase_add_test(tc, one_window_is_one_text);
 	tcase_add_test(tc, a_blob_carries_them);
 	tcase_add_test(tc, a_damaged_blob);
