@@ -12,41 +12,11 @@
 #include "base/xalloc.h"
 #include "rules/judge.h"
 
-/* Reasons that do not go away by waiting. Others are by somebody's will (an excluded namespace) or pass. */
-static const enum reason listed[] = {
-	REASON_HAS_FINALIZERS,
-	REASON_FORBIDDEN,
-	REASON_UNAUTHORIZED,
-	REASON_SERVER_REJECTED,
-	REASON_NODE_UNKNOWN,
-	REASON_VOLUMES_UNKNOWN,
-	REASON_OWNER_UNREADABLE,
-	REASON_TALLY_UNKNOWN,
-	REASON_KIND_NOT_SCALABLE,
-	REASON_NO_CONTROLLER,
-	REASON_HAS_HPA,
-	REASON_HAS_KEDA,
-	REASON_CAUSE_AUTH,
-	REASON_PVC_WOULD_BE_DELETED,
-	REASON_PODS_DO_NOT_LEAVE,
-	REASON_EVICT_LOOP,
-	REASON_FORCE_NOT_SAFE,
-	REASON_NODE_NOT_READY,
-	REASON_CONTAINER_RUNNING,
-	REASON_VOLUME_ATTACHED,
-	REASON_BAD_TIMESTAMP,
-	REASON_OWNER_CHAIN_TOO_DEEP,
-	REASON_TOO_MANY_CONTAINERS,
-};
-
 static bool is_listed(const char *code)
 {
 	const int r = reason_parse(code);
 
-	for (size_t i = 0; i < ARRAY_SIZE(listed); i++)
-		if (r == (int)listed[i])
-			return true;
-	return false;
+	return r >= 0 && reason_needs_person((enum reason)r);
 }
 
 static int put(struct db *db, enum db_stmt id, const struct msg *m, const char *reason,

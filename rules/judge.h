@@ -106,6 +106,9 @@ const char *reason_code(enum reason r);     /* "NamespaceExcluded" */
 const char *reason_sentence(enum reason r); /* for people */
 const char *reason_remedy(enum reason r);   /* what to do about it */
 int reason_parse(const char *code);         /* enum reason or -1 */
+/* Does it stay until a person changes something? Such a refusal is told again every hour, so that what lasts
+ * is known. */
+bool reason_needs_person(enum reason r);
 const char *verdict_kind_name(enum verdict_kind k);
 
 #endif

@@ -47,6 +47,41 @@ int reason_parse(const char *code)
 	return -1;
 }
 
+/* Reasons that do not go away by waiting. Others are by somebody's will (an excluded namespace) or pass. */
+static const enum reason for_a_person[] = {
+	REASON_HAS_FINALIZERS,
+	REASON_FORBIDDEN,
+	REASON_UNAUTHORIZED,
+	REASON_SERVER_REJECTED,
+	REASON_NODE_UNKNOWN,
+	REASON_VOLUMES_UNKNOWN,
+	REASON_OWNER_UNREADABLE,
+	REASON_TALLY_UNKNOWN,
+	REASON_KIND_NOT_SCALABLE,
+	REASON_NO_CONTROLLER,
+	REASON_HAS_HPA,
+	REASON_HAS_KEDA,
+	REASON_CAUSE_AUTH,
+	REASON_PVC_WOULD_BE_DELETED,
+	REASON_PODS_DO_NOT_LEAVE,
+	REASON_EVICT_LOOP,
+	REASON_FORCE_NOT_SAFE,
+	REASON_NODE_NOT_READY,
+	REASON_CONTAINER_RUNNING,
+	REASON_VOLUME_ATTACHED,
+	REASON_BAD_TIMESTAMP,
+	REASON_OWNER_CHAIN_TOO_DEEP,
+	REASON_TOO_MANY_CONTAINERS,
+};
+
+bool reason_needs_person(enum reason r)
+{
+	for (size_t i = 0; i < sizeof(for_a_person) / sizeof(for_a_person[0]); i++)
+		if (for_a_person[i] == r)
+			return true;
+	return false;
+}
+
 const char *verdict_kind_name(enum verdict_kind k)
 {
 	return (unsigned)k <= VERDICT_REFUSE ? kinds[k] : "?";

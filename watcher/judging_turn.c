@@ -9,12 +9,15 @@
 #include "watcher/decide.h"
 #include "watcher/judging_state.h"
 
-#define TURN_MS         2u
-#define READ_MANY       32u     /* events between two turns that say: there is more to read */
-#define READ_MS         4u      /* reading goes before judging for so long at a time */
-#define KEYS_PER_LOOK   32u     /* keys between two looks at the clock */
-#define BLOCKED_MS      100u    /* try again when nobody says that there is room */
-#define SLOW_LOOK_MS    600000u /* what is refused or waits without a time is looked at again */
+#define TURN_MS       2u
+#define READ_MANY     32u     /* events between two turns that say: there is more to read */
+#define READ_MS       4u      /* reading goes before judging for so long at a time */
+#define KEYS_PER_LOOK 32u     /* keys between two looks at the clock */
+#define BLOCKED_MS    100u    /* try again when nobody says that there is room */
+#define SLOW_LOOK_MS  600000u /* what is refused or waits without a time is looked at again */
+#define TELL_AGAIN_MS 3600000u
+#define REASON_BITS   10
+_Static_assert((REASON__MAX + 1) * DUTY__MAX < 1 << REASON_BITS, "reason and duty leave room for the hour");
 #define HOUSEKEEPING_MS 60000u
 #define BREAKER_LOOK_MS 1000u
 
@@ -112,11 +115,15 @@ static uint16_t *refused_of(struct judging *j, uint32_t h)
 	return &j->refused[h];
 }
 
+/* Told once; what needs a person again in every hour in which it lasts, so that the history knows how long.
+ */
 static int refuse(struct judging *j, uint32_t h, const struct decision *d, const struct surroundings *s,
 		  uint64_t now)
 {
 	const struct verdict *v = &d->v;
-	uint16_t told = (uint16_t)(1u + v->reason * DUTY__MAX + v->duty), *last = refused_of(j, h);
+	const uint64_t hour = reason_needs_person(v->reason) ? now / TELL_AGAIN_MS % 64 : 0;
+	uint16_t told = (uint16_t)((1u + v->reason * DUTY__MAX + v->duty) | hour << REASON_BITS);
+	uint16_t *last = refused_of(j, h);
 	struct msg m = { .type = MSG_REFUSAL };
 
 	deadlines_set(&j->deadlines, h, now + SLOW_LOOK_MS);

@@ -122,6 +122,31 @@ START_TEST(restored_begins_anew)
 }
 END_TEST
 
+/* So that the history, and with it the next report, knows what lasts. */
+START_TEST(what_stays_refused_is_told_every_hour)
+{
+	struct pod_facts p = pod_terminating();
+
+	p.n_finalizers = 1;
+	p.finalizers[0] = STR_LIT("example.com/keep");
+	ready_with(&p, 1);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "HasFinalizers");
+	pass(HOUR / 2 - (int64_t)(clock_boot_ms() % HOUR));
+	const size_t n = count(MSG_REFUSAL);
+
+	for (size_t hours = 1; hours <= 3; hours++) {
+		for (int i = 0; i < 60; i++)
+			pass(MIN);
+		ck_assert_uint_eq(count(MSG_REFUSAL), n + hours);
+	}
+	judging_delete(j, &p);
+	for (int i = 0; i < 120; i++)
+		pass(MIN);
+	ck_assert_uint_eq(count(MSG_REFUSAL), n + 3);
+}
+END_TEST
+
 START_TEST(refused_is_not_asked_every_second)
 {
 	struct pod_facts p = pod_evicted();
@@ -393,5 +418,6 @@ int main(void)
 	tcase_add_test(t, a_flood_waits_in_order);
 	tcase_add_test(t, an_old_deletion_spares_the_successor);
 	tcase_add_test(t, restored_begins_anew);
+	tcase_add_test(t, what_stays_refused_is_told_every_hour);
 	return run(t, "watcher/settled");
 }
