@@ -89,7 +89,8 @@ void ask_delete(struct errand *e, struct ask *ret)
 	ret->method = "DELETE";
 	ret->path = step_object_path(e, NULL, NULL);
 	ret->content_type = "application/json";
-	/* A success is answered with the whole pod, 22 KB of JSON, of which nothing is read: its head will do. */
+	/* A success is answered with the whole pod, 22 KB of JSON, of which nothing is read: its head will
+	 * do. */
 	ret->accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.9";
 	ret->body = request_delete_body(r->target_uid, r->target_rv,
 					e->grant.duty == DUTY_TERMINATING ? 0 : -1, e->grant.observe);
