@@ -118,3 +118,18 @@ def one_cannot(t):
     row = t.wait_history(program, reason="WorkloadHasReadyPods", timeout=15)
     assert row["uid"] == pods[1]["metadata"]["uid"], row
     t.expect()
+
+
+@scenario("rules/excluded-is-told-in-time")
+def excluded_in_time(t):
+    """A pod that gets stuck in an excluded namespace is told of when it is, without any event, and not touched."""
+    served, excluded = t.ns(), t.ns()
+    config = t.config(terminating=[served, excluded], hours="2s", excludeNamespaces=[excluded])
+    t.policy.terminating = {served}
+    program = t.program(config)
+    pod = t.objects.pod(excluded)
+    t.objects.stop_containers(pod)
+    pod = t.objects.terminate(pod, 1)
+    assert not [r for r in program.history("--refusals") if r["uid"] == pod["metadata"]["uid"]], "told too early"
+    t.wait_history(program, uid=pod["metadata"]["uid"], reason="NamespaceExcluded", timeout=15)
+    t.expect()
