@@ -29,7 +29,7 @@ def instructions(binary, folder):
                    binary, "--instructions", pods]
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
         found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
-        if done.returncode or not found:
+        if done.returncode or not found or found.group(1) == "0":
             return {}
         totals.append(int(found.group(1)))
     return {"decode and store": (totals[1] - totals[0]) / INSTRUCTIONS}
