@@ -49,7 +49,8 @@ char *request_scale_patch(const char *uid, const char *rv, int64_t replicas)
 char *request_annotation_patch(const char *uid, const char *rv, const char *key, const char *value)
 {
 	return json_take_text(json_pack("{s:{s:o, s:o, s:{s:o}}}", "metadata", "uid", json_text(uid),
-					"resourceVersion", json_text(rv), "annotations", key, json_text(value)));
+					"resourceVersion", json_text(rv), "annotations", key,
+					json_text(value)));
 }
 
 char *request_suspend_patch(const char *uid, const char *rv)
