@@ -280,6 +280,18 @@ START_TEST(paused_by_a_person)
 }
 END_TEST
 
+START_TEST(a_pause_of_another_cluster_is_none)
+{
+	struct pod_facts p = pod_evicted();
+	const struct msg_pause other = a_pause("west", -1, true, 0);
+
+	judging_set_place(j, "east", NULL, 0);
+	judging_on_pause(j, &other);
+	many(&p, 5);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
+}
+END_TEST
+
 START_TEST(only_the_leader_acts)
 {
 	struct pod_facts p = pod_evicted();
@@ -338,6 +350,7 @@ int main(void)
 	tcase_add_test(t, an_open_act_of_an_earlier_life_counts_from_now);
 	tcase_add_test(t, outside_of_the_window);
 	tcase_add_test(t, paused_by_a_person);
+	tcase_add_test(t, a_pause_of_another_cluster_is_none);
 	tcase_add_test(t, only_the_leader_acts);
 	tcase_add_test(t, clocks_that_differ_too_much);
 	tcase_add_test(t, start_up_is_quiet_and_says_so);
