@@ -156,9 +156,12 @@ static int scan_term(struct scan *s, uint64_t *sum, const char **reterr)
 
 int duration_parse(const char *s, size_t n, int64_t *ret_ns, const char **reterr)
 {
-	struct scan scan = { s, s + n };
 	uint64_t sum = 0;
 	bool minus = false;
+
+	if (n == 0)
+		s = ""; /* an empty text that was decoded may have no address */
+	struct scan scan = { s, s + n };
 
 	if (n > 0 && (*s == '-' || *s == '+')) {
 		minus = *s == '-';

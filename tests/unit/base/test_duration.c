@@ -131,6 +131,17 @@ START_TEST(says_what_to_write)
 }
 END_TEST
 
+/* Empty values are decoded to no address at all. */
+START_TEST(nothing_is_no_duration)
+{
+	const char *why = NULL;
+	int64_t ns;
+
+	ck_assert_int_eq(duration_parse(NULL, 0, &ns, &why), -EINVAL);
+	ck_assert_ptr_nonnull(why);
+}
+END_TEST
+
 START_TEST(prints_what_it_reads)
 {
 	uint64_t x = 88172645463325252u;
@@ -157,6 +168,7 @@ int main(void)
 
 	tcase_add_loop_test(t, parses_and_prints_as_go_does, 0, ARRAY_SIZE(cases));
 	tcase_add_loop_test(t, says_what_to_write, 0, ARRAY_SIZE(hints));
+	tcase_add_test(t, nothing_is_no_duration);
 	tcase_add_test(t, prints_what_it_reads);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
