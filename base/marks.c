@@ -29,7 +29,7 @@ static struct str next_word(struct str *rest)
 	const size_t n = comma ? (size_t)(comma - rest->p) : rest->n;
 	const struct str word = { rest->p, n };
 
-	*rest = comma ? (struct str){ comma + 1, rest->n - n - 1 } : (struct str){ rest->p + n, 0 };
+	*rest = comma ? (struct str){ comma + 1, rest->n - n - 1 } : (struct str){ rest->p, 0 };
 	return trim(word);
 }
 
