@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/marks.h"
 
 #define BIT(d) (1u << (d))
@@ -58,6 +59,23 @@ START_TEST(skip_names_duties)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		ck_assert_msg(of(MARK_SKIP, rows[i].value).skip == rows[i].skip, "%s: %u", rows[i].value,
 			      of(MARK_SKIP, rows[i].value).skip);
+}
+END_TEST
+
+/* An empty value may have been decoded to no address at all: it says nothing that could be read. */
+START_TEST(nothing_is_the_wish_to_be_left_alone)
+{
+	static const char *const keys[] = { MARK_SKIP, MARK_EXTEND };
+	struct marks announced = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		struct marks m = { 0 };
+
+		ck_assert(marks_add(&m, STR_C(keys[i]), (struct str){ 0 }));
+		ck_assert_uint_eq(m.skip, MARKS_SKIP_ALL);
+	}
+	ck_assert(marks_add(&announced, STR_LIT(MARK_ANNOUNCED), (struct str){ 0 }));
+	ck_assert(!marks_any(&announced));
 }
 END_TEST
 
@@ -124,6 +142,7 @@ int main(void)
 	tcase_add_test(tc, whose_key_it_is);
 	tcase_add_test(tc, ignore_is_true_and_nothing_else);
 	tcase_add_test(tc, skip_names_duties);
+	tcase_add_test(tc, nothing_is_the_wish_to_be_left_alone);
 	tcase_add_test(tc, extend_is_a_duration);
 	tcase_add_test(tc, announced_is_read_as_it_is_written);
 	tcase_add_test(tc, announced_badly_is_not_announced);
