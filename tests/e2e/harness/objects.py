@@ -262,7 +262,7 @@ class Workload:
         if self.kind == "Rollout" or (self.kind == "Deployment" and not self.objects.server.has_controllers):
             self.replica_set = self._make_replica_set(self.revision, self.replicas)
         if self._controllers_make_pods():
-            until(f"{self.replicas} pods of {self.kind} {self.name}", lambda: len(self.pods()) >= self.replicas, 15)
+            until(f"{self.replicas} pods of {self.kind} {self.name}", lambda: len(self.pods()) >= self.replicas, 60)
             return
         for i in range(self.replicas):
             self.add_pod(i)
@@ -312,7 +312,7 @@ class Workload:
             containers = [{**c, "env": env} for c in self._template()["spec"]["containers"]]
             self.objects.admin.patch(path_of(self.kind, self.ns, self.name),
                                      {"spec": {"template": {"spec": {"containers": containers}}}})
-            until("pods of the new revision", lambda: [p for p in self.pods() if p["metadata"]["uid"] not in old], 15)
+            until("pods of the new revision", lambda: [p for p in self.pods() if p["metadata"]["uid"] not in old], 60)
         else:
             self.revision = uuid.uuid4().hex[:9]
             self.objects.admin.patch(path_of(self.kind, self.ns, self.name),
