@@ -8,7 +8,7 @@ from datetime import datetime
 
 from harness.program import Program
 from harness.wait import until
-from oracle import logs
+from oracle import judge, logs
 
 from . import machine
 
@@ -49,7 +49,7 @@ class Ours:
         folder.mkdir(parents=True)
         kubeconfig = folder / "kubeconfig"
         kubeconfig.write_text(server.kubeconfig("cleaner"))
-        self.server = server
+        self.server, self.since = server, len(server.log())
         self.program = Program(build, folder, {**CONFIG, "workers": workers, **config}, kubeconfig)
 
     def start(self, timeout=300):
@@ -91,6 +91,14 @@ class Ours:
         code = self.program.stop()
         if code:
             raise AssertionError(f"the program ended with {code}:\n{self.program.log()[-2000:]}")
+        self.judge()
+
+    def judge(self):
+        """The oracle's word on every write of this run: bound, once, and right where the log shows the pod."""
+        log = [r for r in self.server.log()[self.since:] if r.ns == NAMESPACE]
+        report = judge.check(log, judge.Policy(evicted={NAMESPACE}), is_program=self.server.is_program)
+        if not report.ok:
+            raise AssertionError("the oracle: " + "\n".join(str(f) for f in report.findings[:5]))
 
     def destroy(self):
         self.program.destroy()
