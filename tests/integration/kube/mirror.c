@@ -12,6 +12,8 @@
 #include "base/xalloc.h"
 #include "kube/decode.h"
 
+#define TURN_MS 2
+
 static char *key_of(const struct pod_facts *f)
 {
 	return xasprintf("%.*s/%.*s", STR_ARG(f->ns), STR_ARG(f->name));
@@ -160,7 +162,9 @@ static const char *difference(json_t *want, json_t *have)
 	{
 		const json_t *h = json_object_get(have, key);
 
-		(void)snprintf(text, sizeof(text), "%s is %s", key, h ? "another one here" : "missing here");
+		(void)snprintf(text, sizeof(text), "%s: rv %s there, %s here", key,
+			       json_string_value(json_object_get(v, "rv")),
+			       h ? json_string_value(json_object_get(h, "rv")) : "nothing");
 		if (!h || !json_equal(json_object_get(v, "uid"), json_object_get(h, "uid")) ||
 		    !json_equal(json_object_get(v, "rv"), json_object_get(h, "rv")))
 			return text;
@@ -174,20 +178,25 @@ static const char *difference(json_t *want, json_t *have)
 	return NULL;
 }
 
-void mirror_settle(struct mirror *m, const char *what)
+void mirror_settle_within(struct mirror *m, const char *what, int turns)
 {
 	json_t *want = truth(m);
 	const char *diff = "";
 
-	for (int i = 0; i < 12000; i++) {
+	for (int i = 0; i < turns; i++) {
 		diff = m->listing || !m->synced ? "not synced" : difference(want, m->pods);
 		if (!diff)
 			break;
-		mirror_turn(m, 2);
+		mirror_turn(m, TURN_MS);
 	}
 	ck_assert_msg(!diff, "%s: %s (lists %u, failed %u, troubles %u)", what, diff, m->lists, m->failed,
 		      m->troubles);
 	json_decref(want);
+}
+
+void mirror_settle(struct mirror *m, const char *what)
+{
+	mirror_settle_within(m, what, 12000);
 }
 
 void mirror_sim(struct mirror *m, const char *path, const char *body)

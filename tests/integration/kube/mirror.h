@@ -24,6 +24,8 @@ void mirror_again(struct mirror *m, const struct reflector_config *config);
 void mirror_turn(struct mirror *m, long ms);
 /* Until the dictionary is what the server lists now; fails when it never is. */
 void mirror_settle(struct mirror *m, const char *what);
+/* The same within so many turns of the loop, 2 ms each. */
+void mirror_settle_within(struct mirror *m, const char *what, int turns);
 /* POST to an endpoint of /_sim/ with that body (or NULL). */
 void mirror_sim(struct mirror *m, const char *path, const char *body);
 /* Requests of that verb for pods that the server has had. */
