@@ -176,6 +176,22 @@ static inline struct cursor field_message(struct field f)
 	return (struct cursor){ f.p, f.next };
 }
 
+/* Takes one field of a message; -EBADMSG ends the walk. What is not asked for is just not looked at. */
+typedef int field_fn(struct field f, void *out);
+
+/* Every field of a message in turn. */
+static inline __attribute__((always_inline)) int cursor_walk(struct cursor c, field_fn *take, void *out)
+{
+	struct field f;
+
+	for (const uint8_t *p = c.p; p < c.end; p = f.next) {
+		f = cursor_field(p, c.end);
+		if (!f.next || take(f, out) < 0)
+			return -EBADMSG;
+	}
+	return 0;
+}
+
 /* Step over the value of a field nobody asked for. */
 static inline int cursor_skip(struct cursor *c, uint32_t tag)
 {

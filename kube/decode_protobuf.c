@@ -1,6 +1,6 @@
 /* decode_protobuf.c - core/v1 Pod, protobuf wire format -> struct pod_facts. Field numbers: kubernetes/api
  * core/v1/generated.proto and apimachinery pkg/apis/meta/v1/generated.proto (they never change).
- * Each message has one function that takes one field; walk() drives them. */
+ * Each message has one function that takes one field; cursor_walk() drives them. */
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
@@ -8,21 +8,7 @@
 #include "kube/decode.h"
 #include "kube/facts.h"
 
-typedef int field_fn(struct field f, void *out);
-
 #define INLINE inline __attribute__((always_inline))
-
-static INLINE int walk(struct cursor c, field_fn *take, void *out)
-{
-	struct field f;
-
-	for (const uint8_t *p = c.p; p < c.end; p = f.next) {
-		f = cursor_field(p, c.end);
-		if (!f.next || take(f, out) < 0)
-			return -EBADMSG;
-	}
-	return 0;
-}
 
 /* meta/v1 Time; nanos are ignored as the server does (time_proto.go). */
 static INLINE int time_field(struct field f, void *out)
@@ -105,7 +91,7 @@ static int label_decode(struct field f, struct facts_builder *b)
 {
 	struct map_entry e = { 0 };
 
-	if (!entry_is_plain(f, &e) && walk(field_message(f), map_field, &e) < 0)
+	if (!entry_is_plain(f, &e) && cursor_walk(field_message(f), map_field, &e) < 0)
 		return -EBADMSG;
 	facts_add_label(b, e.key, e.value);
 	return 0;
@@ -115,7 +101,7 @@ static int annotation_decode(struct cursor c, struct facts_builder *b)
 {
 	struct map_entry e = { 0 };
 
-	if (walk(c, map_field, &e) < 0)
+	if (cursor_walk(c, map_field, &e) < 0)
 		return -EBADMSG;
 	facts_add_annotation(b, e.key, e.value);
 	return 0;
@@ -125,7 +111,7 @@ static int owner_decode(struct cursor c, struct facts_builder *b)
 {
 	struct owner_reader o = { 0 };
 
-	if (walk(c, owner_field, &o) < 0)
+	if (cursor_walk(c, owner_field, &o) < 0)
 		return -EBADMSG;
 	facts_add_owner(b, &o.facts, o.controller);
 	return 0;
@@ -151,9 +137,9 @@ static INLINE int meta_field(struct field f, void *out)
 		pod->rv = field_str(f);
 		break;
 	case TAG(8, WIRE_BYTES):
-		return walk(field_message(f), time_field, &pod->created);
+		return cursor_walk(field_message(f), time_field, &pod->created);
 	case TAG(9, WIRE_BYTES):
-		return walk(field_message(f), time_field, &pod->deletion);
+		return cursor_walk(field_message(f), time_field, &pod->deletion);
 	case TAG(10, WIRE_VARINT):
 		pod->grace_s = (int64_t)f.number;
 		break;
@@ -181,7 +167,7 @@ static INLINE int volume_source_field(struct field f, void *out)
 
 static INLINE int volume_field(struct field f, void *out)
 {
-	return f.tag == TAG(2, WIRE_BYTES) ? walk(field_message(f), volume_source_field, out) : 0;
+	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), volume_source_field, out) : 0;
 }
 
 static INLINE int spec_field(struct field f, void *out)
@@ -190,7 +176,7 @@ static INLINE int spec_field(struct field f, void *out)
 
 	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return walk(field_message(f), volume_field, &b->f->has_pvc);
+		return cursor_walk(field_message(f), volume_field, &b->f->has_pvc);
 	case TAG(10, WIRE_BYTES):
 		b->f->node = field_str(f);
 		break;
@@ -218,7 +204,7 @@ static INLINE int condition_field(struct field f, void *out)
 		o->status = field_str(f);
 		break;
 	case TAG(4, WIRE_BYTES):
-		return walk(field_message(f), time_field, &o->since);
+		return cursor_walk(field_message(f), time_field, &o->since);
 	}
 	return 0;
 }
@@ -238,7 +224,7 @@ static INLINE int running_field(struct field f, void *out)
 {
 	struct container_facts *c = out;
 
-	return f.tag == TAG(1, WIRE_BYTES) ? walk(field_message(f), time_field, &c->started_at) : 0;
+	return f.tag == TAG(1, WIRE_BYTES) ? cursor_walk(field_message(f), time_field, &c->started_at) : 0;
 }
 
 static INLINE int terminated_field(struct field f, void *out)
@@ -253,9 +239,9 @@ static INLINE int terminated_field(struct field f, void *out)
 		c->reason = field_str(f);
 		break;
 	case TAG(5, WIRE_BYTES):
-		return walk(field_message(f), time_field, &c->started_at);
+		return cursor_walk(field_message(f), time_field, &c->started_at);
 	case TAG(6, WIRE_BYTES):
-		return walk(field_message(f), time_field, &c->finished_at);
+		return cursor_walk(field_message(f), time_field, &c->finished_at);
 	}
 	return 0;
 }
@@ -287,19 +273,19 @@ static int state_decode(struct cursor c, struct container_facts *f)
 {
 	struct state_reader s = { 0 };
 
-	if (walk(c, state_field, &s) < 0)
+	if (cursor_walk(c, state_field, &s) < 0)
 		return -EBADMSG;
 	if (s.waiting.p) {
 		f->state = CONTAINER_WAITING;
-		return walk(s.waiting, waiting_field, f);
+		return cursor_walk(s.waiting, waiting_field, f);
 	}
 	if (s.running.p) {
 		f->state = CONTAINER_RUNNING;
-		return walk(s.running, running_field, f);
+		return cursor_walk(s.running, running_field, f);
 	}
 	if (s.terminated.p) {
 		f->state = CONTAINER_TERMINATED;
-		return walk(s.terminated, terminated_field, f);
+		return cursor_walk(s.terminated, terminated_field, f);
 	}
 	return 0;
 }
@@ -309,12 +295,12 @@ static int last_state_decode(struct cursor c, struct container_facts *f)
 	struct state_reader s = { 0 };
 	struct container_facts last;
 
-	if (walk(c, state_field, &s) < 0)
+	if (cursor_walk(c, state_field, &s) < 0)
 		return -EBADMSG;
 	if (!s.terminated.p)
 		return 0;
 	last = (struct container_facts){ 0 };
-	if (walk(s.terminated, terminated_field, &last) < 0)
+	if (cursor_walk(s.terminated, terminated_field, &last) < 0)
 		return -EBADMSG;
 	f->last_reason = last.reason;
 	f->last_exit_code = last.exit_code;
@@ -354,14 +340,14 @@ static int container_decode(struct cursor c, struct facts_builder *b, enum conta
 {
 	struct container_facts *f = facts_add_container(b, kind);
 
-	return f ? walk(c, container_field, f) : 0;
+	return f ? cursor_walk(c, container_field, f) : 0;
 }
 
 static int condition_decode(struct cursor c, struct facts_builder *b)
 {
 	struct condition_reader o = { 0 };
 
-	if (walk(c, condition_field, &o) < 0)
+	if (cursor_walk(c, condition_field, &o) < 0)
 		return -EBADMSG;
 	facts_add_condition(b, o.type, o.status, o.since);
 	return 0;
@@ -381,7 +367,7 @@ static INLINE int status_field(struct field f, void *out)
 		b->f->reason = field_str(f);
 		break;
 	case TAG(7, WIRE_BYTES):
-		return walk(field_message(f), time_field, &b->f->start_time);
+		return cursor_walk(field_message(f), time_field, &b->f->start_time);
 	case TAG(8, WIRE_BYTES):
 		return container_decode(field_message(f), b, CONTAINER_MAIN);
 	case TAG(10, WIRE_BYTES):
@@ -396,11 +382,11 @@ static INLINE int pod_field(struct field f, void *out)
 {
 	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return walk(field_message(f), meta_field, out);
+		return cursor_walk(field_message(f), meta_field, out);
 	case TAG(2, WIRE_BYTES):
-		return walk(field_message(f), spec_field, out);
+		return cursor_walk(field_message(f), spec_field, out);
 	case TAG(3, WIRE_BYTES):
-		return walk(field_message(f), status_field, out);
+		return cursor_walk(field_message(f), status_field, out);
 	}
 	return 0;
 }
@@ -410,7 +396,7 @@ int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 	struct facts_builder b;
 
 	facts_begin(&b, ret);
-	if (walk(cursor_of(p, n), pod_field, &b) < 0)
+	if (cursor_walk(cursor_of(p, n), pod_field, &b) < 0)
 		return -EBADMSG;
 	facts_end(&b);
 	return 0;
@@ -429,7 +415,7 @@ static INLINE int bookmark_meta_field(struct field f, void *out)
 		b->rv = field_str(f);
 	if (f.tag != TAG(12, WIRE_BYTES))
 		return 0;
-	if (walk(field_message(f), map_field, &e) < 0)
+	if (cursor_walk(field_message(f), map_field, &e) < 0)
 		return -EBADMSG;
 	if (str_is(e.key, INITIAL_END_KEY))
 		b->initial_end = str_is(e.value, "true");
@@ -438,11 +424,11 @@ static INLINE int bookmark_meta_field(struct field f, void *out)
 
 static INLINE int bookmark_field(struct field f, void *out)
 {
-	return f.tag == TAG(1, WIRE_BYTES) ? walk(field_message(f), bookmark_meta_field, out) : 0;
+	return f.tag == TAG(1, WIRE_BYTES) ? cursor_walk(field_message(f), bookmark_meta_field, out) : 0;
 }
 
 int decode_bookmark_protobuf(const uint8_t *p, size_t n, struct bookmark *ret)
 {
 	*ret = (struct bookmark){ 0 };
-	return walk(cursor_of(p, n), bookmark_field, ret);
+	return cursor_walk(cursor_of(p, n), bookmark_field, ret);
 }
