@@ -8,7 +8,7 @@ def _deletions(run):
     cpu = run.known.get("deletion_cpu")
     if not cpu:
         return ""
-    cores = os.cpu_count()
+    cpu, cores = sum(cpu.values()), os.cpu_count()
     return (f"one deletion takes {cpu:.0f} µs of CPU, API server included, so {cores} cores give at most {cores * 1e6 / cpu:.0f} a second. There is no "
             "hot spot left: the profile of each process is flat. The largest part is two requests over TLS (a fresh read, the write) in the workers "
             "and in the server; the read is what the program promises, and the peer saves it.")

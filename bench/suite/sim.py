@@ -5,7 +5,7 @@ from harness.servers import Apisim
 from harness.wait import Timeout, until
 
 from . import actions, machine
-from .subjects import Ours, Peer, curl
+from .subjects import Floor, Ours, Peer, curl
 
 GROWTH = (10_000, 50_000, 150_000, 1_000_000)
 GROWTH_QUICK = (10_000, 50_000, 150_000)
@@ -20,32 +20,27 @@ IDLE = 20           # seconds
 SETTLE = 6          # seconds until a process has given back what only its start needed
 BEAT = 2            # seconds between two heartbeats of a child
 LOOK = 1            # seconds after which the supervisor looks whether one is missing
+START = 300         # seconds within which a million pods are filled in
 STORM = 20_000      # events a second
 
 
 class Sim:
     def __init__(self, run):
-        self.run, self.number = run, 0
+        self.run = run
         self.empty = None       # PSS of a watcher of next to nothing
-
-    def folder(self, name):
-        self.number += 1
-        return self.run.folder / f"{name}-{self.number}"
 
     def server(self, pods, tls=False):
         self.run.say(f"an API server in memory, {pods:,} pods{', TLS' if tls else ''}")
-        folder = self.folder("server")
-        folder.mkdir()
-        server = self.run.keep(Apisim(folder, self.run.build, ("--fill", pods), tls=tls, answers=False))
-        server.start()
+        server = self.run.keep(Apisim(self.run.new_folder("server"), self.run.build, ("--fill", pods), tls=tls, answers=False))
+        server.start(START)
         actions.create_namespace(server)
         return server
 
     def ours(self, server, **config):
-        return self.run.keep(Ours(self.run.build, self.folder("ours"), server, **config))
+        return self.run.keep(Ours(self.run.build, self.run.new_folder("ours"), server, **config))
 
     def peer(self, server, protobuf, limited=False):
-        return self.run.keep(Peer(self.run.peer, self.folder("peer"), server, protobuf, limited))
+        return self.run.keep(Peer(self.run.peer, self.run.new_folder("peer"), server, protobuf, limited))
 
     def point(self, kind, name, pods, value):
         self.run.lines[kind].setdefault(name, []).append((pods, value))
@@ -211,7 +206,10 @@ class Sim:
             speed, spent = self.bulk(server, self.ours(server, workers=workers), f"workers-{workers}", BULK)
             rows.append([f"ops-pod-cleaner, {workers} worker{'s' if workers > 1 else ''}", f"{speed:.0f}"])
         self.run.values["deletions"] = speed
-        self.run.known["deletion_cpu"] = sum(spent.values())
+        floor = self.run.keep(Floor(self.run.build, server, [f"floor-{i}" for i in range(BULK)]))
+        self.run.known["deletions_floor"] = self.bulk(server, floor, "floor", BULK)[0]
+        rows.append([floor.name, f"{self.run.known['deletions_floor']:.0f}"])
+        self.run.known["deletion_cpu"] = spent
         if self.run.peer:
             for limited, count in ((False, BULK), (True, LIMITED)):
                 peer = self.peer(server, False, limited)

@@ -46,7 +46,6 @@ class Ours:
     name = "ops-pod-cleaner"
 
     def __init__(self, build, folder, server, workers=2, **config):
-        folder.mkdir(parents=True)
         kubeconfig = folder / "kubeconfig"
         kubeconfig.write_text(server.kubeconfig("cleaner"))
         self.server, self.since = server, len(server.log())
@@ -104,9 +103,34 @@ class Ours:
         self.program.destroy()
 
 
+class Floor:
+    """The lower bound of deletions: bench_floor, which reads and deletes the pods it is told, and nothing else."""
+    name = "lower bound: libcurl, read and delete"
+
+    def __init__(self, build, server, names, workers=4):
+        self.command = [build / "bench" / "bench_floor", server.url, server.tokens["cleaner"], server.ca, NAMESPACE, workers]
+        self.names, self.process = names, None
+
+    def start(self):
+        self.process = subprocess.Popen([str(c) for c in self.command], stdin=subprocess.PIPE, text=True)
+        with self.process.stdin as lines:
+            lines.write("\n".join(self.names))
+
+    def processes(self):
+        return []
+
+    def stop(self):
+        if self.process.wait(60):
+            raise AssertionError("bench_floor: a pod could not be read or deleted")
+
+    def destroy(self):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
 class Peer:
     def __init__(self, binary, folder, server, protobuf, limited=False, workers=4):
-        folder.mkdir(parents=True)
         kubeconfig = folder / "kubeconfig"
         kubeconfig.write_text(server.kubeconfig("cleaner"))
         self.name = f"client-go, {'protobuf' if protobuf else 'JSON'}" + (", its default limit" if limited else "")

@@ -108,7 +108,7 @@ class Apisim(Server):
         self.tls, self.answers = tls, answers
         self.process = None
 
-    def start(self):
+    def start(self, timeout=60):
         authority = Authority(self.dir)
         self.tokens = {user: secrets.token_hex(16) for user in self.USERS}
         self.audit, self.ca, self.host = self.dir / "requests.log", str(authority.ca) if self.tls else None, "127.0.0.1"
@@ -121,7 +121,7 @@ class Apisim(Server):
         with open(self.dir / "apisim.log", "wb") as log:
             self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             start_new_session=True)
-        until("apisim to listen", lambda: port.exists() or self.process.poll() is not None, 60)
+        until("apisim to listen", lambda: port.exists() or self.process.poll() is not None, timeout)
         if self.process.poll() is not None:
             raise AssertionError(f"apisim ended at once: {(self.dir / 'apisim.log').read_text()}")
         self.port = int(port.read_text())
