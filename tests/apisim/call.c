@@ -2,6 +2,7 @@
 #include "tests/apisim/call.h"
 #include "tests/apisim/http_parse.h"
 #include "tests/apisim/podpb.h"
+#include "tests/apisim/text.h"
 #include "tests/apisim/util.h"
 
 #include <stdlib.h>
@@ -141,8 +142,8 @@ void call_free(struct call *c)
 	free(c->headers);
 	free(c->fault_type);
 	json_decref(c->body);
-	json_decref(c->before);
-	json_decref(c->answer);
+	object_unref(c->before);
+	object_unref(c->answer);
 	free(c);
 }
 
@@ -156,17 +157,14 @@ static struct evbuffer *begin(struct call *c, int code, const char *type)
 	return c->out;
 }
 
-static int append(const char *data, size_t n, void *out)
-{
-	return evbuffer_add(out, data, n);
-}
-
 void call_answer_json(struct call *c, int code, json_t *doc)
 {
-	struct evbuffer *out = begin(c, code, TYPE_JSON);
+	struct text t = { 0 };
 
-	json_dump_callback(doc, append, out, JSON_COMPACT);
-	evbuffer_add(out, "\n", 1);
+	text_json(&t, doc);
+	text_add(&t, "\n", 1);
+	evbuffer_add(begin(c, code, TYPE_JSON), t.data, t.size);
+	text_done(&t);
 	json_decref(doc);
 }
 
@@ -231,41 +229,20 @@ void call_answer_stream(struct call *c, const char *type, int64_t length, struct
 	c->stream = s;
 }
 
-void call_note_before(struct call *c, const struct obj *o)
+void call_note_before(struct call *c, struct obj *o)
 {
-	static const struct {
-		const char *name, *path;
-	} facts[] = {
-		{ "phase", "status.phase" },
-		{ "reason", "status.reason" },
-		{ "deletionTimestamp", "metadata.deletionTimestamp" },
-		{ "deletionGracePeriodSeconds", "metadata.deletionGracePeriodSeconds" },
-		{ "finalizers", "metadata.finalizers" },
-		{ "nodeName", "spec.nodeName" },
-		{ "replicas", "spec.replicas" },
-		{ "ownerReferences", "metadata.ownerReferences" },
-	};
-	json_t *tree = object_tree(o), *condition;
-	size_t i;
-
-	json_decref(c->before);
-	c->before = json_object();
+	object_unref(c->before);
+	c->before = object_ref(o);
 	c->rv_before = o->rv;
 	object_uid(o, c->uid);
-	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		json_object_set(c->before, facts[i].name, object_at(tree, facts[i].path));
-	json_array_foreach(object_at(tree, "status.conditions"), i,
-			   condition) if (util_streq(util_str(condition, "type"), "Ready"))
-		json_object_set(c->before, "ready", json_object_get(condition, "status"));
-	json_decref(tree);
 }
 
-void call_note_after(struct call *c, const struct obj *o)
+void call_note_after(struct call *c, struct obj *o)
 {
 	c->rv_after = o->rv;
 	object_uid(o, c->uid);
 	if (c->sim->opt->log_answers) {
-		json_decref(c->answer);
-		c->answer = object_tree(o);
+		object_unref(c->answer);
+		c->answer = object_ref(o);
 	}
 }

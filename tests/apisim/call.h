@@ -66,8 +66,8 @@ struct call {
 	/* For the log: */
 	char uid[64];
 	uint64_t rv_before, rv_after;
-	json_t *before;
-	json_t *answer; /* the object a write answered */
+	struct obj *before; /* what a write found, counted */
+	struct obj *answer; /* and what it answered, counted, with --log-answers */
 };
 
 /* Takes `http` (or NULL) as far as reading goes; body text may be NULL. */
@@ -85,8 +85,8 @@ void call_answer_object(struct call *c, int code, struct obj *o);
 void call_answer_stream(struct call *c, const char *type, int64_t length, struct stream *s);
 
 /* Remembers the object as it was, and as it is after the write, for the log. */
-void call_note_before(struct call *c, const struct obj *o);
-void call_note_after(struct call *c, const struct obj *o);
+void call_note_before(struct call *c, struct obj *o);
+void call_note_after(struct call *c, struct obj *o);
 
 #define TYPE_JSON     "application/json"
 #define TYPE_PROTOBUF "application/vnd.kubernetes.protobuf"

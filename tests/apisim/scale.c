@@ -102,20 +102,16 @@ static void answer(struct call *c, const struct obj *o)
 static void change(struct call *c, struct obj *old, const json_t *scale)
 {
 	json_int_t replicas = json_integer_value(object_at(scale, "spec.replicas"));
-	json_t *error = check(c, old, scale), *tree = object_tree(old),
-	       *had = object_at(tree, c->kind->replicas);
-	struct obj *o = NULL;
+	json_t *error = check(c, old, scale);
+	struct obj *o;
 
 	if (error) {
 		call_note_before(c, old);
 		call_answer_status(c, error);
-	} else {
-		o = write_update(c, old,
-				 object_with(json_incref(tree), c->kind->replicas, json_integer(replicas)),
-				 "");
+		return;
 	}
-	json_object_set(c->before, "replicas", had);
-	json_decref(tree);
+	o = write_update(c, old, object_with(object_tree(old), c->kind->replicas, json_integer(replicas)),
+			 "");
 	if (!o)
 		return;
 	answer(c, o);

@@ -3,6 +3,7 @@
 #include "tests/apisim/log.h"
 #include "tests/apisim/podpb.h"
 #include "tests/apisim/selector.h"
+#include "tests/apisim/text.h"
 #include "tests/apisim/util.h"
 #include "tests/apisim/verbs.h"
 
@@ -69,10 +70,13 @@ static void add_document(struct watch *w, struct evbuffer *out, const char *type
 	char head[128];
 
 	if (!w->protobuf) {
-		char *text = json_dumps(doc, JSON_COMPACT);
+		struct text t = { 0 };
 
-		evbuffer_add_printf(out, "{\"type\":\"%s\",\"object\":%s}\n", type, text);
-		free(text);
+		text_json(&t, doc);
+		evbuffer_add_printf(out, "{\"type\":\"%s\",\"object\":", type);
+		evbuffer_add(out, t.data, t.size);
+		evbuffer_add(out, "}\n", 2);
+		text_done(&t);
 		return;
 	}
 	pb_init(&b, 512);

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/apisim/text.h"
+#include "tests/apisim/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 4096, DIGITS_MAX = 20, REAL_MAX = 64 };
+
+void text_done(struct text *t)
+{
+	free(t->data);
+	*t = (struct text){ 0 };
+}
+
+char *text_room(struct text *t, size_t n)
+{
+	if (t->room - t->size < n) {
+		size_t room = t->room ? t->room : FIRST_ROOM;
+
+		while (room - t->size < n)
+			room *= 2;
+		t->data = util_realloc(t->data, room);
+		t->room = room;
+	}
+	return t->data + t->size;
+}
+
+void text_add(struct text *t, const void *data, size_t n)
+{
+	memcpy(text_room(t, n), data, n);
+	t->size += n;
+}
+
+void text_string(struct text *t, const char *s)
+{
+	text_add(t, s, strlen(s));
+}
+
+/* At least `width` digits. */
+static void add_digits(struct text *t, uint64_t n, size_t width)
+{
+	char digits[DIGITS_MAX];
+	size_t at = sizeof(digits);
+
+	for (; n || sizeof(digits) - at < width; n /= 10)
+		digits[--at] = (char)('0' + n % 10);
+	text_add(t, digits + at, sizeof(digits) - at);
+}
+
+void text_number(struct text *t, int64_t n)
+{
+	if (n < 0)
+		text_add(t, "-", 1);
+	add_digits(t, n < 0 ? -(uint64_t)n : (uint64_t)n, 1);
+}
+
+void text_seconds(struct text *t, double seconds)
+{
+	const uint64_t whole = (uint64_t)seconds;
+
+	add_digits(t, whole, 1);
+	text_add(t, ".", 1);
+	add_digits(t, (uint64_t)((seconds - (double)whole) * 1e7), 7);
+}
+
+static void add_escaped(struct text *t, unsigned char c)
+{
+	static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt", hex[] = "0123456789ABCDEF";
+	char out[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+
+	for (size_t i = 0; letters[i]; i += 2)
+		if (letters[i] == (char)c) {
+			out[1] = letters[i + 1];
+			text_add(t, out, 2);
+			return;
+		}
+	text_add(t, out, 6);
+}
+
+void text_quoted(struct text *t, const char *s, size_t n)
+{
+	size_t plain = 0;
+
+	text_room(t, n + 2);
+	text_add(t, "\"", 1);
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char c = (unsigned char)s[i];
+
+		if (c >= ' ' && c != '"' && c != '\\')
+			continue;
+		text_add(t, s + plain, i - plain);
+		add_escaped(t, c);
+		plain = i + 1;
+	}
+	text_add(t, s + plain, n - plain);
+	text_add(t, "\"", 1);
+}
+
+static void add_object(struct text *t, const json_t *o)
+{
+	const char *key, *before = "{";
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)o, key, value)
+	{
+		text_add(t, before, 1);
+		text_quoted(t, key, strlen(key));
+		text_add(t, ":", 1);
+		text_json(t, value);
+		before = ",";
+	}
+	text_string(t, *before == '{' ? "{}" : "}");
+}
+
+static void add_array(struct text *t, const json_t *a)
+{
+	json_t *value;
+	size_t i;
+
+	text_add(t, "[", 1);
+	json_array_foreach(a, i, value)
+	{
+		if (i)
+			text_add(t, ",", 1);
+		text_json(t, value);
+	}
+	text_add(t, "]", 1);
+}
+
+void text_json(struct text *t, const json_t *v)
+{
+	switch (json_typeof(v)) {
+	case JSON_OBJECT:
+		add_object(t, v);
+		break;
+	case JSON_ARRAY:
+		add_array(t, v);
+		break;
+	case JSON_STRING:
+		text_quoted(t, json_string_value(v), json_string_length(v));
+		break;
+	case JSON_INTEGER:
+		text_number(t, (int64_t)json_integer_value(v));
+		break;
+	case JSON_REAL:
+		t->size += json_dumpb(v, text_room(t, REAL_MAX), REAL_MAX, JSON_ENCODE_ANY);
+		break;
+	case JSON_TRUE:
+		text_string(t, "true");
+		break;
+	case JSON_FALSE:
+		text_string(t, "false");
+		break;
+	case JSON_NULL:
+		text_string(t, "null");
+		break;
+	}
+}
