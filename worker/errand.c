@@ -18,7 +18,8 @@
 #define RETRY_MAX_MS 3600000
 
 static const struct step_desc steps[] = {
-#define STEP(ID, text, flag_set, ask_fn, take_fn) [STEP_##ID] = { text, flag_set, ask_fn, take_fn },
+#define STEP(ID, text, flag_set, pick, ask_fn, take_fn)                                                      \
+	[STEP_##ID] = { text, flag_set, pick, ask_fn, take_fn },
 #include "worker/steps.def"
 #undef STEP
 };
@@ -289,7 +290,7 @@ static enum step receive(struct errand *e, const struct http_result *r)
 		e->result.u.result.http =
 			r->failure == HTTP_OK && status > 0 && status <= 999 ? (uint64_t)status : 0;
 	if (ok) {
-		json = json_loadb(r->body ? r->body : "", r->body_len, 0, &error);
+		json = pick_loadb(r->body ? r->body : "", r->body_len, d->pick, &error);
 		/* Refusals have been seen inside a 201. */
 		if (read_failure(json))
 			status = read_failure(json);

@@ -7,6 +7,7 @@
 
 #include "rules/judge.h"
 #include "worker/errand.h"
+#include "worker/pick.h"
 #include "worker/read.h"
 
 #define OWNERS_MAX 8
@@ -14,7 +15,7 @@
 #define PAGE "limit=100"
 
 enum step {
-#define STEP(ID, what, flags, ask_fn, take_fn) STEP_##ID,
+#define STEP(ID, what, flags, pick, ask_fn, take_fn) STEP_##ID,
 #include "worker/steps.def"
 #undef STEP
 	STEP_END,  /* the result is complete */
@@ -38,7 +39,7 @@ struct ask {
 
 struct answer {
 	long status;
-	json_t *json; /* NULL when the status is not 2xx; json_incref to keep it */
+	json_t *json; /* what the step picks; NULL when the status is not 2xx; json_incref to keep it */
 	const char *body;
 	size_t body_len;
 };
@@ -101,11 +102,12 @@ struct errand {
 struct step_desc {
 	const char *what; /* "get pod" */
 	unsigned flags;
+	const struct pick *pick; /* what of its answer is read; NULL = all */
 	void (*ask)(struct errand *e, struct ask *ret);
 	enum step (*take)(struct errand *e, const struct answer *a);
 };
 
-#define STEP(ID, what, flags, ask_fn, take_fn)                                                               \
+#define STEP(ID, what, flags, pick, ask_fn, take_fn)                                                         \
 	void ask_fn(struct errand *e, struct ask *ret);                                                      \
 	enum step take_fn(struct errand *e, const struct answer *a);
 #include "worker/steps.def"

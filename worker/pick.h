@@ -1,0 +1,29 @@
+/* pick.h - the members of a JSON answer that are read, as a tree; everything else is only checked and passed
+ * over. A pod is kilobytes of which a judgement reads a few hundred bytes, and jansson makes a node of every
+ * member. What this reader does not know for certain it leaves to jansson, whole: it never accepts what
+ * jansson refuses, and what it accepts has the members that jansson would have found. Layer: worker.  Pure.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_PICK_H
+#define WORKER_PICK_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* Which members of an object are wanted, ended by a row without key. Of an array it means each of its
+ * elements; of another value nothing. */
+struct pick {
+	const char *key;
+	const struct pick *below; /* what of its value is wanted; NULL = all */
+};
+
+/* What is read of the answer to GET of a pod, to a list of pods, and to a write of which only its success
+ * counts: with each of them, what makes it a Status. */
+extern const struct pick pick_pod[], pick_pods[], pick_status[];
+
+/* As json_loadb(p, n, 0, reterr), but without what is not wanted (which is there all the same where jansson
+ * had to be asked); what NULL: all is wanted. The caller owns the reference. NULL with *reterr when it is no
+ * JSON. */
+json_t *pick_loadb(const char *p, size_t n, const struct pick *what, json_error_t *reterr);
+
+#endif
