@@ -26,7 +26,7 @@ check:
 
 bench:
 	@scripts/deps
-	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim bench_cache >/dev/null
+	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim bench_cache bench_floor bench_drop >/dev/null
 	@bench/run $(BUILD)/release
 
 build:

@@ -9,6 +9,7 @@ from .subjects import NAMESPACE
 MERGE = "application/merge-patch+json"
 EVICTED = {"status": {"phase": "Failed", "reason": "Evicted"}}
 GAP = 0.02      # seconds between single evictions
+LOOK = 1        # seconds: reading the server's log takes time on the cores that are measured
 
 
 def pod(name):
@@ -54,7 +55,7 @@ class Watched:
         return self
 
     def wait(self, count, seconds=600):
-        until(f"{count} deletions", lambda: len(self.read().deleted) >= count, seconds, every=0.3)
+        until(f"{count} deletions", lambda: len(self.read().deleted) >= count, seconds, every=LOOK)
 
     def milliseconds(self):
         return [(self.deleted[n] - self.evicted[n]) * 1000 for n in self.deleted if n in self.evicted]

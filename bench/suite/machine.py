@@ -59,6 +59,12 @@ def cpu_seconds(pid):
     return sum(int((t / "schedstat").read_text().split()[0]) for t in tasks) / 1e9
 
 
+def system_seconds(pid):
+    """Of its time on a CPU what the kernel spent for it, in hundredths."""
+    fields = pathlib.Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[12]) / os.sysconf("SC_CLK_TCK")
+
+
 def wakeups(pid):
     """How often it has gone to sleep, and so how often it was woken."""
     text = pathlib.Path("/proc", str(pid), "status").read_text()

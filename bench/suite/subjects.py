@@ -29,6 +29,14 @@ def curl(server, accept=PROTOBUF):
     return float(seconds), int(size)
 
 
+def drop(build, server):
+    """Seconds that libcurl takes to read a WatchList and to drop it: the lower bound of what reads the same."""
+    command = [build / "bench" / "bench_drop", server.url, server.tokens["cleaner"]]
+    command += [server.ca] if server.ca and server.url.startswith("https") else []
+    out = subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
+    return float(out.split()[0])
+
+
 def first_request(server, offset):
     """When the first list or watch of pods of what is measured reached the server. A watch that goes on has only its start in the log."""
     with open(server.audit, "rb") as log:
