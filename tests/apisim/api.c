@@ -222,10 +222,14 @@ static void run(struct call *c)
 static void count(struct sim *sim, const struct call *c)
 {
 	char key[160];
+	json_t *n;
 
 	snprintf(key, sizeof(key), "%s %s%s%s", c->verb, c->resource, *c->sub ? "/" : "", c->sub);
-	json_object_set_new(sim->by_verb, key,
-			    json_integer(1 + json_integer_value(json_object_get(sim->by_verb, key))));
+	n = json_object_get(sim->by_verb, key);
+	if (n)
+		json_integer_set(n, 1 + json_integer_value(n));
+	else
+		json_object_set_new(sim->by_verb, key, json_integer(1));
 	sim->requests++;
 }
 

@@ -111,7 +111,7 @@ struct call *call_new(struct sim *sim, const char *method, const char *path, con
 
 	c->sim = sim;
 	c->at = util_now();
-	c->method = util_strdup(method);
+	c->method = util_make_text(util_strdup(method));
 	c->path = util_make_text(util_strdup(path));
 	c->query_text = util_make_text(util_strdup(query));
 	c->user = "";

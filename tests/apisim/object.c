@@ -2,6 +2,7 @@
 #include "tests/apisim/object.h"
 #include "tests/apisim/fill.h"
 #include "tests/apisim/podpb.h"
+#include "tests/apisim/text.h"
 #include "tests/apisim/util.h"
 
 #include <stdlib.h>
@@ -78,38 +79,63 @@ json_t *object_at(const json_t *tree, const char *path)
 	json_t *v = NULL;
 
 	while (tree && *path) {
-		size_t n = strcspn(path, ".");
-		char key[128];
+		const size_t n = strcspn(path, ".");
 
-		if (n >= sizeof(key))
-			return NULL;
-		memcpy(key, path, n);
-		key[n] = '\0';
-		tree = v = json_object_get(tree, key);
+		tree = v = json_object_getn(tree, path, n);
 		path += n + (path[n] == '.');
 	}
 	return v;
 }
 
+/* An object with the members of v that nobody else holds: v itself when only the caller, or a parent that is
+ * the caller's alone, holds it. Takes the caller's reference. */
+static json_t *make_own(json_t *v)
+{
+	json_t *copy;
+
+	if (json_is_object(v) && v->refcount == 1)
+		return v;
+	copy = json_is_object(v) ? json_copy(v) : json_object();
+	json_decref(v);
+	return copy;
+}
+
 json_t *object_with(json_t *tree, const char *path, json_t *value)
 {
-	size_t n = strcspn(path, ".");
-	json_t *copy = json_is_object(tree) ? json_copy(tree) : json_object();
-	char *key = util_strndup(path, n);
+	json_t *root = make_own(tree), *at = root;
+	size_t n;
 
-	if (path[n] == '.') {
-		json_t *child = json_incref(json_object_get(copy, key));
+	while (path[n = strcspn(path, ".")] == '.') {
+		json_t *child = json_object_getn(at, path, n);
 
-		if (child || value)
-			json_object_set_new(copy, key, object_with(child, path + n + 1, value));
-	} else if (value) {
-		json_object_set_new(copy, key, value);
-	} else {
-		json_object_del(copy, key);
+		if (!child && !value)
+			return root;
+		if (!child || child->refcount > 1 || !json_is_object(child)) {
+			child = make_own(json_incref(child));
+			json_object_setn_new(at, path, n, child);
+		}
+		at = child;
+		path += n + 1;
 	}
-	free(key);
-	json_decref(tree);
-	return copy;
+	if (value)
+		json_object_setn_new(at, path, n, value);
+	else
+		json_object_deln(at, path, n);
+	return root;
+}
+
+char *object_key(const char *ns, const char *name)
+{
+	const size_t ns_size = strlen(ns), size = strlen(name) + 1;
+	char *key = util_alloc_raw(ns_size + 1 + size), *end = key;
+
+	if (ns_size) {
+		memcpy(key, ns, ns_size);
+		end = key + ns_size;
+		*end++ = '/';
+	}
+	memcpy(end, name, size);
+	return key;
 }
 
 static struct obj *object_make(const struct kind *kind, const char *ns, const char *name, uint64_t rv)
@@ -120,29 +146,65 @@ static struct obj *object_make(const struct kind *kind, const char *ns, const ch
 	o->kind = kind;
 	o->rv = rv;
 	o->ns = util_strdup(ns);
-	o->key = util_format("%s%s%s", ns, *ns ? "/" : "", name);
+	o->key = object_key(ns, name);
 	o->name = o->key + strlen(ns) + (*ns != '\0');
 	return o;
 }
 
+/* The order of members in the text of an object: these, then all others. */
+static const char *const order[] = { "kind", "apiVersion", "metadata", "spec", "status" };
+enum { ORDERED = sizeof(order) / sizeof(order[0]) };
+
+static bool in_order(const json_t *tree)
+{
+	size_t rank, least = 0;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)tree, key, value)
+	{
+		for (rank = 0; rank < ORDERED && strcmp(order[rank], key) != 0;)
+			rank++;
+		if (rank < least)
+			return false;
+		least = rank;
+	}
+	return true;
+}
+
+/* The tree (taken), or one with the same members in order. */
+static json_t *put_in_order(json_t *tree)
+{
+	json_t *root;
+
+	if (in_order(tree))
+		return tree;
+	root = json_object();
+	for (size_t i = 0; i < ORDERED; i++)
+		json_object_set(root, order[i], json_object_get(tree, order[i]));
+	json_object_update_missing(root, tree);
+	json_decref(tree);
+	return root;
+}
+
+static json_t *with_text(json_t *tree, const char *path, const char *text)
+{
+	return util_streq(json_string_value(object_at(tree, path)), text)
+		       ? tree
+		       : object_with(tree, path, json_string(text));
+}
+
 struct obj *object_new(const struct kind *kind, json_t *tree, uint64_t rv)
 {
-	static const char *const order[] = { "metadata", "spec", "status" };
 	const char *ns = kind->namespaced ? util_str(json_object_get(tree, "metadata"), "namespace") : NULL;
-	const char *name = util_str(json_object_get(tree, "metadata"), "name"), *key;
+	const char *name = util_str(json_object_get(tree, "metadata"), "name");
 	struct obj *o = object_make(kind, ns ? ns : "", name ? name : "", rv);
-	json_t *root = json_object(), *value;
 	char text[96];
 
-	json_object_set_new(root, "kind", json_string(kind->kind));
-	json_object_set_new(root, "apiVersion", json_string(kinds_api_version(kind, text)));
-	for (size_t i = 0; i < 3; i++)
-		json_object_set(root, order[i], json_object_get(tree, order[i]));
-	json_object_foreach(tree, key, value) if (!json_object_get(root, key))
-		json_object_set(root, key, value);
-	json_decref(tree);
+	tree = with_text(tree, "kind", kind->kind);
+	tree = with_text(tree, "apiVersion", kinds_api_version(kind, text));
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)rv);
-	o->tree = object_with(root, "metadata.resourceVersion", json_string(text));
+	o->tree = put_in_order(with_text(tree, "metadata.resourceVersion", text));
 	return o;
 }
 
@@ -202,12 +264,14 @@ struct blob *object_pb(struct obj *o)
 
 struct blob *object_dump(const json_t *tree, const struct kind *kind)
 {
-	char head[192], api[96], *text = json_dumps(tree, JSON_COMPACT);
-	size_t n = strlen(text);
-	struct blob *b = blob_new(n);
+	char head[192], api[96];
+	struct text t = { 0 };
+	struct blob *b;
 
-	memcpy(b->data, text, n);
-	free(text);
+	text_json(&t, tree);
+	b = blob_new(t.size);
+	memcpy(b->data, t.data, t.size);
+	text_done(&t);
 	b->head = (size_t)snprintf(head, sizeof(head), "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind->kind,
 				   kinds_api_version(kind, api));
 	return b;

@@ -40,16 +40,19 @@ struct obj {
 	uint64_t rv;
 	char *ns; /* "" when not namespaced */
 	char *name;
-	char *key;    /* "ns/name" or "name": the order of lists */
+	char *key;    /* object_key(ns, name) */
 	json_t *tree; /* NULL for a pod that fill.c can make again */
 	struct blob *pb, *text;
 	const struct fill_group *group;
 	uint32_t index, round;
 };
 
-/* Takes the tree, a whole object with metadata.name; writes kind, apiVersion and metadata.resourceVersion
- * into a copy of its upper levels. The tree must not be changed afterwards: parts of it may be shared by many
- * versions. */
+/* "ns/name", or "name" when ns is "": the order of lists. The caller's. */
+char *object_key(const char *ns, const char *name);
+
+/* Takes the tree, a whole object with metadata.name, and gives it kind, apiVersion and
+ * metadata.resourceVersion as object_with does. The tree must not be changed afterwards: parts of it may be
+ * shared by many versions. */
 struct obj *object_new(const struct kind *kind, json_t *tree, uint64_t rv);
 
 /* One that fill.c makes again whenever it is needed. */
@@ -78,8 +81,9 @@ const char *object_field(const struct obj *o, const char *path, char out[256]);
 
 const char *object_uid(const struct obj *o, char out[64]);
 
-/* Path-copying writers for trees: the result is a new tree that shares what was not touched; the old one is
- * released. value is taken; NULL removes the member. path is dotted. */
+/* Takes the tree and returns it with one value more or less: where anybody else holds a part of the way to
+ * the value that part is copied, and what was not touched is shared. value is taken; NULL removes the member.
+ * path is dotted. */
 json_t *object_with(json_t *tree, const char *path, json_t *value);
 
 /* Borrowed value at a dotted path, or NULL. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/podpb.h"
+#include "tests/apisim/text.h"
 #include "tests/apisim/util.h"
 
 #include <stdlib.h>
@@ -210,10 +211,12 @@ static void put_bytes(struct pb_buf *b, unsigned field, const json_t *v)
 
 static void put_fields_v1(struct pb_buf *b, const json_t *v)
 {
-	char *text = json_dumps(v, JSON_COMPACT);
+	struct text t = { 0 };
 
-	pb_field_string(b, 1, text);
-	free(text);
+	if (v)
+		text_json(&t, v);
+	pb_field_bytes(b, 1, t.data, t.size);
+	text_done(&t);
 }
 
 /* One value of the field, tag included; v may be NULL or of another type, which writes the zero value. */

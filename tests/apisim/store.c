@@ -157,7 +157,7 @@ static struct obj *list_remove(struct store *s, const struct obj *o)
 
 struct obj *store_get(const struct store *s, const struct kind *kind, const char *ns, const char *name)
 {
-	char *key = util_format("%s%s%s", ns, *ns ? "/" : "", name);
+	char *key = object_key(ns, name);
 	struct node *n = list_seek(&s->lists[kinds_index(kind)], key, NULL);
 	struct obj *o = n && !strcmp(n->obj->key, key) ? n->obj : NULL;
 

@@ -34,9 +34,10 @@ void *util_realloc(void *p, size_t n)
 
 char *util_strndup(const char *s, size_t n)
 {
-	char *p = util_alloc(n + 1);
+	char *p = util_alloc_raw(n + 1);
 
 	memcpy(p, s, n);
+	p[n] = '\0';
 	return p;
 }
 
@@ -174,10 +175,20 @@ bool util_parse_double(const char *s, double *ret)
 	return errno == 0 && !*end;
 }
 
+static bool is_ascii(const char *s)
+{
+	while (*s && !(*s & 0x80))
+		s++;
+	return !*s;
+}
+
 char *util_make_text(char *s)
 {
-	json_t *v = json_string(s);
+	json_t *v;
 
+	if (is_ascii(s))
+		return s;
+	v = json_string(s);
 	for (char *p = s; !v && *p; p++)
 		if (*p & 0x80)
 			*p = '?';

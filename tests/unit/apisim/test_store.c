@@ -167,9 +167,52 @@ START_TEST(test_path_copies_leave_the_original)
 }
 END_TEST
 
+START_TEST(test_what_others_hold_is_copied)
+{
+	json_t *a = json_pack("{s:{s:i}, s:{s:i}}", "x", "y", 1, "z", "w", 2),
+	       *held = json_object_get(a, "x");
+	json_t *b;
+
+	json_incref(held);
+	b = object_with(object_with(a, "x.y", json_integer(5)), "z.w", json_integer(6));
+	ck_assert_ptr_eq(b, a);
+	ck_assert_int_eq(json_integer_value(object_at(b, "x.y")), 5);
+	ck_assert_int_eq(json_integer_value(object_at(b, "z.w")), 6);
+	ck_assert_int_eq(json_integer_value(object_at(held, "y")), 1);
+	json_decref(held);
+	json_decref(b);
+}
+END_TEST
+
+static void check_text(const char *tree, const char *expected)
+{
+	struct obj *o = object_new(kinds_pods(), json_loads(tree, 0, NULL), 7);
+	struct blob *b = object_text(o);
+
+	ck_assert_uint_eq(b->size, strlen(expected));
+	ck_assert_mem_eq(b->data, expected, b->size);
+	blob_unref(b);
+	object_unref(o);
+}
+
+START_TEST(test_order_of_members)
+{
+	check_text("{\"x\":1,\"status\":{},\"metadata\":{\"name\":\"a\"},\"kind\":\"Wrong\",\"spec\":{}}",
+		   "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"resourceVersion\":"
+		   "\"7\"},"
+		   "\"spec\":{},\"status\":{},\"x\":1}");
+	check_text("{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"},\"x\":1}",
+		   "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"resourceVersion\":"
+		   "\"7\"},"
+		   "\"x\":1}");
+}
+END_TEST
+
 int main(void)
 {
 	return suite_run("apisim/store", (const TTest *const[]){ test_every_state_in_history,
 								 test_namespaces_that_begin_alike,
-								 test_path_copies_leave_the_original, NULL });
+								 test_path_copies_leave_the_original,
+								 test_what_others_hold_is_copied,
+								 test_order_of_members, NULL });
 }
