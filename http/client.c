@@ -25,6 +25,7 @@ static void finish(struct http_request *r, CURLcode code)
 	request_result(r, code, &result);
 	if (r->easy)
 		(void)curl_multi_remove_handle(c->multi, r->easy);
+	request_release(r, tell && result.failure == HTTP_OK);
 	TAILQ_REMOVE(&c->requests, r, entry);
 	r->state = REQUEST_DONE;
 	if (tell)
@@ -228,7 +229,6 @@ static void client_destroy(struct http_client *c)
 		r->state = REQUEST_CANCELLED;
 		finish(r, CURLE_OK);
 	}
-	curl_easy_cleanup(c->spare);
 	(void)curl_multi_cleanup(c->multi);
 	event_free(c->timer);
 	event_free(c->started);

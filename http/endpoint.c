@@ -97,6 +97,14 @@ static struct curl_blob blob_of(const char *pem)
 	return (struct curl_blob){ n ? xmemdup(pem, n) : NULL, n, CURL_BLOB_NOCOPY };
 }
 
+static void add_header(struct endpoint *e, const char *name, const char *value)
+{
+	_cleanup_free_ char *line = xasprintf("%s: %s", name, value);
+
+	e->headers = curl_slist_append(e->headers, line);
+	explicit_bzero(line, strlen(line));
+}
+
 static void set_problem(struct endpoint *e, const char *text, const char *what)
 {
 	if (!e->problem)
@@ -117,8 +125,11 @@ static void set_target(struct endpoint *e, const struct http_endpoint *from, con
 	if (!is_header_text(name) || strpbrk(name, "/?#@ "))
 		set_problem(e, "not a host name: ", name);
 	e->url = xasprintf("%s://%s:%s%s", p->scheme, name, p->port, p->rest);
-	if (renamed)
-		e->host_header = xasprintf("Host: %s:%s", p->host, p->port);
+	if (renamed) {
+		_cleanup_free_ char *host = xasprintf("%s:%s", p->host, p->port);
+
+		add_header(e, "Host", host);
+	}
 	if (from->address && !has_proxy)
 		to = xasprintf("::%s", from->address);
 	else if (renamed)
@@ -149,25 +160,22 @@ static void set_proxy(struct endpoint *e, const char *proxy)
 static void set_credentials(struct endpoint *e, const struct http_endpoint *from)
 {
 	if (from->bearer_token && *from->bearer_token) {
+		_cleanup_free_ char *value = xasprintf("Bearer %s", from->bearer_token);
+
 		if (!is_header_text(from->bearer_token))
 			set_problem(e, "the bearer token holds control characters", "");
 		else
-			e->auth_header = xasprintf("Authorization: Bearer %s", from->bearer_token);
+			add_header(e, "Authorization", value);
+		explicit_bzero(value, strlen(value));
 	} else if (from->username && *from->username) {
 		e->username = xstrdup(from->username);
 		e->password = xstrdup(from->password ? from->password : "");
 	}
 	if (from->impersonate_user && is_header_text(from->impersonate_user)) {
-		_cleanup_free_ char *user = xasprintf("Impersonate-User: %s", from->impersonate_user);
-
-		e->impersonate = curl_slist_append(e->impersonate, user);
-		for (size_t i = 0; i < from->n_impersonate_groups; i++) {
-			_cleanup_free_ char *group =
-				xasprintf("Impersonate-Group: %s", from->impersonate_groups[i]);
-
-			if (is_header_text(group))
-				e->impersonate = curl_slist_append(e->impersonate, group);
-		}
+		add_header(e, "Impersonate-User", from->impersonate_user);
+		for (size_t i = 0; i < from->n_impersonate_groups; i++)
+			if (is_header_text(from->impersonate_groups[i]))
+				add_header(e, "Impersonate-Group", from->impersonate_groups[i]);
 	}
 }
 
@@ -196,9 +204,10 @@ struct endpoint *endpoint_new(const struct http_endpoint *from)
 	if (e->is_https || is_loopback(p.host))
 		set_credentials(e, from);
 	set_trust(e, from);
-	e->user_agent_header = xasprintf(
-		"User-Agent: %s",
-		from->user_agent && is_header_text(from->user_agent) ? from->user_agent : "ops-pod-cleaner");
+	add_header(e, "User-Agent",
+		   from->user_agent && is_header_text(from->user_agent) ? from->user_agent
+									: "ops-pod-cleaner");
+	e->headers = curl_slist_append(e->headers, "Expect:"); /* none: a body goes at once */
 	parts_done(&p);
 	return e;
 }
@@ -216,6 +225,13 @@ static void wipe_free(char *s)
 	free(s);
 }
 
+static void wipe_list(struct curl_slist *l)
+{
+	for (struct curl_slist *i = l; i; i = i->next)
+		explicit_bzero(i->data, strlen(i->data));
+	curl_slist_free_all(l);
+}
+
 static void wipe_blob(struct curl_blob *b)
 {
 	if (b->data)
@@ -230,15 +246,13 @@ void endpoint_unref(struct endpoint **ref)
 	*ref = NULL;
 	if (!e || --e->refs > 0)
 		return;
+	curl_easy_cleanup(e->idle);
 	free(e->url);
-	free(e->host_header);
-	wipe_free(e->auth_header);
 	free(e->username);
 	wipe_free(e->password);
 	free(e->proxy);
-	free(e->user_agent_header);
 	curl_slist_free_all(e->connect_to);
-	curl_slist_free_all(e->impersonate);
+	wipe_list(e->headers);
 	wipe_blob(&e->ca);
 	wipe_blob(&e->cert);
 	wipe_blob(&e->key);

@@ -14,17 +14,15 @@
 /* An endpoint as curl wants it; shared by the client and by requests that began with it. */
 struct endpoint {
 	unsigned refs;
-	char *url;         /* "https://name:port/prefix", name = what the certificate must hold */
-	char *host_header; /* "Host: ..." when it differs from the name in url, else NULL */
-	char *auth_header; /* NULL when there is none or it must not be sent */
+	char *url; /* "https://name:port/prefix", name = what the certificate must hold */
 	char *username, *password;
 	char *proxy;
-	char *user_agent_header;
 	struct curl_slist *connect_to;
-	struct curl_slist *impersonate;
+	struct curl_slist *headers;     /* that every request has, the last ones of its list */
 	struct curl_blob ca, cert, key; /* data NULL = not used */
 	bool is_https, insecure;
 	char *problem; /* why no request can be made with it, NULL = none */
+	CURL *idle;    /* configured, without request; NULL = none. Making one is half a request's work. */
 };
 struct endpoint *endpoint_new(const struct http_endpoint *e);
 struct endpoint *endpoint_ref(struct endpoint *e);
@@ -42,8 +40,8 @@ struct http_request {
 	struct http_call call; /* strings inside are copies or gone */
 	enum request_state state;
 	CURL *easy;
-	struct curl_slist *headers;
-	char *body; /* to send */
+	struct curl_slist accept, sent_type; /* the first headers; the endpoint's follow them */
+	char *body;                          /* to send */
 	struct event *idle_timer;
 	uint64_t last_byte_ms;
 	char error[CURL_ERROR_SIZE];
@@ -64,7 +62,6 @@ struct http_request {
 struct http_client {
 	struct event_base *base;
 	CURLM *multi;
-	CURL *spare; /* of a request that ended, without options: making one anew is half a request's work */
 	struct event *timer;   /* curl's */
 	struct event *started; /* requests wait in REQUEST_NEW */
 	struct endpoint *endpoint;
@@ -76,8 +73,10 @@ struct http_client {
 /* request.c */
 struct http_request *request_new(struct http_client *c, const struct http_call *call);
 void request_free(struct http_request *r);
-/* Makes the curl handle. False: r->problem says why not. */
+/* Takes or makes the curl handle. False: r->problem says why not. */
 bool request_prepare(struct http_request *r);
+/* Its handle is needed no more and is no longer the multi handle's. whole: the exchange went to its end. */
+void request_release(struct http_request *r, bool whole);
 void request_result(struct http_request *r, CURLcode code, struct http_result *ret);
 bool request_sent_whole(const struct http_request *r);
 

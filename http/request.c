@@ -14,6 +14,8 @@
 
 #define CONNECT_TIMEOUT_MS 10000L
 #define STREAM_BUFFER      (128L << 10)
+#define COLLECT_BUFFER     (16L << 10)
+#define UPLOAD_BUFFER      (16L << 10) /* the least; made anew for each request over TLS */
 #define IDLE_CONN_MAX_S    60L
 /* A dead peer is noticed after 15 + 3 x 5 s of silence, or 30 s of unacknowledged data. */
 #define KEEP_IDLE_S     15L
@@ -35,25 +37,34 @@ struct http_request *request_new(struct http_client *c, const struct http_call *
 	return r;
 }
 
-/* A reset handle keeps nothing of its request: options, headers and errors are gone; connections are the
- * multi handle's. */
-static void give_back_easy(struct http_client *c, CURL *easy)
+void request_release(struct http_request *r, bool whole)
 {
-	if (!easy || c->spare || c->doomed) {
+	CURL *easy = TAKE_PTR(r->easy);
+
+	/* A handle counts the connections that died under it, over all its requests, and gives up at the
+	 * sixth. */
+	if (!whole || r->sends > 1 || r->endpoint->idle) {
 		curl_easy_cleanup(easy);
 		return;
 	}
-	curl_easy_reset(easy);
-	c->spare = easy;
+	/* The next request sets all that set_request sets; until then nothing points to this one. */
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, NULL);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, NULL);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, NULL);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, NULL);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, NULL);
+	r->endpoint->idle = easy;
 }
 
 void request_free(struct http_request *r)
 {
 	if (r->idle_timer)
 		event_free(r->idle_timer);
-	give_back_easy(r->client, TAKE_PTR(r->easy));
-	curl_slist_free_all(r->headers);
 	endpoint_unref(&r->endpoint);
+	free(r->accept.data);
+	free(r->sent_type.data);
 	free(r->body);
 	free(r->received);
 	free(r);
@@ -88,9 +99,12 @@ static int before_send(void *userdata, char *ip, char *local_ip, int port, int l
 	return CURL_PREREQFUNC_ABORT;
 }
 
-#define SET(option, value) (void)(ok = curl_easy_setopt(r->easy, option, value) == CURLE_OK && ok)
+#define SET(option, value) (void)(ok = curl_easy_setopt(easy, option, value) == CURLE_OK && ok)
 
-static bool set_transport(struct http_request *r)
+/* -- what all requests of an endpoint have in common ------------------------------------------------------
+ */
+
+static bool set_transport(CURL *easy, const struct endpoint *e)
 {
 	bool ok = true;
 
@@ -99,25 +113,25 @@ static bool set_transport(struct http_request *r)
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_PATH_AS_IS, 1L);
-	SET(CURLOPT_PROXY, r->endpoint->proxy ? r->endpoint->proxy : "");
+	SET(CURLOPT_PROXY, e->proxy ? e->proxy : "");
 	SET(CURLOPT_NOPROXY, "");
 	SET(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	SET(CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
-	SET(CURLOPT_TIMEOUT_MS, (long)r->call.total_timeout_ms);
+	SET(CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER);
 	SET(CURLOPT_TCP_KEEPALIVE, 1L);
 	SET(CURLOPT_TCP_KEEPIDLE, KEEP_IDLE_S);
 	SET(CURLOPT_TCP_KEEPINTVL, KEEP_INTERVAL_S);
 	SET(CURLOPT_SOCKOPTFUNCTION, tune_socket);
 	SET(CURLOPT_MAXAGE_CONN, IDLE_CONN_MAX_S);
-	SET(CURLOPT_CONNECT_TO, r->endpoint->connect_to);
-	if (r->call.on_data)
-		SET(CURLOPT_BUFFERSIZE, STREAM_BUFFER);
+	SET(CURLOPT_CONNECT_TO, e->connect_to);
+	SET(CURLOPT_PREREQFUNCTION, before_send);
+	SET(CURLOPT_HEADERFUNCTION, response_header);
+	SET(CURLOPT_WRITEFUNCTION, response_body);
 	return ok;
 }
 
-static bool set_tls(struct http_request *r)
+static bool set_tls(CURL *easy, struct endpoint *e)
 {
-	struct endpoint *e = r->endpoint;
 	struct curl_blob ca = e->ca.data ? e->ca : http_system_ca();
 	bool ok = true;
 
@@ -138,31 +152,10 @@ static bool set_tls(struct http_request *r)
 	return ok;
 }
 
-static void add_header(struct http_request *r, const char *name, const char *value)
+static bool set_login(CURL *easy, const struct endpoint *e)
 {
-	_cleanup_free_ char *line = xasprintf("%s: %s", name, value);
-
-	r->headers = curl_slist_append(r->headers, line);
-}
-
-static bool set_headers(struct http_request *r)
-{
-	const struct endpoint *e = r->endpoint;
 	bool ok = true;
 
-	add_header(r, "Accept", r->call.accept ? r->call.accept : "application/json");
-	r->headers = curl_slist_append(r->headers, e->user_agent_header);
-	r->headers = curl_slist_append(r->headers, "Expect:"); /* none: a body goes at once */
-	if (r->body)
-		add_header(r, "Content-Type",
-			   r->call.content_type ? r->call.content_type : "application/json");
-	if (e->host_header)
-		r->headers = curl_slist_append(r->headers, e->host_header);
-	if (e->auth_header)
-		r->headers = curl_slist_append(r->headers, e->auth_header);
-	for (const struct curl_slist *i = e->impersonate; i; i = i->next)
-		r->headers = curl_slist_append(r->headers, i->data);
-	SET(CURLOPT_HTTPHEADER, r->headers);
 	SET(CURLOPT_HEADEROPT, (long)CURLHEADER_SEPARATE);
 	if (e->username) {
 		SET(CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
@@ -172,29 +165,70 @@ static bool set_headers(struct http_request *r)
 	return ok;
 }
 
-static bool set_request(struct http_request *r)
+static CURL *easy_for(struct endpoint *e)
+{
+	CURL *easy = TAKE_PTR(e->idle);
+
+	if (easy)
+		return easy;
+	easy = curl_easy_init();
+	if (easy && set_transport(easy, e) && set_tls(easy, e) && set_login(easy, e))
+		return easy;
+	curl_easy_cleanup(easy);
+	return NULL;
+}
+
+/* -- what is this request's own: each of these options is set for every request, so that none is inherited -
+ */
+
+static bool set_headers(CURL *easy, struct http_request *r)
+{
+	const char *accept = r->call.accept ? r->call.accept : "application/json";
+	const char *type = r->call.content_type ? r->call.content_type : "application/json";
+	bool ok = true;
+
+	r->accept = (struct curl_slist){ xasprintf("Accept: %s", accept), r->endpoint->headers };
+	if (r->body) {
+		r->sent_type =
+			(struct curl_slist){ xasprintf("Content-Type: %s", type), r->endpoint->headers };
+		r->accept.next = &r->sent_type;
+	}
+	SET(CURLOPT_HTTPHEADER, &r->accept);
+	return ok;
+}
+
+static bool set_method(CURL *easy, const struct http_request *r)
+{
+	const bool posts = r->body || strcmp(r->call.method, "POST") == 0;
+	bool ok = true;
+
+	/* The fields make it a POST; what comes after them may make it something else. */
+	SET(CURLOPT_POSTFIELDS, posts && !r->body ? "" : r->body);
+	SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(r->body ? r->call.body_len : 0));
+	if (strcmp(r->call.method, "HEAD") == 0)
+		SET(CURLOPT_NOBODY, 1L);
+	else if (posts)
+		SET(CURLOPT_POST, 1L);
+	else
+		SET(CURLOPT_HTTPGET, 1L);
+	SET(CURLOPT_CUSTOMREQUEST, r->call.method);
+	return ok;
+}
+
+static bool set_request(CURL *easy, struct http_request *r)
 {
 	_cleanup_free_ char *url = xasprintf("%s%s", r->endpoint->url, r->call.path);
 	bool ok = true;
 
 	SET(CURLOPT_URL, url);
-	if (strcmp(r->call.method, "HEAD") == 0) {
-		SET(CURLOPT_NOBODY, 1L);
-	} else if (r->body || strcmp(r->call.method, "POST") == 0) {
-		SET(CURLOPT_POST, 1L);
-		SET(CURLOPT_POSTFIELDS, r->body ? r->body : "");
-		SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)(r->body ? r->call.body_len : 0));
-	}
-	SET(CURLOPT_CUSTOMREQUEST, r->call.method);
+	SET(CURLOPT_TIMEOUT_MS, (long)r->call.total_timeout_ms);
+	SET(CURLOPT_BUFFERSIZE, r->call.on_data ? STREAM_BUFFER : COLLECT_BUFFER);
 	SET(CURLOPT_PRIVATE, r);
 	SET(CURLOPT_ERRORBUFFER, r->error);
-	SET(CURLOPT_PREREQFUNCTION, before_send);
 	SET(CURLOPT_PREREQDATA, r);
-	SET(CURLOPT_HEADERFUNCTION, response_header);
 	SET(CURLOPT_HEADERDATA, r);
-	SET(CURLOPT_WRITEFUNCTION, response_body);
 	SET(CURLOPT_WRITEDATA, r);
-	return ok;
+	return set_method(easy, r) && set_headers(easy, r) && ok;
 }
 
 static bool is_path(const char *s)
@@ -214,8 +248,8 @@ bool request_prepare(struct http_request *r)
 		r->problem = "the path holds characters that a path can not hold";
 	if (r->problem)
 		return false;
-	r->easy = r->client->spare ? TAKE_PTR(r->client->spare) : curl_easy_init();
-	if (!r->easy || !set_transport(r) || !set_tls(r) || !set_headers(r) || !set_request(r))
+	r->easy = easy_for(r->endpoint);
+	if (!r->easy || !set_request(r->easy, r))
 		r->problem = "libcurl refuses the request";
 	/* the caller's */
 	r->call.method = r->call.path = r->call.accept = r->call.content_type = r->call.body = NULL;
