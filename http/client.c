@@ -59,9 +59,12 @@ static void launch(struct http_request *r)
 		event_active(c->started, EV_TIMEOUT, 0);
 		return;
 	}
+	/* libcurl asks to be called again in 0 ms: that need not go through the kernel. */
+	event_active(c->timer, EV_TIMEOUT, 0);
+	if (!r->call.idle_timeout_ms)
+		return;
 	r->last_byte_ms = clock_boot_ms();
-	if (r->call.idle_timeout_ms)
-		arm_idle(r, r->call.idle_timeout_ms);
+	arm_idle(r, r->call.idle_timeout_ms);
 }
 
 static void reap(struct http_client *c)

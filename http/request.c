@@ -124,6 +124,7 @@ static bool set_transport(CURL *easy, const struct endpoint *e)
 	SET(CURLOPT_SOCKOPTFUNCTION, tune_socket);
 	SET(CURLOPT_MAXAGE_CONN, IDLE_CONN_MAX_S);
 	SET(CURLOPT_CONNECT_TO, e->connect_to);
+	SET(CURLOPT_DNS_CACHE_TIMEOUT, -1L); /* there are only addresses in it */
 	SET(CURLOPT_PREREQFUNCTION, before_send);
 	SET(CURLOPT_HEADERFUNCTION, response_header);
 	SET(CURLOPT_WRITEFUNCTION, response_body);
@@ -181,16 +182,25 @@ static CURL *easy_for(struct endpoint *e)
 /* -- what is this request's own: each of these options is set for every request, so that none is inherited -
  */
 
+static char *join(const char *a, const char *b)
+{
+	const size_t n = strlen(a), m = strlen(b);
+	char *s = xmalloc(n + m + 1);
+
+	memcpy(s, a, n);
+	memcpy(s + n, b, m + 1);
+	return s;
+}
+
 static bool set_headers(CURL *easy, struct http_request *r)
 {
 	const char *accept = r->call.accept ? r->call.accept : "application/json";
 	const char *type = r->call.content_type ? r->call.content_type : "application/json";
 	bool ok = true;
 
-	r->accept = (struct curl_slist){ xasprintf("Accept: %s", accept), r->endpoint->headers };
+	r->accept = (struct curl_slist){ join("Accept: ", accept), r->endpoint->headers };
 	if (r->body) {
-		r->sent_type =
-			(struct curl_slist){ xasprintf("Content-Type: %s", type), r->endpoint->headers };
+		r->sent_type = (struct curl_slist){ join("Content-Type: ", type), r->endpoint->headers };
 		r->accept.next = &r->sent_type;
 	}
 	SET(CURLOPT_HTTPHEADER, &r->accept);
@@ -217,7 +227,7 @@ static bool set_method(CURL *easy, const struct http_request *r)
 
 static bool set_request(CURL *easy, struct http_request *r)
 {
-	_cleanup_free_ char *url = xasprintf("%s%s", r->endpoint->url, r->call.path);
+	_cleanup_free_ char *url = join(r->endpoint->url, r->call.path);
 	bool ok = true;
 
 	SET(CURLOPT_URL, url);

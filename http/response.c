@@ -78,13 +78,19 @@ static void begin_headers(struct http_request *r)
 	r->server_date_ms = 0;
 }
 
+static void note_arrival(struct http_request *r)
+{
+	if (r->call.idle_timeout_ms) /* nobody else asks */
+		r->last_byte_ms = clock_boot_ms();
+}
+
 size_t response_header(char *p, size_t size, size_t n, void *userdata)
 {
 	struct http_request *r = userdata;
 	const size_t len = size * n;
 	const char *colon = memchr(p, ':', len);
 
-	r->last_byte_ms = clock_boot_ms();
+	note_arrival(r);
 	r->header_bytes += len;
 	if (r->header_bytes > HEADERS_MAX) {
 		fail(r, HTTP_BROKEN, "the response headers are above 64 KiB");
@@ -130,8 +136,7 @@ size_t response_body(char *p, size_t size, size_t n, void *userdata)
 	const size_t len = size * n;
 	bool ok = true;
 
-	if (r->call.idle_timeout_ms) /* nobody else asks */
-		r->last_byte_ms = clock_boot_ms();
+	note_arrival(r);
 	if (r->state == REQUEST_CANCELLED)
 		return 0;
 	if (!r->call.on_data) {

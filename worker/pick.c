@@ -80,7 +80,8 @@ struct cursor {
 /* The next character that is no white space, '\0' at the end. */
 static char ahead(struct cursor *c)
 {
-	while (c->p < c->end && (*c->p == ' ' || *c->p == '\t' || *c->p == '\n' || *c->p == '\r'))
+	while (c->p < c->end && *c->p <= ' ' &&
+	       (*c->p == ' ' || *c->p == '\t' || *c->p == '\n' || *c->p == '\r'))
 		c->p++;
 	return c->p < c->end ? *c->p : '\0';
 }
@@ -126,24 +127,26 @@ static size_t special_len(const char *p, size_t left)
 /* A text as it is written, from the opening quote to the closing one. */
 static bool take_raw(struct cursor *c, struct str *ret, bool *ret_escaped)
 {
-	const char *begin = c->p;
-	size_t n = 1;
+	const char *p = c->p, *end = c->end;
 
 	*ret_escaped = false;
-	while (n > 0) {
-		while (c->p < c->end && is_plain[(unsigned char)*c->p])
-			c->p++;
-		if (c->p == c->end)
-			return false;
-		if (*c->p == '"')
+	for (;;) {
+		while (p < end && is_plain[(unsigned char)*p])
+			p++;
+		if (p == end || *p == '"')
 			break;
-		n = special_len(c->p, (size_t)(c->end - c->p));
-		*ret_escaped |= *c->p == '\\';
-		c->p += n;
+		const size_t n = special_len(p, (size_t)(end - p));
+
+		if (n == 0)
+			return false;
+		*ret_escaped |= *p == '\\';
+		p += n;
 	}
-	*ret = (struct str){ begin, (size_t)(c->p - begin) };
-	c->p++;
-	return n > 0;
+	if (p == end)
+		return false;
+	*ret = (struct str){ c->p, (size_t)(p - c->p) };
+	c->p = p + 1;
+	return true;
 }
 
 static size_t put_utf8(char *w, unsigned u)
