@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/http.h"
 #include "tests/apisim/http_parse.h"
+#include "tests/apisim/text.h"
 #include "tests/apisim/util.h"
+#include "tests/apisim/wire.h"
 
 #include <errno.h>
-#include <event2/bufferevent.h>
-#include <event2/bufferevent_ssl.h>
 #include <event2/listener.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,25 +17,25 @@
 enum {
 	HIGH_WATER = 4 << 20, /* output a connection may hold before a stream waits */
 	LOW_WATER = 1 << 20,
-	SINGLE_WRITE = 1 << 20,
-	JOINED = 64 << 10,
 	BODY_MAX = 3 << 20, /* as kube-apiserver */
-	INPUT_MAX = BODY_MAX + (1 << 20),
 };
 
 struct http_server {
-	struct event_base *base;
 	struct evconnlistener *listener;
+	struct wires *wires;
 	SSL_CTX *tls;
 	http_handler handler;
 	void *arg;
 	struct http_conn *conns;
 	uint64_t bytes;
+	struct text head; /* room for that of an answer */
+	time_t second;    /* that `date` was made in */
+	char date[64];
 };
 
 struct http_conn {
 	struct http_server *server;
-	struct bufferevent *bev;
+	struct wire *wire;
 	struct http_conn *next, **prev;
 	struct http_request *parsing; /* head read, body not yet */
 	size_t body_left;
@@ -43,8 +43,7 @@ struct http_conn {
 	struct http_request *current; /* being answered */
 	struct stream *stream;
 	bool chunked, broken_chunks, busy, closing;
-	bool last; /* close after this answer */
-	struct ev_token_bucket_cfg *slow;
+	bool last;   /* close after this answer */
 	int64_t cut; /* bytes of body before the cut, -1 */
 };
 
@@ -71,10 +70,7 @@ static void conn_free(struct http_conn *c)
 	if (c->next)
 		c->next->prev = c->prev;
 	*c->prev = c->next;
-	bufferevent_set_rate_limit(c->bev, NULL);
-	bufferevent_free(c->bev);
-	if (c->slow)
-		ev_token_bucket_cfg_free(c->slow);
+	wire_free(c->wire);
 	free(c);
 }
 
@@ -82,34 +78,18 @@ static void conn_close_after_flush(struct http_conn *c)
 {
 	c->closing = true;
 	stream_end(c);
-	bufferevent_setwatermark(c->bev, EV_WRITE, 0, 0);
-	if (evbuffer_get_length(bufferevent_get_output(c->bev)) == 0)
-		bufferevent_trigger(c->bev, EV_WRITE, BEV_OPT_DEFER_CALLBACKS);
-}
-
-/* libevent makes a TLS record of every piece it holds, and small records cost both sides more than the bytes
- * in them: pieces are joined. */
-static void conn_join(struct evbuffer *out, struct evbuffer *body)
-{
-	struct evbuffer_iovec v;
-
-	while (evbuffer_get_length(body) > 0 && evbuffer_reserve_space(out, JOINED, &v, 1) == 1) {
-		const int n = evbuffer_remove(body, v.iov_base, v.iov_len < JOINED ? v.iov_len : JOINED);
-
-		v.iov_len = n > 0 ? (size_t)n : 0;
-		evbuffer_commit_space(out, &v, 1);
-	}
+	c->wire->low = 0;
+	wire_send(c->wire);
 }
 
 /* Moves body bytes to the socket, up to the cut. */
 static void conn_send(struct http_conn *c, struct evbuffer *body)
 {
-	struct evbuffer *out = bufferevent_get_output(c->bev);
 	size_t n = evbuffer_get_length(body);
 
 	if (c->cut >= 0 && (int64_t)n >= c->cut) {
 		c->server->bytes += (uint64_t)c->cut;
-		evbuffer_remove_buffer(body, out, (size_t)c->cut);
+		evbuffer_remove_buffer(body, c->wire->out, (size_t)c->cut);
 		evbuffer_drain(body, evbuffer_get_length(body));
 		conn_close_after_flush(c);
 		return;
@@ -117,10 +97,8 @@ static void conn_send(struct http_conn *c, struct evbuffer *body)
 	if (c->cut >= 0)
 		c->cut -= (int64_t)n;
 	c->server->bytes += n;
-	if (c->server->tls)
-		conn_join(out, body);
-	else
-		evbuffer_add_buffer(out, body);
+	evbuffer_add_buffer(c->wire->out, body);
+	wire_send(c->wire);
 }
 
 static void conn_next(struct http_conn *c)
@@ -131,8 +109,8 @@ static void conn_next(struct http_conn *c)
 		conn_close_after_flush(c);
 		return;
 	}
-	bufferevent_setwatermark(c->bev, EV_WRITE, 0, 0);
-	bufferevent_trigger(c->bev, EV_READ, BEV_OPT_DEFER_CALLBACKS | BEV_TRIG_IGNORE_WATERMARKS);
+	c->wire->low = 0;
+	wire_again(c->wire);
 }
 
 static void chunk_wrap(struct http_conn *c, struct evbuffer *body)
@@ -147,11 +125,11 @@ static void chunk_wrap(struct http_conn *c, struct evbuffer *body)
 
 static void conn_pump(struct http_conn *c)
 {
-	struct evbuffer *out = bufferevent_get_output(c->bev), *piece = evbuffer_new();
+	struct evbuffer *piece = evbuffer_new();
 	enum stream_state state = STREAM_MORE;
 
 	while (c->stream && !c->closing && state == STREAM_MORE) {
-		size_t queued = evbuffer_get_length(out);
+		size_t queued = evbuffer_get_length(c->wire->out);
 
 		if (queued >= HIGH_WATER)
 			break;
@@ -162,7 +140,7 @@ static void conn_pump(struct http_conn *c)
 			evbuffer_add(piece, "0\r\n\r\n", 5);
 		if (state == STREAM_ABORT)
 			conn_close_after_flush(c);
-		else
+		else if (evbuffer_get_length(piece) || c->cut == 0)
 			conn_send(c, piece);
 	}
 	evbuffer_free(piece);
@@ -178,34 +156,29 @@ void http_wake(struct stream *s)
 		conn_pump(s->conn);
 }
 
-static void on_write(struct bufferevent *bev, void *arg)
+static void on_room(void *arg)
 {
 	struct http_conn *c = arg;
 
-	if (c->closing) {
-		if (evbuffer_get_length(bufferevent_get_output(bev)) == 0)
-			conn_free(c);
-	} else if (c->stream) {
+	if (c->stream)
 		conn_pump(c);
-	}
+	else if (c->closing && evbuffer_get_length(c->wire->out) == 0)
+		conn_free(c);
 }
 
-static void on_read(struct bufferevent *bev, void *arg)
+static void on_input(void *arg)
 {
-	(void)bev;
 	conn_parse(arg);
 }
 
-static void on_event(struct bufferevent *bev, short what, void *arg)
+static void on_gone(void *arg)
 {
-	(void)bev;
-	if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
-		conn_free(arg);
+	conn_free(arg);
 }
 
 static void conn_refuse(struct http_conn *c, const char *line)
 {
-	bufferevent_write(c->bev, line, strlen(line));
+	evbuffer_add(c->wire->out, line, strlen(line));
 	c->busy = true;
 	conn_close_after_flush(c);
 }
@@ -247,14 +220,16 @@ static bool conn_read_head(struct http_conn *c, struct evbuffer *in)
 	}
 	c->body_left = head.length;
 	c->body_chunked = head.chunked;
-	if (head.expect_continue)
-		bufferevent_write(c->bev, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+	if (head.expect_continue) {
+		evbuffer_add(c->wire->out, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+		wire_send(c->wire);
+	}
 	return true;
 }
 
 static void conn_parse(struct http_conn *c)
 {
-	struct evbuffer *in = bufferevent_get_input(c->bev);
+	struct evbuffer *in = c->wire->in;
 
 	if (c->busy || c->closing || (!c->parsing && !conn_read_head(c, in)) || !conn_read_body(c, in))
 		return;
@@ -268,31 +243,20 @@ static void conn_parse(struct http_conn *c)
 
 static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *addr, int len, void *arg)
 {
+	static const struct wire_owner owner = { on_input, on_room, on_gone };
 	struct http_server *s = arg;
 	struct http_conn *c = util_alloc(sizeof(*c));
 	int one = 1;
 
 	(void)l, (void)addr, (void)len;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (s->tls)
-		c->bev = bufferevent_openssl_socket_new(s->base, fd, SSL_new(s->tls),
-							BUFFEREVENT_SSL_ACCEPTING,
-							BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	else
-		c->bev = bufferevent_socket_new(s->base, fd, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (!c->bev)
-		util_die(71, "no bufferevent");
+	c->wire = wire_new(s->wires, fd, s->tls, &owner, c);
 	c->server = s;
 	c->next = s->conns;
 	if (c->next)
 		c->next->prev = &c->next;
 	c->prev = &s->conns;
 	s->conns = c;
-	bufferevent_set_max_single_write(c->bev, SINGLE_WRITE);
-	bufferevent_set_max_single_read(c->bev, 1 << 18);
-	bufferevent_setwatermark(c->bev, EV_READ, 0, INPUT_MAX);
-	bufferevent_setcb(c->bev, on_read, on_write, on_event, c);
-	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 }
 
 struct http_server *http_server_new(struct event_base *base, const char *host, uint16_t port, SSL_CTX *tls,
@@ -303,7 +267,7 @@ struct http_server *http_server_new(struct event_base *base, const char *host, u
 
 	if (inet_pton(AF_INET, host, &sin.sin_addr) != 1)
 		util_die(64, "--listen: %s is not an IPv4 address", host);
-	s->base = base;
+	s->wires = wires_new(base);
 	s->tls = tls;
 	s->handler = handler;
 	s->arg = arg;
@@ -324,7 +288,14 @@ void http_server_free(struct http_server *s)
 {
 	http_server_drop_all(s);
 	evconnlistener_free(s->listener);
+	wires_free(s->wires);
+	text_done(&s->head);
 	free(s);
+}
+
+void http_server_before_send(struct http_server *s, void (*before)(void *arg), void *arg)
+{
+	wires_before_send(s->wires, before, arg);
 }
 
 void http_server_close_all(struct http_server *s)
@@ -352,39 +323,70 @@ uint64_t http_server_bytes(const struct http_server *s)
 	return s->bytes;
 }
 
+static const char *date_now(struct http_server *s)
+{
+	const time_t now = (time_t)util_now();
+	struct tm tm;
+
+	if (now != s->second) {
+		s->second = now;
+		gmtime_r(&now, &tm);
+		strftime(s->date, sizeof(s->date), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	}
+	return s->date;
+}
+
+static void add_padding(struct text *t, size_t n)
+{
+	text_string(t, "X-Padding: ");
+	memset(text_room(t, n), 'x', n);
+	t->size += n;
+	text_string(t, "\r\n");
+}
+
+static void make_head(struct text *t, const struct http_request *req, int code, const char *type,
+		      const char *headers, int64_t length)
+{
+	char id[17];
+
+	snprintf(id, sizeof(id), "%016llx", (unsigned long long)util_random());
+	t->size = 0;
+	text_string(t, "HTTP/1.1 ");
+	text_number(t, code);
+	text_string(t, " ");
+	text_string(t, http_reason(code));
+	text_string(t, "\r\nAudit-Id: ");
+	text_string(t, id);
+	text_string(t, "\r\nCache-Control: no-cache, private\r\n");
+	if (req->header_padding)
+		add_padding(t, req->header_padding);
+	text_string(t, "Content-Type: ");
+	text_string(t, type);
+	text_string(t, "\r\nDate: ");
+	text_string(t, date_now(req->conn->server));
+	text_string(t, "\r\n");
+	text_string(t, headers ? headers : "");
+	if (length >= 0) {
+		text_string(t, "Content-Length: ");
+		text_number(t, req->no_length_check ? length + 1000 : length);
+		text_string(t, "\r\n\r\n");
+	} else {
+		text_string(t, "Transfer-Encoding: chunked\r\n\r\n");
+	}
+}
+
 static void conn_send_head(struct http_conn *c, const struct http_request *req, int code, const char *type,
 			   const char *headers, int64_t length)
 {
-	struct evbuffer *out = bufferevent_get_output(c->bev);
-	time_t now = (time_t)util_now();
-	char date[64];
-	struct tm tm;
+	struct text *head = &c->server->head;
 
-	gmtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%a, %d %b %Y %H:%M:%S GMT", &tm);
-	evbuffer_add_printf(out,
-			    "HTTP/1.1 %d %s\r\nAudit-Id: %016llx\r\nCache-Control: no-cache, private\r\n",
-			    code, http_reason(code), (unsigned long long)util_random());
-	if (req->header_padding) {
-		char *pad = util_alloc(req->header_padding + 1);
-
-		memset(pad, 'x', req->header_padding);
-		evbuffer_add_printf(out, "X-Padding: %s\r\n", pad);
-		free(pad);
-	}
-	evbuffer_add_printf(out, "Content-Type: %s\r\nDate: %s\r\n%s", type, date, headers ? headers : "");
-	if (length >= 0)
-		evbuffer_add_printf(out, "Content-Length: %lld\r\n\r\n",
-				    (long long)(req->no_length_check ? length + 1000 : length));
-	else
-		evbuffer_add(out, "Transfer-Encoding: chunked\r\n\r\n", 30);
+	make_head(head, req, code, type, headers, length);
+	evbuffer_add(c->wire->out, head->data, head->size);
+	wire_send(c->wire);
 	c->cut = req->cut_after;
 	c->last = req->close || (length >= 0 && req->no_length_check);
-	if (req->bytes_per_second && !c->slow) {
-		c->slow = ev_token_bucket_cfg_new(EV_RATE_LIMIT_MAX, EV_RATE_LIMIT_MAX, req->bytes_per_second,
-						  req->bytes_per_second, NULL);
-		bufferevent_set_rate_limit(c->bev, c->slow);
-	}
+	if (req->bytes_per_second && !c->wire->rate)
+		wire_set_rate(c->wire, req->bytes_per_second);
 	c->broken_chunks = req->no_length_check;
 }
 
@@ -415,7 +417,7 @@ void http_reply_stream(struct http_request *req, int code, const char *type, int
 		c->stream = stream;
 		c->chunked = length < 0;
 		stream->conn = c;
-		bufferevent_setwatermark(c->bev, EV_WRITE, LOW_WATER, 0);
+		c->wire->low = LOW_WATER;
 		conn_pump(c);
 	} else {
 		stream->free(stream);

@@ -46,6 +46,10 @@ struct http_server;
 struct http_server *http_server_new(struct event_base *base, const char *host, uint16_t port, SSL_CTX *tls,
 				    http_handler handler, void *arg);
 void http_server_free(struct http_server *s);
+
+/* Is called before any byte of an answer leaves. */
+void http_server_before_send(struct http_server *s, void (*before)(void *arg), void *arg);
+
 uint16_t http_server_port(const struct http_server *s);
 uint64_t http_server_bytes(const struct http_server *s);
 

@@ -37,6 +37,26 @@ def over_tls(s):
     protobuf_list(s)
 
 
+@test(tls=True)
+def records_and_requests_over_tls(s):
+    """However requests are cut into records, and whatever of them comes at once, each is answered."""
+    sock = s.connect()
+    sock.connect()
+    big = json.dumps(pod("big", annotations={"x": "y" * 100_000})).encode()
+    post = f"POST {PODS} HTTP/1.1\r\nContent-Length: {len(big)}\r\n\r\n".encode() + big
+    ready = b"GET /readyz HTTP/1.1\r\n\r\n"
+    for piece in (ready[:7], ready[7:], ready + ready + post[:9], post[9:] + ready):
+        sock.sock.sendall(piece)
+    out = b""
+    while out.count(b"HTTP/1.1 ") < 5 or not out.endswith(b"\r\n\r\nok"):
+        piece = sock.sock.recv(65536)
+        assert piece, out[-200:]
+        out += piece
+    assert out.count(b"HTTP/1.1 200 OK") == 4 and out.count(b"HTTP/1.1 201 Created") == 1
+    assert [r["path"] for r in s.log()] == ["/readyz"] * 3 + [PODS, "/readyz"]
+    sock.close()
+
+
 @test("--bookmark-period", 100, tls=True)
 def watch_over_tls(s):
     protobuf_watch(s)
