@@ -22,21 +22,19 @@ struct cursor_number cursor_number_long(const uint8_t *p, const uint8_t *end)
 
 static const uint8_t *skip_group(const uint8_t *p, const uint8_t *end)
 {
-	struct cursor c = { p, end };
+	for (size_t depth = 1; p && depth > 0;) {
+		const struct cursor_number tag = cursor_number(p, end);
+		const uint32_t wire = (uint32_t)tag.v & 7;
 
-	for (size_t depth = 1; depth > 0;) {
-		uint32_t tag;
-
-		if (cursor_tag(&c, &tag) < 0)
+		if (!cursor_is_tag(tag))
 			return NULL;
-		if ((tag & 7) == WIRE_GROUP)
+		if (wire == WIRE_GROUP)
 			depth++;
-		else if ((tag & 7) == WIRE_GROUP_END)
+		else if (wire == WIRE_GROUP_END)
 			depth--;
-		else if (cursor_skip(&c, tag) < 0)
-			return NULL;
+		p = wire == WIRE_GROUP || wire == WIRE_GROUP_END ? tag.p : cursor_field(p, end).next;
 	}
-	return c.p;
+	return p;
 }
 
 const uint8_t *cursor_skip_odd(const uint8_t *p, const uint8_t *end, uint32_t tag)
@@ -50,35 +48,31 @@ const uint8_t *cursor_skip_odd(const uint8_t *p, const uint8_t *end, uint32_t ta
 	return end - p < n ? NULL : p + n;
 }
 
-int envelope_type(struct cursor c, struct envelope *ret)
+static int type_field(struct field f, void *out)
 {
-	while (cursor_more(&c)) {
-		uint32_t tag;
+	struct envelope *e = out;
 
-		if (cursor_tag(&c, &tag) < 0)
-			return -EBADMSG;
-		const int r = tag == TAG(1, WIRE_BYTES)   ? cursor_str(&c, &ret->api_version)
-			      : tag == TAG(2, WIRE_BYTES) ? cursor_str(&c, &ret->kind)
-							  : cursor_skip(&c, tag);
-
-		if (r < 0)
-			return r;
-	}
+	if (f.tag == TAG(1, WIRE_BYTES))
+		e->api_version = field_str(f);
+	else if (f.tag == TAG(2, WIRE_BYTES))
+		e->kind = field_str(f);
 	return 0;
 }
 
-static int envelope_field(struct cursor *c, uint32_t tag, struct envelope *ret)
+int envelope_type(struct cursor c, struct envelope *ret)
 {
-	struct cursor type;
+	return cursor_walk(c, type_field, ret);
+}
 
-	switch (tag) {
-	case TAG(1, WIRE_BYTES):
-		return cursor_message(c, &type) < 0 ? -EBADMSG : envelope_type(type, ret);
-	case TAG(2, WIRE_BYTES):
-		return cursor_message(c, &ret->raw);
-	default:
-		return cursor_skip(c, tag);
-	}
+static int envelope_field(struct field f, void *out)
+{
+	struct envelope *e = out;
+
+	if (f.tag == TAG(1, WIRE_BYTES))
+		return envelope_type(field_message(f), e);
+	if (f.tag == TAG(2, WIRE_BYTES))
+		e->raw = field_message(f);
+	return 0;
 }
 
 int envelope_open(const void *p, size_t n, struct envelope *ret)
@@ -86,14 +80,8 @@ int envelope_open(const void *p, size_t n, struct envelope *ret)
 	*ret = (struct envelope){ 0 };
 	if (n < ENVELOPE_MAGIC_SIZE || memcmp(p, ENVELOPE_MAGIC, ENVELOPE_MAGIC_SIZE) != 0)
 		return -EBADMSG;
-	struct cursor c = cursor_of((const uint8_t *)p + ENVELOPE_MAGIC_SIZE, n - ENVELOPE_MAGIC_SIZE);
+	const struct cursor c = cursor_of((const uint8_t *)p + ENVELOPE_MAGIC_SIZE, n - ENVELOPE_MAGIC_SIZE);
 
 	ret->raw = (struct cursor){ c.p, c.p };
-	while (cursor_more(&c)) {
-		uint32_t tag;
-
-		if (cursor_tag(&c, &tag) < 0 || envelope_field(&c, tag, ret) < 0)
-			return -EBADMSG;
-	}
-	return 0;
+	return cursor_walk(c, envelope_field, ret);
 }

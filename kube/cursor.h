@@ -1,6 +1,6 @@
 /* cursor.h - reads protobuf wire format in place (protobuf.dev, "Encoding"): no copy, no allocation, what is
  * not asked for is skipped by its length. Layer: kube.
- * Every function returns 0 or -EBADMSG (truncated, varint above 10 bytes, length past the end, field 0). */
+ * Malformed is what is truncated, a varint above 10 bytes, a length past the end, field 0. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef KUBE_CURSOR_H
 #define KUBE_CURSOR_H
@@ -34,11 +34,6 @@ static inline struct cursor cursor_of(const void *p, size_t n)
 	return (struct cursor){ p, n ? (const uint8_t *)p + n : p };
 }
 
-static inline bool cursor_more(const struct cursor *c)
-{
-	return c->p < c->end;
-}
-
 static inline size_t cursor_left(const struct cursor *c)
 {
 	return (size_t)(c->end - c->p);
@@ -64,60 +59,10 @@ static inline __attribute__((always_inline)) struct cursor_number cursor_number(
 	return cursor_number_long(p, end);
 }
 
-static inline int cursor_varint(struct cursor *c, uint64_t *ret)
+/* May it stand as a tag? There is no field 0. */
+static inline bool cursor_is_tag(struct cursor_number n)
 {
-	const struct cursor_number n = cursor_number(c->p, c->end);
-
-	if (!n.p)
-		return -EBADMSG;
-	c->p = n.p;
-	*ret = n.v;
-	return 0;
-}
-
-/* The next tag, see TAG(). */
-static inline int cursor_tag(struct cursor *c, uint32_t *ret)
-{
-	uint64_t v;
-
-	if (cursor_varint(c, &v) < 0 || v > UINT32_MAX || v < 8)
-		return -EBADMSG;
-	*ret = (uint32_t)v;
-	return 0;
-}
-
-/* A length-delimited value: a sub-message. */
-static inline int cursor_message(struct cursor *c, struct cursor *ret)
-{
-	uint64_t n;
-
-	if (cursor_varint(c, &n) < 0 || n > cursor_left(c))
-		return -EBADMSG;
-	*ret = (struct cursor){ c->p, c->p + n };
-	c->p += n;
-	return 0;
-}
-
-/* The same as text; protobuf does not promise UTF-8. */
-static inline int cursor_str(struct cursor *c, struct str *ret)
-{
-	struct cursor m;
-
-	if (cursor_message(c, &m) < 0)
-		return -EBADMSG;
-	*ret = (struct str){ (const char *)m.p, cursor_left(&m) };
-	return 0;
-}
-
-/* Negative numbers stand as 10 bytes, sign-extended; more than 32 bits are cut as protobuf does. */
-static inline int cursor_i32(struct cursor *c, int32_t *ret)
-{
-	uint64_t v;
-
-	if (cursor_varint(c, &v) < 0)
-		return -EBADMSG;
-	*ret = (int32_t)(uint32_t)v;
-	return 0;
+	return n.p && n.v >= 8 && n.v <= UINT32_MAX;
 }
 
 /* Where the value of a field that is neither varint nor length-delimited ends, NULL when it is malformed.
@@ -140,7 +85,7 @@ static inline __attribute__((always_inline)) struct field cursor_field_any(const
 	const uint32_t wire = (uint32_t)tag.v & 7;
 	struct field f = { .tag = (uint32_t)tag.v };
 
-	if (!tag.p || tag.v < 8 || tag.v > UINT32_MAX)
+	if (!cursor_is_tag(tag))
 		return f;
 	if (wire != WIRE_BYTES && wire != WIRE_VARINT) {
 		f.next = cursor_skip_odd(tag.p, end, f.tag);
@@ -179,7 +124,7 @@ static inline struct cursor field_message(struct field f)
 /* Takes one field of a message; -EBADMSG ends the walk. What is not asked for is just not looked at. */
 typedef int field_fn(struct field f, void *out);
 
-/* Every field of a message in turn. */
+/* Every field of a message in turn. 0, or -EBADMSG when it is malformed or a field is refused. */
 static inline __attribute__((always_inline)) int cursor_walk(struct cursor c, field_fn *take, void *out)
 {
 	struct field f;
@@ -189,24 +134,6 @@ static inline __attribute__((always_inline)) int cursor_walk(struct cursor c, fi
 		if (!f.next || take(f, out) < 0)
 			return -EBADMSG;
 	}
-	return 0;
-}
-
-/* Step over the value of a field nobody asked for. */
-static inline int cursor_skip(struct cursor *c, uint32_t tag)
-{
-	struct cursor m;
-	uint64_t v;
-
-	if ((tag & 7) == WIRE_BYTES)
-		return cursor_message(c, &m);
-	if ((tag & 7) == WIRE_VARINT)
-		return cursor_varint(c, &v);
-	const uint8_t *p = cursor_skip_odd(c->p, c->end, tag);
-
-	if (!p)
-		return -EBADMSG;
-	c->p = p;
 	return 0;
 }
 

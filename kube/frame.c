@@ -178,23 +178,14 @@ static void keep_text(char **dst, struct str s)
 }
 
 /* ListMeta: resourceVersion = 2, continue = 3. */
-static int list_take_meta(struct list_parser *l, struct cursor c)
+static int list_meta_field(struct field f, void *out)
 {
-	while (cursor_more(&c)) {
-		uint32_t tag;
-		struct str s;
+	struct list_parser *l = out;
 
-		if (cursor_tag(&c, &tag) < 0)
-			return -EBADMSG;
-		if (tag != TAG(2, WIRE_BYTES) && tag != TAG(3, WIRE_BYTES)) {
-			if (cursor_skip(&c, tag) < 0)
-				return -EBADMSG;
-			continue;
-		}
-		if (cursor_str(&c, &s) < 0)
-			return -EBADMSG;
-		keep_text(tag == TAG(2, WIRE_BYTES) ? &l->resource_version : &l->continue_token, s);
-	}
+	if (f.tag == TAG(2, WIRE_BYTES))
+		keep_text(&l->resource_version, field_str(f));
+	else if (f.tag == TAG(3, WIRE_BYTES))
+		keep_text(&l->continue_token, field_str(f));
 	return 0;
 }
 
@@ -214,7 +205,7 @@ static int list_take(struct list_parser *l, struct input object)
 	case LIST_FIELD_TYPE:
 		return list_take_type(l, cursor_of(object.p, object.n));
 	case LIST_FIELD_META:
-		return list_take_meta(l, cursor_of(object.p, object.n));
+		return cursor_walk(cursor_of(object.p, object.n), list_meta_field, l);
 	case LIST_FIELD_ITEM:
 		l->items++;
 		return l->ops.on_object(l->ops.ctx, object.p, object.n);
@@ -305,18 +296,24 @@ static bool varint_is_whole(const uint8_t *p, size_t n)
 /* The header is collected bytewise: tag, then for varints and lengths the number. 1 = more bytes needed. */
 static int list_read_header(const struct list_parser *l, uint32_t *ret_tag, uint64_t *ret_value)
 {
-	struct cursor c = cursor_of(l->header, l->n_header);
+	const uint8_t *end = l->header + l->n_header;
 
 	*ret_value = 0;
 	if (!varint_is_whole(l->header, l->n_header))
 		return l->n_header >= 10 ? -EBADMSG : 1;
-	if (cursor_tag(&c, ret_tag) < 0)
+	const struct cursor_number tag = cursor_number(l->header, end);
+
+	if (!cursor_is_tag(tag))
 		return -EBADMSG;
+	*ret_tag = (uint32_t)tag.v;
 	if ((*ret_tag & 7) != WIRE_BYTES && (*ret_tag & 7) != WIRE_VARINT)
 		return 0;
-	if (!varint_is_whole(c.p, cursor_left(&c)))
-		return cursor_left(&c) >= 10 ? -EBADMSG : 1;
-	return cursor_varint(&c, ret_value);
+	if (!varint_is_whole(tag.p, (size_t)(end - tag.p)))
+		return end - tag.p >= 10 ? -EBADMSG : 1;
+	const struct cursor_number value = cursor_number(tag.p, end);
+
+	*ret_value = value.v;
+	return value.p ? 0 : -EBADMSG;
 }
 
 static int list_header(struct list_parser *l, struct input *in)

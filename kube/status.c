@@ -9,73 +9,55 @@
 #define TOO_LARGE_TYPE "ResourceVersionTooLarge"
 #define TOO_LARGE_TEXT "Too large resource version"
 
-struct causes {
+/* The Status as it is read, with what its causes say. */
+struct reader {
+	struct status_facts *facts;
 	bool too_large_type, too_large_text;
 };
 
-static int cause_decode(struct cursor c, struct causes *ret)
+static int cause_field(struct field f, void *out)
 {
-	struct str s;
+	struct reader *r = out;
 
-	while (cursor_more(&c)) {
-		uint32_t tag;
-
-		if (cursor_tag(&c, &tag) < 0)
-			return -EBADMSG;
-		if (tag != TAG(1, WIRE_BYTES) && tag != TAG(2, WIRE_BYTES)) {
-			if (cursor_skip(&c, tag) < 0)
-				return -EBADMSG;
-			continue;
-		}
-		if (cursor_str(&c, &s) < 0)
-			return -EBADMSG;
-		if (tag == TAG(1, WIRE_BYTES))
-			ret->too_large_type |= str_is(s, TOO_LARGE_TYPE);
-		else
-			ret->too_large_text |= str_is(s, TOO_LARGE_TEXT);
-	}
+	if (f.tag == TAG(1, WIRE_BYTES))
+		r->too_large_type |= str_is(field_str(f), TOO_LARGE_TYPE);
+	else if (f.tag == TAG(2, WIRE_BYTES))
+		r->too_large_text |= str_is(field_str(f), TOO_LARGE_TEXT);
 	return 0;
 }
 
-static int details_decode(struct cursor c, struct status_facts *ret, struct causes *causes)
+static int details_field(struct field f, void *out)
 {
-	while (cursor_more(&c)) {
-		struct cursor m;
-		uint32_t tag;
-		int r;
+	struct reader *r = out;
 
-		if (cursor_tag(&c, &tag) < 0)
-			return -EBADMSG;
-		if (tag == TAG(4, WIRE_BYTES))
-			r = cursor_message(&c, &m) < 0 ? -EBADMSG : cause_decode(m, causes);
-		else if (tag == TAG(5, WIRE_VARINT))
-			r = cursor_i32(&c, &ret->retry_after_s);
-		else
-			r = cursor_skip(&c, tag);
-		if (r < 0)
-			return r;
-	}
+	if (f.tag == TAG(4, WIRE_BYTES))
+		return cursor_walk(field_message(f), cause_field, r);
+	if (f.tag == TAG(5, WIRE_VARINT))
+		r->facts->retry_after_s = (int32_t)(uint32_t)f.number;
 	return 0;
 }
 
-static int status_field(struct cursor *c, uint32_t tag, struct status_facts *ret, struct causes *causes)
+static int status_field(struct field f, void *out)
 {
-	struct cursor m;
+	struct reader *r = out;
 
-	switch (tag) {
+	switch (f.tag) {
 	case TAG(2, WIRE_BYTES):
-		return cursor_str(c, &ret->status);
+		r->facts->status = field_str(f);
+		break;
 	case TAG(3, WIRE_BYTES):
-		return cursor_str(c, &ret->message);
+		r->facts->message = field_str(f);
+		break;
 	case TAG(4, WIRE_BYTES):
-		return cursor_str(c, &ret->reason);
+		r->facts->reason = field_str(f);
+		break;
 	case TAG(5, WIRE_BYTES):
-		return cursor_message(c, &m) < 0 ? -EBADMSG : details_decode(m, ret, causes);
+		return cursor_walk(field_message(f), details_field, r);
 	case TAG(6, WIRE_VARINT):
-		return cursor_i32(c, &ret->code);
-	default:
-		return cursor_skip(c, tag);
+		r->facts->code = (int32_t)(uint32_t)f.number;
+		break;
 	}
+	return 0;
 }
 
 static bool is_timeout(const struct status_facts *s)
@@ -85,22 +67,17 @@ static bool is_timeout(const struct status_facts *s)
 
 int status_decode_protobuf(const uint8_t *p, size_t n, struct status_facts *ret)
 {
-	struct cursor c = cursor_of(p, n);
-	struct causes causes = { 0 };
+	struct reader r = { .facts = ret };
 
 	*ret = (struct status_facts){ .retry_after_s = -1 };
-	while (cursor_more(&c)) {
-		uint32_t tag;
-
-		if (cursor_tag(&c, &tag) < 0 || status_field(&c, tag, ret, &causes) < 0)
-			return -EBADMSG;
-	}
+	if (cursor_walk(cursor_of(p, n), status_field, &r) < 0)
+		return -EBADMSG;
 	if (ret->retry_after_s == 0)
 		ret->retry_after_s = -1; /* the server writes it always; 0 is "not set" */
 	ret->expired = ret->code == 410 || str_is(ret->reason, "Expired") || str_is(ret->reason, "Gone");
 	ret->too_large_rv =
-		causes.too_large_type ||
-		(is_timeout(ret) && (causes.too_large_text ||
+		r.too_large_type ||
+		(is_timeout(ret) && (r.too_large_text ||
 				     (ret->message.n && memmem(ret->message.p, ret->message.n, TOO_LARGE_TEXT,
 							       sizeof(TOO_LARGE_TEXT) - 1))));
 	return 0;

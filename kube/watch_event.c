@@ -23,48 +23,39 @@ static enum watch_type type_of(struct str s)
 	return WATCH_UNKNOWN;
 }
 
-static int raw_decode(struct cursor c, struct cursor *ret)
-{
-	while (cursor_more(&c)) {
-		uint32_t tag;
+/* The event as it is read, and its object as the envelope it came in. */
+struct reader {
+	enum watch_type type;
+	struct cursor object;
+};
 
-		if (cursor_tag(&c, &tag) < 0)
-			return -EBADMSG;
-		if ((tag == TAG(1, WIRE_BYTES) ? cursor_message(&c, ret) : cursor_skip(&c, tag)) < 0)
-			return -EBADMSG;
-	}
+static int extension_field(struct field f, void *out)
+{
+	struct reader *r = out;
+
+	if (f.tag == TAG(1, WIRE_BYTES))
+		r->object = field_message(f);
 	return 0;
 }
 
-static int event_field(struct cursor *c, uint32_t tag, struct watch_event *ret, struct cursor *object)
+static int event_field(struct field f, void *out)
 {
-	struct cursor extension;
-	struct str type;
+	struct reader *r = out;
 
-	switch (tag) {
-	case TAG(1, WIRE_BYTES):
-		if (cursor_str(c, &type) < 0)
-			return -EBADMSG;
-		ret->type = type_of(type);
-		return 0;
-	case TAG(2, WIRE_BYTES):
-		return cursor_message(c, &extension) < 0 ? -EBADMSG : raw_decode(extension, object);
-	default:
-		return cursor_skip(c, tag);
-	}
+	if (f.tag == TAG(1, WIRE_BYTES))
+		r->type = type_of(field_str(f));
+	else if (f.tag == TAG(2, WIRE_BYTES))
+		return cursor_walk(field_message(f), extension_field, r);
+	return 0;
 }
 
 int watch_event_decode(const uint8_t *p, size_t n, struct watch_event *ret)
 {
-	struct cursor c = cursor_of(p, n);
-	struct cursor object = cursor_of(p, 0);
+	struct reader r = { .object = cursor_of(p, 0) };
 
 	*ret = (struct watch_event){ 0 };
-	while (cursor_more(&c)) {
-		uint32_t tag;
-
-		if (cursor_tag(&c, &tag) < 0 || event_field(&c, tag, ret, &object) < 0)
-			return -EBADMSG;
-	}
-	return envelope_open(object.p, cursor_left(&object), &ret->object);
+	if (cursor_walk(cursor_of(p, n), event_field, &r) < 0)
+		return -EBADMSG;
+	ret->type = r.type;
+	return envelope_open(r.object.p, cursor_left(&r.object), &ret->object);
 }
