@@ -78,15 +78,15 @@ struct cursor {
 };
 
 /* The next character that is no white space, '\0' at the end. */
-static char ahead(struct cursor *c)
+static inline char ahead(struct cursor *c)
 {
-	while (c->p < c->end && *c->p <= ' ' &&
-	       (*c->p == ' ' || *c->p == '\t' || *c->p == '\n' || *c->p == '\r'))
-		c->p++;
-	return c->p < c->end ? *c->p : '\0';
+	for (; c->p < c->end; c->p++)
+		if (*c->p > ' ' || (*c->p != ' ' && *c->p != '\t' && *c->p != '\n' && *c->p != '\r'))
+			return *c->p;
+	return '\0';
 }
 
-static bool take(struct cursor *c, char what)
+static inline bool take(struct cursor *c, char what)
 {
 	if (ahead(c) != what)
 		return false;
