@@ -264,14 +264,15 @@ struct blob *object_pb(struct obj *o)
 
 struct blob *object_dump(const json_t *tree, const struct kind *kind)
 {
+	/* Kept: a large allocation for each object would make malloc tidy up each time. */
+	static struct text room;
 	char head[192], api[96];
-	struct text t = { 0 };
 	struct blob *b;
 
-	text_json(&t, tree);
-	b = blob_new(t.size);
-	memcpy(b->data, t.data, t.size);
-	text_done(&t);
+	room.size = 0;
+	text_json(&room, tree);
+	b = blob_new(room.size);
+	memcpy(b->data, room.data, room.size);
 	b->head = (size_t)snprintf(head, sizeof(head), "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind->kind,
 				   kinds_api_version(kind, api));
 	return b;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 4096, DIGITS_MAX = 20, REAL_MAX = 64 };
+enum { FIRST_ROOM = 4096, DIGITS_MAX = 20, REAL_MAX = 64, ESCAPED_MAX = 6 };
 
 void text_done(struct text *t)
 {
@@ -13,16 +13,20 @@ void text_done(struct text *t)
 	*t = (struct text){ 0 };
 }
 
+static void grow(struct text *t, size_t n)
+{
+	size_t room = t->room ? t->room : FIRST_ROOM;
+
+	while (room - t->size < n)
+		room *= 2;
+	t->data = util_realloc(t->data, room);
+	t->room = room;
+}
+
 char *text_room(struct text *t, size_t n)
 {
-	if (t->room - t->size < n) {
-		size_t room = t->room ? t->room : FIRST_ROOM;
-
-		while (room - t->size < n)
-			room *= 2;
-		t->data = util_realloc(t->data, room);
-		t->room = room;
-	}
+	if (t->room - t->size < n)
+		grow(t, n);
 	return t->data + t->size;
 }
 
@@ -64,53 +68,63 @@ void text_seconds(struct text *t, double seconds)
 	add_digits(t, (uint64_t)((seconds - (double)whole) * 1e7), 7);
 }
 
-static void add_escaped(struct text *t, unsigned char c)
+static char *put_escaped(char *out, unsigned char c)
 {
-	static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt", hex[] = "0123456789ABCDEF";
-	char out[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+	static const char letters[128] = { ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r',
+					   ['\t'] = 't', ['"'] = '"',  ['\\'] = '\\' };
+	static const char hex[] = "0123456789ABCDEF";
 
-	for (size_t i = 0; letters[i]; i += 2)
-		if (letters[i] == (char)c) {
-			out[1] = letters[i + 1];
-			text_add(t, out, 2);
-			return;
-		}
-	text_add(t, out, 6);
+	*out++ = '\\';
+	if (letters[c]) {
+		*out++ = letters[c];
+		return out;
+	}
+	memcpy(out, "u00", 3);
+	out[3] = hex[c >> 4];
+	out[4] = hex[c & 15];
+	return out + 5;
 }
 
 void text_quoted(struct text *t, const char *s, size_t n)
 {
-	size_t plain = 0;
+	char *out = text_room(t, ESCAPED_MAX * n + 2);
 
-	text_room(t, n + 2);
-	text_add(t, "\"", 1);
+	*out++ = '"';
 	for (size_t i = 0; i < n; i++) {
 		const unsigned char c = (unsigned char)s[i];
 
 		if (c >= ' ' && c != '"' && c != '\\')
-			continue;
-		text_add(t, s + plain, i - plain);
-		add_escaped(t, c);
-		plain = i + 1;
+			*out++ = (char)c;
+		else
+			out = put_escaped(out, c);
 	}
-	text_add(t, s + plain, n - plain);
-	text_add(t, "\"", 1);
+	*out++ = '"';
+	t->size = (size_t)(out - t->data);
+}
+
+static void add_character(struct text *t, char c)
+{
+	*text_room(t, 1) = c;
+	t->size++;
 }
 
 static void add_object(struct text *t, const json_t *o)
 {
-	const char *key, *before = "{";
+	const char *key;
+	char before = '{';
 	json_t *value;
 
 	json_object_foreach((json_t *)(uintptr_t)o, key, value)
 	{
-		text_add(t, before, 1);
+		add_character(t, before);
 		text_quoted(t, key, strlen(key));
-		text_add(t, ":", 1);
+		add_character(t, ':');
 		text_json(t, value);
-		before = ",";
+		before = ',';
 	}
-	text_string(t, *before == '{' ? "{}" : "}");
+	if (before == '{')
+		add_character(t, before);
+	add_character(t, '}');
 }
 
 static void add_array(struct text *t, const json_t *a)
@@ -118,14 +132,14 @@ static void add_array(struct text *t, const json_t *a)
 	json_t *value;
 	size_t i;
 
-	text_add(t, "[", 1);
+	add_character(t, '[');
 	json_array_foreach(a, i, value)
 	{
 		if (i)
-			text_add(t, ",", 1);
+			add_character(t, ',');
 		text_json(t, value);
 	}
-	text_add(t, "]", 1);
+	add_character(t, ']');
 }
 
 void text_json(struct text *t, const json_t *v)
