@@ -191,10 +191,12 @@ class Real:
 
     def verdicts(self):
         ours, peers = self.results["ours"], [r for p, r in self.results.items() if p != "ours"]
+        self.run.known["sync_real_floor"] = machine.median(self.drops)
         self.run.values["sync_real"] = machine.median(w / c for w, c in zip(ours["walls"], self.curls))
         if peers:
             self.run.values["latency_real"] = ours["p50"] / min(p["p50"] for p in peers)
-            self.run.values["deletions_real"] = ours["rate"] / max(p["rate"] for p in peers)
+            self.run.known["deletions_real_peer"] = max(p["rate"] for p in peers)
+            self.run.values["deletions_real"] = ours["rate"] / self.run.known["deletions_real_peer"]
         rows = [[r["name"], f"{machine.median(r['walls']):.2f}", f"{r['held'] / 1e6:.0f}", f"{r['p50']:.1f}", f"{r['p99']:.1f}", f"{r['rate']:.0f}"]
                 for r in (ours, *peers)]
         rows.append(["`curl -o /dev/null` of the list, protobuf", f"{machine.median(self.curls):.2f}", "", "", "", ""])

@@ -98,7 +98,7 @@ class Sim:
     def report(self, key, seen, pods, size):
         self.run.values[key] = machine.median(r.wall / r.curl for r in seen)
         middle = [machine.median(r[i] for r in seen) for i in range(len(Round._fields))]
-        self.run.known[key] = Round(*middle)
+        self.run.known.update({key: Round(*middle), "pods": pods})
         names = ("`curl -o /dev/null` of the list", "lower bound: libcurl reads the WatchList and drops it", "first request to complete cache",
                  "CPU time of the watcher", "of it in the kernel")
         self.run.table(f"First synchronisation, {'TLS' if key == 'sync_tls' else 'plain'}",
