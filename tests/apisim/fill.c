@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/fill.h"
+#include "tests/apisim/fill_mould.h"
 #include "tests/apisim/fill_workload.h"
-#include "tests/apisim/podpb.h"
 #include "tests/apisim/util.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	PLACES_MAX = 48,
-	FIRST_RV = 1000000,
-	OUT_OF_SERVICE_NODE = 80000,
-	NAME_SPACE = 27 * 27 * 27 * 27 * 27
-};
-
-/* The encoded form of one pod of a group, and where others of the group differ. One is kept of each kind:
- * neighbours in a list are of one group. */
-struct mould {
-	bool text;
-	const struct fill_group *group;
-	struct blob *form;
-	struct place {
-		size_t at, len;
-		unsigned word;
-	} places[PLACES_MAX];
-	size_t count;
-};
+enum { FIRST_RV = 1000000, OUT_OF_SERVICE_NODE = 80000, NAME_SPACE = 27 * 27 * 27 * 27 * 27 };
 
 static struct fill_group *groups;
-static struct mould pb_mould, text_mould = { .text = true };
 
 /* The tree made last: a write needs that of its object several times. A resourceVersion is of one object. */
 static json_t *last_tree;
@@ -46,106 +27,33 @@ json_t *fill_tree(const struct obj *o)
 	return json_incref(last_tree);
 }
 
-static struct blob *encode_pb(const struct obj *o)
-{
-	json_t *tree = fill_tree(o);
-	struct blob *b;
-	struct pb_buf buf;
-	size_t n;
-
-	pb_init(&buf, 16384);
-	podpb_message(&buf, "Pod", tree);
-	n = pb_size(&buf);
-	pb_field_close(&buf, 2, 0);
-	b = blob_new(pb_size(&buf));
-	b->head = b->size - n;
-	memcpy(b->data, buf.data + buf.at, b->size);
-	pb_done(&buf);
-	json_decref(tree);
-	return b;
-}
-
-static struct blob *encode_text(const struct obj *o)
-{
-	json_t *tree = fill_tree(o);
-	struct blob *b = object_dump(tree, o->kind);
-
-	json_decref(tree);
-	return b;
-}
-
-/* The bytes of a word's value as they stand in the encoded object: in protobuf a time is a varint. */
-static size_t value_bytes(const struct mould *m, const struct obj *o, unsigned word, char out[256])
-{
-	const char *name = fill_pod_words[word];
-	int64_t t = 0;
-	size_t n = 0;
-
-	fill_word(o, name, strlen(name), out);
-	if (m->text || strcmp(name, "started") != 0)
-		return strlen(out);
-	util_time_parse(out, &t);
-	for (uint64_t v = (uint64_t)t; v; v >>= 7)
-		out[n++] = (char)((v & 0x7f) | (v >= 0x80 ? 0x80 : 0));
-	return n;
-}
-
-/* Finds the places of the values in the first object: they are long or random enough not to occur by chance,
- * and the unit test compares what comes out with a plain encoding of every state. */
-static void mould_learn(struct mould *m, const struct obj *o)
-{
-	char value[256];
-
-	blob_unref(m->form);
-	m->form = m->text ? encode_text(o) : encode_pb(o);
-	m->group = o->group;
-	m->count = 0;
-	for (unsigned word = 0; fill_pod_words[word]; word++) {
-		size_t len = value_bytes(m, o, word, value);
-		char *data = m->form->data, *at = data;
-
-		while ((at = memmem(at, m->form->size - (size_t)(at - data), value, len))) {
-			if (m->count == PLACES_MAX)
-				util_die(70, "fill: too many places");
-			m->places[m->count++] = (struct place){ (size_t)(at - data), len, word };
-			at += len;
-		}
-	}
-}
-
-static struct blob *mould_cast(struct mould *m, const struct obj *o)
-{
-	struct blob *b;
-	char value[256];
-
-	if (m->group != o->group)
-		mould_learn(m, o);
-	b = blob_new(m->form->size);
-	b->head = m->form->head;
-	memcpy(b->data, m->form->data, b->size);
-	for (size_t i = 0; i < m->count; i++) {
-		const struct place *p = &m->places[i];
-
-		if (i == 0 || m->places[i - 1].word != p->word)
-			value_bytes(m, o, p->word, value);
-		memcpy(b->data + p->at, value, p->len);
-	}
-	return b;
-}
-
+/* The lengths of values that a mould counts on. */
 static bool castable(const struct obj *o)
 {
 	return o->kind == kinds_pods() && o->rv >= FIRST_RV && o->rv < 10 * (uint64_t)FIRST_RV;
 }
 
+static struct blob *encoded(const struct obj *o, enum fill_form form)
+{
+	struct blob *b;
+	json_t *tree;
+
+	if (castable(o))
+		return fill_mould_cast(o, form);
+	tree = fill_tree(o);
+	b = fill_mould_encode(tree, o->kind, form);
+	json_decref(tree);
+	return b;
+}
+
 struct blob *fill_pb(const struct obj *o)
 {
-	return castable(o) ? mould_cast(&pb_mould, o) : encode_pb(o);
+	return encoded(o, FILL_PROTOBUF);
 }
 
 struct blob *fill_json(const struct obj *o)
 {
-	return castable(o) ? mould_cast(&text_mould, o) : encode_text(o);
+	return encoded(o, FILL_JSON);
 }
 
 const json_t *fill_labels(const struct obj *o)
@@ -184,6 +92,7 @@ struct maker {
 	uint64_t dice;
 	int64_t now;
 	uint64_t made, evicted, terminating, crashloop, pullfail;
+	struct obj **pods; /* borrowed from the store, in the order they were made */
 };
 
 static uint64_t roll(struct maker *m)
@@ -207,14 +116,13 @@ static void load(struct maker *m, const char *plural, json_t *tree)
 	store_load(m->store, object_new(kinds_find("", "v1", plural), tree, store_rv(m->store) + 1));
 }
 
-static void load_filled(struct maker *m, const struct kind *kind, const struct fill_group *g,
-			const char *name, uint32_t index)
+static struct obj *load_filled(struct maker *m, const struct kind *kind, const struct fill_group *g,
+			       const char *name, uint32_t index)
 {
 	struct obj *o = object_new_filled(kind, g, g->w->ns, name, index, 0, store_rv(m->store) + 1);
 
-	if (kind == kinds_pods())
-		object_pb(o);
 	store_load(m->store, o);
+	return o;
 }
 
 static void pod_name(const struct fill_workload *w, uint64_t index, char out[256])
@@ -273,8 +181,7 @@ static void make_workload(struct maker *m, uint64_t number)
 		if (!by_state[state])
 			by_state[state] = group_new(w, state);
 		pod_name(w, i, name);
-		load_filled(m, kinds_pods(), by_state[state], name, (uint32_t)i);
-		m->made++;
+		m->pods[m->made++] = load_filled(m, kinds_pods(), by_state[state], name, (uint32_t)i);
 	}
 }
 
@@ -291,8 +198,14 @@ void fill_store(struct store *store, const struct fill_options *opt)
 		load(&m, "nodes", fill_text_node((unsigned)i, false, m.now));
 	if (opt->terminating)
 		load(&m, "nodes", fill_text_node(OUT_OF_SERVICE_NODE, true, m.now));
+	m.pods = util_alloc_raw(opt->pods * sizeof(struct obj *));
 	for (uint64_t i = 0; m.made < opt->pods; i++)
 		make_workload(&m, i);
+	/* Not sooner: a store whose objects lie between their encoded forms takes several times as long to
+	 * search. */
+	for (uint64_t i = 0; i < m.made; i++)
+		object_pb(m.pods[i]);
+	free(m.pods);
 }
 
 void fill_done(void)
@@ -309,9 +222,6 @@ void fill_done(void)
 	json_decref(last_tree);
 	last_tree = NULL;
 	last_obj = NULL;
-	blob_unref(pb_mould.form);
-	blob_unref(text_mould.form);
-	pb_mould = (struct mould){ 0 };
-	text_mould = (struct mould){ .text = true };
+	fill_mould_done();
 	fill_text_done();
 }

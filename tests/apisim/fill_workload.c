@@ -50,10 +50,17 @@ static unsigned node_index(const struct obj *o)
 
 static void put_container_id(const struct obj *o, uint64_t salt, char out[256])
 {
-	int n = snprintf(out, 256, "containerd://");
+	static const char head[] = "containerd://", hex[] = "0123456789abcdef";
+	char *to = out + sizeof(head) - 1;
 
-	for (uint64_t i = 0; i < 4; i++)
-		n += snprintf(out + n, 256 - (size_t)n, "%016llx", (unsigned long long)pod_seed(o, salt + i));
+	memcpy(out, head, sizeof(head));
+	for (uint64_t i = 0; i < 4; i++) {
+		const uint64_t r = pod_seed(o, salt + i);
+
+		for (int shift = 60; shift >= 0; shift -= 4)
+			*to++ = hex[r >> shift & 15];
+	}
+	*to = '\0';
 }
 
 static void put_uid(const struct obj *o, char out[256])
@@ -204,8 +211,9 @@ static const struct {
 	{ "deployuid", put_deployment_uid },
 };
 
-const char *const fill_pod_words[] = { "pod",  "uid",  "rv",   "ip",      "hostip",
-				       "node", "cid1", "cid2", "started", NULL };
+const char *const fill_words[] = { "pod",   "uid",        "rv",      "ip",   "hostip", "node",   "cid1",
+				   "cid2",  "started",    "created", "app",  "ended",  "access", "digest",
+				   "image", "deployment", "rs",      "hash", "ns",     "rsuid",  NULL };
 
 const char *fill_word(const void *arg, const char *word, size_t n, char out[256])
 {

@@ -31,8 +31,9 @@ void fill_workload_init(struct fill_workload *w, uint64_t number, uint64_t seed,
 /* The value of a word for an object (arg is its struct obj); a fill_word_fn. */
 const char *fill_word(const void *arg, const char *word, size_t n, char out[256]);
 
-/* Words whose values differ between the pods of a group, all values of one word being of one length; NULL at
- * the end. */
-extern const char *const fill_pod_words[];
+/* The words of pods whose values stand there as text or time; NULL at the end. The values of the first
+ * FILL_POD_WORDS differ between the pods of a group, all values of one word being of one length. */
+enum { FILL_POD_WORDS = 9 };
+extern const char *const fill_words[];
 
 #endif
