@@ -69,6 +69,30 @@ const struct pick pick_status[] = {
 	{ "kind", NULL }, { "status", nothing }, { "code", NULL }, { NULL, NULL }
 };
 
+static const struct pick named[] = { { "name", NULL }, { NULL, NULL } };
+static const struct pick taint[] = { { "key", NULL }, { NULL, NULL } };
+static const struct pick node_spec[] = { { "taints", taint }, { NULL, NULL } };
+static const struct pick node_status[] = { { "conditions", condition }, { NULL, NULL } };
+const struct pick pick_node[] = {
+	{ "kind", NULL }, { "metadata", named },     { "spec", node_spec },
+	{ "code", NULL }, { "status", node_status }, { NULL, NULL },
+};
+
+static const struct pick source[] = { { "persistentVolumeName", NULL }, { NULL, NULL } };
+static const struct pick attachment_spec[] = { { "nodeName", NULL }, { "source", source }, { NULL, NULL } };
+static const struct pick attachment[] = { { "spec", attachment_spec }, { NULL, NULL } };
+const struct pick pick_attachments[] = {
+	{ "kind", NULL }, { "metadata", metadata }, { "items", attachment },
+	{ "code", NULL }, { "status", nothing },    { NULL, NULL },
+};
+
+static const struct pick set_status[] = { { "readyReplicas", NULL }, { NULL, NULL } };
+static const struct pick set[] = { { "metadata", metadata }, { "status", set_status }, { NULL, NULL } };
+const struct pick pick_revisions[] = {
+	{ "kind", NULL }, { "metadata", metadata }, { "items", set },
+	{ "code", NULL }, { "status", nothing },    { NULL, NULL },
+};
+
 /* -- the reader. Each function is false when it is not certain; ret NULL: only checked --------------------
  */
 

@@ -17,9 +17,11 @@ struct pick {
 	const struct pick *below; /* what of its value is wanted; NULL = all */
 };
 
-/* What is read of the answer to GET of a pod, to a list of pods, and to a write of which only its success
- * counts: with each of them, what makes it a Status. */
-extern const struct pick pick_pod[], pick_pods[], pick_status[];
+/* What is read of the answers of the steps: of a pod, a list of pods, a node, lists of VolumeAttachments and
+ * of ReplicaSets, and of a write of which only its success counts; of each of them what makes it a Status,
+ * too. */
+extern const struct pick pick_pod[], pick_pods[], pick_node[], pick_attachments[], pick_revisions[],
+	pick_status[];
 
 /* As json_loadb(p, n, 0, reterr), but without what is not wanted (which is there all the same where jansson
  * had to be asked); what NULL: all is wanted. The caller owns the reference. NULL with *reterr when it is no

@@ -223,6 +223,54 @@ START_TEST(deep_texts)
 }
 END_TEST
 
+/* The lists and objects of the other steps, with what their steps read and more. */
+START_TEST(other_objects)
+{
+	static const struct {
+		const struct pick *what;
+		const char *text, *left;
+	} cases[] = {
+		{ pick_node,
+		  "{'kind':'Node','metadata':{'name':'n','uid':'u'},'spec':{'podCIDR':'c','taints':[{'key':'"
+		  "k','effect':"
+		  "'e'}]},'status':{'images':[{'names':['a']}],'conditions':[{'type':'Ready','status':'True',"
+		  "'reason':'r'}]}}",
+		  "{'kind':'Node','metadata':{'name':'n'},'spec':{'taints':[{'key':'k'}]},'status':{'"
+		  "conditions':[{'type':"
+		  "'Ready','status':'True'}]}}" },
+		{ pick_attachments,
+		  "{'kind':'VolumeAttachmentList','metadata':{'continue':'c'},'items':[{'metadata':{'name':'"
+		  "a'},'spec':{"
+		  "'attacher':'a','nodeName':'n','source':{'persistentVolumeName':'p'}},'status':{'attached':"
+		  "true}}]}",
+		  "{'kind':'VolumeAttachmentList','metadata':{'continue':'c'},'items':[{'spec':{'nodeName':'"
+		  "n','source':{"
+		  "'persistentVolumeName':'p'}}}]}" },
+		{ pick_revisions,
+		  "{'kind':'ReplicaSetList','metadata':{},'items':[{'metadata':{'uid':'u','generation':1},'"
+		  "spec':{'a':1},"
+		  "'status':{'replicas':2,'readyReplicas':1}}]}",
+		  "{'kind':'ReplicaSetList','metadata':{},'items':[{'metadata':{'uid':'u'},'status':{'"
+		  "readyReplicas':1}}]}" },
+		{ pick_status, "{'kind':'Pod','metadata':{},'status':{'phase':'x'}}",
+		  "{'kind':'Pod','status':{}}" },
+	};
+	_cleanup_free_ char *text = xstrdup(cases[_i].text), *left = xstrdup(cases[_i].left);
+
+	for (char *c = text; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	for (char *c = left; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	json_t *picked = pick_loadb(text, strlen(text), cases[_i].what, NULL),
+	       *wanted = json_loads(left, 0, NULL);
+
+	ck_assert_int_eq(json_equal(picked, wanted), 1);
+	check_same(text, strlen(text), cases[_i].what);
+	json_decref(picked);
+	json_decref(wanted);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("worker/pick");
@@ -236,6 +284,7 @@ int main(void)
 	tcase_add_test(t, broken_texts);
 	tcase_add_loop_test(t, odd_texts, 0, 2 * 43);
 	tcase_add_loop_test(t, deep_texts, 0, 5);
+	tcase_add_loop_test(t, other_objects, 0, 4);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_NORMAL);
 	failed = srunner_ntests_failed(r);
