@@ -13,25 +13,12 @@
 
 static const struct reflector_config plain_config = { 0 };
 
-static bool is_watch(const char *request)
-{
-	const char *end = strstr(request, " HTTP/1.1");
-	const char *mark = strstr(request, "watch=true");
-
-	return mark && mark < end;
-}
-
-static bool is_watchlist(const char *request)
-{
-	return strstr(request, "sendInitialEvents=true") != NULL;
-}
-
 /* -- cases ----------------------------------------------------------------------------------------------- */
 
 static int serve_watchlist(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
-	if (is_watchlist(request)) {
+	if (asks(request, "sendInitialEvents=true")) {
 		send_event(c, "ADDED", "a", "3");
 		send_event(c, "ADDED", "b", "2");
 		send_event(c, "DELETED", "b", "4");
@@ -61,9 +48,9 @@ static int serve_pages(struct server_conn *c, const char *request)
 {
 	static const char *const first[] = { "a", "b", NULL }, *const second[] = { "c", NULL };
 
-	if (is_watchlist(request))
+	if (asks(request, "sendInitialEvents=true"))
 		return answer_status(c, 422, "Invalid", "sendInitialEvents is forbidden");
-	if (is_watch(request)) {
+	if (asks(request, "watch=true")) {
 		server_sends(c, STREAM_HEAD);
 		send_event(c, "ADDED", "d", "12");
 		server_drain(c);
@@ -88,7 +75,7 @@ END_TEST
 static int serve_error_event(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
-	if (is_watchlist(request) && c->log->requests == 1) {
+	if (asks(request, "sendInitialEvents=true") && c->log->requests == 1) {
 		send_event(c, "ADDED", "a", "3");
 		send_bookmark(c, "5", true);
 		send_error_event(c, 410, "Expired");
@@ -115,7 +102,7 @@ static int serve_cut(struct server_conn *c, const char *request)
 	struct wire w = event_of("MODIFIED", "half", "6", "Running");
 
 	server_sends(c, STREAM_HEAD);
-	if (is_watchlist(request)) {
+	if (asks(request, "sendInitialEvents=true")) {
 		send_bookmark(c, "5", true);
 		send_chunk(c, w.p, w.n);
 		usleep(1100000);
@@ -219,7 +206,7 @@ END_TEST
 
 static int serve_garbage_list(struct server_conn *c, const char *request)
 {
-	if (is_watchlist(request))
+	if (asks(request, "sendInitialEvents=true"))
 		return answer_status(c, 422, "Invalid", "no");
 	server_sends(c, STREAM_HEAD);
 	send_chunk(c, "k8s", 4);
@@ -337,7 +324,7 @@ END_TEST
 static int serve_silent(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
-	if (is_watchlist(request)) {
+	if (asks(request, "sendInitialEvents=true")) {
 		send_bookmark(c, "5", true);
 		send_bookmark(c, "6", false);
 	} else {

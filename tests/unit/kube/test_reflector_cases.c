@@ -16,13 +16,6 @@
 
 static const struct reflector_config quick = { .backoff_base_ms = 2 };
 
-static bool has(const char *request, const char *part)
-{
-	const char *end = strstr(request, " HTTP/1.1"), *at = strstr(request, part);
-
-	return at && at < end;
-}
-
 /* -- stopping -------------------------------------------------------------------------------------------- */
 
 static int serve_open(struct server_conn *c, const char *request)
@@ -95,7 +88,7 @@ static int serve_rounds(struct server_conn *c, const char *request)
 	static const char *const lists[][3] = { { "a", "b" }, { "b" }, { "c" } };
 	const unsigned n = c->log->requests;
 
-	if (has(request, "watch=true")) {
+	if (asks(request, "watch=true")) {
 		if (n != 5)
 			return answer_status(c, 500, "InternalError", "watch");
 		server_sends(c, STREAM_HEAD); /* held, and then cut off */
@@ -129,7 +122,7 @@ static int serve_busy_event(struct server_conn *c, const char *request)
 		send_bookmark(c, "4", true);
 		send_error_event(c, 429, "TooManyRequests");
 	} else {
-		send_event(c, "ADDED", has(request, "resourceVersion=4&") ? "again" : "wrong", "7");
+		send_event(c, "ADDED", asks(request, "resourceVersion=4&") ? "again" : "wrong", "7");
 	}
 	server_drain(c);
 	return 0;
@@ -191,7 +184,7 @@ static void send_too_large(struct server_conn *c)
 
 static int serve_too_large(struct server_conn *c, const char *request)
 {
-	if (has(request, "resourceVersion=20&")) {
+	if (asks(request, "resourceVersion=20&")) {
 		send_too_large(c);
 		return 1;
 	}
@@ -301,7 +294,7 @@ static int serve_delete_last(struct server_conn *c, const char *request)
 		end_chunks(c);
 		return 1;
 	}
-	send_event(c, "ADDED", has(request, "resourceVersion=9&") ? "next" : "wrong", "10");
+	send_event(c, "ADDED", asks(request, "resourceVersion=9&") ? "next" : "wrong", "10");
 	server_drain(c);
 	return 0;
 }

@@ -3,7 +3,9 @@
 #ifndef TESTS_KUBE_WORDS_H
 #define TESTS_KUBE_WORDS_H
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/unit/http/server.h"
 #include "tests/unit/kube/wire.h"
@@ -11,6 +13,14 @@
 #define STREAM_HEAD                                                                                          \
 	"HTTP/1.1 200 OK\r\nContent-Type: application/vnd.kubernetes.protobuf;stream=watch\r\n"              \
 	"Date: Sat, 21 Nov 2026 10:22:48 GMT\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+/* Does the request line hold that? */
+static inline bool asks(const char *request, const char *part)
+{
+	const char *end = strstr(request, " HTTP/1.1"), *at = strstr(request, part);
+
+	return at && at < end;
+}
 
 static inline void send_chunk(struct server_conn *c, const void *p, size_t n)
 {
