@@ -33,7 +33,8 @@ static bool castable(const struct obj *o)
 	return o->kind == kinds_pods() && o->rv >= FIRST_RV && o->rv < 10 * (uint64_t)FIRST_RV;
 }
 
-static struct blob *encoded(const struct obj *o, enum fill_form form)
+static struct blob *encoded(const struct obj *o, enum fill_form form,
+			    struct blob *(*dump)(const json_t *tree, const struct kind *kind))
 {
 	struct blob *b;
 	json_t *tree;
@@ -41,19 +42,19 @@ static struct blob *encoded(const struct obj *o, enum fill_form form)
 	if (castable(o))
 		return fill_mould_cast(o, form);
 	tree = fill_tree(o);
-	b = fill_mould_encode(tree, o->kind, form);
+	b = dump(tree, o->kind);
 	json_decref(tree);
 	return b;
 }
 
 struct blob *fill_pb(const struct obj *o)
 {
-	return encoded(o, FILL_PROTOBUF);
+	return encoded(o, FILL_PROTOBUF, object_dump_pb);
 }
 
 struct blob *fill_json(const struct obj *o)
 {
-	return encoded(o, FILL_JSON);
+	return encoded(o, FILL_JSON, object_dump);
 }
 
 const json_t *fill_labels(const struct obj *o)

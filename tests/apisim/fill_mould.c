@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/fill_mould.h"
 #include "tests/apisim/fill_workload.h"
-#include "tests/apisim/podpb.h"
 #include "tests/apisim/util.h"
 
 #include <stdlib.h>
@@ -35,25 +34,6 @@ struct group_form {
 
 static struct mould *moulds;
 static struct group_form group_forms[FILL_FORMS];
-
-struct blob *fill_mould_encode(const json_t *tree, const struct kind *kind, enum fill_form form)
-{
-	struct blob *b;
-	struct pb_buf buf;
-	size_t n;
-
-	if (form == FILL_JSON)
-		return object_dump(tree, kind);
-	pb_init(&buf, 16384);
-	podpb_message(&buf, kind->kind, tree);
-	n = pb_size(&buf);
-	pb_field_close(&buf, 2, 0);
-	b = blob_new(pb_size(&buf));
-	b->head = b->size - n;
-	memcpy(b->data, buf.data + buf.at, b->size);
-	pb_done(&buf);
-	return b;
-}
 
 static bool is_time(const char *word)
 {
@@ -115,7 +95,7 @@ static struct mould *mould_new(const struct obj *o, const struct alike *alike)
 	char value[256];
 
 	m->alike = *alike;
-	m->blob = fill_mould_encode(tree, o->kind, alike->form);
+	m->blob = alike->form == FILL_JSON ? object_dump(tree, o->kind) : object_dump_pb(tree, o->kind);
 	for (size_t i = 0; fill_words[i]; i++) {
 		mark(o, fill_words[i], strlen(fill_words[i]), value);
 		find_places(m, fill_words[i], value);

@@ -11,9 +11,6 @@ enum fill_form { FILL_PROTOBUF, FILL_JSON, FILL_FORMS };
 /* Of a filled pod; the caller's. */
 struct blob *fill_mould_cast(const struct obj *o, enum fill_form form);
 
-/* Of any tree; the caller's. */
-struct blob *fill_mould_encode(const json_t *tree, const struct kind *kind, enum fill_form form);
-
 void fill_mould_done(void);
 
 #endif

@@ -242,23 +242,27 @@ json_t *object_tree(const struct obj *o)
 	return o->tree ? json_incref(o->tree) : fill_tree(o);
 }
 
-struct blob *object_pb(struct obj *o)
+struct blob *object_dump_pb(const json_t *tree, const struct kind *kind)
 {
-	struct pb_buf b;
+	struct blob *b;
+	struct pb_buf buf;
 	size_t n;
 
-	if (o->pb)
-		return o->pb;
-	if (o->group)
-		return o->pb = fill_pb(o);
-	pb_init(&b, 16384);
-	podpb_message(&b, o->kind->kind, o->tree);
-	n = pb_size(&b);
-	pb_field_close(&b, 2, 0);
-	o->pb = blob_new(pb_size(&b));
-	o->pb->head = o->pb->size - n;
-	memcpy(o->pb->data, b.data + b.at, o->pb->size);
-	pb_done(&b);
+	pb_init(&buf, 16384);
+	podpb_message(&buf, kind->kind, tree);
+	n = pb_size(&buf);
+	pb_field_close(&buf, 2, 0);
+	b = blob_new(pb_size(&buf));
+	b->head = b->size - n;
+	memcpy(b->data, buf.data + buf.at, b->size);
+	pb_done(&buf);
+	return b;
+}
+
+struct blob *object_pb(struct obj *o)
+{
+	if (!o->pb)
+		o->pb = o->group ? fill_pb(o) : object_dump_pb(o->tree, o->kind);
 	return o->pb;
 }
 

@@ -71,8 +71,9 @@ struct blob *object_pb(struct obj *o);
 /* The JSON text; the reference is the caller's. */
 struct blob *object_text(struct obj *o);
 
-/* The JSON text of a tree that begins with kind and apiVersion; the caller's. */
+/* The JSON text of a tree that begins with kind and apiVersion, and its protobuf form; the caller's. */
 struct blob *object_dump(const json_t *tree, const struct kind *kind);
+struct blob *object_dump_pb(const json_t *tree, const struct kind *kind);
 
 /* Borrowed labels (an object) or NULL; and a field by its dotted path, "" when absent. out holds 256 bytes.
  */
