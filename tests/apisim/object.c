@@ -5,14 +5,15 @@
 #include "tests/apisim/text.h"
 #include "tests/apisim/util.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPY_BELOW = 2048, FRAME_HEAD_MAX = 128 };
+enum { COPY_BELOW = 2048 };
 
 struct blob *blob_new(size_t size)
 {
-	struct blob *b = util_alloc_raw(sizeof(*b) + size + PODPB_TAIL_SIZE + FRAME_HEAD_MAX);
+	struct blob *b = util_alloc_raw(sizeof(*b) + size + PODPB_TAIL_SIZE);
 
 	b->refs = 1;
 	b->head = 0;
@@ -58,19 +59,32 @@ void blob_add(struct evbuffer *out, struct blob *b, size_t from)
 		evbuffer_add_reference(out, b->data + from, n, blob_release, blob_ref(b));
 }
 
+_Static_assert(offsetof(struct blob, data) == offsetof(struct blob, frame) + PODPB_FRAME_MAX, "one piece");
+
+/* In front of the item header. */
+static void make_added_frame(struct blob *b, const char *kind)
+{
+	char head[PODPB_FRAME_MAX];
+	const size_t n = podpb_frame(head, "ADDED", kind, b->size - b->head) - b->head;
+
+	memcpy(b->frame + sizeof(b->frame) - n, head, n);
+	b->frame_size = (uint8_t)n;
+}
+
 void blob_add_frame(struct evbuffer *out, struct blob *b, const char *type, const char *kind)
 {
 	const size_t n = b->size - b->head;
-	char *added = b->data + b->size + PODPB_TAIL_SIZE, *head;
+	char *head;
 
-	if (strcmp(type, "ADDED") != 0) {
-		head = util_alloc_raw(FRAME_HEAD_MAX);
-		evbuffer_add_reference(out, head, podpb_frame(head, type, kind, n), head_release, head);
-	} else {
+	if (strcmp(type, "ADDED") == 0) {
 		if (!b->frame_size)
-			b->frame_size = (uint8_t)podpb_frame(added, type, kind, n);
-		evbuffer_add_reference(out, added, b->frame_size, blob_release, blob_ref(b));
+			make_added_frame(b, kind);
+		evbuffer_add_reference(out, b->frame + sizeof(b->frame) - b->frame_size,
+				       b->frame_size + b->size + PODPB_TAIL_SIZE, blob_release, blob_ref(b));
+		return;
 	}
+	head = util_alloc_raw(PODPB_FRAME_MAX);
+	evbuffer_add_reference(out, head, podpb_frame(head, type, kind, n), head_release, head);
 	evbuffer_add_reference(out, b->data + b->head, n + PODPB_TAIL_SIZE, blob_release, blob_ref(b));
 }
 
@@ -203,8 +217,8 @@ struct obj *object_new(const struct kind *kind, json_t *tree, uint64_t rv)
 
 	tree = with_text(tree, "kind", kind->kind);
 	tree = with_text(tree, "apiVersion", kinds_api_version(kind, text));
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)rv);
-	o->tree = put_in_order(with_text(tree, "metadata.resourceVersion", text));
+	tree = with_text(tree, "metadata.resourceVersion", util_number(rv, text));
+	o->tree = put_in_order(tree);
 	return o;
 }
 
@@ -270,15 +284,15 @@ struct blob *object_dump(const json_t *tree, const struct kind *kind)
 {
 	/* Kept: a large allocation for each object would make malloc tidy up each time. */
 	static struct text room;
-	char head[192], api[96];
+	char api[96];
 	struct blob *b;
 
 	room.size = 0;
 	text_json(&room, tree);
 	b = blob_new(room.size);
 	memcpy(b->data, room.data, room.size);
-	b->head = (size_t)snprintf(head, sizeof(head), "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind->kind,
-				   kinds_api_version(kind, api));
+	b->head = strlen("{\"kind\":\"\",\"apiVersion\":\"\",") + strlen(kind->kind) +
+		  strlen(kinds_api_version(kind, api));
 	return b;
 }
 
@@ -307,8 +321,7 @@ const char *object_field(const struct obj *o, const char *path, char out[256])
 	if (o->group)
 		return fill_field(o, path, out);
 	s = json_string_value(object_at(o->tree, path));
-	snprintf(out, 256, "%s", s ? s : "");
-	return out;
+	return util_copy(out, 256, s ? s : "");
 }
 
 const char *object_uid(const struct obj *o, char out[64])
@@ -318,6 +331,5 @@ const char *object_uid(const struct obj *o, char out[64])
 	if (o->group)
 		return fill_uid(o, out);
 	s = json_string_value(object_at(o->tree, "metadata.uid"));
-	snprintf(out, 64, "%s", s ? s : "");
-	return out;
+	return util_copy(out, 64, s ? s : "");
 }

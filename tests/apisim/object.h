@@ -4,6 +4,7 @@
 #define APISIM_OBJECT_H
 
 #include "tests/apisim/kinds.h"
+#include "tests/apisim/podpb.h"
 
 #include <event2/buffer.h>
 #include <jansson.h>
@@ -16,9 +17,12 @@ struct blob {
 	/* pb: the item header of a list (tag and length) stands before it. text: "kind" and "apiVersion",
 	 * which a list of built-in objects leaves out, stand before it, without the opening brace. */
 	size_t head;
-	size_t size; /* of everything in data; what ends a protobuf envelope (PODPB_TAIL) stands behind it,
-			and behind that, once it was needed, the head of a watch frame that adds the object */
+	size_t size; /* of everything in data; what ends a protobuf envelope (PODPB_TAIL) stands behind it */
+	/* pb: the head of a watch frame that adds the object, made when first asked for, ends where data
+	 * begins: its last field, runtime.Unknown's raw, has the tag of a list's items, so the item header is
+	 * its end. */
 	uint8_t frame_size;
+	char frame[PODPB_FRAME_MAX];
 	char data[];
 };
 
@@ -28,8 +32,8 @@ void blob_unref(struct blob *b);
 
 /* Appends data[from..size) without copying it when it is large. */
 void blob_add(struct evbuffer *out, struct blob *b, size_t from);
-/* A watch frame around a protobuf object: head, object, tail, all by reference. A piece copied behind a large
- * one would cost libevent a buffer of the large one's size. */
+/* A watch frame around a protobuf object, by reference; one that adds it is a single piece, as an item of a
+ * list is. A piece copied behind a large one would cost libevent a buffer of the large one's size. */
 void blob_add_frame(struct evbuffer *out, struct blob *b, const char *type, const char *kind);
 
 struct fill_group;

@@ -389,7 +389,7 @@ size_t podpb_envelope(char out[64], const char *kind, size_t raw_len)
 	return n + varint_put(out + n, raw_len);
 }
 
-size_t podpb_frame(char out[128], const char *type, const char *kind, size_t raw_len)
+size_t podpb_frame(char out[PODPB_FRAME_MAX], const char *type, const char *kind, size_t raw_len)
 {
 	char envelope[64], len[10];
 	size_t head = podpb_envelope(envelope, kind, raw_len), object = head + raw_len + PODPB_TAIL_SIZE;

@@ -51,6 +51,7 @@ void podpb_list_meta(struct pb_buf *b, const char *rv, const char *cont, int64_t
 
 /* What stands before the object in a watch frame, from the big-endian length on, for an event that carries an
  * object of `kind` with raw_len bytes. out holds 128 bytes; returns the number written. */
-size_t podpb_frame(char out[128], const char *type, const char *kind, size_t raw_len);
+#define PODPB_FRAME_MAX 128
+size_t podpb_frame(char out[PODPB_FRAME_MAX], const char *type, const char *kind, size_t raw_len);
 
 #endif
