@@ -42,7 +42,7 @@ static json_t *check_preconditions(const struct call *c, const struct obj *o)
 	object_uid(o, have);
 	if (uid && strcmp(uid, have) != 0)
 		return conflict(c, "UID", uid, have);
-	snprintf(have, sizeof(have), "%llu", (unsigned long long)o->rv);
+	util_number(o->rv, have);
 	if (rv && strcmp(rv, have) != 0)
 		return conflict(c, "ResourceVersion", rv, have);
 	return NULL;

@@ -77,7 +77,12 @@ const struct kind *kinds_pods(void)
 
 const char *kinds_api_version(const struct kind *kind, char out[96])
 {
-	snprintf(out, 96, "%s%s%s", kind->group, *kind->group ? "/" : "", kind->version);
+	const size_t n = strlen(kind->group);
+
+	util_copy(out, 96, kind->group);
+	if (n)
+		out[n] = '/';
+	util_copy(out + n + (n > 0), 96 - n - 1, kind->version);
 	return out;
 }
 

@@ -251,6 +251,28 @@ char *util_base64_decode(const char *text, size_t *ret_n)
 	return out;
 }
 
+const char *util_number(uint64_t n, char out[21])
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + n % 10);
+	while (n /= 10);
+	memcpy(out, digits + at, sizeof(digits) - at);
+	out[sizeof(digits) - at] = '\0';
+	return out;
+}
+
+char *util_copy(char *out, size_t room, const char *s)
+{
+	const size_t n = strnlen(s, room - 1);
+
+	memcpy(out, s, n);
+	out[n] = '\0';
+	return out;
+}
+
 const char *util_str(const json_t *o, const char *key)
 {
 	return o ? json_string_value(json_object_get(o, key)) : NULL;

@@ -52,6 +52,12 @@ char *util_make_text(char *s);
 char *util_base64url(const void *data, size_t n);
 char *util_base64_decode(const char *text, size_t *ret_n);
 
+/* The decimal digits of n; out holds 21 bytes. */
+const char *util_number(uint64_t n, char out[21]);
+
+/* Copies as much as there is room for, NUL included; returns out. */
+char *util_copy(char *out, size_t room, const char *s);
+
 /* Borrowed string of an object's member, NULL when absent or not a string; o may be NULL. */
 const char *util_str(const json_t *o, const char *key);
 

@@ -52,6 +52,26 @@ START_TEST(test_zero_byte_in_a_string)
 }
 END_TEST
 
+/* Every character at every place of a string, whichever of them are looked at together. */
+START_TEST(test_every_character)
+{
+	for (int c = 0; c < 0x80; c++)
+		for (size_t at = 0; at < 20; at++) {
+			char s[20] = "abcdefghijklmnopqrs", *expected;
+			struct text t = { 0 };
+			json_t *v;
+
+			s[at] = (char)c;
+			v = json_stringn(s, sizeof(s));
+			expected = json_dumps(v, JSON_ENCODE_ANY);
+			text_json(&t, v);
+			check_is(&t, expected);
+			free(expected);
+			json_decref(v);
+		}
+}
+END_TEST
+
 START_TEST(test_numbers)
 {
 	struct text t = { 0 };
@@ -84,5 +104,5 @@ int main(void)
 {
 	return suite_run("apisim/text",
 			 (const TTest *const[]){ test_json_as_jansson, test_zero_byte_in_a_string,
-						 test_numbers, test_it_grows, NULL });
+						 test_every_character, test_numbers, test_it_grows, NULL });
 }
