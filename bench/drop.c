@@ -1,5 +1,5 @@
-/* drop.c - the least that reading a WatchList can cost: libcurl reads the stream and drops it, up to the bookmark that ends
- * the initial events. Prints the seconds from the start of the connection, and the bytes.
+/* drop.c - the least that reading a WatchList can cost: libcurl reads the stream and drops it, up to the
+ * bookmark that ends the initial events. Prints the seconds from the start of the connection, and the bytes.
  *     bench_drop URL TOKEN [CA_FILE] */
 // SPDX-License-Identifier: Apache-2.0
 #include <curl/curl.h>
@@ -76,7 +76,8 @@ int main(int argc, char **argv)
 	const double end = seconds();
 
 	if (!d.ended)
-		(void)fprintf(stderr, "bench_drop: the stream ended before its bookmark: %s\n", curl_easy_strerror(code));
+		(void)fprintf(stderr, "bench_drop: the stream ended before its bookmark: %s\n",
+			      curl_easy_strerror(code));
 	else
 		(void)printf("%.6f %zu\n", end - begin, d.bytes);
 	curl_easy_cleanup(easy);

@@ -1,7 +1,7 @@
-/* floor.c - the least that a bound deletion can cost: libcurl reads each pod and deletes it with what it read as its
- * preconditions, and nothing else happens: no cache, no judgement, no record, no sandbox.
- *     bench_floor URL TOKEN CA_FILE NAMESPACE PROCESSES < names, one a line
- * The names are dealt out to the processes; each has one connection, as a worker has. Exits 1 when any answer was no 200. */
+/* floor.c - the least that a bound deletion can cost: libcurl reads each pod and deletes it with what it read
+ * as its preconditions, and nothing else happens: no cache, no judgement, no record, no sandbox. bench_floor
+ * URL TOKEN CA_FILE NAMESPACE PROCESSES < names, one a line The names are dealt out to the processes; each
+ * has one connection, as a worker has. Exits 1 when any answer was no 200. */
 // SPDX-License-Identifier: Apache-2.0
 #include <curl/curl.h>
 #include <stdio.h>
@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/str.h"
+#include "base/xalloc.h"
 
 #define ANSWER_MAX (1u << 20)
 #define NAME_MAX_  256
@@ -71,7 +74,8 @@ static int delete_bound(struct floor *f, const char *name)
 	if (ask(f, "GET", name, NULL) < 0 || text_of(f->answer, "\"uid\":\"", uid, sizeof(uid)) < 0 ||
 	    text_of(f->answer, "\"resourceVersion\":\"", rv, sizeof(rv)) < 0)
 		return -1;
-	(void)snprintf(body, sizeof(body), "{\"preconditions\":{\"uid\":\"%s\",\"resourceVersion\":\"%s\"}}", uid, rv);
+	(void)snprintf(body, sizeof(body), "{\"preconditions\":{\"uid\":\"%s\",\"resourceVersion\":\"%s\"}}",
+		       uid, rv);
 	return ask(f, "DELETE", name, body);
 }
 
@@ -102,9 +106,8 @@ static size_t read_names(char ***ret)
 
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
-		names = realloc(names, (n + 1) * sizeof(*names));
-		if (!names || !(names[n++] = strdup(line)))
-			abort();
+		names = xreallocarray(names, n + 1, sizeof(*names));
+		names[n++] = xstrdup(line);
 	}
 	*ret = names;
 	return n;
@@ -114,13 +117,14 @@ int main(int argc, char **argv)
 {
 	static struct floor f;
 	char base[1024], **names;
+	uint64_t processes;
 	int status, failed = 0;
 
-	if (argc != 6 || atoi(argv[5]) < 1) {
+	if (argc != 6 || str_to_u64(argv[5], strlen(argv[5]), &processes) < 0 || processes == 0) {
 		(void)fprintf(stderr, "usage: bench_floor URL TOKEN CA_FILE NAMESPACE PROCESSES < names\n");
 		return 2;
 	}
-	const size_t processes = (size_t)atoi(argv[5]), n = read_names(&names);
+	const size_t n = read_names(&names);
 
 	(void)snprintf(base, sizeof(base), "%s/api/v1/namespaces/%s/pods", argv[1], argv[4]);
 	f.base = base;
