@@ -122,6 +122,7 @@ static void begin_list(struct reflect_core *c, struct core_step *ret, bool full)
 	set_token(c, (struct str){ 0 });
 	c->list_rv[0] = '\0';
 	c->pages = 0;
+	c->events = 0;
 	c->full_list = full;
 	open_page(c, ret);
 }
@@ -173,9 +174,19 @@ static void resume(struct reflect_core *c, const struct core_input *in, struct c
 
 /* -- events, by the request they belong to --------------------------------------------------------------- */
 
+/* What a list has brought stays. The version to go on from is older than that, and a list as of then would
+ * lack what has come into being since: for a while it would be forgotten. So the next list asks for the
+ * newest. */
+static void lose_list(struct reflect_core *c, struct core_step *ret)
+{
+	ret->list_lost = true;
+	c->rv_refused |= c->rv[0] && c->events > 0;
+}
+
 static void fail(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
 {
-	ret->list_lost = c->request != CORE_WATCH;
+	if (c->request != CORE_WATCH)
+		lose_list(c, ret);
 	if (c->request == CORE_WATCHLIST && in->event != CORE_DENIED)
 		begin_list(c, ret, false); /* for this round only */
 	else
@@ -201,7 +212,7 @@ static void refused_rv(struct reflect_core *c, const struct core_input *in, stru
 static void expired(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
 {
 	if (c->request == CORE_LIST && c->token) { /* of the continue token */
-		ret->list_lost = true;
+		lose_list(c, ret);
 		begin_list(c, ret, true);
 		return;
 	}
@@ -210,7 +221,8 @@ static void expired(struct reflect_core *c, const struct core_input *in, struct 
 
 static void busy(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
 {
-	ret->list_lost = c->request != CORE_WATCH;
+	if (c->request != CORE_WATCH)
+		lose_list(c, ret);
 	wait_then(c, in, ret,
 		  c->request == CORE_WATCH       ? CORE_NEXT_WATCH
 		  : c->request == CORE_WATCHLIST ? CORE_NEXT_WATCHLIST
@@ -244,7 +256,8 @@ static void ended(struct reflect_core *c, const struct core_input *in, struct co
 	}
 	/* A WatchList that breaks off costs the whole list each time: only its first repeat is free. */
 	c->short_streams = brief || watchlist ? c->short_streams + 1 : 0;
-	ret->list_lost = watchlist;
+	if (watchlist)
+		lose_list(c, ret);
 	if (c->short_streams > 1)
 		wait_then(c, in, ret, watchlist ? CORE_NEXT_WATCHLIST : CORE_NEXT_WATCH);
 	else

@@ -78,7 +78,7 @@ enum core_next { CORE_NEXT_ROUND, CORE_NEXT_WATCHLIST, CORE_NEXT_LIST, CORE_NEXT
 struct reflect_core {
 	struct core_config config;
 	char rv[CORE_RV_MAX]; /* last known; "" = none */
-	bool rv_refused;      /* expired or too large: the next list asks for "" */
+	bool rv_refused;      /* expired, too large, or older than what is known: the next list asks for "" */
 	bool unversioned;     /* the stream began at "" or "0": rv stands still until a non-ADDED event */
 	bool paginated;       /* the server pages although asked for "0": it has no watch cache */
 	/* in hand */
@@ -88,7 +88,7 @@ struct reflect_core {
 	char *token;
 	char list_rv[CORE_RV_MAX]; /* of the list's first page */
 	uint64_t pages;
-	/* the running stream */
+	/* the running stream, or all pages of a list */
 	uint64_t opened_ms, events;
 	unsigned short_streams; /* in a row */
 	unsigned silent;        /* watches in a row that never spoke */
@@ -102,7 +102,8 @@ struct reflect_core {
 void reflect_core_init(struct reflect_core *c, const struct core_config *config);
 void reflect_core_done(struct reflect_core *c);
 void reflect_core_step(struct reflect_core *c, const struct core_input *in, struct core_step *ret);
-/* An object or bookmark of the running stream was taken: its resourceVersion; is_added for ADDED. */
+/* An object or bookmark of the running stream or list was taken: its resourceVersion; is_added for ADDED and
+ * for what a list holds. */
 void reflect_core_saw(struct reflect_core *c, struct str rv, bool is_added);
 /* Server and proxies are told how long a watch lasts; later than this it is dead. */
 #define CORE_WATCH_GRACE_S 5

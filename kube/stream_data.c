@@ -46,8 +46,10 @@ int stream_take_item(void *stream, const uint8_t *p, size_t n)
 {
 	struct stream *s = stream;
 
-	if (take_pod(s, p, n))
-		s->owner->ops.on_pod(s->owner->ctx, &s->owner->facts);
+	if (!take_pod(s, p, n))
+		return 0;
+	s->owner->ops.on_pod(s->owner->ctx, &s->owner->facts);
+	reflect_core_saw(&s->core, s->owner->facts.rv, true);
 	return 0;
 }
 

@@ -215,6 +215,49 @@ START_TEST(random_events)
 }
 END_TEST
 
+/* What a broken list has brought is newer than the version it was asked for. A list as of that version would
+ * take it away again for a while. */
+START_TEST(a_list_after_a_broken_one_is_not_older)
+{
+	struct sim s = watching("10");
+
+	event(&s, CORE_EXPIRED);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10"));
+	event(&s, CORE_BUSY); /* nothing came */
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10"));
+	reflect_core_saw(&s.core, STR_C("12"), true);
+	event(&s, CORE_BUSY);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	event(&s, CORE_FAILED);
+	expect(&s, CORE_LIST, "limit=500");
+	feed(&s, CORE_PAGE, "13", "", 0);
+	expect(&s, CORE_WATCH, WATCH("13"));
+	s.now += 60000;
+	event(&s, CORE_EXPIRED);
+	wait_over(&s);
+	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=13"));
+	reflect_core_done(&s.core);
+}
+END_TEST
+
+START_TEST(a_list_after_broken_pages_is_not_older)
+{
+	struct sim s = listed("10");
+
+	event(&s, CORE_EXPIRED);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "resourceVersion=10");
+	reflect_core_saw(&s.core, STR_C("12"), true);
+	event(&s, CORE_FAILED);
+	wait_over(&s);
+	expect(&s, CORE_LIST, "limit=500");
+	reflect_core_done(&s.core);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("kube/reflect_watchlist");
@@ -232,6 +275,8 @@ int main(void)
 	tcase_add_test(t, denied_waits_without_a_second_try);
 	tcase_add_test(t, silence_twice_lists_any_version);
 	tcase_add_test(t, a_silent_list_asks_for_any_version);
+	tcase_add_test(t, a_list_after_a_broken_one_is_not_older);
+	tcase_add_test(t, a_list_after_broken_pages_is_not_older);
 	tcase_add_test(t, random_events);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);
