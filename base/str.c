@@ -102,6 +102,12 @@ static bool is_bidi_control(const char *s, size_t len)
 	       (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
 }
 
+/* One byte that stands for itself wherever people read it: nearly all are. */
+static bool is_plain(char c)
+{
+	return c >= 0x20 && c < 0x7f;
+}
+
 static size_t escape_one(char out[static 8], const char *s, size_t len)
 {
 	const unsigned char c = (unsigned char)s[0];
@@ -128,6 +134,11 @@ size_t str_escape_json(char *dst, size_t size, const char *s, size_t n)
 
 	for (size_t i = 0; i < n;) {
 		char one[8];
+
+		if (is_plain(s[i]) && s[i] != '"' && s[i] != '\\' && w + 1 < size) {
+			dst[w++] = s[i++];
+			continue;
+		}
 		const size_t len = str_utf8_len(s + i, n - i);
 		const size_t k = escape_one(one, s + i, len);
 
@@ -147,6 +158,10 @@ size_t str_copy_printable(char *dst, size_t size, const char *s, size_t n)
 	size_t w = 0;
 
 	for (size_t i = 0; i < n;) {
+		if (is_plain(s[i]) && w + 1 < size) {
+			dst[w++] = s[i++];
+			continue;
+		}
 		const size_t len = str_utf8_len(s + i, n - i);
 		const unsigned char c = (unsigned char)s[i];
 		const bool ok = len > 0 && c >= 0x20 && c != 0x7f && !is_bidi_control(s + i, len);

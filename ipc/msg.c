@@ -97,20 +97,19 @@ static uint64_t get_u64_member(const struct msg *m, const struct msg_field *f)
 /* -- characters
  * ----------------------------------------------------------------------------------------------- */
 
+/* A bit for each kind of text that the character may stand in. */
+enum { IN_STR = 1 << KIND_STR, IN_NAME = IN_STR | 1 << KIND_NAME, IN_ALL = IN_NAME | 1 << KIND_UID };
+
+static const unsigned char_kinds[256] = {
+	[' ' ... ')'] = IN_STR,  ['*'] = IN_NAME,        ['+' ... ','] = IN_STR,   ['-'] = IN_ALL,
+	['.' ... '/'] = IN_NAME, ['0' ... '9'] = IN_ALL, [':'] = IN_NAME,          [';' ... '@'] = IN_STR,
+	['A' ... 'Z'] = IN_ALL,  ['[' ... '^'] = IN_STR, ['_'] = IN_NAME,          ['`'] = IN_STR,
+	['a' ... 'z'] = IN_ALL,  ['{' ... '~'] = IN_STR, [0x80 ... 0xff] = IN_STR,
+};
+
 static bool char_ok(enum field_kind kind, unsigned char c)
 {
-	const bool alnum = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-
-	switch (kind) {
-	case KIND_STR:
-		return c >= 0x20 && c != 0x7f;
-	case KIND_NAME:
-		return alnum || (c && strchr("._:/*-", c));
-	case KIND_UID:
-		return alnum || c == '-';
-	default:
-		return false;
-	}
+	return char_kinds[c] >> kind & 1;
 }
 
 static bool text_ok(enum field_kind kind, const char *s, size_t n)

@@ -24,7 +24,7 @@ struct reflector_ops {
 	/* A list was given up before its end: keep the old state, sweep nothing. */
 	void (*on_list_failed)(void *ctx, const char *ns);
 	/* Headers with a Date arrived, also those of a refusal: server_date_ms. Or bytes of a list or watch
-	 * arrived, bookmarks included: server_date_ms is 0. */
+	 * arrived, bookmarks included: server_date_ms is 0; ten times a second at most. */
 	void (*on_alive)(void *ctx, int64_t server_date_ms);
 	/* Trouble for people and status; status is the HTTP status or 0; empty text = healthy again. */
 	void (*on_trouble)(void *ctx, long status, const char *text);

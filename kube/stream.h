@@ -29,7 +29,7 @@ struct stream {
 	struct list_parser list;
 	char error_body[STREAM_ERROR_BODY_MAX];
 	size_t error_len;
-	uint64_t started_ms, last_byte_ms;
+	uint64_t started_ms, last_byte_ms, told_alive_ms;
 	uint32_t timeout_s;
 	/* why the stream is to end, decided while its bytes arrive; text empty = nothing decided */
 	enum core_event verdict;
