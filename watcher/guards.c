@@ -407,6 +407,8 @@ void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
 		g->works[g->acts[id].work].looping = true;
 	}
 	budget_charge(g->budget, id, &s);
+	guards_share_changed(g, d->duty, g->acts[id].ns);
+	guards_share_changed(g, d->duty, g->acts[id].node);
 }
 
 /* A workload that was scaled: what of it is created from now on came back. */
@@ -442,25 +444,34 @@ bool guards_retried(const struct guards *g, struct str subject, struct str *ret_
 	return true;
 }
 
-bool guards_settled(struct guards *g, const struct msg_settled *m, bool observe, const struct moment *now)
+static bool settle(struct guards *g, struct str subject, bool written, bool observe, const struct moment *now)
 {
-	bool done = m->outcome == OUTCOME_DONE, written = done || m->outcome == OUTCOME_UNCONFIRMED;
-	uint32_t id = intern_find(g->acts_by, STR_C(m->subject));
+	uint32_t id = intern_find(g->acts_by, subject);
 	struct act a;
 
 	if (!id || !g->acts[id].used)
 		return false;
 	a = g->acts[id];
 	(void)budget_settle(g->budget, id, written, now->boot);
-	if (written) {
-		guards_share_changed(g, a.duty, a.ns);
-		guards_share_changed(g, a.duty, a.node);
-	}
+	guards_share_changed(g, a.duty, a.ns);
+	guards_share_changed(g, a.duty, a.node);
 	if (a.work)
 		note_ended(g, &a, written && !observe && !a.retry, now);
 	g->acts[id] = (struct act){ 0 };
 	intern_unref(g->acts_by, id);
 	return true;
+}
+
+bool guards_settled(struct guards *g, const struct msg_settled *m, bool observe, const struct moment *now)
+{
+	const bool written = m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_UNCONFIRMED;
+
+	return settle(g, STR_C(m->subject), written, observe, now);
+}
+
+void guards_give_back(struct guards *g, struct str subject, const struct moment *now)
+{
+	(void)settle(g, subject, false, false, now);
 }
 
 void guards_forgive(struct guards *g, struct str owner)

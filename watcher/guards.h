@@ -76,11 +76,14 @@ uint32_t guards_fights(const struct guards *g, const struct due *d, const struct
 size_t guards_bin_key(const struct due *d, const struct hold *h, char *buf, size_t size);
 
 struct budget *guards_budget_clone(const struct guards *g);
-/* It was nominated (budget: as above). */
+/* It is about to be nominated (budget: as above). What that changes of the memory is told by the next
+ * guards_flush(), which must come before the nomination: a next life has to know of it. */
 void guards_charge(struct guards *g, struct budget *budget, const struct due *d, const struct moment *now);
 /* Whose clock the open act on subject is about; false = there is none, or it is no fresh attempt. */
 bool guards_retried(const struct guards *g, struct str subject, struct str *ret_owner,
 		    struct str *ret_revision);
+/* It was not nominated after all. */
+void guards_give_back(struct guards *g, struct str subject, const struct moment *now);
 /* A nomination ended. false = it was none of ours. */
 bool guards_settled(struct guards *g, const struct msg_settled *m, bool observe, const struct moment *now);
 /* Nothing of this owner is a fight any more: a person put its replicas back. */

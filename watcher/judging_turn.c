@@ -32,6 +32,25 @@ static int send_since(void *ctx, struct str owner, struct str revision, int64_t 
 	return j->send(j->ctx, &m);
 }
 
+static int send_memo(void *ctx, const struct msg *m)
+{
+	struct judging *j = ctx;
+
+	return j->send(j->ctx, m);
+}
+
+/* What a next life has to know. */
+static int flush(struct judging *j)
+{
+	struct moment now;
+	int r = since_flush(j->since, send_since, j);
+
+	if (r < 0)
+		return r;
+	judging_moment(j, &now);
+	return guards_flush(j->guards, &now, send_memo, j);
+}
+
 /* -- one key
  * -------------------------------------------------------------------------------------------------- */
 
@@ -93,12 +112,16 @@ static int act(struct judging *j, uint32_t h, const struct decision *d, const st
 		return 0;
 	}
 	decide_fill(j, &j->facts, s, d, &m);
-	int r = j->send(j->ctx, &m);
-
-	if (r < 0)
-		return r;
-	j->nominated++;
 	guards_charge(j->guards, NULL, &d->ask, &moment);
+	int r = flush(j); /* what it spends is written down before it is done */
+
+	if (r == 0)
+		r = j->send(j->ctx, &m);
+	if (r < 0) {
+		guards_give_back(j->guards, d->ask.subject, &moment);
+		return r;
+	}
+	j->nominated++;
 	book_nominated(j->book, d->ask.subject, j->facts.rv, h, by_owner ? store_group(j->store, h) : 0, now);
 	return 0;
 }
@@ -339,24 +362,6 @@ static int judge_some(struct judging *j, uint64_t now)
 			queue_add(j->keys, key);
 	}
 	return r;
-}
-
-static int send_memo(void *ctx, const struct msg *m)
-{
-	struct judging *j = ctx;
-
-	return j->send(j->ctx, m);
-}
-
-static int flush(struct judging *j)
-{
-	struct moment now;
-	int r = since_flush(j->since, send_since, j);
-
-	if (r < 0)
-		return r;
-	judging_moment(j, &now);
-	return guards_flush(j->guards, &now, send_memo, j);
 }
 
 /* Is the socket still full? What is read first collapses: keys are judged once for many events, and a server

@@ -20,7 +20,8 @@ def restore(program, *args):
 
 
 def ups(t):
-    return [r for r in t.writes() if r.subresource == "scale" and r.replicas]
+    """What put replicas back: one that met a status written meanwhile (409) wrote nothing and is tried again."""
+    return [r for r in t.writes() if r.subresource == "scale" and r.replicas and r.ok]
 
 
 def make(kind):

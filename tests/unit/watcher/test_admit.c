@@ -181,6 +181,27 @@ START_TEST(a_share_of_the_namespace)
 }
 END_TEST
 
+/* A life may end at any instant: what an act spends is told before the act is asked for, and taken back when
+ * nothing was written. */
+START_TEST(a_share_is_told_before_it_is_spent)
+{
+	struct pod_facts p = pod_evicted();
+	uint64_t told = 0, asked = 0;
+
+	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
+	many(&p, 10);
+	for (size_t i = 0; i < n_sent; i++) {
+		if (sent[i].type == MSG_MEMO)
+			told = sent[i].u.memo.count;
+		else if (sent[i].type == MSG_NOMINATE)
+			ck_assert_uint_eq(told, ++asked);
+	}
+	ck_assert_uint_eq(asked, 2);
+	settle_all(0, OUTCOME_CONFLICT);
+	ck_assert_uint_eq(last(MSG_MEMO)->u.memo.count, 0);
+}
+END_TEST
+
 START_TEST(acts_of_an_earlier_life_count)
 {
 	struct pod_facts p = pod_evicted();
@@ -346,6 +367,7 @@ int main(void)
 	tcase_add_test(t, many_that_wait_cost_nothing);
 	tcase_add_test(t, a_namespace_that_is_spent_does_not_hold_others);
 	tcase_add_test(t, a_share_of_the_namespace);
+	tcase_add_test(t, a_share_is_told_before_it_is_spent);
 	tcase_add_test(t, acts_of_an_earlier_life_count);
 	tcase_add_test(t, an_open_act_of_an_earlier_life_counts_from_now);
 	tcase_add_test(t, outside_of_the_window);
