@@ -1,7 +1,10 @@
 /* floor.c - the least that a bound deletion can cost: libcurl reads each pod and deletes it with what it read
- * as its preconditions, and nothing else happens: no cache, no judgement, no record, no sandbox. bench_floor
- * URL TOKEN CA_FILE NAMESPACE PROCESSES < names, one a line The names are dealt out to the processes; each
- * has one connection, as a worker has. Exits 1 when any answer was no 200. */
+ * as its preconditions, and nothing else happens: no cache, no judgement, no record, no sandbox.
+ *
+ *     bench_floor URL TOKEN CA_FILE NAMESPACE PROCESSES < names, one a line
+ *
+ * The names are dealt out to the processes; each has one connection, as a worker has. Exits 1 when any answer
+ * was no 200. */
 // SPDX-License-Identifier: Apache-2.0
 #include <curl/curl.h>
 #include <stdio.h>
@@ -14,7 +17,7 @@
 #include "base/xalloc.h"
 
 #define ANSWER_MAX (1u << 20)
-#define NAME_MAX_  256
+#define LINE_SIZE  256
 
 struct floor {
 	CURL *easy;
@@ -101,7 +104,7 @@ static int work(struct floor *f, const char *token, const char *ca, char **names
 
 static size_t read_names(char ***ret)
 {
-	char line[NAME_MAX_], **names = NULL;
+	char line[LINE_SIZE], **names = NULL;
 	size_t n = 0;
 
 	while (fgets(line, sizeof(line), stdin)) {

@@ -17,12 +17,24 @@ NAMESPACE = "bench"     # the only one where something is deleted
 CONFIG = {"deleteEvictedPod": {"enable": True, "includeJobs": False, "namespaces": [NAMESPACE]}}
 
 
+def ca_file(server):
+    """[the file], or nothing without TLS."""
+    return [str(server.ca)] if server.ca and server.url.startswith("https") else []
+
+
+def kill(process):
+    """At once, when there is one and it still runs."""
+    if process and process.poll() is None:
+        process.kill()
+        process.wait()
+
+
 def curl(server, accept=PROTOBUF):
     """Seconds and bytes of the whole list, as fast as one can read it and drop it."""
     command = ["curl", "-sS", "-o", os.devnull, "-w", "%{time_total} %{size_download} %{http_code}", "-H", f"Accept: {accept}",
                "-H", f"Authorization: Bearer {server.tokens['cleaner']}", server.url + "/api/v1/pods?resourceVersion=0"]
-    if server.ca and server.url.startswith("https"):
-        command[1:1] = ["--cacert", str(server.ca)]
+    for ca in ca_file(server):
+        command += ["--cacert", ca]
     seconds, size, code = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     if code != "200":
         raise AssertionError(f"curl: the server answered {code}")
@@ -31,8 +43,7 @@ def curl(server, accept=PROTOBUF):
 
 def drop(build, server):
     """Seconds that libcurl takes to read a WatchList and to drop it: the lower bound of what reads the same."""
-    command = [build / "bench" / "bench_drop", server.url, server.tokens["cleaner"]]
-    command += [server.ca] if server.ca and server.url.startswith("https") else []
+    command = [build / "bench" / "bench_drop", server.url, server.tokens["cleaner"], *ca_file(server)]
     out = subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
     return float(out.split()[0])
 
@@ -132,9 +143,7 @@ class Floor:
             raise AssertionError("bench_floor: a pod could not be read or deleted")
 
     def destroy(self):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        kill(self.process)
 
 
 class Peer:
@@ -181,6 +190,4 @@ class Peer:
                 self.destroy()
 
     def destroy(self):
-        if self.process and self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        kill(self.process)

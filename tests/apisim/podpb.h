@@ -49,9 +49,10 @@ size_t podpb_envelope(char out[64], const char *kind, size_t raw_len);
 /* The bytes of a PodList before its first item: field `metadata`. */
 void podpb_list_meta(struct pb_buf *b, const char *rv, const char *cont, int64_t remaining);
 
-/* What stands before the object in a watch frame, from the big-endian length on, for an event that carries an
- * object of `kind` with raw_len bytes. out holds 128 bytes; returns the number written. */
 #define PODPB_FRAME_MAX 128
+
+/* What stands before the object in a watch frame, from the big-endian length on, for an event that carries an
+ * object of `kind` with raw_len bytes. Returns the number written. */
 size_t podpb_frame(char out[PODPB_FRAME_MAX], const char *type, const char *kind, size_t raw_len);
 
 #endif

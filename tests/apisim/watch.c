@@ -67,7 +67,7 @@ static void add_document(struct watch *w, struct evbuffer *out, const char *type
 			 const json_t *doc)
 {
 	struct pb_buf b;
-	char head[128];
+	char head[PODPB_FRAME_MAX];
 
 	if (!w->protobuf) {
 		struct text t = { 0 };
