@@ -178,20 +178,28 @@ static void refuse_paused(struct tree *t, uint64_t cluster)
 		send_record(t, l);
 }
 
+/* One more for each worker that holds so many; a question only for one that holds none. */
+static void dispatch_to(struct tree *t, uint64_t cluster, unsigned held)
+{
+	for (size_t i = 0; i < t->n_slots; i++) {
+		struct slot *s = t->slots[i];
+
+		if (s->role != ROLE_WORKER || s->cluster != cluster || s->state != FSM_READY ||
+		    s->try_until_ms || lease_count_held(t->leases, s->index) != held)
+			continue;
+		if (!grant_to(t, s) && held == 0)
+			(void)tries_give(t, s);
+	}
+}
+
 void book_dispatch(struct tree *t, uint64_t cluster)
 {
 	if (t->phase != TREE_RUNNING || !t->history_open)
 		return;
 	if (pausing_any(t)) /* what waits is looked at one by one */
 		refuse_paused(t, cluster);
-	for (size_t i = 0; i < t->n_slots; i++) {
-		struct slot *s = t->slots[i];
-
-		if (s->role == ROLE_WORKER && s->cluster == cluster && s->state == FSM_READY &&
-		    !s->try_until_ms && !lease_held_by(t->leases, s->index) && !grant_to(t, s) &&
-		    !tries_give(t, s))
-			return;
-	}
+	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
+		dispatch_to(t, cluster, held);
 }
 
 void book_on_result(struct slot *s, const struct msg *m)
@@ -246,7 +254,7 @@ void book_on_record_ack(struct slot *s, const struct msg *m)
 	lease_close(t->leases, &l);
 }
 
-static void give_up(struct tree *t, struct lease *l, int holder)
+static void give_up(struct tree *t, struct lease *l)
 {
 	static const char text[] = "every worker that held this lease died";
 	struct msg m = { .type = MSG_RESULT };
@@ -256,34 +264,38 @@ static void give_up(struct tree *t, struct lease *l, int holder)
 	};
 	msg_set(&m, result.reason, "WorkerDied", strlen("WorkerDied"));
 	msg_set(&m, result.detail, text, sizeof(text) - 1);
-	if (lease_result(t->leases, holder, &m, &l) == 0)
+	if (lease_result(t->leases, l->holder, &m, &l) == 0)
 		send_record(t, l);
 }
 
 void book_on_worker_dead(struct slot *s)
 {
-	struct lease *l = lease_held_by(s->tree->leases, s->index);
+	struct lease *l;
 
 	tries_on_worker_dead(s);
-	if (!l) {
-		book_dispatch(s->tree, s->cluster);
-		return;
+	while ((l = lease_held_by(s->tree->leases, s->index))) {
+		if (l->grants >= GRANTS_MAX)
+			give_up(s->tree, l);
+		else
+			lease_holder_died(s->tree->leases, l);
 	}
-	if (l->grants >= GRANTS_MAX)
-		give_up(s->tree, l, s->index);
-	else
-		lease_holder_died(s->tree->leases, l);
 	book_dispatch(s->tree, s->cluster);
+}
+
+/* Never released by time: the holder is killed, and its death releases. */
+static bool holds_overdue(const struct tree *t, const struct slot *s, uint64_t now_ms)
+{
+	for (const struct lease *l = lease_held_by(t->leases, s->index); l; l = l->next_held)
+		if (now_ms > l->deadline_ms)
+			return true;
+	return false;
 }
 
 void book_tick(struct tree *t, uint64_t now_ms)
 {
 	for (size_t i = 0; i < t->n_slots; i++) {
 		struct slot *s = t->slots[i];
-		const struct lease *l = lease_held_by(t->leases, s->index);
-
-		/* Never released by time: the holder is killed, and its death releases. */
-		if (l && now_ms > l->deadline_ms && s->pid)
+		if (s->pid && holds_overdue(t, s, now_ms))
 			slot_accuse(s, "hung: a lease took longer than 30 s");
 	}
 	tries_tick(t, now_ms);

@@ -115,7 +115,7 @@ void control_child_stats(const struct slot *s, struct msg *ret)
 	c->pid = (uint64_t)s->pid;
 	c->restarts = s->deaths.n_deaths;
 	c->rss_kb = s->rss_kb;
-	c->leases = lease_held_by(t->leases, s->index) != NULL;
+	c->leases = lease_count_held(t->leases, s->index);
 	c->started = s->started_at;
 	*ret = m;
 }

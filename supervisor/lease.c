@@ -197,23 +197,27 @@ static bool may_be_refused(const struct lease_table *t, const struct lease *l)
 	return !l->verify_first && is_held(t, l);
 }
 
-/* Take the oldest waiting lease that fits out of its queue. */
-static struct lease *take_waiting(struct lease_table *t, uint64_t cluster,
-				  bool (*fits)(const struct lease_table *t, const struct lease *l))
+/* Where the oldest waiting lease that fits hangs; where nothing hangs when there is none. */
+static struct lease **find_waiting(struct lease_table *t, uint64_t cluster,
+				   bool (*fits)(const struct lease_table *t, const struct lease *l))
 {
 	struct lease **at = &t->waiting[cluster];
 
 	while (*at && !fits(t, *at))
 		at = &(*at)->next_waiting;
-	struct lease *l = *at;
+	return at;
+}
 
-	if (!l)
-		return NULL;
+/* Out of its queue. */
+static void take_waiting(struct lease_table *t, struct lease **at)
+{
+	struct lease *l = *at;
+	const uint64_t cluster = l->intent.u.intent.cluster;
+
 	*at = l->next_waiting;
 	if (t->waiting_tail[cluster] == &l->next_waiting)
 		t->waiting_tail[cluster] = at;
 	l->next_waiting = NULL;
-	return l;
 }
 
 static void set_record(struct lease *l, const struct msg *result)
@@ -222,38 +226,73 @@ static void set_record(struct lease *l, const struct msg *result)
 	msg_copy_fields(&l->record, result);
 	l->record.u.record.id = l->intent.u.intent.id;
 	l->phase = LEASE_RECORDING;
-	l->holder = -1;
 	l->sent = false;
 }
 
 struct lease *lease_refuse_held(struct lease_table *t, uint64_t cluster, const struct msg *result)
 {
-	struct lease *l = t->hold ? take_waiting(t, cluster, may_be_refused) : NULL;
+	struct lease **at = find_waiting(t, cluster, may_be_refused), *l = *at;
 
-	if (l)
+	if (l) {
+		take_waiting(t, at);
 		set_record(l, result);
+	}
 	return l;
+}
+
+struct lease *lease_held_by(const struct lease_table *t, int holder)
+{
+	return holder >= 0 && holder < HOLDERS_MAX ? t->held[holder] : NULL;
+}
+
+unsigned lease_count_held(const struct lease_table *t, int holder)
+{
+	unsigned n = 0;
+
+	for (const struct lease *l = lease_held_by(t, holder); l; l = l->next_held)
+		n++;
+	return n;
+}
+
+static bool has_room(const struct lease_table *t, int holder, const struct lease *l)
+{
+	const struct lease *held = lease_held_by(t, holder);
+
+	return !held ||
+	       (!held->verify_first && !l->verify_first && lease_count_held(t, holder) < WORKER_LEASES_MAX);
 }
 
 struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, uint64_t deadline_ms)
 {
-	if (holder < 0 || holder >= HOLDERS_MAX || t->held[holder])
-		return NULL;
-	struct lease *l = take_waiting(t, cluster, may_be_granted);
+	struct lease **at = find_waiting(t, cluster, may_be_granted);
+	struct lease *l = *at;
 
-	if (!l)
+	if (!l || holder < 0 || holder >= HOLDERS_MAX || !has_room(t, holder, l))
 		return NULL;
+	take_waiting(t, at);
 	l->phase = LEASE_GRANTED;
 	l->holder = holder;
 	l->deadline_ms = deadline_ms;
 	l->grants++;
+	l->next_held = t->held[holder];
 	t->held[holder] = l;
 	return l;
 }
 
+static void let_go(struct lease_table *t, struct lease *l)
+{
+	struct lease **p = &t->held[l->holder];
+
+	while (*p != l)
+		p = &(*p)->next_held;
+	*p = l->next_held;
+	l->next_held = NULL;
+	l->holder = -1;
+}
+
 void lease_holder_died(struct lease_table *t, struct lease *l)
 {
-	t->held[l->holder] = NULL;
+	let_go(t, l);
 	l->verify_first = true;
 	push_waiting(t, l, true);
 }
@@ -262,17 +301,14 @@ int lease_result(struct lease_table *t, int holder, const struct msg *result, st
 {
 	struct lease *l = lease_held_by(t, holder);
 
-	if (!l || l->intent.u.intent.id != result->u.result.id)
+	while (l && l->intent.u.intent.id != result->u.result.id)
+		l = l->next_held;
+	if (!l)
 		return -EPERM;
-	t->held[holder] = NULL;
+	let_go(t, l);
 	set_record(l, result);
 	*ret = l;
 	return 0;
-}
-
-struct lease *lease_held_by(const struct lease_table *t, int holder)
-{
-	return holder >= 0 && holder < HOLDERS_MAX ? t->held[holder] : NULL;
 }
 
 void lease_each(struct lease_table *t, void (*fn)(void *ctx, struct lease *l), void *ctx)

@@ -14,7 +14,7 @@
 
 enum lease_phase {
 	LEASE_NEW,       /* not written down: INTENT has to be sent, or was sent and not acknowledged */
-	LEASE_WAITING,   /* written down, waits for an idle worker */
+	LEASE_WAITING,   /* written down, waits for a worker that has room */
 	LEASE_GRANTED,   /* a worker holds it */
 	LEASE_RECORDING, /* the result has to be written down, or was sent and not acknowledged */
 };
@@ -30,6 +30,7 @@ struct lease {
 	uint64_t deadline_ms;             /* boot time after which the holder is killed */
 	uint64_t conn;                    /* of the control socket: who waits for its end; 0 = nobody */
 	struct lease *next_waiting;       /* FIFO of LEASE_WAITING, per cluster */
+	struct lease *next_held;          /* of the same holder, newest first */
 	struct lease *by_subject, *by_id; /* hash chains */
 };
 
@@ -60,16 +61,18 @@ void lease_table_set_hold(struct lease_table *t, bool (*fn)(void *ctx, const str
  * holder did has to be looked at first, so it waits. */
 struct lease *lease_refuse_held(struct lease_table *t, uint64_t cluster, const struct msg *result);
 /* Oldest waiting lease of the cluster that is not held, or NULL; it leaves the queue and is LEASE_GRANTED to
- * holder.
- */
+ * holder. A holder has room for WORKER_LEASES_MAX. One in doubt is granted alone, so that a lease that kills
+ * its holders takes no other with it a second time; and nothing overtakes it: a holder at work gets nothing
+ * more until an idle one has taken it. */
 struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, uint64_t deadline_ms);
 /* The holder is proven dead: back to the front of the queue, in doubt. */
 void lease_holder_died(struct lease_table *t, struct lease *l);
 /* A RESULT from `holder`: 0 and LEASE_RECORDING, or -EPERM when holder does not hold lease id (nothing
  * changes). */
 int lease_result(struct lease_table *t, int holder, const struct msg *result, struct lease **ret);
-/* The lease granted to holder, or NULL. */
+/* The newest lease granted to holder, or NULL; the others follow by next_held. */
 struct lease *lease_held_by(const struct lease_table *t, int holder);
+unsigned lease_count_held(const struct lease_table *t, int holder);
 /* Visit all; fn may not open or close leases. */
 void lease_each(struct lease_table *t, void (*fn)(void *ctx, struct lease *l), void *ctx);
 

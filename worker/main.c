@@ -1,5 +1,5 @@
-/* main.c - the worker: takes one grant at a time from the supervisor, carries it out, says how it ended. It
- * alone holds a credential that may write, and opens no file. */
+/* main.c - the worker: takes grants from the supervisor, a few at a time, carries them out, says how each
+ * ended. It alone holds a credential that may write, and opens no file. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,18 @@
 #include "rules/judge.h"
 #include "worker/errand.h"
 
-/* A RESULT and a CREDENTIAL of the errand, and the answers to grants that came although one was held. */
-#define OUTBOX_MAX 8
+/* A RESULT and a CREDENTIAL of each errand, and the answers to grants that came although there was no room.
+ */
+#define OUTBOX_MAX (4u * WORKER_LEASES_MAX)
+
+struct worker;
+
+struct job {
+	struct worker *worker;
+	struct errand *errand; /* NULL = free */
+	bool trial;            /* it is a rehearsal, asked for by ... */
+	uint64_t conn;         /* ... this connection of the supervisor */
+};
 
 struct worker {
 	struct process *process;
@@ -25,13 +35,28 @@ struct worker {
 	struct serverclock clock;
 	struct windows *windows;
 	struct events *events;
-	struct errand *errand;
-	bool trial;    /* the errand is a rehearsal, asked for by ... */
-	uint64_t conn; /* ... this connection of the supervisor */
+	struct job jobs[WORKER_LEASES_MAX];
 	bool draining;
 	struct msg outbox[OUTBOX_MAX]; /* not yet taken by the channel, oldest first */
 	size_t n_outbox;
 };
+
+static bool is_idle(const struct worker *w)
+{
+	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+		if (w->jobs[i].errand)
+			return false;
+	return true;
+}
+
+/* NULL = all are at work. */
+static struct job *free_job(struct worker *w)
+{
+	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+		if (!w->jobs[i].errand)
+			return &w->jobs[i];
+	return NULL;
+}
 
 static void flush(struct worker *w)
 {
@@ -39,7 +64,7 @@ static void flush(struct worker *w)
 		w->n_outbox--;
 		memmove(&w->outbox[0], &w->outbox[1], w->n_outbox * sizeof(w->outbox[0]));
 	}
-	if (w->draining && !w->errand && w->n_outbox == 0)
+	if (w->draining && is_idle(w) && w->n_outbox == 0)
 		process_drained(w->process, 0);
 }
 
@@ -58,12 +83,19 @@ static void post(struct worker *w, const struct msg *m)
 
 static struct http_request *errand_http_start(void *ctx, const struct http_call *call)
 {
+	struct job *job = ctx;
+
+	return http_client_start(job->worker->client, call);
+}
+
+static struct http_request *events_http_start(void *ctx, const struct http_call *call)
+{
 	struct worker *w = ctx;
 
 	return http_client_start(w->client, call);
 }
 
-static void errand_http_cancel(void *ctx, struct http_request *r)
+static void http_cancel(void *ctx, struct http_request *r)
 {
 	(void)ctx;
 	http_request_cancel(&r);
@@ -81,20 +113,21 @@ static void post_tried(struct worker *w, uint64_t conn, const struct msg *result
 
 static void errand_done(void *ctx, const struct msg *m)
 {
-	struct worker *w = ctx;
+	struct job *job = ctx;
+	struct worker *w = job->worker;
 	const struct msg copy = *m;
 	const struct msg_result *r = &copy.u.result;
 	struct event event;
 
 	/* The supervisor says the same when it is written down. */
-	log_debug("errand ended", kv_u("id", r->id), kv_u("trial", w->trial),
+	log_debug("errand ended", kv_u("id", r->id), kv_u("trial", job->trial),
 		  kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
 		  kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
-	const bool tell = errand_event(w->errand, &event);
+	const bool tell = errand_event(job->errand, &event);
 
-	errand_free(&w->errand);
-	if (w->trial)
-		post_tried(w, w->conn, &copy);
+	errand_free(&job->errand);
+	if (job->trial)
+		post_tried(w, job->conn, &copy);
 	else
 		post(w, &copy);
 	if (tell)
@@ -109,7 +142,7 @@ static void events_denied(void *ctx, const char *why)
 
 static void errand_credential(void *ctx)
 {
-	struct worker *w = ctx;
+	struct worker *w = ((struct job *)ctx)->worker;
 	struct msg m = { .type = MSG_CREDENTIAL };
 
 	m.u.credential.cluster = process_cluster(w->process);
@@ -117,12 +150,13 @@ static void errand_credential(void *ctx)
 	post(w, &m);
 }
 
-/* Why nothing can be begun now; REASON__MAX when it can. */
-static enum reason engaged(const struct worker *w)
+/* Where something can be begun now; NULL, and why not. */
+static struct job *job_for(struct worker *w, enum reason *ret_why)
 {
-	if (w->draining)
-		return REASON_SHUTTING_DOWN;
-	return w->errand ? REASON_WORKER_BUSY : REASON__MAX;
+	struct job *job = w->draining ? NULL : free_job(w);
+
+	*ret_why = w->draining ? REASON_SHUTTING_DOWN : REASON_WORKER_BUSY;
+	return job;
 }
 
 static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason)
@@ -138,13 +172,14 @@ static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason
 	return m;
 }
 
-static void begin(struct worker *w, const struct msg_grant *g, bool trial)
+static void begin(struct job *job, const struct msg_grant *g, bool trial)
 {
+	struct worker *w = job->worker;
 	const struct errand_env env = { .start = errand_http_start,
-					.cancel = errand_http_cancel,
+					.cancel = http_cancel,
 					.done = errand_done,
 					.credential = errand_credential,
-					.ctx = w,
+					.ctx = job,
 					.kinds = w->kinds,
 					.clock = &w->clock,
 					.windows = w->windows };
@@ -152,20 +187,21 @@ static void begin(struct worker *w, const struct msg_grant *g, bool trial)
 	log_debug("errand begins", kv_u("id", g->id), kv_u("trial", trial),
 		  kv_s("duty", duty_name((enum duty)g->duty)), kv_s("namespace", g->ns), kv_s("pod", g->name),
 		  kv_s("uid", g->uid));
-	w->errand = errand_new(&env, &w->now.policy, g);
-	w->trial = trial;
+	job->errand = errand_new(&env, &w->now.policy, g);
+	job->trial = trial;
 	if (trial)
-		errand_set_trial(w->errand);
-	errand_start(w->errand);
+		errand_set_trial(job->errand);
+	errand_start(job->errand);
 }
 
 static void on_grant(struct worker *w, const struct msg_grant *g)
 {
-	const enum reason why = engaged(w);
+	enum reason why;
+	struct job *job = job_for(w, &why);
 	struct msg m;
 
-	if (why == REASON__MAX) {
-		begin(w, g, false);
+	if (job) {
+		begin(job, g, false);
 		return;
 	}
 	m = declined(g->id, OUTCOME_FAILED, why);
@@ -175,10 +211,11 @@ static void on_grant(struct worker *w, const struct msg_grant *g)
 static void on_try(struct worker *w, const struct msg *question)
 {
 	const struct msg_ctl_try *q = &question->u.ctl_try;
-	const enum reason why = engaged(w);
+	enum reason why;
+	struct job *job = job_for(w, &why);
 	struct msg m = { .type = MSG_GRANT };
 
-	if (why != REASON__MAX) {
+	if (!job) {
 		m = declined(q->id, OUTCOME_REFUSED, why);
 		post_tried(w, q->conn, &m);
 		return;
@@ -186,8 +223,8 @@ static void on_try(struct worker *w, const struct msg *question)
 	msg_copy_fields(&m, question);
 	m.u.grant.observe = w->now.policy.mode == MODE_OBSERVE;
 	m.u.grant.valid_until = clock_boot_ms() + ERRAND_TRIAL_MS;
-	w->conn = q->conn;
-	begin(w, &m.u.grant, true);
+	job->conn = q->conn;
+	begin(job, &m.u.grant, true);
 }
 
 /* -- life --------------------------------------------------------------------------------------------------
@@ -223,6 +260,8 @@ static int worker_on_settings(struct process *p, struct settings *s, bool first,
 	if (!w) {
 		w = xcalloc(1, sizeof(*w));
 		w->process = p;
+		for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+			w->jobs[i].worker = w;
 		settings_init(&w->now);
 		settings_init(&w->prepared);
 		process_set_ctx(p, w);
@@ -246,8 +285,9 @@ static void worker_on_commit(struct process *p)
 	const struct http_endpoint e = endpoint(&w->now.cluster);
 
 	http_client_set_endpoint(w->client, &e);
-	if (w->errand)
-		errand_set_policy(w->errand, &w->now.policy);
+	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+		if (w->jobs[i].errand)
+			errand_set_policy(w->jobs[i].errand, &w->now.policy);
 }
 
 static int worker_on_start(struct process *p)
@@ -258,7 +298,7 @@ static int worker_on_start(struct process *p)
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
 	const struct events_env events = {
-		.start = errand_http_start, .cancel = errand_http_cancel, .denied = events_denied, .ctx = w
+		.start = events_http_start, .cancel = http_cancel, .denied = events_denied, .ctx = w
 	};
 
 	w->kinds = kinds_new();
@@ -301,7 +341,8 @@ static void worker_on_done(struct process *p)
 
 	if (!w)
 		return;
-	errand_free(&w->errand);
+	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+		errand_free(&w->jobs[i].errand);
 	events_free(&w->events);
 	http_client_free(&w->client);
 	kinds_free(&w->kinds);

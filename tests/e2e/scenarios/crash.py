@@ -1,6 +1,7 @@
 """Any process may die at any instant: nothing is lost and nothing is done twice."""
 import os
 import signal
+import threading
 import time
 
 from harness.proxy import DROP
@@ -136,6 +137,29 @@ def second(t):
     assert code == 75, f"exit code {code}: {other.log()[-300:]}"
     t.expect(deleted=[t.canary(ns)])
     assert program.is_ready()
+
+
+@scenario("crash/worker-with-four-leases", timeout=90)
+def four_leases(t):
+    """A worker reads four pods at once and dies over all of them: each is deleted, once."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.program(t.config(evicted=ns, workers=1), t.kubeconfig(proxy=proxy))
+    together = threading.Barrier(4, action=lambda: program.kill("worker"))
+
+    def strike(_):
+        together.wait(3)     # less than the worker waits for an answer
+        return DROP
+
+    pods = [t.objects.pod(ns) for _ in range(4)]
+    hook = proxy.before("GET", "|".join(exact(p) for p in pods), strike, times=4)
+    for pod in pods:
+        t.objects.evict(pod)
+    assert hook.ran.wait(30) and not together.broken, "the worker did not read four pods at once"
+    for pod in pods:
+        t.wait_write(pod, 30, code=200)
+    t.expect(deleted=[*pods, t.canary(ns)])
+    for pod in pods:
+        assert len(t.writes_on(pod)) == 1, t.writes_on(pod)
 
 
 @scenario("crash/stopped-worker", timeout=90)

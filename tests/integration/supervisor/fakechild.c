@@ -154,7 +154,9 @@ static void ready(uint64_t generation)
 		nominate(0, 1);
 	if (strcmp(role, "watcher") == 0 && is("nominate-terminating"))
 		nominate(1, 1);
-	for (unsigned i = 1; i <= 3 && strcmp(role, "watcher") == 0 && is("nominate-three"); i++)
+	/* One more than two workers hold. */
+	for (unsigned i = 1;
+	     strcmp(role, "watcher") == 0 && is("nominate-many") && i <= 2 * WORKER_LEASES_MAX + 1; i++)
 		nominate(0, i);
 }
 
@@ -192,8 +194,12 @@ static void on_grant(const struct msg_grant *g)
 
 	(void)fprintf(stderr, "GRANT id=%llu verify_first=%d pid=%d\n", (unsigned long long)g->id,
 		      g->verify_first, getpid());
-	if (is("stall"))
+	if (is("stall") || (is("die-on-second") && !g->verify_first && g->id != 2))
 		return; /* until it is killed */
+	if (is("die-on-second") && g->id == 2) {
+		(void)usleep(200000); /* others are on their way to it meanwhile */
+		(void)raise(SIGKILL);
+	}
 	if (is("die-on-grant") || (is("die-on-first-grant") && !g->verify_first))
 		(void)raise(SIGKILL);
 	if (is("wrong-lease"))

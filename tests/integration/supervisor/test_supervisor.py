@@ -59,6 +59,16 @@ def a_lease_that_kills_workers_is_given_up():
     assert len(re.findall("GRANT id=1", t.text())) == 5
 
 
+def a_lease_that_kills_workers_takes_others_with_it_once():
+    t = Tree(watcher="nominate-many", worker="die-on-second")
+    t.wait_for("SETTLED outcome=failed", limit=40)
+    t.wait_for("SETTLED outcome=done", count=3, limit=40)  # what its first holder held beside it
+    grants = re.findall(r"GRANT id=(\d+) verify_first=(\d)", t.text())
+    assert [v for i, v in grants if i == "2"] == ["0", "1", "1", "1", "1"], grants
+    again = [i for i, v in grants if v == "1" and i != "2"]
+    assert len(again) == len(set(again)) == 3, grants
+
+
 def result_for_a_foreign_lease_kills():
     t = Tree(watcher="nominate", worker="wrong-lease")
     t.wait_for("RESULT for a lease that it does not hold")
@@ -265,7 +275,7 @@ def systemd_is_told():
 
 CASES = [systemd_is_told, starts_and_drains_in_order, second_signal_ends_at_once, an_action_end_to_end,
          worker_death_regrants_in_doubt, result_of_a_dead_worker_counts, a_lease_that_kills_workers_is_given_up,
-         result_for_a_foreign_lease_kills, bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
+         a_lease_that_kills_workers_takes_others_with_it_once, result_for_a_foreign_lease_kills, bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
          death_before_ready_backs_off, configuration_death_ends_with_78, temporary_death_of_the_history_ends_with_75,
          invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
          a_hung_child_is_killed, children_inherit_nothing, reload_is_taken_by_all, unchanged_settings_are_not_sent,

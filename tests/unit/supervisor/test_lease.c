@@ -141,13 +141,15 @@ static void check_invariants(struct walk *w)
 {
 	memset(w->held_by, 0, sizeof(w->held_by));
 	for (int h = 0; h < HOLDERS; h++) {
-		const struct lease *l = lease_held_by(w->t, h);
+		const unsigned n = lease_count_held(w->t, h);
 
-		if (!l)
-			continue;
-		ck_assert_int_eq(l->phase, LEASE_GRANTED);
-		ck_assert_int_eq(l->holder, h);
-		ck_assert_uint_eq(++w->held_by[l->intent.u.intent.cluster][subject_of(l)], 1);
+		ck_assert_uint_le(n, WORKER_LEASES_MAX);
+		for (const struct lease *l = lease_held_by(w->t, h); l; l = l->next_held) {
+			ck_assert_int_eq(l->phase, LEASE_GRANTED);
+			ck_assert_int_eq(l->holder, h);
+			ck_assert(n == 1 || !l->verify_first);
+			ck_assert_uint_eq(++w->held_by[l->intent.u.intent.cluster][subject_of(l)], 1);
+		}
 	}
 }
 
@@ -197,6 +199,8 @@ static void step(struct walk *w, unsigned r)
 		(void)lease_grant(w->t, r / 11 % CLUSTERS, holder, 1);
 		break;
 	case 3:
+		if (l && l->next_held && r / 29 % 2)
+			l = l->next_held;
 		if (l) {
 			const struct msg res = result(l->intent.u.intent.id);
 
@@ -204,7 +208,7 @@ static void step(struct walk *w, unsigned r)
 		}
 		break;
 	case 4:
-		if (l)
+		for (; l; l = lease_held_by(w->t, holder))
 			lease_holder_died(w->t, l);
 		break;
 	default:
@@ -288,6 +292,66 @@ START_TEST(held_lease_in_doubt_waits)
 }
 END_TEST
 
+START_TEST(a_holder_has_room_for_a_few)
+{
+	struct lease_table *t = lease_table_new();
+	struct lease *l[WORKER_LEASES_MAX + 1], *ended;
+
+	for (unsigned i = 0; i <= WORKER_LEASES_MAX; i++)
+		l[i] = waiting(t, i, 0);
+	for (unsigned i = 0; i < WORKER_LEASES_MAX; i++)
+		ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), l[i]);
+	ck_assert_ptr_null(lease_grant(t, 0, 0, 100));
+	ck_assert_uint_eq(lease_count_held(t, 0), WORKER_LEASES_MAX);
+
+	const struct msg res = result(l[1]->intent.u.intent.id);
+
+	ck_assert_int_eq(lease_result(t, 1, &res, &ended), -EPERM);
+	ck_assert_int_eq(lease_result(t, 0, &res, &ended), 0);
+	ck_assert_ptr_eq(ended, l[1]);
+	ck_assert_int_eq(lease_result(t, 0, &res, &ended), -EPERM);
+	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), l[WORKER_LEASES_MAX]);
+	lease_table_free(&t);
+}
+END_TEST
+
+START_TEST(all_of_a_dead_holder_come_back_in_order)
+{
+	struct lease_table *t = lease_table_new();
+	struct lease *l[3];
+
+	for (unsigned i = 0; i < 3; i++)
+		l[i] = waiting(t, i, 0);
+	for (unsigned i = 0; i < 3; i++)
+		(void)lease_grant(t, 0, 0, 100);
+	for (unsigned i = 0; i < 3; i++)
+		lease_holder_died(t, lease_held_by(t, 0));
+	ck_assert_ptr_null(lease_held_by(t, 0));
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_ptr_eq(lease_grant(t, 0, (int)i, 100), l[i]);
+	lease_table_free(&t);
+}
+END_TEST
+
+/* What kills its holders must not take others with it again and again; and it must get its turn. */
+START_TEST(one_in_doubt_is_granted_alone_and_not_overtaken)
+{
+	struct lease_table *t = lease_table_new();
+	struct lease *a = waiting(t, 1, 0), *b = waiting(t, 2, 0), *c = waiting(t, 3, 0), *ended;
+	const struct msg res = result(b->intent.u.intent.id);
+
+	(void)lease_grant(t, 0, 0, 100);
+	ck_assert_ptr_eq(lease_grant(t, 0, 1, 100), b);
+	lease_holder_died(t, a);
+	ck_assert_ptr_null(lease_grant(t, 0, 1, 100)); /* it is at work, and c does not overtake a */
+	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), a);
+	ck_assert_ptr_null(lease_grant(t, 0, 0, 100)); /* a stays alone */
+	ck_assert_ptr_eq(lease_grant(t, 0, 1, 100), c);
+	ck_assert_int_eq(lease_result(t, 1, &res, &ended), 0);
+	lease_table_free(&t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("lease");
@@ -302,6 +366,9 @@ int main(void)
 	tcase_add_test(tc, open_intents_of_an_earlier_life);
 	tcase_add_test(tc, held_leases_are_passed_over_and_refused);
 	tcase_add_test(tc, held_lease_in_doubt_waits);
+	tcase_add_test(tc, a_holder_has_room_for_a_few);
+	tcase_add_test(tc, all_of_a_dead_holder_come_back_in_order);
+	tcase_add_test(tc, one_in_doubt_is_granted_alone_and_not_overtaken);
 	tcase_add_test(tc, random_walk);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
