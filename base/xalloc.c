@@ -54,6 +54,25 @@ void *xmemdup(const void *p, size_t n)
 	return copy;
 }
 
+char *xconcat(const char *first, ...)
+{
+	size_t n = 1;
+	va_list ap;
+
+	va_start(ap, first);
+	for (const char *s = first; s; s = va_arg(ap, const char *))
+		n += strlen(s);
+	va_end(ap);
+	char *text = xmalloc(n), *end = text;
+
+	va_start(ap, first);
+	for (const char *s = first; s; s = va_arg(ap, const char *))
+		end = stpcpy(end, s);
+	va_end(ap);
+	*end = '\0';
+	return text;
+}
+
 char *xvasprintf(const char *fmt, va_list ap)
 {
 	char *s = NULL;

@@ -8,28 +8,34 @@
 #include "kube/request.h"
 
 /* RFC 3986 unreserved characters; everything else is encoded, so '/', '?', '%' never stay themselves. */
-static bool is_unreserved(char c)
+static const bool is_unreserved[256] = {
+	['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['-'] = true,
+	['.'] = true,         ['_'] = true,         ['~'] = true
+};
+
+/* Writes at most three bytes for each and a NUL; returns where the NUL is. */
+static char *escape_to(char *w, const char *s)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-	       c == '.' || c == '_' || c == '~';
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (; *s; s++) {
+		if (is_unreserved[(unsigned char)*s]) {
+			*w++ = *s;
+			continue;
+		}
+		*w++ = '%';
+		*w++ = hex[(unsigned char)*s >> 4];
+		*w++ = hex[(unsigned char)*s & 15];
+	}
+	*w = '\0';
+	return w;
 }
 
 char *request_escape(const char *s)
 {
-	static const char hex[] = "0123456789ABCDEF";
 	char *out = xmalloc(strlen(s) * 3 + 1);
-	size_t w = 0;
 
-	for (; *s; s++) {
-		if (is_unreserved(*s)) {
-			out[w++] = *s;
-			continue;
-		}
-		out[w++] = '%';
-		out[w++] = hex[(unsigned char)*s >> 4];
-		out[w++] = hex[(unsigned char)*s & 15];
-	}
-	out[w] = '\0';
+	(void)escape_to(out, s);
 	return out;
 }
 
@@ -38,49 +44,44 @@ static bool is_part(const char *s)
 	return *s != '\0' && strcmp(s, ".") != 0 && strcmp(s, "..") != 0;
 }
 
-struct path {
-	char *text;
-	bool bad;
+struct part {
+	const char *literal, *part; /* part NULL: neither */
 };
 
-static void path_add(struct path *p, const char *literal, const char *part)
+/* NULL when a part is none. */
+static char *join_parts(const struct part *parts, size_t n, const char *query)
 {
-	if (!part)
-		return;
-	if (!is_part(part))
-		p->bad = true;
-	_cleanup_free_ char *escaped = request_escape(part);
-	char *longer = xasprintf("%s/%s%s", p->text, literal, escaped);
+	size_t room = strlen(query) + 2;
 
-	free(p->text);
-	p->text = longer;
+	for (size_t i = 0; i < n; i++) {
+		if (parts[i].part && !is_part(parts[i].part))
+			return NULL;
+		room += parts[i].part ? strlen(parts[i].literal) + 3 * strlen(parts[i].part) : 0;
+	}
+	char *text = xmalloc(room), *end = text;
+
+	for (size_t i = 0; i < n; i++)
+		if (parts[i].part)
+			end = escape_to(stpcpy(end, parts[i].literal), parts[i].part);
+	if (*query)
+		(void)stpcpy(stpcpy(end, "?"), query);
+	return text;
 }
 
 char *request_path(const char *group, const char *version, const char *ns, const char *resource,
 		   const char *name, const char *subresource, const char *query)
 {
 	const bool core = !group || *group == '\0';
-	struct path p = { xstrdup(""), !version || !resource || (subresource && !name) };
+	const struct part parts[] = {
+		{ core ? "/api/" : "/apis/", core ? version : group },
+		{ "/", core ? NULL : version },
+		{ "/namespaces/", ns },
+		{ "/", resource },
+		{ "/", name },
+		{ "/", subresource },
+	};
 
-	if (core) {
-		path_add(&p, "api/", version);
-	} else {
-		path_add(&p, "apis/", group);
-		path_add(&p, "", version);
-	}
-	path_add(&p, "namespaces/", ns);
-	path_add(&p, "", resource);
-	path_add(&p, "", name);
-	path_add(&p, "", subresource);
-	if (p.bad) {
-		free(p.text);
+	if (!version || !resource || (subresource && !name))
 		return NULL;
-	}
-	if (query && *query) {
-		char *whole = xasprintf("%s?%s", p.text, query);
-
-		free(p.text);
-		p.text = whole;
-	}
-	return p.text;
+	return join_parts(parts, ARRAY_SIZE(parts), query ? query : "");
 }

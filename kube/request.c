@@ -4,9 +4,12 @@
 
 #include <ctype.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
+#include "base/xalloc.h"
 #include "kube/status.h"
 
 /* -- bodies --------------------------------------------------------------------------------------------- */
@@ -27,16 +30,37 @@ static char *json_take_text(json_t *o)
 	return s;
 }
 
+static bool is_utf8(const char *s)
+{
+	size_t left = strlen(s), n = 1;
+
+	for (; left > 0 && n > 0; s += n, left -= n)
+		n = str_utf8_len(s, left);
+	return n > 0;
+}
+
+/* As json_text does; owned by the caller. */
+static char *escaped(const char *s)
+{
+	const char *text = is_utf8(s) ? s : "?";
+	const size_t n = strlen(text), size = 6 * n + 1;
+	char *to = xmalloc(size);
+
+	(void)str_escape_json(to, size, text, n);
+	return to;
+}
+
+/* Written for each deletion: a tree for jansson to print would be a tenth of the worker's work. */
 char *request_delete_body(const char *uid, const char *rv, int64_t grace_s, bool dry_run)
 {
-	json_t *o = json_pack("{s:s, s:s, s:{s:o, s:o}}", "apiVersion", "v1", "kind", "DeleteOptions",
-			      "preconditions", "uid", json_text(uid), "resourceVersion", json_text(rv));
+	static const char head[] = "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{";
+	_cleanup_free_ char *u = escaped(uid), *r = escaped(rv);
+	char grace[48] = "";
 
 	if (grace_s >= 0)
-		(void)json_object_set_new(o, "gracePeriodSeconds", json_integer(grace_s));
-	if (dry_run)
-		(void)json_object_set_new(o, "dryRun", json_pack("[s]", "All"));
-	return json_take_text(o);
+		(void)snprintf(grace, sizeof(grace), ",\"gracePeriodSeconds\":%lld", (long long)grace_s);
+	return xconcat(head, "\"uid\":\"", u, "\",\"resourceVersion\":\"", r, "\"}", grace,
+		       dry_run ? ",\"dryRun\":[\"All\"]" : "", "}", NULL);
 }
 
 char *request_scale_patch(const char *uid, const char *rv, int64_t replicas)

@@ -72,7 +72,6 @@ struct errand {
 	struct verdict verdict; /* the last one */
 
 	json_t *pod_json;
-	struct pod_facts pod;
 	struct surroundings around;
 
 	/* terminating */
@@ -97,6 +96,8 @@ struct errand {
 	bool revision_serves; /* a ReplicaSet of the workload reports Ready pods */
 	bool pod_seen;        /* the granted pod is in the list, of the newest revision and failing */
 	char *page;           /* continue token, NULL at the first page */
+
+	struct pod_facts pod; /* last: its long tail is set only as far as its counts say */
 };
 
 struct step_desc {

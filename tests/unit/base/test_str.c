@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/xalloc.h"
 
 START_TEST(integers)
 {
@@ -102,6 +103,17 @@ START_TEST(uuid)
 }
 END_TEST
 
+START_TEST(concatenation)
+{
+	char *one = xconcat("", NULL), *more = xconcat("a", "", "bc", "d", NULL);
+
+	ck_assert_str_eq(one, "");
+	ck_assert_str_eq(more, "abcd");
+	free(one);
+	free(more);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("str");
@@ -113,6 +125,7 @@ int main(void)
 	tcase_add_test(tc, never_past_the_end);
 	tcase_add_test(tc, distance);
 	tcase_add_test(tc, uuid);
+	tcase_add_test(tc, concatenation);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	const int failed = srunner_ntests_failed(sr);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,25 @@ START_TEST(test_delete_body)
 		s, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u\\\"1\","
 		   "\"resourceVersion\":\"?\"}}");
 	free(s);
+}
+END_TEST
+
+/* Whatever the cluster calls it, a server reads what it called it. */
+START_TEST(test_delete_body_of_odd_text)
+{
+	static const char *const odd[] = { "",         "\"\\/",        "\b\f\n\r\t\x01\x1f", "\x7f",
+					   "\xc3\xa9", "\xe2\x80\xae", "\xf0\x9f\x98\x80",   "%s\\u0041" };
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+		char *s = request_delete_body(odd[i], odd[i], -1, false);
+		json_t *o = json_loads(s, JSON_REJECT_DUPLICATES, NULL);
+		const json_t *p = json_object_get(o, "preconditions");
+
+		ck_assert_str_eq(json_string_value(json_object_get(p, "uid")), odd[i]);
+		ck_assert_str_eq(json_string_value(json_object_get(p, "resourceVersion")), odd[i]);
+		json_decref(o);
+		free(s);
+	}
 }
 END_TEST
 
@@ -213,6 +233,7 @@ int main(void)
 	tcase_add_test(t, test_paths);
 	tcase_add_test(t, test_paths_can_not_be_escaped);
 	tcase_add_test(t, test_delete_body);
+	tcase_add_test(t, test_delete_body_of_odd_text);
 	tcase_add_test(t, test_scale_patch);
 	tcase_add_test(t, test_object_patches);
 	tcase_add_test(t, test_status_json);
