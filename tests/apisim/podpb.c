@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS_MAX = 48, MESSAGES_MAX = 192 };
+enum { FIELDS_MAX = 48, SLOTS = 128 };
 
 struct message;
 
 struct field {
 	char *name; /* NULL: inline */
+	size_t name_size;
 	unsigned number;
 	bool pointer, list, map;
 	char type;
@@ -23,6 +24,7 @@ struct message {
 	const char *name;
 	struct field fields[FIELDS_MAX];
 	size_t count;
+	uint8_t slots[SLOTS]; /* of a table of names: a field's index and one, 0: none */
 };
 
 static const struct {
@@ -35,6 +37,36 @@ static const struct {
 
 static struct message *messages;
 
+/* Where the search for a name begins. */
+static size_t slot_of(const char *name, size_t size)
+{
+	const unsigned char first = (unsigned char)name[0], middle = (unsigned char)name[size / 2],
+			    last = (unsigned char)name[size - (size > 0)];
+
+	return (size * 5 + first * 3u + middle * 11u + last * 31u) % SLOTS;
+}
+
+static const struct field *field_of(const struct message *m, const char *name, size_t size)
+{
+	for (size_t at = slot_of(name, size); m->slots[at]; at = (at + 1) % SLOTS) {
+		const struct field *f = &m->fields[m->slots[at] - 1];
+
+		if (f->name_size == size && !memcmp(f->name, name, size))
+			return f;
+	}
+	return NULL;
+}
+
+static void schema_add_slot(struct message *m)
+{
+	const struct field *f = &m->fields[m->count - 1];
+	size_t at = slot_of(f->name, f->name_size);
+
+	while (m->slots[at])
+		at = (at + 1) % SLOTS;
+	m->slots[at] = (uint8_t)m->count;
+}
+
 static void schema_parse_field(struct message *m, const char *text, size_t len)
 {
 	struct field *f = &m->fields[m->count++];
@@ -43,8 +75,11 @@ static void schema_parse_field(struct message *m, const char *text, size_t len)
 
 	if (m->count > FIELDS_MAX || !p)
 		util_die(70, "pod_schema.def: message %s", m->name);
-	if (*text != '~')
-		f->name = util_strndup(text, (size_t)(p - text));
+	if (*text != '~') {
+		f->name_size = (size_t)(p - text);
+		f->name = util_strndup(text, f->name_size);
+		schema_add_slot(m);
+	}
 	f->number = (unsigned)strtoul(p + 1, &number_end, 10);
 	for (p = number_end + 1; p < end && strchr("*[{", *p); p++) {
 		f->pointer |= *p == '*';
@@ -139,7 +174,10 @@ void pb_varint(struct pb_buf *b, uint64_t v)
 {
 	char tmp[10];
 
-	pb_raw(b, tmp, varint_put(tmp, v));
+	if (v < 0x80 && b->at)
+		b->data[--b->at] = (char)v;
+	else
+		pb_raw(b, tmp, varint_put(tmp, v));
 }
 
 void pb_field_varint(struct pb_buf *b, unsigned field, uint64_t v)
@@ -282,36 +320,50 @@ static void put_map(struct pb_buf *b, const struct field *f, const json_t *v)
 
 static bool inline_present(const struct message *m, const json_t *obj)
 {
-	for (size_t i = 0; i < m->count; i++) {
-		const struct field *f = &m->fields[i];
+	const char *key;
+	json_t *value;
 
-		if (f->name ? json_object_get(obj, f->name) != NULL : inline_present(f->message, obj))
+	json_object_foreach((json_t *)(uintptr_t)obj, key, value)
+	{
+		if (field_of(m, key, strlen(key)))
 			return true;
 	}
+	for (size_t i = 0; i < m->count; i++)
+		if (!m->fields[i].name && inline_present(m->fields[i].message, obj))
+			return true;
 	return false;
 }
 
-static void put_field(struct pb_buf *b, const struct field *f, const json_t *obj)
+static void put_field(struct pb_buf *b, const struct field *f, const json_t *v)
 {
-	const json_t *v = f->name ? json_object_get(obj, f->name) : obj;
-
-	if (json_is_null(v))
-		v = NULL;
 	if (f->list) {
 		for (size_t i = json_array_size(v); i-- > 0;)
 			put_value(b, f, f->number, json_array_get(v, i));
 	} else if (f->map) {
 		if (json_is_object(v))
 			put_map(b, f, v);
-	} else if (!f->pointer || (f->name ? v != NULL : inline_present(f->message, obj))) {
+	} else if (!f->pointer || (f->name ? v != NULL : inline_present(f->message, v))) {
 		put_value(b, f, f->number, v);
 	}
 }
 
+/* Objects have few of the members that they may have: each is looked up among the fields, not each field
+ * among them. */
 static void put_message(struct pb_buf *b, const struct message *m, const json_t *obj)
 {
+	const json_t *values[FIELDS_MAX] = { 0 };
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)obj, key, value)
+	{
+		const struct field *f = field_of(m, key, strlen(key));
+
+		if (f && !json_is_null(value))
+			values[f - m->fields] = value;
+	}
 	for (size_t i = m->count; i-- > 0;)
-		put_field(b, &m->fields[i], obj);
+		put_field(b, &m->fields[i], m->fields[i].name ? values[i] : obj);
 }
 
 void podpb_message(struct pb_buf *b, const char *name, const json_t *obj)
