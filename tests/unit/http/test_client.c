@@ -3,6 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/xalloc.h"
 #include "tests/unit/http/play.h"
 
 /* -- ordinary life -------------------------------------------------------------------------------------- */
@@ -242,6 +243,80 @@ START_TEST(test_cancel)
 }
 END_TEST
 
+static void expect_target(const struct server *s, const struct http_endpoint *e, const char *path,
+			  const char *want)
+{
+	struct run t = { 0 };
+
+	open_run(&t, e);
+	const struct http_call call = call_of(&t, "GET", path);
+
+	go(&t, &call);
+	ck_assert_msg(t.r.failure == HTTP_OK, "%s", t.r.error);
+	ck_assert_msg(strncmp(s->log->last, want, strlen(want)) == 0, "wanted %s, was %s", want,
+		      s->log->last);
+	close_run(&t);
+}
+
+/* What is asked for stands behind what the base URL names, as it is written; what is no ASCII is encoded. */
+START_TEST(test_target)
+{
+	static const struct {
+		const char *below, *path, *want;
+	} cases[] = {
+		{ "", "/a?b=c", "GET /a?b=c HTTP/1.1\r\n" },
+		{ "", "", "GET / HTTP/1.1\r\n" },
+		{ "", "?a", "GET /?a HTTP/1.1\r\n" },
+		{ "/", "/a", "GET /a HTTP/1.1\r\n" },
+		{ "/p", "/a", "GET /p/a HTTP/1.1\r\n" },
+		{ "/p/", "/a", "GET /p/a HTTP/1.1\r\n" },
+		{ "/p", "", "GET /p HTTP/1.1\r\n" },
+		{ "/p?q=", "r", "GET /p?q=r HTTP/1.1\r\n" },
+		{ "?q=", "r", "GET /?q=r HTTP/1.1\r\n" },
+		{ "/p#q", "/a", "GET /p/a HTTP/1.1\r\n" },
+		{ "", "/a/../b/./c//%2f%2F", "GET /a/../b/./c//%2f%2F HTTP/1.1\r\n" },
+		{ "", "//a@b:1/\\\"<>", "GET //a@b:1/\\\"<> HTTP/1.1\r\n" },
+		{ "/\xc3\x9c", "/\xe2\x82\xac?\xc3\xa9", "GET /%c3%9c/%e2%82%ac?\xc3\xa9 HTTP/1.1\r\n" },
+	};
+	struct server s;
+
+	server_start(&s, serve_ok, false);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *url = xasprintf("%s%s", s.url, cases[i].below);
+		const struct http_endpoint e = { .base_url = url };
+
+		expect_target(&s, &e, cases[i].path, cases[i].want);
+		free(url);
+	}
+	server_stop(&s);
+}
+END_TEST
+
+/* A proxy that is asked in clear is told the server, too. */
+START_TEST(test_target_for_a_proxy)
+{
+	static const struct {
+		const char *url, *path, *want;
+	} cases[] = {
+		{ "http://192.0.2.1:8080/p", "/a?b",
+		  "GET http://192.0.2.1:8080/p/a?b HTTP/1.1\r\nHost: 192.0.2.1:8080\r\n" },
+		{ "http://192.0.2.1", "/a", "GET http://192.0.2.1/a HTTP/1.1\r\nHost: 192.0.2.1\r\n" },
+		{ "http://192.0.2.1:80", "", "GET http://192.0.2.1/ HTTP/1.1\r\nHost: 192.0.2.1\r\n" },
+		{ "http://[2001:db8::1]:81", "/a",
+		  "GET http://[2001:db8::1]:81/a HTTP/1.1\r\nHost: [2001:db8::1]:81\r\n" },
+	};
+	struct server s;
+
+	server_start(&s, serve_ok, false);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct http_endpoint e = { .base_url = cases[i].url, .proxy = s.url };
+
+		expect_target(&s, &e, cases[i].path, cases[i].want);
+	}
+	server_stop(&s);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("http/client");
@@ -258,6 +333,8 @@ int main(void)
 	tcase_add_test(t, test_stream);
 	tcase_add_test(t, test_idle_timeout);
 	tcase_add_test(t, test_cancel);
+	tcase_add_test(t, test_target);
+	tcase_add_test(t, test_target_for_a_proxy);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);
 	srunner_run_all(r, CK_ENV);
