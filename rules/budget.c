@@ -17,8 +17,16 @@ struct charges {
 	size_t n, cap;
 };
 
+/* Where the open charge of an id stands. */
+struct place {
+	uint32_t nth; /* from 1; 0 = there is none */
+	enum duty duty;
+};
+
 struct budget {
 	struct charges done[DUTY__MAX], open[DUTY__MAX];
+	struct place *places; /* by id */
+	size_t n_places;
 };
 
 /* A limit: what it counts, over what, how long. Shares are of pods, and their maximum depends on how many
@@ -59,6 +67,7 @@ void budget_free(struct budget **b)
 		free((*b)->done[d].v);
 		free((*b)->open[d].v);
 	}
+	free((*b)->places);
 	free(*b);
 	*b = NULL;
 }
@@ -81,6 +90,11 @@ struct budget *budget_clone(const struct budget *b)
 	for (int d = 0; d < DUTY__MAX; d++) {
 		to->done[d] = copy(&b->done[d]);
 		to->open[d] = copy(&b->open[d]);
+	}
+	if (b->n_places) {
+		to->places = xreallocarray(NULL, b->n_places, sizeof(*to->places));
+		memcpy(to->places, b->places, b->n_places * sizeof(*to->places));
+		to->n_places = b->n_places;
 	}
 	return to;
 }
@@ -207,29 +221,41 @@ static void insert_by_time(struct charges *c, const struct charge *new)
 
 static bool take_open(struct budget *b, uint32_t id, enum duty *ret_duty, struct charge *ret)
 {
-	for (int d = 0; d < DUTY__MAX; d++) {
-		struct charges *c = &b->open[d];
+	const struct place was = id < b->n_places ? b->places[id] : (struct place){ 0 };
+	struct charges *c = &b->open[was.duty];
 
-		for (size_t i = 0; i < c->n; i++) {
-			if (c->v[i].id != id)
-				continue;
-			*ret = c->v[i];
-			*ret_duty = (enum duty)d;
-			c->v[i] = c->v[--c->n];
-			return true;
-		}
+	if (!was.nth)
+		return false;
+	*ret = c->v[was.nth - 1];
+	*ret_duty = was.duty;
+	c->v[was.nth - 1] = c->v[--c->n];
+	b->places[c->v[was.nth - 1].id].nth = was.nth;
+	b->places[id].nth = 0; /* last: it may be the one that was moved */
+	return true;
+}
+
+static struct place *place_of(struct budget *b, uint32_t id)
+{
+	size_t to = (size_t)id + id / 2 + 16;
+
+	if (id >= b->n_places) {
+		b->places = xreallocarray(b->places, to, sizeof(*b->places));
+		memset(&b->places[b->n_places], 0, (to - b->n_places) * sizeof(*b->places));
+		b->n_places = to;
 	}
-	return false;
+	return &b->places[id];
 }
 
 void budget_charge(struct budget *b, uint32_t id, const struct spend *s)
 {
 	const struct charge new = { INT64_MAX, id, s->ns, s->node, s->pods, 1 };
+	struct charges *c = &b->open[s->duty];
 	struct charge old;
 	enum duty d;
 
 	(void)take_open(b, id, &d, &old);
-	insert(&b->open[s->duty], b->open[s->duty].n, &new);
+	insert(c, c->n, &new);
+	*place_of(b, id) = (struct place){ (uint32_t)c->n, s->duty };
 }
 
 bool budget_settle(struct budget *b, uint32_t id, bool written, int64_t now)

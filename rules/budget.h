@@ -49,8 +49,8 @@ struct budget_verdict {
 /* May this be spent at `now`, by these limits? Changes nothing. A share always allows one act. */
 struct budget_verdict budget_ask(const struct budget *b, const struct duty_policy *limits,
 				 const struct spend *s, int64_t now);
-/* It is spent: id (not 0) names the charge until it is settled. A second charge of an id replaces the
- * first. */
+/* It is spent: id (not 0, and small: 8 bytes are kept for each up to the greatest) names the charge until it
+ * is settled. A second charge of an id replaces the first. */
 void budget_charge(struct budget *b, uint32_t id, const struct spend *s);
 /* The act of id ended at `now`; written: did it (or may it have) changed anything? Otherwise it is given
  * back. false: no such charge. */

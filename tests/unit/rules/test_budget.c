@@ -73,6 +73,42 @@ START_TEST(a_sliding_window)
 }
 END_TEST
 
+/* Settled in any order, each is the one that was charged under its id. */
+START_TEST(open_acts_are_found_again)
+{
+	enum { N = 500 };
+	uint32_t order[N];
+
+	srand(3);
+	for (uint32_t i = 0; i < N; i++) {
+		const struct spend s = { .duty = i % 2 ? DUTY_EVICTED : DUTY_TERMINATING,
+					 .ns = i + 1,
+					 .pods = 1 };
+
+		budget_charge(b, i + 1, &s);
+		budget_charge(b, i + 1, &s);
+		order[i] = i;
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		const uint32_t with = (uint32_t)rand() % N, id = order[i];
+
+		order[i] = order[with];
+		order[with] = id;
+	}
+	for (uint32_t i = 0; i < N; i++) {
+		const uint32_t id = order[i];
+		const enum duty d = id % 2 ? DUTY_EVICTED : DUTY_TERMINATING;
+
+		ck_assert_int_eq(budget_pods(b, d, id + 1, 0, T), 1);
+		ck_assert(budget_settle(b, id + 1, false, T));
+		ck_assert_int_eq(budget_pods(b, d, id + 1, 0, T), 0);
+		ck_assert(!budget_settle(b, id + 1, false, T));
+	}
+	ck_assert(budget_is_empty(b));
+	ck_assert(!budget_settle(b, N + 1000, true, T));
+}
+END_TEST
+
 START_TEST(open_acts_count_until_their_end)
 {
 	struct spend s = spend(1, 2, 1);
@@ -270,6 +306,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_loop_test(t, a_sliding_window, 0, (int)(sizeof(windows) / sizeof(windows[0])));
+	tcase_add_test(t, open_acts_are_found_again);
 	tcase_add_test(t, open_acts_count_until_their_end);
 	tcase_add_test(t, what_was_not_written_is_given_back);
 	tcase_add_test(t, scopes_do_not_mix);
