@@ -111,7 +111,27 @@ static void set_problem(struct endpoint *e, const char *text, const char *what)
 		e->problem = xasprintf("%s%s", text, what);
 }
 
-/* The URL carries the name the certificate must hold; the connection goes elsewhere (CONNECT_TO), and the
+static char *origin_text(CURLU *origin, unsigned flags)
+{
+	char *s = url_part(origin, CURLUPART_URL, flags);
+	const size_t n = strlen(s);
+
+	if (n > 0 && s[n - 1] == '/')
+		s[n - 1] = '\0';
+	return s;
+}
+
+/* What a request's target begins with. A proxy that is asked in clear is told the server in it, too. */
+static void set_prefix(struct endpoint *e, const char *rest)
+{
+	_cleanup_free_ char *server =
+		e->proxy && !e->is_https ? origin_text(e->origin, CURLU_NO_DEFAULT_PORT) : xstrdup("");
+
+	e->prefix = xconcat(server, *rest == '?' ? "/" : "", rest, NULL);
+	e->bare = *rest == '\0';
+}
+
+/* The origin carries the name the certificate must hold; the connection goes elsewhere (CONNECT_TO), and the
  * Host header names the server as the operator did. */
 static void set_target(struct endpoint *e, const struct http_endpoint *from, const struct parts *p)
 {
@@ -120,11 +140,13 @@ static void set_target(struct endpoint *e, const struct http_endpoint *from, con
 				   : p->host;
 	const bool renamed = strcmp(name, p->host) != 0;
 	const bool has_proxy = e->proxy != NULL;
-	_cleanup_free_ char *to = NULL;
+	_cleanup_free_ char *origin = xasprintf("%s://%s:%s", p->scheme, name, p->port), *to = NULL;
 
 	if (!is_header_text(name) || strpbrk(name, "/?#@ "))
 		set_problem(e, "not a host name: ", name);
-	e->url = xasprintf("%s://%s:%s%s", p->scheme, name, p->port, p->rest);
+	e->origin = curl_url();
+	(void)curl_url_set(e->origin, CURLUPART_URL, origin, 0);
+	set_prefix(e, p->rest);
 	if (renamed) {
 		_cleanup_free_ char *host = xasprintf("%s:%s", p->host, p->port);
 
@@ -247,7 +269,8 @@ void endpoint_unref(struct endpoint **ref)
 	if (!e || --e->refs > 0)
 		return;
 	curl_easy_cleanup(e->idle);
-	free(e->url);
+	curl_url_cleanup(e->origin);
+	free(e->prefix);
 	free(e->username);
 	wipe_free(e->password);
 	free(e->proxy);

@@ -14,7 +14,9 @@
 /* An endpoint as curl wants it; shared by the client and by requests that began with it. */
 struct endpoint {
 	unsigned refs;
-	char *url; /* "https://name:port/prefix", name = what the certificate must hold */
+	CURLU *origin; /* "https://name:port", name = what the certificate must hold */
+	char *prefix;  /* of each request's target */
+	bool bare;     /* no path in it */
 	char *username, *password;
 	char *proxy;
 	struct curl_slist *connect_to;

@@ -108,6 +108,7 @@ static bool set_transport(CURL *easy, const struct endpoint *e)
 {
 	bool ok = true;
 
+	SET(CURLOPT_CURLU, e->origin);
 	SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	SET(CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
@@ -182,25 +183,16 @@ static CURL *easy_for(struct endpoint *e)
 /* -- what is this request's own: each of these options is set for every request, so that none is inherited -
  */
 
-static char *join(const char *a, const char *b)
-{
-	const size_t n = strlen(a), m = strlen(b);
-	char *s = xmalloc(n + m + 1);
-
-	memcpy(s, a, n);
-	memcpy(s + n, b, m + 1);
-	return s;
-}
-
 static bool set_headers(CURL *easy, struct http_request *r)
 {
 	const char *accept = r->call.accept ? r->call.accept : "application/json";
 	const char *type = r->call.content_type ? r->call.content_type : "application/json";
 	bool ok = true;
 
-	r->accept = (struct curl_slist){ join("Accept: ", accept), r->endpoint->headers };
+	r->accept = (struct curl_slist){ xconcat("Accept: ", accept, NULL), r->endpoint->headers };
 	if (r->body) {
-		r->sent_type = (struct curl_slist){ join("Content-Type: ", type), r->endpoint->headers };
+		r->sent_type =
+			(struct curl_slist){ xconcat("Content-Type: ", type, NULL), r->endpoint->headers };
 		r->accept.next = &r->sent_type;
 	}
 	SET(CURLOPT_HTTPHEADER, &r->accept);
@@ -225,12 +217,45 @@ static bool set_method(CURL *easy, const struct http_request *r)
 	return ok;
 }
 
-static bool set_request(CURL *easy, struct http_request *r)
+/* As it is written. What is no ASCII may not stand in a path (RFC 3986 3.3). */
+static char *encode(const char *text)
 {
-	_cleanup_free_ char *url = join(r->endpoint->url, r->call.path);
+	static const char hex[] = "0123456789abcdef";
+	const char *query = strchrnul(text, '?');
+	char *coded = xmalloc(strlen(text) * 3 + 1), *w = coded;
+
+	for (const char *s = text; *s; s++) {
+		const unsigned char c = (unsigned char)*s;
+
+		if (c < 0x80 || s > query) {
+			*w++ = *s;
+			continue;
+		}
+		*w++ = '%';
+		*w++ = hex[c >> 4];
+		*w++ = hex[c & 15];
+	}
+	*w = '\0';
+	return coded;
+}
+
+/* libcurl would take a URL apart for every request, and put it together again. */
+static bool set_target(CURL *easy, const struct http_request *r)
+{
+	const struct endpoint *e = r->endpoint;
+	_cleanup_free_ char *target =
+		xconcat(e->prefix, e->bare && *r->call.path != '/' ? "/" : "", r->call.path, NULL);
+	_cleanup_free_ char *coded = encode(target);
 	bool ok = true;
 
-	SET(CURLOPT_URL, url);
+	SET(CURLOPT_REQUEST_TARGET, coded);
+	return ok;
+}
+
+static bool set_request(CURL *easy, struct http_request *r)
+{
+	bool ok = true;
+
 	SET(CURLOPT_TIMEOUT_MS, (long)r->call.total_timeout_ms);
 	SET(CURLOPT_BUFFERSIZE, r->call.on_data ? STREAM_BUFFER : COLLECT_BUFFER);
 	SET(CURLOPT_PRIVATE, r);
@@ -238,7 +263,7 @@ static bool set_request(CURL *easy, struct http_request *r)
 	SET(CURLOPT_PREREQDATA, r);
 	SET(CURLOPT_HEADERDATA, r);
 	SET(CURLOPT_WRITEDATA, r);
-	return set_method(easy, r) && set_headers(easy, r) && ok;
+	return set_target(easy, r) && set_method(easy, r) && set_headers(easy, r) && ok;
 }
 
 static bool is_path(const char *s)
