@@ -196,10 +196,9 @@ static int cursor_fill(struct cursor *c, const struct msg *question, bool observ
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < c->answer->n_parts; i++) {
-		sqlite3_stmt *st = db_stmt(c->db, c->answer->parts[i].ids);
+		const enum db_stmt ids = c->answer->parts[i].ids;
+		sqlite3_stmt *st = question ? db_stmt_msg(c->db, ids, question) : db_stmt(c->db, ids);
 
-		if (question)
-			db_bind_msg(st, question);
 		db_bind_text(st, "cluster_name", history_cluster_name(c->history, c->cluster));
 		db_bind_i64(st, "observe", observe);
 		db_bind_i64(st, "now", now);

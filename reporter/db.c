@@ -14,10 +14,21 @@
 #include "base/xalloc.h"
 #include "reporter/schema.h"
 
+/* Which parameters of a statement are fields of the message it is bound with. */
+struct bindings {
+	const struct msg_desc *desc;
+	struct {
+		const struct msg_field *field;
+		int param;
+	} * v;
+	size_t n;
+};
+
 struct db {
 	sqlite3 *sql;
 	int lock_fd;
 	sqlite3_stmt *stmt[DB__MAX];
+	struct bindings bindings[DB__MAX];
 };
 
 static const char *const statements[DB__MAX] = {
@@ -207,8 +218,10 @@ void db_close(struct db **d)
 {
 	if (!*d)
 		return;
-	for (int i = 0; i < DB__MAX; i++)
+	for (int i = 0; i < DB__MAX; i++) {
 		(void)sqlite3_finalize((*d)->stmt[i]);
+		free((*d)->bindings[i].v);
+	}
 	(void)sqlite3_close((*d)->sql);
 	if ((*d)->lock_fd >= 0)
 		(void)close((*d)->lock_fd);
@@ -227,28 +240,41 @@ sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id)
 	return st;
 }
 
-static int parameter(sqlite3_stmt *st, const char *name)
+void db_bind_i64_param(sqlite3_stmt *st, const char *param, int64_t v)
 {
-	char key[64];
-
-	(void)snprintf(key, sizeof(key), ":%s", name);
-	return sqlite3_bind_parameter_index(st, key);
-}
-
-void db_bind_i64(sqlite3_stmt *st, const char *name, int64_t v)
-{
-	const int i = parameter(st, name);
+	const int i = sqlite3_bind_parameter_index(st, param);
 
 	if (i > 0)
 		(void)sqlite3_bind_int64(st, i, v);
 }
 
-void db_bind_text(sqlite3_stmt *st, const char *name, const char *v)
+void db_bind_text_param(sqlite3_stmt *st, const char *param, const char *v)
 {
-	const int i = parameter(st, name);
+	const int i = sqlite3_bind_parameter_index(st, param);
 
 	if (i > 0)
 		(void)sqlite3_bind_text(st, i, v, -1, SQLITE_STATIC);
+}
+
+/* Names are looked up once a statement: it is bound with messages of one type. */
+static const struct bindings *bindings_of(struct db *d, enum db_stmt id, const struct msg *m)
+{
+	const struct msg_desc *desc = msg_desc(m->type);
+	struct bindings *b = &d->bindings[id];
+	char param[64];
+
+	if (b->desc == desc)
+		return b;
+	b->desc = desc;
+	b->n = 0;
+	b->v = xreallocarray(b->v, desc->n, sizeof(*b->v));
+	for (size_t i = 0; i < desc->n; i++) {
+		(void)snprintf(param, sizeof(param), ":%s", desc->fields[i].name);
+		b->v[b->n].field = &desc->fields[i];
+		b->v[b->n].param = sqlite3_bind_parameter_index(d->stmt[id], param);
+		b->n += b->v[b->n].param > 0;
+	}
+	return b;
 }
 
 static const char *member(const struct msg *m, const struct msg_field *f)
@@ -256,32 +282,34 @@ static const char *member(const struct msg *m, const struct msg_field *f)
 	return (const char *)&m->u + f->off;
 }
 
-static void bind_field(sqlite3_stmt *st, const struct msg *m, const struct msg_field *f)
+static void bind_field(sqlite3_stmt *st, int param, const struct msg *m, const struct msg_field *f)
 {
-	uint64_t u;
+	int64_t i;
 	bool b;
 
 	switch (f->kind) {
 	case KIND_U64:
 	case KIND_I64:
-		memcpy(&u, member(m, f), sizeof(u));
-		db_bind_i64(st, f->name, (int64_t)u);
+		memcpy(&i, member(m, f), sizeof(i));
+		(void)sqlite3_bind_int64(st, param, i);
 		return;
 	case KIND_BOOL:
 		memcpy(&b, member(m, f), sizeof(b));
-		db_bind_i64(st, f->name, b);
+		(void)sqlite3_bind_int64(st, param, b);
 		return;
 	default:
-		db_bind_text(st, f->name, member(m, f));
+		(void)sqlite3_bind_text(st, param, member(m, f), -1, SQLITE_STATIC);
 	}
 }
 
-void db_bind_msg(sqlite3_stmt *st, const struct msg *m)
+sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m)
 {
-	const struct msg_desc *d = msg_desc(m->type);
+	sqlite3_stmt *st = db_stmt(d, id);
+	const struct bindings *b = bindings_of(d, id, m);
 
-	for (size_t i = 0; d && i < d->n; i++)
-		bind_field(st, m, &d->fields[i]);
+	for (size_t i = 0; i < b->n; i++)
+		bind_field(st, b->v[i].param, m, b->v[i].field);
+	return st;
 }
 
 static uint64_t clamp_u64(uint64_t v, const struct msg_field *f)

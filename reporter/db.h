@@ -32,11 +32,14 @@ void db_close(struct db **d);
 
 /* A statement, reset and without bindings; borrowed. Reset it again (or ask for it again) when done. */
 sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id);
-/* Bind one named parameter; a statement that does not have it is left alone. */
-void db_bind_i64(sqlite3_stmt *st, const char *name, int64_t v);
-void db_bind_text(sqlite3_stmt *st, const char *name, const char *v);
-/* Bind every parameter that is named like a field of m. Texts are borrowed until the statement is reset. */
-void db_bind_msg(sqlite3_stmt *st, const struct msg *m);
+/* The same with every parameter bound that is named like a field of m. Texts are borrowed until the reset. */
+sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m);
+/* Bind one parameter by its name, a literal; a statement that does not have it is left alone. A text is
+ * borrowed until the reset. */
+#define db_bind_i64(st, name, v)  db_bind_i64_param(st, ":" name, v)
+#define db_bind_text(st, name, v) db_bind_text_param(st, ":" name, v)
+void db_bind_i64_param(sqlite3_stmt *st, const char *param, int64_t v);
+void db_bind_text_param(sqlite3_stmt *st, const char *param, const char *v);
 /* Set every field of m (type already set) that a column is named after: forced into the field's range and
  * character set, so that a row changed by hand can never break the protocol. */
 void db_read_msg(sqlite3_stmt *st, struct msg *m);

@@ -165,9 +165,8 @@ static const char *name_of(const struct str_list *clusters, uint64_t cluster)
 static sqlite3_stmt *bind_row(struct db *db, enum db_stmt id, const struct msg *m,
 			      const struct str_list *clusters)
 {
-	sqlite3_stmt *st = db_stmt(db, id);
+	sqlite3_stmt *st = db_stmt_msg(db, id, m);
 
-	db_bind_msg(st, m);
 	db_bind_text(st, "cluster_name", name_of(clusters, m->u.digest_row.cluster));
 	return st;
 }

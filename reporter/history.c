@@ -37,6 +37,7 @@ struct history {
 	size_t n, room;
 	bool broken;
 	uint64_t open;
+	int64_t now; /* when the commit under way began */
 };
 
 struct history *history_new(struct db *db, history_committed_fn *on_committed, void *ctx)
@@ -92,20 +93,22 @@ int history_cluster_index(const struct history *h, const char *name)
 
 /* -- what each message writes ---------------------------------------------------------------------------- */
 
-static void bind_common(struct history *h, sqlite3_stmt *st, struct entry *e)
+static int run(struct history *h, enum db_stmt id, struct entry *e, int *ret_changes)
 {
-	db_bind_msg(st, e->m);
-	db_bind_i64(st, "now", clock_wall_ms());
+	sqlite3_stmt *st = db_stmt_msg(h->db, id, e->m);
+
+	db_bind_i64(st, "now", h->now);
 	db_bind_text(st, "cluster_name", e->cluster_name);
-	(void)h;
+	return db_run(h->db, st, ret_changes);
 }
 
-static int run(struct history *h, enum db_stmt id, struct entry *e, int *ret_changes)
+/* One of the statements that name an action and nothing else. */
+static sqlite3_stmt *of_lease(struct history *h, enum db_stmt id, uint64_t lease)
 {
 	sqlite3_stmt *st = db_stmt(h->db, id);
 
-	bind_common(h, st, e);
-	return db_run(h->db, st, ret_changes);
+	db_bind_i64(st, "id", (int64_t)lease);
+	return st;
 }
 
 static int apply_intent(struct history *h, struct entry *e)
@@ -118,11 +121,8 @@ static int apply_intent(struct history *h, struct entry *e)
 		return r;
 	e->effect = changes ? HISTORY_NEW : HISTORY_KNOWN;
 	if (changes)
-		return 0;
-	sqlite3_stmt *st = db_stmt(h->db, DB_INTENT_SAME);
-
-	bind_common(h, st, e);
-	r = db_number(h->db, st, &one);
+		return db_run(h->db, of_lease(h, DB_OPEN_PUT, e->m->u.intent.id), NULL);
+	r = db_number(h->db, db_stmt_msg(h->db, DB_INTENT_SAME, e->m), &one);
 	if (r == -ENOENT)
 		e->effect = HISTORY_CONFLICT;
 	return r == -ENOENT ? 0 : r;
@@ -131,9 +131,7 @@ static int apply_intent(struct history *h, struct entry *e)
 /* Which cluster and duty a result belongs to stands in its intent. */
 static int find_intent(struct history *h, struct entry *e)
 {
-	sqlite3_stmt *st = db_stmt(h->db, DB_INTENT_OF);
-
-	bind_common(h, st, e);
+	sqlite3_stmt *st = of_lease(h, DB_INTENT_OF, e->m->u.record.id);
 	const int rc = sqlite3_step(st);
 
 	if (rc == SQLITE_ROW) {
@@ -156,7 +154,7 @@ static int apply_record(struct history *h, struct entry *e)
 	e->effect = changes ? HISTORY_NEW : HISTORY_KNOWN;
 	if (r < 0 || !changes)
 		return r;
-	return run(h, DB_INTENT_CLOSE, e, NULL);
+	return db_run(h->db, of_lease(h, DB_OPEN_END, e->m->u.record.id), NULL);
 }
 
 static int apply_refusal(struct history *h, struct entry *e)
@@ -258,7 +256,7 @@ static int apply_all(struct history *h)
 		prepare(h, &h->queue[i]);
 		r = kind_of(h->queue[i].m->type)->apply(h, &h->queue[i]);
 		if (r == 0 && h->queue[i].effect == HISTORY_NEW)
-			r = needs_note(h->db, h->queue[i].m, h->queue[i].cluster_name, clock_wall_ms());
+			r = needs_note(h->db, h->queue[i].m, h->queue[i].cluster_name, h->now);
 	}
 	return r;
 }
@@ -287,6 +285,7 @@ int history_flush(struct history *h)
 {
 	if (h->n == 0)
 		return 0;
+	h->now = clock_wall_ms();
 	int r = db_begin(h->db);
 
 	if (r == 0)

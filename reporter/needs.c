@@ -22,9 +22,8 @@ static bool is_listed(const char *code)
 static int put(struct db *db, enum db_stmt id, const struct msg *m, const char *reason,
 	       const char *cluster_name, int64_t now_ms)
 {
-	sqlite3_stmt *st = db_stmt(db, id);
+	sqlite3_stmt *st = db_stmt_msg(db, id, m);
 
-	db_bind_msg(st, m);
 	if (reason)
 		db_bind_text(st, "reason", reason);
 	db_bind_text(st, "cluster_name", cluster_name);

@@ -70,6 +70,17 @@ static const char *const migrations[] = {
 	" last_at INTEGER NOT NULL, told INTEGER NOT NULL DEFAULT 0,"
 	" UNIQUE(cluster_name, duty, reason, ns, name)) STRICT;"
 	"CREATE INDEX intents_subject ON intents(subject);",
+
+	/* Every intent and every result is written at the end of its table and of each index, so that a
+	 * commit of many writes few pages; what is open is a table of its own, which stays small.
+	 * intents.closed means nothing from here on: to drop it would write the whole table anew. Of a
+	 * workload, which may fight, are only the actions of errImagePull. */
+	"CREATE TABLE open(id INTEGER PRIMARY KEY) STRICT;"
+	"INSERT INTO open SELECT id FROM intents WHERE closed = 0;"
+	"DROP INDEX intents_open;"
+	"DROP INDEX intents_subject;"
+	"CREATE INDEX intents_workload ON intents(subject) WHERE duty = 2;"
+	"CREATE INDEX intents_origin ON intents(origin) WHERE origin <> 0;",
 };
 
 int schema_version(void)

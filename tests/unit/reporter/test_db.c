@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
+#include "reporter/needs.h"
 #include "reporter/schema.h"
 #include "tests/unit/reporter/support.h"
 
@@ -97,10 +98,11 @@ END_TEST
 
 START_TEST(newer_schema_is_refused)
 {
-	char text[DB_TEXT_MAX] = "", path[128];
+	char text[DB_TEXT_MAX] = "", path[128], version[64];
 	sqlite3 *sql = NULL;
 
 	db_close(&db);
+	(void)snprintf(version, sizeof(version), "PRAGMA user_version = %d", schema_version());
 	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(sql, "PRAGMA user_version = 9999", NULL, NULL, NULL), SQLITE_OK);
@@ -108,11 +110,27 @@ START_TEST(newer_schema_is_refused)
 	ck_assert_int_eq(db_open(dir, &db, text), -EBADMSG);
 	ck_assert_ptr_nonnull(strstr(text, "newer version"));
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(sql, "PRAGMA user_version = 2", NULL, NULL, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, version, NULL, NULL, NULL), SQLITE_OK);
 	(void)sqlite3_close(sql);
 	db = test_db_open(dir);
 }
 END_TEST
+
+/* As if a program of that version had written these rows. */
+static void open_file_of(int version, const char *rows)
+{
+	char path[128];
+	sqlite3 *sql = NULL;
+
+	db_close(&db);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(schema_migrate_to(sql, version), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, rows, NULL, NULL, NULL), SQLITE_OK);
+	(void)sqlite3_close(sql);
+	db = test_db_open(dir);
+}
 
 /* Every column that an older version did not know reads as what was true then. */
 START_TEST(file_of_the_first_version_is_brought_up_to_date)
@@ -127,19 +145,10 @@ START_TEST(file_of_the_first_version_is_brought_up_to_date)
 		" replicas) VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', "
 		"'43', 3);"
 		"INSERT INTO since(cluster_name, owner, revision, at) VALUES('prod', 'o7', 'r', 900);";
-	char path[128];
-	sqlite3 *sql = NULL;
 	struct msg m = { .type = MSG_SINCE_ROW };
 	int64_t n = -1;
 
-	db_close(&db);
-	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(schema_migrate_to(sql, 1), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(sql, rows, NULL, NULL, NULL), SQLITE_OK);
-	(void)sqlite3_close(sql);
-	db = test_db_open(dir);
+	open_file_of(1, rows);
 	sqlite3_stmt *st = db_stmt(db, DB_SINCE_ROW);
 
 	db_bind_i64(st, "id", 1);
@@ -161,6 +170,42 @@ START_TEST(file_of_the_first_version_is_brought_up_to_date)
 }
 END_TEST
 
+START_TEST(what_the_second_version_left_open_is_open)
+{
+	static const char rows[] =
+		"INSERT INTO intents(id, intent_at, cluster_name, observe, duty, ns, name, uid, rv, subject, "
+		"since, reason, evidence, closed, origin)"
+		" VALUES(7, 1000, 'prod', 0, 2, 'shop', 'web-1', 'u7', '42', 'o7', 900, 'x', 'x', 1, 0),"
+		" (8, 1001, 'prod', 0, 0, 'shop', 'web-2', 'u8', '42', 'u8', 900, 'x', 'x', 0, 0),"
+		" (9, 1002, 'prod', 0, 2, 'shop', 'web-1', 'u7', '42', 'o7', 900, 'x', 'x', 1, 7);"
+		"INSERT INTO results(id, result_at, at, outcome, reason, detail, http, target, target_uid, "
+		"target_rv, replicas)"
+		" VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '43', 3),"
+		" (9, 2001, 1901, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '44', 0);";
+	const struct msg fight = { .type = MSG_MEMO,
+				   .u.memo = { .kind = "fight", .key = "o7/r", .at = 5, .count = 1 } };
+	struct digest_text text;
+	int64_t n = -1;
+
+	open_file_of(2, rows);
+	ck_assert_int_eq(db_number(db, db_stmt(db, DB_OPEN_COUNT), &n), 0);
+	ck_assert_int_eq(n, 1);
+	ck_assert_int_eq(db_number(db, db_stmt(db, DB_OPEN_IDS), &n), 0);
+	ck_assert_int_eq(n, 8);
+	sqlite3_stmt *st = db_stmt(db, DB_SHOW);
+
+	db_bind_i64(st, "id", 7);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	ck_assert_str_eq((const char *)sqlite3_column_text(st, sqlite3_column_count(st) - 1), "9");
+	(void)sqlite3_reset(st);
+	ck_assert_int_eq(needs_note(db, &fight, "prod", 3000), 0);
+	ck_assert_int_eq(needs_begin(db, true, 3000, &text), 0);
+	ck_assert_uint_eq(text.n, 2);
+	ck_assert_ptr_nonnull(strstr(text.v[1], "deployments.apps/shop/web"));
+	digest_text_done(&text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("reporter/db");
@@ -173,6 +218,7 @@ int main(void)
 	tcase_add_test(t, damaged_file_is_named_and_refused);
 	tcase_add_test(t, newer_schema_is_refused);
 	tcase_add_test(t, file_of_the_first_version_is_brought_up_to_date);
+	tcase_add_test(t, what_the_second_version_left_open_is_open);
 	suite_add_tcase(s, t);
 	return test_main(s);
 }

@@ -113,6 +113,42 @@ START_TEST(killed_writer_loses_nothing_acknowledged)
 }
 END_TEST
 
+static int pages_written(void)
+{
+	int now = 0, most = 0;
+
+	ck_assert_int_eq(sqlite3_db_status(sqlite3_db_handle(db_stmt(w.db, DB_BEGIN)),
+					   SQLITE_DBSTATUS_CACHE_WRITE, &now, &most, 0),
+			 SQLITE_OK);
+	return now;
+}
+
+/* However long the history is: uids are random, but nothing is sorted by them. */
+START_TEST(commit_of_many_writes_few_pages)
+{
+	enum { OLD = 2000, MANY = 10 };
+	char uid[32];
+	int before = 0;
+
+	for (uint64_t id = 1; id <= OLD + MANY; id++) {
+		if (id > OLD && before == 0) {
+			ck_assert_int_eq(history_flush(w.h), 0);
+			before = pages_written();
+		}
+		w.seen.n = 0;
+		(void)snprintf(uid, sizeof(uid), "%016llx", (unsigned long long)(id * 0x9e3779b97f4a7c15));
+		const struct msg m = world_intent(id, 0, uid);
+		const struct msg r = world_record(id, OUTCOME_DONE);
+
+		ck_assert(history_add(w.h, &m) && history_add(w.h, &r));
+		if (id % 20 == 0)
+			ck_assert_int_eq(history_flush(w.h), 0);
+	}
+	ck_assert_int_eq(history_flush(w.h), 0);
+	ck_assert_int_lt(pages_written() - before, 12);
+}
+END_TEST
+
 /* A file that may not grow is what a full disk looks like. */
 START_TEST(full_disk_acknowledges_nothing_and_keeps_all)
 {
@@ -302,6 +338,7 @@ int main(void)
 	tcase_add_test(t, id_of_another_object_is_a_conflict);
 	tcase_add_test(t, open_intents_survive_a_crash);
 	tcase_add_test(t, killed_writer_loses_nothing_acknowledged);
+	tcase_add_test(t, commit_of_many_writes_few_pages);
 	tcase_add_test(t, full_disk_acknowledges_nothing_and_keeps_all);
 	tcase_add_test(t, refusals_are_counted_not_repeated);
 	tcase_add_test(t, history_answers_newest_first_with_filters);

@@ -116,6 +116,7 @@ START_TEST(fights_and_breaker_are_told_at_once_while_they_last)
 {
 	struct msg m[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE) };
 
+	m[0].u.intent.duty = DUTY_IMAGE_PULL;
 	test_set(&m[1], record.target, "deployments.apps/shop/web");
 	world_write(m, 2);
 	remember("fight", "u1/6b7f", 5, 0, ""); /* scaled down, not come back */
