@@ -13,6 +13,7 @@
 #define KEPT_CONNECTIONS 16L
 
 static void client_destroy(struct http_client *c);
+static void note_end(struct http_client *c);
 
 /* -- requests in and out -------------------------------------------------------------------------------- */
 
@@ -27,6 +28,7 @@ static void finish(struct http_request *r, CURLcode code)
 		(void)curl_multi_remove_handle(c->multi, r->easy);
 	request_release(r, tell && result.failure == HTTP_OK);
 	TAILQ_REMOVE(&c->requests, r, entry);
+	note_end(c);
 	r->state = REQUEST_DONE;
 	if (tell)
 		r->call.on_done(r->call.ctx, &result);
@@ -140,7 +142,7 @@ static void on_idle(evutil_socket_t fd, short what, void *ctx)
 
 /* -- libcurl on libevent -------------------------------------------------------------------------------- */
 
-static void drive(struct http_client *c, curl_socket_t fd, int events)
+void client_drive(struct http_client *c, curl_socket_t fd, int events)
 {
 	int running;
 
@@ -149,16 +151,11 @@ static void drive(struct http_client *c, curl_socket_t fd, int events)
 	leave(c);
 }
 
-static void on_socket(evutil_socket_t fd, short what, void *ctx)
-{
-	drive(ctx, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
-}
-
 static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
 	(void)fd;
 	(void)what;
-	drive(ctx, CURL_SOCKET_TIMEOUT, 0);
+	client_drive(ctx, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static void on_started(evutil_socket_t fd, short what, void *ctx)
@@ -167,23 +164,6 @@ static void on_started(evutil_socket_t fd, short what, void *ctx)
 	(void)what;
 	enter(ctx);
 	leave(ctx);
-}
-
-static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *assigned)
-{
-	struct http_client *c = ctx;
-	struct event *ev = assigned;
-	const short events = (short)((what & CURL_POLL_IN ? EV_READ : 0) |
-				     (what & CURL_POLL_OUT ? EV_WRITE : 0) | EV_PERSIST);
-
-	(void)easy;
-	if (ev)
-		event_free(ev);
-	ev = what == CURL_POLL_REMOVE ? NULL : event_new(c->base, fd, events, on_socket, c);
-	if (ev)
-		event_add(ev, NULL);
-	(void)curl_multi_assign(c->multi, fd, ev);
-	return 0;
 }
 
 static int set_timer(CURLM *multi, long ms, void *ctx)
@@ -199,6 +179,59 @@ static int set_timer(CURLM *multi, long ms, void *ctx)
 	return 0;
 }
 
+static CURLM *multi_new(struct http_client *c)
+{
+	CURLM *multi = curl_multi_init();
+
+	if (!multi)
+		abort();
+	(void)curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+	(void)curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, c);
+	(void)curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
+	(void)curl_multi_setopt(multi, CURLMOPT_TIMERDATA, c);
+	(void)curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
+	(void)curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
+	return multi;
+}
+
+/* -- quiet: libcurl closes what it keeps only while it works for a request --------------------------------
+ */
+
+static void arm_quiet(struct http_client *c, uint64_t ms)
+{
+	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
+
+	evtimer_add(c->quiet, &tv);
+}
+
+static void note_end(struct http_client *c)
+{
+	if (!TAILQ_EMPTY(&c->requests))
+		return;
+	c->last_end_ms = clock_boot_ms();
+	if (!evtimer_pending(c->quiet, NULL))
+		arm_quiet(c, IDLE_CONN_MAX_S * 1000);
+}
+
+/* No kept connection would be used again: with them goes what they and their handles hold of memory. */
+static void on_quiet(evutil_socket_t fd, short what, void *ctx)
+{
+	struct http_client *c = ctx;
+	const uint64_t quiet = clock_boot_ms() - c->last_end_ms;
+
+	(void)fd;
+	(void)what;
+	if (!TAILQ_EMPTY(&c->requests))
+		return;
+	if (quiet < IDLE_CONN_MAX_S * 1000) {
+		arm_quiet(c, IDLE_CONN_MAX_S * 1000 - quiet);
+		return;
+	}
+	endpoint_free_idle(c->endpoint);
+	(void)curl_multi_cleanup(c->multi);
+	c->multi = multi_new(c);
+}
+
 /* -- the interface -------------------------------------------------------------------------------------- */
 
 struct http_client *http_client_new(struct event_base *base, const struct http_endpoint *e)
@@ -210,16 +243,10 @@ struct http_client *http_client_new(struct event_base *base, const struct http_e
 	c->endpoint = endpoint_new(e);
 	c->timer = evtimer_new(base, on_timer, c);
 	c->started = event_new(base, -1, 0, on_started, c);
+	c->quiet = evtimer_new(base, on_quiet, c);
+	LIST_INIT(&c->watches);
 	TAILQ_INIT(&c->requests);
-	c->multi = curl_multi_init();
-	if (!c->multi)
-		abort();
-	(void)curl_multi_setopt(c->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
-	(void)curl_multi_setopt(c->multi, CURLMOPT_SOCKETDATA, c);
-	(void)curl_multi_setopt(c->multi, CURLMOPT_TIMERFUNCTION, set_timer);
-	(void)curl_multi_setopt(c->multi, CURLMOPT_TIMERDATA, c);
-	(void)curl_multi_setopt(c->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
-	(void)curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, KEPT_CONNECTIONS);
+	c->multi = multi_new(c);
 	return c;
 }
 
@@ -235,6 +262,7 @@ static void client_destroy(struct http_client *c)
 	(void)curl_multi_cleanup(c->multi);
 	event_free(c->timer);
 	event_free(c->started);
+	event_free(c->quiet);
 	endpoint_unref(&c->endpoint);
 	free(c);
 }

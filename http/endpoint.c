@@ -240,6 +240,12 @@ struct endpoint *endpoint_ref(struct endpoint *e)
 	return e;
 }
 
+void endpoint_free_idle(struct endpoint *e)
+{
+	while (e->n_idle > 0)
+		curl_easy_cleanup(e->idle[--e->n_idle]);
+}
+
 static void wipe_free(char *s)
 {
 	if (s)
@@ -268,7 +274,7 @@ void endpoint_unref(struct endpoint **ref)
 	*ref = NULL;
 	if (!e || --e->refs > 0)
 		return;
-	curl_easy_cleanup(e->idle);
+	endpoint_free_idle(e);
 	curl_url_cleanup(e->origin);
 	free(e->prefix);
 	free(e->username);

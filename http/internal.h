@@ -11,6 +11,11 @@
 
 #include "http/client.h"
 
+/* As many requests as one owner makes at once; more are made, but not kept. */
+#define IDLE_HANDLES_MAX 8
+/* A connection that was not used for so long is closed. */
+#define IDLE_CONN_MAX_S 60
+
 /* An endpoint as curl wants it; shared by the client and by requests that began with it. */
 struct endpoint {
 	unsigned refs;
@@ -24,10 +29,13 @@ struct endpoint {
 	struct curl_blob ca, cert, key; /* data NULL = not used */
 	bool is_https, insecure;
 	char *problem; /* why no request can be made with it, NULL = none */
-	CURL *idle;    /* configured, without request; NULL = none. Making one is half a request's work. */
+	/* Configured, without request: making one is half a request's work. */
+	CURL *idle[IDLE_HANDLES_MAX];
+	size_t n_idle;
 };
 struct endpoint *endpoint_new(const struct http_endpoint *e);
 struct endpoint *endpoint_ref(struct endpoint *e);
+void endpoint_free_idle(struct endpoint *e);
 void endpoint_unref(struct endpoint **e);
 
 /* The system's trust as PEM, read once by http_global_init; data NULL when none was found. */
@@ -66,11 +74,21 @@ struct http_client {
 	CURLM *multi;
 	struct event *timer;   /* curl's */
 	struct event *started; /* requests wait in REQUEST_NEW */
+	struct event *quiet;   /* looks whether there was no request for IDLE_CONN_MAX_S */
+	uint64_t last_end_ms;  /* when the last of the requests ended */
+	LIST_HEAD(watch_list, watch) watches;
 	struct endpoint *endpoint;
 	TAILQ_HEAD(request_list, http_request) requests;
 	unsigned depth; /* inside curl or a callback of ours: no curl call that re-enters, no free */
 	bool doomed;
 };
+
+/* client.c: something happened to a socket that libcurl waits for. */
+void client_drive(struct http_client *c, curl_socket_t fd, int events);
+
+/* watch.c: libcurl's sockets in libevent. The first two are libcurl's callbacks, ctx is the client. */
+int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *assigned);
+int watch_close(void *ctx, curl_socket_t fd);
 
 /* request.c */
 struct http_request *request_new(struct http_client *c, const struct http_call *call);

@@ -16,7 +16,6 @@
 #define STREAM_BUFFER      (128L << 10)
 #define COLLECT_BUFFER     (16L << 10)
 #define UPLOAD_BUFFER      (16L << 10) /* the least; made anew for each request over TLS */
-#define IDLE_CONN_MAX_S    60L
 /* A dead peer is noticed after 15 + 3 x 5 s of silence, or 30 s of unacknowledged data. */
 #define KEEP_IDLE_S     15L
 #define KEEP_INTERVAL_S 5L
@@ -40,10 +39,11 @@ struct http_request *request_new(struct http_client *c, const struct http_call *
 void request_release(struct http_request *r, bool whole)
 {
 	CURL *easy = TAKE_PTR(r->easy);
+	struct endpoint *e = r->endpoint;
 
 	/* A handle counts the connections that died under it, over all its requests, and gives up at the
 	 * sixth. */
-	if (!whole || r->sends > 1 || r->endpoint->idle) {
+	if (!whole || r->sends > 1 || e->n_idle == IDLE_HANDLES_MAX) {
 		curl_easy_cleanup(easy);
 		return;
 	}
@@ -55,7 +55,7 @@ void request_release(struct http_request *r, bool whole)
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, NULL);
 	curl_easy_setopt(easy, CURLOPT_HEADERDATA, NULL);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, NULL);
-	r->endpoint->idle = easy;
+	e->idle[e->n_idle++] = easy;
 }
 
 void request_free(struct http_request *r)
@@ -104,7 +104,7 @@ static int before_send(void *userdata, char *ip, char *local_ip, int port, int l
 /* -- what all requests of an endpoint have in common ------------------------------------------------------
  */
 
-static bool set_transport(CURL *easy, const struct endpoint *e)
+static bool set_transport(CURL *easy, const struct endpoint *e, struct http_client *c)
 {
 	bool ok = true;
 
@@ -123,7 +123,9 @@ static bool set_transport(CURL *easy, const struct endpoint *e)
 	SET(CURLOPT_TCP_KEEPIDLE, KEEP_IDLE_S);
 	SET(CURLOPT_TCP_KEEPINTVL, KEEP_INTERVAL_S);
 	SET(CURLOPT_SOCKOPTFUNCTION, tune_socket);
-	SET(CURLOPT_MAXAGE_CONN, IDLE_CONN_MAX_S);
+	SET(CURLOPT_CLOSESOCKETFUNCTION, watch_close);
+	SET(CURLOPT_CLOSESOCKETDATA, c);
+	SET(CURLOPT_MAXAGE_CONN, (long)IDLE_CONN_MAX_S);
 	SET(CURLOPT_CONNECT_TO, e->connect_to);
 	SET(CURLOPT_DNS_CACHE_TIMEOUT, -1L); /* there are only addresses in it */
 	SET(CURLOPT_PREREQFUNCTION, before_send);
@@ -167,14 +169,13 @@ static bool set_login(CURL *easy, const struct endpoint *e)
 	return ok;
 }
 
-static CURL *easy_for(struct endpoint *e)
+static CURL *easy_for(struct endpoint *e, struct http_client *c)
 {
-	CURL *easy = TAKE_PTR(e->idle);
+	if (e->n_idle > 0)
+		return e->idle[--e->n_idle];
+	CURL *easy = curl_easy_init();
 
-	if (easy)
-		return easy;
-	easy = curl_easy_init();
-	if (easy && set_transport(easy, e) && set_tls(easy, e) && set_login(easy, e))
+	if (easy && set_transport(easy, e, c) && set_tls(easy, e) && set_login(easy, e))
 		return easy;
 	curl_easy_cleanup(easy);
 	return NULL;
@@ -283,7 +284,7 @@ bool request_prepare(struct http_request *r)
 		r->problem = "the path holds characters that a path can not hold";
 	if (r->problem)
 		return false;
-	r->easy = easy_for(r->endpoint);
+	r->easy = easy_for(r->endpoint, r->client);
 	if (!r->easy || !set_request(r->easy, r))
 		r->problem = "libcurl refuses the request";
 	/* the caller's */

@@ -1,0 +1,180 @@
+/* test_kept.c - connections that are kept between requests, one and several at a time. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "http/internal.h"
+#include "tests/unit/http/play.h"
+
+#define AT_ONCE 4
+
+struct many {
+	struct event_base *base;
+	struct http_client *client;
+	unsigned left, ok;
+};
+
+static void one_done(void *ctx, const struct http_result *r)
+{
+	struct many *m = ctx;
+
+	m->ok += r->failure == HTTP_OK && r->status == 200 && r->body_len == 2;
+	if (--m->left == 0)
+		event_base_loopbreak(m->base);
+}
+
+static void ask_at_once(struct many *m, const char *method)
+{
+	const struct http_call call = { .method = method, .path = "/", .on_done = one_done, .ctx = m };
+
+	m->left = AT_ONCE;
+	m->ok = 0;
+	for (int i = 0; i < AT_ONCE; i++)
+		(void)http_client_start(m->client, &call);
+	event_base_dispatch(m->base);
+	ck_assert_uint_eq(m->ok, AT_ONCE);
+}
+
+static void open_many(struct many *m, const struct server *s)
+{
+	const struct http_endpoint e = { .base_url = s->url, .ca_pem = s->ca_pem };
+
+	m->base = event_base_new();
+	m->client = http_client_new(m->base, &e);
+}
+
+static void close_many(struct many *m)
+{
+	http_client_free(&m->client);
+	event_base_free(m->base);
+}
+
+/* What was opened and made for the first serves all later ones. */
+START_TEST(several_at_once)
+{
+	struct server s;
+	struct many m = { 0 };
+
+	server_start(&s, serve_ok, _i == 1);
+	open_many(&m, &s);
+	for (unsigned i = 1; i <= 10; i++) {
+		ask_at_once(&m, i % 2 ? "GET" : "DELETE");
+		ck_assert_uint_eq(s.log->requests, i * AT_ONCE);
+		ck_assert_uint_eq(s.log->connections, AT_ONCE);
+		ck_assert_uint_eq(m.client->endpoint->n_idle, AT_ONCE);
+	}
+	close_many(&m);
+	server_stop(&s);
+}
+END_TEST
+
+static int serve_one(struct server_conn *c, const char *request)
+{
+	(void)serve_ok(c, request);
+	return 0;
+}
+
+static unsigned rounds(struct event_base *base)
+{
+	unsigned n = 0;
+
+	event_base_loopexit(base, &(struct timeval){ 0, 100000 });
+	for (; !event_base_got_exit(base); n++)
+		event_base_loop(base, EVLOOP_ONCE);
+	return n;
+}
+
+/* The server closes each connection: that wakes nobody for long, and the next request opens another, with
+ * the same descriptor. */
+START_TEST(closed_by_the_server)
+{
+	struct server s;
+	struct many m = { 0 };
+
+	server_start(&s, serve_one, _i == 1);
+	open_many(&m, &s);
+	for (unsigned i = 1; i <= 5; i++) {
+		ask_at_once(&m, "GET");
+		ck_assert_uint_le(rounds(m.base), 3 * AT_ONCE);
+		ck_assert(LIST_EMPTY(&m.client->watches));
+		ck_assert_uint_eq(s.log->connections, i * AT_ONCE);
+	}
+	close_many(&m);
+	server_stop(&s);
+}
+END_TEST
+
+static int serve_chatty(struct server_conn *c, const char *request)
+{
+	(void)serve_ok(c, request);
+	server_sends(c, "unasked");
+	return 1;
+}
+
+/* What arrives on a kept connection belongs to no request. */
+START_TEST(bytes_that_nobody_asked_for)
+{
+	struct server s;
+	struct run t = { 0 };
+
+	server_start(&s, serve_chatty, false);
+	open_plain(&t, &s);
+	const struct http_call call = call_of(&t, "DELETE", "/");
+
+	go(&t, &call);
+	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	ck_assert_str_eq(t.body, "hi");
+	ck_assert_uint_le(rounds(t.base), 3);
+	go(&t, &call);
+	ck_assert(t.r.failure != HTTP_OK || strcmp(t.body, "hi") == 0);
+	close_run(&t);
+	server_stop(&s);
+}
+END_TEST
+
+/* After a minute without a request nothing is held any more, and requests go on as before. */
+START_TEST(quiet)
+{
+	struct server s;
+	struct many m = { 0 };
+
+	server_start(&s, serve_ok, _i == 1);
+	clock_fake_set(1, 1000);
+	open_many(&m, &s);
+	for (unsigned i = 1; i <= 3; i++) {
+		ask_at_once(&m, "GET");
+		clock_fake_advance(IDLE_CONN_MAX_S * 1000 - 1);
+		event_active(m.client->quiet, EV_TIMEOUT, 0);
+		(void)event_base_loop(m.base, EVLOOP_NONBLOCK);
+		ck_assert(!LIST_EMPTY(&m.client->watches));
+		ck_assert(evtimer_pending(m.client->quiet, NULL));
+		clock_fake_advance(1);
+		event_active(m.client->quiet, EV_TIMEOUT, 0);
+		(void)event_base_loop(m.base, EVLOOP_NONBLOCK);
+		ck_assert(LIST_EMPTY(&m.client->watches));
+		ck_assert_uint_eq(m.client->endpoint->n_idle, 0);
+		ck_assert_uint_eq(s.log->connections, i * AT_ONCE);
+	}
+	close_many(&m);
+	clock_fake_clear();
+	server_stop(&s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("http/kept");
+	TCase *t = tcase_create("all");
+	SRunner *r = srunner_create(s);
+
+	http_global_init();
+	tcase_add_loop_test(t, several_at_once, 0, 2);
+	tcase_add_loop_test(t, closed_by_the_server, 0, 2);
+	tcase_add_test(t, bytes_that_nobody_asked_for);
+	tcase_add_loop_test(t, quiet, 0, 2);
+	tcase_set_timeout(t, 60);
+	suite_add_tcase(s, t);
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? 1 : 0;
+}
