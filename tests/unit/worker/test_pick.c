@@ -208,6 +208,27 @@ START_TEST(odd_texts)
 }
 END_TEST
 
+/* Each byte and each pair, wherever it stands among those that are looked at together. */
+START_TEST(every_byte_everywhere)
+{
+	static const char before[] = "{\"kind\":\"";
+
+	for (unsigned byte = 0; byte < 256; byte++)
+		for (size_t at = 0; at < 18; at++)
+			for (size_t left = 1; left < 12; left++) {
+				char text[64];
+				const size_t n = sizeof(before) - 1;
+
+				memcpy(text, before, n);
+				memset(text + n, 'a', at + left);
+				text[n + at] = (char)byte;
+				text[n + at + left - 1] = left % 3 ? 'a' : (char)(byte + left);
+				memcpy(text + n + at + left, "\"}", 2);
+				check_same(text, n + at + left + 2, pick_status);
+			}
+}
+END_TEST
+
 /* Deeper than it goes itself, and deeper than jansson does. */
 START_TEST(deep_texts)
 {
@@ -282,6 +303,7 @@ int main(void)
 	tcase_add_test(t, nothing_that_is_decoded_is_missing);
 	tcase_add_test(t, a_list);
 	tcase_add_test(t, broken_texts);
+	tcase_add_test(t, every_byte_everywhere);
 	tcase_add_loop_test(t, odd_texts, 0, 2 * 43);
 	tcase_add_loop_test(t, deep_texts, 0, 5);
 	tcase_add_loop_test(t, other_objects, 0, 4);
