@@ -34,7 +34,8 @@ static bool castable(const struct obj *o)
 }
 
 static struct blob *encoded(const struct obj *o, enum fill_form form,
-			    struct blob *(*dump)(const json_t *tree, const struct kind *kind))
+			    struct blob *(*make)(const json_t *tree, const struct kind *kind,
+						 const struct blob *old))
 {
 	struct blob *b;
 	json_t *tree;
@@ -42,19 +43,19 @@ static struct blob *encoded(const struct obj *o, enum fill_form form,
 	if (castable(o))
 		return fill_mould_cast(o, form);
 	tree = fill_tree(o);
-	b = dump(tree, o->kind);
+	b = make(tree, o->kind, NULL);
 	json_decref(tree);
 	return b;
 }
 
 struct blob *fill_pb(const struct obj *o)
 {
-	return encoded(o, FILL_PROTOBUF, object_dump_pb);
+	return encoded(o, FILL_PROTOBUF, blob_pb);
 }
 
 struct blob *fill_json(const struct obj *o)
 {
-	return encoded(o, FILL_JSON, object_dump);
+	return encoded(o, FILL_JSON, blob_json);
 }
 
 const json_t *fill_labels(const struct obj *o)

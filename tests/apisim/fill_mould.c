@@ -95,7 +95,7 @@ static struct mould *mould_new(const struct obj *o, const struct alike *alike)
 	char value[256];
 
 	m->alike = *alike;
-	m->blob = alike->form == FILL_JSON ? object_dump(tree, o->kind) : object_dump_pb(tree, o->kind);
+	m->blob = alike->form == FILL_JSON ? blob_json(tree, o->kind, NULL) : blob_pb(tree, o->kind, NULL);
 	for (size_t i = 0; fill_words[i]; i++) {
 		mark(o, fill_words[i], strlen(fill_words[i]), value);
 		find_places(m, fill_words[i], value);

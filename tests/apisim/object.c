@@ -1,92 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/object.h"
 #include "tests/apisim/fill.h"
-#include "tests/apisim/podpb.h"
-#include "tests/apisim/text.h"
 #include "tests/apisim/util.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { COPY_BELOW = 2048 };
-
-struct blob *blob_new(size_t size)
-{
-	struct blob *b = util_alloc_raw(sizeof(*b) + size + PODPB_TAIL_SIZE);
-
-	b->refs = 1;
-	b->head = 0;
-	b->size = size;
-	b->frame_size = 0;
-	memcpy(b->data + size, PODPB_TAIL, PODPB_TAIL_SIZE);
-	return b;
-}
-
-struct blob *blob_ref(struct blob *b)
-{
-	b->refs++;
-	return b;
-}
-
-void blob_unref(struct blob *b)
-{
-	if (b && --b->refs == 0)
-		free(b);
-}
-
-static void blob_release(const void *data, size_t len, void *arg)
-{
-	(void)data;
-	(void)len;
-	blob_unref(arg);
-}
-
-static void head_release(const void *data, size_t len, void *arg)
-{
-	(void)data;
-	(void)len;
-	free(arg);
-}
-
-void blob_add(struct evbuffer *out, struct blob *b, size_t from)
-{
-	size_t n = b->size - from;
-
-	if (n < COPY_BELOW)
-		evbuffer_add(out, b->data + from, n);
-	else
-		evbuffer_add_reference(out, b->data + from, n, blob_release, blob_ref(b));
-}
-
-_Static_assert(offsetof(struct blob, data) == offsetof(struct blob, frame) + PODPB_FRAME_MAX, "one piece");
-
-/* In front of the item header. */
-static void make_added_frame(struct blob *b, const char *kind)
-{
-	char head[PODPB_FRAME_MAX];
-	const size_t n = podpb_frame(head, "ADDED", kind, b->size - b->head) - b->head;
-
-	memcpy(b->frame + sizeof(b->frame) - n, head, n);
-	b->frame_size = (uint8_t)n;
-}
-
-void blob_add_frame(struct evbuffer *out, struct blob *b, const char *type, const char *kind)
-{
-	const size_t n = b->size - b->head;
-	char *head;
-
-	if (strcmp(type, "ADDED") == 0) {
-		if (!b->frame_size)
-			make_added_frame(b, kind);
-		evbuffer_add_reference(out, b->frame + sizeof(b->frame) - b->frame_size,
-				       b->frame_size + b->size + PODPB_TAIL_SIZE, blob_release, blob_ref(b));
-		return;
-	}
-	head = util_alloc_raw(PODPB_FRAME_MAX);
-	evbuffer_add_reference(out, head, podpb_frame(head, type, kind, n), head_release, head);
-	evbuffer_add_reference(out, b->data + b->head, n + PODPB_TAIL_SIZE, blob_release, blob_ref(b));
-}
 
 json_t *object_at(const json_t *tree, const char *path)
 {
@@ -246,6 +164,8 @@ void object_unref(struct obj *o)
 	json_decref(o->tree);
 	blob_unref(o->pb);
 	blob_unref(o->text);
+	blob_unref(o->old_pb);
+	blob_unref(o->old_text);
 	free(o->ns);
 	free(o->key);
 	free(o);
@@ -256,52 +176,39 @@ json_t *object_tree(const struct obj *o)
 	return o->tree ? json_incref(o->tree) : fill_tree(o);
 }
 
-struct blob *object_dump_pb(const json_t *tree, const struct kind *kind)
+void object_follows(struct obj *o, const struct obj *old)
 {
-	struct blob *b;
-	struct pb_buf buf;
-	size_t n;
+	struct blob *pb = old->pb ? old->pb : old->old_pb, *text = old->text ? old->text : old->old_text;
 
-	pb_init(&buf, 16384);
-	podpb_message(&buf, kind->kind, tree);
-	n = pb_size(&buf);
-	pb_field_close(&buf, 2, 0);
-	b = blob_new(pb_size(&buf));
-	b->head = b->size - n;
-	memcpy(b->data, buf.data + buf.at, b->size);
-	pb_done(&buf);
-	return b;
+	if (o->group)
+		return;
+	o->old_pb = pb ? blob_ref(pb) : NULL;
+	o->old_text = text ? blob_ref(text) : NULL;
+}
+
+static void forget(struct blob **b)
+{
+	blob_unref(*b);
+	*b = NULL;
 }
 
 struct blob *object_pb(struct obj *o)
 {
-	if (!o->pb)
-		o->pb = o->group ? fill_pb(o) : object_dump_pb(o->tree, o->kind);
+	if (!o->pb) {
+		o->pb = o->group ? fill_pb(o) : blob_pb(o->tree, o->kind, o->old_pb);
+		forget(&o->old_pb);
+	}
 	return o->pb;
-}
-
-struct blob *object_dump(const json_t *tree, const struct kind *kind)
-{
-	/* Kept: a large allocation for each object would make malloc tidy up each time. */
-	static struct text room;
-	char api[96];
-	struct blob *b;
-
-	room.size = 0;
-	text_json(&room, tree);
-	b = blob_new(room.size);
-	memcpy(b->data, room.data, room.size);
-	b->head = strlen("{\"kind\":\"\",\"apiVersion\":\"\",") + strlen(kind->kind) +
-		  strlen(kinds_api_version(kind, api));
-	return b;
 }
 
 struct blob *object_text(struct obj *o)
 {
 	if (o->group)
 		return fill_json(o);
-	if (!o->text)
-		o->text = object_dump(o->tree, o->kind);
+	if (!o->text) {
+		o->text = blob_json(o->tree, o->kind, o->old_text);
+		forget(&o->old_text);
+	}
 	return blob_ref(o->text);
 }
 

@@ -190,6 +190,8 @@ static struct obj *put(struct store *s, struct obj *o)
 {
 	struct obj *old = list_put(s, object_ref(o));
 
+	if (old)
+		object_follows(o, old);
 	record(s, old ? CHANGE_MODIFIED : CHANGE_ADDED, o, old);
 	return o;
 }
@@ -214,6 +216,7 @@ struct obj *store_delete(struct store *s, struct obj *old)
 					 s->rv + 1);
 	else
 		last = object_new(old->kind, object_tree(old), s->rv + 1);
+	object_follows(last, removed);
 	record(s, CHANGE_DELETED, last, removed);
 	return last;
 }

@@ -208,11 +208,57 @@ START_TEST(test_order_of_members)
 }
 END_TEST
 
+/* Both forms of a version are those of the same object encoded by itself. */
+static void check_forms(struct obj *o)
+{
+	struct obj *alone = object_new(o->kind, json_deep_copy(o->tree), o->rv);
+	struct blob *text = object_text(o), *text_alone = object_text(alone);
+	const struct blob *pb = object_pb(o), *pb_alone = object_pb(alone);
+
+	ck_assert_uint_eq(text->size, text_alone->size);
+	ck_assert_mem_eq(text->data, text_alone->data, text->size);
+	ck_assert_uint_eq(text->head, text_alone->head);
+	ck_assert_uint_eq(pb->size, pb_alone->size);
+	ck_assert_mem_eq(pb->data, pb_alone->data, pb->size);
+	ck_assert_uint_eq(pb->head, pb_alone->head);
+	blob_unref(text);
+	blob_unref(text_alone);
+	object_unref(alone);
+}
+
+static struct obj *change(struct store *s, const char *path, json_t *value)
+{
+	struct obj *o = store_get(s, kinds_pods(), "ns", "a");
+
+	return store_put(s, kinds_pods(), object_with(object_tree(o), path, value));
+}
+
+START_TEST(test_forms_of_later_versions)
+{
+	struct store *s = store_new(100, NULL, NULL);
+
+	check_forms(store_put(s, kinds_pods(),
+			      json_loads("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"a\"},"
+					 "\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\"}]},"
+					 "\"status\":{\"phase\":\"Running\"}}",
+					 0, NULL)));
+	check_forms(change(s, "metadata.labels", json_pack("{s:s}", "spec", "status")));
+	(void)change(s, "metadata.labels", NULL); /* nobody asks for the forms of this one */
+	check_forms(change(s, "status.phase", json_string("Failed")));
+	check_forms(change(s, "spec", NULL));
+	check_forms(change(s, "spec.nodeName", json_string("other")));
+	check_forms(change(s, "status", json_null()));
+	check_forms(change(s, "more", json_integer(1)));
+	check_forms(store_delete(s, store_get(s, kinds_pods(), "ns", "a")));
+	store_free(s);
+}
+END_TEST
+
 int main(void)
 {
-	return suite_run("apisim/store", (const TTest *const[]){ test_every_state_in_history,
-								 test_namespaces_that_begin_alike,
-								 test_path_copies_leave_the_original,
-								 test_what_others_hold_is_copied,
-								 test_order_of_members, NULL });
+	return suite_run(
+		"apisim/store",
+		(const TTest *const[]){ test_every_state_in_history, test_namespaces_that_begin_alike,
+					test_path_copies_leave_the_original, test_what_others_hold_is_copied,
+					test_order_of_members, test_forms_of_later_versions, NULL });
 }
