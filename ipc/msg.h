@@ -14,7 +14,7 @@
 #define IPC_FRAME_MAX 8192u
 #define CLUSTERS_MAX  64
 /* Leases that one worker holds at once: while it waits for one answer it works on another. */
-#define WORKER_LEASES_MAX 4u
+#define WORKER_LEASES_MAX 8u
 
 enum role {
 #define R(ID, name, doc) ROLE_##ID,

@@ -139,22 +139,22 @@ def second(t):
     assert program.is_ready()
 
 
-@scenario("crash/worker-with-four-leases", timeout=90)
-def four_leases(t):
-    """A worker reads four pods at once and dies over all of them: each is deleted, once."""
+@scenario("crash/worker-with-eight-leases", timeout=90)
+def eight_leases(t):
+    """A worker reads eight pods at once and dies over all of them: each is deleted, once."""
     ns, proxy = t.ns(), t.proxy()
     program = t.program(t.config(evicted=ns, workers=1), t.kubeconfig(proxy=proxy))
-    together = threading.Barrier(4, action=lambda: program.kill("worker"))
+    together = threading.Barrier(8, action=lambda: program.kill("worker"))
 
     def strike(_):
         together.wait(3)     # less than the worker waits for an answer
         return DROP
 
-    pods = [t.objects.pod(ns) for _ in range(4)]
-    hook = proxy.before("GET", "|".join(exact(p) for p in pods), strike, times=4)
+    pods = [t.objects.pod(ns) for _ in range(8)]
+    hook = proxy.before("GET", "|".join(exact(p) for p in pods), strike, times=8)
     for pod in pods:
         t.objects.evict(pod)
-    assert hook.ran.wait(30) and not together.broken, "the worker did not read four pods at once"
+    assert hook.ran.wait(30) and not together.broken, "the worker did not read eight pods at once"
     for pod in pods:
         t.wait_write(pod, 30, code=200)
     t.expect(deleted=[*pods, t.canary(ns)])

@@ -57,18 +57,18 @@ def paused_nominations_are_refused():
 def written_intents_are_refused_when_paused():
     # Both workers hold as many leases as they may when the pause comes; one lease waits.
     t = Tree(watcher="nominate-many", worker="stall")
-    t.wait_for("GRANT", count=8)
-    t.wait_for("INTENT id=9")
+    t.wait_for("GRANT", count=16)
+    t.wait_for("INTENT id=17")
     t.ask("pause")
-    t.wait_for("RECORD id=9 outcome=refused")
+    t.wait_for("RECORD id=17 outcome=refused")
     t.wait_for("SETTLED outcome=refused reason=Paused")
-    assert len(re.findall("GRANT", t.text())) == 8
+    assert len(re.findall("GRANT", t.text())) == 16
     # What was granted may have been written: a worker that dies over it leaves it in doubt, and nobody touches it meanwhile.
     for pid in re.findall(r"GRANT id=1 .*pid=(\d+)", t.text()):
         os.kill(int(pid), signal.SIGKILL)
     t.wait_for('child ready role="worker"', count=3)
     time.sleep(0.5)
-    assert len(re.findall("GRANT", t.text())) == 8 and "RECORD id=1" not in t.text()
+    assert len(re.findall("GRANT", t.text())) == 16 and "RECORD id=1 " not in t.text()
     t.ask("resume")
     t.wait_for("GRANT id=1 verify_first=1")
 
