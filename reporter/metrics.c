@@ -21,7 +21,7 @@ static const struct family {
 };
 
 struct series {
-	char *labels; /* "{a=\"x\",b=\"y\"}", or "" */
+	char *label[METRICS_LABELS_MAX]; /* values of the labels the family has; the others NULL */
 	double value;
 };
 
@@ -67,25 +67,6 @@ static void text_escaped(struct text *t, const char *s)
 	}
 }
 
-static char *label_text(enum metric id, const struct metric_labels *l, bool other)
-{
-	const char *name = families[id].labels;
-	struct text t = { 0 };
-
-	for (size_t i = 0; *name && i < METRICS_LABELS_MAX; i++) {
-		const size_t n = strcspn(name, ",");
-
-		text_puts(&t, i == 0 ? "{" : ",");
-		text_add(&t, name, n);
-		text_puts(&t, "=\"");
-		text_escaped(&t, other ? "other" : l->v[i] ? l->v[i] : "");
-		text_puts(&t, "\"");
-		name += n + (name[n] == ',');
-	}
-	text_puts(&t, t.n > 0 ? "}" : "");
-	return t.p;
-}
-
 struct metrics *metrics_new(void)
 {
 	return xcalloc(1, sizeof(struct metrics));
@@ -97,30 +78,52 @@ void metrics_free(struct metrics **m)
 		return;
 	for (size_t f = 0; f < METRIC__MAX; f++) {
 		for (size_t i = 0; i < (*m)->family[f].n; i++)
-			free((*m)->family[f].v[i].labels);
+			for (size_t k = 0; k < METRICS_LABELS_MAX; k++)
+				free((*m)->family[f].v[i].label[k]);
 		free((*m)->family[f].v);
 	}
 	free(*m);
 	*m = NULL;
 }
 
-static struct series *find(const struct metrics *m, enum metric id, const char *labels)
+static const char *value_of(const struct metric_labels *l, size_t i)
+{
+	return l->v[i] ? l->v[i] : "";
+}
+
+static bool is_labelled(const struct series *s, const struct metric_labels *l)
+{
+	for (size_t i = 0; i < METRICS_LABELS_MAX && s->label[i]; i++)
+		if (strcmp(s->label[i], value_of(l, i)) != 0)
+			return false;
+	return true;
+}
+
+static struct series *find(const struct metrics *m, enum metric id, const struct metric_labels *l)
 {
 	for (size_t i = 0; i < m->family[id].n; i++)
-		if (strcmp(m->family[id].v[i].labels, labels) == 0)
+		if (is_labelled(&m->family[id].v[i], l))
 			return &m->family[id].v[i];
 	return NULL;
 }
 
+static size_t count_labels(enum metric id)
+{
+	size_t n = *families[id].labels != '\0';
+
+	for (const char *p = families[id].labels; (p = strchr(p, ',')); p++)
+		n++;
+	return n;
+}
+
 static struct series *find_or_make(struct metrics *m, enum metric id, const struct metric_labels *l)
 {
-	_cleanup_free_ char *labels = label_text(id, l, false);
-	struct series *s = find(m, id, labels);
+	static const struct metric_labels other = { { "other", "other", "other", "other" } };
+	struct series *s = find(m, id, l);
 
 	if (!s && m->family[id].n >= METRICS_SERIES_MAX - 1) {
-		free(labels);
-		labels = label_text(id, l, true);
-		s = find(m, id, labels);
+		l = &other;
+		s = find(m, id, l);
 	}
 	if (s)
 		return s;
@@ -129,7 +132,9 @@ static struct series *find_or_make(struct metrics *m, enum metric id, const stru
 		m->family[id].v = xreallocarray(m->family[id].v, m->family[id].room, sizeof(struct series));
 	}
 	s = &m->family[id].v[m->family[id].n++];
-	*s = (struct series){ .labels = TAKE_PTR(labels) };
+	*s = (struct series){ .value = 0 };
+	for (size_t i = 0; i < count_labels(id); i++)
+		s->label[i] = xstrdup(value_of(l, i));
 	return s;
 }
 
@@ -145,13 +150,29 @@ void metrics_add(struct metrics *m, enum metric id, double by, const struct metr
 
 double metrics_get(const struct metrics *m, enum metric id, const struct metric_labels *labels)
 {
-	_cleanup_free_ char *text = label_text(id, labels, false);
-	const struct series *s = find(m, id, text);
+	const struct series *s = find(m, id, labels);
 
 	return s ? s->value : 0;
 }
 
-static void add_series(struct text *t, const char *name, const struct series *s)
+static void add_labels(struct text *t, const struct family *f, const struct series *s)
+{
+	const char *name = f->labels;
+
+	for (size_t i = 0; i < METRICS_LABELS_MAX && s->label[i]; i++) {
+		const size_t n = strcspn(name, ",");
+
+		text_puts(t, i == 0 ? "{" : ",");
+		text_add(t, name, n);
+		text_puts(t, "=\"");
+		text_escaped(t, s->label[i]);
+		text_puts(t, "\"");
+		name += n + (name[n] == ',');
+	}
+	text_puts(t, s->label[0] ? "}" : "");
+}
+
+static void add_series(struct text *t, const struct family *f, const struct series *s)
 {
 	char value[64];
 
@@ -159,8 +180,8 @@ static void add_series(struct text *t, const char *name, const struct series *s)
 		(void)snprintf(value, sizeof(value), " %" PRId64 "\n", (int64_t)s->value);
 	else
 		(void)snprintf(value, sizeof(value), " %.17g\n", s->value);
-	text_puts(t, name);
-	text_puts(t, s->labels);
+	text_puts(t, f->name);
+	add_labels(t, f, s);
 	text_puts(t, value);
 }
 
@@ -179,7 +200,7 @@ char *metrics_text(const struct metrics *m, size_t *ret_size)
 
 		text_puts(&t, head);
 		for (size_t i = 0; i < m->family[f].n; i++)
-			add_series(&t, fam->name, &m->family[f].v[i]);
+			add_series(&t, fam, &m->family[f].v[i]);
 	}
 	*ret_size = t.n;
 	return t.p;
