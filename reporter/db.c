@@ -201,6 +201,9 @@ int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
 	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
 
 	d->lock_fd = -1;
+	/* No locks, no statistics: there is one thread. Refused when it is in force already. */
+	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	(void)umask(077);
 	int r = check_dir(dir, ret_text);
 
