@@ -13,8 +13,12 @@
 #include "reporter/needs.h"
 #include "reporter/restore.h"
 
-#define PRUNE_MS  3600000
-#define GATHER_MS 10
+#define PRUNE_MS 3600000
+/* How long a commit that is not urgent waits for more: usually, and with many actions under way, who keep
+ * the workers busy for longer than that (up to 10,000 of them a second). */
+#define GATHER_MS      10
+#define GATHER_MANY_MS 25
+#define MANY_ACTIONS   256u
 
 static const struct backoff_policy commit_policy = { .base_ms = 1000, .cap_ms = 30000, .jitter = 0.2 };
 
@@ -69,6 +73,7 @@ void inbox_flush(struct reporter *r)
 	if (r->commit_failures > 0)
 		log_info("the history can be written again");
 	r->commit_failures = 0;
+	r->committed_ms = clock_boot_ms();
 	if (!r->lost)
 		return;
 	(void)log_warn(
@@ -76,25 +81,34 @@ void inbox_flush(struct reporter *r)
 	process_exit(r->process, EXIT_CODE_TEMPORARY);
 }
 
-/* For these something waits: an action for its intent, a person for a pause. A result that is lost with this
- * process is sent again to the next one. */
-static bool is_awaited(enum msg_type type)
+static bool has_many(const struct reporter *r)
 {
-	return type != MSG_RECORD && type != MSG_REFUSAL;
+	return history_open_intents(r->history) >= MANY_ACTIONS;
 }
 
-/* What arrives in this turn of the loop is committed together at its end, results a little later: then a
- * commit, which waits for the disk, is of many. After a failure the next try keeps its time. */
+/* For most something waits: an action for its intent, a person for a pause. Not for a result: one that is
+ * lost with this process is sent again to the next one. And with many actions under way, one more would only
+ * wait for a worker. */
+static bool is_urgent(const struct reporter *r, enum msg_type type)
+{
+	if (type == MSG_RECORD || type == MSG_REFUSAL)
+		return false;
+	return !has_many(r) || clock_boot_ms() - r->committed_ms >= GATHER_MANY_MS;
+}
+
+/* What is urgent is committed at the end of this turn of the loop, with all that is there; anything else a
+ * little later: then a commit, which waits for the disk, is of many. After a failure the next try keeps its
+ * time. */
 static void plan_flush(struct reporter *r, enum msg_type type)
 {
 	const bool planned = event_pending(r->flush, EV_TIMEOUT, NULL);
 
 	if (planned && r->commit_failures > 0)
 		return;
-	if (is_awaited(type))
+	if (is_urgent(r, type))
 		reporter_start_timer(r->flush, 0);
 	else if (!planned)
-		reporter_start_timer(r->flush, GATHER_MS);
+		reporter_start_timer(r->flush, has_many(r) ? GATHER_MANY_MS : GATHER_MS);
 }
 
 static void on_write(struct reporter *r, const struct msg *m)

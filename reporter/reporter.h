@@ -31,7 +31,8 @@ struct reporter {
 	struct feed *feed;
 	struct event *flush, *prune, *digest_wake, *drain_limit;
 	unsigned commit_failures;
-	struct msg *acks; /* that the channel did not take */
+	uint64_t committed_ms; /* boot clock: when the last commit ended */
+	struct msg *acks;      /* that the channel did not take */
 	size_t n_acks;
 	bool lost; /* a message had to be dropped: the supervisor sends it again to the next life */
 	bool draining;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/exit.h"
 #include "tests/integration/reporter/play.h"
 
@@ -83,6 +84,42 @@ START_TEST(what_is_acknowledged_survives)
 	play_recv_type(&p, MSG_INTENT_ACK, &m);
 	ck_assert_uint_eq(m.u.intent_ack.id, 500);
 	play_expect(&p, "/metrics", "opc_intents_open 499\n");
+	drain();
+}
+END_TEST
+
+/* Milliseconds from an intent to its acknowledgement: the shortest of a few, each sent after the one before.
+ */
+static uint64_t shortest_wait(uint64_t id)
+{
+	uint64_t shortest = UINT64_MAX;
+
+	for (uint64_t end = id + 20; id < end; id++) {
+		const uint64_t sent = clock_boot_ms();
+		struct msg m = intent(id);
+
+		play_send(&p, &m);
+		play_recv_type(&p, MSG_INTENT_ACK, &m);
+		const uint64_t took = clock_boot_ms() - sent;
+
+		shortest = took < shortest ? took : shortest;
+	}
+	return shortest;
+}
+
+START_TEST(intents_wait_for_more_only_while_many_actions_are_under_way)
+{
+	struct msg m;
+
+	ck_assert_uint_eq(play_start(&p), 0);
+	ck_assert_uint_lt(shortest_wait(1), 10);
+	for (uint64_t id = 1001; id <= 1300; id++) {
+		m = intent(id);
+		play_send(&p, &m);
+	}
+	for (uint64_t id = 1001; id <= 1300; id++)
+		play_recv_type(&p, MSG_INTENT_ACK, &m);
+	ck_assert_uint_ge(shortest_wait(2001), 20);
 	drain();
 }
 END_TEST
@@ -332,6 +369,7 @@ int main(int argc, char **argv)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, what_is_acknowledged_survives);
+	tcase_add_test(t, intents_wait_for_more_only_while_many_actions_are_under_way);
 	tcase_add_test(t, questions_are_answered_whole);
 	tcase_add_test(t, since_comes_back_to_the_next_watcher);
 	tcase_add_test(t, digest_is_posted_and_what_the_bot_says_counts);
