@@ -213,7 +213,8 @@ static void note_end(struct http_client *c)
 		arm_quiet(c, IDLE_CONN_MAX_S * 1000);
 }
 
-/* No kept connection would be used again: with them goes what they and their handles hold of memory. */
+/* No kept connection would be used again: with them goes what they and their handles hold of memory. One
+ * handle stays: it knows the TLS session, so that the next connection is cheap. */
 static void on_quiet(evutil_socket_t fd, short what, void *ctx)
 {
 	struct http_client *c = ctx;
@@ -227,7 +228,7 @@ static void on_quiet(evutil_socket_t fd, short what, void *ctx)
 		arm_quiet(c, IDLE_CONN_MAX_S * 1000 - quiet);
 		return;
 	}
-	endpoint_free_idle(c->endpoint);
+	endpoint_free_idle(c->endpoint, 1);
 	(void)curl_multi_cleanup(c->multi);
 	c->multi = multi_new(c);
 }

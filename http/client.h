@@ -75,8 +75,8 @@ void http_client_free(struct http_client **c);
 /* Replace token, certificates, address for requests from now on. Requests that run go on as they began;
  * connections made with another address or client certificate are not used again. */
 void http_client_set_endpoint(struct http_client *c, const struct http_endpoint *e);
-/* Starts at once; connections are kept and reused. The request belongs to the client and ends with on_done.
- */
+/* Starts at once; each request that runs has a connection of its own, and connections are reused until they
+ * were idle for a minute. The request belongs to the client and ends with on_done. */
 struct http_request *http_client_start(struct http_client *c, const struct http_call *call);
 void http_request_cancel(struct http_request **r);
 

@@ -240,9 +240,9 @@ struct endpoint *endpoint_ref(struct endpoint *e)
 	return e;
 }
 
-void endpoint_free_idle(struct endpoint *e)
+void endpoint_free_idle(struct endpoint *e, size_t keep)
 {
-	while (e->n_idle > 0)
+	while (e->n_idle > keep)
 		curl_easy_cleanup(e->idle[--e->n_idle]);
 }
 
@@ -274,7 +274,7 @@ void endpoint_unref(struct endpoint **ref)
 	*ref = NULL;
 	if (!e || --e->refs > 0)
 		return;
-	endpoint_free_idle(e);
+	endpoint_free_idle(e, 0);
 	curl_url_cleanup(e->origin);
 	free(e->prefix);
 	free(e->username);

@@ -35,7 +35,8 @@ struct endpoint {
 };
 struct endpoint *endpoint_new(const struct http_endpoint *e);
 struct endpoint *endpoint_ref(struct endpoint *e);
-void endpoint_free_idle(struct endpoint *e);
+/* All but so many of them. */
+void endpoint_free_idle(struct endpoint *e, size_t keep);
 void endpoint_unref(struct endpoint **e);
 
 /* The system's trust as PEM, read once by http_global_init; data NULL when none was found. */
