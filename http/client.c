@@ -213,8 +213,8 @@ static void note_end(struct http_client *c)
 		arm_quiet(c, IDLE_CONN_MAX_S * 1000);
 }
 
-/* No kept connection would be used again: with them goes what they and their handles hold of memory. One
- * handle stays: it knows the TLS session, so that the next connection is cheap. */
+/* No kept connection would be used again: with them goes what they and all handles but one hold of memory.
+ */
 static void on_quiet(evutil_socket_t fd, short what, void *ctx)
 {
 	struct http_client *c = ctx;

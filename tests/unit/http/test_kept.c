@@ -1,5 +1,7 @@
 /* test_kept.c - connections that are kept between requests, one and several at a time. */
 // SPDX-License-Identifier: Apache-2.0
+#include <openssl/ssl.h>
+
 #include "base/clock.h"
 #include "http/internal.h"
 #include "tests/unit/http/play.h"
@@ -9,7 +11,7 @@
 struct many {
 	struct event_base *base;
 	struct http_client *client;
-	unsigned left, ok;
+	unsigned left, ok, resumed;
 };
 
 static void one_done(void *ctx, const struct http_result *r)
@@ -17,6 +19,7 @@ static void one_done(void *ctx, const struct http_result *r)
 	struct many *m = ctx;
 
 	m->ok += r->failure == HTTP_OK && r->status == 200 && r->body_len == 2;
+	m->resumed += strcmp(r->body, "re") == 0;
 	if (--m->left == 0)
 		event_base_loopbreak(m->base);
 }
@@ -102,6 +105,37 @@ START_TEST(closed_by_the_server)
 }
 END_TEST
 
+static int serve_resumed(struct server_conn *c, const char *request)
+{
+	(void)request;
+	server_sends(c, SSL_session_reused(c->ssl) ? OK_HEAD "\r\nre" : OK_HEAD "\r\nno");
+	return 0;
+}
+
+/* Each handle knows the session of its own last connection. */
+START_TEST(sessions_are_resumed)
+{
+	struct server s;
+	struct many m = { 0 };
+
+	server_start(&s, serve_resumed, true);
+	const struct http_endpoint careless = { .base_url = s.url, .insecure = true };
+
+	open_many(&m, &s);
+	ask_at_once(&m, "GET");
+	ck_assert_uint_eq(m.resumed, 0);
+	ask_at_once(&m, "GET");
+	ask_at_once(&m, "GET");
+	ck_assert_uint_eq(m.resumed, 2 * AT_ONCE);
+	http_client_set_endpoint(m.client, &careless);
+	ask_at_once(&m, "GET");
+	ck_assert_uint_eq(m.resumed, 2 * AT_ONCE);
+	ck_assert_uint_eq(s.log->connections, 4 * AT_ONCE);
+	close_many(&m);
+	server_stop(&s);
+}
+END_TEST
+
 static int serve_chatty(struct server_conn *c, const char *request)
 {
 	(void)serve_ok(c, request);
@@ -168,6 +202,7 @@ int main(void)
 	http_global_init();
 	tcase_add_loop_test(t, several_at_once, 0, 2);
 	tcase_add_loop_test(t, closed_by_the_server, 0, 2);
+	tcase_add_test(t, sessions_are_resumed);
 	tcase_add_test(t, bytes_that_nobody_asked_for);
 	tcase_add_loop_test(t, quiet, 0, 2);
 	tcase_set_timeout(t, 60);
