@@ -127,12 +127,10 @@ void log_set_level(enum log_level level)
 	threshold = level;
 }
 
-int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
+static void write_line(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
 {
 	struct line l = { .n = 0 };
 
-	if (level < threshold)
-		return err;
 	put_head(&l, level, msg);
 	for (size_t i = 0; i < n; i++)
 		put_kv(&l, &kv[i]);
@@ -142,5 +140,12 @@ int log_write(enum log_level level, int err, const char *msg, const struct log_k
 		put_str(&l, "}");
 	l.buf[l.n++] = '\n';
 	(void)!write(STDERR_FILENO, l.buf, l.n);
+}
+
+/* Apart from the line, which is eight kilobytes to clear: most of what is said is dropped. */
+int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
+{
+	if (level >= threshold)
+		write_line(level, err, msg, kv, n);
 	return err;
 }

@@ -367,8 +367,8 @@ static enum step check_time(struct errand *e, enum step step)
 static void note_request(struct errand *e, const struct ask *ask)
 {
 	struct msg *m = &e->result;
-	_cleanup_free_ char *text = xasprintf("%s %s%s%s", ask->method, ask->path, ask->body ? " " : "",
-					      ask->body ? ask->body : "");
+	_cleanup_free_ char *text =
+		xconcat(ask->method, " ", ask->path, ask->body ? " " : "", ask->body ? ask->body : "", NULL);
 
 	msg_set(m, result.request, text, strlen(text));
 }
