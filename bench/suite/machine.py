@@ -59,6 +59,14 @@ def cpu_seconds(pid):
     return sum(int((t / "schedstat").read_text().split()[0]) for t in tasks) / 1e9
 
 
+def cpu_of_roles(processes):
+    """{role: seconds} of [(pid, role)]."""
+    spent = {}
+    for pid, role in processes:
+        spent[role] = spent.get(role, 0) + cpu_seconds(pid)
+    return spent
+
+
 def system_seconds(pid):
     """Of its time on a CPU what the kernel spent for it, in hundredths."""
     fields = pathlib.Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()
@@ -69,6 +77,18 @@ def wakeups(pid):
     """How often it has gone to sleep, and so how often it was woken."""
     text = pathlib.Path("/proc", str(pid), "status").read_text()
     return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", text, re.M).group(1))
+
+
+def fdatasync(folder, rounds=100):
+    """Milliseconds that a page appended to a file takes until it is on the disk: the median."""
+    times = []
+    with open(folder / "page", "wb", buffering=0) as page:
+        for _ in range(rounds):
+            begin = time.perf_counter()
+            page.write(bytes(4096))
+            os.fdatasync(page.fileno())
+            times.append((time.perf_counter() - begin) * 1000)
+    return median(times)
 
 
 def quantile(values, q):

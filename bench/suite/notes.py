@@ -19,6 +19,19 @@ def _deletions_real(run):
             "The answer to the write is asked for without the pod, to make up for a part of it.")
 
 
+def _latency(suffix):
+    def of_latency(run):
+        spans, trip, disk = (run.known[name + suffix] for name in ("spans", "trip", "fdatasync"))
+        return (f"medians of the steps: the server takes {spans.patch:.2f} ms for the eviction; {spans.way:.2f} ms later the fresh read arrives (event, "
+                f"judgement, intent on disk, grant); the server takes {spans.read:.2f} ms for it, and after {spans.judge:.2f} ms more it has the DELETE. The "
+                f"floor: one fdatasync takes {disk:.2f} ms on this disk in this run, and one GET of libcurl, there and back, {trip:.2f} ms.")
+    return of_latency
+
+
+def _latency_real(run):
+    return _latency("_real")(run) + " The peers neither read nor write down."
+
+
 def _sync(key):
     def of_sync(run):
         r = run.known[key]
@@ -40,7 +53,7 @@ def _growth(run):
             "1,000,000, where each look into a table is a read from memory.")
 
 
-WHY = {"deletions": _deletions, "deletions_real": _deletions_real, "sync_plain": _sync("sync_plain"), "sync_tls": _sync("sync_tls"),
+WHY = {"latency_p50": _latency(""), "latency_real": _latency_real, "deletions": _deletions, "deletions_real": _deletions_real, "sync_plain": _sync("sync_plain"), "sync_tls": _sync("sync_tls"),
        "sync_real": _sync_real, "growth_cpu": _growth}
 
 
