@@ -39,7 +39,8 @@ def take_over(t):
     t.wait_write(two, timeout=40)
     waited = time.monotonic() - killed
     assert waited > 4, f"the standby acted {waited:.1f} s after its leader died: the Lease was not respected"
-    assert leading(second) and done_by(second) == [two["metadata"]["name"]]
+    assert leading(second)
+    t.until("its row", lambda: done_by(second) == [two["metadata"]["name"]], 5)
 
     first.start()
     assert not leading(first), "two replicas lead"
