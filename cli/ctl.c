@@ -20,6 +20,8 @@
 struct ctl {
 	int fd;
 	char *path;
+	size_t at, len; /* of the datagram that was read last: decoded up to at */
+	uint8_t frame[IPC_FRAME_MAX];
 };
 
 static int connect_socket(const char *path)
@@ -109,20 +111,34 @@ static int wait_readable(const struct ctl *c, uint64_t timeout_ms)
 	return EXIT_CODE_UNAVAILABLE;
 }
 
-int ctl_recv(struct ctl *c, uint64_t timeout_ms, struct msg *ret)
+static int read_frame(struct ctl *c, uint64_t timeout_ms)
 {
-	uint8_t frame[IPC_FRAME_MAX];
-	const char *field = NULL;
 	const int code = wait_readable(c, timeout_ms);
 
 	if (code != EXIT_CODE_OK)
 		return code;
-	const ssize_t n = recv(c->fd, frame, sizeof(frame), 0);
+	const ssize_t n = recv(c->fd, c->frame, sizeof(c->frame), 0);
 
 	if (n <= 0)
 		return ended("not answered (only root and the instance's own user may ask)");
-	if (msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, frame, (size_t)n, ret, &field) < 0)
+	c->at = 0;
+	c->len = (size_t)n;
+	return EXIT_CODE_OK;
+}
+
+int ctl_recv(struct ctl *c, uint64_t timeout_ms, struct msg *ret)
+{
+	const char *field = NULL;
+	const int code = c->at < c->len ? EXIT_CODE_OK : read_frame(c, timeout_ms);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	const int n =
+		msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, c->frame + c->at, c->len - c->at, ret, &field);
+
+	if (n < 0)
 		return ended("it speaks another protocol: use the program of its version");
+	c->at += (size_t)n;
 	return EXIT_CODE_OK;
 }
 

@@ -1,6 +1,6 @@
-/* channel.c - see channel.h. SEQPACKET keeps message borders, so there is no reassembly: one recvmsg is one
- * message. A failed write never reports by itself: the peer may have queued messages before it died, and
- * those are read first. */
+/* channel.c - see channel.h. SEQPACKET keeps the borders of datagrams, so there is no reassembly: one recvmsg
+ * is one or more whole messages. A failed write never reports by itself: the peer may have queued messages
+ * before it died, and those are read first. */
 // SPDX-License-Identifier: Apache-2.0
 #include "ipc/channel.h"
 
@@ -17,12 +17,18 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 
-/* Messages read in one turn of the loop, so that a flood from one peer does not starve the others. */
-#define READS_PER_TURN 64
+/* A turn of the loop ends after so many messages, so that a flood from one peer does not starve the others.
+ */
+#define MESSAGES_PER_TURN 64
+/* A sender fills a datagram before it begins another: behind a smaller one there is seldom a second, and the
+ * loop comes back for it. */
+#define FULL_LEN (IPC_FRAME_MAX / 2)
 
+/* A datagram that waits for room in the socket. */
 struct frame {
 	struct frame *next;
 	int fd;
+	unsigned messages;
 	size_t len;
 	uint8_t bytes[];
 };
@@ -33,14 +39,21 @@ struct channel {
 	enum phase phase;
 	const struct channel_ops *ops;
 	void *ctx;
-	struct event *on_read, *on_write;
+	struct event *on_read, *on_write, *on_turn_end;
 	struct frame *head, **tail;
-	size_t queued;
+	size_t queued; /* messages that are not written yet */
 	bool closed;   /* on_close was called */
 	bool broken;   /* writing is over */
+	bool full;     /* the socket is: on_write waits for room */
 	bool refused;  /* a send was answered -EAGAIN */
+	bool paused;
 	unsigned busy; /* handlers running: a free waits until they have returned */
 	bool freed;
+	size_t in_at, in_len; /* of the datagram that was read: reported up to in_at */
+	size_t out_len;       /* of the datagram that is being filled */
+	unsigned out_messages;
+	uint8_t in[IPC_FRAME_MAX];
+	uint8_t out[2 * IPC_FRAME_MAX]; /* twice: a message is encoded before it is known to fit */
 };
 
 static void frame_free(struct frame *f)
@@ -60,6 +73,129 @@ static void drop_queue(struct channel *c)
 	}
 	c->tail = &c->head;
 	c->queued = 0;
+	c->out_len = 0;
+	c->out_messages = 0;
+}
+
+/* 0 when sent, -EAGAIN when the socket is full, -EPIPE when the peer is gone. */
+static int write_datagram(int sock, const uint8_t *p, size_t n, int fd)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	struct iovec iov = { (void *)(uintptr_t)p, n };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		mh.msg_control = &control;
+		mh.msg_controllen = sizeof(control);
+		struct cmsghdr *h = CMSG_FIRSTHDR(&mh);
+
+		h->cmsg_level = SOL_SOCKET;
+		h->cmsg_type = SCM_RIGHTS;
+		h->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(h), &fd, sizeof(int));
+	}
+	if (sendmsg(sock, &mh, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return 0;
+	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? -EAGAIN : -EPIPE;
+}
+
+static int write_frames(struct channel *c)
+{
+	while (c->head) {
+		struct frame *f = c->head;
+		const int r = write_datagram(c->fd, f->bytes, f->len, f->fd);
+
+		if (r < 0)
+			return r;
+		c->head = f->next;
+		if (!c->head)
+			c->tail = &c->head;
+		c->queued -= f->messages;
+		frame_free(f);
+	}
+	return 0;
+}
+
+static int write_all(struct channel *c)
+{
+	int r = c->broken ? -EPIPE : write_frames(c);
+
+	if (r == 0 && c->out_len > 0)
+		r = write_datagram(c->fd, c->out, c->out_len, -1);
+	if (r == -EPIPE)
+		c->broken = true;
+	if (r != -EAGAIN)
+		drop_queue(c); /* it is written, or never will be */
+	return r;
+}
+
+static void wait_for_room(struct channel *c)
+{
+	if (!c->full)
+		(void)event_add(c->on_write, NULL);
+	c->full = true;
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	struct channel *c = arg;
+
+	(void)fd;
+	(void)what;
+	if (write_all(c) == -EAGAIN)
+		return;
+	(void)event_del(c->on_write);
+	c->full = false;
+	if (c->refused && !c->broken && c->ops->on_drain) {
+		c->refused = false;
+		c->ops->on_drain(c->ctx, c);
+	}
+}
+
+static void on_turn_end(evutil_socket_t fd, short what, void *arg)
+{
+	struct channel *c = arg;
+
+	(void)fd;
+	(void)what;
+	if (!c->full && write_all(c) == -EAGAIN)
+		wait_for_room(c);
+}
+
+/* The datagram that is being filled goes behind those that wait for room. */
+static void queue_out(struct channel *c, int fd)
+{
+	struct frame *f = xmalloc(sizeof(*f) + c->out_len);
+
+	*f = (struct frame){ .fd = fd, .messages = c->out_messages, .len = c->out_len };
+	memcpy(f->bytes, c->out, c->out_len);
+	*c->tail = f;
+	c->tail = &f->next;
+	c->out_len = 0;
+	c->out_messages = 0;
+}
+
+/* Ends the datagram that is being filled: written, or it waits for room. 0 or -EPIPE. */
+static int finish_out(struct channel *c)
+{
+	const int r = c->full ? -EAGAIN : write_all(c);
+
+	if (r != -EAGAIN)
+		return r;
+	wait_for_room(c);
+	if (c->out_len > 0)
+		queue_out(c, -1);
+	return 0;
+}
+
+static void stop_events(struct channel *c)
+{
+	(void)event_del(c->on_read);
+	(void)event_del(c->on_write);
+	(void)event_del(c->on_turn_end);
 }
 
 static void report_close(struct channel *c, int err, const char *text)
@@ -67,8 +203,8 @@ static void report_close(struct channel *c, int err, const char *text)
 	if (c->closed)
 		return;
 	c->closed = true;
-	(void)event_del(c->on_read);
-	(void)event_del(c->on_write);
+	stop_events(c);
+	(void)write_all(c);
 	drop_queue(c);
 	c->ops->on_close(c->ctx, c, err, text);
 }
@@ -104,60 +240,89 @@ static void reject(struct channel *c, int err, const char *field)
 	report_close(c, err, text);
 }
 
-/* Returns 1 after a message, 0 when there is none, negative when the channel has ended. */
-static int read_one(struct channel *c)
+/* False when there is none or the channel has ended. *ret_fd: what rode along, or -1. */
+static bool read_datagram(struct channel *c, int *ret_fd)
 {
-	uint8_t buf[IPC_FRAME_MAX + 1];
 	union {
 		char space[CMSG_SPACE(4 * sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	struct iovec iov = { buf, sizeof(buf) };
+	struct iovec iov = { c->in, sizeof(c->in) };
 	struct msghdr mh = {
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
 	};
-	const char *field = "(truncated)";
-	struct msg m;
-	const ssize_t n = recvmsg(c->fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t n;
 
+	do /* the peer died with our messages unread; what it sent itself still follows */
+		n = recvmsg(c->fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == ECONNRESET);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (n < 0 && errno == ECONNRESET)
-		return 1; /* the peer died with our messages unread; what it sent itself still follows */
+		return false;
 	if (n <= 0) {
 		report_close(c, n < 0 ? -errno : 0, n < 0 ? "socket failed" : "closed");
-		return -EPIPE;
+		return false;
 	}
-	const int fd = take_fds(&mh);
-	int r = mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)
-			? -EBADMSG
-			: msg_decode(c->peer, c->self, c->phase, buf, (size_t)n, &m, &field);
+	*ret_fd = take_fds(&mh);
+	c->in_at = 0;
+	c->in_len = (size_t)n;
+	if (!(mh.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
+		return true;
+	if (*ret_fd >= 0)
+		(void)close(*ret_fd);
+	reject(c, -EBADMSG, "(truncated)");
+	return false;
+}
 
+/* The next message of the datagram that was read. A message with a descriptor travels alone. */
+static void report_next(struct channel *c, int fd)
+{
+	const size_t left = c->in_len - c->in_at;
+	const char *field;
+	struct msg m;
+	int r = msg_decode(c->peer, c->self, c->phase, c->in + c->in_at, left, &m, &field);
+
+	if (r > 0 && fd >= 0 && (size_t)r < left) {
+		field = "(descriptor)";
+		r = -EBADMSG;
+	}
 	if (r < 0) {
 		if (fd >= 0)
 			(void)close(fd);
 		reject(c, r, field);
-		return r;
+		return;
 	}
+	c->in_at += (size_t)r;
 	c->ops->on_msg(c->ctx, c, &m, fd);
-	return 1;
 }
 
 static void release(struct channel *c)
 {
 	event_free(c->on_read);
 	event_free(c->on_write);
+	event_free(c->on_turn_end);
 	drop_queue(c);
 	(void)close(c->fd);
 	free(c);
 }
 
-static void read_many(struct channel *c, unsigned limit)
+/* Is there one more to read in this turn, after n messages? */
+static bool goes_on(const struct channel *c, bool all, unsigned n)
+{
+	if (c->freed || c->closed || (c->paused && !all))
+		return false;
+	return all || n == 0 || c->in_at < c->in_len || (c->in_len > FULL_LEN && n < MESSAGES_PER_TURN);
+}
+
+static void read_many(struct channel *c, bool all)
 {
 	c->busy++;
-	for (unsigned i = 0; i < limit && !c->freed && !c->closed; i++)
-		if (read_one(c) <= 0)
+	for (unsigned n = 0; goes_on(c, all, n); n++) {
+		int fd = -1;
+
+		if (c->in_at == c->in_len && !read_datagram(c, &fd))
 			break;
+		report_next(c, fd);
+	}
 	if (--c->busy == 0 && c->freed)
 		release(c);
 }
@@ -166,69 +331,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	read_many(arg, READS_PER_TURN);
-}
-
-/* 0 when sent, -EAGAIN when the socket is full, -EPIPE when the peer is gone. */
-static int write_frame(struct channel *c, const struct frame *f)
-{
-	union {
-		char space[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { 0 };
-	struct iovec iov = { (void *)(uintptr_t)f->bytes, f->len };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (f->fd >= 0) {
-		mh.msg_control = &control;
-		mh.msg_controllen = sizeof(control);
-		struct cmsghdr *h = CMSG_FIRSTHDR(&mh);
-
-		h->cmsg_level = SOL_SOCKET;
-		h->cmsg_type = SCM_RIGHTS;
-		h->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(h), &f->fd, sizeof(int));
-	}
-	if (sendmsg(c->fd, &mh, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
-		return 0;
-	return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? -EAGAIN : -EPIPE;
-}
-
-static int write_queue(struct channel *c)
-{
-	while (c->head) {
-		struct frame *f = c->head;
-		const int r = write_frame(c, f);
-
-		if (r == -EAGAIN)
-			return r;
-		if (r < 0) {
-			c->broken = true;
-			drop_queue(c);
-			return r;
-		}
-		c->head = f->next;
-		if (!c->head)
-			c->tail = &c->head;
-		c->queued--;
-		frame_free(f);
-	}
-	return 0;
-}
-
-static void on_writable(evutil_socket_t fd, short what, void *arg)
-{
-	struct channel *c = arg;
-
-	(void)fd;
-	(void)what;
-	if (write_queue(c) == -EAGAIN)
-		return;
-	(void)event_del(c->on_write);
-	if (c->refused && !c->broken && c->ops->on_drain) {
-		c->refused = false;
-		c->ops->on_drain(c->ctx, c);
-	}
+	read_many(arg, false);
 }
 
 struct channel *channel_new(struct event_base *base, int fd, enum role self, enum role peer,
@@ -236,14 +339,18 @@ struct channel *channel_new(struct event_base *base, int fd, enum role self, enu
 {
 	struct channel *c = xcalloc(1, sizeof(*c));
 
-	*c = (struct channel){
-		.fd = fd, .self = self, .peer = peer, .phase = PH_HELLO, .ops = ops, .ctx = ctx
-	};
+	c->fd = fd;
+	c->self = self;
+	c->peer = peer;
+	c->phase = PH_HELLO;
+	c->ops = ops;
+	c->ctx = ctx;
 	c->tail = &c->head;
 	(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	c->on_read = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->on_write = event_new(base, fd, EV_WRITE | EV_PERSIST, on_writable, c);
-	if (!c->on_read || !c->on_write)
+	c->on_turn_end = event_new(base, -1, 0, on_turn_end, c);
+	if (!c->on_read || !c->on_write || !c->on_turn_end)
 		abort();
 	(void)event_add(c->on_read, NULL);
 	return c;
@@ -258,8 +365,8 @@ void channel_free(struct channel **cp)
 	*cp = NULL;
 	c->closed = true;
 	c->freed = true;
-	(void)event_del(c->on_read);
-	(void)event_del(c->on_write);
+	stop_events(c);
+	(void)write_all(c);
 	if (c->busy == 0)
 		release(c);
 }
@@ -269,53 +376,62 @@ void channel_set_phase(struct channel *c, enum phase phase)
 	c->phase = phase;
 }
 
+static int send_alone(struct channel *c, const struct msg *m, int fd)
+{
+	const int r = finish_out(c);
+
+	if (r < 0)
+		return r;
+	c->out_len = msg_encode(m, c->out);
+	c->out_messages = 1;
+	c->queued++;
+	queue_out(c, fcntl(fd, F_DUPFD_CLOEXEC, 0));
+	return finish_out(c);
+}
+
 int channel_send(struct channel *c, const struct msg *m, int fd)
 {
-	uint8_t buf[IPC_FRAME_MAX];
-
 	if (c->closed || c->broken)
 		return -EPIPE;
 	if (c->queued >= CHANNEL_QUEUE_MAX) {
 		c->refused = true;
 		return -EAGAIN;
 	}
-	const size_t len = msg_encode(m, buf);
-	struct frame *f = xmalloc(sizeof(*f) + len);
+	if (fd >= 0)
+		return send_alone(c, m, fd);
+	const size_t before = c->out_len;
+	const size_t n = msg_encode(m, c->out + before);
 
-	*f = (struct frame){ .fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0), .len = len };
-	memcpy(f->bytes, buf, len);
-	*c->tail = f;
-	c->tail = &f->next;
-	c->queued++;
-	if (c->queued > 1)
-		return 0; /* already waiting for room */
-	const int r = write_queue(c);
+	if (before + n > IPC_FRAME_MAX) {
+		const int r = finish_out(c);
 
-	if (r == -EAGAIN) {
-		(void)event_add(c->on_write, NULL);
-		return 0;
+		if (r < 0)
+			return r;
+		memmove(c->out, c->out + before, n);
 	}
-	return r;
-}
-
-size_t channel_queued(const struct channel *c)
-{
-	return c->queued;
+	c->out_len += n;
+	c->out_messages++;
+	c->queued++;
+	event_active(c->on_turn_end, 0, 0); /* behind all that is active now */
+	return 0;
 }
 
 void channel_pause(struct channel *c, bool pause)
 {
 	if (c->closed)
 		return;
+	c->paused = pause;
 	if (pause)
 		(void)event_del(c->on_read);
 	else
 		(void)event_add(c->on_read, NULL);
+	if (!pause && c->in_at < c->in_len)
+		event_active(c->on_read, EV_READ, 0);
 }
 
 void channel_read_all(struct channel *c)
 {
-	read_many(c, UINT32_MAX);
+	read_many(c, true);
 }
 
 int channel_flush(struct channel *c, int timeout_ms)
@@ -323,7 +439,7 @@ int channel_flush(struct channel *c, int timeout_ms)
 	const uint64_t end = clock_boot_ms() + (uint64_t)timeout_ms;
 
 	for (;;) {
-		const int r = write_queue(c);
+		const int r = write_all(c);
 		const uint64_t now = clock_boot_ms();
 		struct pollfd p = { .fd = c->fd, .events = POLLOUT };
 

@@ -1,5 +1,6 @@
-/* channel.h - one peer: a SEQPACKET socket on an event loop with a bounded send queue.
- * Layer: ipc.  Threads: none.  Owns: its descriptor and queued frames; borrows the event_base. */
+/* channel.h - one peer: a SEQPACKET socket on an event loop with a bounded send queue. What is sent during
+ * one turn of the loop leaves at its end, as few datagrams of several messages each. Layer: ipc.  Threads:
+ * none.  Owns: its descriptor and queued frames; borrows the event_base. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef IPC_CHANNEL_H
 #define IPC_CHANNEL_H
@@ -9,7 +10,7 @@
 struct channel;
 struct event_base;
 
-/* Most frames queued for a peer that does not read. */
+/* Most messages queued for a peer that does not read. */
 #define CHANNEL_QUEUE_MAX 65536u
 
 struct channel_ops {
@@ -28,21 +29,23 @@ struct channel_ops {
  * against. */
 struct channel *channel_new(struct event_base *base, int fd, enum role self, enum role peer,
 			    const struct channel_ops *ops, void *ctx);
+/* Writes what is queued as far as the socket takes it now, and closes. */
 void channel_free(struct channel **c);
 
 /* Phase that incoming messages are checked against; starts as PH_HELLO. */
 void channel_set_phase(struct channel *c, enum phase phase);
 
-/* Queue m, and fd (>= 0) beside it; fd is duplicated, the caller keeps its own. Sent in order. 0, or -EAGAIN
- * when the queue holds CHANNEL_QUEUE_MAX frames (m is not queued), or -EPIPE after close. */
+/* Queue m, and fd (>= 0) beside it; fd is duplicated, the caller keeps its own. Sent in order, at the end of
+ * this turn of the loop; at once when a datagram is full or fd rides along. 0, or -EAGAIN when the queue
+ * holds CHANNEL_QUEUE_MAX messages (m is not queued), or -EPIPE after close. */
 int channel_send(struct channel *c, const struct msg *m, int fd);
-/* Forward a message exactly as channel_send does. */
-size_t channel_queued(const struct channel *c);
-/* Stop (and go on) reading: back-pressure towards the peer. */
+/* Stop (and go on) reading: back-pressure towards the peer. No message is reported while paused, except by
+ * channel_read_all. */
 void channel_pause(struct channel *c, bool pause);
 /* Read everything that is there now and report it through ops; used before a dead child is reaped. */
 void channel_read_all(struct channel *c);
-/* Write what is queued, waiting up to timeout_ms. 0 or -ETIMEDOUT or -EPIPE. */
+/* Write what is queued, waiting up to timeout_ms. 0 or -ETIMEDOUT or -EPIPE. For a sender that ends, or that
+ * does not come back to the loop for long. */
 int channel_flush(struct channel *c, int timeout_ms);
 
 #endif

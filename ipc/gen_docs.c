@@ -36,13 +36,15 @@ int main(void)
 					      "run", "hello, run", "setup, run", "all" };
 
 	printf("# Messages between the processes\n\n"
-	       "Generated from `ipc/messages.def`; do not edit. One `SOCK_SEQPACKET` datagram is one msgpack "
-	       "array\n"
-	       "`[type, field...]` of at most %u bytes. A message of an unknown type, from a role or in a "
-	       "phase that the\n"
-	       "table does not allow, with another number of fields, another type, a value out of range, a "
-	       "character\n"
-	       "outside its set or a trailing byte ends the peer that sent it. Protocol version %u.\n\n",
+	       "Generated from `ipc/messages.def`; do not edit. A message is one msgpack array\n"
+	       "`[type, field...]`. A `SOCK_SEQPACKET` datagram holds one or more messages, one behind the\n"
+	       "other, in at most %u bytes: what is sent in one turn of the event loop. A message with a\n"
+	       "descriptor travels alone. A message of an unknown type, from a role or in a phase that the\n"
+	       "table does not allow, with another number of fields, another type, a value out of range or "
+	       "a\n"
+	       "character outside its set, and a byte that belongs to no message, end the peer that sent "
+	       "it;\n"
+	       "the messages before it count. Protocol version %u.\n\n",
 	       IPC_FRAME_MAX, IPC_PROTO);
 	for (int t = 0; t < MSG__MAX; t++) {
 		const struct msg_desc *d = msg_desc((enum msg_type)t);

@@ -21,7 +21,7 @@ MSG_LIST(M)
 
 static const struct msg_desc descs[MSG__MAX] = {
 #define M(ID, name, from, to, phases, doc)                                                                   \
-	{ #ID, from, to, phases, name##_fields, ARRAY_SIZE(name##_fields), doc },
+	{ #ID, from, to, phases, name##_fields, ARRAY_SIZE(name##_fields), sizeof(struct msg_##name), doc },
 	MSG_LIST(M)
 #undef M
 };
@@ -348,7 +348,6 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 {
 	struct cursor c = { buf, buf + len };
 	uint64_t count, type;
-	struct msg m = { 0 };
 
 	*reterr_field = "(header)";
 	if (len > IPC_FRAME_MAX || !take_array(&c, &count) || !take_u64(&c, &type) || type >= MSG__MAX)
@@ -367,19 +366,16 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 	*reterr_field = "(phase)";
 	if (!(d->phases & (unsigned)phase))
 		return -EPERM;
-	m.type = (enum msg_type)type;
+	ret->type = (enum msg_type)type;
+	memset(&ret->u, 0, d->size);
 	for (size_t i = 0; i < d->n; i++) {
-		if (!take_field(&c, &d->fields[i], member(&m, &d->fields[i]))) {
+		if (!take_field(&c, &d->fields[i], member(ret, &d->fields[i]))) {
 			*reterr_field = d->fields[i].name;
 			return -EBADMSG;
 		}
 	}
-	*reterr_field = "(trailing)";
-	if (c.p != c.end)
-		return -EBADMSG;
 	*reterr_field = NULL;
-	*ret = m;
-	return 0;
+	return (int)(c.p - buf);
 }
 
 /* -- for people, and between messages

@@ -87,6 +87,7 @@ static void send_hello(struct channel *c)
 
 	msg_set(&m, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
 	(void)channel_send(c, &m, -1);
+	(void)channel_flush(c, 0); /* reading everything takes long */
 }
 
 static void send_lines(struct channel *c, const struct diags *d)
@@ -97,6 +98,7 @@ static void send_lines(struct channel *c, const struct diags *d)
 		msg_set(&m, load_line.text, d->v[i].text, strlen(d->v[i].text));
 		(void)channel_send(c, &m, -1);
 	}
+	(void)channel_flush(c, 0); /* a person reads them, whatever becomes of the rest */
 }
 
 static void send_end(struct channel *c, bool ok)

@@ -177,6 +177,7 @@ static int start(struct process *p)
 	channel_set_phase(p->channel, PH_RUN);
 	p->running = true;
 	(void)process_send(p, &ready);
+	(void)channel_flush(p->channel, 0); /* what on_ready does may take long */
 	p->spec->on_ready(p);
 	return 0;
 }

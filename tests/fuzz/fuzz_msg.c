@@ -1,4 +1,5 @@
-/* fuzz_msg.c - frames from a hostile peer. Property: what decodes, encodes to the same bytes. */
+/* fuzz_msg.c - datagrams from a hostile peer. Property: what decodes, encodes to the same bytes, message by
+ * message up to the first that is bad. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 #include <string.h>
@@ -15,13 +16,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		return 0;
 	const enum role from = (enum role)(p[0] % ROLE__MAX);
 	const enum phase phase = phases[p[1] % 3];
-	uint8_t again[IPC_FRAME_MAX];
-	const char *field;
-	struct msg m;
+	int used;
 
-	if (msg_decode(from, ROLE_SUPERVISOR, phase, p + 2, n - 2, &m, &field) < 0)
-		return 0;
-	if (msg_encode(&m, again) != n - 2 || memcmp(again, p + 2, n - 2) != 0)
-		abort();
+	p += 2;
+	for (n -= 2; n > 0; n -= (size_t)used) {
+		uint8_t again[IPC_FRAME_MAX];
+		const char *field;
+		struct msg m;
+
+		used = msg_decode(from, ROLE_SUPERVISOR, phase, p, n, &m, &field);
+		if (used < 0)
+			return 0;
+		if (used == 0 || (size_t)used > n || msg_encode(&m, again) != (size_t)used ||
+		    memcmp(again, p, (size_t)used) != 0)
+			abort();
+		p += used;
+	}
 	return 0;
 }

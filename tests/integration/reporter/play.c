@@ -96,6 +96,7 @@ void play_spawn(struct play *p)
 	(void)close(sv[1]);
 	p->fd = sv[0];
 	p->phase = PH_HELLO;
+	p->at = p->len = 0;
 }
 
 size_t play_start(struct play *p)
@@ -206,26 +207,33 @@ void play_send_settings(struct play *p, const struct settings *s, uint64_t gener
 	(void)close(fd);
 }
 
+static bool read_frame(struct play *p, int ms)
+{
+	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+
+	if (poll(&pfd, 1, ms) <= 0)
+		return false;
+	const ssize_t n = recv(p->fd, p->frame, sizeof(p->frame), 0);
+
+	ck_assert_msg(n > 0, "the reporter ended");
+	p->at = 0;
+	p->len = (size_t)n;
+	return true;
+}
+
 bool play_recv_within(struct play *p, int ms, struct msg *ret)
 {
-	for (;;) {
-		uint8_t frame[IPC_FRAME_MAX];
-		struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+	while (p->at < p->len || read_frame(p, ms)) {
 		const char *field = NULL;
+		const int r = msg_decode(ROLE_REPORTER, ROLE_SUPERVISOR, p->phase, p->frame + p->at,
+					 p->len - p->at, ret, &field);
 
-		if (poll(&pfd, 1, ms) <= 0)
-			return false;
-		const ssize_t n = recv(p->fd, frame, sizeof(frame), 0);
-
-		ck_assert_msg(n > 0, "the reporter ended");
-		const int r =
-			msg_decode(ROLE_REPORTER, ROLE_SUPERVISOR, p->phase, frame, (size_t)n, ret, &field);
-
-		ck_assert_msg(r == 0, "the reporter broke the protocol: %d, field %s", r,
-			      field ? field : "-");
+		ck_assert_msg(r > 0, "the reporter broke the protocol: %d, field %s", r, field ? field : "-");
+		p->at += (size_t)r;
 		if (ret->type != MSG_HEARTBEAT)
 			return true;
 	}
+	return false;
 }
 
 void play_recv(struct play *p, struct msg *ret)

@@ -25,6 +25,8 @@ struct play {
 	unsigned bot_port;
 	const char *schedule; /* NULL = the duty is off */
 	char sandbox[256];    /* what READY said */
+	size_t at, len;       /* of the datagram that was read last: decoded up to at */
+	uint8_t frame[IPC_FRAME_MAX];
 };
 
 void play_init(struct play *p);

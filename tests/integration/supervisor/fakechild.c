@@ -140,6 +140,8 @@ static void ready(uint64_t generation)
 		send_msg(&end, -1);
 	if (is("world"))
 		print_world();
+	if (is("die-after-ready") || is("bad-frame") || is("silent"))
+		(void)channel_flush(channel, 1000);
 	if (is("die-after-ready"))
 		(void)raise(SIGKILL);
 	if (is("bad-frame"))

@@ -5,85 +5,14 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ipc/channel.h"
-
-struct end {
-	struct channel *channel;
-	unsigned received, closed, drained;
-	uint64_t last;
-	int err, fd;
-	bool in_order, free_in_handler;
-};
-
-static struct event_base *base;
-
-static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
-{
-	struct end *e = ctx;
-
-	(void)c;
-	e->received++;
-	e->in_order = e->in_order && m->u.heartbeat.progress == e->last + 1;
-	e->last = m->u.heartbeat.progress;
-	if (fd >= 0)
-		e->fd = fd;
-	if (e->free_in_handler)
-		channel_free(&e->channel);
-}
-
-static void on_close(void *ctx, struct channel *c, int err, const char *text)
-{
-	struct end *e = ctx;
-
-	(void)c;
-	(void)text;
-	e->closed++;
-	e->err = err;
-	channel_free(&e->channel);
-}
-
-static void on_drain(void *ctx, struct channel *c)
-{
-	(void)c;
-	((struct end *)ctx)->drained++;
-}
-
-static const struct channel_ops ops = { on_msg, on_close, on_drain };
-
-/* a is the supervisor's end, b a raw descriptor unless b_end is given. */
-static int setup_pair(struct end *a, struct end *b)
-{
-	int pair[2];
-
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	base = event_base_new();
-	*a = (struct end){ .in_order = true, .fd = -1 };
-	a->channel = channel_new(base, pair[0], ROLE_SUPERVISOR, ROLE_WATCHER, &ops, a);
-	channel_set_phase(a->channel, PH_RUN);
-	if (!b)
-		return pair[1];
-	*b = (struct end){ .in_order = true, .fd = -1 };
-	b->channel = channel_new(base, pair[1], ROLE_WATCHER, ROLE_SUPERVISOR, &ops, b);
-	channel_set_phase(b->channel, PH_RUN);
-	return -1;
-}
-
-static struct msg heartbeat(uint64_t n)
-{
-	return (struct msg){ .type = MSG_HEARTBEAT, .u.heartbeat.progress = n };
-}
-
-static void spin(unsigned turns)
-{
-	for (unsigned i = 0; i < turns; i++)
-		(void)event_base_loop(base, EVLOOP_NONBLOCK);
-}
+#include "tests/unit/ipc/channel_ends.h"
 
 START_TEST(many_in_order)
 {
@@ -212,17 +141,19 @@ START_TEST(oversized_frame_ends_the_peer)
 }
 END_TEST
 
+static void free_itself(struct end *e)
+{
+	channel_free(&e->channel);
+}
+
 START_TEST(freed_in_its_own_handler)
 {
 	struct end a, b;
 
 	(void)setup_pair(&a, &b);
-	a.free_in_handler = true;
-	for (uint64_t i = 1; i <= 5; i++) {
-		const struct msg m = heartbeat(i);
-
-		(void)channel_send(b.channel, &m, -1);
-	}
+	a.act_at = 1;
+	a.act = free_itself;
+	send_beats(b.channel, 1, 5);
 	spin(3);
 	ck_assert_uint_eq(a.received, 1);
 	ck_assert_ptr_null(a.channel);

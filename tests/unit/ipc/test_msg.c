@@ -107,7 +107,7 @@ START_TEST(round_trip)
 		struct msg back;
 		const char *field;
 
-		ck_assert_int_eq(decode(type, buf, n, &back, &field), 0);
+		ck_assert_int_eq(decode(type, buf, n, &back, &field), (int)n);
 		ck_assert_uint_eq(msg_encode(&back, again), n);
 		ck_assert_mem_eq(buf, again, n);
 	}
@@ -132,8 +132,8 @@ START_TEST(oracle_agrees)
 }
 END_TEST
 
-/* Every prefix is short, every longer frame has a trailing byte: none may pass, and none may be read past its
- * end. */
+/* Every prefix is short: none may pass, and none may be read past its end. What stands behind a message is
+ * not part of it, and a byte alone is no message. */
 START_TEST(truncated_and_trailing)
 {
 	const enum msg_type type = (enum msg_type)_i;
@@ -151,8 +151,30 @@ START_TEST(truncated_and_trailing)
 		free(exact);
 	}
 	buf[n] = 0;
-	ck_assert_int_eq(decode(type, buf, n + 1, &back, &field), -EBADMSG);
-	ck_assert_str_eq(field, "(trailing)");
+	ck_assert_int_eq(decode(type, buf, n + 1, &back, &field), (int)n);
+	ck_assert_int_eq(decode(type, buf + n, 1, &back, &field), -EBADMSG);
+	ck_assert_str_eq(field, "(header)");
+}
+END_TEST
+
+/* Every two messages behind each other are found, each as it is alone. */
+START_TEST(two_behind_each_other)
+{
+	const enum msg_type type = (enum msg_type)_i;
+
+	for (int second = 0; second < MSG__MAX; second++) {
+		const struct msg a = make(type, 3), b = make((enum msg_type)second, 4);
+		uint8_t buf[2 * IPC_FRAME_MAX], again[IPC_FRAME_MAX];
+		const size_t n = msg_encode(&a, buf), k = msg_encode(&b, buf + n);
+		struct msg back;
+		const char *field;
+
+		ck_assert_uint_le(n + k, IPC_FRAME_MAX);
+		ck_assert_int_eq(decode(type, buf, n + k, &back, &field), (int)n);
+		ck_assert_int_eq(decode((enum msg_type)second, buf + n, k, &back, &field), (int)k);
+		ck_assert_uint_eq(msg_encode(&back, again), k);
+		ck_assert_mem_eq(again, buf + n, k);
+	}
 }
 END_TEST
 
@@ -172,10 +194,12 @@ START_TEST(canonical)
 			struct msg back;
 
 			buf[k] = (uint8_t)v;
-			if (decode(type, buf, n, &back, &field) < 0)
+			const int used = decode(type, buf, n, &back, &field);
+
+			if (used < 0)
 				continue;
-			ck_assert_uint_eq(msg_encode(&back, again), n);
-			ck_assert_mem_eq(buf, again, n);
+			ck_assert_uint_eq(msg_encode(&back, again), (size_t)used);
+			ck_assert_mem_eq(buf, again, (size_t)used);
 		}
 		buf[k] = old;
 	}
@@ -190,7 +214,7 @@ START_TEST(roles_and_phases)
 	struct msg back;
 	const char *field;
 
-	ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_RUN, buf, n, &back, &field), 0);
+	ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_RUN, buf, n, &back, &field), (int)n);
 	ck_assert_int_eq(msg_decode(ROLE_WORKER, ROLE_SUPERVISOR, PH_RUN, buf, n, &back, &field), -EPERM);
 	ck_assert_str_eq(field, "(sender)");
 	ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_SETUP, buf, n, &back, &field), -EPERM);
@@ -220,7 +244,7 @@ START_TEST(bad_fields)
 	ns[3] = 0;
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
 	ns[3] = 'a';
-	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), 0);
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), (int)n);
 	/* array16, [type, cluster, duty, ...]: byte 5 is the duty, 0 to 3. */
 	buf[5] = 4;
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
@@ -316,6 +340,7 @@ int main(void)
 	tcase_add_loop_test(each, round_trip, 0, MSG__MAX);
 	tcase_add_loop_test(each, oracle_agrees, 0, MSG__MAX);
 	tcase_add_loop_test(each, truncated_and_trailing, 0, MSG__MAX);
+	tcase_add_loop_test(each, two_behind_each_other, 0, MSG__MAX);
 	tcase_add_loop_test(each, canonical, 0, MSG__MAX);
 	tcase_add_test(tc, roles_and_phases);
 	tcase_add_test(tc, bad_fields);

@@ -150,12 +150,17 @@ static bool receive(int sock, struct run *r)
 		return false;
 	if (c)
 		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	ck_assert_msg(msg_decode(ROLE_LOADER, ROLE_SUPERVISOR, r->hello ? PH_SETUP : PH_HELLO, buf, (size_t)n,
-				 &m, &field) == 0,
-		      "%s", field);
-	take(r, &m, fd);
-	if (fd >= 0)
-		(void)close(fd);
+	for (size_t at = 0; at < (size_t)n; fd = -1) {
+		const int used = msg_decode(ROLE_LOADER, ROLE_SUPERVISOR, r->hello ? PH_SETUP : PH_HELLO,
+					    buf + at, (size_t)n - at, &m, &field);
+
+		ck_assert_msg(used > 0, "%s", field);
+		at += (size_t)used;
+		ck_assert(fd < 0 || at == (size_t)n);
+		take(r, &m, fd);
+		if (fd >= 0)
+			(void)close(fd);
+	}
 	return true;
 }
 

@@ -1,0 +1,322 @@
+/* test_datagram.c - several messages in one datagram: when it leaves, and what becomes of its rest. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/unit/ipc/channel_ends.h"
+
+static void on_turn(evutil_socket_t fd, short what, void *arg)
+{
+	struct end *e = arg;
+
+	(void)fd;
+	(void)what;
+	send_beats(e->channel, 1, 3);
+	expect_datagram(e->fd, 0, 0);
+}
+
+START_TEST(one_turn_is_one_datagram)
+{
+	const struct timeval now = { 0, 0 };
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+
+	a.fd = fd;
+	ck_assert_int_eq(event_base_once(base, -1, EV_TIMEOUT, on_turn, &a, &now), 0);
+	ck_assert_int_eq(event_base_loop(base, EVLOOP_ONCE), 0);
+	expect_datagram(fd, 1, 3);
+	expect_datagram(fd, 0, 0);
+	spin(2);
+	expect_datagram(fd, 0, 0);
+	end_test(&a, NULL, fd);
+}
+END_TEST
+
+START_TEST(a_full_datagram_leaves_at_once)
+{
+	uint8_t buf[IPC_FRAME_MAX];
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+	const uint64_t fit = IPC_FRAME_MAX / encode_beats(buf, 1000, 1000);
+
+	send_beats(a.channel, 1000, 999 + fit);
+	expect_datagram(fd, 0, 0);
+	send_beat(a.channel, 1000 + fit, -1);
+	expect_datagram(fd, 1000, 999 + fit);
+	expect_datagram(fd, 0, 0);
+	spin(1);
+	expect_datagram(fd, 1000 + fit, 1000 + fit);
+	end_test(&a, NULL, fd);
+}
+END_TEST
+
+START_TEST(a_descriptor_travels_alone)
+{
+	const int memfd = memfd_create("x", MFD_CLOEXEC);
+	struct end a, b;
+
+	(void)setup_pair(&a, &b);
+	send_beats(b.channel, 1, 2);
+	send_beat(b.channel, 3, memfd);
+	spin(1); /* all but what is filled now */
+	ck_assert_uint_eq(a.received, 3);
+	ck_assert_int_ge(a.fd, 0);
+	send_beat(b.channel, 4, -1);
+	spin(2);
+	ck_assert_uint_eq(a.received, 4);
+	ck_assert(a.in_order);
+	(void)close(memfd);
+	(void)close(a.fd);
+	end_test(&a, &b, -1);
+}
+END_TEST
+
+/* A datagram of two messages with a descriptor: none counts, and the descriptor is not kept. */
+START_TEST(a_descriptor_for_two_ends_the_peer)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	uint8_t buf[IPC_FRAME_MAX];
+	struct iovec iov = { buf, encode_beats(buf, 1, 2) };
+	const struct msghdr mh = { .msg_iov = &iov,
+				   .msg_iovlen = 1,
+				   .msg_control = control.room,
+				   .msg_controllen = sizeof(control.room) };
+	int pipe_fds[2];
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+
+	ck_assert_int_eq(pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK), 0);
+	control.h.cmsg_level = SOL_SOCKET;
+	control.h.cmsg_type = SCM_RIGHTS;
+	control.h.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.h), &pipe_fds[1], sizeof(int));
+	ck_assert_int_gt(sendmsg(fd, &mh, 0), 0);
+	(void)close(pipe_fds[1]);
+	spin(2);
+	ck_assert_uint_eq(a.received, 0);
+	ck_assert_int_eq(a.err, -EBADMSG);
+	ck_assert_int_eq(read(pipe_fds[0], buf, 1), 0); /* nobody can write to it any more */
+	(void)close(pipe_fds[0]);
+	end_test(&a, NULL, fd);
+}
+END_TEST
+
+START_TEST(good_messages_before_a_bad_one_count)
+{
+	uint8_t buf[IPC_FRAME_MAX];
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+	size_t n = encode_beats(buf, 1, 2);
+
+	buf[n++] = 0xc1;
+	n += encode_beats(buf + n, 3, 4);
+	ck_assert_int_gt(send(fd, buf, n, 0), 0);
+	ck_assert_int_gt(send(fd, buf, encode_beats(buf, 3, 4), 0), 0);
+	spin(3);
+	ck_assert_uint_eq(a.received, 2);
+	ck_assert(a.in_order);
+	ck_assert_uint_eq(a.closed, 1);
+	ck_assert_int_eq(a.err, -EBADMSG);
+	end_test(&a, NULL, fd);
+}
+END_TEST
+
+static void enter_run(struct end *e)
+{
+	channel_set_phase(e->channel, PH_RUN);
+}
+
+/* With and without a change of the phase by the handler of the first message. */
+START_TEST(the_phase_is_that_of_each_message)
+{
+	for (int change = 0; change < 2; change++) {
+		const struct msg m = { .type = MSG_READY, .u.ready.generation = 1 };
+		uint8_t buf[IPC_FRAME_MAX];
+		const size_t n = msg_encode(&m, buf);
+		struct end a;
+		const int fd = setup_pair(&a, NULL);
+
+		channel_set_phase(a.channel, PH_SETUP);
+		a.act_at = m.u.heartbeat.progress; /* the same member: generation */
+		a.act = change ? enter_run : NULL;
+		ck_assert_int_gt(send(fd, buf, n + encode_beats(buf + n, 2, 2), 0), 0);
+		spin(2);
+		ck_assert_uint_eq(a.received, change ? 2 : 1);
+		ck_assert_int_eq(a.err, change ? 0 : -EPERM);
+		end_test(&a, NULL, fd);
+	}
+}
+END_TEST
+
+static void pause_itself(struct end *e)
+{
+	channel_pause(e->channel, true);
+}
+
+START_TEST(the_rest_waits_while_paused)
+{
+	struct end a, b;
+
+	(void)setup_pair(&a, &b);
+	a.act_at = 2;
+	a.act = pause_itself;
+	send_beats(b.channel, 1, 4);
+	spin(2);
+	send_beats(b.channel, 5, 6);
+	spin(3);
+	ck_assert_uint_eq(a.received, 2);
+	channel_pause(a.channel, false);
+	ck_assert_uint_eq(a.received, 2);
+	spin(3);
+	ck_assert_uint_eq(a.received, 6);
+	ck_assert(a.in_order);
+	end_test(&a, &b, -1);
+}
+END_TEST
+
+/* Nothing else arrives: the rest alone is reason enough to go on. */
+START_TEST(the_rest_comes_after_the_pause)
+{
+	struct end a, b;
+
+	(void)setup_pair(&a, &b);
+	a.act_at = 1;
+	a.act = pause_itself;
+	send_beats(b.channel, 1, 3);
+	spin(2);
+	ck_assert_uint_eq(a.received, 1);
+	channel_pause(a.channel, false);
+	spin(1);
+	ck_assert_uint_eq(a.received, 3);
+	end_test(&a, &b, -1);
+}
+END_TEST
+
+static void read_the_rest(struct end *e)
+{
+	channel_read_all(e->channel);
+}
+
+/* The dead are read to the end, paused or not, and also by a handler. */
+START_TEST(read_all_reads_the_rest)
+{
+	void (*const acts[])(struct end * e) = { pause_itself, read_the_rest };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct end a, b;
+
+		(void)setup_pair(&a, &b);
+		a.act_at = 2;
+		a.act = acts[i];
+		send_beats(b.channel, 1, 4);
+		ck_assert_int_eq(channel_flush(b.channel, 0), 0);
+		send_beats(b.channel, 5, 6);
+		channel_free(&b.channel);
+		spin(1);
+		ck_assert_uint_eq(a.received, i == 0 ? 2 : 6);
+		if (a.channel)
+			channel_read_all(a.channel);
+		ck_assert_uint_eq(a.received, 6);
+		ck_assert(a.in_order);
+		ck_assert_uint_eq(a.closed, 1);
+		ck_assert_int_eq(a.err, 0);
+		end_test(&a, NULL, -1);
+	}
+}
+END_TEST
+
+START_TEST(a_flush_does_not_wait_for_the_turn)
+{
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+	struct msg m = heartbeat(3);
+
+	send_beats(a.channel, 1, 2);
+	ck_assert_int_eq(channel_flush(a.channel, 0), 0);
+	expect_datagram(fd, 1, 2);
+	spin(2);
+	expect_datagram(fd, 0, 0);
+	while (channel_send(a.channel, &m, -1) == 0)
+		;
+	ck_assert_int_eq(channel_flush(a.channel, 10), -ETIMEDOUT);
+	(void)close(fd);
+	ck_assert_int_eq(channel_flush(a.channel, 10), -EPIPE);
+	ck_assert_int_eq(channel_send(a.channel, &m, -1), -EPIPE);
+	end_test(&a, NULL, -1);
+}
+END_TEST
+
+/* What was sent is not lost because the sender ends, or ends this peer, before the turn is over. */
+START_TEST(an_end_leaves_nothing_behind)
+{
+	struct end a;
+	int fd = setup_pair(&a, NULL);
+
+	send_beats(a.channel, 1, 2);
+	channel_free(&a.channel);
+	expect_datagram(fd, 1, 2);
+	end_test(&a, NULL, fd);
+
+	fd = setup_pair(&a, NULL);
+	send_beats(a.channel, 1, 2);
+	ck_assert_int_eq(shutdown(fd, SHUT_WR), 0);
+	channel_read_all(a.channel);
+	ck_assert_uint_eq(a.closed, 1);
+	expect_datagram(fd, 1, 2);
+	end_test(&a, NULL, fd);
+}
+END_TEST
+
+/* A turn of the loop reads some of a flood, so that others have theirs. */
+START_TEST(a_flood_is_read_in_turns)
+{
+	struct end a, b;
+
+	(void)setup_pair(&a, &b);
+	send_beats(b.channel, 1, 5000);
+	ck_assert_int_eq(channel_flush(b.channel, 0), 0);
+	ck_assert_int_eq(event_base_loop(base, EVLOOP_ONCE), 0);
+	ck_assert_uint_gt(a.received, 0);
+	ck_assert_uint_lt(a.received, 2500);
+	spin(100);
+	ck_assert_uint_eq(a.received, 5000);
+	ck_assert(a.in_order);
+	end_test(&a, &b, -1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("datagram");
+	TCase *tc = tcase_create("datagram");
+	SRunner *sr = srunner_create(s);
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, one_turn_is_one_datagram);
+	tcase_add_test(tc, a_full_datagram_leaves_at_once);
+	tcase_add_test(tc, a_descriptor_travels_alone);
+	tcase_add_test(tc, a_descriptor_for_two_ends_the_peer);
+	tcase_add_test(tc, good_messages_before_a_bad_one_count);
+	tcase_add_test(tc, the_phase_is_that_of_each_message);
+	tcase_add_test(tc, the_rest_waits_while_paused);
+	tcase_add_test(tc, the_rest_comes_after_the_pause);
+	tcase_add_test(tc, read_all_reads_the_rest);
+	tcase_add_test(tc, a_flush_does_not_wait_for_the_turn);
+	tcase_add_test(tc, an_end_leaves_nothing_behind);
+	tcase_add_test(tc, a_flood_is_read_in_turns);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_NORMAL);
+	const int failed = srunner_ntests_failed(sr);
+
+	srunner_free(sr);
+	return failed != 0;
+}
