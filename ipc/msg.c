@@ -426,13 +426,30 @@ static void copy_field(struct msg *dst, const struct msg_field *to, const struct
 	}
 }
 
+/* Index of the field of that name and kind, or d->n. Looked for from `first` on and around: what two messages
+ * share stands in the same order. */
+static size_t find_field(const struct msg_desc *d, const struct msg_field *f, size_t first)
+{
+	for (size_t i = 0, k = first; i < d->n; i++, k++) {
+		if (k >= d->n)
+			k = 0;
+		if (d->fields[k].kind == f->kind && strcmp(d->fields[k].name, f->name) == 0)
+			return k;
+	}
+	return d->n;
+}
+
 void msg_copy_fields(struct msg *dst, const struct msg *src)
 {
 	const struct msg_desc *to = msg_desc(dst->type), *from = msg_desc(src->type);
+	size_t next = 0;
 
-	for (size_t i = 0; i < to->n; i++)
-		for (size_t k = 0; k < from->n; k++)
-			if (to->fields[i].kind == from->fields[k].kind &&
-			    strcmp(to->fields[i].name, from->fields[k].name) == 0)
-				copy_field(dst, &to->fields[i], src, &from->fields[k]);
+	for (size_t i = 0; i < to->n; i++) {
+		const size_t k = find_field(from, &to->fields[i], next);
+
+		if (k == from->n)
+			continue;
+		copy_field(dst, &to->fields[i], src, &from->fields[k]);
+		next = k + 1;
+	}
 }
