@@ -277,14 +277,11 @@ static void finish(struct call *c)
 void api_on_request(void *arg, struct http_request *req)
 {
 	struct sim *sim = arg;
-	struct call *c = call_new(sim, req->method, req->path, req->query);
+	struct call *c = call_new(sim, req->method, req->path, req->query, req->agent);
 
 	c->http = req;
 	c->at = req->at;
-	free(c->content_type);
-	c->content_type = util_strdup(req->content_type);
-	free(c->agent);
-	c->agent = util_make_text(util_strdup(req->agent));
+	c->content_type = req->content_type;
 	if (!strncmp(c->path, "/_sim/", 6)) {
 		admin_run(c);
 		api_send(c);
@@ -301,15 +298,13 @@ int api_run_internal(struct sim *sim, const char *method, const char *path, json
 
 	if (query)
 		*query++ = '\0';
-	c = call_new(sim, method, copy, query ? query : "");
+	c = call_new(sim, method, copy, query ? query : "", "");
 	free(copy);
 	c->internal = true;
 	c->body = body;
-	if (!strcmp(method, "PATCH")) {
-		free(c->content_type);
-		c->content_type = util_strdup(json_is_array(body) ? "application/json-patch+json"
-								  : "application/merge-patch+json");
-	}
+	if (!strcmp(method, "PATCH"))
+		c->content_type =
+			json_is_array(body) ? "application/json-patch+json" : "application/merge-patch+json";
 	if (!strncmp(c->path, "/_sim/", 6))
 		admin_run(c);
 	else

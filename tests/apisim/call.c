@@ -8,20 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void parse_query(struct call *c)
+/* A copy of n bytes in the call's room. */
+static char *keep(char **room, const char *s, size_t n)
+{
+	char *copy = *room;
+
+	memcpy(copy, s, n);
+	copy[n] = '\0';
+	*room += n + 1;
+	return copy;
+}
+
+static const char *keep_decoded(char **room, const char *s, size_t n)
+{
+	char *copy = keep(room, s, n);
+
+	http_unescape(copy, true);
+	return util_make_text(copy);
+}
+
+static void parse_query(struct call *c, char **room)
 {
 	const char *p = c->query_text;
 
 	while (*p && c->query_count < QUERY_MAX) {
-		size_t n = strcspn(p, "&"), key = strcspn(p, "=&");
+		const size_t n = strcspn(p, "&"), key = strcspn(p, "=&"), value = key + (key < n);
 
-		c->query[c->query_count].key = util_strndup(p, key);
-		c->query[c->query_count].value =
-			key < n ? util_strndup(p + key + 1, n - key - 1) : util_strdup("");
-		http_unescape(c->query[c->query_count].key, true);
-		util_make_text(c->query[c->query_count].key);
-		http_unescape(c->query[c->query_count].value, true);
-		util_make_text(c->query[c->query_count].value);
+		c->query[c->query_count].key = keep_decoded(room, p, key);
+		c->query[c->query_count].value = keep_decoded(room, p + value, n - value);
 		c->query_count++;
 		p += n + (p[n] == '&');
 	}
@@ -43,45 +57,40 @@ bool call_query_true(const struct call *c, const char *key)
 }
 
 /* Cuts the next segment off a path; "" at its end. */
-static char *take_segment(const char **p)
+static const char *take_segment(char **p)
 {
-	size_t n = strcspn(*p, "/");
-	char *s = util_strndup(*p, n);
+	char *s = *p;
+	const size_t n = strcspn(s, "/");
 
-	*p += n + ((*p)[n] == '/');
+	*p += n + (s[n] == '/');
+	s[n] = '\0';
 	return s;
 }
 
-static void replace(char **to, char *value)
+/* p: a copy of the path, which the parts stay in. */
+static void parse_path(struct call *c, char *p)
 {
-	free(*to);
-	*to = value;
-}
-
-static void parse_path(struct call *c)
-{
-	const char *p = c->path;
 
 	if (!strncmp(p, "/api/", 5)) {
 		p += 5;
 	} else if (!strncmp(p, "/apis/", 6)) {
 		p += 6;
-		replace(&c->group, take_segment(&p));
+		c->group = take_segment(&p);
 	} else {
 		return;
 	}
-	replace(&c->version, take_segment(&p));
+	c->version = take_segment(&p);
 	if (!strncmp(p, "namespaces/", 11)) {
 		const char *after = strchr(p + 11, '/');
 
 		if (after && strcmp(after, "/status") != 0 && strcmp(after, "/finalize") != 0) {
 			p += 11;
-			replace(&c->ns, take_segment(&p));
+			c->ns = take_segment(&p);
 		}
 	}
-	replace(&c->resource, take_segment(&p));
-	replace(&c->name, take_segment(&p));
-	replace(&c->sub, take_segment(&p));
+	c->resource = take_segment(&p);
+	c->name = take_segment(&p);
+	c->sub = take_segment(&p);
 	c->kind = kinds_find(c->group, c->version, c->resource);
 	if (c->kind && (*p || (!c->kind->namespaced && *c->ns)))
 		c->kind = NULL;
@@ -103,38 +112,33 @@ static const char *verb_of(const struct call *c)
 	return !strcmp(c->method, "PATCH") ? "patch" : "";
 }
 
-struct call *call_new(struct sim *sim, const char *method, const char *path, const char *query)
+struct call *call_new(struct sim *sim, const char *method, const char *path, const char *query,
+		      const char *agent)
 {
+	const size_t method_size = strlen(method), path_size = strlen(path), query_size = strlen(query),
+		     agent_size = strlen(agent);
 	struct call *c = util_alloc(sizeof(*c));
-	char **texts[] = { &c->group, &c->version, &c->resource,     &c->ns,
-			   &c->name,  &c->sub,     &c->content_type, &c->agent };
+	char *room = util_alloc_raw(method_size + agent_size + 2 * (path_size + query_size + QUERY_MAX) + 5);
 
+	c->texts = room;
 	c->sim = sim;
 	c->at = util_now();
-	c->method = util_make_text(util_strdup(method));
-	c->path = util_make_text(util_strdup(path));
-	c->query_text = util_make_text(util_strdup(query));
-	c->user = "";
+	c->method = util_make_text(keep(&room, method, method_size));
+	c->path = util_make_text(keep(&room, path, path_size));
+	c->query_text = util_make_text(keep(&room, query, query_size));
+	c->agent = util_make_text(keep(&room, agent, agent_size));
+	c->user = c->group = c->version = c->resource = c->ns = c->name = c->sub = c->content_type = "";
 	c->length = -1;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		*texts[i] = util_strdup("");
-	parse_query(c);
-	parse_path(c);
+	parse_path(c, keep(&room, c->path, path_size));
+	parse_query(c, &room);
 	c->verb = verb_of(c);
 	return c;
 }
 
 void call_free(struct call *c)
 {
-	char *texts[] = { c->group,  c->version,    c->resource, c->ns,           c->name, c->sub,
-			  c->method, c->query_text, c->path,     c->content_type, c->agent };
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		free(texts[i]);
-	for (size_t i = 0; i < c->query_count; i++) {
-		free(c->query[i].key);
-		free(c->query[i].value);
-	}
+	free(c->texts);
+	free(c->new_name);
 	if (c->out)
 		evbuffer_free(c->out);
 	if (c->stream)

@@ -40,19 +40,21 @@ struct call {
 	struct http_request *http; /* NULL: made by a hook, or answered already */
 	bool internal;             /* made by a hook */
 	double at;
-	char *method, *path, *query_text, *agent;
-	bool kept;                                          /* a watch holds it and frees it */
-	const char *verb;                                   /* as in an audit event */
-	const struct kind *kind;                            /* NULL: no resource of ours */
-	char *group, *version, *resource, *ns, *name, *sub; /* "" when absent */
-	const char *user;                                   /* "" until known */
+	char *texts;    /* room of most of those below */
+	char *new_name; /* of an object that a create gave one to, or NULL */
+	const char *method, *path, *query_text, *agent;
+	bool kept;                                                /* a watch holds it and frees it */
+	const char *verb;                                         /* as in an audit event */
+	const struct kind *kind;                                  /* NULL: no resource of ours */
+	const char *group, *version, *resource, *ns, *name, *sub; /* "" when absent */
+	const char *user;                                         /* "" until known */
 	struct {
-		char *key, *value;
+		const char *key, *value;
 	} query[QUERY_MAX];
 	size_t query_count;
-	char *content_type;
-	json_t *body;  /* NULL when there is none */
-	bool protobuf; /* the client wants it and this kind has it */
+	const char *content_type; /* borrowed from the request, "" when absent */
+	json_t *body;             /* NULL when there is none */
+	bool protobuf;            /* the client wants it and this kind has it */
 	bool dry_run;
 	/* The answer, made by exactly one call_answer_*: */
 	int code;
@@ -70,8 +72,9 @@ struct call {
 	struct obj *answer; /* and what it answered, counted, with --log-answers */
 };
 
-/* Takes `http` (or NULL) as far as reading goes; body text may be NULL. */
-struct call *call_new(struct sim *sim, const char *method, const char *path, const char *query);
+/* Copies the texts. */
+struct call *call_new(struct sim *sim, const char *method, const char *path, const char *query,
+		      const char *agent);
 void call_free(struct call *c);
 
 /* Value of a query parameter, NULL when absent. */

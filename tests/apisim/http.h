@@ -15,8 +15,9 @@ struct http_conn;
 struct http_request {
 	struct http_conn *conn;      /* NULL once the client is gone */
 	double at;                   /* when it had arrived, server time */
+	char *head;                  /* what came before the body; the texts below stand in it */
 	char *method, *path, *query; /* path is decoded; query as sent, "" when absent */
-	char *accept, *content_type, *authorization, *agent; /* "" when absent */
+	const char *accept, *content_type, *authorization, *agent; /* "" when absent */
 	char *body;
 	size_t body_size;
 	bool close; /* the client wants the connection closed after the answer */

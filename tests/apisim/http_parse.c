@@ -10,13 +10,7 @@ enum { HEAD_MAX = 64 << 10 };
 
 void http_request_free(struct http_request *req)
 {
-	free(req->method);
-	free(req->path);
-	free(req->query);
-	free(req->accept);
-	free(req->content_type);
-	free(req->authorization);
-	free(req->agent);
+	free(req->head);
 	free(req->body);
 	free(req);
 }
@@ -44,12 +38,6 @@ void http_unescape(char *s, bool plus)
 	*to = '\0';
 }
 
-static void set(char **to, const char *value)
-{
-	free(*to);
-	*to = util_strdup(value);
-}
-
 static int header(struct http_request *r, struct http_head *h, char *line)
 {
 	char *value = strchr(line, ':');
@@ -62,13 +50,13 @@ static int header(struct http_request *r, struct http_head *h, char *line)
 	for (size_t end = strlen(value); end > 0 && (value[end - 1] == ' ' || value[end - 1] == '\t'); end--)
 		value[end - 1] = '\0';
 	if (!strcasecmp(line, "accept"))
-		set(&r->accept, value);
+		r->accept = value;
 	else if (!strcasecmp(line, "content-type"))
-		set(&r->content_type, value);
+		r->content_type = value;
 	else if (!strcasecmp(line, "authorization"))
-		set(&r->authorization, value);
+		r->authorization = value;
 	else if (!strcasecmp(line, "user-agent"))
-		set(&r->agent, value);
+		r->agent = value;
 	else if (!strcasecmp(line, "expect"))
 		h->expect_continue = !strcasecmp(value, "100-continue");
 	else if (!strcasecmp(line, "connection"))
@@ -94,16 +82,16 @@ static int request_line(struct http_request *r, char *line)
 	query = strchr(path, '?');
 	if (query)
 		*query++ = '\0';
-	set(&r->method, line);
-	set(&r->path, path);
-	set(&r->query, query ? query : "");
+	r->method = line;
+	r->path = path;
+	r->query = query ? query : end;
 	http_unescape(r->path, false);
 	return 0;
 }
 
-static int parse_text(struct http_request *r, struct http_head *h, char *text)
+static int parse_text(struct http_request *r, struct http_head *h)
 {
-	char *save = NULL, *line = strtok_r(text, "\r\n", &save);
+	char *save = NULL, *line = strtok_r(r->head, "\r\n", &save);
 	int rc = line ? request_line(r, line) : -EBADMSG;
 
 	while (rc == 0 && (line = strtok_r(NULL, "\r\n", &save)))
@@ -115,7 +103,6 @@ int http_parse_head(struct evbuffer *in, struct http_head *ret, struct http_requ
 {
 	struct evbuffer_ptr end;
 	struct http_request *r;
-	char *text;
 	size_t n;
 	int rc;
 
@@ -125,17 +112,14 @@ int http_parse_head(struct evbuffer *in, struct http_head *ret, struct http_requ
 	if (end.pos < 0)
 		return evbuffer_get_length(in) > HEAD_MAX ? -EBADMSG : 0;
 	n = (size_t)end.pos + 4;
-	text = util_alloc(n + 1);
-	evbuffer_remove(in, text, n);
 	r = util_alloc(sizeof(*r));
-	r->accept = util_strdup("");
-	r->content_type = util_strdup("");
-	r->authorization = util_strdup("");
-	r->agent = util_strdup("");
+	r->head = util_alloc_raw(n + 1);
+	evbuffer_remove(in, r->head, n);
+	r->head[n] = '\0';
+	r->accept = r->content_type = r->authorization = r->agent = "";
 	r->cut_after = -1;
 	*ret = (struct http_head){ 0 };
-	rc = parse_text(r, ret, text);
-	free(text);
+	rc = parse_text(r, ret);
 	if (rc < 0) {
 		http_request_free(r);
 		return rc;

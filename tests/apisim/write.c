@@ -77,8 +77,7 @@ void verb_create(struct call *c)
 	}
 	tree = managed_note(c, defaults_create(c->kind, json_incref(c->body), c->ns), NULL);
 	name = util_str(json_object_get(tree, "metadata"), "name");
-	free(c->name);
-	c->name = util_strdup(name);
+	c->name = c->new_name = util_strdup(name);
 	if (store_get(c->sim->store, c->kind, c->ns, name)) {
 		call_answer_status(c, status_already_exists(c->kind, name));
 		json_decref(tree);
