@@ -32,12 +32,14 @@ static const uint8_t *skip_group(const uint8_t *p, const uint8_t *end)
 			depth++;
 		else if (wire == WIRE_GROUP_END)
 			depth--;
-		p = wire == WIRE_GROUP || wire == WIRE_GROUP_END ? tag.p : cursor_field(p, end).next;
+		p = wire == WIRE_GROUP || wire == WIRE_GROUP_END ? tag.p : cursor_field_any(p, end).next;
 	}
 	return p;
 }
 
-const uint8_t *cursor_skip_odd(const uint8_t *p, const uint8_t *end, uint32_t tag)
+/* Where the value of a field that is neither varint nor length-delimited ends, NULL when it is malformed.
+ * Groups (deprecated, never sent by Kubernetes): nested to any depth in constant space. */
+static const uint8_t *skip_odd(const uint8_t *p, const uint8_t *end, uint32_t tag)
 {
 	const ptrdiff_t n = (tag & 7) == WIRE_FIXED64 ? 8 : 4;
 
@@ -46,6 +48,29 @@ const uint8_t *cursor_skip_odd(const uint8_t *p, const uint8_t *end, uint32_t ta
 	if ((tag & 7) != WIRE_FIXED64 && (tag & 7) != WIRE_FIXED32)
 		return NULL;
 	return end - p < n ? NULL : p + n;
+}
+
+struct field cursor_field_any(const uint8_t *p, const uint8_t *end)
+{
+	const struct cursor_number tag = cursor_number(p, end);
+	const uint32_t wire = (uint32_t)tag.v & 7;
+	struct field f = { .tag = (uint32_t)tag.v };
+
+	if (!cursor_is_tag(tag))
+		return f;
+	if (wire != WIRE_BYTES && wire != WIRE_VARINT) {
+		f.next = skip_odd(tag.p, end, f.tag);
+		return f;
+	}
+	const struct cursor_number n = cursor_number(tag.p, end);
+	const uint64_t size = wire == WIRE_BYTES ? n.v : 0;
+
+	if (!n.p || size > (size_t)(end - n.p))
+		return f;
+	f.number = n.v;
+	f.p = n.p;
+	f.next = n.p + size;
+	return f;
 }
 
 static int type_field(struct field f, void *out)

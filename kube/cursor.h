@@ -5,10 +5,12 @@
 #ifndef KUBE_CURSOR_H
 #define KUBE_CURSOR_H
 
+#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -65,10 +67,6 @@ static inline bool cursor_is_tag(struct cursor_number n)
 	return n.p && n.v >= 8 && n.v <= UINT32_MAX;
 }
 
-/* Where the value of a field that is neither varint nor length-delimited ends, NULL when it is malformed.
- * Groups (deprecated, never sent by Kubernetes): nested to any depth in constant space. */
-const uint8_t *cursor_skip_odd(const uint8_t *p, const uint8_t *end, uint32_t tag);
-
 /* One field with its value. A struct of scalars, always passed by value: it lives in registers. */
 struct field {
 	uint32_t tag;
@@ -78,36 +76,61 @@ struct field {
 };
 
 /* Any field; see cursor_field(). */
-static inline __attribute__((always_inline)) struct field cursor_field_any(const uint8_t *p,
-									   const uint8_t *end)
+struct field cursor_field_any(const uint8_t *p, const uint8_t *end);
+
+/* A field whose tag and length or number have one or two bytes each, of which at least four are here; what is
+ * another or malformed has next == NULL. */
+static inline __attribute__((always_inline)) struct field cursor_field_short(const uint8_t *p,
+									     const uint8_t *end)
 {
-	const struct cursor_number tag = cursor_number(p, end);
-	const uint32_t wire = (uint32_t)tag.v & 7;
-	struct field f = { .tag = (uint32_t)tag.v };
+	struct field f = { 0 };
+	uint32_t w;
 
-	if (!cursor_is_tag(tag))
-		return f;
-	if (wire != WIRE_BYTES && wire != WIRE_VARINT) {
-		f.next = cursor_skip_odd(tag.p, end, f.tag);
-		return f;
+	memcpy(&w, p, sizeof(w));
+	w = le32toh(w);
+	f.tag = w & 0x7f;
+	p += 2;
+	if (w & 0x80) {
+		f.tag |= w >> 1 & 0x3f80;
+		if (w & 0x8000)
+			return f;
+		w >>= 8;
+		p++;
 	}
-	const struct cursor_number n = cursor_number(tag.p, end);
-	const uint64_t size = wire == WIRE_BYTES ? n.v : 0;
-
-	if (!n.p || size > (size_t)(end - n.p))
+	f.number = w >> 8 & 0x7f;
+	if (w & 0x8000) {
+		f.number |= w >> 9 & 0x3f80;
+		if (w & 0x800000)
+			return f;
+		p++;
+	}
+	f.p = p;
+	if (f.tag < TAG(1, 0))
 		return f;
-	f.number = n.v;
-	f.p = n.p;
-	f.next = n.p + size;
+	if ((f.tag & 7) == WIRE_VARINT)
+		f.next = p;
+	else if ((f.tag & 7) == WIRE_BYTES && f.number <= (size_t)(end - p))
+		f.next = p + f.number;
 	return f;
 }
 
-/* The field at p < end, whatever it is: what nobody asks for is stepped over by going on at `next`. Most are
- * length-delimited with a tag and a length of one byte each. */
+/* The field at p < end, whatever it is: what nobody asks for is stepped over by going on at `next`. Most have
+ * a tag and a length or number of one byte each: the bits that say so are looked at together. */
 static inline __attribute__((always_inline)) struct field cursor_field(const uint8_t *p, const uint8_t *end)
 {
-	if (end - p >= 2 && (p[0] & 0x87) == WIRE_BYTES && p[0] > 7 && p[1] < 0x80 && p[1] <= end - p - 2)
-		return (struct field){ p[0], p[1], p + 2, p + 2 + p[1] };
+	const size_t left = (size_t)(end - p);
+	const uint32_t pair = left < 2 ? 0 : (uint32_t)p[0] | (uint32_t)p[1] << 8, n = pair >> 8;
+
+	if (__builtin_expect((pair & 0x8087) == WIRE_BYTES && (pair & 0x78) && n <= left - 2, true))
+		return (struct field){ pair & 0x7f, n, p + 2, p + 2 + n };
+	if ((pair & 0x8087) == WIRE_VARINT && (pair & 0x78))
+		return (struct field){ pair & 0x7f, n, p + 2, p + 2 };
+	if (left >= 4) {
+		const struct field f = cursor_field_short(p, end);
+
+		if (f.next)
+			return f;
+	}
 	return cursor_field_any(p, end);
 }
 
@@ -127,14 +150,15 @@ typedef int field_fn(struct field f, void *out);
 /* Every field of a message in turn. 0, or -EBADMSG when it is malformed or a field is refused. */
 static inline __attribute__((always_inline)) int cursor_walk(struct cursor c, field_fn *take, void *out)
 {
+	const uint8_t *p = c.p;
 	struct field f;
 
-	for (const uint8_t *p = c.p; p < c.end; p = f.next) {
+	for (; c.end - p >= 2; p = f.next) {
 		f = cursor_field(p, c.end);
 		if (!f.next || take(f, out) < 0)
 			return -EBADMSG;
 	}
-	return 0;
+	return p == c.end ? 0 : -EBADMSG; /* no field has one byte */
 }
 
 /* Kubernetes' envelope around one object: "k8s\0" + runtime.Unknown (apimachinery

@@ -8,7 +8,8 @@
 #include "kube/decode.h"
 #include "kube/facts.h"
 
-#define INLINE inline __attribute__((always_inline))
+#define INLINE   inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline))
 
 /* meta/v1 Time; nanos are ignored as the server does (time_proto.go). */
 static INLINE int time_field(struct field f, void *out)
@@ -18,6 +19,35 @@ static INLINE int time_field(struct field f, void *out)
 	if (f.tag == TAG(1, WIRE_VARINT))
 		*ms = facts_time((int64_t)f.number);
 	return 0;
+}
+
+/* A time as the server writes it: seconds of five bytes, which is 1978 to 3058, then no nanos or 0 of them.
+ */
+static INLINE bool time_is_plain(struct field f, int64_t *ret)
+{
+	const uint8_t *p = f.p;
+	uint32_t w;
+
+	if ((f.number != 6 && f.number != 8) || p[0] != TAG(1, WIRE_VARINT) || p[5] >= 0x80 ||
+	    (f.number == 8 && (p[6] != TAG(2, WIRE_VARINT) || p[7] != 0)))
+		return false;
+	memcpy(&w, p + 1, sizeof(w));
+	w = le32toh(w);
+	if ((w & 0x80808080) != 0x80808080)
+		return false;
+	w = (w & 0x7f) | (w >> 1 & 0x3f80) | (w >> 2 & 0x1fc000) | (w >> 3 & 0xfe00000);
+	*ret = facts_time((int64_t)((uint64_t)p[5] << 28 | w));
+	return true;
+}
+
+static NOINLINE int odd_time_decode(struct field f, int64_t *ret)
+{
+	return cursor_walk(field_message(f), time_field, ret);
+}
+
+static INLINE int time_decode(struct field f, int64_t *ret)
+{
+	return time_is_plain(f, ret) ? 0 : odd_time_decode(f, ret);
 }
 
 struct map_entry {
@@ -137,9 +167,9 @@ static INLINE int meta_field(struct field f, void *out)
 		pod->rv = field_str(f);
 		break;
 	case TAG(8, WIRE_BYTES):
-		return cursor_walk(field_message(f), time_field, &pod->created);
+		return time_decode(f, &pod->created);
 	case TAG(9, WIRE_BYTES):
-		return cursor_walk(field_message(f), time_field, &pod->deletion);
+		return time_decode(f, &pod->deletion);
 	case TAG(10, WIRE_VARINT):
 		pod->grace_s = (int64_t)f.number;
 		break;
@@ -204,7 +234,7 @@ static INLINE int condition_field(struct field f, void *out)
 		o->status = field_str(f);
 		break;
 	case TAG(4, WIRE_BYTES):
-		return cursor_walk(field_message(f), time_field, &o->since);
+		return time_decode(f, &o->since);
 	}
 	return 0;
 }
@@ -224,7 +254,7 @@ static INLINE int running_field(struct field f, void *out)
 {
 	struct container_facts *c = out;
 
-	return f.tag == TAG(1, WIRE_BYTES) ? cursor_walk(field_message(f), time_field, &c->started_at) : 0;
+	return f.tag == TAG(1, WIRE_BYTES) ? time_decode(f, &c->started_at) : 0;
 }
 
 static INLINE int terminated_field(struct field f, void *out)
@@ -239,9 +269,9 @@ static INLINE int terminated_field(struct field f, void *out)
 		c->reason = field_str(f);
 		break;
 	case TAG(5, WIRE_BYTES):
-		return cursor_walk(field_message(f), time_field, &c->started_at);
+		return time_decode(f, &c->started_at);
 	case TAG(6, WIRE_BYTES):
-		return cursor_walk(field_message(f), time_field, &c->finished_at);
+		return time_decode(f, &c->finished_at);
 	}
 	return 0;
 }
@@ -367,7 +397,7 @@ static INLINE int status_field(struct field f, void *out)
 		b->f->reason = field_str(f);
 		break;
 	case TAG(7, WIRE_BYTES):
-		return cursor_walk(field_message(f), time_field, &b->f->start_time);
+		return time_decode(f, &b->f->start_time);
 	case TAG(8, WIRE_BYTES):
 		return container_decode(field_message(f), b, CONTAINER_MAIN);
 	case TAG(10, WIRE_BYTES):

@@ -10,14 +10,10 @@
 #define MIRROR_KEY "kubernetes.io/config.mirror"
 
 /* Who stamps the revision: Deployment, Argo Rollout, StatefulSet and DaemonSet. */
-static const struct str revision_labels[] = {
-	STR_LIT("pod-template-hash"),
-	STR_LIT("rollouts-pod-template-hash"),
-	STR_LIT("controller-revision-hash"),
-};
-
-#define YEAR_1_S    INT64_C(-62135596800)
-#define YEAR_9999_S INT64_C(253402300799)
+#define REPLICA_SET "pod-template-hash"
+#define ROLLOUT     "rollouts-pod-template-hash"
+#define CONTROLLER  "controller-revision-hash"
+static const struct str revision_labels[] = { STR_LIT(REPLICA_SET), STR_LIT(ROLLOUT), STR_LIT(CONTROLLER) };
 
 void facts_begin(struct facts_builder *b, struct pod_facts *f)
 {
@@ -38,16 +34,14 @@ static bool key_is(struct str key, const char *want, size_t n)
 }
 #define KEY_IS(key, lit) key_is(key, lit, sizeof(lit) - 1)
 
-void facts_add_label(struct facts_builder *b, struct str key, struct str value)
+_Static_assert(FACTS_LABELS == (1u << (sizeof(REPLICA_SET) - 1) | 1u << (sizeof(ROLLOUT) - 1) |
+				1u << (sizeof(CONTROLLER) - 1) | 1u << (sizeof(MARK_IGNORE) - 1)),
+	       "FACTS_LABELS");
+
+void facts_know_label(struct facts_builder *b, struct str key, struct str value)
 {
 	struct pod_facts *f = b->f;
 
-	if (f->n_labels < POD_LABELS_MAX)
-		f->labels[f->n_labels++] = (struct label){ key, value };
-	else
-		f->labels_cut = true;
-	if (key.n < revision_labels[0].n || key.n > revision_labels[1].n) /* the shortest and the longest */
-		return;
 	if (KEY_IS(key, MARK_IGNORE) && KEY_IS(value, "true"))
 		f->skip = true;
 	for (unsigned i = 0; i < b->revision_rank; i++)
@@ -117,9 +111,4 @@ void facts_end(struct facts_builder *b)
 {
 	if (!str_empty(b->f->node))
 		b->f->scheduled = true;
-}
-
-int64_t facts_time(int64_t seconds)
-{
-	return seconds < YEAR_1_S || seconds > YEAR_9999_S || seconds == YEAR_1_S ? 0 : seconds * 1000;
 }

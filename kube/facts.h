@@ -12,14 +12,27 @@ struct facts_builder {
 	unsigned revision_rank; /* which label `revision` came from; lower wins */
 };
 
-/* Lengths of the keys and types that facts_add_annotation and _condition know, one bit each: what has another
- * need not be read. */
+/* Lengths of the keys and types that facts_know_label, facts_add_annotation and _condition know, one bit
+ * each: what has another need not be read. */
+#define FACTS_LABELS      (1u << 17 | 1u << 24 | 1u << 25 | 1u << 26)
 #define FACTS_ANNOTATIONS 0xfff00000u /* 20 to 31 bytes */
 #define FACTS_CONDITIONS  (1u << 5 | 1u << 11 | 1u << 12 | 1u << 16)
 
 /* Empty facts; containers and finalizers stay uninitialised until they are added. */
 void facts_begin(struct facts_builder *b, struct pod_facts *f);
-void facts_add_label(struct facts_builder *b, struct str key, struct str value);
+/* What a label says by itself; facts_add_label() is the one to call. */
+void facts_know_label(struct facts_builder *b, struct str key, struct str value);
+static inline void facts_add_label(struct facts_builder *b, struct str key, struct str value)
+{
+	struct pod_facts *f = b->f;
+
+	if (f->n_labels < POD_LABELS_MAX)
+		f->labels[f->n_labels++] = (struct label){ key, value };
+	else
+		f->labels_cut = true;
+	if (key.n < 32 && FACTS_LABELS >> key.n & 1)
+		facts_know_label(b, key, value);
+}
 void facts_add_annotation(struct facts_builder *b, struct str key, struct str value);
 void facts_add_owner(struct facts_builder *b, const struct owner_facts *owner, bool controller);
 void facts_add_finalizer(struct facts_builder *b, struct str name);
@@ -30,6 +43,11 @@ struct container_facts *facts_add_container(struct facts_builder *b, enum contai
 void facts_end(struct facts_builder *b);
 
 /* Kubernetes' seconds -> Unix ms; 0 (not set) outside the years RFC 3339 can write. */
-int64_t facts_time(int64_t seconds);
+static inline int64_t facts_time(int64_t seconds)
+{
+	const int64_t year_1 = INT64_C(-62135596800), year_9999 = INT64_C(253402300799);
+
+	return seconds <= year_1 || seconds > year_9999 ? 0 : seconds * 1000;
+}
 
 #endif

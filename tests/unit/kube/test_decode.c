@@ -207,6 +207,52 @@ START_TEST(test_varint_limits)
 }
 END_TEST
 
+/* As the server writes them, as others may, and what is no time. */
+START_TEST(test_times)
+{
+	static const struct {
+		const char *time;
+		int64_t ms;
+		int r;
+	} rows[] = {
+		{ "08 80e0a9c806", 1762291712000, 0 },
+		{ "08 80e0a9c806 1000", 1762291712000, 0 },
+		{ "08 80e0a9c806 1001", 1762291712000, 0 },  /* nanos do not count */
+		{ "10 00 08 80e0a9c806", 1762291712000, 0 }, /* the other order */
+		{ "08 00 08 80e0a9c806", 1762291712000, 0 }, /* the last one counts */
+		{ "08 80e0a9c806 0801", 1000, 0 },           /* so does this */
+		{ "08 80e0a9c88600", 1762291712000, 0 },     /* longer than it needs to be */
+		{ "08 ffffffff7f", 34359738367000, 0 },      /* the largest of five bytes */
+		{ "08 8080808001", 268435456000, 0 },        /* the smallest */
+		{ "08 7f", 127000, 0 },
+		{ "08 80809203", 6586368000, 0 },
+		{ "08 8092b8c398feffffff01", 0, 0 }, /* the year 1 is none */
+		{ "08 80809280808010", 0, 0 },       /* beyond 9999 */
+		{ "08 ffffffffffffffffff01", -1000, 0 },
+		{ "", 0, 0 },
+		{ "08 80e0a9c886", 0, -EBADMSG },
+		{ "08 80e0a9c806 10", 0, -EBADMSG },
+		{ "08 80e0a9c806 1080", 0, -EBADMSG },
+		{ "08 80e0a9c806 02", 0, -EBADMSG },
+		{ "08 80e0a9c806 0200", 0, -EBADMSG },
+	};
+	static struct pod_facts f;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint8_t b[64];
+		const size_t n = unhex(rows[i].time, b + 4);
+
+		b[0] = 0x0a;
+		b[1] = (uint8_t)(n + 2);
+		b[2] = 0x42;
+		b[3] = (uint8_t)n;
+		ck_assert_msg(decode_pod_protobuf(b, n + 4, &f) == rows[i].r, "%s", rows[i].time);
+		ck_assert_msg(rows[i].r || f.created == rows[i].ms, "%s is %lld", rows[i].time,
+			      (long long)f.created);
+	}
+}
+END_TEST
+
 /* Keys after values, types after statuses, lengths longer than they need to be: unusual, but the same pod. */
 START_TEST(test_unusual_order_means_the_same)
 {
@@ -396,6 +442,7 @@ int main(void)
 	tcase_add_test(t, test_wrong_wire_types_count_as_absent);
 	tcase_add_test(t, test_groups_are_skipped);
 	tcase_add_test(t, test_varint_limits);
+	tcase_add_test(t, test_times);
 	tcase_add_test(t, test_unusual_order_means_the_same);
 	tcase_add_test(t, test_labels_and_conditions_truncated);
 	tcase_add_test(t, test_json_refused);
