@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/hash.h"
 
+#include <endian.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -37,18 +38,23 @@ uint64_t hash_bytes(const struct hash_seed *seed, const void *p, size_t n)
 	const uint8_t *in = p;
 	uint64_t v[4] = { seed->k0 ^ 0x736f6d6570736575u, seed->k1 ^ 0x646f72616e646f6du,
 			  seed->k0 ^ 0x6c7967656e657261u, seed->k1 ^ 0x7465646279746573u };
-	uint64_t last = (uint64_t)n << 56;
+	uint64_t last = (uint64_t)n << 56, end;
 
 	for (; n >= 8; n -= 8, in += 8) {
 		uint64_t m;
 
 		memcpy(&m, in, 8);
-		v[3] ^= m;
+		v[3] ^= le64toh(m);
 		sip_round(v);
-		v[0] ^= m;
+		v[0] ^= le64toh(m);
 	}
-	for (size_t i = 0; i < n; i++)
-		last |= (uint64_t)in[i] << (8 * i);
+	if (n > 0 && in != p) { /* the last eight bytes without those that are in already */
+		memcpy(&end, in + n - 8, sizeof(end));
+		last |= le64toh(end) >> (64 - 8 * n);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			last |= (uint64_t)in[i] << (8 * i);
+	}
 	v[3] ^= last;
 	sip_round(v);
 	v[0] ^= last;

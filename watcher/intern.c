@@ -12,8 +12,7 @@
 #include "watcher/slots.h"
 
 #define FREE_BIT 0x80000000u
-/* The last ids found, by a hash that costs nothing; most strings of an event are among them. */
-#define RECENT 4096u
+#define FEW      256u
 
 struct entry {
 	uint32_t refs;
@@ -27,10 +26,20 @@ struct intern {
 	struct slots index;
 	struct hash_seed seed;
 	uint32_t *pos;
-	uint32_t n, cap; /* ids ever given out + 1, room */
+	/* The last ids found, 0 = none, by a hash that costs nothing: most strings of an event are among
+	 * them. As many as there is room for ids, and so rarely two of them in one place. */
+	uint32_t *recent;
+	uint32_t n, cap; /* ids ever given out + 1, room: a power of two */
 	uint32_t free_id;
-	uint32_t recent[RECENT]; /* 0 = none */
 };
+
+static void make_room(struct intern *t, uint32_t cap)
+{
+	t->cap = cap;
+	t->pos = xreallocarray(t->pos, cap, sizeof(*t->pos));
+	free(t->recent);
+	t->recent = xcalloc(cap, sizeof(*t->recent));
+}
 
 struct intern *intern_new(void)
 {
@@ -38,6 +47,7 @@ struct intern *intern_new(void)
 
 	t->seed = hash_seed_new();
 	t->n = 1;
+	make_room(t, FEW);
 	return t;
 }
 
@@ -48,6 +58,7 @@ void intern_free(struct intern **t)
 	arena_done(&(*t)->arena);
 	slots_done(&(*t)->index);
 	free((*t)->pos);
+	free((*t)->recent);
 	free(*t);
 	*t = NULL;
 }
@@ -107,9 +118,9 @@ static bool entry_is(const struct intern *t, uint32_t id, struct str s)
 	return e->len == s.n && memcmp(e->s, s.p, s.n) == 0;
 }
 
-static uint32_t *recent_of(struct intern *t, struct str s)
+static uint32_t *recent_of(const struct intern *t, struct str s)
 {
-	return &t->recent[hash_quick(s.p, s.n) % RECENT];
+	return &t->recent[hash_quick(s.p, s.n) & (t->cap - 1)];
 }
 
 static uint32_t look_up(const struct intern *t, struct str s, uint32_t hash)
@@ -130,10 +141,8 @@ static uint32_t take_id(struct intern *t)
 		t->free_id = t->pos[id] & ~FREE_BIT;
 		return id;
 	}
-	if (t->n >= t->cap) {
-		t->cap = t->cap ? t->cap * 2 : 256;
-		t->pos = xreallocarray(t->pos, t->cap, sizeof(*t->pos));
-	}
+	if (t->n >= t->cap)
+		make_room(t, t->cap * 2);
 	return t->n++;
 }
 
@@ -147,7 +156,7 @@ uint32_t intern_find(const struct intern *t, struct str s)
 	s = bounded(s);
 	if (s.n == 0)
 		return 0;
-	const uint32_t id = t->recent[hash_quick(s.p, s.n) % RECENT];
+	const uint32_t id = *recent_of(t, s);
 
 	return id && !is_free(t, id) && entry_is(t, id, s) ? id : look_up(t, s, hash_str(t, s));
 }
@@ -172,7 +181,7 @@ uint32_t intern_ref(struct intern *t, struct str s)
 	s = bounded(s);
 	if (s.n == 0)
 		return 0;
-	uint32_t *recent = recent_of(t, s), id = *recent;
+	uint32_t id = *recent_of(t, s);
 
 	if (!id || is_free(t, id) || !entry_is(t, id, s)) {
 		const uint32_t hash = hash_str(t, s);
@@ -180,7 +189,7 @@ uint32_t intern_ref(struct intern *t, struct str s)
 		id = look_up(t, s, hash);
 		if (!id)
 			id = add(t, s, hash);
-		*recent = id;
+		*recent_of(t, s) = id;
 	}
 	entry_at(t, id)->refs++;
 	return id;
@@ -227,5 +236,6 @@ size_t intern_count(const struct intern *t)
 
 size_t intern_bytes(const struct intern *t)
 {
-	return sizeof(*t) + arena_bytes(&t->arena) + slots_bytes(&t->index) + t->cap * sizeof(*t->pos);
+	return sizeof(*t) + arena_bytes(&t->arena) + slots_bytes(&t->index) +
+	       t->cap * (sizeof(*t->pos) + sizeof(*t->recent));
 }

@@ -7,6 +7,7 @@
 
 #include "random.h"
 #include "watcher/arena.h"
+#include "watcher/hash.h"
 #include "watcher/intern.h"
 #include "watcher/slots.h"
 #include "watcher/store.h"
@@ -100,6 +101,29 @@ static uint32_t find(const struct slots *s, const struct keys *k, uint32_t id, u
 
 /* Ids come and go at random, half of them with the same hash: what is in is found, what is out is not, and
  * the table shrinks with its content. */
+/* Every byte of a text counts, and none beside it. */
+START_TEST(hashes_of_what_is_asked)
+{
+	const struct hash_seed seed = hash_seed_new();
+	char a[64], b[64];
+
+	for (size_t n = 0; n < 40; n++) {
+		for (size_t i = 0; i < sizeof(a); i++)
+			a[i] = (char)(i * 7);
+		memset(b, '#', sizeof(b));
+		memcpy(b + 9, a + 4, n);
+		ck_assert_uint_eq(hash_bytes(&seed, a + 4, n), hash_bytes(&seed, b + 9, n));
+		ck_assert_uint_eq(hash_quick(a + 4, n), hash_quick(b + 9, n));
+		for (size_t i = 0; i < n; i++) {
+			b[9 + i] ^= 1;
+			ck_assert_uint_ne(hash_bytes(&seed, a + 4, n), hash_bytes(&seed, b + 9, n));
+			ck_assert_uint_ne(hash_quick(a + 4, n), hash_quick(b + 9, n));
+			b[9 + i] ^= 1;
+		}
+	}
+}
+END_TEST
+
 START_TEST(slots_against_a_set)
 {
 	static const struct slots_owner owner = { hash_of, next_of };
@@ -341,6 +365,7 @@ int main(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, uuid_every_byte);
+	tcase_add_test(t, hashes_of_what_is_asked);
 	tcase_add_test(t, slots_against_a_set);
 	tcase_add_test(t, intern_is_exact);
 	tcase_add_test(t, arena_gives_back);
