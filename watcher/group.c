@@ -27,6 +27,7 @@ struct group {
 	uint32_t pods; /* 0 = free, then head is the next free id */
 	uint32_t head;
 	uint32_t chain;
+	uint32_t hash; /* of the uid */
 	uint32_t count[MARK_BITS];
 	bool is_first; /* of its chain: it stands in the index */
 	bool uid_is_binary;
@@ -166,9 +167,8 @@ static bool is_group(const struct groups *g, uint32_t id, const struct key *k)
 static uint64_t hash_of(const void *ctx, uint32_t id)
 {
 	const struct groups *g = ctx;
-	const struct str uid = origin_uid(origin_of(g, id));
 
-	return hash_bytes(&g->seed, uid.p, uid.n);
+	return hash_spread(g->v[id].hash);
 }
 
 static uint32_t next_first(const void *ctx, uint32_t id)
@@ -204,9 +204,10 @@ static uint32_t *origin_block(void *ctx, uint32_t id, size_t *ret_size)
 static const struct arena_owner owner_of_arena = { next_group, origin_block };
 
 /* The first group of that uid, 0 = none. */
-static uint32_t find_first(const struct groups *g, const struct key *k, uint64_t hash)
+static uint32_t find_first(const struct groups *g, const struct key *k, uint32_t hash_of_uid)
 {
 	const struct slots *s = &g->index;
+	const uint64_t hash = hash_spread(hash_of_uid);
 
 	for (uint32_t i = slots_first(s, hash); slots_at(s, i); i = slots_next(s, i))
 		if (slots_may_be(s, i, hash) && has_uid(g, slots_id(s, i), k))
@@ -241,7 +242,7 @@ static uint32_t take_id(struct groups *g)
 	return g->n++;
 }
 
-static uint32_t add(struct groups *g, const struct key *k, uint64_t hash, uint32_t first)
+static uint32_t add(struct groups *g, const struct key *k, uint32_t hash, uint32_t first)
 {
 	const uint32_t id = take_id(g);
 
@@ -249,13 +250,14 @@ static uint32_t add(struct groups *g, const struct key *k, uint64_t hash, uint32
 				   .api = intern_ref(g->intern, k->api),
 				   .kind = intern_ref(g->intern, k->kind),
 				   .pods = 1,
+				   .hash = hash,
 				   .is_first = !first,
 				   .uid_is_binary = k->uid_is_binary };
 	if (first) {
 		g->v[id].chain = g->v[first].chain;
 		g->v[first].chain = id;
 	} else {
-		slots_add(&g->index, hash, id, &owner_of_slots, g);
+		slots_add(&g->index, hash_spread(hash), id, &owner_of_slots, g);
 	}
 	return id;
 }
@@ -266,7 +268,7 @@ uint32_t groups_join(struct groups *g, const struct owner_facts *owner, struct s
 
 	key_of(owner, revision, &k);
 	if (!groups_has(g, g->last) || !is_group(g, g->last, &k)) {
-		const uint64_t hash = hash_bytes(&g->seed, k.uid.p, k.uid.n);
+		const uint32_t hash = (uint32_t)hash_bytes(&g->seed, k.uid.p, k.uid.n);
 		const uint32_t first = find_first(g, &k, hash);
 		uint32_t id = first;
 
@@ -288,7 +290,7 @@ static uint32_t first_of(const struct groups *g, uint32_t id)
 	const struct str uid = origin_uid(origin_of(g, id));
 	const struct key k = { .uid = uid, .uid_is_binary = v->uid_is_binary };
 
-	return v->is_first ? id : find_first(g, &k, hash_of(g, id));
+	return v->is_first ? id : find_first(g, &k, v->hash);
 }
 
 static void unlink_group(struct groups *g, uint32_t id)

@@ -247,3 +247,18 @@ void pack_decode(const struct intern *t, const struct groups *g, const struct pa
 	ret->rv = flags & P_RV_TEXT ? intern_str(t, (uint32_t)head->rv) : number(head->rv, text->rv);
 	get_rest(&r, flags, ret);
 }
+
+bool pack_same_uid(const struct intern *t, const struct groups *g, const struct pack_head *head,
+		   const uint8_t *buf, const struct pack_head *other, struct str uid)
+{
+	static const uint8_t none[16];
+	static struct pod_facts facts; /* large: not to be cleared each time */
+	struct pack_text text;
+
+	if (memcmp(head->uid, other->uid, sizeof(head->uid)) != 0)
+		return false;
+	if (memcmp(head->uid, none, sizeof(none)) != 0)
+		return true;
+	pack_decode(t, g, head, buf, &text, &facts);
+	return str_eq(facts.uid, uid);
+}

@@ -25,16 +25,25 @@ struct pack_text {
 	char name[256], uid[37], owner_uid[37], rv[24];
 };
 
-/* Pack p, whose labels give labels_mask (rules/select.h) and whose group is `group` (0 = no controller).
- * Takes a reference on each string. Returns the bytes. */
-size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_facts *p, uint32_t group,
-		   uint32_t labels_mask, struct pack_head *ret_head, uint8_t buf[static PACK_MAX]);
-/* Give back the references that pack_encode took; the bytes are dead after. */
+/* What the store knows of a pod before it is packed. */
+struct pack_origin {
+	uint32_t ns;          /* interned: this reference is the bytes' from now on */
+	uint32_t group;       /* 0 = no controller */
+	uint32_t labels_mask; /* of its labels (rules/select.h) */
+};
+
+/* Pack p. Takes a reference on each other string. Returns the bytes. */
+size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_facts *p,
+		   const struct pack_origin *from, struct pack_head *ret_head, uint8_t buf[static PACK_MAX]);
+/* Give back the references that the bytes hold; they are dead after. */
 void pack_release(struct intern *t, const struct pack_head *head, const uint8_t *buf);
 /* Unpack. Strings are borrowed from the intern table and from *text. Containers beyond n_containers and
  * finalizers beyond n_finalizers are left as they were. */
 void pack_decode(const struct intern *t, const struct groups *g, const struct pack_head *head,
 		 const uint8_t *buf, struct pack_text *text, struct pod_facts *ret);
+/* Have these bytes the uid that `other` was made of? */
+bool pack_same_uid(const struct intern *t, const struct groups *g, const struct pack_head *head,
+		   const uint8_t *buf, const struct pack_head *other, struct str uid);
 /* Are these the bytes of pod ns/name? ns is an interned id. */
 bool pack_is(const struct groups *g, const uint8_t *buf, uint32_t ns, struct str name);
 /* Namespace id, group, and name (prefix may be empty; both borrowed) of packed bytes. */

@@ -52,7 +52,7 @@ enum {
 
 #define PHASE_OTHER     7u
 #define PHASE_OF(flags) ((flags) >> P_PHASE_SHIFT & 7u)
-static const struct str phases[] = { { "", 0 },          { "Pending", 7 }, { "Running", 7 },
+static const struct str phases[] = { { "", 0 },          { "Running", 7 }, { "Pending", 7 },
 				     { "Succeeded", 9 }, { "Failed", 6 },  { "Unknown", 7 } };
 
 #endif

@@ -34,8 +34,9 @@ static void put_str(struct writer *w, struct str s)
 /* Rounded up, and within what is milliseconds again. */
 static int64_t whole_seconds(int64_t ms)
 {
-	int64_t s = ms / 1000 + (ms % 1000 > 0);
+	int64_t s = ms / 1000;
 
+	s += s * 1000 < ms;
 	return s > INT64_MAX / 1000 ? INT64_MAX / 1000 : s;
 }
 
@@ -63,7 +64,8 @@ static void put_container(struct writer *w, const struct container_facts *c)
 	unsigned more = (c->reason.n ? M_REASON : 0u) | (c->restarts ? M_RESTARTS : 0u) |
 			(c->exit_code ? M_EXIT : 0u) | (c->finished_at ? M_FINISHED : 0u) |
 			(c->last_reason.n ? M_LAST_REASON : 0u) | (c->last_exit_code ? M_LAST_EXIT : 0u) |
-			(c->last_finished_at ? M_LAST_FINISHED : 0u) | (cause_concerns(c) ? M_PULL : 0u);
+			(c->last_finished_at ? M_LAST_FINISHED : 0u) |
+			(c->state == CONTAINER_WAITING && cause_concerns(c) ? M_PULL : 0u);
 
 	*w->p++ = (uint8_t)((c->kind & 3u) | (c->state & 3u) << 2 | (c->ready ? C_READY : 0u) |
 			    (c->started ? C_STARTED : 0u) | (c->started_at ? C_STARTED_AT : 0u) |
@@ -100,39 +102,22 @@ static uint32_t phase_code(struct str phase)
 	return PHASE_OTHER;
 }
 
+static uint32_t on(bool is, uint32_t bit)
+{
+	return is ? bit : 0;
+}
+
 static uint32_t flags_of(const struct pod_facts *p)
 {
-	const struct {
-		bool on;
-		uint32_t bit;
-	} t[] = {
-		{ p->ready, P_READY },
-		{ p->initialized, P_INITIALIZED },
-		{ p->scheduled, P_SCHEDULED },
-		{ p->mirror, P_MIRROR },
-		{ p->has_pvc, P_HAS_PVC },
-		{ p->skip, P_SKIP },
-		{ p->containers_cut, P_CUT },
-		{ p->owner.uid.n == 0 && p->revision.n, P_REVISION },
-		{ p->node.n, P_NODE },
-		{ p->reason.n, P_REASON },
-		{ p->priority_class.n, P_PRIORITY },
-		{ p->created, P_CREATED },
-		{ p->deletion, P_DELETION },
-		{ p->grace_s != -1, P_GRACE },
-		{ p->start_time, P_START },
-		{ p->ready_since, P_READY_SINCE },
-		{ p->scheduled_at, P_SCHEDULED_AT },
-		{ p->disruption_at, P_DISRUPTION },
-		{ p->n_finalizers, P_FINALIZERS },
-		{ p->n_containers, P_CONTAINERS },
-		{ marks_any(&p->marks), P_MARKS },
-	};
-	uint32_t flags = phase_code(p->phase) << P_PHASE_SHIFT;
-
-	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
-		flags |= t[i].on ? t[i].bit : 0;
-	return flags;
+	return phase_code(p->phase) << P_PHASE_SHIFT | on(p->ready, P_READY) |
+	       on(p->initialized, P_INITIALIZED) | on(p->scheduled, P_SCHEDULED) | on(p->mirror, P_MIRROR) |
+	       on(p->has_pvc, P_HAS_PVC) | on(p->skip, P_SKIP) | on(p->containers_cut, P_CUT) |
+	       on(p->owner.uid.n == 0 && p->revision.n, P_REVISION) | on(p->node.n, P_NODE) |
+	       on(p->reason.n, P_REASON) | on(p->priority_class.n, P_PRIORITY) | on(p->created, P_CREATED) |
+	       on(p->deletion, P_DELETION) | on(p->grace_s != -1, P_GRACE) | on(p->start_time, P_START) |
+	       on(p->ready_since, P_READY_SINCE) | on(p->scheduled_at, P_SCHEDULED_AT) |
+	       on(p->disruption_at, P_DISRUPTION) | on(p->n_finalizers, P_FINALIZERS) |
+	       on(p->n_containers, P_CONTAINERS) | on(marks_any(&p->marks), P_MARKS);
 }
 
 static void put_head(struct writer *w, const struct pod_facts *p, struct pack_head *head, uint32_t *flags)
@@ -210,20 +195,20 @@ static void put_rest(struct writer *w, const struct pod_facts *p, uint32_t label
 	}
 }
 
-size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_facts *p, uint32_t group,
-		   uint32_t labels_mask, struct pack_head *ret_head, uint8_t buf[static PACK_MAX])
+size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_facts *p,
+		   const struct pack_origin *from, struct pack_head *ret_head, uint8_t buf[static PACK_MAX])
 {
 	struct writer w = { buf + sizeof(uint32_t), t, 0 };
 	struct str rest = p->name;
-	uint32_t flags = flags_of(p) | (labels_mask ? P_LABELS : 0);
+	uint32_t flags = flags_of(p) | on(from->labels_mask, P_LABELS);
 
 	put_head(&w, p, ret_head, &flags);
-	put_str(&w, p->ns);
-	if (group) {
-		struct str owner = groups_owner_name(g, group);
+	put_u64(&w, from->ns);
+	if (from->group) {
+		struct str owner = groups_owner_name(g, from->group);
 
 		flags |= P_OWNED;
-		put_u64(&w, group);
+		put_u64(&w, from->group);
 		if (owner.n && owner.n <= rest.n && memcmp(rest.p, owner.p, owner.n) == 0) {
 			flags |= P_PREFIX;
 			rest = (struct str){ rest.p + owner.n, rest.n - owner.n };
@@ -233,7 +218,7 @@ size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_fa
 	if (rest.n)
 		memcpy(w.p, rest.p, rest.n);
 	w.p += rest.n;
-	put_rest(&w, p, labels_mask, flags);
+	put_rest(&w, p, from->labels_mask, flags);
 	memcpy(buf, &flags, sizeof(flags));
 	return (size_t)(w.p - buf);
 }

@@ -60,6 +60,17 @@ static inline void slots_set(struct slots *s, uint32_t i, uint32_t id)
 {
 	s->v[i] = (s->v[i] & ~SLOTS_ID_MAX) | id;
 }
+/* What a look-up of this hash is likely to find, 0 = none. Looks at the first few places in any case: a
+ * branch on whether they are in use would be guessed wrong as often as not. */
+static inline uint32_t slots_likely(const struct slots *s, uint64_t hash)
+{
+	uint32_t i = slots_first(s, hash);
+
+	for (unsigned n = 0; s->v && n < 4; n++, i = slots_next(s, i))
+		if (slots_may_be(s, i, hash) && slots_id(s, i))
+			return slots_id(s, i);
+	return 0;
+}
 /* A look-up of this hash comes soon. */
 static inline void slots_expect(const struct slots *s, uint64_t hash)
 {

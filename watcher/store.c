@@ -1,5 +1,6 @@
 /* store.c - see store.h.
- * handle -> where[handle] -> record in the arena; records move when they change size, handles do not. */
+ * handle -> places[handle] -> record in the arena; records move when they change size, handles do not. What
+ * the index asks of a handle stands in its place: a walk over the records misses the caches at each. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/store.h"
 
@@ -20,11 +21,15 @@ struct record {
 	struct pack_head head;
 	uint32_t next, prev; /* in the group's list */
 	uint32_t list;       /* number of the newest list when it was put last */
-	uint32_t hash;       /* of namespace and name */
 	uint16_t len;
 	uint8_t mark;
 	uint8_t bytes[];
 } __attribute__((packed, aligned(8)));
+
+struct place {
+	uint32_t pos;  /* of the record, or FREE_BIT | next free handle */
+	uint32_t hash; /* of namespace and name */
+};
 
 struct store {
 	struct store_ops ops;
@@ -35,7 +40,7 @@ struct store {
 	struct arena arena;
 	struct slots index;
 	struct hash_seed seed;
-	uint32_t *where; /* position of the record, or FREE_BIT | next free handle */
+	struct place *places;
 	uint32_t n, cap, free_handle;
 	uint32_t list;
 	struct pack_text text;
@@ -63,14 +68,14 @@ void store_free(struct store **s)
 	intern_free(&(*s)->intern);
 	arena_done(&(*s)->arena);
 	slots_done(&(*s)->index);
-	free((*s)->where);
+	free((*s)->places);
 	free(*s);
 	*s = NULL;
 }
 
 static struct record *record_at(const struct store *s, uint32_t h)
 {
-	return arena_at(&s->arena, s->where[h]);
+	return arena_at(&s->arena, s->places[h].pos);
 }
 
 static size_t record_size(size_t len)
@@ -90,7 +95,9 @@ static uint32_t hash_key(const struct store *s, uint32_t ns, struct str name)
 
 static uint64_t hash_of(const void *ctx, uint32_t h)
 {
-	return hash_spread(record_at(ctx, h)->hash);
+	const struct store *s = ctx;
+
+	return hash_spread(s->places[h].hash);
 }
 
 static uint32_t next_of(const void *ctx, uint32_t h)
@@ -103,7 +110,7 @@ static uint32_t *block_of(void *ctx, uint32_t h, size_t *ret_size)
 	struct store *s = ctx;
 
 	*ret_size = record_size(record_at(s, h)->len);
-	return &s->where[h];
+	return &s->places[h].pos;
 }
 
 static const struct slots_owner slots_owner = { hash_of, next_of };
@@ -116,12 +123,24 @@ static uint32_t find_at(const struct store *s, uint32_t ns, struct str name, uin
 
 	for (uint32_t i = slots_first(&s->index, wide); slots_at(&s->index, i); i = slots_next(&s->index, i))
 		if (slots_may_be(&s->index, i, wide)) {
-			const struct record *r = record_at(s, slots_id(&s->index, i));
+			const uint32_t h = slots_id(&s->index, i);
 
-			if (r->hash == hash && pack_is(s->groups, r->bytes, ns, name))
-				return slots_id(&s->index, i);
+			if (s->places[h].hash == hash && pack_is(s->groups, record_at(s, h)->bytes, ns, name))
+				return h;
 		}
 	return 0;
+}
+
+/* find_at() of this hash comes soon. */
+static void expect(const struct store *s, uint32_t hash)
+{
+	const uint32_t h = slots_likely(&s->index, hash_spread(hash));
+	const char *r = h ? (const char *)record_at(s, h) : NULL;
+
+	if (r) {
+		__builtin_prefetch(r);
+		__builtin_prefetch(r + 64);
+	}
 }
 
 uint32_t store_find(const struct store *s, struct str ns, struct str name)
@@ -180,13 +199,13 @@ static uint32_t take_handle(struct store *s)
 	uint32_t h = s->free_handle;
 
 	if (h) {
-		s->free_handle = s->where[h] & ~FREE_BIT;
+		s->free_handle = s->places[h].pos & ~FREE_BIT;
 		return h;
 	}
 	if (s->n >= s->cap) {
 		s->cap = s->cap ? s->cap + s->cap / 2 : 1024;
-		s->where = xreallocarray(s->where, s->cap, sizeof(*s->where));
-		s->where[0] = FREE_BIT;
+		s->places = xreallocarray(s->places, s->cap, sizeof(*s->places));
+		s->places[0].pos = FREE_BIT;
 	}
 	if (s->n > SLOTS_ID_MAX)
 		abort(); /* a hundred times what any cluster holds */
@@ -207,9 +226,8 @@ static uint32_t add(struct store *s, const struct pack_head *head, size_t len, u
 {
 	uint32_t h = take_handle(s);
 
-	s->where[h] = arena_alloc(&s->arena, record_size(len));
+	s->places[h] = (struct place){ arena_alloc(&s->arena, record_size(len)), hash };
 	fill(s, record_at(s, h), head, len, mark);
-	record_at(s, h)->hash = hash;
 	slots_add(&s->index, hash_spread(hash), h, &slots_owner, s);
 	if (group) {
 		link_group(s, h, group);
@@ -221,13 +239,13 @@ static uint32_t add(struct store *s, const struct pack_head *head, size_t len, u
 /* Room for a record of that many bytes under the same handle; what is outside of pack's bytes stays. */
 static void make_room(struct store *s, uint32_t h, size_t len)
 {
-	const uint32_t pos = s->where[h];
+	const uint32_t pos = s->places[h].pos;
 	struct record *r = record_at(s, h);
 	const size_t old_size = record_size(r->len), size = record_size(len);
 
 	if (arena_same_class(old_size, size))
 		return;
-	s->where[h] = arena_alloc(&s->arena, size);
+	s->places[h].pos = arena_alloc(&s->arena, size);
 	memcpy(record_at(s, h), r, offsetof(struct record, bytes));
 	arena_free(&s->arena, pos, old_size);
 }
@@ -258,24 +276,10 @@ static void replace(struct store *s, uint32_t h, const struct pack_head *head, s
 		groups_leave(s->groups, old_group);
 }
 
-/* A uid that is no UUID needs a look at the old record as a whole. */
-static bool same_text_uid(const struct store *s, const struct record *r, struct str uid)
-{
-	static struct pod_facts old;
-	struct pack_text text;
-
-	pack_decode(s->intern, s->groups, &r->head, r->bytes, &text, &old);
-	return str_eq(old.uid, uid);
-}
-
-/* head belongs to the pod of that uid. */
 static bool same_uid(const struct store *s, const struct record *r, const struct pack_head *head,
 		     struct str uid)
 {
-	static const uint8_t text_uid[16];
-
-	return memcmp(r->head.uid, head->uid, sizeof(head->uid)) == 0 &&
-	       (memcmp(head->uid, text_uid, sizeof(text_uid)) != 0 || same_text_uid(s, r, uid));
+	return pack_same_uid(s->intern, s->groups, &r->head, r->bytes, head, uid);
 }
 
 static bool fits(struct str s, size_t max)
@@ -317,27 +321,24 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 
 	if (!fits(p->ns, 63) || !fits(p->name, 253) || !fits(p->uid, 128))
 		return -EINVAL;
-	uint32_t ns = intern_find(s->intern, p->ns), hash = ns ? hash_key(s, ns, p->name) : 0;
+	struct pack_origin from = { .ns = intern_ref(s->intern, p->ns) };
+	const uint32_t hash = hash_key(s, from.ns, p->name);
 
-	slots_expect(&s->index, hash); /* memory is fetched while the pod is packed */
-	uint32_t group = p->owner.uid.n ? groups_join(s->groups, &p->owner, p->revision) : 0;
-	uint32_t mask = s->policy ? select_labels(s->policy, p) : p->labels_mask;
-	size_t len = pack_encode(s->intern, s->groups, p, group, mask, &head, s->scratch);
-
-	if (!ns) {
-		ns = intern_find(s->intern, p->ns);
-		hash = hash_key(s, ns, p->name);
-	}
-	uint32_t h = find_at(s, ns, p->name, hash);
+	slots_expect(&s->index, hash_spread(hash)); /* memory is fetched while the pod is packed */
+	from.group = p->owner.uid.n ? groups_join(s->groups, &p->owner, p->revision) : 0;
+	expect(s, hash);
+	from.labels_mask = s->policy ? select_labels(s->policy, p) : p->labels_mask;
+	const size_t len = pack_encode(s->intern, s->groups, p, &from, &head, s->scratch);
+	uint32_t h = find_at(s, from.ns, p->name, hash);
 
 	if (h && !same_uid(s, record_at(s, h), &head, p->uid)) {
 		store_remove(s, h);
 		h = 0;
 	}
 	if (h) {
-		*ret_change = update(s, h, &head, len, group, mark);
+		*ret_change = update(s, h, &head, len, from.group, mark);
 	} else {
-		h = add(s, &head, len, group, mark, hash);
+		h = add(s, &head, len, from.group, mark, hash);
 		*ret_change = STORE_ADDED;
 	}
 	*ret_handle = h;
@@ -347,7 +348,7 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 void store_remove(struct store *s, uint32_t h)
 {
 	struct record *r = record_at(s, h);
-	uint32_t group = group_of(r), pos = s->where[h], i = slots_first(&s->index, hash_spread(r->hash));
+	uint32_t group = group_of(r), pos = s->places[h].pos, i = slots_first(&s->index, hash_of(s, h));
 
 	s->ops.on_removed(s->ctx, h);
 	while (slots_id(&s->index, i) != h)
@@ -356,7 +357,7 @@ void store_remove(struct store *s, uint32_t h)
 		unlink_group(s, h, group);
 		count_group(s, group, r->mark, 0);
 	}
-	s->where[h] = FREE_BIT | s->free_handle;
+	s->places[h].pos = FREE_BIT | s->free_handle;
 	s->free_handle = h;
 	slots_remove(&s->index, i, &slots_owner, s);
 	pack_release(s->intern, &r->head, r->bytes);
@@ -382,13 +383,13 @@ void store_get(struct store *s, uint32_t h, struct pod_facts *ret)
 
 bool store_has(const struct store *s, uint32_t h)
 {
-	return h && h < s->n && !(s->where[h] & FREE_BIT);
+	return h && h < s->n && !(s->places[h].pos & FREE_BIT);
 }
 
 uint32_t store_next(const struct store *s, uint32_t h)
 {
 	for (h++; h < s->n; h++)
-		if (!(s->where[h] & FREE_BIT))
+		if (!(s->places[h].pos & FREE_BIT))
 			return h;
 	return 0;
 }
@@ -493,6 +494,6 @@ uint32_t store_handles(const struct store *s)
 
 size_t store_bytes(const struct store *s)
 {
-	return sizeof(*s) + arena_bytes(&s->arena) + slots_bytes(&s->index) + s->cap * sizeof(*s->where) +
+	return sizeof(*s) + arena_bytes(&s->arena) + slots_bytes(&s->index) + s->cap * sizeof(*s->places) +
 	       intern_bytes(s->intern) + groups_bytes(s->groups);
 }
