@@ -67,7 +67,7 @@ char *xconcat(const char *first, ...)
 
 	va_start(ap, first);
 	for (const char *s = first; s; s = va_arg(ap, const char *))
-		end = stpcpy(end, s);
+		end = mempcpy(end, s, strlen(s));
 	va_end(ap);
 	*end = '\0';
 	return text;

@@ -13,7 +13,7 @@ static const bool is_unreserved[256] = {
 	['.'] = true,         ['_'] = true,         ['~'] = true
 };
 
-/* Writes at most three bytes for each and a NUL; returns where the NUL is. */
+/* Writes at most three bytes for each; returns where it ends. */
 static char *escape_to(char *w, const char *s)
 {
 	static const char hex[] = "0123456789ABCDEF";
@@ -27,7 +27,6 @@ static char *escape_to(char *w, const char *s)
 		*w++ = hex[(unsigned char)*s >> 4];
 		*w++ = hex[(unsigned char)*s & 15];
 	}
-	*w = '\0';
 	return w;
 }
 
@@ -35,7 +34,7 @@ char *request_escape(const char *s)
 {
 	char *out = xmalloc(strlen(s) * 3 + 1);
 
-	(void)escape_to(out, s);
+	*escape_to(out, s) = '\0';
 	return out;
 }
 
@@ -62,9 +61,11 @@ static char *join_parts(const struct part *parts, size_t n, const char *query)
 
 	for (size_t i = 0; i < n; i++)
 		if (parts[i].part)
-			end = escape_to(stpcpy(end, parts[i].literal), parts[i].part);
+			end = escape_to(mempcpy(end, parts[i].literal, strlen(parts[i].literal)),
+					parts[i].part);
 	if (*query)
-		(void)stpcpy(stpcpy(end, "?"), query);
+		*end++ = '?';
+	*(char *)mempcpy(end, query, strlen(query)) = '\0';
 	return text;
 }
 
