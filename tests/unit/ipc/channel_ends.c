@@ -33,7 +33,8 @@ static void on_close(void *ctx, struct channel *c, int err, const char *text)
 	(void)text;
 	e->closed++;
 	e->err = err;
-	channel_free(&e->channel);
+	if (!e->keeps)
+		channel_free(&e->channel);
 }
 
 static void on_drain(void *ctx, struct channel *c)

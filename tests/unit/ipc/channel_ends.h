@@ -11,8 +11,8 @@ struct end {
 	unsigned received, closed, drained;
 	uint64_t last;
 	int err, fd;
-	bool in_order;
-	uint64_t act_at; /* at this message the handler calls act */
+	bool in_order, keeps; /* keeps: its channel is not freed when it has closed */
+	uint64_t act_at;      /* at this message the handler calls act */
 	void (*act)(struct end *e);
 };
 

@@ -117,6 +117,7 @@ START_TEST(good_messages_before_a_bad_one_count)
 	const int fd = setup_pair(&a, NULL);
 	size_t n = encode_beats(buf, 1, 2);
 
+	a.keeps = true;
 	buf[n++] = 0xc1;
 	n += encode_beats(buf + n, 3, 4);
 	ck_assert_int_gt(send(fd, buf, n, 0), 0);
@@ -276,6 +277,40 @@ START_TEST(an_end_leaves_nothing_behind)
 }
 END_TEST
 
+/* Reads all datagrams that the socket holds; how many messages they are. */
+static unsigned read_raw(int fd)
+{
+	const struct msg m = heartbeat(1);
+	uint8_t buf[IPC_FRAME_MAX];
+	const size_t size = msg_encode(&m, buf);
+	unsigned messages = 0;
+	ssize_t n;
+
+	while ((n = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+		messages += (unsigned)((size_t)n / size);
+	return messages;
+}
+
+/* What is written makes room for as many messages, also while others still wait. */
+START_TEST(room_is_counted_in_messages)
+{
+	const struct msg m = heartbeat(1);
+	unsigned sent = 0;
+	struct end a;
+	const int fd = setup_pair(&a, NULL);
+
+	while (channel_send(a.channel, &m, -1) == 0)
+		;
+	ck_assert_uint_gt(read_raw(fd), 0);
+	spin(1);
+	while (channel_send(a.channel, &m, -1) == 0)
+		sent++;
+	ck_assert_uint_gt(sent, 0);
+	ck_assert_uint_eq(read_raw(fd), sent);
+	end_test(&a, NULL, fd);
+}
+END_TEST
+
 /* A turn of the loop reads some of a flood, so that others have theirs. */
 START_TEST(a_flood_is_read_in_turns)
 {
@@ -312,6 +347,7 @@ int main(void)
 	tcase_add_test(tc, read_all_reads_the_rest);
 	tcase_add_test(tc, a_flush_does_not_wait_for_the_turn);
 	tcase_add_test(tc, an_end_leaves_nothing_behind);
+	tcase_add_test(tc, room_is_counted_in_messages);
 	tcase_add_test(tc, a_flood_is_read_in_turns);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
