@@ -15,14 +15,17 @@
 #include "watcher/pack.h"
 #include "watcher/slots.h"
 
-#define FREE_BIT 0x80000000u
+#define FREE_BIT  0x80000000u
+#define MARKS_ALL ((1u << MARK_BITS) - 1u)
+#define LIST_BITS (32 - MARK_BITS)
+#define LIST_MAX  ((1u << LIST_BITS) - 1u) /* one a second for eight years */
 
 struct record {
 	struct pack_head head;
-	uint32_t next, prev; /* in the group's list */
-	uint32_t list;       /* number of the newest list when it was put last */
+	uint32_t next, prev;       /* in the group's list */
+	uint32_t list : LIST_BITS; /* number of the newest list when it was put last */
+	uint32_t mark : MARK_BITS;
 	uint16_t len;
-	uint8_t mark;
 	uint8_t bytes[];
 } __attribute__((packed, aligned(8)));
 
@@ -216,8 +219,8 @@ static void fill(struct store *s, struct record *r, const struct pack_head *head
 {
 	r->head = *head;
 	r->len = (uint16_t)len;
-	r->mark = mark;
-	r->list = s->list;
+	r->mark = mark & MARKS_ALL;
+	r->list = s->list & LIST_MAX;
 	memcpy(r->bytes, s->scratch, len);
 }
 
@@ -276,12 +279,6 @@ static void replace(struct store *s, uint32_t h, const struct pack_head *head, s
 		groups_leave(s->groups, old_group);
 }
 
-static bool same_uid(const struct store *s, const struct record *r, const struct pack_head *head,
-		     struct str uid)
-{
-	return pack_same_uid(s->intern, s->groups, &r->head, r->bytes, head, uid);
-}
-
 static bool fits(struct str s, size_t max)
 {
 	return s.n > 0 && s.n <= max;
@@ -302,7 +299,7 @@ static enum store_change update(struct store *s, uint32_t h, const struct pack_h
 	if (group)
 		groups_leave(s->groups, group);
 	r->head = *head;
-	r->list = s->list;
+	r->list = s->list & LIST_MAX;
 	if (r->mark == mark)
 		return touched ? STORE_TOUCHED : STORE_SAME;
 	store_set_mark(s, h, mark);
@@ -331,7 +328,8 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 	const size_t len = pack_encode(s->intern, s->groups, p, &from, &head, s->scratch);
 	uint32_t h = find_at(s, from.ns, p->name, hash);
 
-	if (h && !same_uid(s, record_at(s, h), &head, p->uid)) {
+	if (h && !pack_same_uid(s->intern, s->groups, &record_at(s, h)->head, record_at(s, h)->bytes, &head,
+				p->uid)) {
 		store_remove(s, h);
 		h = 0;
 	}
@@ -404,7 +402,7 @@ void store_set_mark(struct store *s, uint32_t h, uint8_t mark)
 	struct record *r = record_at(s, h);
 	uint8_t before = r->mark;
 
-	r->mark = mark;
+	r->mark = mark & MARKS_ALL;
 	count_group(s, group_of(r), before, mark);
 }
 
@@ -461,7 +459,9 @@ uint32_t store_chain_next(const struct store *s, uint32_t group)
 
 uint32_t store_list_begin(struct store *s)
 {
-	return ++s->list;
+	if (++s->list > LIST_MAX)
+		abort();
+	return s->list;
 }
 
 size_t store_sweep(struct store *s, uint32_t list, struct str ns)
