@@ -200,13 +200,23 @@ static INLINE int volume_field(struct field f, void *out)
 	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), volume_source_field, out) : 0;
 }
 
+/* Name, then source: as an entry, key, then value. */
+static INLINE int volume_decode(struct field f, bool *has_pvc)
+{
+	struct map_entry e;
+
+	if (!entry_is_plain(f, &e))
+		return cursor_walk(field_message(f), volume_field, has_pvc);
+	return cursor_walk(cursor_of(e.value.p, e.value.n), volume_source_field, has_pvc);
+}
+
 static INLINE int spec_field(struct field f, void *out)
 {
 	struct facts_builder *b = out;
 
 	switch (f.tag) {
 	case TAG(1, WIRE_BYTES):
-		return cursor_walk(field_message(f), volume_field, &b->f->has_pvc);
+		return volume_decode(f, &b->f->has_pvc);
 	case TAG(10, WIRE_BYTES):
 		b->f->node = field_str(f);
 		break;

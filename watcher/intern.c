@@ -118,9 +118,10 @@ static bool entry_is(const struct intern *t, uint32_t id, struct str s)
 	return e->len == s.n && memcmp(e->s, s.p, s.n) == 0;
 }
 
-static uint32_t *recent_of(const struct intern *t, struct str s)
+/* Where the string of that hash_quick() is among those found last. */
+static uint32_t *recent_of(const struct intern *t, uint32_t quick)
 {
-	return &t->recent[hash_quick(s.p, s.n) & (t->cap - 1)];
+	return &t->recent[quick & (t->cap - 1)];
 }
 
 static uint32_t look_up(const struct intern *t, struct str s, uint32_t hash)
@@ -156,7 +157,7 @@ uint32_t intern_find(const struct intern *t, struct str s)
 	s = bounded(s);
 	if (s.n == 0)
 		return 0;
-	const uint32_t id = *recent_of(t, s);
+	const uint32_t id = *recent_of(t, hash_quick(s.p, s.n));
 
 	return id && !is_free(t, id) && entry_is(t, id, s) ? id : look_up(t, s, hash_str(t, s));
 }
@@ -181,7 +182,8 @@ uint32_t intern_ref(struct intern *t, struct str s)
 	s = bounded(s);
 	if (s.n == 0)
 		return 0;
-	uint32_t id = *recent_of(t, s);
+	const uint32_t quick = hash_quick(s.p, s.n);
+	uint32_t id = *recent_of(t, quick);
 
 	if (!id || is_free(t, id) || !entry_is(t, id, s)) {
 		const uint32_t hash = hash_str(t, s);
@@ -189,7 +191,7 @@ uint32_t intern_ref(struct intern *t, struct str s)
 		id = look_up(t, s, hash);
 		if (!id)
 			id = add(t, s, hash);
-		*recent_of(t, s) = id;
+		*recent_of(t, quick) = id;
 	}
 	entry_at(t, id)->refs++;
 	return id;
