@@ -47,6 +47,38 @@ static void send_record(struct tree *t, struct lease *l)
 	l->sent = reporter && slot_send(reporter, &l->record, -1) == 0;
 }
 
+static bool may_take(const struct tree *t, const struct slot *s, uint64_t cluster, unsigned held)
+{
+	return s->role == ROLE_WORKER && s->cluster == cluster && s->state == FSM_READY && !s->try_until_ms &&
+	       lease_count_held(t->leases, s->index) == held;
+}
+
+static bool reads_ahead(const struct tree *t, const struct slot *s)
+{
+	const struct lease *l = s->ahead_id ? lease_find(t->leases, s->ahead_id) : NULL;
+
+	return l && (l->phase == LEASE_NEW || l->phase == LEASE_WAITING);
+}
+
+/* An idle worker reads and judges while the intent is being written down. It is a hint: the grant may go to
+ * another one, and then that one reads. */
+static void read_ahead(struct tree *t, const struct lease *l)
+{
+	const uint64_t cluster = l->intent.u.intent.cluster;
+	struct msg m = { .type = MSG_AHEAD };
+
+	for (size_t i = 0; i < t->n_slots; i++) {
+		struct slot *s = t->slots[i];
+
+		if (!may_take(t, s, cluster, 0) || reads_ahead(t, s))
+			continue;
+		msg_copy_fields(&m, &l->intent);
+		if (slot_send(s, &m, -1) == 0)
+			s->ahead_id = l->intent.u.intent.id;
+		return;
+	}
+}
+
 void book_on_nominate(struct slot *s, const struct msg *m)
 {
 	struct tree *t = s->tree;
@@ -61,8 +93,10 @@ void book_on_nominate(struct slot *s, const struct msg *m)
 	}
 	struct lease *l = lease_open(t->leases, m, t->generation->observe);
 
-	if (l) /* else the subject has an open lease, whose end will be told */
-		send_intent(t, l);
+	if (!l)
+		return; /* the subject has an open lease, whose end will be told */
+	send_intent(t, l);
+	read_ahead(t, l);
 }
 
 bool book_restore(struct tree *t, const struct msg *row, uint64_t conn)
@@ -184,10 +218,7 @@ static void dispatch_to(struct tree *t, uint64_t cluster, unsigned held)
 	for (size_t i = 0; i < t->n_slots; i++) {
 		struct slot *s = t->slots[i];
 
-		if (s->role != ROLE_WORKER || s->cluster != cluster || s->state != FSM_READY ||
-		    s->try_until_ms || lease_count_held(t->leases, s->index) != held)
-			continue;
-		if (!grant_to(t, s) && held == 0)
+		if (may_take(t, s, cluster, held) && !grant_to(t, s) && held == 0)
 			(void)tries_give(t, s);
 	}
 }
@@ -272,6 +303,7 @@ void book_on_worker_dead(struct slot *s)
 {
 	struct lease *l;
 
+	s->ahead_id = 0;
 	tries_on_worker_dead(s);
 	while ((l = lease_held_by(s->tree->leases, s->index))) {
 		if (l->grants >= GRANTS_MAX)

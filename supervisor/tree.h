@@ -49,6 +49,7 @@ struct slot {
 	bool ack_wanted;            /* a SETTINGS_ACK is awaited */
 	uint64_t rss_kb;
 	uint64_t probe_conn;   /* who waits for the answer of a probe, 0 nobody */
+	uint64_t ahead_id;     /* a worker: the lease it was last told to read ahead for, 0 = none */
 	struct msg try;        /* CTL_TRY it works on */
 	uint64_t try_until_ms; /* boot time after which it is killed over that, 0 = it works on none */
 	char sandbox[256];

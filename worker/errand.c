@@ -412,17 +412,27 @@ static enum step send(struct errand *e, enum step step)
 	return STEP_SENT;
 }
 
+static bool needs_grant(const struct errand *e, enum step step)
+{
+	return e->ahead && (step == STEP_END || (steps[step].flags & STEP_WRITES));
+}
+
 /* The last call may free the errand. */
 static void advance(struct errand *e, enum step step)
 {
 	enum step checked;
 
-	while (step != STEP_END && step != STEP_SENT) {
+	while (step != STEP_END && step != STEP_SENT && !needs_grant(e, step)) {
 		checked = check_time(e, step);
 		step = checked == step ? send(e, step) : checked;
 	}
 	if (step == STEP_SENT)
 		return;
+	if (e->ahead) {
+		e->waits = true;
+		e->next = step;
+		return;
+	}
 	e->result.u.result.at = clock_wall_ms();
 	e->env.done(e->env.ctx, &e->result);
 }
@@ -438,4 +448,30 @@ static void on_done(void *ctx, const struct http_result *r)
 void errand_start(struct errand *e)
 {
 	advance(e, step_first(e));
+}
+
+void errand_start_ahead(struct errand *e)
+{
+	e->ahead = true;
+	e->grant.valid_until = UINT64_MAX;
+	errand_start(e);
+}
+
+/* A write asks for fresh reads by itself; an end that was reached long ago is looked at again. */
+static enum step next_when_granted(struct errand *e)
+{
+	if (e->next != STEP_END || clock_boot_ms() - e->asked_at <= ERRAND_FRESH_MS)
+		return e->next;
+	e->round = 0;
+	e->result.u.result.retry_ms = 0;
+	errand_reset(e);
+	return step_first(e);
+}
+
+void errand_granted(struct errand *e, const struct msg_grant *grant)
+{
+	e->ahead = false;
+	e->grant = *grant;
+	if (e->waits)
+		advance(e, next_when_granted(e));
 }

@@ -49,6 +49,11 @@ void errand_set_trial(struct errand *e);
 void errand_free(struct errand **e);
 /* Begin. */
 void errand_start(struct errand *e);
+/* Begin before the grant is there: it reads and judges, and waits for errand_granted() before it writes
+ * anything and before it ends. */
+void errand_start_ahead(struct errand *e);
+/* The grant, with the id that the errand was made with. May call done(). */
+void errand_granted(struct errand *e, const struct msg_grant *grant);
 /* What should be told on the object itself. Within done() only. False: nothing. */
 bool errand_event(const struct errand *e, struct event *ret);
 /* A new generation of settings: judged by from now on. */

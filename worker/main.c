@@ -23,6 +23,7 @@ struct worker;
 struct job {
 	struct worker *worker;
 	struct errand *errand; /* NULL = free */
+	uint64_t ahead;        /* it reads ahead for this lease, 0 = it is granted */
 	bool trial;            /* it is a rehearsal, asked for by ... */
 	uint64_t conn;         /* ... this connection of the supervisor */
 };
@@ -44,9 +45,27 @@ struct worker {
 static bool is_idle(const struct worker *w)
 {
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (w->jobs[i].errand)
+		if (w->jobs[i].errand && !w->jobs[i].ahead)
 			return false;
 	return true;
+}
+
+/* The one that reads ahead; there is at most one. */
+static struct job *ahead_job(struct worker *w)
+{
+	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+		if (w->jobs[i].errand && w->jobs[i].ahead)
+			return &w->jobs[i];
+	return NULL;
+}
+
+/* Nobody waits for its end. */
+static void drop_ahead(struct worker *w)
+{
+	struct job *job = ahead_job(w);
+
+	if (job)
+		errand_free(&job->errand);
 }
 
 /* NULL = all are at work. */
@@ -55,7 +74,10 @@ static struct job *free_job(struct worker *w)
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
 		if (!w->jobs[i].errand)
 			return &w->jobs[i];
-	return NULL;
+	if (!ahead_job(w))
+		return NULL;
+	drop_ahead(w);
+	return free_job(w);
 }
 
 static void flush(struct worker *w)
@@ -172,7 +194,7 @@ static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason
 	return m;
 }
 
-static void begin(struct job *job, const struct msg_grant *g, bool trial)
+static void make_errand(struct job *job, const struct msg_grant *g, bool trial)
 {
 	struct worker *w = job->worker;
 	const struct errand_env env = { .start = errand_http_start,
@@ -188,20 +210,50 @@ static void begin(struct job *job, const struct msg_grant *g, bool trial)
 		  kv_s("duty", duty_name((enum duty)g->duty)), kv_s("namespace", g->ns), kv_s("pod", g->name),
 		  kv_s("uid", g->uid));
 	job->errand = errand_new(&env, &w->now.policy, g);
+	job->ahead = 0;
 	job->trial = trial;
 	if (trial)
 		errand_set_trial(job->errand);
-	errand_start(job->errand);
+}
+
+static void on_ahead(struct worker *w, const struct msg *m)
+{
+	struct msg grant = { .type = MSG_GRANT };
+	struct job *job;
+
+	drop_ahead(w); /* its lease went elsewhere */
+	job = w->draining ? NULL : free_job(w);
+	if (!job)
+		return;
+	msg_copy_fields(&grant, m);
+	make_errand(job, &grant.u.grant, false);
+	job->ahead = grant.u.grant.id;
+	errand_start_ahead(job->errand);
+}
+
+static bool take_up(struct worker *w, const struct msg_grant *g)
+{
+	struct job *job = ahead_job(w);
+
+	if (!job || job->ahead != g->id)
+		return false;
+	job->ahead = 0;
+	errand_granted(job->errand, g);
+	return true;
 }
 
 static void on_grant(struct worker *w, const struct msg_grant *g)
 {
 	enum reason why;
-	struct job *job = job_for(w, &why);
+	struct job *job;
 	struct msg m;
 
+	if (take_up(w, g))
+		return;
+	job = job_for(w, &why);
 	if (job) {
-		begin(job, g, false);
+		make_errand(job, g, false);
+		errand_start(job->errand);
 		return;
 	}
 	m = declined(g->id, OUTCOME_FAILED, why);
@@ -224,7 +276,8 @@ static void on_try(struct worker *w, const struct msg *question)
 	m.u.grant.observe = w->now.policy.mode == MODE_OBSERVE;
 	m.u.grant.valid_until = clock_boot_ms() + ERRAND_TRIAL_MS;
 	job->conn = q->conn;
-	begin(job, &m.u.grant, true);
+	make_errand(job, &m.u.grant, true);
+	errand_start(job->errand);
 }
 
 /* -- life --------------------------------------------------------------------------------------------------
@@ -315,6 +368,8 @@ static void worker_on_ready(struct process *p)
 
 static void worker_on_msg(struct process *p, const struct msg *m)
 {
+	if (m->type == MSG_AHEAD)
+		on_ahead(process_ctx(p), m);
 	if (m->type == MSG_GRANT)
 		on_grant(process_ctx(p), &m->u.grant);
 	if (m->type == MSG_CTL_TRY)
@@ -332,6 +387,7 @@ static void worker_on_drain(struct process *p)
 	struct worker *w = process_ctx(p);
 
 	w->draining = true;
+	drop_ahead(w);
 	flush(w);
 }
 

@@ -63,6 +63,9 @@ struct errand {
 	struct msg_grant grant;
 	struct msg result;
 	bool trial; /* ends before the first write */
+	bool ahead; /* not granted yet: reads only */
+	bool waits; /* for the grant, and then goes on with `next` */
+	enum step next;
 	enum step step;
 	struct http_request *request;
 	unsigned round;

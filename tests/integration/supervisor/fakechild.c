@@ -315,6 +315,9 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 	case MSG_CTL_SHOW:
 		on_show(m);
 		break;
+	case MSG_AHEAD:
+		(void)fprintf(stderr, "AHEAD id=%llu pid=%d\n", (unsigned long long)m->u.ahead.id, getpid());
+		break;
 	case MSG_GRANT:
 		on_grant(&m->u.grant);
 		break;

@@ -69,6 +69,15 @@ def a_lease_that_kills_workers_takes_others_with_it_once():
     assert len(again) == len(set(again)) == 7, grants
 
 
+def idle_workers_read_ahead():
+    t = Tree(watcher="nominate-many", worker="stall")
+    t.wait_for("GRANT", count=16)
+    ahead = re.findall(r"AHEAD id=(\d+) pid=(\d+)", t.text())
+    assert sorted(i for i, _ in ahead) == ["1", "2"], ahead  # afterwards both are at work
+    for i, pid in ahead:
+        assert re.search(f"AHEAD id={i} pid={pid}\n(.*\n)*.*GRANT id={i} verify_first=0 pid={pid}", t.text()), t.text()
+
+
 def result_for_a_foreign_lease_kills():
     t = Tree(watcher="nominate", worker="wrong-lease")
     t.wait_for("RESULT for a lease that it does not hold")
@@ -275,7 +284,8 @@ def systemd_is_told():
 
 CASES = [systemd_is_told, starts_and_drains_in_order, second_signal_ends_at_once, an_action_end_to_end,
          worker_death_regrants_in_doubt, result_of_a_dead_worker_counts, a_lease_that_kills_workers_is_given_up,
-         a_lease_that_kills_workers_takes_others_with_it_once, result_for_a_foreign_lease_kills, bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
+         a_lease_that_kills_workers_takes_others_with_it_once, idle_workers_read_ahead, result_for_a_foreign_lease_kills,
+         bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
          death_before_ready_backs_off, configuration_death_ends_with_78, temporary_death_of_the_history_ends_with_75,
          invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
          a_hung_child_is_killed, children_inherit_nothing, reload_is_taken_by_all, unchanged_settings_are_not_sent,

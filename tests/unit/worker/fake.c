@@ -172,26 +172,55 @@ void fake_drain(void)
 		answer();
 }
 
-void go(void)
+static struct errand *errand;
+
+static void make_errand(void)
 {
-	struct errand *e = NULL;
 	const struct errand_env env = { .start = fake_http_start,
 					.cancel = fake_http_cancel,
 					.done = fake_done,
 					.credential = fake_credential,
-					.ctx = &e,
+					.ctx = &errand,
 					.kinds = fake.kinds,
 					.clock = &fake.clock,
 					.windows = fake.windows };
 
-	e = errand_new(&env, &fake.policy, &fake.grant);
+	errand = errand_new(&env, &fake.policy, &fake.grant);
 	if (fake.trial)
-		errand_set_trial(e);
-	errand_start(e);
+		errand_set_trial(errand);
+}
+
+static void end_it(void)
+{
 	fake_drain();
 	ck_assert_uint_eq(fake.done, 1);
-	ck_assert_ptr_null(e);
+	ck_assert_ptr_null(errand);
 	ck_assert_uint_eq(fake.result.id, fake.grant.id);
+}
+
+void go(void)
+{
+	make_errand();
+	errand_start(errand);
+	end_it();
+}
+
+void go_ahead(void)
+{
+	make_errand();
+	errand_start_ahead(errand);
+}
+
+void grant(void)
+{
+	ck_assert_uint_eq(fake.done, 0);
+	errand_granted(errand, &fake.grant);
+	end_it();
+}
+
+void give_up(void)
+{
+	errand_free(&errand);
 }
 
 void expect_requests(int line, const char *first, ...)

@@ -52,6 +52,10 @@ struct fake_reply *on(const char *request, long status, const char *body, ...)
 	__attribute__((format(printf, 3, 4)));
 struct fake_reply *on_failure(const char *request, enum http_failure failure, bool sent);
 void go(void);
+/* Without a grant: fake_drain() lets it read. Then grant(), or give_up(). */
+void go_ahead(void);
+void grant(void);
+void give_up(void);
 /* Its half of the wire, and all answers that are due. */
 struct http_request *fake_http_start(void *ctx, const struct http_call *call);
 void fake_http_cancel(void *ctx, struct http_request *r);
