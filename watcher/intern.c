@@ -162,6 +162,14 @@ uint32_t intern_find(const struct intern *t, struct str s)
 	return id && !is_free(t, id) && entry_is(t, id, s) ? id : look_up(t, s, hash_str(t, s));
 }
 
+void intern_expect(const struct intern *t, struct str s)
+{
+	const uint32_t id = s.n ? *recent_of(t, hash_quick(s.p, bounded(s).n)) : 0;
+
+	if (id && !is_free(t, id))
+		__builtin_prefetch(entry_at(t, id));
+}
+
 static uint32_t add(struct intern *t, struct str s, uint32_t hash)
 {
 	const uint32_t id = take_id(t);

@@ -20,6 +20,8 @@ uint32_t intern_ref(struct intern *t, struct str s);
 void intern_unref(struct intern *t, uint32_t id);
 /* Id of s when somebody holds it, else 0; no reference is taken. */
 uint32_t intern_find(const struct intern *t, struct str s);
+/* intern_ref() of s comes soon: memory is fetched meanwhile. For strings that come at random. */
+void intern_expect(const struct intern *t, struct str s);
 /* The string, valid until the next intern_unref: whatever it releases, the others may be moved together. */
 struct str intern_str(const struct intern *t, uint32_t id);
 

@@ -318,6 +318,7 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 
 	if (!fits(p->ns, 63) || !fits(p->name, 253) || !fits(p->uid, 128))
 		return -EINVAL;
+	intern_expect(s->intern, p->node);
 	struct pack_origin from = { .ns = intern_ref(s->intern, p->ns) };
 	const uint32_t hash = hash_key(s, from.ns, p->name);
 
