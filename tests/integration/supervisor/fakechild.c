@@ -89,6 +89,13 @@ static void nominate(uint64_t duty, unsigned number)
 	send_msg(&m, -1);
 }
 
+/* One more than two workers hold. Not before they are ready. */
+static void nominate_many(void)
+{
+	for (unsigned i = 1; i <= 2 * WORKER_LEASES_MAX + 1; i++)
+		nominate(0, i);
+}
+
 static void on_restore(const struct msg *m)
 {
 	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
@@ -156,10 +163,6 @@ static void ready(uint64_t generation)
 		nominate(0, 1);
 	if (strcmp(role, "watcher") == 0 && is("nominate-terminating"))
 		nominate(1, 1);
-	/* One more than two workers hold. */
-	for (unsigned i = 1;
-	     strcmp(role, "watcher") == 0 && is("nominate-many") && i <= 2 * WORKER_LEASES_MAX + 1; i++)
-		nominate(0, i);
 }
 
 static void on_settings(const struct msg_settings *s, int fd, bool first)
@@ -364,6 +367,8 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 	(void)arg;
 	if (running)
 		send_msg(&m, -1);
+	if (beats == 1 && running && strcmp(role, "watcher") == 0 && is("nominate-many"))
+		nominate_many();
 }
 
 static int blob(const char *text)
