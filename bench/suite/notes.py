@@ -23,8 +23,8 @@ def _latency(suffix):
     def of_latency(run):
         spans, trip, disk = (run.known[name + suffix] for name in ("spans", "trip", "fdatasync"))
         return (f"medians of the steps: the server takes {spans.patch:.2f} ms for the eviction; {spans.way:.2f} ms after its answer the fresh read arrives (event, "
-                f"judgement, intent on disk, grant); the server takes {spans.read:.2f} ms for it, and after {spans.judge:.2f} ms more it has the DELETE. The "
-                f"floor: one fdatasync takes {disk:.2f} ms on this disk in this run, and one GET of libcurl, there and back, {trip:.2f} ms.")
+                f"judgement, nomination); the server takes {spans.read:.2f} ms for it, and after {spans.judge:.2f} ms more it has the DELETE (second "
+                f"judgement, and the grant, which waits for the intent on disk since the nomination). The floor: one fdatasync takes {disk:.2f} ms on this disk in this run, and one GET of libcurl, there and back, {trip:.2f} ms.")
     return of_latency
 
 

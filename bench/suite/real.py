@@ -148,22 +148,28 @@ class Real:
         self.run.say(f"{subject.name}: {subject.pods:,} pods in {wall:.2f} s, {speed:.0f} deletions a second")
         return wall, speed
 
-    def measure(self, prefix, last):
-        """A new process: synchronisation, many evicted pods; in the last round also memory and single evictions."""
+    def measure(self, prefix, turn):
+        """A new process: synchronisation, many evicted pods; in the turns of all subjects also memory and single evictions."""
         subject = self.subject(prefix)
-        self.rounds.setdefault(prefix, []).append(self.synchronise(subject))
-        if last:
+        seen = self.results.setdefault(prefix, {"name": subject.name, "walls": [], "rates": [], "singles": []})
+        wall, rate = self.synchronise(subject)
+        seen["walls"].append(wall)
+        seen["rates"].append(rate)
+        if turn % PEER_EVERY == 0:
             time.sleep(2)
-            held = subject.ready().memory()
-            watched = actions.latency(self.server, prefix, self.singles, self.pod)
-            times = watched.milliseconds()
+            seen["held"] = subject.ready().memory()
+            watched = actions.latency(self.server, f"{prefix}-{turn}", self.singles, self.pod)
+            seen["singles"].append(watched.milliseconds())
             if prefix == "ours":
                 self.run.known.update(spans_real=watched.spans(), fdatasync_real=machine.fdatasync(self.run.new_folder("disk")))
-            self.run.say(f"{subject.name}: {held / 1e6:.1f} MB, p50 {machine.quantile(times, 0.5):.2f} ms")
-            walls, speeds = zip(*self.rounds[prefix])
-            self.results[prefix] = {"name": subject.name, "walls": walls, "held": held, "rate": machine.median(speeds),
-                                    "p50": machine.quantile(times, 0.5), "p99": machine.quantile(times, 0.99)}
+            self.run.say(f"{subject.name}: {seen['held'] / 1e6:.1f} MB, p50 {machine.quantile(seen['singles'][-1], 0.5):.2f} ms")
         subject.stop()
+
+    def sum_up(self):
+        for r in self.results.values():
+            r["rate"] = machine.median(r["rates"])
+            r["p50"] = machine.median(machine.quantile(times, 0.5) for times in r["singles"])
+            r["p99"] = machine.quantile([t for times in r["singles"] for t in times], 0.99)
 
     def floor(self):
         """Deletions a second of the lower bound, after a few with one connection."""
@@ -187,13 +193,14 @@ class Real:
     def all(self):
         self.start()
         self.fill()
-        self.rounds, self.curls, self.drops = {}, [], []
+        self.curls, self.drops = [], []
         curl(self.server)
         peers = ("protobuf", "json") if self.run.peer else ()
         for i in range(ROUNDS):                 # in turns: the server grows older
             for prefix in ("ours", *(peers if i % PEER_EVERY == 0 else ())):
-                self.measure(prefix, i + 1 == ROUNDS)
+                self.measure(prefix, i)
         self.run.known["deletions_real_floor"] = self.floor()
+        self.sum_up()
         self.verdicts()
         self.server.stop()
 
@@ -212,5 +219,6 @@ class Real:
         rows.append([Floor.name, "", "", "", "", f"{self.run.known['deletions_real_floor']:.0f}"])
         self.run.table("On the real API server", f"etcd and kube-apiserver beside it on the same machine, {self.pods:,} pods of 8 KB; the peers without "
                        f"client-side limit, 4 workers each; medians of {ROUNDS} rounds in turns, in each second of which the peers take part. "
-                       f"Latency: {self.singles} evictions 20 ms apart, from status patch to DELETE. Deletions: {self.bulk:,} pods found evicted at the start, first to last DELETE. The program reads each pod live before it writes; the peers do not.",
+                       f"Latency: {self.singles} evictions 20 ms apart in each of those, from status patch to DELETE. Deletions: {self.bulk:,} pods found "
+                       "evicted at the start, first to last DELETE. The program reads each pod live before it writes; the peers do not.",
                        ["", "synchronised, s", "memory, MB", "p50, ms", "p99, ms", "deletions a second"], rows)
