@@ -37,13 +37,18 @@ static void finish(struct http_request *r, CURLcode code)
 
 static void on_idle(evutil_socket_t fd, short what, void *ctx);
 
-static void arm_idle(struct http_request *r, uint64_t ms)
+static void start_timer(struct event *timer, uint64_t ms)
 {
 	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
 
+	evtimer_add(timer, &tv);
+}
+
+static void arm_idle(struct http_request *r, uint64_t ms)
+{
 	if (!r->idle_timer)
 		r->idle_timer = evtimer_new(r->client->base, on_idle, r);
-	evtimer_add(r->idle_timer, &tv);
+	start_timer(r->idle_timer, ms);
 }
 
 static void launch(struct http_request *r)
@@ -169,13 +174,12 @@ static void on_started(evutil_socket_t fd, short what, void *ctx)
 static int set_timer(CURLM *multi, long ms, void *ctx)
 {
 	struct http_client *c = ctx;
-	const struct timeval tv = { ms / 1000, (suseconds_t)(ms % 1000 * 1000) };
 
 	(void)multi;
 	if (ms < 0)
 		evtimer_del(c->timer);
 	else
-		evtimer_add(c->timer, &tv);
+		start_timer(c->timer, (uint64_t)ms);
 	return 0;
 }
 
@@ -197,20 +201,13 @@ static CURLM *multi_new(struct http_client *c)
 /* -- quiet: libcurl closes what it keeps only while it works for a request --------------------------------
  */
 
-static void arm_quiet(struct http_client *c, uint64_t ms)
-{
-	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
-
-	evtimer_add(c->quiet, &tv);
-}
-
 static void note_end(struct http_client *c)
 {
 	if (!TAILQ_EMPTY(&c->requests))
 		return;
 	c->last_end_ms = clock_boot_ms();
 	if (!evtimer_pending(c->quiet, NULL))
-		arm_quiet(c, IDLE_CONN_MAX_S * 1000);
+		start_timer(c->quiet, IDLE_CONN_MAX_S * 1000);
 }
 
 /* No kept connection would be used again: with them goes what they and all handles but one hold of memory.
@@ -225,7 +222,7 @@ static void on_quiet(evutil_socket_t fd, short what, void *ctx)
 	if (!TAILQ_EMPTY(&c->requests))
 		return;
 	if (quiet < IDLE_CONN_MAX_S * 1000) {
-		arm_quiet(c, IDLE_CONN_MAX_S * 1000 - quiet);
+		start_timer(c->quiet, IDLE_CONN_MAX_S * 1000 - quiet);
 		return;
 	}
 	endpoint_free_idle(c->endpoint, 1);

@@ -24,7 +24,8 @@ def _latency(suffix):
         spans, trip, disk = (run.known[name + suffix] for name in ("spans", "trip", "fdatasync"))
         return (f"medians of the steps: the server takes {spans.patch:.2f} ms for the eviction; {spans.way:.2f} ms after its answer the fresh read arrives (event, "
                 f"judgement, nomination); the server takes {spans.read:.2f} ms for it, and after {spans.judge:.2f} ms more it has the DELETE (second "
-                f"judgement, and the grant, which waits for the intent on disk since the nomination). The floor: one fdatasync takes {disk:.2f} ms on this disk in this run, and one GET of libcurl, there and back, {trip:.2f} ms.")
+                f"judgement, and the grant, which waits for the intent on disk since the nomination). The floor: one fdatasync takes {disk:.2f} ms on this disk in "
+                f"this run, and one GET of libcurl, there and back, {trip:.2f} ms.")
     return of_latency
 
 
@@ -53,8 +54,8 @@ def _growth(run):
             "1,000,000, where each look into a table is a read from memory.")
 
 
-WHY = {"latency_p50": _latency(""), "latency_real": _latency_real, "deletions": _deletions, "deletions_real": _deletions_real, "sync_plain": _sync("sync_plain"), "sync_tls": _sync("sync_tls"),
-       "sync_real": _sync_real, "growth_cpu": _growth}
+WHY = {"latency_p50": _latency(""), "latency_real": _latency_real, "deletions": _deletions, "deletions_real": _deletions_real,
+       "sync_plain": _sync("sync_plain"), "sync_tls": _sync("sync_tls"), "sync_real": _sync_real, "growth_cpu": _growth}
 
 
 def of(run):

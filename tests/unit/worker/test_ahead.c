@@ -14,6 +14,14 @@ static void setup(void)
 	(void)on(DELETE, 200, "{'kind':'Pod','metadata':{'uid':'pod-1'}}");
 }
 
+/* Longer after the reading than what was read may count. */
+static void grant_late(void)
+{
+	clock_fake_advance(ERRAND_FRESH_MS + 1);
+	fake.grant.valid_until += ERRAND_FRESH_MS;
+	grant();
+}
+
 START_TEST(nothing_is_written_before_the_grant)
 {
 	go_ahead();
@@ -52,9 +60,7 @@ START_TEST(an_old_end_is_looked_at_again)
 	on(GET, 503, "{'kind':'Status','code':503}")->times = 1;
 	go_ahead();
 	fake_drain();
-	clock_fake_advance(ERRAND_FRESH_MS + 1);
-	fake.grant.valid_until += ERRAND_FRESH_MS;
-	grant();
+	grant_late();
 	REQUESTS(GET, GET, DELETE);
 	RESULT(DONE, EVICTED);
 	ck_assert_uint_eq(fake.result.retry_ms, 0);
@@ -65,9 +71,7 @@ START_TEST(an_old_read_is_no_ground_for_a_write)
 {
 	go_ahead();
 	fake_drain();
-	clock_fake_advance(ERRAND_FRESH_MS + 1);
-	fake.grant.valid_until += ERRAND_FRESH_MS;
-	grant();
+	grant_late();
 	REQUESTS(GET, GET, DELETE);
 	RESULT(DONE, EVICTED);
 }
