@@ -10,7 +10,7 @@
 #include "bench/pods.h"
 #include "kube/decode.h"
 #include "rules/judge.h"
-#include "watcher/store.h"
+#include "watcher/cache/store.h"
 
 #define BATCH       16u /* pods that are timed together: what one read of a socket brings */
 #define DECODED_MAX 50000u
@@ -110,7 +110,7 @@ static double events(struct store *s, uint32_t pods)
 static double judge_all(struct store *s, uint32_t pods)
 {
 	struct policy policy = { 0 };
-	struct surroundings around = { .stage = STAGE_CACHE };
+	struct pod_context around = { .stage = STAGE_CACHE };
 	struct verdict v;
 
 	for (int d = 0; d < DUTY__MAX; d++) {

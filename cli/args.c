@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/duration.h"
-#include "base/duty.h"
+#include "model/duty.h"
 #include "base/rfc3339.h"
 #include "ipc/msg.h"
 

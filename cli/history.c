@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/duty.h"
+#include "model/duty.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/str.h"

@@ -64,7 +64,7 @@ static void add_verdict(struct explain *e, const struct verdict *v)
 					      .evidence = v->evidence });
 }
 
-static void add_check(void *ctx, const struct check_told *told)
+static void add_check(void *ctx, const struct check_report *told)
 {
 	_cleanup_free_ char *text =
 		xasprintf("%s%s%s", told->name, *told->name && *told->fact ? ": " : "", told->fact);
@@ -82,12 +82,12 @@ static void judge_one(const struct pod_facts *pod, const struct policy *policy, 
 {
 	uint32_t container;
 	const bool failing = judge_is_pull_failure(pod, policy, &container);
-	const struct surroundings s = { .stage = STAGE_CACHE,
-					.failing_since = o->since_ms,
-					.tally_known = TRI_YES,
-					.pods = 1,
-					.failing = failing,
-					.ready = pod->ready };
+	const struct pod_context s = { .stage = STAGE_CACHE,
+				       .failing_since = o->since_ms,
+				       .tally_known = TRI_YES,
+				       .pods = 1,
+				       .failing = failing,
+				       .ready = pod->ready };
 	struct verdict v;
 
 	for (enum duty d = DUTY_EVICTED; d < DUTY__MAX; d++) {

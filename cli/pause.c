@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/duty.h"
+#include "model/duty.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "cli/args.h"

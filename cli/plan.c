@@ -34,8 +34,8 @@ static void on_status_row(void *ctx, const struct msg *m)
 	struct plan *p = ctx;
 	const struct msg_child_stats *c = &m->u.child_stats;
 
-	if (m->type == MSG_CTL_TREE)
-		p->observe = m->u.ctl_tree.observe;
+	if (m->type == MSG_CTL_SUPERVISOR)
+		p->observe = m->u.ctl_supervisor.observe;
 	/* Watchers come in the order of the clusters. */
 	if (m->type == MSG_CHILD_STATS && strcmp(c->role, role_name(ROLE_WATCHER)) == 0 &&
 	    p->n_clusters < CLUSTERS_MAX)
@@ -91,9 +91,10 @@ static int take_tried(struct ctl *c, struct plan *p)
 			(void)fprintf(stderr, "ops-pod-cleaner: %s\n", m.u.ctl_end.text);
 			return (int)m.u.ctl_end.code;
 		}
-		if (m.type != MSG_CTL_TRIED || m.u.ctl_tried.id == 0 || m.u.ctl_tried.id > p->n)
+		if (m.type != MSG_CTL_DRY_RUN_RESULT || m.u.ctl_dry_run_result.id == 0 ||
+		    m.u.ctl_dry_run_result.id > p->n)
 			continue;
-		p->v[m.u.ctl_tried.id - 1].tried = m.u.ctl_tried;
+		p->v[m.u.ctl_dry_run_result.id - 1].tried = m.u.ctl_dry_run_result;
 		return EXIT_CODE_OK;
 	}
 }
@@ -101,11 +102,11 @@ static int take_tried(struct ctl *c, struct plan *p)
 static int send_try(struct ctl *c, const struct plan *p, size_t i)
 {
 	const struct msg row = { .type = MSG_CTL_PLAN_ROW, .u.ctl_plan_row = p->v[i].row };
-	struct msg m = { .type = MSG_CTL_TRY };
+	struct msg m = { .type = MSG_CTL_DRY_RUN };
 
 	msg_copy_fields(&m, &row);
-	m.u.ctl_try.conn = 0;
-	m.u.ctl_try.id = i + 1;
+	m.u.ctl_dry_run.conn = 0;
+	m.u.ctl_dry_run.id = i + 1;
 	return ctl_send(c, &m);
 }
 

@@ -21,7 +21,7 @@ enum plan_when {
 
 struct plan_row {
 	struct msg_ctl_plan_row row;
-	struct msg_ctl_tried tried; /* id 0: no worker was asked */
+	struct msg_ctl_dry_run_result tried; /* id 0: no worker was asked */
 };
 
 struct plan {

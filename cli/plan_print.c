@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/duty.h"
+#include "model/duty.h"
 #include "base/rfc3339.h"
 #include "cli/args.h"
 #include "cli/plan.h"
@@ -25,7 +25,7 @@ const char *plan_when_name(enum plan_when w)
 static bool is_hold(const char *reason)
 {
 	static const char *const holds[] = { "Paused",       "NotLeader",     "CacheStale",  "ClockUncertain",
-					     "StartupQuiet", "OutsideWindow", "BreakerOpen", "Fight",
+					     "StartupQuiet", "OutsideWindow", "BreakerOpen", "Reverted",
 					     "EvictLoop",    "BudgetSpent" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(holds); i++)
@@ -34,7 +34,7 @@ static bool is_hold(const char *reason)
 	return false;
 }
 
-static enum plan_when tried_when(const struct msg_ctl_tried *t)
+static enum plan_when tried_when(const struct msg_ctl_dry_run_result *t)
 {
 	static const enum plan_when table[OUTCOME__MAX] = {
 		[OUTCOME_DONE] = PLAN_UNCLEAR,        [OUTCOME_GONE] = PLAN_GONE,
@@ -135,14 +135,14 @@ static json_t *row_json(const struct plan *p, const struct plan_row *r)
 			      r->row.rv);
 
 	json_object_set_new(o, "since", args_json_time(r->row.since));
-	json_object_set_new(o, "fights", json_integer((json_int_t)r->row.fights));
+	json_object_set_new(o, "fights", json_integer((json_int_t)r->row.reverts));
 	json_object_set_new(o, "target", tried ? json_string(r->tried.target) : json_null());
 	json_object_set_new(o, "targetUid", tried ? json_string(r->tried.target_uid) : json_null());
 	json_object_set_new(o, "request", tried ? json_string(r->tried.request) : json_null());
 	json_object_set_new(o, "replicas",
 			    tried && r->tried.replicas >= 0 ? json_integer(r->tried.replicas) : json_null());
 	json_object_set_new(o, "detail", tried ? json_string(r->tried.detail) : json_null());
-	json_object_set_new(o, "proof", tried ? json_string(r->tried.proof) : json_null());
+	json_object_set_new(o, "proof", tried ? json_string(r->tried.evidence) : json_null());
 	return o;
 }
 

@@ -85,7 +85,7 @@ int command_probe(const struct command *self, int argc, char **argv)
 	if (n < 3 || n > 4 || str_to_u64(args[1], strlen(args[1]), &slot) < 0 || slot > 255 ||
 	    (n == 4 && str_to_i64(args[3], strlen(args[3]), &request.u.ctl_probe.arg) < 0))
 		return command_misuse(self, "needs ROLE SLOT NAME [ARG]");
-	request.u.ctl_probe.slot = slot;
+	request.u.ctl_probe.number = slot;
 	msg_set(&request, ctl_probe.role, args[0], strlen(args[0]));
 	msg_set(&request, ctl_probe.probe, args[2], strlen(args[2]));
 	return ctl_ask(socket, &request, 20000, on_probe_row, NULL);

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/duty.h"
+#include "model/duty.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -109,7 +109,7 @@ static int find(struct restore *r)
 
 /* -- ask and act ----------------------------------------------------------------------------------------- */
 
-static void take_tried(struct item *i, const struct msg_ctl_tried *t)
+static void take_tried(struct item *i, const struct msg_ctl_dry_run_result *t)
 {
 	i->would = t->outcome == OUTCOME_WOULD;
 	if (t->target[0])
@@ -129,8 +129,8 @@ static int one(struct restore *r, struct item *i, bool dry)
 		code = ctl_recv(r->ctl, dry ? ASK_MS : ACT_MS, &m);
 		if (code != EXIT_CODE_OK)
 			return code;
-		if (m.type == MSG_CTL_TRIED) {
-			take_tried(i, &m.u.ctl_tried);
+		if (m.type == MSG_CTL_DRY_RUN_RESULT) {
+			take_tried(i, &m.u.ctl_dry_run_result);
 			return EXIT_CODE_OK;
 		}
 		if (m.type == MSG_CTL_END) {

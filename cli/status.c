@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/duty.h"
+#include "model/duty.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
@@ -19,7 +19,7 @@
 #include "cli/table.h"
 
 struct status {
-	struct msg_ctl_tree tree;
+	struct msg_ctl_supervisor tree;
 	struct msg_child_stats *children;
 	size_t n_children;
 	struct msg_watch_stats *clusters;
@@ -35,8 +35,8 @@ static void on_row(void *ctx, const struct msg *m)
 	struct status *s = ctx;
 
 	switch (m->type) {
-	case MSG_CTL_TREE:
-		s->tree = m->u.ctl_tree;
+	case MSG_CTL_SUPERVISOR:
+		s->tree = m->u.ctl_supervisor;
 		break;
 	case MSG_CHILD_STATS:
 		s->children = xreallocarray(s->children, s->n_children + 1, sizeof(*s->children));
@@ -84,7 +84,7 @@ static const char *cluster_name(const struct status *s, uint64_t index)
 static json_t *child_json(const struct msg_child_stats *c)
 {
 	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s}", "role", c->role,
-			 "cluster", c->cluster_name, "slot", (json_int_t)c->slot, "state", c->state, "pid",
+			 "cluster", c->cluster_name, "slot", (json_int_t)c->number, "state", c->state, "pid",
 			 (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
 			 (json_int_t)c->rss_kb, "leases", (json_int_t)c->leases, "startedAt",
 			 args_json_time(c->started), "sandbox", c->sandbox, "error", c->error);
@@ -109,9 +109,9 @@ static json_t *cluster_json(const struct status *s, const struct msg_watch_stats
 			      args_json_time(w->last_event), "error", w->error);
 
 	(void)json_object_set_new(o, "leader", leader_json(s, w->cluster));
-	(void)json_object_set_new(o, "held", json_integer((json_int_t)w->held));
-	(void)json_object_set_new(o, "fights", json_integer((json_int_t)w->fights));
-	(void)json_object_set_new(o, "hold", json_string(w->hold));
+	(void)json_object_set_new(o, "held", json_integer((json_int_t)w->blocked));
+	(void)json_object_set_new(o, "fights", json_integer((json_int_t)w->reverts));
+	(void)json_object_set_new(o, "hold", json_string(w->blocked_by));
 	return o;
 }
 
@@ -168,7 +168,7 @@ static void print_processes(const struct status *s, bool wide, bool color)
 		const struct msg_child_stats *c = &s->children[i];
 
 		table_add(t, COLOR_NONE, "%s %s %u", i + 1 == s->n_children ? "└─" : "├─", c->role,
-			  (unsigned)c->slot);
+			  (unsigned)c->number);
 		table_add(t, COLOR_NONE, "%s", c->cluster_name[0] ? c->cluster_name : "-");
 		table_add(t, state_color(c->state), "%s", c->state);
 		table_add(t, COLOR_NONE, "%" PRIu64, c->pid);
@@ -242,9 +242,9 @@ static void print_pauses(const struct status *s)
 static void print_holds(const struct status *s)
 {
 	for (size_t i = 0; i < s->n_clusters; i++)
-		if (s->clusters[i].held)
+		if (s->clusters[i].blocked)
 			printf("%s: %" PRIu64 " due but held: %s\n", cluster_name(s, s->clusters[i].cluster),
-			       s->clusters[i].held, s->clusters[i].hold);
+			       s->clusters[i].blocked, s->clusters[i].blocked_by);
 }
 
 static void print_text(const struct status *s, bool wide)

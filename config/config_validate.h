@@ -13,10 +13,10 @@ struct mark {
 	const char *key; /* as written; lives as long as the tree */
 };
 
-#define MARKS_MAX 192
+#define ANNOTATIONS_MAX 192
 
 struct marks {
-	struct mark row[MARKS_MAX];        /* by index in settings_table */
+	struct mark row[ANNOTATIONS_MAX];  /* by index in settings_table */
 	struct mark cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
 	struct mark override[OVERRIDES_MAX];
 };

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/policy.h"
+#include "model/policy.h"
 #include "ipc/msg.h"
 
 /* How to reach one API server. Everything a file held is here as bytes: no process after the loader opens

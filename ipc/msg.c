@@ -64,23 +64,6 @@ int role_parse(const char *name)
 	return -1;
 }
 
-const char *outcome_name(enum outcome outcome)
-{
-	static const char *const names[OUTCOME__MAX] = {
-		[OUTCOME_DONE] = "done",
-		[OUTCOME_GONE] = "gone",
-		[OUTCOME_REFUSED] = "refused",
-		[OUTCOME_CONFLICT] = "conflict",
-		[OUTCOME_FORBIDDEN] = "forbidden",
-		[OUTCOME_FAILED] = "failed",
-		[OUTCOME_UNCONFIRMED] = "unconfirmed",
-		[OUTCOME_ANNOUNCED] = "announced",
-		[OUTCOME_WOULD] = "would",
-	};
-
-	return (unsigned)outcome < OUTCOME__MAX ? names[outcome] : "open";
-}
-
 static char *member(const struct msg *m, const struct msg_field *f)
 {
 	return (char *)(uintptr_t)&m->u + f->off;

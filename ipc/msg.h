@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/actions.h"
+#include "model/duty.h"
+#include "model/outcomes.h"
+
 #define IPC_PROTO     2u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */
 #define CLUSTERS_MAX  64
@@ -31,29 +35,6 @@ enum {
 #undef R
 };
 enum phase { PH_HELLO = 1, PH_SETUP = 2, PH_RUN = 4 };
-
-/* How one lease ended. OBSERVED outcomes are DONE with dryRun. */
-enum outcome {
-	OUTCOME_DONE,        /* the server accepted the write */
-	OUTCOME_GONE,        /* nothing left to do: object gone or already in the wanted state */
-	OUTCOME_REFUSED,     /* judged again on live facts: not now (reason says why) */
-	OUTCOME_CONFLICT,    /* precondition failed at the write: the object changed */
-	OUTCOME_FORBIDDEN,   /* 401/403: the credential may not */
-	OUTCOME_FAILED,      /* the server or the way to it failed; nothing was written */
-	OUTCOME_UNCONFIRMED, /* an earlier holder died after it may have written; the object is gone or
-				changed since */
-	OUTCOME_ANNOUNCED,   /* announced on the object; acted on when the grace has passed */
-	OUTCOME_WOULD,       /* CTL_TRY: everything allows it */
-	OUTCOME__MAX
-};
-
-/* Rungs of the ladder. What the duty itself writes follows from the duty and the object's kind. */
-enum action {
-	ACTION_DUTY,    /* delete, force-delete, scale to zero, suspend */
-	ACTION_RETRY,   /* errImagePull: delete this one pod, so that a new one tries afresh */
-	ACTION_RESTORE, /* put back the replicas that an earlier action took */
-	ACTION__MAX
-};
 
 /* The longest time a RESULT can ask to wait: 30 days. */
 #define RETRY_MS_MAX UINT64_C(2592000000)
@@ -115,7 +96,6 @@ struct msg_desc {
 /* Description of a type; NULL above MSG__MAX. */
 const struct msg_desc *msg_desc(enum msg_type type);
 const char *role_name(enum role role);
-const char *outcome_name(enum outcome outcome);
 /* Role of that name, or -1. */
 int role_parse(const char *name);
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/pod.h"
+#include "model/pod.h"
 
 /* A bare Pod message (core/v1 generated.proto), as in list items. Unknown fields are skipped, fields of a
  * wrong wire type are treated as absent. 0, or -EBADMSG when the bytes are no protobuf (truncated, overlong

@@ -23,7 +23,7 @@ void facts_begin(struct facts_builder *b, struct pod_facts *f)
 	*b = (struct facts_builder){ f, ARRAY_SIZE(revision_labels) };
 }
 
-_Static_assert(sizeof(MARK_PREFIX) - 1 >= 19 && sizeof(MARK_ANNOUNCED) - 1 <= 31 &&
+_Static_assert(sizeof(ANNOTATION_PREFIX) - 1 >= 19 && sizeof(ANNOTATION_ANNOUNCED) - 1 <= 31 &&
 		       sizeof(MIRROR_KEY) - 1 <= 31,
 	       "FACTS_ANNOTATIONS");
 
@@ -35,14 +35,14 @@ static bool key_is(struct str key, const char *want, size_t n)
 #define KEY_IS(key, lit) key_is(key, lit, sizeof(lit) - 1)
 
 _Static_assert(FACTS_LABELS == (1u << (sizeof(REPLICA_SET) - 1) | 1u << (sizeof(ROLLOUT) - 1) |
-				1u << (sizeof(CONTROLLER) - 1) | 1u << (sizeof(MARK_IGNORE) - 1)),
+				1u << (sizeof(CONTROLLER) - 1) | 1u << (sizeof(ANNOTATION_IGNORE) - 1)),
 	       "FACTS_LABELS");
 
 void facts_know_label(struct facts_builder *b, struct str key, struct str value)
 {
 	struct pod_facts *f = b->f;
 
-	if (KEY_IS(key, MARK_IGNORE) && KEY_IS(value, "true"))
+	if (KEY_IS(key, ANNOTATION_IGNORE) && KEY_IS(value, "true"))
 		f->skip = true;
 	for (unsigned i = 0; i < b->revision_rank; i++)
 		if (key_is(key, revision_labels[i].p, revision_labels[i].n)) {
@@ -53,8 +53,8 @@ void facts_know_label(struct facts_builder *b, struct str key, struct str value)
 
 void facts_add_annotation(struct facts_builder *b, struct str key, struct str value)
 {
-	if (marks_add(&b->f->marks, key, value))
-		b->f->skip = b->f->skip || b->f->marks.ignore;
+	if (annotations_add(&b->f->annotations, key, value))
+		b->f->skip = b->f->skip || b->f->annotations.ignore;
 	else if (KEY_IS(key, MIRROR_KEY))
 		b->f->mirror = true;
 }

@@ -4,7 +4,7 @@
 #ifndef KUBE_FACTS_H
 #define KUBE_FACTS_H
 
-#include "base/pod.h"
+#include "model/pod.h"
 
 /* State of one decode beyond the facts themselves. */
 struct facts_builder {

@@ -7,7 +7,7 @@
 #ifndef KUBE_REFLECTOR_H
 #define KUBE_REFLECTOR_H
 
-#include "base/pod.h"
+#include "model/pod.h"
 #include "http/client.h"
 
 struct reflector;

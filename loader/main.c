@@ -146,13 +146,13 @@ static void send_cluster(struct channel *c, const struct loaded_cluster *k, uint
 static bool send_all(struct channel *c, struct loader *l, const struct loaded_cluster *clusters, size_t n)
 {
 	struct settings *s = &l->config.settings;
-	const struct msg m = { .type = MSG_LOAD_TREE,
-			       .u.load_tree = { .clusters = n,
-						.observe = s->policy.mode == MODE_OBSERVE,
-						.election = s->election,
-						.sandbox = s->sandbox,
-						.refresh_ms = l->refresh.ms > 86400000 ? 86400000
-										       : l->refresh.ms } };
+	const struct msg m = { .type = MSG_LOAD_SUPERVISOR,
+			       .u.load_supervisor = {
+				       .clusters = n,
+				       .observe = s->policy.mode == MODE_OBSERVE,
+				       .election = s->election,
+				       .sandbox = s->sandbox,
+				       .refresh_ms = l->refresh.ms > 86400000 ? 86400000 : l->refresh.ms } };
 	bool ok = channel_send(c, &m, -1) == 0;
 
 	for (size_t i = 0; i < n; i++)

@@ -188,7 +188,7 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 	char name[32];
 
 	p->cluster = m->cluster;
-	p->slot = m->slot;
+	p->slot = m->number;
 	p->generation = m->generation;
 	if (p->cluster == CLUSTERS_MAX)
 		(void)snprintf(name, sizeof(name), "%s", role_name(p->spec->role));

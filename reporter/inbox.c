@@ -10,8 +10,8 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "reporter/reporter.h"
-#include "reporter/needs.h"
-#include "reporter/restore.h"
+#include "reporter/history/attention.h"
+#include "reporter/history/restore.h"
 
 #define PRUNE_MS 3600000
 /* How long a commit that is not urgent waits for more: usually, and with many actions under way, who keep
@@ -37,7 +37,7 @@ void inbox_committed(void *ctx, const struct history_entry *e)
 	struct reporter *r = ctx;
 	struct msg ack = { .type = MSG_INTENT_ACK };
 
-	figures_committed(&r->figures, e);
+	stats_committed(&r->figures, e);
 	if (e->effect == HISTORY_CONFLICT) {
 		(void)log_error(-EEXIST,
 				"this lease id is taken by another object: its intent is not written",
@@ -115,7 +115,8 @@ static void on_write(struct reporter *r, const struct msg *m)
 {
 	if (!history_add(r->history, m)) {
 		metrics_add(r->figures.metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
-		r->lost = r->lost || (m->type != MSG_REFUSAL && m->type != MSG_SINCE && m->type != MSG_MEMO);
+		r->lost = r->lost ||
+			  (m->type != MSG_REFUSAL && m->type != MSG_FAILING_SINCE && m->type != MSG_SAVED);
 		return;
 	}
 	plan_flush(r, m->type);
@@ -133,66 +134,66 @@ void inbox_prune(struct reporter *r)
 
 /* -- answers of many messages ---------------------------------------------------------------------------- */
 
-static int feed_send(void *ctx, const struct msg *m)
+static int response_stream_send(void *ctx, const struct msg *m)
 {
 	return process_send(((struct reporter *)ctx)->process, m);
 }
 
-static void feed_trouble(void *ctx, int err)
+static void response_stream_trouble(void *ctx, int err)
 {
 	struct reporter *r = ctx;
 
 	(void)log_warn(err, "the history cannot be read", kv_s("detail", db_error(r->db)));
 }
 
-const struct feed_ops inbox_feed_ops = { feed_send, feed_trouble };
+const struct response_stream_ops inbox_feed_ops = { response_stream_send, response_stream_trouble };
 
 static void on_since_get(struct reporter *r, const struct msg *m)
 {
-	struct msg end = { .type = MSG_SINCE_END, .u.since_end.cluster = m->u.since_get.cluster };
-	struct cursor *c = NULL;
+	struct msg end = { .type = MSG_SAVED_END, .u.saved_end.cluster = m->u.saved_get.cluster };
+	struct query *c = NULL;
 
 	(void)history_flush(r->history); /* what the last watcher said belongs to the answer */
-	const int err = cursor_since(r->db, r->history, m->u.since_get.cluster,
-				     r->settings.policy.mode == MODE_OBSERVE, &c);
+	const int err = query_since(r->db, r->history, m->u.saved_get.cluster,
+				    r->settings.policy.mode == MODE_OBSERVE, &c);
 
-	if (err == 0 && feed_add(r->feed, c))
+	if (err == 0 && response_stream_add(r->feed, c))
 		return;
 	/* Without memory the clocks of failing revisions start again: later, never too early. */
 	(void)log_error(err, "what is remembered of failing revisions cannot be read");
-	cursor_free(&c);
+	query_free(&c);
 	(void)process_send(r->process, &end);
 }
 
 /* A question of a person: err and c are what began its answer. */
-static void answer_person(struct reporter *r, uint64_t conn, int err, struct cursor *c)
+static void answer_person(struct reporter *r, uint64_t conn, int err, struct query *c)
 {
 	struct msg end;
 
-	if (err == 0 && feed_add(r->feed, c))
+	if (err == 0 && response_stream_add(r->feed, c))
 		return;
 	(void)log_warn(err, "a question about the history cannot be answered");
-	cursor_free(&c);
-	cursor_failed(conn, &end);
+	query_free(&c);
+	query_failed(conn, &end);
 	(void)process_send(r->process, &end);
 }
 
 static void on_history(struct reporter *r, const struct msg *m)
 {
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 
 	(void)history_flush(r->history);
-	const int err = cursor_history(r->db, r->history, &m->u.ctl_history, &c);
+	const int err = query_history(r->db, r->history, &m->u.ctl_history, &c);
 
 	answer_person(r, m->u.ctl_history.conn, err, c);
 }
 
 static void on_show(struct reporter *r, const struct msg *m)
 {
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 
 	(void)history_flush(r->history);
-	const int err = cursor_show(r->db, r->history, &m->u.ctl_show, &c);
+	const int err = query_show(r->db, r->history, &m->u.ctl_show, &c);
 
 	answer_person(r, m->u.ctl_show.conn, err, c);
 }
@@ -211,12 +212,12 @@ static void on_restore(struct reporter *r, const struct msg *m)
 /* A budget that is full for long is for a person. The first word after a start, and then every change. */
 static void note_hold(struct reporter *r, const struct msg_watch_stats *s)
 {
-	const char now = needs_hold_matters(s->hold) ? 'y' : 'n';
+	const char now = attention_hold_matters(s->blocked_by) ? 'y' : 'n';
 	const char *name = history_cluster_name(r->history, s->cluster);
 
 	if (r->hold_noted[s->cluster] == now)
 		return;
-	const int err = needs_note_hold(r->db, s->hold, name, clock_wall_ms());
+	const int err = attention_note_hold(r->db, s->blocked_by, name, clock_wall_ms());
 
 	if (err == 0)
 		r->hold_noted[s->cluster] = now;
@@ -231,7 +232,7 @@ static void on_watch_stats(struct reporter *r, const struct msg *m)
 
 	if (s->cluster >= r->settings.cluster_names.n)
 		return;
-	figures_watch(&r->figures, history_cluster_name(r->history, s->cluster), s);
+	stats_watch(&r->figures, history_cluster_name(r->history, s->cluster), s);
 	note_hold(r, s);
 	digest_run_synced(r->digests, s->cluster, s->synced);
 }
@@ -241,9 +242,9 @@ static void on_child_stats(struct reporter *r, const struct msg *m)
 	const struct msg_child_stats *s = &m->u.child_stats;
 	const int cluster = history_cluster_index(r->history, s->cluster_name);
 
-	if (!figures_child(&r->figures, s) || cluster < 0)
+	if (!stats_child(&r->figures, s) || cluster < 0)
 		return;
-	figures_watch_down(&r->figures, s->cluster_name);
+	stats_watch_down(&r->figures, s->cluster_name);
 	digest_run_synced(r->digests, (uint64_t)cluster, false);
 }
 
@@ -261,10 +262,10 @@ static void (*const handlers[MSG__MAX])(struct reporter *r, const struct msg *m)
 	[MSG_INTENT] = on_write,
 	[MSG_RECORD] = on_write,
 	[MSG_REFUSAL] = on_write,
-	[MSG_SINCE] = on_write,
-	[MSG_MEMO] = on_write,
+	[MSG_FAILING_SINCE] = on_write,
+	[MSG_SAVED] = on_write,
 	[MSG_PAUSE] = on_write,
-	[MSG_SINCE_GET] = on_since_get,
+	[MSG_SAVED_GET] = on_since_get,
 	[MSG_CTL_HISTORY] = on_history,
 	[MSG_CTL_SHOW] = on_show,
 	[MSG_CTL_RESTORE] = on_restore,
@@ -289,5 +290,5 @@ void inbox_room(struct process *p)
 		sent++;
 	memmove(r->acks, r->acks + sent, (r->n_acks - sent) * sizeof(*r->acks));
 	r->n_acks -= sent;
-	feed_room(r->feed);
+	response_stream_room(r->feed);
 }

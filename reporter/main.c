@@ -108,10 +108,10 @@ static int on_settings(struct process *p, struct settings *s, bool first, const 
 static void use_settings(struct reporter *r)
 {
 	history_set_clusters(r->history, &r->settings.cluster_names);
-	figures_set_clusters(&r->figures, &r->settings.cluster_names);
+	stats_set_clusters(&r->figures, &r->settings.cluster_names);
 	metrics_set(r->figures.metrics, METRIC_CONFIG_TIME, (double)clock_wall_ms() / 1000.0,
 		    METRIC_NO_LABELS);
-	hook_set_url(r->hook, r->settings.api_url, r->settings.api_address);
+	webhook_set_url(r->hook, r->settings.api_url, r->settings.api_address);
 }
 
 static void on_commit(struct process *p)
@@ -131,7 +131,7 @@ static void on_request(void *ctx, const char *path, const char *query, struct li
 {
 	struct reporter *r = ctx;
 
-	serve_path(&r->figures, r->history, path, query, ret);
+	routes_serve(&r->figures, r->history, path, query, ret);
 }
 
 static int open_history(struct reporter *r)
@@ -172,7 +172,7 @@ static int on_start(struct process *p)
 	struct event_base *base = process_base(p);
 
 	http_global_init();
-	figures_init(&r->figures);
+	stats_init(&r->figures);
 	r->flush = event_new(base, -1, 0, on_flush, r);
 	r->prune = event_new(base, -1, 0, on_prune, r);
 	r->digest_wake = event_new(base, -1, 0, on_digest_wake, r);
@@ -182,8 +182,8 @@ static int on_start(struct process *p)
 	if (err < 0)
 		return err;
 	r->history = history_new(r->db, inbox_committed, r);
-	r->feed = feed_new(base, &inbox_feed_ops, r);
-	r->hook = hook_new(base, reports_hook_answer, r);
+	r->feed = response_stream_new(base, &inbox_feed_ops, r);
+	r->hook = webhook_new(base, reports_hook_answer, r);
 	r->digests = digest_run_new(r->db, &reports_ops, r);
 	use_settings(r);
 	return open_listener(r);
@@ -203,12 +203,12 @@ static void end_strays(struct reporter *r)
 static void on_ready(struct process *p)
 {
 	struct reporter *r = process_ctx(p);
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 
 	end_strays(r);
-	const int err = cursor_open_intents(r->db, r->history, &c);
+	const int err = query_open_intents(r->db, r->history, &c);
 
-	if (err < 0 || !feed_add(r->feed, c)) {
+	if (err < 0 || !response_stream_add(r->feed, c)) {
 		(void)log_error(err, "open actions cannot be read", kv_s("detail", db_error(r->db)));
 		process_exit(p, EXIT_CODE_TEMPORARY);
 		return;
@@ -242,13 +242,13 @@ static void on_done(struct process *p)
 	if (!r)
 		return;
 	listener_free(&r->listener);
-	feed_free(&r->feed);
+	response_stream_free(&r->feed);
 	digest_run_free(&r->digests);
-	hook_free(&r->hook);
+	webhook_free(&r->hook);
 	history_free(&r->history);
 	db_close(&r->db);
 	if (r->figures.metrics)
-		figures_done(&r->figures);
+		stats_done(&r->figures);
 	free_event(&r->flush);
 	free_event(&r->prune);
 	free_event(&r->digest_wake);

@@ -9,12 +9,12 @@
 
 #include "base/log.h"
 #include "process/process.h"
-#include "reporter/cursor.h"
-#include "reporter/feed.h"
-#include "reporter/figures.h"
-#include "reporter/hook.h"
-#include "reporter/plan.h"
-#include "reporter/serve.h"
+#include "reporter/history/query.h"
+#include "reporter/history/response_stream.h"
+#include "reporter/web/stats.h"
+#include "reporter/sinks/webhook.h"
+#include "reporter/digest/plan.h"
+#include "reporter/web/routes.h"
 
 struct event;
 
@@ -24,11 +24,11 @@ struct reporter {
 	struct digest_plan next_plan; /* of `next`; before on_ready of `settings` */
 	struct db *db;
 	struct history *history;
-	struct figures figures;
+	struct stats figures;
 	struct listener *listener;
-	struct hook *hook;
+	struct webhook *hook;
 	struct digest_run *digests;
-	struct feed *feed;
+	struct response_stream *feed;
 	struct event *flush, *prune, *digest_wake, *drain_limit;
 	unsigned commit_failures;
 	uint64_t committed_ms; /* boot clock: when the last commit ended */
@@ -43,7 +43,7 @@ struct reporter {
 void reporter_start_timer(struct event *e, uint64_t ms);
 
 /* inbox.c: messages that are written down or answered. */
-extern const struct feed_ops inbox_feed_ops;
+extern const struct response_stream_ops inbox_feed_ops;
 void inbox_committed(void *ctx, const struct history_entry *e); /* a history_committed_fn */
 void inbox_flush(struct reporter *r);
 void inbox_msg(struct process *p, const struct msg *m);
@@ -53,7 +53,7 @@ void inbox_prune(struct reporter *r);
 /* reports.c: digests. */
 extern const struct digest_ops reports_ops;
 void reports_recover(struct reporter *r);
-void reports_hook_answer(void *ctx, const struct feishu_answer *a); /* a hook_answer_fn */
+void reports_hook_answer(void *ctx, const struct feishu_answer *a); /* a webhook_answer_fn */
 /* End the drain: flush, say how much is left. Once; again it does nothing. */
 void reports_finish_drain(void *ctx);
 

@@ -10,7 +10,7 @@
 
 #include "rules/breaker.h"
 #include "rules/budget.h"
-#include "rules/fight.h"
+#include "rules/reverted.h"
 #include "rules/judge.h"
 
 enum guard {
@@ -21,8 +21,8 @@ enum guard {
 	GUARD_QUIET,
 	GUARD_WINDOW,
 	GUARD_BREAKER,
-	GUARD_FIGHT,
-	GUARD_LOOP,
+	GUARD_REVERTED,
+	GUARD_EVICT_LOOP,
 	GUARD_BUDGET,
 	GUARD__MAX
 };
@@ -43,28 +43,28 @@ struct admit_ask {
 	int64_t window_opens; /* 0 = not known */
 	const struct breaker *breaker;
 	const char *breaker_text; /* what the workloads have in common */
-	struct fight fight;
+	struct reverted fight;
 	int64_t loop_until; /* the newest of an evict loop is kept until then; 0 = it is none */
 	uint32_t loop_count;
 	const struct budget *budget;
 };
 
 /* What of it the hold is about: objects that share it are held and released together. */
-enum hold_scope { HOLD_ALL, HOLD_DUTY, HOLD_NAMESPACE, HOLD_NODE, HOLD_WORKLOAD, HOLD_WORKLOAD_NODE };
+enum block_scope { BLOCK_ALL, BLOCK_DUTY, BLOCK_NAMESPACE, BLOCK_NODE, BLOCK_WORKLOAD, BLOCK_WORKLOAD_NODE };
 
-struct hold {
+struct block {
 	enum guard guard;
 	enum reason reason;
-	enum hold_scope scope;
+	enum block_scope scope;
 	int64_t until; /* 0 = when something changes */
 	char evidence[256];
 };
 
 /* true = go; false = held, *ret says by which guard (the first of the table). */
-bool admit_ask(const struct admit_ask *a, struct hold *ret);
+bool admit_ask(const struct admit_ask *a, struct block *ret);
 /* Every guard in order: holds TRI_YES when it has nothing against it, and then ret->evidence may be empty. */
 void admit_trace(const struct admit_ask *a,
-		 void (*fn)(void *ctx, enum guard g, bool holds, const struct hold *h), void *ctx);
+		 void (*fn)(void *ctx, enum guard g, bool holds, const struct block *h), void *ctx);
 const char *guard_name(enum guard g); /* "Budget" */
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "rules/guard.h"
 
-enum announce announce_judge(const struct marks *m, enum duty d, const struct duty_policy *dp, int64_t now,
-			     int64_t *ret_until)
+enum announce announce_judge(const struct annotations *m, enum duty d, const struct duty_policy *dp,
+			     int64_t now, int64_t *ret_until)
 {
 	const int64_t at = m->announced[d];
 

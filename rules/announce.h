@@ -3,8 +3,8 @@
 #ifndef RULES_ANNOUNCE_H
 #define RULES_ANNOUNCE_H
 
-#include "base/marks.h"
-#include "base/policy.h"
+#include "model/annotations.h"
+#include "model/policy.h"
 
 enum announce {
 	ANNOUNCE_GO,      /* no grace is asked for, or it is over */
@@ -15,7 +15,7 @@ enum announce {
 
 /* m: the annotations of the object that is written to (the pod, or the workload for errImagePull). An
  * announcement from the future (beyond the skew of clocks) counts as none. */
-enum announce announce_judge(const struct marks *m, enum duty d, const struct duty_policy *dp, int64_t now,
-			     int64_t *ret_until);
+enum announce announce_judge(const struct annotations *m, enum duty d, const struct duty_policy *dp,
+			     int64_t now, int64_t *ret_until);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef RULES_BREAKER_H
 #define RULES_BREAKER_H
 
-#include "base/policy.h"
+#include "model/policy.h"
 
 struct breaker;
 

@@ -8,7 +8,7 @@
 #ifndef RULES_BUDGET_H
 #define RULES_BUDGET_H
 
-#include "base/policy.h"
+#include "model/policy.h"
 
 #define BUDGET_MINUTE_MS INT64_C(60000)
 #define BUDGET_HOUR_MS   INT64_C(3600000)

@@ -6,8 +6,8 @@
 #ifndef RULES_CAUSE_H
 #define RULES_CAUSE_H
 
-#include "base/pod.h"
-#include "base/policy.h"
+#include "model/pod.h"
+#include "model/policy.h"
 
 /* Message of a waiting container or of a Failed Event -> cause; CAUSE_UNKNOWN when it says nothing. A message
  * with signs of several causes is transient before auth before permanent: the kind that acts least. */

@@ -29,7 +29,7 @@ static void describe(const struct pod_facts *p, int64_t now, struct verdict *v)
 		text_evidence(v, "phase Failed, reason Evicted");
 }
 
-static bool check_is_evicted(struct look *l)
+static bool check_is_evicted(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 
@@ -38,36 +38,36 @@ static bool check_is_evicted(struct look *l)
 	if (!str_is(p->phase, "Failed") || !str_is(p->reason, "Evicted")) {
 		EVIDENCE_OF_NONE(l, "phase %.*s%s%.*s", STR_ARG(p->phase),
 				 str_empty(p->reason) ? "" : ", reason ", STR_ARG(p->reason));
-		return look_decide(l, VERDICT_NONE, REASON_NOT_EVICTED);
+		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_EVICTED);
 	}
 	describe(p, l->now, l->v);
 	l->due = true;
 	return false;
 }
 
-static bool check_not_deleted(struct look *l)
+static bool check_not_deleted(struct evaluation *l)
 {
 	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
-	return l->p->deletion > 0 && look_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
+	return l->p->deletion > 0 && evaluation_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
 }
 
-static bool check_not_ready(struct look *l)
+static bool check_not_ready(struct evaluation *l)
 {
 	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
-	return l->p->ready && look_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+	return l->p->ready && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
 }
 
-static bool check_job(struct look *l)
+static bool check_job(struct evaluation *l)
 {
 	SAY(l, "controller %.*s, includeJobs %s", str_empty(l->p->owner.kind) ? 1 : (int)l->p->owner.kind.n,
 	    str_empty(l->p->owner.kind) ? "-" : l->p->owner.kind.p, l->dp->include_jobs ? "true" : "false");
 	return str_is(l->p->owner.kind, "Job") && !l->dp->include_jobs &&
-	       look_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
+	       evaluation_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
 }
 
-static bool check_act(struct look *l)
+static bool check_act(struct evaluation *l)
 {
-	return look_decide(l, VERDICT_ACT, REASON_EVICTED);
+	return evaluation_decide(l, VERDICT_ACT, REASON_EVICTED);
 }
 
 static const struct check checks[] = {

@@ -26,7 +26,7 @@ bool phase_terminal(const struct pod_facts *p)
 	return str_is(p->phase, "Succeeded") || str_is(p->phase, "Failed");
 }
 
-void look_say(struct look *l, const char *fmt, ...)
+void evaluation_say(struct evaluation *l, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -35,7 +35,7 @@ void look_say(struct look *l, const char *fmt, ...)
 	va_end(ap);
 }
 
-bool look_decide(struct look *l, enum verdict_kind kind, enum reason reason)
+bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason)
 {
 	l->v->kind = kind;
 	l->v->reason = reason;
@@ -43,20 +43,20 @@ bool look_decide(struct look *l, enum verdict_kind kind, enum reason reason)
 	return true;
 }
 
-bool look_wait(struct look *l, enum reason reason, int64_t at)
+bool evaluation_wait(struct evaluation *l, enum reason reason, int64_t at)
 {
-	look_decide(l, VERDICT_WAIT, reason);
+	evaluation_decide(l, VERDICT_WAIT, reason);
 	l->v->at_ms = at;
 	return true;
 }
 
-bool look_forbid(struct look *l, enum reason reason)
+bool evaluation_forbid(struct evaluation *l, enum reason reason)
 {
 	if (l->due)
-		return look_decide(l, VERDICT_REFUSE, reason);
+		return evaluation_decide(l, VERDICT_REFUSE, reason);
 	if (l->until > 0)
-		return look_wait(l, reason, time_add(l->until, 1));
-	return look_decide(l, VERDICT_NONE, reason);
+		return evaluation_wait(l, reason, time_add(l->until, 1));
+	return evaluation_decide(l, VERDICT_NONE, reason);
 }
 
 static bool is_own_namespace(const struct policy *policy, struct str ns)
@@ -88,14 +88,14 @@ bool judge_namespace(const struct policy *policy, enum duty d, struct str ns, en
 
 /* -- before the state of the pod ------------------------------------------------------------------------- */
 
-bool check_enabled(struct look *l)
+bool check_enabled(struct evaluation *l)
 {
 	SAY(l, "%s is %s%s%s", duty_name(l->duty), l->dp->enable ? "on" : "off",
 	    *l->v->override ? " by override " : "", l->v->override);
-	return !l->dp->enable && look_decide(l, VERDICT_NONE, REASON_DUTY_DISABLED);
+	return !l->dp->enable && evaluation_decide(l, VERDICT_NONE, REASON_DUTY_DISABLED);
 }
 
-bool check_selected(struct look *l)
+bool check_selected(struct evaluation *l)
 {
 	enum reason reason;
 
@@ -103,7 +103,7 @@ bool check_selected(struct look *l)
 	if (judge_namespace(l->policy, l->duty, l->p->ns, &reason) || reason != REASON_NAMESPACE_NOT_SELECTED)
 		return false;
 	EVIDENCE_OF_NONE(l, "namespace %.*s", STR_ARG(l->p->ns));
-	return look_decide(l, VERDICT_NONE, reason);
+	return evaluation_decide(l, VERDICT_NONE, reason);
 }
 
 /* -- what must hold before the rest is believed -----------------------------------------------------------
@@ -125,96 +125,96 @@ static bool facts_complete(const struct pod_facts *p, enum judge_stage stage)
 	       (stage == STAGE_CACHE || !str_empty(p->rv)) && p->grace_s >= -1;
 }
 
-bool check_facts(struct look *l)
+bool check_facts(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 
 	SAY(l, "phase %.*s, %u containers, resourceVersion %.*s", STR_ARG(p->phase), p->n_containers,
 	    STR_ARG(p->rv));
 	if (l->dp->hours_ms < 0 || l->dp->counts < 0)
-		return look_decide(l, VERDICT_REFUSE, REASON_BAD_POLICY);
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_POLICY);
 	if (p->containers_cut || p->n_containers > POD_CONTAINERS_MAX)
-		return look_decide(l, VERDICT_REFUSE, REASON_TOO_MANY_CONTAINERS);
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_TOO_MANY_CONTAINERS);
 	if (!facts_complete(p, l->s->stage) ||
 	    (l->policy->n_overrides && select_labels(l->policy, p) & SELECT_LABELS_UNKNOWN))
-		return look_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
 	return false;
 }
 
-bool check_times(struct look *l)
+bool check_times(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 	char created[RFC3339_MAX];
 
 	if (l->fact) {
 		rfc3339_format(p->created, false, created);
-		look_say(l, "created %s", created);
+		evaluation_say(l, "created %s", created);
 	}
 	return (l->now <= 0 || p->created <= 0 || p->created > time_add(l->now, JUDGE_SKEW_MS) ||
 		p->deletion < 0 || (p->deletion > 0 && p->deletion < p->created)) &&
-	       look_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
+	       evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
 }
 
 /* -- guards that hold for all time ------------------------------------------------------------------------
  */
 
-bool check_own_pod(struct look *l)
+bool check_own_pod(struct evaluation *l)
 {
 	const struct policy *policy = l->policy;
 
 	SAY(l, "own pod %s", policy->own_pod ? policy->own_pod : "-");
 	return policy->own_pod && str_is(l->p->name, policy->own_pod) &&
 	       (!policy->own_namespace || is_own_namespace(policy, l->p->ns)) &&
-	       look_forbid(l, REASON_OWN_POD);
+	       evaluation_forbid(l, REASON_OWN_POD);
 }
 
-bool check_excluded(struct look *l)
+bool check_excluded(struct evaluation *l)
 {
 	enum reason reason;
 
 	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
-	return !judge_namespace(l->policy, l->duty, l->p->ns, &reason) && look_forbid(l, reason);
+	return !judge_namespace(l->policy, l->duty, l->p->ns, &reason) && evaluation_forbid(l, reason);
 }
 
-bool check_mirror(struct look *l)
+bool check_mirror(struct evaluation *l)
 {
 	SAY(l, "%s", l->p->mirror ? "a mirror pod" : "no mirror pod");
-	return l->p->mirror && look_forbid(l, REASON_MIRROR_POD);
+	return l->p->mirror && evaluation_forbid(l, REASON_MIRROR_POD);
 }
 
-bool check_priority(struct look *l)
+bool check_priority(struct evaluation *l)
 {
 	const struct str class = l->p->priority_class;
 
 	SAY(l, "priority class %.*s", str_empty(class) ? 1 : (int)class.n, str_empty(class) ? "-" : class.p);
 	return (str_is(class, "system-cluster-critical") || str_is(class, "system-node-critical")) &&
 	       !str_list_has(&l->policy->duty[l->duty].namespaces, l->p->ns) &&
-	       look_forbid(l, REASON_SYSTEM_PRIORITY);
+	       evaluation_forbid(l, REASON_SYSTEM_PRIORITY);
 }
 
-bool check_ignored(struct look *l)
+bool check_ignored(struct evaluation *l)
 {
 	SAY(l, "%s", l->p->skip ? "marked" : "not marked");
-	return (l->p->skip || l->p->marks.ignore) && look_forbid(l, REASON_IGNORE_ANNOTATION);
+	return (l->p->skip || l->p->annotations.ignore) && evaluation_forbid(l, REASON_IGNORE_ANNOTATION);
 }
 
-bool check_skipped(struct look *l)
+bool check_skipped(struct evaluation *l)
 {
-	const bool marked = l->p->marks.skip & 1u << l->duty;
+	const bool marked = l->p->annotations.skip & 1u << l->duty;
 
 	SAY(l, "%s", marked ? "marked" : "not marked");
-	return marked && look_forbid(l, REASON_SKIP_ANNOTATION);
+	return marked && evaluation_forbid(l, REASON_SKIP_ANNOTATION);
 }
 
-bool check_announced(struct look *l)
+bool check_announced(struct evaluation *l)
 {
 	char text[RFC3339_MAX];
 	int64_t until;
 
 	SAY(l, "grace of the duty is %lld s", (long long)(l->dp->announce_ms / 1000));
-	if (announce_judge(&l->p->marks, l->duty, l->dp, l->now, &until) != ANNOUNCE_WAIT)
+	if (announce_judge(&l->p->annotations, l->duty, l->dp, l->now, &until) != ANNOUNCE_WAIT)
 		return false;
 	rfc3339_format(until, false, text);
 	text_evidence(l->v, "announced on the pod; acts after %s", text);
-	return look_wait(l, REASON_ANNOUNCED, time_add(until, 1));
+	return evaluation_wait(l, REASON_ANNOUNCED, time_add(until, 1));
 }

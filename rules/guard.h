@@ -7,11 +7,11 @@
 #include "rules/judge.h"
 
 /* One judgement on its way through a table. */
-struct look {
+struct evaluation {
 	const struct pod_facts *p;
 	const struct policy *policy;
 	const struct duty_policy *dp; /* of this duty, with overrides applied */
-	const struct surroundings *s;
+	const struct pod_context *s;
 	int64_t now;
 	enum duty duty;
 	struct verdict *v;
@@ -27,7 +27,7 @@ struct look {
 
 struct check {
 	const char *rule, *name;
-	bool (*decides)(struct look *l); /* true: the verdict is set; false: passed, go on */
+	bool (*decides)(struct evaluation *l); /* true: the verdict is set; false: passed, go on */
 };
 
 struct duty_checks {
@@ -40,38 +40,38 @@ extern const struct duty_checks checks_evicted, checks_terminating, checks_image
 #define SAY(l, ...)                                                                                          \
 	do {                                                                                                 \
 		if ((l)->fact)                                                                               \
-			look_say((l), __VA_ARGS__);                                                          \
+			evaluation_say((l), __VA_ARGS__);                                                    \
 	} while (0)
 #define EVIDENCE_OF_NONE(l, ...)                                                                             \
 	do {                                                                                                 \
 		if (!(l)->brief)                                                                             \
 			text_evidence((l)->v, __VA_ARGS__);                                                  \
 	} while (0)
-void look_say(struct look *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void evaluation_say(struct evaluation *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Set the verdict and return true; evidence stays as it is. */
-bool look_decide(struct look *l, enum verdict_kind kind, enum reason reason);
+bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason);
 /* Wait until `at` (0 = until something changes). */
-bool look_wait(struct look *l, enum reason reason, int64_t at);
+bool evaluation_wait(struct evaluation *l, enum reason reason, int64_t at);
 /* A guard that holds for all time forbids the act: a refusal when it is due; until then a wait, so that the
  * refusal comes in time; none when it is not known when it will be due. */
-bool look_forbid(struct look *l, enum reason reason);
+bool evaluation_forbid(struct evaluation *l, enum reason reason);
 
 /* The checks before the state of the pod is looked at ... */
-bool check_enabled(struct look *l);
-bool check_selected(struct look *l);
+bool check_enabled(struct evaluation *l);
+bool check_selected(struct evaluation *l);
 /* ... facts that must hold before any rule may believe the rest ... */
-bool check_facts(struct look *l);
-bool check_times(struct look *l);
+bool check_facts(struct evaluation *l);
+bool check_times(struct evaluation *l);
 /* ... and guards that hold for all time. */
-bool check_own_pod(struct look *l);
-bool check_excluded(struct look *l);
-bool check_mirror(struct look *l);
-bool check_priority(struct look *l);
-bool check_ignored(struct look *l);
-bool check_skipped(struct look *l);
+bool check_own_pod(struct evaluation *l);
+bool check_excluded(struct evaluation *l);
+bool check_mirror(struct evaluation *l);
+bool check_priority(struct evaluation *l);
+bool check_ignored(struct evaluation *l);
+bool check_skipped(struct evaluation *l);
 /* The grace announced on the pod itself. */
-bool check_announced(struct look *l);
+bool check_announced(struct evaluation *l);
 
 #define CHECKS_BEGIN                                                                                         \
 	{ "Duty", "is it enabled", check_enabled },                                                          \

@@ -93,7 +93,7 @@ static bool never_scalable(const struct owner_facts *o)
 	       str_is(o->kind, "Node");
 }
 
-static enum reason tally_reason(const struct surroundings *s)
+static enum reason tally_reason(const struct pod_context *s)
 {
 	if (s->tally_known != TRI_YES)
 		return s->stage == STAGE_LIVE ? REASON_TALLY_UNKNOWN : REASON_CANNOT_PULL_IMAGE;
@@ -106,10 +106,10 @@ static enum reason tally_reason(const struct surroundings *s)
 	return REASON_CANNOT_PULL_IMAGE;
 }
 
-static void describe(struct look *l)
+static void describe(struct evaluation *l)
 {
 	const struct container_facts *c = &l->p->containers[l->container];
-	const struct surroundings *s = l->s;
+	const struct pod_context *s = l->s;
 	const char *cause = cause_name(cause_of(c));
 	char age[DURATION_MAX], limit[DURATION_MAX];
 
@@ -126,7 +126,7 @@ static void describe(struct look *l)
 			    s->ready);
 }
 
-static bool check_is_failing(struct look *l)
+static bool check_is_failing(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
 	const struct container_facts *c;
@@ -134,7 +134,7 @@ static bool check_is_failing(struct look *l)
 	if (!judge_is_pull_failure(p, l->policy, &l->container)) {
 		SAY(l, "phase %.*s, no container waits for its image", STR_ARG(p->phase));
 		EVIDENCE_OF_NONE(l, "phase %.*s", STR_ARG(p->phase));
-		return look_decide(l, VERDICT_NONE, REASON_NOT_FAILING);
+		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_FAILING);
 	}
 	c = &p->containers[l->container];
 	SAY(l, "container %.*s: %.*s, image %.*s", STR_ARG(c->name), STR_ARG(c->reason), STR_ARG(c->image));
@@ -143,7 +143,7 @@ static bool check_is_failing(struct look *l)
 }
 
 /* Never decides: the guards come first. */
-static bool find_clock(struct look *l)
+static bool find_clock(struct evaluation *l)
 {
 	char since[RFC3339_MAX], limit[DURATION_MAX];
 
@@ -153,22 +153,22 @@ static bool find_clock(struct look *l)
 	l->due = l->now > l->until;
 	if (l->fact) {
 		rfc3339_format(l->s->failing_since, false, since);
-		look_say(l, "revision %.*s first seen failing %s, threshold %s", STR_ARG(l->p->revision),
-			 since, text_duration(l->dp->hours_ms, limit));
+		evaluation_say(l, "revision %.*s first seen failing %s, threshold %s",
+			       STR_ARG(l->p->revision), since, text_duration(l->dp->hours_ms, limit));
 	}
 	return false;
 }
 
-static bool check_not_deleted(struct look *l)
+static bool check_not_deleted(struct evaluation *l)
 {
 	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
-	return l->p->deletion > 0 && look_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
+	return l->p->deletion > 0 && evaluation_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
 }
 
-static bool check_not_ready(struct look *l)
+static bool check_not_ready(struct evaluation *l)
 {
 	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
-	return l->p->ready && look_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+	return l->p->ready && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
 }
 
 /* When the failure can not have begun before (R4 c); 0 when nothing tells. Over-counts: good for a refusal,
@@ -185,37 +185,37 @@ static int64_t not_before(const struct pod_facts *p)
 
 /* The revision has no clock. That may be because other pods of it did pull: then somebody should hear of it.
  */
-static bool without_clock(struct look *l)
+static bool without_clock(struct evaluation *l)
 {
 	const enum reason reason = tally_reason(l->s);
 	const int64_t from = not_before(l->p), until = time_add(from, l->dp->hours_ms);
 
 	if (l->s->tally_known != TRI_YES || reason == REASON_CANNOT_PULL_IMAGE || from == 0 ||
 	    from > time_add(l->now, JUDGE_SKEW_MS))
-		return look_wait(l, REASON_NO_FIRST_SEEN, 0);
+		return evaluation_wait(l, REASON_NO_FIRST_SEEN, 0);
 	if (l->now <= until)
-		return look_wait(l, REASON_NO_FIRST_SEEN, time_add(until, 1));
+		return evaluation_wait(l, REASON_NO_FIRST_SEEN, time_add(until, 1));
 	text_append(l->v, "; %u of %u pods of the revision fail, %u Ready", l->s->failing, l->s->pods,
 		    l->s->ready);
-	return look_decide(l, VERDICT_REFUSE, reason);
+	return evaluation_decide(l, VERDICT_REFUSE, reason);
 }
 
-static bool check_clock(struct look *l)
+static bool check_clock(struct evaluation *l)
 {
 	const int64_t since = l->s->failing_since;
 	char left[DURATION_MAX];
 
 	if (since < 0 || since > time_add(l->now, JUDGE_SKEW_MS))
-		return look_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
 	if (since == 0)
 		return without_clock(l);
 	SAY(l, "%s%s", l->due ? "reached" : "reached in ",
 	    l->due ? "" : text_duration(time_add(time_add(l->until, 1), -l->now), left));
-	return !l->due && look_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
+	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 
 /* The cache may not know the cause; then the worker reads message and Events. */
-static bool check_cause(struct look *l)
+static bool check_cause(struct evaluation *l)
 {
 	static const enum reason reasons[CAUSE__MAX] = {
 		[CAUSE_UNKNOWN] = REASON_CAUSE_UNKNOWN,
@@ -231,16 +231,16 @@ static bool check_cause(struct look *l)
 		return false;
 	if (!str_empty(c->message))
 		text_append(l->v, ": %.*s", STR_ARG(c->message));
-	return look_decide(l, VERDICT_REFUSE, reasons[cause]);
+	return evaluation_decide(l, VERDICT_REFUSE, reasons[cause]);
 }
 
-static bool check_controller(struct look *l)
+static bool check_controller(struct evaluation *l)
 {
 	const struct owner_facts *o = &l->p->owner;
 
 	SAY(l, "controller %.*s/%.*s", STR_ARG(o->kind), STR_ARG(o->name));
 	return (str_empty(o->uid) || str_empty(o->kind) || str_empty(o->name)) &&
-	       look_decide(l, VERDICT_REFUSE, REASON_NO_CONTROLLER);
+	       evaluation_decide(l, VERDICT_REFUSE, REASON_NO_CONTROLLER);
 }
 
 static bool is_job(const struct owner_facts *o)
@@ -248,28 +248,28 @@ static bool is_job(const struct owner_facts *o)
 	return str_is(o->kind, "Job") && str_is(o->api_version, "batch/v1");
 }
 
-static bool check_scalable(struct look *l)
+static bool check_scalable(struct evaluation *l)
 {
 	const struct owner_facts *o = &l->p->owner;
 
 	SAY(l, "kind %.*s %.*s, suspendJobs %s", STR_ARG(o->kind), STR_ARG(o->api_version),
 	    l->dp->suspend_jobs ? "true" : "false");
 	return never_scalable(o) && !(is_job(o) && l->dp->suspend_jobs) &&
-	       look_decide(l, VERDICT_REFUSE, REASON_KIND_NOT_SCALABLE);
+	       evaluation_decide(l, VERDICT_REFUSE, REASON_KIND_NOT_SCALABLE);
 }
 
-static bool check_tally(struct look *l)
+static bool check_tally(struct evaluation *l)
 {
 	const enum reason reason = tally_reason(l->s);
 
 	SAY(l, "%u of %u pods of the revision fail, %u pods of the workload are Ready%s", l->s->failing,
 	    l->s->pods, l->s->ready, l->s->tally_known == TRI_YES ? "" : " (not counted yet)");
-	return reason != REASON_CANNOT_PULL_IMAGE && look_decide(l, VERDICT_REFUSE, reason);
+	return reason != REASON_CANNOT_PULL_IMAGE && evaluation_decide(l, VERDICT_REFUSE, reason);
 }
 
-static bool check_act(struct look *l)
+static bool check_act(struct evaluation *l)
 {
-	return look_decide(l, VERDICT_ACT, REASON_CANNOT_PULL_IMAGE);
+	return evaluation_decide(l, VERDICT_ACT, REASON_CANNOT_PULL_IMAGE);
 }
 
 static const struct check checks[] = {

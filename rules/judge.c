@@ -19,11 +19,11 @@ static const struct duty_checks *const duties[DUTY__MAX] = {
 #define CHAIN_LEN ((size_t)DUTY_RESTARTS)
 
 struct listener {
-	check_told_fn *told;
+	check_report_fn *told;
 	void *ctx;
 };
 
-static void begin(struct look *l, struct verdict *v)
+static void begin(struct evaluation *l, struct verdict *v)
 {
 	memset(v, 0, sizeof(*v));
 	v->duty = l->duty;
@@ -40,14 +40,15 @@ static void begin(struct look *l, struct verdict *v)
 	v->override = policy_override_name(l->policy, l->p->ns, mask);
 }
 
-static void tell(const struct look *l, const struct listener *listener, const struct check *c, enum tri holds)
+static void tell(const struct evaluation *l, const struct listener *listener, const struct check *c,
+		 enum tri holds)
 {
-	const struct check_told told = { l->duty, c->rule, c->name, holds, l->fact, l->v };
+	const struct check_report told = { l->duty, c->rule, c->name, holds, l->fact, l->v };
 
 	listener->told(listener->ctx, &told);
 }
 
-static void walk(struct look *l, const struct listener *listener)
+static void walk(struct evaluation *l, const struct listener *listener)
 {
 	const struct duty_checks *t = duties[l->duty];
 	bool decided = false;
@@ -68,37 +69,38 @@ static void walk(struct look *l, const struct listener *listener)
 		text_append(l->v, "; override %s", l->v->override);
 }
 
-static void judge(struct look l, const struct listener *listener, struct verdict *ret)
+static void judge(struct evaluation l, const struct listener *listener, struct verdict *ret)
 {
 	begin(&l, ret);
 	walk(&l, listener);
 }
 
-void judge_evicted(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
+void judge_evicted(const struct pod_facts *p, const struct policy *policy, const struct pod_context *s,
 		   int64_t now, struct verdict *ret)
 {
-	judge((struct look){ .p = p, .policy = policy, .s = s, .now = now, .duty = DUTY_EVICTED }, NULL, ret);
+	judge((struct evaluation){ .p = p, .policy = policy, .s = s, .now = now, .duty = DUTY_EVICTED }, NULL,
+	      ret);
 }
 
-void judge_terminating(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
+void judge_terminating(const struct pod_facts *p, const struct policy *policy, const struct pod_context *s,
 		       int64_t now, struct verdict *ret)
 {
-	judge((struct look){ .p = p, .policy = policy, .s = s, .now = now, .duty = DUTY_TERMINATING }, NULL,
-	      ret);
+	judge((struct evaluation){ .p = p, .policy = policy, .s = s, .now = now, .duty = DUTY_TERMINATING },
+	      NULL, ret);
 }
 
-void judge_image_pull(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
+void judge_image_pull(const struct pod_facts *p, const struct policy *policy, const struct pod_context *s,
 		      int64_t now, struct verdict *ret)
 {
-	judge((struct look){ .p = p, .policy = policy, .s = s, .now = now, .duty = DUTY_IMAGE_PULL }, NULL,
-	      ret);
+	judge((struct evaluation){ .p = p, .policy = policy, .s = s, .now = now, .duty = DUTY_IMAGE_PULL },
+	      NULL, ret);
 }
 
 void judge_restarts(const struct pod_facts *p, const struct policy *policy, int64_t now, struct verdict *ret,
 		    uint32_t *ret_container)
 {
-	const struct surroundings cache = { .stage = STAGE_CACHE };
-	struct look l = { .p = p, .policy = policy, .s = &cache, .now = now, .duty = DUTY_RESTARTS };
+	const struct pod_context cache = { .stage = STAGE_CACHE };
+	struct evaluation l = { .p = p, .policy = policy, .s = &cache, .now = now, .duty = DUTY_RESTARTS };
 
 	begin(&l, ret);
 	walk(&l, NULL);
@@ -116,29 +118,30 @@ static void nothing(enum duty d, struct verdict *ret)
 }
 
 void judge_duty(enum duty d, const struct pod_facts *p, const struct policy *policy,
-		const struct surroundings *s, int64_t now, struct verdict *ret)
+		const struct pod_context *s, int64_t now, struct verdict *ret)
 {
 	if ((unsigned)d < CHAIN_LEN)
-		judge((struct look){ .p = p, .policy = policy, .s = s, .now = now, .duty = d }, NULL, ret);
+		judge((struct evaluation){ .p = p, .policy = policy, .s = s, .now = now, .duty = d }, NULL,
+		      ret);
 	else
 		nothing(d, ret);
 }
 
 void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *policy,
-		 const struct surroundings *s, int64_t now, check_told_fn *told, void *ctx,
+		 const struct pod_context *s, int64_t now, check_report_fn *told, void *ctx,
 		 struct verdict *ret)
 {
 	const struct listener listener = { told, ctx };
 	char fact[FACT_MAX];
 
 	if ((unsigned)d < DUTY__MAX)
-		judge((struct look){ .p = p,
-				     .policy = policy,
-				     .s = s,
-				     .now = now,
-				     .duty = d,
-				     .fact = fact,
-				     .fact_size = sizeof(fact) },
+		judge((struct evaluation){ .p = p,
+					   .policy = policy,
+					   .s = s,
+					   .now = now,
+					   .duty = d,
+					   .fact = fact,
+					   .fact_size = sizeof(fact) },
 		      &listener, ret);
 	else
 		nothing(d, ret);
@@ -150,7 +153,7 @@ static bool earlier(const struct verdict *a, const struct verdict *b)
 	return a->at_ms > 0 && (b->at_ms == 0 || a->at_ms < b->at_ms);
 }
 
-void judge_pod(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
+void judge_pod(const struct pod_facts *p, const struct policy *policy, const struct pod_context *s,
 	       int64_t now, struct verdict *ret)
 {
 	static const int rank[] = {
@@ -160,12 +163,12 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 
 	nothing(DUTY_EVICTED, ret);
 	for (size_t d = 0; d < CHAIN_LEN; d++) {
-		judge((struct look){ .p = p,
-				     .policy = policy,
-				     .s = s,
-				     .now = now,
-				     .duty = (enum duty)d,
-				     .brief = true },
+		judge((struct evaluation){ .p = p,
+					   .policy = policy,
+					   .s = s,
+					   .now = now,
+					   .duty = (enum duty)d,
+					   .brief = true },
 		      NULL, &v);
 		if (rank[v.kind] > rank[ret->kind] ||
 		    (v.kind == VERDICT_WAIT && ret->kind == VERDICT_WAIT && earlier(&v, ret)))
@@ -173,4 +176,16 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 		if (ret->kind == VERDICT_ACT)
 			return;
 	}
+}
+
+static const char *const verdict_kinds[] = {
+	[VERDICT_NONE] = "none",
+	[VERDICT_WAIT] = "wait",
+	[VERDICT_ACT] = "act",
+	[VERDICT_REFUSE] = "refuse",
+};
+
+const char *verdict_kind_name(enum verdict_kind k)
+{
+	return (unsigned)k <= VERDICT_REFUSE ? verdict_kinds[k] : "?";
 }

@@ -1,4 +1,4 @@
-/* judge.h - the decisions: (facts, surroundings, policy, now) -> verdict. Pure: no I/O, no clock, no
+/* judge.h - the decisions: (facts, context, policy, now) -> verdict. Pure: no I/O, no clock, no
  * allocation. The watcher judges what its cache holds (STAGE_CACHE), the worker judges again what it has just
  * read (STAGE_LIVE) with the same functions. A fact that is unknown never leads to ACT in STAGE_LIVE. Layer:
  * rules.  Rules R1-R31: docs/judgement.md. */
@@ -9,17 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/pod.h"
-#include "base/policy.h"
+#include "model/pod.h"
+#include "model/policy.h"
+#include "model/reasons.h"
 
 enum verdict_kind { VERDICT_NONE, VERDICT_WAIT, VERDICT_ACT, VERDICT_REFUSE };
-
-enum reason {
-#define REASON(ID, code, sentence, remedy) REASON_##ID,
-#include "rules/reasons.def"
-#undef REASON
-	REASON__MAX
-};
 
 struct verdict {
 	enum verdict_kind kind;
@@ -43,7 +37,7 @@ enum judge_stage { STAGE_CACHE, STAGE_LIVE };
 enum tri { TRI_UNKNOWN, TRI_NO, TRI_YES };
 
 /* What is known beyond the pod itself. Zero-initialised = nothing is known. */
-struct surroundings {
+struct pod_context {
 	enum judge_stage stage;
 	/* image pull: first seen failing, by owner uid + revision (0 = not yet), and the tally of that
 	 * owner's pods */
@@ -58,11 +52,11 @@ struct surroundings {
 };
 
 /* One duty each. now is Unix ms by the API server's clock. */
-void judge_evicted(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
+void judge_evicted(const struct pod_facts *p, const struct policy *policy, const struct pod_context *s,
 		   int64_t now, struct verdict *ret);
-void judge_terminating(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
+void judge_terminating(const struct pod_facts *p, const struct policy *policy, const struct pod_context *s,
 		       int64_t now, struct verdict *ret);
-void judge_image_pull(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
+void judge_image_pull(const struct pod_facts *p, const struct policy *policy, const struct pod_context *s,
 		      int64_t now, struct verdict *ret);
 /* VERDICT_ACT = belongs into the digest; ret->evidence; *ret_container is the container that counts. */
 void judge_restarts(const struct pod_facts *p, const struct policy *policy, int64_t now, struct verdict *ret,
@@ -70,14 +64,14 @@ void judge_restarts(const struct pod_facts *p, const struct policy *policy, int6
 
 /* By duty (not DUTY_RESTARTS). */
 void judge_duty(enum duty d, const struct pod_facts *p, const struct policy *policy,
-		const struct surroundings *s, int64_t now, struct verdict *ret);
+		const struct pod_context *s, int64_t now, struct verdict *ret);
 /* The chain evicted -> terminating -> image pull: the first ACT wins, else the WAIT with the earliest at_ms,
  * else the first REFUSE, else NONE. */
-void judge_pod(const struct pod_facts *p, const struct policy *policy, const struct surroundings *s,
+void judge_pod(const struct pod_facts *p, const struct policy *policy, const struct pod_context *s,
 	       int64_t now, struct verdict *ret);
 
 /* One check of a duty, told by judge_trace. Texts are valid during the call. */
-struct check_told {
+struct check_report {
 	enum duty duty;
 	const char *rule;              /* "R7", "Facts", ...: at most 24 bytes */
 	const char *name;              /* what is asked, for people */
@@ -85,12 +79,12 @@ struct check_told {
 	const char *fact;              /* what was found, with thresholds and times; may be empty */
 	const struct verdict *verdict; /* as it is after this check; meaningful when it decided */
 };
-typedef void check_told_fn(void *ctx, const struct check_told *told);
+typedef void check_report_fn(void *ctx, const struct check_report *told);
 
 /* As judge_duty (here also DUTY_RESTARTS), and tells every check of the duty in order: those before the
  * decision, the one that decided, and those not reached. */
 void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *policy,
-		 const struct surroundings *s, int64_t now, check_told_fn *told, void *ctx,
+		 const struct pod_context *s, int64_t now, check_report_fn *told, void *ctx,
 		 struct verdict *ret);
 
 /* Does the duty serve this namespace? "*" or its name selects; excludeNamespaces beats both; namespaces
@@ -102,13 +96,6 @@ bool judge_is_pull_failure(const struct pod_facts *p, const struct policy *polic
 /* Has every image of this pod been pulled (every main container has run)? Ends a revision's clock. */
 bool judge_has_pulled(const struct pod_facts *p);
 
-const char *reason_code(enum reason r);     /* "NamespaceExcluded" */
-const char *reason_sentence(enum reason r); /* for people */
-const char *reason_remedy(enum reason r);   /* what to do about it */
-int reason_parse(const char *code);         /* enum reason or -1 */
-/* Does it stay until a person changes something? Such a refusal is told again every hour, so that what lasts
- * is known. */
-bool reason_needs_person(enum reason r);
 const char *verdict_kind_name(enum verdict_kind k);
 
 #endif

@@ -74,14 +74,14 @@ static int64_t worst_container(const struct pod_facts *p, const struct duty_poli
 	return worst;
 }
 
-static bool check_restarts(struct look *l)
+static bool check_restarts(struct evaluation *l)
 {
 	char age[DURATION_MAX], limit[DURATION_MAX], status[STATUS_MAX];
 	const int64_t worst = worst_container(l->p, l->dp, l->now, &l->state);
 
 	SAY(l, "STATUS %s", status_of(l->p, status));
 	if (worst < 0)
-		return look_decide(l, VERDICT_NONE, REASON_NOT_RESTARTING);
+		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_RESTARTING);
 	const struct container_facts *c = &l->p->containers[worst];
 	const int64_t from = time_add(l->p->created, l->dp->hours_ms);
 
@@ -97,26 +97,26 @@ static bool check_restarts(struct look *l)
 	return false;
 }
 
-static bool check_counts(struct look *l)
+static bool check_counts(struct evaluation *l)
 {
 	SAY(l, "%d restarts, threshold %lld", l->p->containers[l->container].restarts,
 	    (long long)l->dp->counts);
 	return l->p->containers[l->container].restarts < l->dp->counts &&
-	       look_decide(l, VERDICT_NONE, REASON_BELOW_COUNTS);
+	       evaluation_decide(l, VERDICT_NONE, REASON_BELOW_COUNTS);
 }
 
-static bool check_age(struct look *l)
+static bool check_age(struct evaluation *l)
 {
 	char age[DURATION_MAX], limit[DURATION_MAX];
 
 	SAY(l, "age %s, threshold %s", text_duration(time_add(l->now, -l->p->created), age),
 	    text_duration(l->dp->hours_ms, limit));
-	return !l->due && look_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
+	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 
-static bool check_report(struct look *l)
+static bool check_report(struct evaluation *l)
 {
-	return look_decide(l, VERDICT_ACT, REASON_TOO_MANY_RESTARTS);
+	return evaluation_decide(l, VERDICT_ACT, REASON_TOO_MANY_RESTARTS);
 }
 
 /* It never acts: of the guards only those that are a wish hold here. */

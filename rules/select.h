@@ -5,8 +5,8 @@
 #ifndef RULES_SELECT_H
 #define RULES_SELECT_H
 
-#include "base/pod.h"
-#include "base/policy.h"
+#include "model/pod.h"
+#include "model/policy.h"
 
 /* The pod has more labels than were read: whether an override with labels matches is unknown. */
 #define SELECT_LABELS_UNKNOWN (1u << OVERRIDES_MAX)

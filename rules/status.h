@@ -5,7 +5,7 @@
 #ifndef RULES_STATUS_H
 #define RULES_STATUS_H
 
-#include "base/pod.h"
+#include "model/pod.h"
 
 #define STATUS_MAX 96
 

@@ -33,7 +33,7 @@ static bool any_running(const struct pod_facts *p)
 
 /* R12: the reason why force is not safe, or STUCK_TERMINATING when it is. `ret_why` names the proof. */
 static enum reason force_safe(const struct pod_facts *p, const struct duty_policy *dp,
-			      const struct surroundings *s, const char **ret_why)
+			      const struct pod_context *s, const char **ret_why)
 {
 	*ret_why = "";
 	if (str_empty(p->node) && !p->scheduled) {
@@ -94,15 +94,15 @@ static void describe_due(const struct pod_facts *p, const struct duty_policy *dp
 		      *why ? "; " : "", why);
 }
 
-static bool check_is_terminating(struct look *l)
+static bool check_is_terminating(struct evaluation *l)
 {
 	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
-	return l->p->deletion == 0 && look_decide(l, VERDICT_NONE, REASON_NOT_TERMINATING);
+	return l->p->deletion == 0 && evaluation_decide(l, VERDICT_NONE, REASON_NOT_TERMINATING);
 }
 
 /* deletionTimestamp already holds the grace period: it is a deadline, nothing is subtracted. Never decides:
  * the guards come first. */
-static bool find_deadline(struct look *l)
+static bool find_deadline(struct evaluation *l)
 {
 	char limit[DURATION_MAX], left[DURATION_MAX];
 
@@ -118,37 +118,37 @@ static bool find_deadline(struct look *l)
 	return false;
 }
 
-static bool check_due(struct look *l)
+static bool check_due(struct evaluation *l)
 {
 	SAY(l, "%s", l->v->evidence);
-	return !l->due && look_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
+	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 
-static bool check_finalizers(struct look *l)
+static bool check_finalizers(struct evaluation *l)
 {
 	SAY(l, "%u finalizers", l->p->n_finalizers);
 	if (l->p->n_finalizers == 0)
 		return false;
 	describe_finalizers(l->p, l->v);
-	return look_decide(l, VERDICT_REFUSE, REASON_HAS_FINALIZERS);
+	return evaluation_decide(l, VERDICT_REFUSE, REASON_HAS_FINALIZERS);
 }
 
 /* The state between the two writes of a force delete; a second one would hit the successor of the same name.
  */
-static bool check_grace(struct look *l)
+static bool check_grace(struct evaluation *l)
 {
 	SAY(l, "deletionGracePeriodSeconds %lld", (long long)l->p->grace_s);
-	return l->p->grace_s == 0 && look_decide(l, VERDICT_NONE, REASON_GRACE_ALREADY_ZERO);
+	return l->p->grace_s == 0 && evaluation_decide(l, VERDICT_NONE, REASON_GRACE_ALREADY_ZERO);
 }
 
-static bool check_not_ready(struct look *l)
+static bool check_not_ready(struct evaluation *l)
 {
 	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
-	return l->p->ready && look_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+	return l->p->ready && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
 }
 
 /* From the cache nothing is known of the node: a candidate, the worker looks. */
-static bool check_candidate(struct look *l)
+static bool check_candidate(struct evaluation *l)
 {
 	const bool unknown =
 		l->s->stage == STAGE_CACHE && l->s->node_exists == TRI_UNKNOWN && !str_empty(l->p->node);
@@ -156,12 +156,12 @@ static bool check_candidate(struct look *l)
 	SAY(l, "node %.*s%s", str_empty(l->p->node) ? 1 : (int)l->p->node.n,
 	    str_empty(l->p->node) ? "-" : l->p->node.p,
 	    unknown ? " and volumes are read by the worker, before anything is written" : "");
-	return unknown && look_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
+	return unknown && evaluation_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
 }
 
-static bool check_safe(struct look *l)
+static bool check_safe(struct evaluation *l)
 {
-	const struct surroundings *s = l->s;
+	const struct pod_context *s = l->s;
 	const char *why;
 	const enum reason reason = force_safe(l->p, l->dp, s, &why);
 
@@ -174,12 +174,12 @@ static bool check_safe(struct look *l)
 		      STR_ARG(l->p->node), tri_name(s->node_exists), tri_name(s->node_ready),
 		      tri_name(s->node_out_of_service), tri_name(s->volume_attached));
 	SAY(l, "%s", l->v->evidence);
-	return look_decide(l, VERDICT_REFUSE, reason);
+	return evaluation_decide(l, VERDICT_REFUSE, reason);
 }
 
-static bool check_act(struct look *l)
+static bool check_act(struct evaluation *l)
 {
-	return look_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
+	return evaluation_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
 }
 
 static const struct check checks[] = {

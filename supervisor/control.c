@@ -1,5 +1,5 @@
 /* control.c - the control socket: a person's commands. No verb of it names a pod to act on: a question to a
- * worker (CTL_TRY) writes nothing, and a restore names an action of the history. See tree.h. */
+ * worker (CTL_DRY_RUN) writes nothing, and a restore names an action of the history. See tree.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <event2/event.h>
@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
-#include "supervisor/tree.h"
+#include "supervisor/supervisor.h"
 
 #define CONNECTIONS_MAX 8
 
@@ -30,14 +30,14 @@ struct connection {
 };
 
 struct control {
-	struct tree *tree;
+	struct supervisor *tree;
 	struct event *on_accept;
 	int fd;
 	uint64_t next_id;
 	struct connection connections[CONNECTIONS_MAX];
 };
 
-static struct connection *find_connection(const struct tree *t, uint64_t id)
+static struct connection *find_connection(const struct supervisor *t, uint64_t id)
 {
 	for (size_t i = 0; t->control && i < CONNECTIONS_MAX; i++)
 		if (t->control->connections[i].channel && t->control->connections[i].id == id)
@@ -48,10 +48,10 @@ static struct connection *find_connection(const struct tree *t, uint64_t id)
 static void close_connection(struct connection *c)
 {
 	channel_free(&c->channel);
-	tries_forget(c->control->tree, c->id);
+	dry_run_forget(c->control->tree, c->id);
 }
 
-void control_answer(struct tree *t, uint64_t conn, const struct msg *m)
+void control_answer(struct supervisor *t, uint64_t conn, const struct msg *m)
 {
 	struct connection *c = conn ? find_connection(t, conn) : NULL;
 
@@ -59,7 +59,7 @@ void control_answer(struct tree *t, uint64_t conn, const struct msg *m)
 		close_connection(c); /* it does not read */
 }
 
-int control_take_restore(struct tree *t, uint64_t conn, uint64_t id, bool dry)
+int control_take_restore(struct supervisor *t, uint64_t conn, uint64_t id, bool dry)
 {
 	struct connection *c = conn ? find_connection(t, conn) : NULL;
 
@@ -71,7 +71,7 @@ int control_take_restore(struct tree *t, uint64_t conn, uint64_t id, bool dry)
 	return 0;
 }
 
-void control_end(struct tree *t, uint64_t conn, uint64_t code, const char *text)
+void control_end(struct supervisor *t, uint64_t conn, uint64_t code, const char *text)
 {
 	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
 
@@ -81,7 +81,7 @@ void control_end(struct tree *t, uint64_t conn, uint64_t code, const char *text)
 	control_answer(t, conn, &m);
 }
 
-void control_on_reporter_gone(struct tree *t)
+void control_on_reporter_gone(struct supervisor *t)
 {
 	for (size_t i = 0; t->control && i < CONNECTIONS_MAX; i++) {
 		struct connection *c = &t->control->connections[i];
@@ -98,9 +98,9 @@ void control_on_reporter_gone(struct tree *t)
  * ------------------------------------------------------------------------------------------------------------
  */
 
-void control_child_stats(const struct slot *s, struct msg *ret)
+void control_child_stats(const struct child *s, struct msg *ret)
 {
-	const struct tree *t = s->tree;
+	const struct supervisor *t = s->tree;
 	const char *cluster = s->cluster < CLUSTERS_MAX ? t->generation->names[s->cluster] : "";
 	const char *state = fsm_state_name(s->state);
 	struct msg m = { .type = MSG_CHILD_STATS };
@@ -111,7 +111,7 @@ void control_child_stats(const struct slot *s, struct msg *ret)
 	msg_set(&m, child_stats.state, state, strlen(state));
 	msg_set(&m, child_stats.sandbox, s->sandbox, strlen(s->sandbox));
 	msg_set(&m, child_stats.error, s->error, strlen(s->error));
-	c->slot = s->number;
+	c->number = s->number;
 	c->pid = (uint64_t)s->pid;
 	c->restarts = s->deaths.n_deaths;
 	c->rss_kb = s->rss_kb;
@@ -120,20 +120,20 @@ void control_child_stats(const struct slot *s, struct msg *ret)
 	*ret = m;
 }
 
-static const char *phase_name(const struct tree *t)
+static const char *phase_name(const struct supervisor *t)
 {
 	static const char *const names[] = { "starting", "running", "draining", "ended" };
 
-	for (size_t i = 0; t->phase == TREE_RUNNING && i < t->n_slots; i++)
-		if (t->slots[i]->state == FSM_DEGRADED)
+	for (size_t i = 0; t->phase == SUPERVISOR_RUNNING && i < t->n_children; i++)
+		if (t->children[i]->state == FSM_DEGRADED)
 			return "degraded";
 	return names[t->phase];
 }
 
-static void send_status(struct tree *t, uint64_t conn)
+static void send_status(struct supervisor *t, uint64_t conn)
 {
-	struct msg m = { .type = MSG_CTL_TREE };
-	struct msg_ctl_tree *c = &m.u.ctl_tree;
+	struct msg m = { .type = MSG_CTL_SUPERVISOR };
+	struct msg_ctl_supervisor *c = &m.u.ctl_supervisor;
 	const char *phase = phase_name(t);
 
 	c->conn = conn;
@@ -142,19 +142,19 @@ static void send_status(struct tree *t, uint64_t conn)
 	c->started = t->started_at;
 	c->leases = lease_table_count(t->leases);
 	c->actions = t->actions;
-	c->pending = c->leases - book_busy(t);
-	msg_set(&m, ctl_tree.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
-	msg_set(&m, ctl_tree.phase, phase, strlen(phase));
-	msg_set(&m, ctl_tree.note, t->note, strlen(t->note));
+	c->pending = c->leases - dispatch_busy(t);
+	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	msg_set(&m, ctl_supervisor.phase, phase, strlen(phase));
+	msg_set(&m, ctl_supervisor.note, t->note, strlen(t->note));
 	control_answer(t, conn, &m);
-	for (size_t i = 0; i < t->n_slots; i++) {
-		control_child_stats(t->slots[i], &m);
+	for (size_t i = 0; i < t->n_children; i++) {
+		control_child_stats(t->children[i], &m);
 		control_answer(t, conn, &m);
 	}
 	for (uint64_t i = 0; t->generation && i < t->generation->clusters; i++)
 		if (t->watch_stats[i].type == MSG_WATCH_STATS)
 			control_answer(t, conn, &t->watch_stats[i]);
-	pausing_send_status(t, conn);
+	pause_requests_send_status(t, conn);
 	for (uint64_t i = 0; t->generation && i < t->generation->clusters; i++)
 		if (t->leader[i].type == MSG_LEADER)
 			control_answer(t, conn, &t->leader[i]);
@@ -165,11 +165,12 @@ static void send_status(struct tree *t, uint64_t conn)
  * ------------------------------------------------------------------------------------------------------------
  */
 
-static void forward(struct tree *t, struct slot *to, const struct msg *m, uint64_t conn, const char *whom)
+static void forward(struct supervisor *t, struct child *to, const struct msg *m, uint64_t conn,
+		    const char *whom)
 {
 	char text[128];
 
-	if (to && slot_send(to, m, -1) == 0)
+	if (to && child_send(to, m, -1) == 0)
 		return;
 	(void)snprintf(text, sizeof(text),
 		       "the %s is not running at the moment: see `ops-pod-cleaner status`", whom);
@@ -177,13 +178,13 @@ static void forward(struct tree *t, struct slot *to, const struct msg *m, uint64
 }
 
 /* A question about a cluster, by its name ("" = the first): *cluster is set and its watcher asked. */
-static void to_watcher(struct tree *t, const struct msg *m, uint64_t conn, const char *name,
+static void to_watcher(struct supervisor *t, const struct msg *m, uint64_t conn, const char *name,
 		       uint64_t *cluster)
 {
 	for (uint64_t c = 0; c < t->generation->clusters; c++) {
 		if (name[0] == '\0' || strcmp(name, t->generation->names[c]) == 0) {
 			*cluster = c;
-			forward(t, tree_find_slot(t, ROLE_WATCHER, c), m, conn, "watcher");
+			forward(t, supervisor_find_child(t, ROLE_WATCHER, c), m, conn, "watcher");
 			return;
 		}
 	}
@@ -202,9 +203,9 @@ static void on_plan(struct connection *c, struct msg *m)
 
 static void to_reporter(struct connection *c, struct msg *m)
 {
-	struct tree *t = c->control->tree;
+	struct supervisor *t = c->control->tree;
 
-	forward(t, tree_find_slot(t, ROLE_REPORTER, CLUSTERS_MAX), m, c->id, "reporter");
+	forward(t, supervisor_find_child(t, ROLE_REPORTER, CLUSTERS_MAX), m, c->id, "reporter");
 }
 
 /* One at a time: what the reporter answers is held against it. */
@@ -217,7 +218,7 @@ static void on_restore(struct connection *c, struct msg *m)
 
 static void on_try(struct connection *c, struct msg *m)
 {
-	tries_ask(c->control->tree, m);
+	dry_run_ask(c->control->tree, m);
 }
 
 /* Who asks is what the kernel says, with the name the person goes by. */
@@ -229,7 +230,7 @@ static void on_pause(struct connection *c, struct msg *m)
 	(void)snprintf(by, sizeof(by), "%.40s%suid %u%s", p->by, p->by[0] ? " (" : "", (unsigned)c->uid,
 		       p->by[0] ? ")" : "");
 	msg_set(m, ctl_pause.by, by, strlen(by));
-	pausing_on_request(c->control->tree, m, c->id);
+	pause_requests_on_request(c->control->tree, m, c->id);
 }
 
 static void on_status(struct connection *c, struct msg *m)
@@ -241,18 +242,18 @@ static void on_status(struct connection *c, struct msg *m)
 static void on_reload(struct connection *c, struct msg *m)
 {
 	(void)m;
-	load_start(c->control->tree, c->id);
+	settings_load_start(c->control->tree, c->id);
 }
 
 static void on_probe(struct connection *c, struct msg *m)
 {
-	struct tree *t = c->control->tree;
+	struct supervisor *t = c->control->tree;
 
-	for (size_t i = 0; i < t->n_slots; i++) {
-		struct slot *s = t->slots[i];
+	for (size_t i = 0; i < t->n_children; i++) {
+		struct child *s = t->children[i];
 
 		if (strcmp(role_name(s->role), m->u.ctl_probe.role) == 0 &&
-		    s->number == m->u.ctl_probe.slot && s->state == FSM_READY) {
+		    s->number == m->u.ctl_probe.number && s->state == FSM_READY) {
 			s->probe_conn = c->id;
 			forward(t, s, m, c->id, role_name(s->role));
 			return;
@@ -264,14 +265,14 @@ static void on_probe(struct connection *c, struct msg *m)
 static void (*const requests[MSG__MAX])(struct connection *c, struct msg *m) = {
 	[MSG_CTL_STATUS] = on_status,   [MSG_CTL_HISTORY] = to_reporter, [MSG_CTL_SHOW] = to_reporter,
 	[MSG_CTL_RESTORE] = on_restore, [MSG_CTL_EXPLAIN] = on_explain,  [MSG_CTL_PLAN] = on_plan,
-	[MSG_CTL_TRY] = on_try,         [MSG_CTL_PAUSE] = on_pause,      [MSG_CTL_RELOAD] = on_reload,
+	[MSG_CTL_DRY_RUN] = on_try,     [MSG_CTL_PAUSE] = on_pause,      [MSG_CTL_RELOAD] = on_reload,
 	[MSG_CTL_PROBE] = on_probe,
 };
 
 static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 {
 	struct connection *c = ctx;
-	struct tree *t = c->control->tree;
+	struct supervisor *t = c->control->tree;
 	struct msg m = *in;
 
 	(void)ch;
@@ -336,7 +337,7 @@ static void on_accept(evutil_socket_t listener, short what, void *arg)
 		(void)close(fd);
 }
 
-int control_start(struct tree *t)
+int control_start(struct supervisor *t)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -364,7 +365,7 @@ int control_start(struct tree *t)
 	return 0;
 }
 
-void control_stop(struct tree *t)
+void control_stop(struct supervisor *t)
 {
 	struct control *c = t->control;
 

@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "supervisor/notify.h"
-#include "supervisor/tree.h"
+#include "supervisor/supervisor.h"
 
 #define LOCK_WAIT_MS 5000u
 #define LOCK_FD_MIN  10
@@ -108,7 +108,7 @@ static int take_lock(const char *control_socket)
 
 int main(int argc, char **argv)
 {
-	struct tree t = { .lock_fd = -1 };
+	struct supervisor t = { .lock_fd = -1 };
 
 	open_standard_fds();
 	log_init("supervisor");
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
 	if (r < 0)
 		(void)log_error(r, "cannot open the control socket", kv_s("path", t.options.control_socket));
 	else
-		code = life_run(&t);
+		code = lifecycle_run(&t);
 	spawn_images_close(&t.images);
 	event_base_free(t.base);
 	(void)close(t.lock_fd);

@@ -7,16 +7,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "supervisor/tree.h"
+#include "supervisor/supervisor.h"
 
 #define PARKED_MAX          4096u
 #define CREDENTIAL_PAUSE_MS 5000u
 
-void route_to_reporter(struct tree *t, const struct msg *m)
+void route_to_reporter(struct supervisor *t, const struct msg *m)
 {
-	struct slot *reporter = tree_find_slot(t, ROLE_REPORTER, CLUSTERS_MAX);
+	struct child *reporter = supervisor_find_child(t, ROLE_REPORTER, CLUSTERS_MAX);
 
-	if (reporter && slot_send(reporter, m, -1) == 0)
+	if (reporter && child_send(reporter, m, -1) == 0)
 		return;
 	if (t->n_parked >= PARKED_MAX) {
 		t->dropped++;
@@ -26,12 +26,12 @@ void route_to_reporter(struct tree *t, const struct msg *m)
 	t->parked[t->n_parked++] = *m;
 }
 
-static void to_reporter(struct slot *s, const struct msg *m)
+static void to_reporter(struct child *s, const struct msg *m)
 {
 	route_to_reporter(s->tree, m);
 }
 
-static void answer_for_watcher(struct tree *t, const struct msg *m)
+static void answer_for_watcher(struct supervisor *t, const struct msg *m)
 {
 	struct msg end = { .type = MSG_DIGEST_END };
 
@@ -42,42 +42,42 @@ static void answer_for_watcher(struct tree *t, const struct msg *m)
 	route_to_reporter(t, &end);
 }
 
-static void to_watcher(struct slot *s, const struct msg *m)
+static void to_watcher(struct child *s, const struct msg *m)
 {
-	struct tree *t = s->tree;
-	/* DIGEST_GET, SINCE_ROW, SINCE_END, MEMO_ROW and ACT_ROW begin with the cluster. */
+	struct supervisor *t = s->tree;
+	/* DIGEST_GET, FAILING_SINCE_ROW, SAVED_END, SAVED_ROW and ACTION_ROW begin with the cluster. */
 	const uint64_t cluster = m->u.digest_get.cluster;
-	struct slot *watcher = tree_find_slot(t, ROLE_WATCHER, cluster);
+	struct child *watcher = supervisor_find_child(t, ROLE_WATCHER, cluster);
 
-	if (!watcher || slot_send(watcher, m, -1) < 0)
+	if (!watcher || child_send(watcher, m, -1) < 0)
 		answer_for_watcher(t, m);
 }
 
-_Static_assert(offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_since_row, cluster) &&
-		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_since_end, cluster) &&
-		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_memo_row, cluster) &&
-		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_act_row, cluster),
+_Static_assert(offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_failing_since_row, cluster) &&
+		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_saved_end, cluster) &&
+		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_saved_row, cluster) &&
+		       offsetof(struct msg_digest_get, cluster) == offsetof(struct msg_action_row, cluster),
 	       "to_watcher reads one member for all");
 
-static void on_watch_stats(struct slot *s, const struct msg *m)
+static void on_watch_stats(struct child *s, const struct msg *m)
 {
 	s->tree->watch_stats[s->cluster] = *m;
 	route_to_reporter(s->tree, m);
-	life_status(s->tree);
+	lifecycle_status(s->tree);
 }
 
-static void on_leader(struct slot *s, const struct msg *m)
+static void on_leader(struct child *s, const struct msg *m)
 {
-	const bool led = book_may_write_until(s->tree, s->cluster, clock_boot_ms()) != 0;
+	const bool led = dispatch_may_write_until(s->tree, s->cluster, clock_boot_ms()) != 0;
 
 	s->tree->leader[s->cluster] = *m;
 	if (!led)
-		book_dispatch(s->tree, s->cluster);
+		dispatch_dispatch(s->tree, s->cluster);
 }
 
-static void on_credential(struct slot *s, const struct msg *m)
+static void on_credential(struct child *s, const struct msg *m)
 {
-	struct tree *t = s->tree;
+	struct supervisor *t = s->tree;
 	const uint64_t now = clock_boot_ms();
 
 	/* A newer generation may already be on its way to this child, and a credential that stays refused is
@@ -88,51 +88,51 @@ static void on_credential(struct slot *s, const struct msg *m)
 	t->credential_ms = now;
 	log_info("the server refused a credential: loading it again",
 		 kv_s("cluster", t->generation->names[s->cluster]));
-	load_start(t, 0);
+	settings_load_start(t, 0);
 }
 
-static void to_control(struct slot *s, const struct msg *m)
+static void to_control(struct child *s, const struct msg *m)
 {
 	control_answer(s->tree, m->u.ctl_end.conn, m);
 }
 
-static void on_control_end(struct slot *s, const struct msg *m)
+static void on_control_end(struct child *s, const struct msg *m)
 {
 	control_end(s->tree, m->u.ctl_end.conn, m->u.ctl_end.code, m->u.ctl_end.text);
 }
 
-static void on_probe_row(struct slot *s, const struct msg *m)
+static void on_probe_row(struct child *s, const struct msg *m)
 {
 	s->probe_conn = 0;
 	control_answer(s->tree, m->u.ctl_probe_row.conn, m);
 	control_end(s->tree, m->u.ctl_probe_row.conn, 0, "");
 }
 
-static void on_drained(struct slot *s, const struct msg *m)
+static void on_drained(struct child *s, const struct msg *m)
 {
 	if (m->u.drained.left)
 		log_info("child gave up what it had left", kv_s("role", role_name(s->role)),
 			 kv_u("left", m->u.drained.left));
 }
 
-static void (*const routes[MSG__MAX])(struct slot *s, const struct msg *m) = {
-	[MSG_SETTINGS_ACK] = load_on_ack,
+static void (*const routes[MSG__MAX])(struct child *s, const struct msg *m) = {
+	[MSG_SETTINGS_ACK] = settings_load_on_ack,
 	[MSG_DRAINED] = on_drained,
 	[MSG_CREDENTIAL] = on_credential,
-	[MSG_NOMINATE] = book_on_nominate,
-	[MSG_INTENT_ACK] = book_on_intent_ack,
-	[MSG_OPEN_INTENT] = book_on_open_intent,
-	[MSG_OPEN_END] = book_on_open_end,
-	[MSG_RESULT] = book_on_result,
-	[MSG_RECORD_ACK] = book_on_record_ack,
+	[MSG_NOMINATE] = dispatch_on_nominate,
+	[MSG_INTENT_ACK] = dispatch_on_intent_ack,
+	[MSG_OPEN_INTENT] = dispatch_on_open_intent,
+	[MSG_OPEN_END] = dispatch_on_open_end,
+	[MSG_RESULT] = dispatch_on_result,
+	[MSG_RECORD_ACK] = dispatch_on_record_ack,
 	[MSG_REFUSAL] = to_reporter,
-	[MSG_SINCE] = to_reporter,
-	[MSG_SINCE_GET] = to_reporter,
-	[MSG_SINCE_ROW] = to_watcher,
-	[MSG_SINCE_END] = to_watcher,
-	[MSG_MEMO] = to_reporter,
-	[MSG_MEMO_ROW] = to_watcher,
-	[MSG_ACT_ROW] = to_watcher,
+	[MSG_FAILING_SINCE] = to_reporter,
+	[MSG_SAVED_GET] = to_reporter,
+	[MSG_FAILING_SINCE_ROW] = to_watcher,
+	[MSG_SAVED_END] = to_watcher,
+	[MSG_SAVED] = to_reporter,
+	[MSG_SAVED_ROW] = to_watcher,
+	[MSG_ACTION_ROW] = to_watcher,
 	[MSG_DIGEST_GET] = to_watcher,
 	[MSG_DIGEST_ROW] = to_reporter,
 	[MSG_DIGEST_END] = to_reporter,
@@ -142,15 +142,15 @@ static void (*const routes[MSG__MAX])(struct slot *s, const struct msg *m) = {
 	[MSG_CTL_EXPLAIN_ROW] = to_control,
 	[MSG_CTL_PLAN_ROW] = to_control,
 	[MSG_CTL_SHOW_ROW] = to_control,
-	[MSG_CTL_RESTORE_ROW] = tries_on_restore_row,
-	[MSG_CTL_TRIED] = tries_on_tried,
-	[MSG_PAUSE] = pausing_on_reporter,
+	[MSG_CTL_RESTORE_ROW] = dry_run_on_restore_row,
+	[MSG_CTL_DRY_RUN_RESULT] = dry_run_on_dry_run_result,
+	[MSG_PAUSE] = pause_requests_on_reporter,
 	[MSG_CTL_END] = on_control_end,
 	[MSG_CTL_PROBE_ROW] = on_probe_row,
 };
 
 /* A watcher speaks for its own cluster and for no other. */
-static bool cluster_is_own(const struct slot *s, const struct msg *m)
+static bool cluster_is_own(const struct child *s, const struct msg *m)
 {
 	const struct msg_desc *d = msg_desc(m->type);
 
@@ -167,12 +167,12 @@ static bool cluster_is_own(const struct slot *s, const struct msg *m)
 	return true;
 }
 
-void route_from_child(struct slot *s, const struct msg *m)
+void route_from_child(struct child *s, const struct msg *m)
 {
 	if (!routes[m->type])
-		slot_accuse(s, "a message that nobody takes");
+		child_accuse(s, "a message that nobody takes");
 	else if (!cluster_is_own(s, m))
-		slot_accuse(s, "a message about another cluster than its own");
+		child_accuse(s, "a message about another cluster than its own");
 	else
 		routes[m->type](s, m);
 }

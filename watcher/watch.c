@@ -15,11 +15,11 @@
 #include "http/client.h"
 #include "kube/reflector.h"
 #include "rules/select.h"
-#include "watcher/digest.h"
-#include "watcher/explain.h"
-#include "watcher/figures.h"
-#include "watcher/leadership.h"
-#include "watcher/plan.h"
+#include "watcher/controller/restart_rows.h"
+#include "watcher/controller/explain_rows.h"
+#include "watcher/stats.h"
+#include "watcher/guards/leadership.h"
+#include "watcher/controller/plan_rows.h"
 #include "watcher/target.h"
 #include "watcher/timer.h"
 
@@ -40,14 +40,14 @@ struct watch {
 	struct reflector *reflector;
 	struct leadership *leadership; /* NULL: this replica is the only one */
 	bool was_leading;
-	struct judging *judging;
-	struct digest digest;
+	struct controller *judging;
+	struct restart_rows digest;
 	struct explain explain;
 	struct plan plan;
-	struct figures *figures;
-	struct event *turn, *since_retry;
+	struct stats *figures;
+	struct event *turn, *failing_since_retry;
 	bool turn_now;   /* the turn timer is due at once */
-	bool remembered; /* SINCE_END is here */
+	bool remembered; /* SAVED_END is here */
 	bool stopped;
 	long trouble; /* HTTP status of the present trouble, 0 = none or not HTTP's */
 	char trouble_text[256];
@@ -70,7 +70,7 @@ static void schedule(struct watch *w)
 
 	if (w->turn_now || w->stopped)
 		return;
-	next = w->digest.number || w->explain.n || w->plan.n ? 0 : judging_next(w->judging);
+	next = w->digest.number || w->explain.n || w->plan.n ? 0 : controller_next(w->judging);
 	if (next == UINT64_MAX) { /* so it is for every pod of a first list: no clock is asked */
 		(void)evtimer_del(w->turn);
 		return;
@@ -93,13 +93,13 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 	w->turn_now = false;
 	if (w->stopped)
 		return;
-	(void)judging_turn(w->judging);
+	(void)controller_run(w->judging);
 	r = explain_answer(&w->explain, w->judging, send_msg, w);
 	if (r == 0)
 		r = plan_step(&w->plan, w->judging, send_msg, w);
 	if (r == 0 && w->digest.number)
-		r = digest_step(&w->digest, w->judging, send_msg, w);
-	figures_touch(w->figures);
+		r = restart_rows_step(&w->digest, w->judging, send_msg, w);
+	stats_touch(w->figures);
 	if (r == -EAGAIN) /* watch_on_room goes on; should nobody call it, a short pause does */
 		timer_arm(w->turn, PAUSE_MS);
 	else
@@ -113,8 +113,8 @@ static void on_list(void *ctx, const char *ns)
 {
 	struct watch *w = ctx;
 
-	judging_list(w->judging, STR_C(ns));
-	figures_touch(w->figures);
+	controller_list(w->judging, STR_C(ns));
+	stats_touch(w->figures);
 }
 
 static void on_bad_object(void *ctx, const char *text)
@@ -135,11 +135,11 @@ static void on_pod(void *ctx, const struct pod_facts *pod)
 	struct watch *w = ctx;
 	char name[320];
 
-	if (judging_pod(w->judging, pod) < 0) {
+	if (controller_pod(w->judging, pod) < 0) {
 		(void)str_copy_printable(name, sizeof(name), pod->name.p ? pod->name.p : "", pod->name.n);
 		on_bad_object(w, name);
 	}
-	figures_touch(w->figures);
+	stats_touch(w->figures);
 	schedule(w);
 }
 
@@ -147,8 +147,8 @@ static void on_delete(void *ctx, const struct pod_facts *pod)
 {
 	struct watch *w = ctx;
 
-	judging_delete(w->judging, pod);
-	figures_touch(w->figures);
+	controller_delete(w->judging, pod);
+	stats_touch(w->figures);
 	schedule(w);
 }
 
@@ -156,11 +156,11 @@ static void on_sync(void *ctx, const char *ns)
 {
 	struct watch *w = ctx;
 
-	judging_sync(w->judging, STR_C(ns));
+	controller_sync(w->judging, STR_C(ns));
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"),
-		 kv_u("pods", store_count(judging_store(w->judging))),
-		 kv_u("bytes", store_bytes(judging_store(w->judging))));
-	figures_send(w->figures);
+		 kv_u("pods", store_count(controller_store(w->judging))),
+		 kv_u("bytes", store_bytes(controller_store(w->judging))));
+	stats_send(w->figures);
 	schedule(w);
 }
 
@@ -168,8 +168,8 @@ static void on_list_failed(void *ctx, const char *ns)
 {
 	struct watch *w = ctx;
 
-	judging_list_failed(w->judging, STR_C(ns));
-	figures_touch(w->figures);
+	controller_list_failed(w->judging, STR_C(ns));
+	stats_touch(w->figures);
 	schedule(w);
 }
 
@@ -179,10 +179,10 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 
 	/* Headers come with refusals, too: they tell the time, but keep no cache fresh. */
 	if (server_date_ms > 0)
-		judging_server_date(w->judging, server_date_ms);
+		controller_server_date(w->judging, server_date_ms);
 	else
-		judging_alive(w->judging);
-	figures_touch(w->figures);
+		controller_alive(w->judging);
+	stats_touch(w->figures);
 	schedule(w);
 }
 
@@ -208,12 +208,12 @@ static void on_trouble(void *ctx, long status, const char *text)
 
 	w->trouble = *text ? status : 0;
 	(void)str_copy_printable(w->trouble_text, sizeof(w->trouble_text), text, strlen(text));
-	figures_set_error(w->figures, w->trouble_text);
+	stats_set_error(w->figures, w->trouble_text);
 	if (status == 401 && *text)
 		ask_for_credential(w);
 	if (healed) {
 		log_info("the API server answers again");
-		judging_healthy(w->judging);
+		controller_healthy(w->judging);
 	} else if (news) {
 		(void)log_warn(0, "trouble with the API server", kv_i("status", status),
 			       kv_s("detail", text));
@@ -241,7 +241,7 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 	w->was_leading = leading;
 	msg_set(&m, leader.holder, holder, strlen(holder));
 	(void)send_msg(w, &m); /* what is lost is said again with the next renewal */
-	judging_set_leader(w->judging, leading, holder);
+	controller_set_leader(w->judging, leading, holder);
 	schedule(w);
 }
 
@@ -256,7 +256,7 @@ static void prepare_leadership(struct watch *w)
 
 	if (!w->settings.election)
 		return;
-	judging_set_leader(w->judging, false, "");
+	controller_set_leader(w->judging, false, "");
 	w->leadership = leadership_new(w->base, w->client, target_lease_namespace(&w->settings),
 				       w->settings.lease_name, &ops, w);
 }
@@ -271,7 +271,7 @@ static void start_reflector(struct watch *w)
 
 	reflector_free(&w->reflector);
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
-	figures_set_reflector(w->figures, w->reflector);
+	stats_set_reflector(w->figures, w->reflector);
 }
 
 void watch_set_settings(struct watch *w, struct settings *s)
@@ -287,7 +287,7 @@ void watch_set_settings(struct watch *w, struct settings *s)
 		     w->trouble == 403;
 
 	if (again) {
-		figures_set_reflector(w->figures, NULL);
+		stats_set_reflector(w->figures, NULL);
 		reflector_free(&w->reflector);
 	}
 	settings_done(&w->settings);
@@ -297,11 +297,11 @@ void watch_set_settings(struct watch *w, struct settings *s)
 	w->namespaces = namespaces;
 	target_endpoint(&w->settings.cluster, &e);
 	http_client_set_endpoint(w->client, &e);
-	judging_set_place(w->judging, w->settings.cluster.name, w->settings.window_zones,
-			  w->settings.window_zones_size);
-	judging_set_policy(w->judging, &w->settings.policy, w->settings.startup_quiet_ms);
+	controller_set_place(w->judging, w->settings.cluster.name, w->settings.window_zones,
+			     w->settings.window_zones_size);
+	controller_set_policy(w->judging, &w->settings.policy, w->settings.startup_quiet_ms);
 	if (other)
-		judging_reset(w->judging);
+		controller_reset(w->judging);
 	if (again && !w->stopped)
 		start_reflector(w);
 	schedule(w);
@@ -313,14 +313,14 @@ void watch_set_settings(struct watch *w, struct settings *s)
 static void ask_what_is_remembered(evutil_socket_t fd, short what, void *arg)
 {
 	struct watch *w = arg;
-	const struct msg m = { .type = MSG_SINCE_GET, .u.since_get = { .cluster = w->cluster } };
+	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get = { .cluster = w->cluster } };
 
 	(void)fd;
 	(void)what;
 	if (w->remembered || w->stopped)
 		return;
 	(void)send_msg(w, &m);
-	timer_arm(w->since_retry, SINCE_RETRY_MS);
+	timer_arm(w->failing_since_retry, SINCE_RETRY_MS);
 }
 
 struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
@@ -338,13 +338,13 @@ struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settin
 	target_namespaces(&w->settings, &w->namespaces);
 	target_endpoint(&w->settings.cluster, &e);
 	w->client = http_client_new(base, &e);
-	w->judging = judging_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, send_msg, w);
-	judging_set_place(w->judging, w->settings.cluster.name, w->settings.window_zones,
-			  w->settings.window_zones_size);
-	w->figures = figures_new(base, cluster, w->judging, send_msg, w);
-	digest_init(&w->digest, cluster);
+	w->judging = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, send_msg, w);
+	controller_set_place(w->judging, w->settings.cluster.name, w->settings.window_zones,
+			     w->settings.window_zones_size);
+	w->figures = stats_new(base, cluster, w->judging, send_msg, w);
+	restart_rows_init(&w->digest, cluster);
 	w->turn = evtimer_new(base, on_turn, w);
-	w->since_retry = evtimer_new(base, ask_what_is_remembered, w);
+	w->failing_since_retry = evtimer_new(base, ask_what_is_remembered, w);
 	prepare_leadership(w);
 	return w;
 }
@@ -355,7 +355,7 @@ void watch_start(struct watch *w)
 	start_reflector(w);
 	if (w->leadership)
 		leadership_start(w->leadership);
-	figures_send(w->figures);
+	stats_send(w->figures);
 }
 
 void watch_drain(struct watch *w, void (*drained)(void *ctx), void *ctx)
@@ -370,10 +370,10 @@ void watch_drain(struct watch *w, void (*drained)(void *ctx), void *ctx)
 void watch_stop(struct watch *w)
 {
 	w->stopped = true;
-	figures_set_reflector(w->figures, NULL);
+	stats_set_reflector(w->figures, NULL);
 	reflector_free(&w->reflector);
 	(void)evtimer_del(w->turn);
-	(void)evtimer_del(w->since_retry);
+	(void)evtimer_del(w->failing_since_retry);
 }
 
 void watch_free(struct watch **w)
@@ -384,12 +384,12 @@ void watch_free(struct watch **w)
 		return;
 	watch_stop(old);
 	leadership_free(&old->leadership);
-	figures_free(&old->figures);
+	stats_free(&old->figures);
 	plan_done(&old->plan);
-	judging_free(&old->judging);
+	controller_free(&old->judging);
 	http_client_free(&old->client);
 	event_free(old->turn);
-	event_free(old->since_retry);
+	event_free(old->failing_since_retry);
 	str_list_done(&old->namespaces);
 	settings_done(&old->settings);
 	free(old);
@@ -401,39 +401,39 @@ void watch_free(struct watch **w)
 
 static void on_settled(struct watch *w, const struct msg *m)
 {
-	judging_on_settled(w->judging, &m->u.settled);
+	controller_on_nomination_result(w->judging, &m->u.nomination_result);
 }
 
-static void on_since_row(struct watch *w, const struct msg *m)
+static void on_failing_since_row(struct watch *w, const struct msg *m)
 {
-	judging_on_since_row(w->judging, &m->u.since_row);
+	controller_on_failing_since_row(w->judging, &m->u.failing_since_row);
 }
 
-static void on_memo_row(struct watch *w, const struct msg *m)
+static void on_saved_row(struct watch *w, const struct msg *m)
 {
-	judging_on_memo_row(w->judging, &m->u.memo_row);
+	controller_on_saved_row(w->judging, &m->u.saved_row);
 }
 
-static void on_act_row(struct watch *w, const struct msg *m)
+static void on_action_row(struct watch *w, const struct msg *m)
 {
-	judging_on_act_row(w->judging, &m->u.act_row);
+	controller_on_action_row(w->judging, &m->u.action_row);
 }
 
 static void on_pause(struct watch *w, const struct msg *m)
 {
-	judging_on_pause(w->judging, &m->u.pause);
+	controller_on_pause(w->judging, &m->u.pause);
 }
 
-static void on_since_end(struct watch *w, const struct msg *m)
+static void on_saved_end(struct watch *w, const struct msg *m)
 {
 	(void)m;
 	w->remembered = true;
-	judging_on_since_end(w->judging);
+	controller_on_saved_end(w->judging);
 }
 
 static void on_digest_get(struct watch *w, const struct msg *m)
 {
-	(void)digest_start(&w->digest, m->u.digest_get.digest, send_msg, w);
+	(void)restart_rows_start(&w->digest, m->u.digest_get.digest, send_msg, w);
 }
 
 static void on_ctl_explain(struct watch *w, const struct msg *m)
@@ -447,9 +447,11 @@ static void on_ctl_plan(struct watch *w, const struct msg *m)
 }
 
 static void (*const handlers[MSG__MAX])(struct watch *w, const struct msg *m) = {
-	[MSG_SETTLED] = on_settled,   [MSG_SINCE_ROW] = on_since_row,   [MSG_SINCE_END] = on_since_end,
-	[MSG_MEMO_ROW] = on_memo_row, [MSG_ACT_ROW] = on_act_row,       [MSG_PAUSE] = on_pause,
-	[MSG_CTL_PLAN] = on_ctl_plan, [MSG_DIGEST_GET] = on_digest_get, [MSG_CTL_EXPLAIN] = on_ctl_explain,
+	[MSG_NOMINATION_RESULT] = on_settled, [MSG_FAILING_SINCE_ROW] = on_failing_since_row,
+	[MSG_SAVED_END] = on_saved_end,       [MSG_SAVED_ROW] = on_saved_row,
+	[MSG_ACTION_ROW] = on_action_row,     [MSG_PAUSE] = on_pause,
+	[MSG_CTL_PLAN] = on_ctl_plan,         [MSG_DIGEST_GET] = on_digest_get,
+	[MSG_CTL_EXPLAIN] = on_ctl_explain,
 };
 
 void watch_on_msg(struct watch *w, const struct msg *m)
@@ -457,12 +459,12 @@ void watch_on_msg(struct watch *w, const struct msg *m)
 	if (m->type >= MSG__MAX || !handlers[m->type])
 		return;
 	handlers[m->type](w, m);
-	figures_touch(w->figures);
+	stats_touch(w->figures);
 	schedule(w);
 }
 
 void watch_on_room(struct watch *w)
 {
-	judging_on_room(w->judging);
+	controller_on_room(w->judging);
 	schedule(w);
 }

@@ -6,13 +6,13 @@
 #define WATCHER_WATCH_H
 
 #include "config/settings.h"
-#include "watcher/judging.h"
+#include "watcher/controller/controller.h"
 
 struct event_base;
 struct watch;
 
 struct watch_ops {
-	judging_send_fn *send;
+	controller_send_fn *send;
 	/* Generation of settings in force, for CREDENTIAL. */
 	uint64_t (*generation)(void *ctx);
 };

@@ -13,7 +13,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "kube/request.h"
-#include "worker/managed.h"
+#include "worker/managed_fields.h"
 
 #define QUEUE_MAX  32
 #define RECENT_MAX 256

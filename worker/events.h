@@ -22,13 +22,13 @@
 
 struct event {
 	char api_version[320], kind[64], ns[64], name[254], uid[64]; /* the object it is about */
-	char reason[49];                                             /* code of rules/reasons.def */
+	char reason[49];                                             /* code of model/reasons.def */
 	char message[1024];                                          /* the server takes 1024 bytes */
 	bool warning;                                                /* type Warning; else Normal */
 };
 
 struct events_env {
-	/* As in errand.h. */
+	/* As in action.h. */
 	struct http_request *(*start)(void *ctx, const struct http_call *call);
 	void (*cancel)(void *ctx, struct http_request *r);
 	/* The server does not allow it: told once, then nothing is sent until the end of the process. */

@@ -12,9 +12,9 @@
 #include "config/windows.h"
 #include "process/process.h"
 #include "rules/judge.h"
-#include "worker/errand.h"
+#include "worker/action.h"
 
-/* A RESULT and a CREDENTIAL of each errand, and the answers to grants that came although there was no room.
+/* A RESULT and a CREDENTIAL of each action, and the answers to grants that came although there was no room.
  */
 #define OUTBOX_MAX (4u * WORKER_LEASES_MAX)
 
@@ -22,7 +22,7 @@ struct worker;
 
 struct job {
 	struct worker *worker;
-	struct errand *errand; /* NULL = free */
+	struct action *action; /* NULL = free */
 	uint64_t ahead;        /* it reads ahead for this lease, 0 = it is granted */
 	bool trial;            /* it is a rehearsal, asked for by ... */
 	uint64_t conn;         /* ... this connection of the supervisor */
@@ -32,8 +32,8 @@ struct worker {
 	struct process *process;
 	struct settings now, prepared;
 	struct http_client *client;
-	struct kinds *kinds;
-	struct serverclock clock;
+	struct owner_kinds *kinds;
+	struct server_clock clock;
 	struct windows *windows;
 	struct events *events;
 	struct job jobs[WORKER_LEASES_MAX];
@@ -45,7 +45,7 @@ struct worker {
 static bool is_idle(const struct worker *w)
 {
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (w->jobs[i].errand && !w->jobs[i].ahead)
+		if (w->jobs[i].action && !w->jobs[i].ahead)
 			return false;
 	return true;
 }
@@ -54,7 +54,7 @@ static bool is_idle(const struct worker *w)
 static struct job *ahead_job(struct worker *w)
 {
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (w->jobs[i].errand && w->jobs[i].ahead)
+		if (w->jobs[i].action && w->jobs[i].ahead)
 			return &w->jobs[i];
 	return NULL;
 }
@@ -65,14 +65,14 @@ static void drop_ahead(struct worker *w)
 	struct job *job = ahead_job(w);
 
 	if (job)
-		errand_free(&job->errand);
+		action_free(&job->action);
 }
 
 /* NULL = all are at work. */
 static struct job *free_job(struct worker *w)
 {
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (!w->jobs[i].errand)
+		if (!w->jobs[i].action)
 			return &w->jobs[i];
 	if (!ahead_job(w))
 		return NULL;
@@ -100,10 +100,10 @@ static void post(struct worker *w, const struct msg *m)
 	flush(w);
 }
 
-/* -- the errand's surroundings -----------------------------------------------------------------------------
+/* -- the action's context -----------------------------------------------------------------------------
  */
 
-static struct http_request *errand_http_start(void *ctx, const struct http_call *call)
+static struct http_request *action_http_start(void *ctx, const struct http_call *call)
 {
 	struct job *job = ctx;
 
@@ -123,17 +123,17 @@ static void http_cancel(void *ctx, struct http_request *r)
 	http_request_cancel(&r);
 }
 
-/* The answer to a CTL_TRY says what a RESULT would have said. */
+/* The answer to a CTL_DRY_RUN says what a RESULT would have said. */
 static void post_tried(struct worker *w, uint64_t conn, const struct msg *result)
 {
-	struct msg m = { .type = MSG_CTL_TRIED };
+	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT };
 
 	msg_copy_fields(&m, result);
-	m.u.ctl_tried.conn = conn;
+	m.u.ctl_dry_run_result.conn = conn;
 	post(w, &m);
 }
 
-static void errand_done(void *ctx, const struct msg *m)
+static void action_done(void *ctx, const struct msg *m)
 {
 	struct job *job = ctx;
 	struct worker *w = job->worker;
@@ -142,12 +142,12 @@ static void errand_done(void *ctx, const struct msg *m)
 	struct event event;
 
 	/* The supervisor says the same when it is written down. */
-	log_debug("errand ended", kv_u("id", r->id), kv_u("trial", job->trial),
+	log_debug("action ended", kv_u("id", r->id), kv_u("trial", job->trial),
 		  kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
 		  kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
-	const bool tell = errand_event(job->errand, &event);
+	const bool tell = action_event(job->action, &event);
 
-	errand_free(&job->errand);
+	action_free(&job->action);
 	if (job->trial)
 		post_tried(w, job->conn, &copy);
 	else
@@ -162,7 +162,7 @@ static void events_denied(void *ctx, const char *why)
 	log_warn(0, "no Events are written: the server does not allow it", kv_s("detail", why));
 }
 
-static void errand_credential(void *ctx)
+static void action_credential(void *ctx)
 {
 	struct worker *w = ((struct job *)ctx)->worker;
 	struct msg m = { .type = MSG_CREDENTIAL };
@@ -197,23 +197,23 @@ static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason
 static void make_errand(struct job *job, const struct msg_grant *g, bool trial)
 {
 	struct worker *w = job->worker;
-	const struct errand_env env = { .start = errand_http_start,
+	const struct action_env env = { .start = action_http_start,
 					.cancel = http_cancel,
-					.done = errand_done,
-					.credential = errand_credential,
+					.done = action_done,
+					.credential = action_credential,
 					.ctx = job,
 					.kinds = w->kinds,
 					.clock = &w->clock,
 					.windows = w->windows };
 
-	log_debug("errand begins", kv_u("id", g->id), kv_u("trial", trial),
+	log_debug("action begins", kv_u("id", g->id), kv_u("trial", trial),
 		  kv_s("duty", duty_name((enum duty)g->duty)), kv_s("namespace", g->ns), kv_s("pod", g->name),
 		  kv_s("uid", g->uid));
-	job->errand = errand_new(&env, &w->now.policy, g);
+	job->action = action_new(&env, &w->now.policy, g);
 	job->ahead = 0;
 	job->trial = trial;
 	if (trial)
-		errand_set_trial(job->errand);
+		action_set_trial(job->action);
 }
 
 static void on_ahead(struct worker *w, const struct msg *m)
@@ -228,7 +228,7 @@ static void on_ahead(struct worker *w, const struct msg *m)
 	msg_copy_fields(&grant, m);
 	make_errand(job, &grant.u.grant, false);
 	job->ahead = grant.u.grant.id;
-	errand_start_ahead(job->errand);
+	action_start_ahead(job->action);
 }
 
 static bool take_up(struct worker *w, const struct msg_grant *g)
@@ -238,7 +238,7 @@ static bool take_up(struct worker *w, const struct msg_grant *g)
 	if (!job || job->ahead != g->id)
 		return false;
 	job->ahead = 0;
-	errand_granted(job->errand, g);
+	action_granted(job->action, g);
 	return true;
 }
 
@@ -253,7 +253,7 @@ static void on_grant(struct worker *w, const struct msg_grant *g)
 	job = job_for(w, &why);
 	if (job) {
 		make_errand(job, g, false);
-		errand_start(job->errand);
+		action_start(job->action);
 		return;
 	}
 	m = declined(g->id, OUTCOME_FAILED, why);
@@ -262,7 +262,7 @@ static void on_grant(struct worker *w, const struct msg_grant *g)
 
 static void on_try(struct worker *w, const struct msg *question)
 {
-	const struct msg_ctl_try *q = &question->u.ctl_try;
+	const struct msg_ctl_dry_run *q = &question->u.ctl_dry_run;
 	enum reason why;
 	struct job *job = job_for(w, &why);
 	struct msg m = { .type = MSG_GRANT };
@@ -274,10 +274,10 @@ static void on_try(struct worker *w, const struct msg *question)
 	}
 	msg_copy_fields(&m, question);
 	m.u.grant.observe = w->now.policy.mode == MODE_OBSERVE;
-	m.u.grant.valid_until = clock_boot_ms() + ERRAND_TRIAL_MS;
+	m.u.grant.valid_until = clock_boot_ms() + ACTION_TRIAL_MS;
 	job->conn = q->conn;
 	make_errand(job, &m.u.grant, true);
-	errand_start(job->errand);
+	action_start(job->action);
 }
 
 /* -- life --------------------------------------------------------------------------------------------------
@@ -339,8 +339,8 @@ static void worker_on_commit(struct process *p)
 
 	http_client_set_endpoint(w->client, &e);
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (w->jobs[i].errand)
-			errand_set_policy(w->jobs[i].errand, &w->now.policy);
+		if (w->jobs[i].action)
+			action_set_policy(w->jobs[i].action, &w->now.policy);
 }
 
 static int worker_on_start(struct process *p)
@@ -354,7 +354,7 @@ static int worker_on_start(struct process *p)
 		.start = events_http_start, .cancel = http_cancel, .denied = events_denied, .ctx = w
 	};
 
-	w->kinds = kinds_new();
+	w->kinds = owner_kinds_new();
 	w->windows = windows_new();
 	windows_set_zones(w->windows, w->now.window_zones, w->now.window_zones_size);
 	w->events = events_new(&events);
@@ -368,11 +368,11 @@ static void worker_on_ready(struct process *p)
 
 static void worker_on_msg(struct process *p, const struct msg *m)
 {
-	if (m->type == MSG_AHEAD)
+	if (m->type == MSG_PREFETCH)
 		on_ahead(process_ctx(p), m);
 	if (m->type == MSG_GRANT)
 		on_grant(process_ctx(p), &m->u.grant);
-	if (m->type == MSG_CTL_TRY)
+	if (m->type == MSG_CTL_DRY_RUN)
 		on_try(process_ctx(p), m);
 }
 
@@ -398,10 +398,10 @@ static void worker_on_done(struct process *p)
 	if (!w)
 		return;
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		errand_free(&w->jobs[i].errand);
+		action_free(&w->jobs[i].action);
 	events_free(&w->events);
 	http_client_free(&w->client);
-	kinds_free(&w->kinds);
+	owner_kinds_free(&w->kinds);
 	windows_free(&w->windows);
 	settings_done(&w->now);
 	settings_done(&w->prepared);

@@ -146,15 +146,15 @@ bool read_target(const char *text, struct target *ret)
 	       !str_empty(ret->name) && !memchr(ret->name.p, '/', ret->name.n);
 }
 
-void read_marks(const json_t *o, struct marks *ret)
+void read_annotations(const json_t *o, struct annotations *ret)
 {
 	json_t *annotations = json_object_get(json_object_get(o, "metadata"), "annotations"), *value;
 	const char *key;
 
-	*ret = (struct marks){ 0 };
+	*ret = (struct annotations){ 0 };
 	json_object_foreach(annotations, key, value)
 	{
 		if (json_is_string(value))
-			(void)marks_add(ret, (struct str){ key, strlen(key) }, text_of(value));
+			(void)annotations_add(ret, (struct str){ key, strlen(key) }, text_of(value));
 	}
 }

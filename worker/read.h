@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/marks.h"
-#include "base/pod.h"
+#include "model/annotations.h"
+#include "model/pod.h"
 #include "base/str.h"
 #include "rules/judge.h"
 
@@ -50,7 +50,7 @@ struct target {
 bool read_target(const char *text, struct target *ret);
 
 /* The annotations by which people and this program speak to one another. */
-void read_marks(const json_t *o, struct marks *ret);
+void read_annotations(const json_t *o, struct annotations *ret);
 
 /* A Status with status "Failure", whatever the HTTP status was: its code, else 0. */
 long read_failure(const json_t *o);

@@ -4,7 +4,7 @@
 #ifndef TEST_DAY_CLEANER_H
 #define TEST_DAY_CLEANER_H
 
-#include "base/policy.h"
+#include "model/policy.h"
 #include "ipc/msg.h"
 #include "rules/judge.h"
 #include "tests/day/world.h"
@@ -18,7 +18,7 @@ struct cleaner {
 	struct story *story;
 	/* Why nothing was done, by situation and reason (refusals and holds, each pod or workload once). */
 	unsigned refused[SIT__MAX][REASON__MAX];
-	struct msg breaker[8]; /* MEMO, each time the breaker opened or closed */
+	struct msg breaker[8]; /* SAVED, each time the breaker opened or closed */
 	int64_t breaker_at[8];
 	size_t n_breaker;
 	int64_t early; /* acts before their time by the server's clock */

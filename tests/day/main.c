@@ -162,7 +162,7 @@ static void print_breaker(const struct cleaner *c)
 	char at[RFC3339_MAX];
 
 	for (size_t i = 0; i < c->n_breaker; i++) {
-		const struct msg_memo *m = &c->breaker[i].u.memo;
+		const struct msg_saved *m = &c->breaker[i].u.saved;
 
 		rfc3339_format(c->breaker_at[i], false, at);
 		if (m->at)

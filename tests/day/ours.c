@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "tests/day/cleaner.h"
-#include "watcher/judging.h"
+#include "watcher/controller/controller.h"
 
 #define KEPT_MAX  65536u
 #define TURNS_MAX 100000u
@@ -16,11 +16,11 @@
 struct ours {
 	struct cleaner *c;
 	struct policy policy;
-	struct judging *judging;
+	struct controller *judging;
 	/* Nominations on their way to a worker, ends on their way back. */
 	struct msg *nominated, *settled;
 	size_t n_nominated, n_settled;
-	/* What the reporter would remember: SINCE, MEMO and the acts. */
+	/* What the reporter would remember: SINCE, SAVED and the acts. */
 	struct msg *kept;
 	size_t n_kept;
 	uint8_t told_pod[PODS_MAX][REASON__MAX], told_workload[WORKLOADS][REASON__MAX];
@@ -88,12 +88,12 @@ static void keep(struct ours *o, const struct msg *m)
 
 static void note_breaker(struct cleaner *c, const struct msg *m)
 {
-	if (m->type != MSG_MEMO || strcmp(m->u.memo.kind, "breaker") != 0 ||
+	if (m->type != MSG_SAVED || strcmp(m->u.saved.kind, "breaker") != 0 ||
 	    c->n_breaker == ARRAY_SIZE(c->breaker))
 		return;
-	const struct msg_memo *last = c->n_breaker ? &c->breaker[c->n_breaker - 1].u.memo : NULL;
+	const struct msg_saved *last = c->n_breaker ? &c->breaker[c->n_breaker - 1].u.saved : NULL;
 
-	if (last && (last->at == 0) == (m->u.memo.at == 0))
+	if (last && (last->at == 0) == (m->u.saved.at == 0))
 		return;
 	c->breaker_at[c->n_breaker] = c->world->now;
 	c->breaker[c->n_breaker++] = *m;
@@ -106,7 +106,7 @@ static int on_send(void *ctx, const struct msg *m)
 	if (m->type == MSG_NOMINATE) {
 		o->nominated = xreallocarray(o->nominated, o->n_nominated + 1, sizeof(*m));
 		o->nominated[o->n_nominated++] = *m;
-	} else if (m->type == MSG_SINCE || m->type == MSG_MEMO) {
+	} else if (m->type == MSG_FAILING_SINCE || m->type == MSG_SAVED) {
 		note_breaker(o->c, m);
 		keep(o, m);
 	} else if (m->type == MSG_REFUSAL) {
@@ -119,18 +119,18 @@ static int on_send(void *ctx, const struct msg *m)
  * --------------------------------------------------------------------------------------------- */
 
 static void look_live(const struct ours *o, const struct msg_nominate *n, const struct sim_pod *p,
-		      struct surroundings *ret)
+		      struct pod_context *ret)
 {
 	const struct world *w = o->c->world;
 	const struct sim_node *node = &w->nodes[p->node];
 
-	*ret = (struct surroundings){ .stage = STAGE_LIVE,
-				      .failing_since = n->since,
-				      .tally_known = TRI_YES,
-				      .node_exists = node->exists ? TRI_YES : TRI_NO,
-				      .node_ready = node->ready ? TRI_YES : TRI_NO,
-				      .node_out_of_service = TRI_NO,
-				      .volume_attached = TRI_NO };
+	*ret = (struct pod_context){ .stage = STAGE_LIVE,
+				     .failing_since = n->since,
+				     .tally_known = TRI_YES,
+				     .node_exists = node->exists ? TRI_YES : TRI_NO,
+				     .node_ready = node->ready ? TRI_YES : TRI_NO,
+				     .node_out_of_service = TRI_NO,
+				     .volume_attached = TRI_NO };
 	world_tally(w, p->workload, &ret->pods, &ret->failing, &ret->ready);
 }
 
@@ -154,7 +154,7 @@ static enum outcome work(struct ours *o, const struct msg_nominate *n, const cha
 	struct world *w = o->c->world;
 	const uint32_t pod = world_find(w, n->uid);
 	const enum duty duty = (enum duty)n->duty;
-	struct surroundings around;
+	struct pod_context around;
 	struct verdict v;
 
 	*ret_reason = reason_code(REASON_POD_GONE);
@@ -174,9 +174,10 @@ static enum outcome work(struct ours *o, const struct msg_nominate *n, const cha
 
 static void keep_act(struct ours *o, const struct msg_nominate *n)
 {
-	struct msg m = { .type = MSG_ACT_ROW, .u.act_row = { .duty = n->duty, .at = o->c->world->now } };
+	struct msg m = { .type = MSG_ACTION_ROW,
+			 .u.action_row = { .duty = n->duty, .at = o->c->world->now } };
 
-	msg_set(&m, act_row.ns, n->ns, strlen(n->ns));
+	msg_set(&m, action_row.ns, n->ns, strlen(n->ns));
 	keep(o, &m);
 }
 
@@ -188,13 +189,13 @@ static void work_all(struct ours *o)
 	o->nominated = NULL;
 	o->n_nominated = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct msg m = { .type = MSG_SETTLED };
+		struct msg m = { .type = MSG_NOMINATION_RESULT };
 		const char *reason;
 
 		msg_copy_fields(&m, &todo[i]);
 		keep_act(o, &todo[i].u.nominate);
-		m.u.settled.outcome = work(o, &todo[i].u.nominate, &reason);
-		msg_set(&m, settled.reason, reason, strlen(reason));
+		m.u.nomination_result.outcome = work(o, &todo[i].u.nominate, &reason);
+		msg_set(&m, nomination_result.reason, reason, strlen(reason));
 		o->settled = xreallocarray(o->settled, o->n_settled + 1, sizeof(m));
 		o->settled[o->n_settled++] = m;
 	}
@@ -208,18 +209,18 @@ static void remember(struct ours *o, const struct msg *m)
 {
 	struct msg row;
 
-	if (m->type == MSG_SINCE) {
-		row = (struct msg){ .type = MSG_SINCE_ROW };
+	if (m->type == MSG_FAILING_SINCE) {
+		row = (struct msg){ .type = MSG_FAILING_SINCE_ROW };
 		msg_copy_fields(&row, m);
-		if (row.u.since_row.at)
-			judging_on_since_row(o->judging, &row.u.since_row);
-	} else if (m->type == MSG_MEMO) {
-		row = (struct msg){ .type = MSG_MEMO_ROW };
+		if (row.u.failing_since_row.at)
+			controller_on_failing_since_row(o->judging, &row.u.failing_since_row);
+	} else if (m->type == MSG_SAVED) {
+		row = (struct msg){ .type = MSG_SAVED_ROW };
 		msg_copy_fields(&row, m);
-		if (row.u.memo_row.at)
-			judging_on_memo_row(o->judging, &row.u.memo_row);
+		if (row.u.saved_row.at)
+			controller_on_saved_row(o->judging, &row.u.saved_row);
 	} else {
-		judging_on_act_row(o->judging, &m->u.act_row);
+		controller_on_action_row(o->judging, &m->u.action_row);
 	}
 }
 
@@ -233,11 +234,12 @@ static bool is_last(const struct ours *o, size_t i)
 
 		if (b->type != a->type)
 			continue;
-		if (a->type == MSG_SINCE && strcmp(a->u.since.owner, b->u.since.owner) == 0 &&
-		    strcmp(a->u.since.revision, b->u.since.revision) == 0)
+		if (a->type == MSG_FAILING_SINCE &&
+		    strcmp(a->u.failing_since.owner, b->u.failing_since.owner) == 0 &&
+		    strcmp(a->u.failing_since.revision, b->u.failing_since.revision) == 0)
 			return false;
-		if (a->type == MSG_MEMO && strcmp(a->u.memo.kind, b->u.memo.kind) == 0 &&
-		    strcmp(a->u.memo.key, b->u.memo.key) == 0)
+		if (a->type == MSG_SAVED && strcmp(a->u.saved.kind, b->u.saved.kind) == 0 &&
+		    strcmp(a->u.saved.key, b->u.saved.key) == 0)
 			return false;
 	}
 	return true;
@@ -247,17 +249,17 @@ static void start(struct ours *o)
 {
 	struct world *w = o->c->world;
 
-	o->judging = judging_new(0, &o->policy, 0, on_send, o);
+	o->judging = controller_new(0, &o->policy, 0, on_send, o);
 	for (size_t i = 0; i < o->n_kept; i++)
 		if (is_last(o, i))
 			remember(o, &o->kept[i]);
-	judging_on_since_end(o->judging);
-	judging_server_date(o->judging, w->now);
-	judging_list(o->judging, STR_LIT(""));
+	controller_on_saved_end(o->judging);
+	controller_server_date(o->judging, w->now);
+	controller_list(o->judging, STR_LIT(""));
 	for (uint32_t i = 0; i < w->n_pods; i++)
 		if (w->pods[i].exists)
 			ours_event(o, i, false);
-	judging_sync(o->judging, STR_LIT(""));
+	controller_sync(o->judging, STR_LIT(""));
 }
 
 struct ours *ours_new(struct cleaner *c)
@@ -275,7 +277,7 @@ void ours_free(struct ours **o)
 {
 	struct ours *old = *o;
 
-	judging_free(&old->judging);
+	controller_free(&old->judging);
 	for (int d = 0; d < DUTY__MAX; d++) {
 		str_list_done(&old->policy.duty[d].namespaces);
 		str_list_done(&old->policy.duty[d].status);
@@ -293,15 +295,15 @@ void ours_event(struct ours *o, uint32_t pod, bool deleted)
 {
 	world_facts(o->c->world, pod, &o->facts);
 	if (deleted)
-		judging_delete(o->judging, &o->facts);
+		controller_delete(o->judging, &o->facts);
 	else
-		(void)judging_pod(o->judging, &o->facts);
+		(void)controller_pod(o->judging, &o->facts);
 }
 
 /* Killed: what was on its way is lost, what was written down is not. */
 void ours_restart(struct ours *o)
 {
-	judging_free(&o->judging);
+	controller_free(&o->judging);
 	o->n_nominated = o->n_settled = 0;
 	start(o);
 }
@@ -312,13 +314,13 @@ void ours_step(struct ours *o)
 
 	if (w->now >= o->spoke_at + MINUTE) { /* a bookmark a minute */
 		o->spoke_at = w->now;
-		judging_server_date(o->judging, w->now);
-		judging_alive(o->judging);
+		controller_server_date(o->judging, w->now);
+		controller_alive(o->judging);
 	}
 	for (size_t i = 0; i < o->n_settled; i++)
-		judging_on_settled(o->judging, &o->settled[i].u.settled);
+		controller_on_nomination_result(o->judging, &o->settled[i].u.nomination_result);
 	o->n_settled = 0;
 	work_all(o);
-	for (unsigned i = 0; i < TURNS_MAX && judging_next(o->judging) <= clock_boot_ms(); i++)
-		(void)judging_turn(o->judging);
+	for (unsigned i = 0; i < TURNS_MAX && controller_next(o->judging) <= clock_boot_ms(); i++)
+		(void)controller_run(o->judging);
 }

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/pod.h"
+#include "model/pod.h"
 
 #define SECOND 1000
 #define MINUTE (60 * SECOND)

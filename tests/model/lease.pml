@@ -1,4 +1,4 @@
-/* lease.pml - the lease protocol of supervisor/lease.h, for Spin.
+/* lease.pml - the lease protocol of supervisor/actions/lease.h, for Spin.
  *
  * One pod, a supervisor with its lease table, two worker slots, an environment that changes the pod, and crashes.
  * What is claimed, in every order of events:

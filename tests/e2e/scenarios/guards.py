@@ -187,12 +187,12 @@ def fight(t):
     t.wait_write(workload)
     t.wait_history(program, outcome="done", ns=ns)
     returns(t, workload)
-    rows = wait_held(t, program, 1, "Fight")
+    rows = wait_held(t, program, 1, "Reverted")
     assert rows[0]["at"], rows
-    t.wait_history(program, reason="Fight", ns=ns)
+    t.wait_history(program, reason="Reverted", ns=ns)
     program.kill_all()
     program.start()
-    wait_held(t, program, 1, "Fight")
+    wait_held(t, program, 1, "Reverted")
     t.never("scaled again", lambda: len(t.writes()) > 1, 2)
     assert workload.wanted() == 1
     t.expect(scaled=[workload])

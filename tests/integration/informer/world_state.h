@@ -6,7 +6,7 @@
 #include "kube/reflector.h"
 #include "tests/apisim/inside.h"
 #include "tests/integration/informer/world.h"
-#include "watcher/judging.h"
+#include "watcher/controller/controller.h"
 
 #define REST_MS 200u /* a step that waits for the informer waits no longer */
 
@@ -26,7 +26,7 @@ struct world {
 	struct inside *server;
 	struct http_client *client;
 	struct reflector *reflector;
-	struct judging *judging;
+	struct controller *judging;
 	const struct history *history;
 	size_t at;
 	uint64_t limit_ms, wait_until, limit;

@@ -35,7 +35,7 @@ static struct msg intent(uint64_t id)
 	set(&m, intent.ns, "shop");
 	set(&m, intent.name, "web-1");
 	set(&m, intent.uid, "u1");
-	set(&m, intent.subject, "u1");
+	set(&m, intent.action_key, "u1");
 	set(&m, intent.reason, "Evicted");
 	return m;
 }
@@ -151,18 +151,18 @@ END_TEST
 
 START_TEST(since_comes_back_to_the_next_watcher)
 {
-	struct msg m = { .type = MSG_SINCE, .u.since.at = 1700000000000 };
-	const struct msg get = { .type = MSG_SINCE_GET };
+	struct msg m = { .type = MSG_FAILING_SINCE, .u.failing_since.at = 1700000000000 };
+	const struct msg get = { .type = MSG_SAVED_GET };
 
-	set(&m, since.owner, "owner-1");
-	set(&m, since.revision, "6b7f");
+	set(&m, failing_since.owner, "owner-1");
+	set(&m, failing_since.revision, "6b7f");
 	(void)play_start(&p);
 	play_send(&p, &m);
 	play_send(&p, &get);
-	play_recv_type(&p, MSG_SINCE_ROW, &m);
-	ck_assert_str_eq(m.u.since_row.owner, "owner-1");
-	ck_assert_int_eq(m.u.since_row.at, 1700000000000);
-	play_recv_type(&p, MSG_SINCE_END, &m);
+	play_recv_type(&p, MSG_FAILING_SINCE_ROW, &m);
+	ck_assert_str_eq(m.u.failing_since_row.owner, "owner-1");
+	ck_assert_int_eq(m.u.failing_since_row.at, 1700000000000);
+	play_recv_type(&p, MSG_SAVED_END, &m);
 	drain();
 }
 END_TEST

@@ -83,7 +83,7 @@ static void nominate(uint64_t duty, unsigned number)
 	strcpy(n->name, "pod");
 	n->duty = duty;
 	(void)snprintf(n->uid, sizeof(n->uid), "uid-%u", number);
-	strcpy(n->subject, n->uid);
+	strcpy(n->action_key, n->uid);
 	strcpy(n->rv, "7");
 	strcpy(n->reason, "Evicted");
 	send_msg(&m, -1);
@@ -110,7 +110,7 @@ static void on_restore(const struct msg *m)
 	strcpy(r->ns, "default");
 	strcpy(r->name, "pod");
 	strcpy(r->uid, "uid-1");
-	strcpy(r->subject, "owner-1");
+	strcpy(r->action_key, "owner-1");
 	strcpy(r->reason, "Restored");
 	strcpy(r->want_target, "deployments.apps/default/web");
 	strcpy(r->want_uid, "d-1");
@@ -232,18 +232,20 @@ static void on_pause(const struct msg *m)
 
 static void on_try(const struct msg *m)
 {
-	struct msg answer = { .type = MSG_CTL_TRIED };
+	struct msg answer = { .type = MSG_CTL_DRY_RUN_RESULT };
 
-	(void)fprintf(stderr, "TRY id=%llu action=%llu origin=%llu\n", (unsigned long long)m->u.ctl_try.id,
-		      (unsigned long long)m->u.ctl_try.action, (unsigned long long)m->u.ctl_try.origin);
+	(void)fprintf(stderr, "TRY id=%llu action=%llu origin=%llu\n",
+		      (unsigned long long)m->u.ctl_dry_run.id, (unsigned long long)m->u.ctl_dry_run.action,
+		      (unsigned long long)m->u.ctl_dry_run.origin);
 	if (is("die-on-try"))
 		(void)raise(SIGKILL);
-	answer.u.ctl_tried = (struct msg_ctl_tried){ .conn = m->u.ctl_try.conn,
-						     .id = m->u.ctl_try.id + is("wrong-try"),
-						     .outcome = OUTCOME_WOULD,
-						     .replicas = 3 };
-	strcpy(answer.u.ctl_tried.reason, "Evicted");
-	strcpy(answer.u.ctl_tried.target, "deployments.apps/default/web");
+	answer.u.ctl_dry_run_result =
+		(struct msg_ctl_dry_run_result){ .conn = m->u.ctl_dry_run.conn,
+						 .id = m->u.ctl_dry_run.id + is("wrong-try"),
+						 .outcome = OUTCOME_WOULD,
+						 .replicas = 3 };
+	strcpy(answer.u.ctl_dry_run_result.reason, "Evicted");
+	strcpy(answer.u.ctl_dry_run_result.target, "deployments.apps/default/web");
 	send_msg(&answer, -1);
 }
 
@@ -267,7 +269,7 @@ static void on_plan(const struct msg *m)
 		strcpy(r->ns, "default");
 		(void)snprintf(r->name, sizeof(r->name), "pod-%u", i);
 		(void)snprintf(r->uid, sizeof(r->uid), "uid-%u", i);
-		strcpy(r->subject, r->uid);
+		strcpy(r->action_key, r->uid);
 		strcpy(r->reason, i < 200 ? "Evicted" : i == 200 ? "BudgetSpent" : "MirrorPod");
 		send_msg(&row, -1);
 	}
@@ -284,12 +286,11 @@ static void on_show(const struct msg *m)
 	end_question(m->u.ctl_show.conn);
 }
 
-static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
+static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) struct channel *c,
+		   const struct msg *m, int fd)
 {
 	struct msg answer = { .type = MSG_DRAINED };
 
-	(void)ctx;
-	(void)c;
 	switch (m->type) {
 	case MSG_SETTINGS:
 		on_settings(&m->u.settings, fd, !running);
@@ -306,7 +307,7 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 	case MSG_PAUSE:
 		on_pause(m);
 		break;
-	case MSG_CTL_TRY:
+	case MSG_CTL_DRY_RUN:
 		on_try(m);
 		break;
 	case MSG_CTL_PLAN:
@@ -318,8 +319,9 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 	case MSG_CTL_SHOW:
 		on_show(m);
 		break;
-	case MSG_AHEAD:
-		(void)fprintf(stderr, "AHEAD id=%llu pid=%d\n", (unsigned long long)m->u.ahead.id, getpid());
+	case MSG_PREFETCH:
+		(void)fprintf(stderr, "PREFETCH id=%llu pid=%d\n", (unsigned long long)m->u.prefetch.id,
+			      getpid());
 		break;
 	case MSG_GRANT:
 		on_grant(&m->u.grant);
@@ -330,9 +332,10 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 		answer = (struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = m->u.record.id };
 		send_msg(&answer, -1);
 		break;
-	case MSG_SETTLED:
-		(void)fprintf(stderr, "SETTLED outcome=%s reason=%s\n",
-			      outcome_name((enum outcome)m->u.settled.outcome), m->u.settled.reason);
+	case MSG_NOMINATION_RESULT:
+		(void)fprintf(stderr, "NOMINATION_RESULT outcome=%s reason=%s\n",
+			      outcome_name((enum outcome)m->u.nomination_result.outcome),
+			      m->u.nomination_result.reason);
 		break;
 	case MSG_DRAIN:
 		(void)fprintf(stderr, "DRAIN %s\n", role);
@@ -392,7 +395,8 @@ static int load(const char *path)
 {
 	char text[4096] = "";
 	const int in = open(path, O_RDONLY);
-	struct msg m = { .type = MSG_LOAD_TREE, .u.load_tree = { .clusters = 1, .sandbox = SANDBOX_OFF } };
+	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
+			 .u.load_supervisor = { .clusters = 1, .sandbox = SANDBOX_OFF } };
 
 	if (in < 0 || read(in, text, sizeof(text) - 1) < 0)
 		return 78;

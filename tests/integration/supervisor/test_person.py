@@ -49,7 +49,7 @@ def pause_ends_by_itself():
 
 def paused_nominations_are_refused():
     t = Tree(reporter="paused", watcher="nominate-terminating")
-    t.wait_for("SETTLED outcome=refused reason=Paused")
+    t.wait_for("NOMINATION_RESULT outcome=refused reason=Paused")
     assert "GRANT" not in t.text() and "INTENT" not in t.text()
     t.wait_for("PAUSE watcher on=1 duty=1")  # what the history holds, before anything else
 
@@ -61,7 +61,7 @@ def written_intents_are_refused_when_paused():
     t.wait_for("INTENT id=17")
     t.ask("pause")
     t.wait_for("RECORD id=17 outcome=refused")
-    t.wait_for("SETTLED outcome=refused reason=Paused")
+    t.wait_for("NOMINATION_RESULT outcome=refused reason=Paused")
     assert len(re.findall("GRANT", t.text())) == 16
     # What was granted may have been written: a worker that dies over it leaves it in doubt, and nobody touches it meanwhile.
     for pid in re.findall(r"GRANT id=1 .*pid=(\d+)", t.text()):
@@ -126,7 +126,7 @@ def answer_to_another_question_kills():
     t = Tree(worker="wrong-try")
     t.wait_for("all processes are ready")
     t.ask("restore", "7", "--dry-run", code=1)
-    t.wait_for("CTL_TRIED for a question it was not asked")
+    t.wait_for("CTL_DRY_RUN_RESULT for a question it was not asked")
 
 
 def restore_is_rehearsed_and_then_done():

@@ -36,33 +36,33 @@ def second_signal_ends_at_once():
 
 def an_action_end_to_end():
     t = Tree(watcher="nominate")
-    t.wait_for("SETTLED outcome=done")
+    t.wait_for("NOMINATION_RESULT outcome=done")
     text = t.text()
-    assert text.index("INTENT id=1") < text.index("GRANT id=1") < text.index("RECORD id=1") < text.index("SETTLED")
+    assert text.index("INTENT id=1") < text.index("GRANT id=1") < text.index("RECORD id=1") < text.index("NOMINATION_RESULT")
 
 
 def worker_death_regrants_in_doubt():
     t = Tree(watcher="nominate", worker="die-on-first-grant")
-    t.wait_for("SETTLED outcome=done")
+    t.wait_for("NOMINATION_RESULT outcome=done")
     assert "GRANT id=1 verify_first=0" in t.text() and "GRANT id=1 verify_first=1" in t.text()
 
 
 def result_of_a_dead_worker_counts():
     t = Tree(watcher="nominate", worker="die-after-result")
-    t.wait_for("SETTLED outcome=done")
+    t.wait_for("NOMINATION_RESULT outcome=done")
     assert len(re.findall("GRANT id=1", t.text())) == 1, t.text()
 
 
 def a_lease_that_kills_workers_is_given_up():
     t = Tree(watcher="nominate", worker="die-on-grant")
-    t.wait_for("SETTLED outcome=failed", limit=40)
+    t.wait_for("NOMINATION_RESULT outcome=failed", limit=40)
     assert len(re.findall("GRANT id=1", t.text())) == 5
 
 
 def a_lease_that_kills_workers_takes_others_with_it_once():
     t = Tree(watcher="nominate-many", worker="die-on-second")
-    t.wait_for("SETTLED outcome=failed", limit=40)
-    t.wait_for("SETTLED outcome=done", count=7, limit=40)  # what its first holder held beside it
+    t.wait_for("NOMINATION_RESULT outcome=failed", limit=40)
+    t.wait_for("NOMINATION_RESULT outcome=done", count=7, limit=40)  # what its first holder held beside it
     grants = re.findall(r"GRANT id=(\d+) verify_first=(\d)", t.text())
     assert [v for i, v in grants if i == "2"] == ["0", "1", "1", "1", "1"], grants
     again = [i for i, v in grants if v == "1" and i != "2"]
@@ -72,10 +72,10 @@ def a_lease_that_kills_workers_takes_others_with_it_once():
 def idle_workers_read_ahead():
     t = Tree(watcher="nominate-many", worker="stall")
     t.wait_for("GRANT", count=16)
-    ahead = re.findall(r"AHEAD id=(\d+) pid=(\d+)", t.text())
+    ahead = re.findall(r"PREFETCH id=(\d+) pid=(\d+)", t.text())
     assert sorted(i for i, _ in ahead) == ["1", "2"], ahead  # afterwards both are at work
     for i, pid in ahead:
-        assert re.search(f"AHEAD id={i} pid={pid}\n(.*\n)*.*GRANT id={i} verify_first=0 pid={pid}", t.text()), t.text()
+        assert re.search(f"PREFETCH id={i} pid={pid}\n(.*\n)*.*GRANT id={i} verify_first=0 pid={pid}", t.text()), t.text()
 
 
 def result_for_a_foreign_lease_kills():

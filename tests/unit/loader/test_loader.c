@@ -81,7 +81,7 @@ struct run {
 	bool hello, end, ok;
 	char lines[8][1024];
 	size_t n_lines, errors;
-	struct msg_load_tree tree;
+	struct msg_load_supervisor tree;
 	struct msg_load_cluster clusters[4];
 	size_t n_clusters;
 	struct settings watcher[4], worker[4], reporter;
@@ -111,8 +111,8 @@ static void take(struct run *r, const struct msg *m, int fd)
 		memcpy(r->lines[r->n_lines++], m->u.load_line.text, sizeof(r->lines[0]));
 		r->errors += m->u.load_line.error;
 		break;
-	case MSG_LOAD_TREE:
-		r->tree = m->u.load_tree;
+	case MSG_LOAD_SUPERVISOR:
+		r->tree = m->u.load_supervisor;
 		break;
 	case MSG_LOAD_CLUSTER:
 		r->clusters[r->n_clusters++] = m->u.load_cluster;

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "reporter/needs.h"
+#include "reporter/history/attention.h"
 
 static char dir[64];
 static struct db *db;
@@ -115,7 +115,7 @@ void world_teardown(void)
 
 void need_a_person(void)
 {
-	ck_assert_int_eq(needs_note_hold(db, "Budget 1", "prod", clock_wall_ms() - NEEDS_LASTING_MS), 0);
+	ck_assert_int_eq(attention_note_hold(db, "Budget 1", "prod", clock_wall_ms() - NEEDS_LASTING_MS), 0);
 }
 
 void pass(int64_t ms)

@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_REPORTER_DIGEST_WORLD_H
 #define TESTS_UNIT_REPORTER_DIGEST_WORLD_H
 
-#include "reporter/digest_run.h"
+#include "reporter/digest/run.h"
 #include "tests/unit/reporter/support.h"
 
 /* Monday 2023-11-13 09:00:00 UTC; the schedule fires daily at 09:00. The fixture starts 10 s before. */

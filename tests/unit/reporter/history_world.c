@@ -3,7 +3,7 @@
 #include "tests/unit/reporter/history_world.h"
 
 #include "base/clock.h"
-#include "base/duty.h"
+#include "model/duty.h"
 
 struct history_world w;
 
@@ -61,7 +61,7 @@ struct msg world_intent(uint64_t id, uint64_t cluster, const char *uid)
 	test_set(&m, intent.name, "web-1");
 	test_set(&m, intent.uid, uid);
 	test_set(&m, intent.rv, "42");
-	test_set(&m, intent.subject, uid);
+	test_set(&m, intent.action_key, uid);
 	test_set(&m, intent.reason, "StuckTerminating");
 	test_set(&m, intent.evidence, "3h past its deadline");
 	return m;
@@ -88,7 +88,7 @@ struct msg world_refusal(const char *uid, const char *reason)
 	test_set(&m, refusal.ns, "kube-system");
 	test_set(&m, refusal.name, "dns-1");
 	test_set(&m, refusal.uid, uid);
-	test_set(&m, refusal.subject, uid);
+	test_set(&m, refusal.action_key, uid);
 	test_set(&m, refusal.reason, reason);
 	test_set(&m, refusal.evidence, "excluded");
 	return m;
@@ -102,25 +102,25 @@ void world_write(const struct msg *m, size_t n)
 }
 
 /* Every message of an answer, until its end. */
-size_t world_read(struct cursor *c, struct msg *out, size_t max)
+size_t world_read(struct query *c, struct msg *out, size_t max)
 {
 	size_t n = 0;
 
-	while (n < max && cursor_next(c, &out[n]) == 1) {
+	while (n < max && query_next(c, &out[n]) == 1) {
 		uint8_t frame[IPC_FRAME_MAX];
 
 		ck_assert_uint_gt(msg_encode(&out[n], frame), 0); /* aborts on a field out of range */
 		n++;
 	}
-	cursor_free(&c);
+	query_free(&c);
 	return n;
 }
 
 struct msg world_since(uint64_t cluster, const char *owner, int64_t at)
 {
-	struct msg m = { .type = MSG_SINCE, .u.since = { .cluster = cluster, .at = at } };
+	struct msg m = { .type = MSG_FAILING_SINCE, .u.failing_since = { .cluster = cluster, .at = at } };
 
-	test_set(&m, since.owner, owner);
-	test_set(&m, since.revision, "6b7f");
+	test_set(&m, failing_since.owner, owner);
+	test_set(&m, failing_since.revision, "6b7f");
 	return m;
 }

@@ -4,8 +4,8 @@
 #ifndef TESTS_UNIT_REPORTER_HISTORY_WORLD_H
 #define TESTS_UNIT_REPORTER_HISTORY_WORLD_H
 
-#include "reporter/cursor.h"
-#include "reporter/history.h"
+#include "reporter/history/query.h"
+#include "reporter/history/history.h"
 #include "tests/unit/reporter/support.h"
 
 #define WORLD_NOW INT64_C(1700000000000)
@@ -39,6 +39,6 @@ struct msg world_since(uint64_t cluster, const char *owner, int64_t at);
 /* Add and commit. */
 void world_write(const struct msg *m, size_t n);
 /* Every message of an answer, until its end; each is encoded, which aborts on a field out of range. */
-size_t world_read(struct cursor *c, struct msg *out, size_t max);
+size_t world_read(struct query *c, struct msg *out, size_t max);
 
 #endif

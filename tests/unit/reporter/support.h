@@ -14,7 +14,7 @@
 
 #include "base/str.h"
 #include "ipc/msg.h"
-#include "reporter/db.h"
+#include "reporter/history/db.h"
 
 /* A new directory (0700) with an absolute path. */
 static inline void test_dir_make(char dir[static 64])

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
-#include "reporter/needs.h"
-#include "reporter/schema.h"
+#include "reporter/history/attention.h"
+#include "reporter/history/schema.h"
 #include "tests/unit/reporter/support.h"
 
 static char dir[64];
@@ -145,17 +145,17 @@ START_TEST(file_of_the_first_version_is_brought_up_to_date)
 		" replicas) VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', "
 		"'43', 3);"
 		"INSERT INTO since(cluster_name, owner, revision, at) VALUES('prod', 'o7', 'r', 900);";
-	struct msg m = { .type = MSG_SINCE_ROW };
+	struct msg m = { .type = MSG_FAILING_SINCE_ROW };
 	int64_t n = -1;
 
 	open_file_of(1, rows);
-	sqlite3_stmt *st = db_stmt(db, DB_SINCE_ROW);
+	sqlite3_stmt *st = db_stmt(db, DB_FAILING_SINCE_ROW);
 
 	db_bind_i64(st, "id", 1);
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	db_read_msg(st, &m);
-	ck_assert_int_eq(m.u.since_row.at, 900);
-	ck_assert_int_eq(m.u.since_row.tried, 0);
+	ck_assert_int_eq(m.u.failing_since_row.at, 900);
+	ck_assert_int_eq(m.u.failing_since_row.attempted, 0);
 	m = (struct msg){ .type = MSG_CTL_HISTORY_ROW };
 	st = db_stmt(db, DB_HISTORY_ACTION);
 	db_bind_i64(st, "id", 7);
@@ -182,8 +182,8 @@ START_TEST(what_the_second_version_left_open_is_open)
 		"target_rv, replicas)"
 		" VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '43', 3),"
 		" (9, 2001, 1901, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '44', 0);";
-	const struct msg fight = { .type = MSG_MEMO,
-				   .u.memo = { .kind = "fight", .key = "o7/r", .at = 5, .count = 1 } };
+	const struct msg fight = { .type = MSG_SAVED,
+				   .u.saved = { .kind = "fight", .key = "o7/r", .at = 5, .count = 1 } };
 	struct digest_text text;
 	int64_t n = -1;
 
@@ -198,8 +198,8 @@ START_TEST(what_the_second_version_left_open_is_open)
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	ck_assert_str_eq((const char *)sqlite3_column_text(st, sqlite3_column_count(st) - 1), "9");
 	(void)sqlite3_reset(st);
-	ck_assert_int_eq(needs_note(db, &fight, "prod", 3000), 0);
-	ck_assert_int_eq(needs_begin(db, true, 3000, &text), 0);
+	ck_assert_int_eq(attention_note(db, &fight, "prod", 3000), 0);
+	ck_assert_int_eq(attention_begin(db, true, 3000, &text), 0);
 	ck_assert_uint_eq(text.n, 2);
 	ck_assert_ptr_nonnull(strstr(text.v[1], "deployments.apps/shop/web"));
 	digest_text_done(&text);

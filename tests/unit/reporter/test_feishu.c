@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <jansson.h>
 
-#include "reporter/feishu.h"
+#include "reporter/sinks/feishu.h"
 #include "tests/unit/reporter/support.h"
 
 #define TITLE "pod重启次数过多"

@@ -1,6 +1,6 @@
 /* test_health.c - answers of /livez and /readyz. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/health.h"
+#include "reporter/web/health.h"
 #include "tests/unit/reporter/support.h"
 
 static const struct {

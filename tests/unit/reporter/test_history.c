@@ -7,9 +7,9 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "base/duty.h"
-#include "reporter/cursor.h"
-#include "reporter/history.h"
+#include "model/duty.h"
+#include "reporter/history/query.h"
+#include "reporter/history/history.h"
 #include "tests/unit/reporter/history_world.h"
 
 START_TEST(commits_before_it_reports)
@@ -57,14 +57,14 @@ START_TEST(open_intents_survive_a_crash)
 {
 	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2"), world_intent(3, 1, "u3"),
 				 world_record(2, OUTCOME_GONE) };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(m, 4);
 	world_close();
 	world_open();
 	ck_assert_uint_eq(history_open_intents(w.h), 2);
-	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3);
 	ck_assert_int_eq(out[0].type, MSG_OPEN_INTENT);
 	ck_assert_uint_eq(out[0].u.open_intent.id, 1);
@@ -180,7 +180,7 @@ START_TEST(refusals_are_counted_not_repeated)
 	const struct msg_ctl_history q = {
 		.conn = 9, .limit = 10, .duty = -1, .outcome = -2, .refusals = true
 	};
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[8];
 	const struct msg m[] = { world_refusal("u9", "NamespaceExcluded"),
 				 world_refusal("u9", "NamespaceExcluded") };
@@ -188,7 +188,7 @@ START_TEST(refusals_are_counted_not_repeated)
 	world_write(m, 2);
 	clock_fake_advance(60000);
 	world_write(m, 1);
-	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 0);
 	ck_assert_int_eq(out[0].u.ctl_history_row.intent_at, WORLD_NOW);
@@ -205,7 +205,7 @@ END_TEST
 START_TEST(history_answers_newest_first_with_filters)
 {
 	struct msg_ctl_history q = { .conn = 5, .limit = 10, .duty = -1, .outcome = -2 };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[8];
 	const struct msg a[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
 				 world_refusal("u9", "X") };
@@ -214,7 +214,7 @@ START_TEST(history_answers_newest_first_with_filters)
 	world_write(a, 3);
 	clock_fake_advance(1000);
 	world_write(b, 1);
-	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3);
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 2);
 	ck_assert_int_eq(out[0].u.ctl_history_row.outcome, -1);
@@ -225,16 +225,16 @@ START_TEST(history_answers_newest_first_with_filters)
 	ck_assert_int_eq(out[1].u.ctl_history_row.replicas, 3);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.http, 200);
 	q.limit = 1;
-	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	q = (struct msg_ctl_history){ .limit = 10, .duty = DUTY_EVICTED, .outcome = -2, .refusals = true };
-	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	q = (struct msg_ctl_history){ .limit = 10, .duty = -1, .outcome = -2, .since = WORLD_NOW + 1 };
-	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	(void)snprintf(q.ns, sizeof(q.ns), "elsewhere");
-	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 1);
 }
 END_TEST
@@ -244,19 +244,19 @@ START_TEST(since_is_remembered_replaced_and_forgotten)
 	const struct msg m[] = { world_since(0, "o1", 100), world_since(0, "o2", 200),
 				 world_since(1, "o3", 300), world_since(0, "o1", 150),
 				 world_since(0, "o2", 0) };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(m, 5);
 	world_close();
 	world_open();
-	ck_assert_int_eq(cursor_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
-	ck_assert_str_eq(out[0].u.since_row.owner, "o1");
-	ck_assert_str_eq(out[0].u.since_row.revision, "6b7f");
-	ck_assert_int_eq(out[0].u.since_row.at, 150);
-	ck_assert_int_eq(out[1].type, MSG_SINCE_END);
-	ck_assert_uint_eq(out[1].u.since_end.cluster, 0);
+	ck_assert_str_eq(out[0].u.failing_since_row.owner, "o1");
+	ck_assert_str_eq(out[0].u.failing_since_row.revision, "6b7f");
+	ck_assert_int_eq(out[0].u.failing_since_row.at, 150);
+	ck_assert_int_eq(out[1].type, MSG_SAVED_END);
+	ck_assert_uint_eq(out[1].u.saved_end.cluster, 0);
 }
 END_TEST
 
@@ -285,14 +285,14 @@ START_TEST(prune_keeps_open_new_and_the_last_id)
 	uint64_t next = 0;
 	bool more = true;
 	struct msg_ctl_history q = { .limit = 10, .duty = -1, .outcome = -2, .refusals = true };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(old, 6);
 	clock_fake_advance(INT64_C(31) * 86400000);
 	ck_assert_int_eq(history_prune(w.h, 30, &more), 0);
 	ck_assert(!more);
-	ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3); /* 5: newest id; 2: open; end */
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 5);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.id, 2);
@@ -307,7 +307,7 @@ START_TEST(hand_made_rows_are_forced_into_the_protocol)
 	static const char sql_text[] =
 		"UPDATE intents SET ns = '', name = 'a b\x07', duty = 99, reason = '', evidence = char(27)";
 	const struct msg m[] = { world_intent(1, 0, "u1") };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[4];
 	char path[128];
 	sqlite3 *sql = NULL;
@@ -319,7 +319,7 @@ START_TEST(hand_made_rows_are_forced_into_the_protocol)
 	ck_assert_int_eq(sqlite3_exec(sql, sql_text, NULL, NULL, NULL), SQLITE_OK);
 	(void)sqlite3_close(sql);
 	world_open();
-	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 4), 2);
 	ck_assert_str_eq(out[0].u.open_intent.ns, "-");
 	ck_assert_str_eq(out[0].u.open_intent.name, "a-b-");

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "reporter/listener.h"
+#include "reporter/web/listener.h"
 #include "tests/unit/reporter/support.h"
 
 static struct event_base *base;

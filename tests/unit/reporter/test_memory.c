@@ -2,21 +2,21 @@
  * ladder. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
-#include "reporter/figures.h"
+#include "reporter/web/stats.h"
 #include "tests/unit/reporter/history_world.h"
 
 static struct msg memo(uint64_t cluster, const char *kind, const char *key, int64_t at)
 {
-	struct msg m = { .type = MSG_MEMO, .u.memo = { .cluster = cluster, .at = at, .until = at + 5 } };
+	struct msg m = { .type = MSG_SAVED, .u.saved = { .cluster = cluster, .at = at, .until = at + 5 } };
 
-	m.u.memo.count = 3;
-	test_set(&m, memo.kind, kind);
-	test_set(&m, memo.key, key);
-	test_set(&m, memo.text, "came back");
+	m.u.saved.count = 3;
+	test_set(&m, saved.kind, kind);
+	test_set(&m, saved.key, key);
+	test_set(&m, saved.text, "came back");
 	return m;
 }
 
-/* Order matters: a watcher acts after SINCE_END, and must know everything by then. */
+/* Order matters: a watcher acts after SAVED_END, and must know everything by then. */
 START_TEST(memories_come_before_the_end_of_since)
 {
 	const struct msg m[] = { memo(0, "fight", "u1", 100),
@@ -25,51 +25,51 @@ START_TEST(memories_come_before_the_end_of_since)
 				 memo(0, "fight", "u1", 400),
 				 memo(0, "breaker", "host:docker.io", 0),
 				 world_since(0, "o1", 50) };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(m, 6);
 	world_close();
 	world_open();
-	ck_assert_int_eq(cursor_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3);
-	ck_assert_int_eq(out[0].type, MSG_MEMO_ROW);
-	ck_assert_str_eq(out[0].u.memo_row.kind, "fight");
-	ck_assert_str_eq(out[0].u.memo_row.key, "u1");
-	ck_assert_int_eq(out[0].u.memo_row.at, 400);
-	ck_assert_int_eq(out[0].u.memo_row.until, 405);
-	ck_assert_uint_eq(out[0].u.memo_row.count, 3);
-	ck_assert_str_eq(out[0].u.memo_row.text, "came back");
-	ck_assert_int_eq(out[1].type, MSG_SINCE_ROW);
-	ck_assert_int_eq(out[2].type, MSG_SINCE_END);
+	ck_assert_int_eq(out[0].type, MSG_SAVED_ROW);
+	ck_assert_str_eq(out[0].u.saved_row.kind, "fight");
+	ck_assert_str_eq(out[0].u.saved_row.key, "u1");
+	ck_assert_int_eq(out[0].u.saved_row.at, 400);
+	ck_assert_int_eq(out[0].u.saved_row.until, 405);
+	ck_assert_uint_eq(out[0].u.saved_row.count, 3);
+	ck_assert_str_eq(out[0].u.saved_row.text, "came back");
+	ck_assert_int_eq(out[1].type, MSG_FAILING_SINCE_ROW);
+	ck_assert_int_eq(out[2].type, MSG_SAVED_END);
 }
 END_TEST
 
 START_TEST(attempt_is_remembered_with_its_clock)
 {
 	struct msg m = world_since(0, "o1", 100);
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[4];
 
-	m.u.since.tried = 150;
+	m.u.failing_since.attempted = 150;
 	world_write(&m, 1);
-	ck_assert_int_eq(cursor_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 4), 2);
-	ck_assert_int_eq(out[0].u.since_row.tried, 150);
+	ck_assert_int_eq(out[0].u.failing_since_row.attempted, 150);
 }
 END_TEST
 
 static size_t count_acts(bool observe)
 {
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[16];
 	size_t n = 0;
 
-	ck_assert_int_eq(cursor_since(w.db, w.h, 0, observe, &c), 0);
+	ck_assert_int_eq(query_since(w.db, w.h, 0, observe, &c), 0);
 	const size_t all = world_read(c, out, 16);
 
 	for (size_t i = 0; i < all; i++)
-		n += out[i].type == MSG_ACT_ROW;
+		n += out[i].type == MSG_ACTION_ROW;
 	return n;
 }
 
@@ -99,19 +99,19 @@ START_TEST(acts_carry_the_time_of_their_end)
 {
 	struct msg m[] = { world_intent(1, 0, "done"), world_record(1, OUTCOME_DONE),
 			   world_intent(2, 0, "open") };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[4];
 
 	world_write(m, 1);
 	clock_fake_advance(5000);
 	world_write(m + 1, 2);
-	ck_assert_int_eq(cursor_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 4), 3);
-	ck_assert_int_eq(out[0].type, MSG_ACT_ROW);
-	ck_assert_int_eq(out[0].u.act_row.at, WORLD_NOW + 5000);
-	ck_assert_int_eq(out[1].type, MSG_ACT_ROW);
-	ck_assert_int_eq(out[1].u.act_row.at, 0);
-	ck_assert_int_eq(out[2].type, MSG_SINCE_END);
+	ck_assert_int_eq(out[0].type, MSG_ACTION_ROW);
+	ck_assert_int_eq(out[0].u.action_row.at, WORLD_NOW + 5000);
+	ck_assert_int_eq(out[1].type, MSG_ACTION_ROW);
+	ck_assert_int_eq(out[1].u.action_row.at, 0);
+	ck_assert_int_eq(out[2].type, MSG_SAVED_END);
 }
 END_TEST
 
@@ -131,14 +131,14 @@ START_TEST(pauses_come_before_the_open_intents)
 	const struct msg m[] = { world_intent(1, 0, "u1"), pause_msg("", -1, true, 0),
 				 pause_msg("prod", 2, true, WORLD_NOW + 10), pause_msg("prod", 1, true, 0),
 				 pause_msg("prod", 1, false, 0) };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(m, 5);
 	ck_assert_uint_eq(w.seen.n, 5); /* each is reported, so that it can be confirmed */
 	world_close();
 	world_open();
-	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 4);
 	ck_assert_int_eq(out[0].type, MSG_PAUSE);
 	ck_assert_str_eq(out[0].u.pause.cluster_name, "");
@@ -150,7 +150,7 @@ START_TEST(pauses_come_before_the_open_intents)
 	ck_assert_int_eq(out[1].u.pause.until, WORLD_NOW + 10);
 	ck_assert_int_eq(out[2].type, MSG_OPEN_INTENT);
 	clock_fake_advance(10);
-	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3); /* the one with an end has ended */
 }
 END_TEST
@@ -158,10 +158,10 @@ END_TEST
 START_TEST(rungs_and_restores_survive_a_crash)
 {
 	struct msg m = world_intent(9, 0, "u9"), out[4];
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 
 	m.u.intent.action = ACTION_RESTORE;
-	m.u.intent.fights = 2;
+	m.u.intent.reverts = 2;
 	m.u.intent.origin = 4;
 	m.u.intent.want_replicas = 3;
 	test_set(&m, intent.want_target, "deployments.apps/shop/web");
@@ -169,10 +169,10 @@ START_TEST(rungs_and_restores_survive_a_crash)
 	world_write(&m, 1);
 	world_close();
 	world_open();
-	ck_assert_int_eq(cursor_open_intents(w.db, w.h, &c), 0);
+	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 4), 2);
 	ck_assert_uint_eq(out[0].u.open_intent.action, ACTION_RESTORE);
-	ck_assert_uint_eq(out[0].u.open_intent.fights, 2);
+	ck_assert_uint_eq(out[0].u.open_intent.reverts, 2);
 	ck_assert_uint_eq(out[0].u.open_intent.origin, 4);
 	ck_assert_int_eq(out[0].u.open_intent.want_replicas, 3);
 	ck_assert_str_eq(out[0].u.open_intent.want_target, "deployments.apps/shop/web");
@@ -199,11 +199,11 @@ START_TEST(history_is_found_by_outcome_and_target)
 		struct msg_ctl_history q = {
 			.limit = 10, .duty = -1, .refusals = true, .outcome = cases[i].outcome
 		};
-		struct cursor *c = NULL;
+		struct query *c = NULL;
 		struct msg out[8];
 
 		(void)snprintf(q.target, sizeof(q.target), "%s", cases[i].target);
-		ck_assert_int_eq(cursor_history(w.db, w.h, &q, &c), 0);
+		ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 		ck_assert_msg(world_read(c, out, 8) == cases[i].n + 1, "case %zu", i);
 	}
 }
@@ -214,17 +214,17 @@ START_TEST(guards_are_figures)
 	const struct msg m[] = { memo(0, "breaker", "errImagePull", 100), memo(0, "fight", "u1", 100),
 				 pause_msg("staging", 0, true, 0), pause_msg("", 1, true, WORLD_NOW + 10) };
 	const struct msg closed = memo(0, "breaker", "errImagePull", 0);
-	struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats = { .held = 7, .fights = 2 } };
+	struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats = { .blocked = 7, .reverts = 2 } };
 	struct str_list names;
-	struct figures f;
+	struct stats f;
 
 	world_write(m, 4);
-	figures_init(&f);
+	stats_init(&f);
 	test_names(&names, "prod", "staging");
-	figures_set_clusters(&f, &names);
+	stats_set_clusters(&f, &names);
 	str_list_done(&names);
-	figures_watch(&f, "prod", &stats.u.watch_stats);
-	figures_refresh(&f, w.h);
+	stats_watch(&f, "prod", &stats.u.watch_stats);
+	stats_refresh(&f, w.h);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_HELD, METRIC_LABELS("prod")), 7);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_FIGHTS, METRIC_LABELS("prod")), 2);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 1);
@@ -237,11 +237,11 @@ START_TEST(guards_are_figures)
 		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 1);
 	world_write(&closed, 1);
 	clock_fake_advance(10);
-	figures_refresh(&f, w.h);
+	stats_refresh(&f, w.h);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 0);
 	ck_assert_double_eq(
 		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 0);
-	figures_done(&f);
+	stats_done(&f);
 }
 END_TEST
 

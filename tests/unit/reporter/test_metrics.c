@@ -1,7 +1,7 @@
 /* test_metrics.c - text exposition, escaping, bounds; figures from messages. */
 // SPDX-License-Identifier: Apache-2.0
-#include "base/duty.h"
-#include "reporter/figures.h"
+#include "model/duty.h"
+#include "reporter/web/stats.h"
 #include "tests/unit/reporter/support.h"
 
 static struct metrics *m;
@@ -62,9 +62,9 @@ START_TEST(series_are_bounded)
 }
 END_TEST
 
-START_TEST(figures_come_from_messages)
+START_TEST(stats_come_from_messages)
 {
-	struct figures f;
+	struct stats f;
 	struct str_list names;
 	struct msg_watch_stats w = {
 		.synced = true, .pods = 50000, .bytes = 9000000, .last_event = 1700000000500
@@ -76,30 +76,30 @@ START_TEST(figures_come_from_messages)
 		.role = "watcher", .cluster_name = "prod", .state = "ready", .rss_kb = 2, .restarts = 4
 	};
 
-	figures_init(&f);
+	stats_init(&f);
 	test_names(&names, "prod", NULL);
-	figures_set_clusters(&f, &names);
+	stats_set_clusters(&f, &names);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 0);
-	figures_watch(&f, "prod", &w);
-	figures_set_clusters(&f, &names); /* a reload does not forget */
+	stats_watch(&f, "prod", &w);
+	stats_set_clusters(&f, &names); /* a reload does not forget */
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 1);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CACHE_PODS, METRIC_LABELS("prod")), 50000);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_LAST, METRIC_LABELS("prod")), 1700000000.5);
-	figures_committed(&f, &fresh);
-	figures_committed(&f, &again);
+	stats_committed(&f, &fresh);
+	stats_committed(&f, &again);
 	ck_assert_double_eq(
 		metrics_get(f.metrics, METRIC_ACTIONS,
 			    METRIC_LABELS(duty_name(DUTY_TERMINATING), "conflict", "prod", "observe")),
 		1);
-	ck_assert(!figures_child(&f, &c));
+	ck_assert(!stats_child(&f, &c));
 	(void)snprintf(c.state, sizeof(c.state), "backoff");
-	ck_assert(figures_child(&f, &c));
+	ck_assert(stats_child(&f, &c));
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CHILD_UP, METRIC_LABELS("watcher", "0", "prod")),
 			    0);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CHILD_RSS, METRIC_LABELS("watcher", "0", "prod")),
 			    2048);
 	str_list_done(&names);
-	figures_done(&f);
+	stats_done(&f);
 }
 END_TEST
 
@@ -112,7 +112,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, text_is_the_documented_format);
 	tcase_add_test(t, series_are_bounded);
-	tcase_add_test(t, figures_come_from_messages);
+	tcase_add_test(t, stats_come_from_messages);
 	suite_add_tcase(s, t);
 	return test_main(s);
 }

@@ -1,9 +1,9 @@
 /* test_restore.c - show tells all that is known of an action; restore takes back scale-downs and nothing
  * else. */
 // SPDX-License-Identifier: Apache-2.0
-#include "base/duty.h"
+#include "model/duty.h"
 #include "base/exit.h"
-#include "reporter/restore.h"
+#include "reporter/history/restore.h"
 #include "tests/unit/reporter/history_world.h"
 
 /* A scale-down of deployments.apps/shop/web from 3. */
@@ -11,12 +11,12 @@ static void scale_down(uint64_t id, struct msg *i, struct msg *r)
 {
 	*i = world_intent(id, 1, "u1");
 	i->u.intent.duty = DUTY_IMAGE_PULL;
-	test_set(i, intent.subject, "rs-1");
+	test_set(i, intent.action_key, "rs-1");
 	*r = world_record(id, OUTCOME_DONE);
 	test_set(r, record.target, "deployments.apps/shop/web");
 	test_set(r, record.target_uid, "d-1");
 	test_set(r, record.request, "PATCH /apis/apps/v1/namespaces/shop/deployments/web/scale {}");
-	test_set(r, record.proof, "node: gone");
+	test_set(r, record.evidence, "node: gone");
 	test_set(r, record.actor, "kubectl");
 }
 
@@ -49,7 +49,7 @@ START_TEST(scale_down_can_be_taken_back)
 	ck_assert_uint_eq(r->duty, DUTY_IMAGE_PULL);
 	ck_assert_uint_eq(r->action, ACTION_RESTORE);
 	ck_assert_uint_eq(r->origin, 4);
-	ck_assert_str_eq(r->subject, "rs-1"); /* so that nothing else is done to it meanwhile */
+	ck_assert_str_eq(r->action_key, "rs-1"); /* so that nothing else is done to it meanwhile */
 	ck_assert_str_eq(r->ns, "shop");
 	ck_assert_str_eq(r->want_target, "deployments.apps/shop/web");
 	ck_assert_str_eq(r->want_uid, "d-1");
@@ -130,7 +130,7 @@ static const char *shown(const struct msg *out, size_t n, const char *name)
 START_TEST(show_tells_evidence_request_and_answer)
 {
 	const struct msg_ctl_show q = { .conn = 8, .id = 4 };
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg m[3], out[64];
 
 	scale_down(4, &m[0], &m[1]);
@@ -138,7 +138,7 @@ START_TEST(show_tells_evidence_request_and_answer)
 	m[2].u.intent.action = ACTION_RESTORE;
 	m[2].u.intent.origin = 4;
 	world_write(m, 3);
-	ck_assert_int_eq(cursor_show(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_show(w.db, w.h, &q, &c), 0);
 	const size_t n = world_read(c, out, 64);
 
 	ck_assert_str_eq(shown(out, n, "id"), "4");
@@ -148,7 +148,7 @@ START_TEST(show_tells_evidence_request_and_answer)
 	ck_assert_str_eq(shown(out, n, "request"),
 			 "PATCH /apis/apps/v1/namespaces/shop/deployments/web/scale {}");
 	ck_assert_str_eq(shown(out, n, "http"), "200");
-	ck_assert_str_eq(shown(out, n, "proof"), "node: gone");
+	ck_assert_str_eq(shown(out, n, "live_evidence"), "node: gone");
 	ck_assert_str_eq(shown(out, n, "actor"), "kubectl");
 	ck_assert_str_eq(shown(out, n, "replicas_before"), "3");
 	ck_assert_str_eq(shown(out, n, "restored_by"), "6");
@@ -162,17 +162,17 @@ START_TEST(show_of_an_open_or_unknown_action)
 {
 	struct msg_ctl_show q = { .conn = 8, .id = 9 };
 	const struct msg i = world_intent(9, 0, "u9");
-	struct cursor *c = NULL;
+	struct query *c = NULL;
 	struct msg out[64];
 
 	world_write(&i, 1);
-	ck_assert_int_eq(cursor_show(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_show(w.db, w.h, &q, &c), 0);
 	const size_t n = world_read(c, out, 64);
 
 	ck_assert_str_eq(shown(out, n, "outcome"), "-1");
 	ck_assert_str_eq(shown(out, n, "request"), "");
 	q.id = 10;
-	ck_assert_int_eq(cursor_show(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(query_show(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 64), 1);
 	ck_assert_uint_eq(out[0].u.ctl_end.code, EXIT_CODE_FAILURE);
 	ck_assert_ptr_nonnull(strstr(out[0].u.ctl_end.text, "history"));

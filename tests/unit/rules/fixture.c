@@ -128,31 +128,31 @@ struct pod_facts pod_crashing(void)
 	return p;
 }
 
-struct surroundings cache(void)
+struct pod_context cache(void)
 {
-	return (struct surroundings){ .stage = STAGE_CACHE, .failing_since = NOW - HOURS - 1 };
+	return (struct pod_context){ .stage = STAGE_CACHE, .failing_since = NOW - HOURS - 1 };
 }
 
-struct surroundings live_pull(void)
+struct pod_context live_pull(void)
 {
-	return (struct surroundings){ .stage = STAGE_LIVE,
-				      .failing_since = NOW - HOURS - 1,
-				      .tally_known = TRI_YES,
-				      .pods = 3,
-				      .failing = 3 };
+	return (struct pod_context){ .stage = STAGE_LIVE,
+				     .failing_since = NOW - HOURS - 1,
+				     .tally_known = TRI_YES,
+				     .pods = 3,
+				     .failing = 3 };
 }
 
-struct surroundings live_node_gone(void)
+struct pod_context live_node_gone(void)
 {
-	return (struct surroundings){ .stage = STAGE_LIVE, .node_exists = TRI_NO };
+	return (struct pod_context){ .stage = STAGE_LIVE, .node_exists = TRI_NO };
 }
 
-struct surroundings live_node_ready(void)
+struct pod_context live_node_ready(void)
 {
-	return (struct surroundings){ .stage = STAGE_LIVE,
-				      .node_exists = TRI_YES,
-				      .node_ready = TRI_YES,
-				      .node_out_of_service = TRI_NO };
+	return (struct pod_context){ .stage = STAGE_LIVE,
+				     .node_exists = TRI_YES,
+				     .node_ready = TRI_YES,
+				     .node_out_of_service = TRI_NO };
 }
 
 void expect(const struct verdict *v, enum verdict_kind kind, enum reason reason, int line)

@@ -28,10 +28,10 @@ struct pod_facts pod_terminating(void); /* deletion at NOW - HOURS - 1: just ove
 struct pod_facts pod_pull_failing(void);
 struct pod_facts pod_crashing(void);
 
-struct surroundings cache(void);     /* STAGE_CACHE, first seen just over the threshold */
-struct surroundings live_pull(void); /* STAGE_LIVE, 3 of 3 pods failing */
-struct surroundings live_node_gone(void);
-struct surroundings live_node_ready(void);
+struct pod_context cache(void);     /* STAGE_CACHE, first seen just over the threshold */
+struct pod_context live_pull(void); /* STAGE_LIVE, 3 of 3 pods failing */
+struct pod_context live_node_gone(void);
+struct pod_context live_node_ready(void);
 
 void expect(const struct verdict *v, enum verdict_kind kind, enum reason reason, int line);
 #define EXPECT(v, kind, reason) expect(&(v), VERDICT_##kind, REASON_##reason, __LINE__)

@@ -70,7 +70,7 @@ static void burst(void)
 
 static void fight(void)
 {
-	ask.fight = (struct fight){ .until = T + 3 * HOUR, .count = 2 };
+	ask.fight = (struct reverted){ .until = T + 3 * HOUR, .count = 2 };
 }
 
 static void loop(void)
@@ -90,29 +90,29 @@ static const struct {
 	void (*hold)(void);
 	enum guard guard;
 	enum reason reason;
-	enum hold_scope scope;
+	enum block_scope scope;
 	int64_t until;
 	const char *says;
 } rows[] = {
-	{ pause, GUARD_PAUSE, REASON_PAUSED, HOLD_DUTY, T + HOUR, "by ada: release" },
-	{ follow, GUARD_LEADER, REASON_NOT_LEADER, HOLD_ALL, 0, "other-1" },
-	{ stale, GUARD_CACHE, REASON_CACHE_STALE, HOLD_ALL, 0, "a list" },
-	{ clocks, GUARD_CLOCK, REASON_CLOCK_UNCERTAIN, HOLD_ALL, T + MIN, "2h ahead" },
-	{ quiet, GUARD_QUIET, REASON_STARTUP_QUIET, HOLD_NAMESPACE, T + 1, "1ms left" },
-	{ window, GUARD_WINDOW, REASON_OUTSIDE_WINDOW, HOLD_DUTY, T + 2 * HOUR, "opens in 2h" },
-	{ burst, GUARD_BREAKER, REASON_BREAKER_OPEN, HOLD_DUTY, 0, "31 workloads" },
-	{ fight, GUARD_FIGHT, REASON_FIGHT, HOLD_WORKLOAD, T + 3 * HOUR, "2 times" },
-	{ loop, GUARD_LOOP, REASON_EVICT_LOOP, HOLD_WORKLOAD_NODE, T + HOUR, "4 times" },
-	{ spent, GUARD_BUDGET, REASON_BUDGET_SPENT, HOLD_DUTY, T + 59 * MIN, "per hour: 1 of 1" },
+	{ pause, GUARD_PAUSE, REASON_PAUSED, BLOCK_DUTY, T + HOUR, "by ada: release" },
+	{ follow, GUARD_LEADER, REASON_NOT_LEADER, BLOCK_ALL, 0, "other-1" },
+	{ stale, GUARD_CACHE, REASON_CACHE_STALE, BLOCK_ALL, 0, "a list" },
+	{ clocks, GUARD_CLOCK, REASON_CLOCK_UNCERTAIN, BLOCK_ALL, T + MIN, "2h ahead" },
+	{ quiet, GUARD_QUIET, REASON_STARTUP_QUIET, BLOCK_NAMESPACE, T + 1, "1ms left" },
+	{ window, GUARD_WINDOW, REASON_OUTSIDE_WINDOW, BLOCK_DUTY, T + 2 * HOUR, "opens in 2h" },
+	{ burst, GUARD_BREAKER, REASON_BREAKER_OPEN, BLOCK_DUTY, 0, "31 workloads" },
+	{ fight, GUARD_REVERTED, REASON_REVERTED, BLOCK_WORKLOAD, T + 3 * HOUR, "2 times" },
+	{ loop, GUARD_EVICT_LOOP, REASON_EVICT_LOOP, BLOCK_WORKLOAD_NODE, T + HOUR, "4 times" },
+	{ spent, GUARD_BUDGET, REASON_BUDGET_SPENT, BLOCK_DUTY, T + 59 * MIN, "per hour: 1 of 1" },
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 START_TEST(nothing_against_it)
 {
-	struct hold h;
+	struct block h;
 
 	ask.quiet_until = T; /* over */
-	ask.fight = (struct fight){ .until = T, .count = 3 };
+	ask.fight = (struct reverted){ .until = T, .count = 3 };
 	ck_assert(admit_ask(&ask, &h));
 	ask.spend.duty = DUTY_EVICTED;
 	burst(); /* only for errImagePull */
@@ -122,7 +122,7 @@ END_TEST
 
 START_TEST(each_guard_alone)
 {
-	struct hold h;
+	struct block h;
 
 	rows[_i].hold();
 	ck_assert(!admit_ask(&ask, &h));
@@ -136,7 +136,7 @@ END_TEST
 
 START_TEST(the_first_of_the_table_is_told)
 {
-	struct hold h;
+	struct block h;
 
 	for (size_t i = ROWS; i-- > 0;) {
 		rows[i].hold();
@@ -149,7 +149,7 @@ END_TEST
 /* A fresh attempt ends no workload. */
 START_TEST(a_fresh_attempt_is_no_fight)
 {
-	struct hold h;
+	struct block h;
 
 	fight();
 	ask.retry = true;
@@ -161,7 +161,7 @@ END_TEST
 
 static int told, held;
 
-static void tell(void *ctx, enum guard g, bool holds, const struct hold *h)
+static void tell(void *ctx, enum guard g, bool holds, const struct block *h)
 {
 	(void)ctx;
 	ck_assert_int_eq(g, told);

@@ -6,7 +6,7 @@
 
 static const struct duty_policy with_grace = { .announce_ms = HOUR };
 
-static enum announce ask(const struct marks *m, const struct duty_policy *dp, int64_t *ret_until)
+static enum announce ask(const struct annotations *m, const struct duty_policy *dp, int64_t *ret_until)
 {
 	return announce_judge(m, DUTY_IMAGE_PULL, dp, NOW, ret_until);
 }
@@ -14,7 +14,7 @@ static enum announce ask(const struct marks *m, const struct duty_policy *dp, in
 START_TEST(no_grace_no_announcement)
 {
 	const struct duty_policy none = { 0 };
-	const struct marks m = { 0 };
+	const struct annotations m = { 0 };
 	int64_t until;
 
 	ck_assert_int_eq(ask(&m, &none, &until), ANNOUNCE_GO);
@@ -24,7 +24,7 @@ END_TEST
 
 START_TEST(strictly_after_the_grace)
 {
-	struct marks m = { .announced = { [DUTY_IMAGE_PULL] = NOW - HOUR } };
+	struct annotations m = { .announced = { [DUTY_IMAGE_PULL] = NOW - HOUR } };
 	int64_t until;
 
 	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_WAIT);
@@ -40,7 +40,7 @@ END_TEST
 
 START_TEST(the_owner_extends_it)
 {
-	struct marks m = { .announced = { [DUTY_IMAGE_PULL] = NOW - HOUR - 1 }, .extend_ms = MIN };
+	struct annotations m = { .announced = { [DUTY_IMAGE_PULL] = NOW - HOUR - 1 }, .extend_ms = MIN };
 	int64_t until;
 
 	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_WAIT);
@@ -54,7 +54,7 @@ END_TEST
 
 START_TEST(the_owner_refuses_it)
 {
-	struct marks m = { .announced = { [DUTY_IMAGE_PULL] = NOW - 2 * HOUR } };
+	struct annotations m = { .announced = { [DUTY_IMAGE_PULL] = NOW - 2 * HOUR } };
 	int64_t until;
 
 	m.skip = 1u << DUTY_IMAGE_PULL;
@@ -68,7 +68,7 @@ END_TEST
 
 START_TEST(an_announcement_from_the_future_is_none)
 {
-	struct marks m = { .announced = { [DUTY_IMAGE_PULL] = NOW + JUDGE_SKEW_MS } };
+	struct annotations m = { .announced = { [DUTY_IMAGE_PULL] = NOW + JUDGE_SKEW_MS } };
 	int64_t until;
 
 	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_WAIT);
@@ -82,24 +82,24 @@ START_TEST(marks_of_a_pod)
 {
 	struct policy policy;
 	struct pod_facts p = pod_evicted();
-	const struct surroundings s = { .stage = STAGE_LIVE };
+	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct verdict v;
 
 	policy_init(&policy);
 	policy.duty[DUTY_EVICTED].announce_ms = HOUR;
 	judge_evicted(&p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, EVICTED); /* whose first step is to announce it */
-	p.marks.announced[DUTY_EVICTED] = NOW - MIN;
+	p.annotations.announced[DUTY_EVICTED] = NOW - MIN;
 	judge_evicted(&p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, ANNOUNCED);
 	ck_assert_int_eq(v.at_ms, NOW - MIN + HOUR + 1);
 	judge_evicted(&p, &policy, &s, v.at_ms, &v);
 	EXPECT(v, ACT, EVICTED);
-	p.marks.skip = 1u << DUTY_EVICTED;
+	p.annotations.skip = 1u << DUTY_EVICTED;
 	judge_evicted(&p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, SKIP_ANNOTATION);
-	p.marks.skip = 1u << DUTY_TERMINATING;
-	p.marks.announced[DUTY_EVICTED] = 0;
+	p.annotations.skip = 1u << DUTY_TERMINATING;
+	p.annotations.announced[DUTY_EVICTED] = 0;
 	judge_evicted(&p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, EVICTED);
 	policy_done(&policy);

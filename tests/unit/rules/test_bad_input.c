@@ -52,12 +52,12 @@ static json_t *load(const char *text)
 	return tree;
 }
 
-static const struct surroundings favourable = { .stage = STAGE_LIVE,
-						.failing_since = NOW - HOURS - 1,
-						.tally_known = TRI_YES,
-						.pods = 1,
-						.failing = 1,
-						.node_exists = TRI_NO };
+static const struct pod_context favourable = { .stage = STAGE_LIVE,
+					       .failing_since = NOW - HOURS - 1,
+					       .tally_known = TRI_YES,
+					       .pods = 1,
+					       .failing = 1,
+					       .node_exists = TRI_NO };
 
 /* The verdict of every duty on the pod; -1 when it can not even be decoded. Returns how many act. */
 static int acts(json_t *tree, struct verdict *ret)
@@ -160,14 +160,14 @@ START_TEST(a_megabyte_of_annotations)
 	json_object_set_new(annotations, "example.com/notes", json_string(big));
 	ck_assert_int_eq(acts(tree, v), 1); /* somebody else's notes change nothing */
 	/* Our own key with a megabyte that is no list of duties is the wish to be left alone. */
-	json_object_set_new(annotations, MARK_SKIP, json_string(big));
+	json_object_set_new(annotations, ANNOTATION_SKIP, json_string(big));
 	ck_assert_int_eq(acts(tree, v), 0);
 	expect(&v[DUTY_EVICTED], VERDICT_REFUSE, REASON_SKIP_ANNOTATION, __LINE__);
-	json_object_del(annotations, MARK_SKIP);
-	json_object_set_new(annotations, MARK_EXTEND, json_string(big));
+	json_object_del(annotations, ANNOTATION_SKIP);
+	json_object_set_new(annotations, ANNOTATION_EXTEND, json_string(big));
 	ck_assert_int_eq(acts(tree, v), 0);
-	json_object_del(annotations, MARK_EXTEND);
-	json_object_set_new(annotations, MARK_ANNOUNCED, json_string(big));
+	json_object_del(annotations, ANNOTATION_EXTEND);
+	json_object_set_new(annotations, ANNOTATION_ANNOUNCED, json_string(big));
 	ck_assert_int_eq(acts(tree, v), 1);
 	json_decref(tree);
 	free(big);
@@ -241,7 +241,7 @@ START_TEST(first_seen_in_the_future)
 	struct pod_facts p = pod_pull_failing();
 
 	for (size_t i = 0; i < sizeof(since) / sizeof(since[0]); i++) {
-		struct surroundings s = live_pull();
+		struct pod_context s = live_pull();
 		struct verdict v;
 
 		s.failing_since = since[i];

@@ -126,7 +126,7 @@ START_TEST(only_listed_causes_act)
 		{ "transient", "i/o timeout", REASON_CAUSE_TRANSIENT },
 		{ "unknown", "who knows", REASON_CAUSE_UNKNOWN },
 	};
-	const struct surroundings live = live_pull();
+	const struct pod_context live = live_pull();
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		for (size_t listed = 0; listed < sizeof(rows) / sizeof(rows[0]); listed++) {
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(unknown_passes_in_the_cache_only)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = cache();
+	struct pod_context s = cache();
 	struct verdict v;
 
 	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent");
@@ -172,7 +172,7 @@ END_TEST
 START_TEST(the_container_that_may_act_counts)
 {
 	struct pod_facts p = pod_pull_failing();
-	const struct surroundings s = live_pull();
+	const struct pod_context s = live_pull();
 	struct verdict v;
 
 	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent");
@@ -193,7 +193,7 @@ END_TEST
 START_TEST(waiting_comes_before_the_cause)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 
 	p.containers[0].message = STR_LIT("i/o timeout");

@@ -14,7 +14,7 @@ static void teardown(void)
 	policy_done(&policy);
 }
 
-static struct verdict judge(const struct pod_facts *p, struct surroundings s)
+static struct verdict judge(const struct pod_facts *p, struct pod_context s)
 {
 	struct verdict v;
 
@@ -83,7 +83,7 @@ END_TEST
 START_TEST(wait_beats_refusal)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = cache();
+	struct pod_context s = cache();
 	struct verdict v;
 
 	s.failing_since = NOW;
@@ -100,7 +100,7 @@ END_TEST
 START_TEST(by_duty)
 {
 	struct pod_facts p = pod_evicted();
-	struct surroundings s = cache();
+	struct pod_context s = cache();
 	struct verdict v;
 
 	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);

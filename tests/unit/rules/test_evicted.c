@@ -17,7 +17,7 @@ static void teardown(void)
 
 static struct verdict judge(const struct pod_facts *p)
 {
-	struct surroundings s = { .stage = STAGE_LIVE };
+	struct pod_context s = { .stage = STAGE_LIVE };
 	struct verdict v;
 
 	judge_evicted(p, &policy, &s, NOW, &v);

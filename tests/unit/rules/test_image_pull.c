@@ -14,7 +14,7 @@ static void teardown(void)
 	policy_done(&policy);
 }
 
-static struct verdict judge_at(const struct pod_facts *p, const struct surroundings *s, int64_t now)
+static struct verdict judge_at(const struct pod_facts *p, const struct pod_context *s, int64_t now)
 {
 	struct verdict v;
 
@@ -22,7 +22,7 @@ static struct verdict judge_at(const struct pod_facts *p, const struct surroundi
 	return v;
 }
 
-static struct verdict judge(const struct pod_facts *p, struct surroundings s)
+static struct verdict judge(const struct pod_facts *p, struct pod_context s)
 {
 	return judge_at(p, &s, NOW);
 }
@@ -30,7 +30,7 @@ static struct verdict judge(const struct pod_facts *p, struct surroundings s)
 START_TEST(strictly_after_first_seen_plus_threshold)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 
 	v = judge_at(&p, &s, s.failing_since + HOURS);
@@ -49,7 +49,7 @@ END_TEST
 START_TEST(no_first_seen_waits_for_ever)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 
 	p.created = 1;
@@ -158,7 +158,7 @@ static const struct {
 START_TEST(whole_workload)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 
 	s.tally_known = tallies[_i].known;
@@ -285,7 +285,7 @@ END_TEST
 START_TEST(one_failing_pod_among_ready_ones_is_told)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = {
+	struct pod_context s = {
 		.stage = STAGE_CACHE, .tally_known = TRI_YES, .pods = 3, .failing = 1, .ready = 2
 	};
 	struct verdict v;

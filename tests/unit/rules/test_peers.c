@@ -18,7 +18,7 @@ static void teardown(void)
 /* A branch of its own for evicted pods without container statuses went round every exclusion. */
 START_TEST(evicted_without_containers_is_guarded_alike)
 {
-	const struct surroundings s = { .stage = STAGE_LIVE };
+	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
 
@@ -40,7 +40,7 @@ END_TEST
 /* One key served for "failed" and for "completed": to leave the one alone left the other to the broom. */
 START_TEST(completed_is_not_failed)
 {
-	const struct surroundings s = { .stage = STAGE_LIVE };
+	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
 
@@ -58,7 +58,7 @@ END_TEST
 START_TEST(first_sight_never_acts)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 
 	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(one_failing_init_container_condemns_nobody)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 
 	p.containers[0].kind = CONTAINER_INIT;
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(none_of_none_is_not_all)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 
 	s.pods = s.failing = 0;
@@ -106,7 +106,7 @@ END_TEST
 START_TEST(a_running_pod_can_fail_to_pull)
 {
 	struct pod_facts p = pod_pull_failing();
-	const struct surroundings s = live_pull();
+	const struct pod_context s = live_pull();
 	struct verdict v;
 
 	p.phase = STR_LIT("Running");
@@ -119,7 +119,7 @@ END_TEST
 START_TEST(the_age_of_a_pod_is_not_the_age_of_its_failure)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 
 	p.created = p.start_time = p.scheduled_at = 1;

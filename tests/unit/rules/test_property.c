@@ -108,8 +108,8 @@ static struct pod_facts generate_pod(void)
 	p.ready ^= rarely();
 	p.mirror = rarely();
 	p.skip = rarely();
-	p.marks.skip = rarely() ? (uint8_t)below(16) : 0;
-	p.marks.announced[DUTY_EVICTED] = rarely() ? some_time() : 0;
+	p.annotations.skip = rarely() ? (uint8_t)below(16) : 0;
+	p.annotations.announced[DUTY_EVICTED] = rarely() ? some_time() : 0;
 	p.labels_mask = rarely() ? SELECT_LABELS_UNKNOWN : 0;
 	p.containers_cut = rarely();
 	p.has_pvc = below(2) != 0;
@@ -135,18 +135,18 @@ static struct pod_facts generate_pod(void)
 	return p;
 }
 
-static struct surroundings generate_surroundings(void)
+static struct pod_context generate_context(void)
 {
-	struct surroundings s = { .stage = (enum judge_stage)below(2),
-				  .failing_since =
-					  below(4) ? NOW - HOURS - 1 - (int64_t)below(1000) : some_time(),
-				  .tally_known = below(2) ? TRI_YES : (enum tri)below(3),
-				  .pods = (uint32_t)below(3),
-				  .ready = rarely() ? 1 : 0,
-				  .node_exists = (enum tri)below(3),
-				  .node_ready = (enum tri)below(3),
-				  .node_out_of_service = (enum tri)below(3),
-				  .volume_attached = (enum tri)below(3) };
+	struct pod_context s = { .stage = (enum judge_stage)below(2),
+				 .failing_since =
+					 below(4) ? NOW - HOURS - 1 - (int64_t)below(1000) : some_time(),
+				 .tally_known = below(2) ? TRI_YES : (enum tri)below(3),
+				 .pods = (uint32_t)below(3),
+				 .ready = rarely() ? 1 : 0,
+				 .node_exists = (enum tri)below(3),
+				 .node_ready = (enum tri)below(3),
+				 .node_out_of_service = (enum tri)below(3),
+				 .volume_attached = (enum tri)below(3) };
 
 	s.failing = below(4) ? s.pods : (uint32_t)below(3);
 	return s;
@@ -172,7 +172,7 @@ static void generate_policy(struct policy *policy)
 
 /* What must be true of a pod before any duty may touch it, written down a second time. */
 static void assert_may_act(const struct pod_facts *p, const struct policy *policy,
-			   const struct surroundings *s, const struct verdict *v)
+			   const struct pod_context *s, const struct verdict *v)
 {
 	const struct duty_policy *dp = &policy->duty[v->duty];
 	bool named = str_list_has(&dp->namespaces, p->ns);
@@ -184,7 +184,7 @@ static void assert_may_act(const struct pod_facts *p, const struct policy *polic
 	    str_is(p->priority_class, "system-node-critical"))
 		ck_assert(named);
 	ck_assert(!p->ready && !p->mirror && !p->skip && !p->containers_cut);
-	ck_assert(!(p->marks.skip & 1u << v->duty));
+	ck_assert(!(p->annotations.skip & 1u << v->duty));
 	ck_assert(!str_empty(p->uid) && !str_empty(p->name) && !str_empty(p->ns));
 	ck_assert(p->created > 0 && p->created <= NOW + JUDGE_SKEW_MS);
 	if (s->stage == STAGE_LIVE)
@@ -198,7 +198,7 @@ static void assert_evicted(const struct pod_facts *p, const struct policy *polic
 }
 
 static void assert_terminating(const struct pod_facts *p, const struct policy *policy,
-			       const struct surroundings *s)
+			       const struct pod_context *s)
 {
 	const struct duty_policy *dp = &policy->duty[DUTY_TERMINATING];
 	bool running = false;
@@ -221,7 +221,7 @@ static void assert_terminating(const struct pod_facts *p, const struct policy *p
 
 /* A Ready workload is never scaled, and live only a failure whose cause is listed counts. */
 static void assert_image_pull(const struct pod_facts *p, const struct policy *policy,
-			      const struct surroundings *s)
+			      const struct pod_context *s)
 {
 	uint32_t c;
 
@@ -249,7 +249,7 @@ static void assert_text(const struct verdict *v)
 
 /* Time alone never turns an ACT back, and a wait ends when it says and not before. */
 static void assert_monotone(const struct pod_facts *p, const struct policy *policy,
-			    const struct surroundings *s, const struct verdict *v)
+			    const struct pod_context *s, const struct verdict *v)
 {
 	struct verdict later;
 
@@ -268,9 +268,9 @@ static void assert_monotone(const struct pod_facts *p, const struct policy *poli
 /* Live, every single fact of the surroundings that is not known is enough not to act, and so is a pod that
  * says nothing of its cause. */
 static void assert_unknown_never_acts(const struct pod_facts *p, const struct policy *policy,
-				      const struct surroundings *s, enum duty d)
+				      const struct pod_context *s, enum duty d)
 {
-	struct surroundings q[4] = { *s, *s, *s, *s };
+	struct pod_context q[4] = { *s, *s, *s, *s };
 	struct pod_facts silent = *p;
 	struct verdict v;
 
@@ -299,11 +299,11 @@ static void assert_unknown_never_acts(const struct pod_facts *p, const struct po
 }
 
 /* What was ACT is not any more once one fact condemns it. */
-static void assert_fragile(const struct pod_facts *p, struct policy *policy, const struct surroundings *s,
+static void assert_fragile(const struct pod_facts *p, struct policy *policy, const struct pod_context *s,
 			   enum duty d)
 {
 	struct pod_facts q[5] = { *p, *p, *p, *p, *p };
-	struct surroundings blind = { .stage = STAGE_LIVE, .failing_since = s->failing_since };
+	struct pod_context blind = { .stage = STAGE_LIVE, .failing_since = s->failing_since };
 	struct verdict v;
 
 	q[0].ready = true;
@@ -328,7 +328,7 @@ static void assert_fragile(const struct pod_facts *p, struct policy *policy, con
 static void one_pod(struct policy *policy, unsigned acts[static DUTY__MAX])
 {
 	struct pod_facts p = generate_pod();
-	struct surroundings s = generate_surroundings();
+	struct pod_context s = generate_context();
 	struct verdict v, whole;
 
 	judge_pod(&p, policy, &s, NOW, &whole);

@@ -110,7 +110,7 @@ END_TEST
 START_TEST(an_override_changes_the_verdict_and_is_named)
 {
 	struct pod_facts p = pod_pull_failing();
-	const struct surroundings s = live_pull();
+	const struct pod_context s = live_pull();
 	struct verdict v;
 
 	p.ns = STR_LIT("bank");
@@ -133,7 +133,7 @@ END_TEST
 START_TEST(an_override_never_beats_an_exclusion)
 {
 	struct pod_facts p = pod_evicted();
-	const struct surroundings s = { .stage = STAGE_LIVE };
+	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct verdict v;
 
 	p.ns = STR_LIT("bank");
@@ -147,7 +147,7 @@ END_TEST
 START_TEST(labels_beyond_the_limit_never_act)
 {
 	struct pod_facts p = pod_evicted();
-	const struct surroundings s = { .stage = STAGE_LIVE };
+	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct verdict v;
 
 	p.labels_cut = true;

@@ -14,7 +14,7 @@ static void teardown(void)
 	policy_done(&policy);
 }
 
-static struct verdict judge_at(const struct pod_facts *p, const struct surroundings *s, int64_t now)
+static struct verdict judge_at(const struct pod_facts *p, const struct pod_context *s, int64_t now)
 {
 	struct verdict v;
 
@@ -22,7 +22,7 @@ static struct verdict judge_at(const struct pod_facts *p, const struct surroundi
 	return v;
 }
 
-static struct verdict judge(const struct pod_facts *p, struct surroundings s)
+static struct verdict judge(const struct pod_facts *p, struct pod_context s)
 {
 	return judge_at(p, &s, NOW);
 }
@@ -30,7 +30,7 @@ static struct verdict judge(const struct pod_facts *p, struct surroundings s)
 START_TEST(strictly_after_the_deadline_plus_threshold)
 {
 	struct pod_facts p = pod_terminating();
-	struct surroundings s = live_node_gone();
+	struct pod_context s = live_node_gone();
 	struct verdict v;
 
 	v = judge_at(&p, &s, p.deletion + HOURS);
@@ -52,7 +52,7 @@ END_TEST
 START_TEST(grace_is_not_subtracted)
 {
 	struct pod_facts p = pod_terminating();
-	struct surroundings s = live_node_gone();
+	struct pod_context s = live_node_gone();
 	struct verdict v;
 
 	p.grace_s = 600;
@@ -66,7 +66,7 @@ END_TEST
 START_TEST(absurd_times_never_act)
 {
 	struct pod_facts p = pod_terminating();
-	struct surroundings s = live_node_gone();
+	struct pod_context s = live_node_gone();
 	struct verdict v;
 
 	p.deletion = INT64_MAX;
@@ -167,11 +167,11 @@ START_TEST(never_scheduled_is_safe)
 
 	p.node = STR_LIT("");
 	p.scheduled = false;
-	v = judge(&p, (struct surroundings){ .stage = STAGE_LIVE });
+	v = judge(&p, (struct pod_context){ .stage = STAGE_LIVE });
 	EXPECT(v, ACT, STUCK_TERMINATING);
 	ck_assert_ptr_nonnull(strstr(v.evidence, "never scheduled"));
 	p.scheduled = true; /* the condition says so, the node is missing: contradiction */
-	v = judge(&p, (struct surroundings){ .stage = STAGE_LIVE });
+	v = judge(&p, (struct pod_context){ .stage = STAGE_LIVE });
 	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
 }
 END_TEST
@@ -185,7 +185,7 @@ START_TEST(unknown_node_is_a_candidate_only_in_the_cache)
 	p.containers[0].state = CONTAINER_RUNNING;
 	v = judge(&p, cache());
 	EXPECT(v, ACT, STUCK_TERMINATING);
-	v = judge(&p, (struct surroundings){ .stage = STAGE_LIVE });
+	v = judge(&p, (struct pod_context){ .stage = STAGE_LIVE });
 	EXPECT(v, REFUSE, NODE_UNKNOWN);
 }
 END_TEST
@@ -227,11 +227,11 @@ static const struct {
 START_TEST(safety_certificate)
 {
 	struct pod_facts p = pod_terminating();
-	struct surroundings s = { .stage = STAGE_LIVE,
-				  .node_exists = safe[_i].exists,
-				  .node_ready = safe[_i].ready,
-				  .node_out_of_service = safe[_i].out,
-				  .volume_attached = safe[_i].attached };
+	struct pod_context s = { .stage = STAGE_LIVE,
+				 .node_exists = safe[_i].exists,
+				 .node_ready = safe[_i].ready,
+				 .node_out_of_service = safe[_i].out,
+				 .volume_attached = safe[_i].attached };
 	struct verdict v;
 
 	policy.duty[DUTY_TERMINATING].unreachable_nodes = safe[_i].unreachable;
@@ -303,7 +303,7 @@ START_TEST(stateful_sets_and_daemon_sets_alike)
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct pod_facts p = pod_terminating();
-		struct surroundings s = live_node_ready();
+		struct pod_context s = live_node_ready();
 		struct verdict v;
 
 		p.owner.kind = STR_C(kinds[i]);

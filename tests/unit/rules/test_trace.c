@@ -22,7 +22,7 @@ struct heard {
 	char facts[4096];
 };
 
-static void hear(void *ctx, const struct check_told *told)
+static void hear(void *ctx, const struct check_report *told)
 {
 	struct heard *h = ctx;
 
@@ -46,7 +46,7 @@ static void hear(void *ctx, const struct check_told *told)
 	strncat(h->facts, "\n", sizeof(h->facts) - strlen(h->facts) - 1);
 }
 
-static struct heard trace(enum duty d, const struct pod_facts *p, struct surroundings s, struct verdict *v)
+static struct heard trace(enum duty d, const struct pod_facts *p, struct pod_context s, struct verdict *v)
 {
 	struct heard h = { 0 };
 	struct verdict plain;
@@ -72,7 +72,7 @@ START_TEST(an_act_passes_every_check)
 	static struct pod_facts (*const pods[])(void) = { pod_evicted, pod_terminating, pod_pull_failing,
 							  pod_crashing };
 	static const char *const last[] = { "Act", "Act", "Act", "Report" };
-	const struct surroundings around[] = { live_pull(), live_node_gone(), live_pull(), cache() };
+	const struct pod_context around[] = { live_pull(), live_node_gone(), live_pull(), cache() };
 
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
 		struct pod_facts p = pods[d]();
@@ -89,7 +89,7 @@ END_TEST
 START_TEST(facts_and_thresholds_are_told)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct surroundings s = live_pull();
+	struct pod_context s = live_pull();
 	struct verdict v;
 	struct heard h;
 

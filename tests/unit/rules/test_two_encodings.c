@@ -191,7 +191,7 @@ static void same_facts(const struct pod_facts *a, const struct pod_facts *b)
 			k++;
 		ck_assert_uint_lt(k, b->n_labels);
 	}
-	ck_assert_int_eq(memcmp(&a->marks, &b->marks, sizeof(a->marks)), 0);
+	ck_assert_int_eq(memcmp(&a->annotations, &b->annotations, sizeof(a->annotations)), 0);
 	ck_assert_uint_eq(a->n_containers, b->n_containers);
 	for (uint32_t i = 0; i < a->n_containers; i++) {
 		ck_assert(str_eq(a->containers[i].image, b->containers[i].image));
@@ -204,7 +204,7 @@ static void same_facts(const struct pod_facts *a, const struct pod_facts *b)
 static void judge_both(const struct pod_facts *a, const struct pod_facts *b, const struct policy *policy,
 		       const json_t *pod, unsigned acts[static DUTY__MAX])
 {
-	const struct surroundings around[] = { cache(), live_pull(), live_node_gone(), live_node_ready() };
+	const struct pod_context around[] = { cache(), live_pull(), live_node_gone(), live_node_ready() };
 	struct verdict va, vb;
 
 	for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++)

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "supervisor/fsm.h"
+#include "supervisor/children/fsm.h"
 
 /* Every pair leads to a state that exists; an action that needs a process appears only where there is one. */
 START_TEST(table_is_complete)

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/lease.h"
+#include "supervisor/actions/lease.h"
 
 static struct msg nominate(uint64_t cluster, unsigned subject)
 {
 	struct msg m = { .type = MSG_NOMINATE };
 
 	m.u.nominate.cluster = cluster;
-	(void)snprintf(m.u.nominate.subject, sizeof(m.u.nominate.subject), "uid-%u", subject);
+	(void)snprintf(m.u.nominate.action_key, sizeof(m.u.nominate.action_key), "uid-%u", subject);
 	(void)snprintf(m.u.nominate.name, sizeof(m.u.nominate.name), "pod-%u", subject);
 	strcpy(m.u.nominate.ns, "default");
 	return m;
@@ -134,7 +134,7 @@ struct walk {
 
 static unsigned subject_of(const struct lease *l)
 {
-	return (unsigned)strtoul(l->intent.u.intent.subject + 4, NULL, 10);
+	return (unsigned)strtoul(l->intent.u.intent.action_key + 4, NULL, 10);
 }
 
 static void check_invariants(struct walk *w)

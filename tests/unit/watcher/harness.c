@@ -6,7 +6,7 @@
 #include "harness.h"
 
 struct policy policy;
-struct judging *j;
+struct controller *j;
 struct msg sent[SENT_MAX];
 size_t n_sent;
 int room;
@@ -26,7 +26,7 @@ void turn(void)
 {
 	/* A frozen clock: a turn ends by its keys, never by time. */
 	for (int i = 0; i < 10000; i++) {
-		uint64_t next = judging_turn(j);
+		uint64_t next = controller_run(j);
 
 		if (next > clock_boot_ms())
 			return;
@@ -37,7 +37,7 @@ void turn(void)
 void pass(int64_t ms)
 {
 	clock_fake_advance(ms);
-	judging_alive(j);
+	controller_alive(j);
 	turn();
 }
 
@@ -65,48 +65,48 @@ void begin(void)
 	policy_init(&policy);
 	n_sent = 0;
 	room = 1 << 30;
-	j = judging_new(3, &policy, QUIET_MS, take, NULL);
+	j = controller_new(3, &policy, QUIET_MS, take, NULL);
 }
 
 void end(void)
 {
-	judging_free(&j);
+	controller_free(&j);
 	policy_done(&policy);
 	clock_fake_clear();
 }
 
 void sync_with(const struct pod_facts *pods, size_t n)
 {
-	judging_list(j, STR_LIT(""));
+	controller_list(j, STR_LIT(""));
 	for (size_t i = 0; i < n; i++)
-		ck_assert_int_eq(judging_pod(j, &pods[i]), 0);
-	judging_sync(j, STR_LIT(""));
-	judging_alive(j);
+		ck_assert_int_eq(controller_pod(j, &pods[i]), 0);
+	controller_sync(j, STR_LIT(""));
+	controller_alive(j);
 }
 
 void ready_with(const struct pod_facts *pods, size_t n)
 {
 	sync_with(pods, n);
-	judging_on_since_end(j);
+	controller_on_saved_end(j);
 	turn();
 	pass(QUIET_MS);
 }
 
 void event(const struct pod_facts *p)
 {
-	ck_assert_int_eq(judging_pod(j, p), 0);
+	ck_assert_int_eq(controller_pod(j, p), 0);
 	turn();
 }
 
 void settle(enum outcome outcome, uint64_t retry_ms)
 {
 	const struct msg *n = last(MSG_NOMINATE);
-	struct msg m = { .type = MSG_SETTLED };
+	struct msg m = { .type = MSG_NOMINATION_RESULT };
 
 	msg_copy_fields(&m, n);
-	m.u.settled.outcome = outcome;
-	m.u.settled.retry_ms = retry_ms;
-	judging_on_settled(j, &m.u.settled);
+	m.u.nomination_result.outcome = outcome;
+	m.u.nomination_result.retry_ms = retry_ms;
+	controller_on_nomination_result(j, &m.u.nomination_result);
 	turn();
 }
 

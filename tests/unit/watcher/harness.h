@@ -5,7 +5,7 @@
 #define TEST_WATCHER_HARNESS_H
 
 #include "fixture.h"
-#include "watcher/judging.h"
+#include "watcher/controller/controller.h"
 
 #define QUIET_MS 5000
 #define SENT_MAX 4096
@@ -14,7 +14,7 @@
 #define UID_3 "0b8f0f3e-0000-4000-8000-000000000003"
 
 extern struct policy policy;
-extern struct judging *j;
+extern struct controller *j;
 extern struct msg sent[SENT_MAX];
 extern size_t n_sent;
 extern int room; /* messages that still find room */

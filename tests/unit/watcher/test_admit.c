@@ -32,11 +32,11 @@ static void many(const struct pod_facts *p, int n)
 	ready_with(pods, (size_t)n);
 }
 
-static struct judging_stats stats(void)
+static struct controller_stats stats(void)
 {
-	struct judging_stats s;
+	struct controller_stats s;
 
-	judging_stats(j, &s);
+	controller_stats(j, &s);
 	return s;
 }
 
@@ -46,20 +46,20 @@ static void settle_all(size_t from, enum outcome outcome)
 	size_t n = n_sent;
 
 	for (size_t i = from; i < n; i++) {
-		struct msg m = { .type = MSG_SETTLED };
+		struct msg m = { .type = MSG_NOMINATION_RESULT };
 
 		if (sent[i].type != MSG_NOMINATE)
 			continue;
 		msg_copy_fields(&m, &sent[i]);
-		m.u.settled.outcome = outcome;
+		m.u.nomination_result.outcome = outcome;
 		if (outcome == OUTCOME_DONE) {
-			struct pod_facts gone = { .ns = STR_C(m.u.settled.ns),
-						  .name = STR_C(m.u.settled.name),
-						  .uid = STR_C(m.u.settled.uid),
+			struct pod_facts gone = { .ns = STR_C(m.u.nomination_result.ns),
+						  .name = STR_C(m.u.nomination_result.name),
+						  .uid = STR_C(m.u.nomination_result.uid),
 						  .rv = STR_LIT("9999") };
-			judging_delete(j, &gone);
+			controller_delete(j, &gone);
 		}
-		judging_on_settled(j, &m.u.settled);
+		controller_on_nomination_result(j, &m.u.nomination_result);
 	}
 	turn();
 }
@@ -76,8 +76,8 @@ START_TEST(over_budget_waits_and_is_told_once)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BudgetSpent");
-	ck_assert_uint_eq(stats().held, 8);
-	ck_assert_str_eq(stats().hold, "Budget 8");
+	ck_assert_uint_eq(stats().blocked, 8);
+	ck_assert_str_eq(stats().blocked_by, "Budget 8");
 	settle_all(0, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	for (size_t i = 2; i < 10; i += 2) {
@@ -88,8 +88,8 @@ START_TEST(over_budget_waits_and_is_told_once)
 		settle_all(n_sent - 2, OUTCOME_DONE);
 	}
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
-	ck_assert_uint_eq(stats().held, 0);
-	ck_assert_str_eq(stats().hold, "");
+	ck_assert_uint_eq(stats().blocked, 0);
+	ck_assert_str_eq(stats().blocked_by, "");
 	for (int i = 0, k = 0; i < (int)n_sent; i++) /* oldest first */
 		if (sent[i].type == MSG_NOMINATE)
 			ck_assert_str_eq(sent[i].u.nominate.name, names[k++]);
@@ -131,7 +131,7 @@ START_TEST(many_that_wait_cost_nothing)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 11);
 	/* One that goes, one or two that look whether more may, for each minute. */
 	ck_assert_uint_le(stats().judged - before, 60);
-	ck_assert_uint_gt(judging_next(j), clock_boot_ms());
+	ck_assert_uint_gt(controller_next(j), clock_boot_ms());
 }
 END_TEST
 
@@ -148,7 +148,7 @@ START_TEST(a_namespace_that_is_spent_does_not_hold_others)
 	ready_with(pods, 4);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 2);
-	ck_assert_uint_eq(stats().held, 2);
+	ck_assert_uint_eq(stats().blocked, 2);
 }
 END_TEST
 
@@ -156,13 +156,13 @@ END_TEST
 START_TEST(a_share_of_the_namespace)
 {
 	struct pod_facts p = pod_evicted();
-	struct msg_memo_row row = { 0 };
+	struct msg_saved_row row = { 0 };
 
 	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
 	many(&p, 10);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	settle_all(0, OUTCOME_DONE);
-	const struct msg_memo *m = &last(MSG_MEMO)->u.memo;
+	const struct msg_saved *m = &last(MSG_SAVED)->u.saved;
 
 	ck_assert_str_eq(m->kind, "share-ns");
 	ck_assert_str_eq(m->key, "0/shop");
@@ -175,7 +175,7 @@ START_TEST(a_share_of_the_namespace)
 	end();
 	begin();
 	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
-	judging_on_memo_row(j, &row);
+	controller_on_saved_row(j, &row);
 	many(&p, 10);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
@@ -191,24 +191,24 @@ START_TEST(a_share_is_told_before_it_is_spent)
 	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
 	many(&p, 10);
 	for (size_t i = 0; i < n_sent; i++) {
-		if (sent[i].type == MSG_MEMO)
-			told = sent[i].u.memo.count;
+		if (sent[i].type == MSG_SAVED)
+			told = sent[i].u.saved.count;
 		else if (sent[i].type == MSG_NOMINATE)
 			ck_assert_uint_eq(told, ++asked);
 	}
 	ck_assert_uint_eq(asked, 2);
 	settle_all(0, OUTCOME_CONFLICT);
-	ck_assert_uint_eq(last(MSG_MEMO)->u.memo.count, 0);
+	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 0);
 }
 END_TEST
 
 START_TEST(acts_of_an_earlier_life_count)
 {
 	struct pod_facts p = pod_evicted();
-	const struct msg_act_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = NOW - 59 * MIN };
+	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = NOW - 59 * MIN };
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 1;
-	judging_on_act_row(j, &row);
+	controller_on_action_row(j, &row);
 	many(&p, 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(MIN - QUIET_MS - 1);
@@ -222,10 +222,10 @@ END_TEST
 START_TEST(an_open_act_of_an_earlier_life_counts_from_now)
 {
 	struct pod_facts p = pod_evicted();
-	const struct msg_act_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = 0 };
+	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = 0 };
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 1;
-	judging_on_act_row(j, &row);
+	controller_on_action_row(j, &row);
 	many(&p, 2);
 	pass(HOUR - QUIET_MS - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -244,8 +244,8 @@ START_TEST(outside_of_the_window)
 
 	list_set(&policy.duty[DUTY_EVICTED].windows, "0 15 * * 1 for 30m");
 	many(&p, 20);
-	ck_assert_uint_eq(stats().held, 20);
-	ck_assert_str_eq(stats().hold, "Window 20");
+	ck_assert_uint_eq(stats().blocked, 20);
+	ck_assert_str_eq(stats().blocked_by, "Window 20");
 	pass(opens - clock_wall_ms() - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(1);
@@ -279,19 +279,19 @@ START_TEST(paused_by_a_person)
 			       no_duty = a_pause("east", DUTY_TERMINATING, true, 0),
 			       resume = a_pause("", -1, false, 0);
 
-	judging_set_place(j, "east", NULL, 0);
-	judging_on_pause(j, &other);
-	judging_on_pause(j, &no_duty);
-	judging_on_pause(j, &all);
-	judging_on_pause(j, &all);
+	controller_set_place(j, "east", NULL, 0);
+	controller_on_pause(j, &other);
+	controller_on_pause(j, &no_duty);
+	controller_on_pause(j, &all);
+	controller_on_pause(j, &all);
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().hold, "Pause 5");
-	judging_on_pause(j, &duty);
-	judging_on_pause(j, &resume);
+	ck_assert_str_eq(stats().blocked_by, "Pause 5");
+	controller_on_pause(j, &duty);
+	controller_on_pause(j, &resume);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5); /* "resume" without more takes all back */
-	judging_on_pause(j, &duty);
+	controller_on_pause(j, &duty);
 	settle_all(0, OUTCOME_FAILED);
 	n_sent = 0;
 	pass(NOW + HOUR - clock_wall_ms() - 1);
@@ -306,8 +306,8 @@ START_TEST(a_pause_of_another_cluster_is_none)
 	struct pod_facts p = pod_evicted();
 	const struct msg_pause other = a_pause("west", -1, true, 0);
 
-	judging_set_place(j, "east", NULL, 0);
-	judging_on_pause(j, &other);
+	controller_set_place(j, "east", NULL, 0);
+	controller_on_pause(j, &other);
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
@@ -317,11 +317,11 @@ START_TEST(only_the_leader_acts)
 {
 	struct pod_facts p = pod_evicted();
 
-	judging_set_leader(j, false, "other-1");
+	controller_set_leader(j, false, "other-1");
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().hold, "Leader 5");
-	judging_set_leader(j, true, "");
+	ck_assert_str_eq(stats().blocked_by, "Leader 5");
+	controller_set_leader(j, true, "");
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
@@ -331,13 +331,13 @@ START_TEST(clocks_that_differ_too_much)
 {
 	struct pod_facts p = pod_evicted();
 
-	judging_server_date(j, NOW + 2 * HOUR);
-	judging_server_date(j, NOW + 2 * HOUR);
+	controller_server_date(j, NOW + 2 * HOUR);
+	controller_server_date(j, NOW + 2 * HOUR);
 	many(&p, 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().hold, "Clock 2");
-	judging_server_date(j, clock_wall_ms());
-	judging_server_date(j, clock_wall_ms());
+	ck_assert_str_eq(stats().blocked_by, "Clock 2");
+	controller_server_date(j, clock_wall_ms());
+	controller_server_date(j, clock_wall_ms());
 	pass(MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }
@@ -349,9 +349,9 @@ START_TEST(start_up_is_quiet_and_says_so)
 
 	p = pod_evicted();
 	sync_with(&p, 1);
-	judging_on_since_end(j);
+	controller_on_saved_end(j);
 	turn();
-	ck_assert_str_eq(stats().hold, "Quiet 1");
+	ck_assert_str_eq(stats().blocked_by, "Quiet 1");
 	pass(QUIET_MS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }

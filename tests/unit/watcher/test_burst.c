@@ -67,7 +67,7 @@ static void change(uint32_t i, uint64_t round)
 		p = pod_healthy();
 	identify(&p, i);
 	p.ready_since = NOW - HOUR + (int64_t)(round % 1000) * S;
-	ck_assert_int_eq(judging_pod(j, &p), 0);
+	ck_assert_int_eq(controller_pod(j, &p), 0);
 }
 
 /* -- victims -----------------------------------------------------------------------------------------------
@@ -83,11 +83,11 @@ static struct victim victims[VICTIMS_MAX];
 static uint32_t n_victims, n_nominated, settled;
 static struct msg nominated[VICTIMS_MAX];
 
-static struct judging_stats stats(void)
+static struct controller_stats stats(void)
 {
-	struct judging_stats s;
+	struct controller_stats s;
 
-	judging_stats(j, &s);
+	controller_stats(j, &s);
 	return s;
 }
 
@@ -116,7 +116,7 @@ static void evict_one(void)
 	identify(&p, PODS + n_victims);
 	n_victims++;
 	*v = (struct victim){ .at_us = now_us, .judged = stats().judged, .queue = stats().queue };
-	ck_assert_int_eq(judging_pod(j, &p), 0);
+	ck_assert_int_eq(controller_pod(j, &p), 0);
 }
 
 /* The worker has deleted what was nominated. */
@@ -124,16 +124,16 @@ static void settle_all(void)
 {
 	for (; settled < n_nominated; settled++) {
 		const struct msg *n = &nominated[settled];
-		struct msg m = { .type = MSG_SETTLED };
+		struct msg m = { .type = MSG_NOMINATION_RESULT };
 		struct pod_facts p = pod_evicted();
 
 		msg_copy_fields(&m, n);
-		m.u.settled.outcome = OUTCOME_DONE;
-		judging_on_settled(j, &m.u.settled);
+		m.u.nomination_result.outcome = OUTCOME_DONE;
+		controller_on_nomination_result(j, &m.u.nomination_result);
 		p.name = STR_C(n->u.nominate.name);
 		p.uid = STR_C(n->u.nominate.uid);
 		p.rv = STR_C(n->u.nominate.rv);
-		judging_delete(j, &p);
+		controller_delete(j, &p);
 	}
 }
 
@@ -145,21 +145,21 @@ static void start(uint32_t pods)
 	now_us = look_us = 0;
 	n_victims = n_nominated = settled = 0;
 	policy_init(&policy);
-	j = judging_new(3, &policy, 0, on_send, NULL);
-	judging_list(j, STR_LIT(""));
+	j = controller_new(3, &policy, 0, on_send, NULL);
+	controller_list(j, STR_LIT(""));
 	for (uint32_t i = 0; i < pods; i++)
 		change(i, 0);
-	judging_sync(j, STR_LIT(""));
-	judging_alive(j);
-	judging_on_since_end(j);
-	while (judging_turn(j) <= clock_boot_ms()) {
+	controller_sync(j, STR_LIT(""));
+	controller_alive(j);
+	controller_on_saved_end(j);
+	while (controller_run(j) <= clock_boot_ms()) {
 	}
 	ck_assert_uint_eq(stats().queue, 0);
 }
 
 static void stop(void)
 {
-	judging_free(&j);
+	controller_free(&j);
 	policy_done(&policy);
 }
 
@@ -182,7 +182,7 @@ START_TEST(five_thousand_at_once)
 		}
 	ck_assert_uint_eq(stats().queue, AT_ONCE + 1);
 	look_us = 2;
-	while (judging_turn(j) <= clock_boot_ms()) {
+	while (controller_run(j) <= clock_boot_ms()) {
 	}
 	ck_assert_uint_eq(stats().judged - before, AT_ONCE + 1);
 	ck_assert(victims[0].nominated);
@@ -201,7 +201,7 @@ START_TEST(a_turn_is_short)
 	for (unsigned turns = 0; stats().queue; turns++) {
 		const uint64_t begin = now_us;
 
-		(void)judging_turn(j);
+		(void)controller_run(j);
 		ck_assert_uint_le(now_us - begin, 4000); /* 2 ms, and what 32 keys take */
 		ck_assert_uint_lt(turns, 100);
 	}
@@ -243,11 +243,11 @@ static void loop_once(const struct storm *s, struct storm_result *r)
 		deliver(r->events++);
 		now_us += s->read_us;
 	}
-	judging_alive(j);
+	controller_alive(j);
 	if (stats().queue > r->most_queued)
 		r->most_queued = stats().queue;
 	if (stats().queue)
-		(void)judging_turn(j);
+		(void)controller_run(j);
 	else
 		now_us += 50; /* asleep until the next event */
 	settle_all();

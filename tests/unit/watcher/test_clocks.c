@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "random.h"
-#include "watcher/skew.h"
+#include "watcher/guards/clock_skew.h"
 
 #define WAIT (10 * MIN) /* a pod that has so long to wait */
 
@@ -29,8 +29,8 @@ static int64_t server_date(void)
 
 static void hear_of_server(void)
 {
-	judging_server_date(j, server_date());
-	judging_alive(j);
+	controller_server_date(j, server_date());
+	controller_alive(j);
 }
 
 /* In step, and one pod that is due in WAIT and a millisecond. */
@@ -46,14 +46,14 @@ static void wait_for_one(void)
 	hear_of_server();
 	p.deletion = wall + WAIT - HOURS;
 	event(&p);
-	ck_assert_uint_eq(judging_next(j), boot + WAIT + 1);
+	ck_assert_uint_eq(controller_next(j), boot + WAIT + 1);
 }
 
 START_TEST(sleep_counts)
 {
 	wait_for_one();
 	clocks(WAIT - MIN, WAIT - MIN);
-	ck_assert_uint_gt(judging_next(j), boot);
+	ck_assert_uint_gt(controller_next(j), boot);
 	/* Asleep for three hours. Before the server says anything, the cache is as old as that. */
 	clocks(3 * HOUR, 3 * HOUR);
 	turn();
@@ -83,7 +83,7 @@ START_TEST(short_sleep)
 	clocks(WAIT - MIN, WAIT - MIN);
 	hear_of_server();
 	clocks(2 * MIN, 2 * MIN);
-	ck_assert_uint_le(judging_next(j), boot);
+	ck_assert_uint_le(controller_next(j), boot);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
@@ -134,13 +134,13 @@ END_TEST
 START_TEST(the_server_is_set)
 {
 	wait_for_one();
-	judging_server_date(j, server_date() - HOUR);
+	controller_server_date(j, server_date() - HOUR);
 	turn();
-	ck_assert_uint_eq(judging_next(j), boot + WAIT + 1); /* one says so */
-	judging_server_date(j, server_date() - HOUR);
+	ck_assert_uint_eq(controller_next(j), boot + WAIT + 1); /* one says so */
+	controller_server_date(j, server_date() - HOUR);
 	turn();
-	ck_assert_uint_ge(judging_next(j), boot + HOUR + WAIT - S);
-	ck_assert_uint_le(judging_next(j), boot + HOUR + WAIT + 2 * S);
+	ck_assert_uint_ge(controller_next(j), boot + HOUR + WAIT - S);
+	ck_assert_uint_le(controller_next(j), boot + HOUR + WAIT + 2 * S);
 }
 END_TEST
 
@@ -152,7 +152,7 @@ START_TEST(any_life)
 	random_begin("clocks");
 	for (unsigned life = 0; life < 300; life++) {
 		const int64_t offset = NOW + random_below(1000000);
-		struct skew s = { 0 };
+		struct clock_skew s = { 0 };
 		bool odd = true;
 
 		wall = offset + (int64_t)random_below(7200000) - 3600000;
@@ -162,9 +162,9 @@ START_TEST(any_life)
 			const int64_t passed = random_below(10) ? random_below(30000) : random_below(7200000);
 
 			odd = i > 1 && !odd && random_below(20) == 0;
-			(void)skew_note(&s, odd ? (int64_t)random_next() / 4 : read / S * S, boot);
-			const int64_t truth = offset + (int64_t)boot, now = skew_now(&s, wall, boot);
-			const int64_t latest = skew_latest(&s, wall, boot);
+			(void)clock_skew_note(&s, odd ? (int64_t)random_next() / 4 : read / S * S, boot);
+			const int64_t truth = offset + (int64_t)boot, now = clock_skew_now(&s, wall, boot);
+			const int64_t latest = clock_skew_latest(&s, wall, boot);
 
 			ck_assert_int_le(now, truth + S);
 			if (wall > truth - HOUR / 2)

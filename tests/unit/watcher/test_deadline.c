@@ -4,7 +4,7 @@
 #include <malloc.h>
 
 #include "random.h"
-#include "watcher/deadline.h"
+#include "watcher/controller/deadline.h"
 
 #define KEYS 500u
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow */

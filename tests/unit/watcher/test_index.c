@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "watcher/store.h"
+#include "watcher/cache/store.h"
 
 static struct store *s;
 static char told[256]; /* what on_removed was called for */

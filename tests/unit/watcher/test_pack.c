@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/marks.h"
+#include "model/annotations.h"
 #include "rules/cause.h"
 #include "rules/select.h"
-#include "watcher/store.h"
+#include "watcher/cache/store.h"
 
 static void on_removed(void *ctx, uint32_t h)
 {
@@ -106,13 +106,15 @@ START_TEST(marks)
 	struct pod_facts p = failing_pod();
 
 	put(&p);
-	ck_assert(!marks_any(&got()->marks));
-	p.marks = (struct marks){ .skip = 5, .extend_ms = INT64_MAX, .announced = { 1, 0, -7, INT64_MAX } };
+	ck_assert(!annotations_any(&got()->annotations));
+	p.annotations = (struct annotations){ .skip = 5,
+					      .extend_ms = INT64_MAX,
+					      .announced = { 1, 0, -7, INT64_MAX } };
 	ck_assert_int_eq(put(&p), STORE_CHANGED);
-	ck_assert_int_eq(got()->marks.skip, 5);
-	ck_assert_int_eq(got()->marks.extend_ms, INT64_MAX);
+	ck_assert_int_eq(got()->annotations.skip, 5);
+	ck_assert_int_eq(got()->annotations.extend_ms, INT64_MAX);
 	for (size_t d = 0; d < DUTY__MAX; d++)
-		ck_assert_int_eq(got()->marks.announced[d], p.marks.announced[d]);
+		ck_assert_int_eq(got()->annotations.announced[d], p.annotations.announced[d]);
 }
 END_TEST
 

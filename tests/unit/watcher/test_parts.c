@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "random.h"
-#include "watcher/arena.h"
-#include "watcher/hash.h"
-#include "watcher/intern.h"
-#include "watcher/slots.h"
-#include "watcher/store.h"
-#include "watcher/uuid.h"
+#include "watcher/cache/arena.h"
+#include "watcher/cache/hash.h"
+#include "watcher/cache/intern.h"
+#include "watcher/cache/hash_index.h"
+#include "watcher/cache/store.h"
+#include "watcher/cache/uuid.h"
 
 /* -- uuid ---------------------------------------------------------------------------------------------------
  */
@@ -89,10 +89,10 @@ static uint32_t next_of(const void *ctx, uint32_t id)
 	return 0;
 }
 
-static uint32_t find(const struct slots *s, const struct keys *k, uint32_t id, uint32_t *ret_i)
+static uint32_t find(const struct hash_index *s, const struct keys *k, uint32_t id, uint32_t *ret_i)
 {
-	for (uint32_t i = slots_first(s, k->hash[id]); slots_at(s, i); i = slots_next(s, i))
-		if (slots_may_be(s, i, k->hash[id]) && slots_id(s, i) == id) {
+	for (uint32_t i = hash_index_first(s, k->hash[id]); hash_index_at(s, i); i = hash_index_next(s, i))
+		if (hash_index_may_be(s, i, k->hash[id]) && hash_index_id(s, i) == id) {
 			*ret_i = i;
 			return id;
 		}
@@ -124,11 +124,11 @@ START_TEST(hashes_of_what_is_asked)
 }
 END_TEST
 
-START_TEST(slots_against_a_set)
+START_TEST(hash_index_against_a_set)
 {
-	static const struct slots_owner owner = { hash_of, next_of };
+	static const struct hash_index_owner owner = { hash_of, next_of };
 	static struct keys k;
-	struct slots s = { 0 };
+	struct hash_index s = { 0 };
 	uint32_t at = 0;
 
 	random_begin("parts");
@@ -141,23 +141,23 @@ START_TEST(slots_against_a_set)
 		ck_assert_uint_eq(find(&s, &k, id, &at), k.in[id] ? id : 0);
 		if (!k.in[id] && (more || round % 8 == 0)) {
 			k.in[id] = true;
-			slots_add(&s, k.hash[id], id, &owner, &k);
+			hash_index_add(&s, k.hash[id], id, &owner, &k);
 		} else if (k.in[id] && !more) {
 			k.in[id] = false;
-			slots_remove(&s, at, &owner, &k);
+			hash_index_remove(&s, at, &owner, &k);
 		}
 	}
-	const size_t before = slots_bytes(&s);
+	const size_t before = hash_index_bytes(&s);
 
 	for (uint32_t id = 1; id <= IDS; id++)
 		if (k.in[id]) {
 			ck_assert_uint_eq(find(&s, &k, id, &at), id);
 			k.in[id] = false;
-			slots_remove(&s, at, &owner, &k);
+			hash_index_remove(&s, at, &owner, &k);
 		}
 	ck_assert_uint_eq(s.used, 0);
-	ck_assert_uint_lt(slots_bytes(&s), before);
-	slots_done(&s);
+	ck_assert_uint_lt(hash_index_bytes(&s), before);
+	hash_index_done(&s);
 }
 END_TEST
 
@@ -366,7 +366,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, uuid_every_byte);
 	tcase_add_test(t, hashes_of_what_is_asked);
-	tcase_add_test(t, slots_against_a_set);
+	tcase_add_test(t, hash_index_against_a_set);
 	tcase_add_test(t, intern_is_exact);
 	tcase_add_test(t, arena_gives_back);
 	tcase_add_test(t, mass_deletion_gives_memory_back);

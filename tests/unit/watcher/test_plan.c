@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "harness.h"
-#include "watcher/explain.h"
-#include "watcher/plan.h"
+#include "watcher/controller/explain_rows.h"
+#include "watcher/controller/plan_rows.h"
 
 #define MANY     600
 #define ROWS_MAX 2048
@@ -99,13 +99,13 @@ START_TEST(what_is_planned_is_done)
 	size_t before;
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 100;
-	judging_on_pause(j, &pause);
+	controller_on_pause(j, &pause);
 	many(&p, MANY);
 	ck_assert_uint_eq(take_plan("", -1)->code, 0);
 	ck_assert_uint_eq(n_rows, MANY);
 	ck_assert_uint_eq(rows_of(VERDICT_WAIT), MANY);
 	ck_assert_str_eq(rows[0].u.ctl_plan_row.reason, "Paused");
-	judging_on_pause(j, &resume);
+	controller_on_pause(j, &resume);
 	before = n_sent;
 	(void)take_plan("", -1);
 	ck_assert_uint_eq(n_sent, before); /* a plan sends nothing but its rows */
@@ -138,7 +138,7 @@ START_TEST(rows_carry_the_object)
 	ck_assert_uint_eq(r->duty, DUTY_EVICTED);
 	ck_assert_str_eq(r->ns, "shop");
 	ck_assert_str_eq(r->uid, uids[0]);
-	ck_assert_str_eq(r->subject, uids[0]);
+	ck_assert_str_eq(r->action_key, uids[0]);
 	ck_assert_str_eq(r->rv, "4711");
 	ck_assert_str_eq(r->reason, "Evicted");
 	ck_assert_int_eq(r->until, 0);
@@ -154,7 +154,7 @@ START_TEST(one_row_for_a_workload)
 	ck_assert_uint_eq(n_rows, 1);
 	ck_assert_uint_eq(rows[0].u.ctl_plan_row.verdict, VERDICT_WAIT);
 	ck_assert_int_eq(rows[0].u.ctl_plan_row.until, NOW + HOURS + 1);
-	ck_assert_str_eq(rows[0].u.ctl_plan_row.subject, "0b8f0f3e-0000-4000-8000-00000000000a");
+	ck_assert_str_eq(rows[0].u.ctl_plan_row.action_key, "0b8f0f3e-0000-4000-8000-00000000000a");
 	pass(HOURS);
 	(void)take_plan("", -1);
 	ck_assert_uint_eq(rows_of(VERDICT_ACT), 1);
@@ -253,7 +253,7 @@ START_TEST(explain_tells_what_holds)
 	struct pod_facts p = pod_evicted();
 	struct msg_pause pause = { .duty = DUTY_EVICTED, .on = true, .until = NOW + HOUR, .by = "ada" };
 
-	judging_on_pause(j, &pause);
+	controller_on_pause(j, &pause);
 	many(&p, 1);
 	answer_room = 2;
 	ck_assert_uint_eq(take_explain(names[0], true)->code, 0);

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "random.h"
-#include "watcher/queue.h"
+#include "watcher/controller/queue.h"
 
 static uint32_t get(struct queue *q)
 {

@@ -9,14 +9,14 @@
 
 static void is_synced(bool want)
 {
-	ck_assert_int_eq(gate_synced(judging_gate(j)), want);
+	ck_assert_int_eq(sync_state_synced(controller_gate(j)), want);
 }
 
 static uint64_t judged(void)
 {
-	struct judging_stats s;
+	struct controller_stats s;
 
-	judging_stats(j, &s);
+	controller_stats(j, &s);
 	return s.judged;
 }
 
@@ -39,7 +39,7 @@ START_TEST(rf01_each_producer_in_its_order)
 			p.name = STR_C(name);
 			p.uid = STR_C(uid);
 			p.rv = STR_C(rv);
-			ck_assert_int_eq(judging_pod(j, &p), 0);
+			ck_assert_int_eq(controller_pod(j, &p), 0);
 		}
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1000);
@@ -127,8 +127,8 @@ END_TEST
 
 START_TEST(rf10_not_synced_until_the_first_list_is_whole)
 {
-	judging_on_since_end(j);
-	judging_list(j, STR_LIT(""));
+	controller_on_saved_end(j);
+	controller_list(j, STR_LIT(""));
 	play_event("bar:6", true);
 	play_event("baz:10", true);
 	is_synced(false);
@@ -136,7 +136,7 @@ START_TEST(rf10_not_synced_until_the_first_list_is_whole)
 	turn();
 	is_synced(false);
 	ck_assert_uint_eq(judged(), 0);
-	judging_sync(j, STR_LIT(""));
+	controller_sync(j, STR_LIT(""));
 	is_synced(true);
 	pass(QUIET_MS);
 	ck_assert_str_eq(nominated(), "foo:5");
@@ -160,7 +160,7 @@ START_TEST(rf12_keys_and_has_synced)
 {
 	struct pod_facts p = pod_evicted(), q = p;
 
-	judging_on_since_end(j);
+	controller_on_saved_end(j);
 	is_synced(false);
 	event(&p);
 	is_synced(false);
@@ -169,16 +169,16 @@ START_TEST(rf12_keys_and_has_synced)
 	(void)play("=");
 	is_synced(true);
 	(void)play("=foo:1 foo:2");
-	ck_assert_uint_eq(store_count(judging_store(j)), 1);
+	ck_assert_uint_eq(store_count(controller_store(j)), 1);
 	is_synced(true);
 	event(&p);
 	q.ns = STR_LIT("store");
 	q.uid = STR_LIT(UID_2);
 	event(&q);
-	ck_assert_uint_eq(store_count(judging_store(j)), 3);
-	judging_delete(j, &q);
-	ck_assert_uint_ne(store_find(judging_store(j), p.ns, p.name), 0);
-	ck_assert_uint_eq(store_find(judging_store(j), q.ns, q.name), 0);
+	ck_assert_uint_eq(store_count(controller_store(j)), 3);
+	controller_delete(j, &q);
+	ck_assert_uint_ne(store_find(controller_store(j), p.ns, p.name), 0);
+	ck_assert_uint_eq(store_find(controller_store(j), q.ns, q.name), 0);
 }
 END_TEST
 
@@ -190,7 +190,7 @@ START_TEST(rf14_a_broken_item_in_a_batch)
 	play_turns = false;
 	broken.uid.n = 0;
 	(void)play("+foo:1;+bar:2");
-	ck_assert_int_eq(judging_pod(j, &broken), -EINVAL);
+	ck_assert_int_eq(controller_pod(j, &broken), -EINVAL);
 	(void)play("+foo:3;+baz:4");
 	turn();
 	ck_assert_str_eq(nominated(), "foo:3 bar:2 baz:4");
@@ -202,14 +202,14 @@ START_TEST(rf15_replace_is_one)
 	ready_with(NULL, 0);
 	const uint64_t before = judged();
 
-	judging_list(j, STR_LIT(""));
+	controller_list(j, STR_LIT(""));
 	for (const char *const *w = (const char *const[]){ "a:1", "b:2", "c:3", NULL }; *w; w++) {
 		play_event(*w, false);
 		pass(1000);
 		ck_assert_uint_eq(judged(), before);
 		ck_assert_uint_eq(n_sent, 0);
 	}
-	judging_sync(j, STR_LIT(""));
+	controller_sync(j, STR_LIT(""));
 	turn();
 	ck_assert_uint_eq(judged(), before + 3);
 	ck_assert_str_eq(nominated(), "a:1 b:2 c:3");
@@ -235,20 +235,20 @@ END_TEST
 START_TEST(si06_a_list_is_judged_on_the_new_state)
 {
 	struct pod_facts p = pod_pull_failing(), q = pod_healthy();
-	struct msg_since_row row = { .cluster = 3, .at = NOW - 2 * HOURS };
+	struct msg_failing_since_row row = { .cluster = 3, .at = NOW - 2 * HOURS };
 
 	q.name = STR_LIT("web-1-other");
 	q.uid = STR_LIT(UID_2);
 	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
 	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
-	judging_on_since_row(j, &row);
+	controller_on_failing_since_row(j, &row);
 	ready_with(NULL, 0);
 	const struct pod_facts both[] = { p, q };
 
-	judging_list(j, STR_LIT(""));
+	controller_list(j, STR_LIT(""));
 	event(&p);
 	event(&q);
-	judging_sync(j, STR_LIT(""));
+	controller_sync(j, STR_LIT(""));
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(10 * HOURS);

@@ -23,7 +23,7 @@ START_TEST(done_is_not_done_twice)
 	event(&p);
 	pass(10 * HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	judging_delete(j, &p);
+	controller_delete(j, &p);
 	turn();
 	/* The name comes back as another pod, evicted again: a case of its own. */
 	p = pod_evicted();
@@ -90,9 +90,9 @@ END_TEST
 START_TEST(restored_begins_anew)
 {
 	struct pod_facts p = pod_pull_failing(), q;
-	struct msg_settled end = { .duty = DUTY_IMAGE_PULL,
-				   .action = ACTION_RESTORE,
-				   .outcome = OUTCOME_DONE };
+	struct msg_nomination_result end = { .duty = DUTY_IMAGE_PULL,
+					     .action = ACTION_RESTORE,
+					     .outcome = OUTCOME_DONE };
 
 	ready_with(&p, 1);
 	pass(HOURS + 1);
@@ -102,23 +102,23 @@ START_TEST(restored_begins_anew)
 	memcpy(end.ns, n->ns, sizeof(end.ns));
 	memcpy(end.name, n->name, sizeof(end.name));
 	memcpy(end.uid, n->uid, sizeof(end.uid));
-	memcpy(end.subject, n->subject, sizeof(end.subject));
+	memcpy(end.action_key, n->action_key, sizeof(end.action_key));
 	settle(OUTCOME_DONE, 0);
-	judging_delete(j, &p);
+	controller_delete(j, &p);
 	turn();
 	pass(60 * S);
-	judging_on_settled(j, &end);
+	controller_on_nomination_result(j, &end);
 	turn();
-	ck_assert_int_eq(last(MSG_MEMO)->u.memo.at, 0); /* the fight is forgotten */
+	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0); /* the fight is forgotten */
 	q = sibling(&p, "web-2", UID_2);
 	q.created = clock_wall_ms() / 1000 * 1000;
 	event(&q);
-	ck_assert_int_eq(last(MSG_SINCE)->u.since.at, clock_wall_ms());
+	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, clock_wall_ms());
 	pass(HOURS - 1000);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	pass(1001);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
-	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.fights, 0);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
 END_TEST
 
@@ -140,7 +140,7 @@ START_TEST(what_stays_refused_is_told_every_hour)
 			pass(MIN);
 		ck_assert_uint_eq(count(MSG_REFUSAL), n + hours);
 	}
-	judging_delete(j, &p);
+	controller_delete(j, &p);
 	for (int i = 0; i < 120; i++)
 		pass(MIN);
 	ck_assert_uint_eq(count(MSG_REFUSAL), n + 3);
@@ -191,7 +191,7 @@ START_TEST(a_sibling_takes_over)
 	ready_with(both, 2);
 	pass(HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	judging_delete(j, strcmp(last(MSG_NOMINATE)->u.nominate.uid, UID_2) == 0 ? &q : &p);
+	controller_delete(j, strcmp(last(MSG_NOMINATE)->u.nominate.uid, UID_2) == 0 ? &q : &p);
 	turn();
 	settle(OUTCOME_REFUSED, 1000);
 	pass(1000);
@@ -203,7 +203,7 @@ END_TEST
 START_TEST(five_retries_then_dropped_and_told)
 {
 	struct pod_facts p = pod_evicted();
-	struct judging_stats stats;
+	struct controller_stats stats;
 	int64_t waited[6];
 
 	ready_with(&p, 1);
@@ -218,10 +218,10 @@ START_TEST(five_retries_then_dropped_and_told)
 			ck_assert_int_gt(waited[i], waited[i - 1]);
 	}
 	ck_assert_int_le(waited[4], 10 * S);
-	judging_stats(j, &stats);
+	controller_stats(j, &stats);
 	ck_assert_uint_eq(stats.dropped, 0);
 	settle(OUTCOME_FAILED, 0);
-	judging_stats(j, &stats);
+	controller_stats(j, &stats);
 	ck_assert_uint_eq(stats.dropped, 1);
 	pass(10 * MIN - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
@@ -252,7 +252,7 @@ START_TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
 	settle(OUTCOME_FAILED, 0);
 	pass(10 * S);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 12);
-	judging_healthy(j);
+	controller_healthy(j);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 13);
 }
@@ -303,7 +303,7 @@ START_TEST(a_new_policy_judges_all_again)
 	pass(HOUR);
 	ck_assert_uint_eq(n_sent, 0);
 	policy.duty[DUTY_EVICTED].enable = true;
-	judging_set_policy(j, &policy, QUIET_MS);
+	controller_set_policy(j, &policy, QUIET_MS);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
@@ -324,19 +324,19 @@ START_TEST(nothing_is_lost_without_room)
 		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
 		struct pod_facts q = sibling(&p, names[i], uids[i]);
 
-		ck_assert_int_eq(judging_pod(j, &q), 0);
+		ck_assert_int_eq(controller_pod(j, &q), 0);
 	}
-	ck_assert_int_eq(judging_pod(j, &f), 0);
+	ck_assert_int_eq(controller_pod(j, &f), 0);
 	turn();
 	ck_assert_uint_eq(n_sent, 10);
 	room = 50;
-	judging_on_room(j);
+	controller_on_room(j);
 	turn();
 	ck_assert_uint_eq(n_sent, 60);
 	room = 1 << 30;
 	pass(S); /* nobody says so: found out by trying */
 	ck_assert_uint_eq(count(MSG_NOMINATE), 100);
-	ck_assert_uint_eq(count(MSG_SINCE), 1);
+	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
 	for (int i = 0; i < 100; i++) {
 		size_t times = 0;
 
@@ -359,26 +359,26 @@ START_TEST(a_flood_waits_in_order)
 		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
 		struct pod_facts q = sibling(&p, names[i], uids[i]);
 
-		ck_assert_int_eq(judging_pod(j, &q), 0);
+		ck_assert_int_eq(controller_pod(j, &q), 0);
 	}
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1024);
 	while (settled < n_sent) {
-		struct msg m = { .type = MSG_SETTLED };
+		struct msg m = { .type = MSG_NOMINATION_RESULT };
 		struct pod_facts q = p;
 
 		msg_copy_fields(&m, &sent[settled++]);
-		q.name = STR_C(m.u.settled.name);
-		q.uid = STR_C(m.u.settled.uid);
-		judging_delete(j, &q);
-		judging_on_settled(j, &m.u.settled);
+		q.name = STR_C(m.u.nomination_result.name);
+		q.uid = STR_C(m.u.nomination_result.uid);
+		controller_delete(j, &q);
+		controller_on_nomination_result(j, &m.u.nomination_result);
 		turn();
 	}
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3000);
 	for (int i = 0; i < 3000; i++)
 		ck_assert_str_eq(sent[i].u.nominate.name, names[i]);
-	ck_assert_uint_eq(store_count(judging_store(j)), 0);
-	ck_assert_uint_gt(judging_next(j), clock_boot_ms());
+	ck_assert_uint_eq(store_count(controller_store(j)), 0);
+	ck_assert_uint_gt(controller_next(j), clock_boot_ms());
 }
 END_TEST
 
@@ -389,11 +389,11 @@ START_TEST(an_old_deletion_spares_the_successor)
 	old.rv = STR_LIT("4000");
 	p.uid = STR_LIT(UID_2);
 	ready_with(&p, 1);
-	judging_delete(j, &old);
-	ck_assert_uint_eq(store_count(judging_store(j)), 1);
+	controller_delete(j, &old);
+	ck_assert_uint_eq(store_count(controller_store(j)), 1);
 	old.rv = STR_LIT("4800");
-	judging_delete(j, &old);
-	ck_assert_uint_eq(store_count(judging_store(j)), 0);
+	controller_delete(j, &old);
+	ck_assert_uint_eq(store_count(controller_store(j)), 0);
 }
 END_TEST
 

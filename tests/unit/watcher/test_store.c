@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "random.h"
-#include "watcher/store.h"
+#include "watcher/cache/store.h"
 
 /* -- random pods ------------------------------------------------------------------------------------------
  */

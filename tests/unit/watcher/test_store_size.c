@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "random.h"
-#include "watcher/store.h"
+#include "watcher/cache/store.h"
 
 /* -- single cases
  * --------------------------------------------------------------------------------------------- */

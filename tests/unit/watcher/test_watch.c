@@ -109,7 +109,7 @@ static void list(const struct pod_facts *pods, size_t n)
 	fake.ops.on_sync(fake.ctx, "");
 	fake.ops.on_alive(fake.ctx, clock_wall_ms());
 	fake.ops.on_alive(fake.ctx, 0);
-	tell(MSG_SINCE_END);
+	tell(MSG_SAVED_END);
 }
 
 /* -- cases
@@ -119,7 +119,7 @@ START_TEST(from_event_to_nomination)
 {
 	struct pod_facts p = pod_healthy(), q = pod_evicted();
 
-	ck_assert_uint_eq(count(MSG_SINCE_GET), 1);
+	ck_assert_uint_eq(count(MSG_SAVED_GET), 1);
 	ck_assert_int_eq(fake.started, 1);
 	ck_assert_str_eq(fake.server, "https://10.0.0.1:6443");
 	list(&p, 1);
@@ -129,10 +129,10 @@ START_TEST(from_event_to_nomination)
 	loop();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.cluster, 2);
-	struct msg settled = { .type = MSG_SETTLED };
+	struct msg settled = { .type = MSG_NOMINATION_RESULT };
 
 	msg_copy_fields(&settled, last(MSG_NOMINATE));
-	settled.u.settled.outcome = OUTCOME_DONE;
+	settled.u.nomination_result.outcome = OUTCOME_DONE;
 	watch_on_msg(w, &settled);
 	fake.ops.on_delete(fake.ctx, &q);
 	loop();
@@ -140,7 +140,7 @@ START_TEST(from_event_to_nomination)
 }
 END_TEST
 
-START_TEST(figures_follow)
+START_TEST(stats_follow)
 {
 	struct pod_facts p = pod_healthy();
 
@@ -237,7 +237,7 @@ START_TEST(refusals_keep_no_cache_fresh)
 }
 END_TEST
 
-START_TEST(digest_rows)
+START_TEST(restart_rows_rows)
 {
 	struct pod_facts p[3] = { pod_crashing(), pod_healthy(), pod_crashing() };
 	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 9 } };
@@ -272,7 +272,7 @@ START_TEST(digest_rows)
 }
 END_TEST
 
-START_TEST(digest_is_complete_without_room)
+START_TEST(restart_rows_is_complete_without_room)
 {
 	static char names[1500][16], uids[1500][40];
 	struct pod_facts p = pod_crashing();
@@ -287,7 +287,7 @@ START_TEST(digest_is_complete_without_room)
 		fake.ops.on_pod(fake.ctx, &p);
 	}
 	fake.ops.on_sync(fake.ctx, "");
-	tell(MSG_SINCE_END);
+	tell(MSG_SAVED_END);
 	room = 0;
 	watch_on_msg(w, &ask);
 	while (count(MSG_DIGEST_END) == 0) {
@@ -301,7 +301,7 @@ START_TEST(digest_is_complete_without_room)
 }
 END_TEST
 
-START_TEST(digest_before_the_list_is_marked)
+START_TEST(restart_rows_before_the_list_is_marked)
 {
 	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
 
@@ -386,7 +386,7 @@ START_TEST(a_hostile_object_is_logged)
 	fake.ops.on_pod(fake.ctx, &p);
 	fake.ops.on_sync(fake.ctx, "");
 	fake.ops.on_alive(fake.ctx, 0);
-	tell(MSG_SINCE_END);
+	tell(MSG_SAVED_END);
 	clock_fake_advance(10 * S);
 	fake.ops.on_bad_object(fake.ctx, "the last");
 	loop();
@@ -434,7 +434,7 @@ START_TEST(waiting_costs_no_wake_up)
 	}
 	fake.ops.on_sync(fake.ctx, "");
 	fake.ops.on_alive(fake.ctx, 0);
-	tell(MSG_SINCE_END);
+	tell(MSG_SAVED_END);
 	/* Judging the list, and the figures that follow it, take their time; then there is nothing to do. */
 	while (last(MSG_WATCH_STATS)->u.watch_stats.deadlines < 100000)
 		(void)event_base_loop(base, EVLOOP_ONCE);
@@ -485,13 +485,13 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, from_event_to_nomination);
-	tcase_add_test(t, figures_follow);
+	tcase_add_test(t, stats_follow);
 	tcase_add_test(t, a_refused_credential_is_reported);
 	tcase_add_test(t, new_settings);
 	tcase_add_test(t, refusals_keep_no_cache_fresh);
-	tcase_add_test(t, digest_rows);
-	tcase_add_test(t, digest_is_complete_without_room);
-	tcase_add_test(t, digest_before_the_list_is_marked);
+	tcase_add_test(t, restart_rows_rows);
+	tcase_add_test(t, restart_rows_is_complete_without_room);
+	tcase_add_test(t, restart_rows_before_the_list_is_marked);
 	tcase_add_test(t, explain_says_every_duty);
 	tcase_add_test(t, a_hostile_object_is_logged);
 	tcase_add_test(t, waiting_costs_no_wake_up);

@@ -22,7 +22,7 @@ void fake_setup(void)
 	memset(&fake, 0, sizeof(fake));
 	memset(&wire, 0, sizeof(wire));
 	clock_fake_set(NOW, BOOT);
-	fake.kinds = kinds_new();
+	fake.kinds = owner_kinds_new();
 	for (int d = 0; d < DUTY__MAX; d++) {
 		fake.policy.duty[d].enable = true;
 		fake.policy.duty[d].hours_ms = HOUR;
@@ -35,7 +35,7 @@ void fake_setup(void)
 					 .ns = "shop",
 					 .name = "web",
 					 .uid = "pod-1",
-					 .subject = "pod-1",
+					 .action_key = "pod-1",
 					 .reason = "Evicted" };
 }
 
@@ -50,7 +50,7 @@ void fake_teardown(void)
 		free(fake.replies[i].body);
 	for (size_t i = 0; i < fake.n_log; i++)
 		free(fake.log[i]);
-	kinds_free(&fake.kinds);
+	owner_kinds_free(&fake.kinds);
 	clock_fake_clear();
 }
 
@@ -129,13 +129,13 @@ void fake_http_cancel(void *ctx, struct http_request *r)
 
 static void fake_done(void *ctx, const struct msg *m)
 {
-	struct errand **e = ctx;
+	struct action **e = ctx;
 
 	ck_assert_int_eq(m->type, MSG_RESULT);
 	fake.result = m->u.result;
-	fake.told = errand_event(*e, &fake.event);
+	fake.told = action_event(*e, &fake.event);
 	fake.done++;
-	errand_free(e); /* as the process does */
+	action_free(e); /* as the process does */
 }
 
 static void fake_credential(void *ctx)
@@ -172,55 +172,55 @@ void fake_drain(void)
 		answer();
 }
 
-static struct errand *errand;
+static struct action *action;
 
 static void make_errand(void)
 {
-	const struct errand_env env = { .start = fake_http_start,
+	const struct action_env env = { .start = fake_http_start,
 					.cancel = fake_http_cancel,
 					.done = fake_done,
 					.credential = fake_credential,
-					.ctx = &errand,
+					.ctx = &action,
 					.kinds = fake.kinds,
 					.clock = &fake.clock,
 					.windows = fake.windows };
 
-	errand = errand_new(&env, &fake.policy, &fake.grant);
+	action = action_new(&env, &fake.policy, &fake.grant);
 	if (fake.trial)
-		errand_set_trial(errand);
+		action_set_trial(action);
 }
 
 static void end_it(void)
 {
 	fake_drain();
 	ck_assert_uint_eq(fake.done, 1);
-	ck_assert_ptr_null(errand);
+	ck_assert_ptr_null(action);
 	ck_assert_uint_eq(fake.result.id, fake.grant.id);
 }
 
 void go(void)
 {
 	make_errand();
-	errand_start(errand);
+	action_start(action);
 	end_it();
 }
 
 void go_ahead(void)
 {
 	make_errand();
-	errand_start_ahead(errand);
+	action_start_ahead(action);
 }
 
 void grant(void)
 {
 	ck_assert_uint_eq(fake.done, 0);
-	errand_granted(errand, &fake.grant);
+	action_granted(action, &fake.grant);
 	end_it();
 }
 
 void give_up(void)
 {
-	errand_free(&errand);
+	action_free(&action);
 }
 
 void expect_requests(int line, const char *first, ...)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "rules/judge.h"
-#include "worker/errand.h"
+#include "worker/action.h"
 
 #define SEC  ((int64_t)1000)
 #define HOUR (3600 * SEC)
@@ -30,8 +30,8 @@ extern struct fake {
 	struct policy policy;
 	struct msg_grant grant;
 	bool trial;
-	struct kinds *kinds;
-	struct serverclock clock;
+	struct owner_kinds *kinds;
+	struct server_clock clock;
 	struct windows *windows; /* NULL = none */
 	struct fake_reply replies[64];
 	size_t n_replies;

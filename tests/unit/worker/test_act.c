@@ -81,7 +81,7 @@ END_TEST
 START_TEST(the_grace_of_a_pod)
 {
 	static const struct {
-		const char *marks;
+		const char *annotations;
 		const char *how; /* W waits, A acts, N announces anew */
 		uint64_t retry;
 	} cases[] = {
@@ -95,7 +95,7 @@ START_TEST(the_grace_of_a_pod)
 	};
 	char meta[400];
 
-	(void)snprintf(meta, sizeof(meta), MARKED("%s"), cases[_i].marks);
+	(void)snprintf(meta, sizeof(meta), MARKED("%s"), cases[_i].annotations);
 	on_pod("41", meta, "", EVICTED);
 	go();
 	if (*cases[_i].how == 'W') {
@@ -125,7 +125,7 @@ END_TEST
 START_TEST(marks_of_a_pod)
 {
 	static const struct {
-		const char *marks;
+		const char *annotations;
 		enum reason reason;
 	} cases[] = {
 		{ "'" KEY "ignore':'true'", REASON_IGNORE_ANNOTATION },
@@ -138,7 +138,7 @@ START_TEST(marks_of_a_pod)
 	char meta[400];
 
 	fake.policy.duty[DUTY_EVICTED].announce_ms = 0;
-	(void)snprintf(meta, sizeof(meta), MARKED("%s"), cases[_i].marks);
+	(void)snprintf(meta, sizeof(meta), MARKED("%s"), cases[_i].annotations);
 	on_pod("41", meta, "", EVICTED);
 	go();
 	expect_result(cases[_i].reason == REASON_EVICTED ? OUTCOME_DONE : OUTCOME_REFUSED, cases[_i].reason,
@@ -194,7 +194,7 @@ END_TEST
 START_TEST(the_grace_of_a_workload)
 {
 	static const struct {
-		const char *marks;
+		const char *annotations;
 		char how;
 	} cases[] = {
 		{ "'" KEY "announced':'errImagePull=2026-09-21T14:03:20Z'", 'W' },
@@ -209,7 +209,7 @@ START_TEST(the_grace_of_a_workload)
 	};
 	char meta[400];
 
-	(void)snprintf(meta, sizeof(meta), MARKED("%s"), cases[_i].marks);
+	(void)snprintf(meta, sizeof(meta), MARKED("%s"), cases[_i].annotations);
 	on_deploy(meta);
 	go();
 	switch (cases[_i].how) {
@@ -218,7 +218,7 @@ START_TEST(the_grace_of_a_workload)
 		break;
 	case 'A':
 		RESULT(DONE, CANNOT_PULL_IMAGE);
-		ck_assert_ptr_nonnull(strstr(fake.result.proof, "was announced"));
+		ck_assert_ptr_nonnull(strstr(fake.result.evidence, "was announced"));
 		break;
 	case 'N':
 		RESULT(ANNOUNCED, ANNOUNCED);

@@ -56,10 +56,10 @@ START_TEST(the_event_tells)
 	go();
 	REQUESTS(GET, ASKED, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH " SCALE);
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_msg(strstr(fake.result.proof,
+	ck_assert_msg(strstr(fake.result.evidence,
 			     "container app: ImagePullBackOff, cause permanent by its Event: " UNKNOWN) !=
 			      NULL,
-		      "%s", fake.result.proof);
+		      "%s", fake.result.evidence);
 }
 END_TEST
 
@@ -109,7 +109,7 @@ START_TEST(events_unreadable)
 	go();
 	expect_refused(REASON_CAUSE_UNKNOWN);
 	ck_assert_ptr_nonnull(
-		strstr(fake.result.proof, _i == 0 ? "Events may not be read" : "no Event tells"));
+		strstr(fake.result.evidence, _i == 0 ? "Events may not be read" : "no Event tells"));
 }
 END_TEST
 

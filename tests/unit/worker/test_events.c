@@ -265,7 +265,7 @@ START_TEST(freed_while_one_is_under_way)
 }
 END_TEST
 
-/* -- which errands tell -------------------------------------------------------------------------------------
+/* -- which actions tell -------------------------------------------------------------------------------------
  */
 
 START_TEST(a_workload_is_told)

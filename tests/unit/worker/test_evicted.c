@@ -1,4 +1,4 @@
-/* The errand of deleteEvictedPod, and everything all errands share: verification, conflicts, refusals of the
+/* The action of deleteEvictedPod, and everything all actions share: verification, conflicts, refusals of the
  * server, lost answers, time. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
@@ -28,7 +28,7 @@ START_TEST(deletes_with_preconditions)
 	ck_assert_int_eq(fake.result.at, NOW);
 	ck_assert_str_eq(fake.result.detail, "phase Failed, reason Evicted");
 	ck_assert_str_eq(fake.result.request, BODY("41"));
-	ck_assert_str_eq(fake.result.proof, "pod web at resourceVersion 41: phase Failed, reason Evicted");
+	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Failed, reason Evicted");
 }
 END_TEST
 
@@ -63,7 +63,7 @@ START_TEST(a_trial_writes_nothing)
 				 : DELETE
 				 " {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":"
 				 "{\"uid\":\"pod-1\",\"resourceVersion\":\"41\"},\"dryRun\":[\"All\"]}");
-	ck_assert_str_eq(fake.result.proof, "pod web at resourceVersion 41: phase Failed, reason Evicted");
+	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Failed, reason Evicted");
 }
 END_TEST
 
@@ -170,7 +170,7 @@ START_TEST(conflict_reads_and_judges_again)
 	RESULT(DONE, EVICTED);
 	ck_assert_str_eq(fake.result.target_rv, "42");
 	ck_assert_str_eq(fake.result.request, BODY("42"));
-	ck_assert_str_eq(fake.result.proof, "pod web at resourceVersion 42: phase Failed, reason Evicted");
+	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 42: phase Failed, reason Evicted");
 }
 END_TEST
 

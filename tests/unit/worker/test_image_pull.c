@@ -1,4 +1,4 @@
-/* The errand of errImagePull: from the pod to its workload's scale, all its pods, and the write. */
+/* The action of errImagePull: from the pod to its workload's scale, all its pods, and the write. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
@@ -20,7 +20,7 @@ START_TEST(deployment_is_scaled_to_zero)
 	ck_assert_str_eq(fake.result.request,
 			 "PATCH " SCALE "?fieldManager=ops-pod-cleaner {\"metadata\":{\"uid\":\"dep-1\","
 			 "\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":0}}");
-	ck_assert_str_eq(fake.result.proof,
+	ck_assert_str_eq(fake.result.evidence,
 			 "pod web at resourceVersion 41: phase Pending; controlled by ReplicaSet web-2; "
 			 "container app: ImagePullBackOff, cause permanent by its message: "
 			 "Back-off pulling image: ErrImagePull: manifest unknown; "

@@ -1,4 +1,4 @@
-/* The errand of errImagePull: which workload is meant, by ownerReference and uid, of which kinds. */
+/* The action of errImagePull: which workload is meant, by ownerReference and uid, of which kinds. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 

@@ -6,35 +6,35 @@
 
 #include "base/clock.h"
 #include "worker/read.h"
-#include "worker/serverclock.h"
+#include "worker/server_clock.h"
 
 #define T INT64_C(1790000000000)
 
 START_TEST(clock_in_step_is_left_alone)
 {
-	struct serverclock c = { 0 };
+	struct server_clock c = { 0 };
 
-	serverclock_observe(&c, T, T);
-	serverclock_observe(&c, T, T + 999); /* a Date is cut to the second */
-	serverclock_observe(&c, T, T + 1250);
-	serverclock_observe(&c, 0, T);
+	server_clock_observe(&c, T, T);
+	server_clock_observe(&c, T, T + 999); /* a Date is cut to the second */
+	server_clock_observe(&c, T, T + 1250);
+	server_clock_observe(&c, 0, T);
 	ck_assert_int_eq(c.skew_ms, 0);
 }
 END_TEST
 
 START_TEST(clock_follows_the_server)
 {
-	struct serverclock c = { 0 };
+	struct server_clock c = { 0 };
 
 	clock_fake_set(T, 0);
-	serverclock_observe(&c, T + 90000, T);
-	ck_assert_int_eq(serverclock_now(&c), T + 90000);
-	serverclock_observe(&c, T - 90000, T);
-	ck_assert_int_eq(serverclock_now(&c), T - 90000);
+	server_clock_observe(&c, T + 90000, T);
+	ck_assert_int_eq(server_clock_now(&c), T + 90000);
+	server_clock_observe(&c, T - 90000, T);
+	ck_assert_int_eq(server_clock_now(&c), T - 90000);
 	/* The next second of the server moves it forward, never ahead. */
-	serverclock_observe(&c, T - 89000, T + 600);
+	server_clock_observe(&c, T - 89000, T + 600);
 	ck_assert_int_eq(c.skew_ms, -89600);
-	serverclock_observe(&c, T - 89000, T + 1100);
+	server_clock_observe(&c, T - 89000, T + 1100);
 	ck_assert_int_eq(c.skew_ms, -89600);
 	clock_fake_clear();
 }
@@ -42,13 +42,13 @@ END_TEST
 
 START_TEST(clock_of_a_broken_proxy)
 {
-	struct serverclock c = { 0 };
+	struct server_clock c = { 0 };
 
-	serverclock_observe(&c, T + SERVERCLOCK_MAX_MS + 1, T);
-	serverclock_observe(&c, T - SERVERCLOCK_MAX_MS - 1, T);
-	serverclock_observe(&c, 1, T);
+	server_clock_observe(&c, T + SERVERCLOCK_MAX_MS + 1, T);
+	server_clock_observe(&c, T - SERVERCLOCK_MAX_MS - 1, T);
+	server_clock_observe(&c, 1, T);
 	ck_assert_int_eq(c.skew_ms, 0);
-	serverclock_observe(&c, T + SERVERCLOCK_MAX_MS, T);
+	server_clock_observe(&c, T + SERVERCLOCK_MAX_MS, T);
 	ck_assert_int_eq(c.skew_ms, SERVERCLOCK_MAX_MS);
 }
 END_TEST
@@ -165,9 +165,9 @@ START_TEST(marks_of_anything)
 		"{\"metadata\":7}",
 	};
 	json_t *o = parse(texts[_i]);
-	struct marks m;
+	struct annotations m;
 
-	read_marks(o, &m);
+	read_annotations(o, &m);
 	ck_assert_uint_eq(m.skip, _i == 0 ? 1u << DUTY_IMAGE_PULL : 0);
 	json_decref(o);
 }

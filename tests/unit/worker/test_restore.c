@@ -1,4 +1,4 @@
-/* The errand of a restore: only the same object, still at zero, and by nobody but us. */
+/* The action of a restore: only the same object, still at zero, and by nobody but us. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
@@ -52,7 +52,7 @@ START_TEST(puts_the_replicas_back)
 	ck_assert_int_eq(fake.result.replicas, 0);
 	ck_assert_str_eq(fake.result.detail, "from 0 to 3 replicas, as before action 17");
 	ck_assert_str_eq(fake.result.actor, "ops-pod-cleaner");
-	ck_assert_str_eq(fake.result.proof,
+	ck_assert_str_eq(fake.result.evidence,
 			 "deployments.apps/shop/web (uid dep-1) at resourceVersion 77: 0 replicas; "
 			 "replicas last set by: ops-pod-cleaner (Update scale, " LIVE ")");
 }
@@ -125,7 +125,7 @@ START_TEST(zero_without_an_owner)
 	go();
 	REQUESTS("GET " PATH, "GET " SCALE, WRITE);
 	RESULT(DONE, RESTORED);
-	ck_assert_ptr_nonnull(strstr(fake.result.proof, "leaves no owner, as action 17 wrote"));
+	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "leaves no owner, as action 17 wrote"));
 }
 END_TEST
 

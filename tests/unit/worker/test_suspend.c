@@ -70,7 +70,7 @@ START_TEST(a_cron_job_and_its_job)
 			 "PATCH " CRON "?fieldManager=ops-pod-cleaner&dryRun=All {",
 			 "PATCH " JOB "?fieldManager=ops-pod-cleaner&dryRun=All {");
 	RESULT(DONE, SUSPENDED);
-	ck_assert_ptr_nonnull(strstr(fake.result.proof, "Job web was suspended"));
+	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "Job web was suspended"));
 }
 END_TEST
 

@@ -1,4 +1,4 @@
-/* The errand of deleteTerminatingPod: what is read of node and volumes before a pod is deleted by force. */
+/* The action of deleteTerminatingPod: what is read of node and volumes before a pod is deleted by force. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
 
@@ -47,8 +47,8 @@ START_TEST(node_gone)
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "node is gone"));
-	ck_assert_str_eq(fake.result.proof, "pod web at resourceVersion 41: phase Running; no finalizers; "
-					    "container a running; node n1 does not exist");
+	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Running; no finalizers; "
+					       "container a running; node n1 does not exist");
 }
 END_TEST
 
@@ -60,7 +60,7 @@ START_TEST(node_ready_and_nothing_runs)
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 	ck_assert_str_eq(
-		fake.result.proof,
+		fake.result.evidence,
 		"pod web at resourceVersion 41: phase Running; no finalizers; container a terminated; "
 		"node n1 is Ready, the pod claims no volume");
 }
@@ -70,7 +70,7 @@ END_TEST
 START_TEST(certificates)
 {
 	static const struct {
-		const char *spec, *ready, *taints, *proof;
+		const char *spec, *ready, *taints, *evidence;
 	} cases[] = {
 		{ "", "", "", "container a terminated; on no node" },
 		{ ON_N1, "False", "{'key':'node.kubernetes.io/out-of-service'}",
@@ -85,7 +85,7 @@ START_TEST(certificates)
 	on(ATT, 200, "{'items':[]}");
 	go();
 	RESULT(WOULD, STUCK_TERMINATING);
-	ck_assert_msg(strstr(fake.result.proof, cases[_i].proof) != NULL, "%s", fake.result.proof);
+	ck_assert_msg(strstr(fake.result.evidence, cases[_i].evidence) != NULL, "%s", fake.result.evidence);
 }
 END_TEST
 

@@ -1,0 +1,42 @@
+/* annotations.h - the annotations by which people and this program speak to one another on an object
+ * (ops-pod-cleaner.io/...).  Layer: base.  Pure. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MODEL_ANNOTATIONS_H
+#define MODEL_ANNOTATIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/duty.h"
+#include "base/str.h"
+
+#define ANNOTATION_PREFIX "ops-pod-cleaner.io/"
+#define ANNOTATION_IGNORE ANNOTATION_PREFIX "ignore" /* "true": no duty */
+#define ANNOTATION_SKIP   ANNOTATION_PREFIX "skip"   /* "errImagePull,deleteEvictedPod" or "all" */
+#define ANNOTATION_EXTEND ANNOTATION_PREFIX "extend" /* "2h": so much longer than the announced grace */
+#define ANNOTATION_ANNOUNCED                                                                                 \
+	ANNOTATION_PREFIX "announced" /* ours: "errImagePull=2026-11-21T10:22:48Z", with commas */
+
+#define ANNOTATIONS_SKIP_ALL ((1u << DUTY__MAX) - 1u)
+
+/* Zero-initialised = nothing is written on the object. */
+struct annotations {
+	bool ignore;
+	uint8_t skip;                 /* bit 1 << duty */
+	int64_t extend_ms;            /* >= 0 */
+	int64_t announced[DUTY__MAX]; /* when the act was announced, Unix ms; 0 = it was not */
+};
+
+/* One annotation of the object. True when the key is one of ours. What can not be read is taken as the wish
+ * to be left alone: an unknown word in skip, or an extension that is no duration, skips every duty. */
+bool annotations_add(struct annotations *m, struct str key, struct str value);
+/* Is there anything but `ignore`? */
+bool annotations_any(const struct annotations *m);
+/* The value of ANNOTATION_ANNOUNCED that keeps what m says of other duties and says that d is announced at
+ * `at_ms`.
+ */
+#define ANNOTATIONS_ANNOUNCED_MAX 256
+void annotations_announced_format(const struct annotations *m, enum duty d, int64_t at_ms,
+				  char ret[static ANNOTATIONS_ANNOUNCED_MAX]);
+
+#endif

@@ -1,0 +1,171 @@
+/* digest.c - see digest.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/digest/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+struct digest {
+	struct digest_pod *pods;
+	size_t n, room;
+	struct digest_workload *workloads;
+	size_t n_workloads;
+	uint64_t dropped;
+};
+
+struct digest *digest_new(void)
+{
+	return xcalloc(1, sizeof(struct digest));
+}
+
+void digest_free(struct digest **d)
+{
+	if (!*d)
+		return;
+	free((*d)->pods);
+	free((*d)->workloads);
+	free(*d);
+	*d = NULL;
+}
+
+void digest_add(struct digest *d, const struct msg_digest_row *row)
+{
+	if (d->n == DIGEST_ROWS_MAX) {
+		d->dropped++;
+		return;
+	}
+	if (d->n == d->room) {
+		d->room = d->room ? 2 * d->room : 64;
+		d->pods = xreallocarray(d->pods, d->room, sizeof(*d->pods));
+	}
+	d->pods[d->n++] = (struct digest_pod){ .row = *row, .delta = DELTA_UNKNOWN };
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_workload(const struct msg_digest_row *a, const struct msg_digest_row *b)
+{
+	int c = compare_u64(a->cluster, b->cluster);
+
+	c = c ? c : strcmp(a->ns, b->ns);
+	c = c ? c : strcmp(a->kind, b->kind);
+	return c ? c : strcmp(a->workload, b->workload);
+}
+
+static int compare_pod(const struct msg_digest_row *a, const struct msg_digest_row *b)
+{
+	int c = compare_workload(a, b);
+
+	c = c ? c : strcmp(a->pod, b->pod);
+	c = c ? c : strcmp(a->container, b->container);
+	/* The newer incarnation, then the higher count, comes last and stays. */
+	c = c ? c : (a->created > b->created) - (a->created < b->created);
+	return c ? c : compare_u64(a->restarts, b->restarts);
+}
+
+static int by_pod(const void *a, const void *b)
+{
+	return compare_pod(&((const struct digest_pod *)a)->row, &((const struct digest_pod *)b)->row);
+}
+
+static bool same_container(const struct msg_digest_row *a, const struct msg_digest_row *b)
+{
+	return compare_workload(a, b) == 0 && strcmp(a->pod, b->pod) == 0 &&
+	       strcmp(a->container, b->container) == 0;
+}
+
+void digest_finish(struct digest *d)
+{
+	size_t kept = 0;
+
+	if (d->n == 0)
+		return;
+	qsort(d->pods, d->n, sizeof(*d->pods), by_pod);
+	for (size_t i = 0; i < d->n; i++) {
+		if (kept > 0 && same_container(&d->pods[kept - 1].row, &d->pods[i].row))
+			kept--;
+		d->pods[kept++] = d->pods[i];
+	}
+	d->n = kept;
+}
+
+size_t digest_pods(const struct digest *d)
+{
+	return d->n;
+}
+
+struct digest_pod *digest_pod(struct digest *d, size_t i)
+{
+	return &d->pods[i];
+}
+
+/* -- groups ---------------------------------------------------------------------------------------------- */
+
+/* What never was in a digest before counts with all its restarts. */
+static uint64_t badness(int64_t delta, uint64_t restarts)
+{
+	return delta == DELTA_UNKNOWN ? restarts : (uint64_t)delta;
+}
+
+static int by_badness(const void *pa, const void *pb)
+{
+	const struct digest_pod *a = pa, *b = pb;
+	int c = compare_workload(&a->row, &b->row);
+
+	c = c ? c : compare_u64(badness(b->delta, b->row.restarts), badness(a->delta, a->row.restarts));
+	c = c ? c : compare_u64(b->row.restarts, a->row.restarts);
+	return c ? c : compare_pod(&a->row, &b->row);
+}
+
+static int worst_first(const void *pa, const void *pb)
+{
+	const struct digest_workload *a = pa, *b = pb;
+	int c = compare_u64(badness(b->delta, b->restarts), badness(a->delta, a->restarts));
+
+	c = c ? c : compare_u64(b->restarts, a->restarts);
+	return c ? c : compare_pod(&a->pods[0].row, &b->pods[0].row);
+}
+
+static void add_to_workload(struct digest_workload *w, const struct digest_pod *p)
+{
+	w->n++;
+	w->restarts += p->row.restarts;
+	if (p->delta != DELTA_UNKNOWN)
+		w->delta = (w->delta == DELTA_UNKNOWN ? 0 : w->delta) + p->delta;
+}
+
+void digest_group(struct digest *d)
+{
+	d->n_workloads = 0;
+	if (d->n == 0)
+		return;
+	qsort(d->pods, d->n, sizeof(*d->pods), by_badness);
+	d->workloads = xreallocarray(d->workloads, d->n, sizeof(*d->workloads));
+	for (size_t i = 0; i < d->n; i++) {
+		if (i == 0 || compare_workload(&d->pods[i - 1].row, &d->pods[i].row) != 0)
+			d->workloads[d->n_workloads++] =
+				(struct digest_workload){ .pods = &d->pods[i], .delta = DELTA_UNKNOWN };
+		add_to_workload(&d->workloads[d->n_workloads - 1], &d->pods[i]);
+	}
+	qsort(d->workloads, d->n_workloads, sizeof(*d->workloads), worst_first);
+}
+
+size_t digest_workloads(const struct digest *d)
+{
+	return d->n_workloads;
+}
+
+const struct digest_workload *digest_workload(const struct digest *d, size_t i)
+{
+	return &d->workloads[i];
+}
+
+uint64_t digest_dropped(const struct digest *d)
+{
+	return d->dropped;
+}

@@ -1,0 +1,228 @@
+/* store.c - see store.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/digest/store.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "reporter/history/attention.h"
+
+/* The time comes before the schedule's text, separated by one space. */
+#define ARMED_KEY "schedule"
+
+_Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
+
+const char *digest_state_name(enum digest_state s)
+{
+	static const char *const names[DIGEST_STATE__MAX] = {
+		[DIGEST_STATE_CLAIMED] = "claimed", [DIGEST_STATE_SENDING] = "sending",
+		[DIGEST_STATE_DONE] = "done",       [DIGEST_STATE_EMPTY] = "empty",
+		[DIGEST_STATE_FAILED] = "failed",   [DIGEST_STATE_UNCONFIRMED] = "unconfirmed",
+		[DIGEST_STATE_SKIPPED] = "skipped",
+	};
+
+	return (unsigned)s < DIGEST_STATE__MAX ? names[s] : "?";
+}
+
+int digest_store_claim(struct db *db, int64_t slot, const char *schedule, bool late)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_CLAIM);
+	int changes = 0;
+
+	db_bind_i64(st, "slot", slot);
+	db_bind_text(st, "schedule", schedule);
+	db_bind_i64(st, "now", clock_wall_ms());
+	db_bind_i64(st, "late", late);
+	const int r = db_run(db, st, &changes);
+
+	return r < 0 ? r : changes ? 0 : -EEXIST;
+}
+
+int digest_store_state(struct db *db, const struct digest_progress *p)
+{
+	const bool ended = p->state != DIGEST_STATE_CLAIMED && p->state != DIGEST_STATE_SENDING;
+	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_STATE);
+
+	db_bind_i64(st, "slot", p->slot);
+	db_bind_text(st, "state", digest_state_name(p->state));
+	db_bind_i64(st, "part", (int64_t)p->part);
+	db_bind_i64(st, "parts", (int64_t)p->parts);
+	db_bind_i64(st, "workloads", (int64_t)p->workloads);
+	db_bind_i64(st, "pods", (int64_t)p->pods);
+	db_bind_i64(st, "finished_at", ended ? clock_wall_ms() : 0);
+	db_bind_text(st, "error", p->error ? p->error : "");
+	return db_run(db, st, NULL);
+}
+
+int digest_store_supersede(struct db *db, int64_t slot)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_SUPERSEDE);
+
+	db_bind_i64(st, "slot", slot);
+	db_bind_i64(st, "now", clock_wall_ms());
+	return db_run(db, st, NULL);
+}
+
+int digest_store_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_claimed)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_IN_DOUBT);
+	int changes = 0;
+
+	db_bind_i64(st, "now", clock_wall_ms());
+	int r = db_run(db, st, &changes);
+
+	*ret_in_doubt = (uint64_t)changes;
+	if (r == 0)
+		r = db_number(db, db_stmt(db, DB_DIGEST_CLAIMED), ret_claimed);
+	if (r == 0 && *ret_claimed > 0)
+		r = digest_store_supersede(db, *ret_claimed);
+	return r;
+}
+
+/* -- which schedule is in force, since when -------------------------------------------------------------- */
+
+static int meta_get(struct db *db, const char *key, char **ret)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_META_GET);
+
+	*ret = NULL;
+	db_bind_text(st, "key", key);
+	const int rc = sqlite3_step(st);
+
+	if (rc == SQLITE_ROW)
+		*ret = xstrdup((const char *)sqlite3_column_text(st, 0));
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+static int meta_put(struct db *db, const char *key, const char *value)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_META_PUT);
+
+	db_bind_text(st, "key", key);
+	db_bind_text(st, "value", value);
+	return db_run(db, st, NULL);
+}
+
+int digest_store_arm(struct db *db, const char *schedule, int64_t *ret_last)
+{
+	_cleanup_free_ char *value = NULL;
+	int64_t armed = 0;
+	int r = meta_get(db, ARMED_KEY, &value);
+	const char *text = value ? strchr(value, ' ') : NULL;
+
+	if (r < 0)
+		return r;
+	if (!text || strcmp(text + 1, schedule) != 0 ||
+	    str_to_i64(value, (size_t)(text - value), &armed) < 0) {
+		armed = clock_wall_ms();
+		_cleanup_free_ char *now = xasprintf("%" PRId64 " %s", armed, schedule);
+
+		r = meta_put(db, ARMED_KEY, now);
+	}
+	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_LAST);
+
+	db_bind_text(st, "schedule", schedule);
+	if (r == 0)
+		r = db_number(db, st, ret_last);
+	if (r == 0 && *ret_last < armed)
+		*ret_last = armed;
+	return r;
+}
+
+int digest_store_disarm(struct db *db)
+{
+	return meta_put(db, ARMED_KEY, "");
+}
+
+int digest_store_previous(struct db *db, int64_t *ret_slot)
+{
+	return db_number(db, db_stmt(db, DB_DIGEST_DELIVERED), ret_slot);
+}
+
+int digest_store_lost(struct db *db, int64_t *ret)
+{
+	return db_number(db, db_stmt(db, DB_DIGEST_LOST), ret);
+}
+
+int digest_store_last_success(struct db *db, int64_t *ret_ms)
+{
+	return db_number(db, db_stmt(db, DB_DIGEST_LAST_SUCCESS), ret_ms);
+}
+
+/* -- restart counts -------------------------------------------------------------------------------------- */
+
+static const char *name_of(const struct str_list *clusters, uint64_t cluster)
+{
+	return cluster < clusters->n ? clusters->v[cluster] : "?";
+}
+
+static sqlite3_stmt *bind_row(struct db *db, enum db_stmt id, const struct msg *m,
+			      const struct str_list *clusters)
+{
+	sqlite3_stmt *st = db_stmt_msg(db, id, m);
+
+	db_bind_text(st, "cluster_name", name_of(clusters, m->u.digest_row.cluster));
+	return st;
+}
+
+int digest_store_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t previous)
+{
+	for (size_t i = 0; i < digest_pods(d); i++) {
+		struct digest_pod *p = digest_pod(d, i);
+		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = p->row };
+		const int64_t now = (int64_t)p->row.restarts;
+		int64_t then = 0;
+		const int r = db_number(db, bind_row(db, DB_RESTARTS_OF, &m, clusters), &then);
+
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r == 0)
+			p->delta = now >= then ? now - then : now;
+		else if (previous > 0 && p->row.created >= previous)
+			p->delta = now; /* it did not exist then */
+	}
+	return 0;
+}
+
+static int remember_rows(struct db *db, struct digest *d, const struct str_list *clusters, uint64_t answered)
+{
+	int r = 0;
+
+	for (size_t c = 0; r == 0 && c < clusters->n; c++) {
+		sqlite3_stmt *st = db_stmt(db, DB_RESTARTS_CLEAR);
+
+		db_bind_text(st, "cluster_name", clusters->v[c]);
+		if (answered & (UINT64_C(1) << c))
+			r = db_run(db, st, NULL);
+	}
+	for (size_t i = 0; r == 0 && i < digest_pods(d); i++) {
+		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = digest_pod(d, i)->row };
+
+		r = db_run(db, bind_row(db, DB_RESTARTS_PUT, &m, clusters), NULL);
+	}
+	return r;
+}
+
+int digest_store_finish(struct db *db, const struct digest_progress *p, struct digest *d,
+			const struct str_list *clusters, uint64_t answered)
+{
+	int r = db_begin(db);
+
+	if (r == 0)
+		r = digest_store_state(db, p);
+	if (r == 0)
+		r = remember_rows(db, d, clusters, answered);
+	if (r == 0)
+		r = attention_told(db);
+	if (r == 0)
+		r = db_commit(db);
+	if (r < 0)
+		db_rollback(db);
+	return r;
+}

@@ -1,0 +1,407 @@
+/* db.c - see db.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/history/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "reporter/history/schema.h"
+
+/* Which parameters of a statement are fields of the message it is bound with. */
+struct bindings {
+	const struct msg_desc *desc;
+	struct {
+		const struct msg_field *field;
+		int param;
+	} * v;
+	size_t n;
+};
+
+struct db {
+	sqlite3 *sql;
+	int lock_fd;
+	sqlite3_stmt *stmt[DB__MAX];
+	struct bindings bindings[DB__MAX];
+};
+
+static const char *const statements[DB__MAX] = {
+#define S(ID, text) [DB_##ID] = text,
+#include "reporter/history/statements.def"
+#undef S
+};
+
+int db_errno(int rc)
+{
+	static const struct {
+		int rc, err;
+	} table[] = {
+		{ SQLITE_OK, 0 },
+		{ SQLITE_ROW, 0 },
+		{ SQLITE_DONE, 0 },
+		{ SQLITE_FULL, -ENOSPC },
+		{ SQLITE_READONLY, -EROFS },
+		{ SQLITE_NOMEM, -ENOMEM },
+		{ SQLITE_BUSY, -EBUSY },
+		{ SQLITE_CORRUPT, -EBADMSG },
+		{ SQLITE_NOTADB, -EBADMSG },
+		{ SQLITE_MISMATCH, -EBADMSG },
+		{ SQLITE_CANTOPEN, -EACCES },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].rc == (rc & 0xff))
+			return table[i].err;
+	return -EIO;
+}
+
+const char *db_error(struct db *d)
+{
+	return sqlite3_errmsg(d->sql);
+}
+
+/* -- directory and lock ---------------------------------------------------------------------------------- */
+
+/* mkdir -p; only what is missing is made, for us alone. */
+static int make_dirs(const char *dir)
+{
+	_cleanup_free_ char *path = xstrdup(dir);
+
+	for (char *p = path + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		*p = '/';
+	}
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int check_dir(const char *dir, char *text)
+{
+	struct stat st;
+	int r = make_dirs(dir);
+
+	if (r == 0 && stat(dir, &st) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)snprintf(
+			text, DB_TEXT_MAX,
+			"%s: cannot be made or read: %s; set stateDir to a place this user may write to", dir,
+			strerror(-r));
+		return r;
+	}
+	if (!S_ISDIR(st.st_mode)) {
+		(void)snprintf(text, DB_TEXT_MAX, "%s: is not a directory; set stateDir to one", dir);
+		return -ENOTDIR;
+	}
+	if (st.st_uid != geteuid()) {
+		(void)snprintf(text, DB_TEXT_MAX,
+			       "%s: belongs to user %u, not to user %u that runs this program; chown it", dir,
+			       (unsigned)st.st_uid, (unsigned)geteuid());
+		return -EPERM;
+	}
+	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
+		(void)snprintf(text, DB_TEXT_MAX, "%s: others may write to it (mode %04o); chmod 0700 it",
+			       dir, (unsigned)(st.st_mode & 07777));
+		return -EPERM;
+	}
+	return 0;
+}
+
+static int take_lock(const char *dir, int *ret_fd, char *text)
+{
+	_cleanup_free_ char *path = xasprintf("%s/lock", dir);
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0) {
+		const int r = -errno;
+
+		(void)snprintf(text, DB_TEXT_MAX, "%s: cannot be opened: %s", path, strerror(-r));
+		return r;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		const int r = -errno;
+
+		(void)snprintf(text, DB_TEXT_MAX,
+			       "%s: another instance uses this state directory; stop it, or give this one "
+			       "its own stateDir",
+			       dir);
+		return r;
+	}
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* -- opening --------------------------------------------------------------------------------------------- */
+
+static int prepare_all(struct db *d)
+{
+	for (int i = 0; i < DB__MAX; i++) {
+		const int rc = sqlite3_prepare_v3(d->sql, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+						  &d->stmt[i], NULL);
+
+		if (rc != SQLITE_OK)
+			return rc;
+	}
+	return SQLITE_OK;
+}
+
+/* Exclusive locking before WAL: then no -shm file is made or mapped. */
+static int configure(sqlite3 *sql)
+{
+	(void)sqlite3_extended_result_codes(sql, 1);
+	return sqlite3_exec(
+		sql,
+		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+		"PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -2048;",
+		NULL, NULL, NULL);
+}
+
+static int open_file(struct db *d, const char *dir, char *text)
+{
+	_cleanup_free_ char *path = xasprintf("%s/history.db", dir);
+	int rc = sqlite3_open_v2(path, &d->sql,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = configure(d->sql);
+	if (rc == SQLITE_OK)
+		rc = schema_migrate(d->sql);
+	if (rc == SQLITE_MISMATCH) {
+		(void)snprintf(text, DB_TEXT_MAX,
+			       "%s: was written by a newer version of this program; use that version, or "
+			       "move the file away",
+			       path);
+		return -EBADMSG;
+	}
+	if (rc == SQLITE_OK)
+		rc = prepare_all(d);
+	const int r = db_errno(rc);
+
+	if (r == -EBADMSG)
+		(void)snprintf(text, DB_TEXT_MAX,
+			       "%s: is damaged (%s); restore it, or move it away to start a new history",
+			       path, sqlite3_errmsg(d->sql));
+	else if (r < 0)
+		(void)snprintf(text, DB_TEXT_MAX, "%s: cannot be used: %s", path,
+			       d->sql ? sqlite3_errmsg(d->sql) : "no memory");
+	return r;
+}
+
+int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
+{
+	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
+
+	d->lock_fd = -1;
+	/* No locks, no statistics: there is one thread. Refused when it is in force already. */
+	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	(void)umask(077);
+	int r = check_dir(dir, ret_text);
+
+	if (r == 0)
+		r = take_lock(dir, &d->lock_fd, ret_text);
+	if (r == 0)
+		r = open_file(d, dir, ret_text);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(d);
+	return 0;
+}
+
+void db_close(struct db **d)
+{
+	if (!*d)
+		return;
+	for (int i = 0; i < DB__MAX; i++) {
+		(void)sqlite3_finalize((*d)->stmt[i]);
+		free((*d)->bindings[i].v);
+	}
+	(void)sqlite3_close((*d)->sql);
+	if ((*d)->lock_fd >= 0)
+		(void)close((*d)->lock_fd);
+	free(*d);
+	*d = NULL;
+}
+
+/* -- statements ------------------------------------------------------------------------------------------ */
+
+sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id)
+{
+	sqlite3_stmt *st = d->stmt[id];
+
+	(void)sqlite3_reset(st);
+	(void)sqlite3_clear_bindings(st);
+	return st;
+}
+
+void db_bind_i64_param(sqlite3_stmt *st, const char *param, int64_t v)
+{
+	const int i = sqlite3_bind_parameter_index(st, param);
+
+	if (i > 0)
+		(void)sqlite3_bind_int64(st, i, v);
+}
+
+void db_bind_text_param(sqlite3_stmt *st, const char *param, const char *v)
+{
+	const int i = sqlite3_bind_parameter_index(st, param);
+
+	if (i > 0)
+		(void)sqlite3_bind_text(st, i, v, -1, SQLITE_STATIC);
+}
+
+/* Names are looked up once a statement: it is bound with messages of one type. */
+static const struct bindings *bindings_of(struct db *d, enum db_stmt id, const struct msg *m)
+{
+	const struct msg_desc *desc = msg_desc(m->type);
+	struct bindings *b = &d->bindings[id];
+	char param[64];
+
+	if (b->desc == desc)
+		return b;
+	b->desc = desc;
+	b->n = 0;
+	b->v = xreallocarray(b->v, desc->n, sizeof(*b->v));
+	for (size_t i = 0; i < desc->n; i++) {
+		(void)snprintf(param, sizeof(param), ":%s", desc->fields[i].name);
+		b->v[b->n].field = &desc->fields[i];
+		b->v[b->n].param = sqlite3_bind_parameter_index(d->stmt[id], param);
+		b->n += b->v[b->n].param > 0;
+	}
+	return b;
+}
+
+static const char *member(const struct msg *m, const struct msg_field *f)
+{
+	return (const char *)&m->u + f->off;
+}
+
+static void bind_field(sqlite3_stmt *st, int param, const struct msg *m, const struct msg_field *f)
+{
+	int64_t i;
+	bool b;
+
+	switch (f->kind) {
+	case KIND_U64:
+	case KIND_I64:
+		memcpy(&i, member(m, f), sizeof(i));
+		(void)sqlite3_bind_int64(st, param, i);
+		return;
+	case KIND_BOOL:
+		memcpy(&b, member(m, f), sizeof(b));
+		(void)sqlite3_bind_int64(st, param, b);
+		return;
+	default:
+		(void)sqlite3_bind_text(st, param, member(m, f), -1, SQLITE_STATIC);
+	}
+}
+
+sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m)
+{
+	sqlite3_stmt *st = db_stmt(d, id);
+	const struct bindings *b = bindings_of(d, id, m);
+
+	for (size_t i = 0; i < b->n; i++)
+		bind_field(st, b->v[i].param, m, b->v[i].field);
+	return st;
+}
+
+static uint64_t clamp_u64(uint64_t v, const struct msg_field *f)
+{
+	return v < (uint64_t)f->min ? (uint64_t)f->min : v > f->max ? f->max : v;
+}
+
+static int64_t clamp_i64(int64_t v, const struct msg_field *f)
+{
+	return v < f->min ? f->min : v > (int64_t)f->max ? (int64_t)f->max : v;
+}
+
+static void read_text(sqlite3_stmt *st, int col, struct msg *m, const struct msg_field *f)
+{
+	const char *s = (const char *)sqlite3_column_text(st, col);
+	char *dst = (char *)&m->u + f->off;
+
+	msg_set_text(m, dst, (size_t)f->max + 1, s ? s : "", s ? strlen(s) : 0);
+	if (f->min > 0 && !*dst)
+		msg_set_text(m, dst, (size_t)f->max + 1, "-", 1);
+}
+
+static void read_field(sqlite3_stmt *st, int col, struct msg *m, const struct msg_field *f)
+{
+	char *dst = (char *)&m->u + f->off;
+	const int64_t v = f->kind <= KIND_BOOL ? sqlite3_column_int64(st, col) : 0;
+	const uint64_t u = clamp_u64((uint64_t)v, f);
+	const int64_t i = clamp_i64(v, f);
+	const bool b = v != 0;
+
+	switch (f->kind) {
+	case KIND_U64:
+		memcpy(dst, &u, sizeof(u));
+		return;
+	case KIND_I64:
+		memcpy(dst, &i, sizeof(i));
+		return;
+	case KIND_BOOL:
+		memcpy(dst, &b, sizeof(b));
+		return;
+	default:
+		read_text(st, col, m, f);
+	}
+}
+
+void db_read_msg(sqlite3_stmt *st, struct msg *m)
+{
+	const struct msg_desc *d = msg_desc(m->type);
+	const int columns = sqlite3_column_count(st);
+
+	for (int c = 0; c < columns; c++)
+		for (size_t i = 0; d && i < d->n; i++)
+			if (strcmp(sqlite3_column_name(st, c), d->fields[i].name) == 0)
+				read_field(st, c, m, &d->fields[i]);
+}
+
+int db_run(struct db *d, sqlite3_stmt *st, int *ret_changes)
+{
+	const int rc = sqlite3_step(st);
+
+	if (ret_changes)
+		*ret_changes = rc == SQLITE_DONE ? sqlite3_changes(d->sql) : 0;
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+int db_number(struct db *d, sqlite3_stmt *st, int64_t *ret)
+{
+	const int rc = sqlite3_step(st);
+
+	(void)d;
+	if (rc == SQLITE_ROW)
+		*ret = sqlite3_column_int64(st, 0);
+	(void)sqlite3_reset(st);
+	return rc == SQLITE_DONE ? -ENOENT : db_errno(rc);
+}
+
+int db_begin(struct db *d)
+{
+	return db_run(d, db_stmt(d, DB_BEGIN), NULL);
+}
+
+int db_commit(struct db *d)
+{
+	return db_run(d, db_stmt(d, DB_COMMIT), NULL);
+}
+
+void db_rollback(struct db *d)
+{
+	if (!sqlite3_get_autocommit(d->sql))
+		(void)db_run(d, db_stmt(d, DB_ROLLBACK), NULL);
+}

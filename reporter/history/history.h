@@ -1,0 +1,75 @@
+/* history.h - what was meant, done and refused: written down before it is acknowledged. Messages that arrive
+ * in one turn of the loop share one commit (group commit).
+ * Layer: process (reporter).  Owns its queue; borrows the database. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_HISTORY_HISTORY_H
+#define REPORTER_HISTORY_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "ipc/msg.h"
+#include "reporter/history/db.h"
+
+struct history;
+
+/* Most messages waiting for a commit that does not succeed; above it refusals, then everything, is dropped.
+ */
+#define HISTORY_QUEUE_MAX 32768u
+
+enum history_effect {
+	HISTORY_NEW,      /* written now */
+	HISTORY_KNOWN,    /* was written before: acknowledge again */
+	HISTORY_CONFLICT, /* the id is taken by another object: not written, not acknowledged */
+};
+
+/* What one committed message did. cluster_name, duty and observe are those of the intent, for a RECORD too
+ * ("", DUTY__MAX and false when its intent is not known). */
+struct history_entry {
+	const struct msg *m;
+	enum history_effect effect;
+	const char *cluster_name;
+	uint64_t duty;
+	bool observe;
+};
+
+/* Called for each message, in order, after the commit that holds it. */
+typedef void history_committed_fn(void *ctx, const struct history_entry *e);
+
+struct history *history_new(struct db *db, history_committed_fn *on_committed, void *ctx);
+void history_free(struct history **h);
+
+/* Names of the clusters by index; copied. */
+void history_set_clusters(struct history *h, const struct str_list *names);
+/* Name by index ("cluster-9" when it has none); borrowed. */
+const char *history_cluster_name(struct history *h, uint64_t cluster);
+/* Index by name, or -1. */
+int history_cluster_index(const struct history *h, const char *name);
+
+/* Queue INTENT, RECORD, REFUSAL, SINCE, SAVED or PAUSE. False when the queue is full and m was dropped. */
+bool history_add(struct history *h, const struct msg *m);
+/* Commit everything queued in one transaction and report it. 0 with nothing left; on error nothing was
+ * written, all stays queued for another try. */
+int history_flush(struct history *h);
+size_t history_queued(const struct history *h);
+
+/* The last commit succeeded. */
+bool history_writable(const struct history *h);
+/* Intents on disk without a result. */
+uint64_t history_open_intents(const struct history *h);
+/* A person has paused this duty of this cluster. False when it cannot be read. */
+bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty);
+/* How many memories of that kind a cluster has; 0 when they cannot be read. */
+uint64_t history_count_memos(const struct history *h, const char *cluster_name, const char *kind);
+/* First lease id never used. 0 or negative errno. */
+int history_next_id(struct history *h, uint64_t *ret);
+
+/* Intents of clusters that are no longer configured can never be looked at again: end them as unconfirmed.
+ * *ret is how many. 0 or negative errno. */
+int history_close_strays(struct history *h, uint64_t *ret);
+/* Remove what ended before now - days. Does a bounded amount of work; *ret_more says that some is left. */
+int history_prune(struct history *h, uint64_t days, bool *ret_more);
+
+#endif

@@ -1,0 +1,140 @@
+/* schema.c - see schema.h. migrations[n] leads from version n to n + 1 and is never changed once released. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/history/schema.h"
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+
+/* Clusters are kept by name: indices change when the configuration does. */
+static const char *const migrations[] = {
+	"CREATE TABLE intents("
+	" id INTEGER PRIMARY KEY, intent_at INTEGER NOT NULL, cluster_name TEXT NOT NULL, observe INTEGER "
+	"NOT NULL,"
+	" duty INTEGER NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL, rv TEXT NOT NULL,"
+	" subject TEXT NOT NULL, since INTEGER NOT NULL, reason TEXT NOT NULL, evidence TEXT NOT NULL,"
+	" closed INTEGER NOT NULL DEFAULT 0) STRICT;"
+	"CREATE INDEX intents_at ON intents(intent_at);"
+	"CREATE INDEX intents_open ON intents(id) WHERE closed = 0;"
+	"CREATE TABLE results("
+	" id INTEGER PRIMARY KEY, result_at INTEGER NOT NULL, at INTEGER NOT NULL, outcome INTEGER NOT NULL,"
+	" reason TEXT NOT NULL, detail TEXT NOT NULL, http INTEGER NOT NULL, target TEXT NOT NULL,"
+	" target_uid TEXT NOT NULL, target_rv TEXT NOT NULL, replicas INTEGER NOT NULL) STRICT;"
+	"CREATE INDEX results_at ON results(result_at);"
+	"CREATE TABLE refusals("
+	" id INTEGER PRIMARY KEY, first_at INTEGER NOT NULL, last_at INTEGER NOT NULL, count INTEGER NOT "
+	"NULL,"
+	" cluster_name TEXT NOT NULL, duty INTEGER NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
+	" uid TEXT NOT NULL, reason TEXT NOT NULL, evidence TEXT NOT NULL, UNIQUE(uid, duty, reason)) STRICT;"
+	"CREATE INDEX refusals_at ON refusals(last_at);"
+	"CREATE TABLE since("
+	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, owner TEXT NOT NULL, revision TEXT NOT NULL,"
+	" at INTEGER NOT NULL, UNIQUE(cluster_name, owner, revision)) STRICT;"
+	"CREATE TABLE digests("
+	" slot INTEGER PRIMARY KEY,"
+	" state TEXT NOT NULL CHECK(state IN ('claimed', 'sending', 'done', 'empty', 'failed', "
+	"'unconfirmed', 'skipped')),"
+	" schedule TEXT NOT NULL, claimed_at INTEGER NOT NULL, late INTEGER NOT NULL, part INTEGER NOT NULL "
+	"DEFAULT 0,"
+	" parts INTEGER NOT NULL DEFAULT 0, workloads INTEGER NOT NULL DEFAULT 0, pods INTEGER NOT NULL "
+	"DEFAULT 0,"
+	" finished_at INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '') STRICT;"
+	"CREATE TABLE restarts("
+	" cluster_name TEXT NOT NULL, ns TEXT NOT NULL, pod TEXT NOT NULL, container TEXT NOT NULL,"
+	" created INTEGER NOT NULL, restarts INTEGER NOT NULL,"
+	" PRIMARY KEY(cluster_name, ns, pod, container, created)) STRICT, WITHOUT ROWID;"
+	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;",
+
+	"ALTER TABLE intents ADD COLUMN action INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE intents ADD COLUMN fights INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE intents ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE intents ADD COLUMN want_target TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE intents ADD COLUMN want_uid TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE intents ADD COLUMN want_replicas INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE results ADD COLUMN retry_ms INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE results ADD COLUMN request TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE results ADD COLUMN proof TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE results ADD COLUMN actor TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE since ADD COLUMN tried INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE memos("
+	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL,"
+	" at INTEGER NOT NULL, until INTEGER NOT NULL, count INTEGER NOT NULL, text TEXT NOT NULL,"
+	" UNIQUE(cluster_name, kind, key)) STRICT;"
+	"CREATE TABLE pauses("
+	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, duty INTEGER NOT NULL, at INTEGER NOT NULL,"
+	" until INTEGER NOT NULL, \"by\" TEXT NOT NULL, why TEXT NOT NULL, UNIQUE(cluster_name, duty)) "
+	"STRICT;"
+	"CREATE TABLE needs("
+	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, duty INTEGER NOT NULL, reason TEXT NOT NULL,"
+	" ns TEXT NOT NULL, name TEXT NOT NULL, detail TEXT NOT NULL, first_at INTEGER NOT NULL,"
+	" last_at INTEGER NOT NULL, told INTEGER NOT NULL DEFAULT 0,"
+	" UNIQUE(cluster_name, duty, reason, ns, name)) STRICT;"
+	"CREATE INDEX intents_subject ON intents(subject);",
+
+	/* Every intent and every result is written at the end of its table and of each index, so that a
+	 * commit of many writes few pages; what is open is a table of its own, which stays small.
+	 * intents.closed means nothing from here on: to drop it would write the whole table anew. Of a
+	 * workload, which may fight, are only the actions of errImagePull. */
+	"CREATE TABLE open(id INTEGER PRIMARY KEY) STRICT;"
+	"INSERT INTO open SELECT id FROM intents WHERE closed = 0;"
+	"DROP INDEX intents_open;"
+	"DROP INDEX intents_subject;"
+	"CREATE INDEX intents_workload ON intents(subject) WHERE duty = 2;"
+	"CREATE INDEX intents_origin ON intents(origin) WHERE origin <> 0;",
+
+	"ALTER TABLE intents RENAME COLUMN subject TO action_key;"
+	"ALTER TABLE intents RENAME COLUMN fights TO reverts;"
+	"ALTER TABLE results RENAME COLUMN proof TO evidence;"
+	"ALTER TABLE since RENAME COLUMN tried TO attempted;",
+};
+
+int schema_version(void)
+{
+	return (int)ARRAY_SIZE(migrations);
+}
+
+static int current_version(sqlite3 *sql, int *ret)
+{
+	sqlite3_stmt *st = NULL;
+	int rc = sqlite3_prepare_v2(sql, "PRAGMA user_version", -1, &st, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		*ret = sqlite3_column_int(st, 0);
+	(void)sqlite3_finalize(st);
+	return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+static int migrate_one(sqlite3 *sql, int from)
+{
+	char stamp[64];
+
+	(void)snprintf(stamp, sizeof(stamp), "PRAGMA user_version = %d; COMMIT", from + 1);
+	int rc = sqlite3_exec(sql, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(sql, migrations[from], NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(sql, stamp, NULL, NULL, NULL);
+	if (rc != SQLITE_OK)
+		(void)sqlite3_exec(sql, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+int schema_migrate_to(sqlite3 *sql, int to)
+{
+	int version = 0;
+	int rc = current_version(sql, &version);
+
+	if (rc == SQLITE_OK && (version < 0 || version > schema_version()))
+		return SQLITE_MISMATCH;
+	while (rc == SQLITE_OK && version < to)
+		rc = migrate_one(sql, version++);
+	return rc;
+}
+
+int schema_migrate(sqlite3 *sql)
+{
+	return schema_migrate_to(sql, schema_version());
+}

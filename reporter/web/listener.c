@@ -1,0 +1,325 @@
+/* listener.c - see listener.h. libevent's own HTTP server knows neither a limit of connections nor a deadline
+ * for a whole request, so a slow client could hold it. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/web/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <event2/util.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+struct connection {
+	struct listener *listener;
+	struct bufferevent *bev;
+	struct event *deadline;
+	struct connection *next, **link;
+};
+
+struct listener {
+	struct event_base *base;
+	struct evconnlistener *accept;
+	listener_fn *fn;
+	void *ctx;
+	struct connection *connections;
+	size_t n;
+	char address[80];
+};
+
+static void connection_free(struct connection *c)
+{
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	c->listener->n--;
+	event_free(c->deadline);
+	bufferevent_free(c->bev);
+	free(c);
+}
+
+/* -- answers --------------------------------------------------------------------------------------------- */
+
+static const char *status_text(int status)
+{
+	static const struct {
+		int status;
+		const char *text;
+	} table[] = {
+		{ 200, "OK" },
+		{ 400, "Bad Request" },
+		{ 404, "Not Found" },
+		{ 405, "Method Not Allowed" },
+		{ 431, "Request Header Fields Too Large" },
+		{ 500, "Internal Server Error" },
+		{ 505, "HTTP Version Not Supported" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].status == status)
+			return table[i].text;
+	return "Unknown";
+}
+
+static void on_written(struct bufferevent *bev, void *arg)
+{
+	(void)bev;
+	connection_free(arg);
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+	(void)bev;
+	(void)what;
+	connection_free(arg);
+}
+
+static void answer(struct connection *c, const struct listener_answer *a, bool head)
+{
+	const struct timeval timeout = { LISTENER_TIMEOUT_S, 0 };
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+
+	(void)evbuffer_add_printf(
+		out,
+		"HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+		"X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n%sConnection: close\r\n\r\n",
+		a->status, status_text(a->status), a->content_type, a->size,
+		a->status == 405 ? "Allow: GET, HEAD\r\n" : "");
+	if (!head)
+		(void)evbuffer_add(out, a->body, a->size);
+	(void)bufferevent_disable(c->bev, EV_READ);
+	(void)event_add(c->deadline, &timeout);
+	bufferevent_setcb(c->bev, NULL, on_written, on_event, c);
+}
+
+static void refuse(struct connection *c, int status)
+{
+	_cleanup_free_ char *text = xasprintf("%d %s\n", status, status_text(status));
+	const struct listener_answer a = { status, "text/plain; charset=utf-8", text, strlen(text) };
+
+	answer(c, &a, false);
+}
+
+/* -- requests -------------------------------------------------------------------------------------------- */
+
+static bool version_ok(const char *v)
+{
+	return strcmp(v, "HTTP/1.1") == 0 || strcmp(v, "HTTP/1.0") == 0;
+}
+
+static void handle(struct connection *c, const char *method, char *target)
+{
+	struct listener_answer a = { .status = 404, .content_type = "text/plain; charset=utf-8" };
+	const bool head = strcmp(method, "HEAD") == 0;
+	char *query = strchr(target, '?');
+
+	if (!head && strcmp(method, "GET") != 0) {
+		refuse(c, 405);
+		return;
+	}
+	if (target[0] != '/') {
+		refuse(c, 400);
+		return;
+	}
+	if (query)
+		*query++ = '\0';
+	c->listener->fn(c->listener->ctx, target, query, &a);
+	answer(c, &a, head);
+	free(a.body);
+}
+
+/* "METHOD target HTTP/1.x": three words, one space between them. */
+static void on_request_line(struct connection *c, char *line)
+{
+	char *target = strchr(line, ' ');
+	char *version = target ? strchr(target + 1, ' ') : NULL;
+
+	if (!version) {
+		refuse(c, 400);
+		return;
+	}
+	*target++ = '\0';
+	*version++ = '\0';
+	if (!version_ok(version))
+		refuse(c, strncmp(version, "HTTP/", 5) == 0 ? 505 : 400);
+	else
+		handle(c, line, target);
+}
+
+static void on_read(struct bufferevent *bev, void *arg)
+{
+	struct connection *c = arg;
+	struct evbuffer *in = bufferevent_get_input(bev);
+	const struct evbuffer_ptr end = evbuffer_search(in, "\r\n\r\n", 4, NULL);
+	const size_t have = evbuffer_get_length(in);
+
+	if (end.pos < 0 && have < LISTENER_REQUEST_MAX)
+		return;
+	if (end.pos < 0 || end.pos > (ev_ssize_t)LISTENER_REQUEST_MAX) {
+		refuse(c, 431);
+		return;
+	}
+	char *line = evbuffer_readln(in, NULL, EVBUFFER_EOL_CRLF_STRICT);
+
+	if (!line || strlen(line) == 0)
+		refuse(c, 400);
+	else
+		on_request_line(c, line);
+	free(line);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	connection_free(arg);
+}
+
+static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *sa, int len, void *arg)
+{
+	const struct timeval timeout = { LISTENER_TIMEOUT_S, 0 };
+	struct listener *l = arg;
+
+	(void)lev;
+	(void)sa;
+	(void)len;
+	if (l->n >= LISTENER_CONNECTIONS_MAX) {
+		(void)close(fd);
+		return;
+	}
+	struct connection *c = xcalloc(1, sizeof(*c));
+
+	c->listener = l;
+	c->bev = bufferevent_socket_new(l->base, fd, BEV_OPT_CLOSE_ON_FREE);
+	if (!c->bev) {
+		(void)close(fd);
+		free(c);
+		return;
+	}
+	c->deadline = event_new(l->base, -1, 0, on_deadline, c);
+	c->next = l->connections;
+	c->link = &l->connections;
+	if (c->next)
+		c->next->link = &c->next;
+	l->connections = c;
+	l->n++;
+	bufferevent_setcb(c->bev, on_read, NULL, on_event, c);
+	bufferevent_setwatermark(c->bev, EV_READ, 0, LISTENER_REQUEST_MAX + 4);
+	(void)event_add(c->deadline, &timeout);
+	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+}
+
+/* Out of descriptors and the like: the connection waits, the loop goes on. */
+static void on_accept_error(struct evconnlistener *lev, void *arg)
+{
+	(void)lev;
+	(void)arg;
+}
+
+/* -- binding --------------------------------------------------------------------------------------------- */
+
+static void name_address(struct listener *l)
+{
+	struct sockaddr_storage ss = { 0 };
+	socklen_t len = sizeof(ss);
+	char host[INET6_ADDRSTRLEN] = "?";
+
+	(void)getsockname(evconnlistener_get_fd(l->accept), (struct sockaddr *)&ss, &len);
+	if (ss.ss_family == AF_INET6) {
+		const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)&ss;
+
+		(void)inet_ntop(AF_INET6, &a6->sin6_addr, host, sizeof(host));
+		(void)snprintf(l->address, sizeof(l->address), "[%s]:%u", host, ntohs(a6->sin6_port));
+	} else {
+		const struct sockaddr_in *a4 = (const struct sockaddr_in *)&ss;
+
+		(void)inet_ntop(AF_INET, &a4->sin_addr, host, sizeof(host));
+		(void)snprintf(l->address, sizeof(l->address), "%s:%u", host, ntohs(a4->sin_port));
+	}
+}
+
+/* libevent's parser takes no port 0. */
+static int parse_address(const char *text, struct sockaddr_storage *ret, int *ret_len)
+{
+	const char *colon = strrchr(text, ':');
+	struct sockaddr_in *a4 = (struct sockaddr_in *)ret;
+	struct sockaddr_in6 *a6 = (struct sockaddr_in6 *)ret;
+	uint64_t port = 0;
+
+	if (!colon || str_to_u64(colon + 1, strlen(colon + 1), &port) < 0 || port > UINT16_MAX)
+		return -EINVAL;
+	const bool v6 = text[0] == '[' && colon > text + 1 && colon[-1] == ']';
+	_cleanup_free_ char *host =
+		v6 ? xstrndup(text + 1, (size_t)(colon - text) - 2) : xstrndup(text, (size_t)(colon - text));
+
+	*ret = (struct sockaddr_storage){ .ss_family = v6 ? AF_INET6 : AF_INET };
+	*ret_len = v6 ? (int)sizeof(*a6) : (int)sizeof(*a4);
+	if (v6)
+		a6->sin6_port = htons((uint16_t)port);
+	else
+		a4->sin_port = htons((uint16_t)port);
+	if (!v6 && !*host)
+		return 0; /* INADDR_ANY */
+	if (!v6 && strcmp(host, "localhost") == 0) {
+		a4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		return 0;
+	}
+	return inet_pton(ret->ss_family, host, v6 ? (void *)&a6->sin6_addr : (void *)&a4->sin_addr) == 1
+		       ? 0
+		       : -EINVAL;
+}
+
+int listener_new(struct event_base *base, const char *address, listener_fn *fn, void *ctx,
+		 struct listener **ret)
+{
+	struct sockaddr_storage ss;
+	int len = 0;
+
+	if (parse_address(address, &ss, &len) < 0)
+		return -EINVAL;
+	struct listener *l = xcalloc(1, sizeof(*l));
+
+	*l = (struct listener){ .base = base, .fn = fn, .ctx = ctx };
+	errno = 0;
+	l->accept = evconnlistener_new_bind(base, on_accept, l,
+					    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE,
+					    128, (struct sockaddr *)&ss, len);
+	if (!l->accept) {
+		const int r = errno ? -errno : -EADDRNOTAVAIL;
+
+		free(l);
+		return r;
+	}
+	evconnlistener_set_error_cb(l->accept, on_accept_error);
+	name_address(l);
+	*ret = l;
+	return 0;
+}
+
+void listener_free(struct listener **l)
+{
+	if (!*l)
+		return;
+	while ((*l)->connections)
+		connection_free((*l)->connections);
+	evconnlistener_free((*l)->accept);
+	free(*l);
+	*l = NULL;
+}
+
+const char *listener_address(const struct listener *l)
+{
+	return l->address;
+}

@@ -1,0 +1,121 @@
+/* pause_list.c - see pause_list.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/actions/pause_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+struct pause_list {
+	struct msg_pause v[PAUSES_MAX];
+	size_t n;
+};
+
+struct pause_list *pause_list_new(void)
+{
+	return xcalloc(1, sizeof(struct pause_list));
+}
+
+void pause_list_free(struct pause_list **p)
+{
+	free(*p);
+	*p = NULL;
+}
+
+static bool same_scope(const struct msg_pause *a, const struct msg_pause *b)
+{
+	return a->duty == b->duty && strcmp(a->cluster_name, b->cluster_name) == 0;
+}
+
+static struct msg_pause *find_scope(const struct pause_list *l, const struct msg_pause *p)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (same_scope(&l->v[i], p))
+			return (struct msg_pause *)(uintptr_t)&l->v[i];
+	return NULL;
+}
+
+bool pause_list_add(struct pause_list *l, const struct msg_pause *p)
+{
+	struct msg_pause *at = find_scope(l, p);
+
+	if (!at && l->n == PAUSES_MAX)
+		return false;
+	at = at ? at : &l->v[l->n++];
+	*at = *p;
+	at->on = true;
+	return true;
+}
+
+static void take(struct pause_list *l, size_t i, struct msg_pause *ret)
+{
+	*ret = l->v[i];
+	ret->on = false;
+	l->n--;
+	memmove(&l->v[i], &l->v[i + 1], (l->n - i) * sizeof(l->v[0]));
+}
+
+static bool within(const struct msg_pause *p, const struct msg_pause *scope)
+{
+	return (scope->duty < 0 || scope->duty == p->duty) &&
+	       (!scope->cluster_name[0] || strcmp(scope->cluster_name, p->cluster_name) == 0);
+}
+
+bool pause_list_take_within(struct pause_list *l, const struct msg_pause *scope, struct msg_pause *ret)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (within(&l->v[i], scope)) {
+			take(l, i, ret);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_ended(const struct msg_pause *p, int64_t now_ms)
+{
+	return p->until != 0 && p->until <= now_ms;
+}
+
+bool pause_list_take_ended(struct pause_list *l, int64_t now_ms, struct msg_pause *ret)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (has_ended(&l->v[i], now_ms)) {
+			take(l, i, ret);
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct msg_pause *pause_list_find(const struct pause_list *l, const char *cluster_name, uint64_t duty,
+					int64_t now_ms)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct msg_pause *p = &l->v[i];
+
+		if (!has_ended(p, now_ms) && (p->duty < 0 || (uint64_t)p->duty == duty) &&
+		    (!p->cluster_name[0] || strcmp(p->cluster_name, cluster_name) == 0))
+			return p;
+	}
+	return NULL;
+}
+
+const struct msg_pause *pause_list_get(const struct pause_list *l, size_t i)
+{
+	return i < l->n ? &l->v[i] : NULL;
+}
+
+bool pause_list_have(const struct pause_list *l, const struct msg_pause *p)
+{
+	const struct msg_pause *at = find_scope(l, p);
+
+	return at && at->at == p->at && at->until == p->until && strcmp(at->by, p->by) == 0 &&
+	       strcmp(at->why, p->why) == 0;
+}
+
+bool pause_list_have_scope(const struct pause_list *l, const struct msg_pause *p)
+{
+	return find_scope(l, p) != NULL;
+}

@@ -1,0 +1,72 @@
+/* fsm.h - what the supervisor does with one child: a state x event table, pure.
+ * Process: supervisor.  No I/O, no clock: the caller asks for the transition and carries the action out.
+ * The idea of a complete table is s6-supervise's; throttling by "died before it ever worked" is Postfix
+ * master's. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_CHILDREN_FSM_H
+#define SUPERVISOR_CHILDREN_FSM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fsm_state {
+	FSM_DOWN,     /* not wanted, or not yet */
+	FSM_STARTING, /* running, not READY */
+	FSM_READY,
+	FSM_BACKOFF,  /* dead, a timer runs */
+	FSM_DEGRADED, /* died too often; tried again at a slow pace, visible in status */
+	FSM_DRAINING, /* asked to finish */
+	FSM_STOPPED,  /* finished, stays down */
+	FSM_STATE__MAX
+};
+
+enum fsm_event {
+	FSM_EV_START,        /* wanted */
+	FSM_EV_READY,        /* READY arrived */
+	FSM_EV_DEATH_EARLY,  /* died before READY: structural, wait */
+	FSM_EV_DEATH_LATE,   /* died after READY, within the budget: at once */
+	FSM_EV_DEATH_BUDGET, /* died, budget spent */
+	FSM_EV_DEATH_CONFIG, /* exit 78: starting it again cannot help */
+	FSM_EV_TIMER,        /* the backoff is over */
+	FSM_EV_LATE,         /* no READY in time, or no heartbeat, or a bad message: it must go */
+	FSM_EV_DRAIN,        /* finish */
+	FSM_EVENT__MAX
+};
+
+enum fsm_action {
+	FSM_ACT_NONE,
+	FSM_ACT_SPAWN,
+	FSM_ACT_KILL,    /* SIGKILL; the death event follows */
+	FSM_ACT_BACKOFF, /* arm the timer by the number of failures */
+	FSM_ACT_SLOW,    /* arm the timer of a degraded role */
+	FSM_ACT_DRAIN,   /* send DRAIN */
+	FSM_ACT_GIVE_UP, /* end the whole tree with EXIT_CODE_CONFIG */
+	FSM_ACT_BUG,     /* this event cannot happen in this state */
+};
+
+struct fsm_step {
+	enum fsm_state next;
+	enum fsm_action action;
+};
+
+struct fsm_step fsm_next(enum fsm_state state, enum fsm_event event);
+const char *fsm_state_name(enum fsm_state state);
+
+/* How often one child died lately. */
+#define FSM_DEATHS_MAX 10u    /* in */
+#define FSM_WINDOW_MS  60000u /* this time: the budget */
+#define FSM_HEALTHY_MS 60000u /* a life this long makes old failures forgotten */
+#define FSM_SLOW_MS    15000u /* pace of a degraded role */
+
+struct fsm_record {
+	uint64_t deaths_ms[FSM_DEATHS_MAX]; /* boot times of the latest deaths, a ring */
+	unsigned n_deaths;                  /* ever */
+	unsigned failures; /* in a row before READY, or since the last healthy life: for backoff */
+};
+
+/* Classify a death and record it. was_ready: READY had arrived, ready_ms when (boot ms). config: exit
+ * code 78. */
+enum fsm_event fsm_death(struct fsm_record *r, bool was_ready, uint64_t ready_ms, bool config,
+			 uint64_t now_ms);
+
+#endif

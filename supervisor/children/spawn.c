@@ -1,0 +1,191 @@
+/* spawn.c - see spawn.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/children/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+
+#define FIRST_FREE_FD 10 /* above every number a child gets */
+
+struct spawn_images {
+	int fd[ROLE__MAX];
+};
+
+static const enum role children[] = { ROLE_REPORTER, ROLE_WATCHER, ROLE_WORKER, ROLE_LOADER };
+
+/* What a long-lived child may know of the environment. */
+static const char *const environment[] = { "OPC_LOG_FORMAT", "ASAN_OPTIONS", "UBSAN_OPTIONS",
+					   "LSAN_OPTIONS" };
+/* The loader gets the rest too, as credential plugins and the search for a kubeconfig need it, but nothing
+ * that changes what code it runs. */
+static const char *const forbidden[] = { "LD_", "GLIBC_TUNABLES", "OPENSSL_", "NOTIFY_SOCKET", "WATCHDOG_" };
+
+static int own_directory(char *buf, size_t size)
+{
+	const ssize_t n = readlink("/proc/self/exe", buf, size - 1);
+
+	if (n < 0)
+		return -errno;
+	buf[n] = '\0';
+	char *slash = strrchr(buf, '/');
+
+	if (!slash)
+		return -EINVAL;
+	*slash = '\0';
+	return 0;
+}
+
+struct spawn_images *spawn_images_open(void)
+{
+	struct spawn_images *images = xcalloc(1, sizeof(*images));
+	char dir[4096];
+
+	memset(images->fd, -1, sizeof(images->fd));
+	if (own_directory(dir, sizeof(dir)) < 0)
+		goto fail;
+	for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
+		_cleanup_free_ char *path = xasprintf("%s/%s", dir, role_name(children[i]));
+		const int fd = open(path, O_PATH | O_CLOEXEC);
+
+		if (fd < 0) {
+			(void)log_error(-errno, "an executable of this program is missing: install it again",
+					kv_s("path", path));
+			goto fail;
+		}
+		images->fd[children[i]] = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+		(void)close(fd);
+	}
+	return images;
+fail:
+	spawn_images_close(&images);
+	return NULL;
+}
+
+void spawn_images_close(struct spawn_images **ip)
+{
+	for (size_t r = 0; *ip && r < ROLE__MAX; r++)
+		if ((*ip)->fd[r] >= 0)
+			(void)close((*ip)->fd[r]);
+	free(*ip);
+	*ip = NULL;
+}
+
+static bool is_named(const char *entry, const char *name)
+{
+	const size_t n = strlen(name);
+
+	return strncmp(entry, name, n) == 0 && entry[n] == '=';
+}
+
+static bool may_have(enum role role, const char *entry)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(environment); i++)
+		if (is_named(entry, environment[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++)
+		if (strncmp(entry, forbidden[i], strlen(forbidden[i])) == 0)
+			return false;
+	return role == ROLE_LOADER;
+}
+
+static char **child_environment(enum role role)
+{
+	size_t n = 0, count = 0;
+
+	while (environ[count])
+		count++;
+	char **env = xcalloc(count + 1, sizeof(*env));
+
+	for (size_t i = 0; i < count; i++)
+		if (may_have(role, environ[i]))
+			env[n++] = xstrdup(environ[i]);
+	return env;
+}
+
+static void free_environment(char **env)
+{
+	for (char **e = env; *e; e++)
+		free(*e);
+	free(env);
+}
+
+static void reset_signals(void)
+{
+	const struct sigaction dfl = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int s = 1; s < NSIG; s++)
+		(void)sigaction(s, &dfl, NULL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Runs in the child between fork and exec: only async-signal-safe calls. */
+static _Noreturn void become(int image, char *const argv[], char *const env[], int channel, int lock_fd,
+			     bool keep_cwd)
+{
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	reset_signals();
+	(void)setsid();
+	(void)umask(077);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ||
+	    dup2(channel, 3) < 0)
+		_exit(EXIT_CODE_RESOURCE);
+	if (lock_fd >= 0 && dup2(lock_fd, 4) < 0)
+		_exit(EXIT_CODE_RESOURCE);
+	if (!keep_cwd && chdir("/") < 0)
+		_exit(EXIT_CODE_RESOURCE);
+	(void)syscall(SYS_close_range, lock_fd >= 0 ? 5u : 4u, ~0u, CLOSE_RANGE_CLOEXEC);
+	(void)syscall(SYS_execveat, image, "", argv, env, AT_EMPTY_PATH);
+	_exit(errno == ENOENT || errno == EACCES ? EXIT_CODE_CONFIG : EXIT_CODE_RESOURCE);
+}
+
+int spawn_child(const struct spawn_images *images, enum role role, char *const argv[], int lock_fd,
+		bool keep_cwd, struct spawned *ret)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	const int theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	char **env = child_environment(role);
+	const pid_t pid = theirs < 0 ? -1 : fork();
+	int r = pid < 0 ? -errno : 0;
+
+	if (pid == 0)
+		become(images->fd[role], argv, env, theirs, lock_fd, keep_cwd);
+	free_environment(env);
+	(void)close(pair[1]);
+	if (theirs >= 0)
+		(void)close(theirs);
+	const int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+
+	if (pid > 0 && pidfd < 0) {
+		r = -errno;
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+	}
+	if (r < 0) {
+		(void)close(pair[0]);
+		return r;
+	}
+	(void)fcntl(pidfd, F_SETFD, FD_CLOEXEC);
+	*ret = (struct spawned){ pid, pidfd, pair[0] };
+	return 0;
+}

@@ -1,0 +1,177 @@
+/* test_attention.c - what needs a person is told when it has lasted, once, with the remedy. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "model/duty.h"
+#include "reporter/history/attention.h"
+#include "tests/unit/reporter/history_world.h"
+
+#define HOUR INT64_C(3600000)
+
+static struct digest_text text;
+
+static void teardown(void)
+{
+	digest_text_done(&text);
+	world_teardown();
+}
+
+/* How many paragraphs a report would have now. */
+static size_t begin(void)
+{
+	digest_text_done(&text);
+	ck_assert_int_eq(attention_begin(w.db, true, clock_wall_ms(), &text), 0);
+	return text.n;
+}
+
+static bool says(const char *what)
+{
+	for (size_t i = 0; i < text.n; i++)
+		if (strstr(text.v[i], what))
+			return true;
+	return false;
+}
+
+static void refuse(const char *uid, const char *reason)
+{
+	const struct msg m = world_refusal(uid, reason);
+
+	world_write(&m, 1);
+}
+
+START_TEST(told_when_it_has_lasted_and_once)
+{
+	refuse("u1", "HasFinalizers");
+	refuse("u2", "NamespaceExcluded"); /* by somebody's will */
+	clock_fake_advance(HOUR - 1);
+	refuse("u1", "HasFinalizers");
+	refuse("u2", "NamespaceExcluded");
+	ck_assert_uint_eq(begin(), 0);
+	clock_fake_advance(1);
+	refuse("u1", "HasFinalizers");
+	refuse("u2", "NamespaceExcluded");
+	ck_assert_uint_eq(begin(), 2);
+	ck_assert(says("1 thing needs a person"));
+	ck_assert(says("[staging] deleteEvictedPod: HasFinalizers: finalizers hold the pod"));
+	ck_assert(says("kube-system/dns-1"));
+	ck_assert(says("remedy: ask whoever set the finalizer"));
+	ck_assert(!says("NamespaceExcluded"));
+	ck_assert_uint_eq(begin(), 2); /* not delivered yet: a crash in between loses nothing */
+	ck_assert_int_eq(attention_told(w.db), 0);
+	refuse("u1", "HasFinalizers");
+	ck_assert_uint_eq(begin(), 0);
+	clock_fake_advance(24 * HOUR);
+	refuse("u1", "HasFinalizers"); /* seen within a day of the last time: still the same */
+	ck_assert_uint_eq(begin(), 0);
+	clock_fake_advance(24 * HOUR + 1);
+	refuse("u1", "HasFinalizers"); /* another time */
+	clock_fake_advance(HOUR);
+	refuse("u1", "HasFinalizers");
+	ck_assert_uint_eq(begin(), 2);
+}
+END_TEST
+
+START_TEST(over_before_the_report_is_not_told)
+{
+	refuse("u1", "HasFinalizers");
+	clock_fake_advance(HOUR);
+	refuse("u1", "HasFinalizers");
+	clock_fake_advance(24 * HOUR);
+	ck_assert_uint_eq(begin(), 0);
+}
+END_TEST
+
+START_TEST(missing_rights_are_told_with_names)
+{
+	for (int round = 0; round < 2; round++) {
+		for (uint64_t i = 1; i <= 5; i++) {
+			struct msg m[] = { world_intent(10 * (uint64_t)round + i, 0, "u"),
+					   world_record(10 * (uint64_t)round + i, OUTCOME_FORBIDDEN) };
+
+			m[0].u.intent.name[4] = (char)('0' + i);
+			test_set(&m[1], record.reason, "Forbidden");
+			test_set(&m[1], record.detail, "pods \"web\" is <forbidden>");
+			world_write(m, 2);
+		}
+		clock_fake_advance(HOUR);
+	}
+	ck_assert_uint_eq(begin(), 2);
+	ck_assert(says("[prod] deleteTerminatingPod: Forbidden"));
+	ck_assert(says("shop/web-1, shop/web-2, shop/web-3 and 2 more"));
+	ck_assert(says("grant the verb"));
+	ck_assert(!says("<forbidden>")); /* no tag reaches the chat */
+}
+END_TEST
+
+static void remember(const char *kind, const char *key, int64_t at, uint64_t n, const char *what)
+{
+	struct msg m = { .type = MSG_SAVED, .u.saved = { .at = at, .count = n } };
+
+	test_set(&m, saved.kind, kind);
+	test_set(&m, saved.key, key);
+	test_set(&m, saved.text, what);
+	world_write(&m, 1);
+}
+
+START_TEST(fights_and_breaker_are_told_at_once_while_they_last)
+{
+	struct msg m[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE) };
+
+	m[0].u.intent.duty = DUTY_IMAGE_PULL;
+	test_set(&m[1], record.target, "deployments.apps/shop/web");
+	world_write(m, 2);
+	remember("fight", "u1/6b7f", 5, 0, ""); /* scaled down, not come back */
+	ck_assert_uint_eq(begin(), 0);
+	remember("fight", "u1/6b7f", 5, 1, "");
+	remember("breaker", "errImagePull", 5, 7, "7 workloads; all pull from registry.example");
+	remember("node", "n1", 5, 1, "");
+	ck_assert_uint_eq(begin(), 3);
+	ck_assert(says("Reverted") && says("deployments.apps/shop/web"));
+	ck_assert(says("all pull from registry.example"));
+	remember("breaker", "errImagePull", 0, 0, "");
+	remember("fight", "u1/6b7f", 0, 0, "");
+	ck_assert_uint_eq(begin(), 0);
+}
+END_TEST
+
+START_TEST(full_budget_is_told_when_it_lasts)
+{
+	ck_assert_int_eq(attention_note_hold(w.db, "Budget 12, Pause 3", "prod", clock_wall_ms()), 0);
+	clock_fake_advance(HOUR - 1);
+	ck_assert_uint_eq(begin(), 0);
+	clock_fake_advance(1);
+	ck_assert_uint_eq(begin(), 2);
+	ck_assert(says("BudgetSpent") && says("Budget 12") && says("raise the budget"));
+	ck_assert_int_eq(attention_note_hold(w.db, "Pause 3", "prod", clock_wall_ms()), 0);
+	ck_assert_uint_eq(begin(), 0);
+}
+END_TEST
+
+START_TEST(many_kinds_are_cut)
+{
+	char cluster[16];
+
+	for (int i = 0; i < 30; i++) {
+		(void)snprintf(cluster, sizeof(cluster), "c%d", i);
+		ck_assert_int_eq(attention_note_hold(w.db, "Budget 1", cluster, clock_wall_ms()), 0);
+	}
+	clock_fake_advance(HOUR);
+	ck_assert_uint_eq(begin(), NEEDS_SHOWN + 1);
+	ck_assert(says("30 things need a person") && says("Not all are shown"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/needs");
+	TCase *t = tcase_create("needs");
+
+	tcase_add_checked_fixture(t, world_setup, teardown);
+	tcase_add_test(t, told_when_it_has_lasted_and_once);
+	tcase_add_test(t, over_before_the_report_is_not_told);
+	tcase_add_test(t, missing_rights_are_told_with_names);
+	tcase_add_test(t, fights_and_breaker_are_told_at_once_while_they_last);
+	tcase_add_test(t, full_budget_is_told_when_it_lasts);
+	tcase_add_test(t, many_kinds_are_cut);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}

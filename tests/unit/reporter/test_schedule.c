@@ -1,0 +1,71 @@
+/* test_schedule.c - which slot is due; how its time is written. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/zone.h"
+#include "reporter/digest/schedule.h"
+#include "tests/unit/reporter/support.h"
+
+#define MON INT64_C(1699866000000) /* 2023-11-13T09:00:00Z */
+#define DAY INT64_C(86400000)
+
+static const struct {
+	const char *spec;
+	int64_t last, now, due;
+} cases[] = {
+	{ "0 0 9 * * *", MON - 1000, MON - 1, 0 },
+	{ "0 0 9 * * *", MON - 1000, MON, MON },
+	{ "0 0 9 * * *", MON, MON, 0 },
+	{ "0 0 9 * * *", MON, MON + DAY - 1, 0 },
+	{ "0 0 9 * * *", MON - 5 * DAY, MON + 3600000, MON },
+	{ "0 0 9 * * *", MON + DAY, MON, 0 }, /* the clock was set back */
+	{ "*/3 * * * * *", MON - 400 * DAY, MON + 1000, MON },
+	{ "*/3 * * * * *", MON - 400 * DAY, MON + 3000, MON + 3000 },
+	{ "*/1 * 0 * * *", MON - 400 * DAY, MON, MON - 8 * 3600000 - 1000 },
+	{ "0 0 0 30 2 *", MON, MON + 4000 * DAY, 0 },
+	{ "@every 1h", MON, MON + 3 * 3600000 + 5, MON + 3 * 3600000 },
+};
+
+START_TEST(latest_slot_is_found)
+{
+	struct cron c;
+	size_t pos;
+	const char *err = NULL;
+
+	ck_assert_msg(cron_parse(cases[_i].spec, &c, &pos, &err) == 0, "%s", err);
+	ck_assert_int_eq(schedule_due(&c, NULL, cases[_i].last, cases[_i].now), cases[_i].due);
+}
+END_TEST
+
+START_TEST(slots_are_written_in_their_zone)
+{
+	char text[DIGEST_SLOT_MAX];
+	struct zone *z = NULL;
+	void *bytes = NULL;
+	size_t size = 0;
+
+	scheduled_run_format(MON, NULL, text);
+	ck_assert_str_eq(text, "2023-11-13 09:00:00 +00:00");
+	ck_assert_int_eq(zone_load("Asia/Kolkata", &bytes, &size), 0);
+	ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
+	scheduled_run_format(MON, z, text);
+	ck_assert_str_eq(text, "2023-11-13 14:30:00 +05:30");
+	zone_free(&z);
+	free(bytes);
+	ck_assert_int_eq(zone_load("America/St_Johns", &bytes, &size), 0);
+	ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
+	scheduled_run_format(MON, z, text);
+	ck_assert_str_eq(text, "2023-11-13 05:30:00 -03:30");
+	zone_free(&z);
+	free(bytes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("reporter/digest_due");
+	TCase *t = tcase_create("digest_due");
+
+	tcase_add_loop_test(t, latest_slot_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+	tcase_add_test(t, slots_are_written_in_their_zone);
+	suite_add_tcase(s, t);
+	return test_main(s);
+}

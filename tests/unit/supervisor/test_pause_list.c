@@ -1,0 +1,157 @@
+/* test_pause_list.c - which duties of which clusters are held, until when, and what resuming takes off. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/duty.h"
+#include "supervisor/actions/pause_list.h"
+
+#define NOW INT64_C(1700000000000)
+
+static struct pause_list *l;
+
+static void setup(void)
+{
+	l = pause_list_new();
+}
+
+static void teardown(void)
+{
+	pause_list_free(&l);
+}
+
+static struct msg_pause scope(const char *cluster, int64_t duty, int64_t until)
+{
+	struct msg_pause p = { .duty = duty, .on = true, .at = NOW, .until = until };
+
+	(void)snprintf(p.cluster_name, sizeof(p.cluster_name), "%s", cluster);
+	return p;
+}
+
+static void add(const char *cluster, int64_t duty, int64_t until)
+{
+	const struct msg_pause p = scope(cluster, duty, until);
+
+	ck_assert(pause_list_add(l, &p));
+}
+
+static size_t take_all(const char *cluster, int64_t duty)
+{
+	const struct msg_pause within = scope(cluster, duty, 0);
+	struct msg_pause taken;
+	size_t n = 0;
+
+	while (pause_list_take_within(l, &within, &taken)) {
+		ck_assert(!taken.on);
+		n++;
+	}
+	return n;
+}
+
+START_TEST(scope_holds_what_it_names)
+{
+	static const struct {
+		const char *cluster;
+		int64_t duty;
+		bool prod_evicted, prod_terminating, staging_evicted;
+	} cases[] = { { "", -1, true, true, true },
+		      { "", DUTY_EVICTED, true, false, true },
+		      { "prod", -1, true, true, false },
+		      { "prod", DUTY_TERMINATING, false, true, false } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		add(cases[i].cluster, cases[i].duty, 0);
+		ck_assert(!!pause_list_find(l, "prod", DUTY_EVICTED, NOW) == cases[i].prod_evicted);
+		ck_assert(!!pause_list_find(l, "prod", DUTY_TERMINATING, NOW) == cases[i].prod_terminating);
+		ck_assert(!!pause_list_find(l, "staging", DUTY_EVICTED, NOW) == cases[i].staging_evicted);
+		ck_assert_uint_eq(take_all("", -1), 1);
+	}
+	ck_assert_ptr_null(pause_list_find(l, "prod", DUTY_EVICTED, NOW));
+}
+END_TEST
+
+START_TEST(end_is_exact)
+{
+	struct msg_pause taken;
+
+	add("", -1, NOW + 10);
+	add("prod", -1, 0);
+	ck_assert(!pause_list_take_ended(l, NOW + 9, &taken));
+	ck_assert_ptr_nonnull(pause_list_find(l, "staging", 0, NOW + 9));
+	ck_assert_ptr_null(pause_list_find(l, "staging", 0, NOW + 10)); /* even before it is taken off */
+	ck_assert(pause_list_take_ended(l, NOW + 10, &taken));
+	ck_assert_str_eq(taken.cluster_name, "");
+	ck_assert(!taken.on);
+	ck_assert(!pause_list_take_ended(l, INT64_MAX, &taken)); /* the one without an end stays */
+	ck_assert_ptr_nonnull(pause_list_find(l, "prod", 0, INT64_MAX));
+}
+END_TEST
+
+START_TEST(same_scope_is_replaced)
+{
+	const struct msg_pause old = scope("prod", -1, NOW + 1), new = scope("prod", -1, NOW + 2);
+
+	ck_assert(pause_list_add(l, &old));
+	ck_assert(pause_list_have(l, &old));
+	ck_assert(pause_list_add(l, &new));
+	ck_assert(!pause_list_have(l, &old));
+	ck_assert(pause_list_have_scope(l, &old));
+	ck_assert(pause_list_have(l, &new));
+	ck_assert_ptr_null(pause_list_get(l, 1));
+	ck_assert_int_eq(pause_list_get(l, 0)->until, NOW + 2);
+}
+END_TEST
+
+START_TEST(resume_takes_what_lies_within_and_nothing_else)
+{
+	add("", -1, 0);
+	add("prod", -1, 0);
+	add("prod", DUTY_EVICTED, 0);
+	add("staging", DUTY_EVICTED, 0);
+	ck_assert_uint_eq(take_all("prod", DUTY_TERMINATING), 0);
+	ck_assert_uint_eq(take_all("", DUTY_EVICTED), 2);
+	ck_assert_uint_eq(take_all("prod", -1), 1);
+	ck_assert_ptr_nonnull(pause_list_find(l, "prod", DUTY_EVICTED, NOW)); /* by the one for everything */
+	ck_assert_uint_eq(take_all("", -1), 1);
+	ck_assert_ptr_null(pause_list_get(l, 0));
+}
+END_TEST
+
+START_TEST(full_list_says_so)
+{
+	char name[32];
+
+	for (size_t i = 0; i < PAUSES_MAX; i++) {
+		(void)snprintf(name, sizeof(name), "c%zu", i);
+		add(name, -1, 0);
+	}
+	const struct msg_pause one_more = scope("another", -1, 0), known = scope("c7", -1, NOW + 7);
+
+	ck_assert(!pause_list_add(l, &one_more));
+	ck_assert(pause_list_add(l, &known));
+	ck_assert_uint_eq(take_all("", -1), PAUSES_MAX);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("supervisor/pause");
+	TCase *t = tcase_create("pause");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, scope_holds_what_it_names);
+	tcase_add_test(t, end_is_exact);
+	tcase_add_test(t, same_scope_is_replaced);
+	tcase_add_test(t, resume_takes_what_lies_within_and_nothing_else);
+	tcase_add_test(t, full_list_says_so);
+	suite_add_tcase(s, t);
+	SRunner *r = srunner_create(s);
+
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

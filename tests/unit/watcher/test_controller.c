@@ -1,0 +1,244 @@
+/* test_controller.c - when a pod is judged and nominated: lists, deadlines, clocks of failing revisions. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "harness.h"
+
+/* -- when nothing may be said yet -------------------------------------------------------------------------
+ */
+
+START_TEST(quiet_until_synced_remembered_and_quiet_is_over)
+{
+	struct pod_facts p = pod_evicted();
+
+	controller_list(j, STR_LIT(""));
+	event(&p);
+	ck_assert_uint_eq(n_sent, 0);
+	controller_sync(j, STR_LIT(""));
+	turn();
+	ck_assert_uint_eq(n_sent, 0);
+	controller_on_saved_end(j);
+	turn();
+	ck_assert_uint_eq(n_sent, 0);
+	pass(QUIET_MS - 1);
+	ck_assert_uint_eq(n_sent, 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	const struct msg_nominate *n = &last(MSG_NOMINATE)->u.nominate;
+
+	ck_assert_uint_eq(n->cluster, 3);
+	ck_assert_uint_eq(n->duty, DUTY_EVICTED);
+	ck_assert_str_eq(n->ns, "shop");
+	ck_assert_str_eq(n->name, "web-1-abcde");
+	ck_assert_str_eq(n->uid, "0b8f0f3e-0000-4000-8000-000000000001");
+	ck_assert_str_eq(n->action_key, n->uid);
+	ck_assert_str_eq(n->rv, "4711");
+	ck_assert_str_eq(n->reason, "Evicted");
+}
+END_TEST
+
+START_TEST(nothing_from_a_partial_list_or_a_stale_cache)
+{
+	struct pod_facts p = pod_evicted();
+
+	ready_with(NULL, 0);
+	controller_list(j, STR_LIT("")); /* a relist */
+	event(&p);
+	pass(1000);
+	ck_assert_uint_eq(n_sent, 0);
+	controller_list_failed(j, STR_LIT(""));
+	clock_fake_advance(SYNC_STATE_STALE_MS + 2000); /* and then silence */
+	turn();
+	ck_assert_uint_eq(n_sent, 0);
+	controller_alive(j);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+START_TEST(a_relist_sweeps_only_when_complete)
+{
+	struct pod_facts p = pod_healthy(), q = sibling(&p, "web-1-other", UID_2);
+	const struct pod_facts both[] = { p, q };
+
+	ready_with(both, 2);
+	controller_list(j, STR_LIT(""));
+	ck_assert_int_eq(controller_pod(j, &p), 0);
+	controller_list_failed(j, STR_LIT(""));
+	ck_assert_uint_eq(store_count(controller_store(j)), 2);
+	sync_with(&q, 1);
+	ck_assert_uint_eq(store_count(controller_store(j)), 1);
+	ck_assert_uint_ne(store_find(controller_store(j), q.ns, q.name), 0);
+}
+END_TEST
+
+/* -- deadlines ----------------------------------------------------------------------------------------------
+ */
+
+START_TEST(a_stuck_pod_fires_at_its_second)
+{
+	struct pod_facts p = pod_terminating();
+
+	ready_with(NULL, 0);
+	p.deletion = clock_wall_ms() + 30 * S;
+	event(&p);
+	/* Due when now > deletion + HOURS; no event, no resync, only the timer. */
+	ck_assert_uint_eq(controller_next(j), clock_boot_ms() + 30 * S + HOURS + 1);
+	pass(30 * S);
+	pass(HOURS);
+	ck_assert_uint_eq(n_sent, 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, p.deletion);
+}
+END_TEST
+
+START_TEST(a_deadline_goes_with_its_state)
+{
+	struct pod_facts p = pod_terminating();
+
+	ready_with(NULL, 0);
+	p.deletion = clock_wall_ms();
+	event(&p);
+	ck_assert_uint_ne(controller_next(j), UINT64_MAX);
+	controller_delete(j, &p);
+	turn();
+	ck_assert_uint_eq(controller_next(j), UINT64_MAX);
+	pass(10 * HOURS);
+	ck_assert_uint_eq(n_sent, 0);
+}
+END_TEST
+
+START_TEST(the_servers_clock_counts)
+{
+	struct pod_facts p = pod_terminating();
+
+	ready_with(NULL, 0);
+	p.deletion = clock_wall_ms();
+	event(&p);
+	/* The server turns out to be 90 s ahead (two Dates say so): due 90 s earlier by our clock, without
+	 * any event. */
+	controller_server_date(j, clock_wall_ms() + 90 * S);
+	controller_server_date(j, clock_wall_ms() + 90 * S);
+	turn();
+	ck_assert_uint_eq(controller_next(j), clock_boot_ms() + HOURS - 90 * S + 1);
+	clock_fake_advance(HOURS - 90 * S);
+	turn();
+	ck_assert_uint_eq(n_sent, 0);
+	clock_fake_advance(1);
+	turn();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+/* -- image pull
+ * ---------------------------------------------------------------------------------------------- */
+
+START_TEST(a_workload_is_nominated_once)
+{
+	struct pod_facts p = pod_pull_failing(), q = sibling(&p, "web-1-other", UID_2);
+	const struct pod_facts both[] = { p, q };
+
+	ready_with(both, 2);
+	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1); /* one clock for both, begun now, not at creation */
+	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, NOW);
+	pass(HOURS - QUIET_MS);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.action_key, "0b8f0f3e-0000-4000-8000-00000000000a");
+	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, NOW);
+	/* Events, flips and time bring no second one while the first is open. */
+	p.rv = STR_LIT("4712");
+	p.containers[0].reason = STR_LIT("ErrImagePull");
+	event(&p);
+	pass(5 * MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
+}
+END_TEST
+
+START_TEST(a_ready_sibling_protects_and_its_end_is_noticed)
+{
+	struct pod_facts p = pod_pull_failing(), q = pod_healthy();
+
+	q.name = STR_LIT("web-1-other");
+	q.uid = STR_LIT(UID_2);
+	const struct pod_facts both[] = { p, q };
+
+	ready_with(both, 2);
+	pass(10 * HOURS);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0); /* the revision can be pulled: no clock */
+	controller_delete(j, &q);
+	turn();
+	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
+	pass(HOURS);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+START_TEST(pulling_ends_the_clock)
+{
+	struct pod_facts p = pod_pull_failing(), healed = pod_healthy();
+
+	ready_with(&p, 1);
+	pass(HOURS / 2);
+	event(&healed);
+	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 2);
+	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, 0);
+	p.rv = STR_LIT("5000");
+	event(&p);
+	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, clock_wall_ms());
+	pass(HOURS);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+START_TEST(the_clock_survives_churn_and_restart)
+{
+	struct pod_facts p = pod_pull_failing(), next = sibling(&p, "web-1-next", UID_2);
+	struct msg_failing_since_row row = { .cluster = 3, .at = NOW - HOURS + 60 * S };
+
+	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
+	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
+	sync_with(&p, 1);
+	controller_on_failing_since_row(j, &row);
+	controller_on_saved_end(j);
+	turn();
+	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0);
+	controller_delete(j, &p); /* its only pod goes, another one comes */
+	turn();
+	pass(30 * S);
+	event(&next);
+	pass(30 * S);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.uid, UID_2);
+	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, row.at);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("judging");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, quiet_until_synced_remembered_and_quiet_is_over);
+	tcase_add_test(t, nothing_from_a_partial_list_or_a_stale_cache);
+	tcase_add_test(t, a_relist_sweeps_only_when_complete);
+	tcase_add_test(t, a_stuck_pod_fires_at_its_second);
+	tcase_add_test(t, a_deadline_goes_with_its_state);
+	tcase_add_test(t, the_servers_clock_counts);
+	tcase_add_test(t, a_workload_is_nominated_once);
+	tcase_add_test(t, a_ready_sibling_protects_and_its_end_is_noticed);
+	tcase_add_test(t, pulling_ends_the_clock);
+	tcase_add_test(t, the_clock_survives_churn_and_restart);
+	return run(t, "watcher/judging");
+}

@@ -1,0 +1,95 @@
+/* What a share is a share of; and the pod that is being judged stays itself while others are counted. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdlib.h>
+
+#include "watcher/controller/pod_counts.h"
+
+static struct store *s;
+static struct pod_counts *census;
+
+static void on_removed(void *ctx, uint32_t h)
+{
+	(void)ctx;
+	(void)h;
+}
+
+static void begin(void)
+{
+	static const struct store_ops ops = { .on_removed = on_removed, .on_tally = on_removed };
+
+	s = store_new(&ops, NULL);
+	census = pod_counts_new();
+}
+
+static void end(void)
+{
+	pod_counts_free(&census);
+	store_free(&s);
+}
+
+static uint32_t put(const char *ns, const char *name, const char *uid, const char *node)
+{
+	const struct pod_facts p = { .ns = STR_C(ns),
+				     .name = STR_C(name),
+				     .uid = STR_C(uid),
+				     .rv = STR_LIT("7"),
+				     .node = STR_C(node),
+				     .grace_s = -1 };
+	enum store_change change;
+	uint32_t h = 0;
+
+	ck_assert_int_eq(store_put(s, &p, 0, &h, &change), 0);
+	return h;
+}
+
+#define UID_1 "0b8f0f3e-0000-4000-8000-000000000001"
+#define UID_2 "0b8f0f3e-0000-4000-8000-000000000002"
+
+START_TEST(counts)
+{
+	put("shop", "a", UID_1, "n1");
+	ck_assert(!pod_counts_many_nodes(s));
+	put("shop", "b", UID_2, "n2");
+	ck_assert(pod_counts_many_nodes(s));
+	pod_counts_take(census, s, 1000);
+	ck_assert_uint_eq(pod_counts_namespace(census, STR_LIT("shop")), 2);
+	ck_assert_uint_eq(pod_counts_node(census, STR_LIT("n1")), 1);
+	ck_assert_uint_eq(pod_counts_workloads(census), 2);
+}
+END_TEST
+
+/* A nomination once bore the name of one pod and the uid of another. */
+START_TEST(the_pod_that_is_judged_stays_itself)
+{
+	struct pod_facts judged;
+	const uint32_t h = put("shop", "a", UID_1, "n1");
+
+	put("shop", "b", UID_2, "n1");
+	store_get(s, h, &judged);
+	if (_i == 0)
+		pod_counts_take(census, s, 1000);
+	else
+		(void)pod_counts_many_nodes(s);
+	ck_assert(str_is(judged.name, "a"));
+	ck_assert(str_is(judged.uid, UID_1));
+	ck_assert(str_is(judged.rv, "7"));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("census");
+	Suite *suite = suite_create("watcher/census");
+	SRunner *r = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tc, begin, end);
+	tcase_add_test(tc, counts);
+	tcase_add_loop_test(tc, the_pod_that_is_judged_stays_itself, 0, 2);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,320 @@
+/* test_reverted.c - outages, workloads that come back, evict loops and fresh attempts: what the guards learn
+ * from what happened before. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "harness.h"
+
+#define MANY 300
+
+static char names[MANY][24], uids[MANY][40], owners[MANY][40];
+
+/* The i-th pod of that state, of the i-th workload. */
+static struct pod_facts nth(const struct pod_facts *p, int i)
+{
+	struct pod_facts q;
+
+	(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
+	(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
+	(void)snprintf(owners[i], sizeof(owners[i]), "0b8f0f3e-2222-4000-8000-%012d", i);
+	q = sibling(p, names[i], uids[i]);
+	q.owner.uid = STR_C(owners[i]);
+	return q;
+}
+
+static void many(const struct pod_facts *p, int n)
+{
+	static struct pod_facts pods[MANY];
+
+	for (int i = 0; i < n; i++)
+		pods[i] = nth(p, i);
+	ready_with(pods, (size_t)n);
+}
+
+static struct controller_stats stats(void)
+{
+	struct controller_stats s;
+
+	controller_stats(j, &s);
+	return s;
+}
+
+/* -- the breaker --------------------------------------------------------------------------------------------
+ */
+
+static void breaker_on(void)
+{
+	policy.breaker =
+		(struct breaker_policy){ .workloads = 5, .within_ms = 10 * MIN, .release_ms = 15 * MIN };
+}
+
+START_TEST(an_outage_holds_all_and_lets_go_by_itself)
+{
+	struct pod_facts p = pod_pull_failing(), healthy = pod_healthy();
+
+	breaker_on();
+	many(&p, 6);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BreakerOpen");
+	ck_assert_ptr_nonnull(
+		strstr(last(MSG_REFUSAL)->u.refusal.evidence, "6 workloads began to fail together"));
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "breaker");
+	ck_assert_int_gt(last(MSG_SAVED)->u.saved.at, 0);
+	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "Breaker 6"));
+	pass(24 * HOUR);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	for (int i = 0; i < 3; i++) {
+		struct pod_facts q = nth(&healthy, i);
+
+		event(&q);
+	}
+	pass(1000);
+	pass(15 * MIN - 1000 - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(1000);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3); /* those that still fail, and are not many */
+	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+}
+END_TEST
+
+START_TEST(namespaces_that_are_not_served_are_no_outage)
+{
+	struct pod_facts p = pod_pull_failing(), mine;
+
+	breaker_on();
+	list_set(&policy.duty[DUTY_IMAGE_PULL].namespaces, "bank");
+	many(&p, 8);
+	mine = nth(&p, 9);
+	mine.ns = STR_LIT("bank");
+	event(&mine);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+END_TEST
+
+/* All of an outage are known before the first of them is judged. */
+START_TEST(none_slips_through_at_the_start)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	breaker_on();
+	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
+	controller_set_policy(j, &policy, 0); /* no quiet time in which they would be seen */
+	for (int i = 0; i < 6; i++) {
+		struct msg_failing_since_row row = { .at = NOW - HOUR, .revision = "1" };
+		struct pod_facts q = nth(&p, i);
+
+		memcpy(row.owner, q.owner.uid.p, q.owner.uid.n);
+		controller_on_failing_since_row(j, &row);
+	}
+	many(&p, 6);
+	pass(MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+}
+END_TEST
+
+START_TEST(an_open_breaker_survives_a_restart)
+{
+	struct pod_facts p = pod_pull_failing();
+	const struct msg_saved_row row = { .kind = "breaker",
+					   .key = "errImagePull",
+					   .at = NOW - HOUR,
+					   .count = 40,
+					   .text = "40 workloads" };
+	struct msg_failing_since_row since = { .at = NOW - HOUR, .revision = "1" };
+
+	breaker_on();
+	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
+	controller_on_failing_since_row(j, &since);
+	controller_on_saved_row(j, &row);
+	ready_with(&p, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "40 workloads"));
+	pass(15 * MIN);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1); /* nothing of it is left */
+}
+END_TEST
+
+/* -- fights and the ladder ----------------------------------------------------------------------------------
+ */
+
+static void done(const struct pod_facts *p)
+{
+	settle(OUTCOME_DONE, 0);
+	controller_delete(j, p);
+	turn();
+}
+
+static struct pod_facts returned(const struct pod_facts *p, int i)
+{
+	struct pod_facts q = nth(p, i);
+
+	q.owner.uid = p->owner.uid;
+	q.created = clock_wall_ms() / 1000 * 1000;
+	return q;
+}
+
+START_TEST(a_workload_that_comes_back_is_held_longer_each_time)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	done(&p);
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "fight");
+	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 0);
+	pass(5 * S); /* also while the first act's own wait is not over */
+	q = returned(&p, 1);
+	event(&q);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "Reverted");
+	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 1);
+	ck_assert_uint_eq(stats().reverts, 1);
+	pass(10 * MIN - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 1);
+	done(&q);
+	pass(MIN);
+	q = returned(&p, 2);
+	event(&q);
+	pass(20 * MIN - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 2);
+}
+END_TEST
+
+START_TEST(a_changed_template_is_no_fight)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	done(&p);
+	pass(MIN);
+	q = returned(&p, 1);
+	q.revision = STR_LIT("2");
+	event(&q);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
+}
+END_TEST
+
+START_TEST(a_fight_survives_a_restart)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct msg_saved_row row = { .kind = "fight", .at = 1, .until = NOW + HOUR, .count = 3 };
+	struct msg_failing_since_row since = { .at = NOW - HOUR, .revision = "1" };
+
+	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
+	(void)snprintf(row.key, sizeof(row.key), "%s/1", since.owner);
+	controller_on_failing_since_row(j, &since);
+	controller_on_saved_row(j, &row);
+	ready_with(&p, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	pass(HOUR);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 3);
+}
+END_TEST
+
+START_TEST(a_fight_is_forgotten_a_day_later)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	done(&p);
+	for (int i = 0; i < 25; i++)
+		pass(HOUR);
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "fight");
+	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0);
+	q = returned(&p, 1);
+	event(&q);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+END_TEST
+
+/* Evicted, replaced on the same node, evicted again: deleted all the same, but the newest stays to be looked
+ * at. */
+START_TEST(an_evict_loop_keeps_its_newest)
+{
+	struct pod_facts p = pod_evicted(), q;
+
+	ready_with(NULL, 0);
+	for (int i = 0; i < 3; i++) {
+		q = returned(&p, i);
+		event(&q);
+		ck_assert_uint_eq(count(MSG_NOMINATE), (size_t)i + 1);
+		pass(2 * S);
+		done(&q);
+		pass(3 * S);
+	}
+	q = returned(&p, 3);
+	event(&q);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "EvictLoop");
+	ck_assert_str_eq(stats().blocked_by, "Loop 1");
+	pass(3 * S);
+	p = returned(&p, 4);
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 4);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[3]);
+	ck_assert_str_eq(stats().blocked_by, "Loop 1");
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1); /* told once */
+	pass(HOUR);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[4]);
+}
+END_TEST
+
+START_TEST(a_fresh_attempt_first)
+{
+	struct pod_facts p = pod_pull_failing(), q;
+
+	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 10 * S;
+	ready_with(&p, 1);
+	pass(HOURS + 1);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_RETRY);
+	pass(1000);
+	controller_delete(j, &p); /* seen before its end is told */
+	settle(OUTCOME_DONE, 0);
+	q = returned(&p, 1);
+	event(&q);
+	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.attempted, clock_wall_ms());
+	pass(10 * S);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_DUTY);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("fights");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, an_outage_holds_all_and_lets_go_by_itself);
+	tcase_add_test(t, namespaces_that_are_not_served_are_no_outage);
+	tcase_add_test(t, none_slips_through_at_the_start);
+	tcase_add_test(t, an_open_breaker_survives_a_restart);
+	tcase_add_test(t, a_workload_that_comes_back_is_held_longer_each_time);
+	tcase_add_test(t, a_changed_template_is_no_fight);
+	tcase_add_test(t, a_fight_survives_a_restart);
+	tcase_add_test(t, a_fight_is_forgotten_a_day_later);
+	tcase_add_test(t, an_evict_loop_keeps_its_newest);
+	tcase_add_test(t, a_fresh_attempt_first);
+	return run(t, "watcher/fights");
+}

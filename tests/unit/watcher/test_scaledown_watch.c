@@ -1,0 +1,132 @@
+/* R23: a workload was scaled to 0 and its pods do not leave. */
+// SPDX-License-Identifier: Apache-2.0
+#include "harness.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "watcher/controller/scaledown_watch.h"
+
+/* The newest nomination ends so, with that reason. */
+static void settle_as(enum outcome outcome, const char *reason)
+{
+	const struct msg *n = last(MSG_NOMINATE);
+	struct msg m = { .type = MSG_NOMINATION_RESULT };
+
+	msg_copy_fields(&m, n);
+	m.u.nomination_result.outcome = outcome;
+	msg_set(&m, nomination_result.reason, reason, strlen(reason));
+	controller_on_nomination_result(j, &m.u.nomination_result);
+	turn();
+}
+
+static size_t told(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_sent; i++)
+		n += sent[i].type == MSG_REFUSAL && strcmp(sent[i].u.refusal.reason, "PodsDoNotLeave") == 0;
+	return n;
+}
+
+/* Nominated again and again, each time it already wants 0. Boot time since `from` when it was told, 0 =
+ * never. */
+static uint64_t until_told(uint64_t from, uint64_t for_ms)
+{
+	while (clock_boot_ms() - from < for_ms) {
+		const size_t before = count(MSG_NOMINATE);
+
+		pass(10 * S);
+		if (count(MSG_NOMINATE) > before)
+			settle_as(OUTCOME_GONE, "AlreadyZero");
+		if (told())
+			return clock_boot_ms() - from;
+	}
+	return 0;
+}
+
+START_TEST(pods_that_stay_are_told_once)
+{
+	struct pod_facts p = pod_pull_failing();
+	uint64_t from;
+
+	ready_with(&p, 1);
+	pass(HOURS + S);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	from = clock_boot_ms();
+	settle_as(OUTCOME_DONE, "CannotPullImage");
+	ck_assert_uint_gt(until_told(from, 3600000), STAY_MS);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.name, "web-1-abcde");
+	ck_assert_ptr_nonnull(strstr(last(MSG_REFUSAL)->u.refusal.evidence, "1 are still there"));
+	for (int i = 0; i < 20; i++) {
+		const size_t before = count(MSG_NOMINATE);
+
+		pass(10 * MIN);
+		if (count(MSG_NOMINATE) > before)
+			settle_as(OUTCOME_GONE, "AlreadyZero");
+	}
+	ck_assert_uint_eq(told(), 1);
+}
+END_TEST
+
+START_TEST(pods_that_leave_are_not)
+{
+	struct pod_facts p = pod_pull_failing();
+
+	ready_with(&p, 1);
+	pass(HOURS + S);
+	settle_as(OUTCOME_DONE, "CannotPullImage");
+	controller_delete(j, &p);
+	pass(HOUR);
+	ck_assert_uint_eq(told(), 0);
+}
+END_TEST
+
+START_TEST(both_sides_of_the_border)
+{
+	struct scaledown_watch *s = scaledown_watch_new();
+	const struct str a = STR_LIT("a");
+
+	scaledown_watch_scaled(s, a, 1000);
+	ck_assert(!scaledown_watch_noted(s, a, 1000 + STAY_MS));
+	ck_assert(scaledown_watch_noted(s, a, 1001 + STAY_MS));
+	ck_assert(!scaledown_watch_noted(s, a, 1002 + STAY_MS));
+	/* scaled down anew: all the time again */
+	scaledown_watch_scaled(s, a, 2 * STAY_MS);
+	ck_assert(!scaledown_watch_noted(s, a, 3 * STAY_MS));
+	ck_assert(scaledown_watch_noted(s, a, 3 * STAY_MS + 1));
+	/* somebody else scaled it down; first heard of now */
+	ck_assert(!scaledown_watch_noted(s, STR_LIT("b"), 4 * STAY_MS));
+	ck_assert(scaledown_watch_noted(s, STR_LIT("b"), 5 * STAY_MS + 1));
+	/* not heard of for long: that was another time */
+	ck_assert(!scaledown_watch_noted(s, a, 100 * STAY_MS));
+	scaledown_watch_free(&s);
+}
+END_TEST
+
+START_TEST(more_than_there_is_room_for)
+{
+	struct scaledown_watch *s = scaledown_watch_new();
+	char name[16];
+
+	for (unsigned i = 0; i < 1000; i++) {
+		(void)snprintf(name, sizeof(name), "u%u", i);
+		scaledown_watch_scaled(s, STR_C(name), 1000 + i);
+	}
+	ck_assert(!scaledown_watch_noted(s, STR_LIT("u0"), 2000 + STAY_MS)); /* it had to give way */
+	ck_assert(scaledown_watch_noted(s, STR_LIT("u999"), 2000 + STAY_MS));
+	scaledown_watch_free(&s);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *t = tcase_create("stay");
+
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, pods_that_stay_are_told_once);
+	tcase_add_test(t, pods_that_leave_are_not);
+	tcase_add_test(t, both_sides_of_the_border);
+	tcase_add_test(t, more_than_there_is_room_for);
+	return run(t, "watcher/stay");
+}

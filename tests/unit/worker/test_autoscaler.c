@@ -1,0 +1,233 @@
+/* Who else sets the replicas: autoscalers, GitOps tools, whoever puts them back. */
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+
+#include "worker/autoscaler.h"
+#include "workload.h"
+
+#define TARGET(version, kind, name)                                                                          \
+	"'scaleTargetRef':{'apiVersion':'" version "','kind':'" kind "','name':'" name "'}"
+#define WEB                TARGET("apps/v1", "Deployment", "web")
+#define SCALER(meta, spec) "{'metadata':{'name':'auto'" meta "},'spec':{" spec "}}"
+#define ANNOTATED(text)    ",'annotations':{" text "}"
+
+static void on_list(const char *request, const char *item)
+{
+	on(request, 200, "{'items':[%s]}", item);
+}
+
+static void on_deploy(const char *meta)
+{
+	on(DEPLOY, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','creationTimestamp':'" LIVE "','generation':4%s},"
+	   "'status':{'observedGeneration':4}}",
+	   meta);
+}
+
+static void expect_proof(const char *text)
+{
+	ck_assert_msg(strstr(fake.result.evidence, text) != NULL, "%s is not in: %s", text,
+		      fake.result.evidence);
+}
+
+START_TEST(an_hpa_that_may_scale_from_zero)
+{
+	on_list(HPAS, SCALER("", WEB ",'minReplicas':0"));
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100");
+	RESULT(REFUSED, HAS_HPA);
+}
+END_TEST
+
+/* Zero switches it off: the act stays, and the proof says so. */
+START_TEST(an_hpa_that_is_switched_off_by_zero)
+{
+	static const char *const mins[] = { ",'minReplicas':1", ",'minReplicas':2", "" };
+	static const char *const texts[] = { "has minReplicas 1", "has minReplicas 2", "has minReplicas 1" };
+	char item[300];
+
+	(void)snprintf(item, sizeof(item), SCALER("", WEB "%s"), mins[_i]);
+	on_list(HPAS, item);
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	expect_proof("HorizontalPodAutoscaler auto of Deployment web");
+	expect_proof(texts[_i]);
+}
+END_TEST
+
+START_TEST(autoscalers_of_something_else)
+{
+	static const char *const items[] = {
+		SCALER("", TARGET("apps/v1", "Deployment", "webs") ",'minReplicas':0"),
+		SCALER("", TARGET("apps/v1", "StatefulSet", "web") ",'minReplicas':0"),
+		SCALER("", TARGET("apps.kruise.io/v1", "Deployment", "web") ",'minReplicas':0"),
+		SCALER("", TARGET("v1", "Deployment", "web") ",'minReplicas':0"),
+		"7,null,{}",
+	};
+
+	on_list(HPAS, items[_i]);
+	on_list(KEDA, items[_i]);
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_ptr_null(strstr(fake.result.evidence, "auto"));
+}
+END_TEST
+
+/* An HPA may also name the ReplicaSet below. */
+START_TEST(an_autoscaler_of_an_owner_below)
+{
+	on_list(HPAS, SCALER("", TARGET("apps/v1", "ReplicaSet", "web-2") ",'minReplicas':0"));
+	go();
+	RESULT(REFUSED, HAS_HPA);
+}
+END_TEST
+
+START_TEST(an_autoscaler_on_the_second_page)
+{
+	on(_i == 0 ? HPAS : KEDA, 200, "{'items':[%s]}", SCALER("", WEB ",'minReplicas':0"));
+	on(_i == 0 ? HPAS : KEDA, 200, "{'metadata':{'continue':'c1'},'items':[]}")->times = 1;
+	go();
+	if (_i == 0) {
+		REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100", HPAS "?limit=100&continue=c1");
+		RESULT(REFUSED, HAS_HPA);
+	} else {
+		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA "?limit=100", KEDA "?limit=100&continue=c1");
+		RESULT(REFUSED, HAS_KEDA);
+	}
+}
+END_TEST
+
+START_TEST(keda)
+{
+	static const struct {
+		const char *item;
+		bool acts;
+	} cases[] = {
+		{ SCALER("", WEB), false },
+		{ SCALER("", "'scaleTargetRef':{'name':'web'}"),
+		  false }, /* apps/v1 Deployment is its default */
+		{ SCALER(ANNOTATED("'autoscaling.keda.sh/paused':'true'"), WEB), true },
+		{ SCALER(ANNOTATED("'autoscaling.keda.sh/paused':'false'"), WEB), false },
+		{ SCALER(ANNOTATED("'autoscaling.keda.sh/paused-replicas':'0'"), WEB), true },
+		{ SCALER(ANNOTATED("'autoscaling.keda.sh/paused-replicas':'3'"), WEB), false },
+		{ SCALER(ANNOTATED("'autoscaling.keda.sh/paused':'true','autoscaling.keda.sh/"
+				   "paused-replicas':'3'"),
+			 WEB),
+		  false },
+	};
+
+	on_list(KEDA, cases[_i].item);
+	go();
+	if (cases[_i].acts) {
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+		expect_proof("ScaledObject auto of Deployment web is paused at 0");
+	} else {
+		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA "?limit=100");
+		RESULT(REFUSED, HAS_KEDA);
+	}
+}
+END_TEST
+
+/* Without the right to look it still acts, and says what it did not see. */
+START_TEST(may_not_be_read)
+{
+	on(_i == 0 ? HPAS : KEDA, 403, DENIED);
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	expect_proof(_i == 0 ? "HorizontalPodAutoscalers may not be read" : "ScaledObjects may not be read");
+}
+END_TEST
+
+START_TEST(the_server_fails)
+{
+	on(_i == 0 ? HPAS : KEDA, 500, "%s", "");
+	go();
+	RESULT(FAILED, SERVER_ERROR);
+}
+END_TEST
+
+/* That KEDA is not installed is remembered for a while. */
+START_TEST(no_keda)
+{
+	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH", GET, RS, DEPLOY, HPAS,
+		 "GET " SCALE, RSES, PODS, "PATCH");
+}
+END_TEST
+
+START_TEST(gitops)
+{
+	static const char *const metas[] = {
+		",'annotations':{'argocd.argoproj.io/tracking-id':'web:apps/Deployment:shop/web'}",
+		",'labels':{'argocd.argoproj.io/instance':'web'}",
+		",'labels':{'kustomize.toolkit.fluxcd.io/name':'apps'}",
+		",'labels':{'helm.toolkit.fluxcd.io/name':'web'}",
+		",'annotations':{'meta.helm.sh/release-name':'web'}",
+		",'labels':{'app.kubernetes.io/instance':'web'}",
+	};
+
+	on_deploy(metas[_i]);
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	expect_proof("carries the mark ");
+}
+END_TEST
+
+#define RAISED(manager, sub, at)                                                                             \
+	",'managedFields':[{'manager':'" manager "','operation':'Update','subresource':'" sub                \
+	"','time':'" at "','fieldsV1':{'f:spec':{'f:replicas':{}}}}]"
+
+/* It came back a second time: for 20 minutes after that nothing is written, whoever asks. */
+START_TEST(a_fight_is_held)
+{
+	static const struct {
+		unsigned reverts;
+		const char *meta;
+		bool held;
+		uint64_t retry;
+	} cases[] = {
+		{ 2, RAISED("argocd", "", "2026-09-21T13:53:21Z"), true,
+		  1000 }, /* 20 min less a second ago */
+		{ 2, RAISED("argocd", "", "2026-09-21T13:53:20Z"), false, 0 },
+		{ 1, RAISED("argocd", "", "2026-09-21T14:03:21Z"), true, 1000 },
+		{ 1, RAISED("argocd", "", "2026-09-21T14:03:20Z"), false, 0 },
+		{ 0, RAISED("argocd", "", "2026-09-21T14:13:20Z"), false, 0 },
+		{ 9, RAISED("ops-pod-cleaner", "scale", "2026-09-21T14:13:20Z"), false, 0 },
+		{ 9, "", false, 0 },
+	};
+
+	fake.grant.reverts = cases[_i].reverts;
+	on_deploy(cases[_i].meta);
+	go();
+	if (cases[_i].held) {
+		REQUESTS(GET, RS, DEPLOY);
+		RESULT(REFUSED, REVERTED);
+		ck_assert_ptr_nonnull(strstr(fake.result.detail, "argocd (Update, 2026-09-21T"));
+	} else {
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	}
+	ck_assert_uint_eq(fake.result.retry_ms, cases[_i].retry);
+	if (_i < 4)
+		ck_assert_str_eq(fake.result.actor, "argocd");
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("scaler");
+
+	tcase_add_checked_fixture(tc, setup_deployment, fake_teardown);
+	tcase_add_test(tc, an_hpa_that_may_scale_from_zero);
+	tcase_add_loop_test(tc, an_hpa_that_is_switched_off_by_zero, 0, 3);
+	tcase_add_loop_test(tc, autoscalers_of_something_else, 0, 5);
+	tcase_add_test(tc, an_autoscaler_of_an_owner_below);
+	tcase_add_loop_test(tc, an_autoscaler_on_the_second_page, 0, 2);
+	tcase_add_loop_test(tc, keda, 0, 7);
+	tcase_add_loop_test(tc, may_not_be_read, 0, 2);
+	tcase_add_loop_test(tc, the_server_fails, 0, 2);
+	tcase_add_test(tc, no_keda);
+	tcase_add_loop_test(tc, gitops, 0, 6);
+	tcase_add_loop_test(tc, a_fight_is_held, 0, 7);
+	return run(tc, "worker/scaler");
+}

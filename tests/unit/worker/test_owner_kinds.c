@@ -1,0 +1,192 @@
+/* Which kinds are known, asked for, remembered, forgotten. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/owner_kinds.h"
+
+#define FLEETS                                                                                               \
+	"{\"kind\":\"APIResourceList\",\"resources\":[{\"name\":\"fleets\",\"kind\":\"Fleet\","              \
+	"\"namespaced\":true},{\"name\":\"fleets/scale\",\"kind\":\"Scale\",\"verbs\":[\"get\",\"patch\"]}," \
+	"{\"name\":\"ships\",\"kind\":\"Ship\",\"namespaced\":false}]}"
+
+static struct owner_kinds *kinds;
+static struct kind_info info;
+
+static void setup(void)
+{
+	kinds = owner_kinds_new();
+}
+
+static void teardown(void)
+{
+	owner_kinds_free(&kinds);
+	ck_assert_ptr_null(kinds);
+}
+
+static enum owner_kinds_answer find(const char *api_version, const char *kind, uint64_t now)
+{
+	memset(&info, 0, sizeof(info));
+	return owner_kinds_find(kinds, STR_C(api_version), STR_C(kind), now, &info);
+}
+
+static void learn(const char *kind, const char *body, uint64_t now)
+{
+	owner_kinds_learn(kinds, STR_LIT("example.com/v1"), STR_C(kind), body, strlen(body), now);
+}
+
+START_TEST(known_without_asking)
+{
+	static const struct {
+		const char *api_version, *kind, *resource;
+		bool scale;
+	} rows[] = {
+		{ "apps/v1", "Deployment", "deployments", true },
+		{ "apps/v1", "StatefulSet", "statefulsets", true },
+		{ "apps/v1", "ReplicaSet", "replicasets", true },
+		{ "v1", "ReplicationController", "replicationcontrollers", true },
+		{ "argoproj.io/v1alpha1", "Rollout", "rollouts", true },
+		{ "apps/v1", "DaemonSet", "daemonsets", false },
+		{ "batch/v1", "Job", "jobs", false },
+		{ "batch/v1", "CronJob", "cronjobs", false },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		ck_assert_int_eq(find(rows[i].api_version, rows[i].kind, 0), KINDS_FOUND);
+		ck_assert_str_eq(info.resource, rows[i].resource);
+		ck_assert_int_eq(info.scale, rows[i].scale);
+		ck_assert(info.builtin && info.namespaced);
+	}
+}
+END_TEST
+
+START_TEST(others_are_asked_for)
+{
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), KINDS_ASK);
+	ck_assert_int_eq(find("apps/v2", "Deployment", 0), KINDS_ASK);
+	ck_assert_int_eq(find("example.com/v1", "Deployment", 0), KINDS_ASK);
+	learn("Fleet", FLEETS, 0);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), KINDS_FOUND);
+	ck_assert_str_eq(info.resource, "fleets");
+	ck_assert_str_eq(info.group, "example.com");
+	ck_assert_str_eq(info.version, "v1");
+	ck_assert(info.namespaced && info.scale && !info.builtin);
+	ck_assert_int_eq(find("example.com/v1", "Ship", 0), KINDS_ASK);
+	learn("Ship", FLEETS, 0);
+	ck_assert_int_eq(find("example.com/v1", "Ship", 0), KINDS_FOUND);
+	ck_assert(!info.namespaced && !info.scale);
+}
+END_TEST
+
+START_TEST(a_scale_that_cannot_be_patched_is_none)
+{
+	learn("Fleet",
+	      "{\"kind\":\"APIResourceList\",\"resources\":[{\"name\":\"fleets\",\"kind\":\"Fleet\"},"
+	      "{\"name\":\"fleets/scale\",\"kind\":\"Scale\",\"verbs\":[\"get\"]}]}",
+	      0);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), KINDS_FOUND);
+	ck_assert(!info.scale);
+}
+END_TEST
+
+START_TEST(absence_is_remembered_too)
+{
+	static const char *const bodies[] = { "", "nonsense", FLEETS, "{}" };
+
+	learn("Whale", bodies[_i], 0);
+	ck_assert_int_eq(find("example.com/v1", "Whale", 0), KINDS_ABSENT);
+}
+END_TEST
+
+START_TEST(answers_expire)
+{
+	learn("Fleet", FLEETS, 1000);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 1000 + KINDS_EXPIRY_MS - 1), KINDS_FOUND);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 1000 + KINDS_EXPIRY_MS), KINDS_ASK);
+	learn("Fleet", "", 5000000);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 5000000), KINDS_ABSENT);
+}
+END_TEST
+
+START_TEST(memory_is_bounded)
+{
+	char kind[32];
+
+	for (unsigned i = 0; i < 1000; i++) {
+		(void)snprintf(kind, sizeof(kind), "Kind%u", i);
+		learn(kind, "", i);
+	}
+	ck_assert_int_eq(find("example.com/v1", "Kind999", 0), KINDS_ABSENT);
+	ck_assert_int_eq(find("example.com/v1", "Kind0", 0), KINDS_ASK);
+}
+END_TEST
+
+START_TEST(names_cannot_lead_elsewhere)
+{
+	static const char *const bad[] = {
+		"",        "/",    "/v1",    "a/",    "a/b/c", "../v1",   "a?b/v1",
+		"a%2f/v1", "A/v1", "a b/v1", "a/v1#", ".a/v1", "a/../v1", "a\n/v1"
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_msg(!owner_kinds_path(STR_C(bad[i])), "%s", bad[i]);
+		ck_assert_int_eq(find(bad[i], "Kind", 0), KINDS_ABSENT);
+	}
+	ck_assert_int_eq(find("example.com/v1", "", 0), KINDS_ABSENT);
+}
+END_TEST
+
+START_TEST(paths)
+{
+	char *path = owner_kinds_path(STR_LIT("v1"));
+
+	ck_assert_str_eq(path, "/api/v1");
+	free(path);
+	path = owner_kinds_path(STR_LIT("example.com/v1beta1"));
+	ck_assert_str_eq(path, "/apis/example.com/v1beta1");
+	free(path);
+}
+END_TEST
+
+START_TEST(by_resource)
+{
+	ck_assert(owner_kinds_resource(STR_LIT("apps"), STR_LIT("statefulsets"), &info));
+	ck_assert_str_eq(info.kind, "StatefulSet");
+	ck_assert(info.scale && info.builtin);
+	ck_assert(owner_kinds_resource(STR_LIT("apps"), STR_LIT("daemonsets"), &info) && !info.scale);
+	ck_assert(owner_kinds_resource(STR_LIT("example.com"), STR_LIT("fleets"), &info));
+	ck_assert_str_eq(info.version, "");
+	ck_assert_str_eq(info.resource, "fleets");
+	ck_assert(info.scale && info.namespaced && !info.builtin);
+	ck_assert(!owner_kinds_resource(STR_LIT(""), STR_LIT("pods"), &info));
+	ck_assert(!owner_kinds_resource(STR_LIT("example.com/v1"), STR_LIT("fleets"), &info));
+	ck_assert(!owner_kinds_resource(STR_LIT("example.com"), STR_LIT("../fleets"), &info));
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("kinds");
+	Suite *s = suite_create("worker/kinds");
+	SRunner *r;
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, known_without_asking);
+	tcase_add_test(tc, others_are_asked_for);
+	tcase_add_test(tc, a_scale_that_cannot_be_patched_is_none);
+	tcase_add_loop_test(tc, absence_is_remembered_too, 0, 4);
+	tcase_add_test(tc, answers_expire);
+	tcase_add_test(tc, memory_is_bounded);
+	tcase_add_test(tc, names_cannot_lead_elsewhere);
+	tcase_add_test(tc, paths);
+	tcase_add_test(tc, by_resource);
+	suite_add_tcase(s, tc);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

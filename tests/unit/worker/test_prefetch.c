@@ -1,0 +1,117 @@
+/* Reading ahead: an action that has no grant yet reads and judges, but writes nothing and does not end. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "fake.h"
+
+#define GET    "GET " POD_PATH
+#define DELETE "DELETE " POD_PATH
+
+static void setup(void)
+{
+	fake_setup();
+	fake.grant.duty = DUTY_EVICTED;
+	on_pod("5", "", "", "'phase':'Failed','reason':'Evicted'");
+	(void)on(DELETE, 200, "{'kind':'Pod','metadata':{'uid':'pod-1'}}");
+}
+
+/* Longer after the reading than what was read may count. */
+static void grant_late(void)
+{
+	clock_fake_advance(ACTION_FRESH_MS + 1);
+	fake.grant.valid_until += ACTION_FRESH_MS;
+	grant();
+}
+
+START_TEST(nothing_is_written_before_the_grant)
+{
+	go_ahead();
+	fake_drain();
+	REQUESTS(GET);
+	ck_assert_uint_eq(fake.done, 0);
+	grant();
+	REQUESTS(GET, DELETE);
+	RESULT(DONE, EVICTED);
+}
+END_TEST
+
+START_TEST(a_grant_that_comes_while_it_reads)
+{
+	go_ahead();
+	grant();
+	REQUESTS(GET, DELETE);
+	RESULT(DONE, EVICTED);
+}
+END_TEST
+
+START_TEST(an_end_waits_for_the_grant)
+{
+	(void)on(GET, 404, "{'kind':'Status','code':404}");
+	go_ahead();
+	fake_drain();
+	ck_assert_uint_eq(fake.done, 0);
+	grant();
+	REQUESTS(GET);
+	RESULT(GONE, POD_GONE);
+}
+END_TEST
+
+START_TEST(an_old_end_is_looked_at_again)
+{
+	on(GET, 503, "{'kind':'Status','code':503}")->times = 1;
+	go_ahead();
+	fake_drain();
+	grant_late();
+	REQUESTS(GET, GET, DELETE);
+	RESULT(DONE, EVICTED);
+	ck_assert_uint_eq(fake.result.retry_ms, 0);
+}
+END_TEST
+
+START_TEST(an_old_read_is_no_ground_for_a_write)
+{
+	go_ahead();
+	fake_drain();
+	grant_late();
+	REQUESTS(GET, GET, DELETE);
+	RESULT(DONE, EVICTED);
+}
+END_TEST
+
+/* What the grant says counts, not what was known before it. */
+START_TEST(the_grant_bounds_the_write)
+{
+	go_ahead();
+	fake_drain();
+	fake.grant.valid_until = BOOT - 1;
+	grant();
+	REQUESTS(GET);
+	RESULT(FAILED, GRANT_EXPIRED);
+}
+END_TEST
+
+START_TEST(a_grant_that_never_comes)
+{
+	go_ahead();
+	give_up();
+	go_ahead();
+	fake_drain();
+	give_up();
+	REQUESTS(GET, GET);
+	ck_assert_uint_eq(fake.done, 0);
+}
+END_TEST
+
+int main(void)
+{
+	TCase *tc = tcase_create("ahead");
+
+	tcase_add_checked_fixture(tc, setup, fake_teardown);
+	tcase_add_test(tc, nothing_is_written_before_the_grant);
+	tcase_add_test(tc, a_grant_that_comes_while_it_reads);
+	tcase_add_test(tc, an_end_waits_for_the_grant);
+	tcase_add_test(tc, an_old_end_is_looked_at_again);
+	tcase_add_test(tc, an_old_read_is_no_ground_for_a_write);
+	tcase_add_test(tc, the_grant_bounds_the_write);
+	tcase_add_test(tc, a_grant_that_never_comes);
+	return run(tc, "ahead");
+}

@@ -1,0 +1,124 @@
+/* deadline.c - see deadline.h.  A 4-ary heap: children of i are 4i + 1 to 4i + 4. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/controller/deadline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+#define ARITY 4u
+
+static void place(struct deadlines *d, uint32_t i, uint64_t at, uint32_t key)
+{
+	d->at[i] = at;
+	d->key[i] = key;
+	d->place[key] = i + 1;
+}
+
+/* Put (at, key) where index i is a hole. */
+static void sift(struct deadlines *d, uint32_t i, uint64_t at, uint32_t key)
+{
+	while (i > 0 && at < d->at[(i - 1) / ARITY]) {
+		uint32_t up = (i - 1) / ARITY;
+
+		place(d, i, d->at[up], d->key[up]);
+		i = up;
+	}
+	for (;;) {
+		uint32_t first = i * ARITY + 1, best = first;
+
+		for (uint32_t c = first + 1; c < first + ARITY && c < d->n; c++)
+			if (d->at[c] < d->at[best])
+				best = c;
+		if (first >= d->n || d->at[best] >= at)
+			break;
+		place(d, i, d->at[best], d->key[best]);
+		i = best;
+	}
+	place(d, i, at, key);
+}
+
+static void make_room(struct deadlines *d, uint32_t key)
+{
+	if (key >= d->cap_place) {
+		uint32_t cap = key + key / 2 + 64;
+
+		d->place = xreallocarray(d->place, cap, sizeof(*d->place));
+		memset(d->place + d->cap_place, 0, (cap - d->cap_place) * sizeof(*d->place));
+		d->cap_place = cap;
+	}
+	if (d->n == d->cap) {
+		d->cap = d->cap + d->cap / 2 + 64;
+		d->at = xreallocarray(d->at, d->cap, sizeof(*d->at));
+		d->key = xreallocarray(d->key, d->cap, sizeof(*d->key));
+	}
+}
+
+void deadlines_set(struct deadlines *d, uint32_t key, uint64_t at)
+{
+	if (key < d->cap_place && d->place[key]) {
+		sift(d, d->place[key] - 1, at, key);
+		return;
+	}
+	make_room(d, key);
+	d->n++;
+	sift(d, d->n - 1, at, key);
+}
+
+void deadlines_set_earlier(struct deadlines *d, uint32_t key, uint64_t at)
+{
+	uint64_t old;
+
+	if (!deadlines_armed(d, key, &old) || at < old)
+		deadlines_set(d, key, at);
+}
+
+void deadlines_cancel(struct deadlines *d, uint32_t key)
+{
+	if (key >= d->cap_place || !d->place[key])
+		return;
+	uint32_t hole = d->place[key] - 1, last = --d->n;
+
+	d->place[key] = 0;
+	if (hole != last)
+		sift(d, hole, d->at[last], d->key[last]);
+}
+
+bool deadlines_armed(const struct deadlines *d, uint32_t key, uint64_t *ret_at)
+{
+	if (key >= d->cap_place || !d->place[key])
+		return false;
+	*ret_at = d->at[d->place[key] - 1];
+	return true;
+}
+
+bool deadlines_next(const struct deadlines *d, uint64_t *ret_at)
+{
+	if (d->n == 0)
+		return false;
+	*ret_at = d->at[0];
+	return true;
+}
+
+bool deadlines_pop(struct deadlines *d, uint64_t now, uint32_t *ret_key)
+{
+	if (d->n == 0 || d->at[0] > now)
+		return false;
+	*ret_key = d->key[0];
+	deadlines_cancel(d, *ret_key);
+	return true;
+}
+
+size_t deadlines_bytes(const struct deadlines *d)
+{
+	return d->cap * (sizeof(*d->at) + sizeof(*d->key)) + d->cap_place * sizeof(*d->place);
+}
+
+void deadlines_done(struct deadlines *d)
+{
+	free(d->at);
+	free(d->key);
+	free(d->place);
+	*d = (struct deadlines){ 0 };
+}

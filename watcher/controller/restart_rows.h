@@ -1,0 +1,26 @@
+/* restart_rows.h - the rows of a digest: every pod of the cache that restarts too often, a slice at a time.
+ * Layer: watcher.  Threads: none. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WATCHER_CONTROLLER_RESTART_ROWS_H
+#define WATCHER_CONTROLLER_RESTART_ROWS_H
+
+#include "watcher/controller/controller.h"
+
+struct restart_rows {
+	uint64_t cluster, number; /* number 0 = none is asked for */
+	uint32_t next;            /* handle looked at last */
+	bool all_seen;
+};
+
+void restart_rows_init(struct restart_rows *d, uint64_t cluster);
+/* DIGEST_GET: begin, also when one is on its way (the older one is ended as not complete). */
+int restart_rows_start(struct restart_rows *d, uint64_t number, controller_send_fn *send, void *ctx);
+/* Look at some hundred pods. 0; or -EAGAIN of send: call again when there is room. d->number is 0 after the
+ * end. */
+int restart_rows_step(struct restart_rows *d, struct controller *j, controller_send_fn *send, void *ctx);
+
+/* Name of the workload as far as the pod tells: a ReplicaSet's without the revision that ends it, the pod's
+ * own without a controller. For display only. */
+struct str restart_rows_workload(const struct pod_facts *p);
+
+#endif

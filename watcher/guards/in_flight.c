@@ -1,0 +1,234 @@
+/* in_flight.c - see in_flight.h.
+ * How long a subject waits after its nomination ended is one table by outcome. "Early" is how many times in a
+ * row a change of the pod may cut the wait short: once refused, a pod that changes is looked at at once, but
+ * one that changes every second is not nominated every second. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/guards/in_flight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "watcher/cache/hash.h"
+#include "watcher/cache/intern.h"
+
+#define HOLD_BASE_MS    30000u
+#define HOLD_CAP_MS     600000u
+#define DROPPED_MS      600000u
+#define OBSERVED_MS     86400000u
+#define LOST_MS         600000u /* ask the supervisor again; it ignores what it has open */
+#define FORGET_MS       3600000u
+#define FAILED_FLOOR_MS 200u /* first retry after a failure of the server */
+#define RETRIES_MAX     5u
+
+static const struct {
+	uint8_t early;
+	bool failure;
+} outcomes[OUTCOME__MAX] = {
+	[OUTCOME_DONE] = { 0, false },        [OUTCOME_GONE] = { 0, false },
+	[OUTCOME_UNCONFIRMED] = { 0, false }, [OUTCOME_REFUSED] = { 1, false },
+	[OUTCOME_CONFLICT] = { 3, false },    [OUTCOME_FORBIDDEN] = { 0, true },
+	[OUTCOME_FAILED] = { 0, true },
+};
+
+struct entry {
+	uint64_t rv_hash, until; /* until: of the hold, or when an open one is asked for again */
+	uint32_t h, group;
+	uint8_t rounds; /* nominations that ended without an end to the state */
+	uint8_t early;  /* a change of the pod ends the hold */
+	bool used, open, dropped;
+};
+
+struct in_flight {
+	struct intern *subjects;
+	struct hash_seed seed;
+	struct entry *v;
+	uint32_t cap, count, open;
+};
+
+struct in_flight *in_flight_new(void)
+{
+	struct in_flight *b = xcalloc(1, sizeof(*b));
+
+	b->subjects = intern_new();
+	b->seed = hash_seed_new();
+	return b;
+}
+
+void in_flight_free(struct in_flight **b)
+{
+	if (!*b)
+		return;
+	intern_free(&(*b)->subjects);
+	free((*b)->v);
+	free(*b);
+	*b = NULL;
+}
+
+static uint32_t find_id(const struct in_flight *b, struct str subject)
+{
+	return b->count ? intern_find(b->subjects, subject) : 0;
+}
+
+static void forget(struct in_flight *b, uint32_t id)
+{
+	b->v[id].used = false;
+	b->count--;
+	intern_unref(b->subjects, id);
+}
+
+static uint64_t rv_hash(const struct in_flight *b, struct str rv)
+{
+	return hash_bytes(&b->seed, rv.p, rv.n);
+}
+
+enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str subject, struct str rv,
+				    uint64_t now, uint64_t *ret_at)
+{
+	uint32_t id = find_id(b, subject);
+	const struct entry *e = id ? &b->v[id] : NULL;
+
+	if (!e || now >= e->until || (!e->open && e->early && e->rv_hash != rv_hash(b, rv)))
+		return IN_FLIGHT_GO;
+	*ret_at = e->until;
+	return e->open ? IN_FLIGHT_OPEN : IN_FLIGHT_HELD;
+}
+
+void in_flight_nominated(struct in_flight *b, struct str subject, struct str rv, uint32_t h, uint32_t group,
+			 uint64_t now)
+{
+	uint32_t id = find_id(b, subject);
+
+	if (!id) {
+		id = intern_ref(b->subjects, subject);
+		if (id >= b->cap) {
+			uint32_t cap = id + id / 2 + 16;
+
+			b->v = xreallocarray(b->v, cap, sizeof(*b->v));
+			memset(b->v + b->cap, 0, (cap - b->cap) * sizeof(*b->v));
+			b->cap = cap;
+		}
+		b->v[id] = (struct entry){ .used = true };
+		b->count++;
+	}
+	struct entry *e = &b->v[id];
+
+	b->open += !e->open;
+	e->open = true;
+	e->dropped = false;
+	e->h = h;
+	e->group = group;
+	e->rv_hash = rv_hash(b, rv);
+	e->until = now + LOST_MS;
+}
+
+bool in_flight_is_failure(uint64_t outcome)
+{
+	return outcome < OUTCOME__MAX && outcomes[outcome].failure;
+}
+
+static uint64_t slow_hold(const struct entry *e)
+{
+	uint64_t d = HOLD_BASE_MS;
+
+	for (unsigned i = 1; i < e->rounds && d < HOLD_CAP_MS; i++)
+		d *= 2;
+	return d < HOLD_CAP_MS ? d : HOLD_CAP_MS;
+}
+
+static uint64_t failure_hold(struct entry *e, uint32_t retries, uint64_t delay_ms, uint64_t retry_ms)
+{
+	uint64_t floor = FAILED_FLOOR_MS << (retries ? retries - 1 : 0);
+
+	e->dropped = retries > RETRIES_MAX;
+	e->early = e->dropped;
+	if (e->dropped)
+		return DROPPED_MS;
+	delay_ms = delay_ms > floor ? delay_ms : floor;
+	return delay_ms > retry_ms ? delay_ms : retry_ms;
+}
+
+bool in_flight_settle(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
+		      uint64_t delay_ms, bool observe, uint64_t now, struct in_flight_settled *ret)
+{
+	uint32_t id = find_id(b, STR_C(m->action_key));
+	struct entry *e = id ? &b->v[id] : NULL;
+
+	if (!e || !e->open)
+		return false;
+	e->open = false;
+	b->open--;
+	e->early = 0;
+	if (in_flight_is_failure(m->outcome)) {
+		e->until = now + failure_hold(e, retries, delay_ms, m->retry_ms);
+	} else if ((m->outcome == OUTCOME_REFUSED || m->outcome == OUTCOME_ANNOUNCED) && m->retry_ms) {
+		e->until = now + m->retry_ms; /* nobody looked at it, or its grace runs: no round */
+	} else if (m->outcome == OUTCOME_DONE && m->action == ACTION_RETRY && !observe) {
+		e->until = now; /* only a rung: the ladder knows how long to wait */
+	} else {
+		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
+		e->early = e->rounds <= outcomes[m->outcome].early;
+		e->until = now + (m->outcome == OUTCOME_DONE && observe ? OBSERVED_MS : slow_hold(e));
+	}
+	*ret = (struct in_flight_settled){ e->h, e->group, e->until, e->dropped };
+	if (e->h == 0 && !e->group)
+		forget(b, id);
+	return true;
+}
+
+uint32_t in_flight_pod(const struct in_flight *b, struct str subject)
+{
+	uint32_t id = find_id(b, subject);
+
+	return id && b->v[id].open ? b->v[id].h : 0;
+}
+
+void in_flight_not_due(struct in_flight *b, struct str subject, uint32_t h)
+{
+	uint32_t id = find_id(b, subject);
+
+	if (id && !b->v[id].open && b->v[id].h == h)
+		forget(b, id);
+}
+
+void in_flight_gone(struct in_flight *b, struct str subject, uint32_t h)
+{
+	uint32_t id = find_id(b, subject);
+
+	if (!id || b->v[id].h != h)
+		return;
+	b->v[id].h = 0;
+	if (!b->v[id].open && !b->v[id].group)
+		forget(b, id);
+}
+
+void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx)
+{
+	for (uint32_t id = 1; id < b->cap && b->count; id++) {
+		struct entry *e = &b->v[id];
+
+		if (!e->used || e->open || !e->dropped)
+			continue;
+		e->until = now;
+		e->dropped = false;
+		if (e->h)
+			fn(ctx, e->h);
+	}
+}
+
+void in_flight_expire(struct in_flight *b, uint64_t now)
+{
+	for (uint32_t id = 1; id < b->cap && b->count; id++)
+		if (b->v[id].used && !b->v[id].open && now >= b->v[id].until + FORGET_MS)
+			forget(b, id);
+}
+
+uint32_t in_flight_open_count(const struct in_flight *b)
+{
+	return b->open;
+}
+
+uint32_t in_flight_count(const struct in_flight *b)
+{
+	return b->count;
+}

@@ -1,0 +1,235 @@
+/* leadership.c - see leadership.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/guards/leadership.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/backoff.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "kube/leader.h"
+#include "kube/request.h"
+#include "kube/status.h"
+#include "watcher/timer.h"
+
+#define GROUP "coordination.k8s.io"
+/* A renewal that takes longer is given up: two more fit before the Lease must be thought lost. */
+#define REQUEST_MS 3000u
+#define RELEASE_MS 1000u
+#define BODY_MAX   65536u
+
+struct leadership {
+	struct http_client *client;
+	struct http_request *request;
+	struct event *timer, *release_timer;
+	struct leadership_ops ops;
+	void *ctx;
+	char *ns, *name;
+	struct leader leader;
+	bool told, told_leading;
+	uint64_t told_until;
+	char told_holder[LEADER_TEXT], trouble[256];
+	void (*released)(void *ctx);
+	void *released_ctx;
+};
+
+static void go_on(struct leadership *l);
+
+static void tell(struct leadership *l)
+{
+	const bool leading = leader_leads(&l->leader, clock_boot_ms());
+	const uint64_t until = leading ? leader_valid_until(&l->leader) : 0;
+
+	if (l->told && leading == l->told_leading && until == l->told_until &&
+	    strcmp(l->told_holder, l->leader.seen.holder) == 0)
+		return;
+	l->told = true;
+	l->told_leading = leading;
+	l->told_until = until;
+	(void)snprintf(l->told_holder, sizeof(l->told_holder), "%s", l->leader.seen.holder);
+	l->ops.changed(l->ctx, leading, until, l->told_holder);
+}
+
+static void end_release(struct leadership *l)
+{
+	void (*released)(void *ctx) = l->released;
+
+	if (!released)
+		return;
+	l->released = NULL;
+	(void)evtimer_del(l->release_timer);
+	released(l->released_ctx);
+}
+
+static void trouble(struct leadership *l, long status, const char *detail)
+{
+	if (*detail && strcmp(detail, l->trouble) != 0)
+		(void)log_warn(0, "the Lease of the leader election cannot be used", kv_s("namespace", l->ns),
+			       kv_s("name", l->name), kv_i("status", status), kv_s("detail", detail),
+			       kv_s("remedy", status == 403 ? "allow get, create and patch on it" : ""));
+	(void)str_copy_printable(l->trouble, sizeof(l->trouble), detail, strlen(detail));
+}
+
+static void tell_trouble(struct leadership *l, const struct http_result *r)
+{
+	struct status_facts status;
+	char text[256];
+
+	/* 404 and 409 are part of the protocol. */
+	if (r->failure == HTTP_OK && (r->status / 100 == 2 || r->status == 404 || r->status == 409)) {
+		trouble(l, 0, "");
+		return;
+	}
+	if (r->failure != HTTP_OK)
+		(void)snprintf(text, sizeof(text), "%s", r->error);
+	else if (status_open_protobuf(r->body, r->body_len, &status) == 0)
+		(void)snprintf(text, sizeof(text), "%.*s", STR_ARG(status.message));
+	else
+		(void)snprintf(text, sizeof(text), "HTTP status %ld", r->status);
+	trouble(l, r->failure == HTTP_OK ? r->status : 0, text);
+	if (r->failure == HTTP_OK && r->status == 401)
+		l->ops.refused(l->ctx);
+}
+
+static void on_done(void *ctx, const struct http_result *r)
+{
+	struct leadership *l = ctx;
+	struct lease_facts facts;
+	const long status = r->failure == HTTP_OK ? r->status : 0;
+	const bool good = status / 100 == 2 && lease_open_protobuf(r->body, r->body_len, &facts) == 0;
+
+	l->request = NULL;
+	tell_trouble(l, r);
+	leader_answer(&l->leader, status, good ? &facts : NULL, clock_boot_ms(), backoff_random());
+	tell(l);
+	if (l->released && !l->leader.releasing)
+		end_release(l);
+	else
+		go_on(l);
+}
+
+static void ask(struct leadership *l, enum leader_ask what)
+{
+	static const struct {
+		const char *method, *query, *content_type;
+	} how[] = {
+		[LEADER_GET] = { "GET", NULL, NULL },
+		[LEADER_CREATE] = { "POST", "fieldManager=ops-pod-cleaner", "application/json" },
+		[LEADER_PATCH] = { "PATCH", "fieldManager=ops-pod-cleaner", "application/merge-patch+json" },
+	};
+	char *path = request_path(GROUP, "v1", l->ns, "leases", what == LEADER_CREATE ? NULL : l->name, NULL,
+				  how[what].query);
+	char *body = leader_body(&l->leader, l->ns, l->name, clock_boot_ms(), clock_wall_ms());
+	const struct http_call call = {
+		.method = how[what].method,
+		.path = path,
+		.accept = "application/vnd.kubernetes.protobuf",
+		.content_type = how[what].content_type,
+		.body = body,
+		.body_len = body ? strlen(body) : 0,
+		.max_body = BODY_MAX,
+		.total_timeout_ms = REQUEST_MS,
+		.on_done = on_done,
+		.ctx = l,
+	};
+
+	l->request = http_client_start(l->client, &call);
+	free(path);
+	free(body);
+}
+
+static void go_on(struct leadership *l)
+{
+	uint64_t now = clock_boot_ms(), at = 0;
+	enum leader_ask what;
+
+	if (l->request)
+		return;
+	what = leader_step(&l->leader, now, &at);
+	tell(l);
+	if (what == LEADER_WAIT)
+		timer_arm(l->timer, at > now ? at - now : 0);
+	else
+		ask(l, what);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	go_on(arg);
+}
+
+static void on_release_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	end_release(arg);
+}
+
+static void set_identity(struct leader *leader)
+{
+	char host[128] = "";
+	char identity[LEADER_TEXT];
+
+	if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
+		(void)snprintf(host, sizeof(host), "unnamed");
+	for (char *c = host; *c; c++) /* goes into JSON as it is */
+		if (*c == '"' || *c == '\\' || (unsigned char)*c < 0x20)
+			*c = '-';
+	(void)snprintf(identity, sizeof(identity), "%s_%d", host, (int)getppid());
+	leader_init(leader, identity);
+}
+
+struct leadership *leadership_new(struct event_base *base, struct http_client *client, const char *ns,
+				  const char *name, const struct leadership_ops *ops, void *ctx)
+{
+	struct leadership *l = xcalloc(1, sizeof(*l));
+
+	l->client = client;
+	l->ops = *ops;
+	l->ctx = ctx;
+	l->ns = xstrdup(ns);
+	l->name = xstrdup(name);
+	l->timer = evtimer_new(base, on_timer, l);
+	l->release_timer = evtimer_new(base, on_release_timer, l);
+	set_identity(&l->leader);
+	return l;
+}
+
+void leadership_start(struct leadership *l)
+{
+	go_on(l);
+}
+
+void leadership_release(struct leadership *l, void (*released)(void *ctx), void *ctx)
+{
+	l->released = released;
+	l->released_ctx = ctx;
+	http_request_cancel(&l->request);
+	if (!leader_release(&l->leader, clock_boot_ms())) {
+		end_release(l);
+		return;
+	}
+	tell(l);
+	timer_arm(l->release_timer, RELEASE_MS);
+	go_on(l);
+}
+
+void leadership_free(struct leadership **l)
+{
+	struct leadership *old = *l;
+
+	if (!old)
+		return;
+	http_request_cancel(&old->request);
+	event_free(old->timer);
+	event_free(old->release_timer);
+	free(old->ns);
+	free(old->name);
+	free(old);
+	*l = NULL;
+}

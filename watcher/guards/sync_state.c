@@ -1,0 +1,173 @@
+/* sync_state.c - see sync_state.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/guards/sync_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+
+struct scope {
+	char ns[64];
+	bool listing, synced;
+	uint32_t list;
+	uint64_t synced_at;
+};
+
+struct sync_state {
+	struct scope *v;
+	size_t n;
+	uint64_t quiet_ms, last_byte;
+	bool remembered;
+};
+
+struct sync_state *sync_state_new(uint64_t quiet_ms)
+{
+	struct sync_state *g = xcalloc(1, sizeof(*g));
+
+	g->quiet_ms = quiet_ms;
+	return g;
+}
+
+void sync_state_free(struct sync_state **g)
+{
+	if (!*g)
+		return;
+	free((*g)->v);
+	free(*g);
+	*g = NULL;
+}
+
+void sync_state_set_quiet(struct sync_state *g, uint64_t quiet_ms)
+{
+	g->quiet_ms = quiet_ms;
+}
+
+void sync_state_reset(struct sync_state *g)
+{
+	g->n = 0;
+}
+
+static struct scope *find(const struct sync_state *g, struct str ns)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (str_is(ns, g->v[i].ns))
+			return &g->v[i];
+	return NULL;
+}
+
+/* A complete list of everything replaces those of single namespaces, and the other way round: the reflector
+ * falls back on namespaces when the cluster-wide list is forbidden, and returns when it is allowed. */
+static bool remove_other_kind(struct sync_state *g, bool all)
+{
+	size_t kept = 0, before = g->n;
+
+	for (size_t i = 0; i < g->n; i++)
+		if ((g->v[i].ns[0] == '\0') == all)
+			g->v[kept++] = g->v[i];
+	g->n = kept;
+	return kept < before;
+}
+
+void sync_state_list(struct sync_state *g, struct str ns, uint32_t list)
+{
+	struct scope *s = find(g, ns);
+
+	if (!s) {
+		g->v = xreallocarray(g->v, g->n + 1, sizeof(*g->v));
+		s = &g->v[g->n++];
+		*s = (struct scope){ 0 };
+		memcpy(s->ns, ns.n ? ns.p : "", ns.n < sizeof(s->ns) ? ns.n : sizeof(s->ns) - 1);
+	}
+	s->listing = true;
+	s->list = list;
+}
+
+struct sync_state_synced sync_state_sync(struct sync_state *g, struct str ns, uint64_t boot_ms)
+{
+	struct scope *s = find(g, ns);
+	struct sync_state_synced ret = { 0 };
+
+	if (!s)
+		return ret;
+	ret.list = s->list;
+	ret.first = !s->synced;
+	if (ret.first)
+		s->synced_at = boot_ms;
+	s->listing = false;
+	s->synced = true;
+	ret.narrowed = remove_other_kind(g, ns.n == 0) && ns.n;
+	g->last_byte = boot_ms;
+	return ret;
+}
+
+void sync_state_list_failed(struct sync_state *g, struct str ns)
+{
+	struct scope *s = find(g, ns);
+
+	if (s)
+		s->listing = false;
+}
+
+void sync_state_alive(struct sync_state *g, uint64_t boot_ms)
+{
+	g->last_byte = boot_ms;
+}
+
+void sync_state_remembered(struct sync_state *g)
+{
+	g->remembered = true;
+}
+
+static bool any(const struct sync_state *g, bool listing, bool synced)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if ((!listing || g->v[i].listing) && g->v[i].synced == synced)
+			return true;
+	return false;
+}
+
+bool sync_state_fresh(const struct sync_state *g, uint64_t boot_ms)
+{
+	return boot_ms <= g->last_byte + SYNC_STATE_STALE_MS;
+}
+
+bool sync_state_synced(const struct sync_state *g)
+{
+	return any(g, false, true) && !any(g, true, false);
+}
+
+const char *sync_state_reason(const struct sync_state *g, uint64_t boot_ms)
+{
+	if (!any(g, false, true))
+		return "the first list is not complete yet";
+	if (!g->remembered)
+		return "the reporter has not yet told what it remembers";
+	if (any(g, true, true) || any(g, true, false))
+		return "a list is on its way";
+	if (!sync_state_fresh(g, boot_ms))
+		return "the API server has been silent for five minutes: the cache is stale";
+	return "";
+}
+
+bool sync_state_open(const struct sync_state *g, uint64_t boot_ms)
+{
+	return *sync_state_reason(g, boot_ms) == '\0';
+}
+
+bool sync_state_watches(const struct sync_state *g, struct str ns)
+{
+	return find(g, ns) || find(g, STR_LIT(""));
+}
+
+bool sync_state_namespace(const struct sync_state *g, struct str ns, uint64_t *ret_nominate_at)
+{
+	const struct scope *s = find(g, ns);
+
+	if (!s)
+		s = find(g, STR_LIT(""));
+	if (!s || !s->synced)
+		return false;
+	*ret_nominate_at = s->synced_at + g->quiet_ms;
+	return true;
+}

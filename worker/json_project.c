@@ -1,0 +1,382 @@
+/* json_project.c - see json_project.h. Grammar: RFC 8259. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/json_project.h"
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+#define DEPTH_MAX  64
+#define DIGITS_MAX 18 /* always fit an int64_t */
+
+/* -- what is wanted -------------------------------------------------------------------------------------- */
+
+static const struct json_projection nothing[] = { { NULL, NULL } };
+
+/* Everything that kube/decode_json.c reads, and the continue token of a list. */
+static const struct json_projection metadata[] = {
+	{ "name", NULL },
+	{ "namespace", NULL },
+	{ "uid", NULL },
+	{ "resourceVersion", NULL },
+	{ "creationTimestamp", NULL },
+	{ "deletionTimestamp", NULL },
+	{ "deletionGracePeriodSeconds", NULL },
+	{ "labels", NULL },
+	{ "annotations", NULL },
+	{ "ownerReferences", NULL },
+	{ "finalizers", NULL },
+	{ "continue", NULL },
+	{ NULL, NULL },
+};
+static const struct json_projection volume[] = {
+	{ "name", NULL }, { "persistentVolumeClaim", NULL }, { "ephemeral", NULL }, { NULL, NULL }
+};
+static const struct json_projection spec[] = {
+	{ "nodeName", NULL }, { "priorityClassName", NULL }, { "volumes", volume }, { NULL, NULL }
+};
+static const struct json_projection condition[] = {
+	{ "type", NULL }, { "status", NULL }, { "lastTransitionTime", NULL }, { NULL, NULL }
+};
+static const struct json_projection container[] = {
+	{ "name", NULL },         { "image", NULL }, { "ready", NULL },     { "started", NULL },
+	{ "restartCount", NULL }, { "state", NULL }, { "lastState", NULL }, { NULL, NULL },
+};
+static const struct json_projection status[] = {
+	{ "phase", NULL },
+	{ "reason", NULL },
+	{ "startTime", NULL },
+	{ "conditions", condition },
+	{ "containerStatuses", container },
+	{ "initContainerStatuses", container },
+	{ "ephemeralContainerStatuses", container },
+	{ NULL, NULL },
+};
+
+/* The status of a Status is a text, that of a pod an object. */
+const struct json_projection pick_pod[] = {
+	{ "kind", NULL }, { "metadata", metadata }, { "spec", spec },
+	{ "code", NULL }, { "status", status },     { NULL, NULL },
+};
+const struct json_projection pick_pods[] = {
+	{ "kind", NULL }, { "metadata", metadata }, { "items", pick_pod },
+	{ "code", NULL }, { "status", nothing },    { NULL, NULL },
+};
+const struct json_projection pick_status[] = {
+	{ "kind", NULL }, { "status", nothing }, { "code", NULL }, { NULL, NULL }
+};
+
+static const struct json_projection named[] = { { "name", NULL }, { NULL, NULL } };
+static const struct json_projection taint[] = { { "key", NULL }, { NULL, NULL } };
+static const struct json_projection node_spec[] = { { "taints", taint }, { NULL, NULL } };
+static const struct json_projection node_status[] = { { "conditions", condition }, { NULL, NULL } };
+const struct json_projection pick_node[] = {
+	{ "kind", NULL }, { "metadata", named },     { "spec", node_spec },
+	{ "code", NULL }, { "status", node_status }, { NULL, NULL },
+};
+
+static const struct json_projection source[] = { { "persistentVolumeName", NULL }, { NULL, NULL } };
+static const struct json_projection attachment_spec[] = { { "nodeName", NULL },
+							  { "source", source },
+							  { NULL, NULL } };
+static const struct json_projection attachment[] = { { "spec", attachment_spec }, { NULL, NULL } };
+const struct json_projection pick_attachments[] = {
+	{ "kind", NULL }, { "metadata", metadata }, { "items", attachment },
+	{ "code", NULL }, { "status", nothing },    { NULL, NULL },
+};
+
+static const struct json_projection set_status[] = { { "readyReplicas", NULL }, { NULL, NULL } };
+static const struct json_projection set[] = { { "metadata", metadata },
+					      { "status", set_status },
+					      { NULL, NULL } };
+const struct json_projection pick_revisions[] = {
+	{ "kind", NULL }, { "metadata", metadata }, { "items", set },
+	{ "code", NULL }, { "status", nothing },    { NULL, NULL },
+};
+
+/* -- the reader. Each function is false when it is not certain; ret NULL: only checked --------------------
+ */
+
+struct cursor {
+	const char *p, *end;
+	unsigned depth;
+};
+
+/* The next character that is no white space, '\0' at the end. */
+static inline char ahead(struct cursor *c)
+{
+	for (; c->p < c->end; c->p++)
+		if (*c->p > ' ' || (*c->p != ' ' && *c->p != '\t' && *c->p != '\n' && *c->p != '\r'))
+			return *c->p;
+	return '\0';
+}
+
+static inline bool take(struct cursor *c, char what)
+{
+	if (ahead(c) != what)
+		return false;
+	c->p++;
+	return true;
+}
+
+/* A character of a text that stands for itself and is one byte. */
+static const bool is_plain[256] = { [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... 0x7f] = true };
+
+/* The character of \uXXXX; 0 when it is none, and for NUL and surrogates, which have rules of their own. */
+static unsigned unicode(const char *hex)
+{
+	unsigned v = 0;
+
+	for (size_t i = 0; i < 4; i++) {
+		const char *digits = "0123456789abcdef", *d = strchr(digits, hex[i] | 0x20);
+
+		if (!hex[i] || !d || hex[i] < '0')
+			return 0;
+		v = v << 4 | (unsigned)(d - digits);
+	}
+	return v >= 0xd800 && v <= 0xdfff ? 0 : v;
+}
+
+/* Length of the character at p, which is not plain; 0 when it may not stand in a text. */
+static size_t special_len(const char *p, size_t left)
+{
+	if ((unsigned char)*p >= 0x80)
+		return str_utf8_len(p, left);
+	if (*p != '\\' || left < 2)
+		return 0;
+	if (p[1] == 'u')
+		return left >= 6 && unicode(p + 2) ? 6 : 0;
+	return p[1] && strchr("\"\\/bfnrt", p[1]) ? 2 : 0;
+}
+
+/* The first character from p on that is not plain, or end. Eight at a time: of each a subtraction sets the
+ * top bit where the byte is below a space, a quote or a backslash, and is_plain says the same of one. */
+static const char *skip_plain(const char *p, const char *end)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
+
+	for (; end - p >= 8; p += 8) {
+		uint64_t v;
+
+		memcpy(&v, p, sizeof(v));
+		v = le64toh(v);
+		const uint64_t quote = v ^ ones * '"', backslash = v ^ ones * '\\';
+		const uint64_t odd = ((v - ones * ' ') | (quote - ones) | (backslash - ones) | v) & tops;
+
+		if (odd)
+			return p + __builtin_ctzll(odd) / 8;
+	}
+	while (p < end && is_plain[(unsigned char)*p])
+		p++;
+	return p;
+}
+
+/* A text as it is written, from the opening quote to the closing one. */
+static bool take_raw(struct cursor *c, struct str *ret, bool *ret_escaped)
+{
+	const char *p = c->p, *end = c->end;
+
+	*ret_escaped = false;
+	for (;;) {
+		p = skip_plain(p, end);
+		if (p == end || *p == '"')
+			break;
+		const size_t n = special_len(p, (size_t)(end - p));
+
+		if (n == 0)
+			return false;
+		*ret_escaped |= *p == '\\';
+		p += n;
+	}
+	if (p == end)
+		return false;
+	*ret = (struct str){ c->p, (size_t)(p - c->p) };
+	c->p = p + 1;
+	return true;
+}
+
+static size_t put_utf8(char *w, unsigned u)
+{
+	if (u < 0x80) {
+		w[0] = (char)u;
+		return 1;
+	}
+	if (u < 0x800) {
+		w[0] = (char)(0xc0 | u >> 6);
+		w[1] = (char)(0x80 | (u & 0x3f));
+		return 2;
+	}
+	w[0] = (char)(0xe0 | u >> 12);
+	w[1] = (char)(0x80 | (u >> 6 & 0x3f));
+	w[2] = (char)(0x80 | (u & 0x3f));
+	return 3;
+}
+
+/* An escape is never shorter than what it stands for. */
+static json_t *unescaped(struct str raw)
+{
+	static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
+	_cleanup_free_ char *text = xmalloc(raw.n);
+	size_t w = 0, i = 0;
+
+	while (i < raw.n) {
+		if (raw.p[i] != '\\') {
+			text[w++] = raw.p[i++];
+		} else if (raw.p[i + 1] == 'u') {
+			w += put_utf8(text + w, unicode(raw.p + i + 2));
+			i += 6;
+		} else {
+			text[w++] = means[strchr(letters, raw.p[i + 1]) - letters];
+			i += 2;
+		}
+	}
+	return json_stringn_nocheck(text, w);
+}
+
+static bool take_string(struct cursor *c, json_t **ret)
+{
+	struct str raw;
+	bool escaped;
+
+	if (!take(c, '"') || !take_raw(c, &raw, &escaped))
+		return false;
+	if (ret)
+		*ret = escaped ? unescaped(raw) : json_stringn_nocheck(raw.p, raw.n);
+	return !ret || *ret;
+}
+
+static bool is_digit(const struct cursor *c)
+{
+	return c->p < c->end && *c->p >= '0' && *c->p <= '9';
+}
+
+/* Whole numbers of modest length. What follows one is looked at by the caller: a fraction or an exponent is
+ * not what may follow a value. */
+static bool take_number(struct cursor *c, json_t **ret)
+{
+	const bool negative = take(c, '-');
+	const char *begin = c->p;
+	json_int_t v = 0;
+
+	for (; is_digit(c) && c->p - begin < DIGITS_MAX; c->p++)
+		v = v * 10 + (*c->p - '0');
+	if (c->p == begin || is_digit(c) || (*begin == '0' && c->p - begin > 1))
+		return false;
+	if (ret)
+		*ret = json_integer(negative ? -v : v);
+	return !ret || *ret;
+}
+
+static bool take_word(struct cursor *c, const char *word, json_t *means, json_t **ret)
+{
+	const size_t n = strlen(word);
+
+	if ((size_t)(c->end - c->p) < n || memcmp(c->p, word, n) != 0)
+		return false;
+	c->p += n;
+	if (ret)
+		*ret = means; /* they are not counted */
+	return true;
+}
+
+static bool take_value(struct cursor *c, const struct json_projection *what, json_t **ret);
+
+static bool take_member(struct cursor *c, const struct json_projection *what, json_t *o)
+{
+	struct str key;
+	bool escaped;
+	json_t *v = NULL;
+
+	if (!take(c, '"') || !take_raw(c, &key, &escaped) || !take(c, ':') || (o && escaped))
+		return false;
+	while (o && what && what->key && !str_is(key, what->key))
+		what++;
+	if (!o || (what && !what->key))
+		return take_value(c, NULL, NULL);
+	return take_value(c, what ? what->below : NULL, &v) &&
+	       json_object_setn_new_nocheck(o, key.p, key.n, v) == 0;
+}
+
+static bool take_members(struct cursor *c, const struct json_projection *what, json_t *o)
+{
+	if (take(c, '}'))
+		return true;
+	do {
+		if (!take_member(c, what, o))
+			return false;
+	} while (take(c, ','));
+	return take(c, '}');
+}
+
+static bool take_elements(struct cursor *c, const struct json_projection *what, json_t *a)
+{
+	if (take(c, ']'))
+		return true;
+	do {
+		json_t *v = NULL;
+
+		if (!take_value(c, what, a ? &v : NULL) || (a && json_array_append_new(a, v) < 0))
+			return false;
+	} while (take(c, ','));
+	return take(c, ']');
+}
+
+static bool take_container(struct cursor *c, const struct json_projection *what, json_t **ret)
+{
+	const bool is_array = *c->p++ == '[';
+	json_t *made = !ret ? NULL : is_array ? json_array() : json_object();
+	bool ok = ++c->depth <= DEPTH_MAX && (!ret || made);
+
+	ok = ok && (is_array ? take_elements(c, what, made) : take_members(c, what, made));
+	c->depth--;
+	if (!ok)
+		json_decref(made);
+	else if (ret)
+		*ret = made;
+	return ok;
+}
+
+static bool take_value(struct cursor *c, const struct json_projection *what, json_t **ret)
+{
+	switch (ahead(c)) {
+	case '{':
+	case '[':
+		return take_container(c, what, ret);
+	case '"':
+		return take_string(c, ret);
+	case 't':
+		return take_word(c, "true", json_true(), ret);
+	case 'f':
+		return take_word(c, "false", json_false(), ret);
+	case 'n':
+		return take_word(c, "null", json_null(), ret);
+	default:
+		return take_number(c, ret);
+	}
+}
+
+static json_t *pick_certain(const char *p, size_t n, const struct json_projection *what)
+{
+	struct cursor c = { p, p + n, 0 };
+	json_t *o = NULL;
+
+	if (ahead(&c) != '{' || !take_container(&c, what, &o))
+		return NULL;
+	(void)ahead(&c);
+	if (c.p == c.end)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+json_t *json_project_loadb(const char *p, size_t n, const struct json_projection *what, json_error_t *reterr)
+{
+	json_t *o = what ? pick_certain(p, n, what) : NULL;
+
+	return o ? o : json_loadb(p, n, 0, reterr);
+}

@@ -1,0 +1,98 @@
+/* managed_fields.c - see managed_fields.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/managed_fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "worker/read.h"
+
+/* Does it own a field of spec that holds the replicas? Through /scale nothing else of spec can be written. */
+static bool owns_replicas(const json_t *entry, const char *field)
+{
+	const json_t *spec = READ_AT(entry, "fieldsV1", "f:spec");
+
+	return json_object_get(spec, field) != NULL;
+}
+
+static bool is_scale(const json_t *entry)
+{
+	return str_is(READ_TEXT(entry, "subresource"), "scale");
+}
+
+/* "f:replicas", or what somebody wrote through /scale. */
+static const char *replicas_field(const json_t *entries)
+{
+	const json_t *entry;
+	size_t i;
+
+	json_array_foreach(entries, i, entry)
+	{
+		json_t *spec = is_scale(entry) ? json_object_get(json_object_get(entry, "fieldsV1"), "f:spec")
+					       : NULL;
+		const char *field = json_object_iter_key(json_object_iter(spec));
+
+		if (field)
+			return field;
+	}
+	return "f:replicas";
+}
+
+static struct managed_fields_writer writer_of(const json_t *entry)
+{
+	struct managed_fields_writer w = { .manager = READ_TEXT(entry, "manager"),
+					   .operation = READ_TEXT(entry, "operation"),
+					   .subresource = READ_TEXT(entry, "subresource") };
+	struct str time = READ_TEXT(entry, "time");
+
+	if (rfc3339_parse(time.p, time.n, &w.at) < 0)
+		w.at = 0;
+	return w;
+}
+
+bool managed_fields_replicas(const json_t *o, struct managed_fields_writer *ret)
+{
+	const json_t *entries = READ_AT(o, "metadata", "managedFields"), *entry;
+	const char *field = replicas_field(entries);
+	bool found = false;
+	size_t i;
+
+	json_array_foreach(entries, i, entry)
+	{
+		const struct managed_fields_writer w = writer_of(entry);
+
+		if (!owns_replicas(entry, field))
+			continue;
+		if (found && (w.at < ret->at || (w.at == ret->at && managed_fields_is_us(&w))))
+			continue;
+		*ret = w;
+		found = true;
+	}
+	return found;
+}
+
+bool managed_fields_zero_by_scale(const json_t *o)
+{
+	const json_t *entries = READ_AT(o, "metadata", "managedFields");
+	struct managed_fields_writer w;
+
+	return json_array_size(entries) > 0 && !managed_fields_replicas(o, &w);
+}
+
+bool managed_fields_is_us(const struct managed_fields_writer *w)
+{
+	return str_is(w->manager, MANAGED_US) && str_is(w->subresource, "scale");
+}
+
+void managed_fields_text(const struct managed_fields_writer *w, char ret[static MANAGED_TEXT_MAX])
+{
+	char at[RFC3339_MAX] = "at an unknown time";
+
+	if (w->at > 0)
+		rfc3339_format(w->at, false, at);
+	(void)snprintf(ret, MANAGED_TEXT_MAX, "%.*s (%.*s%s%.*s, %s)",
+		       w->manager.n > 60 ? 60 : (int)w->manager.n, w->manager.p, STR_ARG(w->operation),
+		       str_empty(w->subresource) ? "" : " ", STR_ARG(w->subresource), at);
+}
