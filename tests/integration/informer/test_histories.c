@@ -20,6 +20,7 @@
 #include "http/client.h"
 #include "tests/integration/informer/shrink.h"
 #include "tests/integration/informer/world.h"
+#include "tests/suite.h"
 
 /* Until a history has to come to rest: on a busy machine; and while one that failed is made smaller, for
  * which there is not much time altogether. */
@@ -409,12 +410,20 @@ static int number_from(const char *name, uint64_t *ret)
 	return text ? str_to_u64(text, strlen(text), ret) : 0;
 }
 
+static void cases(__attribute__((unused)) Suite *suite, TCase *t)
+{
+	tcase_add_test(t, text_goes_both_ways);
+	tcase_add_test(t, text_that_is_none);
+	tcase_add_test(t, shrinks_to_what_is_needed);
+	tcase_add_test(t, shrinking_ends);
+	tcase_add_test(t, kept_histories);
+	tcase_add_loop_test(t, planted_faults_are_found, PLANT_NONE + 1, PLANT__MAX);
+	tcase_add_test(t, random_histories);
+	tcase_set_timeout(t, 600);
+}
+
 int main(int argc, char **argv)
 {
-	Suite *s = suite_create("integration/informer");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	seed = (uint64_t)time(NULL);
 	if (argc < 2 || argc > 3 || (argc == 3 && str_to_u64(argv[2], strlen(argv[2]), &rounds) < 0) ||
 	    number_from("SEED", &seed) < 0 || number_from("HISTORIES", &rounds) < 0 ||
@@ -427,18 +436,5 @@ int main(int argc, char **argv)
 	printf("SEED=%llu HISTORIES=%llu\n", (unsigned long long)seed, (unsigned long long)rounds);
 	(void)fflush(stdout);
 	http_global_init();
-	tcase_add_test(t, text_goes_both_ways);
-	tcase_add_test(t, text_that_is_none);
-	tcase_add_test(t, shrinks_to_what_is_needed);
-	tcase_add_test(t, shrinking_ends);
-	tcase_add_test(t, kept_histories);
-	tcase_add_loop_test(t, planted_faults_are_found, PLANT_NONE + 1, PLANT__MAX);
-	tcase_add_test(t, random_histories);
-	tcase_set_timeout(t, 600);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run("integration/informer", cases);
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "http/client.h"
 #include "tests/integration/kube/mirror.h"
+#include "tests/suite.h"
 
 static const char *apisim;
 
@@ -304,18 +305,8 @@ START_TEST(si09_hammer)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 {
-	Suite *s = suite_create("integration/dialects");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
-	if (argc != 2) {
-		(void)fprintf(stderr, "usage: %s APISIM\n", argv[0]);
-		return 64;
-	}
-	apisim = argv[1];
-	http_global_init();
 	tcase_add_test(t, dialect_watchlist);
 	tcase_add_loop_test(t, dialect_pages, 0, 2);
 	tcase_add_test(t, dialect_expired_between_pages);
@@ -328,10 +319,15 @@ int main(int argc, char **argv)
 	tcase_add_test(t, dialect_large_frames);
 	tcase_add_test(t, si09_hammer);
 	tcase_set_timeout(t, 120);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
+}
 
-	srunner_free(r);
-	return failed ? 1 : 0;
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		(void)fprintf(stderr, "usage: %s APISIM\n", argv[0]);
+		return 64;
+	}
+	apisim = argv[1];
+	http_global_init();
+	return suite_run("integration/dialects", cases);
 }

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "tests/integration/kube/mirror.h"
+#include "tests/suite.h"
 
 static const char *apisim;
 static uint64_t seed, rounds = 60;
@@ -190,11 +191,17 @@ START_TEST(many)
 }
 END_TEST
 
+static void cases(__attribute__((unused)) Suite *suite, TCase *t)
+{
+	tcase_add_test(t, watchlist);
+	tcase_add_test(t, pages);
+	tcase_add_test(t, short_history_of_the_server);
+	tcase_add_test(t, many);
+	tcase_set_timeout(t, 200 + (double)rounds);
+}
+
 int main(int argc, char **argv)
 {
-	Suite *s = suite_create("integration/reflector");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
 	const char *given = getenv("SEED"), *more = getenv("HISTORIES");
 
 	if (argc != 2) {
@@ -208,15 +215,5 @@ int main(int argc, char **argv)
 		return 64;
 	printf("SEED=%llu\n", (unsigned long long)seed);
 	http_global_init();
-	tcase_add_test(t, watchlist);
-	tcase_add_test(t, pages);
-	tcase_add_test(t, short_history_of_the_server);
-	tcase_add_test(t, many);
-	tcase_set_timeout(t, 200 + (double)rounds);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
+	return suite_run("integration/reflector", cases);
 }

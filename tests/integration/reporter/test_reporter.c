@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "tests/integration/reporter/play.h"
+#include "tests/suite.h"
 
 #define set(m, member, s) msg_set(m, member, s, strlen(s))
 
@@ -358,14 +359,8 @@ START_TEST(directory_open_to_others_ends_with_78)
 }
 END_TEST
 
-int main(int argc, char **argv)
+static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 {
-	Suite *s = suite_create("reporter");
-	TCase *t = tcase_create("process");
-
-	if (argc != 2)
-		return EXIT_CODE_USAGE;
-	play_executable = argv[1];
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, what_is_acknowledged_survives);
@@ -378,12 +373,12 @@ int main(int argc, char **argv)
 	tcase_add_test(t, reload_takes_what_may_change_and_refuses_the_rest);
 	tcase_add_test(t, second_instance_ends_with_75);
 	tcase_add_test(t, directory_open_to_others_ends_with_78);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
+}
 
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return EXIT_CODE_USAGE;
+	play_executable = argv[1];
+	return suite_run("integration/reporter", cases);
 }

@@ -3,7 +3,7 @@
 #include "tests/apisim/fill.h"
 #include "tests/apisim/podpb.h"
 #include "tests/apisim/util.h"
-#include "tests/unit/apisim/suite.h"
+#include "tests/suite.h"
 
 #include <string.h>
 
@@ -159,9 +159,10 @@ START_TEST(test_same_seed_same_pods)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("apisim/fill")
 {
-	return suite_run("apisim/fill",
-			 (const TTest *const[]){ test_cast_is_encode, test_states_are_as_many_as_asked_for,
-						 test_owners_exist, test_same_seed_same_pods, NULL });
+	tcase_add_test(t, test_cast_is_encode);
+	tcase_add_test(t, test_states_are_as_many_as_asked_for);
+	tcase_add_test(t, test_owners_exist);
+	tcase_add_test(t, test_same_seed_same_pods);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/patch.h"
-#include "tests/unit/apisim/suite.h"
+#include "tests/suite.h"
 
 #include <errno.h>
 #include <string.h>
@@ -148,9 +148,10 @@ START_TEST(test_strategic)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("apisim/patch")
 {
-	return suite_run("apisim/patch",
-			 (const TTest *const[]){ test_merge, test_json_patch,
-						 test_json_patch_that_does_not_apply, test_strategic, NULL });
+	tcase_add_test(t, test_merge);
+	tcase_add_test(t, test_json_patch);
+	tcase_add_test(t, test_json_patch_that_does_not_apply);
+	tcase_add_test(t, test_strategic);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/podpb.h"
-#include "tests/unit/apisim/suite.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <string.h>
@@ -195,13 +195,17 @@ START_TEST(test_list_meta)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("apisim/podpb")
 {
-	return suite_run("apisim/podpb",
-			 (const TTest *const[]){ test_scalars_are_written_even_when_empty,
-						 test_pointers_are_written_only_when_set,
-						 test_negative_numbers_take_ten_bytes, test_times,
-						 test_maps_are_sorted, test_int_or_string,
-						 test_inline_messages, test_wrong_types_count_as_absent,
-						 test_frames, test_status, test_list_meta, NULL });
+	tcase_add_test(t, test_scalars_are_written_even_when_empty);
+	tcase_add_test(t, test_pointers_are_written_only_when_set);
+	tcase_add_test(t, test_negative_numbers_take_ten_bytes);
+	tcase_add_test(t, test_times);
+	tcase_add_test(t, test_maps_are_sorted);
+	tcase_add_test(t, test_int_or_string);
+	tcase_add_test(t, test_inline_messages);
+	tcase_add_test(t, test_wrong_types_count_as_absent);
+	tcase_add_test(t, test_frames);
+	tcase_add_test(t, test_status);
+	tcase_add_test(t, test_list_meta);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/selector.h"
-#include "tests/unit/apisim/suite.h"
+#include "tests/suite.h"
 
 #include <errno.h>
 #include <string.h>
@@ -96,8 +96,9 @@ START_TEST(test_fields)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("apisim/selector")
 {
-	return suite_run("apisim/selector",
-			 (const TTest *const[]){ test_labels, test_bad_selectors, test_fields, NULL });
+	tcase_add_test(t, test_labels);
+	tcase_add_test(t, test_bad_selectors);
+	tcase_add_test(t, test_fields);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/store.h"
 #include "tests/apisim/util.h"
-#include "tests/unit/apisim/suite.h"
+#include "tests/suite.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -254,11 +254,12 @@ START_TEST(test_forms_of_later_versions)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("apisim/store")
 {
-	return suite_run(
-		"apisim/store",
-		(const TTest *const[]){ test_every_state_in_history, test_namespaces_that_begin_alike,
-					test_path_copies_leave_the_original, test_what_others_hold_is_copied,
-					test_order_of_members, test_forms_of_later_versions, NULL });
+	tcase_add_test(t, test_every_state_in_history);
+	tcase_add_test(t, test_namespaces_that_begin_alike);
+	tcase_add_test(t, test_path_copies_leave_the_original);
+	tcase_add_test(t, test_what_others_hold_is_copied);
+	tcase_add_test(t, test_order_of_members);
+	tcase_add_test(t, test_forms_of_later_versions);
 }

@@ -1,7 +1,7 @@
 /* JSON as it is written into text is what jansson writes. */
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/text.h"
-#include "tests/unit/apisim/suite.h"
+#include "tests/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,9 +100,11 @@ START_TEST(test_it_grows)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("apisim/text")
 {
-	return suite_run("apisim/text",
-			 (const TTest *const[]){ test_json_as_jansson, test_zero_byte_in_a_string,
-						 test_every_character, test_numbers, test_it_grows, NULL });
+	tcase_add_test(t, test_json_as_jansson);
+	tcase_add_test(t, test_zero_byte_in_a_string);
+	tcase_add_test(t, test_every_character);
+	tcase_add_test(t, test_numbers);
+	tcase_add_test(t, test_it_grows);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/token.h"
 #include "tests/apisim/util.h"
-#include "tests/unit/apisim/suite.h"
+#include "tests/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +63,9 @@ START_TEST(test_times_and_uuids)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("apisim/token")
 {
-	return suite_run("apisim/token", (const TTest *const[]){ test_there_and_back, test_no_token,
-								 test_times_and_uuids, NULL });
+	tcase_add_test(t, test_there_and_back);
+	tcase_add_test(t, test_no_token);
+	tcase_add_test(t, test_times_and_uuids);
 }

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "tests/suite.h"
 
 /* clang-format off */
 static const struct {
@@ -161,19 +162,10 @@ START_TEST(prints_what_it_reads)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("base/duration")
 {
-	Suite *s = suite_create("duration");
-	TCase *t = tcase_create("all");
-
 	tcase_add_loop_test(t, parses_and_prints_as_go_does, 0, ARRAY_SIZE(cases));
 	tcase_add_loop_test(t, says_what_to_write, 0, ARRAY_SIZE(hints));
 	tcase_add_test(t, nothing_is_no_duration);
 	tcase_add_test(t, prints_what_it_reads);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "tests/suite.h"
 
 static char captured[8192];
 
@@ -100,20 +101,10 @@ START_TEST(levels)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("base/log")
 {
-	Suite *s = suite_create("log");
-	TCase *tc = tcase_create("log");
-	SRunner *sr = srunner_create(s);
-
-	tcase_add_test(tc, always_one_valid_line);
-	tcase_add_test(tc, long_values_are_cut);
-	tcase_add_test(tc, what_does_not_fit_is_left_out_whole);
-	tcase_add_test(tc, levels);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_add_test(t, always_one_valid_line);
+	tcase_add_test(t, long_values_are_cut);
+	tcase_add_test(t, what_does_not_fit_is_left_out_whole);
+	tcase_add_test(t, levels);
 }

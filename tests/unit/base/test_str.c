@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "tests/suite.h"
 
 START_TEST(integers)
 {
@@ -114,22 +115,12 @@ START_TEST(concatenation)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("base/str")
 {
-	Suite *s = suite_create("str");
-	TCase *tc = tcase_create("str");
-	SRunner *sr = srunner_create(s);
-
-	tcase_add_test(tc, integers);
-	tcase_add_test(tc, json_escapes);
-	tcase_add_test(tc, never_past_the_end);
-	tcase_add_test(tc, distance);
-	tcase_add_test(tc, uuid);
-	tcase_add_test(tc, concatenation);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_add_test(t, integers);
+	tcase_add_test(t, json_escapes);
+	tcase_add_test(t, never_past_the_end);
+	tcase_add_test(t, distance);
+	tcase_add_test(t, uuid);
+	tcase_add_test(t, concatenation);
 }

@@ -9,6 +9,7 @@
 
 #include "base/backoff.h"
 #include "base/rfc3339.h"
+#include "tests/suite.h"
 
 START_TEST(round_trip_against_libc)
 {
@@ -83,20 +84,10 @@ START_TEST(backoff_doubles_to_its_cap)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("base/time")
 {
-	Suite *s = suite_create("time");
-	TCase *tc = tcase_create("time");
-	SRunner *sr = srunner_create(s);
-
-	tcase_add_test(tc, round_trip_against_libc);
-	tcase_add_test(tc, forms);
-	tcase_add_test(tc, http_dates);
-	tcase_add_test(tc, backoff_doubles_to_its_cap);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_add_test(t, round_trip_against_libc);
+	tcase_add_test(t, forms);
+	tcase_add_test(t, http_dates);
+	tcase_add_test(t, backoff_doubles_to_its_cap);
 }

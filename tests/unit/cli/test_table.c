@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/table.h"
+#include "tests/suite.h"
 
 static const char *const headers[] = { "NAME", "N", "WHY" };
 
@@ -99,21 +100,11 @@ START_TEST(spans)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("cli/table")
 {
-	Suite *s = suite_create("table");
-	TCase *tc = tcase_create("table");
-	SRunner *sr = srunner_create(s);
-
-	tcase_add_test(tc, aligned_without_trailing_blanks);
-	tcase_add_test(tc, wide_characters_count_two);
-	tcase_add_test(tc, control_bytes_are_replaced);
-	tcase_add_test(tc, colours_do_not_move_columns);
-	tcase_add_test(tc, spans);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_add_test(t, aligned_without_trailing_blanks);
+	tcase_add_test(t, wide_characters_count_two);
+	tcase_add_test(t, control_bytes_are_replaced);
+	tcase_add_test(t, colours_do_not_move_columns);
+	tcase_add_test(t, spans);
 }

@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 #include "cli/yaml_json.h"
+#include "tests/suite.h"
 
 START_TEST(yaml_and_json_agree)
 {
@@ -62,19 +63,9 @@ START_TEST(depth_is_bounded)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("cli/yaml_json")
 {
-	Suite *s = suite_create("yaml_json");
-	TCase *tc = tcase_create("yaml_json");
-	SRunner *sr = srunner_create(s);
-
-	tcase_add_test(tc, yaml_and_json_agree);
-	tcase_add_test(tc, errors_name_the_place);
-	tcase_add_test(tc, depth_is_bounded);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_add_test(t, yaml_and_json_agree);
+	tcase_add_test(t, errors_name_the_place);
+	tcase_add_test(t, depth_is_bounded);
 }

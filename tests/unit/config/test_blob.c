@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "config/settings.h"
 #include "config/table.h"
+#include "tests/suite.h"
 
 static size_t text_max = 300, list_max = 40; /* of what is made up */
 static uint64_t seed = 0x9e3779b97f4a7c15u;
@@ -270,11 +271,8 @@ START_TEST(names_the_fixed_key_that_differs)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/blob")
 {
-	Suite *s = suite_create("blob");
-	TCase *t = tcase_create("all");
-
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, what_is_written_is_read);
 	tcase_add_test(t, a_role_gets_no_more_than_its_own);
@@ -282,10 +280,4 @@ int main(void)
 	tcase_add_test(t, damaged_bytes);
 	tcase_add_test(t, refuses_a_value_out_of_range);
 	tcase_add_test(t, names_the_fixed_key_that_differs);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

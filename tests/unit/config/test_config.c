@@ -14,6 +14,7 @@
 #include "base/xalloc.h"
 #include "config/config_validate.h"
 #include "config/diag.h"
+#include "tests/suite.h"
 
 /* What config_check prints, and its code. */
 static char *check(const char *path, int *ret_code)
@@ -360,11 +361,8 @@ START_TEST(every_key_is_documented)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/config")
 {
-	Suite *s = suite_create("config");
-	TCase *t = tcase_create("all");
-
 	tcase_add_test(t, golden_files);
 	tcase_add_test(t, the_original_file_keeps_its_meaning);
 	tcase_add_loop_test(t, takes_values, 0, ARRAY_SIZE(values));
@@ -374,10 +372,4 @@ int main(void)
 	tcase_add_test(t, what_is_in_force_reads_back_equal);
 	tcase_add_test(t, hides_secrets_in_what_is_in_force);
 	tcase_add_test(t, every_key_is_documented);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include "base/rfc3339.h"
 #include "config/cron.h"
 #include "config/zone.h"
+#include "tests/suite.h"
 
 static struct cron parse(const char *spec)
 {
@@ -231,11 +232,8 @@ START_TEST(absurd_times_are_never)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/cron")
 {
-	Suite *s = suite_create("cron");
-	TCase *t = tcase_create("all");
-
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, agrees_with_robfig);
 	tcase_add_loop_test(t, clock_changes, 0, ARRAY_SIZE(changes));
@@ -244,10 +242,4 @@ int main(void)
 	tcase_add_test(t, knows_its_form);
 	tcase_add_test(t, nothing_between_matches);
 	tcase_add_test(t, absurd_times_are_never);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "config/diag.h"
 #include "config/kubeconfig.h"
+#include "tests/suite.h"
 
 static char dir[32];
 
@@ -372,11 +373,8 @@ START_TEST(decodes_base64)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/kubeconfig")
 {
-	Suite *s = suite_create("kubeconfig");
-	TCase *t = tcase_create("all");
-
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, reads_every_field);
 	tcase_add_test(t, reads_json);
@@ -389,10 +387,4 @@ int main(void)
 	tcase_add_test(t, in_the_cluster);
 	tcase_add_test(t, nothing_is_known);
 	tcase_add_loop_test(t, decodes_base64, 0, ARRAY_SIZE(base64));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

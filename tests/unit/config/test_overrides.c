@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "config/diag.h"
+#include "tests/suite.h"
 
 static struct config config;
 static struct diags diags;
@@ -247,28 +248,17 @@ START_TEST(the_print_reads_back)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/overrides")
 {
-	Suite *s = suite_create("config/overrides");
-	TCase *tc = tcase_create("overrides");
-	SRunner *r;
-	int failed;
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, what_an_item_does_not_name_is_as_in_the_file);
-	tcase_add_loop_test(tc, mistakes, 0, 19);
-	tcase_add_test(tc, too_many);
-	tcase_add_test(tc, one_that_is_never_used_is_told);
-	tcase_add_test(tc, a_duty_that_only_an_override_enables_is_enabled);
-	tcase_add_test(tc, one_window_is_one_text);
-	tcase_add_test(tc, a_blob_carries_them);
-	tcase_add_test(tc, a_damaged_blob);
-	tcase_add_test(tc, the_print_reads_back);
-	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, what_an_item_does_not_name_is_as_in_the_file);
+	tcase_add_loop_test(t, mistakes, 0, 19);
+	tcase_add_test(t, too_many);
+	tcase_add_test(t, one_that_is_never_used_is_told);
+	tcase_add_test(t, a_duty_that_only_an_override_enables_is_enabled);
+	tcase_add_test(t, one_window_is_one_text);
+	tcase_add_test(t, a_blob_carries_them);
+	tcase_add_test(t, a_damaged_blob);
+	tcase_add_test(t, the_print_reads_back);
 }

@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "config/diag.h"
 #include "config/tree.h"
+#include "tests/suite.h"
 
 #define T(s) s, sizeof(s) - 1
 
@@ -230,10 +231,9 @@ START_TEST(files_that_are_none)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/tree")
 {
-	Suite *s = suite_create("tree");
-	TCase *t = tcase_create("texts"), *f = tcase_create("files");
+	TCase *f = suite_case(suite, "files");
 
 	tcase_add_loop_test(t, one_line_each, 0, ARRAY_SIZE(texts));
 	tcase_add_loop_test(t, floods_are_refused, 0, ARRAY_SIZE(floods));
@@ -241,11 +241,4 @@ int main(void)
 	tcase_add_test(t, finds_keys_and_kinds);
 	tcase_add_checked_fixture(f, make_dir, remove_dir);
 	tcase_add_test(f, files_that_are_none);
-	suite_add_tcase(s, t);
-	suite_add_tcase(s, f);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

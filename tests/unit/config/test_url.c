@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "config/url.h"
+#include "tests/suite.h"
 
 static const struct {
 	const char *text;
@@ -59,16 +60,7 @@ START_TEST(parses)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/url")
 {
-	Suite *s = suite_create("url");
-	TCase *t = tcase_create("all");
-
 	tcase_add_loop_test(t, parses, 0, ARRAY_SIZE(cases));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include "base/rfc3339.h"
 #include "config/window.h"
 #include "config/zone.h"
+#include "tests/suite.h"
 
 static int64_t at(const char *text)
 {
@@ -132,19 +133,10 @@ START_TEST(tells_place_and_remedy)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/window")
 {
-	Suite *s = suite_create("window");
-	TCase *t = tcase_create("all");
-
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, both_sides_of_a_border, 0, ARRAY_SIZE(rows));
 	tcase_add_test(t, a_zone_of_its_own);
 	tcase_add_loop_test(t, tells_place_and_remedy, 0, ARRAY_SIZE(errors));
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #include "base/xalloc.h"
 #include "config/zone.h"
 #include "config/zone_rule.h"
+#include "tests/suite.h"
 
 static int64_t at(const char *text)
 {
@@ -193,11 +194,8 @@ START_TEST(local_follows_tz)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("config/zone")
 {
-	Suite *s = suite_create("zone");
-	TCase *t = tcase_create("all");
-
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, applies_the_rule, 0, ARRAY_SIZE(rules));
 	tcase_add_loop_test(t, refuses_a_bad_rule, 0, ARRAY_SIZE(bad_rules));
@@ -206,10 +204,4 @@ int main(void)
 	tcase_add_loop_test(t, loads_by_name, 0, ARRAY_SIZE(names));
 	tcase_add_test(t, tells_a_missing_database);
 	tcase_add_test(t, local_follows_tz);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
 /* -- ordinary life -------------------------------------------------------------------------------------- */
@@ -317,12 +318,8 @@ START_TEST(test_target_for_a_proxy)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("http/client")
 {
-	Suite *s = suite_create("http/client");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
 	setenv("https_proxy", "http://127.0.0.1:1", 1);
 	http_global_init();
@@ -336,10 +333,4 @@ int main(void)
 	tcase_add_test(t, test_target);
 	tcase_add_test(t, test_target_for_a_proxy);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
 /* -- who is who ----------------------------------------------------------------------------------------- */
@@ -154,12 +155,8 @@ START_TEST(test_sealed)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("http/identity")
 {
-	Suite *s = suite_create("http/identity");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
 	setenv("https_proxy", "http://127.0.0.1:1", 1);
 	http_global_init();
@@ -167,10 +164,4 @@ int main(void)
 	tcase_add_test(t, test_tls);
 	tcase_add_test(t, test_sealed);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

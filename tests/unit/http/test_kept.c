@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "http/internal.h"
+#include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
 #define AT_ONCE 4
@@ -203,12 +204,8 @@ START_TEST(quiet)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("http/kept")
 {
-	Suite *s = suite_create("http/kept");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	http_global_init();
 	tcase_add_loop_test(t, several_at_once, 0, 2);
 	tcase_add_loop_test(t, closed_by_the_server, 0, 2);
@@ -216,10 +213,4 @@ int main(void)
 	tcase_add_test(t, bytes_that_nobody_asked_for);
 	tcase_add_loop_test(t, quiet, 0, 2);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 /* test_odd.c - the HTTP client against servers that misbehave, and none at all. */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
 /* -- misbehaving servers -------------------------------------------------------------------------------- */
@@ -201,12 +202,8 @@ START_TEST(test_bad_path)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("http/odd")
 {
-	Suite *s = suite_create("http/odd");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
 	setenv("https_proxy", "http://127.0.0.1:1", 1);
 	http_global_init();
@@ -216,10 +213,4 @@ int main(void)
 	tcase_add_test(t, test_no_connection);
 	tcase_add_test(t, test_bad_path);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

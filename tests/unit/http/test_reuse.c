@@ -1,6 +1,7 @@
 /* test_reuse.c - libcurl's handle of a request serves the next one of its endpoint: nothing of a request, its
  * answer or its failure may be left in it. */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
 /* Asks for a password in a way that nobody can answer, and sets what a browser would keep. */
@@ -171,21 +172,11 @@ START_TEST(another_endpoint)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("http/reuse")
 {
-	Suite *s = suite_create("http/reuse");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	http_global_init();
 	tcase_add_loop_test(t, every_request_after_every_other, 0, 3);
 	tcase_add_test(t, many_broken_connections);
 	tcase_add_test(t, another_endpoint);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/suite.h"
 #include "tests/unit/ipc/channel_ends.h"
 
 START_TEST(many_in_order)
@@ -167,24 +168,14 @@ START_TEST(freed_in_its_own_handler)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("ipc/channel")
 {
-	Suite *s = suite_create("channel");
-	TCase *tc = tcase_create("channel");
-	SRunner *sr = srunner_create(s);
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, many_in_order);
-	tcase_add_test(tc, full_queue_is_refused_and_drains);
-	tcase_add_test(tc, descriptor_rides_along);
-	tcase_add_loop_test(tc, messages_of_the_dead_are_read_first, 0, 2);
-	tcase_add_test(tc, bad_frames_end_the_peer);
-	tcase_add_test(tc, oversized_frame_ends_the_peer);
-	tcase_add_test(tc, freed_in_its_own_handler);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, many_in_order);
+	tcase_add_test(t, full_queue_is_refused_and_drains);
+	tcase_add_test(t, descriptor_rides_along);
+	tcase_add_loop_test(t, messages_of_the_dead_are_read_first, 0, 2);
+	tcase_add_test(t, bad_frames_end_the_peer);
+	tcase_add_test(t, oversized_frame_ends_the_peer);
+	tcase_add_test(t, freed_in_its_own_handler);
 }

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/suite.h"
 #include "tests/unit/ipc/channel_ends.h"
 
 static void on_turn(evutil_socket_t fd, short what, void *arg)
@@ -329,30 +330,20 @@ START_TEST(a_flood_is_read_in_turns)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("ipc/datagram")
 {
-	Suite *s = suite_create("datagram");
-	TCase *tc = tcase_create("datagram");
-	SRunner *sr = srunner_create(s);
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, one_turn_is_one_datagram);
-	tcase_add_test(tc, a_full_datagram_leaves_at_once);
-	tcase_add_test(tc, a_descriptor_travels_alone);
-	tcase_add_test(tc, a_descriptor_for_two_ends_the_peer);
-	tcase_add_test(tc, good_messages_before_a_bad_one_count);
-	tcase_add_test(tc, the_phase_is_that_of_each_message);
-	tcase_add_test(tc, the_rest_waits_while_paused);
-	tcase_add_test(tc, the_rest_comes_after_the_pause);
-	tcase_add_test(tc, read_all_reads_the_rest);
-	tcase_add_test(tc, a_flush_does_not_wait_for_the_turn);
-	tcase_add_test(tc, an_end_leaves_nothing_behind);
-	tcase_add_test(tc, room_is_counted_in_messages);
-	tcase_add_test(tc, a_flood_is_read_in_turns);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, one_turn_is_one_datagram);
+	tcase_add_test(t, a_full_datagram_leaves_at_once);
+	tcase_add_test(t, a_descriptor_travels_alone);
+	tcase_add_test(t, a_descriptor_for_two_ends_the_peer);
+	tcase_add_test(t, good_messages_before_a_bad_one_count);
+	tcase_add_test(t, the_phase_is_that_of_each_message);
+	tcase_add_test(t, the_rest_waits_while_paused);
+	tcase_add_test(t, the_rest_comes_after_the_pause);
+	tcase_add_test(t, read_all_reads_the_rest);
+	tcase_add_test(t, a_flush_does_not_wait_for_the_turn);
+	tcase_add_test(t, an_end_leaves_nothing_behind);
+	tcase_add_test(t, room_is_counted_in_messages);
+	tcase_add_test(t, a_flood_is_read_in_turns);
 }

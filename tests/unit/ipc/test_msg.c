@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ipc/msg.h"
+#include "tests/suite.h"
 
 static uint64_t rng = 1;
 
@@ -329,30 +330,21 @@ START_TEST(copy_fields)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("ipc/msg")
 {
-	Suite *s = suite_create("msg");
-	TCase *each = tcase_create("each message"), *tc = tcase_create("cases");
-	SRunner *sr = srunner_create(s);
+	TCase *tc = suite_case(suite, "cases");
 
-	tcase_set_timeout(each, 60);
+	tcase_set_timeout(t, 60);
 	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(each, round_trip, 0, MSG__MAX);
-	tcase_add_loop_test(each, oracle_agrees, 0, MSG__MAX);
-	tcase_add_loop_test(each, truncated_and_trailing, 0, MSG__MAX);
-	tcase_add_loop_test(each, two_behind_each_other, 0, MSG__MAX);
-	tcase_add_loop_test(each, canonical, 0, MSG__MAX);
+	tcase_add_loop_test(t, round_trip, 0, MSG__MAX);
+	tcase_add_loop_test(t, oracle_agrees, 0, MSG__MAX);
+	tcase_add_loop_test(t, truncated_and_trailing, 0, MSG__MAX);
+	tcase_add_loop_test(t, two_behind_each_other, 0, MSG__MAX);
+	tcase_add_loop_test(t, canonical, 0, MSG__MAX);
 	tcase_add_test(tc, roles_and_phases);
 	tcase_add_test(tc, bad_fields);
 	tcase_add_test(tc, hostile_headers);
 	tcase_add_test(tc, random_bytes);
 	tcase_add_test(tc, set_text_keeps_the_charset);
 	tcase_add_test(tc, copy_fields);
-	suite_add_tcase(s, each);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
 }

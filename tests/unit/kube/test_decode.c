@@ -10,6 +10,7 @@
 #include "kube/decode.h"
 #include "kube/status.h"
 #include "kube/watch_event.h"
+#include "tests/suite.h"
 #include "tests/unit/kube/wire.h"
 
 static uint8_t nibble(char c)
@@ -430,12 +431,8 @@ START_TEST(test_too_large_dialects)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("kube/decode")
 {
-	Suite *s = suite_create("kube/decode");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	tcase_add_test(t, test_agree);
 	tcase_add_test(t, test_truncated);
 	tcase_add_test(t, test_mutated);
@@ -451,10 +448,4 @@ int main(void)
 	tcase_add_test(t, test_event_error);
 	tcase_add_test(t, test_too_large_dialects);
 	tcase_set_timeout(t, 100);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -8,6 +8,7 @@
 #include "base/xalloc.h"
 #include "kube/decode.h"
 #include "kube/frame.h"
+#include "tests/suite.h"
 #include "tests/unit/kube/wire.h"
 
 struct seen {
@@ -386,12 +387,8 @@ START_TEST(list_large_item_is_not_kept)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("kube/frame")
 {
-	Suite *s = suite_create("kube/frame");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	tcase_add_test(t, fr01_every_split);
 	tcase_add_test(t, fr01_small_buffers);
 	tcase_add_test(t, fr01_truncated);
@@ -407,10 +404,4 @@ int main(void)
 	tcase_add_test(t, list_random_bytes);
 	tcase_add_test(t, list_large_item_is_not_kept);
 	tcase_set_timeout(t, 100);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "kube/cursor.h"
 #include "kube/leader.h"
+#include "tests/suite.h"
 
 #define ME    "host-a_1"
 #define OTHER "host-b_1"
@@ -362,13 +363,8 @@ START_TEST(reads_a_lease)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("kube/leader")
 {
-	Suite *suite = suite_create("leader");
-	TCase *t = tcase_create("cases");
-	SRunner *r;
-	int failed;
-
 	tcase_add_test(t, le1_no_object_is_created);
 	tcase_add_test(t, le1_unled_is_taken);
 	tcase_add_test(t, le1_led_by_another_until_it_is_silent_for_its_duration);
@@ -383,10 +379,4 @@ int main(void)
 	tcase_add_test(t, le6_a_patch_changes_spec_and_nothing_else);
 	tcase_add_loop_test(t, never_two_leaders, 0, 20);
 	tcase_add_test(t, reads_a_lease);
-	suite_add_tcase(suite, t);
-	r = srunner_create(suite);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* test_reflect_core.c - the reflector's decisions about lists and watches, case by case as client-go's own
  * tests have them (tools/cache/reflector_test.go). */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
 #include "tests/unit/kube/core_sim.h"
 
 START_TEST(re01_watchlist_first)
@@ -317,12 +318,8 @@ START_TEST(re11_every_kind_of_event_moves_the_version)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("kube/reflect_core")
 {
-	Suite *s = suite_create("kube/reflect_core");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	tcase_add_test(t, re01_watchlist_first);
 	tcase_add_test(t, re01_legacy_list_then_watch);
 	tcase_add_test(t, re02_last_event_counts_even_if_smaller);
@@ -343,10 +340,4 @@ int main(void)
 	tcase_add_test(t, re10_watch_timeout);
 	tcase_add_test(t, re11_every_kind_of_event_moves_the_version);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 /* test_reflect_watchlist.c - the reflector's decisions about WatchLists (client-go
  * reflector_watchlist_test.go) and what must never spin. */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
 #include "tests/unit/kube/core_sim.h"
 
 START_TEST(wl02_generic_error_falls_back_for_the_round)
@@ -258,12 +259,8 @@ START_TEST(a_list_after_broken_pages_is_not_older)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("kube/reflect_watchlist")
 {
-	Suite *s = suite_create("kube/reflect_watchlist");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	tcase_add_test(t, wl02_generic_error_falls_back_for_the_round);
 	tcase_add_test(t, wl06_busy_repeats_the_watchlist);
 	tcase_add_test(t, wl07_stopped_before_the_bookmark);
@@ -279,10 +276,4 @@ int main(void)
 	tcase_add_test(t, a_list_after_broken_pages_is_not_older);
 	tcase_add_test(t, random_events);
 	tcase_set_timeout(t, 60);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

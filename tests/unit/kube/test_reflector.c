@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/suite.h"
 #include "tests/unit/kube/consumer.h"
 #include "tests/unit/kube/words.h"
 
@@ -404,12 +405,8 @@ START_TEST(no_server)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("kube/reflector")
 {
-	Suite *s = suite_create("kube/reflector");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	http_global_init();
 	tcase_add_test(t, wl04_wl05_wl08_wl10);
 	tcase_add_test(t, wl03_invalid_falls_back_to_pages);
@@ -429,10 +426,4 @@ int main(void)
 	tcase_add_test(t, wide_again);
 	tcase_add_test(t, no_server);
 	tcase_set_timeout(t, 30);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

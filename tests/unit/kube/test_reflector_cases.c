@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "kube/stream.h"
+#include "tests/suite.h"
 #include "tests/unit/kube/consumer.h"
 #include "tests/unit/kube/core_sim.h"
 #include "tests/unit/kube/words.h"
@@ -396,12 +397,8 @@ START_TEST(cl06_as_long_as_told)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("kube/reflector_cases")
 {
-	Suite *s = suite_create("kube/reflector_cases");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	http_global_init();
 	tcase_add_test(t, re03_stopped_before);
 	tcase_add_test(t, re03_stopped_after);
@@ -416,10 +413,4 @@ int main(void)
 	tcase_add_loop_test(t, cl06_which_answers_are_asked_again, 0, ARRAY_SIZE(answers));
 	tcase_add_test(t, cl06_as_long_as_told);
 	tcase_set_timeout(t, 30);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -8,6 +8,7 @@
 
 #include "kube/discovery.h"
 #include "kube/request.h"
+#include "tests/suite.h"
 #include "tests/unit/kube/wire.h"
 
 #define PATH_IS(want, ...)                                                                                   \
@@ -224,12 +225,8 @@ START_TEST(test_split_version)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("kube/request")
 {
-	Suite *s = suite_create("kube/request");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-
 	tcase_add_test(t, test_paths);
 	tcase_add_test(t, test_paths_can_not_be_escaped);
 	tcase_add_test(t, test_delete_body);
@@ -241,10 +238,4 @@ int main(void)
 	tcase_add_test(t, test_status_text);
 	tcase_add_test(t, test_discovery);
 	tcase_add_test(t, test_split_version);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "loader/loader.h"
+#include "tests/suite.h"
 
 static char dir[32];
 
@@ -190,11 +191,8 @@ START_TEST(resolves_names)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("loader/exec")
 {
-	Suite *s = suite_create("exec");
-	TCase *t = tcase_create("all");
-
 	tcase_set_timeout(t, 30);
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, takes_a_token);
@@ -203,10 +201,4 @@ int main(void)
 	tcase_add_loop_test(t, tells_what_went_wrong, 0, ARRAY_SIZE(errors));
 	tcase_add_test(t, no_such_program);
 	tcase_add_test(t, resolves_names);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

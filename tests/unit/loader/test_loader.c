@@ -15,6 +15,7 @@
 #include "base/xalloc.h"
 #include "config/settings.h"
 #include "ipc/msg.h"
+#include "tests/suite.h"
 
 static char dir[32];
 
@@ -374,11 +375,8 @@ START_TEST(a_webhook_that_does_not_resolve_is_a_warning)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("loader/loader")
 {
-	Suite *s = suite_create("loader");
-	TCase *t = tcase_create("all");
-
 	tcase_set_timeout(t, 40);
 	tcase_add_checked_fixture(t, set_up, tear_down);
 	tcase_add_test(t, the_original_file);
@@ -388,10 +386,4 @@ int main(void)
 	tcase_add_test(t, in_a_pod);
 	tcase_add_loop_test(t, tells_what_is_broken, 0, ARRAY_SIZE(errors));
 	tcase_add_test(t, a_webhook_that_does_not_resolve_is_a_warning);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "model/annotations.h"
+#include "tests/suite.h"
 
 #define BIT(d) (1u << (d))
 
@@ -132,24 +133,13 @@ START_TEST(announced_badly_is_not_announced)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("model/annotations")
 {
-	Suite *s = suite_create("base/marks");
-	TCase *tc = tcase_create("marks");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(tc, whose_key_it_is);
-	tcase_add_test(tc, ignore_is_true_and_nothing_else);
-	tcase_add_test(tc, skip_names_duties);
-	tcase_add_test(tc, nothing_is_the_wish_to_be_left_alone);
-	tcase_add_test(tc, extend_is_a_duration);
-	tcase_add_test(tc, announced_is_read_as_it_is_written);
-	tcase_add_test(tc, announced_badly_is_not_announced);
-	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_test(t, whose_key_it_is);
+	tcase_add_test(t, ignore_is_true_and_nothing_else);
+	tcase_add_test(t, skip_names_duties);
+	tcase_add_test(t, nothing_is_the_wish_to_be_left_alone);
+	tcase_add_test(t, extend_is_a_duration);
+	tcase_add_test(t, announced_is_read_as_it_is_written);
+	tcase_add_test(t, announced_badly_is_not_announced);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/reasons.h"
+#include "tests/suite.h"
 
 START_TEST(codes_are_camel_case_unique_and_short)
 {
@@ -42,19 +43,9 @@ START_TEST(outside_the_table_is_a_question_mark)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("model/reasons")
 {
-	TCase *tc = tcase_create("reasons");
-
-	tcase_add_test(tc, codes_are_camel_case_unique_and_short);
-	tcase_add_test(tc, codes_parse_back);
-	tcase_add_test(tc, outside_the_table_is_a_question_mark);
-	Suite *s = suite_create("model/reasons");
-	SRunner *r = srunner_create(s);
-
-	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_test(t, codes_are_camel_case_unique_and_short);
+	tcase_add_test(t, codes_parse_back);
+	tcase_add_test(t, outside_the_table_is_a_question_mark);
 }

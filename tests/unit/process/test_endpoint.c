@@ -3,6 +3,7 @@
 #include <check.h>
 
 #include "process/endpoint.h"
+#include "tests/suite.h"
 
 START_TEST(ports)
 {
@@ -33,17 +34,7 @@ START_TEST(ports)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("process/endpoint")
 {
-	Suite *s = suite_create("endpoint");
-	TCase *tc = tcase_create("endpoint");
-	SRunner *sr = srunner_create(s);
-
-	tcase_add_test(tc, ports);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_add_test(t, ports);
 }

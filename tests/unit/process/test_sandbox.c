@@ -15,6 +15,7 @@
 
 #include "process/probe.h"
 #include "process/sandbox.h"
+#include "tests/suite.h"
 
 static int listener(uint16_t *ret_port)
 {
@@ -165,32 +166,22 @@ static int probes(void)
 	return n;
 }
 
-int main(void)
+TEST_MAIN("process/sandbox")
 {
-	Suite *s = suite_create("sandbox");
-	TCase *tc = tcase_create("sandbox");
-	SRunner *sr = srunner_create(s);
-
 #if defined(OPC_NO_SANDBOX)
 	printf("0 passed, 0 failed, 1 skipped\nskipped: the sandbox is built out together with the "
 	       "sanitizers\n");
-	(void)tc;
+	(void)t;
 	(void)probes;
 	(void)denied_inside_and_working_outside;
 	(void)the_allowed_port_works;
 	(void)reporter_writes_below_its_directory_only;
 	(void)report_names_the_layers;
 #else
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, denied_inside_and_working_outside, 0, probes());
-	tcase_add_test(tc, the_allowed_port_works);
-	tcase_add_test(tc, reporter_writes_below_its_directory_only);
-	tcase_add_test(tc, report_names_the_layers);
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, denied_inside_and_working_outside, 0, probes());
+	tcase_add_test(t, the_allowed_port_works);
+	tcase_add_test(t, reporter_writes_below_its_directory_only);
+	tcase_add_test(t, report_names_the_layers);
 #endif
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "process/settle.h"
+#include "tests/suite.h"
 
 /* Relocated constants and written data: both must survive. */
 static const char *const relocated[] = { "one", "two", "three" };
@@ -80,20 +81,9 @@ START_TEST(free_heap_goes_back)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("process/settle")
 {
-	Suite *s = suite_create("settle");
-	TCase *t = tcase_create("settle");
-
 	tcase_add_test(t, pages_of_code_are_let_go);
 	tcase_add_test(t, what_was_written_stays);
 	tcase_add_test(t, free_heap_goes_back);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -78,15 +78,4 @@ static inline struct msg test_row(uint64_t cluster, uint64_t digest, const char 
 	return m;
 }
 
-static inline int test_main(Suite *s)
-{
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 #endif

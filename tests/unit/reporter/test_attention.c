@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "model/duty.h"
 #include "reporter/history/attention.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
 #define HOUR INT64_C(3600000)
@@ -160,11 +161,8 @@ START_TEST(many_kinds_are_cut)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/attention")
 {
-	Suite *s = suite_create("reporter/needs");
-	TCase *t = tcase_create("needs");
-
 	tcase_add_checked_fixture(t, world_setup, teardown);
 	tcase_add_test(t, told_when_it_has_lasted_and_once);
 	tcase_add_test(t, over_before_the_report_is_not_told);
@@ -172,6 +170,4 @@ int main(void)
 	tcase_add_test(t, fights_and_breaker_are_told_at_once_while_they_last);
 	tcase_add_test(t, full_budget_is_told_when_it_lasts);
 	tcase_add_test(t, many_kinds_are_cut);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

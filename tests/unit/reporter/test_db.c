@@ -5,6 +5,7 @@
 
 #include "reporter/history/attention.h"
 #include "reporter/history/schema.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 static char dir[64];
@@ -206,11 +207,8 @@ START_TEST(what_the_second_version_left_open_is_open)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/db")
 {
-	Suite *s = suite_create("reporter/db");
-	TCase *t = tcase_create("db");
-
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, second_instance_is_told);
 	tcase_add_test(t, directory_others_may_write_to_is_refused);
@@ -219,6 +217,4 @@ int main(void)
 	tcase_add_test(t, newer_schema_is_refused);
 	tcase_add_test(t, file_of_the_first_version_is_brought_up_to_date);
 	tcase_add_test(t, what_the_second_version_left_open_is_open);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

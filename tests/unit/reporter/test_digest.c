@@ -1,6 +1,7 @@
 /* test_digest.c - grouping, order and text of a digest. */
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/digest/digest.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 static struct digest *d;
@@ -175,11 +176,8 @@ START_TEST(nothing_from_the_cluster_reaches_the_chat_as_markup)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/digest")
 {
-	Suite *s = suite_create("reporter/digest");
-	TCase *t = tcase_create("digest");
-
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, groups_by_workload_worst_first);
 	tcase_add_test(t, what_restarted_most_since_the_last_digest_is_worst);
@@ -188,6 +186,4 @@ int main(void)
 	tcase_add_test(t, text_of_one_cluster);
 	tcase_add_test(t, text_with_everything);
 	tcase_add_test(t, nothing_from_the_cluster_reaches_the_chat_as_markup);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

@@ -1,6 +1,7 @@
 /* test_digest_run.c - one slot is never posted twice, whatever dies when; a missed one is sent once, late. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/digest_world.h"
 
 START_TEST(a_slot_is_sent_once_and_on_time)
@@ -387,11 +388,8 @@ START_TEST(what_needs_a_person_is_sent_once)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/digest_run")
 {
-	Suite *s = suite_create("reporter/digest_run");
-	TCase *t = tcase_create("digest_run");
-
 	tcase_add_checked_fixture(t, world_setup, world_teardown);
 	tcase_set_timeout(t, 30);
 	tcase_add_test(t, a_slot_is_sent_once_and_on_time);
@@ -417,6 +415,4 @@ int main(void)
 	tcase_add_test(t, drain_waits_for_the_post_that_runs);
 	tcase_add_test(t, drain_leaves_a_collected_slot_to_the_next_life);
 	tcase_add_test(t, what_needs_a_person_is_sent_once);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

@@ -3,6 +3,7 @@
 #include <jansson.h>
 
 #include "reporter/sinks/feishu.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 #define TITLE "pod重启次数过多"
@@ -288,11 +289,8 @@ START_TEST(limits_hold_in_every_window)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/feishu")
 {
-	Suite *s = suite_create("reporter/feishu");
-	TCase *t = tcase_create("feishu");
-
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, signature_is_the_documented_one);
 	tcase_add_test(t, body_is_the_documented_one);
@@ -304,6 +302,4 @@ int main(void)
 			    (int)(sizeof(answers) / sizeof(answers[0])));
 	tcase_add_test(t, the_address_never_shows);
 	tcase_add_test(t, limits_hold_in_every_window);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

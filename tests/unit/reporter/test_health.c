@@ -1,6 +1,7 @@
 /* test_health.c - answers of /livez and /readyz. */
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/web/health.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 static const struct {
@@ -40,12 +41,7 @@ START_TEST(answers)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/health")
 {
-	Suite *s = suite_create("reporter/health");
-	TCase *t = tcase_create("health");
-
 	tcase_add_loop_test(t, answers, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

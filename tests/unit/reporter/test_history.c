@@ -10,6 +10,7 @@
 #include "model/duty.h"
 #include "reporter/history/query.h"
 #include "reporter/history/history.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
 START_TEST(commits_before_it_reports)
@@ -327,11 +328,8 @@ START_TEST(hand_made_rows_are_forced_into_the_protocol)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/history")
 {
-	Suite *s = suite_create("reporter/history");
-	TCase *t = tcase_create("history");
-
 	tcase_add_checked_fixture(t, world_setup, world_teardown);
 	tcase_add_test(t, commits_before_it_reports);
 	tcase_add_test(t, same_message_twice_is_known);
@@ -346,6 +344,4 @@ int main(void)
 	tcase_add_test(t, intents_of_a_removed_cluster_end_unconfirmed);
 	tcase_add_test(t, prune_keeps_open_new_and_the_last_id);
 	tcase_add_test(t, hand_made_rows_are_forced_into_the_protocol);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

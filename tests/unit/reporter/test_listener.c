@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "reporter/web/listener.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 static struct event_base *base;
@@ -193,11 +194,8 @@ START_TEST(addresses)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/listener")
 {
-	Suite *s = suite_create("reporter/listener");
-	TCase *t = tcase_create("listener");
-
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, requests, 0, (int)(sizeof(cases) / sizeof(cases[0])));
@@ -205,6 +203,4 @@ int main(void)
 	tcase_add_test(t, slow_requests_end_at_the_deadline);
 	tcase_add_test(t, connections_are_bounded);
 	tcase_add_test(t, addresses);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

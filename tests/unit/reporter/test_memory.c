@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "reporter/web/stats.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
 static struct msg memo(uint64_t cluster, const char *kind, const char *key, int64_t at)
@@ -245,11 +246,8 @@ START_TEST(guards_are_figures)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/memory")
 {
-	Suite *s = suite_create("reporter/memory");
-	TCase *t = tcase_create("memory");
-
 	tcase_add_checked_fixture(t, world_setup, world_teardown);
 	tcase_add_test(t, memories_come_before_the_end_of_since);
 	tcase_add_test(t, attempt_is_remembered_with_its_clock);
@@ -259,6 +257,4 @@ int main(void)
 	tcase_add_test(t, rungs_and_restores_survive_a_crash);
 	tcase_add_test(t, history_is_found_by_outcome_and_target);
 	tcase_add_test(t, guards_are_figures);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/duty.h"
 #include "reporter/web/stats.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 static struct metrics *m;
@@ -103,16 +104,11 @@ START_TEST(stats_come_from_messages)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/metrics")
 {
-	Suite *s = suite_create("reporter/metrics");
-	TCase *t = tcase_create("metrics");
-
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, text_is_the_documented_format);
 	tcase_add_test(t, series_are_bounded);
 	tcase_add_test(t, stats_come_from_messages);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "reporter/history/response_stream.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 #define ROWS 1000u
@@ -145,16 +146,11 @@ START_TEST(a_peer_that_went_away_ends_it)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/response_stream")
 {
-	Suite *s = suite_create("reporter/feed");
-	TCase *t = tcase_create("feed");
-
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, answers_come_whole_and_side_by_side);
 	tcase_add_test(t, a_full_channel_is_waited_for);
 	tcase_add_test(t, a_peer_that_went_away_ends_it);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

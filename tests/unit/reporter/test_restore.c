@@ -4,6 +4,7 @@
 #include "model/duty.h"
 #include "base/exit.h"
 #include "reporter/history/restore.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
 /* A scale-down of deployments.apps/shop/web from 3. */
@@ -179,17 +180,12 @@ START_TEST(show_of_an_open_or_unknown_action)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/restore")
 {
-	Suite *s = suite_create("reporter/restore");
-	TCase *t = tcase_create("restore");
-
 	tcase_add_checked_fixture(t, world_setup, world_teardown);
 	tcase_add_test(t, scale_down_can_be_taken_back);
 	tcase_add_loop_test(t, everything_else_says_why_it_cannot, 0, sizeof(cases) / sizeof(cases[0]));
 	tcase_add_test(t, unknown_number_and_removed_cluster_are_said);
 	tcase_add_test(t, show_tells_evidence_request_and_answer);
 	tcase_add_test(t, show_of_an_open_or_unknown_action);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/zone.h"
 #include "reporter/digest/schedule.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 #define MON INT64_C(1699866000000) /* 2023-11-13T09:00:00Z */
@@ -59,13 +60,8 @@ START_TEST(slots_are_written_in_their_zone)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("reporter/schedule")
 {
-	Suite *s = suite_create("reporter/digest_due");
-	TCase *t = tcase_create("digest_due");
-
 	tcase_add_loop_test(t, latest_slot_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])));
 	tcase_add_test(t, slots_are_written_in_their_zone);
-	suite_add_tcase(s, t);
-	return test_main(s);
 }

@@ -161,17 +161,3 @@ void expect(const struct verdict *v, enum verdict_kind kind, enum reason reason,
 		      verdict_kind_name(kind), reason_code(reason), verdict_kind_name(v->kind),
 		      reason_code(v->reason), v->evidence);
 }
-
-int run(TCase *tc, const char *name)
-{
-	Suite *s = suite_create(name);
-	SRunner *r;
-	int failed;
-
-	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

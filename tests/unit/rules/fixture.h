@@ -36,6 +36,4 @@ struct pod_context live_node_ready(void);
 void expect(const struct verdict *v, enum verdict_kind kind, enum reason reason, int line);
 #define EXPECT(v, kind, reason) expect(&(v), VERDICT_##kind, REASON_##reason, __LINE__)
 
-int run(TCase *tc, const char *name);
-
 #endif

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 #include "rules/admit.h"
+#include "tests/suite.h"
 
 #define T INT64_C(1000000000)
 
@@ -183,15 +184,12 @@ START_TEST(a_trace_tells_every_guard)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/admit")
 {
-	TCase *t = tcase_create("admit");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, nothing_against_it);
 	tcase_add_loop_test(t, each_guard_alone, 0, (int)ROWS);
 	tcase_add_test(t, the_first_of_the_table_is_told);
 	tcase_add_test(t, a_fresh_attempt_is_no_fight);
 	tcase_add_test(t, a_trace_tells_every_guard);
-	return run(t, "rules/admit");
 }

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "rules/announce.h"
+#include "tests/suite.h"
 
 static const struct duty_policy with_grace = { .announce_ms = HOUR };
 
@@ -106,15 +107,12 @@ START_TEST(marks_of_a_pod)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/announce")
 {
-	TCase *tc = tcase_create("announce");
-
-	tcase_add_test(tc, no_grace_no_announcement);
-	tcase_add_test(tc, strictly_after_the_grace);
-	tcase_add_test(tc, the_owner_extends_it);
-	tcase_add_test(tc, the_owner_refuses_it);
-	tcase_add_test(tc, an_announcement_from_the_future_is_none);
-	tcase_add_test(tc, marks_of_a_pod);
-	return run(tc, "rules/announce");
+	tcase_add_test(t, no_grace_no_announcement);
+	tcase_add_test(t, strictly_after_the_grace);
+	tcase_add_test(t, the_owner_extends_it);
+	tcase_add_test(t, the_owner_refuses_it);
+	tcase_add_test(t, an_announcement_from_the_future_is_none);
+	tcase_add_test(t, marks_of_a_pod);
 }

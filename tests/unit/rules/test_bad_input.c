@@ -10,6 +10,7 @@
 #include "base/rfc3339.h"
 #include "kube/decode.h"
 #include "rules/status.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 
@@ -336,23 +337,20 @@ START_TEST(more_containers_than_are_judged)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/bad_input")
 {
-	TCase *tc = tcase_create("bad_input");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, what_is_not_bad_acts);
-	tcase_add_test(tc, without_owner_references);
-	tcase_add_test(tc, ten_owners);
-	tcase_add_test(tc, an_owner_of_itself);
-	tcase_add_test(tc, a_megabyte_of_annotations);
-	tcase_add_test(tc, unknown_reasons_and_phases);
-	tcase_add_test(tc, creation_in_the_future_or_in_year_one);
-	tcase_add_test(tc, deletion_in_the_future_or_in_year_one);
-	tcase_add_test(tc, first_seen_in_the_future);
-	tcase_add_test(tc, negative_counts);
-	tcase_add_test(tc, empty_names);
-	tcase_add_test(tc, members_of_wrong_types);
-	tcase_add_test(tc, more_containers_than_are_judged);
-	return run(tc, "rules/bad_input");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, what_is_not_bad_acts);
+	tcase_add_test(t, without_owner_references);
+	tcase_add_test(t, ten_owners);
+	tcase_add_test(t, an_owner_of_itself);
+	tcase_add_test(t, a_megabyte_of_annotations);
+	tcase_add_test(t, unknown_reasons_and_phases);
+	tcase_add_test(t, creation_in_the_future_or_in_year_one);
+	tcase_add_test(t, deletion_in_the_future_or_in_year_one);
+	tcase_add_test(t, first_seen_in_the_future);
+	tcase_add_test(t, negative_counts);
+	tcase_add_test(t, empty_names);
+	tcase_add_test(t, members_of_wrong_types);
+	tcase_add_test(t, more_containers_than_are_judged);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 #include "rules/breaker.h"
+#include "tests/suite.h"
 
 #define T INT64_C(1000000000)
 
@@ -207,10 +208,8 @@ START_TEST(a_clock_that_turns_out_older_moves_its_workload)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/breaker")
 {
-	TCase *t = tcase_create("breaker");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, more_workloads_than_the_limit);
 	tcase_add_test(t, those_that_began_apart_are_not_together);
@@ -225,5 +224,4 @@ int main(void)
 	tcase_add_test(t, an_earlier_life_left_it_open);
 	tcase_add_test(t, transient_causes_are_counted);
 	tcase_add_test(t, a_clock_that_turns_out_older_moves_its_workload);
-	return run(t, "rules/breaker");
 }

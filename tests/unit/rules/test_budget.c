@@ -4,6 +4,7 @@
 
 #include "fixture.h"
 #include "rules/budget.h"
+#include "tests/suite.h"
 
 #define T INT64_C(1000000000)
 
@@ -300,10 +301,8 @@ START_TEST(property_no_window_holds_more)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/budget")
 {
-	TCase *t = tcase_create("budget");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_loop_test(t, a_sliding_window, 0, (int)(sizeof(windows) / sizeof(windows[0])));
 	tcase_add_test(t, open_acts_are_found_again);
@@ -316,5 +315,4 @@ int main(void)
 	tcase_add_test(t, expiry_takes_only_what_is_over);
 	tcase_add_test(t, a_copy_is_a_copy);
 	tcase_add_test(t, property_no_window_holds_more);
-	return run(t, "rules/budget");
 }

@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 #include "rules/cause.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 
@@ -224,18 +225,15 @@ START_TEST(hosts_of_images)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/cause")
 {
-	TCase *tc = tcase_create("cause");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, messages_tell_the_cause, 0, (int)(sizeof(messages) / sizeof(messages[0])));
-	tcase_add_test(tc, odd_messages);
-	tcase_add_test(tc, reasons_tell_it_without_a_message);
-	tcase_add_test(tc, only_listed_causes_act);
-	tcase_add_test(tc, unknown_passes_in_the_cache_only);
-	tcase_add_test(tc, the_container_that_may_act_counts);
-	tcase_add_test(tc, waiting_comes_before_the_cause);
-	tcase_add_test(tc, hosts_of_images);
-	return run(tc, "rules/cause");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_loop_test(t, messages_tell_the_cause, 0, (int)(sizeof(messages) / sizeof(messages[0])));
+	tcase_add_test(t, odd_messages);
+	tcase_add_test(t, reasons_tell_it_without_a_message);
+	tcase_add_test(t, only_listed_causes_act);
+	tcase_add_test(t, unknown_passes_in_the_cache_only);
+	tcase_add_test(t, the_container_that_may_act_counts);
+	tcase_add_test(t, waiting_comes_before_the_cause);
+	tcase_add_test(t, hosts_of_images);
 }

@@ -1,6 +1,7 @@
 /* judge_pod: the order of the duties and which verdict stands. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 
@@ -116,16 +117,13 @@ START_TEST(by_duty)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/chain")
 {
-	TCase *tc = tcase_create("chain");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, healthy);
-	tcase_add_test(tc, each_duty_is_reached);
-	tcase_add_test(tc, evicted_and_stuck);
-	tcase_add_test(tc, a_later_act_beats_an_earlier_refusal);
-	tcase_add_test(tc, wait_beats_refusal);
-	tcase_add_test(tc, by_duty);
-	return run(tc, "rules/chain");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, healthy);
+	tcase_add_test(t, each_duty_is_reached);
+	tcase_add_test(t, evicted_and_stuck);
+	tcase_add_test(t, a_later_act_beats_an_earlier_refusal);
+	tcase_add_test(t, wait_beats_refusal);
+	tcase_add_test(t, by_duty);
 }

@@ -1,6 +1,7 @@
 /* deleteEvictedPod: R7, R14, R29. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 
@@ -288,21 +289,18 @@ START_TEST(evidence_is_printable)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/evicted")
 {
-	TCase *tc = tcase_create("evicted");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, evicted_is_deleted_at_once);
-	tcase_add_test(tc, only_phase_failed_and_reason_evicted);
-	tcase_add_test(tc, job_pods_are_kept_unless_included);
-	tcase_add_test(tc, owner_is_not_needed);
-	tcase_add_test(tc, guards);
-	tcase_add_test(tc, system_priority_yields_to_a_named_namespace);
-	tcase_add_test(tc, own_pod_is_never_touched);
-	tcase_add_test(tc, disabled_and_not_selected);
-	tcase_add_loop_test(tc, spoilt_facts, 0, (int)(sizeof(spoilt) / sizeof(spoilt[0])));
-	tcase_add_test(tc, negative_threshold_is_refused);
-	tcase_add_test(tc, evidence_is_printable);
-	return run(tc, "rules/evicted");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, evicted_is_deleted_at_once);
+	tcase_add_test(t, only_phase_failed_and_reason_evicted);
+	tcase_add_test(t, job_pods_are_kept_unless_included);
+	tcase_add_test(t, owner_is_not_needed);
+	tcase_add_test(t, guards);
+	tcase_add_test(t, system_priority_yields_to_a_named_namespace);
+	tcase_add_test(t, own_pod_is_never_touched);
+	tcase_add_test(t, disabled_and_not_selected);
+	tcase_add_loop_test(t, spoilt_facts, 0, (int)(sizeof(spoilt) / sizeof(spoilt[0])));
+	tcase_add_test(t, negative_threshold_is_refused);
+	tcase_add_test(t, evidence_is_printable);
 }

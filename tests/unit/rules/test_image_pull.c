@@ -1,6 +1,7 @@
 /* errImagePull: R1, R2, R4, R14, R15, R18, R24. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 
@@ -313,18 +314,15 @@ START_TEST(one_failing_pod_among_ready_ones_is_told)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/image_pull")
 {
-	TCase *tc = tcase_create("image_pull");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, strictly_after_first_seen_plus_threshold);
-	tcase_add_test(tc, no_first_seen_waits_for_ever);
-	tcase_add_loop_test(tc, which_containers_fail, 0, LEN(rows));
-	tcase_add_loop_test(tc, whole_workload, 0, LEN(tallies));
-	tcase_add_loop_test(tc, owner_kinds, 0, LEN(owners));
-	tcase_add_test(tc, guards);
-	tcase_add_test(tc, has_pulled);
-	tcase_add_test(tc, one_failing_pod_among_ready_ones_is_told);
-	return run(tc, "rules/image_pull");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, strictly_after_first_seen_plus_threshold);
+	tcase_add_test(t, no_first_seen_waits_for_ever);
+	tcase_add_loop_test(t, which_containers_fail, 0, LEN(rows));
+	tcase_add_loop_test(t, whole_workload, 0, LEN(tallies));
+	tcase_add_loop_test(t, owner_kinds, 0, LEN(owners));
+	tcase_add_test(t, guards);
+	tcase_add_test(t, has_pulled);
+	tcase_add_test(t, one_failing_pod_among_ready_ones_is_told);
 }

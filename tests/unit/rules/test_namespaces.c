@@ -1,6 +1,7 @@
 /* R29: which namespace a duty serves. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/suite.h"
 
 static const struct {
 	const char *namespaces, *exclude, *own, *ns;
@@ -59,11 +60,8 @@ START_TEST(lists_are_per_duty)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/namespaces")
 {
-	TCase *tc = tcase_create("namespaces");
-
-	tcase_add_loop_test(tc, table, 0, (int)(sizeof(rows) / sizeof(rows[0])));
-	tcase_add_test(tc, lists_are_per_duty);
-	return run(tc, "rules/namespaces");
+	tcase_add_loop_test(t, table, 0, (int)(sizeof(rows) / sizeof(rows[0])));
+	tcase_add_test(t, lists_are_per_duty);
 }

@@ -2,6 +2,7 @@
  * the rules are tested where they belong (docs/judgement.md names them). */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 
@@ -132,17 +133,14 @@ START_TEST(the_age_of_a_pod_is_not_the_age_of_its_failure)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/peers")
 {
-	TCase *tc = tcase_create("peers");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, evicted_without_containers_is_guarded_alike);
-	tcase_add_test(tc, completed_is_not_failed);
-	tcase_add_test(tc, first_sight_never_acts);
-	tcase_add_test(tc, one_failing_init_container_condemns_nobody);
-	tcase_add_test(tc, none_of_none_is_not_all);
-	tcase_add_test(tc, a_running_pod_can_fail_to_pull);
-	tcase_add_test(tc, the_age_of_a_pod_is_not_the_age_of_its_failure);
-	return run(tc, "rules/peers");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, evicted_without_containers_is_guarded_alike);
+	tcase_add_test(t, completed_is_not_failed);
+	tcase_add_test(t, first_sight_never_acts);
+	tcase_add_test(t, one_failing_init_container_condemns_nobody);
+	tcase_add_test(t, none_of_none_is_not_all);
+	tcase_add_test(t, a_running_pod_can_fail_to_pull);
+	tcase_add_test(t, the_age_of_a_pod_is_not_the_age_of_its_failure);
 }

@@ -5,6 +5,7 @@
 
 #include "rules/cause.h"
 #include "rules/select.h"
+#include "tests/suite.h"
 
 #define PODS       6000
 #define PICK(pool) (pool)[below(sizeof(pool) / sizeof((pool)[0]))]
@@ -377,11 +378,8 @@ START_TEST(generated_pods)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/property")
 {
-	TCase *tc = tcase_create("property");
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(tc, generated_pods, 0, 3);
-	return run(tc, "rules/property");
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, generated_pods, 0, 3);
 }

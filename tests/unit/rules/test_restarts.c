@@ -1,6 +1,7 @@
 /* tooManyRestart: what the digest names (R6, R30). */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 
@@ -175,14 +176,11 @@ START_TEST(guards)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/restarts")
 {
-	TCase *tc = tcase_create("restarts");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, counts_and_age_are_inclusive);
-	tcase_add_loop_test(tc, which_states_are_reported, 0, (int)(sizeof(rows) / sizeof(rows[0])));
-	tcase_add_test(tc, worst_container_counts);
-	tcase_add_test(tc, guards);
-	return run(tc, "rules/restarts");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, counts_and_age_are_inclusive);
+	tcase_add_loop_test(t, which_states_are_reported, 0, (int)(sizeof(rows) / sizeof(rows[0])));
+	tcase_add_test(t, worst_container_counts);
+	tcase_add_test(t, guards);
 }

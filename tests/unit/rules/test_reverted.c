@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "rules/reverted.h"
 #include "rules/escalation.h"
+#include "tests/suite.h"
 
 #define T NOW
 
@@ -119,15 +120,12 @@ START_TEST(evictions_far_apart_are_no_loop)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/reverted")
 {
-	TCase *t = tcase_create("fight");
-
 	tcase_add_test(t, a_pod_made_after_the_act_is_a_return);
 	tcase_add_test(t, each_return_doubles_up_to_a_day);
 	tcase_add_test(t, a_day_later_it_is_none);
 	tcase_add_test(t, an_evict_loop_keeps_its_newest);
 	tcase_add_test(t, evictions_far_apart_are_no_loop);
 	tcase_add_loop_test(t, ladder, 0, (int)(sizeof(rungs) / sizeof(rungs[0])));
-	return run(t, "rules/fight");
 }

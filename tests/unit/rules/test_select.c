@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "rules/select.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 static struct policy_override overrides[5];
@@ -165,16 +166,13 @@ START_TEST(labels_beyond_the_limit_never_act)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/select")
 {
-	TCase *tc = tcase_create("select");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, the_most_specific_wins);
-	tcase_add_test(tc, all_labels_of_an_override_must_match);
-	tcase_add_test(tc, a_mask_chooses_as_the_labels_do);
-	tcase_add_test(tc, an_override_changes_the_verdict_and_is_named);
-	tcase_add_test(tc, an_override_never_beats_an_exclusion);
-	tcase_add_test(tc, labels_beyond_the_limit_never_act);
-	return run(tc, "rules/select");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, the_most_specific_wins);
+	tcase_add_test(t, all_labels_of_an_override_must_match);
+	tcase_add_test(t, a_mask_chooses_as_the_labels_do);
+	tcase_add_test(t, an_override_changes_the_verdict_and_is_named);
+	tcase_add_test(t, an_override_never_beats_an_exclusion);
+	tcase_add_test(t, labels_beyond_the_limit_never_act);
 }

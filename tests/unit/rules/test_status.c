@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "rules/status.h"
+#include "tests/suite.h"
 
 static void is(const struct pod_facts *p, const char *want, int line)
 {
@@ -114,14 +115,11 @@ START_TEST(nothing_at_all)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/status")
 {
-	TCase *tc = tcase_create("status");
-
-	tcase_add_test(tc, of_main_containers);
-	tcase_add_test(tc, completed_beside_a_running_container);
-	tcase_add_test(tc, of_init_containers);
-	tcase_add_test(tc, terminating);
-	tcase_add_test(tc, nothing_at_all);
-	return run(tc, "rules/status");
+	tcase_add_test(t, of_main_containers);
+	tcase_add_test(t, completed_beside_a_running_container);
+	tcase_add_test(t, of_init_containers);
+	tcase_add_test(t, terminating);
+	tcase_add_test(t, nothing_at_all);
 }

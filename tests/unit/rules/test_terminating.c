@@ -1,6 +1,7 @@
 /* deleteTerminatingPod: R9-R14. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/suite.h"
 
 static struct policy policy;
 
@@ -328,24 +329,21 @@ START_TEST(evidence_tells_the_proof)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/terminating")
 {
-	TCase *tc = tcase_create("terminating");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, strictly_after_the_deadline_plus_threshold);
-	tcase_add_test(tc, grace_is_not_subtracted);
-	tcase_add_test(tc, absurd_times_never_act);
-	tcase_add_test(tc, not_terminating);
-	tcase_add_test(tc, every_phase_may_be_stuck);
-	tcase_add_test(tc, finalizers_are_named_and_refused);
-	tcase_add_test(tc, forced_already);
-	tcase_add_test(tc, never_scheduled_is_safe);
-	tcase_add_test(tc, unknown_node_is_a_candidate_only_in_the_cache);
-	tcase_add_loop_test(tc, safety_certificate, 0, (int)(sizeof(safe) / sizeof(safe[0])));
-	tcase_add_test(tc, init_and_ephemeral_containers_count);
-	tcase_add_test(tc, ready_pods_and_guards);
-	tcase_add_test(tc, stateful_sets_and_daemon_sets_alike);
-	tcase_add_test(tc, evidence_tells_the_proof);
-	return run(tc, "rules/terminating");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, strictly_after_the_deadline_plus_threshold);
+	tcase_add_test(t, grace_is_not_subtracted);
+	tcase_add_test(t, absurd_times_never_act);
+	tcase_add_test(t, not_terminating);
+	tcase_add_test(t, every_phase_may_be_stuck);
+	tcase_add_test(t, finalizers_are_named_and_refused);
+	tcase_add_test(t, forced_already);
+	tcase_add_test(t, never_scheduled_is_safe);
+	tcase_add_test(t, unknown_node_is_a_candidate_only_in_the_cache);
+	tcase_add_loop_test(t, safety_certificate, 0, (int)(sizeof(safe) / sizeof(safe[0])));
+	tcase_add_test(t, init_and_ephemeral_containers_count);
+	tcase_add_test(t, ready_pods_and_guards);
+	tcase_add_test(t, stateful_sets_and_daemon_sets_alike);
+	tcase_add_test(t, evidence_tells_the_proof);
 }

@@ -1,6 +1,7 @@
 /* Every check of a duty is told in order, and tells the same verdict as the judgement itself. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "tests/suite.h"
 
 #include <stdio.h>
 
@@ -104,12 +105,9 @@ START_TEST(facts_and_thresholds_are_told)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/trace")
 {
-	TCase *tc = tcase_create("trace");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, an_act_passes_every_check);
-	tcase_add_test(tc, facts_and_thresholds_are_told);
-	return run(tc, "rules/trace");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, an_act_passes_every_check);
+	tcase_add_test(t, facts_and_thresholds_are_told);
 }

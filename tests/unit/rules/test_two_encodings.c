@@ -8,6 +8,7 @@
 
 #include "kube/decode.h"
 #include "tests/apisim/podpb.h"
+#include "tests/suite.h"
 
 #define PODS       10000
 #define PICK(pool) (pool)[below(sizeof(pool) / sizeof((pool)[0]))]
@@ -249,11 +250,8 @@ START_TEST(verdicts_are_the_same)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("rules/two_encodings")
 {
-	TCase *tc = tcase_create("two_encodings");
-
-	tcase_set_timeout(tc, 120);
-	tcase_add_test(tc, verdicts_are_the_same);
-	return run(tc, "rules/two_encodings");
+	tcase_set_timeout(t, 120);
+	tcase_add_test(t, verdicts_are_the_same);
 }

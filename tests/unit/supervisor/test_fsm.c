@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "supervisor/children/fsm.h"
+#include "tests/suite.h"
 
 /* Every pair leads to a state that exists; an action that needs a process appears only where there is one. */
 START_TEST(table_is_complete)
@@ -107,24 +108,14 @@ START_TEST(config_death_gives_up)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("supervisor/fsm")
 {
-	Suite *s = suite_create("fsm");
-	TCase *tc = tcase_create("fsm");
-	SRunner *sr = srunner_create(s);
-
-	tcase_add_test(tc, table_is_complete);
-	tcase_add_test(tc, drain_ends_every_state);
-	tcase_add_test(tc, death_before_ready_waits);
-	tcase_add_test(tc, death_after_ready_restarts_at_once);
-	tcase_add_test(tc, budget_spent_degrades_not_one_earlier);
-	tcase_add_test(tc, slow_deaths_never_spend_the_budget);
-	tcase_add_test(tc, healthy_life_forgets);
-	tcase_add_test(tc, config_death_gives_up);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_add_test(t, table_is_complete);
+	tcase_add_test(t, drain_ends_every_state);
+	tcase_add_test(t, death_before_ready_waits);
+	tcase_add_test(t, death_after_ready_restarts_at_once);
+	tcase_add_test(t, budget_spent_degrades_not_one_earlier);
+	tcase_add_test(t, slow_deaths_never_spend_the_budget);
+	tcase_add_test(t, healthy_life_forgets);
+	tcase_add_test(t, config_death_gives_up);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "supervisor/actions/lease.h"
+#include "tests/suite.h"
 
 static struct msg nominate(uint64_t cluster, unsigned subject)
 {
@@ -352,28 +353,18 @@ START_TEST(one_in_doubt_is_granted_alone_and_not_overtaken)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("supervisor/lease")
 {
-	Suite *s = suite_create("lease");
-	TCase *tc = tcase_create("lease");
-	SRunner *sr = srunner_create(s);
-
-	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, one_lease_per_subject_and_cluster);
-	tcase_add_test(tc, not_granted_before_it_is_written);
-	tcase_add_test(tc, result_only_from_the_holder);
-	tcase_add_test(tc, a_dead_holder_puts_it_back_in_doubt_and_first);
-	tcase_add_test(tc, open_intents_of_an_earlier_life);
-	tcase_add_test(tc, held_leases_are_passed_over_and_refused);
-	tcase_add_test(tc, held_lease_in_doubt_waits);
-	tcase_add_test(tc, a_holder_has_room_for_a_few);
-	tcase_add_test(tc, all_of_a_dead_holder_come_back_in_order);
-	tcase_add_test(tc, one_in_doubt_is_granted_alone_and_not_overtaken);
-	tcase_add_test(tc, random_walk);
-	suite_add_tcase(s, tc);
-	srunner_run_all(sr, CK_NORMAL);
-	const int failed = srunner_ntests_failed(sr);
-
-	srunner_free(sr);
-	return failed != 0;
+	tcase_set_timeout(t, 60);
+	tcase_add_test(t, one_lease_per_subject_and_cluster);
+	tcase_add_test(t, not_granted_before_it_is_written);
+	tcase_add_test(t, result_only_from_the_holder);
+	tcase_add_test(t, a_dead_holder_puts_it_back_in_doubt_and_first);
+	tcase_add_test(t, open_intents_of_an_earlier_life);
+	tcase_add_test(t, held_leases_are_passed_over_and_refused);
+	tcase_add_test(t, held_lease_in_doubt_waits);
+	tcase_add_test(t, a_holder_has_room_for_a_few);
+	tcase_add_test(t, all_of_a_dead_holder_come_back_in_order);
+	tcase_add_test(t, one_in_doubt_is_granted_alone_and_not_overtaken);
+	tcase_add_test(t, random_walk);
 }

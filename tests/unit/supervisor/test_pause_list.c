@@ -7,6 +7,7 @@
 
 #include "model/duty.h"
 #include "supervisor/actions/pause_list.h"
+#include "tests/suite.h"
 
 #define NOW INT64_C(1700000000000)
 
@@ -135,23 +136,12 @@ START_TEST(full_list_says_so)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("supervisor/pause_list")
 {
-	Suite *s = suite_create("supervisor/pause");
-	TCase *t = tcase_create("pause");
-
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, scope_holds_what_it_names);
 	tcase_add_test(t, end_is_exact);
 	tcase_add_test(t, same_scope_is_replaced);
 	tcase_add_test(t, resume_takes_what_lies_within_and_nothing_else);
 	tcase_add_test(t, full_list_says_so);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "tests/suite.h"
 
 #define MANY 300
 
@@ -357,10 +358,8 @@ START_TEST(start_up_is_quiet_and_says_so)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/admit")
 {
-	TCase *t = tcase_create("admit");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, over_budget_waits_and_is_told_once);
 	tcase_add_test(t, what_was_refused_live_is_given_back);
@@ -376,5 +375,4 @@ int main(void)
 	tcase_add_test(t, only_the_leader_acts);
 	tcase_add_test(t, clocks_that_differ_too_much);
 	tcase_add_test(t, start_up_is_quiet_and_says_so);
-	return run(t, "watcher/admit");
 }

@@ -6,21 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/suite.h"
 #include "watcher/guards/blocked.h"
 
-static struct blocked *t;
+static struct blocked *tested;
 static uint32_t out[4096];
 static size_t n_out;
 
 static void begin(void)
 {
-	t = blocked_new();
+	tested = blocked_new();
 	n_out = 0;
 }
 
 static void end(void)
 {
-	blocked_free(&t);
+	blocked_free(&tested);
 }
 
 static void take(void *ctx, uint32_t h)
@@ -33,7 +34,7 @@ static void put(uint32_t h, const char *key, int64_t until)
 {
 	const struct block hold = { .guard = GUARD_BUDGET, .until = until };
 
-	blocked_put(t, h, STR_C(key), &hold);
+	blocked_put(tested, h, STR_C(key), &hold);
 }
 
 START_TEST(oldest_first_twice_as_many_each_time)
@@ -42,22 +43,22 @@ START_TEST(oldest_first_twice_as_many_each_time)
 
 	for (uint32_t h = 1; h <= 20; h++)
 		put(h, "a", 100);
-	ck_assert_uint_eq(blocked_count(t), 20);
-	ck_assert_uint_eq(blocked_count_of(t, GUARD_BUDGET), 20);
-	ck_assert(blocked_next(t, &at) && at == 100);
-	blocked_take(t, 99, take, NULL);
+	ck_assert_uint_eq(blocked_count(tested), 20);
+	ck_assert_uint_eq(blocked_count_of(tested, GUARD_BUDGET), 20);
+	ck_assert(blocked_next(tested, &at) && at == 100);
+	blocked_take(tested, 99, take, NULL);
 	ck_assert_uint_eq(n_out, 0);
-	blocked_take(t, 100, take, NULL);
+	blocked_take(tested, 100, take, NULL);
 	ck_assert_uint_eq(n_out, 1);
-	ck_assert(!blocked_next(t, &at)); /* the one that is out says how it goes on */
-	blocked_remove(t, 1);             /* it went */
-	blocked_take(t, 100, take, NULL);
+	ck_assert(!blocked_next(tested, &at)); /* the one that is out says how it goes on */
+	blocked_remove(tested, 1);             /* it went */
+	blocked_take(tested, 100, take, NULL);
 	ck_assert_uint_eq(n_out, 3);
-	blocked_remove(t, 2);
+	blocked_remove(tested, 2);
 	put(3, "a", 200); /* and this one is held again: the bin sleeps on */
-	blocked_take(t, 199, take, NULL);
+	blocked_take(tested, 199, take, NULL);
 	ck_assert_uint_eq(n_out, 3);
-	blocked_take(t, 200, take, NULL);
+	blocked_take(tested, 200, take, NULL);
 	ck_assert_uint_eq(n_out, 4);
 	for (uint32_t i = 0; i < 3; i++)
 		ck_assert_uint_eq(out[i], i + 1);
@@ -73,20 +74,20 @@ START_TEST(a_place_is_kept_and_given_up)
 	put(2, "a", 100);
 	put(3, "a", 100);
 	put(1, "a", 100); /* judged again by an event, still held for the same */
-	ck_assert_uint_eq(blocked_list(t, list, 8), 3);
+	ck_assert_uint_eq(blocked_list(tested, list, 8), 3);
 	ck_assert_uint_eq(list[0], 1);
 	put(1, "b", 100); /* now for something else */
-	ck_assert_uint_eq(blocked_list(t, list, 8), 3);
-	ck_assert_uint_eq(blocked_count(t), 3);
-	blocked_remove(t, 2);
-	blocked_remove(t, 2);
-	blocked_remove(t, 77);
-	ck_assert(!blocked_lists(t, 2));
-	ck_assert(blocked_lists(t, 3));
-	ck_assert_uint_eq(blocked_count(t), 2);
-	blocked_remove(t, 3);
-	ck_assert(!blocked_has_bin(t, STR_LIT("a")));
-	ck_assert(blocked_has_bin(t, STR_LIT("b")));
+	ck_assert_uint_eq(blocked_list(tested, list, 8), 3);
+	ck_assert_uint_eq(blocked_count(tested), 3);
+	blocked_remove(tested, 2);
+	blocked_remove(tested, 2);
+	blocked_remove(tested, 77);
+	ck_assert(!blocked_lists(tested, 2));
+	ck_assert(blocked_lists(tested, 3));
+	ck_assert_uint_eq(blocked_count(tested), 2);
+	blocked_remove(tested, 3);
+	ck_assert(!blocked_has_bin(tested, STR_LIT("a")));
+	ck_assert(blocked_has_bin(tested, STR_LIT("b")));
 }
 END_TEST
 
@@ -95,11 +96,11 @@ START_TEST(without_a_time_until_it_is_woken)
 	uint64_t at;
 
 	put(1, "a", 0);
-	ck_assert(!blocked_next(t, &at));
-	blocked_wake(t, GUARD_PAUSE, 50); /* another guard's */
-	ck_assert(!blocked_next(t, &at));
-	blocked_wake(t, GUARD_BUDGET, 50);
-	blocked_take(t, 50, take, NULL);
+	ck_assert(!blocked_next(tested, &at));
+	blocked_wake(tested, GUARD_PAUSE, 50); /* another guard's */
+	ck_assert(!blocked_next(tested, &at));
+	blocked_wake(tested, GUARD_BUDGET, 50);
+	blocked_take(tested, 50, take, NULL);
 	ck_assert_uint_eq(n_out, 1);
 }
 END_TEST
@@ -120,11 +121,11 @@ START_TEST(property_nothing_is_lost)
 			put(h, keys[random() % 3], now + random() % 20);
 			state[h] = IN;
 		} else if (random() % 4 == 0) {
-			blocked_remove(t, h);
+			blocked_remove(tested, h);
 			state[h] = FREE;
 		}
 		n_out = 0;
-		blocked_take(t, (uint64_t)now, take, NULL);
+		blocked_take(tested, (uint64_t)now, take, NULL);
 		for (size_t i = 0; i < n_out; i++) {
 			ck_assert_int_eq(state[out[i]], IN);
 			state[out[i]] = OUT;
@@ -133,28 +134,19 @@ START_TEST(property_nothing_is_lost)
 			continue;
 		for (uint32_t i = 1; i < 200; i++) {
 			held += state[i] != FREE;
-			ck_assert_int_eq(blocked_lists(t, i), state[i] == IN);
+			ck_assert_int_eq(blocked_lists(tested, i), state[i] == IN);
 		}
-		ck_assert_uint_eq(blocked_count(t), held);
+		ck_assert_uint_eq(blocked_count(tested), held);
 	}
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/blocked")
 {
-	Suite *s = suite_create("watcher/held");
-	TCase *c = tcase_create("held");
-
-	tcase_set_timeout(c, 60);
-	tcase_add_checked_fixture(c, begin, end);
-	tcase_add_test(c, oldest_first_twice_as_many_each_time);
-	tcase_add_test(c, a_place_is_kept_and_given_up);
-	tcase_add_test(c, without_a_time_until_it_is_woken);
-	tcase_add_test(c, property_nothing_is_lost);
-	suite_add_tcase(s, c);
-	SRunner *r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, oldest_first_twice_as_many_each_time);
+	tcase_add_test(t, a_place_is_kept_and_given_up);
+	tcase_add_test(t, without_a_time_until_it_is_woken);
+	tcase_add_test(t, property_nothing_is_lost);
 }

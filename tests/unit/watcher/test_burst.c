@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "harness.h"
+#include "tests/suite.h"
 
 #define PODS 20000u
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow */
@@ -322,13 +323,10 @@ START_TEST(storm)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/burst")
 {
-	TCase *t = tcase_create("burst");
-
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, five_thousand_at_once);
 	tcase_add_test(t, a_turn_is_short);
 	tcase_add_loop_test(t, storm, 0, sizeof(storms) / sizeof(storms[0]));
-	return run(t, "watcher/burst");
 }

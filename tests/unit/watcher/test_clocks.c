@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "random.h"
+#include "tests/suite.h"
 #include "watcher/guards/clock_skew.h"
 
 #define WAIT (10 * MIN) /* a pod that has so long to wait */
@@ -178,10 +179,8 @@ START_TEST(any_life)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/clocks")
 {
-	TCase *t = tcase_create("clocks");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, sleep_counts);
 	tcase_add_test(t, sleep_with_a_wall_clock_that_stood_still);
@@ -190,5 +189,4 @@ int main(void)
 	tcase_add_test(t, there_and_back);
 	tcase_add_test(t, the_server_is_set);
 	tcase_add_test(t, any_life);
-	return run(t, "watcher/clocks");
 }

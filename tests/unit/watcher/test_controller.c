@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "tests/suite.h"
 
 /* -- when nothing may be said yet -------------------------------------------------------------------------
  */
@@ -225,10 +226,8 @@ START_TEST(the_clock_survives_churn_and_restart)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/controller")
 {
-	TCase *t = tcase_create("judging");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, quiet_until_synced_remembered_and_quiet_is_over);
 	tcase_add_test(t, nothing_from_a_partial_list_or_a_stale_cache);
@@ -240,5 +239,4 @@ int main(void)
 	tcase_add_test(t, a_ready_sibling_protects_and_its_end_is_noticed);
 	tcase_add_test(t, pulling_ends_the_clock);
 	tcase_add_test(t, the_clock_survives_churn_and_restart);
-	return run(t, "watcher/judging");
 }

@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include "random.h"
+#include "tests/suite.h"
 #include "watcher/controller/deadline.h"
 
 #define KEYS 500u
@@ -131,21 +132,10 @@ START_TEST(a_million_move)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/deadline")
 {
-	Suite *s = suite_create("watcher/deadline");
-	TCase *t = tcase_create("deadline");
-
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, against_an_array);
 	tcase_add_test(t, a_million_are_small);
 	tcase_add_test(t, a_million_move);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed != 0;
 }

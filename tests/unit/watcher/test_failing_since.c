@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/suite.h"
 #include "watcher/guards/sync_state.h"
 #include "watcher/controller/failing_since.h"
 #include "watcher/guards/clock_skew.h"
@@ -301,11 +302,8 @@ START_TEST(sync_state_by_namespace)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/failing_since")
 {
-	Suite *s = suite_create("watcher/since");
-	TCase *t = tcase_create("since");
-
 	tcase_add_test(t, starts_once_and_never_resets);
 	tcase_add_test(t, survives_churn_for_an_hour);
 	tcase_add_test(t, ends_when_a_pod_has_pulled);
@@ -317,12 +315,4 @@ int main(void)
 	tcase_add_test(t, one_odd_date_moves_nothing);
 	tcase_add_test(t, sync_state_opens_late_and_closes_early);
 	tcase_add_test(t, sync_state_by_namespace);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed != 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "tests/suite.h"
 #include "watcher/cache/store.h"
 
 static struct store *s;
@@ -231,11 +232,8 @@ START_TEST(st07_a_refused_put_changes_nothing)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/index")
 {
-	Suite *suite = suite_create("watcher/index");
-	TCase *t = tcase_create("index");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, st01_group_goes_with_its_last_pod);
 	tcase_add_test(t, st02_group_stays_while_it_has_pods);
@@ -243,12 +241,4 @@ int main(void)
 	tcase_add_test(t, st04_versions_by_object);
 	tcase_add_test(t, st05_chain_is_the_union_of_its_groups);
 	tcase_add_test(t, st07_a_refused_put_changes_nothing);
-	suite_add_tcase(suite, t);
-	SRunner *r = srunner_create(suite);
-
-	srunner_run_all(r, CK_NORMAL);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed != 0;
 }

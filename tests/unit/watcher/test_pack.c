@@ -7,6 +7,7 @@
 #include "model/annotations.h"
 #include "rules/cause.h"
 #include "rules/select.h"
+#include "tests/suite.h"
 #include "watcher/cache/store.h"
 
 static void on_removed(void *ctx, uint32_t h)
@@ -166,23 +167,12 @@ START_TEST(the_same_name_in_two_namespaces)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/pack")
 {
-	Suite *s = suite_create("watcher/pack");
-	TCase *tc = tcase_create("pack");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, cause_and_host_of_a_failed_pull);
-	tcase_add_test(tc, no_image_of_what_does_not_fail_to_pull);
-	tcase_add_test(tc, marks);
-	tcase_add_test(tc, masks_of_labels);
-	tcase_add_test(tc, the_same_name_in_two_namespaces);
-	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, cause_and_host_of_a_failed_pull);
+	tcase_add_test(t, no_image_of_what_does_not_fail_to_pull);
+	tcase_add_test(t, marks);
+	tcase_add_test(t, masks_of_labels);
+	tcase_add_test(t, the_same_name_in_two_namespaces);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "random.h"
+#include "tests/suite.h"
 #include "watcher/cache/arena.h"
 #include "watcher/cache/hash.h"
 #include "watcher/cache/intern.h"
@@ -358,11 +359,8 @@ START_TEST(mass_deletion_gives_memory_back)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/parts")
 {
-	Suite *suite = suite_create("watcher/parts");
-	TCase *t = tcase_create("all");
-
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, uuid_every_byte);
 	tcase_add_test(t, hashes_of_what_is_asked);
@@ -370,13 +368,4 @@ int main(void)
 	tcase_add_test(t, intern_is_exact);
 	tcase_add_test(t, arena_gives_back);
 	tcase_add_test(t, mass_deletion_gives_memory_back);
-	suite_add_tcase(suite, t);
-
-	SRunner *r = srunner_create(suite);
-
-	srunner_run_all(r, CK_ENV);
-	const int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed != 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "tests/suite.h"
 #include "watcher/controller/explain_rows.h"
 #include "watcher/controller/plan_rows.h"
 
@@ -289,10 +290,8 @@ START_TEST(explain_takes_a_workload)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/plan")
 {
-	TCase *t = tcase_create("plan");
-
 	tcase_add_checked_fixture(t, open, close_all);
 	tcase_add_test(t, what_is_planned_is_done);
 	tcase_add_test(t, rows_carry_the_object);
@@ -302,5 +301,4 @@ int main(void)
 	tcase_add_test(t, a_cache_out_of_step_says_so);
 	tcase_add_test(t, explain_tells_what_holds);
 	tcase_add_test(t, explain_takes_a_workload);
-	return run(t, "watcher/plan");
 }

@@ -3,6 +3,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "tests/suite.h"
 #include "watcher/controller/pod_counts.h"
 
 static struct store *s;
@@ -77,19 +78,9 @@ START_TEST(the_pod_that_is_judged_stays_itself)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/pod_counts")
 {
-	TCase *tc = tcase_create("census");
-	Suite *suite = suite_create("watcher/census");
-	SRunner *r = srunner_create(suite);
-	int failed;
-
-	tcase_add_checked_fixture(tc, begin, end);
-	tcase_add_test(tc, counts);
-	tcase_add_loop_test(tc, the_pod_that_is_judged_stays_itself, 0, 2);
-	suite_add_tcase(suite, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_test(t, counts);
+	tcase_add_loop_test(t, the_pod_that_is_judged_stays_itself, 0, 2);
 }

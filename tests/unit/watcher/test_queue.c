@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "random.h"
+#include "tests/suite.h"
 #include "watcher/controller/queue.h"
 
 static uint32_t get(struct queue *q)
@@ -313,11 +314,8 @@ START_TEST(rl4_larger_of_both)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/queue")
 {
-	Suite *s = suite_create("watcher/queue");
-	TCase *t = tcase_create("queue");
-
 	tcase_add_test(t, wq1_nothing_after_shutdown);
 	tcase_add_test(t, wq2_wq4_add_while_processing_comes_back);
 	tcase_add_test(t, wq3_len);
@@ -330,12 +328,4 @@ int main(void)
 	tcase_add_test(t, rl1_rl5_exponential_by_item);
 	tcase_add_test(t, rl2_cap_without_overflow);
 	tcase_add_test(t, rl4_larger_of_both);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed != 0;
 }

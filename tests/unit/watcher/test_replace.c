@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "play.h"
+#include "tests/suite.h"
 
 static void is_synced(bool want)
 {
@@ -278,10 +279,8 @@ static void fresh(void)
 	play_turns = true;
 }
 
-int main(void)
+TEST_MAIN("watcher/replace")
 {
-	TCase *t = tcase_create("replace");
-
 	tcase_add_checked_fixture(t, fresh, end);
 	tcase_add_test(t, rf01_each_producer_in_its_order);
 	tcase_add_test(t, rf02_delete_then_replace);
@@ -298,5 +297,4 @@ int main(void)
 	tcase_add_test(t, si03_watch_disruption);
 	tcase_add_test(t, si06_a_list_is_judged_on_the_new_state);
 	tcase_add_test(t, si07_a_later_list_is_no_initial_one);
-	return run(t, "watcher/replace");
 }

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "tests/suite.h"
 
 #define MANY 300
 
@@ -301,10 +302,8 @@ START_TEST(a_fresh_attempt_first)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/reverted")
 {
-	TCase *t = tcase_create("fights");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, an_outage_holds_all_and_lets_go_by_itself);
 	tcase_add_test(t, namespaces_that_are_not_served_are_no_outage);
@@ -316,5 +315,4 @@ int main(void)
 	tcase_add_test(t, a_fight_is_forgotten_a_day_later);
 	tcase_add_test(t, an_evict_loop_keeps_its_newest);
 	tcase_add_test(t, a_fresh_attempt_first);
-	return run(t, "watcher/fights");
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "tests/suite.h"
 #include "watcher/controller/scaledown_watch.h"
 
 /* The newest nomination ends so, with that reason. */
@@ -119,14 +120,11 @@ START_TEST(more_than_there_is_room_for)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/scaledown_watch")
 {
-	TCase *t = tcase_create("stay");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, pods_that_stay_are_told_once);
 	tcase_add_test(t, pods_that_leave_are_not);
 	tcase_add_test(t, both_sides_of_the_border);
 	tcase_add_test(t, more_than_there_is_room_for);
-	return run(t, "watcher/stay");
 }

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "harness.h"
+#include "tests/suite.h"
 
 /* -- after a nomination
  * ---------------------------------------------------------------------------------------- */
@@ -397,10 +398,8 @@ START_TEST(an_old_deletion_spares_the_successor)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/settled")
 {
-	TCase *t = tcase_create("settled");
-
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, done_is_not_done_twice);
 	tcase_add_test(t, what_stays_after_done_is_tried_again_later);
@@ -419,5 +418,4 @@ int main(void)
 	tcase_add_test(t, an_old_deletion_spares_the_successor);
 	tcase_add_test(t, restored_begins_anew);
 	tcase_add_test(t, what_stays_refused_is_told_every_hour);
-	return run(t, "watcher/settled");
 }

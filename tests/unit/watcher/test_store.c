@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "random.h"
+#include "tests/suite.h"
 #include "watcher/cache/store.h"
 
 /* -- random pods ------------------------------------------------------------------------------------------
@@ -419,19 +420,8 @@ START_TEST(st06_against_a_dictionary)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/store")
 {
-	Suite *s = suite_create("watcher/store");
-	TCase *t = tcase_create("store");
-
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, st06_against_a_dictionary);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed != 0;
 }

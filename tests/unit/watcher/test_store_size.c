@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "random.h"
+#include "tests/suite.h"
 #include "watcher/cache/store.h"
 
 /* -- single cases
@@ -176,21 +177,10 @@ START_TEST(at_most_200_bytes_a_pod)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/store_size")
 {
-	Suite *s = suite_create("watcher/store_size");
-	TCase *t = tcase_create("store");
-
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, unusable_keys_are_refused);
 	tcase_add_test(t, times_are_rounded_up);
 	tcase_add_test(t, at_most_200_bytes_a_pod);
-	suite_add_tcase(s, t);
-	SRunner *r = srunner_create(s);
-
-	srunner_run_all(r, CK_NORMAL);
-	int failed = srunner_ntests_failed(r);
-
-	srunner_free(r);
-	return failed != 0;
 }

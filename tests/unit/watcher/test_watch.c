@@ -9,6 +9,7 @@
 #include "base/xalloc.h"
 #include "fake_kube.h"
 #include "fixture.h"
+#include "tests/suite.h"
 #include "watcher/watch.h"
 
 static struct event_base *base;
@@ -478,10 +479,8 @@ START_TEST(what_is_sent_can_be_read)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("watcher/watch")
 {
-	TCase *t = tcase_create("watch");
-
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, from_event_to_nomination);
@@ -496,5 +495,4 @@ int main(void)
 	tcase_add_test(t, a_hostile_object_is_logged);
 	tcase_add_test(t, waiting_costs_no_wake_up);
 	tcase_add_test(t, what_is_sent_can_be_read);
-	return run(t, "watcher/watch");
 }

@@ -248,17 +248,3 @@ void expect_result(enum outcome outcome, enum reason reason, int line)
 		      reason_code(reason), outcome_name((enum outcome)fake.result.outcome),
 		      fake.result.reason, fake.result.detail);
 }
-
-int run(TCase *tc, const char *name)
-{
-	Suite *s = suite_create(name);
-	SRunner *r;
-	int failed;
-
-	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

@@ -71,6 +71,4 @@ void expect_requests(int line, const char *first, ...);
 void expect_result(enum outcome outcome, enum reason reason, int line);
 #define RESULT(outcome, reason) expect_result(OUTCOME_##outcome, REASON_##reason, __LINE__)
 
-int run(TCase *tc, const char *name);
-
 #endif

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/suite.h"
 #include "workload.h"
 
 #define DELETE       "DELETE " POD_PATH
@@ -304,21 +305,18 @@ START_TEST(the_answer_of_a_fresh_attempt_is_lost)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/act")
 {
-	TCase *pods = tcase_create("pods"), *tc = tcase_create("workloads");
-	Suite *s = suite_create("worker/act");
-	SRunner *r = srunner_create(s);
-	int failed;
+	TCase *tc = suite_case(suite, "workloads");
 
-	tcase_add_checked_fixture(pods, setup_evicted, fake_teardown);
-	tcase_add_test(pods, a_pod_is_announced_first);
-	tcase_add_loop_test(pods, an_announcement_is_a_write, 0, 2);
-	tcase_add_loop_test(pods, the_grace_of_a_pod, 0, 7);
-	tcase_add_test(pods, announcements_beside_one_another);
-	tcase_add_loop_test(pods, marks_of_a_pod, 0, 6);
-	tcase_add_loop_test(pods, the_announcement_is_refused, 0, 5);
-	tcase_add_test(pods, the_answer_is_lost);
+	tcase_add_checked_fixture(t, setup_evicted, fake_teardown);
+	tcase_add_test(t, a_pod_is_announced_first);
+	tcase_add_loop_test(t, an_announcement_is_a_write, 0, 2);
+	tcase_add_loop_test(t, the_grace_of_a_pod, 0, 7);
+	tcase_add_test(t, announcements_beside_one_another);
+	tcase_add_loop_test(t, marks_of_a_pod, 0, 6);
+	tcase_add_loop_test(t, the_announcement_is_refused, 0, 5);
+	tcase_add_test(t, the_answer_is_lost);
 	tcase_add_checked_fixture(tc, setup_workload, fake_teardown);
 	tcase_add_test(tc, a_workload_is_announced_first);
 	tcase_add_loop_test(tc, the_grace_of_a_workload, 0, 7);
@@ -326,10 +324,4 @@ int main(void)
 	tcase_add_test(tc, one_pod_is_deleted_for_a_fresh_attempt);
 	tcase_add_loop_test(tc, a_fresh_attempt_is_judged_alike, 0, 3);
 	tcase_add_loop_test(tc, the_answer_of_a_fresh_attempt_is_lost, 0, 3);
-	suite_add_tcase(s, pods);
-	suite_add_tcase(s, tc);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? 1 : 0;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/suite.h"
 #include "worker/autoscaler.h"
 #include "workload.h"
 
@@ -213,21 +214,18 @@ START_TEST(a_fight_is_held)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/autoscaler")
 {
-	TCase *tc = tcase_create("scaler");
-
-	tcase_add_checked_fixture(tc, setup_deployment, fake_teardown);
-	tcase_add_test(tc, an_hpa_that_may_scale_from_zero);
-	tcase_add_loop_test(tc, an_hpa_that_is_switched_off_by_zero, 0, 3);
-	tcase_add_loop_test(tc, autoscalers_of_something_else, 0, 5);
-	tcase_add_test(tc, an_autoscaler_of_an_owner_below);
-	tcase_add_loop_test(tc, an_autoscaler_on_the_second_page, 0, 2);
-	tcase_add_loop_test(tc, keda, 0, 7);
-	tcase_add_loop_test(tc, may_not_be_read, 0, 2);
-	tcase_add_loop_test(tc, the_server_fails, 0, 2);
-	tcase_add_test(tc, no_keda);
-	tcase_add_loop_test(tc, gitops, 0, 6);
-	tcase_add_loop_test(tc, a_fight_is_held, 0, 7);
-	return run(tc, "worker/scaler");
+	tcase_add_checked_fixture(t, setup_deployment, fake_teardown);
+	tcase_add_test(t, an_hpa_that_may_scale_from_zero);
+	tcase_add_loop_test(t, an_hpa_that_is_switched_off_by_zero, 0, 3);
+	tcase_add_loop_test(t, autoscalers_of_something_else, 0, 5);
+	tcase_add_test(t, an_autoscaler_of_an_owner_below);
+	tcase_add_loop_test(t, an_autoscaler_on_the_second_page, 0, 2);
+	tcase_add_loop_test(t, keda, 0, 7);
+	tcase_add_loop_test(t, may_not_be_read, 0, 2);
+	tcase_add_loop_test(t, the_server_fails, 0, 2);
+	tcase_add_test(t, no_keda);
+	tcase_add_loop_test(t, gitops, 0, 6);
+	tcase_add_loop_test(t, a_fight_is_held, 0, 7);
 }

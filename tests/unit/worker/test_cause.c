@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/suite.h"
 #include "workload.h"
 
 #define EVENTS "GET /api/v1" NS "events"
@@ -139,16 +140,13 @@ START_TEST(what_may_act)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/cause")
 {
-	TCase *tc = tcase_create("cause");
-
-	tcase_add_checked_fixture(tc, setup, fake_teardown);
-	tcase_add_test(tc, the_message_is_enough);
-	tcase_add_test(tc, the_event_tells);
-	tcase_add_loop_test(tc, which_event, 0, 14);
-	tcase_add_loop_test(tc, events_unreadable, 0, 2);
-	tcase_add_test(tc, events_in_pages);
-	tcase_add_loop_test(tc, what_may_act, 0, 3);
-	return run(tc, "worker/cause");
+	tcase_add_checked_fixture(t, setup, fake_teardown);
+	tcase_add_test(t, the_message_is_enough);
+	tcase_add_test(t, the_event_tells);
+	tcase_add_loop_test(t, which_event, 0, 14);
+	tcase_add_loop_test(t, events_unreadable, 0, 2);
+	tcase_add_test(t, events_in_pages);
+	tcase_add_loop_test(t, what_may_act, 0, 3);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "tests/suite.h"
 #include "worker/events.h"
 #include "workload.h"
 
@@ -344,24 +345,21 @@ START_TEST(nothing_is_told)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/events")
 {
-	TCase *tc = tcase_create("events");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, what_is_sent);
-	tcase_add_test(tc, names);
-	tcase_add_test(tc, told_again);
-	tcase_add_test(tc, not_too_often);
-	tcase_add_test(tc, never_a_flood);
-	tcase_add_test(tc, one_after_the_other);
-	tcase_add_test(tc, not_allowed);
-	tcase_add_loop_test(tc, one_that_fails, 0, 4);
-	tcase_add_test(tc, freed_while_one_is_under_way);
-	tcase_add_test(tc, a_workload_is_told);
-	tcase_add_test(tc, a_pod_is_told);
-	tcase_add_test(tc, an_announcement_is_told);
-	tcase_add_test(tc, what_a_person_must_do_is_told);
-	tcase_add_loop_test(tc, nothing_is_told, 0, 5);
-	return run(tc, "worker/events");
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, what_is_sent);
+	tcase_add_test(t, names);
+	tcase_add_test(t, told_again);
+	tcase_add_test(t, not_too_often);
+	tcase_add_test(t, never_a_flood);
+	tcase_add_test(t, one_after_the_other);
+	tcase_add_test(t, not_allowed);
+	tcase_add_loop_test(t, one_that_fails, 0, 4);
+	tcase_add_test(t, freed_while_one_is_under_way);
+	tcase_add_test(t, a_workload_is_told);
+	tcase_add_test(t, a_pod_is_told);
+	tcase_add_test(t, an_announcement_is_told);
+	tcase_add_test(t, what_a_person_must_do_is_told);
+	tcase_add_loop_test(t, nothing_is_told, 0, 5);
 }

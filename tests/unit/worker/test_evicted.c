@@ -2,6 +2,7 @@
  * server, lost answers, time. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
+#include "tests/suite.h"
 
 #define EVICTED "'phase':'Failed','reason':'Evicted'"
 #define GET     "GET " POD_PATH
@@ -445,39 +446,36 @@ END_TEST
 
 #define LEN(a) (int)(sizeof(a) / sizeof((a)[0]))
 
-int main(void)
+TEST_MAIN("worker/evicted")
 {
-	TCase *tc = tcase_create("evicted");
-
-	tcase_add_checked_fixture(tc, fake_setup, fake_teardown);
-	tcase_add_test(tc, deletes_with_preconditions);
-	tcase_add_test(tc, observe_is_a_dry_run_of_the_same_path);
-	tcase_add_loop_test(tc, a_trial_writes_nothing, 0, 2);
-	tcase_add_loop_test(tc, a_trial_refuses_as_the_errand_does, 0, 2);
-	tcase_add_test(tc, observe_stops_an_older_grant);
-	tcase_add_loop_test(tc, gone_before, 0, 2);
-	tcase_add_loop_test(tc, another_uid, 0, 2);
-	tcase_add_test(tc, got_better);
-	tcase_add_loop_test(tc, already_being_deleted, 0, 2);
-	tcase_add_test(tc, verify_first_finds_it_unchanged);
-	tcase_add_test(tc, conflict_reads_and_judges_again);
-	tcase_add_test(tc, conflict_without_end);
-	tcase_add_test(tc, conflict_because_it_got_better);
-	tcase_add_test(tc, conflict_because_of_another_uid);
-	tcase_add_test(tc, gone_at_the_write);
-	tcase_add_loop_test(tc, server_refuses_the_write, 0, LEN(refusals));
-	tcase_add_loop_test(tc, server_refuses_the_read, 0, LEN(refusals));
-	tcase_add_test(tc, failure_inside_200);
-	tcase_add_test(tc, throttled_in_plain_text);
-	tcase_add_loop_test(tc, lost_answer_and_unchanged, 0, LEN(lost));
-	tcase_add_loop_test(tc, lost_answer_and_gone, 0, LEN(lost));
-	tcase_add_test(tc, lost_answer_and_another_uid);
-	tcase_add_test(tc, lost_answer_and_blind);
-	tcase_add_loop_test(tc, unreadable_answers, 0, 7);
-	tcase_add_test(tc, expired_grant);
-	tcase_add_test(tc, grant_expires_while_reading);
-	tcase_add_test(tc, grant_valid_to_the_last_moment);
-	tcase_add_loop_test(tc, stale_reads, 0, 2);
-	tcase_add_test(tc, job_pods);
-	return run(tc, "worker/evicted");
+	tcase_add_checked_fixture(t, fake_setup, fake_teardown);
+	tcase_add_test(t, deletes_with_preconditions);
+	tcase_add_test(t, observe_is_a_dry_run_of_the_same_path);
+	tcase_add_loop_test(t, a_trial_writes_nothing, 0, 2);
+	tcase_add_loop_test(t, a_trial_refuses_as_the_errand_does, 0, 2);
+	tcase_add_test(t, observe_stops_an_older_grant);
+	tcase_add_loop_test(t, gone_before, 0, 2);
+	tcase_add_loop_test(t, another_uid, 0, 2);
+	tcase_add_test(t, got_better);
+	tcase_add_loop_test(t, already_being_deleted, 0, 2);
+	tcase_add_test(t, verify_first_finds_it_unchanged);
+	tcase_add_test(t, conflict_reads_and_judges_again);
+	tcase_add_test(t, conflict_without_end);
+	tcase_add_test(t, conflict_because_it_got_better);
+	tcase_add_test(t, conflict_because_of_another_uid);
+	tcase_add_test(t, gone_at_the_write);
+	tcase_add_loop_test(t, server_refuses_the_write, 0, LEN(refusals));
+	tcase_add_loop_test(t, server_refuses_the_read, 0, LEN(refusals));
+	tcase_add_test(t, failure_inside_200);
+	tcase_add_test(t, throttled_in_plain_text);
+	tcase_add_loop_test(t, lost_answer_and_unchanged, 0, LEN(lost));
+	tcase_add_loop_test(t, lost_answer_and_gone, 0, LEN(lost));
+	tcase_add_test(t, lost_answer_and_another_uid);
+	tcase_add_test(t, lost_answer_and_blind);
+	tcase_add_loop_test(t, unreadable_answers, 0, 7);
+	tcase_add_test(t, expired_grant);
+	tcase_add_test(t, grant_expires_while_reading);
+	tcase_add_test(t, grant_valid_to_the_last_moment);
+	tcase_add_loop_test(t, stale_reads, 0, 2);
+	tcase_add_test(t, job_pods);
 }

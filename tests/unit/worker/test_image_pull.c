@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/suite.h"
 #include "workload.h"
 
 START_TEST(deployment_is_scaled_to_zero)
@@ -293,31 +294,28 @@ START_TEST(freshness_begins_at_the_scale)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/image_pull")
 {
-	TCase *tc = tcase_create("image_pull");
-
-	tcase_add_checked_fixture(tc, setup_deployment, fake_teardown);
-	tcase_add_test(tc, deployment_is_scaled_to_zero);
-	tcase_add_test(tc, observe);
-	tcase_add_test(tc, a_trial_writes_nothing);
-	tcase_add_loop_test(tc, not_due, 0, 2);
-	tcase_add_test(tc, since_is_not_before_the_revision);
-	tcase_add_test(tc, pod_got_better);
-	tcase_add_loop_test(tc, already_zero, 0, 3);
-	tcase_add_loop_test(tc, a_ready_pod_anywhere, 0, 3);
-	tcase_add_test(tc, a_ready_pod_on_the_second_page);
-	tcase_add_test(tc, an_older_revision_serves);
-	tcase_add_loop_test(tc, which_revision_is_newest, 0, 6);
-	tcase_add_test(tc, a_rollout_is_about_to_begin);
-	tcase_add_test(tc, one_pod_of_the_revision_does_not_fail);
-	tcase_add_test(tc, pods_that_do_not_count);
-	tcase_add_loop_test(tc, the_pod_vanished_from_the_list, 0, 2);
-	tcase_add_loop_test(tc, lists_that_cannot_be_read, 0, 6);
-	tcase_add_test(tc, conflict);
-	tcase_add_test(tc, workload_gone_at_the_write);
-	tcase_add_test(tc, accepted_but_not_done);
-	tcase_add_loop_test(tc, lost_answer, 0, 3);
-	tcase_add_loop_test(tc, freshness_begins_at_the_scale, 0, 2);
-	return run(tc, "worker/image_pull");
+	tcase_add_checked_fixture(t, setup_deployment, fake_teardown);
+	tcase_add_test(t, deployment_is_scaled_to_zero);
+	tcase_add_test(t, observe);
+	tcase_add_test(t, a_trial_writes_nothing);
+	tcase_add_loop_test(t, not_due, 0, 2);
+	tcase_add_test(t, since_is_not_before_the_revision);
+	tcase_add_test(t, pod_got_better);
+	tcase_add_loop_test(t, already_zero, 0, 3);
+	tcase_add_loop_test(t, a_ready_pod_anywhere, 0, 3);
+	tcase_add_test(t, a_ready_pod_on_the_second_page);
+	tcase_add_test(t, an_older_revision_serves);
+	tcase_add_loop_test(t, which_revision_is_newest, 0, 6);
+	tcase_add_test(t, a_rollout_is_about_to_begin);
+	tcase_add_test(t, one_pod_of_the_revision_does_not_fail);
+	tcase_add_test(t, pods_that_do_not_count);
+	tcase_add_loop_test(t, the_pod_vanished_from_the_list, 0, 2);
+	tcase_add_loop_test(t, lists_that_cannot_be_read, 0, 6);
+	tcase_add_test(t, conflict);
+	tcase_add_test(t, workload_gone_at_the_write);
+	tcase_add_test(t, accepted_but_not_done);
+	tcase_add_loop_test(t, lost_answer, 0, 3);
+	tcase_add_loop_test(t, freshness_begins_at_the_scale, 0, 2);
 }

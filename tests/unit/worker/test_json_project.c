@@ -10,6 +10,7 @@
 #include "model/pod.h"
 #include "base/xalloc.h"
 #include "kube/decode.h"
+#include "tests/suite.h"
 #include "tests/unit/kube/wire.h"
 #include "worker/json_project.h"
 #include "worker/read.h"
@@ -292,13 +293,8 @@ START_TEST(other_objects)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/json_project")
 {
-	Suite *s = suite_create("worker/pick");
-	TCase *t = tcase_create("all");
-	SRunner *r = srunner_create(s);
-	int failed;
-
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, nothing_that_is_decoded_is_missing);
 	tcase_add_test(t, a_list);
@@ -307,9 +303,4 @@ int main(void)
 	tcase_add_loop_test(t, odd_texts, 0, 2 * 43);
 	tcase_add_loop_test(t, deep_texts, 0, 5);
 	tcase_add_loop_test(t, other_objects, 0, 4);
-	suite_add_tcase(s, t);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

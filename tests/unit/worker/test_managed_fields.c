@@ -1,6 +1,7 @@
 /* Who wrote the replicas. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
+#include "tests/suite.h"
 #include "worker/managed_fields.h"
 
 #define ENTRY(manager, sub, at, fields)                                                                      \
@@ -61,11 +62,8 @@ START_TEST(as_text)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/managed_fields")
 {
-	TCase *tc = tcase_create("managed");
-
-	tcase_add_loop_test(tc, who, 0, sizeof(cases) / sizeof(cases[0]));
-	tcase_add_test(tc, as_text);
-	return run(tc, "worker/managed");
+	tcase_add_loop_test(t, who, 0, sizeof(cases) / sizeof(cases[0]));
+	tcase_add_test(t, as_text);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/suite.h"
 #include "worker/owner_kinds.h"
 
 #define FLEETS                                                                                               \
@@ -166,27 +167,16 @@ START_TEST(by_resource)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/owner_kinds")
 {
-	TCase *tc = tcase_create("kinds");
-	Suite *s = suite_create("worker/kinds");
-	SRunner *r;
-	int failed;
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, known_without_asking);
-	tcase_add_test(tc, others_are_asked_for);
-	tcase_add_test(tc, a_scale_that_cannot_be_patched_is_none);
-	tcase_add_loop_test(tc, absence_is_remembered_too, 0, 4);
-	tcase_add_test(tc, answers_expire);
-	tcase_add_test(tc, memory_is_bounded);
-	tcase_add_test(tc, names_cannot_lead_elsewhere);
-	tcase_add_test(tc, paths);
-	tcase_add_test(tc, by_resource);
-	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, known_without_asking);
+	tcase_add_test(t, others_are_asked_for);
+	tcase_add_test(t, a_scale_that_cannot_be_patched_is_none);
+	tcase_add_loop_test(t, absence_is_remembered_too, 0, 4);
+	tcase_add_test(t, answers_expire);
+	tcase_add_test(t, memory_is_bounded);
+	tcase_add_test(t, names_cannot_lead_elsewhere);
+	tcase_add_test(t, paths);
+	tcase_add_test(t, by_resource);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/suite.h"
 #include "workload.h"
 
 /* -- the chain ----------------------------------------------------------------------------------------------
@@ -327,32 +328,29 @@ START_TEST(discovery_is_remembered)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/owners")
 {
-	TCase *tc = tcase_create("owners");
-
-	tcase_add_checked_fixture(tc, setup_deployment, fake_teardown);
-	tcase_add_loop_test(tc, an_owner_is_gone, 0, 2);
-	tcase_add_loop_test(tc, an_owner_was_replaced, 0, 2);
-	tcase_add_test(tc, an_owner_is_forbidden);
-	tcase_add_test(tc, scale_is_of_another_uid);
-	tcase_add_loop_test(tc, scale_is_garbage, 0, 3);
-	tcase_add_test(tc, scale_without_selector);
-	tcase_add_test(tc, a_circle_ends);
-	tcase_add_test(tc, a_long_chain_ends);
-	tcase_add_loop_test(tc, kinds_that_are_only_reported, 0, 3);
-	tcase_add_test(tc, stateful_set);
-	tcase_add_test(tc, stateful_set_of_another_revision);
-	tcase_add_test(tc, stateful_set_without_revision_counts_every_pod);
-	tcase_add_loop_test(tc, stateful_set_that_would_lose_its_claims, 0, 2);
-	tcase_add_loop_test(tc, replication_controller_and_bare_replica_set, 0, 2);
-	tcase_add_test(tc, rollout);
-	tcase_add_loop_test(tc, rollout_with_serving_stable, 0, 2);
-	tcase_add_test(tc, custom_kind_with_scale);
-	tcase_add_test(tc, custom_kind_without_scale);
-	tcase_add_test(tc, custom_kind_above_a_deployment);
-	tcase_add_loop_test(tc, custom_kind_unknown, 0, 4);
-	tcase_add_test(tc, evil_api_version);
-	tcase_add_test(tc, discovery_is_remembered);
-	return run(tc, "worker/owners");
+	tcase_add_checked_fixture(t, setup_deployment, fake_teardown);
+	tcase_add_loop_test(t, an_owner_is_gone, 0, 2);
+	tcase_add_loop_test(t, an_owner_was_replaced, 0, 2);
+	tcase_add_test(t, an_owner_is_forbidden);
+	tcase_add_test(t, scale_is_of_another_uid);
+	tcase_add_loop_test(t, scale_is_garbage, 0, 3);
+	tcase_add_test(t, scale_without_selector);
+	tcase_add_test(t, a_circle_ends);
+	tcase_add_test(t, a_long_chain_ends);
+	tcase_add_loop_test(t, kinds_that_are_only_reported, 0, 3);
+	tcase_add_test(t, stateful_set);
+	tcase_add_test(t, stateful_set_of_another_revision);
+	tcase_add_test(t, stateful_set_without_revision_counts_every_pod);
+	tcase_add_loop_test(t, stateful_set_that_would_lose_its_claims, 0, 2);
+	tcase_add_loop_test(t, replication_controller_and_bare_replica_set, 0, 2);
+	tcase_add_test(t, rollout);
+	tcase_add_loop_test(t, rollout_with_serving_stable, 0, 2);
+	tcase_add_test(t, custom_kind_with_scale);
+	tcase_add_test(t, custom_kind_without_scale);
+	tcase_add_test(t, custom_kind_above_a_deployment);
+	tcase_add_loop_test(t, custom_kind_unknown, 0, 4);
+	tcase_add_test(t, evil_api_version);
+	tcase_add_test(t, discovery_is_remembered);
 }

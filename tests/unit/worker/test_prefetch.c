@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "fake.h"
+#include "tests/suite.h"
 
 #define GET    "GET " POD_PATH
 #define DELETE "DELETE " POD_PATH
@@ -101,17 +102,14 @@ START_TEST(a_grant_that_never_comes)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/prefetch")
 {
-	TCase *tc = tcase_create("ahead");
-
-	tcase_add_checked_fixture(tc, setup, fake_teardown);
-	tcase_add_test(tc, nothing_is_written_before_the_grant);
-	tcase_add_test(tc, a_grant_that_comes_while_it_reads);
-	tcase_add_test(tc, an_end_waits_for_the_grant);
-	tcase_add_test(tc, an_old_end_is_looked_at_again);
-	tcase_add_test(tc, an_old_read_is_no_ground_for_a_write);
-	tcase_add_test(tc, the_grant_bounds_the_write);
-	tcase_add_test(tc, a_grant_that_never_comes);
-	return run(tc, "ahead");
+	tcase_add_checked_fixture(t, setup, fake_teardown);
+	tcase_add_test(t, nothing_is_written_before_the_grant);
+	tcase_add_test(t, a_grant_that_comes_while_it_reads);
+	tcase_add_test(t, an_end_waits_for_the_grant);
+	tcase_add_test(t, an_old_end_is_looked_at_again);
+	tcase_add_test(t, an_old_read_is_no_ground_for_a_write);
+	tcase_add_test(t, the_grant_bounds_the_write);
+	tcase_add_test(t, a_grant_that_never_comes);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "tests/suite.h"
 #include "worker/read.h"
 #include "worker/server_clock.h"
 
@@ -173,25 +174,14 @@ START_TEST(marks_of_anything)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/read")
 {
-	TCase *tc = tcase_create("read");
-	Suite *s = suite_create("worker/read");
-	SRunner *r;
-	int failed;
-
-	tcase_add_test(tc, clock_in_step_is_left_alone);
-	tcase_add_test(tc, clock_follows_the_server);
-	tcase_add_test(tc, clock_of_a_broken_proxy);
-	tcase_add_loop_test(tc, readers_take_anything, 0, 7);
-	tcase_add_loop_test(tc, observed_generation, 0, 5);
-	tcase_add_loop_test(tc, failures, 0, 5);
-	tcase_add_loop_test(tc, targets, 0, 12);
-	tcase_add_loop_test(tc, marks_of_anything, 0, 4);
-	suite_add_tcase(s, tc);
-	r = srunner_create(s);
-	srunner_run_all(r, CK_NORMAL);
-	failed = srunner_ntests_failed(r);
-	srunner_free(r);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	tcase_add_test(t, clock_in_step_is_left_alone);
+	tcase_add_test(t, clock_follows_the_server);
+	tcase_add_test(t, clock_of_a_broken_proxy);
+	tcase_add_loop_test(t, readers_take_anything, 0, 7);
+	tcase_add_loop_test(t, observed_generation, 0, 5);
+	tcase_add_loop_test(t, failures, 0, 5);
+	tcase_add_loop_test(t, targets, 0, 12);
+	tcase_add_loop_test(t, marks_of_anything, 0, 4);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/suite.h"
 #include "workload.h"
 
 #define PATH "/apis/apps/v1" NS "deployments/web"
@@ -251,26 +252,23 @@ START_TEST(nothing_to_put_back)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/restore")
 {
-	TCase *tc = tcase_create("restore");
-
-	tcase_add_checked_fixture(tc, setup, fake_teardown);
-	tcase_add_test(tc, puts_the_replicas_back);
-	tcase_add_loop_test(tc, dry, 0, 2);
-	tcase_add_loop_test(tc, not_zero_any_more, 0, 2);
-	tcase_add_loop_test(tc, another_object_of_that_name, 0, 2);
-	tcase_add_loop_test(tc, not_our_zero, 0, 6);
-	tcase_add_test(tc, zero_without_an_owner);
-	tcase_add_loop_test(tc, workload_gone, 0, 3);
-	tcase_add_test(tc, changed_between_the_reads);
-	tcase_add_test(tc, changes_all_the_time);
-	tcase_add_test(tc, conflict);
-	tcase_add_loop_test(tc, lost_answer, 0, 2);
-	tcase_add_loop_test(tc, verify_first, 0, 3);
-	tcase_add_test(tc, accepted_but_not_done);
-	tcase_add_loop_test(tc, a_custom_kind, 0, 2);
-	tcase_add_loop_test(tc, not_restorable, 0, 7);
-	tcase_add_loop_test(tc, nothing_to_put_back, 0, 2);
-	return run(tc, "worker/restore");
+	tcase_add_checked_fixture(t, setup, fake_teardown);
+	tcase_add_test(t, puts_the_replicas_back);
+	tcase_add_loop_test(t, dry, 0, 2);
+	tcase_add_loop_test(t, not_zero_any_more, 0, 2);
+	tcase_add_loop_test(t, another_object_of_that_name, 0, 2);
+	tcase_add_loop_test(t, not_our_zero, 0, 6);
+	tcase_add_test(t, zero_without_an_owner);
+	tcase_add_loop_test(t, workload_gone, 0, 3);
+	tcase_add_test(t, changed_between_the_reads);
+	tcase_add_test(t, changes_all_the_time);
+	tcase_add_test(t, conflict);
+	tcase_add_loop_test(t, lost_answer, 0, 2);
+	tcase_add_loop_test(t, verify_first, 0, 3);
+	tcase_add_test(t, accepted_but_not_done);
+	tcase_add_loop_test(t, a_custom_kind, 0, 2);
+	tcase_add_loop_test(t, not_restorable, 0, 7);
+	tcase_add_loop_test(t, nothing_to_put_back, 0, 2);
 }

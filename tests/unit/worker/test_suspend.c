@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "tests/suite.h"
 #include "workload.h"
 
 #define JOB    "/apis/batch/v1" NS "jobs/web"
@@ -201,22 +202,19 @@ START_TEST(since_is_not_before_the_job)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/suspend")
 {
-	TCase *tc = tcase_create("suspend");
-
-	tcase_add_checked_fixture(tc, setup, fake_teardown);
-	tcase_add_test(tc, a_job);
-	tcase_add_loop_test(tc, a_cron_job_and_its_job, 0, 3);
-	tcase_add_test(tc, without_being_asked_to);
-	tcase_add_test(tc, a_trial);
-	tcase_add_loop_test(tc, already_suspended, 0, 2);
-	tcase_add_loop_test(tc, other_pods_of_the_job, 0, 3);
-	tcase_add_loop_test(tc, a_selector_that_is_not_understood, 0, 4);
-	tcase_add_test(tc, a_job_of_something_else);
-	tcase_add_test(tc, conflict);
-	tcase_add_test(tc, accepted_but_not_done);
-	tcase_add_loop_test(tc, lost_answer, 0, 3);
-	tcase_add_test(tc, since_is_not_before_the_job);
-	return run(tc, "worker/suspend");
+	tcase_add_checked_fixture(t, setup, fake_teardown);
+	tcase_add_test(t, a_job);
+	tcase_add_loop_test(t, a_cron_job_and_its_job, 0, 3);
+	tcase_add_test(t, without_being_asked_to);
+	tcase_add_test(t, a_trial);
+	tcase_add_loop_test(t, already_suspended, 0, 2);
+	tcase_add_loop_test(t, other_pods_of_the_job, 0, 3);
+	tcase_add_loop_test(t, a_selector_that_is_not_understood, 0, 4);
+	tcase_add_test(t, a_job_of_something_else);
+	tcase_add_test(t, conflict);
+	tcase_add_test(t, accepted_but_not_done);
+	tcase_add_loop_test(t, lost_answer, 0, 3);
+	tcase_add_test(t, since_is_not_before_the_job);
 }

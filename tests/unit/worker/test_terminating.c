@@ -1,6 +1,7 @@
 /* The action of deleteTerminatingPod: what is read of node and volumes before a pod is deleted by force. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fake.h"
+#include "tests/suite.h"
 
 #define GET    "GET " POD_PATH
 #define NODE   "GET /api/v1/nodes/n1"
@@ -339,33 +340,30 @@ START_TEST(lost_answer)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/terminating")
 {
-	TCase *tc = tcase_create("terminating");
-
-	tcase_add_checked_fixture(tc, setup, fake_teardown);
-	tcase_add_test(tc, node_gone);
-	tcase_add_test(tc, node_ready_and_nothing_runs);
-	tcase_add_loop_test(tc, certificates, 0, 3);
-	tcase_add_test(tc, node_ready_and_something_runs);
-	tcase_add_loop_test(tc, node_not_ready, 0, 3);
-	tcase_add_test(tc, node_not_ready_opted_in);
-	tcase_add_test(tc, node_without_conditions_is_not_ready);
-	tcase_add_test(tc, node_out_of_service);
-	tcase_add_loop_test(tc, node_unreadable, 0, 2);
-	tcase_add_test(tc, node_fails);
-	tcase_add_test(tc, never_scheduled_needs_no_node);
-	tcase_add_loop_test(tc, refused_without_looking_further, 0, 4);
-	tcase_add_loop_test(tc, already_forced, 0, 2);
-	tcase_add_test(tc, threshold_to_the_millisecond);
-	tcase_add_loop_test(tc, server_clock, 0, 2);
-	tcase_add_test(tc, nothing_attached_to_the_node);
-	tcase_add_loop_test(tc, claims_are_matched, 0, 2);
-	tcase_add_test(tc, unbound_claims_are_not_attached);
-	tcase_add_loop_test(tc, volumes_unknown, 0, 4);
-	tcase_add_test(tc, claims_not_understood);
-	tcase_add_test(tc, attachments_in_pages);
-	tcase_add_test(tc, expired_page);
-	tcase_add_test(tc, lost_answer);
-	return run(tc, "worker/terminating");
+	tcase_add_checked_fixture(t, setup, fake_teardown);
+	tcase_add_test(t, node_gone);
+	tcase_add_test(t, node_ready_and_nothing_runs);
+	tcase_add_loop_test(t, certificates, 0, 3);
+	tcase_add_test(t, node_ready_and_something_runs);
+	tcase_add_loop_test(t, node_not_ready, 0, 3);
+	tcase_add_test(t, node_not_ready_opted_in);
+	tcase_add_test(t, node_without_conditions_is_not_ready);
+	tcase_add_test(t, node_out_of_service);
+	tcase_add_loop_test(t, node_unreadable, 0, 2);
+	tcase_add_test(t, node_fails);
+	tcase_add_test(t, never_scheduled_needs_no_node);
+	tcase_add_loop_test(t, refused_without_looking_further, 0, 4);
+	tcase_add_loop_test(t, already_forced, 0, 2);
+	tcase_add_test(t, threshold_to_the_millisecond);
+	tcase_add_loop_test(t, server_clock, 0, 2);
+	tcase_add_test(t, nothing_attached_to_the_node);
+	tcase_add_loop_test(t, claims_are_matched, 0, 2);
+	tcase_add_test(t, unbound_claims_are_not_attached);
+	tcase_add_loop_test(t, volumes_unknown, 0, 4);
+	tcase_add_test(t, claims_not_understood);
+	tcase_add_test(t, attachments_in_pages);
+	tcase_add_test(t, expired_page);
+	tcase_add_test(t, lost_answer);
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/windows.h"
 #include "fake.h"
+#include "tests/suite.h"
 
 #define EVICTED "'phase':'Failed','reason':'Evicted'"
 
@@ -39,11 +40,8 @@ START_TEST(no_write_outside_of_the_window)
 }
 END_TEST
 
-int main(void)
+TEST_MAIN("worker/window")
 {
-	TCase *tc = tcase_create("window");
-
-	tcase_add_checked_fixture(tc, fake_setup, fake_teardown);
-	tcase_add_loop_test(tc, no_write_outside_of_the_window, 0, (int)(sizeof(late) / sizeof(late[0])));
-	return run(tc, "worker/window");
+	tcase_add_checked_fixture(t, fake_setup, fake_teardown);
+	tcase_add_loop_test(t, no_write_outside_of_the_window, 0, (int)(sizeof(late) / sizeof(late[0])));
 }

@@ -1,0 +1,97 @@
+/* suite.c - see suite.h. A process of its own removes a folder: it waits for the end of the process that made
+ * it by a pipe that only that one (and what it forks) holds open, so that a crash and a SIGKILL count as
+ * well. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* libcheck waits for its children for ever, but a test program that is killed leaves them running. */
+static void end_with_parent(void)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+TCase *suite_case(Suite *s, const char *name)
+{
+	TCase *t = tcase_create(name);
+
+	tcase_add_checked_fixture(t, end_with_parent, NULL);
+	suite_add_tcase(s, t);
+	return t;
+}
+
+int suite_run(const char *name, void (*cases)(Suite *s, TCase *t))
+{
+	Suite *s = suite_create(name);
+	SRunner *r = srunner_create(s);
+
+	cases(s, suite_case(s, name));
+	srunner_run_all(r, CK_ENV);
+	const int failed = srunner_ntests_failed(r);
+
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int open_up(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)at;
+	if (kind == FTW_D || kind == FTW_DNR)
+		(void)chmod(path, 0700); /* nftw reads it after this call */
+	return 0;
+}
+
+static int take_away(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+	(void)st;
+	(void)kind;
+	(void)at;
+	(void)remove(path);
+	return 0;
+}
+
+static _Noreturn void remove_after(int pipe_fd, const char *path)
+{
+	char byte;
+
+	(void)setsid();
+	(void)dup2(pipe_fd, 0);
+	(void)close_range(1, ~0u, 0);
+	(void)prctl(PR_SET_PDEATHSIG, 0);
+	(void)signal(SIGTERM, SIG_IGN);
+	(void)!read(0, &byte, 1);
+	(void)nftw(path, open_up, 16, FTW_PHYS);
+	(void)nftw(path, take_away, 16, FTW_PHYS | FTW_DEPTH);
+	_exit(0);
+}
+
+void suite_folder(char ret_path[static SUITE_PATH_MAX])
+{
+	const char *parent = getenv("TMPDIR");
+	int ends[2];
+
+	(void)snprintf(ret_path, SUITE_PATH_MAX, "%s/opc-test-XXXXXX", parent ? parent : "/tmp");
+	ck_assert_ptr_nonnull(mkdtemp(ret_path));
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		if (fork() == 0) {
+			(void)close(ends[1]);
+			remove_after(ends[0], ret_path);
+		}
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	(void)close(ends[0]); /* the other end stays open for as long as this process runs */
+}
