@@ -21,7 +21,9 @@ from .settings import BUDGETS, Policy, window_open  # noqa: F401
 
 PULL = ("ErrImagePull", "ImagePullBackOff")
 ANNOUNCED = "ops-pod-cleaner.io/announced"
-DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod", "image_pull": "errImagePull"}
+DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod", "image_pull": "errImagePull",
+             "finished": "deleteFinishedPod", "crash_loop": "crashLoop"}
+ANY = "*"
 
 # What a kubelet says when there is no such image, when it may not have it, and when it is not the image's fault.
 CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b429\b|\b50[0234]\b|x509|no such host|refused|reset|"
@@ -135,6 +137,39 @@ def why_not_terminating(pod, request, policy):
     return None
 
 
+def controller_of(obj):
+    return next((o for o in obj["metadata"].get("ownerReferences") or [] if o.get("controller")), None)
+
+
+def finished_at(pod):
+    """The latest time that the pod's status tells of its end, Unix seconds; None = it tells none."""
+    status = pod.get("status") or {}
+    times = [c.get("lastTransitionTime") for c in status.get("conditions") or []]
+    for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
+        times.append(((c.get("state") or {}).get("terminated") or {}).get("finishedAt"))
+    return max((parse_time(t) for t in times if t), default=None)
+
+
+def why_not_finished(pod, request, policy):
+    status, owner = pod.get("status") or {}, controller_of(pod)
+    if status.get("phase") not in policy.finished_phases:
+        return f"phase {status.get('phase')} is not one of {policy.finished_phases}"
+    if ANY not in policy.finished_reasons and status.get("reason") not in policy.finished_reasons:
+        return f"reason {status.get('reason')} is not one of {policy.finished_reasons}"
+    if not policy.covers("finished", request.ns):
+        return f"namespace {request.ns} is not covered by deleteFinishedPod"
+    if not owner and not policy.include_bare_pods:
+        return "no controller made it, and includeBarePods is not set"
+    if owner and owner.get("kind") == "Job" and not policy.include_jobs:
+        return "it is a Job's, and includeJobs is not set"
+    at = finished_at(pod)
+    if at is None:
+        return "nothing tells when it ended"
+    if request.t < at + policy.finished_hours:
+        return f"{at + policy.finished_hours - request.t:.3f} s too early"
+    return None
+
+
 def judge_delete(request, states, policy):
     pod = states.at(request.uid, request.rv)
     if pod is None:
@@ -145,7 +180,7 @@ def judge_delete(request, states, policy):
         return "a mirror pod"
     reasons = [why_not_terminating(pod, request, policy)] if request.grace == 0 else []
     if not reasons or reasons[0]:
-        reasons.append(why_not_evicted(pod, request, policy))
+        reasons += [why_not_evicted(pod, request, policy), why_not_finished(pod, request, policy)]
     if None in reasons or is_fresh_attempt(pod, request, policy):
         return None
     return "; ".join(reasons)
@@ -161,7 +196,9 @@ def duty_of_delete(request, states, policy):
     if request.grace == 0:
         return "terminating"
     pod = states.at(request.uid, request.rv)
-    return "image_pull" if pod and is_fresh_attempt(pod, request, policy) else "evicted"
+    if pod and is_fresh_attempt(pod, request, policy):
+        return "image_pull"
+    return "finished" if pod and why_not_evicted(pod, request, policy) else "evicted"
 
 
 SCALABLE = re.compile(r"^(deployments|statefulsets|replicasets|replicationcontrollers|rollouts|fleets)$")
@@ -208,17 +245,45 @@ class World:
         return pods
 
 
+def crashes(pod, policy):
+    """Does one of its containers crash in a loop, as often as is too much?"""
+    for c in (pod.get("status") or {}).get("containerStatuses") or []:
+        state = c.get("state") or {}
+        loops = (state.get("waiting") or {}).get("reason") == "CrashLoopBackOff" or "terminated" in state
+        if loops and c.get("restartCount", 0) >= policy.crash_loop_counts:
+            return True
+    return False
+
+
+def why_not_crash_loop(request, pods, policy):
+    if not policy.covers("crash_loop", request.ns):
+        return f"namespace {request.ns} is not covered by crashLoop"
+    calm = [p["metadata"]["name"] for p in pods if not crashes(p, policy)]
+    return f"pods of it do not crash in a loop: {', '.join(calm)}" if calm else None
+
+
 def judge_scale(request, world, policy):
     if request.replicas != 0:
         return f"asks for {request.replicas} replicas"
     if not SCALABLE.match(request.resource):
         return f"{request.resource} are not scaled by this program"
-    if not policy.covers("image_pull", request.ns):
-        return f"namespace {request.ns} is not covered by errImagePull"
     pods = world.pods_of(request.uid)
     ready = [p["metadata"]["name"] for p in pods if is_ready(p)]
     if ready:
         return f"pods of it are Ready: {', '.join(ready)}"
+    crash_loop = why_not_crash_loop(request, pods, policy)
+    image_pull = why_not_image_pull(request, world, pods, policy)
+    return f"{image_pull}; {crash_loop}" if image_pull and crash_loop else None
+
+
+def duty_of_scale(request, world, policy):
+    pods = world.pods_of(request.uid)
+    return "image_pull" if why_not_crash_loop(request, pods, policy) else "crash_loop"
+
+
+def why_not_image_pull(request, world, pods, policy):
+    if not policy.covers("image_pull", request.ns):
+        return f"namespace {request.ns} is not covered by errImagePull"
     if pods and not any(reason in PULL for p in pods for reason in waiting_reasons(p)):
         return "none of its pods fails to pull"
     causes = set().union(*(causes_of(p) for p in pods)) if pods else set()
@@ -377,8 +442,9 @@ def check_scale(r, policy, states, world, memory, report):
         memory.scaled.pop(r.uid, None)
         return
     memory.scaled[r.uid] = replicas_of(r.before) if r.before else replicas_of(states.at(r.uid, r.rv))
-    check_limits(r, "image_pull", policy, memory.acts, report)
-    check_grace(r, "image_pull", states.at(r.uid, r.rv), policy, report)
+    duty = duty_of_scale(r, world, policy)
+    check_limits(r, duty, policy, memory.acts, report)
+    check_grace(r, duty, states.at(r.uid, r.rv), policy, report)
 
 
 def check_announce(r, policy, states, world, memory, report):
@@ -398,6 +464,13 @@ def check_suspend(r, policy, states, world, memory, report):
 CHECKS = {"delete": check_delete, "scale": check_scale, "announce": check_announce, "suspend": check_suspend}
 
 
+@dataclass
+class Due:
+    """When and where somebody asks whether a pod may go."""
+    ns: str
+    t: float
+
+
 def left_undone(states_now, policy, told, now, patience=5.0):
     """Pods that are due and were neither acted on nor refused. states_now: the pods as they are; told: uids of pods (or of
     their owners) in the program's history, refusals included. Yields (pod, why it is due)."""
@@ -407,6 +480,9 @@ def left_undone(states_now, policy, told, now, patience=5.0):
         if status.get("phase") == "Failed" and status.get("reason") == "Evicted" and policy.covers("evicted", ns):
             if not meta.get("deletionTimestamp"):
                 due = "evicted"
+        request = Due(ns, now - patience)
+        if not meta.get("deletionTimestamp") and not is_mirror(pod) and why_not_finished(pod, request, policy) is None:
+            due = "finished"
         deadline = parse_time(meta.get("deletionTimestamp"))
         if deadline and policy.covers("terminating", ns) and meta.get("deletionGracePeriodSeconds") != 0:
             if now > deadline + policy.terminating_hours + patience:

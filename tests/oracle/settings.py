@@ -5,17 +5,29 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 DUTIES = {"deleteEvictedPod": "evicted", "delteEvictedPod": "evicted", "deleteTerminatingPod": "terminating",
-          "delteTerminatingPod": "terminating", "errImagePull": "image_pull"}
+          "delteTerminatingPod": "terminating", "errImagePull": "image_pull", "deleteFinishedPod": "finished",
+          "crashLoop": "crash_loop"}
+LEFT_BEHIND = ("NodeShutdown", "Terminated", "Shutdown", "NodeAffinity", "NodeLost", "OutOfcpu", "OutOfmemory", "OutOfpods",
+               "OutOfephemeral-storage", "UnexpectedAdmissionError", "ContainerStatusUnknown", "Preempting")
 UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 BUDGETS = {"maxPerMinute": 60, "maxPerHour": 3600, "maxPerDay": 86400, "maxPerNamespaceHour": 3600}
 
 
 @dataclass
 class Policy:
-    """namespaces: a set, or None for none. hours: seconds. The dictionaries are by duty: evicted, terminating, image_pull."""
+    """namespaces: a set, or None for none. hours: seconds. The dictionaries are by duty: evicted, terminating, ..."""
     evicted: object = None
     terminating: object = None
     image_pull: object = None
+    finished: object = None
+    crash_loop: object = None
+    finished_hours: float = 0.0
+    finished_reasons: tuple = LEFT_BEHIND
+    finished_phases: tuple = ("Failed",)
+    include_jobs: bool = False                      # of deleteFinishedPod
+    include_bare_pods: bool = False
+    crash_loop_hours: float = 0.0
+    crash_loop_counts: int = 0
     terminating_hours: float = 0.0
     image_pull_hours: float = 0.0
     observe: bool = False
@@ -49,6 +61,13 @@ class Policy:
             self.causes |= set(causes.split(",") if isinstance(causes, str) else causes)
             self.fresh_attempt |= seconds(section.get("freshAttempt", "0s")) > 0
             self.suspend_jobs |= bool(section.get("suspendJobs"))
+        if duty == "finished":
+            self.finished_reasons = texts(section.get("reasons")) or self.finished_reasons
+            self.finished_phases = texts(section.get("phases")) or self.finished_phases
+            self.include_jobs |= bool(section.get("includeJobs"))
+            self.include_bare_pods |= bool(section.get("includeBarePods"))
+        if duty == "crash_loop":
+            self.crash_loop_counts = section.get("counts", self.crash_loop_counts)
         if "announce" in section:
             self.announce[duty] = seconds(section["announce"])
         found = {key: int(section[key]) for key in BUDGETS if section.get(key)}
@@ -56,6 +75,11 @@ class Policy:
             self.budgets.setdefault(duty, {}).update(found)
         if section.get("windows"):
             self.windows[duty] = section["windows"] if isinstance(section["windows"], list) else [section["windows"]]
+
+
+def texts(value):
+    """A list, or a text with commas."""
+    return tuple(value.split(",") if isinstance(value, str) else value or ())
 
 
 def seconds(text):

@@ -168,6 +168,18 @@ class Objects:
         return self.status(pod, phase=phase, reason=reason, conditions=conditions("False"),
                            message="The node was low on resource: ephemeral-storage.")
 
+    def finish(self, pod, reason, phase="Failed", at=None):
+        """It is over since `at` (default now), for that reason, as the kubelet would report it."""
+        return self.status(pod, phase=phase, reason=reason, message="Pod was terminated", startTime=stamp(at),
+                           conditions=[condition(c["type"], c["status"], at) for c in conditions("False")],
+                           containerStatuses=[container_status(c, terminated("Error", 137, at)) for c in self.names(pod)])
+
+    def annotate(self, pod, key, value):
+        meta = pod["metadata"]
+        return self.admin.patch(pod_path(meta["namespace"], meta["name"]), {"metadata": {"annotations": {key: value}}})
+
+    stamp = staticmethod(stamp)
+
     def run(self, pod, ready=True, restarts=0, last=None):
         value = "True" if ready else "False"
         return self.status(

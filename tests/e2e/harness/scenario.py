@@ -57,7 +57,8 @@ class Test:
         self.prefix = "e" + uuid.uuid4().hex[:6]
         self.objects = Objects(server, self.prefix)
         self.programs, self.closing = [], []
-        self.policy = judge.Policy(evicted=set(), terminating=set(), image_pull=set())
+        self.policy = judge.Policy(evicted=set(), terminating=set(), image_pull=set(), finished=set(),
+                                   crash_loop=set())
         self.is_mine = server.is_program    # whose requests are the program's
         self.note = ""
         self.complete = True                # False: the scenario ends before all that is due can be done
@@ -89,11 +90,12 @@ class Test:
         self.closing.append(sink)
         return sink
 
-    def config(self, evicted=None, terminating=None, image_pull=None, restarts=None, hours="2s", **more):
-        """A configuration with those duties on, in those namespaces, and the oracle told the same."""
+    def config(self, restarts=None, hours="2s", **more):
+        """A configuration with those duties on (evicted, terminating, image_pull, finished, crash_loop), in those namespaces,
+        and the oracle told the same."""
         config = {}
-        for key, duty, spaces in (("deleteEvictedPod", "evicted", evicted), ("errImagePull", "image_pull", image_pull),
-                                  ("deleteTerminatingPod", "terminating", terminating)):
+        for duty, key in judge.DUTY_KEYS.items():
+            spaces = more.pop(duty, None)
             if spaces is None:
                 continue
             spaces = [spaces] if isinstance(spaces, str) else list(spaces)
