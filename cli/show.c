@@ -37,7 +37,7 @@ static const struct {
 	{ "observe", KIND_MODE },
 	{ "intent_at", KIND_TIME },
 	{ "since", KIND_TIME },
-	{ "fights", KIND_NUMBER },
+	{ "reverts", KIND_NUMBER },
 	{ "origin", KIND_NUMBER },
 	{ "want_replicas", KIND_NUMBER },
 	{ "outcome", KIND_OUTCOME },

@@ -237,7 +237,7 @@ def show(t):
     assert shown["uid"] == pod["metadata"]["uid"] and shown["request"].startswith("DELETE "), shown
     assert pod["metadata"]["uid"] in shown["request"], shown
     forced = program.ask_json("show", str(rows[1]["id"]))
-    assert forced["live_evidence"], forced
+    assert forced["liveEvidence"], forced
     assert "remedy:" in program.ask("show", str(rows[1]["id"]), check=True).stdout
     assert len(program.history("--outcome", "done")) == 2 and program.history("--outcome", "failed") == []
     assert program.ask("show", "999999").returncode == 1
