@@ -134,8 +134,9 @@ static int explain_tree(json_t *root, const struct policy *policy, const struct 
 
 	if (!json_is_array(items))
 		return explain_object(root, policy, o);
-	json_array_foreach((json_t *)(uintptr_t)items, i, item) if (code == EXIT_CODE_OK) code =
-		explain_object(item, policy, o);
+	json_array_foreach ((json_t *)(uintptr_t)items, i, item)
+		if (code == EXIT_CODE_OK)
+			code = explain_object(item, policy, o);
 	return code;
 }
 

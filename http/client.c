@@ -94,9 +94,9 @@ static struct http_request *find_unsettled(struct http_client *c)
 {
 	struct http_request *r;
 
-	TAILQ_FOREACH(r, &c->requests, entry)
-	if (r->state == REQUEST_CANCELLED || (r->state == REQUEST_NEW && !c->doomed))
-		return r;
+	TAILQ_FOREACH (r, &c->requests, entry)
+		if (r->state == REQUEST_CANCELLED || (r->state == REQUEST_NEW && !c->doomed))
+			return r;
 	return NULL;
 }
 
@@ -278,8 +278,8 @@ void http_client_free(struct http_client **ref)
 		return;
 	}
 	c->doomed = true; /* a callback of ours is on the stack: leave() destroys */
-	TAILQ_FOREACH(r, &c->requests, entry)
-	r->state = REQUEST_CANCELLED;
+	TAILQ_FOREACH (r, &c->requests, entry)
+		r->state = REQUEST_CANCELLED;
 }
 
 void http_client_set_endpoint(struct http_client *c, const struct http_endpoint *e)

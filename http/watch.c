@@ -21,9 +21,9 @@ static struct watch *watch_of(const struct http_client *c, curl_socket_t fd)
 {
 	struct watch *w;
 
-	LIST_FOREACH(w, &c->watches, entry)
-	if (w->fd == fd)
-		return w;
+	LIST_FOREACH (w, &c->watches, entry)
+		if (w->fd == fd)
+			return w;
 	return NULL;
 }
 

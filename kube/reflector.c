@@ -21,9 +21,9 @@ static bool has_namespace_streams(const struct reflector *r)
 {
 	const struct stream *s;
 
-	TAILQ_FOREACH(s, &r->streams, entry)
-	if (s != r->wide)
-		return true;
+	TAILQ_FOREACH (s, &r->streams, entry)
+		if (s != r->wide)
+			return true;
 	return false;
 }
 
@@ -102,7 +102,7 @@ void reflector_stats(const struct reflector *r, struct reflector_stats *ret)
 
 	*ret = r->stats;
 	ret->synced = true;
-	TAILQ_FOREACH(s, &r->streams, entry)
-	if ((s == r->wide) == wide && !s->synced)
-		ret->synced = false;
+	TAILQ_FOREACH (s, &r->streams, entry)
+		if ((s == r->wide) == wide && !s->synced)
+			ret->synced = false;
 }

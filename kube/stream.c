@@ -42,9 +42,9 @@ static bool any_trouble(const struct reflector *r)
 {
 	const struct stream *s;
 
-	TAILQ_FOREACH(s, &r->streams, entry)
-	if (s->in_trouble)
-		return true;
+	TAILQ_FOREACH (s, &r->streams, entry)
+		if (s->in_trouble)
+			return true;
 	return false;
 }
 

@@ -28,8 +28,7 @@ static const char *replicas_field(const json_t *entries)
 	const json_t *entry;
 	size_t i;
 
-	json_array_foreach(entries, i, entry)
-	{
+	json_array_foreach (entries, i, entry) {
 		json_t *spec = is_scale(entry) ? json_object_get(json_object_get(entry, "fieldsV1"), "f:spec")
 					       : NULL;
 		const char *field = json_object_iter_key(json_object_iter(spec));
@@ -59,8 +58,7 @@ bool managed_fields_replicas(const json_t *o, struct managed_fields_writer *ret)
 	bool found = false;
 	size_t i;
 
-	json_array_foreach(entries, i, entry)
-	{
+	json_array_foreach (entries, i, entry) {
 		const struct managed_fields_writer w = writer_of(entry);
 
 		if (!owns_replicas(entry, field))

@@ -39,8 +39,7 @@ bool read_controller(const json_t *o, struct owner_facts *ret)
 	const json_t *refs = READ_AT(o, "metadata", "ownerReferences"), *ref;
 	size_t i;
 
-	json_array_foreach(refs, i, ref)
-	{
+	json_array_foreach (refs, i, ref) {
 		if (!json_is_true(json_object_get(ref, "controller")))
 			continue;
 		*ret = (struct owner_facts){ .api_version = READ_TEXT(ref, "apiVersion"),
@@ -57,10 +56,9 @@ enum tri read_node_ready(const json_t *node)
 	const json_t *conditions = READ_AT(node, "status", "conditions"), *c;
 	size_t i;
 
-	json_array_foreach(conditions, i, c) if (str_is(READ_TEXT(c, "type"), "Ready")) return str_is(
-		READ_TEXT(c, "status"), "True")
-		? TRI_YES
-		: TRI_NO;
+	json_array_foreach (conditions, i, c)
+		if (str_is(READ_TEXT(c, "type"), "Ready"))
+			return str_is(READ_TEXT(c, "status"), "True") ? TRI_YES : TRI_NO;
 	return TRI_NO;
 }
 
@@ -69,8 +67,9 @@ enum tri read_node_out_of_service(const json_t *node)
 	const json_t *taints = READ_AT(node, "spec", "taints"), *t;
 	size_t i;
 
-	json_array_foreach(taints, i, t) if (str_is(READ_TEXT(t, "key"),
-						    "node.kubernetes.io/out-of-service")) return TRI_YES;
+	json_array_foreach (taints, i, t)
+		if (str_is(READ_TEXT(t, "key"), "node.kubernetes.io/out-of-service"))
+			return TRI_YES;
 	return TRI_NO;
 }
 
@@ -152,8 +151,7 @@ void read_annotations(const json_t *o, struct annotations *ret)
 	const char *key;
 
 	*ret = (struct annotations){ 0 };
-	json_object_foreach(annotations, key, value)
-	{
+	json_object_foreach (annotations, key, value) {
 		if (json_is_string(value))
 			(void)annotations_add(ret, (struct str){ key, strlen(key) }, text_of(value));
 	}

@@ -145,8 +145,7 @@ struct blob *blob_json(const json_t *tree, const struct kind *kind, const struct
 	json_t *value;
 
 	room.size = 0;
-	json_object_foreach((json_t *)(uintptr_t)tree, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)tree, key, value) {
 		text_add(&room, room.size ? "," : "{", 1);
 		text_quoted(&room, key, strlen(key));
 		text_add(&room, ":", 1);

@@ -20,8 +20,7 @@ static void default_containers(json_t *list)
 	json_t *c;
 	size_t i;
 
-	json_array_foreach(list, i, c)
-	{
+	json_array_foreach (list, i, c) {
 		set_default(c, "resources", json_object());
 		set_default(c, "terminationMessagePath", json_string("/dev/termination-log"));
 		set_default(c, "terminationMessagePolicy", json_string("File"));
@@ -34,8 +33,7 @@ static void default_toleration(json_t *list, const char *key)
 	json_t *t;
 	size_t i;
 
-	json_array_foreach(list, i, t)
-	{
+	json_array_foreach (list, i, t) {
 		const char *have = util_str(t, "key");
 
 		if (util_streq(have, key) ||

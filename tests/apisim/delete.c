@@ -69,8 +69,7 @@ static bool read_options(struct deletion *d)
 	const char *query = call_query(d->c, "gracePeriodSeconds");
 	size_t i;
 
-	json_array_foreach(dry, i, v)
-	{
+	json_array_foreach (dry, i, v) {
 		if (!util_streq(json_string_value(v), "All"))
 			return refuse_dry_run(d->c, dry);
 		d->c->dry_run = true;

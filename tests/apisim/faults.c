@@ -92,8 +92,7 @@ static const char *check(const json_t *rule)
 
 	if (!json_is_object(rule))
 		return "a rule is an object";
-	json_object_foreach((json_t *)(uintptr_t)rule, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)rule, key, value) {
 		size_t i = 0;
 
 		while (i < sizeof(known) / sizeof(known[0]) && strcmp(known[i], key) != 0)
@@ -130,13 +129,13 @@ const char *faults_add(struct faults *f, const json_t *rules)
 	}
 	if (!json_is_array(rules))
 		return "a list of rules is wanted";
-	json_array_foreach(rules, i, rule)
-	{
+	json_array_foreach (rules, i, rule) {
 		error = check(rule);
 		if (error)
 			return error;
 	}
-	json_array_foreach(rules, i, rule) add(f, rule);
+	json_array_foreach (rules, i, rule)
+		add(f, rule);
 	return NULL;
 }
 
@@ -240,8 +239,7 @@ static char *extra_headers(const struct fault *f, const char *retry)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(json_object_get(f->rule, "headers"), name, value)
-	{
+	json_object_foreach (json_object_get(f->rule, "headers"), name, value) {
 		more = util_format("%s%s: %s\r\n", lines ? lines : "", name,
 				   json_is_string(value) ? json_string_value(value) : "");
 		free(lines);

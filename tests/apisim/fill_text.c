@@ -116,8 +116,7 @@ json_t *fill_text_expand(json_t *v, fill_word_fn value, const void *arg)
 
 	if (json_is_string(v))
 		return expand_string(v, value, arg);
-	json_object_foreach(v, key, child)
-	{
+	json_object_foreach (v, key, child) {
 		made = fill_text_expand(child, value, arg);
 		if (made != child && !copy)
 			copy = json_copy(v);
@@ -127,8 +126,7 @@ json_t *fill_text_expand(json_t *v, fill_word_fn value, const void *arg)
 		if (strchr(key, '$'))
 			copy = expand_key(copy ? copy : json_copy(v), key, value, arg);
 	}
-	json_array_foreach(v, i, child)
-	{
+	json_array_foreach (v, i, child) {
 		made = fill_text_expand(child, value, arg);
 		if (made != child && !copy)
 			copy = json_copy(v);

@@ -54,10 +54,9 @@ const char *hooks_add(struct hooks *h, const json_t *rule)
 
 	if (!util_str(rule, "on") || !json_is_array(list))
 		return "a hook needs \"on\" (a verb) and \"do\" (a list)";
-	json_array_foreach(
-		list, i,
-		step) if (!util_str(step, "method") ||
-			  !util_str(step, "path")) return "each step of \"do\" needs \"method\" and \"path\"";
+	json_array_foreach (list, i, step)
+		if (!util_str(step, "method") || !util_str(step, "path"))
+			return "each step of \"do\" needs \"method\" and \"path\"";
 	x = util_alloc(sizeof(*x));
 	x->rule = json_deep_copy(rule);
 	x->times = json_object_get(rule, "times") ? json_integer_value(json_object_get(rule, "times")) : 1;
@@ -104,7 +103,7 @@ static void run_list(struct sim *sim, const json_t *list)
 	json_t *step;
 	size_t i;
 
-	json_array_foreach(list, i, step)
+	json_array_foreach (list, i, step)
 		api_run_internal(sim, util_str(step, "method"), util_str(step, "path"),
 				 json_incref(json_object_get(step, "body")));
 }
@@ -139,7 +138,8 @@ void hooks_run_after(struct sim *sim, struct hook_run *run)
 
 	if (!run)
 		return;
-	json_array_foreach(run->lists, i, list) run_list(sim, list);
+	json_array_foreach (run->lists, i, list)
+		run_list(sim, list);
 	json_decref(run->lists);
 	free(run);
 }

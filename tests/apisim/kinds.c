@@ -160,7 +160,8 @@ static json_t *group_entry(const char *group)
 
 		if (strcmp(k->group, group) != 0)
 			continue;
-		json_array_foreach(versions, n, v) seen |= util_streq(util_str(v, "version"), k->version);
+		json_array_foreach (versions, n, v)
+			seen |= util_streq(util_str(v, "version"), k->version);
 		if (!seen)
 			json_array_append_new(versions,
 					      json_pack("{s:s, s:s}", "groupVersion",

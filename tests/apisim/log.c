@@ -116,8 +116,7 @@ static void add_before(struct text *t, const struct call *c)
 			add_json(t, facts[i].name, value);
 	if (replicas)
 		add_json(t, NEXT("replicas"), replicas);
-	json_array_foreach(object_at(tree, "status.conditions"), i, value)
-	{
+	json_array_foreach (object_at(tree, "status.conditions"), i, value) {
 		if (util_streq(util_str(value, "type"), "Ready"))
 			ready = json_object_get(value, "status");
 	}

@@ -93,8 +93,7 @@ static bool in_order(const json_t *tree)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)tree, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)tree, key, value) {
 		for (rank = 0; rank < ORDERED && strcmp(order[rank], key) != 0;)
 			rank++;
 		if (rank < least)

@@ -19,8 +19,7 @@ json_t *patch_merge(const json_t *doc, const json_t *patch)
 	if (!json_is_object(patch))
 		return share(patch);
 	out = json_is_object(doc) ? json_copy((json_t *)(uintptr_t)doc) : json_object();
-	json_object_foreach((json_t *)(uintptr_t)patch, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)patch, key, value) {
 		if (json_is_null(value))
 			json_object_del(out, key);
 		else
@@ -48,8 +47,7 @@ static json_t *strategic_list(const json_t *doc, const json_t *patch, const char
 	json_t *out = json_is_array(doc) ? json_copy((json_t *)(uintptr_t)doc) : json_array(), *item;
 	size_t i;
 
-	json_array_foreach(patch, i, item)
-	{
+	json_array_foreach (patch, i, item) {
 		const char *id = util_str(item, by);
 		size_t at = 0;
 
@@ -73,8 +71,7 @@ json_t *patch_strategic(const json_t *doc, const json_t *patch)
 	if (!json_is_object(patch))
 		return share(patch);
 	out = json_is_object(doc) ? json_copy((json_t *)(uintptr_t)doc) : json_object();
-	json_object_foreach((json_t *)(uintptr_t)patch, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)patch, key, value) {
 		json_t *old = json_object_get(out, key);
 		const char *by = json_is_array(value) ? merge_key(key) : NULL;
 
@@ -237,8 +234,7 @@ int patch_json(const json_t *doc, const json_t *ops, char why[160], json_t **ret
 		return -EINVAL;
 	}
 	copy = json_deep_copy(doc);
-	json_array_foreach(ops, i, op)
-	{
+	json_array_foreach (ops, i, op) {
 		rc = apply(&copy, op, why);
 		if (rc)
 			break;

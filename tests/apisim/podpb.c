@@ -306,7 +306,8 @@ static void put_map(struct pb_buf *b, const struct field *f, const json_t *v)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)v, key, value) keys[i++] = key;
+	json_object_foreach ((json_t *)(uintptr_t)v, key, value)
+		keys[i++] = key;
 	qsort(keys, n, sizeof(*keys), by_name);
 	while (i-- > 0) {
 		size_t mark = pb_size(b);
@@ -323,8 +324,7 @@ static bool inline_present(const struct message *m, const json_t *obj)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)obj, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)obj, key, value) {
 		if (field_of(m, key, strlen(key)))
 			return true;
 	}
@@ -355,8 +355,7 @@ static void put_message(struct pb_buf *b, const struct message *m, const json_t 
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)obj, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)obj, key, value) {
 		const struct field *f = field_of(m, key, strlen(key));
 
 		if (f && !json_is_null(value))

@@ -19,8 +19,7 @@ static char *selector_text(const json_t *selector)
 	}
 	if (!labels)
 		labels = (json_t *)(uintptr_t)selector;
-	json_object_foreach(labels, key, value)
-	{
+	json_object_foreach (labels, key, value) {
 		if (!json_is_string(value))
 			continue;
 		more = util_format("%s%s%s=%s", text, *text ? "," : "", key, json_string_value(value));

@@ -149,8 +149,7 @@ static void add_object(struct text *t, const json_t *o)
 	char before = '{';
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)o, key, value)
-	{
+	json_object_foreach ((json_t *)(uintptr_t)o, key, value) {
 		add_character(t, before);
 		text_quoted(t, key, strlen(key));
 		add_character(t, ':');
@@ -168,8 +167,7 @@ static void add_array(struct text *t, const json_t *a)
 	size_t i;
 
 	add_character(t, '[');
-	json_array_foreach(a, i, value)
-	{
+	json_array_foreach (a, i, value) {
 		if (i)
 			add_character(t, ',');
 		text_json(t, value);

@@ -90,8 +90,7 @@ enum step take_hpa(struct action *e, const struct answer *a)
 	const json_t *items = json_object_get(a->json, "items"), *item;
 	size_t i;
 
-	json_array_foreach(items, i, item)
-	{
+	json_array_foreach (items, i, item) {
 		const struct owner *o = target_of(e, item);
 		struct str name = READ_TEXT(item, "metadata", "name");
 
@@ -122,8 +121,7 @@ enum step take_keda(struct action *e, const struct answer *a)
 	const json_t *items = json_object_get(a->json, "items"), *item;
 	size_t i;
 
-	json_array_foreach(items, i, item)
-	{
+	json_array_foreach (items, i, item) {
 		const struct owner *o = target_of(e, item);
 		struct str name = READ_TEXT(item, "metadata", "name");
 

@@ -100,7 +100,8 @@ enum step take_events(struct action *e, const struct answer *a)
 	const json_t *items = json_object_get(a->json, "items"), *item;
 	size_t i;
 
-	json_array_foreach(items, i, item) take_event(e, item);
+	json_array_foreach (items, i, item)
+		take_event(e, item);
 	if (a->json && step_next_page(e, a->json))
 		return STEP_EVENTS;
 	if (e->event_text)

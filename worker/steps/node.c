@@ -97,8 +97,7 @@ enum step take_attachments(struct action *e, const struct answer *a)
 
 	if (!json_is_array(items))
 		return judge_volumes(e, TRI_UNKNOWN);
-	json_array_foreach(items, i, item)
-	{
+	json_array_foreach (items, i, item) {
 		struct str pv = READ_TEXT(item, "spec", "source", "persistentVolumeName");
 
 		if (!str_eq(READ_TEXT(item, "spec", "nodeName"), e->pod.node))

@@ -136,7 +136,8 @@ enum step take_revisions(struct action *e, const struct answer *a)
 
 	if (!json_is_array(items))
 		return refuse(e, REASON_TALLY_UNKNOWN, "no list of replicasets");
-	json_array_foreach(items, i, item) count_revision(e, item);
+	json_array_foreach (items, i, item)
+		count_revision(e, item);
 	if (step_next_page(e, a->json))
 		return STEP_REVISIONS;
 	if (e->revision_serves)
@@ -201,8 +202,7 @@ enum step take_pods(struct action *e, const struct answer *a)
 
 	if (!json_is_array(items))
 		return refuse(e, REASON_TALLY_UNKNOWN, "no list of pods");
-	json_array_foreach(items, i, item)
-	{
+	json_array_foreach (items, i, item) {
 		if (decode_pod_json(item, &p) < 0)
 			return refuse(e, REASON_TALLY_UNKNOWN, "a pod cannot be read");
 		count_pod(e, &p);

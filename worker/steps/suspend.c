@@ -36,8 +36,7 @@ static char *selector_of(const json_t *job)
 
 	if (json_array_size(json_object_get(selector, "matchExpressions")) > 0)
 		return NULL;
-	json_object_foreach(labels, key, value)
-	{
+	json_object_foreach (labels, key, value) {
 		char *longer = json_is_string(value)
 				       ? xasprintf("%s%s%s=%s", text ? text : "", text ? "," : "", key,
 						   json_string_value(value))

@@ -62,8 +62,7 @@ static void on_sync(void *ctx, const char *ns)
 	ck_assert(m->listing);
 	m->listing = false;
 	m->synced = true;
-	json_object_foreach_safe(m->pods, next, key, v)
-	{
+	json_object_foreach_safe (m->pods, next, key, v) {
 		if (json_integer_value(json_object_get(v, "list")) != m->list)
 			json_object_del(m->pods, key);
 	}
@@ -158,8 +157,7 @@ static const char *difference(json_t *want, json_t *have)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach(want, key, v)
-	{
+	json_object_foreach (want, key, v) {
 		const json_t *h = json_object_get(have, key);
 
 		(void)snprintf(text, sizeof(text), "%s: rv %s there, %s here", key,
@@ -169,8 +167,7 @@ static const char *difference(json_t *want, json_t *have)
 		    !json_equal(json_object_get(v, "rv"), json_object_get(h, "rv")))
 			return text;
 	}
-	json_object_foreach(have, key, v)
-	{
+	json_object_foreach (have, key, v) {
 		(void)snprintf(text, sizeof(text), "%s is still here", key);
 		if (!json_object_get(want, key))
 			return text;

@@ -79,8 +79,7 @@ static size_t check_body(char *body, char *out, size_t have)
 	json_t *line;
 
 	ck_assert_ptr_nonnull(j); /* jansson refuses invalid UTF-8 */
-	json_array_foreach(lines, i, line)
-	{
+	json_array_foreach (lines, i, line) {
 		const json_t *text = json_object_get(json_array_get(line, 0), "text");
 
 		memcpy(out + have, json_string_value(text), json_string_length(text));

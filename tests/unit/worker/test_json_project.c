@@ -78,9 +78,9 @@ static void prune(json_t *v, const struct json_projection *what)
 
 	if (!what)
 		return;
-	json_array_foreach(v, i, below) prune(below, what);
-	json_object_foreach_safe(v, next, key, below)
-	{
+	json_array_foreach (v, i, below)
+		prune(below, what);
+	json_object_foreach_safe (v, next, key, below) {
 		for (row = what; row->key && strcmp(row->key, key) != 0; row++)
 			;
 		if (row->key)
