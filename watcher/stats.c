@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "watcher/timer.h"
+#include "watcher/guards/timer.h"
 
 #define PERIOD_MS 2000u
 

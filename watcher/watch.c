@@ -21,7 +21,7 @@
 #include "watcher/guards/leadership.h"
 #include "watcher/controller/plan_rows.h"
 #include "watcher/target.h"
-#include "watcher/timer.h"
+#include "watcher/guards/timer.h"
 
 #define TURN_LATEST_MS 30000u /* timers do not count suspended time: look at least this often */
 #define SINCE_RETRY_MS 10000u

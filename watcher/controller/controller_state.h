@@ -6,7 +6,7 @@
 
 #include "watcher/guards/in_flight.h"
 #include "watcher/controller/pod_counts.h"
-#include "watcher/controller/deadline.h"
+#include "watcher/cache/deadline.h"
 #include "watcher/guards/guards.h"
 #include "watcher/guards/blocked.h"
 #include "watcher/controller/controller.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "watcher/controller/deadline.h"
+#include "watcher/cache/deadline.h"
 
 enum { DIRTY = 1, PROCESSING = 2 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "watcher/controller/deadline.h"
+#include "watcher/cache/deadline.h"
 #include "watcher/cache/intern.h"
 
 #define BATCH_MAX 256u

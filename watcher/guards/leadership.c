@@ -15,7 +15,7 @@
 #include "kube/leader.h"
 #include "kube/request.h"
 #include "kube/status.h"
-#include "watcher/timer.h"
+#include "watcher/guards/timer.h"
 
 #define GROUP "coordination.k8s.io"
 /* A renewal that takes longer is given up: two more fit before the Lease must be thought lost. */

@@ -5,7 +5,7 @@
 
 #include "random.h"
 #include "tests/suite.h"
-#include "watcher/controller/deadline.h"
+#include "watcher/cache/deadline.h"
 
 #define KEYS 500u
 #ifdef __SANITIZE_ADDRESS__ /* ten times as slow */

@@ -1,6 +1,6 @@
 /* deadline.c - see deadline.h.  A 4-ary heap: children of i are 4i + 1 to 4i + 4. */
 // SPDX-License-Identifier: Apache-2.0
-#include "watcher/controller/deadline.h"
+#include "watcher/cache/deadline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* timer.h - libevent timers in milliseconds.  Layer: watcher. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WATCHER_TIMER_H
-#define WATCHER_TIMER_H
+#ifndef WATCHER_GUARDS_TIMER_H
+#define WATCHER_GUARDS_TIMER_H
 
 #include <event2/event.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * cancelled. Layer: watcher.  Threads: none.  Pure: time is whatever the caller counts in.  16 bytes a
  * deadline. Keys are small numbers (handles): the place index is as long as the largest key ever set. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WATCHER_CONTROLLER_DEADLINE_H
-#define WATCHER_CONTROLLER_DEADLINE_H
+#ifndef WATCHER_CACHE_DEADLINE_H
+#define WATCHER_CACHE_DEADLINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
