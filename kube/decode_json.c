@@ -1,5 +1,5 @@
-/* decode_json.c - a Pod as JSON -> struct pod_facts; written apart from the protobuf decoder so that one
- * mistake can not nominate and kill. Member names: Kubernetes API reference, core/v1 Pod. */
+/* decode_json.c - a Pod as JSON -> struct pod_facts. It shares the list of fields (model/fields.def) with the
+ * protobuf decoder and nothing else, so that one mistake can not nominate and kill. */
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/decode.h"
 
@@ -9,37 +9,25 @@
 
 #include "base/rfc3339.h"
 #include "kube/facts.h"
+#include "model/fields.def"
 
-static struct str text(const json_t *o, const char *key)
+static struct str text_of(const json_t *v)
 {
-	const json_t *v = json_object_get(o, key);
-
 	return json_is_string(v) ? (struct str){ json_string_value(v), json_string_length(v) }
 				 : (struct str){ 0 };
 }
 
-static bool truth(const json_t *o, const char *key)
+static int32_t int32_of(const json_t *v)
 {
-	return json_is_true(json_object_get(o, key));
-}
+	const json_int_t i = json_integer_value(v);
 
-static int64_t integer(const json_t *o, const char *key, int64_t min, int64_t max, int64_t absent)
-{
-	const json_t *v = json_object_get(o, key);
-	const int64_t i = json_is_integer(v) ? json_integer_value(v) : absent;
-
-	return i < min || i > max ? absent : i;
-}
-
-static int32_t integer32(const json_t *o, const char *key)
-{
-	return (int32_t)integer(o, key, INT32_MIN, INT32_MAX, 0);
+	return i < INT32_MIN || i > INT32_MAX ? 0 : (int32_t)i;
 }
 
 /* Seconds, as Kubernetes' Time keeps them. */
-static int64_t moment(const json_t *o, const char *key)
+static int64_t time_of(const json_t *v)
 {
-	const struct str s = text(o, key);
+	const struct str s = text_of(v);
 	int64_t ms;
 
 	if (str_empty(s) || rfc3339_parse(s.p, s.n, &ms) < 0)
@@ -49,138 +37,129 @@ static int64_t moment(const json_t *o, const char *key)
 	return facts_time((ms - (below < 0 ? below + 1000 : below)) / 1000);
 }
 
-typedef void pair_fn(struct facts_builder *b, struct str key, struct str value);
+typedef void pair_fn(struct pod_facts *pod, struct str key, struct str value);
+typedef void item_fn(struct pod_facts *pod, struct str item);
+typedef void each_fn(const json_t *v, struct pod_facts *pod);
 
-static void each_pair(const json_t *map, pair_fn *fn, struct facts_builder *b)
+static void each_pair(json_t *map, pair_fn *fn, struct pod_facts *pod)
 {
-	json_t *m = (json_t *)(uintptr_t)map; /* jansson iterates over non-const objects only */
-
-	for (void *i = json_object_iter(m); i; i = json_object_iter_next(m, i)) {
+	for (void *i = json_object_iter(map); i; i = json_object_iter_next(map, i)) {
 		const json_t *v = json_object_iter_value(i);
 
 		if (json_is_string(v))
-			fn(b, (struct str){ json_object_iter_key(i), json_object_iter_key_len(i) },
-			   (struct str){ json_string_value(v), json_string_length(v) });
+			fn(pod, (struct str){ json_object_iter_key(i), json_object_iter_key_len(i) },
+			   text_of(v));
 	}
 }
 
-static void decode_owners(const json_t *owners, struct facts_builder *b)
+static void each_item(const json_t *list, item_fn *fn, struct pod_facts *pod)
 {
-	for (size_t i = 0; i < json_array_size(owners); i++) {
-		const json_t *o = json_array_get(owners, i);
-		const struct owner_facts facts = { text(o, "apiVersion"), text(o, "kind"), text(o, "name"),
-						   text(o, "uid") };
-
-		facts_add_owner(b, &facts, truth(o, "controller"));
-	}
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (json_is_string(json_array_get(list, i)))
+			fn(pod, text_of(json_array_get(list, i)));
 }
 
-static void decode_meta(const json_t *meta, struct facts_builder *b)
+static void each(const json_t *list, each_fn *fn, struct pod_facts *pod)
 {
-	const json_t *finalizers = json_object_get(meta, "finalizers");
-	struct pod_facts *f = b->f;
-
-	f->name = text(meta, "name");
-	f->ns = text(meta, "namespace");
-	f->uid = text(meta, "uid");
-	f->rv = text(meta, "resourceVersion");
-	f->created = moment(meta, "creationTimestamp");
-	f->deletion = moment(meta, "deletionTimestamp");
-	f->grace_s = integer(meta, "deletionGracePeriodSeconds", INT64_MIN, INT64_MAX, -1);
-	each_pair(json_object_get(meta, "labels"), facts_add_label, b);
-	each_pair(json_object_get(meta, "annotations"), facts_add_annotation, b);
-	decode_owners(json_object_get(meta, "ownerReferences"), b);
-	for (size_t i = 0; i < json_array_size(finalizers); i++) {
-		const json_t *s = json_array_get(finalizers, i);
-
-		if (json_is_string(s))
-			facts_add_finalizer(b, (struct str){ json_string_value(s), json_string_length(s) });
-	}
+	for (size_t i = 0; i < json_array_size(list); i++)
+		fn(json_array_get(list, i), pod);
 }
 
-static void decode_spec(const json_t *spec, struct facts_builder *b)
+/* What becomes of member v of the message o, by its kind. */
+#define GET_TEXT(o, fact, v)            (o)->fact = text_of(v)
+#define GET_BOOL(o, fact, v)            (o)->fact = json_is_true(v)
+#define GET_INT32(o, fact, v)           (o)->fact = int32_of(v)
+#define GET_SECONDS(o, fact, v)         (o)->fact = json_is_integer(v) ? json_integer_value(v) : -1
+#define GET_TIME(o, fact, v)            (o)->fact = time_of(v)
+#define GET_PRESENT(o, fact, v)         (o)->fact |= json_is_object(v)
+#define GET_ONEOF(o, fact, v)           (o)->fact = json_is_object(v) ? (v) : NULL
+#define GET_PART(o, fact, v)            fact##_read(v, o)
+#define GET_MESSAGE(o, fact, v)         fact##_get(v, o)
+#define GET_EACH(o, fact, v)            each(v, fact##_get, o)
+#define GET_PAIR(o, fact, v)            each_pair(v, facts_add_##fact, o)
+#define GET_ITEM(o, fact, v)            each_item(v, facts_add_##fact, o)
+#define GET_CONTAINER(o, fact, v)       containers_get(v, CONTAINER_##fact, o)
+#define GET(o, fact, number, key, kind) GET_##kind(o, fact, json_object_get(json, #key));
+
+#define READER(message, type)                                                                                \
+	static void message##_read(const json_t *json, type *o)                                              \
+	{                                                                                                    \
+		FIELDS_##message(GET, o)                                                                     \
+	}
+
+READER(owner, struct owner_row)
+READER(volume, struct pod_facts)
+READER(condition, struct condition_row)
+
+static void owner_get(const json_t *json, struct pod_facts *pod)
 {
-	const json_t *volumes = json_object_get(spec, "volumes");
+	struct owner_row row;
 
-	b->f->node = text(spec, "nodeName");
-	b->f->priority_class = text(spec, "priorityClassName");
-	for (size_t i = 0; i < json_array_size(volumes); i++) {
-		const json_t *v = json_array_get(volumes, i);
-
-		if (json_is_object(json_object_get(v, "persistentVolumeClaim")) ||
-		    json_is_object(json_object_get(v, "ephemeral")))
-			b->f->has_pvc = true;
-	}
+	owner_read(json, &row);
+	facts_add_owner(pod, &row);
 }
 
-static void decode_state(const json_t *state, struct container_facts *f)
+static void volume_get(const json_t *json, struct pod_facts *pod)
 {
-	const json_t *waiting = json_object_get(state, "waiting");
-	const json_t *running = json_object_get(state, "running");
-	const json_t *terminated = json_object_get(state, "terminated");
-
-	if (json_is_object(waiting)) {
-		f->state = CONTAINER_WAITING;
-		f->reason = text(waiting, "reason");
-		f->message = text(waiting, "message");
-	} else if (json_is_object(running)) {
-		f->state = CONTAINER_RUNNING;
-		f->started_at = moment(running, "startedAt");
-	} else if (json_is_object(terminated)) {
-		f->state = CONTAINER_TERMINATED;
-		f->reason = text(terminated, "reason");
-		f->exit_code = integer32(terminated, "exitCode");
-		f->started_at = moment(terminated, "startedAt");
-		f->finished_at = moment(terminated, "finishedAt");
-	}
+	volume_read(json, pod);
 }
 
-static void decode_containers(const json_t *list, enum container_kind kind, struct facts_builder *b)
+static void condition_get(const json_t *json, struct pod_facts *pod)
 {
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *o = json_array_get(list, i);
-		const json_t *last = json_object_get(json_object_get(o, "lastState"), "terminated");
-		struct container_facts *f = facts_add_container(b, kind);
+	struct condition_row row;
 
-		if (!f)
-			return;
-		f->name = text(o, "name");
-		f->image = text(o, "image");
-		f->ready = truth(o, "ready");
-		f->started = truth(o, "started");
-		f->restarts = integer32(o, "restartCount");
-		decode_state(json_object_get(o, "state"), f);
-		f->last_reason = text(last, "reason");
-		f->last_exit_code = integer32(last, "exitCode");
-		f->last_finished_at = moment(last, "finishedAt");
-	}
+	condition_read(json, &row);
+	facts_add_condition(pod, &row);
 }
 
-static void decode_status(const json_t *status, struct facts_builder *b)
+struct state {
+	const json_t *waiting, *running, *terminated;
+};
+
+READER(state, struct state)
+READER(waiting, struct container_facts)
+READER(terminated, struct container_facts)
+READER(last, struct container_facts)
+
+static void state_get(const json_t *json, struct container_facts *c)
 {
-	const json_t *conditions = json_object_get(status, "conditions");
+	struct state s;
 
-	b->f->phase = text(status, "phase");
-	b->f->reason = text(status, "reason");
-	b->f->start_time = moment(status, "startTime");
-	for (size_t i = 0; i < json_array_size(conditions); i++) {
-		const json_t *c = json_array_get(conditions, i);
-
-		facts_add_condition(b, text(c, "type"), text(c, "status"), moment(c, "lastTransitionTime"));
-	}
-	decode_containers(json_object_get(status, "containerStatuses"), CONTAINER_MAIN, b);
-	decode_containers(json_object_get(status, "initContainerStatuses"), CONTAINER_INIT, b);
-	decode_containers(json_object_get(status, "ephemeralContainerStatuses"), CONTAINER_EPHEMERAL, b);
+	state_read(json, &s);
+	c->state = facts_state(s.waiting, s.running, s.terminated);
+	if (c->state == CONTAINER_WAITING)
+		waiting_read(s.waiting, c);
+	else if (c->state == CONTAINER_TERMINATED)
+		terminated_read(s.terminated, c);
 }
+
+static void last_state_get(const json_t *json, struct container_facts *c)
+{
+	struct state s;
+
+	state_read(json, &s);
+	last_read(s.terminated, c);
+}
+
+READER(container, struct container_facts)
+
+static void containers_get(const json_t *list, enum container_kind kind, struct pod_facts *pod)
+{
+	struct container_facts *c;
+
+	for (size_t i = 0; i < json_array_size(list) && (c = facts_add_container(pod, kind)); i++)
+		container_read(json_array_get(list, i), c);
+}
+
+READER(meta, struct pod_facts)
+READER(spec, struct pod_facts)
+READER(status, struct pod_facts)
+READER(pod, struct pod_facts)
 
 int decode_pod_json(const struct json_t *pod, struct pod_facts *ret)
 {
-	struct facts_builder b;
-
-	facts_begin(&b, ret);
-	decode_meta(json_object_get(pod, "metadata"), &b);
-	decode_spec(json_object_get(pod, "spec"), &b);
-	decode_status(json_object_get(pod, "status"), &b);
-	facts_end(&b);
+	facts_begin(ret);
+	pod_read(pod, ret);
+	facts_end(ret);
 	return str_empty(ret->name) || str_empty(ret->uid) ? -EBADMSG : 0;
 }

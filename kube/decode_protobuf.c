@@ -1,16 +1,15 @@
-/* decode_protobuf.c - core/v1 Pod, protobuf wire format -> struct pod_facts. Field numbers: kubernetes/api
- * core/v1/generated.proto and apimachinery pkg/apis/meta/v1/generated.proto (they never change).
- * Each message has one function that takes one field; cursor_walk() drives them. */
+/* decode_protobuf.c - core/v1 Pod, protobuf wire format -> struct pod_facts. Each message of model/fields.def
+ * has one function that takes one field; cursor_walk() drives them. */
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
 #include "kube/cursor.h"
 #include "kube/decode.h"
 #include "kube/facts.h"
+#include "model/fields.def"
 
 #define INLINE   inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
-
 /* meta/v1 Time; nanos are ignored as the server does (time_proto.go). */
 static INLINE int time_field(struct field f, void *out)
 {
@@ -50,61 +49,22 @@ static INLINE int time_decode(struct field f, int64_t *ret)
 	return time_is_plain(f, ret) ? 0 : odd_time_decode(f, ret);
 }
 
-struct map_entry {
-	struct str key, value;
-};
+/* -- map entries ------------------------------------------------------------------------------------------
+ */
 
-static INLINE int map_field(struct field f, void *out)
+static INLINE int pair_field(struct field f, void *out)
 {
-	struct map_entry *e = out;
+	struct label *pair = out;
 
 	if (f.tag == TAG(1, WIRE_BYTES))
-		e->key = field_str(f);
+		pair->key = field_str(f);
 	else if (f.tag == TAG(2, WIRE_BYTES))
-		e->value = field_str(f);
+		pair->value = field_str(f);
 	return 0;
 }
 
-struct owner_reader {
-	struct owner_facts facts;
-	bool controller;
-};
-
-static INLINE int owner_field(struct field f, void *out)
-{
-	struct owner_reader *o = out;
-
-	switch (f.tag) {
-	case TAG(1, WIRE_BYTES):
-		o->facts.kind = field_str(f);
-		break;
-	case TAG(3, WIRE_BYTES):
-		o->facts.name = field_str(f);
-		break;
-	case TAG(4, WIRE_BYTES):
-		o->facts.uid = field_str(f);
-		break;
-	case TAG(5, WIRE_BYTES):
-		o->facts.api_version = field_str(f);
-		break;
-	case TAG(6, WIRE_VARINT):
-		o->controller = f.number != 0;
-		break;
-	}
-	return 0;
-}
-
-/* Annotations and conditions begin with their key or type, and most are none that is asked for: its length
- * tells. What does not begin so is read. */
-static INLINE bool may_matter(struct field f, uint32_t lengths)
-{
-	if (f.number < 2 || f.p[0] != TAG(1, WIRE_BYTES) || f.p[1] >= 0x80)
-		return true;
-	return f.p[1] < 32 && (lengths >> f.p[1] & 1);
-}
-
-/* An entry as every writer writes it: key, then value, both short. */
-static INLINE bool entry_is_plain(struct field f, struct map_entry *ret)
+/* A pair as every writer writes it: key, then value, both short. */
+static INLINE bool pair_is_plain(struct field f, struct label *ret)
 {
 	const uint8_t *p = f.p;
 	const size_t n = f.number, k = n < 4 ? 0 : p[1];
@@ -117,328 +77,170 @@ static INLINE bool entry_is_plain(struct field f, struct map_entry *ret)
 	return true;
 }
 
-static int label_decode(struct field f, struct facts_builder *b)
+/* Annotations and conditions begin with their key or type, and most are none that is asked for: its length
+ * tells. What does not begin so is read. */
+static INLINE bool may_matter(struct field f, uint32_t lengths)
 {
-	struct map_entry e = { 0 };
+	if (f.number < 2 || f.p[0] != TAG(1, WIRE_BYTES) || f.p[1] >= 0x80)
+		return true;
+	return f.p[1] < 32 && (lengths >> f.p[1] & 1);
+}
 
-	if (!entry_is_plain(f, &e) && cursor_walk(field_message(f), map_field, &e) < 0)
+/* -- one field of each message ----------------------------------------------------------------------------
+ */
+
+/* clang-format off */
+/* What becomes of a field f of the message o, by its kind. */
+#define TAKE_TEXT(o, n, fact)      case TAG(n, WIRE_BYTES): (o)->fact = field_str(f); break;
+#define TAKE_BOOL(o, n, fact)      case TAG(n, WIRE_VARINT): (o)->fact = f.number != 0; break;
+#define TAKE_INT32(o, n, fact)     case TAG(n, WIRE_VARINT): (o)->fact = (int32_t)(uint32_t)f.number; break;
+#define TAKE_SECONDS(o, n, fact)   case TAG(n, WIRE_VARINT): (o)->fact = (int64_t)f.number; break;
+#define TAKE_TIME(o, n, fact)      case TAG(n, WIRE_BYTES): return time_decode(f, &(o)->fact);
+#define TAKE_PRESENT(o, n, fact)   case TAG(n, WIRE_BYTES): (o)->fact = true; break;
+#define TAKE_ONEOF(o, n, fact)     case TAG(n, WIRE_BYTES): (o)->fact = field_message(f); break;
+#define TAKE_PART(o, n, fact)      case TAG(n, WIRE_BYTES): return cursor_walk(field_message(f), fact##_field, o);
+#define TAKE_MESSAGE(o, n, fact)   case TAG(n, WIRE_BYTES): return fact##_decode(f, o);
+#define TAKE_EACH(o, n, fact)      TAKE_MESSAGE(o, n, fact)
+#define TAKE_PAIR(o, n, fact)      TAKE_MESSAGE(o, n, fact)
+#define TAKE_ITEM(o, n, fact)      case TAG(n, WIRE_BYTES): facts_add_##fact(o, field_str(f)); break;
+#define TAKE_CONTAINER(o, n, fact) case TAG(n, WIRE_BYTES): return container_decode(f, o, CONTAINER_##fact);
+/* clang-format on */
+#define TAKE(o, fact, number, key, kind) TAKE_##kind(o, number, fact)
+
+/* What is not asked for is stepped over: of ObjectMeta, managedFields is most of the bytes. */
+#define READER(message, type)                                                                                \
+	static INLINE int message##_field(struct field f, void *out)                                         \
+	{                                                                                                    \
+		type *o = out;                                                                               \
+                                                                                                             \
+		switch (f.tag) {                                                                             \
+			FIELDS_##message(TAKE, o)                                                            \
+		}                                                                                            \
+		return 0;                                                                                    \
+	}
+
+static int label_decode(struct field f, struct pod_facts *pod)
+{
+	struct label pair = { 0 };
+
+	if (!pair_is_plain(f, &pair) && cursor_walk(field_message(f), pair_field, &pair) < 0)
 		return -EBADMSG;
-	facts_add_label(b, e.key, e.value);
+	facts_add_label(pod, pair.key, pair.value);
 	return 0;
 }
 
-static int annotation_decode(struct cursor c, struct facts_builder *b)
+static NOINLINE int annotation_read(struct cursor c, struct pod_facts *pod)
 {
-	struct map_entry e = { 0 };
+	struct label pair = { 0 };
 
-	if (cursor_walk(c, map_field, &e) < 0)
+	if (cursor_walk(c, pair_field, &pair) < 0)
 		return -EBADMSG;
-	facts_add_annotation(b, e.key, e.value);
+	facts_add_annotation(pod, pair.key, pair.value);
 	return 0;
 }
 
-static int owner_decode(struct cursor c, struct facts_builder *b)
+static INLINE int annotation_decode(struct field f, struct pod_facts *pod)
 {
-	struct owner_reader o = { 0 };
+	return may_matter(f, FACTS_ANNOTATIONS) ? annotation_read(field_message(f), pod) : 0;
+}
 
-	if (cursor_walk(c, owner_field, &o) < 0)
+READER(owner, struct owner_row)
+
+static int owner_decode(struct field f, struct pod_facts *pod)
+{
+	struct owner_row row = { 0 };
+
+	if (cursor_walk(field_message(f), owner_field, &row) < 0)
 		return -EBADMSG;
-	facts_add_owner(b, &o.facts, o.controller);
+	facts_add_owner(pod, &row);
 	return 0;
 }
 
-/* Of ObjectMeta, managedFields (17) is most of the bytes; nobody asks for it. */
-static INLINE int meta_field(struct field f, void *out)
-{
-	struct facts_builder *b = out;
-	struct pod_facts *pod = b->f;
+READER(meta, struct pod_facts)
+READER(volume, struct pod_facts)
 
-	switch (f.tag) {
-	case TAG(1, WIRE_BYTES):
-		pod->name = field_str(f);
-		break;
-	case TAG(3, WIRE_BYTES):
-		pod->ns = field_str(f);
-		break;
-	case TAG(5, WIRE_BYTES):
-		pod->uid = field_str(f);
-		break;
-	case TAG(6, WIRE_BYTES):
-		pod->rv = field_str(f);
-		break;
-	case TAG(8, WIRE_BYTES):
-		return time_decode(f, &pod->created);
-	case TAG(9, WIRE_BYTES):
-		return time_decode(f, &pod->deletion);
-	case TAG(10, WIRE_VARINT):
-		pod->grace_s = (int64_t)f.number;
-		break;
-	case TAG(11, WIRE_BYTES):
-		return label_decode(f, b);
-	case TAG(12, WIRE_BYTES):
-		return may_matter(f, FACTS_ANNOTATIONS) ? annotation_decode(field_message(f), b) : 0;
-	case TAG(13, WIRE_BYTES):
-		return owner_decode(field_message(f), b);
-	case TAG(14, WIRE_BYTES):
-		facts_add_finalizer(b, field_str(f));
-		break;
-	}
+static INLINE int source_field(struct field f, void *pod)
+{
+	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), volume_field, pod) : 0;
+}
+
+/* Name, then VolumeSource: as an entry, key, then value. */
+static INLINE int volume_decode(struct field f, struct pod_facts *pod)
+{
+	struct label pair;
+
+	if (!pair_is_plain(f, &pair))
+		return cursor_walk(field_message(f), source_field, pod);
+	return cursor_walk(cursor_of(pair.value.p, pair.value.n), volume_field, pod);
+}
+
+READER(spec, struct pod_facts)
+READER(condition, struct condition_row)
+
+static NOINLINE int condition_read(struct cursor c, struct pod_facts *pod)
+{
+	struct condition_row row = { 0 };
+
+	if (cursor_walk(c, condition_field, &row) < 0)
+		return -EBADMSG;
+	facts_add_condition(pod, &row);
 	return 0;
 }
 
-/* persistentVolumeClaim, ephemeral */
-static INLINE int volume_source_field(struct field f, void *out)
+static INLINE int condition_decode(struct field f, struct pod_facts *pod)
 {
-	bool *has_pvc = out;
-
-	*has_pvc |= f.tag == TAG(10, WIRE_BYTES) || f.tag == TAG(29, WIRE_BYTES);
-	return 0;
-}
-
-static INLINE int volume_field(struct field f, void *out)
-{
-	return f.tag == TAG(2, WIRE_BYTES) ? cursor_walk(field_message(f), volume_source_field, out) : 0;
-}
-
-/* Name, then source: as an entry, key, then value. */
-static INLINE int volume_decode(struct field f, bool *has_pvc)
-{
-	struct map_entry e;
-
-	if (!entry_is_plain(f, &e))
-		return cursor_walk(field_message(f), volume_field, has_pvc);
-	return cursor_walk(cursor_of(e.value.p, e.value.n), volume_source_field, has_pvc);
-}
-
-static INLINE int spec_field(struct field f, void *out)
-{
-	struct facts_builder *b = out;
-
-	switch (f.tag) {
-	case TAG(1, WIRE_BYTES):
-		return volume_decode(f, &b->f->has_pvc);
-	case TAG(10, WIRE_BYTES):
-		b->f->node = field_str(f);
-		break;
-	case TAG(24, WIRE_BYTES):
-		b->f->priority_class = field_str(f);
-		break;
-	}
-	return 0;
-}
-
-struct condition_reader {
-	struct str type, status;
-	int64_t since;
-};
-
-static INLINE int condition_field(struct field f, void *out)
-{
-	struct condition_reader *o = out;
-
-	switch (f.tag) {
-	case TAG(1, WIRE_BYTES):
-		o->type = field_str(f);
-		break;
-	case TAG(2, WIRE_BYTES):
-		o->status = field_str(f);
-		break;
-	case TAG(4, WIRE_BYTES):
-		return time_decode(f, &o->since);
-	}
-	return 0;
-}
-
-static INLINE int waiting_field(struct field f, void *out)
-{
-	struct container_facts *c = out;
-
-	if (f.tag == TAG(1, WIRE_BYTES))
-		c->reason = field_str(f);
-	else if (f.tag == TAG(2, WIRE_BYTES))
-		c->message = field_str(f);
-	return 0;
-}
-
-static INLINE int running_field(struct field f, void *out)
-{
-	struct container_facts *c = out;
-
-	return f.tag == TAG(1, WIRE_BYTES) ? time_decode(f, &c->started_at) : 0;
-}
-
-static INLINE int terminated_field(struct field f, void *out)
-{
-	struct container_facts *c = out;
-
-	switch (f.tag) {
-	case TAG(1, WIRE_VARINT):
-		c->exit_code = (int32_t)(uint32_t)f.number;
-		break;
-	case TAG(3, WIRE_BYTES):
-		c->reason = field_str(f);
-		break;
-	case TAG(5, WIRE_BYTES):
-		return time_decode(f, &c->started_at);
-	case TAG(6, WIRE_BYTES):
-		return time_decode(f, &c->finished_at);
-	}
-	return 0;
+	return may_matter(f, FACTS_CONDITIONS) ? condition_read(field_message(f), pod) : 0;
 }
 
 /* The members of ContainerState that are there; p == NULL otherwise. */
-struct state_reader {
+struct state {
 	struct cursor waiting, running, terminated;
 };
 
-static INLINE int state_field(struct field f, void *out)
+READER(state, struct state)
+READER(waiting, struct container_facts)
+READER(terminated, struct container_facts)
+READER(last, struct container_facts)
+
+static int state_decode(struct field f, struct container_facts *c)
 {
-	struct state_reader *s = out;
+	struct state s = { 0 };
 
-	switch (f.tag) {
-	case TAG(1, WIRE_BYTES):
-		s->waiting = field_message(f);
-		break;
-	case TAG(2, WIRE_BYTES):
-		s->running = field_message(f);
-		break;
-	case TAG(3, WIRE_BYTES):
-		s->terminated = field_message(f);
-		break;
-	}
-	return 0;
-}
-
-static int state_decode(struct cursor c, struct container_facts *f)
-{
-	struct state_reader s = { 0 };
-
-	if (cursor_walk(c, state_field, &s) < 0)
+	if (cursor_walk(field_message(f), state_field, &s) < 0)
 		return -EBADMSG;
-	if (s.waiting.p) {
-		f->state = CONTAINER_WAITING;
-		return cursor_walk(s.waiting, waiting_field, f);
-	}
-	if (s.running.p) {
-		f->state = CONTAINER_RUNNING;
-		return cursor_walk(s.running, running_field, f);
-	}
-	if (s.terminated.p) {
-		f->state = CONTAINER_TERMINATED;
-		return cursor_walk(s.terminated, terminated_field, f);
-	}
-	return 0;
+	c->state = facts_state(s.waiting.p, s.running.p, s.terminated.p);
+	if (c->state == CONTAINER_WAITING)
+		return cursor_walk(s.waiting, waiting_field, c);
+	return c->state == CONTAINER_TERMINATED ? cursor_walk(s.terminated, terminated_field, c) : 0;
 }
 
-static int last_state_decode(struct cursor c, struct container_facts *f)
+static int last_state_decode(struct field f, struct container_facts *c)
 {
-	struct state_reader s = { 0 };
-	struct container_facts last;
+	struct state s = { 0 };
 
-	if (cursor_walk(c, state_field, &s) < 0)
+	if (cursor_walk(field_message(f), state_field, &s) < 0)
 		return -EBADMSG;
-	if (!s.terminated.p)
-		return 0;
-	last = (struct container_facts){ 0 };
-	if (cursor_walk(s.terminated, terminated_field, &last) < 0)
-		return -EBADMSG;
-	f->last_reason = last.reason;
-	f->last_exit_code = last.exit_code;
-	f->last_finished_at = last.finished_at;
-	return 0;
+	return cursor_walk(s.terminated, last_field, c);
 }
 
-static INLINE int container_field(struct field f, void *out)
+READER(container, struct container_facts)
+
+static int container_decode(struct field f, struct pod_facts *pod, enum container_kind kind)
 {
-	struct container_facts *c = out;
+	struct container_facts *c = facts_add_container(pod, kind);
 
-	switch (f.tag) {
-	case TAG(1, WIRE_BYTES):
-		c->name = field_str(f);
-		break;
-	case TAG(2, WIRE_BYTES):
-		return state_decode(field_message(f), c);
-	case TAG(3, WIRE_BYTES):
-		return last_state_decode(field_message(f), c);
-	case TAG(4, WIRE_VARINT):
-		c->ready = f.number != 0;
-		break;
-	case TAG(5, WIRE_VARINT):
-		c->restarts = (int32_t)(uint32_t)f.number;
-		break;
-	case TAG(6, WIRE_BYTES):
-		c->image = field_str(f);
-		break;
-	case TAG(9, WIRE_VARINT):
-		c->started = f.number != 0;
-		break;
-	}
-	return 0;
+	return c ? cursor_walk(field_message(f), container_field, c) : 0;
 }
 
-static int container_decode(struct cursor c, struct facts_builder *b, enum container_kind kind)
-{
-	struct container_facts *f = facts_add_container(b, kind);
-
-	return f ? cursor_walk(c, container_field, f) : 0;
-}
-
-static int condition_decode(struct cursor c, struct facts_builder *b)
-{
-	struct condition_reader o = { 0 };
-
-	if (cursor_walk(c, condition_field, &o) < 0)
-		return -EBADMSG;
-	facts_add_condition(b, o.type, o.status, o.since);
-	return 0;
-}
-
-static INLINE int status_field(struct field f, void *out)
-{
-	struct facts_builder *b = out;
-
-	switch (f.tag) {
-	case TAG(1, WIRE_BYTES):
-		b->f->phase = field_str(f);
-		break;
-	case TAG(2, WIRE_BYTES):
-		return may_matter(f, FACTS_CONDITIONS) ? condition_decode(field_message(f), b) : 0;
-	case TAG(4, WIRE_BYTES):
-		b->f->reason = field_str(f);
-		break;
-	case TAG(7, WIRE_BYTES):
-		return time_decode(f, &b->f->start_time);
-	case TAG(8, WIRE_BYTES):
-		return container_decode(field_message(f), b, CONTAINER_MAIN);
-	case TAG(10, WIRE_BYTES):
-		return container_decode(field_message(f), b, CONTAINER_INIT);
-	case TAG(13, WIRE_BYTES):
-		return container_decode(field_message(f), b, CONTAINER_EPHEMERAL);
-	}
-	return 0;
-}
-
-static INLINE int pod_field(struct field f, void *out)
-{
-	switch (f.tag) {
-	case TAG(1, WIRE_BYTES):
-		return cursor_walk(field_message(f), meta_field, out);
-	case TAG(2, WIRE_BYTES):
-		return cursor_walk(field_message(f), spec_field, out);
-	case TAG(3, WIRE_BYTES):
-		return cursor_walk(field_message(f), status_field, out);
-	}
-	return 0;
-}
+READER(status, struct pod_facts)
+READER(pod, struct pod_facts)
 
 int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 {
-	struct facts_builder b;
-
-	facts_begin(&b, ret);
-	if (cursor_walk(cursor_of(p, n), pod_field, &b) < 0)
+	facts_begin(ret);
+	if (cursor_walk(cursor_of(p, n), pod_field, ret) < 0)
 		return -EBADMSG;
-	facts_end(&b);
+	facts_end(ret);
 	return 0;
 }
 
@@ -449,16 +251,16 @@ int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 static INLINE int bookmark_meta_field(struct field f, void *out)
 {
 	struct bookmark *b = out;
-	struct map_entry e = { 0 };
+	struct label pair = { 0 };
 
 	if (f.tag == TAG(6, WIRE_BYTES))
 		b->rv = field_str(f);
 	if (f.tag != TAG(12, WIRE_BYTES))
 		return 0;
-	if (cursor_walk(field_message(f), map_field, &e) < 0)
+	if (cursor_walk(field_message(f), pair_field, &pair) < 0)
 		return -EBADMSG;
-	if (str_is(e.key, INITIAL_END_KEY))
-		b->initial_end = str_is(e.value, "true");
+	if (str_is(pair.key, INITIAL_END_KEY))
+		b->initial_end = str_is(pair.value, "true");
 	return 0;
 }
 

@@ -9,18 +9,17 @@
 
 #define MIRROR_KEY "kubernetes.io/config.mirror"
 
-/* Who stamps the revision: Deployment, Argo Rollout, StatefulSet and DaemonSet. */
+/* Who stamps the revision, the best last: StatefulSet and DaemonSet, Argo Rollout, Deployment. */
 #define REPLICA_SET "pod-template-hash"
 #define ROLLOUT     "rollouts-pod-template-hash"
 #define CONTROLLER  "controller-revision-hash"
-static const struct str revision_labels[] = { STR_LIT(REPLICA_SET), STR_LIT(ROLLOUT), STR_LIT(CONTROLLER) };
+static const struct str revision_labels[] = { STR_LIT(CONTROLLER), STR_LIT(ROLLOUT), STR_LIT(REPLICA_SET) };
 
-void facts_begin(struct facts_builder *b, struct pod_facts *f)
+void facts_begin(struct pod_facts *f)
 {
 	memset(f, 0, offsetof(struct pod_facts, finalizers));
 	f->n_containers = 0;
 	f->grace_s = -1;
-	*b = (struct facts_builder){ f, ARRAY_SIZE(revision_labels) };
 }
 
 _Static_assert(sizeof(ANNOTATION_PREFIX) - 1 >= 19 && sizeof(ANNOTATION_ANNOUNCED) - 1 <= 31 &&
@@ -38,65 +37,61 @@ _Static_assert(FACTS_LABELS == (1u << (sizeof(REPLICA_SET) - 1) | 1u << (sizeof(
 				1u << (sizeof(CONTROLLER) - 1) | 1u << (sizeof(ANNOTATION_IGNORE) - 1)),
 	       "FACTS_LABELS");
 
-void facts_know_label(struct facts_builder *b, struct str key, struct str value)
+void facts_know_label(struct pod_facts *f, struct str key, struct str value)
 {
-	struct pod_facts *f = b->f;
-
 	if (KEY_IS(key, ANNOTATION_IGNORE) && KEY_IS(value, "true"))
 		f->skip = true;
-	for (unsigned i = 0; i < b->revision_rank; i++)
+	for (uint8_t i = f->revision_rank; i < ARRAY_SIZE(revision_labels); i++)
 		if (key_is(key, revision_labels[i].p, revision_labels[i].n)) {
 			f->revision = value;
-			b->revision_rank = i;
+			f->revision_rank = i + 1;
 		}
 }
 
-void facts_add_annotation(struct facts_builder *b, struct str key, struct str value)
+void facts_add_annotation(struct pod_facts *f, struct str key, struct str value)
 {
-	if (annotations_add(&b->f->annotations, key, value))
-		b->f->skip = b->f->skip || b->f->annotations.ignore;
+	if (annotations_add(&f->annotations, key, value))
+		f->skip = f->skip || f->annotations.ignore;
 	else if (KEY_IS(key, MIRROR_KEY))
-		b->f->mirror = true;
+		f->mirror = true;
 }
 
-void facts_add_owner(struct facts_builder *b, const struct owner_facts *owner, bool controller)
+void facts_add_owner(struct pod_facts *f, const struct owner_row *row)
 {
-	if (KEY_IS(owner->kind, "Node"))
-		b->f->mirror = true;
-	if (controller && str_empty(b->f->owner.uid))
-		b->f->owner = *owner;
+	if (KEY_IS(row->kind, "Node"))
+		f->mirror = true;
+	if (row->controller && str_empty(f->owner.uid))
+		f->owner = (struct owner_facts){ row->api_version, row->kind, row->name, row->uid };
 }
 
-void facts_add_finalizer(struct facts_builder *b, struct str name)
+void facts_add_finalizer(struct pod_facts *f, struct str name)
 {
-	if (b->f->n_finalizers < POD_FINALIZERS_MAX)
-		b->f->finalizers[b->f->n_finalizers] = name;
-	b->f->n_finalizers++;
+	if (f->n_finalizers < POD_FINALIZERS_MAX)
+		f->finalizers[f->n_finalizers] = name;
+	f->n_finalizers++;
 }
 
-void facts_add_condition(struct facts_builder *b, struct str type, struct str status, int64_t since)
+void facts_add_condition(struct pod_facts *f, const struct condition_row *row)
 {
-	struct pod_facts *f = b->f;
+	const bool is_true = KEY_IS(row->status, "True");
 
-	if (!KEY_IS(status, "True"))
-		return;
-	if (KEY_IS(type, "Ready")) {
+	if (!is_true) {
+		if (KEY_IS(row->type, "Ready"))
+			f->unready_since = row->since;
+	} else if (KEY_IS(row->type, "Ready")) {
 		f->ready = true;
-		f->ready_since = since;
-	} else if (KEY_IS(type, "Initialized")) {
+	} else if (KEY_IS(row->type, "Initialized")) {
 		f->initialized = true;
-	} else if (KEY_IS(type, "PodScheduled")) {
+	} else if (KEY_IS(row->type, "PodScheduled")) {
 		f->scheduled = true;
-		f->scheduled_at = since;
-	} else if (KEY_IS(type, "DisruptionTarget")) {
-		f->disruption_at = since;
+		f->scheduled_at = row->since;
+	} else if (KEY_IS(row->type, "DisruptionTarget")) {
+		f->disruption_at = row->since;
 	}
 }
 
-struct container_facts *facts_add_container(struct facts_builder *b, enum container_kind kind)
+struct container_facts *facts_add_container(struct pod_facts *f, enum container_kind kind)
 {
-	struct pod_facts *f = b->f;
-
 	if (f->n_containers == POD_CONTAINERS_MAX) {
 		f->containers_cut = true;
 		return NULL;
@@ -107,8 +102,8 @@ struct container_facts *facts_add_container(struct facts_builder *b, enum contai
 	return c;
 }
 
-void facts_end(struct facts_builder *b)
+void facts_end(struct pod_facts *f)
 {
-	if (!str_empty(b->f->node))
-		b->f->scheduled = true;
+	if (!str_empty(f->node))
+		f->scheduled = true;
 }

@@ -1,15 +1,19 @@
-/* facts.h - what both pod decoders share: how names, labels and conditions become facts. Nothing here knows
- * an encoding. Layer: kube, internal to it. */
+/* facts.h - what both pod decoders share: how labels, owners, conditions and containers become facts. Nothing
+ * here knows an encoding. Layer: kube, internal to it. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef KUBE_FACTS_H
 #define KUBE_FACTS_H
 
+#include "model/fields.def"
 #include "model/pod.h"
 
-/* State of one decode beyond the facts themselves. */
-struct facts_builder {
-	struct pod_facts *f;
-	unsigned revision_rank; /* which label `revision` came from; lower wins */
+/* A message that is more than one fact, as it was read. */
+#define FACTS_ROW_MEMBER(x, fact, number, key, kind) FACT_TYPE_##kind fact;
+struct owner_row {
+	FIELDS_owner(FACTS_ROW_MEMBER, 0)
+};
+struct condition_row {
+	FIELDS_condition(FACTS_ROW_MEMBER, 0)
 };
 
 /* Lengths of the keys and types that facts_know_label, facts_add_annotation and _condition know, one bit
@@ -18,29 +22,36 @@ struct facts_builder {
 #define FACTS_ANNOTATIONS 0xfff00000u /* 20 to 31 bytes */
 #define FACTS_CONDITIONS  (1u << 5 | 1u << 11 | 1u << 12 | 1u << 16)
 
-/* Empty facts; containers and finalizers stay uninitialised until they are added. */
-void facts_begin(struct facts_builder *b, struct pod_facts *f);
+/* Empty facts; containers, finalizers and labels stay uninitialised until they are added. */
+void facts_begin(struct pod_facts *f);
 /* What a label says by itself; facts_add_label() is the one to call. */
-void facts_know_label(struct facts_builder *b, struct str key, struct str value);
-static inline void facts_add_label(struct facts_builder *b, struct str key, struct str value)
+void facts_know_label(struct pod_facts *f, struct str key, struct str value);
+static inline void facts_add_label(struct pod_facts *f, struct str key, struct str value)
 {
-	struct pod_facts *f = b->f;
-
 	if (f->n_labels < POD_LABELS_MAX)
 		f->labels[f->n_labels++] = (struct label){ key, value };
 	else
 		f->labels_cut = true;
 	if (key.n < 32 && FACTS_LABELS >> key.n & 1)
-		facts_know_label(b, key, value);
+		facts_know_label(f, key, value);
 }
-void facts_add_annotation(struct facts_builder *b, struct str key, struct str value);
-void facts_add_owner(struct facts_builder *b, const struct owner_facts *owner, bool controller);
-void facts_add_finalizer(struct facts_builder *b, struct str name);
-void facts_add_condition(struct facts_builder *b, struct str type, struct str status, int64_t since);
+void facts_add_annotation(struct pod_facts *f, struct str key, struct str value);
+void facts_add_owner(struct pod_facts *f, const struct owner_row *row);
+void facts_add_finalizer(struct pod_facts *f, struct str name);
+void facts_add_condition(struct pod_facts *f, const struct condition_row *row);
 /* A zeroed container to fill, or NULL (and containers_cut) when there are too many. */
-struct container_facts *facts_add_container(struct facts_builder *b, enum container_kind kind);
+struct container_facts *facts_add_container(struct pod_facts *f, enum container_kind kind);
 /* Conclusions that need the whole pod. */
-void facts_end(struct facts_builder *b);
+void facts_end(struct pod_facts *f);
+
+/* The state of a container of which these members are there. */
+static inline enum container_state facts_state(bool waiting, bool running, bool terminated)
+{
+	return waiting      ? CONTAINER_WAITING
+	       : running    ? CONTAINER_RUNNING
+	       : terminated ? CONTAINER_TERMINATED
+			    : CONTAINER_NONE;
+}
 
 /* Kubernetes' seconds -> Unix ms; 0 (not set) outside the years RFC 3339 can write. */
 static inline int64_t facts_time(int64_t seconds)

@@ -216,7 +216,7 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 		.ready = p->life == LIFE_RUNNING && reported && !p->deletion,
 		.n_containers = p->life != LIFE_EVICTED,
 	};
-	ret->ready_since = ret->ready ? p->created : 0;
+	ret->unready_since = ret->ready ? 0 : p->created;
 	if (p->finalizer) {
 		ret->n_finalizers = 1;
 		ret->finalizers[0] = STR_LIT("example.com/backup");
@@ -229,11 +229,9 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 	} else if (p->runs || !reported) {
 		c->state = CONTAINER_RUNNING;
 		c->ready = c->started = true;
-		c->started_at = p->created;
 	} else {
 		c->state = CONTAINER_TERMINATED;
 		c->reason = STR_LIT("Completed");
-		c->started_at = p->created;
 		c->finished_at = p->deletion;
 	}
 }

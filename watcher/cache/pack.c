@@ -58,8 +58,6 @@ static void get_container(struct reader *r, struct container_facts *c)
 				       .ready = head & C_READY,
 				       .started = head & C_STARTED };
 	c->name = get_str(r);
-	if (head & C_STARTED_AT)
-		c->started_at = get_time(r);
 	uint8_t more = head & C_MORE ? *r->p++ : 0;
 
 	if (more & M_REASON)
@@ -126,7 +124,7 @@ static void get_rest(struct reader *r, uint32_t flags, struct pod_facts *ret)
 		int64_t *ms;
 	} times[] = { { P_DELETION, &ret->deletion },
 		      { P_START, &ret->start_time },
-		      { P_READY_SINCE, &ret->ready_since },
+		      { P_UNREADY_SINCE, &ret->unready_since },
 		      { P_SCHEDULED_AT, &ret->scheduled_at },
 		      { P_DISRUPTION, &ret->disruption_at } };
 

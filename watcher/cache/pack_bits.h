@@ -26,7 +26,7 @@ enum {
 	P_DELETION = 1u << 16,
 	P_GRACE = 1u << 17,
 	P_START = 1u << 18,
-	P_READY_SINCE = 1u << 19,
+	P_UNREADY_SINCE = 1u << 19,
 	P_SCHEDULED_AT = 1u << 20,
 	P_DISRUPTION = 1u << 21,
 	P_FINALIZERS = 1u << 22,
@@ -37,7 +37,7 @@ enum {
 };
 
 /* First byte of a container: kind, state (two bits each) and these. */
-enum { C_READY = 16, C_STARTED = 32, C_STARTED_AT = 64, C_MORE = 128 };
+enum { C_READY = 16, C_STARTED = 32, C_MORE = 128 };
 /* Second byte, when C_MORE. */
 enum {
 	M_REASON = 1,

@@ -68,11 +68,8 @@ static void put_container(struct writer *w, const struct container_facts *c)
 			(c->state == CONTAINER_WAITING && cause_concerns(c) ? M_PULL : 0u);
 
 	*w->p++ = (uint8_t)((c->kind & 3u) | (c->state & 3u) << 2 | (c->ready ? C_READY : 0u) |
-			    (c->started ? C_STARTED : 0u) | (c->started_at ? C_STARTED_AT : 0u) |
-			    (more ? C_MORE : 0u));
+			    (c->started ? C_STARTED : 0u) | (more ? C_MORE : 0u));
 	put_str(w, c->name);
-	if (c->started_at)
-		put_time(w, c->started_at);
 	if (!more)
 		return;
 	*w->p++ = (uint8_t)more;
@@ -115,7 +112,7 @@ static uint32_t flags_of(const struct pod_facts *p)
 	       on(p->owner.uid.n == 0 && p->revision.n, P_REVISION) | on(p->node.n, P_NODE) |
 	       on(p->reason.n, P_REASON) | on(p->priority_class.n, P_PRIORITY) | on(p->created, P_CREATED) |
 	       on(p->deletion, P_DELETION) | on(p->grace_s != -1, P_GRACE) | on(p->start_time, P_START) |
-	       on(p->ready_since, P_READY_SINCE) | on(p->scheduled_at, P_SCHEDULED_AT) |
+	       on(p->unready_since, P_UNREADY_SINCE) | on(p->scheduled_at, P_SCHEDULED_AT) |
 	       on(p->disruption_at, P_DISRUPTION) | on(p->n_finalizers, P_FINALIZERS) |
 	       on(p->n_containers, P_CONTAINERS) | on(annotations_any(&p->annotations), P_MARKS);
 }
@@ -153,7 +150,7 @@ static void put_rest(struct writer *w, const struct pod_facts *p, uint32_t label
 		int64_t ms;
 	} times[] = { { P_DELETION, p->deletion },
 		      { P_START, p->start_time },
-		      { P_READY_SINCE, p->ready_since },
+		      { P_UNREADY_SINCE, p->unready_since },
 		      { P_SCHEDULED_AT, p->scheduled_at },
 		      { P_DISRUPTION, p->disruption_at } };
 

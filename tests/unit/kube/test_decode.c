@@ -50,7 +50,6 @@ static void check_container(const struct container_facts *a, const struct contai
 	SAME(started);
 	SAME(restarts);
 	SAME(exit_code);
-	SAME(started_at);
 	SAME(finished_at);
 	SAME_STR(last_reason);
 	SAME(last_exit_code);
@@ -76,7 +75,7 @@ static void check_same(const struct pod_facts *a, const struct pod_facts *b, uin
 	SAME(deletion);
 	SAME(grace_s);
 	SAME(start_time);
-	SAME(ready_since);
+	SAME(unready_since);
 	SAME(scheduled_at);
 	SAME(disruption_at);
 	SAME(ready);

@@ -58,7 +58,6 @@ struct pod_facts pod_healthy(void)
 		.created = BORN,
 		.grace_s = -1,
 		.start_time = BORN,
-		.ready_since = BORN + MIN,
 		.scheduled_at = BORN,
 		.ready = true,
 		.initialized = true,
@@ -66,11 +65,9 @@ struct pod_facts pod_healthy(void)
 		.n_containers = 1,
 	};
 
-	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
-						    .state = CONTAINER_RUNNING,
-						    .ready = true,
-						    .started = true,
-						    .started_at = BORN };
+	p.containers[0] = (struct container_facts){
+		.name = STR_LIT("app"), .state = CONTAINER_RUNNING, .ready = true, .started = true
+	};
 	return p;
 }
 
@@ -81,7 +78,6 @@ struct pod_facts pod_evicted(void)
 	p.phase = STR_LIT("Failed");
 	p.reason = STR_LIT("Evicted");
 	p.ready = false;
-	p.ready_since = 0;
 	p.n_containers = 0;
 	return p;
 }
@@ -91,7 +87,6 @@ struct pod_facts pod_terminating(void)
 	struct pod_facts p = pod_healthy();
 
 	p.ready = false;
-	p.ready_since = 0;
 	p.deletion = NOW - HOURS - 1;
 	p.grace_s = 30;
 	p.containers[0].state = CONTAINER_TERMINATED;
@@ -105,7 +100,6 @@ struct pod_facts pod_pull_failing(void)
 
 	p.phase = STR_LIT("Pending");
 	p.ready = false;
-	p.ready_since = 0;
 	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
 						    .state = CONTAINER_WAITING,
 						    .reason = STR_LIT("ImagePullBackOff") };
@@ -117,7 +111,6 @@ struct pod_facts pod_crashing(void)
 	struct pod_facts p = pod_healthy();
 
 	p.ready = false;
-	p.ready_since = 0;
 	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
 						    .state = CONTAINER_WAITING,
 						    .reason = STR_LIT("CrashLoopBackOff"),

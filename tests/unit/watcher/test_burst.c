@@ -67,7 +67,7 @@ static void change(uint32_t i, uint64_t round)
 	if (!p.ready)
 		p = pod_healthy();
 	identify(&p, i);
-	p.ready_since = NOW - HOUR + (int64_t)(round % 1000) * S;
+	p.start_time = NOW - HOUR + (int64_t)(round % 1000) * S;
 	ck_assert_int_eq(controller_pod(j, &p), 0);
 }
 

@@ -66,7 +66,6 @@ static void random_container(struct container_facts *c, int64_t created)
 		.ready = random_below(2),
 		.started = random_below(2),
 		.restarts = random_below(3) ? 0 : (int32_t)random_next(),
-		.started_at = maybe_time(created),
 	};
 	if (random_below(3) == 0)
 		c->reason = PICK("CrashLoopBackOff", "ErrImagePull", "ImagePullBackOff", "Completed");
@@ -137,7 +136,7 @@ static void random_pod(struct pod_facts *p, uint32_t ns, uint32_t name)
 	p->deletion = random_below(5) ? 0 : some_time(p->created);
 	p->grace_s = random_below(4) ? -1 : graces[random_below(ARRAY_SIZE(graces))];
 	p->start_time = maybe_time(p->created);
-	p->ready_since = maybe_time(p->created);
+	p->unready_since = maybe_time(p->created);
 	p->scheduled_at = maybe_time(p->created);
 	p->disruption_at = random_below(10) ? 0 : some_time(p->created);
 	random_flags(p);
@@ -166,7 +165,6 @@ static void same_container(const struct container_facts *a, const struct contain
 	SAME(started);
 	SAME(restarts);
 	SAME(exit_code);
-	SAME(started_at);
 	SAME(finished_at);
 	SAME(last_exit_code);
 	SAME(last_finished_at);
@@ -202,7 +200,7 @@ static void same_pod(const struct pod_facts *a, const struct pod_facts *b)
 	SAME(deletion);
 	SAME(grace_s);
 	SAME(start_time);
-	SAME(ready_since);
+	SAME(unready_since);
 	SAME(scheduled_at);
 	SAME(disruption_at);
 	same_flags(a, b);

@@ -120,7 +120,6 @@ static void real_pod(struct pod_facts *p, uint32_t i, struct real_text *t)
 	p->created = (1760000000 + (int64_t)random_below(3000000)) * 1000;
 	p->scheduled_at = p->created;
 	p->start_time = p->created + 1000;
-	p->ready_since = p->created + 20000 + random_below(60) * 1000;
 	p->grace_s = -1;
 	p->ready = p->initialized = p->scheduled = true;
 	p->n_containers = 2;
@@ -129,8 +128,7 @@ static void real_pod(struct pod_facts *p, uint32_t i, struct real_text *t)
 			(struct container_facts){ .name = k ? STR_LIT("istio-proxy") : STR_C("app"),
 						  .state = CONTAINER_RUNNING,
 						  .ready = true,
-						  .started = true,
-						  .started_at = p->created + 5000 };
+						  .started = true };
 	if (i % 20 == 0) {
 		p->containers[0].restarts = 3;
 		p->containers[0].last_reason = STR_LIT("OOMKilled");
