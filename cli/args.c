@@ -47,16 +47,12 @@ int args_parse_duty(const char *s, int64_t *ret)
 	return -1;
 }
 
-int args_parse_outcome(const char *s, int64_t *ret)
+int args_parse_outcome(const char *s, uint64_t *ret)
 {
-	*ret = -1;
-	if (strcmp(s, "open") == 0)
-		return 0;
-	for (int o = 0; o < OUTCOME__MAX; o++) {
-		if (strcmp(outcome_name((enum outcome)o), s) == 0) {
-			*ret = o;
+	for (int o = 0; o <= OUTCOME__MAX; o++) { /* the last one is "open" */
+		*ret = UINT64_C(1) << o;
+		if (strcmp(outcome_name((enum outcome)o), s) == 0)
 			return 0;
-		}
 	}
 	return -1;
 }

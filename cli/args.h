@@ -14,8 +14,8 @@ int args_parse_since(const char *s, int64_t *ret);
 int args_parse_span(const char *s, int64_t *ret);
 /* Name of a duty that acts -> enum duty. 0 or -1. */
 int args_parse_duty(const char *s, int64_t *ret);
-/* Name of an outcome, or "open" (-1). 0 or -1. */
-int args_parse_outcome(const char *s, int64_t *ret);
+/* Name of an outcome, or "open" -> its set (model/outcomes.h). 0 or -1. */
+int args_parse_outcome(const char *s, uint64_t *ret);
 #define ARGS_DUTIES "deleteEvictedPod, deleteTerminatingPod or errImagePull"
 
 /* Name of a rung of the ladder: "duty", "retry", "restore". */

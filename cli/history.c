@@ -151,7 +151,7 @@ static int take_option(const struct command *self, struct history_options *o, in
 		msg_set(&o->request, ctl_history.ns, optarg, strlen(optarg));
 		return -1;
 	case 'O':
-		return args_parse_outcome(optarg, &h->outcome) < 0
+		return args_parse_outcome(optarg, &h->outcomes) < 0
 			       ? command_misuse(self, "--outcome takes open or an outcome; see --help")
 			       : -1;
 	case 't':
@@ -182,9 +182,10 @@ int command_history(const struct command *self, int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
-	struct history_options o = { .request = {
-					     .type = MSG_CTL_HISTORY,
-					     .u.ctl_history = { .limit = 200, .duty = -1, .outcome = -2 } } };
+	struct history_options o = {
+		.request = { .type = MSG_CTL_HISTORY,
+			     .u.ctl_history = { .limit = 200, .duty = -1, .outcomes = OUTCOMES_ALL } }
+	};
 	struct rows rows = { 0 };
 	int c;
 

@@ -91,8 +91,8 @@ static int find(struct restore *r)
 	const struct msg ask = { .type = MSG_CTL_HISTORY,
 				 .u.ctl_history = { .since = r->since,
 						    .limit = 100000,
-						    .duty = DUTY_IMAGE_PULL,
-						    .outcome = OUTCOME_DONE } };
+						    .duty = -1,
+						    .outcomes = OUTCOMES_WRITTEN } };
 
 	if (!r->workload && !r->since)
 		return EXIT_CODE_OK;
@@ -102,7 +102,7 @@ static int find(struct restore *r)
 		return code;
 	(void)fprintf(stderr,
 		      "ops-pod-cleaner restore: the history knows no scale-down %s%s; see "
-		      "`ops-pod-cleaner history --duty errImagePull`\n",
+		      "`ops-pod-cleaner history`\n",
 		      r->workload ? "of " : "since then", r->workload ? r->workload : "");
 	return EXIT_CODE_FAILURE;
 }

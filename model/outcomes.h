@@ -3,6 +3,8 @@
 #ifndef MODEL_OUTCOMES_H
 #define MODEL_OUTCOMES_H
 
+#include <stdint.h>
+
 /* How one lease ended. OBSERVED outcomes are DONE with dryRun. */
 enum outcome {
 	OUTCOME_DONE,        /* the server accepted the write */
@@ -17,6 +19,12 @@ enum outcome {
 	OUTCOME_WOULD,       /* CTL_DRY_RUN: everything allows it */
 	OUTCOME__MAX
 };
+
+/* Sets of outcomes: bit 1 << outcome, and OUTCOMES_OPEN for what has not ended yet. */
+#define OUTCOMES_OPEN (UINT64_C(1) << OUTCOME__MAX)
+#define OUTCOMES_ALL  (2 * OUTCOMES_OPEN - 1)
+/* What changed something, or may have. */
+#define OUTCOMES_WRITTEN (UINT64_C(1) << OUTCOME_DONE | UINT64_C(1) << OUTCOME_UNCONFIRMED)
 
 /* "done", ...; "open" outside the range. */
 const char *outcome_name(enum outcome outcome);

@@ -202,6 +202,8 @@ static int query_fill(struct query *c, const struct msg *question, bool observe,
 		db_bind_text(st, "cluster_name", history_cluster_name(c->history, c->cluster));
 		db_bind_i64(st, "observe", observe);
 		db_bind_i64(st, "now", now);
+		db_bind_i64(st, "open", OUTCOME__MAX);
+		db_bind_i64(st, "refused", OUTCOME_REFUSED);
 		db_bind_i64(st, "day_ago", now - DAY_MS);
 		r = collect_ids(c, &c->answer->parts[i], st);
 	}

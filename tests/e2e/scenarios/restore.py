@@ -1,5 +1,6 @@
 """Taking a scale-down back."""
 from harness.objects import path_of
+from harness.proxy import DROP
 from harness.scenario import scenario
 
 
@@ -66,3 +67,19 @@ def replaced(t):
     answer = restore(program, str(number))
     assert "OwnerUidDiffers" in answer.stdout + answer.stderr, answer.stdout + answer.stderr
     assert not ups(t) and workload.wanted() == 0
+
+
+@scenario("restore/unconfirmed")
+def unconfirmed(t):
+    """The server scaled it down and the answer never came: it is taken back by its name as well as by its number."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 3)
+    proxy.after("PATCH", f"/{workload.name}/scale", lambda _: DROP)
+    workload.fail_to_pull()
+    t.wait_write(workload)
+    t.wait_history(program, outcome="unconfirmed")
+    t.policy.restore = True
+    done = restore(program, f"{ns}/{workload.name}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    t.until("the replicas", lambda: workload.wanted() == 3, 10)

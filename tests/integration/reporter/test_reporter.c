@@ -128,7 +128,8 @@ END_TEST
 START_TEST(questions_are_answered_whole)
 {
 	struct msg m = { .type = MSG_CTL_HISTORY,
-			 .u.ctl_history = { .conn = 3, .limit = 1000, .duty = -1, .outcome = -2 } };
+			 .u.ctl_history = {
+				 .conn = 3, .limit = 1000, .duty = -1, .outcomes = OUTCOMES_ALL } };
 	const struct msg question = m;
 	size_t rows = 0;
 

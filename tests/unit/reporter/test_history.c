@@ -179,7 +179,7 @@ END_TEST
 START_TEST(refusals_are_counted_not_repeated)
 {
 	const struct msg_ctl_history q = {
-		.conn = 9, .limit = 10, .duty = -1, .outcome = -2, .refusals = true
+		.conn = 9, .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .refusals = true
 	};
 	struct query *c = NULL;
 	struct msg out[8];
@@ -205,7 +205,7 @@ END_TEST
 
 START_TEST(history_answers_newest_first_with_filters)
 {
-	struct msg_ctl_history q = { .conn = 5, .limit = 10, .duty = -1, .outcome = -2 };
+	struct msg_ctl_history q = { .conn = 5, .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL };
 	struct query *c = NULL;
 	struct msg out[8];
 	const struct msg a[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
@@ -228,10 +228,14 @@ START_TEST(history_answers_newest_first_with_filters)
 	q.limit = 1;
 	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
-	q = (struct msg_ctl_history){ .limit = 10, .duty = DUTY_EVICTED, .outcome = -2, .refusals = true };
+	q = (struct msg_ctl_history){
+		.limit = 10, .duty = DUTY_EVICTED, .outcomes = OUTCOMES_ALL, .refusals = true
+	};
 	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
-	q = (struct msg_ctl_history){ .limit = 10, .duty = -1, .outcome = -2, .since = WORLD_NOW + 1 };
+	q = (struct msg_ctl_history){
+		.limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .since = WORLD_NOW + 1
+	};
 	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	(void)snprintf(q.ns, sizeof(q.ns), "elsewhere");
@@ -285,7 +289,7 @@ START_TEST(prune_keeps_open_new_and_the_last_id)
 				   world_intent(5, 0, "u5"), world_record(5, OUTCOME_DONE) };
 	uint64_t next = 0;
 	bool more = true;
-	struct msg_ctl_history q = { .limit = 10, .duty = -1, .outcome = -2, .refusals = true };
+	struct msg_ctl_history q = { .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .refusals = true };
 	struct query *c = NULL;
 	struct msg out[8];
 

@@ -187,18 +187,20 @@ START_TEST(history_is_found_by_outcome_and_target)
 			   world_intent(2, 0, "u2"), world_record(2, OUTCOME_GONE),
 			   world_intent(3, 0, "u3"), world_refusal("u9", "X") };
 	static const struct {
-		int64_t outcome;
+		uint64_t outcomes;
 		const char *target;
 		size_t n;
-	} cases[] = { { -2, "", 4 },           { OUTCOME_DONE, "", 1 },     { OUTCOME_GONE, "", 1 },
-		      { -1, "", 1 },           { OUTCOME_REFUSED, "", 1 },  { OUTCOME_FAILED, "", 0 },
-		      { -2, "pods/x/web", 0 }, { -2, "pods/shop/web-1", 1 } };
+	} cases[] = { { OUTCOMES_ALL, "", 4 },           { 1 << OUTCOME_DONE, "", 1 },
+		      { 1 << OUTCOME_GONE, "", 1 },      { OUTCOMES_OPEN, "", 1 },
+		      { 1 << OUTCOME_REFUSED, "", 1 },   { 1 << OUTCOME_FAILED, "", 0 },
+		      { OUTCOMES_WRITTEN, "", 1 },       { 1 << OUTCOME_DONE | 1 << OUTCOME_GONE, "", 2 },
+		      { OUTCOMES_ALL, "pods/x/web", 0 }, { OUTCOMES_ALL, "pods/shop/web-1", 1 } };
 
 	test_set(&m[3], record.target, "pods/shop/web-2");
 	world_write(m, 6);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct msg_ctl_history q = {
-			.limit = 10, .duty = -1, .refusals = true, .outcome = cases[i].outcome
+			.limit = 10, .duty = -1, .refusals = true, .outcomes = cases[i].outcomes
 		};
 		struct query *c = NULL;
 		struct msg out[8];

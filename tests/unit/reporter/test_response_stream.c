@@ -93,7 +93,9 @@ static void teardown(void)
 
 static void ask(uint64_t conn)
 {
-	const struct msg_ctl_history q = { .conn = conn, .limit = 100000, .duty = -1, .outcome = -2 };
+	const struct msg_ctl_history q = {
+		.conn = conn, .limit = 100000, .duty = -1, .outcomes = OUTCOMES_ALL
+	};
 	struct query *c = NULL;
 
 	ck_assert_int_eq(query_history(db, h, &q, &c), 0);

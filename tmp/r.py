@@ -1,0 +1,85 @@
+"""Taking a scale-down back."""
+from harness.objects import path_of
+from harness.proxy import DROP
+from harness.scenario import scenario
+
+
+def scaled_down(t, kind="Deployment", replicas=2, **more):
+    """(program, workload, id of the action) after it was scaled to 0."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s", **more)
+    workload = t.objects.workload(kind, ns, replicas)
+    workload.fail_to_pull()
+    t.wait_write(workload)
+    row = t.wait_history(program, outcome="done", reason="CannotPullImage")
+    t.policy.restore = True
+    return program, workload, row["id"]
+
+
+def restore(program, *args):
+    return program.ask("restore", *args, "--yes", timeout=30)
+
+
+def ups(t):
+    """What put replicas back: one that met a status written meanwhile (409) wrote nothing and is tried again."""
+    return [r for r in t.writes() if r.subresource == "scale" and r.replicas and r.ok]
+
+
+def make(kind):
+    @scenario(f"restore/{kind.lower()}")
+    def back(t):
+        program, workload, number = scaled_down(t, kind, 3)
+        dry = program.ask("restore", str(number), "--dry-run", timeout=30)
+        assert dry.returncode == 0 and not ups(t) and workload.wanted() == 0, dry.stdout + dry.stderr
+        done = restore(program, str(number))
+        assert done.returncode == 0, done.stdout + done.stderr
+        t.until("the replicas", lambda: workload.wanted() == 3, 10)
+        request = ups(t)[0]
+        assert len(ups(t)) == 1 and request.uid == workload.uid and request.rv, [str(r) for r in ups(t)]
+        t.wait_history(program, reason="Restored")
+        again = restore(program, str(number))
+        assert again.returncode != 0 or "NotZeroAnymore" in again.stdout, again.stdout + again.stderr
+        assert len(ups(t)) == 1
+    back.__doc__ = f"{kind}: a dry run first, then the replicas as they were, once."
+
+
+for _kind in ("Deployment", "StatefulSet", "Fleet"):
+    make(_kind)
+
+
+@scenario("restore/not-our-zero")
+def not_ours(t):
+    """Somebody scaled it up and down again since: that zero is theirs."""
+    program, workload, number = scaled_down(t)
+    for replicas in (1, 0):
+        t.admin.patch(path_of("Deployment", workload.ns, workload.name), {"spec": {"replicas": replicas}})
+    answer = restore(program, str(number))
+    assert "NotOurZero" in answer.stdout + answer.stderr, answer.stdout + answer.stderr
+    assert not ups(t) and workload.wanted() == 0
+
+
+@scenario("restore/another-object")
+def replaced(t):
+    """Another workload bears the name now."""
+    program, workload, number = scaled_down(t)
+    workload.replace()
+    t.admin.patch(path_of("Deployment", workload.ns, workload.name), {"spec": {"replicas": 0}})
+    answer = restore(program, str(number))
+    assert "OwnerUidDiffers" in answer.stdout + answer.stderr, answer.stdout + answer.stderr
+    assert not ups(t) and workload.wanted() == 0
+
+
+@scenario("restore/unconfirmed")
+def unconfirmed(t):
+    """The server scaled it down and the answer never came: it is taken back by its name as well as by its number."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 3)
+    proxy.after("PATCH", f"/{workload.name}/scale", lambda _: DROP)
+    workload.fail_to_pull()
+    t.wait_write(workload)
+    t.wait_history(program, outcome="unconfirmed")
+    t.policy.restore = True
+    done = restore(program, f"{ns}/{workload.name}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    t.until("the replicas", lambda: workload.wanted() == 3, 10)
