@@ -25,19 +25,17 @@ static int print_effective(const char *path)
 	return r < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
 }
 
-int command_config(const struct command *self, int argc, char **argv)
+int command_config(const struct command *self, const struct options *o)
 {
-	const char *verb = argc > 1 ? argv[1] : strcmp(argv[0], "--help-config") == 0 ? "help" : "";
+	const char *verb = o->n_args > 0 ? o->args[0] : "";
 
-	if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0)
-		return command_help(self);
-	if (strcmp(verb, "help") == 0) {
+	if (o->n_args == 1 && strcmp(verb, "help") == 0) {
 		config_print_help(stdout);
 		return EXIT_CODE_OK;
 	}
-	if (argc == 3 && strcmp(verb, "check") == 0)
-		return config_check(argv[2], stdout);
-	if (argc == 3 && strcmp(verb, "print") == 0)
-		return print_effective(argv[2]);
+	if (o->n_args == 2 && strcmp(verb, "check") == 0)
+		return config_check(o->args[1], stdout);
+	if (o->n_args == 2 && strcmp(verb, "print") == 0)
+		return print_effective(o->args[1]);
 	return command_misuse(self, "needs `check FILE`, `print FILE` or `help`");
 }

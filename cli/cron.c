@@ -1,6 +1,5 @@
 /* cron.c - `cron next`: the next times of a schedule, so that nobody has to guess what a line means. */
 // SPDX-License-Identifier: Apache-2.0
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,37 +8,9 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
-#include "base/str.h"
 #include "cli/command.h"
 #include "config/cron.h"
 #include "config/zone.h"
-
-struct options {
-	const char *zone;
-	int64_t from_ms;
-	uint64_t count;
-};
-
-static int take_option(const struct command *self, struct options *o, int c)
-{
-	switch (c) {
-	case 'f':
-		return rfc3339_parse(optarg, strlen(optarg), &o->from_ms) < 0
-			       ? command_misuse(self, "--from takes an RFC 3339 time")
-			       : -1;
-	case 'c':
-		return str_to_u64(optarg, strlen(optarg), &o->count) < 0 || o->count < 1 || o->count > 100000
-			       ? command_misuse(self, "--count takes a number from 1 to 100000")
-			       : -1;
-	case 'z':
-		o->zone = optarg;
-		return -1;
-	case 'h':
-		return command_help(self);
-	default:
-		return command_misuse(self, "unknown option");
-	}
-}
 
 static int load_zone(const char *name, struct zone **ret)
 {
@@ -82,11 +53,11 @@ static int print_next(const struct options *o, const char *spec)
 		(void)fprintf(stderr, "%s\n%*s^ %s\n", spec, (int)pos, "", err);
 		return EXIT_CODE_DATA;
 	}
-	if (load_zone(cron.zone[0] ? cron.zone : o->zone, &zone) < 0)
+	if (load_zone(cron.zone[0] ? cron.zone : o->zone ? o->zone : "UTC", &zone) < 0)
 		return EXIT_CODE_DATA;
-	int64_t at = o->from_ms;
+	int64_t at = o->now_ms ? o->now_ms : clock_wall_ms();
 
-	for (uint64_t i = 0; i < o->count; i++) {
+	for (int64_t i = 0; i < (o->count ? o->count : 5); i++) {
 		at = cron_next(&cron, zone, at);
 		if (at == 0)
 			break;
@@ -98,23 +69,9 @@ static int print_next(const struct options *o, const char *spec)
 	return EXIT_CODE_OK;
 }
 
-int command_cron(const struct command *self, int argc, char **argv)
+int command_cron(const struct command *self, const struct options *o)
 {
-	static const struct option longs[] = { { "from", required_argument, NULL, 'f' },
-					       { "count", required_argument, NULL, 'c' },
-					       { "timezone", required_argument, NULL, 'z' },
-					       { "help", no_argument, NULL, 'h' },
-					       { 0 } };
-	struct options o = { .zone = "UTC", .from_ms = clock_wall_ms(), .count = 5 };
-	int c;
-
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		const int code = take_option(self, &o, c);
-
-		if (code >= 0)
-			return code;
-	}
-	if (argc - optind != 2 || strcmp(argv[optind], "next") != 0)
+	if (o->n_args != 2 || strcmp(o->args[0], "next") != 0)
 		return command_misuse(self, "needs `next SPEC` (quote the schedule)");
-	return print_next(&o, argv[optind + 1]);
+	return print_next(o, o->args[1]);
 }

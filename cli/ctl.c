@@ -158,7 +158,7 @@ int ctl_request(struct ctl *c, const struct msg *request, uint64_t timeout_ms,
 				(void)fprintf(stderr, "ops-pod-cleaner: %s\n", m.u.ctl_end.text);
 			return (int)m.u.ctl_end.code;
 		}
-		if (code == EXIT_CODE_OK)
+		if (code == EXIT_CODE_OK && on_row)
 			on_row(ctx, &m);
 	}
 	return code;

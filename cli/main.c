@@ -1,7 +1,6 @@
 /* main.c - ops-pod-cleaner: the table of commands. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,104 +9,160 @@
 #include "base/str.h"
 #include "build_id.h"
 #include "cli/command.h"
+#include "config/config.h"
 
-#define SOCKET_HELP "  --control-socket PATH  socket of the instance to ask\n"
-#define OUTPUT_HELP "  -o, --output FORMAT    table (default), wide or json\n"
+#define ASKS                                                                                                 \
+	{                                                                                                    \
+		OPTION_SOCKET, "socket of the instance to ask"                                               \
+	}
+#define SHOWS                                                                                                \
+	ASKS,                                                                                                \
+	{                                                                                                    \
+		OPTION_OUTPUT, "print as "                                                                   \
+	}
+#define ONLY_NAMESPACE                                                                                       \
+	{                                                                                                    \
+		OPTION_NAMESPACE, "only this namespace"                                                      \
+	}
+#define ONLY_DUTY                                                                                            \
+	{                                                                                                    \
+		OPTION_DUTY, "only "                                                                         \
+	}
+
+static int run_version(const struct command *self, const struct options *o);
 
 static const struct command commands[] = {
-	{ "run", "[options]", "watch the clusters and do the duties, in the foreground",
-	  "  --config FILE          configuration (root: /etc/ops-pod-cleaner/config.yml; else the XDG "
-	  "folder; else ./config.yml)\n"
-	  "  --state-dir DIR        history and digests (root: /var/lib/ops-pod-cleaner; else the XDG "
-	  "folder)\n"
-	  "  --control-socket PATH  where `status` and the like ask (root: "
-	  "/run/ops-pod-cleaner/control.sock)\n"
-	  "  --kubeconfig FILE      cluster and credential, before $KUBECONFIG, in-cluster and "
-	  "~/.kube/config\n"
-	  "  --master URL           API server, instead of the kubeconfig's\n"
-	  "\n"
-	  "SIGTERM drains and ends, a second one ends at once. SIGHUP loads the settings again.\n",
-	  command_run, false },
-	{ "status", "[options]", "show the processes, the clusters and their figures",
-	  SOCKET_HELP OUTPUT_HELP, command_status, false },
-	{ "history", "[options]", "show what was done and why",
-	  "  --since WHEN           a duration (2h) or an RFC 3339 time\n"
-	  "  --limit N              the newest N (200)\n"
-	  "  --duty DUTY            only deleteEvictedPod, deleteTerminatingPod or errImagePull\n"
-	  "  -n, --namespace NS     only this namespace\n"
-	  "  --outcome OUTCOME      only done, gone, refused, conflict, forbidden, failed, unconfirmed, "
-	  "announced or open\n"
-	  "  --target TARGET        only what was written to KIND.GROUP/NAMESPACE/NAME\n"
-	  "  --refusals             also what was due but forbidden by a guard\n" SOCKET_HELP OUTPUT_HELP,
-	  command_history, false },
-	{ "show", "ID [options]", "show all about one action: evidence, what was sent, what was answered",
-	  SOCKET_HELP OUTPUT_HELP, command_show, false },
-	{ "plan", "[options]", "say what would be done now, what later, what is held, and why",
-	  "  -n, --namespace NS     only this namespace\n"
-	  "  --duty DUTY            only deleteEvictedPod, deleteTerminatingPod or errImagePull\n"
-	  "  --cluster NAME         only this cluster\n" SOCKET_HELP OUTPUT_HELP "\n"
-	  "The watchers judge as they always do; for what is due now a worker reads and judges live and "
-	  "stops\n"
-	  "before the write.\n",
-	  command_plan, false },
-	{ "pause", "[DUTY] [CLUSTER] [options]", "do nothing until resumed; survives restarts",
-	  "  --for DURATION         resume by itself after this time (2h)\n"
-	  "  --reason TEXT          why, shown in status\n" SOCKET_HELP OUTPUT_HELP "\n"
-	  "Without DUTY and CLUSTER everything pauses. A restore is done even then.\n",
-	  command_pause, false },
-	{ "resume", "[DUTY] [CLUSTER] [options]", "end every pause within this duty and cluster",
-	  SOCKET_HELP OUTPUT_HELP, command_pause, false },
-	{ "restore", "WORKLOAD | --since WHEN | ID... [options]",
-	  "put back the replicas that a scale-down took",
-	  "  WORKLOAD               NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history` shows "
-	  "it\n"
-	  "  --since WHEN           every workload scaled down since: a duration (2h) or an RFC 3339 time\n"
-	  "  ID                     the number of an action in `history`\n"
-	  "  --dry-run              only say what would be done\n"
-	  "  -y, --yes              do not ask\n" SOCKET_HELP OUTPUT_HELP "\n"
-	  "Done only where the workload is the same one (uid), is still at 0, and nobody else has scaled it "
-	  "since.\n",
-	  command_restore, false },
-	{ "undo", "", "say why a deleted pod cannot come back", "", command_undo, false },
-	{ "explain", "NAMESPACE/NAME | -f FILE [options]",
-	  "say for every duty why a pod or workload is (not) acted on",
-	  "  --rules                every check in order with its facts, and which one decided\n"
-	  "  --watch                again whenever the answer changes, until interrupted\n"
-	  "  --cluster NAME         which cluster of the running instance (the first)\n"
-	  "  -f, --file FILE        judge the pods of a file (YAML or JSON, - for stdin), without a cluster\n"
-	  "  --config FILE          with -f: the configuration to judge by\n"
-	  "  --now TIME             with -f: the time to judge at (RFC 3339)\n"
-	  "  --failing-since TIME   with -f: when the pull failure was first seen\n" SOCKET_HELP OUTPUT_HELP,
-	  command_explain, false },
-	{ "reload", "[options]", "load the settings again; all processes take them or none does", SOCKET_HELP,
-	  command_reload, false },
-	{ "config", "check FILE | print FILE | help",
-	  "check a configuration file, print it with all defaults, list all keys",
-	  "  check FILE             FILE: ok, or every error as FILE:LINE:COLUMN: message; exit 78\n"
-	  "  print FILE             the settings in force, defaults included, secrets hidden\n"
-	  "  help                   every key with its type, default, range and meaning\n",
-	  command_config, false },
-	{ "cron", "next SPEC [options]", "print the next times of a schedule",
-	  "  --from TIME            begin after this RFC 3339 time (now)\n"
-	  "  --count N              how many (5)\n"
-	  "  --timezone ZONE        an IANA name such as Asia/Shanghai (UTC)\n",
-	  command_cron, false },
-	{ "probe", "ROLE SLOT NAME [ARG]", "test builds: let a live process try a forbidden thing",
-	  SOCKET_HELP, command_probe, true },
-	{ "man", "", "print the manual page", "", command_man, true },
-	{ "version", "", "print the version", "", command_version, false },
+	{ .name = "run",
+	  .usage = "[options]",
+	  .summary = "watch the clusters and do the duties, in the foreground",
+	  .options = { { OPTION_CONFIG, "configuration (root: /etc/ops-pod-cleaner/config.yml; else the XDG "
+					"folder; else ./config.yml)" },
+		       { OPTION_STATE_DIR,
+			 "history and digests (root: /var/lib/ops-pod-cleaner; else the XDG folder)" },
+		       { OPTION_SOCKET,
+			 "where `status` and the like ask (root: /run/ops-pod-cleaner/control.sock)" },
+		       { OPTION_KUBECONFIG,
+			 "cluster and credential, before $KUBECONFIG, in-cluster and ~/.kube/config" },
+		       { OPTION_MASTER, "API server, instead of the kubeconfig's" } },
+	  .notes = "SIGTERM drains and ends, a second one ends at once. SIGHUP loads the settings again.\n",
+	  .one_dash = true, /* the original's -kubeconfig and -master */
+	  .run = command_run },
+	{ .name = "status",
+	  .usage = "[options]",
+	  .summary = "show the processes, the clusters, what is paused and what is blocked",
+	  .options = { SHOWS },
+	  .run = command_status },
+	{ .name = "history",
+	  .usage = "[options]",
+	  .summary = "show what was done and why",
+	  .options = { { OPTION_SINCE, "a duration (2h) or an RFC 3339 time" },
+		       { OPTION_LIMIT, "the newest N (200)" },
+		       ONLY_DUTY,
+		       ONLY_NAMESPACE,
+		       { OPTION_OUTCOME, "only " },
+		       { OPTION_TARGET, "only what was written to KIND.GROUP/NAMESPACE/NAME" },
+		       { OPTION_REFUSALS, "also what was due but forbidden by a rule" },
+		       SHOWS },
+	  .run = command_history },
+	{ .name = "show",
+	  .usage = "ID [options]",
+	  .summary = "show all about one action: its evidence, the request and the answer",
+	  .options = { SHOWS },
+	  .max_args = 1,
+	  .run = command_show },
+	{ .name = "plan",
+	  .usage = "[options]",
+	  .summary = "show what would be done now, what later, what is blocked, and why",
+	  .options = { ONLY_NAMESPACE, ONLY_DUTY, { OPTION_CLUSTER, "only this cluster" }, SHOWS },
+	  .notes = "The watchers judge as they always do. For what is due now a worker reads and judges "
+		   "live, and stops\n"
+		   "before the write.\n",
+	  .run = command_plan },
+	{ .name = "pause",
+	  .usage = "[DUTY] [CLUSTER] [options]",
+	  .summary = "do nothing until resumed; survives restarts",
+	  .options = { { OPTION_FOR, "resume by itself after this time (2h)" },
+		       { OPTION_REASON, "why, shown in status" },
+		       SHOWS },
+	  .notes = "Without DUTY and CLUSTER everything pauses. A restore is done even then.\n",
+	  .max_args = 2,
+	  .run = command_pause },
+	{ .name = "resume",
+	  .usage = "[DUTY] [CLUSTER] [options]",
+	  .summary = "end every pause within this duty and cluster",
+	  .options = { SHOWS },
+	  .max_args = 2,
+	  .run = command_pause },
+	{ .name = "restore",
+	  .usage = "WORKLOAD | --since WHEN | ID... [options]",
+	  .summary = "put back the replicas that a scale-down took",
+	  .options = { { OPTION_SINCE,
+			 "every workload scaled down since: a duration (2h) or an RFC 3339 time" },
+		       { OPTION_DRY_RUN, "only say what would be done" },
+		       { OPTION_YES, "do not ask" },
+		       SHOWS },
+	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history` shows it; ID "
+		   "is the number of\n"
+		   "an action in `history`. Done only where the workload is the same one (uid), is still at "
+		   "0, and nobody else\n"
+		   "has scaled it since.\n",
+	  .max_args = 100000,
+	  .run = command_restore },
+	{ .name = "explain",
+	  .usage = "NAMESPACE/NAME | -f FILE [options]",
+	  .summary = "say for every duty why a pod or workload is acted on, or why not",
+	  .options = { { OPTION_RULES, "every check in order with its facts, and which one decided" },
+		       { OPTION_WATCH, "again whenever the answer changes, until interrupted" },
+		       { OPTION_CLUSTER, "which cluster of the running instance (the first)" },
+		       { OPTION_FILE,
+			 "judge the pods of a file (YAML or JSON, - for stdin), without a cluster" },
+		       { OPTION_CONFIG, "with -f: the configuration to judge by" },
+		       { OPTION_NOW, "with -f: the time to judge at (RFC 3339)" },
+		       { OPTION_FAILING_SINCE, "with -f: when the pull failure was first seen" },
+		       SHOWS },
+	  .max_args = 1,
+	  .run = command_explain },
+	{ .name = "reload",
+	  .usage = "[options]",
+	  .summary = "load the settings again; all processes take them or none does",
+	  .options = { ASKS },
+	  .run = command_reload },
+	{ .name = "config",
+	  .usage = "check FILE | print FILE | help",
+	  .summary = "check a configuration file, print it with all defaults, list all keys",
+	  .notes = "  check FILE             FILE: ok, or every error as FILE:LINE:COLUMN: message; exit 78\n"
+		   "  print FILE             the settings in force, defaults included, secrets hidden\n"
+		   "  help                   every key with its type, default, range and meaning\n",
+	  .max_args = 2,
+	  .run = command_config },
+	{ .name = "cron",
+	  .usage = "next SPEC [options]",
+	  .summary = "print the next times of a schedule",
+	  .options = { { OPTION_FROM, "begin after this RFC 3339 time (now)" },
+		       { OPTION_COUNT, "how many (5)" },
+		       { OPTION_TIME_ZONE, "an IANA name such as Asia/Shanghai (UTC)" } },
+	  .max_args = 2,
+	  .run = command_cron },
+#if defined(OPC_PROBES)
+	{ .name = "probe",
+	  .usage = "ROLE NUMBER NAME [ARG]",
+	  .summary = "test builds: let a live process try a forbidden thing",
+	  .options = { ASKS },
+	  .max_args = 4,
+	  .run = command_probe,
+	  .hidden = true },
+#endif
+	{ .name = "man",
+	  .usage = "",
+	  .summary = "print the manual page",
+	  .run = command_man,
+	  .hidden = true },
+	{ .name = "version", .usage = "", .summary = "print the version", .run = run_version },
 };
 
 const struct command *command_at(size_t i)
 {
 	return i < ARRAY_SIZE(commands) ? &commands[i] : NULL;
-}
-
-int command_help(const struct command *self)
-{
-	printf("usage: ops-pod-cleaner %s %s\n\n%s.\n%s%s", self->name, self->usage, self->summary,
-	       self->help[0] ? "\n" : "", self->help);
-	return EXIT_CODE_OK;
 }
 
 int command_misuse(const struct command *self, const char *fmt, ...)
@@ -122,22 +177,26 @@ int command_misuse(const struct command *self, const char *fmt, ...)
 	return EXIT_CODE_USAGE;
 }
 
-int output_parse(const char *name)
-{
-	static const char *const names[] = { "table", "wide", "json" };
-
-	for (int i = 0; i < (int)ARRAY_SIZE(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return i;
-	return -1;
-}
-
-int command_version(const struct command *self, int argc, char **argv)
+static int run_version(const struct command *self, const struct options *o)
 {
 	(void)self;
-	(void)argc;
-	(void)argv;
+	(void)o;
 	printf("ops-pod-cleaner %s (%s)\n", OPC_VERSION, OPC_REVISION);
+	return EXIT_CODE_OK;
+}
+
+static int help_command(const struct command *c)
+{
+	char line[OPTIONS_TEXT_MAX];
+
+	printf("usage: ops-pod-cleaner %s %s\n\n%s.\n%s", c->name, c->usage, c->summary,
+	       c->options[0].help ? "\n" : "");
+	for (const struct option_use *use = c->options; use->help; use++) {
+		options_help(use, line);
+		printf("%s", line);
+	}
+	if (c->notes)
+		printf("\n%s", c->notes);
 	return EXIT_CODE_OK;
 }
 
@@ -174,20 +233,31 @@ static int unknown(const char *name)
 	return EXIT_CODE_USAGE;
 }
 
+static int run(const struct command *c, int argc, char **argv)
+{
+	char err[OPTIONS_TEXT_MAX];
+	struct options o;
+	const int r = options_parse(c->options, c->max_args, c->one_dash, argc, argv, &o, err);
+
+	if (r < 0)
+		return command_misuse(c, "%s", err);
+	return r > 0 ? help_command(c) : c->run(c, &o);
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const aliases[][2] = { { "--version", "version" }, { "--help-config", "config" } };
 	const char *name = argc > 1 ? argv[1] : NULL;
 
 	if (!name)
 		return help(stderr, EXIT_CODE_USAGE);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
 		return help(stdout, EXIT_CODE_OK);
-	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
-		if (strcmp(name, aliases[i][0]) == 0)
-			name = aliases[i][1];
+	if (strcmp(name, "--version") == 0)
+		name = "version";
+	if (strcmp(name, "--help-config") == 0) /* the original's */
+		return config_print_help(stdout), EXIT_CODE_OK;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (strcmp(name, commands[i].name) == 0)
-			return commands[i].run(&commands[i], argc - 1, argv + 1);
+			return run(&commands[i], argc - 1, argv + 1);
 	return unknown(name);
 }

@@ -30,6 +30,8 @@ static void put_text(const char *s)
 
 static void put_command(const struct command *c)
 {
+	char line[OPTIONS_TEXT_MAX];
+
 	(void)fputs(".SS ", stdout);
 	put_text(c->name);
 	(void)fputs("\n.B ops\\-pod\\-cleaner ", stdout);
@@ -40,11 +42,18 @@ static void put_command(const struct command *c)
 	(void)fputs("\n.PP\n", stdout);
 	put_text(c->summary);
 	(void)fputs(".\n", stdout);
-	if (!c->help[0])
-		return;
-	(void)fputs(".PP\n.nf\n", stdout);
-	put_text(c->help);
-	(void)fputs(".fi\n", stdout);
+	if (c->options[0].help || c->notes)
+		(void)fputs(".PP\n.nf\n", stdout);
+	for (const struct option_use *use = c->options; use->help; use++) {
+		options_help(use, line);
+		put_text(line);
+	}
+	if (c->options[0].help && c->notes)
+		(void)fputc('\n', stdout);
+	if (c->notes)
+		put_text(c->notes);
+	if (c->options[0].help || c->notes)
+		(void)fputs(".fi\n", stdout);
 }
 
 static void put_codes(void)
@@ -70,13 +79,12 @@ static void put_codes(void)
 		printf(".TP\n.B %d\n%s\n", codes[i].code, codes[i].text);
 }
 
-int command_man(const struct command *self, int argc, char **argv)
+int command_man(const struct command *self, const struct options *o)
 {
 	const struct command *c;
 
 	(void)self;
-	(void)argc;
-	(void)argv;
+	(void)o;
 	(void)fputs(
 		".\\\" Printed by `ops-pod-cleaner man`; do not edit.\n"
 		".TH OPS\\-POD\\-CLEANER 1 \"\" \"\" \"ops\\-pod\\-cleaner\"\n"

@@ -67,7 +67,7 @@ char *paths_absolute(const char *path)
 {
 	_cleanup_free_ char *cwd = NULL;
 
-	if (!path || path[0] == '/')
+	if (!path || path[0] == '/' || path[0] == '\0')
 		return path ? xstrdup(path) : NULL;
 	cwd = getcwd(NULL, 0);
 	return xasprintf("%s/%s", cwd ? cwd : "", path);

@@ -11,7 +11,7 @@ char *paths_default_control_socket(void);
 /* The file `run` takes: the default, else ./config.yml where only that exists (as the original program did).
  */
 char *paths_find_config(void);
-/* Relative to the working directory made absolute; NULL stays NULL. */
+/* A relative path begins in the working directory. NULL and "" stay what they are. */
 char *paths_absolute(const char *path);
 /* libexec/ops-pod-cleaner beside the bin directory of the running executable, or $OPC_LIBEXEC_DIR. */
 char *paths_libexec(void);

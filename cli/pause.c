@@ -1,6 +1,5 @@
 /* pause.c - `pause` and `resume`. */
 // SPDX-License-Identifier: Apache-2.0
-#include <getopt.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,70 +7,30 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "model/duty.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
-#include "cli/args.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
+#include "cli/output.h"
+#include "model/duty.h"
 
-struct options {
-	struct msg request;
-	const char *socket;
-	int64_t span_ms;
-	int output;
-};
-
-static void no_rows(void *ctx, const struct msg *m)
+/* Each argument is a duty or else a cluster. False: there is one too many. */
+static bool take_arguments(const struct options *o, struct msg *request)
 {
-	(void)ctx;
-	(void)m;
-}
+	struct msg_ctl_pause *p = &request->u.ctl_pause;
 
-static int take_option(const struct command *self, struct options *o, int c)
-{
-	switch (c) {
-	case 'S':
-		o->socket = optarg;
-		return -1;
-	case 'o':
-		o->output = output_parse(optarg);
-		return o->output < 0 ? command_misuse(self, "-o takes table, wide or json") : -1;
-	case 'f':
-		return args_parse_span(optarg, &o->span_ms) < 0
-			       ? command_misuse(self, "--for takes a duration such as 30m or 2h")
-			       : -1;
-	case 'r':
-		if (strlen(optarg) > 200)
-			return command_misuse(self, "--reason takes at most 200 bytes");
-		msg_set(&o->request, ctl_pause.why, optarg, strlen(optarg));
-		return -1;
-	case 'h':
-		return command_help(self);
-	default:
-		return command_misuse(self, "unknown option");
-	}
-}
+	for (size_t i = 0; i < o->n_args; i++) {
+		const int duty = options_find_duty(o->args[i]);
+		const size_t n = strlen(o->args[i]);
 
-/* Each argument is a duty or else a cluster. */
-static int take_arguments(const struct command *self, struct options *o, int argc, char **argv)
-{
-	struct msg_ctl_pause *p = &o->request.u.ctl_pause;
-	int64_t duty;
-
-	for (int i = optind; i < argc; i++) {
-		const bool is_duty = args_parse_duty(argv[i], &duty) == 0;
-
-		if (strcmp(argv[i], duty_name(DUTY_RESTARTS)) == 0)
-			return command_misuse(self, "%s only reports; there is nothing to pause", argv[i]);
-		if ((is_duty && p->duty >= 0) || (!is_duty && p->cluster_name[0]) || strlen(argv[i]) > 63)
-			return command_misuse(self, "takes one duty and one cluster at most");
-		if (is_duty)
+		if ((duty >= 0 ? p->duty >= 0 : p->cluster_name[0] != '\0') || n > 63)
+			return false;
+		if (duty >= 0)
 			p->duty = duty;
 		else
-			msg_set(&o->request, ctl_pause.cluster_name, argv[i], strlen(argv[i]));
+			msg_set(request, ctl_pause.cluster_name, o->args[i], n);
 	}
-	return -1;
+	return true;
 }
 
 /* The name a person goes by; the instance adds the uid that the kernel tells it. */
@@ -84,55 +43,46 @@ static void set_name(struct msg *m)
 	msg_set(m, ctl_pause.by, name, strlen(name));
 }
 
-static void print_done(const struct options *o)
+static void print_json(const struct msg_ctl_pause *p)
 {
-	const struct msg_ctl_pause *p = &o->request.u.ctl_pause;
-	const char *duty = p->duty < 0 ? "every duty" : duty_name((enum duty)p->duty);
-	char until[RFC3339_MAX];
-
-	rfc3339_format(p->until, false, until);
-	if (o->output == OUTPUT_JSON)
-		args_print_json(
-			json_pack("{s:b, s:o, s:o, s:o, s:s}", "paused", p->on, "duty",
-				  p->duty < 0 ? json_null() : json_string(duty_name((enum duty)p->duty)),
-				  "cluster", p->cluster_name[0] ? json_string(p->cluster_name) : json_null(),
-				  "until", args_json_time(p->until), "reason", p->why));
-	else
-		printf("%s: %s of %s%s%s%s\n", p->on ? "paused" : "resumed", duty,
-		       p->cluster_name[0] ? "cluster " : "every cluster", p->cluster_name,
-		       !p->on     ? ""
-		       : p->until ? " until "
-				  : " until resumed",
-		       p->on && p->until ? until : "");
+	output_json(json_pack("{s:b, s:o, s:o, s:o, s:s}", "paused", p->on, "duty",
+			      p->duty < 0 ? json_null() : json_string(duty_name((enum duty)p->duty)),
+			      "cluster", output_json_text(p->cluster_name), "until",
+			      output_json_time(p->until), "reason", p->why));
 }
 
-int command_pause(const struct command *self, int argc, char **argv)
+static void print_text(const struct msg_ctl_pause *p)
 {
-	static const struct option longs[] = { { "control-socket", required_argument, NULL, 'S' },
-					       { "output", required_argument, NULL, 'o' },
-					       { "for", required_argument, NULL, 'f' },
-					       { "reason", required_argument, NULL, 'r' },
-					       { "help", no_argument, NULL, 'h' },
-					       { 0 } };
-	struct options o = { .request = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = -1 } } };
-	const bool on = strcmp(self->name, "pause") == 0;
-	int c, code;
+	char until[RFC3339_MAX] = "resumed";
 
-	while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
-		if (!on && (c == 'f' || c == 'r'))
-			return command_misuse(self, "takes neither --for nor --reason");
-		code = take_option(self, &o, c);
-		if (code >= 0)
-			return code;
-	}
-	code = take_arguments(self, &o, argc, argv);
-	if (code >= 0)
-		return code;
-	o.request.u.ctl_pause.on = on;
-	o.request.u.ctl_pause.until = o.span_ms ? clock_wall_ms() + o.span_ms : 0;
-	set_name(&o.request);
-	code = ctl_ask(o.socket, &o.request, 20000, no_rows, NULL);
-	if (code == EXIT_CODE_OK)
-		print_done(&o);
+	if (p->until)
+		rfc3339_format(p->until, false, until);
+	printf("%s: %s of %s%s%s%s\n", p->on ? "paused" : "resumed",
+	       p->duty < 0 ? "every duty" : duty_name((enum duty)p->duty),
+	       p->cluster_name[0] ? "cluster " : "every cluster", p->cluster_name, p->on ? " until " : "",
+	       p->on ? until : "");
+}
+
+int command_pause(const struct command *self, const struct options *o)
+{
+	struct msg request = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = -1 } };
+	struct msg_ctl_pause *p = &request.u.ctl_pause;
+
+	for (size_t i = 0; i < o->n_args; i++)
+		if (strcmp(o->args[i], duty_name(DUTY_RESTARTS)) == 0)
+			return command_misuse(self, "%s only reports; there is nothing to pause", o->args[i]);
+	if (!take_arguments(o, &request))
+		return command_misuse(self, "takes one duty and one cluster at most");
+	p->on = strcmp(self->name, "pause") == 0;
+	p->until = o->for_ms ? clock_wall_ms() + o->for_ms : 0;
+	if (o->reason)
+		msg_set(&request, ctl_pause.why, o->reason, strlen(o->reason));
+	set_name(&request);
+	const int code = ctl_ask(o->socket, &request, 20000, NULL, NULL);
+
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+		print_json(p);
+	else if (code == EXIT_CODE_OK)
+		print_text(p);
 	return code;
 }

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
-#include "cli/args.h"
 #include "cli/ctl.h"
 
 /* Questions to workers under way at once: enough that no worker waits for this program. */
@@ -20,12 +18,6 @@
 /* A worker that takes longer than 30 s is killed, and says so. */
 #define TRY_MS UINT64_C(120000)
 #define ASK_MS UINT64_C(60000)
-
-struct options {
-	struct msg request;
-	const char *socket;
-	int output;
-};
 
 /* -- the clusters ---------------------------------------------------------------------------------------- */
 
@@ -54,15 +46,14 @@ static void on_plan_row(void *ctx, const struct msg *m)
 	p->v[p->n++] = (struct plan_row){ .row = m->u.ctl_plan_row };
 }
 
-static int ask_watchers(struct ctl *c, const struct options *o, struct plan *p)
+static int ask_watchers(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
 {
-	const char *only = o->request.u.ctl_plan.cluster_name;
 	int code = EXIT_CODE_OK;
 
 	for (uint64_t i = 0; code == EXIT_CODE_OK && i < p->n_clusters; i++) {
-		struct msg ask = o->request;
+		struct msg ask = *request;
 
-		if (only[0] && strcmp(only, p->clusters[i]) != 0)
+		if (cluster && strcmp(cluster, p->clusters[i]) != 0)
 			continue;
 		msg_set(&ask, ctl_plan.cluster_name, p->clusters[i], strlen(p->clusters[i]));
 		code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
@@ -133,88 +124,42 @@ static int ask_workers(struct ctl *c, struct plan *p)
 
 /* -- the command ----------------------------------------------------------------------------------------- */
 
-static int take(struct ctl *c, const struct options *o, struct plan *p)
+static int take(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
 {
 	const struct msg status = { .type = MSG_CTL_STATUS };
-	const char *only = o->request.u.ctl_plan.cluster_name;
 	int code = ctl_request(c, &status, ASK_MS, on_status_row, p);
-	bool known = !only[0];
+	bool known = !cluster;
 
 	for (uint64_t i = 0; i < p->n_clusters; i++)
-		known = known || strcmp(only, p->clusters[i]) == 0;
+		known = known || strcmp(cluster, p->clusters[i]) == 0;
 	if (code == EXIT_CODE_OK && !known) {
 		(void)fprintf(stderr,
 			      "ops-pod-cleaner: no cluster of that name: see `ops-pod-cleaner status`\n");
 		return EXIT_CODE_USAGE;
 	}
 	if (code == EXIT_CODE_OK)
-		code = ask_watchers(c, o, p);
-	if (code == EXIT_CODE_OK)
-		code = ask_workers(c, p);
-	return code;
+		code = ask_watchers(c, request, cluster, p);
+	return code == EXIT_CODE_OK ? ask_workers(c, p) : code;
 }
 
-static int take_option(const struct command *self, struct options *o, int c)
+int command_plan(const struct command *self, const struct options *o)
 {
-	switch (c) {
-	case 'S':
-		o->socket = optarg;
-		return -1;
-	case 'o':
-		o->output = output_parse(optarg);
-		return o->output < 0 ? command_misuse(self, "-o takes table, wide or json") : -1;
-	case 'd':
-		return args_parse_duty(optarg, &o->request.u.ctl_plan.duty) < 0
-			       ? command_misuse(self, "--duty takes " ARGS_DUTIES)
-			       : -1;
-	case 'n':
-	case 'C':
-		if (strlen(optarg) > 63)
-			return command_misuse(self, "no name is as long as '%s'", optarg);
-		if (c == 'n')
-			msg_set(&o->request, ctl_plan.ns, optarg, strlen(optarg));
-		else
-			msg_set(&o->request, ctl_plan.cluster_name, optarg, strlen(optarg));
-		return -1;
-	case 'h':
-		return command_help(self);
-	default:
-		return command_misuse(self, "unknown option");
-	}
-}
-
-int command_plan(const struct command *self, int argc, char **argv)
-{
-	static const struct option longs[] = { { "control-socket", required_argument, NULL, 'S' },
-					       { "output", required_argument, NULL, 'o' },
-					       { "duty", required_argument, NULL, 'd' },
-					       { "namespace", required_argument, NULL, 'n' },
-					       { "cluster", required_argument, NULL, 'C' },
-					       { "help", no_argument, NULL, 'h' },
-					       { 0 } };
-	struct options o = { .request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = -1 } } };
-	struct ctl *ctl = NULL;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "o:n:", longs, NULL)) != -1) {
-		const int code = take_option(self, &o, c);
-
-		if (code >= 0)
-			return code;
-	}
-	if (optind != argc)
-		return command_misuse(self, "unexpected argument '%s'", argv[optind]);
+	struct msg request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = o->duty } };
 	struct plan *p = xcalloc(1, sizeof(*p));
+	struct ctl *ctl = NULL;
 
+	(void)self;
+	if (o->ns)
+		msg_set(&request, ctl_plan.ns, o->ns, strlen(o->ns));
 	p->taken_ms = clock_wall_ms();
-	int code = ctl_open(o.socket, &ctl);
+	int code = ctl_open(o->socket, &ctl);
 
 	if (code == EXIT_CODE_OK)
-		code = take(ctl, &o, p);
+		code = take(ctl, &request, o->cluster, p);
 	ctl_close(&ctl);
 	plan_sort(p);
 	if (code == EXIT_CODE_OK)
-		plan_print(p, (enum output)o.output);
+		plan_print(p, (enum output)o->output);
 	free(p->v);
 	free(p);
 	return code;

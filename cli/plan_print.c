@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "model/duty.h"
 #include "base/rfc3339.h"
-#include "cli/args.h"
+#include "cli/output.h"
 #include "cli/plan.h"
 #include "cli/table.h"
 #include "rules/judge.h"
@@ -97,20 +97,6 @@ void plan_sort(struct plan *p)
 		qsort(p->v, p->n, sizeof(p->v[0]), compare);
 }
 
-static const char *sentence(const char *code)
-{
-	const int r = reason_parse(code);
-
-	return r < 0 ? "" : reason_sentence((enum reason)r);
-}
-
-static const char *remedy(const char *code)
-{
-	const int r = reason_parse(code);
-
-	return r < 0 ? "" : reason_remedy((enum reason)r);
-}
-
 typedef size_t counts[DUTY__MAX][PLAN__MAX];
 
 static void count(const struct plan *p, counts ret)
@@ -129,12 +115,12 @@ static json_t *row_json(const struct plan *p, const struct plan_row *r)
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s}", "when",
 			      plan_when_name(plan_when(r)), "cluster", p->clusters[r->row.cluster], "duty",
 			      duty_name((enum duty)r->row.duty), "namespace", r->row.ns, "pod", r->row.name,
-			      "uid", r->row.uid, "at", args_json_time(r->row.until), "action",
-			      args_action_name(r->row.action), "reason", reason, "sentence", sentence(reason),
-			      "remedy", remedy(reason), "evidence", r->row.evidence, "resourceVersion",
-			      r->row.rv);
+			      "uid", r->row.uid, "at", output_json_time(r->row.until), "action",
+			      output_action(r->row.action), "reason", reason, "sentence",
+			      output_sentence(reason), "remedy", output_remedy(reason), "evidence",
+			      r->row.evidence, "resourceVersion", r->row.rv);
 
-	json_object_set_new(o, "since", args_json_time(r->row.since));
+	json_object_set_new(o, "since", output_json_time(r->row.since));
 	json_object_set_new(o, "fights", json_integer((json_int_t)r->row.reverts));
 	json_object_set_new(o, "target", tried ? json_string(r->tried.target) : json_null());
 	json_object_set_new(o, "targetUid", tried ? json_string(r->tried.target_uid) : json_null());
@@ -168,9 +154,8 @@ static void print_json(const struct plan *p)
 
 	for (size_t i = 0; i < p->n; i++)
 		json_array_append_new(rows, row_json(p, &p->v[i]));
-	args_print_json(json_pack("{s:o, s:s, s:o, s:o}", "takenAt", args_json_time(p->taken_ms), "mode",
-				  p->observe ? "observe" : "enforce", "counts", counts_json(p), "rows",
-				  rows));
+	output_json(json_pack("{s:o, s:s, s:o, s:o}", "takenAt", output_json_time(p->taken_ms), "mode",
+			      p->observe ? "observe" : "enforce", "counts", counts_json(p), "rows", rows));
 }
 
 /* -- table ----------------------------------------------------------------------------------------------- */
@@ -195,7 +180,7 @@ static void add_why(struct table *t, const struct plan_row *r)
 {
 	const bool other = was_declined(r);
 	const char *facts = other ? r->tried.detail : r->row.evidence;
-	const char *say = sentence(plan_reason(r));
+	const char *say = output_sentence(plan_reason(r));
 
 	table_add(t, COLOR_NONE, "%s%s%s", say, say[0] && facts[0] ? ": " : "", facts);
 }
@@ -220,7 +205,7 @@ static void print_rows(const struct plan *p, bool wide)
 		table_add(t, COLOR_NONE, "%s/%s", r->row.ns, r->row.name);
 		table_add(t, COLOR_NONE, "%s%s%s", duty_name((enum duty)r->row.duty),
 			  r->row.action == ACTION_DUTY ? "" : " ",
-			  r->row.action == ACTION_DUTY ? "" : args_action_name(r->row.action));
+			  r->row.action == ACTION_DUTY ? "" : output_action(r->row.action));
 		table_add(t, COLOR_NONE, "%s", plan_reason(r));
 		if (r->tried.id && r->tried.replicas >= 0)
 			table_add(t, COLOR_NONE, "%s (has %" PRId64 ")", r->tried.target, r->tried.replicas);

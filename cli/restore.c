@@ -1,7 +1,6 @@
 /* restore.c - `restore`: put back the replicas that scale-downs took. First a worker says for each what it
  * would do, which is always shown; then, when the person agrees, each goes the way of every write. */
 // SPDX-License-Identifier: Apache-2.0
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "cli/args.h"
+#include "cli/output.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
@@ -31,10 +30,8 @@ struct item {
 };
 
 struct restore {
-	const char *socket, *workload;
-	int64_t since;
-	int output;
-	bool yes, dry;
+	const struct options *o;
+	const char *workload;
 	struct ctl *ctl;
 	struct item *v;
 	size_t n;
@@ -89,12 +86,12 @@ static void on_history_row(void *ctx, const struct msg *m)
 static int find(struct restore *r)
 {
 	const struct msg ask = { .type = MSG_CTL_HISTORY,
-				 .u.ctl_history = { .since = r->since,
+				 .u.ctl_history = { .since = r->o->since_ms,
 						    .limit = 100000,
 						    .duty = -1,
 						    .outcomes = OUTCOMES_WRITTEN } };
 
-	if (!r->workload && !r->since)
+	if (!r->workload && !r->o->since_ms)
 		return EXIT_CODE_OK;
 	const int code = ctl_request(r->ctl, &ask, ASK_MS, on_history_row, r);
 
@@ -206,8 +203,8 @@ static json_t *items_json(const struct restore *r)
 
 static void print_result(const struct restore *r, bool dry)
 {
-	if (r->output == OUTPUT_JSON)
-		args_print_json(json_pack("{s:b, s:o}", "dryRun", dry, "rows", items_json(r)));
+	if (r->o->output == OUTPUT_JSON)
+		output_json(json_pack("{s:b, s:o}", "dryRun", dry, "rows", items_json(r)));
 	else
 		print_table(r, stdout);
 }
@@ -218,7 +215,7 @@ static bool agree(const struct restore *r, size_t n)
 {
 	char line[16] = "";
 
-	if (r->yes)
+	if (r->o->yes)
 		return true;
 	if (!isatty(STDIN_FILENO)) {
 		(void)fprintf(stderr, "ops-pod-cleaner restore: nothing was written: repeat with --yes\n");
@@ -239,89 +236,53 @@ static int act(struct restore *r)
 	const size_t would = count(r, outcome_name(OUTCOME_WOULD));
 
 	/* The dry run is always shown; as JSON there is one document, and the last word is the result. */
-	if (r->output != OUTPUT_JSON || r->dry || would == 0)
+	if (r->o->output != OUTPUT_JSON || r->o->dry_run || would == 0)
 		print_result(r, true);
-	else if (!r->yes)
+	else if (!r->o->yes)
 		print_table(r, stderr);
-	if (would == 0 || r->dry)
+	if (would == 0 || r->o->dry_run)
 		return would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 	if (!agree(r, would))
 		return EXIT_CODE_USAGE;
 	code = each(r, false);
 	if (code != EXIT_CODE_OK)
 		return code;
-	if (r->output != OUTPUT_JSON)
+	if (r->o->output != OUTPUT_JSON)
 		printf("\n");
 	print_result(r, false);
 	return count(r, outcome_name(OUTCOME_DONE)) == would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }
 
-static int take_option(const struct command *self, struct restore *r, int c)
-{
-	switch (c) {
-	case 'S':
-		r->socket = optarg;
-		return -1;
-	case 'o':
-		r->output = output_parse(optarg);
-		return r->output < 0 ? command_misuse(self, "-o takes table, wide or json") : -1;
-	case 's':
-		return args_parse_since(optarg, &r->since) < 0
-			       ? command_misuse(self, "--since takes a duration (2h) or an RFC 3339 time")
-			       : -1;
-	case 'y':
-		r->yes = true;
-		return -1;
-	case 'd':
-		r->dry = true;
-		return -1;
-	case 'h':
-		return command_help(self);
-	default:
-		return command_misuse(self, "unknown option");
-	}
-}
-
 /* One workload, or numbers of actions. */
-static int take_arguments(const struct command *self, struct restore *r, int argc, char **argv)
+static int take_arguments(const struct command *self, const struct options *o, struct restore *r)
 {
 	uint64_t id;
 
-	for (int i = optind; i < argc; i++) {
-		if (str_to_u64(argv[i], strlen(argv[i]), &id) == 0 && id > 0)
+	for (size_t i = 0; i < o->n_args; i++) {
+		const char *arg = o->args[i];
+
+		if (str_to_u64(arg, strlen(arg), &id) == 0 && id > 0)
 			(void)add(r, id);
-		else if (strchr(argv[i], '/') && !r->workload)
-			r->workload = argv[i];
+		else if (strchr(arg, '/') && !r->workload)
+			r->workload = arg;
 		else
 			return command_misuse(self, "'%s' is neither the ID of an action nor NAMESPACE/NAME",
-					      argv[i]);
+					      arg);
 	}
-	if ((r->workload != NULL) + (r->n > 0) + (r->since != 0 && !r->workload) != 1)
+	if ((r->workload != NULL) + (r->n > 0) + (o->since_ms != 0 && !r->workload) != 1)
 		return command_misuse(self, "needs a workload, or --since, or IDs");
-	return -1;
+	return EXIT_CODE_OK;
 }
 
-int command_restore(const struct command *self, int argc, char **argv)
+int command_restore(const struct command *self, const struct options *o)
 {
-	static const struct option longs[] = { { "control-socket", required_argument, NULL, 'S' },
-					       { "output", required_argument, NULL, 'o' },
-					       { "since", required_argument, NULL, 's' },
-					       { "yes", no_argument, NULL, 'y' },
-					       { "dry-run", no_argument, NULL, 'd' },
-					       { "help", no_argument, NULL, 'h' },
-					       { 0 } };
-	struct restore r = { .output = OUTPUT_TABLE };
-	int c, code = -1;
+	struct restore r = { .o = o };
+	int code = take_arguments(self, o, &r);
 
-	while (code < 0 && (c = getopt_long(argc, argv, "o:y", longs, NULL)) != -1)
-		code = take_option(self, &r, c);
-	if (code < 0)
-		code = take_arguments(self, &r, argc, argv);
-	if (code < 0) {
-		code = ctl_open(r.socket, &r.ctl);
-		if (code == EXIT_CODE_OK)
-			code = act(&r);
-	}
+	if (code == EXIT_CODE_OK)
+		code = ctl_open(o->socket, &r.ctl);
+	if (code == EXIT_CODE_OK)
+		code = act(&r);
 	ctl_close(&r.ctl);
 	free(r.v);
 	return code;

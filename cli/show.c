@@ -1,7 +1,6 @@
 /* show.c - `show ID`: all that the history knows of one action. The reporter sends columns as they are
- * stored; here they become what a person reads. And `undo`, which does not exist. */
+ * stored; here they become what a person reads. */
 // SPDX-License-Identifier: Apache-2.0
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
-#include "cli/args.h"
+#include "cli/output.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
@@ -81,7 +80,7 @@ static bool readable(const struct msg_ctl_show_row *r, char *ret, size_t size)
 		(void)snprintf(ret, size, "%s", duty_name((enum duty)v));
 		return true;
 	case KIND_ACTION:
-		(void)snprintf(ret, size, "%s", args_action_name((uint64_t)v));
+		(void)snprintf(ret, size, "%s", output_action((uint64_t)v));
 		return true;
 	case KIND_MODE:
 		(void)snprintf(ret, size, "%s", v ? "observe" : "enforce");
@@ -131,7 +130,7 @@ static void print_json(const struct rows *rows)
 		else
 			json_object_set_new(root, name, json_string(value));
 	}
-	args_print_json(root);
+	output_json(root);
 }
 
 static const char *value_of(const struct rows *rows, const char *name)
@@ -163,48 +162,19 @@ static void print_table(const struct rows *rows)
 		       reason_remedy((enum reason)code));
 }
 
-int command_show(const struct command *self, int argc, char **argv)
+int command_show(const struct command *self, const struct options *o)
 {
-	static const struct option longs[] = { { "control-socket", required_argument, NULL, 'S' },
-					       { "output", required_argument, NULL, 'o' },
-					       { "help", no_argument, NULL, 'h' },
-					       { 0 } };
 	struct msg request = { .type = MSG_CTL_SHOW };
-	const char *socket = NULL;
 	struct rows rows = { .n = 0 };
-	int c, output = OUTPUT_TABLE;
 
-	while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
-		if (c == 'h')
-			return command_help(self);
-		if (c == 'S')
-			socket = optarg;
-		else if (c != 'o' || (output = output_parse(optarg)) < 0)
-			return command_misuse(self, "bad option");
-	}
-	if (argc - optind != 1 ||
-	    str_to_u64(argv[optind], strlen(argv[optind]), &request.u.ctl_show.id) < 0 ||
+	if (o->n_args != 1 || str_to_u64(o->args[0], strlen(o->args[0]), &request.u.ctl_show.id) < 0 ||
 	    request.u.ctl_show.id == 0)
 		return command_misuse(self, "needs the ID of one action; `history -o wide` shows them");
-	const int code = ctl_ask(socket, &request, 20000, on_row, &rows);
+	const int code = ctl_ask(o->socket, &request, 20000, on_row, &rows);
 
-	if (code == EXIT_CODE_OK && output == OUTPUT_JSON)
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&rows);
 	else if (code == EXIT_CODE_OK)
 		print_table(&rows);
 	return code;
-}
-
-int command_undo(const struct command *self, int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return command_help(self);
-	(void)fputs("ops-pod-cleaner: a deleted pod cannot come back: Kubernetes keeps no copy, and its "
-		    "owner makes a "
-		    "new one with another uid.\nA scale-down can be taken back: ops-pod-cleaner restore "
-		    "NAMESPACE/NAME, "
-		    "--since TIME or ID.\n",
-		    stderr);
-	return EXIT_CODE_FAILURE;
 }

@@ -1,6 +1,5 @@
 /* status.c - `status`: the tree, its processes and its clusters. */
 // SPDX-License-Identifier: Apache-2.0
-#include <getopt.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "cli/args.h"
+#include "cli/output.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
@@ -87,7 +86,7 @@ static json_t *child_json(const struct msg_child_stats *c)
 			 "cluster", c->cluster_name, "slot", (json_int_t)c->number, "state", c->state, "pid",
 			 (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
 			 (json_int_t)c->rss_kb, "leases", (json_int_t)c->leases, "startedAt",
-			 args_json_time(c->started), "sandbox", c->sandbox, "error", c->error);
+			 output_json_time(c->started), "sandbox", c->sandbox, "error", c->error);
 }
 
 static json_t *leader_json(const struct status *s, uint64_t cluster)
@@ -106,7 +105,7 @@ static json_t *cluster_json(const struct status *s, const struct msg_watch_stats
 			      (json_int_t)w->events, "lists", (json_int_t)w->lists, "queue",
 			      (json_int_t)w->queue, "deadlines", (json_int_t)w->deadlines, "nominated",
 			      (json_int_t)w->nominated, "dropped", (json_int_t)w->dropped, "lastEvent",
-			      args_json_time(w->last_event), "error", w->error);
+			      output_json_time(w->last_event), "error", w->error);
 
 	(void)json_object_set_new(o, "leader", leader_json(s, w->cluster));
 	(void)json_object_set_new(o, "held", json_integer((json_int_t)w->blocked));
@@ -119,9 +118,8 @@ static json_t *pause_json(const struct msg_pause *p)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "duty",
 			 p->duty < 0 ? json_null() : json_string(duty_name((enum duty)p->duty)), "cluster",
-			 p->cluster_name[0] ? json_string(p->cluster_name) : json_null(), "since",
-			 args_json_time(p->at), "until", args_json_time(p->until), "by", p->by, "reason",
-			 p->why);
+			 output_json_text(p->cluster_name), "since", output_json_time(p->at), "until",
+			 output_json_time(p->until), "by", p->by, "reason", p->why);
 }
 
 static void print_json(const struct status *s)
@@ -137,12 +135,12 @@ static void print_json(const struct status *s)
 	json_t *root = json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
 				 s->tree.version, "phase", s->tree.phase, "mode",
 				 s->tree.observe ? "observe" : "enforce", "generation",
-				 (json_int_t)s->tree.generation, "started", args_json_time(s->tree.started),
+				 (json_int_t)s->tree.generation, "started", output_json_time(s->tree.started),
 				 "leases", (json_int_t)s->tree.leases, "actions", (json_int_t)s->tree.actions,
 				 "pending", (json_int_t)s->tree.pending, "note", s->tree.note, "processes",
 				 processes, "clusters", clusters, "pauses", pauses);
 
-	args_print_json(root);
+	output_json(root);
 }
 
 /* -- table
@@ -268,31 +266,17 @@ static void print_text(const struct status *s, bool wide)
 	print_leaders(s);
 }
 
-int command_status(const struct command *self, int argc, char **argv)
+int command_status(const struct command *self, const struct options *o)
 {
-	static const struct option longs[] = { { "control-socket", required_argument, NULL, 'S' },
-					       { "output", required_argument, NULL, 'o' },
-					       { "help", no_argument, NULL, 'h' },
-					       { 0 } };
 	const struct msg request = { .type = MSG_CTL_STATUS };
-	const char *socket = NULL;
 	struct status s = { 0 };
-	int c, output = OUTPUT_TABLE;
+	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 
-	while ((c = getopt_long(argc, argv, "o:", longs, NULL)) != -1) {
-		if (c == 'h')
-			return command_help(self);
-		if (c == 'S')
-			socket = optarg;
-		else if (c != 'o' || (output = output_parse(optarg)) < 0)
-			return command_misuse(self, "bad option");
-	}
-	const int code = ctl_ask(socket, &request, 10000, on_row, &s);
-
-	if (code == EXIT_CODE_OK && output == OUTPUT_JSON)
+	(void)self;
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&s);
 	else if (code == EXIT_CODE_OK)
-		print_text(&s, output == OUTPUT_WIDE);
+		print_text(&s, o->output == OUTPUT_WIDE);
 	free(s.children);
 	free(s.clusters);
 	free(s.pauses);

@@ -67,7 +67,7 @@ def write(name, text):
 
 def every_command_has_help():
     names = re.findall(r"^  (\w+) ", call("--help"), re.M)
-    assert {"run", "status", "history", "show", "explain", "plan", "pause", "resume", "restore", "undo", "reload", "config", "cron",
+    assert {"run", "status", "history", "show", "explain", "plan", "pause", "resume", "restore", "reload", "config", "cron",
             "version"} <= set(names), names
     for name in names:
         if name != "version":
@@ -89,7 +89,10 @@ def misuse_is_64_and_helps():
                  ("pause", "a", "b"), ("pause", "deleteEvictedPod", "errImagePull"), ("pause", "tooManyRestart"),
                  ("pause", "--reason", "x" * 201), ("resume", "--for", "2h"), ("restore",), ("restore", "web"), ("restore", "0"),
                  ("restore", "a/b", "7"), ("restore", "a/b", "c/d"), ("restore", "7", "--since", "2h"), ("restore", "--since", "x"),
-                 ("status", "-o", "xml"), ("run", "extra"), ("explain", "nonamespace"),
+                 ("status", "-o", "xml"), ("status", "extra"), ("history", "extra"), ("reload", "extra"), ("man", "extra"),
+                 ("version", "extra"), ("resume", "a", "b", "c"), ("cron", "next", "@daily", "extra"), ("config", "help", "extra"),
+                 ("status", "--duty", "deleteEvictedPod"), ("history", "--limit"), ("history", "--namespace", "x" * 64),
+                 ("run", "extra"), ("explain", "nonamespace"),
                  ("explain", "--watch", "-f", "pod.yml")):
         assert "--help" in call(*args, code=64), args
 
@@ -112,11 +115,6 @@ def manual_page_is_what_the_program_prints():
     assert page.read_text() == call("man"), "print it again: ops-pod-cleaner man > docs/man/ops-pod-cleaner.1"
     for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
         assert f".SS {name}\n" in page.read_text(), name
-
-
-def undo_says_what_can_be_taken_back():
-    said = call("undo", code=1)
-    assert "cannot come back" in said and "restore" in said, said
 
 
 def original_configuration_is_ok():
@@ -222,7 +220,7 @@ def one_dash_as_in_the_original():
         assert "no-such-kubeconfig" in out, out
 
 
-CASES = [every_command_has_help, version, misuse_is_64_and_helps, undo_says_what_can_be_taken_back,
+CASES = [every_command_has_help, version, misuse_is_64_and_helps,
          manual_page_is_what_the_program_prints, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,

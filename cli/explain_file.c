@@ -1,0 +1,177 @@
+/* explain_file.c - see explain_file.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/explain_file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "cli/paths.h"
+#include "cli/yaml_json.h"
+#include "config/config.h"
+#include "config/diag.h"
+#include "kube/decode.h"
+#include "rules/judge.h"
+
+#define FILE_MAX (16u << 20)
+
+/* The whole file, or NULL after a message. */
+static char *read_file(const char *path, size_t *ret_n)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	char *buf = NULL;
+	size_t n = 0, k;
+
+	if (!f) {
+		(void)fprintf(stderr, "%s: cannot be read: %s\n", path, strerrordesc_np(errno));
+		return NULL;
+	}
+	do {
+		buf = xreallocarray(buf, n + 65536, 1);
+		k = fread(buf + n, 1, 65536, f);
+		n += k;
+	} while (k > 0 && n <= FILE_MAX);
+	const bool bad = ferror(f) != 0;
+
+	if (f != stdin)
+		(void)fclose(f);
+	if (bad || n > FILE_MAX) {
+		(void)fprintf(stderr, "%s: %s\n", path,
+			      bad ? "cannot be read (is it a directory?)" : "larger than 16 MiB");
+		free(buf);
+		return NULL;
+	}
+	*ret_n = n;
+	return buf;
+}
+
+struct file_run {
+	const struct options *o;
+	int64_t now_ms;
+	const struct policy *policy;
+	char pod[320]; /* "NAMESPACE/NAME" of the one that is judged */
+	struct explain_report *into;
+};
+
+static void add_verdict(struct file_run *f, const struct verdict *v)
+{
+	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
+			 .u.ctl_explain_row = { .duty = v->duty, .verdict = v->kind, .until = v->at_ms } };
+
+	msg_set(&m, ctl_explain_row.reason, reason_code(v->reason), strlen(reason_code(v->reason)));
+	msg_set(&m, ctl_explain_row.evidence, v->evidence, strlen(v->evidence));
+	explain_report_add(f->into, f->pod, &m.u.ctl_explain_row);
+}
+
+static void add_check(void *ctx, const struct check_report *check)
+{
+	struct file_run *f = ctx;
+	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
+			 .u.ctl_explain_row = { .duty = check->duty, .holds = check->holds } };
+	_cleanup_free_ char *text =
+		xasprintf("%s%s%s", check->name, *check->name && *check->fact ? ": " : "", check->fact);
+
+	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
+	msg_set(&m, ctl_explain_row.evidence, text, strlen(text));
+	explain_report_add(f->into, f->pod, &m.u.ctl_explain_row);
+}
+
+/* Alone in its file, the pod is taken for the whole of its workload, as the watcher would with this one pod.
+ */
+static void judge_one(struct file_run *f, const struct pod_facts *pod)
+{
+	uint32_t container;
+	const bool failing = judge_is_pull_failure(pod, f->policy, &container);
+	const struct pod_context context = { .stage = STAGE_CACHE,
+					     .failing_since = f->o->failing_since_ms,
+					     .tally_known = TRI_YES,
+					     .pods = 1,
+					     .failing = failing,
+					     .ready = pod->ready };
+	struct verdict v;
+
+	for (enum duty d = DUTY_EVICTED; d < DUTY__MAX; d++) {
+		v = (struct verdict){ 0 };
+		if (d < DUTY_RESTARTS)
+			judge_duty(d, pod, f->policy, &context, f->now_ms, &v);
+		else
+			judge_restarts(pod, f->policy, f->now_ms, &v, &container);
+		add_verdict(f, &v);
+		if (f->o->rules)
+			judge_trace(d, pod, f->policy, &context, f->now_ms, add_check, f, &v);
+	}
+}
+
+static int explain_object(struct file_run *f, json_t *object)
+{
+	const char *kind = json_string_value(json_object_get(object, "kind"));
+	struct pod_facts pod;
+
+	if (kind && strcmp(kind, "Pod") != 0) {
+		(void)fprintf(stderr, "%s: is a %s: the rules judge pods\n", f->o->file, kind);
+		return EXIT_CODE_DATA;
+	}
+	if (decode_pod_json(object, &pod) < 0) {
+		(void)fprintf(stderr,
+			      "%s: is no pod: metadata.name or metadata.uid is missing; "
+			      "take it with `kubectl get pod NAME -o yaml`\n",
+			      f->o->file);
+		return EXIT_CODE_DATA;
+	}
+	(void)snprintf(f->pod, sizeof(f->pod), "%.*s/%.*s", STR_ARG(pod.ns), STR_ARG(pod.name));
+	judge_one(f, &pod);
+	return EXIT_CODE_OK;
+}
+
+static int explain_root(struct file_run *f, json_t *root)
+{
+	json_t *items = json_object_get(root, "items");
+	int code = EXIT_CODE_OK;
+
+	if (!json_is_array(items))
+		return explain_object(f, root);
+	for (size_t i = 0; i < json_array_size(items) && code == EXIT_CODE_OK; i++)
+		code = explain_object(f, json_array_get(items, i));
+	return code;
+}
+
+static int explain_by(const struct options *o, const struct policy *policy, struct explain_report *into)
+{
+	struct file_run f = {
+		.o = o, .now_ms = o->now_ms ? o->now_ms : clock_wall_ms(), .policy = policy, .into = into
+	};
+	_cleanup_free_ char *err = NULL;
+	size_t n = 0;
+	_cleanup_free_ char *text = read_file(o->file, &n);
+	json_t *root = text ? yaml_json_load(text, n, &err) : NULL;
+	const int code = root ? explain_root(&f, root) : EXIT_CODE_DATA;
+
+	if (text && !root)
+		(void)fprintf(stderr, "%s:%s\n", o->file, err ? err : " is empty");
+	json_decref(root);
+	return code;
+}
+
+int explain_file(const struct options *o, struct explain_report *into)
+{
+	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
+	struct config c;
+	struct diags d = { 0 };
+	int code = EXIT_CODE_CONFIG;
+
+	config_init(&c);
+	if (config_load(o->config ? o->config : found, &c, &d) == 0)
+		code = explain_by(o, &c.settings.policy, into);
+	else
+		for (size_t i = 0; i < d.n; i++)
+			(void)fprintf(stderr, "%s\n", d.v[i].text);
+	diags_done(&d);
+	config_done(&c);
+	return code;
+}

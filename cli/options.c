@@ -1,0 +1,267 @@
+/* options.c - see options.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/duration.h"
+#include "base/rfc3339.h"
+#include "base/str.h"
+#include "model/duty.h"
+#include "model/outcomes.h"
+
+static int parse_flag(const char *s, int64_t *ret)
+{
+	(void)s;
+	*ret = 1;
+	return 0;
+}
+
+static int parse_time(const char *s, int64_t *ret)
+{
+	return rfc3339_parse(s, strlen(s), ret);
+}
+
+/* A time, or so long before now. */
+static int parse_when(const char *s, int64_t *ret)
+{
+	int64_t span_ns;
+	const char *err;
+
+	if (parse_time(s, ret) == 0)
+		return 0;
+	if (duration_parse(s, strlen(s), &span_ns, &err) < 0 || span_ns < 0)
+		return -EINVAL;
+	*ret = clock_wall_ms() - span_ns / 1000000;
+	return 0;
+}
+
+static int parse_span(const char *s, int64_t *ret)
+{
+	int64_t span_ns;
+	const char *err;
+
+	if (duration_parse(s, strlen(s), &span_ns, &err) < 0 || span_ns < 1000000)
+		return -EINVAL;
+	*ret = span_ns / 1000000;
+	return 0;
+}
+
+static int parse_count(const char *s, int64_t *ret)
+{
+	return str_to_i64(s, strlen(s), ret) < 0 || *ret < 1 || *ret > 100000 ? -EINVAL : 0;
+}
+
+static const char *duty_at(int i)
+{
+	return i < DUTY_RESTARTS ? duty_name((enum duty)i) : NULL;
+}
+
+static const char *outcome_at(int i)
+{
+	return i <= OUTCOME__MAX ? outcome_name((enum outcome)i) : NULL; /* the last one is "open" */
+}
+
+static const char *output_at(int i)
+{
+	static const char *const names[] = { "table", "wide", "json" };
+
+	return i < (int)ARRAY_SIZE(names) ? names[i] : NULL;
+}
+
+enum kind {
+	KIND_FLAG,
+	KIND_TIME,
+	KIND_WHEN,
+	KIND_SPAN,
+	KIND_COUNT,
+	KIND_DUTY,
+	KIND_OUTCOME,
+	KIND_OUTPUT,
+	KIND_TEXT,
+	KIND_NAME,
+	KIND_REASON
+};
+
+/* What may be written: what parse() takes, a name (the value is its index), or any text that is not too
+ * long. */
+static const struct kind_row {
+	const char *takes;
+	int (*parse)(const char *s, int64_t *ret);
+	const char *(*at)(int i);
+	size_t max;
+} kinds[] = {
+	[KIND_FLAG] = { .parse = parse_flag },
+	[KIND_TIME] = { "an RFC 3339 time", .parse = parse_time },
+	[KIND_WHEN] = { "a duration (2h) or an RFC 3339 time", .parse = parse_when },
+	[KIND_SPAN] = { "a duration such as 30m or 2h", .parse = parse_span },
+	[KIND_COUNT] = { "a number from 1 to 100000", .parse = parse_count },
+	[KIND_DUTY] = { .at = duty_at },
+	[KIND_OUTCOME] = { .at = outcome_at },
+	[KIND_OUTPUT] = { .at = output_at },
+	[KIND_TEXT] = { "at most 4096 bytes", .max = 4096 },
+	[KIND_NAME] = { "at most 63 bytes", .max = 63 },
+	[KIND_REASON] = { "at most 200 bytes", .max = 200 },
+};
+
+static const struct row {
+	const char *name, *argument; /* argument NULL: it takes none */
+	char letter;
+	enum kind kind;
+	size_t off; /* in struct options: const char * for texts, else int64_t */
+} rows[] = {
+#define O(ID, KIND, member, name, letter, argument)                                                          \
+	{ name, argument, letter, KIND_##KIND, offsetof(struct options, member) },
+#include "cli/options.def"
+#undef O
+};
+
+static int fail(char reterr[static OPTIONS_TEXT_MAX], const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+static int fail(char reterr[static OPTIONS_TEXT_MAX], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(reterr, OPTIONS_TEXT_MAX, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+static int find_name(const struct kind_row *k, const char *name, int64_t *ret)
+{
+	const char *at;
+
+	for (int i = 0; (at = k->at(i)); i++)
+		if (strcmp(at, name) == 0) {
+			*ret = i;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* "table, wide or json" */
+static void list_names(const struct kind_row *k, char ret[static OPTIONS_TEXT_MAX])
+{
+	const char *at;
+	size_t n = 0;
+
+	ret[0] = '\0';
+	for (int i = 0; (at = k->at(i)) && n < OPTIONS_TEXT_MAX; i++)
+		n += (size_t)snprintf(ret + n, OPTIONS_TEXT_MAX - n, "%s%s",
+				      i == 0         ? ""
+				      : k->at(i + 1) ? ", "
+						     : " or ",
+				      at);
+}
+
+static int take(const struct row *row, const char *value, struct options *ret, char *reterr)
+{
+	const struct kind_row *k = &kinds[row->kind];
+	void *member = (char *)ret + row->off;
+	char names[OPTIONS_TEXT_MAX];
+	int r;
+
+	if (k->max) {
+		*(const char **)member = value;
+		r = strlen(value) > k->max ? -EINVAL : 0;
+	} else {
+		r = k->at ? find_name(k, value, member) : k->parse(value, member);
+	}
+	if (r == 0)
+		return 0;
+	if (k->at)
+		list_names(k, names);
+	return fail(reterr, "--%s takes %s", row->name, k->at ? names : k->takes);
+}
+
+/* What getopt_long answers for an option. */
+static int code_of(const struct row *row)
+{
+	return row->letter ? row->letter : 256 + (int)(row - rows);
+}
+
+static const struct row *find(const struct option_use *uses, int code)
+{
+	for (; uses->help; uses++)
+		if (code_of(&rows[uses->id]) == code)
+			return &rows[uses->id];
+	return NULL;
+}
+
+/* The option in the words of getopt_long. */
+static void declare(const struct option_use *uses, struct option *longs, char *letters)
+{
+	*letters++ = ':'; /* a missing argument is told apart, and nothing is printed */
+	*letters++ = 'h';
+	*longs++ = (struct option){ "help", no_argument, NULL, 'h' };
+	for (; uses->help; uses++) {
+		const struct row *row = &rows[uses->id];
+
+		*longs++ = (struct option){ row->name, row->argument ? required_argument : no_argument, NULL,
+					    code_of(row) };
+		if (row->letter)
+			*letters++ = row->letter;
+		if (row->letter && row->argument)
+			*letters++ = ':';
+	}
+	*longs = (struct option){ 0 };
+	*letters = '\0';
+}
+
+int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_args, bool one_dash, int argc,
+		  char **argv, struct options *ret, char reterr[static OPTIONS_TEXT_MAX])
+{
+	struct option longs[OPTIONS_MAX + 2];
+	char letters[2 * OPTIONS_MAX + 3];
+	int c, r = 0;
+
+	*ret = (struct options){ .duty = -1, .outcome = -1 };
+	declare(uses, longs, letters);
+	while (r == 0 &&
+	       (c = (one_dash ? getopt_long_only : getopt_long)(argc, argv, letters, longs, NULL)) != -1) {
+		const struct row *row = find(uses, c);
+
+		if (c == 'h')
+			return 1;
+		if (row)
+			r = take(row, optarg, ret, reterr);
+		else
+			r = fail(reterr, "%s '%s'",
+				 c == ':' ? "an argument is missing behind" : "unknown option",
+				 argv[optind - 1]);
+	}
+	if (r < 0)
+		return r;
+	ret->args = argv + optind;
+	ret->n_args = (size_t)(argc - optind);
+	return ret->n_args > max_args ? fail(reterr, "unexpected argument '%s'", ret->args[max_args]) : 0;
+}
+
+void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX])
+{
+	const struct row *row = &rows[use->id];
+	const struct kind_row *k = &kinds[row->kind];
+	char letter[8] = "", left[64], names[OPTIONS_TEXT_MAX] = "";
+
+	if (row->letter)
+		(void)snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	if (k->at)
+		list_names(k, names);
+	(void)snprintf(left, sizeof(left), "%s--%s %s", letter, row->name,
+		       row->argument ? row->argument : "");
+	(void)snprintf(ret, OPTIONS_TEXT_MAX, "  %-22s %s%s\n", left, use->help, names);
+}
+
+int options_find_duty(const char *name)
+{
+	int64_t duty;
+
+	return find_name(&kinds[KIND_DUTY], name, &duty) < 0 ? -1 : (int)duty;
+}

@@ -1,0 +1,53 @@
+/* options.h - reads the command line of every command by one table (options.def).
+ * Process: cli.  Texts point into argv. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OPTIONS_MAX      12 /* of one command */
+#define OPTIONS_TEXT_MAX 320
+
+enum option_id {
+#define O(ID, ...) OPTION_##ID,
+#include "cli/options.def"
+#undef O
+};
+
+/* An option of one command and what it means there. */
+struct option_use {
+	enum option_id id;
+	const char *help;
+};
+
+enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON };
+
+/* What was written; a member whose option was not is NULL or 0, unless it says otherwise. */
+struct options {
+	const char *socket, *config, *state_dir, *kubeconfig, *master;
+	const char *cluster, *ns, *target, *reason, *file, *zone;
+	int64_t output;                             /* enum output */
+	int64_t duty;                               /* enum duty; -1: none was written */
+	int64_t outcome;                            /* enum outcome; -1: open; -2: none was written */
+	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
+	int64_t for_ms, count;
+	int64_t refusals, dry_run, yes, rules, watch; /* 1: written */
+	char *const *args;                            /* what is no option */
+	size_t n_args;
+};
+
+/* Read argv[1] and what follows. one_dash: a long option may also begin with one dash. 0; 1 when help is
+ * asked for; -EINVAL with what is wrong in reterr. */
+int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_args, bool one_dash, int argc,
+		  char **argv, struct options *ret, char reterr[static OPTIONS_TEXT_MAX]);
+/* The line of help about one option, with its end of line; names that may be written stand behind the help.
+ */
+void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX]);
+
+/* The duty of that name that acts, or -1. */
+int options_find_duty(const char *name);
+
+#endif

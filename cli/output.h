@@ -1,0 +1,23 @@
+/* output.h - what several commands print alike.
+ * Process: cli. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* Print to stdout and free. */
+void output_json(json_t *root);
+/* RFC 3339, or null for 0. */
+json_t *output_json_time(int64_t ms);
+/* The text, or null when it is empty. */
+json_t *output_json_text(const char *s);
+
+/* Of a reason code; "" of one that this program does not know. */
+const char *output_sentence(const char *code);
+const char *output_remedy(const char *code);
+/* "duty", "retry", "restore" */
+const char *output_action(uint64_t action);
+
+#endif
