@@ -64,7 +64,6 @@ static _Noreturn void remove_after(int pipe_fd, const char *path)
 {
 	char byte;
 
-	(void)setsid();
 	(void)dup2(pipe_fd, 0);
 	(void)close_range(1, ~0u, 0);
 	(void)prctl(PR_SET_PDEATHSIG, 0);
@@ -86,6 +85,7 @@ void suite_folder(char ret_path[static SUITE_PATH_MAX])
 	const pid_t pid = fork();
 
 	if (pid == 0) {
+		(void)setsid(); /* libcheck kills the process group of a case that has ended */
 		if (fork() == 0) {
 			(void)close(ends[1]);
 			remove_after(ends[0], ret_path);

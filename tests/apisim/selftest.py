@@ -7,13 +7,12 @@ import argparse
 import pathlib
 import subprocess
 import sys
-import tempfile
 import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import access, deletion, faults, lists, log, many, objects, scale, transport, watches, wire  # noqa: E402,F401
 from checks.common import TESTS  # noqa: E402
-from simlib import Sim  # noqa: E402
+from simlib import Sim, scratch  # noqa: E402
 
 
 def certificate(folder):
@@ -31,9 +30,7 @@ def run_one(binary, tls, run, flags, wants_tls, token):
         code = server.stop()
         assert code == 0, f"apisim ended with {code}"
     finally:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.wait()
+        server.destroy()
 
 
 def main():
@@ -41,7 +38,7 @@ def main():
     p.add_argument("--binary", required=True)
     p.add_argument("names", nargs="*")
     a = p.parse_args()
-    tls = certificate(pathlib.Path(tempfile.mkdtemp(prefix="apisim-tls-")))
+    tls = certificate(scratch.folder("apisim-tls"))
     failed = ran = 0
     for run, flags, wants_tls, token in TESTS:
         if a.names and not any(n in run.__name__ for n in a.names):

@@ -5,10 +5,12 @@ import pathlib
 import socket
 import ssl
 import struct
-import subprocess
-import tempfile
+import sys
 import time
 from urllib.parse import urlencode
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import scratch  # noqa: E402
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MERGE = "application/merge-patch+json"
@@ -20,7 +22,7 @@ class Sim:
     """One apisim process."""
 
     def __init__(self, binary, *flags, tls=None, token=None):
-        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="apisim-"))
+        self.dir = scratch.folder("apisim")
         self.log_path = self.dir / "requests.log"
         self.token = token
         self.tls = None
@@ -29,7 +31,7 @@ class Sim:
         if tls:
             args += ["--tls-cert", str(tls[0]), "--tls-key", str(tls[1])]
             self.tls = ssl.create_default_context(cafile=str(tls[0]))
-        self.process = subprocess.Popen(args)
+        self.process = scratch.start(args)
         deadline = time.time() + 60
         while not (self.dir / "port").exists():
             if self.process.poll() is not None or time.time() > deadline:
@@ -106,6 +108,13 @@ class Sim:
         if self.process.poll() is None:
             self.admin("quit")
         return self.process.wait(60)
+
+    def destroy(self):
+        """Ends it, if it has not ended, and removes its files."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        scratch.remove(self.dir)
 
 
 class Watch:

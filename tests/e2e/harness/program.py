@@ -7,6 +7,8 @@ import signal
 import subprocess
 import time
 
+import scratch
+
 from .wait import until
 
 ROLES = ("supervisor", "reporter", "watcher", "worker", "loader")
@@ -71,7 +73,7 @@ class Program:
 
     def start(self, wait=True):
         log = open(self.log_path, "ab")
-        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env,
+        self.process = scratch.start(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env,
                                         cwd=self.cwd or self.dir, start_new_session=True, preexec_fn=self.preexec)
         log.close()
         if wait:

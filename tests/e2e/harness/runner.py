@@ -2,11 +2,11 @@
 import concurrent.futures
 import fnmatch
 import pathlib
-import shutil
 import sys
-import tempfile
 import threading
 import time
+
+import scratch
 
 from .scenario import SCENARIOS, execute
 from .servers import Apisim, Cluster
@@ -23,7 +23,7 @@ class Runner:
         self.keep = keep
         self.jobs = jobs
         self.out = out
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="opc-e2e-"))
+        self.folder = scratch.folder("e2e")
         self.authority = Authority(self.folder / "authority")
         self.passed = self.failed = self.skipped = 0
         self.lock = threading.Lock()
@@ -41,8 +41,9 @@ class Runner:
                 self.run_on(name)
         finally:
             if not self.keep and not self.failed:
-                shutil.rmtree(self.folder, ignore_errors=True)
+                scratch.remove(self.folder)
             else:
+                scratch.keep(self.folder)
                 self.say(f"files: {self.folder}")
         self.say(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         return 1 if self.failed or not self.passed else 0

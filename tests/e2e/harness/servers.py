@@ -4,17 +4,17 @@ import pathlib
 import secrets
 import shlex
 import subprocess
-import sys
 import threading
 import time
+
+import scratch
+from oracle import judge, logs
 
 from .client import AGENT, Client
 from .tls import Authority
 from .wait import until
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TESTS))
-from oracle import judge, logs  # noqa: E402
 
 
 class Server:
@@ -77,6 +77,7 @@ class Cluster(Server):
 
     def start(self):
         if not self.given:
+            scratch.at_end(self.dir.parent, TESTS / "cluster" / "down", self.dir)
             subprocess.run([TESTS / "cluster" / "up", self.dir], check=True)
         env = {}
         for line in (self.dir / "env").read_text().splitlines():
@@ -119,7 +120,7 @@ class Apisim(Server):
         for user, rules in self.USERS.items() if self.tls else ():     # nobody sends a token without TLS
             command += ["--token", f"{self.tokens[user]}={user}{rules}"]
         with open(self.dir / "apisim.log", "wb") as log:
-            self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            self.process = scratch.start(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             start_new_session=True)
         until("apisim to listen", lambda: port.exists() or self.process.poll() is not None, timeout)
         if self.process.poll() is not None:

@@ -6,10 +6,12 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
+import scratch  # noqa: E402
 
 PROGRAM = sys.argv[1]
-HOME = tempfile.mkdtemp(prefix="opc-cli-")
+HOME = str(scratch.folder("cli"))
 ORIGINAL = """errImagePull:
   namespaces: default
   hours: 5s

@@ -1,6 +1,7 @@
 /* sim.c - see sim.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/integration/kube/sim.h"
+#include "tests/suite.h"
 
 #include <check.h>
 #include <signal.h>
@@ -45,19 +46,16 @@ static unsigned wait_for_port(const char *path)
 
 static unsigned launch(struct sim *s, const char *apisim, const char *listen, const char *const *flags)
 {
-	char port_file[96];
+	char dir[SUITE_PATH_MAX], port_file[SUITE_PATH_MAX + 8];
 
-	(void)snprintf(s->dir, sizeof(s->dir), "/tmp/opc-sim-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(s->dir));
-	(void)snprintf(port_file, sizeof(port_file), "%s/port", s->dir);
+	suite_folder(dir);
+	(void)snprintf(port_file, sizeof(port_file), "%s/port", dir);
 	s->pid = fork();
 	if (s->pid == 0)
 		run(apisim, listen, port_file, flags);
 	const unsigned port = wait_for_port(port_file);
 
 	ck_assert_msg(port != 0, "apisim did not start");
-	(void)unlink(port_file);
-	(void)rmdir(s->dir);
 	return port;
 }
 

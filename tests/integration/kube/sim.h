@@ -11,7 +11,7 @@
 
 struct sim {
 	pid_t pid;
-	char dir[64], url[64];
+	char url[64];
 	struct event_base *base;
 	struct http_client *client;
 };

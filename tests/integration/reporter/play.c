@@ -3,7 +3,6 @@
 #include "tests/integration/reporter/play.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -41,28 +40,15 @@ static int listen_any(unsigned *ret_port)
 void play_init(struct play *p)
 {
 	*p = (struct play){ .fd = -1 };
-	(void)snprintf(p->dir, sizeof(p->dir), "/tmp/opc-play-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(p->dir));
-	(void)snprintf(p->log, sizeof(p->log), "%s.log", p->dir);
+	suite_folder(p->dir);
+	(void)snprintf(p->log, sizeof(p->log), "%s/log", p->dir);
 	p->bot = listen_any(&p->bot_port);
 }
 
 void play_done(struct play *p)
 {
-	DIR *d = opendir(p->dir);
-	const struct dirent *e;
-	char path[512];
-
 	if (p->pid > 0)
 		play_kill(p);
-	while (d && (e = readdir(d))) {
-		(void)snprintf(path, sizeof(path), "%s/%s", p->dir, e->d_name);
-		(void)unlink(path);
-	}
-	if (d)
-		(void)closedir(d);
-	(void)rmdir(p->dir);
-	(void)unlink(p->log);
 	(void)close(p->bot);
 }
 

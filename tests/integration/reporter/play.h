@@ -10,6 +10,7 @@
 
 #include "config/settings.h"
 #include "ipc/msg.h"
+#include "tests/suite.h"
 
 #define PLAY_SECRET "s3cr3t-t0ken"
 
@@ -19,9 +20,9 @@ struct play {
 	pid_t pid;
 	int fd;
 	enum phase phase;
-	char dir[64]; /* state directory */
-	char log[96]; /* its stderr, all lives */
-	int bot;      /* listening socket */
+	char dir[SUITE_PATH_MAX];     /* state directory */
+	char log[SUITE_PATH_MAX + 8]; /* its stderr, all lives */
+	int bot;                      /* listening socket */
 	unsigned bot_port;
 	const char *schedule; /* NULL = the duty is off */
 	char sandbox[256];    /* what READY said */

@@ -6,11 +6,10 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from tree import Tree, main  # noqa: E402
+from tree import Tree, main, scratch  # noqa: E402
 
 
 def starts_and_drains_in_order():
@@ -242,7 +241,7 @@ def odd_inheritance_is_normalised():
     d.wait_exit()
     log = os.path.join(d.dir, "log2")
     with open(log, "w") as f:
-        p = subprocess.Popen(["bash", "-c", f"exec <&- >&-; trap '' CHLD HUP; exec {d.dir}/supervisor --config {d.config} "
+        p = scratch.start(["bash", "-c", f"exec <&- >&-; trap '' CHLD HUP; exec {d.dir}/supervisor --config {d.config} "
                               f"--control-socket {d.dir}/c.sock"], stderr=f, env={"OPC_LOG_FORMAT": "text", "PATH": os.environ["PATH"]},
                              stdout=subprocess.DEVNULL)
     d.log = log
@@ -253,7 +252,7 @@ def odd_inheritance_is_normalised():
 
 def systemd_is_told():
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    path = tempfile.mktemp(prefix="opc-notify-")
+    path = str(scratch.folder("notify") / "socket")
     listener.bind(path)
     listener.settimeout(0.2)
     said = []

@@ -8,9 +8,11 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+import scratch  # noqa: E402
 
 SUPERVISOR, FAKECHILD, PROGRAM = sys.argv[1], sys.argv[2], sys.argv[3]
 GOOD = {"reporter": "ok", "watcher": "ok", "worker": "ok", "loader": "ok"}
@@ -31,14 +33,14 @@ class Tree:
 
     def __init__(self, environment=None, **behaviour):
         Tree.opened.trees.append(self)
-        self.dir = tempfile.mkdtemp(prefix="opc-supervisor-")
+        self.dir = scratch.folder("supervisor")
         place(SUPERVISOR, os.path.join(self.dir, "supervisor"))
         for role in GOOD:
             place(FAKECHILD, os.path.join(self.dir, role))
         self.config = os.path.join(self.dir, "config.yml")
         self.write(**behaviour)
         self.log = os.path.join(self.dir, "log")
-        self.process = subprocess.Popen(
+        self.process = scratch.start(
             [os.path.join(self.dir, "supervisor"), "--config", self.config, "--control-socket",
              os.path.join(self.dir, "control.sock")],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(self.log, "w"), env={"OPC_LOG_FORMAT": "text", **(environment or {})})
@@ -81,7 +83,7 @@ class Tree:
         if self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        shutil.rmtree(self.dir)
+        scratch.remove(self.dir)
 
 
 def run(case):

@@ -13,7 +13,7 @@
 #include "config/kubeconfig.h"
 #include "tests/suite.h"
 
-static char dir[32];
+static char dir[SUITE_PATH_MAX];
 
 static char *path_of(const char *name)
 {
@@ -36,22 +36,9 @@ static void set_up(void)
 	static const char *const names[] = { "KUBECONFIG", "HOME", "KUBERNETES_SERVICE_HOST",
 					     "KUBERNETES_SERVICE_PORT", "OPC_SERVICEACCOUNT_DIR" };
 
-	(void)snprintf(dir, sizeof(dir), "/tmp/opc-kube-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	suite_folder(dir);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		(void)unsetenv(names[i]);
-}
-
-static void tear_down(void)
-{
-	static const char *const names[] = { "a", "b", ".kube/config", ".kube", "token" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_free_ char *path = path_of(names[i]);
-
-		(void)remove(path);
-	}
-	(void)rmdir(dir);
 }
 
 /* A kubeconfig with one cluster, user and context, the fields of the first two given as flow mappings. */
@@ -375,7 +362,7 @@ END_TEST
 
 TEST_MAIN("config/kubeconfig")
 {
-	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, reads_every_field);
 	tcase_add_test(t, reads_json);
 	tcase_add_loop_test(t, tells_what_is_wrong, 0, ARRAY_SIZE(errors));

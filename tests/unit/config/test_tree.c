@@ -157,11 +157,11 @@ END_TEST
 /* -- files
  * ------------------------------------------------------------------------------------------------------ */
 
-static char dir[] = "/tmp/opc-tree-XXXXXX";
+static char dir[SUITE_PATH_MAX];
 
 static const char *in_dir(const char *name)
 {
-	static char path[64];
+	static char path[SUITE_PATH_MAX + 8];
 
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return path;
@@ -169,17 +169,7 @@ static const char *in_dir(const char *name)
 
 static void make_dir(void)
 {
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-static void remove_dir(void)
-{
-	static const char *const names[] = { "fifo", "big", "open", "link", "plain" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		(void)unlink(in_dir(names[i]));
-	(void)rmdir(dir);
-	memcpy(dir, "/tmp/opc-tree-XXXXXX", sizeof(dir));
+	suite_folder(dir);
 }
 
 static void write_file(const char *name, off_t size, mode_t mode)
@@ -239,6 +229,6 @@ TEST_MAIN("config/tree")
 	tcase_add_loop_test(t, floods_are_refused, 0, ARRAY_SIZE(floods));
 	tcase_add_test(t, too_many_keys);
 	tcase_add_test(t, finds_keys_and_kinds);
-	tcase_add_checked_fixture(f, make_dir, remove_dir);
+	tcase_add_checked_fixture(f, make_dir, NULL);
 	tcase_add_test(f, files_that_are_none);
 }

@@ -14,24 +14,11 @@
 #include "loader/loader.h"
 #include "tests/suite.h"
 
-static char dir[32];
+static char dir[SUITE_PATH_MAX];
 
 static void set_up(void)
 {
-	(void)snprintf(dir, sizeof(dir), "/tmp/opc-exec-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-static void tear_down(void)
-{
-	static const char *const names[] = { "plugin", "seen" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_free_ char *path = xasprintf("%s/%s", dir, names[i]);
-
-		(void)unlink(path);
-	}
-	(void)rmdir(dir);
+	suite_folder(dir);
 }
 
 /* A target whose plugin is a shell script with this body. */
@@ -194,7 +181,7 @@ END_TEST
 TEST_MAIN("loader/exec")
 {
 	tcase_set_timeout(t, 30);
-	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, takes_a_token);
 	tcase_add_test(t, takes_a_certificate);
 	tcase_add_test(t, tells_the_plugin_what_it_needs);

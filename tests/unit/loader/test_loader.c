@@ -17,7 +17,7 @@
 #include "ipc/msg.h"
 #include "tests/suite.h"
 
-static char dir[32];
+static char dir[SUITE_PATH_MAX];
 
 static char *path_of(const char *name)
 {
@@ -46,8 +46,7 @@ static void set_up(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(unset); i++)
 		(void)unsetenv(unset[i]);
-	(void)snprintf(dir, sizeof(dir), "/tmp/opc-load-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	suite_folder(dir);
 	ck_assert_int_eq(setenv("HOME", dir, 1), 0);
 	free(write_file(
 		"reader",
@@ -61,19 +60,6 @@ static void set_up(void)
 		"contexts: [{name: x, context: {cluster: c, user: u}}]}\n"));
 	free(write_file("ca.crt", "-----BEGIN CERTIFICATE-----\nx\n"));
 	free(write_file("token", "READERTOKEN\n"));
-}
-
-static void tear_down(void)
-{
-	static const char *const names[] = { "reader",     "writer", "ca.crt",    "token",
-					     "config.yml", "hook",   "namespace", "sign" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_free_ char *path = path_of(names[i]);
-
-		(void)unlink(path);
-	}
-	(void)rmdir(dir);
 }
 
 /* All that one run said. */
@@ -378,7 +364,7 @@ END_TEST
 TEST_MAIN("loader/loader")
 {
 	tcase_set_timeout(t, 40);
-	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, the_original_file);
 	tcase_add_test(t, two_clusters_and_a_writer);
 	tcase_add_test(t, equal_files_give_equal_bytes);

@@ -102,10 +102,12 @@ END_TEST
 /* The reporter's directory, and nothing beside it. */
 START_TEST(reporter_writes_below_its_directory_only)
 {
-	char dir[] = "/tmp/opc-sandbox-XXXXXX", file[64];
+	char dir[SUITE_PATH_MAX], beside[SUITE_PATH_MAX], file[SUITE_PATH_MAX + 8], other[SUITE_PATH_MAX + 8];
 	int status;
 
-	ck_assert_ptr_nonnull(mkdtemp(dir));
+	suite_folder(dir);
+	suite_folder(beside);
+	(void)snprintf(other, sizeof(other), "%s/x", beside);
 	(void)snprintf(file, sizeof(file), "%s/x", dir);
 	const pid_t pid = fork();
 
@@ -121,14 +123,12 @@ START_TEST(reporter_writes_below_its_directory_only)
 
 		if (fd < 0 || write(fd, "x", 1) != 1 || fsync(fd) < 0)
 			_exit(1);
-		if (open("/tmp/opc-elsewhere", O_CREAT | O_RDWR, 0600) >= 0)
+		if (open(other, O_CREAT | O_RDWR, 0600) >= 0)
 			_exit(2);
 		_exit(open("/etc/passwd", O_RDONLY) >= 0 ? 3 : 0);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
-	(void)unlink(file);
-	(void)rmdir(dir);
 }
 END_TEST
 

@@ -1,12 +1,13 @@
 /* digest_world.c - see digest_world.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
 #include "tests/unit/reporter/digest_world.h"
 
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "reporter/history/attention.h"
 
-static char dir[64];
+static char dir[SUITE_PATH_MAX];
 static struct db *db;
 struct digest_run *run;
 struct world w;
@@ -101,7 +102,7 @@ void world_setup(void)
 {
 	clusters = 1;
 	clock_fake_set(SLOT - 10000, 5000000);
-	test_dir_make(dir);
+	suite_folder(dir);
 	ck_assert_uint_eq(start_life(), 0);
 }
 
@@ -109,7 +110,6 @@ void world_teardown(void)
 {
 	end_life();
 	forget_world();
-	test_dir_remove(dir);
 	clock_fake_clear();
 }
 

@@ -1,5 +1,6 @@
 /* history_world.c - see history_world.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
 #include "base/clock.h"
@@ -39,14 +40,13 @@ void world_close(void)
 void world_setup(void)
 {
 	clock_fake_set(WORLD_NOW, 1000);
-	test_dir_make(w.dir);
+	suite_folder(w.dir);
 	world_open();
 }
 
 void world_teardown(void)
 {
 	world_close();
-	test_dir_remove(w.dir);
 	clock_fake_clear();
 }
 

@@ -6,6 +6,7 @@
 
 #include "reporter/history/query.h"
 #include "reporter/history/history.h"
+#include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 #define WORLD_NOW INT64_C(1700000000000)
@@ -19,7 +20,7 @@ struct seen {
 	bool observe;
 };
 struct history_world {
-	char dir[64];
+	char dir[SUITE_PATH_MAX];
 	struct db *db;
 	struct history *h;
 	struct seen seen;

@@ -5,7 +5,6 @@
 #define TESTS_UNIT_REPORTER_SUPPORT_H
 
 #include <check.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,29 +14,6 @@
 #include "base/str.h"
 #include "ipc/msg.h"
 #include "reporter/history/db.h"
-
-/* A new directory (0700) with an absolute path. */
-static inline void test_dir_make(char dir[static 64])
-{
-	(void)snprintf(dir, 64, "/tmp/opc-reporter-XXXXXX");
-	ck_assert_ptr_nonnull(mkdtemp(dir));
-}
-
-static inline void test_dir_remove(const char *dir)
-{
-	DIR *d = opendir(dir);
-	const struct dirent *e;
-	char path[512];
-
-	(void)chmod(dir, 0700);
-	while (d && (e = readdir(d))) {
-		(void)snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		(void)unlink(path);
-	}
-	if (d)
-		(void)closedir(d);
-	(void)rmdir(dir);
-}
 
 static inline struct db *test_db_open(const char *dir)
 {

@@ -8,19 +8,18 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
-static char dir[64];
+static char dir[SUITE_PATH_MAX];
 static struct db *db;
 
 static void setup(void)
 {
-	test_dir_make(dir);
+	suite_folder(dir);
 	db = test_db_open(dir);
 }
 
 static void teardown(void)
 {
 	db_close(&db);
-	test_dir_remove(dir);
 }
 
 START_TEST(second_instance_is_told)
@@ -39,33 +38,30 @@ START_TEST(directory_others_may_write_to_is_refused)
 {
 	char text[DB_TEXT_MAX] = "";
 	struct db *other = NULL;
-	char mine[64];
+	char mine[SUITE_PATH_MAX];
 
-	test_dir_make(mine);
+	suite_folder(mine);
 	ck_assert_int_eq(chmod(mine, 0770), 0);
 	ck_assert_int_eq(db_open(mine, &other, text), -EPERM);
 	ck_assert_ptr_nonnull(strstr(text, "0770"));
 	ck_assert_int_eq(chmod(mine, 0700), 0);
 	ck_assert_int_eq(db_open(mine, &other, text), 0);
 	db_close(&other);
-	test_dir_remove(mine);
 }
 END_TEST
 
 START_TEST(missing_directories_are_made_private)
 {
-	char text[DB_TEXT_MAX] = "", mine[64], deep[128];
+	char text[DB_TEXT_MAX] = "", mine[SUITE_PATH_MAX], deep[SUITE_PATH_MAX + 8];
 	struct db *other = NULL;
 	struct stat st;
 
-	test_dir_make(mine);
+	suite_folder(mine);
 	(void)snprintf(deep, sizeof(deep), "%s/state", mine);
 	ck_assert_int_eq(db_open(deep, &other, text), 0);
 	ck_assert_int_eq(stat(deep, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, 0700);
 	db_close(&other);
-	test_dir_remove(deep);
-	test_dir_remove(mine);
 }
 END_TEST
 

@@ -17,7 +17,7 @@ struct channel {
 	bool gone;
 };
 
-static char dir[64];
+static char dir[SUITE_PATH_MAX];
 static struct db *db;
 static struct history *h;
 static struct event_base *base;
@@ -66,7 +66,7 @@ static void setup(void)
 {
 	struct msg m = { .type = MSG_INTENT };
 
-	test_dir_make(dir);
+	suite_folder(dir);
 	db = test_db_open(dir);
 	h = history_new(db, on_committed, NULL);
 	test_set(&m, intent.ns, "shop");
@@ -88,7 +88,6 @@ static void teardown(void)
 	event_base_free(base);
 	history_free(&h);
 	db_close(&db);
-	test_dir_remove(dir);
 }
 
 static void ask(uint64_t conn)
