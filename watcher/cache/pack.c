@@ -1,11 +1,82 @@
-/* pack.c - see pack.h. Reading; pack_write.c writes. */
+/* pack.c - see pack.h. Of each step, what writes stands before what reads. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/cache/pack.h"
 
 #include <string.h>
 
-#include "watcher/cache/pack_bits.h"
+#include "rules/cause.h"
 #include "watcher/cache/uuid.h"
+
+/* -- layout: flags (4 bytes), namespace, group when owned, name, then what put_rest() writes --------------
+ */
+
+/* Picks, of the facts of fields.def, those that are packed so. */
+#define IF_FLAGGED_KEY(...)
+#define IF_FLAGGED_OWNED(...) __VA_ARGS__
+#define IF_FLAGGED_PHASE(...)
+#define IF_FLAGGED_BASE(...)  __VA_ARGS__
+#define IF_FLAGGED_BIT(...)   __VA_ARGS__
+#define IF_FLAGGED_FIELD(...) __VA_ARGS__
+#define IF_FLAGGED_NO(...)
+#define IF_BIT_KEY(...)
+#define IF_BIT_OWNED(...)
+#define IF_BIT_PHASE(...)
+#define IF_BIT_BASE(...)
+#define IF_BIT_BIT(...) __VA_ARGS__
+#define IF_BIT_FIELD(...)
+#define IF_BIT_PULL(...)
+#define IF_BIT_NO(...)
+#define IF_FIELD_KEY(...)
+#define IF_FIELD_OWNED(...)
+#define IF_FIELD_PHASE(...)
+#define IF_FIELD_BASE(...)
+#define IF_FIELD_BIT(...)
+#define IF_FIELD_FIELD(...) __VA_ARGS__
+#define IF_FIELD_PULL(...)
+#define IF_FIELD_NO(...)
+
+#define FLAG_OF(kind, member, packed, duties, doc) IF_FLAGGED_##packed(FLAG_##member, )
+enum flag {
+	POD_FACTS(FLAG_OF) FLAG_owned,
+	FLAG_prefix, /* the name begins with the owner's */
+	FLAG_uid_text,
+	FLAG_rv_text,
+	FLAG_annotations,
+	FLAG_labels, /* which overrides its labels match */
+	FLAG_finalizers,
+	FLAG_containers,
+	FLAG_phase, /* 3 bits: index in phases[], PHASE_OTHER = text follows */
+};
+_Static_assert(FLAG_phase + 3 <= 32, "the flags of a pod are 4 bytes");
+
+/* First byte of a container: kind, state (two bits each) and these. */
+#define HEAD_OF(kind, member, packed, duties, doc) IF_BIT_##packed(HEAD_##member, )
+enum head { HEAD_STATE = 2, HEAD_STATE_END, CONTAINER_FACTS(HEAD_OF) HEAD_more };
+_Static_assert(HEAD_more < 8, "the head of a container is a byte");
+/* Second byte, when HEAD_more. */
+#define MORE_OF(kind, member, packed, duties, doc) IF_FIELD_##packed(MORE_##member, )
+enum more { CONTAINER_FACTS(MORE_OF) MORE_pull /* cause and registry host of a failed pull */ };
+_Static_assert(MORE_pull < 8, "what more there is of a container is a byte");
+
+#define HAS(bits, bit) ((bits) >> (bit)&1u)
+
+#define PHASE_OTHER 7u
+static const struct str phases[] = { STR_LIT(""),          STR_LIT("Running"), STR_LIT("Pending"),
+				     STR_LIT("Succeeded"), STR_LIT("Failed"),  STR_LIT("Unknown") };
+
+static uint32_t on(bool is, unsigned bit)
+{
+	return (uint32_t)is << bit;
+}
+
+/* -- values -----------------------------------------------------------------------------------------------
+ */
+
+struct writer {
+	uint8_t *p;
+	struct intern *intern;
+	int64_t base_s; /* what times are relative to */
+};
 
 struct reader {
 	const uint8_t *p;
@@ -13,6 +84,13 @@ struct reader {
 	struct intern *release; /* non-NULL: give references back instead of reading strings */
 	int64_t base_s;
 };
+
+static void put_u64(struct writer *w, uint64_t v)
+{
+	for (; v >= 128; v >>= 7)
+		*w->p++ = (uint8_t)(v | 128);
+	*w->p++ = (uint8_t)v;
+}
 
 static uint64_t get_u64(struct reader *r)
 {
@@ -24,11 +102,21 @@ static uint64_t get_u64(struct reader *r)
 	return v | (uint64_t)*r->p++ << shift;
 }
 
+static void put_i64(struct writer *w, int64_t v)
+{
+	put_u64(w, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
+}
+
 static int64_t get_i64(struct reader *r)
 {
 	uint64_t v = get_u64(r);
 
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
+}
+
+static void put_str(struct writer *w, struct str s)
+{
+	put_u64(w, intern_ref(w->intern, s));
 }
 
 static struct str get_id(struct reader *r, uint32_t id)
@@ -44,113 +132,255 @@ static struct str get_str(struct reader *r)
 	return get_id(r, (uint32_t)get_u64(r));
 }
 
+/* Rounded up, and within what is milliseconds again. */
+static int64_t whole_seconds(int64_t ms)
+{
+	int64_t s = ms / 1000;
+
+	s += s * 1000 < ms;
+	return s > INT64_MAX / 1000 ? INT64_MAX / 1000 : s;
+}
+
+static void put_time(struct writer *w, int64_t ms)
+{
+	put_i64(w, whole_seconds(ms) - w->base_s);
+}
+
 static int64_t get_time(struct reader *r)
 {
 	return (get_i64(r) + r->base_s) * 1000;
 }
 
+/* A fact of each kind: is there anything to keep, and how. */
+#define IS_SET_TEXT(v)    ((v).n != 0)
+#define IS_SET_BOOL(v)    (v)
+#define IS_SET_INT32(v)   ((v) != 0)
+#define IS_SET_TIME(v)    ((v) != 0)
+#define IS_SET_SECONDS(v) ((v) != -1)
+#define PUT_TEXT(w, v)    put_str(w, v)
+#define PUT_INT32(w, v)   put_i64(w, v)
+#define PUT_TIME(w, v)    put_time(w, v)
+#define PUT_SECONDS(w, v) put_i64(w, v)
+#define GET_TEXT(r)       get_str(r)
+#define GET_INT32(r)      (int32_t) get_i64(r)
+#define GET_TIME(r)       get_time(r)
+#define GET_SECONDS(r)    get_i64(r)
+
+/* -- a container ------------------------------------------------------------------------------------------
+ */
+
+/* "r.example.com/": what image_host() gives the host of again. */
+static void put_pull(struct writer *w, const struct container_facts *c)
+{
+	const struct str host = image_host(c->image);
+	char text[INTERN_LEN_MAX];
+	const size_t n = host.n < sizeof(text) - 1 ? host.n : sizeof(text) - 1;
+
+	*w->p++ = (uint8_t)cause_of(c);
+	if (n)
+		memcpy(text, host.p, n);
+	text[n] = '/';
+	put_str(w, (struct str){ text, n ? n + 1 : 0 });
+}
+
+#define HEAD_BIT(kind, member, packed, duties, doc) IF_BIT_##packed(| on(c->member, HEAD_##member))
+#define MORE_BIT(kind, member, packed, duties, doc)                                                          \
+	IF_FIELD_##packed(| on(IS_SET_##kind(c->member), MORE_##member))
+#define PUT_MORE(kind, member, packed, duties, doc)                                                          \
+	IF_FIELD_##packed(if (HAS(more, MORE_##member)) PUT_##kind(w, c->member);)
+
+static void put_container(struct writer *w, const struct container_facts *c)
+{
+	const bool pull = c->state == CONTAINER_WAITING && cause_concerns(c);
+	const uint32_t more = on(pull, MORE_pull) CONTAINER_FACTS(MORE_BIT);
+
+	*w->p++ = (uint8_t)((c->kind & 3u) | (c->state & 3u) << HEAD_STATE |
+			    on(more, HEAD_more) CONTAINER_FACTS(HEAD_BIT));
+	put_str(w, c->name);
+	if (!more)
+		return;
+	*w->p++ = (uint8_t)more;
+	CONTAINER_FACTS(PUT_MORE)
+	if (pull)
+		put_pull(w, c);
+}
+
+#define GET_HEAD(kind, member, packed, duties, doc) IF_BIT_##packed(c->member = HAS(head, HEAD_##member);)
+#define GET_MORE(kind, member, packed, duties, doc)                                                          \
+	IF_FIELD_##packed(if (HAS(more, MORE_##member)) c->member = GET_##kind(r);)
+
 static void get_container(struct reader *r, struct container_facts *c)
 {
-	uint8_t head = *r->p++;
+	const uint32_t head = *r->p++;
 
-	*c = (struct container_facts){ .kind = head & 3u,
-				       .state = (head >> 2) & 3u,
-				       .ready = head & C_READY,
-				       .started = head & C_STARTED };
+	*c = (struct container_facts){ .kind = head & 3u, .state = head >> HEAD_STATE & 3u };
+	CONTAINER_FACTS(GET_HEAD)
 	c->name = get_str(r);
-	uint8_t more = head & C_MORE ? *r->p++ : 0;
+	if (!HAS(head, HEAD_more))
+		return;
+	const uint32_t more = *r->p++;
 
-	if (more & M_REASON)
-		c->reason = get_str(r);
-	if (more & M_RESTARTS)
-		c->restarts = (int32_t)get_i64(r);
-	if (more & M_EXIT)
-		c->exit_code = (int32_t)get_i64(r);
-	if (more & M_FINISHED)
-		c->finished_at = get_time(r);
-	if (more & M_LAST_REASON)
-		c->last_reason = get_str(r);
-	if (more & M_LAST_EXIT)
-		c->last_exit_code = (int32_t)get_i64(r);
-	if (more & M_LAST_FINISHED)
-		c->last_finished_at = get_time(r);
-	if (more & M_PULL) {
+	CONTAINER_FACTS(GET_MORE)
+	if (HAS(more, MORE_pull)) {
 		c->cause = (enum pull_cause) * r->p++;
 		c->image = get_str(r);
 	}
 }
 
-static void get_flags(uint32_t flags, struct pod_facts *ret)
+/* -- a pod ------------------------------------------------------------------------------------------------
+ */
+
+static uint32_t phase_code(struct str phase)
 {
-	ret->ready = flags & P_READY;
-	ret->initialized = flags & P_INITIALIZED;
-	ret->scheduled = flags & P_SCHEDULED;
-	ret->mirror = flags & P_MIRROR;
-	ret->has_pvc = flags & P_HAS_PVC;
-	ret->skip = flags & P_SKIP;
-	ret->containers_cut = flags & P_CUT;
+	for (uint32_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++)
+		if (str_eq(phase, phases[i]))
+			return i;
+	return PHASE_OTHER;
 }
 
-static void get_strings(struct reader *r, uint32_t flags, struct pod_facts *ret)
-{
-	uint32_t phase = PHASE_OF(flags);
+#define FLAG_BIT(kind, member, packed, duties, doc)                                                          \
+	IF_FLAGGED_##packed(| on(IS_SET_##kind(p->member), FLAG_##member))
 
-	if (flags & P_UID_TEXT)
-		ret->uid = get_str(r);
-	if (flags & P_REVISION)
-		ret->revision = get_str(r);
-	if (flags & P_NODE)
-		ret->node = get_str(r);
-	ret->phase = phase == PHASE_OTHER ? get_str(r) : phases[phase];
-	if (flags & P_REASON)
-		ret->reason = get_str(r);
-	if (flags & P_PRIORITY)
-		ret->priority_class = get_str(r);
+static uint32_t flags_of(const struct pod_facts *p, const struct pack_origin *from)
+{
+	const uint32_t flags = phase_code(p->phase) << FLAG_phase | on(from->group, FLAG_owned) |
+			       on(annotations_any(&p->annotations), FLAG_annotations) |
+			       on(from->labels_mask, FLAG_labels) | on(p->n_finalizers, FLAG_finalizers) |
+			       on(p->n_containers, FLAG_containers) POD_FACTS(FLAG_BIT);
+
+	return p->owner.uid.n ? flags & ~on(true, FLAG_revision) : flags; /* its group keeps it */
 }
 
-static void get_marks(struct reader *r, struct annotations *m)
+static void put_head(struct writer *w, const struct pod_facts *p, struct pack_head *head, uint32_t *flags)
 {
-	m->skip = *r->p++;
-	m->extend_ms = (int64_t)get_u64(r);
+	uint64_t rv;
+
+	*head = (struct pack_head){ 0 };
+	if (!uuid_is_canonical(p->uid, head->uid)) {
+		memset(head->uid, 0, sizeof(head->uid));
+		*flags |= on(true, FLAG_uid_text);
+	}
+	/* A number is kept as one when its text can be made from it again. */
+	if (str_to_u64(p->rv.p, p->rv.n, &rv) == 0 && (p->rv.n == 1 || p->rv.p[0] != '0')) {
+		head->rv = rv;
+		return;
+	}
+	head->rv = intern_ref(w->intern, p->rv);
+	*flags |= on(true, FLAG_rv_text);
+}
+
+static void put_annotations(struct writer *w, const struct annotations *a)
+{
+	*w->p++ = a->skip;
+	put_u64(w, (uint64_t)a->extend_ms);
 	for (size_t d = 0; d < DUTY__MAX; d++)
-		m->announced[d] = get_i64(r);
+		put_i64(w, a->announced[d]);
 }
+
+static void get_annotations(struct reader *r, struct annotations *a)
+{
+	a->skip = *r->p++;
+	a->extend_ms = (int64_t)get_u64(r);
+	for (size_t d = 0; d < DUTY__MAX; d++)
+		a->announced[d] = get_i64(r);
+}
+
+#define PUT_FACT(kind, member, packed, duties, doc)                                                          \
+	IF_FIELD_##packed(if (HAS(flags, FLAG_##member)) PUT_##kind(w, p->member);)
+
+static void put_rest(struct writer *w, const struct pod_facts *p, uint32_t labels_mask, uint32_t flags)
+{
+	if (HAS(flags, FLAG_uid_text))
+		put_str(w, p->uid);
+	if (HAS(flags, FLAG_revision))
+		put_str(w, p->revision);
+	if (flags >> FLAG_phase == PHASE_OTHER)
+		put_str(w, p->phase);
+	if (HAS(flags, FLAG_created))
+		put_time(w, p->created);
+	w->base_s = whole_seconds(p->created);
+	POD_FACTS(PUT_FACT)
+	if (HAS(flags, FLAG_annotations))
+		put_annotations(w, &p->annotations);
+	if (HAS(flags, FLAG_labels))
+		put_u64(w, labels_mask);
+	if (HAS(flags, FLAG_finalizers)) {
+		put_u64(w, p->n_finalizers);
+		for (uint32_t i = 0; i < p->n_finalizers && i < POD_FINALIZERS_MAX; i++)
+			put_str(w, p->finalizers[i]);
+	}
+	if (HAS(flags, FLAG_containers)) {
+		const uint32_t n =
+			p->n_containers < POD_CONTAINERS_MAX ? p->n_containers : POD_CONTAINERS_MAX;
+
+		put_u64(w, n);
+		for (uint32_t i = 0; i < n; i++)
+			put_container(w, &p->containers[i]);
+	}
+}
+
+#define GET_FACT(kind, member, packed, duties, doc)                                                          \
+	IF_BIT_##packed(ret->member = HAS(flags, FLAG_##member);)                                            \
+		IF_FIELD_##packed(if (HAS(flags, FLAG_##member)) ret->member = GET_##kind(r);)
 
 /* Everything after the name, in the order of put_rest(). */
 static void get_rest(struct reader *r, uint32_t flags, struct pod_facts *ret)
 {
-	const struct {
-		uint32_t bit;
-		int64_t *ms;
-	} times[] = { { P_DELETION, &ret->deletion },
-		      { P_START, &ret->start_time },
-		      { P_UNREADY_SINCE, &ret->unready_since },
-		      { P_SCHEDULED_AT, &ret->scheduled_at },
-		      { P_DISRUPTION, &ret->disruption_at } };
+	const uint32_t phase = flags >> FLAG_phase;
 
-	get_strings(r, flags, ret);
-	if (flags & P_CREATED)
+	if (HAS(flags, FLAG_uid_text))
+		ret->uid = get_str(r);
+	if (HAS(flags, FLAG_revision))
+		ret->revision = get_str(r);
+	ret->phase = phase == PHASE_OTHER ? get_str(r) : phases[phase];
+	if (HAS(flags, FLAG_created))
 		ret->created = get_time(r);
 	r->base_s = ret->created / 1000;
-	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		if (flags & times[i].bit)
-			*times[i].ms = get_time(r);
-	if (flags & P_GRACE)
-		ret->grace_s = get_i64(r);
-	if (flags & P_MARKS)
-		get_marks(r, &ret->annotations);
-	if (flags & P_LABELS)
+	POD_FACTS(GET_FACT)
+	if (HAS(flags, FLAG_annotations))
+		get_annotations(r, &ret->annotations);
+	if (HAS(flags, FLAG_labels))
 		ret->labels_mask = (uint32_t)get_u64(r);
-	if (flags & P_FINALIZERS) {
+	if (HAS(flags, FLAG_finalizers)) {
 		ret->n_finalizers = (uint32_t)get_u64(r);
 		for (uint32_t i = 0; i < ret->n_finalizers && i < POD_FINALIZERS_MAX; i++)
 			ret->finalizers[i] = get_str(r);
 	}
-	if (flags & P_CONTAINERS) {
+	if (HAS(flags, FLAG_containers)) {
 		ret->n_containers = (uint32_t)get_u64(r);
 		for (uint32_t i = 0; i < ret->n_containers; i++)
 			get_container(r, &ret->containers[i]);
 	}
+}
+
+/* -- the whole --------------------------------------------------------------------------------------------
+ */
+
+size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_facts *p,
+		   const struct pack_origin *from, struct pack_head *ret_head, uint8_t buf[static PACK_MAX])
+{
+	struct writer w = { buf + sizeof(uint32_t), t, 0 };
+	struct str rest = p->name;
+	uint32_t flags = flags_of(p, from);
+
+	put_head(&w, p, ret_head, &flags);
+	put_u64(&w, from->ns);
+	if (from->group) {
+		struct str owner = groups_owner_name(g, from->group);
+
+		put_u64(&w, from->group);
+		if (owner.n && owner.n <= rest.n && memcmp(rest.p, owner.p, owner.n) == 0) {
+			flags |= on(true, FLAG_prefix);
+			rest = (struct str){ rest.p + owner.n, rest.n - owner.n };
+		}
+	}
+	*w.p++ = (uint8_t)rest.n;
+	if (rest.n)
+		memcpy(w.p, rest.p, rest.n);
+	w.p += rest.n;
+	put_rest(&w, p, from->labels_mask, flags);
+	memcpy(buf, &flags, sizeof(flags));
+	return (size_t)(w.p - buf);
 }
 
 static uint32_t read_key(struct reader *r, const struct groups *g, const uint8_t *buf, struct pack_key *ret)
@@ -160,9 +390,9 @@ static uint32_t read_key(struct reader *r, const struct groups *g, const uint8_t
 	memcpy(&flags, buf, sizeof(flags));
 	r->p = buf + sizeof(flags);
 	*ret = (struct pack_key){ .ns = (uint32_t)get_u64(r) };
-	if (flags & P_OWNED)
+	if (HAS(flags, FLAG_owned))
 		ret->group = (uint32_t)get_u64(r);
-	if (flags & P_PREFIX && g)
+	if (HAS(flags, FLAG_prefix) && g)
 		ret->prefix = groups_owner_name(g, ret->group);
 	ret->rest.n = *r->p++;
 	ret->rest.p = (const char *)r->p;
@@ -198,13 +428,13 @@ static void clear_facts(struct pod_facts *p)
 void pack_release(struct intern *t, const struct pack_head *head, const uint8_t *buf)
 {
 	struct reader r = { .release = t };
-	static struct pod_facts dead; /* large: not to be cleared each time */
+	struct pod_facts dead;
 	struct pack_key k;
 	uint32_t flags = read_key(&r, NULL, buf, &k);
 
 	clear_facts(&dead);
 	intern_unref(t, k.ns);
-	if (flags & P_RV_TEXT)
+	if (HAS(flags, FLAG_rv_text))
 		intern_unref(t, (uint32_t)head->rv);
 	get_rest(&r, flags, &dead);
 }
@@ -228,7 +458,6 @@ void pack_decode(const struct intern *t, const struct groups *g, const struct pa
 	uint32_t flags = read_key(&r, g, buf, &k);
 
 	clear_facts(ret);
-	get_flags(flags, ret);
 	ret->ns = intern_str(t, k.ns);
 	ret->name = k.rest;
 	if (k.prefix.n) {
@@ -238,11 +467,11 @@ void pack_decode(const struct intern *t, const struct groups *g, const struct pa
 	}
 	if (k.group)
 		groups_owner(g, k.group, &ret->owner, &ret->revision, text->owner_uid);
-	if (!(flags & P_UID_TEXT)) {
+	if (!HAS(flags, FLAG_uid_text)) {
 		str_uuid_format(head->uid, text->uid);
 		ret->uid = (struct str){ text->uid, 36 };
 	}
-	ret->rv = flags & P_RV_TEXT ? intern_str(t, (uint32_t)head->rv) : number(head->rv, text->rv);
+	ret->rv = HAS(flags, FLAG_rv_text) ? intern_str(t, (uint32_t)head->rv) : number(head->rv, text->rv);
 	get_rest(&r, flags, ret);
 }
 
@@ -250,7 +479,7 @@ bool pack_same_uid(const struct intern *t, const struct groups *g, const struct 
 		   const uint8_t *buf, const struct pack_head *other, struct str uid)
 {
 	static const uint8_t none[16];
-	static struct pod_facts facts; /* large: not to be cleared each time */
+	struct pod_facts facts;
 	struct pack_text text;
 
 	if (memcmp(head->uid, other->uid, sizeof(head->uid)) != 0)
