@@ -13,7 +13,7 @@
 
 struct stats {
 	uint64_t cluster;
-	struct controller *judging;
+	struct controller *controller;
 	controller_send_fn *send;
 	void *ctx;
 	const struct reflector *reflector;
@@ -31,13 +31,13 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	stats_send(arg);
 }
 
-struct stats *stats_new(struct event_base *base, uint64_t cluster, struct controller *j,
+struct stats *stats_new(struct event_base *base, uint64_t cluster, struct controller *c,
 			controller_send_fn *send, void *ctx)
 {
 	struct stats *f = xcalloc(1, sizeof(*f));
 
 	f->cluster = cluster;
-	f->judging = j;
+	f->controller = c;
 	f->send = send;
 	f->ctx = ctx;
 	f->timer = evtimer_new(base, on_timer, f);
@@ -88,15 +88,15 @@ void stats_touch(struct stats *f)
 
 static void fill(const struct stats *f, struct msg *m)
 {
-	const struct sync_state *g = controller_gate(f->judging);
+	const struct sync_state *g = controller_gate(f->controller);
 	struct reflector_stats r = sums(f);
 	struct controller_stats s;
 	const char *error = *f->error ? f->error : sync_state_reason(g, clock_boot_ms());
 
-	controller_stats(f->judging, &s);
+	controller_stats(f->controller, &s);
 	m->u.watch_stats.cluster = f->cluster;
 	m->u.watch_stats.synced = sync_state_synced(g) && sync_state_fresh(g, clock_boot_ms());
-	m->u.watch_stats.pods = store_count(controller_store(f->judging));
+	m->u.watch_stats.pods = store_count(controller_store(f->controller));
 	m->u.watch_stats.bytes = s.bytes;
 	m->u.watch_stats.events = r.events;
 	m->u.watch_stats.lists = r.lists;

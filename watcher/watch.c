@@ -40,7 +40,7 @@ struct watch {
 	struct reflector *reflector;
 	struct leadership *leadership; /* NULL: this replica is the only one */
 	bool was_leading;
-	struct controller *judging;
+	struct controller *controller;
 	struct restart_rows digest;
 	struct explain explain;
 	struct plan plan;
@@ -70,7 +70,7 @@ static void schedule(struct watch *w)
 
 	if (w->turn_now || w->stopped)
 		return;
-	next = w->digest.number || w->explain.n || w->plan.n ? 0 : controller_next(w->judging);
+	next = w->digest.number || w->explain.n || w->plan.n ? 0 : controller_next(w->controller);
 	if (next == UINT64_MAX) { /* so it is for every pod of a first list: no clock is asked */
 		(void)evtimer_del(w->turn);
 		return;
@@ -93,12 +93,12 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 	w->turn_now = false;
 	if (w->stopped)
 		return;
-	(void)controller_run(w->judging);
-	r = explain_answer(&w->explain, w->judging, send_msg, w);
+	(void)controller_run(w->controller);
+	r = explain_answer(&w->explain, w->controller, send_msg, w);
 	if (r == 0)
-		r = plan_step(&w->plan, w->judging, send_msg, w);
+		r = plan_step(&w->plan, w->controller, send_msg, w);
 	if (r == 0 && w->digest.number)
-		r = restart_rows_step(&w->digest, w->judging, send_msg, w);
+		r = restart_rows_step(&w->digest, w->controller, send_msg, w);
 	stats_touch(w->figures);
 	if (r == -EAGAIN) /* watch_on_room goes on; should nobody call it, a short pause does */
 		timer_arm(w->turn, PAUSE_MS);
@@ -113,7 +113,7 @@ static void on_list(void *ctx, const char *ns)
 {
 	struct watch *w = ctx;
 
-	controller_list(w->judging, STR_C(ns));
+	controller_list(w->controller, STR_C(ns));
 	stats_touch(w->figures);
 }
 
@@ -135,7 +135,7 @@ static void on_pod(void *ctx, const struct pod_facts *pod)
 	struct watch *w = ctx;
 	char name[320];
 
-	if (controller_pod(w->judging, pod) < 0) {
+	if (controller_pod(w->controller, pod) < 0) {
 		(void)str_copy_printable(name, sizeof(name), pod->name.p ? pod->name.p : "", pod->name.n);
 		on_bad_object(w, name);
 	}
@@ -147,7 +147,7 @@ static void on_delete(void *ctx, const struct pod_facts *pod)
 {
 	struct watch *w = ctx;
 
-	controller_delete(w->judging, pod);
+	controller_delete(w->controller, pod);
 	stats_touch(w->figures);
 	schedule(w);
 }
@@ -156,10 +156,10 @@ static void on_sync(void *ctx, const char *ns)
 {
 	struct watch *w = ctx;
 
-	controller_sync(w->judging, STR_C(ns));
+	controller_sync(w->controller, STR_C(ns));
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"),
-		 kv_u("pods", store_count(controller_store(w->judging))),
-		 kv_u("bytes", store_bytes(controller_store(w->judging))));
+		 kv_u("pods", store_count(controller_store(w->controller))),
+		 kv_u("bytes", store_bytes(controller_store(w->controller))));
 	stats_send(w->figures);
 	schedule(w);
 }
@@ -168,7 +168,7 @@ static void on_list_failed(void *ctx, const char *ns)
 {
 	struct watch *w = ctx;
 
-	controller_list_failed(w->judging, STR_C(ns));
+	controller_list_failed(w->controller, STR_C(ns));
 	stats_touch(w->figures);
 	schedule(w);
 }
@@ -179,9 +179,9 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 
 	/* Headers come with refusals, too: they tell the time, but keep no cache fresh. */
 	if (server_date_ms > 0)
-		controller_server_date(w->judging, server_date_ms);
+		controller_server_date(w->controller, server_date_ms);
 	else
-		controller_alive(w->judging);
+		controller_alive(w->controller);
 	stats_touch(w->figures);
 	schedule(w);
 }
@@ -213,7 +213,7 @@ static void on_trouble(void *ctx, long status, const char *text)
 		ask_for_credential(w);
 	if (healed) {
 		log_info("the API server answers again");
-		controller_healthy(w->judging);
+		controller_healthy(w->controller);
 	} else if (news) {
 		(void)log_warn(0, "trouble with the API server", kv_i("status", status),
 			       kv_s("detail", text));
@@ -241,7 +241,7 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 	w->was_leading = leading;
 	msg_set(&m, leader.holder, holder, strlen(holder));
 	(void)send_msg(w, &m); /* what is lost is said again with the next renewal */
-	controller_set_leader(w->judging, leading, holder);
+	controller_set_leader(w->controller, leading, holder);
 	schedule(w);
 }
 
@@ -256,7 +256,7 @@ static void prepare_leadership(struct watch *w)
 
 	if (!w->settings.election)
 		return;
-	controller_set_leader(w->judging, false, "");
+	controller_set_leader(w->controller, false, "");
 	w->leadership = leadership_new(w->base, w->client, target_lease_namespace(&w->settings),
 				       w->settings.lease_name, &ops, w);
 }
@@ -297,11 +297,11 @@ void watch_set_settings(struct watch *w, struct settings *s)
 	w->namespaces = namespaces;
 	target_endpoint(&w->settings.cluster, &e);
 	http_client_set_endpoint(w->client, &e);
-	controller_set_place(w->judging, w->settings.cluster.name, w->settings.window_zones,
+	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
 			     w->settings.window_zones_size);
-	controller_set_policy(w->judging, &w->settings.policy, w->settings.startup_quiet_ms);
+	controller_set_policy(w->controller, &w->settings.policy, w->settings.startup_quiet_ms);
 	if (other)
-		controller_reset(w->judging);
+		controller_reset(w->controller);
 	if (again && !w->stopped)
 		start_reflector(w);
 	schedule(w);
@@ -338,10 +338,11 @@ struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settin
 	target_namespaces(&w->settings, &w->namespaces);
 	target_endpoint(&w->settings.cluster, &e);
 	w->client = http_client_new(base, &e);
-	w->judging = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, send_msg, w);
-	controller_set_place(w->judging, w->settings.cluster.name, w->settings.window_zones,
+	w->controller =
+		controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, send_msg, w);
+	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
 			     w->settings.window_zones_size);
-	w->figures = stats_new(base, cluster, w->judging, send_msg, w);
+	w->figures = stats_new(base, cluster, w->controller, send_msg, w);
 	restart_rows_init(&w->digest, cluster);
 	w->turn = evtimer_new(base, on_turn, w);
 	w->failing_since_retry = evtimer_new(base, ask_what_is_remembered, w);
@@ -386,7 +387,7 @@ void watch_free(struct watch **w)
 	leadership_free(&old->leadership);
 	stats_free(&old->figures);
 	plan_done(&old->plan);
-	controller_free(&old->judging);
+	controller_free(&old->controller);
 	http_client_free(&old->client);
 	event_free(old->turn);
 	event_free(old->failing_since_retry);
@@ -401,34 +402,34 @@ void watch_free(struct watch **w)
 
 static void on_settled(struct watch *w, const struct msg *m)
 {
-	controller_on_nomination_result(w->judging, &m->u.nomination_result);
+	controller_on_nomination_result(w->controller, &m->u.nomination_result);
 }
 
 static void on_failing_since_row(struct watch *w, const struct msg *m)
 {
-	controller_on_failing_since_row(w->judging, &m->u.failing_since_row);
+	controller_on_failing_since_row(w->controller, &m->u.failing_since_row);
 }
 
 static void on_saved_row(struct watch *w, const struct msg *m)
 {
-	controller_on_saved_row(w->judging, &m->u.saved_row);
+	controller_on_saved_row(w->controller, &m->u.saved_row);
 }
 
 static void on_action_row(struct watch *w, const struct msg *m)
 {
-	controller_on_action_row(w->judging, &m->u.action_row);
+	controller_on_action_row(w->controller, &m->u.action_row);
 }
 
 static void on_pause(struct watch *w, const struct msg *m)
 {
-	controller_on_pause(w->judging, &m->u.pause);
+	controller_on_pause(w->controller, &m->u.pause);
 }
 
 static void on_saved_end(struct watch *w, const struct msg *m)
 {
 	(void)m;
 	w->remembered = true;
-	controller_on_saved_end(w->judging);
+	controller_on_saved_end(w->controller);
 }
 
 static void on_digest_get(struct watch *w, const struct msg *m)
@@ -465,6 +466,6 @@ void watch_on_msg(struct watch *w, const struct msg *m)
 
 void watch_on_room(struct watch *w)
 {
-	controller_on_room(w->judging);
+	controller_on_room(w->controller);
 	schedule(w);
 }

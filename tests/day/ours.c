@@ -16,7 +16,7 @@
 struct ours {
 	struct cleaner *c;
 	struct policy policy;
-	struct controller *judging;
+	struct controller *controller;
 	/* Nominations on their way to a worker, ends on their way back. */
 	struct msg *nominated, *settled;
 	size_t n_nominated, n_settled;
@@ -213,14 +213,14 @@ static void remember(struct ours *o, const struct msg *m)
 		row = (struct msg){ .type = MSG_FAILING_SINCE_ROW };
 		msg_copy_fields(&row, m);
 		if (row.u.failing_since_row.at)
-			controller_on_failing_since_row(o->judging, &row.u.failing_since_row);
+			controller_on_failing_since_row(o->controller, &row.u.failing_since_row);
 	} else if (m->type == MSG_SAVED) {
 		row = (struct msg){ .type = MSG_SAVED_ROW };
 		msg_copy_fields(&row, m);
 		if (row.u.saved_row.at)
-			controller_on_saved_row(o->judging, &row.u.saved_row);
+			controller_on_saved_row(o->controller, &row.u.saved_row);
 	} else {
-		controller_on_action_row(o->judging, &m->u.action_row);
+		controller_on_action_row(o->controller, &m->u.action_row);
 	}
 }
 
@@ -249,17 +249,17 @@ static void start(struct ours *o)
 {
 	struct world *w = o->c->world;
 
-	o->judging = controller_new(0, &o->policy, 0, on_send, o);
+	o->controller = controller_new(0, &o->policy, 0, on_send, o);
 	for (size_t i = 0; i < o->n_kept; i++)
 		if (is_last(o, i))
 			remember(o, &o->kept[i]);
-	controller_on_saved_end(o->judging);
-	controller_server_date(o->judging, w->now);
-	controller_list(o->judging, STR_LIT(""));
+	controller_on_saved_end(o->controller);
+	controller_server_date(o->controller, w->now);
+	controller_list(o->controller, STR_LIT(""));
 	for (uint32_t i = 0; i < w->n_pods; i++)
 		if (w->pods[i].exists)
 			ours_event(o, i, false);
-	controller_sync(o->judging, STR_LIT(""));
+	controller_sync(o->controller, STR_LIT(""));
 }
 
 struct ours *ours_new(struct cleaner *c)
@@ -277,7 +277,7 @@ void ours_free(struct ours **o)
 {
 	struct ours *old = *o;
 
-	controller_free(&old->judging);
+	controller_free(&old->controller);
 	for (int d = 0; d < DUTY__MAX; d++) {
 		str_list_done(&old->policy.duty[d].namespaces);
 		str_list_done(&old->policy.duty[d].status);
@@ -295,15 +295,15 @@ void ours_event(struct ours *o, uint32_t pod, bool deleted)
 {
 	world_facts(o->c->world, pod, &o->facts);
 	if (deleted)
-		controller_delete(o->judging, &o->facts);
+		controller_delete(o->controller, &o->facts);
 	else
-		(void)controller_pod(o->judging, &o->facts);
+		(void)controller_pod(o->controller, &o->facts);
 }
 
 /* Killed: what was on its way is lost, what was written down is not. */
 void ours_restart(struct ours *o)
 {
-	controller_free(&o->judging);
+	controller_free(&o->controller);
 	o->n_nominated = o->n_settled = 0;
 	start(o);
 }
@@ -314,13 +314,13 @@ void ours_step(struct ours *o)
 
 	if (w->now >= o->spoke_at + MINUTE) { /* a bookmark a minute */
 		o->spoke_at = w->now;
-		controller_server_date(o->judging, w->now);
-		controller_alive(o->judging);
+		controller_server_date(o->controller, w->now);
+		controller_alive(o->controller);
 	}
 	for (size_t i = 0; i < o->n_settled; i++)
-		controller_on_nomination_result(o->judging, &o->settled[i].u.nomination_result);
+		controller_on_nomination_result(o->controller, &o->settled[i].u.nomination_result);
 	o->n_settled = 0;
 	work_all(o);
-	for (unsigned i = 0; i < TURNS_MAX && controller_next(o->judging) <= clock_boot_ms(); i++)
-		(void)controller_run(o->judging);
+	for (unsigned i = 0; i < TURNS_MAX && controller_next(o->controller) <= clock_boot_ms(); i++)
+		(void)controller_run(o->controller);
 }

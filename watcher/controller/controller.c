@@ -1,4 +1,4 @@
-/* controller.c - see controller.h.  Events go into the store and mark keys; controller_turn.c goes on from
+/* controller.c - see controller.h.  Events go into the store and mark keys; controller_run.c goes on from
  * there. */
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
@@ -20,52 +20,52 @@ static const struct store_ops store_ops;
 struct controller *controller_new(uint64_t cluster, const struct policy *policy, uint64_t quiet_ms,
 				  controller_send_fn *send, void *ctx)
 {
-	struct controller *j = xcalloc(1, sizeof(*j));
+	struct controller *c = xcalloc(1, sizeof(*c));
 
-	j->cluster = cluster;
-	j->policy = policy;
-	j->send = send;
-	j->ctx = ctx;
-	j->store = store_new(&store_ops, j);
-	store_set_policy(j->store, policy);
-	j->keys = queue_new();
-	j->groups = queue_new();
-	j->waiting = queue_new();
-	j->since = failing_since_new();
-	j->gate = sync_state_new(quiet_ms);
-	j->book = in_flight_new();
-	j->guards = guards_new(cluster);
-	j->held = blocked_new();
-	j->census = pod_counts_new();
-	j->stay = scaledown_watch_new();
-	return j;
+	c->cluster = cluster;
+	c->policy = policy;
+	c->send = send;
+	c->ctx = ctx;
+	c->store = store_new(&store_ops, c);
+	store_set_policy(c->store, policy);
+	c->keys = queue_new();
+	c->groups = queue_new();
+	c->waiting = queue_new();
+	c->since = failing_since_new();
+	c->gate = sync_state_new(quiet_ms);
+	c->book = in_flight_new();
+	c->guards = guards_new(cluster);
+	c->held = blocked_new();
+	c->census = pod_counts_new();
+	c->stay = scaledown_watch_new();
+	return c;
 }
 
-void controller_free(struct controller **j)
+void controller_free(struct controller **c)
 {
-	if (!*j)
+	if (!*c)
 		return;
-	store_free(&(*j)->store);
-	queue_free(&(*j)->keys);
-	queue_free(&(*j)->groups);
-	queue_free(&(*j)->waiting);
-	deadlines_done(&(*j)->deadlines);
-	failing_since_free(&(*j)->since);
-	sync_state_free(&(*j)->gate);
-	in_flight_free(&(*j)->book);
-	guards_free(&(*j)->guards);
-	blocked_free(&(*j)->held);
-	pod_counts_free(&(*j)->census);
-	scaledown_watch_free(&(*j)->stay);
-	free((*j)->refused);
-	free(*j);
-	*j = NULL;
+	store_free(&(*c)->store);
+	queue_free(&(*c)->keys);
+	queue_free(&(*c)->groups);
+	queue_free(&(*c)->waiting);
+	deadlines_done(&(*c)->deadlines);
+	failing_since_free(&(*c)->since);
+	sync_state_free(&(*c)->gate);
+	in_flight_free(&(*c)->book);
+	guards_free(&(*c)->guards);
+	blocked_free(&(*c)->held);
+	pod_counts_free(&(*c)->census);
+	scaledown_watch_free(&(*c)->stay);
+	free((*c)->refused);
+	free(*c);
+	*c = NULL;
 }
 
 /* -- what a pod counts as -----------------------------------------------------------------------------------
  */
 
-uint8_t controller_mark(const struct controller *j, const struct pod_facts *p)
+uint8_t controller_mark(const struct controller *c, const struct pod_facts *p)
 {
 	bool live = p->deletion == 0 && !str_is(p->phase, "Succeeded") && !str_is(p->phase, "Failed");
 	uint32_t container;
@@ -73,7 +73,7 @@ uint8_t controller_mark(const struct controller *j, const struct pod_facts *p)
 
 	if (live)
 		mark |= MARK_LIVE;
-	if (live && judge_is_pull_failure(p, j->policy, &container))
+	if (live && judge_is_pull_failure(p, c->policy, &container))
 		mark |= MARK_FAILING;
 	else if (live && judge_has_pulled(p))
 		mark |= MARK_PULLED;
@@ -85,31 +85,31 @@ struct str controller_clock_owner(const struct pod_facts *p)
 	return p->owner.uid.n ? p->owner.uid : p->uid;
 }
 
-bool controller_clock_may_run(const struct controller *j, uint32_t h)
+bool controller_clock_may_run(const struct controller *c, uint32_t h)
 {
 	struct group_tally t = { 0 };
-	uint32_t group = store_group(j->store, h);
+	uint32_t group = store_group(c->store, h);
 
 	if (group)
-		store_tally(j->store, group, &t);
+		store_tally(c->store, group, &t);
 	return t.pulled == 0;
 }
 
-void controller_context(struct controller *j, uint32_t h, const struct pod_facts *p, struct pod_context *ret)
+void controller_context(struct controller *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret)
 {
-	uint32_t group = store_group(j->store, h);
+	uint32_t group = store_group(c->store, h);
 	struct group_tally t;
 
 	*ret = (struct pod_context){ .stage = STAGE_CACHE };
 	if (group) {
-		store_tally(j->store, group, &t);
+		store_tally(c->store, group, &t);
 		ret->tally_known = TRI_YES;
 		ret->pods = t.live;
 		ret->failing = t.failing;
 		ret->ready = t.ready;
 	}
-	if (controller_clock_may_run(j, h))
-		ret->failing_since = failing_since_get(j->since, controller_clock_owner(p), p->revision);
+	if (controller_clock_may_run(c, h))
+		ret->failing_since = failing_since_get(c->since, controller_clock_owner(p), p->revision);
 }
 
 /* -- the store's callbacks
@@ -117,44 +117,44 @@ void controller_context(struct controller *j, uint32_t h, const struct pod_facts
 
 static void on_removed(void *ctx, uint32_t h)
 {
-	struct controller *j = ctx;
+	struct controller *c = ctx;
 
-	deadlines_cancel(&j->deadlines, h);
-	queue_drop(j->keys, h);
-	blocked_remove(j->held, h);
-	if (h < j->cap_refused)
-		j->refused[h] = 0;
-	if (!in_flight_count(j->book) && !failing_since_count(j->since))
+	deadlines_cancel(&c->deadlines, h);
+	queue_drop(c->keys, h);
+	blocked_remove(c->held, h);
+	if (h < c->cap_refused)
+		c->refused[h] = 0;
+	if (!in_flight_count(c->book) && !failing_since_count(c->since))
 		return;
-	store_get(j->store, h, &j->gone);
-	in_flight_gone(j->book, j->gone.uid, h);
-	in_flight_gone(j->book, j->gone.owner.uid, h);
-	if (store_group(j->store, h))
+	store_get(c->store, h, &c->gone);
+	in_flight_gone(c->book, c->gone.uid, h);
+	in_flight_gone(c->book, c->gone.owner.uid, h);
+	if (store_group(c->store, h))
 		return;
-	failing_since_idle(j->since, j->gone.uid, j->gone.revision, clock_boot_ms());
-	guards_recovered(j->guards, j->gone.uid, j->gone.revision);
+	failing_since_idle(c->since, c->gone.uid, c->gone.revision, clock_boot_ms());
+	guards_recovered(c->guards, c->gone.uid, c->gone.revision);
 }
 
 static void on_tally(void *ctx, uint32_t group)
 {
-	struct controller *j = ctx;
+	struct controller *c = ctx;
 	struct group_tally t;
 	struct owner_facts owner;
 	struct str revision;
 	char uid[37];
 
-	queue_add(j->groups, group);
-	if (!failing_since_count(j->since))
+	queue_add(c->groups, group);
+	if (!failing_since_count(c->since))
 		return;
-	store_tally(j->store, group, &t);
+	store_tally(c->store, group, &t);
 	if (t.failing && !t.pulled)
 		return;
-	store_group_owner(j->store, group, &owner, &revision, uid);
+	store_group_owner(c->store, group, &owner, &revision, uid);
 	if (t.pulled)
-		failing_since_clear(j->since, owner.uid, revision);
+		failing_since_clear(c->since, owner.uid, revision);
 	else
-		failing_since_idle(j->since, owner.uid, revision, clock_boot_ms());
-	guards_recovered(j->guards, owner.uid, revision);
+		failing_since_idle(c->since, owner.uid, revision, clock_boot_ms());
+	guards_recovered(c->guards, owner.uid, revision);
 }
 
 static const struct store_ops store_ops = { on_removed, on_tally };
@@ -162,21 +162,21 @@ static const struct store_ops store_ops = { on_removed, on_tally };
 /* -- what the reflector says --------------------------------------------------------------------------------
  */
 
-int controller_pod(struct controller *j, const struct pod_facts *p)
+int controller_pod(struct controller *c, const struct pod_facts *p)
 {
 	enum store_change change;
 	uint64_t at;
 	uint32_t h;
-	int r = store_put(j->store, p, controller_mark(j, p), &h, &change);
+	int r = store_put(c->store, p, controller_mark(c, p), &h, &change);
 
 	if (r < 0)
 		return r;
-	j->unread++;
+	c->unread++;
 	/* A first list is judged as a whole when it is complete. Of a pod that only has a new version, the
 	 * verdict is the same, but a nomination that waits for a change may go on. */
-	if (change != STORE_SAME && sync_state_namespace(j->gate, p->ns, &at) &&
-	    (change != STORE_TOUCHED || in_flight_count(j->book)))
-		queue_add(j->keys, h);
+	if (change != STORE_SAME && sync_state_namespace(c->gate, p->ns, &at) &&
+	    (change != STORE_TOUCHED || in_flight_count(c->book)))
+		queue_add(c->keys, h);
 	return 0;
 }
 
@@ -189,99 +189,99 @@ static bool is_older(const struct pod_facts *event, const struct pod_facts *cach
 	       str_to_u64(cached->rv.p, cached->rv.n, &b) == 0 && a < b;
 }
 
-void controller_delete(struct controller *j, const struct pod_facts *p)
+void controller_delete(struct controller *c, const struct pod_facts *p)
 {
-	uint32_t h = store_find(j->store, p->ns, p->name);
+	uint32_t h = store_find(c->store, p->ns, p->name);
 
 	if (!h)
 		return;
-	store_get(j->store, h, &j->facts);
-	if (!is_older(p, &j->facts))
-		store_remove(j->store, h);
+	store_get(c->store, h, &c->facts);
+	if (!is_older(p, &c->facts))
+		store_remove(c->store, h);
 }
 
-void controller_list(struct controller *j, struct str ns)
+void controller_list(struct controller *c, struct str ns)
 {
-	sync_state_list(j->gate, ns, store_list_begin(j->store));
+	sync_state_list(c->gate, ns, store_list_begin(c->store));
 }
 
-void controller_sync(struct controller *j, struct str ns)
+void controller_sync(struct controller *c, struct str ns)
 {
-	struct sync_state_synced sync = sync_state_sync(j->gate, ns, clock_boot_ms());
+	struct sync_state_synced sync = sync_state_sync(c->gate, ns, clock_boot_ms());
 
-	(void)store_sweep(j->store, sync.list, ns);
-	j->enrolled = j->enrolled && !sync.first;
-	for (uint32_t h = 0; (sync.first || sync.narrowed) && (h = store_next(j->store, h));) {
-		struct str of = store_namespace(j->store, h);
+	(void)store_sweep(c->store, sync.list, ns);
+	c->enrolled = c->enrolled && !sync.first;
+	for (uint32_t h = 0; (sync.first || sync.narrowed) && (h = store_next(c->store, h));) {
+		struct str of = store_namespace(c->store, h);
 
-		if (!sync_state_watches(j->gate, of))
-			store_remove(j->store, h);
+		if (!sync_state_watches(c->gate, of))
+			store_remove(c->store, h);
 		else if (!ns.n || str_eq(of, ns))
-			queue_add(j->keys, h);
+			queue_add(c->keys, h);
 	}
 }
 
-void controller_list_failed(struct controller *j, struct str ns)
+void controller_list_failed(struct controller *c, struct str ns)
 {
-	sync_state_list_failed(j->gate, ns);
+	sync_state_list_failed(c->gate, ns);
 }
 
-void controller_alive(struct controller *j)
+void controller_alive(struct controller *c)
 {
-	sync_state_alive(j->gate, clock_boot_ms());
-	j->last_byte = clock_wall_ms();
+	sync_state_alive(c->gate, clock_boot_ms());
+	c->last_byte = clock_wall_ms();
 }
 
-void controller_server_date(struct controller *j, int64_t date_ms)
+void controller_server_date(struct controller *c, int64_t date_ms)
 {
-	if (!clock_skew_note(&j->skew, date_ms, clock_boot_ms()))
+	if (!clock_skew_note(&c->skew, date_ms, clock_boot_ms()))
 		return;
 	/* Deadlines were made from another server time: judged again, they are made anew. */
-	for (uint32_t i = 0; i < j->deadlines.n; i++)
-		queue_add(j->keys, j->deadlines.key[i]);
+	for (uint32_t i = 0; i < c->deadlines.n; i++)
+		queue_add(c->keys, c->deadlines.key[i]);
 }
 
 static void queue_pod(void *ctx, uint32_t h)
 {
-	struct controller *j = ctx;
+	struct controller *c = ctx;
 
-	queue_forget(j->keys, h);
-	queue_add(j->keys, h);
+	queue_forget(c->keys, h);
+	queue_add(c->keys, h);
 }
 
-void controller_healthy(struct controller *j)
+void controller_healthy(struct controller *c)
 {
-	in_flight_retry_failed(j->book, clock_boot_ms(), queue_pod, j);
+	in_flight_retry_failed(c->book, clock_boot_ms(), queue_pod, c);
 }
 
-void controller_set_policy(struct controller *j, const struct policy *policy, uint64_t quiet_ms)
+void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
 {
-	j->policy = policy;
-	store_set_policy(j->store, policy);
-	j->enrolled = false;
-	sync_state_set_quiet(j->gate, quiet_ms);
-	for (uint32_t h = 0; (h = store_next(j->store, h));)
-		queue_add(j->keys, h);
+	c->policy = policy;
+	store_set_policy(c->store, policy);
+	c->enrolled = false;
+	sync_state_set_quiet(c->gate, quiet_ms);
+	for (uint32_t h = 0; (h = store_next(c->store, h));)
+		queue_add(c->keys, h);
 }
 
-void controller_set_place(struct controller *j, const char *cluster, const void *zones, size_t n_zones)
+void controller_set_place(struct controller *c, const char *cluster, const void *zones, size_t n_zones)
 {
-	guards_set_cluster(j->guards, cluster);
-	guards_set_zones(j->guards, zones, n_zones);
+	guards_set_cluster(c->guards, cluster);
+	guards_set_zones(c->guards, zones, n_zones);
 }
 
-void controller_reset(struct controller *j)
+void controller_reset(struct controller *c)
 {
-	(void)store_sweep(j->store, store_list_begin(j->store), STR_LIT(""));
-	sync_state_reset(j->gate);
+	(void)store_sweep(c->store, store_list_begin(c->store), STR_LIT(""));
+	sync_state_reset(c->gate);
 }
 
 /* -- what other processes say
  * -------------------------------------------------------------------------------- */
 
-static void report_dropped(struct controller *j, const struct msg_nomination_result *m)
+static void report_dropped(struct controller *c, const struct msg_nomination_result *m)
 {
-	j->dropped++;
+	c->dropped++;
 	(void)log_warn(0, "given up after all retries; tried again when the pod changes or in ten minutes",
 		       kv_s("duty", duty_name((enum duty)m->duty)), kv_s("namespace", m->ns),
 		       kv_s("pod", m->name), kv_s("outcome", outcome_name((enum outcome)m->outcome)),
@@ -289,22 +289,22 @@ static void report_dropped(struct controller *j, const struct msg_nomination_res
 }
 
 /* What it spent is settled; a fresh attempt is remembered with the clock it belongs to. */
-static void settle_guards(struct controller *j, const struct msg_nomination_result *m)
+static void settle_guards(struct controller *c, const struct msg_nomination_result *m)
 {
-	bool observe = j->policy->mode == MODE_OBSERVE;
+	bool observe = c->policy->mode == MODE_OBSERVE;
 	struct str owner, revision;
 	struct clock_snapshot now;
 
-	controller_clock(j, &now);
+	controller_clock(c, &now);
 	if (m->outcome == OUTCOME_DONE && !observe &&
-	    guards_retried(j->guards, STR_C(m->action_key), &owner, &revision))
-		failing_since_set_tried(j->since, owner, revision, now.latest);
-	if (guards_settled(j->guards, m, observe, &now) && j->budget_at == 0)
-		j->budget_at = (uint64_t)now.boot + BUDGET_LOOK_MS;
+	    guards_retried(c->guards, STR_C(m->action_key), &owner, &revision))
+		failing_since_set_tried(c->since, owner, revision, now.latest);
+	if (guards_settled(c->guards, m, observe, &now) && c->budget_at == 0)
+		c->budget_at = (uint64_t)now.boot + BUDGET_LOOK_MS;
 }
 
 /* Told once, as a refusal of the pod that should have gone. */
-static void report_staying(struct controller *j, uint32_t h)
+static void report_staying(struct controller *c, uint32_t h)
 {
 	struct msg m = { .type = MSG_REFUSAL };
 	struct pod_context s;
@@ -314,186 +314,186 @@ static void report_staying(struct controller *j, uint32_t h)
 				     .rule = "R23",
 				     .override = "" } };
 
-	if (!h || !store_has(j->store, h))
+	if (!h || !store_has(c->store, h))
 		return;
-	store_get(j->store, h, &j->facts);
-	controller_context(j, h, &j->facts, &s);
+	store_get(c->store, h, &c->facts);
+	controller_context(c, h, &c->facts, &s);
 	(void)snprintf(d.v.evidence, sizeof(d.v.evidence),
 		       "%s %.*s wants no pods for longer than %llu min, and %u are still there",
-		       j->facts.owner.kind.n ? "its controller" : "it", STR_ARG(j->facts.owner.name),
+		       c->facts.owner.kind.n ? "its controller" : "it", STR_ARG(c->facts.owner.name),
 		       (unsigned long long)(STAY_MS / 60000), s.pods);
-	decision_fill(j, &j->facts, &s, &d, &m);
-	(void)j->send(j->ctx, &m);
+	decision_fill(c, &c->facts, &s, &d, &m);
+	(void)c->send(c->ctx, &m);
 }
 
 /* R23: a scale to 0 is not the end of it, the pods must leave. */
-static void settle_stay(struct controller *j, const struct msg_nomination_result *m, uint32_t h, uint64_t now)
+static void settle_stay(struct controller *c, const struct msg_nomination_result *m, uint32_t h, uint64_t now)
 {
 	if (m->duty != DUTY_IMAGE_PULL || m->action != ACTION_DUTY)
 		return;
-	if (m->outcome == OUTCOME_DONE && j->policy->mode != MODE_OBSERVE)
-		scaledown_watch_scaled(j->stay, STR_C(m->action_key), now);
+	if (m->outcome == OUTCOME_DONE && c->policy->mode != MODE_OBSERVE)
+		scaledown_watch_scaled(c->stay, STR_C(m->action_key), now);
 	else if (strcmp(m->reason, reason_code(REASON_ALREADY_ZERO)) == 0 &&
-		 scaledown_watch_noted(j->stay, STR_C(m->action_key), now))
-		report_staying(j, h);
+		 scaledown_watch_noted(c->stay, STR_C(m->action_key), now))
+		report_staying(c, h);
 }
 
-void controller_on_nomination_result(struct controller *j, const struct msg_nomination_result *m)
+void controller_on_nomination_result(struct controller *c, const struct msg_nomination_result *m)
 {
 	uint64_t now = clock_boot_ms(), delay = 0;
-	uint32_t h = in_flight_pod(j->book, STR_C(m->action_key)), retries = 0;
+	uint32_t h = in_flight_pod(c->book, STR_C(m->action_key)), retries = 0;
 	struct in_flight_settled end;
 
-	settle_guards(j, m);
+	settle_guards(c, m);
 	/* Put back by a person's word: it gets its whole time again, and that it comes back is no fight. */
-	if (m->action == ACTION_RESTORE && m->outcome == OUTCOME_DONE && j->policy->mode != MODE_OBSERVE) {
-		failing_since_forget(j->since, STR_C(m->action_key));
-		guards_forgive(j->guards, STR_C(m->action_key));
+	if (m->action == ACTION_RESTORE && m->outcome == OUTCOME_DONE && c->policy->mode != MODE_OBSERVE) {
+		failing_since_forget(c->since, STR_C(m->action_key));
+		guards_forgive(c->guards, STR_C(m->action_key));
 	}
 	if (in_flight_is_failure(m->outcome) && h) {
-		delay = queue_when(j->keys, h, now);
-		retries = queue_retries(j->keys, h);
+		delay = queue_when(c->keys, h, now);
+		retries = queue_retries(c->keys, h);
 	}
-	if (!in_flight_settle(j->book, m, retries, delay, j->policy->mode == MODE_OBSERVE, now, &end))
+	if (!in_flight_settle(c->book, m, retries, delay, c->policy->mode == MODE_OBSERVE, now, &end))
 		return;
-	settle_stay(j, m, end.h, now);
+	settle_stay(c, m, end.h, now);
 	if (end.h && (!in_flight_is_failure(m->outcome) || end.dropped))
-		queue_forget(j->keys, end.h);
+		queue_forget(c->keys, end.h);
 	if (end.dropped)
-		report_dropped(j, m);
+		report_dropped(c, m);
 	/* Otherwise judged again at once: it may be due by a newer version, or the wait gets its deadline. */
 	if (end.h && in_flight_is_failure(m->outcome) && !end.dropped)
-		queue_add_after(j->keys, end.h, now, end.until - now);
+		queue_add_after(c->keys, end.h, now, end.until - now);
 	else if (end.h)
-		queue_add(j->keys, end.h);
+		queue_add(c->keys, end.h);
 	if (end.group)
-		queue_add(j->groups, end.group);
+		queue_add(c->groups, end.group);
 }
 
-void controller_on_failing_since_row(struct controller *j, const struct msg_failing_since_row *m)
+void controller_on_failing_since_row(struct controller *c, const struct msg_failing_since_row *m)
 {
-	failing_since_load(j->since, STR_C(m->owner), STR_C(m->revision), m->at, m->attempted,
+	failing_since_load(c->since, STR_C(m->owner), STR_C(m->revision), m->at, m->attempted,
 			   clock_boot_ms());
 }
 
-void controller_on_saved_row(struct controller *j, const struct msg_saved_row *m)
+void controller_on_saved_row(struct controller *c, const struct msg_saved_row *m)
 {
 	struct clock_snapshot now;
 
-	controller_clock(j, &now);
-	guards_on_saved(j->guards, m, &now);
+	controller_clock(c, &now);
+	guards_on_saved(c->guards, m, &now);
 }
 
-void controller_on_action_row(struct controller *j, const struct msg_action_row *m)
+void controller_on_action_row(struct controller *c, const struct msg_action_row *m)
 {
 	struct clock_snapshot now;
 
-	controller_clock(j, &now);
-	guards_on_act(j->guards, m, &now);
+	controller_clock(c, &now);
+	guards_on_act(c->guards, m, &now);
 }
 
-void controller_on_pause(struct controller *j, const struct msg_pause *m)
+void controller_on_pause(struct controller *c, const struct msg_pause *m)
 {
-	if (guards_on_pause(j->guards, m))
-		blocked_wake(j->held, GUARD_PAUSE, clock_boot_ms());
+	if (guards_on_pause(c->guards, m))
+		blocked_wake(c->held, GUARD_PAUSE, clock_boot_ms());
 }
 
-void controller_set_leader(struct controller *j, bool leading, const char *holder)
+void controller_set_leader(struct controller *c, bool leading, const char *holder)
 {
-	guards_set_leader(j->guards, leading, holder);
-	blocked_wake(j->held, GUARD_LEADER, clock_boot_ms());
+	guards_set_leader(c->guards, leading, holder);
+	blocked_wake(c->held, GUARD_LEADER, clock_boot_ms());
 }
 
-void controller_on_saved_end(struct controller *j)
+void controller_on_saved_end(struct controller *c)
 {
-	sync_state_remembered(j->gate);
+	sync_state_remembered(c->gate);
 }
 
-void controller_on_room(struct controller *j)
+void controller_on_room(struct controller *c)
 {
-	j->blocked_until = 0;
+	c->blocked_until = 0;
 }
 
 /* -- for others
  * ----------------------------------------------------------------------------------------------- */
 
-struct store *controller_store(struct controller *j)
+struct store *controller_store(struct controller *c)
 {
-	return j->store;
+	return c->store;
 }
 
-const struct policy *controller_policy(const struct controller *j)
+const struct policy *controller_policy(const struct controller *c)
 {
-	return j->policy;
+	return c->policy;
 }
 
-struct guards *controller_guards(struct controller *j)
+struct guards *controller_guards(struct controller *c)
 {
-	return j->guards;
+	return c->guards;
 }
 
-uint32_t controller_order(const struct controller *j, uint32_t **ret)
+uint32_t controller_order(const struct controller *c, uint32_t **ret)
 {
-	uint32_t all = (uint32_t)store_count(j->store), n;
+	uint32_t all = (uint32_t)store_count(c->store), n;
 
 	*ret = xreallocarray(NULL, (size_t)all + 1, sizeof(**ret));
-	n = blocked_list(j->held, *ret, all);
-	for (uint32_t h = 0; n < all && (h = store_next(j->store, h));)
-		if (!blocked_lists(j->held, h))
+	n = blocked_list(c->held, *ret, all);
+	for (uint32_t h = 0; n < all && (h = store_next(c->store, h));)
+		if (!blocked_lists(c->held, h))
 			(*ret)[n++] = h;
 	return n;
 }
 
-const struct sync_state *controller_gate(const struct controller *j)
+const struct sync_state *controller_gate(const struct controller *c)
 {
-	return j->gate;
+	return c->gate;
 }
 
-int64_t controller_now(const struct controller *j)
+int64_t controller_now(const struct controller *c)
 {
-	return clock_skew_now(&j->skew, clock_wall_ms(), clock_boot_ms());
+	return clock_skew_now(&c->skew, clock_wall_ms(), clock_boot_ms());
 }
 
-void controller_clock(const struct controller *j, struct clock_snapshot *ret)
+void controller_clock(const struct controller *c, struct clock_snapshot *ret)
 {
 	uint64_t boot = clock_boot_ms();
 	int64_t wall = clock_wall_ms();
 
 	*ret = (struct clock_snapshot){ .boot = (int64_t)boot,
 					.wall = wall,
-					.server = clock_skew_now(&j->skew, wall, boot),
-					.latest = clock_skew_latest(&j->skew, wall, boot) };
+					.server = clock_skew_now(&c->skew, wall, boot),
+					.latest = clock_skew_latest(&c->skew, wall, boot) };
 }
 
 /* "Budget 12, Pause 3: ..." */
-static void describe_holds(const struct controller *j, char *buf, size_t size)
+static void describe_holds(const struct controller *c, char *buf, size_t size)
 {
-	const char *breaker = guards_breaker_text(j->guards);
+	const char *breaker = guards_breaker_text(c->guards);
 	size_t n = 0;
 
 	buf[0] = '\0';
 	for (enum guard g = 0; g < GUARD__MAX && n < size; g++)
-		if (blocked_count_of(j->held, g))
+		if (blocked_count_of(c->held, g))
 			n += (size_t)snprintf(buf + n, size - n, "%s%s %" PRIu32, n ? ", " : "",
-					      guard_name(g), blocked_count_of(j->held, g));
+					      guard_name(g), blocked_count_of(c->held, g));
 	if (*breaker && n < size)
 		(void)snprintf(buf + n, size - n, "%s%s", n ? "; breaker: " : "breaker: ", breaker);
 }
 
-void controller_stats(const struct controller *j, struct controller_stats *ret)
+void controller_stats(const struct controller *c, struct controller_stats *ret)
 {
 	*ret = (struct controller_stats){
-		.bytes = store_bytes(j->store) + queue_bytes(j->keys) + queue_bytes(j->groups) +
-			 queue_bytes(j->waiting) + deadlines_bytes(&j->deadlines) +
-			 j->cap_refused * sizeof(*j->refused) + blocked_bytes(j->held),
-		.queue = queue_len(j->keys) + queue_len(j->waiting),
-		.deadlines = j->deadlines.n,
-		.nominated = j->nominated,
-		.dropped = j->dropped,
-		.judged = j->judged,
-		.last_byte = j->last_byte,
-		.blocked = blocked_count(j->held),
-		.reverts = guards_revert_count(j->guards),
+		.bytes = store_bytes(c->store) + queue_bytes(c->keys) + queue_bytes(c->groups) +
+			 queue_bytes(c->waiting) + deadlines_bytes(&c->deadlines) +
+			 c->cap_refused * sizeof(*c->refused) + blocked_bytes(c->held),
+		.queue = queue_len(c->keys) + queue_len(c->waiting),
+		.deadlines = c->deadlines.n,
+		.nominated = c->nominated,
+		.dropped = c->dropped,
+		.judged = c->judged,
+		.last_byte = c->last_byte,
+		.blocked = blocked_count(c->held),
+		.reverts = guards_revert_count(c->guards),
 	};
-	describe_holds(j, ret->blocked_by, sizeof(ret->blocked_by));
+	describe_holds(c, ret->blocked_by, sizeof(ret->blocked_by));
 }

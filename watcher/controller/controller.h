@@ -21,59 +21,59 @@ typedef int controller_send_fn(void *ctx, const struct msg *m);
  * sync. */
 struct controller *controller_new(uint64_t cluster, const struct policy *policy, uint64_t quiet_ms,
 				  controller_send_fn *send, void *ctx);
-void controller_free(struct controller **j);
+void controller_free(struct controller **c);
 
 /* Name of the cluster, for pauses; TZif bytes of the zones that windows name (config/window.h). Copied. */
-void controller_set_place(struct controller *j, const char *cluster, const void *zones, size_t n_zones);
+void controller_set_place(struct controller *c, const char *cluster, const void *zones, size_t n_zones);
 /* From now on by this policy; everything is judged again. */
-void controller_set_policy(struct controller *j, const struct policy *policy, uint64_t quiet_ms);
+void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms);
 /* Another set of namespaces will be watched: the cache starts empty. */
-void controller_reset(struct controller *j);
+void controller_reset(struct controller *c);
 
 /* What the reflector says (kube/reflector.h). controller_pod: 0, or -EINVAL when the pod cannot be kept. */
-int controller_pod(struct controller *j, const struct pod_facts *p);
-void controller_delete(struct controller *j, const struct pod_facts *p);
-void controller_list(struct controller *j, struct str ns);
-void controller_sync(struct controller *j, struct str ns);
-void controller_list_failed(struct controller *j, struct str ns);
+int controller_pod(struct controller *c, const struct pod_facts *p);
+void controller_delete(struct controller *c, const struct pod_facts *p);
+void controller_list(struct controller *c, struct str ns);
+void controller_sync(struct controller *c, struct str ns);
+void controller_list_failed(struct controller *c, struct str ns);
 /* Bytes of a list or watch arrived; an answer with a Date arrived, also one that is an error. */
-void controller_alive(struct controller *j);
-void controller_server_date(struct controller *j, int64_t date_ms);
-void controller_healthy(struct controller *j);
+void controller_alive(struct controller *c);
+void controller_server_date(struct controller *c, int64_t date_ms);
+void controller_healthy(struct controller *c);
 
 /* What other processes say. */
-void controller_on_nomination_result(struct controller *j, const struct msg_nomination_result *m);
-void controller_on_failing_since_row(struct controller *j, const struct msg_failing_since_row *m);
-void controller_on_saved_row(struct controller *j, const struct msg_saved_row *m);
-void controller_on_action_row(struct controller *j, const struct msg_action_row *m);
-void controller_on_saved_end(struct controller *j);
-void controller_on_pause(struct controller *j, const struct msg_pause *m);
+void controller_on_nomination_result(struct controller *c, const struct msg_nomination_result *m);
+void controller_on_failing_since_row(struct controller *c, const struct msg_failing_since_row *m);
+void controller_on_saved_row(struct controller *c, const struct msg_saved_row *m);
+void controller_on_action_row(struct controller *c, const struct msg_action_row *m);
+void controller_on_saved_end(struct controller *c);
+void controller_on_pause(struct controller *c, const struct msg_pause *m);
 /* Does this replica act? It does unless told otherwise; what is due meanwhile waits, in order. holder: who
  * does, for people. */
-void controller_set_leader(struct controller *j, bool leading, const char *holder);
+void controller_set_leader(struct controller *c, bool leading, const char *holder);
 /* There is room again after send failed with -EAGAIN. */
-void controller_on_room(struct controller *j);
+void controller_on_room(struct controller *c);
 
 /* Work for at most about two milliseconds; nothing yet, for at most four, while many events come in between
  * the calls: what lies in the socket is read first. Returns boot time of the next turn that is needed: now or
  * earlier = at once, UINT64_MAX = not before something happens. */
-uint64_t controller_run(struct controller *j);
+uint64_t controller_run(struct controller *c);
 /* When controller_turn would next have something to do, without doing it. */
-uint64_t controller_next(const struct controller *j);
+uint64_t controller_next(const struct controller *c);
 
 /* For plan, explain and digest: the cache, time by the API server's clock, and what is known around pod h. */
-struct store *controller_store(struct controller *j);
-const struct policy *controller_policy(const struct controller *j);
-const struct sync_state *controller_gate(const struct controller *j);
-int64_t controller_now(const struct controller *j);
+struct store *controller_store(struct controller *c);
+const struct policy *controller_policy(const struct controller *c);
+const struct sync_state *controller_gate(const struct controller *c);
+int64_t controller_now(const struct controller *c);
 struct clock_snapshot;
 struct guards;
-struct guards *controller_guards(struct controller *j);
+struct guards *controller_guards(struct controller *c);
 /* Every pod in the order in which they would go: those that are held, oldest first, then the others. A
  * malloc()ed array in *ret, never NULL; returns how many. */
-uint32_t controller_order(const struct controller *j, uint32_t **ret);
-void controller_clock(const struct controller *j, struct clock_snapshot *ret);
-void controller_context(struct controller *j, uint32_t h, const struct pod_facts *p, struct pod_context *ret);
+uint32_t controller_order(const struct controller *c, uint32_t **ret);
+void controller_clock(const struct controller *c, struct clock_snapshot *ret);
+void controller_context(struct controller *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret);
 
 struct controller_stats {
 	size_t bytes, queue, deadlines;
@@ -82,6 +82,6 @@ struct controller_stats {
 	uint64_t blocked, reverts;
 	char blocked_by[256]; /* what blocks them */
 };
-void controller_stats(const struct controller *j, struct controller_stats *ret);
+void controller_stats(const struct controller *c, struct controller_stats *ret);
 
 #endif

@@ -1,4 +1,4 @@
-/* controller_state.h - what judging.c (events in) and controller_turn.c (verdicts out) share.  Layer:
+/* controller_state.h - what controller.c (events in) and controller_run.c (verdicts out) share.  Layer:
  * watcher. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CONTROLLER_CONTROLLER_STATE_H
@@ -46,15 +46,15 @@ struct controller {
 };
 
 /* What a pod counts as in its group, by the policy in force. */
-uint8_t controller_mark(const struct controller *j, const struct pod_facts *p);
+uint8_t controller_mark(const struct controller *c, const struct pod_facts *p);
 /* Whose clock it is: the controller's, or the pod's own without one. */
 struct str controller_clock_owner(const struct pod_facts *p);
 /* false when a pod of h's revision has pulled: then nothing is failing "since". */
-bool controller_clock_may_run(const struct controller *j, uint32_t h);
+bool controller_clock_may_run(const struct controller *c, uint32_t h);
 
 /* Take pod h, whose facts are p, into what is known beyond the pod: marks, clocks, breaker. */
-void controller_enrol(struct controller *j, uint32_t h, const struct pod_facts *p, struct pod_context *ret);
+void controller_enrol(struct controller *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret);
 /* Tick of what the guards know: breaker, budgets that were given back, memory. */
-void controller_tick_guards(struct controller *j, uint64_t now, bool asked);
+void controller_tick_guards(struct controller *c, uint64_t now, bool asked);
 
 #endif

@@ -32,47 +32,47 @@ static void turn_into_wait(struct verdict *v, enum reason reason, int64_t at, co
 }
 
 /* A share of how many? Counted only where a limit asks. */
-static void count_pods(struct controller *j, struct due *d)
+static void count_pods(struct controller *c, struct due *d)
 {
 	if (d->policy->max_percent_namespace <= 0 && d->policy->max_percent_node <= 0)
 		return;
-	pod_counts_take(j->census, j->store, clock_boot_ms());
-	d->ns_pods = pod_counts_namespace(j->census, d->pod->ns);
-	d->node_pods = pod_counts_node(j->census, d->pod->node);
+	pod_counts_take(c->census, c->store, clock_boot_ms());
+	d->ns_pods = pod_counts_namespace(c->census, d->pod->ns);
+	d->node_pods = pod_counts_node(c->census, d->pod->node);
 }
 
-static void make_ask(struct controller *j, const struct pod_facts *p, const struct pod_context *s,
+static void make_ask(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		     const struct clock_snapshot *now, struct decision *ret)
 {
 	bool pull = ret->v.duty == DUTY_IMAGE_PULL;
 	uint64_t nominate_at = 0;
-	const char *stale = sync_state_reason(j->gate, (uint64_t)now->boot);
+	const char *stale = sync_state_reason(c->gate, (uint64_t)now->boot);
 
-	(void)sync_state_namespace(j->gate, p->ns, &nominate_at);
+	(void)sync_state_namespace(c->gate, p->ns, &nominate_at);
 	ret->ask.duty = ret->v.duty;
-	ret->ask.policy = &policy_of(j->policy, p)[ret->v.duty];
+	ret->ask.policy = &policy_of(c->policy, p)[ret->v.duty];
 	ret->ask.override = ret->v.override;
 	ret->ask.pod = p;
 	ret->ask.owner = controller_clock_owner(p);
 	ret->ask.subject = pull && p->owner.uid.n ? p->owner.uid : p->uid;
 	ret->ask.pods = pull && !ret->ask.retry ? s->pods : 1;
 	ret->ask.quiet_until = (int64_t)nominate_at;
-	ret->ask.clock_off = clock_skew_excess(&j->skew, now->wall, (uint64_t)now->boot);
+	ret->ask.clock_off = clock_skew_excess(&c->skew, now->wall, (uint64_t)now->boot);
 	ret->ask.stale = *stale ? stale : NULL;
-	count_pods(j, &ret->ask);
+	count_pods(c, &ret->ask);
 }
 
 /* true = the duty goes on, or a fresh attempt is next. */
-static bool climb(struct controller *j, const struct pod_facts *p, const struct clock_snapshot *now,
+static bool climb(struct controller *c, const struct pod_facts *p, const struct clock_snapshot *now,
 		  struct decision *ret)
 {
-	const struct duty_policy *dp = &policy_of(j->policy, p)[DUTY_IMAGE_PULL];
+	const struct duty_policy *dp = &policy_of(c->policy, p)[DUTY_IMAGE_PULL];
 	int64_t tried, at;
 	enum escalation rung;
 
 	if (ret->v.duty != DUTY_IMAGE_PULL)
 		return true;
-	tried = failing_since_tried(j->since, controller_clock_owner(p), p->revision);
+	tried = failing_since_tried(c->since, controller_clock_owner(p), p->revision);
 	rung = escalation_next(dp, tried, now->server, &at);
 	ret->ask.retry = rung == ESCALATION_RETRY;
 	if (rung == ESCALATION_WAIT)
@@ -80,31 +80,31 @@ static bool climb(struct controller *j, const struct pod_facts *p, const struct 
 	return rung != ESCALATION_WAIT;
 }
 
-static void admit(struct controller *j, const struct pod_facts *p, const struct pod_context *s,
+static void admit(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		  const struct budget *budget, struct decision *ret)
 {
 	struct clock_snapshot now;
 
 	if (ret->v.kind != VERDICT_ACT || ret->v.duty == DUTY_RESTARTS)
 		return;
-	controller_clock(j, &now);
-	if (!climb(j, p, &now, ret))
+	controller_clock(c, &now);
+	if (!climb(c, p, &now, ret))
 		return;
-	make_ask(j, p, s, &now, ret);
+	make_ask(c, p, s, &now, ret);
 	ret->due = true;
-	ret->held = !guards_ask(j->guards, budget, &ret->ask, &now, &ret->hold);
+	ret->held = !guards_ask(c->guards, budget, &ret->ask, &now, &ret->hold);
 	if (ret->held)
 		turn_into_wait(&ret->v, ret->hold.reason, server_of(&now, ret->hold.until),
 			       ret->hold.evidence);
 }
 
-void decision_make(struct controller *j, const struct pod_facts *p, const struct pod_context *s,
+void decision_make(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct budget *budget, struct decision *ret)
 {
 	ret->due = ret->held = false;
 	ret->ask = (struct due){ 0 };
-	judge_pod(p, j->policy, s, controller_now(j), &ret->v);
-	admit(j, p, s, budget, ret);
+	judge_pod(p, c->policy, s, controller_now(c), &ret->v);
+	admit(c, p, s, budget, ret);
 }
 
 /* -- for explain -------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ static void tell_guard(void *ctx, enum guard g, bool holds, const struct block *
 	l->told(l->ctx, &told);
 }
 
-void decision_of_duty(struct controller *j, enum duty d, const struct pod_facts *p,
+void decision_of_duty(struct controller *c, enum duty d, const struct pod_facts *p,
 		      const struct pod_context *s, check_report_fn *told, void *ctx, struct decision *ret)
 {
 	struct listener l = { .duty = d, .told = told, .ctx = ctx };
@@ -142,20 +142,20 @@ void decision_of_duty(struct controller *j, enum duty d, const struct pod_facts 
 
 	ret->due = ret->held = false;
 	ret->ask = (struct due){ 0 };
-	controller_clock(j, &now);
+	controller_clock(c, &now);
 	if (told)
-		judge_trace(d, p, j->policy, s, now.server, told, ctx, &ret->v);
+		judge_trace(d, p, c->policy, s, now.server, told, ctx, &ret->v);
 	else if (d == DUTY_RESTARTS)
-		judge_restarts(p, j->policy, now.server, &ret->v, &container);
+		judge_restarts(p, c->policy, now.server, &ret->v, &container);
 	else
-		judge_duty(d, p, j->policy, s, now.server, &ret->v);
-	admit(j, p, s, NULL, ret);
+		judge_duty(d, p, c->policy, s, now.server, &ret->v);
+	admit(c, p, s, NULL, ret);
 	if (!told || d == DUTY_RESTARTS)
 		return;
 	if (!ret->due)
-		make_ask(j, p, s, &now, ret);
+		make_ask(c, p, s, &now, ret);
 	l.due = ret->due;
-	guards_trace(j->guards, &ret->ask, &now, tell_guard, &l);
+	guards_trace(c->guards, &ret->ask, &now, tell_guard, &l);
 }
 
 /* -- for messages ------------------------------------------------------------------------------------------
@@ -170,19 +170,19 @@ static int64_t began(const struct pod_facts *p, const struct pod_context *s, enu
 	return since > 0 ? since : 0;
 }
 
-void decision_fill(struct controller *j, const struct pod_facts *p, const struct pod_context *s,
+void decision_fill(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct decision *d, struct msg *m)
 {
 	bool owner = d->v.duty == DUTY_IMAGE_PULL && p->owner.uid.n;
 	struct str subject = owner ? p->owner.uid : p->uid;
 	struct clock_snapshot now;
 
-	controller_clock(j, &now);
-	m->u.nominate.cluster = j->cluster;
+	controller_clock(c, &now);
+	m->u.nominate.cluster = c->cluster;
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = began(p, s, d->v.duty);
 	m->u.nominate.action = d->ask.retry ? ACTION_RETRY : ACTION_DUTY;
-	m->u.nominate.reverts = d->due ? guards_reverts(j->guards, &d->ask, &now) : 0;
+	m->u.nominate.reverts = d->due ? guards_reverts(c->guards, &d->ask, &now) : 0;
 	msg_set(m, nominate.ns, p->ns.p, p->ns.n);
 	msg_set(m, nominate.name, p->name.p, p->name.n);
 	msg_set(m, nominate.uid, p->uid.p, p->uid.n);

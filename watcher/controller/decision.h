@@ -17,13 +17,13 @@ struct decision {
 
 /* By the chain of duties, as judge_pod does. budget: NULL = the real one, else a plan's. p and s must live as
  * long as ret is used. */
-void decision_make(struct controller *j, const struct pod_facts *p, const struct pod_context *s,
+void decision_make(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct budget *budget, struct decision *ret);
 /* By this one duty; told (may be NULL) hears every check and then every guard. */
-void decision_of_duty(struct controller *j, enum duty d, const struct pod_facts *p,
+void decision_of_duty(struct controller *c, enum duty d, const struct pod_facts *p,
 		      const struct pod_context *s, check_report_fn *told, void *ctx, struct decision *ret);
 /* The object as NOMINATE, REFUSAL and CTL_PLAN_ROW name it: fills m->u.nominate. */
-void decision_fill(struct controller *j, const struct pod_facts *p, const struct pod_context *s,
+void decision_fill(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct decision *d, struct msg *m);
 
 #endif

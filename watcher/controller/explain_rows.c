@@ -38,10 +38,10 @@ static bool is_workload(const struct pod_facts *p, struct str name)
 }
 
 /* The pod of that name, else all pods of the workload of that name, as far as pods tell. */
-static void find_pods(struct explain *e, struct controller *j)
+static void find_pods(struct explain *e, struct controller *c)
 {
 	const struct msg_ctl_explain *q = &e->asked[0];
-	struct store *store = controller_store(j);
+	struct store *store = controller_store(c);
 	struct str ns = STR_C(q->ns), name = STR_C(q->name);
 	uint32_t h = store_find(store, ns, name);
 	struct pod_facts p;
@@ -122,7 +122,7 @@ static void check_row(void *ctx, const struct check_report *told)
 	row(p, &m);
 }
 
-static int answer_pod(struct explain *e, struct controller *j, uint32_t h, controller_send_fn *send,
+static int answer_pod(struct explain *e, struct controller *c, uint32_t h, controller_send_fn *send,
 		      void *ctx)
 {
 	struct pod_context s;
@@ -130,34 +130,34 @@ static int answer_pod(struct explain *e, struct controller *j, uint32_t h, contr
 	struct decision d;
 	struct pass p = { .e = e, .pod = &pod, .send = send, .ctx = ctx };
 
-	if (!store_has(controller_store(j), h))
+	if (!store_has(controller_store(c), h))
 		return 0;
-	store_get(controller_store(j), h, &pod);
-	controller_context(j, h, &pod, &s);
+	store_get(controller_store(c), h, &pod);
+	controller_context(c, h, &pod, &s);
 	for (enum duty duty = 0; p.r == 0 && duty < DUTY__MAX; duty++) {
-		decision_of_duty(j, duty, &pod, &s, NULL, NULL, &d);
+		decision_of_duty(c, duty, &pod, &s, NULL, NULL, &d);
 		verdict_row(&p, &d.v);
 		if (e->asked[0].rules)
-			decision_of_duty(j, duty, &pod, &s, check_row, &p, &d);
+			decision_of_duty(c, duty, &pod, &s, check_row, &p, &d);
 	}
 	return p.r;
 }
 
-static int answer_one(struct explain *e, struct controller *j, controller_send_fn *send, void *ctx)
+static int answer_one(struct explain *e, struct controller *c, controller_send_fn *send, void *ctx)
 {
 	const struct msg_ctl_explain *q = &e->asked[0];
-	const char *why = sync_state_reason(controller_gate(j), clock_boot_ms());
+	const char *why = sync_state_reason(controller_gate(c), clock_boot_ms());
 	char text[512] = "";
 
 	if (!e->begun)
-		find_pods(e, j);
+		find_pods(e, c);
 	if (e->n_pods == 0) {
 		(void)snprintf(text, sizeof(text), "no pod or workload %s/%s is in the cache%s%s", q->ns,
 			       q->name, *why ? "; " : "", why);
 		return send_end(q, EXIT_CODE_FAILURE, text, send, ctx);
 	}
 	for (; e->pod < e->n_pods; e->pod++, e->row = 0) {
-		int r = answer_pod(e, j, e->pods[e->pod], send, ctx);
+		int r = answer_pod(e, c, e->pods[e->pod], send, ctx);
 
 		if (r < 0)
 			return r;
@@ -168,10 +168,10 @@ static int answer_one(struct explain *e, struct controller *j, controller_send_f
 	return send_end(q, EXIT_CODE_OK, text, send, ctx);
 }
 
-int explain_answer(struct explain *e, struct controller *j, controller_send_fn *send, void *ctx)
+int explain_answer(struct explain *e, struct controller *c, controller_send_fn *send, void *ctx)
 {
 	while (e->n) {
-		int r = answer_one(e, j, send, ctx);
+		int r = answer_one(e, c, send, ctx);
 
 		if (r < 0)
 			return r;

@@ -26,6 +26,6 @@ void explain_ask(struct explain *e, const struct msg_ctl_explain *m, controller_
  * a WAIT with that reason) and, when `rules` was asked for, one for each check and then each guard; then
  * CTL_END (code 1 when there is no such pod or workload in the cache). 0, or -EAGAIN of send: call again when
  * there is room. */
-int explain_answer(struct explain *e, struct controller *j, controller_send_fn *send, void *ctx);
+int explain_answer(struct explain *e, struct controller *c, controller_send_fn *send, void *ctx);
 
 #endif

@@ -46,11 +46,11 @@ void plan_ask(struct plan *p, const struct msg_ctl_plan *m, controller_send_fn *
 	p->asked[p->n++] = *m;
 }
 
-static void begin(struct plan *p, struct controller *j)
+static void begin(struct plan *p, struct controller *c)
 {
-	p->n_pods = controller_order(j, &p->pods);
+	p->n_pods = controller_order(c, &p->pods);
 	p->next = 0;
-	p->budget = guards_budget_clone(controller_guards(j));
+	p->budget = guards_budget_clone(controller_guards(c));
 	p->told = intern_new();
 }
 
@@ -79,10 +79,10 @@ static bool was_told(struct plan *p, const struct msg *row, bool note)
 }
 
 /* One pod: 0, or what send said. */
-static int look(struct plan *p, struct controller *j, uint32_t h, controller_send_fn *send, void *ctx)
+static int look(struct plan *p, struct controller *c, uint32_t h, controller_send_fn *send, void *ctx)
 {
 	const struct msg_ctl_plan *q = &p->asked[0];
-	struct store *store = controller_store(j);
+	struct store *store = controller_store(c);
 	struct msg m = { .type = MSG_CTL_PLAN_ROW }, object = { .type = MSG_NOMINATE };
 	struct pod_context s;
 	struct pod_facts pod;
@@ -92,15 +92,15 @@ static int look(struct plan *p, struct controller *j, uint32_t h, controller_sen
 	int r;
 
 	if (!store_has(store, h) ||
-	    !sync_state_namespace(controller_gate(j), store_namespace(store, h), &at) ||
+	    !sync_state_namespace(controller_gate(c), store_namespace(store, h), &at) ||
 	    (*q->ns && !str_is(store_namespace(store, h), q->ns)))
 		return 0;
 	store_get(store, h, &pod);
-	controller_context(j, h, &pod, &s);
-	decision_make(j, &pod, &s, p->budget, &d);
+	controller_context(c, h, &pod, &s);
+	decision_make(c, &pod, &s, p->budget, &d);
 	if (!is_asked_for(q, &d))
 		return 0;
-	decision_fill(j, &pod, &s, &d, &object);
+	decision_fill(c, &pod, &s, &d, &object);
 	msg_copy_fields(&m, &object);
 	m.u.ctl_plan_row.conn = q->conn;
 	m.u.ctl_plan_row.verdict = d.v.kind;
@@ -111,36 +111,36 @@ static int look(struct plan *p, struct controller *j, uint32_t h, controller_sen
 	if (r < 0)
 		return r;
 	(void)was_told(p, &m, true);
-	controller_clock(j, &now);
+	controller_clock(c, &now);
 	if (d.v.kind == VERDICT_ACT && d.due)
-		guards_charge(controller_guards(j), p->budget, &d.ask, &now);
+		guards_charge(controller_guards(c), p->budget, &d.ask, &now);
 	return 0;
 }
 
-static int end(const struct plan *p, const struct controller *j, controller_send_fn *send, void *ctx)
+static int end(const struct plan *p, const struct controller *c, controller_send_fn *send, void *ctx)
 {
-	const char *why = sync_state_reason(controller_gate(j), clock_boot_ms());
+	const char *why = sync_state_reason(controller_gate(c), clock_boot_ms());
 
 	return send_end(p->asked[0].conn, *why ? EXIT_CODE_TEMPORARY : EXIT_CODE_OK, why, send, ctx);
 }
 
-int plan_step(struct plan *p, struct controller *j, controller_send_fn *send, void *ctx)
+int plan_step(struct plan *p, struct controller *c, controller_send_fn *send, void *ctx)
 {
 	int r;
 
 	if (p->n == 0)
 		return 0;
 	if (!p->pods)
-		begin(p, j);
+		begin(p, c);
 	for (uint32_t i = 0; i < PODS_PER_STEP && p->next < p->n_pods; i++) {
-		r = look(p, j, p->pods[p->next], send, ctx);
+		r = look(p, c, p->pods[p->next], send, ctx);
 		if (r < 0)
 			return r;
 		p->next++;
 	}
 	if (p->next < p->n_pods)
 		return 0;
-	r = end(p, j, send, ctx);
+	r = end(p, c, send, ctx);
 	if (r < 0)
 		return r;
 	end_oldest(p);

@@ -30,6 +30,6 @@ void plan_ask(struct plan *p, const struct msg_ctl_plan *m, controller_send_fn *
 /* Look at some hundred pods: a CTL_PLAN_ROW for each that is due, that will be at a known time or that is
  * held, and for each that is refused; one for all pods of a workload that share a verdict. Then CTL_END, with
  * an error when the cache is not in step. 0; or -EAGAIN of send: call again when there is room. */
-int plan_step(struct plan *p, struct controller *j, controller_send_fn *send, void *ctx);
+int plan_step(struct plan *p, struct controller *c, controller_send_fn *send, void *ctx);
 
 #endif

@@ -76,32 +76,32 @@ static void fill_row(const struct restart_rows *d, const struct pod_facts *p, co
 }
 
 /* One pod: 0, or what send said. */
-static int look(struct restart_rows *d, struct controller *j, uint32_t h, controller_send_fn *send, void *ctx)
+static int look(struct restart_rows *d, struct controller *c, uint32_t h, controller_send_fn *send, void *ctx)
 {
-	struct store *s = controller_store(j);
+	struct store *s = controller_store(c);
 	struct pod_facts p;
 	struct verdict v;
 	struct msg m = { .type = MSG_DIGEST_ROW };
 	uint32_t container = 0;
 	uint64_t at;
 
-	if (!sync_state_namespace(controller_gate(j), store_namespace(s, h), &at))
+	if (!sync_state_namespace(controller_gate(c), store_namespace(s, h), &at))
 		return 0;
 	store_get(s, h, &p);
-	judge_restarts(&p, controller_policy(j), controller_now(j), &v, &container);
+	judge_restarts(&p, controller_policy(c), controller_now(c), &v, &container);
 	if (v.kind != VERDICT_ACT)
 		return 0;
 	fill_row(d, &p, &p.containers[container], &m);
 	return send(ctx, &m);
 }
 
-int restart_rows_step(struct restart_rows *d, struct controller *j, controller_send_fn *send, void *ctx)
+int restart_rows_step(struct restart_rows *d, struct controller *c, controller_send_fn *send, void *ctx)
 {
-	const struct sync_state *g = controller_gate(j);
+	const struct sync_state *g = controller_gate(c);
 
 	for (int i = 0; i < PODS_PER_STEP && !d->all_seen; i++) {
-		uint32_t h = store_next(controller_store(j), d->next);
-		int r = h ? look(d, j, h, send, ctx) : 0;
+		uint32_t h = store_next(controller_store(c), d->next);
+		int r = h ? look(d, c, h, send, ctx) : 0;
 
 		if (r < 0)
 			return r;

@@ -17,7 +17,7 @@ void restart_rows_init(struct restart_rows *d, uint64_t cluster);
 int restart_rows_start(struct restart_rows *d, uint64_t number, controller_send_fn *send, void *ctx);
 /* Look at some hundred pods. 0; or -EAGAIN of send: call again when there is room. d->number is 0 after the
  * end. */
-int restart_rows_step(struct restart_rows *d, struct controller *j, controller_send_fn *send, void *ctx);
+int restart_rows_step(struct restart_rows *d, struct controller *c, controller_send_fn *send, void *ctx);
 
 /* Name of the workload as far as the pod tells: a ReplicaSet's without the revision that ends it, the pod's
  * own without a controller. For display only. */

@@ -58,7 +58,7 @@ static void on_list(void *ctx, const char *ns)
 	w->listing[i] = true;
 	w->counts->lists++;
 	if (w->plant != PLANT_NO_SWEEP || !w->synced[i])
-		controller_list(w->judging, STR_C(ns));
+		controller_list(w->controller, STR_C(ns));
 }
 
 static void on_sync(void *ctx, const char *ns)
@@ -70,7 +70,7 @@ static void on_sync(void *ctx, const char *ns)
 		world_find(w, "a list ends that did not begin");
 	w->listing[i] = false;
 	if (w->plant != PLANT_NO_SWEEP || !w->synced[i])
-		controller_sync(w->judging, STR_C(ns));
+		controller_sync(w->controller, STR_C(ns));
 	w->synced[i] = true;
 }
 
@@ -84,15 +84,15 @@ static void on_list_failed(void *ctx, const char *ns)
 	w->listing[i] = false;
 	w->counts->given_up++;
 	if (w->plant == PLANT_EAGER_SWEEP && w->synced[i])
-		controller_sync(w->judging, STR_C(ns));
+		controller_sync(w->controller, STR_C(ns));
 	else
-		controller_list_failed(w->judging, STR_C(ns));
+		controller_list_failed(w->controller, STR_C(ns));
 }
 
 static bool is_reborn(struct world *w, const struct pod_facts *p)
 {
 	static struct pod_facts old;
-	struct store *s = controller_store(w->judging);
+	struct store *s = controller_store(w->controller);
 	const uint32_t h = store_find(s, p->ns, p->name);
 
 	if (!h)
@@ -111,7 +111,7 @@ static void on_pod(void *ctx, const struct pod_facts *p)
 		world_find(w, "a pod comes outside of any list, before the first one was complete");
 	if (w->plant == PLANT_LOSE_REBORN && is_reborn(w, p))
 		return;
-	if (controller_pod(w->judging, p) < 0)
+	if (controller_pod(w->controller, p) < 0)
 		world_find(w, "the cache refuses a pod");
 }
 
@@ -120,7 +120,7 @@ static void on_delete(void *ctx, const struct pod_facts *p)
 	struct world *w = ctx;
 
 	w->counts->events++;
-	controller_delete(w->judging, p);
+	controller_delete(w->controller, p);
 }
 
 static void on_alive(void *ctx, int64_t date)
@@ -128,9 +128,9 @@ static void on_alive(void *ctx, int64_t date)
 	struct world *w = ctx;
 
 	if (date)
-		controller_server_date(w->judging, date);
+		controller_server_date(w->controller, date);
 	else
-		controller_alive(w->judging);
+		controller_alive(w->controller);
 }
 
 static void on_trouble(void *ctx, long status, const char *text)
@@ -167,7 +167,7 @@ static void leave(struct world *w)
 {
 	reflector_free(&w->reflector);
 	http_client_free(&w->client);
-	controller_free(&w->judging);
+	controller_free(&w->controller);
 }
 
 struct world *world_new(struct event_base *base, enum plant plant, uint64_t limit_ms,
@@ -213,7 +213,7 @@ void world_begin(struct world *w, const struct history *h)
 	struct reflector_config config = settings[h->mode].config;
 
 	config.backoff_base_ms = 1;
-	w->judging = controller_new(1, &no_duties, 0, send_nothing, NULL);
+	w->controller = controller_new(1, &no_duties, 0, send_nothing, NULL);
 	w->client = http_client_new(w->base, &e);
 	w->reflector = reflector_new(w->base, w->client, &config, &ops, w);
 }

@@ -26,7 +26,7 @@ struct world {
 	struct inside *server;
 	struct http_client *client;
 	struct reflector *reflector;
-	struct controller *judging;
+	struct controller *controller;
 	const struct history *history;
 	size_t at;
 	uint64_t limit_ms, wait_until, limit;

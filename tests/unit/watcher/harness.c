@@ -6,7 +6,7 @@
 #include "harness.h"
 
 struct policy policy;
-struct controller *j;
+struct controller *c;
 struct msg sent[SENT_MAX];
 size_t n_sent;
 int room;
@@ -26,7 +26,7 @@ void turn(void)
 {
 	/* A frozen clock: a turn ends by its keys, never by time. */
 	for (int i = 0; i < 10000; i++) {
-		uint64_t next = controller_run(j);
+		uint64_t next = controller_run(c);
 
 		if (next > clock_boot_ms())
 			return;
@@ -37,7 +37,7 @@ void turn(void)
 void pass(int64_t ms)
 {
 	clock_fake_advance(ms);
-	controller_alive(j);
+	controller_alive(c);
 	turn();
 }
 
@@ -65,36 +65,36 @@ void begin(void)
 	policy_init(&policy);
 	n_sent = 0;
 	room = 1 << 30;
-	j = controller_new(3, &policy, QUIET_MS, take, NULL);
+	c = controller_new(3, &policy, QUIET_MS, take, NULL);
 }
 
 void end(void)
 {
-	controller_free(&j);
+	controller_free(&c);
 	policy_done(&policy);
 	clock_fake_clear();
 }
 
 void sync_with(const struct pod_facts *pods, size_t n)
 {
-	controller_list(j, STR_LIT(""));
+	controller_list(c, STR_LIT(""));
 	for (size_t i = 0; i < n; i++)
-		ck_assert_int_eq(controller_pod(j, &pods[i]), 0);
-	controller_sync(j, STR_LIT(""));
-	controller_alive(j);
+		ck_assert_int_eq(controller_pod(c, &pods[i]), 0);
+	controller_sync(c, STR_LIT(""));
+	controller_alive(c);
 }
 
 void ready_with(const struct pod_facts *pods, size_t n)
 {
 	sync_with(pods, n);
-	controller_on_saved_end(j);
+	controller_on_saved_end(c);
 	turn();
 	pass(QUIET_MS);
 }
 
 void event(const struct pod_facts *p)
 {
-	ck_assert_int_eq(controller_pod(j, p), 0);
+	ck_assert_int_eq(controller_pod(c, p), 0);
 	turn();
 }
 
@@ -106,7 +106,7 @@ void settle(enum outcome outcome, uint64_t retry_ms)
 	msg_copy_fields(&m, n);
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
-	controller_on_nomination_result(j, &m.u.nomination_result);
+	controller_on_nomination_result(c, &m.u.nomination_result);
 	turn();
 }
 

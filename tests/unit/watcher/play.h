@@ -33,7 +33,7 @@ static inline int played_order(const void *a, const void *b)
 static inline size_t play_look(struct played *ret)
 {
 	static struct pod_facts p;
-	struct store *s = controller_store(j);
+	struct store *s = controller_store(c);
 	size_t n = 0;
 
 	for (uint32_t h = 0; (h = store_next(s, h)); n++) {
@@ -100,26 +100,26 @@ static inline void play_event(const char *text, bool deleted)
 	p.uid = STR_C(uid);
 	p.rv = STR_C(rv);
 	if (deleted)
-		controller_delete(j, &p);
+		controller_delete(c, &p);
 	else
-		ck_assert_int_eq(controller_pod(j, &p), 0);
+		ck_assert_int_eq(controller_pod(c, &p), 0);
 }
 
 static inline void play_list(char *text, bool whole)
 {
 	char *rest = NULL;
 
-	controller_list(j, STR_LIT(""));
+	controller_list(c, STR_LIT(""));
 	for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
 		play_event(w, false);
 		if (play_turns)
 			turn();
 	}
 	if (whole)
-		controller_sync(j, STR_LIT(""));
+		controller_sync(c, STR_LIT(""));
 	else
-		controller_list_failed(j, STR_LIT(""));
-	controller_alive(j);
+		controller_list_failed(c, STR_LIT(""));
+	controller_alive(c);
 }
 
 /* Plays the steps; the answer is valid until the next call. */

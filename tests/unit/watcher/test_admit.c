@@ -37,7 +37,7 @@ static struct controller_stats stats(void)
 {
 	struct controller_stats s;
 
-	controller_stats(j, &s);
+	controller_stats(c, &s);
 	return s;
 }
 
@@ -58,9 +58,9 @@ static void settle_all(size_t from, enum outcome outcome)
 						  .name = STR_C(m.u.nomination_result.name),
 						  .uid = STR_C(m.u.nomination_result.uid),
 						  .rv = STR_LIT("9999") };
-			controller_delete(j, &gone);
+			controller_delete(c, &gone);
 		}
-		controller_on_nomination_result(j, &m.u.nomination_result);
+		controller_on_nomination_result(c, &m.u.nomination_result);
 	}
 	turn();
 }
@@ -132,7 +132,7 @@ START_TEST(many_that_wait_cost_nothing)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 11);
 	/* One that goes, one or two that look whether more may, for each minute. */
 	ck_assert_uint_le(stats().judged - before, 60);
-	ck_assert_uint_gt(controller_next(j), clock_boot_ms());
+	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
 END_TEST
 
@@ -176,7 +176,7 @@ START_TEST(a_share_of_the_namespace)
 	end();
 	begin();
 	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
-	controller_on_saved_row(j, &row);
+	controller_on_saved_row(c, &row);
 	many(&p, 10);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
@@ -209,7 +209,7 @@ START_TEST(acts_of_an_earlier_life_count)
 	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = NOW - 59 * MIN };
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 1;
-	controller_on_action_row(j, &row);
+	controller_on_action_row(c, &row);
 	many(&p, 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(MIN - QUIET_MS - 1);
@@ -226,7 +226,7 @@ START_TEST(an_open_act_of_an_earlier_life_counts_from_now)
 	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = 0 };
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 1;
-	controller_on_action_row(j, &row);
+	controller_on_action_row(c, &row);
 	many(&p, 2);
 	pass(HOUR - QUIET_MS - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -280,19 +280,19 @@ START_TEST(paused_by_a_person)
 			       no_duty = a_pause("east", DUTY_TERMINATING, true, 0),
 			       resume = a_pause("", -1, false, 0);
 
-	controller_set_place(j, "east", NULL, 0);
-	controller_on_pause(j, &other);
-	controller_on_pause(j, &no_duty);
-	controller_on_pause(j, &all);
-	controller_on_pause(j, &all);
+	controller_set_place(c, "east", NULL, 0);
+	controller_on_pause(c, &other);
+	controller_on_pause(c, &no_duty);
+	controller_on_pause(c, &all);
+	controller_on_pause(c, &all);
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_str_eq(stats().blocked_by, "Pause 5");
-	controller_on_pause(j, &duty);
-	controller_on_pause(j, &resume);
+	controller_on_pause(c, &duty);
+	controller_on_pause(c, &resume);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5); /* "resume" without more takes all back */
-	controller_on_pause(j, &duty);
+	controller_on_pause(c, &duty);
 	settle_all(0, OUTCOME_FAILED);
 	n_sent = 0;
 	pass(NOW + HOUR - clock_wall_ms() - 1);
@@ -307,8 +307,8 @@ START_TEST(a_pause_of_another_cluster_is_none)
 	struct pod_facts p = pod_evicted();
 	const struct msg_pause other = a_pause("west", -1, true, 0);
 
-	controller_set_place(j, "east", NULL, 0);
-	controller_on_pause(j, &other);
+	controller_set_place(c, "east", NULL, 0);
+	controller_on_pause(c, &other);
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
@@ -318,11 +318,11 @@ START_TEST(only_the_leader_acts)
 {
 	struct pod_facts p = pod_evicted();
 
-	controller_set_leader(j, false, "other-1");
+	controller_set_leader(c, false, "other-1");
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_str_eq(stats().blocked_by, "Leader 5");
-	controller_set_leader(j, true, "");
+	controller_set_leader(c, true, "");
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
@@ -332,13 +332,13 @@ START_TEST(clocks_that_differ_too_much)
 {
 	struct pod_facts p = pod_evicted();
 
-	controller_server_date(j, NOW + 2 * HOUR);
-	controller_server_date(j, NOW + 2 * HOUR);
+	controller_server_date(c, NOW + 2 * HOUR);
+	controller_server_date(c, NOW + 2 * HOUR);
 	many(&p, 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_str_eq(stats().blocked_by, "Clock 2");
-	controller_server_date(j, clock_wall_ms());
-	controller_server_date(j, clock_wall_ms());
+	controller_server_date(c, clock_wall_ms());
+	controller_server_date(c, clock_wall_ms());
 	pass(MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }
@@ -350,7 +350,7 @@ START_TEST(start_up_is_quiet_and_says_so)
 
 	p = pod_evicted();
 	sync_with(&p, 1);
-	controller_on_saved_end(j);
+	controller_on_saved_end(c);
 	turn();
 	ck_assert_str_eq(stats().blocked_by, "Quiet 1");
 	pass(QUIET_MS);

@@ -68,7 +68,7 @@ static void change(uint32_t i, uint64_t round)
 		p = pod_healthy();
 	identify(&p, i);
 	p.start_time = NOW - HOUR + (int64_t)(round % 1000) * S;
-	ck_assert_int_eq(controller_pod(j, &p), 0);
+	ck_assert_int_eq(controller_pod(c, &p), 0);
 }
 
 /* -- victims -----------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ static struct controller_stats stats(void)
 {
 	struct controller_stats s;
 
-	controller_stats(j, &s);
+	controller_stats(c, &s);
 	return s;
 }
 
@@ -117,7 +117,7 @@ static void evict_one(void)
 	identify(&p, PODS + n_victims);
 	n_victims++;
 	*v = (struct victim){ .at_us = now_us, .judged = stats().judged, .queue = stats().queue };
-	ck_assert_int_eq(controller_pod(j, &p), 0);
+	ck_assert_int_eq(controller_pod(c, &p), 0);
 }
 
 /* The worker has deleted what was nominated. */
@@ -130,11 +130,11 @@ static void settle_all(void)
 
 		msg_copy_fields(&m, n);
 		m.u.nomination_result.outcome = OUTCOME_DONE;
-		controller_on_nomination_result(j, &m.u.nomination_result);
+		controller_on_nomination_result(c, &m.u.nomination_result);
 		p.name = STR_C(n->u.nominate.name);
 		p.uid = STR_C(n->u.nominate.uid);
 		p.rv = STR_C(n->u.nominate.rv);
-		controller_delete(j, &p);
+		controller_delete(c, &p);
 	}
 }
 
@@ -146,21 +146,21 @@ static void start(uint32_t pods)
 	now_us = look_us = 0;
 	n_victims = n_nominated = settled = 0;
 	policy_init(&policy);
-	j = controller_new(3, &policy, 0, on_send, NULL);
-	controller_list(j, STR_LIT(""));
+	c = controller_new(3, &policy, 0, on_send, NULL);
+	controller_list(c, STR_LIT(""));
 	for (uint32_t i = 0; i < pods; i++)
 		change(i, 0);
-	controller_sync(j, STR_LIT(""));
-	controller_alive(j);
-	controller_on_saved_end(j);
-	while (controller_run(j) <= clock_boot_ms()) {
+	controller_sync(c, STR_LIT(""));
+	controller_alive(c);
+	controller_on_saved_end(c);
+	while (controller_run(c) <= clock_boot_ms()) {
 	}
 	ck_assert_uint_eq(stats().queue, 0);
 }
 
 static void stop(void)
 {
-	controller_free(&j);
+	controller_free(&c);
 	policy_done(&policy);
 }
 
@@ -183,7 +183,7 @@ START_TEST(five_thousand_at_once)
 		}
 	ck_assert_uint_eq(stats().queue, AT_ONCE + 1);
 	look_us = 2;
-	while (controller_run(j) <= clock_boot_ms()) {
+	while (controller_run(c) <= clock_boot_ms()) {
 	}
 	ck_assert_uint_eq(stats().judged - before, AT_ONCE + 1);
 	ck_assert(victims[0].nominated);
@@ -202,7 +202,7 @@ START_TEST(a_turn_is_short)
 	for (unsigned turns = 0; stats().queue; turns++) {
 		const uint64_t begin = now_us;
 
-		(void)controller_run(j);
+		(void)controller_run(c);
 		ck_assert_uint_le(now_us - begin, 4000); /* 2 ms, and what 32 keys take */
 		ck_assert_uint_lt(turns, 100);
 	}
@@ -244,11 +244,11 @@ static void loop_once(const struct storm *s, struct storm_result *r)
 		deliver(r->events++);
 		now_us += s->read_us;
 	}
-	controller_alive(j);
+	controller_alive(c);
 	if (stats().queue > r->most_queued)
 		r->most_queued = stats().queue;
 	if (stats().queue)
-		(void)controller_run(j);
+		(void)controller_run(c);
 	else
 		now_us += 50; /* asleep until the next event */
 	settle_all();

@@ -30,8 +30,8 @@ static int64_t server_date(void)
 
 static void hear_of_server(void)
 {
-	controller_server_date(j, server_date());
-	controller_alive(j);
+	controller_server_date(c, server_date());
+	controller_alive(c);
 }
 
 /* In step, and one pod that is due in WAIT and a millisecond. */
@@ -47,14 +47,14 @@ static void wait_for_one(void)
 	hear_of_server();
 	p.deletion = wall + WAIT - HOURS;
 	event(&p);
-	ck_assert_uint_eq(controller_next(j), boot + WAIT + 1);
+	ck_assert_uint_eq(controller_next(c), boot + WAIT + 1);
 }
 
 START_TEST(sleep_counts)
 {
 	wait_for_one();
 	clocks(WAIT - MIN, WAIT - MIN);
-	ck_assert_uint_gt(controller_next(j), boot);
+	ck_assert_uint_gt(controller_next(c), boot);
 	/* Asleep for three hours. Before the server says anything, the cache is as old as that. */
 	clocks(3 * HOUR, 3 * HOUR);
 	turn();
@@ -84,7 +84,7 @@ START_TEST(short_sleep)
 	clocks(WAIT - MIN, WAIT - MIN);
 	hear_of_server();
 	clocks(2 * MIN, 2 * MIN);
-	ck_assert_uint_le(controller_next(j), boot);
+	ck_assert_uint_le(controller_next(c), boot);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
@@ -135,13 +135,13 @@ END_TEST
 START_TEST(the_server_is_set)
 {
 	wait_for_one();
-	controller_server_date(j, server_date() - HOUR);
+	controller_server_date(c, server_date() - HOUR);
 	turn();
-	ck_assert_uint_eq(controller_next(j), boot + WAIT + 1); /* one says so */
-	controller_server_date(j, server_date() - HOUR);
+	ck_assert_uint_eq(controller_next(c), boot + WAIT + 1); /* one says so */
+	controller_server_date(c, server_date() - HOUR);
 	turn();
-	ck_assert_uint_ge(controller_next(j), boot + HOUR + WAIT - S);
-	ck_assert_uint_le(controller_next(j), boot + HOUR + WAIT + 2 * S);
+	ck_assert_uint_ge(controller_next(c), boot + HOUR + WAIT - S);
+	ck_assert_uint_le(controller_next(c), boot + HOUR + WAIT + 2 * S);
 }
 END_TEST
 

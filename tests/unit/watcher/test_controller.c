@@ -13,13 +13,13 @@ START_TEST(quiet_until_synced_remembered_and_quiet_is_over)
 {
 	struct pod_facts p = pod_evicted();
 
-	controller_list(j, STR_LIT(""));
+	controller_list(c, STR_LIT(""));
 	event(&p);
 	ck_assert_uint_eq(n_sent, 0);
-	controller_sync(j, STR_LIT(""));
+	controller_sync(c, STR_LIT(""));
 	turn();
 	ck_assert_uint_eq(n_sent, 0);
-	controller_on_saved_end(j);
+	controller_on_saved_end(c);
 	turn();
 	ck_assert_uint_eq(n_sent, 0);
 	pass(QUIET_MS - 1);
@@ -44,15 +44,15 @@ START_TEST(nothing_from_a_partial_list_or_a_stale_cache)
 	struct pod_facts p = pod_evicted();
 
 	ready_with(NULL, 0);
-	controller_list(j, STR_LIT("")); /* a relist */
+	controller_list(c, STR_LIT("")); /* a relist */
 	event(&p);
 	pass(1000);
 	ck_assert_uint_eq(n_sent, 0);
-	controller_list_failed(j, STR_LIT(""));
+	controller_list_failed(c, STR_LIT(""));
 	clock_fake_advance(SYNC_STATE_STALE_MS + 2000); /* and then silence */
 	turn();
 	ck_assert_uint_eq(n_sent, 0);
-	controller_alive(j);
+	controller_alive(c);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
@@ -64,13 +64,13 @@ START_TEST(a_relist_sweeps_only_when_complete)
 	const struct pod_facts both[] = { p, q };
 
 	ready_with(both, 2);
-	controller_list(j, STR_LIT(""));
-	ck_assert_int_eq(controller_pod(j, &p), 0);
-	controller_list_failed(j, STR_LIT(""));
-	ck_assert_uint_eq(store_count(controller_store(j)), 2);
+	controller_list(c, STR_LIT(""));
+	ck_assert_int_eq(controller_pod(c, &p), 0);
+	controller_list_failed(c, STR_LIT(""));
+	ck_assert_uint_eq(store_count(controller_store(c)), 2);
 	sync_with(&q, 1);
-	ck_assert_uint_eq(store_count(controller_store(j)), 1);
-	ck_assert_uint_ne(store_find(controller_store(j), q.ns, q.name), 0);
+	ck_assert_uint_eq(store_count(controller_store(c)), 1);
+	ck_assert_uint_ne(store_find(controller_store(c), q.ns, q.name), 0);
 }
 END_TEST
 
@@ -85,7 +85,7 @@ START_TEST(a_stuck_pod_fires_at_its_second)
 	p.deletion = clock_wall_ms() + 30 * S;
 	event(&p);
 	/* Due when now > deletion + HOURS; no event, no resync, only the timer. */
-	ck_assert_uint_eq(controller_next(j), clock_boot_ms() + 30 * S + HOURS + 1);
+	ck_assert_uint_eq(controller_next(c), clock_boot_ms() + 30 * S + HOURS + 1);
 	pass(30 * S);
 	pass(HOURS);
 	ck_assert_uint_eq(n_sent, 0);
@@ -102,10 +102,10 @@ START_TEST(a_deadline_goes_with_its_state)
 	ready_with(NULL, 0);
 	p.deletion = clock_wall_ms();
 	event(&p);
-	ck_assert_uint_ne(controller_next(j), UINT64_MAX);
-	controller_delete(j, &p);
+	ck_assert_uint_ne(controller_next(c), UINT64_MAX);
+	controller_delete(c, &p);
 	turn();
-	ck_assert_uint_eq(controller_next(j), UINT64_MAX);
+	ck_assert_uint_eq(controller_next(c), UINT64_MAX);
 	pass(10 * HOURS);
 	ck_assert_uint_eq(n_sent, 0);
 }
@@ -120,10 +120,10 @@ START_TEST(the_servers_clock_counts)
 	event(&p);
 	/* The server turns out to be 90 s ahead (two Dates say so): due 90 s earlier by our clock, without
 	 * any event. */
-	controller_server_date(j, clock_wall_ms() + 90 * S);
-	controller_server_date(j, clock_wall_ms() + 90 * S);
+	controller_server_date(c, clock_wall_ms() + 90 * S);
+	controller_server_date(c, clock_wall_ms() + 90 * S);
 	turn();
-	ck_assert_uint_eq(controller_next(j), clock_boot_ms() + HOURS - 90 * S + 1);
+	ck_assert_uint_eq(controller_next(c), clock_boot_ms() + HOURS - 90 * S + 1);
 	clock_fake_advance(HOURS - 90 * S);
 	turn();
 	ck_assert_uint_eq(n_sent, 0);
@@ -172,7 +172,7 @@ START_TEST(a_ready_sibling_protects_and_its_end_is_noticed)
 	pass(10 * HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0); /* the revision can be pulled: no clock */
-	controller_delete(j, &q);
+	controller_delete(c, &q);
 	turn();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
 	pass(HOURS);
@@ -209,11 +209,11 @@ START_TEST(the_clock_survives_churn_and_restart)
 	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
 	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
 	sync_with(&p, 1);
-	controller_on_failing_since_row(j, &row);
-	controller_on_saved_end(j);
+	controller_on_failing_since_row(c, &row);
+	controller_on_saved_end(c);
 	turn();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0);
-	controller_delete(j, &p); /* its only pod goes, another one comes */
+	controller_delete(c, &p); /* its only pod goes, another one comes */
 	turn();
 	pass(30 * S);
 	event(&next);

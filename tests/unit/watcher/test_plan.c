@@ -72,7 +72,7 @@ static const struct msg_ctl_end *take_plan(const char *ns, int duty)
 	n_rows = 0;
 	plan_ask(&plan, &q, answer, NULL);
 	for (int i = 0; plan.n && i < 10000; i++) {
-		(void)plan_step(&plan, j, answer, NULL);
+		(void)plan_step(&plan, c, answer, NULL);
 		if (answer_room == 0)
 			answer_room = 7;
 	}
@@ -100,13 +100,13 @@ START_TEST(what_is_planned_is_done)
 	size_t before;
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 100;
-	controller_on_pause(j, &pause);
+	controller_on_pause(c, &pause);
 	many(&p, MANY);
 	ck_assert_uint_eq(take_plan("", -1)->code, 0);
 	ck_assert_uint_eq(n_rows, MANY);
 	ck_assert_uint_eq(rows_of(VERDICT_WAIT), MANY);
 	ck_assert_str_eq(rows[0].u.ctl_plan_row.reason, "Paused");
-	controller_on_pause(j, &resume);
+	controller_on_pause(c, &resume);
 	before = n_sent;
 	(void)take_plan("", -1);
 	ck_assert_uint_eq(n_sent, before); /* a plan sends nothing but its rows */
@@ -231,7 +231,7 @@ static const struct msg_ctl_end *take_explain(const char *name, bool rules)
 	n_rows = 0;
 	explain_ask(&explain, &q, answer, NULL);
 	for (int i = 0; explain.n && i < 10000; i++) {
-		(void)explain_answer(&explain, j, answer, NULL);
+		(void)explain_answer(&explain, c, answer, NULL);
 		if (answer_room == 0)
 			answer_room = 3;
 	}
@@ -254,7 +254,7 @@ START_TEST(explain_tells_what_holds)
 	struct pod_facts p = pod_evicted();
 	struct msg_pause pause = { .duty = DUTY_EVICTED, .on = true, .until = NOW + HOUR, .by = "ada" };
 
-	controller_on_pause(j, &pause);
+	controller_on_pause(c, &pause);
 	many(&p, 1);
 	answer_room = 2;
 	ck_assert_uint_eq(take_explain(names[0], true)->code, 0);

@@ -10,14 +10,14 @@
 
 static void is_synced(bool want)
 {
-	ck_assert_int_eq(sync_state_synced(controller_gate(j)), want);
+	ck_assert_int_eq(sync_state_synced(controller_gate(c)), want);
 }
 
 static uint64_t judged(void)
 {
 	struct controller_stats s;
 
-	controller_stats(j, &s);
+	controller_stats(c, &s);
 	return s.judged;
 }
 
@@ -40,7 +40,7 @@ START_TEST(rf01_each_producer_in_its_order)
 			p.name = STR_C(name);
 			p.uid = STR_C(uid);
 			p.rv = STR_C(rv);
-			ck_assert_int_eq(controller_pod(j, &p), 0);
+			ck_assert_int_eq(controller_pod(c, &p), 0);
 		}
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1000);
@@ -128,8 +128,8 @@ END_TEST
 
 START_TEST(rf10_not_synced_until_the_first_list_is_whole)
 {
-	controller_on_saved_end(j);
-	controller_list(j, STR_LIT(""));
+	controller_on_saved_end(c);
+	controller_list(c, STR_LIT(""));
 	play_event("bar:6", true);
 	play_event("baz:10", true);
 	is_synced(false);
@@ -137,7 +137,7 @@ START_TEST(rf10_not_synced_until_the_first_list_is_whole)
 	turn();
 	is_synced(false);
 	ck_assert_uint_eq(judged(), 0);
-	controller_sync(j, STR_LIT(""));
+	controller_sync(c, STR_LIT(""));
 	is_synced(true);
 	pass(QUIET_MS);
 	ck_assert_str_eq(nominated(), "foo:5");
@@ -161,7 +161,7 @@ START_TEST(rf12_keys_and_has_synced)
 {
 	struct pod_facts p = pod_evicted(), q = p;
 
-	controller_on_saved_end(j);
+	controller_on_saved_end(c);
 	is_synced(false);
 	event(&p);
 	is_synced(false);
@@ -170,16 +170,16 @@ START_TEST(rf12_keys_and_has_synced)
 	(void)play("=");
 	is_synced(true);
 	(void)play("=foo:1 foo:2");
-	ck_assert_uint_eq(store_count(controller_store(j)), 1);
+	ck_assert_uint_eq(store_count(controller_store(c)), 1);
 	is_synced(true);
 	event(&p);
 	q.ns = STR_LIT("store");
 	q.uid = STR_LIT(UID_2);
 	event(&q);
-	ck_assert_uint_eq(store_count(controller_store(j)), 3);
-	controller_delete(j, &q);
-	ck_assert_uint_ne(store_find(controller_store(j), p.ns, p.name), 0);
-	ck_assert_uint_eq(store_find(controller_store(j), q.ns, q.name), 0);
+	ck_assert_uint_eq(store_count(controller_store(c)), 3);
+	controller_delete(c, &q);
+	ck_assert_uint_ne(store_find(controller_store(c), p.ns, p.name), 0);
+	ck_assert_uint_eq(store_find(controller_store(c), q.ns, q.name), 0);
 }
 END_TEST
 
@@ -191,7 +191,7 @@ START_TEST(rf14_a_broken_item_in_a_batch)
 	play_turns = false;
 	broken.uid.n = 0;
 	(void)play("+foo:1;+bar:2");
-	ck_assert_int_eq(controller_pod(j, &broken), -EINVAL);
+	ck_assert_int_eq(controller_pod(c, &broken), -EINVAL);
 	(void)play("+foo:3;+baz:4");
 	turn();
 	ck_assert_str_eq(nominated(), "foo:3 bar:2 baz:4");
@@ -203,14 +203,14 @@ START_TEST(rf15_replace_is_one)
 	ready_with(NULL, 0);
 	const uint64_t before = judged();
 
-	controller_list(j, STR_LIT(""));
+	controller_list(c, STR_LIT(""));
 	for (const char *const *w = (const char *const[]){ "a:1", "b:2", "c:3", NULL }; *w; w++) {
 		play_event(*w, false);
 		pass(1000);
 		ck_assert_uint_eq(judged(), before);
 		ck_assert_uint_eq(n_sent, 0);
 	}
-	controller_sync(j, STR_LIT(""));
+	controller_sync(c, STR_LIT(""));
 	turn();
 	ck_assert_uint_eq(judged(), before + 3);
 	ck_assert_str_eq(nominated(), "a:1 b:2 c:3");
@@ -242,14 +242,14 @@ START_TEST(si06_a_list_is_judged_on_the_new_state)
 	q.uid = STR_LIT(UID_2);
 	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
 	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
-	controller_on_failing_since_row(j, &row);
+	controller_on_failing_since_row(c, &row);
 	ready_with(NULL, 0);
 	const struct pod_facts both[] = { p, q };
 
-	controller_list(j, STR_LIT(""));
+	controller_list(c, STR_LIT(""));
 	event(&p);
 	event(&q);
-	controller_sync(j, STR_LIT(""));
+	controller_sync(c, STR_LIT(""));
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(10 * HOURS);

@@ -37,7 +37,7 @@ static struct controller_stats stats(void)
 {
 	struct controller_stats s;
 
-	controller_stats(j, &s);
+	controller_stats(c, &s);
 	return s;
 }
 
@@ -104,13 +104,13 @@ START_TEST(none_slips_through_at_the_start)
 
 	breaker_on();
 	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
-	controller_set_policy(j, &policy, 0); /* no quiet time in which they would be seen */
+	controller_set_policy(c, &policy, 0); /* no quiet time in which they would be seen */
 	for (int i = 0; i < 6; i++) {
 		struct msg_failing_since_row row = { .at = NOW - HOUR, .revision = "1" };
 		struct pod_facts q = nth(&p, i);
 
 		memcpy(row.owner, q.owner.uid.p, q.owner.uid.n);
-		controller_on_failing_since_row(j, &row);
+		controller_on_failing_since_row(c, &row);
 	}
 	many(&p, 6);
 	pass(MIN);
@@ -130,8 +130,8 @@ START_TEST(an_open_breaker_survives_a_restart)
 
 	breaker_on();
 	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
-	controller_on_failing_since_row(j, &since);
-	controller_on_saved_row(j, &row);
+	controller_on_failing_since_row(c, &since);
+	controller_on_saved_row(c, &row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "40 workloads"));
@@ -146,7 +146,7 @@ END_TEST
 static void done(const struct pod_facts *p)
 {
 	settle(OUTCOME_DONE, 0);
-	controller_delete(j, p);
+	controller_delete(c, p);
 	turn();
 }
 
@@ -218,8 +218,8 @@ START_TEST(a_fight_survives_a_restart)
 
 	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
 	(void)snprintf(row.key, sizeof(row.key), "%s/1", since.owner);
-	controller_on_failing_since_row(j, &since);
-	controller_on_saved_row(j, &row);
+	controller_on_failing_since_row(c, &since);
+	controller_on_saved_row(c, &row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(HOUR);
@@ -288,7 +288,7 @@ START_TEST(a_fresh_attempt_first)
 	pass(HOURS + 1);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_RETRY);
 	pass(1000);
-	controller_delete(j, &p); /* seen before its end is told */
+	controller_delete(c, &p); /* seen before its end is told */
 	settle(OUTCOME_DONE, 0);
 	q = returned(&p, 1);
 	event(&q);

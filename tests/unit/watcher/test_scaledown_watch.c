@@ -17,7 +17,7 @@ static void settle_as(enum outcome outcome, const char *reason)
 	msg_copy_fields(&m, n);
 	m.u.nomination_result.outcome = outcome;
 	msg_set(&m, nomination_result.reason, reason, strlen(reason));
-	controller_on_nomination_result(j, &m.u.nomination_result);
+	controller_on_nomination_result(c, &m.u.nomination_result);
 	turn();
 }
 
@@ -77,7 +77,7 @@ START_TEST(pods_that_leave_are_not)
 	ready_with(&p, 1);
 	pass(HOURS + S);
 	settle_as(OUTCOME_DONE, "CannotPullImage");
-	controller_delete(j, &p);
+	controller_delete(c, &p);
 	pass(HOUR);
 	ck_assert_uint_eq(told(), 0);
 }

@@ -24,7 +24,7 @@ START_TEST(done_is_not_done_twice)
 	event(&p);
 	pass(10 * HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	controller_delete(j, &p);
+	controller_delete(c, &p);
 	turn();
 	/* The name comes back as another pod, evicted again: a case of its own. */
 	p = pod_evicted();
@@ -105,10 +105,10 @@ START_TEST(restored_begins_anew)
 	memcpy(end.uid, n->uid, sizeof(end.uid));
 	memcpy(end.action_key, n->action_key, sizeof(end.action_key));
 	settle(OUTCOME_DONE, 0);
-	controller_delete(j, &p);
+	controller_delete(c, &p);
 	turn();
 	pass(60 * S);
-	controller_on_nomination_result(j, &end);
+	controller_on_nomination_result(c, &end);
 	turn();
 	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0); /* the fight is forgotten */
 	q = sibling(&p, "web-2", UID_2);
@@ -141,7 +141,7 @@ START_TEST(what_stays_refused_is_told_every_hour)
 			pass(MIN);
 		ck_assert_uint_eq(count(MSG_REFUSAL), n + hours);
 	}
-	controller_delete(j, &p);
+	controller_delete(c, &p);
 	for (int i = 0; i < 120; i++)
 		pass(MIN);
 	ck_assert_uint_eq(count(MSG_REFUSAL), n + 3);
@@ -192,7 +192,7 @@ START_TEST(a_sibling_takes_over)
 	ready_with(both, 2);
 	pass(HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	controller_delete(j, strcmp(last(MSG_NOMINATE)->u.nominate.uid, UID_2) == 0 ? &q : &p);
+	controller_delete(c, strcmp(last(MSG_NOMINATE)->u.nominate.uid, UID_2) == 0 ? &q : &p);
 	turn();
 	settle(OUTCOME_REFUSED, 1000);
 	pass(1000);
@@ -219,10 +219,10 @@ START_TEST(five_retries_then_dropped_and_told)
 			ck_assert_int_gt(waited[i], waited[i - 1]);
 	}
 	ck_assert_int_le(waited[4], 10 * S);
-	controller_stats(j, &stats);
+	controller_stats(c, &stats);
 	ck_assert_uint_eq(stats.dropped, 0);
 	settle(OUTCOME_FAILED, 0);
-	controller_stats(j, &stats);
+	controller_stats(c, &stats);
 	ck_assert_uint_eq(stats.dropped, 1);
 	pass(10 * MIN - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
@@ -253,7 +253,7 @@ START_TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
 	settle(OUTCOME_FAILED, 0);
 	pass(10 * S);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 12);
-	controller_healthy(j);
+	controller_healthy(c);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 13);
 }
@@ -304,7 +304,7 @@ START_TEST(a_new_policy_judges_all_again)
 	pass(HOUR);
 	ck_assert_uint_eq(n_sent, 0);
 	policy.duty[DUTY_EVICTED].enable = true;
-	controller_set_policy(j, &policy, QUIET_MS);
+	controller_set_policy(c, &policy, QUIET_MS);
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
@@ -325,13 +325,13 @@ START_TEST(nothing_is_lost_without_room)
 		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
 		struct pod_facts q = sibling(&p, names[i], uids[i]);
 
-		ck_assert_int_eq(controller_pod(j, &q), 0);
+		ck_assert_int_eq(controller_pod(c, &q), 0);
 	}
-	ck_assert_int_eq(controller_pod(j, &f), 0);
+	ck_assert_int_eq(controller_pod(c, &f), 0);
 	turn();
 	ck_assert_uint_eq(n_sent, 10);
 	room = 50;
-	controller_on_room(j);
+	controller_on_room(c);
 	turn();
 	ck_assert_uint_eq(n_sent, 60);
 	room = 1 << 30;
@@ -360,7 +360,7 @@ START_TEST(a_flood_waits_in_order)
 		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
 		struct pod_facts q = sibling(&p, names[i], uids[i]);
 
-		ck_assert_int_eq(controller_pod(j, &q), 0);
+		ck_assert_int_eq(controller_pod(c, &q), 0);
 	}
 	turn();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1024);
@@ -371,15 +371,15 @@ START_TEST(a_flood_waits_in_order)
 		msg_copy_fields(&m, &sent[settled++]);
 		q.name = STR_C(m.u.nomination_result.name);
 		q.uid = STR_C(m.u.nomination_result.uid);
-		controller_delete(j, &q);
-		controller_on_nomination_result(j, &m.u.nomination_result);
+		controller_delete(c, &q);
+		controller_on_nomination_result(c, &m.u.nomination_result);
 		turn();
 	}
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3000);
 	for (int i = 0; i < 3000; i++)
 		ck_assert_str_eq(sent[i].u.nominate.name, names[i]);
-	ck_assert_uint_eq(store_count(controller_store(j)), 0);
-	ck_assert_uint_gt(controller_next(j), clock_boot_ms());
+	ck_assert_uint_eq(store_count(controller_store(c)), 0);
+	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
 END_TEST
 
@@ -390,11 +390,11 @@ START_TEST(an_old_deletion_spares_the_successor)
 	old.rv = STR_LIT("4000");
 	p.uid = STR_LIT(UID_2);
 	ready_with(&p, 1);
-	controller_delete(j, &old);
-	ck_assert_uint_eq(store_count(controller_store(j)), 1);
+	controller_delete(c, &old);
+	ck_assert_uint_eq(store_count(controller_store(c)), 1);
 	old.rv = STR_LIT("4800");
-	controller_delete(j, &old);
-	ck_assert_uint_eq(store_count(controller_store(j)), 0);
+	controller_delete(c, &old);
+	ck_assert_uint_eq(store_count(controller_store(c)), 0);
 }
 END_TEST
 
