@@ -1,6 +1,6 @@
 /* watch.c - see watch.h.
- * One timer runs the turns: at once while there is work, else when the next deadline is due. Between two
- * turns the loop reads the socket, so reading always comes first and a storm of events never starves the
+ * One timer runs the controller: at once while there is work, else when the next deadline is due. Between two
+ * runs the loop reads the socket, so reading always comes first and a storm of events never starves the
  * judging. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/watch.h"
@@ -23,7 +23,7 @@
 #include "watcher/target.h"
 #include "watcher/guards/timer.h"
 
-#define TURN_LATEST_MS 30000u /* timers do not count suspended time: look at least this often */
+#define RUN_LATEST_MS  30000u /* timers do not count suspended time: look at least this often */
 #define SINCE_RETRY_MS 10000u
 #define CREDENTIAL_MS  10000u
 #define PAUSE_MS       100u
@@ -45,8 +45,8 @@ struct watch {
 	struct explain explain;
 	struct plan plan;
 	struct stats *figures;
-	struct event *turn, *failing_since_retry;
-	bool turn_now;   /* the turn timer is due at once */
+	struct event *run_timer, *failing_since_retry;
+	bool run_now;    /* the timer is due at once */
 	bool remembered; /* SAVED_END is here */
 	bool stopped;
 	long trouble; /* HTTP status of the present trouble, 0 = none or not HTTP's */
@@ -61,36 +61,36 @@ static int send_msg(void *ctx, const struct msg *m)
 	return w->ops.send(w->ctx, m);
 }
 
-/* -- turns --------------------------------------------------------------------------------------------------
+/* -- runs --------------------------------------------------------------------------------------------------
  */
 
 static void schedule(struct watch *w)
 {
 	uint64_t now, next, delay;
 
-	if (w->turn_now || w->stopped)
+	if (w->run_now || w->stopped)
 		return;
 	next = w->digest.number || w->explain.n || w->plan.n ? 0 : controller_next(w->controller);
 	if (next == UINT64_MAX) { /* so it is for every pod of a first list: no clock is asked */
-		(void)evtimer_del(w->turn);
+		(void)evtimer_del(w->run_timer);
 		return;
 	}
 	now = clock_boot_ms();
 	delay = next > now ? next - now : 0;
-	if (delay > TURN_LATEST_MS)
-		delay = TURN_LATEST_MS;
-	w->turn_now = delay == 0;
-	timer_arm(w->turn, delay);
+	if (delay > RUN_LATEST_MS)
+		delay = RUN_LATEST_MS;
+	w->run_now = delay == 0;
+	timer_arm(w->run_timer, delay);
 }
 
-static void on_turn(evutil_socket_t fd, short what, void *arg)
+static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct watch *w = arg;
 	int r;
 
 	(void)fd;
 	(void)what;
-	w->turn_now = false;
+	w->run_now = false;
 	if (w->stopped)
 		return;
 	(void)controller_run(w->controller);
@@ -101,7 +101,7 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 		r = restart_rows_step(&w->digest, w->controller, send_msg, w);
 	stats_touch(w->figures);
 	if (r == -EAGAIN) /* watch_on_room goes on; should nobody call it, a short pause does */
-		timer_arm(w->turn, PAUSE_MS);
+		timer_arm(w->run_timer, PAUSE_MS);
 	else
 		schedule(w);
 }
@@ -344,7 +344,7 @@ struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settin
 			     w->settings.window_zones_size);
 	w->figures = stats_new(base, cluster, w->controller, send_msg, w);
 	restart_rows_init(&w->digest, cluster);
-	w->turn = evtimer_new(base, on_turn, w);
+	w->run_timer = evtimer_new(base, on_run_timer, w);
 	w->failing_since_retry = evtimer_new(base, ask_what_is_remembered, w);
 	prepare_leadership(w);
 	return w;
@@ -373,7 +373,7 @@ void watch_stop(struct watch *w)
 	w->stopped = true;
 	stats_set_reflector(w->figures, NULL);
 	reflector_free(&w->reflector);
-	(void)evtimer_del(w->turn);
+	(void)evtimer_del(w->run_timer);
 	(void)evtimer_del(w->failing_since_retry);
 }
 
@@ -389,7 +389,7 @@ void watch_free(struct watch **w)
 	plan_done(&old->plan);
 	controller_free(&old->controller);
 	http_client_free(&old->client);
-	event_free(old->turn);
+	event_free(old->run_timer);
 	event_free(old->failing_since_retry);
 	str_list_done(&old->namespaces);
 	settings_done(&old->settings);

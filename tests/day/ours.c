@@ -10,8 +10,8 @@
 #include "tests/day/cleaner.h"
 #include "watcher/controller/controller.h"
 
-#define KEPT_MAX  65536u
-#define TURNS_MAX 100000u
+#define KEPT_MAX 65536u
+#define RUNS_MAX 100000u
 
 struct ours {
 	struct cleaner *c;
@@ -321,6 +321,6 @@ void ours_step(struct ours *o)
 		controller_on_nomination_result(o->controller, &o->settled[i].u.nomination_result);
 	o->n_settled = 0;
 	work_all(o);
-	for (unsigned i = 0; i < TURNS_MAX && controller_next(o->controller) <= clock_boot_ms(); i++)
+	for (unsigned i = 0; i < RUNS_MAX && controller_next(o->controller) <= clock_boot_ms(); i++)
 		(void)controller_run(o->controller);
 }

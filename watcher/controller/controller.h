@@ -55,10 +55,10 @@ void controller_set_leader(struct controller *c, bool leading, const char *holde
 void controller_on_room(struct controller *c);
 
 /* Work for at most about two milliseconds; nothing yet, for at most four, while many events come in between
- * the calls: what lies in the socket is read first. Returns boot time of the next turn that is needed: now or
+ * the calls: what lies in the socket is read first. Returns boot time of the next run that is needed: now or
  * earlier = at once, UINT64_MAX = not before something happens. */
 uint64_t controller_run(struct controller *c);
-/* When controller_turn would next have something to do, without doing it. */
+/* When controller_run would next have something to do, without doing it. */
 uint64_t controller_next(const struct controller *c);
 
 /* For plan, explain and digest: the cache, time by the API server's clock, and what is known around pod h. */

@@ -9,8 +9,8 @@
 #include "watcher/controller/decision.h"
 #include "watcher/controller/controller_state.h"
 
-#define TURN_MS       2u
-#define READ_MANY     32u     /* events between two turns that say: there is more to read */
+#define RUN_MS        2u
+#define READ_MANY     32u     /* events between two runs that say: there is more to read */
 #define READ_MS       4u      /* reading goes before judging for so long at a time */
 #define KEYS_PER_LOOK 32u     /* keys between two looks at the clock */
 #define BLOCKED_MS    100u    /* try again when nobody says that there is room */
@@ -256,7 +256,7 @@ static int judge_key(struct controller *c, uint32_t h, uint64_t now)
 	return then[d.v.kind](c, h, &d, &s, now);
 }
 
-/* -- a turn
+/* -- a run
  * --------------------------------------------------------------------------------------------------- */
 
 /* The pods whose verdict hangs on the tally of this group: those that fail, in every revision. */
@@ -372,7 +372,7 @@ static int judge_some(struct controller *c, uint64_t now)
  * cuts off who does not read. */
 static bool reads_first(struct controller *c, uint64_t now)
 {
-	bool many = c->unread >= READ_MANY && now < c->turn_ended + READ_MS;
+	bool many = c->unread >= READ_MANY && now < c->run_ended + READ_MS;
 
 	c->unread = 0;
 	return many;
@@ -393,13 +393,13 @@ uint64_t controller_run(struct controller *c)
 		collect_held(c, begin);
 		do
 			r = judge_some(c, clock_boot_ms());
-		while (r == 0 && queue_len(c->keys) && clock_boot_ms() < begin + TURN_MS);
+		while (r == 0 && queue_len(c->keys) && clock_boot_ms() < begin + RUN_MS);
 	}
 	if (r == 0)
 		r = flush(c);
-	c->turn_ended = clock_boot_ms();
+	c->run_ended = clock_boot_ms();
 	if (r < 0)
-		c->blocked_until = c->turn_ended + BLOCKED_MS;
+		c->blocked_until = c->run_ended + BLOCKED_MS;
 	return controller_next(c);
 }
 

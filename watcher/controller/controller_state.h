@@ -36,8 +36,8 @@ struct controller {
 	uint16_t *refused; /* by handle: duty and reason last told as REFUSAL, 0 = none */
 	uint32_t cap_refused;
 	uint64_t blocked_until, housekeeping_at;
-	uint64_t turn_ended;            /* boot ms */
-	uint32_t unread;                /* events since the last turn, or since one was put off */
+	uint64_t run_ended;             /* boot ms */
+	uint32_t unread;                /* events since the last run, or since one was put off */
 	uint64_t breaker_at, budget_at; /* looked at last; budgets to be looked at, 0 = not */
 	bool enrolled;                  /* every pod that fails is known to clocks and breaker */
 	uint64_t nominated, dropped, judged;

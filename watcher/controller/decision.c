@@ -19,7 +19,7 @@ static int64_t server_of(const struct clock_snapshot *now, int64_t boot)
 }
 
 /* The evidence of what holds it, then why it is due. */
-static void turn_into_wait(struct verdict *v, enum reason reason, int64_t at, const char *why)
+static void make_wait(struct verdict *v, enum reason reason, int64_t at, const char *why)
 {
 	char text[2 * sizeof(v->evidence) + 8];
 	int n = snprintf(text, sizeof(text), "%s%s%s", why, *why && *v->evidence ? "; due: " : "",
@@ -76,7 +76,7 @@ static bool climb(struct controller *c, const struct pod_facts *p, const struct 
 	rung = escalation_next(dp, tried, now->server, &at);
 	ret->ask.retry = rung == ESCALATION_RETRY;
 	if (rung == ESCALATION_WAIT)
-		turn_into_wait(&ret->v, REASON_FRESH_ATTEMPT, at, "a pod was deleted for a fresh attempt");
+		make_wait(&ret->v, REASON_FRESH_ATTEMPT, at, "a pod was deleted for a fresh attempt");
 	return rung != ESCALATION_WAIT;
 }
 
@@ -94,8 +94,7 @@ static void admit(struct controller *c, const struct pod_facts *p, const struct 
 	ret->due = true;
 	ret->held = !guards_ask(c->guards, budget, &ret->ask, &now, &ret->hold);
 	if (ret->held)
-		turn_into_wait(&ret->v, ret->hold.reason, server_of(&now, ret->hold.until),
-			       ret->hold.evidence);
+		make_wait(&ret->v, ret->hold.reason, server_of(&now, ret->hold.until), ret->hold.evidence);
 }
 
 void decision_make(struct controller *c, const struct pod_facts *p, const struct pod_context *s,

@@ -1,5 +1,5 @@
 /* decision.h - from a pod of the cache to "go now", "wait until" or "no": rules, ladder and guards in one,
- * for the turn that acts, for plan and for explain. Layer: watcher.  Changes nothing. */
+ * for the run that acts, for plan and for explain. Layer: watcher.  Changes nothing. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CONTROLLER_DECISION_H
 #define WATCHER_CONTROLLER_DECISION_H

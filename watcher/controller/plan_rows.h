@@ -1,5 +1,5 @@
 /* plan_rows.h - what would be done now, and when next: every pod of the cache through the same rules and
- * guards as the turn that acts, a slice at a time. Layer: watcher.  Threads: none. Budgets are spent on a
+ * guards as the run that acts, a slice at a time. Layer: watcher.  Threads: none. Budgets are spent on a
  * copy, in the order in which the pods would go: those that are held, oldest first, then the others. Nothing
  * that acts is changed by a plan. */
 // SPDX-License-Identifier: Apache-2.0

@@ -30,7 +30,7 @@ void world_free(struct world **w);
 
 /* Begins with an empty server; h is borrowed until the end. */
 void world_begin(struct world *w, const struct history *h);
-/* Goes on as far as it can without waiting; true when the history is over. Call it after every turn of the
+/* Goes on as far as it can without waiting; true when the history is over. Call it after every run of the
  * loop, at least once a millisecond. */
 bool world_step(struct world *w);
 /* After that: NULL, or what was wrong. */

@@ -22,23 +22,23 @@ static int take(void *ctx, const struct msg *m)
 	return 0;
 }
 
-void turn(void)
+void run_all(void)
 {
-	/* A frozen clock: a turn ends by its keys, never by time. */
+	/* A frozen clock: a run ends by its keys, never by time. */
 	for (int i = 0; i < 10000; i++) {
 		uint64_t next = controller_run(c);
 
 		if (next > clock_boot_ms())
 			return;
 	}
-	ck_abort_msg("the turns never end");
+	ck_abort_msg("the runs never end");
 }
 
 void pass(int64_t ms)
 {
 	clock_fake_advance(ms);
 	controller_alive(c);
-	turn();
+	run_all();
 }
 
 size_t count(enum msg_type type)
@@ -88,14 +88,14 @@ void ready_with(const struct pod_facts *pods, size_t n)
 {
 	sync_with(pods, n);
 	controller_on_saved_end(c);
-	turn();
+	run_all();
 	pass(QUIET_MS);
 }
 
 void event(const struct pod_facts *p)
 {
 	ck_assert_int_eq(controller_pod(c, p), 0);
-	turn();
+	run_all();
 }
 
 void settle(enum outcome outcome, uint64_t retry_ms)
@@ -107,7 +107,7 @@ void settle(enum outcome outcome, uint64_t retry_ms)
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
 	controller_on_nomination_result(c, &m.u.nomination_result);
-	turn();
+	run_all();
 }
 
 struct pod_facts sibling(const struct pod_facts *p, const char *name, const char *uid)

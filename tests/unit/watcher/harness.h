@@ -24,8 +24,8 @@ void begin(void);
 void end(void);
 
 /* Turn until there is nothing to do now. */
-void turn(void);
-/* Let time pass, with a sign of life from the server, and turn. */
+void run_all(void);
+/* Let time pass, with a sign of life from the server, and run. */
 void pass(int64_t ms);
 size_t count(enum msg_type type);
 const struct msg *last(enum msg_type type);

@@ -113,7 +113,7 @@ static inline void play_list(char *text, bool whole)
 	for (char *w = strtok_r(text, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
 		play_event(w, false);
 		if (play_turns)
-			turn();
+			run_all();
 	}
 	if (whole)
 		controller_sync(c, STR_LIT(""));
@@ -135,7 +135,7 @@ static inline const char *play(const char *script)
 		else
 			play_event(step + 1, *step == '-');
 		if (play_turns)
-			turn();
+			run_all();
 		play_compare();
 	}
 	free(steps);

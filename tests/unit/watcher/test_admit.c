@@ -62,7 +62,7 @@ static void settle_all(size_t from, enum outcome outcome)
 		}
 		controller_on_nomination_result(c, &m.u.nomination_result);
 	}
-	turn();
+	run_all();
 }
 
 /* -- budgets ------------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ START_TEST(paused_by_a_person)
 	ck_assert_str_eq(stats().blocked_by, "Pause 5");
 	controller_on_pause(c, &duty);
 	controller_on_pause(c, &resume);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5); /* "resume" without more takes all back */
 	controller_on_pause(c, &duty);
 	settle_all(0, OUTCOME_FAILED);
@@ -323,7 +323,7 @@ START_TEST(only_the_leader_acts)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_str_eq(stats().blocked_by, "Leader 5");
 	controller_set_leader(c, true, "");
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
 END_TEST
@@ -351,7 +351,7 @@ START_TEST(start_up_is_quiet_and_says_so)
 	p = pod_evicted();
 	sync_with(&p, 1);
 	controller_on_saved_end(c);
-	turn();
+	run_all();
 	ck_assert_str_eq(stats().blocked_by, "Quiet 1");
 	pass(QUIET_MS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);

@@ -1,6 +1,6 @@
 /* test_burst.c - storms of events with simulated time: every look at the clock costs what judging a key
  * costs, every event what reading it costs. What is asserted is counted in keys and in simulated time, so the
- * machine does not matter. The loop is the watcher's: read what has arrived, one turn, read again. */
+ * machine does not matter. The loop is the watcher's: read what has arrived, one run, read again. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,19 +192,19 @@ START_TEST(five_thousand_at_once)
 }
 END_TEST
 
-/* Between two looks at the sockets a turn takes two milliseconds, however long the queue is. */
-START_TEST(a_turn_is_short)
+/* Between two looks at the sockets a run takes two milliseconds, however long the queue is. */
+START_TEST(a_run_is_short)
 {
 	start(AT_ONCE);
 	for (uint32_t i = 0; i < AT_ONCE; i++)
 		change(i, 1);
 	look_us = 10;
-	for (unsigned turns = 0; stats().queue; turns++) {
+	for (unsigned wakes = 0; stats().queue; wakes++) {
 		const uint64_t begin = now_us;
 
 		(void)controller_run(c);
 		ck_assert_uint_le(now_us - begin, 4000); /* 2 ms, and what 32 keys take */
-		ck_assert_uint_lt(turns, 100);
+		ck_assert_uint_lt(wakes, 100);
 	}
 	stop();
 }
@@ -233,7 +233,7 @@ static void deliver(uint64_t n)
 		evict_one();
 }
 
-/* One round of the loop: what has arrived, as far as one read takes it, and a turn when there is something to
+/* One round of the loop: what has arrived, as far as one read takes it, and a run when there is something to
  * do. */
 static void loop_once(const struct storm *s, struct storm_result *r)
 {
@@ -327,6 +327,6 @@ TEST_MAIN("watcher/burst")
 {
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, five_thousand_at_once);
-	tcase_add_test(t, a_turn_is_short);
+	tcase_add_test(t, a_run_is_short);
 	tcase_add_loop_test(t, storm, 0, sizeof(storms) / sizeof(storms[0]));
 }

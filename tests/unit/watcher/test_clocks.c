@@ -57,10 +57,10 @@ START_TEST(sleep_counts)
 	ck_assert_uint_gt(controller_next(c), boot);
 	/* Asleep for three hours. Before the server says anything, the cache is as old as that. */
 	clocks(3 * HOUR, 3 * HOUR);
-	turn();
+	run_all();
 	ck_assert_uint_eq(n_sent, 0);
 	hear_of_server();
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 END_TEST
@@ -72,7 +72,7 @@ START_TEST(sleep_with_a_wall_clock_that_stood_still)
 	wait_for_one();
 	clocks(0, WAIT + 2 * S);
 	hear_of_server();
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 END_TEST
@@ -85,7 +85,7 @@ START_TEST(short_sleep)
 	hear_of_server();
 	clocks(2 * MIN, 2 * MIN);
 	ck_assert_uint_le(controller_next(c), boot);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 END_TEST
@@ -101,13 +101,13 @@ START_TEST(the_wall_clock_is_set)
 	wait_for_one();
 	clocks(step, 0);
 	for (int64_t left = WAIT; left > 0; left -= MIN) {
-		turn();
+		run_all();
 		ck_assert_uint_eq(n_sent, 0);
 		clocks(MIN, MIN);
 		hear_of_server();
 	}
 	clocks(2 * S, 2 * S);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), step >= -HOUR);
 }
 END_TEST
@@ -117,16 +117,16 @@ START_TEST(there_and_back)
 {
 	wait_for_one();
 	clocks(5 * HOUR, 0);
-	turn();
+	run_all();
 	hear_of_server();
-	turn();
+	run_all();
 	clocks(-5 * HOUR, 0);
 	clocks(WAIT - S, WAIT - S);
 	hear_of_server();
-	turn();
+	run_all();
 	ck_assert_uint_eq(n_sent, 0);
 	clocks(S + 1, S + 1);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 END_TEST
@@ -136,10 +136,10 @@ START_TEST(the_server_is_set)
 {
 	wait_for_one();
 	controller_server_date(c, server_date() - HOUR);
-	turn();
+	run_all();
 	ck_assert_uint_eq(controller_next(c), boot + WAIT + 1); /* one says so */
 	controller_server_date(c, server_date() - HOUR);
-	turn();
+	run_all();
 	ck_assert_uint_ge(controller_next(c), boot + HOUR + WAIT - S);
 	ck_assert_uint_le(controller_next(c), boot + HOUR + WAIT + 2 * S);
 }

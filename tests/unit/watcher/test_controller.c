@@ -17,10 +17,10 @@ START_TEST(quiet_until_synced_remembered_and_quiet_is_over)
 	event(&p);
 	ck_assert_uint_eq(n_sent, 0);
 	controller_sync(c, STR_LIT(""));
-	turn();
+	run_all();
 	ck_assert_uint_eq(n_sent, 0);
 	controller_on_saved_end(c);
-	turn();
+	run_all();
 	ck_assert_uint_eq(n_sent, 0);
 	pass(QUIET_MS - 1);
 	ck_assert_uint_eq(n_sent, 0);
@@ -50,10 +50,10 @@ START_TEST(nothing_from_a_partial_list_or_a_stale_cache)
 	ck_assert_uint_eq(n_sent, 0);
 	controller_list_failed(c, STR_LIT(""));
 	clock_fake_advance(SYNC_STATE_STALE_MS + 2000); /* and then silence */
-	turn();
+	run_all();
 	ck_assert_uint_eq(n_sent, 0);
 	controller_alive(c);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 END_TEST
@@ -104,7 +104,7 @@ START_TEST(a_deadline_goes_with_its_state)
 	event(&p);
 	ck_assert_uint_ne(controller_next(c), UINT64_MAX);
 	controller_delete(c, &p);
-	turn();
+	run_all();
 	ck_assert_uint_eq(controller_next(c), UINT64_MAX);
 	pass(10 * HOURS);
 	ck_assert_uint_eq(n_sent, 0);
@@ -122,13 +122,13 @@ START_TEST(the_servers_clock_counts)
 	 * any event. */
 	controller_server_date(c, clock_wall_ms() + 90 * S);
 	controller_server_date(c, clock_wall_ms() + 90 * S);
-	turn();
+	run_all();
 	ck_assert_uint_eq(controller_next(c), clock_boot_ms() + HOURS - 90 * S + 1);
 	clock_fake_advance(HOURS - 90 * S);
-	turn();
+	run_all();
 	ck_assert_uint_eq(n_sent, 0);
 	clock_fake_advance(1);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 END_TEST
@@ -173,7 +173,7 @@ START_TEST(a_ready_sibling_protects_and_its_end_is_noticed)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0); /* the revision can be pulled: no clock */
 	controller_delete(c, &q);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
 	pass(HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -211,10 +211,10 @@ START_TEST(the_clock_survives_churn_and_restart)
 	sync_with(&p, 1);
 	controller_on_failing_since_row(c, &row);
 	controller_on_saved_end(c);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0);
 	controller_delete(c, &p); /* its only pod goes, another one comes */
-	turn();
+	run_all();
 	pass(30 * S);
 	event(&next);
 	pass(30 * S);

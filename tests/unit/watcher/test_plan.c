@@ -117,7 +117,7 @@ START_TEST(what_is_planned_is_done)
 			memcpy(planned[k++], rows[i].u.ctl_plan_row.name, sizeof(planned[0]));
 	ck_assert_str_eq(rows[n_rows - 1].u.ctl_plan_row.reason, "BudgetSpent");
 	ck_assert_int_eq(rows[n_rows - 1].u.ctl_plan_row.until, clock_wall_ms() + HOUR);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 100);
 	for (size_t i = 0, k = 0; i < n_sent; i++)
 		if (sent[i].type == MSG_NOMINATE)

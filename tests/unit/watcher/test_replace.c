@@ -42,7 +42,7 @@ START_TEST(rf01_each_producer_in_its_order)
 			p.rv = STR_C(rv);
 			ck_assert_int_eq(controller_pod(c, &p), 0);
 		}
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1000);
 	for (size_t i = 0; i < n_sent; i++) {
 		const int k = strcmp(sent[i].u.nominate.ns, producers[0]) != 0;
@@ -86,7 +86,7 @@ START_TEST(rf04_add_update_delete)
 	/* Not looked at in between: only how it ended counts. */
 	play_turns = false;
 	ck_assert_str_eq(play("+bar:20;+bar:22;-bar:25"), "+bar:20|~bar:22|-bar:22|");
-	turn();
+	run_all();
 	ck_assert_str_eq(nominated(), "foo:10");
 }
 END_TEST
@@ -134,7 +134,7 @@ START_TEST(rf10_not_synced_until_the_first_list_is_whole)
 	play_event("baz:10", true);
 	is_synced(false);
 	play_event("foo:5", false);
-	turn();
+	run_all();
 	is_synced(false);
 	ck_assert_uint_eq(judged(), 0);
 	controller_sync(c, STR_LIT(""));
@@ -149,9 +149,9 @@ START_TEST(rf11_no_line_jumpers)
 	ready_with(NULL, 0);
 	play_turns = false;
 	(void)play("+foo:10;+bar:1;+foo:11;+foo:13;+zab:30");
-	turn();
+	run_all();
 	(void)play("+new:14");
-	turn();
+	run_all();
 	ck_assert_str_eq(nominated(), "foo:13 bar:1 zab:30 new:14");
 }
 END_TEST
@@ -193,7 +193,7 @@ START_TEST(rf14_a_broken_item_in_a_batch)
 	(void)play("+foo:1;+bar:2");
 	ck_assert_int_eq(controller_pod(c, &broken), -EINVAL);
 	(void)play("+foo:3;+baz:4");
-	turn();
+	run_all();
 	ck_assert_str_eq(nominated(), "foo:3 bar:2 baz:4");
 }
 END_TEST
@@ -211,7 +211,7 @@ START_TEST(rf15_replace_is_one)
 		ck_assert_uint_eq(n_sent, 0);
 	}
 	controller_sync(c, STR_LIT(""));
-	turn();
+	run_all();
 	ck_assert_uint_eq(judged(), before + 3);
 	ck_assert_str_eq(nominated(), "a:1 b:2 c:3");
 	/* Three in a row stay three; the last one counts. A list that breaks off ends nothing. */
@@ -250,12 +250,12 @@ START_TEST(si06_a_list_is_judged_on_the_new_state)
 	event(&p);
 	event(&q);
 	controller_sync(c, STR_LIT(""));
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(10 * HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	sync_with(both, 1); /* the sibling is gone with this list */
-	turn();
+	run_all();
 	pass(HOURS);
 	pass(1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);

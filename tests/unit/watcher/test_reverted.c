@@ -147,7 +147,7 @@ static void done(const struct pod_facts *p)
 {
 	settle(OUTCOME_DONE, 0);
 	controller_delete(c, p);
-	turn();
+	run_all();
 }
 
 static struct pod_facts returned(const struct pod_facts *p, int i)

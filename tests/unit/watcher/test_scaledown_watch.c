@@ -18,7 +18,7 @@ static void settle_as(enum outcome outcome, const char *reason)
 	m.u.nomination_result.outcome = outcome;
 	msg_set(&m, nomination_result.reason, reason, strlen(reason));
 	controller_on_nomination_result(c, &m.u.nomination_result);
-	turn();
+	run_all();
 }
 
 static size_t told(void)

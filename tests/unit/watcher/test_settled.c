@@ -25,7 +25,7 @@ START_TEST(done_is_not_done_twice)
 	pass(10 * HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	controller_delete(c, &p);
-	turn();
+	run_all();
 	/* The name comes back as another pod, evicted again: a case of its own. */
 	p = pod_evicted();
 	p.uid = STR_LIT(UID_2);
@@ -106,10 +106,10 @@ START_TEST(restored_begins_anew)
 	memcpy(end.action_key, n->action_key, sizeof(end.action_key));
 	settle(OUTCOME_DONE, 0);
 	controller_delete(c, &p);
-	turn();
+	run_all();
 	pass(60 * S);
 	controller_on_nomination_result(c, &end);
-	turn();
+	run_all();
 	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0); /* the fight is forgotten */
 	q = sibling(&p, "web-2", UID_2);
 	q.created = clock_wall_ms() / 1000 * 1000;
@@ -193,7 +193,7 @@ START_TEST(a_sibling_takes_over)
 	pass(HOURS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	controller_delete(c, strcmp(last(MSG_NOMINATE)->u.nominate.uid, UID_2) == 0 ? &q : &p);
-	turn();
+	run_all();
 	settle(OUTCOME_REFUSED, 1000);
 	pass(1000);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
@@ -254,7 +254,7 @@ START_TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
 	pass(10 * S);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 12);
 	controller_healthy(c);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 13);
 }
 END_TEST
@@ -305,7 +305,7 @@ START_TEST(a_new_policy_judges_all_again)
 	ck_assert_uint_eq(n_sent, 0);
 	policy.duty[DUTY_EVICTED].enable = true;
 	controller_set_policy(c, &policy, QUIET_MS);
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 END_TEST
@@ -328,11 +328,11 @@ START_TEST(nothing_is_lost_without_room)
 		ck_assert_int_eq(controller_pod(c, &q), 0);
 	}
 	ck_assert_int_eq(controller_pod(c, &f), 0);
-	turn();
+	run_all();
 	ck_assert_uint_eq(n_sent, 10);
 	room = 50;
 	controller_on_room(c);
-	turn();
+	run_all();
 	ck_assert_uint_eq(n_sent, 60);
 	room = 1 << 30;
 	pass(S); /* nobody says so: found out by trying */
@@ -362,7 +362,7 @@ START_TEST(a_flood_waits_in_order)
 
 		ck_assert_int_eq(controller_pod(c, &q), 0);
 	}
-	turn();
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1024);
 	while (settled < n_sent) {
 		struct msg m = { .type = MSG_NOMINATION_RESULT };
@@ -373,7 +373,7 @@ START_TEST(a_flood_waits_in_order)
 		q.uid = STR_C(m.u.nomination_result.uid);
 		controller_delete(c, &q);
 		controller_on_nomination_result(c, &m.u.nomination_result);
-		turn();
+		run_all();
 	}
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3000);
 	for (int i = 0; i < 3000; i++)

@@ -421,7 +421,7 @@ START_TEST(waiting_costs_no_wake_up)
 	const struct timeval second = { 1, 0 };
 	bool over = false;
 	char name[24], uid[37];
-	unsigned turns = 0;
+	unsigned wakes = 0;
 
 	clock_fake_clear();
 	fake.ops.on_list(fake.ctx, "");
@@ -441,16 +441,16 @@ START_TEST(waiting_costs_no_wake_up)
 		(void)event_base_loop(base, EVLOOP_ONCE);
 	for (unsigned tries = 0; tries < 20; tries++) {
 		over = false;
-		turns = 0;
+		wakes = 0;
 		(void)event_base_once(base, -1, EV_TIMEOUT, stop_loop, &over, &second);
 		while (!over) {
 			(void)event_base_loop(base, EVLOOP_ONCE);
-			turns++;
+			wakes++;
 		}
-		if (turns == 1)
+		if (wakes == 1)
 			break;
 	}
-	ck_assert_uint_eq(turns, 1); /* the one that ends the second */
+	ck_assert_uint_eq(wakes, 1); /* the one that ends the second */
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
 END_TEST
