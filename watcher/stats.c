@@ -88,7 +88,7 @@ void stats_touch(struct stats *f)
 
 static void fill(const struct stats *f, struct msg *m)
 {
-	const struct sync_state *g = controller_gate(f->controller);
+	const struct sync_state *g = controller_sync_state(f->controller);
 	struct reflector_stats r = sums(f);
 	struct controller_stats s;
 	const char *error = *f->error ? f->error : sync_state_reason(g, clock_boot_ms());

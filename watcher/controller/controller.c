@@ -32,7 +32,7 @@ struct controller *controller_new(uint64_t cluster, const struct policy *policy,
 	c->groups = queue_new();
 	c->waiting = queue_new();
 	c->since = failing_since_new();
-	c->gate = sync_state_new(quiet_ms);
+	c->sync = sync_state_new(quiet_ms);
 	c->book = in_flight_new();
 	c->guards = guards_new(cluster);
 	c->held = blocked_new();
@@ -51,7 +51,7 @@ void controller_free(struct controller **c)
 	queue_free(&(*c)->waiting);
 	deadlines_done(&(*c)->deadlines);
 	failing_since_free(&(*c)->since);
-	sync_state_free(&(*c)->gate);
+	sync_state_free(&(*c)->sync);
 	in_flight_free(&(*c)->book);
 	guards_free(&(*c)->guards);
 	blocked_free(&(*c)->held);
@@ -174,7 +174,7 @@ int controller_pod(struct controller *c, const struct pod_facts *p)
 	c->unread++;
 	/* A first list is judged as a whole when it is complete. Of a pod that only has a new version, the
 	 * verdict is the same, but a nomination that waits for a change may go on. */
-	if (change != STORE_SAME && sync_state_namespace(c->gate, p->ns, &at) &&
+	if (change != STORE_SAME && sync_state_namespace(c->sync, p->ns, &at) &&
 	    (change != STORE_TOUCHED || in_flight_count(c->book)))
 		queue_add(c->keys, h);
 	return 0;
@@ -202,19 +202,19 @@ void controller_delete(struct controller *c, const struct pod_facts *p)
 
 void controller_list(struct controller *c, struct str ns)
 {
-	sync_state_list(c->gate, ns, store_list_begin(c->store));
+	sync_state_list(c->sync, ns, store_list_begin(c->store));
 }
 
 void controller_sync(struct controller *c, struct str ns)
 {
-	struct sync_state_synced sync = sync_state_sync(c->gate, ns, clock_boot_ms());
+	struct sync_state_synced sync = sync_state_sync(c->sync, ns, clock_boot_ms());
 
 	(void)store_sweep(c->store, sync.list, ns);
 	c->enrolled = c->enrolled && !sync.first;
 	for (uint32_t h = 0; (sync.first || sync.narrowed) && (h = store_next(c->store, h));) {
 		struct str of = store_namespace(c->store, h);
 
-		if (!sync_state_watches(c->gate, of))
+		if (!sync_state_watches(c->sync, of))
 			store_remove(c->store, h);
 		else if (!ns.n || str_eq(of, ns))
 			queue_add(c->keys, h);
@@ -223,12 +223,12 @@ void controller_sync(struct controller *c, struct str ns)
 
 void controller_list_failed(struct controller *c, struct str ns)
 {
-	sync_state_list_failed(c->gate, ns);
+	sync_state_list_failed(c->sync, ns);
 }
 
 void controller_alive(struct controller *c)
 {
-	sync_state_alive(c->gate, clock_boot_ms());
+	sync_state_alive(c->sync, clock_boot_ms());
 	c->last_byte = clock_wall_ms();
 }
 
@@ -259,7 +259,7 @@ void controller_set_policy(struct controller *c, const struct policy *policy, ui
 	c->policy = policy;
 	store_set_policy(c->store, policy);
 	c->enrolled = false;
-	sync_state_set_quiet(c->gate, quiet_ms);
+	sync_state_set_quiet(c->sync, quiet_ms);
 	for (uint32_t h = 0; (h = store_next(c->store, h));)
 		queue_add(c->keys, h);
 }
@@ -273,7 +273,7 @@ void controller_set_place(struct controller *c, const char *cluster, const void 
 void controller_reset(struct controller *c)
 {
 	(void)store_sweep(c->store, store_list_begin(c->store), STR_LIT(""));
-	sync_state_reset(c->gate);
+	sync_state_reset(c->sync);
 }
 
 /* -- what other processes say
@@ -406,7 +406,7 @@ void controller_set_leader(struct controller *c, bool leading, const char *holde
 
 void controller_on_saved_end(struct controller *c)
 {
-	sync_state_remembered(c->gate);
+	sync_state_remembered(c->sync);
 }
 
 void controller_on_room(struct controller *c)
@@ -444,9 +444,9 @@ uint32_t controller_order(const struct controller *c, uint32_t **ret)
 	return n;
 }
 
-const struct sync_state *controller_gate(const struct controller *c)
+const struct sync_state *controller_sync_state(const struct controller *c)
 {
-	return c->gate;
+	return c->sync;
 }
 
 int64_t controller_now(const struct controller *c)

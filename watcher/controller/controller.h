@@ -64,7 +64,7 @@ uint64_t controller_next(const struct controller *c);
 /* For plan, explain and digest: the cache, time by the API server's clock, and what is known around pod h. */
 struct store *controller_store(struct controller *c);
 const struct policy *controller_policy(const struct controller *c);
-const struct sync_state *controller_gate(const struct controller *c);
+const struct sync_state *controller_sync_state(const struct controller *c);
 int64_t controller_now(const struct controller *c);
 struct clock_snapshot;
 struct guards;

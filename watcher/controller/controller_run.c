@@ -238,7 +238,7 @@ static int judge_key(struct controller *c, uint32_t h, uint64_t now)
 	uint64_t nominate_at;
 
 	if (!store_has(c->store, h) ||
-	    !sync_state_namespace(c->gate, store_namespace(c->store, h), &nominate_at)) {
+	    !sync_state_namespace(c->sync, store_namespace(c->store, h), &nominate_at)) {
 		blocked_remove(c->held, h);
 		return 0;
 	}
@@ -389,7 +389,7 @@ uint64_t controller_run(struct controller *c)
 		return controller_next(c);
 	r = flush(c);
 	collect(c, begin);
-	if (r == 0 && sync_state_open(c->gate, begin)) {
+	if (r == 0 && sync_state_open(c->sync, begin)) {
 		collect_held(c, begin);
 		do
 			r = judge_some(c, clock_boot_ms());
@@ -409,7 +409,7 @@ uint64_t controller_next(const struct controller *c)
 
 	if (now < c->blocked_until)
 		return c->blocked_until;
-	if (!sync_state_open(c->gate, now))
+	if (!sync_state_open(c->sync, now))
 		return UINT64_MAX; /* an event opens it */
 	if (queue_len(c->keys) || queue_len(c->groups) ||
 	    (queue_len(c->waiting) && in_flight_open_count(c->book) < OPEN_MAX))

@@ -27,7 +27,7 @@ struct controller {
 	struct deadlines deadlines;            /* boot ms, by handle */
 	struct clock_skew skew;
 	struct failing_since *since;
-	struct sync_state *gate;
+	struct sync_state *sync;
 	struct in_flight *book;
 	struct guards *guards;
 	struct blocked *held;

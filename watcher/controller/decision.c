@@ -46,9 +46,9 @@ static void make_ask(struct controller *c, const struct pod_facts *p, const stru
 {
 	bool pull = ret->v.duty == DUTY_IMAGE_PULL;
 	uint64_t nominate_at = 0;
-	const char *stale = sync_state_reason(c->gate, (uint64_t)now->boot);
+	const char *stale = sync_state_reason(c->sync, (uint64_t)now->boot);
 
-	(void)sync_state_namespace(c->gate, p->ns, &nominate_at);
+	(void)sync_state_namespace(c->sync, p->ns, &nominate_at);
 	ret->ask.duty = ret->v.duty;
 	ret->ask.policy = &policy_of(c->policy, p)[ret->v.duty];
 	ret->ask.override = ret->v.override;

@@ -146,7 +146,7 @@ static int answer_pod(struct explain *e, struct controller *c, uint32_t h, contr
 static int answer_one(struct explain *e, struct controller *c, controller_send_fn *send, void *ctx)
 {
 	const struct msg_ctl_explain *q = &e->asked[0];
-	const char *why = sync_state_reason(controller_gate(c), clock_boot_ms());
+	const char *why = sync_state_reason(controller_sync_state(c), clock_boot_ms());
 	char text[512] = "";
 
 	if (!e->begun)

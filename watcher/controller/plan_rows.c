@@ -92,7 +92,7 @@ static int look(struct plan *p, struct controller *c, uint32_t h, controller_sen
 	int r;
 
 	if (!store_has(store, h) ||
-	    !sync_state_namespace(controller_gate(c), store_namespace(store, h), &at) ||
+	    !sync_state_namespace(controller_sync_state(c), store_namespace(store, h), &at) ||
 	    (*q->ns && !str_is(store_namespace(store, h), q->ns)))
 		return 0;
 	store_get(store, h, &pod);
@@ -119,7 +119,7 @@ static int look(struct plan *p, struct controller *c, uint32_t h, controller_sen
 
 static int end(const struct plan *p, const struct controller *c, controller_send_fn *send, void *ctx)
 {
-	const char *why = sync_state_reason(controller_gate(c), clock_boot_ms());
+	const char *why = sync_state_reason(controller_sync_state(c), clock_boot_ms());
 
 	return send_end(p->asked[0].conn, *why ? EXIT_CODE_TEMPORARY : EXIT_CODE_OK, why, send, ctx);
 }

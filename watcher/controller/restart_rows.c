@@ -85,7 +85,7 @@ static int look(struct restart_rows *d, struct controller *c, uint32_t h, contro
 	uint32_t container = 0;
 	uint64_t at;
 
-	if (!sync_state_namespace(controller_gate(c), store_namespace(s, h), &at))
+	if (!sync_state_namespace(controller_sync_state(c), store_namespace(s, h), &at))
 		return 0;
 	store_get(s, h, &p);
 	judge_restarts(&p, controller_policy(c), controller_now(c), &v, &container);
@@ -97,7 +97,7 @@ static int look(struct restart_rows *d, struct controller *c, uint32_t h, contro
 
 int restart_rows_step(struct restart_rows *d, struct controller *c, controller_send_fn *send, void *ctx)
 {
-	const struct sync_state *g = controller_gate(c);
+	const struct sync_state *g = controller_sync_state(c);
 
 	for (int i = 0; i < PODS_PER_STEP && !d->all_seen; i++) {
 		uint32_t h = store_next(controller_store(c), d->next);

@@ -1,4 +1,4 @@
-/* test_failing_since.c - the clocks of failing revisions, the server's time, the gate. */
+/* test_failing_since.c - the clocks of failing revisions, the server's time, the state of the lists. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <errno.h>
@@ -224,7 +224,8 @@ START_TEST(one_odd_date_moves_nothing)
 }
 END_TEST
 
-/* -- gate ---------------------------------------------------------------------------------------------------
+/* -- sync state
+ * -----------------------------------------------------------------------------------------------
  */
 
 START_TEST(sync_state_opens_late_and_closes_early)

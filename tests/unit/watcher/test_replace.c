@@ -10,7 +10,7 @@
 
 static void is_synced(bool want)
 {
-	ck_assert_int_eq(sync_state_synced(controller_gate(c)), want);
+	ck_assert_int_eq(sync_state_synced(controller_sync_state(c)), want);
 }
 
 static uint64_t judged(void)
