@@ -33,7 +33,7 @@ struct controller *controller_new(uint64_t cluster, const struct policy *policy,
 	c->waiting = queue_new();
 	c->since = failing_since_new();
 	c->sync = sync_state_new(quiet_ms);
-	c->book = in_flight_new();
+	c->in_flight = in_flight_new();
 	c->guards = guards_new(cluster);
 	c->held = blocked_new();
 	c->census = pod_counts_new();
@@ -52,7 +52,7 @@ void controller_free(struct controller **c)
 	deadlines_done(&(*c)->deadlines);
 	failing_since_free(&(*c)->since);
 	sync_state_free(&(*c)->sync);
-	in_flight_free(&(*c)->book);
+	in_flight_free(&(*c)->in_flight);
 	guards_free(&(*c)->guards);
 	blocked_free(&(*c)->held);
 	pod_counts_free(&(*c)->census);
@@ -124,11 +124,11 @@ static void on_removed(void *ctx, uint32_t h)
 	blocked_remove(c->held, h);
 	if (h < c->cap_refused)
 		c->refused[h] = 0;
-	if (!in_flight_count(c->book) && !failing_since_count(c->since))
+	if (!in_flight_count(c->in_flight) && !failing_since_count(c->since))
 		return;
 	store_get(c->store, h, &c->gone);
-	in_flight_gone(c->book, c->gone.uid, h);
-	in_flight_gone(c->book, c->gone.owner.uid, h);
+	in_flight_gone(c->in_flight, c->gone.uid, h);
+	in_flight_gone(c->in_flight, c->gone.owner.uid, h);
 	if (store_group(c->store, h))
 		return;
 	failing_since_idle(c->since, c->gone.uid, c->gone.revision, clock_boot_ms());
@@ -175,7 +175,7 @@ int controller_pod(struct controller *c, const struct pod_facts *p)
 	/* A first list is judged as a whole when it is complete. Of a pod that only has a new version, the
 	 * verdict is the same, but a nomination that waits for a change may go on. */
 	if (change != STORE_SAME && sync_state_namespace(c->sync, p->ns, &at) &&
-	    (change != STORE_TOUCHED || in_flight_count(c->book)))
+	    (change != STORE_TOUCHED || in_flight_count(c->in_flight)))
 		queue_add(c->keys, h);
 	return 0;
 }
@@ -251,7 +251,7 @@ static void queue_pod(void *ctx, uint32_t h)
 
 void controller_healthy(struct controller *c)
 {
-	in_flight_retry_failed(c->book, clock_boot_ms(), queue_pod, c);
+	in_flight_retry_failed(c->in_flight, clock_boot_ms(), queue_pod, c);
 }
 
 void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
@@ -341,7 +341,7 @@ static void settle_stay(struct controller *c, const struct msg_nomination_result
 void controller_on_nomination_result(struct controller *c, const struct msg_nomination_result *m)
 {
 	uint64_t now = clock_boot_ms(), delay = 0;
-	uint32_t h = in_flight_pod(c->book, STR_C(m->action_key)), retries = 0;
+	uint32_t h = in_flight_pod(c->in_flight, STR_C(m->action_key)), retries = 0;
 	struct in_flight_settled end;
 
 	settle_guards(c, m);
@@ -354,7 +354,7 @@ void controller_on_nomination_result(struct controller *c, const struct msg_nomi
 		delay = queue_when(c->keys, h, now);
 		retries = queue_retries(c->keys, h);
 	}
-	if (!in_flight_settle(c->book, m, retries, delay, c->policy->mode == MODE_OBSERVE, now, &end))
+	if (!in_flight_settle(c->in_flight, m, retries, delay, c->policy->mode == MODE_OBSERVE, now, &end))
 		return;
 	settle_stay(c, m, end.h, now);
 	if (end.h && (!in_flight_is_failure(m->outcome) || end.dropped))

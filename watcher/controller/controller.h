@@ -1,4 +1,4 @@
-/* controller.h - the watcher's mind: cache, queue, deadlines, clocks and book put together.
+/* controller.h - the watcher's mind: cache, queue, deadlines, clocks and nominations in flight put together.
  * Layer: watcher.  Threads: none; no I/O, no timers: messages leave through `send`, time comes from
  * base/clock.h, and whoever owns the loop calls controller_run() when it says so.
  * Events only mark keys; controller_run() judges a few at a time, so that the socket is always read first. */

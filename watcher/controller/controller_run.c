@@ -78,7 +78,7 @@ static int hold(struct controller *c, uint32_t h, const struct decision *d, cons
 }
 
 /* Its subject was nominated lately: it waits for the end of that. */
-static int wait_for_book(struct controller *c, uint32_t h, uint64_t at)
+static int wait_for_result(struct controller *c, uint32_t h, uint64_t at)
 {
 	blocked_remove(c->held, h);
 	deadlines_set(&c->deadlines, h, at);
@@ -92,13 +92,13 @@ static int act(struct controller *c, uint32_t h, const struct decision *d, const
 	bool by_owner = d->v.duty == DUTY_IMAGE_PULL && c->facts.owner.uid.n;
 	struct clock_snapshot moment;
 	uint64_t at = 0;
-	enum in_flight_answer book = in_flight_ask(c->book, d->ask.subject, c->facts.rv, now, &at);
+	enum in_flight_answer before = in_flight_ask(c->in_flight, d->ask.subject, c->facts.rv, now, &at);
 
 	controller_clock(c, &moment);
 	/* What was done a moment ago may still be in the cache; only a return is told before that is over. */
-	if (book == IN_FLIGHT_OPEN ||
-	    (book == IN_FLIGHT_HELD && !(d->held && d->hold.guard == GUARD_REVERTED)))
-		return wait_for_book(c, h, at);
+	if (before == IN_FLIGHT_OPEN ||
+	    (before == IN_FLIGHT_WAIT && !(d->held && d->hold.guard == GUARD_REVERTED)))
+		return wait_for_result(c, h, at);
 	bool newest = guards_note_due(c->guards, &d->ask, &moment);
 
 	if (d->held) {
@@ -109,7 +109,7 @@ static int act(struct controller *c, uint32_t h, const struct decision *d, const
 		return held;
 	}
 	blocked_remove(c->held, h);
-	if (in_flight_open_count(c->book) >= OPEN_MAX) {
+	if (in_flight_open_count(c->in_flight) >= OPEN_MAX) {
 		queue_add(c->waiting, h);
 		return 0;
 	}
@@ -124,8 +124,8 @@ static int act(struct controller *c, uint32_t h, const struct decision *d, const
 		return r;
 	}
 	c->nominated++;
-	in_flight_nominated(c->book, d->ask.subject, c->facts.rv, h, by_owner ? store_group(c->store, h) : 0,
-			    now);
+	in_flight_nominated(c->in_flight, d->ask.subject, c->facts.rv, h,
+			    by_owner ? store_group(c->store, h) : 0, now);
 	return 0;
 }
 
@@ -174,9 +174,9 @@ static uint64_t boot_at(const struct controller *c, int64_t at_ms, uint64_t now)
 /* The state is not "due": what was remembered of its being due goes. */
 static void not_due(struct controller *c, uint32_t h, enum verdict_kind kind)
 {
-	if (in_flight_count(c->book)) {
-		in_flight_not_due(c->book, c->facts.uid, h);
-		in_flight_not_due(c->book, c->facts.owner.uid, h);
+	if (in_flight_count(c->in_flight)) {
+		in_flight_not_due(c->in_flight, c->facts.uid, h);
+		in_flight_not_due(c->in_flight, c->facts.owner.uid, h);
 	}
 	if (kind != VERDICT_REFUSE && h < c->cap_refused)
 		c->refused[h] = 0;
@@ -336,7 +336,7 @@ static void collect(struct controller *c, uint64_t now)
 	queue_tick(c->keys, now);
 	while (deadlines_pop(&c->deadlines, now, &key))
 		queue_add(c->keys, key);
-	for (uint32_t open = in_flight_open_count(c->book);
+	for (uint32_t open = in_flight_open_count(c->in_flight);
 	     open < OPEN_MAX && queue_get(c->waiting, &key) == 0; open++) {
 		queue_done(c->waiting, key);
 		queue_add(c->keys, key);
@@ -344,7 +344,7 @@ static void collect(struct controller *c, uint64_t now)
 	if (now >= c->housekeeping_at) {
 		c->housekeeping_at = now + HOUSEKEEPING_MS;
 		failing_since_expire(c->since, now);
-		in_flight_expire(c->book, now);
+		in_flight_expire(c->in_flight, now);
 		controller_clock(c, &moment);
 		guards_housekeeping(c->guards, &moment);
 	}
@@ -412,7 +412,7 @@ uint64_t controller_next(const struct controller *c)
 	if (!sync_state_open(c->sync, now))
 		return UINT64_MAX; /* an event opens it */
 	if (queue_len(c->keys) || queue_len(c->groups) ||
-	    (queue_len(c->waiting) && in_flight_open_count(c->book) < OPEN_MAX))
+	    (queue_len(c->waiting) && in_flight_open_count(c->in_flight) < OPEN_MAX))
 		return now;
 	if (deadlines_next(&c->deadlines, &at))
 		next = at;
@@ -426,7 +426,7 @@ uint64_t controller_next(const struct controller *c)
 		at = c->breaker_at + BREAKER_LOOK_MS;
 	if (at < next)
 		next = at;
-	if ((failing_since_count(c->since) || in_flight_count(c->book)) && c->housekeeping_at < next)
+	if ((failing_since_count(c->since) || in_flight_count(c->in_flight)) && c->housekeeping_at < next)
 		next = c->housekeeping_at;
 	return next;
 }

@@ -28,7 +28,7 @@ struct controller {
 	struct clock_skew skew;
 	struct failing_since *since;
 	struct sync_state *sync;
-	struct in_flight *book;
+	struct in_flight *in_flight;
 	struct guards *guards;
 	struct blocked *held;
 	struct pod_counts *census;

@@ -91,7 +91,7 @@ enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str subjec
 	if (!e || now >= e->until || (!e->open && e->early && e->rv_hash != rv_hash(b, rv)))
 		return IN_FLIGHT_GO;
 	*ret_at = e->until;
-	return e->open ? IN_FLIGHT_OPEN : IN_FLIGHT_HELD;
+	return e->open ? IN_FLIGHT_OPEN : IN_FLIGHT_WAIT;
 }
 
 void in_flight_nominated(struct in_flight *b, struct str subject, struct str rv, uint32_t h, uint32_t group,

@@ -16,7 +16,7 @@ void in_flight_free(struct in_flight **b);
 enum in_flight_answer {
 	IN_FLIGHT_GO,   /* nominate */
 	IN_FLIGHT_OPEN, /* nominated, the end will be told; ask again at *ret_at should that be lost */
-	IN_FLIGHT_HELD, /* not before *ret_at */
+	IN_FLIGHT_WAIT, /* not before *ret_at */
 };
 
 /* May subject be nominated now? rv is the resourceVersion judged. */
