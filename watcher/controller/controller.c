@@ -35,7 +35,7 @@ struct controller *controller_new(uint64_t cluster, const struct policy *policy,
 	c->sync = sync_state_new(quiet_ms);
 	c->in_flight = in_flight_new();
 	c->guards = guards_new(cluster);
-	c->held = blocked_new();
+	c->blocked = blocked_new();
 	c->census = pod_counts_new();
 	c->stay = scaledown_watch_new();
 	return c;
@@ -54,7 +54,7 @@ void controller_free(struct controller **c)
 	sync_state_free(&(*c)->sync);
 	in_flight_free(&(*c)->in_flight);
 	guards_free(&(*c)->guards);
-	blocked_free(&(*c)->held);
+	blocked_free(&(*c)->blocked);
 	pod_counts_free(&(*c)->census);
 	scaledown_watch_free(&(*c)->stay);
 	free((*c)->refused);
@@ -121,7 +121,7 @@ static void on_removed(void *ctx, uint32_t h)
 
 	deadlines_cancel(&c->deadlines, h);
 	queue_drop(c->keys, h);
-	blocked_remove(c->held, h);
+	blocked_remove(c->blocked, h);
 	if (h < c->cap_refused)
 		c->refused[h] = 0;
 	if (!in_flight_count(c->in_flight) && !failing_since_count(c->since))
@@ -395,13 +395,13 @@ void controller_on_action_row(struct controller *c, const struct msg_action_row 
 void controller_on_pause(struct controller *c, const struct msg_pause *m)
 {
 	if (guards_on_pause(c->guards, m))
-		blocked_wake(c->held, GUARD_PAUSE, clock_boot_ms());
+		blocked_wake(c->blocked, GUARD_PAUSE, clock_boot_ms());
 }
 
 void controller_set_leader(struct controller *c, bool leading, const char *holder)
 {
 	guards_set_leader(c->guards, leading, holder);
-	blocked_wake(c->held, GUARD_LEADER, clock_boot_ms());
+	blocked_wake(c->blocked, GUARD_LEADER, clock_boot_ms());
 }
 
 void controller_on_saved_end(struct controller *c)
@@ -437,9 +437,9 @@ uint32_t controller_order(const struct controller *c, uint32_t **ret)
 	uint32_t all = (uint32_t)store_count(c->store), n;
 
 	*ret = xreallocarray(NULL, (size_t)all + 1, sizeof(**ret));
-	n = blocked_list(c->held, *ret, all);
+	n = blocked_list(c->blocked, *ret, all);
 	for (uint32_t h = 0; n < all && (h = store_next(c->store, h));)
-		if (!blocked_lists(c->held, h))
+		if (!blocked_lists(c->blocked, h))
 			(*ret)[n++] = h;
 	return n;
 }
@@ -466,16 +466,16 @@ void controller_clock(const struct controller *c, struct clock_snapshot *ret)
 }
 
 /* "Budget 12, Pause 3: ..." */
-static void describe_holds(const struct controller *c, char *buf, size_t size)
+static void describe_blocks(const struct controller *c, char *buf, size_t size)
 {
 	const char *breaker = guards_breaker_text(c->guards);
 	size_t n = 0;
 
 	buf[0] = '\0';
 	for (enum guard g = 0; g < GUARD__MAX && n < size; g++)
-		if (blocked_count_of(c->held, g))
+		if (blocked_count_of(c->blocked, g))
 			n += (size_t)snprintf(buf + n, size - n, "%s%s %" PRIu32, n ? ", " : "",
-					      guard_name(g), blocked_count_of(c->held, g));
+					      guard_name(g), blocked_count_of(c->blocked, g));
 	if (*breaker && n < size)
 		(void)snprintf(buf + n, size - n, "%s%s", n ? "; breaker: " : "breaker: ", breaker);
 }
@@ -485,15 +485,15 @@ void controller_stats(const struct controller *c, struct controller_stats *ret)
 	*ret = (struct controller_stats){
 		.bytes = store_bytes(c->store) + queue_bytes(c->keys) + queue_bytes(c->groups) +
 			 queue_bytes(c->waiting) + deadlines_bytes(&c->deadlines) +
-			 c->cap_refused * sizeof(*c->refused) + blocked_bytes(c->held),
+			 c->cap_refused * sizeof(*c->refused) + blocked_bytes(c->blocked),
 		.queue = queue_len(c->keys) + queue_len(c->waiting),
 		.deadlines = c->deadlines.n,
 		.nominated = c->nominated,
 		.dropped = c->dropped,
 		.judged = c->judged,
 		.last_byte = c->last_byte,
-		.blocked = blocked_count(c->held),
+		.blocked = blocked_count(c->blocked),
 		.reverts = guards_revert_count(c->guards),
 	};
-	describe_holds(c, ret->blocked_by, sizeof(ret->blocked_by));
+	describe_blocks(c, ret->blocked_by, sizeof(ret->blocked_by));
 }

@@ -69,7 +69,7 @@ int64_t controller_now(const struct controller *c);
 struct clock_snapshot;
 struct guards;
 struct guards *controller_guards(struct controller *c);
-/* Every pod in the order in which they would go: those that are held, oldest first, then the others. A
+/* Every pod in the order in which they would go: those that are blocked, oldest first, then the others. A
  * malloc()ed array in *ret, never NULL; returns how many. */
 uint32_t controller_order(const struct controller *c, uint32_t **ret);
 void controller_clock(const struct controller *c, struct clock_snapshot *ret);

@@ -54,8 +54,9 @@ static int flush(struct controller *c)
 /* -- one key
  * -------------------------------------------------------------------------------------------------- */
 
-/* Due, but held: it waits in the bin of all that wait for the same. What a person should see is told once. */
-static int hold(struct controller *c, uint32_t h, const struct decision *d, const struct pod_context *s)
+/* Due, but blocked: it waits in the bin of all that wait for the same. What a person should see is told once.
+ */
+static int block_pod(struct controller *c, uint32_t h, const struct decision *d, const struct pod_context *s)
 {
 	static const bool told[GUARD__MAX] = { [GUARD_BREAKER] = true,
 					       [GUARD_REVERTED] = true,
@@ -63,16 +64,16 @@ static int hold(struct controller *c, uint32_t h, const struct decision *d, cons
 					       [GUARD_BUDGET] = true };
 	struct msg m = { .type = MSG_REFUSAL };
 	char key[512];
-	struct str bin = { key, guards_bin_key(&d->ask, &d->hold, key, sizeof(key)) };
+	struct str bin = { key, guards_bin_key(&d->ask, &d->block, key, sizeof(key)) };
 
-	if (told[d->hold.guard] && !blocked_has_bin(c->held, bin)) {
+	if (told[d->block.guard] && !blocked_has_bin(c->blocked, bin)) {
 		decision_fill(c, &c->facts, s, d, &m);
 		int r = c->send(c->ctx, &m);
 
 		if (r < 0)
 			return r;
 	}
-	blocked_put(c->held, h, bin, &d->hold);
+	blocked_put(c->blocked, h, bin, &d->block);
 	deadlines_cancel(&c->deadlines, h);
 	return 0;
 }
@@ -80,7 +81,7 @@ static int hold(struct controller *c, uint32_t h, const struct decision *d, cons
 /* Its subject was nominated lately: it waits for the end of that. */
 static int wait_for_result(struct controller *c, uint32_t h, uint64_t at)
 {
-	blocked_remove(c->held, h);
+	blocked_remove(c->blocked, h);
 	deadlines_set(&c->deadlines, h, at);
 	return 0;
 }
@@ -97,25 +98,26 @@ static int act(struct controller *c, uint32_t h, const struct decision *d, const
 	controller_clock(c, &moment);
 	/* What was done a moment ago may still be in the cache; only a return is told before that is over. */
 	if (before == IN_FLIGHT_OPEN ||
-	    (before == IN_FLIGHT_WAIT && !(d->held && d->hold.guard == GUARD_REVERTED)))
+	    (before == IN_FLIGHT_WAIT && !(d->blocked && d->block.guard == GUARD_REVERTED)))
 		return wait_for_result(c, h, at);
 	bool newest = guards_note_due(c->guards, &d->ask, &moment);
+	int r;
 
-	if (d->held) {
-		int held = hold(c, h, d, s);
+	if (d->blocked) {
+		r = block_pod(c, h, d, s);
 
 		if (newest)
-			blocked_wake(c->held, GUARD_EVICT_LOOP, now);
-		return held;
+			blocked_wake(c->blocked, GUARD_EVICT_LOOP, now);
+		return r;
 	}
-	blocked_remove(c->held, h);
+	blocked_remove(c->blocked, h);
 	if (in_flight_open_count(c->in_flight) >= OPEN_MAX) {
 		queue_add(c->waiting, h);
 		return 0;
 	}
 	decision_fill(c, &c->facts, s, d, &m);
 	guards_charge(c->guards, NULL, &d->ask, &moment);
-	int r = flush(c); /* what it spends is written down before it is done */
+	r = flush(c); /* what it spends is written down before it is done */
 
 	if (r == 0)
 		r = c->send(c->ctx, &m);
@@ -209,7 +211,7 @@ void controller_enrol(struct controller *c, uint32_t h, const struct pod_facts *
 static int wait(struct controller *c, uint32_t h, const struct decision *d, const struct pod_context *s,
 		uint64_t now)
 {
-	if (d->held)
+	if (d->blocked)
 		return act(c, h, d, s, now);
 	deadlines_set(&c->deadlines, h, d->v.at_ms ? boot_at(c, d->v.at_ms, now) : now + SLOW_LOOK_MS);
 	return 0;
@@ -239,7 +241,7 @@ static int judge_key(struct controller *c, uint32_t h, uint64_t now)
 
 	if (!store_has(c->store, h) ||
 	    !sync_state_namespace(c->sync, store_namespace(c->store, h), &nominate_at)) {
-		blocked_remove(c->held, h);
+		blocked_remove(c->blocked, h);
 		return 0;
 	}
 	c->judged++;
@@ -249,7 +251,7 @@ static int judge_key(struct controller *c, uint32_t h, uint64_t now)
 	decision_make(c, &c->facts, &s, NULL, &d);
 	if (!d.due) {
 		not_due(c, h, d.v.kind);
-		blocked_remove(c->held, h);
+		blocked_remove(c->blocked, h);
 	}
 	if (d.v.kind == VERDICT_ACT)
 		deadlines_cancel(&c->deadlines, h);
@@ -275,7 +277,7 @@ static void mark_group(struct controller *c, uint32_t group)
 				queue_add(c->keys, h);
 }
 
-static void queue_held(void *ctx, uint32_t h)
+static void queue_blocked(void *ctx, uint32_t h)
 {
 	struct controller *c = ctx;
 
@@ -313,19 +315,19 @@ void controller_tick_guards(struct controller *c, uint64_t now, bool asked)
 	controller_clock(c, &moment);
 	if (guards_check(c->guards, p, pod_counts_workloads(c->census),
 			 p->same_node > 0 && pod_counts_many_nodes(c->store) ? 2 : 1, &moment))
-		blocked_wake(c->held, GUARD_BREAKER, now);
+		blocked_wake(c->blocked, GUARD_BREAKER, now);
 }
 
-static void collect_held(struct controller *c, uint64_t now)
+static void collect_blocked(struct controller *c, uint64_t now)
 {
 	if (!c->enrolled)
 		enrol_all(c);
 	controller_tick_guards(c, now, false);
 	if (c->budget_at && now >= c->budget_at) {
 		c->budget_at = 0;
-		blocked_wake(c->held, GUARD_BUDGET, now);
+		blocked_wake(c->blocked, GUARD_BUDGET, now);
 	}
-	blocked_take(c->held, now, queue_held, c);
+	blocked_take(c->blocked, now, queue_blocked, c);
 }
 
 static void collect(struct controller *c, uint64_t now)
@@ -390,7 +392,7 @@ uint64_t controller_run(struct controller *c)
 	r = flush(c);
 	collect(c, begin);
 	if (r == 0 && sync_state_open(c->sync, begin)) {
-		collect_held(c, begin);
+		collect_blocked(c, begin);
 		do
 			r = judge_some(c, clock_boot_ms());
 		while (r == 0 && queue_len(c->keys) && clock_boot_ms() < begin + RUN_MS);
@@ -418,9 +420,9 @@ uint64_t controller_next(const struct controller *c)
 		next = at;
 	if (queue_next(c->keys, &at) && at < next)
 		next = at;
-	if (blocked_next(c->held, &at) && at < next)
+	if (blocked_next(c->blocked, &at) && at < next)
 		next = at;
-	if (c->budget_at && blocked_count_of(c->held, GUARD_BUDGET) && c->budget_at < next)
+	if (c->budget_at && blocked_count_of(c->blocked, GUARD_BUDGET) && c->budget_at < next)
 		next = c->budget_at;
 	if (guards_check_due(c->guards, now, &at))
 		at = c->breaker_at + BREAKER_LOOK_MS;

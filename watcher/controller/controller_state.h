@@ -30,7 +30,7 @@ struct controller {
 	struct sync_state *sync;
 	struct in_flight *in_flight;
 	struct guards *guards;
-	struct blocked *held;
+	struct blocked *blocked;
 	struct pod_counts *census;
 	struct scaledown_watch *stay;
 	uint16_t *refused; /* by handle: duty and reason last told as REFUSAL, 0 = none */

@@ -18,7 +18,7 @@ static int64_t server_of(const struct clock_snapshot *now, int64_t boot)
 	return at > 0 ? at : 0;
 }
 
-/* The evidence of what holds it, then why it is due. */
+/* The evidence of what blocks it, then why it is due. */
 static void make_wait(struct verdict *v, enum reason reason, int64_t at, const char *why)
 {
 	char text[2 * sizeof(v->evidence) + 8];
@@ -92,15 +92,15 @@ static void admit(struct controller *c, const struct pod_facts *p, const struct 
 		return;
 	make_ask(c, p, s, &now, ret);
 	ret->due = true;
-	ret->held = !guards_ask(c->guards, budget, &ret->ask, &now, &ret->hold);
-	if (ret->held)
-		make_wait(&ret->v, ret->hold.reason, server_of(&now, ret->hold.until), ret->hold.evidence);
+	ret->blocked = !guards_ask(c->guards, budget, &ret->ask, &now, &ret->block);
+	if (ret->blocked)
+		make_wait(&ret->v, ret->block.reason, server_of(&now, ret->block.until), ret->block.evidence);
 }
 
 void decision_make(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct budget *budget, struct decision *ret)
 {
-	ret->due = ret->held = false;
+	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
 	judge_pod(p, c->policy, s, controller_now(c), &ret->v);
 	admit(c, p, s, budget, ret);
@@ -116,17 +116,17 @@ struct listener {
 	void *ctx;
 };
 
-static void tell_guard(void *ctx, enum guard g, bool holds, const struct block *h)
+static void tell_guard(void *ctx, enum guard g, bool passes, const struct block *h)
 {
 	const struct listener *l = ctx;
 	const struct verdict v = { .kind = VERDICT_WAIT, .duty = l->duty, .reason = h->reason };
 	const struct check_report told = { .duty = l->duty,
 					   .rule = guard_name(g),
-					   .name = holds ? "" : reason_sentence(h->reason),
+					   .name = passes ? "" : reason_sentence(h->reason),
 					   .verdict = &v,
-					   .holds = !l->due ? TRI_UNKNOWN
-						    : holds ? TRI_YES
-							    : TRI_NO,
+					   .holds = !l->due  ? TRI_UNKNOWN
+						    : passes ? TRI_YES
+							     : TRI_NO,
 					   .fact = h->evidence };
 
 	l->told(l->ctx, &told);
@@ -139,7 +139,7 @@ void decision_of_duty(struct controller *c, enum duty d, const struct pod_facts 
 	uint32_t container;
 	struct clock_snapshot now;
 
-	ret->due = ret->held = false;
+	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
 	controller_clock(c, &now);
 	if (told)

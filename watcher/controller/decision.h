@@ -8,11 +8,11 @@
 #include "watcher/controller/controller.h"
 
 struct decision {
-	struct verdict v; /* as the rules say; ACT that is held is WAIT with the guard's reason */
+	struct verdict v; /* as the rules say; ACT that is blocked is WAIT with the guard's reason */
 	bool due;         /* the rules said ACT, and the ladder does not wait */
-	bool held;        /* by `hold` */
+	bool blocked;     /* by `block` */
 	struct due ask;   /* when due; borrows the pod and the texts */
-	struct block hold;
+	struct block block;
 };
 
 /* By the chain of duties, as judge_pod does. budget: NULL = the real one, else a plan's. p and s must live as

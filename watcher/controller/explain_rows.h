@@ -22,8 +22,8 @@ struct explain {
 
 /* CTL_EXPLAIN. More than EXPLAIN_MAX at once: the new one is answered with an error. */
 void explain_ask(struct explain *e, const struct msg_ctl_explain *m, controller_send_fn *send, void *ctx);
-/* Answer what is open: for each pod and duty a CTL_EXPLAIN_ROW with the verdict (an ACT that a guard holds is
- * a WAIT with that reason) and, when `rules` was asked for, one for each check and then each guard; then
+/* Answer what is open: for each pod and duty a CTL_EXPLAIN_ROW with the verdict (an ACT that a guard blocks
+ * is a WAIT with that reason) and, when `rules` was asked for, one for each check and then each guard; then
  * CTL_END (code 1 when there is no such pod or workload in the cache). 0, or -EAGAIN of send: call again when
  * there is room. */
 int explain_answer(struct explain *e, struct controller *c, controller_send_fn *send, void *ctx);

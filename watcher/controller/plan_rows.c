@@ -58,7 +58,7 @@ static bool is_asked_for(const struct msg_ctl_plan *q, const struct decision *d)
 {
 	if (q->duty >= 0 && (int64_t)d->v.duty != q->duty)
 		return false;
-	return d->v.kind == VERDICT_ACT || d->v.kind == VERDICT_REFUSE || d->held ||
+	return d->v.kind == VERDICT_ACT || d->v.kind == VERDICT_REFUSE || d->blocked ||
 	       (d->v.kind == VERDICT_WAIT && d->v.at_ms > 0);
 }
 

@@ -21,7 +21,7 @@ struct bin {
 /* Of a handle: its neighbours in its bin, or that it was let out of it. */
 struct link {
 	uint32_t prev, next;
-	uint32_t bin : 31, out : 1; /* bin 0 = not held */
+	uint32_t bin : 31, out : 1; /* bin 0 = not blocked */
 };
 
 struct blocked {
@@ -157,13 +157,13 @@ static uint32_t bin_of(struct blocked *t, struct str key, enum guard g)
 	return id;
 }
 
-void blocked_put(struct blocked *t, uint32_t h, struct str key, const struct block *hold)
+void blocked_put(struct blocked *t, uint32_t h, struct str key, const struct block *block)
 {
-	uint32_t id = bin_of(t, key, hold->guard), old;
+	uint32_t id = bin_of(t, key, block->guard), old;
 	bool was_out;
 
 	t->links = grow(t->links, &t->cap_links, h, sizeof(*t->links));
-	t->bins[id].until = hold->until > 0 ? (uint64_t)hold->until : UINT64_MAX;
+	t->bins[id].until = block->until > 0 ? (uint64_t)block->until : UINT64_MAX;
 	t->bins[id].batch = 1;
 	old = t->links[h].bin;
 	was_out = old == id && t->links[h].out;
@@ -172,7 +172,7 @@ void blocked_put(struct blocked *t, uint32_t h, struct str key, const struct blo
 			detach(t, h);
 		link_pod(t, id, h, was_out);
 		t->n++;
-		t->count[hold->guard]++;
+		t->count[block->guard]++;
 	}
 	if (old && old != id)
 		settle(t, old);

@@ -344,7 +344,7 @@ bool guards_ask(const struct guards *g, const struct budget *budget, const struc
 }
 
 void guards_trace(const struct guards *g, const struct due *d, const struct clock_snapshot *now,
-		  void (*fn)(void *ctx, enum guard gd, bool holds, const struct block *h), void *ctx)
+		  void (*fn)(void *ctx, enum guard gd, bool passes, const struct block *h), void *ctx)
 {
 	struct admit_ask a;
 

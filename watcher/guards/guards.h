@@ -69,7 +69,7 @@ bool guards_ask(const struct guards *g, const struct budget *budget, const struc
 		const struct clock_snapshot *now, struct block *ret);
 /* Every guard in order, for people. */
 void guards_trace(const struct guards *g, const struct due *d, const struct clock_snapshot *now,
-		  void (*fn)(void *ctx, enum guard gd, bool holds, const struct block *h), void *ctx);
+		  void (*fn)(void *ctx, enum guard gd, bool passes, const struct block *h), void *ctx);
 /* How often it came back. */
 uint32_t guards_reverts(const struct guards *g, const struct due *d, const struct clock_snapshot *now);
 /* Key of the bin in which it waits: who shares it waits for the same. Returns the length. */

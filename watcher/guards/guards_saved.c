@@ -126,7 +126,7 @@ static void describe(struct guards *g, const struct burst *b)
 static void tell(const struct guards *g, bool open)
 {
 	if (open)
-		(void)log_error(0, "breaker open: errImagePull is held for this cluster",
+		(void)log_error(0, "breaker open: errImagePull is blocked for this cluster",
 				kv_s("because", g->text));
 	else
 		log_info("breaker closed: errImagePull goes on");
@@ -259,7 +259,7 @@ static int flush_works(struct guards *g, int (*fn)(void *ctx, const struct msg *
 		if (!w->used || !w->dirty)
 			continue;
 		memo_begin(g, &m, KIND_FIGHT, intern_str(g->works_by, id));
-		/* 0 would mean "forget it": a return that was counted keeps only the hold. */
+		/* 0 would mean "forget it": a return that was counted keeps only the block. */
 		m.u.saved.at = !w->fighting ? 0 : w->fight.acted ? w->fight.acted : 1;
 		m.u.saved.until = w->fight.until;
 		m.u.saved.count = w->fight.count;

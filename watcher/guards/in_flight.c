@@ -12,8 +12,8 @@
 #include "watcher/cache/hash.h"
 #include "watcher/cache/intern.h"
 
-#define HOLD_BASE_MS    30000u
-#define HOLD_CAP_MS     600000u
+#define WAIT_BASE_MS    30000u
+#define WAIT_CAP_MS     600000u
 #define DROPPED_MS      600000u
 #define OBSERVED_MS     86400000u
 #define LOST_MS         600000u /* ask the supervisor again; it ignores what it has open */
@@ -32,10 +32,10 @@ static const struct {
 };
 
 struct entry {
-	uint64_t rv_hash, until; /* until: of the hold, or when an open one is asked for again */
+	uint64_t rv_hash, until; /* until: of the wait, or when an open one is asked for again */
 	uint32_t h, group;
 	uint8_t rounds; /* nominations that ended without an end to the state */
-	uint8_t early;  /* a change of the pod ends the hold */
+	uint8_t early;  /* a change of the pod ends the wait */
 	bool used, open, dropped;
 };
 
@@ -127,16 +127,16 @@ bool in_flight_is_failure(uint64_t outcome)
 	return outcome < OUTCOME__MAX && outcomes[outcome].failure;
 }
 
-static uint64_t slow_hold(const struct entry *e)
+static uint64_t slow_wait(const struct entry *e)
 {
-	uint64_t d = HOLD_BASE_MS;
+	uint64_t d = WAIT_BASE_MS;
 
-	for (unsigned i = 1; i < e->rounds && d < HOLD_CAP_MS; i++)
+	for (unsigned i = 1; i < e->rounds && d < WAIT_CAP_MS; i++)
 		d *= 2;
-	return d < HOLD_CAP_MS ? d : HOLD_CAP_MS;
+	return d < WAIT_CAP_MS ? d : WAIT_CAP_MS;
 }
 
-static uint64_t failure_hold(struct entry *e, uint32_t retries, uint64_t delay_ms, uint64_t retry_ms)
+static uint64_t failure_wait(struct entry *e, uint32_t retries, uint64_t delay_ms, uint64_t retry_ms)
 {
 	uint64_t floor = FAILED_FLOOR_MS << (retries ? retries - 1 : 0);
 
@@ -160,7 +160,7 @@ bool in_flight_settle(struct in_flight *b, const struct msg_nomination_result *m
 	b->open--;
 	e->early = 0;
 	if (in_flight_is_failure(m->outcome)) {
-		e->until = now + failure_hold(e, retries, delay_ms, m->retry_ms);
+		e->until = now + failure_wait(e, retries, delay_ms, m->retry_ms);
 	} else if ((m->outcome == OUTCOME_REFUSED || m->outcome == OUTCOME_ANNOUNCED) && m->retry_ms) {
 		e->until = now + m->retry_ms; /* nobody looked at it, or its grace runs: no round */
 	} else if (m->outcome == OUTCOME_DONE && m->action == ACTION_RETRY && !observe) {
@@ -168,7 +168,7 @@ bool in_flight_settle(struct in_flight *b, const struct msg_nomination_result *m
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
 		e->early = e->rounds <= outcomes[m->outcome].early;
-		e->until = now + (m->outcome == OUTCOME_DONE && observe ? OBSERVED_MS : slow_hold(e));
+		e->until = now + (m->outcome == OUTCOME_DONE && observe ? OBSERVED_MS : slow_wait(e));
 	}
 	*ret = (struct in_flight_settled){ e->h, e->group, e->until, e->dropped };
 	if (e->h == 0 && !e->group)

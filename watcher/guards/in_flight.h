@@ -47,7 +47,7 @@ void in_flight_not_due(struct in_flight *b, struct str subject, uint32_t h);
 void in_flight_gone(struct in_flight *b, struct str subject, uint32_t h);
 /* The server is healthy again: what was given up because of it may be tried again. fn names each pod. */
 void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx);
-/* Forget holds that ended long ago. */
+/* Forget waits that ended long ago. */
 void in_flight_expire(struct in_flight *b, uint64_t now);
 
 /* Nominations open; entries in all. */

@@ -1,4 +1,4 @@
-/* test_admit.c - what is due meets the guards: held, visible, told once, never dropped, and cheap while it
+/* test_admit.c - what is due meets the guards: blocked, visible, told once, never dropped, and cheap while it
  * waits. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>

@@ -32,9 +32,9 @@ static void take(void *ctx, uint32_t h)
 
 static void put(uint32_t h, const char *key, int64_t until)
 {
-	const struct block hold = { .guard = GUARD_BUDGET, .until = until };
+	const struct block block = { .guard = GUARD_BUDGET, .until = until };
 
-	blocked_put(tested, h, STR_C(key), &hold);
+	blocked_put(tested, h, STR_C(key), &block);
 }
 
 START_TEST(oldest_first_twice_as_many_each_time)
@@ -55,7 +55,7 @@ START_TEST(oldest_first_twice_as_many_each_time)
 	blocked_take(tested, 100, take, NULL);
 	ck_assert_uint_eq(n_out, 3);
 	blocked_remove(tested, 2);
-	put(3, "a", 200); /* and this one is held again: the bin sleeps on */
+	put(3, "a", 200); /* and this one is blocked again: the bin sleeps on */
 	blocked_take(tested, 199, take, NULL);
 	ck_assert_uint_eq(n_out, 3);
 	blocked_take(tested, 200, take, NULL);
@@ -73,7 +73,7 @@ START_TEST(a_place_is_kept_and_given_up)
 	put(1, "a", 100);
 	put(2, "a", 100);
 	put(3, "a", 100);
-	put(1, "a", 100); /* judged again by an event, still held for the same */
+	put(1, "a", 100); /* judged again by an event, still blocked for the same */
 	ck_assert_uint_eq(blocked_list(tested, list, 8), 3);
 	ck_assert_uint_eq(list[0], 1);
 	put(1, "b", 100); /* now for something else */
@@ -115,7 +115,7 @@ START_TEST(property_nothing_is_lost)
 
 	srandom(20261121);
 	for (int step = 0; step < 200000; step++, now += random() % 3) {
-		uint32_t h = 1 + (uint32_t)random() % 199, held = 0;
+		uint32_t h = 1 + (uint32_t)random() % 199, blocked = 0;
 
 		if (random() % 2) {
 			put(h, keys[random() % 3], now + random() % 20);
@@ -133,10 +133,10 @@ START_TEST(property_nothing_is_lost)
 		if (step % 100)
 			continue;
 		for (uint32_t i = 1; i < 200; i++) {
-			held += state[i] != FREE;
+			blocked += state[i] != FREE;
 			ck_assert_int_eq(blocked_lists(tested, i), state[i] == IN);
 		}
-		ck_assert_uint_eq(blocked_count(tested), held);
+		ck_assert_uint_eq(blocked_count(tested), blocked);
 	}
 }
 END_TEST

@@ -1,4 +1,4 @@
-/* test_settled.c - after a nomination: holds, retries, refusals, floods. */
+/* test_settled.c - after a nomination: waits, retries, refusals, floods. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
