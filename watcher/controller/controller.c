@@ -295,7 +295,7 @@ static void settle_guards(struct controller *c, const struct msg_nomination_resu
 	struct str owner, revision;
 	struct clock_snapshot now;
 
-	controller_clock(c, &now);
+	controller_clocks(c, &now);
 	if (m->outcome == OUTCOME_DONE && !observe &&
 	    guards_retried(c->guards, STR_C(m->action_key), &owner, &revision))
 		failing_since_set_tried(c->since, owner, revision, now.latest);
@@ -345,7 +345,7 @@ void controller_on_nomination_result(struct controller *c, const struct msg_nomi
 	struct in_flight_settled end;
 
 	settle_guards(c, m);
-	/* Put back by a person's word: it gets its whole time again, and that it comes back is no fight. */
+	/* Put back by a person's word: it gets its whole time again, and that it comes back is no revert. */
 	if (m->action == ACTION_RESTORE && m->outcome == OUTCOME_DONE && c->policy->mode != MODE_OBSERVE) {
 		failing_since_forget(c->since, STR_C(m->action_key));
 		guards_forgive(c->guards, STR_C(m->action_key));
@@ -380,7 +380,7 @@ void controller_on_saved_row(struct controller *c, const struct msg_saved_row *m
 {
 	struct clock_snapshot now;
 
-	controller_clock(c, &now);
+	controller_clocks(c, &now);
 	guards_on_saved(c->guards, m, &now);
 }
 
@@ -388,7 +388,7 @@ void controller_on_action_row(struct controller *c, const struct msg_action_row 
 {
 	struct clock_snapshot now;
 
-	controller_clock(c, &now);
+	controller_clocks(c, &now);
 	guards_on_act(c->guards, m, &now);
 }
 
@@ -454,7 +454,7 @@ int64_t controller_now(const struct controller *c)
 	return clock_skew_now(&c->skew, clock_wall_ms(), clock_boot_ms());
 }
 
-void controller_clock(const struct controller *c, struct clock_snapshot *ret)
+void controller_clocks(const struct controller *c, struct clock_snapshot *ret)
 {
 	uint64_t boot = clock_boot_ms();
 	int64_t wall = clock_wall_ms();

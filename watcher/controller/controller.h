@@ -72,7 +72,7 @@ struct guards *controller_guards(struct controller *c);
 /* Every pod in the order in which they would go: those that are blocked, oldest first, then the others. A
  * malloc()ed array in *ret, never NULL; returns how many. */
 uint32_t controller_order(const struct controller *c, uint32_t **ret);
-void controller_clock(const struct controller *c, struct clock_snapshot *ret);
+void controller_clocks(const struct controller *c, struct clock_snapshot *ret);
 void controller_context(struct controller *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret);
 
 struct controller_stats {

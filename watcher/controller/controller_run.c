@@ -32,7 +32,7 @@ static int send_since(void *ctx, struct str owner, struct str revision, int64_t 
 	return c->send(c->ctx, &m);
 }
 
-static int send_memo(void *ctx, const struct msg *m)
+static int send_saved(void *ctx, const struct msg *m)
 {
 	struct controller *c = ctx;
 
@@ -47,8 +47,8 @@ static int flush(struct controller *c)
 
 	if (r < 0)
 		return r;
-	controller_clock(c, &now);
-	return guards_flush(c->guards, &now, send_memo, c);
+	controller_clocks(c, &now);
+	return guards_flush(c->guards, &now, send_saved, c);
 }
 
 /* -- one key
@@ -91,16 +91,16 @@ static int act(struct controller *c, uint32_t h, const struct decision *d, const
 {
 	struct msg m = { .type = MSG_NOMINATE };
 	bool by_owner = d->v.duty == DUTY_IMAGE_PULL && c->facts.owner.uid.n;
-	struct clock_snapshot moment;
+	struct clock_snapshot clocks;
 	uint64_t at = 0;
 	enum in_flight_answer before = in_flight_ask(c->in_flight, d->ask.subject, c->facts.rv, now, &at);
 
-	controller_clock(c, &moment);
+	controller_clocks(c, &clocks);
 	/* What was done a moment ago may still be in the cache; only a return is told before that is over. */
 	if (before == IN_FLIGHT_OPEN ||
 	    (before == IN_FLIGHT_WAIT && !(d->blocked && d->block.guard == GUARD_REVERTED)))
 		return wait_for_result(c, h, at);
-	bool newest = guards_note_due(c->guards, &d->ask, &moment);
+	bool newest = guards_note_due(c->guards, &d->ask, &clocks);
 	int r;
 
 	if (d->blocked) {
@@ -116,13 +116,13 @@ static int act(struct controller *c, uint32_t h, const struct decision *d, const
 		return 0;
 	}
 	decision_fill(c, &c->facts, s, d, &m);
-	guards_charge(c->guards, NULL, &d->ask, &moment);
+	guards_charge(c->guards, NULL, &d->ask, &clocks);
 	r = flush(c); /* what it spends is written down before it is done */
 
 	if (r == 0)
 		r = c->send(c->ctx, &m);
 	if (r < 0) {
-		guards_give_back(c->guards, d->ask.subject, &moment);
+		guards_give_back(c->guards, d->ask.subject, &clocks);
 		return r;
 	}
 	c->nominated++;
@@ -301,7 +301,7 @@ static void enrol_all(struct controller *c)
 void controller_tick_guards(struct controller *c, uint64_t now, bool asked)
 {
 	const struct breaker_policy *p = &c->policy->breaker;
-	struct clock_snapshot moment;
+	struct clock_snapshot clocks;
 	uint64_t at;
 
 	if (!guards_check_due(c->guards, now, &at))
@@ -312,9 +312,9 @@ void controller_tick_guards(struct controller *c, uint64_t now, bool asked)
 	c->breaker_at = now;
 	if (p->percent > 0)
 		pod_counts_take(c->census, c->store, now);
-	controller_clock(c, &moment);
+	controller_clocks(c, &clocks);
 	if (guards_check(c->guards, p, pod_counts_workloads(c->census),
-			 p->same_node > 0 && pod_counts_many_nodes(c->store) ? 2 : 1, &moment))
+			 p->same_node > 0 && pod_counts_many_nodes(c->store) ? 2 : 1, &clocks))
 		blocked_wake(c->blocked, GUARD_BREAKER, now);
 }
 
@@ -332,7 +332,7 @@ static void collect_blocked(struct controller *c, uint64_t now)
 
 static void collect(struct controller *c, uint64_t now)
 {
-	struct clock_snapshot moment;
+	struct clock_snapshot clocks;
 	uint32_t key;
 
 	queue_tick(c->keys, now);
@@ -347,8 +347,8 @@ static void collect(struct controller *c, uint64_t now)
 		c->housekeeping_at = now + HOUSEKEEPING_MS;
 		failing_since_expire(c->since, now);
 		in_flight_expire(c->in_flight, now);
-		controller_clock(c, &moment);
-		guards_housekeeping(c->guards, &moment);
+		controller_clocks(c, &clocks);
+		guards_housekeeping(c->guards, &clocks);
 	}
 }
 

@@ -87,7 +87,7 @@ static void admit(struct controller *c, const struct pod_facts *p, const struct 
 
 	if (ret->v.kind != VERDICT_ACT || ret->v.duty == DUTY_RESTARTS)
 		return;
-	controller_clock(c, &now);
+	controller_clocks(c, &now);
 	if (!climb(c, p, &now, ret))
 		return;
 	make_ask(c, p, s, &now, ret);
@@ -141,7 +141,7 @@ void decision_of_duty(struct controller *c, enum duty d, const struct pod_facts 
 
 	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
-	controller_clock(c, &now);
+	controller_clocks(c, &now);
 	if (told)
 		judge_trace(d, p, c->policy, s, now.server, told, ctx, &ret->v);
 	else if (d == DUTY_RESTARTS)
@@ -176,7 +176,7 @@ void decision_fill(struct controller *c, const struct pod_facts *p, const struct
 	struct str subject = owner ? p->owner.uid : p->uid;
 	struct clock_snapshot now;
 
-	controller_clock(c, &now);
+	controller_clocks(c, &now);
 	m->u.nominate.cluster = c->cluster;
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = began(p, s, d->v.duty);

@@ -111,7 +111,7 @@ static int look(struct plan *p, struct controller *c, uint32_t h, controller_sen
 	if (r < 0)
 		return r;
 	(void)was_told(p, &m, true);
-	controller_clock(c, &now);
+	controller_clocks(c, &now);
 	if (d.v.kind == VERDICT_ACT && d.due)
 		guards_charge(controller_guards(c), p->budget, &d.ask, &now);
 	return 0;

@@ -1,4 +1,4 @@
-/* guards.c - see guards.h.  Memory of it is in guards_memory.c. */
+/* guards.c - see guards.h.  Memory of it is in guards_saved.c. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/guards.h"
 
@@ -91,7 +91,7 @@ void guards_work_done(struct guards *g, uint32_t id)
 {
 	struct work *w = &g->works[id];
 
-	if (!w->used || w->fighting || w->looping || w->failing || w->dirty)
+	if (!w->used || w->acted_on || w->looping || w->failing || w->dirty)
 		return;
 	w->used = false;
 	intern_unref(g->works_by, id);
@@ -237,14 +237,15 @@ static uint32_t work_of(const struct guards *g, const struct due *d)
 	return guards_work((struct guards *)(uintptr_t)g, d->owner, d->pod->revision, false);
 }
 
-/* The fight as it stands for this pod; one that comes back now counts. */
-static struct reverted fight_of(const struct guards *g, const struct due *d, const struct clock_snapshot *now)
+/* How it stands for this pod; one that comes back now counts. */
+static struct reverted reverted_of(const struct guards *g, const struct due *d,
+				   const struct clock_snapshot *now)
 {
 	struct reverted after = { 0 };
 	uint32_t id = work_of(g, d);
 
-	if (id && g->works[id].fighting)
-		(void)reverted_would(&g->works[id].fight, d->pod->created, now->server, &after);
+	if (id && g->works[id].acted_on)
+		(void)reverted_would(&g->works[id].reverted, d->pod->created, now->server, &after);
 	return after;
 }
 
@@ -277,14 +278,15 @@ bool guards_note_due(struct guards *g, const struct due *d, const struct clock_s
 {
 	uint32_t id = work_of(g, d), loop = loop_of(g, d, false);
 
-	if (id && g->works[id].fighting && reverted_seen(&g->works[id].fight, d->pod->created, now->server))
+	if (id && g->works[id].acted_on &&
+	    reverted_seen(&g->works[id].reverted, d->pod->created, now->server))
 		guards_work_dirty(g, id);
 	return loop && evict_loop_seen(&g->works[loop].loop, d->pod->created);
 }
 
 uint32_t guards_reverts(const struct guards *g, const struct due *d, const struct clock_snapshot *now)
 {
-	return fight_of(g, d, now).count;
+	return reverted_of(g, d, now).count;
 }
 
 static struct spend spend_of(const struct guards *g, const struct due *d)
@@ -330,7 +332,7 @@ static void fill_ask(const struct guards *g, const struct budget *budget, const 
 		a->window_opens = boot_of(now, at, now->server);
 	}
 	ask_loop(g, d, now, a);
-	a->fight = fight_of(g, d, now);
+	a->fight = reverted_of(g, d, now);
 	a->fight.until = boot_of(now, a->fight.until, now->server);
 }
 
@@ -402,7 +404,7 @@ void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
 				    .retry = d->retry };
 	if (d->duty == DUTY_IMAGE_PULL) {
 		g->acts[id].work = guards_work(g, d->owner, d->pod->revision, true);
-		g->works[g->acts[id].work].fighting = true;
+		g->works[g->acts[id].work].acted_on = true;
 	} else if ((g->acts[id].work = loop_of(g, d, g->loops < LOOPS_MAX))) {
 		g->loops += !g->works[g->acts[id].work].looping;
 		g->works[g->acts[id].work].looping = true;
@@ -421,10 +423,10 @@ static void note_ended(struct guards *g, const struct act *a, bool done, const s
 		if (done)
 			evict_loop_deleted(&w->loop, a->created, now->latest);
 	} else if (done) {
-		reverted_acted(&w->fight, a->asked);
+		reverted_acted(&w->reverted, a->asked);
 		guards_work_dirty(g, a->work);
-	} else if (w->fight.acted == 0 && w->fight.count == 0) {
-		w->fighting = false;
+	} else if (w->reverted.acted == 0 && w->reverted.count == 0) {
+		w->acted_on = false;
 		guards_work_done(g, a->work);
 	}
 }
@@ -482,12 +484,12 @@ void guards_forgive(struct guards *g, struct str owner)
 	for (uint32_t id = 1; id < g->cap_works; id++) {
 		struct work *w = &g->works[id];
 		const struct str key =
-			w->used && w->fighting ? intern_str(g->works_by, id) : (struct str){ 0 };
+			w->used && w->acted_on ? intern_str(g->works_by, id) : (struct str){ 0 };
 
 		if (key.n <= owner.n || key.p[owner.n] != '/' || memcmp(key.p, owner.p, owner.n) != 0)
 			continue;
-		w->fight = (struct reverted){ 0 };
-		w->fighting = false;
+		w->reverted = (struct reverted){ 0 };
+		w->acted_on = false;
 		guards_work_dirty(g, id);
 	}
 }

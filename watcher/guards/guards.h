@@ -1,5 +1,5 @@
 /* guards.h - what the guards beyond the single object know (rules/admit.h): pauses, leadership, windows, the
- * breaker, fights and budgets, and what of it must outlive this process.
+ * breaker, reverts and budgets, and what of it must outlive this process.
  * Layer: watcher.  Threads: none; no I/O, no timers.  Owns: copies of all names it is given. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_GUARDS_H
@@ -12,7 +12,7 @@
 struct guards;
 struct zones;
 
-/* One moment on the three clocks. */
+/* The clocks, read once. */
 struct clock_snapshot {
 	int64_t boot;   /* never steps */
 	int64_t wall;   /* of this host */
@@ -61,7 +61,7 @@ struct due {
 	int64_t clock_off;
 	const char *stale; /* NULL = fresh */
 };
-/* To be called when the pod is due and could go; never for a plan: counts a return as a fight, and notes the
+/* To be called when the pod is due and could go; never for a plan: counts a return as a revert, and notes the
  * newest of an evict loop. true: one that was kept as the newest until now may go. */
 bool guards_note_due(struct guards *g, const struct due *d, const struct clock_snapshot *now);
 /* May it go? budget: NULL = the real one, else a clone for a plan. Changes nothing. */
@@ -88,7 +88,7 @@ void guards_give_back(struct guards *g, struct str subject, const struct clock_s
 /* A nomination ended. false = it was none of ours. */
 bool guards_settled(struct guards *g, const struct msg_nomination_result *m, bool observe,
 		    const struct clock_snapshot *now);
-/* Nothing of this owner is a fight any more: a person put its replicas back. */
+/* Nothing of this owner counts as reverted any more: an operator put its replicas back. */
 void guards_forgive(struct guards *g, struct str owner);
 
 /* -- time and memory ---------------------------------------------------------------------------------------

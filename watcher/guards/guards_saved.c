@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "watcher/guards/guards_state.h"
 
-#define KIND_FIGHT   "fight"
-#define KIND_BREAKER "breaker"
-#define KIND_NS      "share-ns"
-#define KIND_NODE    "share-node"
+#define KIND_REVERTED "fight"
+#define KIND_BREAKER  "breaker"
+#define KIND_NS       "share-ns"
+#define KIND_NODE     "share-node"
 
 /* -- what an earlier life knew -----------------------------------------------------------------------------
  */
@@ -24,7 +24,7 @@ static int64_t boot_of_wall(const struct clock_snapshot *now, int64_t wall)
 	return wall < now->wall ? now->boot - (now->wall - wall) : now->boot;
 }
 
-static void load_fight(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+static void load_reverted(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
 {
 	const char *slash = strchr(m->key, '/');
 	struct str revision = { "", 0 };
@@ -35,8 +35,8 @@ static void load_fight(struct guards *g, const struct msg_saved_row *m, const st
 		return;
 	revision = STR_C(slash + 1);
 	id = guards_work(g, (struct str){ m->key, (size_t)(slash - m->key) }, revision, true);
-	g->works[id].fighting = true;
-	g->works[id].fight = (struct reverted){ m->at > 1 ? m->at : 0, m->until, (uint32_t)m->count };
+	g->works[id].acted_on = true;
+	g->works[id].reverted = (struct reverted){ m->at > 1 ? m->at : 0, m->until, (uint32_t)m->count };
 }
 
 static void load_breaker(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
@@ -81,7 +81,7 @@ void guards_on_saved(struct guards *g, const struct msg_saved_row *m, const stru
 		const char *kind;
 		void (*load)(struct guards *g, const struct msg_saved_row *m,
 			     const struct clock_snapshot *now);
-	} kinds[] = { { KIND_FIGHT, load_fight },
+	} kinds[] = { { KIND_REVERTED, load_reverted },
 		      { KIND_BREAKER, load_breaker },
 		      { KIND_NS, load_ns },
 		      { KIND_NODE, load_node } };
@@ -169,7 +169,7 @@ uint32_t guards_revert_count(const struct guards *g)
 	uint32_t n = 0;
 
 	for (uint32_t i = 1; i < g->cap_works; i++)
-		n += g->works[i].used && g->works[i].fight.count > 0;
+		n += g->works[i].used && g->works[i].reverted.count > 0;
 	return n;
 }
 
@@ -223,11 +223,11 @@ void guards_housekeeping(struct guards *g, const struct clock_snapshot *now)
 			g->loops--;
 			guards_work_done(g, id);
 		}
-		if (!w->used || !w->fighting || (w->fight.acted == 0 && w->fight.until == 0) ||
-		    !reverted_over(&w->fight, now->server))
+		if (!w->used || !w->acted_on || (w->reverted.acted == 0 && w->reverted.until == 0) ||
+		    !reverted_over(&w->reverted, now->server))
 			continue;
-		w->fighting = false;
-		w->fight = (struct reverted){ 0 };
+		w->acted_on = false;
+		w->reverted = (struct reverted){ 0 };
 		guards_work_dirty(g, id);
 	}
 	for (size_t i = 0; i < g->n_pauses; i++)
@@ -240,7 +240,7 @@ void guards_housekeeping(struct guards *g, const struct clock_snapshot *now)
 /* -- to be remembered --------------------------------------------------------------------------------------
  */
 
-static void memo_begin(const struct guards *g, struct msg *m, const char *kind, struct str key)
+static void saved_begin(const struct guards *g, struct msg *m, const char *kind, struct str key)
 {
 	memset(m, 0, sizeof(*m));
 	m->type = MSG_SAVED;
@@ -258,11 +258,11 @@ static int flush_works(struct guards *g, int (*fn)(void *ctx, const struct msg *
 
 		if (!w->used || !w->dirty)
 			continue;
-		memo_begin(g, &m, KIND_FIGHT, intern_str(g->works_by, id));
+		saved_begin(g, &m, KIND_REVERTED, intern_str(g->works_by, id));
 		/* 0 would mean "forget it": a return that was counted keeps only the block. */
-		m.u.saved.at = !w->fighting ? 0 : w->fight.acted ? w->fight.acted : 1;
-		m.u.saved.until = w->fight.until;
-		m.u.saved.count = w->fight.count;
+		m.u.saved.at = !w->acted_on ? 0 : w->reverted.acted ? w->reverted.acted : 1;
+		m.u.saved.until = w->reverted.until;
+		m.u.saved.count = w->reverted.count;
 		int r = fn(ctx, &m);
 
 		if (r < 0)
@@ -282,7 +282,7 @@ static int flush_breaker(struct guards *g, int (*fn)(void *ctx, const struct msg
 
 	if (!g->breaker_dirty)
 		return 0;
-	memo_begin(g, &m, KIND_BREAKER, STR_C(duty_name(DUTY_IMAGE_PULL)));
+	saved_begin(g, &m, KIND_BREAKER, STR_C(duty_name(DUTY_IMAGE_PULL)));
 	m.u.saved.at = g->opened;
 	m.u.saved.count = breaker_burst(g->breaker, &since)->workloads;
 	msg_set(&m, saved.text, g->text, strlen(g->text));
@@ -302,7 +302,7 @@ static int flush_place(struct guards *g, uint32_t id, enum duty d, const struct 
 
 	int n = snprintf(key, sizeof(key), "%d/%.*s", (int)d, (int)(name.n - 1), name.p + 1);
 
-	memo_begin(g, &m, ns ? KIND_NS : KIND_NODE, (struct str){ key, (size_t)n });
+	saved_begin(g, &m, ns ? KIND_NS : KIND_NODE, (struct str){ key, (size_t)n });
 	m.u.saved.at = pods ? now->wall : 0;
 	m.u.saved.until = now->wall + BUDGET_HOUR_MS;
 	m.u.saved.count = (uint64_t)pods;

@@ -1,4 +1,4 @@
-/* guards_state.h - what guards.c (asking) and guards_memory.c (remembering) share.  Layer: watcher. */
+/* guards_state.h - what guards.c (asking) and guards_saved.c (remembering) share.  Layer: watcher. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_GUARDS_STATE_H
 #define WATCHER_GUARDS_GUARDS_STATE_H
@@ -11,9 +11,9 @@
 
 /* By the id of "owner/revision", or of "owner//node". */
 struct work {
-	struct reverted fight;  /* times by the API server's clock */
-	struct evict_loop loop; /* of "owner//node" */
-	bool used, fighting, looping, failing, dirty;
+	struct reverted reverted; /* times by the API server's clock */
+	struct evict_loop loop;   /* of "owner//node" */
+	bool used, acted_on, looping, failing, dirty;
 };
 
 /* An act that is open, by the id of its subject. */

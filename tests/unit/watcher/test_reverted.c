@@ -140,7 +140,8 @@ START_TEST(an_open_breaker_survives_a_restart)
 }
 END_TEST
 
-/* -- fights and the ladder ----------------------------------------------------------------------------------
+/* -- reverts and escalation
+ * ----------------------------------------------------------------------------------
  */
 
 static void done(const struct pod_facts *p)

@@ -87,7 +87,7 @@ START_TEST(conflict_waits_for_the_newer_version)
 }
 END_TEST
 
-/* What a person put back gets its whole time again, and is no fight. */
+/* What a person put back gets its whole time again, and is no revert. */
 START_TEST(restored_begins_anew)
 {
 	struct pod_facts p = pod_pull_failing(), q;
@@ -110,7 +110,7 @@ START_TEST(restored_begins_anew)
 	pass(60 * S);
 	controller_on_nomination_result(c, &end);
 	run_all();
-	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0); /* the fight is forgotten */
+	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0); /* the revert is forgotten */
 	q = sibling(&p, "web-2", UID_2);
 	q.created = clock_wall_ms() / 1000 * 1000;
 	event(&q);
