@@ -19,8 +19,8 @@
 #define RETRY_MAX_MS 3600000
 
 static const struct step_desc steps[] = {
-#define STEP(ID, text, flag_set, pick, ask_fn, take_fn)                                                      \
-	[STEP_##ID] = { text, flag_set, pick, ask_fn, take_fn },
+#define STEP(ID, text, flag_set, projection, ask_fn, take_fn)                                                \
+	[STEP_##ID] = { text, flag_set, projection, ask_fn, take_fn },
 #include "worker/steps/steps.def"
 #undef STEP
 };
@@ -293,7 +293,7 @@ static enum step receive(struct action *e, const struct http_result *r)
 		e->result.u.result.http =
 			r->failure == HTTP_OK && status > 0 && status <= 999 ? (uint64_t)status : 0;
 	if (ok) {
-		json = json_project_loadb(r->body ? r->body : "", r->body_len, d->pick, &error);
+		json = json_project_loadb(r->body ? r->body : "", r->body_len, d->projection, &error);
 		/* Refusals have been seen inside a 201. */
 		if (read_failure(json))
 			status = read_failure(json);

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "model/fields.def"
 
 #define DEPTH_MAX  64
 #define DIGITS_MAX 18 /* always fit an int64_t */
@@ -18,97 +19,78 @@
 
 static const struct json_projection nothing[] = { { NULL, NULL } };
 
-/* Everything that kube/decode_json.c reads, and the continue token of a list. */
-static const struct json_projection metadata[] = {
-	{ "name", NULL },
-	{ "namespace", NULL },
-	{ "uid", NULL },
-	{ "resourceVersion", NULL },
-	{ "creationTimestamp", NULL },
-	{ "deletionTimestamp", NULL },
-	{ "deletionGracePeriodSeconds", NULL },
-	{ "labels", NULL },
-	{ "annotations", NULL },
-	{ "ownerReferences", NULL },
-	{ "finalizers", NULL },
-	{ "continue", NULL },
-	{ NULL, NULL },
-};
-static const struct json_projection volume[] = {
-	{ "name", NULL }, { "persistentVolumeClaim", NULL }, { "ephemeral", NULL }, { NULL, NULL }
-};
-static const struct json_projection spec[] = {
-	{ "nodeName", NULL }, { "priorityClassName", NULL }, { "volumes", volume }, { NULL, NULL }
-};
-static const struct json_projection condition[] = {
-	{ "type", NULL }, { "status", NULL }, { "lastTransitionTime", NULL }, { NULL, NULL }
-};
-static const struct json_projection container[] = {
-	{ "name", NULL },         { "image", NULL }, { "ready", NULL },     { "started", NULL },
-	{ "restartCount", NULL }, { "state", NULL }, { "lastState", NULL }, { NULL, NULL },
-};
-static const struct json_projection status[] = {
-	{ "phase", NULL },
-	{ "reason", NULL },
-	{ "startTime", NULL },
-	{ "conditions", condition },
-	{ "containerStatuses", container },
-	{ "initContainerStatuses", container },
-	{ "ephemeralContainerStatuses", container },
-	{ NULL, NULL },
-};
+/* Of a pod everything that kube/decode_json.c reads. What is below a field, by its kind: */
+#define BELOW_TEXT(field)      NULL
+#define BELOW_BOOL(field)      NULL
+#define BELOW_INT32(field)     NULL
+#define BELOW_SECONDS(field)   NULL
+#define BELOW_TIME(field)      NULL
+#define BELOW_PAIR(field)      NULL
+#define BELOW_ITEM(field)      NULL
+#define BELOW_PRESENT(field)   NULL
+#define BELOW_CONTAINER(field) container
+#define BELOW_PART(field)      field
+#define BELOW_MESSAGE(field)   field
+#define BELOW_EACH(field)      field
+#define BELOW_ONEOF(field)     field
 
-/* The status of a Status is a text, that of a pod an object. */
-const struct json_projection pick_pod[] = {
-	{ "kind", NULL }, { "metadata", metadata }, { "spec", spec },
-	{ "code", NULL }, { "status", status },     { NULL, NULL },
-};
-const struct json_projection pick_pods[] = {
-	{ "kind", NULL }, { "metadata", metadata }, { "items", pick_pod },
-	{ "code", NULL }, { "status", nothing },    { NULL, NULL },
-};
-const struct json_projection pick_status[] = {
-	{ "kind", NULL }, { "status", nothing }, { "code", NULL }, { NULL, NULL }
-};
+/* clang-format off */
+#define WANTED(x, field, number, key, kind) { #key, BELOW_##kind(field) },
+#define MESSAGE(message, ...) \
+	static const struct json_projection message[] = { FIELDS_##message(WANTED, 0) __VA_ARGS__ { NULL, NULL } };
+/* What tells a Status, whose status is a text, and what each list has. */
+#define A_STATUS { "kind", NULL }, { "code", NULL }
+#define A_LIST   A_STATUS, { "status", nothing }, { "metadata", meta }
+/* clang-format on */
+
+static const struct json_projection running[] = { { NULL, NULL } };
+MESSAGE(waiting)
+MESSAGE(terminated)
+MESSAGE(state)
+#define last_state state
+MESSAGE(container)
+MESSAGE(condition)
+MESSAGE(status)
+MESSAGE(volume, { "name", NULL }, ) /* steps/node.c looks for its claim */
+MESSAGE(spec)
+MESSAGE(owner)
+MESSAGE(meta, { "continue", NULL }, )
+
+const struct json_projection project_pod[] = { FIELDS_pod(WANTED, 0) A_STATUS, { NULL, NULL } };
+const struct json_projection project_pods[] = { A_LIST, { "items", project_pod }, { NULL, NULL } };
+const struct json_projection project_status[] = { A_STATUS, { "status", nothing }, { NULL, NULL } };
 
 static const struct json_projection named[] = { { "name", NULL }, { NULL, NULL } };
 static const struct json_projection taint[] = { { "key", NULL }, { NULL, NULL } };
 static const struct json_projection node_spec[] = { { "taints", taint }, { NULL, NULL } };
 static const struct json_projection node_status[] = { { "conditions", condition }, { NULL, NULL } };
-const struct json_projection pick_node[] = {
-	{ "kind", NULL }, { "metadata", named },     { "spec", node_spec },
-	{ "code", NULL }, { "status", node_status }, { NULL, NULL },
+const struct json_projection project_node[] = {
+	A_STATUS, { "metadata", named }, { "spec", node_spec }, { "status", node_status }, { NULL, NULL },
 };
 
 static const struct json_projection source[] = { { "persistentVolumeName", NULL }, { NULL, NULL } };
-static const struct json_projection attachment_spec[] = { { "nodeName", NULL },
-							  { "source", source },
-							  { NULL, NULL } };
-static const struct json_projection attachment[] = { { "spec", attachment_spec }, { NULL, NULL } };
-const struct json_projection pick_attachments[] = {
-	{ "kind", NULL }, { "metadata", metadata }, { "items", attachment },
-	{ "code", NULL }, { "status", nothing },    { NULL, NULL },
-};
+static const struct json_projection attached[] = { { "nodeName", NULL },
+						   { "source", source },
+						   { NULL, NULL } };
+static const struct json_projection attachment[] = { { "spec", attached }, { NULL, NULL } };
+const struct json_projection project_attachments[] = { A_LIST, { "items", attachment }, { NULL, NULL } };
 
 static const struct json_projection set_status[] = { { "readyReplicas", NULL }, { NULL, NULL } };
-static const struct json_projection set[] = { { "metadata", metadata },
+static const struct json_projection set[] = { { "metadata", meta },
 					      { "status", set_status },
 					      { NULL, NULL } };
-const struct json_projection pick_revisions[] = {
-	{ "kind", NULL }, { "metadata", metadata }, { "items", set },
-	{ "code", NULL }, { "status", nothing },    { NULL, NULL },
-};
+const struct json_projection project_revisions[] = { A_LIST, { "items", set }, { NULL, NULL } };
 
 /* -- the reader. Each function is false when it is not certain; ret NULL: only checked --------------------
  */
 
-struct cursor {
+struct text_reader {
 	const char *p, *end;
 	unsigned depth;
 };
 
 /* The next character that is no white space, '\0' at the end. */
-static inline char ahead(struct cursor *c)
+static inline char ahead(struct text_reader *c)
 {
 	for (; c->p < c->end; c->p++)
 		if (*c->p > ' ' || (*c->p != ' ' && *c->p != '\t' && *c->p != '\n' && *c->p != '\r'))
@@ -116,7 +98,7 @@ static inline char ahead(struct cursor *c)
 	return '\0';
 }
 
-static inline bool take(struct cursor *c, char what)
+static inline bool take(struct text_reader *c, char what)
 {
 	if (ahead(c) != what)
 		return false;
@@ -177,7 +159,7 @@ static const char *skip_plain(const char *p, const char *end)
 }
 
 /* A text as it is written, from the opening quote to the closing one. */
-static bool take_raw(struct cursor *c, struct str *ret, bool *ret_escaped)
+static bool take_raw(struct text_reader *c, struct str *ret, bool *ret_escaped)
 {
 	const char *p = c->p, *end = c->end;
 
@@ -238,7 +220,7 @@ static json_t *unescaped(struct str raw)
 	return json_stringn_nocheck(text, w);
 }
 
-static bool take_string(struct cursor *c, json_t **ret)
+static bool take_string(struct text_reader *c, json_t **ret)
 {
 	struct str raw;
 	bool escaped;
@@ -250,14 +232,14 @@ static bool take_string(struct cursor *c, json_t **ret)
 	return !ret || *ret;
 }
 
-static bool is_digit(const struct cursor *c)
+static bool is_digit(const struct text_reader *c)
 {
 	return c->p < c->end && *c->p >= '0' && *c->p <= '9';
 }
 
 /* Whole numbers of modest length. What follows one is looked at by the caller: a fraction or an exponent is
  * not what may follow a value. */
-static bool take_number(struct cursor *c, json_t **ret)
+static bool take_number(struct text_reader *c, json_t **ret)
 {
 	const bool negative = take(c, '-');
 	const char *begin = c->p;
@@ -272,7 +254,7 @@ static bool take_number(struct cursor *c, json_t **ret)
 	return !ret || *ret;
 }
 
-static bool take_word(struct cursor *c, const char *word, json_t *means, json_t **ret)
+static bool take_word(struct text_reader *c, const char *word, json_t *means, json_t **ret)
 {
 	const size_t n = strlen(word);
 
@@ -284,9 +266,9 @@ static bool take_word(struct cursor *c, const char *word, json_t *means, json_t 
 	return true;
 }
 
-static bool take_value(struct cursor *c, const struct json_projection *what, json_t **ret);
+static bool take_value(struct text_reader *c, const struct json_projection *what, json_t **ret);
 
-static bool take_member(struct cursor *c, const struct json_projection *what, json_t *o)
+static bool take_member(struct text_reader *c, const struct json_projection *what, json_t *o)
 {
 	struct str key;
 	bool escaped;
@@ -302,7 +284,7 @@ static bool take_member(struct cursor *c, const struct json_projection *what, js
 	       json_object_setn_new_nocheck(o, key.p, key.n, v) == 0;
 }
 
-static bool take_members(struct cursor *c, const struct json_projection *what, json_t *o)
+static bool take_members(struct text_reader *c, const struct json_projection *what, json_t *o)
 {
 	if (take(c, '}'))
 		return true;
@@ -313,7 +295,7 @@ static bool take_members(struct cursor *c, const struct json_projection *what, j
 	return take(c, '}');
 }
 
-static bool take_elements(struct cursor *c, const struct json_projection *what, json_t *a)
+static bool take_elements(struct text_reader *c, const struct json_projection *what, json_t *a)
 {
 	if (take(c, ']'))
 		return true;
@@ -326,7 +308,7 @@ static bool take_elements(struct cursor *c, const struct json_projection *what, 
 	return take(c, ']');
 }
 
-static bool take_container(struct cursor *c, const struct json_projection *what, json_t **ret)
+static bool take_container(struct text_reader *c, const struct json_projection *what, json_t **ret)
 {
 	const bool is_array = *c->p++ == '[';
 	json_t *made = !ret ? NULL : is_array ? json_array() : json_object();
@@ -341,7 +323,7 @@ static bool take_container(struct cursor *c, const struct json_projection *what,
 	return ok;
 }
 
-static bool take_value(struct cursor *c, const struct json_projection *what, json_t **ret)
+static bool take_value(struct text_reader *c, const struct json_projection *what, json_t **ret)
 {
 	switch (ahead(c)) {
 	case '{':
@@ -360,9 +342,9 @@ static bool take_value(struct cursor *c, const struct json_projection *what, jso
 	}
 }
 
-static json_t *pick_certain(const char *p, size_t n, const struct json_projection *what)
+static json_t *project_certain(const char *p, size_t n, const struct json_projection *what)
 {
-	struct cursor c = { p, p + n, 0 };
+	struct text_reader c = { p, p + n, 0 };
 	json_t *o = NULL;
 
 	if (ahead(&c) != '{' || !take_container(&c, what, &o))
@@ -376,7 +358,7 @@ static json_t *pick_certain(const char *p, size_t n, const struct json_projectio
 
 json_t *json_project_loadb(const char *p, size_t n, const struct json_projection *what, json_error_t *reterr)
 {
-	json_t *o = what ? pick_certain(p, n, what) : NULL;
+	json_t *o = what ? project_certain(p, n, what) : NULL;
 
 	return o ? o : json_loadb(p, n, 0, reterr);
 }

@@ -37,7 +37,7 @@ static void same(const json_t *picked, const json_t *whole, const struct json_pr
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct json_projection *const wanted[] = { pick_pod, pick_pods, pick_status };
+	const struct json_projection *const wanted[] = { project_pod, project_pods, project_status };
 
 	if (size == 0)
 		return 0;

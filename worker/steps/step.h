@@ -15,7 +15,7 @@
 #define PAGE "limit=100"
 
 enum step {
-#define STEP(ID, what, flags, pick, ask_fn, take_fn) STEP_##ID,
+#define STEP(ID, what, flags, projection, ask_fn, take_fn) STEP_##ID,
 #include "worker/steps/steps.def"
 #undef STEP
 	STEP_END,  /* the result is complete */
@@ -39,7 +39,7 @@ struct ask {
 
 struct answer {
 	long status;
-	json_t *json; /* what the step picks; NULL when the status is not 2xx; json_incref to keep it */
+	json_t *json; /* what the step projects; NULL when the status is not 2xx; json_incref to keep it */
 	const char *body;
 	size_t body_len;
 };
@@ -106,12 +106,12 @@ struct action {
 struct step_desc {
 	const char *what; /* "get pod" */
 	unsigned flags;
-	const struct json_projection *pick; /* what of its answer is read; NULL = all */
+	const struct json_projection *projection; /* what of its answer is read; NULL = all */
 	void (*ask)(struct action *e, struct ask *ret);
 	enum step (*take)(struct action *e, const struct answer *a);
 };
 
-#define STEP(ID, what, flags, pick, ask_fn, take_fn)                                                         \
+#define STEP(ID, what, flags, projection, ask_fn, take_fn)                                                   \
 	void ask_fn(struct action *e, struct ask *ret);                                                      \
 	enum step take_fn(struct action *e, const struct answer *a);
 #include "worker/steps/steps.def"

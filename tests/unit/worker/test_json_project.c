@@ -54,7 +54,7 @@ START_TEST(nothing_that_is_decoded_is_missing)
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		struct dual pod = dual_random_pod(seed);
 		_cleanup_free_ char *text = json_dumps(pod.json, seed % 2 ? JSON_COMPACT : JSON_INDENT(2));
-		json_t *picked = json_project_loadb(text, strlen(text), pick_pod, NULL);
+		json_t *picked = json_project_loadb(text, strlen(text), project_pod, NULL);
 
 		ck_assert_ptr_nonnull(picked);
 		ck_assert_msg(asked_of_pod(pod.json) == asked_of_pod(picked), "seed %llu",
@@ -119,7 +119,7 @@ static const char list[] =
 
 START_TEST(a_list)
 {
-	json_t *o = json_project_loadb(list, strlen(list), pick_pods, NULL);
+	json_t *o = json_project_loadb(list, strlen(list), project_pods, NULL);
 	const json_t *pod = json_array_get(json_object_get(o, "items"), 0);
 
 	ck_assert(str_is(READ_TEXT(pod, "metadata", "name"), "aA\"\\/\b\f\n\r\t\xc3\xa9\xe2\x82\xac"));
@@ -127,7 +127,7 @@ START_TEST(a_list)
 	ck_assert_ptr_null(READ_AT(pod, "metadata", "managedFields"));
 	ck_assert_uint_eq(json_array_size(READ_AT(pod, "spec", "volumes")), 4);
 	json_decref(o);
-	check_same(list, strlen(list), pick_pods);
+	check_same(list, strlen(list), project_pods);
 }
 END_TEST
 
@@ -139,8 +139,8 @@ START_TEST(broken_texts)
 	char text[sizeof(list) + 2];
 
 	for (size_t n = 0; n < strlen(list); n++) {
-		check_same(list, n, pick_pods);
-		check_same(list, n, pick_status);
+		check_same(list, n, project_pods);
+		check_same(list, n, project_status);
 	}
 	for (unsigned i = 0; i < 20000; i++) {
 		const size_t n = strlen(list), at = wire_random(&seed) % n;
@@ -150,7 +150,7 @@ START_TEST(broken_texts)
 		memcpy(text, list, at);
 		text[at] = c;
 		memcpy(text + at + (how < 2), list + at + (how > 0), n - at - (how > 0));
-		check_same(text, n + (how == 0) - (how == 2), i % 4 ? pick_pods : pick_status);
+		check_same(text, n + (how == 0) - (how == 2), i % 4 ? project_pods : project_status);
 	}
 }
 END_TEST
@@ -204,7 +204,7 @@ START_TEST(odd_texts)
 	};
 
 	check_same(cases[_i % (int)ARRAY_SIZE(cases)], strlen(cases[_i % (int)ARRAY_SIZE(cases)]),
-		   _i < (int)ARRAY_SIZE(cases) ? pick_pod : pick_status);
+		   _i < (int)ARRAY_SIZE(cases) ? project_pod : project_status);
 	ck_assert_int_eq(ARRAY_SIZE(cases), 43);
 }
 END_TEST
@@ -225,7 +225,7 @@ START_TEST(every_byte_everywhere)
 				text[n + at] = (char)byte;
 				text[n + at + left - 1] = left % 3 ? 'a' : (char)(byte + left);
 				memcpy(text + n + at + left, "\"}", 2);
-				check_same(text, n + at + left + 2, pick_status);
+				check_same(text, n + at + left + 2, project_status);
 			}
 }
 END_TEST
@@ -241,7 +241,7 @@ START_TEST(deep_texts)
 	memset(text + 5, '[', depth);
 	memset(text + 5 + depth, ']', depth);
 	text[5 + 2 * depth] = '}';
-	check_same(text, 2 * depth + 6, pick_pod);
+	check_same(text, 2 * depth + 6, project_pod);
 }
 END_TEST
 
@@ -252,7 +252,7 @@ START_TEST(other_objects)
 		const struct json_projection *what;
 		const char *text, *left;
 	} cases[] = {
-		{ pick_node,
+		{ project_node,
 		  "{'kind':'Node','metadata':{'name':'n','uid':'u'},'spec':{'podCIDR':'c','taints':[{'key':'"
 		  "k','effect':"
 		  "'e'}]},'status':{'images':[{'names':['a']}],'conditions':[{'type':'Ready','status':'True',"
@@ -260,7 +260,7 @@ START_TEST(other_objects)
 		  "{'kind':'Node','metadata':{'name':'n'},'spec':{'taints':[{'key':'k'}]},'status':{'"
 		  "conditions':[{'type':"
 		  "'Ready','status':'True'}]}}" },
-		{ pick_attachments,
+		{ project_attachments,
 		  "{'kind':'VolumeAttachmentList','metadata':{'continue':'c'},'items':[{'metadata':{'name':'"
 		  "a'},'spec':{"
 		  "'attacher':'a','nodeName':'n','source':{'persistentVolumeName':'p'}},'status':{'attached':"
@@ -268,13 +268,13 @@ START_TEST(other_objects)
 		  "{'kind':'VolumeAttachmentList','metadata':{'continue':'c'},'items':[{'spec':{'nodeName':'"
 		  "n','source':{"
 		  "'persistentVolumeName':'p'}}}]}" },
-		{ pick_revisions,
+		{ project_revisions,
 		  "{'kind':'ReplicaSetList','metadata':{},'items':[{'metadata':{'uid':'u','generation':1},'"
 		  "spec':{'a':1},"
 		  "'status':{'replicas':2,'readyReplicas':1}}]}",
 		  "{'kind':'ReplicaSetList','metadata':{},'items':[{'metadata':{'uid':'u'},'status':{'"
 		  "readyReplicas':1}}]}" },
-		{ pick_status, "{'kind':'Pod','metadata':{},'status':{'phase':'x'}}",
+		{ project_status, "{'kind':'Pod','metadata':{},'status':{'phase':'x'}}",
 		  "{'kind':'Pod','status':{}}" },
 	};
 	_cleanup_free_ char *text = xstrdup(cases[_i].text), *left = xstrdup(cases[_i].left);
