@@ -457,10 +457,13 @@ void action_start_ahead(struct action *e)
 	action_start(e);
 }
 
-/* A write asks for fresh reads by itself; an end that was reached long ago is looked at again. */
+/* A write asks for fresh reads by itself. An end is read and judged again when it was reached long ago, and
+ * when an earlier holder died: what was found may be its effect. */
 static enum step next_when_granted(struct action *e)
 {
-	if (e->next != STEP_END || clock_boot_ms() - e->asked_at <= ACTION_FRESH_MS)
+	const bool fresh = clock_boot_ms() - e->asked_at <= ACTION_FRESH_MS;
+
+	if (e->next != STEP_END || (fresh && !e->grant.verify_first))
 		return e->next;
 	e->round = 0;
 	e->result.u.result.retry_ms = 0;

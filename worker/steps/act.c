@@ -157,9 +157,8 @@ enum step take_announce(struct action *e, const struct answer *a)
 	char end[RFC3339_MAX];
 
 	if (!a->json)
-		return step_finish(e, OUTCOME_GONE,
-				   e->grant.duty == DUTY_IMAGE_PULL ? REASON_WORKLOAD_GONE : REASON_POD_GONE,
-				   "it was gone when the announcement arrived");
+		return step_gone(e, workload(e) ? REASON_WORKLOAD_GONE : REASON_POD_GONE,
+				 "it was gone when the announcement arrived");
 	rfc3339_format(server_clock_now(e->env.clock) + grace, false, end);
 	e->result.u.result.retry_ms = grace < (int64_t)RETRY_MS_MAX ? (uint64_t)grace + 1 : RETRY_MS_MAX;
 	return step_finish(e, OUTCOME_ANNOUNCED, REASON_ANNOUNCED, "acts after %s: %s", end,

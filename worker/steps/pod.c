@@ -99,6 +99,6 @@ void ask_delete(struct action *e, struct ask *ret)
 enum step take_delete(struct action *e, const struct answer *a)
 {
 	if (!a->json)
-		return step_finish(e, OUTCOME_GONE, REASON_POD_GONE, "it was gone when the delete arrived");
+		return step_gone(e, REASON_POD_GONE, "it was gone when the delete arrived");
 	return step_finish(e, OUTCOME_DONE, e->verdict.reason, "%s", e->verdict.evidence);
 }

@@ -71,7 +71,7 @@ void ask_workload(struct action *e, struct ask *ret)
 enum step take_workload(struct action *e, const struct answer *a)
 {
 	if (!a->json)
-		return step_finish(e, OUTCOME_GONE, REASON_WORKLOAD_GONE, "%s", e->grant.want_target);
+		return step_gone(e, REASON_WORKLOAD_GONE, e->grant.want_target);
 	if (!str_eq(READ_TEXT(a->json, "metadata", "uid"), workload(e)->ref.uid))
 		return refuse(e, REASON_OWNER_UID_DIFFERS, "another object bears this name now");
 	workload(e)->json = json_incref(a->json);

@@ -238,8 +238,7 @@ enum step take_patch(struct action *e, const struct answer *a)
 	struct scale_facts scale;
 
 	if (!a->json)
-		return step_finish(e, OUTCOME_GONE, REASON_WORKLOAD_GONE,
-				   "it was gone when the patch arrived");
+		return step_gone(e, REASON_WORKLOAD_GONE, "it was gone when the patch arrived");
 	if (!read_scale(a->json, &scale) || scale.replicas != wanted(e))
 		return step_finish(e, OUTCOME_FAILED, REASON_SERVER_REJECTED,
 				   "patch scale: accepted, but replicas are not %lld afterwards",

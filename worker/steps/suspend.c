@@ -101,8 +101,7 @@ void ask_suspend(struct action *e, struct ask *ret)
 enum step take_suspend(struct action *e, const struct answer *a)
 {
 	if (!a->json)
-		return step_finish(e, OUTCOME_GONE, REASON_WORKLOAD_GONE,
-				   "it was gone when the patch arrived");
+		return step_gone(e, REASON_WORKLOAD_GONE, "it was gone when the patch arrived");
 	if (!is_suspended(a->json))
 		return step_finish(e, OUTCOME_FAILED, REASON_SERVER_REJECTED,
 				   "patch: accepted, but it is not suspended afterwards");

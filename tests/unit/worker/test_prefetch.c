@@ -56,6 +56,19 @@ START_TEST(an_end_waits_for_the_grant)
 }
 END_TEST
 
+/* Another worker had the lease meanwhile and died: what it is gone by may be that one's delete. */
+START_TEST(an_end_is_looked_at_again_when_an_earlier_holder_died)
+{
+	(void)on(GET, 404, "{'kind':'Status','code':404}");
+	go_ahead();
+	fake_drain();
+	fake.grant.verify_first = true;
+	grant();
+	REQUESTS(GET, GET);
+	RESULT(UNCONFIRMED, PROBABLY_DONE);
+}
+END_TEST
+
 START_TEST(an_old_end_is_looked_at_again)
 {
 	on(GET, 503, "{'kind':'Status','code':503}")->times = 1;
@@ -108,6 +121,7 @@ TEST_MAIN("worker/prefetch")
 	tcase_add_test(t, nothing_is_written_before_the_grant);
 	tcase_add_test(t, a_grant_that_comes_while_it_reads);
 	tcase_add_test(t, an_end_waits_for_the_grant);
+	tcase_add_test(t, an_end_is_looked_at_again_when_an_earlier_holder_died);
 	tcase_add_test(t, an_old_end_is_looked_at_again);
 	tcase_add_test(t, an_old_read_is_no_ground_for_a_write);
 	tcase_add_test(t, the_grant_bounds_the_write);
