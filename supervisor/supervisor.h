@@ -46,7 +46,8 @@ struct child {
 	uint64_t eof_ms;            /* of the channel's end, 0 = open */
 	int64_t started_at;         /* wall */
 	uint64_t generation;        /* in force in the child */
-	bool ack_wanted;            /* a SETTINGS_ACK is awaited */
+	uint64_t offered;           /* generation whose SETTINGS_ACK is awaited, 0 = none */
+	uint64_t prepared;          /* the last one that it acknowledged */
 	uint64_t rss_kb;
 	uint64_t probe_conn;   /* who waits for the answer of a probe, 0 nobody */
 	uint64_t ahead_id;     /* a worker: the lease it was last told to read ahead for, 0 = none */

@@ -66,28 +66,33 @@ static void finish(struct supervisor *t, int err, const char *text)
 	}
 }
 
+/* Only a child that has prepared a generation is told to use it. One that became READY after the offer runs
+ * on what it started with, and catches up. */
+static void use_prepared(struct child *s)
+{
+	const struct msg m = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = s->prepared };
+
+	if (child_send(s, &m, -1) == 0)
+		s->generation = s->prepared;
+}
+
 static void commit(struct supervisor *t)
 {
 	struct loading *l = t->loading;
-	struct msg m = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = l->offered->number };
 
 	generation_free(&t->generation);
-	t->generation = l->offered;
-	l->offered = NULL;
-	for (size_t i = 0; i < t->n_children; i++) {
-		struct child *s = t->children[i];
-
-		if (s->state == FSM_READY && child_send(s, &m, -1) == 0)
-			s->generation = m.u.settings_commit.generation;
-	}
-	log_info("settings taken by all", kv_u("generation", t->generation->number));
+	t->generation = TAKE_PTR(l->offered);
+	for (size_t i = 0; i < t->n_children; i++)
+		if (t->children[i]->prepared == t->generation->number)
+			use_prepared(t->children[i]);
+	log_info("settings in force", kv_u("generation", t->generation->number));
 	finish(t, 0, "");
 }
 
-static bool all_acked(const struct supervisor *t)
+static bool all_prepared(const struct supervisor *t)
 {
 	for (size_t i = 0; i < t->n_children; i++)
-		if (t->children[i]->ack_wanted)
+		if (t->children[i]->offered == t->loading->offered->number)
 			return false;
 	return true;
 }
@@ -95,7 +100,7 @@ static bool all_acked(const struct supervisor *t)
 static void give_up_offer(struct supervisor *t, const char *why)
 {
 	for (size_t i = 0; i < t->n_children; i++)
-		t->children[i]->ack_wanted = false;
+		t->children[i]->offered = 0;
 	generation_free(&t->loading->offered);
 	finish(t, -EINVAL, why);
 }
@@ -103,14 +108,13 @@ static void give_up_offer(struct supervisor *t, const char *why)
 /* A child that is starting takes the old generation and is offered the new one when it is READY
  * (settings_load_tick).
  */
-static void offer(struct supervisor *t, struct child *s, const struct generation *g)
+static void offer(struct child *s, const struct generation *g)
 {
 	struct msg m = { .type = MSG_SETTINGS };
 
 	m.u.settings = (struct msg_settings){ g->number, s->cluster, s->number };
 	if (s->state == FSM_READY && child_send(s, &m, generation_blob(g, s->role, s->cluster)) == 0)
-		s->ack_wanted = true;
-	(void)t;
+		s->offered = g->number;
 }
 
 static void offer_to_all(struct supervisor *t, struct generation *g)
@@ -120,34 +124,33 @@ static void offer_to_all(struct supervisor *t, struct generation *g)
 	l->offered = g;
 	l->since_ms = clock_boot_ms();
 	for (size_t i = 0; i < t->n_children; i++)
-		offer(t, t->children[i], g);
-	if (all_acked(t))
+		offer(t->children[i], g);
+	if (all_prepared(t))
 		commit(t);
 }
 
 void settings_load_on_ack(struct child *s, const struct msg *m)
 {
+	const struct msg_settings_ack *ack = &m->u.settings_ack;
 	struct supervisor *t = s->tree;
 	struct loading *l = t->loading;
 	char why[400];
 
-	if (!s->ack_wanted)
-		return;
-	s->ack_wanted = false;
-	if (!l->offered || l->offered->number != m->u.settings_ack.generation) {
-		if (m->u.settings_ack.ok && m->u.settings_ack.generation == t->generation->number) {
-			const struct msg c = { .type = MSG_SETTINGS_COMMIT,
-					       .u.settings_commit.generation = t->generation->number };
-			if (child_send(s, &c, -1) == 0)
-				s->generation = t->generation->number;
-		}
-		return;
-	}
-	if (!m->u.settings_ack.ok) {
-		(void)snprintf(why, sizeof(why), "%s: %s", role_name(s->role), m->u.settings_ack.error);
-		give_up_offer(t, why);
-	} else if (all_acked(t)) {
-		commit(t);
+	if (ack->generation != s->offered)
+		return; /* an offer that was given up */
+	s->offered = 0;
+	(void)snprintf(why, sizeof(why), "%s: %s", role_name(s->role), ack->error);
+	if (ack->ok)
+		s->prepared = ack->generation;
+	if (l->offered && l->offered->number == ack->generation) {
+		if (!ack->ok)
+			give_up_offer(t, why);
+		else if (all_prepared(t))
+			commit(t);
+	} else if (ack->ok) {
+		use_prepared(s);
+	} else {
+		child_accuse(s, why); /* it refuses what all others use: it starts again with that */
 	}
 }
 
@@ -155,8 +158,8 @@ void settings_load_on_child_gone(struct child *s)
 {
 	struct loading *l = s->tree->loading;
 
-	s->ack_wanted = false;
-	if (l && l->offered && all_acked(s->tree))
+	s->offered = s->prepared = 0;
+	if (l && l->offered && all_prepared(s->tree))
 		commit(s->tree);
 }
 
@@ -406,8 +409,8 @@ static void catch_up(struct supervisor *t)
 	for (size_t i = 0; i < t->n_children; i++) {
 		struct child *s = t->children[i];
 
-		if (s->state == FSM_READY && !s->ack_wanted && s->generation < t->generation->number)
-			offer(t, s, t->generation);
+		if (s->state == FSM_READY && !s->offered && s->generation < t->generation->number)
+			offer(s, t->generation);
 	}
 }
 

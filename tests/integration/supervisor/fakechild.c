@@ -181,6 +181,9 @@ static void on_settings(const struct msg_settings *s, int fd, bool first)
 		_exit(1);
 	if (is("never-ready"))
 		return;
+	if (is(first ? "slow-ready" : "slow-ack"))
+		(void)usleep(first ? 1000000 : 2500000);
+	(void)fprintf(stderr, "SETTINGS %s %llu pid=%d\n", role, (unsigned long long)s->generation, getpid());
 	if (first) {
 		running = true;
 		ready(s->generation);
@@ -296,8 +299,8 @@ static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) st
 		on_settings(&m->u.settings, fd, !running);
 		break;
 	case MSG_SETTINGS_COMMIT:
-		(void)fprintf(stderr, "COMMIT %s %llu\n", role,
-			      (unsigned long long)m->u.settings_commit.generation);
+		(void)fprintf(stderr, "COMMIT %s %llu pid=%d\n", role,
+			      (unsigned long long)m->u.settings_commit.generation, getpid());
 		break;
 	case MSG_INTENT:
 		(void)fprintf(stderr, "INTENT id=%llu\n", (unsigned long long)m->u.intent.id);

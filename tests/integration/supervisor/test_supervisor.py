@@ -171,6 +171,20 @@ def reload_is_taken_by_all():
     assert set(re.findall(r"COMMIT (\w+) 2", t.text())) == {"reporter", "watcher", "worker"}
 
 
+def ready_during_a_reload_catches_up():
+    # A worker starts again while the watcher is thinking: it becomes READY after the offer, and before all have agreed.
+    t = Tree(worker="slow-ready", watcher="slow-ack")
+    t.wait_for("all processes are ready")
+    t.write(worker="slow-ready", watcher="slow-ack", reporter="other")
+    pid = int(re.findall(r'ready role="worker".*?pid=(\d+)', t.text())[0])
+    os.kill(pid, signal.SIGKILL)
+    t.wait_for("child died")
+    t.signal(signal.SIGHUP)
+    t.wait_for("COMMIT worker 2", count=2)
+    for role, pid in re.findall(r"COMMIT (\w+) 2 pid=(\d+)", t.text()):
+        assert re.search(rf"SETTINGS {role} 2 pid={pid}\n(.*\n)*COMMIT {role} 2 pid={pid}", t.text()), t.text()
+
+
 def unchanged_settings_are_not_sent():
     t = Tree()
     t.wait_for("all processes are ready")
@@ -287,7 +301,7 @@ CASES = [systemd_is_told, starts_and_drains_in_order, second_signal_ends_at_once
          bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
          death_before_ready_backs_off, configuration_death_ends_with_78, temporary_death_of_the_history_ends_with_75,
          invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
-         a_hung_child_is_killed, children_inherit_nothing, reload_is_taken_by_all, unchanged_settings_are_not_sent,
+         a_hung_child_is_killed, children_inherit_nothing, reload_is_taken_by_all, ready_during_a_reload_catches_up, unchanged_settings_are_not_sent,
          one_refusal_keeps_all_on_the_old, invalid_reload_keeps_the_old, second_instance_is_refused,
          death_of_the_supervisor_kills_all, stopped_child_is_killed_and_replaced, no_zombies_after_many_deaths,
          odd_inheritance_is_normalised]
