@@ -69,8 +69,8 @@ int settings_write_blob(const struct settings *s, enum role role);
 /* The decoder of settings_read_blob on plain bytes. */
 int settings_decode(const void *p, size_t n, struct settings *ret, const char **reterr);
 
-/* A reload cannot change keys marked FIXED: path of the first one that differs (of those the role has), or
- * NULL. */
-const char *settings_fixed_difference(const struct settings *old, const struct settings *new);
+/* The i-th key that a reload does not change (FIXED), NULL behind the last, and a hash of its value: with
+ * another hash the value is another. */
+const char *settings_fixed_key(const struct settings *s, size_t i, uint64_t *ret_hash);
 
 #endif

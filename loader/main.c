@@ -143,6 +143,17 @@ static void send_cluster(struct channel *c, const struct loaded_cluster *k, uint
 	(void)channel_send(c, &m, -1);
 }
 
+static void send_fixed(struct channel *c, const struct settings *s)
+{
+	struct msg m = { .type = MSG_LOAD_FIXED };
+	const char *key;
+
+	for (size_t i = 0; (key = settings_fixed_key(s, i, &m.u.load_fixed.value)); i++) {
+		msg_set(&m, load_fixed.key, key, strlen(key));
+		(void)channel_send(c, &m, -1);
+	}
+}
+
 static bool send_all(struct channel *c, struct loader *l, const struct loaded_cluster *clusters, size_t n)
 {
 	struct settings *s = &l->config.settings;
@@ -151,10 +162,10 @@ static bool send_all(struct channel *c, struct loader *l, const struct loaded_cl
 				       .clusters = n,
 				       .observe = s->policy.mode == MODE_OBSERVE,
 				       .election = s->election,
-				       .sandbox = s->sandbox,
 				       .refresh_ms = l->refresh.ms > 86400000 ? 86400000 : l->refresh.ms } };
 	bool ok = channel_send(c, &m, -1) == 0;
 
+	send_fixed(c, s);
 	for (size_t i = 0; i < n; i++)
 		str_list_add(&s->cluster_names, clusters[i].name, strlen(clusters[i].name));
 	for (size_t i = 0; i < n; i++) {

@@ -57,11 +57,14 @@ struct child {
 	char error[256];
 };
 
+#define FIXED_MAX 16
+
 /* All that one run of the loader produced. */
 struct generation {
 	uint64_t number;
 	bool complete, observe, election;
-	enum sandbox_mode sandbox;
+	struct msg_load_fixed fixed[FIXED_MAX]; /* what only a restart changes */
+	size_t n_fixed;
 	uint64_t refresh_ms;
 	uint64_t clusters;
 	char names[CLUSTERS_MAX][64];
@@ -186,8 +189,8 @@ bool generation_take_blob(struct generation *g, enum role role, uint64_t cluster
 int generation_blob(const struct generation *g, enum role role, uint64_t cluster);
 /* Every part has arrived. */
 bool generation_whole(const struct generation *g);
-/* Why b cannot replace a in a running tree, NULL = it can. */
-const char *generation_tree_difference(const struct generation *a, const struct generation *b);
+/* What differs so that b cannot replace a without a restart, NULL = nothing; borrowed from b. */
+const char *generation_fixed_difference(const struct generation *a, const struct generation *b);
 /* Nobody would notice the difference. */
 bool generation_equal(const struct generation *a, const struct generation *b);
 

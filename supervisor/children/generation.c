@@ -79,21 +79,20 @@ bool generation_whole(const struct generation *g)
 	return true;
 }
 
-/* Which processes run can not be changed while they run. */
-const char *generation_tree_difference(const struct generation *a, const struct generation *b)
+/* Which processes run, and what is FIXED, cannot be changed while they run. */
+const char *generation_fixed_difference(const struct generation *a, const struct generation *b)
 {
 	if (a->clusters != b->clusters)
-		return "the list of clusters changed: restart the service to use it";
+		return "clusters";
 	for (uint64_t c = 0; c < a->clusters; c++) {
 		if (strcmp(a->names[c], b->names[c]) != 0)
-			return "the list of clusters changed: restart the service to use it";
+			return "clusters";
 		if (a->workers[c] != b->workers[c])
-			return "the number of workers changed: restart the service to use it";
+			return "workers";
 	}
-	if (a->election != b->election)
-		return "leaderElection changed: restart the service to use it";
-	if (a->sandbox != b->sandbox)
-		return "sandbox changed: restart the service to use it";
+	for (size_t i = 0; i < b->n_fixed; i++) /* of one build, so the keys are the same */
+		if (a->fixed[i].value != b->fixed[i].value)
+			return b->fixed[i].key;
 	return NULL;
 }
 

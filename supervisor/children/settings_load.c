@@ -183,11 +183,14 @@ static void loaded(struct supervisor *t, struct generation *g)
 		       t->loading->problem[0] ? t->loading->problem : "the loader failed, see the log");
 		return;
 	}
-	const char *difference = generation_tree_difference(t->generation, g);
+	const char *fixed = generation_fixed_difference(t->generation, g);
 
-	if (difference) {
+	if (fixed) {
+		char why[128];
+
+		(void)snprintf(why, sizeof(why), "%s changed: restart the service to use it", fixed);
 		generation_free(&g);
-		finish(t, -EINVAL, difference);
+		finish(t, -EINVAL, why);
 	} else if (generation_equal(t->generation, g)) {
 		t->generation->refresh_ms = g->refresh_ms;
 		generation_free(&g);
@@ -228,7 +231,6 @@ static void on_tree(struct generation *g, const struct msg_load_supervisor *m)
 	g->clusters = m->clusters;
 	g->observe = m->observe;
 	g->election = m->election;
-	g->sandbox = (enum sandbox_mode)m->sandbox;
 	g->refresh_ms = m->refresh_ms;
 }
 
@@ -278,6 +280,10 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 		break;
 	case MSG_LOAD_SUPERVISOR:
 		on_tree(g, &m->u.load_supervisor);
+		break;
+	case MSG_LOAD_FIXED:
+		if (g->n_fixed < FIXED_MAX)
+			g->fixed[g->n_fixed++] = m->u.load_fixed;
 		break;
 	case MSG_LOAD_CLUSTER:
 		on_cluster(g, &m->u.load_cluster);

@@ -398,8 +398,7 @@ static int load(const char *path)
 {
 	char text[4096] = "";
 	const int in = open(path, O_RDONLY);
-	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
-			 .u.load_supervisor = { .clusters = 1, .sandbox = SANDBOX_OFF } };
+	struct msg m = { .type = MSG_LOAD_SUPERVISOR, .u.load_supervisor = { .clusters = 1 } };
 
 	if (in < 0 || read(in, text, sizeof(text) - 1) < 0)
 		return 78;
@@ -415,6 +414,9 @@ static int load(const char *path)
 		(void)raise(SIGKILL);
 	const int fd = blob(text);
 
+	send_msg(&m, -1);
+	m = (struct msg){ .type = MSG_LOAD_FIXED, .u.load_fixed.value = is("other-lease") };
+	strcpy(m.u.load_fixed.key, "leaderElection.name");
 	send_msg(&m, -1);
 	m = (struct msg){ .type = MSG_LOAD_CLUSTER, .u.load_cluster = { .cluster = 0, .workers = 2 } };
 	strcpy(m.u.load_cluster.cluster_name, "test");

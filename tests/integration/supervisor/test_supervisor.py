@@ -185,6 +185,17 @@ def ready_during_a_reload_catches_up():
         assert re.search(rf"SETTINGS {role} 2 pid={pid}\n(.*\n)*COMMIT {role} 2 pid={pid}", t.text()), t.text()
 
 
+def fixed_settings_are_not_reloaded():
+    t = Tree()
+    t.wait_for("all processes are ready")
+    t.write(loader="other-lease")
+    assert "leaderElection.name changed: restart" in t.ask("reload", code=78)
+    assert "SETTINGS watcher 2" not in t.text()
+    t.write(watcher="other")  # what else is changed is still taken
+    t.signal(signal.SIGHUP)
+    t.wait_for("COMMIT watcher")
+
+
 def unchanged_settings_are_not_sent():
     t = Tree()
     t.wait_for("all processes are ready")
@@ -301,7 +312,7 @@ CASES = [systemd_is_told, starts_and_drains_in_order, second_signal_ends_at_once
          bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
          death_before_ready_backs_off, configuration_death_ends_with_78, temporary_death_of_the_history_ends_with_75,
          invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
-         a_hung_child_is_killed, children_inherit_nothing, reload_is_taken_by_all, ready_during_a_reload_catches_up, unchanged_settings_are_not_sent,
+         a_hung_child_is_killed, children_inherit_nothing, reload_is_taken_by_all, ready_during_a_reload_catches_up, fixed_settings_are_not_reloaded, unchanged_settings_are_not_sent,
          one_refusal_keeps_all_on_the_old, invalid_reload_keeps_the_old, second_instance_is_refused,
          death_of_the_supervisor_kills_all, stopped_child_is_killed_and_replaced, no_zombies_after_many_deaths,
          odd_inheritance_is_normalised]

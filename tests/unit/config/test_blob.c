@@ -255,17 +255,36 @@ START_TEST(refuses_a_value_out_of_range)
 }
 END_TEST
 
+/* The first FIXED key whose hash differs, or NULL. */
+static const char *fixed_difference(const struct settings *a, const struct settings *b)
+{
+	uint64_t of_a, of_b;
+	const char *key;
+
+	for (size_t i = 0; (key = settings_fixed_key(a, i, &of_a)); i++) {
+		ck_assert_str_eq(settings_fixed_key(b, i, &of_b), key);
+		if (of_a != of_b)
+			return key;
+	}
+	ck_assert_ptr_null(settings_fixed_key(b, 100, &of_b));
+	return NULL;
+}
+
 START_TEST(names_the_fixed_key_that_differs)
 {
 	struct settings a, b;
 
 	settings_init(&a);
 	settings_init(&b);
-	ck_assert_ptr_null(settings_fixed_difference(&a, &b));
+	ck_assert_ptr_null(fixed_difference(&a, &b));
 	a.history_days = 5;
-	ck_assert_ptr_null(settings_fixed_difference(&a, &b));
+	ck_assert_ptr_null(fixed_difference(&a, &b));
 	b.state_dir = xstrdup("/x");
-	ck_assert_str_eq(settings_fixed_difference(&a, &b), "stateDir");
+	ck_assert_str_eq(fixed_difference(&a, &b), "stateDir");
+	b.lease_name = xstrdup("other");
+	ck_assert_str_eq(fixed_difference(&a, &b), "leaderElection.name");
+	b.election = true;
+	ck_assert_str_eq(fixed_difference(&a, &b), "leaderElection.enable");
 	settings_done(&a);
 	settings_done(&b);
 }

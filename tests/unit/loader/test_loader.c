@@ -71,6 +71,8 @@ struct run {
 	struct msg_load_supervisor tree;
 	struct msg_load_cluster clusters[4];
 	size_t n_clusters;
+	struct msg_load_fixed fixed[8];
+	size_t n_fixed;
 	struct settings watcher[4], worker[4], reporter;
 	int reporter_fd;
 };
@@ -103,6 +105,10 @@ static void take(struct run *r, const struct msg *m, int fd)
 		break;
 	case MSG_LOAD_CLUSTER:
 		r->clusters[r->n_clusters++] = m->u.load_cluster;
+		break;
+	case MSG_LOAD_FIXED:
+		ck_assert_uint_lt(r->n_fixed, ARRAY_SIZE(r->fixed));
+		r->fixed[r->n_fixed++] = m->u.load_fixed;
 		break;
 	case MSG_LOAD_BLOB:
 		take_blob(r, &m->u.load_blob, fd);
@@ -240,6 +246,37 @@ START_TEST(two_clusters_and_a_writer)
 }
 END_TEST
 
+static struct msg_load_fixed fixed_of(const char *text, const char *key)
+{
+	_cleanup_free_ char *kubeconfig = path_of("reader"), *config = write_file("config.yml", text);
+	struct msg_load_fixed found = { 0 };
+	struct run r;
+
+	run_loader(&r, config, "--kubeconfig", kubeconfig);
+	ck_assert_msg(r.code == 0, "%s", r.lines[0]);
+	for (size_t i = 0; i < r.n_fixed; i++)
+		if (strcmp(r.fixed[i].key, key) == 0)
+			found = r.fixed[i];
+	ck_assert_str_eq(found.key, key);
+	run_done(&r);
+	return found;
+}
+
+/* leaderElection.name reaches the watcher alone; the supervisor must know when it changes. */
+START_TEST(what_a_restart_alone_changes_is_said)
+{
+	const uint64_t
+		a = fixed_of("leaderElection: {name: a}\nstateDir: state\n", "leaderElection.name").value,
+		same = fixed_of("leaderElection: {name: a}\nstateDir: state\nworkers: 3\n",
+				"leaderElection.name")
+			       .value,
+		other = fixed_of("leaderElection: {name: b}\nstateDir: state\n", "leaderElection.name").value;
+
+	ck_assert_uint_eq(a, same);
+	ck_assert_uint_ne(a, other);
+}
+END_TEST
+
 START_TEST(equal_files_give_equal_bytes)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
@@ -295,7 +332,7 @@ START_TEST(in_a_pod)
 	ck_assert_str_eq(r.watcher[0].cluster.token, "READERTOKEN");
 	ck_assert_str_eq(r.worker[0].policy.own_namespace, "janitors");
 	ck_assert_str_eq(r.worker[0].policy.own_pod, "me-0");
-	ck_assert_uint_eq(r.tree.sandbox, SANDBOX_REQUIRE);
+	ck_assert_uint_eq(r.reporter.sandbox, SANDBOX_REQUIRE);
 	run_done(&r);
 }
 END_TEST
@@ -367,6 +404,7 @@ TEST_MAIN("loader/loader")
 	tcase_add_checked_fixture(t, set_up, NULL);
 	tcase_add_test(t, the_original_file);
 	tcase_add_test(t, two_clusters_and_a_writer);
+	tcase_add_test(t, what_a_restart_alone_changes_is_said);
 	tcase_add_test(t, equal_files_give_equal_bytes);
 	tcase_add_test(t, webhook_from_files_and_zone);
 	tcase_add_test(t, in_a_pod);
