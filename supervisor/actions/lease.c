@@ -8,13 +8,12 @@
 
 #include "base/xalloc.h"
 
-#define BUCKETS     4096u
-#define HOLDERS_MAX 4096
+#define BUCKETS 4096u
 
 struct lease_table {
 	struct lease *by_subject[BUCKETS], *by_id[BUCKETS];
 	struct lease *waiting[CLUSTERS_MAX + 1], **waiting_tail[CLUSTERS_MAX + 1];
-	struct lease *held[HOLDERS_MAX];
+	struct lease *held[CHILDREN_MAX];
 	size_t count;
 	uint64_t next_id;
 	bool (*hold)(void *ctx, const struct lease *l);
@@ -242,7 +241,7 @@ struct lease *lease_refuse_held(struct lease_table *t, uint64_t cluster, const s
 
 struct lease *lease_held_by(const struct lease_table *t, int holder)
 {
-	return holder >= 0 && holder < HOLDERS_MAX ? t->held[holder] : NULL;
+	return holder >= 0 && holder < CHILDREN_MAX ? t->held[holder] : NULL;
 }
 
 unsigned lease_count_held(const struct lease_table *t, int holder)
@@ -267,7 +266,7 @@ struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, u
 	struct lease **at = find_waiting(t, cluster, may_be_granted);
 	struct lease *l = *at;
 
-	if (!l || holder < 0 || holder >= HOLDERS_MAX || !has_room(t, holder, l))
+	if (!l || holder < 0 || holder >= CHILDREN_MAX || !has_room(t, holder, l))
 		return NULL;
 	take_waiting(t, at);
 	l->phase = LEASE_GRANTED;

@@ -293,6 +293,18 @@ START_TEST(held_lease_in_doubt_waits)
 }
 END_TEST
 
+START_TEST(every_child_can_hold_one)
+{
+	struct lease_table *t = lease_table_new();
+	struct lease *l = waiting(t, 1, 0);
+
+	ck_assert_ptr_null(lease_grant(t, 0, CHILDREN_MAX, 100));
+	ck_assert_ptr_eq(lease_grant(t, 0, CHILDREN_MAX - 1, 100), l);
+	ck_assert_uint_eq(lease_count_held(t, CHILDREN_MAX - 1), 1);
+	lease_table_free(&t);
+}
+END_TEST
+
 START_TEST(a_holder_has_room_for_a_few)
 {
 	struct lease_table *t = lease_table_new();
@@ -363,6 +375,7 @@ TEST_MAIN("supervisor/lease")
 	tcase_add_test(t, open_intents_of_an_earlier_life);
 	tcase_add_test(t, held_leases_are_passed_over_and_refused);
 	tcase_add_test(t, held_lease_in_doubt_waits);
+	tcase_add_test(t, every_child_can_hold_one);
 	tcase_add_test(t, a_holder_has_room_for_a_few);
 	tcase_add_test(t, all_of_a_dead_holder_come_back_in_order);
 	tcase_add_test(t, one_in_doubt_is_granted_alone_and_not_overtaken);
