@@ -4,6 +4,9 @@
 #ifndef BASE_EXIT_H
 #define BASE_EXIT_H
 
+#include <errno.h>
+#include <stdbool.h>
+
 enum {
 	EXIT_CODE_OK = 0,
 	EXIT_CODE_FAILURE = 1,
@@ -18,5 +21,13 @@ enum {
 	EXIT_CODE_CONFIG = 78,     /* EX_CONFIG: configuration or requirement not met: do not restart */
 	EXIT_CODE_ORPHAN = 79,     /* the supervisor is gone */
 };
+
+/* Is this negative errno about the host at this moment, and not about what the operator configured? Such an
+ * error never becomes EXIT_CODE_CONFIG, which is not restarted. */
+static inline bool exit_is_transient(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM || err == -ENOBUFS || err == -EAGAIN ||
+	       err == -EINTR || err == -EIO || err == -ENOSPC || err == -EADDRINUSE;
+}
 
 #endif

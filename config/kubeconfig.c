@@ -68,9 +68,11 @@ static int add_file(struct files *f, const char *path, struct diags *d)
 		diags_error(d, path, 0, 0, "more than %u kubeconfig files", FILES_MAX);
 		return -EINVAL;
 	}
-	if (tree_read(path, false, &root, d) < 0 || d->errors > before) {
+	const int r = tree_read(path, false, &root, d);
+
+	if (r < 0 || d->errors > before) {
 		tree_free(&root);
-		return -EINVAL;
+		return r < 0 ? r : -EINVAL;
 	}
 	if (root && root->kind != TREE_MAP) {
 		diags_error(d, path, root->line, root->column, "is no kubeconfig: it is %s",
@@ -89,9 +91,11 @@ static int add_files(struct files *f, const char *list, struct diags *d)
 	_cleanup_free_ char *copy = xstrdup(list);
 	int r = 0;
 
-	for (char *next = copy, *path; (path = strsep(&next, ":"));)
-		if (*path != '\0' && access(path, F_OK) == 0)
-			r = add_file(f, path, d) < 0 ? -EINVAL : r;
+	for (char *next = copy, *path; (path = strsep(&next, ":"));) {
+		const int one = *path != '\0' && access(path, F_OK) == 0 ? add_file(f, path, d) : 0;
+
+		r = one < 0 ? one : r;
+	}
 	if (f->n == 0 && r == 0) {
 		diags_error(d, NULL, 0, 0, "none of the files in $KUBECONFIG (%s) exists", list);
 		return -EINVAL;

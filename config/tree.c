@@ -306,11 +306,13 @@ int tree_read(const char *path, bool no_case, struct tree_node **ret, struct dia
 	_cleanup_free_ char *text = NULL;
 	size_t n;
 
-	if (file_read(path, TREE_SIZE_MAX, &text, &n, why) < 0) {
+	int r = file_read(path, TREE_SIZE_MAX, &text, &n, why);
+
+	if (r < 0) {
 		diags_error(d, path, 0, 0, "%s", why);
-		return -EINVAL;
+		return r;
 	}
-	const int r = tree_parse(path, text, n, no_case, ret, d);
+	r = tree_parse(path, text, n, no_case, ret, d);
 	explicit_bzero(text, n);
 	return r;
 }

@@ -25,9 +25,9 @@ struct tree_node {
 };
 
 /* Read a file (file_read with TREE_SIZE_MAX) or a text. *ret is NULL for an empty document. Every error goes
- * to d. no_case: keys that differ only in case are duplicates. -EINVAL when there is no tree; 0 also after
- * errors (duplicate key, alias, ...) that leave the rest worth checking: look at d->errors. Free with
- * tree_free. */
+ * to d. no_case: keys that differ only in case are duplicates. -EINVAL when there is no tree, or why the file
+ * could not be read; 0 also after errors (duplicate key, alias, ...) that leave the rest worth checking: look
+ * at d->errors. Free with tree_free. */
 int tree_read(const char *path, bool no_case, struct tree_node **ret, struct diags *d);
 int tree_parse(const char *path, const char *text, size_t n, bool no_case, struct tree_node **ret,
 	       struct diags *d);

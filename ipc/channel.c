@@ -378,14 +378,18 @@ void channel_set_phase(struct channel *c, enum phase phase)
 
 static int send_alone(struct channel *c, const struct msg *m, int fd)
 {
-	const int r = finish_out(c);
+	const int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	const int r = own < 0 ? -errno : finish_out(c);
 
-	if (r < 0)
+	if (r < 0) {
+		if (own >= 0)
+			(void)close(own);
 		return r;
+	}
 	c->out_len = msg_encode(m, c->out);
 	c->out_messages = 1;
 	c->queued++;
-	queue_out(c, fcntl(fd, F_DUPFD_CLOEXEC, 0));
+	queue_out(c, own);
 	return finish_out(c);
 }
 

@@ -37,7 +37,8 @@ void channel_set_phase(struct channel *c, enum phase phase);
 
 /* Queue m, and fd (>= 0) beside it; fd is duplicated, the caller keeps its own. Sent in order, at the end of
  * this turn of the loop; at once when a datagram is full or fd rides along. 0, or -EAGAIN when the queue
- * holds CHANNEL_QUEUE_MAX messages (m is not queued), or -EPIPE after close. */
+ * holds CHANNEL_QUEUE_MAX messages (m is not queued), or -EPIPE after close, or -EMFILE when fd cannot be
+ * duplicated (m is not queued). */
 int channel_send(struct channel *c, const struct msg *m, int fd);
 /* Stop (and go on) reading: back-pressure towards the peer. No message is reported while paused, except by
  * channel_read_all. */

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/exit.h"
 #include "base/xalloc.h"
 #include "config/file.h"
 #include "config/url.h"
@@ -45,9 +46,11 @@ static bool read_pem(struct loader *l, const char *path, const char *what, char 
 		return true;
 	free(*ret);
 	*ret = NULL;
-	if (file_read(path, PEM_MAX_BYTES, ret, &n, why) < 0) {
+	const int r = file_read(path, PEM_MAX_BYTES, ret, &n, why);
+
+	if (r < 0) {
 		diags_error(&l->diags, path, 0, 0, "%s: %s", what, why);
-		return lasting_error(l);
+		return exit_is_transient(r) ? false : lasting_error(l);
 	}
 	if (strlen(*ret) != n || !strstr(*ret, "-----BEGIN ")) {
 		diags_error(&l->diags, path, 0, 0, "%s: the file is not PEM (-----BEGIN ...)", what);
@@ -82,7 +85,7 @@ static bool read_token(struct loader *l, struct kube_target *t)
 	}
 	if (r < 0) {
 		diags_error(&l->diags, t->token_file, 0, 0, "token: %s", why);
-		return lasting_error(l);
+		return exit_is_transient(r) ? false : lasting_error(l);
 	}
 	if (strlen(token) == n)
 		trim(token);
@@ -173,11 +176,11 @@ static bool resolve_server(struct loader *l, struct kube_target *t)
 
 static bool load_target(struct loader *l, const struct kube_options *o, struct kube_target *t)
 {
-	const bool found = kube_target_load(o, t, &l->diags) == 0;
-	bool ok = found || lasting_error(l);
+	const int r = kube_target_load(o, t, &l->diags);
+	bool ok = true;
 
-	if (!found)
-		return false;
+	if (r < 0)
+		return exit_is_transient(r) ? false : lasting_error(l);
 	if (t->cert_file || t->ca_file)
 		loader_refresh_within(&l->refresh, CERT_FILE_MS);
 	ok = read_pem(l, t->ca_file, "certificate authority", &t->c.ca_pem) && ok;

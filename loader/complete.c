@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/exit.h"
 #include "base/xalloc.h"
 #include "config/cron.h"
 #include "config/file.h"
@@ -57,13 +58,15 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 		return true;
 	path = loader_path(l, file);
 	loader_refresh_within(&l->refresh, SECRET_FILE_MS);
-	if (file_read(path, SECRET_MAX_BYTES, &text, &n, why) < 0) {
+	int r = file_read(path, SECRET_MAX_BYTES, &text, &n, why);
+
+	if (r < 0) {
 		diags_error(&l->diags, path, 0, 0, "%s: %s", key, why);
-		return lasting_error(l);
+		return exit_is_transient(r) ? false : lasting_error(l);
 	}
 	while (n > 0 && strchr(" \t\r\n", text[n - 1]))
 		n--;
-	const int r = n == 0 ? -EINVAL : setting_assign(row, &l->config, text, n, note, err);
+	r = n == 0 ? -EINVAL : setting_assign(row, &l->config, text, n, note, err);
 
 	explicit_bzero(text, n);
 	if (r == 0)

@@ -185,9 +185,10 @@ static int load(struct channel *c, struct loader *l)
 	size_t n = 0;
 	bool ok;
 
-	ok = config_load(l->options->config, &l->config, &l->diags) == 0;
-	if (!ok)
-		l->lasting = true;
+	const int r = config_load(l->options->config, &l->config, &l->diags);
+
+	l->lasting = r < 0 && !exit_is_transient(r);
+	ok = r == 0;
 	/* The configuration alone first: what it says wrongly about clusters need not be told twice. */
 	if (ok) {
 		ok = loader_complete(l);

@@ -200,7 +200,8 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 
 	if (r < 0) {
 		(void)log_error(r, "settings not usable", kv_s("detail", err));
-		process_exit(p, EXIT_CODE_CONFIG);
+		/* Only what the role itself refuses is wrong for good. */
+		process_exit(p, r == -EINVAL ? EXIT_CODE_CONFIG : EXIT_CODE_RESOURCE);
 		return;
 	}
 	r = start(p);

@@ -159,7 +159,7 @@ static int open_listener(struct reporter *r)
 		(void)log_error(
 			err, "metricsListen: cannot listen there; choose another address, or \"\" for none",
 			kv_s("address", address));
-		process_exit(r->process, EXIT_CODE_CONFIG);
+		process_exit(r->process, exit_is_transient(err) ? EXIT_CODE_TEMPORARY : EXIT_CODE_CONFIG);
 		return err;
 	}
 	log_info("serving metrics and health", kv_s("address", listener_address(r->listener)));

@@ -72,7 +72,13 @@ static void on_hello(struct child *s, const struct msg_hello *hello)
 	channel_set_phase(s->channel, PH_SETUP);
 	s->generation = s->tree->generation->number;
 	m.u.settings = (struct msg_settings){ s->generation, s->cluster, s->number };
-	(void)child_send(s, &m, generation_blob(s->tree->generation, s->role, s->cluster));
+	const int r = child_send(s, &m, generation_blob(s->tree->generation, s->role, s->cluster));
+
+	if (r < 0) { /* it would take their absence for a broken configuration */
+		(void)log_error(r, "cannot hand its settings to a child: it is started again",
+				kv_s("role", role_name(s->role)));
+		child_event(s, FSM_EV_LATE);
+	}
 }
 
 static void on_ready(struct child *s, const struct msg_ready *ready)

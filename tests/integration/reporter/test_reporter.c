@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/exit.h"
+#include "base/xalloc.h"
 #include "tests/integration/reporter/play.h"
 #include "tests/suite.h"
 
@@ -352,6 +353,38 @@ START_TEST(second_instance_ends_with_75)
 }
 END_TEST
 
+/* Whoever sent them lacked a descriptor: that passes. */
+START_TEST(settings_without_their_memfd_do_not_end_with_78)
+{
+	const struct msg m = { .type = MSG_SETTINGS,
+			       .u.settings = { .generation = 1, .cluster = CLUSTERS_MAX } };
+	struct msg hello;
+
+	play_spawn(&p);
+	play_recv_type(&p, MSG_HELLO, &hello);
+	play_send(&p, &m);
+	ck_assert_int_eq(play_wait(&p), EXIT_CODE_RESOURCE);
+}
+END_TEST
+
+/* The socket of a life before may still be there. */
+START_TEST(address_in_use_ends_with_75)
+{
+	struct settings s;
+	struct msg m;
+
+	play_spawn(&p);
+	play_recv_type(&p, MSG_HELLO, &m);
+	play_settings(&p, &s);
+	free(s.metrics_listen);
+	s.metrics_listen = xasprintf("127.0.0.1:%u", p.bot_port);
+	play_send_settings(&p, &s, 1);
+	settings_done(&s);
+	ck_assert_int_eq(play_wait(&p), EXIT_CODE_TEMPORARY);
+	ck_assert(play_logged(&p, "cannot listen there"));
+}
+END_TEST
+
 START_TEST(directory_open_to_others_ends_with_78)
 {
 	ck_assert_int_eq(chmod(p.dir, 0777), 0);
@@ -374,6 +407,8 @@ static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 	tcase_add_test(t, reload_takes_what_may_change_and_refuses_the_rest);
 	tcase_add_test(t, second_instance_ends_with_75);
 	tcase_add_test(t, directory_open_to_others_ends_with_78);
+	tcase_add_test(t, settings_without_their_memfd_do_not_end_with_78);
+	tcase_add_test(t, address_in_use_ends_with_75);
 }
 
 int main(int argc, char **argv)

@@ -171,7 +171,7 @@ static void on_settings(const struct msg_settings *s, int fd, bool first)
 
 	cluster = s->cluster;
 	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
-		_exit(70);
+		_exit(78); /* as every role did */
 	find_behaviour(text);
 	if (is("exit78"))
 		_exit(78);
@@ -430,6 +430,20 @@ static int load(const char *path)
 	return 0;
 }
 
+/* While a file "hold" stands beside the executable, nothing is said. */
+static void wait_while_held(void)
+{
+	char path[4096];
+	const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 8);
+
+	if (n < 0)
+		return;
+	path[n] = '\0';
+	strcpy(strrchr(path, '/'), "/hold");
+	while (access(path, F_OK) == 0)
+		(void)usleep(10000);
+}
+
 static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
 
 int main(int argc, char **argv)
@@ -442,6 +456,7 @@ int main(int argc, char **argv)
 
 	if (self < 0)
 		return 64;
+	wait_while_held();
 	channel = channel_new(base, 3, (enum role)self, ROLE_SUPERVISOR, &ops, NULL);
 	channel_set_phase(channel, PH_SETUP);
 	hello();

@@ -2,6 +2,7 @@
 """The real supervisor over children that misbehave on request."""
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -115,6 +116,23 @@ def configuration_death_ends_with_78():
 def temporary_death_of_the_history_ends_with_75():
     t = Tree(reporter="exit75")
     assert t.wait_exit() == 75
+
+
+def a_lack_of_descriptors_does_not_end_the_service():
+    t = Tree()
+    t.wait_for("all processes are ready")
+    hold, (_, most) = os.path.join(t.dir, "hold"), resource.prlimit(t.process.pid, resource.RLIMIT_NOFILE)
+    open(hold, "w").close()
+    os.kill(int(re.findall(r'ready role="worker".*?pid=(\d+)', t.text())[0]), signal.SIGKILL)
+    t.wait_for("child died")
+    time.sleep(0.2)
+    # The next one is up and says HELLO as soon as it may; there is no descriptor to give it the settings with.
+    fds = {int(fd) for fd in os.listdir(f"/proc/{t.process.pid}/fd")}
+    resource.prlimit(t.process.pid, resource.RLIMIT_NOFILE, (min(set(range(len(fds) + 1)) - fds), most))
+    os.unlink(hold)
+    t.wait_for("cannot hand its settings")
+    resource.prlimit(t.process.pid, resource.RLIMIT_NOFILE, (most, most))
+    t.wait_for('child ready role="worker"', count=3)
 
 
 def invalid_configuration_ends_with_78():
@@ -311,7 +329,7 @@ CASES = [systemd_is_told, starts_and_drains_in_order, second_signal_ends_at_once
          a_lease_that_kills_workers_takes_others_with_it_once, idle_workers_read_ahead, result_for_a_foreign_lease_kills,
          bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
          death_before_ready_backs_off, configuration_death_ends_with_78, temporary_death_of_the_history_ends_with_75,
-         invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
+         a_lack_of_descriptors_does_not_end_the_service, invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
          a_hung_child_is_killed, children_inherit_nothing, reload_is_taken_by_all, ready_during_a_reload_catches_up, fixed_settings_are_not_reloaded, unchanged_settings_are_not_sent,
          one_refusal_keeps_all_on_the_old, invalid_reload_keeps_the_old, second_instance_is_refused,
          death_of_the_supervisor_kills_all, stopped_child_is_killed_and_replaced, no_zombies_after_many_deaths,

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,6 +83,29 @@ END_TEST
 
 /* A killed sender's messages are all read before its end is told, although we have unread-by-it messages
  * queued to it. */
+/* A message must not arrive without what it speaks of. */
+START_TEST(descriptor_that_cannot_be_duplicated_is_refused)
+{
+	struct end a, b;
+	const struct msg m = heartbeat(1);
+	struct rlimit old, none;
+
+	(void)setup_pair(&a, &b);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = (struct rlimit){ 0, old.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ck_assert_int_lt(channel_send(b.channel, &m, STDERR_FILENO), 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+	spin(3);
+	ck_assert_uint_eq(a.received, 0);
+	ck_assert_int_eq(channel_send(b.channel, &m, STDERR_FILENO), 0);
+	spin(3);
+	ck_assert_uint_eq(a.received, 1);
+	(void)close(a.fd);
+	end_test(&a, &b, -1);
+}
+END_TEST
+
 START_TEST(messages_of_the_dead_are_read_first)
 {
 	const bool write_again = _i; /* which takes the error of the socket, so that reading sees none */
@@ -174,6 +198,7 @@ TEST_MAIN("ipc/channel")
 	tcase_add_test(t, many_in_order);
 	tcase_add_test(t, full_queue_is_refused_and_drains);
 	tcase_add_test(t, descriptor_rides_along);
+	tcase_add_test(t, descriptor_that_cannot_be_duplicated_is_refused);
 	tcase_add_loop_test(t, messages_of_the_dead_are_read_first, 0, 2);
 	tcase_add_test(t, bad_frames_end_the_peer);
 	tcase_add_test(t, oversized_frame_ends_the_peer);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -157,6 +158,9 @@ static bool receive(int sock, struct run *r)
 	return true;
 }
 
+/* How many the loader may have, 0 = as many as we. */
+static rlim_t descriptors;
+
 /* arguments: "--flag", "value", ..., NULL behind --config FILE */
 static void run_loader(struct run *r, const char *config, const char *a, const char *b)
 {
@@ -168,6 +172,8 @@ static void run_loader(struct run *r, const char *config, const char *a, const c
 
 	if (pid == 0) {
 		(void)dup2(pair[1], 3);
+		if (descriptors)
+			(void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){ descriptors, descriptors });
 		(void)execl(LOADER, "loader", "--config", config, a, b, (char *)NULL);
 		_exit(1);
 	}
@@ -178,7 +184,7 @@ static void run_loader(struct run *r, const char *config, const char *a, const c
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status));
 	r->code = WEXITSTATUS(status);
-	ck_assert(r->hello);
+	ck_assert(r->hello || descriptors);
 }
 
 static void run_done(struct run *r)
@@ -381,6 +387,23 @@ START_TEST(tells_what_is_broken)
 }
 END_TEST
 
+/* A lack of descriptors passes, wherever it is met: 78 would keep the service down. */
+START_TEST(no_lack_of_descriptors_ends_with_78)
+{
+	_cleanup_free_ char *kubeconfig = path_of("reader");
+	struct run r;
+	int code = -1;
+
+	for (descriptors = 4; descriptors < 40 && code != 0; descriptors++) {
+		run_loader(&r, GOLDEN_DIR "/original.yml", "--kubeconfig", kubeconfig);
+		code = r.code;
+		ck_assert_int_ne(code, EXIT_CODE_CONFIG);
+		run_done(&r);
+	}
+	ck_assert_int_eq(code, 0);
+}
+END_TEST
+
 START_TEST(a_webhook_that_does_not_resolve_is_a_warning)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
@@ -410,4 +433,5 @@ TEST_MAIN("loader/loader")
 	tcase_add_test(t, in_a_pod);
 	tcase_add_loop_test(t, tells_what_is_broken, 0, ARRAY_SIZE(errors));
 	tcase_add_test(t, a_webhook_that_does_not_resolve_is_a_warning);
+	tcase_add_test(t, no_lack_of_descriptors_ends_with_78);
 }
