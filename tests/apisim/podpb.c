@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/podpb.h"
+#include "model/fields.def"
 #include "tests/apisim/text.h"
 #include "tests/apisim/util.h"
 
@@ -11,7 +12,7 @@ enum { FIELDS_MAX = 48, SLOTS = 128 };
 struct message;
 
 struct field {
-	char *name; /* NULL: inline */
+	const char *name; /* NULL: inline */
 	size_t name_size;
 	unsigned number;
 	bool pointer, list, map;
@@ -27,15 +28,56 @@ struct message {
 	uint8_t slots[SLOTS]; /* of a table of names: a field's index and one, 0: none */
 };
 
+struct schema_row {
+	const char *name; /* NULL: inline */
+	unsigned number;
+	const char *type;
+};
+
+#define M(message, fields)    static const struct schema_row rows_##message[] = { fields{ 0 } };
+#define F(name, number, type) { #name, number, #type },
+#define I(number, type)       { NULL, number, #type },
+#include "tests/apisim/pod_schema.def"
+#undef M
+#undef F
+#undef I
+
 static const struct {
-	const char *name, *fields;
+	const char *name;
+	const struct schema_row *rows;
 } schema[] = {
-#define M(name, fields) { #name, fields },
+#define M(message, fields) { #message, rows_##message },
 #include "tests/apisim/pod_schema.def"
 #undef M
 };
 
-static struct message *messages;
+/* What the decoders read stands here, under the same number. */
+#define M(message, fields)                                                                                   \
+	struct schema_##message {                                                                            \
+		fields                                                                                       \
+	};
+#define F(name, number, type) char number_of_##name[number];
+#define I(number, type)
+#include "tests/apisim/pod_schema.def"
+#define CHECK(message, fact, number, key, kind)                                                              \
+	_Static_assert(sizeof(((struct schema_##message *)0)->number_of_##key) == (number),                  \
+		       #message "." #key);
+/* clang-format off */
+FIELDS_pod(CHECK, Pod)
+FIELDS_meta(CHECK, ObjectMeta)
+FIELDS_owner(CHECK, OwnerReference)
+FIELDS_spec(CHECK, PodSpec)
+FIELDS_volume(CHECK, VolumeSource)
+FIELDS_status(CHECK, PodStatus)
+FIELDS_condition(CHECK, PodCondition)
+FIELDS_container(CHECK, ContainerStatus)
+FIELDS_state(CHECK, ContainerState)
+FIELDS_waiting(CHECK, ContainerStateWaiting)
+FIELDS_terminated(CHECK, ContainerStateTerminated)
+FIELDS_last(CHECK, ContainerStateTerminated)
+	/* clang-format on */
+
+	static struct message *messages;
 
 /* Where the search for a name begins. */
 static size_t slot_of(const char *name, size_t size)
@@ -67,28 +109,26 @@ static void schema_add_slot(struct message *m)
 	m->slots[at] = (uint8_t)m->count;
 }
 
-static void schema_parse_field(struct message *m, const char *text, size_t len)
+static void schema_add_field(struct message *m, const struct schema_row *row)
 {
 	struct field *f = &m->fields[m->count++];
-	const char *end = text + len, *p = memchr(text, ':', len);
-	char *number_end;
+	const char *p = row->type;
 
-	if (m->count > FIELDS_MAX || !p)
+	if (m->count > FIELDS_MAX)
 		util_die(70, "pod_schema.def: message %s", m->name);
-	if (*text != '~') {
-		f->name_size = (size_t)(p - text);
-		f->name = util_strndup(text, f->name_size);
-		schema_add_slot(m);
-	}
-	f->number = (unsigned)strtoul(p + 1, &number_end, 10);
-	for (p = number_end + 1; p < end && strchr("*[{", *p); p++) {
+	f->number = row->number;
+	for (; *p && strchr("*[{", *p); p++) {
 		f->pointer |= *p == '*';
 		f->list |= *p == '[';
 		f->map |= *p == '{';
 	}
 	f->type = *p;
-	if (f->type == '@')
-		f->message_name = util_strndup(p + 1, (size_t)(end - p - 1));
+	f->message_name = *p == '@' ? p + 1 : NULL;
+	if (row->name) {
+		f->name = row->name;
+		f->name_size = strlen(row->name);
+		schema_add_slot(m);
+	}
 }
 
 static const struct message *schema_find(const char *name)
@@ -106,12 +146,8 @@ static void schema_load(void)
 	messages = util_alloc(n * sizeof(*messages));
 	for (size_t i = 0; i < n; i++) {
 		messages[i].name = schema[i].name;
-		for (const char *p = schema[i].fields; *p;) {
-			size_t len = strcspn(p, " ");
-
-			schema_parse_field(&messages[i], p, len);
-			p += len + (p[len] == ' ');
-		}
+		for (const struct schema_row *row = schema[i].rows; row->type; row++)
+			schema_add_field(&messages[i], row);
 	}
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < messages[i].count; j++)
