@@ -96,9 +96,11 @@ static void judge_one(struct file_run *f, const struct pod_facts *pod)
 					     .ready = pod->ready };
 	struct verdict v;
 
-	for (enum duty d = DUTY_EVICTED; d < DUTY__MAX; d++) {
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
+
 		v = (struct verdict){ 0 };
-		if (d < DUTY_RESTARTS)
+		if (duty_acts(d))
 			judge_duty(d, pod, f->policy, &context, f->now_ms, &v);
 		else
 			judge_restarts(pod, f->policy, f->now_ms, &v, &container);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
@@ -38,6 +38,12 @@ static const char *outcome_text(const struct msg_ctl_history_row *h)
 	return h->outcome < 0 ? (h->id ? "open" : "refused") : outcome_name((enum outcome)h->outcome);
 }
 
+/* A refusal by the watcher is no action yet: it is what the duty would have done. */
+static uint64_t action_of(const struct msg_ctl_history_row *h)
+{
+	return h->id ? h->action : duty_desc((enum duty)h->duty)->action;
+}
+
 static json_t *row_json(const struct msg_ctl_history_row *h)
 {
 	return json_pack("{s:I, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:s}",
@@ -47,7 +53,7 @@ static json_t *row_json(const struct msg_ctl_history_row *h)
 			 "mode", h->observe ? "observe" : "enforce", "outcome", outcome_text(h), "reason",
 			 h->reason, "detail", h->detail, "target", h->target, "replicas",
 			 h->replicas >= 0 ? json_integer(h->replicas) : json_null(), "http",
-			 (json_int_t)h->http, "action", output_action(h->action));
+			 (json_int_t)h->http, "action", output_action(action_of(h)));
 }
 
 static void print_json(const struct rows *rows)
@@ -81,7 +87,7 @@ static void print_table(const struct rows *rows, bool wide)
 
 	for (size_t i = rows->n; i-- > 0;) {
 		const struct msg_ctl_history_row *h = &rows->v[i];
-		char when[RFC3339_MAX];
+		char when[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
 		rfc3339_format(h->result_at ? h->result_at : h->intent_at, false, when);
 		if (h->id)
@@ -91,8 +97,8 @@ static void print_table(const struct rows *rows, bool wide)
 		table_add(t, COLOR_DIM, "%s", when);
 		table_add(t, COLOR_NONE, "%s", h->cluster_name);
 		table_add(t, COLOR_NONE, "%s/%s", h->ns, h->name);
-		table_add(t, COLOR_NONE, "%s%s%s", duty_name((enum duty)h->duty), h->action ? " " : "",
-			  h->action ? output_action(h->action) : "");
+		output_duty(duty, sizeof(duty), h->duty, action_of(h));
+		table_add(t, COLOR_NONE, "%s", duty);
 		table_add(t, outcome_color(h), "%s%s", outcome_text(h), h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
 		if (h->replicas >= 0)

@@ -13,7 +13,7 @@
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "model/outcomes.h"
 
 static int parse_flag(const char *s, int64_t *ret)
@@ -58,9 +58,23 @@ static int parse_count(const char *s, int64_t *ret)
 	return str_to_i64(s, strlen(s), ret) < 0 || *ret < 1 || *ret > 100000 ? -EINVAL : 0;
 }
 
-static const char *duty_at(int i)
+static int parse_duty(const char *s, int64_t *ret)
 {
-	return i < DUTY_RESTARTS ? duty_name((enum duty)i) : NULL;
+	const int d = duty_parse(STR_C(s));
+
+	if (d < 0 || !duty_acts((enum duty)d))
+		return -EINVAL;
+	*ret = d;
+	return 0;
+}
+
+/* Those that act, in the order in which they are judged. */
+static const char *acting_duty(int i)
+{
+	for (size_t place = 0; place < DUTY__MAX; place++)
+		if (duty_acts(duty_at(place)) && i-- == 0)
+			return duty_name(duty_at(place));
+	return NULL;
 }
 
 static const char *outcome_at(int i)
@@ -89,8 +103,8 @@ enum kind {
 	KIND_REASON
 };
 
-/* What may be written: what parse() takes, a name (the value is its index), or any text that is not too
- * long. */
+/* What may be written: what parse() takes, a name of at() (without parse, the value is its index), or any
+ * text that is not too long. */
 static const struct kind_row {
 	const char *takes;
 	int (*parse)(const char *s, int64_t *ret);
@@ -102,7 +116,7 @@ static const struct kind_row {
 	[KIND_WHEN] = { "a duration (2h) or an RFC 3339 time", .parse = parse_when },
 	[KIND_SPAN] = { "a duration such as 30m or 2h", .parse = parse_span },
 	[KIND_COUNT] = { "a number from 1 to 100000", .parse = parse_count },
-	[KIND_DUTY] = { .at = duty_at },
+	[KIND_DUTY] = { .parse = parse_duty, .at = acting_duty },
 	[KIND_OUTCOME] = { .at = outcome_at },
 	[KIND_OUTPUT] = { .at = output_at },
 	[KIND_TEXT] = { "at most 4096 bytes", .max = 4096 },
@@ -172,7 +186,7 @@ static int take(const struct row *row, const char *value, struct options *ret, c
 		*(const char **)member = value;
 		r = strlen(value) > k->max ? -EINVAL : 0;
 	} else {
-		r = k->at ? find_name(k, value, member) : k->parse(value, member);
+		r = k->parse ? k->parse(value, member) : find_name(k, value, member);
 	}
 	if (r == 0)
 		return 0;
@@ -263,5 +277,5 @@ int options_find_duty(const char *name)
 {
 	int64_t duty;
 
-	return find_name(&kinds[KIND_DUTY], name, &duty) < 0 ? -1 : (int)duty;
+	return parse_duty(name, &duty) < 0 ? -1 : (int)duty;
 }

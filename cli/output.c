@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
-#include "model/actions.h"
+#include "model/duties.h"
 #include "model/reasons.h"
 
 void output_json(json_t *root)
@@ -31,23 +31,23 @@ json_t *output_json_text(const char *s)
 
 const char *output_sentence(const char *code)
 {
-	const int r = reason_parse(code);
-
-	return r < 0 ? "" : reason_sentence((enum reason)r);
+	return reason_find(code)->text[LANGUAGE_EN].sentence;
 }
 
 const char *output_remedy(const char *code)
 {
-	const int r = reason_parse(code);
-
-	return r < 0 ? "" : reason_remedy((enum reason)r);
+	return reason_find(code)->text[LANGUAGE_EN].remedy;
 }
 
 const char *output_action(uint64_t action)
 {
-	static const char *const names[] = {
-		[ACTION_DUTY] = "duty", [ACTION_RETRY] = "retry", [ACTION_RESTORE] = "restore"
-	};
+	return action < ACTION__MAX ? action_desc((enum action_kind)action)->name : "?";
+}
 
-	return action < ARRAY_SIZE(names) ? names[action] : "?";
+void output_duty(char *ret, size_t size, uint64_t duty, uint64_t action)
+{
+	const struct duty_desc *d = duty_desc((enum duty)duty);
+	const bool own = action == d->action;
+
+	(void)snprintf(ret, size, "%s%s%s", d->name, own ? "" : " ", own ? "" : output_action(action));
 }

@@ -19,5 +19,8 @@ const char *output_sentence(const char *code);
 const char *output_remedy(const char *code);
 /* "duty", "retry", "restore" */
 const char *output_action(uint64_t action);
+/* "errImagePull restore"; the duty alone when the action is what it does anyway. */
+#define OUTPUT_DUTY_MAX 64
+void output_duty(char *ret, size_t size, uint64_t duty, uint64_t action);
 
 #endif

@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/output.h"
-#include "model/duty.h"
+#include "model/duties.h"
 
 /* Each argument is a duty or else a cluster. False: there is one too many. */
 static bool take_arguments(const struct options *o, struct msg *request)
@@ -69,7 +69,7 @@ int command_pause(const struct command *self, const struct options *o)
 	struct msg_ctl_pause *p = &request.u.ctl_pause;
 
 	for (size_t i = 0; i < o->n_args; i++)
-		if (strcmp(o->args[i], duty_name(DUTY_RESTARTS)) == 0)
+		if (options_find_duty(o->args[i]) < 0 && duty_parse(STR_C(o->args[i])) >= 0)
 			return command_misuse(self, "%s only reports; there is nothing to pause", o->args[i]);
 	if (!take_arguments(o, &request))
 		return command_misuse(self, "takes one duty and one cluster at most");

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/rfc3339.h"
 #include "cli/output.h"
 #include "cli/plan.h"
@@ -21,17 +21,10 @@ const char *plan_when_name(enum plan_when w)
 	return when_names[w];
 }
 
-/* Due but for a guard beyond the single object (rules/admit.h). */
+/* Due but for a guard (model/guards.def). */
 static bool is_hold(const char *reason)
 {
-	static const char *const holds[] = { "Paused",       "NotLeader",     "CacheStale",  "ClockUncertain",
-					     "StartupQuiet", "OutsideWindow", "BreakerOpen", "Reverted",
-					     "EvictLoop",    "BudgetSpent" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(holds); i++)
-		if (strcmp(holds[i], reason) == 0)
-			return true;
-	return false;
+	return reason_find(reason)->class == CLASS_BLOCKED;
 }
 
 static enum plan_when tried_when(const struct msg_ctl_dry_run_result *t)
@@ -138,12 +131,15 @@ static json_t *counts_json(const struct plan *p)
 	counts n;
 
 	count(p, n);
-	for (int d = 0; d < DUTY_RESTARTS; d++) {
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
 		json_t *one = json_object();
 
 		for (int w = 0; w < PLAN__MAX; w++)
 			json_object_set_new(one, when_names[w], json_integer((json_int_t)n[d][w]));
-		json_object_set_new(all, duty_name((enum duty)d), one);
+		if (duty_acts(d))
+			json_object_set(all, duty_name(d), one);
+		json_decref(one);
 	}
 	return all;
 }
@@ -167,8 +163,12 @@ static void print_counts(const struct plan *p)
 	counts n;
 
 	count(p, n);
-	for (int d = 0; d < DUTY_RESTARTS; d++) {
-		table_add(t, COLOR_NONE, "%s", duty_name((enum duty)d));
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
+
+		if (!duty_acts(d))
+			continue;
+		table_add(t, COLOR_NONE, "%s", duty_name(d));
 		for (int w = 0; w < PLAN__MAX; w++)
 			table_add(t, n[d][w] ? COLOR_NONE : COLOR_DIM, "%zu", n[d][w]);
 	}
@@ -196,16 +196,15 @@ static void print_rows(const struct plan *p, bool wide)
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_row *r = &p->v[i];
 		const enum plan_when w = plan_when(r);
-		char until[RFC3339_MAX];
+		char until[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
 		rfc3339_format(r->row.until, false, until);
 		table_add(t, colors[w], "%s%s%s", plan_when_name(w), r->row.until ? " " : "",
 			  r->row.until ? until : "");
 		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster]);
 		table_add(t, COLOR_NONE, "%s/%s", r->row.ns, r->row.name);
-		table_add(t, COLOR_NONE, "%s%s%s", duty_name((enum duty)r->row.duty),
-			  r->row.action == ACTION_DUTY ? "" : " ",
-			  r->row.action == ACTION_DUTY ? "" : output_action(r->row.action));
+		output_duty(duty, sizeof(duty), r->row.duty, r->row.action);
+		table_add(t, COLOR_NONE, "%s", duty);
 		table_add(t, COLOR_NONE, "%s", plan_reason(r));
 		if (r->tried.id && r->tried.replicas >= 0)
 			table_add(t, COLOR_NONE, "%s (has %" PRId64 ")", r->tried.target, r->tried.replicas);

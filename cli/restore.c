@@ -8,7 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/xalloc.h"
@@ -74,8 +74,8 @@ static void on_history_row(void *ctx, const struct msg *m)
 	const struct msg_ctl_history_row *h = &m->u.ctl_history_row;
 	struct restore *r = ctx;
 
-	if (m->type != MSG_CTL_HISTORY_ROW || h->observe || h->action != ACTION_DUTY || h->replicas < 1 ||
-	    known(r, h->target) || (r->workload && !matches(h->target, r->workload)))
+	if (m->type != MSG_CTL_HISTORY_ROW || h->observe || h->action != ACTION_SCALE_DOWN ||
+	    h->replicas < 1 || known(r, h->target) || (r->workload && !matches(h->target, r->workload)))
 		return;
 	struct item *i = add(r, h->id);
 
@@ -88,7 +88,7 @@ static int find(struct restore *r)
 	const struct msg ask = { .type = MSG_CTL_HISTORY,
 				 .u.ctl_history = { .since = r->o->since_ms,
 						    .limit = 100000,
-						    .duty = -1,
+						    .duty = DUTY_ALL,
 						    .outcomes = OUTCOMES_WRITTEN } };
 
 	if (!r->workload && !r->o->since_ms)

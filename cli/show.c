@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
@@ -147,7 +147,7 @@ static void print_table(const struct rows *rows)
 	struct table *t = table_new(headers, 2);
 	char value[1100];
 	const char *reason = value_of(rows, "reason");
-	const int code = reason_parse(reason[0] ? reason : value_of(rows, "nominated_for"));
+	const struct reason_desc *desc = reason_find(reason[0] ? reason : value_of(rows, "nominated_for"));
 
 	for (size_t i = 0; i < rows->n; i++) {
 		if (!readable(&rows->v[i], value, sizeof(value)))
@@ -157,9 +157,9 @@ static void print_table(const struct rows *rows)
 	}
 	table_print(t, stdout, table_wants_color(stdout));
 	table_free(&t);
-	if (code >= 0)
-		printf("\n%s\nremedy: %s\n", reason_sentence((enum reason)code),
-		       reason_remedy((enum reason)code));
+	if (*desc->text[LANGUAGE_EN].sentence)
+		printf("\n%s\nremedy: %s\n", desc->text[LANGUAGE_EN].sentence,
+		       desc->text[LANGUAGE_EN].remedy);
 }
 
 int command_show(const struct command *self, const struct options *o)

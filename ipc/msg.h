@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 #include "model/actions.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "model/outcomes.h"
+#include "model/verdicts.h"
 
 #define IPC_PROTO     2u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */
@@ -42,7 +43,7 @@ enum phase { PH_HELLO = 1, PH_SETUP = 2, PH_RUN = 4 };
 /* The longest time a RESULT can ask to wait: 30 days. */
 #define RETRY_MS_MAX UINT64_C(2592000000)
 
-enum sandbox_mode { SANDBOX_REQUIRE, SANDBOX_AUTO, SANDBOX_OFF };
+enum sandbox_mode { SANDBOX_REQUIRE, SANDBOX_AUTO, SANDBOX_OFF, SANDBOX__MAX };
 
 #include "ipc/messages.def"
 

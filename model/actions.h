@@ -1,14 +1,26 @@
-/* actions.h - what is done to an object.  Layer: model. */
+/* actions.h - what is written to a cluster, from model/actions.def.  Layer: model.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef MODEL_ACTIONS_H
 #define MODEL_ACTIONS_H
 
-/* Rungs of the ladder. What the duty itself writes follows from the duty and the object's kind. */
 enum action_kind {
-	ACTION_DUTY,    /* delete, force-delete, scale to zero, suspend */
-	ACTION_RETRY,   /* errImagePull: delete this one pod, so that a new one tries afresh */
-	ACTION_RESTORE, /* put back the replicas that an earlier action took */
-	ACTION__MAX
+#define ACTION(ID, id, ...) ACTION_##ID = id,
+#include "model/actions.def"
+#undef ACTION
+	ACTION__MAX,
+	ACTION_NONE = ACTION__MAX, /* of a duty that only reports */
 };
+
+enum action_target { TARGET_POD, TARGET_WORKLOAD };
+
+struct action_desc {
+	const char *name; /* "scaleDown" */
+	enum action_target target;
+	const char *done;             /* "deleted by force" */
+	const char *verb, *resources; /* that RBAC has to allow */
+};
+
+/* Its row. a is below ACTION__MAX. */
+const struct action_desc *action_desc(enum action_kind a);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/str.h"
 
 #define ANNOTATION_PREFIX "ops-pod-cleaner.io/"

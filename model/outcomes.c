@@ -2,19 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/outcomes.h"
 
-const char *outcome_name(enum outcome outcome)
-{
-	static const char *const names[OUTCOME__MAX] = {
-		[OUTCOME_DONE] = "done",
-		[OUTCOME_GONE] = "gone",
-		[OUTCOME_REFUSED] = "refused",
-		[OUTCOME_CONFLICT] = "conflict",
-		[OUTCOME_FORBIDDEN] = "forbidden",
-		[OUTCOME_FAILED] = "failed",
-		[OUTCOME_UNCONFIRMED] = "unconfirmed",
-		[OUTCOME_ANNOUNCED] = "announced",
-		[OUTCOME_WOULD] = "would",
-	};
+static const struct outcome_desc outcomes[OUTCOME__MAX] = {
+#define OUTCOME(ID, id, name, written, doc) [id] = { name, WRITTEN_##written, doc },
+#include "model/outcomes.def"
+#undef OUTCOME
+};
 
-	return (unsigned)outcome < OUTCOME__MAX ? names[outcome] : "open";
+const struct outcome_desc *outcome_desc(enum outcome o)
+{
+	return &outcomes[o];
+}
+
+const char *outcome_name(enum outcome o)
+{
+	return (unsigned)o < OUTCOME__MAX ? outcomes[o].name : "open";
 }

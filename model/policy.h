@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/str.h"
 
 /* Causes of a failed pull (rules/cause.h), as bits: which of them may lead to a write. */

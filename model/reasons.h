@@ -1,4 +1,5 @@
-/* reasons.h - every reason of a verdict and of a worker's result, from model/reasons.def.  Layer: model. */
+/* reasons.h - every reason of a verdict and of a result, from model/reasons.def, which says what the columns
+ * mean. Layer: model.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef MODEL_REASONS_H
 #define MODEL_REASONS_H
@@ -6,18 +7,34 @@
 #include <stdbool.h>
 
 enum reason {
-#define REASON(ID, code, sentence, remedy) REASON_##ID,
+#define REASON(ID, ...) REASON_##ID,
 #include "model/reasons.def"
 #undef REASON
 	REASON__MAX
 };
 
-const char *reason_code(enum reason r);     /* "NamespaceExcluded" */
-const char *reason_sentence(enum reason r); /* for people */
-const char *reason_remedy(enum reason r);   /* what to do about it */
-int reason_parse(const char *code);         /* enum reason or -1 */
-/* Does it stay until a person changes something? Such a refusal is told again every hour, so that what lasts
- * is known. */
-bool reason_needs_person(enum reason r);
+enum reason_class { CLASS_NONE, CLASS_REFUSAL, CLASS_BLOCKED, CLASS_OUTCOME };
+enum reason_event { REASON_EVENT_NO, REASON_EVENT_NORMAL, REASON_EVENT_WARNING };
+enum reason_attention { ATTENTION_NO, ATTENTION_OBJECT, ATTENTION_GUARD, ATTENTION_GUARD_NOW };
+enum language { LANGUAGE_EN, LANGUAGE_ZH, LANGUAGE__MAX };
+
+struct reason_desc {
+	const char *code; /* "NamespaceExcluded" */
+	enum reason_class class;
+	enum reason_event event;
+	enum reason_attention attention;
+	struct {
+		const char *sentence, *remedy; /* for people */
+	} text[LANGUAGE__MAX];
+};
+
+/* Its row; outside the table one with code "?" and empty texts. */
+const struct reason_desc *reason_desc(enum reason r);
+/* The reason with that code; REASON__MAX when there is none. */
+enum reason reason_parse(const char *code);
+/* Its row: reason_desc(reason_parse(code)). */
+const struct reason_desc *reason_find(const char *code);
+/* Its code; "?" outside the table. */
+const char *reason_code(enum reason r);
 
 #endif

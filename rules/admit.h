@@ -8,24 +8,11 @@
 #ifndef RULES_ADMIT_H
 #define RULES_ADMIT_H
 
+#include "model/guards.h"
 #include "rules/breaker.h"
 #include "rules/budget.h"
 #include "rules/reverted.h"
 #include "rules/judge.h"
-
-enum guard {
-	GUARD_PAUSE,
-	GUARD_LEADER,
-	GUARD_CACHE,
-	GUARD_CLOCK,
-	GUARD_QUIET,
-	GUARD_WINDOW,
-	GUARD_BREAKER,
-	GUARD_REVERTED,
-	GUARD_EVICT_LOOP,
-	GUARD_BUDGET,
-	GUARD__MAX
-};
 
 /* What is known about one object that is due. NULL or 0 = that guard has nothing against it. */
 struct admit_ask {
@@ -49,9 +36,6 @@ struct admit_ask {
 	const struct budget *budget;
 };
 
-/* What of it the hold is about: objects that share it are held and released together. */
-enum block_scope { BLOCK_ALL, BLOCK_DUTY, BLOCK_NAMESPACE, BLOCK_NODE, BLOCK_WORKLOAD, BLOCK_WORKLOAD_NODE };
-
 struct block {
 	enum guard guard;
 	enum reason reason;
@@ -60,11 +44,10 @@ struct block {
 	char evidence[256];
 };
 
-/* true = go; false = held, *ret says by which guard (the first of the table). */
+/* true = go; false = blocked, *ret says by which guard (the first of the table that concerns the duty). */
 bool admit_ask(const struct admit_ask *a, struct block *ret);
-/* Every guard in order: holds TRI_YES when it has nothing against it, and then ret->evidence may be empty. */
+/* Every guard in order: holds is true when it has nothing against it, and then h->evidence may be empty. */
 void admit_trace(const struct admit_ask *a,
 		 void (*fn)(void *ctx, enum guard g, bool holds, const struct block *h), void *ctx);
-const char *guard_name(enum guard g); /* "Budget" */
 
 #endif

@@ -177,15 +177,3 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 			return;
 	}
 }
-
-static const char *const verdict_kinds[] = {
-	[VERDICT_NONE] = "none",
-	[VERDICT_WAIT] = "wait",
-	[VERDICT_ACT] = "act",
-	[VERDICT_REFUSE] = "refuse",
-};
-
-const char *verdict_kind_name(enum verdict_kind k)
-{
-	return (unsigned)k <= VERDICT_REFUSE ? verdict_kinds[k] : "?";
-}

@@ -12,8 +12,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "model/reasons.h"
-
-enum verdict_kind { VERDICT_NONE, VERDICT_WAIT, VERDICT_ACT, VERDICT_REFUSE };
+#include "model/verdicts.h"
 
 struct verdict {
 	enum verdict_kind kind;
@@ -33,8 +32,6 @@ struct verdict {
 #define JUDGE_RECENT_MS 600000
 
 enum judge_stage { STAGE_CACHE, STAGE_LIVE };
-
-enum tri { TRI_UNKNOWN, TRI_NO, TRI_YES };
 
 /* What is known beyond the pod itself. Zero-initialised = nothing is known. */
 struct pod_context {
@@ -95,7 +92,5 @@ bool judge_namespace(const struct policy *policy, enum duty d, struct str ns, en
 bool judge_is_pull_failure(const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container);
 /* Has every image of this pod been pulled (every main container has run)? Ends a revision's clock. */
 bool judge_has_pulled(const struct pod_facts *p);
-
-const char *verdict_kind_name(enum verdict_kind k);
 
 #endif

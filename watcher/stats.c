@@ -107,6 +107,7 @@ static void fill(const struct stats *f, struct msg *m)
 	m->u.watch_stats.last_event = s.last_byte;
 	m->u.watch_stats.blocked = s.blocked;
 	m->u.watch_stats.reverts = s.reverts;
+	m->u.watch_stats.guards = s.guards;
 	msg_set(m, watch_stats.blocked_by, s.blocked_by, strlen(s.blocked_by));
 	msg_set(m, watch_stats.error, error, strlen(error));
 }

@@ -7,56 +7,21 @@
 #include "base/cleanup.h"
 #include "worker/steps/step.h"
 
-/* Refusals that do not pass by themselves: somebody who looks at the object wants to know. */
-static const enum reason for_a_person[] = {
-	REASON_FORCE_NOT_SAFE,
-	REASON_NODE_NOT_READY,
-	REASON_CONTAINER_RUNNING,
-	REASON_VOLUME_ATTACHED,
-	REASON_CAUSE_TRANSIENT,
-	REASON_CAUSE_AUTH,
-	REASON_CAUSE_UNKNOWN,
-	REASON_HAS_HPA,
-	REASON_HAS_KEDA,
-	REASON_REVERTED,
-	REASON_KIND_NOT_SCALABLE,
-	REASON_PVC_WOULD_BE_DELETED,
-	REASON_OWNER_CHAIN_TOO_DEEP,
-	REASON_ROLLOUT_STABLE_SERVING,
-};
-
-static bool is_for_a_person(const char *code)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(for_a_person); i++)
-		if (strcmp(code, reason_code(for_a_person[i])) == 0)
-			return true;
-	return false;
-}
-
-/* What was done, by who was written to. */
+/* What was done. */
 static void describe_act(const struct action *e, char *buf, size_t size)
 {
-	const struct msg_result *r = &e->result.u.result;
-
-	if (e->grant.action == ACTION_RESTORE)
-		(void)snprintf(buf, size, "replicas put back");
-	else if (e->grant.action == ACTION_RETRY)
-		(void)snprintf(buf, size, "deleted for a fresh attempt");
-	else if (e->grant.duty == DUTY_TERMINATING)
-		(void)snprintf(buf, size, "deleted by force");
-	else if (e->grant.duty == DUTY_EVICTED)
-		(void)snprintf(buf, size, "deleted");
-	else if (e->suspends)
+	if (e->suspends)
 		(void)snprintf(buf, size, "suspended");
+	else if (e->grant.action == ACTION_SCALE_DOWN)
+		(void)snprintf(buf, size, "scaled from %lld to 0", (long long)e->result.u.result.replicas);
 	else
-		(void)snprintf(buf, size, "scaled from %lld to 0", (long long)r->replicas);
+		(void)snprintf(buf, size, "%s", action_desc(e->grant.action)->done);
 }
 
 static void describe(const struct action *e, struct event *ret)
 {
 	const struct msg_result *r = &e->result.u.result;
-	const int parsed = reason_parse(r->reason);
-	const enum reason reason = parsed < 0 ? REASON_NOTHING_TO_DO : (enum reason)parsed;
+	const struct reason_desc *reason = reason_find(r->reason);
 	char act[80] = "";
 
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", r->reason);
@@ -64,11 +29,22 @@ static void describe(const struct action *e, struct event *ret)
 		describe_act(e, act, sizeof(act));
 	if (r->outcome == OUTCOME_REFUSED)
 		(void)snprintf(ret->message, sizeof(ret->message), "nothing was done: %s (%s); to do: %s",
-			       reason_sentence(reason), r->detail, reason_remedy(reason));
+			       reason->text[LANGUAGE_EN].sentence, r->detail,
+			       reason->text[LANGUAGE_EN].remedy);
 	else
 		(void)snprintf(ret->message, sizeof(ret->message), "%s%s%s (%s)", act, *act ? ": " : "",
-			       reason_sentence(reason), r->detail);
-	ret->warning = r->outcome != OUTCOME_DONE;
+			       reason->text[LANGUAGE_EN].sentence, r->detail);
+	ret->warning = reason->event == REASON_EVENT_WARNING;
+}
+
+/* A refusal is, when its reason says so; waiting is not. */
+static bool is_news(const struct msg_result *r)
+{
+	const struct reason_desc *reason = reason_find(r->reason);
+
+	return r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_ANNOUNCED ||
+	       (r->outcome == OUTCOME_REFUSED && reason->event != REASON_EVENT_NO &&
+		reason->class != CLASS_NONE);
 }
 
 static void about_pod(const struct action *e, struct event *ret)
@@ -103,13 +79,11 @@ bool action_event(const struct action *e, struct event *ret)
 	const struct owner *top = e->n_owners > 0 ? &e->owners[e->n_owners - 1] : NULL;
 
 	*ret = (struct event){ 0 };
-	if (e->trial || e->grant.observe ||
-	    (r->outcome != OUTCOME_DONE && r->outcome != OUTCOME_ANNOUNCED &&
-	     !(r->outcome == OUTCOME_REFUSED && is_for_a_person(r->reason))))
+	if (e->trial || e->grant.observe || !is_news(r))
 		return false;
 	describe(e, ret);
 	(void)snprintf(ret->ns, sizeof(ret->ns), "%s", e->grant.ns);
-	if (top && top->json && e->grant.action != ACTION_RETRY)
+	if (top && top->json && e->grant.action != ACTION_FRESH_ATTEMPT)
 		return about_owner(top, ret);
 	if (e->grant.action != ACTION_RESTORE)
 		about_pod(e, ret);

@@ -7,16 +7,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "rules/judge.h"
 
 static bool is_listed(const char *code)
 {
-	const int r = reason_parse(code);
-
-	return r >= 0 && reason_needs_person((enum reason)r);
+	return reason_find(code)->attention == ATTENTION_OBJECT;
 }
 
 static int put(struct db *db, enum db_stmt id, const struct msg *m, const char *reason,
@@ -33,7 +31,7 @@ static int put(struct db *db, enum db_stmt id, const struct msg *m, const char *
 
 static int note_memo(struct db *db, const struct msg *m, const char *cluster_name, int64_t now_ms)
 {
-	const bool fight = strcmp(m->u.saved.kind, "fight") == 0;
+	const bool fight = strcmp(m->u.saved.kind, "reverted") == 0;
 	const enum reason reason = fight ? REASON_REVERTED : REASON_BREAKER_OPEN;
 
 	const bool lasts = m->u.saved.at && (!fight || m->u.saved.count > 0); /* 0: acted on, not come back */
@@ -151,17 +149,16 @@ static char *names_of(struct db *db, const struct group *g)
 static char *paragraph(struct db *db, const struct group *g, bool name_clusters)
 {
 	_cleanup_free_ char *names = names_of(db, g);
-	const int code = reason_parse(g->reason);
-	const bool one_duty = g->duty < DUTY_RESTARTS;
+	const struct reason_desc *reason = reason_find(g->reason);
+	const bool one_duty = duty_acts((enum duty)g->duty);
 	char since[RFC3339_MAX];
 
 	rfc3339_format(g->since, false, since);
 	return xasprintf("! %s%s%s%s%s%s: %s\n%s%s%s  since %s%s%s\n  remedy: %s\n", name_clusters ? "[" : "",
 			 name_clusters ? g->cluster : "", name_clusters ? "] " : "",
 			 one_duty ? duty_name((enum duty)g->duty) : "", one_duty ? ": " : "", g->reason,
-			 code < 0 ? "" : reason_sentence((enum reason)code), *names ? "  " : "", names,
-			 *names ? "\n" : "", since, *g->detail ? ": " : "", g->detail,
-			 code < 0 ? "" : reason_remedy((enum reason)code));
+			 reason->text[LANGUAGE_EN].sentence, *names ? "  " : "", names, *names ? "\n" : "",
+			 since, *g->detail ? ": " : "", g->detail, reason->text[LANGUAGE_EN].remedy);
 }
 
 static void render(struct db *db, const struct group *v, size_t n, bool name_clusters,

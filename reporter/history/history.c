@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/xalloc.h"
 #include "reporter/history/attention.h"
 

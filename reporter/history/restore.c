@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
@@ -60,7 +60,7 @@ static int read_action(struct db *db, uint64_t id, struct past *ret)
 /* Why there is nothing to take back, or NULL. */
 static const char *objection(const struct past *a, int cluster)
 {
-	const bool deleted = a->duty != DUTY_IMAGE_PULL || a->action == ACTION_RETRY;
+	const bool deleted = action_desc((enum action_kind)a->action)->target == TARGET_POD;
 	const bool written = a->outcome == OUTCOME_DONE || a->outcome == OUTCOME_UNCONFIRMED;
 	const struct {
 		bool holds;

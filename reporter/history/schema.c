@@ -85,7 +85,14 @@ static const char *const migrations[] = {
 	"ALTER TABLE intents RENAME COLUMN subject TO action_key;"
 	"ALTER TABLE intents RENAME COLUMN fights TO reverts;"
 	"ALTER TABLE results RENAME COLUMN proof TO evidence;"
-	"ALTER TABLE since RENAME COLUMN tried TO attempted;",
+	"ALTER TABLE since RENAME COLUMN tried TO attempted;"
+	/* What an action does is told by model/actions.def alone, no longer by the duty and how far it was
+	   escalated. */
+	"UPDATE intents SET action = CASE duty WHEN 1 THEN 3 ELSE 4 END WHERE action = 0 AND duty IN (1, 2);"
+	"UPDATE memos SET kind = 'reverted' WHERE kind = 'fight';"
+	"UPDATE OR IGNORE needs SET reason = 'Reverted' WHERE reason = 'Fight';"
+	"UPDATE OR IGNORE refusals SET reason = 'Reverted' WHERE reason = 'Fight';"
+	"UPDATE results SET reason = 'Reverted' WHERE reason = 'Fight';",
 };
 
 int schema_version(void)

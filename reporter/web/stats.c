@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/xalloc.h"
 #include "build_id.h"
 
@@ -160,9 +160,10 @@ static void refresh_guards(struct stats *f, const struct history *h)
 
 		metrics_set(f->metrics, METRIC_BREAKER_OPEN, history_count_memos(h, cluster, "breaker") > 0,
 			    METRIC_LABELS(cluster));
-		for (enum duty d = 0; d < DUTY_RESTARTS; d++)
-			metrics_set(f->metrics, METRIC_PAUSED, history_is_paused(h, cluster, d),
-				    METRIC_LABELS(duty_name(d), cluster));
+		for (enum duty d = 0; d < DUTY__MAX; d++)
+			if (duty_acts(d))
+				metrics_set(f->metrics, METRIC_PAUSED, history_is_paused(h, cluster, d),
+					    METRIC_LABELS(duty_name(d), cluster));
 	}
 }
 

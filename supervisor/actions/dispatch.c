@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/log.h"
 #include "supervisor/supervisor.h"
 

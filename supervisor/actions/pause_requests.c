@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"

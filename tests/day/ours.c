@@ -67,9 +67,9 @@ static void note_refusal(struct ours *o, const char *uid, const char *code)
 {
 	const struct world *w = o->c->world;
 	const uint32_t pod = world_find(w, uid);
-	const int reason = reason_parse(code);
+	const enum reason reason = reason_parse(code);
 
-	if (pod == PODS_MAX || reason < 0)
+	if (pod == PODS_MAX || reason == REASON__MAX)
 		return;
 	const struct sim_pod *p = &w->pods[pod];
 	const bool by_workload = p->life == LIFE_FAILING;

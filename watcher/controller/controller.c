@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "watcher/controller/decision.h"
@@ -329,7 +329,7 @@ static void report_staying(struct controller *c, uint32_t h)
 /* R23: a scale to 0 is not the end of it, the pods must leave. */
 static void settle_stay(struct controller *c, const struct msg_nomination_result *m, uint32_t h, uint64_t now)
 {
-	if (m->duty != DUTY_IMAGE_PULL || m->action != ACTION_DUTY)
+	if (m->action != ACTION_SCALE_DOWN)
 		return;
 	if (m->outcome == OUTCOME_DONE && c->policy->mode != MODE_OBSERVE)
 		scaledown_watch_scaled(c->stay, STR_C(m->action_key), now);
@@ -466,14 +466,14 @@ void controller_clocks(const struct controller *c, struct clock_snapshot *ret)
 }
 
 /* "Budget 12, Pause 3: ..." */
-static void describe_blocks(const struct controller *c, char *buf, size_t size)
+static void describe_blocks(const struct controller *c, uint64_t guards, char *buf, size_t size)
 {
 	const char *breaker = guards_breaker_text(c->guards);
 	size_t n = 0;
 
 	buf[0] = '\0';
 	for (enum guard g = 0; g < GUARD__MAX && n < size; g++)
-		if (blocked_count_of(c->blocked, g))
+		if (guards & UINT64_C(1) << g)
 			n += (size_t)snprintf(buf + n, size - n, "%s%s %" PRIu32, n ? ", " : "",
 					      guard_name(g), blocked_count_of(c->blocked, g));
 	if (*breaker && n < size)
@@ -495,5 +495,7 @@ void controller_stats(const struct controller *c, struct controller_stats *ret)
 		.blocked = blocked_count(c->blocked),
 		.reverts = guards_revert_count(c->guards),
 	};
-	describe_blocks(c, ret->blocked_by, sizeof(ret->blocked_by));
+	for (enum guard g = 0; g < GUARD__MAX; g++)
+		ret->guards |= (uint64_t)(blocked_count_of(c->blocked, g) > 0) << g;
+	describe_blocks(c, ret->guards, ret->blocked_by, sizeof(ret->blocked_by));
 }

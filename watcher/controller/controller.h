@@ -80,6 +80,7 @@ struct controller_stats {
 	uint64_t nominated, dropped, judged;
 	int64_t last_byte; /* wall ms */
 	uint64_t blocked, reverts;
+	uint64_t guards;      /* that block something: bits 1 << enum guard */
 	char blocked_by[256]; /* what blocks them */
 };
 void controller_stats(const struct controller *c, struct controller_stats *ret);

@@ -58,15 +58,11 @@ static int flush(struct controller *c)
  */
 static int block_pod(struct controller *c, uint32_t h, const struct decision *d, const struct pod_context *s)
 {
-	static const bool told[GUARD__MAX] = { [GUARD_BREAKER] = true,
-					       [GUARD_REVERTED] = true,
-					       [GUARD_EVICT_LOOP] = true,
-					       [GUARD_BUDGET] = true };
 	struct msg m = { .type = MSG_REFUSAL };
 	char key[512];
 	struct str bin = { key, guards_bin_key(&d->ask, &d->block, key, sizeof(key)) };
 
-	if (told[d->block.guard] && !blocked_has_bin(c->blocked, bin)) {
+	if (guard_desc(d->block.guard)->reported && !blocked_has_bin(c->blocked, bin)) {
 		decision_fill(c, &c->facts, s, d, &m);
 		int r = c->send(c->ctx, &m);
 
@@ -90,7 +86,7 @@ static int act(struct controller *c, uint32_t h, const struct decision *d, const
 	       uint64_t now)
 {
 	struct msg m = { .type = MSG_NOMINATE };
-	bool by_owner = d->v.duty == DUTY_IMAGE_PULL && c->facts.owner.uid.n;
+	bool by_owner = duty_desc(d->v.duty)->key == KEY_WORKLOAD && c->facts.owner.uid.n;
 	struct clock_snapshot clocks;
 	uint64_t at = 0;
 	enum in_flight_answer before = in_flight_ask(c->in_flight, d->ask.subject, c->facts.rv, now, &at);
@@ -149,7 +145,8 @@ static int refuse(struct controller *c, uint32_t h, const struct decision *d, co
 		  uint64_t now)
 {
 	const struct verdict *v = &d->v;
-	const uint64_t hour = reason_needs_person(v->reason) ? now / TELL_AGAIN_MS % 64 : 0;
+	const uint64_t hour =
+		reason_desc(v->reason)->attention == ATTENTION_OBJECT ? now / TELL_AGAIN_MS % 64 : 0;
 	uint16_t told = (uint16_t)((1u + v->reason * DUTY__MAX + v->duty) | hour << REASON_BITS);
 	uint16_t *last = refused_of(c, h);
 	struct msg m = { .type = MSG_REFUSAL };

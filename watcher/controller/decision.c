@@ -44,7 +44,7 @@ static void count_pods(struct controller *c, struct due *d)
 static void make_ask(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		     const struct clock_snapshot *now, struct decision *ret)
 {
-	bool pull = ret->v.duty == DUTY_IMAGE_PULL;
+	bool workload = duty_desc(ret->v.duty)->key == KEY_WORKLOAD;
 	uint64_t nominate_at = 0;
 	const char *stale = sync_state_reason(c->sync, (uint64_t)now->boot);
 
@@ -54,8 +54,8 @@ static void make_ask(struct controller *c, const struct pod_facts *p, const stru
 	ret->ask.override = ret->v.override;
 	ret->ask.pod = p;
 	ret->ask.owner = controller_clock_owner(p);
-	ret->ask.subject = pull && p->owner.uid.n ? p->owner.uid : p->uid;
-	ret->ask.pods = pull && !ret->ask.retry ? s->pods : 1;
+	ret->ask.subject = workload && p->owner.uid.n ? p->owner.uid : p->uid;
+	ret->ask.pods = workload && !ret->ask.retry ? s->pods : 1;
 	ret->ask.quiet_until = (int64_t)nominate_at;
 	ret->ask.clock_off = clock_skew_excess(&c->skew, now->wall, (uint64_t)now->boot);
 	ret->ask.stale = *stale ? stale : NULL;
@@ -66,11 +66,11 @@ static void make_ask(struct controller *c, const struct pod_facts *p, const stru
 static bool climb(struct controller *c, const struct pod_facts *p, const struct clock_snapshot *now,
 		  struct decision *ret)
 {
-	const struct duty_policy *dp = &policy_of(c->policy, p)[DUTY_IMAGE_PULL];
+	const struct duty_policy *dp = &policy_of(c->policy, p)[ret->v.duty];
 	int64_t tried, at;
 	enum escalation rung;
 
-	if (ret->v.duty != DUTY_IMAGE_PULL)
+	if (duty_desc(ret->v.duty)->key != KEY_WORKLOAD)
 		return true;
 	tried = failing_since_tried(c->since, controller_clock_owner(p), p->revision);
 	rung = escalation_next(dp, tried, now->server, &at);
@@ -85,7 +85,7 @@ static void admit(struct controller *c, const struct pod_facts *p, const struct 
 {
 	struct clock_snapshot now;
 
-	if (ret->v.kind != VERDICT_ACT || ret->v.duty == DUTY_RESTARTS)
+	if (ret->v.kind != VERDICT_ACT || !duty_acts(ret->v.duty))
 		return;
 	controller_clocks(c, &now);
 	if (!climb(c, p, &now, ret))
@@ -120,14 +120,16 @@ static void tell_guard(void *ctx, enum guard g, bool passes, const struct block 
 {
 	const struct listener *l = ctx;
 	const struct verdict v = { .kind = VERDICT_WAIT, .duty = l->duty, .reason = h->reason };
-	const struct check_report told = { .duty = l->duty,
-					   .rule = guard_name(g),
-					   .name = passes ? "" : reason_sentence(h->reason),
-					   .verdict = &v,
-					   .holds = !l->due  ? TRI_UNKNOWN
-						    : passes ? TRI_YES
-							     : TRI_NO,
-					   .fact = h->evidence };
+	const struct check_report told = {
+		.duty = l->duty,
+		.rule = guard_name(g),
+		.name = passes ? "" : reason_desc(h->reason)->text[LANGUAGE_EN].sentence,
+		.verdict = &v,
+		.holds = !l->due  ? TRI_UNKNOWN
+			 : passes ? TRI_YES
+				  : TRI_NO,
+		.fact = h->evidence
+	};
 
 	l->told(l->ctx, &told);
 }
@@ -149,7 +151,7 @@ void decision_of_duty(struct controller *c, enum duty d, const struct pod_facts 
 	else
 		judge_duty(d, p, c->policy, s, now.server, &ret->v);
 	admit(c, p, s, NULL, ret);
-	if (!told || d == DUTY_RESTARTS)
+	if (!told || !duty_acts(d))
 		return;
 	if (!ret->due)
 		make_ask(c, p, s, &now, ret);
@@ -172,7 +174,7 @@ static int64_t began(const struct pod_facts *p, const struct pod_context *s, enu
 void decision_fill(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct decision *d, struct msg *m)
 {
-	bool owner = d->v.duty == DUTY_IMAGE_PULL && p->owner.uid.n;
+	bool owner = duty_desc(d->v.duty)->key == KEY_WORKLOAD && p->owner.uid.n;
 	struct str subject = owner ? p->owner.uid : p->uid;
 	struct clock_snapshot now;
 
@@ -180,7 +182,7 @@ void decision_fill(struct controller *c, const struct pod_facts *p, const struct
 	m->u.nominate.cluster = c->cluster;
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = began(p, s, d->v.duty);
-	m->u.nominate.action = d->ask.retry ? ACTION_RETRY : ACTION_DUTY;
+	m->u.nominate.action = d->ask.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
 	m->u.nominate.reverts = d->due ? guards_reverts(c->guards, &d->ask, &now) : 0;
 	msg_set(m, nominate.ns, p->ns.p, p->ns.n);
 	msg_set(m, nominate.name, p->name.p, p->name.n);

@@ -232,7 +232,7 @@ void guards_recovered(struct guards *g, struct str owner, struct str revision)
 
 static uint32_t work_of(const struct guards *g, const struct due *d)
 {
-	if (d->duty != DUTY_IMAGE_PULL || !d->pod)
+	if (!duty_has_guard(d->duty, GUARD_REVERTED) || !d->pod)
 		return 0;
 	return guards_work((struct guards *)(uintptr_t)g, d->owner, d->pod->revision, false);
 }
@@ -254,7 +254,7 @@ static uint32_t loop_of(const struct guards *g, const struct due *d, bool make)
 {
 	char key[300];
 
-	if (d->duty != DUTY_EVICTED || !d->pod->owner.uid.n || !d->pod->node.n)
+	if (!duty_has_guard(d->duty, GUARD_EVICT_LOOP) || !d->pod->owner.uid.n || !d->pod->node.n)
 		return 0;
 	int n = snprintf(key, sizeof(key), "/%.*s", STR_ARG(d->pod->node));
 
@@ -402,7 +402,7 @@ void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
 				    .duty = d->duty,
 				    .used = true,
 				    .retry = d->retry };
-	if (d->duty == DUTY_IMAGE_PULL) {
+	if (duty_has_guard(d->duty, GUARD_REVERTED)) {
 		g->acts[id].work = guards_work(g, d->owner, d->pod->revision, true);
 		g->works[g->acts[id].work].acted_on = true;
 	} else if ((g->acts[id].work = loop_of(g, d, g->loops < LOOPS_MAX))) {
@@ -419,7 +419,7 @@ static void note_ended(struct guards *g, const struct act *a, bool done, const s
 {
 	struct work *w = &g->works[a->work];
 
-	if (a->duty == DUTY_EVICTED) {
+	if (duty_has_guard(a->duty, GUARD_EVICT_LOOP)) {
 		if (done)
 			evict_loop_deleted(&w->loop, a->created, now->latest);
 	} else if (done) {

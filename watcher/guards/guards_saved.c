@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/log.h"
 #include "watcher/guards/guards_state.h"
 
-#define KIND_REVERTED "fight"
+#define KIND_REVERTED "reverted"
 #define KIND_BREAKER  "breaker"
 #define KIND_NS       "share-ns"
 #define KIND_NODE     "share-node"

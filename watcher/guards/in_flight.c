@@ -163,7 +163,7 @@ bool in_flight_settle(struct in_flight *b, const struct msg_nomination_result *m
 		e->until = now + failure_wait(e, retries, delay_ms, m->retry_ms);
 	} else if ((m->outcome == OUTCOME_REFUSED || m->outcome == OUTCOME_ANNOUNCED) && m->retry_ms) {
 		e->until = now + m->retry_ms; /* nobody looked at it, or its grace runs: no round */
-	} else if (m->outcome == OUTCOME_DONE && m->action == ACTION_RETRY && !observe) {
+	} else if (m->outcome == OUTCOME_DONE && m->action == ACTION_FRESH_ATTEMPT && !observe) {
 		e->until = now; /* only a rung: the ladder knows how long to wait */
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);

@@ -17,17 +17,22 @@ const struct duty_policy *step_policy(const struct action *e)
 	return &policy_of(e->policy, &e->pod)[e->grant.duty];
 }
 
+bool step_on_workload(const struct action *e)
+{
+	return duty_desc((enum duty)e->grant.duty)->key == KEY_WORKLOAD;
+}
+
 /* The object that is written to. Of the owners only the topmost counts: controllers copy annotations down and
  * do not take them away again (kubernetes pkg/controller/deployment/util SetNewReplicaSetAnnotations). */
 static const struct owner *workload(const struct action *e)
 {
-	return e->grant.duty == DUTY_IMAGE_PULL ? &e->owners[e->n_owners - 1] : NULL;
+	return step_on_workload(e) ? &e->owners[e->n_owners - 1] : NULL;
 }
 
 /* When the state began that is judged: an older announcement was made for another one. */
 static int64_t began(const struct action *e)
 {
-	return e->grant.duty == DUTY_IMAGE_PULL ? e->around.failing_since : e->pod.deletion;
+	return step_on_workload(e) ? e->around.failing_since : e->pod.deletion;
 }
 
 static struct annotations marks_of(const struct action *e)
@@ -46,7 +51,7 @@ static struct annotations marks_of(const struct action *e)
 
 static enum step write_step(const struct action *e)
 {
-	if (e->grant.duty != DUTY_IMAGE_PULL || e->grant.action == ACTION_RETRY)
+	if (action_desc(e->grant.action)->target == TARGET_POD)
 		return STEP_DELETE;
 	return e->suspends ? STEP_SUSPEND : STEP_PATCH;
 }
@@ -83,7 +88,7 @@ enum step step_act(struct action *e)
 
 	if (e->suspends)
 		e->verdict.reason = REASON_SUSPENDED;
-	if (e->grant.action == ACTION_RETRY) { /* a fresh attempt is no loss: it needs no grace */
+	if (e->grant.action == ACTION_FRESH_ATTEMPT) { /* a fresh attempt is no loss: it needs no grace */
 		dp.announce_ms = 0;
 		e->verdict.reason = REASON_FRESH_ATTEMPT;
 	}

@@ -14,8 +14,7 @@ void ask_pod(struct action *e, struct ask *ret)
 /* Has an earlier delete of ours already shown? */
 static bool delete_shows(const struct action *e)
 {
-	return e->grant.duty == DUTY_TERMINATING ? e->pod.deletion > 0 && e->pod.grace_s == 0
-						 : e->pod.deletion > 0;
+	return e->pod.deletion > 0 && (e->grant.action != ACTION_FORCE_DELETE || e->pod.grace_s == 0);
 }
 
 static const char *const states[] = { [CONTAINER_NONE] = "unknown",
@@ -30,9 +29,9 @@ static void prove_pod(struct action *e)
 
 	step_prove(e, "pod %.*s at resourceVersion %.*s: phase %.*s%s%.*s", STR_ARG(p->name), STR_ARG(p->rv),
 		   STR_ARG(p->phase), str_empty(p->reason) ? "" : ", reason ", STR_ARG(p->reason));
-	if (e->grant.duty == DUTY_TERMINATING)
+	if (e->grant.action == ACTION_FORCE_DELETE)
 		step_prove(e, p->n_finalizers ? "%u finalizers" : "no finalizers", p->n_finalizers);
-	for (uint32_t i = 0; e->grant.duty == DUTY_TERMINATING && i < p->n_containers; i++)
+	for (uint32_t i = 0; e->grant.action == ACTION_FORCE_DELETE && i < p->n_containers; i++)
 		step_prove(e, "container %.*s %s", STR_ARG(p->containers[i].name),
 			   states[p->containers[i].state]);
 	if (!str_empty(p->owner.uid))
@@ -41,21 +40,19 @@ static void prove_pod(struct action *e)
 
 static enum step judge_read(struct action *e)
 {
-	switch (e->grant.duty) {
-	case DUTY_TERMINATING:
-		/* The cheap half of the judgement first: does it need the node at all? */
-		if (!step_judged(e, STAGE_CACHE))
-			return STEP_END;
-		if (!str_empty(e->pod.node))
-			return STEP_NODE;
-		step_prove(e, "on no node");
-		return step_judge_live(e);
-	case DUTY_IMAGE_PULL:
+	if (step_on_workload(e)) {
 		e->around.failing_since = e->grant.since;
 		return step_judged(e, STAGE_CACHE) ? step_cause(e) : STEP_END;
-	default:
-		return step_judge_live(e);
 	}
+	if (e->grant.action != ACTION_FORCE_DELETE)
+		return step_judge_live(e);
+	/* The cheap half of the judgement first: does it need the node at all? */
+	if (!step_judged(e, STAGE_CACHE))
+		return STEP_END;
+	if (!str_empty(e->pod.node))
+		return STEP_NODE;
+	step_prove(e, "on no node");
+	return step_judge_live(e);
 }
 
 enum step take_pod(struct action *e, const struct answer *a)
@@ -72,8 +69,7 @@ enum step take_pod(struct action *e, const struct answer *a)
 				   "get pods: the answer is another pod");
 	if (!str_is(e->pod.uid, e->grant.uid))
 		return step_gone(e, REASON_UID_CHANGED, "");
-	if ((e->grant.duty != DUTY_IMAGE_PULL || e->grant.action == ACTION_RETRY) && step_may_be_ours(e) &&
-	    delete_shows(e))
+	if (action_desc(e->grant.action)->target == TARGET_POD && step_may_be_ours(e) && delete_shows(e))
 		return step_gone(e, REASON_BEING_DELETED, "");
 	if (e->in_doubt)
 		return STEP_END; /* unchanged: what was said of the write stands */
@@ -93,7 +89,7 @@ void ask_delete(struct action *e, struct ask *ret)
 	 * do. */
 	ret->accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.9";
 	ret->body = request_delete_body(r->target_uid, r->target_rv,
-					e->grant.duty == DUTY_TERMINATING ? 0 : -1, e->grant.observe);
+					e->grant.action == ACTION_FORCE_DELETE ? 0 : -1, e->grant.observe);
 }
 
 enum step take_delete(struct action *e, const struct answer *a)

@@ -157,6 +157,8 @@ bool step_is_job(const struct action *e);
 enum step step_suspend(struct action *e);
 /* Everything is judged ACT: ask the object's marks, announce, or write. */
 enum step step_act(struct action *e);
+/* Does the duty concern the workload above the pod, not the pod alone? */
+bool step_on_workload(const struct action *e);
 /* The settings of this duty for this object. */
 const struct duty_policy *step_policy(const struct action *e);
 /* Of a write to an owner as it was read, or to the pod (NULL): into the result; its path; its query. */

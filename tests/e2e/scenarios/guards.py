@@ -236,7 +236,7 @@ def fresh(t):
     scaled = t.wait_write(workload, 30)
     assert scaled.t >= retry.t + 4, f"scaled {scaled.t - retry.t:.3f} s after the fresh attempt"
     rows = program.history()
-    assert [r["action"] for r in sorted(rows, key=lambda r: r["id"])] == ["retry", "duty"], rows
+    assert [r["action"] for r in sorted(rows, key=lambda r: r["id"])] == ["freshAttempt", "scaleDown"], rows
 
 
 @scenario("guards/evict-loop", timeout=90)

@@ -4,7 +4,7 @@
 #include "tests/unit/reporter/history_world.h"
 
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 
 struct history_world w;
 

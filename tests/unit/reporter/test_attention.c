@@ -1,7 +1,7 @@
 /* test_attention.c - what needs a person is told when it has lasted, once, with the remedy. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "reporter/history/attention.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
@@ -120,16 +120,16 @@ START_TEST(fights_and_breaker_are_told_at_once_while_they_last)
 	m[0].u.intent.duty = DUTY_IMAGE_PULL;
 	test_set(&m[1], record.target, "deployments.apps/shop/web");
 	world_write(m, 2);
-	remember("fight", "u1/6b7f", 5, 0, ""); /* scaled down, not come back */
+	remember("reverted", "u1/6b7f", 5, 0, ""); /* scaled down, not come back */
 	ck_assert_uint_eq(begin(), 0);
-	remember("fight", "u1/6b7f", 5, 1, "");
+	remember("reverted", "u1/6b7f", 5, 1, "");
 	remember("breaker", "errImagePull", 5, 7, "7 workloads; all pull from registry.example");
 	remember("node", "n1", 5, 1, "");
 	ck_assert_uint_eq(begin(), 3);
 	ck_assert(says("Reverted") && says("deployments.apps/shop/web"));
 	ck_assert(says("all pull from registry.example"));
 	remember("breaker", "errImagePull", 0, 0, "");
-	remember("fight", "u1/6b7f", 0, 0, "");
+	remember("reverted", "u1/6b7f", 0, 0, "");
 	ck_assert_uint_eq(begin(), 0);
 }
 END_TEST

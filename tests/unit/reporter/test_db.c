@@ -158,7 +158,7 @@ START_TEST(file_of_the_first_version_is_brought_up_to_date)
 	db_bind_i64(st, "id", 7);
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	db_read_msg(st, &m);
-	ck_assert_uint_eq(m.u.ctl_history_row.action, ACTION_DUTY);
+	ck_assert_uint_eq(m.u.ctl_history_row.action, ACTION_DELETE);
 	ck_assert_int_eq(m.u.ctl_history_row.replicas, 3);
 	ck_assert_int_eq(db_number(db, db_stmt(db, DB_OPEN_COUNT), &n), 0);
 	ck_assert_int_eq(n, 1);
@@ -180,7 +180,7 @@ START_TEST(what_the_second_version_left_open_is_open)
 		" VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '43', 3),"
 		" (9, 2001, 1901, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '44', 0);";
 	const struct msg fight = { .type = MSG_SAVED,
-				   .u.saved = { .kind = "fight", .key = "o7/r", .at = 5, .count = 1 } };
+				   .u.saved = { .kind = "reverted", .key = "o7/r", .at = 5, .count = 1 } };
 	struct digest_text text;
 	int64_t n = -1;
 

@@ -7,7 +7,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "model/duty.h"
+#include "model/duties.h"
 #include "reporter/history/query.h"
 #include "reporter/history/history.h"
 #include "tests/suite.h"

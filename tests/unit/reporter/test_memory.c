@@ -20,12 +20,11 @@ static struct msg memo(uint64_t cluster, const char *kind, const char *key, int6
 /* Order matters: a watcher acts after SAVED_END, and must know everything by then. */
 START_TEST(memories_come_before_the_end_of_since)
 {
-	const struct msg m[] = { memo(0, "fight", "u1", 100),
-				 memo(0, "breaker", "host:docker.io", 200),
-				 memo(1, "fight", "u1", 300),
-				 memo(0, "fight", "u1", 400),
-				 memo(0, "breaker", "host:docker.io", 0),
-				 world_since(0, "o1", 50) };
+	const struct msg m[] = {
+		memo(0, "reverted", "u1", 100),          memo(0, "breaker", "host:docker.io", 200),
+		memo(1, "reverted", "u1", 300),          memo(0, "reverted", "u1", 400),
+		memo(0, "breaker", "host:docker.io", 0), world_since(0, "o1", 50)
+	};
 	struct query *c = NULL;
 	struct msg out[8];
 
@@ -35,7 +34,7 @@ START_TEST(memories_come_before_the_end_of_since)
 	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3);
 	ck_assert_int_eq(out[0].type, MSG_SAVED_ROW);
-	ck_assert_str_eq(out[0].u.saved_row.kind, "fight");
+	ck_assert_str_eq(out[0].u.saved_row.kind, "reverted");
 	ck_assert_str_eq(out[0].u.saved_row.key, "u1");
 	ck_assert_int_eq(out[0].u.saved_row.at, 400);
 	ck_assert_int_eq(out[0].u.saved_row.until, 405);
@@ -214,7 +213,7 @@ END_TEST
 
 START_TEST(guards_are_figures)
 {
-	const struct msg m[] = { memo(0, "breaker", "errImagePull", 100), memo(0, "fight", "u1", 100),
+	const struct msg m[] = { memo(0, "breaker", "errImagePull", 100), memo(0, "reverted", "u1", 100),
 				 pause_msg("staging", 0, true, 0), pause_msg("", 1, true, WORLD_NOW + 10) };
 	const struct msg closed = memo(0, "breaker", "errImagePull", 0);
 	struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats = { .blocked = 7, .reverts = 2 } };

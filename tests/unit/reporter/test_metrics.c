@@ -1,6 +1,6 @@
 /* test_metrics.c - text exposition, escaping, bounds; figures from messages. */
 // SPDX-License-Identifier: Apache-2.0
-#include "model/duty.h"
+#include "model/duties.h"
 #include "reporter/web/stats.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"

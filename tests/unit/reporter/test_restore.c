@@ -1,7 +1,7 @@
 /* test_restore.c - show tells all that is known of an action; restore takes back scale-downs and nothing
  * else. */
 // SPDX-License-Identifier: Apache-2.0
-#include "model/duty.h"
+#include "model/duties.h"
 #include "base/exit.h"
 #include "reporter/history/restore.h"
 #include "tests/suite.h"
@@ -13,6 +13,7 @@ static void scale_down(uint64_t id, struct msg *i, struct msg *r)
 	*i = world_intent(id, 1, "u1");
 	i->u.intent.duty = DUTY_IMAGE_PULL;
 	test_set(i, intent.action_key, "rs-1");
+	i->u.intent.action = ACTION_SCALE_DOWN;
 	*r = world_record(id, OUTCOME_DONE);
 	test_set(r, record.target, "deployments.apps/shop/web");
 	test_set(r, record.target_uid, "d-1");
@@ -67,19 +68,42 @@ static const struct {
 	int64_t replicas;
 } cases[] = {
 	{ .text = "a deleted pod cannot come back", .duty = DUTY_EVICTED, .replicas = -1 },
-	{ .text = "a deleted pod cannot come back", .duty = DUTY_TERMINATING, .replicas = -1 },
+	{ .text = "a deleted pod cannot come back",
+	  .duty = DUTY_TERMINATING,
+	  .action = ACTION_FORCE_DELETE,
+	  .replicas = -1 },
 	{ .text = "a deleted pod cannot come back",
 	  .duty = DUTY_IMAGE_PULL,
-	  .action = ACTION_RETRY,
+	  .action = ACTION_FRESH_ATTEMPT,
 	  .replicas = -1 },
 	{ .text = "is itself a restore", .duty = DUTY_IMAGE_PULL, .action = ACTION_RESTORE, .replicas = 3 },
-	{ .text = "dry run", .duty = DUTY_IMAGE_PULL, .observe = true, .replicas = 3 },
-	{ .text = "has not ended", .duty = DUTY_IMAGE_PULL, .open = true, .replicas = 3 },
-	{ .text = "wrote nothing", .duty = DUTY_IMAGE_PULL, .outcome = OUTCOME_REFUSED, .replicas = 3 },
-	{ .text = "wrote nothing", .duty = DUTY_IMAGE_PULL, .outcome = OUTCOME_CONFLICT, .replicas = 3 },
-	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .replicas = -1 },
-	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .replicas = 0 },
-	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .replicas = 3, .no_uid = true },
+	{ .text = "dry run",
+	  .duty = DUTY_IMAGE_PULL,
+	  .action = ACTION_SCALE_DOWN,
+	  .observe = true,
+	  .replicas = 3 },
+	{ .text = "has not ended",
+	  .duty = DUTY_IMAGE_PULL,
+	  .action = ACTION_SCALE_DOWN,
+	  .open = true,
+	  .replicas = 3 },
+	{ .text = "wrote nothing",
+	  .duty = DUTY_IMAGE_PULL,
+	  .action = ACTION_SCALE_DOWN,
+	  .outcome = OUTCOME_REFUSED,
+	  .replicas = 3 },
+	{ .text = "wrote nothing",
+	  .duty = DUTY_IMAGE_PULL,
+	  .action = ACTION_SCALE_DOWN,
+	  .outcome = OUTCOME_CONFLICT,
+	  .replicas = 3 },
+	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .action = ACTION_SCALE_DOWN, .replicas = -1 },
+	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .action = ACTION_SCALE_DOWN, .replicas = 0 },
+	{ .text = "did not scale",
+	  .duty = DUTY_IMAGE_PULL,
+	  .action = ACTION_SCALE_DOWN,
+	  .replicas = 3,
+	  .no_uid = true },
 };
 
 START_TEST(everything_else_says_why_it_cannot)

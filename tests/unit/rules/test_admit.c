@@ -71,11 +71,13 @@ static void burst(void)
 
 static void fight(void)
 {
+	ask.spend.duty = DUTY_IMAGE_PULL;
 	ask.fight = (struct reverted){ .until = T + 3 * HOUR, .count = 2 };
 }
 
 static void loop(void)
 {
+	ask.spend.duty = DUTY_EVICTED;
 	ask.loop_until = T + HOUR;
 	ask.loop_count = 4;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/duty.h"
+#include "model/duties.h"
 #include "supervisor/actions/pause_list.h"
 #include "tests/suite.h"
 

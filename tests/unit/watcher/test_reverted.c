@@ -168,7 +168,7 @@ START_TEST(a_workload_that_comes_back_is_held_longer_each_time)
 	pass(HOURS + 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	done(&p);
-	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "fight");
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "reverted");
 	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 0);
 	pass(5 * S); /* also while the first act's own wait is not over */
 	q = returned(&p, 1);
@@ -214,7 +214,7 @@ END_TEST
 START_TEST(a_fight_survives_a_restart)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct msg_saved_row row = { .kind = "fight", .at = 1, .until = NOW + HOUR, .count = 3 };
+	struct msg_saved_row row = { .kind = "reverted", .at = 1, .until = NOW + HOUR, .count = 3 };
 	struct msg_failing_since_row since = { .at = NOW - HOUR, .revision = "1" };
 
 	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
@@ -237,7 +237,7 @@ START_TEST(a_fight_is_forgotten_a_day_later)
 	done(&p);
 	for (int i = 0; i < 25; i++)
 		pass(HOUR);
-	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "fight");
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "reverted");
 	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0);
 	q = returned(&p, 1);
 	event(&q);
@@ -267,13 +267,13 @@ START_TEST(an_evict_loop_keeps_its_newest)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "EvictLoop");
-	ck_assert_str_eq(stats().blocked_by, "Loop 1");
+	ck_assert_str_eq(stats().blocked_by, "EvictLoop 1");
 	pass(3 * S);
 	p = returned(&p, 4);
 	event(&p);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 4);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[3]);
-	ck_assert_str_eq(stats().blocked_by, "Loop 1");
+	ck_assert_str_eq(stats().blocked_by, "EvictLoop 1");
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1); /* told once */
 	pass(HOUR);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[4]);
@@ -287,7 +287,7 @@ START_TEST(a_fresh_attempt_first)
 	policy.duty[DUTY_IMAGE_PULL].fresh_attempt_ms = 10 * S;
 	ready_with(&p, 1);
 	pass(HOURS + 1);
-	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_RETRY);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_FRESH_ATTEMPT);
 	pass(1000);
 	controller_delete(c, &p); /* seen before its end is told */
 	settle(OUTCOME_DONE, 0);
@@ -298,7 +298,7 @@ START_TEST(a_fresh_attempt_first)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	pass(1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
-	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_DUTY);
+	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_SCALE_DOWN);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
 END_TEST

@@ -256,7 +256,7 @@ END_TEST
 
 START_TEST(one_pod_is_deleted_for_a_fresh_attempt)
 {
-	fake.grant.action = ACTION_RETRY;
+	fake.grant.action = ACTION_FRESH_ATTEMPT;
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, RETRIED);
 	RESULT(DONE, FRESH_ATTEMPT);
@@ -267,7 +267,7 @@ END_TEST
 
 START_TEST(a_fresh_attempt_is_judged_alike)
 {
-	fake.grant.action = ACTION_RETRY;
+	fake.grant.action = ACTION_FRESH_ATTEMPT;
 	if (_i == 0)
 		on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, READY));
 	else if (_i == 1)
@@ -287,7 +287,7 @@ END_TEST
 
 START_TEST(the_answer_of_a_fresh_attempt_is_lost)
 {
-	fake.grant.action = ACTION_RETRY;
+	fake.grant.action = ACTION_FRESH_ATTEMPT;
 	on_failure(DELETE, HTTP_BROKEN, true);
 	if (_i == 0)
 		on(GET, 404, NOTFOUND);

@@ -289,6 +289,7 @@ END_TEST
 START_TEST(a_pod_is_told)
 {
 	fake.grant.duty = DUTY_EVICTED;
+	fake.grant.action = ACTION_DELETE;
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 200, SUCCESS);
 	go();

@@ -11,6 +11,7 @@ static void setup(void)
 {
 	fake_setup();
 	fake.grant.duty = DUTY_EVICTED;
+	fake.grant.action = ACTION_DELETE;
 	on_pod("5", "", "", "'phase':'Failed','reason':'Evicted'");
 	(void)on(DELETE, 200, "{'kind':'Pod','metadata':{'uid':'pod-1'}}");
 }

@@ -35,6 +35,7 @@ static void setup(void)
 {
 	fake_setup();
 	fake.grant.duty = DUTY_IMAGE_PULL;
+	fake.grant.action = ACTION_SCALE_DOWN;
 	fake.grant.since = NOW - HOUR - 1;
 	fake.policy.duty[DUTY_IMAGE_PULL].suspend_jobs = true;
 	on_pod("41", "," BY_JOB, "", PULLING);

@@ -30,6 +30,7 @@ static void setup(void)
 {
 	fake_setup();
 	fake.grant.duty = DUTY_TERMINATING;
+	fake.grant.action = ACTION_FORCE_DELETE;
 	on(DELETE, 200, SUCCESS);
 }
 

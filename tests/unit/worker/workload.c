@@ -25,6 +25,7 @@ void setup_deployment(void)
 {
 	fake_setup();
 	fake.grant.duty = DUTY_IMAGE_PULL;
+	fake.grant.action = ACTION_SCALE_DOWN;
 	fake.grant.since = NOW - HOUR - 1;
 	on_pod("41", "," BY_RS, "", PULLING);
 	on(RS, 200,

@@ -1,0 +1,148 @@
+/* test_tables.c - the tables of the model keep their own rules, and what is stored does not change its
+ * meaning. */
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/duties.h"
+#include "model/outcomes.h"
+#include "model/verdicts.h"
+#include "tests/suite.h"
+
+/* What older histories, messages of saved state and annotations hold. A row may be added, never changed. */
+START_TEST(stored_ids_keep_their_meaning)
+{
+	static const char *const duties[] = { "deleteEvictedPod", "deleteTerminatingPod", "errImagePull",
+					      "tooManyRestart" };
+	static const char *const actions[] = { "delete", "freshAttempt", "restore", "forceDelete",
+					       "scaleDown" };
+	static const char *const outcomes[] = { "done",   "gone",        "refused",   "conflict", "forbidden",
+						"failed", "unconfirmed", "announced", "would" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(duties); i++)
+		ck_assert_str_eq(duty_name((enum duty)i), duties[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
+		ck_assert_str_eq(action_desc((enum action_kind)i)->name, actions[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++)
+		ck_assert_str_eq(outcome_name((enum outcome)i), outcomes[i]);
+}
+END_TEST
+
+START_TEST(duties_are_complete_and_found_by_every_spelling)
+{
+	unsigned seen = 0;
+
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		const struct duty_desc *desc = duty_desc(d);
+
+		ck_assert_ptr_nonnull(desc->name);
+		ck_assert_uint_gt(strlen(desc->doc), 10);
+		ck_assert_int_eq(duty_parse(STR_C(desc->name)), (int)d);
+		ck_assert(!*desc->alias || duty_parse(STR_C(desc->alias)) == (int)d);
+		ck_assert_int_eq(duty_acts(d), desc->action != ACTION_NONE);
+		seen |= 1u << duty_at(d);
+	}
+	ck_assert_uint_eq(seen, (1u << DUTY__MAX) - 1);
+	ck_assert_int_eq(duty_parse(STR_LIT("")), -1);
+	ck_assert_int_eq(duty_parse(STR_LIT("deleteevictedpod")), -1);
+	ck_assert_ptr_null(duty_desc(DUTY__MAX));
+	ck_assert_str_eq(duty_name((enum duty)DUTY_ALL), "?");
+	ck_assert(!duty_acts(DUTY__MAX));
+}
+END_TEST
+
+START_TEST(a_guard_blocks_for_its_own_reason)
+{
+	unsigned blocks = 0;
+
+	for (enum guard g = 0; g < GUARD__MAX; g++) {
+		const struct guard_desc *desc = guard_desc(g);
+
+		ck_assert_int_eq(reason_desc(desc->reason)->class, CLASS_BLOCKED);
+		ck_assert_str_ne(guard_name(g), "?");
+		blocks++;
+		for (enum duty d = 0; d < DUTY__MAX; d++)
+			ck_assert(duty_has_guard(d, g) <= duty_acts(d) &&
+				  (!desc->every || duty_has_guard(d, g) == duty_acts(d)));
+	}
+	for (enum reason r = 0; r < REASON__MAX; r++)
+		blocks -= reason_desc(r)->class == CLASS_BLOCKED;
+	ck_assert_uint_eq(blocks, 0);
+	ck_assert_str_eq(guard_name(GUARD__MAX), "?");
+}
+END_TEST
+
+START_TEST(codes_are_camel_case_unique_and_short)
+{
+	for (enum reason i = 0; i < REASON__MAX; i++) {
+		const char *code = reason_code(i);
+
+		ck_assert(isupper((unsigned char)code[0]));
+		ck_assert_uint_le(strlen(code), 48);
+		for (const char *c = code; *c; c++)
+			ck_assert_msg(isalnum((unsigned char)*c), "%s", code);
+		for (enum reason j = 0; j < i; j++)
+			ck_assert_str_ne(code, reason_code(j));
+		ck_assert_int_eq(reason_parse(code), i);
+		ck_assert_ptr_eq(reason_find(code), reason_desc(i));
+	}
+	ck_assert_int_eq(reason_parse(""), REASON__MAX);
+	ck_assert_int_eq(reason_parse("evicted"), REASON__MAX);
+	ck_assert_int_eq(reason_parse("EvictedX"), REASON__MAX);
+}
+END_TEST
+
+START_TEST(reasons_speak_every_language)
+{
+	for (enum reason r = 0; r < REASON__MAX; r++) {
+		const struct reason_desc *d = reason_desc(r);
+
+		ck_assert_uint_gt(strlen(d->text[LANGUAGE_EN].sentence), 10);
+		ck_assert_uint_ge(strlen(d->text[LANGUAGE_EN].remedy), 4);
+		ck_assert_msg((unsigned char)d->text[LANGUAGE_ZH].remedy[0] &&
+				      strpbrk(d->text[LANGUAGE_ZH].sentence, "\xe4\xe5\xe6\xe7\xe8\xe9"),
+			      "%s", d->code);
+	}
+}
+END_TEST
+
+/* A pull that is refused for what only somebody else can change is news; what passes by itself is not. */
+START_TEST(news_is_what_somebody_can_change)
+{
+	for (enum reason r = 0; r < REASON__MAX; r++) {
+		const struct reason_desc *d = reason_desc(r);
+
+		ck_assert_msg(d->class != CLASS_NONE || d->attention == ATTENTION_NO, "%s", d->code);
+		ck_assert_msg((d->attention != ATTENTION_GUARD && d->attention != ATTENTION_GUARD_NOW) ||
+				      d->class == CLASS_BLOCKED,
+			      "%s", d->code);
+		ck_assert_msg(d->event != REASON_EVENT_NORMAL || d->class != CLASS_REFUSAL, "%s", d->code);
+	}
+	ck_assert_int_eq(reason_desc(REASON_HAS_FINALIZERS)->attention, ATTENTION_OBJECT);
+	ck_assert_int_eq(reason_desc(REASON_REVERTED)->attention, ATTENTION_GUARD_NOW);
+	ck_assert_int_eq(reason_desc(REASON_NAMESPACE_EXCLUDED)->attention, ATTENTION_NO);
+}
+END_TEST
+
+START_TEST(outside_the_tables_is_a_question_mark)
+{
+	ck_assert_str_eq(reason_code(REASON__MAX), "?");
+	ck_assert_str_eq(reason_desc((enum reason) - 1)->text[LANGUAGE_EN].sentence, "");
+	ck_assert_str_eq(reason_find("Nonsense")->text[LANGUAGE_ZH].remedy, "");
+	ck_assert_str_eq(verdict_kind_name(VERDICT_ACT), "act");
+	ck_assert_str_eq(verdict_kind_name((enum verdict_kind)99), "?");
+	ck_assert_str_eq(outcome_name((enum outcome)OUTCOME_OPEN), "open");
+}
+END_TEST
+
+TEST_MAIN("model/tables")
+{
+	tcase_add_test(t, stored_ids_keep_their_meaning);
+	tcase_add_test(t, duties_are_complete_and_found_by_every_spelling);
+	tcase_add_test(t, a_guard_blocks_for_its_own_reason);
+	tcase_add_test(t, codes_are_camel_case_unique_and_short);
+	tcase_add_test(t, reasons_speak_every_language);
+	tcase_add_test(t, news_is_what_somebody_can_change);
+	tcase_add_test(t, outside_the_tables_is_a_question_mark);
+}
