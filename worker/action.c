@@ -141,7 +141,7 @@ enum step step_gone(struct action *e, enum reason reason, const char *detail)
 
 enum step step_refuse(struct action *e, const struct verdict *v)
 {
-	const int64_t wait = v->at_ms > 0 ? v->at_ms - server_clock_now(e->env.clock) : 0;
+	const int64_t wait = v->at_ms > 0 ? v->at_ms - step_now(e) : 0;
 
 	if (v->reason == REASON_GRACE_ALREADY_ZERO || v->reason == REASON_BEING_DELETED)
 		return step_gone(e, v->reason, v->evidence);
@@ -150,11 +150,28 @@ enum step step_refuse(struct action *e, const struct verdict *v)
 	return step_finish(e, OUTCOME_REFUSED, v->reason, "%s", v->evidence);
 }
 
+int64_t step_now(const struct action *e)
+{
+	return server_clock_now(e->env.clock, clock_wall_ms(), clock_boot_ms());
+}
+
+/* The host's and the server's time differ so much that nobody knows how long anything has lasted. */
+static bool is_clock_uncertain(struct action *e)
+{
+	const int64_t ahead = server_clock_excess(e->env.clock, clock_wall_ms(), clock_boot_ms());
+
+	if (ahead > 0)
+		(void)step_finish(e, OUTCOME_REFUSED, REASON_CLOCK_UNCERTAIN,
+				  "the API server is %lld s ahead of this host", (long long)(ahead / 1000));
+	return ahead > 0;
+}
+
 bool step_judged(struct action *e, enum judge_stage stage)
 {
+	if (is_clock_uncertain(e))
+		return false;
 	e->around.stage = stage;
-	judge_duty((enum duty)e->grant.duty, &e->pod, e->policy, &e->around, server_clock_now(e->env.clock),
-		   &e->verdict);
+	judge_duty((enum duty)e->grant.duty, &e->pod, e->policy, &e->around, step_now(e), &e->verdict);
 	if (e->verdict.kind != VERDICT_ACT)
 		(void)step_refuse(e, &e->verdict);
 	return e->verdict.kind == VERDICT_ACT;
@@ -322,8 +339,9 @@ static void on_headers(void *ctx, long status, const char *content_type, int64_t
 	struct action *e = ctx;
 
 	(void)content_type;
-	if (status < 500) /* an error page may come from something else than the API server */
-		server_clock_observe(e->env.clock, server_date_ms, clock_wall_ms());
+	/* An error page may come from something else than the API server. */
+	if (status >= 200 && status <= 299 && server_date_ms > 0)
+		(void)server_clock_note(e->env.clock, server_date_ms, clock_boot_ms());
 }
 
 static void on_done(void *ctx, const struct http_result *r);
@@ -336,7 +354,7 @@ static bool is_outside(const struct action *e)
 	int64_t at;
 
 	return e->env.windows && !e->trial && e->grant.action != ACTION_RESTORE &&
-	       !windows_are_open(e->env.windows, &dp->windows, server_clock_now(e->env.clock), &at);
+	       !windows_are_open(e->env.windows, &dp->windows, step_now(e), &at);
 }
 
 /* May this step begin now? The same step, another one, or the end. Looking after a write in doubt always may.

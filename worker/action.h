@@ -6,12 +6,12 @@
 #ifndef WORKER_ACTION_H
 #define WORKER_ACTION_H
 
+#include "base/server_clock.h"
 #include "model/policy.h"
 #include "http/client.h"
 #include "ipc/msg.h"
 #include "worker/events.h"
 #include "worker/owner_kinds.h"
-#include "worker/server_clock.h"
 
 /* Times the whole reading is begun again: after a conflict, and when it took longer than ACTION_FRESH_MS. */
 #define ACTION_ROUNDS 3

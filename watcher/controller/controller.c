@@ -234,7 +234,7 @@ void controller_alive(struct controller *c)
 
 void controller_server_date(struct controller *c, int64_t date_ms)
 {
-	if (!clock_skew_note(&c->skew, date_ms, clock_boot_ms()))
+	if (!server_clock_note(&c->skew, date_ms, clock_boot_ms()))
 		return;
 	/* Deadlines were made from another server time: judged again, they are made anew. */
 	for (uint32_t i = 0; i < c->deadlines.n; i++)
@@ -451,7 +451,7 @@ const struct sync_state *controller_sync_state(const struct controller *c)
 
 int64_t controller_now(const struct controller *c)
 {
-	return clock_skew_now(&c->skew, clock_wall_ms(), clock_boot_ms());
+	return server_clock_now(&c->skew, clock_wall_ms(), clock_boot_ms());
 }
 
 void controller_clocks(const struct controller *c, struct clock_snapshot *ret)
@@ -461,8 +461,8 @@ void controller_clocks(const struct controller *c, struct clock_snapshot *ret)
 
 	*ret = (struct clock_snapshot){ .boot = (int64_t)boot,
 					.wall = wall,
-					.server = clock_skew_now(&c->skew, wall, boot),
-					.latest = clock_skew_latest(&c->skew, wall, boot) };
+					.server = server_clock_now(&c->skew, wall, boot),
+					.latest = server_clock_latest(&c->skew, wall, boot) };
 }
 
 /* "Budget 12, Pause 3: ..." */

@@ -194,9 +194,9 @@ void controller_enrol(struct controller *c, uint32_t h, const struct pod_facts *
 		failing_since_clear(c->since, owner, p->revision);
 		guards_recovered(c->guards, owner, p->revision);
 	} else if (mark & MARK_FAILING && policy_of(c->policy, p)[DUTY_IMAGE_PULL].enable) {
-		ret->failing_since =
-			failing_since_failing(c->since, owner, p->revision,
-					      clock_skew_latest(&c->skew, clock_wall_ms(), clock_boot_ms()));
+		ret->failing_since = failing_since_failing(
+			c->since, owner, p->revision,
+			server_clock_latest(&c->skew, clock_wall_ms(), clock_boot_ms()));
 		if (judge_namespace(c->policy, DUTY_IMAGE_PULL, p->ns, &ignored))
 			guards_failing(c->guards, owner, p->revision, ret->failing_since, p);
 	} else if (!p->owner.uid.n && mark & MARK_PULLED) {

@@ -4,6 +4,7 @@
 #ifndef WATCHER_CONTROLLER_CONTROLLER_STATE_H
 #define WATCHER_CONTROLLER_CONTROLLER_STATE_H
 
+#include "base/server_clock.h"
 #include "watcher/guards/in_flight.h"
 #include "watcher/controller/pod_counts.h"
 #include "watcher/cache/deadline.h"
@@ -12,7 +13,6 @@
 #include "watcher/controller/controller.h"
 #include "watcher/controller/queue.h"
 #include "watcher/controller/failing_since.h"
-#include "watcher/guards/clock_skew.h"
 #include "watcher/controller/scaledown_watch.h"
 
 #define OPEN_MAX 1024u /* nominations open at once; more due pods wait, in order */
@@ -25,7 +25,7 @@ struct controller {
 	struct store *store;
 	struct queue *keys, *groups, *waiting; /* pods; groups whose tally changed; due pods above OPEN_MAX */
 	struct deadlines deadlines;            /* boot ms, by handle */
-	struct clock_skew skew;
+	struct server_clock skew;
 	struct failing_since *since;
 	struct sync_state *sync;
 	struct in_flight *in_flight;

@@ -57,7 +57,7 @@ static void make_ask(struct controller *c, const struct pod_facts *p, const stru
 	ret->ask.subject = workload && p->owner.uid.n ? p->owner.uid : p->uid;
 	ret->ask.pods = workload && !ret->ask.retry ? s->pods : 1;
 	ret->ask.quiet_until = (int64_t)nominate_at;
-	ret->ask.clock_off = clock_skew_excess(&c->skew, now->wall, (uint64_t)now->boot);
+	ret->ask.clock_off = server_clock_excess(&c->skew, now->wall, (uint64_t)now->boot);
 	ret->ask.stale = *stale ? stale : NULL;
 	count_pods(c, &ret->ask);
 }

@@ -92,7 +92,7 @@ enum step step_act(struct action *e)
 		dp.announce_ms = 0;
 		e->verdict.reason = REASON_FRESH_ATTEMPT;
 	}
-	switch (announce_judge(&m, (enum duty)e->grant.duty, &dp, server_clock_now(e->env.clock), &until)) {
+	switch (announce_judge(&m, (enum duty)e->grant.duty, &dp, step_now(e), &until)) {
 	case ANNOUNCE_REFUSED:
 		return refuse_marked(e, &m);
 	case ANNOUNCE_WAIT:
@@ -147,7 +147,7 @@ void ask_announce(struct action *e, struct ask *ret)
 	_cleanup_free_ char *query = step_write_query(e);
 	char value[ANNOTATIONS_ANNOUNCED_MAX];
 
-	annotations_announced_format(&m, (enum duty)e->grant.duty, server_clock_now(e->env.clock), value);
+	annotations_announced_format(&m, (enum duty)e->grant.duty, step_now(e), value);
 	step_target(e, o);
 	ret->method = "PATCH";
 	ret->path = step_object_path(e, o, query);
@@ -164,7 +164,7 @@ enum step take_announce(struct action *e, const struct answer *a)
 	if (!a->json)
 		return step_gone(e, workload(e) ? REASON_WORKLOAD_GONE : REASON_POD_GONE,
 				 "it was gone when the announcement arrived");
-	rfc3339_format(server_clock_now(e->env.clock) + grace, false, end);
+	rfc3339_format(step_now(e) + grace, false, end);
 	e->result.u.result.retry_ms = grace < (int64_t)RETRY_MS_MAX ? (uint64_t)grace + 1 : RETRY_MS_MAX;
 	return step_finish(e, OUTCOME_ANNOUNCED, REASON_ANNOUNCED, "acts after %s: %s", end,
 			   e->verdict.evidence);

@@ -56,7 +56,7 @@ static enum step judge_fight(struct action *e, enum step next)
 	step_prove(e, "came back %llu times, replicas last set by: %s", (unsigned long long)e->grant.reverts,
 		   text);
 	until = w.at + reverted_block_ms((uint32_t)e->grant.reverts);
-	if (w.at <= 0 || managed_fields_is_us(&w) || server_clock_now(e->env.clock) >= until)
+	if (w.at <= 0 || managed_fields_is_us(&w) || step_now(e) >= until)
 		return next;
 	e->verdict = (struct verdict){ .kind = VERDICT_WAIT, .reason = REASON_REVERTED, .at_ms = until };
 	(void)snprintf(e->verdict.evidence, sizeof(e->verdict.evidence), "replicas last set by: %s", text);

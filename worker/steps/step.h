@@ -131,6 +131,8 @@ void step_prove(struct action *e, const char *fmt, ...) __attribute__((format(pr
 
 /* -- going on ----------------------------------------------------------------------------------------------
  */
+/* Time by the API server's clock, Unix ms. */
+int64_t step_now(const struct action *e);
 /* Judge on what is known by now. False when it is anything but ACT; the result is then complete. */
 bool step_judged(struct action *e, enum judge_stage stage);
 /* The last judgement, when all is read; step_act() on ACT. */

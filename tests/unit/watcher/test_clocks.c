@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/server_clock.h"
 #include "harness.h"
 #include "random.h"
 #include "tests/suite.h"
-#include "watcher/guards/clock_skew.h"
 
 #define WAIT (10 * MIN) /* a pod that has so long to wait */
 
@@ -93,7 +93,8 @@ END_TEST
 static const int64_t steps[] = { -24 * HOUR, -2 * HOUR, -MIN, -5 * S, 5 * S, MIN, 2 * HOUR, 24 * HOUR };
 
 /* Somebody sets the local clock: not a second sooner and at most two seconds later than without it - unless
- * the server is then more than an hour ahead, which is not believed (skew.h): later, never sooner. */
+ * the server is then more than an hour ahead, which is not believed (base/server_clock.h): later, never
+ * sooner. */
 START_TEST(the_wall_clock_is_set)
 {
 	const int64_t step = steps[_i];
@@ -153,7 +154,7 @@ START_TEST(any_life)
 	random_begin("clocks");
 	for (unsigned life = 0; life < 300; life++) {
 		const int64_t offset = NOW + random_below(1000000);
-		struct clock_skew s = { 0 };
+		struct server_clock s = { 0 };
 		bool odd = true;
 
 		wall = offset + (int64_t)random_below(7200000) - 3600000;
@@ -163,9 +164,9 @@ START_TEST(any_life)
 			const int64_t passed = random_below(10) ? random_below(30000) : random_below(7200000);
 
 			odd = i > 1 && !odd && random_below(20) == 0;
-			(void)clock_skew_note(&s, odd ? (int64_t)random_next() / 4 : read / S * S, boot);
-			const int64_t truth = offset + (int64_t)boot, now = clock_skew_now(&s, wall, boot);
-			const int64_t latest = clock_skew_latest(&s, wall, boot);
+			(void)server_clock_note(&s, odd ? (int64_t)random_next() / 4 : read / S * S, boot);
+			const int64_t truth = offset + (int64_t)boot, now = server_clock_now(&s, wall, boot);
+			const int64_t latest = server_clock_latest(&s, wall, boot);
 
 			ck_assert_int_le(now, truth + S);
 			if (wall > truth - HOUR / 2)

@@ -1,4 +1,4 @@
-/* test_failing_since.c - the clocks of failing revisions, the server's time, the state of the lists. */
+/* test_failing_since.c - the clocks of failing revisions, the state of the lists. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <errno.h>
@@ -8,7 +8,6 @@
 #include "tests/suite.h"
 #include "watcher/guards/sync_state.h"
 #include "watcher/controller/failing_since.h"
-#include "watcher/guards/clock_skew.h"
 
 #define A STR_LIT("owner-a")
 #define B STR_LIT("owner-b")
@@ -156,74 +155,6 @@ START_TEST(nothing_is_lost_without_room)
 }
 END_TEST
 
-/* -- skew ---------------------------------------------------------------------------------------------------
- */
-
-START_TEST(server_time_from_dates)
-{
-	struct clock_skew s = { 0 };
-
-	ck_assert_int_eq(clock_skew_now(&s, 777, 5), 777);
-	/* The server is 10 s ahead; its Date is cut to the second, so the estimate starts up to a second low
-	 * and only grows towards the truth. */
-	clock_skew_note(&s, 1000010000, 1000);
-	ck_assert_int_eq(clock_skew_now(&s, 1000000400, 1000), 1000010000);
-	clock_skew_note(&s, 1000011000, 1600);
-	ck_assert_int_eq(clock_skew_now(&s, 1000001000, 1600), 1000011000);
-	clock_skew_note(&s, 1000011000, 2500); /* arrived late: no news */
-	ck_assert_int_eq(clock_skew_now(&s, 1000002000, 2600), 1000012000);
-	/* The local wall clock steps an hour back: nothing moves. */
-	ck_assert_int_eq(clock_skew_now(&s, 1000002000 - 3500000, 2600), 1000012000);
-}
-END_TEST
-
-/* A Date of 12:00:00 read at 12:00:00.940: a clock that is right tells the wait to the millisecond. One that
- * is wrong never makes a wait shorter than it is: "now" is the earliest, "since" the latest it can have been.
- */
-START_TEST(a_wait_is_never_shortened)
-{
-	for (int64_t error = -5000; error <= 5000; error += 1250) {
-		struct clock_skew first = { 0 }, second = { 0 };
-		int64_t begin = 1000000940, after = begin + 6000;
-
-		clock_skew_note(&first, begin - 940, 1000);
-		clock_skew_note(&second, after - 940, 500); /* another life */
-		int64_t since = clock_skew_latest(&first, begin + error, 1000);
-		int64_t later = after + 60; /* and another moment of the second */
-
-		clock_skew_note(&second, later, 560);
-		int64_t now = clock_skew_now(&second, later + error, 560);
-
-		ck_assert_int_ge(since, begin);
-		ck_assert_int_le(now, later);
-		ck_assert_int_ge(now - since, error ? 5000 : 6060);
-	}
-}
-END_TEST
-
-START_TEST(one_odd_date_moves_nothing)
-{
-	struct clock_skew s = { 0 };
-
-	clock_skew_note(&s, 1000000, 1000);
-	clock_skew_note(&s, 1000000 + 86400000, 2000);
-	ck_assert_int_eq(clock_skew_now(&s, 1001000, 2000), 1001000);
-	clock_skew_note(&s, 1002000, 3000);
-	clock_skew_note(&s, 1000, 4000);
-	clock_skew_note(&s, 1004000, 5000);
-	ck_assert_int_eq(clock_skew_now(&s, 1005000, 6000), 1005000);
-	/* Two in a row do: the server's clock was set. */
-	clock_skew_note(&s, 506000, 7000);
-	clock_skew_note(&s, 507000, 8000);
-	ck_assert_int_eq(clock_skew_now(&s, 1007000, 8000), 507000);
-	clock_skew_note(&s, 2000000, 9000);
-	clock_skew_note(&s, 2001000, 10000);
-	ck_assert_int_eq(clock_skew_now(&s, 2001000, 10000), 2001000);
-	/* But never more than an hour past the local clock. */
-	ck_assert_int_eq(clock_skew_now(&s, 2001000 - 86400000, 10000), 2001000 - 86400000 + 3600000);
-}
-END_TEST
-
 /* -- sync state
  * -----------------------------------------------------------------------------------------------
  */
@@ -311,9 +242,6 @@ TEST_MAIN("watcher/failing_since")
 	tcase_add_test(t, remembers_across_a_restart);
 	tcase_add_test(t, nothing_is_lost_without_room);
 	tcase_add_test(t, fresh_attempts_are_kept_with_the_clock);
-	tcase_add_test(t, server_time_from_dates);
-	tcase_add_test(t, a_wait_is_never_shortened);
-	tcase_add_test(t, one_odd_date_moves_nothing);
 	tcase_add_test(t, sync_state_opens_late_and_closes_early);
 	tcase_add_test(t, sync_state_by_namespace);
 }

@@ -1,58 +1,13 @@
-/* The server's clock, and readers of other objects that are given anything at all. */
+/* Readers of other objects that are given anything at all. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "tests/suite.h"
 #include "worker/read.h"
-#include "worker/server_clock.h"
 
 #define T INT64_C(1790000000000)
-
-START_TEST(clock_in_step_is_left_alone)
-{
-	struct server_clock c = { 0 };
-
-	server_clock_observe(&c, T, T);
-	server_clock_observe(&c, T, T + 999); /* a Date is cut to the second */
-	server_clock_observe(&c, T, T + 1250);
-	server_clock_observe(&c, 0, T);
-	ck_assert_int_eq(c.skew_ms, 0);
-}
-END_TEST
-
-START_TEST(clock_follows_the_server)
-{
-	struct server_clock c = { 0 };
-
-	clock_fake_set(T, 0);
-	server_clock_observe(&c, T + 90000, T);
-	ck_assert_int_eq(server_clock_now(&c), T + 90000);
-	server_clock_observe(&c, T - 90000, T);
-	ck_assert_int_eq(server_clock_now(&c), T - 90000);
-	/* The next second of the server moves it forward, never ahead. */
-	server_clock_observe(&c, T - 89000, T + 600);
-	ck_assert_int_eq(c.skew_ms, -89600);
-	server_clock_observe(&c, T - 89000, T + 1100);
-	ck_assert_int_eq(c.skew_ms, -89600);
-	clock_fake_clear();
-}
-END_TEST
-
-START_TEST(clock_of_a_broken_proxy)
-{
-	struct server_clock c = { 0 };
-
-	server_clock_observe(&c, T + SERVERCLOCK_MAX_MS + 1, T);
-	server_clock_observe(&c, T - SERVERCLOCK_MAX_MS - 1, T);
-	server_clock_observe(&c, 1, T);
-	ck_assert_int_eq(c.skew_ms, 0);
-	server_clock_observe(&c, T + SERVERCLOCK_MAX_MS, T);
-	ck_assert_int_eq(c.skew_ms, SERVERCLOCK_MAX_MS);
-}
-END_TEST
 
 static json_t *parse(const char *text)
 {
@@ -176,9 +131,6 @@ END_TEST
 
 TEST_MAIN("worker/read")
 {
-	tcase_add_test(t, clock_in_step_is_left_alone);
-	tcase_add_test(t, clock_follows_the_server);
-	tcase_add_test(t, clock_of_a_broken_proxy);
 	tcase_add_loop_test(t, readers_take_anything, 0, 7);
 	tcase_add_loop_test(t, observed_generation, 0, 5);
 	tcase_add_loop_test(t, failures, 0, 5);

@@ -221,18 +221,40 @@ START_TEST(threshold_to_the_millisecond)
 }
 END_TEST
 
-/* The API server's clock decides, not ours. */
+/* The API server's clock decides, not ours. One odd Date, or one of an error page, moves it as little as one
+ * of a server from the future; two in a row do. */
 START_TEST(server_clock)
 {
-	on_pod("41", ",'deletionTimestamp':'2026-09-21T13:13:25Z','deletionGracePeriodSeconds':30", ON_N1,
-	       ENDED);
-	fake.replies[1].date_ms = _i == 0 ? NOW : NOW + 6 * SEC;
+	static const struct {
+		struct {
+			int64_t ahead_ms; /* Date of the answer; the pod is due 3 s from NOW */
+			bool refused;
+		} answers[3];
+		size_t n;
+		enum reason reason;
+	} cases[] = {
+		{ { { 0, false } }, 1, REASON_WAITING_FOR_THRESHOLD },
+		{ { { 6 * SEC, false } }, 1, REASON_STUCK_TERMINATING },
+		{ { { 0, false }, { 6 * SEC, false } }, 2, REASON_WAITING_FOR_THRESHOLD },
+		{ { { 0, false }, { 6 * SEC, false }, { 0, false } }, 3, REASON_WAITING_FOR_THRESHOLD },
+		{ { { 0, false }, { 6 * SEC, false }, { 1800 * SEC, false } }, 3, REASON_STUCK_TERMINATING },
+		{ { { 6 * SEC, true }, { 0, false } }, 2, REASON_WAITING_FOR_THRESHOLD },
+		{ { { 0, false }, { 6 * SEC, true }, { 6 * SEC, false } }, 3, REASON_WAITING_FOR_THRESHOLD },
+		{ { { HOUR + SEC, false } }, 1, REASON_CLOCK_UNCERTAIN },
+	};
+
+	fake.policy.duty[DUTY_TERMINATING].hours_ms = HOUR + 4 * SEC;
 	on_node("True", "");
-	go();
-	if (_i == 0)
-		RESULT(REFUSED, WAITING_FOR_THRESHOLD);
-	else
-		RESULT(DONE, STUCK_TERMINATING);
+	for (size_t i = 0; i < cases[_i].n; i++) {
+		on_pod("41", STUCK, ON_N1, ENDED);
+		if (cases[_i].answers[i].refused)
+			on(GET, 403, DENIED);
+		fake.replies[fake.n_replies - 1].date_ms = NOW + cases[_i].answers[i].ahead_ms;
+		fake.done = 0;
+		go();
+	}
+	expect_result(cases[_i].reason == REASON_STUCK_TERMINATING ? OUTCOME_DONE : OUTCOME_REFUSED,
+		      cases[_i].reason, _i);
 }
 END_TEST
 
@@ -358,7 +380,7 @@ TEST_MAIN("worker/terminating")
 	tcase_add_loop_test(t, refused_without_looking_further, 0, 4);
 	tcase_add_loop_test(t, already_forced, 0, 2);
 	tcase_add_test(t, threshold_to_the_millisecond);
-	tcase_add_loop_test(t, server_clock, 0, 2);
+	tcase_add_loop_test(t, server_clock, 0, 8);
 	tcase_add_test(t, nothing_attached_to_the_node);
 	tcase_add_loop_test(t, claims_are_matched, 0, 2);
 	tcase_add_test(t, unbound_claims_are_not_attached);

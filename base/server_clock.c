@@ -1,6 +1,6 @@
-/* clock_skew.c - see clock_skew.h. */
+/* server_clock.c - see server_clock.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "watcher/guards/clock_skew.h"
+#include "base/server_clock.h"
 
 #define ROUNDING_MS 1000 /* a Date is cut to seconds */
 #define LATENCY_MS  5000 /* and may be this old when it is read */
@@ -9,7 +9,7 @@
 #define MOVED_MS    1000
 #define AHEAD_MAX   3600000
 
-bool clock_skew_note(struct clock_skew *s, int64_t date_ms, uint64_t boot_ms)
+bool server_clock_note(struct server_clock *s, int64_t date_ms, uint64_t boot_ms)
 {
 	int64_t at_least = date_ms - (int64_t)boot_ms, before = s->offset;
 	bool forward = at_least > s->offset + JUMP_MS;
@@ -36,7 +36,7 @@ bool clock_skew_note(struct clock_skew *s, int64_t date_ms, uint64_t boot_ms)
 }
 
 /* At least so late is it; *ret_exact when the local clock may tell it to the millisecond. */
-static int64_t estimate(const struct clock_skew *s, int64_t wall_ms, uint64_t boot_ms, bool *ret_exact)
+static int64_t estimate(const struct server_clock *s, int64_t wall_ms, uint64_t boot_ms, bool *ret_exact)
 {
 	int64_t least = (int64_t)boot_ms + s->offset;
 
@@ -46,14 +46,14 @@ static int64_t estimate(const struct clock_skew *s, int64_t wall_ms, uint64_t bo
 	return least > wall_ms + AHEAD_MAX ? wall_ms + AHEAD_MAX : least;
 }
 
-int64_t clock_skew_now(const struct clock_skew *s, int64_t wall_ms, uint64_t boot_ms)
+int64_t server_clock_now(const struct server_clock *s, int64_t wall_ms, uint64_t boot_ms)
 {
 	bool exact;
 
 	return estimate(s, wall_ms, boot_ms, &exact);
 }
 
-int64_t clock_skew_latest(const struct clock_skew *s, int64_t wall_ms, uint64_t boot_ms)
+int64_t server_clock_latest(const struct server_clock *s, int64_t wall_ms, uint64_t boot_ms)
 {
 	bool exact;
 	int64_t now = estimate(s, wall_ms, boot_ms, &exact);
@@ -61,7 +61,7 @@ int64_t clock_skew_latest(const struct clock_skew *s, int64_t wall_ms, uint64_t 
 	return exact ? now : now + ROUNDING_MS;
 }
 
-int64_t clock_skew_excess(const struct clock_skew *s, int64_t wall_ms, uint64_t boot_ms)
+int64_t server_clock_excess(const struct server_clock *s, int64_t wall_ms, uint64_t boot_ms)
 {
 	int64_t ahead = s->known ? (int64_t)boot_ms + s->offset - wall_ms : 0;
 
