@@ -1,6 +1,6 @@
 /* blob.c - settings in a sealed memfd: one msgpack map, its keys the paths of the rows that the role may see,
- * in the order of the table. Equal settings give equal bytes. The reader trusts nothing: own cursor, every
- * length is compared with the bytes left and with the row before anything is allocated. */
+ * in the order of the table. Equal settings give equal bytes. The reader trusts nothing: every length is
+ * compared with the bytes left and with the row before anything is allocated. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
@@ -16,18 +16,13 @@
 #include "base/xalloc.h"
 #include "config/override.h"
 #include "config/table.h"
+#include "ipc/unpack.h"
 
 #define BLOB_MAX  (8u << 20)
 #define ITEM_MAX  1024u
 #define BLOB_SEAL (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
-static const char *const role_names[] = {
-#define R(ID, name, doc) [ROLE_##ID] = name,
-#include "ipc/roles.def"
-#undef R
-};
-
-static bool is_visible(const struct setting *row, unsigned role)
+static bool is_visible(const struct setting *row, int role)
 {
 	return (row->roles >> role) & 1u;
 }
@@ -48,9 +43,8 @@ static int buffer_append(void *data, const char *p, size_t n)
 		b->room = (b->n + n) * 2;
 		b->p = xreallocarray(b->p, b->room, 1);
 	}
-	if (n > 0) /* p may be NULL then */
-		if (n > 0)
-			memcpy(b->p + b->n, p, n);
+	if (n > 0) /* p may be NULL else */
+		memcpy(b->p + b->n, p, n);
 	b->n += n;
 	return 0;
 }
@@ -130,7 +124,7 @@ static void pack_settings(struct buffer *b, const struct settings *s, enum role 
 	msgpack_packer_init(&pk, b, buffer_append);
 	msgpack_pack_map(&pk, rows + 1);
 	pack_text(&pk, "role");
-	pack_text(&pk, role_names[role]);
+	pack_text(&pk, role_name((enum role)role));
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (!is_visible(row, role))
 			continue;
@@ -176,97 +170,36 @@ int settings_write_blob(const struct settings *s, enum role role)
 /* -- read --------------------------------------------------------------------------------------------------
  */
 
-struct cursor {
-	const uint8_t *p, *end;
+struct reader {
+	struct unpacker u;
 	const char *key; /* for messages */
-	char *text;
-	size_t size;
+	char *text;      /* of SETTINGS_ERROR_MAX bytes */
 };
 
-static int bad(struct cursor *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int bad(struct cursor *c, const char *fmt, ...)
+static int bad(struct reader *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int bad(struct reader *c, const char *fmt, ...)
 {
 	va_list ap;
-	const int n = snprintf(c->text, c->size, "settings blob: %s: ", c->key);
+	const int n = snprintf(c->text, SETTINGS_ERROR_MAX, "settings blob: %s: ", c->key);
 
 	va_start(ap, fmt);
-	(void)vsnprintf(c->text + n, c->size - (size_t)n, fmt, ap);
+	(void)vsnprintf(c->text + n, SETTINGS_ERROR_MAX - (size_t)n, fmt, ap);
 	va_end(ap);
 	return -EBADMSG;
 }
 
-static bool take(struct cursor *c, size_t n, uint64_t *ret)
-{
-	if ((size_t)(c->end - c->p) < n)
-		return false;
-	for (*ret = 0; n > 0; n--)
-		*ret = *ret << 8 | *c->p++;
-	return true;
-}
-
-/* Length in the header of a str, bin, array or map: `fix` is its short form (0 = none) of `mask` bits,
- * `first` the tag of its form with 1 << low bytes of length. */
-static bool take_length(struct cursor *c, unsigned fix, unsigned mask, unsigned first, unsigned low,
-			uint64_t *ret)
-{
-	uint64_t tag;
-
-	if (!take(c, 1, &tag))
-		return false;
-	if (fix != 0 && (tag & ~(uint64_t)mask) == fix) {
-		*ret = tag & mask;
-		return true;
-	}
-	if (tag < first || tag > first + 2 - low)
-		return false;
-	return take(c, (size_t)1 << (low + (tag - first)), ret);
-}
-
-static bool take_int(struct cursor *c, int64_t *ret)
-{
-	uint64_t tag, v;
-
-	if (!take(c, 1, &tag))
-		return false;
-	if (tag <= 0x7f || tag >= 0xe0) {
-		*ret = (int8_t)tag;
-		return true;
-	}
-	if (tag >= 0xcc && tag <= 0xcf) {
-		if (!take(c, (size_t)1 << (tag - 0xcc), &v) || v > INT64_MAX)
-			return false;
-		*ret = (int64_t)v;
-		return true;
-	}
-	if (tag < 0xd0 || tag > 0xd3 || !take(c, (size_t)1 << (tag - 0xd0), &v))
-		return false;
-	const unsigned shift = 64 - (8u << (tag - 0xd0));
-	*ret = (int64_t)(v << shift) >> shift;
-	return true;
-}
-
-static bool take_nil(struct cursor *c)
-{
-	if (c->p == c->end || *c->p != 0xc0)
-		return false;
-	c->p++;
-	return true;
-}
-
 /* A new string, or false; no NUL inside. */
-static bool take_text(struct cursor *c, uint64_t max, char **ret)
+static bool take_text(struct reader *r, uint64_t max, char **ret)
 {
-	uint64_t n;
+	struct str s;
 
-	if (!take_length(c, 0xa0, 0x1f, 0xd9, 0, &n) || n > max || n > (uint64_t)(c->end - c->p) ||
-	    memchr(c->p, 0, n))
+	if (!unpack_text(&r->u, &s) || s.n > max || memchr(s.p, 0, s.n))
 		return false;
-	*ret = xstrndup((const char *)c->p, n);
-	c->p += n;
+	*ret = xstrndup(s.p, s.n);
 	return true;
 }
 
-static int expect_text(struct cursor *c, const char *want)
+static int expect_text(struct reader *c, const char *want)
 {
 	_cleanup_free_ char *got = NULL;
 
@@ -275,16 +208,16 @@ static int expect_text(struct cursor *c, const char *want)
 	return strcmp(got, want) == 0 ? 0 : bad(c, "key \"%.64s\" where \"%s\" was expected", got, want);
 }
 
-static int read_number(struct cursor *c, const struct setting *row, struct settings *s)
+static int read_number(struct reader *c, const struct setting *row, struct settings *s)
 {
 	int64_t v;
-	uint64_t tag;
+	bool b;
 
 	if (row->kind == SET_BOOL) {
-		if (!take(c, 1, &tag) || (tag != 0xc2 && tag != 0xc3))
+		if (!unpack_bool(&c->u, &b))
 			return bad(c, "not a boolean");
-		v = tag == 0xc3;
-	} else if (!take_int(c, &v)) {
+		v = b;
+	} else if (!unpack_i64(&c->u, &v)) {
 		return bad(c, "not an integer");
 	}
 	if (v < row->min || v > row->max)
@@ -293,11 +226,11 @@ static int read_number(struct cursor *c, const struct setting *row, struct setti
 	return 0;
 }
 
-static int read_list(struct cursor *c, const struct setting *row, void *base)
+static int read_list(struct reader *c, const struct setting *row, void *base)
 {
 	uint64_t n;
 
-	if (!take_length(c, 0x90, 0x0f, 0xdc, 1, &n))
+	if (!unpack_array(&c->u, &n))
 		return bad(c, "not an array");
 	if (n > (uint64_t)row->max)
 		return bad(c, "%llu items, at most %lld", (unsigned long long)n, (long long)row->max);
@@ -311,24 +244,23 @@ static int read_list(struct cursor *c, const struct setting *row, void *base)
 	return 0;
 }
 
-static int read_bytes(struct cursor *c, const struct setting *row, struct settings *s)
+static int read_bytes(struct reader *c, const struct setting *row, struct settings *s)
 {
 	void **p = setting_member(row, s);
-	uint64_t n;
+	struct str b;
 
-	if (!take_length(c, 0, 0, 0xc4, 0, &n) || n > (uint64_t)row->max || n > (uint64_t)(c->end - c->p))
+	if (!unpack_bytes(&c->u, &b) || b.n > (uint64_t)row->max)
 		return bad(c, "not binary data of at most %lld bytes", (long long)row->max);
-	if (n > 0)
-		*p = xmemdup(c->p, n);
-	memcpy(p + 1, &n, sizeof(n));
-	c->p += n;
+	if (b.n > 0)
+		*p = xmemdup(b.p, b.n);
+	memcpy(p + 1, &(uint64_t){ b.n }, sizeof(uint64_t));
 	return 0;
 }
 
-static int read_member(struct cursor *c, const struct setting *row, struct settings *s);
+static int read_member(struct reader *c, const struct setting *row, struct settings *s);
 
 /* What has been read belongs to the override, also when the rest is bad. */
-static int read_override_duties(struct cursor *c, struct policy_override *o)
+static int read_override_duties(struct reader *c, struct policy_override *o)
 {
 	struct settings view;
 	int r = 0;
@@ -344,7 +276,7 @@ static int read_override_duties(struct cursor *c, struct policy_override *o)
 	return r;
 }
 
-static int read_override(struct cursor *c, struct policy_override *o)
+static int read_override(struct reader *c, struct policy_override *o)
 {
 	const struct setting *rows = settings_override_table;
 	uint64_t n, want = 3;
@@ -352,7 +284,7 @@ static int read_override(struct cursor *c, struct policy_override *o)
 
 	for (const struct setting *row = settings_table; row->path; row++)
 		want += override_has(row);
-	if (!take_length(c, 0x90, 0x0f, 0xdc, 1, &n) || n != want)
+	if (!unpack_array(&c->u, &n) || n != want)
 		return bad(c, "an item is not an array of %llu", (unsigned long long)want);
 	if (!take_text(c, (uint64_t)rows[0].max, &o->name))
 		return bad(c, "an item has no name");
@@ -362,19 +294,19 @@ static int read_override(struct cursor *c, struct policy_override *o)
 	return r < 0 ? r : read_override_duties(c, o);
 }
 
-static int read_overrides(struct cursor *c, const struct setting *row, struct settings *s)
+static int read_overrides(struct reader *c, const struct setting *row, struct settings *s)
 {
 	uint64_t n;
 	int r = 0;
 
-	if (!take_length(c, 0x90, 0x0f, 0xdc, 1, &n) || n > (uint64_t)row->max)
+	if (!unpack_array(&c->u, &n) || n > (uint64_t)row->max)
 		return bad(c, "not an array of at most %lld", (long long)row->max);
 	for (; n > 0 && r == 0; n--)
 		r = read_override(c, override_add(&s->policy));
 	return r;
 }
 
-static int read_member(struct cursor *c, const struct setting *row, struct settings *s)
+static int read_member(struct reader *c, const struct setting *row, struct settings *s)
 {
 	if (setting_is_number(row->kind))
 		return read_number(c, row, s);
@@ -384,36 +316,35 @@ static int read_member(struct cursor *c, const struct setting *row, struct setti
 		return read_bytes(c, row, s);
 	if (row->kind == SET_OVERRIDES)
 		return read_overrides(c, row, s);
-	if (take_nil(c))
+	if (unpack_nil(&c->u))
 		return 0;
 	if (!take_text(c, (uint64_t)row->max, setting_member(row, s)))
 		return bad(c, "not a text of at most %lld bytes", (long long)row->max);
 	return 0;
 }
 
-static int read_settings(struct cursor *c, struct settings *s)
+static int read_settings(struct reader *c, struct settings *s)
 {
 	_cleanup_free_ char *name = NULL;
-	unsigned role = 0;
 	uint64_t n, rows = 0;
 	int r;
 
-	if (!take_length(c, 0x80, 0x0f, 0xde, 1, &n))
+	if (!unpack_map(&c->u, &n))
 		return bad(c, "not a map");
 	r = expect_text(c, "role");
 	if (r < 0)
 		return r;
 	if (!take_text(c, 32, &name))
 		return bad(c, "no role");
-	while (role < ROLE__MAX && strcmp(role_names[role], name) != 0)
-		role++;
-	if (role == ROLE__MAX)
+	const int role = role_parse(name);
+
+	if (role < 0)
 		return bad(c, "unknown role \"%.32s\"", name);
 	for (const struct setting *row = settings_table; row->path; row++)
 		rows += is_visible(row, role);
 	if (n != rows + 1)
 		return bad(c, "%llu keys, %llu were expected for the %s", (unsigned long long)n,
-			   (unsigned long long)rows + 1, role_names[role]);
+			   (unsigned long long)rows + 1, role_name((enum role)role));
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (!is_visible(row, role))
 			continue;
@@ -425,34 +356,31 @@ static int read_settings(struct cursor *c, struct settings *s)
 			return r;
 	}
 	c->key = "(end)";
-	return c->p == c->end ? 0 : bad(c, "%zu bytes too many", (size_t)(c->end - c->p));
+	return c->u.p == c->u.end ? 0 : bad(c, "%zu bytes too many", (size_t)(c->u.end - c->u.p));
 }
 
-int settings_decode(const void *p, size_t n, struct settings *ret, const char **reterr)
+int settings_decode(const void *p, size_t n, struct settings *ret, char reterr[static SETTINGS_ERROR_MAX])
 {
-	static _Thread_local char text[256];
-	struct cursor c = { p, (const uint8_t *)p + n, "(header)", text, sizeof(text) };
+	struct reader c = { .u = { p, (const uint8_t *)p + n }, .key = "(header)", .text = reterr };
 	struct settings s;
-	int r;
 
 	settings_init(&s);
-	r = read_settings(&c, &s);
-	if (r < 0) {
-		settings_done(&s);
-		*reterr = text;
-		return r;
-	}
-	*ret = s;
-	return 0;
-}
+	const int r = read_settings(&c, &s);
 
-static int fail(const char **reterr, int r, const char *text)
-{
-	*reterr = text;
+	if (r < 0)
+		settings_done(&s);
+	else
+		*ret = s;
 	return r;
 }
 
-int settings_read_blob(int fd, struct settings *ret, const char **reterr)
+static int fail(char reterr[static SETTINGS_ERROR_MAX], int r, const char *text)
+{
+	(void)snprintf(reterr, SETTINGS_ERROR_MAX, "settings blob: %s", text);
+	return r;
+}
+
+int settings_read_blob(int fd, struct settings *ret, char reterr[static SETTINGS_ERROR_MAX])
 {
 	_cleanup_free_ uint8_t *p = NULL;
 	const int seals = fcntl(fd, F_GET_SEALS);
@@ -461,11 +389,11 @@ int settings_read_blob(int fd, struct settings *ret, const char **reterr)
 	int r;
 
 	if (seals < 0 || (seals & BLOB_SEAL) != BLOB_SEAL)
-		return fail(reterr, -EBADMSG, "settings blob: not a sealed memfd");
+		return fail(reterr, -EBADMSG, "not a sealed memfd");
 	if (fstat(fd, &st) < 0)
-		return fail(reterr, -errno, "settings blob: cannot be examined");
+		return fail(reterr, -errno, "cannot be examined");
 	if (st.st_size <= 0 || st.st_size > (off_t)BLOB_MAX)
-		return fail(reterr, -EBADMSG, "settings blob: empty or too large");
+		return fail(reterr, -EBADMSG, "empty or too large");
 	p = xmalloc((size_t)st.st_size);
 	while (n < (size_t)st.st_size) {
 		const ssize_t k = pread(fd, p + n, (size_t)st.st_size - n, (off_t)n);
@@ -473,7 +401,7 @@ int settings_read_blob(int fd, struct settings *ret, const char **reterr)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k <= 0)
-			return fail(reterr, k < 0 ? -errno : -EBADMSG, "settings blob: cannot be read");
+			return fail(reterr, k < 0 ? -errno : -EBADMSG, "cannot be read");
 		n += (size_t)k;
 	}
 	r = settings_decode(p, n, ret, reterr);

@@ -339,18 +339,9 @@ static int check_reason(struct value *v, struct str *s)
 	return 0;
 }
 
-static struct str trim(struct str s)
-{
-	while (s.n > 0 && (*s.p == ' ' || *s.p == '\t'))
-		s = (struct str){ s.p + 1, s.n - 1 };
-	while (s.n > 0 && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-		s.n--;
-	return s;
-}
-
 static int add_item(struct value *v, struct str_list *list)
 {
-	struct str s = trim(v->text);
+	struct str s = str_trim(v->text, " \t");
 	int r = 0;
 
 	(void)str_copy_printable(v->shown, sizeof(v->shown), s.p, s.n);

@@ -1,6 +1,4 @@
-/* msg.c - see msg.h. One table of fields per message; every function here is a loop over it. The decoder
- * reads the flat array with its own bounded cursor: msgpack-c's unpacker allocates what a hostile header asks
- * for. */
+/* msg.c - see msg.h. One table of fields per message; every function here is a loop over it. */
 // SPDX-License-Identifier: Apache-2.0
 #include "ipc/msg.h"
 
@@ -12,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "ipc/unpack.h"
 
 #define F_DESC(S, KIND, f, min, max, doc) { #f, KIND_##KIND, offsetof(struct S, f), min, max, doc },
 #define M(ID, name, from, to, phases, doc)                                                                   \
@@ -197,143 +196,55 @@ size_t msg_encode(const struct msg *m, uint8_t buf[static IPC_FRAME_MAX])
 /* -- decode
  * ----------------------------------------------------------------------------------------------------- */
 
-struct cursor {
-	const uint8_t *p, *end;
-};
-
-static bool take(struct cursor *c, size_t n, uint64_t *ret)
+static bool take_text(struct unpacker *u, const struct msg_field *f, char *dst)
 {
-	uint64_t v = 0;
+	struct str s;
 
-	if ((size_t)(c->end - c->p) < n)
+	if (!unpack_text(u, &s) || s.n < (uint64_t)f->min || s.n > f->max || !text_ok(f->kind, s.p, s.n))
 		return false;
-	for (size_t i = 0; i < n; i++)
-		v = v << 8 | *c->p++;
-	*ret = v;
+	memcpy(dst, s.p, s.n);
+	dst[s.n] = '\0';
 	return true;
 }
 
-/* Only the shortest form of a number is accepted: one message, one sequence of bytes. */
-static bool take_u64(struct cursor *c, uint64_t *ret)
-{
-	uint64_t head;
-
-	if (!take(c, 1, &head))
-		return false;
-	if (head <= 0x7f) {
-		*ret = head;
-		return true;
-	}
-	if (head < 0xcc || head > 0xcf)
-		return false;
-	const unsigned width = 1u << (head - 0xcc);
-	const uint64_t least = width == 1 ? 0x80 : UINT64_C(1) << (4 * width);
-
-	return take(c, width, ret) && *ret >= least;
-}
-
-static bool take_negative(struct cursor *c, int64_t *ret)
-{
-	uint64_t head, v;
-
-	if (!take(c, 1, &head))
-		return false;
-	if (head >= 0xe0) {
-		*ret = (int8_t)head;
-		return true;
-	}
-	if (head < 0xd0 || head > 0xd3)
-		return false;
-	const unsigned width = 1u << (head - 0xd0);
-	const unsigned shift = 64 - 8 * width;
-	const int64_t limit = width == 1 ? -32 : -(INT64_C(1) << (4 * width - 1));
-
-	if (!take(c, width, &v))
-		return false;
-	*ret = (int64_t)(v << shift) >> shift;
-	return *ret < limit;
-}
-
-static bool take_i64(struct cursor *c, int64_t *ret)
-{
-	uint64_t u;
-
-	if (c->p == c->end)
-		return false;
-	if (*c->p >= 0xd0)
-		return take_negative(c, ret);
-	if (!take_u64(c, &u) || u > INT64_MAX)
-		return false;
-	*ret = (int64_t)u;
-	return true;
-}
-
-static bool take_text(struct cursor *c, const struct msg_field *f, char *dst)
-{
-	uint64_t head, n;
-
-	if (!take(c, 1, &head))
-		return false;
-	if (head >= 0xa0 && head <= 0xbf)
-		n = head & 0x1f;
-	else if (head == 0xd9 ? !take(c, 1, &n) || n < 32 : head != 0xda || !take(c, 2, &n) || n < 256)
-		return false;
-	if (n < (uint64_t)f->min || n > f->max || n > (size_t)(c->end - c->p) ||
-	    !text_ok(f->kind, (const char *)c->p, n))
-		return false;
-	memcpy(dst, c->p, n);
-	dst[n] = '\0';
-	c->p += n;
-	return true;
-}
-
-static bool take_field(struct cursor *c, const struct msg_field *f, char *dst)
+static bool take_field(struct unpacker *p, const struct msg_field *f, char *dst)
 {
 	uint64_t u;
 	int64_t i;
+	bool b;
 
 	switch (f->kind) {
 	case KIND_U64:
-		if (!take_u64(c, &u) || u < (uint64_t)f->min || u > f->max)
+		if (!unpack_u64(p, &u) || u < (uint64_t)f->min || u > f->max)
 			return false;
 		memcpy(dst, &u, sizeof(u));
 		return true;
 	case KIND_I64:
-		if (!take_i64(c, &i) || i < f->min || (i >= 0 && (uint64_t)i > f->max))
+		if (!unpack_i64(p, &i) || i < f->min || (i >= 0 && (uint64_t)i > f->max))
 			return false;
 		memcpy(dst, &i, sizeof(i));
 		return true;
 	case KIND_BOOL:
-		if (!take(c, 1, &u) || (u != 0xc2 && u != 0xc3))
+		if (!unpack_bool(p, &b))
 			return false;
-		memcpy(dst, &(bool){ u == 0xc3 }, sizeof(bool));
+		memcpy(dst, &b, sizeof(b));
 		return true;
 	case KIND_STR:
 	case KIND_NAME:
 	case KIND_UID:
-		return take_text(c, f, dst);
+		return take_text(p, f, dst);
 	}
 	return false;
-}
-
-static bool take_array(struct cursor *c, uint64_t *ret)
-{
-	uint64_t head;
-
-	if (!take(c, 1, &head))
-		return false;
-	*ret = head & 0x0f;
-	return (head & 0xf0) == 0x90 || (head == 0xdc && take(c, 2, ret) && *ret > 15);
 }
 
 int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *buf, size_t len,
 	       struct msg *ret, const char **reterr_field)
 {
-	struct cursor c = { buf, buf + len };
+	struct unpacker u = { buf, buf + len };
 	uint64_t count, type;
 
 	*reterr_field = "(header)";
-	if (len > IPC_FRAME_MAX || !take_array(&c, &count) || !take_u64(&c, &type) || type >= MSG__MAX)
+	if (len > IPC_FRAME_MAX || !unpack_array(&u, &count) || !unpack_u64(&u, &type) || type >= MSG__MAX)
 		return -EBADMSG;
 	const struct msg_desc *d = &descs[type];
 
@@ -352,13 +263,13 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 	ret->type = (enum msg_type)type;
 	memset(&ret->u, 0, d->size);
 	for (size_t i = 0; i < d->n; i++) {
-		if (!take_field(&c, &d->fields[i], member(ret, &d->fields[i]))) {
+		if (!take_field(&u, &d->fields[i], member(ret, &d->fields[i]))) {
 			*reterr_field = d->fields[i].name;
 			return -EBADMSG;
 		}
 	}
 	*reterr_field = NULL;
-	return (int)(c.p - buf);
+	return (int)(u.p - buf);
 }
 
 /* -- for people, and between messages

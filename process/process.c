@@ -136,23 +136,22 @@ static bool same_ports(const struct sandbox_params *a, const struct sandbox_para
 	return a->n_ports == b->n_ports && memcmp(a->ports, b->ports, a->n_ports * sizeof(a->ports[0])) == 0;
 }
 
-static int take_settings(struct process *p, int fd, bool first, const char **reterr)
+static int take_settings(struct process *p, int fd, bool first, char reterr[static SETTINGS_ERROR_MAX])
 {
 	struct settings s;
 	struct sandbox_params wanted;
+	const char *why = "refused";
 
-	*reterr = "settings came without their memfd";
-	if (fd < 0)
-		return -EBADMSG;
 	settings_init(&s);
 	int r = settings_read_blob(fd, &s, reterr);
 
 	if (r == 0) {
 		sandbox_from_settings(p, &s, &wanted);
-		*reterr = "refused";
-		r = p->spec->on_settings(p, &s, first, reterr);
+		r = p->spec->on_settings(p, &s, first, &why);
 		if (r == 0)
 			p->wanted = wanted;
+		else
+			(void)snprintf(reterr, SETTINGS_ERROR_MAX, "%s", why);
 	}
 	settings_done(&s);
 	return r;
@@ -184,8 +183,7 @@ static int start(struct process *p)
 
 static void on_first_settings(struct process *p, const struct msg_settings *m, int fd)
 {
-	const char *err = NULL;
-	char name[32];
+	char err[SETTINGS_ERROR_MAX], name[32];
 
 	p->cluster = m->cluster;
 	p->slot = m->number;
@@ -196,7 +194,7 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 		(void)snprintf(name, sizeof(name), "%s/%u.%u", role_name(p->spec->role), (unsigned)p->cluster,
 			       (unsigned)p->slot);
 	log_init(name);
-	int r = take_settings(p, fd, true, &err);
+	int r = take_settings(p, fd, true, err);
 
 	if (r < 0) {
 		(void)log_error(r, "settings not usable", kv_s("detail", err));
@@ -214,8 +212,8 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 static void on_next_settings(struct process *p, const struct msg_settings *m, int fd)
 {
 	struct msg ack = { .type = MSG_SETTINGS_ACK, .u.settings_ack.generation = m->generation };
-	const char *err = NULL;
-	const int r = take_settings(p, fd, false, &err);
+	char err[SETTINGS_ERROR_MAX];
+	const int r = take_settings(p, fd, false, err);
 
 	ack.u.settings_ack.ok = r == 0;
 	if (r < 0)
@@ -376,8 +374,6 @@ static void say_hello(struct process *p)
 
 static void process_init(struct process *p, const struct process_spec *spec)
 {
-	const struct timeval period = { HEARTBEAT_MS / 1000, HEARTBEAT_MS % 1000 * 1000 };
-
 	*p = (struct process){ .spec = spec, .cluster = CLUSTERS_MAX };
 	log_init(role_name(spec->role));
 	(void)prctl(PR_SET_NAME, role_name(spec->role), 0, 0, 0);
@@ -394,7 +390,7 @@ static void process_init(struct process *p, const struct process_spec *spec)
 	channel_set_phase(p->channel, PH_SETUP);
 	p->heartbeat = event_new(p->base, -1, EV_PERSIST, on_heartbeat, p);
 	p->sigterm = evsignal_new(p->base, SIGTERM, on_sigterm, p);
-	(void)event_add(p->heartbeat, &period);
+	(void)event_add(p->heartbeat, CLOCK_TIMEVAL(HEARTBEAT_MS));
 	(void)event_add(p->sigterm, NULL);
 }
 

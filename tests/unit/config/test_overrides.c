@@ -174,10 +174,10 @@ START_TEST(a_blob_carries_them)
 		const struct policy *a = &config.settings.policy;
 		const int fd = settings_write_blob(&config.settings, roles[i]);
 		struct settings s;
-		const char *why = "";
+		char why[SETTINGS_ERROR_MAX] = "";
 
 		ck_assert_int_ge(fd, 0);
-		ck_assert_msg(settings_read_blob(fd, &s, &why) == 0, "%s", why);
+		ck_assert_msg(settings_read_blob(fd, &s, why) == 0, "%s", why);
 		ck_assert_uint_eq(s.policy.n_overrides, 2);
 		for (size_t k = 0; k < 2; k++) {
 			const struct policy_override *x = &a->overrides[k], *y = &s.policy.overrides[k];
@@ -199,7 +199,7 @@ START_TEST(a_damaged_blob)
 {
 	uint8_t bytes[65536];
 	struct settings s;
-	const char *why;
+	char why[SETTINGS_ERROR_MAX];
 	ssize_t n;
 	int fd;
 
@@ -212,10 +212,10 @@ START_TEST(a_damaged_blob)
 	for (size_t i = 0; i < (size_t)n; i++) {
 		const uint8_t old = bytes[i];
 
-		ck_assert_int_lt(settings_decode(bytes, i, &s, &why), 0);
+		ck_assert_int_lt(settings_decode(bytes, i, &s, why), 0);
 		for (unsigned k = 0; k < 3; k++) {
 			bytes[i] = (uint8_t)(k == 0 ? 0xff : k == 1 ? 0 : old ^ 0x10);
-			if (settings_decode(bytes, (size_t)n, &s, &why) == 0)
+			if (settings_decode(bytes, (size_t)n, &s, why) == 0)
 				settings_done(&s);
 		}
 		bytes[i] = old;

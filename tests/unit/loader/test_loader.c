@@ -83,9 +83,9 @@ static void take_blob(struct run *r, const struct msg_load_blob *m, int fd)
 	struct settings *s = m->role == ROLE_REPORTER  ? &r->reporter
 			     : m->role == ROLE_WATCHER ? &r->watcher[m->cluster]
 						       : &r->worker[m->cluster];
-	const char *why = "";
+	char why[SETTINGS_ERROR_MAX] = "";
 
-	ck_assert_msg(settings_read_blob(fd, s, &why) == 0, "%s", why);
+	ck_assert_msg(settings_read_blob(fd, s, why) == 0, "%s", why);
 	if (m->role == ROLE_REPORTER)
 		r->reporter_fd = dup(fd);
 }
