@@ -37,6 +37,15 @@ void str_list_done(struct str_list *l)
 	*l = (struct str_list){ 0 };
 }
 
+struct str str_trim(struct str s, const char *blanks)
+{
+	for (; s.n > 0 && *s.p && strchr(blanks, *s.p); s.p++)
+		s.n--;
+	while (s.n > 0 && s.p[s.n - 1] && strchr(blanks, s.p[s.n - 1]))
+		s.n--;
+	return s;
+}
+
 int str_to_u64(const char *s, size_t n, uint64_t *ret)
 {
 	uint64_t v = 0;

@@ -45,6 +45,9 @@ void str_list_done(struct str_list *l);
 int str_to_u64(const char *s, size_t n, uint64_t *ret);
 int str_to_i64(const char *s, size_t n, int64_t *ret);
 
+/* Without the `blanks` at its begin and end. */
+struct str str_trim(struct str s, const char *blanks);
+
 /* Escape for inside a JSON string: quotes, backslash, C0, DEL, bytes that are not UTF-8 (shown as \ufffd),
  * and bidirectional controls. Writes at most size - 1 bytes plus NUL, never half an escape. Returns the bytes
  * written. */

@@ -13,6 +13,7 @@
 #define BODY_MAX_DEFAULT     (8u << 20)
 #define RETRY_AFTER_CAP_S    60
 #define RETRY_AFTER_ABSURD_S 86400
+#define BLANKS               " \t\r\n"
 
 static void fail(struct http_request *r, enum http_failure kind, const char *why)
 {
@@ -20,17 +21,6 @@ static void fail(struct http_request *r, enum http_failure kind, const char *why
 		r->problem = why;
 		r->problem_kind = kind;
 	}
-}
-
-static struct str trimmed(const char *p, size_t n)
-{
-	while (n > 0 && (*p == ' ' || *p == '\t')) {
-		p++;
-		n--;
-	}
-	while (n > 0 && (p[n - 1] == '\r' || p[n - 1] == '\n' || p[n - 1] == ' ' || p[n - 1] == '\t'))
-		n--;
-	return (struct str){ p, n };
 }
 
 /* RFC 9110 10.2.3, the form in seconds only; a day or more is a mistake, not a wish. */
@@ -100,11 +90,11 @@ size_t response_header(char *p, size_t size, size_t n, void *userdata)
 		return len;
 	if (len > 5 && memcmp(p, "HTTP/", 5) == 0)
 		begin_headers(r);
-	else if (trimmed(p, len).n == 0)
+	else if (str_trim((struct str){ p, len }, BLANKS).n == 0)
 		end_headers(r);
 	else if (colon)
 		take_header(r, (struct str){ p, (size_t)(colon - p) },
-			    trimmed(colon + 1, len - (size_t)(colon - p) - 1));
+			    str_trim((struct str){ colon + 1, len - (size_t)(colon - p) - 1 }, BLANKS));
 	return r->state == REQUEST_CANCELLED ? 0 : len;
 }
 

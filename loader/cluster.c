@@ -16,6 +16,7 @@
 
 #define PEM_MAX_BYTES   (1u << 20)
 #define TOKEN_MAX_BYTES (64u << 10)
+#define BLANKS          " \t\r\n"
 /* client-go takes a token file for expired 1 min after reading, with 10 s to spare; certificates after 5 min.
  */
 #define TOKEN_FILE_MS  50000u
@@ -59,24 +60,13 @@ static bool read_pem(struct loader *l, const char *path, const char *what, char 
 	return true;
 }
 
-static void trim(char *s)
-{
-	const char *const blanks = " \t\r\n";
-	const size_t skip = strspn(s, blanks);
-	size_t n = strlen(s + skip);
-
-	memmove(s, s + skip, n + 1);
-	while (n > 0 && strchr(blanks, s[n - 1]))
-		s[--n] = '\0';
-}
-
 /* The file wins while it can be read; a token beside it is the fallback. */
 static bool read_token(struct loader *l, struct kube_target *t)
 {
 	char why[FILE_ERROR_MAX];
-	_cleanup_free_ char *token = NULL;
+	_cleanup_free_ char *text = NULL;
 	size_t n = 0;
-	const int r = file_read(t->token_file, TOKEN_MAX_BYTES, &token, &n, why);
+	const int r = file_read(t->token_file, TOKEN_MAX_BYTES, &text, &n, why);
 
 	loader_refresh_within(&l->refresh, TOKEN_FILE_MS);
 	if (r < 0 && t->c.token) {
@@ -87,9 +77,11 @@ static bool read_token(struct loader *l, struct kube_target *t)
 		diags_error(&l->diags, t->token_file, 0, 0, "token: %s", why);
 		return exit_is_transient(r) ? false : lasting_error(l);
 	}
-	if (strlen(token) == n)
-		trim(token);
-	if (strlen(token) > n || token[0] == '\0' || token[strcspn(token, " \t\r\n")] != '\0') {
+	const struct str trimmed = str_trim((struct str){ text, n }, BLANKS);
+	_cleanup_free_ char *token = xstrndup(trimmed.p, trimmed.n);
+
+	explicit_bzero(text, n);
+	if (token[0] == '\0' || strlen(token) != trimmed.n || strpbrk(token, BLANKS)) {
 		diags_error(&l->diags, t->token_file, 0, 0,
 			    "token: the file is empty or holds more than a token");
 		return lasting_error(l);

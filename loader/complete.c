@@ -64,14 +64,13 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 		diags_error(&l->diags, path, 0, 0, "%s: %s", key, why);
 		return exit_is_transient(r) ? false : lasting_error(l);
 	}
-	while (n > 0 && strchr(" \t\r\n", text[n - 1]))
-		n--;
-	r = n == 0 ? -EINVAL : setting_assign(row, &l->config, text, n, note, err);
+	const struct str value = str_trim((struct str){ text, n }, " \t\r\n");
+	r = value.n == 0 ? -EINVAL : setting_assign(row, &l->config, value.p, value.n, note, err);
 
 	explicit_bzero(text, n);
 	if (r == 0)
 		return true;
-	diags_error(&l->diags, path, 0, 0, "%s: %s", key, n == 0 ? "the file is empty" : err);
+	diags_error(&l->diags, path, 0, 0, "%s: %s", key, value.n == 0 ? "the file is empty" : err);
 	return lasting_error(l);
 }
 

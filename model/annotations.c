@@ -10,17 +10,7 @@
 #include "base/rfc3339.h"
 
 #define NS_PER_MS 1000000
-
-static struct str trim(struct str s)
-{
-	while (s.n > 0 && (*s.p == ' ' || *s.p == '\t')) {
-		s.p++;
-		s.n--;
-	}
-	while (s.n > 0 && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-		s.n--;
-	return s;
-}
+#define BLANKS    " \t"
 
 /* The text before the next comma; *rest is what follows it. */
 static struct str next_word(struct str *rest)
@@ -30,7 +20,7 @@ static struct str next_word(struct str *rest)
 	const struct str word = { rest->p, n };
 
 	*rest = comma ? (struct str){ comma + 1, rest->n - n - 1 } : (struct str){ rest->p, 0 };
-	return trim(word);
+	return str_trim(word, BLANKS);
 }
 
 static int duty_of(struct str word)
@@ -61,7 +51,7 @@ static void add_extend(struct annotations *m, struct str value)
 	const char *why;
 	int64_t ns;
 
-	value = trim(value);
+	value = str_trim(value, BLANKS);
 	if (duration_parse(value.p, value.n, &ns, &why) < 0 || ns < 0)
 		m->skip = ANNOTATIONS_SKIP_ALL;
 	else

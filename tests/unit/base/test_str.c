@@ -115,6 +115,21 @@ START_TEST(concatenation)
 }
 END_TEST
 
+START_TEST(trimming)
+{
+	static const struct {
+		struct str in, out;
+	} rows[] = {
+		{ STR_LIT(""), STR_LIT("") },       { STR_LIT(" \t "), STR_LIT("") },
+		{ STR_LIT("a b"), STR_LIT("a b") }, { STR_LIT("\t a b \t"), STR_LIT("a b") },
+		{ STR_LIT("a\n"), STR_LIT("a\n") }, { STR_LIT("\0 a \0"), STR_LIT("\0 a \0") },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		ck_assert(str_eq(str_trim(rows[i].in, " \t"), rows[i].out));
+}
+END_TEST
+
 TEST_MAIN("base/str")
 {
 	tcase_add_test(t, integers);
@@ -123,4 +138,5 @@ TEST_MAIN("base/str")
 	tcase_add_test(t, distance);
 	tcase_add_test(t, uuid);
 	tcase_add_test(t, concatenation);
+	tcase_add_test(t, trimming);
 }
