@@ -7,9 +7,17 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <sys/time.h>
 
 int64_t clock_wall_ms(void);
 uint64_t clock_boot_ms(void);
+
+static inline struct timeval clock_timeval(uint64_t ms)
+{
+	return (struct timeval){ (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
+}
+/* A span as libevent takes it: evtimer_add(timer, CLOCK_TIMEVAL(ms)). Lasts as long as the block. */
+#define CLOCK_TIMEVAL(ms) ((const struct timeval[]){ clock_timeval(ms) })
 
 /* Freeze both clocks at these values (tests only); clock_fake_advance moves both. */
 void clock_fake_set(int64_t wall_ms, uint64_t boot_ms);

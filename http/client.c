@@ -37,18 +37,11 @@ static void finish(struct http_request *r, CURLcode code)
 
 static void on_idle(evutil_socket_t fd, short what, void *ctx);
 
-static void start_timer(struct event *timer, uint64_t ms)
-{
-	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
-
-	evtimer_add(timer, &tv);
-}
-
 static void arm_idle(struct http_request *r, uint64_t ms)
 {
 	if (!r->idle_timer)
 		r->idle_timer = evtimer_new(r->client->base, on_idle, r);
-	start_timer(r->idle_timer, ms);
+	evtimer_add(r->idle_timer, CLOCK_TIMEVAL(ms));
 }
 
 static void launch(struct http_request *r)
@@ -179,7 +172,7 @@ static int set_timer(CURLM *multi, long ms, void *ctx)
 	if (ms < 0)
 		evtimer_del(c->timer);
 	else
-		start_timer(c->timer, (uint64_t)ms);
+		evtimer_add(c->timer, CLOCK_TIMEVAL((uint64_t)ms));
 	return 0;
 }
 
@@ -207,7 +200,7 @@ static void note_end(struct http_client *c)
 		return;
 	c->last_end_ms = clock_boot_ms();
 	if (!evtimer_pending(c->quiet, NULL))
-		start_timer(c->quiet, IDLE_CONN_MAX_S * 1000);
+		evtimer_add(c->quiet, CLOCK_TIMEVAL(IDLE_CONN_MAX_S * 1000));
 }
 
 /* No kept connection would be used again: with them goes what they and all handles but one hold of memory.
@@ -222,7 +215,7 @@ static void on_quiet(evutil_socket_t fd, short what, void *ctx)
 	if (!TAILQ_EMPTY(&c->requests))
 		return;
 	if (quiet < IDLE_CONN_MAX_S * 1000) {
-		start_timer(c->quiet, IDLE_CONN_MAX_S * 1000 - quiet);
+		evtimer_add(c->quiet, CLOCK_TIMEVAL(IDLE_CONN_MAX_S * 1000 - quiet));
 		return;
 	}
 	endpoint_free_idle(c->endpoint, 1);

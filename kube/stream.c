@@ -20,13 +20,6 @@
 
 static const struct str none;
 
-static void arm(struct event *timer, uint64_t ms)
-{
-	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
-
-	evtimer_add(timer, &tv);
-}
-
 /* -- towards the consumer -------------------------------------------------------------------------------- */
 
 static void tell_trouble(struct stream *s, long status, const char *text)
@@ -247,7 +240,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *ctx)
 	(void)fd;
 	(void)what;
 	if (now < deadline) {
-		arm(s->watchdog, deadline - now);
+		evtimer_add(s->watchdog, CLOCK_TIMEVAL(deadline - now));
 		return;
 	}
 	http_request_cancel(&s->request);
@@ -298,7 +291,7 @@ static void launch(struct stream *s, const struct core_step *step)
 	s->started_ms = s->last_byte_ms = clock_boot_ms();
 	s->request = http_client_start(s->owner->client, &call);
 	if (!list)
-		arm(s->watchdog, s->owner->silent_ms);
+		evtimer_add(s->watchdog, CLOCK_TIMEVAL(s->owner->silent_ms));
 }
 
 void stream_feed(struct stream *s, enum core_event event, struct str rv, struct str token, int64_t retry_ms)
@@ -317,9 +310,9 @@ void stream_feed(struct stream *s, enum core_event event, struct str rv, struct 
 		tell_trouble(s, 0, "the list fell silent before its end");
 	if (s->parked && step.wait_ms) {
 		s->parked = false;
-		arm(s->timer, s->owner->wide_retry_ms);
+		evtimer_add(s->timer, CLOCK_TIMEVAL(s->owner->wide_retry_ms));
 	} else if (step.wait_ms) {
-		arm(s->timer, step.wait_ms);
+		evtimer_add(s->timer, CLOCK_TIMEVAL(step.wait_ms));
 	} else if (step.request != CORE_NONE) {
 		launch(s, &step);
 	}
@@ -342,7 +335,7 @@ struct stream *stream_new(struct reflector *r, const char *ns)
 	s->watchdog = evtimer_new(r->base, on_watchdog, s);
 	reflect_core_init(&s->core, &r->core_config);
 	TAILQ_INSERT_TAIL(&r->streams, s, entry);
-	arm(s->timer, 0); /* the consumer's pointer to the reflector comes first */
+	evtimer_add(s->timer, CLOCK_TIMEVAL(0)); /* the consumer's pointer to the reflector comes first */
 	return s;
 }
 

@@ -67,7 +67,7 @@ void inbox_flush(struct reporter *r)
 		(void)log_error(err, "the history cannot be written: nothing is acted on until it can",
 				kv_s("directory", r->settings.state_dir), kv_s("detail", db_error(r->db)),
 				kv_u("waiting", history_queued(r->history)));
-		reporter_start_timer(r->flush, delay);
+		(void)evtimer_add(r->flush, CLOCK_TIMEVAL(delay));
 		return;
 	}
 	if (r->commit_failures > 0)
@@ -106,9 +106,9 @@ static void plan_flush(struct reporter *r, enum msg_type type)
 	if (planned && r->commit_failures > 0)
 		return;
 	if (is_urgent(r, type))
-		reporter_start_timer(r->flush, 0);
+		(void)evtimer_add(r->flush, CLOCK_TIMEVAL(0));
 	else if (!planned)
-		reporter_start_timer(r->flush, has_many(r) ? GATHER_MANY_MS : GATHER_MS);
+		(void)evtimer_add(r->flush, CLOCK_TIMEVAL(has_many(r) ? GATHER_MANY_MS : GATHER_MS));
 }
 
 static void on_write(struct reporter *r, const struct msg *m)
@@ -129,7 +129,7 @@ void inbox_prune(struct reporter *r)
 
 	if (err < 0)
 		(void)log_warn(err, "old history cannot be removed", kv_s("detail", db_error(r->db)));
-	reporter_start_timer(r->prune, more ? 100 : PRUNE_MS);
+	(void)evtimer_add(r->prune, CLOCK_TIMEVAL(more ? 100 : PRUNE_MS));
 }
 
 /* -- answers of many messages ---------------------------------------------------------------------------- */

@@ -17,13 +17,6 @@
 
 /* -- timers ---------------------------------------------------------------------------------------------- */
 
-void reporter_start_timer(struct event *e, uint64_t ms)
-{
-	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
-
-	(void)event_add(e, &tv);
-}
-
 static void on_flush(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
@@ -215,7 +208,7 @@ static void on_ready(struct process *p)
 	}
 	reports_recover(r);
 	digest_run_set_plan(r->digests, &r->next_plan);
-	reporter_start_timer(r->prune, 1000);
+	(void)evtimer_add(r->prune, CLOCK_TIMEVAL(1000));
 }
 
 static void on_drain(struct process *p)
@@ -223,7 +216,7 @@ static void on_drain(struct process *p)
 	struct reporter *r = process_ctx(p);
 
 	r->draining = true;
-	reporter_start_timer(r->drain_limit, DRAIN_MS);
+	(void)evtimer_add(r->drain_limit, CLOCK_TIMEVAL(DRAIN_MS));
 	if (digest_run_drain(r->digests))
 		reports_finish_drain(r);
 }

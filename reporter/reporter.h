@@ -40,8 +40,6 @@ struct reporter {
 			1]; /* by cluster: 'y' or 'n', whether a full budget was written down */
 };
 
-void reporter_start_timer(struct event *e, uint64_t ms);
-
 /* inbox.c: messages that are written down or answered. */
 extern const struct response_stream_ops inbox_feed_ops;
 void inbox_committed(void *ctx, const struct history_entry *e); /* a history_committed_fn */

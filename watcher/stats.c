@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/stats.h"
 
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "watcher/guards/timer.h"
 
 #define PERIOD_MS 2000u
 
@@ -83,7 +83,7 @@ void stats_touch(struct stats *f)
 	if (f->pending)
 		return;
 	f->pending = true;
-	timer_arm(f->timer, PERIOD_MS);
+	(void)evtimer_add(f->timer, CLOCK_TIMEVAL(PERIOD_MS));
 }
 
 static void fill(const struct stats *f, struct msg *m)

@@ -6,6 +6,7 @@
 #include "watcher/watch.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,6 @@
 #include "watcher/guards/leadership.h"
 #include "watcher/controller/plan_rows.h"
 #include "watcher/target.h"
-#include "watcher/guards/timer.h"
 
 #define RUN_LATEST_MS  30000u /* timers do not count suspended time: look at least this often */
 #define SINCE_RETRY_MS 10000u
@@ -80,7 +80,7 @@ static void schedule(struct watch *w)
 	if (delay > RUN_LATEST_MS)
 		delay = RUN_LATEST_MS;
 	w->run_now = delay == 0;
-	timer_arm(w->run_timer, delay);
+	(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(delay));
 }
 
 static void on_run_timer(evutil_socket_t fd, short what, void *arg)
@@ -101,7 +101,7 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 		r = restart_rows_step(&w->digest, w->controller, send_msg, w);
 	stats_touch(w->figures);
 	if (r == -EAGAIN) /* watch_on_room goes on; should nobody call it, a short pause does */
-		timer_arm(w->run_timer, PAUSE_MS);
+		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
 	else
 		schedule(w);
 }
@@ -320,7 +320,7 @@ static void ask_what_is_remembered(evutil_socket_t fd, short what, void *arg)
 	if (w->remembered || w->stopped)
 		return;
 	(void)send_msg(w, &m);
-	timer_arm(w->failing_since_retry, SINCE_RETRY_MS);
+	(void)evtimer_add(w->failing_since_retry, CLOCK_TIMEVAL(SINCE_RETRY_MS));
 }
 
 struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,

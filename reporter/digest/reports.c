@@ -1,7 +1,9 @@
 /* reports.c - digests on the loop: questions out, posts out, how they ended into log and figures. */
 // SPDX-License-Identifier: Apache-2.0
+#include <event2/event.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "reporter/reporter.h"
 
 /* -- digests --------------------------------------------------------------------------------------------- */
@@ -20,7 +22,7 @@ static void digest_post(void *ctx, char *body)
 
 static void digest_wake(void *ctx, uint64_t ms)
 {
-	reporter_start_timer(((struct reporter *)ctx)->digest_wake, ms);
+	(void)evtimer_add(((struct reporter *)ctx)->digest_wake, CLOCK_TIMEVAL(ms));
 }
 
 static void digest_ended(void *ctx, const struct digest_end *e)

@@ -230,13 +230,6 @@ static void on_death(evutil_socket_t fd, short what, void *arg)
  * ----------------------------------------------------------------------------------------------------------
  */
 
-static void arm(struct child *s, uint64_t ms)
-{
-	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
-
-	(void)event_add(s->timer, &tv);
-}
-
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
@@ -289,13 +282,14 @@ static void carry_out(struct child *s, enum fsm_action action)
 		signal_child(s, SIGKILL);
 		break;
 	case FSM_ACT_BACKOFF:
-		arm(s, backoff_delay_ms(&restart_backoff, s->deaths.failures, backoff_random()));
+		(void)evtimer_add(s->timer, CLOCK_TIMEVAL(backoff_delay_ms(
+						    &restart_backoff, s->deaths.failures, backoff_random())));
 		break;
 	case FSM_ACT_SLOW:
 		(void)log_error(0, "child dies too often: degraded, tried again slowly",
 				kv_s("role", role_name(s->role)), kv_s("cluster", child_cluster(s)),
 				kv_s("detail", s->error));
-		arm(s, FSM_SLOW_MS);
+		(void)evtimer_add(s->timer, CLOCK_TIMEVAL(FSM_SLOW_MS));
 		break;
 	case FSM_ACT_DRAIN:
 		act_drain(s);

@@ -276,10 +276,9 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 
 static struct event *every(struct supervisor *t, uint64_t ms, event_callback_fn fn)
 {
-	const struct timeval tv = { (time_t)(ms / 1000), (suseconds_t)(ms % 1000 * 1000) };
 	struct event *e = event_new(t->base, -1, EV_PERSIST, fn, t);
 
-	(void)event_add(e, &tv);
+	(void)event_add(e, CLOCK_TIMEVAL(ms));
 	return e;
 }
 

@@ -15,7 +15,6 @@
 #include "kube/leader.h"
 #include "kube/request.h"
 #include "kube/status.h"
-#include "watcher/guards/timer.h"
 
 #define GROUP "coordination.k8s.io"
 /* A renewal that takes longer is given up: two more fit before the Lease must be thought lost. */
@@ -153,7 +152,7 @@ static void go_on(struct leadership *l)
 	what = leader_step(&l->leader, now, &at);
 	tell(l);
 	if (what == LEADER_WAIT)
-		timer_arm(l->timer, at > now ? at - now : 0);
+		(void)evtimer_add(l->timer, CLOCK_TIMEVAL(at > now ? at - now : 0));
 	else
 		ask(l, what);
 }
@@ -215,7 +214,7 @@ void leadership_release(struct leadership *l, void (*released)(void *ctx), void 
 		return;
 	}
 	tell(l);
-	timer_arm(l->release_timer, RELEASE_MS);
+	(void)evtimer_add(l->release_timer, CLOCK_TIMEVAL(RELEASE_MS));
 	go_on(l);
 }
 
