@@ -116,8 +116,11 @@ static void put_head(struct line *l, enum log_level level, const char *msg)
 
 void log_init(const char *name)
 {
-	const char *format = getenv("OPC_LOG_FORMAT");
+	const char *format = getenv("OPC_LOG_FORMAT"), *level = getenv("OPC_LOG_LEVEL");
 
+	for (size_t i = 0; level && i < sizeof(level_names) / sizeof(level_names[0]); i++)
+		if (strcmp(level, level_names[i]) == 0)
+			threshold = (enum log_level)i;
 	(void)snprintf(component, sizeof(component), "%s", name);
 	as_json = format ? strcmp(format, "text") != 0 : !isatty(STDERR_FILENO);
 }

@@ -1,8 +1,9 @@
 /* log.h - one line per event on stderr, typed key/value pairs, no format strings with cluster data.
  * Layer: base.  Only process folders log; library layers return errors instead.
- * Formats: text on a terminal, JSON lines otherwise (OPC_LOG_FORMAT=text|json decides when set). Control
- * bytes, invalid UTF-8 and over-long values (> 512 bytes) are escaped or cut, so a line is always one line. A
- * line that stderr does not take is dropped, never waited for. */
+ * Formats: text on a terminal, JSON lines otherwise (OPC_LOG_FORMAT=text|json decides when set). What is
+ * below OPC_LOG_LEVEL=debug|info|warn|error is not written; info when it is not set. Control bytes, invalid
+ * UTF-8 and over-long values (> 512 bytes) are escaped or cut, so a line is always one line. A line that
+ * stderr does not take is dropped, never waited for. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -26,7 +27,8 @@ struct log_kv {
 #define kv_u(k, val) ((struct log_kv){ .key = (k), .kind = LOG_KV_U64, .v.u = (uint64_t)(val) })
 #define kv_i(k, val) ((struct log_kv){ .key = (k), .kind = LOG_KV_I64, .v.i = (int64_t)(val) })
 
-/* Name this process in every line, e.g. "worker/0"; copied. Call once at start. */
+/* Name this process in every line, e.g. "worker/0"; copied; format and level are taken from the environment.
+ * Call at start. */
 void log_init(const char *component);
 void log_set_level(enum log_level level);
 

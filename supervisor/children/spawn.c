@@ -29,7 +29,7 @@ struct spawn_images {
 static const enum role children[] = { ROLE_REPORTER, ROLE_WATCHER, ROLE_WORKER, ROLE_LOADER };
 
 /* What a long-lived child may know of the environment. */
-static const char *const environment[] = { "OPC_LOG_FORMAT", "ASAN_OPTIONS", "UBSAN_OPTIONS",
+static const char *const environment[] = { "OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "ASAN_OPTIONS", "UBSAN_OPTIONS",
 					   "LSAN_OPTIONS" };
 /* The loader gets the rest too, as credential plugins and the search for a kubeconfig need it, but nothing
  * that changes what code it runs. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,18 +15,47 @@
 
 static char captured[8192];
 
-static void capture(const char *value, int err)
+/* What fn writes to stderr. */
+static void capture_of(void (*fn)(const void *ctx), const void *ctx)
 {
 	const int memfd = memfd_create("log", MFD_CLOEXEC), saved = dup(STDERR_FILENO);
 
 	(void)dup2(memfd, STDERR_FILENO);
-	(void)log_warn(err, "message", kv_s("value", value), kv_u("u", UINT32_MAX), kv_i("i", -5));
+	fn(ctx);
 	(void)dup2(saved, STDERR_FILENO);
 	const ssize_t n = pread(memfd, captured, sizeof(captured) - 1, 0);
 
 	captured[n > 0 ? n : 0] = '\0';
 	(void)close(memfd);
 	(void)close(saved);
+}
+
+struct warning {
+	const char *value;
+	int err;
+};
+
+static void write_warning(const void *ctx)
+{
+	const struct warning *w = ctx;
+
+	(void)log_warn(w->err, "message", kv_s("value", w->value), kv_u("u", UINT32_MAX), kv_i("i", -5));
+}
+
+static void capture(const char *value, int err)
+{
+	capture_of(write_warning, &(struct warning){ value, err });
+}
+
+static void write_debug(const void *ctx)
+{
+	(void)ctx;
+	log_debug("message");
+}
+
+static void write_pairs(const void *ctx)
+{
+	(void)log_write(LOG_LEVEL_ERROR, -EIO, "m", ctx, 8);
 }
 
 START_TEST(always_one_valid_line)
@@ -69,7 +99,6 @@ START_TEST(what_does_not_fit_is_left_out_whole)
 {
 	char big[600];
 	struct log_kv kv[8];
-	const int memfd = memfd_create("log", MFD_CLOEXEC), saved = dup(STDERR_FILENO);
 
 	memset(big, '\x01', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
@@ -77,18 +106,11 @@ START_TEST(what_does_not_fit_is_left_out_whole)
 		kv[i] = kv_s("k", big);
 	(void)setenv("OPC_LOG_FORMAT", "json", 1);
 	log_init("test");
-	(void)dup2(memfd, STDERR_FILENO);
-	(void)log_write(LOG_LEVEL_ERROR, -EIO, "m", kv, 8);
-	(void)dup2(saved, STDERR_FILENO);
-	const ssize_t n = pread(memfd, captured, sizeof(captured) - 1, 0);
-
-	captured[n > 0 ? n : 0] = '\0';
+	capture_of(write_pairs, kv);
 	json_t *j = json_loads(captured, 0, NULL);
 
 	ck_assert_ptr_nonnull(j);
 	json_decref(j);
-	(void)close(memfd);
-	(void)close(saved);
 }
 END_TEST
 
@@ -101,10 +123,33 @@ START_TEST(levels)
 }
 END_TEST
 
+/* What a process begins to write is the choice of whoever starts it; nonsense changes nothing. */
+START_TEST(level_from_the_environment)
+{
+	static const struct {
+		const char *level;
+		bool debug, warn;
+	} cases[] = { { "debug", true, true },
+		      { "error", false, false },
+		      { "loud", false, false },
+		      { "info", false, true } };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		(void)setenv("OPC_LOG_LEVEL", cases[i].level, 1);
+		log_init("test");
+		capture_of(write_debug, NULL);
+		ck_assert_int_eq(captured[0] != '\0', cases[i].debug);
+		capture("x", 0);
+		ck_assert_int_eq(captured[0] != '\0', cases[i].warn);
+	}
+}
+END_TEST
+
 TEST_MAIN("base/log")
 {
 	tcase_add_test(t, always_one_valid_line);
 	tcase_add_test(t, long_values_are_cut);
 	tcase_add_test(t, what_does_not_fit_is_left_out_whole);
 	tcase_add_test(t, levels);
+	tcase_add_test(t, level_from_the_environment);
 }
