@@ -170,9 +170,9 @@ static bool cluster_is_own(const struct child *s, const struct msg *m)
 void route_from_child(struct child *s, const struct msg *m)
 {
 	if (!routes[m->type])
-		child_accuse(s, "a message that nobody takes");
+		child_protocol_error(s, "a message that nobody takes");
 	else if (!cluster_is_own(s, m))
-		child_accuse(s, "a message about another cluster than its own");
+		child_protocol_error(s, "a message about another cluster than its own");
 	else
 		routes[m->type](s, m);
 }

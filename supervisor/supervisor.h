@@ -42,6 +42,8 @@ struct child {
 	struct channel *channel;
 	struct event *on_death, *timer;
 	bool was_ready, ever_ready;
+	bool condemned;             /* killed, not dead yet */
+	bool mute;                  /* a protocol error: what it says is dropped */
 	uint64_t ready_ms, beat_ms; /* boot time of READY, of the last heartbeat */
 	uint64_t eof_ms;            /* of the channel's end, 0 = open */
 	int64_t started_at;         /* wall */
@@ -113,8 +115,10 @@ void child_event(struct child *s, enum fsm_event ev);
 /* Queue m for the child. 0, -EAGAIN (full) or -EPIPE (not running). */
 int child_send(struct child *s, const struct msg *m, int fd);
 void child_tick(struct child *s, uint64_t now_ms);
-/* The child broke a rule: log, remember, kill. */
-void child_accuse(struct child *s, const char *text);
+/* The child hangs: log, remember, kill, once. What it still says counts until it is dead. */
+void child_kill(struct child *s, const char *why);
+/* The child broke a rule of the protocol: the same, and nothing that it said behind that counts. */
+void child_protocol_error(struct child *s, const char *why);
 /* First READY child of that role and cluster, or NULL. */
 struct child *supervisor_find_child(const struct supervisor *t, enum role role, uint64_t cluster);
 

@@ -49,8 +49,8 @@ static void send_record(struct supervisor *t, struct lease *l)
 
 static bool may_take(const struct supervisor *t, const struct child *s, uint64_t cluster, unsigned held)
 {
-	return s->role == ROLE_WORKER && s->cluster == cluster && s->state == FSM_READY && !s->try_until_ms &&
-	       lease_count_held(t->leases, s->index) == held;
+	return s->role == ROLE_WORKER && s->cluster == cluster && s->state == FSM_READY && !s->condemned &&
+	       !s->try_until_ms && lease_count_held(t->leases, s->index) == held;
 }
 
 static bool reads_ahead(const struct supervisor *t, const struct child *s)
@@ -238,7 +238,7 @@ void dispatch_on_result(struct child *s, const struct msg *m)
 	struct lease *l;
 
 	if (lease_result(s->tree->leases, s->index, m, &l) < 0) {
-		child_accuse(s, "RESULT for a lease that it does not hold");
+		child_protocol_error(s, "RESULT for a lease that it does not hold");
 		return;
 	}
 	send_record(s->tree, l);
@@ -328,7 +328,7 @@ void dispatch_tick(struct supervisor *t, uint64_t now_ms)
 	for (size_t i = 0; i < t->n_children; i++) {
 		struct child *s = t->children[i];
 		if (s->pid && holds_overdue(t, s, now_ms))
-			child_accuse(s, "hung: a lease took longer than 30 s");
+			child_kill(s, "hung: a lease took longer than 30 s");
 	}
 	dry_run_tick(t, now_ms);
 	pause_requests_tick(t);

@@ -87,7 +87,7 @@ void dry_run_on_dry_run_result(struct child *s, const struct msg *m)
 	struct msg told = *m;
 
 	if (!s->try_until_ms || m->u.ctl_dry_run_result.id != s->try.u.ctl_dry_run.id) {
-		child_accuse(s, "CTL_DRY_RUN_RESULT for a question it was not asked");
+		child_protocol_error(s, "CTL_DRY_RUN_RESULT for a question it was not asked");
 		return;
 	}
 	s->try_until_ms = 0;
@@ -126,7 +126,7 @@ void dry_run_tick(struct supervisor *t, uint64_t now_ms)
 	for (size_t i = 0; i < t->n_children; i++)
 		if (t->children[i]->try_until_ms && now_ms > t->children[i]->try_until_ms &&
 		    t->children[i]->pid)
-			child_accuse(t->children[i], "hung: a question took longer than 30 s");
+			child_kill(t->children[i], "hung: a question took longer than 30 s");
 	answer_for_nobody(t, now_ms);
 }
 
@@ -152,7 +152,7 @@ void dry_run_on_restore_row(struct child *s, const struct msg *m)
 	const int asked = control_take_restore(t, r->conn, r->origin, r->dry);
 
 	if (asked == -EPERM)
-		child_accuse(s, "CTL_RESTORE_ROW that nobody asked for");
+		child_protocol_error(s, "CTL_RESTORE_ROW that nobody asked for");
 	if (asked < 0)
 		return; /* nothing is written for somebody who has left */
 	if (r->cluster >= t->generation->clusters || r->action != ACTION_RESTORE) {

@@ -50,12 +50,29 @@ static void signal_child(const struct child *s, int sig)
 		(void)syscall(SYS_pidfd_send_signal, s->pidfd, sig, NULL, 0);
 }
 
-void child_accuse(struct child *s, const char *text)
+/* Told once; the death follows. */
+static void condemn(struct child *s, const char *what, const char *why)
 {
-	(void)log_warn(0, "child broke the protocol and is killed", kv_s("role", role_name(s->role)),
-		       kv_s("cluster", child_cluster(s)), kv_u("pid", s->pid), kv_s("detail", text));
-	(void)snprintf(s->error, sizeof(s->error), "%s", text);
+	(void)log_warn(0, "child is killed", kv_s("because", what), kv_s("role", role_name(s->role)),
+		       kv_s("cluster", child_cluster(s)), kv_u("pid", s->pid), kv_s("detail", why));
+	(void)snprintf(s->error, sizeof(s->error), "%s", why);
+	s->condemned = true;
 	child_event(s, FSM_EV_LATE);
+}
+
+void child_kill(struct child *s, const char *why)
+{
+	if (!s->condemned)
+		condemn(s, "it hangs", why);
+}
+
+void child_protocol_error(struct child *s, const char *why)
+{
+	const bool first = !s->mute;
+
+	s->mute = true;
+	if (first)
+		condemn(s, "it broke the protocol", why);
 }
 
 /* -- start-up
@@ -66,7 +83,7 @@ static void on_hello(struct child *s, const struct msg_hello *hello)
 	struct msg m = { .type = MSG_SETTINGS };
 
 	if (hello->proto != IPC_PROTO || strcmp(hello->build, OPC_BUILD_ID) != 0) {
-		child_accuse(s, "it is of another build: restart the service after an upgrade");
+		child_protocol_error(s, "it is of another build: restart the service after an upgrade");
 		return;
 	}
 	channel_set_phase(s->channel, PH_SETUP);
@@ -99,9 +116,10 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 	(void)c;
 	if (fd >= 0) { /* no child has a descriptor to give */
 		(void)close(fd);
-		child_accuse(s, "a descriptor rode along");
-		return;
+		child_protocol_error(s, "a descriptor rode along");
 	}
+	if (s->mute)
+		return; /* whatever it sent behind its mistake */
 	switch (m->type) {
 	case MSG_HELLO:
 		on_hello(s, &m->u.hello);
@@ -126,7 +144,7 @@ static void on_close(void *ctx, struct channel *c, int err, const char *text)
 
 	(void)c;
 	if (err)
-		child_accuse(s, text);
+		child_protocol_error(s, text);
 	else
 		s->eof_ms = clock_boot_ms();
 }
@@ -184,7 +202,7 @@ static void forget_process(struct child *s)
 	s->pidfd = -1;
 	s->pid = 0;
 	s->rss_kb = 0;
-	s->was_ready = false;
+	s->was_ready = s->condemned = s->mute = false;
 	s->eof_ms = 0;
 }
 
@@ -319,19 +337,17 @@ void child_event(struct child *s, enum fsm_event ev)
 
 void child_tick(struct child *s, uint64_t now_ms)
 {
-	const uint64_t silent = now_ms - s->beat_ms;
+	const uint64_t stalled = now_ms - s->beat_ms;
+	char why[64];
 
 	if (s->eof_ms && now_ms - s->eof_ms > EOF_MS) {
-		(void)snprintf(s->error, sizeof(s->error), "closed its channel and lives on");
-		child_event(s, FSM_EV_LATE);
-		return;
-	}
-	if (s->state == FSM_STARTING && s->pid && silent > START_MS) {
-		(void)snprintf(s->error, sizeof(s->error), "not ready within %u s", START_MS / 1000);
-		child_event(s, FSM_EV_LATE);
-	} else if ((s->state == FSM_READY || s->state == FSM_DRAINING) && silent > SILENCE_MS) {
-		(void)snprintf(s->error, sizeof(s->error), "hung: no heartbeat for %u s", SILENCE_MS / 1000);
-		child_event(s, FSM_EV_LATE);
+		child_kill(s, "closed its channel and does not end");
+	} else if (s->state == FSM_STARTING && s->pid && stalled > START_MS) {
+		(void)snprintf(why, sizeof(why), "not ready within %u s", START_MS / 1000);
+		child_kill(s, why);
+	} else if ((s->state == FSM_READY || s->state == FSM_DRAINING) && stalled > SILENCE_MS) {
+		(void)snprintf(why, sizeof(why), "hung: no heartbeat for %u s", SILENCE_MS / 1000);
+		child_kill(s, why);
 	}
 }
 

@@ -150,7 +150,7 @@ void settings_load_on_ack(struct child *s, const struct msg *m)
 	} else if (ack->ok) {
 		use_prepared(s);
 	} else {
-		child_accuse(s, why); /* it refuses what all others use: it starts again with that */
+		child_kill(s, why); /* it refuses what all others use: it starts again with that */
 	}
 }
 

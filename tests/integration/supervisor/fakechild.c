@@ -214,6 +214,10 @@ static void on_grant(const struct msg_grant *g)
 		m.u.result.id = g->id + 1000;
 	strcpy(m.u.result.reason, "Evicted");
 	m.u.result.outcome = OUTCOME_DONE;
+	if (is("babble") && !g->verify_first) { /* wrong, wrong and right in one datagram */
+		for (m.u.result.id = g->id + 2; m.u.result.id > g->id; m.u.result.id--)
+			send_msg(&m, -1);
+	}
 	send_msg(&m, -1);
 	if (is("die-after-result")) {
 		(void)channel_flush(channel, 1000);

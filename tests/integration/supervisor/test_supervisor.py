@@ -83,6 +83,13 @@ def result_for_a_foreign_lease_kills():
     t.wait_for("RESULT for a lease that it does not hold")
 
 
+def nothing_counts_behind_a_protocol_error():
+    t = Tree(watcher="nominate", worker="babble")
+    t.wait_for("NOMINATION_RESULT outcome=done")
+    assert len(re.findall("broke the protocol", t.text())) == 1, t.text()
+    assert "GRANT id=1 verify_first=1" in t.text(), t.text()  # the right RESULT behind it was not taken
+
+
 def bad_frame_kills_the_child_only():
     t = Tree(watcher="bad-frame")
     t.wait_for("bad message from watcher", count=2)
@@ -160,7 +167,7 @@ def a_hung_child_is_killed():
 
 
 def children_inherit_nothing():
-    t = Tree(environment={"SECRET": "x", "LD_LIBRARY_PATH_X": "y", "NOTIFY_SOCKET": "/nowhere"}, reporter="world",
+    t = Tree(environment={"SECRET": "x", "OPC_LOG_LEVEL": "debug", "LD_LIBRARY_PATH_X": "y", "NOTIFY_SOCKET": "/nowhere"}, reporter="world",
              watcher="world", worker="world")
     t.wait_for("WORLD worker cwd", count=2)
     t.wait_for("WORLD watcher cwd")
@@ -176,7 +183,7 @@ def children_inherit_nothing():
             known = known or (target.startswith("pipe:") and list(fds.values()).count(target) == 2)
             assert known or (fd in extra and target.endswith("control.sock.lock")), (role, fd, target)
         env = {e.split("=")[0] for e in re.findall(rf"WORLD {role} env (.*)", text)}
-        assert env <= {"OPC_LOG_FORMAT", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"}, env
+        assert "OPC_LOG_LEVEL" in env and env <= {"OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"}, env
         assert re.findall(rf"WORLD {role} cwd (.*)", text)[0] == "/"
 
 
@@ -326,7 +333,7 @@ def systemd_is_told():
 
 CASES = [systemd_is_told, starts_and_drains_in_order, second_signal_ends_at_once, an_action_end_to_end,
          worker_death_regrants_in_doubt, result_of_a_dead_worker_counts, a_lease_that_kills_workers_is_given_up,
-         a_lease_that_kills_workers_takes_others_with_it_once, idle_workers_read_ahead, result_for_a_foreign_lease_kills,
+         a_lease_that_kills_workers_takes_others_with_it_once, idle_workers_read_ahead, result_for_a_foreign_lease_kills, nothing_counts_behind_a_protocol_error,
          bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
          death_before_ready_backs_off, configuration_death_ends_with_78, temporary_death_of_the_history_ends_with_75,
          a_lack_of_descriptors_does_not_end_the_service, invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
