@@ -126,12 +126,17 @@ void dispatch_on_open_intent(struct child *s, const struct msg *m)
 			       kv_u("id", m->u.open_intent.id));
 		return;
 	}
-	struct lease *l = lease_reopen(s->tree->leases, m);
+	const bool known = lease_find(s->tree->leases, m->u.open_intent.id) != NULL;
 
-	if (l)
+	if (lease_reopen(s->tree->leases, m))
 		log_info("taking back an action that an earlier life left open",
 			 kv_u("id", m->u.open_intent.id), kv_s("namespace", m->u.open_intent.ns),
 			 kv_s("pod", m->u.open_intent.name));
+	else if (!known)
+		(void)log_warn(0,
+			       "history holds two open actions on one object: the second is looked at after "
+			       "the next start of the history",
+			       kv_u("id", m->u.open_intent.id), kv_s("uid", m->u.open_intent.uid));
 }
 
 void dispatch_on_open_end(struct child *s, const struct msg *m)

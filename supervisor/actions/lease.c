@@ -132,7 +132,7 @@ struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent)
 
 	msg_copy_fields(&intent, open_intent);
 	lease_table_set_next_id(t, intent.u.intent.id + 1);
-	if (lease_find(t, intent.u.intent.id))
+	if (lease_find(t, intent.u.intent.id) || find_subject(t, &intent.u.intent))
 		return NULL;
 	struct lease *l = insert(t, &intent);
 

@@ -44,8 +44,8 @@ void lease_table_set_next_id(struct lease_table *t, uint64_t id);
 
 /* Open a lease from a NOMINATE. NULL when the subject has one already. */
 struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool observe);
-/* Take back a lease that the history holds open from an earlier life: WAITING, verify_first. NULL when known
- * already. */
+/* Take back a lease that the history holds open from an earlier life: WAITING, verify_first. NULL when its id
+ * or its action key has a lease already. */
 struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent);
 struct lease *lease_find(const struct lease_table *t, uint64_t id);
 /* End: the result is on disk. Frees the lease. */

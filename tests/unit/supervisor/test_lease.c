@@ -118,9 +118,12 @@ START_TEST(open_intents_of_an_earlier_life)
 	ck_assert_int_eq(l->phase, LEASE_WAITING);
 	ck_assert_ptr_null(lease_reopen(t, &open));
 	ck_assert_ptr_null(lease_open(t, &m, false));
+	open.u.open_intent.id = 18; /* another one of the same object: there is one actor */
+	ck_assert_ptr_null(lease_reopen(t, &open));
+	ck_assert_uint_eq(lease_table_count(t), 1);
 	lease_table_set_next_id(t, 5); /* ids never go back */
 	m = nominate(0, 2);
-	ck_assert_uint_eq(lease_open(t, &m, false)->intent.u.intent.id, 18);
+	ck_assert_uint_eq(lease_open(t, &m, false)->intent.u.intent.id, 19);
 	lease_table_free(&t);
 }
 END_TEST
