@@ -42,10 +42,10 @@ void inbox_committed(void *ctx, const struct history_entry *e)
 		(void)log_error(-EEXIST,
 				"this lease id is taken by another object: its intent is not written",
 				kv_u("id", e->m->u.intent.id), kv_s("uid", e->m->u.intent.uid));
-		return;
 	}
 	if (e->m->type == MSG_INTENT) {
 		ack.u.intent_ack.id = e->m->u.intent.id;
+		ack.u.intent_ack.written = e->effect != HISTORY_CONFLICT;
 		send_ack(r, &ack);
 	} else if (e->m->type == MSG_RECORD) {
 		ack = (struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = e->m->u.record.id };

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "model/duties.h"
+#include "base/exit.h"
 #include "base/log.h"
+#include "model/duties.h"
+#include "model/reasons.h"
 #include "supervisor/supervisor.h"
 
 #define LEASES_MAX      8192u  /* open at once; a nomination above it is asked to come back */
@@ -17,8 +19,8 @@
 #define BUSY_RETRY_MS   1000u
 #define PAUSED_RETRY_MS 5000u
 
-static void settle(struct supervisor *t, const struct msg *from, enum outcome outcome, const char *reason,
-		   uint64_t retry_ms)
+static void send_nomination_result(struct supervisor *t, const struct msg *from, enum outcome outcome,
+				   const char *reason, uint64_t retry_ms)
 {
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
 
@@ -84,11 +86,11 @@ void dispatch_on_nominate(struct child *s, const struct msg *m)
 	struct supervisor *t = s->tree;
 
 	if (t->phase != SUPERVISOR_RUNNING || lease_table_count(t->leases) >= LEASES_MAX) {
-		settle(t, m, OUTCOME_REFUSED, "Busy", BUSY_RETRY_MS);
+		send_nomination_result(t, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
 		return;
 	}
 	if (pause_requests_holds(t, m->u.nominate.cluster, m->u.nominate.duty)) {
-		settle(t, m, OUTCOME_REFUSED, "Paused", PAUSED_RETRY_MS);
+		send_nomination_result(t, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS);
 		return;
 	}
 	struct lease *l = lease_open(t->leases, m, t->generation->observe);
@@ -111,11 +113,23 @@ bool dispatch_restore(struct supervisor *t, const struct msg *row, uint64_t conn
 	return true;
 }
 
+/* Its id is taken in the history: what is nominated again gets another one. */
+static void drop_unwritable(struct supervisor *t, struct lease *l)
+{
+	if (l->phase != LEASE_NEW)
+		return;
+	control_end(t, l->conn, EXIT_CODE_TEMPORARY, "the history does not take it: try again");
+	send_nomination_result(t, &l->intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
+	lease_close(t->leases, &l);
+}
+
 void dispatch_on_intent_ack(struct child *s, const struct msg *m)
 {
 	struct lease *l = lease_find(s->tree->leases, m->u.intent_ack.id);
 
-	if (l && lease_written(s->tree->leases, l))
+	if (l && !m->u.intent_ack.written)
+		drop_unwritable(s->tree, l);
+	else if (l && lease_written(s->tree->leases, l))
 		dispatch_dispatch(s->tree, l->intent.u.intent.cluster);
 }
 
@@ -286,7 +300,7 @@ void dispatch_on_record_ack(struct child *s, const struct msg *m)
 	log_end(t, l);
 	tell_person(t, l);
 	t->actions += r->outcome == OUTCOME_DONE;
-	settle(t, &l->intent, (enum outcome)r->outcome, r->reason, r->retry_ms);
+	send_nomination_result(t, &l->intent, (enum outcome)r->outcome, r->reason, r->retry_ms);
 	lease_close(t->leases, &l);
 }
 

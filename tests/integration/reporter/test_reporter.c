@@ -90,6 +90,24 @@ START_TEST(what_is_acknowledged_survives)
 }
 END_TEST
 
+START_TEST(an_id_that_is_taken_is_said)
+{
+	static const char *const uids[] = { "one", "one", "another" };
+
+	ck_assert_uint_eq(play_start(&p), 0);
+	for (size_t i = 0; i < 3; i++) {
+		struct msg m = intent(1);
+
+		strcpy(m.u.intent.uid, uids[i]);
+		play_send(&p, &m);
+		play_recv_type(&p, MSG_INTENT_ACK, &m);
+		ck_assert_uint_eq(m.u.intent_ack.id, 1);
+		ck_assert_int_eq(m.u.intent_ack.written, i < 2);
+	}
+	drain();
+}
+END_TEST
+
 /* Milliseconds from an intent to its acknowledgement: the shortest of a few, each sent after the one before.
  */
 static uint64_t shortest_wait(uint64_t id)
@@ -398,6 +416,7 @@ static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, what_is_acknowledged_survives);
+	tcase_add_test(t, an_id_that_is_taken_is_said);
 	tcase_add_test(t, intents_wait_for_more_only_while_many_actions_are_under_way);
 	tcase_add_test(t, questions_are_answered_whole);
 	tcase_add_test(t, since_comes_back_to_the_next_watcher);

@@ -308,7 +308,9 @@ static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) st
 		break;
 	case MSG_INTENT:
 		(void)fprintf(stderr, "INTENT id=%llu\n", (unsigned long long)m->u.intent.id);
-		answer = (struct msg){ .type = MSG_INTENT_ACK, .u.intent_ack.id = m->u.intent.id };
+		answer = (struct msg){ .type = MSG_INTENT_ACK,
+				       .u.intent_ack = { m->u.intent.id,
+							 !is("id-taken") || m->u.intent.id > 1 } };
 		send_msg(&answer, -1);
 		break;
 	case MSG_PAUSE:
@@ -343,6 +345,8 @@ static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) st
 		(void)fprintf(stderr, "NOMINATION_RESULT outcome=%s reason=%s\n",
 			      outcome_name((enum outcome)m->u.nomination_result.outcome),
 			      m->u.nomination_result.reason);
+		if (is("nominate") && m->u.nomination_result.outcome == OUTCOME_REFUSED)
+			nominate(0, 1);
 		break;
 	case MSG_DRAIN:
 		(void)fprintf(stderr, "DRAIN %s\n", role);

@@ -90,6 +90,13 @@ def nothing_counts_behind_a_protocol_error():
     assert "GRANT id=1 verify_first=1" in t.text(), t.text()  # the right RESULT behind it was not taken
 
 
+def an_intent_with_a_taken_id_gets_another():
+    t = Tree(watcher="nominate", reporter="id-taken")
+    t.wait_for("NOMINATION_RESULT outcome=refused reason=Busy")
+    t.wait_for("NOMINATION_RESULT outcome=done")
+    assert "GRANT id=1 " not in t.text() and "GRANT id=2 " in t.text()
+
+
 def bad_frame_kills_the_child_only():
     t = Tree(watcher="bad-frame")
     t.wait_for("bad message from watcher", count=2)
@@ -333,7 +340,7 @@ def systemd_is_told():
 
 CASES = [systemd_is_told, starts_and_drains_in_order, second_signal_ends_at_once, an_action_end_to_end,
          worker_death_regrants_in_doubt, result_of_a_dead_worker_counts, a_lease_that_kills_workers_is_given_up,
-         a_lease_that_kills_workers_takes_others_with_it_once, idle_workers_read_ahead, result_for_a_foreign_lease_kills, nothing_counts_behind_a_protocol_error,
+         a_lease_that_kills_workers_takes_others_with_it_once, idle_workers_read_ahead, result_for_a_foreign_lease_kills, nothing_counts_behind_a_protocol_error, an_intent_with_a_taken_id_gets_another,
          bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
          death_before_ready_backs_off, configuration_death_ends_with_78, temporary_death_of_the_history_ends_with_75,
          a_lack_of_descriptors_does_not_end_the_service, invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
