@@ -23,7 +23,7 @@ void pause_list_free(struct pause_list **p)
 	*p = NULL;
 }
 
-static bool same_scope(const struct msg_pause *a, const struct msg_pause *b)
+bool pause_same_scope(const struct msg_pause *a, const struct msg_pause *b)
 {
 	return a->duty == b->duty && strcmp(a->cluster_name, b->cluster_name) == 0;
 }
@@ -31,7 +31,7 @@ static bool same_scope(const struct msg_pause *a, const struct msg_pause *b)
 static struct msg_pause *find_scope(const struct pause_list *l, const struct msg_pause *p)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (same_scope(&l->v[i], p))
+		if (pause_same_scope(&l->v[i], p))
 			return (struct msg_pause *)(uintptr_t)&l->v[i];
 	return NULL;
 }
@@ -105,14 +105,6 @@ const struct msg_pause *pause_list_find(const struct pause_list *l, const char *
 const struct msg_pause *pause_list_get(const struct pause_list *l, size_t i)
 {
 	return i < l->n ? &l->v[i] : NULL;
-}
-
-bool pause_list_have(const struct pause_list *l, const struct msg_pause *p)
-{
-	const struct msg_pause *at = find_scope(l, p);
-
-	return at && at->at == p->at && at->until == p->until && strcmp(at->by, p->by) == 0 &&
-	       strcmp(at->why, p->why) == 0;
 }
 
 bool pause_list_have_scope(const struct pause_list *l, const struct msg_pause *p)

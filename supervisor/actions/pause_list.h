@@ -9,9 +9,13 @@
 #include <stdint.h>
 
 #include "ipc/msg.h"
+#include "model/duties.h"
 
 /* Most scopes at once: every duty and "all" of every cluster and of all of them. */
-#define PAUSES_MAX (((size_t)CLUSTERS_MAX + 1) * 5)
+#define PAUSES_MAX (((size_t)CLUSTERS_MAX + 1) * (DUTY__MAX + 1))
+
+/* Both speak of one duty (or all) of one cluster (or all). */
+bool pause_same_scope(const struct msg_pause *a, const struct msg_pause *b);
 
 struct pause_list;
 
@@ -30,8 +34,6 @@ const struct msg_pause *pause_list_find(const struct pause_list *l, const char *
 					int64_t now_ms);
 /* Entries in the order they were made, NULL behind the last. */
 const struct msg_pause *pause_list_get(const struct pause_list *l, size_t i);
-/* The entry says of its scope exactly what p says. */
-bool pause_list_have(const struct pause_list *l, const struct msg_pause *p);
 /* Some entry has p's scope. */
 bool pause_list_have_scope(const struct pause_list *l, const struct msg_pause *p);
 

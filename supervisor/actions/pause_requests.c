@@ -15,16 +15,18 @@
 #include "supervisor/actions/pause_list.h"
 #include "supervisor/supervisor.h"
 
-/* A person waits for the history; the reporter confirms in the order it was told. */
-#define WAITERS_MAX 1024u
+/* What the history has not confirmed yet, the newest of each scope. It is told until it confirms. */
+struct unsaved {
+	struct msg_pause p;
+	bool sent;     /* to the present reporter */
+	uint64_t conn; /* to answer when it is on disk, 0 = nobody */
+};
 
 struct pause_requests {
 	struct pause_list *list;
-	bool known;                    /* the history was read once */
-	uint64_t waiting[WAITERS_MAX]; /* connection to answer at each confirmation, 0 = nobody */
-	size_t n_waiting;
-	struct msg_pause stale[PAUSES_MAX]; /* told by a new reporter, resumed while it was away */
-	size_t n_stale;
+	bool known; /* the history was read once */
+	struct unsaved *unsaved;
+	size_t n_unsaved;
 };
 
 static bool holds(void *ctx, const struct lease *l)
@@ -46,8 +48,10 @@ struct pause_requests *pause_requests_new(struct supervisor *t)
 
 void pause_requests_free(struct pause_requests **p)
 {
-	if (*p)
-		pause_list_free(&(*p)->list);
+	if (!*p)
+		return;
+	pause_list_free(&(*p)->list);
+	free((*p)->unsaved);
 	free(*p);
 	*p = NULL;
 }
@@ -96,18 +100,51 @@ void pause_requests_on_watcher_ready(struct child *watcher)
 	}
 }
 
-/* Tell the reporter; conn is answered when it is on disk. False when it will be told later. */
-static bool persist(struct supervisor *t, const struct msg_pause *p, uint64_t conn)
+static void answer_late(struct supervisor *t, uint64_t *conn)
 {
-	struct pause_requests *ps = t->pausing;
+	control_end(t, *conn, EXIT_CODE_OK,
+		    "in force now; it will be written down as soon as the history is there again");
+	*conn = 0;
+}
+
+static struct unsaved *find_unsaved(struct pause_requests *ps, const struct msg_pause *p)
+{
+	for (size_t i = 0; i < ps->n_unsaved; i++)
+		if (pause_same_scope(&ps->unsaved[i].p, p))
+			return &ps->unsaved[i];
+	return NULL;
+}
+
+static void tell_reporter(struct supervisor *t, struct unsaved *u)
+{
 	struct child *reporter =
 		t->history_open ? supervisor_find_child(t, ROLE_REPORTER, CLUSTERS_MAX) : NULL;
-	const struct msg m = message(p);
+	const struct msg m = message(&u->p);
 
-	if (!reporter || ps->n_waiting == WAITERS_MAX || child_send(reporter, &m, -1) < 0)
-		return false;
-	ps->waiting[ps->n_waiting++] = conn;
-	return true;
+	u->sent = u->sent || (reporter && child_send(reporter, &m, -1) == 0);
+}
+
+/* Have p written down, now or when that is possible. What is returned is good until the next call. */
+static struct unsaved *save(struct supervisor *t, const struct msg_pause *p)
+{
+	struct pause_requests *ps = t->pausing;
+	struct unsaved *u = find_unsaved(ps, p);
+
+	if (!u) {
+		ps->unsaved = xreallocarray(ps->unsaved, ps->n_unsaved + 1, sizeof(*u));
+		u = &ps->unsaved[ps->n_unsaved++];
+		u->conn = 0;
+	}
+	answer_late(t, &u->conn); /* somebody else changed the same */
+	*u = (struct unsaved){ .p = *p };
+	tell_reporter(t, u);
+	return u;
+}
+
+static void save_again(struct supervisor *t)
+{
+	for (size_t i = 0; i < t->pausing->n_unsaved; i++)
+		tell_reporter(t, &t->pausing->unsaved[i]);
 }
 
 static void change(struct supervisor *t, const struct msg_pause *p)
@@ -136,10 +173,12 @@ void pause_requests_send_status(struct supervisor *t, uint64_t conn)
 
 /* -- a person -------------------------------------------------------------------------------------------- */
 
-static void answer_late(struct supervisor *t, uint64_t conn)
+/* u: saved last; late: something saved before it waits already. */
+static void wait_for(struct supervisor *t, struct unsaved *u, uint64_t conn, bool late)
 {
-	control_end(t, conn, EXIT_CODE_OK,
-		    "in force now; it will be written down as soon as the history is there again");
+	u->conn = conn;
+	if (late || !u->sent)
+		answer_late(t, &u->conn);
 }
 
 static void pause_scope(struct supervisor *t, const struct msg_pause *p, uint64_t conn)
@@ -148,8 +187,7 @@ static void pause_scope(struct supervisor *t, const struct msg_pause *p, uint64_
 		control_end(t, conn, EXIT_CODE_RESOURCE, "too many pauses; resume some first");
 		return;
 	}
-	if (!persist(t, p, conn))
-		answer_late(t, conn);
+	wait_for(t, save(t, p), conn, false);
 	change(t, p);
 }
 
@@ -169,20 +207,20 @@ static void say_nothing_to_resume(struct supervisor *t, const struct msg_pause *
 
 static void resume_scope(struct supervisor *t, const struct msg_pause *scope, uint64_t conn)
 {
+	struct unsaved *u = NULL;
 	struct msg_pause p;
-	bool any = false, late = false;
+	bool late = false;
 
-	for (; pause_list_take_within(t->pausing->list, scope, &p); any = true) {
+	while (pause_list_take_within(t->pausing->list, scope, &p)) {
 		(void)snprintf(p.by, sizeof(p.by), "%s", scope->by);
-		late = !persist(t, &p, 0) || late;
 		change(t, &p);
+		u = save(t, &p);
+		late = late || !u->sent;
 	}
-	if (!any)
-		say_nothing_to_resume(t, scope, conn);
-	else if (late)
-		answer_late(t, conn);
+	if (u)
+		wait_for(t, u, conn, late);
 	else
-		t->pausing->waiting[t->pausing->n_waiting - 1] = conn; /* the last of them */
+		say_nothing_to_resume(t, scope, conn);
 }
 
 static bool cluster_exists(const struct supervisor *t, const char *name)
@@ -223,12 +261,24 @@ void pause_requests_tick(struct supervisor *t)
 	struct msg_pause p;
 
 	while (pause_list_take_ended(t->pausing->list, clock_wall_ms(), &p)) {
-		(void)persist(t, &p, 0); /* else the next reporter leaves it out: it has ended */
+		(void)save(t, &p);
 		change(t, &p);
 	}
+	save_again(t);
 }
 
 /* -- the history ----------------------------------------------------------------------------------------- */
+
+static void on_confirmation(struct supervisor *t, const struct msg_pause *p)
+{
+	struct pause_requests *ps = t->pausing;
+	struct unsaved *u = find_unsaved(ps, p);
+
+	if (!u || !u->sent || u->p.on != p->on || u->p.at != p->at)
+		return; /* of what was changed again since */
+	control_end(t, u->conn, EXIT_CODE_OK, "");
+	*u = ps->unsaved[--ps->n_unsaved];
+}
 
 /* Before OPEN_END: what the history holds. Afterwards: a confirmation. */
 void pause_requests_on_reporter(struct child *s, const struct msg *m)
@@ -237,17 +287,15 @@ void pause_requests_on_reporter(struct child *s, const struct msg *m)
 	struct pause_requests *ps = t->pausing;
 
 	if (t->history_open) {
-		const uint64_t conn = ps->n_waiting ? ps->waiting[0] : 0;
-
-		ps->n_waiting -= ps->n_waiting > 0;
-		memmove(ps->waiting, ps->waiting + 1, ps->n_waiting * sizeof(ps->waiting[0]));
-		control_end(t, conn, EXIT_CODE_OK, "");
-		return;
-	}
-	if (!ps->known)
+		on_confirmation(t, &m->u.pause);
+	} else if (!ps->known) {
 		(void)pause_list_add(ps->list, &m->u.pause);
-	else if (!pause_list_have_scope(ps->list, &m->u.pause) && ps->n_stale < PAUSES_MAX)
-		ps->stale[ps->n_stale++] = m->u.pause;
+	} else if (!pause_list_have_scope(ps->list, &m->u.pause)) { /* resumed while it was away */
+		struct msg_pause p = m->u.pause;
+
+		p.on = false;
+		(void)save(t, &p);
+	}
 }
 
 void pause_requests_on_open_end(struct supervisor *t)
@@ -255,22 +303,20 @@ void pause_requests_on_open_end(struct supervisor *t)
 	struct pause_requests *ps = t->pausing;
 	const struct msg_pause *p;
 
-	for (size_t i = 0; i < ps->n_stale; i++) {
-		ps->stale[i].on = false;
-		(void)persist(t, &ps->stale[i], 0);
-	}
 	/* What its predecessor wrote is not known: all of it again does no harm. */
 	for (size_t i = 0; ps->known && (p = pause_list_get(ps->list, i)); i++)
-		(void)persist(t, p, 0);
-	ps->n_stale = 0;
+		if (!find_unsaved(ps, p))
+			(void)save(t, p);
 	ps->known = true;
+	save_again(t);
 }
 
 void pause_requests_on_reporter_gone(struct supervisor *t)
 {
 	struct pause_requests *ps = t->pausing;
 
-	for (size_t i = 0; i < ps->n_waiting; i++)
-		answer_late(t, ps->waiting[i]);
-	ps->n_waiting = ps->n_stale = 0;
+	for (size_t i = 0; i < ps->n_unsaved; i++) {
+		answer_late(t, &ps->unsaved[i].conn);
+		ps->unsaved[i].sent = false;
+	}
 }

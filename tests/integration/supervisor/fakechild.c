@@ -28,6 +28,19 @@ static bool is(const char *what)
 	return strcmp(behaviour, what) == 0;
 }
 
+/* A file of that name stands beside the executable. */
+static bool is_flagged(const char *name)
+{
+	char path[4096];
+	const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 32);
+
+	if (n < 0)
+		return false;
+	path[n] = '\0';
+	strcpy(strrchr(path, '/') + 1, name);
+	return access(path, F_OK) == 0;
+}
+
 static void send_msg(const struct msg *m, int fd)
 {
 	(void)channel_send(channel, m, fd);
@@ -94,6 +107,23 @@ static void nominate_many(void)
 {
 	for (unsigned i = 1; i <= 2 * WORKER_LEASES_MAX + 1; i++)
 		nominate(0, i);
+}
+
+/* More than the channel of a reporter that does not read takes. */
+static void flood(uint64_t beats)
+{
+	struct msg m = { .type = MSG_REFUSAL };
+
+	strcpy(m.u.refusal.ns, "default");
+	strcpy(m.u.refusal.name, "pod");
+	strcpy(m.u.refusal.uid, "uid-1");
+	strcpy(m.u.refusal.action_key, "uid-1");
+	strcpy(m.u.refusal.reason, "Evicted");
+	m.u.refusal.cluster = cluster;
+	for (unsigned i = 0; beats > 1 && beats < 7 && i < 20000; i++)
+		send_msg(&m, -1);
+	if (beats == 7)
+		(void)fprintf(stderr, "FLOODED\n");
 }
 
 static void on_restore(const struct msg *m)
@@ -383,6 +413,10 @@ static void on_beat(evutil_socket_t fd, short what, void *arg)
 		send_msg(&m, -1);
 	if (beats == 1 && running && strcmp(role, "watcher") == 0 && is("nominate-many"))
 		nominate_many();
+	if (strcmp(role, "watcher") == 0 && is("flood"))
+		flood(beats);
+	if (strcmp(role, "reporter") == 0)
+		channel_pause(channel, is_flagged("deaf"));
 }
 
 static int blob(const char *text)
@@ -438,20 +472,6 @@ static int load(const char *path)
 	return 0;
 }
 
-/* While a file "hold" stands beside the executable, nothing is said. */
-static void wait_while_held(void)
-{
-	char path[4096];
-	const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 8);
-
-	if (n < 0)
-		return;
-	path[n] = '\0';
-	strcpy(strrchr(path, '/'), "/hold");
-	while (access(path, F_OK) == 0)
-		(void)usleep(10000);
-}
-
 static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
 
 int main(int argc, char **argv)
@@ -464,7 +484,8 @@ int main(int argc, char **argv)
 
 	if (self < 0)
 		return 64;
-	wait_while_held();
+	while (is_flagged("hold"))
+		(void)usleep(10000);
 	channel = channel_new(base, 3, (enum role)self, ROLE_SUPERVISOR, &ops, NULL);
 	channel_set_phase(channel, PH_SETUP);
 	hello();

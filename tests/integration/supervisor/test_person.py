@@ -82,6 +82,18 @@ def history_that_dies_over_a_pause_is_told_again():
     assert len(t.ask("status", "-o", "json")["pauses"]) == 1
 
 
+def pause_that_the_history_had_no_room_for_is_told_again():
+    t = Tree(watcher="flood")
+    open(os.path.join(t.dir, "deaf"), "w").close()
+    t.wait_for("FLOODED")
+    time.sleep(0.5)
+    assert "in force now" in t.ask("pause")
+    assert "PAUSE reporter" not in t.text()
+    os.unlink(os.path.join(t.dir, "deaf"))
+    t.wait_for("PAUSE reporter on=1")
+    assert t.text().count('child ready role="reporter"') == 1  # it is the same one
+
+
 def resumed_while_the_history_was_away():
     t = Tree(reporter="paused")
     t.wait_for("all processes are ready")
@@ -195,7 +207,7 @@ def show_passes_rows_through():
 
 CASES = [pause_reaches_everybody_and_holds, resume_says_what_it_did_not_find, pause_ends_by_itself,
          paused_nominations_are_refused, written_intents_are_refused_when_paused, history_that_dies_over_a_pause_is_told_again,
-         resumed_while_the_history_was_away, plan_asks_workers_about_what_is_due, worker_that_dies_over_a_question_is_said,
+         pause_that_the_history_had_no_room_for_is_told_again, resumed_while_the_history_was_away, plan_asks_workers_about_what_is_due, worker_that_dies_over_a_question_is_said,
          question_without_a_worker_is_answered, answer_to_another_question_kills, restore_is_rehearsed_and_then_done, restore_that_nobody_asked_for_is_not_done, a_terminal_is_asked_and_told,
          show_passes_rows_through]
 

@@ -38,6 +38,18 @@ static void add(const char *cluster, int64_t duty, int64_t until)
 	ck_assert(pause_list_add(l, &p));
 }
 
+/* The entry says of its scope exactly what p says. */
+static bool have(const struct msg_pause *p)
+{
+	const struct msg_pause *q;
+
+	for (size_t i = 0; (q = pause_list_get(l, i)); i++)
+		if (pause_same_scope(p, q))
+			return q->at == p->at && q->until == p->until && strcmp(q->by, p->by) == 0 &&
+			       strcmp(q->why, p->why) == 0;
+	return false;
+}
+
 static size_t take_all(const char *cluster, int64_t duty)
 {
 	const struct msg_pause within = scope(cluster, duty, 0);
@@ -95,11 +107,11 @@ START_TEST(same_scope_is_replaced)
 	const struct msg_pause old = scope("prod", -1, NOW + 1), new = scope("prod", -1, NOW + 2);
 
 	ck_assert(pause_list_add(l, &old));
-	ck_assert(pause_list_have(l, &old));
+	ck_assert(have(&old));
 	ck_assert(pause_list_add(l, &new));
-	ck_assert(!pause_list_have(l, &old));
+	ck_assert(!have(&old));
 	ck_assert(pause_list_have_scope(l, &old));
-	ck_assert(pause_list_have(l, &new));
+	ck_assert(have(&new));
 	ck_assert_ptr_null(pause_list_get(l, 1));
 	ck_assert_int_eq(pause_list_get(l, 0)->until, NOW + 2);
 }
