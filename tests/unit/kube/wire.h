@@ -46,8 +46,7 @@ void dual_add_str(struct dual *d, uint32_t field, const char *key, const char *s
 void dual_message(struct dual *d, uint32_t field, const char *key, struct dual *child);
 void dual_add(struct dual *d, uint32_t field, const char *key, struct dual *child);
 
-/* A random pod; the seed decides everything. */
-struct dual dual_random_pod(uint64_t seed);
+/* The next of a sequence that *state decides. */
 uint64_t wire_random(uint64_t *state);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "random.h"
+#include "tests/same_facts.h"
 #include "tests/suite.h"
 #include "watcher/cache/store.h"
 
@@ -57,27 +58,47 @@ static int64_t maybe_time(int64_t after)
 	return random_below(2) ? some_time(after) : 0;
 }
 
-static void random_container(struct container_facts *c, int64_t created)
+/* A fact of each kind; texts by the name of the fact. */
+static struct str random_text(const char *member)
 {
-	*c = (struct container_facts){
-		.name = PICK("app", "istio-proxy", "init-db", "vault-agent"),
-		.kind = (enum container_kind)random_below(3),
-		.state = (enum container_state)random_below(4),
-		.ready = random_below(2),
-		.started = random_below(2),
-		.restarts = random_below(3) ? 0 : (int32_t)random_next(),
+	static const struct {
+		const char *member, *values[8];
+	} pools[] = {
+		{ "revision", { "", "7d9c8b5f6d", "6c5b4a3928" } },
+		{ "phase", { "", "Pending", "Running", "Succeeded", "Failed", "Unknown", "Invented" } },
+		{ "priority_class", { "", "", "system-node-critical" } },
+		{ "name", { "app", "istio-proxy", "init-db", "vault-agent" } },
+		{ NULL, { "", "", "Evicted", "NodeLost", "ErrImagePull" } },
 	};
-	if (random_below(3) == 0)
-		c->reason = PICK("CrashLoopBackOff", "ErrImagePull", "ImagePullBackOff", "Completed");
-	if (random_below(4) == 0) {
-		c->exit_code = (int32_t)random_next();
-		c->finished_at = maybe_time(created);
-	}
-	if (random_below(4) == 0) {
-		c->last_reason = PICK("OOMKilled", "Error");
-		c->last_exit_code = 137;
-		c->last_finished_at = maybe_time(created);
-	}
+	size_t i = 0, n = 0;
+
+	while (pools[i].member && strcmp(pools[i].member, member) != 0)
+		i++;
+	while (n < ARRAY_SIZE(pools[i].values) && pools[i].values[n])
+		n++;
+	return pick(pools[i].values, n);
+}
+
+static int64_t random_seconds(void)
+{
+	static const int64_t graces[] = { 0, 30, 3600, INT64_MAX, INT64_MIN };
+
+	return random_below(4) ? -1 : graces[random_below(ARRAY_SIZE(graces))];
+}
+
+#define RANDOM_TEXT(member)                       random_text(#member)
+#define RANDOM_BOOL(member)                       (random_below(3) == 0)
+#define RANDOM_INT32(member)                      (random_below(3) ? 0 : (int32_t)random_next())
+#define RANDOM_TIME(member)                       maybe_time(created)
+#define RANDOM_SECONDS(member)                    random_seconds()
+#define RANDOM(kind, member, packed, duties, doc) p->member = RANDOM_##kind(member);
+
+static void random_container(struct container_facts *p, int64_t created)
+{
+	memset(p, 0, sizeof(*p));
+	CONTAINER_FACTS(RANDOM)
+	p->kind = (enum container_kind)random_below(3);
+	p->state = (enum container_state)random_below(4);
 }
 
 static struct str random_uid(void)
@@ -100,22 +121,13 @@ static struct str random_rv(void)
 	return n < ARRAY_SIZE(odd) ? STR_C(odd[n]) : POOL("%u", 1000 + n * (1 + random_below(20)));
 }
 
-static void random_flags(struct pod_facts *p)
-{
-	p->ready = random_below(2);
-	p->initialized = random_below(2);
-	p->scheduled = random_below(2);
-	p->mirror = random_below(20) == 0;
-	p->has_pvc = random_below(5) == 0;
-	p->skip = random_below(20) == 0;
-	p->containers_cut = random_below(50) == 0;
-}
-
 static void random_pod(struct pod_facts *p, uint32_t ns, uint32_t name)
 {
-	static const int64_t graces[] = { 0, 30, 3600, INT64_MAX, INT64_MIN };
+	const int64_t created = random_below(30) ? some_time(1700000000000) : 0;
 
 	memset(p, 0, sizeof(*p));
+	POD_FACTS(RANDOM)
+	p->created = created;
 	p->ns = STR_C(namespaces[ns]);
 	p->name = POOL("app-%u-7d9c8b5f6d-x%02u", name % 6, name);
 	p->uid = random_uid();
@@ -127,89 +139,12 @@ static void random_pod(struct pod_facts *p, uint32_t ns, uint32_t name)
 		p->owner.uid = random_below(10) ? POOL("0b%06x-1111-4222-8333-444455556666", name % 6)
 						: STR_LIT("odd owner");
 	}
-	p->revision = PICK("", "7d9c8b5f6d", "6c5b4a3928");
-	p->node = PICK("", "node-1", "node-2");
-	p->phase = PICK("", "Pending", "Running", "Succeeded", "Failed", "Unknown", "Invented");
-	p->reason = PICK("", "", "Evicted", "NodeLost");
-	p->priority_class = PICK("", "", "system-node-critical");
-	p->created = random_below(30) ? some_time(1700000000000) : 0;
-	p->deletion = random_below(5) ? 0 : some_time(p->created);
-	p->grace_s = random_below(4) ? -1 : graces[random_below(ARRAY_SIZE(graces))];
-	p->start_time = maybe_time(p->created);
-	p->unready_since = maybe_time(p->created);
-	p->scheduled_at = maybe_time(p->created);
-	p->disruption_at = random_below(10) ? 0 : some_time(p->created);
-	random_flags(p);
 	p->n_finalizers = random_below(4) ? 0 : random_below(20);
 	for (uint32_t i = 0; i < p->n_finalizers && i < POD_FINALIZERS_MAX; i++)
 		p->finalizers[i] = PICK("example.com/hold", "batch.kubernetes.io/job-tracking");
 	p->n_containers = random_below(50) ? random_below(4) : POD_CONTAINERS_MAX;
 	for (uint32_t i = 0; i < p->n_containers; i++)
 		random_container(&p->containers[i], p->created);
-}
-
-/* -- comparing --------------------------------------------------------------------------------------------
- */
-
-#define SAME_STR(m) ck_assert_msg(str_eq(a->m, b->m), #m ": '%.*s' and '%.*s'", STR_ARG(a->m), STR_ARG(b->m))
-#define SAME(m)     ck_assert_msg(a->m == b->m, #m ": %lld and %lld", (long long)a->m, (long long)b->m)
-
-static void same_container(const struct container_facts *a, const struct container_facts *b)
-{
-	SAME_STR(name);
-	SAME_STR(reason);
-	SAME_STR(last_reason);
-	SAME(kind);
-	SAME(state);
-	SAME(ready);
-	SAME(started);
-	SAME(restarts);
-	SAME(exit_code);
-	SAME(finished_at);
-	SAME(last_exit_code);
-	SAME(last_finished_at);
-}
-
-static void same_flags(const struct pod_facts *a, const struct pod_facts *b)
-{
-	SAME(ready);
-	SAME(initialized);
-	SAME(scheduled);
-	SAME(mirror);
-	SAME(has_pvc);
-	SAME(skip);
-	SAME(containers_cut);
-}
-
-static void same_pod(const struct pod_facts *a, const struct pod_facts *b)
-{
-	SAME_STR(ns);
-	SAME_STR(name);
-	SAME_STR(uid);
-	SAME_STR(rv);
-	SAME_STR(owner.api_version);
-	SAME_STR(owner.kind);
-	SAME_STR(owner.name);
-	SAME_STR(owner.uid);
-	SAME_STR(revision);
-	SAME_STR(node);
-	SAME_STR(phase);
-	SAME_STR(reason);
-	SAME_STR(priority_class);
-	SAME(created);
-	SAME(deletion);
-	SAME(grace_s);
-	SAME(start_time);
-	SAME(unready_since);
-	SAME(scheduled_at);
-	SAME(disruption_at);
-	same_flags(a, b);
-	SAME(n_finalizers);
-	for (uint32_t i = 0; i < a->n_finalizers && i < POD_FINALIZERS_MAX; i++)
-		SAME_STR(finalizers[i]);
-	SAME(n_containers);
-	for (uint32_t i = 0; i < a->n_containers; i++)
-		same_container(&a->containers[i], &b->containers[i]);
 }
 
 /* -- the model ----------------------------------------------------------------------------------------------
@@ -380,7 +315,7 @@ static void check_all(struct model *m)
 			if (!h)
 				continue;
 			store_get(m->store, h, &p);
-			same_pod(m->pod[n][k], &p);
+			same_facts(m->pod[n][k], &p, true, "kept");
 			ck_assert_uint_eq(store_mark(m->store, h), m->mark[n][k]);
 			ck_assert(str_eq(store_namespace(m->store, h), p.ns));
 			if (k % 7 == 0)

@@ -11,7 +11,7 @@
 #include "base/xalloc.h"
 #include "kube/decode.h"
 #include "tests/suite.h"
-#include "tests/unit/kube/wire.h"
+#include "tests/unit/kube/random_pod.h"
 #include "worker/json_project.h"
 #include "worker/read.h"
 
@@ -52,7 +52,7 @@ static uint64_t asked_of_pod(const json_t *pod)
 START_TEST(nothing_that_is_decoded_is_missing)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++) {
-		struct dual pod = dual_random_pod(seed);
+		struct dual pod = random_pod(seed);
 		_cleanup_free_ char *text = json_dumps(pod.json, seed % 2 ? JSON_COMPACT : JSON_INDENT(2));
 		json_t *picked = json_project_loadb(text, strlen(text), project_pod, NULL);
 
