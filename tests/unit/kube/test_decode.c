@@ -311,81 +311,82 @@ START_TEST(test_json_refused)
 END_TEST
 
 /* One pod written down with what each of its fields means: the list of fields itself may be wrong. */
+static const char written[] =
+	"{\"metadata\":{\"name\":\"web\",\"namespace\":\"shop\",\"uid\":\"u-1\",\"resourceVersion\":"
+	"\"41\","
+	"\"creationTimestamp\":\"1970-01-01T00:00:01Z\",\"deletionTimestamp\":\"1970-01-01T00:00:"
+	"02Z\","
+	"\"deletionGracePeriodSeconds\":3,\"finalizers\":[\"a/"
+	"b\"],\"labels\":{\"pod-template-hash\":\"r-1\"},"
+	"\"ownerReferences\":[{\"apiVersion\":\"apps/"
+	"v1\",\"kind\":\"ReplicaSet\",\"name\":\"web-1\",\"uid\":\"o-1\","
+	"\"controller\":true}]},\"spec\":{\"nodeName\":\"n-1\",\"priorityClassName\":\"high\"},"
+	"\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\",\"startTime\":\"1970-01-01T00:00:"
+	"04Z\",\"conditions\":["
+	"{\"type\":\"Ready\",\"status\":\"False\",\"lastTransitionTime\":\"1970-01-01T00:00:05Z\"},"
+	"{\"type\":\"PodScheduled\",\"status\":\"True\",\"lastTransitionTime\":\"1970-01-01T00:00:"
+	"06Z\"},"
+	"{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"lastTransitionTime\":\"1970-01-01T00:"
+	"00:07Z\"}],"
+	"\"initContainerStatuses\":[{\"name\":\"init\",\"image\":\"i-1\",\"restartCount\":8,"
+	"\"ready\":true,\"state\":"
+	"{\"terminated\":{\"reason\":\"Error\",\"exitCode\":9,\"finishedAt\":\"1970-01-01T00:00:"
+	"10Z\"}},\"lastState\":"
+	"{\"terminated\":{\"reason\":\"OOMKilled\",\"exitCode\":11,\"finishedAt\":\"1970-01-01T00:00:"
+	"12Z\"}}}],"
+	"\"containerStatuses\":[{\"name\":\"app\",\"started\":true,\"state\":{\"waiting\":{"
+	"\"reason\":\"ErrImagePull\","
+	"\"message\":\"no\"}}}]}}";
+static const struct pod_facts meant = {
+	.name = STR_LIT("web"),
+	.ns = STR_LIT("shop"),
+	.uid = STR_LIT("u-1"),
+	.rv = STR_LIT("41"),
+	.created = 1000,
+	.deletion = 2000,
+	.grace_s = 3,
+	.revision = STR_LIT("r-1"),
+	.node = STR_LIT("n-1"),
+	.priority_class = STR_LIT("high"),
+	.phase = STR_LIT("Failed"),
+	.reason = STR_LIT("Evicted"),
+	.start_time = 4000,
+	.unready_since = 5000,
+	.scheduled = true,
+	.scheduled_at = 6000,
+	.disruption_at = 7000,
+	.owner = { STR_LIT("apps/v1"), STR_LIT("ReplicaSet"), STR_LIT("web-1"), STR_LIT("o-1") },
+	.n_labels = 1,
+	.labels = { { STR_LIT("pod-template-hash"), STR_LIT("r-1") } },
+	.n_finalizers = 1,
+	.finalizers = { STR_LIT("a/b") },
+	.n_containers = 2,
+	.containers = { { .name = STR_LIT("app"),
+			  .state = CONTAINER_WAITING,
+			  .started = true,
+			  .reason = STR_LIT("ErrImagePull"),
+			  .message = STR_LIT("no") },
+			{ .name = STR_LIT("init"),
+			  .image = STR_LIT("i-1"),
+			  .kind = CONTAINER_INIT,
+			  .ready = true,
+			  .restarts = 8,
+			  .state = CONTAINER_TERMINATED,
+			  .reason = STR_LIT("Error"),
+			  .exit_code = 9,
+			  .finished_at = 10000,
+			  .last_reason = STR_LIT("OOMKilled"),
+			  .last_exit_code = 11,
+			  .last_finished_at = 12000 } },
+};
+
 START_TEST(test_what_each_field_means)
 {
 	static struct pod_facts f;
-	json_t *o = json_loads(
-		"{\"metadata\":{\"name\":\"web\",\"namespace\":\"shop\",\"uid\":\"u-1\",\"resourceVersion\":"
-		"\"41\","
-		"\"creationTimestamp\":\"1970-01-01T00:00:01Z\",\"deletionTimestamp\":\"1970-01-01T00:00:"
-		"02Z\","
-		"\"deletionGracePeriodSeconds\":3,\"finalizers\":[\"a/"
-		"b\"],\"labels\":{\"pod-template-hash\":\"r-1\"},"
-		"\"ownerReferences\":[{\"apiVersion\":\"apps/"
-		"v1\",\"kind\":\"ReplicaSet\",\"name\":\"web-1\",\"uid\":\"o-1\","
-		"\"controller\":true}]},\"spec\":{\"nodeName\":\"n-1\",\"priorityClassName\":\"high\"},"
-		"\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\",\"startTime\":\"1970-01-01T00:00:"
-		"04Z\",\"conditions\":["
-		"{\"type\":\"Ready\",\"status\":\"False\",\"lastTransitionTime\":\"1970-01-01T00:00:05Z\"},"
-		"{\"type\":\"PodScheduled\",\"status\":\"True\",\"lastTransitionTime\":\"1970-01-01T00:00:"
-		"06Z\"},"
-		"{\"type\":\"DisruptionTarget\",\"status\":\"True\",\"lastTransitionTime\":\"1970-01-01T00:"
-		"00:07Z\"}],"
-		"\"initContainerStatuses\":[{\"name\":\"init\",\"image\":\"i-1\",\"restartCount\":8,"
-		"\"ready\":true,\"state\":"
-		"{\"terminated\":{\"reason\":\"Error\",\"exitCode\":9,\"finishedAt\":\"1970-01-01T00:00:"
-		"10Z\"}},\"lastState\":"
-		"{\"terminated\":{\"reason\":\"OOMKilled\",\"exitCode\":11,\"finishedAt\":\"1970-01-01T00:00:"
-		"12Z\"}}}],"
-		"\"containerStatuses\":[{\"name\":\"app\",\"started\":true,\"state\":{\"waiting\":{"
-		"\"reason\":\"ErrImagePull\","
-		"\"message\":\"no\"}}}]}}",
-		0, NULL);
-	static const struct pod_facts want = {
-		.name = STR_LIT("web"),
-		.ns = STR_LIT("shop"),
-		.uid = STR_LIT("u-1"),
-		.rv = STR_LIT("41"),
-		.created = 1000,
-		.deletion = 2000,
-		.grace_s = 3,
-		.revision = STR_LIT("r-1"),
-		.node = STR_LIT("n-1"),
-		.priority_class = STR_LIT("high"),
-		.phase = STR_LIT("Failed"),
-		.reason = STR_LIT("Evicted"),
-		.start_time = 4000,
-		.unready_since = 5000,
-		.scheduled = true,
-		.scheduled_at = 6000,
-		.disruption_at = 7000,
-		.owner = { STR_LIT("apps/v1"), STR_LIT("ReplicaSet"), STR_LIT("web-1"), STR_LIT("o-1") },
-		.n_labels = 1,
-		.labels = { { STR_LIT("pod-template-hash"), STR_LIT("r-1") } },
-		.n_finalizers = 1,
-		.finalizers = { STR_LIT("a/b") },
-		.n_containers = 2,
-		.containers = { { .name = STR_LIT("app"),
-				  .state = CONTAINER_WAITING,
-				  .started = true,
-				  .reason = STR_LIT("ErrImagePull"),
-				  .message = STR_LIT("no") },
-				{ .name = STR_LIT("init"),
-				  .image = STR_LIT("i-1"),
-				  .kind = CONTAINER_INIT,
-				  .ready = true,
-				  .restarts = 8,
-				  .state = CONTAINER_TERMINATED,
-				  .reason = STR_LIT("Error"),
-				  .exit_code = 9,
-				  .finished_at = 10000,
-				  .last_reason = STR_LIT("OOMKilled"),
-				  .last_exit_code = 11,
-				  .last_finished_at = 12000 } },
-	};
+	json_t *o = json_loads(written, 0, NULL);
 
 	ck_assert_int_eq(decode_pod_json(o, &f), 0);
-	same_facts(&f, &want, false, "the written pod");
+	same_facts(&f, &meant, false, "the written pod");
 	json_decref(o);
 }
 END_TEST
