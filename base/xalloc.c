@@ -35,6 +35,18 @@ void *xreallocarray(void *p, size_t n, size_t size)
 	return checked(reallocarray(p, n ? n : 1, size ? size : 1));
 }
 
+void *xgrow(void *p, uint32_t *cap, uint32_t need, size_t size)
+{
+	const uint32_t to = need + need / 2 + 64;
+
+	if (need < *cap)
+		return p;
+	p = xreallocarray(p, to, size);
+	memset((char *)p + (size_t)*cap * size, 0, (size_t)(to - *cap) * size);
+	*cap = to;
+	return p;
+}
+
 char *xstrdup(const char *s)
 {
 	return checked(strdup(s));

@@ -12,7 +12,7 @@
 struct watcher {
 	struct settings first;    /* until on_start */
 	struct settings prepared; /* between on_settings and on_commit */
-	struct watch *watch;
+	struct cluster_watch *watch;
 };
 
 static int on_send(void *ctx, const struct msg *m)

@@ -12,10 +12,8 @@
 #define PERIOD_MS 2000u
 
 struct stats {
-	uint64_t cluster;
-	struct controller *controller;
-	controller_send_fn *send;
-	void *ctx;
+	const struct controller *controller;
+	const struct outbox *out;
 	const struct reflector *reflector;
 	struct reflector_stats before; /* sums of reflectors that are gone */
 	struct event *timer;
@@ -31,15 +29,12 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	stats_send(arg);
 }
 
-struct stats *stats_new(struct event_base *base, uint64_t cluster, struct controller *c,
-			controller_send_fn *send, void *ctx)
+struct stats *stats_new(struct event_base *base, const struct controller *c, const struct outbox *out)
 {
 	struct stats *f = xcalloc(1, sizeof(*f));
 
-	f->cluster = cluster;
 	f->controller = c;
-	f->send = send;
-	f->ctx = ctx;
+	f->out = out;
 	f->timer = evtimer_new(base, on_timer, f);
 	return f;
 }
@@ -88,27 +83,27 @@ void stats_touch(struct stats *f)
 
 static void fill(const struct stats *f, struct msg *m)
 {
-	const struct sync_state *g = controller_sync_state(f->controller);
+	const struct cluster_state *cluster = controller_cluster(f->controller);
+	const char *error = *f->error ? f->error : cluster_stale(cluster);
 	struct reflector_stats r = sums(f);
 	struct controller_stats s;
-	const char *error = *f->error ? f->error : sync_state_reason(g, clock_boot_ms());
 
 	controller_stats(f->controller, &s);
-	m->u.watch_stats.cluster = f->cluster;
-	m->u.watch_stats.synced = sync_state_synced(g) && sync_state_fresh(g, clock_boot_ms());
-	m->u.watch_stats.pods = store_count(controller_store(f->controller));
+	m->u.watch_stats.cluster = cluster->number;
+	m->u.watch_stats.synced = cluster_in_step(cluster);
+	m->u.watch_stats.pods = store_count(cluster->store);
 	m->u.watch_stats.bytes = s.bytes;
 	m->u.watch_stats.events = r.events;
 	m->u.watch_stats.lists = r.lists;
 	m->u.watch_stats.queue = s.queue;
-	m->u.watch_stats.deadlines = s.deadlines;
-	m->u.watch_stats.nominated = s.nominated;
-	m->u.watch_stats.dropped = s.dropped;
+	m->u.watch_stats.deadlines = s.nominations.deadlines;
+	m->u.watch_stats.nominated = s.nominations.nominated;
+	m->u.watch_stats.dropped = s.nominations.dropped;
 	m->u.watch_stats.last_event = s.last_byte;
-	m->u.watch_stats.blocked = s.blocked;
+	m->u.watch_stats.blocked = s.nominations.blocked;
 	m->u.watch_stats.reverts = s.reverts;
-	m->u.watch_stats.guards = s.guards;
-	msg_set(m, watch_stats.blocked_by, s.blocked_by, strlen(s.blocked_by));
+	m->u.watch_stats.guards = s.nominations.guards;
+	msg_set(m, watch_stats.blocked_by, s.nominations.blocked_by, strlen(s.nominations.blocked_by));
 	msg_set(m, watch_stats.error, error, strlen(error));
 }
 
@@ -123,7 +118,7 @@ void stats_send(struct stats *f)
 	(void)evtimer_del(f->timer);
 	if (memcmp(&m, &f->sent, sizeof(m)) == 0)
 		return;
-	if (f->send(f->ctx, &m) == 0)
+	if (outbox_send(f->out, &m) == 0)
 		f->sent = m;
 	else
 		stats_touch(f);

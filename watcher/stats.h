@@ -10,8 +10,7 @@
 struct event_base;
 struct stats;
 
-struct stats *stats_new(struct event_base *base, uint64_t cluster, struct controller *c,
-			controller_send_fn *send, void *ctx);
+struct stats *stats_new(struct event_base *base, const struct controller *c, const struct outbox *out);
 void stats_free(struct stats **f);
 /* The reflector to read from; NULL while there is none: its figures stay as they were. */
 void stats_set_reflector(struct stats *f, const struct reflector *r);

@@ -23,13 +23,13 @@
 #include "watcher/controller/plan_rows.h"
 #include "watcher/target.h"
 
-#define RUN_LATEST_MS  30000u /* timers do not count suspended time: look at least this often */
-#define SINCE_RETRY_MS 10000u
-#define CREDENTIAL_MS  10000u
-#define PAUSE_MS       100u
-#define BAD_OBJECT_MS  10000u
+#define RUN_LATEST_MS 30000u /* timers do not count suspended time: look at least this often */
+#define SAVED_GET_MS  10000u
+#define CREDENTIAL_MS 10000u
+#define PAUSE_MS      100u
+#define BAD_OBJECT_MS 10000u
 
-struct watch {
+struct cluster_watch {
 	struct event_base *base;
 	struct watch_ops ops;
 	void *ctx;
@@ -41,11 +41,12 @@ struct watch {
 	struct leadership *leadership; /* NULL: this replica is the only one */
 	bool was_leading;
 	struct controller *controller;
-	struct restart_rows digest;
-	struct explain explain;
-	struct plan plan;
-	struct stats *figures;
-	struct event *run_timer, *failing_since_retry;
+	struct restart_rows restarts;
+	struct explain_rows explain;
+	struct plan_rows plan;
+	struct stats *stats;
+	struct outbox out;
+	struct event *run_timer, *saved_get_timer;
 	bool run_now;    /* the timer is due at once */
 	bool remembered; /* SAVED_END is here */
 	bool stopped;
@@ -56,21 +57,20 @@ struct watch {
 
 static int send_msg(void *ctx, const struct msg *m)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 
 	return w->ops.send(w->ctx, m);
 }
 
-/* -- runs --------------------------------------------------------------------------------------------------
- */
+/* -- runs -- */
 
-static void schedule(struct watch *w)
+static void schedule(struct cluster_watch *w)
 {
 	uint64_t now, next, delay;
 
 	if (w->run_now || w->stopped)
 		return;
-	next = w->digest.number || w->explain.n || w->plan.n ? 0 : controller_next(w->controller);
+	next = w->restarts.digest || w->explain.n || w->plan.n ? 0 : controller_next(w->controller);
 	if (next == UINT64_MAX) { /* so it is for every pod of a first list: no clock is asked */
 		(void)evtimer_del(w->run_timer);
 		return;
@@ -85,7 +85,7 @@ static void schedule(struct watch *w)
 
 static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct watch *w = arg;
+	struct cluster_watch *w = arg;
 	int r;
 
 	(void)fd;
@@ -94,32 +94,31 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 	if (w->stopped)
 		return;
 	(void)controller_run(w->controller);
-	r = explain_answer(&w->explain, w->controller, send_msg, w);
+	r = explain_rows_step(&w->explain, controller_cluster(w->controller), &w->out);
 	if (r == 0)
-		r = plan_step(&w->plan, w->controller, send_msg, w);
-	if (r == 0 && w->digest.number)
-		r = restart_rows_step(&w->digest, w->controller, send_msg, w);
-	stats_touch(w->figures);
+		r = plan_rows_step(&w->plan, w->controller, &w->out);
+	if (r == 0 && w->restarts.digest)
+		r = restart_rows_step(&w->restarts, controller_cluster(w->controller), &w->out);
+	stats_touch(w->stats);
 	if (r == -EAGAIN) /* watch_on_room goes on; should nobody call it, a short pause does */
 		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
 	else
 		schedule(w);
 }
 
-/* -- what the reflector says --------------------------------------------------------------------------------
- */
+/* -- what the reflector says -- */
 
 static void on_list(void *ctx, const char *ns)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 
 	controller_list(w->controller, STR_C(ns));
-	stats_touch(w->figures);
+	stats_touch(w->stats);
 }
 
 static void on_bad_object(void *ctx, const char *text)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 	uint64_t now = clock_boot_ms();
 
 	w->bad_objects++;
@@ -132,62 +131,63 @@ static void on_bad_object(void *ctx, const char *text)
 
 static void on_pod(void *ctx, const struct pod_facts *pod)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 	char name[320];
 
 	if (controller_pod(w->controller, pod) < 0) {
 		(void)str_copy_printable(name, sizeof(name), pod->name.p ? pod->name.p : "", pod->name.n);
 		on_bad_object(w, name);
 	}
-	stats_touch(w->figures);
+	stats_touch(w->stats);
 	schedule(w);
 }
 
 static void on_delete(void *ctx, const struct pod_facts *pod)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 
 	controller_delete(w->controller, pod);
-	stats_touch(w->figures);
+	stats_touch(w->stats);
 	schedule(w);
 }
 
 static void on_sync(void *ctx, const char *ns)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
+
+	const struct store *store = controller_cluster(w->controller)->store;
 
 	controller_sync(w->controller, STR_C(ns));
-	log_info("list complete", kv_s("namespace", *ns ? ns : "*"),
-		 kv_u("pods", store_count(controller_store(w->controller))),
-		 kv_u("bytes", store_bytes(controller_store(w->controller))));
-	stats_send(w->figures);
+	log_info("list complete", kv_s("namespace", *ns ? ns : "*"), kv_u("pods", store_count(store)),
+		 kv_u("bytes", store_bytes(store)));
+	stats_send(w->stats);
 	schedule(w);
 }
 
 static void on_list_failed(void *ctx, const char *ns)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 
 	controller_list_failed(w->controller, STR_C(ns));
-	stats_touch(w->figures);
+	stats_touch(w->stats);
 	schedule(w);
 }
 
 static void on_alive(void *ctx, int64_t server_date_ms)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 
 	/* Headers come with refusals, too: they tell the time, but keep no cache fresh. */
 	if (server_date_ms > 0)
 		controller_server_date(w->controller, server_date_ms);
 	else
 		controller_alive(w->controller);
-	stats_touch(w->figures);
+	stats_touch(w->stats);
 	schedule(w);
 }
 
 /* The credential was refused: the loader has to bring another one. */
-static void ask_for_credential(struct watch *w)
+static void send_credential(struct cluster_watch *w)
 {
 	uint64_t now = clock_boot_ms(), generation = w->ops.generation(w->ctx);
 	struct msg m = { .type = MSG_CREDENTIAL,
@@ -203,14 +203,14 @@ static void ask_for_credential(struct watch *w)
 
 static void on_trouble(void *ctx, long status, const char *text)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 	bool healed = *text == '\0' && *w->trouble_text, news = strcmp(text, w->trouble_text) != 0;
 
 	w->trouble = *text ? status : 0;
 	(void)str_copy_printable(w->trouble_text, sizeof(w->trouble_text), text, strlen(text));
-	stats_set_error(w->figures, w->trouble_text);
+	stats_set_error(w->stats, w->trouble_text);
 	if (status == 401 && *text)
-		ask_for_credential(w);
+		send_credential(w);
 	if (healed) {
 		log_info("the API server answers again");
 		controller_healthy(w->controller);
@@ -224,12 +224,11 @@ static void on_trouble(void *ctx, long status, const char *text)
 static const struct reflector_ops reflector_ops = { on_list,        on_pod,   on_delete,  on_sync,
 						    on_list_failed, on_alive, on_trouble, on_bad_object };
 
-/* -- leadership
- * ----------------------------------------------------------------------------------------------- */
+/* -- leadership -- */
 
 static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const char *holder)
 {
-	struct watch *w = ctx;
+	struct cluster_watch *w = ctx;
 	struct msg m = { .type = MSG_LEADER,
 			 .u.leader = {
 				 .cluster = w->cluster, .leading = leading, .valid_until = valid_until } };
@@ -247,10 +246,10 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 
 static void on_lease_refused(void *ctx)
 {
-	ask_for_credential(ctx);
+	send_credential(ctx);
 }
 
-static void prepare_leadership(struct watch *w)
+static void prepare_leadership(struct cluster_watch *w)
 {
 	static const struct leadership_ops ops = { on_leadership, on_lease_refused };
 
@@ -261,20 +260,19 @@ static void prepare_leadership(struct watch *w)
 				       w->settings.lease_name, &ops, w);
 }
 
-/* -- settings
- * ------------------------------------------------------------------------------------------------ */
+/* -- settings -- */
 
-static void start_reflector(struct watch *w)
+static void start_reflector(struct cluster_watch *w)
 {
 	const struct reflector_config config = { .namespaces = w->namespaces.v,
 						 .n_namespaces = w->namespaces.n };
 
 	reflector_free(&w->reflector);
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
-	stats_set_reflector(w->figures, w->reflector);
+	stats_set_reflector(w->stats, w->reflector);
 }
 
-void watch_set_settings(struct watch *w, struct settings *s)
+void watch_set_settings(struct cluster_watch *w, struct settings *s)
 {
 	struct str_list namespaces = { 0 };
 	struct http_endpoint e;
@@ -287,7 +285,7 @@ void watch_set_settings(struct watch *w, struct settings *s)
 		     w->trouble == 403;
 
 	if (again) {
-		stats_set_reflector(w->figures, NULL);
+		stats_set_reflector(w->stats, NULL);
 		reflector_free(&w->reflector);
 	}
 	settings_done(&w->settings);
@@ -307,12 +305,11 @@ void watch_set_settings(struct watch *w, struct settings *s)
 	schedule(w);
 }
 
-/* -- life
- * ---------------------------------------------------------------------------------------------------- */
+/* -- life -- */
 
-static void ask_what_is_remembered(evutil_socket_t fd, short what, void *arg)
+static void send_saved_get(evutil_socket_t fd, short what, void *arg)
 {
-	struct watch *w = arg;
+	struct cluster_watch *w = arg;
 	const struct msg m = { .type = MSG_SAVED_GET, .u.saved_get = { .cluster = w->cluster } };
 
 	(void)fd;
@@ -320,13 +317,13 @@ static void ask_what_is_remembered(evutil_socket_t fd, short what, void *arg)
 	if (w->remembered || w->stopped)
 		return;
 	(void)send_msg(w, &m);
-	(void)evtimer_add(w->failing_since_retry, CLOCK_TIMEVAL(SINCE_RETRY_MS));
+	(void)evtimer_add(w->saved_get_timer, CLOCK_TIMEVAL(SAVED_GET_MS));
 }
 
-struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
-			const struct watch_ops *ops, void *ctx)
+struct cluster_watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
+				const struct watch_ops *ops, void *ctx)
 {
-	struct watch *w = xcalloc(1, sizeof(*w));
+	struct cluster_watch *w = xcalloc(1, sizeof(*w));
 	struct http_endpoint e;
 
 	w->base = base;
@@ -338,28 +335,27 @@ struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settin
 	target_namespaces(&w->settings, &w->namespaces);
 	target_endpoint(&w->settings.cluster, &e);
 	w->client = http_client_new(base, &e);
-	w->controller =
-		controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, send_msg, w);
+	w->out = (struct outbox){ send_msg, w };
+	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
 	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
 			     w->settings.window_zones_size);
-	w->figures = stats_new(base, cluster, w->controller, send_msg, w);
-	restart_rows_init(&w->digest, cluster);
+	w->stats = stats_new(base, w->controller, &w->out);
 	w->run_timer = evtimer_new(base, on_run_timer, w);
-	w->failing_since_retry = evtimer_new(base, ask_what_is_remembered, w);
+	w->saved_get_timer = evtimer_new(base, send_saved_get, w);
 	prepare_leadership(w);
 	return w;
 }
 
-void watch_start(struct watch *w)
+void watch_start(struct cluster_watch *w)
 {
-	ask_what_is_remembered(-1, 0, w);
+	send_saved_get(-1, 0, w);
 	start_reflector(w);
 	if (w->leadership)
 		leadership_start(w->leadership);
-	stats_send(w->figures);
+	stats_send(w->stats);
 }
 
-void watch_drain(struct watch *w, void (*drained)(void *ctx), void *ctx)
+void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
 {
 	watch_stop(w);
 	if (w->leadership)
@@ -368,103 +364,76 @@ void watch_drain(struct watch *w, void (*drained)(void *ctx), void *ctx)
 		drained(ctx);
 }
 
-void watch_stop(struct watch *w)
+void watch_stop(struct cluster_watch *w)
 {
 	w->stopped = true;
-	stats_set_reflector(w->figures, NULL);
+	stats_set_reflector(w->stats, NULL);
 	reflector_free(&w->reflector);
 	(void)evtimer_del(w->run_timer);
-	(void)evtimer_del(w->failing_since_retry);
+	(void)evtimer_del(w->saved_get_timer);
 }
 
-void watch_free(struct watch **w)
+void watch_free(struct cluster_watch **w)
 {
-	struct watch *old = *w;
+	struct cluster_watch *old = *w;
 
 	if (!old)
 		return;
 	watch_stop(old);
 	leadership_free(&old->leadership);
-	stats_free(&old->figures);
-	plan_done(&old->plan);
+	stats_free(&old->stats);
+	plan_rows_done(&old->plan);
 	controller_free(&old->controller);
 	http_client_free(&old->client);
 	event_free(old->run_timer);
-	event_free(old->failing_since_retry);
+	event_free(old->saved_get_timer);
 	str_list_done(&old->namespaces);
 	settings_done(&old->settings);
 	free(old);
 	*w = NULL;
 }
 
-/* -- messages
- * ------------------------------------------------------------------------------------------------ */
+/* -- messages -- */
 
-static void on_settled(struct watch *w, const struct msg *m)
+static void on_saved_end(struct cluster_watch *w, const struct msg *m)
 {
-	controller_on_nomination_result(w->controller, &m->u.nomination_result);
-}
-
-static void on_failing_since_row(struct watch *w, const struct msg *m)
-{
-	controller_on_failing_since_row(w->controller, &m->u.failing_since_row);
-}
-
-static void on_saved_row(struct watch *w, const struct msg *m)
-{
-	controller_on_saved_row(w->controller, &m->u.saved_row);
-}
-
-static void on_action_row(struct watch *w, const struct msg *m)
-{
-	controller_on_action_row(w->controller, &m->u.action_row);
-}
-
-static void on_pause(struct watch *w, const struct msg *m)
-{
-	controller_on_pause(w->controller, &m->u.pause);
-}
-
-static void on_saved_end(struct watch *w, const struct msg *m)
-{
-	(void)m;
 	w->remembered = true;
-	controller_on_saved_end(w->controller);
+	controller_on_msg(w->controller, m);
 }
 
-static void on_digest_get(struct watch *w, const struct msg *m)
+static void on_digest_get(struct cluster_watch *w, const struct msg *m)
 {
-	(void)restart_rows_start(&w->digest, m->u.digest_get.digest, send_msg, w);
+	restart_rows_start(&w->restarts, m->u.digest_get.digest, controller_cluster(w->controller), &w->out);
 }
 
-static void on_ctl_explain(struct watch *w, const struct msg *m)
+static void on_ctl_explain(struct cluster_watch *w, const struct msg *m)
 {
-	explain_ask(&w->explain, &m->u.ctl_explain, send_msg, w);
+	explain_rows_ask(&w->explain, &m->u.ctl_explain, &w->out);
 }
 
-static void on_ctl_plan(struct watch *w, const struct msg *m)
+static void on_ctl_plan(struct cluster_watch *w, const struct msg *m)
 {
-	plan_ask(&w->plan, &m->u.ctl_plan, send_msg, w);
+	plan_rows_ask(&w->plan, &m->u.ctl_plan, &w->out);
 }
 
-static void (*const handlers[MSG__MAX])(struct watch *w, const struct msg *m) = {
-	[MSG_NOMINATION_RESULT] = on_settled, [MSG_FAILING_SINCE_ROW] = on_failing_since_row,
-	[MSG_SAVED_END] = on_saved_end,       [MSG_SAVED_ROW] = on_saved_row,
-	[MSG_ACTION_ROW] = on_action_row,     [MSG_PAUSE] = on_pause,
-	[MSG_CTL_PLAN] = on_ctl_plan,         [MSG_DIGEST_GET] = on_digest_get,
-	[MSG_CTL_EXPLAIN] = on_ctl_explain,
-};
-
-void watch_on_msg(struct watch *w, const struct msg *m)
+void watch_on_msg(struct cluster_watch *w, const struct msg *m)
 {
-	if (m->type >= MSG__MAX || !handlers[m->type])
-		return;
-	handlers[m->type](w, m);
-	stats_touch(w->figures);
+	static void (*const handlers[MSG__MAX])(struct cluster_watch * w, const struct msg *m) = {
+		[MSG_SAVED_END] = on_saved_end,
+		[MSG_DIGEST_GET] = on_digest_get,
+		[MSG_CTL_EXPLAIN] = on_ctl_explain,
+		[MSG_CTL_PLAN] = on_ctl_plan,
+	};
+
+	if (m->type < MSG__MAX && handlers[m->type])
+		handlers[m->type](w, m);
+	else
+		controller_on_msg(w->controller, m);
+	stats_touch(w->stats);
 	schedule(w);
 }
 
-void watch_on_room(struct watch *w)
+void watch_on_room(struct cluster_watch *w)
 {
 	controller_on_room(w->controller);
 	schedule(w);

@@ -9,31 +9,31 @@
 #include "watcher/controller/controller.h"
 
 struct event_base;
-struct watch;
+struct cluster_watch;
 
 struct watch_ops {
-	controller_send_fn *send;
+	int (*send)(void *ctx, const struct msg *m); /* 0 or -EAGAIN */
 	/* Generation of settings in force, for CREDENTIAL. */
 	uint64_t (*generation)(void *ctx);
 };
 
 /* Takes the contents of *s over. Opens nothing but a client; the network is touched by watch_start. ops is
  * copied, base borrowed. */
-struct watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
-			const struct watch_ops *ops, void *ctx);
-void watch_free(struct watch **w);
+struct cluster_watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
+				const struct watch_ops *ops, void *ctx);
+void watch_free(struct cluster_watch **w);
 /* Ask what the reporter remembers, list and watch. */
-void watch_start(struct watch *w);
+void watch_start(struct cluster_watch *w);
 /* Go on with these settings, whose contents are taken over: judges all again; lists again only when the
  * server or the namespaces differ, or when the old credential was refused. */
-void watch_set_settings(struct watch *w, struct settings *s);
+void watch_set_settings(struct cluster_watch *w, struct settings *s);
 /* Nothing is read, judged or said from now on. */
-void watch_stop(struct watch *w);
+void watch_stop(struct cluster_watch *w);
 /* The same, and the Lease is given back when one is held; drained(ctx) when all is done, perhaps at once. */
-void watch_drain(struct watch *w, void (*drained)(void *ctx), void *ctx);
+void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx);
 
-void watch_on_msg(struct watch *w, const struct msg *m);
+void watch_on_msg(struct cluster_watch *w, const struct msg *m);
 /* send has room again. */
-void watch_on_room(struct watch *w);
+void watch_on_room(struct cluster_watch *w);
 
 #endif

@@ -213,14 +213,14 @@ static void remember(struct ours *o, const struct msg *m)
 		row = (struct msg){ .type = MSG_FAILING_SINCE_ROW };
 		msg_copy_fields(&row, m);
 		if (row.u.failing_since_row.at)
-			controller_on_failing_since_row(o->controller, &row.u.failing_since_row);
+			controller_on_msg(o->controller, &row);
 	} else if (m->type == MSG_SAVED) {
 		row = (struct msg){ .type = MSG_SAVED_ROW };
 		msg_copy_fields(&row, m);
 		if (row.u.saved_row.at)
-			controller_on_saved_row(o->controller, &row.u.saved_row);
+			controller_on_msg(o->controller, &row);
 	} else {
-		controller_on_action_row(o->controller, &m->u.action_row);
+		controller_on_msg(o->controller, m);
 	}
 }
 
@@ -249,11 +249,11 @@ static void start(struct ours *o)
 {
 	struct world *w = o->c->world;
 
-	o->controller = controller_new(0, &o->policy, 0, on_send, o);
+	o->controller = controller_new(0, &o->policy, 0, &(struct outbox){ on_send, o });
 	for (size_t i = 0; i < o->n_kept; i++)
 		if (is_last(o, i))
 			remember(o, &o->kept[i]);
-	controller_on_saved_end(o->controller);
+	controller_on_msg(o->controller, &(struct msg){ .type = MSG_SAVED_END });
 	controller_server_date(o->controller, w->now);
 	controller_list(o->controller, STR_LIT(""));
 	for (uint32_t i = 0; i < w->n_pods; i++)
@@ -318,7 +318,7 @@ void ours_step(struct ours *o)
 		controller_alive(o->controller);
 	}
 	for (size_t i = 0; i < o->n_settled; i++)
-		controller_on_nomination_result(o->controller, &o->settled[i].u.nomination_result);
+		controller_on_msg(o->controller, &o->settled[i]);
 	o->n_settled = 0;
 	work_all(o);
 	for (unsigned i = 0; i < RUNS_MAX && controller_next(o->controller) <= clock_boot_ms(); i++)

@@ -41,13 +41,7 @@ static void sift(struct deadlines *d, uint32_t i, uint64_t at, uint32_t key)
 
 static void make_room(struct deadlines *d, uint32_t key)
 {
-	if (key >= d->cap_place) {
-		uint32_t cap = key + key / 2 + 64;
-
-		d->place = xreallocarray(d->place, cap, sizeof(*d->place));
-		memset(d->place + d->cap_place, 0, (cap - d->cap_place) * sizeof(*d->place));
-		d->cap_place = cap;
-	}
+	d->place = xgrow(d->place, &d->cap_place, key, sizeof(*d->place));
 	if (d->n == d->cap) {
 		d->cap = d->cap + d->cap / 2 + 64;
 		d->at = xreallocarray(d->at, d->cap, sizeof(*d->at));

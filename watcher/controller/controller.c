@@ -1,43 +1,89 @@
-/* controller.c - see controller.h.  Events go into the store and mark keys; controller_run.c goes on from
- * there. */
+/* controller.c - see controller.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include <inttypes.h>
-#include <stdio.h>
+#include "watcher/controller/controller.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "model/duties.h"
-#include "base/log.h"
 #include "base/xalloc.h"
-#include "watcher/controller/decision.h"
-#include "watcher/controller/controller_state.h"
+#include "watcher/controller/queue.h"
 
-#define BUDGET_LOOK_MS 1000u /* budgets that were given back are looked at together */
+#define RUN_MS           2u
+#define READ_MANY        32u  /* events between two runs that say: there is more to read */
+#define READ_MS          4u   /* reading goes before judging for so long at a time */
+#define KEYS_PER_CLOCK   32u  /* keys judged between two readings of the clock */
+#define BLOCKED_MS       100u /* try again when nobody says that there is room */
+#define HOUSEKEEPING_MS  60000u
+#define BREAKER_CHECK_MS 1000u
 
-static const struct store_ops store_ops;
+struct controller {
+	struct cluster_state cluster;
+	struct nominations *nominations;
+	struct outbox out;
+	struct queue *keys, *groups; /* pods; groups whose tally changed */
+	uint64_t blocked_until;      /* the outbox is full */
+	uint64_t housekeeping_at, breaker_at /* checked last */, run_ended;
+	uint32_t unread;  /* events since the last run, or since one was put off */
+	bool all_tracked; /* every pod that fails is known to clocks and breaker */
+	uint64_t judged;
+	int64_t last_byte;
+	struct pod_facts facts, gone; /* large: not on the stack */
+};
+
+/* -- the store's callbacks -- */
+
+static void on_removed(void *ctx, uint32_t h)
+{
+	struct controller *c = ctx;
+	struct cluster_state *k = &c->cluster;
+	const bool ask = nominations_any(c->nominations) || failing_since_count(k->failing_since);
+
+	queue_drop(c->keys, h);
+	if (ask)
+		store_get(k->store, h, &c->gone);
+	nominations_gone(c->nominations, h, ask ? &c->gone : NULL);
+	if (!ask || store_group(k->store, h))
+		return;
+	failing_since_idle(k->failing_since, c->gone.uid, c->gone.revision, clock_boot_ms());
+	guards_recovered(k->guards, c->gone.uid, c->gone.revision);
+}
+
+static void on_tally(void *ctx, uint32_t group)
+{
+	struct controller *c = ctx;
+	struct cluster_state *k = &c->cluster;
+	struct group_tally t;
+	struct owner_facts owner;
+	struct str revision;
+	char uid[37];
+
+	queue_add(c->groups, group);
+	if (!failing_since_count(k->failing_since))
+		return;
+	store_tally(k->store, group, &t);
+	if (t.failing && !t.pulled)
+		return;
+	store_group_owner(k->store, group, &owner, &revision, uid);
+	if (t.pulled)
+		failing_since_clear(k->failing_since, owner.uid, revision);
+	else
+		failing_since_idle(k->failing_since, owner.uid, revision, clock_boot_ms());
+	guards_recovered(k->guards, owner.uid, revision);
+}
+
+/* -- life -- */
 
 struct controller *controller_new(uint64_t cluster, const struct policy *policy, uint64_t quiet_ms,
-				  controller_send_fn *send, void *ctx)
+				  const struct outbox *out)
 {
+	static const struct store_ops store_ops = { on_removed, on_tally };
 	struct controller *c = xcalloc(1, sizeof(*c));
 
-	c->cluster = cluster;
-	c->policy = policy;
-	c->send = send;
-	c->ctx = ctx;
-	c->store = store_new(&store_ops, c);
-	store_set_policy(c->store, policy);
+	c->out = *out;
 	c->keys = queue_new();
 	c->groups = queue_new();
-	c->waiting = queue_new();
-	c->since = failing_since_new();
-	c->sync = sync_state_new(quiet_ms);
-	c->in_flight = in_flight_new();
-	c->guards = guards_new(cluster);
-	c->blocked = blocked_new();
-	c->census = pod_counts_new();
-	c->stay = scaledown_watch_new();
+	cluster_init(&c->cluster, cluster, policy, quiet_ms, &store_ops, c);
+	c->nominations = nominations_new(&c->cluster, c->keys, c->groups, &c->out);
 	return c;
 }
 
@@ -45,137 +91,50 @@ void controller_free(struct controller **c)
 {
 	if (!*c)
 		return;
-	store_free(&(*c)->store);
+	cluster_done(&(*c)->cluster);
+	nominations_free(&(*c)->nominations);
 	queue_free(&(*c)->keys);
 	queue_free(&(*c)->groups);
-	queue_free(&(*c)->waiting);
-	deadlines_done(&(*c)->deadlines);
-	failing_since_free(&(*c)->since);
-	sync_state_free(&(*c)->sync);
-	in_flight_free(&(*c)->in_flight);
-	guards_free(&(*c)->guards);
-	blocked_free(&(*c)->blocked);
-	pod_counts_free(&(*c)->census);
-	scaledown_watch_free(&(*c)->stay);
-	free((*c)->refused);
 	free(*c);
 	*c = NULL;
 }
 
-/* -- what a pod counts as -----------------------------------------------------------------------------------
- */
-
-uint8_t controller_mark(const struct controller *c, const struct pod_facts *p)
+void controller_set_place(struct controller *c, const char *cluster, const void *zones, size_t n_zones)
 {
-	bool live = p->deletion == 0 && !str_is(p->phase, "Succeeded") && !str_is(p->phase, "Failed");
-	uint32_t container;
-	unsigned mark = p->ready ? MARK_READY : 0;
-
-	if (live)
-		mark |= MARK_LIVE;
-	if (live && judge_is_pull_failure(p, c->policy, &container))
-		mark |= MARK_FAILING;
-	else if (live && judge_has_pulled(p))
-		mark |= MARK_PULLED;
-	return (uint8_t)mark;
+	guards_set_cluster(c->cluster.guards, cluster);
+	guards_set_zones(c->cluster.guards, zones, n_zones);
 }
 
-struct str controller_clock_owner(const struct pod_facts *p)
+void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
 {
-	return p->owner.uid.n ? p->owner.uid : p->uid;
+	cluster_set_policy(&c->cluster, policy, quiet_ms);
+	c->all_tracked = false;
+	for (uint32_t h = 0; (h = store_next(c->cluster.store, h));)
+		queue_add(c->keys, h);
 }
 
-bool controller_clock_may_run(const struct controller *c, uint32_t h)
+void controller_reset(struct controller *c)
 {
-	struct group_tally t = { 0 };
-	uint32_t group = store_group(c->store, h);
-
-	if (group)
-		store_tally(c->store, group, &t);
-	return t.pulled == 0;
+	(void)store_sweep(c->cluster.store, store_list_begin(c->cluster.store), STR_LIT(""));
+	sync_state_reset(c->cluster.sync);
 }
 
-void controller_context(struct controller *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret)
-{
-	uint32_t group = store_group(c->store, h);
-	struct group_tally t;
-
-	*ret = (struct pod_context){ .stage = STAGE_CACHE };
-	if (group) {
-		store_tally(c->store, group, &t);
-		ret->tally_known = TRI_YES;
-		ret->pods = t.live;
-		ret->failing = t.failing;
-		ret->ready = t.ready;
-	}
-	if (controller_clock_may_run(c, h))
-		ret->failing_since = failing_since_get(c->since, controller_clock_owner(p), p->revision);
-}
-
-/* -- the store's callbacks
- * ----------------------------------------------------------------------------------- */
-
-static void on_removed(void *ctx, uint32_t h)
-{
-	struct controller *c = ctx;
-
-	deadlines_cancel(&c->deadlines, h);
-	queue_drop(c->keys, h);
-	blocked_remove(c->blocked, h);
-	if (h < c->cap_refused)
-		c->refused[h] = 0;
-	if (!in_flight_count(c->in_flight) && !failing_since_count(c->since))
-		return;
-	store_get(c->store, h, &c->gone);
-	in_flight_gone(c->in_flight, c->gone.uid, h);
-	in_flight_gone(c->in_flight, c->gone.owner.uid, h);
-	if (store_group(c->store, h))
-		return;
-	failing_since_idle(c->since, c->gone.uid, c->gone.revision, clock_boot_ms());
-	guards_recovered(c->guards, c->gone.uid, c->gone.revision);
-}
-
-static void on_tally(void *ctx, uint32_t group)
-{
-	struct controller *c = ctx;
-	struct group_tally t;
-	struct owner_facts owner;
-	struct str revision;
-	char uid[37];
-
-	queue_add(c->groups, group);
-	if (!failing_since_count(c->since))
-		return;
-	store_tally(c->store, group, &t);
-	if (t.failing && !t.pulled)
-		return;
-	store_group_owner(c->store, group, &owner, &revision, uid);
-	if (t.pulled)
-		failing_since_clear(c->since, owner.uid, revision);
-	else
-		failing_since_idle(c->since, owner.uid, revision, clock_boot_ms());
-	guards_recovered(c->guards, owner.uid, revision);
-}
-
-static const struct store_ops store_ops = { on_removed, on_tally };
-
-/* -- what the reflector says --------------------------------------------------------------------------------
- */
+/* -- what the reflector reports -- */
 
 int controller_pod(struct controller *c, const struct pod_facts *p)
 {
 	enum store_change change;
 	uint64_t at;
 	uint32_t h;
-	int r = store_put(c->store, p, controller_mark(c, p), &h, &change);
+	int r = store_put(c->cluster.store, p, cluster_mark(&c->cluster, p), &h, &change);
 
 	if (r < 0)
 		return r;
 	c->unread++;
 	/* A first list is judged as a whole when it is complete. Of a pod that only has a new version, the
 	 * verdict is the same, but a nomination that waits for a change may go on. */
-	if (change != STORE_SAME && sync_state_namespace(c->sync, p->ns, &at) &&
-	    (change != STORE_TOUCHED || in_flight_count(c->in_flight)))
+	if (change != STORE_SAME && sync_state_namespace(c->cluster.sync, p->ns, &at) &&
+	    (change != STORE_TOUCHED || nominations_any(c->nominations)))
 		queue_add(c->keys, h);
 	return 0;
 }
@@ -191,31 +150,32 @@ static bool is_older(const struct pod_facts *event, const struct pod_facts *cach
 
 void controller_delete(struct controller *c, const struct pod_facts *p)
 {
-	uint32_t h = store_find(c->store, p->ns, p->name);
+	uint32_t h = store_find(c->cluster.store, p->ns, p->name);
 
 	if (!h)
 		return;
-	store_get(c->store, h, &c->facts);
+	store_get(c->cluster.store, h, &c->facts);
 	if (!is_older(p, &c->facts))
-		store_remove(c->store, h);
+		store_remove(c->cluster.store, h);
 }
 
 void controller_list(struct controller *c, struct str ns)
 {
-	sync_state_list(c->sync, ns, store_list_begin(c->store));
+	sync_state_list(c->cluster.sync, ns, store_list_begin(c->cluster.store));
 }
 
 void controller_sync(struct controller *c, struct str ns)
 {
-	struct sync_state_synced sync = sync_state_sync(c->sync, ns, clock_boot_ms());
+	struct store *store = c->cluster.store;
+	struct sync_state_synced sync = sync_state_sync(c->cluster.sync, ns, clock_boot_ms());
 
-	(void)store_sweep(c->store, sync.list, ns);
-	c->enrolled = c->enrolled && !sync.first;
-	for (uint32_t h = 0; (sync.first || sync.narrowed) && (h = store_next(c->store, h));) {
-		struct str of = store_namespace(c->store, h);
+	(void)store_sweep(store, sync.list, ns);
+	c->all_tracked = c->all_tracked && !sync.first;
+	for (uint32_t h = 0; (sync.first || sync.narrowed) && (h = store_next(store, h));) {
+		struct str of = store_namespace(store, h);
 
-		if (!sync_state_watches(c->sync, of))
-			store_remove(c->store, h);
+		if (!sync_state_watches(c->cluster.sync, of))
+			store_remove(store, h);
 		else if (!ns.n || str_eq(of, ns))
 			queue_add(c->keys, h);
 	}
@@ -223,190 +183,88 @@ void controller_sync(struct controller *c, struct str ns)
 
 void controller_list_failed(struct controller *c, struct str ns)
 {
-	sync_state_list_failed(c->sync, ns);
+	sync_state_list_failed(c->cluster.sync, ns);
 }
 
 void controller_alive(struct controller *c)
 {
-	sync_state_alive(c->sync, clock_boot_ms());
+	sync_state_alive(c->cluster.sync, clock_boot_ms());
 	c->last_byte = clock_wall_ms();
 }
 
 void controller_server_date(struct controller *c, int64_t date_ms)
 {
-	if (!server_clock_note(&c->skew, date_ms, clock_boot_ms()))
-		return;
-	/* Deadlines were made from another server time: judged again, they are made anew. */
-	for (uint32_t i = 0; i < c->deadlines.n; i++)
-		queue_add(c->keys, c->deadlines.key[i]);
-}
-
-static void queue_pod(void *ctx, uint32_t h)
-{
-	struct controller *c = ctx;
-
-	queue_forget(c->keys, h);
-	queue_add(c->keys, h);
+	if (server_clock_note(&c->cluster.server_clock, date_ms, clock_boot_ms()))
+		nominations_redo_deadlines(c->nominations);
 }
 
 void controller_healthy(struct controller *c)
 {
-	in_flight_retry_failed(c->in_flight, clock_boot_ms(), queue_pod, c);
+	nominations_healthy(c->nominations);
 }
 
-void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
+/* -- messages of other processes -- */
+
+static void on_nomination_result(struct controller *c, const struct msg *m)
 {
-	c->policy = policy;
-	store_set_policy(c->store, policy);
-	c->enrolled = false;
-	sync_state_set_quiet(c->sync, quiet_ms);
-	for (uint32_t h = 0; (h = store_next(c->store, h));)
-		queue_add(c->keys, h);
+	nominations_on_result(c->nominations, &m->u.nomination_result);
 }
 
-void controller_set_place(struct controller *c, const char *cluster, const void *zones, size_t n_zones)
+static void on_failing_since_row(struct controller *c, const struct msg *m)
 {
-	guards_set_cluster(c->guards, cluster);
-	guards_set_zones(c->guards, zones, n_zones);
-}
+	const struct msg_failing_since_row *r = &m->u.failing_since_row;
 
-void controller_reset(struct controller *c)
-{
-	(void)store_sweep(c->store, store_list_begin(c->store), STR_LIT(""));
-	sync_state_reset(c->sync);
-}
-
-/* -- what other processes say
- * -------------------------------------------------------------------------------- */
-
-static void report_dropped(struct controller *c, const struct msg_nomination_result *m)
-{
-	c->dropped++;
-	(void)log_warn(0, "given up after all retries; tried again when the pod changes or in ten minutes",
-		       kv_s("duty", duty_name((enum duty)m->duty)), kv_s("namespace", m->ns),
-		       kv_s("pod", m->name), kv_s("outcome", outcome_name((enum outcome)m->outcome)),
-		       kv_s("reason", m->reason));
-}
-
-/* What it spent is settled; a fresh attempt is remembered with the clock it belongs to. */
-static void settle_guards(struct controller *c, const struct msg_nomination_result *m)
-{
-	bool observe = c->policy->mode == MODE_OBSERVE;
-	struct str owner, revision;
-	struct clock_snapshot now;
-
-	controller_clocks(c, &now);
-	if (m->outcome == OUTCOME_DONE && !observe &&
-	    guards_retried(c->guards, STR_C(m->action_key), &owner, &revision))
-		failing_since_set_tried(c->since, owner, revision, now.latest);
-	if (guards_settled(c->guards, m, observe, &now) && c->budget_at == 0)
-		c->budget_at = (uint64_t)now.boot + BUDGET_LOOK_MS;
-}
-
-/* Told once, as a refusal of the pod that should have gone. */
-static void report_staying(struct controller *c, uint32_t h)
-{
-	struct msg m = { .type = MSG_REFUSAL };
-	struct pod_context s;
-	struct decision d = { .v = { .kind = VERDICT_REFUSE,
-				     .duty = DUTY_IMAGE_PULL,
-				     .reason = REASON_PODS_DO_NOT_LEAVE,
-				     .rule = "R23",
-				     .override = "" } };
-
-	if (!h || !store_has(c->store, h))
-		return;
-	store_get(c->store, h, &c->facts);
-	controller_context(c, h, &c->facts, &s);
-	(void)snprintf(d.v.evidence, sizeof(d.v.evidence),
-		       "%s %.*s wants no pods for longer than %llu min, and %u are still there",
-		       c->facts.owner.kind.n ? "its controller" : "it", STR_ARG(c->facts.owner.name),
-		       (unsigned long long)(STAY_MS / 60000), s.pods);
-	decision_fill(c, &c->facts, &s, &d, &m);
-	(void)c->send(c->ctx, &m);
-}
-
-/* R23: a scale to 0 is not the end of it, the pods must leave. */
-static void settle_stay(struct controller *c, const struct msg_nomination_result *m, uint32_t h, uint64_t now)
-{
-	if (m->action != ACTION_SCALE_DOWN)
-		return;
-	if (m->outcome == OUTCOME_DONE && c->policy->mode != MODE_OBSERVE)
-		scaledown_watch_scaled(c->stay, STR_C(m->action_key), now);
-	else if (strcmp(m->reason, reason_code(REASON_ALREADY_ZERO)) == 0 &&
-		 scaledown_watch_noted(c->stay, STR_C(m->action_key), now))
-		report_staying(c, h);
-}
-
-void controller_on_nomination_result(struct controller *c, const struct msg_nomination_result *m)
-{
-	uint64_t now = clock_boot_ms(), delay = 0;
-	uint32_t h = in_flight_pod(c->in_flight, STR_C(m->action_key)), retries = 0;
-	struct in_flight_settled end;
-
-	settle_guards(c, m);
-	/* Put back by a person's word: it gets its whole time again, and that it comes back is no revert. */
-	if (m->action == ACTION_RESTORE && m->outcome == OUTCOME_DONE && c->policy->mode != MODE_OBSERVE) {
-		failing_since_forget(c->since, STR_C(m->action_key));
-		guards_forgive(c->guards, STR_C(m->action_key));
-	}
-	if (in_flight_is_failure(m->outcome) && h) {
-		delay = queue_when(c->keys, h, now);
-		retries = queue_retries(c->keys, h);
-	}
-	if (!in_flight_settle(c->in_flight, m, retries, delay, c->policy->mode == MODE_OBSERVE, now, &end))
-		return;
-	settle_stay(c, m, end.h, now);
-	if (end.h && (!in_flight_is_failure(m->outcome) || end.dropped))
-		queue_forget(c->keys, end.h);
-	if (end.dropped)
-		report_dropped(c, m);
-	/* Otherwise judged again at once: it may be due by a newer version, or the wait gets its deadline. */
-	if (end.h && in_flight_is_failure(m->outcome) && !end.dropped)
-		queue_add_after(c->keys, end.h, now, end.until - now);
-	else if (end.h)
-		queue_add(c->keys, end.h);
-	if (end.group)
-		queue_add(c->groups, end.group);
-}
-
-void controller_on_failing_since_row(struct controller *c, const struct msg_failing_since_row *m)
-{
-	failing_since_load(c->since, STR_C(m->owner), STR_C(m->revision), m->at, m->attempted,
+	failing_since_load(c->cluster.failing_since, STR_C(r->owner), STR_C(r->revision), r->at, r->attempted,
 			   clock_boot_ms());
 }
 
-void controller_on_saved_row(struct controller *c, const struct msg_saved_row *m)
+static void on_saved_row(struct controller *c, const struct msg *m)
 {
-	struct clock_snapshot now;
+	struct clock_snapshot clocks;
 
-	controller_clocks(c, &now);
-	guards_on_saved(c->guards, m, &now);
+	cluster_clocks(&c->cluster, &clocks);
+	guards_on_saved(c->cluster.guards, &m->u.saved_row, &clocks);
 }
 
-void controller_on_action_row(struct controller *c, const struct msg_action_row *m)
+static void on_action_row(struct controller *c, const struct msg *m)
 {
-	struct clock_snapshot now;
+	struct clock_snapshot clocks;
 
-	controller_clocks(c, &now);
-	guards_on_act(c->guards, m, &now);
+	cluster_clocks(&c->cluster, &clocks);
+	guards_on_action(c->cluster.guards, &m->u.action_row, &clocks);
 }
 
-void controller_on_pause(struct controller *c, const struct msg_pause *m)
+static void on_saved_end(struct controller *c, const struct msg *m)
 {
-	if (guards_on_pause(c->guards, m))
-		blocked_wake(c->blocked, GUARD_PAUSE, clock_boot_ms());
+	(void)m;
+	sync_state_remembered(c->cluster.sync);
+}
+
+static void on_pause(struct controller *c, const struct msg *m)
+{
+	if (guards_on_pause(c->cluster.guards, &m->u.pause))
+		nominations_wake(c->nominations, GUARD_PAUSE);
+}
+
+void controller_on_msg(struct controller *c, const struct msg *m)
+{
+	static void (*const handlers[MSG__MAX])(struct controller * c, const struct msg *m) = {
+		[MSG_NOMINATION_RESULT] = on_nomination_result,
+		[MSG_FAILING_SINCE_ROW] = on_failing_since_row,
+		[MSG_SAVED_ROW] = on_saved_row,
+		[MSG_ACTION_ROW] = on_action_row,
+		[MSG_SAVED_END] = on_saved_end,
+		[MSG_PAUSE] = on_pause,
+	};
+
+	if (m->type < MSG__MAX && handlers[m->type])
+		handlers[m->type](c, m);
 }
 
 void controller_set_leader(struct controller *c, bool leading, const char *holder)
 {
-	guards_set_leader(c->guards, leading, holder);
-	blocked_wake(c->blocked, GUARD_LEADER, clock_boot_ms());
-}
-
-void controller_on_saved_end(struct controller *c)
-{
-	sync_state_remembered(c->sync);
+	guards_set_leader(c->cluster.guards, leading, holder);
+	nominations_wake(c->nominations, GUARD_LEADER);
 }
 
 void controller_on_room(struct controller *c)
@@ -414,88 +272,200 @@ void controller_on_room(struct controller *c)
 	c->blocked_until = 0;
 }
 
-/* -- for others
- * ----------------------------------------------------------------------------------------------- */
+/* -- judging -- */
 
-struct store *controller_store(struct controller *c)
+/* A tick of what the guards know of the breaker. */
+static void check_breaker(struct controller *c, uint64_t now, bool asked)
 {
-	return c->store;
+	struct cluster_state *k = &c->cluster;
+	const struct breaker_policy *p = &k->policy->breaker;
+	struct clock_snapshot clocks;
+	uint64_t at;
+
+	if (!guards_check_due(k->guards, now, &at))
+		return;
+	/* Open, it is in no hurry to close; closed, it must be known before anything goes. */
+	if ((!asked || *guards_breaker_text(k->guards)) && now < c->breaker_at + BREAKER_CHECK_MS)
+		return;
+	c->breaker_at = now;
+	if (p->percent > 0)
+		pod_counts_take(k->counts, k->store, now);
+	cluster_clocks(k, &clocks);
+	if (guards_check(k->guards, p, pod_counts_workloads(k->counts),
+			 p->same_node > 0 && pod_counts_many_nodes(k->store) ? 2 : 1, &clocks))
+		nominations_wake(c->nominations, GUARD_BREAKER);
 }
 
-const struct policy *controller_policy(const struct controller *c)
+/* 0, or a negative errno of the outbox: the key has to come again. */
+static int judge_key(struct controller *c, uint32_t h, uint64_t now)
 {
-	return c->policy;
+	struct pod_context s;
+	struct decision d;
+
+	if (!cluster_has(&c->cluster, h)) {
+		nominations_skip(c->nominations, h);
+		return 0;
+	}
+	c->judged++;
+	store_get(c->cluster.store, h, &c->facts);
+	cluster_track(&c->cluster, h, &c->facts, &s);
+	check_breaker(c, now, true);
+	decision_make(&c->cluster, &c->facts, &s, NULL, &d);
+	return nominations_apply(c->nominations, h, &c->facts, &s, &d, now);
 }
 
-struct guards *controller_guards(struct controller *c)
+/* The pods whose verdict hangs on the tally of this group: those that fail, in every revision. */
+static void mark_group(struct controller *c, uint32_t group)
 {
-	return c->guards;
+	const struct store *s = c->cluster.store;
+	struct group_tally t;
+
+	if (!store_has_group(s, group))
+		return;
+	store_tally(s, group, &t);
+	if (t.failing_all == 0)
+		return;
+	for (uint32_t g = store_chain_first(s, group); g; g = store_chain_next(s, g))
+		for (uint32_t h = store_group_first(s, g); h; h = store_group_next(s, h))
+			if (store_mark(s, h) & MARK_FAILING)
+				queue_add(c->keys, h);
+}
+
+static int judge_some(struct controller *c, uint64_t now)
+{
+	uint32_t key;
+	int r = 0;
+
+	while (queue_get(c->groups, &key) == 0) {
+		queue_done(c->groups, key);
+		mark_group(c, key);
+	}
+	for (uint32_t i = 0; i < KEYS_PER_CLOCK && r == 0 && queue_get(c->keys, &key) == 0; i++) {
+		r = judge_key(c, key, now);
+		queue_done(c->keys, key);
+		if (r < 0)
+			queue_add(c->keys, key);
+	}
+	return r;
+}
+
+/* -- a run -- */
+
+/* Before the first of them is judged, all that fail are known: an outage must be seen as one. */
+static void track_all(struct controller *c)
+{
+	struct store *s = c->cluster.store;
+	struct pod_context ignored;
+
+	for (uint32_t h = 0; (h = store_next(s, h));) {
+		if (!(store_mark(s, h) & MARK_FAILING))
+			continue;
+		store_get(s, h, &c->facts);
+		cluster_track(&c->cluster, h, &c->facts, &ignored);
+	}
+	c->all_tracked = true;
+}
+
+static void collect(struct controller *c, uint64_t now)
+{
+	struct clock_snapshot clocks;
+
+	queue_tick(c->keys, now);
+	nominations_collect(c->nominations, now);
+	if (now < c->housekeeping_at)
+		return;
+	c->housekeeping_at = now + HOUSEKEEPING_MS;
+	failing_since_expire(c->cluster.failing_since, now);
+	nominations_expire(c->nominations, now);
+	cluster_clocks(&c->cluster, &clocks);
+	guards_housekeeping(c->cluster.guards, &clocks);
+}
+
+static void collect_blocked(struct controller *c, uint64_t now)
+{
+	if (!c->all_tracked)
+		track_all(c);
+	check_breaker(c, now, false);
+	nominations_collect_blocked(c->nominations, now);
+}
+
+/* Is the socket still full? What is read first collapses: keys are judged once for many events, and a server
+ * cuts off who does not read. */
+static bool reads_first(struct controller *c, uint64_t now)
+{
+	bool many = c->unread >= READ_MANY && now < c->run_ended + READ_MS;
+
+	c->unread = 0;
+	return many;
+}
+
+uint64_t controller_run(struct controller *c)
+{
+	uint64_t begin = clock_boot_ms();
+	int r;
+
+	if (begin < c->blocked_until)
+		return c->blocked_until;
+	if (reads_first(c, begin))
+		return controller_next(c);
+	r = nominations_flush(c->nominations);
+	collect(c, begin);
+	if (r == 0 && sync_state_open(c->cluster.sync, begin)) {
+		collect_blocked(c, begin);
+		do
+			r = judge_some(c, clock_boot_ms());
+		while (r == 0 && queue_len(c->keys) && clock_boot_ms() < begin + RUN_MS);
+	}
+	if (r == 0)
+		r = nominations_flush(c->nominations);
+	c->run_ended = clock_boot_ms();
+	if (r < 0)
+		c->blocked_until = c->run_ended + BLOCKED_MS;
+	return controller_next(c);
+}
+
+uint64_t controller_next(const struct controller *c)
+{
+	uint64_t now = clock_boot_ms(), next, at;
+
+	if (now < c->blocked_until)
+		return c->blocked_until;
+	if (!sync_state_open(c->cluster.sync, now))
+		return UINT64_MAX; /* an event opens it */
+	if (queue_len(c->keys) || queue_len(c->groups))
+		return now;
+	next = nominations_next(c->nominations, now);
+	if (queue_next(c->keys, &at) && at < next)
+		next = at;
+	if (guards_check_due(c->cluster.guards, now, &at))
+		at = c->breaker_at + BREAKER_CHECK_MS;
+	if (at < next)
+		next = at;
+	if ((failing_since_count(c->cluster.failing_since) || nominations_any(c->nominations)) &&
+	    c->housekeeping_at < next)
+		next = c->housekeeping_at;
+	return next;
+}
+
+/* -- for others -- */
+
+const struct cluster_state *controller_cluster(const struct controller *c)
+{
+	return &c->cluster;
 }
 
 uint32_t controller_order(const struct controller *c, uint32_t **ret)
 {
-	uint32_t all = (uint32_t)store_count(c->store), n;
-
-	*ret = xreallocarray(NULL, (size_t)all + 1, sizeof(**ret));
-	n = blocked_list(c->blocked, *ret, all);
-	for (uint32_t h = 0; n < all && (h = store_next(c->store, h));)
-		if (!blocked_lists(c->blocked, h))
-			(*ret)[n++] = h;
-	return n;
-}
-
-const struct sync_state *controller_sync_state(const struct controller *c)
-{
-	return c->sync;
-}
-
-int64_t controller_now(const struct controller *c)
-{
-	return server_clock_now(&c->skew, clock_wall_ms(), clock_boot_ms());
-}
-
-void controller_clocks(const struct controller *c, struct clock_snapshot *ret)
-{
-	uint64_t boot = clock_boot_ms();
-	int64_t wall = clock_wall_ms();
-
-	*ret = (struct clock_snapshot){ .boot = (int64_t)boot,
-					.wall = wall,
-					.server = server_clock_now(&c->skew, wall, boot),
-					.latest = server_clock_latest(&c->skew, wall, boot) };
-}
-
-/* "Budget 12, Pause 3: ..." */
-static void describe_blocks(const struct controller *c, uint64_t guards, char *buf, size_t size)
-{
-	const char *breaker = guards_breaker_text(c->guards);
-	size_t n = 0;
-
-	buf[0] = '\0';
-	for (enum guard g = 0; g < GUARD__MAX && n < size; g++)
-		if (guards & UINT64_C(1) << g)
-			n += (size_t)snprintf(buf + n, size - n, "%s%s %" PRIu32, n ? ", " : "",
-					      guard_name(g), blocked_count_of(c->blocked, g));
-	if (*breaker && n < size)
-		(void)snprintf(buf + n, size - n, "%s%s", n ? "; breaker: " : "breaker: ", breaker);
+	return nominations_order(c->nominations, ret);
 }
 
 void controller_stats(const struct controller *c, struct controller_stats *ret)
 {
-	*ret = (struct controller_stats){
-		.bytes = store_bytes(c->store) + queue_bytes(c->keys) + queue_bytes(c->groups) +
-			 queue_bytes(c->waiting) + deadlines_bytes(&c->deadlines) +
-			 c->cap_refused * sizeof(*c->refused) + blocked_bytes(c->blocked),
-		.queue = queue_len(c->keys) + queue_len(c->waiting),
-		.deadlines = c->deadlines.n,
-		.nominated = c->nominated,
-		.dropped = c->dropped,
-		.judged = c->judged,
-		.last_byte = c->last_byte,
-		.blocked = blocked_count(c->blocked),
-		.reverts = guards_revert_count(c->guards),
-	};
-	for (enum guard g = 0; g < GUARD__MAX; g++)
-		ret->guards |= (uint64_t)(blocked_count_of(c->blocked, g) > 0) << g;
-	describe_blocks(c, ret->guards, ret->blocked_by, sizeof(ret->blocked_by));
+	nominations_stats(c->nominations, &ret->nominations);
+	ret->bytes = store_bytes(c->cluster.store) + queue_bytes(c->keys) + queue_bytes(c->groups) +
+		     ret->nominations.bytes;
+	ret->queue = queue_len(c->keys) + ret->nominations.waiting;
+	ret->judged = c->judged;
+	ret->reverts = guards_revert_count(c->cluster.guards);
+	ret->last_byte = c->last_byte;
 }

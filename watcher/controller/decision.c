@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "rules/escalation.h"
 #include "rules/select.h"
-#include "watcher/controller/controller_state.h"
 
 /* Unix ms by the API server's clock, of a boot time; 0 stays 0. */
 static int64_t server_of(const struct clock_snapshot *now, int64_t boot)
@@ -32,16 +31,22 @@ static void make_wait(struct verdict *v, enum reason reason, int64_t at, const c
 }
 
 /* A share of how many? Counted only where a limit asks. */
-static void count_pods(struct controller *c, struct due *d)
+static void count_pods(const struct cluster_state *c, struct due *d)
 {
 	if (d->policy->max_percent_namespace <= 0 && d->policy->max_percent_node <= 0)
 		return;
-	pod_counts_take(c->census, c->store, clock_boot_ms());
-	d->ns_pods = pod_counts_namespace(c->census, d->pod->ns);
-	d->node_pods = pod_counts_node(c->census, d->pod->node);
+	pod_counts_take(c->counts, c->store, clock_boot_ms());
+	d->ns_pods = pod_counts_namespace(c->counts, d->pod->ns);
+	d->node_pods = pod_counts_node(c->counts, d->pod->node);
 }
 
-static void make_ask(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
+/* What at most one open action may concern: the workload that is scaled, else the pod. */
+static struct str action_key_of(enum duty d, const struct pod_facts *p)
+{
+	return duty_desc(d)->key == KEY_WORKLOAD ? cluster_clock_owner(p) : p->uid;
+}
+
+static void make_ask(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		     const struct clock_snapshot *now, struct decision *ret)
 {
 	bool workload = duty_desc(ret->v.duty)->key == KEY_WORKLOAD;
@@ -53,42 +58,42 @@ static void make_ask(struct controller *c, const struct pod_facts *p, const stru
 	ret->ask.policy = &policy_of(c->policy, p)[ret->v.duty];
 	ret->ask.override = ret->v.override;
 	ret->ask.pod = p;
-	ret->ask.owner = controller_clock_owner(p);
-	ret->ask.subject = workload && p->owner.uid.n ? p->owner.uid : p->uid;
+	ret->ask.owner = cluster_clock_owner(p);
+	ret->ask.action_key = action_key_of(ret->v.duty, p);
 	ret->ask.pods = workload && !ret->ask.retry ? s->pods : 1;
 	ret->ask.quiet_until = (int64_t)nominate_at;
-	ret->ask.clock_off = server_clock_excess(&c->skew, now->wall, (uint64_t)now->boot);
+	ret->ask.clock_off = server_clock_excess(&c->server_clock, now->wall, (uint64_t)now->boot);
 	ret->ask.stale = *stale ? stale : NULL;
 	count_pods(c, &ret->ask);
 }
 
 /* true = the duty goes on, or a fresh attempt is next. */
-static bool climb(struct controller *c, const struct pod_facts *p, const struct clock_snapshot *now,
-		  struct decision *ret)
+static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
+		     const struct clock_snapshot *now, struct decision *ret)
 {
 	const struct duty_policy *dp = &policy_of(c->policy, p)[ret->v.duty];
-	int64_t tried, at;
-	enum escalation rung;
+	int64_t attempted, at;
+	enum escalation next;
 
 	if (duty_desc(ret->v.duty)->key != KEY_WORKLOAD)
 		return true;
-	tried = failing_since_tried(c->since, controller_clock_owner(p), p->revision);
-	rung = escalation_next(dp, tried, now->server, &at);
-	ret->ask.retry = rung == ESCALATION_RETRY;
-	if (rung == ESCALATION_WAIT)
+	attempted = failing_since_attempted(c->failing_since, cluster_clock_owner(p), p->revision);
+	next = escalation_next(dp, attempted, now->server, &at);
+	ret->ask.retry = next == ESCALATION_RETRY;
+	if (next == ESCALATION_WAIT)
 		make_wait(&ret->v, REASON_FRESH_ATTEMPT, at, "a pod was deleted for a fresh attempt");
-	return rung != ESCALATION_WAIT;
+	return next != ESCALATION_WAIT;
 }
 
-static void admit(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
+static void admit(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		  const struct budget *budget, struct decision *ret)
 {
 	struct clock_snapshot now;
 
 	if (ret->v.kind != VERDICT_ACT || !duty_acts(ret->v.duty))
 		return;
-	controller_clocks(c, &now);
-	if (!climb(c, p, &now, ret))
+	cluster_clocks(c, &now);
+	if (!escalate(c, p, &now, ret))
 		return;
 	make_ask(c, p, s, &now, ret);
 	ret->due = true;
@@ -97,70 +102,68 @@ static void admit(struct controller *c, const struct pod_facts *p, const struct 
 		make_wait(&ret->v, ret->block.reason, server_of(&now, ret->block.until), ret->block.evidence);
 }
 
-void decision_make(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
+void decision_make(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct budget *budget, struct decision *ret)
 {
 	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
-	judge_pod(p, c->policy, s, controller_now(c), &ret->v);
+	judge_pod(p, c->policy, s, cluster_now(c), &ret->v);
 	admit(c, p, s, budget, ret);
 }
 
-/* -- for explain -------------------------------------------------------------------------------------------
- */
+/* -- for explain -- */
 
-struct listener {
+struct guard_report {
 	enum duty duty;
 	bool due;
-	check_report_fn *told;
+	check_report_fn *report;
 	void *ctx;
 };
 
-static void tell_guard(void *ctx, enum guard g, bool passes, const struct block *h)
+static void report_guard(void *ctx, enum guard g, bool passes, const struct block *h)
 {
-	const struct listener *l = ctx;
-	const struct verdict v = { .kind = VERDICT_WAIT, .duty = l->duty, .reason = h->reason };
-	const struct check_report told = {
-		.duty = l->duty,
+	const struct guard_report *r = ctx;
+	const struct verdict v = { .kind = VERDICT_WAIT, .duty = r->duty, .reason = h->reason };
+	const struct check_report check = {
+		.duty = r->duty,
 		.rule = guard_name(g),
 		.name = passes ? "" : reason_desc(h->reason)->text[LANGUAGE_EN].sentence,
 		.verdict = &v,
-		.holds = !l->due  ? TRI_UNKNOWN
+		.holds = !r->due  ? TRI_UNKNOWN
 			 : passes ? TRI_YES
 				  : TRI_NO,
 		.fact = h->evidence
 	};
 
-	l->told(l->ctx, &told);
+	r->report(r->ctx, &check);
 }
 
-void decision_of_duty(struct controller *c, enum duty d, const struct pod_facts *p,
-		      const struct pod_context *s, check_report_fn *told, void *ctx, struct decision *ret)
+void decision_of_duty(const struct cluster_state *c, enum duty d, const struct pod_facts *p,
+		      const struct pod_context *s, check_report_fn *report, void *ctx, struct decision *ret)
 {
-	struct listener l = { .duty = d, .told = told, .ctx = ctx };
+	struct guard_report r = { .duty = d, .report = report, .ctx = ctx };
 	uint32_t container;
 	struct clock_snapshot now;
 
 	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
-	controller_clocks(c, &now);
-	if (told)
-		judge_trace(d, p, c->policy, s, now.server, told, ctx, &ret->v);
+	cluster_clocks(c, &now);
+	if (report)
+		judge_trace(d, p, c->policy, s, now.server, report, ctx, &ret->v);
 	else if (d == DUTY_RESTARTS)
 		judge_restarts(p, c->policy, now.server, &ret->v, &container);
 	else
 		judge_duty(d, p, c->policy, s, now.server, &ret->v);
 	admit(c, p, s, NULL, ret);
-	if (!told || !duty_acts(d))
+	if (!report || !duty_acts(d))
 		return;
 	if (!ret->due)
 		make_ask(c, p, s, &now, ret);
-	l.due = ret->due;
-	guards_trace(c->guards, &ret->ask, &now, tell_guard, &l);
+	r.due = ret->due;
+	guards_trace(c->guards, &ret->ask, &now, report_guard, &r);
 }
 
-/* -- for messages ------------------------------------------------------------------------------------------
- */
+/* -- for messages -- */
 
 static int64_t began(const struct pod_facts *p, const struct pod_context *s, enum duty d)
 {
@@ -171,15 +174,14 @@ static int64_t began(const struct pod_facts *p, const struct pod_context *s, enu
 	return since > 0 ? since : 0;
 }
 
-void decision_fill(struct controller *c, const struct pod_facts *p, const struct pod_context *s,
+void decision_fill(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct decision *d, struct msg *m)
 {
-	bool owner = duty_desc(d->v.duty)->key == KEY_WORKLOAD && p->owner.uid.n;
-	struct str subject = owner ? p->owner.uid : p->uid;
+	struct str action_key = action_key_of(d->v.duty, p);
 	struct clock_snapshot now;
 
-	controller_clocks(c, &now);
-	m->u.nominate.cluster = c->cluster;
+	cluster_clocks(c, &now);
+	m->u.nominate.cluster = c->number;
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = began(p, s, d->v.duty);
 	m->u.nominate.action = d->ask.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
@@ -188,7 +190,7 @@ void decision_fill(struct controller *c, const struct pod_facts *p, const struct
 	msg_set(m, nominate.name, p->name.p, p->name.n);
 	msg_set(m, nominate.uid, p->uid.p, p->uid.n);
 	msg_set(m, nominate.rv, p->rv.p, p->rv.n);
-	msg_set(m, nominate.action_key, subject.p, subject.n);
+	msg_set(m, nominate.action_key, action_key.p, action_key.n);
 	msg_set(m, nominate.reason, reason_code(d->v.reason), strlen(reason_code(d->v.reason)));
 	msg_set(m, nominate.evidence, d->v.evidence, strlen(d->v.evidence));
 }

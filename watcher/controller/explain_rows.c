@@ -6,31 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/exit.h"
 #include "watcher/controller/decision.h"
 #include "watcher/controller/restart_rows.h"
 
-static int send_end(const struct msg_ctl_explain *q, uint64_t code, const char *text,
-		    controller_send_fn *send, void *ctx)
+void explain_rows_ask(struct explain_rows *e, const struct msg_ctl_explain *m, const struct outbox *out)
 {
-	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = q->conn, .code = code } };
-
-	msg_set(&m, ctl_end.text, text, strlen(text));
-	return send(ctx, &m);
+	if (e->n < EXPLAIN_ROWS_MAX)
+		e->asked[e->n++] = *m;
+	else
+		(void)outbox_send_ctl_end(out, m->conn, EXIT_CODE_TEMPORARY,
+					  "too many questions at once; ask again");
 }
 
-void explain_ask(struct explain *e, const struct msg_ctl_explain *m, controller_send_fn *send, void *ctx)
-{
-	if (e->n == EXPLAIN_MAX) {
-		(void)send_end(m, EXIT_CODE_TEMPORARY, "too many questions at once; ask again", send, ctx);
-		return;
-	}
-	e->asked[e->n++] = *m;
-}
-
-/* -- which pods --------------------------------------------------------------------------------------------
- */
+/* -- which pods -- */
 
 static bool is_workload(const struct pod_facts *p, struct str name)
 {
@@ -38,10 +27,10 @@ static bool is_workload(const struct pod_facts *p, struct str name)
 }
 
 /* The pod of that name, else all pods of the workload of that name, as far as pods tell. */
-static void find_pods(struct explain *e, struct controller *c)
+static void find_pods(struct explain_rows *e, const struct cluster_state *c)
 {
 	const struct msg_ctl_explain *q = &e->asked[0];
-	struct store *store = controller_store(c);
+	struct store *store = c->store;
 	struct str ns = STR_C(q->ns), name = STR_C(q->name);
 	uint32_t h = store_find(store, ns, name);
 	struct pod_facts p;
@@ -58,35 +47,33 @@ static void find_pods(struct explain *e, struct controller *c)
 		store_get(store, h, &p);
 		if (!is_workload(&p, name))
 			continue;
-		if (e->n_pods < EXPLAIN_PODS_MAX)
+		if (e->n_pods < EXPLAIN_ROWS_PODS)
 			e->pods[e->n_pods++] = h;
 		else
 			e->left_out++;
 	}
 }
 
-/* -- rows --------------------------------------------------------------------------------------------------
- */
+/* -- rows -- */
 
 /* One pass over the rows of a pod; those that were sent before are passed over. */
 struct pass {
-	struct explain *e;
+	struct explain_rows *e;
 	const struct pod_facts *pod;
-	controller_send_fn *send;
-	void *ctx;
+	const struct outbox *out;
 	int at, r;
 };
 
-static void row(struct pass *p, struct msg *m)
+static void send_ctl_explain_row(struct pass *p, struct msg *m)
 {
-	struct explain *e = p->e;
+	struct explain_rows *e = p->e;
 
 	if (p->r < 0 || p->at++ < e->row)
 		return;
 	m->u.ctl_explain_row.conn = e->asked[0].conn;
 	if (e->workload)
 		msg_set(m, ctl_explain_row.pod, p->pod->name.p, p->pod->name.n);
-	p->r = p->send(p->ctx, m);
+	p->r = outbox_send(p->out, m);
 	e->row += p->r == 0;
 }
 
@@ -99,41 +86,39 @@ static void verdict_row(struct pass *p, const struct verdict *v)
 	m.u.ctl_explain_row.until = v->at_ms > 0 ? v->at_ms : 0;
 	msg_set(&m, ctl_explain_row.reason, reason_code(v->reason), strlen(reason_code(v->reason)));
 	msg_set(&m, ctl_explain_row.evidence, v->evidence, strlen(v->evidence));
-	row(p, &m);
+	send_ctl_explain_row(p, &m);
 }
 
-static void check_row(void *ctx, const struct check_report *told)
+static void check_row(void *ctx, const struct check_report *check)
 {
-	struct pass *p = ctx;
+	const struct verdict *decided = check->verdict && check->holds == TRI_NO ? check->verdict : NULL;
+	const char *reason = reason_code(decided ? decided->reason : REASON_NOTHING_TO_DO);
+	const char *fact = check->fact ? check->fact : "";
 	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW };
-	const char *reason = reason_code(told->verdict && told->holds == TRI_NO ? told->verdict->reason
-										: REASON_NOTHING_TO_DO);
 	char text[512];
-	int n = snprintf(text, sizeof(text), "%s%s%s", told->name,
-			 *told->name && told->fact && *told->fact ? ": " : "", told->fact ? told->fact : "");
+	int n = snprintf(text, sizeof(text), "%s%s%s", check->name, *check->name && *fact ? ": " : "", fact);
 
-	m.u.ctl_explain_row.duty = told->duty;
-	m.u.ctl_explain_row.verdict =
-		told->verdict && told->holds == TRI_NO ? told->verdict->kind : VERDICT_NONE;
-	m.u.ctl_explain_row.holds = told->holds;
+	m.u.ctl_explain_row.duty = check->duty;
+	m.u.ctl_explain_row.verdict = decided ? decided->kind : VERDICT_NONE;
+	m.u.ctl_explain_row.holds = check->holds;
 	msg_set(&m, ctl_explain_row.reason, reason, strlen(reason));
-	msg_set(&m, ctl_explain_row.rule, told->rule, strlen(told->rule));
+	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
 	msg_set(&m, ctl_explain_row.evidence, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
-	row(p, &m);
+	send_ctl_explain_row(ctx, &m);
 }
 
-static int answer_pod(struct explain *e, struct controller *c, uint32_t h, controller_send_fn *send,
-		      void *ctx)
+static int answer_pod(struct explain_rows *e, const struct cluster_state *c, uint32_t h,
+		      const struct outbox *out)
 {
 	struct pod_context s;
 	struct pod_facts pod;
 	struct decision d;
-	struct pass p = { .e = e, .pod = &pod, .send = send, .ctx = ctx };
+	struct pass p = { .e = e, .pod = &pod, .out = out };
 
-	if (!store_has(controller_store(c), h))
+	if (!store_has(c->store, h))
 		return 0;
-	store_get(controller_store(c), h, &pod);
-	controller_context(c, h, &pod, &s);
+	store_get(c->store, h, &pod);
+	cluster_context(c, h, &pod, &s);
 	for (enum duty duty = 0; p.r == 0 && duty < DUTY__MAX; duty++) {
 		decision_of_duty(c, duty, &pod, &s, NULL, NULL, &d);
 		verdict_row(&p, &d.v);
@@ -143,10 +128,10 @@ static int answer_pod(struct explain *e, struct controller *c, uint32_t h, contr
 	return p.r;
 }
 
-static int answer_one(struct explain *e, struct controller *c, controller_send_fn *send, void *ctx)
+static int answer_one(struct explain_rows *e, const struct cluster_state *c, const struct outbox *out)
 {
 	const struct msg_ctl_explain *q = &e->asked[0];
-	const char *why = sync_state_reason(controller_sync_state(c), clock_boot_ms());
+	const char *why = cluster_stale(c);
 	char text[512] = "";
 
 	if (!e->begun)
@@ -154,10 +139,10 @@ static int answer_one(struct explain *e, struct controller *c, controller_send_f
 	if (e->n_pods == 0) {
 		(void)snprintf(text, sizeof(text), "no pod or workload %s/%s is in the cache%s%s", q->ns,
 			       q->name, *why ? "; " : "", why);
-		return send_end(q, EXIT_CODE_FAILURE, text, send, ctx);
+		return outbox_send_ctl_end(out, q->conn, EXIT_CODE_FAILURE, text);
 	}
 	for (; e->pod < e->n_pods; e->pod++, e->row = 0) {
-		int r = answer_pod(e, c, e->pods[e->pod], send, ctx);
+		int r = answer_pod(e, c, e->pods[e->pod], out);
 
 		if (r < 0)
 			return r;
@@ -165,13 +150,13 @@ static int answer_one(struct explain *e, struct controller *c, controller_send_f
 	if (e->left_out)
 		(void)snprintf(text, sizeof(text), "%" PRIu32 " more pods of the workload are not shown",
 			       e->left_out);
-	return send_end(q, EXIT_CODE_OK, text, send, ctx);
+	return outbox_send_ctl_end(out, q->conn, EXIT_CODE_OK, text);
 }
 
-int explain_answer(struct explain *e, struct controller *c, controller_send_fn *send, void *ctx)
+int explain_rows_step(struct explain_rows *e, const struct cluster_state *c, const struct outbox *out)
 {
 	while (e->n) {
-		int r = answer_one(e, c, send, ctx);
+		int r = answer_one(e, c, out);
 
 		if (r < 0)
 			return r;

@@ -8,16 +8,16 @@
 #include "base/xalloc.h"
 #include "watcher/cache/intern.h"
 
-struct watch_clock {
+struct failing_clock {
 	int64_t at;         /* 0 = ended, to be written back */
-	int64_t tried;      /* a pod was deleted for a fresh attempt; 0 = not yet */
+	int64_t attempted;  /* a pod was deleted for a fresh attempt; 0 = not yet */
 	uint64_t idle_from; /* boot time; 0 = some pod fails */
 	bool used, dirty;
 };
 
 struct failing_since {
 	struct intern *keys; /* "owner/revision" */
-	struct watch_clock *v;
+	struct failing_clock *v;
 	uint32_t cap, running, dirty;
 };
 
@@ -54,7 +54,7 @@ static struct str key_of(struct str owner, struct str revision, char buf[static 
 	return (struct str){ buf, o + 1 + r };
 }
 
-static struct watch_clock *find(const struct failing_since *s, struct str owner, struct str revision)
+static struct failing_clock *find(const struct failing_since *s, struct str owner, struct str revision)
 {
 	char buf[KEY_MAX];
 	uint32_t id;
@@ -65,32 +65,26 @@ static struct watch_clock *find(const struct failing_since *s, struct str owner,
 	return id ? &s->v[id] : NULL;
 }
 
-static struct watch_clock *make(struct failing_since *s, struct str owner, struct str revision)
+static struct failing_clock *make(struct failing_since *s, struct str owner, struct str revision)
 {
 	char buf[KEY_MAX];
 	uint32_t id = intern_ref(s->keys, key_of(owner, revision, buf));
 
-	if (id >= s->cap) {
-		uint32_t cap = id + id / 2 + 16;
-
-		s->v = xreallocarray(s->v, cap, sizeof(*s->v));
-		memset(s->v + s->cap, 0, (cap - s->cap) * sizeof(*s->v));
-		s->cap = cap;
-	}
-	s->v[id] = (struct watch_clock){ .used = true };
+	s->v = xgrow(s->v, &s->cap, id, sizeof(*s->v));
+	s->v[id] = (struct failing_clock){ .used = true };
 	return &s->v[id];
 }
 
-static void mark_dirty(struct failing_since *s, struct watch_clock *c)
+static void mark_dirty(struct failing_since *s, struct failing_clock *c)
 {
 	s->dirty += !c->dirty;
 	c->dirty = true;
 }
 
 void failing_since_load(struct failing_since *s, struct str owner, struct str revision, int64_t at_ms,
-			int64_t tried_ms, uint64_t boot_ms)
+			int64_t attempted_ms, uint64_t boot_ms)
 {
-	struct watch_clock *c = find(s, owner, revision);
+	struct failing_clock *c = find(s, owner, revision);
 
 	if (at_ms <= 0)
 		return;
@@ -103,12 +97,12 @@ void failing_since_load(struct failing_since *s, struct str owner, struct str re
 		c->at = at_ms;
 	}
 	if (c->at)
-		c->tried = tried_ms;
+		c->attempted = attempted_ms;
 }
 
 int64_t failing_since_failing(struct failing_since *s, struct str owner, struct str revision, int64_t now_ms)
 {
-	struct watch_clock *c = find(s, owner, revision);
+	struct failing_clock *c = find(s, owner, revision);
 
 	if (!c)
 		c = make(s, owner, revision);
@@ -123,48 +117,49 @@ int64_t failing_since_failing(struct failing_since *s, struct str owner, struct 
 
 int64_t failing_since_get(const struct failing_since *s, struct str owner, struct str revision)
 {
-	const struct watch_clock *c = find(s, owner, revision);
+	const struct failing_clock *c = find(s, owner, revision);
 
 	return c ? c->at : 0;
 }
 
-int64_t failing_since_tried(const struct failing_since *s, struct str owner, struct str revision)
+int64_t failing_since_attempted(const struct failing_since *s, struct str owner, struct str revision)
 {
-	const struct watch_clock *c = find(s, owner, revision);
+	const struct failing_clock *c = find(s, owner, revision);
 
-	return c && c->at ? c->tried : 0;
+	return c && c->at ? c->attempted : 0;
 }
 
-void failing_since_set_tried(struct failing_since *s, struct str owner, struct str revision, int64_t tried_ms)
+void failing_since_set_attempted(struct failing_since *s, struct str owner, struct str revision,
+				 int64_t attempted_ms)
 {
-	struct watch_clock *c = find(s, owner, revision);
+	struct failing_clock *c = find(s, owner, revision);
 
 	if (!c || c->at == 0)
 		return;
-	c->tried = tried_ms;
+	c->attempted = attempted_ms;
 	mark_dirty(s, c);
 }
 
 void failing_since_idle(struct failing_since *s, struct str owner, struct str revision, uint64_t boot_ms)
 {
-	struct watch_clock *c = find(s, owner, revision);
+	struct failing_clock *c = find(s, owner, revision);
 
 	if (c && c->idle_from == 0)
 		c->idle_from = boot_ms;
 }
 
-static void end(struct failing_since *s, struct watch_clock *c)
+static void end(struct failing_since *s, struct failing_clock *c)
 {
 	if (c->at == 0)
 		return;
-	c->at = c->tried = 0;
+	c->at = c->attempted = 0;
 	s->running--;
 	mark_dirty(s, c);
 }
 
 void failing_since_clear(struct failing_since *s, struct str owner, struct str revision)
 {
-	struct watch_clock *c = find(s, owner, revision);
+	struct failing_clock *c = find(s, owner, revision);
 
 	if (c)
 		end(s, c);
@@ -183,14 +178,15 @@ void failing_since_forget(struct failing_since *s, struct str owner)
 void failing_since_expire(struct failing_since *s, uint64_t boot_ms)
 {
 	for (uint32_t id = 1; id < s->cap && s->running; id++)
-		if (s->v[id].used && s->v[id].idle_from && boot_ms >= s->v[id].idle_from + SINCE_IDLE_MS)
+		if (s->v[id].used && s->v[id].idle_from &&
+		    boot_ms >= s->v[id].idle_from + FAILING_SINCE_IDLE_MS)
 			end(s, &s->v[id]);
 }
 
 int failing_since_flush(struct failing_since *s, failing_since_flush_fn *fn, void *ctx)
 {
 	for (uint32_t id = 1; id < s->cap && s->dirty; id++) {
-		struct watch_clock *c = &s->v[id];
+		struct failing_clock *c = &s->v[id];
 
 		if (!c->used || !c->dirty)
 			continue;
@@ -198,7 +194,7 @@ int failing_since_flush(struct failing_since *s, failing_since_flush_fn *fn, voi
 		const char *slash = memchr(key.p, '/', key.n);
 
 		owner.n = (size_t)(slash - key.p);
-		int r = fn(ctx, owner, (struct str){ slash + 1, key.n - owner.n - 1 }, c->at, c->tried);
+		int r = fn(ctx, owner, (struct str){ slash + 1, key.n - owner.n - 1 }, c->at, c->attempted);
 
 		if (r < 0)
 			return r;

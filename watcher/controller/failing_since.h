@@ -12,23 +12,23 @@
 struct failing_since;
 
 /* A clock without any failing pod is forgotten after this. */
-#define SINCE_IDLE_MS 3600000u
+#define FAILING_SINCE_IDLE_MS 3600000u
 
 struct failing_since *failing_since_new(void);
 void failing_since_free(struct failing_since **s);
 
-/* What the reporter remembers; no write-back. Known already: the earlier time counts. tried_ms: when a pod of
- * it was deleted for a fresh attempt, 0 not yet. */
+/* What the reporter remembers; no write-back. Known already: the earlier time counts. attempted_ms: when a
+ * pod of it was deleted for a fresh attempt, 0 not yet. */
 void failing_since_load(struct failing_since *s, struct str owner, struct str revision, int64_t at_ms,
-			int64_t tried_ms, uint64_t boot_ms);
+			int64_t attempted_ms, uint64_t boot_ms);
 /* A pod fails now: returns since when, starting the clock at now_ms if it does not run. */
 int64_t failing_since_failing(struct failing_since *s, struct str owner, struct str revision, int64_t now_ms);
 /* Since when, 0 = the clock does not run. */
 int64_t failing_since_get(const struct failing_since *s, struct str owner, struct str revision);
 /* When a pod of it was deleted for a fresh attempt, 0 = not yet; and that one was, while the clock runs. */
-int64_t failing_since_tried(const struct failing_since *s, struct str owner, struct str revision);
-void failing_since_set_tried(struct failing_since *s, struct str owner, struct str revision,
-			     int64_t tried_ms);
+int64_t failing_since_attempted(const struct failing_since *s, struct str owner, struct str revision);
+void failing_since_set_attempted(struct failing_since *s, struct str owner, struct str revision,
+				 int64_t attempted_ms);
 /* No pod of the revision fails at present. */
 void failing_since_idle(struct failing_since *s, struct str owner, struct str revision, uint64_t boot_ms);
 /* A pod of the revision has pulled: the clock ends. */
@@ -41,7 +41,7 @@ void failing_since_expire(struct failing_since *s, uint64_t boot_ms);
 /* Hand every change not yet written back to fn (at_ms 0 = forget it), until fn fails; returns 0 or what fn
  * returned. */
 typedef int failing_since_flush_fn(void *ctx, struct str owner, struct str revision, int64_t at_ms,
-				   int64_t tried_ms);
+				   int64_t attempted_ms);
 int failing_since_flush(struct failing_since *s, failing_since_flush_fn *fn, void *ctx);
 /* Clocks that run. */
 uint32_t failing_since_count(const struct failing_since *s);

@@ -56,13 +56,7 @@ static void one_more(struct counts *c, struct str name)
 
 	if (!id)
 		id = intern_ref(c->names, name);
-	if (id >= c->cap) {
-		uint32_t cap = id + id / 2 + 16;
-
-		c->v = xreallocarray(c->v, cap, sizeof(*c->v));
-		memset(c->v + c->cap, 0, (cap - c->cap) * sizeof(*c->v));
-		c->cap = cap;
-	}
+	c->v = xgrow(c->v, &c->cap, id, sizeof(*c->v));
 	c->v[id]++;
 }
 

@@ -53,13 +53,8 @@ void queue_free(struct queue **q)
 
 static uint8_t *state_of(struct queue *q, uint32_t key)
 {
-	if (key >= q->cap_state) {
-		uint32_t cap = key + key / 2 + 64;
-
-		q->state = xreallocarray(q->state, cap, 1);
-		memset(q->state + q->cap_state, 0, cap - q->cap_state);
-		q->cap_state = cap;
-	}
+	if (key >= q->cap_state) /* without a call where there is room: this is done for every event */
+		q->state = xgrow(q->state, &q->cap_state, key, 1);
 	return &q->state[key];
 }
 
@@ -162,13 +157,7 @@ bool queue_next(const struct queue *q, uint64_t *ret_at)
 /* client-go's ItemExponentialFailureRateLimiter: 5 ms x 2^failures. */
 static uint64_t item_delay(struct queue *q, uint32_t key)
 {
-	if (key >= q->cap_retries) {
-		uint32_t cap = key + key / 2 + 64;
-
-		q->retries = xreallocarray(q->retries, cap, sizeof(*q->retries));
-		memset(q->retries + q->cap_retries, 0, (cap - q->cap_retries) * sizeof(*q->retries));
-		q->cap_retries = cap;
-	}
+	q->retries = xgrow(q->retries, &q->cap_retries, key, sizeof(*q->retries));
 	uint16_t n = q->retries[key];
 
 	if (n < UINT16_MAX)

@@ -5,34 +5,27 @@
 
 #include <string.h>
 
-#include "base/clock.h"
-
 #define PODS_PER_STEP 512
 
-void restart_rows_init(struct restart_rows *d, uint64_t cluster)
+static int send_digest_end(struct restart_rows *d, const struct cluster_state *c, bool synced,
+			   const struct outbox *out)
 {
-	*d = (struct restart_rows){ .cluster = cluster };
-}
-
-static int send_end(struct restart_rows *d, bool synced, controller_send_fn *send, void *ctx)
-{
-	struct msg m = { .type = MSG_DIGEST_END,
-			 .u.digest_end = { .cluster = d->cluster, .digest = d->number, .synced = synced } };
-	int r = send(ctx, &m);
+	const struct msg m = { .type = MSG_DIGEST_END,
+			       .u.digest_end = {
+				       .cluster = c->number, .digest = d->digest, .synced = synced } };
+	int r = outbox_send(out, &m);
 
 	if (r == 0)
-		d->number = 0;
+		d->digest = 0;
 	return r;
 }
 
-int restart_rows_start(struct restart_rows *d, uint64_t number, controller_send_fn *send, void *ctx)
+void restart_rows_start(struct restart_rows *d, uint64_t digest, const struct cluster_state *c,
+			const struct outbox *out)
 {
-	if (d->number && d->number != number)
-		(void)send_end(d, false, send, ctx);
-	d->number = number;
-	d->next = 0;
-	d->all_seen = false;
-	return 0;
+	if (d->digest && d->digest != digest)
+		(void)send_digest_end(d, c, false, out);
+	*d = (struct restart_rows){ .digest = digest };
 }
 
 struct str restart_rows_workload(const struct pod_facts *p)
@@ -55,15 +48,13 @@ static struct str state_of(const struct container_facts *c)
 	return c->last_reason.n ? c->last_reason : STR_LIT("Error");
 }
 
-static void fill_row(const struct restart_rows *d, const struct pod_facts *p, const struct container_facts *c,
-		     struct msg *m)
+static void fill_row(const struct pod_facts *p, const struct container_facts *c, struct msg *m)
 {
 	struct str workload = restart_rows_workload(p), state = state_of(c);
 	struct str kind = p->owner.kind.n ? p->owner.kind : STR_LIT("Pod");
+	struct str container = c->name.n ? c->name : STR_LIT("-");
 	bool ended = c->state == CONTAINER_TERMINATED;
 
-	m->u.digest_row.cluster = d->cluster;
-	m->u.digest_row.digest = d->number;
 	m->u.digest_row.restarts = (uint64_t)(c->restarts > 0 ? c->restarts : 0);
 	m->u.digest_row.exit_code = ended ? c->exit_code : c->last_exit_code;
 	m->u.digest_row.created = p->created > 0 ? p->created : 0;
@@ -71,44 +62,42 @@ static void fill_row(const struct restart_rows *d, const struct pod_facts *p, co
 	msg_set(m, digest_row.kind, kind.p, kind.n);
 	msg_set(m, digest_row.workload, workload.p, workload.n);
 	msg_set(m, digest_row.pod, p->name.p, p->name.n);
-	msg_set(m, digest_row.container, c->name.n ? c->name.p : "-", c->name.n ? c->name.n : 1);
+	msg_set(m, digest_row.container, container.p, container.n);
 	msg_set(m, digest_row.reason, state.p, state.n);
 }
 
-/* One pod: 0, or what send said. */
-static int look(struct restart_rows *d, struct controller *c, uint32_t h, controller_send_fn *send, void *ctx)
+/* The row of one pod, when it has one: 0, or what the outbox said. */
+static int send_digest_row(const struct restart_rows *d, const struct cluster_state *c, uint32_t h,
+			   const struct outbox *out)
 {
-	struct store *s = controller_store(c);
 	struct pod_facts p;
 	struct verdict v;
-	struct msg m = { .type = MSG_DIGEST_ROW };
+	struct msg m = { .type = MSG_DIGEST_ROW,
+			 .u.digest_row = { .cluster = c->number, .digest = d->digest } };
 	uint32_t container = 0;
-	uint64_t at;
 
-	if (!sync_state_namespace(controller_sync_state(c), store_namespace(s, h), &at))
+	if (!cluster_has(c, h))
 		return 0;
-	store_get(s, h, &p);
-	judge_restarts(&p, controller_policy(c), controller_now(c), &v, &container);
+	store_get(c->store, h, &p);
+	judge_restarts(&p, c->policy, cluster_now(c), &v, &container);
 	if (v.kind != VERDICT_ACT)
 		return 0;
-	fill_row(d, &p, &p.containers[container], &m);
-	return send(ctx, &m);
+	fill_row(&p, &p.containers[container], &m);
+	return outbox_send(out, &m);
 }
 
-int restart_rows_step(struct restart_rows *d, struct controller *c, controller_send_fn *send, void *ctx)
+int restart_rows_step(struct restart_rows *d, const struct cluster_state *c, const struct outbox *out)
 {
-	const struct sync_state *g = controller_sync_state(c);
-
 	for (int i = 0; i < PODS_PER_STEP && !d->all_seen; i++) {
-		uint32_t h = store_next(controller_store(c), d->next);
-		int r = h ? look(d, c, h, send, ctx) : 0;
+		uint32_t h = store_next(c->store, d->last);
+		int r = h ? send_digest_row(d, c, h, out) : 0;
 
 		if (r < 0)
 			return r;
-		d->next = h;
+		d->last = h;
 		d->all_seen = h == 0;
 	}
 	if (!d->all_seen)
 		return 0;
-	return send_end(d, sync_state_synced(g) && sync_state_fresh(g, clock_boot_ms()), send, ctx);
+	return send_digest_end(d, c, cluster_in_step(c), out);
 }

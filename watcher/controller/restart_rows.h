@@ -4,20 +4,22 @@
 #ifndef WATCHER_CONTROLLER_RESTART_ROWS_H
 #define WATCHER_CONTROLLER_RESTART_ROWS_H
 
-#include "watcher/controller/controller.h"
+#include "watcher/controller/cluster_state.h"
+#include "watcher/controller/outbox.h"
 
+/* Zero-initialised: no digest is asked for. */
 struct restart_rows {
-	uint64_t cluster, number; /* number 0 = none is asked for */
-	uint32_t next;            /* handle looked at last */
+	uint64_t digest; /* its number, 0 = none is asked for */
+	uint32_t last;   /* handle judged last */
 	bool all_seen;
 };
 
-void restart_rows_init(struct restart_rows *d, uint64_t cluster);
 /* DIGEST_GET: begin, also when one is on its way (the older one is ended as not complete). */
-int restart_rows_start(struct restart_rows *d, uint64_t number, controller_send_fn *send, void *ctx);
-/* Look at some hundred pods. 0; or -EAGAIN of send: call again when there is room. d->number is 0 after the
- * end. */
-int restart_rows_step(struct restart_rows *d, struct controller *c, controller_send_fn *send, void *ctx);
+void restart_rows_start(struct restart_rows *d, uint64_t digest, const struct cluster_state *c,
+			const struct outbox *out);
+/* Judge some hundred pods. 0; or -EAGAIN of the outbox: call again when there is room. d->digest is 0 after
+ * the end. */
+int restart_rows_step(struct restart_rows *d, const struct cluster_state *c, const struct outbox *out);
 
 /* Name of the workload as far as the pod tells: a ReplicaSet's without the revision that ends it, the pod's
  * own without a controller. For display only. */

@@ -76,7 +76,7 @@ bool scaledown_watch_noted(struct scaledown_watch *s, struct str subject, uint64
 		return false;
 	}
 	e->last = now;
-	if (e->told || now - e->since <= STAY_MS)
+	if (e->told || now - e->since <= SCALEDOWN_MS)
 		return false;
 	e->told = true;
 	return true;

@@ -11,7 +11,9 @@
 
 #include "base/str.h"
 
-#define STAY_MS UINT64_C(600000) /* a controller deletes within seconds; its pods' grace comes on top */
+#define SCALEDOWN_MS                                                                                         \
+	UINT64_C(600000) /* a controller deletes within seconds; its pods' grace comes on top                \
+			  */
 
 struct scaledown_watch;
 
@@ -21,7 +23,7 @@ void scaledown_watch_free(struct scaledown_watch **s);
 /* The workload was scaled to 0 now: its pods have all the time again. */
 void scaledown_watch_scaled(struct scaledown_watch *s, struct str subject, uint64_t now);
 /* It already wants 0, and a pod of it was judged as if it did not. true once, when that has lasted longer
- * than STAY_MS. */
+ * than SCALEDOWN_MS. */
 bool scaledown_watch_noted(struct scaledown_watch *s, struct str subject, uint64_t now);
 
 #endif

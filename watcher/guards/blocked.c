@@ -53,18 +53,6 @@ void blocked_free(struct blocked **t)
 	*t = NULL;
 }
 
-static void *grow(void *v, uint32_t *cap, uint32_t need, size_t size)
-{
-	uint32_t to = need + need / 2 + 64;
-
-	if (need < *cap)
-		return v;
-	v = xreallocarray(v, to, size);
-	memset((char *)v + (size_t)*cap * size, 0, (to - *cap) * size);
-	*cap = to;
-	return v;
-}
-
 static void arm(struct blocked *t, uint32_t id)
 {
 	const struct bin *b = &t->bins[id];
@@ -152,7 +140,7 @@ static uint32_t bin_of(struct blocked *t, struct str key, enum guard g)
 	if (id)
 		return id;
 	id = intern_ref(t->keys, key);
-	t->bins = grow(t->bins, &t->cap_bins, id, sizeof(*t->bins));
+	t->bins = xgrow(t->bins, &t->cap_bins, id, sizeof(*t->bins));
 	t->bins[id] = (struct bin){ .guard = g, .batch = 1 };
 	return id;
 }
@@ -162,7 +150,7 @@ void blocked_put(struct blocked *t, uint32_t h, struct str key, const struct blo
 	uint32_t id = bin_of(t, key, block->guard), old;
 	bool was_out;
 
-	t->links = grow(t->links, &t->cap_links, h, sizeof(*t->links));
+	t->links = xgrow(t->links, &t->cap_links, h, sizeof(*t->links));
 	t->bins[id].until = block->until > 0 ? (uint64_t)block->until : UINT64_MAX;
 	t->bins[id].batch = 1;
 	old = t->links[h].bin;

@@ -60,18 +60,6 @@ void guards_set_zones(struct guards *g, const void *zones, size_t n)
 /* -- names -------------------------------------------------------------------------------------------------
  */
 
-static void *grow(void *v, uint32_t *cap, uint32_t need, size_t size)
-{
-	uint32_t to = need + need / 2 + 16;
-
-	if (need < *cap)
-		return v;
-	v = xreallocarray(v, to, size);
-	memset((char *)v + (size_t)*cap * size, 0, (to - *cap) * size);
-	*cap = to;
-	return v;
-}
-
 uint32_t guards_work(struct guards *g, struct str owner, struct str revision, bool make)
 {
 	char key[KEY_MAX];
@@ -82,7 +70,7 @@ uint32_t guards_work(struct guards *g, struct str owner, struct str revision, bo
 	if (id || !make)
 		return id;
 	id = intern_ref(g->works_by, s);
-	g->works = grow(g->works, &g->cap_works, id, sizeof(*g->works));
+	g->works = xgrow(g->works, &g->cap_works, id, sizeof(*g->works));
 	g->works[id] = (struct work){ .used = true };
 	return id;
 }
@@ -118,7 +106,7 @@ uint32_t guards_place(struct guards *g, char kind, struct str name)
 	if (id)
 		return id;
 	id = intern_ref(g->places_by, s);
-	g->places = grow(g->places, &g->cap_places, id, sizeof(*g->places));
+	g->places = xgrow(g->places, &g->cap_places, id, sizeof(*g->places));
 	g->places[id] = (struct place){ 0 };
 	return id;
 }
@@ -382,7 +370,7 @@ struct budget *guards_budget_clone(const struct guards *g)
 void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
 		   const struct clock_snapshot *now)
 {
-	uint32_t id = intern_find(g->acts_by, d->subject), ns = guards_place(g, 'n', d->pod->ns),
+	uint32_t id = intern_find(g->acts_by, d->action_key), ns = guards_place(g, 'n', d->pod->ns),
 		 node = guards_place(g, 'd', d->pod->node);
 	struct spend s = spend_of(g, d);
 
@@ -392,8 +380,8 @@ void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
 		return;
 	}
 	if (!id) {
-		id = intern_ref(g->acts_by, d->subject);
-		g->acts = grow(g->acts, &g->cap_acts, id, sizeof(*g->acts));
+		id = intern_ref(g->acts_by, d->action_key);
+		g->acts = xgrow(g->acts, &g->cap_acts, id, sizeof(*g->acts));
 	}
 	g->acts[id] = (struct act){ .ns = d->policy->max_percent_namespace ? ns : 0,
 				    .node = d->policy->max_percent_node ? node : 0,
@@ -431,10 +419,10 @@ static void note_ended(struct guards *g, const struct act *a, bool done, const s
 	}
 }
 
-bool guards_retried(const struct guards *g, struct str subject, struct str *ret_owner,
+bool guards_retried(const struct guards *g, struct str action_key, struct str *ret_owner,
 		    struct str *ret_revision)
 {
-	uint32_t id = intern_find(g->acts_by, subject);
+	uint32_t id = intern_find(g->acts_by, action_key);
 	struct str key;
 	const char *slash;
 
@@ -447,10 +435,10 @@ bool guards_retried(const struct guards *g, struct str subject, struct str *ret_
 	return true;
 }
 
-static bool settle(struct guards *g, struct str subject, bool written, bool observe,
+static bool settle(struct guards *g, struct str action_key, bool written, bool observe,
 		   const struct clock_snapshot *now)
 {
-	uint32_t id = intern_find(g->acts_by, subject);
+	uint32_t id = intern_find(g->acts_by, action_key);
 	struct act a;
 
 	if (!id || !g->acts[id].used)
@@ -466,17 +454,17 @@ static bool settle(struct guards *g, struct str subject, bool written, bool obse
 	return true;
 }
 
-bool guards_settled(struct guards *g, const struct msg_nomination_result *m, bool observe,
-		    const struct clock_snapshot *now)
+bool guards_on_result(struct guards *g, const struct msg_nomination_result *m, bool observe,
+		      const struct clock_snapshot *now)
 {
 	const bool written = m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_UNCONFIRMED;
 
 	return settle(g, STR_C(m->action_key), written, observe, now);
 }
 
-void guards_give_back(struct guards *g, struct str subject, const struct clock_snapshot *now)
+void guards_give_back(struct guards *g, struct str action_key, const struct clock_snapshot *now)
 {
-	(void)settle(g, subject, false, false, now);
+	(void)settle(g, action_key, false, false, now);
 }
 
 void guards_forgive(struct guards *g, struct str owner)

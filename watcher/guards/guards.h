@@ -31,7 +31,7 @@ void guards_set_zones(struct guards *g, const void *zones, size_t n);
 /* -- what other processes say ------------------------------------------------------------------------------
  */
 void guards_on_saved(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now);
-void guards_on_act(struct guards *g, const struct msg_action_row *m, const struct clock_snapshot *now);
+void guards_on_action(struct guards *g, const struct msg_action_row *m, const struct clock_snapshot *now);
 /* true when something changed for this cluster. */
 bool guards_on_pause(struct guards *g, const struct msg_pause *m);
 /* Without a call: leading. */
@@ -54,7 +54,7 @@ struct due {
 	const char *override;             /* its name, "" = none */
 	const struct pod_facts *pod;
 	struct str owner;            /* whose clock: the controller's uid, or the pod's own */
-	struct str subject;          /* of the lease */
+	struct str action_key;       /* of the lease */
 	uint32_t pods;               /* that the act ends */
 	uint32_t ns_pods, node_pods; /* 0 = unknown */
 	int64_t quiet_until;         /* boot ms */
@@ -80,14 +80,14 @@ struct budget *guards_budget_clone(const struct guards *g);
  * guards_flush(), which must come before the nomination: a next life has to know of it. */
 void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
 		   const struct clock_snapshot *now);
-/* Whose clock the open act on subject is about; false = there is none, or it is no fresh attempt. */
-bool guards_retried(const struct guards *g, struct str subject, struct str *ret_owner,
+/* Whose clock the open act on action_key is about; false = there is none, or it is no fresh attempt. */
+bool guards_retried(const struct guards *g, struct str action_key, struct str *ret_owner,
 		    struct str *ret_revision);
 /* It was not nominated after all. */
-void guards_give_back(struct guards *g, struct str subject, const struct clock_snapshot *now);
+void guards_give_back(struct guards *g, struct str action_key, const struct clock_snapshot *now);
 /* A nomination ended. false = it was none of ours. */
-bool guards_settled(struct guards *g, const struct msg_nomination_result *m, bool observe,
-		    const struct clock_snapshot *now);
+bool guards_on_result(struct guards *g, const struct msg_nomination_result *m, bool observe,
+		      const struct clock_snapshot *now);
 /* Nothing of this owner counts as reverted any more: an operator put its replicas back. */
 void guards_forgive(struct guards *g, struct str owner);
 

@@ -91,7 +91,7 @@ void guards_on_saved(struct guards *g, const struct msg_saved_row *m, const stru
 			kinds[i].load(g, m, now);
 }
 
-void guards_on_act(struct guards *g, const struct msg_action_row *m, const struct clock_snapshot *now)
+void guards_on_action(struct guards *g, const struct msg_action_row *m, const struct clock_snapshot *now)
 {
 	const struct spend s = { .duty = (enum duty)m->duty, .ns = guards_place(g, 'n', STR_C(m->ns)) };
 

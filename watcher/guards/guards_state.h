@@ -16,7 +16,7 @@ struct work {
 	bool used, acted_on, looping, failing, dirty;
 };
 
-/* An act that is open, by the id of its subject. */
+/* An act that is open, by the id of its action_key. */
 struct act {
 	uint32_t work;     /* 0 = neither a scale-down nor part of an evict loop */
 	uint32_t ns, node; /* whose share it spends, 0 = no limit on it */

@@ -1,7 +1,7 @@
 /* in_flight.c - see in_flight.h.
- * How long a subject waits after its nomination ended is one table by outcome. "Early" is how many times in a
- * row a change of the pod may cut the wait short: once refused, a pod that changes is looked at at once, but
- * one that changes every second is not nominated every second. */
+ * How long a action_key waits after its nomination ended is one table by outcome. "Early" is how many times
+ * in a row a change of the pod may cut the wait short: once refused, a pod that changes is looked at at once,
+ * but one that changes every second is not nominated every second. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/in_flight.h"
 
@@ -31,7 +31,7 @@ static const struct {
 	[OUTCOME_FAILED] = { 0, true },
 };
 
-struct entry {
+struct nomination {
 	uint64_t rv_hash, until; /* until: of the wait, or when an open one is asked for again */
 	uint32_t h, group;
 	uint8_t rounds; /* nominations that ended without an end to the state */
@@ -40,9 +40,9 @@ struct entry {
 };
 
 struct in_flight {
-	struct intern *subjects;
+	struct intern *keys;
 	struct hash_seed seed;
-	struct entry *v;
+	struct nomination *v;
 	uint32_t cap, count, open;
 };
 
@@ -50,7 +50,7 @@ struct in_flight *in_flight_new(void)
 {
 	struct in_flight *b = xcalloc(1, sizeof(*b));
 
-	b->subjects = intern_new();
+	b->keys = intern_new();
 	b->seed = hash_seed_new();
 	return b;
 }
@@ -59,22 +59,22 @@ void in_flight_free(struct in_flight **b)
 {
 	if (!*b)
 		return;
-	intern_free(&(*b)->subjects);
+	intern_free(&(*b)->keys);
 	free((*b)->v);
 	free(*b);
 	*b = NULL;
 }
 
-static uint32_t find_id(const struct in_flight *b, struct str subject)
+static uint32_t find_id(const struct in_flight *b, struct str action_key)
 {
-	return b->count ? intern_find(b->subjects, subject) : 0;
+	return b->count ? intern_find(b->keys, action_key) : 0;
 }
 
 static void forget(struct in_flight *b, uint32_t id)
 {
 	b->v[id].used = false;
 	b->count--;
-	intern_unref(b->subjects, id);
+	intern_unref(b->keys, id);
 }
 
 static uint64_t rv_hash(const struct in_flight *b, struct str rv)
@@ -82,11 +82,11 @@ static uint64_t rv_hash(const struct in_flight *b, struct str rv)
 	return hash_bytes(&b->seed, rv.p, rv.n);
 }
 
-enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str subject, struct str rv,
+enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action_key, struct str rv,
 				    uint64_t now, uint64_t *ret_at)
 {
-	uint32_t id = find_id(b, subject);
-	const struct entry *e = id ? &b->v[id] : NULL;
+	uint32_t id = find_id(b, action_key);
+	const struct nomination *e = id ? &b->v[id] : NULL;
 
 	if (!e || now >= e->until || (!e->open && e->early && e->rv_hash != rv_hash(b, rv)))
 		return IN_FLIGHT_GO;
@@ -94,24 +94,18 @@ enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str subjec
 	return e->open ? IN_FLIGHT_OPEN : IN_FLIGHT_WAIT;
 }
 
-void in_flight_nominated(struct in_flight *b, struct str subject, struct str rv, uint32_t h, uint32_t group,
-			 uint64_t now)
+void in_flight_nominated(struct in_flight *b, struct str action_key, struct str rv, uint32_t h,
+			 uint32_t group, uint64_t now)
 {
-	uint32_t id = find_id(b, subject);
+	uint32_t id = find_id(b, action_key);
 
 	if (!id) {
-		id = intern_ref(b->subjects, subject);
-		if (id >= b->cap) {
-			uint32_t cap = id + id / 2 + 16;
-
-			b->v = xreallocarray(b->v, cap, sizeof(*b->v));
-			memset(b->v + b->cap, 0, (cap - b->cap) * sizeof(*b->v));
-			b->cap = cap;
-		}
-		b->v[id] = (struct entry){ .used = true };
+		id = intern_ref(b->keys, action_key);
+		b->v = xgrow(b->v, &b->cap, id, sizeof(*b->v));
+		b->v[id] = (struct nomination){ .used = true };
 		b->count++;
 	}
-	struct entry *e = &b->v[id];
+	struct nomination *e = &b->v[id];
 
 	b->open += !e->open;
 	e->open = true;
@@ -127,7 +121,7 @@ bool in_flight_is_failure(uint64_t outcome)
 	return outcome < OUTCOME__MAX && outcomes[outcome].failure;
 }
 
-static uint64_t slow_wait(const struct entry *e)
+static uint64_t slow_wait(const struct nomination *e)
 {
 	uint64_t d = WAIT_BASE_MS;
 
@@ -136,7 +130,7 @@ static uint64_t slow_wait(const struct entry *e)
 	return d < WAIT_CAP_MS ? d : WAIT_CAP_MS;
 }
 
-static uint64_t failure_wait(struct entry *e, uint32_t retries, uint64_t delay_ms, uint64_t retry_ms)
+static uint64_t failure_wait(struct nomination *e, uint32_t retries, uint64_t delay_ms, uint64_t retry_ms)
 {
 	uint64_t floor = FAILED_FLOOR_MS << (retries ? retries - 1 : 0);
 
@@ -148,11 +142,11 @@ static uint64_t failure_wait(struct entry *e, uint32_t retries, uint64_t delay_m
 	return delay_ms > retry_ms ? delay_ms : retry_ms;
 }
 
-bool in_flight_settle(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
-		      uint64_t delay_ms, bool observe, uint64_t now, struct in_flight_settled *ret)
+bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
+			 uint64_t delay_ms, bool observe, uint64_t now, struct in_flight_end *ret)
 {
 	uint32_t id = find_id(b, STR_C(m->action_key));
-	struct entry *e = id ? &b->v[id] : NULL;
+	struct nomination *e = id ? &b->v[id] : NULL;
 
 	if (!e || !e->open)
 		return false;
@@ -170,30 +164,30 @@ bool in_flight_settle(struct in_flight *b, const struct msg_nomination_result *m
 		e->early = e->rounds <= outcomes[m->outcome].early;
 		e->until = now + (m->outcome == OUTCOME_DONE && observe ? OBSERVED_MS : slow_wait(e));
 	}
-	*ret = (struct in_flight_settled){ e->h, e->group, e->until, e->dropped };
+	*ret = (struct in_flight_end){ e->h, e->group, e->until, e->dropped };
 	if (e->h == 0 && !e->group)
 		forget(b, id);
 	return true;
 }
 
-uint32_t in_flight_pod(const struct in_flight *b, struct str subject)
+uint32_t in_flight_pod(const struct in_flight *b, struct str action_key)
 {
-	uint32_t id = find_id(b, subject);
+	uint32_t id = find_id(b, action_key);
 
 	return id && b->v[id].open ? b->v[id].h : 0;
 }
 
-void in_flight_not_due(struct in_flight *b, struct str subject, uint32_t h)
+void in_flight_not_due(struct in_flight *b, struct str action_key, uint32_t h)
 {
-	uint32_t id = find_id(b, subject);
+	uint32_t id = find_id(b, action_key);
 
 	if (id && !b->v[id].open && b->v[id].h == h)
 		forget(b, id);
 }
 
-void in_flight_gone(struct in_flight *b, struct str subject, uint32_t h)
+void in_flight_gone(struct in_flight *b, struct str action_key, uint32_t h)
 {
-	uint32_t id = find_id(b, subject);
+	uint32_t id = find_id(b, action_key);
 
 	if (!id || b->v[id].h != h)
 		return;
@@ -205,7 +199,7 @@ void in_flight_gone(struct in_flight *b, struct str subject, uint32_t h)
 void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx)
 {
 	for (uint32_t id = 1; id < b->cap && b->count; id++) {
-		struct entry *e = &b->v[id];
+		struct nomination *e = &b->v[id];
 
 		if (!e->used || e->open || !e->dropped)
 			continue;

@@ -1,6 +1,6 @@
 /* in_flight.h - what was nominated and is not settled, and what must wait before it may be nominated again.
  * Layer: watcher.  Threads: none.  Pure: times are boot milliseconds.
- * One entry a subject: the pod's uid, or its owner's when the owner is what will be acted on. */
+ * One entry a action_key: the pod's uid, or its owner's when the owner is what will be acted on. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_IN_FLIGHT_H
 #define WATCHER_GUARDS_IN_FLIGHT_H
@@ -19,32 +19,32 @@ enum in_flight_answer {
 	IN_FLIGHT_WAIT, /* not before *ret_at */
 };
 
-/* May subject be nominated now? rv is the resourceVersion judged. */
-enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str subject, struct str rv,
+/* May action_key be nominated now? rv is the resourceVersion judged. */
+enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action_key, struct str rv,
 				    uint64_t now, uint64_t *ret_at);
 /* It was: for pod h of group (0 = none). */
-void in_flight_nominated(struct in_flight *b, struct str subject, struct str rv, uint32_t h, uint32_t group,
-			 uint64_t now);
+void in_flight_nominated(struct in_flight *b, struct str action_key, struct str rv, uint32_t h,
+			 uint32_t group, uint64_t now);
 
-struct in_flight_settled {
+struct in_flight_end {
 	uint32_t h, group; /* whose nomination ended; 0 when gone */
 	uint64_t until;    /* not again before */
 	bool dropped;      /* given up after all retries */
 };
 /* NOMINATION_RESULT came. retries and delay_ms are the queue's for h, used by outcomes that count as failure
  * (see in_flight_is_failure). observe: a dry run that succeeded is not repeated until the state changed.
- * false when nothing was open for that subject. */
-bool in_flight_settle(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
-		      uint64_t delay_ms, bool observe, uint64_t now, struct in_flight_settled *ret);
+ * false when nothing was open for that action_key. */
+bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
+			 uint64_t delay_ms, bool observe, uint64_t now, struct in_flight_end *ret);
 /* Does this outcome count as a failure to be retried with a rate limit? */
 bool in_flight_is_failure(uint64_t outcome);
-/* Pod of the open nomination of subject, 0 when none. */
-uint32_t in_flight_pod(const struct in_flight *b, struct str subject);
+/* Pod of the open nomination of action_key, 0 when none. */
+uint32_t in_flight_pod(const struct in_flight *b, struct str action_key);
 
-/* Pod h is not due any more (or is gone): its subject starts afresh, unless a nomination is open. */
-void in_flight_not_due(struct in_flight *b, struct str subject, uint32_t h);
+/* Pod h is not due any more (or is gone): its action_key starts afresh, unless a nomination is open. */
+void in_flight_not_due(struct in_flight *b, struct str action_key, uint32_t h);
 /* Pod h does not exist any more. */
-void in_flight_gone(struct in_flight *b, struct str subject, uint32_t h);
+void in_flight_gone(struct in_flight *b, struct str action_key, uint32_t h);
 /* The server is healthy again: what was given up because of it may be tried again. fn names each pod. */
 void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx);
 /* Forget waits that ended long ago. */

@@ -92,7 +92,7 @@ static void on_list_failed(void *ctx, const char *ns)
 static bool is_reborn(struct world *w, const struct pod_facts *p)
 {
 	static struct pod_facts old;
-	struct store *s = controller_store(w->controller);
+	struct store *s = controller_cluster(w->controller)->store;
 	const uint32_t h = store_find(s, p->ns, p->name);
 
 	if (!h)
@@ -213,7 +213,7 @@ void world_begin(struct world *w, const struct history *h)
 	struct reflector_config config = settings[h->mode].config;
 
 	config.backoff_base_ms = 1;
-	w->controller = controller_new(1, &no_duties, 0, send_nothing, NULL);
+	w->controller = controller_new(1, &no_duties, 0, &(struct outbox){ send_nothing, NULL });
 	w->client = http_client_new(w->base, &e);
 	w->reflector = reflector_new(w->base, w->client, &config, &ops, w);
 }

@@ -29,7 +29,7 @@ void model_learn(struct world *w, size_t i)
 
 static uint32_t model_cached(struct world *w, size_t i, struct pod_facts *f)
 {
-	struct store *s = controller_store(w->controller);
+	struct store *s = controller_cluster(w->controller)->store;
 	char ns[32], name[32];
 
 	model_name(i, ns, name);
@@ -73,7 +73,7 @@ const char *model_difference(struct world *w)
 		diff = model_pod_difference(w, i);
 		n += w->pods[i].exists;
 	}
-	if (!diff && n != store_count(controller_store(w->controller)))
+	if (!diff && n != store_count(controller_cluster(w->controller)->store))
 		diff = "the cache has more pods than it can name";
 	return diff;
 }

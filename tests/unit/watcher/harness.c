@@ -65,7 +65,7 @@ void begin(void)
 	policy_init(&policy);
 	n_sent = 0;
 	room = 1 << 30;
-	c = controller_new(3, &policy, QUIET_MS, take, NULL);
+	c = controller_new(3, &policy, QUIET_MS, &(struct outbox){ take, NULL });
 }
 
 void end(void)
@@ -87,7 +87,7 @@ void sync_with(const struct pod_facts *pods, size_t n)
 void ready_with(const struct pod_facts *pods, size_t n)
 {
 	sync_with(pods, n);
-	controller_on_saved_end(c);
+	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
 	pass(QUIET_MS);
 }
@@ -106,7 +106,7 @@ void settle(enum outcome outcome, uint64_t retry_ms)
 	msg_copy_fields(&m, n);
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
-	controller_on_nomination_result(c, &m.u.nomination_result);
+	controller_on_msg(c, &m);
 	run_all();
 }
 

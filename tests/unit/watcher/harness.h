@@ -30,6 +30,10 @@ void pass(int64_t ms);
 size_t count(enum msg_type type);
 const struct msg *last(enum msg_type type);
 
+/* The controller gets that message. */
+#define HEAR(TYPE, field, ...)                                                                               \
+	controller_on_msg(c, &(struct msg){ .type = MSG_##TYPE, .u.field = __VA_ARGS__ })
+
 void sync_with(const struct pod_facts *pods, size_t n);
 /* Synced, remembered, quiet period over. */
 void ready_with(const struct pod_facts *pods, size_t n);

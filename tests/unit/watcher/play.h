@@ -33,7 +33,7 @@ static inline int played_order(const void *a, const void *b)
 static inline size_t play_look(struct played *ret)
 {
 	static struct pod_facts p;
-	struct store *s = controller_store(c);
+	struct store *s = controller_cluster(c)->store;
 	size_t n = 0;
 
 	for (uint32_t h = 0; (h = store_next(s, h)); n++) {

@@ -60,7 +60,7 @@ static void settle_all(size_t from, enum outcome outcome)
 						  .rv = STR_LIT("9999") };
 			controller_delete(c, &gone);
 		}
-		controller_on_nomination_result(c, &m.u.nomination_result);
+		controller_on_msg(c, &m);
 	}
 	run_all();
 }
@@ -77,8 +77,8 @@ START_TEST(over_budget_waits_and_is_told_once)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BudgetSpent");
-	ck_assert_uint_eq(stats().blocked, 8);
-	ck_assert_str_eq(stats().blocked_by, "Budget 8");
+	ck_assert_uint_eq(stats().nominations.blocked, 8);
+	ck_assert_str_eq(stats().nominations.blocked_by, "Budget 8");
 	settle_all(0, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	for (size_t i = 2; i < 10; i += 2) {
@@ -89,8 +89,8 @@ START_TEST(over_budget_waits_and_is_told_once)
 		settle_all(n_sent - 2, OUTCOME_DONE);
 	}
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
-	ck_assert_uint_eq(stats().blocked, 0);
-	ck_assert_str_eq(stats().blocked_by, "");
+	ck_assert_uint_eq(stats().nominations.blocked, 0);
+	ck_assert_str_eq(stats().nominations.blocked_by, "");
 	for (int i = 0, k = 0; i < (int)n_sent; i++) /* oldest first */
 		if (sent[i].type == MSG_NOMINATE)
 			ck_assert_str_eq(sent[i].u.nominate.name, names[k++]);
@@ -149,7 +149,7 @@ START_TEST(a_namespace_that_is_spent_does_not_hold_others)
 	ready_with(pods, 4);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 2);
-	ck_assert_uint_eq(stats().blocked, 2);
+	ck_assert_uint_eq(stats().nominations.blocked, 2);
 }
 END_TEST
 
@@ -176,7 +176,7 @@ START_TEST(a_share_of_the_namespace)
 	end();
 	begin();
 	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
-	controller_on_saved_row(c, &row);
+	HEAR(SAVED_ROW, saved_row, row);
 	many(&p, 10);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
@@ -209,7 +209,7 @@ START_TEST(acts_of_an_earlier_life_count)
 	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = NOW - 59 * MIN };
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 1;
-	controller_on_action_row(c, &row);
+	HEAR(ACTION_ROW, action_row, row);
 	many(&p, 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(MIN - QUIET_MS - 1);
@@ -226,7 +226,7 @@ START_TEST(an_open_act_of_an_earlier_life_counts_from_now)
 	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = 0 };
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 1;
-	controller_on_action_row(c, &row);
+	HEAR(ACTION_ROW, action_row, row);
 	many(&p, 2);
 	pass(HOUR - QUIET_MS - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -245,8 +245,8 @@ START_TEST(outside_of_the_window)
 
 	list_set(&policy.duty[DUTY_EVICTED].windows, "0 15 * * 1 for 30m");
 	many(&p, 20);
-	ck_assert_uint_eq(stats().blocked, 20);
-	ck_assert_str_eq(stats().blocked_by, "Window 20");
+	ck_assert_uint_eq(stats().nominations.blocked, 20);
+	ck_assert_str_eq(stats().nominations.blocked_by, "Window 20");
 	pass(opens - clock_wall_ms() - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	pass(1);
@@ -281,18 +281,18 @@ START_TEST(paused_by_a_person)
 			       resume = a_pause("", -1, false, 0);
 
 	controller_set_place(c, "east", NULL, 0);
-	controller_on_pause(c, &other);
-	controller_on_pause(c, &no_duty);
-	controller_on_pause(c, &all);
-	controller_on_pause(c, &all);
+	HEAR(PAUSE, pause, other);
+	HEAR(PAUSE, pause, no_duty);
+	HEAR(PAUSE, pause, all);
+	HEAR(PAUSE, pause, all);
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().blocked_by, "Pause 5");
-	controller_on_pause(c, &duty);
-	controller_on_pause(c, &resume);
+	ck_assert_str_eq(stats().nominations.blocked_by, "Pause 5");
+	HEAR(PAUSE, pause, duty);
+	HEAR(PAUSE, pause, resume);
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5); /* "resume" without more takes all back */
-	controller_on_pause(c, &duty);
+	HEAR(PAUSE, pause, duty);
 	settle_all(0, OUTCOME_FAILED);
 	n_sent = 0;
 	pass(NOW + HOUR - clock_wall_ms() - 1);
@@ -308,7 +308,7 @@ START_TEST(a_pause_of_another_cluster_is_none)
 	const struct msg_pause other = a_pause("west", -1, true, 0);
 
 	controller_set_place(c, "east", NULL, 0);
-	controller_on_pause(c, &other);
+	HEAR(PAUSE, pause, other);
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
@@ -321,7 +321,7 @@ START_TEST(only_the_leader_acts)
 	controller_set_leader(c, false, "other-1");
 	many(&p, 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().blocked_by, "Leader 5");
+	ck_assert_str_eq(stats().nominations.blocked_by, "Leader 5");
 	controller_set_leader(c, true, "");
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
@@ -336,7 +336,7 @@ START_TEST(clocks_that_differ_too_much)
 	controller_server_date(c, NOW + 2 * HOUR);
 	many(&p, 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().blocked_by, "Clock 2");
+	ck_assert_str_eq(stats().nominations.blocked_by, "Clock 2");
 	controller_server_date(c, clock_wall_ms());
 	controller_server_date(c, clock_wall_ms());
 	pass(MIN);
@@ -350,9 +350,9 @@ START_TEST(start_up_is_quiet_and_says_so)
 
 	p = pod_evicted();
 	sync_with(&p, 1);
-	controller_on_saved_end(c);
+	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
-	ck_assert_str_eq(stats().blocked_by, "Quiet 1");
+	ck_assert_str_eq(stats().nominations.blocked_by, "Quiet 1");
 	pass(QUIET_MS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }

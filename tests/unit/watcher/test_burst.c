@@ -130,7 +130,7 @@ static void settle_all(void)
 
 		msg_copy_fields(&m, n);
 		m.u.nomination_result.outcome = OUTCOME_DONE;
-		controller_on_nomination_result(c, &m.u.nomination_result);
+		controller_on_msg(c, &m);
 		p.name = STR_C(n->u.nominate.name);
 		p.uid = STR_C(n->u.nominate.uid);
 		p.rv = STR_C(n->u.nominate.rv);
@@ -146,13 +146,13 @@ static void start(uint32_t pods)
 	now_us = look_us = 0;
 	n_victims = n_nominated = settled = 0;
 	policy_init(&policy);
-	c = controller_new(3, &policy, 0, on_send, NULL);
+	c = controller_new(3, &policy, 0, &(struct outbox){ on_send, NULL });
 	controller_list(c, STR_LIT(""));
 	for (uint32_t i = 0; i < pods; i++)
 		change(i, 0);
 	controller_sync(c, STR_LIT(""));
 	controller_alive(c);
-	controller_on_saved_end(c);
+	HEAR(SAVED_END, saved_end, { 0 });
 	while (controller_run(c) <= clock_boot_ms()) {
 	}
 	ck_assert_uint_eq(stats().queue, 0);

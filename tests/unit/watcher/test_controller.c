@@ -19,7 +19,7 @@ START_TEST(quiet_until_synced_remembered_and_quiet_is_over)
 	controller_sync(c, STR_LIT(""));
 	run_all();
 	ck_assert_uint_eq(n_sent, 0);
-	controller_on_saved_end(c);
+	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
 	ck_assert_uint_eq(n_sent, 0);
 	pass(QUIET_MS - 1);
@@ -67,10 +67,10 @@ START_TEST(a_relist_sweeps_only_when_complete)
 	controller_list(c, STR_LIT(""));
 	ck_assert_int_eq(controller_pod(c, &p), 0);
 	controller_list_failed(c, STR_LIT(""));
-	ck_assert_uint_eq(store_count(controller_store(c)), 2);
+	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 2);
 	sync_with(&q, 1);
-	ck_assert_uint_eq(store_count(controller_store(c)), 1);
-	ck_assert_uint_ne(store_find(controller_store(c), q.ns, q.name), 0);
+	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 1);
+	ck_assert_uint_ne(store_find(controller_cluster(c)->store, q.ns, q.name), 0);
 }
 END_TEST
 
@@ -209,8 +209,8 @@ START_TEST(the_clock_survives_churn_and_restart)
 	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
 	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
 	sync_with(&p, 1);
-	controller_on_failing_since_row(c, &row);
-	controller_on_saved_end(c);
+	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0);
 	controller_delete(c, &p); /* its only pod goes, another one comes */

@@ -19,7 +19,7 @@
 static char written[1024];
 static int room;
 
-static int write_back(void *ctx, struct str owner, struct str revision, int64_t at_ms, int64_t tried_ms)
+static int write_back(void *ctx, struct str owner, struct str revision, int64_t at_ms, int64_t attempted_ms)
 {
 	size_t n = strlen(written);
 
@@ -28,8 +28,8 @@ static int write_back(void *ctx, struct str owner, struct str revision, int64_t 
 		return -EAGAIN;
 	n += (size_t)snprintf(written + n, sizeof(written) - n, "%.*s/%.*s=%lld", STR_ARG(owner),
 			      STR_ARG(revision), (long long)at_ms);
-	if (tried_ms)
-		n += (size_t)snprintf(written + n, sizeof(written) - n, ",%lld", (long long)tried_ms);
+	if (attempted_ms)
+		n += (size_t)snprintf(written + n, sizeof(written) - n, ",%lld", (long long)attempted_ms);
 	(void)snprintf(written + n, sizeof(written) - n, " ");
 	return 0;
 }
@@ -68,12 +68,12 @@ START_TEST(survives_churn_for_an_hour)
 	(void)flushed(s);
 	failing_since_idle(s, A, R, 50000); /* its pods vanished */
 	failing_since_idle(s, A, R, 90000); /* said again: the first one counts */
-	failing_since_expire(s, 50000 + SINCE_IDLE_MS - 1);
+	failing_since_expire(s, 50000 + FAILING_SINCE_IDLE_MS - 1);
 	ck_assert_int_eq(failing_since_failing(s, A, R, 999999), 1000);
-	failing_since_expire(s, 50000 + 2 * SINCE_IDLE_MS); /* fails again: not idle */
+	failing_since_expire(s, 50000 + 2 * FAILING_SINCE_IDLE_MS); /* fails again: not idle */
 	ck_assert_int_eq(failing_since_get(s, A, R), 1000);
 	failing_since_idle(s, A, R, 100000);
-	failing_since_expire(s, 100000 + SINCE_IDLE_MS);
+	failing_since_expire(s, 100000 + FAILING_SINCE_IDLE_MS);
 	ck_assert_int_eq(failing_since_get(s, A, R), 0);
 	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=0 ");
 	ck_assert_uint_eq(failing_since_count(s), 0);
@@ -109,7 +109,7 @@ START_TEST(remembers_across_a_restart)
 	ck_assert_str_eq(flushed(s), ""); /* the reporter knows */
 	ck_assert_int_eq(failing_since_failing(s, A, R, 9000), 1000);
 	/* No pod of B fails any more: forgotten an hour after the restart. */
-	failing_since_expire(s, 10 + SINCE_IDLE_MS);
+	failing_since_expire(s, 10 + FAILING_SINCE_IDLE_MS);
 	ck_assert_int_eq(failing_since_get(s, A, R), 1000);
 	ck_assert_int_eq(failing_since_get(s, B, R), 0);
 	failing_since_free(&s);
@@ -121,20 +121,20 @@ START_TEST(fresh_attempts_are_kept_with_the_clock)
 {
 	struct failing_since *s = failing_since_new();
 
-	failing_since_set_tried(s, A, R, 1200); /* no clock runs */
-	ck_assert_int_eq(failing_since_tried(s, A, R), 0);
+	failing_since_set_attempted(s, A, R, 1200); /* no clock runs */
+	ck_assert_int_eq(failing_since_attempted(s, A, R), 0);
 	(void)failing_since_failing(s, A, R, 1000);
-	ck_assert_int_eq(failing_since_tried(s, A, R), 0);
-	failing_since_set_tried(s, A, R, 1200);
-	ck_assert_int_eq(failing_since_tried(s, A, R), 1200);
+	ck_assert_int_eq(failing_since_attempted(s, A, R), 0);
+	failing_since_set_attempted(s, A, R, 1200);
+	ck_assert_int_eq(failing_since_attempted(s, A, R), 1200);
 	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=1000,1200 ");
 	failing_since_clear(s, A, R);
-	ck_assert_int_eq(failing_since_tried(s, A, R), 0);
+	ck_assert_int_eq(failing_since_attempted(s, A, R), 0);
 	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=0 ");
 	(void)failing_since_failing(s, A, R, 5000);
-	ck_assert_int_eq(failing_since_tried(s, A, R), 0);
+	ck_assert_int_eq(failing_since_attempted(s, A, R), 0);
 	failing_since_load(s, B, R, 1500, 1600, 10);
-	ck_assert_int_eq(failing_since_tried(s, B, R), 1600);
+	ck_assert_int_eq(failing_since_attempted(s, B, R), 1600);
 	failing_since_free(&s);
 }
 END_TEST

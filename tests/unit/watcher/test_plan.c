@@ -15,8 +15,8 @@
 #define ROWS_MAX 2048
 
 static char names[MANY][24], uids[MANY][40];
-static struct plan plan;
-static struct explain explain;
+static struct plan_rows plan;
+static struct explain_rows explain;
 static struct msg rows[ROWS_MAX];
 static size_t n_rows;
 static int answer_room;
@@ -32,18 +32,20 @@ static int answer(void *ctx, const struct msg *m)
 	return 0;
 }
 
+static const struct outbox answers = { answer, NULL };
+
 static void open(void)
 {
 	begin();
-	plan = (struct plan){ 0 };
-	explain = (struct explain){ 0 };
+	plan = (struct plan_rows){ 0 };
+	explain = (struct explain_rows){ 0 };
 	n_rows = 0;
 	answer_room = 1 << 30;
 }
 
 static void close_all(void)
 {
-	plan_done(&plan);
+	plan_rows_done(&plan);
 	end();
 }
 
@@ -70,9 +72,9 @@ static const struct msg_ctl_end *take_plan(const char *ns, int duty)
 
 	(void)snprintf(q.ns, sizeof(q.ns), "%s", ns);
 	n_rows = 0;
-	plan_ask(&plan, &q, answer, NULL);
+	plan_rows_ask(&plan, &q, &answers);
 	for (int i = 0; plan.n && i < 10000; i++) {
-		(void)plan_step(&plan, c, answer, NULL);
+		(void)plan_rows_step(&plan, c, &answers);
 		if (answer_room == 0)
 			answer_room = 7;
 	}
@@ -100,13 +102,13 @@ START_TEST(what_is_planned_is_done)
 	size_t before;
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 100;
-	controller_on_pause(c, &pause);
+	HEAR(PAUSE, pause, pause);
 	many(&p, MANY);
 	ck_assert_uint_eq(take_plan("", -1)->code, 0);
 	ck_assert_uint_eq(n_rows, MANY);
 	ck_assert_uint_eq(rows_of(VERDICT_WAIT), MANY);
 	ck_assert_str_eq(rows[0].u.ctl_plan_row.reason, "Paused");
-	controller_on_pause(c, &resume);
+	HEAR(PAUSE, pause, resume);
 	before = n_sent;
 	(void)take_plan("", -1);
 	ck_assert_uint_eq(n_sent, before); /* a plan sends nothing but its rows */
@@ -196,10 +198,10 @@ START_TEST(no_room_and_too_many_questions)
 		ck_assert_str_eq(rows[i].u.ctl_plan_row.name, names[i]);
 	answer_room = 1 << 30;
 	n_rows = 0;
-	for (unsigned i = 0; i < PLAN_MAX; i++)
-		plan_ask(&plan, &q, answer, NULL);
+	for (unsigned i = 0; i < PLAN_ROWS_MAX; i++)
+		plan_rows_ask(&plan, &q, &answers);
 	ck_assert_uint_eq(n_rows, 0);
-	plan_ask(&plan, &q, answer, NULL);
+	plan_rows_ask(&plan, &q, &answers);
 	ck_assert_uint_eq(n_rows, 1);
 	ck_assert_uint_ne(rows[0].u.ctl_end.code, 0);
 }
@@ -229,9 +231,9 @@ static const struct msg_ctl_end *take_explain(const char *name, bool rules)
 
 	(void)snprintf(q.name, sizeof(q.name), "%s", name);
 	n_rows = 0;
-	explain_ask(&explain, &q, answer, NULL);
+	explain_rows_ask(&explain, &q, &answers);
 	for (int i = 0; explain.n && i < 10000; i++) {
-		(void)explain_answer(&explain, c, answer, NULL);
+		(void)explain_rows_step(&explain, controller_cluster(c), &answers);
 		if (answer_room == 0)
 			answer_room = 3;
 	}
@@ -254,7 +256,7 @@ START_TEST(explain_tells_what_holds)
 	struct pod_facts p = pod_evicted();
 	struct msg_pause pause = { .duty = DUTY_EVICTED, .on = true, .until = NOW + HOUR, .by = "ada" };
 
-	controller_on_pause(c, &pause);
+	HEAR(PAUSE, pause, pause);
 	many(&p, 1);
 	answer_room = 2;
 	ck_assert_uint_eq(take_explain(names[0], true)->code, 0);

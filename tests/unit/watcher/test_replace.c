@@ -10,7 +10,7 @@
 
 static void is_synced(bool want)
 {
-	ck_assert_int_eq(sync_state_synced(controller_sync_state(c)), want);
+	ck_assert_int_eq(sync_state_synced(controller_cluster(c)->sync), want);
 }
 
 static uint64_t judged(void)
@@ -128,7 +128,7 @@ END_TEST
 
 START_TEST(rf10_not_synced_until_the_first_list_is_whole)
 {
-	controller_on_saved_end(c);
+	HEAR(SAVED_END, saved_end, { 0 });
 	controller_list(c, STR_LIT(""));
 	play_event("bar:6", true);
 	play_event("baz:10", true);
@@ -161,7 +161,7 @@ START_TEST(rf12_keys_and_has_synced)
 {
 	struct pod_facts p = pod_evicted(), q = p;
 
-	controller_on_saved_end(c);
+	HEAR(SAVED_END, saved_end, { 0 });
 	is_synced(false);
 	event(&p);
 	is_synced(false);
@@ -170,16 +170,16 @@ START_TEST(rf12_keys_and_has_synced)
 	(void)play("=");
 	is_synced(true);
 	(void)play("=foo:1 foo:2");
-	ck_assert_uint_eq(store_count(controller_store(c)), 1);
+	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 1);
 	is_synced(true);
 	event(&p);
 	q.ns = STR_LIT("store");
 	q.uid = STR_LIT(UID_2);
 	event(&q);
-	ck_assert_uint_eq(store_count(controller_store(c)), 3);
+	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 3);
 	controller_delete(c, &q);
-	ck_assert_uint_ne(store_find(controller_store(c), p.ns, p.name), 0);
-	ck_assert_uint_eq(store_find(controller_store(c), q.ns, q.name), 0);
+	ck_assert_uint_ne(store_find(controller_cluster(c)->store, p.ns, p.name), 0);
+	ck_assert_uint_eq(store_find(controller_cluster(c)->store, q.ns, q.name), 0);
 }
 END_TEST
 
@@ -242,7 +242,7 @@ START_TEST(si06_a_list_is_judged_on_the_new_state)
 	q.uid = STR_LIT(UID_2);
 	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
 	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
-	controller_on_failing_since_row(c, &row);
+	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
 	ready_with(NULL, 0);
 	const struct pod_facts both[] = { p, q };
 

@@ -17,7 +17,7 @@ static void settle_as(enum outcome outcome, const char *reason)
 	msg_copy_fields(&m, n);
 	m.u.nomination_result.outcome = outcome;
 	msg_set(&m, nomination_result.reason, reason, strlen(reason));
-	controller_on_nomination_result(c, &m.u.nomination_result);
+	controller_on_msg(c, &m);
 	run_all();
 }
 
@@ -56,7 +56,7 @@ START_TEST(pods_that_stay_are_told_once)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	from = clock_boot_ms();
 	settle_as(OUTCOME_DONE, "CannotPullImage");
-	ck_assert_uint_gt(until_told(from, 3600000), STAY_MS);
+	ck_assert_uint_gt(until_told(from, 3600000), SCALEDOWN_MS);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.name, "web-1-abcde");
 	ck_assert_ptr_nonnull(strstr(last(MSG_REFUSAL)->u.refusal.evidence, "1 are still there"));
 	for (int i = 0; i < 20; i++) {
@@ -89,18 +89,18 @@ START_TEST(both_sides_of_the_border)
 	const struct str a = STR_LIT("a");
 
 	scaledown_watch_scaled(s, a, 1000);
-	ck_assert(!scaledown_watch_noted(s, a, 1000 + STAY_MS));
-	ck_assert(scaledown_watch_noted(s, a, 1001 + STAY_MS));
-	ck_assert(!scaledown_watch_noted(s, a, 1002 + STAY_MS));
+	ck_assert(!scaledown_watch_noted(s, a, 1000 + SCALEDOWN_MS));
+	ck_assert(scaledown_watch_noted(s, a, 1001 + SCALEDOWN_MS));
+	ck_assert(!scaledown_watch_noted(s, a, 1002 + SCALEDOWN_MS));
 	/* scaled down anew: all the time again */
-	scaledown_watch_scaled(s, a, 2 * STAY_MS);
-	ck_assert(!scaledown_watch_noted(s, a, 3 * STAY_MS));
-	ck_assert(scaledown_watch_noted(s, a, 3 * STAY_MS + 1));
+	scaledown_watch_scaled(s, a, 2 * SCALEDOWN_MS);
+	ck_assert(!scaledown_watch_noted(s, a, 3 * SCALEDOWN_MS));
+	ck_assert(scaledown_watch_noted(s, a, 3 * SCALEDOWN_MS + 1));
 	/* somebody else scaled it down; first heard of now */
-	ck_assert(!scaledown_watch_noted(s, STR_LIT("b"), 4 * STAY_MS));
-	ck_assert(scaledown_watch_noted(s, STR_LIT("b"), 5 * STAY_MS + 1));
+	ck_assert(!scaledown_watch_noted(s, STR_LIT("b"), 4 * SCALEDOWN_MS));
+	ck_assert(scaledown_watch_noted(s, STR_LIT("b"), 5 * SCALEDOWN_MS + 1));
 	/* not heard of for long: that was another time */
-	ck_assert(!scaledown_watch_noted(s, a, 100 * STAY_MS));
+	ck_assert(!scaledown_watch_noted(s, a, 100 * SCALEDOWN_MS));
 	scaledown_watch_free(&s);
 }
 END_TEST
@@ -114,8 +114,8 @@ START_TEST(more_than_there_is_room_for)
 		(void)snprintf(name, sizeof(name), "u%u", i);
 		scaledown_watch_scaled(s, STR_C(name), 1000 + i);
 	}
-	ck_assert(!scaledown_watch_noted(s, STR_LIT("u0"), 2000 + STAY_MS)); /* it had to give way */
-	ck_assert(scaledown_watch_noted(s, STR_LIT("u999"), 2000 + STAY_MS));
+	ck_assert(!scaledown_watch_noted(s, STR_LIT("u0"), 2000 + SCALEDOWN_MS)); /* it had to give way */
+	ck_assert(scaledown_watch_noted(s, STR_LIT("u999"), 2000 + SCALEDOWN_MS));
 	scaledown_watch_free(&s);
 }
 END_TEST

@@ -108,7 +108,7 @@ START_TEST(restored_begins_anew)
 	controller_delete(c, &p);
 	run_all();
 	pass(60 * S);
-	controller_on_nomination_result(c, &end);
+	HEAR(NOMINATION_RESULT, nomination_result, end);
 	run_all();
 	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0); /* the revert is forgotten */
 	q = sibling(&p, "web-2", UID_2);
@@ -220,10 +220,10 @@ START_TEST(five_retries_then_dropped_and_told)
 	}
 	ck_assert_int_le(waited[4], 10 * S);
 	controller_stats(c, &stats);
-	ck_assert_uint_eq(stats.dropped, 0);
+	ck_assert_uint_eq(stats.nominations.dropped, 0);
 	settle(OUTCOME_FAILED, 0);
 	controller_stats(c, &stats);
-	ck_assert_uint_eq(stats.dropped, 1);
+	ck_assert_uint_eq(stats.nominations.dropped, 1);
 	pass(10 * MIN - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
 	pass(1);
@@ -372,13 +372,13 @@ START_TEST(a_flood_waits_in_order)
 		q.name = STR_C(m.u.nomination_result.name);
 		q.uid = STR_C(m.u.nomination_result.uid);
 		controller_delete(c, &q);
-		controller_on_nomination_result(c, &m.u.nomination_result);
+		controller_on_msg(c, &m);
 		run_all();
 	}
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3000);
 	for (int i = 0; i < 3000; i++)
 		ck_assert_str_eq(sent[i].u.nominate.name, names[i]);
-	ck_assert_uint_eq(store_count(controller_store(c)), 0);
+	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 0);
 	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
 END_TEST
@@ -391,10 +391,10 @@ START_TEST(an_old_deletion_spares_the_successor)
 	p.uid = STR_LIT(UID_2);
 	ready_with(&p, 1);
 	controller_delete(c, &old);
-	ck_assert_uint_eq(store_count(controller_store(c)), 1);
+	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 1);
 	old.rv = STR_LIT("4800");
 	controller_delete(c, &old);
-	ck_assert_uint_eq(store_count(controller_store(c)), 0);
+	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 0);
 }
 END_TEST
 

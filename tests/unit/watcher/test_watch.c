@@ -13,7 +13,7 @@
 #include "watcher/watch.h"
 
 static struct event_base *base;
-static struct watch *w;
+static struct cluster_watch *w;
 static struct msg sent[8192];
 static size_t n_sent;
 static int room;

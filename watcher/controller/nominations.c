@@ -1,0 +1,505 @@
+/* nominations.c - see nominations.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/controller/nominations.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "watcher/cache/deadline.h"
+#include "watcher/controller/scaledown_watch.h"
+#include "watcher/guards/blocked.h"
+#include "watcher/guards/in_flight.h"
+
+#define OPEN_MAX        1024u   /* nominations open at once; more due pods wait, in order */
+#define RECHECK_MS      600000u /* what is refused or waits without a time is judged again */
+#define BUDGET_CHECK_MS 1000u   /* budgets that were given back are checked together */
+#define REPORT_AGAIN_MS 3600000u
+#define REASON_BITS     10
+_Static_assert((REASON__MAX + 1) * DUTY__MAX < 1 << REASON_BITS, "reason and duty leave room for the hour");
+
+struct nominations {
+	struct cluster_state *cluster;
+	const struct outbox *out;
+	struct queue *keys, *groups, *waiting; /* waiting: due pods above OPEN_MAX */
+	struct deadlines deadlines;            /* by handle */
+	struct in_flight *in_flight;
+	struct blocked *blocked;
+	struct scaledown_watch *scaledowns;
+	uint16_t *refused; /* by handle: duty and reason last reported as REFUSAL, 0 = none */
+	uint32_t cap_refused;
+	uint64_t budget_at; /* when budgets are checked, 0 = not */
+	uint64_t nominated, dropped;
+};
+
+/* A pod that was judged, and what came of it. */
+struct judged {
+	uint32_t h;
+	const struct pod_facts *pod;
+	const struct pod_context *context;
+	const struct decision *d;
+	uint64_t now;
+};
+
+struct nominations *nominations_new(struct cluster_state *cluster, struct queue *keys, struct queue *groups,
+				    const struct outbox *out)
+{
+	struct nominations *n = xcalloc(1, sizeof(*n));
+
+	n->cluster = cluster;
+	n->keys = keys;
+	n->groups = groups;
+	n->out = out;
+	n->waiting = queue_new();
+	n->in_flight = in_flight_new();
+	n->blocked = blocked_new();
+	n->scaledowns = scaledown_watch_new();
+	return n;
+}
+
+void nominations_free(struct nominations **n)
+{
+	if (!*n)
+		return;
+	queue_free(&(*n)->waiting);
+	deadlines_done(&(*n)->deadlines);
+	in_flight_free(&(*n)->in_flight);
+	blocked_free(&(*n)->blocked);
+	scaledown_watch_free(&(*n)->scaledowns);
+	free((*n)->refused);
+	free(*n);
+	*n = NULL;
+}
+
+/* -- what leaves -- */
+
+static int send_failing_since(void *ctx, struct str owner, struct str revision, int64_t at_ms,
+			      int64_t attempted_ms)
+{
+	const struct nominations *n = ctx;
+	struct msg m = { .type = MSG_FAILING_SINCE,
+			 .u.failing_since = {
+				 .cluster = n->cluster->number, .at = at_ms, .attempted = attempted_ms } };
+
+	msg_set(&m, failing_since.owner, owner.p, owner.n);
+	msg_set(&m, failing_since.revision, revision.p, revision.n);
+	return outbox_send(n->out, &m);
+}
+
+static int send_saved(void *ctx, const struct msg *m)
+{
+	const struct nominations *n = ctx;
+
+	return outbox_send(n->out, m);
+}
+
+int nominations_flush(struct nominations *n)
+{
+	struct clock_snapshot clocks;
+	int r = failing_since_flush(n->cluster->failing_since, send_failing_since, n);
+
+	if (r < 0)
+		return r;
+	cluster_clocks(n->cluster, &clocks);
+	return guards_flush(n->cluster->guards, &clocks, send_saved, n);
+}
+
+static int send_refusal(const struct nominations *n, const struct judged *j)
+{
+	struct msg m = { .type = MSG_REFUSAL };
+
+	decision_fill(n->cluster, j->pod, j->context, j->d, &m);
+	return outbox_send(n->out, &m);
+}
+
+/* What it spends is written down before it is done. */
+static int send_nominate(struct nominations *n, const struct judged *j)
+{
+	struct msg m = { .type = MSG_NOMINATE };
+	int r = nominations_flush(n);
+
+	if (r < 0)
+		return r;
+	decision_fill(n->cluster, j->pod, j->context, j->d, &m);
+	return outbox_send(n->out, &m);
+}
+
+/* -- what follows from a decision -- */
+
+/* Due, but blocked: it waits in the bin of all that wait for the same. What an operator should see is
+ * reported once. */
+static int block_pod(struct nominations *n, const struct judged *j)
+{
+	const struct block *block = &j->d->block;
+	char key[512];
+	struct str bin = { key, guards_bin_key(&j->d->ask, block, key, sizeof(key)) };
+
+	if (guard_desc(block->guard)->reported && !blocked_has_bin(n->blocked, bin)) {
+		int r = send_refusal(n, j);
+
+		if (r < 0)
+			return r;
+	}
+	blocked_put(n->blocked, j->h, bin, block);
+	deadlines_cancel(&n->deadlines, j->h);
+	return 0;
+}
+
+static int nominate(struct nominations *n, const struct judged *j)
+{
+	const struct due *due = &j->d->ask;
+	struct guards *guards = n->cluster->guards;
+	struct clock_snapshot clocks;
+	int r;
+
+	blocked_remove(n->blocked, j->h);
+	if (in_flight_open_count(n->in_flight) >= OPEN_MAX) {
+		queue_add(n->waiting, j->h);
+		return 0;
+	}
+	cluster_clocks(n->cluster, &clocks);
+	guards_charge(guards, NULL, due, &clocks);
+	r = send_nominate(n, j);
+	if (r < 0) {
+		guards_give_back(guards, due->action_key, &clocks);
+		return r;
+	}
+	n->nominated++;
+	in_flight_nominated(n->in_flight, due->action_key, j->pod->rv, j->h,
+			    str_eq(due->action_key, j->pod->owner.uid) ? store_group(n->cluster->store, j->h)
+								       : 0,
+			    j->now);
+	return 0;
+}
+
+static int act(struct nominations *n, const struct judged *j)
+{
+	const struct decision *d = j->d;
+	struct clock_snapshot clocks;
+	uint64_t at = 0;
+	enum in_flight_answer before =
+		in_flight_ask(n->in_flight, d->ask.action_key, j->pod->rv, j->now, &at);
+	bool newest;
+	int r;
+
+	/* What was done a moment ago may still be in the cache; only a return is reported before that is
+	 * over. */
+	if (before == IN_FLIGHT_OPEN ||
+	    (before == IN_FLIGHT_WAIT && !(d->blocked && d->block.guard == GUARD_REVERTED))) {
+		blocked_remove(n->blocked, j->h);
+		deadlines_set(&n->deadlines, j->h, at);
+		return 0;
+	}
+	cluster_clocks(n->cluster, &clocks);
+	newest = guards_note_due(n->cluster->guards, &d->ask, &clocks);
+	if (!d->blocked)
+		return nominate(n, j);
+	r = block_pod(n, j);
+	if (newest)
+		blocked_wake(n->blocked, GUARD_EVICT_LOOP, j->now);
+	return r;
+}
+
+/* Reported once; what needs an operator again in every hour in which it lasts, so that the history knows how
+ * long. */
+static int refuse(struct nominations *n, const struct judged *j)
+{
+	const struct verdict *v = &j->d->v;
+	const uint64_t hour =
+		reason_desc(v->reason)->attention == ATTENTION_OBJECT ? j->now / REPORT_AGAIN_MS % 64 : 0;
+	const uint16_t report = (uint16_t)((1u + v->reason * DUTY__MAX + v->duty) | hour << REASON_BITS);
+	int r;
+
+	deadlines_set(&n->deadlines, j->h, j->now + RECHECK_MS);
+	n->refused = xgrow(n->refused, &n->cap_refused, j->h, sizeof(*n->refused));
+	if (n->refused[j->h] == report)
+		return 0;
+	r = send_refusal(n, j);
+	if (r == 0)
+		n->refused[j->h] = report;
+	return r;
+}
+
+static int wait(struct nominations *n, const struct judged *j)
+{
+	const int64_t at = j->d->v.at_ms;
+	int64_t left;
+
+	if (j->d->blocked)
+		return act(n, j);
+	left = at ? at - cluster_now(n->cluster) : RECHECK_MS;
+	deadlines_set(&n->deadlines, j->h, j->now + (uint64_t)(left > 0 ? left : 0));
+	return 0;
+}
+
+static int nothing(struct nominations *n, const struct judged *j)
+{
+	deadlines_cancel(&n->deadlines, j->h);
+	return 0;
+}
+
+/* What was remembered of its being due goes. */
+static void not_due(struct nominations *n, const struct judged *j)
+{
+	if (in_flight_count(n->in_flight)) {
+		in_flight_not_due(n->in_flight, j->pod->uid, j->h);
+		in_flight_not_due(n->in_flight, j->pod->owner.uid, j->h);
+	}
+	if (j->d->v.kind != VERDICT_REFUSE && j->h < n->cap_refused)
+		n->refused[j->h] = 0;
+	blocked_remove(n->blocked, j->h);
+}
+
+int nominations_apply(struct nominations *n, uint32_t h, const struct pod_facts *p,
+		      const struct pod_context *s, const struct decision *d, uint64_t now)
+{
+	static int (*const then[])(struct nominations * n,
+				   const struct judged *j) = { [VERDICT_NONE] = nothing,
+							       [VERDICT_WAIT] = wait,
+							       [VERDICT_ACT] = act,
+							       [VERDICT_REFUSE] = refuse };
+	const struct judged j = { h, p, s, d, now };
+
+	if (!d->due)
+		not_due(n, &j);
+	if (d->v.kind == VERDICT_ACT)
+		deadlines_cancel(&n->deadlines, h);
+	return then[d->v.kind](n, &j);
+}
+
+/* -- what follows from an end -- */
+
+void nominations_skip(struct nominations *n, uint32_t h)
+{
+	blocked_remove(n->blocked, h);
+}
+
+void nominations_gone(struct nominations *n, uint32_t h, const struct pod_facts *p)
+{
+	deadlines_cancel(&n->deadlines, h);
+	blocked_remove(n->blocked, h);
+	if (h < n->cap_refused)
+		n->refused[h] = 0;
+	if (!p)
+		return;
+	in_flight_gone(n->in_flight, p->uid, h);
+	in_flight_gone(n->in_flight, p->owner.uid, h);
+}
+
+static void report_dropped(struct nominations *n, const struct msg_nomination_result *m)
+{
+	n->dropped++;
+	(void)log_warn(0, "given up after all retries; tried again when the pod changes or in ten minutes",
+		       kv_s("duty", duty_name((enum duty)m->duty)), kv_s("namespace", m->ns),
+		       kv_s("pod", m->name), kv_s("outcome", outcome_name((enum outcome)m->outcome)),
+		       kv_s("reason", m->reason));
+}
+
+/* Reported once, as a refusal of the pod that should have gone. */
+static void report_staying(struct nominations *n, uint32_t h)
+{
+	struct pod_context s;
+	struct pod_facts p;
+	struct decision d = { .v = { .kind = VERDICT_REFUSE,
+				     .duty = DUTY_IMAGE_PULL,
+				     .reason = REASON_PODS_DO_NOT_LEAVE,
+				     .rule = "R23",
+				     .override = "" } };
+
+	if (!h || !store_has(n->cluster->store, h))
+		return;
+	store_get(n->cluster->store, h, &p);
+	cluster_context(n->cluster, h, &p, &s);
+	(void)snprintf(d.v.evidence, sizeof(d.v.evidence),
+		       "%s %.*s wants no pods for longer than %llu min, and %u are still there",
+		       p.owner.kind.n ? "its controller" : "it", STR_ARG(p.owner.name),
+		       (unsigned long long)(SCALEDOWN_MS / 60000), s.pods);
+	(void)send_refusal(n, &(struct judged){ .h = h, .pod = &p, .context = &s, .d = &d });
+}
+
+/* R23: a scale to 0 is not the end of it, the pods must leave. */
+static void watch_scaledown(struct nominations *n, const struct msg_nomination_result *m, uint32_t h,
+			    bool written, uint64_t now)
+{
+	if (m->action != ACTION_SCALE_DOWN)
+		return;
+	if (written)
+		scaledown_watch_scaled(n->scaledowns, STR_C(m->action_key), now);
+	else if (strcmp(m->reason, reason_code(REASON_ALREADY_ZERO)) == 0 &&
+		 scaledown_watch_noted(n->scaledowns, STR_C(m->action_key), now))
+		report_staying(n, h);
+}
+
+/* What it spent is known now; a fresh attempt is remembered with the clock it belongs to. What an operator
+ * put back gets its whole time again, and that it comes back is no revert. */
+static void tell_guards(struct nominations *n, const struct msg_nomination_result *m, bool written)
+{
+	struct cluster_state *c = n->cluster;
+	struct str owner, revision, key = STR_C(m->action_key);
+	struct clock_snapshot clocks;
+
+	cluster_clocks(c, &clocks);
+	if (written && guards_retried(c->guards, key, &owner, &revision))
+		failing_since_set_attempted(c->failing_since, owner, revision, clocks.latest);
+	if (guards_on_result(c->guards, m, c->policy->mode == MODE_OBSERVE, &clocks) && n->budget_at == 0)
+		n->budget_at = (uint64_t)clocks.boot + BUDGET_CHECK_MS;
+	if (written && m->action == ACTION_RESTORE) {
+		failing_since_forget(c->failing_since, key);
+		guards_forgive(c->guards, key);
+	}
+}
+
+void nominations_on_result(struct nominations *n, const struct msg_nomination_result *m)
+{
+	const bool failure = in_flight_is_failure(m->outcome);
+	const bool observe = n->cluster->policy->mode == MODE_OBSERVE;
+	const bool written = m->outcome == OUTCOME_DONE && !observe;
+	uint64_t now = clock_boot_ms(), delay = 0;
+	uint32_t h = in_flight_pod(n->in_flight, STR_C(m->action_key)), retries = 0;
+	struct in_flight_end end;
+
+	tell_guards(n, m, written);
+	if (failure && h) {
+		delay = queue_when(n->keys, h, now);
+		retries = queue_retries(n->keys, h);
+	}
+	if (!in_flight_on_result(n->in_flight, m, retries, delay, observe, now, &end))
+		return;
+	watch_scaledown(n, m, end.h, written, now);
+	if (end.dropped)
+		report_dropped(n, m);
+	/* Otherwise judged again at once: it may be due by a newer version, or the wait gets its deadline. */
+	if (end.h && failure && !end.dropped) {
+		queue_add_after(n->keys, end.h, now, end.until - now);
+	} else if (end.h) {
+		queue_forget(n->keys, end.h);
+		queue_add(n->keys, end.h);
+	}
+	if (end.group)
+		queue_add(n->groups, end.group);
+}
+
+/* -- time -- */
+
+static void queue_pod(void *ctx, uint32_t h)
+{
+	queue_add(ctx, h);
+}
+
+static void queue_pod_afresh(void *ctx, uint32_t h)
+{
+	queue_forget(ctx, h);
+	queue_add(ctx, h);
+}
+
+void nominations_wake(struct nominations *n, enum guard g)
+{
+	blocked_wake(n->blocked, g, clock_boot_ms());
+}
+
+void nominations_healthy(struct nominations *n)
+{
+	in_flight_retry_failed(n->in_flight, clock_boot_ms(), queue_pod_afresh, n->keys);
+}
+
+void nominations_redo_deadlines(struct nominations *n)
+{
+	for (uint32_t i = 0; i < n->deadlines.n; i++)
+		queue_add(n->keys, n->deadlines.key[i]);
+}
+
+void nominations_collect(struct nominations *n, uint64_t now)
+{
+	uint32_t key;
+
+	while (deadlines_pop(&n->deadlines, now, &key))
+		queue_add(n->keys, key);
+	for (uint32_t open = in_flight_open_count(n->in_flight);
+	     open < OPEN_MAX && queue_get(n->waiting, &key) == 0; open++) {
+		queue_done(n->waiting, key);
+		queue_add(n->keys, key);
+	}
+}
+
+void nominations_collect_blocked(struct nominations *n, uint64_t now)
+{
+	if (n->budget_at && now >= n->budget_at) {
+		n->budget_at = 0;
+		blocked_wake(n->blocked, GUARD_BUDGET, now);
+	}
+	blocked_take(n->blocked, now, queue_pod, n->keys);
+}
+
+void nominations_expire(struct nominations *n, uint64_t now)
+{
+	in_flight_expire(n->in_flight, now);
+}
+
+uint64_t nominations_next(const struct nominations *n, uint64_t now)
+{
+	uint64_t next = UINT64_MAX, at;
+
+	if (queue_len(n->waiting) && in_flight_open_count(n->in_flight) < OPEN_MAX)
+		return now;
+	if (deadlines_next(&n->deadlines, &at))
+		next = at;
+	if (blocked_next(n->blocked, &at) && at < next)
+		next = at;
+	if (n->budget_at && blocked_count_of(n->blocked, GUARD_BUDGET) && n->budget_at < next)
+		next = n->budget_at;
+	return next;
+}
+
+bool nominations_any(const struct nominations *n)
+{
+	return in_flight_count(n->in_flight) > 0;
+}
+
+/* -- for others -- */
+
+uint32_t nominations_order(const struct nominations *n, uint32_t **ret)
+{
+	const struct store *s = n->cluster->store;
+	uint32_t all = (uint32_t)store_count(s), found;
+
+	*ret = xreallocarray(NULL, (size_t)all + 1, sizeof(**ret));
+	found = blocked_list(n->blocked, *ret, all);
+	for (uint32_t h = 0; found < all && (h = store_next(s, h));)
+		if (!blocked_lists(n->blocked, h))
+			(*ret)[found++] = h;
+	return found;
+}
+
+static void describe_blocks(const struct nominations *n, uint64_t guards, char *buf, size_t size)
+{
+	const char *breaker = guards_breaker_text(n->cluster->guards);
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (enum guard g = 0; g < GUARD__MAX && len < size; g++)
+		if (guards & UINT64_C(1) << g)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s %" PRIu32, len ? ", " : "",
+						guard_name(g), blocked_count_of(n->blocked, g));
+	if (*breaker && len < size)
+		(void)snprintf(buf + len, size - len, "%sbreaker: %s", len ? "; " : "", breaker);
+}
+
+void nominations_stats(const struct nominations *n, struct nominations_stats *ret)
+{
+	*ret = (struct nominations_stats){
+		.bytes = queue_bytes(n->waiting) + deadlines_bytes(&n->deadlines) +
+			 n->cap_refused * sizeof(*n->refused) + blocked_bytes(n->blocked),
+		.waiting = queue_len(n->waiting),
+		.deadlines = n->deadlines.n,
+		.nominated = n->nominated,
+		.dropped = n->dropped,
+		.blocked = blocked_count(n->blocked),
+	};
+	for (enum guard g = 0; g < GUARD__MAX; g++)
+		ret->guards |= (uint64_t)(blocked_count_of(n->blocked, g) > 0) << g;
+	describe_blocks(n, ret->guards, ret->blocked_by, sizeof(ret->blocked_by));
+}

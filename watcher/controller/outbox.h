@@ -1,0 +1,23 @@
+/* outbox.h - where the watcher's messages leave.  Layer: watcher.  Threads: none. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WATCHER_CONTROLLER_OUTBOX_H
+#define WATCHER_CONTROLLER_OUTBOX_H
+
+#include "ipc/msg.h"
+
+struct outbox {
+	/* 0, or -EAGAIN: the caller keeps it and tries again when there is room. */
+	int (*send)(void *ctx, const struct msg *m);
+	void *ctx;
+};
+
+static inline int outbox_send(const struct outbox *o, const struct msg *m)
+{
+	return o->send(o->ctx, m);
+}
+
+/* CTL_END: the answer to an operator's question on this connection is complete; code is the command's exit
+ * code, text says why it failed, or "". */
+int outbox_send_ctl_end(const struct outbox *o, uint64_t conn, uint64_t code, const char *text);
+
+#endif
