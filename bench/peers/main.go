@@ -4,7 +4,7 @@
 //
 // It prints one line on stdout when its cache is complete, and SIGTERM ends it:
 //
-//	synced <seconds since the start of the informer> <pods in the cache>
+//	synced <seconds since 1970> <pods in the cache>
 package main
 
 import (
@@ -147,12 +147,14 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	begin := time.Now()
 	factory.Start(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), p.pods.HasSynced) {
-		return ctx.Err()
+	for !p.pods.HasSynced() { // cache.WaitForCacheSync looks only every 100 ms
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		time.Sleep(time.Millisecond)
 	}
-	fmt.Printf("synced %.3f %d\n", time.Since(begin).Seconds(), len(p.pods.GetStore().ListKeys()))
+	fmt.Printf("synced %.3f %d\n", float64(time.Now().UnixNano())/1e9, len(p.pods.GetStore().ListKeys()))
 	for range o.workers {
 		go func() {
 			for p.next(ctx) {

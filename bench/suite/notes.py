@@ -9,7 +9,7 @@ def _deletions(run):
     total, cores = sum(spent.values()), os.cpu_count()
     parts = ", ".join(f"{us:.0f} in the {role}" for role, us in sorted(spent.items(), key=lambda t: -t[1]))
     return (f"one deletion takes {total:.0f} µs of CPU ({parts}), so {cores} cores give at most {cores * 1e6 / total:.0f} a second. The floor, libcurl that "
-            f"reads and deletes in as many processes and does nothing else, makes {floor:.0f}.")
+            f"reads and deletes with as many connections and does nothing else, makes {floor:.0f}.")
 
 
 def _deletions_real(run):

@@ -46,6 +46,6 @@ def as_markdown(run):
 def write(run, docs):
     (docs / "benchmarks.md").write_text(as_markdown(run), encoding="utf-8")
     names = list(dict.fromkeys([*run.lines["memory"], *run.lines["sync"]]))
-    charts = (("memory", "Memory of all processes", "MB"), ("sync", "From the first request to a complete cache, on apisim", "s"))
+    charts = (("memory", "Memory of all processes", "MB"), ("sync", "From the start to a complete cache, on apisim", "s"))
     for kind, title, unit in charts if names else ():
         (docs / f"bench-{kind}.svg").write_text(svg.chart(title, "pods", unit, run.lines[kind], names), encoding="utf-8")

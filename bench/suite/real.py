@@ -17,7 +17,7 @@ from harness.servers import Cluster
 from harness.wait import until
 
 from . import actions, machine
-from .subjects import NAMESPACE, Floor, Ours, Peer, curl, drop
+from .subjects import IN_FLIGHT, NAMESPACE, VARIANTS, WORKERS, Floor, Ours, Peer, curl, drop
 
 PODS, SINGLES, BULK = 50_000, 200, 2000
 QUICK = (5_000, 50, 300)
@@ -25,6 +25,7 @@ BATCH = 100         # pods in one transaction of etcd
 ROUNDS = 5          # of the program, beside curl
 PEER_EVERY = 2      # its peers, which take longer, in the first round and each second one after it
 TRIPS = 100         # pods
+PEERS = {f"peer-{i}": variant for i, variant in enumerate(VARIANTS)}
 DROPPED_META = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "ownerReferences", "namespace")
 DROPPED_SPEC = ("priority", "priorityClassName", "preemptionPolicy")     # admission wants to set them
 
@@ -187,15 +188,15 @@ class Real:
     def subject(self, prefix):
         folder = self.run.new_folder(f"real-{prefix}")
         if prefix == "ours":
-            return self.run.keep(Ours(self.run.build, folder, self.server, workers=4))
-        return self.run.keep(Peer(self.run.peer, folder, self.server, prefix == "protobuf"))
+            return self.run.keep(Ours(self.run.build, folder, self.server, workers=WORKERS))
+        return self.run.keep(Peer(self.run.peer, folder, self.server, PEERS[prefix]))
 
     def all(self):
         self.start()
         self.fill()
         self.curls, self.drops = [], []
         curl(self.server)
-        peers = ("protobuf", "json") if self.run.peer else ()
+        peers = PEERS if self.run.peer else ()
         for i in range(ROUNDS):                 # in turns: the server grows older
             for prefix in ("ours", *(peers if i % PEER_EVERY == 0 else ())):
                 self.measure(prefix, i)
@@ -218,7 +219,8 @@ class Real:
         rows.append(["lower bound: libcurl drops the WatchList", f"{machine.median(self.drops):.2f}", "", "", "", ""])
         rows.append([Floor.name, "", "", "", "", f"{self.run.known['deletions_real_floor']:.0f}"])
         self.run.table("On the real API server", f"etcd and kube-apiserver beside it on the same machine, {self.pods:,} pods of 8 KB; the peers without "
-                       f"client-side limit, 4 workers each; medians of {ROUNDS} rounds in turns, in each second of which the peers take part. "
+                       f"client-side limit; {WORKERS} workers, the lower bound and the peers each have {IN_FLIGHT} deletions under way; medians of "
+                       f"{ROUNDS} rounds in turns, in each second of which the peers take part. Synchronised: from the start of each process. "
                        f"Latency: {self.singles} evictions 20 ms apart in each of those, from status patch to DELETE. Deletions: {self.bulk:,} pods found "
                        "evicted at the start, first to last DELETE. The program reads each pod live before it writes; the peers do not.",
                        ["", "synchronised, s", "memory, MB", "p50, ms", "p99, ms", "deletions a second"], rows)

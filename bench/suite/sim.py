@@ -6,7 +6,7 @@ from harness.servers import Apisim
 from harness.wait import Timeout, until
 
 from . import actions, machine
-from .subjects import Floor, Ours, Peer, curl, drop
+from .subjects import IN_FLIGHT, VARIANTS, WORKERS, Floor, Ours, Peer, Variant, curl, drop
 
 GROWTH = (10_000, 50_000, 150_000, 1_000_000)
 GROWTH_QUICK = (10_000, 50_000, 150_000)
@@ -50,8 +50,8 @@ class Sim:
     def ours(self, server, **config):
         return self.run.keep(Ours(self.run.build, self.run.new_folder("ours"), server, **config))
 
-    def peer(self, server, protobuf, limited=False):
-        return self.run.keep(Peer(self.run.peer, self.run.new_folder("peer"), server, protobuf, limited))
+    def peer(self, server, variant):
+        return self.run.keep(Peer(self.run.peer, self.run.new_folder("peer"), server, variant))
 
     def point(self, kind, name, pods, value):
         self.run.lines[kind].setdefault(name, []).append((pods, value))
@@ -101,10 +101,11 @@ class Sim:
         self.run.values[key] = machine.median(r.wall / r.curl for r in seen)
         middle = [machine.median(r[i] for r in seen) for i in range(len(Round._fields))]
         self.run.known.update({key: Round(*middle), "pods": pods})
-        names = ("`curl -o /dev/null` of the list", "lower bound: libcurl reads the WatchList and drops it", "first request to complete cache",
+        names = ("`curl -o /dev/null` of the list", "lower bound: libcurl reads the WatchList and drops it", "start of the program to complete cache",
                  "CPU time of the watcher", "of it in the kernel")
         self.run.table(f"First synchronisation, {'TLS' if key == 'sync_tls' else 'plain'}",
-                       f"{pods:,} pods, {size / 1e6:.0f} MB of protobuf; medians of {len(seen)} rounds, the three in turns.",
+                       f"{pods:,} pods, {size / 1e6:.0f} MB of protobuf; medians of {len(seen)} rounds, the three in turns, each from the start of its "
+                       "process.",
                        ["", "seconds"], [[name, f"{value:.2f}"] for name, value in zip(names, middle)])
 
     def memory(self, server, ours, pods):
@@ -139,10 +140,10 @@ class Sim:
         return peak.stop()
 
     def peers(self, server, pods):
-        for protobuf in (True, False):
-            if self.run.peer is None or pods > PEER_MOST[protobuf]:
+        for variant in VARIANTS:
+            if self.run.peer is None or pods > PEER_MOST[variant.protobuf]:
                 continue
-            peer = self.peer(server, protobuf)
+            peer = self.peer(server, variant)
             try:
                 seconds = peer.start(PATIENCE)
             except Timeout:
@@ -237,20 +238,19 @@ class Sim:
                  f"{self.bulk(server, self.ours(server, workers=workers), f'workers-{workers}', BULK)[0]:.0f}"] for workers in (1, 2)]
         seen, floors = [], []
         for i in range(BULK_ROUNDS):        # in turns: what slows this machine down for a while slows both
-            seen.append(self.bulk(server, self.ours(server, workers=4), f"workers-4-{i}", BULK))
+            seen.append(self.bulk(server, self.ours(server, workers=WORKERS), f"workers-{WORKERS}-{i}", BULK))
             floor = self.run.keep(Floor(self.run.build, server, [f"floor-{i}-{n}" for n in range(BULK)]))
             floors.append(self.bulk(server, floor, f"floor-{i}", BULK)[0])
         speed = machine.median(s for s, _ in seen)
         spent = {role: machine.median(s[role] for _, s in seen) for role in seen[0][1]}
         self.run.values["deletions"] = speed
         self.run.known.update(deletions_floor=machine.median(floors), deletion_cpu=spent)
-        rows += [["ops-pod-cleaner, 4 workers", f"{speed:.0f}"], [floor.name, f"{self.run.known['deletions_floor']:.0f}"]]
+        rows += [[f"ops-pod-cleaner, {WORKERS} workers", f"{speed:.0f}"], [floor.name, f"{self.run.known['deletions_floor']:.0f}"]]
         if self.run.peer:
-            for limited, count in ((False, BULK), (True, LIMITED)):
-                peer = self.peer(server, False, limited)
-                rows.append([peer.name, f"{self.bulk(server, peer, f'peer-{count}', count)[0]:.0f}"])
-        self.run.table("Deletions", f"{BULK:,} pods found evicted at start, TLS: first to last DELETE at the server; with 4 workers and of the lower bound "
-                       f"medians of {BULK_ROUNDS} rounds in turns. The program writes each down before and after, reads it again and judges it "
+            for variant, count in ((Variant(False, False), BULK), (Variant(False, False, limited=True), LIMITED)):
+                rows.append([variant.name, f"{self.bulk(server, self.peer(server, variant), f'peer-{count}', count)[0]:.0f}"])
+        self.run.table("Deletions", f"{BULK:,} pods found evicted at start, TLS: first to last DELETE at the server; with {WORKERS} workers and of the lower bound "
+                       f"medians of {BULK_ROUNDS} rounds in turns. {WORKERS} workers, the lower bound and the peers each have {IN_FLIGHT} deletions under way. The program writes each down before and after, reads it again and judges it "
                        "again; the peer does none of that.", ["", "a second"], rows)
         self.run.table("What one deletion costs", "CPU time of all processes of a role with 4 workers, microseconds a deletion, from the "
                        "complete cache to the last one. The API server stands on the same cores.", ["", "µs"],

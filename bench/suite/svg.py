@@ -3,8 +3,8 @@ import math
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 760, 440
-LEFT, RIGHT, TOP, BOTTOM = 78, 190, 52, 54
-COLOURS = ("#0b7285", "#c92a2a", "#e8590c", "#868e96")     # of the series in the order of their first chart
+LEFT, RIGHT, TOP, BOTTOM = 78, 230, 52, 54
+COLOURS = ("#0b7285", "#c92a2a", "#e8590c", "#862e9c", "#2b8a3e", "#868e96")     # of the series in the order of their first chart
 STYLE = """<style>
 text { font: 13px system-ui, sans-serif; fill: #343a40 } .title { font-size: 16px; font-weight: 600 } .small { font-size: 12px }
 .grid { stroke: #dee2e6; stroke-width: 1 } .back { fill: #ffffff }
