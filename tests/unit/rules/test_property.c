@@ -266,7 +266,7 @@ static void assert_monotone(const struct pod_facts *p, const struct policy *poli
 	}
 }
 
-/* Live, every single fact of the surroundings that is not known is enough not to act, and so is a pod that
+/* Live, every single fact of the context that is not known is enough not to act, and so is a pod that
  * says nothing of its cause. */
 static void assert_unknown_never_acts(const struct pod_facts *p, const struct policy *policy,
 				      const struct pod_context *s, enum duty d)
