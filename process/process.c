@@ -22,16 +22,16 @@
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "ipc/channel.h"
-#include "process/endpoint.h"
+#include "process/port.h"
 #include "process/probe.h"
 #include "process/sandbox.h"
-#include "process/settle.h"
+#include "process/memory.h"
 
 #define CHANNEL_FD   3
 #define HEARTBEAT_MS 2000
 /* Heartbeats until the memory of the start is given back, and then between two such acts. */
-#define SETTLE_FIRST 2
-#define SETTLE_EVERY 150
+#define TRIM_FIRST 2
+#define TRIM_EVERY 150
 
 struct process {
 	const struct process_spec *spec;
@@ -104,7 +104,7 @@ void process_drained(struct process *p, uint64_t left)
 
 static void add_port(struct sandbox_params *sp, const char *url)
 {
-	const uint16_t port = url && *url ? endpoint_port(url) : 0;
+	const uint16_t port = url && *url ? port_of(url) : 0;
 
 	for (size_t i = 0; i < sp->n_ports; i++)
 		if (sp->ports[i] == port)
@@ -240,18 +240,16 @@ static void on_commit(struct process *p, uint64_t generation)
 /* -- channel
  * -------------------------------------------------------------------------------------------------------- */
 
+#if defined(OPC_PROBES)
 static void on_probe(struct process *p, const struct msg_ctl_probe *probe)
 {
-#if defined(OPC_PROBES)
-	struct msg row = { .type = MSG_CTL_PROBE_ROW, .u.ctl_probe_row.conn = probe->conn };
+	const struct msg row = { .type = MSG_CTL_PROBE_ROW,
+				 .u.ctl_probe_row = { .conn = probe->conn,
+						      .result = probe_run(probe->probe, probe->arg) } };
 
-	row.u.ctl_probe_row.result = probe_run(probe->probe, probe->arg);
 	(void)process_send(p, &row);
-#else
-	(void)p;
-	(void)probe;
-#endif
 }
+#endif
 
 static void on_drain(struct process *p)
 {
@@ -282,9 +280,11 @@ static void on_channel_msg(void *ctx, struct channel *c, const struct msg *m, in
 	case MSG_DRAIN:
 		on_drain(p);
 		break;
+#if defined(OPC_PROBES)
 	case MSG_CTL_PROBE:
 		on_probe(p, &m->u.ctl_probe);
 		break;
+#endif
 	default:
 		p->spec->on_msg(p, m);
 	}
@@ -349,8 +349,8 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 	p->last_beat_ms = now;
 	if (p->running)
 		(void)process_send(p, &m);
-	if (p->running && p->beats % SETTLE_EVERY == SETTLE_FIRST)
-		(void)settle_memory();
+	if (p->running && p->beats % TRIM_EVERY == TRIM_FIRST)
+		(void)memory_trim();
 }
 
 static void on_sigterm(evutil_socket_t fd, short what, void *arg)

@@ -245,6 +245,7 @@ static void on_reload(struct connection *c, struct msg *m)
 	settings_load_start(c->control->tree, c->id);
 }
 
+#if defined(OPC_PROBES)
 static void on_probe(struct connection *c, struct msg *m)
 {
 	struct supervisor *t = c->control->tree;
@@ -261,12 +262,15 @@ static void on_probe(struct connection *c, struct msg *m)
 	}
 	control_end(t, c->id, EXIT_CODE_UNAVAILABLE, "no such process is ready");
 }
+#endif
 
 static void (*const requests[MSG__MAX])(struct connection *c, struct msg *m) = {
 	[MSG_CTL_STATUS] = on_status,   [MSG_CTL_HISTORY] = to_reporter, [MSG_CTL_SHOW] = to_reporter,
 	[MSG_CTL_RESTORE] = on_restore, [MSG_CTL_EXPLAIN] = on_explain,  [MSG_CTL_PLAN] = on_plan,
 	[MSG_CTL_DRY_RUN] = on_try,     [MSG_CTL_PAUSE] = on_pause,      [MSG_CTL_RELOAD] = on_reload,
+#if defined(OPC_PROBES)
 	[MSG_CTL_PROBE] = on_probe,
+#endif
 };
 
 static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)

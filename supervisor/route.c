@@ -101,12 +101,14 @@ static void on_control_end(struct child *s, const struct msg *m)
 	control_end(s->tree, m->u.ctl_end.conn, m->u.ctl_end.code, m->u.ctl_end.text);
 }
 
+#if defined(OPC_PROBES)
 static void on_probe_row(struct child *s, const struct msg *m)
 {
 	s->probe_conn = 0;
 	control_answer(s->tree, m->u.ctl_probe_row.conn, m);
 	control_end(s->tree, m->u.ctl_probe_row.conn, 0, "");
 }
+#endif
 
 static void on_drained(struct child *s, const struct msg *m)
 {
@@ -146,7 +148,9 @@ static void (*const routes[MSG__MAX])(struct child *s, const struct msg *m) = {
 	[MSG_CTL_DRY_RUN_RESULT] = dry_run_on_dry_run_result,
 	[MSG_PAUSE] = pause_requests_on_reporter,
 	[MSG_CTL_END] = on_control_end,
+#if defined(OPC_PROBES)
 	[MSG_CTL_PROBE_ROW] = on_probe_row,
+#endif
 };
 
 /* A watcher speaks for its own cluster and for no other. */

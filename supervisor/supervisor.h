@@ -51,7 +51,9 @@ struct child {
 	uint64_t offered;           /* generation whose SETTINGS_ACK is awaited, 0 = none */
 	uint64_t prepared;          /* the last one that it acknowledged */
 	uint64_t rss_kb;
-	uint64_t probe_conn;   /* who waits for the answer of a probe, 0 nobody */
+#if defined(OPC_PROBES)
+	uint64_t probe_conn; /* who waits for the answer of a probe, 0 nobody */
+#endif
 	uint64_t ahead_id;     /* a worker: the lease it was last told to read ahead for, 0 = none */
 	struct msg try;        /* CTL_DRY_RUN it works on */
 	uint64_t try_until_ms; /* boot time after which it is killed over that, 0 = it works on none */

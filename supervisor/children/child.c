@@ -179,6 +179,7 @@ static void describe_death(struct child *s, const siginfo_t *si)
 		       kv_s("detail", s->error));
 }
 
+#if defined(OPC_PROBES)
 static void answer_probe(struct child *s, const siginfo_t *si)
 {
 	struct msg row = { .type = MSG_CTL_PROBE_ROW, .u.ctl_probe_row.conn = s->probe_conn };
@@ -190,6 +191,7 @@ static void answer_probe(struct child *s, const siginfo_t *si)
 	control_end(s->tree, s->probe_conn, 0, "");
 	s->probe_conn = 0;
 }
+#endif
 
 static void forget_process(struct child *s)
 {
@@ -220,7 +222,9 @@ static void on_death(evutil_socket_t fd, short what, void *arg)
 	if (waitid(P_PID, (id_t)s->pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
 		return;
 	describe_death(s, &si);
+#if defined(OPC_PROBES)
 	answer_probe(s, &si);
+#endif
 	const int code = si.si_code == CLD_EXITED ? si.si_status : -1;
 	const enum fsm_event ev =
 		fsm_death(&s->deaths, was_ready, s->ready_ms, code == EXIT_CODE_CONFIG, clock_boot_ms());

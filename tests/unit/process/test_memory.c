@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/settle.h"
+#include "process/memory.h"
 #include "tests/suite.h"
 
 /* Relocated constants and written data: both must survive. */
@@ -41,7 +41,7 @@ START_TEST(pages_of_code_are_let_go)
 	qsort(numbers, 3, sizeof(numbers[0]), compare); /* maps code that nobody needs afterwards */
 	const long before = status_kb("RssFile");
 
-	ck_assert_uint_gt(settle_memory(), 100000);
+	ck_assert_uint_gt(memory_trim(), 100000);
 	ck_assert_int_lt(status_kb("RssFile"), before);
 }
 END_TEST
@@ -50,7 +50,7 @@ START_TEST(what_was_written_stays)
 {
 	(void)snprintf(written, sizeof(written), "after");
 	for (int i = 0; i < 3; i++)
-		(void)settle_memory();
+		(void)memory_trim();
 	ck_assert_str_eq(written, "after");
 	ck_assert_str_eq(relocated[0], "one");
 	ck_assert_str_eq(relocated[2], "three");
@@ -71,7 +71,7 @@ START_TEST(free_heap_goes_back)
 		free(blocks[i]);
 	const long before = status_kb("RssAnon");
 
-	(void)settle_memory();
+	(void)memory_trim();
 #if !defined(__SANITIZE_ADDRESS__) /* whose heap is another one */
 	ck_assert_int_lt(status_kb("RssAnon"), before - BLOCKS / 2 * SIZE / 1024);
 #endif
@@ -81,7 +81,7 @@ START_TEST(free_heap_goes_back)
 }
 END_TEST
 
-TEST_MAIN("process/settle")
+TEST_MAIN("process/memory")
 {
 	tcase_add_test(t, pages_of_code_are_let_go);
 	tcase_add_test(t, what_was_written_stays);

@@ -1,6 +1,6 @@
-/* endpoint.c - see endpoint.h. */
+/* port.c - see port.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "process/endpoint.h"
+#include "process/port.h"
 
 #include <string.h>
 
@@ -20,7 +20,7 @@ static uint16_t default_port(const char *url)
 	return 0;
 }
 
-uint16_t endpoint_port(const char *url)
+uint16_t port_of(const char *url)
 {
 	const char *start = strstr(url, "://");
 	const char *host = start ? start + 3 : url;

@@ -1,7 +1,7 @@
-/* settle.c - see settle.h. A TLS library reads its certificates once and a database its schema; that text
+/* memory.c - see memory.h. A TLS library reads its certificates once and a database its schema; that text
  * stays mapped, in each process anew, for as long as nobody asks the kernel to drop it. */
 // SPDX-License-Identifier: Apache-2.0
-#include "process/settle.h"
+#include "process/memory.h"
 
 #include <link.h>
 #include <malloc.h>
@@ -34,7 +34,7 @@ static int on_object(struct dl_phdr_info *object, size_t size, void *ctx)
 	return 0;
 }
 
-size_t settle_memory(void)
+size_t memory_trim(void)
 {
 	size_t sum = 0;
 

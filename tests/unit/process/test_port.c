@@ -1,8 +1,8 @@
-/* test_endpoint.c - the port that the sandbox opens. */
+/* test_port.c - the port that the sandbox opens. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 
-#include "process/endpoint.h"
+#include "process/port.h"
 #include "tests/suite.h"
 
 START_TEST(ports)
@@ -30,11 +30,11 @@ START_TEST(ports)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		ck_assert_msg(endpoint_port(cases[i].url) == cases[i].port, "%s", cases[i].url);
+		ck_assert_msg(port_of(cases[i].url) == cases[i].port, "%s", cases[i].url);
 }
 END_TEST
 
-TEST_MAIN("process/endpoint")
+TEST_MAIN("process/port")
 {
 	tcase_add_test(t, ports);
 }
