@@ -214,41 +214,6 @@ size_t str_distance(const char *a, const char *b)
 	return row[nb];
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-int str_uuid_parse(const char *s, size_t n, uint8_t ret[static 16])
-{
-	uint8_t out[16];
-	size_t k = 0;
-
-	if (n != 36)
-		return -EINVAL;
-	for (size_t i = 0; i < 36;) {
-		if (i == 8 || i == 13 || i == 18 || i == 23) {
-			if (s[i++] != '-')
-				return -EINVAL;
-			continue;
-		}
-		const int hi = hex_digit(s[i]), lo = hex_digit(s[i + 1]);
-
-		if (hi < 0 || lo < 0)
-			return -EINVAL;
-		out[k++] = (uint8_t)(hi << 4 | lo);
-		i += 2;
-	}
-	memcpy(ret, out, sizeof(out));
-	return 0;
-}
-
 void str_uuid_format(const uint8_t uuid[static 16], char ret[static 37])
 {
 	static const char digits[] = "0123456789abcdef";

@@ -63,8 +63,7 @@ size_t str_utf8_len(const char *s, size_t n);
 /* Levenshtein distance, for "did you mean"; inputs above 64 bytes count as SIZE_MAX. */
 size_t str_distance(const char *a, const char *b);
 
-/* "8-4-4-4-12" hex text <-> 16 bytes. str_uuid_parse returns 0, or -EINVAL when s is not such a text. */
-int str_uuid_parse(const char *s, size_t n, uint8_t ret[static 16]);
+/* 16 bytes as "8-4-4-4-12" hex text. */
 void str_uuid_format(const uint8_t uuid[static 16], char ret[static 37]);
 
 #endif

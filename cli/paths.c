@@ -26,14 +26,14 @@ static char *below_home(const char *variable, const char *fallback, const char *
 		    : xasprintf("/tmp/ops-pod-cleaner-%u/%s", (unsigned)geteuid(), rest);
 }
 
-char *paths_default_config(void)
+static char *default_config(void)
 {
 	if (geteuid() == 0)
 		return xstrdup("/etc/ops-pod-cleaner/config.yml");
 	return below_home("XDG_CONFIG_HOME", ".config", "ops-pod-cleaner/config.yml");
 }
 
-char *paths_default_state_dir(void)
+static char *default_state_dir(void)
 {
 	if (geteuid() == 0)
 		return xstrdup("/var/lib/ops-pod-cleaner");
@@ -48,14 +48,14 @@ char *paths_default_control_socket(void)
 		return xstrdup("/run/ops-pod-cleaner/control.sock");
 	if (run)
 		return xasprintf("%s/ops-pod-cleaner/control.sock", run);
-	_cleanup_free_ char *state = paths_default_state_dir();
+	_cleanup_free_ char *state = default_state_dir();
 
 	return xasprintf("%s/control.sock", state);
 }
 
 char *paths_find_config(void)
 {
-	char *path = paths_default_config();
+	char *path = default_config();
 
 	if (access(path, F_OK) == 0 || access("config.yml", F_OK) != 0)
 		return path;

@@ -5,8 +5,6 @@
 #ifndef CLI_PATHS_H
 #define CLI_PATHS_H
 
-char *paths_default_config(void);
-char *paths_default_state_dir(void);
 char *paths_default_control_socket(void);
 /* The file `run` takes: the default, else ./config.yml where only that exists (as the original program did).
  */

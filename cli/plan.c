@@ -1,5 +1,5 @@
-/* plan.c - `plan`: what would be done now and when next, by the code that acts: the watchers judge and admit,
- * then a worker rehearses each act up to its write. */
+/* plan.c - `plan`: what would be done now and when next, by the code that acts: the watchers judge, then a
+ * worker does a dry run of each action. */
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/plan.h"
 
@@ -16,8 +16,8 @@
 /* Questions to workers under way at once: enough that no worker waits for this program. */
 #define WINDOW 64u
 /* A worker that takes longer than 30 s is killed, and says so. */
-#define TRY_MS UINT64_C(120000)
-#define ASK_MS UINT64_C(60000)
+#define DRY_RUN_MS UINT64_C(120000)
+#define ASK_MS     UINT64_C(60000)
 
 /* -- the clusters ---------------------------------------------------------------------------------------- */
 
@@ -69,12 +69,12 @@ static void progress(size_t done, size_t all)
 		(void)fprintf(stderr, "\rasking workers: %zu of %zu%s", done, all, done == all ? "\n" : "");
 }
 
-static int take_tried(struct ctl *c, struct plan *p)
+static int take_answer(struct ctl *c, struct plan *p)
 {
 	struct msg m;
 
 	for (;;) {
-		const int code = ctl_recv(c, TRY_MS, &m);
+		const int code = ctl_recv(c, DRY_RUN_MS, &m);
 
 		if (code != EXIT_CODE_OK)
 			return code;
@@ -85,12 +85,12 @@ static int take_tried(struct ctl *c, struct plan *p)
 		if (m.type != MSG_CTL_DRY_RUN_RESULT || m.u.ctl_dry_run_result.id == 0 ||
 		    m.u.ctl_dry_run_result.id > p->n)
 			continue;
-		p->v[m.u.ctl_dry_run_result.id - 1].tried = m.u.ctl_dry_run_result;
+		p->v[m.u.ctl_dry_run_result.id - 1].dry_run = m.u.ctl_dry_run_result;
 		return EXIT_CODE_OK;
 	}
 }
 
-static int send_try(struct ctl *c, const struct plan *p, size_t i)
+static int send_question(struct ctl *c, const struct plan *p, size_t i)
 {
 	const struct msg row = { .type = MSG_CTL_PLAN_ROW, .u.ctl_plan_row = p->v[i].row };
 	struct msg m = { .type = MSG_CTL_DRY_RUN };
@@ -110,13 +110,13 @@ static int ask_workers(struct ctl *c, struct plan *p)
 		all += plan_is_due(&p->v[i]);
 	while (code == EXIT_CODE_OK && done < all) {
 		if (asked == all || asked - done == WINDOW) {
-			code = take_tried(c, p);
+			code = take_answer(c, p);
 			progress(++done, all);
 			continue;
 		}
 		while (!plan_is_due(&p->v[next]))
 			next++;
-		code = send_try(c, p, next++);
+		code = send_question(c, p, next++);
 		asked++;
 	}
 	return code;

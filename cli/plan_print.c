@@ -14,20 +14,19 @@
 #include "cli/table.h"
 #include "rules/judge.h"
 
-static const char *const when_names[PLAN__MAX] = { "now", "later", "held", "refused", "gone", "unclear" };
+enum plan_when {
+	PLAN_NOW,     /* a worker judged it live and would write */
+	PLAN_LATER,   /* not due yet */
+	PLAN_BLOCKED, /* due, but a guard says not now */
+	PLAN_REFUSED, /* due, but a rule or the worker forbids it */
+	PLAN_GONE,    /* nothing was left when the worker looked */
+	PLAN_UNCLEAR, /* the worker could not find out */
+	PLAN__MAX
+};
 
-const char *plan_when_name(enum plan_when w)
-{
-	return when_names[w];
-}
+static const char *const when_names[PLAN__MAX] = { "now", "later", "blocked", "refused", "gone", "unclear" };
 
-/* Due but for a guard (model/guards.def). */
-static bool is_hold(const char *reason)
-{
-	return reason_find(reason)->class == CLASS_BLOCKED;
-}
-
-static enum plan_when tried_when(const struct msg_ctl_dry_run_result *t)
+static enum plan_when dry_run_when(const struct msg_ctl_dry_run_result *t)
 {
 	static const enum plan_when table[OUTCOME__MAX] = {
 		[OUTCOME_DONE] = PLAN_UNCLEAR,        [OUTCOME_GONE] = PLAN_GONE,
@@ -49,29 +48,29 @@ bool plan_is_due(const struct plan_row *r)
 /* A worker was asked and said no. */
 static bool was_declined(const struct plan_row *r)
 {
-	return r->tried.id && r->tried.outcome != OUTCOME_WOULD;
+	return r->dry_run.id && r->dry_run.outcome != OUTCOME_WOULD;
 }
 
-enum plan_when plan_when(const struct plan_row *r)
+static enum plan_when when_of(const struct plan_row *r)
 {
 	if (was_declined(r))
-		return tried_when(&r->tried);
+		return dry_run_when(&r->dry_run);
 	if (r->row.verdict == VERDICT_ACT)
-		return r->tried.id ? PLAN_NOW : PLAN_UNCLEAR;
+		return r->dry_run.id ? PLAN_NOW : PLAN_UNCLEAR;
 	if (r->row.verdict == VERDICT_REFUSE)
 		return PLAN_REFUSED;
-	return is_hold(r->row.reason) ? PLAN_HELD : PLAN_LATER;
+	return reason_find(r->row.reason)->class == CLASS_BLOCKED ? PLAN_BLOCKED : PLAN_LATER;
 }
 
-const char *plan_reason(const struct plan_row *r)
+static const char *reason_of(const struct plan_row *r)
 {
-	return was_declined(r) ? r->tried.reason : r->row.reason;
+	return was_declined(r) ? r->dry_run.reason : r->row.reason;
 }
 
 static int compare(const void *a, const void *b)
 {
 	const struct plan_row *x = a, *y = b;
-	const int w = (int)plan_when(x) - (int)plan_when(y);
+	const int w = (int)when_of(x) - (int)when_of(y);
 
 	if (w != 0)
 		return w;
@@ -96,17 +95,17 @@ static void count(const struct plan *p, counts ret)
 {
 	memset(ret, 0, sizeof(counts));
 	for (size_t i = 0; i < p->n; i++)
-		ret[p->v[i].row.duty][plan_when(&p->v[i])]++;
+		ret[p->v[i].row.duty][when_of(&p->v[i])]++;
 }
 
 /* -- JSON ------------------------------------------------------------------------------------------------ */
 
 static json_t *row_json(const struct plan *p, const struct plan_row *r)
 {
-	const bool tried = r->tried.id != 0;
-	const char *reason = plan_reason(r);
+	const bool asked = r->dry_run.id != 0;
+	const char *reason = reason_of(r);
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s}", "when",
-			      plan_when_name(plan_when(r)), "cluster", p->clusters[r->row.cluster], "duty",
+			      when_names[when_of(r)], "cluster", p->clusters[r->row.cluster], "duty",
 			      duty_name((enum duty)r->row.duty), "namespace", r->row.ns, "pod", r->row.name,
 			      "uid", r->row.uid, "at", output_json_time(r->row.until), "action",
 			      output_action(r->row.action), "reason", reason, "sentence",
@@ -114,14 +113,15 @@ static json_t *row_json(const struct plan *p, const struct plan_row *r)
 			      r->row.evidence, "resourceVersion", r->row.rv);
 
 	json_object_set_new(o, "since", output_json_time(r->row.since));
-	json_object_set_new(o, "fights", json_integer((json_int_t)r->row.reverts));
-	json_object_set_new(o, "target", tried ? json_string(r->tried.target) : json_null());
-	json_object_set_new(o, "targetUid", tried ? json_string(r->tried.target_uid) : json_null());
-	json_object_set_new(o, "request", tried ? json_string(r->tried.request) : json_null());
+	json_object_set_new(o, "reverted", json_integer((json_int_t)r->row.reverts));
+	json_object_set_new(o, "target", asked ? json_string(r->dry_run.target) : json_null());
+	json_object_set_new(o, "targetUid", asked ? json_string(r->dry_run.target_uid) : json_null());
+	json_object_set_new(o, "request", asked ? json_string(r->dry_run.request) : json_null());
 	json_object_set_new(o, "replicas",
-			    tried && r->tried.replicas >= 0 ? json_integer(r->tried.replicas) : json_null());
-	json_object_set_new(o, "detail", tried ? json_string(r->tried.detail) : json_null());
-	json_object_set_new(o, "proof", tried ? json_string(r->tried.evidence) : json_null());
+			    asked && r->dry_run.replicas >= 0 ? json_integer(r->dry_run.replicas)
+							      : json_null());
+	json_object_set_new(o, "detail", asked ? json_string(r->dry_run.detail) : json_null());
+	json_object_set_new(o, "liveEvidence", asked ? json_string(r->dry_run.evidence) : json_null());
 	return o;
 }
 
@@ -158,7 +158,9 @@ static void print_json(const struct plan *p)
 
 static void print_counts(const struct plan *p)
 {
-	static const char *const headers[] = { "DUTY", "NOW", "LATER", "HELD", "REFUSED", "GONE", "UNCLEAR" };
+	static const char *const headers[] = {
+		"DUTY", "NOW", "LATER", "BLOCKED", "REFUSED", "GONE", "UNCLEAR"
+	};
 	struct table *t = table_new(headers, ARRAY_SIZE(headers));
 	counts n;
 
@@ -179,8 +181,8 @@ static void print_counts(const struct plan *p)
 static void add_why(struct table *t, const struct plan_row *r)
 {
 	const bool other = was_declined(r);
-	const char *facts = other ? r->tried.detail : r->row.evidence;
-	const char *say = output_sentence(plan_reason(r));
+	const char *facts = other ? r->dry_run.detail : r->row.evidence;
+	const char *say = output_sentence(reason_of(r));
 
 	table_add(t, COLOR_NONE, "%s%s%s", say, say[0] && facts[0] ? ": " : "", facts);
 }
@@ -195,24 +197,25 @@ static void print_rows(const struct plan *p, bool wide)
 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct plan_row *r = &p->v[i];
-		const enum plan_when w = plan_when(r);
+		const enum plan_when w = when_of(r);
 		char until[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
 		rfc3339_format(r->row.until, false, until);
-		table_add(t, colors[w], "%s%s%s", plan_when_name(w), r->row.until ? " " : "",
+		table_add(t, colors[w], "%s%s%s", when_names[w], r->row.until ? " " : "",
 			  r->row.until ? until : "");
 		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster]);
 		table_add(t, COLOR_NONE, "%s/%s", r->row.ns, r->row.name);
 		output_duty(duty, sizeof(duty), r->row.duty, r->row.action);
 		table_add(t, COLOR_NONE, "%s", duty);
-		table_add(t, COLOR_NONE, "%s", plan_reason(r));
-		if (r->tried.id && r->tried.replicas >= 0)
-			table_add(t, COLOR_NONE, "%s (has %" PRId64 ")", r->tried.target, r->tried.replicas);
+		table_add(t, COLOR_NONE, "%s", reason_of(r));
+		if (r->dry_run.id && r->dry_run.replicas >= 0)
+			table_add(t, COLOR_NONE, "%s (has %" PRId64 ")", r->dry_run.target,
+				  r->dry_run.replicas);
 		else
-			table_add(t, COLOR_NONE, "%s", r->tried.id ? r->tried.target : "-");
+			table_add(t, COLOR_NONE, "%s", r->dry_run.id ? r->dry_run.target : "-");
 		add_why(t, r);
 		if (wide)
-			table_add(t, COLOR_DIM, "%s", r->tried.id ? r->tried.request : "");
+			table_add(t, COLOR_DIM, "%s", r->dry_run.id ? r->dry_run.request : "");
 	}
 	table_print(t, stdout, table_wants_color(stdout));
 	table_free(&t);

@@ -106,7 +106,7 @@ static int find(struct restore *r)
 
 /* -- ask and act ----------------------------------------------------------------------------------------- */
 
-static void take_tried(struct item *i, const struct msg_ctl_dry_run_result *t)
+static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 {
 	i->would = t->outcome == OUTCOME_WOULD;
 	if (t->target[0])
@@ -127,7 +127,7 @@ static int one(struct restore *r, struct item *i, bool dry)
 		if (code != EXIT_CODE_OK)
 			return code;
 		if (m.type == MSG_CTL_DRY_RUN_RESULT) {
-			take_tried(i, &m.u.ctl_dry_run_result);
+			take_answer(i, &m.u.ctl_dry_run_result);
 			return EXIT_CODE_OK;
 		}
 		if (m.type == MSG_CTL_END) {

@@ -18,7 +18,7 @@
 #include "cli/table.h"
 
 struct status {
-	struct msg_ctl_supervisor tree;
+	struct msg_ctl_supervisor supervisor;
 	struct msg_child_stats *children;
 	size_t n_children;
 	struct msg_watch_stats *clusters;
@@ -35,7 +35,7 @@ static void on_row(void *ctx, const struct msg *m)
 
 	switch (m->type) {
 	case MSG_CTL_SUPERVISOR:
-		s->tree = m->u.ctl_supervisor;
+		s->supervisor = m->u.ctl_supervisor;
 		break;
 	case MSG_CHILD_STATS:
 		s->children = xreallocarray(s->children, s->n_children + 1, sizeof(*s->children));
@@ -83,8 +83,8 @@ static const char *cluster_name(const struct status *s, uint64_t index)
 static json_t *child_json(const struct msg_child_stats *c)
 {
 	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s}", "role", c->role,
-			 "cluster", c->cluster_name, "slot", (json_int_t)c->number, "state", c->state, "pid",
-			 (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
+			 "cluster", c->cluster_name, "number", (json_int_t)c->number, "state", c->state,
+			 "pid", (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
 			 (json_int_t)c->rss_kb, "leases", (json_int_t)c->leases, "startedAt",
 			 output_json_time(c->started), "sandbox", c->sandbox, "error", c->error);
 }
@@ -108,9 +108,9 @@ static json_t *cluster_json(const struct status *s, const struct msg_watch_stats
 			      output_json_time(w->last_event), "error", w->error);
 
 	(void)json_object_set_new(o, "leader", leader_json(s, w->cluster));
-	(void)json_object_set_new(o, "held", json_integer((json_int_t)w->blocked));
-	(void)json_object_set_new(o, "fights", json_integer((json_int_t)w->reverts));
-	(void)json_object_set_new(o, "hold", json_string(w->blocked_by));
+	(void)json_object_set_new(o, "blocked", json_integer((json_int_t)w->blocked));
+	(void)json_object_set_new(o, "reverted", json_integer((json_int_t)w->reverts));
+	(void)json_object_set_new(o, "blockedBy", json_string(w->blocked_by));
 	return o;
 }
 
@@ -132,13 +132,14 @@ static void print_json(const struct status *s)
 		json_array_append_new(clusters, cluster_json(s, &s->clusters[i]));
 	for (size_t i = 0; i < s->n_pauses; i++)
 		json_array_append_new(pauses, pause_json(&s->pauses[i]));
-	json_t *root = json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
-				 s->tree.version, "phase", s->tree.phase, "mode",
-				 s->tree.observe ? "observe" : "enforce", "generation",
-				 (json_int_t)s->tree.generation, "started", output_json_time(s->tree.started),
-				 "leases", (json_int_t)s->tree.leases, "actions", (json_int_t)s->tree.actions,
-				 "pending", (json_int_t)s->tree.pending, "note", s->tree.note, "processes",
-				 processes, "clusters", clusters, "pauses", pauses);
+	json_t *root = json_pack(
+		"{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
+		s->supervisor.version, "phase", s->supervisor.phase, "mode",
+		s->supervisor.observe ? "observe" : "enforce", "generation",
+		(json_int_t)s->supervisor.generation, "started", output_json_time(s->supervisor.started),
+		"leases", (json_int_t)s->supervisor.leases, "actions", (json_int_t)s->supervisor.actions,
+		"pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note, "processes",
+		processes, "clusters", clusters, "pauses", pauses);
 
 	output_json(root);
 }
@@ -237,12 +238,13 @@ static void print_pauses(const struct status *s)
 	}
 }
 
-static void print_holds(const struct status *s)
+static void print_blocked(const struct status *s)
 {
 	for (size_t i = 0; i < s->n_clusters; i++)
 		if (s->clusters[i].blocked)
-			printf("%s: %" PRIu64 " due but held: %s\n", cluster_name(s, s->clusters[i].cluster),
-			       s->clusters[i].blocked, s->clusters[i].blocked_by);
+			printf("%s: %" PRIu64 " due but blocked: %s\n",
+			       cluster_name(s, s->clusters[i].cluster), s->clusters[i].blocked,
+			       s->clusters[i].blocked_by);
 }
 
 static void print_text(const struct status *s, bool wide)
@@ -252,13 +254,14 @@ static void print_text(const struct status *s, bool wide)
 
 	printf("ops-pod-cleaner %s: %s, %s, up %s, settings #%" PRIu64 ", %" PRIu64 " actions, %" PRIu64
 	       " leases open (%" PRIu64 " waiting)\n",
-	       s->tree.version, s->tree.phase, s->tree.observe ? "observe (nothing is written)" : "enforce",
-	       table_span(clock_wall_ms() - s->tree.started, span), s->tree.generation, s->tree.actions,
-	       s->tree.leases, s->tree.pending);
-	if (s->tree.note[0])
-		printf("note: %s\n", s->tree.note);
+	       s->supervisor.version, s->supervisor.phase,
+	       s->supervisor.observe ? "observe (nothing is written)" : "enforce",
+	       table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
+	       s->supervisor.actions, s->supervisor.leases, s->supervisor.pending);
+	if (s->supervisor.note[0])
+		printf("note: %s\n", s->supervisor.note);
 	print_pauses(s);
-	print_holds(s);
+	print_blocked(s);
 	printf("\n");
 	print_processes(s, wide, color);
 	printf("\n");

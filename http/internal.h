@@ -99,7 +99,6 @@ bool request_prepare(struct http_request *r);
 /* Its handle is needed no more and is no longer the multi handle's. whole: the exchange went to its end. */
 void request_release(struct http_request *r, bool whole);
 void request_result(struct http_request *r, CURLcode code, struct http_result *ret);
-bool request_sent_whole(const struct http_request *r);
 
 /* response.c: curl's callbacks */
 size_t response_header(char *p, size_t size, size_t n, void *userdata);

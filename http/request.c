@@ -311,7 +311,7 @@ static enum http_failure failure_of(CURLcode code, const struct http_request *r)
 	return HTTP_BROKEN;
 }
 
-bool request_sent_whole(const struct http_request *r)
+static bool sent_whole(const struct http_request *r)
 {
 	long head = 0;
 	curl_off_t body = 0;
@@ -329,7 +329,7 @@ void request_result(struct http_request *r, CURLcode code, struct http_result *r
 {
 	*ret = (struct http_result){
 		.status = r->status,
-		.sent = request_sent_whole(r),
+		.sent = sent_whole(r),
 		.content_type = r->content_type,
 		.retry_after_ms = r->retry_after_ms,
 		.server_date_ms = r->server_date_ms,

@@ -46,7 +46,6 @@ struct channel {
 	bool broken;   /* writing is over */
 	bool full;     /* the socket is: on_write waits for room */
 	bool refused;  /* a send was answered -EAGAIN */
-	bool paused;
 	unsigned busy; /* handlers running: a free waits until they have returned */
 	bool freed;
 	size_t in_at, in_len; /* of the datagram that was read: reported up to in_at */
@@ -308,7 +307,7 @@ static void release(struct channel *c)
 /* Is there one more to read in this turn, after n messages? */
 static bool goes_on(const struct channel *c, bool all, unsigned n)
 {
-	if (c->freed || c->closed || (c->paused && !all))
+	if (c->freed || c->closed)
 		return false;
 	return all || n == 0 || c->in_at < c->in_len || (c->in_len > FULL_LEN && n < MESSAGES_PER_TURN);
 }
@@ -418,19 +417,6 @@ int channel_send(struct channel *c, const struct msg *m, int fd)
 	c->queued++;
 	event_active(c->on_turn_end, 0, 0); /* behind all that is active now */
 	return 0;
-}
-
-void channel_pause(struct channel *c, bool pause)
-{
-	if (c->closed)
-		return;
-	c->paused = pause;
-	if (pause)
-		(void)event_del(c->on_read);
-	else
-		(void)event_add(c->on_read, NULL);
-	if (!pause && c->in_at < c->in_len)
-		event_active(c->on_read, EV_READ, 0);
 }
 
 void channel_read_all(struct channel *c)

@@ -40,9 +40,6 @@ void channel_set_phase(struct channel *c, enum phase phase);
  * holds CHANNEL_QUEUE_MAX messages (m is not queued), or -EPIPE after close, or -EMFILE when fd cannot be
  * duplicated (m is not queued). */
 int channel_send(struct channel *c, const struct msg *m, int fd);
-/* Stop (and go on) reading: back-pressure towards the peer. No message is reported while paused, except by
- * channel_read_all. */
-void channel_pause(struct channel *c, bool pause);
 /* Read everything that is there now and report it through ops; used before a dead child is reaped. */
 void channel_read_all(struct channel *c);
 /* Write what is queued, waiting up to timeout_ms. 0 or -ETIMEDOUT or -EPIPE. For a sender that ends, or that

@@ -272,33 +272,8 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 	return (int)(u.p - buf);
 }
 
-/* -- for people, and between messages
+/* -- between messages
  * ---------------------------------------------------------------------------- */
-
-static int print_field(const struct msg *m, const struct msg_field *f, char *buf, size_t size)
-{
-	switch (f->kind) {
-	case KIND_U64:
-		return snprintf(buf, size, " %s=%llu", f->name, (unsigned long long)get_u64_member(m, f));
-	case KIND_I64:
-		return snprintf(buf, size, " %s=%lld", f->name, (long long)get_u64_member(m, f));
-	case KIND_BOOL:
-		return snprintf(buf, size, " %s=%s", f->name,
-				*(bool *)(void *)member(m, f) ? "true" : "false");
-	default:
-		return snprintf(buf, size, " %s=\"%s\"", f->name, member(m, f));
-	}
-}
-
-size_t msg_print(const struct msg *m, char *buf, size_t size)
-{
-	const struct msg_desc *d = msg_desc(m->type);
-	size_t n = (size_t)snprintf(buf, size, "%s", d ? d->name : "?");
-
-	for (size_t i = 0; d && i < d->n && n < size; i++)
-		n += (size_t)print_field(m, &d->fields[i], buf + n, size - n);
-	return n < size ? n : size - 1;
-}
 
 static void copy_field(struct msg *dst, const struct msg_field *to, const struct msg *src,
 		       const struct msg_field *f)

@@ -69,11 +69,6 @@ uint64_t process_cluster(const struct process *p)
 	return p->cluster;
 }
 
-uint64_t process_slot(const struct process *p)
-{
-	return p->slot;
-}
-
 uint64_t process_generation(const struct process *p)
 {
 	return p->generation;

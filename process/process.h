@@ -39,9 +39,8 @@ int process_run(int argc, char **argv, const struct process_spec *spec);
 struct event_base *process_base(struct process *p);
 void *process_ctx(struct process *p);
 void process_set_ctx(struct process *p, void *ctx);
-/* Index of this process' cluster (CLUSTERS_MAX: none), its slot, the generation in force. */
+/* Index of this process' cluster (CLUSTERS_MAX: none), the generation in force. */
 uint64_t process_cluster(const struct process *p);
-uint64_t process_slot(const struct process *p);
 uint64_t process_generation(const struct process *p);
 /* As channel_send: 0, -EAGAIN (not queued; on_room follows) or -EPIPE. */
 int process_send(struct process *p, const struct msg *m);

@@ -53,7 +53,8 @@ struct ll_port_rule {
 	uint64_t access, port;
 };
 
-int sandbox_landlock_abi(void)
+/* Of this kernel, 0 = none. */
+static int landlock_abi(void)
 {
 	const long abi = syscall(444, NULL, (size_t)0, LL_CREATE_VERSION);
 
@@ -78,7 +79,7 @@ static int landlock_allow_dir(int ruleset, const char *dir, uint64_t fs)
 
 static int landlock_enter(const struct sandbox_params *p)
 {
-	const int abi = sandbox_landlock_abi();
+	const int abi = landlock_abi();
 	const uint64_t fs = landlock_fs(abi);
 	const struct ll_ruleset attr = { fs, abi >= 4 ? LL_NET_BIND_TCP | LL_NET_CONNECT_TCP : 0,
 					 abi >= 6 ? LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL : 0 };

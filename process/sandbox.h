@@ -26,7 +26,4 @@ struct sandbox_params {
  * is missing: *ret_text then names it. */
 int sandbox_enter(const struct sandbox_params *params, char ret_text[static 256]);
 
-/* Landlock ABI of this kernel, 0 = none. */
-int sandbox_landlock_abi(void);
-
 #endif

@@ -33,7 +33,7 @@ static inline uint64_t uuid_load(const char *p, const char *q)
 	return (uint64_t)le32toh(a) | (uint64_t)le32toh(b) << 32;
 }
 
-/* As str_uuid_parse, but capitals are not canonical; runs twice for every event. */
+/* The text that str_uuid_format makes, to its 16 bytes; runs twice for every event. */
 static inline bool uuid_is_canonical(struct str s, uint8_t ret[static 16])
 {
 	uint32_t v[4];

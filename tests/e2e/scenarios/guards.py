@@ -13,7 +13,7 @@ def evicted(t, ns, n):
 
 
 def held(program):
-    return [r for r in program.ask_json("plan")["rows"] if r["when"] == "held"]
+    return [r for r in program.ask_json("plan")["rows"] if r["when"] == "blocked"]
 
 
 def wait_held(t, program, n, reason):

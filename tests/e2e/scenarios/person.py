@@ -68,15 +68,15 @@ def plan_equals_writes(t):
 
     def complete():
         plan = program.ask_json("plan")
-        rows = planned(plan, "held")
+        rows = planned(plan, "blocked")
         settled = all(r["request"] for r in rows) and not planned(plan, "later", "unclear")
         return plan if len(rows) == expected and settled else None
 
     plan = t.until(f"a plan with {expected} rows and nothing that comes later", complete, 30, every=0.5)
-    rows = planned(plan, "held")
+    rows = planned(plan, "blocked")
     assert {r["reason"] for r in rows} == {"Paused"}, rows
     assert not planned(plan, "now"), plan["rows"]
-    assert plan["counts"]["deleteEvictedPod"]["held"] == len(deleted), plan["counts"]
+    assert plan["counts"]["deleteEvictedPod"]["blocked"] == len(deleted), plan["counts"]
     assert any(r["reason"] == "KindNotScalable" for r in planned(plan, "refused")), plan["rows"]
     assert not t.writes(), "something was written while all was paused"
     assert not program.history(), "an action was begun while all was paused"
@@ -148,7 +148,7 @@ def later(t):
     assert [r["namespace"] for r in program.ask_json("plan", "-n", second)["rows"]] == [second]
     assert [r["duty"] for r in program.ask_json("plan", "--duty", "errImagePull")["rows"]] == ["errImagePull"]
     text = program.ask("plan", timeout=60, check=True).stdout
-    assert "later" in text and "held" in text and ns in text, text
+    assert "later" in text and "blocked" in text and ns in text, text
     t.expect()
 
 

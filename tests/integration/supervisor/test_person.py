@@ -110,13 +110,13 @@ def plan_asks_workers_about_what_is_due():
     t = Tree()
     t.wait_for("all processes are ready")
     plan = t.ask("plan", "-o", "json")
-    assert plan["counts"]["deleteEvictedPod"] == {"now": 200, "later": 0, "held": 1, "refused": 1, "gone": 0, "unclear": 0}, plan["counts"]
+    assert plan["counts"]["deleteEvictedPod"] == {"now": 200, "later": 0, "blocked": 1, "refused": 1, "gone": 0, "unclear": 0}, plan["counts"]
     assert len(re.findall("TRY id=", t.text())) == 200 and "GRANT" not in t.text() and "INTENT" not in t.text()
     first = plan["rows"][0]
     assert first["when"] == "now" and first["target"] == "deployments.apps/default/web" and first["replicas"] == 3, first
     assert {r["pod"] for r in plan["rows"]} == {f"pod-{i}" for i in range(202)}
     text = t.ask("plan")
-    assert "NOW" in text and "pod-201" in text and "held" in text
+    assert "NOW" in text and "pod-201" in text and "blocked" in text
     assert "no cluster of that name" in t.ask("plan", "--cluster", "elsewhere", code=64)
 
 

@@ -92,16 +92,12 @@ END_TEST
 
 START_TEST(uuid)
 {
-	static const char text[] = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
-	uint8_t bytes[16];
-	char back[37];
+	static const uint8_t bytes[16] = { 0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78,
+					   0x87, 0x96, 0xa5, 0xb4, 0xc3, 0xd2, 0xe1, 0xf0 };
+	char text[37];
 
-	ck_assert_int_eq(str_uuid_parse(text, 36, bytes), 0);
-	str_uuid_format(bytes, back);
-	ck_assert_str_eq(back, text);
-	ck_assert_int_eq(str_uuid_parse(text, 35, bytes), -EINVAL);
-	ck_assert_int_eq(str_uuid_parse("0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1fg", 36, bytes), -EINVAL);
-	ck_assert_int_eq(str_uuid_parse("0f1e2d3c14b5a-6978-8796-a5b4c3d2e1f0", 36, bytes), -EINVAL);
+	str_uuid_format(bytes, text);
+	ck_assert_str_eq(text, "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
 }
 END_TEST
 

@@ -159,59 +159,15 @@ START_TEST(the_phase_is_that_of_each_message)
 }
 END_TEST
 
-static void pause_itself(struct end *e)
-{
-	channel_pause(e->channel, true);
-}
-
-START_TEST(the_rest_waits_while_paused)
-{
-	struct end a, b;
-
-	(void)setup_pair(&a, &b);
-	a.act_at = 2;
-	a.act = pause_itself;
-	send_beats(b.channel, 1, 4);
-	spin(2);
-	send_beats(b.channel, 5, 6);
-	spin(3);
-	ck_assert_uint_eq(a.received, 2);
-	channel_pause(a.channel, false);
-	ck_assert_uint_eq(a.received, 2);
-	spin(3);
-	ck_assert_uint_eq(a.received, 6);
-	ck_assert(a.in_order);
-	end_test(&a, &b, -1);
-}
-END_TEST
-
-/* Nothing else arrives: the rest alone is reason enough to go on. */
-START_TEST(the_rest_comes_after_the_pause)
-{
-	struct end a, b;
-
-	(void)setup_pair(&a, &b);
-	a.act_at = 1;
-	a.act = pause_itself;
-	send_beats(b.channel, 1, 3);
-	spin(2);
-	ck_assert_uint_eq(a.received, 1);
-	channel_pause(a.channel, false);
-	spin(1);
-	ck_assert_uint_eq(a.received, 3);
-	end_test(&a, &b, -1);
-}
-END_TEST
-
 static void read_the_rest(struct end *e)
 {
 	channel_read_all(e->channel);
 }
 
-/* The dead are read to the end, paused or not, and also by a handler. */
+/* The dead are read to the end, also by a handler. */
 START_TEST(read_all_reads_the_rest)
 {
-	void (*const acts[])(struct end * e) = { pause_itself, read_the_rest };
+	void (*const acts[])(struct end * e) = { NULL, read_the_rest };
 
 	for (size_t i = 0; i < 2; i++) {
 		struct end a, b;
@@ -224,7 +180,7 @@ START_TEST(read_all_reads_the_rest)
 		send_beats(b.channel, 5, 6);
 		channel_free(&b.channel);
 		spin(1);
-		ck_assert_uint_eq(a.received, i == 0 ? 2 : 6);
+		ck_assert_uint_eq(a.received, 6);
 		if (a.channel)
 			channel_read_all(a.channel);
 		ck_assert_uint_eq(a.received, 6);
@@ -339,8 +295,6 @@ TEST_MAIN("ipc/datagram")
 	tcase_add_test(t, a_descriptor_for_two_ends_the_peer);
 	tcase_add_test(t, good_messages_before_a_bad_one_count);
 	tcase_add_test(t, the_phase_is_that_of_each_message);
-	tcase_add_test(t, the_rest_waits_while_paused);
-	tcase_add_test(t, the_rest_comes_after_the_pause);
 	tcase_add_test(t, read_all_reads_the_rest);
 	tcase_add_test(t, a_flush_does_not_wait_for_the_turn);
 	tcase_add_test(t, an_end_leaves_nothing_behind);
