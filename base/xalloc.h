@@ -13,8 +13,8 @@ void *xmalloc(size_t n);
 void *xcalloc(size_t n, size_t size);
 /* Overflow of n * size ends the process like out of memory. */
 void *xreallocarray(void *p, size_t n, size_t size);
-/* Room for element number `need` in an array of *cap elements: where there is none it grows by half, and what is new is zero. Returns the
- * array, which may have moved. */
+/* Room for element number `need` in an array of *cap elements: where there is none it grows by half, and what
+ * is new is zero. Returns the array, which may have moved. */
 void *xgrow(void *p, uint32_t *cap, uint32_t need, size_t size);
 char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);

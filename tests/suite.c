@@ -14,6 +14,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define CASES_MAX 256
+
+static struct {
+	const TTest *test;
+	int from, to;
+} cases[CASES_MAX];
+static size_t n_cases;
+
+void suite_add(const TTest *test, int from, int to)
+{
+	if (n_cases == CASES_MAX)
+		abort();
+	cases[n_cases].test = test;
+	cases[n_cases].from = from;
+	cases[n_cases++].to = to;
+}
+
 /* libcheck waits for its children for ever, but a test program that is killed leaves them running. */
 static void end_with_parent(void)
 {
@@ -29,12 +46,16 @@ TCase *suite_case(Suite *s, const char *name)
 	return t;
 }
 
-int suite_run(const char *name, void (*cases)(Suite *s, TCase *t))
+int suite_run(const char *name, void (*prepare)(Suite *s, TCase *t))
 {
 	Suite *s = suite_create(name);
+	TCase *t = suite_case(s, name);
 	SRunner *r = srunner_create(s);
 
-	cases(s, suite_case(s, name));
+	if (prepare)
+		prepare(s, t);
+	for (size_t i = 0; i < n_cases; i++)
+		tcase_add_loop_test(t, cases[i].test, cases[i].from, cases[i].to);
 	srunner_run_all(r, CK_ENV);
 	const int failed = srunner_ntests_failed(r);
 

@@ -8,12 +8,29 @@
 
 #define SUITE_PATH_MAX 96
 
-/* The main function of a test program: its body adds the cases to t, the first test case of `suite`.
- *
- *     TEST_MAIN("watcher/queue")
- *     {
- *             tcase_add_test(t, keys_are_handed_out_once);
- *     } */
+/* A case, which runs in a process of its own. It is in the program's suite by being defined. */
+#define TEST(name) TEST_LOOP(name, 0, 1)
+
+/* A case that runs for each value of _i from `from` to below `to`. */
+#define TEST_LOOP(name, from, to)                                                                            \
+	static void name##_fn(int _i);                                                                       \
+	static const TTest name##_ttest = { #name, name##_fn, __FILE__, __LINE__ };                          \
+	__attribute__((constructor)) static void name##_add(void)                                            \
+	{                                                                                                    \
+		suite_add(&name##_ttest, (int)(from), (int)(to));                                            \
+	}                                                                                                    \
+	static void name##_fn(__attribute__((unused)) int _i)
+
+/* The main function of a test program that runs its cases as they are. */
+#define SUITE(name)                                                                                          \
+	int main(void)                                                                                       \
+	{                                                                                                    \
+		return suite_run(name, NULL);                                                                \
+	}                                                                                                    \
+	_Static_assert(1, "")
+
+/* The same with a body that prepares t, the test case they are in: fixtures, its timeout. More may be added
+ * to it and to `suite`. */
 #define TEST_MAIN(name)                                                                                      \
 	static void suite_cases(Suite *suite, TCase *t);                                                     \
 	int main(void)                                                                                       \
@@ -22,9 +39,11 @@
 	}                                                                                                    \
 	static void suite_cases(__attribute__((unused)) Suite *suite, __attribute__((unused)) TCase *t)
 
-/* Runs the cases that `cases` adds, each in a process of its own that ends with this one. Returns the exit
- * code of main(). */
-int suite_run(const char *name, void (*cases)(Suite *suite, TCase *t));
+void suite_add(const TTest *test, int from, int to);
+
+/* Runs all cases, each in a process that ends with this one. prepare may be NULL. Returns the exit code of
+ * main(). */
+int suite_run(const char *name, void (*prepare)(Suite *suite, TCase *t));
 
 /* A further test case of the suite, for cases with another fixture. */
 TCase *suite_case(Suite *suite, const char *name);
