@@ -86,8 +86,7 @@ static void add_check(void *ctx, const struct check_report *check)
  */
 static void judge_one(struct file_run *f, const struct pod_facts *pod)
 {
-	uint32_t container;
-	const bool failing = judge_is_pull_failure(pod, f->policy, &container);
+	const bool failing = judge_fails(DUTY_IMAGE_PULL, pod, f->policy, NULL);
 	const struct pod_context context = { .stage = STAGE_CACHE,
 					     .failing_since = f->o->failing_since_ms,
 					     .tally_known = TRI_YES,
@@ -99,11 +98,7 @@ static void judge_one(struct file_run *f, const struct pod_facts *pod)
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
 
-		v = (struct verdict){ 0 };
-		if (duty_acts(d))
-			judge_duty(d, pod, f->policy, &context, f->now_ms, &v);
-		else
-			judge_restarts(pod, f->policy, f->now_ms, &v, &container);
+		judge_duty(d, pod, f->policy, &context, f->now_ms, &v);
 		add_verdict(f, &v);
 		if (f->o->rules)
 			judge_trace(d, pod, f->policy, &context, f->now_ms, add_check, f, &v);

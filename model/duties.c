@@ -44,6 +44,13 @@ enum duty duty_at(size_t i)
 	return places[i];
 }
 
+bool duty_may(enum duty d, enum action_kind a)
+{
+	return duty_acts(d) &&
+	       (a == duties[d].action ||
+		(duties[d].key == KEY_WORKLOAD && (a == ACTION_FRESH_ATTEMPT || a == ACTION_RESTORE)));
+}
+
 bool duty_has_guard(enum duty d, enum guard g)
 {
 	return duty_acts(d) && (guard_desc(g)->every || (duties[d].guards & 1u << g));

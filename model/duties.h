@@ -38,6 +38,8 @@ int duty_parse(struct str name);
 bool duty_acts(enum duty d);
 /* The duty judged in place i, from 0 to DUTY__MAX - 1: `for (size_t i = 0; i < DUTY__MAX; i++)`. */
 enum duty duty_at(size_t i);
+/* Is this what the duty does, or what belongs to it: a fresh attempt before, a restore after? */
+bool duty_may(enum duty d, enum action_kind a);
 /* Does this guard concern it? */
 bool duty_has_guard(enum duty d, enum guard g);
 

@@ -70,4 +70,10 @@ struct pod_facts {
 	struct label labels[POD_LABELS_MAX];
 };
 
+/* Phase Succeeded or Failed: no container of it runs or will run. */
+static inline bool pod_is_finished(const struct pod_facts *p)
+{
+	return str_is(p->phase, "Succeeded") || str_is(p->phase, "Failed");
+}
+
 #endif

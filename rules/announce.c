@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/announce.h"
 
-#include "rules/guard.h"
+#include "rules/times.h"
 
 enum announce announce_judge(const struct annotations *m, enum duty d, const struct duty_policy *dp,
 			     int64_t now, int64_t *ret_until)

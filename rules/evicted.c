@@ -1,6 +1,6 @@
 /* evicted.c - duty deleteEvictedPod: what a kubelet evicted is deleted at once (R7, R8, R14, R29). */
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/guard.h"
+#include "rules/checks.h"
 
 #include "base/cleanup.h"
 #include "rules/text.h"
@@ -45,29 +45,12 @@ static bool check_is_evicted(struct evaluation *l)
 	return false;
 }
 
-static bool check_not_deleted(struct evaluation *l)
-{
-	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
-	return l->p->deletion > 0 && evaluation_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
-}
-
-static bool check_not_ready(struct evaluation *l)
-{
-	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
-	return l->p->ready && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
-}
-
 static bool check_job(struct evaluation *l)
 {
 	SAY(l, "controller %.*s, includeJobs %s", str_empty(l->p->owner.kind) ? 1 : (int)l->p->owner.kind.n,
 	    str_empty(l->p->owner.kind) ? "-" : l->p->owner.kind.p, l->dp->include_jobs ? "true" : "false");
 	return str_is(l->p->owner.kind, "Job") && !l->dp->include_jobs &&
 	       evaluation_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
-}
-
-static bool check_act(struct evaluation *l)
-{
-	return evaluation_decide(l, VERDICT_ACT, REASON_EVICTED);
 }
 
 static const struct check checks[] = {
@@ -81,4 +64,11 @@ static const struct check checks[] = {
 	{ "Announce", "is the announced grace over", check_announced },
 	{ "Act", "then it is deleted", check_act },
 };
-const struct duty_checks checks_evicted = { checks, ARRAY_SIZE(checks) };
+
+static int64_t began(const struct pod_facts *p, const struct pod_context *s)
+{
+	(void)s;
+	return p->disruption_at;
+}
+
+const struct duty_ops duty_evicted = { REASON_EVICTED, checks, ARRAY_SIZE(checks), began };

@@ -1,6 +1,6 @@
 /* restarts.c - duty tooManyRestart: what belongs into the digest (R6, R30). Never acts. */
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/guard.h"
+#include "rules/checks.h"
 
 #include <string.h>
 
@@ -85,7 +85,7 @@ static bool check_restarts(struct evaluation *l)
 	const struct container_facts *c = &l->p->containers[worst];
 	const int64_t from = time_add(l->p->created, l->dp->hours_ms);
 
-	l->container = (uint32_t)worst;
+	l->v->container = (uint32_t)worst;
 	l->due = c->restarts >= l->dp->counts && l->now >= from;
 	if (c->restarts >= l->dp->counts)
 		l->until = time_add(from, -1);
@@ -99,9 +99,9 @@ static bool check_restarts(struct evaluation *l)
 
 static bool check_counts(struct evaluation *l)
 {
-	SAY(l, "%d restarts, threshold %lld", l->p->containers[l->container].restarts,
+	SAY(l, "%d restarts, threshold %lld", l->p->containers[l->v->container].restarts,
 	    (long long)l->dp->counts);
-	return l->p->containers[l->container].restarts < l->dp->counts &&
+	return l->p->containers[l->v->container].restarts < l->dp->counts &&
 	       evaluation_decide(l, VERDICT_NONE, REASON_BELOW_COUNTS);
 }
 
@@ -114,11 +114,6 @@ static bool check_age(struct evaluation *l)
 	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 
-static bool check_report(struct evaluation *l)
-{
-	return evaluation_decide(l, VERDICT_ACT, REASON_TOO_MANY_RESTARTS);
-}
-
 /* It never acts: of the guards only those that are a wish hold here. */
 static const struct check checks[] = {
 	CHECKS_BEGIN,
@@ -129,6 +124,13 @@ static const struct check checks[] = {
 	{ "Skip", "is it not marked ops-pod-cleaner.io/skip for this duty", check_skipped },
 	{ "R30", "did it restart often enough", check_counts },
 	{ "R30", "is the pod old enough", check_age },
-	{ "Report", "then it is in the digest", check_report },
+	{ "Report", "then it is in the digest", check_act },
 };
-const struct duty_checks checks_restarts = { checks, ARRAY_SIZE(checks) };
+
+static int64_t began(const struct pod_facts *p, const struct pod_context *s)
+{
+	(void)s;
+	return p->created;
+}
+
+const struct duty_ops duty_restarts = { REASON_TOO_MANY_RESTARTS, checks, ARRAY_SIZE(checks), began };

@@ -97,3 +97,30 @@ const char *policy_override_name(const struct policy *policy, struct str ns, uin
 
 	return o && o->name ? o->name : "";
 }
+
+static bool is_own_namespace(const struct policy *policy, struct str ns)
+{
+	return policy->own_namespace && str_is(ns, policy->own_namespace);
+}
+
+bool select_namespace(const struct policy *policy, enum duty d, struct str ns, enum reason *ret)
+{
+	const struct duty_policy *dp = &policy->duty[d];
+	bool named = str_list_has(&dp->namespaces, ns);
+
+	if (!named && !str_list_has(&dp->namespaces, STR_LIT("*"))) {
+		*ret = REASON_NAMESPACE_NOT_SELECTED;
+		return false;
+	}
+	if (str_list_has(&policy->exclude_namespaces, ns) ||
+	    str_list_has(&policy->exclude_namespaces, STR_LIT("*"))) {
+		*ret = REASON_NAMESPACE_EXCLUDED;
+		return false;
+	}
+	if (!named &&
+	    (str_list_has(&policy->default_exclude_namespaces, ns) || is_own_namespace(policy, ns))) {
+		*ret = REASON_NAMESPACE_PROTECTED;
+		return false;
+	}
+	return true;
+}

@@ -7,6 +7,7 @@
 
 #include "model/pod.h"
 #include "model/policy.h"
+#include "model/reasons.h"
 
 /* The pod has more labels than were read: whether an override with labels matches is unknown. */
 #define SELECT_LABELS_UNKNOWN (1u << OVERRIDES_MAX)
@@ -24,5 +25,9 @@ const struct duty_policy *policy_select(const struct policy *policy, struct str 
 const struct duty_policy *policy_of(const struct policy *policy, const struct pod_facts *p);
 /* Name of the override in force, "" when it is the policy itself. */
 const char *policy_override_name(const struct policy *policy, struct str ns, uint32_t labels_mask);
+
+/* Does the duty serve this namespace? "*" or its name selects; excludeNamespaces beats both; namespaces
+ * protected by default (and our own) yield to being named. *ret is set when false. */
+bool select_namespace(const struct policy *policy, enum duty d, struct str ns, enum reason *ret);
 
 #endif

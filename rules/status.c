@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rules/guard.h"
-
 static void set(char buf[static STATUS_MAX], const char *prefix, struct str s)
 {
 	(void)snprintf(buf, STATUS_MAX, "%s%.*s", prefix, s.n > 64 ? 64 : (int)s.n, s.n ? s.p : "");
@@ -78,7 +76,7 @@ const char *status_of(const struct pod_facts *p, char buf[static STATUS_MAX])
 		main_status(p, buf);
 	if (p->deletion > 0 && str_is(p->reason, "NodeLost"))
 		(void)snprintf(buf, STATUS_MAX, "Unknown");
-	else if (p->deletion > 0 && !phase_terminal(p))
+	else if (p->deletion > 0 && !pod_is_finished(p))
 		(void)snprintf(buf, STATUS_MAX, "Terminating");
 	return buf;
 }

@@ -1,6 +1,6 @@
 /* terminating.c - duty deleteTerminatingPod: force delete what is stuck, where that is safe (R9-R14). */
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/guard.h"
+#include "rules/checks.h"
 
 #include <stdio.h>
 
@@ -52,12 +52,12 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 		*ret_why = "node is out of service";
 		return REASON_STUCK_TERMINATING;
 	}
-	if (s->node_ready == TRI_UNKNOWN)
-		return REASON_NODE_UNKNOWN;
 	if (s->node_ready == TRI_NO) {
 		*ret_why = "node is not Ready, unreachableNodes is set";
 		return dp->unreachable_nodes ? REASON_STUCK_TERMINATING : REASON_NODE_NOT_READY;
 	}
+	if (s->node_ready != TRI_YES)
+		return REASON_NODE_UNKNOWN;
 	if (any_running(p))
 		return REASON_CONTAINER_RUNNING;
 	if (!all_stopped(p))
@@ -141,12 +141,6 @@ static bool check_grace(struct evaluation *l)
 	return l->p->grace_s == 0 && evaluation_decide(l, VERDICT_NONE, REASON_GRACE_ALREADY_ZERO);
 }
 
-static bool check_not_ready(struct evaluation *l)
-{
-	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
-	return l->p->ready && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
-}
-
 /* From the cache nothing is known of the node: a candidate, the worker looks. */
 static bool check_candidate(struct evaluation *l)
 {
@@ -177,11 +171,6 @@ static bool check_safe(struct evaluation *l)
 	return evaluation_decide(l, VERDICT_REFUSE, reason);
 }
 
-static bool check_act(struct evaluation *l)
-{
-	return evaluation_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
-}
-
 static const struct check checks[] = {
 	CHECKS_BEGIN,
 	{ "R9", "did anybody ask to delete it", check_is_terminating },
@@ -197,4 +186,11 @@ static const struct check checks[] = {
 	{ "R12", "is force safe", check_safe },
 	{ "Act", "then it is deleted with grace 0", check_act },
 };
-const struct duty_checks checks_terminating = { checks, ARRAY_SIZE(checks) };
+
+static int64_t began(const struct pod_facts *p, const struct pod_context *s)
+{
+	(void)s;
+	return p->deletion;
+}
+
+const struct duty_ops duty_terminating = { REASON_STUCK_TERMINATING, checks, ARRAY_SIZE(checks), began };

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "rules/judge.h"
+#include "rules/verdict.h"
 
 #define DURATION_MAX 32
 

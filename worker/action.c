@@ -184,6 +184,11 @@ enum step step_judge_live(struct action *e)
 
 enum step step_first(struct action *e)
 {
+	/* Whoever nominated it chose both: nothing is written that was judged by the rules of another duty.
+	 */
+	if (!duty_may((enum duty)e->grant.duty, (enum action_kind)e->grant.action))
+		return step_finish(e, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS, "%s does not do that",
+				   duty_name((enum duty)e->grant.duty));
 	return e->grant.action == ACTION_RESTORE ? step_restore(e) : STEP_POD;
 }
 

@@ -71,15 +71,15 @@ bool cluster_has(const struct cluster_state *c, uint32_t h)
 
 uint8_t cluster_mark(const struct cluster_state *c, const struct pod_facts *p)
 {
-	bool live = p->deletion == 0 && !str_is(p->phase, "Succeeded") && !str_is(p->phase, "Failed");
+	bool live = p->deletion == 0 && !pod_is_finished(p);
 	uint32_t container;
 	unsigned mark = p->ready ? MARK_READY : 0;
 
 	if (live)
 		mark |= MARK_LIVE;
-	if (live && judge_is_pull_failure(p, c->policy, &container))
+	if (live && judge_fails(DUTY_IMAGE_PULL, p, c->policy, &container))
 		mark |= MARK_FAILING;
-	else if (live && judge_has_pulled(p))
+	else if (live && judge_works(DUTY_IMAGE_PULL, p))
 		mark |= MARK_PULLED;
 	return (uint8_t)mark;
 }
@@ -139,7 +139,7 @@ void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *
 		ret->failing_since = failing_since_failing(
 			c->failing_since, owner, p->revision,
 			server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
-		if (judge_namespace(c->policy, DUTY_IMAGE_PULL, p->ns, &ignored))
+		if (select_namespace(c->policy, DUTY_IMAGE_PULL, p->ns, &ignored))
 			guards_failing(c->guards, owner, p->revision, ret->failing_since, p);
 	}
 }

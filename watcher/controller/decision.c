@@ -142,7 +142,6 @@ void decision_of_duty(const struct cluster_state *c, enum duty d, const struct p
 		      const struct pod_context *s, check_report_fn *report, void *ctx, struct decision *ret)
 {
 	struct guard_report r = { .duty = d, .report = report, .ctx = ctx };
-	uint32_t container;
 	struct clock_snapshot now;
 
 	ret->due = ret->blocked = false;
@@ -150,8 +149,6 @@ void decision_of_duty(const struct cluster_state *c, enum duty d, const struct p
 	cluster_clocks(c, &now);
 	if (report)
 		judge_trace(d, p, c->policy, s, now.server, report, ctx, &ret->v);
-	else if (d == DUTY_RESTARTS)
-		judge_restarts(p, c->policy, now.server, &ret->v, &container);
 	else
 		judge_duty(d, p, c->policy, s, now.server, &ret->v);
 	admit(c, p, s, NULL, ret);
@@ -165,15 +162,6 @@ void decision_of_duty(const struct cluster_state *c, enum duty d, const struct p
 
 /* -- for messages -- */
 
-static int64_t began(const struct pod_facts *p, const struct pod_context *s, enum duty d)
-{
-	int64_t since = d == DUTY_IMAGE_PULL    ? s->failing_since
-			: d == DUTY_TERMINATING ? p->deletion
-						: p->disruption_at;
-
-	return since > 0 ? since : 0;
-}
-
 void decision_fill(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct decision *d, struct msg *m)
 {
@@ -183,7 +171,7 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 	cluster_clocks(c, &now);
 	m->u.nominate.cluster = c->number;
 	m->u.nominate.duty = d->v.duty;
-	m->u.nominate.since = began(p, s, d->v.duty);
+	m->u.nominate.since = judge_began(d->v.duty, p, s);
 	m->u.nominate.action = d->ask.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
 	m->u.nominate.reverts = d->due ? guards_reverts(c->guards, &d->ask, &now) : 0;
 	msg_set(m, nominate.ns, p->ns.p, p->ns.n);

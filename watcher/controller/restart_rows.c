@@ -70,19 +70,19 @@ static void fill_row(const struct pod_facts *p, const struct container_facts *c,
 static int send_digest_row(const struct restart_rows *d, const struct cluster_state *c, uint32_t h,
 			   const struct outbox *out)
 {
+	const struct pod_context context = { .stage = STAGE_CACHE };
 	struct pod_facts p;
 	struct verdict v;
 	struct msg m = { .type = MSG_DIGEST_ROW,
 			 .u.digest_row = { .cluster = c->number, .digest = d->digest } };
-	uint32_t container = 0;
 
 	if (!cluster_has(c, h))
 		return 0;
 	store_get(c->store, h, &p);
-	judge_restarts(&p, c->policy, cluster_now(c), &v, &container);
+	judge_duty(DUTY_RESTARTS, &p, c->policy, &context, cluster_now(c), &v);
 	if (v.kind != VERDICT_ACT)
 		return 0;
-	fill_row(&p, &p.containers[container], &m);
+	fill_row(&p, &p.containers[v.container], &m);
 	return outbox_send(out, &m);
 }
 

@@ -29,12 +29,6 @@ static const struct owner *workload(const struct action *e)
 	return step_on_workload(e) ? &e->owners[e->n_owners - 1] : NULL;
 }
 
-/* When the state began that is judged: an older announcement was made for another one. */
-static int64_t began(const struct action *e)
-{
-	return step_on_workload(e) ? e->around.failing_since : e->pod.deletion;
-}
-
 static struct annotations marks_of(const struct action *e)
 {
 	const struct owner *o = workload(e);
@@ -44,7 +38,8 @@ static struct annotations marks_of(const struct action *e)
 		m = e->pod.annotations;
 	else
 		read_annotations(o->json, &m);
-	if (m.announced[e->grant.duty] < began(e))
+	/* An announcement older than the state that is judged was made for another one. */
+	if (m.announced[e->grant.duty] < judge_began((enum duty)e->grant.duty, &e->pod, &e->around))
 		m.announced[e->grant.duty] = 0;
 	return m;
 }

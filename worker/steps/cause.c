@@ -14,7 +14,7 @@ static struct container_facts *failing(struct action *e)
 {
 	uint32_t i;
 
-	return judge_is_pull_failure(&e->pod, e->policy, &i) ? &e->pod.containers[i] : NULL;
+	return judge_fails(DUTY_IMAGE_PULL, &e->pod, e->policy, &i) ? &e->pod.containers[i] : NULL;
 }
 
 static void prove(struct action *e, const char *source, struct str text)

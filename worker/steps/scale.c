@@ -166,14 +166,14 @@ static bool of_newest_revision(const struct action *e, const struct pod_facts *p
 /* A Ready pod counts whoever owns it: when a selector reaches too far, better nothing is done. */
 static void count_pod(struct action *e, const struct pod_facts *p)
 {
-	const bool ended = str_is(p->phase, "Succeeded") || str_is(p->phase, "Failed");
+	const bool ended = pod_is_finished(p);
 	bool failing;
 
 	if (p->ready)
 		e->around.ready++;
 	if (p->deletion > 0 || ended || !of_newest_revision(e, p))
 		return;
-	failing = judge_is_pull_failure(p, e->policy, NULL);
+	failing = judge_fails(DUTY_IMAGE_PULL, p, e->policy, NULL);
 	e->around.pods++;
 	e->around.failing += failing;
 	if (failing && str_is(p->uid, e->grant.uid))

@@ -52,6 +52,20 @@ START_TEST(duties_are_complete_and_found_by_every_spelling)
 }
 END_TEST
 
+START_TEST(a_duty_does_its_own_action_only)
+{
+	for (enum duty d = 0; d < DUTY__MAX; d++)
+		for (enum action_kind a = 0; a < ACTION__MAX; a++) {
+			const struct duty_desc *desc = duty_desc(d);
+			const bool around = a == ACTION_FRESH_ATTEMPT || a == ACTION_RESTORE;
+
+			ck_assert_int_eq(duty_may(d, a),
+					 a == desc->action || (around && desc->action == ACTION_SCALE_DOWN));
+		}
+	ck_assert(!duty_may(DUTY__MAX, ACTION_DELETE));
+}
+END_TEST
+
 START_TEST(a_guard_blocks_for_its_own_reason)
 {
 	unsigned blocks = 0;
@@ -140,6 +154,7 @@ TEST_MAIN("model/tables")
 {
 	tcase_add_test(t, stored_ids_keep_their_meaning);
 	tcase_add_test(t, duties_are_complete_and_found_by_every_spelling);
+	tcase_add_test(t, a_duty_does_its_own_action_only);
 	tcase_add_test(t, a_guard_blocks_for_its_own_reason);
 	tcase_add_test(t, codes_are_camel_case_unique_and_short);
 	tcase_add_test(t, reasons_speak_every_language);

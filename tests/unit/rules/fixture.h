@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "rules/judge.h"
+#include "rules/select.h"
+#include "rules/times.h"
 
 #define S     ((int64_t)1000)
 #define MIN   (60 * S)

@@ -88,20 +88,20 @@ START_TEST(marks_of_a_pod)
 
 	policy_init(&policy);
 	policy.duty[DUTY_EVICTED].announce_ms = HOUR;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, EVICTED); /* whose first step is to announce it */
 	p.annotations.announced[DUTY_EVICTED] = NOW - MIN;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, ANNOUNCED);
 	ck_assert_int_eq(v.at_ms, NOW - MIN + HOUR + 1);
-	judge_evicted(&p, &policy, &s, v.at_ms, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, v.at_ms, &v);
 	EXPECT(v, ACT, EVICTED);
 	p.annotations.skip = 1u << DUTY_EVICTED;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, SKIP_ANNOTATION);
 	p.annotations.skip = 1u << DUTY_TERMINATING;
 	p.annotations.announced[DUTY_EVICTED] = 0;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, EVICTED);
 	policy_done(&policy);
 }

@@ -136,7 +136,7 @@ START_TEST(only_listed_causes_act)
 
 			list_set(&policy.duty[DUTY_IMAGE_PULL].causes, rows[listed].word);
 			p.containers[0].message = STR_C(rows[i].message);
-			judge_image_pull(&p, &policy, &live, NOW, &v);
+			judge_duty(DUTY_IMAGE_PULL, &p, &policy, &live, NOW, &v);
 			if (i == listed) {
 				EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 				continue;
@@ -157,14 +157,14 @@ START_TEST(unknown_passes_in_the_cache_only)
 	struct verdict v;
 
 	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent");
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 	s = live_pull();
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, CAUSE_UNKNOWN);
 	s = cache();
 	p.containers[0].cause = CAUSE_TRANSIENT;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, CAUSE_TRANSIENT);
 }
 END_TEST
@@ -182,11 +182,11 @@ START_TEST(the_container_that_may_act_counts)
 	p.containers[0].message = STR_LIT("i/o timeout");
 	p.containers[1].message = STR_LIT("manifest unknown");
 	p.containers[1].name = STR_LIT("sidecar");
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 	ck_assert_ptr_nonnull(strstr(v.evidence, "container sidecar"));
 	p.containers[1].message = STR_LIT("i/o timeout");
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, CAUSE_TRANSIENT);
 }
 END_TEST
@@ -199,7 +199,7 @@ START_TEST(waiting_comes_before_the_cause)
 
 	p.containers[0].message = STR_LIT("i/o timeout");
 	s.failing_since = NOW - HOURS;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 }
 END_TEST

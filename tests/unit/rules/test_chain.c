@@ -111,7 +111,7 @@ START_TEST(by_duty)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, NOT_FAILING);
 	judge_duty(DUTY_RESTARTS, &p, &policy, &s, NOW, &v);
-	EXPECT(v, NONE, NOTHING_TO_DO);
+	EXPECT(v, NONE, NOT_RESTARTING);
 	judge_duty((enum duty)77, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, NOTHING_TO_DO);
 }

@@ -21,7 +21,7 @@ static struct verdict judge(const struct pod_facts *p)
 	struct pod_context s = { .stage = STAGE_LIVE };
 	struct verdict v;
 
-	judge_evicted(p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, p, &policy, &s, NOW, &v);
 	return v;
 }
 

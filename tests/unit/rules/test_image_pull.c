@@ -19,7 +19,7 @@ static struct verdict judge_at(const struct pod_facts *p, const struct pod_conte
 {
 	struct verdict v;
 
-	judge_image_pull(p, &policy, s, now, &v);
+	judge_duty(DUTY_IMAGE_PULL, p, &policy, s, now, &v);
 	return v;
 }
 
@@ -128,7 +128,8 @@ START_TEST(which_containers_fail)
 	p.containers[1].kind = rows[_i].kind;
 	p.containers[1].state = rows[_i].state;
 	p.phase = STR_C(rows[_i].phase);
-	ck_assert_msg(judge_is_pull_failure(&p, &policy, &container) == rows[_i].failing, "row %d", _i);
+	ck_assert_msg(judge_fails(DUTY_IMAGE_PULL, &p, &policy, &container) == rows[_i].failing, "row %d",
+		      _i);
 	v = judge(&p, live_pull());
 	if (rows[_i].failing) {
 		ck_assert_uint_eq(container, 1);
@@ -247,35 +248,35 @@ START_TEST(has_pulled)
 {
 	struct pod_facts p = two_running();
 
-	ck_assert(judge_has_pulled(&p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
 	p.containers[1].state = CONTAINER_WAITING;
 	p.containers[1].reason = STR_LIT("ContainerCreating");
-	ck_assert(!judge_has_pulled(&p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
 	p.containers[1].reason = STR_LIT("CrashLoopBackOff");
 	p.containers[1].restarts = 1;
-	ck_assert(judge_has_pulled(&p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
 	p.containers[1].restarts = 0;
 	p.containers[1].last_finished_at = NOW - MIN;
-	ck_assert(judge_has_pulled(&p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
 	/* It ran once and now cannot be pulled again: the clock must go on. */
 	p.containers[1].reason = STR_LIT("ImagePullBackOff");
 	p.containers[1].restarts = 3;
-	ck_assert(!judge_has_pulled(&p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
 	p = two_running();
 	p.containers[1].state = CONTAINER_TERMINATED;
 	p.containers[1].reason = STR_LIT("Error");
-	ck_assert(judge_has_pulled(&p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
 	p.containers[1].reason = STR_LIT("ContainerStatusUnknown");
-	ck_assert(!judge_has_pulled(&p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
 	p.n_containers = 0;
-	ck_assert(!judge_has_pulled(&p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
 	p = two_running();
 	p.containers[0].kind = CONTAINER_INIT;
 	p.containers[0].state = CONTAINER_WAITING;
 	p.containers[0].reason = STR_LIT("ErrImagePull");
-	ck_assert(!judge_has_pulled(&p));
+	ck_assert(!judge_works(DUTY_IMAGE_PULL, &p));
 	p.containers[0].kind = CONTAINER_EPHEMERAL;
-	ck_assert(judge_has_pulled(&p));
+	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
 }
 END_TEST
 
@@ -292,25 +293,38 @@ START_TEST(one_failing_pod_among_ready_ones_is_told)
 	struct verdict v;
 
 	p.scheduled_at = NOW - HOURS;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, NOW + 1);
-	judge_image_pull(&p, &policy, &s, NOW + 1, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW + 1, &v);
 	EXPECT(v, REFUSE, WORKLOAD_HAS_READY_PODS);
 	ck_assert_ptr_nonnull(strstr(v.evidence, "1 of 3 pods of the revision fail, 2 Ready"));
 	s.ready = 0;
-	judge_image_pull(&p, &policy, &s, NOW + 1, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW + 1, &v);
 	EXPECT(v, REFUSE, NOT_ALL_FAILING);
 	/* a container that ended well since begins to fail only then */
 	p.containers[0].last_finished_at = NOW;
-	judge_image_pull(&p, &policy, &s, NOW + 1, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW + 1, &v);
 	EXPECT(v, WAIT, NO_FIRST_SEEN);
 	/* all fail and the clock has not begun: nothing can be said yet */
 	s.failing = 3;
 	p.containers[0].last_finished_at = 0;
-	judge_image_pull(&p, &policy, &s, NOW + 1, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW + 1, &v);
 	EXPECT(v, WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, 0);
+}
+END_TEST
+
+/* A stage or a count outside its enum is no cache and no yes: it never scales anything. */
+START_TEST(an_odd_stage_is_no_cache)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct pod_context s = live_pull();
+
+	s.stage = (enum judge_stage)77;
+	ck_assert_int_eq(judge(&p, s).kind, VERDICT_ACT);
+	s.tally_known = (enum tri)77;
+	ck_assert_int_eq(judge(&p, s).reason, REASON_TALLY_UNKNOWN);
 }
 END_TEST
 
@@ -325,4 +339,5 @@ TEST_MAIN("rules/image_pull")
 	tcase_add_test(t, guards);
 	tcase_add_test(t, has_pulled);
 	tcase_add_test(t, one_failing_pod_among_ready_ones_is_told);
+	tcase_add_test(t, an_odd_stage_is_no_cache);
 }

@@ -37,7 +37,7 @@ START_TEST(table)
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, rows[_i].namespaces);
 	list_set(&policy.exclude_namespaces, rows[_i].exclude);
 	policy.own_namespace = (char *)(uintptr_t)rows[_i].own;
-	served = judge_namespace(&policy, DUTY_EVICTED, STR_C(rows[_i].ns), &reason);
+	served = select_namespace(&policy, DUTY_EVICTED, STR_C(rows[_i].ns), &reason);
 	ck_assert_int_eq(served, rows[_i].reason < 0);
 	if (!served)
 		ck_assert_str_eq(reason_code(reason), reason_code((enum reason)rows[_i].reason));
@@ -54,8 +54,8 @@ START_TEST(lists_are_per_duty)
 
 	policy_init(&policy);
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, "shop");
-	ck_assert(judge_namespace(&policy, DUTY_TERMINATING, STR_LIT("other"), &reason));
-	ck_assert(!judge_namespace(&policy, DUTY_EVICTED, STR_LIT("other"), &reason));
+	ck_assert(select_namespace(&policy, DUTY_TERMINATING, STR_LIT("other"), &reason));
+	ck_assert(!select_namespace(&policy, DUTY_EVICTED, STR_LIT("other"), &reason));
 	policy_done(&policy);
 }
 END_TEST

@@ -25,15 +25,15 @@ START_TEST(evicted_without_containers_is_guarded_alike)
 
 	p.n_containers = 0;
 	p.ns = STR_LIT("kube-system");
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
 	p = pod_evicted();
 	p.n_containers = 0;
 	p.mirror = true;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, MIRROR_POD);
 	p.mirror = false;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, EVICTED);
 }
 END_TEST
@@ -46,11 +46,11 @@ START_TEST(completed_is_not_failed)
 	struct verdict v;
 
 	p.phase = STR_LIT("Succeeded");
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, NOT_EVICTED);
 	p.phase = STR_LIT("Failed");
 	p.reason = STR_LIT("Completed");
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, NOT_EVICTED);
 }
 END_TEST
@@ -64,10 +64,10 @@ START_TEST(first_sight_never_acts)
 
 	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
 	s.failing_since = 0;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, NO_FIRST_SEEN);
 	s.failing_since = NOW;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, NOW + 1);
 }
@@ -82,10 +82,10 @@ START_TEST(one_failing_init_container_condemns_nobody)
 
 	p.containers[0].kind = CONTAINER_INIT;
 	s.failing = 1;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, NOT_ALL_FAILING);
 	s.ready = 2;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, WORKLOAD_HAS_READY_PODS);
 }
 END_TEST
@@ -98,7 +98,7 @@ START_TEST(none_of_none_is_not_all)
 	struct verdict v;
 
 	s.pods = s.failing = 0;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, WORKLOAD_HAS_NO_PODS);
 }
 END_TEST
@@ -111,7 +111,7 @@ START_TEST(a_running_pod_can_fail_to_pull)
 	struct verdict v;
 
 	p.phase = STR_LIT("Running");
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 }
 END_TEST
@@ -125,10 +125,10 @@ START_TEST(the_age_of_a_pod_is_not_the_age_of_its_failure)
 
 	p.created = p.start_time = p.scheduled_at = 1;
 	s.failing_since = NOW - 1;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 	s.failing_since = 0;
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, NO_FIRST_SEEN);
 }
 END_TEST

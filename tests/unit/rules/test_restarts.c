@@ -17,9 +17,10 @@ static void teardown(void)
 
 static struct verdict judge_at(const struct pod_facts *p, int64_t now)
 {
+	const struct pod_context s = { .stage = STAGE_CACHE };
 	struct verdict v;
 
-	judge_restarts(p, &policy, now, &v, NULL);
+	judge_duty(DUTY_RESTARTS, p, &policy, &s, now, &v);
 	return v;
 }
 
@@ -118,7 +119,6 @@ END_TEST
 START_TEST(worst_container_counts)
 {
 	struct pod_facts p = pod_crashing();
-	uint32_t container = 99;
 	struct verdict v;
 
 	p.n_containers = 3;
@@ -128,13 +128,13 @@ START_TEST(worst_container_counts)
 	p.containers[2].restarts = 50;
 	p.containers[2].state = CONTAINER_RUNNING;
 	p.containers[2].last_finished_at = NOW - HOUR;
-	judge_restarts(&p, &policy, NOW, &v, &container);
+	v = judge_at(&p, NOW);
 	EXPECT(v, NONE, BELOW_COUNTS);
-	ck_assert_uint_eq(container, 99);
+	ck_assert_uint_eq(v.container, 1);
 	p.containers[1].restarts = 7;
-	judge_restarts(&p, &policy, NOW, &v, &container);
+	v = judge_at(&p, NOW);
 	EXPECT(v, ACT, TOO_MANY_RESTARTS);
-	ck_assert_uint_eq(container, 1);
+	ck_assert_uint_eq(v.container, 1);
 }
 END_TEST
 

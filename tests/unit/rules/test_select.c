@@ -115,18 +115,18 @@ START_TEST(an_override_changes_the_verdict_and_is_named)
 	struct verdict v;
 
 	p.ns = STR_LIT("bank");
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, s.failing_since + HOUR + 1);
 	ck_assert_str_eq(v.override, "namespace");
 	ck_assert_ptr_nonnull(strstr(v.evidence, "; override namespace"));
 	p.ns = STR_LIT("web");
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(v.override, "");
 	overrides[0].duty[DUTY_IMAGE_PULL].enable = false;
 	p.ns = STR_LIT("bank");
-	judge_image_pull(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, DUTY_DISABLED);
 }
 END_TEST
@@ -139,7 +139,7 @@ START_TEST(an_override_never_beats_an_exclusion)
 
 	p.ns = STR_LIT("bank");
 	list_set(&policy.exclude_namespaces, "bank");
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, NAMESPACE_EXCLUDED);
 }
 END_TEST
@@ -152,16 +152,16 @@ START_TEST(labels_beyond_the_limit_never_act)
 	struct verdict v;
 
 	p.labels_cut = true;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
 	p.labels_cut = false;
 	p.labels_mask = SELECT_LABELS_UNKNOWN;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
 	policy.n_overrides = 2; /* none of them asks for labels */
 	p.labels_mask = 0;
 	p.labels_cut = true;
-	judge_evicted(&p, &policy, &s, NOW, &v);
+	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, EVICTED);
 }
 END_TEST

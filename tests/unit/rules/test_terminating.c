@@ -19,7 +19,7 @@ static struct verdict judge_at(const struct pod_facts *p, const struct pod_conte
 {
 	struct verdict v;
 
-	judge_terminating(p, &policy, s, now, &v);
+	judge_duty(DUTY_TERMINATING, p, &policy, s, now, &v);
 	return v;
 }
 
@@ -317,6 +317,24 @@ START_TEST(stateful_sets_and_daemon_sets_alike)
 }
 END_TEST
 
+/* A value outside the enum, from whatever mistake, is as good as unknown. */
+START_TEST(whatever_is_not_yes_is_not_yes)
+{
+	static const size_t members[] = { offsetof(struct pod_context, node_exists),
+					  offsetof(struct pod_context, node_ready),
+					  offsetof(struct pod_context, volume_attached) };
+	const enum tri odd = (enum tri)77;
+	struct pod_facts p = pod_terminating();
+	struct pod_context s = live_node_ready();
+
+	s.volume_attached = TRI_NO;
+	p.has_pvc = true;
+	ck_assert_int_eq(judge(&p, s).kind, VERDICT_ACT);
+	memcpy((char *)&s + members[_i], &odd, sizeof(odd));
+	ck_assert_int_eq(judge(&p, s).kind, VERDICT_REFUSE);
+}
+END_TEST
+
 START_TEST(evidence_tells_the_proof)
 {
 	struct pod_facts p = pod_terminating();
@@ -345,5 +363,6 @@ TEST_MAIN("rules/terminating")
 	tcase_add_test(t, init_and_ephemeral_containers_count);
 	tcase_add_test(t, ready_pods_and_guards);
 	tcase_add_test(t, stateful_sets_and_daemon_sets_alike);
+	tcase_add_loop_test(t, whatever_is_not_yes_is_not_yes, 0, 3);
 	tcase_add_test(t, evidence_tells_the_proof);
 }

@@ -56,10 +56,7 @@ static struct heard trace(enum duty d, const struct pod_facts *p, struct pod_con
 	ck_assert_uint_eq(h.decided, 1);
 	ck_assert_uint_eq(h.n, h.passed + h.decided + h.not_reached);
 	ck_assert_str_eq(h.rule, v->rule);
-	if (d == DUTY_RESTARTS)
-		judge_restarts(p, &policy, NOW, &plain, NULL);
-	else
-		judge_duty(d, p, &policy, &s, NOW, &plain);
+	judge_duty(d, p, &policy, &s, NOW, &plain);
 	ck_assert_int_eq(plain.kind, v->kind);
 	ck_assert_int_eq(plain.reason, v->reason);
 	ck_assert_int_eq(plain.at_ms, v->at_ms);

@@ -437,6 +437,20 @@ START_TEST(stale_reads)
 }
 END_TEST
 
+/* Judged by the rules of one duty, and written as another would: nobody honest asks for that. */
+START_TEST(another_duty_s_action)
+{
+	static const enum action_kind others[] = { ACTION_FORCE_DELETE, ACTION_SCALE_DOWN,
+						   ACTION_FRESH_ATTEMPT, ACTION_RESTORE };
+
+	fake.grant.action = others[_i];
+	on_pod("41", "", "", EVICTED);
+	go();
+	REQUESTS(NULL);
+	RESULT(REFUSED, INCOMPLETE_FACTS);
+}
+END_TEST
+
 START_TEST(job_pods)
 {
 	on_pod("41",
@@ -482,5 +496,6 @@ TEST_MAIN("worker/evicted")
 	tcase_add_test(t, grant_expires_while_reading);
 	tcase_add_test(t, grant_valid_to_the_last_moment);
 	tcase_add_loop_test(t, stale_reads, 0, 2);
+	tcase_add_loop_test(t, another_duty_s_action, 0, 4);
 	tcase_add_test(t, job_pods);
 }

@@ -1,10 +1,13 @@
-/* guard.h - how a duty is judged: a table of checks, walked until one decides; and the checks that every duty
- * asks alike.  Layer: rules, private to it. */
+/* checks.h - how a duty is judged: a table of checks, walked until one decides; and the checks that every
+ * duty asks alike.  Layer: rules, private to it. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef RULES_GUARD_H
-#define RULES_GUARD_H
+#ifndef RULES_CHECKS_H
+#define RULES_CHECKS_H
 
-#include "rules/judge.h"
+#include "model/pod.h"
+#include "model/policy.h"
+#include "rules/times.h"
+#include "rules/verdict.h"
 
 /* One judgement on its way through a table. */
 struct evaluation {
@@ -14,12 +17,12 @@ struct evaluation {
 	const struct pod_context *s;
 	int64_t now;
 	enum duty duty;
+	const struct duty_ops *ops;
 	struct verdict *v;
 	bool brief; /* nobody reads the evidence of VERDICT_NONE: most pods end there, and text costs */
 	char *fact; /* what the check found; NULL when nobody listens */
 	size_t fact_size;
 	/* what one check finds for those after it */
-	uint32_t container;
 	struct str state; /* of the container that is reported */
 	int64_t until;    /* due strictly after it; 0 = not known */
 	bool due;
@@ -30,11 +33,21 @@ struct check {
 	bool (*decides)(struct evaluation *l); /* true: the verdict is set; false: passed, go on */
 };
 
-struct duty_checks {
+/* A duty is one file that defines one of these; model/duties.def names it. */
+struct duty_ops {
+	enum reason reason; /* of its action, or of its place in the digest */
 	const struct check *checks;
 	size_t n;
+	/* When the state that is judged began by our evidence, Unix ms; 0 or less: nothing tells. */
+	int64_t (*began)(const struct pod_facts *p, const struct pod_context *s);
+	/* Of a duty that concerns workloads: does this pod fail (*ret_container, when not NULL: which of its
+	 * containers), and does it prove that its revision does not? */
+	bool (*fails)(const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container);
+	bool (*works)(const struct pod_facts *p);
 };
-extern const struct duty_checks checks_evicted, checks_terminating, checks_image_pull, checks_restarts;
+#define DUTY_OPS(X, ID, rules, ...) extern const struct duty_ops duty_##rules;
+DUTY_LIST(DUTY_OPS, )
+#undef DUTY_OPS
 
 /* Told to who listens (judge_trace); costs nothing otherwise. */
 #define SAY(l, ...)                                                                                          \
@@ -70,8 +83,13 @@ bool check_mirror(struct evaluation *l);
 bool check_priority(struct evaluation *l);
 bool check_ignored(struct evaluation *l);
 bool check_skipped(struct evaluation *l);
-/* The grace announced on the pod itself. */
+/* What duties ask that need it: deletionTimestamp is not set; not Ready; the grace announced on the pod is
+ * over. */
+bool check_not_deleted(struct evaluation *l);
+bool check_not_ready(struct evaluation *l);
 bool check_announced(struct evaluation *l);
+/* The last one of every duty. */
+bool check_act(struct evaluation *l);
 
 #define CHECKS_BEGIN                                                                                         \
 	{ "Duty", "is it enabled", check_enabled },                                                          \
@@ -92,10 +110,5 @@ bool check_announced(struct evaluation *l);
 	{                                                                                                    \
 		"Skip", "is it not marked ops-pod-cleaner.io/skip for this duty", check_skipped              \
 	}
-
-/* a + b, held at the ends of the type. */
-int64_t time_add(int64_t a, int64_t b);
-/* Phase Succeeded or Failed. */
-bool phase_terminal(const struct pod_facts *p);
 
 #endif

@@ -1,6 +1,6 @@
-/* guard.c - see guard.h. */
+/* checks.c - see checks.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/guard.h"
+#include "rules/checks.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,20 +11,6 @@
 #include "rules/announce.h"
 #include "rules/select.h"
 #include "rules/text.h"
-
-int64_t time_add(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return b > 0 ? INT64_MAX : INT64_MIN;
-	return sum;
-}
-
-bool phase_terminal(const struct pod_facts *p)
-{
-	return str_is(p->phase, "Succeeded") || str_is(p->phase, "Failed");
-}
 
 void evaluation_say(struct evaluation *l, const char *fmt, ...)
 {
@@ -59,33 +45,6 @@ bool evaluation_forbid(struct evaluation *l, enum reason reason)
 	return evaluation_decide(l, VERDICT_NONE, reason);
 }
 
-static bool is_own_namespace(const struct policy *policy, struct str ns)
-{
-	return policy->own_namespace && str_is(ns, policy->own_namespace);
-}
-
-bool judge_namespace(const struct policy *policy, enum duty d, struct str ns, enum reason *ret)
-{
-	const struct duty_policy *dp = &policy->duty[d];
-	bool named = str_list_has(&dp->namespaces, ns);
-
-	if (!named && !str_list_has(&dp->namespaces, STR_LIT("*"))) {
-		*ret = REASON_NAMESPACE_NOT_SELECTED;
-		return false;
-	}
-	if (str_list_has(&policy->exclude_namespaces, ns) ||
-	    str_list_has(&policy->exclude_namespaces, STR_LIT("*"))) {
-		*ret = REASON_NAMESPACE_EXCLUDED;
-		return false;
-	}
-	if (!named &&
-	    (str_list_has(&policy->default_exclude_namespaces, ns) || is_own_namespace(policy, ns))) {
-		*ret = REASON_NAMESPACE_PROTECTED;
-		return false;
-	}
-	return true;
-}
-
 /* -- before the state of the pod ------------------------------------------------------------------------- */
 
 bool check_enabled(struct evaluation *l)
@@ -100,7 +59,8 @@ bool check_selected(struct evaluation *l)
 	enum reason reason;
 
 	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
-	if (judge_namespace(l->policy, l->duty, l->p->ns, &reason) || reason != REASON_NAMESPACE_NOT_SELECTED)
+	if (select_namespace(l->policy, l->duty, l->p->ns, &reason) ||
+	    reason != REASON_NAMESPACE_NOT_SELECTED)
 		return false;
 	EVIDENCE_OF_NONE(l, "namespace %.*s", STR_ARG(l->p->ns));
 	return evaluation_decide(l, VERDICT_NONE, reason);
@@ -164,7 +124,7 @@ bool check_own_pod(struct evaluation *l)
 
 	SAY(l, "own pod %s", policy->own_pod ? policy->own_pod : "-");
 	return policy->own_pod && str_is(l->p->name, policy->own_pod) &&
-	       (!policy->own_namespace || is_own_namespace(policy, l->p->ns)) &&
+	       (!policy->own_namespace || str_is(l->p->ns, policy->own_namespace)) &&
 	       evaluation_forbid(l, REASON_OWN_POD);
 }
 
@@ -173,7 +133,7 @@ bool check_excluded(struct evaluation *l)
 	enum reason reason;
 
 	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
-	return !judge_namespace(l->policy, l->duty, l->p->ns, &reason) && evaluation_forbid(l, reason);
+	return !select_namespace(l->policy, l->duty, l->p->ns, &reason) && evaluation_forbid(l, reason);
 }
 
 bool check_mirror(struct evaluation *l)
@@ -217,4 +177,21 @@ bool check_announced(struct evaluation *l)
 	rfc3339_format(until, false, text);
 	text_evidence(l->v, "announced on the pod; acts after %s", text);
 	return evaluation_wait(l, REASON_ANNOUNCED, time_add(until, 1));
+}
+
+bool check_not_deleted(struct evaluation *l)
+{
+	SAY(l, "%s", l->p->deletion > 0 ? "has a deletionTimestamp" : "no deletionTimestamp");
+	return l->p->deletion > 0 && evaluation_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
+}
+
+bool check_not_ready(struct evaluation *l)
+{
+	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
+	return l->p->ready && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+}
+
+bool check_act(struct evaluation *l)
+{
+	return evaluation_decide(l, VERDICT_ACT, l->ops->reason);
 }

@@ -1,0 +1,55 @@
+/* verdict.h - what a judgement is given beyond the pod, and what it says.  Layer: rules. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef RULES_VERDICT_H
+#define RULES_VERDICT_H
+
+#include <stdint.h>
+
+#include "model/duties.h"
+#include "model/reasons.h"
+#include "model/verdicts.h"
+
+struct verdict {
+	enum verdict_kind kind;
+	enum duty duty;
+	enum reason reason;
+	int64_t at_ms;        /* VERDICT_WAIT: judge again at this wall time (0 = when something changes) */
+	uint32_t container;   /* that counts, of a duty that looks at containers */
+	const char *rule;     /* which check decided: "R7", "Namespace"; never NULL */
+	const char *override; /* name of the override in force, "" = none; borrowed from the policy */
+	char evidence[256];   /* facts and thresholds in one line, printable */
+};
+
+/* A running container counts as restarting when it last ended at most this long ago: twice the kubelet's
+ * longest back-off (5 min). */
+#define JUDGE_RECENT_MS 600000
+
+enum judge_stage { STAGE_CACHE, STAGE_LIVE };
+
+/* What is known beyond the pod itself. Zero-initialised = nothing is known. */
+struct pod_context {
+	enum judge_stage stage;
+	/* image pull: first seen failing, by owner uid + revision (0 = not yet), and the tally of that
+	 * owner's pods */
+	int64_t failing_since;
+	enum tri tally_known;
+	uint32_t pods;    /* pods of the workload's newest revision that are not terminating */
+	uint32_t failing; /* of those, how many fail to pull */
+	uint32_t ready;   /* Ready pods of the whole workload, every revision */
+	/* terminating: the pod's node, read live */
+	enum tri node_exists, node_ready, node_out_of_service;
+	enum tri volume_attached; /* a VolumeAttachment of one of its claims to that node exists */
+};
+
+/* One check of a duty, told by judge_trace. Texts are valid during the call. */
+struct check_report {
+	enum duty duty;
+	const char *rule;              /* "R7", "Facts", ...: at most 24 bytes */
+	const char *name;              /* what is asked, for people */
+	enum tri holds;                /* TRI_YES: passed; TRI_NO: it decided; TRI_UNKNOWN: not reached */
+	const char *fact;              /* what was found, with thresholds and times; may be empty */
+	const struct verdict *verdict; /* as it is after this check; meaningful when it decided */
+};
+typedef void check_report_fn(void *ctx, const struct check_report *report);
+
+#endif
