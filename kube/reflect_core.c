@@ -266,16 +266,16 @@ static void ended(struct reflect_core *c, const struct core_input *in, struct co
 
 /* Once it is the connection that died. Twice, or in the midst of a list, the server may be waiting for a
  * version that it will not have for long: from now on any is good enough. */
-static void silent(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
+static void stalled(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
 {
 	const bool watchlist = c->request == CORE_WATCHLIST;
 
 	c->rv_refused |= watchlist;
-	if (watchlist || c->silent++ == 0) {
+	if (watchlist || c->stalled++ == 0) {
 		ended(c, in, ret);
 		return;
 	}
-	c->silent = 0;
+	c->stalled = 0;
 	c->rv_refused = true;
 	fail(c, in, ret);
 }
@@ -319,7 +319,7 @@ void reflect_core_step(struct reflect_core *c, const struct core_input *in, stru
 		[CORE_ENDED] = ended,          [CORE_EXPIRED] = expired,
 		[CORE_TOO_LARGE] = refused_rv, [CORE_BUSY] = busy,
 		[CORE_RETRY] = retry_after,    [CORE_DENIED] = fail,
-		[CORE_FAILED] = fail,          [CORE_SILENT] = silent,
+		[CORE_FAILED] = fail,          [CORE_STALLED] = stalled,
 	};
 
 	*ret = (struct core_step){ 0 };
@@ -332,11 +332,11 @@ void reflect_core_step(struct reflect_core *c, const struct core_input *in, stru
 	c->unversioned = false;
 }
 
-void reflect_core_saw(struct reflect_core *c, struct str rv, bool is_added)
+void reflect_core_observe_rv(struct reflect_core *c, struct str rv, bool is_added)
 {
 	c->events++;
 	c->retries = 0;
-	c->silent = 0;
+	c->stalled = 0;
 	if (c->request != CORE_WATCH || (c->unversioned && is_added) || str_empty(rv))
 		return;
 	c->unversioned = false;

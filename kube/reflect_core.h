@@ -9,7 +9,7 @@
  * error; backoff 0.8 s x 2 up to 30 s, jitter 1, begun anew after 2 quiet minutes; Retry-After obeyed at most
  * ten times in a row.
  * Beyond client-go: a server restored from a backup waits without a word until it reaches the version that a
- * watch begins at (kubernetes/kubernetes#107457); a second stream in a row that stays silent is followed by a
+ * watch begins at (kubernetes/kubernetes#107457); a second stream in a row that stalls is followed by a
  * list of any version.
  * Different on purpose: whatever client-go would repeat at once without end (a refusal of resourceVersion "",
  * streams that end within a second again and again, a continue token that comes back) waits for the backoff.
@@ -42,7 +42,7 @@ enum core_event {
 	CORE_RETRY,     /* 429 or 5xx with Retry-After: retry_after_ms */
 	CORE_DENIED,    /* 401: no other request would fare better */
 	CORE_FAILED,    /* anything else */
-	CORE_SILENT,    /* nothing came for so long that the stream was cut off on this side */
+	CORE_STALLED,   /* nothing came for so long that the stream was cut off on this side */
 };
 
 struct core_input {
@@ -91,7 +91,7 @@ struct reflect_core {
 	/* the running stream, or all pages of a list */
 	uint64_t opened_ms, events;
 	unsigned short_streams; /* in a row */
-	unsigned silent;        /* watches in a row that never spoke */
+	unsigned stalled;       /* watches in a row that never spoke */
 	/* waits */
 	uint64_t last_backoff_ms;
 	unsigned failures; /* since the backoff began anew */
@@ -104,7 +104,7 @@ void reflect_core_done(struct reflect_core *c);
 void reflect_core_step(struct reflect_core *c, const struct core_input *in, struct core_step *ret);
 /* An object or bookmark of the running stream or list was taken: its resourceVersion; is_added for ADDED and
  * for what a list holds. */
-void reflect_core_saw(struct reflect_core *c, struct str rv, bool is_added);
+void reflect_core_observe_rv(struct reflect_core *c, struct str rv, bool is_added);
 /* Server and proxies are told how long a watch lasts; later than this it is dead. */
 #define CORE_WATCH_GRACE_S 5
 

@@ -2,57 +2,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/reflector.h"
 
+#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/xalloc.h"
 #include "kube/stream.h"
 
-#define SILENT_MS     90000 /* servers send a bookmark every minute or so, and answer sooner */
-#define WIDE_RETRY_MS 300000
+#define STALLED_MS   90000 /* servers send a bookmark every minute or so, and answer sooner */
+#define ALL_RETRY_MS 300000
+
+struct reflector {
+	struct stream_env env;
+	struct str_list namespaces;
+	struct stream *all;   /* of all namespaces; NULL when only_namespaces */
+	struct stream **each; /* one a namespace, or NULL while the first is enough */
+	struct stream_fallback fallback;
+	struct event *retire; /* the streams of the namespaces are no longer needed */
+};
 
 static void add_namespaces(struct reflector *r, bool in_trouble)
 {
+	r->each = xcalloc(r->namespaces.n, sizeof(*r->each));
 	for (size_t i = 0; i < r->namespaces.n; i++)
-		stream_new(r, r->namespaces.v[i])->in_trouble = in_trouble;
+		r->each[i] = stream_new(&r->env, r->namespaces.v[i], NULL, in_trouble);
 }
 
-static bool has_namespace_streams(const struct reflector *r)
+static void remove_namespaces(struct reflector *r)
 {
-	const struct stream *s;
-
-	TAILQ_FOREACH (s, &r->streams, entry)
-		if (s != r->wide)
-			return true;
-	return false;
+	for (size_t i = 0; r->each && i < r->namespaces.n; i++)
+		stream_free(&r->each[i]);
+	free(r->each);
+	r->each = NULL;
 }
 
-bool reflector_wide_forbidden(struct reflector *r)
+static bool fallback_begin(void *ctx)
 {
-	if (has_namespace_streams(r))
+	struct reflector *r = ctx;
+
+	if (r->each)
 		return false;
 	add_namespaces(r, true);
 	return true;
 }
 
-void reflector_wide_synced(struct reflector *r)
+static void fallback_end(void *ctx)
 {
-	if (has_namespace_streams(r))
+	struct reflector *r = ctx;
+
+	if (r->each)
 		event_active(r->retire, EV_TIMEOUT, 0); /* not while one of them may be on the stack */
 }
 
+/* Trouble of the namespaces ends with their streams. */
 static void on_retire(evutil_socket_t fd, short what, void *ctx)
 {
 	struct reflector *r = ctx;
-	struct stream *s, *next;
+	const bool in_trouble = r->env.in_trouble > 0;
 
 	(void)fd;
 	(void)what;
-	for (s = TAILQ_FIRST(&r->streams); s; s = next) {
-		next = TAILQ_NEXT(s, entry);
-		if (s != r->wide)
-			stream_free(s);
-	}
+	remove_namespaces(r);
+	if (in_trouble && r->env.in_trouble == 0)
+		r->env.ops.on_trouble(r->env.ctx, 0, "");
 }
 
 struct reflector *reflector_new(struct event_base *base, struct http_client *client,
@@ -61,35 +73,34 @@ struct reflector *reflector_new(struct event_base *base, struct http_client *cli
 {
 	struct reflector *r = xcalloc(1, sizeof(*r));
 
-	r->base = base;
-	r->client = client;
-	r->ops = *ops;
-	r->ctx = ctx;
-	r->core_config =
+	r->env.base = base;
+	r->env.client = client;
+	r->env.ops = *ops;
+	r->env.ctx = ctx;
+	r->env.core =
 		(struct core_config){ config->no_watchlist, config->page_size, config->backoff_base_ms };
-	r->silent_ms = config->silent_ms ? config->silent_ms : SILENT_MS;
-	r->wide_retry_ms = config->wide_retry_ms ? config->wide_retry_ms : WIDE_RETRY_MS;
+	r->env.stalled_ms = config->stalled_ms ? config->stalled_ms : STALLED_MS;
+	r->fallback = (struct stream_fallback){ fallback_begin, fallback_end, r,
+						config->all_retry_ms ? config->all_retry_ms : ALL_RETRY_MS };
 	r->retire = event_new(base, -1, 0, on_retire, r);
-	TAILQ_INIT(&r->streams);
 	for (size_t i = 0; i < config->n_namespaces; i++)
 		str_list_add(&r->namespaces, config->namespaces[i], strlen(config->namespaces[i]));
 	if (config->only_namespaces)
 		add_namespaces(r, false);
 	else
-		r->wide = stream_new(r, "");
+		r->all = stream_new(&r->env, "", r->namespaces.n ? &r->fallback : NULL, false);
 	return r;
 }
 
 void reflector_free(struct reflector **ref)
 {
 	struct reflector *r = *ref;
-	struct stream *s;
 
 	*ref = NULL;
 	if (!r)
 		return;
-	while ((s = TAILQ_FIRST(&r->streams)))
-		stream_free(s);
+	stream_free(&r->all);
+	remove_namespaces(r);
 	event_free(r->retire);
 	str_list_done(&r->namespaces);
 	free(r);
@@ -97,12 +108,8 @@ void reflector_free(struct reflector **ref)
 
 void reflector_stats(const struct reflector *r, struct reflector_stats *ret)
 {
-	const bool wide = r->wide && !has_namespace_streams(r);
-	const struct stream *s;
-
-	*ret = r->stats;
-	ret->synced = true;
-	TAILQ_FOREACH (s, &r->streams, entry)
-		if ((s == r->wide) == wide && !s->synced)
-			ret->synced = false;
+	*ret = r->env.stats;
+	ret->synced = r->each || stream_is_synced(r->all);
+	for (size_t i = 0; r->each && i < r->namespaces.n; i++)
+		ret->synced &= stream_is_synced(r->each[i]);
 }

@@ -175,7 +175,7 @@ END_TEST
 START_TEST(dialect_half_open)
 {
 	static const char *const flags[] = { "--fill", "40", "--bookmark-period", "50", NULL };
-	const struct reflector_config config = { .backoff_base_ms = BACKOFF_MS, .silent_ms = 600 };
+	const struct reflector_config config = { .backoff_base_ms = BACKOFF_MS, .stalled_ms = 600 };
 	struct mirror m;
 
 	mirror_start(&m, apisim, flags, &config);
@@ -202,7 +202,7 @@ START_TEST(dialect_server_restart)
 	struct mirror m;
 
 	const struct reflector_config config = { .backoff_base_ms = BACKOFF_MS,
-						 .silent_ms = 1200,
+						 .stalled_ms = 1200,
 						 /* longer than a "very short watch" */ .no_watchlist = !_i,
 						 .page_size = 7 };
 

@@ -35,8 +35,8 @@ START_TEST(re02_last_event_counts_even_if_smaller)
 {
 	struct sim s = watching("10");
 
-	reflect_core_saw(&s.core, STR_C("55"), false);
-	reflect_core_saw(&s.core, STR_C("32"), false);
+	reflect_core_observe_rv(&s.core, STR_C("55"), false);
+	reflect_core_observe_rv(&s.core, STR_C("32"), false);
 	event(&s, CORE_ENDED);
 	expect(&s, CORE_WATCH, WATCH("32"));
 	reflect_core_done(&s.core);
@@ -69,7 +69,7 @@ START_TEST(re03_streams_with_little_do_not_spin)
 		if (s.step.wait_ms)
 			wait_over(&s);
 		ck_assert_int_eq(s.step.request, CORE_WATCH);
-		reflect_core_saw(&s.core, STR_C("11"), false);
+		reflect_core_observe_rv(&s.core, STR_C("11"), false);
 		s.now += 5;
 	}
 	event(&s, CORE_ENDED);
@@ -311,7 +311,7 @@ START_TEST(re11_every_kind_of_event_moves_the_version)
 	struct sim s = watching("1");
 
 	for (size_t i = 0; i < 4; i++) {
-		reflect_core_saw(&s.core, STR_C(versions[i]), i == 0);
+		reflect_core_observe_rv(&s.core, STR_C(versions[i]), i == 0);
 		ck_assert_str_eq(s.core.rv, versions[i]);
 	}
 	reflect_core_done(&s.core);

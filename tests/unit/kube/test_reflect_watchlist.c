@@ -41,12 +41,12 @@ START_TEST(wl07_stopped_before_the_bookmark)
 	struct sim s = begin(false, 0);
 
 	event(&s, CORE_START);
-	reflect_core_saw(&s.core, STR_C("7"), true);
+	reflect_core_observe_rv(&s.core, STR_C("7"), true);
 	s.now += 5000;
 	event(&s, CORE_ENDED);
 	ck_assert(s.step.list_lost);
 	expect(&s, CORE_WATCHLIST, WATCHLIST("")); /* from scratch: 7 was never synced */
-	reflect_core_saw(&s.core, STR_C("7"), true);
+	reflect_core_observe_rv(&s.core, STR_C("7"), true);
 	s.now += 5000;
 	event(&s, CORE_ENDED); /* a second time in a row: not in a loop */
 	ck_assert(s.step.backoff);
@@ -87,12 +87,12 @@ START_TEST(wl11_version_before_sync)
 	struct sim s = begin(false, 0);
 
 	event(&s, CORE_START);
-	reflect_core_saw(&s.core, STR_C("1"), true);
-	reflect_core_saw(&s.core, STR_C("2"), false);
+	reflect_core_observe_rv(&s.core, STR_C("1"), true);
+	reflect_core_observe_rv(&s.core, STR_C("2"), false);
 	ck_assert_str_eq(s.core.rv, "");
 	feed(&s, CORE_SYNCED, "2", "", 0);
 	ck_assert_str_eq(s.core.rv, "2");
-	reflect_core_saw(&s.core, STR_C("3"), true);
+	reflect_core_observe_rv(&s.core, STR_C("3"), true);
 	ck_assert_str_eq(s.core.rv, "3");
 	reflect_core_done(&s.core);
 }
@@ -106,10 +106,10 @@ START_TEST(wl11_unversioned_watch)
 	event(&s, CORE_START);
 	feed(&s, CORE_PAGE, "", "", 0);
 	ck_assert_int_eq(s.step.request, CORE_WATCH);
-	reflect_core_saw(&s.core, STR_C("9"), true);
+	reflect_core_observe_rv(&s.core, STR_C("9"), true);
 	ck_assert_str_eq(s.core.rv, "");
-	reflect_core_saw(&s.core, STR_C("8"), false);
-	reflect_core_saw(&s.core, STR_C("10"), true);
+	reflect_core_observe_rv(&s.core, STR_C("8"), false);
+	reflect_core_observe_rv(&s.core, STR_C("10"), true);
 	ck_assert_str_eq(s.core.rv, "10");
 	reflect_core_done(&s.core);
 }
@@ -146,19 +146,19 @@ START_TEST(silence_twice_lists_any_version)
 	struct sim s = watching("100");
 
 	s.now += 90000;
-	event(&s, CORE_SILENT);
+	event(&s, CORE_STALLED);
 	expect(&s, CORE_WATCH, WATCH("100"));
 	s.now += 90000;
-	event(&s, CORE_SILENT);
+	event(&s, CORE_STALLED);
 	ck_assert(!s.step.list_lost);
 	wait_over(&s);
 	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
 	feed(&s, CORE_SYNCED, "7", "", 0);
 	for (int i = 0; i < 3; i++) { /* a word in between: a connection that died, no more */
 		s.now += 90000;
-		event(&s, CORE_SILENT);
+		event(&s, CORE_STALLED);
 		expect(&s, CORE_WATCH, WATCH("7"));
-		reflect_core_saw(&s.core, STR_C("7"), false);
+		reflect_core_observe_rv(&s.core, STR_C("7"), false);
 	}
 	reflect_core_done(&s.core);
 }
@@ -171,9 +171,9 @@ START_TEST(a_silent_list_asks_for_any_version)
 	event(&s, CORE_FAILED);
 	wait_over(&s);
 	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=100"));
-	reflect_core_saw(&s.core, STR_C("3"), true);
+	reflect_core_observe_rv(&s.core, STR_C("3"), true);
 	s.now += 90000;
-	event(&s, CORE_SILENT);
+	event(&s, CORE_STALLED);
 	ck_assert(s.step.list_lost);
 	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
 	reflect_core_done(&s.core);
@@ -201,7 +201,7 @@ START_TEST(random_events)
 				continue;
 			}
 			/* Each event only where it can come from. */
-			if ((e == CORE_PAGE && !list) || ((e == CORE_ENDED || e == CORE_SILENT) && list) ||
+			if ((e == CORE_PAGE && !list) || ((e == CORE_ENDED || e == CORE_STALLED) && list) ||
 			    (e == CORE_SYNCED && s.core.request != CORE_WATCHLIST))
 				continue;
 			if (e == CORE_PAGE || e == CORE_SYNCED)
@@ -228,7 +228,7 @@ START_TEST(a_list_after_a_broken_one_is_not_older)
 	event(&s, CORE_BUSY); /* nothing came */
 	wait_over(&s);
 	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10"));
-	reflect_core_saw(&s.core, STR_C("12"), true);
+	reflect_core_observe_rv(&s.core, STR_C("12"), true);
 	event(&s, CORE_BUSY);
 	wait_over(&s);
 	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
@@ -251,7 +251,7 @@ START_TEST(a_list_after_broken_pages_is_not_older)
 	event(&s, CORE_EXPIRED);
 	wait_over(&s);
 	expect(&s, CORE_LIST, "resourceVersion=10");
-	reflect_core_saw(&s.core, STR_C("12"), true);
+	reflect_core_observe_rv(&s.core, STR_C("12"), true);
 	event(&s, CORE_FAILED);
 	wait_over(&s);
 	expect(&s, CORE_LIST, "limit=500");

@@ -236,7 +236,7 @@ static int serve_namespaced(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(forbidden_cluster_wide)
+START_TEST(forbidden_for_all_namespaces)
 {
 	char one[] = "one", two[] = "two";
 	char *names[] = { one, two };
@@ -322,7 +322,7 @@ START_TEST(retry_after_is_obeyed)
 END_TEST
 
 /* Half-open: nobody hangs up, but the bookmarks stay away. */
-static int serve_silent(struct server_conn *c, const char *request)
+static int serve_stalled(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
 	if (asks(request, "sendInitialEvents=true")) {
@@ -337,10 +337,10 @@ static int serve_silent(struct server_conn *c, const char *request)
 
 START_TEST(silence_is_death)
 {
-	const struct reflector_config config = { .silent_ms = 1200 };
+	const struct reflector_config config = { .stalled_ms = 1200 };
 	struct seen s;
 
-	run(&s, serve_silent, &config, "+back ");
+	run(&s, serve_stalled, &config, "+back ");
 	ck_assert_str_eq(s.text, "list: sync: +back ");
 }
 END_TEST
@@ -355,7 +355,7 @@ static int serve_hanging(struct server_conn *c, const char *request)
 
 START_TEST(no_answer_is_trouble)
 {
-	const struct reflector_config config = { .silent_ms = 500 };
+	const struct reflector_config config = { .stalled_ms = 500 };
 	struct seen s;
 
 	run(&s, serve_hanging, &config, "healthy ");
@@ -364,7 +364,7 @@ START_TEST(no_answer_is_trouble)
 }
 END_TEST
 
-/* RBAC is given back: the cluster-wide stream takes over and the others end. */
+/* RBAC is given back: the stream of all namespaces takes over and the others end, in trouble or not. */
 static int serve_given_back(struct server_conn *c, const char *request)
 {
 	if (c->log->requests > 3)
@@ -372,13 +372,13 @@ static int serve_given_back(struct server_conn *c, const char *request)
 	return serve_namespaced(c, request);
 }
 
-START_TEST(wide_again)
+START_TEST(all_namespaces_again)
 {
 	char one[] = "one";
 	char *names[] = { one };
 	const struct reflector_config config = { .namespaces = names,
 						 .n_namespaces = 1,
-						 .wide_retry_ms = 500 };
+						 .all_retry_ms = 500 };
 	struct seen s;
 
 	run(&s, serve_given_back, &config, "sync: ");
@@ -386,7 +386,29 @@ START_TEST(wide_again)
 }
 END_TEST
 
-/* An old cluster-wide state stays while nobody answers. */
+static int serve_given_back_to_all(struct server_conn *c, const char *request)
+{
+	if (strstr(request, "/namespaces/") || c->log->requests <= 4)
+		return answer_status(c, 403, "Forbidden", "pods is forbidden");
+	return serve_watchlist(c, request);
+}
+
+START_TEST(trouble_of_a_namespace_ends_with_its_stream)
+{
+	char one[] = "one";
+	char *names[] = { one };
+	const struct reflector_config config = { .namespaces = names,
+						 .n_namespaces = 1,
+						 .all_retry_ms = 500 };
+	struct seen s;
+
+	run(&s, serve_given_back_to_all, &config, "healthy ");
+	begins_with(s.text, "trouble trouble list: +a +b -b sync: ");
+	ck_assert_ptr_nonnull(strstr(s.text, "healthy "));
+}
+END_TEST
+
+/* The old state stays while nobody answers. */
 START_TEST(no_server)
 {
 	struct seen s = { .base = event_base_new(), .until = "trouble trouble " };
@@ -416,14 +438,15 @@ TEST_MAIN("kube/reflector")
 	tcase_add_test(t, a_hostile_object_is_named);
 	tcase_add_test(t, json_is_refused);
 	tcase_add_test(t, broken_list_keeps_the_old_state);
-	tcase_add_test(t, forbidden_cluster_wide);
+	tcase_add_test(t, forbidden_for_all_namespaces);
 	tcase_add_test(t, only_namespaces);
 	tcase_add_test(t, forbidden_everywhere);
 	tcase_add_test(t, unauthorized_then_fine);
 	tcase_add_test(t, retry_after_is_obeyed);
 	tcase_add_test(t, silence_is_death);
 	tcase_add_test(t, no_answer_is_trouble);
-	tcase_add_test(t, wide_again);
+	tcase_add_test(t, all_namespaces_again);
+	tcase_add_test(t, trouble_of_a_namespace_ends_with_its_stream);
 	tcase_add_test(t, no_server);
 	tcase_set_timeout(t, 30);
 }

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "kube/stream.h"
+#include "kube/reflector.h"
+#include "kube/stream_body.h"
 #include "tests/suite.h"
 #include "tests/unit/kube/consumer.h"
 #include "tests/unit/kube/core_sim.h"
@@ -256,7 +257,7 @@ END_TEST
 /* The bookmark does not come and nothing else either: given up, said, and tried again. */
 START_TEST(wl12_a_bookmark_that_stays_away_is_told)
 {
-	const struct reflector_config config = { .backoff_base_ms = 2, .silent_ms = 400 };
+	const struct reflector_config config = { .backoff_base_ms = 2, .stalled_ms = 400 };
 	struct seen s;
 
 	run(&s, serve_no_bookmark, &config, "trouble ");
@@ -369,12 +370,11 @@ static const struct {
 
 START_TEST(cl06_which_answers_are_asked_again)
 {
-	static struct stream s;
 	const struct http_result r = { .status = answers[_i].status,
 				       .retry_after_ms = answers[_i].retry_after_ms };
 	char text[256];
 
-	ck_assert_int_eq(stream_judge_answer(&s, &r, text), answers[_i].want);
+	ck_assert_int_eq(stream_body_refusal(&r, "", 0, text), answers[_i].want);
 }
 END_TEST
 

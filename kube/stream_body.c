@@ -1,80 +1,83 @@
-/* stream_data.c - what the bytes of a stream mean: items, events, and answers that are neither. */
+/* stream_body.c - see stream_body.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "kube/stream_body.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "kube/cursor.h"
 #include "kube/decode.h"
-#include "kube/stream.h"
+#include "kube/status.h"
 #include "kube/watch_event.h"
 
-void stream_set_verdict(struct stream *s, enum core_event event, const char *text)
+static const struct str none;
+
+void stream_body_refuse(struct stream_body *b, enum core_event event, const char *text)
 {
-	if (s->verdict_text[0])
+	if (b->end_text[0])
 		return; /* the first one counts */
-	s->verdict = event;
-	(void)str_copy_printable(s->verdict_text, sizeof(s->verdict_text), text, strlen(text));
+	b->end = event;
+	(void)str_copy_printable(b->end_text, sizeof(b->end_text), text, strlen(text));
 }
 
-static void bad_object(struct stream *s, struct str ns, struct str name, const char *why)
+static void bad_object(struct stream_body *b, struct str ns, struct str name, const char *why)
 {
 	char raw[512], text[512];
 	const int n = snprintf(raw, sizeof(raw), "%s: %.*s/%.*s", why, (int)(ns.n < 64 ? ns.n : 64),
 			       ns.n ? ns.p : "", (int)(name.n < 253 ? name.n : 253), name.n ? name.p : "");
 
-	s->owner->stats.bad_objects++;
+	b->env->stats.bad_objects++;
 	(void)str_copy_printable(text, sizeof(text), raw, n < 0 ? 0 : strnlen(raw, sizeof(raw)));
-	s->owner->ops.on_bad_object(s->owner->ctx, text);
+	b->env->ops.on_bad_object(b->env->ctx, text);
 }
 
 /* Decodes into the owner's facts; false: told and skipped. */
-static bool take_pod(struct stream *s, const uint8_t *p, size_t n)
+static bool take_pod(struct stream_body *b, const uint8_t *p, size_t n)
 {
-	struct pod_facts *f = &s->owner->facts;
+	struct pod_facts *f = &b->env->facts;
 
 	if (decode_pod_protobuf(p, n, f) < 0)
-		bad_object(s, f->ns, f->name, "a pod that is not valid protobuf was skipped");
+		bad_object(b, f->ns, f->name, "a pod that is not valid protobuf was skipped");
 	else if (str_empty(f->name) || str_empty(f->ns) || str_empty(f->uid))
-		bad_object(s, f->ns, f->name, "a pod without name, namespace or uid was skipped");
+		bad_object(b, f->ns, f->name, "a pod without name, namespace or uid was skipped");
 	else
 		return true;
 	return false;
 }
 
-int stream_take_item(void *stream, const uint8_t *p, size_t n)
+static int on_item(void *ctx, const uint8_t *p, size_t n)
 {
-	struct stream *s = stream;
+	struct stream_body *b = ctx;
 
-	if (!take_pod(s, p, n))
+	if (!take_pod(b, p, n))
 		return 0;
-	s->owner->ops.on_pod(s->owner->ctx, &s->owner->facts);
-	reflect_core_saw(&s->core, s->owner->facts.rv, true);
+	b->env->ops.on_pod(b->env->ctx, &b->env->facts);
+	reflect_core_observe_rv(b->core, b->env->facts.rv, true);
 	return 0;
 }
 
-void stream_take_oversize(void *stream, uint64_t n)
+static void on_oversize(void *ctx, uint64_t n)
 {
 	char why[96];
 
 	(void)snprintf(why, sizeof(why), "an object of %llu bytes was skipped", (unsigned long long)n);
-	bad_object(stream, (struct str){ 0 }, (struct str){ 0 }, why);
+	bad_object(ctx, none, none, why);
 }
 
-static void take_bookmark(struct stream *s, const struct envelope *object)
+static void take_bookmark(struct stream_body *b, const struct envelope *object)
 {
 	struct bookmark mark;
 
 	if (decode_bookmark_protobuf(object->raw.p, cursor_left(&object->raw), &mark) < 0 ||
 	    str_empty(mark.rv)) {
-		bad_object(s, (struct str){ 0 }, (struct str){ 0 }, "a bookmark that is none was skipped");
+		bad_object(b, none, none, "a bookmark that is none was skipped");
 		return;
 	}
-	reflect_core_saw(&s->core, mark.rv, false);
-	if (s->core.request == CORE_WATCH)
-		s->bookmarks = true;
+	reflect_core_observe_rv(b->core, mark.rv, false);
+	if (b->core->request == CORE_WATCH)
+		b->bookmarks = true;
 	else if (mark.initial_end)
-		stream_feed(s, CORE_SYNCED, mark.rv, (struct str){ 0 }, 0);
+		b->on_initial_end(b->ctx, mark.rv);
 }
 
 static enum core_event event_of_status(const struct status_facts *f)
@@ -95,64 +98,91 @@ static void describe_status(char text[static 256], const struct status_facts *f,
 	(void)str_copy_printable(text, 256, raw, strnlen(raw, sizeof(raw)));
 }
 
-static int take_error(struct stream *s, const struct envelope *object)
+static int take_error(struct stream_body *b, const struct envelope *object)
 {
 	struct status_facts f;
 	char text[256];
 
 	if (!str_is(object->kind, "Status") ||
 	    status_decode_protobuf(object->raw.p, cursor_left(&object->raw), &f) < 0) {
-		stream_set_verdict(s, CORE_FAILED, "the watch ended with an error that can not be read");
+		stream_body_refuse(b, CORE_FAILED, "the watch ended with an error that can not be read");
 		return -ECANCELED;
 	}
 	describe_status(text, &f, "the watch ended with");
-	stream_set_verdict(s, event_of_status(&f), text);
+	stream_body_refuse(b, event_of_status(&f), text);
 	return -ECANCELED;
 }
 
-static void take_object(struct stream *s, const struct watch_event *e)
+static void take_object(struct stream_body *b, const struct watch_event *e)
 {
-	struct reflector *r = s->owner;
-
 	if (!str_is(e->object.kind, "Pod")) {
-		bad_object(s, (struct str){ 0 }, e->object.kind, "an object that is no Pod was skipped");
+		bad_object(b, none, e->object.kind, "an object that is no Pod was skipped");
 		return;
 	}
-	if (!take_pod(s, e->object.raw.p, cursor_left(&e->object.raw)))
+	if (!take_pod(b, e->object.raw.p, cursor_left(&e->object.raw)))
 		return;
 	if (e->type == WATCH_DELETED)
-		r->ops.on_delete(r->ctx, &r->facts);
+		b->env->ops.on_delete(b->env->ctx, &b->env->facts);
 	else
-		r->ops.on_pod(r->ctx, &r->facts);
-	reflect_core_saw(&s->core, r->facts.rv, e->type == WATCH_ADDED);
+		b->env->ops.on_pod(b->env->ctx, &b->env->facts);
+	reflect_core_observe_rv(b->core, b->env->facts.rv, e->type == WATCH_ADDED);
 }
 
-int stream_take_frame(void *stream, const uint8_t *p, size_t n)
+static int on_frame(void *ctx, const uint8_t *p, size_t n)
 {
-	struct stream *s = stream;
+	struct stream_body *b = ctx;
 	struct watch_event e;
 
-	s->owner->stats.events++;
+	b->env->stats.events++;
 	if (watch_event_decode(p, n, &e) < 0) {
-		bad_object(s, (struct str){ 0 }, (struct str){ 0 }, "a watch event that is none was skipped");
+		bad_object(b, none, none, "a watch event that is none was skipped");
 		return 0;
 	}
 	switch (e.type) {
 	case WATCH_BOOKMARK:
-		take_bookmark(s, &e.object);
+		take_bookmark(b, &e.object);
 		return 0;
 	case WATCH_ERROR:
-		return take_error(s, &e.object);
+		return take_error(b, &e.object);
 	case WATCH_ADDED:
 	case WATCH_MODIFIED:
 	case WATCH_DELETED:
-		take_object(s, &e);
+		take_object(b, &e);
 		return 0;
 	default:
-		bad_object(s, (struct str){ 0 }, (struct str){ 0 },
-			   "an event of an unknown type was skipped");
+		bad_object(b, none, none, "an event of an unknown type was skipped");
 		return 0;
 	}
+}
+
+/* -- one answer -------------------------------------------------------------------------------------------
+ */
+
+void stream_body_begin(struct stream_body *b)
+{
+	const struct frame_ops frame_ops = { on_frame, on_oversize, b };
+	const struct frame_ops item_ops = { on_item, on_oversize, b };
+
+	b->end_text[0] = '\0';
+	stream_body_done(b);
+	frame_splitter_init(&b->frames, &frame_ops);
+	list_parser_init(&b->list, "PodList", &item_ops);
+}
+
+void stream_body_done(struct stream_body *b)
+{
+	frame_splitter_done(&b->frames);
+	list_parser_done(&b->list);
+}
+
+int stream_body_feed(struct stream_body *b, const void *p, size_t n)
+{
+	const int r = b->core->request == CORE_LIST ? list_parser_feed(&b->list, p, n)
+						    : frame_splitter_feed(&b->frames, p, n);
+
+	if (r < 0)
+		stream_body_refuse(b, CORE_FAILED, "the list is not the protobuf it should be");
+	return r;
 }
 
 /* -- answers that are no stream -------------------------------------------------------------------------- */
@@ -186,7 +216,8 @@ static const char *hint_of(long status)
 	}
 }
 
-enum core_event stream_judge_answer(struct stream *s, const struct http_result *r, char ret_text[static 256])
+enum core_event stream_body_refusal(const struct http_result *r, const char *body, size_t n,
+				    char ret_text[static 256])
 {
 	struct status_facts f = { .retry_after_s = -1 };
 	char what[96];
@@ -201,7 +232,7 @@ enum core_event stream_judge_answer(struct stream *s, const struct http_result *
 	}
 	(void)snprintf(what, sizeof(what), "the API server answered %ld%s", r->status, hint_of(r->status));
 	(void)snprintf(ret_text, 256, "%s", what);
-	if (status_open_protobuf(s->error_body, s->error_len, &f) == 0 && f.message.n)
+	if (status_open_protobuf(body, n, &f) == 0 && f.message.n)
 		(void)snprintf(ret_text, 256, "%s: %.*s", what, (int)(f.message.n < 150 ? f.message.n : 150),
 			       f.message.p);
 	char raw[256];

@@ -1,0 +1,35 @@
+/* reflector_ops.h - what a reflector tells its consumer.  Layer: kube. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef KUBE_REFLECTOR_OPS_H
+#define KUBE_REFLECTOR_OPS_H
+
+#include <stdint.h>
+
+#include "model/pod.h"
+
+struct reflector_ops {
+	/* A list (or WatchList) begins to arrive: objects not named until on_sync are gone. */
+	void (*on_list)(void *ctx, const char *ns);
+	/* Object of the list, or ADDED/MODIFIED. Facts are valid during the call. */
+	void (*on_pod)(void *ctx, const struct pod_facts *pod);
+	void (*on_delete)(void *ctx, const struct pod_facts *pod);
+	/* The list is complete (ns: the namespace listed, "" = all): sweep what it did not name. From now on
+	 * events are live. */
+	void (*on_sync)(void *ctx, const char *ns);
+	/* A list was given up before its end: keep the old state, sweep nothing. */
+	void (*on_list_failed)(void *ctx, const char *ns);
+	/* Headers with a Date arrived, also those of a refusal: server_date_ms. Or bytes of a list or watch
+	 * arrived, bookmarks included: server_date_ms is 0; ten times a second at most. */
+	void (*on_alive)(void *ctx, int64_t server_date_ms);
+	/* Trouble for operators and status; status is the HTTP status or 0; empty text = healthy again. */
+	void (*on_trouble)(void *ctx, long status, const char *text);
+	/* An object could not be decoded and was skipped; name may be empty. */
+	void (*on_bad_object)(void *ctx, const char *text);
+};
+
+struct reflector_stats {
+	uint64_t events, lists, relists_410, bytes, bad_objects;
+	bool synced;
+};
+
+#endif

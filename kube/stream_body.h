@@ -1,0 +1,51 @@
+/* stream_body.h - what the bytes of an answer mean: the items of a list, the events of a watch, and a
+ * refusal. Layer: kube, internal to the reflector.  Pure but for the calls to the consumer. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef KUBE_STREAM_BODY_H
+#define KUBE_STREAM_BODY_H
+
+#include "http/client.h"
+#include "kube/frame.h"
+#include "kube/reflect_core.h"
+#include "kube/reflector_ops.h"
+
+/* What all streams of a reflector share. */
+struct stream_env {
+	struct event_base *base;
+	struct http_client *client;
+	struct reflector_ops ops; /* the consumer */
+	void *ctx;
+	struct core_config core;
+	uint64_t stalled_ms; /* a watch that should speak and does not is dead */
+	unsigned in_trouble; /* streams of which trouble was reported, and not yet that it is over */
+	struct reflector_stats stats;
+	struct pod_facts facts; /* of the object in hand */
+};
+
+struct stream_body {
+	struct stream_env *env;
+	struct reflect_core *core; /* knows what was asked for; is told each resourceVersion */
+	/* The bookmark that ends a WatchList's initial objects. */
+	void (*on_initial_end)(void *ctx, struct str rv);
+	void *ctx;
+	bool bookmarks; /* this server sends them: their absence means something */
+	/* Why the stream is to end, decided while its bytes arrive; text empty = nothing decided. */
+	enum core_event end;
+	char end_text[256];
+	struct frame_splitter frames;
+	struct list_parser list;
+};
+
+/* A new answer to what the core asked for; the caller has set the members up to ctx before the first. */
+void stream_body_begin(struct stream_body *b);
+void stream_body_done(struct stream_body *b);
+/* Hands each whole object in the bytes to the consumer. Not 0: the stream is to end, and end_text says why.
+ */
+int stream_body_feed(struct stream_body *b, const void *p, size_t n);
+/* The stream is to end; the first one who says so is heard. */
+void stream_body_refuse(struct stream_body *b, enum core_event event, const char *text);
+/* What an answer that is no stream means, and in words; its first bytes may hold a Status. */
+enum core_event stream_body_refusal(const struct http_result *r, const char *body, size_t n,
+				    char ret_text[static 256]);
+
+#endif
