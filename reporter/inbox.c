@@ -1,5 +1,7 @@
-/* inbox.c - messages to the reporter: queue, one commit a turn, acknowledge; answers; figures. */
+/* inbox.c - see inbox.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "reporter/inbox.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
@@ -8,13 +10,16 @@
 #include "base/backoff.h"
 #include "base/clock.h"
 #include "base/exit.h"
+#include "base/log.h"
 #include "base/xalloc.h"
-#include "reporter/reporter.h"
 #include "reporter/history/attention.h"
-#include "reporter/history/restore.h"
+#include "reporter/history/response_stream.h"
+#include "reporter/history/restorable.h"
 
-#define PRUNE_MS 3600000
-/* How long a commit that is not urgent waits for more: usually, and with many actions under way, who keep
+#define FIRST_PRUNE_MS 1000
+#define PRUNE_MS       3600000
+#define PRUNE_MORE_MS  100
+/* How long a commit that is not urgent waits for more: usually, and with many actions under way, which keep
  * the workers busy for longer than that (up to 10,000 of them a second). */
 #define GATHER_MS      10
 #define GATHER_MANY_MS 25
@@ -22,273 +27,365 @@
 
 static const struct backoff_policy commit_policy = { .base_ms = 1000, .cap_ms = 30000, .jitter = 0.2 };
 
-/* -- history: queue, commit, acknowledge ----------------------------------------------------------------- */
+struct inbox {
+	struct process *process;
+	const struct settings *settings;
+	struct db *db;
+	struct stats *stats;
+	struct digest_runner *runner;
+	struct history *history;
+	struct response_stream *stream;
+	struct event *flush, *prune;
+	unsigned commit_failures;
+	uint64_t committed_ms; /* boot clock: when the last commit ended */
+	struct msg *acks;      /* that the channel did not take */
+	size_t n_acks;
+	bool lost; /* a message had to be dropped: the supervisor sends it again after a restart */
+	struct {
+		bool known;
+		uint64_t guards;
+	} noted[CLUSTERS_MAX + 1]; /* by cluster: which guards were noted as blocking */
+};
 
-static void send_ack(struct reporter *r, const struct msg *ack)
+/* -- written down ---------------------------------------------------------------------------------------- */
+
+static void send_ack(struct inbox *i, const struct msg *ack)
 {
-	if (r->n_acks == 0 && process_send(r->process, ack) != -EAGAIN)
+	if (i->n_acks == 0 && process_send(i->process, ack) != -EAGAIN)
 		return;
-	r->acks = xreallocarray(r->acks, r->n_acks + 1, sizeof(*r->acks));
-	r->acks[r->n_acks++] = *ack;
+	i->acks = xreallocarray(i->acks, i->n_acks + 1, sizeof(*i->acks));
+	i->acks[i->n_acks++] = *ack;
 }
 
-void inbox_committed(void *ctx, const struct history_entry *e)
+static void on_committed(void *ctx, const struct history_entry *e)
 {
-	struct reporter *r = ctx;
+	struct inbox *i = ctx;
 	struct msg ack = { .type = MSG_INTENT_ACK };
 
-	stats_committed(&r->figures, e);
-	if (e->effect == HISTORY_CONFLICT) {
+	stats_committed(i->stats, e);
+	if (e->effect == HISTORY_CONFLICT)
 		(void)log_error(-EEXIST,
 				"this lease id is taken by another object: its intent is not written",
 				kv_u("id", e->m->u.intent.id), kv_s("uid", e->m->u.intent.uid));
-	}
 	if (e->m->type == MSG_INTENT) {
 		ack.u.intent_ack.id = e->m->u.intent.id;
 		ack.u.intent_ack.written = e->effect != HISTORY_CONFLICT;
-		send_ack(r, &ack);
+		send_ack(i, &ack);
 	} else if (e->m->type == MSG_RECORD) {
-		ack = (struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = e->m->u.record.id };
-		send_ack(r, &ack);
+		ack.type = MSG_RECORD_ACK;
+		ack.u.record_ack.id = e->m->u.record.id;
+		send_ack(i, &ack);
 	} else if (e->m->type == MSG_PAUSE) {
-		send_ack(r, e->m);
+		send_ack(i, e->m);
 	}
 }
 
-void inbox_flush(struct reporter *r)
+static void flush(struct inbox *i)
 {
-	const int err = history_flush(r->history);
+	const int err = history_flush(i->history);
 
 	if (err < 0) {
 		const uint64_t delay =
-			backoff_delay_ms(&commit_policy, ++r->commit_failures, backoff_random());
+			backoff_delay_ms(&commit_policy, ++i->commit_failures, backoff_random());
 
-		metrics_add(r->figures.metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
+		stats_commit_failed(i->stats);
 		(void)log_error(err, "the history cannot be written: nothing is acted on until it can",
-				kv_s("directory", r->settings.state_dir), kv_s("detail", db_error(r->db)),
-				kv_u("waiting", history_queued(r->history)));
-		(void)evtimer_add(r->flush, CLOCK_TIMEVAL(delay));
+				kv_s("directory", i->settings->state_dir), kv_s("detail", db_error(i->db)),
+				kv_u("waiting", history_queued(i->history)));
+		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(delay));
 		return;
 	}
-	if (r->commit_failures > 0)
+	if (i->commit_failures > 0)
 		log_info("the history can be written again");
-	r->commit_failures = 0;
-	r->committed_ms = clock_boot_ms();
-	if (!r->lost)
+	i->commit_failures = 0;
+	i->committed_ms = clock_boot_ms();
+	if (!i->lost)
 		return;
 	(void)log_warn(
 		0, "too many messages waited for the history: starting again to be sent the dropped ones");
-	process_exit(r->process, EXIT_CODE_TEMPORARY);
+	process_exit(i->process, EXIT_CODE_TEMPORARY);
 }
 
-static bool has_many(const struct reporter *r)
+static void on_flush(evutil_socket_t fd, short what, void *arg)
 {
-	return history_open_intents(r->history) >= MANY_ACTIONS;
+	(void)fd;
+	(void)what;
+	flush(arg);
 }
 
-/* For most something waits: an action for its intent, a person for a pause. Not for a result: one that is
+static bool has_many(const struct inbox *i)
+{
+	return history_open_intents(i->history) >= MANY_ACTIONS;
+}
+
+/* For most something waits: an action for its intent, an operator for a pause. Not for a result: one that is
  * lost with this process is sent again to the next one. And with many actions under way, one more would only
  * wait for a worker. */
-static bool is_urgent(const struct reporter *r, enum msg_type type)
+static bool is_urgent(const struct inbox *i, enum msg_type type)
 {
 	if (type == MSG_RECORD || type == MSG_REFUSAL)
 		return false;
-	return !has_many(r) || clock_boot_ms() - r->committed_ms >= GATHER_MANY_MS;
+	return !has_many(i) || clock_boot_ms() - i->committed_ms >= GATHER_MANY_MS;
 }
 
-/* What is urgent is committed at the end of this turn of the loop, with all that is there; anything else a
+/* What is urgent is committed at the end of this run of the loop, with all that is there; anything else a
  * little later: then a commit, which waits for the disk, is of many. After a failure the next try keeps its
  * time. */
-static void plan_flush(struct reporter *r, enum msg_type type)
+static void plan_flush(struct inbox *i, enum msg_type type)
 {
-	const bool planned = event_pending(r->flush, EV_TIMEOUT, NULL);
+	const bool planned = event_pending(i->flush, EV_TIMEOUT, NULL);
 
-	if (planned && r->commit_failures > 0)
+	if (planned && i->commit_failures > 0)
 		return;
-	if (is_urgent(r, type))
-		(void)evtimer_add(r->flush, CLOCK_TIMEVAL(0));
+	if (is_urgent(i, type))
+		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(0));
 	else if (!planned)
-		(void)evtimer_add(r->flush, CLOCK_TIMEVAL(has_many(r) ? GATHER_MANY_MS : GATHER_MS));
+		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(has_many(i) ? GATHER_MANY_MS : GATHER_MS));
 }
 
-static void on_write(struct reporter *r, const struct msg *m)
+/* The supervisor counts acknowledgements of pauses: once one message was dropped none is taken. */
+static void on_write(struct inbox *i, const struct msg *m)
 {
-	if (!history_add(r->history, m)) {
-		metrics_add(r->figures.metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
-		r->lost = r->lost ||
-			  (m->type != MSG_REFUSAL && m->type != MSG_FAILING_SINCE && m->type != MSG_SAVED);
+	if (!i->lost && history_add(i->history, m)) {
+		plan_flush(i, m->type);
 		return;
 	}
-	plan_flush(r, m->type);
+	stats_dropped(i->stats);
+	i->lost = i->lost || m->type == MSG_INTENT || m->type == MSG_RECORD || m->type == MSG_PAUSE;
 }
 
-void inbox_prune(struct reporter *r)
+static void on_prune(evutil_socket_t fd, short what, void *arg)
 {
+	struct inbox *i = arg;
 	bool more = false;
-	const int err = history_prune(r->history, r->settings.history_days, &more);
+	const int err = history_prune(i->history, i->settings->history_days, &more);
 
+	(void)fd;
+	(void)what;
 	if (err < 0)
-		(void)log_warn(err, "old history cannot be removed", kv_s("detail", db_error(r->db)));
-	(void)evtimer_add(r->prune, CLOCK_TIMEVAL(more ? 100 : PRUNE_MS));
+		(void)log_warn(err, "old history cannot be removed", kv_s("detail", db_error(i->db)));
+	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(more ? PRUNE_MORE_MS : PRUNE_MS));
 }
 
-/* -- answers of many messages ---------------------------------------------------------------------------- */
+/* -- questions ------------------------------------------------------------------------------------------- */
 
-static int response_stream_send(void *ctx, const struct msg *m)
+/* What was sent before a question belongs into its answer. */
+static void write_first(struct inbox *i)
 {
-	return process_send(((struct reporter *)ctx)->process, m);
+	if (i->commit_failures == 0)
+		flush(i);
 }
 
-static void response_stream_trouble(void *ctx, int err)
+static int send_row(void *ctx, const struct msg *m)
 {
-	struct reporter *r = ctx;
-
-	(void)log_warn(err, "the history cannot be read", kv_s("detail", db_error(r->db)));
+	return process_send(((struct inbox *)ctx)->process, m);
 }
 
-const struct response_stream_ops inbox_feed_ops = { response_stream_send, response_stream_trouble };
-
-static void on_since_get(struct reporter *r, const struct msg *m)
+static void on_trouble(void *ctx, int err)
 {
-	struct msg end = { .type = MSG_SAVED_END, .u.saved_end.cluster = m->u.saved_get.cluster };
-	struct query *c = NULL;
+	struct inbox *i = ctx;
 
-	(void)history_flush(r->history); /* what the last watcher said belongs to the answer */
-	const int err = query_since(r->db, r->history, m->u.saved_get.cluster,
-				    r->settings.policy.mode == MODE_OBSERVE, &c);
+	(void)log_warn(err, "the history cannot be read", kv_s("detail", db_error(i->db)));
+}
 
-	if (err == 0 && response_stream_add(r->feed, c))
+static void on_saved_get(struct inbox *i, const struct msg *m)
+{
+	const uint64_t cluster = m->u.saved_get.cluster;
+	const struct msg end = { .type = MSG_SAVED_END, .u.saved_end.cluster = cluster };
+	struct query *q = NULL;
+
+	write_first(i);
+	const int err = query_saved(i->db, i->history, cluster, i->settings->policy.mode == MODE_OBSERVE, &q);
+
+	if (err == 0 && response_stream_add(i->stream, q))
 		return;
-	/* Without memory the clocks of failing revisions start again: later, never too early. */
-	(void)log_error(err, "what is remembered of failing revisions cannot be read");
-	query_free(&c);
-	(void)process_send(r->process, &end);
+	/* Without it the clocks of failing revisions start again: later, never too early. */
+	(void)log_error(err, "what is saved for a watcher cannot be read");
+	query_free(&q);
+	(void)process_send(i->process, &end);
 }
 
-/* A question of a person: err and c are what began its answer. */
-static void answer_person(struct reporter *r, uint64_t conn, int err, struct query *c)
+/* A question of an operator: err and q are what began its answer. */
+static void answer(struct inbox *i, uint64_t conn, int err, struct query *q)
 {
 	struct msg end;
 
-	if (err == 0 && response_stream_add(r->feed, c))
+	if (err == 0 && response_stream_add(i->stream, q))
 		return;
 	(void)log_warn(err, "a question about the history cannot be answered");
-	query_free(&c);
+	query_free(&q);
 	query_failed(conn, &end);
-	(void)process_send(r->process, &end);
+	(void)process_send(i->process, &end);
 }
 
-static void on_history(struct reporter *r, const struct msg *m)
+static void on_ctl_history(struct inbox *i, const struct msg *m)
 {
-	struct query *c = NULL;
+	struct query *q = NULL;
 
-	(void)history_flush(r->history);
-	const int err = query_history(r->db, r->history, &m->u.ctl_history, &c);
+	write_first(i);
+	const int err = query_history(i->db, i->history, m, &q);
 
-	answer_person(r, m->u.ctl_history.conn, err, c);
+	answer(i, m->u.ctl_history.conn, err, q);
 }
 
-static void on_show(struct reporter *r, const struct msg *m)
+static void on_ctl_show(struct inbox *i, const struct msg *m)
 {
-	struct query *c = NULL;
+	struct query *q = NULL;
 
-	(void)history_flush(r->history);
-	const int err = query_show(r->db, r->history, &m->u.ctl_show, &c);
+	write_first(i);
+	const int err = query_show(i->db, i->history, &m->u.ctl_show, &q);
 
-	answer_person(r, m->u.ctl_show.conn, err, c);
+	answer(i, m->u.ctl_show.conn, err, q);
 }
 
-static void on_restore(struct reporter *r, const struct msg *m)
+static void on_ctl_restore(struct inbox *i, const struct msg *m)
 {
-	struct msg answer;
+	struct msg found;
 
-	(void)history_flush(r->history);
-	restore_find(r->db, r->history, &m->u.ctl_restore, &answer);
-	send_ack(r, &answer);
+	write_first(i);
+	restorable_find(i->db, i->history, &m->u.ctl_restore, &found);
+	send_ack(i, &found);
 }
 
-/* -- figures and digest rows ----------------------------------------------------------------------------- */
+/* -- stats and digest rows ------------------------------------------------------------------------------- */
 
-/* A budget that is full for long is for a person. The first word after a start, and then every change. */
-static void note_hold(struct reporter *r, const struct msg_watch_stats *s)
+/* The first word after a start, and then every change. */
+static void note_guards(struct inbox *i, const struct msg_watch_stats *s)
 {
-	const char now = attention_hold_matters(s->blocked_by) ? 'y' : 'n';
-	const char *name = history_cluster_name(r->history, s->cluster);
+	const uint64_t guards = attention_guards(s->guards);
 
-	if (r->hold_noted[s->cluster] == now)
+	if (i->noted[s->cluster].known && i->noted[s->cluster].guards == guards)
 		return;
-	const int err = attention_note_hold(r->db, s->blocked_by, name, clock_wall_ms());
+	const int err = attention_note_guards(i->db, guards, s->blocked_by,
+					      history_cluster_name(i->history, s->cluster), clock_wall_ms());
 
-	if (err == 0)
-		r->hold_noted[s->cluster] = now;
-	else
-		(void)log_warn(err, "what holds a cluster cannot be written down",
-			       kv_s("detail", db_error(r->db)));
+	i->noted[s->cluster].known = err == 0;
+	i->noted[s->cluster].guards = guards;
+	if (err < 0)
+		(void)log_warn(err, "what blocks a cluster cannot be written down",
+			       kv_s("detail", db_error(i->db)));
 }
 
-static void on_watch_stats(struct reporter *r, const struct msg *m)
+static void on_watch_stats(struct inbox *i, const struct msg *m)
 {
 	const struct msg_watch_stats *s = &m->u.watch_stats;
 
-	if (s->cluster >= r->settings.cluster_names.n)
+	if (s->cluster >= i->settings->cluster_names.n)
 		return;
-	stats_watch(&r->figures, history_cluster_name(r->history, s->cluster), s);
-	note_hold(r, s);
-	digest_run_synced(r->digests, s->cluster, s->synced);
+	stats_watch(i->stats, history_cluster_name(i->history, s->cluster), m);
+	note_guards(i, s);
+	digest_runner_synced(i->runner, s->cluster, s->synced);
 }
 
-static void on_child_stats(struct reporter *r, const struct msg *m)
+static void on_child_stats(struct inbox *i, const struct msg *m)
 {
 	const struct msg_child_stats *s = &m->u.child_stats;
-	const int cluster = history_cluster_index(r->history, s->cluster_name);
+	const int cluster = history_cluster_index(i->history, s->cluster_name);
 
-	if (!stats_child(&r->figures, s) || cluster < 0)
+	if (!stats_child(i->stats, s) || cluster < 0)
 		return;
-	stats_watch_down(&r->figures, s->cluster_name);
-	digest_run_synced(r->digests, (uint64_t)cluster, false);
+	stats_watch_down(i->stats, s->cluster_name);
+	digest_runner_synced(i->runner, (uint64_t)cluster, false);
 }
 
-static void on_digest_row(struct reporter *r, const struct msg *m)
+static void on_digest_row(struct inbox *i, const struct msg *m)
 {
-	digest_run_row(r->digests, &m->u.digest_row);
+	digest_runner_on_row(i->runner, &m->u.digest_row);
 }
 
-static void on_digest_end(struct reporter *r, const struct msg *m)
+static void on_digest_end(struct inbox *i, const struct msg *m)
 {
-	digest_run_end(r->digests, &m->u.digest_end);
+	digest_runner_on_end(i->runner, &m->u.digest_end);
 }
 
-static void (*const handlers[MSG__MAX])(struct reporter *r, const struct msg *m) = {
+static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = {
 	[MSG_INTENT] = on_write,
 	[MSG_RECORD] = on_write,
 	[MSG_REFUSAL] = on_write,
 	[MSG_FAILING_SINCE] = on_write,
 	[MSG_SAVED] = on_write,
 	[MSG_PAUSE] = on_write,
-	[MSG_SAVED_GET] = on_since_get,
-	[MSG_CTL_HISTORY] = on_history,
-	[MSG_CTL_SHOW] = on_show,
-	[MSG_CTL_RESTORE] = on_restore,
+	[MSG_SAVED_GET] = on_saved_get,
+	[MSG_CTL_HISTORY] = on_ctl_history,
+	[MSG_CTL_SHOW] = on_ctl_show,
+	[MSG_CTL_RESTORE] = on_ctl_restore,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,
 	[MSG_DIGEST_ROW] = on_digest_row,
 	[MSG_DIGEST_END] = on_digest_end,
 };
 
-void inbox_msg(struct process *p, const struct msg *m)
+void inbox_on_msg(struct inbox *i, const struct msg *m)
 {
 	if (handlers[m->type])
-		handlers[m->type](process_ctx(p), m);
+		handlers[m->type](i, m);
 }
 
-void inbox_room(struct process *p)
+void inbox_on_room(struct inbox *i)
 {
-	struct reporter *r = process_ctx(p);
 	size_t sent = 0;
 
-	while (sent < r->n_acks && process_send(p, &r->acks[sent]) != -EAGAIN)
+	while (sent < i->n_acks && process_send(i->process, &i->acks[sent]) != -EAGAIN)
 		sent++;
-	memmove(r->acks, r->acks + sent, (r->n_acks - sent) * sizeof(*r->acks));
-	r->n_acks -= sent;
-	response_stream_room(r->feed);
+	memmove(i->acks, i->acks + sent, (i->n_acks - sent) * sizeof(*i->acks));
+	i->n_acks -= sent;
+	response_stream_room(i->stream);
+}
+
+/* -- from start to end ----------------------------------------------------------------------------------- */
+
+struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
+			struct digest_runner *runner)
+{
+	static const struct response_stream_ops ops = { send_row, on_trouble };
+	struct event_base *base = process_base(p);
+	struct inbox *i = xcalloc(1, sizeof(*i));
+
+	*i = (struct inbox){ .process = p, .settings = s, .db = db, .stats = stats, .runner = runner };
+	i->history = history_new(db, &s->cluster_names, on_committed, i);
+	i->stream = response_stream_new(base, &ops, i);
+	i->flush = evtimer_new(base, on_flush, i);
+	i->prune = evtimer_new(base, on_prune, i);
+	return i;
+}
+
+void inbox_free(struct inbox **i)
+{
+	if (!*i)
+		return;
+	response_stream_free(&(*i)->stream);
+	history_free(&(*i)->history);
+	event_free((*i)->flush);
+	event_free((*i)->prune);
+	free((*i)->acks);
+	free(*i);
+	*i = NULL;
+}
+
+struct history *inbox_history(struct inbox *i)
+{
+	return i->history;
+}
+
+int inbox_start(struct inbox *i)
+{
+	struct query *q = NULL;
+	uint64_t orphans = 0;
+	int err = history_end_orphans(i->history, &orphans);
+
+	if (err < 0 || orphans > 0)
+		(void)log_warn(err,
+			       "open actions of clusters that are no longer configured end as unconfirmed",
+			       kv_u("actions", orphans));
+	err = query_open_intents(i->db, i->history, &q);
+	if (err < 0)
+		return err;
+	(void)response_stream_add(i->stream, q); /* the first one */
+	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(FIRST_PRUNE_MS));
+	return 0;
+}
+
+uint64_t inbox_finish(struct inbox *i)
+{
+	return history_flush(i->history) < 0 ? history_queued(i->history) : 0;
 }

@@ -1,49 +1,35 @@
-/* main.c - the reporter: wires history, digests, metrics and the listener to the channel and the loop. */
+/* main.c - the reporter: wires history, digest, metrics and the listener to the channel and the loop. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "http/client.h"
-#include "reporter/reporter.h"
+#include "reporter/inbox.h"
+#include "reporter/reports.h"
+#include "reporter/web/listener.h"
+#include "reporter/web/routes.h"
 
 /* What runs at a drain is given this long. */
 #define DRAIN_MS 4000
 
-/* -- timers ---------------------------------------------------------------------------------------------- */
-
-static void on_flush(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	inbox_flush(arg);
-}
-
-static void on_prune(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	inbox_prune(arg);
-}
-
-static void on_digest_wake(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	digest_run_tick(((struct reporter *)arg)->digests);
-}
-
-static void on_drain_limit(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	reports_finish_drain(arg);
-}
+struct reporter {
+	struct process *process;
+	struct settings settings, next;
+	struct digest_options next_options; /* of `next`; before on_ready of `settings` */
+	struct db *db;
+	struct stats stats;
+	struct listener *listener;
+	struct reports *reports;
+	struct inbox *inbox;
+	struct event *drain_limit;
+	bool draining;
+};
 
 /* -- settings -------------------------------------------------------------------------------------------- */
 
@@ -72,7 +58,7 @@ static int check_settings(const struct reporter *r, const struct settings *s, bo
 static int on_settings(struct process *p, struct settings *s, bool first, const char **reterr)
 {
 	struct reporter *r = process_ctx(p);
-	struct digest_plan plan;
+	struct digest_options options;
 
 	if (!r) {
 		r = xcalloc(1, sizeof(*r));
@@ -84,7 +70,7 @@ static int on_settings(struct process *p, struct settings *s, bool first, const 
 	int err = check_settings(r, s, first, reterr);
 
 	if (err == 0)
-		err = plan_from_settings(s, &plan, reterr);
+		err = digest_options_from_settings(s, &options, reterr);
 	if (err < 0)
 		return err;
 	struct settings *keep = first ? &r->settings : &r->next;
@@ -92,19 +78,16 @@ static int on_settings(struct process *p, struct settings *s, bool first, const 
 	settings_done(keep);
 	*keep = *s;
 	settings_init(s);
-	digest_plan_done(&r->next_plan);
-	r->next_plan = plan;
+	digest_options_done(&r->next_options);
+	r->next_options = options;
 	return 0;
 }
 
-/* Hand what is in r->settings and r->next_plan to everything that works by it. */
+/* Hand r->settings to everything that does not read them at each use. */
 static void use_settings(struct reporter *r)
 {
-	history_set_clusters(r->history, &r->settings.cluster_names);
-	stats_set_clusters(&r->figures, &r->settings.cluster_names);
-	metrics_set(r->figures.metrics, METRIC_CONFIG_TIME, (double)clock_wall_ms() / 1000.0,
-		    METRIC_NO_LABELS);
-	webhook_set_url(r->hook, r->settings.api_url, r->settings.api_address);
+	stats_use_settings(&r->stats);
+	reports_set_address(r->reports, &r->settings);
 }
 
 static void on_commit(struct process *p)
@@ -115,16 +98,16 @@ static void on_commit(struct process *p)
 	r->settings = r->next;
 	settings_init(&r->next);
 	use_settings(r);
-	digest_run_set_plan(r->digests, &r->next_plan);
+	digest_runner_set_options(reports_runner(r->reports), &r->next_options);
 }
 
-/* -- life ------------------------------------------------------------------------------------------------ */
+/* -- start ----------------------------------------------------------------------------------------------- */
 
 static void on_request(void *ctx, const char *path, const char *query, struct listener_answer *ret)
 {
 	struct reporter *r = ctx;
 
-	routes_serve(&r->figures, r->history, path, query, ret);
+	routes_serve(&r->stats, inbox_history(r->inbox), path, query, ret);
 }
 
 static int open_history(struct reporter *r)
@@ -159,56 +142,63 @@ static int open_listener(struct reporter *r)
 	return 0;
 }
 
+/* End the drain: write, say how much is left. Once; again it does nothing. */
+static void finish_drain(void *ctx)
+{
+	struct reporter *r = ctx;
+
+	if (r->draining)
+		process_drained(r->process, inbox_finish(r->inbox));
+	r->draining = false;
+}
+
+static void on_drain_limit(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	finish_drain(arg);
+}
+
 static int on_start(struct process *p)
 {
 	struct reporter *r = process_ctx(p);
-	struct event_base *base = process_base(p);
 
 	http_global_init();
-	stats_init(&r->figures);
-	r->flush = event_new(base, -1, 0, on_flush, r);
-	r->prune = event_new(base, -1, 0, on_prune, r);
-	r->digest_wake = event_new(base, -1, 0, on_digest_wake, r);
-	r->drain_limit = event_new(base, -1, 0, on_drain_limit, r);
-	int err = open_history(r);
+	stats_init(&r->stats, &r->settings.cluster_names);
+	const int err = open_history(r);
 
 	if (err < 0)
 		return err;
-	r->history = history_new(r->db, inbox_committed, r);
-	r->feed = response_stream_new(base, &inbox_feed_ops, r);
-	r->hook = webhook_new(base, reports_hook_answer, r);
-	r->digests = digest_run_new(r->db, &reports_ops, r);
+	r->drain_limit = evtimer_new(process_base(p), on_drain_limit, r);
+	r->reports = reports_new(p, r->db, &r->stats, finish_drain, r);
+	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, reports_runner(r->reports));
 	use_settings(r);
 	return open_listener(r);
-}
-
-static void end_strays(struct reporter *r)
-{
-	uint64_t n = 0;
-	const int err = history_close_strays(r->history, &n);
-
-	if (err < 0 || n > 0)
-		(void)log_warn(err,
-			       "open actions of clusters that are no longer configured end as unconfirmed",
-			       kv_u("actions", n));
 }
 
 static void on_ready(struct process *p)
 {
 	struct reporter *r = process_ctx(p);
-	struct query *c = NULL;
+	const int err = inbox_start(r->inbox);
 
-	end_strays(r);
-	const int err = query_open_intents(r->db, r->history, &c);
-
-	if (err < 0 || !response_stream_add(r->feed, c)) {
+	if (err < 0) {
 		(void)log_error(err, "open actions cannot be read", kv_s("detail", db_error(r->db)));
 		process_exit(p, EXIT_CODE_TEMPORARY);
 		return;
 	}
-	reports_recover(r);
-	digest_run_set_plan(r->digests, &r->next_plan);
-	(void)evtimer_add(r->prune, CLOCK_TIMEVAL(1000));
+	reports_start(r->reports, &r->next_options);
+}
+
+/* -- messages, end --------------------------------------------------------------------------------------- */
+
+static void on_msg(struct process *p, const struct msg *m)
+{
+	inbox_on_msg(((struct reporter *)process_ctx(p))->inbox, m);
+}
+
+static void on_room(struct process *p)
+{
+	inbox_on_room(((struct reporter *)process_ctx(p))->inbox);
 }
 
 static void on_drain(struct process *p)
@@ -217,15 +207,8 @@ static void on_drain(struct process *p)
 
 	r->draining = true;
 	(void)evtimer_add(r->drain_limit, CLOCK_TIMEVAL(DRAIN_MS));
-	if (digest_run_drain(r->digests))
-		reports_finish_drain(r);
-}
-
-static void free_event(struct event **e)
-{
-	if (*e)
-		event_free(*e);
-	*e = NULL;
+	if (reports_drain(r->reports))
+		finish_drain(r);
 }
 
 static void on_done(struct process *p)
@@ -235,21 +218,15 @@ static void on_done(struct process *p)
 	if (!r)
 		return;
 	listener_free(&r->listener);
-	response_stream_free(&r->feed);
-	digest_run_free(&r->digests);
-	webhook_free(&r->hook);
-	history_free(&r->history);
+	inbox_free(&r->inbox);
+	reports_free(&r->reports);
 	db_close(&r->db);
-	if (r->figures.metrics)
-		stats_done(&r->figures);
-	free_event(&r->flush);
-	free_event(&r->prune);
-	free_event(&r->digest_wake);
-	free_event(&r->drain_limit);
-	digest_plan_done(&r->next_plan);
+	stats_done(&r->stats);
+	if (r->drain_limit)
+		event_free(r->drain_limit);
+	digest_options_done(&r->next_options);
 	settings_done(&r->settings);
 	settings_done(&r->next);
-	free(r->acks);
 	free(r);
 }
 
@@ -261,8 +238,8 @@ int main(int argc, char **argv)
 		.on_commit = on_commit,
 		.on_start = on_start,
 		.on_ready = on_ready,
-		.on_msg = inbox_msg,
-		.on_room = inbox_room,
+		.on_msg = on_msg,
+		.on_room = on_room,
 		.on_drain = on_drain,
 		.on_done = on_done,
 	};

@@ -1,5 +1,5 @@
-/* digest.h - the rows of one digest: collected, freed of doubles, grouped by workload, worst first, and
- * written as text for people. Pure.  Layer: process (reporter).
+/* digest.h - the rows of one digest: collected, freed of doubles, grouped by workload, worst first.  Pure.
+ * Layer: process (reporter), digest.
  * Restarts are counted per container (the threshold is per container, never a sum), a workload shows the sum
  * over its listed pods. Worst is what restarted most since the last digest, where that is known (R30). */
 // SPDX-License-Identifier: Apache-2.0
@@ -48,27 +48,5 @@ size_t digest_workloads(const struct digest *d);
 const struct digest_workload *digest_workload(const struct digest *d, size_t i);
 /* Rows above DIGEST_ROWS_MAX. */
 uint64_t digest_dropped(const struct digest *d);
-
-/* What the text says beside the rows. */
-struct digest_context {
-	const struct str_list *cluster_names;
-	const char *incomplete; /* names of clusters that did not answer or were not synced, or "" */
-	const char *slot;       /* when it was due, as text */
-	const char *previous;   /* slot of the last delivered digest, or "" */
-	int64_t lost;           /* reports since the last delivered one that people did not (surely) get */
-	bool late;
-};
-
-/* Paragraphs: [0] the head, then one a workload. Every text is free of control characters, of bidirectional
- * controls and of '<' (no mention can be made), lines end with '\n'. */
-struct digest_text {
-	char **v;
-	size_t n;
-};
-void digest_render(const struct digest *d, const struct digest_context *ctx, struct digest_text *ret);
-void digest_text_done(struct digest_text *t);
-/* A copy for eyes only, as every text above: no control, no bidirectional control, no tag that a chat would
- * act on. The caller frees it. */
-char *digest_clean(const char *s);
 
 #endif

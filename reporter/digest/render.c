@@ -1,6 +1,6 @@
-/* render.c - the text of a digest; see digest.h. */
+/* render.c - see render.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/digest/digest.h"
+#include "reporter/digest/render.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,28 +8,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/rfc3339.h"
 #include "base/xalloc.h"
-
-/* A growing text. */
-struct text {
-	char *p;
-	size_t n;
-};
-
-static void text_add(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void text_add(struct text *t, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	_cleanup_free_ char *more = xvasprintf(fmt, ap);
-	va_end(ap);
-	const size_t n = strlen(more);
-
-	t->p = xreallocarray(t->p, t->n + n + 1, 1);
-	memcpy(t->p + t->n, more, n + 1);
-	t->n += n;
-}
+#include "model/duties.h"
+#include "model/reasons.h"
 
 char *digest_clean(const char *s)
 {
@@ -53,96 +35,178 @@ char *digest_clean(const char *s)
 	return ret;
 }
 
-static void add_delta(struct text *t, int64_t delta, const char *previous)
+/* A paragraph that is being written. */
+struct paragraph {
+	char *text;
+	size_t n;
+	FILE *f;
+};
+
+static FILE *begin(struct paragraph *p)
 {
-	if (!*previous)
-		return;
-	if (delta == DELTA_UNKNOWN)
-		text_add(t, " (new)");
-	else
-		text_add(t, " (+%" PRId64 ")", delta);
+	*p = (struct paragraph){ 0 };
+	p->f = open_memstream(&p->text, &p->n);
+	if (!p->f)
+		abort();
+	return p->f;
 }
 
-static void add_pod(struct text *t, const struct digest_pod *p, const char *previous)
+static void end(struct paragraph *p, struct digest_text *t)
+{
+	(void)fclose(p->f);
+	t->v = xreallocarray(t->v, t->n + 1, sizeof(*t->v));
+	t->v[t->n++] = p->text;
+}
+
+/* Text that came from elsewhere. */
+static void put(FILE *f, const char *before, const char *s)
+{
+	_cleanup_free_ char *clean = digest_clean(s);
+
+	(void)fprintf(f, "%s%s", before, clean);
+}
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* -- restarts -------------------------------------------------------------------------------------------- */
+
+static void put_delta(FILE *f, int64_t delta, const char *previous)
+{
+	if (*previous && delta == DELTA_UNKNOWN)
+		(void)fputs(" (new)", f);
+	else if (*previous)
+		(void)fprintf(f, " (+%" PRId64 ")", delta);
+}
+
+static void put_pod(FILE *f, const struct digest_pod *p, const char *previous)
 {
 	const struct msg_digest_row *r = &p->row;
-	_cleanup_free_ char *pod = digest_clean(r->pod), *container = digest_clean(r->container),
-			    *reason = digest_clean(r->reason);
 
-	text_add(t, "  %s / %s: %s, %" PRIu64 " restarts", pod, container, reason, r->restarts);
-	add_delta(t, p->delta, previous);
-	text_add(t, ", exit code %" PRId64 "\n", r->exit_code);
+	put(f, "  ", r->pod);
+	put(f, " / ", r->container);
+	put(f, ": ", r->reason);
+	(void)fprintf(f, ", %" PRIu64 " restarts", r->restarts);
+	put_delta(f, p->delta, previous);
+	(void)fprintf(f, ", exit code %" PRId64 "\n", r->exit_code);
 }
 
-static void add_name(struct text *t, const struct msg_digest_row *r, const struct str_list *clusters)
+static void put_name(FILE *f, const struct msg_digest_row *r, const struct str_list *clusters)
 {
-	_cleanup_free_ char *ns = digest_clean(r->ns), *kind = digest_clean(r->kind),
-			    *workload = digest_clean(r->workload);
-
 	if (clusters->n > 1) {
-		_cleanup_free_ char *cluster =
-			digest_clean(r->cluster < clusters->n ? clusters->v[r->cluster] : "?");
-
-		text_add(t, "[%s] ", cluster);
+		put(f, "[", r->cluster < clusters->n ? clusters->v[r->cluster] : "?");
+		(void)fputs("] ", f);
 	}
-	text_add(t, "%s/%s", ns, workload);
-	if (*kind)
-		text_add(t, " (%s)", kind);
+	put(f, "", r->ns);
+	put(f, "/", r->workload);
+	if (*r->kind) {
+		put(f, " (", r->kind);
+		(void)fputs(")", f);
+	}
 }
 
-static char *render_workload(const struct digest_workload *w, size_t rank, const struct digest_context *ctx)
+static void render_workload(const struct digest_workload *w, size_t rank, const struct digest_context *ctx,
+			    struct digest_text *t)
 {
-	struct text t = { 0 };
+	struct paragraph p;
+	FILE *f = begin(&p);
 
-	text_add(&t, "%zu. ", rank);
-	add_name(&t, &w->pods[0].row, ctx->cluster_names);
-	text_add(&t, ": %" PRIu64 " restarts", w->restarts);
-	add_delta(&t, w->delta, ctx->previous);
-	text_add(&t, " in %zu pod%s\n", w->n, w->n == 1 ? "" : "s");
+	(void)fprintf(f, "%zu. ", rank);
+	put_name(f, &w->pods[0].row, ctx->cluster_names);
+	(void)fprintf(f, ": %" PRIu64 " restarts", w->restarts);
+	put_delta(f, w->delta, ctx->previous);
+	(void)fprintf(f, " in %zu pod%s\n", w->n, plural(w->n));
 	for (size_t i = 0; i < w->n && i < DIGEST_PODS_SHOWN; i++)
-		add_pod(&t, &w->pods[i], ctx->previous);
+		put_pod(f, &w->pods[i], ctx->previous);
 	if (w->n > DIGEST_PODS_SHOWN)
-		text_add(&t, "  … and %zu more\n", w->n - DIGEST_PODS_SHOWN);
-	return t.p;
+		(void)fprintf(f, "  … and %zu more\n", w->n - DIGEST_PODS_SHOWN);
+	end(&p, t);
 }
 
-static char *render_head(const struct digest *d, const struct digest_context *ctx)
+static void render_head(const struct digest *d, const struct digest_context *ctx, struct digest_text *t)
 {
-	struct text t = { 0 };
-	const size_t pods = digest_pods(d);
-	_cleanup_free_ char *incomplete = digest_clean(ctx->incomplete);
+	const size_t pods = digest_pods(d), workloads = digest_workloads(d);
+	struct paragraph p;
+	FILE *f = begin(&p);
 
-	if (digest_workloads(d) == 0)
-		text_add(&t, "No workload restarts too often, as of %s.\n", ctx->slot);
+	if (workloads == 0)
+		(void)fprintf(f, "No workload restarts too often, as of %s.\n", ctx->due);
 	else
-		text_add(&t, "%zu workload%s with %zu pod%s, worst first, as of %s.\n", digest_workloads(d),
-			 digest_workloads(d) == 1 ? "" : "s", pods, pods == 1 ? "" : "s", ctx->slot);
-	if (*ctx->previous && digest_workloads(d) > 0)
-		text_add(&t, "In brackets: since the report of %s.\n", ctx->previous);
+		(void)fprintf(f, "%zu workload%s with %zu pod%s, worst first, as of %s.\n", workloads,
+			      plural(workloads), pods, plural(pods), ctx->due);
+	if (*ctx->previous && workloads > 0)
+		(void)fprintf(f, "In brackets: since the report of %s.\n", ctx->previous);
 	if (ctx->late)
-		text_add(
-			&t,
-			"Sent late: the program did not run, or could not send, when this report was due.\n");
+		(void)fputs(
+			"Sent late: the program did not run, or could not send, when this report was due.\n",
+			f);
 	if (ctx->lost > 0)
-		text_add(&t, "%" PRId64 " earlier report%s did not get through, or not surely.\n", ctx->lost,
-			 ctx->lost == 1 ? "" : "s");
-	if (*incomplete)
-		text_add(&t, "Not complete: no full answer from %s.\n", incomplete);
+		(void)fprintf(f, "%" PRId64 " earlier report%s did not get through, or not surely.\n",
+			      ctx->lost, plural((size_t)ctx->lost));
+	if (*ctx->incomplete) {
+		put(f, "Not complete: no full answer from ", ctx->incomplete);
+		(void)fputs(".\n", f);
+	}
 	if (digest_dropped(d) > 0)
-		text_add(&t, "Not complete: %" PRIu64 " more containers are not counted here.\n",
-			 digest_dropped(d));
-	return t.p;
+		(void)fprintf(f, "Not complete: %" PRIu64 " more containers are not counted here.\n",
+			      digest_dropped(d));
+	end(&p, t);
+}
+
+/* -- what needs an operator ------------------------------------------------------------------------------ */
+
+static void render_group(const struct attention_group *g, const struct digest_context *ctx,
+			 struct digest_text *t)
+{
+	const struct reason_desc *reason = reason_find(g->reason);
+	char since[RFC3339_MAX];
+	struct paragraph p;
+	FILE *f = begin(&p);
+
+	rfc3339_format(g->first_at, false, since);
+	(void)fputs("! ", f);
+	if (ctx->cluster_names->n > 1) {
+		put(f, "[", g->cluster);
+		(void)fputs("] ", f);
+	}
+	if (g->duty >= 0)
+		(void)fprintf(f, "%s: ", duty_name((enum duty)g->duty));
+	put(f, "", g->reason);
+	(void)fprintf(f, ": %s\n", reason->text[LANGUAGE_EN].sentence);
+	if (*g->names) {
+		put(f, "  ", g->names);
+		(void)fputs("\n", f);
+	}
+	(void)fprintf(f, "  since %s", since);
+	if (*g->detail)
+		put(f, ": ", g->detail);
+	(void)fprintf(f, "\n  remedy: %s\n", reason->text[LANGUAGE_EN].remedy);
+	end(&p, t);
+}
+
+static void render_attention(const struct digest_context *ctx, struct digest_text *t)
+{
+	const size_t n = ctx->attention.n, shown = n < RENDER_ATTENTION_MAX ? n : RENDER_ATTENTION_MAX;
+	struct paragraph p;
+
+	if (n == 0)
+		return;
+	(void)fprintf(begin(&p), "%zu thing%s need%s an operator; each is reported once.%s\n", n, plural(n),
+		      n == 1 ? "s" : "", n > shown ? " Not all are shown: see history." : "");
+	end(&p, t);
+	for (size_t i = 0; i < shown; i++)
+		render_group(&ctx->attention.v[i], ctx, t);
 }
 
 void digest_render(const struct digest *d, const struct digest_context *ctx, struct digest_text *ret)
 {
-	const size_t n = digest_workloads(d);
-
-	ret->n = n + 1;
-	ret->v = xcalloc(ret->n, sizeof(*ret->v));
-	ret->v[0] = render_head(d, ctx);
-	for (size_t i = 0; i < n; i++)
-		ret->v[i + 1] = render_workload(digest_workload(d, i), i + 1, ctx);
+	*ret = (struct digest_text){ 0 };
+	render_head(d, ctx, ret);
+	for (size_t i = 0; i < digest_workloads(d); i++)
+		render_workload(digest_workload(d, i), i + 1, ctx, ret);
+	render_attention(ctx, ret);
 }
 
 void digest_text_done(struct digest_text *t)

@@ -1,4 +1,4 @@
-/* schedule.h - which slot of a schedule is due. Pure.  Layer: process (reporter). */
+/* schedule.h - which run of a schedule is due.  Layer: process (reporter), digest.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_DIGEST_SCHEDULE_H
 #define REPORTER_DIGEST_SCHEDULE_H
@@ -7,11 +7,11 @@
 
 #include "config/cron.h"
 
-/* Latest slot after `last` and not after now; 0 when there is none. A last in the future (the clock was set
+/* Latest run after `last` and not after now; 0 when there is none. A last in the future (the clock was set
  * back) counts as now. All Unix ms. */
 int64_t schedule_due(const struct cron *c, const struct zone *zone, int64_t last, int64_t now);
-/* Slot as a person writes it in that zone: "2026-11-23 09:07:00 +08:00". */
-#define DIGEST_SLOT_MAX 48
-void scheduled_run_format(int64_t slot, const struct zone *zone, char ret[static DIGEST_SLOT_MAX]);
+/* A time as an operator of that zone writes it: "2026-11-23 09:07:00 +08:00". */
+#define SCHEDULE_TEXT_MAX 48
+void schedule_format(int64_t at_ms, const struct zone *zone, char ret[static SCHEDULE_TEXT_MAX]);
 
 #endif

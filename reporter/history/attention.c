@@ -2,200 +2,194 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/history/attention.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "model/duties.h"
-#include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "rules/judge.h"
+#include "model/duties.h"
+#include "model/guards.h"
+#include "model/reasons.h"
 
-static bool is_listed(const char *code)
+#define DAY_MS INT64_C(86400000)
+
+/* A statement with what all of them name; m NULL = no fields. */
+static sqlite3_stmt *prepare(struct db *db, enum db_stmt id, const struct msg *m,
+			     const struct reason_desc *reason, const char *cluster_name, int64_t now_ms)
 {
-	return reason_find(code)->attention == ATTENTION_OBJECT;
-}
+	sqlite3_stmt *st = m ? db_stmt_msg(db, id, m) : db_stmt(db, id);
 
-static int put(struct db *db, enum db_stmt id, const struct msg *m, const char *reason,
-	       const char *cluster_name, int64_t now_ms)
-{
-	sqlite3_stmt *st = db_stmt_msg(db, id, m);
-
-	if (reason)
-		db_bind_text(st, "reason", reason);
+	db_bind_text(st, "reason", reason->code);
 	db_bind_text(st, "cluster_name", cluster_name);
 	db_bind_i64(st, "now", now_ms);
+	db_bind_i64(st, "day_ago", now_ms - DAY_MS);
+	db_bind_i64(st, "lasting_ms", reason->attention == ATTENTION_GUARD_NOW ? 0 : ATTENTION_LASTING_MS);
+	return st;
+}
+
+/* The guard that saves this kind of state, when what it saves needs an operator. */
+static const struct guard_desc *saved_guard(const char *kind)
+{
+	for (enum guard g = 0; g < GUARD__MAX; g++)
+		if (strcmp(guard_desc(g)->saved, kind) == 0 &&
+		    reason_desc(guard_desc(g)->reason)->attention == ATTENTION_GUARD_NOW)
+			return guard_desc(g);
+	return NULL;
+}
+
+static int note_saved(struct db *db, const struct msg *m, const char *cluster_name, int64_t now_ms)
+{
+	const struct guard_desc *g = saved_guard(m->u.saved.kind);
+
+	if (!g)
+		return 0;
+	/* A count of 0: acted on, and nothing came back yet. */
+	const bool over = !m->u.saved.at || m->u.saved.count == 0;
+	sqlite3_stmt *st = prepare(db, over ? DB_ATTENTION_SAVED_OVER : DB_ATTENTION_SAVED, m,
+				   reason_desc(g->reason), cluster_name, now_ms);
+
+	db_bind_i64(st, "duty", duty_parse(STR_C(m->u.saved.key)));
 	return db_run(db, st, NULL);
 }
 
-static int note_memo(struct db *db, const struct msg *m, const char *cluster_name, int64_t now_ms)
+static int note_object(struct db *db, enum db_stmt id, const struct msg *m, const char *code,
+		       const char *cluster_name, int64_t now_ms)
 {
-	const bool fight = strcmp(m->u.saved.kind, "reverted") == 0;
-	const enum reason reason = fight ? REASON_REVERTED : REASON_BREAKER_OPEN;
+	const struct reason_desc *reason = reason_find(code);
 
-	const bool lasts = m->u.saved.at && (!fight || m->u.saved.count > 0); /* 0: acted on, not come back */
-
-	if (!fight && strcmp(m->u.saved.kind, "breaker") != 0)
+	if (reason->attention != ATTENTION_OBJECT)
 		return 0;
-	return put(db, lasts ? DB_NEED_MEMO : DB_NEED_MEMO_OVER, m, reason_code(reason), cluster_name,
-		   now_ms);
+	return db_run(db, prepare(db, id, m, reason, cluster_name, now_ms), NULL);
 }
 
 int attention_note(struct db *db, const struct msg *m, const char *cluster_name, int64_t now_ms)
 {
 	switch (m->type) {
 	case MSG_REFUSAL:
-		return is_listed(m->u.refusal.reason)
-			       ? put(db, DB_NEED_REFUSAL, m, NULL, cluster_name, now_ms)
-			       : 0;
+		return note_object(db, DB_ATTENTION_REFUSAL, m, m->u.refusal.reason, cluster_name, now_ms);
 	case MSG_RECORD:
-		return is_listed(m->u.record.reason) ? put(db, DB_NEED_RECORD, m, NULL, cluster_name, now_ms)
-						     : 0;
+		return note_object(db, DB_ATTENTION_RECORD, m, m->u.record.reason, cluster_name, now_ms);
 	case MSG_SAVED:
-		return note_memo(db, m, cluster_name, now_ms);
+		return note_saved(db, m, cluster_name, now_ms);
 	default:
 		return 0;
 	}
 }
 
-/* The watcher lists its guards by name with how much each holds: "Budget 12, Pause 3". */
-bool attention_hold_matters(const char *hold)
+uint64_t attention_guards(uint64_t guards)
 {
-	return strstr(hold, "Budget ") != NULL;
+	uint64_t ret = 0;
+
+	for (enum guard g = 0; g < GUARD__MAX; g++)
+		if (reason_desc(guard_desc(g)->reason)->attention == ATTENTION_GUARD)
+			ret |= guards & UINT64_C(1) << g;
+	return ret;
 }
 
-int attention_note_hold(struct db *db, const char *hold, const char *cluster_name, int64_t now_ms)
+int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name,
+			  int64_t now_ms)
 {
-	sqlite3_stmt *st = db_stmt(db, attention_hold_matters(hold) ? DB_NEED_HOLD : DB_NEED_HOLD_OVER);
+	const uint64_t all = attention_guards(UINT64_MAX);
+	int r = 0;
 
-	db_bind_text(st, "reason", reason_code(REASON_BUDGET_SPENT));
-	db_bind_text(st, "detail", hold);
-	db_bind_text(st, "cluster_name", cluster_name);
-	db_bind_i64(st, "now", now_ms);
-	return db_run(db, st, NULL);
-}
+	for (enum guard g = 0; r == 0 && g < GUARD__MAX; g++) {
+		if (!(all & UINT64_C(1) << g))
+			continue;
+		sqlite3_stmt *st =
+			prepare(db, guards & UINT64_C(1) << g ? DB_ATTENTION_GUARD : DB_ATTENTION_GUARD_OVER,
+				NULL, reason_desc(guard_desc(g)->reason), cluster_name, now_ms);
 
-/* -- the report ------------------------------------------------------------------------------------------ */
-
-struct group {
-	char *cluster, *reason, *detail;
-	int64_t duty, count, since;
-};
-
-static void groups_free(struct group *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		free(v[i].cluster);
-		free(v[i].reason);
-		free(v[i].detail);
+		db_bind_i64(st, "duty", DUTY_ALL);
+		db_bind_text(st, "detail", detail);
+		r = db_run(db, st, NULL);
 	}
-	free(v);
+	return r;
+}
+
+/* -- reports --------------------------------------------------------------------------------------------- */
+
+void attention_done(struct attention *a)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		free(a->v[i].cluster);
+		free(a->v[i].reason);
+		free(a->v[i].detail);
+		free(a->v[i].names);
+	}
+	free(a->v);
+	*a = (struct attention){ 0 };
 }
 
 static char *column(sqlite3_stmt *st, int i)
 {
 	const char *s = (const char *)sqlite3_column_text(st, i);
 
-	return digest_clean(s ? s : "");
+	return xstrdup(s ? s : "");
 }
 
-static int read_groups(struct db *db, struct group **ret, size_t *ret_n)
+static int read_names(struct db *db, struct attention_group *g)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_NEEDS_GROUPS);
-	struct group *v = NULL;
-	size_t n = 0;
+	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_NAMES);
+	int64_t n = 0;
 	int rc;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		v = xreallocarray(v, n + 1, sizeof(*v));
-		v[n++] = (struct group){ .cluster = column(st, 0),
-					 .duty = sqlite3_column_int64(st, 1),
-					 .reason = column(st, 2),
-					 .count = sqlite3_column_int64(st, 3),
-					 .since = sqlite3_column_int64(st, 4),
-					 .detail = column(st, 5) };
-	}
-	(void)sqlite3_reset(st);
-	*ret = v;
-	*ret_n = n;
-	return db_errno(rc);
-}
-
-/* "shop/web-1, shop/web-2 and 5 more"; "" when the trouble is not of single objects. */
-static char *names_of(struct db *db, const struct group *g)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_NEEDS_NAMES);
-	char *ret = xstrdup("");
-	int64_t n = 0;
-
+	g->names = xstrdup("");
 	db_bind_text(st, "cluster_name", g->cluster);
 	db_bind_text(st, "reason", g->reason);
 	db_bind_i64(st, "duty", g->duty);
-	while (sqlite3_step(st) == SQLITE_ROW) {
-		_cleanup_free_ char *ns = column(st, 0), *name = column(st, 1), *before = ret;
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		_cleanup_free_ char *ns = column(st, 0), *name = column(st, 1), *before = g->names;
 
-		ret = xasprintf("%s%s%s%s%s", before, n++ && *name ? ", " : "", ns, *ns ? "/" : "", name);
+		g->names =
+			xasprintf("%s%s%s%s%s", before, n++ && *name ? ", " : "", ns, *ns ? "/" : "", name);
 	}
 	(void)sqlite3_reset(st);
 	if (g->count > n) {
-		_cleanup_free_ char *before = ret;
+		_cleanup_free_ char *before = g->names;
 
-		ret = xasprintf("%s and %lld more", before, (long long)(g->count - n));
+		g->names = xasprintf("%s and %" PRId64 " more", before, g->count - n);
 	}
-	return ret;
+	return db_errno(rc);
 }
 
-static char *paragraph(struct db *db, const struct group *g, bool name_clusters)
+static int read_groups(struct db *db, struct attention *a)
 {
-	_cleanup_free_ char *names = names_of(db, g);
-	const struct reason_desc *reason = reason_find(g->reason);
-	const bool one_duty = duty_acts((enum duty)g->duty);
-	char since[RFC3339_MAX];
+	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_GROUPS);
+	int rc, r = 0;
 
-	rfc3339_format(g->since, false, since);
-	return xasprintf("! %s%s%s%s%s%s: %s\n%s%s%s  since %s%s%s\n  remedy: %s\n", name_clusters ? "[" : "",
-			 name_clusters ? g->cluster : "", name_clusters ? "] " : "",
-			 one_duty ? duty_name((enum duty)g->duty) : "", one_duty ? ": " : "", g->reason,
-			 reason->text[LANGUAGE_EN].sentence, *names ? "  " : "", names, *names ? "\n" : "",
-			 since, *g->detail ? ": " : "", g->detail, reason->text[LANGUAGE_EN].remedy);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		a->v = xreallocarray(a->v, a->n + 1, sizeof(*a->v));
+		a->v[a->n++] = (struct attention_group){ .cluster = column(st, 0),
+							 .duty = sqlite3_column_int64(st, 1),
+							 .reason = column(st, 2),
+							 .count = sqlite3_column_int64(st, 3),
+							 .first_at = sqlite3_column_int64(st, 4),
+							 .detail = column(st, 5) };
+	}
+	(void)sqlite3_reset(st);
+	for (size_t i = 0; r == 0 && i < a->n; i++)
+		r = read_names(db, &a->v[i]);
+	return r < 0 ? r : db_errno(rc);
 }
 
-static void render(struct db *db, const struct group *v, size_t n, bool name_clusters,
-		   struct digest_text *ret)
+int attention_begin(struct db *db, int64_t now_ms, struct attention *ret)
 {
-	const size_t shown = n < NEEDS_SHOWN ? n : NEEDS_SHOWN;
+	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_BEGIN);
 
-	ret->n = n ? shown + 1 : 0;
-	ret->v = xcalloc(ret->n + 1, sizeof(*ret->v));
-	if (n)
-		ret->v[0] =
-			xasprintf("%zu thing%s need%s a person; each is told once.%s\n", n, n == 1 ? "" : "s",
-				  n == 1 ? "s" : "", n > shown ? " Not all are shown: see history." : "");
-	for (size_t i = 0; i < shown; i++)
-		ret->v[i + 1] = paragraph(db, &v[i], name_clusters);
-}
-
-int attention_begin(struct db *db, bool name_clusters, int64_t now_ms, struct digest_text *ret)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_NEEDS_BEGIN);
-	struct group *v = NULL;
-	size_t n = 0;
-
-	*ret = (struct digest_text){ 0 };
-	db_bind_i64(st, "lasting", NEEDS_LASTING_MS);
+	*ret = (struct attention){ 0 };
 	db_bind_i64(st, "now", now_ms);
+	db_bind_i64(st, "day_ago", now_ms - DAY_MS);
 	int r = db_run(db, st, NULL);
 
 	if (r == 0)
-		r = read_groups(db, &v, &n);
-	if (r == 0)
-		render(db, v, n, name_clusters, ret);
-	groups_free(v, n);
+		r = read_groups(db, ret);
+	if (r < 0)
+		attention_done(ret);
 	return r;
 }
 
-int attention_told(struct db *db)
+int attention_reported(struct db *db)
 {
-	return db_run(db, db_stmt(db, DB_NEEDS_TOLD), NULL);
+	return db_run(db, db_stmt(db, DB_ATTENTION_REPORTED), NULL);
 }

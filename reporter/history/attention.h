@@ -1,33 +1,46 @@
-/* attention.h - what lasts and only a person can change: a finalizer that stays, a right that is missing, a
- * budget that is full, a fight, an open breaker. Noted with what is written down anyway; told in the next
- * report, once. Layer: process (reporter). */
+/* attention.h - what lasts and only an operator can change: a finalizer that stays, a right that is missing,
+ * a budget that is spent, a scale-down that is reverted, an open breaker. Which reasons those are, and
+ * whether they have to last, stands in model/reasons.def. Noted with what is written down anyway; each goes
+ * into one report. Layer: process (reporter), history. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_HISTORY_ATTENTION_H
 #define REPORTER_HISTORY_ATTENTION_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ipc/msg.h"
 #include "reporter/history/db.h"
-#include "reporter/digest/digest.h"
 
-/* It has to be seen over this time. */
-#define NEEDS_LASTING_MS INT64_C(3600000)
-/* Kinds of trouble in one report. */
-#define NEEDS_SHOWN 20u
+/* What has to last is seen over this time. */
+#define ATTENTION_LASTING_MS INT64_C(3600000)
 
 /* Note what a REFUSAL, RECORD or SAVED says, within the transaction of the caller. 0 or negative errno. */
 int attention_note(struct db *db, const struct msg *m, const char *cluster_name, int64_t now_ms);
-/* Does what holds a cluster's due objects (WATCH_STATS.hold) need a person when it lasts? */
-bool attention_hold_matters(const char *hold);
-/* Note it when that changes. 0 or negative errno. */
-int attention_note_hold(struct db *db, const char *hold, const char *cluster_name, int64_t now_ms);
 
-/* Take what is to be told into a report: paragraphs as digest.h's (the first is a head), n = 0 when there is
- * nothing. 0 or negative errno. */
-int attention_begin(struct db *db, bool name_clusters, int64_t now_ms, struct digest_text *ret);
-/* The report was delivered: what it held is not told again. Within the transaction of the caller. */
-int attention_told(struct db *db);
+/* Of a set of guards (1 << enum guard) those that need an operator when they block for long. */
+uint64_t attention_guards(uint64_t guards);
+/* These guards block something in the cluster now, and no others; detail says how much. Call it when
+ * attention_guards() changes. 0 or negative errno. */
+int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name,
+			  int64_t now_ms);
+
+/* What is wrong for one reason in one cluster. Texts are as they were received: not made safe for a chat. */
+struct attention_group {
+	char *cluster, *reason, *detail;
+	char *names;  /* "shop/web-1, shop/web-2 and 5 more"; "" when it is not about single objects */
+	int64_t duty; /* or DUTY_ALL */
+	int64_t count, first_at;
+};
+struct attention {
+	struct attention_group *v; /* what concerns most objects first */
+	size_t n;
+};
+/* Take what is due into a report that is under way. 0, or negative errno with *ret empty. */
+int attention_begin(struct db *db, int64_t now_ms, struct attention *ret);
+void attention_done(struct attention *a);
+/* The report was delivered: what it held is not reported again. Within the transaction of the caller. 0 or
+ * negative errno. */
+int attention_reported(struct db *db);
 
 #endif

@@ -369,6 +369,17 @@ void db_read_msg(sqlite3_stmt *st, struct msg *m)
 				read_field(st, c, m, &d->fields[i]);
 }
 
+int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret)
+{
+	const int rc = sqlite3_step(st);
+
+	*ret = (struct msg){ .type = type };
+	if (rc == SQLITE_ROW)
+		db_read_msg(st, ret);
+	(void)sqlite3_reset(st);
+	return rc == SQLITE_ROW ? 1 : db_errno(rc);
+}
+
 int db_run(struct db *d, sqlite3_stmt *st, int *ret_changes)
 {
 	const int rc = sqlite3_step(st);

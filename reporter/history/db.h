@@ -43,6 +43,9 @@ void db_bind_text_param(sqlite3_stmt *st, const char *param, const char *v);
 /* Set every field of m (type already set) that a column is named after: forced into the field's range and
  * character set, so that a row changed by hand can never break the protocol. */
 void db_read_msg(sqlite3_stmt *st, struct msg *m);
+/* Run a statement that returns at most one row, make that a message of `type`, and reset it. 1, 0 (there is
+ * no row) or negative errno. */
+int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret);
 /* Run a statement that returns no rows and reset it. 0 or negative errno. *ret_changes may be NULL. */
 int db_run(struct db *d, sqlite3_stmt *st, int *ret_changes);
 /* Run a statement that returns one number and reset it. 0, -ENOENT (no row) or negative errno. */

@@ -14,40 +14,35 @@
 #include "reporter/history/attention.h"
 
 #define DAY_MS INT64_C(86400000)
-/* A memory of a failing revision outlives the history: losing it restarts that workload's clock. */
-#define SINCE_DAYS  400
+/* The memory of a failing revision outlives the history: losing it restarts that workload's clock. */
+#define SAVED_DAYS  400
 #define PRUNE_LIMIT 2000
-#define NAME_MAX_   64
 
-struct entry {
+struct queued {
 	struct msg *m; /* only as long as its own struct */
-	enum history_effect effect;
-	char cluster_name[NAME_MAX_];
-	uint64_t duty;
-	bool observe;
+	struct history_entry e;
+	char cluster_name[64]; /* of a RECORD: as its intent has it */
 };
 
 struct history {
 	struct db *db;
+	const struct str_list *clusters;
 	history_committed_fn *on_committed;
 	void *ctx;
-	struct str_list clusters;
-	char spare_name[NAME_MAX_];
-	struct entry *queue;
+	struct queued *queue;
 	size_t n, room;
 	bool broken;
 	uint64_t open;
 	int64_t now; /* when the commit under way began */
 };
 
-struct history *history_new(struct db *db, history_committed_fn *on_committed, void *ctx)
+struct history *history_new(struct db *db, const struct str_list *clusters,
+			    history_committed_fn *on_committed, void *ctx)
 {
 	struct history *h = xcalloc(1, sizeof(*h));
 	int64_t open = 0;
 
-	h->db = db;
-	h->on_committed = on_committed;
-	h->ctx = ctx;
+	*h = (struct history){ .db = db, .clusters = clusters, .on_committed = on_committed, .ctx = ctx };
 	h->broken = db_number(db, db_stmt(db, DB_OPEN_COUNT), &open) < 0;
 	h->open = (uint64_t)open;
 	return h;
@@ -60,134 +55,129 @@ void history_free(struct history **h)
 	for (size_t i = 0; i < (*h)->n; i++)
 		free((*h)->queue[i].m);
 	free((*h)->queue);
-	str_list_done(&(*h)->clusters);
 	free(*h);
 	*h = NULL;
 }
 
-/* -- clusters -------------------------------------------------------------------------------------------- */
-
-void history_set_clusters(struct history *h, const struct str_list *names)
+const char *history_cluster_name(const struct history *h, uint64_t cluster)
 {
-	str_list_done(&h->clusters);
-	h->clusters = (struct str_list){ 0 };
-	for (size_t i = 0; i < names->n; i++)
-		str_list_add(&h->clusters, names->v[i], strlen(names->v[i]));
-}
-
-const char *history_cluster_name(struct history *h, uint64_t cluster)
-{
-	if (cluster < h->clusters.n)
-		return h->clusters.v[cluster];
-	(void)snprintf(h->spare_name, sizeof(h->spare_name), "cluster-%u", (unsigned)cluster);
-	return h->spare_name;
+	return cluster < h->clusters->n ? h->clusters->v[cluster] : "unknown";
 }
 
 int history_cluster_index(const struct history *h, const char *name)
 {
-	for (size_t i = 0; i < h->clusters.n; i++)
-		if (strcmp(h->clusters.v[i], name) == 0)
+	for (size_t i = 0; i < h->clusters->n; i++)
+		if (strcmp(h->clusters->v[i], name) == 0)
 			return (int)i;
 	return -1;
 }
 
 /* -- what each message writes ---------------------------------------------------------------------------- */
 
-static int run(struct history *h, enum db_stmt id, struct entry *e, int *ret_changes)
+static int run(struct history *h, enum db_stmt id, const struct queued *q, int *ret_changes)
 {
-	sqlite3_stmt *st = db_stmt_msg(h->db, id, e->m);
+	sqlite3_stmt *st = db_stmt_msg(h->db, id, q->m);
 
 	db_bind_i64(st, "now", h->now);
-	db_bind_text(st, "cluster_name", e->cluster_name);
+	db_bind_text(st, "cluster_name", q->e.cluster_name);
 	return db_run(h->db, st, ret_changes);
 }
 
 /* One of the statements that name an action and nothing else. */
-static sqlite3_stmt *of_lease(struct history *h, enum db_stmt id, uint64_t lease)
+static sqlite3_stmt *of_action(struct history *h, enum db_stmt stmt, uint64_t id)
 {
-	sqlite3_stmt *st = db_stmt(h->db, id);
+	sqlite3_stmt *st = db_stmt(h->db, stmt);
 
-	db_bind_i64(st, "id", (int64_t)lease);
+	db_bind_i64(st, "id", (int64_t)id);
 	return st;
 }
 
-static int apply_intent(struct history *h, struct entry *e)
+static int apply_intent(struct history *h, struct queued *q)
 {
 	int changes = 0;
 	int64_t one = 0;
-	int r = run(h, DB_INTENT_PUT, e, &changes);
+	int r = run(h, DB_INTENT_PUT, q, &changes);
 
 	if (r < 0)
 		return r;
-	e->effect = changes ? HISTORY_NEW : HISTORY_KNOWN;
 	if (changes)
-		return db_run(h->db, of_lease(h, DB_OPEN_PUT, e->m->u.intent.id), NULL);
-	r = db_number(h->db, db_stmt_msg(h->db, DB_INTENT_SAME, e->m), &one);
-	if (r == -ENOENT)
-		e->effect = HISTORY_CONFLICT;
+		return db_run(h->db, of_action(h, DB_OPEN_PUT, q->m->u.intent.id), NULL);
+	r = db_number(h->db, db_stmt_msg(h->db, DB_INTENT_SAME, q->m), &one);
+	q->e.effect = r == -ENOENT ? HISTORY_CONFLICT : HISTORY_KNOWN;
 	return r == -ENOENT ? 0 : r;
 }
 
 /* Which cluster and duty a result belongs to stands in its intent. */
-static int find_intent(struct history *h, struct entry *e)
+static int find_intent(struct history *h, struct queued *q)
 {
-	sqlite3_stmt *st = of_lease(h, DB_INTENT_OF, e->m->u.record.id);
+	sqlite3_stmt *st = of_action(h, DB_INTENT_OF, q->m->u.record.id);
 	const int rc = sqlite3_step(st);
 
 	if (rc == SQLITE_ROW) {
-		(void)snprintf(e->cluster_name, sizeof(e->cluster_name), "%s",
+		(void)snprintf(q->cluster_name, sizeof(q->cluster_name), "%s",
 			       (const char *)sqlite3_column_text(st, 0));
-		e->duty = (uint64_t)sqlite3_column_int64(st, 1);
-		e->observe = sqlite3_column_int64(st, 2) != 0;
+		q->e.duty = (uint64_t)sqlite3_column_int64(st, 1);
+		q->e.observe = sqlite3_column_int64(st, 2) != 0;
 	}
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
 }
 
-static int apply_record(struct history *h, struct entry *e)
+static int apply_record(struct history *h, struct queued *q)
 {
 	int changes = 0;
-	int r = find_intent(h, e);
+	int r = find_intent(h, q);
 
 	if (r == 0)
-		r = run(h, DB_RESULT_PUT, e, &changes);
-	e->effect = changes ? HISTORY_NEW : HISTORY_KNOWN;
-	if (r < 0 || !changes)
+		r = run(h, DB_RESULT_PUT, q, &changes);
+	if (r < 0)
 		return r;
-	return db_run(h->db, of_lease(h, DB_OPEN_END, e->m->u.record.id), NULL);
+	if (changes)
+		return db_run(h->db, of_action(h, DB_OPEN_DELETE, q->m->u.record.id), NULL);
+	q->e.effect = HISTORY_KNOWN;
+	return 0;
 }
 
-static int apply_refusal(struct history *h, struct entry *e)
+static int apply_refusal(struct history *h, struct queued *q)
 {
-	return run(h, DB_REFUSAL_PUT, e, NULL);
+	return run(h, DB_REFUSAL_PUT, q, NULL);
 }
 
-static int apply_failing_since(struct history *h, struct entry *e)
+static int apply_failing_since(struct history *h, struct queued *q)
 {
-	return run(h, e->m->u.failing_since.at ? DB_FAILING_SINCE_PUT : DB_FAILING_SINCE_FORGET, e, NULL);
+	return run(h, q->m->u.failing_since.at ? DB_FAILING_SINCE_PUT : DB_FAILING_SINCE_FORGET, q, NULL);
 }
 
-static int apply_saved(struct history *h, struct entry *e)
+static int apply_saved(struct history *h, struct queued *q)
 {
-	return run(h, e->m->u.saved.at ? DB_SAVED_PUT : DB_SAVED_FORGET, e, NULL);
+	return run(h, q->m->u.saved.at ? DB_SAVED_PUT : DB_SAVED_FORGET, q, NULL);
 }
 
-static int apply_pause(struct history *h, struct entry *e)
+static int apply_pause(struct history *h, struct queued *q)
 {
-	return run(h, e->m->u.pause.on ? DB_PAUSE_PUT : DB_PAUSE_FORGET, e, NULL);
+	return run(h, q->m->u.pause.on ? DB_PAUSE_PUT : DB_PAUSE_FORGET, q, NULL);
 }
 
-#define KIND(ID, name)                                                                                       \
+/* Fields are offsets into struct msg; 0 = the message has no such field. */
+#define AT(field) offsetof(struct msg, u.field)
+#define KIND(ID, name, ...)                                                                                  \
 	{                                                                                                    \
-		MSG_##ID, offsetof(struct msg, u) + sizeof(struct msg_##name), apply_##name                  \
+		.type = MSG_##ID, .size = AT(name) + sizeof(struct msg_##name), .apply = apply_##name,       \
+		__VA_ARGS__                                                                                  \
 	}
 static const struct kind {
 	enum msg_type type;
-	size_t size;
-	int (*apply)(struct history *h, struct entry *e);
-} kinds[] = { KIND(INTENT, intent),   KIND(RECORD, record),
-	      KIND(REFUSAL, refusal), KIND(FAILING_SINCE, failing_since),
-	      KIND(SAVED, saved),     KIND(PAUSE, pause) };
+	size_t size, cluster, cluster_name, duty, observe;
+	int (*apply)(struct history *h, struct queued *q);
+} kinds[] = {
+	KIND(INTENT, intent, .cluster = AT(intent.cluster), .duty = AT(intent.duty),
+	     .observe = AT(intent.observe)),
+	KIND(RECORD, record),
+	KIND(REFUSAL, refusal, .cluster = AT(refusal.cluster), .duty = AT(refusal.duty)),
+	KIND(FAILING_SINCE, failing_since, .cluster = AT(failing_since.cluster)),
+	KIND(SAVED, saved, .cluster = AT(saved.cluster)),
+	KIND(PAUSE, pause, .cluster_name = AT(pause.cluster_name)),
+};
 
 static const struct kind *kind_of(enum msg_type type)
 {
@@ -195,20 +185,6 @@ static const struct kind *kind_of(enum msg_type type)
 		if (kinds[i].type == type)
 			return &kinds[i];
 	return NULL;
-}
-
-static uint64_t cluster_of(const struct msg *m)
-{
-	switch (m->type) {
-	case MSG_INTENT:
-		return m->u.intent.cluster;
-	case MSG_REFUSAL:
-		return m->u.refusal.cluster;
-	case MSG_SAVED:
-		return m->u.saved.cluster;
-	default:
-		return m->u.failing_since.cluster;
-	}
 }
 
 /* -- queue ----------------------------------------------------------------------------------------------- */
@@ -224,29 +200,29 @@ bool history_add(struct history *h, const struct msg *m)
 		h->room = h->room ? 2 * h->room : 64;
 		h->queue = xreallocarray(h->queue, h->room, sizeof(*h->queue));
 	}
-	h->queue[h->n++] = (struct entry){ .m = xmemdup(m, k->size) };
+	h->queue[h->n++].m = xmemdup(m, k->size);
 	return true;
 }
 
-static void prepare(struct history *h, struct entry *e)
+static const void *field(const struct msg *m, size_t at)
 {
-	e->effect = HISTORY_NEW;
-	e->cluster_name[0] = '\0';
-	e->duty = DUTY__MAX;
-	e->observe = false;
-	if (e->m->type == MSG_PAUSE) {
-		(void)snprintf(e->cluster_name, sizeof(e->cluster_name), "%s", e->m->u.pause.cluster_name);
-		return;
-	}
-	if (e->m->type != MSG_RECORD)
-		(void)snprintf(e->cluster_name, sizeof(e->cluster_name), "%s",
-			       history_cluster_name(h, cluster_of(e->m)));
-	if (e->m->type == MSG_INTENT) {
-		e->duty = e->m->u.intent.duty;
-		e->observe = e->m->u.intent.observe;
-	}
-	if (e->m->type == MSG_REFUSAL)
-		e->duty = e->m->u.refusal.duty;
+	return (const char *)m + at;
+}
+
+static void prepare(struct history *h, struct queued *q, const struct kind *k)
+{
+	const struct msg *m = q->m;
+
+	q->cluster_name[0] = '\0';
+	q->e = (struct history_entry){ m, HISTORY_NEW, q->cluster_name, DUTY__MAX, false };
+	if (k->cluster)
+		q->e.cluster_name = history_cluster_name(h, *(const uint64_t *)field(m, k->cluster));
+	if (k->cluster_name)
+		q->e.cluster_name = field(m, k->cluster_name);
+	if (k->duty)
+		q->e.duty = *(const uint64_t *)field(m, k->duty);
+	if (k->observe)
+		q->e.observe = *(const bool *)field(m, k->observe);
 }
 
 static int apply_all(struct history *h)
@@ -254,29 +230,32 @@ static int apply_all(struct history *h)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < h->n; i++) {
-		prepare(h, &h->queue[i]);
-		r = kind_of(h->queue[i].m->type)->apply(h, &h->queue[i]);
-		if (r == 0 && h->queue[i].effect == HISTORY_NEW)
-			r = attention_note(h->db, h->queue[i].m, h->queue[i].cluster_name, h->now);
+		struct queued *q = &h->queue[i];
+		const struct kind *k = kind_of(q->m->type);
+
+		prepare(h, q, k);
+		r = k->apply(h, q);
+		if (r == 0 && q->e.effect == HISTORY_NEW)
+			r = attention_note(h->db, q->m, q->e.cluster_name, h->now);
 	}
 	return r;
 }
 
 static void report_all(struct history *h)
 {
-	struct entry *queue = TAKE_PTR(h->queue);
+	struct queued *queue = TAKE_PTR(h->queue);
 	const size_t n = h->n;
 
 	h->n = h->room = 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct history_entry e = { queue[i].m, queue[i].effect, queue[i].cluster_name,
-						 queue[i].duty, queue[i].observe };
+		const struct history_entry *e = &queue[i].e;
 
-		if (e.effect == HISTORY_NEW && e.m->type == MSG_INTENT)
+		if (e->effect == HISTORY_NEW && e->m->type == MSG_INTENT)
 			h->open++;
-		if (e.effect == HISTORY_NEW && e.m->type == MSG_RECORD && e.duty < DUTY__MAX && h->open > 0)
+		if (e->effect == HISTORY_NEW && e->m->type == MSG_RECORD && e->duty < DUTY__MAX &&
+		    h->open > 0)
 			h->open--;
-		h->on_committed(h->ctx, &e);
+		h->on_committed(h->ctx, e);
 		free(queue[i].m);
 	}
 	free(queue);
@@ -327,51 +306,44 @@ bool history_is_paused(const struct history *h, const char *cluster_name, uint64
 	return db_number(h->db, st, &n) == 0 && n > 0;
 }
 
-uint64_t history_count_memos(const struct history *h, const char *cluster_name, const char *kind)
+bool history_has_saved(const struct history *h, const char *cluster_name, const char *kind)
 {
 	sqlite3_stmt *st = db_stmt(h->db, DB_SAVED_COUNT);
 	int64_t n = 0;
 
 	db_bind_text(st, "cluster_name", cluster_name);
 	db_bind_text(st, "kind", kind);
-	return db_number(h->db, st, &n) == 0 ? (uint64_t)n : 0;
-}
-
-int history_next_id(struct history *h, uint64_t *ret)
-{
-	int64_t next = 0;
-	const int r = db_number(h->db, db_stmt(h->db, DB_NEXT_ID), &next);
-
-	*ret = (uint64_t)next;
-	return r;
+	return db_number(h->db, st, &n) == 0 && n > 0;
 }
 
 /* -- housekeeping ---------------------------------------------------------------------------------------- */
 
-static void end_stray(struct history *h, uint64_t id)
+static void end_orphan(struct history *h, uint64_t id)
 {
-	struct msg m = { .type = MSG_RECORD };
-
-	m.u.record = (struct msg_record){ .id = id, .outcome = OUTCOME_UNCONFIRMED, .replicas = -1 };
-	m.u.record.at = clock_wall_ms();
-	msg_set(&m, record.reason, "ClusterRemoved", strlen("ClusterRemoved"));
 	static const char why[] =
 		"its cluster is no longer configured, so what became of it cannot be looked up";
+	const char *reason = reason_code(REASON_CLUSTER_REMOVED);
+	struct msg m = { .type = MSG_RECORD,
+			 .u.record = { .id = id,
+				       .outcome = OUTCOME_UNCONFIRMED,
+				       .replicas = -1,
+				       .at = clock_wall_ms() } };
 
+	msg_set(&m, record.reason, reason, strlen(reason));
 	msg_set(&m, record.detail, why, sizeof(why) - 1);
 	(void)history_add(h, &m);
 }
 
-int history_close_strays(struct history *h, uint64_t *ret)
+int history_end_orphans(struct history *h, uint64_t *ret)
 {
-	sqlite3_stmt *st = db_stmt(h->db, DB_OPEN_STRAYS);
+	sqlite3_stmt *st = db_stmt(h->db, DB_OPEN_CLUSTERS);
 	int rc;
 
 	*ret = 0;
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		if (history_cluster_index(h, (const char *)sqlite3_column_text(st, 1)) >= 0)
 			continue;
-		end_stray(h, (uint64_t)sqlite3_column_int64(st, 0));
+		end_orphan(h, (uint64_t)sqlite3_column_int64(st, 0));
 		*ret += 1;
 	}
 	(void)sqlite3_reset(st);
@@ -380,9 +352,9 @@ int history_close_strays(struct history *h, uint64_t *ret)
 
 int history_prune(struct history *h, uint64_t days, bool *ret_more)
 {
-	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS, DB_PRUNE_RESULTS, DB_PRUNE_REFUSALS,
-					      DB_PRUNE_DIGESTS, DB_PRUNE_SINCE,   DB_PRUNE_MEMOS,
-					      DB_PRUNE_PAUSES,  DB_PRUNE_NEEDS };
+	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS, DB_PRUNE_RESULTS,       DB_PRUNE_REFUSALS,
+					      DB_PRUNE_DIGESTS, DB_PRUNE_FAILING_SINCE, DB_PRUNE_SAVED,
+					      DB_PRUNE_PAUSES,  DB_PRUNE_ATTENTION };
 	const int64_t now = clock_wall_ms();
 
 	*ret_more = false;
@@ -391,7 +363,7 @@ int history_prune(struct history *h, uint64_t days, bool *ret_more)
 		int changes = 0;
 
 		db_bind_i64(st, "before", now - (int64_t)days * DAY_MS);
-		db_bind_i64(st, "long_before", now - SINCE_DAYS * DAY_MS);
+		db_bind_i64(st, "long_before", now - SAVED_DAYS * DAY_MS);
 		db_bind_i64(st, "limit", PRUNE_LIMIT);
 		const int r = db_run(h->db, st, &changes);
 

@@ -1,6 +1,6 @@
 /* history.h - what was meant, done and refused: written down before it is acknowledged. Messages that arrive
- * in one turn of the loop share one commit (group commit).
- * Layer: process (reporter).  Owns its queue; borrows the database. */
+ * in one run of the loop share one commit (group commit).
+ * Layer: process (reporter), history.  Owns its queue; borrows the database. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_HISTORY_HISTORY_H
 #define REPORTER_HISTORY_HISTORY_H
@@ -38,17 +38,19 @@ struct history_entry {
 /* Called for each message, in order, after the commit that holds it. */
 typedef void history_committed_fn(void *ctx, const struct history_entry *e);
 
-struct history *history_new(struct db *db, history_committed_fn *on_committed, void *ctx);
+/* clusters: their names by index; must outlive the history, and may change between two calls. */
+struct history *history_new(struct db *db, const struct str_list *clusters,
+			    history_committed_fn *on_committed, void *ctx);
+/* Accepts NULL. */
 void history_free(struct history **h);
 
-/* Names of the clusters by index; copied. */
-void history_set_clusters(struct history *h, const struct str_list *names);
-/* Name by index ("cluster-9" when it has none); borrowed. */
-const char *history_cluster_name(struct history *h, uint64_t cluster);
+/* Name by index ("unknown" when there is none); borrowed from the list of names. */
+const char *history_cluster_name(const struct history *h, uint64_t cluster);
 /* Index by name, or -1. */
 int history_cluster_index(const struct history *h, const char *name);
 
-/* Queue INTENT, RECORD, REFUSAL, SINCE, SAVED or PAUSE. False when the queue is full and m was dropped. */
+/* Queue INTENT, RECORD, REFUSAL, FAILING_SINCE, SAVED or PAUSE. False when the queue is full and m was
+ * dropped. */
 bool history_add(struct history *h, const struct msg *m);
 /* Commit everything queued in one transaction and report it. 0 with nothing left; on error nothing was
  * written, all stays queued for another try. */
@@ -59,16 +61,14 @@ size_t history_queued(const struct history *h);
 bool history_writable(const struct history *h);
 /* Intents on disk without a result. */
 uint64_t history_open_intents(const struct history *h);
-/* A person has paused this duty of this cluster. False when it cannot be read. */
+/* An operator has paused this duty of this cluster. False when it cannot be read. */
 bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty);
-/* How many memories of that kind a cluster has; 0 when they cannot be read. */
-uint64_t history_count_memos(const struct history *h, const char *cluster_name, const char *kind);
-/* First lease id never used. 0 or negative errno. */
-int history_next_id(struct history *h, uint64_t *ret);
+/* Something of that kind is saved for the cluster. False when it cannot be read. */
+bool history_has_saved(const struct history *h, const char *cluster_name, const char *kind);
 
-/* Intents of clusters that are no longer configured can never be looked at again: end them as unconfirmed.
- * *ret is how many. 0 or negative errno. */
-int history_close_strays(struct history *h, uint64_t *ret);
+/* End orphaned intents as unconfirmed: those of clusters that are no longer configured can never be looked at
+ * again. *ret is how many. 0 or negative errno. */
+int history_end_orphans(struct history *h, uint64_t *ret);
 /* Remove what ended before now - days. Does a bounded amount of work; *ret_more says that some is left. */
 int history_prune(struct history *h, uint64_t days, bool *ret_more);
 

@@ -11,127 +11,127 @@
 
 #define TRIES_MAX 5
 
-struct answer {
-	struct query *cursor;
-	struct msg *held; /* made, but the channel was full */
+struct response {
+	struct query *query;
+	struct msg *unsent; /* made, but the channel was full */
 	int failures;
 };
 
 struct response_stream {
-	struct event *turn;
+	struct event *run;
 	const struct response_stream_ops *ops;
 	void *ctx;
-	struct answer answers[FEED_ANSWERS_MAX];
+	struct response responses[RESPONSES_MAX];
 	size_t n;
 	bool full;
 };
 
-static void answer_done(struct answer *a)
+static void response_done(struct response *p)
 {
-	query_free(&a->cursor);
-	free(a->held);
-	*a = (struct answer){ 0 };
+	query_free(&p->query);
+	free(p->unsent);
+	*p = (struct response){ 0 };
 }
 
-/* 1: goes on; 0: the answer is complete; negative errno of the send. */
-static int send_one(struct response_stream *f, struct answer *a)
+/* 1: goes on; 0: the response is complete; negative errno of the send. */
+static int send_one(struct response_stream *s, struct response *p)
 {
 	struct msg m;
-	int r = a->held ? 1 : query_next(a->cursor, &m);
+	int r = p->unsent ? 1 : query_next(p->query, &m);
 
 	if (r < 0) {
-		f->ops->trouble(f->ctx, r);
-		if (++a->failures < TRIES_MAX || !query_fail(a->cursor, &m))
+		s->ops->trouble(s->ctx, r);
+		if (++p->failures < TRIES_MAX || !query_fail(p->query, &m))
 			return r;
 		r = 1;
 	}
 	if (r == 0)
 		return 0;
-	r = f->ops->send(f->ctx, a->held ? a->held : &m);
+	r = s->ops->send(s->ctx, p->unsent ? p->unsent : &m);
 	if (r == -EAGAIN) {
-		if (!a->held)
-			a->held = xmemdup(&m, sizeof(m));
-		f->full = true;
+		if (!p->unsent)
+			p->unsent = xmemdup(&m, sizeof(m));
+		s->full = true;
 		return r;
 	}
-	free(a->held);
-	a->held = NULL;
+	free(p->unsent);
+	p->unsent = NULL;
 	return r < 0 ? 0 : 1; /* the peer is gone: nobody waits for the rest */
 }
 
-static int send_some(struct response_stream *f, struct answer *a)
+static int send_some(struct response_stream *s, struct response *p)
 {
 	int r = 1;
 
-	for (int i = 0; i < FEED_TURN && r == 1 && !f->full; i++)
-		r = send_one(f, a);
+	for (int i = 0; i < RESPONSE_BATCH && r == 1 && !s->full; i++)
+		r = send_one(s, p);
 	return r;
 }
 
-static void on_turn(evutil_socket_t fd, short what, void *arg)
+static void on_run(evutil_socket_t fd, short what, void *arg)
 {
 	const struct timeval soon = { 0, 0 }, later = { 1, 0 };
-	struct response_stream *f = arg;
+	struct response_stream *s = arg;
 	bool trouble = false;
 	size_t kept = 0;
 
 	(void)fd;
 	(void)what;
-	for (size_t i = 0; i < f->n; i++) {
-		const int r = f->full ? 1 : send_some(f, &f->answers[i]);
+	for (size_t i = 0; i < s->n; i++) {
+		const int r = s->full ? 1 : send_some(s, &s->responses[i]);
 
 		trouble = trouble || (r < 0 && r != -EAGAIN);
 		if (r == 0)
-			answer_done(&f->answers[i]);
+			response_done(&s->responses[i]);
 		else
-			f->answers[kept++] = f->answers[i];
+			s->responses[kept++] = s->responses[i];
 	}
-	f->n = kept;
-	if (f->n > 0 && !f->full)
-		(void)event_add(f->turn, trouble ? &later : &soon);
+	s->n = kept;
+	if (s->n > 0 && !s->full)
+		(void)event_add(s->run, trouble ? &later : &soon);
 }
 
 struct response_stream *response_stream_new(struct event_base *base, const struct response_stream_ops *ops,
 					    void *ctx)
 {
-	struct response_stream *f = xcalloc(1, sizeof(*f));
+	struct response_stream *s = xcalloc(1, sizeof(*s));
 
-	f->turn = event_new(base, -1, 0, on_turn, f);
-	f->ops = ops;
-	f->ctx = ctx;
-	return f;
+	s->run = event_new(base, -1, 0, on_run, s);
+	s->ops = ops;
+	s->ctx = ctx;
+	return s;
 }
 
-void response_stream_free(struct response_stream **f)
+void response_stream_free(struct response_stream **s)
 {
-	if (!*f)
+	if (!*s)
 		return;
-	for (size_t i = 0; i < (*f)->n; i++)
-		answer_done(&(*f)->answers[i]);
-	event_free((*f)->turn);
-	free(*f);
-	*f = NULL;
+	for (size_t i = 0; i < (*s)->n; i++)
+		response_done(&(*s)->responses[i]);
+	event_free((*s)->run);
+	free(*s);
+	*s = NULL;
 }
 
-static void wake(struct response_stream *f)
+static void wake(struct response_stream *s)
 {
 	const struct timeval soon = { 0, 0 };
 
-	if (f->n > 0 && !f->full)
-		(void)event_add(f->turn, &soon);
+	if (s->n > 0 && !s->full)
+		(void)event_add(s->run, &soon);
 }
 
-bool response_stream_add(struct response_stream *f, struct query *c)
+bool response_stream_add(struct response_stream *s, struct query *c)
 {
-	if (f->n == FEED_ANSWERS_MAX)
+	if (s->n == RESPONSES_MAX)
 		return false;
-	f->answers[f->n++] = (struct answer){ .cursor = c };
-	wake(f);
+	s->responses[s->n++] = (struct response){ .query = c };
+	wake(s);
 	return true;
 }
 
-void response_stream_room(struct response_stream *f)
+void response_stream_room(struct response_stream *s)
 {
-	f->full = false;
-	wake(f);
+	s->full = false;
+	wake(s);
 }

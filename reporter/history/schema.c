@@ -82,17 +82,32 @@ static const char *const migrations[] = {
 	"CREATE INDEX intents_workload ON intents(subject) WHERE duty = 2;"
 	"CREATE INDEX intents_origin ON intents(origin) WHERE origin <> 0;",
 
+	/* Names that a stranger understands. intents.closed was unused; an action on a workload is one whose
+	 * key is not the pod's own uid, whatever the duty; attention says itself how long it has to last. */
+	"DROP INDEX intents_workload;"
+	"ALTER TABLE intents DROP COLUMN closed;"
 	"ALTER TABLE intents RENAME COLUMN subject TO action_key;"
 	"ALTER TABLE intents RENAME COLUMN fights TO reverts;"
+	"CREATE INDEX intents_workload ON intents(action_key) WHERE action_key <> uid;"
 	"ALTER TABLE results RENAME COLUMN proof TO evidence;"
-	"ALTER TABLE since RENAME COLUMN tried TO attempted;"
-	/* What an action does is told by model/actions.def alone, no longer by the duty and how far it was
-	   escalated. */
-	"UPDATE intents SET action = CASE duty WHEN 1 THEN 3 ELSE 4 END WHERE action = 0 AND duty IN (1, 2);"
-	"UPDATE memos SET kind = 'reverted' WHERE kind = 'fight';"
-	"UPDATE OR IGNORE needs SET reason = 'Reverted' WHERE reason = 'Fight';"
-	"UPDATE OR IGNORE refusals SET reason = 'Reverted' WHERE reason = 'Fight';"
-	"UPDATE results SET reason = 'Reverted' WHERE reason = 'Fight';",
+	"ALTER TABLE open RENAME TO open_intents;"
+	"ALTER TABLE since RENAME TO failing_since;"
+	"ALTER TABLE failing_since RENAME COLUMN tried TO attempted;"
+	"ALTER TABLE memos RENAME TO saved_state;"
+	"UPDATE saved_state SET kind = 'reverted' WHERE kind = 'fight';"
+	"ALTER TABLE digests RENAME COLUMN slot TO due_at;"
+	"ALTER TABLE needs RENAME TO attention;"
+	"ALTER TABLE attention RENAME COLUMN told TO reported;"
+	"ALTER TABLE attention ADD COLUMN state INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE attention ADD COLUMN lasting_ms INTEGER NOT NULL DEFAULT 3600000;"
+	"UPDATE attention SET state = 1 WHERE reason IN ('Fight', 'BreakerOpen', 'BudgetSpent');"
+	"UPDATE attention SET lasting_ms = 0 WHERE reason IN ('Fight', 'BreakerOpen');"
+	"UPDATE attention SET duty = -1 WHERE reason = 'BudgetSpent';"
+	"UPDATE attention SET reason = 'Reverted' WHERE reason = 'Fight';"
+	"UPDATE results SET reason = 'Reverted' WHERE reason = 'Fight';"
+	"UPDATE refusals SET reason = 'Reverted' WHERE reason = 'Fight';"
+	/* An action says by itself what is done: delete, force-delete, scale down. */
+	"UPDATE intents SET action = CASE duty WHEN 1 THEN 3 ELSE 4 END WHERE action = 0 AND duty IN (1, 2);",
 };
 
 int schema_version(void)

@@ -9,6 +9,9 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 
+/* Largest answer read. */
+#define ANSWER_MAX ((size_t)4 * 1024)
+
 struct webhook {
 	struct event_base *base;
 	webhook_answer_fn *fn;
@@ -16,51 +19,53 @@ struct webhook {
 	struct http_client *client, *retired;
 	char *url;      /* of client */
 	char *post_url; /* of the post that runs */
+	const struct sink_ops *post_sink;
 	struct http_request *request;
 	struct event *deliver; /* hands the answer over outside of the client's own callback */
-	struct feishu_answer answer;
+	struct sink_answer answer;
 };
 
-/* -- life ------------------------------------------------------------------------------------------------ */
+/* -- new, free
+ * ------------------------------------------------------------------------------------------------ */
 
 static void on_deliver(evutil_socket_t fd, short what, void *arg)
 {
-	struct webhook *h = arg;
+	struct webhook *w = arg;
 
 	(void)fd;
 	(void)what;
-	h->fn(h->ctx, &h->answer);
+	w->fn(w->ctx, &w->answer);
 }
 
-static void deliver(struct webhook *h)
+static void deliver(struct webhook *w)
 {
 	static const struct timeval now = { 0, 0 };
 
-	(void)event_add(h->deliver, &now);
+	(void)event_add(w->deliver, &now);
 }
 
 struct webhook *webhook_new(struct event_base *base, webhook_answer_fn *fn, void *ctx)
 {
-	struct webhook *h = xcalloc(1, sizeof(*h));
+	struct webhook *w = xcalloc(1, sizeof(*w));
 
-	*h = (struct webhook){ .base = base, .fn = fn, .ctx = ctx };
-	h->deliver = event_new(base, -1, 0, on_deliver, h);
-	return h;
+	*w = (struct webhook){ .base = base, .fn = fn, .ctx = ctx };
+	w->deliver = event_new(base, -1, 0, on_deliver, w);
+	return w;
 }
 
-void webhook_free(struct webhook **h)
+void webhook_free(struct webhook **w)
 {
-	if (!*h)
+	if (!*w)
 		return;
-	if ((*h)->request)
-		http_request_cancel(&(*h)->request);
-	http_client_free(&(*h)->client);
-	http_client_free(&(*h)->retired);
-	event_free((*h)->deliver);
-	free((*h)->url);
-	free((*h)->post_url);
-	free(*h);
-	*h = NULL;
+	if ((*w)->request)
+		http_request_cancel(&(*w)->request);
+	http_client_free(&(*w)->client);
+	http_client_free(&(*w)->retired);
+	event_free((*w)->deliver);
+	free((*w)->url);
+	free((*w)->post_url);
+	free(*w);
+	*w = NULL;
 }
 
 /* Where the path begins: "https://host:port|/open-apis/..." */
@@ -72,13 +77,13 @@ static size_t base_length(const char *url)
 	return (size_t)(host - url) + strcspn(host, "/?#");
 }
 
-void webhook_set_url(struct webhook *h, const char *url, const char *address)
+void webhook_set_url(struct webhook *w, const char *url, const char *address)
 {
-	if (h->request && !h->retired)
-		h->retired = TAKE_PTR(h->client);
-	http_client_free(&h->client);
-	free(h->url);
-	h->url = NULL;
+	if (w->request && !w->retired)
+		w->retired = TAKE_PTR(w->client);
+	http_client_free(&w->client);
+	free(w->url);
+	w->url = NULL;
 	if (!url || !*url)
 		return;
 	_cleanup_free_ char *base_url = xstrndup(url, base_length(url));
@@ -86,47 +91,48 @@ void webhook_set_url(struct webhook *h, const char *url, const char *address)
 					 .address = address,
 					 .user_agent = "ops-pod-cleaner" };
 
-	h->url = xstrdup(url);
-	h->client = http_client_new(h->base, &e);
+	w->url = xstrdup(url);
+	w->client = http_client_new(w->base, &e);
 }
 
 /* -- posting --------------------------------------------------------------------------------------------- */
 
 static void on_done(void *ctx, const struct http_result *r)
 {
-	struct webhook *h = ctx;
+	struct webhook *w = ctx;
 
-	h->request = NULL;
-	feishu_judge(r, h->post_url, &h->answer);
-	deliver(h);
+	w->request = NULL;
+	sink_interpret(w->post_sink, r, w->post_url, &w->answer);
+	deliver(w);
 }
 
-void webhook_post(struct webhook *h, char *body)
+void webhook_post(struct webhook *w, char *body)
 {
-	if (!h->client) {
+	if (!w->client) {
 		free(body);
-		h->answer = (struct feishu_answer){ FEISHU_REFUSED, -1, -1, "apiurl is not set" };
-		deliver(h);
+		w->answer = (struct sink_answer){ SINK_REFUSED, -1, -1, "apiurl is not set" };
+		deliver(w);
 		return;
 	}
-	http_client_free(&h->retired);
-	free(h->post_url);
-	h->post_url = xstrdup(h->url);
-	const char *path = h->url + base_length(h->url);
+	http_client_free(&w->retired);
+	free(w->post_url);
+	w->post_url = xstrdup(w->url);
+	w->post_sink = sink_of(w->url);
+	const char *path = w->url + base_length(w->url);
 	_cleanup_free_ char *target =
 		xasprintf("%s%.*s", *path == '/' ? "" : "/", (int)strcspn(path, "#"), path);
 	const struct http_call call = {
 		.method = "POST",
 		.path = target,
-		.content_type = "application/json; charset=utf-8",
+		.content_type = w->post_sink->content_type,
 		.body = body,
 		.body_len = strlen(body),
-		.max_body = FEISHU_ANSWER_MAX,
-		.total_timeout_ms = HOOK_TIMEOUT_MS,
+		.max_body = ANSWER_MAX,
+		.total_timeout_ms = WEBHOOK_TIMEOUT_MS,
 		.on_done = on_done,
-		.ctx = h,
+		.ctx = w,
 	};
 
-	h->request = http_client_start(h->client, &call);
+	w->request = http_client_start(w->client, &call);
 	free(body);
 }

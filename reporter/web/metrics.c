@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/xalloc.h"
 
 static const struct family {
-	const char *name, *type, *labels, *help;
+	const char *name, *type, *labels, *help, *field;
 } families[METRIC__MAX] = {
-#define M(ID, name, type, labels, help) [METRIC_##ID] = { name, type, labels, help },
+#define M(ID, name, type, labels, help, field) [METRIC_##ID] = { name, type, labels, help, field },
 #include "reporter/web/metrics.def"
 #undef M
 };
@@ -32,39 +31,19 @@ struct metrics {
 	} family[METRIC__MAX];
 };
 
-/* A growing text. */
-struct text {
-	char *p;
-	size_t n, room;
-};
-
-static void text_add(struct text *t, const char *s, size_t n)
-{
-	if (t->n + n + 1 > t->room) {
-		t->room = 2 * (t->n + n + 1);
-		t->p = xreallocarray(t->p, t->room, 1);
-	}
-	memcpy(t->p + t->n, s, n);
-	t->n += n;
-	t->p[t->n] = '\0';
-}
-
-static void text_puts(struct text *t, const char *s)
-{
-	text_add(t, s, strlen(s));
-}
-
 /* Exposition format: backslash, quote and line feed are escaped in label values. */
-static void text_escaped(struct text *t, const char *s)
+static void put_escaped(FILE *f, const char *s)
 {
 	for (; *s; s++) {
-		const char *esc = *s == '\\' ? "\\\\" : *s == '"' ? "\\\"" : *s == '\n' ? "\\n" : NULL;
-
-		if (esc)
-			text_puts(t, esc);
-		else
-			text_add(t, s, 1);
+		if (*s == '\\' || *s == '"' || *s == '\n')
+			(void)fputc('\\', f);
+		(void)fputc(*s == '\n' ? 'n' : *s, f);
 	}
+}
+
+const char *metric_field(enum metric id)
+{
+	return families[id].field;
 }
 
 struct metrics *metrics_new(void)
@@ -155,53 +134,48 @@ double metrics_get(const struct metrics *m, enum metric id, const struct metric_
 	return s ? s->value : 0;
 }
 
-static void add_labels(struct text *t, const struct family *f, const struct series *s)
+static void put_labels(FILE *f, const struct family *fam, const struct series *s)
 {
-	const char *name = f->labels;
+	const char *name = fam->labels;
 
 	for (size_t i = 0; i < METRICS_LABELS_MAX && s->label[i]; i++) {
 		const size_t n = strcspn(name, ",");
 
-		text_puts(t, i == 0 ? "{" : ",");
-		text_add(t, name, n);
-		text_puts(t, "=\"");
-		text_escaped(t, s->label[i]);
-		text_puts(t, "\"");
+		(void)fprintf(f, "%c%.*s=\"", i == 0 ? '{' : ',', (int)n, name);
+		put_escaped(f, s->label[i]);
+		(void)fputc('"', f);
 		name += n + (name[n] == ',');
 	}
-	text_puts(t, s->label[0] ? "}" : "");
+	if (s->label[0])
+		(void)fputc('}', f);
 }
 
-static void add_series(struct text *t, const struct family *f, const struct series *s)
+static void put_series(FILE *f, const struct family *fam, const struct series *s)
 {
-	char value[64];
-
+	(void)fputs(fam->name, f);
+	put_labels(f, fam, s);
 	if (floor(s->value) == s->value && fabs(s->value) < 1e15)
-		(void)snprintf(value, sizeof(value), " %" PRId64 "\n", (int64_t)s->value);
+		(void)fprintf(f, " %" PRId64 "\n", (int64_t)s->value);
 	else
-		(void)snprintf(value, sizeof(value), " %.17g\n", s->value);
-	text_puts(t, f->name);
-	add_labels(t, f, s);
-	text_puts(t, value);
+		(void)fprintf(f, " %.17g\n", s->value);
 }
 
 char *metrics_text(const struct metrics *m, size_t *ret_size)
 {
-	struct text t = { 0 };
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_size);
 
-	text_puts(&t, "");
-	for (size_t f = 0; f < METRIC__MAX; f++) {
-		const struct family *fam = &families[f];
+	if (!f)
+		abort();
+	for (size_t id = 0; id < METRIC__MAX; id++) {
+		const struct family *fam = &families[id];
 
-		if (m->family[f].n == 0)
+		if (m->family[id].n == 0)
 			continue;
-		_cleanup_free_ char *head =
-			xasprintf("# HELP %s %s\n# TYPE %s %s\n", fam->name, fam->help, fam->name, fam->type);
-
-		text_puts(&t, head);
-		for (size_t i = 0; i < m->family[f].n; i++)
-			add_series(&t, fam, &m->family[f].v[i]);
+		(void)fprintf(f, "# HELP %s %s\n# TYPE %s %s\n", fam->name, fam->help, fam->name, fam->type);
+		for (size_t i = 0; i < m->family[id].n; i++)
+			put_series(f, fam, &m->family[id].v[i]);
 	}
-	*ret_size = t.n;
-	return t.p;
+	(void)fclose(f);
+	return text;
 }

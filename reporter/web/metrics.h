@@ -11,11 +11,14 @@
 #define METRICS_SERIES_MAX 2048u
 
 enum metric {
-#define M(ID, name, type, labels, help) METRIC_##ID,
+#define M(ID, ...) METRIC_##ID,
 #include "reporter/web/metrics.def"
 #undef M
 	METRIC__MAX
 };
+
+/* Field of WATCH_STATS that it shows, "" = none. */
+const char *metric_field(enum metric id);
 
 struct metrics;
 struct metric_labels {

@@ -25,21 +25,21 @@ static bool in_group(const char *path, const char *name)
 	return strncmp(path + 1, name, n) == 0 && (path[n + 1] == '\0' || path[n + 1] == '/');
 }
 
-void routes_serve(struct stats *f, const struct history *h, const char *path, const char *query,
+void routes_serve(struct stats *s, const struct history *h, const char *path, const char *query,
 		  struct listener_answer *ret)
 {
 	*ret = (struct listener_answer){ .status = 404, .content_type = "text/plain; charset=utf-8" };
-	stats_refresh(f, h);
+	stats_refresh(s, h);
 	if (strcmp(path, "/metrics") == 0) {
 		ret->status = 200;
 		ret->content_type = METRICS_CONTENT_TYPE;
-		ret->body = metrics_text(f->metrics, &ret->size);
+		ret->body = metrics_text(s->metrics, &ret->size);
 		return;
 	}
 	for (size_t i = 0; !ret->body && i < ARRAY_SIZE(groups); i++)
 		if (in_group(path, groups[i].name))
 			ret->status =
-				health_answer((const struct health *)((const char *)f + groups[i].checks),
+				health_answer((const struct health *)((const char *)s + groups[i].checks),
 					      groups[i].name, path, query, &ret->body);
 	if (!ret->body)
 		ret->body = xstrdup("404 page not found\n");

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "model/duties.h"
+#include "model/guards.h"
 #include "base/xalloc.h"
 #include "build_id.h"
 
@@ -22,123 +23,141 @@ static double seconds(int64_t ms)
 	return (double)ms / 1000.0;
 }
 
-void stats_init(struct stats *f)
+static void set(struct stats *s, enum metric id, double value)
 {
-	*f = (struct stats){ .metrics = metrics_new() };
-	f->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	health_set(&f->live, "loop", true);
-	health_set(&f->ready, "history", true);
-	metrics_set(f->metrics, METRIC_BUILD_INFO, 1, METRIC_LABELS(OPC_VERSION, __VERSION__));
-	metrics_set(f->metrics, METRIC_START, seconds(clock_wall_ms()), METRIC_NO_LABELS);
-	metrics_set(f->metrics, METRIC_COMMIT_FAILURES, 0, METRIC_NO_LABELS);
-	metrics_set(f->metrics, METRIC_HISTORY_DROPPED, 0, METRIC_NO_LABELS);
+	metrics_set(s->metrics, id, value, METRIC_NO_LABELS);
 }
 
-void stats_done(struct stats *f)
+void stats_init(struct stats *s, const struct str_list *clusters)
 {
-	metrics_free(&f->metrics);
-	health_done(&f->ready);
-	health_done(&f->live);
-	str_list_done(&f->clusters);
-	if (f->statm_fd >= 0)
-		(void)close(f->statm_fd);
-	f->statm_fd = -1;
+	*s = (struct stats){ .metrics = metrics_new(), .clusters = clusters };
+	s->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	health_set(&s->live, "loop", true);
+	health_set(&s->ready, "history", true);
+	metrics_set(s->metrics, METRIC_BUILD_INFO, 1, METRIC_LABELS(OPC_VERSION, __VERSION__));
+	set(s, METRIC_START, seconds(clock_wall_ms()));
+	set(s, METRIC_COMMIT_FAILURES, 0);
+	set(s, METRIC_HISTORY_DROPPED, 0);
 }
 
-static void set_synced(struct stats *f, const char *cluster, bool synced)
+void stats_done(struct stats *s)
+{
+	if (!s->metrics)
+		return;
+	metrics_free(&s->metrics);
+	health_done(&s->ready);
+	health_done(&s->live);
+	if (s->statm_fd >= 0)
+		(void)close(s->statm_fd);
+}
+
+static void set_synced(struct stats *s, const char *cluster, bool synced)
 {
 	_cleanup_free_ char *check = xasprintf("watch-%s", cluster);
 
-	health_set(&f->ready, check, synced);
-	metrics_set(f->metrics, METRIC_WATCH_SYNCED, synced, METRIC_LABELS(cluster));
+	health_set(&s->ready, check, synced);
+	metrics_set(s->metrics, METRIC_WATCH_SYNCED, synced, METRIC_LABELS(cluster));
 }
 
-void stats_set_clusters(struct stats *f, const struct str_list *clusters)
+void stats_use_settings(struct stats *s)
 {
-	str_list_done(&f->clusters);
-	f->clusters = (struct str_list){ 0 };
-	for (size_t i = 0; i < clusters->n; i++)
-		str_list_add(&f->clusters, clusters->v[i], strlen(clusters->v[i]));
-	for (size_t i = 0; i < clusters->n; i++)
-		if (metrics_get(f->metrics, METRIC_WATCH_SYNCED, METRIC_LABELS(clusters->v[i])) == 0)
-			set_synced(f, clusters->v[i], false);
+	set(s, METRIC_CONFIG_TIME, seconds(clock_wall_ms()));
+	for (size_t i = 0; i < s->clusters->n; i++)
+		if (metrics_get(s->metrics, METRIC_WATCH_SYNCED, METRIC_LABELS(s->clusters->v[i])) == 0)
+			set_synced(s, s->clusters->v[i], false);
 }
 
 /* -- messages -------------------------------------------------------------------------------------------- */
 
-void stats_watch(struct stats *f, const char *cluster, const struct msg_watch_stats *s)
+static double value_of(const struct msg *m, const struct msg_field *f)
 {
-	const struct {
-		enum metric id;
-		double value;
-	} table[] = {
-		{ METRIC_CACHE_PODS, (double)s->pods },
-		{ METRIC_CACHE_BYTES, (double)s->bytes },
-		{ METRIC_WATCH_TROUBLE, *s->error != '\0' },
-		{ METRIC_WATCH_EVENTS, (double)s->events },
-		{ METRIC_WATCH_LISTS, (double)s->lists },
-		{ METRIC_WATCH_LAST, seconds(s->last_event) },
-		{ METRIC_WATCH_NOMINATED, (double)s->nominated },
-		{ METRIC_WATCH_DEADLINES, (double)s->deadlines },
-		{ METRIC_QUEUE_DEPTH, (double)s->queue },
-		{ METRIC_HELD, (double)s->blocked },
-		{ METRIC_FIGHTS, (double)s->reverts },
-		{ METRIC_QUEUE_DROPPED, (double)s->dropped },
-	};
+	const void *p = (const char *)&m->u + f->off;
 
-	set_synced(f, cluster, s->synced);
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		metrics_set(f->metrics, table[i].id, table[i].value, METRIC_LABELS(cluster));
+	switch (f->kind) {
+	case KIND_U64:
+		return (double)*(const uint64_t *)p;
+	case KIND_I64:
+		return seconds(*(const int64_t *)p);
+	case KIND_BOOL:
+		return *(const bool *)p;
+	default:
+		return *(const char *)p != '\0';
+	}
 }
 
-void stats_watch_down(struct stats *f, const char *cluster)
+void stats_watch(struct stats *s, const char *cluster, const struct msg *m)
 {
-	set_synced(f, cluster, false);
+	const struct msg_desc *d = msg_desc(m->type);
+
+	for (enum metric id = 0; id < METRIC__MAX; id++)
+		for (size_t i = 0; i < d->n; i++)
+			if (strcmp(metric_field(id), d->fields[i].name) == 0)
+				metrics_set(s->metrics, id, value_of(m, &d->fields[i]),
+					    METRIC_LABELS(cluster));
+	set_synced(s, cluster, m->u.watch_stats.synced);
 }
 
-bool stats_child(struct stats *f, const struct msg_child_stats *s)
+void stats_watch_down(struct stats *s, const char *cluster)
 {
-	const bool up = strcmp(s->state, "ready") == 0;
-	char slot[24];
-
-	(void)snprintf(slot, sizeof(slot), "%u", (unsigned)s->number);
-	const struct metric_labels *l = METRIC_LABELS(s->role, slot, s->cluster_name);
-
-	metrics_set(f->metrics, METRIC_CHILD_UP, up, l);
-	metrics_set(f->metrics, METRIC_CHILD_RESTARTS, (double)s->restarts, l);
-	metrics_set(f->metrics, METRIC_CHILD_RSS, (double)s->rss_kb * 1024.0, l);
-	metrics_set(f->metrics, METRIC_CHILD_LEASES, (double)s->leases, l);
-	metrics_set(f->metrics, METRIC_CHILD_START, seconds(s->started), l);
-	return !up && strcmp(s->role, "watcher") == 0;
+	set_synced(s, cluster, false);
 }
 
-void stats_committed(struct stats *f, const struct history_entry *e)
+bool stats_child(struct stats *s, const struct msg_child_stats *m)
+{
+	const bool up = strcmp(m->state, "ready") == 0;
+	char number[24];
+
+	(void)snprintf(number, sizeof(number), "%u", (unsigned)m->number);
+	const struct metric_labels *l = METRIC_LABELS(m->role, number, m->cluster_name);
+
+	metrics_set(s->metrics, METRIC_CHILD_UP, up, l);
+	metrics_set(s->metrics, METRIC_CHILD_RESTARTS, (double)m->restarts, l);
+	metrics_set(s->metrics, METRIC_CHILD_RSS, (double)m->rss_kb * 1024.0, l);
+	metrics_set(s->metrics, METRIC_CHILD_LEASES, (double)m->leases, l);
+	metrics_set(s->metrics, METRIC_CHILD_START, seconds(m->started), l);
+	return !up && strcmp(m->role, role_name(ROLE_WATCHER)) == 0;
+}
+
+void stats_committed(struct stats *s, const struct history_entry *e)
 {
 	const char *duty = duty_name((enum duty)e->duty);
 
 	if (e->effect != HISTORY_NEW)
 		return;
 	if (e->m->type == MSG_RECORD)
-		metrics_add(f->metrics, METRIC_ACTIONS, 1,
+		metrics_add(s->metrics, METRIC_ACTIONS, 1,
 			    METRIC_LABELS(duty, outcome_name((enum outcome)e->m->u.record.outcome),
 					  e->cluster_name, e->observe ? "observe" : "enforce"));
 	if (e->m->type == MSG_REFUSAL)
-		metrics_add(f->metrics, METRIC_REFUSALS, 1, METRIC_LABELS(duty, e->m->u.refusal.reason));
+		metrics_add(s->metrics, METRIC_REFUSALS, 1, METRIC_LABELS(duty, e->m->u.refusal.reason));
 }
 
-void stats_digest(struct stats *f, const struct digest_end *e)
+void stats_commit_failed(struct stats *s)
 {
-	metrics_add(f->metrics, METRIC_DIGEST_SENDS, 1, METRIC_LABELS(digest_state_name(e->progress.state)));
-	if (e->progress.state == DIGEST_STATE_DONE)
-		metrics_set(f->metrics, METRIC_DIGEST_SUCCESS, seconds(clock_wall_ms()), METRIC_NO_LABELS);
+	metrics_add(s->metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
+}
+
+void stats_dropped(struct stats *s)
+{
+	metrics_add(s->metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
+}
+
+void stats_digests(struct stats *s, const char *result, uint64_t n)
+{
+	metrics_add(s->metrics, METRIC_DIGEST_SENDS, (double)n, METRIC_LABELS(result));
+}
+
+void stats_digest_delivered(struct stats *s, int64_t at_ms)
+{
+	set(s, METRIC_DIGEST_SUCCESS, seconds(at_ms));
 }
 
 /* -- read when asked for --------------------------------------------------------------------------------- */
 
-static void refresh_memory(struct stats *f)
+static void refresh_memory(struct stats *s)
 {
 	char buf[128];
-	const ssize_t n = f->statm_fd < 0 ? -1 : pread(f->statm_fd, buf, sizeof(buf) - 1, 0);
+	const ssize_t n = s->statm_fd < 0 ? -1 : pread(s->statm_fd, buf, sizeof(buf) - 1, 0);
 	uint64_t size = 0, resident = 0;
 
 	if (n <= 0)
@@ -149,33 +168,33 @@ static void refresh_memory(struct stats *f)
 
 	if (str_to_u64(buf, first, &size) < 0 || str_to_u64(second, strcspn(second, " "), &resident) < 0)
 		return;
-	metrics_set(f->metrics, METRIC_VSIZE, (double)size * PAGE_BYTES, METRIC_NO_LABELS);
-	metrics_set(f->metrics, METRIC_RSS, (double)resident * PAGE_BYTES, METRIC_NO_LABELS);
+	set(s, METRIC_VSIZE, (double)size * PAGE_BYTES);
+	set(s, METRIC_RSS, (double)resident * PAGE_BYTES);
 }
 
-static void refresh_guards(struct stats *f, const struct history *h)
+static void refresh_guards(struct stats *s, const struct history *h)
 {
-	for (size_t i = 0; i < f->clusters.n; i++) {
-		const char *cluster = f->clusters.v[i];
+	for (size_t i = 0; i < s->clusters->n; i++) {
+		const char *cluster = s->clusters->v[i];
 
-		metrics_set(f->metrics, METRIC_BREAKER_OPEN, history_count_memos(h, cluster, "breaker") > 0,
+		metrics_set(s->metrics, METRIC_BREAKER_OPEN,
+			    history_has_saved(h, cluster, guard_desc(GUARD_BREAKER)->saved),
 			    METRIC_LABELS(cluster));
 		for (enum duty d = 0; d < DUTY__MAX; d++)
 			if (duty_acts(d))
-				metrics_set(f->metrics, METRIC_PAUSED, history_is_paused(h, cluster, d),
+				metrics_set(s->metrics, METRIC_PAUSED, history_is_paused(h, cluster, d),
 					    METRIC_LABELS(duty_name(d), cluster));
 	}
 }
 
-void stats_refresh(struct stats *f, const struct history *h)
+void stats_refresh(struct stats *s, const struct history *h)
 {
 	struct timespec ts;
 
-	metrics_set(f->metrics, METRIC_INTENTS_OPEN, (double)history_open_intents(h), METRIC_NO_LABELS);
-	health_set(&f->ready, "history", history_writable(h));
+	set(s, METRIC_INTENTS_OPEN, (double)history_open_intents(h));
+	health_set(&s->ready, "history", history_writable(h));
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts) == 0)
-		metrics_set(f->metrics, METRIC_CPU, (double)ts.tv_sec + (double)ts.tv_nsec / 1e9,
-			    METRIC_NO_LABELS);
-	refresh_memory(f);
-	refresh_guards(f, h);
+		set(s, METRIC_CPU, (double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
+	refresh_memory(s);
+	refresh_guards(s, h);
 }

@@ -1,12 +1,11 @@
-/* stats.h - what messages and commits mean for metrics and health.  Layer: process (reporter). */
+/* stats.h - what messages and commits mean for metrics and health.  Layer: process (reporter), web. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_WEB_STATS_H
 #define REPORTER_WEB_STATS_H
 
 #include "base/str.h"
-#include "reporter/digest/run.h"
-#include "reporter/web/health.h"
 #include "reporter/history/history.h"
+#include "reporter/web/health.h"
 #include "reporter/web/metrics.h"
 
 /* Everything that is served over HTTP. */
@@ -15,21 +14,30 @@ struct stats {
 	struct health ready; /* checks of /readyz */
 	struct health live;
 	int statm_fd; /* opened before the sandbox */
-	struct str_list clusters;
+	const struct str_list *clusters;
 };
 
-void stats_init(struct stats *f);
-void stats_done(struct stats *f);
-/* A check for every cluster, red until its watcher says otherwise. */
-void stats_set_clusters(struct stats *f, const struct str_list *clusters);
+/* Before the sandbox. clusters: their names; must outlive the stats, and may change: then stats_use_settings.
+ */
+void stats_init(struct stats *s, const struct str_list *clusters);
+/* A zero-initialised one is left alone. */
+void stats_done(struct stats *s);
+/* Settings took effect. There is a check for every cluster, red until its watcher says otherwise. */
+void stats_use_settings(struct stats *s);
 
-void stats_watch(struct stats *f, const char *cluster, const struct msg_watch_stats *s);
+/* m is a WATCH_STATS of that cluster. */
+void stats_watch(struct stats *s, const char *cluster, const struct msg *m);
 /* True when it says that the watcher of its cluster is not ready. */
-bool stats_child(struct stats *f, const struct msg_child_stats *s);
-void stats_watch_down(struct stats *f, const char *cluster);
-void stats_committed(struct stats *f, const struct history_entry *e);
-void stats_digest(struct stats *f, const struct digest_end *e);
-/* Figures that are read when asked for: call before serving. */
-void stats_refresh(struct stats *f, const struct history *h);
+bool stats_child(struct stats *s, const struct msg_child_stats *m);
+void stats_watch_down(struct stats *s, const char *cluster);
+void stats_committed(struct stats *s, const struct history_entry *e);
+void stats_commit_failed(struct stats *s);
+/* A message was dropped because too many waited for a commit. */
+void stats_dropped(struct stats *s);
+/* n reports ended so; one was delivered then. */
+void stats_digests(struct stats *s, const char *result, uint64_t n);
+void stats_digest_delivered(struct stats *s, int64_t at_ms);
+/* What is read when it is asked for: call before serving. */
+void stats_refresh(struct stats *s, const struct history *h);
 
 #endif

@@ -297,7 +297,7 @@ def metrics(t):
         return lambda: what in urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
 
     t.until("opc_paused", served('opc_paused{duty="deleteEvictedPod",cluster="default"} 1'), 10)
-    t.until("opc_held", served('opc_held{cluster="default"} 1'), 20)
+    t.until("opc_blocked", served('opc_blocked{cluster="default"} 1'), 20)
     assert served('opc_paused{duty="errImagePull",cluster="default"} 0')()
     assert served('opc_breaker_open{cluster="default"} 0')()
     program.ask("resume", check=True)

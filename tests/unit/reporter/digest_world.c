@@ -5,11 +5,12 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "model/guards.h"
 #include "reporter/history/attention.h"
 
 static char dir[SUITE_PATH_MAX];
 static struct db *db;
-struct digest_run *run;
+struct digest_runner *run;
 struct world w;
 size_t clusters;
 
@@ -29,14 +30,13 @@ static void on_wake(void *ctx, uint64_t ms)
 {
 	((struct world *)ctx)->wake_ms = ms;
 }
-static void on_ended(void *ctx, const struct digest_end *e)
+static void on_ended(void *ctx, const struct run_end *e)
 {
 	struct world *x = ctx;
 
 	x->ended++;
 	x->last = *e;
-	(void)snprintf(x->error, sizeof(x->error), "%s|%s", e->incomplete,
-		       e->progress.error ? e->progress.error : "");
+	(void)snprintf(x->error, sizeof(x->error), "%s|%s", e->incomplete, e->run.error ? e->run.error : "");
 }
 static void on_trouble(void *ctx, int err, const char *what)
 {
@@ -59,7 +59,7 @@ static void forget_world(void)
 
 void set_schedule(const char *schedule, bool enable)
 {
-	struct digest_plan p = { .enable = enable };
+	struct digest_options p = { .enable = enable, .sink = &sink_feishu };
 	const char *err = NULL;
 	size_t pos = 0;
 
@@ -68,7 +68,7 @@ void set_schedule(const char *schedule, bool enable)
 	p.title = xstrdup("Restarts");
 	p.secret = xstrdup("");
 	test_names(&p.clusters, "prod", clusters > 1 ? "staging" : NULL);
-	digest_run_set_plan(run, &p);
+	digest_runner_set_options(run, &p);
 }
 
 uint64_t start_life_unarmed(void)
@@ -76,10 +76,10 @@ uint64_t start_life_unarmed(void)
 	uint64_t in_doubt = 99;
 
 	db = test_db_open(dir);
-	run = digest_run_new(db, &ops, &w);
-	ck_assert_int_eq(digest_run_recover(run, &in_doubt), 0);
+	run = digest_runner_new(db, &ops, &w);
+	ck_assert_int_eq(digest_runner_recover(run, &in_doubt), 0);
 	for (size_t i = 0; i < clusters; i++)
-		digest_run_synced(run, i, true);
+		digest_runner_synced(run, i, true);
 	return in_doubt;
 }
 
@@ -94,7 +94,7 @@ uint64_t start_life(void)
 /* As after SIGKILL: what is on disk is all there is. */
 void end_life(void)
 {
-	digest_run_free(&run);
+	digest_runner_free(&run);
 	db_close(&db);
 }
 
@@ -113,38 +113,40 @@ void world_teardown(void)
 	clock_fake_clear();
 }
 
-void need_a_person(void)
+void need_an_operator(void)
 {
-	ck_assert_int_eq(attention_note_hold(db, "Budget 1", "prod", clock_wall_ms() - NEEDS_LASTING_MS), 0);
+	ck_assert_int_eq(attention_note_guards(db, GUARD_BIT(BUDGET), "Budget 1", "prod",
+					       clock_wall_ms() - ATTENTION_LASTING_MS),
+			 0);
 }
 
 void pass(int64_t ms)
 {
 	clock_fake_advance(ms);
-	digest_run_tick(run);
+	digest_runner_tick(run);
 }
 
 void answer_row(uint64_t cluster, const char *pod, uint64_t restarts)
 {
 	const struct msg m = test_row(cluster, w.number, "shop", "web", pod, restarts);
 
-	digest_run_row(run, &m.u.digest_row);
+	digest_runner_on_row(run, &m.u.digest_row);
 }
 
 void answer_end(uint64_t cluster, bool synced)
 {
 	const struct msg_digest_end e = { cluster, w.number, synced };
 
-	digest_run_end(run, &e);
+	digest_runner_on_end(run, &e);
 }
 
-void answer_bot(enum feishu_verdict v)
+void answer_bot(enum sink_verdict v)
 {
-	const struct feishu_answer a = {
-		.verdict = v, .code = v == FEISHU_ACCEPTED ? 0 : 9499, .retry_after_ms = -1, .text = "why"
+	const struct sink_answer a = {
+		.verdict = v, .code = v == SINK_ACCEPTED ? 0 : 9499, .retry_after_ms = -1, .text = "why"
 	};
 
-	digest_run_answer(run, &a);
+	digest_runner_on_answer(run, &a);
 }
 
 /* To the moment where the first part is on its way. */
@@ -157,7 +159,7 @@ void reach_post(void)
 	ck_assert_uint_eq(w.posts, 1);
 }
 
-void slot_state(int64_t slot, char ret[static 32])
+void run_state(int64_t due_at, char ret[static 32])
 {
 	char sql[128];
 	sqlite3_stmt *st = NULL;
@@ -167,7 +169,7 @@ void slot_state(int64_t slot, char ret[static 32])
 	/* The run's own connection is closed by then. */
 	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
 	ck_assert_int_eq(sqlite3_open(path, &other), SQLITE_OK);
-	(void)snprintf(sql, sizeof(sql), "SELECT state FROM digests WHERE slot = %lld", (long long)slot);
+	(void)snprintf(sql, sizeof(sql), "SELECT state FROM digests WHERE due_at = %lld", (long long)due_at);
 	ck_assert_int_eq(sqlite3_prepare_v2(other, sql, -1, &st, NULL), SQLITE_OK);
 	ret[0] = '\0';
 	if (sqlite3_step(st) == SQLITE_ROW)
@@ -186,7 +188,7 @@ void reach_many_parts(void)
 		(void)snprintf(name, sizeof(name), "workload-with-a-rather-long-name-%03d", i);
 		const struct msg m = test_row(0, w.number, "shop", name, name, 50);
 
-		digest_run_row(run, &m.u.digest_row);
+		digest_runner_on_row(run, &m.u.digest_row);
 	}
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 1);

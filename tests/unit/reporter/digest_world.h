@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_REPORTER_DIGEST_WORLD_H
 #define TESTS_UNIT_REPORTER_DIGEST_WORLD_H
 
-#include "reporter/digest/run.h"
+#include "reporter/digest/runner.h"
 #include "tests/unit/reporter/support.h"
 
 /* Monday 2023-11-13 09:00:00 UTC; the schedule fires daily at 09:00. The fixture starts 10 s before. */
@@ -17,12 +17,12 @@ struct world {
 	char *bodies[32];
 	uint64_t wake_ms;
 	bool drained;
-	struct digest_end last;
+	struct run_end last;
 	char error[400]; /* "<incomplete>|<error>" of the last end */
 	size_t troubles;
 };
 extern struct world w;
-extern struct digest_run *run;
+extern struct digest_runner *run;
 extern size_t clusters; /* 1 or 2; counts from the next life on */
 
 void world_setup(void);
@@ -35,15 +35,15 @@ void end_life(void);
 void set_schedule(const char *schedule, bool enable);
 /* Let time go by, then tick. */
 /* Something that a report has to tell beside restarts. */
-void need_a_person(void);
+void need_an_operator(void);
 void pass(int64_t ms);
 void answer_row(uint64_t cluster, const char *pod, uint64_t restarts);
 void answer_end(uint64_t cluster, bool synced);
-void answer_bot(enum feishu_verdict v);
+void answer_bot(enum sink_verdict v);
 /* To the moment where the first (or only) part is on its way. */
 void reach_post(void);
 void reach_many_parts(void);
-/* State of a slot on disk; between two lives. */
-void slot_state(int64_t slot, char ret[static 32]);
+/* State of a run on disk; between two lives. */
+void run_state(int64_t due_at, char ret[static 32]);
 
 #endif

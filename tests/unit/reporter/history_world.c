@@ -12,6 +12,8 @@ static void on_committed(void *ctx, const struct history_entry *e)
 {
 	struct seen *s = ctx;
 
+	if (s->n == sizeof(s->type) / sizeof(s->type[0]))
+		return;
 	s->type[s->n] = e->m->type;
 	s->effect[s->n++] = e->effect;
 	s->duty = e->duty;
@@ -21,20 +23,23 @@ static void on_committed(void *ctx, const struct history_entry *e)
 
 void world_open(void)
 {
-	struct str_list names;
-
 	w.db = test_db_open(w.dir);
-	w.h = history_new(w.db, on_committed, &w.seen);
-	test_names(&names, "prod", "staging");
-	history_set_clusters(w.h, &names);
-	str_list_done(&names);
+	test_names(&w.clusters, "prod", "staging");
+	w.h = history_new(w.db, &w.clusters, on_committed, &w.seen);
 	w.seen = (struct seen){ 0 };
 }
 
 void world_close(void)
 {
 	history_free(&w.h);
+	str_list_done(&w.clusters);
 	db_close(&w.db);
+}
+
+void world_forget_staging(void)
+{
+	str_list_done(&w.clusters);
+	test_names(&w.clusters, "prod", NULL);
 }
 
 void world_setup(void)
@@ -101,7 +106,18 @@ void world_write(const struct msg *m, size_t n)
 	ck_assert_int_eq(history_flush(w.h), 0);
 }
 
-/* Every message of an answer, until its end. */
+int world_query(const struct msg_ctl_history *question, struct query **ret)
+{
+	const struct msg m = { .type = MSG_CTL_HISTORY, .u.ctl_history = *question };
+
+	return query_history(w.db, w.h, &m, ret);
+}
+
+int world_next_id(uint64_t *ret)
+{
+	return db_number(w.db, db_stmt(w.db, DB_OPEN_END), (int64_t *)ret);
+}
+
 size_t world_read(struct query *c, struct msg *out, size_t max)
 {
 	size_t n = 0;

@@ -22,6 +22,7 @@ struct seen {
 struct history_world {
 	char dir[SUITE_PATH_MAX];
 	struct db *db;
+	struct str_list clusters;
 	struct history *h;
 	struct seen seen;
 };
@@ -32,6 +33,8 @@ void world_setup(void);
 void world_teardown(void);
 void world_open(void);
 void world_close(void);
+/* The cluster "staging" is not configured any more. */
+void world_forget_staging(void);
 
 struct msg world_intent(uint64_t id, uint64_t cluster, const char *uid);
 struct msg world_record(uint64_t id, enum outcome outcome);
@@ -39,6 +42,9 @@ struct msg world_refusal(const char *uid, const char *reason);
 struct msg world_since(uint64_t cluster, const char *owner, int64_t at);
 /* Add and commit. */
 void world_write(const struct msg *m, size_t n);
+/* Ask the history; the first lease id never used. */
+int world_query(const struct msg_ctl_history *question, struct query **ret);
+int world_next_id(uint64_t *ret);
 /* Every message of an answer, until its end; each is encoded, which aborts on a field out of range. */
 size_t world_read(struct query *c, struct msg *out, size_t max);
 

@@ -1,7 +1,9 @@
-/* test_attention.c - what needs a person is told when it has lasted, once, with the remedy. */
+/* test_attention.c - what needs an operator is reported when it has lasted, once, with the remedy. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "model/duties.h"
+#include "model/guards.h"
+#include "reporter/digest/render.h"
 #include "reporter/history/attention.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
@@ -16,12 +18,20 @@ static void teardown(void)
 	world_teardown();
 }
 
-/* How many paragraphs a report would have now. */
+/* How many paragraphs a report would have now beside its head. */
 static size_t begin(void)
 {
+	struct digest_context ctx = {
+		.cluster_names = &w.clusters, .incomplete = "", .due = "", .previous = ""
+	};
+	struct digest *d = digest_new();
+
 	digest_text_done(&text);
-	ck_assert_int_eq(attention_begin(w.db, true, clock_wall_ms(), &text), 0);
-	return text.n;
+	ck_assert_int_eq(attention_begin(w.db, clock_wall_ms(), &ctx.attention), 0);
+	digest_render(d, &ctx, &text);
+	attention_done(&ctx.attention);
+	digest_free(&d);
+	return text.n - 1;
 }
 
 static bool says(const char *what)
@@ -51,13 +61,13 @@ START_TEST(told_when_it_has_lasted_and_once)
 	refuse("u1", "HasFinalizers");
 	refuse("u2", "NamespaceExcluded");
 	ck_assert_uint_eq(begin(), 2);
-	ck_assert(says("1 thing needs a person"));
+	ck_assert(says("1 thing needs an operator"));
 	ck_assert(says("[staging] deleteEvictedPod: HasFinalizers: finalizers hold the pod"));
 	ck_assert(says("kube-system/dns-1"));
 	ck_assert(says("remedy: ask whoever set the finalizer"));
 	ck_assert(!says("NamespaceExcluded"));
 	ck_assert_uint_eq(begin(), 2); /* not delivered yet: a crash in between loses nothing */
-	ck_assert_int_eq(attention_told(w.db), 0);
+	ck_assert_int_eq(attention_reported(w.db), 0);
 	refuse("u1", "HasFinalizers");
 	ck_assert_uint_eq(begin(), 0);
 	clock_fake_advance(24 * HOUR);
@@ -118,31 +128,35 @@ START_TEST(fights_and_breaker_are_told_at_once_while_they_last)
 	struct msg m[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE) };
 
 	m[0].u.intent.duty = DUTY_IMAGE_PULL;
+	test_set(&m[0], intent.action_key, "rs-1");
 	test_set(&m[1], record.target, "deployments.apps/shop/web");
 	world_write(m, 2);
-	remember("reverted", "u1/6b7f", 5, 0, ""); /* scaled down, not come back */
+	remember("reverted", "rs-1/6b7f", 5, 0, ""); /* scaled down, not come back */
 	ck_assert_uint_eq(begin(), 0);
-	remember("reverted", "u1/6b7f", 5, 1, "");
+	remember("reverted", "rs-1/6b7f", 5, 1, "");
 	remember("breaker", "errImagePull", 5, 7, "7 workloads; all pull from registry.example");
 	remember("node", "n1", 5, 1, "");
 	ck_assert_uint_eq(begin(), 3);
 	ck_assert(says("Reverted") && says("deployments.apps/shop/web"));
 	ck_assert(says("all pull from registry.example"));
 	remember("breaker", "errImagePull", 0, 0, "");
-	remember("reverted", "u1/6b7f", 0, 0, "");
+	remember("reverted", "rs-1/6b7f", 0, 0, "");
 	ck_assert_uint_eq(begin(), 0);
 }
 END_TEST
 
 START_TEST(full_budget_is_told_when_it_lasts)
 {
-	ck_assert_int_eq(attention_note_hold(w.db, "Budget 12, Pause 3", "prod", clock_wall_ms()), 0);
+	ck_assert_int_eq(
+		attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 12, Pause 3", "prod", clock_wall_ms()),
+		0);
 	clock_fake_advance(HOUR - 1);
 	ck_assert_uint_eq(begin(), 0);
 	clock_fake_advance(1);
 	ck_assert_uint_eq(begin(), 2);
 	ck_assert(says("BudgetSpent") && says("Budget 12") && says("raise the budget"));
-	ck_assert_int_eq(attention_note_hold(w.db, "Pause 3", "prod", clock_wall_ms()), 0);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(PAUSE), "Pause 3", "prod", clock_wall_ms()),
+			 0);
 	ck_assert_uint_eq(begin(), 0);
 }
 END_TEST
@@ -153,11 +167,13 @@ START_TEST(many_kinds_are_cut)
 
 	for (int i = 0; i < 30; i++) {
 		(void)snprintf(cluster, sizeof(cluster), "c%d", i);
-		ck_assert_int_eq(attention_note_hold(w.db, "Budget 1", cluster, clock_wall_ms()), 0);
+		ck_assert_int_eq(
+			attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 1", cluster, clock_wall_ms()),
+			0);
 	}
 	clock_fake_advance(HOUR);
-	ck_assert_uint_eq(begin(), NEEDS_SHOWN + 1);
-	ck_assert(says("30 things need a person") && says("Not all are shown"));
+	ck_assert_uint_eq(begin(), RENDER_ATTENTION_MAX + 1);
+	ck_assert(says("30 things need an operator") && says("Not all are shown"));
 }
 END_TEST
 

@@ -181,7 +181,7 @@ START_TEST(what_the_second_version_left_open_is_open)
 		" (9, 2001, 1901, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '44', 0);";
 	const struct msg fight = { .type = MSG_SAVED,
 				   .u.saved = { .kind = "reverted", .key = "o7/r", .at = 5, .count = 1 } };
-	struct digest_text text;
+	struct attention attention;
 	int64_t n = -1;
 
 	open_file_of(2, rows);
@@ -196,10 +196,11 @@ START_TEST(what_the_second_version_left_open_is_open)
 	ck_assert_str_eq((const char *)sqlite3_column_text(st, sqlite3_column_count(st) - 1), "9");
 	(void)sqlite3_reset(st);
 	ck_assert_int_eq(attention_note(db, &fight, "prod", 3000), 0);
-	ck_assert_int_eq(attention_begin(db, true, 3000, &text), 0);
-	ck_assert_uint_eq(text.n, 2);
-	ck_assert_ptr_nonnull(strstr(text.v[1], "deployments.apps/shop/web"));
-	digest_text_done(&text);
+	ck_assert_int_eq(attention_begin(db, 3000, &attention), 0);
+	ck_assert_uint_eq(attention.n, 1);
+	ck_assert_str_eq(attention.v[0].names, "deployments.apps/shop/web");
+	ck_assert_int_eq(attention.v[0].duty, DUTY_IMAGE_PULL);
+	attention_done(&attention);
 }
 END_TEST
 

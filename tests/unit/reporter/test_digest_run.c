@@ -18,9 +18,9 @@ START_TEST(a_slot_is_sent_once_and_on_time)
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "shop/web (Deployment): 12 restarts"));
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "2023-11-13 09:00:00 +00:00"));
 	ck_assert_ptr_null(strstr(w.bodies[0], "late"));
-	answer_bot(FEISHU_ACCEPTED);
+	answer_bot(SINK_ACCEPTED);
 	ck_assert_uint_eq(w.ended, 1);
-	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_DONE);
+	ck_assert_int_eq(w.last.run.state, RUN_DONE);
 	for (int i = 0; i < 100; i++)
 		pass(60000);
 	ck_assert_uint_eq(w.posts, 1);
@@ -31,7 +31,7 @@ END_TEST
 START_TEST(the_next_one_shows_what_came_since)
 {
 	reach_post();
-	answer_bot(FEISHU_ACCEPTED);
+	answer_bot(SINK_ACCEPTED);
 	end_life();
 	(void)start_life();
 	pass(DAY_MS);
@@ -48,7 +48,7 @@ START_TEST(nothing_to_say_is_not_said)
 	pass(10000);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 0);
-	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_EMPTY);
+	ck_assert_int_eq(w.last.run.state, RUN_EMPTY);
 	end_life();
 	(void)start_life();
 	pass(1000);
@@ -67,8 +67,8 @@ START_TEST(killed_while_collecting_it_is_sent_by_the_next_life)
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 1);
-	answer_bot(FEISHU_ACCEPTED);
-	ck_assert_int_eq(w.last.progress.slot, SLOT);
+	answer_bot(SINK_ACCEPTED);
+	ck_assert_int_eq(w.last.run.due_at, SLOT);
 }
 END_TEST
 
@@ -85,7 +85,7 @@ START_TEST(killed_while_a_post_is_on_its_way_it_is_never_sent_again)
 	ck_assert_uint_eq(w.asked, 1);
 	ck_assert_uint_eq(w.posts, 1);
 	end_life();
-	slot_state(SLOT, state);
+	run_state(SLOT, state);
 	ck_assert_str_eq(state, "unconfirmed");
 	ck_assert_uint_eq(start_life(), 0); /* and it is told only once */
 }
@@ -94,7 +94,7 @@ END_TEST
 START_TEST(killed_while_waiting_for_another_try_it_is_sent_by_the_next_life)
 {
 	reach_post();
-	answer_bot(FEISHU_AGAIN);
+	answer_bot(SINK_AGAIN);
 	end_life();
 	ck_assert_uint_eq(start_life(), 0);
 	ck_assert_uint_eq(w.asked, 2);
@@ -110,8 +110,8 @@ START_TEST(a_missed_slot_is_sent_once_late)
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "Sent late"));
-	answer_bot(FEISHU_ACCEPTED);
-	ck_assert_int_eq(w.last.progress.slot, SLOT);
+	answer_bot(SINK_ACCEPTED);
+	ck_assert_int_eq(w.last.run.due_at, SLOT);
 	ck_assert(w.last.late);
 	end_life();
 	(void)start_life();
@@ -128,8 +128,8 @@ START_TEST(of_many_missed_slots_only_the_last_is_sent)
 	ck_assert_uint_eq(w.asked, 1);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
-	answer_bot(FEISHU_ACCEPTED);
-	ck_assert_int_eq(w.last.progress.slot, SLOT + 9 * DAY_MS);
+	answer_bot(SINK_ACCEPTED);
+	ck_assert_int_eq(w.last.run.due_at, SLOT + 9 * DAY_MS);
 	pass(60000);
 	ck_assert_uint_eq(w.asked, 1);
 }
@@ -146,12 +146,12 @@ START_TEST(an_unsent_slot_yields_to_a_later_one)
 	ck_assert_uint_eq(w.asked, 2);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
-	answer_bot(FEISHU_ACCEPTED);
-	ck_assert_int_eq(w.last.progress.slot, SLOT + DAY_MS);
+	answer_bot(SINK_ACCEPTED);
+	ck_assert_int_eq(w.last.run.due_at, SLOT + DAY_MS);
 	pass(60000);
 	ck_assert_uint_eq(w.asked, 2);
 	end_life();
-	slot_state(SLOT, state);
+	run_state(SLOT, state);
 	ck_assert_str_eq(state, "skipped");
 	(void)start_life();
 }
@@ -175,7 +175,7 @@ END_TEST
 START_TEST(a_clock_set_back_repeats_nothing)
 {
 	reach_post();
-	answer_bot(FEISHU_ACCEPTED);
+	answer_bot(SINK_ACCEPTED);
 	clock_fake_advance(-3600000);
 	for (int i = 0; i < 120; i++)
 		pass(60000);
@@ -199,7 +199,7 @@ START_TEST(a_silent_cluster_is_waited_for_and_then_named)
 	pass(1);
 	ck_assert_uint_eq(w.posts, 1);
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "no full answer from staging"));
-	answer_bot(FEISHU_ACCEPTED);
+	answer_bot(SINK_ACCEPTED);
 	ck_assert_str_eq(w.error, "staging|staging");
 }
 END_TEST
@@ -211,9 +211,9 @@ START_TEST(a_watcher_that_comes_back_is_asked_again)
 	(void)start_life();
 	pass(10000);
 	answer_end(0, true);
-	digest_run_synced(run, 1, false);
+	digest_runner_synced(run, 1, false);
 	pass(5000);
-	digest_run_synced(run, 1, true);
+	digest_runner_synced(run, 1, true);
 	ck_assert_uint_eq(w.asked, 3);
 	answer_row(1, "web-1", 9);
 	answer_end(1, true);
@@ -224,7 +224,7 @@ END_TEST
 
 START_TEST(incomplete_caches_are_waited_for_but_not_for_ever)
 {
-	digest_run_synced(run, 0, false);
+	digest_runner_synced(run, 0, false);
 	pass(10000);
 	pass(59999);
 	ck_assert_uint_eq(w.asked, 0);
@@ -243,7 +243,7 @@ START_TEST(answers_to_another_question_are_not_counted)
 	answer_end(7, true);
 	ck_assert_uint_eq(w.ended, 0);
 	answer_end(0, true);
-	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_EMPTY);
+	ck_assert_int_eq(w.last.run.state, RUN_EMPTY);
 }
 END_TEST
 
@@ -253,7 +253,7 @@ START_TEST(certain_refusals_are_tried_again_with_growing_pauses_and_an_end)
 
 	reach_post();
 	for (size_t try = 2; try <= DIGEST_TRIES_MAX; try++) {
-		answer_bot(FEISHU_AGAIN);
+		answer_bot(SINK_AGAIN);
 		ck_assert_uint_gt(w.wake_ms, before / 2);
 		before = w.wake_ms;
 		pass((int64_t)w.wake_ms - 1);
@@ -261,8 +261,8 @@ START_TEST(certain_refusals_are_tried_again_with_growing_pauses_and_an_end)
 		pass(1);
 		ck_assert_uint_eq(w.posts, try);
 	}
-	answer_bot(FEISHU_AGAIN);
-	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_FAILED);
+	answer_bot(SINK_AGAIN);
+	ck_assert_int_eq(w.last.run.state, RUN_FAILED);
 	ck_assert_ptr_nonnull(strstr(w.error, "part 1 of 1, try 5: code 9499, why"));
 	pass(3600000);
 	ck_assert_uint_eq(w.posts, DIGEST_TRIES_MAX);
@@ -270,16 +270,16 @@ START_TEST(certain_refusals_are_tried_again_with_growing_pauses_and_an_end)
 END_TEST
 
 static const struct {
-	enum feishu_verdict verdict;
-	enum digest_state state;
-} ends[] = { { FEISHU_REFUSED, DIGEST_STATE_FAILED }, { FEISHU_IN_DOUBT, DIGEST_STATE_UNCONFIRMED } };
+	enum sink_verdict verdict;
+	enum run_state state;
+} ends[] = { { SINK_REFUSED, RUN_FAILED }, { SINK_IN_DOUBT, RUN_UNCONFIRMED } };
 
 START_TEST(other_answers_end_it)
 {
 	reach_post();
 	answer_bot(ends[_i].verdict);
 	ck_assert_uint_eq(w.ended, 1);
-	ck_assert_int_eq(w.last.progress.state, ends[_i].state);
+	ck_assert_int_eq(w.last.run.state, ends[_i].state);
 	end_life();
 	ck_assert_uint_eq(start_life(), 0);
 	pass(3600000);
@@ -293,16 +293,16 @@ START_TEST(parts_are_sent_in_order_within_the_limits)
 
 	reach_many_parts();
 	while (w.ended == 0) {
-		answer_bot(FEISHU_ACCEPTED);
+		answer_bot(SINK_ACCEPTED);
 		if (w.ended == 0 && w.posts == n)
 			pass((int64_t)w.wake_ms);
 		if (w.ended == 0)
 			ck_assert_uint_eq(w.posts, ++n);
 	}
 	ck_assert_uint_gt(n, 3);
-	ck_assert_uint_eq(w.last.progress.parts, n);
-	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_DONE);
-	ck_assert_uint_eq(w.last.progress.workloads, 600);
+	ck_assert_uint_eq(w.last.run.parts, n);
+	ck_assert_int_eq(w.last.run.state, RUN_DONE);
+	ck_assert_uint_eq(w.last.run.workloads, 600);
 }
 END_TEST
 
@@ -311,14 +311,14 @@ START_TEST(killed_between_parts_nothing_is_repeated)
 	char state[32];
 
 	reach_many_parts();
-	answer_bot(FEISHU_ACCEPTED);
+	answer_bot(SINK_ACCEPTED);
 	ck_assert_uint_eq(w.posts, 2);
 	end_life();
 	ck_assert_uint_eq(start_life(), 1);
 	pass(60000);
 	ck_assert_uint_eq(w.posts, 2);
 	end_life();
-	slot_state(SLOT, state);
+	run_state(SLOT, state);
 	ck_assert_str_eq(state, "unconfirmed");
 	(void)start_life();
 }
@@ -327,12 +327,12 @@ END_TEST
 START_TEST(the_next_one_tells_what_did_not_get_through)
 {
 	reach_post();
-	answer_bot(FEISHU_REFUSED);
+	answer_bot(SINK_REFUSED);
 	pass(DAY_MS);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	ck_assert_ptr_nonnull(strstr(w.bodies[1], "1 earlier report did not get through"));
-	answer_bot(FEISHU_ACCEPTED);
+	answer_bot(SINK_ACCEPTED);
 	pass(DAY_MS);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
@@ -343,18 +343,18 @@ END_TEST
 START_TEST(drain_waits_for_the_post_that_runs)
 {
 	reach_post();
-	ck_assert(!digest_run_drain(run));
+	ck_assert(!digest_runner_drain(run));
 	ck_assert(!w.drained);
-	answer_bot(FEISHU_ACCEPTED);
+	answer_bot(SINK_ACCEPTED);
 	ck_assert(w.drained);
-	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_DONE);
+	ck_assert_int_eq(w.last.run.state, RUN_DONE);
 }
 END_TEST
 
 START_TEST(drain_leaves_a_collected_slot_to_the_next_life)
 {
 	pass(10000);
-	ck_assert(digest_run_drain(run));
+	ck_assert(digest_runner_drain(run));
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 0);
@@ -365,26 +365,26 @@ START_TEST(drain_leaves_a_collected_slot_to_the_next_life)
 END_TEST
 
 /* Trouble alone is a report; once delivered it is not told again. */
-START_TEST(what_needs_a_person_is_sent_once)
+START_TEST(what_needs_an_operator_is_sent_once)
 {
-	need_a_person();
+	need_an_operator();
 	pass(10000);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 1);
-	ck_assert_ptr_nonnull(strstr(w.bodies[0], "1 thing needs a person"));
+	ck_assert_ptr_nonnull(strstr(w.bodies[0], "1 thing needs an operator"));
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "No workload restarts too often"));
-	answer_bot(FEISHU_REFUSED); /* not delivered: the next one tells it */
+	answer_bot(SINK_REFUSED); /* not delivered: the next one tells it */
 	pass(DAY_MS);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 2);
-	ck_assert_ptr_nonnull(strstr(w.bodies[1], "1 thing needs a person"));
+	ck_assert_ptr_nonnull(strstr(w.bodies[1], "1 thing needs an operator"));
 	ck_assert_ptr_nonnull(strstr(w.bodies[1], "web-1"));
-	answer_bot(FEISHU_ACCEPTED);
+	answer_bot(SINK_ACCEPTED);
 	pass(DAY_MS);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 2);
-	ck_assert_int_eq(w.last.progress.state, DIGEST_STATE_EMPTY);
+	ck_assert_int_eq(w.last.run.state, RUN_EMPTY);
 }
 END_TEST
 
@@ -414,5 +414,5 @@ TEST_MAIN("reporter/digest_run")
 	tcase_add_test(t, the_next_one_tells_what_did_not_get_through);
 	tcase_add_test(t, drain_waits_for_the_post_that_runs);
 	tcase_add_test(t, drain_leaves_a_collected_slot_to_the_next_life);
-	tcase_add_test(t, what_needs_a_person_is_sent_once);
+	tcase_add_test(t, what_needs_an_operator_is_sent_once);
 }

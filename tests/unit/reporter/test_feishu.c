@@ -3,6 +3,7 @@
 #include <jansson.h>
 
 #include "reporter/sinks/feishu.h"
+#include "reporter/sinks/sink.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
@@ -18,21 +19,29 @@ START_TEST(signature_is_the_documented_one)
 }
 END_TEST
 
+static char *render(const char *title, char *const *paragraphs, const struct sink_parts *parts, size_t part,
+		    const char *secret, int64_t timestamp_s)
+{
+	const struct sink_message m = { title, secret, paragraphs, parts, part, timestamp_s };
+
+	return sink_feishu.render(&m);
+}
+
 START_TEST(body_is_the_documented_one)
 {
 	char *paragraphs[] = { (char *)"head\n", (char *)"say \"hi\"\n" };
-	struct feishu_parts parts;
+	struct sink_parts parts;
 
-	feishu_split(TITLE, paragraphs, 2, &parts);
+	sink_split(&sink_feishu, TITLE, paragraphs, 2, &parts);
 	ck_assert_uint_eq(parts.n, 1);
-	char *plain = feishu_body(TITLE, paragraphs, &parts, 0, "", 0);
+	char *plain = render(TITLE, paragraphs, &parts, 0, "", 0);
 
 	ck_assert_str_eq(plain, "{\"msg_type\":\"post\",\"content\":{\"post\":{\"zh_cn\":{\"title\":\"" TITLE
 				"\",\"content\":["
 				"[{\"tag\":\"text\",\"text\":\"head\\n\"}],[{\"tag\":\"text\",\"text\":\"say "
 				"\\\"hi\\\"\\n\"}]]}}}}");
 	free(plain);
-	char *body = feishu_body(TITLE, paragraphs, &parts, 0, "demo-secret", 1700000000);
+	char *body = render(TITLE, paragraphs, &parts, 0, "demo-secret", 1700000000);
 	json_t *j = json_loads(body, 0, NULL);
 
 	ck_assert_str_eq(json_string_value(json_object_get(j, "timestamp")), "1700000000");
@@ -98,7 +107,7 @@ START_TEST(split_keeps_limits_and_loses_nothing)
 	char **paragraphs = calloc(n, sizeof(*paragraphs));
 	char *want = calloc(1, 4 << 20), *got = calloc(1, 4 << 20);
 	size_t want_n = 0, got_n = 0;
-	struct feishu_parts parts;
+	struct sink_parts parts;
 
 	ck_assert(paragraphs && want && got);
 	for (size_t i = 0; i < n; i++) {
@@ -106,10 +115,9 @@ START_TEST(split_keeps_limits_and_loses_nothing)
 		memcpy(want + want_n, paragraphs[i], strlen(paragraphs[i]));
 		want_n += strlen(paragraphs[i]);
 	}
-	feishu_split(TITLE, paragraphs, n, &parts);
+	sink_split(&sink_feishu, TITLE, paragraphs, n, &parts);
 	for (size_t p = 0; p < parts.n; p++)
-		got_n = check_body(feishu_body(TITLE, paragraphs, &parts, p, "secret", 1700000000), got,
-				   got_n);
+		got_n = check_body(render(TITLE, paragraphs, &parts, p, "secret", 1700000000), got, got_n);
 	ck_assert_uint_eq(parts.left_out, 0);
 	ck_assert_uint_eq(got_n, want_n);
 	ck_assert_mem_eq(got, want, want_n);
@@ -125,7 +133,7 @@ START_TEST(split_of_normal_paragraphs_is_exact)
 {
 	char *paragraphs[400], *want = calloc(1, 1 << 20), *got = calloc(1, 1 << 20);
 	size_t want_n = 0, got_n = 0;
-	struct feishu_parts parts;
+	struct sink_parts parts;
 
 	ck_assert(want && got);
 	for (size_t i = 0; i < 400; i++) {
@@ -135,11 +143,11 @@ START_TEST(split_of_normal_paragraphs_is_exact)
 		memcpy(want + want_n, paragraphs[i], strlen(paragraphs[i]));
 		want_n += strlen(paragraphs[i]);
 	}
-	feishu_split(TITLE, paragraphs, 400, &parts);
+	sink_split(&sink_feishu, TITLE, paragraphs, 400, &parts);
 	ck_assert_uint_gt(parts.n, 1);
 	ck_assert_uint_eq(parts.left_out, 0);
 	for (size_t p = 0; p < parts.n; p++) {
-		char *body = feishu_body(TITLE, paragraphs, &parts, p, "", 0);
+		char *body = render(TITLE, paragraphs, &parts, p, "", 0);
 		char numbered[64];
 
 		(void)snprintf(numbered, sizeof(numbered), TITLE " (%zu/%zu)", p + 1, parts.n);
@@ -158,14 +166,14 @@ END_TEST
 START_TEST(huge_paragraph_is_cut_between_characters)
 {
 	char *big = calloc(1, 90001), *got = calloc(1, 100000);
-	struct feishu_parts parts;
+	struct sink_parts parts;
 
 	ck_assert(big && got);
 	for (size_t i = 0; i < 30000; i++)
 		memcpy(big + 3 * i, "重", 3);
-	feishu_split(TITLE, &big, 1, &parts);
+	sink_split(&sink_feishu, TITLE, &big, 1, &parts);
 	ck_assert_uint_eq(parts.n, 1);
-	const size_t n = check_body(feishu_body(TITLE, &big, &parts, 0, "", 0), got, 0);
+	const size_t n = check_body(render(TITLE, &big, &parts, 0, "", 0), got, 0);
 
 	ck_assert_uint_eq(n % 3, 0);
 	ck_assert_uint_gt(n, 16000);
@@ -177,7 +185,7 @@ END_TEST
 START_TEST(too_many_paragraphs_are_counted)
 {
 	char **paragraphs = calloc(2000, sizeof(*paragraphs));
-	struct feishu_parts parts;
+	struct sink_parts parts;
 
 	ck_assert_ptr_nonnull(paragraphs);
 	for (size_t i = 0; i < 2000; i++) {
@@ -185,11 +193,11 @@ START_TEST(too_many_paragraphs_are_counted)
 		memset(paragraphs[i], 'x', 512);
 		paragraphs[i][512] = '\0';
 	}
-	feishu_split("t", paragraphs, 2000, &parts);
-	ck_assert_uint_eq(parts.n, FEISHU_PARTS_MAX);
+	sink_split(&sink_feishu, "t", paragraphs, 2000, &parts);
+	ck_assert_uint_eq(parts.n, SINK_PARTS_MAX);
 	ck_assert_uint_eq(parts.start[parts.n] + parts.left_out, 2000);
 	ck_assert_uint_gt(parts.left_out, 0);
-	char *last = feishu_body("t", paragraphs, &parts, parts.n - 1, "", 0);
+	char *last = render("t", paragraphs, &parts, parts.n - 1, "", 0);
 
 	ck_assert_ptr_nonnull(strstr(last, "more workloads"));
 	ck_assert_uint_le(strlen(last), FEISHU_BODY_MAX);
@@ -205,30 +213,30 @@ static const struct {
 	long status;
 	bool sent;
 	const char *body;
-	enum feishu_verdict verdict;
+	enum sink_verdict verdict;
 	int64_t code;
 } answers[] = {
-	{ HTTP_OK, 200, true, "{\"code\":0,\"msg\":\"success\"}", FEISHU_ACCEPTED, 0 },
-	{ HTTP_OK, 200, true, "{\"StatusCode\":0,\"StatusMessage\":\"success\"}", FEISHU_ACCEPTED, 0 },
-	{ HTTP_OK, 200, true, "{\"code\":19021,\"msg\":\"sign match fail\"}", FEISHU_REFUSED, 19021 },
-	{ HTTP_OK, 200, true, "{\"code\":19024,\"msg\":\"Key Words Not Found\"}", FEISHU_REFUSED, 19024 },
-	{ HTTP_OK, 200, true, "{\"code\":11232,\"msg\":\"frequency limited\"}", FEISHU_AGAIN, 11232 },
-	{ HTTP_OK, 400, true, "{\"code\":11232,\"msg\":\"frequency limited\"}", FEISHU_AGAIN, 11232 },
-	{ HTTP_OK, 400, true, "{\"code\":9499,\"msg\":\"Bad Request\"}", FEISHU_REFUSED, 9499 },
-	{ HTTP_OK, 200, true, "<html>hello</html>", FEISHU_REFUSED, -1 },
-	{ HTTP_OK, 200, true, "", FEISHU_REFUSED, -1 },
-	{ HTTP_OK, 200, true, "{\"code\":\"0\"}", FEISHU_REFUSED, -1 },
-	{ HTTP_OK, 302, true, "", FEISHU_REFUSED, -1 },
-	{ HTTP_OK, 429, true, "slow down", FEISHU_AGAIN, -1 },
-	{ HTTP_OK, 500, true, "", FEISHU_AGAIN, -1 },
-	{ HTTP_OK, 500, true, "{\"code\":0}", FEISHU_AGAIN, 0 },
-	{ HTTP_OK, 504, true, "", FEISHU_IN_DOUBT, -1 },
-	{ HTTP_CONNECT, 0, false, "", FEISHU_AGAIN, -1 },
-	{ HTTP_TIMEOUT, 0, false, "", FEISHU_AGAIN, -1 },
-	{ HTTP_TIMEOUT, 0, true, "", FEISHU_IN_DOUBT, -1 },
-	{ HTTP_BROKEN, 0, true, "", FEISHU_IN_DOUBT, -1 },
-	{ HTTP_BROKEN, 0, false, "", FEISHU_AGAIN, -1 },
-	{ HTTP_TOO_LARGE, 200, true, "", FEISHU_IN_DOUBT, -1 },
+	{ HTTP_OK, 200, true, "{\"code\":0,\"msg\":\"success\"}", SINK_ACCEPTED, 0 },
+	{ HTTP_OK, 200, true, "{\"StatusCode\":0,\"StatusMessage\":\"success\"}", SINK_ACCEPTED, 0 },
+	{ HTTP_OK, 200, true, "{\"code\":19021,\"msg\":\"sign match fail\"}", SINK_REFUSED, 19021 },
+	{ HTTP_OK, 200, true, "{\"code\":19024,\"msg\":\"Key Words Not Found\"}", SINK_REFUSED, 19024 },
+	{ HTTP_OK, 200, true, "{\"code\":11232,\"msg\":\"frequency limited\"}", SINK_AGAIN, 11232 },
+	{ HTTP_OK, 400, true, "{\"code\":11232,\"msg\":\"frequency limited\"}", SINK_AGAIN, 11232 },
+	{ HTTP_OK, 400, true, "{\"code\":9499,\"msg\":\"Bad Request\"}", SINK_REFUSED, 9499 },
+	{ HTTP_OK, 200, true, "<html>hello</html>", SINK_REFUSED, -1 },
+	{ HTTP_OK, 200, true, "", SINK_REFUSED, -1 },
+	{ HTTP_OK, 200, true, "{\"code\":\"0\"}", SINK_REFUSED, -1 },
+	{ HTTP_OK, 302, true, "", SINK_REFUSED, -1 },
+	{ HTTP_OK, 429, true, "slow down", SINK_AGAIN, -1 },
+	{ HTTP_OK, 500, true, "", SINK_AGAIN, -1 },
+	{ HTTP_OK, 500, true, "{\"code\":0}", SINK_AGAIN, 0 },
+	{ HTTP_OK, 504, true, "", SINK_IN_DOUBT, -1 },
+	{ HTTP_CONNECT, 0, false, "", SINK_AGAIN, -1 },
+	{ HTTP_TIMEOUT, 0, false, "", SINK_AGAIN, -1 },
+	{ HTTP_TIMEOUT, 0, true, "", SINK_IN_DOUBT, -1 },
+	{ HTTP_BROKEN, 0, true, "", SINK_IN_DOUBT, -1 },
+	{ HTTP_BROKEN, 0, false, "", SINK_AGAIN, -1 },
+	{ HTTP_TOO_LARGE, 200, true, "", SINK_IN_DOUBT, -1 },
 };
 
 START_TEST(answers_mean_what_the_bot_says)
@@ -239,9 +247,9 @@ START_TEST(answers_mean_what_the_bot_says)
 				 .retry_after_ms = 1234,
 				 .body = answers[_i].body,
 				 .body_len = strlen(answers[_i].body) };
-	struct feishu_answer a;
+	struct sink_answer a;
 
-	feishu_judge(&r, URL, &a);
+	sink_interpret(&sink_feishu, &r, URL, &a);
 	ck_assert_int_eq(a.verdict, answers[_i].verdict);
 	ck_assert_int_eq(a.code, answers[_i].code);
 	ck_assert_int_eq(a.retry_after_ms, 1234);
@@ -251,33 +259,33 @@ END_TEST
 START_TEST(the_address_never_shows)
 {
 	struct http_result r = { .failure = HTTP_CONNECT };
-	struct feishu_answer a;
+	struct sink_answer a;
 
 	(void)snprintf(r.error, sizeof(r.error), "cannot connect to " URL);
-	feishu_judge(&r, URL, &a);
+	sink_interpret(&sink_feishu, &r, URL, &a);
 	ck_assert_ptr_null(strstr(a.text, "s3cr3t"));
 	r = (struct http_result){ .failure = HTTP_OK,
 				  .status = 200,
 				  .body = "{\"code\":1,\"msg\":\"bad hook " URL "\\u001b[2J\"}" };
 	r.body_len = strlen(r.body);
-	feishu_judge(&r, URL, &a);
+	sink_interpret(&sink_feishu, &r, URL, &a);
 	ck_assert_ptr_null(strstr(a.text, "s3cr3t"));
 	r.body = "{\"code\":1,\"msg\":\"\\u001b[2Jx\"}";
 	r.body_len = strlen(r.body);
-	feishu_judge(&r, URL, &a);
+	sink_interpret(&sink_feishu, &r, URL, &a);
 	ck_assert_str_eq(a.text, "?[2Jx");
 }
 END_TEST
 
 START_TEST(limits_hold_in_every_window)
 {
-	struct feishu_limit l = { 0 };
+	struct sink_limit l = { 0 };
 	uint64_t sent[300], now = 1000;
 
 	for (size_t i = 0; i < 300; i++) {
-		now += feishu_limit_wait(&l, now);
-		ck_assert_uint_eq(feishu_limit_wait(&l, now), 0);
-		feishu_limit_sent(&l, now);
+		now += sink_limit_wait(&l, &sink_feishu, now);
+		ck_assert_uint_eq(sink_limit_wait(&l, &sink_feishu, now), 0);
+		sink_limit_sent(&l, now);
 		sent[i] = now;
 		if (i >= 5)
 			ck_assert_uint_ge(sent[i] - sent[i - 5], 1000);

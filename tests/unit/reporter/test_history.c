@@ -108,7 +108,7 @@ START_TEST(killed_writer_loses_nothing_acknowledged)
 	(void)waitpid(pid, NULL, 0);
 	(void)close(fd[0]);
 	world_open();
-	ck_assert_int_eq(history_next_id(w.h, &next), 0);
+	ck_assert_int_eq(world_next_id(&next), 0);
 	ck_assert_uint_ge(next, last + 1);
 	ck_assert_uint_ge(history_open_intents(w.h), last);
 }
@@ -189,7 +189,7 @@ START_TEST(refusals_are_counted_not_repeated)
 	world_write(m, 2);
 	clock_fake_advance(60000);
 	world_write(m, 1);
-	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_query(&q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 0);
 	ck_assert_int_eq(out[0].u.ctl_history_row.intent_at, WORLD_NOW);
@@ -215,7 +215,7 @@ START_TEST(history_answers_newest_first_with_filters)
 	world_write(a, 3);
 	clock_fake_advance(1000);
 	world_write(b, 1);
-	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_query(&q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3);
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 2);
 	ck_assert_int_eq(out[0].u.ctl_history_row.outcome, -1);
@@ -226,20 +226,20 @@ START_TEST(history_answers_newest_first_with_filters)
 	ck_assert_int_eq(out[1].u.ctl_history_row.replicas, 3);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.http, 200);
 	q.limit = 1;
-	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_query(&q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	q = (struct msg_ctl_history){
 		.limit = 10, .duty = DUTY_EVICTED, .outcomes = OUTCOMES_ALL, .refusals = true
 	};
-	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_query(&q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	q = (struct msg_ctl_history){
 		.limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .since = WORLD_NOW + 1
 	};
-	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_query(&q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	(void)snprintf(q.ns, sizeof(q.ns), "elsewhere");
-	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_query(&q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 1);
 }
 END_TEST
@@ -255,7 +255,7 @@ START_TEST(since_is_remembered_replaced_and_forgotten)
 	world_write(m, 5);
 	world_close();
 	world_open();
-	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_int_eq(query_saved(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 2);
 	ck_assert_str_eq(out[0].u.failing_since_row.owner, "o1");
 	ck_assert_str_eq(out[0].u.failing_since_row.revision, "6b7f");
@@ -268,14 +268,11 @@ END_TEST
 START_TEST(intents_of_a_removed_cluster_end_unconfirmed)
 {
 	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2") };
-	struct str_list names;
 	uint64_t n = 0;
 
 	world_write(m, 2);
-	test_names(&names, "prod", NULL);
-	history_set_clusters(w.h, &names);
-	str_list_done(&names);
-	ck_assert_int_eq(history_close_strays(w.h, &n), 0);
+	world_forget_staging();
+	ck_assert_int_eq(history_end_orphans(w.h, &n), 0);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_uint_eq(history_open_intents(w.h), 1);
 	ck_assert_str_eq(w.seen.cluster, "staging");
@@ -297,11 +294,11 @@ START_TEST(prune_keeps_open_new_and_the_last_id)
 	clock_fake_advance(INT64_C(31) * 86400000);
 	ck_assert_int_eq(history_prune(w.h, 30, &more), 0);
 	ck_assert(!more);
-	ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_query(&q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3); /* 5: newest id; 2: open; end */
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 5);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.id, 2);
-	ck_assert_int_eq(history_next_id(w.h, &next), 0);
+	ck_assert_int_eq(world_next_id(&next), 0);
 	ck_assert_uint_eq(next, 6);
 }
 END_TEST
@@ -328,7 +325,7 @@ START_TEST(hand_made_rows_are_forced_into_the_protocol)
 	ck_assert_uint_eq(world_read(c, out, 4), 2);
 	ck_assert_str_eq(out[0].u.open_intent.ns, "-");
 	ck_assert_str_eq(out[0].u.open_intent.name, "a-b-");
-	ck_assert_uint_eq(out[0].u.open_intent.duty, 3);
+	ck_assert_uint_eq(out[0].u.open_intent.duty, DUTY__MAX - 1);
 }
 END_TEST
 

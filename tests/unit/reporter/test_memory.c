@@ -31,7 +31,7 @@ START_TEST(memories_come_before_the_end_of_since)
 	world_write(m, 6);
 	world_close();
 	world_open();
-	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_int_eq(query_saved(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3);
 	ck_assert_int_eq(out[0].type, MSG_SAVED_ROW);
 	ck_assert_str_eq(out[0].u.saved_row.kind, "reverted");
@@ -53,7 +53,7 @@ START_TEST(attempt_is_remembered_with_its_clock)
 
 	m.u.failing_since.attempted = 150;
 	world_write(&m, 1);
-	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_int_eq(query_saved(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 4), 2);
 	ck_assert_int_eq(out[0].u.failing_since_row.attempted, 150);
 }
@@ -65,7 +65,7 @@ static size_t count_acts(bool observe)
 	struct msg out[16];
 	size_t n = 0;
 
-	ck_assert_int_eq(query_since(w.db, w.h, 0, observe, &c), 0);
+	ck_assert_int_eq(query_saved(w.db, w.h, 0, observe, &c), 0);
 	const size_t all = world_read(c, out, 16);
 
 	for (size_t i = 0; i < all; i++)
@@ -105,7 +105,7 @@ START_TEST(acts_carry_the_time_of_their_end)
 	world_write(m, 1);
 	clock_fake_advance(5000);
 	world_write(m + 1, 2);
-	ck_assert_int_eq(query_since(w.db, w.h, 0, false, &c), 0);
+	ck_assert_int_eq(query_saved(w.db, w.h, 0, false, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 4), 3);
 	ck_assert_int_eq(out[0].type, MSG_ACTION_ROW);
 	ck_assert_int_eq(out[0].u.action_row.at, WORLD_NOW + 5000);
@@ -205,7 +205,7 @@ START_TEST(history_is_found_by_outcome_and_target)
 		struct msg out[8];
 
 		(void)snprintf(q.target, sizeof(q.target), "%s", cases[i].target);
-		ck_assert_int_eq(query_history(w.db, w.h, &q, &c), 0);
+		ck_assert_int_eq(world_query(&q, &c), 0);
 		ck_assert_msg(world_read(c, out, 8) == cases[i].n + 1, "case %zu", i);
 	}
 }
@@ -217,18 +217,15 @@ START_TEST(guards_are_figures)
 				 pause_msg("staging", 0, true, 0), pause_msg("", 1, true, WORLD_NOW + 10) };
 	const struct msg closed = memo(0, "breaker", "errImagePull", 0);
 	struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats = { .blocked = 7, .reverts = 2 } };
-	struct str_list names;
 	struct stats f;
 
 	world_write(m, 4);
-	stats_init(&f);
-	test_names(&names, "prod", "staging");
-	stats_set_clusters(&f, &names);
-	str_list_done(&names);
-	stats_watch(&f, "prod", &stats.u.watch_stats);
+	stats_init(&f, &w.clusters);
+	stats_use_settings(&f);
+	stats_watch(&f, "prod", &stats);
 	stats_refresh(&f, w.h);
-	ck_assert_double_eq(metrics_get(f.metrics, METRIC_HELD, METRIC_LABELS("prod")), 7);
-	ck_assert_double_eq(metrics_get(f.metrics, METRIC_FIGHTS, METRIC_LABELS("prod")), 2);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BLOCKED, METRIC_LABELS("prod")), 7);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_REVERTS, METRIC_LABELS("prod")), 2);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 1);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("staging")), 0);
 	ck_assert_double_eq(

@@ -67,9 +67,11 @@ START_TEST(stats_come_from_messages)
 {
 	struct stats f;
 	struct str_list names;
-	struct msg_watch_stats w = {
-		.synced = true, .pods = 50000, .bytes = 9000000, .last_event = 1700000000500
-	};
+	const struct msg w = { .type = MSG_WATCH_STATS,
+			       .u.watch_stats = { .synced = true,
+						  .pods = 50000,
+						  .bytes = 9000000,
+						  .last_event = 1700000000500 } };
 	struct msg rec = { .type = MSG_RECORD, .u.record = { .id = 1, .outcome = OUTCOME_CONFLICT } };
 	const struct history_entry fresh = { &rec, HISTORY_NEW, "prod", DUTY_TERMINATING, true };
 	const struct history_entry again = { &rec, HISTORY_KNOWN, "prod", DUTY_TERMINATING, true };
@@ -77,12 +79,12 @@ START_TEST(stats_come_from_messages)
 		.role = "watcher", .cluster_name = "prod", .state = "ready", .rss_kb = 2, .restarts = 4
 	};
 
-	stats_init(&f);
 	test_names(&names, "prod", NULL);
-	stats_set_clusters(&f, &names);
+	stats_init(&f, &names);
+	stats_use_settings(&f);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 0);
 	stats_watch(&f, "prod", &w);
-	stats_set_clusters(&f, &names); /* a reload does not forget */
+	stats_use_settings(&f); /* a reload does not forget */
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_SYNCED, METRIC_LABELS("prod")), 1);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CACHE_PODS, METRIC_LABELS("prod")), 50000);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_WATCH_LAST, METRIC_LABELS("prod")), 1700000000.5);

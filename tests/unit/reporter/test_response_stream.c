@@ -3,10 +3,9 @@
 #include <errno.h>
 #include <event2/event.h>
 
-#include "base/clock.h"
 #include "reporter/history/response_stream.h"
 #include "tests/suite.h"
-#include "tests/unit/reporter/support.h"
+#include "tests/unit/reporter/history_world.h"
 
 #define ROWS 1000u
 
@@ -17,11 +16,8 @@ struct channel {
 	bool gone;
 };
 
-static char dir[SUITE_PATH_MAX];
-static struct db *db;
-static struct history *h;
 static struct event_base *base;
-static struct response_stream *feed;
+static struct response_stream *stream;
 static struct channel ch;
 
 static int on_send(void *ctx, const struct msg *m)
@@ -56,49 +52,35 @@ static void on_trouble(void *ctx, int err)
 
 static const struct response_stream_ops ops = { on_send, on_trouble };
 
-static void on_committed(void *ctx, const struct history_entry *e)
-{
-	(void)ctx;
-	(void)e;
-}
-
 static void setup(void)
 {
-	struct msg m = { .type = MSG_INTENT };
+	struct msg m = world_intent(0, 0, "u");
 
-	suite_folder(dir);
-	db = test_db_open(dir);
-	h = history_new(db, on_committed, NULL);
-	test_set(&m, intent.ns, "shop");
-	test_set(&m, intent.name, "web-1");
-	test_set(&m, intent.uid, "u");
-	test_set(&m, intent.action_key, "u");
-	test_set(&m, intent.reason, "Evicted");
+	world_setup();
 	for (m.u.intent.id = 1; m.u.intent.id <= ROWS; m.u.intent.id++)
-		ck_assert(history_add(h, &m));
-	ck_assert_int_eq(history_flush(h), 0);
+		ck_assert(history_add(w.h, &m));
+	ck_assert_int_eq(history_flush(w.h), 0);
 	base = event_base_new();
 	ch = (struct channel){ 0 };
-	feed = response_stream_new(base, &ops, &ch);
+	stream = response_stream_new(base, &ops, &ch);
 }
 
 static void teardown(void)
 {
-	response_stream_free(&feed);
+	response_stream_free(&stream);
 	event_base_free(base);
-	history_free(&h);
-	db_close(&db);
+	world_teardown();
 }
 
 static void ask(uint64_t conn)
 {
 	const struct msg_ctl_history q = {
-		.conn = conn, .limit = 100000, .duty = -1, .outcomes = OUTCOMES_ALL
+		.conn = conn, .limit = 100000, .duty = DUTY_ALL, .outcomes = OUTCOMES_ALL
 	};
 	struct query *c = NULL;
 
-	ck_assert_int_eq(query_history(db, h, &q, &c), 0);
-	ck_assert(response_stream_add(feed, c));
+	ck_assert_int_eq(world_query(&q, &c), 0);
+	ck_assert(response_stream_add(stream, c));
 }
 
 START_TEST(answers_come_whole_and_side_by_side)
@@ -109,7 +91,7 @@ START_TEST(answers_come_whole_and_side_by_side)
 	(void)event_base_loop(base, EVLOOP_ONCE);
 	ck_assert_uint_gt(ch.rows[1], 0);
 	ck_assert_uint_gt(ch.rows[2], 0); /* neither waits for the other */
-	ck_assert_uint_le(ch.sent, 2 * FEED_TURN);
+	ck_assert_uint_le(ch.sent, 2 * RESPONSE_BATCH);
 	(void)event_base_dispatch(base);
 	for (int i = 1; i <= 2; i++) {
 		ck_assert_uint_eq(ch.rows[i], ROWS);
@@ -125,7 +107,7 @@ START_TEST(a_full_channel_is_waited_for)
 	for (int i = 0; i < 1000 && ch.ends[1] + ch.ends[2] < 2; i++) {
 		ch.room = 7;
 		ch.refused = 0;
-		response_stream_room(feed);
+		response_stream_room(stream);
 		(void)event_base_dispatch(base); /* ends by itself: nothing spins while the channel is full */
 		ck_assert_uint_le(ch.refused, 1);
 	}
@@ -140,7 +122,7 @@ START_TEST(a_peer_that_went_away_ends_it)
 	ask(1);
 	(void)event_base_dispatch(base);
 	ch.gone = true;
-	response_stream_room(feed);
+	response_stream_room(stream);
 	(void)event_base_dispatch(base);
 	ck_assert_uint_eq(ch.ends[1], 0);
 	ck_assert_uint_eq(ch.rows[1], 10);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/duties.h"
 #include "base/exit.h"
-#include "reporter/history/restore.h"
+#include "reporter/history/restorable.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -27,7 +27,7 @@ static struct msg find(uint64_t id, bool dry)
 	const struct msg_ctl_restore q = { .conn = 5, .id = id, .dry = dry };
 	struct msg m;
 
-	restore_find(w.db, w.h, &q, &m);
+	restorable_find(w.db, w.h, &q, &m);
 	uint8_t frame[IPC_FRAME_MAX];
 
 	ck_assert_uint_gt(msg_encode(&m, frame), 0);
@@ -131,15 +131,12 @@ END_TEST
 
 START_TEST(unknown_number_and_removed_cluster_are_said)
 {
-	struct str_list names;
 	struct msg m[2];
 
 	ck_assert_ptr_nonnull(strstr(find(99, false).u.ctl_end.text, "no action has this number"));
 	scale_down(4, &m[0], &m[1]);
 	world_write(m, 2);
-	test_names(&names, "prod", NULL);
-	history_set_clusters(w.h, &names);
-	str_list_done(&names);
+	world_forget_staging();
 	ck_assert_ptr_nonnull(strstr(find(4, false).u.ctl_end.text, "not configured"));
 }
 END_TEST

@@ -38,22 +38,22 @@ END_TEST
 
 START_TEST(slots_are_written_in_their_zone)
 {
-	char text[DIGEST_SLOT_MAX];
+	char text[SCHEDULE_TEXT_MAX];
 	struct zone *z = NULL;
 	void *bytes = NULL;
 	size_t size = 0;
 
-	scheduled_run_format(MON, NULL, text);
+	schedule_format(MON, NULL, text);
 	ck_assert_str_eq(text, "2023-11-13 09:00:00 +00:00");
 	ck_assert_int_eq(zone_load("Asia/Kolkata", &bytes, &size), 0);
 	ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
-	scheduled_run_format(MON, z, text);
+	schedule_format(MON, z, text);
 	ck_assert_str_eq(text, "2023-11-13 14:30:00 +05:30");
 	zone_free(&z);
 	free(bytes);
 	ck_assert_int_eq(zone_load("America/St_Johns", &bytes, &size), 0);
 	ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
-	scheduled_run_format(MON, z, text);
+	schedule_format(MON, z, text);
 	ck_assert_str_eq(text, "2023-11-13 05:30:00 -03:30");
 	zone_free(&z);
 	free(bytes);

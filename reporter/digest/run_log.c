@@ -1,6 +1,6 @@
-/* store.c - see store.h. */
+/* run_log.c - see run_log.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/digest/store.h"
+#include "reporter/digest/run_log.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,24 +17,23 @@
 
 _Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
 
-const char *digest_state_name(enum digest_state s)
+const char *run_state_name(enum run_state s)
 {
-	static const char *const names[DIGEST_STATE__MAX] = {
-		[DIGEST_STATE_CLAIMED] = "claimed", [DIGEST_STATE_SENDING] = "sending",
-		[DIGEST_STATE_DONE] = "done",       [DIGEST_STATE_EMPTY] = "empty",
-		[DIGEST_STATE_FAILED] = "failed",   [DIGEST_STATE_UNCONFIRMED] = "unconfirmed",
-		[DIGEST_STATE_SKIPPED] = "skipped",
+	static const char *const names[RUN_STATE__MAX] = {
+		[RUN_CLAIMED] = "claimed", [RUN_SENDING] = "sending", [RUN_DONE] = "done",
+		[RUN_EMPTY] = "empty",     [RUN_FAILED] = "failed",   [RUN_UNCONFIRMED] = "unconfirmed",
+		[RUN_SKIPPED] = "skipped",
 	};
 
-	return (unsigned)s < DIGEST_STATE__MAX ? names[s] : "?";
+	return (unsigned)s < RUN_STATE__MAX ? names[s] : "?";
 }
 
-int digest_store_claim(struct db *db, int64_t slot, const char *schedule, bool late)
+int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_CLAIM);
 	int changes = 0;
 
-	db_bind_i64(st, "slot", slot);
+	db_bind_i64(st, "due_at", due_at);
 	db_bind_text(st, "schedule", schedule);
 	db_bind_i64(st, "now", clock_wall_ms());
 	db_bind_i64(st, "late", late);
@@ -43,32 +42,32 @@ int digest_store_claim(struct db *db, int64_t slot, const char *schedule, bool l
 	return r < 0 ? r : changes ? 0 : -EEXIST;
 }
 
-int digest_store_state(struct db *db, const struct digest_progress *p)
+int run_log_state(struct db *db, const struct scheduled_run *r)
 {
-	const bool ended = p->state != DIGEST_STATE_CLAIMED && p->state != DIGEST_STATE_SENDING;
+	const bool ended = r->state != RUN_CLAIMED && r->state != RUN_SENDING;
 	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_STATE);
 
-	db_bind_i64(st, "slot", p->slot);
-	db_bind_text(st, "state", digest_state_name(p->state));
-	db_bind_i64(st, "part", (int64_t)p->part);
-	db_bind_i64(st, "parts", (int64_t)p->parts);
-	db_bind_i64(st, "workloads", (int64_t)p->workloads);
-	db_bind_i64(st, "pods", (int64_t)p->pods);
+	db_bind_i64(st, "due_at", r->due_at);
+	db_bind_text(st, "state", run_state_name(r->state));
+	db_bind_i64(st, "part", (int64_t)r->part);
+	db_bind_i64(st, "parts", (int64_t)r->parts);
+	db_bind_i64(st, "workloads", (int64_t)r->workloads);
+	db_bind_i64(st, "pods", (int64_t)r->pods);
 	db_bind_i64(st, "finished_at", ended ? clock_wall_ms() : 0);
-	db_bind_text(st, "error", p->error ? p->error : "");
+	db_bind_text(st, "error", r->error ? r->error : "");
 	return db_run(db, st, NULL);
 }
 
-int digest_store_supersede(struct db *db, int64_t slot)
+int run_log_supersede(struct db *db, int64_t due_at)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_SUPERSEDE);
 
-	db_bind_i64(st, "slot", slot);
+	db_bind_i64(st, "due_at", due_at);
 	db_bind_i64(st, "now", clock_wall_ms());
 	return db_run(db, st, NULL);
 }
 
-int digest_store_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_claimed)
+int run_log_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_claimed)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_IN_DOUBT);
 	int changes = 0;
@@ -80,7 +79,7 @@ int digest_store_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_cla
 	if (r == 0)
 		r = db_number(db, db_stmt(db, DB_DIGEST_CLAIMED), ret_claimed);
 	if (r == 0 && *ret_claimed > 0)
-		r = digest_store_supersede(db, *ret_claimed);
+		r = run_log_supersede(db, *ret_claimed);
 	return r;
 }
 
@@ -109,7 +108,7 @@ static int meta_put(struct db *db, const char *key, const char *value)
 	return db_run(db, st, NULL);
 }
 
-int digest_store_arm(struct db *db, const char *schedule, int64_t *ret_last)
+int run_log_arm(struct db *db, const char *schedule, int64_t *ret_last)
 {
 	_cleanup_free_ char *value = NULL;
 	int64_t armed = 0;
@@ -135,43 +134,37 @@ int digest_store_arm(struct db *db, const char *schedule, int64_t *ret_last)
 	return r;
 }
 
-int digest_store_disarm(struct db *db)
+int run_log_disarm(struct db *db)
 {
 	return meta_put(db, ARMED_KEY, "");
 }
 
-int digest_store_previous(struct db *db, int64_t *ret_slot)
+int run_log_past(struct db *db, struct run_log_past *ret)
 {
-	return db_number(db, db_stmt(db, DB_DIGEST_DELIVERED), ret_slot);
-}
+	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_PAST);
+	const int rc = sqlite3_step(st);
 
-int digest_store_lost(struct db *db, int64_t *ret)
-{
-	return db_number(db, db_stmt(db, DB_DIGEST_LOST), ret);
-}
-
-int digest_store_last_success(struct db *db, int64_t *ret_ms)
-{
-	return db_number(db, db_stmt(db, DB_DIGEST_LAST_SUCCESS), ret_ms);
+	*ret = (struct run_log_past){ 0 };
+	if (rc == SQLITE_ROW)
+		*ret = (struct run_log_past){ sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
+					      sqlite3_column_int64(st, 2) };
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
 }
 
 /* -- restart counts -------------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct str_list *clusters, uint64_t cluster)
-{
-	return cluster < clusters->n ? clusters->v[cluster] : "?";
-}
-
 static sqlite3_stmt *bind_row(struct db *db, enum db_stmt id, const struct msg *m,
 			      const struct str_list *clusters)
 {
+	const uint64_t cluster = m->u.digest_row.cluster;
 	sqlite3_stmt *st = db_stmt_msg(db, id, m);
 
-	db_bind_text(st, "cluster_name", name_of(clusters, m->u.digest_row.cluster));
+	db_bind_text(st, "cluster_name", cluster < clusters->n ? clusters->v[cluster] : "?");
 	return st;
 }
 
-int digest_store_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t previous)
+int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t delivered)
 {
 	for (size_t i = 0; i < digest_pods(d); i++) {
 		struct digest_pod *p = digest_pod(d, i);
@@ -184,7 +177,7 @@ int digest_store_deltas(struct db *db, struct digest *d, const struct str_list *
 			return r;
 		if (r == 0)
 			p->delta = now >= then ? now - then : now;
-		else if (previous > 0 && p->row.created >= previous)
+		else if (delivered > 0 && p->row.created >= delivered)
 			p->delta = now; /* it did not exist then */
 	}
 	return 0;
@@ -209,17 +202,17 @@ static int remember_rows(struct db *db, struct digest *d, const struct str_list 
 	return r;
 }
 
-int digest_store_finish(struct db *db, const struct digest_progress *p, struct digest *d,
-			const struct str_list *clusters, uint64_t answered)
+int run_log_finish(struct db *db, const struct scheduled_run *run, struct digest *d,
+		   const struct str_list *clusters, uint64_t answered)
 {
 	int r = db_begin(db);
 
 	if (r == 0)
-		r = digest_store_state(db, p);
+		r = run_log_state(db, run);
 	if (r == 0)
 		r = remember_rows(db, d, clusters, answered);
 	if (r == 0)
-		r = attention_told(db);
+		r = attention_reported(db);
 	if (r == 0)
 		r = db_commit(db);
 	if (r < 0)

@@ -1,0 +1,67 @@
+/* run_log.h - what must be remembered about scheduled runs of the digest so that none is posted twice, also
+ * across a crash. A state is committed before the act it announces.  Layer: process (reporter), digest. A run
+ * is named by the time when it is due (Unix ms). */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_DIGEST_RUN_LOG_H
+#define REPORTER_DIGEST_RUN_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "reporter/digest/digest.h"
+#include "reporter/history/db.h"
+
+enum run_state {
+	RUN_CLAIMED,     /* rows are collected; nothing has been sent, or it was certainly refused */
+	RUN_SENDING,     /* part `part` may have been sent */
+	RUN_DONE,        /* all parts were accepted */
+	RUN_EMPTY,       /* nothing to report: nothing was sent */
+	RUN_FAILED,      /* given up */
+	RUN_UNCONFIRMED, /* in doubt: never sent again */
+	RUN_SKIPPED,     /* a later run was due as well */
+	RUN_STATE__MAX
+};
+const char *run_state_name(enum run_state s);
+
+struct scheduled_run {
+	int64_t due_at;
+	enum run_state state;
+	uint64_t part, parts; /* part counts from 1 */
+	uint64_t workloads, pods;
+	const char *error;
+};
+
+/* Begin it. 0; -EEXIST (it was begun before); negative errno. */
+int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late);
+/* Write down how far it is. 0 or negative errno. */
+int run_log_state(struct db *db, const struct scheduled_run *r);
+/* Close what was left at the last end of this process: runs in "sending" become unconfirmed (*ret_in_doubt
+ * counts them). *ret_claimed is the newest one that was claimed and can be sent now, 0 = none; older ones are
+ * skipped. */
+int run_log_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_claimed);
+/* Skip what was claimed before due_at. */
+int run_log_supersede(struct db *db, int64_t due_at);
+
+/* The newest run ever claimed of this schedule, but not before the schedule was armed: since then it is in
+ * force. Arms it now when it was not in force. */
+int run_log_arm(struct db *db, const char *schedule, int64_t *ret_last);
+/* The duty is off: runs from now on are not missed. */
+int run_log_disarm(struct db *db);
+
+/* Unix ms; 0 = none, never. */
+struct run_log_past {
+	int64_t delivered;    /* when the newest delivered (or empty) run was due */
+	int64_t lost;         /* how many since then were given up or are in doubt */
+	int64_t last_success; /* when the newest one was sent */
+};
+/* 0, or negative errno with *ret all 0. */
+int run_log_past(struct db *db, struct run_log_past *ret);
+
+/* Fill in the delta of every row from what the last delivered digest remembered; delivered as above. */
+int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t delivered);
+/* End a run as r says and remember the restart counts of `d` for the clusters whose bit is in `answered`, in
+ * one transaction. */
+int run_log_finish(struct db *db, const struct scheduled_run *r, struct digest *d,
+		   const struct str_list *clusters, uint64_t answered);
+
+#endif

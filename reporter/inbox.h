@@ -1,0 +1,29 @@
+/* inbox.h - messages to the reporter: what is written down and acknowledged, what is answered, what is
+ * counted. Layer: process (reporter). */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_INBOX_H
+#define REPORTER_INBOX_H
+
+#include "process/process.h"
+#include "reporter/digest/runner.h"
+#include "reporter/history/history.h"
+#include "reporter/web/stats.h"
+
+struct inbox;
+
+/* Everything must outlive the inbox; *s may change between two calls. */
+struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
+			struct digest_runner *runner);
+/* Accepts NULL. */
+void inbox_free(struct inbox **i);
+/* What is written goes through it; borrowed. */
+struct history *inbox_history(struct inbox *i);
+/* Messages may be sent: tell the supervisor what is open. Negative errno when that cannot be read. */
+int inbox_start(struct inbox *i);
+void inbox_on_msg(struct inbox *i, const struct msg *m);
+/* The channel has room again. */
+void inbox_on_room(struct inbox *i);
+/* Write what is left. Returns how many messages could not be written. */
+uint64_t inbox_finish(struct inbox *i);
+
+#endif

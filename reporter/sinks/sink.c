@@ -1,0 +1,147 @@
+/* sink.c - see sink.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/sinks/sink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+/* The last one accepts every address. */
+static const struct sink_ops *const sinks[] = { &sink_feishu };
+
+const struct sink_ops *sink_of(const char *url)
+{
+	size_t i = 0;
+
+	while (i + 1 < ARRAY_SIZE(sinks) && !sinks[i]->accepts(url))
+		i++;
+	return sinks[i];
+}
+
+/* -- messages -------------------------------------------------------------------------------------------- */
+
+/* A byte takes 6 in JSON at most, so a step never takes away more than it must. */
+size_t sink_fitting(const struct sink_ops *ops, const char *title, const char *paragraph)
+{
+	const size_t room = ops->room(title);
+	size_t n = strlen(paragraph), size;
+
+	while (n > 0 && (size = ops->paragraph_size(paragraph, n)) > room) {
+		const size_t step = 1 + (size - room) / 6;
+
+		n -= step > n ? n : step;
+		while (n > 0 && ((unsigned char)paragraph[n] & 0xc0) == 0x80)
+			n--;
+	}
+	return n;
+}
+
+void sink_split(const struct sink_ops *ops, const char *title, char *const *paragraphs, size_t n,
+		struct sink_parts *ret)
+{
+	const size_t room = ops->room(title);
+	size_t used = 0;
+
+	*ret = (struct sink_parts){ .n = 1 };
+	for (size_t i = 0; i < n; i++) {
+		size_t size = ops->paragraph_size(paragraphs[i], strlen(paragraphs[i]));
+
+		size = size > room ? room : size; /* it will be cut */
+		if (used > 0 && used + size > room) {
+			ret->start[ret->n] = i;
+			if (ret->n == SINK_PARTS_MAX) {
+				ret->left_out = n - i;
+				return;
+			}
+			ret->n++;
+			used = 0;
+		}
+		used += size;
+	}
+	ret->start[ret->n] = n;
+}
+
+/* -- answers --------------------------------------------------------------------------------------------- */
+
+/* What a library or the server says goes to the log; the address is a secret and must not. */
+static void set_text(struct sink_answer *a, const char *s, const char *url)
+{
+	const char *scheme = strstr(url, "://");
+	const char *path = strchr(scheme ? scheme + 3 : url, '/');
+
+	if (path && path[1] && strstr(s, path))
+		s = "(a text that contains the address of the bot)";
+	(void)str_copy_printable(a->text, sizeof(a->text), s, strlen(s));
+}
+
+static enum sink_verdict verdict_of_status(long status)
+{
+	/* A gateway that gave up waiting does not know what became of the message. */
+	if (status == 504)
+		return SINK_IN_DOUBT;
+	return status == 429 || status >= 500 ? SINK_AGAIN : SINK_REFUSED;
+}
+
+static void interpret_response(const struct sink_ops *ops, const struct http_result *r, const char *url,
+			       struct sink_answer *ret)
+{
+	const bool good = r->status >= 200 && r->status < 300;
+	_cleanup_free_ char *text = NULL;
+	const bool understood = ops->interpret(r->body, r->body_len, ret, &text);
+
+	if (!understood)
+		text = good ? xasprintf("the answer is not what %s says; check apiurl", ops->name)
+			    : xasprintf("HTTP status %ld", r->status);
+	if (!understood)
+		ret->verdict = SINK_REFUSED;
+	if (!good && ret->verdict != SINK_AGAIN)
+		ret->verdict = verdict_of_status(r->status);
+	set_text(ret, text, url);
+}
+
+void sink_interpret(const struct sink_ops *ops, const struct http_result *r, const char *url,
+		    struct sink_answer *ret)
+{
+	*ret = (struct sink_answer){ .code = -1, .retry_after_ms = r->retry_after_ms };
+	if (r->failure == HTTP_OK) {
+		interpret_response(ops, r, url, ret);
+		return;
+	}
+	/* An answer that is too large is an answer: the message arrived, what became of it is not known. */
+	const bool arrived = r->failure == HTTP_TOO_LARGE || r->failure == HTTP_ABORTED;
+
+	ret->verdict = arrived || (r->sent && r->failure != HTTP_CONNECT) ? SINK_IN_DOUBT : SINK_AGAIN;
+	set_text(ret, r->error, url);
+}
+
+/* -- limits ---------------------------------------------------------------------------------------------- */
+
+/* Until the message `back` messages ago is `window` old. */
+static uint64_t window_wait(const struct sink_limit *l, size_t back, uint64_t window, uint64_t now)
+{
+	if (l->n < back)
+		return 0;
+	const uint64_t then = l->sent_ms[(l->next + SINK_PER_MINUTE_MAX - back) % SINK_PER_MINUTE_MAX];
+
+	return now >= then + window ? 0 : then + window - now;
+}
+
+uint64_t sink_limit_wait(const struct sink_limit *l, const struct sink_ops *ops, uint64_t now_ms)
+{
+	const uint64_t second = window_wait(l, ops->per_second, 1000, now_ms);
+	const uint64_t minute = window_wait(l, ops->per_minute, 60000, now_ms);
+
+	return second > minute ? second : minute;
+}
+
+void sink_limit_sent(struct sink_limit *l, uint64_t now_ms)
+{
+	l->sent_ms[l->next] = now_ms;
+	l->next = (l->next + 1) % SINK_PER_MINUTE_MAX;
+	if (l->n < SINK_PER_MINUTE_MAX)
+		l->n++;
+}
