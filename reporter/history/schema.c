@@ -95,6 +95,8 @@ static const char *const migrations[] = {
 	"ALTER TABLE failing_since RENAME COLUMN tried TO attempted;"
 	"ALTER TABLE memos RENAME TO saved_state;"
 	"UPDATE saved_state SET kind = 'reverted' WHERE kind = 'fight';"
+	"UPDATE saved_state SET kind = 'share', key = 'ns/' || key WHERE kind = 'share-ns';"
+	"UPDATE saved_state SET kind = 'share', key = 'node/' || key WHERE kind = 'share-node';"
 	"ALTER TABLE digests RENAME COLUMN slot TO due_at;"
 	"ALTER TABLE needs RENAME TO attention;"
 	"ALTER TABLE attention RENAME COLUMN told TO reported;"

@@ -223,7 +223,7 @@ static void on_saved_row(struct controller *c, const struct msg *m)
 	struct clock_snapshot clocks;
 
 	cluster_clocks(&c->cluster, &clocks);
-	guards_on_saved(c->cluster.guards, &m->u.saved_row, &clocks);
+	guards_on_saved_row(c->cluster.guards, &m->u.saved_row, &clocks);
 }
 
 static void on_action_row(struct controller *c, const struct msg *m)
@@ -231,7 +231,7 @@ static void on_action_row(struct controller *c, const struct msg *m)
 	struct clock_snapshot clocks;
 
 	cluster_clocks(&c->cluster, &clocks);
-	guards_on_action(c->cluster.guards, &m->u.action_row, &clocks);
+	guards_on_action_row(c->cluster.guards, &m->u.action_row, &clocks);
 }
 
 static void on_saved_end(struct controller *c, const struct msg *m)

@@ -8,7 +8,7 @@
 
 #include "watcher/controller/cluster_state.h"
 #include "watcher/controller/nominations.h"
-#include "watcher/controller/outbox.h"
+#include "watcher/guards/outbox.h"
 
 struct controller;
 

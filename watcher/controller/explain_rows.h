@@ -5,7 +5,7 @@
 #define WATCHER_CONTROLLER_EXPLAIN_ROWS_H
 
 #include "watcher/controller/cluster_state.h"
-#include "watcher/controller/outbox.h"
+#include "watcher/guards/outbox.h"
 
 #define EXPLAIN_ROWS_MAX  8u
 #define EXPLAIN_ROWS_PODS 64u /* of a workload, shown in one answer */

@@ -90,13 +90,6 @@ static int send_failing_since(void *ctx, struct str owner, struct str revision, 
 	return outbox_send(n->out, &m);
 }
 
-static int send_saved(void *ctx, const struct msg *m)
-{
-	const struct nominations *n = ctx;
-
-	return outbox_send(n->out, m);
-}
-
 int nominations_flush(struct nominations *n)
 {
 	struct clock_snapshot clocks;
@@ -105,7 +98,7 @@ int nominations_flush(struct nominations *n)
 	if (r < 0)
 		return r;
 	cluster_clocks(n->cluster, &clocks);
-	return guards_flush(n->cluster->guards, &clocks, send_saved, n);
+	return guards_flush(n->cluster->guards, &clocks, n->out);
 }
 
 static int send_refusal(const struct nominations *n, const struct judged *j)
@@ -162,7 +155,7 @@ static int nominate(struct nominations *n, const struct judged *j)
 		return 0;
 	}
 	cluster_clocks(n->cluster, &clocks);
-	guards_charge(guards, NULL, due, &clocks);
+	guards_charge(guards, due, &clocks);
 	r = send_nominate(n, j);
 	if (r < 0) {
 		guards_give_back(guards, due->action_key, &clocks);

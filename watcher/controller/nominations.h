@@ -7,7 +7,7 @@
 #define WATCHER_CONTROLLER_NOMINATIONS_H
 
 #include "watcher/controller/decision.h"
-#include "watcher/controller/outbox.h"
+#include "watcher/guards/outbox.h"
 #include "watcher/controller/queue.h"
 
 struct nominations;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/exit.h"
 #include "watcher/cache/intern.h"
 
@@ -53,6 +54,14 @@ static struct str key_of_row(const struct msg_ctl_plan_row *row, char buf[static
 	return (struct str){ buf, n + 2 };
 }
 
+/* As if it were done now. */
+static void spend(const struct plan_rows *p, const struct cluster_state *c, const struct due *due)
+{
+	const struct spend s = guards_spend(c->guards, due);
+
+	budget_load(p->budget, &s, 1, (int64_t)clock_boot_ms());
+}
+
 /* The row of one pod, when there is one: 0, or what the outbox said. */
 static int send_ctl_plan_row(struct plan_rows *p, const struct cluster_state *c, uint32_t h,
 			     const struct outbox *out)
@@ -62,7 +71,6 @@ static int send_ctl_plan_row(struct plan_rows *p, const struct cluster_state *c,
 	struct pod_context s;
 	struct pod_facts pod;
 	struct decision d;
-	struct clock_snapshot clocks;
 	struct str key;
 	char buf[80];
 	int r;
@@ -86,9 +94,8 @@ static int send_ctl_plan_row(struct plan_rows *p, const struct cluster_state *c,
 	if (r < 0)
 		return r;
 	(void)intern_ref(p->sent, key);
-	cluster_clocks(c, &clocks);
 	if (d.v.kind == VERDICT_ACT && d.due)
-		guards_charge(c->guards, p->budget, &d.ask, &clocks);
+		spend(p, c, &d.ask);
 	return 0;
 }
 

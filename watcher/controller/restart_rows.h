@@ -5,7 +5,7 @@
 #define WATCHER_CONTROLLER_RESTART_ROWS_H
 
 #include "watcher/controller/cluster_state.h"
-#include "watcher/controller/outbox.h"
+#include "watcher/guards/outbox.h"
 
 /* Zero-initialised: no digest is asked for. */
 struct restart_rows {

@@ -1,4 +1,5 @@
-/* guards.c - see guards.h.  Memory of it is in guards_saved.c. */
+/* guards.c - see guards.h.  What each guard knows is in a file of its own; here they are asked and charged
+ * together. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/guards.h"
 
@@ -7,23 +8,64 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/log.h"
 #include "base/xalloc.h"
+#include "config/windows.h"
 #include "rules/cause.h"
-#include "watcher/guards/guards_state.h"
+#include "watcher/cache/intern.h"
+#include "watcher/guards/shares.h"
+#include "watcher/guards/workloads.h"
 
-#define KEY_MAX 320
+/* An action that is open, by the id of its key. */
+struct open_action {
+	uint32_t workload; /* or evict loop; 0 = neither */
+	uint32_t ns, node; /* whose share it spends, 0 = no limit on it */
+	int64_t created;   /* of the pod */
+	int64_t asked;     /* the latest that the API server's clock can have shown */
+	enum duty duty;
+	bool used, retry;
+};
+
+struct paused {
+	int duty;      /* DUTY_ALL or one */
+	bool all;      /* of all clusters */
+	int64_t until; /* wall; 0 = until resumed */
+	char text[280];
+};
+
+struct guards {
+	uint64_t cluster;
+	char *name;
+	struct paused *pauses;
+	size_t n_pauses;
+	struct windows *windows;
+	struct shares *shares;
+	struct workloads *workloads;
+	struct intern *keys;      /* of actions */
+	struct open_action *open; /* by their ids */
+	uint32_t cap;
+	struct breaker *breaker;
+	struct intern *names; /* of registry hosts and of nodes: their numbers in the breaker */
+	char text[256];       /* of the breaker: what the workloads have in common */
+	int64_t opened;       /* wall; 0 = closed */
+	bool breaker_dirty;   /* to be saved */
+	bool follows;         /* another replica leads: */
+	char holder[254];
+};
 
 struct guards *guards_new(uint64_t cluster)
 {
 	struct guards *g = xcalloc(1, sizeof(*g));
 
 	g->cluster = cluster;
+	g->name = xstrdup("");
 	g->windows = windows_new();
-	g->budget = budget_new();
+	g->shares = shares_new();
 	g->breaker = breaker_new();
-	g->works_by = intern_new();
-	g->acts_by = intern_new();
-	g->places_by = intern_new();
+	g->names = intern_new();
+	g->workloads = workloads_new();
+	g->keys = intern_new();
 	return g;
 }
 
@@ -31,16 +73,14 @@ void guards_free(struct guards **g)
 {
 	if (!*g)
 		return;
-	windows_free(&(*g)->windows);
-	budget_free(&(*g)->budget);
-	breaker_free(&(*g)->breaker);
-	intern_free(&(*g)->works_by);
-	intern_free(&(*g)->acts_by);
-	intern_free(&(*g)->places_by);
-	free((*g)->works);
-	free((*g)->acts);
-	free((*g)->places);
 	free((*g)->pauses);
+	windows_free(&(*g)->windows);
+	shares_free(&(*g)->shares);
+	breaker_free(&(*g)->breaker);
+	intern_free(&(*g)->names);
+	workloads_free(&(*g)->workloads);
+	intern_free(&(*g)->keys);
+	free((*g)->open);
 	free((*g)->name);
 	free(*g);
 	*g = NULL;
@@ -57,85 +97,13 @@ void guards_set_zones(struct guards *g, const void *zones, size_t n)
 	windows_set_zones(g->windows, zones, n);
 }
 
-/* -- names -------------------------------------------------------------------------------------------------
- */
-
-uint32_t guards_work(struct guards *g, struct str owner, struct str revision, bool make)
-{
-	char key[KEY_MAX];
-	int n = snprintf(key, sizeof(key), "%.*s/%.*s", STR_ARG(owner), STR_ARG(revision));
-	struct str s = { key, n < (int)sizeof(key) ? (size_t)n : sizeof(key) - 1 };
-	uint32_t id = intern_find(g->works_by, s);
-
-	if (id || !make)
-		return id;
-	id = intern_ref(g->works_by, s);
-	g->works = xgrow(g->works, &g->cap_works, id, sizeof(*g->works));
-	g->works[id] = (struct work){ .used = true };
-	return id;
-}
-
-void guards_work_done(struct guards *g, uint32_t id)
-{
-	struct work *w = &g->works[id];
-
-	if (!w->used || w->acted_on || w->looping || w->failing || w->dirty)
-		return;
-	w->used = false;
-	intern_unref(g->works_by, id);
-}
-
-void guards_work_dirty(struct guards *g, uint32_t id)
-{
-	g->dirty_works += !g->works[id].dirty;
-	g->works[id].dirty = true;
-}
-
-uint32_t guards_place(struct guards *g, char kind, struct str name)
-{
-	char key[KEY_MAX];
-	uint32_t id;
-	int n;
-
-	if (str_empty(name))
-		return 0;
-	n = snprintf(key, sizeof(key), "%c%.*s", kind, STR_ARG(name));
-	struct str s = { key, n < (int)sizeof(key) ? (size_t)n : sizeof(key) - 1 };
-
-	id = intern_find(g->places_by, s);
-	if (id)
-		return id;
-	id = intern_ref(g->places_by, s);
-	g->places = xgrow(g->places, &g->cap_places, id, sizeof(*g->places));
-	g->places[id] = (struct place){ 0 };
-	return id;
-}
-
-struct str guards_place_name(const struct guards *g, uint32_t id)
-{
-	struct str s = intern_str(g->places_by, id);
-
-	return s.n ? (struct str){ s.p + 1, s.n - 1 } : s;
-}
-
-static uint32_t find_place(const struct guards *g, char kind, struct str name)
-{
-	char key[KEY_MAX];
-	int n = snprintf(key, sizeof(key), "%c%.*s", kind, STR_ARG(name));
-
-	return intern_find(g->places_by,
-			   (struct str){ key, n < (int)sizeof(key) ? (size_t)n : sizeof(key) - 1 });
-}
-
-/* -- pause and leadership ----------------------------------------------------------------------------------
- */
-
 bool guards_on_pause(struct guards *g, const struct msg_pause *m)
 {
 	bool all = *m->cluster_name == '\0', everything = !m->on && all && m->duty < 0;
+	struct paused *added;
 	size_t kept = 0;
 
-	if (!all && strcmp(m->cluster_name, g->name ? g->name : "") != 0)
+	if (!all && strcmp(m->cluster_name, g->name) != 0)
 		return false;
 	for (size_t i = 0; i < g->n_pauses; i++)
 		if (!everything && (g->pauses[i].duty != m->duty || g->pauses[i].all != all))
@@ -144,27 +112,27 @@ bool guards_on_pause(struct guards *g, const struct msg_pause *m)
 	if (!m->on)
 		return true;
 	g->pauses = xreallocarray(g->pauses, g->n_pauses + 1, sizeof(*g->pauses));
-	struct pause *p = &g->pauses[g->n_pauses++];
-
-	*p = (struct pause){ .duty = (int)m->duty, .all = all, .until = m->until };
-	(void)snprintf(p->text, sizeof(p->text), "%s%s%s%s", *m->by ? "by " : "", m->by,
+	added = &g->pauses[g->n_pauses++];
+	*added = (struct paused){ .duty = (int)m->duty, .all = all, .until = m->until };
+	(void)snprintf(added->text, sizeof(added->text), "%s%s%s%s", *m->by ? "by " : "", m->by,
 		       *m->by && *m->why ? ": " : "", m->why);
 	return true;
 }
 
-/* The pause of this duty that lasts longest, NULL when there is none. */
-static const struct pause *pause_of(const struct guards *g, enum duty d, int64_t wall)
+static bool is_over(const struct paused *p, int64_t wall)
 {
-	const struct pause *found = NULL;
+	return p->until && wall >= p->until;
+}
 
-	for (size_t i = 0; i < g->n_pauses; i++) {
-		const struct pause *p = &g->pauses[i];
+/* The pause of this duty that lasts longest, NULL when there is none. */
+static const struct paused *pause_of(const struct guards *g, enum duty d, int64_t wall)
+{
+	const struct paused *found = NULL;
 
-		if ((p->duty >= 0 && p->duty != (int)d) || (p->until && wall >= p->until))
-			continue;
-		if (!found || p->until == 0 || (found->until && p->until > found->until))
-			found = p;
-	}
+	for (const struct paused *v = g->pauses; v < g->pauses + g->n_pauses; v++)
+		if ((v->duty < 0 || v->duty == (int)d) && !is_over(v, wall) &&
+		    (!found || v->until == 0 || (found->until && v->until > found->until)))
+			found = v;
 	return found;
 }
 
@@ -174,8 +142,12 @@ void guards_set_leader(struct guards *g, bool leading, const char *holder)
 	(void)snprintf(g->holder, sizeof(g->holder), "%s", holder ? holder : "");
 }
 
-/* -- what is seen ------------------------------------------------------------------------------------------
- */
+static uint32_t number_of(struct guards *g, struct str name)
+{
+	const uint32_t id = intern_find(g->names, name);
+
+	return id ? id : intern_ref(g->names, name);
+}
 
 /* The first container that fails: what it pulls, and why it cannot. */
 static struct str failing_host(const struct pod_facts *p, enum pull_cause *ret)
@@ -195,81 +167,53 @@ static struct str failing_host(const struct pod_facts *p, enum pull_cause *ret)
 void guards_failing(struct guards *g, struct str owner, struct str revision, int64_t began,
 		    const struct pod_facts *p)
 {
-	uint32_t id = guards_work(g, owner, revision, true);
 	enum pull_cause cause;
-	struct str host = failing_host(p, &cause);
+	const struct str host = failing_host(p, &cause);
 
-	g->works[id].failing = true;
-	breaker_failing(g->breaker, id, began, guards_place(g, 'h', host), guards_place(g, 'd', p->node),
-			cause);
+	breaker_failing(g->breaker, workloads_failing(g->workloads, owner, revision), began,
+			number_of(g, host), number_of(g, p->node), cause);
 }
 
 void guards_recovered(struct guards *g, struct str owner, struct str revision)
 {
-	uint32_t id = breaker_count(g->breaker) ? guards_work(g, owner, revision, false) : 0;
+	uint32_t id = breaker_count(g->breaker) ? workloads_find(g->workloads, owner, revision) : 0;
 
-	if (!id || !g->works[id].failing)
-		return;
-	g->works[id].failing = false;
-	breaker_recovered(g->breaker, id);
-	guards_work_done(g, id);
+	if (workloads_recovered(g->workloads, id))
+		breaker_recovered(g->breaker, id);
 }
 
-/* -- asking ------------------------------------------------------------------------------------------------
- */
+/* -- asking -- */
 
-static uint32_t work_of(const struct guards *g, const struct due *d)
+static uint32_t workload_of(const struct guards *g, const struct due *d)
 {
-	if (!duty_has_guard(d->duty, GUARD_REVERTED) || !d->pod)
-		return 0;
-	return guards_work((struct guards *)(uintptr_t)g, d->owner, d->pod->revision, false);
+	return duty_has_guard(d->duty, GUARD_REVERTED)
+		       ? workloads_find(g->workloads, d->owner, d->pod->revision)
+		       : 0;
 }
 
-/* How it stands for this pod; one that comes back now counts. */
-static struct reverted reverted_of(const struct guards *g, const struct due *d,
-				   const struct clock_snapshot *now)
+/* Can the pod be part of an evict loop? */
+static bool may_loop(const struct due *d)
 {
-	struct reverted after = { 0 };
-	uint32_t id = work_of(g, d);
-
-	if (id && g->works[id].acted_on)
-		(void)reverted_would(&g->works[id].reverted, d->pod->created, now->server, &after);
-	return after;
+	return duty_has_guard(d->duty, GUARD_EVICT_LOOP) && d->pod->owner.uid.n && d->pod->node.n;
 }
 
-/* The evict loop that this pod belongs to, if it is of one. */
-static uint32_t loop_of(const struct guards *g, const struct due *d, bool make)
+static uint32_t loop_of(const struct guards *g, const struct due *d)
 {
-	char key[300];
-
-	if (!duty_has_guard(d->duty, GUARD_EVICT_LOOP) || !d->pod->owner.uid.n || !d->pod->node.n)
-		return 0;
-	int n = snprintf(key, sizeof(key), "/%.*s", STR_ARG(d->pod->node));
-
-	return guards_work((struct guards *)(uintptr_t)g, d->pod->owner.uid,
-			   (struct str){ key, n < (int)sizeof(key) ? (size_t)n : sizeof(key) - 1 }, make);
-}
-
-static void ask_loop(const struct guards *g, const struct due *d, const struct clock_snapshot *now,
-		     struct admit_ask *a)
-{
-	uint32_t id = loop_of(g, d, false);
-	int64_t until;
-
-	if (!id || !evict_loop_keeps(&g->works[id].loop, d->pod->created, now->server, &until))
-		return;
-	a->loop_until = now->boot + (until - now->server);
-	a->loop_count = g->works[id].loop.count;
+	return may_loop(d) ? workloads_loop(g->workloads, d->pod->owner.uid, d->pod->node) : 0;
 }
 
 bool guards_note_due(struct guards *g, const struct due *d, const struct clock_snapshot *now)
 {
-	uint32_t id = work_of(g, d), loop = loop_of(g, d, false);
+	const uint32_t loop = loop_of(g, d);
 
-	if (id && g->works[id].acted_on &&
-	    reverted_seen(&g->works[id].reverted, d->pod->created, now->server))
-		guards_work_dirty(g, id);
-	return loop && evict_loop_seen(&g->works[loop].loop, d->pod->created);
+	workloads_note_due(g->workloads, workload_of(g, d), d->pod->created, now->server);
+	return loop && evict_loop_seen(workloads_evict_loop(g->workloads, loop), d->pod->created);
+}
+
+static struct reverted reverted_of(const struct guards *g, const struct due *d,
+				   const struct clock_snapshot *now)
+{
+	return workloads_reverted(g->workloads, workload_of(g, d), d->pod->created, now->server);
 }
 
 uint32_t guards_reverts(const struct guards *g, const struct due *d, const struct clock_snapshot *now)
@@ -277,51 +221,58 @@ uint32_t guards_reverts(const struct guards *g, const struct due *d, const struc
 	return reverted_of(g, d, now).count;
 }
 
-static struct spend spend_of(const struct guards *g, const struct due *d)
+struct spend guards_spend(const struct guards *g, const struct due *d)
 {
 	return (struct spend){ .duty = d->duty,
-			       .ns = find_place(g, 'n', d->pod->ns),
-			       .node = find_place(g, 'd', d->pod->node),
+			       .ns = shares_find(g->shares, SHARE_NAMESPACE, d->pod->ns),
+			       .node = shares_find(g->shares, SHARE_NODE, d->pod->node),
 			       .pods = d->pods ? d->pods : 1,
 			       .ns_pods = d->ns_pods,
 			       .node_pods = d->node_pods };
 }
 
-/* From a time of another clock to the one that does not step; 0 stays 0. */
-static int64_t boot_of(const struct clock_snapshot *now, int64_t at, int64_t same_clock)
+static void ask_loop(const struct guards *g, const struct due *d, const struct clock_snapshot *now,
+		     struct admit_ask *a)
 {
-	return at ? now->boot + (at - same_clock) : 0;
+	const uint32_t id = loop_of(g, d);
+	const struct evict_loop *loop = id ? workloads_evict_loop(g->workloads, id) : NULL;
+	int64_t until;
+
+	if (!loop || !evict_loop_keeps(loop, d->pod->created, now->server, &until))
+		return;
+	a->loop_until = now->boot + (until - now->server);
+	a->loop_count = loop->count;
 }
 
 static void fill_ask(const struct guards *g, const struct budget *budget, const struct due *d,
 		     const struct clock_snapshot *now, struct admit_ask *a)
 {
-	const struct pause *p = pause_of(g, d->duty, now->wall);
+	const struct paused *p = pause_of(g, d->duty, now->wall);
 	int64_t at;
 
 	*a = (struct admit_ask){ .policy = d->policy,
 				 .now = now->boot,
 				 .retry = d->retry,
-				 .spend = spend_of(g, d),
+				 .spend = guards_spend(g, d),
 				 .stale = d->stale,
 				 .clock_off = d->clock_off,
 				 .quiet_until = d->quiet_until,
 				 .breaker = d->retry ? NULL : g->breaker,
 				 .breaker_text = g->text,
-				 .budget = budget ? budget : g->budget };
+				 .fight = reverted_of(g, d, now),
+				 .budget = budget ? budget : shares_budget(g->shares) };
 	if (p) {
 		a->paused = p->text;
-		a->paused_until = boot_of(now, p->until, now->wall);
+		a->paused_until = clocks_boot(now, p->until, now->wall);
 	}
 	if (g->follows)
 		a->leader = g->holder;
 	if (!windows_are_open(g->windows, &d->policy->windows, now->server, &at)) {
 		a->window_closed = true;
-		a->window_opens = boot_of(now, at, now->server);
+		a->window_opens = clocks_boot(now, at, now->server);
 	}
 	ask_loop(g, d, now, a);
-	a->fight = reverted_of(g, d, now);
-	a->fight.until = boot_of(now, a->fight.until, now->server);
+	a->fight.until = clocks_boot(now, a->fight.until, now->server);
 }
 
 bool guards_ask(const struct guards *g, const struct budget *budget, const struct due *d,
@@ -344,113 +295,87 @@ void guards_trace(const struct guards *g, const struct due *d, const struct cloc
 
 size_t guards_bin_key(const struct due *d, const struct block *h, char *buf, size_t size)
 {
-	const struct str scope[] = {
-		[BLOCK_ALL] = { "", 0 },     [BLOCK_DUTY] = { "", 0 },    [BLOCK_NAMESPACE] = d->pod->ns,
-		[BLOCK_NODE] = d->pod->node, [BLOCK_WORKLOAD] = d->owner, [BLOCK_WORKLOAD_NODE] = d->owner,
+	const struct str scopes[] = {
+		[BLOCK_NAMESPACE] = d->pod->ns,
+		[BLOCK_NODE] = d->pod->node,
+		[BLOCK_WORKLOAD] = d->owner,
+		[BLOCK_WORKLOAD_NODE] = d->owner,
 	};
-	struct str s = scope[h->scope], node = { "", 0 };
-	int n;
-
-	if (h->scope == BLOCK_WORKLOAD_NODE)
-		node = d->pod->node;
-	n = snprintf(buf, size, "%d/%d/%.100s/%.*s/%.*s", (int)h->guard,
-		     h->scope == BLOCK_ALL ? -1 : (int)d->duty, d->override, STR_ARG(s), STR_ARG(node));
+	const struct str scope = h->scope < ARRAY_SIZE(scopes) ? scopes[h->scope] : (struct str){ 0 };
+	const struct str node = h->scope == BLOCK_WORKLOAD_NODE ? d->pod->node : (struct str){ 0 };
+	const int n = snprintf(buf, size, "%d/%d/%.100s/%.*s/%.*s", (int)h->guard,
+			       h->scope == BLOCK_ALL ? -1 : (int)d->duty, d->override, STR_ARG(scope),
+			       STR_ARG(node));
 
 	return n < (int)size ? (size_t)n : size - 1;
 }
 
-/* -- spending ----------------------------------------------------------------------------------------------
- */
+/* -- spending -- */
 
 struct budget *guards_budget_clone(const struct guards *g)
 {
-	return budget_clone(g->budget);
+	return budget_clone(shares_budget(g->shares));
 }
 
-void guards_charge(struct guards *g, struct budget *budget, const struct due *d,
-		   const struct clock_snapshot *now)
+void guards_charge(struct guards *g, const struct due *d, const struct clock_snapshot *now)
 {
-	uint32_t id = intern_find(g->acts_by, d->action_key), ns = guards_place(g, 'n', d->pod->ns),
-		 node = guards_place(g, 'd', d->pod->node);
-	struct spend s = spend_of(g, d);
+	const uint32_t ns = shares_make(g->shares, SHARE_NAMESPACE, d->pod->ns),
+		       node = shares_make(g->shares, SHARE_NODE, d->pod->node);
+	const struct spend s = guards_spend(g, d);
+	uint32_t id = intern_find(g->keys, d->action_key);
+	struct open_action *a;
 
-	if (budget) {
-		/* A plan: it is never settled. */
-		budget_load(budget, &s, 1, now->boot);
-		return;
-	}
-	if (!id) {
-		id = intern_ref(g->acts_by, d->action_key);
-		g->acts = xgrow(g->acts, &g->cap_acts, id, sizeof(*g->acts));
-	}
-	g->acts[id] = (struct act){ .ns = d->policy->max_percent_namespace ? ns : 0,
-				    .node = d->policy->max_percent_node ? node : 0,
-				    .created = d->pod->created,
-				    .asked = now->latest,
-				    .duty = d->duty,
-				    .used = true,
-				    .retry = d->retry };
-	if (duty_has_guard(d->duty, GUARD_REVERTED)) {
-		g->acts[id].work = guards_work(g, d->owner, d->pod->revision, true);
-		g->works[g->acts[id].work].acted_on = true;
-	} else if ((g->acts[id].work = loop_of(g, d, g->loops < LOOPS_MAX))) {
-		g->loops += !g->works[g->acts[id].work].looping;
-		g->works[g->acts[id].work].looping = true;
-	}
-	budget_charge(g->budget, id, &s);
-	guards_share_changed(g, d->duty, g->acts[id].ns);
-	guards_share_changed(g, d->duty, g->acts[id].node);
-}
-
-/* A workload that was scaled: what of it is created from now on came back. */
-static void note_ended(struct guards *g, const struct act *a, bool done, const struct clock_snapshot *now)
-{
-	struct work *w = &g->works[a->work];
-
-	if (duty_has_guard(a->duty, GUARD_EVICT_LOOP)) {
-		if (done)
-			evict_loop_deleted(&w->loop, a->created, now->latest);
-	} else if (done) {
-		reverted_acted(&w->reverted, a->asked);
-		guards_work_dirty(g, a->work);
-	} else if (w->reverted.acted == 0 && w->reverted.count == 0) {
-		w->acted_on = false;
-		guards_work_done(g, a->work);
-	}
+	if (!id)
+		id = intern_ref(g->keys, d->action_key);
+	g->open = xgrow(g->open, &g->cap, id, sizeof(*g->open));
+	a = &g->open[id];
+	*a = (struct open_action){ .ns = d->policy->max_percent_namespace ? ns : 0,
+				   .node = d->policy->max_percent_node ? node : 0,
+				   .created = d->pod->created,
+				   .asked = now->latest,
+				   .duty = d->duty,
+				   .used = true,
+				   .retry = d->retry };
+	if (duty_has_guard(d->duty, GUARD_REVERTED))
+		a->workload = workloads_act(g->workloads, d->owner, d->pod->revision);
+	else if (may_loop(d))
+		a->workload = workloads_make_loop(g->workloads, d->pod->owner.uid, d->pod->node);
+	budget_charge(shares_budget(g->shares), id, &s);
+	shares_changed(g->shares, d->duty, a->ns);
+	shares_changed(g->shares, d->duty, a->node);
 }
 
 bool guards_retried(const struct guards *g, struct str action_key, struct str *ret_owner,
 		    struct str *ret_revision)
 {
-	uint32_t id = intern_find(g->acts_by, action_key);
-	struct str key;
-	const char *slash;
+	const uint32_t id = intern_find(g->keys, action_key);
 
-	if (!id || !g->acts[id].used || !g->acts[id].retry)
+	if (!id || !g->open[id].used || !g->open[id].retry)
 		return false;
-	key = intern_str(g->works_by, g->acts[id].work);
-	slash = memchr(key.p, '/', key.n);
-	*ret_owner = (struct str){ key.p, (size_t)(slash - key.p) };
-	*ret_revision = (struct str){ slash + 1, key.n - ret_owner->n - 1 };
+	workloads_key(g->workloads, g->open[id].workload, ret_owner, ret_revision);
 	return true;
 }
 
-static bool settle(struct guards *g, struct str action_key, bool written, bool observe,
-		   const struct clock_snapshot *now)
+/* written: something was, or may have been; done: so it was. */
+static bool end_action(struct guards *g, struct str action_key, bool written, bool done,
+		       const struct clock_snapshot *now)
 {
-	uint32_t id = intern_find(g->acts_by, action_key);
-	struct act a;
+	const uint32_t id = intern_find(g->keys, action_key);
+	struct open_action a;
 
-	if (!id || !g->acts[id].used)
+	if (!id || !g->open[id].used)
 		return false;
-	a = g->acts[id];
-	(void)budget_settle(g->budget, id, written, now->boot);
-	guards_share_changed(g, a.duty, a.ns);
-	guards_share_changed(g, a.duty, a.node);
-	if (a.work)
-		note_ended(g, &a, written && !observe && !a.retry, now);
-	g->acts[id] = (struct act){ 0 };
-	intern_unref(g->acts_by, id);
+	a = g->open[id];
+	(void)budget_settle(shares_budget(g->shares), id, written, now->boot);
+	shares_changed(g->shares, a.duty, a.ns);
+	shares_changed(g->shares, a.duty, a.node);
+	done = done && !a.retry;
+	if (a.workload && !duty_has_guard(a.duty, GUARD_EVICT_LOOP))
+		workloads_acted(g->workloads, a.workload, done, a.asked);
+	else if (a.workload && done)
+		evict_loop_deleted(workloads_evict_loop(g->workloads, a.workload), a.created, now->latest);
+	g->open[id] = (struct open_action){ 0 };
+	intern_unref(g->keys, id);
 	return true;
 }
 
@@ -459,25 +384,178 @@ bool guards_on_result(struct guards *g, const struct msg_nomination_result *m, b
 {
 	const bool written = m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_UNCONFIRMED;
 
-	return settle(g, STR_C(m->action_key), written, observe, now);
+	return end_action(g, STR_C(m->action_key), written, written && !observe, now);
 }
 
 void guards_give_back(struct guards *g, struct str action_key, const struct clock_snapshot *now)
 {
-	(void)settle(g, action_key, false, false, now);
+	(void)end_action(g, action_key, false, false, now);
 }
 
 void guards_forgive(struct guards *g, struct str owner)
 {
-	for (uint32_t id = 1; id < g->cap_works; id++) {
-		struct work *w = &g->works[id];
-		const struct str key =
-			w->used && w->acted_on ? intern_str(g->works_by, id) : (struct str){ 0 };
+	workloads_forgive(g->workloads, owner);
+}
 
-		if (key.n <= owner.n || key.p[owner.n] != '/' || memcmp(key.p, owner.p, owner.n) != 0)
-			continue;
-		w->reverted = (struct reverted){ 0 };
-		w->acted_on = false;
-		guards_work_dirty(g, id);
+/* -- saved state -- */
+
+static void load_reverted(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+{
+	(void)now;
+	workloads_on_saved(g->workloads, m);
+}
+
+static int flush_reverted(struct guards *g, const struct clock_snapshot *now, const struct outbox *out)
+{
+	(void)now;
+	return workloads_flush(g->workloads, g->cluster, out);
+}
+
+static void load_breaker(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+{
+	breaker_load(g->breaker, clocks_boot_of_saved(now, m->at), (uint32_t)m->count);
+	g->opened = m->at;
+	(void)snprintf(g->text, sizeof(g->text), "%s", m->text);
+}
+
+static int flush_breaker(struct guards *g, const struct clock_snapshot *now, const struct outbox *out)
+{
+	const struct str key = STR_C(duty_name(DUTY_IMAGE_PULL));
+	int64_t since;
+	int r;
+
+	(void)now;
+	if (!g->breaker_dirty)
+		return 0;
+	r = outbox_send_saved(out, g->cluster, GUARD_BREAKER, key, g->opened, 0,
+			      breaker_burst(g->breaker, &since)->workloads, g->text);
+	g->breaker_dirty = r < 0;
+	return r;
+}
+
+static void load_budget(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+{
+	shares_on_saved(g->shares, m, now);
+}
+
+static int flush_budget(struct guards *g, const struct clock_snapshot *now, const struct outbox *out)
+{
+	return shares_flush(g->shares, g->cluster, now, out);
+}
+
+/* Of each guard whose `saved` is not empty in model/guards.def. */
+static const struct {
+	void (*load)(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now);
+	int (*flush)(struct guards *g, const struct clock_snapshot *now, const struct outbox *out);
+} saved[GUARD__MAX] = {
+	[GUARD_BREAKER] = { load_breaker, flush_breaker },
+	[GUARD_REVERTED] = { load_reverted, flush_reverted },
+	[GUARD_BUDGET] = { load_budget, flush_budget },
+};
+
+void guards_on_saved_row(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+{
+	for (enum guard i = 0; i < GUARD__MAX; i++)
+		if (m->at && saved[i].load && strcmp(m->kind, guard_desc(i)->saved) == 0)
+			saved[i].load(g, m, now);
+}
+
+int guards_flush(struct guards *g, const struct clock_snapshot *now, const struct outbox *out)
+{
+	int r = 0;
+
+	for (enum guard i = 0; r == 0 && i < GUARD__MAX; i++)
+		if (*guard_desc(i)->saved)
+			r = saved[i].flush(g, now, out);
+	return r;
+}
+
+void guards_on_action_row(struct guards *g, const struct msg_action_row *m, const struct clock_snapshot *now)
+{
+	const struct spend s = { .duty = (enum duty)m->duty,
+				 .ns = shares_make(g->shares, SHARE_NAMESPACE, STR_C(m->ns)) };
+
+	/* One that is open counts from now: it may be written at any moment. */
+	budget_load(shares_budget(g->shares), &s, 1, m->at ? clocks_boot_of_saved(now, m->at) : now->boot);
+}
+
+/* -- time -- */
+
+static void describe(struct guards *g, const struct burst *b)
+{
+	const struct str host = intern_str(g->names, b->host), node = intern_str(g->names, b->node);
+	char text[512];
+	int n = snprintf(text, sizeof(text),
+			 "%" PRIu32 " workloads began to fail together (limit %" PRId64 "%s)", b->workloads,
+			 b->limit, b->condition == BREAKER_PERCENT ? " %" : "");
+
+	/* Names are cut, so that all of it fits. */
+	if (host.n && b->of_host > 1)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " pull from %.*s", b->of_host,
+			      (int)(host.n < 80 ? host.n : 80), host.p);
+	if (node.n && b->of_node > 1)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " fail only on node %.*s",
+			      b->of_node, (int)(node.n < 80 ? node.n : 80), node.p);
+	if (b->transient)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "; %" PRIu32 " by a transient cause",
+			      b->transient);
+	(void)str_copy_printable(g->text, sizeof(g->text), text, (size_t)n);
+}
+
+bool guards_check(struct guards *g, const struct breaker_policy *p, uint32_t workloads, uint32_t nodes,
+		  const struct clock_snapshot *now)
+{
+	const bool changed = breaker_update(g->breaker, p, workloads, nodes, now->boot),
+		   open = breaker_is_open(g->breaker);
+	int64_t since;
+
+	if (open && breaker_next(g->breaker) == 0)
+		describe(g, breaker_burst(g->breaker, &since));
+	if (!changed)
+		return false;
+	g->opened = open ? now->wall : 0;
+	g->breaker_dirty = true;
+	if (open) {
+		(void)log_error(0, "breaker open: errImagePull is blocked for this cluster",
+				kv_s("because", g->text));
+	} else {
+		g->text[0] = '\0';
+		log_info("breaker closed: errImagePull goes on");
 	}
+	return true;
+}
+
+bool guards_check_due(const struct guards *g, uint64_t boot, uint64_t *ret_at)
+{
+	const int64_t next = breaker_next(g->breaker);
+
+	*ret_at = next ? (uint64_t)next : UINT64_MAX;
+	return breaker_dirty(g->breaker) || boot >= *ret_at;
+}
+
+void guards_housekeeping(struct guards *g, const struct clock_snapshot *now)
+{
+	size_t kept = 0;
+
+	shares_expire(g->shares, now);
+	workloads_expire(g->workloads, now->server);
+	for (size_t i = 0; i < g->n_pauses; i++)
+		if (!is_over(&g->pauses[i], now->wall))
+			g->pauses[kept++] = g->pauses[i];
+	g->n_pauses = kept;
+	/* Names of hosts and nodes are kept one by one, and forgotten together when nothing needs any. */
+	if (breaker_count(g->breaker) == 0 && !breaker_is_open(g->breaker)) {
+		intern_free(&g->names);
+		g->names = intern_new();
+	}
+}
+
+const char *guards_breaker_text(const struct guards *g)
+{
+	return breaker_is_open(g->breaker) ? g->text : "";
+}
+
+uint32_t guards_revert_count(const struct guards *g)
+{
+	return workloads_reverts(g->workloads);
 }

@@ -165,8 +165,8 @@ START_TEST(a_share_of_the_namespace)
 	settle_all(0, OUTCOME_DONE);
 	const struct msg_saved *m = &last(MSG_SAVED)->u.saved;
 
-	ck_assert_str_eq(m->kind, "share-ns");
-	ck_assert_str_eq(m->key, "0/shop");
+	ck_assert_str_eq(m->kind, "share");
+	ck_assert_str_eq(m->key, "ns/0/shop");
 	ck_assert_uint_eq(m->count, 2);
 	memcpy(row.kind, m->kind, sizeof(row.kind));
 	memcpy(row.key, m->key, sizeof(row.key));
