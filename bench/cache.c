@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "bench/pods.h"
-#include "kube/decode.h"
+#include "kube/decode_protobuf.h"
 #include "rules/judge.h"
 #include "watcher/cache/store.h"
 

@@ -16,7 +16,7 @@
 #include "cli/yaml_json.h"
 #include "config/config.h"
 #include "config/diag.h"
-#include "kube/decode.h"
+#include "kube/decode_json.h"
 #include "rules/judge.h"
 
 #define FILE_MAX (16u << 20)

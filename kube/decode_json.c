@@ -1,7 +1,7 @@
 /* decode_json.c - a Pod as JSON -> struct pod_facts. It shares the list of fields (model/fields.def) with the
  * protobuf decoder and nothing else, so that one mistake can not nominate and kill. */
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/decode.h"
+#include "kube/decode_json.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,10 +1,11 @@
 /* decode_protobuf.c - core/v1 Pod, protobuf wire format -> struct pod_facts. Each message of model/fields.def
  * has one function that takes one field; cursor_walk() drives them. */
 // SPDX-License-Identifier: Apache-2.0
+#include "kube/decode_protobuf.h"
+
 #include <string.h>
 
 #include "kube/cursor.h"
-#include "kube/decode.h"
 #include "kube/facts.h"
 #include "model/fields.def"
 

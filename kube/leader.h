@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "kube/lease_object.h"
 
 /* client-go's defaults (LeaseDuration, RenewDeadline, RetryPeriod), ms. Retries while acquiring are spread by
  * up to 1 + LEADER_JITTER. */
@@ -23,21 +23,10 @@
 #define LEADER_RETRY_MS 2000u
 #define LEADER_JITTER   1.2
 
-#define LEADER_TEXT 254
-
-/* What a Lease says, as far as it matters. */
-struct lease_facts {
-	char holder[LEADER_TEXT]; /* "" = nobody */
-	char rv[64];
-	int64_t duration_s;
-	int64_t acquired, renewed; /* Unix ms, 0 = not set */
-	int64_t transitions;
-};
-
 enum leader_ask { LEADER_WAIT, LEADER_GET, LEADER_CREATE, LEADER_PATCH };
 
 struct leader {
-	char identity[LEADER_TEXT];
+	char identity[LEASE_TEXT];
 	struct lease_facts seen; /* the record as last read or written */
 	bool known;              /* there is a record in `seen` */
 	uint64_t seen_at;        /* boot ms at which `seen` was seen to change */
@@ -48,7 +37,7 @@ struct leader {
 	bool leading, releasing;
 };
 
-/* identity is cut to LEADER_TEXT and must not be empty: unique among the replicas. */
+/* identity is cut to LEASE_TEXT and must not be empty: unique among the replicas. */
 void leader_init(struct leader *l, const char *identity);
 
 /* What has to be asked now, LEADER_WAIT with *ret_at (boot ms) when nothing. A leader that could not renew
@@ -70,8 +59,5 @@ bool leader_release(struct leader *l, uint64_t now);
 bool leader_leads(const struct leader *l, uint64_t now);
 /* Boot ms before which no other replica can lead; 0 when this one does not lead. */
 uint64_t leader_valid_until(const struct leader *l);
-
-/* A Lease in an enveloped protobuf answer. 0, or -EBADMSG. */
-int lease_open_protobuf(const void *p, size_t n, struct lease_facts *ret);
 
 #endif

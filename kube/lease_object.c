@@ -1,11 +1,11 @@
 /* lease_object.c - coordination.k8s.io/v1 Lease, protobuf wire format -> struct lease_facts. Field numbers:
- * kubernetes/api coordination/v1/generated.proto, apimachinery pkg/apis/meta/v1/generated.proto. See
- * leader.h. */
+ * kubernetes/api coordination/v1/generated.proto, apimachinery pkg/apis/meta/v1/generated.proto. */
 // SPDX-License-Identifier: Apache-2.0
+#include "kube/lease_object.h"
+
 #include <stdio.h>
 
 #include "kube/cursor.h"
-#include "kube/leader.h"
 
 /* meta/v1 MicroTime, cut to milliseconds. */
 static int time_field(struct field f, void *out)
@@ -71,7 +71,7 @@ static int lease_field(struct field f, void *out)
 	}
 }
 
-int lease_open_protobuf(const void *p, size_t n, struct lease_facts *ret)
+int lease_object_open(const void *p, size_t n, struct lease_facts *ret)
 {
 	struct envelope e;
 

@@ -1,11 +1,12 @@
-/* path.c - request paths, see request.h; apart from it so that who only reads needs no JSON. */
+/* path.c - see path.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include <stdlib.h>
+#include "kube/path.h"
+
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
 
 /* RFC 3986 unreserved characters; everything else is encoded, so '/', '?', '%' never stay themselves. */
 static const bool is_unreserved[256] = {
@@ -30,7 +31,7 @@ static char *escape_to(char *w, const char *s)
 	return w;
 }
 
-char *request_escape(const char *s)
+char *path_escape(const char *s)
 {
 	char *out = xmalloc(strlen(s) * 3 + 1);
 
@@ -69,8 +70,8 @@ static char *join_parts(const struct part *parts, size_t n, const char *query)
 	return text;
 }
 
-char *request_path(const char *group, const char *version, const char *ns, const char *resource,
-		   const char *name, const char *subresource, const char *query)
+char *path_format(const char *group, const char *version, const char *ns, const char *resource,
+		  const char *name, const char *subresource, const char *query)
 {
 	const bool core = !group || *group == '\0';
 	const struct part parts[] = {

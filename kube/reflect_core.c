@@ -8,7 +8,7 @@
 #include "base/backoff.h"
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
+#include "kube/path.h"
 
 #define DEFAULT_PAGE      500
 #define PAGES_MAX         100000
@@ -61,7 +61,7 @@ static void open_stream(struct reflect_core *c, const struct core_input *in, str
 {
 	const bool initial = request == CORE_WATCHLIST;
 	const char *rv = initial && c->rv_refused ? "" : c->rv;
-	_cleanup_free_ char *escaped = request_escape(rv);
+	_cleanup_free_ char *escaped = path_escape(rv);
 
 	c->request = request;
 	c->asked_none = *rv == '\0';
@@ -102,8 +102,8 @@ static void open_page(struct reflect_core *c, struct core_step *ret)
 {
 	const char *rv = c->token || c->rv_refused ? "" : c->rv[0] ? c->rv : "0";
 	const uint32_t limit = page_limit(c, rv);
-	_cleanup_free_ char *token = request_escape(c->token ? c->token : "");
-	_cleanup_free_ char *escaped = request_escape(rv);
+	_cleanup_free_ char *token = path_escape(c->token ? c->token : "");
+	_cleanup_free_ char *escaped = path_escape(rv);
 	_cleanup_free_ char *limit_text = limit ? xasprintf("limit=%u", limit) : xstrdup("");
 
 	c->request = CORE_LIST;

@@ -12,7 +12,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
+#include "kube/path.h"
+#include "kube/refusal.h"
 
 #define PROTOBUF       "application/vnd.kubernetes.protobuf"
 #define LIST_IDLE_MS   60000u
@@ -272,7 +273,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *ctx)
 static void launch(struct stream *s, const struct core_step *step)
 {
 	_cleanup_free_ char *path =
-		request_path("", "v1", *s->ns ? s->ns : NULL, "pods", NULL, NULL, step->query);
+		path_format("", "v1", *s->ns ? s->ns : NULL, "pods", NULL, NULL, step->query);
 	const bool list = step->request == CORE_LIST;
 	const struct http_call call = {
 		.method = "GET",

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "kube/cursor.h"
-#include "kube/decode.h"
-#include "kube/status.h"
+#include "kube/decode_protobuf.h"
+#include "kube/status_object.h"
 #include "kube/watch_event.h"
 
 static const struct str none;
@@ -104,7 +104,7 @@ static int take_error(struct stream_body *b, const struct envelope *object)
 	char text[256];
 
 	if (!str_is(object->kind, "Status") ||
-	    status_decode_protobuf(object->raw.p, cursor_left(&object->raw), &f) < 0) {
+	    status_object_decode(object->raw.p, cursor_left(&object->raw), &f) < 0) {
 		stream_body_refuse(b, CORE_FAILED, "the watch ended with an error that can not be read");
 		return -ECANCELED;
 	}
@@ -232,7 +232,7 @@ enum core_event stream_body_refusal(const struct http_result *r, const char *bod
 	}
 	(void)snprintf(what, sizeof(what), "the API server answered %ld%s", r->status, hint_of(r->status));
 	(void)snprintf(ret_text, 256, "%s", what);
-	if (status_open_protobuf(body, n, &f) == 0 && f.message.n)
+	if (status_object_open(body, n, &f) == 0 && f.message.n)
 		(void)snprintf(ret_text, 256, "%s: %.*s", what, (int)(f.message.n < 150 ? f.message.n : 150),
 			       f.message.p);
 	char raw[256];

@@ -12,7 +12,8 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "config/windows.h"
-#include "kube/request.h"
+#include "kube/path.h"
+#include "kube/refusal.h"
 #include "rules/select.h"
 #include "worker/steps/step.h"
 
@@ -215,8 +216,8 @@ bool step_next_page(struct action *e, const json_t *list)
 char *step_list_query(const struct action *e, struct str selector)
 {
 	_cleanup_free_ char *text = xstrndup(selector.p, selector.n);
-	_cleanup_free_ char *s = request_escape(text);
-	_cleanup_free_ char *c = request_escape(e->page ? e->page : "");
+	_cleanup_free_ char *s = path_escape(text);
+	_cleanup_free_ char *c = path_escape(e->page ? e->page : "");
 
 	return xasprintf(PAGE "%s%s%s%s", *s ? "&labelSelector=" : "", s, *c ? "&continue=" : "", c);
 }
@@ -260,12 +261,12 @@ static enum step on_failure(struct action *e, const struct step_desc *d, const s
 static enum step on_status(struct action *e, const struct step_desc *d, long status,
 			   const struct http_result *r)
 {
-	struct request_status s;
+	struct refusal s;
 	enum reason reason = REASON_SERVER_REJECTED;
 	enum outcome outcome = OUTCOME_FAILED;
 	char detail[400];
 
-	request_status_parse(status, r->body, r->body_len, &s);
+	refusal_parse(status, r->body, r->body_len, &s);
 	(void)snprintf(detail, sizeof(detail), "%s: %ld %s", d->what, status, s.message);
 	if (status == 409 && (d->flags & STEP_WRITES))
 		return step_again(e, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, detail);

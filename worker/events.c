@@ -12,7 +12,8 @@
 #include "base/clock.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
+#include "kube/path.h"
+#include "kube/refusal.h"
 #include "worker/managed_fields.h"
 
 #define QUEUE_MAX  32
@@ -144,7 +145,7 @@ static bool send(struct events *e)
 
 	event_name(event, name);
 	_cleanup_free_ char *path =
-		request_path("", "v1", event->ns, "events", e->phase == PHASE_POST ? NULL : name, NULL, NULL);
+		path_format("", "v1", event->ns, "events", e->phase == PHASE_POST ? NULL : name, NULL, NULL);
 	_cleanup_free_ char *body = e->phase == PHASE_POST    ? body_of(event, e->counts[0])
 				    : e->phase == PHASE_PATCH ? patch_of(event, e->said + e->counts[0])
 							      : NULL;
@@ -181,9 +182,9 @@ static uint64_t count_of(const struct http_result *r)
 
 static void switch_off(struct events *e, const struct http_result *r)
 {
-	struct request_status s;
+	struct refusal s;
 
-	request_status_parse(r->status, r->body, r->body_len, &s);
+	refusal_parse(r->status, r->body, r->body_len, &s);
 	e->off = true;
 	e->n = 0;
 	e->env.denied(e->env.ctx, s.message);

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "kube/decode.h"
-#include "kube/status.h"
+#include "kube/decode_protobuf.h"
+#include "kube/status_object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		for (uint32_t i = 0; i < f.n_finalizers && i < POD_FINALIZERS_MAX; i++)
 			inside(f.finalizers[i], p, n);
 	}
-	if (status_decode_protobuf(p, n, &status) == 0)
+	if (status_object_decode(p, n, &status) == 0)
 		inside(status.message, p, n);
 	if (decode_bookmark_protobuf(p, n, &mark) == 0)
 		inside(mark.rv, p, n);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "kube/decode.h"
+#include "kube/decode_protobuf.h"
 #include "kube/frame.h"
 #include "kube/watch_event.h"
 

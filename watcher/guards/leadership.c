@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "kube/leader.h"
-#include "kube/request.h"
-#include "kube/status.h"
+#include "kube/path.h"
+#include "kube/status_object.h"
 
 #define GROUP "coordination.k8s.io"
 /* A renewal that takes longer is given up: two more fit before the Lease must be thought lost. */
@@ -32,7 +32,7 @@ struct leadership {
 	struct leader leader;
 	bool told, told_leading;
 	uint64_t told_until;
-	char told_holder[LEADER_TEXT], trouble[256];
+	char told_holder[LEASE_TEXT], trouble[256];
 	void (*released)(void *ctx);
 	void *released_ctx;
 };
@@ -86,7 +86,7 @@ static void tell_trouble(struct leadership *l, const struct http_result *r)
 	}
 	if (r->failure != HTTP_OK)
 		(void)snprintf(text, sizeof(text), "%s", r->error);
-	else if (status_open_protobuf(r->body, r->body_len, &status) == 0)
+	else if (status_object_open(r->body, r->body_len, &status) == 0)
 		(void)snprintf(text, sizeof(text), "%.*s", STR_ARG(status.message));
 	else
 		(void)snprintf(text, sizeof(text), "HTTP status %ld", r->status);
@@ -100,7 +100,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	struct leadership *l = ctx;
 	struct lease_facts facts;
 	const long status = r->failure == HTTP_OK ? r->status : 0;
-	const bool good = status / 100 == 2 && lease_open_protobuf(r->body, r->body_len, &facts) == 0;
+	const bool good = status / 100 == 2 && lease_object_open(r->body, r->body_len, &facts) == 0;
 
 	l->request = NULL;
 	tell_trouble(l, r);
@@ -121,8 +121,8 @@ static void ask(struct leadership *l, enum leader_ask what)
 		[LEADER_CREATE] = { "POST", "fieldManager=ops-pod-cleaner", "application/json" },
 		[LEADER_PATCH] = { "PATCH", "fieldManager=ops-pod-cleaner", "application/merge-patch+json" },
 	};
-	char *path = request_path(GROUP, "v1", l->ns, "leases", what == LEADER_CREATE ? NULL : l->name, NULL,
-				  how[what].query);
+	char *path = path_format(GROUP, "v1", l->ns, "leases", what == LEADER_CREATE ? NULL : l->name, NULL,
+				 how[what].query);
 	char *body = leader_body(&l->leader, l->ns, l->name, clock_boot_ms(), clock_wall_ms());
 	const struct http_call call = {
 		.method = how[what].method,
@@ -172,7 +172,7 @@ static void on_release_timer(evutil_socket_t fd, short what, void *arg)
 static void set_identity(struct leader *leader)
 {
 	char host[128] = "";
-	char identity[LEADER_TEXT];
+	char identity[LEASE_TEXT];
 
 	if (gethostname(host, sizeof(host) - 1) < 0 || !*host)
 		(void)snprintf(host, sizeof(host), "unnamed");

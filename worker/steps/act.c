@@ -6,7 +6,8 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
+#include "kube/path.h"
+#include "kube/write_body.h"
 #include "rules/announce.h"
 #include "rules/select.h"
 #include "worker/managed_fields.h"
@@ -131,8 +132,8 @@ char *step_object_path(const struct action *e, const struct owner *o, const char
 {
 	_cleanup_free_ char *name = o ? xstrndup(o->ref.name.p, o->ref.name.n) : xstrdup(e->grant.name);
 
-	return request_path(o ? o->kind.group : "", o ? o->kind.version : "v1", e->grant.ns,
-			    o ? o->kind.resource : "pods", name, NULL, query);
+	return path_format(o ? o->kind.group : "", o ? o->kind.version : "v1", e->grant.ns,
+			   o ? o->kind.resource : "pods", name, NULL, query);
 }
 
 void ask_announce(struct action *e, struct ask *ret)
@@ -147,8 +148,8 @@ void ask_announce(struct action *e, struct ask *ret)
 	ret->method = "PATCH";
 	ret->path = step_object_path(e, o, query);
 	ret->content_type = "application/merge-patch+json";
-	ret->body = request_annotation_patch(e->result.u.result.target_uid, e->result.u.result.target_rv,
-					     ANNOTATION_ANNOUNCED, value);
+	ret->body = write_body_annotation(e->result.u.result.target_uid, e->result.u.result.target_rv,
+					  ANNOTATION_ANNOUNCED, value);
 }
 
 enum step take_announce(struct action *e, const struct answer *a)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "kube/request.h"
+#include "kube/path.h"
 #include "rules/reverted.h"
 #include "worker/managed_fields.h"
 #include "worker/autoscaler.h"
@@ -17,7 +17,7 @@
 static char *list_path(const struct action *e, const char *group, const char *version, const char *resource)
 {
 	char *query = step_list_query(e, (struct str){ "", 0 });
-	char *path = request_path(group, version, e->grant.ns, resource, NULL, NULL, query);
+	char *path = path_format(group, version, e->grant.ns, resource, NULL, NULL, query);
 
 	free(query);
 	return path;

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
+#include "kube/path.h"
 #include "rules/cause.h"
 #include "worker/steps/step.h"
 
@@ -41,12 +41,12 @@ enum step step_cause(struct action *e)
 void ask_events(struct action *e, struct ask *ret)
 {
 	_cleanup_free_ char *selector = xasprintf("involvedObject.uid=%.*s", STR_ARG(e->pod.uid));
-	_cleanup_free_ char *escaped = request_escape(selector);
-	_cleanup_free_ char *page = request_escape(e->page ? e->page : "");
+	_cleanup_free_ char *escaped = path_escape(selector);
+	_cleanup_free_ char *page = path_escape(e->page ? e->page : "");
 	_cleanup_free_ char *query =
 		xasprintf(PAGE "&fieldSelector=%s%s%s", escaped, *page ? "&continue=" : "", page);
 
-	ret->path = request_path("", "v1", e->grant.ns, "events", NULL, NULL, query);
+	ret->path = path_format("", "v1", e->grant.ns, "events", NULL, NULL, query);
 }
 
 /* When an Event was last seen, in whichever way its writer counts. */

@@ -5,14 +5,14 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
+#include "kube/path.h"
 #include "worker/steps/step.h"
 
 void ask_node(struct action *e, struct ask *ret)
 {
 	_cleanup_free_ char *name = xstrndup(e->pod.node.p, e->pod.node.n);
 
-	ret->path = request_path("", "v1", NULL, "nodes", name, NULL, NULL);
+	ret->path = path_format("", "v1", NULL, "nodes", name, NULL, NULL);
 }
 
 enum step take_node(struct action *e, const struct answer *a)
@@ -44,7 +44,7 @@ void ask_attachments(struct action *e, struct ask *ret)
 {
 	_cleanup_free_ char *query = step_list_query(e, (struct str){ "", 0 });
 
-	ret->path = request_path("storage.k8s.io", "v1", NULL, "volumeattachments", NULL, NULL, query);
+	ret->path = path_format("storage.k8s.io", "v1", NULL, "volumeattachments", NULL, NULL, query);
 }
 
 static enum step judge_volumes(struct action *e, enum tri attached)
@@ -115,7 +115,7 @@ void ask_claim(struct action *e, struct ask *ret)
 {
 	_cleanup_free_ char *name = claim_name(e, json_array_get(volumes(e), e->volume));
 
-	ret->path = request_path("", "v1", e->grant.ns, "persistentvolumeclaims", name, NULL, NULL);
+	ret->path = path_format("", "v1", e->grant.ns, "persistentvolumeclaims", name, NULL, NULL);
 }
 
 enum step take_claim(struct action *e, const struct answer *a)

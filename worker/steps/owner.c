@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
+#include "kube/path.h"
 #include "worker/steps/step.h"
 
 static struct owner *top(struct action *e)
@@ -71,8 +71,8 @@ void ask_owner(struct action *e, struct ask *ret)
 	const struct owner *o = top(e);
 	_cleanup_free_ char *name = xstrndup(o->ref.name.p, o->ref.name.n);
 
-	ret->path = request_path(o->kind.group, o->kind.version, o->kind.namespaced ? e->grant.ns : NULL,
-				 o->kind.resource, name, NULL, NULL);
+	ret->path = path_format(o->kind.group, o->kind.version, o->kind.namespaced ? e->grant.ns : NULL,
+				o->kind.resource, name, NULL, NULL);
 }
 
 /* Scaling a StatefulSet down may delete the claims of its pods (R23). */

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
-#include "kube/decode.h"
-#include "kube/request.h"
+#include "kube/decode_json.h"
+#include "kube/path.h"
+#include "kube/write_body.h"
 #include "worker/steps/step.h"
 
 void ask_pod(struct action *e, struct ask *ret)
 {
-	ret->path = request_path("", "v1", e->grant.ns, "pods", e->grant.name, NULL, NULL);
+	ret->path = path_format("", "v1", e->grant.ns, "pods", e->grant.name, NULL, NULL);
 }
 
 /* Has an earlier delete of ours already shown? */
@@ -88,8 +89,8 @@ void ask_delete(struct action *e, struct ask *ret)
 	/* A success is answered with the whole pod, 22 KB of JSON, of which nothing is read: its head will
 	 * do. */
 	ret->accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.9";
-	ret->body = request_delete_body(r->target_uid, r->target_rv,
-					e->grant.action == ACTION_FORCE_DELETE ? 0 : -1, e->grant.observe);
+	ret->body = write_body_delete(r->target_uid, r->target_rv,
+				      e->grant.action == ACTION_FORCE_DELETE ? 0 : -1, e->grant.observe);
 }
 
 enum step take_delete(struct action *e, const struct answer *a)

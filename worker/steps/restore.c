@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "kube/discovery.h"
-#include "kube/request.h"
+#include "kube/path.h"
 #include "worker/managed_fields.h"
 #include "worker/steps/step.h"
 
@@ -42,7 +42,7 @@ enum step step_restore(struct action *e)
 
 void ask_group(struct action *e, struct ask *ret)
 {
-	_cleanup_free_ char *group = request_escape(workload(e)->kind.group);
+	_cleanup_free_ char *group = path_escape(workload(e)->kind.group);
 
 	ret->path = xasprintf("/apis/%s", group);
 }
@@ -65,7 +65,7 @@ void ask_workload(struct action *e, struct ask *ret)
 	_cleanup_free_ char *name = xstrndup(o->ref.name.p, o->ref.name.n);
 
 	ret->path =
-		request_path(o->kind.group, o->kind.version, e->grant.ns, o->kind.resource, name, NULL, NULL);
+		path_format(o->kind.group, o->kind.version, e->grant.ns, o->kind.resource, name, NULL, NULL);
 }
 
 enum step take_workload(struct action *e, const struct answer *a)

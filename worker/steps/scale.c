@@ -6,8 +6,9 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "kube/decode.h"
-#include "kube/request.h"
+#include "kube/decode_json.h"
+#include "kube/path.h"
+#include "kube/write_body.h"
 #include "worker/steps/step.h"
 
 static const struct owner *top(const struct action *e)
@@ -25,8 +26,8 @@ static char *scale_path(const struct action *e, const char *query)
 	const struct owner *o = top(e);
 	_cleanup_free_ char *name = xstrndup(o->ref.name.p, o->ref.name.n);
 
-	return request_path(o->kind.group, o->kind.version, e->grant.ns, o->kind.resource, name, "scale",
-			    query);
+	return path_format(o->kind.group, o->kind.version, e->grant.ns, o->kind.resource, name, "scale",
+			   query);
 }
 
 static enum step refuse(struct action *e, enum reason reason, const char *why)
@@ -97,7 +98,7 @@ void ask_revisions(struct action *e, struct ask *ret)
 {
 	_cleanup_free_ char *query = step_list_query(e, e->scale.selector);
 
-	ret->path = request_path("apps", "v1", e->grant.ns, "replicasets", NULL, NULL, query);
+	ret->path = path_format("apps", "v1", e->grant.ns, "replicasets", NULL, NULL, query);
 }
 
 static void count_revision(struct action *e, const json_t *rs)
@@ -151,7 +152,7 @@ void ask_pods(struct action *e, struct ask *ret)
 {
 	_cleanup_free_ char *query = step_list_query(e, e->scale.selector);
 
-	ret->path = request_path("", "v1", e->grant.ns, "pods", NULL, NULL, query);
+	ret->path = path_format("", "v1", e->grant.ns, "pods", NULL, NULL, query);
 }
 
 static bool of_newest_revision(const struct action *e, const struct pod_facts *p)
@@ -230,7 +231,7 @@ void ask_patch(struct action *e, struct ask *ret)
 	ret->method = "PATCH";
 	ret->path = scale_path(e, query);
 	ret->content_type = "application/merge-patch+json";
-	ret->body = request_scale_patch(r->target_uid, r->target_rv, wanted(e));
+	ret->body = write_body_scale(r->target_uid, r->target_rv, wanted(e));
 }
 
 enum step take_patch(struct action *e, const struct answer *a)

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "kube/request.h"
+#include "kube/write_body.h"
 #include "worker/steps/step.h"
 
 static bool is_batch(const struct owner *o, const char *kind)
@@ -95,7 +95,7 @@ void ask_suspend(struct action *e, struct ask *ret)
 	ret->method = "PATCH";
 	ret->path = step_object_path(e, target(e), query);
 	ret->content_type = "application/merge-patch+json";
-	ret->body = request_suspend_patch(e->result.u.result.target_uid, e->result.u.result.target_rv);
+	ret->body = write_body_suspend(e->result.u.result.target_uid, e->result.u.result.target_rv);
 }
 
 enum step take_suspend(struct action *e, const struct answer *a)

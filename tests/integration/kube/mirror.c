@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "kube/decode.h"
+#include "kube/decode_json.h"
 
 #define TURN_MS 2
 

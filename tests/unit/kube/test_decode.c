@@ -7,8 +7,9 @@
 
 #include "base/xalloc.h"
 #include "kube/cursor.h"
-#include "kube/decode.h"
-#include "kube/status.h"
+#include "kube/decode_json.h"
+#include "kube/decode_protobuf.h"
+#include "kube/status_object.h"
 #include "kube/watch_event.h"
 #include "tests/suite.h"
 #include "tests/same_facts.h"
@@ -443,7 +444,7 @@ START_TEST(test_event_error)
 	ck_assert_int_eq(watch_event_decode(b, n, &e), 0);
 	ck_assert_int_eq(e.type, WATCH_ERROR);
 	ck_assert(str_is(e.object.kind, "Status"));
-	ck_assert_int_eq(status_decode_protobuf(e.object.raw.p, cursor_left(&e.object.raw), &s), 0);
+	ck_assert_int_eq(status_object_decode(e.object.raw.p, cursor_left(&e.object.raw), &s), 0);
 	ck_assert_int_eq(s.code, 410);
 	ck_assert(s.expired && !s.too_large_rv);
 	ck_assert(str_is(s.message, "too old resource version: 1 (9)"));
@@ -464,7 +465,7 @@ static struct status_facts too_large(const char *cause_type, const char *cause_m
 	wire_field_str(&status, 4, reason);
 	wire_field_message(&status, 5, &details);
 	wire_field_varint(&status, 6, 504);
-	ck_assert_int_eq(status_decode_protobuf(status.p, status.n, &f), 0);
+	ck_assert_int_eq(status_object_decode(status.p, status.n, &f), 0);
 	f.message = f.reason = f.status = (struct str){ 0 };
 	wire_done(&status);
 	return f;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "kube/decode.h"
 #include "kube/frame.h"
 #include "tests/suite.h"
 #include "tests/unit/kube/wire.h"

@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include "kube/discovery.h"
-#include "kube/request.h"
+#include "kube/path.h"
+#include "kube/refusal.h"
+#include "kube/write_body.h"
 #include "tests/suite.h"
 #include "tests/unit/kube/wire.h"
 
 #define PATH_IS(want, ...)                                                                                   \
 	do {                                                                                                 \
-		char *path_ = request_path(__VA_ARGS__);                                                     \
+		char *path_ = path_format(__VA_ARGS__);                                                      \
 		ck_assert_ptr_nonnull(path_);                                                                \
 		ck_assert_str_eq(path_, want);                                                               \
 		free(path_);                                                                                 \
@@ -34,25 +36,25 @@ START_TEST(test_paths_can_not_be_escaped)
 	PATH_IS("/api/v1/namespaces/a%2Fb/pods/x%3Fy%26z%23%25", "", "v1", "a/b", "pods", "x?y&z#%", NULL,
 		NULL);
 	PATH_IS("/api/v1/namespaces/%C3%A9/pods/%0A%20", "", "v1", "\xc3\xa9", "pods", "\n ", NULL, NULL);
-	ck_assert_ptr_null(request_path("", "v1", "..", "pods", "x", NULL, NULL));
-	ck_assert_ptr_null(request_path("", "v1", "a", "pods", ".", NULL, NULL));
-	ck_assert_ptr_null(request_path("", "v1", "a", "pods", "", NULL, NULL));
-	ck_assert_ptr_null(request_path("", "v1", "", "pods", "x", NULL, NULL));
-	ck_assert_ptr_null(request_path("..", "v1", "a", "pods", "x", NULL, NULL));
-	ck_assert_ptr_null(request_path("", "v1", "a", "pods", NULL, "status", NULL));
-	ck_assert_ptr_null(request_path("", "v1", "a", NULL, "x", NULL, NULL));
+	ck_assert_ptr_null(path_format("", "v1", "..", "pods", "x", NULL, NULL));
+	ck_assert_ptr_null(path_format("", "v1", "a", "pods", ".", NULL, NULL));
+	ck_assert_ptr_null(path_format("", "v1", "a", "pods", "", NULL, NULL));
+	ck_assert_ptr_null(path_format("", "v1", "", "pods", "x", NULL, NULL));
+	ck_assert_ptr_null(path_format("..", "v1", "a", "pods", "x", NULL, NULL));
+	ck_assert_ptr_null(path_format("", "v1", "a", "pods", NULL, "status", NULL));
+	ck_assert_ptr_null(path_format("", "v1", "a", NULL, "x", NULL, NULL));
 }
 END_TEST
 
 START_TEST(test_delete_body)
 {
-	char *s = request_delete_body("u-1", "42", 0, true);
+	char *s = write_body_delete("u-1", "42", 0, true);
 
 	ck_assert_str_eq(
 		s, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u-1\","
 		   "\"resourceVersion\":\"42\"},\"gracePeriodSeconds\":0,\"dryRun\":[\"All\"]}");
 	free(s);
-	s = request_delete_body("u\"1", "\xff", -1, false);
+	s = write_body_delete("u\"1", "\xff", -1, false);
 	ck_assert_str_eq(
 		s, "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"u\\\"1\","
 		   "\"resourceVersion\":\"?\"}}");
@@ -67,7 +69,7 @@ START_TEST(test_delete_body_of_odd_text)
 					   "\xc3\xa9", "\xe2\x80\xae", "\xf0\x9f\x98\x80",   "%s\\u0041" };
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
-		char *s = request_delete_body(odd[i], odd[i], -1, false);
+		char *s = write_body_delete(odd[i], odd[i], -1, false);
 		json_t *o = json_loads(s, JSON_REJECT_DUPLICATES, NULL);
 		const json_t *p = json_object_get(o, "preconditions");
 
@@ -81,7 +83,7 @@ END_TEST
 
 START_TEST(test_scale_patch)
 {
-	char *s = request_scale_patch("u-1", "42", 0);
+	char *s = write_body_scale("u-1", "42", 0);
 
 	ck_assert_str_eq(
 		s, "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"42\"},\"spec\":{\"replicas\":0}}");
@@ -92,9 +94,9 @@ END_TEST
 /* What is written into an object itself is bound as tightly, and what is no UTF-8 can only be refused. */
 START_TEST(test_object_patches)
 {
-	char *a = request_annotation_patch("u-1", "42", "example.com/a", "x=\"1\"");
-	char *b = request_annotation_patch("u-1", "42", "example.com/a", "\xff");
-	char *c = request_suspend_patch("u-1", "42");
+	char *a = write_body_annotation("u-1", "42", "example.com/a", "x=\"1\"");
+	char *b = write_body_annotation("u-1", "42", "example.com/a", "\xff");
+	char *c = write_body_suspend("u-1", "42");
 
 	ck_assert_str_eq(a, "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"42\",\"annotations\":"
 			    "{\"example.com/a\":\"x=\\\"1\\\"\"}}}");
@@ -107,17 +109,17 @@ START_TEST(test_object_patches)
 }
 END_TEST
 
-static struct request_status parse(long http, const char *body)
+static struct refusal parse(long http, const char *body)
 {
-	struct request_status s;
+	struct refusal s;
 
-	request_status_parse(http, body, strlen(body), &s);
+	refusal_parse(http, body, strlen(body), &s);
 	return s;
 }
 
 START_TEST(test_status_json)
 {
-	struct request_status s =
+	struct refusal s =
 		parse(429, "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"TooManyRequests\","
 			   "\"message\":\"wait\\nnow\",\"details\":{\"retryAfterSeconds\":7},"
 			   "\"code\":429}");
@@ -140,13 +142,13 @@ END_TEST
 START_TEST(test_status_protobuf)
 {
 	struct wire raw = { 0 }, w = { 0 };
-	struct request_status s;
+	struct refusal s;
 
 	wire_field_str(&raw, 3, "pods \"a\" not found");
 	wire_field_str(&raw, 4, "NotFound");
 	wire_field_varint(&raw, 6, 404);
 	wire_envelope(&w, "v1", "Status", &raw);
-	request_status_parse(404, (const char *)w.p, w.n, &s);
+	refusal_parse(404, (const char *)w.p, w.n, &s);
 	ck_assert_int_eq(s.code, 404);
 	ck_assert_str_eq(s.reason, "NotFound");
 	ck_assert_str_eq(s.message, "pods \"a\" not found");
@@ -157,7 +159,7 @@ END_TEST
 
 START_TEST(test_status_text)
 {
-	struct request_status s = parse(429, "Too many requests, please try again later.\n");
+	struct refusal s = parse(429, "Too many requests, please try again later.\n");
 
 	ck_assert_int_eq(s.code, 429);
 	ck_assert_str_eq(s.message, "Too many requests, please try again later.");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/rfc3339.h"
-#include "kube/decode.h"
+#include "kube/decode_json.h"
 #include "rules/status.h"
 #include "tests/suite.h"
 

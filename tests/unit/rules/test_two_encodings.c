@@ -6,7 +6,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "kube/decode.h"
+#include "kube/decode_json.h"
+#include "kube/decode_protobuf.h"
 #include "tests/apisim/podpb.h"
 #include "tests/same_facts.h"
 #include "tests/suite.h"

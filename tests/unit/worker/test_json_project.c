@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "model/pod.h"
 #include "base/xalloc.h"
-#include "kube/decode.h"
+#include "kube/decode_json.h"
 #include "tests/suite.h"
 #include "tests/unit/kube/random_pod.h"
 #include "worker/json_project.h"

@@ -1,6 +1,6 @@
 /* status.c - see status.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/status.h"
+#include "kube/status_object.h"
 
 #include <string.h>
 
@@ -65,7 +65,7 @@ static bool is_timeout(const struct status_facts *s)
 	return str_is(s->reason, "Timeout") || s->code == 504;
 }
 
-int status_decode_protobuf(const uint8_t *p, size_t n, struct status_facts *ret)
+int status_object_decode(const uint8_t *p, size_t n, struct status_facts *ret)
 {
 	struct reader r = { .facts = ret };
 
@@ -83,12 +83,12 @@ int status_decode_protobuf(const uint8_t *p, size_t n, struct status_facts *ret)
 	return 0;
 }
 
-int status_open_protobuf(const void *p, size_t n, struct status_facts *ret)
+int status_object_open(const void *p, size_t n, struct status_facts *ret)
 {
 	struct envelope e;
 
 	*ret = (struct status_facts){ .retry_after_s = -1 };
 	if (envelope_open(p, n, &e) < 0 || !str_is(e.kind, "Status"))
 		return -EBADMSG;
-	return status_decode_protobuf(e.raw.p, cursor_left(&e.raw), ret);
+	return status_object_decode(e.raw.p, cursor_left(&e.raw), ret);
 }

@@ -23,8 +23,8 @@ struct status_facts {
 };
 
 /* A bare Status message. 0 or -EBADMSG. */
-int status_decode_protobuf(const uint8_t *p, size_t n, struct status_facts *ret);
+int status_object_decode(const uint8_t *p, size_t n, struct status_facts *ret);
 /* An enveloped one, as in an HTTP body or an ERROR event; -EBADMSG also when it is another kind. */
-int status_open_protobuf(const void *p, size_t n, struct status_facts *ret);
+int status_object_open(const void *p, size_t n, struct status_facts *ret);
 
 #endif

@@ -1,8 +1,8 @@
-/* decode.h - a pod's wire bytes -> struct pod_facts, from protobuf and, by a second independent decoder, from
- * JSON. Layer: kube.  Nothing is allocated; strings borrow from the input (JSON: from the jansson tree). */
+/* decode_protobuf.h - a Pod's protobuf bytes -> struct pod_facts.  Layer: kube.  Nothing is allocated;
+ * strings borrow from the input. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef KUBE_DECODE_H
-#define KUBE_DECODE_H
+#ifndef KUBE_DECODE_PROTOBUF_H
+#define KUBE_DECODE_PROTOBUF_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,10 +21,5 @@ struct bookmark {
 	bool initial_end;
 };
 int decode_bookmark_protobuf(const uint8_t *p, size_t n, struct bookmark *ret);
-
-struct json_t;
-/* A Pod object as the API server answers GET with Accept: application/json. 0, or -EBADMSG when it is no
- * object or has no metadata.name and uid; single members of a wrong type are treated as absent. */
-int decode_pod_json(const struct json_t *pod, struct pod_facts *ret);
 
 #endif

@@ -1,0 +1,80 @@
+/* write_body.c - see write_body.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/write_body.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+/* Text from the cluster that is no valid UTF-8 becomes a value the server can only refuse. */
+static json_t *json_text(const char *s)
+{
+	json_t *v = json_string(s);
+
+	return v ? v : json_string("?");
+}
+
+static char *json_take_text(json_t *o)
+{
+	char *s = json_dumps(o, JSON_COMPACT);
+
+	json_decref(o);
+	return s;
+}
+
+static bool is_utf8(const char *s)
+{
+	size_t left = strlen(s), n = 1;
+
+	for (; left > 0 && n > 0; s += n, left -= n)
+		n = str_utf8_len(s, left);
+	return n > 0;
+}
+
+/* As json_text does; owned by the caller. */
+static char *escaped(const char *s)
+{
+	const char *text = is_utf8(s) ? s : "?";
+	const size_t n = strlen(text), size = 6 * n + 1;
+	char *to = xmalloc(size);
+
+	(void)str_escape_json(to, size, text, n);
+	return to;
+}
+
+/* Written for each deletion: a tree for jansson to print would be a tenth of the worker's work. */
+char *write_body_delete(const char *uid, const char *rv, int64_t grace_s, bool dry_run)
+{
+	static const char head[] = "{\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{";
+	_cleanup_free_ char *u = escaped(uid), *r = escaped(rv);
+	char grace[48] = "";
+
+	if (grace_s >= 0)
+		(void)snprintf(grace, sizeof(grace), ",\"gracePeriodSeconds\":%lld", (long long)grace_s);
+	return xconcat(head, "\"uid\":\"", u, "\",\"resourceVersion\":\"", r, "\"}", grace,
+		       dry_run ? ",\"dryRun\":[\"All\"]" : "", "}", NULL);
+}
+
+char *write_body_scale(const char *uid, const char *rv, int64_t replicas)
+{
+	return json_take_text(json_pack("{s:{s:o, s:o}, s:{s:I}}", "metadata", "uid", json_text(uid),
+					"resourceVersion", json_text(rv), "spec", "replicas",
+					(json_int_t)replicas));
+}
+
+char *write_body_annotation(const char *uid, const char *rv, const char *key, const char *value)
+{
+	return json_take_text(json_pack("{s:{s:o, s:o, s:{s:o}}}", "metadata", "uid", json_text(uid),
+					"resourceVersion", json_text(rv), "annotations", key,
+					json_text(value)));
+}
+
+char *write_body_suspend(const char *uid, const char *rv)
+{
+	return json_take_text(json_pack("{s:{s:o, s:o}, s:{s:b}}", "metadata", "uid", json_text(uid),
+					"resourceVersion", json_text(rv), "spec", "suspend", 1));
+}
