@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "config/override.h"
+#include "config/settings.h"
 #include "config/table.h"
 #include "ipc/unpack.h"
 
@@ -74,7 +75,7 @@ static void pack_overrides(msgpack_packer *pk, const struct policy *p)
 	size_t rows = 0;
 
 	for (const struct setting *row = settings_table; row->path; row++)
-		rows += override_has(row);
+		rows += setting_is_of_duty(row);
 	msgpack_pack_array(pk, p->n_overrides);
 	for (size_t i = 0; i < p->n_overrides; i++) {
 		const struct policy_override *o = &p->overrides[i];
@@ -86,7 +87,7 @@ static void pack_overrides(msgpack_packer *pk, const struct policy *p)
 		pack_list(pk, &o->labels);
 		override_view(o, &view);
 		for (const struct setting *row = settings_table; row->path; row++)
-			if (override_has(row))
+			if (setting_is_of_duty(row))
 				pack_member(pk, row, &view);
 	}
 }
@@ -267,7 +268,7 @@ static int read_override_duties(struct reader *c, struct policy_override *o)
 
 	override_view(o, &view);
 	for (const struct setting *row = settings_table; row->path && r == 0; row++) {
-		if (!override_has(row))
+		if (!setting_is_of_duty(row))
 			continue;
 		setting_clear(row, &view);
 		r = read_member(c, row, &view);
@@ -283,7 +284,7 @@ static int read_override(struct reader *c, struct policy_override *o)
 	int r;
 
 	for (const struct setting *row = settings_table; row->path; row++)
-		want += override_has(row);
+		want += setting_is_of_duty(row);
 	if (!unpack_array(&c->u, &n) || n != want)
 		return bad(c, "an item is not an array of %llu", (unsigned long long)want);
 	if (!take_text(c, (uint64_t)rows[0].max, &o->name))

@@ -11,24 +11,6 @@
 
 struct diags;
 
-/* One entry of `clusters`. */
-struct cluster_config {
-	char *name;
-	char *kubeconfig; /* NULL = config.kubeconfig */
-	char *context;    /* NULL = current-context */
-	uint64_t workers; /* 0 = config.workers */
-	char *writer_kubeconfig, *writer_context;
-};
-
-struct config {
-	struct settings settings; /* first: rows of the table have the same offset in both */
-	uint64_t workers;
-	char *kubeconfig, *context;
-	char *api_url_file, *api_secret_file;
-	struct cluster_config *clusters;
-	size_t n_clusters;
-};
-
 /* Every key at its default. */
 void config_init(struct config *c);
 void config_done(struct config *c);

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "base/duration.h"
+#include "config/config.h"
 #include "config/override.h"
 #include "config/table.h"
 

@@ -278,7 +278,7 @@ void config_validate(const char *path, const struct config *c, const struct mark
 	check_duties(&k);
 	check_secrets(&k);
 	check_schedule(&k);
-	for (enum duty duty = 0; duty < DUTY_RESTARTS; duty++)
+	for (enum duty duty = 0; duty < DUTY__MAX; duty++)
 		check_windows(&k, duty);
 	check_clusters(&k);
 	check_overrides(&k);

@@ -4,8 +4,10 @@
 #ifndef CONFIG_CONFIG_VALIDATE_H
 #define CONFIG_CONFIG_VALIDATE_H
 
-#include "config/config.h"
+#include "config/diag.h"
+#include "config/structs.h"
 #include "config/table.h"
+#include "ipc/msg.h"
 
 /* Where a key stands; line 0: it does not. */
 struct mark {
@@ -13,10 +15,10 @@ struct mark {
 	const char *key; /* as written; lives as long as the tree */
 };
 
-#define ANNOTATIONS_MAX 192
+#define MARKS_MAX 256
 
 struct marks {
-	struct mark row[ANNOTATIONS_MAX];  /* by index in settings_table */
+	struct mark row[MARKS_MAX];        /* by index in settings_table */
 	struct mark cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
 	struct mark override[OVERRIDES_MAX];
 };

@@ -4,12 +4,8 @@
 #ifndef CONFIG_OVERRIDE_H
 #define CONFIG_OVERRIDE_H
 
-#include "config/settings.h"
+#include "config/structs.h"
 
-struct setting;
-
-/* Is it a member of struct duty_policy: what an override is made of? */
-bool override_has(const struct setting *row);
 /* Append one without name, namespaces and labels whose duties are copies of the policy's. The pointer is
  * valid until the next call. */
 struct policy_override *override_add(struct policy *policy);
@@ -17,7 +13,5 @@ struct policy_override *override_add(struct policy *policy);
  * what the members hold; only one of them may be released. */
 void override_view(const struct policy_override *o, struct settings *ret);
 void override_take(struct policy_override *o, const struct settings *view);
-/* Release all. */
-void overrides_done(struct policy_override **v, size_t *n);
 
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/xalloc.h"
-#include "config/override.h"
 #include "config/settings.def"
+#include "config/settings.h"
 
 /* One per kind: does not compile when the member has another C type than the kind says. */
 #define TYPE_BOOL(m)       _Generic((m), bool : 1)
@@ -76,6 +76,14 @@ bool setting_is_list(enum setting_kind kind)
 bool setting_is_number(enum setting_kind kind)
 {
 	return kind >= SET_BOOL && kind <= SET_ENUM;
+}
+
+bool setting_is_of_duty(const struct setting *row)
+{
+	const size_t from = offsetof(struct settings, policy.duty);
+
+	return row->kind != SET_SECTION && row->off >= from &&
+	       row->off < from + sizeof(((struct policy *)NULL)->duty);
 }
 
 void *setting_member(const struct setting *row, void *base)
@@ -162,6 +170,28 @@ bool setting_equal(const struct setting *row, const void *a, const void *b)
 	return !setting_is_list(row->kind) || list_equal(pa, pb);
 }
 
+/* Members of struct duty_policy, which overrides hold copies of: the rows say them for struct settings. */
+static void override_done(struct policy_override *o)
+{
+	struct settings view = { 0 };
+
+	memcpy(view.policy.duty, o->duty, sizeof(o->duty));
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (setting_is_of_duty(row))
+			setting_clear(row, &view);
+	for (const struct setting *row = settings_override_table; row->path; row++)
+		setting_clear(row, o);
+}
+
+static void overrides_done(struct policy_override **v, size_t *n)
+{
+	for (size_t i = 0; i < *n; i++)
+		override_done(&(*v)[i]);
+	free(*v);
+	*v = NULL;
+	*n = 0;
+}
+
 void setting_clear(const struct setting *row, void *base)
 {
 	void *p = setting_member(row, base);
@@ -184,4 +214,41 @@ void setting_clear(const struct setting *row, void *base)
 	} else if (row->kind == SET_OVERRIDES) {
 		overrides_done(p, (size_t *)(void *)((struct policy_override **)p + 1));
 	}
+}
+
+/* -- struct settings (settings.h) -- */
+
+void settings_init(struct settings *s)
+{
+	*s = (struct settings){ 0 };
+}
+
+void settings_done(struct settings *s)
+{
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (row->off + row->size <= sizeof(*s) && row->kind != SET_SECTION)
+			setting_clear(row, s);
+	settings_init(s);
+}
+
+/* FNV-1a. The operator chooses the values: nobody makes two of them collide. */
+static uint64_t hash_value(const struct setting *row, const struct settings *s)
+{
+	uint64_t h = setting_is_number(row->kind) ? (uint64_t)setting_get_number(row, s) : 0;
+	const char *text = setting_is_text(row->kind) ? *(char *const *)setting_member_const(row, s) : NULL;
+
+	for (h ^= UINT64_C(14695981039346656037); text && *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+	return h;
+}
+
+const char *settings_fixed_key(const struct settings *s, size_t i, uint64_t *ret_hash)
+{
+	const struct setting *row = settings_table;
+
+	while (row->path && (!(row->flags & SETTING_FIXED) || i-- > 0))
+		row++;
+	if (row->path)
+		*ret_hash = hash_value(row, s);
+	return row->path;
 }

@@ -3,7 +3,7 @@
 #ifndef CONFIG_TABLE_H
 #define CONFIG_TABLE_H
 
-#include "config/config.h"
+#include "config/structs.h"
 
 enum setting_kind {
 	SET_SECTION, /* no value of its own */
@@ -57,6 +57,9 @@ extern const struct setting settings_override_table[];
 bool setting_is_text(enum setting_kind kind);
 bool setting_is_list(enum setting_kind kind);
 bool setting_is_number(enum setting_kind kind); /* also BOOL and ENUM */
+
+/* Is it a member of struct duty_policy: what an override is made of? */
+bool setting_is_of_duty(const struct setting *row);
 
 /* The member of `base` (struct config, struct settings or struct cluster_config) that a row describes. */
 void *setting_member(const struct setting *row, void *base);

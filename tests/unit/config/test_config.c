@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
+#include "config/config.h"
 #include "config/config_validate.h"
 #include "config/diag.h"
 #include "tests/suite.h"
@@ -275,7 +276,7 @@ START_TEST(the_table_is_sound)
 		    SETTING_SECRET) /* a secret goes to the reporter or to those who act, not to both */
 			ck_assert((a->roles & R_REPORTER) == 0 || a->roles == R_REPORTER);
 	}
-	ck_assert_uint_le(n, ANNOTATIONS_MAX);
+	ck_assert_uint_le(n, MARKS_MAX);
 	config_init(&c); /* aborts when a default does not parse */
 	ck_assert_str_eq(c.settings.schedule, "0 7 9 * * 1");
 	ck_assert(!c.settings.policy.duty[DUTY_IMAGE_PULL].enable);
