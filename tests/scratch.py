@@ -20,7 +20,8 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.3
 done
 """
-guards = {}
+guards, started = {}, []
+leashed = True      # False: what is started goes on when this program has ended
 
 
 def folder(name):
@@ -54,10 +55,17 @@ def keep(path):
 
 @atexit.register
 def remove_all():
+    for process in started if leashed else ():
+        if process.poll() is None:
+            process.kill()
+            process.wait()
     for path in list(guards):
         remove(path)
 
 
 def start(command, **how):
     """subprocess.Popen of something that is killed when the thread that starts it has ended."""
-    return subprocess.Popen([SETPRIV, "--pdeathsig", "KILL", "--", *map(str, command)], **how)
+    leash = [SETPRIV, "--pdeathsig", "KILL", "--"] if leashed else []
+    process = subprocess.Popen([*leash, *map(str, command)], **how)
+    started.append(process)
+    return process

@@ -21,6 +21,7 @@ class Runner:
         self.servers = servers
         self.only = only
         self.keep = keep
+        scratch.leashed = not keep
         self.jobs = jobs
         self.out = out
         self.folder = scratch.folder("e2e")

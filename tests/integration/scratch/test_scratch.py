@@ -21,6 +21,8 @@ folder = scratch.folder("left")
 (folder / "inner" / "file").write_text("x")
 (folder / "inner").chmod(0)
 child = scratch.start(["sleep", "600"])
+while sys.argv[1] == "waits" and pathlib.Path("/proc", str(child.pid), "comm").read_text() != "sleep\\n":
+    time.sleep(0.01)
 scratch.at_end(folder, "touch", sys.argv[2])
 print("made", child.pid, flush=True)
 if sys.argv[1] == "kept":
