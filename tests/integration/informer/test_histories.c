@@ -219,7 +219,7 @@ static int run_share(uint64_t which)
 	return failed;
 }
 
-START_TEST(random_histories)
+TEST(random_histories)
 {
 	pid_t children[PROCESSES];
 	int failed = 0;
@@ -237,7 +237,6 @@ START_TEST(random_histories)
 	}
 	ck_assert_msg(failed == 0, "see above; again with SEED=%llu", (unsigned long long)seed);
 }
-END_TEST
 
 /* -- kept ones
  * -----------------------------------------------------------------------------------------------
@@ -261,7 +260,7 @@ static void play_kept(const char *name)
 	batch_free(&b);
 }
 
-START_TEST(kept_histories)
+TEST(kept_histories)
 {
 	DIR *d = opendir(folder);
 	unsigned n = 0;
@@ -275,7 +274,6 @@ START_TEST(kept_histories)
 	closedir(d);
 	ck_assert_uint_gt(n, 0);
 }
-END_TEST
 
 /* -- does it find anything?
  * ----------------------------------------------------------------------------------
@@ -283,7 +281,7 @@ END_TEST
 
 /* Each planted fault is found among some hundred histories, and what is left of the history that found it is
  * short, still fails, and does not without the fault. */
-START_TEST(planted_faults_are_found)
+TEST_LOOP(planted_faults_are_found, PLANT_NONE + 1, PLANT__MAX)
 {
 	const enum plant plant = (enum plant)_i;
 	struct batch *b = batch_new(WORLDS, plant, LIMIT_MS);
@@ -304,7 +302,6 @@ START_TEST(planted_faults_are_found)
 	ck_assert(!fails(sound, &small));
 	batch_free(&sound);
 }
-END_TEST
 
 /* -- the shrinker and the text
  * -------------------------------------------------------------------------------
@@ -331,7 +328,7 @@ static bool three_steps(void *ctx, const struct history *h)
 	return false;
 }
 
-START_TEST(shrinks_to_what_is_needed)
+TEST(shrinks_to_what_is_needed)
 {
 	static struct history h;
 	unsigned found = 0, questions = 0;
@@ -349,9 +346,8 @@ START_TEST(shrinks_to_what_is_needed)
 	}
 	ck_assert_uint_gt(found, 20);
 }
-END_TEST
 
-START_TEST(shrinking_ends)
+TEST(shrinking_ends)
 {
 	static struct history h;
 	unsigned questions = 0;
@@ -363,9 +359,8 @@ START_TEST(shrinking_ends)
 	ck_assert_uint_le(questions, 5);
 	ck_assert(three_steps(&questions, &h)); /* never loses the failure */
 }
-END_TEST
 
-START_TEST(text_goes_both_ways)
+TEST(text_goes_both_ways)
 {
 	static struct history h, back;
 	int line;
@@ -384,9 +379,8 @@ START_TEST(text_goes_both_ways)
 		ck_assert_mem_eq(back.ops, h.ops, h.n * sizeof(struct op));
 	}
 }
-END_TEST
 
-START_TEST(text_that_is_none)
+TEST(text_that_is_none)
 {
 	static const char *const wrong[] = { "dance",     "create", "create ns-0/p-4", "create ns-2/p-0",
 					     "mode fast", "rest 3", "fail nothing",    "wait x" };
@@ -401,7 +395,6 @@ START_TEST(text_that_is_none)
 		(void)fclose(f);
 	}
 }
-END_TEST
 
 static int number_from(const char *name, uint64_t *ret)
 {
@@ -412,13 +405,6 @@ static int number_from(const char *name, uint64_t *ret)
 
 static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 {
-	tcase_add_test(t, text_goes_both_ways);
-	tcase_add_test(t, text_that_is_none);
-	tcase_add_test(t, shrinks_to_what_is_needed);
-	tcase_add_test(t, shrinking_ends);
-	tcase_add_test(t, kept_histories);
-	tcase_add_loop_test(t, planted_faults_are_found, PLANT_NONE + 1, PLANT__MAX);
-	tcase_add_test(t, random_histories);
 	tcase_set_timeout(t, 600);
 }
 

@@ -22,7 +22,7 @@ static const struct reflector_config in_pages = { .backoff_base_ms = BACKOFF_MS,
 static const char *const forty[] = { "--fill", "40", NULL };
 static const char *const empty[] = { NULL };
 
-START_TEST(dialect_watchlist)
+TEST(dialect_watchlist)
 {
 	struct mirror m;
 
@@ -37,7 +37,6 @@ START_TEST(dialect_watchlist)
 	ck_assert_uint_eq(m.troubles, 0);
 	mirror_stop(&m);
 }
-END_TEST
 
 /* A server with a watch cache gives all at once to who asks for "any version in memory"; pages come when
  * that was refused. */
@@ -45,7 +44,7 @@ static const char any_version_expired[] =
 	"{\"verb\":\"list\",\"resource\":\"pods\",\"status\":410,\"reason\":\"Expired\"}";
 
 /* In pages by choice, and because the server does not know WatchList (422). */
-START_TEST(dialect_pages)
+TEST_LOOP(dialect_pages, 0, 2)
 {
 	static const char *const refusing[] = { "--fill", "40", "--no-watchlist", NULL };
 	const struct reflector_config config = { .backoff_base_ms = BACKOFF_MS, .page_size = 7 };
@@ -65,10 +64,9 @@ START_TEST(dialect_pages)
 	mirror_settle(&m, "pages");
 	mirror_stop(&m);
 }
-END_TEST
 
 /* The history is forgotten between two pages: the continue token is worth nothing any more. */
-START_TEST(dialect_expired_between_pages)
+TEST(dialect_expired_between_pages)
 {
 	struct mirror m;
 
@@ -93,9 +91,8 @@ START_TEST(dialect_expired_between_pages)
 	mirror_settle(&m, "after a compaction");
 	mirror_stop(&m);
 }
-END_TEST
 
-START_TEST(dialect_retry_after)
+TEST(dialect_retry_after)
 {
 	struct mirror m;
 
@@ -114,9 +111,8 @@ START_TEST(dialect_retry_after)
 	ck_assert_uint_eq(m.troubles, 2);
 	mirror_stop(&m);
 }
-END_TEST
 
-START_TEST(dialect_storm_of_refusals)
+TEST(dialect_storm_of_refusals)
 {
 	static const char *const rules[] = {
 		"{\"verb\":\"watch\",\"resource\":\"pods\",\"status\":429,\"count\":10}",
@@ -142,10 +138,9 @@ START_TEST(dialect_storm_of_refusals)
 	mirror_settle(&m, "after the storm");
 	mirror_stop(&m);
 }
-END_TEST
 
 /* Streams that end at once: nothing is lost, and the server is not asked in a loop. */
-START_TEST(dialect_watch_ends_at_once)
+TEST(dialect_watch_ends_at_once)
 {
 	const struct reflector_config config = { 0 };
 	struct mirror m;
@@ -169,10 +164,9 @@ START_TEST(dialect_watch_ends_at_once)
 	mirror_settle(&m, "when watches last again");
 	mirror_stop(&m);
 }
-END_TEST
 
 /* Nobody hangs up, but nothing comes any more, not even bookmarks. */
-START_TEST(dialect_half_open)
+TEST(dialect_half_open)
 {
 	static const char *const flags[] = { "--fill", "40", "--bookmark-period", "50", NULL };
 	const struct reflector_config config = { .backoff_base_ms = BACKOFF_MS, .stalled_ms = 600 };
@@ -190,11 +184,10 @@ START_TEST(dialect_half_open)
 	mirror_settle(&m, "with a new watch");
 	mirror_stop(&m);
 }
-END_TEST
 
 /* The server comes back at the same place with another history, as from a backup: versions begin anew, below
  * the known ones, and a watch from a known one would hear nothing until they are reached. */
-START_TEST(dialect_server_restart)
+TEST_LOOP(dialect_server_restart, 0, 2)
 {
 	static const char *const often[] = { "--fill", "40", "--bookmark-period", "50", NULL };
 	static const char *const fewer[] = { "--fill", "3", "--fill-seed", "7", "--bookmark-period",
@@ -220,10 +213,9 @@ START_TEST(dialect_server_restart)
 	ck_assert_uint_eq(json_object_size(m.pods), 3);
 	mirror_stop(&m);
 }
-END_TEST
 
 /* Whatever the number of bytes after which the way breaks off: the next try brings all of it. */
-START_TEST(dialect_cut_after_every_byte)
+TEST_LOOP(dialect_cut_after_every_byte, 0, 2)
 {
 	const struct reflector_config *config = _i ? &plain : &in_pages;
 	struct mirror m;
@@ -257,10 +249,9 @@ START_TEST(dialect_cut_after_every_byte)
 	mirror_settle(&m, "in the end");
 	mirror_stop(&m);
 }
-END_TEST
 
 /* Noise of one, fifteen and seventeen megabytes in one frame, and a pod as large as a server stores one. */
-START_TEST(dialect_large_frames)
+TEST(dialect_large_frames)
 {
 	struct mirror m;
 
@@ -279,10 +270,9 @@ START_TEST(dialect_large_frames)
 	mirror_settle(&m, "the large one in a list");
 	mirror_stop(&m);
 }
-END_TEST
 
 /* TestHammerController: much at once, with watches that end in between. */
-START_TEST(si09_hammer)
+TEST(si09_hammer)
 {
 	struct mirror m;
 
@@ -303,21 +293,9 @@ START_TEST(si09_hammer)
 	mirror_settle(&m, "after the hammer");
 	mirror_stop(&m);
 }
-END_TEST
 
 static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 {
-	tcase_add_test(t, dialect_watchlist);
-	tcase_add_loop_test(t, dialect_pages, 0, 2);
-	tcase_add_test(t, dialect_expired_between_pages);
-	tcase_add_test(t, dialect_retry_after);
-	tcase_add_test(t, dialect_storm_of_refusals);
-	tcase_add_test(t, dialect_watch_ends_at_once);
-	tcase_add_test(t, dialect_half_open);
-	tcase_add_loop_test(t, dialect_server_restart, 0, 2);
-	tcase_add_loop_test(t, dialect_cut_after_every_byte, 0, 2);
-	tcase_add_test(t, dialect_large_frames);
-	tcase_add_test(t, si09_hammer);
 	tcase_set_timeout(t, 120);
 }
 

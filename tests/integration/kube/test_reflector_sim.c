@@ -146,35 +146,32 @@ static void histories(const char *const *flags, const struct reflector_config *c
 	mirror_stop(&m);
 }
 
-START_TEST(watchlist)
+TEST(watchlist)
 {
 	static const char *const flags[] = { "--fill", "10", "--bookmark-period", "200", NULL };
 	const struct reflector_config config = { .backoff_base_ms = 2 };
 
 	histories(flags, &config, rounds);
 }
-END_TEST
 
-START_TEST(pages)
+TEST(pages)
 {
 	static const char *const flags[] = { "--fill", "10", "--no-watchlist", NULL };
 	const struct reflector_config config = { .backoff_base_ms = 2, .page_size = 7 };
 
 	histories(flags, &config, rounds);
 }
-END_TEST
 
-START_TEST(short_history_of_the_server)
+TEST(short_history_of_the_server)
 {
 	static const char *const flags[] = { "--fill", "10", "--history", "5", NULL };
 	const struct reflector_config config = { .backoff_base_ms = 2, .no_watchlist = true };
 
 	histories(flags, &config, rounds);
 }
-END_TEST
 
 /* Five thousand realistic pods: all of them, once. */
-START_TEST(many)
+TEST(many)
 {
 	static const char *const flags[] = { "--fill", "5000", NULL };
 	const struct reflector_config config = { 0 };
@@ -189,14 +186,9 @@ START_TEST(many)
 	settle(&m, 0);
 	mirror_stop(&m);
 }
-END_TEST
 
 static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 {
-	tcase_add_test(t, watchlist);
-	tcase_add_test(t, pages);
-	tcase_add_test(t, short_history_of_the_server);
-	tcase_add_test(t, many);
 	tcase_set_timeout(t, 200 + (double)rounds);
 }
 

@@ -12,7 +12,7 @@
 
 static const char *how;
 
-START_TEST(leaves)
+TEST(leaves)
 {
 	char path[SUITE_PATH_MAX], inner[SUITE_PATH_MAX + 16];
 
@@ -31,11 +31,9 @@ START_TEST(leaves)
 	if (strcmp(how, "waits") == 0)
 		(void)pause();
 }
-END_TEST
 
 static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 {
-	tcase_add_test(t, leaves);
 	tcase_set_timeout(t, 60);
 }
 

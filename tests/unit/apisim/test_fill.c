@@ -62,7 +62,7 @@ static struct store *filled(void)
 	return s;
 }
 
-START_TEST(test_cast_is_encode)
+TEST(test_cast_is_encode)
 {
 	struct store *s = filled();
 	struct snapshot snap;
@@ -76,9 +76,8 @@ START_TEST(test_cast_is_encode)
 	store_free(s);
 	fill_done();
 }
-END_TEST
 
-START_TEST(test_states_are_as_many_as_asked_for)
+TEST(test_states_are_as_many_as_asked_for)
 {
 	struct store *s = filled();
 	size_t evicted = 0, terminating = 0, crashloop = 0, pulling = 0;
@@ -104,9 +103,8 @@ START_TEST(test_states_are_as_many_as_asked_for)
 	store_free(s);
 	fill_done();
 }
-END_TEST
 
-START_TEST(test_owners_exist)
+TEST(test_owners_exist)
 {
 	struct store *s = filled();
 	const struct kind *sets = kinds_find("apps", "v1", "replicasets"),
@@ -135,9 +133,8 @@ START_TEST(test_owners_exist)
 	store_free(s);
 	fill_done();
 }
-END_TEST
 
-START_TEST(test_same_seed_same_pods)
+TEST(test_same_seed_same_pods)
 {
 	struct store *a = filled();
 	struct snapshot first, second;
@@ -157,12 +154,5 @@ START_TEST(test_same_seed_same_pods)
 	store_free(b);
 	fill_done();
 }
-END_TEST
 
-TEST_MAIN("apisim/fill")
-{
-	tcase_add_test(t, test_cast_is_encode);
-	tcase_add_test(t, test_states_are_as_many_as_asked_for);
-	tcase_add_test(t, test_owners_exist);
-	tcase_add_test(t, test_same_seed_same_pods);
-}
+SUITE("apisim/fill");

@@ -26,7 +26,7 @@ static void same(json_t *got, const char *expected)
 }
 
 /* The examples of RFC 7386, appendix A. */
-START_TEST(test_merge)
+TEST(test_merge)
 {
 	static const char *const rows[][3] = {
 		{ "{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}" },
@@ -53,7 +53,6 @@ START_TEST(test_merge)
 		json_decref(patch);
 	}
 }
-END_TEST
 
 static int apply(const char *doc_text, const char *ops_text, json_t **ret)
 {
@@ -68,7 +67,7 @@ static int apply(const char *doc_text, const char *ops_text, json_t **ret)
 	return rc;
 }
 
-START_TEST(test_json_patch)
+TEST(test_json_patch)
 {
 	static const char *const rows[][3] = {
 		{ "{\"foo\":\"bar\"}", "[{\"op\":\"add\",\"path\":\"/baz\",\"value\":1}]",
@@ -101,9 +100,8 @@ START_TEST(test_json_patch)
 		same(got, rows[i][2]);
 	}
 }
-END_TEST
 
-START_TEST(test_json_patch_that_does_not_apply)
+TEST(test_json_patch_that_does_not_apply)
 {
 	static const char *const ops[] = {
 		"[{\"op\":\"test\",\"path\":\"/a\",\"value\":2}]",
@@ -130,9 +128,8 @@ START_TEST(test_json_patch_that_does_not_apply)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(apply("{\"a\":1}", bad[i], &got) == -EINVAL, "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(test_strategic)
+TEST(test_strategic)
 {
 	json_t *doc = load("{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"},{\"type\":\"Other\","
 			   "\"status\":\"True\"}],"
@@ -146,12 +143,5 @@ START_TEST(test_strategic)
 	json_decref(doc);
 	json_decref(patch);
 }
-END_TEST
 
-TEST_MAIN("apisim/patch")
-{
-	tcase_add_test(t, test_merge);
-	tcase_add_test(t, test_json_patch);
-	tcase_add_test(t, test_json_patch_that_does_not_apply);
-	tcase_add_test(t, test_strategic);
-}
+SUITE("apisim/patch");

@@ -32,7 +32,7 @@ static const char *encode(const char *message, const char *json)
 	return out;
 }
 
-START_TEST(test_scalars_are_written_even_when_empty)
+TEST(test_scalars_are_written_even_when_empty)
 {
 	/* name image state lastState ready restartCount ...: every field that is no pointer. */
 	ck_assert_str_eq(encode("ContainerState", "{}"), "");
@@ -49,9 +49,8 @@ START_TEST(test_scalars_are_written_even_when_empty)
 				"{\"kind\":\"K\",\"name\":\"n\",\"uid\":\"u\",\"apiVersion\":\"v1\"}"),
 			 "0a014b1a016e2201752a027631");
 }
-END_TEST
 
-START_TEST(test_pointers_are_written_only_when_set)
+TEST(test_pointers_are_written_only_when_set)
 {
 	ck_assert_str_eq(encode("Toleration", "{\"key\":\"k\",\"tolerationSeconds\":0}"),
 			 "0a016b12001a0022002800");
@@ -59,9 +58,8 @@ START_TEST(test_pointers_are_written_only_when_set)
 			 "0a016b12001a002200");
 	ck_assert_str_eq(encode("OwnerReference", "{\"controller\":false}"), "0a001a0022002a003000");
 }
-END_TEST
 
-START_TEST(test_negative_numbers_take_ten_bytes)
+TEST(test_negative_numbers_take_ten_bytes)
 {
 	ck_assert_str_eq(encode("ContainerStateTerminated", "{\"exitCode\":-1}"), "08ffffffffffffffffff01"
 										  "1000"
@@ -71,9 +69,8 @@ START_TEST(test_negative_numbers_take_ten_bytes)
 										  "3200"
 										  "3a00");
 }
-END_TEST
 
-START_TEST(test_times)
+TEST(test_times)
 {
 	ck_assert_str_eq(encode("ContainerStateRunning", "{\"startedAt\":\"1970-01-01T00:02:08Z\"}"),
 			 "0a050880011000");
@@ -82,9 +79,8 @@ START_TEST(test_times)
 	ck_assert_str_eq(encode("ContainerStateRunning", "{\"startedAt\":null}"), "0a00");
 	ck_assert_str_eq(encode("ContainerStateRunning", "{\"startedAt\":\"yesterday\"}"), "0a00");
 }
-END_TEST
 
-START_TEST(test_maps_are_sorted)
+TEST(test_maps_are_sorted)
 {
 	ck_assert_str_eq(encode("EmptyDirVolumeSource", "{\"medium\":\"M\",\"sizeLimit\":\"1Gi\"}"),
 			 "0a014d12050a03314769");
@@ -96,9 +92,8 @@ START_TEST(test_maps_are_sorted)
 	ck_assert_str_eq(encode("ResourceRequirements", "{\"limits\":{\"cpu\":1}}"),
 			 "0a0a0a0363707512030a0131");
 }
-END_TEST
 
-START_TEST(test_int_or_string)
+TEST(test_int_or_string)
 {
 	ck_assert_str_eq(encode("TCPSocketAction", "{\"port\":80,\"host\":\"h\"}"), "0a060800105"
 										    "01a00"
@@ -106,9 +101,8 @@ START_TEST(test_int_or_string)
 	ck_assert_str_eq(encode("TCPSocketAction", "{\"port\":\"http\"}"), "0a0a080110001a0468747470"
 									   "1200");
 }
-END_TEST
 
-START_TEST(test_inline_messages)
+TEST(test_inline_messages)
 {
 	/* A volume's source stands beside its name in JSON and in field 2 in protobuf. */
 	ck_assert_str_eq(encode("Volume", "{\"name\":\"v\",\"emptyDir\":{}}"), "0a0176"
@@ -117,18 +111,16 @@ START_TEST(test_inline_messages)
 	ck_assert_str_eq(encode("ConfigMapKeySelector", "{\"name\":\"n\",\"key\":\"k\"}"), "0a030a016e"
 											   "12016b");
 }
-END_TEST
 
-START_TEST(test_wrong_types_count_as_absent)
+TEST(test_wrong_types_count_as_absent)
 {
 	ck_assert_str_eq(encode("Toleration", "{\"key\":1,\"operator\":[],\"effect\":{}}"),
 			 "0a0012001a002200");
 	ck_assert_str_eq(encode("LabelSelector", "{\"matchLabels\":7,\"matchExpressions\":\"x\"}"), "");
 }
-END_TEST
 
 /* The hand-made frames of a bookmark and of an error, of which a real server adds the empty fields. */
-START_TEST(test_frames)
+TEST(test_frames)
 {
 	static const char expected[] = "\x00\x00\x00\x2f\x0a\x05"
 				       "ADDED\x12\x26\x0a\x24"
@@ -145,9 +137,8 @@ START_TEST(test_frames)
 			   (unsigned char)out[3]),
 			  n - 4 + 70000 + PODPB_TAIL_SIZE);
 }
-END_TEST
 
-START_TEST(test_status)
+TEST(test_status)
 {
 	json_t *s = json_pack("{s:s, s:s, s:s, s:i, s:{s:s, s:[{s:s}], s:i}, s:{s:s}}", "status", "Failure",
 			      "message", "m", "reason", "Expired", "code", 410, "details", "name", "n",
@@ -173,9 +164,8 @@ START_TEST(test_status)
 	pb_done(&b);
 	json_decref(s);
 }
-END_TEST
 
-START_TEST(test_list_meta)
+TEST(test_list_meta)
 {
 	struct pb_buf b;
 
@@ -193,19 +183,5 @@ START_TEST(test_list_meta)
 				  "20c801");
 	pb_done(&b);
 }
-END_TEST
 
-TEST_MAIN("apisim/podpb")
-{
-	tcase_add_test(t, test_scalars_are_written_even_when_empty);
-	tcase_add_test(t, test_pointers_are_written_only_when_set);
-	tcase_add_test(t, test_negative_numbers_take_ten_bytes);
-	tcase_add_test(t, test_times);
-	tcase_add_test(t, test_maps_are_sorted);
-	tcase_add_test(t, test_int_or_string);
-	tcase_add_test(t, test_inline_messages);
-	tcase_add_test(t, test_wrong_types_count_as_absent);
-	tcase_add_test(t, test_frames);
-	tcase_add_test(t, test_status);
-	tcase_add_test(t, test_list_meta);
-}
+SUITE("apisim/podpb");

@@ -19,7 +19,7 @@ static bool labels_match(const char *selector)
 	return hit;
 }
 
-START_TEST(test_labels)
+TEST(test_labels)
 {
 	static const char *const hits[] = { "",
 					    "app=web",
@@ -45,9 +45,8 @@ START_TEST(test_labels)
 	for (size_t i = 0; i < sizeof(misses) / sizeof(misses[0]); i++)
 		ck_assert_msg(!labels_match(misses[i]), "%s", misses[i]);
 }
-END_TEST
 
-START_TEST(test_bad_selectors)
+TEST(test_bad_selectors)
 {
 	static const char *const labels[] = { "=",    "a in", "a in (b", "a=b,", "a==b==c",
 					      "!a=b", "a!b",  "a in b",  ",a",   "a b" };
@@ -64,7 +63,6 @@ START_TEST(test_bad_selectors)
 		ck_assert_msg(selector_new(kinds_pods(), NULL, fields[i], why, &s) == -EINVAL, "%s",
 			      fields[i]);
 }
-END_TEST
 
 static bool fields_match(const char *selector)
 {
@@ -84,7 +82,7 @@ static bool fields_match(const char *selector)
 	return hit;
 }
 
-START_TEST(test_fields)
+TEST(test_fields)
 {
 	ck_assert(fields_match("metadata.name=p"));
 	ck_assert(fields_match("metadata.name==p,metadata.namespace=n"));
@@ -94,11 +92,5 @@ START_TEST(test_fields)
 	ck_assert(!fields_match("status.phase!=Failed"));
 	ck_assert(!fields_match("spec.nodeName="));
 }
-END_TEST
 
-TEST_MAIN("apisim/selector")
-{
-	tcase_add_test(t, test_labels);
-	tcase_add_test(t, test_bad_selectors);
-	tcase_add_test(t, test_fields);
-}
+SUITE("apisim/selector");

@@ -84,7 +84,7 @@ static void check_pages(struct store *s, uint64_t rv)
 	ck_assert_uint_eq(seen, expected);
 }
 
-START_TEST(test_every_state_in_history)
+TEST(test_every_state_in_history)
 {
 	struct store *s = store_new(HISTORY, on_change, NULL);
 	struct snapshot snap;
@@ -125,9 +125,8 @@ START_TEST(test_every_state_in_history)
 	check_snapshot(s, store_rv(s), NULL);
 	store_free(s);
 }
-END_TEST
 
-START_TEST(test_namespaces_that_begin_alike)
+TEST(test_namespaces_that_begin_alike)
 {
 	static const char *const names[] = { "a", "a-b", "a.b", "ab", "b" };
 	struct store *s = store_new(10, NULL, NULL);
@@ -144,9 +143,8 @@ START_TEST(test_namespaces_that_begin_alike)
 	}
 	store_free(s);
 }
-END_TEST
 
-START_TEST(test_path_copies_leave_the_original)
+TEST(test_path_copies_leave_the_original)
 {
 	json_t *a = json_pack("{s:{s:i, s:{s:i}}, s:i}", "x", "y", 1, "z", "w", 2, "k", 3);
 	json_t *b = object_with(json_incref(a), "x.z.w", json_integer(7));
@@ -165,9 +163,8 @@ START_TEST(test_path_copies_leave_the_original)
 	json_decref(c);
 	json_decref(d);
 }
-END_TEST
 
-START_TEST(test_what_others_hold_is_copied)
+TEST(test_what_others_hold_is_copied)
 {
 	json_t *a = json_pack("{s:{s:i}, s:{s:i}}", "x", "y", 1, "z", "w", 2),
 	       *held = json_object_get(a, "x");
@@ -182,7 +179,6 @@ START_TEST(test_what_others_hold_is_copied)
 	json_decref(held);
 	json_decref(b);
 }
-END_TEST
 
 static void check_text(const char *tree, const char *expected)
 {
@@ -195,7 +191,7 @@ static void check_text(const char *tree, const char *expected)
 	object_unref(o);
 }
 
-START_TEST(test_order_of_members)
+TEST(test_order_of_members)
 {
 	check_text("{\"x\":1,\"status\":{},\"metadata\":{\"name\":\"a\"},\"kind\":\"Wrong\",\"spec\":{}}",
 		   "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\",\"resourceVersion\":"
@@ -206,7 +202,6 @@ START_TEST(test_order_of_members)
 		   "\"7\"},"
 		   "\"x\":1}");
 }
-END_TEST
 
 /* Both forms of a version are those of the same object encoded by itself. */
 static void check_forms(struct obj *o)
@@ -233,7 +228,7 @@ static struct obj *change(struct store *s, const char *path, json_t *value)
 	return store_put(s, kinds_pods(), object_with(object_tree(o), path, value));
 }
 
-START_TEST(test_forms_of_later_versions)
+TEST(test_forms_of_later_versions)
 {
 	struct store *s = store_new(100, NULL, NULL);
 
@@ -252,14 +247,5 @@ START_TEST(test_forms_of_later_versions)
 	check_forms(store_delete(s, store_get(s, kinds_pods(), "ns", "a")));
 	store_free(s);
 }
-END_TEST
 
-TEST_MAIN("apisim/store")
-{
-	tcase_add_test(t, test_every_state_in_history);
-	tcase_add_test(t, test_namespaces_that_begin_alike);
-	tcase_add_test(t, test_path_copies_leave_the_original);
-	tcase_add_test(t, test_what_others_hold_is_copied);
-	tcase_add_test(t, test_order_of_members);
-	tcase_add_test(t, test_forms_of_later_versions);
-}
+SUITE("apisim/store");

@@ -13,7 +13,7 @@ static void check_is(struct text *t, const char *expected)
 	text_done(t);
 }
 
-START_TEST(test_json_as_jansson)
+TEST(test_json_as_jansson)
 {
 	static const char *const documents[] = {
 		"{}",
@@ -39,9 +39,8 @@ START_TEST(test_json_as_jansson)
 		json_decref(v);
 	}
 }
-END_TEST
 
-START_TEST(test_zero_byte_in_a_string)
+TEST(test_zero_byte_in_a_string)
 {
 	struct text t = { 0 };
 	json_t *v = json_stringn("a\0b", 3);
@@ -50,10 +49,9 @@ START_TEST(test_zero_byte_in_a_string)
 	check_is(&t, "\"a\\u0000b\"");
 	json_decref(v);
 }
-END_TEST
 
 /* Every character at every place of a string, whichever of them are looked at together. */
-START_TEST(test_every_character)
+TEST(test_every_character)
 {
 	for (int c = 0; c < 0x80; c++)
 		for (size_t at = 0; at < 20; at++) {
@@ -70,9 +68,8 @@ START_TEST(test_every_character)
 			json_decref(v);
 		}
 }
-END_TEST
 
-START_TEST(test_numbers)
+TEST(test_numbers)
 {
 	struct text t = { 0 };
 
@@ -85,9 +82,8 @@ START_TEST(test_numbers)
 	text_seconds(&t, 0);
 	check_is(&t, "-9223372036854775808 0 1795280000.0625000 0.0000000");
 }
-END_TEST
 
-START_TEST(test_it_grows)
+TEST(test_it_grows)
 {
 	struct text t = { 0 };
 
@@ -98,13 +94,5 @@ START_TEST(test_it_grows)
 	text_done(&t);
 	ck_assert_ptr_null(t.data);
 }
-END_TEST
 
-TEST_MAIN("apisim/text")
-{
-	tcase_add_test(t, test_json_as_jansson);
-	tcase_add_test(t, test_zero_byte_in_a_string);
-	tcase_add_test(t, test_every_character);
-	tcase_add_test(t, test_numbers);
-	tcase_add_test(t, test_it_grows);
-}
+SUITE("apisim/text");

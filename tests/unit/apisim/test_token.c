@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST(test_there_and_back)
+TEST(test_there_and_back)
 {
 	static const char *const keys[] = {
 		"", "a", "ns/name", "ns/na", "kube-system/coredns-5d78c9869d-abcde", "\xc3\xa9/x"
@@ -29,9 +29,8 @@ START_TEST(test_there_and_back)
 			free(token);
 		}
 }
-END_TEST
 
-START_TEST(test_no_token)
+TEST(test_no_token)
 {
 	static const char *const bad[] = { "", "x", "!!", "e30", "eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ", "\xff" };
 	char *key;
@@ -40,9 +39,8 @@ START_TEST(test_no_token)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(!token_decode(bad[i], &rv, &key), "%s", bad[i]);
 }
-END_TEST
 
-START_TEST(test_times_and_uuids)
+TEST(test_times_and_uuids)
 {
 	int64_t t;
 	char text[40];
@@ -61,11 +59,5 @@ START_TEST(test_times_and_uuids)
 	util_uuid(text, 0, 0);
 	ck_assert_str_eq(text, "00000000-0000-4000-8000-000000000000");
 }
-END_TEST
 
-TEST_MAIN("apisim/token")
-{
-	tcase_add_test(t, test_there_and_back);
-	tcase_add_test(t, test_no_token);
-	tcase_add_test(t, test_times_and_uuids);
-}
+SUITE("apisim/token");

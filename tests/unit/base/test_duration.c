@@ -94,7 +94,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(parses_and_prints_as_go_does)
+TEST_LOOP(parses_and_prints_as_go_does, 0, ARRAY_SIZE(cases))
 {
 	const char *why = NULL;
 	char printed[DURATION_MAX];
@@ -112,7 +112,6 @@ START_TEST(parses_and_prints_as_go_does)
 	ck_assert_uint_eq(duration_format(ns, printed), strlen(printed));
 	ck_assert_str_eq(printed, cases[_i].printed);
 }
-END_TEST
 
 static const struct {
 	const char *text, *hint;
@@ -122,7 +121,7 @@ static const struct {
 	{ "", "write for example" }, { "99999999d", "use 24h" },
 };
 
-START_TEST(says_what_to_write)
+TEST_LOOP(says_what_to_write, 0, ARRAY_SIZE(hints))
 {
 	const char *why = NULL;
 	int64_t ns;
@@ -130,10 +129,9 @@ START_TEST(says_what_to_write)
 	ck_assert_int_eq(duration_parse(hints[_i].text, strlen(hints[_i].text), &ns, &why), -EINVAL);
 	ck_assert_msg(strstr(why, hints[_i].hint), "\"%s\": %s", hints[_i].text, why);
 }
-END_TEST
 
 /* Empty values are decoded to no address at all. */
-START_TEST(nothing_is_no_duration)
+TEST(nothing_is_no_duration)
 {
 	const char *why = NULL;
 	int64_t ns;
@@ -141,9 +139,8 @@ START_TEST(nothing_is_no_duration)
 	ck_assert_int_eq(duration_parse(NULL, 0, &ns, &why), -EINVAL);
 	ck_assert_ptr_nonnull(why);
 }
-END_TEST
 
-START_TEST(prints_what_it_reads)
+TEST(prints_what_it_reads)
 {
 	uint64_t x = 88172645463325252u;
 
@@ -160,12 +157,5 @@ START_TEST(prints_what_it_reads)
 		ck_assert_int_eq(back, ns);
 	}
 }
-END_TEST
 
-TEST_MAIN("base/duration")
-{
-	tcase_add_loop_test(t, parses_and_prints_as_go_does, 0, ARRAY_SIZE(cases));
-	tcase_add_loop_test(t, says_what_to_write, 0, ARRAY_SIZE(hints));
-	tcase_add_test(t, nothing_is_no_duration);
-	tcase_add_test(t, prints_what_it_reads);
-}
+SUITE("base/duration");

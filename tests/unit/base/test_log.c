@@ -58,7 +58,7 @@ static void write_pairs(const void *ctx)
 	(void)log_write(LOG_LEVEL_ERROR, -EIO, "m", ctx, 8);
 }
 
-START_TEST(always_one_valid_line)
+TEST(always_one_valid_line)
 {
 	static const char *const values[] = { "plain",    "a\nb",         "\x1b[2J", "\"\\",
 					      "\xff\xfe", "\xe2\x80\xae", "" };
@@ -78,9 +78,8 @@ START_TEST(always_one_valid_line)
 		json_decref(j);
 	}
 }
-END_TEST
 
-START_TEST(long_values_are_cut)
+TEST(long_values_are_cut)
 {
 	char *big = malloc(100001);
 
@@ -93,9 +92,8 @@ START_TEST(long_values_are_cut)
 	ck_assert_int_eq(captured[strlen(captured) - 1], '\n');
 	free(big);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_left_out_whole)
+TEST(what_does_not_fit_is_left_out_whole)
 {
 	char big[600];
 	struct log_kv kv[8];
@@ -112,19 +110,17 @@ START_TEST(what_does_not_fit_is_left_out_whole)
 	ck_assert_ptr_nonnull(j);
 	json_decref(j);
 }
-END_TEST
 
-START_TEST(levels)
+TEST(levels)
 {
 	log_set_level(LOG_LEVEL_ERROR);
 	capture("x", 0);
 	ck_assert_str_eq(captured, "");
 	log_set_level(LOG_LEVEL_INFO);
 }
-END_TEST
 
 /* What a process begins to write is the choice of whoever starts it; nonsense changes nothing. */
-START_TEST(level_from_the_environment)
+TEST(level_from_the_environment)
 {
 	static const struct {
 		const char *level;
@@ -143,13 +139,5 @@ START_TEST(level_from_the_environment)
 		ck_assert_int_eq(captured[0] != '\0', cases[i].warn);
 	}
 }
-END_TEST
 
-TEST_MAIN("base/log")
-{
-	tcase_add_test(t, always_one_valid_line);
-	tcase_add_test(t, long_values_are_cut);
-	tcase_add_test(t, what_does_not_fit_is_left_out_whole);
-	tcase_add_test(t, levels);
-	tcase_add_test(t, level_from_the_environment);
-}
+SUITE("base/log");

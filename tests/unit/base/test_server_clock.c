@@ -5,7 +5,7 @@
 #include "base/server_clock.h"
 #include "tests/suite.h"
 
-START_TEST(server_time_from_dates)
+TEST(server_time_from_dates)
 {
 	struct server_clock s = { 0 };
 
@@ -21,12 +21,11 @@ START_TEST(server_time_from_dates)
 	/* The local wall clock steps an hour back: nothing moves. */
 	ck_assert_int_eq(server_clock_now(&s, 1000002000 - 3500000, 2600), 1000012000);
 }
-END_TEST
 
 /* A Date of 12:00:00 read at 12:00:00.940: a clock that is right tells the wait to the millisecond. One that
  * is wrong never makes a wait shorter than it is: "now" is the earliest, "since" the latest it can have been.
  */
-START_TEST(a_wait_is_never_shortened)
+TEST(a_wait_is_never_shortened)
 {
 	for (int64_t error = -5000; error <= 5000; error += 1250) {
 		struct server_clock first = { 0 }, second = { 0 };
@@ -45,9 +44,8 @@ START_TEST(a_wait_is_never_shortened)
 		ck_assert_int_ge(now - since, error ? 5000 : 6060);
 	}
 }
-END_TEST
 
-START_TEST(one_odd_date_moves_nothing)
+TEST(one_odd_date_moves_nothing)
 {
 	struct server_clock s = { 0 };
 
@@ -68,11 +66,5 @@ START_TEST(one_odd_date_moves_nothing)
 	/* But never more than an hour past the local clock. */
 	ck_assert_int_eq(server_clock_now(&s, 2001000 - 86400000, 10000), 2001000 - 86400000 + 3600000);
 }
-END_TEST
 
-TEST_MAIN("base/server_clock")
-{
-	tcase_add_test(t, server_time_from_dates);
-	tcase_add_test(t, a_wait_is_never_shortened);
-	tcase_add_test(t, one_odd_date_moves_nothing);
-}
+SUITE("base/server_clock");

@@ -10,7 +10,7 @@
 #include "base/xalloc.h"
 #include "tests/suite.h"
 
-START_TEST(integers)
+TEST(integers)
 {
 	uint64_t u = 7;
 	int64_t i = 7;
@@ -28,9 +28,8 @@ START_TEST(integers)
 	ck_assert_int_eq(str_to_i64("9223372036854775808", 19, &i), -ERANGE);
 	ck_assert_int_eq(str_to_i64("-", 1, &i), -EINVAL);
 }
-END_TEST
 
-START_TEST(json_escapes)
+TEST(json_escapes)
 {
 	static const struct {
 		const char *in, *out;
@@ -54,10 +53,9 @@ START_TEST(json_escapes)
 		ck_assert_str_eq(buf, cases[i].out);
 	}
 }
-END_TEST
 
 /* Whatever the room: never past it, always terminated, never half an escape or half a character. */
-START_TEST(never_past_the_end)
+TEST(never_past_the_end)
 {
 	static const char in[] = "a\"\n\x1b重\xff\xe2\x80\xaez";
 
@@ -79,18 +77,16 @@ START_TEST(never_past_the_end)
 		free(buf);
 	}
 }
-END_TEST
 
-START_TEST(distance)
+TEST(distance)
 {
 	ck_assert_uint_eq(str_distance("delteEvictedPod", "deleteEvictedPod"), 1);
 	ck_assert_uint_eq(str_distance("", "abc"), 3);
 	ck_assert_uint_eq(str_distance("abc", "abc"), 0);
 	ck_assert_uint_eq(str_distance("status", "history"), 6);
 }
-END_TEST
 
-START_TEST(uuid)
+TEST(uuid)
 {
 	static const uint8_t bytes[16] = { 0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78,
 					   0x87, 0x96, 0xa5, 0xb4, 0xc3, 0xd2, 0xe1, 0xf0 };
@@ -99,9 +95,8 @@ START_TEST(uuid)
 	str_uuid_format(bytes, text);
 	ck_assert_str_eq(text, "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0");
 }
-END_TEST
 
-START_TEST(concatenation)
+TEST(concatenation)
 {
 	char *one = xconcat("", NULL), *more = xconcat("a", "", "bc", "d", NULL);
 
@@ -110,9 +105,8 @@ START_TEST(concatenation)
 	free(one);
 	free(more);
 }
-END_TEST
 
-START_TEST(trimming)
+TEST(trimming)
 {
 	static const struct {
 		struct str in, out;
@@ -125,15 +119,5 @@ START_TEST(trimming)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		ck_assert(str_eq(str_trim(rows[i].in, " \t"), rows[i].out));
 }
-END_TEST
 
-TEST_MAIN("base/str")
-{
-	tcase_add_test(t, integers);
-	tcase_add_test(t, json_escapes);
-	tcase_add_test(t, never_past_the_end);
-	tcase_add_test(t, distance);
-	tcase_add_test(t, uuid);
-	tcase_add_test(t, concatenation);
-	tcase_add_test(t, trimming);
-}
+SUITE("base/str");

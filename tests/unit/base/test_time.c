@@ -11,7 +11,7 @@
 #include "base/rfc3339.h"
 #include "tests/suite.h"
 
-START_TEST(round_trip_against_libc)
+TEST(round_trip_against_libc)
 {
 	for (int64_t s = -62135596800; s < 253402300800; s += 86400 * 37 + 12345) {
 		const time_t t = (time_t)s;
@@ -28,9 +28,8 @@ START_TEST(round_trip_against_libc)
 		ck_assert_int_eq(back, s * 1000);
 	}
 }
-END_TEST
 
-START_TEST(forms)
+TEST(forms)
 {
 	static const struct {
 		const char *text;
@@ -54,9 +53,8 @@ START_TEST(forms)
 		ck_assert_int_eq(ms, cases[i].ms);
 	}
 }
-END_TEST
 
-START_TEST(http_dates)
+TEST(http_dates)
 {
 	int64_t ms = 0;
 
@@ -67,9 +65,8 @@ START_TEST(http_dates)
 	ck_assert_int_eq(http_date_parse("Sun, 31 Feb 1994 08:49:37 GMT", 29, &ms), -EINVAL);
 	ck_assert_int_eq(http_date_parse("Sun", 3, &ms), -EINVAL);
 }
-END_TEST
 
-START_TEST(backoff_doubles_to_its_cap)
+TEST(backoff_doubles_to_its_cap)
 {
 	static const struct backoff_policy p = { 800, 30000, 1.0 };
 	static const uint64_t want[] = { 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000 };
@@ -82,12 +79,5 @@ START_TEST(backoff_doubles_to_its_cap)
 	for (int i = 0; i < 1000; i++)
 		ck_assert(backoff_random() >= 0 && backoff_random() < 1);
 }
-END_TEST
 
-TEST_MAIN("base/time")
-{
-	tcase_add_test(t, round_trip_against_libc);
-	tcase_add_test(t, forms);
-	tcase_add_test(t, http_dates);
-	tcase_add_test(t, backoff_doubles_to_its_cap);
-}
+SUITE("base/time");

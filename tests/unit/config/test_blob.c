@@ -112,7 +112,7 @@ static void *blob_bytes(int fd, size_t *ret_n)
 	return p;
 }
 
-START_TEST(what_is_written_is_read)
+TEST(what_is_written_is_read)
 {
 	for (int i = 0; i < 300; i++) {
 		const enum role role = roles[i % 3];
@@ -137,14 +137,13 @@ START_TEST(what_is_written_is_read)
 		settings_done(&back);
 	}
 }
-END_TEST
 
 static bool contains(const void *p, size_t n, const char *word)
 {
 	return memmem(p, n, word, strlen(word)) != NULL;
 }
 
-START_TEST(a_role_gets_no_more_than_its_own)
+TEST(a_role_gets_no_more_than_its_own)
 {
 	struct settings s;
 
@@ -177,9 +176,8 @@ START_TEST(a_role_gets_no_more_than_its_own)
 	(void)close(fd);
 	settings_done(&s);
 }
-END_TEST
 
-START_TEST(is_sealed)
+TEST(is_sealed)
 {
 	struct settings s = random_settings();
 	const int fd = settings_write_blob(&s, ROLE_WATCHER);
@@ -196,11 +194,10 @@ START_TEST(is_sealed)
 	(void)close(plain);
 	settings_done(&s);
 }
-END_TEST
 
 /* Cut anywhere: refused. Any byte changed: refused, or read as something in range; never read past the end.
  */
-START_TEST(damaged_bytes)
+TEST(damaged_bytes)
 {
 	text_max = 12;
 	list_max = 3;
@@ -236,9 +233,8 @@ START_TEST(damaged_bytes)
 	(void)close(fd);
 	settings_done(&s);
 }
-END_TEST
 
-START_TEST(refuses_a_value_out_of_range)
+TEST(refuses_a_value_out_of_range)
 {
 	struct settings s, back;
 	char why[SETTINGS_ERROR_MAX] = "";
@@ -253,7 +249,6 @@ START_TEST(refuses_a_value_out_of_range)
 	(void)close(fd);
 	settings_done(&s);
 }
-END_TEST
 
 /* The first FIXED key whose hash differs, or NULL. */
 static const char *fixed_difference(const struct settings *a, const struct settings *b)
@@ -270,7 +265,7 @@ static const char *fixed_difference(const struct settings *a, const struct setti
 	return NULL;
 }
 
-START_TEST(names_the_fixed_key_that_differs)
+TEST(names_the_fixed_key_that_differs)
 {
 	struct settings a, b;
 
@@ -288,15 +283,8 @@ START_TEST(names_the_fixed_key_that_differs)
 	settings_done(&a);
 	settings_done(&b);
 }
-END_TEST
 
 TEST_MAIN("config/blob")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, what_is_written_is_read);
-	tcase_add_test(t, a_role_gets_no_more_than_its_own);
-	tcase_add_test(t, is_sealed);
-	tcase_add_test(t, damaged_bytes);
-	tcase_add_test(t, refuses_a_value_out_of_range);
-	tcase_add_test(t, names_the_fixed_key_that_differs);
 }

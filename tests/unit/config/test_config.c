@@ -50,7 +50,7 @@ static void write_text(const char *path, const char *text)
 	(void)fclose(f);
 }
 
-START_TEST(golden_files)
+TEST(golden_files)
 {
 	struct dirent **names;
 	int files = 0;
@@ -78,7 +78,6 @@ START_TEST(golden_files)
 	free(names);
 	ck_assert_int_ge(files, 5);
 }
-END_TEST
 
 static int load(const char *text, struct config *c, struct diags *d)
 {
@@ -87,7 +86,7 @@ static int load(const char *text, struct config *c, struct diags *d)
 	return config_load_text("f", text, strlen(text), c, d);
 }
 
-START_TEST(the_original_file_keeps_its_meaning)
+TEST(the_original_file_keeps_its_meaning)
 {
 	struct config c;
 	struct diags d = { 0 };
@@ -115,7 +114,6 @@ START_TEST(the_original_file_keeps_its_meaning)
 	config_done(&c);
 	diags_done(&d);
 }
-END_TEST
 
 /* A text that is taken, and one member it sets. */
 static const struct {
@@ -165,7 +163,7 @@ static char *effective(const struct config *c, const char *path)
 	return xstrndup(at, strcspn(at, "\n"));
 }
 
-START_TEST(takes_values)
+TEST_LOOP(takes_values, 0, ARRAY_SIZE(values))
 {
 	struct config c;
 	struct diags d;
@@ -176,7 +174,6 @@ START_TEST(takes_values)
 	config_done(&c);
 	diags_done(&d);
 }
-END_TEST
 
 /* A text with one error, and that error (warnings do not count). */
 static const struct {
@@ -230,7 +227,7 @@ static const struct {
 	{ "tooManyRestart: {apiurlFile: x, apiurl: 'https://h'}", "apiurl and apiurlFile are both given" },
 };
 
-START_TEST(one_error_each)
+TEST_LOOP(one_error_each, 0, ARRAY_SIZE(errors))
 {
 	struct config c;
 	struct diags d;
@@ -245,9 +242,8 @@ START_TEST(one_error_each)
 	config_done(&c);
 	diags_done(&d);
 }
-END_TEST
 
-START_TEST(an_error_shows_no_secret)
+TEST(an_error_shows_no_secret)
 {
 	struct config c;
 	struct diags d;
@@ -260,9 +256,8 @@ START_TEST(an_error_shows_no_secret)
 	config_done(&c);
 	diags_done(&d);
 }
-END_TEST
 
-START_TEST(the_table_is_sound)
+TEST(the_table_is_sound)
 {
 	struct config c;
 	size_t n = 0;
@@ -283,7 +278,6 @@ START_TEST(the_table_is_sound)
 	ck_assert_uint_eq(c.workers, 2);
 	config_done(&c);
 }
-END_TEST
 
 static char *printed(void (*print)(const struct config *, FILE *), const struct config *c)
 {
@@ -296,7 +290,7 @@ static char *printed(void (*print)(const struct config *, FILE *), const struct 
 	return text;
 }
 
-START_TEST(what_is_in_force_reads_back_equal)
+TEST(what_is_in_force_reads_back_equal)
 {
 	static const char text[] =
 		"errImagePull: {enable: true, namespaces: ['*', kube-system], hours: 90m}\n"
@@ -315,9 +309,8 @@ START_TEST(what_is_in_force_reads_back_equal)
 	config_done(&c);
 	config_done(&back);
 }
-END_TEST
 
-START_TEST(hides_secrets_in_what_is_in_force)
+TEST(hides_secrets_in_what_is_in_force)
 {
 	struct config c;
 	struct diags d;
@@ -329,7 +322,6 @@ START_TEST(hides_secrets_in_what_is_in_force)
 	config_done(&c);
 	diags_done(&d);
 }
-END_TEST
 
 static void help(const struct config *c, FILE *out)
 {
@@ -343,7 +335,7 @@ static void docs(const struct config *c, FILE *out)
 	config_print_docs(out);
 }
 
-START_TEST(every_key_is_documented)
+TEST(every_key_is_documented)
 {
 	_cleanup_free_ char *h = printed(help, NULL), *m = printed(docs, NULL);
 
@@ -360,17 +352,5 @@ START_TEST(every_key_is_documented)
 			      row->path);
 	}
 }
-END_TEST
 
-TEST_MAIN("config/config")
-{
-	tcase_add_test(t, golden_files);
-	tcase_add_test(t, the_original_file_keeps_its_meaning);
-	tcase_add_loop_test(t, takes_values, 0, ARRAY_SIZE(values));
-	tcase_add_loop_test(t, one_error_each, 0, ARRAY_SIZE(errors));
-	tcase_add_test(t, an_error_shows_no_secret);
-	tcase_add_test(t, the_table_is_sound);
-	tcase_add_test(t, what_is_in_force_reads_back_equal);
-	tcase_add_test(t, hides_secrets_in_what_is_in_force);
-	tcase_add_test(t, every_key_is_documented);
-}
+SUITE("config/config");

@@ -36,7 +36,7 @@ static struct zone *zone(const char *name)
 	return z;
 }
 
-START_TEST(agrees_with_robfig)
+TEST(agrees_with_robfig)
 {
 	FILE *f = fopen(GOLDEN_DIR "/cron.tsv", "re");
 	char line[256], spec[64], name[64];
@@ -61,7 +61,6 @@ START_TEST(agrees_with_robfig)
 	(void)fclose(f);
 	ck_assert_int_gt(n, 500);
 }
-END_TEST
 
 /* The table of clock changes that the documentation promises: New York 2012. */
 static const struct {
@@ -85,7 +84,7 @@ static int64_t at(const char *text)
 	return ms;
 }
 
-START_TEST(clock_changes)
+TEST_LOOP(clock_changes, 0, ARRAY_SIZE(changes))
 {
 	struct zone *z = zone("America/New_York");
 	const struct cron c = parse(changes[_i].spec);
@@ -93,7 +92,6 @@ START_TEST(clock_changes)
 	ck_assert_int_eq(cron_next(&c, z, at(changes[_i].from)), at(changes[_i].next));
 	zone_free(&z);
 }
-END_TEST
 
 static const struct {
 	const char *spec, *from, *next; /* UTC; next NULL = never */
@@ -118,7 +116,7 @@ static const struct {
 	{ "@every 1h30m10.9s", "2026-01-01T00:00:00.900Z", "2026-01-01T01:30:10Z" },
 };
 
-START_TEST(next_in_utc)
+TEST_LOOP(next_in_utc, 0, ARRAY_SIZE(cases))
 {
 	const struct cron c = parse(cases[_i].spec);
 	const int64_t next = cron_next(&c, NULL, at(cases[_i].from));
@@ -126,7 +124,6 @@ START_TEST(next_in_utc)
 	ck_assert_msg(next == (cases[_i].next ? at(cases[_i].next) : 0), "%s: %lld", cases[_i].spec,
 		      (long long)next);
 }
-END_TEST
 
 static const struct {
 	const char *spec;
@@ -165,7 +162,7 @@ static const struct {
 	{ "CRON_TZ=UTC 0 0 25 * * *", 16, "25 is above 23" },
 };
 
-START_TEST(tells_place_and_remedy)
+TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 {
 	const char *why = NULL;
 	struct cron c = { .every_s = 42 };
@@ -177,9 +174,8 @@ START_TEST(tells_place_and_remedy)
 		      errors[_i].pos);
 	ck_assert_uint_eq(c.every_s, 42);
 }
-END_TEST
 
-START_TEST(knows_its_form)
+TEST(knows_its_form)
 {
 	ck_assert(parse("0 9 * * 1").five_fields);
 	ck_assert(!parse("0 0 9 * * 1").five_fields);
@@ -187,10 +183,9 @@ START_TEST(knows_its_form)
 	ck_assert_str_eq(parse("TZ=UTC @daily").zone, "UTC");
 	ck_assert_str_eq(parse("@daily").zone, "");
 }
-END_TEST
 
 /* The definition itself: what fires matches, and nothing between does. */
-START_TEST(nothing_between_matches)
+TEST(nothing_between_matches)
 {
 	static const char *const specs[] = { "7 */7 * * * *", "*/13 5-40/7 1-3,22 * * *",
 					     "0 30 1,2 * 3,10,11 0" };
@@ -220,9 +215,8 @@ START_TEST(nothing_between_matches)
 		zone_free(&z);
 	}
 }
-END_TEST
 
-START_TEST(absurd_times_are_never)
+TEST(absurd_times_are_never)
 {
 	const struct cron c = parse("* * * * * *");
 
@@ -230,16 +224,8 @@ START_TEST(absurd_times_are_never)
 	ck_assert_int_eq(cron_next(&c, NULL, INT64_MIN), 0);
 	ck_assert_int_eq(cron_next(&c, NULL, -1500), -1000);
 }
-END_TEST
 
 TEST_MAIN("config/cron")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, agrees_with_robfig);
-	tcase_add_loop_test(t, clock_changes, 0, ARRAY_SIZE(changes));
-	tcase_add_loop_test(t, next_in_utc, 0, ARRAY_SIZE(cases));
-	tcase_add_loop_test(t, tells_place_and_remedy, 0, ARRAY_SIZE(errors));
-	tcase_add_test(t, knows_its_form);
-	tcase_add_test(t, nothing_between_matches);
-	tcase_add_test(t, absurd_times_are_never);
 }

@@ -64,7 +64,7 @@ static int load(const char *path, const char *context, const char *master, struc
 	return kube_target_load(&o, t, d);
 }
 
-START_TEST(reads_every_field)
+TEST(reads_every_field)
 {
 	_cleanup_free_ char *path = config_of(
 		"a",
@@ -92,9 +92,8 @@ START_TEST(reads_every_field)
 	kube_target_done(&t);
 	diags_done(&d);
 }
-END_TEST
 
-START_TEST(reads_json)
+TEST(reads_json)
 {
 	_cleanup_free_ char *path = write_file("a", "{\"current-context\":\"x\",\"clusters\":[{\"name\":"
 						    "\"c\",\"cluster\":{\"server\":\"https:\\/\\/h\"}}],"
@@ -107,7 +106,6 @@ START_TEST(reads_json)
 	ck_assert_str_eq(t.c.server, "https://h");
 	kube_target_done(&t);
 }
-END_TEST
 
 static const struct {
 	const char *cluster, *user, *text;
@@ -150,7 +148,7 @@ static const struct {
 	{ "server: &a 'https://h'", "", "anchors" },
 };
 
-START_TEST(tells_what_is_wrong)
+TEST_LOOP(tells_what_is_wrong, 0, ARRAY_SIZE(errors))
 {
 	_cleanup_free_ char *path = config_of("a", errors[_i].cluster, errors[_i].user);
 	struct kube_target t;
@@ -162,9 +160,8 @@ START_TEST(tells_what_is_wrong)
 	kube_target_done(&t);
 	diags_done(&d);
 }
-END_TEST
 
-START_TEST(exec_is_read_and_yields)
+TEST(exec_is_read_and_yields)
 {
 	static const char exec[] =
 		"exec: {command: ./bin/p, apiVersion: client.authentication.k8s.io/v1beta1, args: [a, 'b "
@@ -188,9 +185,8 @@ START_TEST(exec_is_read_and_yields)
 	ck_assert_str_eq(t.c.token, "t");
 	kube_target_done(&t);
 }
-END_TEST
 
-START_TEST(sends_no_credential_without_tls)
+TEST(sends_no_credential_without_tls)
 {
 	_cleanup_free_ char *path = config_of("a", "server: 'http://127.0.0.1:8001'", "token: SECRET");
 	struct kube_target t;
@@ -204,9 +200,8 @@ START_TEST(sends_no_credential_without_tls)
 	kube_target_done(&t);
 	diags_done(&d);
 }
-END_TEST
 
-START_TEST(a_server_without_scheme)
+TEST(a_server_without_scheme)
 {
 	_cleanup_free_ char *plain = config_of("a", "server: 'h:8080'", ""),
 			    *tls = config_of("b", "server: 'h:8443', insecure-skip-tls-verify: true", "");
@@ -220,10 +215,9 @@ START_TEST(a_server_without_scheme)
 	ck_assert_str_eq(t.c.server, "https://h:8443");
 	kube_target_done(&t);
 }
-END_TEST
 
 /* The first file that defines a name wins whole; current-context of the first that sets it. */
-START_TEST(merges_the_files_of_the_variable)
+TEST(merges_the_files_of_the_variable)
 {
 	_cleanup_free_ char *a = write_file("a", "clusters: [{name: c, cluster: {server: 'https://first'}}]\n"
 						 "contexts: [{name: y, context: {cluster: c, user: u}}]\n");
@@ -253,7 +247,6 @@ START_TEST(merges_the_files_of_the_variable)
 	ck_assert_ptr_nonnull(strstr(d.v[0].text, "none of the files in $KUBECONFIG"));
 	diags_done(&d);
 }
-END_TEST
 
 static void make_service_account(const char *host)
 {
@@ -263,7 +256,7 @@ static void make_service_account(const char *host)
 	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
 }
 
-START_TEST(order_of_the_sources)
+TEST(order_of_the_sources)
 {
 	_cleanup_free_ char *kube = path_of(".kube");
 	struct kube_target t;
@@ -293,9 +286,8 @@ START_TEST(order_of_the_sources)
 	ck_assert_str_eq(t.c.server, "https://master");
 	kube_target_done(&t);
 }
-END_TEST
 
-START_TEST(in_the_cluster)
+TEST(in_the_cluster)
 {
 	struct kube_target t;
 	struct diags d;
@@ -312,9 +304,8 @@ START_TEST(in_the_cluster)
 	ck_assert_ptr_null(t.token_file);
 	kube_target_done(&t);
 }
-END_TEST
 
-START_TEST(nothing_is_known)
+TEST(nothing_is_known)
 {
 	struct kube_target t;
 	struct diags d;
@@ -327,7 +318,6 @@ START_TEST(nothing_is_known)
 	ck_assert_ptr_nonnull(strstr(d.v[0].text, "/nonexistent: cannot be read"));
 	diags_done(&d);
 }
-END_TEST
 
 static const struct {
 	const char *text, *plain; /* NULL = none */
@@ -347,7 +337,7 @@ static const struct {
 	{ "+/+/", "\xfb\xff\xbf" },
 };
 
-START_TEST(decodes_base64)
+TEST_LOOP(decodes_base64, 0, ARRAY_SIZE(base64))
 {
 	size_t n = 0;
 	_cleanup_free_ char *got = kube_base64_decode(base64[_i].text, strlen(base64[_i].text), &n);
@@ -358,20 +348,8 @@ START_TEST(decodes_base64)
 		ck_assert_uint_eq(n, strlen(base64[_i].plain));
 	}
 }
-END_TEST
 
 TEST_MAIN("config/kubeconfig")
 {
 	tcase_add_checked_fixture(t, set_up, NULL);
-	tcase_add_test(t, reads_every_field);
-	tcase_add_test(t, reads_json);
-	tcase_add_loop_test(t, tells_what_is_wrong, 0, ARRAY_SIZE(errors));
-	tcase_add_test(t, exec_is_read_and_yields);
-	tcase_add_test(t, sends_no_credential_without_tls);
-	tcase_add_test(t, a_server_without_scheme);
-	tcase_add_test(t, merges_the_files_of_the_variable);
-	tcase_add_test(t, order_of_the_sources);
-	tcase_add_test(t, in_the_cluster);
-	tcase_add_test(t, nothing_is_known);
-	tcase_add_loop_test(t, decodes_base64, 0, ARRAY_SIZE(base64));
 }

@@ -47,7 +47,7 @@ static const char good[] = FILE_OF("- name: gold\n  namespaces: [shop, bank]\n  
 				   "  delteEvictedPod:\n    includeJobs: true\n"
 				   "- labels: tier=silver\n  errImagePull: {enable: false}\n");
 
-START_TEST(what_an_item_does_not_name_is_as_in_the_file)
+TEST(what_an_item_does_not_name_is_as_in_the_file)
 {
 	const struct policy *p = &config.settings.policy;
 	const struct policy_override *gold, *silver;
@@ -75,9 +75,8 @@ START_TEST(what_an_item_does_not_name_is_as_in_the_file)
 	ck_assert_int_eq(p->duty[DUTY_IMAGE_PULL].hours_ms, INT64_C(24) * 3600000);
 	ck_assert_uint_eq(p->duty[DUTY_IMAGE_PULL].causes.n, 1);
 }
-END_TEST
 
-START_TEST(mistakes)
+TEST_LOOP(mistakes, 0, 19)
 {
 	static const struct {
 		const char *text, *about;
@@ -107,9 +106,8 @@ START_TEST(mistakes)
 
 	complains(rows[_i].text, rows[_i].about);
 }
-END_TEST
 
-START_TEST(too_many)
+TEST(too_many)
 {
 	char text[4096] = "overrides:\n";
 
@@ -119,9 +117,8 @@ START_TEST(too_many)
 	complains(text, "more than 31 overrides");
 	ck_assert_uint_eq(config.settings.policy.n_overrides, OVERRIDES_MAX);
 }
-END_TEST
 
-START_TEST(one_that_is_never_used_is_told)
+TEST(one_that_is_never_used_is_told)
 {
 	ck_assert_int_eq(load(FILE_OF("- {name: a, namespaces: [x, y]}\n- {name: b, namespaces: [y]}\n")), 0);
 	for (size_t i = 0; i < diags.n; i++)
@@ -129,9 +126,8 @@ START_TEST(one_that_is_never_used_is_told)
 			return;
 	ck_abort_msg("no warning");
 }
-END_TEST
 
-START_TEST(a_duty_that_only_an_override_enables_is_enabled)
+TEST(a_duty_that_only_an_override_enables_is_enabled)
 {
 	ck_assert_int_eq(load("deleteEvictedPod: {namespaces: \"*\"}\noverrides:\n"
 			      "- {name: a, namespaces: [x], deleteEvictedPod: {enable: true}}\n"),
@@ -144,14 +140,12 @@ START_TEST(a_duty_that_only_an_override_enables_is_enabled)
 		  "- {name: a, namespaces: [x], tooManyRestart: {enable: true}}\n",
 		  "has no apiurl");
 }
-END_TEST
 
-START_TEST(one_window_is_one_text)
+TEST(one_window_is_one_text)
 {
 	ck_assert_int_eq(load("errImagePull:\n  windows: 0 9 * * 1,3,5 for 8h\n"), 0);
 	ck_assert_uint_eq(config.settings.policy.duty[DUTY_IMAGE_PULL].windows.n, 1);
 }
-END_TEST
 
 static void same_duty(const struct duty_policy *a, const struct duty_policy *b)
 {
@@ -165,7 +159,7 @@ static void same_duty(const struct duty_policy *a, const struct duty_policy *b)
 		ck_assert_str_eq(a->causes.v[i], b->causes.v[i]);
 }
 
-START_TEST(a_blob_carries_them)
+TEST(a_blob_carries_them)
 {
 	static const enum role roles[] = { ROLE_WATCHER, ROLE_WORKER, ROLE_REPORTER };
 
@@ -192,10 +186,9 @@ START_TEST(a_blob_carries_them)
 		(void)close(fd);
 	}
 }
-END_TEST
 
 /* A blob that was cut or changed anywhere is refused or means something; it harms nothing. */
-START_TEST(a_damaged_blob)
+TEST(a_damaged_blob)
 {
 	uint8_t bytes[65536];
 	struct settings s;
@@ -221,10 +214,9 @@ START_TEST(a_damaged_blob)
 		bytes[i] = old;
 	}
 }
-END_TEST
 
 /* What is printed as in force reads back to the same print. */
-START_TEST(the_print_reads_back)
+TEST(the_print_reads_back)
 {
 	char *first = NULL, *second = NULL;
 	size_t n1, n2;
@@ -246,19 +238,9 @@ START_TEST(the_print_reads_back)
 	free(first);
 	free(second);
 }
-END_TEST
 
 TEST_MAIN("config/overrides")
 {
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, what_an_item_does_not_name_is_as_in_the_file);
-	tcase_add_loop_test(t, mistakes, 0, 19);
-	tcase_add_test(t, too_many);
-	tcase_add_test(t, one_that_is_never_used_is_told);
-	tcase_add_test(t, a_duty_that_only_an_override_enables_is_enabled);
-	tcase_add_test(t, one_window_is_one_text);
-	tcase_add_test(t, a_blob_carries_them);
-	tcase_add_test(t, a_damaged_blob);
-	tcase_add_test(t, the_print_reads_back);
 }

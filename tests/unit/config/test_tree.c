@@ -58,7 +58,7 @@ static const struct {
 	{ T("a: \x1b[2J\n"), "f:1:4: a control character (0x1b): the file must be plain UTF-8 text" },
 };
 
-START_TEST(one_line_each)
+TEST_LOOP(one_line_each, 0, ARRAY_SIZE(texts))
 {
 	struct tree_node *root = NULL;
 	struct diags d = { 0 };
@@ -73,7 +73,6 @@ START_TEST(one_line_each)
 	tree_free(&root);
 	diags_done(&d);
 }
-END_TEST
 
 static char *repeat(const char *s, size_t times, size_t *ret_n)
 {
@@ -100,7 +99,7 @@ static const struct {
 	{ "a", 2 << 20, "larger than 1024 KiB" },
 };
 
-START_TEST(floods_are_refused)
+TEST_LOOP(floods_are_refused, 0, ARRAY_SIZE(floods))
 {
 	struct tree_node *root = NULL;
 	struct diags d = { 0 };
@@ -114,9 +113,8 @@ START_TEST(floods_are_refused)
 	tree_free(&root);
 	diags_done(&d);
 }
-END_TEST
 
-START_TEST(too_many_keys)
+TEST(too_many_keys)
 {
 	struct tree_node *root = NULL;
 	struct diags d = { 0 };
@@ -129,9 +127,8 @@ START_TEST(too_many_keys)
 	ck_assert_str_eq(d.v[0].text, "f:1001:1: more than 1000 keys in one mapping");
 	diags_done(&d);
 }
-END_TEST
 
-START_TEST(finds_keys_and_kinds)
+TEST(finds_keys_and_kinds)
 {
 	static const char text[] = "a: 1\nb:\n  c: [x, 'null', null, ~]\nd:\n";
 	struct tree_node *root = NULL;
@@ -152,7 +149,6 @@ START_TEST(finds_keys_and_kinds)
 	ck_assert(tree_is_null(item->next->next->next));
 	tree_free(&root);
 }
-END_TEST
 
 /* -- files
  * ------------------------------------------------------------------------------------------------------ */
@@ -219,16 +215,10 @@ START_TEST(files_that_are_none)
 	(void)getrusage(RUSAGE_SELF, &after);
 	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 4096); /* KiB */
 }
-END_TEST
 
 TEST_MAIN("config/tree")
 {
 	TCase *f = suite_case(suite, "files");
-
-	tcase_add_loop_test(t, one_line_each, 0, ARRAY_SIZE(texts));
-	tcase_add_loop_test(t, floods_are_refused, 0, ARRAY_SIZE(floods));
-	tcase_add_test(t, too_many_keys);
-	tcase_add_test(t, finds_keys_and_kinds);
 	tcase_add_checked_fixture(f, make_dir, NULL);
 	tcase_add_test(f, files_that_are_none);
 }

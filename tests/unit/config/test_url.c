@@ -39,7 +39,7 @@ static const struct {
 	{ "https://h:", false },
 };
 
-START_TEST(parses)
+TEST_LOOP(parses, 0, ARRAY_SIZE(cases))
 {
 	const char *why = NULL;
 	struct url u;
@@ -58,9 +58,5 @@ START_TEST(parses)
 	ck_assert_uint_eq(u.port, cases[_i].port);
 	ck_assert_str_eq(u.path, cases[_i].path);
 }
-END_TEST
 
-TEST_MAIN("config/url")
-{
-	tcase_add_loop_test(t, parses, 0, ARRAY_SIZE(cases));
-}
+SUITE("config/url");

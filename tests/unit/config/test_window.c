@@ -48,7 +48,7 @@ static const struct {
 	{ "30 0 9 * * 5 for 1m", "2026-11-20T09:01:29Z", true, "2026-11-20T09:01:30Z" },
 };
 
-START_TEST(both_sides_of_a_border)
+TEST_LOOP(both_sides_of_a_border, 0, ARRAY_SIZE(rows))
 {
 	const struct window w = parse(rows[_i].spec);
 	int64_t until;
@@ -60,9 +60,8 @@ START_TEST(both_sides_of_a_border)
 	else if (!open)
 		ck_assert_int_eq(until, 0);
 }
-END_TEST
 
-START_TEST(a_zone_of_its_own)
+TEST(a_zone_of_its_own)
 {
 	const struct window w = parse("CRON_TZ=America/New_York 0 1 * * * for 1h");
 	struct zones *zones = NULL;
@@ -101,7 +100,6 @@ START_TEST(a_zone_of_its_own)
 	free(block);
 	free(tzif);
 }
-END_TEST
 
 static const struct {
 	const char *spec;
@@ -121,7 +119,7 @@ static const struct {
 	{ "", 0, "how long" },
 };
 
-START_TEST(tells_place_and_remedy)
+TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 {
 	const char *why = "";
 	struct window w;
@@ -131,12 +129,8 @@ START_TEST(tells_place_and_remedy)
 	ck_assert_msg(pos == errors[_i].pos, "\"%s\": %zu %s", errors[_i].spec, pos, why);
 	ck_assert_msg(strstr(why, errors[_i].says) != NULL, "\"%s\": %s", errors[_i].spec, why);
 }
-END_TEST
 
 TEST_MAIN("config/window")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_loop_test(t, both_sides_of_a_border, 0, ARRAY_SIZE(rows));
-	tcase_add_test(t, a_zone_of_its_own);
-	tcase_add_loop_test(t, tells_place_and_remedy, 0, ARRAY_SIZE(errors));
 }

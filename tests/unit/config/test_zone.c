@@ -43,7 +43,7 @@ static const struct {
 	{ "EST5EDT,59,299", "2044-02-28T12:00:00Z", -18000, "2044-02-29T07:00:00Z" },
 };
 
-START_TEST(applies_the_rule)
+TEST_LOOP(applies_the_rule, 0, ARRAY_SIZE(rules))
 {
 	struct zone_rule rule;
 	int64_t until;
@@ -53,7 +53,6 @@ START_TEST(applies_the_rule)
 	if (rules[_i].until)
 		ck_assert_int_eq(until, at(rules[_i].until));
 }
-END_TEST
 
 static const char *const bad_rules[] = {
 	"",
@@ -70,17 +69,16 @@ static const char *const bad_rules[] = {
 	"EST5EDT,366,1",
 };
 
-START_TEST(refuses_a_bad_rule)
+TEST_LOOP(refuses_a_bad_rule, 0, ARRAY_SIZE(bad_rules))
 {
 	struct zone_rule rule;
 
 	ck_assert_int_eq(zone_rule_parse(bad_rules[_i], strlen(bad_rules[_i]), &rule), -EBADMSG);
 }
-END_TEST
 
 /* Every zone file cut at every length, and with every byte changed, is taken or refused, never read past its
  * end (the sanitizers watch: the copy is exactly n bytes long). */
-START_TEST(survives_damaged_bytes)
+TEST(survives_damaged_bytes)
 {
 	void *p = NULL;
 	size_t n = 0;
@@ -109,9 +107,8 @@ START_TEST(survives_damaged_bytes)
 	}
 	free(p);
 }
-END_TEST
 
-START_TEST(reads_table_and_rule_of_a_file)
+TEST(reads_table_and_rule_of_a_file)
 {
 	static const struct {
 		const char *when;
@@ -135,7 +132,6 @@ START_TEST(reads_table_and_rule_of_a_file)
 	zone_free(&z);
 	free(p);
 }
-END_TEST
 
 static const struct {
 	const char *name;
@@ -155,7 +151,7 @@ static const struct {
 	{ "UTC/x", -ENOENT },
 };
 
-START_TEST(loads_by_name)
+TEST_LOOP(loads_by_name, 0, ARRAY_SIZE(names))
 {
 	void *p = NULL;
 	size_t n = 1;
@@ -164,9 +160,8 @@ START_TEST(loads_by_name)
 	ck_assert_str_ne(zone_error(names[_i].r ? names[_i].r : -EIO), "");
 	free(p);
 }
-END_TEST
 
-START_TEST(tells_a_missing_database)
+TEST(tells_a_missing_database)
 {
 	void *p = NULL;
 	size_t n;
@@ -177,9 +172,8 @@ START_TEST(tells_a_missing_database)
 	ck_assert_ptr_null(p);
 	ck_assert_ptr_nonnull(strstr(zone_error(-ENOPKG), "tzdata"));
 }
-END_TEST
 
-START_TEST(local_follows_tz)
+TEST(local_follows_tz)
 {
 	void *p = NULL, *q = NULL;
 	size_t n, m;
@@ -192,16 +186,8 @@ START_TEST(local_follows_tz)
 	free(p);
 	free(q);
 }
-END_TEST
 
 TEST_MAIN("config/zone")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_loop_test(t, applies_the_rule, 0, ARRAY_SIZE(rules));
-	tcase_add_loop_test(t, refuses_a_bad_rule, 0, ARRAY_SIZE(bad_rules));
-	tcase_add_test(t, survives_damaged_bytes);
-	tcase_add_test(t, reads_table_and_rule_of_a_file);
-	tcase_add_loop_test(t, loads_by_name, 0, ARRAY_SIZE(names));
-	tcase_add_test(t, tells_a_missing_database);
-	tcase_add_test(t, local_follows_tz);
 }

@@ -9,7 +9,7 @@
 
 /* -- ordinary life -------------------------------------------------------------------------------------- */
 
-START_TEST(test_get)
+TEST(test_get)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -37,9 +37,8 @@ START_TEST(test_get)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
-START_TEST(test_write_with_body)
+TEST(test_write_with_body)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -69,11 +68,10 @@ START_TEST(test_write_with_body)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 /* The handle of a request serves the next one: of its method, body, headers, callbacks and failure nothing
  * may be left. */
-START_TEST(test_nothing_is_left_for_the_next)
+TEST(test_nothing_is_left_for_the_next)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -105,9 +103,8 @@ START_TEST(test_nothing_is_left_for_the_next)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
-START_TEST(test_start_from_done)
+TEST(test_start_from_done)
 {
 	struct server s;
 	struct run t = { .again = true };
@@ -128,7 +125,6 @@ START_TEST(test_start_from_done)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 /* -- streams -------------------------------------------------------------------------------------------- */
 
@@ -149,7 +145,7 @@ static int serve_stream(struct server_conn *c, const char *request)
 	return 1;
 }
 
-START_TEST(test_stream)
+TEST(test_stream)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -181,9 +177,8 @@ START_TEST(test_stream)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
-START_TEST(test_idle_timeout)
+TEST(test_idle_timeout)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -212,9 +207,8 @@ START_TEST(test_idle_timeout)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
-START_TEST(test_cancel)
+TEST(test_cancel)
 {
 	struct server s;
 	struct run t = { .cancel_in_data = true };
@@ -242,7 +236,6 @@ START_TEST(test_cancel)
 	ck_assert_uint_eq(t.done, 0);
 	server_stop(&s);
 }
-END_TEST
 
 static void expect_target(const struct server *s, const struct http_endpoint *e, const char *path,
 			  const char *want)
@@ -260,7 +253,7 @@ static void expect_target(const struct server *s, const struct http_endpoint *e,
 }
 
 /* What is asked for stands behind what the base URL names, as it is written; what is no ASCII is encoded. */
-START_TEST(test_target)
+TEST(test_target)
 {
 	static const struct {
 		const char *below, *path, *want;
@@ -291,10 +284,9 @@ START_TEST(test_target)
 	}
 	server_stop(&s);
 }
-END_TEST
 
 /* A proxy that is asked in clear is told the server, too. */
-START_TEST(test_target_for_a_proxy)
+TEST(test_target_for_a_proxy)
 {
 	static const struct {
 		const char *url, *path, *want;
@@ -316,21 +308,11 @@ START_TEST(test_target_for_a_proxy)
 	}
 	server_stop(&s);
 }
-END_TEST
 
 TEST_MAIN("http/client")
 {
 	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
 	setenv("https_proxy", "http://127.0.0.1:1", 1);
 	http_global_init();
-	tcase_add_test(t, test_get);
-	tcase_add_test(t, test_write_with_body);
-	tcase_add_test(t, test_nothing_is_left_for_the_next);
-	tcase_add_test(t, test_start_from_done);
-	tcase_add_test(t, test_stream);
-	tcase_add_test(t, test_idle_timeout);
-	tcase_add_test(t, test_cancel);
-	tcase_add_test(t, test_target);
-	tcase_add_test(t, test_target_for_a_proxy);
 	tcase_set_timeout(t, 60);
 }

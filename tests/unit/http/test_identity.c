@@ -10,7 +10,7 @@
 
 /* -- who is who ----------------------------------------------------------------------------------------- */
 
-START_TEST(test_credentials)
+TEST(test_credentials)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -57,7 +57,6 @@ START_TEST(test_credentials)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 static struct run tls_get(const struct http_endpoint *e)
 {
@@ -71,7 +70,7 @@ static struct run tls_get(const struct http_endpoint *e)
 	return t;
 }
 
-START_TEST(test_tls)
+TEST(test_tls)
 {
 	struct server s;
 
@@ -105,7 +104,6 @@ START_TEST(test_tls)
 	free(by_other);
 	server_stop(&s);
 }
-END_TEST
 
 /* After http_global_init a whole TLS exchange opens no file and starts no thread: the kernel would kill. */
 static int sealed_child(struct server *s)
@@ -136,7 +134,7 @@ static int sealed_child(struct server *s)
 	return t.r.failure == HTTP_CONNECT ? 0 : 2;
 }
 
-START_TEST(test_sealed)
+TEST(test_sealed)
 {
 	struct server s;
 	int status;
@@ -153,15 +151,11 @@ START_TEST(test_sealed)
 #endif
 	server_stop(&s);
 }
-END_TEST
 
 TEST_MAIN("http/identity")
 {
 	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
 	setenv("https_proxy", "http://127.0.0.1:1", 1);
 	http_global_init();
-	tcase_add_test(t, test_credentials);
-	tcase_add_test(t, test_tls);
-	tcase_add_test(t, test_sealed);
 	tcase_set_timeout(t, 60);
 }

@@ -52,7 +52,7 @@ static void close_many(struct many *m)
 }
 
 /* What was opened and made for the first serves all later ones. */
-START_TEST(several_at_once)
+TEST_LOOP(several_at_once, 0, 2)
 {
 	struct server s;
 	struct many m = { 0 };
@@ -68,7 +68,6 @@ START_TEST(several_at_once)
 	close_many(&m);
 	server_stop(&s);
 }
-END_TEST
 
 static int serve_one(struct server_conn *c, const char *request)
 {
@@ -95,7 +94,7 @@ static void await_close(const struct many *m)
 
 /* The server closes each connection: that wakes nobody for long, and the next request opens another, with
  * the same descriptor. */
-START_TEST(closed_by_the_server)
+TEST_LOOP(closed_by_the_server, 0, 2)
 {
 	struct server s;
 	struct many m = { 0 };
@@ -111,7 +110,6 @@ START_TEST(closed_by_the_server)
 	close_many(&m);
 	server_stop(&s);
 }
-END_TEST
 
 static int serve_resumed(struct server_conn *c, const char *request)
 {
@@ -121,7 +119,7 @@ static int serve_resumed(struct server_conn *c, const char *request)
 }
 
 /* Each handle knows the session of its own last connection. */
-START_TEST(sessions_are_resumed)
+TEST(sessions_are_resumed)
 {
 	struct server s;
 	struct many m = { 0 };
@@ -145,7 +143,6 @@ START_TEST(sessions_are_resumed)
 	close_many(&m);
 	server_stop(&s);
 }
-END_TEST
 
 static int serve_chatty(struct server_conn *c, const char *request)
 {
@@ -155,7 +152,7 @@ static int serve_chatty(struct server_conn *c, const char *request)
 }
 
 /* What arrives on a kept connection belongs to no request. */
-START_TEST(bytes_that_nobody_asked_for)
+TEST(bytes_that_nobody_asked_for)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -173,10 +170,9 @@ START_TEST(bytes_that_nobody_asked_for)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 /* After a minute without a request no connection is held any more, and requests go on as before. */
-START_TEST(quiet)
+TEST_LOOP(quiet, 0, 2)
 {
 	struct server s;
 	struct many m = { 0 };
@@ -202,15 +198,9 @@ START_TEST(quiet)
 	clock_fake_clear();
 	server_stop(&s);
 }
-END_TEST
 
 TEST_MAIN("http/kept")
 {
 	http_global_init();
-	tcase_add_loop_test(t, several_at_once, 0, 2);
-	tcase_add_loop_test(t, closed_by_the_server, 0, 2);
-	tcase_add_test(t, sessions_are_resumed);
-	tcase_add_test(t, bytes_that_nobody_asked_for);
-	tcase_add_loop_test(t, quiet, 0, 2);
 	tcase_set_timeout(t, 60);
 }

@@ -47,7 +47,7 @@ static int serve_odd(struct server_conn *c, const char *request)
 	return strstr(request, "/short") == NULL;
 }
 
-START_TEST(test_odd_answers)
+TEST(test_odd_answers)
 {
 	static const struct {
 		const char *path;
@@ -84,7 +84,6 @@ START_TEST(test_odd_answers)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 static int serve_big(struct server_conn *c, const char *request)
 {
@@ -97,7 +96,7 @@ static int serve_big(struct server_conn *c, const char *request)
 	return 1;
 }
 
-START_TEST(test_body_limit)
+TEST(test_body_limit)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -116,7 +115,6 @@ START_TEST(test_body_limit)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 /* The first request is answered, the second is read and the connection closed: what curl would repeat. */
 static int serve_once(struct server_conn *c, const char *request)
@@ -126,7 +124,7 @@ static int serve_once(struct server_conn *c, const char *request)
 	return serve_ok(c, request);
 }
 
-START_TEST(test_write_is_never_repeated)
+TEST(test_write_is_never_repeated)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -151,9 +149,8 @@ START_TEST(test_write_is_never_repeated)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
-START_TEST(test_no_connection)
+TEST(test_no_connection)
 {
 	static const struct {
 		const char *url, *address, *proxy, *words;
@@ -183,9 +180,8 @@ START_TEST(test_no_connection)
 		close_run(&t);
 	}
 }
-END_TEST
 
-START_TEST(test_bad_path)
+TEST(test_bad_path)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -200,17 +196,11 @@ START_TEST(test_bad_path)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 TEST_MAIN("http/odd")
 {
 	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
 	setenv("https_proxy", "http://127.0.0.1:1", 1);
 	http_global_init();
-	tcase_add_test(t, test_odd_answers);
-	tcase_add_test(t, test_body_limit);
-	tcase_add_test(t, test_write_is_never_repeated);
-	tcase_add_test(t, test_no_connection);
-	tcase_add_test(t, test_bad_path);
 	tcase_set_timeout(t, 60);
 }

@@ -80,7 +80,7 @@ static void play(struct run *t, const struct server *s, int i, struct seen *ret)
 }
 
 /* Each request after each other one is what it is as the first, and so is what comes of it. */
-START_TEST(every_request_after_every_other)
+TEST_LOOP(every_request_after_every_other, 0, 3)
 {
 	static struct seen alone[N_CALLS], after;
 	struct server s;
@@ -112,7 +112,6 @@ START_TEST(every_request_after_every_other)
 	}
 	server_stop(&s);
 }
-END_TEST
 
 /* Every second request meets a connection that the server has closed, and is sent again: libcurl counts these
  * over the life of a handle and gives up at the sixth. */
@@ -121,7 +120,7 @@ static int serve_then_drop(struct server_conn *c, const char *request)
 	return c->log->requests % 2 == 0 ? 0 : serve_ok(c, request);
 }
 
-START_TEST(many_broken_connections)
+TEST(many_broken_connections)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -138,10 +137,9 @@ START_TEST(many_broken_connections)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 /* A handle is of one endpoint: nothing of the old one goes to the new one. */
-START_TEST(another_endpoint)
+TEST(another_endpoint)
 {
 	struct server s;
 	struct run t = { 0 };
@@ -170,13 +168,9 @@ START_TEST(another_endpoint)
 	close_run(&t);
 	server_stop(&s);
 }
-END_TEST
 
 TEST_MAIN("http/reuse")
 {
 	http_global_init();
-	tcase_add_loop_test(t, every_request_after_every_other, 0, 3);
-	tcase_add_test(t, many_broken_connections);
-	tcase_add_test(t, another_endpoint);
 	tcase_set_timeout(t, 60);
 }

@@ -16,7 +16,7 @@
 #include "tests/suite.h"
 #include "tests/unit/ipc/channel_ends.h"
 
-START_TEST(many_in_order)
+TEST(many_in_order)
 {
 	struct end a, b;
 
@@ -33,9 +33,8 @@ START_TEST(many_in_order)
 	channel_free(&b.channel);
 	event_base_free(base);
 }
-END_TEST
 
-START_TEST(full_queue_is_refused_and_drains)
+TEST(full_queue_is_refused_and_drains)
 {
 	struct end a, b;
 	unsigned sent = 0;
@@ -54,9 +53,8 @@ START_TEST(full_queue_is_refused_and_drains)
 	channel_free(&b.channel);
 	event_base_free(base);
 }
-END_TEST
 
-START_TEST(descriptor_rides_along)
+TEST(descriptor_rides_along)
 {
 	struct end a, b;
 	const struct msg m = heartbeat(1);
@@ -77,12 +75,11 @@ START_TEST(descriptor_rides_along)
 	channel_free(&b.channel);
 	event_base_free(base);
 }
-END_TEST
 
 /* A killed sender's messages are all read before its end is told, although we have unread-by-it messages
  * queued to it. */
 /* A message must not arrive without what it speaks of. */
-START_TEST(descriptor_that_cannot_be_duplicated_is_refused)
+TEST(descriptor_that_cannot_be_duplicated_is_refused)
 {
 	struct end a, b;
 	const struct msg m = heartbeat(1);
@@ -102,9 +99,8 @@ START_TEST(descriptor_that_cannot_be_duplicated_is_refused)
 	(void)close(a.fd);
 	end_test(&a, &b, -1);
 }
-END_TEST
 
-START_TEST(messages_of_the_dead_are_read_first)
+TEST_LOOP(messages_of_the_dead_are_read_first, 0, 2)
 {
 	const bool write_again = _i; /* which takes the error of the socket, so that reading sees none */
 	struct end a;
@@ -135,9 +131,8 @@ START_TEST(messages_of_the_dead_are_read_first)
 	ck_assert_int_eq(a.err, 0);
 	event_base_free(base);
 }
-END_TEST
 
-START_TEST(bad_frames_end_the_peer)
+TEST(bad_frames_end_the_peer)
 {
 	static const char *const frames[] = { "\x90", "hello", "\xc1", "\xdf\x04" };
 
@@ -153,9 +148,8 @@ START_TEST(bad_frames_end_the_peer)
 		event_base_free(base);
 	}
 }
-END_TEST
 
-START_TEST(oversized_frame_ends_the_peer)
+TEST(oversized_frame_ends_the_peer)
 {
 	struct end a;
 	const int fd = setup_pair(&a, NULL);
@@ -167,14 +161,13 @@ START_TEST(oversized_frame_ends_the_peer)
 	(void)close(fd);
 	event_base_free(base);
 }
-END_TEST
 
 static void free_itself(struct end *e)
 {
 	channel_free(&e->channel);
 }
 
-START_TEST(freed_in_its_own_handler)
+TEST(freed_in_its_own_handler)
 {
 	struct end a, b;
 
@@ -188,17 +181,8 @@ START_TEST(freed_in_its_own_handler)
 	channel_free(&b.channel);
 	event_base_free(base);
 }
-END_TEST
 
 TEST_MAIN("ipc/channel")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, many_in_order);
-	tcase_add_test(t, full_queue_is_refused_and_drains);
-	tcase_add_test(t, descriptor_rides_along);
-	tcase_add_test(t, descriptor_that_cannot_be_duplicated_is_refused);
-	tcase_add_loop_test(t, messages_of_the_dead_are_read_first, 0, 2);
-	tcase_add_test(t, bad_frames_end_the_peer);
-	tcase_add_test(t, oversized_frame_ends_the_peer);
-	tcase_add_test(t, freed_in_its_own_handler);
 }

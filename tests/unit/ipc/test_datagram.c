@@ -22,7 +22,7 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 	expect_datagram(e->fd, 0, 0);
 }
 
-START_TEST(one_turn_is_one_datagram)
+TEST(one_turn_is_one_datagram)
 {
 	const struct timeval now = { 0, 0 };
 	struct end a;
@@ -37,9 +37,8 @@ START_TEST(one_turn_is_one_datagram)
 	expect_datagram(fd, 0, 0);
 	end_test(&a, NULL, fd);
 }
-END_TEST
 
-START_TEST(a_full_datagram_leaves_at_once)
+TEST(a_full_datagram_leaves_at_once)
 {
 	uint8_t buf[IPC_FRAME_MAX];
 	struct end a;
@@ -55,9 +54,8 @@ START_TEST(a_full_datagram_leaves_at_once)
 	expect_datagram(fd, 1000 + fit, 1000 + fit);
 	end_test(&a, NULL, fd);
 }
-END_TEST
 
-START_TEST(a_descriptor_travels_alone)
+TEST(a_descriptor_travels_alone)
 {
 	const int memfd = memfd_create("x", MFD_CLOEXEC);
 	struct end a, b;
@@ -76,10 +74,9 @@ START_TEST(a_descriptor_travels_alone)
 	(void)close(a.fd);
 	end_test(&a, &b, -1);
 }
-END_TEST
 
 /* A datagram of two messages with a descriptor: none counts, and the descriptor is not kept. */
-START_TEST(a_descriptor_for_two_ends_the_peer)
+TEST(a_descriptor_for_two_ends_the_peer)
 {
 	union {
 		struct cmsghdr h;
@@ -109,9 +106,8 @@ START_TEST(a_descriptor_for_two_ends_the_peer)
 	(void)close(pipe_fds[0]);
 	end_test(&a, NULL, fd);
 }
-END_TEST
 
-START_TEST(good_messages_before_a_bad_one_count)
+TEST(good_messages_before_a_bad_one_count)
 {
 	uint8_t buf[IPC_FRAME_MAX];
 	struct end a;
@@ -130,7 +126,6 @@ START_TEST(good_messages_before_a_bad_one_count)
 	ck_assert_int_eq(a.err, -EBADMSG);
 	end_test(&a, NULL, fd);
 }
-END_TEST
 
 static void enter_run(struct end *e)
 {
@@ -138,7 +133,7 @@ static void enter_run(struct end *e)
 }
 
 /* With and without a change of the phase by the handler of the first message. */
-START_TEST(the_phase_is_that_of_each_message)
+TEST(the_phase_is_that_of_each_message)
 {
 	for (int change = 0; change < 2; change++) {
 		const struct msg m = { .type = MSG_READY, .u.ready.generation = 1 };
@@ -157,7 +152,6 @@ START_TEST(the_phase_is_that_of_each_message)
 		end_test(&a, NULL, fd);
 	}
 }
-END_TEST
 
 static void read_the_rest(struct end *e)
 {
@@ -165,7 +159,7 @@ static void read_the_rest(struct end *e)
 }
 
 /* The dead are read to the end, also by a handler. */
-START_TEST(read_all_reads_the_rest)
+TEST(read_all_reads_the_rest)
 {
 	void (*const acts[])(struct end * e) = { NULL, read_the_rest };
 
@@ -190,9 +184,8 @@ START_TEST(read_all_reads_the_rest)
 		end_test(&a, NULL, -1);
 	}
 }
-END_TEST
 
-START_TEST(a_flush_does_not_wait_for_the_turn)
+TEST(a_flush_does_not_wait_for_the_turn)
 {
 	struct end a;
 	const int fd = setup_pair(&a, NULL);
@@ -211,10 +204,9 @@ START_TEST(a_flush_does_not_wait_for_the_turn)
 	ck_assert_int_eq(channel_send(a.channel, &m, -1), -EPIPE);
 	end_test(&a, NULL, -1);
 }
-END_TEST
 
 /* What was sent is not lost because the sender ends, or ends this peer, before the turn is over. */
-START_TEST(an_end_leaves_nothing_behind)
+TEST(an_end_leaves_nothing_behind)
 {
 	struct end a;
 	int fd = setup_pair(&a, NULL);
@@ -232,7 +224,6 @@ START_TEST(an_end_leaves_nothing_behind)
 	expect_datagram(fd, 1, 2);
 	end_test(&a, NULL, fd);
 }
-END_TEST
 
 /* Reads all datagrams that the socket holds; how many messages they are. */
 static unsigned read_raw(int fd)
@@ -249,7 +240,7 @@ static unsigned read_raw(int fd)
 }
 
 /* What is written makes room for as many messages, also while others still wait. */
-START_TEST(room_is_counted_in_messages)
+TEST(room_is_counted_in_messages)
 {
 	const struct msg m = heartbeat(1);
 	unsigned sent = 0;
@@ -266,10 +257,9 @@ START_TEST(room_is_counted_in_messages)
 	ck_assert_uint_eq(read_raw(fd), sent);
 	end_test(&a, NULL, fd);
 }
-END_TEST
 
 /* A turn of the loop reads some of a flood, so that others have theirs. */
-START_TEST(a_flood_is_read_in_turns)
+TEST(a_flood_is_read_in_turns)
 {
 	struct end a, b;
 
@@ -284,20 +274,8 @@ START_TEST(a_flood_is_read_in_turns)
 	ck_assert(a.in_order);
 	end_test(&a, &b, -1);
 }
-END_TEST
 
 TEST_MAIN("ipc/datagram")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, one_turn_is_one_datagram);
-	tcase_add_test(t, a_full_datagram_leaves_at_once);
-	tcase_add_test(t, a_descriptor_travels_alone);
-	tcase_add_test(t, a_descriptor_for_two_ends_the_peer);
-	tcase_add_test(t, good_messages_before_a_bad_one_count);
-	tcase_add_test(t, the_phase_is_that_of_each_message);
-	tcase_add_test(t, read_all_reads_the_rest);
-	tcase_add_test(t, a_flush_does_not_wait_for_the_turn);
-	tcase_add_test(t, an_end_leaves_nothing_behind);
-	tcase_add_test(t, room_is_counted_in_messages);
-	tcase_add_test(t, a_flood_is_read_in_turns);
 }

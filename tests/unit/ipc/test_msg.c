@@ -97,7 +97,7 @@ static int decode(enum msg_type type, const uint8_t *buf, size_t n, struct msg *
 	return msg_decode(first_role(d->from), first_role(d->to), first_phase(d->phases), buf, n, ret, field);
 }
 
-START_TEST(round_trip)
+TEST_LOOP(round_trip, 0, MSG__MAX)
 {
 	const enum msg_type type = (enum msg_type)_i;
 
@@ -113,9 +113,8 @@ START_TEST(round_trip)
 		ck_assert_mem_eq(buf, again, n);
 	}
 }
-END_TEST
 
-START_TEST(oracle_agrees)
+TEST_LOOP(oracle_agrees, 0, MSG__MAX)
 {
 	const enum msg_type type = (enum msg_type)_i;
 	const struct msg m = make(type, 7);
@@ -131,11 +130,10 @@ START_TEST(oracle_agrees)
 	ck_assert_uint_eq(u.data.via.array.size, msg_desc(type)->n + 1);
 	msgpack_unpacked_destroy(&u);
 }
-END_TEST
 
 /* Every prefix is short: none may pass, and none may be read past its end. What stands behind a message is
  * not part of it, and a byte alone is no message. */
-START_TEST(truncated_and_trailing)
+TEST_LOOP(truncated_and_trailing, 0, MSG__MAX)
 {
 	const enum msg_type type = (enum msg_type)_i;
 	const struct msg m = make(type, 9);
@@ -156,10 +154,9 @@ START_TEST(truncated_and_trailing)
 	ck_assert_int_eq(decode(type, buf + n, 1, &back, &field), -EBADMSG);
 	ck_assert_str_eq(field, "(header)");
 }
-END_TEST
 
 /* Every two messages behind each other are found, each as it is alone. */
-START_TEST(two_behind_each_other)
+TEST_LOOP(two_behind_each_other, 0, MSG__MAX)
 {
 	const enum msg_type type = (enum msg_type)_i;
 
@@ -177,10 +174,9 @@ START_TEST(two_behind_each_other)
 		ck_assert_mem_eq(again, buf + n, k);
 	}
 }
-END_TEST
 
 /* What decodes after any one byte changed encodes to the very same bytes: there is one form of a message. */
-START_TEST(canonical)
+TEST_LOOP(canonical, 0, MSG__MAX)
 {
 	const enum msg_type type = (enum msg_type)_i;
 	const struct msg m = make(type, 11);
@@ -205,7 +201,6 @@ START_TEST(canonical)
 		buf[k] = old;
 	}
 }
-END_TEST
 
 START_TEST(roles_and_phases)
 {
@@ -223,7 +218,6 @@ START_TEST(roles_and_phases)
 	ck_assert_int_eq(msg_decode(ROLE_SUPERVISOR, ROLE_WORKER, PH_RUN, buf, n, &back, &field), -EPERM);
 	ck_assert_str_eq(field, "(receiver)");
 }
-END_TEST
 
 /* NOMINATE with one field replaced by hand. */
 START_TEST(bad_fields)
@@ -253,7 +247,6 @@ START_TEST(bad_fields)
 	buf[5] = 0xca; /* a float */
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
 }
-END_TEST
 
 /* Headers that make an allocating decoder ask for gigabytes. */
 START_TEST(hostile_headers)
@@ -277,7 +270,6 @@ START_TEST(hostile_headers)
 					    (const uint8_t *)frames[i].bytes, frames[i].n, &back, &field),
 				 -EBADMSG);
 }
-END_TEST
 
 START_TEST(random_bytes)
 {
@@ -294,7 +286,6 @@ START_TEST(random_bytes)
 				 &back, &field);
 	}
 }
-END_TEST
 
 START_TEST(set_text_keeps_the_charset)
 {
@@ -316,7 +307,6 @@ START_TEST(set_text_keeps_the_charset)
 	msg_set(&m, nominate.evidence, longer + 0, 256 / 3 * 3);
 	ck_assert_uint_eq(strlen(m.u.nominate.evidence) % 3, 0);
 }
-END_TEST
 
 START_TEST(copy_fields)
 {
@@ -328,19 +318,12 @@ START_TEST(copy_fields)
 	ck_assert_str_eq(i.u.intent.name, n.u.nominate.name);
 	ck_assert_int_eq(i.u.intent.since, n.u.nominate.since);
 }
-END_TEST
 
 TEST_MAIN("ipc/msg")
 {
 	TCase *tc = suite_case(suite, "cases");
-
 	tcase_set_timeout(t, 60);
 	tcase_set_timeout(tc, 60);
-	tcase_add_loop_test(t, round_trip, 0, MSG__MAX);
-	tcase_add_loop_test(t, oracle_agrees, 0, MSG__MAX);
-	tcase_add_loop_test(t, truncated_and_trailing, 0, MSG__MAX);
-	tcase_add_loop_test(t, two_behind_each_other, 0, MSG__MAX);
-	tcase_add_loop_test(t, canonical, 0, MSG__MAX);
 	tcase_add_test(tc, roles_and_phases);
 	tcase_add_test(tc, bad_fields);
 	tcase_add_test(tc, hostile_headers);

@@ -97,7 +97,7 @@ static bool take(enum kind kind, struct unpacker *u, int64_t *ret)
 	return ok;
 }
 
-START_TEST(shortest_form_alone)
+TEST_LOOP(shortest_form_alone, 0, ARRAY_SIZE(rows))
 {
 	const bool has_body = rows[_i].kind == TEXT || rows[_i].kind == BYTES;
 	const size_t head = rows[_i].in.n, n = head + (has_body ? (size_t)rows[_i].value : 0);
@@ -121,9 +121,5 @@ START_TEST(shortest_form_alone)
 	}
 	free(bytes);
 }
-END_TEST
 
-TEST_MAIN("ipc/unpack")
-{
-	tcase_add_loop_test(t, shortest_form_alone, 0, ARRAY_SIZE(rows));
-}
+SUITE("ipc/unpack");

@@ -44,7 +44,7 @@ static struct kube_target target_of(const char *body)
 	"v1\",\"kind\":\"ExecCredential\",\"status\":{" status "}}'"
 #define PEM(what) "-----BEGIN " what "-----\\nx\\n"
 
-START_TEST(takes_a_token)
+TEST(takes_a_token)
 {
 	struct kube_target t =
 		target_of(ANSWER("\"token\":\"abc\",\"expirationTimestamp\":\"2026-11-21T10:22:48Z\""));
@@ -56,9 +56,8 @@ START_TEST(takes_a_token)
 	ck_assert_int_eq(expiry, INT64_C(1795256568000));
 	kube_target_done(&t);
 }
-END_TEST
 
-START_TEST(takes_a_certificate)
+TEST(takes_a_certificate)
 {
 	struct kube_target t = target_of(ANSWER("\"clientCertificateData\":\"" PEM(
 		"CERTIFICATE") "\",\"clientKeyData\":\"" PEM("PRIVATE KEY") "\""));
@@ -72,9 +71,8 @@ START_TEST(takes_a_certificate)
 	ck_assert_int_eq(expiry, 0);
 	kube_target_done(&t);
 }
-END_TEST
 
-START_TEST(tells_the_plugin_what_it_needs)
+TEST(tells_the_plugin_what_it_needs)
 {
 	struct kube_target t = target_of(
 		"{ echo \"$1|$2|$N|$HOME\"; echo \"$KUBERNETES_EXEC_INFO\"; } > \"$(dirname \"$0\")/seen\"\n"
@@ -105,7 +103,6 @@ START_TEST(tells_the_plugin_what_it_needs)
 		      "\"certificate-authority-data\":\"QUJDRA==\"}}}"));
 	kube_target_done(&t);
 }
-END_TEST
 
 static const struct {
 	const char *body;
@@ -135,7 +132,7 @@ static const struct {
 	{ ANSWER("\"token\":\"t\",\"expirationTimestamp\":\"soon\""), -EINVAL, "RFC 3339" },
 };
 
-START_TEST(tells_what_went_wrong)
+TEST_LOOP(tells_what_went_wrong, 0, ARRAY_SIZE(errors))
 {
 	struct kube_target t = target_of(errors[_i].body);
 	const uint64_t before = clock_boot_ms();
@@ -148,9 +145,8 @@ START_TEST(tells_what_went_wrong)
 	ck_assert_uint_lt(clock_boot_ms() - before, 5000);
 	kube_target_done(&t);
 }
-END_TEST
 
-START_TEST(no_such_program)
+TEST(no_such_program)
 {
 	struct kube_target t = { 0 };
 	char why[LOADER_ERROR_MAX] = "";
@@ -164,9 +160,8 @@ START_TEST(no_such_program)
 	ck_assert_msg(strstr(why, "no such program in PATH. install it from there"), "%s", why);
 	kube_target_done(&t);
 }
-END_TEST
 
-START_TEST(resolves_names)
+TEST(resolves_names)
 {
 	char why[LOADER_ERROR_MAX] = "", *address = NULL;
 
@@ -176,16 +171,9 @@ START_TEST(resolves_names)
 	ck_assert_int_eq(loader_resolve("no-such-host.invalid", 1, &address, why), -EAGAIN);
 	ck_assert_ptr_nonnull(strstr(why, "\"no-such-host.invalid\" cannot be resolved"));
 }
-END_TEST
 
 TEST_MAIN("loader/exec")
 {
 	tcase_set_timeout(t, 30);
 	tcase_add_checked_fixture(t, set_up, NULL);
-	tcase_add_test(t, takes_a_token);
-	tcase_add_test(t, takes_a_certificate);
-	tcase_add_test(t, tells_the_plugin_what_it_needs);
-	tcase_add_loop_test(t, tells_what_went_wrong, 0, ARRAY_SIZE(errors));
-	tcase_add_test(t, no_such_program);
-	tcase_add_test(t, resolves_names);
 }

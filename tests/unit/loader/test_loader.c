@@ -198,7 +198,7 @@ static void run_done(struct run *r)
 		(void)close(r->reporter_fd);
 }
 
-START_TEST(the_original_file)
+TEST(the_original_file)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
 	struct run r;
@@ -224,9 +224,8 @@ START_TEST(the_original_file)
 	ck_assert_str_eq(r.reporter.cluster_names.v[0], "default");
 	run_done(&r);
 }
-END_TEST
 
-START_TEST(two_clusters_and_a_writer)
+TEST(two_clusters_and_a_writer)
 {
 	_cleanup_free_ char *config = write_file(
 		"config.yml",
@@ -250,7 +249,6 @@ START_TEST(two_clusters_and_a_writer)
 	ck_assert_str_eq(r.reporter.state_dir, state); /* beside the file */
 	run_done(&r);
 }
-END_TEST
 
 static struct msg_load_fixed fixed_of(const char *text, const char *key)
 {
@@ -269,7 +267,7 @@ static struct msg_load_fixed fixed_of(const char *text, const char *key)
 }
 
 /* leaderElection.name reaches the watcher alone; the supervisor must know when it changes. */
-START_TEST(what_a_restart_alone_changes_is_said)
+TEST(what_a_restart_alone_changes_is_said)
 {
 	const uint64_t
 		a = fixed_of("leaderElection: {name: a}\nstateDir: state\n", "leaderElection.name").value,
@@ -281,9 +279,8 @@ START_TEST(what_a_restart_alone_changes_is_said)
 	ck_assert_uint_eq(a, same);
 	ck_assert_uint_ne(a, other);
 }
-END_TEST
 
-START_TEST(equal_files_give_equal_bytes)
+TEST(equal_files_give_equal_bytes)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
 	char a[8192], b[8192];
@@ -298,9 +295,8 @@ START_TEST(equal_files_give_equal_bytes)
 	run_done(&r);
 	run_done(&again);
 }
-END_TEST
 
-START_TEST(webhook_from_files_and_zone)
+TEST(webhook_from_files_and_zone)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
 	free(write_file("hook", "https://localhost:1/HOOK\n"));
@@ -320,9 +316,8 @@ START_TEST(webhook_from_files_and_zone)
 	ck_assert_uint_gt(r.reporter.zone_size, 100);
 	run_done(&r);
 }
-END_TEST
 
-START_TEST(in_a_pod)
+TEST(in_a_pod)
 {
 	_cleanup_free_ char *config = write_file("config.yml", "sandbox: require\n");
 	free(write_file("namespace", "janitors"));
@@ -341,7 +336,6 @@ START_TEST(in_a_pod)
 	ck_assert_uint_eq(r.reporter.sandbox, SANDBOX_REQUIRE);
 	run_done(&r);
 }
-END_TEST
 
 /* What is broken, and the line that says so. */
 static const struct {
@@ -364,7 +358,7 @@ static const struct {
 	  EXIT_CODE_TEMPORARY, "cannot be resolved" },
 };
 
-START_TEST(tells_what_is_broken)
+TEST_LOOP(tells_what_is_broken, 0, ARRAY_SIZE(errors))
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader"),
 			    *config = write_file("config.yml", errors[_i].config);
@@ -385,10 +379,9 @@ START_TEST(tells_what_is_broken)
 	ck_assert_uint_eq(r.n_clusters, 0);
 	run_done(&r);
 }
-END_TEST
 
 /* A lack of descriptors passes, wherever it is met: 78 would keep the service down. */
-START_TEST(no_lack_of_descriptors_ends_with_78)
+TEST(no_lack_of_descriptors_ends_with_78)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
 	struct run r;
@@ -402,9 +395,8 @@ START_TEST(no_lack_of_descriptors_ends_with_78)
 	}
 	ck_assert_int_eq(code, 0);
 }
-END_TEST
 
-START_TEST(a_webhook_that_does_not_resolve_is_a_warning)
+TEST(a_webhook_that_does_not_resolve_is_a_warning)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
 	_cleanup_free_ char *config = write_file(
@@ -419,19 +411,9 @@ START_TEST(a_webhook_that_does_not_resolve_is_a_warning)
 	ck_assert_uint_eq(r.tree.refresh_ms, 30000);
 	run_done(&r);
 }
-END_TEST
 
 TEST_MAIN("loader/loader")
 {
 	tcase_set_timeout(t, 40);
 	tcase_add_checked_fixture(t, set_up, NULL);
-	tcase_add_test(t, the_original_file);
-	tcase_add_test(t, two_clusters_and_a_writer);
-	tcase_add_test(t, what_a_restart_alone_changes_is_said);
-	tcase_add_test(t, equal_files_give_equal_bytes);
-	tcase_add_test(t, webhook_from_files_and_zone);
-	tcase_add_test(t, in_a_pod);
-	tcase_add_loop_test(t, tells_what_is_broken, 0, ARRAY_SIZE(errors));
-	tcase_add_test(t, a_webhook_that_does_not_resolve_is_a_warning);
-	tcase_add_test(t, no_lack_of_descriptors_ends_with_78);
 }
