@@ -323,6 +323,15 @@ static void on_show(const struct msg *m)
 	end_question(m->u.ctl_show.conn);
 }
 
+static void on_intent(const struct msg_intent *in)
+{
+	const bool taken = is("id-taken") && in->id == 1;
+	const struct msg ack = { .type = MSG_INTENT_ACK, .u.intent_ack = { in->id, !taken } };
+
+	(void)fprintf(stderr, "INTENT id=%llu\n", (unsigned long long)in->id);
+	send_msg(&ack, -1);
+}
+
 static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) struct channel *c,
 		   const struct msg *m, int fd)
 {
@@ -337,11 +346,7 @@ static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) st
 			      (unsigned long long)m->u.settings_commit.generation, getpid());
 		break;
 	case MSG_INTENT:
-		(void)fprintf(stderr, "INTENT id=%llu\n", (unsigned long long)m->u.intent.id);
-		answer = (struct msg){ .type = MSG_INTENT_ACK,
-				       .u.intent_ack = { m->u.intent.id,
-							 !is("id-taken") || m->u.intent.id > 1 } };
-		send_msg(&answer, -1);
+		on_intent(&m->u.intent);
 		break;
 	case MSG_PAUSE:
 		on_pause(m);
