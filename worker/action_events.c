@@ -1,32 +1,33 @@
-/* action_events.c - what an action that has ended says on the object itself, in Kubernetes Events: what was
- * announced, what was done, and what is refused until a person does something. */
+/* action_events.c - see action_events.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/action_events.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "worker/steps/step.h"
+#include "worker/action_state.h"
 
 /* What was done. */
-static void describe_act(const struct action *e, char *buf, size_t size)
+static void describe_act(const struct action *a, char *buf, size_t size)
 {
-	if (e->suspends)
+	if (a->found.suspends)
 		(void)snprintf(buf, size, "suspended");
-	else if (e->grant.action == ACTION_SCALE_DOWN)
-		(void)snprintf(buf, size, "scaled from %lld to 0", (long long)e->result.u.result.replicas);
+	else if (a->grant.action == ACTION_SCALE_DOWN)
+		(void)snprintf(buf, size, "scaled from %lld to 0", (long long)a->result.u.result.replicas);
 	else
-		(void)snprintf(buf, size, "%s", action_desc(e->grant.action)->done);
+		(void)snprintf(buf, size, "%s", action_desc(a->grant.action)->done);
 }
 
-static void describe(const struct action *e, struct event *ret)
+static void describe(const struct action *a, struct event *ret)
 {
-	const struct msg_result *r = &e->result.u.result;
+	const struct msg_result *r = &a->result.u.result;
 	const struct reason_desc *reason = reason_find(r->reason);
 	char act[80] = "";
 
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", r->reason);
 	if (r->outcome == OUTCOME_DONE)
-		describe_act(e, act, sizeof(act));
+		describe_act(a, act, sizeof(act));
 	if (r->outcome == OUTCOME_REFUSED)
 		(void)snprintf(ret->message, sizeof(ret->message), "nothing was done: %s (%s); to do: %s",
 			       reason->text[LANGUAGE_EN].sentence, r->detail,
@@ -47,12 +48,12 @@ static bool is_news(const struct msg_result *r)
 		reason->class != CLASS_NONE);
 }
 
-static void about_pod(const struct action *e, struct event *ret)
+static void about_pod(const struct action *a, struct event *ret)
 {
 	(void)snprintf(ret->api_version, sizeof(ret->api_version), "v1");
 	(void)snprintf(ret->kind, sizeof(ret->kind), "Pod");
-	(void)snprintf(ret->name, sizeof(ret->name), "%s", e->grant.name);
-	(void)snprintf(ret->uid, sizeof(ret->uid), "%s", e->grant.uid);
+	(void)snprintf(ret->name, sizeof(ret->name), "%s", a->grant.name);
+	(void)snprintf(ret->uid, sizeof(ret->uid), "%s", a->grant.uid);
 }
 
 static bool fits(size_t size, struct str s)
@@ -60,7 +61,7 @@ static bool fits(size_t size, struct str s)
 	return s.n > 0 && s.n < size;
 }
 
-static bool about_owner(const struct owner *o, struct event *ret)
+static bool about_owner(const struct owner_link *o, struct event *ret)
 {
 	if (!o->kind.namespaced || !o->kind.version[0] || !fits(sizeof(ret->name), o->ref.name) ||
 	    !fits(sizeof(ret->uid), o->ref.uid))
@@ -73,19 +74,19 @@ static bool about_owner(const struct owner *o, struct event *ret)
 	return true;
 }
 
-bool action_event(const struct action *e, struct event *ret)
+bool action_event(const struct action *a, struct event *ret)
 {
-	const struct msg_result *r = &e->result.u.result;
-	const struct owner *top = e->n_owners > 0 ? &e->owners[e->n_owners - 1] : NULL;
+	const struct msg_result *r = &a->result.u.result;
+	const struct owner_link *top = a->found.n_owners > 0 ? &a->found.owners[a->found.n_owners - 1] : NULL;
 
 	*ret = (struct event){ 0 };
-	if (e->trial || e->grant.observe || !is_news(r))
+	if (a->dry_run || a->grant.observe || !is_news(r))
 		return false;
-	describe(e, ret);
-	(void)snprintf(ret->ns, sizeof(ret->ns), "%s", e->grant.ns);
-	if (top && top->json && e->grant.action != ACTION_FRESH_ATTEMPT)
+	describe(a, ret);
+	(void)snprintf(ret->ns, sizeof(ret->ns), "%s", a->grant.ns);
+	if (top && top->json && a->grant.action != ACTION_FRESH_ATTEMPT)
 		return about_owner(top, ret);
-	if (e->grant.action != ACTION_RESTORE)
-		about_pod(e, ret);
-	return e->grant.action != ACTION_RESTORE;
+	if (a->grant.action != ACTION_RESTORE)
+		about_pod(a, ret);
+	return a->grant.action != ACTION_RESTORE;
 }

@@ -13,6 +13,7 @@
 #include "process/process.h"
 #include "rules/judge.h"
 #include "worker/action.h"
+#include "worker/action_events.h"
 
 /* A RESULT and a CREDENTIAL of each action, and the answers to grants that came although there was no room.
  */
@@ -213,7 +214,7 @@ static void make_errand(struct job *job, const struct msg_grant *g, bool trial)
 	job->ahead = 0;
 	job->trial = trial;
 	if (trial)
-		action_set_trial(job->action);
+		action_set_dry_run(job->action);
 }
 
 static void on_ahead(struct worker *w, const struct msg *m)
@@ -228,7 +229,7 @@ static void on_ahead(struct worker *w, const struct msg *m)
 	msg_copy_fields(&grant, m);
 	make_errand(job, &grant.u.grant, false);
 	job->ahead = grant.u.grant.id;
-	action_start_ahead(job->action);
+	action_prefetch(job->action);
 }
 
 static bool take_up(struct worker *w, const struct msg_grant *g)
@@ -274,7 +275,7 @@ static void on_try(struct worker *w, const struct msg *question)
 	}
 	msg_copy_fields(&m, question);
 	m.u.grant.observe = w->now.policy.mode == MODE_OBSERVE;
-	m.u.grant.valid_until = clock_boot_ms() + ACTION_TRIAL_MS;
+	m.u.grant.valid_until = clock_boot_ms() + ACTION_DRY_RUN_MS;
 	job->conn = q->conn;
 	make_errand(job, &m.u.grant, true);
 	action_start(job->action);

@@ -85,18 +85,18 @@ enum owner_kinds_answer owner_kinds_find(const struct owner_kinds *k, struct str
 	struct kind_info want;
 
 	if (str_empty(kind) || !read_gvk(api_version, kind, &want))
-		return KINDS_ABSENT;
+		return OWNER_KINDS_ABSENT;
 	for (size_t i = 0; i < ARRAY_SIZE(builtin); i++)
 		if (same_gvk(&builtin[i], &want)) {
 			*ret_info = builtin[i];
-			return KINDS_FOUND;
+			return OWNER_KINDS_FOUND;
 		}
 	for (size_t i = 0; i < k->n; i++)
 		if (same_gvk(&k->learnt[i].info, &want) && now < k->learnt[i].expires) {
 			*ret_info = k->learnt[i].info;
-			return ret_info->resource[0] ? KINDS_FOUND : KINDS_ABSENT;
+			return ret_info->resource[0] ? OWNER_KINDS_FOUND : OWNER_KINDS_ABSENT;
 		}
-	return KINDS_ASK;
+	return OWNER_KINDS_ASK;
 }
 
 bool owner_kinds_resource(struct str group, struct str resource, struct kind_info *ret_info)
@@ -155,5 +155,5 @@ void owner_kinds_learn(struct owner_kinds *k, struct str api_version, struct str
 		discovery_kind_done(&found);
 	}
 	slot = slot_for(k, &info);
-	*slot = (struct learnt){ info, now + KINDS_EXPIRY_MS };
+	*slot = (struct learnt){ info, now + OWNER_KINDS_EXPIRY_MS };
 }

@@ -12,7 +12,7 @@
 #include "base/str.h"
 
 /* A discovery answer is believed this long; a CRD may be installed or changed at any time. */
-#define KINDS_EXPIRY_MS 600000
+#define OWNER_KINDS_EXPIRY_MS 600000
 
 struct kind_info {
 	char group[254]; /* "" = core */
@@ -25,16 +25,17 @@ struct kind_info {
 };
 
 enum owner_kinds_answer {
-	KINDS_FOUND,
-	KINDS_ABSENT, /* the server knows no such kind */
-	KINDS_ASK,    /* not known yet: GET owner_kinds_path() and hand the answer to owner_kinds_learn() */
+	OWNER_KINDS_FOUND,
+	OWNER_KINDS_ABSENT, /* the server knows no such kind */
+	OWNER_KINDS_ASK, /* not known yet: GET owner_kinds_path() and hand the answer to owner_kinds_learn()
+			  */
 };
 
 struct owner_kinds;
 struct owner_kinds *owner_kinds_new(void);
 void owner_kinds_free(struct owner_kinds **k);
 
-/* now: boot time, ms. ret_info is filled on KINDS_FOUND. */
+/* now: boot time, ms. ret_info is filled on OWNER_KINDS_FOUND. */
 enum owner_kinds_answer owner_kinds_find(const struct owner_kinds *k, struct str api_version, struct str kind,
 					 uint64_t now, struct kind_info *ret_info);
 

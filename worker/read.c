@@ -132,7 +132,7 @@ static struct str cut(const char **p, char at)
 	return s;
 }
 
-bool read_target(const char *text, struct target *ret)
+bool read_object_name(const char *text, struct object_name *ret)
 {
 	struct str what = cut(&text, '/');
 	const char *dot = memchr(what.p, '.', what.n);

@@ -43,11 +43,11 @@ struct scale_facts {
 bool read_scale(const json_t *o, struct scale_facts *ret);
 
 /* What a RESULT calls its target: "deployments.apps/shop/web", "pods/shop/web". Borrows from the text. */
-struct target {
+struct object_name {
 	struct str resource, group, ns, name; /* group is empty for core */
 };
 /* False when it is not such a text. */
-bool read_target(const char *text, struct target *ret);
+bool read_object_name(const char *text, struct object_name *ret);
 
 /* The annotations by which people and this program speak to one another. */
 void read_annotations(const json_t *o, struct annotations *ret);

@@ -1,141 +1,183 @@
-/* autoscaler.c - before a workload is scaled: would somebody else scale it up again, and has somebody done
- * so before (R21, R22)? What may not be read is said in the proof and does not hold the act: a fight would
- * show. */
+/* autoscaler.c - see autoscaler.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/autoscaler.h"
+
+#include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "kube/path.h"
 #include "rules/reverted.h"
+#include "worker/action_end.h"
 #include "worker/managed_fields.h"
-#include "worker/autoscaler.h"
-#include "worker/steps/step.h"
+#include "worker/steps/object.h"
 
 #define KEDA_VERSION STR_LIT("keda.sh/v1alpha1")
 #define KEDA_KIND    STR_LIT("ScaledObject")
 
-static char *list_path(const struct action *e, const char *group, const char *version, const char *resource)
+static struct str or_default(struct str s, struct str otherwise)
 {
-	char *query = step_list_query(e, (struct str){ "", 0 });
-	char *path = path_format(group, version, e->grant.ns, resource, NULL, NULL, query);
-
-	free(query);
-	return path;
+	return str_empty(s) ? otherwise : s;
 }
 
-static const struct owner *target_of(const struct action *e, const json_t *scaler)
+bool autoscaler_targets(const json_t *scaler, const struct kind_info *kind, struct str name)
 {
-	for (size_t i = 0; i < e->n_owners; i++)
-		if (autoscaler_targets(scaler, &e->owners[i].kind, e->owners[i].ref.name))
-			return &e->owners[i];
+	struct str version =
+		or_default(READ_TEXT(scaler, "spec", "scaleTargetRef", "apiVersion"), STR_LIT("apps/v1"));
+	const char *slash = memchr(version.p, '/', version.n);
+	struct str group = { version.p, slash ? (size_t)(slash - version.p) : 0 };
+
+	return str_eq(READ_TEXT(scaler, "spec", "scaleTargetRef", "name"), name) &&
+	       str_is(or_default(READ_TEXT(scaler, "spec", "scaleTargetRef", "kind"), STR_LIT("Deployment")),
+		      kind->kind) &&
+	       str_is(group, kind->group);
+}
+
+int64_t autoscaler_hpa_min(const json_t *hpa)
+{
+	const json_t *min = READ_AT(hpa, "spec", "minReplicas");
+
+	return json_is_integer(min) ? json_integer_value(min) : 1;
+}
+
+bool autoscaler_keda_paused(const json_t *scaled_object)
+{
+	struct str paused = READ_TEXT(scaled_object, "metadata", "annotations", "autoscaling.keda.sh/paused");
+	struct str at =
+		READ_TEXT(scaled_object, "metadata", "annotations", "autoscaling.keda.sh/paused-replicas");
+
+	if (!str_empty(at)) /* it is kept at this number, paused or not */
+		return str_is(at, "0");
+	return str_is(paused, "true");
+}
+
+const char *autoscaler_gitops_mark(const json_t *workload)
+{
+	static const char *const marks[][2] = {
+		{ "annotations", "argocd.argoproj.io/tracking-id" },
+		{ "labels", "argocd.argoproj.io/instance" },
+		{ "labels", "kustomize.toolkit.fluxcd.io/name" },
+		{ "labels", "helm.toolkit.fluxcd.io/name" },
+		{ "annotations", "meta.helm.sh/release-name" },
+		{ "labels", "app.kubernetes.io/instance" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
+		if (!str_empty(READ_TEXT(workload, "metadata", marks[i][0], marks[i][1])))
+			return marks[i][1];
 	return NULL;
 }
 
 /* -- who set the replicas, and who marks the workload as theirs ------------------------------------------ */
 
-static void prove_gitops(struct action *e)
-{
-	const char *mark = autoscaler_gitops_mark(e->owners[e->n_owners - 1].json);
-
-	if (mark)
-		step_prove(e, "carries the mark %s: whoever manages it may put the replicas back", mark);
-}
-
 /* It came back after we had scaled it. Who did it, and is that long enough ago? */
-static enum step judge_fight(struct action *e, enum step next)
+static enum step_then judge_reverted(struct action *a)
 {
 	struct managed_fields_writer w;
-	struct msg *m = &e->result;
+	struct msg *m = &a->result;
 	char text[MANAGED_TEXT_MAX];
 	int64_t until;
 
-	if (e->grant.reverts == 0 || !managed_fields_replicas(e->owners[e->n_owners - 1].json, &w))
-		return next;
+	if (a->grant.reverts == 0 || !managed_fields_replicas(action_top(a)->json, &w))
+		return STEP_NEXT;
 	managed_fields_text(&w, text);
 	msg_set(m, result.actor, w.manager.p, w.manager.n);
-	step_prove(e, "came back %llu times, replicas last set by: %s", (unsigned long long)e->grant.reverts,
-		   text);
-	until = w.at + reverted_block_ms((uint32_t)e->grant.reverts);
-	if (w.at <= 0 || managed_fields_is_us(&w) || step_now(e) >= until)
-		return next;
-	e->verdict = (struct verdict){ .kind = VERDICT_WAIT, .reason = REASON_REVERTED, .at_ms = until };
-	(void)snprintf(e->verdict.evidence, sizeof(e->verdict.evidence), "replicas last set by: %s", text);
-	return step_refuse(e, &e->verdict);
+	action_add_evidence(a, "came back %llu times, replicas last set by: %s",
+			    (unsigned long long)a->grant.reverts, text);
+	until = w.at + reverted_block_ms((uint32_t)a->grant.reverts);
+	if (w.at <= 0 || managed_fields_is_us(&w) || action_now(a) >= until)
+		return STEP_NEXT;
+	a->verdict = (struct verdict){ .kind = VERDICT_WAIT, .reason = REASON_REVERTED, .at_ms = until };
+	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence), "replicas last set by: %s", text);
+	return action_refuse(a, &a->verdict);
 }
 
-enum step step_scaler(struct action *e)
+enum step_then autoscaler_judge_writers(struct action *a)
 {
-	prove_gitops(e);
-	return judge_fight(e, STEP_HPA);
+	const char *mark = autoscaler_gitops_mark(action_top(a)->json);
+
+	if (mark)
+		action_add_evidence(a, "carries the mark %s: whoever manages it may put the replicas back",
+				    mark);
+	return judge_reverted(a);
 }
 
-/* -- HorizontalPodAutoscalers --------------------------------------------------------------------------- */
+/* -- autoscalers ----------------------------------------------------------------------------------------- */
 
-static enum step after_hpa(struct action *e)
+static const struct owner_link *target_of(const struct action *a, const json_t *scaler)
+{
+	for (size_t i = 0; i < a->found.n_owners; i++)
+		if (autoscaler_targets(scaler, &a->found.owners[i].kind, a->found.owners[i].ref.name))
+			return &a->found.owners[i];
+	return NULL;
+}
+
+bool needs_hpa(const struct action *a)
+{
+	return !a->found.suspends;
+}
+
+void ask_hpa(struct action *a, struct step_request *ret)
+{
+	ret->path = object_list_path(a, "autoscaling", "v2", a->grant.ns, "horizontalpodautoscalers", "",
+				     STR_LIT(""));
+}
+
+enum step_then item_hpa(struct action *a, const json_t *item)
+{
+	const struct owner_link *o = target_of(a, item);
+	struct str name = READ_TEXT(item, "metadata", "name");
+
+	if (!o)
+		return STEP_NEXT;
+	action_add_evidence(a, "HorizontalPodAutoscaler %.*s of %s %.*s has minReplicas %lld", STR_ARG(name),
+			    o->kind.kind, STR_ARG(o->ref.name), (long long)autoscaler_hpa_min(item));
+	if (autoscaler_hpa_min(item) > 0)
+		return STEP_NEXT;
+	return action_end(a, OUTCOME_REFUSED, REASON_HAS_HPA, "%.*s may scale %s %.*s up again",
+			  STR_ARG(name), o->kind.kind, STR_ARG(o->ref.name));
+}
+
+enum step_then take_hpa(struct action *a, const struct step_reply *reply)
+{
+	if (reply->status == 403)
+		action_add_evidence(a, "HorizontalPodAutoscalers may not be read");
+	return STEP_NEXT;
+}
+
+bool needs_keda(const struct action *a)
 {
 	struct kind_info k;
 
-	if (owner_kinds_find(e->env.kinds, KEDA_VERSION, KEDA_KIND, clock_boot_ms(), &k) == KINDS_ABSENT)
-		return STEP_SCALE;
-	return STEP_KEDA;
+	return !a->found.suspends && owner_kinds_find(a->env.kinds, KEDA_VERSION, KEDA_KIND, clock_boot_ms(),
+						      &k) != OWNER_KINDS_ABSENT;
 }
 
-void ask_hpa(struct action *e, struct ask *ret)
+void ask_keda(struct action *a, struct step_request *ret)
 {
-	ret->path = list_path(e, "autoscaling", "v2", "horizontalpodautoscalers");
+	ret->path = object_list_path(a, "keda.sh", "v1alpha1", a->grant.ns, "scaledobjects", "", STR_LIT(""));
 }
 
-enum step take_hpa(struct action *e, const struct answer *a)
+enum step_then item_keda(struct action *a, const json_t *item)
 {
-	const json_t *items = json_object_get(a->json, "items"), *item;
-	size_t i;
+	const struct owner_link *o = target_of(a, item);
+	struct str name = READ_TEXT(item, "metadata", "name");
 
-	json_array_foreach (items, i, item) {
-		const struct owner *o = target_of(e, item);
-		struct str name = READ_TEXT(item, "metadata", "name");
-
-		if (!o)
-			continue;
-		step_prove(e, "HorizontalPodAutoscaler %.*s of %s %.*s has minReplicas %lld", STR_ARG(name),
-			   o->kind.kind, STR_ARG(o->ref.name), (long long)autoscaler_hpa_min(item));
-		if (autoscaler_hpa_min(item) <= 0)
-			return step_finish(e, OUTCOME_REFUSED, REASON_HAS_HPA,
-					   "%.*s may scale %s %.*s up again", STR_ARG(name), o->kind.kind,
-					   STR_ARG(o->ref.name));
-	}
-	if (a->status == 403)
-		step_prove(e, "HorizontalPodAutoscalers may not be read");
-	return a->json && step_next_page(e, a->json) ? STEP_HPA : after_hpa(e);
+	if (!o)
+		return STEP_NEXT;
+	action_add_evidence(a, "ScaledObject %.*s of %s %.*s is%s paused at 0", STR_ARG(name), o->kind.kind,
+			    STR_ARG(o->ref.name), autoscaler_keda_paused(item) ? "" : " not");
+	if (autoscaler_keda_paused(item))
+		return STEP_NEXT;
+	return action_end(a, OUTCOME_REFUSED, REASON_HAS_KEDA, "%.*s scales %s %.*s", STR_ARG(name),
+			  o->kind.kind, STR_ARG(o->ref.name));
 }
 
-/* -- ScaledObjects of KEDA --------------------------------------------------------------------------------
- */
-
-void ask_keda(struct action *e, struct ask *ret)
+enum step_then take_keda(struct action *a, const struct step_reply *reply)
 {
-	ret->path = list_path(e, "keda.sh", "v1alpha1", "scaledobjects");
-}
-
-enum step take_keda(struct action *e, const struct answer *a)
-{
-	const json_t *items = json_object_get(a->json, "items"), *item;
-	size_t i;
-
-	json_array_foreach (items, i, item) {
-		const struct owner *o = target_of(e, item);
-		struct str name = READ_TEXT(item, "metadata", "name");
-
-		if (!o)
-			continue;
-		step_prove(e, "ScaledObject %.*s of %s %.*s is%s paused at 0", STR_ARG(name), o->kind.kind,
-			   STR_ARG(o->ref.name), autoscaler_keda_paused(item) ? "" : " not");
-		if (!autoscaler_keda_paused(item))
-			return step_finish(e, OUTCOME_REFUSED, REASON_HAS_KEDA, "%.*s scales %s %.*s",
-					   STR_ARG(name), o->kind.kind, STR_ARG(o->ref.name));
-	}
-	if (a->status == 403)
-		step_prove(e, "ScaledObjects may not be read");
-	if (a->status == 404) /* not installed: for a while not asked again */
-		owner_kinds_learn(e->env.kinds, KEDA_VERSION, KEDA_KIND, NULL, 0, clock_boot_ms());
-	return a->json && step_next_page(e, a->json) ? STEP_KEDA : STEP_SCALE;
+	if (reply->status == 403)
+		action_add_evidence(a, "ScaledObjects may not be read");
+	if (reply->status == 404) /* not installed: for a while not asked again */
+		owner_kinds_learn(a->env.kinds, KEDA_VERSION, KEDA_KIND, NULL, 0, clock_boot_ms());
+	return STEP_NEXT;
 }

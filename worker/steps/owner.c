@@ -1,118 +1,121 @@
-/* owner.c - from the pod to its topmost controller, by ownerReference and uid, each read live (R15,
- * R16). */
+/* owner.c - see owner.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/owner.h"
+
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/xalloc.h"
-#include "kube/path.h"
-#include "worker/steps/step.h"
+#include "worker/action_end.h"
+#include "worker/steps/autoscaler.h"
+#include "worker/steps/object.h"
+#include "worker/steps/suspend.h"
 
-static struct owner *top(struct action *e)
+static enum step_then refuse(struct action *a, enum reason reason)
 {
-	return &e->owners[e->n_owners - 1];
+	const struct owner_facts *o = &action_top(a)->ref;
+
+	return action_end(a, OUTCOME_REFUSED, reason, "%.*s %.*s (%.*s)", STR_ARG(o->kind), STR_ARG(o->name),
+			  STR_ARG(o->api_version));
 }
 
-static enum step refuse(struct action *e, enum reason reason)
+enum step_then owner_refuse(struct action *a, enum reason reason, const char *why)
 {
-	const struct owner_facts *o = &top(e)->ref;
+	const struct owner_link *o = action_top(a);
 
-	return step_finish(e, OUTCOME_REFUSED, reason, "%.*s %.*s (%.*s)", STR_ARG(o->kind), STR_ARG(o->name),
-			   STR_ARG(o->api_version));
+	return action_end(a, OUTCOME_REFUSED, reason, "%s %.*s: %s", o->kind.kind, STR_ARG(o->ref.name), why);
 }
 
-static enum step look_up(struct action *e, enum step when_unknown)
+static enum owner_kinds_answer find_kind(struct action *a)
 {
-	struct owner *o = top(e);
+	struct owner_link *o = action_top(a);
 
-	switch (owner_kinds_find(e->env.kinds, o->ref.api_version, o->ref.kind, clock_boot_ms(), &o->kind)) {
-	case KINDS_FOUND:
-		return STEP_OWNER;
-	case KINDS_ASK:
-		if (when_unknown != STEP_END)
-			return when_unknown;
-		break;
-	case KINDS_ABSENT:
-		break;
-	}
-	return refuse(e, REASON_OWNER_UNREADABLE);
+	return owner_kinds_find(a->env.kinds, o->ref.api_version, o->ref.kind, clock_boot_ms(), &o->kind);
 }
 
-enum step step_owner(struct action *e, const struct owner_facts *ref)
+enum step_then owner_add(struct action *a, const struct owner_facts *ref)
 {
+	struct findings *f = &a->found;
+
 	if (str_empty(ref->uid) || str_empty(ref->kind) || str_empty(ref->name))
-		return step_finish(e, OUTCOME_REFUSED, REASON_NO_CONTROLLER, "incomplete ownerReference");
-	for (size_t i = 0; i < e->n_owners; i++)
-		if (str_eq(e->owners[i].ref.uid, ref->uid))
-			return refuse(e, REASON_OWNER_CHAIN_TOO_DEEP);
-	if (e->n_owners == OWNERS_MAX)
-		return refuse(e, REASON_OWNER_CHAIN_TOO_DEEP);
-	e->owners[e->n_owners++] = (struct owner){ .ref = *ref };
-	return look_up(e, STEP_DISCOVERY);
+		return action_end(a, OUTCOME_REFUSED, REASON_NO_CONTROLLER, "incomplete ownerReference");
+	for (size_t i = 0; i < f->n_owners; i++)
+		if (str_eq(f->owners[i].ref.uid, ref->uid))
+			return refuse(a, REASON_OWNER_CHAIN_TOO_DEEP);
+	if (f->n_owners == OWNERS_MAX)
+		return refuse(a, REASON_OWNER_CHAIN_TOO_DEEP);
+	f->owners[f->n_owners++] = (struct owner_link){ .ref = *ref };
+	return find_kind(a) == OWNER_KINDS_ABSENT ? refuse(a, REASON_OWNER_UNREADABLE) : STEP_NEXT;
 }
 
-void ask_discovery(struct action *e, struct ask *ret)
+bool needs_discovery(const struct action *a)
 {
-	ret->path = owner_kinds_path(top(e)->ref.api_version);
+	return a->found.owners[a->found.n_owners - 1].kind.resource[0] == '\0';
 }
 
-enum step take_discovery(struct action *e, const struct answer *a)
+void ask_discovery(struct action *a, struct step_request *ret)
 {
-	if (a->status == 403)
-		return refuse(e, REASON_OWNER_UNREADABLE);
-	owner_kinds_learn(e->env.kinds, top(e)->ref.api_version, top(e)->ref.kind, a->body,
-			  a->json ? a->body_len : 0, clock_boot_ms());
-	return look_up(e, STEP_END);
+	ret->path = owner_kinds_path(action_top(a)->ref.api_version);
 }
 
-void ask_owner(struct action *e, struct ask *ret)
+enum step_then take_discovery(struct action *a, const struct step_reply *reply)
 {
-	const struct owner *o = top(e);
-	_cleanup_free_ char *name = xstrndup(o->ref.name.p, o->ref.name.n);
+	const struct owner_facts *o = &action_top(a)->ref;
 
-	ret->path = path_format(o->kind.group, o->kind.version, o->kind.namespaced ? e->grant.ns : NULL,
-				o->kind.resource, name, NULL, NULL);
+	if (reply->status == 403)
+		return refuse(a, REASON_OWNER_UNREADABLE);
+	owner_kinds_learn(a->env.kinds, o->api_version, o->kind, reply->body,
+			  reply->json ? reply->body_len : 0, clock_boot_ms());
+	return find_kind(a) == OWNER_KINDS_FOUND ? STEP_NEXT : refuse(a, REASON_OWNER_UNREADABLE);
+}
+
+void ask_owner(struct action *a, struct step_request *ret)
+{
+	ret->path = object_path(a, action_top(a), NULL, NULL);
 }
 
 /* Scaling a StatefulSet down may delete the claims of its pods (R23). */
-static bool deletes_claims(const struct owner *o)
+static bool deletes_claims(const struct owner_link *o)
 {
 	return strcmp(o->kind.kind, "StatefulSet") == 0 && strcmp(o->kind.group, "apps") == 0 &&
 	       str_is(READ_TEXT(o->json, "spec", "persistentVolumeClaimRetentionPolicy", "whenScaled"),
 		      "Delete");
 }
 
-/* The chain is complete: the topmost controller is what may be scaled, or nothing is. */
-static enum step take_top(struct action *e)
+static enum step_then take_top(struct action *a)
 {
+	const struct owner_link *o = action_top(a);
+
+	if (action_policy(a)->suspend_jobs && suspend_fits(a))
+		return suspend_begin(a);
 	/* The pods of an object without a namespace may be anywhere; they cannot be counted here. */
-	if (step_policy(e)->suspend_jobs && step_is_job(e))
-		return step_suspend(e);
-	if (!top(e)->kind.scale || !top(e)->kind.namespaced)
-		return refuse(e, REASON_KIND_NOT_SCALABLE);
-	for (size_t i = 0; i < e->n_owners; i++)
-		if (deletes_claims(&e->owners[i]))
-			return refuse(e, REASON_PVC_WOULD_BE_DELETED);
-	if (!read_observed(top(e)->json))
-		return refuse(e, REASON_NOT_NEWEST_REVISION);
-	return step_scaler(e);
+	if (!o->kind.scale || !o->kind.namespaced)
+		return refuse(a, REASON_KIND_NOT_SCALABLE);
+	for (size_t i = 0; i < a->found.n_owners; i++)
+		if (deletes_claims(&a->found.owners[i]))
+			return refuse(a, REASON_PVC_WOULD_BE_DELETED);
+	if (!read_observed(o->json))
+		return refuse(a, REASON_NOT_NEWEST_REVISION);
+	return autoscaler_judge_writers(a);
 }
 
-enum step take_owner(struct action *e, const struct answer *a)
+enum step_then take_owner(struct action *a, const struct step_reply *reply)
 {
-	struct owner *o = top(e);
+	struct owner_link *o = action_top(a);
 	struct owner_facts next;
+	enum step_then then;
 
-	if (a->status == 404)
-		return refuse(e, REASON_OWNER_GONE);
-	if (!a->json && o->kind.builtin)
-		return step_finish(e, OUTCOME_FORBIDDEN, REASON_FORBIDDEN, "get %s", o->kind.resource);
-	if (!a->json)
-		return refuse(e, REASON_OWNER_UNREADABLE);
-	if (!str_eq(READ_TEXT(a->json, "metadata", "uid"), o->ref.uid))
-		return refuse(e, REASON_OWNER_UID_DIFFERS);
-	o->json = json_incref(a->json);
-	step_prove(e, "%s %.*s (uid %.*s)", o->kind.kind, STR_ARG(o->ref.name), STR_ARG(o->ref.uid));
-	return read_controller(o->json, &next) ? step_owner(e, &next) : take_top(e);
+	if (reply->status == 404)
+		return refuse(a, REASON_OWNER_GONE);
+	if (!reply->json && o->kind.builtin)
+		return action_end(a, OUTCOME_FORBIDDEN, REASON_FORBIDDEN, "get %s", o->kind.resource);
+	if (!reply->json)
+		return refuse(a, REASON_OWNER_UNREADABLE);
+	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), o->ref.uid))
+		return refuse(a, REASON_OWNER_UID_DIFFERS);
+	o->json = json_incref(reply->json);
+	action_add_evidence(a, "%s %.*s (uid %.*s)", o->kind.kind, STR_ARG(o->ref.name), STR_ARG(o->ref.uid));
+	if (!read_controller(reply->json, &next))
+		return take_top(a);
+	then = owner_add(a, &next);
+	return then == STEP_NEXT ? STEP_MORE : then;
 }

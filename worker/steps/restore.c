@@ -1,132 +1,133 @@
-/* restore.c - taking a scale-down back: only when the workload is the same object, still wants no
- * replicas, and nobody but this program wanted that last (R20). */
+/* restore.c - see restore.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/restore.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/xalloc.h"
-#include "kube/discovery.h"
 #include "kube/path.h"
+#include "worker/action_end.h"
 #include "worker/managed_fields.h"
-#include "worker/steps/step.h"
+#include "worker/steps/object.h"
+#include "worker/steps/scale.h"
 
-static struct owner *workload(struct action *e)
+static enum step_then refuse(struct action *a, enum reason reason, const char *why)
 {
-	return &e->owners[0];
+	return action_end(a, OUTCOME_REFUSED, reason, "%s: %s", a->grant.want_target, why);
 }
 
-static enum step refuse(struct action *e, enum reason reason, const char *why)
+enum step_then take_intent(struct action *a, const struct step_reply *reply)
 {
-	return step_finish(e, OUTCOME_REFUSED, reason, "%s: %s", e->grant.want_target, why);
+	struct owner_link *o = &a->found.owners[0];
+	struct object_name name;
+
+	(void)reply;
+	if (!read_object_name(a->grant.want_target, &name) || !str_is(name.ns, a->grant.ns) ||
+	    !a->grant.want_uid[0] || a->grant.want_replicas <= 0)
+		return refuse(a, REASON_INCOMPLETE_FACTS, "what should be put back is not known");
+	*o = (struct owner_link){ .ref = { .name = name.name, .uid = STR_C(a->grant.want_uid) } };
+	a->found.n_owners = 1;
+	if (!owner_kinds_resource(name.group, name.resource, &o->kind))
+		return refuse(a, REASON_KIND_NOT_SCALABLE, "not a workload");
+	return o->kind.scale ? STEP_NEXT : refuse(a, REASON_KIND_NOT_SCALABLE, "no replicas");
 }
 
-enum step step_restore(struct action *e)
+bool needs_group(const struct action *a)
 {
-	struct owner *o = workload(e);
-	struct target t;
-
-	if (!read_target(e->grant.want_target, &t) || !str_is(t.ns, e->grant.ns) || !e->grant.want_uid[0] ||
-	    e->grant.want_replicas <= 0)
-		return refuse(e, REASON_INCOMPLETE_FACTS, "what should be put back is not known");
-	*o = (struct owner){ .ref = { .name = t.name,
-				      .uid = { e->grant.want_uid, strlen(e->grant.want_uid) } } };
-	e->n_owners = 1;
-	if (!owner_kinds_resource(t.group, t.resource, &o->kind))
-		return refuse(e, REASON_KIND_NOT_SCALABLE, "not a workload");
-	if (o->kind.version[0] == '\0')
-		return STEP_GROUP;
-	return o->kind.scale ? STEP_WORKLOAD : refuse(e, REASON_KIND_NOT_SCALABLE, "no replicas");
+	return a->found.owners[0].kind.version[0] == '\0';
 }
 
-void ask_group(struct action *e, struct ask *ret)
+void ask_group(struct action *a, struct step_request *ret)
 {
-	_cleanup_free_ char *group = path_escape(workload(e)->kind.group);
+	_cleanup_free_ char *group = path_escape(action_top(a)->kind.group);
 
-	ret->path = xasprintf("/apis/%s", group);
+	ret->path = xconcat("/apis/", group, NULL);
 }
 
-enum step take_group(struct action *e, const struct answer *a)
+enum step_then take_group(struct action *a, const struct step_reply *reply)
 {
-	struct kind_info *k = &workload(e)->kind;
-	struct str version = READ_TEXT(a->json, "preferredVersion", "version");
+	struct kind_info *k = &action_top(a)->kind;
+	struct str version = READ_TEXT(reply->json, "preferredVersion", "version");
 
 	if (str_empty(version) || version.n >= sizeof(k->version))
-		return refuse(e, REASON_OWNER_UNREADABLE, "the server knows no such group");
-	memcpy(k->version, version.p, version.n);
-	k->version[version.n] = '\0';
-	return STEP_WORKLOAD;
+		return refuse(a, REASON_OWNER_UNREADABLE, "the server knows no such group");
+	(void)snprintf(k->version, sizeof(k->version), "%.*s", STR_ARG(version));
+	return STEP_NEXT;
 }
 
-void ask_workload(struct action *e, struct ask *ret)
+void ask_workload(struct action *a, struct step_request *ret)
 {
-	const struct owner *o = workload(e);
-	_cleanup_free_ char *name = xstrndup(o->ref.name.p, o->ref.name.n);
-
-	ret->path =
-		path_format(o->kind.group, o->kind.version, e->grant.ns, o->kind.resource, name, NULL, NULL);
+	ret->path = object_path(a, action_top(a), NULL, NULL);
 }
 
-enum step take_workload(struct action *e, const struct answer *a)
+enum step_then take_workload(struct action *a, const struct step_reply *reply)
 {
-	if (!a->json)
-		return step_gone(e, REASON_WORKLOAD_GONE, e->grant.want_target);
-	if (!str_eq(READ_TEXT(a->json, "metadata", "uid"), workload(e)->ref.uid))
-		return refuse(e, REASON_OWNER_UID_DIFFERS, "another object bears this name now");
-	workload(e)->json = json_incref(a->json);
-	return STEP_SCALE;
+	if (!reply->json)
+		return action_gone(a, REASON_WORKLOAD_GONE, a->grant.want_target);
+	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), action_top(a)->ref.uid))
+		return refuse(a, REASON_OWNER_UID_DIFFERS, "another object bears this name now");
+	action_top(a)->json = json_incref(reply->json);
+	return STEP_NEXT;
 }
 
 /* Nobody but this program wanted no replicas, as far as the server can tell. */
-static bool is_ours(struct action *e)
+static bool is_ours(struct action *a)
 {
+	const json_t *o = action_top(a)->json;
 	struct managed_fields_writer w;
 	char text[MANAGED_TEXT_MAX] = "nobody is named";
 	bool ours = false;
 
-	if (managed_fields_replicas(workload(e)->json, &w)) {
-		struct msg *m = &e->result;
+	if (managed_fields_replicas(o, &w)) {
+		struct msg *m = &a->result;
 
 		ours = managed_fields_is_us(&w);
 		managed_fields_text(&w, text);
 		msg_set(m, result.actor, w.manager.p, w.manager.n);
-	} else if (managed_fields_zero_by_scale(workload(e)->json)) {
+	} else if (managed_fields_zero_by_scale(o)) {
 		/* As we did, by the history; nobody else's number is left. */
 		ours = true;
 		(void)snprintf(text, sizeof(text),
 			       "a 0 through /scale, which leaves no owner, as action %llu wrote",
-			       (unsigned long long)e->grant.origin);
+			       (unsigned long long)a->grant.origin);
 	}
-	step_prove(e, "replicas last set by: %s", text);
+	action_add_evidence(a, "replicas last set by: %s", text);
 	if (!ours)
-		(void)step_finish(e, OUTCOME_REFUSED, REASON_NOT_OUR_ZERO, "%s: replicas last set by: %s",
-				  e->grant.want_target, text);
+		(void)action_end(a, OUTCOME_REFUSED, REASON_NOT_OUR_ZERO, "%s: replicas last set by: %s",
+				 a->grant.want_target, text);
 	return ours;
 }
 
-enum step step_restore_scale(struct action *e, const struct scale_facts *scale)
+enum step_then take_zero(struct action *a, const struct step_reply *reply)
 {
-	const long long want = (long long)e->grant.want_replicas;
+	const struct scale_facts *scale = &a->found.scale;
+	const long long want = (long long)a->grant.want_replicas;
+	const enum step_then then = scale_take(a, reply);
 
-	if (scale->replicas == want && step_may_be_ours(e))
-		return step_finish(e, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, "it wants %lld replicas",
-				   want);
-	if (e->in_doubt)
+	if (then != STEP_NEXT)
+		return then;
+	if (scale->replicas == want && action_may_be_ours(a))
+		return action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, "it wants %lld replicas",
+				  want);
+	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
-	step_prove(e, "%s (uid %s) at resourceVersion %.*s: %lld replicas", e->grant.want_target,
-		   e->grant.want_uid, STR_ARG(scale->rv), (long long)scale->replicas);
+	action_add_evidence(a, "%s (uid %s) at resourceVersion %.*s: %lld replicas", a->grant.want_target,
+			    a->grant.want_uid, STR_ARG(scale->rv), (long long)scale->replicas);
 	if (scale->replicas != 0)
-		return step_finish(e, OUTCOME_REFUSED, REASON_NOT_ZERO_ANYMORE, "%s wants %lld replicas",
-				   e->grant.want_target, (long long)scale->replicas);
+		return action_end(a, OUTCOME_REFUSED, REASON_NOT_ZERO_ANYMORE, "%s wants %lld replicas",
+				  a->grant.want_target, (long long)scale->replicas);
 	/* Who wrote it was read a moment before: it must be the same version. */
-	if (!str_eq(scale->rv, READ_TEXT(workload(e)->json, "metadata", "resourceVersion")))
-		return step_again(e, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, "it changes all the time");
-	if (!is_ours(e))
+	if (!str_eq(scale->rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")))
+		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED,
+				    "it changes all the time");
+	if (!is_ours(a))
 		return STEP_END;
-	e->verdict = (struct verdict){ .kind = VERDICT_ACT, .reason = REASON_RESTORED };
-	(void)snprintf(e->verdict.evidence, sizeof(e->verdict.evidence),
+	a->verdict = (struct verdict){ .kind = VERDICT_ACT, .reason = REASON_RESTORED };
+	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence),
 		       "from 0 to %lld replicas, as before action %llu", want,
-		       (unsigned long long)e->grant.origin);
-	return STEP_PATCH;
+		       (unsigned long long)a->grant.origin);
+	a->write = STEP_SCALE_UP;
+	return STEP_NEXT;
 }

@@ -1,248 +1,227 @@
-/* scale.c - the workload as a whole: its scale, its newest revision, all its pods; then replicas 0
- * (R17-R19). */
+/* scale.c - see scale.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/scale.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
-#include "base/xalloc.h"
 #include "kube/decode_json.h"
-#include "kube/path.h"
 #include "kube/write_body.h"
-#include "worker/steps/step.h"
+#include "worker/action_end.h"
+#include "worker/steps/object.h"
+#include "worker/steps/owner.h"
 
-static const struct owner *top(const struct action *e)
-{
-	return &e->owners[e->n_owners - 1];
-}
-
-static bool is_kind(const struct owner *o, const char *group, const char *kind)
+static bool is_kind(const struct owner_link *o, const char *group, const char *kind)
 {
 	return strcmp(o->kind.group, group) == 0 && strcmp(o->kind.kind, kind) == 0;
 }
 
-static char *scale_path(const struct action *e, const char *query)
+bool needs_scale(const struct action *a)
 {
-	const struct owner *o = top(e);
-	_cleanup_free_ char *name = xstrndup(o->ref.name.p, o->ref.name.n);
-
-	return path_format(o->kind.group, o->kind.version, e->grant.ns, o->kind.resource, name, "scale",
-			   query);
+	return !a->found.suspends;
 }
 
-static enum step refuse(struct action *e, enum reason reason, const char *why)
+void ask_scale(struct action *a, struct step_request *ret)
 {
-	return step_finish(e, OUTCOME_REFUSED, reason, "%s %.*s: %s", top(e)->kind.kind,
-			   STR_ARG(top(e)->ref.name), why);
+	ret->path = object_path(a, action_top(a), "scale", NULL);
 }
 
-void ask_scale(struct action *e, struct ask *ret)
+enum step_then scale_take(struct action *a, const struct step_reply *reply)
 {
-	ret->path = scale_path(e, NULL);
+	struct scale_facts scale;
+
+	if (!reply->json)
+		return action_gone(a, REASON_WORKLOAD_GONE, "");
+	if (!read_scale(reply->json, &scale))
+		return a->in_doubt ? STEP_END
+				   : action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER,
+						"get scale: the answer is no scale");
+	if (!str_eq(scale.uid, action_top(a)->ref.uid))
+		return action_may_be_ours(a)
+			       ? action_gone(a, REASON_OWNER_UID_DIFFERS, "")
+			       : owner_refuse(a, REASON_OWNER_UID_DIFFERS, "replaced meanwhile");
+	json_decref(a->found.scale_json);
+	a->found.scale_json = json_incref(reply->json);
+	a->found.scale = scale;
+	a->fresh_from = a->asked_at;
+	return STEP_NEXT;
 }
 
 /* Which pods are those of the newest revision, and is ours among them? A revision's clock cannot be older
  * than the revision. */
-static enum step choose_revision(struct action *e)
+static enum step_then choose_revision(struct action *a)
 {
-	const struct owner *o = &e->owners[0];
+	struct findings *f = &a->found;
+	const struct owner_link *o = &f->owners[0];
 	struct str update = READ_TEXT(o->json, "status", "updateRevision");
 	const int64_t created = read_created(o->json);
 
-	if (e->around.failing_since < created)
-		e->around.failing_since = created;
-	if (e->n_owners > 1 && is_kind(o, "apps", "ReplicaSet")) {
-		e->rule = REVISION_BY_OWNER;
-		return STEP_REVISIONS;
-	}
-	e->rule = REVISION_ALL;
+	if (f->context.failing_since < created)
+		f->context.failing_since = created;
+	f->rule = f->n_owners > 1 && is_kind(o, "apps", "ReplicaSet") ? REVISION_BY_OWNER : REVISION_ALL;
 	if (is_kind(o, "apps", "StatefulSet") && !str_empty(update)) {
-		if (!str_eq(update, e->pod.revision))
-			return refuse(e, REASON_NOT_NEWEST_REVISION, "the pod is of another revision");
-		e->rule = REVISION_BY_LABEL;
+		if (!str_eq(update, a->pod.revision))
+			return owner_refuse(a, REASON_NOT_NEWEST_REVISION, "the pod is of another revision");
+		f->rule = REVISION_BY_LABEL;
 	}
-	return STEP_PODS;
+	return STEP_NEXT;
 }
 
-enum step take_scale(struct action *e, const struct answer *a)
+enum step_then take_scale(struct action *a, const struct step_reply *reply)
 {
-	struct scale_facts scale;
+	const struct scale_facts *scale = &a->found.scale;
+	const enum step_then then = scale_take(a, reply);
 
-	if (!a->json)
-		return step_gone(e, REASON_WORKLOAD_GONE, "");
-	if (!read_scale(a->json, &scale))
-		return e->in_doubt ? STEP_END
-				   : step_finish(e, OUTCOME_FAILED, REASON_BAD_ANSWER,
-						 "get scale: the answer is no scale");
-	if (!str_eq(scale.uid, top(e)->ref.uid))
-		return step_may_be_ours(e) ? step_gone(e, REASON_OWNER_UID_DIFFERS, "")
-					   : refuse(e, REASON_OWNER_UID_DIFFERS, "replaced meanwhile");
-	if (scale.replicas == 0 && e->grant.action != ACTION_RESTORE)
-		return step_gone(e, REASON_ALREADY_ZERO, "");
-	if (e->in_doubt && e->grant.action != ACTION_RESTORE)
+	if (then != STEP_NEXT)
+		return then;
+	if (scale->replicas == 0)
+		return action_gone(a, REASON_ALREADY_ZERO, "");
+	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
-	if (e->grant.action != ACTION_RESTORE && str_empty(scale.selector))
-		return refuse(e, REASON_TALLY_UNKNOWN, "its scale has no selector");
-	json_decref(e->scale_json);
-	e->scale_json = json_incref(a->json);
-	e->scale = scale;
-	e->fresh_from = e->asked_at;
-	if (e->grant.action == ACTION_RESTORE)
-		return step_restore_scale(e, &scale);
-	step_prove(e, "scale at resourceVersion %.*s: %lld replicas", STR_ARG(scale.rv),
-		   (long long)scale.replicas);
-	return choose_revision(e);
+	if (str_empty(scale->selector))
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, "its scale has no selector");
+	action_add_evidence(a, "scale at resourceVersion %.*s: %lld replicas", STR_ARG(scale->rv),
+			    (long long)scale->replicas);
+	return choose_revision(a);
 }
 
-void ask_revisions(struct action *e, struct ask *ret)
-{
-	_cleanup_free_ char *query = step_list_query(e, e->scale.selector);
+/* -- the newest revision --------------------------------------------------------------------------------- */
 
-	ret->path = path_format("apps", "v1", e->grant.ns, "replicasets", NULL, NULL, query);
+bool needs_revisions(const struct action *a)
+{
+	return a->found.rule == REVISION_BY_OWNER && !a->found.suspends;
 }
 
-static void count_revision(struct action *e, const json_t *rs)
+void ask_revisions(struct action *a, struct step_request *ret)
 {
+	ret->path = object_list_path(a, "apps", "v1", a->grant.ns, "replicasets", "labelSelector",
+				     a->found.scale.selector);
+}
+
+enum step_then item_revision(struct action *a, const json_t *rs)
+{
+	struct findings *f = &a->found;
 	const uint64_t number = read_revision(rs);
 	const int64_t created = read_created(rs);
 	struct str uid = READ_TEXT(rs, "metadata", "uid");
 	struct owner_facts owner;
 
-	if (!read_controller(rs, &owner) || !str_eq(owner.uid, e->owners[1].ref.uid))
-		return;
+	if (!read_controller(rs, &owner) || !str_eq(owner.uid, f->owners[1].ref.uid))
+		return STEP_NEXT;
 	if (json_integer_value(READ_AT(rs, "status", "readyReplicas")) > 0)
-		e->revision_serves = true;
-	if (e->newest[0] &&
-	    (number < e->newest_number || (number == e->newest_number && created < e->newest_created)))
-		return;
-	e->newest_number = number;
-	e->newest_created = created;
-	(void)snprintf(e->newest, sizeof(e->newest), "%.*s", STR_ARG(uid));
+		f->revision_serves = true;
+	if (f->newest[0] &&
+	    (number < f->newest_number || (number == f->newest_number && created < f->newest_created)))
+		return STEP_NEXT;
+	f->newest_number = number;
+	f->newest_created = created;
+	(void)snprintf(f->newest, sizeof(f->newest), "%.*s", STR_ARG(uid));
+	return STEP_NEXT;
 }
 
-static enum step refuse_serving(struct action *e)
+static enum step_then refuse_serving(struct action *a)
 {
-	struct str stable = READ_TEXT(top(e)->json, "status", "stableRS");
+	struct str stable = READ_TEXT(action_top(a)->json, "status", "stableRS");
 
-	if (is_kind(top(e), "argoproj.io", "Rollout") && !str_empty(stable) &&
-	    !str_eq(stable, e->pod.revision))
-		return refuse(e, REASON_ROLLOUT_STABLE_SERVING, "only the new revision fails");
-	return refuse(e, REASON_WORKLOAD_HAS_READY_PODS, "it serves");
+	if (is_kind(action_top(a), "argoproj.io", "Rollout") && !str_empty(stable) &&
+	    !str_eq(stable, a->pod.revision))
+		return owner_refuse(a, REASON_ROLLOUT_STABLE_SERVING, "only the new revision fails");
+	return owner_refuse(a, REASON_WORKLOAD_HAS_READY_PODS, "it serves");
 }
 
-enum step take_revisions(struct action *e, const struct answer *a)
+enum step_then take_revisions(struct action *a, const struct step_reply *reply)
 {
-	const json_t *items = json_object_get(a->json, "items"), *item;
-	size_t i;
-
-	if (!json_is_array(items))
-		return refuse(e, REASON_TALLY_UNKNOWN, "no list of replicasets");
-	json_array_foreach (items, i, item)
-		count_revision(e, item);
-	if (step_next_page(e, a->json))
-		return STEP_REVISIONS;
-	if (e->revision_serves)
-		return refuse_serving(e);
-	if (!str_is(e->owners[0].ref.uid, e->newest))
-		return refuse(e, REASON_NOT_NEWEST_REVISION, "the pod is of another ReplicaSet");
-	return STEP_PODS;
+	if (!reply->json)
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, "no list of replicasets");
+	if (a->found.revision_serves)
+		return refuse_serving(a);
+	if (!str_is(a->found.owners[0].ref.uid, a->found.newest))
+		return owner_refuse(a, REASON_NOT_NEWEST_REVISION, "the pod is of another ReplicaSet");
+	return STEP_NEXT;
 }
 
-void ask_pods(struct action *e, struct ask *ret)
-{
-	_cleanup_free_ char *query = step_list_query(e, e->scale.selector);
+/* -- the tally ------------------------------------------------------------------------------------------- */
 
-	ret->path = path_format("", "v1", e->grant.ns, "pods", NULL, NULL, query);
+void ask_pods(struct action *a, struct step_request *ret)
+{
+	ret->path =
+		object_list_path(a, "", "v1", a->grant.ns, "pods", "labelSelector", a->found.scale.selector);
 }
 
-static bool of_newest_revision(const struct action *e, const struct pod_facts *p)
+static bool of_newest_revision(const struct findings *f, const struct pod_facts *p, struct str revision)
 {
-	if (e->rule == REVISION_BY_OWNER)
-		return str_is(p->owner.uid, e->newest);
-	if (e->rule == REVISION_BY_LABEL)
-		return str_eq(p->owner.uid, e->owners[0].ref.uid) && str_eq(p->revision, e->pod.revision);
+	if (f->rule == REVISION_BY_OWNER)
+		return str_is(p->owner.uid, f->newest);
+	if (f->rule == REVISION_BY_LABEL)
+		return str_eq(p->owner.uid, f->owners[0].ref.uid) && str_eq(p->revision, revision);
 	return true;
 }
 
-/* A Ready pod counts whoever owns it: when a selector reaches too far, better nothing is done. */
-static void count_pod(struct action *e, const struct pod_facts *p)
+enum step_then item_pod(struct action *a, const json_t *item)
 {
-	const bool ended = pod_is_finished(p);
+	struct pod_context *c = &a->found.context;
+	struct pod_facts p;
 	bool failing;
 
-	if (p->ready)
-		e->around.ready++;
-	if (p->deletion > 0 || ended || !of_newest_revision(e, p))
-		return;
-	failing = judge_fails(DUTY_IMAGE_PULL, p, e->policy, NULL);
-	e->around.pods++;
-	e->around.failing += failing;
-	if (failing && str_is(p->uid, e->grant.uid))
-		e->pod_seen = true;
+	if (decode_pod_json(item, &p) < 0)
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, "a pod cannot be read");
+	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
+	if (p.ready)
+		return refuse_serving(a);
+	if (p.deletion > 0 || pod_is_finished(&p) || !of_newest_revision(&a->found, &p, a->pod.revision))
+		return STEP_NEXT;
+	failing = judge_fails((enum duty)a->grant.duty, &p, a->policy, NULL);
+	c->pods++;
+	c->failing += failing;
+	if (failing && str_is(p.uid, a->grant.uid))
+		a->found.pod_seen = true;
+	return STEP_NEXT;
 }
 
-static enum step judge_tally(struct action *e)
+enum step_then take_pods(struct action *a, const struct step_reply *reply)
 {
-	if (e->around.ready > 0)
-		return refuse_serving(e);
+	struct pod_context *c = &a->found.context;
+
+	if (!reply->json)
+		return owner_refuse(a, REASON_TALLY_UNKNOWN, "no list of pods");
 	/* It was read as failing a moment ago. */
-	if (!e->pod_seen)
-		return step_again(e, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
-				  "the pod is not among those that its workload's scale selects");
-	e->around.tally_known = TRI_YES;
-	step_prove(e, "%u pods of the newest revision, %u fail to pull, %u of the workload Ready",
-		   e->around.pods, e->around.failing, e->around.ready);
-	return step_judge_live(e);
+	if (!a->found.pod_seen)
+		return action_again(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
+				    "the pod is not among those that its workload's scale selects");
+	c->tally_known = TRI_YES;
+	action_add_evidence(a, "%u pods of the newest revision, %u fail to pull, %u of the workload Ready",
+			    c->pods, c->failing, c->ready);
+	return STEP_NEXT;
 }
 
-enum step take_pods(struct action *e, const struct answer *a)
+/* -- the write ------------------------------------------------------------------------------------------- */
+
+static int64_t wanted(const struct action *a)
 {
-	const json_t *items = json_object_get(a->json, "items"), *item;
-	struct pod_facts p;
-	size_t i;
-
-	if (!json_is_array(items))
-		return refuse(e, REASON_TALLY_UNKNOWN, "no list of pods");
-	json_array_foreach (items, i, item) {
-		if (decode_pod_json(item, &p) < 0)
-			return refuse(e, REASON_TALLY_UNKNOWN, "a pod cannot be read");
-		count_pod(e, &p);
-	}
-	if (e->around.ready == 0 && step_next_page(e, a->json))
-		return STEP_PODS;
-	return judge_tally(e);
+	return a->grant.action == ACTION_RESTORE ? a->grant.want_replicas : 0;
 }
 
-static int64_t wanted(const struct action *e)
+void ask_replicas(struct action *a, struct step_request *ret)
 {
-	return e->grant.action == ACTION_RESTORE ? e->grant.want_replicas : 0;
+	struct msg *m = &a->result;
+	const struct scale_facts *scale = &a->found.scale;
+
+	object_ask_patch(a, action_top(a), "scale", ret);
+	msg_set(m, result.target_uid, scale->uid.p, scale->uid.n);
+	msg_set(m, result.target_rv, scale->rv.p, scale->rv.n);
+	m->u.result.replicas = scale->replicas;
+	ret->body = write_body_scale(m->u.result.target_uid, m->u.result.target_rv, wanted(a));
 }
 
-void ask_patch(struct action *e, struct ask *ret)
-{
-	struct msg *m = &e->result;
-	const struct msg_result *r = &m->u.result;
-	_cleanup_free_ char *query = step_write_query(e);
-
-	step_target(e, top(e));
-	msg_set(m, result.target_uid, e->scale.uid.p, e->scale.uid.n);
-	msg_set(m, result.target_rv, e->scale.rv.p, e->scale.rv.n);
-	m->u.result.replicas = e->scale.replicas;
-	ret->method = "PATCH";
-	ret->path = scale_path(e, query);
-	ret->content_type = "application/merge-patch+json";
-	ret->body = write_body_scale(r->target_uid, r->target_rv, wanted(e));
-}
-
-enum step take_patch(struct action *e, const struct answer *a)
+enum step_then take_replicas(struct action *a, const struct step_reply *reply)
 {
 	struct scale_facts scale;
 
-	if (!a->json)
-		return step_gone(e, REASON_WORKLOAD_GONE, "it was gone when the patch arrived");
-	if (!read_scale(a->json, &scale) || scale.replicas != wanted(e))
-		return step_finish(e, OUTCOME_FAILED, REASON_SERVER_REJECTED,
-				   "patch scale: accepted, but replicas are not %lld afterwards",
-				   (long long)wanted(e));
-	return step_finish(e, OUTCOME_DONE, e->verdict.reason, "%s", e->verdict.evidence);
+	if (!reply->json)
+		return action_gone(a, REASON_WORKLOAD_GONE, "it was gone when the patch arrived");
+	if (!read_scale(reply->json, &scale) || scale.replicas != wanted(a))
+		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
+				  "patch scale: accepted, but replicas are not %lld afterwards",
+				  (long long)wanted(a));
+	return action_end(a, OUTCOME_DONE, a->verdict.reason, "%s", a->verdict.evidence);
 }

@@ -1,22 +1,27 @@
-/* suspend.c - what has no replicas to take away: a Job, and the CronJob that would make the next one,
- * are suspended (R24). First the CronJob, so that none is made in between. */
+/* suspend.c - see suspend.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/suspend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/write_body.h"
-#include "worker/steps/step.h"
+#include "worker/action_end.h"
+#include "worker/steps/object.h"
 
-static bool is_batch(const struct owner *o, const char *kind)
+static bool is_batch(const struct owner_link *o, const char *kind)
 {
 	return strcmp(o->kind.group, "batch") == 0 && strcmp(o->kind.kind, kind) == 0;
 }
 
-bool step_is_job(const struct action *e)
+bool suspend_fits(const struct action *a)
 {
-	return is_batch(&e->owners[0], "Job") &&
-	       (e->n_owners == 1 || (e->n_owners == 2 && is_batch(&e->owners[1], "CronJob")));
+	const struct findings *f = &a->found;
+
+	return is_batch(&f->owners[0], "Job") &&
+	       (f->n_owners == 1 || (f->n_owners == 2 && is_batch(&f->owners[1], "CronJob")));
 }
 
 static bool is_suspended(const json_t *o)
@@ -51,78 +56,70 @@ static char *selector_of(const json_t *job)
 }
 
 /* The next that is not suspended, from the top; n_owners when all are. */
-static size_t next_running(const struct action *e, size_t from)
+static size_t next_running(const struct findings *f, size_t from)
 {
 	while (from > 0)
-		if (!is_suspended(e->owners[--from].json))
+		if (!is_suspended(f->owners[--from].json))
 			return from;
-	return e->n_owners;
+	return f->n_owners;
 }
 
-enum step step_suspend(struct action *e)
+enum step_then suspend_begin(struct action *a)
 {
-	const struct owner *job = &e->owners[0];
+	struct findings *f = &a->found;
+	const struct owner_link *job = &f->owners[0];
 	const int64_t created = read_created(job->json);
 
-	e->suspended = next_running(e, e->n_owners);
-	if (e->suspended == e->n_owners)
-		return step_gone(e, REASON_ALREADY_SUSPENDED, "");
-	free(e->selector);
-	e->selector = selector_of(job->json);
-	if (!e->selector)
-		return step_finish(e, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
-				   "Job %.*s selects its pods in another way", STR_ARG(job->ref.name));
-	if (e->around.failing_since < created)
-		e->around.failing_since = created;
-	e->suspends = true;
-	e->scale.selector = (struct str){ e->selector, strlen(e->selector) };
-	e->rule = REVISION_BY_OWNER;
-	(void)snprintf(e->newest, sizeof(e->newest), "%.*s", STR_ARG(job->ref.uid));
-	e->fresh_from = e->asked_at;
-	return STEP_PODS;
+	f->suspended = next_running(f, f->n_owners);
+	if (f->suspended == f->n_owners)
+		return action_gone(a, REASON_ALREADY_SUSPENDED, "");
+	f->selector = selector_of(job->json);
+	if (!f->selector)
+		return action_end(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
+				  "Job %.*s selects its pods in another way", STR_ARG(job->ref.name));
+	if (f->context.failing_since < created)
+		f->context.failing_since = created;
+	f->suspends = true;
+	f->scale.selector = STR_C(f->selector);
+	f->rule = REVISION_BY_OWNER;
+	(void)snprintf(f->newest, sizeof(f->newest), "%.*s", STR_ARG(job->ref.uid));
+	a->fresh_from = a->asked_at;
+	return STEP_NEXT;
 }
 
-static const struct owner *target(const struct action *e)
+static const struct owner_link *target(const struct action *a)
 {
-	return &e->owners[e->suspended];
+	return &a->found.owners[a->found.suspended];
 }
 
-void ask_suspend(struct action *e, struct ask *ret)
+void ask_suspend(struct action *a, struct step_request *ret)
 {
-	_cleanup_free_ char *query = step_write_query(e);
-
-	step_target(e, target(e));
-	ret->method = "PATCH";
-	ret->path = step_object_path(e, target(e), query);
-	ret->content_type = "application/merge-patch+json";
-	ret->body = write_body_suspend(e->result.u.result.target_uid, e->result.u.result.target_rv);
+	object_ask_patch(a, target(a), NULL, ret);
+	ret->body = write_body_suspend(a->result.u.result.target_uid, a->result.u.result.target_rv);
 }
 
-enum step take_suspend(struct action *e, const struct answer *a)
+enum step_then take_suspend(struct action *a, const struct step_reply *reply)
 {
-	if (!a->json)
-		return step_gone(e, REASON_WORKLOAD_GONE, "it was gone when the patch arrived");
-	if (!is_suspended(a->json))
-		return step_finish(e, OUTCOME_FAILED, REASON_SERVER_REJECTED,
-				   "patch: accepted, but it is not suspended afterwards");
-	step_prove(e, "%s %.*s was suspended", target(e)->kind.kind, STR_ARG(target(e)->ref.name));
-	e->suspended = next_running(e, e->suspended);
-	if (e->suspended < e->n_owners)
-		return STEP_SUSPEND;
-	return step_finish(e, OUTCOME_DONE, REASON_SUSPENDED, "%s", e->verdict.evidence);
+	if (!reply->json)
+		return action_gone(a, REASON_WORKLOAD_GONE, "it was gone when the patch arrived");
+	if (!is_suspended(reply->json))
+		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
+				  "patch: accepted, but it is not suspended afterwards");
+	action_add_evidence(a, "%s %.*s was suspended", target(a)->kind.kind, STR_ARG(target(a)->ref.name));
+	a->found.suspended = next_running(&a->found, a->found.suspended);
+	if (a->found.suspended < a->found.n_owners)
+		return STEP_MORE;
+	return action_end(a, OUTCOME_DONE, REASON_SUSPENDED, "%s", a->verdict.evidence);
 }
 
-/* -- the answer was lost: is it suspended? ----------------------------------------------------------------
- */
-
-void ask_suspended(struct action *e, struct ask *ret)
+void ask_suspended(struct action *a, struct step_request *ret)
 {
-	ret->path = step_object_path(e, target(e), NULL);
+	ret->path = object_path(a, target(a), NULL, NULL);
 }
 
-enum step take_suspended(struct action *e, const struct answer *a)
+enum step_then take_suspended(struct action *a, const struct step_reply *reply)
 {
-	if (!a->json)
-		return step_gone(e, REASON_WORKLOAD_GONE, "");
-	return is_suspended(a->json) ? step_gone(e, REASON_ALREADY_SUSPENDED, "") : STEP_END;
+	if (!reply->json)
+		return action_gone(a, REASON_WORKLOAD_GONE, "");
+	return is_suspended(reply->json) ? action_gone(a, REASON_ALREADY_SUSPENDED, "") : STEP_END;
 }

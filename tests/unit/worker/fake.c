@@ -187,7 +187,7 @@ static void make_errand(void)
 
 	action = action_new(&env, &fake.policy, &fake.grant);
 	if (fake.trial)
-		action_set_trial(action);
+		action_set_dry_run(action);
 }
 
 static void end_it(void)
@@ -208,7 +208,7 @@ void go(void)
 void go_ahead(void)
 {
 	make_errand();
-	action_start_ahead(action);
+	action_prefetch(action);
 }
 
 void grant(void)

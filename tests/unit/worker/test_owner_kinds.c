@@ -55,7 +55,7 @@ START_TEST(known_without_asking)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		ck_assert_int_eq(find(rows[i].api_version, rows[i].kind, 0), KINDS_FOUND);
+		ck_assert_int_eq(find(rows[i].api_version, rows[i].kind, 0), OWNER_KINDS_FOUND);
 		ck_assert_str_eq(info.resource, rows[i].resource);
 		ck_assert_int_eq(info.scale, rows[i].scale);
 		ck_assert(info.builtin && info.namespaced);
@@ -65,18 +65,18 @@ END_TEST
 
 START_TEST(others_are_asked_for)
 {
-	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), KINDS_ASK);
-	ck_assert_int_eq(find("apps/v2", "Deployment", 0), KINDS_ASK);
-	ck_assert_int_eq(find("example.com/v1", "Deployment", 0), KINDS_ASK);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), OWNER_KINDS_ASK);
+	ck_assert_int_eq(find("apps/v2", "Deployment", 0), OWNER_KINDS_ASK);
+	ck_assert_int_eq(find("example.com/v1", "Deployment", 0), OWNER_KINDS_ASK);
 	learn("Fleet", FLEETS, 0);
-	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), KINDS_FOUND);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), OWNER_KINDS_FOUND);
 	ck_assert_str_eq(info.resource, "fleets");
 	ck_assert_str_eq(info.group, "example.com");
 	ck_assert_str_eq(info.version, "v1");
 	ck_assert(info.namespaced && info.scale && !info.builtin);
-	ck_assert_int_eq(find("example.com/v1", "Ship", 0), KINDS_ASK);
+	ck_assert_int_eq(find("example.com/v1", "Ship", 0), OWNER_KINDS_ASK);
 	learn("Ship", FLEETS, 0);
-	ck_assert_int_eq(find("example.com/v1", "Ship", 0), KINDS_FOUND);
+	ck_assert_int_eq(find("example.com/v1", "Ship", 0), OWNER_KINDS_FOUND);
 	ck_assert(!info.namespaced && !info.scale);
 }
 END_TEST
@@ -87,7 +87,7 @@ START_TEST(a_scale_that_cannot_be_patched_is_none)
 	      "{\"kind\":\"APIResourceList\",\"resources\":[{\"name\":\"fleets\",\"kind\":\"Fleet\"},"
 	      "{\"name\":\"fleets/scale\",\"kind\":\"Scale\",\"verbs\":[\"get\"]}]}",
 	      0);
-	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), KINDS_FOUND);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), OWNER_KINDS_FOUND);
 	ck_assert(!info.scale);
 }
 END_TEST
@@ -97,17 +97,18 @@ START_TEST(absence_is_remembered_too)
 	static const char *const bodies[] = { "", "nonsense", FLEETS, "{}" };
 
 	learn("Whale", bodies[_i], 0);
-	ck_assert_int_eq(find("example.com/v1", "Whale", 0), KINDS_ABSENT);
+	ck_assert_int_eq(find("example.com/v1", "Whale", 0), OWNER_KINDS_ABSENT);
 }
 END_TEST
 
 START_TEST(answers_expire)
 {
 	learn("Fleet", FLEETS, 1000);
-	ck_assert_int_eq(find("example.com/v1", "Fleet", 1000 + KINDS_EXPIRY_MS - 1), KINDS_FOUND);
-	ck_assert_int_eq(find("example.com/v1", "Fleet", 1000 + KINDS_EXPIRY_MS), KINDS_ASK);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 1000 + OWNER_KINDS_EXPIRY_MS - 1),
+			 OWNER_KINDS_FOUND);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 1000 + OWNER_KINDS_EXPIRY_MS), OWNER_KINDS_ASK);
 	learn("Fleet", "", 5000000);
-	ck_assert_int_eq(find("example.com/v1", "Fleet", 5000000), KINDS_ABSENT);
+	ck_assert_int_eq(find("example.com/v1", "Fleet", 5000000), OWNER_KINDS_ABSENT);
 }
 END_TEST
 
@@ -119,8 +120,8 @@ START_TEST(memory_is_bounded)
 		(void)snprintf(kind, sizeof(kind), "Kind%u", i);
 		learn(kind, "", i);
 	}
-	ck_assert_int_eq(find("example.com/v1", "Kind999", 0), KINDS_ABSENT);
-	ck_assert_int_eq(find("example.com/v1", "Kind0", 0), KINDS_ASK);
+	ck_assert_int_eq(find("example.com/v1", "Kind999", 0), OWNER_KINDS_ABSENT);
+	ck_assert_int_eq(find("example.com/v1", "Kind0", 0), OWNER_KINDS_ASK);
 }
 END_TEST
 
@@ -133,9 +134,9 @@ START_TEST(names_cannot_lead_elsewhere)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ck_assert_msg(!owner_kinds_path(STR_C(bad[i])), "%s", bad[i]);
-		ck_assert_int_eq(find(bad[i], "Kind", 0), KINDS_ABSENT);
+		ck_assert_int_eq(find(bad[i], "Kind", 0), OWNER_KINDS_ABSENT);
 	}
-	ck_assert_int_eq(find("example.com/v1", "", 0), KINDS_ABSENT);
+	ck_assert_int_eq(find("example.com/v1", "", 0), OWNER_KINDS_ABSENT);
 }
 END_TEST
 

@@ -102,9 +102,9 @@ START_TEST(targets)
 		{ ".apps/shop/web", NULL, NULL, NULL, NULL },
 		{ "pods/shop/web/scale", NULL, NULL, NULL, NULL },
 	};
-	struct target t;
+	struct object_name t;
 
-	ck_assert_int_eq(read_target(rows[_i].text, &t), rows[_i].name != NULL);
+	ck_assert_int_eq(read_object_name(rows[_i].text, &t), rows[_i].name != NULL);
 	if (!rows[_i].name)
 		return;
 	ck_assert(str_is(t.resource, rows[_i].resource) && str_is(t.group, rows[_i].group));

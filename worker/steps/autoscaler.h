@@ -1,15 +1,21 @@
-/* autoscaler.h - who else sets the replicas of a workload: autoscalers that name it, and GitOps tools that
- * mark it (R21, R22).  Layer: worker.  Pure; strings borrow from the tree. */
+/* autoscaler.h - before a workload is scaled: would somebody else scale it up again, and has somebody done so
+ * before (R21, R22)? What may not be read is said in the evidence and does not block the action: it would
+ * show as reverted.  Layer: worker. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WORKER_AUTOSCALER_H
-#define WORKER_AUTOSCALER_H
+#ifndef WORKER_STEPS_AUTOSCALER_H
+#define WORKER_STEPS_AUTOSCALER_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "base/str.h"
 #include "worker/owner_kinds.h"
+#include "worker/steps/step.h"
+
+step_needed_fn needs_hpa, needs_keda;
+step_ask_fn ask_hpa, ask_keda;
+step_item_fn item_hpa, item_keda;
+step_take_fn take_hpa, take_keda;
+
+/* Who marks the topmost owner as theirs, and who set its replicas last: STEP_NEXT, or an end when somebody
+ * reverted our scale-down not long enough ago. */
+enum step_then autoscaler_judge_writers(struct action *a);
 
 /* Does spec.scaleTargetRef of an autoscaler name this object? Without apiVersion and kind it is a Deployment
  * (KEDA's default). */

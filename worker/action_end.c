@@ -1,0 +1,126 @@
+/* action_end.c - see action_end.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/action_end.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "rules/select.h"
+
+#define RETRY_MAX_MS 3600000
+
+enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
+{
+	struct msg *m = &a->result;
+	const char *code = reason_code(reason);
+	char detail[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(detail, sizeof(detail), fmt, ap);
+	va_end(ap);
+	m->u.result.outcome = outcome;
+	msg_set(m, result.reason, code, strlen(code));
+	msg_set(m, result.detail, detail, strlen(detail));
+	return STEP_END;
+}
+
+void action_add_evidence(struct action *a, const char *fmt, ...)
+{
+	struct msg *m = &a->result;
+	char fact[300], evidence[sizeof(m->u.result.evidence) + sizeof(fact) + 2];
+	int n;
+	va_list ap;
+
+	if (a->in_doubt)
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(fact, sizeof(fact), fmt, ap);
+	va_end(ap);
+	n = snprintf(evidence, sizeof(evidence), "%s%s%s", m->u.result.evidence,
+		     m->u.result.evidence[0] ? "; " : "", fact);
+	msg_set(m, result.evidence, evidence, (size_t)n);
+}
+
+bool action_may_be_ours(const struct action *a)
+{
+	return (a->grant.verify_first || a->in_doubt) && !a->grant.observe;
+}
+
+enum step_then action_gone(struct action *a, enum reason reason, const char *detail)
+{
+	if (action_may_be_ours(a))
+		return action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, "%s%s%s", reason_code(reason),
+				  *detail ? ": " : "", detail);
+	return action_end(a, OUTCOME_GONE, reason, "%s", detail);
+}
+
+void action_set_retry(struct action *a, int64_t ms)
+{
+	if (ms > 0)
+		a->result.u.result.retry_ms = ms < RETRY_MAX_MS ? (uint64_t)ms : RETRY_MAX_MS;
+}
+
+enum step_then action_refuse(struct action *a, const struct verdict *v)
+{
+	if (v->reason == REASON_GRACE_ALREADY_ZERO || v->reason == REASON_BEING_DELETED)
+		return action_gone(a, v->reason, v->evidence);
+	if (v->kind == VERDICT_WAIT && v->at_ms > 0)
+		action_set_retry(a, v->at_ms - action_now(a));
+	return action_end(a, OUTCOME_REFUSED, v->reason, "%s", v->evidence);
+}
+
+void action_forget(struct action *a)
+{
+	struct findings *f = &a->found;
+
+	json_decref(f->pod_json);
+	json_decref(f->scale_json);
+	for (size_t i = 0; i < f->n_owners; i++)
+		json_decref(f->owners[i].json);
+	str_list_done(&f->attached);
+	free(f->page);
+	free(f->event_text);
+	free(f->selector);
+	*f = (struct findings){ 0 };
+	a->write = STEP_NONE;
+	a->result.u.result.evidence[0] = '\0';
+}
+
+enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason, const char *detail)
+{
+	if (++a->round >= ACTION_ROUNDS)
+		return action_end(a, outcome, reason, "%s", detail);
+	action_forget(a);
+	return STEP_FIRST;
+}
+
+int64_t action_now(const struct action *a)
+{
+	return server_clock_now(a->env.clock, clock_wall_ms(), clock_boot_ms());
+}
+
+const struct duty_policy *action_policy(const struct action *a)
+{
+	return &policy_of(a->policy, &a->pod)[a->grant.duty];
+}
+
+bool action_judge(struct action *a, enum judge_stage stage)
+{
+	const int64_t ahead = server_clock_excess(a->env.clock, clock_wall_ms(), clock_boot_ms());
+
+	if (ahead > 0) { /* nobody knows how long anything has lasted */
+		(void)action_end(a, OUTCOME_REFUSED, REASON_CLOCK_UNCERTAIN,
+				 "the API server is %lld s ahead of this host", (long long)(ahead / 1000));
+		return false;
+	}
+	a->found.context.stage = stage;
+	judge_duty((enum duty)a->grant.duty, &a->pod, a->policy, &a->found.context, action_now(a),
+		   &a->verdict);
+	if (a->verdict.kind != VERDICT_ACT)
+		(void)action_refuse(a, &a->verdict);
+	return a->verdict.kind == VERDICT_ACT;
+}

@@ -1,0 +1,37 @@
+/* action_end.h - how an action ends, and what its result says; also the judgement, which ends most of them.
+ * Each function that returns enum step_then fills in the result and is returned from a step.  Layer: worker.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_ACTION_END_H
+#define WORKER_ACTION_END_H
+
+#include "worker/action_state.h"
+
+/* The end: STEP_END. The rest is its detail, for people; what does not fit is cut. */
+enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Judged anything but ACT. A verdict that waits says when to come back. */
+enum step_then action_refuse(struct action *a, const struct verdict *v);
+/* The object is gone or as wanted: GONE, or UNCONFIRMED when an earlier write of ours may have done it. */
+enum step_then action_gone(struct action *a, enum reason reason, const char *detail);
+/* Begin the reading again: STEP_FIRST; or end with this when there were enough rounds. */
+enum step_then action_again(struct action *a, enum outcome outcome, enum reason reason, const char *detail);
+
+/* Was an earlier write of ours possible, so that what is found may be its effect? */
+bool action_may_be_ours(const struct action *a);
+/* When to come back, at most an hour from now; nothing when ms is not positive. */
+void action_set_retry(struct action *a, int64_t ms);
+/* Adds a fact read live to the evidence; "; " is put between; what does not fit is cut. Nothing while a write
+ * is in doubt: the evidence of the write stands. */
+void action_add_evidence(struct action *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Forget all that was read, and the evidence. */
+void action_forget(struct action *a);
+
+/* Time by the API server's clock, Unix ms. */
+int64_t action_now(const struct action *a);
+/* The settings of this duty for this object. */
+const struct duty_policy *action_policy(const struct action *a);
+/* Judge on what is known by now. False when it is anything but ACT; the result is then complete. */
+bool action_judge(struct action *a, enum judge_stage stage);
+
+#endif

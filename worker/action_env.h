@@ -1,0 +1,38 @@
+/* action_env.h - what an action lives in: who sends its requests and hears of its end; and its limits. Layer:
+ * worker. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_ACTION_ENV_H
+#define WORKER_ACTION_ENV_H
+
+#include "base/server_clock.h"
+#include "http/client.h"
+#include "ipc/msg.h"
+#include "model/policy.h"
+#include "worker/owner_kinds.h"
+
+/* Times the whole reading is begun again: after a conflict, and when it took longer than ACTION_FRESH_MS. */
+#define ACTION_ROUNDS 3
+/* What a write is based on may be this old. */
+#define ACTION_FRESH_MS 2000
+/* What a trial may take; like a grant it has an end. */
+#define ACTION_DRY_RUN_MS 20000
+/* One request. Grant validity + a write + its verification stay below the supervisor's patience. */
+#define ACTION_TIMEOUT_MS 4000
+
+struct windows;
+
+struct action_env {
+	/* Send a request; on_done follows later, never from inside. */
+	struct http_request *(*start)(void *ctx, const struct http_call *call);
+	void (*cancel)(void *ctx, struct http_request *r);
+	/* The end: m is a RESULT. Called once, last; the action may be freed in it. */
+	void (*done)(void *ctx, const struct msg *m);
+	/* The server refused the credential (401). */
+	void (*credential)(void *ctx);
+	void *ctx;
+	struct owner_kinds *kinds;
+	struct server_clock *clock;
+	struct windows *windows; /* when duties may act; NULL = always */
+};
+
+#endif

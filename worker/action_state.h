@@ -1,0 +1,84 @@
+/* action_state.h - the inside of an action, for the machine (action.c), its ends (action_end.c) and its steps
+ * (steps/).  Layer: worker, private. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_ACTION_STATE_H
+#define WORKER_ACTION_STATE_H
+
+#include "rules/judge.h"
+#include "worker/action_env.h"
+#include "worker/read.h"
+#include "worker/steps/step.h"
+
+#define OWNERS_MAX 8
+
+/* One owner above the pod. Strings borrow from the object below it. */
+struct owner_link {
+	struct owner_facts ref;
+	struct kind_info kind;
+	json_t *json; /* owned; NULL before it is read */
+};
+
+enum revision_rule {
+	REVISION_BY_OWNER, /* pods of the newest ReplicaSet, or of the Job */
+	REVISION_BY_LABEL, /* pods of the update revision of a StatefulSet */
+	REVISION_ALL,      /* every pod of the workload */
+};
+
+/* What was read; forgotten before it is read again. */
+struct findings {
+	struct pod_context context;
+	json_t *pod_json; /* owned */
+	char *page;       /* continue token of the list under way; NULL at its first page */
+
+	/* forced deletion */
+	struct str_list attached; /* persistent volumes attached to the pod's node */
+	bool attached_unknown;    /* an attachment there does not say which volume it is of */
+	size_t volume;            /* of the pod's spec, that is looked at */
+
+	/* scale-down */
+	int64_t event_at[POD_CONTAINERS_MAX]; /* of the newest Event that tells why it cannot be pulled */
+	char *event_text;                     /* what the last of them says; NULL none */
+	struct owner_link owners[OWNERS_MAX]; /* from the pod's controller up */
+	size_t n_owners;
+	json_t *scale_json; /* owned */
+	struct scale_facts scale;
+	bool suspends;    /* a Job: there is nothing to scale */
+	size_t suspended; /* index of the owner that is suspended */
+	char *selector;   /* of the Job's pods */
+	enum revision_rule rule;
+	char newest[64];        /* uid of the newest ReplicaSet, or name of the update revision */
+	uint64_t newest_number; /* its revision, 0 when it has none */
+	int64_t newest_created;
+	bool revision_serves; /* a ReplicaSet of the workload reports Ready pods */
+	bool pod_seen;        /* the granted pod is in the list, of the newest revision and failing */
+};
+
+struct action {
+	struct action_env env;
+	const struct policy *policy;
+	struct msg_grant grant;
+	struct msg result;
+	bool dry_run;        /* ends before the first write */
+	bool prefetched;     /* not granted yet: reads only */
+	bool waits;          /* for the grant, and then goes on with `then` */
+	enum step_then then; /* meaningful while it waits */
+	enum step step;      /* the last that was begun */
+	enum step write;     /* what the judgement chose; STEP_NONE before it */
+	struct http_request *request;
+	unsigned round;
+	uint64_t asked_at;      /* boot ms, of the last request */
+	uint64_t fresh_from;    /* boot ms, of the oldest read that the write is based on */
+	bool in_doubt;          /* a write of ours may or may not have been carried out: only look now */
+	struct verdict verdict; /* the last one */
+	struct findings found;
+
+	struct pod_facts pod; /* last: its long tail is set only as far as its counts say */
+};
+
+/* The topmost owner that is known. There is one. */
+static inline struct owner_link *action_top(struct action *a)
+{
+	return &a->found.owners[a->found.n_owners - 1];
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* approve.c - see approve.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/approve.h"
+
+#include <stdio.h>
+
+#include "base/rfc3339.h"
+#include "kube/write_body.h"
+#include "rules/announce.h"
+#include "worker/action_end.h"
+#include "worker/steps/object.h"
+
+/* The object that is asked, NULL = the pod. Of the owners only the topmost counts: controllers copy
+ * annotations down and do not take them away again (kubernetes pkg/controller/deployment/util
+ * SetNewReplicaSetAnnotations). */
+static const struct owner_link *workload(struct action *a)
+{
+	return duty_desc((enum duty)a->grant.duty)->key == KEY_WORKLOAD ? action_top(a) : NULL;
+}
+
+static struct annotations annotations_of(struct action *a)
+{
+	const struct owner_link *o = workload(a);
+	struct annotations m = a->pod.annotations;
+
+	if (o)
+		read_annotations(o->json, &m);
+	/* An announcement older than the state that is judged was made for another one. */
+	if (m.announced[a->grant.duty] < judge_began((enum duty)a->grant.duty, &a->pod, &a->found.context))
+		m.announced[a->grant.duty] = 0;
+	return m;
+}
+
+static enum step_then wait_for_grace(struct action *a, const struct annotations *m, int64_t until)
+{
+	char at[RFC3339_MAX], end[RFC3339_MAX];
+
+	rfc3339_format(m->announced[a->grant.duty], false, at);
+	rfc3339_format(until, false, end);
+	a->verdict.kind = VERDICT_WAIT;
+	a->verdict.reason = REASON_ANNOUNCED;
+	a->verdict.at_ms = until + 1;
+	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence), "announced %s, acts after %s%s", at,
+		       end, m->extend_ms > 0 ? " (extended)" : "");
+	return action_refuse(a, &a->verdict);
+}
+
+static enum step_then refuse_annotated(struct action *a, const struct annotations *m)
+{
+	const struct owner_link *o = workload(a);
+
+	return action_end(a, OUTCOME_REFUSED, m->ignore ? REASON_IGNORE_ANNOTATION : REASON_SKIP_ANNOTATION,
+			  "%s on %s %.*s", m->ignore ? ANNOTATION_IGNORE : ANNOTATION_SKIP,
+			  o ? o->kind.kind : "Pod", STR_ARG((o ? o->ref.name : a->pod.name)));
+}
+
+static enum step choose_write(const struct action *a)
+{
+	if (action_desc(a->grant.action)->target == TARGET_POD)
+		return STEP_DELETE;
+	return a->found.suspends ? STEP_SUSPEND : STEP_SCALE_DOWN;
+}
+
+enum step_then take_approval(struct action *a, const struct step_reply *reply)
+{
+	struct duty_policy dp;
+	int64_t until;
+
+	(void)reply;
+	if (!action_judge(a, STAGE_LIVE))
+		return STEP_END;
+	const struct annotations m = annotations_of(a);
+
+	dp = *action_policy(a);
+	a->write = choose_write(a);
+	if (a->found.suspends)
+		a->verdict.reason = REASON_SUSPENDED;
+	if (a->grant.action == ACTION_FRESH_ATTEMPT) { /* it is no loss: it needs no grace */
+		dp.announce_ms = 0;
+		a->verdict.reason = REASON_FRESH_ATTEMPT;
+	}
+	switch (announce_judge(&m, (enum duty)a->grant.duty, &dp, action_now(a), &until)) {
+	case ANNOUNCE_REFUSED:
+		return refuse_annotated(a, &m);
+	case ANNOUNCE_WAIT:
+		return wait_for_grace(a, &m, until);
+	case ANNOUNCE_NEEDED:
+		a->verdict.reason = REASON_ANNOUNCED;
+		a->write = STEP_ANNOUNCE;
+		break;
+	case ANNOUNCE_GO:
+		if (dp.announce_ms > 0)
+			action_add_evidence(a, "was announced, its grace is over");
+		break;
+	}
+	return STEP_NEXT;
+}
+
+/* -- the announcement ------------------------------------------------------------------------------------ */
+
+void ask_announce(struct action *a, struct step_request *ret)
+{
+	const struct annotations m = annotations_of(a);
+	char value[ANNOTATIONS_ANNOUNCED_MAX];
+
+	annotations_announced_format(&m, (enum duty)a->grant.duty, action_now(a), value);
+	object_ask_patch(a, workload(a), NULL, ret);
+	ret->body = write_body_annotation(a->result.u.result.target_uid, a->result.u.result.target_rv,
+					  ANNOTATION_ANNOUNCED, value);
+}
+
+enum step_then take_announce(struct action *a, const struct step_reply *reply)
+{
+	const int64_t grace = action_policy(a)->announce_ms;
+	char end[RFC3339_MAX];
+
+	if (!reply->json)
+		return action_gone(a, workload(a) ? REASON_WORKLOAD_GONE : REASON_POD_GONE,
+				   "it was gone when the announcement arrived");
+	rfc3339_format(action_now(a) + grace, false, end);
+	a->result.u.result.retry_ms = grace < (int64_t)RETRY_MS_MAX ? (uint64_t)grace + 1 : RETRY_MS_MAX;
+	return action_end(a, OUTCOME_ANNOUNCED, REASON_ANNOUNCED, "acts after %s: %s", end,
+			  a->verdict.evidence);
+}

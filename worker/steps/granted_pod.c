@@ -1,0 +1,109 @@
+/* granted_pod.c - see granted_pod.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/granted_pod.h"
+
+#include "kube/decode_json.h"
+#include "kube/write_body.h"
+#include "worker/action_end.h"
+#include "worker/steps/pull_events.h"
+#include "worker/steps/object.h"
+#include "worker/steps/owner.h"
+
+static bool is_forced(const struct action *a)
+{
+	return a->grant.action == ACTION_FORCE_DELETE;
+}
+
+static bool is_on_pod(const struct action *a)
+{
+	return action_desc(a->grant.action)->target == TARGET_POD;
+}
+
+void ask_pod(struct action *a, struct step_request *ret)
+{
+	ret->path = object_path(a, NULL, NULL, NULL);
+}
+
+static const char *const states[] = { [CONTAINER_NONE] = "unknown",
+				      [CONTAINER_WAITING] = "waiting",
+				      [CONTAINER_RUNNING] = "running",
+				      [CONTAINER_TERMINATED] = "terminated" };
+
+/* The pod as it is now, and for a forced deletion each of its containers (R12). */
+static void add_evidence(struct action *a)
+{
+	const struct pod_facts *p = &a->pod;
+
+	action_add_evidence(a, "pod %.*s at resourceVersion %.*s: phase %.*s%s%.*s", STR_ARG(p->name),
+			    STR_ARG(p->rv), STR_ARG(p->phase), str_empty(p->reason) ? "" : ", reason ",
+			    STR_ARG(p->reason));
+	if (is_forced(a))
+		action_add_evidence(a, p->n_finalizers ? "%u finalizers" : "no finalizers", p->n_finalizers);
+	for (uint32_t i = 0; is_forced(a) && i < p->n_containers; i++)
+		action_add_evidence(a, "container %.*s %s", STR_ARG(p->containers[i].name),
+				    states[p->containers[i].state]);
+	if (!str_empty(p->owner.uid))
+		action_add_evidence(a, "controlled by %.*s %.*s", STR_ARG(p->owner.kind),
+				    STR_ARG(p->owner.name));
+	if (is_forced(a) && str_empty(p->node))
+		action_add_evidence(a, "on no node");
+}
+
+/* The cheap half of the judgement first: is anything else worth reading? */
+static enum step_then judge_pod_alone(struct action *a)
+{
+	if (a->grant.action == ACTION_DELETE)
+		return STEP_NEXT;
+	a->found.context.failing_since = a->grant.since;
+	if (!action_judge(a, STAGE_CACHE))
+		return STEP_END;
+	if (is_forced(a))
+		return STEP_NEXT;
+	pull_events_add_known_cause(a);
+	return owner_add(a, &a->pod.owner);
+}
+
+enum step_then take_pod(struct action *a, const struct step_reply *reply)
+{
+	const struct pod_facts *p = &a->pod;
+
+	if (!reply->json)
+		return action_gone(a, REASON_POD_GONE, "");
+	json_decref(a->found.pod_json); /* there is one when a write is in doubt */
+	a->found.pod_json = json_incref(reply->json);
+	a->fresh_from = a->asked_at;
+	if (decode_pod_json(reply->json, &a->pod) < 0)
+		return action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, "get pods: the answer is no pod");
+	if (!str_is(p->ns, a->grant.ns) || !str_is(p->name, a->grant.name))
+		return action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER,
+				  "get pods: the answer is another pod");
+	if (!str_is(p->uid, a->grant.uid))
+		return action_gone(a, REASON_UID_CHANGED, "");
+	if (is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 && (!is_forced(a) || p->grace_s == 0))
+		return action_gone(a, REASON_BEING_DELETED, "");
+	if (a->in_doubt)
+		return STEP_END; /* unchanged: what was said of the write stands */
+	add_evidence(a);
+	return judge_pod_alone(a);
+}
+
+void ask_delete(struct action *a, struct step_request *ret)
+{
+	const struct msg_result *r = &a->result.u.result;
+
+	object_set_target(a, NULL);
+	ret->method = "DELETE";
+	ret->path = object_path(a, NULL, NULL, NULL);
+	ret->content_type = "application/json";
+	/* A success is answered with the whole pod, 22 KB of JSON, of which nothing is read: its head will
+	 * do. */
+	ret->accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json;q=0.9";
+	ret->body = write_body_delete(r->target_uid, r->target_rv, is_forced(a) ? 0 : -1, a->grant.observe);
+}
+
+enum step_then take_delete(struct action *a, const struct step_reply *reply)
+{
+	if (!reply->json)
+		return action_gone(a, REASON_POD_GONE, "it was gone when the delete arrived");
+	return action_end(a, OUTCOME_DONE, a->verdict.reason, "%s", a->verdict.evidence);
+}

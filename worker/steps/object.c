@@ -1,0 +1,72 @@
+/* object.c - see object.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/object.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "kube/path.h"
+#include "worker/managed_fields.h"
+
+char *object_path(const struct action *a, const struct owner_link *o, const char *subresource,
+		  const char *query)
+{
+	if (!o)
+		return path_format("", "v1", a->grant.ns, "pods", a->grant.name, subresource, query);
+	_cleanup_free_ char *name = xstrndup(o->ref.name.p, o->ref.name.n);
+
+	return path_format(o->kind.group, o->kind.version, o->kind.namespaced ? a->grant.ns : NULL,
+			   o->kind.resource, name, subresource, query);
+}
+
+char *object_list_path(const struct action *a, const char *group, const char *version, const char *ns,
+		       const char *resource, const char *param, struct str value)
+{
+	_cleanup_free_ char *text = xstrndup(value.p, value.n);
+	_cleanup_free_ char *v = path_escape(text);
+	_cleanup_free_ char *page = path_escape(a->found.page ? a->found.page : "");
+	_cleanup_free_ char *query = xconcat("limit=100", *v ? "&" : "", *v ? param : "", *v ? "=" : "", v,
+					     *page ? "&continue=" : "", page, NULL);
+
+	return path_format(group, version, ns, resource, NULL, NULL, query);
+}
+
+bool object_next_page(struct action *a, const json_t *list)
+{
+	struct str token = READ_TEXT(list, "metadata", "continue");
+
+	free(a->found.page);
+	a->found.page = str_empty(token) ? NULL : xstrndup(token.p, token.n);
+	return a->found.page != NULL;
+}
+
+void object_set_target(struct action *a, const struct owner_link *o)
+{
+	struct msg *m = &a->result;
+	struct str uid = o ? READ_TEXT(o->json, "metadata", "uid") : a->pod.uid;
+	struct str rv = o ? READ_TEXT(o->json, "metadata", "resourceVersion") : a->pod.rv;
+	char target[400];
+
+	if (o)
+		(void)snprintf(target, sizeof(target), "%s%s%s/%s/%.*s", o->kind.resource,
+			       o->kind.group[0] ? "." : "", o->kind.group, a->grant.ns, STR_ARG(o->ref.name));
+	else
+		(void)snprintf(target, sizeof(target), "pods/%s/%s", a->grant.ns, a->grant.name);
+	msg_set(m, result.target, target, strlen(target));
+	msg_set(m, result.target_uid, uid.p, uid.n);
+	msg_set(m, result.target_rv, rv.p, rv.n);
+}
+
+void object_ask_patch(struct action *a, const struct owner_link *o, const char *subresource,
+		      struct step_request *ret)
+{
+	object_set_target(a, o);
+	ret->method = "PATCH";
+	ret->path = object_path(a, o, subresource,
+				a->grant.observe ? "fieldManager=" MANAGED_US "&dryRun=All"
+						 : "fieldManager=" MANAGED_US);
+	ret->content_type = "application/merge-patch+json";
+}

@@ -1,0 +1,113 @@
+/* pull_events.c - see pull_events.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/pull_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "rules/cause.h"
+#include "worker/action_end.h"
+#include "worker/steps/object.h"
+
+/* The container that fails; NULL when none does, and for a duty that does not ask why. */
+static const struct container_facts *failing(const struct action *a)
+{
+	uint32_t i;
+
+	if (action_policy(a)->causes.n == 0)
+		return NULL;
+	return judge_fails((enum duty)a->grant.duty, &a->pod, a->policy, &i) ? &a->pod.containers[i] : NULL;
+}
+
+static void add_evidence(struct action *a, const char *source, struct str text)
+{
+	const struct container_facts *c = failing(a);
+
+	if (c)
+		action_add_evidence(a, "container %.*s: %.*s, cause %s by its %s: %.*s", STR_ARG(c->name),
+				    STR_ARG(c->reason), cause_name(cause_of(c)), source,
+				    text.n > 160 ? 160 : (int)text.n, text.p);
+}
+
+bool needs_events(const struct action *a)
+{
+	const struct container_facts *c = failing(a);
+
+	return c && cause_of(c) == CAUSE_UNKNOWN;
+}
+
+void pull_events_add_known_cause(struct action *a)
+{
+	const struct container_facts *c = failing(a);
+
+	if (c && cause_of(c) != CAUSE_UNKNOWN)
+		add_evidence(a, str_empty(c->message) ? "reason" : "message", c->message);
+}
+
+void ask_events(struct action *a, struct step_request *ret)
+{
+	_cleanup_free_ char *selector = xasprintf("involvedObject.uid=%.*s", STR_ARG(a->pod.uid));
+
+	ret->path = object_list_path(a, "", "v1", a->grant.ns, "events", "fieldSelector", STR_C(selector));
+}
+
+/* When an Event was last seen, in whichever way its writer counts. */
+static int64_t event_time(const json_t *event)
+{
+	const struct str said[] = { READ_TEXT(event, "series", "lastObservedTime"),
+				    READ_TEXT(event, "lastTimestamp"), READ_TEXT(event, "eventTime") };
+	int64_t at, last = read_created(event);
+
+	for (size_t i = 0; i < ARRAY_SIZE(said); i++)
+		if (rfc3339_parse(said[i].p, said[i].n, &at) == 0 && at > last)
+			last = at;
+	return last;
+}
+
+/* "spec.containers{app}" and "spec.initContainers{app}"; an Event of the pod as a whole is about each. */
+static bool is_about(const json_t *event, struct str container)
+{
+	struct str path = READ_TEXT(event, "involvedObject", "fieldPath");
+	const char *brace = memchr(path.p, '{', path.n);
+	struct str name;
+
+	if (!brace)
+		return true;
+	name = (struct str){ brace + 1, path.n - (size_t)(brace + 1 - path.p) };
+	return name.n == container.n + 1 && memcmp(name.p, container.p, container.n) == 0;
+}
+
+/* Of each container the newest Event that tells a cause counts; rules/cause.h prefers the message. */
+enum step_then item_event(struct action *a, const json_t *event)
+{
+	struct findings *f = &a->found;
+	struct str reason = READ_TEXT(event, "reason"), message = READ_TEXT(event, "message");
+	const enum pull_cause cause = cause_classify(message);
+	const int64_t at = event_time(event);
+
+	if (cause == CAUSE_UNKNOWN || !str_eq(READ_TEXT(event, "involvedObject", "uid"), a->pod.uid) ||
+	    (!str_is(reason, "Failed") && !str_is(reason, "BackOff")))
+		return STEP_NEXT;
+	for (uint32_t i = 0; i < a->pod.n_containers; i++) {
+		if (at < f->event_at[i] || !is_about(event, a->pod.containers[i].name))
+			continue;
+		f->event_at[i] = at;
+		a->pod.containers[i].cause = cause;
+		free(f->event_text);
+		f->event_text = xstrndup(message.p, message.n);
+	}
+	return STEP_NEXT;
+}
+
+enum step_then take_events(struct action *a, const struct step_reply *reply)
+{
+	if (a->found.event_text)
+		add_evidence(a, "Event", STR_C(a->found.event_text));
+	else
+		action_add_evidence(a, reply->status == 403 ? "Events may not be read"
+							    : "no Event tells why it cannot be pulled");
+	return STEP_NEXT;
+}
