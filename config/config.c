@@ -342,7 +342,7 @@ int config_load_text(const char *path, const char *text, size_t n, struct config
 {
 	struct tree_node *root = NULL;
 	const size_t from = d->n;
-	const int r = tree_parse(path, text, n, true, &root, d);
+	const int r = tree_parse(path, text, n, TREE_CONFIGURATION, &root, d);
 
 	return load_tree(path, r, root, ret, d, from);
 }
@@ -351,7 +351,7 @@ int config_load(const char *path, struct config *ret, struct diags *d)
 {
 	struct tree_node *root = NULL;
 	const size_t from = d->n;
-	const int r = tree_read(path, true, &root, d);
+	const int r = tree_read(path, TREE_CONFIGURATION, &root, d);
 
 	return load_tree(path, r, root, ret, d, from);
 }

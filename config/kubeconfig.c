@@ -68,7 +68,7 @@ static int add_file(struct files *f, const char *path, struct diags *d)
 		diags_error(d, path, 0, 0, "more than %u kubeconfig files", FILES_MAX);
 		return -EINVAL;
 	}
-	const int r = tree_read(path, false, &root, d);
+	const int r = tree_read(path, TREE_KUBECONFIG, &root, d);
 
 	if (r < 0 || d->errors > before) {
 		tree_free(&root);

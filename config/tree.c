@@ -17,6 +17,15 @@
 /* Keys of one mapping: comparing each with each stays cheap. */
 #define KEYS_MAX 1000u
 
+static const struct limits {
+	size_t bytes, values;
+	bool no_case;
+} limits_of[] = {
+	[TREE_KUBECONFIG] = { 1u << 20, 20000, false },
+	[TREE_CONFIGURATION] = { 1u << 20, 20000, true },
+	[TREE_MANIFEST] = { 16u << 20, 1000000, false },
+};
+
 struct level {
 	struct tree_node *node;
 	struct tree_node **tail; /* where the next child goes */
@@ -28,7 +37,7 @@ struct build {
 	const char *path;
 	const char *text;
 	size_t size;
-	bool no_case;
+	const struct limits *limits;
 	struct diags *d;
 	struct tree_node *root;
 	struct level stack[TREE_DEPTH_MAX];
@@ -90,7 +99,7 @@ static int fail(struct build *b, const yaml_mark_t *at, const char *text)
 
 static bool same_key(const struct build *b, const char *x, const char *y)
 {
-	return b->no_case ? strcasecmp(x, y) == 0 : strcmp(x, y) == 0;
+	return b->limits->no_case ? strcasecmp(x, y) == 0 : strcmp(x, y) == 0;
 }
 
 /* A scalar in the place of a key. */
@@ -135,8 +144,11 @@ static int open_node(struct build *b, const yaml_event_t *e, int kind, const cha
 	struct tree_node *node;
 	int r;
 
-	if (++b->nodes > TREE_NODES_MAX)
-		return fail(b, at, "more than 20000 values: this is no configuration");
+	if (++b->nodes > b->limits->values) {
+		diags_error(b->d, b->path, at->line + 1, at->column + 1,
+			    "more than %zu values: is this the right file?", b->limits->values);
+		return -EINVAL;
+	}
 	if (kind != TREE_SCALAR && b->depth == TREE_DEPTH_MAX)
 		return fail(b, at, "nested deeper than 32 levels");
 	node = xcalloc(1, sizeof(*node));
@@ -278,18 +290,20 @@ static int check_bytes(const char *path, const char *text, size_t n, struct diag
 	return 0;
 }
 
-int tree_parse(const char *path, const char *text, size_t n, bool no_case, struct tree_node **ret,
+int tree_parse(const char *path, const char *text, size_t n, enum tree_use use, struct tree_node **ret,
 	       struct diags *d)
 {
 	const size_t bom = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	_cleanup_free_ struct build *b = xcalloc(1, sizeof(*b));
 
-	if (n > TREE_SIZE_MAX) {
-		diags_error(d, path, 0, 0, "is larger than %u KiB: is this the right file?",
-			    TREE_SIZE_MAX / 1024);
+	if (n > limits_of[use].bytes) {
+		diags_error(d, path, 0, 0, "is larger than %zu KiB: is this the right file?",
+			    limits_of[use].bytes / 1024);
 		return -EINVAL;
 	}
-	*b = (struct build){ .path = path, .text = text + bom, .size = n - bom, .no_case = no_case, .d = d };
+	*b = (struct build){
+		.path = path, .text = text + bom, .size = n - bom, .limits = &limits_of[use], .d = d
+	};
 	if (check_bytes(path, b->text, b->size, d) < 0)
 		return -EINVAL;
 	if (build(b) < 0) {
@@ -300,19 +314,19 @@ int tree_parse(const char *path, const char *text, size_t n, bool no_case, struc
 	return 0;
 }
 
-int tree_read(const char *path, bool no_case, struct tree_node **ret, struct diags *d)
+int tree_read(const char *path, enum tree_use use, struct tree_node **ret, struct diags *d)
 {
 	char why[FILE_ERROR_MAX];
 	_cleanup_free_ char *text = NULL;
 	size_t n;
 
-	int r = file_read(path, TREE_SIZE_MAX, &text, &n, why);
+	int r = file_read(path, limits_of[use].bytes, &text, &n, why);
 
 	if (r < 0) {
 		diags_error(d, path, 0, 0, "%s", why);
 		return r;
 	}
-	r = tree_parse(path, text, n, no_case, ret, d);
+	r = tree_parse(path, text, n, use, ret, d);
 	explicit_bzero(text, n);
 	return r;
 }

@@ -10,9 +10,11 @@
 
 struct diags;
 
-#define TREE_SIZE_MAX  (1u << 20)
 #define TREE_DEPTH_MAX 32u
-#define TREE_NODES_MAX 20000u
+
+/* What a file is for: kubeconfig and configuration (at most 1 MiB, 20,000 values), objects of Kubernetes (16
+ * MiB, 1,000,000 values). In a configuration, keys that differ only in case are duplicates. */
+enum tree_use { TREE_KUBECONFIG, TREE_CONFIGURATION, TREE_MANIFEST };
 
 struct tree_node {
 	enum { TREE_SCALAR, TREE_LIST, TREE_MAP } kind;
@@ -24,12 +26,12 @@ struct tree_node {
 	struct tree_node *first, *next; /* children; next sibling */
 };
 
-/* Read a file (file_read with TREE_SIZE_MAX) or a text. *ret is NULL for an empty document. Every error goes
- * to d. no_case: keys that differ only in case are duplicates. -EINVAL when there is no tree, or why the file
+/* Read a file (by file_read) or a text. *ret is NULL for an empty document. Every error goes
+ * to d. -EINVAL when there is no tree, or why the file
  * could not be read; 0 also after errors (duplicate key, alias, ...) that leave the rest worth checking: look
  * at d->errors. Free with tree_free. */
-int tree_read(const char *path, bool no_case, struct tree_node **ret, struct diags *d);
-int tree_parse(const char *path, const char *text, size_t n, bool no_case, struct tree_node **ret,
+int tree_read(const char *path, enum tree_use use, struct tree_node **ret, struct diags *d);
+int tree_parse(const char *path, const char *text, size_t n, enum tree_use use, struct tree_node **ret,
 	       struct diags *d);
 void tree_free(struct tree_node **node);
 

@@ -7,6 +7,7 @@
 
 #include "base/xalloc.h"
 #include "cli/yaml_json.h"
+#include "config/diag.h"
 #include "tests/suite.h"
 
 START_TEST(yaml_and_json_agree)
@@ -16,8 +17,9 @@ START_TEST(yaml_and_json_agree)
 	static const char json[] =
 		"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\",\"y\":true}},"
 		"\"spec\":{\"n\":3,\"l\":[\"a\",null,-2]}}";
-	char *err;
-	json_t *a = yaml_json_load(yaml, strlen(yaml), &err), *b = yaml_json_load(json, strlen(json), &err);
+	struct diags d = { 0 };
+	json_t *a = yaml_json_load("f", yaml, strlen(yaml), &d),
+	       *b = yaml_json_load("f", json, strlen(json), &d);
 	json_t *c = json_loads(json, 0, NULL);
 
 	ck_assert_ptr_nonnull(a);
@@ -39,26 +41,27 @@ START_TEST(errors_name_the_place)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *err = NULL;
-		json_t *j = yaml_json_load(cases[i].text, strlen(cases[i].text), &err);
+		struct diags d = { 0 };
 
-		ck_assert_ptr_null(j);
-		ck_assert_ptr_nonnull(err);
-		ck_assert_msg(strstr(err, cases[i].part) != NULL, "%zu: %s", i, err);
-		free(err);
+		ck_assert_ptr_null(yaml_json_load("f", cases[i].text, strlen(cases[i].text), &d));
+		ck_assert_uint_gt(d.n, 0);
+		ck_assert_msg(strstr(d.v[d.n - 1].text, cases[i].part) != NULL, "%zu: %s", i,
+			      d.v[d.n - 1].text);
+		diags_done(&d);
 	}
 }
 END_TEST
 
 START_TEST(depth_is_bounded)
 {
-	char *text = xmalloc(100001), *err = NULL;
+	char *text = xmalloc(100001);
+	struct diags d = { 0 };
 
 	memset(text, '[', 100000);
 	text[100000] = '\0';
-	ck_assert_ptr_null(yaml_json_load(text, 100000, &err));
-	ck_assert_ptr_nonnull(err);
-	free(err);
+	ck_assert_ptr_null(yaml_json_load("f", text, 100000, &d));
+	ck_assert_uint_eq(d.errors, 1);
+	diags_done(&d);
 	free(text);
 }
 END_TEST

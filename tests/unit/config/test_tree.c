@@ -63,7 +63,7 @@ TEST_LOOP(one_line_each, 0, ARRAY_SIZE(texts))
 	struct tree_node *root = NULL;
 	struct diags d = { 0 };
 
-	(void)tree_parse("f", texts[_i].text, texts[_i].n, true, &root, &d);
+	(void)tree_parse("f", texts[_i].text, texts[_i].n, TREE_CONFIGURATION, &root, &d);
 	if (texts[_i].line) {
 		ck_assert_uint_eq(d.n, 1);
 		ck_assert_str_eq(d.v[0].text, texts[_i].line);
@@ -106,7 +106,7 @@ TEST_LOOP(floods_are_refused, 0, ARRAY_SIZE(floods))
 	size_t n;
 	_cleanup_free_ char *text = repeat(floods[_i].unit, floods[_i].times, &n);
 
-	(void)tree_parse("f", text, n, true, &root, &d);
+	(void)tree_parse("f", text, n, TREE_CONFIGURATION, &root, &d);
 	ck_assert_uint_gt(d.errors, 0);
 	ck_assert_uint_le(d.n, DIAGS_MAX);
 	ck_assert_msg(strstr(d.v[0].text, floods[_i].line), "%s", d.v[0].text);
@@ -123,7 +123,7 @@ TEST(too_many_keys)
 
 	for (int i = 0; i < 1001; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "k%d: 1\n", i);
-	ck_assert_int_lt(tree_parse("f", text, n, true, &root, &d), 0);
+	ck_assert_int_lt(tree_parse("f", text, n, TREE_CONFIGURATION, &root, &d), 0);
 	ck_assert_str_eq(d.v[0].text, "f:1001:1: more than 1000 keys in one mapping");
 	diags_done(&d);
 }
@@ -134,7 +134,7 @@ TEST(finds_keys_and_kinds)
 	struct tree_node *root = NULL;
 	struct diags d = { 0 };
 
-	ck_assert_int_eq(tree_parse("f", text, sizeof(text) - 1, false, &root, &d), 0);
+	ck_assert_int_eq(tree_parse("f", text, sizeof(text) - 1, TREE_KUBECONFIG, &root, &d), 0);
 	const struct tree_node *list = tree_get(tree_get(root, "b"), "c"), *item = list->first;
 
 	ck_assert_str_eq(tree_get(root, "a")->text, "1");
@@ -183,7 +183,7 @@ static void expect_file(const char *path, const char *text)
 {
 	struct tree_node *root = NULL;
 	struct diags d = { 0 };
-	const int r = tree_read(path, true, &root, &d);
+	const int r = tree_read(path, TREE_CONFIGURATION, &root, &d);
 
 	ck_assert_int_eq(r == 0, text == NULL);
 	if (text)
