@@ -26,15 +26,22 @@ static const struct unit {
 	{ "h", UINT64_C(3600000000000) },
 };
 
-static _Thread_local char message[160];
+/* Whose text it is; reterr may be NULL. */
+struct scan {
+	const char *p, *end;
+	struct str_error *reterr;
+};
 
-static int fail(const char **reterr, int r, const char *what, const char *s, size_t n, const char *hint)
+static int fail(const struct scan *scan, int r, const char *what, const char *s, size_t n, const char *hint)
 {
 	char shown[48];
 
 	(void)str_copy_printable(shown, sizeof(shown), s, n);
-	(void)snprintf(message, sizeof(message), "%s \"%s\"%s", what, shown, hint);
-	*reterr = message;
+	if (scan->reterr) {
+		scan->reterr->pos = 0;
+		(void)snprintf(scan->reterr->text, sizeof(scan->reterr->text), "%s \"%s\"%s", what, shown,
+			       hint);
+	}
 	return r;
 }
 
@@ -42,10 +49,6 @@ static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
-
-struct scan {
-	const char *p, *end;
-};
 
 /* Digits before the point. False on overflow. */
 static bool scan_whole(struct scan *s, uint64_t *ret)
@@ -98,26 +101,25 @@ static const struct unit *scan_unit(struct scan *s, struct str *ret_text)
 }
 
 /* What to write instead of a unit that Go does not have, when the whole text is one number and that unit. */
-static const char *unit_hint(struct str unit, uint64_t count)
+static void unit_hint(struct str unit, uint64_t count, char ret[static 64])
 {
-	static _Thread_local char hint[64];
 	uint64_t hours = 0;
 
 	if (str_is(unit, "d") || str_is(unit, "day") || str_is(unit, "days"))
 		hours = 24;
 	else if (str_is(unit, "w") || str_is(unit, "week") || str_is(unit, "weeks"))
 		hours = 168;
-	if (hours == 0)
-		return "; the units are ns, us, ms, s, m and h";
 	if (count == 0 || count > 100000)
 		count = 1;
-	(void)snprintf(hint, sizeof(hint), "; days are written in hours: use %lluh",
-		       (unsigned long long)(hours * count));
-	return hint;
+	if (hours == 0)
+		(void)snprintf(ret, 64, "; the units are ns, us, ms, s, m and h");
+	else
+		(void)snprintf(ret, 64, "; days are written in hours: use %lluh",
+			       (unsigned long long)(hours * count));
 }
 
 /* One number with its unit, added to *sum. */
-static int scan_term(struct scan *s, uint64_t *sum, const char **reterr)
+static int scan_term(struct scan *s, uint64_t *sum)
 {
 	const char *all = s->p;
 	const size_t n = (size_t)(s->end - s->p);
@@ -125,9 +127,10 @@ static int scan_term(struct scan *s, uint64_t *sum, const char **reterr)
 	uint64_t whole, fraction = 0;
 	double scale = 1;
 	struct str text;
+	char hint[64];
 
 	if (!scan_whole(s, &whole))
-		return fail(reterr, -ERANGE, "duration out of range", all, n, "");
+		return fail(s, -ERANGE, "duration out of range", all, n, "");
 	bool digits = s->p != from;
 	if (s->p < s->end && *s->p == '.') {
 		from = ++s->p;
@@ -135,53 +138,53 @@ static int scan_term(struct scan *s, uint64_t *sum, const char **reterr)
 		digits = digits || s->p != from;
 	}
 	if (!digits)
-		return fail(reterr, -EINVAL, "not a duration:", all, n,
-			    "; write for example 90s, 30m or 1h30m");
+		return fail(s, -EINVAL, "not a duration:", all, n, "; write for example 90s, 30m or 1h30m");
 	const struct unit *u = scan_unit(s, &text);
 	if (text.n == 0)
-		return fail(reterr, -EINVAL, "missing unit in duration", all, n,
+		return fail(s, -EINVAL, "missing unit in duration", all, n,
 			    "; write for example 90s, 30m or 24h");
-	if (!u)
-		return fail(reterr, -EINVAL, "unknown unit in duration", all, n, unit_hint(text, whole));
+	if (!u) {
+		unit_hint(text, whole, hint);
+		return fail(s, -EINVAL, "unknown unit in duration", all, n, hint);
+	}
 	if (whole > LIMIT / u->ns)
-		return fail(reterr, -ERANGE, "duration out of range", all, n, "");
+		return fail(s, -ERANGE, "duration out of range", all, n, "");
 	whole *= u->ns;
 	if (fraction > 0)
 		whole += (uint64_t)((double)fraction * ((double)u->ns / scale));
-	if (whole > LIMIT || *sum + whole > LIMIT)
-		return fail(reterr, -ERANGE, "duration out of range", all, n, "");
+	if (whole > LIMIT || *sum > LIMIT - whole)
+		return fail(s, -ERANGE, "duration out of range", all, n, "");
 	*sum += whole;
 	return 0;
 }
 
-int duration_parse(const char *s, size_t n, int64_t *ret_ns, const char **reterr)
+int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct str_error *reterr)
 {
 	uint64_t sum = 0;
 	bool minus = false;
 
 	if (n == 0)
 		s = ""; /* an empty text that was decoded may have no address */
-	struct scan scan = { s, s + n };
+	struct scan scan = { s, s + n, reterr };
 
 	if (n > 0 && (*s == '-' || *s == '+')) {
 		minus = *s == '-';
 		scan.p++;
 	}
 	if (scan.p == scan.end)
-		return fail(reterr, -EINVAL, "not a duration:", s, n,
-			    "; write for example 90s, 30m or 1h30m");
+		return fail(&scan, -EINVAL, "not a duration:", s, n, "; write for example 90s, 30m or 1h30m");
 	if (scan.end - scan.p == 1 && *scan.p == '0') {
 		*ret_ns = 0;
 		return 0;
 	}
 	while (scan.p < scan.end) {
-		const int r = scan_term(&scan, &sum, reterr);
+		const int r = scan_term(&scan, &sum);
 
 		if (r < 0)
 			return r;
 	}
 	if (sum > LIMIT - 1 && !minus)
-		return fail(reterr, -ERANGE, "duration out of range", s, n, "");
+		return fail(&scan, -ERANGE, "duration out of range", s, n, "");
 	*ret_ns = minus ? (int64_t)(0 - sum) : (int64_t)sum;
 	return 0;
 }

@@ -7,11 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
+
 #define DURATION_MAX 32
 
 /* Nanoseconds. 0, or -EINVAL (syntax; *reterr says what and, for units Go does not have, what to write) or
- * -ERANGE (more than about 292 years). *reterr is this thread's until the next call. */
-int duration_parse(const char *s, size_t n, int64_t *ret_ns, const char **reterr);
+ * -ERANGE (more than about 292 years). reterr may be NULL. */
+int duration_parse(const char *s, size_t n, int64_t *ret_ns, struct str_error *reterr);
 /* "1h30m0s", "1.5s", "0s"; as Go prints it. Returns the length. */
 size_t duration_format(int64_t ns, char ret[static DURATION_MAX]);
 

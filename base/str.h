@@ -31,6 +31,12 @@ static inline bool str_is(struct str a, const char *cstr)
 
 bool str_empty(struct str a);
 
+/* What is wrong with a text: at which byte, and what to write instead. */
+struct str_error {
+	size_t pos;
+	char text[192];
+};
+
 /* A growing array of owned strings. Init with zeroes. */
 struct str_list {
 	char **v;

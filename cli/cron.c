@@ -46,11 +46,10 @@ static int print_next(const struct options *o, const char *spec)
 {
 	struct cron cron;
 	struct zone *zone = NULL;
-	const char *err;
-	size_t pos;
+	struct str_error err;
 
-	if (cron_parse(spec, &cron, &pos, &err) < 0) {
-		(void)fprintf(stderr, "%s\n%*s^ %s\n", spec, (int)pos, "", err);
+	if (cron_parse(spec, &cron, &err) < 0) {
+		(void)fprintf(stderr, "%s\n%*s^ %s\n", spec, (int)err.pos, "", err.text);
 		return EXIT_CODE_DATA;
 	}
 	if (load_zone(cron.zone[0] ? cron.zone : o->zone ? o->zone : "UTC", &zone) < 0)

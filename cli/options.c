@@ -32,11 +32,10 @@ static int parse_time(const char *s, int64_t *ret)
 static int parse_when(const char *s, int64_t *ret)
 {
 	int64_t span_ns;
-	const char *err;
 
 	if (parse_time(s, ret) == 0)
 		return 0;
-	if (duration_parse(s, strlen(s), &span_ns, &err) < 0 || span_ns < 0)
+	if (duration_parse(s, strlen(s), &span_ns, NULL) < 0 || span_ns < 0)
 		return -EINVAL;
 	*ret = clock_wall_ms() - span_ns / 1000000;
 	return 0;
@@ -45,9 +44,8 @@ static int parse_when(const char *s, int64_t *ret)
 static int parse_span(const char *s, int64_t *ret)
 {
 	int64_t span_ns;
-	const char *err;
 
-	if (duration_parse(s, strlen(s), &span_ns, &err) < 0 || span_ns < 1000000)
+	if (duration_parse(s, strlen(s), &span_ns, NULL) < 0 || span_ns < 1000000)
 		return -EINVAL;
 	*ret = span_ns / 1000000;
 	return 0;

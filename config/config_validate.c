@@ -145,14 +145,14 @@ static void check_schedule(const struct check *k)
 {
 	const struct settings *s = &k->c->settings;
 	const struct mark *at = mark_of(k, "tooManyRestart.duration");
-	const char *why, *name = s->time_zone ? s->time_zone : "UTC";
+	const char *name = s->time_zone ? s->time_zone : "UTC";
 	void *bytes = NULL;
 	struct zone *z = NULL;
 	struct cron c;
-	size_t pos, n;
+	size_t n;
 	int r;
 
-	if (!s->schedule || cron_parse(s->schedule, &c, &pos, &why) < 0)
+	if (!s->schedule || cron_parse(s->schedule, &c, NULL) < 0)
 		return; /* reported where it was read */
 	if (c.zone[0] != '\0') {
 		name = c.zone;
@@ -178,16 +178,16 @@ static void check_schedule(const struct check *k)
 static void check_windows(const struct check *k, enum duty d)
 {
 	const struct str_list *windows = &k->c->settings.policy.duty[d].windows;
-	const char *of_all = k->c->settings.window_zone, *why;
+	const char *of_all = k->c->settings.window_zone;
 	char path[64];
 	struct window w;
-	size_t pos, n;
+	size_t n;
 
 	(void)snprintf(path, sizeof(path), "%s.windows", duty_name(d));
 	for (size_t i = 0; i < windows->n; i++) {
 		_cleanup_free_ void *bytes = NULL;
 
-		if (window_parse(windows->v[i], &w, &pos, &why) < 0)
+		if (window_parse(windows->v[i], &w, NULL) < 0)
 			continue;
 		const char *name = *w.cron.zone ? w.cron.zone : of_all ? of_all : "UTC";
 		const int r = zone_load(name, &bytes, &n);

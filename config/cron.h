@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
+
 struct zone;
 
 #define CRON_ZONE_MAX 64
@@ -25,9 +27,8 @@ struct cron {
  * both given: either suffices; one of them "*" (also "*" with a step): both must hold. Descriptors: @yearly
  * @annually
  * @monthly @weekly @daily @midnight @hourly, "@every <Go duration of at least 1s>".
- * 0, or -EINVAL: *reterr_pos is the byte offset in spec, *reterr_text (this thread's, until the next call)
- * says what is wrong and what to write. */
-int cron_parse(const char *spec, struct cron *ret, size_t *reterr_pos, const char **reterr_text);
+ * 0, or -EINVAL. reterr may be NULL. */
+int cron_parse(const char *spec, struct cron *ret, struct str_error *reterr);
 
 /* First moment after from_ms (strictly, whole seconds) whose local time in zone (NULL = UTC) matches; a local
  * time that a clock change skips does not fire, one that it repeats fires twice. 0 when there is none up to

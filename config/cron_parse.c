@@ -30,8 +30,7 @@ static const struct field {
 
 struct parse {
 	const char *spec;
-	size_t pos; /* of the error */
-	char text[192];
+	struct str_error *err;
 };
 
 static int fail(struct parse *p, const char *at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -39,9 +38,9 @@ static int fail(struct parse *p, const char *at, const char *fmt, ...)
 {
 	va_list ap;
 
-	p->pos = (size_t)(at - p->spec);
+	p->err->pos = (size_t)(at - p->spec);
 	va_start(ap, fmt);
-	(void)vsnprintf(p->text, sizeof(p->text), fmt, ap);
+	(void)vsnprintf(p->err->text, sizeof(p->err->text), fmt, ap);
 	va_end(ap);
 	return -EINVAL;
 }
@@ -215,7 +214,7 @@ static const struct descriptor {
 
 static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
 {
-	const char *why;
+	struct str_error why;
 	int64_t ns;
 
 	for (size_t i = 0; i < ARRAY_SIZE(descriptors); i++)
@@ -228,7 +227,7 @@ static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
 	for (s.p += 6, s.n -= 6; s.n > 0 && is_space(*s.p); s.p++)
 		s.n--;
 	if (duration_parse(s.p, s.n, &ns, &why) < 0)
-		return fail(p, s.p, "%s", why);
+		return fail(p, s.p, "%s", why.text);
 	if (ns < 1000000000)
 		return fail(p, s.p, "@every needs at least 1s");
 	c->every_s = (uint64_t)(ns / 1000000000);
@@ -281,19 +280,14 @@ static int parse(struct parse *p, struct cron *c)
 	return parse_descriptor(p, (struct str){ s, n }, c);
 }
 
-int cron_parse(const char *spec, struct cron *ret, size_t *reterr_pos, const char **reterr_text)
+int cron_parse(const char *spec, struct cron *ret, struct str_error *reterr)
 {
-	static _Thread_local struct parse p;
+	struct str_error unwanted;
+	struct parse p = { .spec = spec, .err = reterr ? reterr : &unwanted };
 	struct cron c = { 0 };
-	int r;
+	const int r = parse(&p, &c);
 
-	p = (struct parse){ .spec = spec };
-	r = parse(&p, &c);
-	if (r < 0) {
-		*reterr_pos = p.pos;
-		*reterr_text = p.text;
-		return r;
-	}
-	*ret = c;
-	return 0;
+	if (r == 0)
+		*ret = c;
+	return r;
 }

@@ -129,11 +129,11 @@ static int assign_count(struct value *v)
 
 static int assign_duration(struct value *v)
 {
-	const char *why;
+	struct str_error why;
 	int64_t ns, ms;
 
 	if (duration_parse(v->text.p, v->text.n, &ns, &why) < 0)
-		return fail(v, "%s", why);
+		return fail(v, "%s", why.text);
 	ms = ns / 1000000 + (ns > 0 && ns % 1000000 != 0);
 	if (ns < 0 || ms < v->row->min || ms > v->row->max) {
 		char low[DURATION_MAX], high[DURATION_MAX];
@@ -150,12 +150,11 @@ static int assign_duration(struct value *v)
 
 static int check_cron(struct value *v, const char *text)
 {
-	const char *why;
+	struct str_error why;
 	struct cron c;
-	size_t pos;
 
-	if (cron_parse(text, &c, &pos, &why) < 0)
-		return fail(v, "schedule \"%s\", character %zu: %s", v->shown, pos + 1, why);
+	if (cron_parse(text, &c, &why) < 0)
+		return fail(v, "schedule \"%s\", character %zu: %s", v->shown, why.pos + 1, why.text);
 	if (cron_next(&c, NULL, INT64_C(1767225600000)) == 0) /* 2026-01-01: any start will do */
 		return fail(v, "schedule \"%s\" never fires: there is no such day", v->shown);
 	if (c.five_fields)
@@ -309,13 +308,12 @@ static int check_label(struct value *v, struct str s)
 static int check_window(struct value *v, struct str s)
 {
 	_cleanup_free_ char *spec = xstrndup(s.p, s.n);
-	const char *why;
+	struct str_error why;
 	struct window w;
-	size_t pos;
 
 	if (s.n > WINDOW_TEXT_MAX)
 		return fail(v, "a window is longer than %u bytes", WINDOW_TEXT_MAX);
-	return window_parse(spec, &w, &pos, &why) < 0 ? fail(v, "\"%s\": %s", v->shown, why) : 0;
+	return window_parse(spec, &w, &why) < 0 ? fail(v, "\"%s\": %s", v->shown, why.text) : 0;
 }
 
 static int check_reason(struct value *v, struct str *s)

@@ -3,6 +3,7 @@
 #include "config/window.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +15,12 @@
 #define FOR       " for "
 #define CHAIN_MAX 4096 /* openings that overlap and are followed to their common end */
 
-static int fail(size_t at, const char *text, size_t *reterr_pos, const char **reterr_text)
+static int fail(struct str_error *reterr, size_t at, const char *text)
 {
-	*reterr_pos = at;
-	*reterr_text = text;
+	if (reterr) {
+		reterr->pos = at;
+		(void)snprintf(reterr->text, sizeof(reterr->text), "%s", text);
+	}
 	return -EINVAL;
 }
 
@@ -31,31 +34,30 @@ static const char *find_for(const char *spec)
 	return found;
 }
 
-int window_parse(const char *spec, struct window *ret, size_t *reterr_pos, const char **reterr_text)
+int window_parse(const char *spec, struct window *ret, struct str_error *reterr)
 {
-	const char *mid = find_for(spec), *length, *why;
+	const char *mid = find_for(spec), *length;
+	struct str_error why;
 	_cleanup_free_ char *cron = NULL;
 	int64_t ns;
 
 	if (strlen(spec) > WINDOW_TEXT_MAX)
-		return fail(WINDOW_TEXT_MAX, "the window is too long", reterr_pos, reterr_text);
+		return fail(reterr, WINDOW_TEXT_MAX, "the window is too long");
 	if (!mid)
-		return fail(strlen(spec),
-			    "how long it stays open is missing; write for example 0 9 * * 1-5 for 8h",
-			    reterr_pos, reterr_text);
+		return fail(reterr, strlen(spec),
+			    "how long it stays open is missing; write for example 0 9 * * 1-5 for 8h");
 	for (length = mid + strlen(FOR); *length == ' ';)
 		length++;
 	if (duration_parse(length, strlen(length), &ns, &why) < 0)
-		return fail((size_t)(length - spec), why, reterr_pos, reterr_text);
+		return fail(reterr, (size_t)(length - spec), why.text);
 	if (ns < INT64_C(60000000000) || ns / 1000000 > WINDOW_FOR_MAX)
-		return fail((size_t)(length - spec), "a window is open for at least 1m and at most 744h",
-			    reterr_pos, reterr_text);
+		return fail(reterr, (size_t)(length - spec),
+			    "a window is open for at least 1m and at most 744h");
 	cron = xstrndup(spec, (size_t)(mid - spec));
-	if (cron_parse(cron, &ret->cron, reterr_pos, reterr_text) < 0)
+	if (cron_parse(cron, &ret->cron, reterr) < 0)
 		return -EINVAL;
 	if (ret->cron.every_s)
-		return fail(0, "@every has no fixed beginning; write a schedule such as 0 9 * * 1-5",
-			    reterr_pos, reterr_text);
+		return fail(reterr, 0, "@every has no fixed beginning; write a schedule such as 0 9 * * 1-5");
 	ret->for_ms = ns / 1000000;
 	return 0;
 }

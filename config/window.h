@@ -15,9 +15,8 @@ struct window {
 	int64_t for_ms;   /* how long it stays open, at least a minute */
 };
 
-/* 0, or -EINVAL: *reterr_pos is the byte offset in spec, *reterr_text (this thread's, until the next call)
- * says what is wrong and what to write. "@every" is refused: it has no fixed beginning. */
-int window_parse(const char *spec, struct window *ret, size_t *reterr_pos, const char **reterr_text);
+/* 0, or -EINVAL. "@every" is refused: it has no fixed beginning. reterr may be NULL. */
+int window_parse(const char *spec, struct window *ret, struct str_error *reterr);
 
 /* Is it open at now_ms (Unix)? *ret_until is the moment of the next change: when it closes, or when it opens
  * next (0 = not within five years). Windows that overlap or touch by the same line count as one opening. */

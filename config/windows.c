@@ -58,8 +58,6 @@ void windows_set_zones(struct windows *w, const void *zones, size_t n)
 
 static struct known *find(struct windows *w, const char *text)
 {
-	const char *why;
-	size_t pos;
 
 	for (size_t i = 0; i < w->n; i++)
 		if (strcmp(w->v[i].text, text) == 0)
@@ -68,7 +66,7 @@ static struct known *find(struct windows *w, const char *text)
 	struct known *k = &w->v[w->n++];
 
 	*k = (struct known){ .text = xstrdup(text), .from = INT64_MAX };
-	k->valid = window_parse(text, &k->window, &pos, &why) == 0;
+	k->valid = window_parse(text, &k->window, NULL) == 0;
 	return k;
 }
 

@@ -96,12 +96,11 @@ static void resolve_webhook(struct loader *l)
 static bool load_zone(struct loader *l)
 {
 	struct settings *s = &l->config.settings;
-	const char *why;
 	struct cron c;
-	size_t n = 0, pos;
+	size_t n = 0;
 	int r;
 
-	if (cron_parse(s->schedule, &c, &pos, &why) == 0 && c.zone[0] != '\0') {
+	if (cron_parse(s->schedule, &c, NULL) == 0 && c.zone[0] != '\0') {
 		free(s->time_zone);
 		s->time_zone = xstrdup(c.zone);
 	}
@@ -144,12 +143,10 @@ static void load_window_zone(struct window_zones *z, const char *name)
 static void load_zones_of(struct window_zones *z, const struct duty_policy duties[static DUTY__MAX])
 {
 	struct window w;
-	const char *why;
-	size_t pos;
 
 	for (int d = 0; d < DUTY__MAX; d++)
 		for (size_t i = 0; i < duties[d].windows.n; i++)
-			if (window_parse(duties[d].windows.v[i], &w, &pos, &why) == 0)
+			if (window_parse(duties[d].windows.v[i], &w, NULL) == 0)
 				load_window_zone(z, w.cron.zone);
 }
 

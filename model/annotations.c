@@ -48,11 +48,10 @@ static void add_skip(struct annotations *m, struct str value)
 
 static void add_extend(struct annotations *m, struct str value)
 {
-	const char *why;
 	int64_t ns;
 
 	value = str_trim(value, BLANKS);
-	if (duration_parse(value.p, value.n, &ns, &why) < 0 || ns < 0)
+	if (duration_parse(value.p, value.n, &ns, NULL) < 0 || ns < 0)
 		m->skip = ANNOTATIONS_SKIP_ALL;
 	else
 		m->extend_ms = ns / NS_PER_MS;

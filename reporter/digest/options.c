@@ -14,11 +14,12 @@ int digest_options_from_settings(const struct settings *s, struct digest_options
 {
 	_cleanup_(digest_options_done) struct digest_options o = { 0 };
 	const char *url = s->api_url ? s->api_url : "", *schedule = s->schedule ? s->schedule : "";
-	size_t pos = 0;
 
 	o.enable = policy_enables(&s->policy, DUTY_RESTARTS) && *url;
-	if (o.enable && cron_parse(schedule, &o.cron, &pos, reterr) < 0)
+	if (o.enable && cron_parse(schedule, &o.cron, NULL) < 0) {
+		*reterr = "tooManyRestart.duration: it is no schedule";
 		return -EINVAL;
+	}
 	if (o.enable && s->zone_size > 0 && zone_parse(s->zone_data, s->zone_size, &o.zone) < 0) {
 		*reterr = "tooManyRestart.timeZone: its data is damaged";
 		return -EINVAL;

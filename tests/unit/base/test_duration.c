@@ -27,6 +27,8 @@ static const struct {
 	{ "+0", true, INT64_C(0), "0s" },
 	{ "5.0s", true, INT64_C(5000000000), "5s" },
 	{ "5.6s", true, INT64_C(5600000000), "5.6s" },
+	{ "9223372036854775808ns9223372036854775808ns", false, 0, NULL }, /* Go takes it for 0s */
+	{ "-9223372036854775808ns9223372036854775808ns", false, 0, NULL },
 	{ "5.", false, 0, NULL },
 	{ "5.s", true, INT64_C(5000000000), "5s" },
 	{ ".5s", true, INT64_C(500000000), "500ms" },
@@ -96,7 +98,7 @@ static const struct {
 
 TEST_LOOP(parses_and_prints_as_go_does, 0, ARRAY_SIZE(cases))
 {
-	const char *why = NULL;
+	struct str_error why = { 0 };
 	char printed[DURATION_MAX];
 	int64_t ns = 42;
 	const int r = duration_parse(cases[_i].text, strlen(cases[_i].text), &ns, &why);
@@ -104,7 +106,7 @@ TEST_LOOP(parses_and_prints_as_go_does, 0, ARRAY_SIZE(cases))
 	ck_assert_msg((r == 0) == cases[_i].ok, "\"%s\": %d", cases[_i].text, r);
 	if (!cases[_i].ok) {
 		ck_assert(r == -EINVAL || r == -ERANGE);
-		ck_assert_ptr_nonnull(why);
+		ck_assert_str_ne(why.text, "");
 		ck_assert_int_eq(ns, 42);
 		return;
 	}
@@ -123,21 +125,21 @@ static const struct {
 
 TEST_LOOP(says_what_to_write, 0, ARRAY_SIZE(hints))
 {
-	const char *why = NULL;
+	struct str_error why = { 0 };
 	int64_t ns;
 
 	ck_assert_int_eq(duration_parse(hints[_i].text, strlen(hints[_i].text), &ns, &why), -EINVAL);
-	ck_assert_msg(strstr(why, hints[_i].hint), "\"%s\": %s", hints[_i].text, why);
+	ck_assert_msg(strstr(why.text, hints[_i].hint), "\"%s\": %s", hints[_i].text, why.text);
 }
 
 /* Empty values are decoded to no address at all. */
 TEST(nothing_is_no_duration)
 {
-	const char *why = NULL;
+	struct str_error why = { 0 };
 	int64_t ns;
 
 	ck_assert_int_eq(duration_parse(NULL, 0, &ns, &why), -EINVAL);
-	ck_assert_ptr_nonnull(why);
+	ck_assert_str_ne(why.text, "");
 }
 
 TEST(prints_what_it_reads)
@@ -146,13 +148,12 @@ TEST(prints_what_it_reads)
 
 	for (int i = 0; i < 20000; i++) {
 		char printed[DURATION_MAX];
-		const char *why;
 		int64_t ns, back;
 
 		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
 		ns = (int64_t)(x >> (x % 60));
 		(void)duration_format(ns, printed);
-		ck_assert_int_eq(duration_parse(printed, strlen(printed), &back, &why), 0);
+		ck_assert_int_eq(duration_parse(printed, strlen(printed), &back, NULL), 0);
 		/* A fraction of an hour is never printed, so nothing is lost but float rounding of ns. */
 		ck_assert_int_eq(back, ns);
 	}

@@ -15,11 +15,10 @@
 
 static struct cron parse(const char *spec)
 {
-	const char *why = "";
+	struct str_error why = { .pos = 999 };
 	struct cron c;
-	size_t pos = 0;
 
-	ck_assert_msg(cron_parse(spec, &c, &pos, &why) == 0, "\"%s\" at %zu: %s", spec, pos, why);
+	ck_assert_msg(cron_parse(spec, &c, &why) == 0, "\"%s\" at %zu: %s", spec, why.pos, why.text);
 	return c;
 }
 
@@ -164,13 +163,12 @@ static const struct {
 
 TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 {
-	const char *why = NULL;
+	struct str_error why = { .pos = 999 };
 	struct cron c = { .every_s = 42 };
-	size_t pos = 999;
 
-	ck_assert_int_eq(cron_parse(errors[_i].spec, &c, &pos, &why), -EINVAL);
-	ck_assert_msg(strstr(why, errors[_i].text), "\"%s\": %s", errors[_i].spec, why);
-	ck_assert_msg(pos == errors[_i].pos, "\"%s\": at %zu, %zu was expected", errors[_i].spec, pos,
+	ck_assert_int_eq(cron_parse(errors[_i].spec, &c, &why), -EINVAL);
+	ck_assert_msg(strstr(why.text, errors[_i].text), "\"%s\": %s", errors[_i].spec, why.text);
+	ck_assert_msg(why.pos == errors[_i].pos, "\"%s\": at %zu, %zu was expected", errors[_i].spec, why.pos,
 		      errors[_i].pos);
 	ck_assert_uint_eq(c.every_s, 42);
 }

@@ -21,11 +21,10 @@ static int64_t at(const char *text)
 
 static struct window parse(const char *spec)
 {
-	const char *why = "";
+	struct str_error why = { .pos = 999 };
 	struct window w;
-	size_t pos = 0;
 
-	ck_assert_msg(window_parse(spec, &w, &pos, &why) == 0, "\"%s\" at %zu: %s", spec, pos, why);
+	ck_assert_msg(window_parse(spec, &w, &why) == 0, "\"%s\" at %zu: %s", spec, why.pos, why.text);
 	return w;
 }
 
@@ -121,13 +120,12 @@ static const struct {
 
 TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))
 {
-	const char *why = "";
+	struct str_error why = { .pos = 999 };
 	struct window w;
-	size_t pos = 99;
 
-	ck_assert_int_eq(window_parse(errors[_i].spec, &w, &pos, &why), -EINVAL);
-	ck_assert_msg(pos == errors[_i].pos, "\"%s\": %zu %s", errors[_i].spec, pos, why);
-	ck_assert_msg(strstr(why, errors[_i].says) != NULL, "\"%s\": %s", errors[_i].spec, why);
+	ck_assert_int_eq(window_parse(errors[_i].spec, &w, &why), -EINVAL);
+	ck_assert_msg(why.pos == errors[_i].pos, "\"%s\": %zu %s", errors[_i].spec, why.pos, why.text);
+	ck_assert_msg(strstr(why.text, errors[_i].says) != NULL, "\"%s\": %s", errors[_i].spec, why.text);
 }
 
 TEST_MAIN("config/window")

@@ -28,10 +28,9 @@ static const struct {
 START_TEST(latest_slot_is_found)
 {
 	struct cron c;
-	size_t pos;
-	const char *err = NULL;
+	struct str_error err;
 
-	ck_assert_msg(cron_parse(cases[_i].spec, &c, &pos, &err) == 0, "%s", err);
+	ck_assert_msg(cron_parse(cases[_i].spec, &c, &err) == 0, "%s", err.text);
 	ck_assert_int_eq(schedule_due(&c, NULL, cases[_i].last, cases[_i].now), cases[_i].due);
 }
 END_TEST
