@@ -24,11 +24,9 @@ struct queue {
 	uint32_t cap_state;
 	uint16_t *retries; /* by key */
 	uint32_t cap_retries;
-	uint32_t processing;
 	struct deadlines delayed;
 	double tokens;
 	uint64_t tokens_at;
-	bool shutting_down, draining;
 };
 
 struct queue *queue_new(void)
@@ -89,7 +87,7 @@ void queue_add(struct queue *q, uint32_t key)
 {
 	uint8_t *state = state_of(q, key);
 
-	if (q->shutting_down || *state & DIRTY)
+	if (*state & DIRTY)
 		return;
 	*state |= DIRTY;
 	if (!(*state & PROCESSING))
@@ -99,11 +97,10 @@ void queue_add(struct queue *q, uint32_t key)
 int queue_get(struct queue *q, uint32_t *ret_key)
 {
 	if (q->len == 0)
-		return q->shutting_down ? -ESHUTDOWN : -EAGAIN;
+		return -EAGAIN;
 	*ret_key = q->ring[q->head];
 	q->head = (q->head + 1) & (q->ring_size - 1);
 	q->len--;
-	q->processing++;
 	q->state[*ret_key] = PROCESSING;
 	/* The ring that a first list filled is not kept. */
 	if (q->ring_size > 16 * RING_MIN && q->len < q->ring_size / 8)
@@ -117,7 +114,6 @@ void queue_done(struct queue *q, uint32_t key)
 
 	if (!(*state & PROCESSING))
 		return;
-	q->processing--;
 	*state &= (uint8_t)~PROCESSING;
 	if (*state & DIRTY)
 		push(q, key);
@@ -128,13 +124,10 @@ size_t queue_len(const struct queue *q)
 	return q->len;
 }
 
-/* -- delays and rates ---------------------------------------------------------------------------------------
- */
+/* -- delays and rates -- */
 
 void queue_add_after(struct queue *q, uint32_t key, uint64_t now, uint64_t delay)
 {
-	if (q->shutting_down)
-		return;
 	if (delay == 0)
 		queue_add(q, key);
 	else
@@ -184,11 +177,6 @@ uint64_t queue_when(struct queue *q, uint32_t key, uint64_t now)
 	return item > bucket ? item : bucket;
 }
 
-void queue_add_rate_limited(struct queue *q, uint32_t key, uint64_t now)
-{
-	queue_add_after(q, key, now, queue_when(q, key, now));
-}
-
 void queue_forget(struct queue *q, uint32_t key)
 {
 	if (key < q->cap_retries)
@@ -204,28 +192,6 @@ void queue_drop(struct queue *q, uint32_t key)
 {
 	deadlines_cancel(&q->delayed, key);
 	queue_forget(q, key);
-}
-
-/* -- end ----------------------------------------------------------------------------------------------------
- */
-
-void queue_shutdown(struct queue *q)
-{
-	q->shutting_down = true;
-	q->draining = false;
-	while (q->delayed.n)
-		deadlines_cancel(&q->delayed, q->delayed.key[0]);
-}
-
-void queue_shutdown_with_drain(struct queue *q)
-{
-	queue_shutdown(q);
-	q->draining = true;
-}
-
-bool queue_drained(const struct queue *q)
-{
-	return q->shutting_down && (!q->draining || (q->len == 0 && q->processing == 0));
 }
 
 size_t queue_bytes(const struct queue *q)

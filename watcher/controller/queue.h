@@ -1,8 +1,8 @@
 /* queue.h - keys waiting to be judged, each handed out at most once at a time.
  * Layer: watcher.  Threads: none; nothing blocks: where client-go waits, a call says -EAGAIN.
- * Semantics of client-go's workqueue (util/workqueue/queue.go, delaying_queue.go, default_rate_limiters.go):
- * three sets - queued, dirty, processing -, delayed adds that keep the earlier time, a rate limit that is the
- * larger of 5 ms x 2^n per key (to 1000 s) and a bucket of 10 a second, 100 at once.
+ * Semantics of client-go's workqueue (util/workqueue/queue.go, delaying_queue.go, default_rate_limiters.go)
+ * but for its shutdown: three sets - queued, dirty, processing -, delayed adds that keep the earlier time, a
+ * rate limit that is the larger of 5 ms x 2^n per key (to 1000 s) and a bucket of 10 a second, 100 at once.
  * Keys are small numbers >= 1. Times are milliseconds of one clock that does not step. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CONTROLLER_QUEUE_H
@@ -12,19 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* After this many rate-limited retries a caller forgets the key and reports it (examples/workqueue). */
-#define QUEUE_RETRIES_MAX 5u
-
 struct queue;
 
 struct queue *queue_new(void);
 void queue_free(struct queue **q);
 
-/* Ask for key to be processed. Already dirty: nothing. In processing: queued again at queue_done. After
- * shutdown: nothing. */
+/* Ask for key to be processed. Already dirty: nothing. In processing: queued again at queue_done. */
 void queue_add(struct queue *q, uint32_t key);
-/* Take the oldest key: it is in processing until queue_done. 0, -EAGAIN (none now) or -ESHUTDOWN (none, and
- * none will come). */
+/* Take the oldest key: it is in processing until queue_done. 0, or -EAGAIN: there is none. */
 int queue_get(struct queue *q, uint32_t *ret_key);
 void queue_done(struct queue *q, uint32_t key);
 /* Keys queued (not those in processing, nor those delayed). */
@@ -34,8 +29,6 @@ size_t queue_len(const struct queue *q);
 void queue_add_after(struct queue *q, uint32_t key, uint64_t now, uint64_t delay);
 /* Delay for the next retry of key; counts as one. */
 uint64_t queue_when(struct queue *q, uint32_t key, uint64_t now);
-/* queue_add_after with that delay. */
-void queue_add_rate_limited(struct queue *q, uint32_t key, uint64_t now);
 /* The key was done well, or is given up: its next retry is a first one. */
 void queue_forget(struct queue *q, uint32_t key);
 uint32_t queue_retries(const struct queue *q, uint32_t key);
@@ -45,13 +38,6 @@ void queue_tick(struct queue *q, uint64_t now);
 bool queue_next(const struct queue *q, uint64_t *ret_at);
 /* The object behind key is gone: undo any delay and forget its retries. What is queued stays queued. */
 void queue_drop(struct queue *q, uint32_t key);
-
-/* No adds from now on; queued keys still come out. */
-void queue_shutdown(struct queue *q);
-/* As queue_shutdown, but what became dirty while in processing comes out once more. */
-void queue_shutdown_with_drain(struct queue *q);
-/* Is the drain over: nothing queued, nothing in processing (or interrupted by queue_shutdown)? */
-bool queue_drained(const struct queue *q);
 
 size_t queue_bytes(const struct queue *q);
 
