@@ -142,8 +142,7 @@ void arena_done(struct arena *a)
 	*a = (struct arena){ 0 };
 }
 
-/* -- giving back --------------------------------------------------------------------------------------------
- */
+/* -- giving back -- */
 
 static void move_block(struct arena *a, uint32_t *pos, size_t size)
 {

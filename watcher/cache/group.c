@@ -73,8 +73,7 @@ void groups_free(struct groups **g)
 	*g = NULL;
 }
 
-/* -- keys --------------------------------------------------------------------------------------------------
- */
+/* -- keys -- */
 
 static struct str bounded(struct str s)
 {
@@ -161,8 +160,7 @@ static bool is_group(const struct groups *g, uint32_t id, const struct key *k)
 	       str_eq(intern_str(g->intern, v->api), k->api);
 }
 
-/* -- index -------------------------------------------------------------------------------------------------
- */
+/* -- index -- */
 
 static uint64_t hash_of(const void *ctx, uint32_t id)
 {
@@ -224,8 +222,7 @@ static uint32_t slot_of(const struct groups *g, uint32_t first)
 	return i;
 }
 
-/* -- in and out --------------------------------------------------------------------------------------------
- */
+/* -- in and out -- */
 
 static uint32_t take_id(struct groups *g)
 {

@@ -86,7 +86,7 @@ static size_t record_size(size_t len)
 	return offsetof(struct record, bytes) + len;
 }
 
-/* -- index ----------------------------------------------------------------------------------------------- */
+/* -- index -- */
 
 /* The namespace by its id: it is in use as long as a pod of it is here. */
 static uint32_t hash_key(const struct store *s, uint32_t ns, struct str name)
@@ -154,7 +154,7 @@ uint32_t store_find(const struct store *s, struct str ns, struct str name)
 	return id ? find_at(s, id, name, hash_key(s, id, name)) : 0;
 }
 
-/* -- groups ---------------------------------------------------------------------------------------------- */
+/* -- groups -- */
 
 static uint32_t group_of(const struct record *r)
 {
@@ -196,7 +196,7 @@ static void count_group(struct store *s, uint32_t group, uint8_t before, uint8_t
 	s->ops.on_tally(s->ctx, group);
 }
 
-/* -- put ------------------------------------------------------------------------------------------------- */
+/* -- put -- */
 
 static uint32_t take_handle(struct store *s)
 {
@@ -367,7 +367,7 @@ void store_remove(struct store *s, uint32_t h)
 	arena_give_back(&s->arena, &arena_owner, s);
 }
 
-/* -- reading --------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 void store_look(const struct store *s, uint32_t h, struct pack_text *text, struct pod_facts *ret)
 {
@@ -457,7 +457,7 @@ uint32_t store_chain_next(const struct store *s, uint32_t group)
 	return groups_chain_next(s->groups, group);
 }
 
-/* -- lists ----------------------------------------------------------------------------------------------- */
+/* -- lists -- */
 
 uint32_t store_list_begin(struct store *s)
 {

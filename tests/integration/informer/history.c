@@ -112,7 +112,7 @@ void history_make(struct history *h, uint64_t seed)
 	}
 }
 
-/* -- text ------------------------------------------------------------------------------------------------ */
+/* -- text -- */
 
 void history_print(const struct history *h, FILE *to)
 {

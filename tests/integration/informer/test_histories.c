@@ -30,8 +30,7 @@ enum { WORLDS = 24, PROCESSES = 2, KEPT_TIMES = 10, SHRINK_TRIES = 600, AGAIN = 
 static const char *folder;
 static uint64_t seed, rounds = 10000, planted;
 
-/* -- many at a time ---------------------------------------------------------------------------------------
- */
+/* -- many at a time -- */
 
 /* Histories in order of their number: the next one into *h, false when there are no more. */
 typedef bool next_fn(void *ctx, struct history *h);
@@ -116,8 +115,7 @@ static void batch_run(struct batch *b, next_fn *next, void *ctx)
 	b->busy = 0;
 }
 
-/* -- one of them, smaller and smaller -----------------------------------------------------------------------
- */
+/* -- one of them, smaller and smaller -- */
 
 struct again {
 	struct batch *batch;
@@ -160,9 +158,7 @@ static void shrink_failed(struct history *h, enum plant plant, char verdict[256]
 	batch_free(&b);
 }
 
-/* -- random ones
- * ---------------------------------------------------------------------------------------------
- */
+/* -- random ones -- */
 
 struct numbers {
 	uint64_t at, step, end;
@@ -238,9 +234,7 @@ TEST(random_histories)
 	ck_assert_msg(failed == 0, "see above; again with SEED=%llu", (unsigned long long)seed);
 }
 
-/* -- kept ones
- * -----------------------------------------------------------------------------------------------
- */
+/* -- kept ones -- */
 
 static void play_kept(const char *name)
 {
@@ -275,9 +269,7 @@ TEST(kept_histories)
 	ck_assert_uint_gt(n, 0);
 }
 
-/* -- does it find anything?
- * ----------------------------------------------------------------------------------
- */
+/* -- does it find anything? -- */
 
 /* Each planted fault is found among some hundred histories, and what is left of the history that found it is
  * short, still fails, and does not without the fault. */
@@ -303,9 +295,7 @@ TEST_LOOP(planted_faults_are_found, PLANT_NONE + 1, PLANT__MAX)
 	batch_free(&sound);
 }
 
-/* -- the shrinker and the text
- * -------------------------------------------------------------------------------
- */
+/* -- the shrinker and the text -- */
 
 static bool three_steps(void *ctx, const struct history *h)
 {

@@ -35,8 +35,7 @@ void world_find(struct world *w, const char *what)
 		(void)snprintf(w->verdict, sizeof(w->verdict), "%s", what);
 }
 
-/* -- what the reflector says -----------------------------------------------------------------------------
- */
+/* -- what the reflector says -- */
 
 static unsigned index_of(struct str ns)
 {
@@ -153,8 +152,7 @@ static void on_bad_object(void *ctx, const char *text)
 static const struct reflector_ops ops = { on_list,        on_pod,   on_delete,  on_sync,
 					  on_list_failed, on_alive, on_trouble, on_bad_object };
 
-/* -- a life ------------------------------------------------------------------------------------------------
- */
+/* -- a life -- */
 
 static int send_nothing(void *ctx, const struct msg *m)
 {

@@ -65,8 +65,7 @@ static void settle_all(size_t from, enum outcome outcome)
 	run_all();
 }
 
-/* -- budgets ------------------------------------------------------------------------------------------------
- */
+/* -- budgets -- */
 
 START_TEST(over_budget_waits_and_is_told_once)
 {
@@ -235,8 +234,7 @@ START_TEST(an_open_act_of_an_earlier_life_counts_from_now)
 }
 END_TEST
 
-/* -- window, pause, leadership, clocks ----------------------------------------------------------------------
- */
+/* -- window, pause, leadership, clocks -- */
 
 START_TEST(outside_of_the_window)
 {

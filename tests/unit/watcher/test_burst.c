@@ -38,7 +38,7 @@ int64_t __wrap_clock_wall_ms(void)
 	return NOW + (int64_t)(now_us / 1000);
 }
 
-/* -- pods ------------------------------------------------------------------------------------------------ */
+/* -- pods -- */
 
 struct name {
 	char name[24], uid[37], rv[16];
@@ -71,8 +71,7 @@ static void change(uint32_t i, uint64_t round)
 	ck_assert_int_eq(controller_pod(c, &p), 0);
 }
 
-/* -- victims -----------------------------------------------------------------------------------------------
- */
+/* -- victims -- */
 
 struct victim {
 	uint64_t at_us, judged, waited_us, waited_keys;
@@ -138,8 +137,7 @@ static void settle_all(void)
 	}
 }
 
-/* -- a cluster in step -------------------------------------------------------------------------------------
- */
+/* -- a cluster in step -- */
 
 static void start(uint32_t pods)
 {
@@ -164,8 +162,7 @@ static void stop(void)
 	policy_done(&policy);
 }
 
-/* -- bursts ------------------------------------------------------------------------------------------------
- */
+/* -- bursts -- */
 
 /* A node is lost: 5,000 pods change before anything is judged, and one of them is evicted. Each is judged
  * once, in order; the evicted one waits for those before it and for no more. A second round of changes
@@ -210,8 +207,7 @@ START_TEST(a_run_is_short)
 }
 END_TEST
 
-/* -- storms ------------------------------------------------------------------------------------------------
- */
+/* -- storms -- */
 
 struct storm {
 	const char *name;

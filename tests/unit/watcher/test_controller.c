@@ -6,8 +6,7 @@
 #include "harness.h"
 #include "tests/suite.h"
 
-/* -- when nothing may be said yet -------------------------------------------------------------------------
- */
+/* -- when nothing may be said yet -- */
 
 START_TEST(quiet_until_synced_remembered_and_quiet_is_over)
 {
@@ -74,8 +73,7 @@ START_TEST(a_relist_sweeps_only_when_complete)
 }
 END_TEST
 
-/* -- deadlines ----------------------------------------------------------------------------------------------
- */
+/* -- deadlines -- */
 
 START_TEST(a_stuck_pod_fires_at_its_second)
 {
@@ -133,8 +131,7 @@ START_TEST(the_servers_clock_counts)
 }
 END_TEST
 
-/* -- image pull
- * ---------------------------------------------------------------------------------------------- */
+/* -- image pull -- */
 
 START_TEST(a_workload_is_nominated_once)
 {

@@ -13,8 +13,7 @@
 #define B STR_LIT("owner-b")
 #define R STR_LIT("7d9c8b5f6d")
 
-/* -- since ------------------------------------------------------------------------------------------------
- */
+/* -- since -- */
 
 static char written[1024];
 static int room;
@@ -155,9 +154,7 @@ START_TEST(nothing_is_lost_without_room)
 }
 END_TEST
 
-/* -- sync state
- * -----------------------------------------------------------------------------------------------
- */
+/* -- sync state -- */
 
 START_TEST(sync_state_opens_late_and_closes_early)
 {

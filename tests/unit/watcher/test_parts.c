@@ -14,8 +14,7 @@
 #include "watcher/cache/store.h"
 #include "watcher/cache/uuid.h"
 
-/* -- uuid ---------------------------------------------------------------------------------------------------
- */
+/* -- uuid -- */
 
 static bool slow_is_canonical(struct str s, uint8_t ret[16])
 {
@@ -62,8 +61,7 @@ START_TEST(uuid_every_byte)
 }
 END_TEST
 
-/* -- slots --------------------------------------------------------------------------------------------------
- */
+/* -- slots -- */
 
 #define IDS 3000u
 
@@ -162,8 +160,7 @@ START_TEST(hash_index_against_a_set)
 }
 END_TEST
 
-/* -- intern -------------------------------------------------------------------------------------------------
- */
+/* -- intern -- */
 
 /* Strings that differ only in the middle look the same to the quick cache; ids are reused by other strings.
  */
@@ -195,8 +192,7 @@ START_TEST(intern_is_exact)
 }
 END_TEST
 
-/* -- arena --------------------------------------------------------------------------------------------------
- */
+/* -- arena -- */
 
 #define BLOCKS 30000u
 
@@ -277,8 +273,7 @@ START_TEST(arena_gives_back)
 }
 END_TEST
 
-/* -- all of it ----------------------------------------------------------------------------------------------
- */
+/* -- all of it -- */
 
 static void nothing(void *ctx, uint32_t n)
 {

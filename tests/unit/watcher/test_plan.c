@@ -222,8 +222,7 @@ START_TEST(a_cache_out_of_step_says_so)
 }
 END_TEST
 
-/* -- explain ------------------------------------------------------------------------------------------------
- */
+/* -- explain -- */
 
 static const struct msg_ctl_end *take_explain(const char *name, bool rules)
 {

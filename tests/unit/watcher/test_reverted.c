@@ -41,8 +41,7 @@ static struct controller_stats stats(void)
 	return s;
 }
 
-/* -- the breaker --------------------------------------------------------------------------------------------
- */
+/* -- the breaker -- */
 
 static void breaker_on(void)
 {
@@ -140,9 +139,7 @@ START_TEST(an_open_breaker_survives_a_restart)
 }
 END_TEST
 
-/* -- reverts and escalation
- * ----------------------------------------------------------------------------------
- */
+/* -- reverts and escalation -- */
 
 static void done(const struct pod_facts *p)
 {

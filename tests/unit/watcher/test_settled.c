@@ -6,8 +6,7 @@
 #include "harness.h"
 #include "tests/suite.h"
 
-/* -- after a nomination
- * ---------------------------------------------------------------------------------------- */
+/* -- after a nomination -- */
 
 START_TEST(done_is_not_done_twice)
 {
@@ -272,8 +271,7 @@ START_TEST(retry_after_is_respected)
 }
 END_TEST
 
-/* -- refusals, room, policy
- * ------------------------------------------------------------------------------------ */
+/* -- refusals, room, policy -- */
 
 START_TEST(a_refusal_is_told_once)
 {

@@ -10,8 +10,7 @@
 #include "tests/suite.h"
 #include "watcher/cache/store.h"
 
-/* -- random pods ------------------------------------------------------------------------------------------
- */
+/* -- random pods -- */
 
 static const char *const namespaces[] = { "default", "kube-system", "shop", "team-a", "x" };
 #define NS_N   ARRAY_SIZE(namespaces)
@@ -147,8 +146,7 @@ static void random_pod(struct pod_facts *p, uint32_t ns, uint32_t name)
 		random_container(&p->containers[i], p->created);
 }
 
-/* -- the model ----------------------------------------------------------------------------------------------
- */
+/* -- the model -- */
 
 struct model {
 	struct pod_facts *pod[NS_N][NAME_N];

@@ -7,8 +7,7 @@
 #include "tests/suite.h"
 #include "watcher/cache/store.h"
 
-/* -- single cases
- * --------------------------------------------------------------------------------------------- */
+/* -- single cases -- */
 
 static void ignore_removed(void *ctx, uint32_t h)
 {
@@ -75,8 +74,7 @@ START_TEST(times_are_rounded_up)
 }
 END_TEST
 
-/* -- size
- * ----------------------------------------------------------------------------------------------------- */
+/* -- size -- */
 
 /* A pod as a Deployment of 1 to 8 replicas makes it: names, hashes and UIDs differ as real ones do. */
 struct real_text {

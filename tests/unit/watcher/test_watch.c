@@ -113,8 +113,7 @@ static void list(const struct pod_facts *pods, size_t n)
 	tell(MSG_SAVED_END);
 }
 
-/* -- cases
- * ---------------------------------------------------------------------------------------------------- */
+/* -- cases -- */
 
 START_TEST(from_event_to_nomination)
 {
@@ -215,8 +214,7 @@ START_TEST(new_settings)
 }
 END_TEST
 
-/* -- digest
- * ----------------------------------------------------------------------------------------------------- */
+/* -- digest -- */
 
 /* Refusals answer quickly and with a Date: a cache that is not kept in step gets stale all the same. */
 START_TEST(refusals_keep_no_cache_fresh)
@@ -312,8 +310,7 @@ START_TEST(restart_rows_before_the_list_is_marked)
 }
 END_TEST
 
-/* -- explain
- * ---------------------------------------------------------------------------------------------------- */
+/* -- explain -- */
 
 START_TEST(explain_says_every_duty)
 {
