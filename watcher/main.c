@@ -91,7 +91,8 @@ static void on_drained(void *ctx)
 	process_drained(ctx, 0);
 }
 
-/* What is nominated is the supervisor's now; what is not is found again by the next life. */
+/* Nominations are the supervisor's now; pods that are due and not nominated are found again by the next
+ * watcher. */
 static void on_drain(struct process *p)
 {
 	struct watcher *w = process_ctx(p);

@@ -18,12 +18,12 @@
 #include "rules/select.h"
 #include "watcher/controller/restart_rows.h"
 #include "watcher/controller/explain_rows.h"
-#include "watcher/stats.h"
+#include "watcher/watch_stats.h"
 #include "watcher/guards/leadership.h"
 #include "watcher/controller/plan_rows.h"
 #include "watcher/target.h"
 
-#define RUN_LATEST_MS 30000u /* timers do not count suspended time: look at least this often */
+#define RUN_LATEST_MS 30000u /* timers do not count suspended time: wake at least this often */
 #define SAVED_GET_MS  10000u
 #define CREDENTIAL_MS 10000u
 #define PAUSE_MS      100u
@@ -44,7 +44,7 @@ struct cluster_watch {
 	struct restart_rows restarts;
 	struct explain_rows explain;
 	struct plan_rows plan;
-	struct stats *stats;
+	struct watch_stats *stats;
 	struct outbox out;
 	struct event *run_timer, *saved_get_timer;
 	bool run_now;    /* the timer is due at once */
@@ -99,7 +99,7 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 		r = plan_rows_step(&w->plan, w->controller, &w->out);
 	if (r == 0 && w->restarts.digest)
 		r = restart_rows_step(&w->restarts, controller_cluster(w->controller), &w->out);
-	stats_touch(w->stats);
+	watch_stats_touch(w->stats);
 	if (r == -EAGAIN) /* watch_on_room goes on; should nobody call it, a short pause does */
 		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
 	else
@@ -113,7 +113,7 @@ static void on_list(void *ctx, const char *ns)
 	struct cluster_watch *w = ctx;
 
 	controller_list(w->controller, STR_C(ns));
-	stats_touch(w->stats);
+	watch_stats_touch(w->stats);
 }
 
 static void on_bad_object(void *ctx, const char *text)
@@ -138,7 +138,7 @@ static void on_pod(void *ctx, const struct pod_facts *pod)
 		(void)str_copy_printable(name, sizeof(name), pod->name.p ? pod->name.p : "", pod->name.n);
 		on_bad_object(w, name);
 	}
-	stats_touch(w->stats);
+	watch_stats_touch(w->stats);
 	schedule(w);
 }
 
@@ -147,7 +147,7 @@ static void on_delete(void *ctx, const struct pod_facts *pod)
 	struct cluster_watch *w = ctx;
 
 	controller_delete(w->controller, pod);
-	stats_touch(w->stats);
+	watch_stats_touch(w->stats);
 	schedule(w);
 }
 
@@ -160,7 +160,7 @@ static void on_sync(void *ctx, const char *ns)
 	controller_sync(w->controller, STR_C(ns));
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"), kv_u("pods", store_count(store)),
 		 kv_u("bytes", store_bytes(store)));
-	stats_send(w->stats);
+	watch_stats_send(w->stats);
 	schedule(w);
 }
 
@@ -169,7 +169,7 @@ static void on_list_failed(void *ctx, const char *ns)
 	struct cluster_watch *w = ctx;
 
 	controller_list_failed(w->controller, STR_C(ns));
-	stats_touch(w->stats);
+	watch_stats_touch(w->stats);
 	schedule(w);
 }
 
@@ -182,7 +182,7 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 		controller_server_date(w->controller, server_date_ms);
 	else
 		controller_alive(w->controller);
-	stats_touch(w->stats);
+	watch_stats_touch(w->stats);
 	schedule(w);
 }
 
@@ -208,7 +208,7 @@ static void on_trouble(void *ctx, long status, const char *text)
 
 	w->trouble = *text ? status : 0;
 	(void)str_copy_printable(w->trouble_text, sizeof(w->trouble_text), text, strlen(text));
-	stats_set_error(w->stats, w->trouble_text);
+	watch_stats_set_error(w->stats, w->trouble_text);
 	if (status == 401 && *text)
 		send_credential(w);
 	if (healed) {
@@ -269,7 +269,7 @@ static void start_reflector(struct cluster_watch *w)
 
 	reflector_free(&w->reflector);
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
-	stats_set_reflector(w->stats, w->reflector);
+	watch_stats_set_reflector(w->stats, w->reflector);
 }
 
 void watch_set_settings(struct cluster_watch *w, struct settings *s)
@@ -285,7 +285,7 @@ void watch_set_settings(struct cluster_watch *w, struct settings *s)
 		     w->trouble == 403;
 
 	if (again) {
-		stats_set_reflector(w->stats, NULL);
+		watch_stats_set_reflector(w->stats, NULL);
 		reflector_free(&w->reflector);
 	}
 	settings_done(&w->settings);
@@ -305,7 +305,7 @@ void watch_set_settings(struct cluster_watch *w, struct settings *s)
 	schedule(w);
 }
 
-/* -- life -- */
+/* -- start and end -- */
 
 static void send_saved_get(evutil_socket_t fd, short what, void *arg)
 {
@@ -339,7 +339,7 @@ struct cluster_watch *watch_new(struct event_base *base, uint64_t cluster, struc
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
 	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
 			     w->settings.window_zones_size);
-	w->stats = stats_new(base, w->controller, &w->out);
+	w->stats = watch_stats_new(base, w->controller, &w->out);
 	w->run_timer = evtimer_new(base, on_run_timer, w);
 	w->saved_get_timer = evtimer_new(base, send_saved_get, w);
 	prepare_leadership(w);
@@ -352,7 +352,7 @@ void watch_start(struct cluster_watch *w)
 	start_reflector(w);
 	if (w->leadership)
 		leadership_start(w->leadership);
-	stats_send(w->stats);
+	watch_stats_send(w->stats);
 }
 
 void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
@@ -367,7 +367,7 @@ void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
 void watch_stop(struct cluster_watch *w)
 {
 	w->stopped = true;
-	stats_set_reflector(w->stats, NULL);
+	watch_stats_set_reflector(w->stats, NULL);
 	reflector_free(&w->reflector);
 	(void)evtimer_del(w->run_timer);
 	(void)evtimer_del(w->saved_get_timer);
@@ -381,7 +381,7 @@ void watch_free(struct cluster_watch **w)
 		return;
 	watch_stop(old);
 	leadership_free(&old->leadership);
-	stats_free(&old->stats);
+	watch_stats_free(&old->stats);
 	plan_rows_done(&old->plan);
 	controller_free(&old->controller);
 	http_client_free(&old->client);
@@ -429,7 +429,7 @@ void watch_on_msg(struct cluster_watch *w, const struct msg *m)
 		handlers[m->type](w, m);
 	else
 		controller_on_msg(w->controller, m);
-	stats_touch(w->stats);
+	watch_stats_touch(w->stats);
 	schedule(w);
 }
 

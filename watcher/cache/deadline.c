@@ -9,11 +9,11 @@
 
 #define ARITY 4u
 
-static void place(struct deadlines *d, uint32_t i, uint64_t at, uint32_t key)
+static void put(struct deadlines *d, uint32_t i, uint64_t at, uint32_t key)
 {
 	d->at[i] = at;
 	d->key[i] = key;
-	d->place[key] = i + 1;
+	d->index[key] = i + 1;
 }
 
 /* Put (at, key) where index i is a hole. */
@@ -22,7 +22,7 @@ static void sift(struct deadlines *d, uint32_t i, uint64_t at, uint32_t key)
 	while (i > 0 && at < d->at[(i - 1) / ARITY]) {
 		uint32_t up = (i - 1) / ARITY;
 
-		place(d, i, d->at[up], d->key[up]);
+		put(d, i, d->at[up], d->key[up]);
 		i = up;
 	}
 	for (;;) {
@@ -33,15 +33,15 @@ static void sift(struct deadlines *d, uint32_t i, uint64_t at, uint32_t key)
 				best = c;
 		if (first >= d->n || d->at[best] >= at)
 			break;
-		place(d, i, d->at[best], d->key[best]);
+		put(d, i, d->at[best], d->key[best]);
 		i = best;
 	}
-	place(d, i, at, key);
+	put(d, i, at, key);
 }
 
 static void make_room(struct deadlines *d, uint32_t key)
 {
-	d->place = xgrow(d->place, &d->cap_place, key, sizeof(*d->place));
+	d->index = xgrow(d->index, &d->cap_index, key, sizeof(*d->index));
 	if (d->n == d->cap) {
 		d->cap = d->cap + d->cap / 2 + 64;
 		d->at = xreallocarray(d->at, d->cap, sizeof(*d->at));
@@ -51,8 +51,8 @@ static void make_room(struct deadlines *d, uint32_t key)
 
 void deadlines_set(struct deadlines *d, uint32_t key, uint64_t at)
 {
-	if (key < d->cap_place && d->place[key]) {
-		sift(d, d->place[key] - 1, at, key);
+	if (key < d->cap_index && d->index[key]) {
+		sift(d, d->index[key] - 1, at, key);
 		return;
 	}
 	make_room(d, key);
@@ -70,20 +70,20 @@ void deadlines_set_earlier(struct deadlines *d, uint32_t key, uint64_t at)
 
 void deadlines_cancel(struct deadlines *d, uint32_t key)
 {
-	if (key >= d->cap_place || !d->place[key])
+	if (key >= d->cap_index || !d->index[key])
 		return;
-	uint32_t hole = d->place[key] - 1, last = --d->n;
+	uint32_t hole = d->index[key] - 1, last = --d->n;
 
-	d->place[key] = 0;
+	d->index[key] = 0;
 	if (hole != last)
 		sift(d, hole, d->at[last], d->key[last]);
 }
 
 bool deadlines_armed(const struct deadlines *d, uint32_t key, uint64_t *ret_at)
 {
-	if (key >= d->cap_place || !d->place[key])
+	if (key >= d->cap_index || !d->index[key])
 		return false;
-	*ret_at = d->at[d->place[key] - 1];
+	*ret_at = d->at[d->index[key] - 1];
 	return true;
 }
 
@@ -106,13 +106,13 @@ bool deadlines_pop(struct deadlines *d, uint64_t now, uint32_t *ret_key)
 
 size_t deadlines_bytes(const struct deadlines *d)
 {
-	return d->cap * (sizeof(*d->at) + sizeof(*d->key)) + d->cap_place * sizeof(*d->place);
+	return d->cap * (sizeof(*d->at) + sizeof(*d->key)) + d->cap_index * sizeof(*d->index);
 }
 
 void deadlines_done(struct deadlines *d)
 {
 	free(d->at);
 	free(d->key);
-	free(d->place);
+	free(d->index);
 	*d = (struct deadlines){ 0 };
 }

@@ -1,6 +1,6 @@
-/* deadline.h - when each key is due: a heap with a place index, so that a deadline can be moved and
+/* deadline.h - when each key is due: a heap with an index, so that a deadline can be moved and
  * cancelled. Layer: watcher.  Threads: none.  Pure: time is whatever the caller counts in.  16 bytes a
- * deadline. Keys are small numbers (handles): the place index is as long as the largest key ever set. */
+ * deadline. Keys are small numbers (handles): the index is as long as the largest key ever set. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CACHE_DEADLINE_H
 #define WATCHER_CACHE_DEADLINE_H
@@ -13,8 +13,8 @@ struct deadlines {
 	uint64_t *at;
 	uint32_t *key;
 	uint32_t n, cap;
-	uint32_t *place; /* by key: index in the heap + 1, 0 = not armed */
-	uint32_t cap_place;
+	uint32_t *index; /* by key: index in the heap + 1, 0 = not armed */
+	uint32_t cap_index;
 };
 
 /* Zero-initialised is empty. */

@@ -7,7 +7,7 @@
 
 #include "base/xalloc.h"
 
-#define SLOTS_MIN 64u
+#define HASH_INDEX_MIN 64u
 /* Tables from here on are mappings of their own: all of it goes back when a table is replaced, and, read at
  * random, they are worth huge pages (every page of a hash table is in use anyway). */
 #define MAPPED_MIN (1u << 20)
@@ -44,7 +44,7 @@ static void put(struct hash_index *s, uint64_t hash, uint32_t id)
 
 	while (s->v[i])
 		i = hash_index_next(s, i);
-	s->v[i] = id | (uint32_t)(hash >> (32 + SLOTS_ID_BITS)) << SLOTS_ID_BITS;
+	s->v[i] = id | (uint32_t)(hash >> (32 + HASH_INDEX_ID_BITS)) << HASH_INDEX_ID_BITS;
 }
 
 /* A table of that size with everything that is in. A few ahead are known, so that their places are on the way
@@ -73,11 +73,11 @@ static void lay_out(struct hash_index *s, uint32_t size, const struct hash_index
 void hash_index_add(struct hash_index *s, uint64_t hash, uint32_t id, const struct hash_index_owner *o,
 		    const void *ctx)
 {
-	if (id > SLOTS_ID_MAX)
+	if (id > HASH_INDEX_ID_MAX)
 		abort();
 	s->used++;
 	if (!s->v)
-		lay_out(s, SLOTS_MIN, o, ctx);
+		lay_out(s, HASH_INDEX_MIN, o, ctx);
 	else if ((uint64_t)s->used * 4 > ((uint64_t)s->mask + 1) * 3)
 		lay_out(s, (s->mask + 1) * 2, o, ctx);
 	else
@@ -89,7 +89,7 @@ void hash_index_remove(struct hash_index *s, uint32_t i, const struct hash_index
 	uint32_t hole = i;
 
 	s->used--;
-	if (s->mask + 1 > SLOTS_MIN && (uint64_t)s->used * 8 < (uint64_t)s->mask + 1) {
+	if (s->mask + 1 > HASH_INDEX_MIN && (uint64_t)s->used * 8 < (uint64_t)s->mask + 1) {
 		lay_out(s, (s->mask + 1) / 2, o, ctx);
 		return;
 	}

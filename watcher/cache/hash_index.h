@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SLOTS_ID_BITS 25u
-#define SLOTS_ID_MAX  ((1u << SLOTS_ID_BITS) - 1u) /* 33 million */
+#define HASH_INDEX_ID_BITS 25u
+#define HASH_INDEX_ID_MAX  ((1u << HASH_INDEX_ID_BITS) - 1u) /* 33 million */
 
 /* Who has the keys. */
 struct hash_index_owner {
@@ -27,9 +27,9 @@ struct hash_index {
 
 /* Zero-initialised is empty. */
 void hash_index_done(struct hash_index *s);
-/* id is new, 1 to SLOTS_ID_MAX (above: abort), and the owner already counts it in. A table that grows is laid
- * out in the order of the ids: keys lie in memory in about that order, and a walk in any other would miss the
- * processor's caches at every step. */
+/* id is new, 1 to HASH_INDEX_ID_MAX (above: abort), and the owner already counts it in. A table that grows is
+ * laid out in the order of the ids: keys lie in memory in about that order, and a walk in any other would
+ * miss the processor's caches at every step. */
 void hash_index_add(struct hash_index *s, uint64_t hash, uint32_t id, const struct hash_index_owner *o,
 		    const void *ctx);
 /* Removes what stands at i; the owner does not count it in any more. */
@@ -50,16 +50,16 @@ static inline bool hash_index_at(const struct hash_index *s, uint32_t i)
 }
 static inline bool hash_index_may_be(const struct hash_index *s, uint32_t i, uint64_t hash)
 {
-	return s->v[i] >> SLOTS_ID_BITS == hash >> (32 + SLOTS_ID_BITS);
+	return s->v[i] >> HASH_INDEX_ID_BITS == hash >> (32 + HASH_INDEX_ID_BITS);
 }
 static inline uint32_t hash_index_id(const struct hash_index *s, uint32_t i)
 {
-	return s->v[i] & SLOTS_ID_MAX;
+	return s->v[i] & HASH_INDEX_ID_MAX;
 }
 /* Another id for the same key. */
 static inline void hash_index_set(struct hash_index *s, uint32_t i, uint32_t id)
 {
-	s->v[i] = (s->v[i] & ~SLOTS_ID_MAX) | id;
+	s->v[i] = (s->v[i] & ~HASH_INDEX_ID_MAX) | id;
 }
 /* What a look-up of this hash is likely to find, 0 = none. Looks at the first few places in any case: a
  * branch on whether they are in use would be guessed wrong as often as not. */

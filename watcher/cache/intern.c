@@ -1,5 +1,5 @@
 /* intern.c - see intern.h.
- * pos[id] is where the entry lies in the arena, or, with the top bit set, the next free id. */
+ * pos[id] is where the string lies in the arena, or, with the top bit set, the next free id. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/cache/intern.h"
 
@@ -14,7 +14,7 @@
 #define FREE_BIT 0x80000000u
 #define FEW      256u
 
-struct entry {
+struct interned {
 	uint32_t refs;
 	uint32_t hash;
 	uint16_t len;
@@ -63,14 +63,14 @@ void intern_free(struct intern **t)
 	*t = NULL;
 }
 
-static struct entry *entry_at(const struct intern *t, uint32_t id)
+static struct interned *interned_at(const struct intern *t, uint32_t id)
 {
 	return arena_at(&t->arena, t->pos[id]);
 }
 
-static uint64_t entry_hash(const void *ctx, uint32_t id)
+static uint64_t interned_hash(const void *ctx, uint32_t id)
 {
-	return hash_spread(entry_at(ctx, id)->hash);
+	return hash_spread(interned_at(ctx, id)->hash);
 }
 
 static bool is_free(const struct intern *t, uint32_t id)
@@ -78,7 +78,7 @@ static bool is_free(const struct intern *t, uint32_t id)
 	return t->pos[id] & FREE_BIT;
 }
 
-static uint32_t next_entry(const void *ctx, uint32_t id)
+static uint32_t next_interned(const void *ctx, uint32_t id)
 {
 	const struct intern *t = ctx;
 
@@ -88,21 +88,21 @@ static uint32_t next_entry(const void *ctx, uint32_t id)
 	return 0;
 }
 
-static size_t entry_size(size_t len)
+static size_t interned_size(size_t len)
 {
-	return offsetof(struct entry, s) + len;
+	return offsetof(struct interned, s) + len;
 }
 
-static uint32_t *entry_block(void *ctx, uint32_t id, size_t *ret_size)
+static uint32_t *interned_block(void *ctx, uint32_t id, size_t *ret_size)
 {
 	struct intern *t = ctx;
 
-	*ret_size = entry_size(entry_at(t, id)->len);
+	*ret_size = interned_size(interned_at(t, id)->len);
 	return &t->pos[id];
 }
 
-static const struct hash_index_owner owner = { entry_hash, next_entry };
-static const struct arena_owner arena_owner = { next_entry, entry_block };
+static const struct hash_index_owner owner = { interned_hash, next_interned };
+static const struct arena_owner arena_owner = { next_interned, interned_block };
 
 static struct str bounded(struct str s)
 {
@@ -111,9 +111,9 @@ static struct str bounded(struct str s)
 	return s;
 }
 
-static bool entry_is(const struct intern *t, uint32_t id, struct str s)
+static bool interned_is(const struct intern *t, uint32_t id, struct str s)
 {
-	const struct entry *e = entry_at(t, id);
+	const struct interned *e = interned_at(t, id);
 
 	return e->len == s.n && memcmp(e->s, s.p, s.n) == 0;
 }
@@ -130,7 +130,7 @@ static uint32_t look_up(const struct intern *t, struct str s, uint32_t hash)
 
 	for (uint32_t i = hash_index_first(&t->index, wide); hash_index_at(&t->index, i);
 	     i = hash_index_next(&t->index, i))
-		if (hash_index_may_be(&t->index, i, wide) && entry_is(t, hash_index_id(&t->index, i), s))
+		if (hash_index_may_be(&t->index, i, wide) && interned_is(t, hash_index_id(&t->index, i), s))
 			return hash_index_id(&t->index, i);
 	return 0;
 }
@@ -160,7 +160,7 @@ uint32_t intern_find(const struct intern *t, struct str s)
 		return 0;
 	const uint32_t id = *recent_of(t, hash_quick(s.p, s.n));
 
-	return id && !is_free(t, id) && entry_is(t, id, s) ? id : look_up(t, s, hash_str(t, s));
+	return id && !is_free(t, id) && interned_is(t, id, s) ? id : look_up(t, s, hash_str(t, s));
 }
 
 void intern_expect(const struct intern *t, struct str s)
@@ -168,15 +168,15 @@ void intern_expect(const struct intern *t, struct str s)
 	const uint32_t id = s.n ? *recent_of(t, hash_quick(s.p, bounded(s).n)) : 0;
 
 	if (id && !is_free(t, id))
-		__builtin_prefetch(entry_at(t, id));
+		__builtin_prefetch(interned_at(t, id));
 }
 
 static uint32_t add(struct intern *t, struct str s, uint32_t hash)
 {
 	const uint32_t id = take_id(t);
 
-	t->pos[id] = arena_alloc(&t->arena, entry_size(s.n));
-	struct entry *e = entry_at(t, id);
+	t->pos[id] = arena_alloc(&t->arena, interned_size(s.n));
+	struct interned *e = interned_at(t, id);
 
 	e->refs = 0;
 	e->hash = hash;
@@ -194,7 +194,7 @@ uint32_t intern_ref(struct intern *t, struct str s)
 	const uint32_t quick = hash_quick(s.p, s.n);
 	uint32_t id = *recent_of(t, quick);
 
-	if (!id || is_free(t, id) || !entry_is(t, id, s)) {
+	if (!id || is_free(t, id) || !interned_is(t, id, s)) {
 		const uint32_t hash = hash_str(t, s);
 
 		id = look_up(t, s, hash);
@@ -202,14 +202,14 @@ uint32_t intern_ref(struct intern *t, struct str s)
 			id = add(t, s, hash);
 		*recent_of(t, quick) = id;
 	}
-	entry_at(t, id)->refs++;
+	interned_at(t, id)->refs++;
 	return id;
 }
 
-static void forget(struct intern *t, uint32_t id, const struct entry *e)
+static void forget(struct intern *t, uint32_t id, const struct interned *e)
 {
 	const uint32_t pos = t->pos[id];
-	const size_t size = entry_size(e->len);
+	const size_t size = interned_size(e->len);
 	uint32_t i = hash_index_first(&t->index, hash_spread(e->hash));
 
 	while (hash_index_id(&t->index, i) != id)
@@ -225,7 +225,7 @@ void intern_unref(struct intern *t, uint32_t id)
 {
 	if (id == 0)
 		return;
-	struct entry *e = entry_at(t, id);
+	struct interned *e = interned_at(t, id);
 
 	if (--e->refs == 0)
 		forget(t, id, e);
@@ -235,7 +235,7 @@ struct str intern_str(const struct intern *t, uint32_t id)
 {
 	if (id == 0)
 		return (struct str){ "", 0 };
-	const struct entry *e = entry_at(t, id);
+	const struct interned *e = interned_at(t, id);
 
 	return (struct str){ e->s, e->len };
 }

@@ -1,5 +1,6 @@
 /* store.c - see store.h.
- * handle -> places[handle] -> record in the arena; records move, handles do not. The index reads places only.
+ * handle -> locations[handle] -> record in the arena; records move, handles do not. The index reads locations
+ * only.
  */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/cache/store.h"
@@ -29,7 +30,7 @@ struct record {
 	uint8_t bytes[];
 } __attribute__((packed, aligned(8)));
 
-struct place {
+struct location {
 	uint32_t pos;  /* of the record, or FREE_BIT | next free handle */
 	uint32_t hash; /* of namespace and name */
 };
@@ -43,7 +44,7 @@ struct store {
 	struct arena arena;
 	struct hash_index index;
 	struct hash_seed seed;
-	struct place *places;
+	struct location *locations;
 	uint32_t n, cap, free_handle;
 	uint32_t list;
 	struct pack_text text;
@@ -71,14 +72,14 @@ void store_free(struct store **s)
 	intern_free(&(*s)->intern);
 	arena_done(&(*s)->arena);
 	hash_index_done(&(*s)->index);
-	free((*s)->places);
+	free((*s)->locations);
 	free(*s);
 	*s = NULL;
 }
 
 static struct record *record_at(const struct store *s, uint32_t h)
 {
-	return arena_at(&s->arena, s->places[h].pos);
+	return arena_at(&s->arena, s->locations[h].pos);
 }
 
 static size_t record_size(size_t len)
@@ -100,7 +101,7 @@ static uint64_t hash_of(const void *ctx, uint32_t h)
 {
 	const struct store *s = ctx;
 
-	return hash_spread(s->places[h].hash);
+	return hash_spread(s->locations[h].hash);
 }
 
 static uint32_t next_of(const void *ctx, uint32_t h)
@@ -113,7 +114,7 @@ static uint32_t *block_of(void *ctx, uint32_t h, size_t *ret_size)
 	struct store *s = ctx;
 
 	*ret_size = record_size(record_at(s, h)->len);
-	return &s->places[h].pos;
+	return &s->locations[h].pos;
 }
 
 static const struct hash_index_owner hash_index_owner = { hash_of, next_of };
@@ -129,7 +130,8 @@ static uint32_t find_at(const struct store *s, uint32_t ns, struct str name, uin
 		if (hash_index_may_be(&s->index, i, wide)) {
 			const uint32_t h = hash_index_id(&s->index, i);
 
-			if (s->places[h].hash == hash && pack_is(s->groups, record_at(s, h)->bytes, ns, name))
+			if (s->locations[h].hash == hash &&
+			    pack_is(s->groups, record_at(s, h)->bytes, ns, name))
 				return h;
 		}
 	return 0;
@@ -203,15 +205,15 @@ static uint32_t take_handle(struct store *s)
 	uint32_t h = s->free_handle;
 
 	if (h) {
-		s->free_handle = s->places[h].pos & ~FREE_BIT;
+		s->free_handle = s->locations[h].pos & ~FREE_BIT;
 		return h;
 	}
 	if (s->n >= s->cap) {
 		s->cap = s->cap ? s->cap + s->cap / 2 : 1024;
-		s->places = xreallocarray(s->places, s->cap, sizeof(*s->places));
-		s->places[0].pos = FREE_BIT;
+		s->locations = xreallocarray(s->locations, s->cap, sizeof(*s->locations));
+		s->locations[0].pos = FREE_BIT;
 	}
-	if (s->n > SLOTS_ID_MAX)
+	if (s->n > HASH_INDEX_ID_MAX)
 		abort(); /* a hundred times what any cluster holds */
 	return s->n++;
 }
@@ -230,7 +232,7 @@ static uint32_t add(struct store *s, const struct pack_head *head, size_t len, u
 {
 	uint32_t h = take_handle(s);
 
-	s->places[h] = (struct place){ arena_alloc(&s->arena, record_size(len)), hash };
+	s->locations[h] = (struct location){ arena_alloc(&s->arena, record_size(len)), hash };
 	fill(s, record_at(s, h), head, len, mark);
 	hash_index_add(&s->index, hash_spread(hash), h, &hash_index_owner, s);
 	if (group) {
@@ -243,13 +245,13 @@ static uint32_t add(struct store *s, const struct pack_head *head, size_t len, u
 /* Room for a record of that many bytes under the same handle; what is outside of pack's bytes stays. */
 static void make_room(struct store *s, uint32_t h, size_t len)
 {
-	const uint32_t pos = s->places[h].pos;
+	const uint32_t pos = s->locations[h].pos;
 	struct record *r = record_at(s, h);
 	const size_t old_size = record_size(r->len), size = record_size(len);
 
 	if (arena_same_class(old_size, size))
 		return;
-	s->places[h].pos = arena_alloc(&s->arena, size);
+	s->locations[h].pos = arena_alloc(&s->arena, size);
 	memcpy(record_at(s, h), r, offsetof(struct record, bytes));
 	arena_free(&s->arena, pos, old_size);
 }
@@ -348,7 +350,8 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 void store_remove(struct store *s, uint32_t h)
 {
 	struct record *r = record_at(s, h);
-	uint32_t group = group_of(r), pos = s->places[h].pos, i = hash_index_first(&s->index, hash_of(s, h));
+	uint32_t group = group_of(r), pos = s->locations[h].pos,
+		 i = hash_index_first(&s->index, hash_of(s, h));
 
 	s->ops.on_removed(s->ctx, h);
 	while (hash_index_id(&s->index, i) != h)
@@ -357,7 +360,7 @@ void store_remove(struct store *s, uint32_t h)
 		unlink_group(s, h, group);
 		count_group(s, group, r->mark, 0);
 	}
-	s->places[h].pos = FREE_BIT | s->free_handle;
+	s->locations[h].pos = FREE_BIT | s->free_handle;
 	s->free_handle = h;
 	hash_index_remove(&s->index, i, &hash_index_owner, s);
 	pack_release(s->intern, &r->head, r->bytes);
@@ -369,7 +372,7 @@ void store_remove(struct store *s, uint32_t h)
 
 /* -- reading -- */
 
-void store_look(const struct store *s, uint32_t h, struct pack_text *text, struct pod_facts *ret)
+void store_read(const struct store *s, uint32_t h, struct pack_text *text, struct pod_facts *ret)
 {
 	const struct record *r = record_at(s, h);
 
@@ -378,18 +381,18 @@ void store_look(const struct store *s, uint32_t h, struct pack_text *text, struc
 
 void store_get(struct store *s, uint32_t h, struct pod_facts *ret)
 {
-	store_look(s, h, &s->text, ret);
+	store_read(s, h, &s->text, ret);
 }
 
 bool store_has(const struct store *s, uint32_t h)
 {
-	return h && h < s->n && !(s->places[h].pos & FREE_BIT);
+	return h && h < s->n && !(s->locations[h].pos & FREE_BIT);
 }
 
 uint32_t store_next(const struct store *s, uint32_t h)
 {
 	for (h++; h < s->n; h++)
-		if (!(s->places[h].pos & FREE_BIT))
+		if (!(s->locations[h].pos & FREE_BIT))
 			return h;
 	return 0;
 }
@@ -497,5 +500,5 @@ uint32_t store_handles(const struct store *s)
 size_t store_bytes(const struct store *s)
 {
 	return sizeof(*s) + arena_bytes(&s->arena) + hash_index_bytes(&s->index) +
-	       s->cap * sizeof(*s->places) + intern_bytes(s->intern) + groups_bytes(s->groups);
+	       s->cap * sizeof(*s->locations) + intern_bytes(s->intern) + groups_bytes(s->groups);
 }

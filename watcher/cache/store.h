@@ -45,7 +45,7 @@ uint32_t store_find(const struct store *s, struct str ns, struct str name);
 void store_get(struct store *s, uint32_t h, struct pod_facts *ret);
 /* The same for who looks at others while facts of one pod are in use: what store_get handed out stays. */
 struct pack_text;
-void store_look(const struct store *s, uint32_t h, struct pack_text *text, struct pod_facts *ret);
+void store_read(const struct store *s, uint32_t h, struct pack_text *text, struct pod_facts *ret);
 void store_remove(struct store *s, uint32_t h);
 
 /* Is h the handle of a pod? */

@@ -71,7 +71,7 @@ static void on_tally(void *ctx, uint32_t group)
 	guards_recovered(k->guards, owner.uid, revision);
 }
 
-/* -- life -- */
+/* -- start and end -- */
 
 struct controller *controller_new(uint64_t cluster, const struct policy *policy, uint64_t quiet_ms,
 				  const struct outbox *out)

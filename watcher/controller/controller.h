@@ -41,7 +41,7 @@ void controller_healthy(struct controller *c);
 /* A message of another process: NOMINATION_RESULT, PAUSE, or what the reporter saved (FAILING_SINCE_ROW,
  * SAVED_ROW, ACTION_ROW, SAVED_END). Any other is ignored. */
 void controller_on_msg(struct controller *c, const struct msg *m);
-/* Does this replica act? It does unless told otherwise; what is due meanwhile waits, in order. holder: who
+/* Does this replica act? It does without a call; what is due meanwhile waits, in order. holder: who
  * does, for the operator. */
 void controller_set_leader(struct controller *c, bool leading, const char *holder);
 /* The outbox, which was full, has room again. */

@@ -26,7 +26,7 @@ static bool is_workload(const struct pod_facts *p, struct str name)
 	return str_eq(p->owner.name, name) || (p->owner.uid.n && str_eq(restart_rows_workload(p), name));
 }
 
-/* The pod of that name, else all pods of the workload of that name, as far as pods tell. */
+/* The pod of that name, else all pods of the workload of that name, as far as pods say. */
 static void find_pods(struct explain_rows *e, const struct cluster_state *c)
 {
 	const struct msg_ctl_explain *q = &e->asked[0];

@@ -85,7 +85,7 @@ void pod_counts_take(struct pod_counts *c, const struct store *s, uint64_t now)
 	c->nodes.names = intern_new();
 	c->workloads = 0;
 	for (uint32_t h = 0; (h = store_next(s, h));) {
-		store_look(s, h, &c->text, &c->facts);
+		store_read(s, h, &c->text, &c->facts);
 		one_more(&c->namespaces, c->facts.ns);
 		if (c->facts.node.n)
 			one_more(&c->nodes, c->facts.node);
@@ -118,7 +118,7 @@ bool pod_counts_many_nodes(const struct store *s)
 	bool many = false;
 
 	for (uint32_t h = 0; !many && (h = store_next(s, h));) {
-		store_look(s, h, &text, p);
+		store_read(s, h, &text, p);
 		if (str_empty(p->node) || p->node.n >= sizeof(first))
 			continue;
 		if (*first)

@@ -21,7 +21,7 @@ void restart_rows_start(struct restart_rows *d, uint64_t digest, const struct cl
  * the end. */
 int restart_rows_step(struct restart_rows *d, const struct cluster_state *c, const struct outbox *out);
 
-/* Name of the workload as far as the pod tells: a ReplicaSet's without the revision that ends it, the pod's
+/* Name of the workload as far as the pod says: a ReplicaSet's without the revision that ends it, the pod's
  * own without a controller. For display only. */
 struct str restart_rows_workload(const struct pod_facts *p);
 

@@ -9,17 +9,17 @@
 
 #include "base/xalloc.h"
 
-#define ENTRIES   256u
-#define FORGET_MS UINT64_C(3600000) /* not heard of for so long: another time */
+#define SCALEDOWNS_MAX 256u
+#define FORGET_MS      UINT64_C(3600000) /* not heard of for so long: another time */
 
-struct entry {
-	char subject[64];
+struct scaledown {
+	char action_key[64];
 	uint64_t since, last;
-	bool told;
+	bool reported;
 };
 
 struct scaledown_watch {
-	struct entry entry[ENTRIES];
+	struct scaledown v[SCALEDOWNS_MAX];
 	size_t n;
 };
 
@@ -34,50 +34,50 @@ void scaledown_watch_free(struct scaledown_watch **s)
 	*s = NULL;
 }
 
-static struct entry *find(struct scaledown_watch *s, struct str subject)
+static struct scaledown *find(struct scaledown_watch *s, struct str action_key)
 {
 	for (size_t i = 0; i < s->n; i++)
-		if (str_is(subject, s->entry[i].subject))
-			return &s->entry[i];
+		if (str_is(action_key, s->v[i].action_key))
+			return &s->v[i];
 	return NULL;
 }
 
-static struct entry *make(struct scaledown_watch *s)
+static struct scaledown *make(struct scaledown_watch *s)
 {
-	struct entry *oldest = s->entry;
+	struct scaledown *oldest = s->v;
 
-	if (s->n < ENTRIES)
-		return &s->entry[s->n++];
+	if (s->n < SCALEDOWNS_MAX)
+		return &s->v[s->n++];
 	for (size_t i = 1; i < s->n; i++)
-		if (s->entry[i].last < oldest->last)
-			oldest = &s->entry[i];
+		if (s->v[i].last < oldest->last)
+			oldest = &s->v[i];
 	return oldest;
 }
 
-static void restart(struct entry *e, struct str subject, uint64_t now)
+static void restart(struct scaledown *e, struct str action_key, uint64_t now)
 {
-	*e = (struct entry){ .since = now, .last = now };
-	(void)snprintf(e->subject, sizeof(e->subject), "%.*s", STR_ARG(subject));
+	*e = (struct scaledown){ .since = now, .last = now };
+	(void)snprintf(e->action_key, sizeof(e->action_key), "%.*s", STR_ARG(action_key));
 }
 
-void scaledown_watch_scaled(struct scaledown_watch *s, struct str subject, uint64_t now)
+void scaledown_watch_scaled(struct scaledown_watch *s, struct str action_key, uint64_t now)
 {
-	struct entry *e = find(s, subject);
+	struct scaledown *e = find(s, action_key);
 
-	restart(e ? e : make(s), subject, now);
+	restart(e ? e : make(s), action_key, now);
 }
 
-bool scaledown_watch_noted(struct scaledown_watch *s, struct str subject, uint64_t now)
+bool scaledown_watch_noted(struct scaledown_watch *s, struct str action_key, uint64_t now)
 {
-	struct entry *e = find(s, subject);
+	struct scaledown *e = find(s, action_key);
 
 	if (!e || now - e->last > FORGET_MS) {
-		restart(e ? e : make(s), subject, now);
+		restart(e ? e : make(s), action_key, now);
 		return false;
 	}
 	e->last = now;
-	if (e->told || now - e->since <= SCALEDOWN_MS)
+	if (e->reported || now - e->since <= SCALEDOWN_MS)
 		return false;
-	e->told = true;
+	e->reported = true;
 	return true;
 }

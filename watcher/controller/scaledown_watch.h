@@ -21,9 +21,9 @@ struct scaledown_watch *scaledown_watch_new(void);
 void scaledown_watch_free(struct scaledown_watch **s);
 
 /* The workload was scaled to 0 now: its pods have all the time again. */
-void scaledown_watch_scaled(struct scaledown_watch *s, struct str subject, uint64_t now);
+void scaledown_watch_scaled(struct scaledown_watch *s, struct str action_key, uint64_t now);
 /* It already wants 0, and a pod of it was judged as if it did not. true once, when that has lasted longer
  * than SCALEDOWN_MS. */
-bool scaledown_watch_noted(struct scaledown_watch *s, struct str subject, uint64_t now);
+bool scaledown_watch_noted(struct scaledown_watch *s, struct str action_key, uint64_t now);
 
 #endif

@@ -1,7 +1,7 @@
 /* in_flight.c - see in_flight.h.
  * How long a action_key waits after its nomination ended is one table by outcome. "Early" is how many times
- * in a row a change of the pod may cut the wait short: once refused, a pod that changes is looked at at once,
- * but one that changes every second is not nominated every second. */
+ * in a row a change of the pod may cut the wait short: once refused, a pod that changes is judged again at
+ * once, but one that changes every second is not nominated every second. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/in_flight.h"
 
@@ -156,9 +156,9 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 	if (in_flight_is_failure(m->outcome)) {
 		e->until = now + failure_wait(e, retries, delay_ms, m->retry_ms);
 	} else if ((m->outcome == OUTCOME_REFUSED || m->outcome == OUTCOME_ANNOUNCED) && m->retry_ms) {
-		e->until = now + m->retry_ms; /* nobody looked at it, or its grace runs: no round */
+		e->until = now + m->retry_ms; /* nobody judged it, or its grace runs: no round */
 	} else if (m->outcome == OUTCOME_DONE && m->action == ACTION_FRESH_ATTEMPT && !observe) {
-		e->until = now; /* only a rung: the ladder knows how long to wait */
+		e->until = now; /* escalation knows how long to wait */
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
 		e->early = e->rounds <= outcomes[m->outcome].early;

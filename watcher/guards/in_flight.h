@@ -1,6 +1,6 @@
 /* in_flight.h - what was nominated and is not settled, and what must wait before it may be nominated again.
  * Layer: watcher.  Threads: none.  Pure: times are boot milliseconds.
- * One entry a action_key: the pod's uid, or its owner's when the owner is what will be acted on. */
+ * One nomination an action key: the pod's uid, or its owner's when the owner will be acted on. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_IN_FLIGHT_H
 #define WATCHER_GUARDS_IN_FLIGHT_H
@@ -15,7 +15,7 @@ void in_flight_free(struct in_flight **b);
 
 enum in_flight_answer {
 	IN_FLIGHT_GO,   /* nominate */
-	IN_FLIGHT_OPEN, /* nominated, the end will be told; ask again at *ret_at should that be lost */
+	IN_FLIGHT_OPEN, /* nominated, its result will come; ask again at *ret_at should that be lost */
 	IN_FLIGHT_WAIT, /* not before *ret_at */
 };
 

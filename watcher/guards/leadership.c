@@ -30,28 +30,28 @@ struct leadership {
 	void *ctx;
 	char *ns, *name;
 	struct leader leader;
-	bool told, told_leading;
-	uint64_t told_until;
-	char told_holder[LEASE_TEXT], trouble[256];
+	bool reported, reported_leading;
+	uint64_t reported_until;
+	char reported_holder[LEASE_TEXT], trouble[256];
 	void (*released)(void *ctx);
 	void *released_ctx;
 };
 
 static void go_on(struct leadership *l);
 
-static void tell(struct leadership *l)
+static void report(struct leadership *l)
 {
 	const bool leading = leader_leads(&l->leader, clock_boot_ms());
 	const uint64_t until = leading ? leader_valid_until(&l->leader) : 0;
 
-	if (l->told && leading == l->told_leading && until == l->told_until &&
-	    strcmp(l->told_holder, l->leader.seen.holder) == 0)
+	if (l->reported && leading == l->reported_leading && until == l->reported_until &&
+	    strcmp(l->reported_holder, l->leader.seen.holder) == 0)
 		return;
-	l->told = true;
-	l->told_leading = leading;
-	l->told_until = until;
-	(void)snprintf(l->told_holder, sizeof(l->told_holder), "%s", l->leader.seen.holder);
-	l->ops.changed(l->ctx, leading, until, l->told_holder);
+	l->reported = true;
+	l->reported_leading = leading;
+	l->reported_until = until;
+	(void)snprintf(l->reported_holder, sizeof(l->reported_holder), "%s", l->leader.seen.holder);
+	l->ops.changed(l->ctx, leading, until, l->reported_holder);
 }
 
 static void end_release(struct leadership *l)
@@ -74,7 +74,7 @@ static void trouble(struct leadership *l, long status, const char *detail)
 	(void)str_copy_printable(l->trouble, sizeof(l->trouble), detail, strlen(detail));
 }
 
-static void tell_trouble(struct leadership *l, const struct http_result *r)
+static void report_trouble(struct leadership *l, const struct http_result *r)
 {
 	struct status_facts status;
 	char text[256];
@@ -103,9 +103,9 @@ static void on_done(void *ctx, const struct http_result *r)
 	const bool good = status / 100 == 2 && lease_object_open(r->body, r->body_len, &facts) == 0;
 
 	l->request = NULL;
-	tell_trouble(l, r);
+	report_trouble(l, r);
 	leader_answer(&l->leader, status, good ? &facts : NULL, clock_boot_ms(), backoff_random());
-	tell(l);
+	report(l);
 	if (l->released && !l->leader.releasing)
 		end_release(l);
 	else
@@ -150,7 +150,7 @@ static void go_on(struct leadership *l)
 	if (l->request)
 		return;
 	what = leader_step(&l->leader, now, &at);
-	tell(l);
+	report(l);
 	if (what == LEADER_WAIT)
 		(void)evtimer_add(l->timer, CLOCK_TIMEVAL(at > now ? at - now : 0));
 	else
@@ -213,7 +213,7 @@ void leadership_release(struct leadership *l, void (*released)(void *ctx), void 
 		end_release(l);
 		return;
 	}
-	tell(l);
+	report(l);
 	(void)evtimer_add(l->release_timer, CLOCK_TIMEVAL(RELEASE_MS));
 	go_on(l);
 }

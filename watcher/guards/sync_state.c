@@ -142,7 +142,7 @@ const char *sync_state_reason(const struct sync_state *g, uint64_t boot_ms)
 	if (!any(g, false, true))
 		return "the first list is not complete yet";
 	if (!g->remembered)
-		return "the reporter has not yet told what it remembers";
+		return "the reporter has not yet sent its saved state";
 	if (any(g, true, true) || any(g, true, false))
 		return "a list is on its way";
 	if (!sync_state_fresh(g, boot_ms))

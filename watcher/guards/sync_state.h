@@ -43,7 +43,7 @@ bool sync_state_watches(const struct sync_state *g, struct str ns);
 bool sync_state_fresh(const struct sync_state *g, uint64_t boot_ms);
 /* Is every namespace's list complete? */
 bool sync_state_synced(const struct sync_state *g);
-/* Why nothing is judged, for people; "" when it may be judged. */
+/* Why nothing is judged, for the operator; "" when it may be judged. */
 const char *sync_state_reason(const struct sync_state *g, uint64_t boot_ms);
 
 #endif

@@ -10,7 +10,7 @@
 #include "watcher/cache/intern.h"
 
 #define KEY_MAX   320
-#define LOOPS_MAX 4096u /* evict loops that are looked for at once */
+#define LOOPS_MAX 4096u /* evict loops that are watched for at once */
 
 struct workload {
 	struct reverted reverted;

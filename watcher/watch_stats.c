@@ -1,6 +1,7 @@
-/* stats.c - see stats.h.  The timer runs only while there may be news: an idle watcher never wakes. */
+/* watch_stats.c - see watch_stats.h.  The timer runs only while there may be news: an idle watcher never
+ * wakes. */
 // SPDX-License-Identifier: Apache-2.0
-#include "watcher/stats.h"
+#include "watcher/watch_stats.h"
 
 #include <event2/event.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #define PERIOD_MS 2000u
 
-struct stats {
+struct watch_stats {
 	const struct controller *controller;
 	const struct outbox *out;
 	const struct reflector *reflector;
@@ -26,12 +27,13 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	stats_send(arg);
+	watch_stats_send(arg);
 }
 
-struct stats *stats_new(struct event_base *base, const struct controller *c, const struct outbox *out)
+struct watch_stats *watch_stats_new(struct event_base *base, const struct controller *c,
+				    const struct outbox *out)
 {
-	struct stats *f = xcalloc(1, sizeof(*f));
+	struct watch_stats *f = xcalloc(1, sizeof(*f));
 
 	f->controller = c;
 	f->out = out;
@@ -39,7 +41,7 @@ struct stats *stats_new(struct event_base *base, const struct controller *c, con
 	return f;
 }
 
-void stats_free(struct stats **f)
+void watch_stats_free(struct watch_stats **f)
 {
 	if (!*f)
 		return;
@@ -49,7 +51,7 @@ void stats_free(struct stats **f)
 }
 
 /* Sums over all reflectors so far. */
-static struct reflector_stats sums(const struct stats *f)
+static struct reflector_stats sums(const struct watch_stats *f)
 {
 	struct reflector_stats s = f->before, now;
 
@@ -61,19 +63,19 @@ static struct reflector_stats sums(const struct stats *f)
 	return s;
 }
 
-void stats_set_reflector(struct stats *f, const struct reflector *r)
+void watch_stats_set_reflector(struct watch_stats *f, const struct reflector *r)
 {
 	f->before = sums(f);
 	f->reflector = r;
 }
 
-void stats_set_error(struct stats *f, const char *text)
+void watch_stats_set_error(struct watch_stats *f, const char *text)
 {
 	(void)str_copy_printable(f->error, sizeof(f->error), text, strlen(text));
-	stats_touch(f);
+	watch_stats_touch(f);
 }
 
-void stats_touch(struct stats *f)
+void watch_stats_touch(struct watch_stats *f)
 {
 	if (f->pending)
 		return;
@@ -81,7 +83,7 @@ void stats_touch(struct stats *f)
 	(void)evtimer_add(f->timer, CLOCK_TIMEVAL(PERIOD_MS));
 }
 
-static void fill(const struct stats *f, struct msg *m)
+static void fill(const struct watch_stats *f, struct msg *m)
 {
 	const struct cluster_state *cluster = controller_cluster(f->controller);
 	const char *error = *f->error ? f->error : cluster_stale(cluster);
@@ -107,7 +109,7 @@ static void fill(const struct stats *f, struct msg *m)
 	msg_set(m, watch_stats.error, error, strlen(error));
 }
 
-void stats_send(struct stats *f)
+void watch_stats_send(struct watch_stats *f)
 {
 	struct msg m;
 
@@ -121,5 +123,5 @@ void stats_send(struct stats *f)
 	if (outbox_send(f->out, &m) == 0)
 		f->sent = m;
 	else
-		stats_touch(f);
+		watch_stats_touch(f);
 }
