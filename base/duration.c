@@ -1,4 +1,5 @@
-/* duration.c - see duration.h. Accepts what Go 1.26 time.ParseDuration accepts, with the same rounding. */
+/* duration.c - see duration.h. Accepts what Go 1.26 time.ParseDuration accepts, with the same rounding;
+ * refuses parts that overflow together, which Go takes for what is left of them. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/duration.h"
 

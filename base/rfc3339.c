@@ -50,9 +50,10 @@ static bool digits(const char **p, const char *end, unsigned n, unsigned *ret)
 	return true;
 }
 
+/* A letter in either case; anything else as it is: with the bit of lower case set, NUL would be a space. */
 static bool lit(const char **p, const char *end, char c)
 {
-	if (*p == end || (**p | 0x20) != (c | 0x20))
+	if (*p == end || (**p != c && !(c >= 'A' && c <= 'Z' && **p == (c | 0x20))))
 		return false;
 	(*p)++;
 	return true;
@@ -148,10 +149,10 @@ int http_date_parse(const char *s, size_t n, int64_t *ret_ms)
 {
 	static const char months[12][4] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
 					    "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
-	const char *p = s + 5, *end = s + n;
+	const char *p = s + 4, *end = s + n;
 	unsigned y, mo = 0, d, h, mi, sec;
 
-	if (n != 29 || s[3] != ',' || !digits(&p, end, 2, &d) || !lit(&p, end, ' '))
+	if (n != 29 || s[3] != ',' || !lit(&p, end, ' ') || !digits(&p, end, 2, &d) || !lit(&p, end, ' '))
 		return -EINVAL;
 	for (unsigned i = 0; i < ARRAY_SIZE(months); i++)
 		if (memcmp(p, months[i], 3) == 0)

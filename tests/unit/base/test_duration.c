@@ -80,6 +80,9 @@ static const struct {
 	{ "9223372036854775.808us", false, 0, NULL },
 	{ "9223372036854ms775us808ns", false, 0, NULL },
 	{ "3000000h", false, 0, NULL },
+	{ "9223372036854775808ns9223372036854775808ns", false, 0, NULL }, /* Go takes it for 0 */
+	{ "-9223372036854775808ns9223372036854775808ns", false, 0, NULL },
+	{ "9223372036854775807ns1ns", false, 0, NULL },
 	{ "1h1h", true, INT64_C(7200000000000), "2h0m0s" },
 	{ "1m1h", true, INT64_C(3660000000000), "1h1m0s" },
 	{ "1S", false, 0, NULL },
