@@ -285,41 +285,33 @@ static int list_begin_value(struct list_parser *l, uint32_t tag, uint64_t value)
 	}
 }
 
-static bool varint_is_whole(const uint8_t *p, size_t n)
+/* 1 = more bytes are needed. */
+static int read_varint(const uint8_t *p, const uint8_t *end, struct cursor_number *ret)
 {
-	for (size_t i = 0; i < n; i++)
-		if (p[i] < 0x80)
-			return true;
-	return false;
+	*ret = cursor_number(p, end);
+	return ret->p ? 0 : end - p >= 10 ? -EBADMSG : 1;
 }
 
 /* The header is collected bytewise: tag, then for varints and lengths the number. 1 = more bytes needed. */
 static int list_read_header(const struct list_parser *l, uint32_t *ret_tag, uint64_t *ret_value)
 {
 	const uint8_t *end = l->header + l->n_header;
+	struct cursor_number n;
+	int r = read_varint(l->header, end, &n);
 
-	*ret_value = 0;
-	if (!varint_is_whole(l->header, l->n_header))
-		return l->n_header >= 10 ? -EBADMSG : 1;
-	const struct cursor_number tag = cursor_number(l->header, end);
-
-	if (!cursor_is_tag(tag))
-		return -EBADMSG;
-	*ret_tag = (uint32_t)tag.v;
-	if ((*ret_tag & 7) != WIRE_BYTES && (*ret_tag & 7) != WIRE_VARINT)
-		return 0;
-	if (!varint_is_whole(tag.p, (size_t)(end - tag.p)))
-		return end - tag.p >= 10 ? -EBADMSG : 1;
-	const struct cursor_number value = cursor_number(tag.p, end);
-
-	*ret_value = value.v;
-	return value.p ? 0 : -EBADMSG;
+	if (r || !cursor_is_tag(n))
+		return r ? r : -EBADMSG;
+	*ret_tag = (uint32_t)n.v;
+	if ((n.v & 7) == WIRE_BYTES || (n.v & 7) == WIRE_VARINT)
+		r = read_varint(n.p, end, &n);
+	*ret_value = n.v;
+	return r;
 }
 
 static int list_header(struct list_parser *l, struct input *in)
 {
-	uint32_t tag;
-	uint64_t value;
+	uint32_t tag = 0;
+	uint64_t value = 0;
 
 	if (l->level == LIST_RAW && l->raw_left-- == 0)
 		return -EBADMSG;

@@ -76,16 +76,6 @@ static void open_stream(struct reflect_core *c, const struct core_input *in, str
 			    ret->timeout_s));
 }
 
-static void open_watchlist(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
-{
-	open_stream(c, in, ret, CORE_WATCHLIST);
-}
-
-static void open_watch(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
-{
-	open_stream(c, in, ret, CORE_WATCH);
-}
-
 /* A limit beside a resourceVersion other than "0" means "exactly this one" to old servers, and beside "0" a
  * server with a watch cache ignores it: client-go leaves it out in the first case. */
 static uint32_t page_limit(const struct reflect_core *c, const char *rv)
@@ -132,13 +122,13 @@ static void begin_round(struct reflect_core *c, const struct core_input *in, str
 	if (c->config.no_watchlist)
 		begin_list(c, ret, false);
 	else
-		open_watchlist(c, in, ret);
+		open_stream(c, in, ret, CORE_WATCHLIST);
 }
 
 /* -- waits ---------------------------------------------------------------------------------------------- */
 
 static void wait_then(struct reflect_core *c, const struct core_input *in, struct core_step *ret,
-		      enum core_next next)
+		      enum core_request next)
 {
 	const uint64_t base = c->config.backoff_base_ms ? c->config.backoff_base_ms : BACKOFF_BASE_MS;
 	const struct backoff_policy policy = { .base_ms = base, .cap_ms = base * 75 / 2, .jitter = 1.0 };
@@ -156,20 +146,12 @@ static void wait_then(struct reflect_core *c, const struct core_input *in, struc
 
 static void resume(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
 {
-	switch (c->next) {
-	case CORE_NEXT_ROUND:
+	if (c->next == CORE_NONE)
 		begin_round(c, in, ret);
-		break;
-	case CORE_NEXT_WATCHLIST:
-		open_watchlist(c, in, ret);
-		break;
-	case CORE_NEXT_LIST:
+	else if (c->next == CORE_LIST)
 		open_page(c, ret);
-		break;
-	case CORE_NEXT_WATCH:
-		open_watch(c, in, ret);
-		break;
-	}
+	else
+		open_stream(c, in, ret, c->next);
 }
 
 /* -- events, by the request they belong to --------------------------------------------------------------- */
@@ -190,7 +172,7 @@ static void fail(struct reflect_core *c, const struct core_input *in, struct cor
 	if (c->request == CORE_WATCHLIST && in->event != CORE_DENIED)
 		begin_list(c, ret, false); /* for this round only */
 	else
-		wait_then(c, in, ret, CORE_NEXT_ROUND);
+		wait_then(c, in, ret, CORE_NONE);
 }
 
 /* The resourceVersion asked for can not be had: ask for any. Who asked for any already has a broken server.
@@ -204,7 +186,7 @@ static void refused_rv(struct reflect_core *c, const struct core_input *in, stru
 	ret->list_lost = true;
 	c->rv_refused = true;
 	if (c->request == CORE_WATCHLIST)
-		open_watchlist(c, in, ret);
+		open_stream(c, in, ret, CORE_WATCHLIST);
 	else
 		begin_list(c, ret, false);
 }
@@ -223,24 +205,18 @@ static void busy(struct reflect_core *c, const struct core_input *in, struct cor
 {
 	if (c->request != CORE_WATCH)
 		lose_list(c, ret);
-	wait_then(c, in, ret,
-		  c->request == CORE_WATCH       ? CORE_NEXT_WATCH
-		  : c->request == CORE_WATCHLIST ? CORE_NEXT_WATCHLIST
-						 : CORE_NEXT_ROUND);
+	wait_then(c, in, ret, c->request == CORE_LIST ? CORE_NONE : c->request);
 }
 
 static void retry_after(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
 {
-	static const enum core_next same[] = { CORE_NEXT_ROUND, CORE_NEXT_WATCHLIST, CORE_NEXT_LIST,
-					       CORE_NEXT_WATCH };
-
 	if (in->retry_after_ms <= 0 || c->retries >= RETRY_AFTER_TRIES) {
 		c->retries = 0;
 		busy(c, in, ret);
 		return;
 	}
 	c->retries++;
-	c->next = same[c->request];
+	c->next = c->request;
 	c->request = CORE_NONE;
 	ret->wait_ms = (uint64_t)in->retry_after_ms;
 }
@@ -259,7 +235,7 @@ static void ended(struct reflect_core *c, const struct core_input *in, struct co
 	if (watchlist)
 		lose_list(c, ret);
 	if (c->short_streams > 1)
-		wait_then(c, in, ret, watchlist ? CORE_NEXT_WATCHLIST : CORE_NEXT_WATCH);
+		wait_then(c, in, ret, c->request);
 	else
 		open_stream(c, in, ret, c->request);
 }
@@ -300,7 +276,7 @@ static void page(struct reflect_core *c, const struct core_input *in, struct cor
 	if (str_empty(in->token)) {
 		c->paginated |= c->asked_zero && c->pages > 1;
 		synced(c, STR_C(c->list_rv), ret);
-		open_watch(c, in, ret);
+		open_stream(c, in, ret, CORE_WATCH);
 		return;
 	}
 	if (same_token || c->pages >= PAGES_MAX) {
@@ -311,25 +287,26 @@ static void page(struct reflect_core *c, const struct core_input *in, struct cor
 	open_page(c, ret);
 }
 
+/* The same stream goes on as a watch. */
+static void initial_end(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
+{
+	synced(c, in->rv, ret);
+	c->request = CORE_WATCH;
+	c->unversioned = false;
+}
+
 void reflect_core_step(struct reflect_core *c, const struct core_input *in, struct core_step *ret)
 {
 	static void (*const handlers[])(struct reflect_core *, const struct core_input *,
 					struct core_step *) = {
-		[CORE_START] = resume,         [CORE_PAGE] = page,
-		[CORE_ENDED] = ended,          [CORE_EXPIRED] = expired,
-		[CORE_TOO_LARGE] = refused_rv, [CORE_BUSY] = busy,
-		[CORE_RETRY] = retry_after,    [CORE_DENIED] = fail,
-		[CORE_FAILED] = fail,          [CORE_STALLED] = stalled,
+		[CORE_SYNCED] = initial_end, [CORE_START] = resume,      [CORE_PAGE] = page,
+		[CORE_ENDED] = ended,        [CORE_EXPIRED] = expired,   [CORE_TOO_LARGE] = refused_rv,
+		[CORE_BUSY] = busy,          [CORE_RETRY] = retry_after, [CORE_DENIED] = fail,
+		[CORE_FAILED] = fail,        [CORE_STALLED] = stalled,
 	};
 
 	*ret = (struct core_step){ 0 };
-	if (in->event != CORE_SYNCED) {
-		handlers[in->event](c, in, ret);
-		return;
-	}
-	synced(c, in->rv, ret);
-	c->request = CORE_WATCH; /* the same stream from now on */
-	c->unversioned = false;
+	handlers[in->event](c, in, ret);
 }
 
 void reflect_core_observe_rv(struct reflect_core *c, struct str rv, bool is_added)

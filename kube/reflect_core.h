@@ -70,9 +70,6 @@ struct core_config {
 	uint32_t backoff_base_ms; /* 0 = 800; the cap is 37.5 times as long */
 };
 
-/* What follows a wait. */
-enum core_next { CORE_NEXT_ROUND, CORE_NEXT_WATCHLIST, CORE_NEXT_LIST, CORE_NEXT_WATCH };
-
 #define CORE_RV_MAX 128
 
 struct reflect_core {
@@ -83,7 +80,7 @@ struct reflect_core {
 	bool paginated;       /* the server pages although asked for "0": it has no watch cache */
 	/* in hand */
 	enum core_request request;
-	enum core_next next;
+	enum core_request next; /* after a wait; CORE_NONE: a new round */
 	bool full_list, asked_zero, asked_none;
 	char *token;
 	char list_rv[CORE_RV_MAX]; /* of the list's first page */

@@ -7,9 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/str.h"
-#include "base/xalloc.h"
 #include "model/fields.def"
 
 #define DEPTH_MAX  64
@@ -182,44 +180,6 @@ static bool take_raw(struct text_reader *c, struct str *ret, bool *ret_escaped)
 	return true;
 }
 
-static size_t put_utf8(char *w, unsigned u)
-{
-	if (u < 0x80) {
-		w[0] = (char)u;
-		return 1;
-	}
-	if (u < 0x800) {
-		w[0] = (char)(0xc0 | u >> 6);
-		w[1] = (char)(0x80 | (u & 0x3f));
-		return 2;
-	}
-	w[0] = (char)(0xe0 | u >> 12);
-	w[1] = (char)(0x80 | (u >> 6 & 0x3f));
-	w[2] = (char)(0x80 | (u & 0x3f));
-	return 3;
-}
-
-/* An escape is never shorter than what it stands for. */
-static json_t *unescaped(struct str raw)
-{
-	static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-	_cleanup_free_ char *text = xmalloc(raw.n);
-	size_t w = 0, i = 0;
-
-	while (i < raw.n) {
-		if (raw.p[i] != '\\') {
-			text[w++] = raw.p[i++];
-		} else if (raw.p[i + 1] == 'u') {
-			w += put_utf8(text + w, unicode(raw.p + i + 2));
-			i += 6;
-		} else {
-			text[w++] = means[strchr(letters, raw.p[i + 1]) - letters];
-			i += 2;
-		}
-	}
-	return json_stringn_nocheck(text, w);
-}
-
 static bool take_string(struct text_reader *c, json_t **ret)
 {
 	struct str raw;
@@ -228,7 +188,8 @@ static bool take_string(struct text_reader *c, json_t **ret)
 	if (!take(c, '"') || !take_raw(c, &raw, &escaped))
 		return false;
 	if (ret)
-		*ret = escaped ? unescaped(raw) : json_stringn_nocheck(raw.p, raw.n);
+		*ret = escaped ? json_loadb(raw.p - 1, raw.n + 2, JSON_DECODE_ANY, NULL)
+			       : json_stringn_nocheck(raw.p, raw.n);
 	return !ret || *ret;
 }
 
