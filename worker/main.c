@@ -195,7 +195,7 @@ static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason
 	return m;
 }
 
-static void make_errand(struct job *job, const struct msg_grant *g, bool trial)
+static void make_action(struct job *job, const struct msg_grant *g, bool trial)
 {
 	struct worker *w = job->worker;
 	const struct action_env env = { .start = action_http_start,
@@ -227,7 +227,7 @@ static void on_ahead(struct worker *w, const struct msg *m)
 	if (!job)
 		return;
 	msg_copy_fields(&grant, m);
-	make_errand(job, &grant.u.grant, false);
+	make_action(job, &grant.u.grant, false);
 	job->ahead = grant.u.grant.id;
 	action_prefetch(job->action);
 }
@@ -253,7 +253,7 @@ static void on_grant(struct worker *w, const struct msg_grant *g)
 		return;
 	job = job_for(w, &why);
 	if (job) {
-		make_errand(job, g, false);
+		make_action(job, g, false);
 		action_start(job->action);
 		return;
 	}
@@ -277,7 +277,7 @@ static void on_try(struct worker *w, const struct msg *question)
 	m.u.grant.observe = w->now.policy.mode == MODE_OBSERVE;
 	m.u.grant.valid_until = clock_boot_ms() + ACTION_DRY_RUN_MS;
 	job->conn = q->conn;
-	make_errand(job, &m.u.grant, true);
+	make_action(job, &m.u.grant, true);
 	action_start(job->action);
 }
 

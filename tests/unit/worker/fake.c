@@ -174,7 +174,7 @@ void fake_drain(void)
 
 static struct action *action;
 
-static void make_errand(void)
+static void make_action(void)
 {
 	const struct action_env env = { .start = fake_http_start,
 					.cancel = fake_http_cancel,
@@ -200,14 +200,14 @@ static void end_it(void)
 
 void go(void)
 {
-	make_errand();
+	make_action();
 	action_start(action);
 	end_it();
 }
 
 void go_ahead(void)
 {
-	make_errand();
+	make_action();
 	action_prefetch(action);
 }
 

@@ -69,7 +69,7 @@ START_TEST(a_trial_writes_nothing)
 END_TEST
 
 /* A rehearsal is one under an older mode, too: whether enforcing is allowed is not its question. */
-START_TEST(a_trial_refuses_as_the_errand_does)
+START_TEST(a_trial_refuses_as_the_action_does)
 {
 	fake.trial = true;
 	fake.policy.mode = MODE_OBSERVE;
@@ -471,7 +471,7 @@ TEST_MAIN("worker/evicted")
 	tcase_add_test(t, deletes_with_preconditions);
 	tcase_add_test(t, observe_is_a_dry_run_of_the_same_path);
 	tcase_add_loop_test(t, a_trial_writes_nothing, 0, 2);
-	tcase_add_loop_test(t, a_trial_refuses_as_the_errand_does, 0, 2);
+	tcase_add_loop_test(t, a_trial_refuses_as_the_action_does, 0, 2);
 	tcase_add_test(t, observe_stops_an_older_grant);
 	tcase_add_loop_test(t, gone_before, 0, 2);
 	tcase_add_loop_test(t, another_uid, 0, 2);
