@@ -24,7 +24,7 @@ struct worker;
 struct job {
 	struct worker *worker;
 	struct action *action; /* NULL = free */
-	uint64_t ahead;        /* it reads ahead for this lease, 0 = it is granted */
+	uint64_t prefetches;   /* for this lease, 0 = it is granted */
 	bool trial;            /* it is a rehearsal, asked for by ... */
 	uint64_t conn;         /* ... this connection of the supervisor */
 };
@@ -46,24 +46,24 @@ struct worker {
 static bool is_idle(const struct worker *w)
 {
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (w->jobs[i].action && !w->jobs[i].ahead)
+		if (w->jobs[i].action && !w->jobs[i].prefetches)
 			return false;
 	return true;
 }
 
-/* The one that reads ahead; there is at most one. */
-static struct job *ahead_job(struct worker *w)
+/* The one that prefetches; there is at most one. */
+static struct job *prefetching_job(struct worker *w)
 {
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (w->jobs[i].action && w->jobs[i].ahead)
+		if (w->jobs[i].action && w->jobs[i].prefetches)
 			return &w->jobs[i];
 	return NULL;
 }
 
 /* Nobody waits for its end. */
-static void drop_ahead(struct worker *w)
+static void drop_prefetch(struct worker *w)
 {
-	struct job *job = ahead_job(w);
+	struct job *job = prefetching_job(w);
 
 	if (job)
 		action_free(&job->action);
@@ -75,9 +75,9 @@ static struct job *free_job(struct worker *w)
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
 		if (!w->jobs[i].action)
 			return &w->jobs[i];
-	if (!ahead_job(w))
+	if (!prefetching_job(w))
 		return NULL;
-	drop_ahead(w);
+	drop_prefetch(w);
 	return free_job(w);
 }
 
@@ -211,34 +211,34 @@ static void make_action(struct job *job, const struct msg_grant *g, bool trial)
 		  kv_s("duty", duty_name((enum duty)g->duty)), kv_s("namespace", g->ns), kv_s("pod", g->name),
 		  kv_s("uid", g->uid));
 	job->action = action_new(&env, &w->now.policy, g);
-	job->ahead = 0;
+	job->prefetches = 0;
 	job->trial = trial;
 	if (trial)
 		action_set_dry_run(job->action);
 }
 
-static void on_ahead(struct worker *w, const struct msg *m)
+static void on_prefetch(struct worker *w, const struct msg *m)
 {
 	struct msg grant = { .type = MSG_GRANT };
 	struct job *job;
 
-	drop_ahead(w); /* its lease went elsewhere */
+	drop_prefetch(w); /* its lease went elsewhere */
 	job = w->draining ? NULL : free_job(w);
 	if (!job)
 		return;
 	msg_copy_fields(&grant, m);
 	make_action(job, &grant.u.grant, false);
-	job->ahead = grant.u.grant.id;
+	job->prefetches = grant.u.grant.id;
 	action_prefetch(job->action);
 }
 
 static bool take_up(struct worker *w, const struct msg_grant *g)
 {
-	struct job *job = ahead_job(w);
+	struct job *job = prefetching_job(w);
 
-	if (!job || job->ahead != g->id)
+	if (!job || job->prefetches != g->id)
 		return false;
-	job->ahead = 0;
+	job->prefetches = 0;
 	action_granted(job->action, g);
 	return true;
 }
@@ -370,7 +370,7 @@ static void worker_on_ready(struct process *p)
 static void worker_on_msg(struct process *p, const struct msg *m)
 {
 	if (m->type == MSG_PREFETCH)
-		on_ahead(process_ctx(p), m);
+		on_prefetch(process_ctx(p), m);
 	if (m->type == MSG_GRANT)
 		on_grant(process_ctx(p), &m->u.grant);
 	if (m->type == MSG_CTL_DRY_RUN)
@@ -388,7 +388,7 @@ static void worker_on_drain(struct process *p)
 	struct worker *w = process_ctx(p);
 
 	w->draining = true;
-	drop_ahead(w);
+	drop_prefetch(w);
 	flush(w);
 }
 

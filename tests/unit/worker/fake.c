@@ -205,7 +205,7 @@ void go(void)
 	end_it();
 }
 
-void go_ahead(void)
+void go_prefetch(void)
 {
 	make_action();
 	action_prefetch(action);

@@ -54,7 +54,7 @@ struct fake_reply *on(const char *request, long status, const char *body, ...)
 struct fake_reply *on_failure(const char *request, enum http_failure failure, bool sent);
 void go(void);
 /* Without a grant: fake_drain() lets it read. Then grant(), or give_up(). */
-void go_ahead(void);
+void go_prefetch(void);
 void grant(void);
 void give_up(void);
 /* Its half of the wire, and all answers that are due. */

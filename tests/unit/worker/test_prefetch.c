@@ -1,4 +1,4 @@
-/* Reading ahead: an action that has no grant yet reads and judges, but writes nothing and does not end. */
+/* Prefetch: an action that has no grant yet reads and judges, but writes nothing and does not end. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "fake.h"
@@ -26,7 +26,7 @@ static void grant_late(void)
 
 START_TEST(nothing_is_written_before_the_grant)
 {
-	go_ahead();
+	go_prefetch();
 	fake_drain();
 	REQUESTS(GET);
 	ck_assert_uint_eq(fake.done, 0);
@@ -38,7 +38,7 @@ END_TEST
 
 START_TEST(a_grant_that_comes_while_it_reads)
 {
-	go_ahead();
+	go_prefetch();
 	grant();
 	REQUESTS(GET, DELETE);
 	RESULT(DONE, EVICTED);
@@ -48,7 +48,7 @@ END_TEST
 START_TEST(an_end_waits_for_the_grant)
 {
 	(void)on(GET, 404, "{'kind':'Status','code':404}");
-	go_ahead();
+	go_prefetch();
 	fake_drain();
 	ck_assert_uint_eq(fake.done, 0);
 	grant();
@@ -61,7 +61,7 @@ END_TEST
 START_TEST(an_end_is_looked_at_again_when_an_earlier_holder_died)
 {
 	(void)on(GET, 404, "{'kind':'Status','code':404}");
-	go_ahead();
+	go_prefetch();
 	fake_drain();
 	fake.grant.verify_first = true;
 	grant();
@@ -73,7 +73,7 @@ END_TEST
 START_TEST(an_old_end_is_looked_at_again)
 {
 	on(GET, 503, "{'kind':'Status','code':503}")->times = 1;
-	go_ahead();
+	go_prefetch();
 	fake_drain();
 	grant_late();
 	REQUESTS(GET, GET, DELETE);
@@ -84,7 +84,7 @@ END_TEST
 
 START_TEST(an_old_read_is_no_ground_for_a_write)
 {
-	go_ahead();
+	go_prefetch();
 	fake_drain();
 	grant_late();
 	REQUESTS(GET, GET, DELETE);
@@ -95,7 +95,7 @@ END_TEST
 /* What the grant says counts, not what was known before it. */
 START_TEST(the_grant_bounds_the_write)
 {
-	go_ahead();
+	go_prefetch();
 	fake_drain();
 	fake.grant.valid_until = BOOT - 1;
 	grant();
@@ -106,9 +106,9 @@ END_TEST
 
 START_TEST(a_grant_that_never_comes)
 {
-	go_ahead();
+	go_prefetch();
 	give_up();
-	go_ahead();
+	go_prefetch();
 	fake_drain();
 	give_up();
 	REQUESTS(GET, GET);
