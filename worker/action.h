@@ -12,7 +12,7 @@ struct action;
 /* policy is borrowed until action_set_policy or the end. */
 struct action *action_new(const struct action_env *env, const struct policy *policy,
 			  const struct msg_grant *grant);
-/* A rehearsal of the same action: read and judged alike, but where it would begin to write it ends with
+/* A dry run of the same action: read and judged alike, but where it would begin to write it ends with
  * OUTCOME_WOULD, and the RESULT says what would have been sent. Before action_start. */
 void action_set_dry_run(struct action *e);
 /* Cancels what runs; done is not called. Accepts NULL. */

@@ -14,7 +14,7 @@
 #define ACTION_ROUNDS 3
 /* What a write is based on may be this old. */
 #define ACTION_FRESH_MS 2000
-/* What a trial may take; like a grant it has an end. */
+/* What a dry run may take; like a grant it has an end. */
 #define ACTION_DRY_RUN_MS 20000
 /* One request. Grant validity + a write + its verification stay below the supervisor's patience. */
 #define ACTION_TIMEOUT_MS 4000

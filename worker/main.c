@@ -25,7 +25,7 @@ struct job {
 	struct worker *worker;
 	struct action *action; /* NULL = free */
 	uint64_t prefetches;   /* for this lease, 0 = it is granted */
-	bool trial;            /* it is a rehearsal, asked for by ... */
+	bool dry_run;          /* asked for by ... */
 	uint64_t conn;         /* ... this connection of the supervisor */
 };
 
@@ -125,7 +125,7 @@ static void http_cancel(void *ctx, struct http_request *r)
 }
 
 /* The answer to a CTL_DRY_RUN says what a RESULT would have said. */
-static void post_tried(struct worker *w, uint64_t conn, const struct msg *result)
+static void post_dry_run_result(struct worker *w, uint64_t conn, const struct msg *result)
 {
 	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT };
 
@@ -143,14 +143,14 @@ static void action_done(void *ctx, const struct msg *m)
 	struct event event;
 
 	/* The supervisor says the same when it is written down. */
-	log_debug("action ended", kv_u("id", r->id), kv_u("trial", job->trial),
+	log_debug("action ended", kv_u("id", r->id), kv_u("dryRun", job->dry_run),
 		  kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
 		  kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
 	const bool tell = action_event(job->action, &event);
 
 	action_free(&job->action);
-	if (job->trial)
-		post_tried(w, job->conn, &copy);
+	if (job->dry_run)
+		post_dry_run_result(w, job->conn, &copy);
 	else
 		post(w, &copy);
 	if (tell)
@@ -195,7 +195,7 @@ static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason
 	return m;
 }
 
-static void make_action(struct job *job, const struct msg_grant *g, bool trial)
+static void make_action(struct job *job, const struct msg_grant *g, bool dry_run)
 {
 	struct worker *w = job->worker;
 	const struct action_env env = { .start = action_http_start,
@@ -207,13 +207,13 @@ static void make_action(struct job *job, const struct msg_grant *g, bool trial)
 					.clock = &w->clock,
 					.windows = w->windows };
 
-	log_debug("action begins", kv_u("id", g->id), kv_u("trial", trial),
+	log_debug("action begins", kv_u("id", g->id), kv_u("dryRun", dry_run),
 		  kv_s("duty", duty_name((enum duty)g->duty)), kv_s("namespace", g->ns), kv_s("pod", g->name),
 		  kv_s("uid", g->uid));
 	job->action = action_new(&env, &w->now.policy, g);
 	job->prefetches = 0;
-	job->trial = trial;
-	if (trial)
+	job->dry_run = dry_run;
+	if (dry_run)
 		action_set_dry_run(job->action);
 }
 
@@ -261,7 +261,7 @@ static void on_grant(struct worker *w, const struct msg_grant *g)
 	post(w, &m);
 }
 
-static void on_try(struct worker *w, const struct msg *question)
+static void on_ctl_dry_run(struct worker *w, const struct msg *question)
 {
 	const struct msg_ctl_dry_run *q = &question->u.ctl_dry_run;
 	enum reason why;
@@ -270,7 +270,7 @@ static void on_try(struct worker *w, const struct msg *question)
 
 	if (!job) {
 		m = declined(q->id, OUTCOME_REFUSED, why);
-		post_tried(w, q->conn, &m);
+		post_dry_run_result(w, q->conn, &m);
 		return;
 	}
 	msg_copy_fields(&m, question);
@@ -374,7 +374,7 @@ static void worker_on_msg(struct process *p, const struct msg *m)
 	if (m->type == MSG_GRANT)
 		on_grant(process_ctx(p), &m->u.grant);
 	if (m->type == MSG_CTL_DRY_RUN)
-		on_try(process_ctx(p), m);
+		on_ctl_dry_run(process_ctx(p), m);
 }
 
 static void worker_on_room(struct process *p)

@@ -186,7 +186,7 @@ static void make_action(void)
 					.windows = fake.windows };
 
 	action = action_new(&env, &fake.policy, &fake.grant);
-	if (fake.trial)
+	if (fake.dry_run)
 		action_set_dry_run(action);
 }
 

@@ -30,7 +30,7 @@ struct fake_reply {
 extern struct fake {
 	struct policy policy;
 	struct msg_grant grant;
-	bool trial;
+	bool dry_run;
 	struct owner_kinds *kinds;
 	struct server_clock clock;
 	struct windows *windows; /* NULL = none */

@@ -63,7 +63,7 @@ END_TEST
 START_TEST(an_announcement_is_a_write)
 {
 	if (_i == 0)
-		fake.trial = true;
+		fake.dry_run = true;
 	else
 		fake.grant.observe = true;
 	go();

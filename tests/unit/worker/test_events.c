@@ -332,7 +332,7 @@ END_TEST
 START_TEST(nothing_is_told)
 {
 	if (_i == 0)
-		fake.trial = true;
+		fake.dry_run = true;
 	else if (_i == 1)
 		fake.grant.observe = true;
 	else if (_i == 2)

@@ -46,10 +46,10 @@ START_TEST(observe_is_a_dry_run_of_the_same_path)
 }
 END_TEST
 
-/* A rehearsal reads and judges alike, sends no write, and says what it would have sent. */
-START_TEST(a_trial_writes_nothing)
+/* A dry run reads and judges alike, sends no write, and says what it would have sent. */
+START_TEST(a_dry_run_writes_nothing)
 {
-	fake.trial = true;
+	fake.dry_run = true;
 	fake.grant.observe = _i == 1;
 	on_pod("41", "", "", EVICTED);
 	go();
@@ -68,10 +68,10 @@ START_TEST(a_trial_writes_nothing)
 }
 END_TEST
 
-/* A rehearsal is one under an older mode, too: whether enforcing is allowed is not its question. */
-START_TEST(a_trial_refuses_as_the_action_does)
+/* A dry run is one under an older mode, too: whether enforcing is allowed is not its question. */
+START_TEST(a_dry_run_refuses_as_the_action_does)
 {
-	fake.trial = true;
+	fake.dry_run = true;
 	fake.policy.mode = MODE_OBSERVE;
 	on_pod("41", "", "", _i == 0 ? "'phase':'Running'" : EVICTED);
 	go();
@@ -470,8 +470,8 @@ TEST_MAIN("worker/evicted")
 	tcase_add_checked_fixture(t, fake_setup, fake_teardown);
 	tcase_add_test(t, deletes_with_preconditions);
 	tcase_add_test(t, observe_is_a_dry_run_of_the_same_path);
-	tcase_add_loop_test(t, a_trial_writes_nothing, 0, 2);
-	tcase_add_loop_test(t, a_trial_refuses_as_the_action_does, 0, 2);
+	tcase_add_loop_test(t, a_dry_run_writes_nothing, 0, 2);
+	tcase_add_loop_test(t, a_dry_run_refuses_as_the_action_does, 0, 2);
 	tcase_add_test(t, observe_stops_an_older_grant);
 	tcase_add_loop_test(t, gone_before, 0, 2);
 	tcase_add_loop_test(t, another_uid, 0, 2);

@@ -40,9 +40,9 @@ START_TEST(observe)
 }
 END_TEST
 
-START_TEST(a_trial_writes_nothing)
+START_TEST(a_dry_run_writes_nothing)
 {
-	fake.trial = true;
+	fake.dry_run = true;
 	go();
 	ck_assert_ptr_null(strstr(fake.log[fake.n_log - 1], "PATCH"));
 	RESULT(WOULD, CANNOT_PULL_IMAGE);
@@ -303,7 +303,7 @@ TEST_MAIN("worker/image_pull")
 	tcase_add_checked_fixture(t, setup_deployment, fake_teardown);
 	tcase_add_test(t, deployment_is_scaled_to_zero);
 	tcase_add_test(t, observe);
-	tcase_add_test(t, a_trial_writes_nothing);
+	tcase_add_test(t, a_dry_run_writes_nothing);
 	tcase_add_loop_test(t, not_due, 0, 2);
 	tcase_add_test(t, since_is_not_before_the_revision);
 	tcase_add_test(t, pod_got_better);

@@ -61,7 +61,7 @@ END_TEST
 
 START_TEST(dry)
 {
-	fake.trial = _i == 0;
+	fake.dry_run = _i == 0;
 	fake.grant.observe = _i == 1;
 	go();
 	if (_i == 0) {

@@ -85,9 +85,9 @@ START_TEST(without_being_asked_to)
 }
 END_TEST
 
-START_TEST(a_trial)
+START_TEST(a_dry_run)
 {
-	fake.trial = true;
+	fake.dry_run = true;
 	go();
 	REQUESTS(GET, "GET " JOB, JOB_PODS);
 	RESULT(WOULD, SUSPENDED);
@@ -209,7 +209,7 @@ TEST_MAIN("worker/suspend")
 	tcase_add_test(t, a_job);
 	tcase_add_loop_test(t, a_cron_job_and_its_job, 0, 3);
 	tcase_add_test(t, without_being_asked_to);
-	tcase_add_test(t, a_trial);
+	tcase_add_test(t, a_dry_run);
 	tcase_add_loop_test(t, already_suspended, 0, 2);
 	tcase_add_loop_test(t, other_pods_of_the_job, 0, 3);
 	tcase_add_loop_test(t, a_selector_that_is_not_understood, 0, 4);

@@ -81,7 +81,7 @@ START_TEST(certificates)
 		  "node n1 is Ready; VolumeAttachments: no volume of the pod is attached there" },
 	};
 
-	fake.trial = true;
+	fake.dry_run = true;
 	on_pod("41", STUCK, cases[_i].spec, ENDED);
 	on_node(cases[_i].ready, cases[_i].taints);
 	on(ATT, 200, "{'items':[]}");

@@ -10,7 +10,7 @@
 static const struct {
 	const char *window;
 	int64_t slowness_ms;
-	bool trial, done;
+	bool dry_run, done;
 } late[] = {
 	{ "0 14 * * * for 14m", 0, false, true },
 	{ "0 14 * * * for 14m", 41 * SEC, false, false }, /* closes while the pod is read */
@@ -23,12 +23,12 @@ START_TEST(no_write_outside_of_the_window)
 	fake.windows = windows_new();
 	fake.slowness_ms = late[_i].slowness_ms;
 	fake.grant.valid_until += 100000;
-	fake.trial = late[_i].trial;
+	fake.dry_run = late[_i].dry_run;
 	str_list_add(&fake.policy.duty[DUTY_EVICTED].windows, late[_i].window, strlen(late[_i].window));
 	on_pod("41", "", "", EVICTED);
 	on("DELETE " POD_PATH, 200, "{'kind':'Status','apiVersion':'v1','status':'Success'}");
 	go();
-	if (late[_i].trial)
+	if (late[_i].dry_run)
 		RESULT(WOULD, EVICTED);
 	else if (late[_i].done)
 		RESULT(DONE, EVICTED);
