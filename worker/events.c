@@ -20,7 +20,7 @@
 #define RECENT_MAX 256
 #define HASH_TEXT  17 /* "." and 16 digits */
 
-/* What was told lately. */
+/* What was reported lately. */
 struct recent {
 	uint64_t hash, at; /* at: boot ms; 0 = free */
 	uint64_t unsaid;   /* how often since */
@@ -59,7 +59,8 @@ void events_free(struct events **e)
 	*e = NULL;
 }
 
-/* -- what is told ------------------------------------------------------------------------------------------
+/* -- what is reported
+ * ------------------------------------------------------------------------------------------
  */
 
 /* FNV-1a (draft-eastlake-fnv), 64 bits. Uids are made by the server: nobody chooses them to collide. */
@@ -103,7 +104,7 @@ static char *body_of(const struct event *event, uint64_t count)
 		      event->message, "type", event->warning ? "Warning" : "Normal", "firstTimestamp", now,
 		      "lastTimestamp", now, "count", (json_int_t)count, "source", "component", MANAGED_US,
 		      "reportingComponent", MANAGED_US, "reportingInstance", MANAGED_US);
-	text = o ? json_dumps(o, JSON_COMPACT) : NULL; /* not UTF-8: nothing that could be told */
+	text = o ? json_dumps(o, JSON_COMPACT) : NULL; /* not UTF-8: nothing that could be reported */
 	json_decref(o);
 	return text;
 }
@@ -206,7 +207,7 @@ static void on_done(void *ctx, const struct http_result *r)
 		e->said = count_of(r);
 		e->phase = PHASE_PATCH;
 	} else {
-		drop_first(e); /* told, or not: it is not tried again */
+		drop_first(e); /* reported, or not: it is not tried again */
 	}
 	next(e);
 }

@@ -1,9 +1,9 @@
 /* events.h - Kubernetes Events on the objects that were acted on, or that a person should look at. Best
  * effort: nothing waits for them, nothing fails with them. As client-go's recorder does
  * (tools/record/events_cache.go): the same thing said again is not another Event, its count and lastTimestamp
- * are raised, and one object is told the same at most every five minutes. There the count is kept in memory;
- * here the Event's name is made of the object's uid and the reason, so that workers and restarts find it:
- * POST, and when it exists GET and PATCH.  Layer: worker.  Threads: none. */
+ * are raised, and the same is reported on one object at most every five minutes. There the count is kept in
+ * memory; here the Event's name is made of the object's uid and the reason, so that workers and restarts find
+ * it: POST, and when it exists GET and PATCH.  Layer: worker.  Threads: none. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WORKER_EVENTS_H
 #define WORKER_EVENTS_H
@@ -31,7 +31,7 @@ struct events_env {
 	/* As in action.h. */
 	struct http_request *(*start)(void *ctx, const struct http_call *call);
 	void (*cancel)(void *ctx, struct http_request *r);
-	/* The server does not allow it: told once, then nothing is sent until the end of the process. */
+	/* The server does not allow it: reported once, then nothing is sent until the end of the process. */
 	void (*denied)(void *ctx, const char *why);
 	void *ctx;
 };
@@ -40,7 +40,7 @@ struct events;
 struct events *events_new(const struct events_env *env);
 /* Cancels what is under way. Accepts NULL. */
 void events_free(struct events **e);
-/* Copied; sent when those before it are. Left out when it was told a short time ago, when there were too
+/* Copied; sent when those before it are. Left out when it was reported a short time ago, when there were too
  * many, or when the server does not allow it. */
 void events_add(struct events *e, const struct event *event);
 

@@ -146,14 +146,14 @@ static void action_done(void *ctx, const struct msg *m)
 	log_debug("action ended", kv_u("id", r->id), kv_u("dryRun", job->dry_run),
 		  kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
 		  kv_s("target", r->target), kv_u("http", r->http), kv_s("detail", r->detail));
-	const bool tell = action_event(job->action, &event);
+	const bool reports = action_event(job->action, &event);
 
 	action_free(&job->action);
 	if (job->dry_run)
 		post_dry_run_result(w, job->conn, &copy);
 	else
 		post(w, &copy);
-	if (tell)
+	if (reports)
 		events_add(w->events, &event);
 }
 

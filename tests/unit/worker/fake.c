@@ -133,7 +133,7 @@ static void fake_done(void *ctx, const struct msg *m)
 
 	ck_assert_int_eq(m->type, MSG_RESULT);
 	fake.result = m->u.result;
-	fake.told = action_event(*e, &fake.event);
+	fake.reported = action_event(*e, &fake.event);
 	fake.done++;
 	action_free(e); /* as the process does */
 }

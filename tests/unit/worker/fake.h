@@ -41,7 +41,7 @@ extern struct fake {
 	int64_t slowness_ms; /* each answer takes this long */
 	unsigned credentials, done;
 	struct msg_result result;
-	bool told; /* and what */
+	bool reported; /* and what */
 	struct event event;
 } fake;
 

@@ -1,4 +1,4 @@
-/* Events on objects: what is told, how it is told again, and that nothing waits for it. */
+/* Events on objects: what is reported, and how again, and that nothing waits for it. */
 // SPDX-License-Identifier: Apache-2.0
 #include <jansson.h>
 #include <stdio.h>
@@ -126,7 +126,7 @@ START_TEST(names)
 }
 END_TEST
 
-START_TEST(told_again)
+START_TEST(reported_again)
 {
 	on(POST, 409, "{'kind':'Status','status':'Failure','reason':'AlreadyExists','code':409}");
 	char get[500];
@@ -179,8 +179,8 @@ START_TEST(not_too_often)
 }
 END_TEST
 
-/* Many pods at once: the first ones are told, and then five a second. */
-static unsigned told_of(unsigned first, unsigned count)
+/* Many pods at once: the first ones are reported, and then five a second. */
+static unsigned reported_of(unsigned first, unsigned count)
 {
 	const size_t before = fake.n_log;
 
@@ -196,13 +196,13 @@ static unsigned told_of(unsigned first, unsigned count)
 
 START_TEST(never_a_flood)
 {
-	ck_assert_uint_eq(told_of(0, 60), EVENTS_BURST);
+	ck_assert_uint_eq(reported_of(0, 60), EVENTS_BURST);
 	clock_fake_advance(EVENTS_PERIOD_MS - 1);
-	ck_assert_uint_eq(told_of(100, 1), 0);
+	ck_assert_uint_eq(reported_of(100, 1), 0);
 	clock_fake_advance(1);
-	ck_assert_uint_eq(told_of(200, 2), 1);
+	ck_assert_uint_eq(reported_of(200, 2), 1);
 	clock_fake_advance((uint64_t)EVENTS_PERIOD_MS * EVENTS_BURST * 2); /* saves no more than a burst */
-	ck_assert_uint_eq(told_of(300, 60), EVENTS_BURST);
+	ck_assert_uint_eq(reported_of(300, 60), EVENTS_BURST);
 }
 END_TEST
 
@@ -210,7 +210,7 @@ START_TEST(one_after_the_other)
 {
 	struct event e = one;
 
-	for (int i = 0; i < 40; i++) { /* more than are told at once */
+	for (int i = 0; i < 40; i++) { /* more than are reported at once */
 		(void)snprintf(e.uid, sizeof(e.uid), "pod-%d", i);
 		events_add(events, &e);
 	}
@@ -266,13 +266,14 @@ START_TEST(freed_while_one_is_under_way)
 }
 END_TEST
 
-/* -- which actions tell -------------------------------------------------------------------------------------
+/* -- which actions report
+ * -------------------------------------------------------------------------------------
  */
 
 START_TEST(a_workload_is_told)
 {
 	go();
-	ck_assert(fake.told);
+	ck_assert(fake.reported);
 	ck_assert_str_eq(fake.event.kind, "Deployment");
 	ck_assert_str_eq(fake.event.api_version, "apps/v1");
 	ck_assert_str_eq(fake.event.name, "web");
@@ -293,7 +294,7 @@ START_TEST(a_pod_is_told)
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 200, SUCCESS);
 	go();
-	ck_assert(fake.told);
+	ck_assert(fake.reported);
 	ck_assert_str_eq(fake.event.kind, "Pod");
 	ck_assert_str_eq(fake.event.api_version, "v1");
 	ck_assert_str_eq(fake.event.name, "web");
@@ -309,13 +310,13 @@ START_TEST(an_announcement_is_told)
 	on("PATCH /apis/apps/v1" NS "deployments/web", 200, "%s", "{}");
 	go();
 	RESULT(ANNOUNCED, ANNOUNCED);
-	ck_assert(fake.told && fake.event.warning);
+	ck_assert(fake.reported && fake.event.warning);
 	ck_assert_str_eq(fake.event.kind, "Deployment");
 	ck_assert_str_eq(fake.event.reason, "Announced");
 }
 END_TEST
 
-START_TEST(what_a_person_must_do_is_told)
+START_TEST(what_an_operator_must_do_is_reported)
 {
 	on(HPAS, 200,
 	   "{'items':[{'metadata':{'name':'auto'},'spec':{'minReplicas':0,'scaleTargetRef':{'apiVersion':'"
@@ -323,7 +324,7 @@ START_TEST(what_a_person_must_do_is_told)
 	   "'kind':'Deployment','name':'web'}}}]}");
 	go();
 	RESULT(REFUSED, HAS_HPA);
-	ck_assert(fake.told && fake.event.warning);
+	ck_assert(fake.reported && fake.event.warning);
 	ck_assert_ptr_nonnull(strstr(fake.event.message, "nothing was done: "));
 	ck_assert_ptr_nonnull(strstr(fake.event.message, "; to do: "));
 }
@@ -342,7 +343,7 @@ START_TEST(nothing_is_told)
 	else
 		on(GET, 404, NOTFOUND);
 	go();
-	ck_assert(!fake.told);
+	ck_assert(!fake.reported);
 }
 END_TEST
 
@@ -351,7 +352,7 @@ TEST_MAIN("worker/events")
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, what_is_sent);
 	tcase_add_test(t, names);
-	tcase_add_test(t, told_again);
+	tcase_add_test(t, reported_again);
 	tcase_add_test(t, not_too_often);
 	tcase_add_test(t, never_a_flood);
 	tcase_add_test(t, one_after_the_other);
@@ -361,6 +362,6 @@ TEST_MAIN("worker/events")
 	tcase_add_test(t, a_workload_is_told);
 	tcase_add_test(t, a_pod_is_told);
 	tcase_add_test(t, an_announcement_is_told);
-	tcase_add_test(t, what_a_person_must_do_is_told);
+	tcase_add_test(t, what_an_operator_must_do_is_reported);
 	tcase_add_loop_test(t, nothing_is_told, 0, 5);
 }
