@@ -7,7 +7,7 @@
 
 #include "worker/action_state.h"
 
-/* The end: STEP_END. The rest is its detail, for people; what does not fit is cut. */
+/* The end: STEP_END. The rest is its detail, for operators; what does not fit is cut. */
 enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* Judged anything but ACT. A verdict that waits says when to come back. */

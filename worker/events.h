@@ -1,4 +1,4 @@
-/* events.h - Kubernetes Events on the objects that were acted on, or that a person should look at. Best
+/* events.h - Kubernetes Events on the objects that were acted on, or that an operator should look at. Best
  * effort: nothing waits for them, nothing fails with them. As client-go's recorder does
  * (tools/record/events_cache.go): the same thing said again is not another Event, its count and lastTimestamp
  * are raised, and the same is reported on one object at most every five minutes. There the count is kept in

@@ -49,7 +49,7 @@ struct object_name {
 /* False when it is not such a text. */
 bool read_object_name(const char *text, struct object_name *ret);
 
-/* The annotations by which people and this program speak to one another. */
+/* The annotations by which operators and this program speak to one another. */
 void read_annotations(const json_t *o, struct annotations *ret);
 
 /* A Status with status "Failure", whatever the HTTP status was: its code, else 0. */

@@ -47,7 +47,7 @@ enum step_then take_node(struct action *a, const struct step_reply *reply)
 /* -- volumes ---------------------------------------------------------------------------------------------
  */
 
-/* Volumes matter only where the kubelet's word is the proof. */
+/* Volumes matter only where the kubelet's word is the evidence. */
 bool needs_attachments(const struct action *a)
 {
 	const struct pod_context *c = &a->found.context;

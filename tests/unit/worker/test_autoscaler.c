@@ -25,7 +25,7 @@ static void on_deploy(const char *meta)
 	   meta);
 }
 
-static void expect_proof(const char *text)
+static void expect_evidence(const char *text)
 {
 	ck_assert_msg(strstr(fake.result.evidence, text) != NULL, "%s is not in: %s", text,
 		      fake.result.evidence);
@@ -40,7 +40,7 @@ START_TEST(an_hpa_that_may_scale_from_zero)
 }
 END_TEST
 
-/* Zero switches it off: the act stays, and the proof says so. */
+/* Zero switches it off: the action stays, and the evidence says so. */
 START_TEST(an_hpa_that_is_switched_off_by_zero)
 {
 	static const char *const mins[] = { ",'minReplicas':1", ",'minReplicas':2", "" };
@@ -51,8 +51,8 @@ START_TEST(an_hpa_that_is_switched_off_by_zero)
 	on_list(HPAS, item);
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	expect_proof("HorizontalPodAutoscaler auto of Deployment web");
-	expect_proof(texts[_i]);
+	expect_evidence("HorizontalPodAutoscaler auto of Deployment web");
+	expect_evidence(texts[_i]);
 }
 END_TEST
 
@@ -121,7 +121,7 @@ START_TEST(keda)
 	go();
 	if (cases[_i].acts) {
 		RESULT(DONE, CANNOT_PULL_IMAGE);
-		expect_proof("ScaledObject auto of Deployment web is paused at 0");
+		expect_evidence("ScaledObject auto of Deployment web is paused at 0");
 	} else {
 		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA "?limit=100");
 		RESULT(REFUSED, HAS_KEDA);
@@ -135,7 +135,8 @@ START_TEST(may_not_be_read)
 	on(_i == 0 ? HPAS : KEDA, 403, DENIED);
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	expect_proof(_i == 0 ? "HorizontalPodAutoscalers may not be read" : "ScaledObjects may not be read");
+	expect_evidence(_i == 0 ? "HorizontalPodAutoscalers may not be read"
+				: "ScaledObjects may not be read");
 }
 END_TEST
 
@@ -171,7 +172,7 @@ START_TEST(gitops)
 	on_deploy(metas[_i]);
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	expect_proof("carries the mark ");
+	expect_evidence("carries the mark ");
 }
 END_TEST
 
@@ -180,12 +181,12 @@ END_TEST
 	"','time':'" at "','fieldsV1':{'f:spec':{'f:replicas':{}}}}]"
 
 /* It came back a second time: for 20 minutes after that nothing is written, whoever asks. */
-START_TEST(a_fight_is_held)
+START_TEST(a_reverted_scale_down_is_blocked)
 {
 	static const struct {
 		unsigned reverts;
 		const char *meta;
-		bool held;
+		bool blocked;
 		uint64_t retry;
 	} cases[] = {
 		{ 2, RAISED("argocd", "", "2026-09-21T13:53:21Z"), true,
@@ -201,7 +202,7 @@ START_TEST(a_fight_is_held)
 	fake.grant.reverts = cases[_i].reverts;
 	on_deploy(cases[_i].meta);
 	go();
-	if (cases[_i].held) {
+	if (cases[_i].blocked) {
 		REQUESTS(GET, RS, DEPLOY);
 		RESULT(REFUSED, REVERTED);
 		ck_assert_ptr_nonnull(strstr(fake.result.detail, "argocd (Update, 2026-09-21T"));
@@ -227,5 +228,5 @@ TEST_MAIN("worker/autoscaler")
 	tcase_add_loop_test(t, the_server_fails, 0, 2);
 	tcase_add_test(t, no_keda);
 	tcase_add_loop_test(t, gitops, 0, 6);
-	tcase_add_loop_test(t, a_fight_is_held, 0, 7);
+	tcase_add_loop_test(t, a_reverted_scale_down_is_blocked, 0, 7);
 }

@@ -68,7 +68,7 @@ START_TEST(node_ready_and_nothing_runs)
 }
 END_TEST
 
-/* The certificate says which of the conditions held, whoever reads it later. */
+/* The certificate says which of the conditions blocked, whoever reads it later. */
 START_TEST(certificates)
 {
 	static const struct {
@@ -314,7 +314,7 @@ START_TEST(volumes_unknown)
 }
 END_TEST
 
-/* A claim without a name is no proof that nothing is attached: the name is not fit for a path. */
+/* A claim without a name does not show that nothing is attached: the name is not fit for a path. */
 START_TEST(claims_not_understood)
 {
 	with_volumes(ITEM("n1", "pv"));
