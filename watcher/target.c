@@ -33,8 +33,6 @@ static void add_once(struct str_list *l, const char *name)
 		str_list_add(l, name, strlen(name));
 }
 
-/* The namespaces to be content with when the cluster-wide list is forbidden: those that the duties name, or
- * the credential's own. */
 void target_namespaces(const struct settings *s, struct str_list *ret)
 {
 	for (int d = 0; d < DUTY__MAX; d++) {

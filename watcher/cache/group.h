@@ -47,6 +47,7 @@ void groups_tally(const struct groups *g, uint32_t id, struct group_tally *ret);
 uint32_t groups_chain_first(const struct groups *g, uint32_t id);
 uint32_t groups_chain_next(const struct groups *g, uint32_t id);
 
+/* Is there such a group? Ids come from a queue that may be older than the group's end. */
 bool groups_has(const struct groups *g, uint32_t id);
 
 size_t groups_bytes(const struct groups *g);

@@ -44,18 +44,10 @@ static inline uint32_t hash_quick(const char *p, size_t n)
 	return (uint32_t)(h >> 32);
 }
 
-/* Mix of a small number chosen by ourselves (ids, handles). */
-static inline uint32_t hash_u32(uint32_t v)
-{
-	uint64_t x = (uint64_t)v * 0x9e3779b97f4a7c15u;
-
-	return (uint32_t)(x >> 32);
-}
-
 /* 64 bits made of 32, for who keeps no more of a hash. */
 static inline uint64_t hash_spread(uint32_t hash)
 {
-	return (uint64_t)hash_u32(hash) << 32 | hash;
+	return (uint64_t)hash * 0x9e3779b97f4a7c15u >> 32 << 32 | hash;
 }
 
 #endif

@@ -424,20 +424,9 @@ uint32_t store_group(const struct store *s, uint32_t h)
 	return group_of(record_at(s, h));
 }
 
-bool store_has_group(const struct store *s, uint32_t group)
+const struct groups *store_groups(const struct store *s)
 {
-	return groups_has(s->groups, group);
-}
-
-void store_tally(const struct store *s, uint32_t group, struct group_tally *ret)
-{
-	groups_tally(s->groups, group, ret);
-}
-
-void store_group_owner(const struct store *s, uint32_t group, struct owner_facts *ret,
-		       struct str *ret_revision, char uid[static 37])
-{
-	groups_owner(s->groups, group, ret, ret_revision, uid);
+	return s->groups;
 }
 
 uint32_t store_group_first(const struct store *s, uint32_t group)
@@ -448,16 +437,6 @@ uint32_t store_group_first(const struct store *s, uint32_t group)
 uint32_t store_group_next(const struct store *s, uint32_t h)
 {
 	return record_at(s, h)->next;
-}
-
-uint32_t store_chain_first(const struct store *s, uint32_t group)
-{
-	return groups_chain_first(s->groups, group);
-}
-
-uint32_t store_chain_next(const struct store *s, uint32_t group)
-{
-	return groups_chain_next(s->groups, group);
 }
 
 /* -- lists -- */

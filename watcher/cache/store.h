@@ -57,20 +57,12 @@ void store_set_mark(struct store *s, uint32_t h, uint8_t mark);
 /* Namespace of h, without unpacking it. */
 struct str store_namespace(const struct store *s, uint32_t h);
 
-/* Groups: pods of one controller and revision (0 = no controller). */
+/* The group of pod h: pods of one controller and revision (0 = no controller). */
 uint32_t store_group(const struct store *s, uint32_t h);
-void store_tally(const struct store *s, uint32_t group, struct group_tally *ret);
-/* Owner and revision of a group; ret->uid may lie in `uid`. */
-void store_group_owner(const struct store *s, uint32_t group, struct owner_facts *ret,
-		       struct str *ret_revision, char uid[static 37]);
+const struct groups *store_groups(const struct store *s);
 /* Pods of a group: the first one, and the one after h (0 = end). */
 uint32_t store_group_first(const struct store *s, uint32_t group);
 uint32_t store_group_next(const struct store *s, uint32_t h);
-/* Groups of the same owner uid. */
-uint32_t store_chain_first(const struct store *s, uint32_t group);
-uint32_t store_chain_next(const struct store *s, uint32_t group);
-/* Is there such a group? Ids come from a queue that may be older than the group's end. */
-bool store_has_group(const struct store *s, uint32_t group);
 
 /* A list begins: its number. store_sweep removes what was put last before that list began, in namespace ns
  * or, when ns is empty, everywhere. Returns how many. */

@@ -96,7 +96,7 @@ static bool clock_may_run(const struct cluster_state *c, uint32_t h)
 	uint32_t group = store_group(c->store, h);
 
 	if (group)
-		store_tally(c->store, group, &t);
+		groups_tally(store_groups(c->store), group, &t);
 	return t.pulled == 0;
 }
 
@@ -108,7 +108,7 @@ void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod
 
 	*ret = (struct pod_context){ .stage = STAGE_CACHE };
 	if (group) {
-		store_tally(c->store, group, &t);
+		groups_tally(store_groups(c->store), group, &t);
 		ret->tally_known = TRI_YES;
 		ret->pods = t.live;
 		ret->failing = t.failing;

@@ -60,10 +60,10 @@ static void on_tally(void *ctx, uint32_t group)
 	queue_add(c->groups, group);
 	if (!failing_since_count(k->failing_since))
 		return;
-	store_tally(k->store, group, &t);
+	groups_tally(store_groups(k->store), group, &t);
 	if (t.failing && !t.pulled)
 		return;
-	store_group_owner(k->store, group, &owner, &revision, uid);
+	groups_owner(store_groups(k->store), group, &owner, &revision, uid);
 	if (t.pulled)
 		failing_since_clear(k->failing_since, owner.uid, revision);
 	else
@@ -320,12 +320,13 @@ static void mark_group(struct controller *c, uint32_t group)
 	const struct store *s = c->cluster.store;
 	struct group_tally t;
 
-	if (!store_has_group(s, group))
+	if (!groups_has(store_groups(s), group))
 		return;
-	store_tally(s, group, &t);
+	groups_tally(store_groups(s), group, &t);
 	if (t.failing_all == 0)
 		return;
-	for (uint32_t g = store_chain_first(s, group); g; g = store_chain_next(s, g))
+	for (uint32_t g = groups_chain_first(store_groups(s), group); g;
+	     g = groups_chain_next(store_groups(s), g))
 		for (uint32_t h = store_group_first(s, g); h; h = store_group_next(s, h))
 			if (store_mark(s, h) & MARK_FAILING)
 				queue_add(c->keys, h);

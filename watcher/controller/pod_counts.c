@@ -72,7 +72,8 @@ static bool stands_for_workload(const struct store *s, uint32_t h)
 {
 	uint32_t group = store_group(s, h);
 
-	return !group || (store_chain_first(s, group) == group && store_group_first(s, group) == h);
+	return !group ||
+	       (groups_chain_first(store_groups(s), group) == group && store_group_first(s, group) == h);
 }
 
 void pod_counts_take(struct pod_counts *c, const struct store *s, uint64_t now)

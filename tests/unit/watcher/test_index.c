@@ -99,9 +99,9 @@ START_TEST(st01_group_goes_with_its_last_pod)
 	const uint32_t group = store_group(s, put("p1", "db", "1", "1"));
 	const size_t bytes = store_bytes(s);
 
-	ck_assert(store_has_group(s, group));
+	ck_assert(groups_has(store_groups(s), group));
 	store_remove(s, find("p1"));
-	ck_assert(!store_has_group(s, group));
+	ck_assert(!groups_has(store_groups(s), group));
 	for (int i = 0; i < 10000; i++) { /* and its memory with it */
 		char owner[16];
 
@@ -119,7 +119,7 @@ START_TEST(st02_group_stays_while_it_has_pods)
 
 	ck_assert_uint_eq(store_group(s, put("p2", "db", "1", "2")), group);
 	store_remove(s, find("p1"));
-	ck_assert(store_has_group(s, group));
+	ck_assert(groups_has(store_groups(s), group));
 	ck_assert_str_eq(members(group), "p2 ");
 	put("p3", "db", "1", "3");
 	ck_assert_str_eq(members(group), "p2 p3 ");
@@ -150,9 +150,9 @@ START_TEST(st03_pod_moves_between_groups)
 		put(steps[i].name, steps[i].owner, steps[i].revision, "2");
 		ck_assert_str_eq(members(foo), steps[i].foo);
 		ck_assert_str_eq(members(bar), steps[i].bar);
-		store_tally(s, foo, &t);
+		groups_tally(store_groups(s), foo, &t);
 		ck_assert_uint_eq(t.live, strlen(steps[i].foo) / 3);
-		store_tally(s, bar, &t);
+		groups_tally(store_groups(s), bar, &t);
 		ck_assert_uint_eq(t.live, strlen(steps[i].bar) / 3);
 	}
 	ck_assert_str_eq(told, ""); /* moved, not removed */
@@ -193,8 +193,9 @@ START_TEST(st05_chain_is_the_union_of_its_groups)
 	put("p2", "db", "2", "1");
 	put("p3", "db", "3", "1");
 	put("p4", "web", "1", "1");
-	for (uint32_t g = store_chain_first(s, group); g; g = store_chain_next(s, g)) {
-		store_tally(s, g, &t);
+	for (uint32_t g = groups_chain_first(store_groups(s), group); g;
+	     g = groups_chain_next(store_groups(s), g)) {
+		groups_tally(store_groups(s), g, &t);
 		groups++;
 		pods += t.live;
 	}
@@ -202,7 +203,8 @@ START_TEST(st05_chain_is_the_union_of_its_groups)
 	ck_assert_uint_eq(pods, 3);
 	store_remove(s, find("p2"));
 	groups = 0;
-	for (uint32_t g = store_chain_first(s, group); g; g = store_chain_next(s, g))
+	for (uint32_t g = groups_chain_first(store_groups(s), group); g;
+	     g = groups_chain_next(store_groups(s), g))
 		groups++;
 	ck_assert_uint_eq(groups, 2);
 }
