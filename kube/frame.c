@@ -95,14 +95,6 @@ void frame_splitter_done(struct frame_splitter *f)
 	payload_done(&f->payload);
 }
 
-void frame_splitter_reset(struct frame_splitter *f)
-{
-	payload_begin(&f->payload, 0, false);
-	payload_end(&f->payload);
-	f->n_header = 0;
-	f->in_payload = false;
-}
-
 bool frame_splitter_is_inside(const struct frame_splitter *f)
 {
 	return f->in_payload || f->n_header > 0;

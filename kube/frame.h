@@ -39,8 +39,6 @@ struct frame_splitter {
 
 void frame_splitter_init(struct frame_splitter *f, const struct frame_ops *ops);
 void frame_splitter_done(struct frame_splitter *f);
-/* Forget a half-read frame: a new stream begins. */
-void frame_splitter_reset(struct frame_splitter *f);
 /* 0, or what on_object returned. */
 int frame_splitter_feed(struct frame_splitter *f, const void *p, size_t n);
 /* Is the stream inside a frame? Then its end now is a truncation. */

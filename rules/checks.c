@@ -36,7 +36,9 @@ bool evaluation_wait(struct evaluation *l, enum reason reason, int64_t at)
 	return true;
 }
 
-bool evaluation_forbid(struct evaluation *l, enum reason reason)
+/* A guard that holds for all time forbids the act: a refusal when it is due; until then a wait, so that the
+ * refusal comes in time; none when it is not known when it will be due. */
+static bool evaluation_forbid(struct evaluation *l, enum reason reason)
 {
 	if (l->due)
 		return evaluation_decide(l, VERDICT_REFUSE, reason);

@@ -66,9 +66,6 @@ void evaluation_say(struct evaluation *l, const char *fmt, ...) __attribute__((f
 bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason);
 /* Wait until `at` (0 = until something changes). */
 bool evaluation_wait(struct evaluation *l, enum reason reason, int64_t at);
-/* A guard that holds for all time forbids the act: a refusal when it is due; until then a wait, so that the
- * refusal comes in time; none when it is not known when it will be due. */
-bool evaluation_forbid(struct evaluation *l, enum reason reason);
 
 /* The checks before the state of the pod is looked at ... */
 bool check_enabled(struct evaluation *l);

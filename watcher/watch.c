@@ -355,16 +355,8 @@ void watch_start(struct cluster_watch *w)
 	watch_stats_send(w->stats);
 }
 
-void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
-{
-	watch_stop(w);
-	if (w->leadership)
-		leadership_release(w->leadership, drained, ctx);
-	else
-		drained(ctx);
-}
-
-void watch_stop(struct cluster_watch *w)
+/* Nothing is read, judged or said from now on. */
+static void stop(struct cluster_watch *w)
 {
 	w->stopped = true;
 	watch_stats_set_reflector(w->stats, NULL);
@@ -373,13 +365,22 @@ void watch_stop(struct cluster_watch *w)
 	(void)evtimer_del(w->saved_get_timer);
 }
 
+void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
+{
+	stop(w);
+	if (w->leadership)
+		leadership_release(w->leadership, drained, ctx);
+	else
+		drained(ctx);
+}
+
 void watch_free(struct cluster_watch **w)
 {
 	struct cluster_watch *old = *w;
 
 	if (!old)
 		return;
-	watch_stop(old);
+	stop(old);
 	leadership_free(&old->leadership);
 	watch_stats_free(&old->stats);
 	plan_rows_done(&old->plan);

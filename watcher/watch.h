@@ -27,9 +27,8 @@ void watch_start(struct cluster_watch *w);
 /* Go on with these settings, whose contents are taken over: judges all again; lists again only when the
  * server or the namespaces differ, or when the old credential was refused. */
 void watch_set_settings(struct cluster_watch *w, struct settings *s);
-/* Nothing is read, judged or said from now on. */
-void watch_stop(struct cluster_watch *w);
-/* The same, and the Lease is given back when one is held; drained(ctx) when all is done, perhaps at once. */
+/* Nothing is read, judged or said from now on, and the Lease is given back when one is held; drained(ctx)
+ * when all is done, perhaps at once. */
 void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx);
 
 void watch_on_msg(struct cluster_watch *w, const struct msg *m);

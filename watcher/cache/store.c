@@ -471,11 +471,6 @@ size_t store_count(const struct store *s)
 	return s->index.used;
 }
 
-uint32_t store_handles(const struct store *s)
-{
-	return s->n;
-}
-
 size_t store_bytes(const struct store *s)
 {
 	return sizeof(*s) + arena_bytes(&s->arena) + hash_index_bytes(&s->index) +

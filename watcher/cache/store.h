@@ -70,8 +70,6 @@ uint32_t store_list_begin(struct store *s);
 size_t store_sweep(struct store *s, uint32_t list, struct str ns);
 
 size_t store_count(const struct store *s);
-/* Handles given out so far are below this. */
-uint32_t store_handles(const struct store *s);
 /* Everything held, index, tables and unused room included. */
 size_t store_bytes(const struct store *s);
 

@@ -94,7 +94,8 @@ START_TEST(fr01_truncated)
 		frame_splitter_init(&f, &ops);
 		ck_assert_int_eq(frame_splitter_feed(&f, frames, n), 0);
 		ck_assert(frame_splitter_is_inside(&f) == !border);
-		frame_splitter_reset(&f);
+		frame_splitter_done(&f);
+		frame_splitter_init(&f, &ops); /* a new stream */
 		ck_assert(!frame_splitter_is_inside(&f));
 		s.bytes.n = 0;
 		ck_assert_int_eq(frame_splitter_feed(&f, frames, sizeof(frames)), 0);
