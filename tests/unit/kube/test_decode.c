@@ -63,7 +63,7 @@ static void reach(const struct pod_facts *f)
 	}
 }
 
-START_TEST(test_agree)
+TEST(test_agree)
 {
 	static struct pod_facts a, b;
 	bool many = false;
@@ -87,10 +87,9 @@ START_TEST(test_agree)
 	POD_FACTS(MUST_OF_POD)
 	CONTAINER_FACTS(MUST_OF_CONTAINER)
 }
-END_TEST
 
 /* Every prefix of a pod: an error or fewer facts, never a crash, never a read past the end. */
-START_TEST(test_truncated)
+TEST(test_truncated)
 {
 	static struct pod_facts f;
 	size_t refused = 0;
@@ -108,9 +107,8 @@ START_TEST(test_truncated)
 	}
 	ck_assert_uint_gt(refused, 1000);
 }
-END_TEST
 
-START_TEST(test_mutated)
+TEST(test_mutated)
 {
 	static struct pod_facts f;
 	uint64_t s = 7;
@@ -126,9 +124,8 @@ START_TEST(test_mutated)
 		dual_done(&pod);
 	}
 }
-END_TEST
 
-START_TEST(test_wrong_wire_types_count_as_absent)
+TEST(test_wrong_wire_types_count_as_absent)
 {
 	static struct pod_facts f;
 	struct wire meta = { 0 }, pod = { 0 };
@@ -143,9 +140,8 @@ START_TEST(test_wrong_wire_types_count_as_absent)
 	ck_assert_int_eq(f.grace_s, -1);
 	wire_done(&pod);
 }
-END_TEST
 
-START_TEST(test_groups_are_skipped)
+TEST(test_groups_are_skipped)
 {
 	static const uint8_t group[] = { 0x9b, 0x06, 0x9b, 0x06, 0x08, 0x01, 0x9c, 0x06, 0x9c, 0x06 };
 	static struct pod_facts f;
@@ -159,9 +155,8 @@ START_TEST(test_groups_are_skipped)
 	ck_assert_int_eq(decode_pod_protobuf(pod.p, 3, &f), -EBADMSG); /* never closed */
 	wire_done(&pod);
 }
-END_TEST
 
-START_TEST(test_varint_limits)
+TEST(test_varint_limits)
 {
 	static const uint8_t overlong[] = {
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01
@@ -176,10 +171,9 @@ START_TEST(test_varint_limits)
 	ck_assert_uint_eq(n.v, UINT64_MAX);
 	ck_assert_ptr_null(cursor_field(field_zero, field_zero + sizeof(field_zero)).next);
 }
-END_TEST
 
 /* As the server writes them, as others may, and what is no time. */
-START_TEST(test_times)
+TEST(test_times)
 {
 	static const struct {
 		const char *time;
@@ -222,10 +216,9 @@ START_TEST(test_times)
 			      (long long)f.created);
 	}
 }
-END_TEST
 
 /* Keys after values, types after statuses, lengths longer than they need to be: unusual, but the same pod. */
-START_TEST(test_unusual_order_means_the_same)
+TEST(test_unusual_order_means_the_same)
 {
 	static struct pod_facts f;
 	uint8_t b[256];
@@ -248,10 +241,9 @@ START_TEST(test_unusual_order_means_the_same)
 	ck_assert(f.ready);
 	ck_assert_uint_eq(f.n_labels, 1);
 }
-END_TEST
 
 /* Of what is asked for, nothing may be broken; every cut of it is. */
-START_TEST(test_labels_and_conditions_truncated)
+TEST(test_labels_and_conditions_truncated)
 {
 	static struct pod_facts f;
 	uint8_t b[64], label[64] = { 0x0a, 0, 0x5a, 0 }, condition[64] = { 0x1a, 0, 0x12, 0 };
@@ -276,10 +268,9 @@ START_TEST(test_labels_and_conditions_truncated)
 		ck_assert_int_eq(decode_pod_protobuf(condition, n + 4, &f), whole ? 0 : -EBADMSG);
 	}
 }
-END_TEST
 
 /* A JSON pod without what makes it one is refused; members of a wrong type count as absent. */
-START_TEST(test_json_refused)
+TEST(test_json_refused)
 {
 	static const char *const bad[] = { "[]",
 					   "{}",
@@ -309,7 +300,6 @@ START_TEST(test_json_refused)
 	ck_assert_int_eq(f.containers[0].restarts, 0);
 	json_decref(o);
 }
-END_TEST
 
 /* One pod written down with what each of its fields means: the list of fields itself may be wrong. */
 static const char written[] =
@@ -381,7 +371,7 @@ static const struct pod_facts meant = {
 			  .last_finished_at = 12000 } },
 };
 
-START_TEST(test_what_each_field_means)
+TEST(test_what_each_field_means)
 {
 	static struct pod_facts f;
 	json_t *o = json_loads(written, 0, NULL);
@@ -390,9 +380,8 @@ START_TEST(test_what_each_field_means)
 	same_facts(&f, &meant, false, "the written pod");
 	json_decref(o);
 }
-END_TEST
 
-START_TEST(test_event_added)
+TEST(test_event_added)
 {
 	static struct pod_facts f;
 	struct watch_event e;
@@ -408,9 +397,8 @@ START_TEST(test_event_added)
 	ck_assert_int_eq(decode_pod_protobuf(e.object.raw.p, cursor_left(&e.object.raw), &f), 0);
 	ck_assert(str_is(f.ns, "n") && str_is(f.name, "a") && str_is(f.uid, "u") && str_is(f.rv, "7"));
 }
-END_TEST
 
-START_TEST(test_event_bookmark)
+TEST(test_event_bookmark)
 {
 	struct watch_event e;
 	struct bookmark mark;
@@ -427,9 +415,8 @@ START_TEST(test_event_bookmark)
 	ck_assert(str_is(mark.rv, "42"));
 	ck_assert(mark.initial_end);
 }
-END_TEST
 
-START_TEST(test_event_error)
+TEST(test_event_error)
 {
 	struct watch_event e;
 	struct status_facts s;
@@ -449,7 +436,6 @@ START_TEST(test_event_error)
 	ck_assert(s.expired && !s.too_large_rv);
 	ck_assert(str_is(s.message, "too old resource version: 1 (9)"));
 }
-END_TEST
 
 static struct status_facts too_large(const char *cause_type, const char *cause_message, const char *message,
 				     const char *reason)
@@ -471,7 +457,7 @@ static struct status_facts too_large(const char *cause_type, const char *cause_m
 	return f;
 }
 
-START_TEST(test_too_large_dialects)
+TEST(test_too_large_dialects)
 {
 	ck_assert(too_large("ResourceVersionTooLarge", "", "", "Timeout").too_large_rv);
 	ck_assert(too_large("", "Too large resource version", "", "Timeout").too_large_rv);
@@ -480,24 +466,8 @@ START_TEST(test_too_large_dialects)
 	ck_assert(!too_large("", "", "Timeout: etcd is slow", "Timeout").too_large_rv);
 	ck_assert_int_eq(too_large("", "", "", "Timeout").retry_after_s, 1);
 }
-END_TEST
 
 TEST_MAIN("kube/decode")
 {
-	tcase_add_test(t, test_agree);
-	tcase_add_test(t, test_truncated);
-	tcase_add_test(t, test_mutated);
-	tcase_add_test(t, test_wrong_wire_types_count_as_absent);
-	tcase_add_test(t, test_groups_are_skipped);
-	tcase_add_test(t, test_varint_limits);
-	tcase_add_test(t, test_times);
-	tcase_add_test(t, test_unusual_order_means_the_same);
-	tcase_add_test(t, test_labels_and_conditions_truncated);
-	tcase_add_test(t, test_json_refused);
-	tcase_add_test(t, test_what_each_field_means);
-	tcase_add_test(t, test_event_added);
-	tcase_add_test(t, test_event_bookmark);
-	tcase_add_test(t, test_event_error);
-	tcase_add_test(t, test_too_large_dialects);
 	tcase_set_timeout(t, 100);
 }

@@ -41,7 +41,7 @@ static struct frame_ops ops_of(struct seen *s)
 static const uint8_t frames[] = { 0, 0, 0, 4, 1, 2, 3, 4, 0, 0, 0, 3, 5, 6, 7, 0, 0, 0, 0, 0, 0, 0, 1, 8 };
 static const uint8_t objects[] = { 1, 2, 3, 4, '|', 5, 6, 7, '|', '|', 8, '|' };
 
-START_TEST(fr01_every_split)
+TEST(fr01_every_split)
 {
 	for (size_t i = 0; i <= sizeof(frames); i++)
 		for (size_t j = i; j <= sizeof(frames); j++) {
@@ -60,9 +60,8 @@ START_TEST(fr01_every_split)
 			wire_done(&s.bytes);
 		}
 }
-END_TEST
 
-START_TEST(fr01_small_buffers)
+TEST(fr01_small_buffers)
 {
 	for (size_t size = 1; size <= 3; size++) {
 		struct seen s = { 0 };
@@ -81,9 +80,8 @@ START_TEST(fr01_small_buffers)
 		wire_done(&s.bytes);
 	}
 }
-END_TEST
 
-START_TEST(fr01_truncated)
+TEST(fr01_truncated)
 {
 	for (size_t n = 0; n <= sizeof(frames); n++) {
 		struct seen s = { 0 };
@@ -104,9 +102,8 @@ START_TEST(fr01_truncated)
 		wire_done(&s.bytes);
 	}
 }
-END_TEST
 
-START_TEST(fr02_oversize_is_drained)
+TEST(fr02_oversize_is_drained)
 {
 	const uint32_t big = FRAME_SIZE_MAX + 5;
 	const uint8_t header[4] = { (uint8_t)(big >> 24), (uint8_t)(big >> 16), (uint8_t)(big >> 8),
@@ -133,10 +130,9 @@ START_TEST(fr02_oversize_is_drained)
 	wire_done(&s.bytes);
 	free(junk);
 }
-END_TEST
 
 /* TestDecoder: 1025 B, 5 KiB, 17 MiB, 1025 B; only the third is left out. */
-START_TEST(fr02_sizes)
+TEST(fr02_sizes)
 {
 	static const uint32_t sizes[] = { 1025, 5120, 17u << 20, 1025 };
 	uint8_t *body = xcalloc(1, 17u << 20);
@@ -163,9 +159,8 @@ START_TEST(fr02_sizes)
 	wire_done(&s.bytes);
 	free(body);
 }
-END_TEST
 
-START_TEST(fr02_announced_length_reserves_nothing)
+TEST(fr02_announced_length_reserves_nothing)
 {
 	static const uint8_t header[] = { 0, 0xff, 0xff, 0xff, 1 };
 	struct seen s = { 0 };
@@ -177,9 +172,8 @@ START_TEST(fr02_announced_length_reserves_nothing)
 	ck_assert_uint_le(f.payload.cap, 4096);
 	frame_splitter_done(&f);
 }
-END_TEST
 
-START_TEST(frame_stops_on_request)
+TEST(frame_stops_on_request)
 {
 	struct seen s = { .stop_at = 2 };
 	const struct frame_ops ops = ops_of(&s);
@@ -191,7 +185,6 @@ START_TEST(frame_stops_on_request)
 	frame_splitter_done(&f);
 	wire_done(&s.bytes);
 }
-END_TEST
 
 /* -- lists ---------------------------------------------------------------------------------------------- */
 
@@ -216,7 +209,7 @@ static void make_list(struct wire *w, const char *kind, const char *token, unsig
 	wire_envelope(w, "v1", kind, &raw);
 }
 
-START_TEST(list_every_split)
+TEST(list_every_split)
 {
 	struct wire w = { 0 };
 
@@ -242,10 +235,9 @@ START_TEST(list_every_split)
 		}
 	wire_done(&w);
 }
-END_TEST
 
 /* A list cut anywhere is not a list, except where only the empty tail of the envelope is missing. */
-START_TEST(list_truncated)
+TEST(list_truncated)
 {
 	struct wire w = { 0 };
 
@@ -263,7 +255,6 @@ START_TEST(list_truncated)
 	}
 	wire_done(&w);
 }
-END_TEST
 
 static int feed_whole(const struct wire *w, struct seen *s)
 {
@@ -279,7 +270,7 @@ static int feed_whole(const struct wire *w, struct seen *s)
 	return r;
 }
 
-START_TEST(list_refuses)
+TEST(list_refuses)
 {
 	struct wire w = { 0 }, raw = { 0 };
 	struct seen s = { 0 };
@@ -305,10 +296,9 @@ START_TEST(list_refuses)
 	wire_done(&w);
 	wire_done(&s.bytes);
 }
-END_TEST
 
 /* What was no list does not become one by what follows, nor by its end. */
-START_TEST(list_refuses_for_good)
+TEST(list_refuses_for_good)
 {
 	struct wire w = { 0 };
 	struct seen s = { 0 };
@@ -327,9 +317,8 @@ START_TEST(list_refuses_for_good)
 	wire_done(&s.bytes);
 	wire_done(&w);
 }
-END_TEST
 
-START_TEST(list_empty)
+TEST(list_empty)
 {
 	struct wire w = { 0 };
 	struct seen s = { 0 };
@@ -339,9 +328,8 @@ START_TEST(list_empty)
 	ck_assert_uint_eq(s.n, 0);
 	wire_done(&w);
 }
-END_TEST
 
-START_TEST(list_random_bytes)
+TEST(list_random_bytes)
 {
 	uint64_t seed = 11;
 
@@ -359,9 +347,8 @@ START_TEST(list_random_bytes)
 		wire_done(&s.bytes);
 	}
 }
-END_TEST
 
-START_TEST(list_large_item_is_not_kept)
+TEST(list_large_item_is_not_kept)
 {
 	const size_t big = 1 << 20;
 	uint8_t *junk = xcalloc(1, big);
@@ -385,23 +372,8 @@ START_TEST(list_large_item_is_not_kept)
 	wire_done(&s.bytes);
 	free(junk);
 }
-END_TEST
 
 TEST_MAIN("kube/frame")
 {
-	tcase_add_test(t, fr01_every_split);
-	tcase_add_test(t, fr01_small_buffers);
-	tcase_add_test(t, fr01_truncated);
-	tcase_add_test(t, fr02_oversize_is_drained);
-	tcase_add_test(t, fr02_sizes);
-	tcase_add_test(t, fr02_announced_length_reserves_nothing);
-	tcase_add_test(t, frame_stops_on_request);
-	tcase_add_test(t, list_every_split);
-	tcase_add_test(t, list_truncated);
-	tcase_add_test(t, list_refuses);
-	tcase_add_test(t, list_refuses_for_good);
-	tcase_add_test(t, list_empty);
-	tcase_add_test(t, list_random_bytes);
-	tcase_add_test(t, list_large_item_is_not_kept);
 	tcase_set_timeout(t, 100);
 }

@@ -93,7 +93,7 @@ static struct server held_by(const char *who)
 	return s;
 }
 
-START_TEST(le1_no_object_is_created)
+TEST(le1_no_object_is_created)
 {
 	struct server s = { 0 };
 	struct leader l;
@@ -105,9 +105,8 @@ START_TEST(le1_no_object_is_created)
 	ck_assert_int_eq(s.lease.transitions, 0);
 	ck_assert_str_eq(s.lease.holder, ME);
 }
-END_TEST
 
-START_TEST(le1_unled_is_taken)
+TEST(le1_unled_is_taken)
 {
 	struct server s = held_by("");
 	struct leader l;
@@ -118,9 +117,8 @@ START_TEST(le1_unled_is_taken)
 	ck_assert(leader_leads(&l, 1000));
 	ck_assert_int_eq(s.lease.transitions, 4);
 }
-END_TEST
 
-START_TEST(le1_led_by_another_until_it_is_silent_for_its_duration)
+TEST(le1_led_by_another_until_it_is_silent_for_its_duration)
 {
 	struct server s = held_by(OTHER);
 	struct leader l;
@@ -138,10 +136,9 @@ START_TEST(le1_led_by_another_until_it_is_silent_for_its_duration)
 		run(&l, &s, now);
 	ck_assert(leader_leads(&l, 7000));
 }
-END_TEST
 
 /* Times written by the holder say nothing: only that the record changes. */
-START_TEST(le1_the_holders_clock_is_not_compared)
+TEST(le1_the_holders_clock_is_not_compared)
 {
 	struct server s = held_by(OTHER);
 	struct leader l;
@@ -154,9 +151,8 @@ START_TEST(le1_the_holders_clock_is_not_compared)
 		ck_assert(!leader_leads(&l, now));
 	}
 }
-END_TEST
 
-START_TEST(le1_own_lease_is_renewed_without_transition)
+TEST(le1_own_lease_is_renewed_without_transition)
 {
 	struct server s = held_by(ME);
 	struct leader l;
@@ -166,9 +162,8 @@ START_TEST(le1_own_lease_is_renewed_without_transition)
 	ck_assert(leader_leads(&l, 1000));
 	ck_assert_int_eq(s.lease.transitions, 3);
 }
-END_TEST
 
-START_TEST(le2_fast_path)
+TEST(le2_fast_path)
 {
 	struct server s = { 0 };
 	struct leader l;
@@ -180,9 +175,8 @@ START_TEST(le2_fast_path)
 	ck_assert_str_eq(s.ops, "get create update update ");
 	ck_assert_uint_eq(leader_valid_until(&l), 5000 + LEADER_RENEW_MS);
 }
-END_TEST
 
-START_TEST(le2_conflict_reads_again)
+TEST(le2_conflict_reads_again)
 {
 	struct server s = { 0 };
 	struct leader l;
@@ -195,9 +189,8 @@ START_TEST(le2_conflict_reads_again)
 	ck_assert_str_eq(s.ops, "update get update ");
 	ck_assert(leader_leads(&l, 3000));
 }
-END_TEST
 
-START_TEST(le3_release_empties_the_holder)
+TEST(le3_release_empties_the_holder)
 {
 	struct server s = { 0 };
 	struct leader l, other;
@@ -214,9 +207,8 @@ START_TEST(le3_release_empties_the_holder)
 	run(&other, &s, 2100);
 	ck_assert(leader_leads(&other, 2100));
 }
-END_TEST
 
-START_TEST(le3_release_of_a_lost_lease_leaves_it)
+TEST(le3_release_of_a_lost_lease_leaves_it)
 {
 	struct server s = { 0 };
 	struct leader l;
@@ -231,9 +223,8 @@ START_TEST(le3_release_of_a_lost_lease_leaves_it)
 	ck_assert_str_eq(s.lease.holder, OTHER);
 	ck_assert(!leader_leads(&l, 4000));
 }
-END_TEST
 
-START_TEST(le4_stops_before_another_can_begin)
+TEST(le4_stops_before_another_can_begin)
 {
 	struct server s = { 0 };
 	struct leader l, other;
@@ -254,10 +245,9 @@ START_TEST(le4_stops_before_another_can_begin)
 	}
 	ck_assert(leader_leads(&other, now));
 }
-END_TEST
 
 /* Slow answers: validity counts from when the renewal was sent. */
-START_TEST(validity_begins_when_the_write_was_sent)
+TEST(validity_begins_when_the_write_was_sent)
 {
 	struct server s = { 0 };
 	struct leader l;
@@ -270,9 +260,8 @@ START_TEST(validity_begins_when_the_write_was_sent)
 	leader_answer(&l, 200, &s.lease, 7000, 0);
 	ck_assert_uint_eq(leader_valid_until(&l), 3000 + LEADER_RENEW_MS);
 }
-END_TEST
 
-START_TEST(le6_a_patch_changes_spec_and_nothing_else)
+TEST(le6_a_patch_changes_spec_and_nothing_else)
 {
 	struct server s = held_by("");
 	struct leader l;
@@ -291,10 +280,9 @@ START_TEST(le6_a_patch_changes_spec_and_nothing_else)
 		      "\"renewTime\":\"2023-11-14T22:13:20.000000Z\",\"leaseTransitions\":4}}");
 	free(body);
 }
-END_TEST
 
 /* Any number of replicas, any order of steps, lost answers: never two leaders, and one in the end. */
-START_TEST(never_two_leaders)
+TEST_LOOP(never_two_leaders, 0, 20)
 {
 	struct server s = { 0 };
 	struct leader l[3];
@@ -333,9 +321,8 @@ START_TEST(never_two_leaders)
 		(void)one(&l[i % 3], &s, now += 100);
 	ck_assert_int_eq(leader_leads(&l[0], now) + leader_leads(&l[1], now) + leader_leads(&l[2], now), 1);
 }
-END_TEST
 
-START_TEST(reads_a_lease)
+TEST(reads_a_lease)
 {
 	/* metadata.resourceVersion 6: "42"; spec: holder, 15 s, acquire 10.5 s, renew 20 s, 3 transitions */
 	static const char wire[] =
@@ -361,22 +348,5 @@ START_TEST(reads_a_lease)
 		ck_assert_int_eq(lease_object_open(wire, cut, &f), -EBADMSG);
 	ck_assert_int_eq(lease_object_open("k8s", 3, &f), -EBADMSG);
 }
-END_TEST
 
-TEST_MAIN("kube/leader")
-{
-	tcase_add_test(t, le1_no_object_is_created);
-	tcase_add_test(t, le1_unled_is_taken);
-	tcase_add_test(t, le1_led_by_another_until_it_is_silent_for_its_duration);
-	tcase_add_test(t, le1_the_holders_clock_is_not_compared);
-	tcase_add_test(t, le1_own_lease_is_renewed_without_transition);
-	tcase_add_test(t, le2_fast_path);
-	tcase_add_test(t, le2_conflict_reads_again);
-	tcase_add_test(t, le3_release_empties_the_holder);
-	tcase_add_test(t, le3_release_of_a_lost_lease_leaves_it);
-	tcase_add_test(t, le4_stops_before_another_can_begin);
-	tcase_add_test(t, validity_begins_when_the_write_was_sent);
-	tcase_add_test(t, le6_a_patch_changes_spec_and_nothing_else);
-	tcase_add_loop_test(t, never_two_leaders, 0, 20);
-	tcase_add_test(t, reads_a_lease);
-}
+SUITE("kube/leader");

@@ -4,7 +4,7 @@
 #include "tests/suite.h"
 #include "tests/unit/kube/core_sim.h"
 
-START_TEST(re01_watchlist_first)
+TEST(re01_watchlist_first)
 {
 	struct sim s = begin(false, 0);
 
@@ -16,9 +16,8 @@ START_TEST(re01_watchlist_first)
 	ck_assert_int_eq(s.core.request, CORE_WATCH);
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re01_legacy_list_then_watch)
+TEST(re01_legacy_list_then_watch)
 {
 	struct sim s = begin(true, 0);
 
@@ -29,9 +28,8 @@ START_TEST(re01_legacy_list_then_watch)
 	expect(&s, CORE_WATCH, WATCH("1"));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re02_last_event_counts_even_if_smaller)
+TEST(re02_last_event_counts_even_if_smaller)
 {
 	struct sim s = watching("10");
 
@@ -41,9 +39,8 @@ START_TEST(re02_last_event_counts_even_if_smaller)
 	expect(&s, CORE_WATCH, WATCH("32"));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re03_very_short_watch)
+TEST(re03_very_short_watch)
 {
 	struct sim s = listed("10");
 
@@ -58,9 +55,8 @@ START_TEST(re03_very_short_watch)
 	expect(&s, CORE_LIST, "resourceVersion=10");
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re03_streams_with_little_do_not_spin)
+TEST(re03_streams_with_little_do_not_spin)
 {
 	struct sim s = listed("10");
 
@@ -78,9 +74,8 @@ START_TEST(re03_streams_with_little_do_not_spin)
 	expect(&s, CORE_WATCH, WATCH("11")); /* no relist */
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re04_list_errors_begin_new_rounds)
+TEST(re04_list_errors_begin_new_rounds)
 {
 	struct sim s = begin(true, 0);
 
@@ -93,9 +88,8 @@ START_TEST(re04_list_errors_begin_new_rounds)
 	}
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re05_backoff_sequence)
+TEST(re05_backoff_sequence)
 {
 	static const uint64_t bases[] = { 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000, 30000 };
 	struct sim s = watching("5");
@@ -120,9 +114,8 @@ START_TEST(re05_backoff_sequence)
 	ck_assert_uint_eq(s.step.wait_ms, 800);
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re06_too_many_requests_does_not_relist)
+TEST(re06_too_many_requests_does_not_relist)
 {
 	struct sim s = listed("10");
 
@@ -134,9 +127,8 @@ START_TEST(re06_too_many_requests_does_not_relist)
 	}
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re06_retry_after_repeats_the_same_page)
+TEST(re06_retry_after_repeats_the_same_page)
 {
 	struct sim s = begin(true, 4);
 
@@ -155,9 +147,8 @@ START_TEST(re06_retry_after_repeats_the_same_page)
 	expect(&s, CORE_LIST, "limit=4&resourceVersion=0");
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re07_internal_error_relists)
+TEST(re07_internal_error_relists)
 {
 	struct sim s = listed("10");
 
@@ -167,9 +158,8 @@ START_TEST(re07_internal_error_relists)
 	expect(&s, CORE_LIST, "resourceVersion=10");
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re08_page_size)
+TEST(re08_page_size)
 {
 	struct sim s = begin(true, 4);
 
@@ -185,9 +175,8 @@ START_TEST(re08_page_size)
 	expect(&s, CORE_WATCH, WATCH("10"));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re08_no_limit_beside_a_known_version)
+TEST(re08_no_limit_beside_a_known_version)
 {
 	struct sim s = listed("10");
 
@@ -196,9 +185,8 @@ START_TEST(re08_no_limit_beside_a_known_version)
 	expect(&s, CORE_LIST, "resourceVersion=10");
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re08_server_without_watch_cache_keeps_paging)
+TEST(re08_server_without_watch_cache_keeps_paging)
 {
 	struct sim s = begin(true, 0);
 
@@ -212,9 +200,8 @@ START_TEST(re08_server_without_watch_cache_keeps_paging)
 	expect(&s, CORE_LIST, "limit=500&resourceVersion=10");
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re09_expired_version)
+TEST(re09_expired_version)
 {
 	struct sim s = listed("10");
 
@@ -233,9 +220,8 @@ START_TEST(re09_expired_version)
 	expect(&s, CORE_LIST, "resourceVersion=20"); /* trusted again */
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re09_expired_token_full_list)
+TEST(re09_expired_token_full_list)
 {
 	struct sim s = begin(true, 4);
 
@@ -254,9 +240,8 @@ START_TEST(re09_expired_token_full_list)
 	expect(&s, CORE_WATCH, WATCH("11"));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re09_too_large)
+TEST(re09_too_large)
 {
 	struct sim s = listed("20");
 
@@ -269,9 +254,8 @@ START_TEST(re09_too_large)
 	expect(&s, CORE_WATCH, WATCH("5"));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re09_refusing_any_version_does_not_spin)
+TEST(re09_refusing_any_version_does_not_spin)
 {
 	struct sim s = begin(false, 0);
 
@@ -287,9 +271,8 @@ START_TEST(re09_refusing_any_version_does_not_spin)
 	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re10_watch_timeout)
+TEST(re10_watch_timeout)
 {
 	struct sim s = begin(false, 0);
 
@@ -303,9 +286,8 @@ START_TEST(re10_watch_timeout)
 	ck_assert_uint_lt(s.step.timeout_s, 600);
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(re11_every_kind_of_event_moves_the_version)
+TEST(re11_every_kind_of_event_moves_the_version)
 {
 	static const char *const versions[] = { "10", "20", "30", "40" };
 	struct sim s = watching("1");
@@ -316,28 +298,8 @@ START_TEST(re11_every_kind_of_event_moves_the_version)
 	}
 	reflect_core_done(&s.core);
 }
-END_TEST
 
 TEST_MAIN("kube/reflect_core")
 {
-	tcase_add_test(t, re01_watchlist_first);
-	tcase_add_test(t, re01_legacy_list_then_watch);
-	tcase_add_test(t, re02_last_event_counts_even_if_smaller);
-	tcase_add_test(t, re03_very_short_watch);
-	tcase_add_test(t, re03_streams_with_little_do_not_spin);
-	tcase_add_test(t, re04_list_errors_begin_new_rounds);
-	tcase_add_test(t, re05_backoff_sequence);
-	tcase_add_test(t, re06_too_many_requests_does_not_relist);
-	tcase_add_test(t, re06_retry_after_repeats_the_same_page);
-	tcase_add_test(t, re07_internal_error_relists);
-	tcase_add_test(t, re08_page_size);
-	tcase_add_test(t, re08_no_limit_beside_a_known_version);
-	tcase_add_test(t, re08_server_without_watch_cache_keeps_paging);
-	tcase_add_test(t, re09_expired_version);
-	tcase_add_test(t, re09_expired_token_full_list);
-	tcase_add_test(t, re09_too_large);
-	tcase_add_test(t, re09_refusing_any_version_does_not_spin);
-	tcase_add_test(t, re10_watch_timeout);
-	tcase_add_test(t, re11_every_kind_of_event_moves_the_version);
 	tcase_set_timeout(t, 60);
 }

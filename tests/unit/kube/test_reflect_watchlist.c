@@ -4,7 +4,7 @@
 #include "tests/suite.h"
 #include "tests/unit/kube/core_sim.h"
 
-START_TEST(wl02_generic_error_falls_back_for_the_round)
+TEST(wl02_generic_error_falls_back_for_the_round)
 {
 	struct sim s = begin(false, 0);
 
@@ -20,9 +20,8 @@ START_TEST(wl02_generic_error_falls_back_for_the_round)
 	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=1")); /* tried again */
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(wl06_busy_repeats_the_watchlist)
+TEST(wl06_busy_repeats_the_watchlist)
 {
 	struct sim s = begin(false, 0);
 
@@ -34,9 +33,8 @@ START_TEST(wl06_busy_repeats_the_watchlist)
 	}
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(wl07_stopped_before_the_bookmark)
+TEST(wl07_stopped_before_the_bookmark)
 {
 	struct sim s = begin(false, 0);
 
@@ -54,9 +52,8 @@ START_TEST(wl07_stopped_before_the_bookmark)
 	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(wl08_stopped_after_sync)
+TEST(wl08_stopped_after_sync)
 {
 	struct sim s = watching("3");
 
@@ -65,9 +62,8 @@ START_TEST(wl08_stopped_after_sync)
 	expect(&s, CORE_WATCH, WATCH("3"));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(wl09_expired_when_reopening)
+TEST(wl09_expired_when_reopening)
 {
 	struct sim s = watching("3");
 
@@ -80,9 +76,8 @@ START_TEST(wl09_expired_when_reopening)
 	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(wl11_version_before_sync)
+TEST(wl11_version_before_sync)
 {
 	struct sim s = begin(false, 0);
 
@@ -96,10 +91,9 @@ START_TEST(wl11_version_before_sync)
 	ck_assert_str_eq(s.core.rv, "3");
 	reflect_core_done(&s.core);
 }
-END_TEST
 
 /* A watch that began without a version gets synthetic ADDEDs in any order. */
-START_TEST(wl11_unversioned_watch)
+TEST(wl11_unversioned_watch)
 {
 	struct sim s = begin(true, 0);
 
@@ -113,9 +107,8 @@ START_TEST(wl11_unversioned_watch)
 	ck_assert_str_eq(s.core.rv, "10");
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(pg01_endless_tokens)
+TEST(pg01_endless_tokens)
 {
 	struct sim s = begin(true, 0);
 
@@ -125,9 +118,8 @@ START_TEST(pg01_endless_tokens)
 	ck_assert(s.step.list_lost && s.step.backoff);
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(denied_waits_without_a_second_try)
+TEST(denied_waits_without_a_second_try)
 {
 	struct sim s = begin(false, 0);
 
@@ -138,10 +130,9 @@ START_TEST(denied_waits_without_a_second_try)
 	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
 /* A server restored from a backup says nothing to a watch from a version that it has yet to reach. */
-START_TEST(silence_twice_lists_any_version)
+TEST(silence_twice_lists_any_version)
 {
 	struct sim s = watching("100");
 
@@ -162,9 +153,8 @@ START_TEST(silence_twice_lists_any_version)
 	}
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(a_silent_list_asks_for_any_version)
+TEST(a_silent_list_asks_for_any_version)
 {
 	struct sim s = watching("100");
 
@@ -178,10 +168,9 @@ START_TEST(a_silent_list_asks_for_any_version)
 	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
 /* Any order of events: it never stops, never repeats itself at once for long, never forgets a list. */
-START_TEST(random_events)
+TEST(random_events)
 {
 	uint64_t seed = 3;
 
@@ -214,11 +203,10 @@ START_TEST(random_events)
 		reflect_core_done(&s.core);
 	}
 }
-END_TEST
 
 /* What a broken list has brought is newer than the version it was asked for. A list as of that version would
  * take it away again for a while. */
-START_TEST(a_list_after_a_broken_one_is_not_older)
+TEST(a_list_after_a_broken_one_is_not_older)
 {
 	struct sim s = watching("10");
 
@@ -242,9 +230,8 @@ START_TEST(a_list_after_a_broken_one_is_not_older)
 	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=13"));
 	reflect_core_done(&s.core);
 }
-END_TEST
 
-START_TEST(a_list_after_broken_pages_is_not_older)
+TEST(a_list_after_broken_pages_is_not_older)
 {
 	struct sim s = listed("10");
 
@@ -257,23 +244,8 @@ START_TEST(a_list_after_broken_pages_is_not_older)
 	expect(&s, CORE_LIST, "limit=500");
 	reflect_core_done(&s.core);
 }
-END_TEST
 
 TEST_MAIN("kube/reflect_watchlist")
 {
-	tcase_add_test(t, wl02_generic_error_falls_back_for_the_round);
-	tcase_add_test(t, wl06_busy_repeats_the_watchlist);
-	tcase_add_test(t, wl07_stopped_before_the_bookmark);
-	tcase_add_test(t, wl08_stopped_after_sync);
-	tcase_add_test(t, wl09_expired_when_reopening);
-	tcase_add_test(t, wl11_version_before_sync);
-	tcase_add_test(t, wl11_unversioned_watch);
-	tcase_add_test(t, pg01_endless_tokens);
-	tcase_add_test(t, denied_waits_without_a_second_try);
-	tcase_add_test(t, silence_twice_lists_any_version);
-	tcase_add_test(t, a_silent_list_asks_for_any_version);
-	tcase_add_test(t, a_list_after_a_broken_one_is_not_older);
-	tcase_add_test(t, a_list_after_broken_pages_is_not_older);
-	tcase_add_test(t, random_events);
 	tcase_set_timeout(t, 60);
 }

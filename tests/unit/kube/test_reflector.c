@@ -35,7 +35,7 @@ static int serve_watchlist(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(wl04_wl05_wl08_wl10)
+TEST(wl04_wl05_wl08_wl10)
 {
 	struct seen s;
 
@@ -43,7 +43,6 @@ START_TEST(wl04_wl05_wl08_wl10)
 	ck_assert_str_eq(s.text, "list: +a +b -b sync: +a -a ");
 	ck_assert_int_eq(s.date, 1795256568000);
 }
-END_TEST
 
 static int serve_pages(struct server_conn *c, const char *request)
 {
@@ -64,14 +63,13 @@ static int serve_pages(struct server_conn *c, const char *request)
 	return 1;
 }
 
-START_TEST(wl03_invalid_falls_back_to_pages)
+TEST(wl03_invalid_falls_back_to_pages)
 {
 	struct seen s;
 
 	run(&s, serve_pages, &plain_config, "+d ");
 	ck_assert_str_eq(s.text, "trouble list: +a +b +c sync: healthy +d ");
 }
-END_TEST
 
 static int serve_error_event(struct server_conn *c, const char *request)
 {
@@ -88,14 +86,13 @@ static int serve_error_event(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(re12_error_event_relists)
+TEST(re12_error_event_relists)
 {
 	struct seen s;
 
 	run(&s, serve_error_event, &plain_config, "+z sync: ");
 	ck_assert_str_eq(s.text, "list: +a sync: list: +z sync: ");
 }
-END_TEST
 
 /* The connection ends inside a frame: what was whole counts, the rest comes again. */
 static int serve_cut(struct server_conn *c, const char *request)
@@ -117,14 +114,13 @@ static int serve_cut(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(watch_cut_inside_a_frame)
+TEST(watch_cut_inside_a_frame)
 {
 	struct seen s;
 
 	run(&s, serve_cut, &plain_config, "+whole ");
 	ck_assert_str_eq(s.text, "list: sync: +half +whole ");
 }
-END_TEST
 
 static int serve_bad_objects(struct server_conn *c, const char *request)
 {
@@ -149,14 +145,13 @@ static int serve_bad_objects(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(re02_bad_objects_do_not_harm_the_rest)
+TEST(re02_bad_objects_do_not_harm_the_rest)
 {
 	struct seen s;
 
 	run(&s, serve_bad_objects, &plain_config, "sync: ");
 	ck_assert_str_eq(s.text, "list: +a bad bad bad bad +b sync: ");
 }
-END_TEST
 
 /* A name with a line break and an escape sequence, and then a field that runs out of the object. */
 static int serve_hostile_pod(struct server_conn *c, const char *request)
@@ -177,7 +172,7 @@ static int serve_hostile_pod(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(a_hostile_object_is_named)
+TEST(a_hostile_object_is_named)
 {
 	struct seen s;
 
@@ -185,7 +180,6 @@ START_TEST(a_hostile_object_is_named)
 	ck_assert_str_eq(s.text, "list: bad +b sync: ");
 	ck_assert_str_eq(s.bad, "a pod that is not valid protobuf was skipped: shop/bro?ken?[2J");
 }
-END_TEST
 
 static int serve_json(struct server_conn *c, const char *request)
 {
@@ -194,7 +188,7 @@ static int serve_json(struct server_conn *c, const char *request)
 	return 1;
 }
 
-START_TEST(json_is_refused)
+TEST(json_is_refused)
 {
 	struct seen s;
 
@@ -203,7 +197,6 @@ START_TEST(json_is_refused)
 	ck_assert_ptr_nonnull(strstr(s.trouble, "application/json"));
 	ck_assert_ptr_nonnull(strstr(s.trouble, "protobuf"));
 }
-END_TEST
 
 static int serve_garbage_list(struct server_conn *c, const char *request)
 {
@@ -216,14 +209,13 @@ static int serve_garbage_list(struct server_conn *c, const char *request)
 	return 1;
 }
 
-START_TEST(broken_list_keeps_the_old_state)
+TEST(broken_list_keeps_the_old_state)
 {
 	struct seen s;
 
 	run(&s, serve_garbage_list, &plain_config, "failed: ");
 	ck_assert_str_eq(s.text, "trouble list: trouble failed: ");
 }
-END_TEST
 
 static int serve_namespaced(struct server_conn *c, const char *request)
 {
@@ -236,7 +228,7 @@ static int serve_namespaced(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(forbidden_for_all_namespaces)
+TEST(forbidden_for_all_namespaces)
 {
 	char one[] = "one", two[] = "two";
 	char *names[] = { one, two };
@@ -253,9 +245,8 @@ START_TEST(forbidden_for_all_namespaces)
 	ck_assert_int_eq(s.trouble_status, 403);
 	ck_assert_ptr_nonnull(strstr(s.trouble, "one by one"));
 }
-END_TEST
 
-START_TEST(only_namespaces)
+TEST(only_namespaces)
 {
 	char two[] = "two";
 	char *names[] = { two };
@@ -267,10 +258,9 @@ START_TEST(only_namespaces)
 	run(&s, serve_namespaced, &config, "sync:two ");
 	ck_assert_str_eq(s.text, "list:two +p2 sync:two ");
 }
-END_TEST
 
 /* Nothing to fall back to: it says what is missing and tries again. */
-START_TEST(forbidden_everywhere)
+TEST(forbidden_everywhere)
 {
 	struct seen s;
 
@@ -282,7 +272,6 @@ START_TEST(forbidden_everywhere)
 	ck_assert_ptr_nonnull(strstr(s.trouble, "RBAC"));
 	ck_assert_ptr_nonnull(strstr(s.trouble, "pods is forbidden"));
 }
-END_TEST
 
 static int serve_unauthorized(struct server_conn *c, const char *request)
 {
@@ -291,7 +280,7 @@ static int serve_unauthorized(struct server_conn *c, const char *request)
 	return serve_watchlist(c, request);
 }
 
-START_TEST(unauthorized_then_fine)
+TEST(unauthorized_then_fine)
 {
 	struct seen s;
 
@@ -299,7 +288,6 @@ START_TEST(unauthorized_then_fine)
 	begins_with(s.text, "trouble list: +a +b -b sync: healthy ");
 	ck_assert_int_eq(s.trouble_status, 401);
 }
-END_TEST
 
 static int serve_retry_after(struct server_conn *c, const char *request)
 {
@@ -312,14 +300,13 @@ static int serve_retry_after(struct server_conn *c, const char *request)
 	return serve_watchlist(c, request);
 }
 
-START_TEST(retry_after_is_obeyed)
+TEST(retry_after_is_obeyed)
 {
 	struct seen s;
 
 	run(&s, serve_retry_after, &plain_config, "sync: healthy ");
 	begins_with(s.text, "trouble trouble list: +a +b -b sync: healthy ");
 }
-END_TEST
 
 /* Half-open: nobody hangs up, but the bookmarks stay away. */
 static int serve_stalled(struct server_conn *c, const char *request)
@@ -335,7 +322,7 @@ static int serve_stalled(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(silence_is_death)
+TEST(silence_is_death)
 {
 	const struct reflector_config config = { .stalled_ms = 1200 };
 	struct seen s;
@@ -343,7 +330,6 @@ START_TEST(silence_is_death)
 	run(&s, serve_stalled, &config, "+back ");
 	ck_assert_str_eq(s.text, "list: sync: +back ");
 }
-END_TEST
 
 static int serve_hanging(struct server_conn *c, const char *request)
 {
@@ -353,7 +339,7 @@ static int serve_hanging(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(no_answer_is_trouble)
+TEST(no_answer_is_trouble)
 {
 	const struct reflector_config config = { .stalled_ms = 500 };
 	struct seen s;
@@ -362,7 +348,6 @@ START_TEST(no_answer_is_trouble)
 	begins_with(s.text, "trouble list: +a +b -b sync: healthy ");
 	ck_assert_ptr_nonnull(strstr(s.trouble, "does not answer"));
 }
-END_TEST
 
 /* RBAC is given back: the stream of all namespaces takes over and the others end, in trouble or not. */
 static int serve_given_back(struct server_conn *c, const char *request)
@@ -372,7 +357,7 @@ static int serve_given_back(struct server_conn *c, const char *request)
 	return serve_namespaced(c, request);
 }
 
-START_TEST(all_namespaces_again)
+TEST(all_namespaces_again)
 {
 	char one[] = "one";
 	char *names[] = { one };
@@ -384,7 +369,6 @@ START_TEST(all_namespaces_again)
 	run(&s, serve_given_back, &config, "sync: ");
 	begins_with(s.text, "trouble list:one +p1 sync:one healthy list: +a +b -b sync: ");
 }
-END_TEST
 
 static int serve_given_back_to_all(struct server_conn *c, const char *request)
 {
@@ -393,7 +377,7 @@ static int serve_given_back_to_all(struct server_conn *c, const char *request)
 	return serve_watchlist(c, request);
 }
 
-START_TEST(trouble_of_a_namespace_ends_with_its_stream)
+TEST(trouble_of_a_namespace_ends_with_its_stream)
 {
 	char one[] = "one";
 	char *names[] = { one };
@@ -406,10 +390,9 @@ START_TEST(trouble_of_a_namespace_ends_with_its_stream)
 	begins_with(s.text, "trouble trouble list: +a +b -b sync: ");
 	ck_assert_ptr_nonnull(strstr(s.text, "healthy "));
 }
-END_TEST
 
 /* The old state stays while nobody answers. */
-START_TEST(no_server)
+TEST(no_server)
 {
 	struct seen s = { .base = event_base_new(), .until = "trouble trouble " };
 	const struct http_endpoint e = { .base_url = "http://127.0.0.1:1" };
@@ -425,28 +408,9 @@ START_TEST(no_server)
 	http_client_free(&s.client);
 	event_base_free(s.base);
 }
-END_TEST
 
 TEST_MAIN("kube/reflector")
 {
 	http_global_init();
-	tcase_add_test(t, wl04_wl05_wl08_wl10);
-	tcase_add_test(t, wl03_invalid_falls_back_to_pages);
-	tcase_add_test(t, re12_error_event_relists);
-	tcase_add_test(t, watch_cut_inside_a_frame);
-	tcase_add_test(t, re02_bad_objects_do_not_harm_the_rest);
-	tcase_add_test(t, a_hostile_object_is_named);
-	tcase_add_test(t, json_is_refused);
-	tcase_add_test(t, broken_list_keeps_the_old_state);
-	tcase_add_test(t, forbidden_for_all_namespaces);
-	tcase_add_test(t, only_namespaces);
-	tcase_add_test(t, forbidden_everywhere);
-	tcase_add_test(t, unauthorized_then_fine);
-	tcase_add_test(t, retry_after_is_obeyed);
-	tcase_add_test(t, silence_is_death);
-	tcase_add_test(t, no_answer_is_trouble);
-	tcase_add_test(t, all_namespaces_again);
-	tcase_add_test(t, trouble_of_a_namespace_ends_with_its_stream);
-	tcase_add_test(t, no_server);
 	tcase_set_timeout(t, 30);
 }

@@ -33,7 +33,7 @@ static int serve_open(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(re03_stopped_before)
+TEST(re03_stopped_before)
 {
 	struct seen s = { .base = event_base_new(), .until = "never" };
 	struct server server;
@@ -52,10 +52,9 @@ START_TEST(re03_stopped_before)
 	event_base_free(s.base);
 	server_stop(&server);
 }
-END_TEST
 
 /* Stopped while a watch is open: it ends, once, and nothing is said after. */
-START_TEST(re03_stopped_after)
+TEST(re03_stopped_after)
 {
 	struct seen s = { .base = event_base_new(), .until = "sync: " };
 	struct server server;
@@ -79,7 +78,6 @@ START_TEST(re03_stopped_after)
 	event_base_free(s.base);
 	server_stop(&server);
 }
-END_TEST
 
 /* -- rounds that go wrong -------------------------------------------------------------------------------- */
 
@@ -103,7 +101,7 @@ static int serve_rounds(struct server_conn *c, const char *request)
 	return 1;
 }
 
-START_TEST(re04_lists_and_watches_with_errors)
+TEST(re04_lists_and_watches_with_errors)
 {
 	const struct reflector_config config = { .backoff_base_ms = 2, .no_watchlist = true };
 	struct seen s;
@@ -114,7 +112,6 @@ START_TEST(re04_lists_and_watches_with_errors)
 		s.text,
 		"list: +a +b sync: trouble trouble list: +b sync: healthy trouble list: +c sync: healthy ");
 }
-END_TEST
 
 /* 429 as an ERROR event: the same watch again, no list. */
 static int serve_busy_event(struct server_conn *c, const char *request)
@@ -130,14 +127,13 @@ static int serve_busy_event(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(re06_busy_as_an_event)
+TEST(re06_busy_as_an_event)
 {
 	struct seen s;
 
 	run(&s, serve_busy_event, &quick, "+again ");
 	ck_assert_str_eq(s.text, "list: sync: trouble healthy +again ");
 }
-END_TEST
 
 /* Each way a server says that the version asked for is ahead of it, as an answer and as an event: the next
  * list asks for any version. */
@@ -201,7 +197,7 @@ static int serve_too_large(struct server_conn *c, const char *request)
 
 /* An event comes after the headers, so that list has begun and is lost. Neither is trouble to be told: the
  * version of old is given up, that is all. */
-START_TEST(re09_too_large_in_three_dialects)
+TEST_LOOP(re09_too_large_in_three_dialects, 0, 6)
 {
 	struct seen s;
 
@@ -212,7 +208,6 @@ START_TEST(re09_too_large_in_three_dialects)
 	ck_assert_str_eq(s.text, too_large_event ? "list: +a sync: list: failed: list: +a sync: "
 						 : "list: +a sync: list: +a sync: ");
 }
-END_TEST
 
 /* -- WatchLists that do not come to their end -------------------------------------------------------------
  */
@@ -228,7 +223,7 @@ static int serve_no_bookmark(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(wl01_no_sync_without_the_bookmark)
+TEST(wl01_no_sync_without_the_bookmark)
 {
 	struct reflector_stats stats;
 	struct seen s = { .base = event_base_new(), .until = "+b " };
@@ -252,10 +247,9 @@ START_TEST(wl01_no_sync_without_the_bookmark)
 	event_base_free(s.base);
 	server_stop(&server);
 }
-END_TEST
 
 /* The bookmark does not come and nothing else either: given up, said, and tried again. */
-START_TEST(wl12_a_bookmark_that_stays_away_is_told)
+TEST(wl12_a_bookmark_that_stays_away_is_told)
 {
 	const struct reflector_config config = { .backoff_base_ms = 2, .stalled_ms = 400 };
 	struct seen s;
@@ -263,7 +257,6 @@ START_TEST(wl12_a_bookmark_that_stays_away_is_told)
 	run(&s, serve_no_bookmark, &config, "trouble ");
 	ck_assert_str_eq(s.text, "list: +a +b failed: list: +a +b failed: trouble ");
 }
-END_TEST
 
 /* -- the consumer's side --------------------------------------------------------------------------------- */
 
@@ -273,7 +266,7 @@ static int serve_error(struct server_conn *c, const char *request)
 	return answer_status(c, 500, "InternalError", "etcd is on fire");
 }
 
-START_TEST(si04_list_errors_are_told)
+TEST(si04_list_errors_are_told)
 {
 	struct seen s;
 
@@ -281,7 +274,6 @@ START_TEST(si04_list_errors_are_told)
 	ck_assert_int_eq(s.trouble_status, 500);
 	ck_assert_ptr_nonnull(strstr(s.trouble, "etcd is on fire"));
 }
-END_TEST
 
 /* The version to go on from follows events, also a DELETED one. */
 static int serve_delete_last(struct server_conn *c, const char *request)
@@ -301,14 +293,13 @@ static int serve_delete_last(struct server_conn *c, const char *request)
 	return 0;
 }
 
-START_TEST(si08_version_follows_deletes)
+TEST(si08_version_follows_deletes)
 {
 	struct seen s;
 
 	run(&s, serve_delete_last, &quick, "+next ");
 	ck_assert_str_eq(s.text, "list: +a sync: +a -a +next ");
 }
-END_TEST
 
 /* -- pages ----------------------------------------------------------------------------------------------- */
 
@@ -320,7 +311,7 @@ static const struct {
 	{ 11, 0, 2, 11 }, { 21, 0, 3, 21 }, { 21, 1, 2, 21 },
 };
 
-START_TEST(pg01_pages)
+TEST_LOOP(pg01_pages, 0, ARRAY_SIZE(paged))
 {
 	struct sim s = begin(true, 10);
 	int left = paged[_i].items, pages = 0, got = 0;
@@ -352,7 +343,6 @@ START_TEST(pg01_pages)
 	ck_assert_int_eq(got, paged[_i].got);
 	reflect_core_done(&s.core);
 }
-END_TEST
 
 /* -- retrying requests: TestIsNextRetry -------------------------------------------------------------------
  */
@@ -368,7 +358,7 @@ static const struct {
 	{ 410, 3000, CORE_EXPIRED },
 };
 
-START_TEST(cl06_which_answers_are_asked_again)
+TEST_LOOP(cl06_which_answers_are_asked_again, 0, ARRAY_SIZE(answers))
 {
 	const struct http_result r = { .status = answers[_i].status,
 				       .retry_after_ms = answers[_i].retry_after_ms };
@@ -376,10 +366,9 @@ START_TEST(cl06_which_answers_are_asked_again)
 
 	ck_assert_int_eq(stream_body_refusal(&r, "", 0, text), answers[_i].want);
 }
-END_TEST
 
 /* As long as the server said, the same request, ten times at most; then it counts as busy. */
-START_TEST(cl06_as_long_as_told)
+TEST(cl06_as_long_as_told)
 {
 	struct sim s = watching("5");
 
@@ -395,22 +384,9 @@ START_TEST(cl06_as_long_as_told)
 	ck_assert(s.step.backoff);
 	reflect_core_done(&s.core);
 }
-END_TEST
 
 TEST_MAIN("kube/reflector_cases")
 {
 	http_global_init();
-	tcase_add_test(t, re03_stopped_before);
-	tcase_add_test(t, re03_stopped_after);
-	tcase_add_test(t, re04_lists_and_watches_with_errors);
-	tcase_add_test(t, re06_busy_as_an_event);
-	tcase_add_loop_test(t, re09_too_large_in_three_dialects, 0, 6);
-	tcase_add_test(t, wl01_no_sync_without_the_bookmark);
-	tcase_add_test(t, wl12_a_bookmark_that_stays_away_is_told);
-	tcase_add_test(t, si04_list_errors_are_told);
-	tcase_add_test(t, si08_version_follows_deletes);
-	tcase_add_loop_test(t, pg01_pages, 0, ARRAY_SIZE(paged));
-	tcase_add_loop_test(t, cl06_which_answers_are_asked_again, 0, ARRAY_SIZE(answers));
-	tcase_add_test(t, cl06_as_long_as_told);
 	tcase_set_timeout(t, 30);
 }

@@ -21,7 +21,7 @@
 		free(path_);                                                                                 \
 	} while (0)
 
-START_TEST(test_paths)
+TEST(test_paths)
 {
 	PATH_IS("/api/v1/pods?limit=500", "", "v1", NULL, "pods", NULL, NULL, "limit=500");
 	PATH_IS("/api/v1/namespaces/shop/pods/web-1", "", "v1", "shop", "pods", "web-1", NULL, NULL);
@@ -29,9 +29,8 @@ START_TEST(test_paths)
 		"deployments", "web", "scale", "dryRun=All");
 	PATH_IS("/api/v1/nodes/node-1", NULL, "v1", NULL, "nodes", "node-1", NULL, NULL);
 }
-END_TEST
 
-START_TEST(test_paths_can_not_be_escaped)
+TEST(test_paths_can_not_be_escaped)
 {
 	PATH_IS("/api/v1/namespaces/a%2Fb/pods/x%3Fy%26z%23%25", "", "v1", "a/b", "pods", "x?y&z#%", NULL,
 		NULL);
@@ -44,9 +43,8 @@ START_TEST(test_paths_can_not_be_escaped)
 	ck_assert_ptr_null(path_format("", "v1", "a", "pods", NULL, "status", NULL));
 	ck_assert_ptr_null(path_format("", "v1", "a", NULL, "x", NULL, NULL));
 }
-END_TEST
 
-START_TEST(test_delete_body)
+TEST(test_delete_body)
 {
 	char *s = write_body_delete("u-1", "42", 0, true);
 
@@ -60,10 +58,9 @@ START_TEST(test_delete_body)
 		   "\"resourceVersion\":\"?\"}}");
 	free(s);
 }
-END_TEST
 
 /* Whatever the cluster calls it, a server reads what it called it. */
-START_TEST(test_delete_body_of_odd_text)
+TEST(test_delete_body_of_odd_text)
 {
 	static const char *const odd[] = { "",         "\"\\/",        "\b\f\n\r\t\x01\x1f", "\x7f",
 					   "\xc3\xa9", "\xe2\x80\xae", "\xf0\x9f\x98\x80",   "%s\\u0041" };
@@ -79,9 +76,8 @@ START_TEST(test_delete_body_of_odd_text)
 		free(s);
 	}
 }
-END_TEST
 
-START_TEST(test_scale_patch)
+TEST(test_scale_patch)
 {
 	char *s = write_body_scale("u-1", "42", 0);
 
@@ -89,10 +85,9 @@ START_TEST(test_scale_patch)
 		s, "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"42\"},\"spec\":{\"replicas\":0}}");
 	free(s);
 }
-END_TEST
 
 /* What is written into an object itself is bound as tightly, and what is no UTF-8 can only be refused. */
-START_TEST(test_object_patches)
+TEST(test_object_patches)
 {
 	char *a = write_body_annotation("u-1", "42", "example.com/a", "x=\"1\"");
 	char *b = write_body_annotation("u-1", "42", "example.com/a", "\xff");
@@ -107,7 +102,6 @@ START_TEST(test_object_patches)
 	free(b);
 	free(c);
 }
-END_TEST
 
 static struct refusal parse(long http, const char *body)
 {
@@ -117,7 +111,7 @@ static struct refusal parse(long http, const char *body)
 	return s;
 }
 
-START_TEST(test_status_json)
+TEST(test_status_json)
 {
 	struct refusal s =
 		parse(429, "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"TooManyRequests\","
@@ -137,9 +131,8 @@ START_TEST(test_status_json)
 	ck_assert_str_eq(s.message, "");
 	ck_assert_str_eq(s.reason, "");
 }
-END_TEST
 
-START_TEST(test_status_protobuf)
+TEST(test_status_protobuf)
 {
 	struct wire raw = { 0 }, w = { 0 };
 	struct refusal s;
@@ -155,9 +148,8 @@ START_TEST(test_status_protobuf)
 	ck_assert_int_eq(s.retry_after_s, -1);
 	wire_done(&w);
 }
-END_TEST
 
-START_TEST(test_status_text)
+TEST(test_status_text)
 {
 	struct refusal s = parse(429, "Too many requests, please try again later.\n");
 
@@ -171,7 +163,6 @@ START_TEST(test_status_text)
 	s = parse(500, "{\"kind\":\"Stat");
 	ck_assert_str_eq(s.message, "");
 }
-END_TEST
 
 static const char apps[] =
 	"{\"kind\":\"APIResourceList\",\"groupVersion\":\"apps/v1\",\"resources\":["
@@ -185,7 +176,7 @@ static const char apps[] =
 	"{\"name\":\"gizmos\",\"namespaced\":true,\"kind\":\"Gizmo\"},"
 	"{\"name\":\"gizmos/scale\",\"kind\":\"Scale\",\"verbs\":[\"get\"]},7,{\"name\":1,\"kind\":[]}]}";
 
-START_TEST(test_discovery)
+TEST(test_discovery)
 {
 	struct discovery_kind k;
 
@@ -204,9 +195,8 @@ START_TEST(test_discovery)
 	ck_assert_int_eq(discovery_find_kind("{}", 2, "Rollout", &k), -EBADMSG);
 	ck_assert_int_eq(discovery_find_kind("<html>", 6, "Rollout", &k), -EBADMSG);
 }
-END_TEST
 
-START_TEST(test_split_version)
+TEST(test_split_version)
 {
 	char *g, *v;
 
@@ -225,19 +215,5 @@ START_TEST(test_split_version)
 	ck_assert_int_eq(discovery_split_version("a/b/c", &g, &v), -EINVAL);
 	ck_assert_int_eq(discovery_split_version("apps/", &g, &v), -EINVAL);
 }
-END_TEST
 
-TEST_MAIN("kube/request")
-{
-	tcase_add_test(t, test_paths);
-	tcase_add_test(t, test_paths_can_not_be_escaped);
-	tcase_add_test(t, test_delete_body);
-	tcase_add_test(t, test_delete_body_of_odd_text);
-	tcase_add_test(t, test_scale_patch);
-	tcase_add_test(t, test_object_patches);
-	tcase_add_test(t, test_status_json);
-	tcase_add_test(t, test_status_protobuf);
-	tcase_add_test(t, test_status_text);
-	tcase_add_test(t, test_discovery);
-	tcase_add_test(t, test_split_version);
-}
+SUITE("kube/request");

@@ -40,7 +40,7 @@ static void judge_both(const struct pod_facts *a, const struct pod_facts *b, con
 		}
 }
 
-START_TEST(verdicts_are_the_same)
+TEST(verdicts_are_the_same)
 {
 	static struct pod_facts by_protobuf, by_json;
 	unsigned acts[DUTY__MAX] = { 0 };
@@ -68,10 +68,8 @@ START_TEST(verdicts_are_the_same)
 		ck_assert_msg(acts[d] > 50, "duty %d acted only %u times", d, acts[d]);
 	policy_done(&policy);
 }
-END_TEST
 
 TEST_MAIN("rules/two_encodings")
 {
 	tcase_set_timeout(t, 120);
-	tcase_add_test(t, verdicts_are_the_same);
 }

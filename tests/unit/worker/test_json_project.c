@@ -49,7 +49,7 @@ static uint64_t asked_of_pod(const json_t *pod)
 	return asked;
 }
 
-START_TEST(nothing_that_is_decoded_is_missing)
+TEST(nothing_that_is_decoded_is_missing)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++) {
 		struct dual pod = random_pod(seed);
@@ -63,7 +63,6 @@ START_TEST(nothing_that_is_decoded_is_missing)
 		dual_done(&pod);
 	}
 }
-END_TEST
 
 /* -- the same as jansson --------------------------------------------------------------------------------- */
 
@@ -117,7 +116,7 @@ static const char list[] =
 	"\"containerStatuses\":[{\"ready\":true,\"started\":false,\"lastState\":null,\"x\":[true,[],{}]}]}}]}"
 	" ";
 
-START_TEST(a_list)
+TEST(a_list)
 {
 	json_t *o = json_project_loadb(list, strlen(list), project_pods, NULL);
 	const json_t *pod = json_array_get(json_object_get(o, "items"), 0);
@@ -129,10 +128,9 @@ START_TEST(a_list)
 	json_decref(o);
 	check_same(list, strlen(list), project_pods);
 }
-END_TEST
 
 /* Bytes changed, left out, put in, and the end cut off: in what is wanted, and in what is passed over. */
-START_TEST(broken_texts)
+TEST(broken_texts)
 {
 	static const char odd[] = "\"\\{}[]:,0123456789-+.eEu tfn\x01\x1f\x7f\x80\xc3\xe2\xed\xf4";
 	uint64_t seed = 1;
@@ -153,9 +151,8 @@ START_TEST(broken_texts)
 		check_same(text, n + (how == 0) - (how == 2), i % 4 ? project_pods : project_status);
 	}
 }
-END_TEST
 
-START_TEST(odd_texts)
+TEST_LOOP(odd_texts, 0, 2 * 43)
 {
 	static const char *const cases[] = {
 		"",
@@ -207,10 +204,9 @@ START_TEST(odd_texts)
 		   _i < (int)ARRAY_SIZE(cases) ? project_pod : project_status);
 	ck_assert_int_eq(ARRAY_SIZE(cases), 43);
 }
-END_TEST
 
 /* Each byte and each pair, wherever it stands among those that are looked at together. */
-START_TEST(every_byte_everywhere)
+TEST(every_byte_everywhere)
 {
 	static const char before[] = "{\"kind\":\"";
 
@@ -228,10 +224,9 @@ START_TEST(every_byte_everywhere)
 				check_same(text, n + at + left + 2, project_status);
 			}
 }
-END_TEST
 
 /* Deeper than it goes itself, and deeper than jansson does. */
-START_TEST(deep_texts)
+TEST_LOOP(deep_texts, 0, 5)
 {
 	static const size_t depths[] = { 60, 70, 2040, 2060, 100000 };
 	const size_t depth = depths[_i];
@@ -243,10 +238,9 @@ START_TEST(deep_texts)
 	text[5 + 2 * depth] = '}';
 	check_same(text, 2 * depth + 6, project_pod);
 }
-END_TEST
 
 /* The lists and objects of the other steps, with what their steps read and more. */
-START_TEST(other_objects)
+TEST_LOOP(other_objects, 0, 4)
 {
 	static const struct {
 		const struct json_projection *what;
@@ -291,16 +285,8 @@ START_TEST(other_objects)
 	json_decref(picked);
 	json_decref(wanted);
 }
-END_TEST
 
 TEST_MAIN("worker/json_project")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, nothing_that_is_decoded_is_missing);
-	tcase_add_test(t, a_list);
-	tcase_add_test(t, broken_texts);
-	tcase_add_test(t, every_byte_everywhere);
-	tcase_add_loop_test(t, odd_texts, 0, 2 * 43);
-	tcase_add_loop_test(t, deep_texts, 0, 5);
-	tcase_add_loop_test(t, other_objects, 0, 4);
 }
