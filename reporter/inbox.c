@@ -88,7 +88,7 @@ static void flush(struct inbox *i)
 		const uint64_t delay =
 			backoff_delay_ms(&commit_policy, ++i->commit_failures, backoff_random());
 
-		stats_commit_failed(i->stats);
+		stats_count(i->stats, METRIC_COMMIT_FAILURES);
 		(void)log_error(err, "the history cannot be written: nothing is acted on until it can",
 				kv_s("directory", i->settings->state_dir), kv_s("detail", db_error(i->db)),
 				kv_u("waiting", history_queued(i->history)));
@@ -150,7 +150,7 @@ static void on_write(struct inbox *i, const struct msg *m)
 		plan_flush(i, m->type);
 		return;
 	}
-	stats_dropped(i->stats);
+	stats_count(i->stats, METRIC_HISTORY_DROPPED);
 	i->lost = i->lost || m->type == MSG_INTENT || m->type == MSG_RECORD || m->type == MSG_PAUSE;
 }
 
@@ -205,37 +205,22 @@ static void on_saved_get(struct inbox *i, const struct msg *m)
 	(void)process_send(i->process, &end);
 }
 
-/* A question of an operator: err and q are what began its answer. */
-static void answer(struct inbox *i, uint64_t conn, int err, struct query *q)
+/* CTL_HISTORY and CTL_SHOW. */
+static void on_ctl_question(struct inbox *i, const struct msg *m)
 {
+	struct query *q = NULL;
 	struct msg end;
+
+	write_first(i);
+	const int err = m->type == MSG_CTL_SHOW ? query_show(i->db, i->history, m, &q) :
+						  query_history(i->db, i->history, m, &q);
 
 	if (err == 0 && response_stream_add(i->stream, q))
 		return;
 	(void)log_warn(err, "a question about the history cannot be answered");
 	query_free(&q);
-	query_failed(conn, &end);
+	query_failed(m->type == MSG_CTL_SHOW ? m->u.ctl_show.conn : m->u.ctl_history.conn, &end);
 	(void)process_send(i->process, &end);
-}
-
-static void on_ctl_history(struct inbox *i, const struct msg *m)
-{
-	struct query *q = NULL;
-
-	write_first(i);
-	const int err = query_history(i->db, i->history, m, &q);
-
-	answer(i, m->u.ctl_history.conn, err, q);
-}
-
-static void on_ctl_show(struct inbox *i, const struct msg *m)
-{
-	struct query *q = NULL;
-
-	write_first(i);
-	const int err = query_show(i->db, i->history, &m->u.ctl_show, &q);
-
-	answer(i, m->u.ctl_show.conn, err, q);
 }
 
 static void on_ctl_restore(struct inbox *i, const struct msg *m)
@@ -306,8 +291,8 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_SAVED] = on_write,
 	[MSG_PAUSE] = on_write,
 	[MSG_SAVED_GET] = on_saved_get,
-	[MSG_CTL_HISTORY] = on_ctl_history,
-	[MSG_CTL_SHOW] = on_ctl_show,
+	[MSG_CTL_HISTORY] = on_ctl_question,
+	[MSG_CTL_SHOW] = on_ctl_question,
 	[MSG_CTL_RESTORE] = on_ctl_restore,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,

@@ -12,9 +12,6 @@
 #include "base/xalloc.h"
 #include "reporter/history/attention.h"
 
-/* The time comes before the schedule's text, separated by one space. */
-#define ARMED_KEY "schedule"
-
 _Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
 
 const char *run_state_name(enum run_state s)
@@ -83,60 +80,27 @@ int run_log_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_claimed)
 	return r;
 }
 
-/* -- which schedule is in force, since when -------------------------------------------------------------- */
-
-static int meta_get(struct db *db, const char *key, char **ret)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_META_GET);
-
-	*ret = NULL;
-	db_bind_text(st, "key", key);
-	const int rc = sqlite3_step(st);
-
-	if (rc == SQLITE_ROW)
-		*ret = xstrdup((const char *)sqlite3_column_text(st, 0));
-	(void)sqlite3_reset(st);
-	return db_errno(rc);
-}
-
-static int meta_put(struct db *db, const char *key, const char *value)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_META_PUT);
-
-	db_bind_text(st, "key", key);
-	db_bind_text(st, "value", value);
-	return db_run(db, st, NULL);
-}
-
 int run_log_arm(struct db *db, const char *schedule, int64_t *ret_last)
 {
-	_cleanup_free_ char *value = NULL;
-	int64_t armed = 0;
-	int r = meta_get(db, ARMED_KEY, &value);
-	const char *text = value ? strchr(value, ' ') : NULL;
+	static const enum db_stmt steps[] = { DB_SCHEDULE_REPLACE, DB_SCHEDULE_ARM, DB_SCHEDULE_LAST };
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	if (!text || strcmp(text + 1, schedule) != 0 ||
-	    str_to_i64(value, (size_t)(text - value), &armed) < 0) {
-		armed = clock_wall_ms();
-		_cleanup_free_ char *now = xasprintf("%" PRId64 " %s", armed, schedule);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(steps); i++) {
+		sqlite3_stmt *st = db_stmt(db, steps[i]);
 
-		r = meta_put(db, ARMED_KEY, now);
+		db_bind_text(st, "schedule", schedule);
+		db_bind_i64(st, "now", clock_wall_ms());
+		r = steps[i] == DB_SCHEDULE_LAST ? db_number(db, st, ret_last) : db_run(db, st, NULL);
 	}
-	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_LAST);
-
-	db_bind_text(st, "schedule", schedule);
-	if (r == 0)
-		r = db_number(db, st, ret_last);
-	if (r == 0 && *ret_last < armed)
-		*ret_last = armed;
 	return r;
 }
 
 int run_log_disarm(struct db *db)
 {
-	return meta_put(db, ARMED_KEY, "");
+	sqlite3_stmt *st = db_stmt(db, DB_SCHEDULE_REPLACE);
+
+	db_bind_text(st, "schedule", "");
+	return db_run(db, st, NULL);
 }
 
 int run_log_past(struct db *db, struct run_log_past *ret)

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/history/attention.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "model/duties.h"
 #include "model/guards.h"
@@ -128,65 +126,32 @@ static char *column(sqlite3_stmt *st, int i)
 	return xstrdup(s ? s : "");
 }
 
-static int read_names(struct db *db, struct attention_group *g)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_NAMES);
-	int64_t n = 0;
-	int rc;
-
-	g->names = xstrdup("");
-	db_bind_text(st, "cluster_name", g->cluster);
-	db_bind_text(st, "reason", g->reason);
-	db_bind_i64(st, "duty", g->duty);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		_cleanup_free_ char *ns = column(st, 0), *name = column(st, 1), *before = g->names;
-
-		g->names =
-			xasprintf("%s%s%s%s%s", before, n++ && *name ? ", " : "", ns, *ns ? "/" : "", name);
-	}
-	(void)sqlite3_reset(st);
-	if (g->count > n) {
-		_cleanup_free_ char *before = g->names;
-
-		g->names = xasprintf("%s and %" PRId64 " more", before, g->count - n);
-	}
-	return db_errno(rc);
-}
-
-static int read_groups(struct db *db, struct attention *a)
-{
-	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_GROUPS);
-	int rc, r = 0;
-
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		a->v = xreallocarray(a->v, a->n + 1, sizeof(*a->v));
-		a->v[a->n++] = (struct attention_group){ .cluster = column(st, 0),
-							 .duty = sqlite3_column_int64(st, 1),
-							 .reason = column(st, 2),
-							 .count = sqlite3_column_int64(st, 3),
-							 .first_at = sqlite3_column_int64(st, 4),
-							 .detail = column(st, 5) };
-	}
-	(void)sqlite3_reset(st);
-	for (size_t i = 0; r == 0 && i < a->n; i++)
-		r = read_names(db, &a->v[i]);
-	return r < 0 ? r : db_errno(rc);
-}
-
 int attention_begin(struct db *db, int64_t now_ms, struct attention *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_BEGIN);
+	int rc;
 
 	*ret = (struct attention){ 0 };
 	db_bind_i64(st, "now", now_ms);
 	db_bind_i64(st, "day_ago", now_ms - DAY_MS);
-	int r = db_run(db, st, NULL);
+	const int r = db_run(db, st, NULL);
 
-	if (r == 0)
-		r = read_groups(db, ret);
 	if (r < 0)
+		return r;
+	st = db_stmt(db, DB_ATTENTION_GROUPS);
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		ret->v = xreallocarray(ret->v, ret->n + 1, sizeof(*ret->v));
+		ret->v[ret->n++] = (struct attention_group){ .cluster = column(st, 0),
+							     .duty = sqlite3_column_int64(st, 1),
+							     .reason = column(st, 2),
+							     .first_at = sqlite3_column_int64(st, 3),
+							     .detail = column(st, 4),
+							     .names = column(st, 5) };
+	}
+	(void)sqlite3_reset(st);
+	if (rc != SQLITE_DONE)
 		attention_done(ret);
-	return r;
+	return db_errno(rc);
 }
 
 int attention_reported(struct db *db)

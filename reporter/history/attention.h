@@ -30,7 +30,7 @@ struct attention_group {
 	char *cluster, *reason, *detail;
 	char *names;  /* "shop/web-1, shop/web-2 and 5 more"; "" when it is not about single objects */
 	int64_t duty; /* or DUTY_ALL */
-	int64_t count, first_at;
+	int64_t first_at;
 };
 struct attention {
 	struct attention_group *v; /* what concerns most objects first */

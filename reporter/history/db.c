@@ -174,7 +174,7 @@ static int open_file(struct db *d, const char *dir, char *text)
 	if (rc == SQLITE_OK)
 		rc = configure(d->sql);
 	if (rc == SQLITE_OK)
-		rc = schema_migrate(d->sql);
+		rc = schema_migrate(d->sql, schema_version());
 	if (rc == SQLITE_MISMATCH) {
 		(void)snprintf(text, DB_TEXT_MAX,
 			       "%s: was written by a newer version of this program; use that version, or "

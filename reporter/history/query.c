@@ -190,11 +190,11 @@ int query_history(struct db *db, const struct history *h, const struct msg *ques
 	return collect(&q, history_rows, ARRAY_SIZE(history_rows), question, ret);
 }
 
-int query_show(struct db *db, const struct history *h, const struct msg_ctl_show *s, struct query **ret)
+int query_show(struct db *db, const struct history *h, const struct msg *question, struct query **ret)
 {
-	struct query *q = xcalloc(1, sizeof(*q));
-
-	*q = (struct query){ .db = db, .history = h, .asked = true, .conn = s->conn, .action = s->id };
+	const struct msg_ctl_show *s = &question->u.ctl_show;
+	const struct query like = { .db = db, .history = h, .asked = true, .conn = s->conn, .action = s->id };
+	struct query *q = xmemdup(&like, sizeof(like));
 	sqlite3_stmt *st = prepare(q, DB_SHOW, (int64_t)s->id, NULL);
 	const int rc = sqlite3_step(st);
 

@@ -108,6 +108,10 @@ static const char *const migrations[] = {
 	"UPDATE attention SET reason = 'Reverted' WHERE reason = 'Fight';"
 	"UPDATE results SET reason = 'Reverted' WHERE reason = 'Fight';"
 	"UPDATE refusals SET reason = 'Reverted' WHERE reason = 'Fight';"
+	"CREATE TABLE schedules(schedule TEXT PRIMARY KEY, armed_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+	"INSERT INTO schedules SELECT substr(value, instr(value, ' ') + 1), CAST(value AS INTEGER)"
+	" FROM meta WHERE key = 'schedule' AND value <> '';"
+	"DROP TABLE meta;"
 	/* An action says by itself what is done: delete, force-delete, scale down. */
 	"UPDATE intents SET action = CASE duty WHEN 1 THEN 3 ELSE 4 END WHERE action = 0 AND duty IN (1, 2);",
 };
@@ -146,7 +150,7 @@ static int migrate_one(sqlite3 *sql, int from)
 	return rc;
 }
 
-int schema_migrate_to(sqlite3 *sql, int to)
+int schema_migrate(sqlite3 *sql, int to)
 {
 	int version = 0;
 	int rc = current_version(sql, &version);
@@ -156,9 +160,4 @@ int schema_migrate_to(sqlite3 *sql, int to)
 	while (rc == SQLITE_OK && version < to)
 		rc = migrate_one(sql, version++);
 	return rc;
-}
-
-int schema_migrate(sqlite3 *sql)
-{
-	return schema_migrate_to(sql, schema_version());
 }

@@ -132,14 +132,9 @@ void stats_committed(struct stats *s, const struct history_entry *e)
 		metrics_add(s->metrics, METRIC_REFUSALS, 1, METRIC_LABELS(duty, e->m->u.refusal.reason));
 }
 
-void stats_commit_failed(struct stats *s)
+void stats_count(struct stats *s, enum metric id)
 {
-	metrics_add(s->metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
-}
-
-void stats_dropped(struct stats *s)
-{
-	metrics_add(s->metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
+	metrics_add(s->metrics, id, 1, METRIC_NO_LABELS);
 }
 
 void stats_digests(struct stats *s, const char *result, uint64_t n)

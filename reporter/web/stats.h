@@ -31,9 +31,8 @@ void stats_watch(struct stats *s, const char *cluster, const struct msg *m);
 bool stats_child(struct stats *s, const struct msg_child_stats *m);
 void stats_watch_down(struct stats *s, const char *cluster);
 void stats_committed(struct stats *s, const struct history_entry *e);
-void stats_commit_failed(struct stats *s);
-/* A message was dropped because too many waited for a commit. */
-void stats_dropped(struct stats *s);
+/* One more; a metric without labels. */
+void stats_count(struct stats *s, enum metric id);
 /* n reports ended so; one was delivered then. */
 void stats_digests(struct stats *s, const char *result, uint64_t n);
 void stats_digest_delivered(struct stats *s, int64_t at_ms);

@@ -113,6 +113,13 @@ int world_query(const struct msg_ctl_history *question, struct query **ret)
 	return query_history(w.db, w.h, &m, ret);
 }
 
+int world_show(uint64_t id, struct query **ret)
+{
+	const struct msg m = { .type = MSG_CTL_SHOW, .u.ctl_show = { .conn = 8, .id = id } };
+
+	return query_show(w.db, w.h, &m, ret);
+}
+
 int world_next_id(uint64_t *ret)
 {
 	return db_number(w.db, db_stmt(w.db, DB_OPEN_END), (int64_t *)ret);

@@ -45,6 +45,8 @@ void world_write(const struct msg *m, size_t n);
 /* Ask the history; the first lease id never used. */
 int world_query(const struct msg_ctl_history *question, struct query **ret);
 int world_next_id(uint64_t *ret);
+/* Ask for one action, on connection 8. */
+int world_show(uint64_t id, struct query **ret);
 /* Every message of an answer, until its end; each is encoded, which aborts on a field out of range. */
 size_t world_read(struct query *c, struct msg *out, size_t max);
 

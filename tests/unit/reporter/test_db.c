@@ -123,7 +123,7 @@ static void open_file_of(int version, const char *rows)
 	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
-	ck_assert_int_eq(schema_migrate_to(sql, version), SQLITE_OK);
+	ck_assert_int_eq(schema_migrate(sql, version), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(sql, rows, NULL, NULL, NULL), SQLITE_OK);
 	(void)sqlite3_close(sql);
 	db = test_db_open(dir);

@@ -97,7 +97,7 @@ static void print_actions(void)
 		if (m.type == MSG_CTL_END && strstr(m.u.ctl_end.text, "no action has this number"))
 			continue;
 		print_msg(&m);
-		r = query_show(w.db, w.h, &(struct msg_ctl_show){ .id = id }, &q);
+		r = world_show(id, &q);
 		if (id % 3 == 1)
 			print_response(r, q);
 		else

@@ -151,7 +151,7 @@ static const char *shown(const struct msg *out, size_t n, const char *name)
 
 START_TEST(show_tells_evidence_request_and_answer)
 {
-	const struct msg_ctl_show q = { .conn = 8, .id = 4 };
+	const struct msg_ctl_show q = { .id = 4 };
 	struct query *c = NULL;
 	struct msg m[3], out[64];
 
@@ -160,7 +160,7 @@ START_TEST(show_tells_evidence_request_and_answer)
 	m[2].u.intent.action = ACTION_RESTORE;
 	m[2].u.intent.origin = 4;
 	world_write(m, 3);
-	ck_assert_int_eq(query_show(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_show(q.id, &c), 0);
 	const size_t n = world_read(c, out, 64);
 
 	ck_assert_str_eq(shown(out, n, "id"), "4");
@@ -182,19 +182,19 @@ END_TEST
 
 START_TEST(show_of_an_open_or_unknown_action)
 {
-	struct msg_ctl_show q = { .conn = 8, .id = 9 };
+	struct msg_ctl_show q = { .id = 9 };
 	const struct msg i = world_intent(9, 0, "u9");
 	struct query *c = NULL;
 	struct msg out[64];
 
 	world_write(&i, 1);
-	ck_assert_int_eq(query_show(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_show(q.id, &c), 0);
 	const size_t n = world_read(c, out, 64);
 
 	ck_assert_str_eq(shown(out, n, "outcome"), "-1");
 	ck_assert_str_eq(shown(out, n, "request"), "");
 	q.id = 10;
-	ck_assert_int_eq(query_show(w.db, w.h, &q, &c), 0);
+	ck_assert_int_eq(world_show(q.id, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 64), 1);
 	ck_assert_uint_eq(out[0].u.ctl_end.code, EXIT_CODE_FAILURE);
 	ck_assert_ptr_nonnull(strstr(out[0].u.ctl_end.text, "history"));
