@@ -212,8 +212,8 @@ static void on_ctl_question(struct inbox *i, const struct msg *m)
 	struct msg end;
 
 	write_first(i);
-	const int err = m->type == MSG_CTL_SHOW ? query_show(i->db, i->history, m, &q) :
-						  query_history(i->db, i->history, m, &q);
+	const int err = m->type == MSG_CTL_SHOW ? query_show(i->db, i->history, m, &q)
+						: query_history(i->db, i->history, m, &q);
 
 	if (err == 0 && response_stream_add(i->stream, q))
 		return;

@@ -7,40 +7,24 @@
 
 #include "base/xalloc.h"
 
-struct digest {
-	struct digest_pod *pods;
-	size_t n, room;
-	struct digest_workload *workloads;
-	size_t n_workloads;
-	uint64_t dropped;
-};
-
-struct digest *digest_new(void)
+void digest_done(struct digest *d)
 {
-	return xcalloc(1, sizeof(struct digest));
-}
-
-void digest_free(struct digest **d)
-{
-	if (!*d)
-		return;
-	free((*d)->pods);
-	free((*d)->workloads);
-	free(*d);
-	*d = NULL;
+	free(d->pods);
+	free(d->workloads);
+	*d = (struct digest){ 0 };
 }
 
 void digest_add(struct digest *d, const struct msg_digest_row *row)
 {
-	if (d->n == DIGEST_ROWS_MAX) {
+	if (d->n_pods == DIGEST_ROWS_MAX) {
 		d->dropped++;
 		return;
 	}
-	if (d->n == d->room) {
+	if (d->n_pods == d->room) {
 		d->room = d->room ? 2 * d->room : 64;
 		d->pods = xreallocarray(d->pods, d->room, sizeof(*d->pods));
 	}
-	d->pods[d->n++] = (struct digest_pod){ .row = *row, .delta = DELTA_UNKNOWN };
+	d->pods[d->n_pods++] = (struct digest_pod){ .row = *row, .delta = DELTA_UNKNOWN };
 }
 
 static int compare_u64(uint64_t a, uint64_t b)
@@ -83,25 +67,15 @@ void digest_finish(struct digest *d)
 {
 	size_t kept = 0;
 
-	if (d->n == 0)
+	if (d->n_pods == 0)
 		return;
-	qsort(d->pods, d->n, sizeof(*d->pods), by_pod);
-	for (size_t i = 0; i < d->n; i++) {
+	qsort(d->pods, d->n_pods, sizeof(*d->pods), by_pod);
+	for (size_t i = 0; i < d->n_pods; i++) {
 		if (kept > 0 && same_container(&d->pods[kept - 1].row, &d->pods[i].row))
 			kept--;
 		d->pods[kept++] = d->pods[i];
 	}
-	d->n = kept;
-}
-
-size_t digest_pods(const struct digest *d)
-{
-	return d->n;
-}
-
-struct digest_pod *digest_pod(struct digest *d, size_t i)
-{
-	return &d->pods[i];
+	d->n_pods = kept;
 }
 
 /* -- groups ---------------------------------------------------------------------------------------------- */
@@ -142,30 +116,15 @@ static void add_to_workload(struct digest_workload *w, const struct digest_pod *
 void digest_group(struct digest *d)
 {
 	d->n_workloads = 0;
-	if (d->n == 0)
+	if (d->n_pods == 0)
 		return;
-	qsort(d->pods, d->n, sizeof(*d->pods), by_badness);
-	d->workloads = xreallocarray(d->workloads, d->n, sizeof(*d->workloads));
-	for (size_t i = 0; i < d->n; i++) {
+	qsort(d->pods, d->n_pods, sizeof(*d->pods), by_badness);
+	d->workloads = xreallocarray(d->workloads, d->n_pods, sizeof(*d->workloads));
+	for (size_t i = 0; i < d->n_pods; i++) {
 		if (i == 0 || compare_workload(&d->pods[i - 1].row, &d->pods[i].row) != 0)
 			d->workloads[d->n_workloads++] =
 				(struct digest_workload){ .pods = &d->pods[i], .delta = DELTA_UNKNOWN };
 		add_to_workload(&d->workloads[d->n_workloads - 1], &d->pods[i]);
 	}
 	qsort(d->workloads, d->n_workloads, sizeof(*d->workloads), worst_first);
-}
-
-size_t digest_workloads(const struct digest *d)
-{
-	return d->n_workloads;
-}
-
-const struct digest_workload *digest_workload(const struct digest *d, size_t i)
-{
-	return &d->workloads[i];
-}
-
-uint64_t digest_dropped(const struct digest *d)
-{
-	return d->dropped;
 }

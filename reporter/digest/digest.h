@@ -32,21 +32,20 @@ struct digest_workload {
 	int64_t delta;     /* sum of what is known; DELTA_UNKNOWN when nothing is */
 };
 
-struct digest;
+/* Zero-initialised is empty. */
+struct digest {
+	struct digest_pod *pods;
+	size_t n_pods, room;
+	struct digest_workload *workloads; /* after digest_group: worst first */
+	size_t n_workloads;
+	uint64_t dropped; /* rows above DIGEST_ROWS_MAX */
+};
 
-struct digest *digest_new(void);
-void digest_free(struct digest **d);
+void digest_done(struct digest *d);
 void digest_add(struct digest *d, const struct msg_digest_row *row);
-/* Sort and drop doubles (the row that came last stays): before anything below. */
+/* Sort and drop doubles (the row that came last stays): before pods are looked at. */
 void digest_finish(struct digest *d);
-/* Rows, to look their deltas up and to remember them. */
-size_t digest_pods(const struct digest *d);
-struct digest_pod *digest_pod(struct digest *d, size_t i);
-/* Build the groups from rows and deltas; worst first. */
+/* Build the groups from rows and deltas; orders the pods anew. */
 void digest_group(struct digest *d);
-size_t digest_workloads(const struct digest *d);
-const struct digest_workload *digest_workload(const struct digest *d, size_t i);
-/* Rows above DIGEST_ROWS_MAX. */
-uint64_t digest_dropped(const struct digest *d);
 
 #endif

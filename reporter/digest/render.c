@@ -127,7 +127,7 @@ static void render_workload(const struct digest_workload *w, size_t rank, const 
 
 static void render_head(const struct digest *d, const struct digest_context *ctx, struct digest_text *t)
 {
-	const size_t pods = digest_pods(d), workloads = digest_workloads(d);
+	const size_t pods = d->n_pods, workloads = d->n_workloads;
 	struct paragraph p;
 	FILE *f = begin(&p);
 
@@ -149,9 +149,9 @@ static void render_head(const struct digest *d, const struct digest_context *ctx
 		put(f, "Not complete: no full answer from ", ctx->incomplete);
 		(void)fputs(".\n", f);
 	}
-	if (digest_dropped(d) > 0)
+	if (d->dropped > 0)
 		(void)fprintf(f, "Not complete: %" PRIu64 " more containers are not counted here.\n",
-			      digest_dropped(d));
+			      d->dropped);
 	end(&p, t);
 }
 
@@ -204,8 +204,8 @@ void digest_render(const struct digest *d, const struct digest_context *ctx, str
 {
 	*ret = (struct digest_text){ 0 };
 	render_head(d, ctx, ret);
-	for (size_t i = 0; i < digest_workloads(d); i++)
-		render_workload(digest_workload(d, i), i + 1, ctx, ret);
+	for (size_t i = 0; i < d->n_workloads; i++)
+		render_workload(&d->workloads[i], i + 1, ctx, ret);
 	render_attention(ctx, ret);
 }
 

@@ -130,8 +130,8 @@ static sqlite3_stmt *bind_row(struct db *db, enum db_stmt id, const struct msg *
 
 int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t delivered)
 {
-	for (size_t i = 0; i < digest_pods(d); i++) {
-		struct digest_pod *p = digest_pod(d, i);
+	for (size_t i = 0; i < d->n_pods; i++) {
+		struct digest_pod *p = &d->pods[i];
 		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = p->row };
 		const int64_t now = (int64_t)p->row.restarts;
 		int64_t then = 0;
@@ -158,8 +158,8 @@ static int remember_rows(struct db *db, struct digest *d, const struct str_list 
 		if (answered & (UINT64_C(1) << c))
 			r = db_run(db, st, NULL);
 	}
-	for (size_t i = 0; r == 0 && i < digest_pods(d); i++) {
-		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = digest_pod(d, i)->row };
+	for (size_t i = 0; r == 0 && i < d->n_pods; i++) {
+		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = d->pods[i].row };
 
 		r = db_run(db, bind_row(db, DB_RESTARTS_PUT, &m, clusters), NULL);
 	}

@@ -41,7 +41,7 @@ struct digest_runner {
 	bool late;
 	uint64_t number;   /* of the question to the watchers */
 	uint64_t complete; /* clusters that answered from a complete cache */
-	struct digest *digest;
+	struct digest digest;
 	struct digest_text text;
 	struct sink_parts parts;
 	char *incomplete;
@@ -63,7 +63,7 @@ struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *
 
 static void clear_run(struct digest_runner *r)
 {
-	digest_free(&r->digest);
+	digest_done(&r->digest);
 	digest_text_done(&r->text);
 	free(r->incomplete);
 	r->incomplete = NULL;
@@ -106,7 +106,7 @@ static void finish(struct digest_runner *r, enum run_state state, const char *er
 	r->run.state = state;
 	r->run.error = error;
 	if (state == RUN_DONE || state == RUN_EMPTY)
-		err = run_log_finish(r->db, &r->run, r->digest, &r->options.clusters, r->complete);
+		err = run_log_finish(r->db, &r->run, &r->digest, &r->options.clusters, r->complete);
 	else
 		err = run_log_state(r->db, &r->run);
 	/* What stays on disk is "sending" or "claimed"; the next start reads it in the safe way. */
@@ -251,7 +251,7 @@ static void render(struct digest_runner *r, const struct run_log_past *past,
 		.attention = *attention,
 	};
 
-	digest_render(r->digest, &ctx, &r->text);
+	digest_render(&r->digest, &ctx, &r->text);
 	sink_split(r->options.sink, r->options.title, r->text.v, r->text.n, &r->parts);
 }
 
@@ -261,13 +261,13 @@ static void conclude(struct digest_runner *r)
 	struct run_log_past past;
 
 	r->incomplete = names_without(r, r->complete);
-	digest_finish(r->digest);
+	digest_finish(&r->digest);
 	if (run_log_past(r->db, &past) < 0 ||
-	    run_log_deltas(r->db, r->digest, &r->options.clusters, past.delivered) < 0)
+	    run_log_deltas(r->db, &r->digest, &r->options.clusters, past.delivered) < 0)
 		r->ops->trouble(r->ctx, -EIO, "earlier restart counts could not be read");
-	digest_group(r->digest);
-	r->run.workloads = digest_workloads(r->digest);
-	r->run.pods = digest_pods(r->digest);
+	digest_group(&r->digest);
+	r->run.workloads = r->digest.n_workloads;
+	r->run.pods = r->digest.n_pods;
 	if (attention_begin(r->db, clock_wall_ms(), &attention) < 0)
 		r->ops->trouble(r->ctx, -EIO, "what needs an operator could not be read");
 	if (r->run.workloads == 0 && attention.n == 0) {
@@ -294,7 +294,6 @@ static void begin(struct digest_runner *r, int64_t due_at)
 	r->run = (struct scheduled_run){ .due_at = due_at, .state = RUN_CLAIMED };
 	r->late = clock_wall_ms() - due_at > DIGEST_LATE_MS;
 	r->complete = 0;
-	r->digest = digest_new();
 	wait_until(r, SYNCING, DIGEST_SYNC_MS);
 }
 
@@ -314,7 +313,7 @@ void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced
 void digest_runner_on_row(struct digest_runner *r, const struct msg_digest_row *row)
 {
 	if (r->phase == COLLECTING && row->digest == r->number && row->cluster < r->options.clusters.n)
-		digest_add(r->digest, row);
+		digest_add(&r->digest, row);
 }
 
 void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *end)

@@ -21,8 +21,9 @@ int query_saved(struct db *db, const struct history *h, uint64_t cluster, bool o
  * when they were last seen), then CTL_END. For a refusal id is 0, intent_at when it was first seen and
  * result_at when last. */
 int query_history(struct db *db, const struct history *h, const struct msg *question, struct query **ret);
-/* question is a CTL_SHOW. CTL_SHOW_ROW for every column that says something about one action (reporter/history/statements.def, SHOW),
- * then CTL_END; an unknown number ends with EXIT_CODE_FAILURE and a sentence. */
+/* question is a CTL_SHOW. CTL_SHOW_ROW for every column that says something about one action
+ * (reporter/history/statements.def, SHOW), then CTL_END; an unknown number ends with EXIT_CODE_FAILURE and a
+ * sentence. */
 int query_show(struct db *db, const struct history *h, const struct msg *question, struct query **ret);
 /* Accepts NULL. */
 void query_free(struct query **q);

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/web/listener.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -12,6 +11,7 @@
 #include <event2/util.h>
 #include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ struct listener {
 	void *ctx;
 	struct connection *connections;
 	size_t n;
-	char address[80];
+	char *address;
 };
 
 static void connection_free(struct connection *c)
@@ -230,64 +230,37 @@ static void on_accept_error(struct evconnlistener *lev, void *arg)
 
 /* -- binding --------------------------------------------------------------------------------------------- */
 
-static void name_address(struct listener *l)
-{
-	struct sockaddr_storage ss = { 0 };
-	socklen_t len = sizeof(ss);
-	char host[INET6_ADDRSTRLEN] = "?";
-
-	(void)getsockname(evconnlistener_get_fd(l->accept), (struct sockaddr *)&ss, &len);
-	if (ss.ss_family == AF_INET6) {
-		const struct sockaddr_in6 *a6 = (const struct sockaddr_in6 *)&ss;
-
-		(void)inet_ntop(AF_INET6, &a6->sin6_addr, host, sizeof(host));
-		(void)snprintf(l->address, sizeof(l->address), "[%s]:%u", host, ntohs(a6->sin6_port));
-	} else {
-		const struct sockaddr_in *a4 = (const struct sockaddr_in *)&ss;
-
-		(void)inet_ntop(AF_INET, &a4->sin_addr, host, sizeof(host));
-		(void)snprintf(l->address, sizeof(l->address), "%s:%u", host, ntohs(a4->sin_port));
-	}
-}
-
-/* libevent's parser takes no port 0. */
-static int parse_address(const char *text, struct sockaddr_storage *ret, int *ret_len)
+/* "HOST:PORT" -> where to listen. The caller frees *ret_host, the host as a number. */
+static int parse_address(const char *text, struct sockaddr_storage *ret, int *ret_len, char **ret_host)
 {
 	const char *colon = strrchr(text, ':');
-	struct sockaddr_in *a4 = (struct sockaddr_in *)ret;
-	struct sockaddr_in6 *a6 = (struct sockaddr_in6 *)ret;
 	uint64_t port = 0;
 
 	if (!colon || str_to_u64(colon + 1, strlen(colon + 1), &port) < 0 || port > UINT16_MAX)
 		return -EINVAL;
-	const bool v6 = text[0] == '[' && colon > text + 1 && colon[-1] == ']';
-	_cleanup_free_ char *host =
-		v6 ? xstrndup(text + 1, (size_t)(colon - text) - 2) : xstrndup(text, (size_t)(colon - text));
+	_cleanup_free_ char *host = xstrndup(text, (size_t)(colon - text));
+	const char *number = !*host ? "0.0.0.0" : strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
 
-	*ret = (struct sockaddr_storage){ .ss_family = v6 ? AF_INET6 : AF_INET };
-	*ret_len = v6 ? (int)sizeof(*a6) : (int)sizeof(*a4);
-	if (v6)
-		a6->sin6_port = htons((uint16_t)port);
-	else
-		a4->sin_port = htons((uint16_t)port);
-	if (!v6 && !*host)
-		return 0; /* INADDR_ANY */
-	if (!v6 && strcmp(host, "localhost") == 0) {
-		a4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-		return 0;
-	}
-	return inet_pton(ret->ss_family, host, v6 ? (void *)&a6->sin6_addr : (void *)&a4->sin_addr) == 1
-		       ? 0
-		       : -EINVAL;
+	*ret_len = (int)sizeof(*ret);
+	if ((*number != '[' && strchr(number, ':')) ||
+	    evutil_parse_sockaddr_port(number, (struct sockaddr *)ret, ret_len) < 0)
+		return -EINVAL;
+	*ret_host = xstrdup(number);
+	((struct sockaddr_in *)ret)->sin_port = htons((uint16_t)port); /* libevent takes no port 0 */
+	_Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
+		       "one place");
+	return 0;
 }
 
 int listener_new(struct event_base *base, const char *address, listener_fn *fn, void *ctx,
 		 struct listener **ret)
 {
 	struct sockaddr_storage ss;
+	socklen_t got = sizeof(ss);
+	_cleanup_free_ char *host = NULL;
 	int len = 0;
 
-	if (parse_address(address, &ss, &len) < 0)
+	if (parse_address(address, &ss, &len, &host) < 0)
 		return -EINVAL;
 	struct listener *l = xcalloc(1, sizeof(*l));
 
@@ -303,7 +276,8 @@ int listener_new(struct event_base *base, const char *address, listener_fn *fn, 
 		return r;
 	}
 	evconnlistener_set_error_cb(l->accept, on_accept_error);
-	name_address(l);
+	(void)getsockname(evconnlistener_get_fd(l->accept), (struct sockaddr *)&ss, &got);
+	l->address = xasprintf("%s:%u", host, ntohs(((struct sockaddr_in *)&ss)->sin_port));
 	*ret = l;
 	return 0;
 }
@@ -315,6 +289,7 @@ void listener_free(struct listener **l)
 	while ((*l)->connections)
 		connection_free((*l)->connections);
 	evconnlistener_free((*l)->accept);
+	free((*l)->address);
 	free(*l);
 	*l = NULL;
 }

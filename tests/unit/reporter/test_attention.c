@@ -24,13 +24,12 @@ static size_t begin(void)
 	struct digest_context ctx = {
 		.cluster_names = &w.clusters, .incomplete = "", .due = "", .previous = ""
 	};
-	struct digest *d = digest_new();
+	const struct digest d = { 0 };
 
 	digest_text_done(&text);
 	ck_assert_int_eq(attention_begin(w.db, clock_wall_ms(), &ctx.attention), 0);
-	digest_render(d, &ctx, &text);
+	digest_render(&d, &ctx, &text);
 	attention_done(&ctx.attention);
-	digest_free(&d);
 	return text.n - 1;
 }
 

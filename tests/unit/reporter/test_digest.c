@@ -4,19 +4,18 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
-static struct digest *d;
+static struct digest d;
 static struct str_list one, two;
 
 static void setup(void)
 {
-	d = digest_new();
 	test_names(&one, "prod", NULL);
 	test_names(&two, "prod", "staging");
 }
 
 static void teardown(void)
 {
-	digest_free(&d);
+	digest_done(&d);
 	str_list_done(&one);
 	str_list_done(&two);
 }
@@ -25,14 +24,14 @@ static void add(uint64_t cluster, const char *ns, const char *workload, const ch
 {
 	const struct msg m = test_row(cluster, 1, ns, workload, pod, restarts);
 
-	digest_add(d, &m.u.digest_row);
+	digest_add(&d, &m.u.digest_row);
 }
 
 static void set_delta(const char *pod, int64_t delta)
 {
-	for (size_t i = 0; i < digest_pods(d); i++)
-		if (strcmp(digest_pod(d, i)->row.pod, pod) == 0)
-			digest_pod(d, i)->delta = delta;
+	for (size_t i = 0; i < d.n_pods; i++)
+		if (strcmp(d.pods[i].row.pod, pod) == 0)
+			d.pods[i].delta = delta;
 }
 
 START_TEST(groups_by_workload_worst_first)
@@ -41,14 +40,14 @@ START_TEST(groups_by_workload_worst_first)
 	add(0, "shop", "api", "api-1", 90);
 	add(0, "shop", "web", "web-2", 30);
 	add(1, "shop", "web", "web-1", 200);
-	digest_finish(d);
-	digest_group(d);
-	ck_assert_uint_eq(digest_workloads(d), 3);
-	ck_assert_uint_eq(digest_workload(d, 0)->pods[0].row.cluster, 1);
-	ck_assert_str_eq(digest_workload(d, 1)->pods[0].row.workload, "api");
-	ck_assert_uint_eq(digest_workload(d, 2)->n, 2);
-	ck_assert_uint_eq(digest_workload(d, 2)->restarts, 37);
-	ck_assert_str_eq(digest_workload(d, 2)->pods[0].row.pod, "web-2");
+	digest_finish(&d);
+	digest_group(&d);
+	ck_assert_uint_eq(d.n_workloads, 3);
+	ck_assert_uint_eq(d.workloads[0].pods[0].row.cluster, 1);
+	ck_assert_str_eq(d.workloads[1].pods[0].row.workload, "api");
+	ck_assert_uint_eq(d.workloads[2].n, 2);
+	ck_assert_uint_eq(d.workloads[2].restarts, 37);
+	ck_assert_str_eq(d.workloads[2].pods[0].row.pod, "web-2");
 }
 END_TEST
 
@@ -56,12 +55,12 @@ START_TEST(what_restarted_most_since_the_last_digest_is_worst)
 {
 	add(0, "a", "old", "old-1", 5000);
 	add(0, "a", "hot", "hot-1", 60);
-	digest_finish(d);
+	digest_finish(&d);
 	set_delta("old-1", 1);
 	set_delta("hot-1", 50);
-	digest_group(d);
-	ck_assert_str_eq(digest_workload(d, 0)->pods[0].row.workload, "hot");
-	ck_assert_int_eq(digest_workload(d, 1)->delta, 1);
+	digest_group(&d);
+	ck_assert_str_eq(d.workloads[0].pods[0].row.workload, "hot");
+	ck_assert_int_eq(d.workloads[1].delta, 1);
 }
 END_TEST
 
@@ -70,10 +69,10 @@ START_TEST(same_container_twice_counts_once)
 	add(0, "a", "w", "w-1", 6);
 	add(0, "a", "w", "w-1", 8);
 	add(0, "a", "w", "w-1", 7);
-	digest_finish(d);
-	digest_group(d);
-	ck_assert_uint_eq(digest_pods(d), 1);
-	ck_assert_uint_eq(digest_workload(d, 0)->restarts, 8);
+	digest_finish(&d);
+	digest_group(&d);
+	ck_assert_uint_eq(d.n_pods, 1);
+	ck_assert_uint_eq(d.workloads[0].restarts, 8);
 }
 END_TEST
 
@@ -85,10 +84,10 @@ START_TEST(rows_are_bounded_and_the_rest_is_counted)
 		(void)snprintf(pod, sizeof(pod), "p-%u", i);
 		add(0, "a", "w", pod, 10);
 	}
-	digest_finish(d);
-	digest_group(d);
-	ck_assert_uint_eq(digest_pods(d), DIGEST_ROWS_MAX);
-	ck_assert_uint_eq(digest_dropped(d), 5);
+	digest_finish(&d);
+	digest_group(&d);
+	ck_assert_uint_eq(d.n_pods, DIGEST_ROWS_MAX);
+	ck_assert_uint_eq(d.dropped, 5);
 }
 END_TEST
 
@@ -108,9 +107,9 @@ START_TEST(text_of_one_cluster)
 	struct digest_text t;
 
 	add(0, "shop", "web", "web-1", 12);
-	digest_finish(d);
-	digest_group(d);
-	digest_render(d, &ctx, &t);
+	digest_finish(&d);
+	digest_group(&d);
+	digest_render(&d, &ctx, &t);
 	ck_assert_str_eq(joined(&t), "1 workload with 1 pod, worst first, as of 2026-11-23 09:07:00 +08:00.\n"
 				     "1. shop/web (Deployment): 12 restarts in 1 pod\n"
 				     "  web-1 / app: CrashLoopBackOff, 12 restarts, exit code 137\n");
@@ -132,11 +131,11 @@ START_TEST(text_with_everything)
 		add(0, "shop", "web", pod, (uint64_t)i);
 	}
 	add(1, "shop", "db", "db-0", 40);
-	digest_finish(d);
+	digest_finish(&d);
 	set_delta("web-5", 4);
 	set_delta("web-4", 0);
-	digest_group(d);
-	digest_render(d, &ctx, &t);
+	digest_group(&d);
+	digest_render(&d, &ctx, &t);
 	ck_assert_str_eq(joined(&t),
 			 "2 workloads with 6 pods, worst first, as of 2026-11-23 09:07:00 +08:00.\n"
 			 "In brackets: since the report of 2026-11-16 09:07:00 +08:00.\n"

@@ -144,7 +144,7 @@ static void print_runs(void)
 	(void)fprintf(out, "digests|%lld|%lld|%lld|%lld|%lld|%lld\n", (long long)in_doubt, (long long)claimed,
 		      (long long)past.delivered, (long long)past.lost, (long long)past.last_success,
 		      (long long)last);
-	struct digest *d = digest_new();
+	struct digest d = { 0 };
 
 	for (uint64_t i = 0; i < 8; i++) {
 		char pod[] = "web-0";
@@ -153,12 +153,12 @@ static void print_runs(void)
 		struct msg m = test_row(i / 4, 1, "shop", "web", pod, 20);
 
 		m.u.digest_row.created = 1790000000000;
-		digest_add(d, &m.u.digest_row);
+		digest_add(&d, &m.u.digest_row);
 	}
-	ck_assert_int_eq(run_log_deltas(w.db, d, &w.clusters, past.delivered), 0);
-	for (size_t i = 0; i < digest_pods(d); i++)
-		(void)fprintf(out, "restarts|%lld\n", (long long)digest_pod(d, i)->delta);
-	digest_free(&d);
+	ck_assert_int_eq(run_log_deltas(w.db, &d, &w.clusters, past.delivered), 0);
+	for (size_t i = 0; i < d.n_pods; i++)
+		(void)fprintf(out, "restarts|%lld\n", (long long)d.pods[i].delta);
+	digest_done(&d);
 }
 
 START_TEST(every_row_reads_the_same)
