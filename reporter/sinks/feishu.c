@@ -45,27 +45,6 @@ static json_t *line_json(const char *s, size_t n)
 	return json_pack("[{s:s, s:o}]", "tag", "text", "text", json_stringn(s, n));
 }
 
-/* Takes j. */
-static size_t json_size(json_t *j)
-{
-	const size_t n = j ? json_dumpb(j, NULL, 0, JSON_COMPACT | JSON_ENCODE_ANY) : 0;
-
-	json_decref(j);
-	return n;
-}
-
-static size_t paragraph_size(const char *s, size_t n)
-{
-	return json_size(line_json(s, n)) + 1; /* and a comma */
-}
-
-static size_t room(const char *title)
-{
-	const size_t used = FRAME_BYTES + json_size(json_string(title));
-
-	return used + 1024 < FEISHU_BODY_MAX ? FEISHU_BODY_MAX - used : 1024;
-}
-
 static json_t *lines_json(const struct sink_message *m)
 {
 	json_t *lines = json_array();
@@ -144,8 +123,9 @@ const struct sink_ops sink_feishu = {
 	.per_second = 5,
 	.per_minute = 100,
 	.accepts = accepts,
-	.room = room,
-	.paragraph_size = paragraph_size,
+	.size_max = FEISHU_BODY_MAX,
+	.frame = FRAME_BYTES,
+	.around = sizeof("[{\"tag\":\"text\",\"text\":}],") - 1,
 	.render = render,
 	.interpret = interpret,
 };

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/sinks/sink.h"
 
-#include <stdio.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +24,31 @@ const struct sink_ops *sink_of(const char *url)
 
 /* -- messages -------------------------------------------------------------------------------------------- */
 
+/* As a JSON string. */
+static size_t string_size(const char *s, size_t n)
+{
+	json_t *j = json_stringn(s, n);
+	const size_t size = j ? json_dumpb(j, NULL, 0, JSON_ENCODE_ANY) : 0;
+
+	json_decref(j);
+	return size;
+}
+
+/* Bytes of a message that are left for paragraphs. */
+static size_t room_of(const struct sink_ops *ops, const char *title)
+{
+	const size_t used = ops->frame + string_size(title, strlen(title));
+
+	return used + 1024 < ops->size_max ? ops->size_max - used : 1024;
+}
+
 /* A byte takes 6 in JSON at most, so a step never takes away more than it must. */
 size_t sink_fitting(const struct sink_ops *ops, const char *title, const char *paragraph)
 {
-	const size_t room = ops->room(title);
+	const size_t room = room_of(ops, title) - ops->around;
 	size_t n = strlen(paragraph), size;
 
-	while (n > 0 && (size = ops->paragraph_size(paragraph, n)) > room) {
+	while (n > 0 && (size = string_size(paragraph, n)) > room) {
 		const size_t step = 1 + (size - room) / 6;
 
 		n -= step > n ? n : step;
@@ -43,12 +61,12 @@ size_t sink_fitting(const struct sink_ops *ops, const char *title, const char *p
 void sink_split(const struct sink_ops *ops, const char *title, char *const *paragraphs, size_t n,
 		struct sink_parts *ret)
 {
-	const size_t room = ops->room(title);
+	const size_t room = room_of(ops, title);
 	size_t used = 0;
 
 	*ret = (struct sink_parts){ .n = 1 };
 	for (size_t i = 0; i < n; i++) {
-		size_t size = ops->paragraph_size(paragraphs[i], strlen(paragraphs[i]));
+		size_t size = ops->around + string_size(paragraphs[i], strlen(paragraphs[i]));
 
 		size = size > room ? room : size; /* it will be cut */
 		if (used > 0 && used + size > room) {

@@ -47,10 +47,9 @@ struct sink_ops {
 	unsigned per_second, per_minute; /* messages; at most SINK_PER_MINUTE_MAX a minute */
 	/* Is this the address of such a chat? */
 	bool (*accepts)(const char *url);
-	/* Bytes of a message that are left for paragraphs, and how many of them the first n bytes of one
-	 * take. */
-	size_t (*room)(const char *title);
-	size_t (*paragraph_size)(const char *s, size_t n);
+	/* Bytes: of a message, and of what surrounds title and paragraphs, and one paragraph, in it. Title
+	 * and paragraphs are JSON strings. */
+	size_t size_max, frame, around;
 	/* Body of one message; the caller frees it. */
 	char *(*render)(const struct sink_message *m);
 	/* What a body that came with an HTTP answer says: code and verdict, and a message in *ret_text (""
