@@ -1,6 +1,7 @@
 /* harness.c - see harness.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "harness.h"
@@ -11,7 +12,7 @@ struct msg sent[SENT_MAX];
 size_t n_sent;
 int room;
 
-static int take(void *ctx, const struct msg *m)
+int take(void *ctx, const struct msg *m)
 {
 	(void)ctx;
 	if (room == 0)
@@ -59,6 +60,22 @@ const struct msg *last(enum msg_type type)
 	return NULL;
 }
 
+void nominated_after(int64_t ms, size_t before, size_t after)
+{
+	pass(ms - 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), before);
+	pass(1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), after);
+}
+
+struct controller_stats stats(void)
+{
+	struct controller_stats s;
+
+	controller_stats(c, &s);
+	return s;
+}
+
 void begin(void)
 {
 	clock_fake_set(NOW, 1000000);
@@ -92,22 +109,39 @@ void ready_with(const struct pod_facts *pods, size_t n)
 	pass(QUIET_MS);
 }
 
+struct pod_facts ready_one(struct pod_facts p)
+{
+	ready_with(&p, 1);
+	return p;
+}
+
 void event(const struct pod_facts *p)
 {
 	ck_assert_int_eq(controller_pod(c, p), 0);
 	run_all();
 }
 
-void settle(enum outcome outcome, uint64_t retry_ms)
+static void end_newest(enum outcome outcome, uint64_t retry_ms, const char *reason)
 {
-	const struct msg *n = last(MSG_NOMINATE);
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
 
-	msg_copy_fields(&m, n);
+	msg_copy_fields(&m, last(MSG_NOMINATE));
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
+	if (reason)
+		msg_set(&m, nomination_result.reason, reason, strlen(reason));
 	controller_on_msg(c, &m);
 	run_all();
+}
+
+void settle(enum outcome outcome, uint64_t retry_ms)
+{
+	end_newest(outcome, retry_ms, NULL);
+}
+
+void settle_as(enum outcome outcome, const char *reason)
+{
+	end_newest(outcome, 0, reason);
 }
 
 struct pod_facts sibling(const struct pod_facts *p, const char *name, const char *uid)
@@ -117,4 +151,39 @@ struct pod_facts sibling(const struct pod_facts *p, const char *name, const char
 	s.name = STR_C(name);
 	s.uid = STR_C(uid);
 	return s;
+}
+
+/* -- many pods -- */
+
+char names[PODS_MAX][24], uids[PODS_MAX][40];
+static char owners[PODS_MAX][40];
+
+struct pod_facts nth(const struct pod_facts *p, int i)
+{
+	struct pod_facts q;
+
+	ck_assert_int_lt(i, PODS_MAX);
+	(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
+	(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
+	(void)snprintf(owners[i], sizeof(owners[i]), "0b8f0f3e-2222-4000-8000-%012d", i);
+	q = sibling(p, names[i], uids[i]);
+	q.owner.uid = STR_C(owners[i]);
+	return q;
+}
+
+void many(struct pod_facts p, int n)
+{
+	static struct pod_facts pods[PODS_MAX];
+
+	for (int i = 0; i < n; i++)
+		pods[i] = nth(&p, i);
+	ready_with(pods, (size_t)n);
+}
+
+void fails_since_an_hour(const struct pod_facts *p)
+{
+	struct msg_failing_since_row row = { .at = NOW - HOUR, .revision = "1" };
+
+	memcpy(row.owner, p->owner.uid.p, p->owner.uid.n);
+	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
 }

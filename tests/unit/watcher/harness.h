@@ -1,5 +1,5 @@
-/* harness.h - the watcher's mind between what a reflector says and a list of what is sent, with a clock that
- * is turned by hand.  Layer: tests. */
+/* harness.h - a controller between what a reflector reports and a list of what is sent, with a clock that is
+ * moved by hand.  Layer: tests. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TEST_WATCHER_HARNESS_H
 #define TEST_WATCHER_HARNESS_H
@@ -8,7 +8,7 @@
 #include "watcher/controller/controller.h"
 
 #define QUIET_MS 5000
-#define SENT_MAX 4096
+#define SENT_MAX 8192
 
 #define UID_2 "0b8f0f3e-0000-4000-8000-000000000002"
 #define UID_3 "0b8f0f3e-0000-4000-8000-000000000003"
@@ -18,17 +18,22 @@ extern struct controller *c;
 extern struct msg sent[SENT_MAX];
 extern size_t n_sent;
 extern int room; /* messages that still find room */
+/* Puts it there: for an outbox. */
+int take(void *ctx, const struct msg *m);
 
 /* Fixture: a policy that serves everything, NOW on the clock, nothing listed. */
 void begin(void);
 void end(void);
 
-/* Turn until there is nothing to do now. */
+/* Run until there is nothing to do now. */
 void run_all(void);
 /* Let time pass, with a sign of life from the server, and run. */
 void pass(int64_t ms);
 size_t count(enum msg_type type);
 const struct msg *last(enum msg_type type);
+/* `before` nominations until the last millisecond of that time, and `after` with it. */
+void nominated_after(int64_t ms, size_t before, size_t after);
+struct controller_stats stats(void);
 
 /* The controller gets that message. */
 #define HEAR(TYPE, field, ...)                                                                               \
@@ -37,9 +42,22 @@ const struct msg *last(enum msg_type type);
 void sync_with(const struct pod_facts *pods, size_t n);
 /* Synced, remembered, quiet period over. */
 void ready_with(const struct pod_facts *pods, size_t n);
+/* The same with this one, which is returned. */
+struct pod_facts ready_one(struct pod_facts p);
 void event(const struct pod_facts *p);
 /* The newest nomination ends so. */
 void settle(enum outcome outcome, uint64_t retry_ms);
+/* The newest nomination ends so, with that reason. */
+void settle_as(enum outcome outcome, const char *reason);
 struct pod_facts sibling(const struct pod_facts *p, const char *name, const char *uid);
+
+/* The i-th pod in the state of p, called names[i], of the i-th workload. */
+#define PODS_MAX 3000
+extern char names[PODS_MAX][24], uids[PODS_MAX][40];
+struct pod_facts nth(const struct pod_facts *p, int i);
+/* The first n of them, ready_with(). */
+void many(struct pod_facts p, int n);
+/* Since an hour ago the workload of p is known to fail. */
+void fails_since_an_hour(const struct pod_facts *p);
 
 #endif

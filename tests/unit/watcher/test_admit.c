@@ -7,40 +7,6 @@
 #include "harness.h"
 #include "tests/suite.h"
 
-#define MANY 300
-
-static char names[MANY][24], uids[MANY][40], owners[MANY][40];
-
-/* The i-th pod of that state, of the i-th workload. */
-static struct pod_facts nth(const struct pod_facts *p, int i)
-{
-	struct pod_facts q;
-
-	(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
-	(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
-	(void)snprintf(owners[i], sizeof(owners[i]), "0b8f0f3e-2222-4000-8000-%012d", i);
-	q = sibling(p, names[i], uids[i]);
-	q.owner.uid = STR_C(owners[i]);
-	return q;
-}
-
-static void many(const struct pod_facts *p, int n)
-{
-	static struct pod_facts pods[MANY];
-
-	for (int i = 0; i < n; i++)
-		pods[i] = nth(p, i);
-	ready_with(pods, (size_t)n);
-}
-
-static struct controller_stats stats(void)
-{
-	struct controller_stats s;
-
-	controller_stats(c, &s);
-	return s;
-}
-
 /* Every nomination that is open ends so, oldest first; those of them that were written are gone. */
 static void settle_all(size_t from, enum outcome outcome)
 {
@@ -69,10 +35,8 @@ static void settle_all(size_t from, enum outcome outcome)
 
 START_TEST(over_budget_waits_and_is_told_once)
 {
-	struct pod_facts p = pod_evicted();
-
 	policy.duty[DUTY_EVICTED].max_per_minute = 2;
-	many(&p, 10);
+	many(pod_evicted(), 10);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BudgetSpent");
@@ -98,10 +62,8 @@ END_TEST
 
 START_TEST(what_was_refused_live_is_given_back)
 {
-	struct pod_facts p = pod_evicted();
-
 	policy.duty[DUTY_EVICTED].max_per_day = 1;
-	many(&p, 3);
+	many(pod_evicted(), 3);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	settle_all(0, OUTCOME_REFUSED);
 	pass(1000);
@@ -114,11 +76,10 @@ END_TEST
 
 START_TEST(many_that_wait_cost_nothing)
 {
-	struct pod_facts p = pod_evicted();
 	uint64_t before;
 
 	policy.duty[DUTY_EVICTED].max_per_minute = 1;
-	many(&p, MANY);
+	many(pod_evicted(), 300);
 	settle_all(0, OUTCOME_DONE);
 	pass(2000);
 	before = stats().judged;
@@ -159,7 +120,7 @@ START_TEST(a_share_of_the_namespace)
 	struct msg_saved_row row = { 0 };
 
 	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
-	many(&p, 10);
+	many(p, 10);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	settle_all(0, OUTCOME_DONE);
 	const struct msg_saved *m = &last(MSG_SAVED)->u.saved;
@@ -176,7 +137,7 @@ START_TEST(a_share_of_the_namespace)
 	begin();
 	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
 	HEAR(SAVED_ROW, saved_row, row);
-	many(&p, 10);
+	many(p, 10);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
 END_TEST
@@ -185,11 +146,10 @@ END_TEST
  * nothing was written. */
 START_TEST(a_share_is_told_before_it_is_spent)
 {
-	struct pod_facts p = pod_evicted();
 	uint64_t told = 0, asked = 0;
 
 	policy.duty[DUTY_EVICTED].max_percent_namespace = 20;
-	many(&p, 10);
+	many(pod_evicted(), 10);
 	for (size_t i = 0; i < n_sent; i++) {
 		if (sent[i].type == MSG_SAVED)
 			told = sent[i].u.saved.count;
@@ -204,33 +164,25 @@ END_TEST
 
 START_TEST(acts_of_an_earlier_life_count)
 {
-	struct pod_facts p = pod_evicted();
 	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = NOW - 59 * MIN };
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 1;
 	HEAR(ACTION_ROW, action_row, row);
-	many(&p, 2);
+	many(pod_evicted(), 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(MIN - QUIET_MS - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(MIN - QUIET_MS, 0, 1);
 }
 END_TEST
 
 /* It may be written now, however long ago it was asked for. */
 START_TEST(an_open_act_of_an_earlier_life_counts_from_now)
 {
-	struct pod_facts p = pod_evicted();
 	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = 0 };
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 1;
 	HEAR(ACTION_ROW, action_row, row);
-	many(&p, 2);
-	pass(HOUR - QUIET_MS - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	many(pod_evicted(), 2);
+	nominated_after(HOUR - QUIET_MS, 0, 1);
 }
 END_TEST
 
@@ -238,17 +190,13 @@ END_TEST
 
 START_TEST(outside_of_the_window)
 {
-	struct pod_facts p = pod_evicted();
 	int64_t opens = NOW / HOUR * HOUR + HOUR; /* 15:00 */
 
 	list_set(&policy.duty[DUTY_EVICTED].windows, "0 15 * * 1 for 30m");
-	many(&p, 20);
+	many(pod_evicted(), 20);
 	ck_assert_uint_eq(stats().nominations.blocked, 20);
 	ck_assert_str_eq(stats().nominations.blocked_by, "Window 20");
-	pass(opens - clock_wall_ms() - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 20);
+	nominated_after(opens - clock_wall_ms(), 0, 20);
 	/* The reporter is not bothered with what is only late. */
 	ck_assert_uint_eq(count(MSG_REFUSAL), 0);
 	settle_all(0, OUTCOME_FAILED);
@@ -272,7 +220,6 @@ static struct msg_pause a_pause(const char *cluster, int duty, bool on, int64_t 
 
 START_TEST(paused_by_a_person)
 {
-	struct pod_facts p = pod_evicted();
 	const struct msg_pause other = a_pause("west", -1, true, 0), all = a_pause("", -1, true, 0),
 			       duty = a_pause("east", DUTY_EVICTED, true, NOW + HOUR),
 			       no_duty = a_pause("east", DUTY_TERMINATING, true, 0),
@@ -283,7 +230,7 @@ START_TEST(paused_by_a_person)
 	HEAR(PAUSE, pause, no_duty);
 	HEAR(PAUSE, pause, all);
 	HEAR(PAUSE, pause, all);
-	many(&p, 5);
+	many(pod_evicted(), 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_str_eq(stats().nominations.blocked_by, "Pause 5");
 	HEAR(PAUSE, pause, duty);
@@ -293,31 +240,25 @@ START_TEST(paused_by_a_person)
 	HEAR(PAUSE, pause, duty);
 	settle_all(0, OUTCOME_FAILED);
 	n_sent = 0;
-	pass(NOW + HOUR - clock_wall_ms() - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
+	nominated_after(NOW + HOUR - clock_wall_ms(), 0, 5);
 }
 END_TEST
 
 START_TEST(a_pause_of_another_cluster_is_none)
 {
-	struct pod_facts p = pod_evicted();
 	const struct msg_pause other = a_pause("west", -1, true, 0);
 
 	controller_set_place(c, "east", NULL, 0);
 	HEAR(PAUSE, pause, other);
-	many(&p, 5);
+	many(pod_evicted(), 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
 END_TEST
 
 START_TEST(only_the_leader_acts)
 {
-	struct pod_facts p = pod_evicted();
-
 	controller_set_leader(c, false, "other-1");
-	many(&p, 5);
+	many(pod_evicted(), 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_str_eq(stats().nominations.blocked_by, "Leader 5");
 	controller_set_leader(c, true, "");
@@ -328,11 +269,9 @@ END_TEST
 
 START_TEST(clocks_that_differ_too_much)
 {
-	struct pod_facts p = pod_evicted();
-
 	controller_server_date(c, NOW + 2 * HOUR);
 	controller_server_date(c, NOW + 2 * HOUR);
-	many(&p, 2);
+	many(pod_evicted(), 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_str_eq(stats().nominations.blocked_by, "Clock 2");
 	controller_server_date(c, clock_wall_ms());

@@ -44,12 +44,12 @@ struct name {
 	char name[24], uid[37], rv[16];
 };
 
-static struct name names[PODS + VICTIMS_MAX];
+static struct name pod_names[PODS + VICTIMS_MAX];
 static uint64_t version = 5000;
 
 static void identify(struct pod_facts *p, uint32_t i)
 {
-	struct name *n = &names[i];
+	struct name *n = &pod_names[i];
 
 	(void)snprintf(n->name, sizeof(n->name), "web-1-%05u", i);
 	(void)snprintf(n->uid, sizeof(n->uid), "0b8f0f3e-0000-4000-8000-%012u", i);
@@ -82,14 +82,6 @@ struct victim {
 static struct victim victims[VICTIMS_MAX];
 static uint32_t n_victims, n_nominated, settled;
 static struct msg nominated[VICTIMS_MAX];
-
-static struct controller_stats stats(void)
-{
-	struct controller_stats s;
-
-	controller_stats(c, &s);
-	return s;
-}
 
 static int on_send(void *ctx, const struct msg *m)
 {

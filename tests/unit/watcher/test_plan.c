@@ -14,7 +14,6 @@
 #define MANY     600
 #define ROWS_MAX 2048
 
-static char names[MANY][24], uids[MANY][40];
 static struct plan_rows plan;
 static struct explain_rows explain;
 static struct msg rows[ROWS_MAX];
@@ -49,19 +48,15 @@ static void close_all(void)
 	end();
 }
 
-static struct pod_facts nth(const struct pod_facts *p, int i)
-{
-	(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
-	(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
-	return sibling(p, names[i], uids[i]);
-}
-
-static void many(const struct pod_facts *p, int n)
+/* As many(), but all of one workload. */
+static void siblings(struct pod_facts p, int n)
 {
 	static struct pod_facts pods[MANY];
 
-	for (int i = 0; i < n; i++)
-		pods[i] = nth(p, i);
+	for (int i = 0; i < n; i++) {
+		pods[i] = nth(&p, i);
+		pods[i].owner = p.owner;
+	}
 	ready_with(pods, (size_t)n);
 }
 
@@ -103,7 +98,7 @@ START_TEST(what_is_planned_is_done)
 
 	policy.duty[DUTY_EVICTED].max_per_hour = 100;
 	HEAR(PAUSE, pause, pause);
-	many(&p, MANY);
+	siblings(p, MANY);
 	ck_assert_uint_eq(take_plan("", -1)->code, 0);
 	ck_assert_uint_eq(n_rows, MANY);
 	ck_assert_uint_eq(rows_of(VERDICT_WAIT), MANY);
@@ -131,7 +126,7 @@ START_TEST(rows_carry_the_object)
 {
 	struct pod_facts p = pod_evicted();
 
-	many(&p, 1);
+	siblings(p, 1);
 	(void)take_plan("", -1);
 	ck_assert_uint_eq(n_rows, 1);
 	const struct msg_ctl_plan_row *r = &rows[0].u.ctl_plan_row;
@@ -152,7 +147,7 @@ START_TEST(one_row_for_a_workload)
 {
 	struct pod_facts p = pod_pull_failing();
 
-	many(&p, 5); /* of one ReplicaSet */
+	siblings(p, 5); /* of one ReplicaSet */
 	(void)take_plan("", -1);
 	ck_assert_uint_eq(n_rows, 1);
 	ck_assert_uint_eq(rows[0].u.ctl_plan_row.verdict, VERDICT_WAIT);
@@ -190,7 +185,7 @@ START_TEST(no_room_and_too_many_questions)
 	struct pod_facts p = pod_evicted();
 	struct msg_ctl_plan q = { .conn = 1, .duty = -1 };
 
-	many(&p, 50);
+	siblings(p, 50);
 	answer_room = 3;
 	(void)take_plan("", -1);
 	ck_assert_uint_eq(n_rows, 50);
@@ -211,7 +206,7 @@ START_TEST(a_cache_out_of_step_says_so)
 {
 	struct pod_facts p = pod_evicted();
 
-	many(&p, 2);
+	siblings(p, 2);
 	clock_fake_advance(6 * MIN);
 	const struct msg_ctl_end *e = take_plan("", -1);
 
@@ -256,7 +251,7 @@ START_TEST(explain_tells_what_holds)
 	struct msg_pause pause = { .duty = DUTY_EVICTED, .on = true, .until = NOW + HOUR, .by = "ada" };
 
 	HEAR(PAUSE, pause, pause);
-	many(&p, 1);
+	siblings(p, 1);
 	answer_room = 2;
 	ck_assert_uint_eq(take_explain(names[0], true)->code, 0);
 	const struct msg_ctl_explain_row *v = row_of(DUTY_EVICTED, "");
@@ -279,7 +274,7 @@ START_TEST(explain_takes_a_workload)
 {
 	struct pod_facts p = pod_pull_failing();
 
-	many(&p, 3);
+	siblings(p, 3);
 	ck_assert_uint_eq(take_explain("web", false)->code, 0); /* the ReplicaSet web-1 of revision 1 */
 	ck_assert_uint_eq(n_rows, 3 * DUTY__MAX);
 	for (int i = 0; i < 3; i++)

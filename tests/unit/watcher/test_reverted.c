@@ -7,40 +7,6 @@
 #include "harness.h"
 #include "tests/suite.h"
 
-#define MANY 300
-
-static char names[MANY][24], uids[MANY][40], owners[MANY][40];
-
-/* The i-th pod of that state, of the i-th workload. */
-static struct pod_facts nth(const struct pod_facts *p, int i)
-{
-	struct pod_facts q;
-
-	(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
-	(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
-	(void)snprintf(owners[i], sizeof(owners[i]), "0b8f0f3e-2222-4000-8000-%012d", i);
-	q = sibling(p, names[i], uids[i]);
-	q.owner.uid = STR_C(owners[i]);
-	return q;
-}
-
-static void many(const struct pod_facts *p, int n)
-{
-	static struct pod_facts pods[MANY];
-
-	for (int i = 0; i < n; i++)
-		pods[i] = nth(p, i);
-	ready_with(pods, (size_t)n);
-}
-
-static struct controller_stats stats(void)
-{
-	struct controller_stats s;
-
-	controller_stats(c, &s);
-	return s;
-}
-
 /* -- the breaker -- */
 
 static void breaker_on(void)
@@ -54,7 +20,7 @@ START_TEST(an_outage_holds_all_and_lets_go_by_itself)
 	struct pod_facts p = pod_pull_failing(), healthy = pod_healthy();
 
 	breaker_on();
-	many(&p, 6);
+	many(p, 6);
 	pass(HOURS + 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
@@ -87,7 +53,7 @@ START_TEST(namespaces_that_are_not_served_are_no_outage)
 
 	breaker_on();
 	list_set(&policy.duty[DUTY_IMAGE_PULL].namespaces, "bank");
-	many(&p, 8);
+	many(p, 8);
 	mine = nth(&p, 9);
 	mine.ns = STR_LIT("bank");
 	event(&mine);
@@ -105,13 +71,11 @@ START_TEST(none_slips_through_at_the_start)
 	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
 	controller_set_policy(c, &policy, 0); /* no quiet time in which they would be seen */
 	for (int i = 0; i < 6; i++) {
-		struct msg_failing_since_row row = { .at = NOW - HOUR, .revision = "1" };
 		struct pod_facts q = nth(&p, i);
 
-		memcpy(row.owner, q.owner.uid.p, q.owner.uid.n);
-		HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+		fails_since_an_hour(&q);
 	}
-	many(&p, 6);
+	many(p, 6);
 	pass(MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
@@ -125,11 +89,9 @@ START_TEST(an_open_breaker_survives_a_restart)
 					   .at = NOW - HOUR,
 					   .count = 40,
 					   .text = "40 workloads" };
-	struct msg_failing_since_row since = { .at = NOW - HOUR, .revision = "1" };
 
 	breaker_on();
-	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
-	HEAR(FAILING_SINCE_ROW, failing_since_row, since);
+	fails_since_an_hour(&p);
 	HEAR(SAVED_ROW, saved_row, row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -174,19 +136,13 @@ START_TEST(a_workload_that_comes_back_is_held_longer_each_time)
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "Reverted");
 	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 1);
 	ck_assert_uint_eq(stats().reverts, 1);
-	pass(10 * MIN - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_after(10 * MIN, 1, 2);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 1);
 	done(&q);
 	pass(MIN);
 	q = returned(&p, 2);
 	event(&q);
-	pass(20 * MIN - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+	nominated_after(20 * MIN, 2, 3);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 2);
 }
 END_TEST
@@ -212,11 +168,9 @@ START_TEST(a_fight_survives_a_restart)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct msg_saved_row row = { .kind = "reverted", .at = 1, .until = NOW + HOUR, .count = 3 };
-	struct msg_failing_since_row since = { .at = NOW - HOUR, .revision = "1" };
 
-	memcpy(since.owner, p.owner.uid.p, p.owner.uid.n);
-	(void)snprintf(row.key, sizeof(row.key), "%s/1", since.owner);
-	HEAR(FAILING_SINCE_ROW, failing_since_row, since);
+	(void)snprintf(row.key, sizeof(row.key), "%.*s/1", STR_ARG(p.owner.uid));
+	fails_since_an_hour(&p);
 	HEAR(SAVED_ROW, saved_row, row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);

@@ -8,19 +8,6 @@
 #include "tests/suite.h"
 #include "watcher/controller/scaledown_watch.h"
 
-/* The newest nomination ends so, with that reason. */
-static void settle_as(enum outcome outcome, const char *reason)
-{
-	const struct msg *n = last(MSG_NOMINATE);
-	struct msg m = { .type = MSG_NOMINATION_RESULT };
-
-	msg_copy_fields(&m, n);
-	m.u.nomination_result.outcome = outcome;
-	msg_set(&m, nomination_result.reason, reason, strlen(reason));
-	controller_on_msg(c, &m);
-	run_all();
-}
-
 static size_t told(void)
 {
 	size_t n = 0;
@@ -72,9 +59,8 @@ END_TEST
 
 START_TEST(pods_that_leave_are_not)
 {
-	struct pod_facts p = pod_pull_failing();
+	struct pod_facts p = ready_one(pod_pull_failing());
 
-	ready_with(&p, 1);
 	pass(HOURS + S);
 	settle_as(OUTCOME_DONE, "CannotPullImage");
 	controller_delete(c, &p);

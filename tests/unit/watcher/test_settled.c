@@ -10,9 +10,8 @@
 
 START_TEST(done_is_not_done_twice)
 {
-	struct pod_facts p = pod_evicted();
+	struct pod_facts p = ready_one(pod_evicted());
 
-	ready_with(&p, 1);
 	settle(OUTCOME_DONE, 0);
 	p.rv = STR_LIT("4712"); /* something touches it before it goes */
 	event(&p);
@@ -35,19 +34,12 @@ END_TEST
 
 START_TEST(what_stays_after_done_is_tried_again_later)
 {
-	struct pod_facts p = pod_evicted();
+	(void)ready_one(pod_evicted());
 
-	ready_with(&p, 1);
 	settle(OUTCOME_DONE, 0);
-	pass(30 * S - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_after(30 * S, 1, 2);
 	settle(OUTCOME_DONE, 0);
-	pass(60 * S - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+	nominated_after(60 * S, 2, 3);
 }
 END_TEST
 
@@ -67,9 +59,8 @@ END_TEST
 
 START_TEST(conflict_waits_for_the_newer_version)
 {
-	struct pod_facts p = pod_evicted();
+	struct pod_facts p = ready_one(pod_evicted());
 
-	ready_with(&p, 1);
 	settle(OUTCOME_CONFLICT, 0);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	p.rv = STR_LIT("4712");
@@ -169,9 +160,8 @@ END_TEST
 
 START_TEST(busy_comes_back_when_told)
 {
-	struct pod_facts p = pod_evicted();
+	(void)ready_one(pod_evicted());
 
-	ready_with(&p, 1);
 	for (size_t round = 1; round < 8; round++) { /* however often: a wait with an end is no failure */
 		settle(_i == 0 ? OUTCOME_REFUSED : OUTCOME_ANNOUNCED, 1000);
 		pass(999);
@@ -223,18 +213,14 @@ START_TEST(five_retries_then_dropped_and_told)
 	settle(OUTCOME_FAILED, 0);
 	controller_stats(c, &stats);
 	ck_assert_uint_eq(stats.nominations.dropped, 1);
-	pass(10 * MIN - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 7);
+	nominated_after(10 * MIN, 6, 7);
 }
 END_TEST
 
 START_TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
 {
-	struct pod_facts p = pod_evicted();
+	struct pod_facts p = ready_one(pod_evicted());
 
-	ready_with(&p, 1);
 	for (int i = 0; i < 5; i++) {
 		settle(OUTCOME_FAILED, 0);
 		pass(10 * S);
@@ -260,14 +246,10 @@ END_TEST
 
 START_TEST(retry_after_is_respected)
 {
-	struct pod_facts p = pod_evicted();
+	(void)ready_one(pod_evicted());
 
-	ready_with(&p, 1);
 	settle(OUTCOME_FAILED, 20 * S);
-	pass(20 * S - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_after(20 * S, 1, 2);
 }
 END_TEST
 
@@ -311,7 +293,6 @@ END_TEST
 START_TEST(nothing_is_lost_without_room)
 {
 	struct pod_facts p = pod_evicted(), f = pod_pull_failing();
-	char names[100][24], uids[100][40];
 
 	f.owner.uid = STR_LIT("0b8f0f3e-0000-4000-8000-0000000000ff");
 	f.name = STR_LIT("pull");
@@ -319,9 +300,7 @@ START_TEST(nothing_is_lost_without_room)
 	ready_with(NULL, 0);
 	room = 10;
 	for (int i = 0; i < 100; i++) {
-		(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
-		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
-		struct pod_facts q = sibling(&p, names[i], uids[i]);
+		struct pod_facts q = nth(&p, i);
 
 		ck_assert_int_eq(controller_pod(c, &q), 0);
 	}
@@ -348,15 +327,12 @@ END_TEST
 
 START_TEST(a_flood_waits_in_order)
 {
-	static char names[3000][24], uids[3000][40];
 	struct pod_facts p = pod_evicted();
 	size_t settled = 0;
 
 	ready_with(NULL, 0);
 	for (int i = 0; i < 3000; i++) {
-		(void)snprintf(names[i], sizeof(names[i]), "pod-%d", i);
-		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-1111-4000-8000-%012d", i);
-		struct pod_facts q = sibling(&p, names[i], uids[i]);
+		struct pod_facts q = nth(&p, i);
 
 		ck_assert_int_eq(controller_pod(c, &q), 0);
 	}

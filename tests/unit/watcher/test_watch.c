@@ -8,27 +8,13 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "fake_kube.h"
-#include "fixture.h"
+#include "harness.h"
 #include "tests/suite.h"
 #include "watcher/watch.h"
 
 static struct event_base *base;
 static struct cluster_watch *w;
-static struct msg sent[8192];
-static size_t n_sent;
-static int room;
 static uint64_t generation;
-
-static int take(void *ctx, const struct msg *m)
-{
-	(void)ctx;
-	if (room == 0)
-		return -EAGAIN;
-	room--;
-	ck_assert_uint_lt(n_sent, sizeof(sent) / sizeof(sent[0]));
-	sent[n_sent++] = *m;
-	return 0;
-}
 
 static uint64_t generation_now(void *ctx)
 {
@@ -44,24 +30,6 @@ static void loop(void)
 		(void)event_base_loop(base, EVLOOP_NONBLOCK);
 }
 
-static size_t count(enum msg_type type)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < n_sent; i++)
-		n += sent[i].type == type;
-	return n;
-}
-
-static const struct msg *last(enum msg_type type)
-{
-	for (size_t i = n_sent; i-- > 0;)
-		if (sent[i].type == type)
-			return &sent[i];
-	ck_abort_msg("no %s was sent", msg_desc(type)->name);
-	return NULL;
-}
-
 static void some_settings(struct settings *s)
 {
 	settings_init(s);
@@ -72,7 +40,7 @@ static void some_settings(struct settings *s)
 	s->startup_quiet_ms = 0;
 }
 
-static void begin(void)
+static void open_watch(void)
 {
 	struct settings s;
 
@@ -87,7 +55,7 @@ static void begin(void)
 	watch_start(w);
 }
 
-static void end(void)
+static void close_watch(void)
 {
 	watch_free(&w);
 	event_base_free(base);
@@ -273,17 +241,14 @@ END_TEST
 
 START_TEST(restart_rows_is_complete_without_room)
 {
-	static char names[1500][16], uids[1500][40];
 	struct pod_facts p = pod_crashing();
 	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
 
 	fake.ops.on_list(fake.ctx, "");
 	for (int i = 0; i < 1500; i++) {
-		(void)snprintf(names[i], sizeof(names[i]), "p%d", i);
-		(void)snprintf(uids[i], sizeof(uids[i]), "0b8f0f3e-2222-4000-8000-%012d", i);
-		p.name = STR_C(names[i]);
-		p.uid = STR_C(uids[i]);
-		fake.ops.on_pod(fake.ctx, &p);
+		const struct pod_facts q = nth(&p, i);
+
+		fake.ops.on_pod(fake.ctx, &q);
 	}
 	fake.ops.on_sync(fake.ctx, "");
 	tell(MSG_SAVED_END);
@@ -295,7 +260,7 @@ START_TEST(restart_rows_is_complete_without_room)
 		loop();
 	}
 	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 1500);
-	ck_assert_str_eq(last(MSG_DIGEST_ROW)->u.digest_row.pod, "p1499");
+	ck_assert_str_eq(last(MSG_DIGEST_ROW)->u.digest_row.pod, "pod-1499");
 	ck_assert_uint_eq(count(MSG_DIGEST_END), 1);
 }
 END_TEST
@@ -479,7 +444,7 @@ END_TEST
 TEST_MAIN("watcher/watch")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_checked_fixture(t, begin, end);
+	tcase_add_checked_fixture(t, open_watch, close_watch);
 	tcase_add_test(t, from_event_to_nomination);
 	tcase_add_test(t, stats_follow);
 	tcase_add_test(t, a_refused_credential_is_reported);
