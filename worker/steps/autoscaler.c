@@ -20,7 +20,9 @@ static struct str or_default(struct str s, struct str otherwise)
 	return str_empty(s) ? otherwise : s;
 }
 
-bool autoscaler_targets(const json_t *scaler, const struct kind_info *kind, struct str name)
+/* Does spec.scaleTargetRef of an autoscaler name this object? Without apiVersion and kind it is a Deployment
+ * (KEDA's default). */
+static bool autoscaler_targets(const json_t *scaler, const struct kind_info *kind, struct str name)
 {
 	struct str version =
 		or_default(READ_TEXT(scaler, "spec", "scaleTargetRef", "apiVersion"), STR_LIT("apps/v1"));
@@ -33,14 +35,19 @@ bool autoscaler_targets(const json_t *scaler, const struct kind_info *kind, stru
 	       str_is(group, kind->group);
 }
 
-int64_t autoscaler_hpa_min(const json_t *hpa)
+/* spec.minReplicas of a HorizontalPodAutoscaler, 1 when it is absent. From 0 replicas it scales up only when
+ * this is 0; else 0 switches it off (ScalingDisabled; kubernetes pkg/controller/podautoscaler/horizontal.go).
+ */
+static int64_t autoscaler_hpa_min(const json_t *hpa)
 {
 	const json_t *min = READ_AT(hpa, "spec", "minReplicas");
 
 	return json_is_integer(min) ? json_integer_value(min) : 1;
 }
 
-bool autoscaler_keda_paused(const json_t *scaled_object)
+/* Is a ScaledObject paused so that it leaves 0 alone? Annotations autoscaling.keda.sh/paused: "true" and
+ * autoscaling.keda.sh/paused-replicas: "0" (keda.sh/docs/concepts/scaling-deployments). */
+static bool autoscaler_keda_paused(const json_t *scaled_object)
 {
 	struct str paused = READ_TEXT(scaled_object, "metadata", "annotations", "autoscaling.keda.sh/paused");
 	struct str at =
@@ -51,7 +58,8 @@ bool autoscaler_keda_paused(const json_t *scaled_object)
 	return str_is(paused, "true");
 }
 
-const char *autoscaler_gitops_mark(const json_t *workload)
+/* The mark of a GitOps tool on a workload: its key, or NULL. */
+static const char *autoscaler_gitops_mark(const json_t *workload)
 {
 	static const char *const marks[][2] = {
 		{ "annotations", "argocd.argoproj.io/tracking-id" },
