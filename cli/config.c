@@ -5,7 +5,7 @@
 
 #include "base/exit.h"
 #include "cli/command.h"
-#include "config/config.h"
+#include "config/config_print.h"
 #include "config/diag.h"
 
 static int print_effective(const char *path)

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "build_id.h"
 #include "cli/command.h"
-#include "config/config.h"
+#include "config/config_print.h"
 
 #define ASKS                                                                                                 \
 	{                                                                                                    \

@@ -24,10 +24,5 @@ int config_load_text(const char *path, const char *text, size_t n, struct config
 
 /* For a person: "FILE: ok" and the warnings, or all errors. Returns EXIT_CODE_OK or EXIT_CODE_CONFIG. */
 int config_check(const char *path, FILE *out);
-/* All keys with default and meaning: for a terminal; and docs/configuration.md. */
-void config_print_help(FILE *out);
-void config_print_docs(FILE *out);
-/* The configuration in force as YAML that reads back equal; secrets as "(hidden)". */
-void config_print_effective(const struct config *c, FILE *out);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/config.h"
+#include "config/config_print.h"
 #include "config/diag.h"
 #include "tests/suite.h"
 

@@ -1,4 +1,4 @@
-/* gen_docs.c - prints docs/reasons.md, or docs/zh/reasons.md when its argument is "zh", from the tables of
+/* reasons.c - prints docs/reasons.md, or docs/zh/reasons.md when its argument is "zh", from the tables of
  * model/. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>

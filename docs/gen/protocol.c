@@ -1,4 +1,4 @@
-/* gen_docs.c - prints docs/protocol.md from the tables. */
+/* protocol.c - prints docs/protocol.md from the tables. */
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 #include <stdio.h>
