@@ -11,7 +11,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "watcher/cache/deadline.h"
-#include "watcher/controller/scaledown_watch.h"
 #include "watcher/guards/blocked.h"
 #include "watcher/guards/in_flight.h"
 
@@ -29,7 +28,6 @@ struct nominations {
 	struct deadlines deadlines;            /* by handle */
 	struct in_flight *in_flight;
 	struct blocked *blocked;
-	struct scaledown_watch *scaledowns;
 	uint16_t *refused; /* by handle: duty and reason last reported as REFUSAL, 0 = none */
 	uint32_t cap_refused;
 	uint64_t budget_at; /* when budgets are checked, 0 = not */
@@ -57,7 +55,6 @@ struct nominations *nominations_new(struct cluster_state *cluster, struct queue 
 	n->waiting = queue_new();
 	n->in_flight = in_flight_new();
 	n->blocked = blocked_new();
-	n->scaledowns = scaledown_watch_new();
 	return n;
 }
 
@@ -69,7 +66,6 @@ void nominations_free(struct nominations **n)
 	deadlines_done(&(*n)->deadlines);
 	in_flight_free(&(*n)->in_flight);
 	blocked_free(&(*n)->blocked);
-	scaledown_watch_free(&(*n)->scaledowns);
 	free((*n)->refused);
 	free(*n);
 	*n = NULL;
@@ -310,7 +306,7 @@ static void report_staying(struct nominations *n, uint32_t h)
 	(void)snprintf(d.v.evidence, sizeof(d.v.evidence),
 		       "%s %.*s wants no pods for longer than %llu min, and %u are still there",
 		       p.owner.kind.n ? "its controller" : "it", STR_ARG(p.owner.name),
-		       (unsigned long long)(SCALEDOWN_MS / 60000), s.pods);
+		       (unsigned long long)(SCALED_DOWN_MS / 60000), s.pods);
 	(void)send_refusal(n, &(struct judged){ .h = h, .pod = &p, .context = &s, .d = &d });
 }
 
@@ -321,9 +317,9 @@ static void watch_scaledown(struct nominations *n, const struct msg_nomination_r
 	if (m->action != ACTION_SCALE_DOWN)
 		return;
 	if (written)
-		scaledown_watch_scaled(n->scaledowns, STR_C(m->action_key), now);
+		in_flight_scaled_down(n->in_flight, STR_C(m->action_key), now);
 	else if (strcmp(m->reason, reason_code(REASON_ALREADY_ZERO)) == 0 &&
-		 scaledown_watch_noted(n->scaledowns, STR_C(m->action_key), now))
+		 in_flight_pods_stay(n->in_flight, STR_C(m->action_key), now))
 		report_staying(n, h);
 }
 

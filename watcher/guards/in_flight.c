@@ -1,5 +1,5 @@
 /* in_flight.c - see in_flight.h.
- * How long a action_key waits after its nomination ended is one table by outcome. "Early" is how many times
+ * How long an action key waits after its nomination ended is one table by outcome. "Early" is how many times
  * in a row a change of the pod may cut the wait short: once refused, a pod that changes is judged again at
  * once, but one that changes every second is not nominated every second. */
 // SPDX-License-Identifier: Apache-2.0
@@ -32,11 +32,13 @@ static const struct {
 };
 
 struct nomination {
+	uint64_t zero_since,
+		zero_heard;      /* it wants no pods: since when, and when that was heard last; 0 = not */
 	uint64_t rv_hash, until; /* until: of the wait, or when an open one is asked for again */
 	uint32_t h, group;
-	uint8_t rounds; /* nominations that ended without an end to the state */
-	uint8_t early;  /* a change of the pod ends the wait */
-	bool used, open, dropped;
+	uint8_t rounds;                     /* nominations that ended without an end to the state */
+	uint8_t early;                      /* a change of the pod ends the wait */
+	bool used, open, dropped, reported; /* reported: it wants no pods and still has some */
 };
 
 struct in_flight {
@@ -51,6 +53,7 @@ struct in_flight *in_flight_new(void)
 	struct in_flight *b = xcalloc(1, sizeof(*b));
 
 	b->keys = intern_new();
+	b->v = xgrow(b->v, &b->cap, 0, sizeof(*b->v)); /* 0 is the nomination of no key */
 	b->seed = hash_seed_new();
 	return b;
 }
@@ -194,6 +197,31 @@ void in_flight_gone(struct in_flight *b, struct str action_key, uint32_t h)
 	b->v[id].h = 0;
 	if (!b->v[id].open && !b->v[id].group)
 		forget(b, id);
+}
+
+void in_flight_scaled_down(struct in_flight *b, struct str action_key, uint64_t now)
+{
+	struct nomination *e = &b->v[find_id(b, action_key)];
+
+	if (!e->used)
+		return;
+	e->zero_since = e->zero_heard = now;
+	e->reported = false;
+}
+
+bool in_flight_pods_stay(struct in_flight *b, struct str action_key, uint64_t now)
+{
+	struct nomination *e = &b->v[find_id(b, action_key)];
+
+	if (!e->zero_since || now - e->zero_heard > FORGET_MS) {
+		in_flight_scaled_down(b, action_key, now);
+		return false;
+	}
+	e->zero_heard = now;
+	if (e->reported || now - e->zero_since <= SCALED_DOWN_MS)
+		return false;
+	e->reported = true;
+	return true;
 }
 
 void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx)

@@ -41,6 +41,15 @@ bool in_flight_is_failure(uint64_t outcome);
 /* Pod of the open nomination of action_key, 0 when none. */
 uint32_t in_flight_pod(const struct in_flight *b, struct str action_key);
 
+/* R23: pods must leave after a scale-down; some do not, because an ordered StatefulSet waits for a pod which
+ * never gets well, or the controller does not work. The workload of that key was scaled to 0 now: its pods
+ * have SCALED_DOWN_MS. */
+#define SCALED_DOWN_MS                                                                                       \
+	UINT64_C(600000) /* a controller deletes within seconds; its pods' grace comes on top */
+void in_flight_scaled_down(struct in_flight *b, struct str action_key, uint64_t now);
+/* It already wants 0, and a pod of it was judged as if it did not. true once, when that has lasted longer. */
+bool in_flight_pods_stay(struct in_flight *b, struct str action_key, uint64_t now);
+
 /* Pod h is not due any more (or is gone): its action_key starts afresh, unless a nomination is open. */
 void in_flight_not_due(struct in_flight *b, struct str action_key, uint32_t h);
 /* Pod h does not exist any more. */

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "tests/suite.h"
-#include "watcher/controller/scaledown_watch.h"
+#include "watcher/guards/in_flight.h"
 
 static size_t told(void)
 {
@@ -43,7 +43,7 @@ START_TEST(pods_that_stay_are_told_once)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	from = clock_boot_ms();
 	settle_as(OUTCOME_DONE, "CannotPullImage");
-	ck_assert_uint_gt(until_told(from, 3600000), SCALEDOWN_MS);
+	ck_assert_uint_gt(until_told(from, 3600000), SCALED_DOWN_MS);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.name, "web-1-abcde");
 	ck_assert_ptr_nonnull(strstr(last(MSG_REFUSAL)->u.refusal.evidence, "1 are still there"));
 	for (int i = 0; i < 20; i++) {
@@ -71,46 +71,51 @@ END_TEST
 
 START_TEST(both_sides_of_the_border)
 {
-	struct scaledown_watch *s = scaledown_watch_new();
-	const struct str a = STR_LIT("a");
+	struct in_flight *f = in_flight_new();
+	const struct str a = STR_LIT("a"), b = STR_LIT("b");
 
-	scaledown_watch_scaled(s, a, 1000);
-	ck_assert(!scaledown_watch_noted(s, a, 1000 + SCALEDOWN_MS));
-	ck_assert(scaledown_watch_noted(s, a, 1001 + SCALEDOWN_MS));
-	ck_assert(!scaledown_watch_noted(s, a, 1002 + SCALEDOWN_MS));
+	ck_assert(!in_flight_pods_stay(f, a, 900)); /* nothing of it was nominated */
+	in_flight_nominated(f, a, STR_LIT("1"), 1, 1, 1000);
+	in_flight_nominated(f, b, STR_LIT("1"), 2, 2, 1000);
+	in_flight_scaled_down(f, a, 1000);
+	ck_assert(!in_flight_pods_stay(f, a, 1000 + SCALED_DOWN_MS));
+	ck_assert(in_flight_pods_stay(f, a, 1001 + SCALED_DOWN_MS));
+	ck_assert(!in_flight_pods_stay(f, a, 1002 + SCALED_DOWN_MS));
 	/* scaled down anew: all the time again */
-	scaledown_watch_scaled(s, a, 2 * SCALEDOWN_MS);
-	ck_assert(!scaledown_watch_noted(s, a, 3 * SCALEDOWN_MS));
-	ck_assert(scaledown_watch_noted(s, a, 3 * SCALEDOWN_MS + 1));
+	in_flight_scaled_down(f, a, 2 * SCALED_DOWN_MS);
+	ck_assert(!in_flight_pods_stay(f, a, 3 * SCALED_DOWN_MS));
+	ck_assert(in_flight_pods_stay(f, a, 3 * SCALED_DOWN_MS + 1));
 	/* somebody else scaled it down; first heard of now */
-	ck_assert(!scaledown_watch_noted(s, STR_LIT("b"), 4 * SCALEDOWN_MS));
-	ck_assert(scaledown_watch_noted(s, STR_LIT("b"), 5 * SCALEDOWN_MS + 1));
+	ck_assert(!in_flight_pods_stay(f, b, 4 * SCALED_DOWN_MS));
+	ck_assert(in_flight_pods_stay(f, b, 5 * SCALED_DOWN_MS + 1));
 	/* not heard of for long: that was another time */
-	ck_assert(!scaledown_watch_noted(s, a, 100 * SCALEDOWN_MS));
-	scaledown_watch_free(&s);
+	ck_assert(!in_flight_pods_stay(f, a, 100 * SCALED_DOWN_MS));
+	in_flight_free(&f);
 }
 END_TEST
 
-START_TEST(more_than_there_is_room_for)
+/* However many there are at a time, each is watched. */
+START_TEST(a_thousand_workloads)
 {
-	struct scaledown_watch *s = scaledown_watch_new();
+	struct in_flight *f = in_flight_new();
 	char name[16];
 
 	for (unsigned i = 0; i < 1000; i++) {
 		(void)snprintf(name, sizeof(name), "u%u", i);
-		scaledown_watch_scaled(s, STR_C(name), 1000 + i);
+		in_flight_nominated(f, STR_C(name), STR_LIT("1"), i + 1, i + 1, 1000);
+		in_flight_scaled_down(f, STR_C(name), 1000 + i);
 	}
-	ck_assert(!scaledown_watch_noted(s, STR_LIT("u0"), 2000 + SCALEDOWN_MS)); /* it had to give way */
-	ck_assert(scaledown_watch_noted(s, STR_LIT("u999"), 2000 + SCALEDOWN_MS));
-	scaledown_watch_free(&s);
+	ck_assert(in_flight_pods_stay(f, STR_LIT("u0"), 2000 + SCALED_DOWN_MS));
+	ck_assert(in_flight_pods_stay(f, STR_LIT("u999"), 2000 + SCALED_DOWN_MS));
+	in_flight_free(&f);
 }
 END_TEST
 
-TEST_MAIN("watcher/scaledown_watch")
+TEST_MAIN("watcher/pods_stay")
 {
 	tcase_add_checked_fixture(t, begin, end);
 	tcase_add_test(t, pods_that_stay_are_told_once);
 	tcase_add_test(t, pods_that_leave_are_not);
 	tcase_add_test(t, both_sides_of_the_border);
-	tcase_add_test(t, more_than_there_is_room_for);
+	tcase_add_test(t, a_thousand_workloads);
 }
