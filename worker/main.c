@@ -24,7 +24,7 @@ struct worker;
 struct job {
 	struct worker *worker;
 	struct action *action; /* NULL = free */
-	uint64_t prefetches;   /* for this lease, 0 = it is granted */
+	uint64_t id;           /* of its lease */
 	bool dry_run;          /* asked for by ... */
 	uint64_t conn;         /* ... this connection of the supervisor */
 };
@@ -38,6 +38,7 @@ struct worker {
 	struct windows *windows;
 	struct events *events;
 	struct job jobs[WORKER_LEASES_MAX];
+	struct job *prefetch; /* the one that is not granted yet; NULL = none */
 	bool draining;
 	struct msg outbox[OUTBOX_MAX]; /* not yet taken by the channel, oldest first */
 	size_t n_outbox;
@@ -46,39 +47,30 @@ struct worker {
 static bool is_idle(const struct worker *w)
 {
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (w->jobs[i].action && !w->jobs[i].prefetches)
+		if (w->jobs[i].action && &w->jobs[i] != w->prefetch)
 			return false;
 	return true;
-}
-
-/* The one that prefetches; there is at most one. */
-static struct job *prefetching_job(struct worker *w)
-{
-	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-		if (w->jobs[i].action && w->jobs[i].prefetches)
-			return &w->jobs[i];
-	return NULL;
 }
 
 /* Nobody waits for its end. */
 static void drop_prefetch(struct worker *w)
 {
-	struct job *job = prefetching_job(w);
-
-	if (job)
-		action_free(&job->action);
+	if (w->prefetch)
+		action_free(&w->prefetch->action);
+	w->prefetch = NULL;
 }
 
-/* NULL = all are at work. */
-static struct job *free_job(struct worker *w)
+/* Where something can be begun now; NULL, and why not. What is prefetched makes room. */
+static struct job *free_job(struct worker *w, enum reason *ret_why)
 {
-	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+	struct job *prefetch = w->prefetch;
+
+	*ret_why = w->draining ? REASON_SHUTTING_DOWN : REASON_WORKER_BUSY;
+	for (size_t i = 0; !w->draining && i < WORKER_LEASES_MAX; i++)
 		if (!w->jobs[i].action)
 			return &w->jobs[i];
-	if (!prefetching_job(w))
-		return NULL;
 	drop_prefetch(w);
-	return free_job(w);
+	return w->draining ? NULL : prefetch;
 }
 
 static void flush(struct worker *w)
@@ -101,7 +93,7 @@ static void post(struct worker *w, const struct msg *m)
 	flush(w);
 }
 
-/* -- the action's context -----------------------------------------------------------------------------
+/* -- what actions live in ----------------------------------------------------------------------------------
  */
 
 static struct http_request *action_http_start(void *ctx, const struct http_call *call)
@@ -173,15 +165,6 @@ static void action_credential(void *ctx)
 	post(w, &m);
 }
 
-/* Where something can be begun now; NULL, and why not. */
-static struct job *job_for(struct worker *w, enum reason *ret_why)
-{
-	struct job *job = w->draining ? NULL : free_job(w);
-
-	*ret_why = w->draining ? REASON_SHUTTING_DOWN : REASON_WORKER_BUSY;
-	return job;
-}
-
 static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason)
 {
 	struct msg m = { .type = MSG_RESULT };
@@ -195,7 +178,7 @@ static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason
 	return m;
 }
 
-static void make_action(struct job *job, const struct msg_grant *g, bool dry_run)
+static struct action *make_action(struct job *job, const struct msg_grant *g)
 {
 	struct worker *w = job->worker;
 	const struct action_env env = { .start = action_http_start,
@@ -207,54 +190,41 @@ static void make_action(struct job *job, const struct msg_grant *g, bool dry_run
 					.clock = &w->clock,
 					.windows = w->windows };
 
-	log_debug("action begins", kv_u("id", g->id), kv_u("dryRun", dry_run),
-		  kv_s("duty", duty_name((enum duty)g->duty)), kv_s("namespace", g->ns), kv_s("pod", g->name),
-		  kv_s("uid", g->uid));
+	log_debug("action begins", kv_u("id", g->id), kv_s("duty", duty_name((enum duty)g->duty)),
+		  kv_s("namespace", g->ns), kv_s("pod", g->name), kv_s("uid", g->uid));
+	job->id = g->id;
+	job->dry_run = false;
 	job->action = action_new(&env, &w->now.policy, g);
-	job->prefetches = 0;
-	job->dry_run = dry_run;
-	if (dry_run)
-		action_set_dry_run(job->action);
+	return job->action;
 }
 
 static void on_prefetch(struct worker *w, const struct msg *m)
 {
 	struct msg grant = { .type = MSG_GRANT };
-	struct job *job;
+	enum reason why;
 
 	drop_prefetch(w); /* its lease went elsewhere */
-	job = w->draining ? NULL : free_job(w);
-	if (!job)
+	w->prefetch = free_job(w, &why);
+	if (!w->prefetch)
 		return;
 	msg_copy_fields(&grant, m);
-	make_action(job, &grant.u.grant, false);
-	job->prefetches = grant.u.grant.id;
-	action_prefetch(job->action);
-}
-
-static bool take_up(struct worker *w, const struct msg_grant *g)
-{
-	struct job *job = prefetching_job(w);
-
-	if (!job || job->prefetches != g->id)
-		return false;
-	job->prefetches = 0;
-	action_granted(job->action, g);
-	return true;
+	action_prefetch(make_action(w->prefetch, &grant.u.grant));
 }
 
 static void on_grant(struct worker *w, const struct msg_grant *g)
 {
+	struct job *job = w->prefetch;
 	enum reason why;
-	struct job *job;
 	struct msg m;
 
-	if (take_up(w, g))
+	if (job && job->id == g->id) {
+		w->prefetch = NULL;
+		action_granted(job->action, g);
 		return;
-	job = job_for(w, &why);
+	}
+	job = free_job(w, &why);
 	if (job) {
-		make_action(job, g, false);
-		action_start(job->action);
+		action_start(make_action(job, g));
 		return;
 	}
 	m = declined(g->id, OUTCOME_FAILED, why);
@@ -265,7 +235,7 @@ static void on_ctl_dry_run(struct worker *w, const struct msg *question)
 {
 	const struct msg_ctl_dry_run *q = &question->u.ctl_dry_run;
 	enum reason why;
-	struct job *job = job_for(w, &why);
+	struct job *job = free_job(w, &why);
 	struct msg m = { .type = MSG_GRANT };
 
 	if (!job) {
@@ -276,12 +246,14 @@ static void on_ctl_dry_run(struct worker *w, const struct msg *question)
 	msg_copy_fields(&m, question);
 	m.u.grant.observe = w->now.policy.mode == MODE_OBSERVE;
 	m.u.grant.valid_until = clock_boot_ms() + ACTION_DRY_RUN_MS;
+	(void)make_action(job, &m.u.grant);
+	job->dry_run = true;
 	job->conn = q->conn;
-	make_action(job, &m.u.grant, true);
+	action_set_dry_run(job->action);
 	action_start(job->action);
 }
 
-/* -- life --------------------------------------------------------------------------------------------------
+/* -- the process -------------------------------------------------------------------------------------------
  */
 
 static struct http_endpoint endpoint(const struct cluster_settings *c)
