@@ -118,10 +118,15 @@ static bool is_success(long status)
 	return status >= 200 && status <= 299;
 }
 
-static bool is_taken(const struct step_desc *d, long status)
+/* 404, where nothing else is meant by it: the pod, or what is scaled. */
+static enum step_then on_absent(struct action *a, const struct step_desc *d)
 {
-	return is_success(status) || (status == 404 && (d->flags & STEP_TAKES_404)) ||
-	       (status == 403 && (d->flags & STEP_TAKES_403));
+	const bool writes = d->flags & STEP_WRITES;
+	const bool is_pod =
+		a->step == STEP_POD || (writes && action_desc(a->grant.action)->target == TARGET_POD);
+
+	return action_gone(a, is_pod ? REASON_POD_GONE : REASON_WORKLOAD_GONE,
+			   writes ? "it was gone when the write arrived" : "");
 }
 
 static enum step_then take_list(struct action *a, const struct step_desc *d, struct step_reply *reply)
@@ -149,7 +154,7 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 {
 	const struct step_desc *d = step_desc(a->step);
 	_cleanup_(cleanup_json) json_t *json = NULL;
-	const bool arrived = r->failure == HTTP_OK;
+	const bool arrived = r->failure == HTTP_OK, may_fail = d->flags & STEP_MAY_FAIL;
 	long status = arrived ? r->status : 0;
 	json_error_t error;
 
@@ -165,8 +170,8 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 		return STEP_END; /* nothing learnt: what was said of the write stands */
 	if (!arrived)
 		return on_failure(a, d, r);
-	if (!is_taken(d, status))
-		return on_status(a, d, status, r);
+	if (!is_success(status) && !(may_fail && (status == 403 || status == 404)))
+		return status == 404 && !d->item ? on_absent(a, d) : on_status(a, d, status, r);
 	if (is_success(status) && !json_is_object(json))
 		return on_garbage(a, d, error.text);
 	struct step_reply reply = { .status = status,
@@ -265,7 +270,7 @@ static enum step_then ask(struct action *a, const struct step_desc *d)
 		then = action_end(a, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS,
 				  "%s: a name is not fit for a path", d->what);
 	else if ((d->flags & STEP_WRITES) && a->dry_run)
-		then = action_end(a, OUTCOME_WOULD, a->verdict.reason, "%s", a->verdict.evidence);
+		then = action_end_as_judged(a, OUTCOME_WOULD);
 	else
 		start_request(a, &request);
 	free(request.path);

@@ -28,6 +28,11 @@ enum step_then action_end(struct action *a, enum outcome outcome, enum reason re
 	return STEP_END;
 }
 
+enum step_then action_end_as_judged(struct action *a, enum outcome outcome)
+{
+	return action_end(a, outcome, a->verdict.reason, "%s", a->verdict.evidence);
+}
+
 void action_add_evidence(struct action *a, const char *fmt, ...)
 {
 	struct msg *m = &a->result;

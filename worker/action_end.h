@@ -10,6 +10,8 @@
 /* The end: STEP_END. The rest is its detail, for operators; what does not fit is cut. */
 enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* The end with reason and evidence of the last verdict. */
+enum step_then action_end_as_judged(struct action *a, enum outcome outcome);
 /* Judged anything but ACT. A verdict that waits says when to come back. */
 enum step_then action_refuse(struct action *a, const struct verdict *v);
 /* The object is gone or as wanted: GONE, or UNCONFIRMED when an earlier write of ours may have done it. */

@@ -114,9 +114,7 @@ enum step_then take_announce(struct action *a, const struct step_reply *reply)
 	const int64_t grace = action_policy(a)->announce_ms;
 	char end[RFC3339_MAX];
 
-	if (!reply->json)
-		return action_gone(a, workload(a) ? REASON_WORKLOAD_GONE : REASON_POD_GONE,
-				   "it was gone when the announcement arrived");
+	(void)reply;
 	rfc3339_format(action_now(a) + grace, false, end);
 	a->result.u.result.retry_ms = grace < (int64_t)RETRY_MS_MAX ? (uint64_t)grace + 1 : RETRY_MS_MAX;
 	return action_end(a, OUTCOME_ANNOUNCED, REASON_ANNOUNCED, "acts after %s: %s", end,

@@ -120,11 +120,6 @@ static const struct owner_link *target_of(const struct action *a, const json_t *
 	return NULL;
 }
 
-bool needs_hpa(const struct action *a)
-{
-	return !a->found.suspends;
-}
-
 void ask_hpa(struct action *a, struct step_request *ret)
 {
 	ret->path = object_list_path(a, "autoscaling", "v2", a->grant.ns, "horizontalpodautoscalers", "",
@@ -157,8 +152,8 @@ bool needs_keda(const struct action *a)
 {
 	struct kind_info k;
 
-	return !a->found.suspends && owner_kinds_find(a->env.kinds, KEDA_VERSION, KEDA_KIND, clock_boot_ms(),
-						      &k) != OWNER_KINDS_ABSENT;
+	return owner_kinds_find(a->env.kinds, KEDA_VERSION, KEDA_KIND, clock_boot_ms(), &k) !=
+	       OWNER_KINDS_ABSENT;
 }
 
 void ask_keda(struct action *a, struct step_request *ret)

@@ -22,6 +22,11 @@ char *object_path(const struct action *a, const struct owner_link *o, const char
 			   o->kind.resource, name, subresource, query);
 }
 
+void ask_top(struct action *a, struct step_request *ret)
+{
+	ret->path = object_path(a, action_top(a), NULL, NULL);
+}
+
 char *object_list_path(const struct action *a, const char *group, const char *version, const char *ns,
 		       const char *resource, const char *param, struct str value)
 {

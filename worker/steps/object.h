@@ -6,6 +6,8 @@
 
 #include "worker/action_state.h"
 
+step_ask_fn ask_top; /* the topmost owner that is known */
+
 /* Of an owner, or of the pod (NULL). subresource and query may be NULL. */
 char *object_path(const struct action *a, const struct owner_link *o, const char *subresource,
 		  const char *query);

@@ -68,11 +68,6 @@ enum step_then take_discovery(struct action *a, const struct step_reply *reply)
 	return find_kind(a) == OWNER_KINDS_FOUND ? STEP_NEXT : refuse(a, REASON_OWNER_UNREADABLE);
 }
 
-void ask_owner(struct action *a, struct step_request *ret)
-{
-	ret->path = object_path(a, action_top(a), NULL, NULL);
-}
-
 /* Scaling a StatefulSet down may delete the claims of its pods (R23). */
 static bool deletes_claims(const struct owner_link *o)
 {

@@ -7,7 +7,7 @@
 #include "worker/action_state.h"
 
 step_needed_fn needs_discovery;
-step_ask_fn ask_discovery, ask_owner;
+step_ask_fn ask_discovery;
 step_take_fn take_discovery, take_owner;
 
 /* The next owner above: STEP_NEXT, or an end when it cannot be one. */

@@ -57,15 +57,8 @@ enum step_then take_group(struct action *a, const struct step_reply *reply)
 	return STEP_NEXT;
 }
 
-void ask_workload(struct action *a, struct step_request *ret)
-{
-	ret->path = object_path(a, action_top(a), NULL, NULL);
-}
-
 enum step_then take_workload(struct action *a, const struct step_reply *reply)
 {
-	if (!reply->json)
-		return action_gone(a, REASON_WORKLOAD_GONE, a->grant.want_target);
 	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), action_top(a)->ref.uid))
 		return refuse(a, REASON_OWNER_UID_DIFFERS, "another object bears this name now");
 	action_top(a)->json = json_incref(reply->json);

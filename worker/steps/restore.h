@@ -7,7 +7,7 @@
 #include "worker/steps/step.h"
 
 step_needed_fn needs_group;
-step_ask_fn ask_group, ask_workload;
+step_ask_fn ask_group;
 step_take_fn take_intent, take_group, take_workload, take_zero;
 
 #endif

@@ -16,11 +16,6 @@ static bool is_kind(const struct owner_link *o, const char *group, const char *k
 	return strcmp(o->kind.group, group) == 0 && strcmp(o->kind.kind, kind) == 0;
 }
 
-bool needs_scale(const struct action *a)
-{
-	return !a->found.suspends;
-}
-
 void ask_scale(struct action *a, struct step_request *ret)
 {
 	ret->path = object_path(a, action_top(a), "scale", NULL);
@@ -30,8 +25,6 @@ enum step_then scale_take(struct action *a, const struct step_reply *reply)
 {
 	struct scale_facts scale;
 
-	if (!reply->json)
-		return action_gone(a, REASON_WORKLOAD_GONE, "");
 	if (!read_scale(reply->json, &scale))
 		return a->in_doubt ? STEP_END
 				   : action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER,
@@ -89,7 +82,7 @@ enum step_then take_scale(struct action *a, const struct step_reply *reply)
 
 bool needs_revisions(const struct action *a)
 {
-	return a->found.rule == REVISION_BY_OWNER && !a->found.suspends;
+	return a->found.rule == REVISION_BY_OWNER;
 }
 
 void ask_revisions(struct action *a, struct step_request *ret)
@@ -217,11 +210,9 @@ enum step_then take_replicas(struct action *a, const struct step_reply *reply)
 {
 	struct scale_facts scale;
 
-	if (!reply->json)
-		return action_gone(a, REASON_WORKLOAD_GONE, "it was gone when the patch arrived");
 	if (!read_scale(reply->json, &scale) || scale.replicas != wanted(a))
 		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
 				  "patch scale: accepted, but replicas are not %lld afterwards",
 				  (long long)wanted(a));
-	return action_end(a, OUTCOME_DONE, a->verdict.reason, "%s", a->verdict.evidence);
+	return action_end_as_judged(a, OUTCOME_DONE);
 }

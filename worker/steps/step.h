@@ -30,10 +30,11 @@ enum step_then {
 	STEP_SENT,  /* a request is under way */
 };
 
+/* A 404 means that the object of the action is gone, where nothing else is said. */
 enum {
-	STEP_WRITES = 1,    /* needs a valid grant and fresh reads; its fate may be in doubt */
-	STEP_TAKES_404 = 2, /* its take() knows what an absent object means */
-	STEP_TAKES_403 = 4, /* what may not be read stays unknown, and the judge refuses where it matters */
+	STEP_WRITES = 1,   /* needs a valid grant and fresh reads; its fate may be in doubt */
+	STEP_MAY_FAIL = 2, /* its take() knows what 404 and 403 mean; what may not be read stays unknown, and
+			    * the judge refuses where it matters */
 };
 
 /* One request to be made. path and body are owned. path NULL: a name was not fit for one. */

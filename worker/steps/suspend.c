@@ -100,8 +100,6 @@ void ask_suspend(struct action *a, struct step_request *ret)
 
 enum step_then take_suspend(struct action *a, const struct step_reply *reply)
 {
-	if (!reply->json)
-		return action_gone(a, REASON_WORKLOAD_GONE, "it was gone when the patch arrived");
 	if (!is_suspended(reply->json))
 		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
 				  "patch: accepted, but it is not suspended afterwards");
@@ -109,7 +107,7 @@ enum step_then take_suspend(struct action *a, const struct step_reply *reply)
 	a->found.suspended = next_running(&a->found, a->found.suspended);
 	if (a->found.suspended < a->found.n_owners)
 		return STEP_MORE;
-	return action_end(a, OUTCOME_DONE, REASON_SUSPENDED, "%s", a->verdict.evidence);
+	return action_end_as_judged(a, OUTCOME_DONE);
 }
 
 void ask_suspended(struct action *a, struct step_request *ret)
@@ -119,7 +117,5 @@ void ask_suspended(struct action *a, struct step_request *ret)
 
 enum step_then take_suspended(struct action *a, const struct step_reply *reply)
 {
-	if (!reply->json)
-		return action_gone(a, REASON_WORKLOAD_GONE, "");
 	return is_suspended(reply->json) ? action_gone(a, REASON_ALREADY_SUSPENDED, "") : STEP_END;
 }

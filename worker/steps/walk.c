@@ -7,6 +7,7 @@
 #include "worker/steps/autoscaler.h"
 #include "worker/steps/pull_events.h"
 #include "worker/steps/node.h"
+#include "worker/steps/object.h"
 #include "worker/steps/owner.h"
 #include "worker/steps/granted_pod.h"
 #include "worker/steps/restore.h"
@@ -15,12 +16,12 @@
 
 enum {
 	WRITES = STEP_WRITES,
-	TAKES_404 = STEP_TAKES_404,
-	TAKES_403 = STEP_TAKES_403,
+	MAY_FAIL = STEP_MAY_FAIL,
 	POD = 1u << ACTION_DELETE,
 	FORCE = 1u << ACTION_FORCE_DELETE,
 	SCALE = 1u << ACTION_SCALE_DOWN | 1u << ACTION_FRESH_ATTEMPT,
 	RESTORE = 1u << ACTION_RESTORE,
+	SUSPEND = 1u << ACTION__MAX,
 };
 
 static const struct step_row {
@@ -43,7 +44,7 @@ static bool is_due(const struct action *a, enum step step)
 {
 	const struct step_row *row = &rows[step];
 
-	if (!(row->kinds & 1u << a->grant.action))
+	if (!(row->kinds & (a->found.suspends ? SUSPEND : 1u << a->grant.action)))
 		return false;
 	if (row->desc.flags & STEP_WRITES)
 		return a->write == step;

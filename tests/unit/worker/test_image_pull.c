@@ -226,6 +226,8 @@ START_TEST(lists_that_cannot_be_read)
 		{ RSES, "{}", 200, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN },
 		{ PODS, "{'items':[7]}", 200, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN },
 		{ PODS, "{}", 500, OUTCOME_FAILED, REASON_SERVER_ERROR },
+		{ PODS, NOTFOUND, 404, OUTCOME_FAILED, REASON_SERVER_REJECTED },
+		{ RSES, NOTFOUND, 404, OUTCOME_FAILED, REASON_SERVER_REJECTED },
 	};
 
 	on(rows[_i].request, rows[_i].status, "%s", rows[_i].body);
@@ -316,7 +318,7 @@ TEST_MAIN("worker/image_pull")
 	tcase_add_test(t, one_pod_of_the_revision_does_not_fail);
 	tcase_add_test(t, pods_that_do_not_count);
 	tcase_add_loop_test(t, the_pod_vanished_from_the_list, 0, 2);
-	tcase_add_loop_test(t, lists_that_cannot_be_read, 0, 6);
+	tcase_add_loop_test(t, lists_that_cannot_be_read, 0, 8);
 	tcase_add_test(t, conflict);
 	tcase_add_loop_test(t, workload_gone_at_the_write, 0, 2);
 	tcase_add_test(t, accepted_but_not_done);
