@@ -54,8 +54,7 @@ void action_set_policy(struct action *a, const struct policy *policy)
 	a->policy = policy;
 }
 
-/* -- trouble -----------------------------------------------------------------------------------------------
- */
+/* -- trouble ------------------------------------------------------------------------------------------- */
 
 /* A write may have been carried out. The result is filled in for the case that nothing more can be learnt;
  * look. */
@@ -110,8 +109,7 @@ static enum step_then on_garbage(struct action *a, const struct step_desc *d, co
 	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
 }
 
-/* -- answers -----------------------------------------------------------------------------------------------
- */
+/* -- answers ------------------------------------------------------------------------------------------- */
 
 static bool is_success(long status)
 {
@@ -182,8 +180,7 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 	return d->item ? take_list(a, d, &reply) : d->take(a, &reply);
 }
 
-/* -- going on ----------------------------------------------------------------------------------------------
- */
+/* -- going on ------------------------------------------------------------------------------------------ */
 
 /* It waited since it was nominated, and its window may have closed meanwhile. An operator who puts replicas
  * back, or asks what would be done, is not bound by windows. */

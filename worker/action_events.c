@@ -19,7 +19,7 @@ static void describe_act(const struct action *a, char *buf, size_t size)
 		(void)snprintf(buf, size, "%s", action_desc(a->grant.action)->done);
 }
 
-static void describe(const struct action *a, struct event *ret)
+static void describe(const struct action *a, struct object_event *ret)
 {
 	const struct msg_result *r = &a->result.u.result;
 	const struct reason_desc *reason = reason_find(r->reason);
@@ -48,7 +48,7 @@ static bool is_news(const struct msg_result *r)
 		reason->class != CLASS_NONE);
 }
 
-static void about_pod(const struct action *a, struct event *ret)
+static void about_pod(const struct action *a, struct object_event *ret)
 {
 	(void)snprintf(ret->api_version, sizeof(ret->api_version), "v1");
 	(void)snprintf(ret->kind, sizeof(ret->kind), "Pod");
@@ -61,7 +61,7 @@ static bool fits(size_t size, struct str s)
 	return s.n > 0 && s.n < size;
 }
 
-static bool about_owner(const struct owner_link *o, struct event *ret)
+static bool about_owner(const struct owner_link *o, struct object_event *ret)
 {
 	if (!o->kind.namespaced || !o->kind.version[0] || !fits(sizeof(ret->name), o->ref.name) ||
 	    !fits(sizeof(ret->uid), o->ref.uid))
@@ -74,12 +74,12 @@ static bool about_owner(const struct owner_link *o, struct event *ret)
 	return true;
 }
 
-bool action_event(const struct action *a, struct event *ret)
+bool action_event(const struct action *a, struct object_event *ret)
 {
 	const struct msg_result *r = &a->result.u.result;
 	const struct owner_link *top = a->found.n_owners > 0 ? &a->found.owners[a->found.n_owners - 1] : NULL;
 
-	*ret = (struct event){ 0 };
+	*ret = (struct object_event){ 0 };
 	if (a->dry_run || a->grant.observe || !is_news(r))
 		return false;
 	describe(a, ret);

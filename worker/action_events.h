@@ -10,6 +10,6 @@
 
 struct action;
 /* Within done() of the action only. False: nothing is reported. */
-bool action_event(const struct action *a, struct event *ret);
+bool action_event(const struct action *a, struct object_event *ret);
 
 #endif

@@ -30,8 +30,10 @@ enum phase { PHASE_POST, PHASE_GET, PHASE_PATCH };
 
 struct events {
 	struct events_env env;
-	struct event queue[QUEUE_MAX]; /* the first is under way */
-	uint64_t counts[QUEUE_MAX];    /* how often it happened */
+	struct {
+		struct object_event event;
+		uint64_t count; /* how often it happened */
+	} queue[QUEUE_MAX];     /* the first is under way */
 	size_t n;
 	enum phase phase;
 	uint64_t said; /* count of the Event there is */
@@ -59,12 +61,10 @@ void events_free(struct events **e)
 	*e = NULL;
 }
 
-/* -- what is reported
- * ------------------------------------------------------------------------------------------
- */
+/* -- what is reported ---------------------------------------------------------------------------------- */
 
 /* FNV-1a (draft-eastlake-fnv), 64 bits. Uids are made by the server: nobody chooses them to collide. */
-static uint64_t hash_of(const struct event *event)
+static uint64_t hash_of(const struct object_event *event)
 {
 	uint64_t h = UINT64_C(14695981039346656037);
 
@@ -76,7 +76,7 @@ static uint64_t hash_of(const struct event *event)
 	return h;
 }
 
-void event_name(const struct event *event, char ret[static EVENT_NAME_MAX])
+void events_name(const struct object_event *event, char ret[static EVENT_NAME_MAX])
 {
 	size_t n = strlen(event->name);
 
@@ -87,44 +87,35 @@ void event_name(const struct event *event, char ret[static EVENT_NAME_MAX])
 	(void)snprintf(ret, EVENT_NAME_MAX, "%.*s.%016" PRIx64, (int)n, event->name, hash_of(event));
 }
 
-static char *body_of(const struct event *event, uint64_t count)
+/* Of the first in the queue: the Event, or what of it changes when it is there already. NULL: not UTF-8. */
+static char *body_of(const struct events *e)
 {
-	char now[RFC3339_MAX], name[EVENT_NAME_MAX];
+	const struct object_event *event = &e->queue[0].event;
+	const json_int_t count = (json_int_t)(e->said + e->queue[0].count);
+	char now[RFC3339_MAX], name[EVENT_NAME_MAX], *text;
 	json_t *o;
-	char *text;
 
 	rfc3339_format(clock_wall_ms(), false, now);
-	event_name(event, name);
-	o = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:s, s:s}, s:s, s:s, s:s, s:s, s:s, s:I, "
-		      "s:{s:s}, "
-		      "s:s, s:s}",
-		      "apiVersion", "v1", "kind", "Event", "metadata", "name", name, "namespace", event->ns,
-		      "involvedObject", "apiVersion", event->api_version, "kind", event->kind, "namespace",
-		      event->ns, "name", event->name, "uid", event->uid, "reason", event->reason, "message",
-		      event->message, "type", event->warning ? "Warning" : "Normal", "firstTimestamp", now,
-		      "lastTimestamp", now, "count", (json_int_t)count, "source", "component", MANAGED_US,
-		      "reportingComponent", MANAGED_US, "reportingInstance", MANAGED_US);
-	text = o ? json_dumps(o, JSON_COMPACT) : NULL; /* not UTF-8: nothing that could be reported */
-	json_decref(o);
-	return text;
-}
-
-static char *patch_of(const struct event *event, uint64_t count)
-{
-	char now[RFC3339_MAX];
-	json_t *o;
-	char *text;
-
-	rfc3339_format(clock_wall_ms(), false, now);
-	o = json_pack("{s:I, s:s, s:s}", "count", (json_int_t)count, "lastTimestamp", now, "message",
-		      event->message);
+	events_name(event, name);
+	if (e->phase == PHASE_PATCH)
+		o = json_pack("{s:I, s:s, s:s}", "count", count, "lastTimestamp", now, "message",
+			      event->message);
+	else
+		o = json_pack(
+			"{s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:s, s:s}, s:s, s:s, s:s, s:s, s:s, s:I, "
+			"s:{s:s}, s:s, s:s}",
+			"apiVersion", "v1", "kind", "Event", "metadata", "name", name, "namespace", event->ns,
+			"involvedObject", "apiVersion", event->api_version, "kind", event->kind, "namespace",
+			event->ns, "name", event->name, "uid", event->uid, "reason", event->reason, "message",
+			event->message, "type", event->warning ? "Warning" : "Normal", "firstTimestamp", now,
+			"lastTimestamp", now, "count", count, "source", "component", MANAGED_US,
+			"reportingComponent", MANAGED_US, "reportingInstance", MANAGED_US);
 	text = o ? json_dumps(o, JSON_COMPACT) : NULL;
 	json_decref(o);
 	return text;
 }
 
-/* -- sending, one after the other --------------------------------------------------------------------------
- */
+/* -- sending, one after the other ---------------------------------------------------------------------- */
 
 static void next(struct events *e);
 static void on_done(void *ctx, const struct http_result *r);
@@ -133,23 +124,21 @@ static void drop_first(struct events *e)
 {
 	e->n--;
 	memmove(&e->queue[0], &e->queue[1], e->n * sizeof(e->queue[0]));
-	memmove(&e->counts[0], &e->counts[1], e->n * sizeof(e->counts[0]));
 	e->phase = PHASE_POST;
+	e->said = 0;
 }
 
 static bool send(struct events *e)
 {
 	static const char *const methods[] = { "POST", "GET", "PATCH" };
 	static const char *const types[] = { "application/json", NULL, "application/merge-patch+json" };
-	const struct event *event = &e->queue[0];
+	const struct object_event *event = &e->queue[0].event;
 	char name[EVENT_NAME_MAX];
 
-	event_name(event, name);
+	events_name(event, name);
 	_cleanup_free_ char *path =
 		path_format("", "v1", event->ns, "events", e->phase == PHASE_POST ? NULL : name, NULL, NULL);
-	_cleanup_free_ char *body = e->phase == PHASE_POST    ? body_of(event, e->counts[0])
-				    : e->phase == PHASE_PATCH ? patch_of(event, e->said + e->counts[0])
-							      : NULL;
+	_cleanup_free_ char *body = e->phase == PHASE_GET ? NULL : body_of(e);
 
 	if (!path || (!body && e->phase != PHASE_GET))
 		return false;
@@ -212,8 +201,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	next(e);
 }
 
-/* -- what is left out --------------------------------------------------------------------------------------
- */
+/* -- what is left out ---------------------------------------------------------------------------------- */
 
 /* The slot of this hash, or the one that was used longest ago. */
 static struct recent *recent_of(struct events *e, uint64_t hash)
@@ -241,7 +229,7 @@ static bool may_spend(struct events *e, uint64_t now)
 	return true;
 }
 
-void events_add(struct events *e, const struct event *event)
+void events_add(struct events *e, const struct object_event *event)
 {
 	const uint64_t now = clock_boot_ms();
 	struct recent *r;
@@ -252,8 +240,8 @@ void events_add(struct events *e, const struct event *event)
 	r->unsaid++;
 	if ((r->at > 0 && now - r->at < EVENTS_AGAIN_MS) || e->n == QUEUE_MAX || !may_spend(e, now))
 		return;
-	e->queue[e->n] = *event;
-	e->counts[e->n] = r->unsaid;
+	e->queue[e->n].event = *event;
+	e->queue[e->n].count = r->unsaid;
 	e->n++;
 	*r = (struct recent){ .hash = r->hash, .at = now ? now : 1 };
 	next(e);

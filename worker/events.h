@@ -20,7 +20,7 @@
 #define EVENTS_PERIOD_MS 200
 #define EVENTS_BURST     25
 
-struct event {
+struct object_event {
 	char api_version[320], kind[64], ns[64], name[254], uid[64]; /* the object it is about */
 	char reason[49];                                             /* code of model/reasons.def */
 	char message[1024];                                          /* the server takes 1024 bytes */
@@ -42,10 +42,10 @@ struct events *events_new(const struct events_env *env);
 void events_free(struct events **e);
 /* Copied; sent when those before it are. Left out when it was reported a short time ago, when there were too
  * many, or when the server does not allow it. */
-void events_add(struct events *e, const struct event *event);
+void events_add(struct events *e, const struct object_event *event);
 
 /* Name of the Event: that of the object and a hash of its uid and the reason. */
 #define EVENT_NAME_MAX 254
-void event_name(const struct event *event, char ret[static EVENT_NAME_MAX]);
+void events_name(const struct object_event *event, char ret[static EVENT_NAME_MAX]);
 
 #endif

@@ -79,8 +79,7 @@ static const struct json_projection set[] = { { "metadata", meta },
 					      { NULL, NULL } };
 const struct json_projection project_revisions[] = { A_LIST, { "items", set }, { NULL, NULL } };
 
-/* -- the reader. Each function is false when it is not certain; ret NULL: only checked --------------------
- */
+/* -- the reader. Each function is false when it is not certain; ret NULL: only checked ----------------- */
 
 struct text_reader {
 	const char *p, *end;

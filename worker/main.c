@@ -93,8 +93,7 @@ static void post(struct worker *w, const struct msg *m)
 	flush(w);
 }
 
-/* -- what actions live in ----------------------------------------------------------------------------------
- */
+/* -- what actions live in ------------------------------------------------------------------------------ */
 
 static struct http_request *action_http_start(void *ctx, const struct http_call *call)
 {
@@ -132,7 +131,7 @@ static void action_done(void *ctx, const struct msg *m)
 	struct worker *w = job->worker;
 	const struct msg copy = *m;
 	const struct msg_result *r = &copy.u.result;
-	struct event event;
+	struct object_event event;
 
 	/* The supervisor says the same when it is written down. */
 	log_debug("action ended", kv_u("id", r->id), kv_u("dryRun", job->dry_run),
@@ -253,8 +252,7 @@ static void on_ctl_dry_run(struct worker *w, const struct msg *question)
 	action_start(job->action);
 }
 
-/* -- the process -------------------------------------------------------------------------------------------
- */
+/* -- the process --------------------------------------------------------------------------------------- */
 
 static struct http_endpoint endpoint(const struct cluster_settings *c)
 {

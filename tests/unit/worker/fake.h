@@ -42,7 +42,7 @@ extern struct fake {
 	unsigned credentials, done;
 	struct msg_result result;
 	bool reported; /* and what */
-	struct event event;
+	struct object_event event;
 } fake;
 
 void fake_setup(void);

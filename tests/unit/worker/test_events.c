@@ -23,13 +23,13 @@ static void on_denied(void *ctx, const char *why)
 	denied++;
 }
 
-static const struct event one = { .api_version = "v1",
-				  .kind = "Pod",
-				  .ns = "shop",
-				  .name = "web",
-				  .uid = "pod-1",
-				  .reason = "Evicted",
-				  .message = "deleted: \"it\" was evicted" };
+static const struct object_event one = { .api_version = "v1",
+					 .kind = "Pod",
+					 .ns = "shop",
+					 .name = "web",
+					 .uid = "pod-1",
+					 .reason = "Evicted",
+					 .message = "deleted: \"it\" was evicted" };
 
 static void setup(void)
 {
@@ -47,12 +47,12 @@ static void teardown(void)
 	fake_teardown();
 }
 
-static char *path_of(const struct event *event, const char *method)
+static char *path_of(const struct object_event *event, const char *method)
 {
 	static char path[500];
 	char name[EVENT_NAME_MAX];
 
-	event_name(event, name);
+	events_name(event, name);
 	(void)snprintf(path, sizeof(path), "%s /api/v1" NS "events/%s", method, name);
 	return path;
 }
@@ -80,7 +80,7 @@ START_TEST(what_is_sent)
 	json_t *o = body(), *involved = json_object_get(o, "involvedObject");
 	char name[EVENT_NAME_MAX];
 
-	event_name(&one, name);
+	events_name(&one, name);
 	ck_assert_str_eq(text_of(json_object_get(o, "metadata"), "name"), name);
 	ck_assert_str_eq(text_of(json_object_get(o, "metadata"), "namespace"), "shop");
 	ck_assert_str_eq(text_of(involved, "kind"), "Pod");
@@ -102,24 +102,24 @@ END_TEST
  */
 START_TEST(names)
 {
-	struct event a = one, b = one;
+	struct object_event a = one, b = one;
 	char x[EVENT_NAME_MAX], y[EVENT_NAME_MAX];
 
 	(void)snprintf(b.message, sizeof(b.message), "other words");
-	event_name(&a, x);
-	event_name(&b, y);
+	events_name(&a, x);
+	events_name(&b, y);
 	ck_assert_str_eq(x, y);
 	(void)snprintf(b.uid, sizeof(b.uid), "pod-2");
-	event_name(&b, y);
+	events_name(&b, y);
 	ck_assert_str_ne(x, y);
 	b = one;
 	(void)snprintf(b.reason, sizeof(b.reason), "Announced");
-	event_name(&b, y);
+	events_name(&b, y);
 	ck_assert_str_ne(x, y);
 	memset(b.name, 'a', 253);
 	b.name[235] = '.';
 	b.name[234] = '-';
-	event_name(&b, y);
+	events_name(&b, y);
 	ck_assert_uint_eq(strlen(y), 234 + 17);
 	ck_assert_int_eq(y[233], 'a');
 	ck_assert_int_eq(y[234], '.');
@@ -153,7 +153,7 @@ END_TEST
 /* The same within five minutes is only counted; another reason is another Event. */
 START_TEST(not_too_often)
 {
-	struct event other = one;
+	struct object_event other = one;
 
 	(void)snprintf(other.reason, sizeof(other.reason), "Announced");
 	for (int i = 0; i < 5; i++) {
@@ -185,7 +185,7 @@ static unsigned reported_of(unsigned first, unsigned count)
 	const size_t before = fake.n_log;
 
 	for (unsigned i = first; i < first + count; i++) {
-		struct event e = one;
+		struct object_event e = one;
 
 		(void)snprintf(e.uid, sizeof(e.uid), "pod-%u", i);
 		events_add(events, &e);
@@ -208,7 +208,7 @@ END_TEST
 
 START_TEST(one_after_the_other)
 {
-	struct event e = one;
+	struct object_event e = one;
 
 	for (int i = 0; i < 40; i++) { /* more than are reported at once */
 		(void)snprintf(e.uid, sizeof(e.uid), "pod-%d", i);
@@ -221,7 +221,7 @@ END_TEST
 
 START_TEST(not_allowed)
 {
-	struct event other = one;
+	struct object_event other = one;
 
 	on(POST, 403, DENIED);
 	(void)snprintf(other.uid, sizeof(other.uid), "pod-2");
@@ -238,7 +238,7 @@ END_TEST
 /* Whatever happens to one, the next is sent. */
 START_TEST(one_that_fails)
 {
-	struct event other = one;
+	struct object_event other = one;
 
 	if (_i == 0)
 		on_failure(POST, HTTP_TIMEOUT, true)->times = 1;
@@ -266,9 +266,7 @@ START_TEST(freed_while_one_is_under_way)
 }
 END_TEST
 
-/* -- which actions report
- * -------------------------------------------------------------------------------------
- */
+/* -- which actions report ------------------------------------------------------------------------------ */
 
 START_TEST(a_workload_is_told)
 {

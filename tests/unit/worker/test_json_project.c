@@ -15,8 +15,7 @@
 #include "worker/json_project.h"
 #include "worker/read.h"
 
-/* -- what is asked of a tree: this stands in front of jansson's function of that name ---------------------
- */
+/* -- what is asked of a tree: this stands in front of jansson's function of that name ------------------ */
 
 static uint64_t asked;
 

@@ -5,8 +5,7 @@
 #include "tests/suite.h"
 #include "workload.h"
 
-/* -- the chain ----------------------------------------------------------------------------------------------
- */
+/* -- the chain ----------------------------------------------------------------------------------------- */
 
 START_TEST(an_owner_is_gone)
 {
@@ -110,8 +109,7 @@ START_TEST(kinds_that_are_only_reported)
 }
 END_TEST
 
-/* -- other kinds --------------------------------------------------------------------------------------------
- */
+/* -- other kinds --------------------------------------------------------------------------------------- */
 
 #define STS        "/apis/apps/v1" NS "statefulsets/web"
 #define STS_POD(m) "'labels':{'controller-revision-hash':'" m "'}," BY_STS
@@ -234,8 +232,7 @@ START_TEST(rollout_with_serving_stable)
 }
 END_TEST
 
-/* -- kinds from discovery -----------------------------------------------------------------------------------
- */
+/* -- kinds from discovery ------------------------------------------------------------------------------ */
 
 #define FLEET "/apis/example.com/v1" NS "fleets/web"
 #define DISCO "GET /apis/example.com/v1"
