@@ -38,7 +38,7 @@ static void wake(void *ctx, uint64_t ms)
 	(void)evtimer_add(((struct reports *)ctx)->wake, CLOCK_TIMEVAL(ms));
 }
 
-static void ended(void *ctx, const struct run_end *e)
+static void ended(void *ctx, const struct scheduled_run *run)
 {
 	static const enum log_level levels[RUN_STATE__MAX] = {
 		[RUN_DONE] = LOG_LEVEL_INFO,
@@ -47,8 +47,7 @@ static void ended(void *ctx, const struct run_end *e)
 		[RUN_UNCONFIRMED] = LOG_LEVEL_ERROR,
 	};
 	struct reports *r = ctx;
-	const struct scheduled_run *run = &e->run;
-	const bool partial = *e->incomplete != '\0';
+	const bool partial = *run->incomplete != '\0';
 	const enum log_level level = levels[run->state];
 
 	stats_digests(r->stats, run_state_name(run->state), 1);
@@ -56,9 +55,9 @@ static void ended(void *ctx, const struct run_end *e)
 		stats_digest_delivered(r->stats, clock_wall_ms());
 	(void)LOG_(partial && level == LOG_LEVEL_INFO ? LOG_LEVEL_WARN : level, 0, "restart report ended",
 		   kv_s("result", run_state_name(run->state)), kv_i("due_at_ms", run->due_at),
-		   kv_u("late", e->late), kv_u("workloads", run->workloads), kv_u("pods", run->pods),
-		   kv_u("part", run->part), kv_u("parts", run->parts), kv_s("no_answer_from", e->incomplete),
-		   kv_s("detail", run->error ? run->error : ""));
+		   kv_u("late", run->late), kv_u("workloads", run->workloads), kv_u("pods", run->pods),
+		   kv_u("part", run->part), kv_u("parts", run->parts),
+		   kv_s("no_answer_from", run->incomplete), kv_s("detail", run->error ? run->error : ""));
 }
 
 static void trouble(void *ctx, int err, const char *what)

@@ -28,7 +28,8 @@ struct scheduled_run {
 	enum run_state state;
 	uint64_t part, parts; /* part counts from 1 */
 	uint64_t workloads, pods;
-	const char *error;
+	bool late;
+	const char *error, *incomplete; /* incomplete: clusters without a full answer, or "" */
 };
 
 /* Begin it. 0; -EEXIST (it was begun before); negative errno. */

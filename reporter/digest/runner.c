@@ -38,7 +38,6 @@ struct digest_runner {
 	enum runner_phase phase;
 	uint64_t deadline; /* boot ms: end of SYNCING, COLLECTING, PAUSED */
 	struct scheduled_run run;
-	bool late;
 	uint64_t number;   /* of the question to the watchers */
 	uint64_t complete; /* clusters that answered from a complete cache */
 	struct digest digest;
@@ -100,7 +99,6 @@ static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_
 
 static void finish(struct digest_runner *r, enum run_state state, const char *error)
 {
-	struct run_end e = { .late = r->late, .incomplete = r->incomplete ? r->incomplete : "" };
 	int err;
 
 	r->run.state = state;
@@ -112,8 +110,8 @@ static void finish(struct digest_runner *r, enum run_state state, const char *er
 	/* What stays on disk is "sending" or "claimed"; the next start reads it in the safe way. */
 	if (err < 0)
 		r->ops->trouble(r->ctx, err, "the end of a report could not be written down");
-	e.run = r->run;
-	r->ops->ended(r->ctx, &e);
+	r->run.incomplete = r->incomplete ? r->incomplete : "";
+	r->ops->ended(r->ctx, &r->run);
 	clear_run(r);
 }
 
@@ -247,7 +245,7 @@ static void render(struct digest_runner *r, const struct run_log_past *past,
 		.due = due,
 		.previous = previous,
 		.lost = past->lost,
-		.late = r->late,
+		.late = r->run.late,
 		.attention = *attention,
 	};
 
@@ -292,7 +290,7 @@ static void ask_all(struct digest_runner *r)
 static void begin(struct digest_runner *r, int64_t due_at)
 {
 	r->run = (struct scheduled_run){ .due_at = due_at, .state = RUN_CLAIMED };
-	r->late = clock_wall_ms() - due_at > DIGEST_LATE_MS;
+	r->run.late = clock_wall_ms() - due_at > DIGEST_LATE_MS;
 	r->complete = 0;
 	wait_until(r, SYNCING, DIGEST_SYNC_MS);
 }

@@ -23,12 +23,6 @@
 #define DIGEST_TRIES_MAX 5u
 #define DIGEST_RETRY_MS  600000u
 
-struct run_end {
-	struct scheduled_run run;
-	bool late;
-	const char *incomplete; /* clusters without a full answer, or "" */
-};
-
 struct digest_ops {
 	/* Ask one cluster's watcher (DIGEST_GET). */
 	void (*ask)(void *ctx, uint64_t cluster, uint64_t digest);
@@ -37,7 +31,7 @@ struct digest_ops {
 	/* Call digest_runner_tick after ms; replaces an earlier wish. */
 	void (*wake)(void *ctx, uint64_t ms);
 	/* A run ended. */
-	void (*ended)(void *ctx, const struct run_end *e);
+	void (*ended)(void *ctx, const struct scheduled_run *run);
 	/* The database failed; nothing was sent, it is tried again. */
 	void (*trouble)(void *ctx, int err, const char *what);
 	/* After digest_runner_drain returned false: nothing is in flight any more. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -68,18 +69,27 @@ const char *db_error(struct db *d)
 
 /* -- directory and lock ---------------------------------------------------------------------------------- */
 
+/* Say why it cannot be opened; returns err. */
+static int fail(char *text, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int fail(char *text, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, DB_TEXT_MAX, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
 /* mkdir -p; only what is missing is made, for us alone. */
 static int make_dirs(const char *dir)
 {
 	_cleanup_free_ char *path = xstrdup(dir);
 
-	for (char *p = path + 1; *p; p++) {
-		if (*p != '/')
-			continue;
+	for (char *p = strchr(path + 1, '/'); p; *p = '/', p = strchr(p + 1, '/')) {
 		*p = '\0';
 		if (mkdir(path, 0700) < 0 && errno != EEXIST)
 			return -errno;
-		*p = '/';
 	}
 	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
 }
@@ -91,28 +101,19 @@ static int check_dir(const char *dir, char *text)
 
 	if (r == 0 && stat(dir, &st) < 0)
 		r = -errno;
-	if (r < 0) {
-		(void)snprintf(
-			text, DB_TEXT_MAX,
-			"%s: cannot be made or read: %s; set stateDir to a place this user may write to", dir,
-			strerror(-r));
-		return r;
-	}
-	if (!S_ISDIR(st.st_mode)) {
-		(void)snprintf(text, DB_TEXT_MAX, "%s: is not a directory; set stateDir to one", dir);
-		return -ENOTDIR;
-	}
-	if (st.st_uid != geteuid()) {
-		(void)snprintf(text, DB_TEXT_MAX,
-			       "%s: belongs to user %u, not to user %u that runs this program; chown it", dir,
-			       (unsigned)st.st_uid, (unsigned)geteuid());
-		return -EPERM;
-	}
-	if (st.st_mode & (S_IWGRP | S_IWOTH)) {
-		(void)snprintf(text, DB_TEXT_MAX, "%s: others may write to it (mode %04o); chmod 0700 it",
-			       dir, (unsigned)(st.st_mode & 07777));
-		return -EPERM;
-	}
+	if (r < 0)
+		return fail(text, r,
+			    "%s: cannot be made or read: %s; set stateDir to a place this user may write to",
+			    dir, strerror(-r));
+	if (!S_ISDIR(st.st_mode))
+		return fail(text, -ENOTDIR, "%s: is not a directory; set stateDir to one", dir);
+	if (st.st_uid != geteuid())
+		return fail(text, -EPERM,
+			    "%s: belongs to user %u, not to user %u that runs this program; chown it", dir,
+			    (unsigned)st.st_uid, (unsigned)geteuid());
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return fail(text, -EPERM, "%s: others may write to it (mode %04o); chmod 0700 it", dir,
+			    (unsigned)(st.st_mode & 07777));
 	return 0;
 }
 
@@ -121,21 +122,13 @@ static int take_lock(const char *dir, int *ret_fd, char *text)
 	_cleanup_free_ char *path = xasprintf("%s/lock", dir);
 	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
-	if (fd < 0) {
-		const int r = -errno;
-
-		(void)snprintf(text, DB_TEXT_MAX, "%s: cannot be opened: %s", path, strerror(-r));
-		return r;
-	}
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		const int r = -errno;
-
-		(void)snprintf(text, DB_TEXT_MAX,
-			       "%s: another instance uses this state directory; stop it, or give this one "
-			       "its own stateDir",
-			       dir);
-		return r;
-	}
+	if (fd < 0)
+		return fail(text, -errno, "%s: cannot be opened: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return fail(text, -errno,
+			    "%s: another instance uses this state directory; stop it, or give this one its "
+			    "own stateDir",
+			    dir);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -175,25 +168,21 @@ static int open_file(struct db *d, const char *dir, char *text)
 		rc = configure(d->sql);
 	if (rc == SQLITE_OK)
 		rc = schema_migrate(d->sql, schema_version());
-	if (rc == SQLITE_MISMATCH) {
-		(void)snprintf(text, DB_TEXT_MAX,
-			       "%s: was written by a newer version of this program; use that version, or "
-			       "move the file away",
-			       path);
-		return -EBADMSG;
-	}
+	if (rc == SQLITE_MISMATCH)
+		return fail(text, -EBADMSG,
+			    "%s: was written by a newer version of this program; use that version, or move "
+			    "the file away",
+			    path);
 	if (rc == SQLITE_OK)
 		rc = prepare_all(d);
+	const char *why = d->sql ? sqlite3_errmsg(d->sql) : "no memory";
 	const int r = db_errno(rc);
 
 	if (r == -EBADMSG)
-		(void)snprintf(text, DB_TEXT_MAX,
-			       "%s: is damaged (%s); restore it, or move it away to start a new history",
-			       path, sqlite3_errmsg(d->sql));
-	else if (r < 0)
-		(void)snprintf(text, DB_TEXT_MAX, "%s: cannot be used: %s", path,
-			       d->sql ? sqlite3_errmsg(d->sql) : "no memory");
-	return r;
+		return fail(text, r,
+			    "%s: is damaged (%s); restore it, or move it away to start a new history", path,
+			    why);
+	return r < 0 ? fail(text, r, "%s: cannot be used: %s", path, why) : 0;
 }
 
 int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
@@ -280,29 +269,16 @@ static const struct bindings *bindings_of(struct db *d, enum db_stmt id, const s
 	return b;
 }
 
-static const char *member(const struct msg *m, const struct msg_field *f)
-{
-	return (const char *)&m->u + f->off;
-}
-
 static void bind_field(sqlite3_stmt *st, int param, const struct msg *m, const struct msg_field *f)
 {
-	int64_t i;
-	bool b;
+	const void *p = (const char *)&m->u + f->off;
 
-	switch (f->kind) {
-	case KIND_U64:
-	case KIND_I64:
-		memcpy(&i, member(m, f), sizeof(i));
-		(void)sqlite3_bind_int64(st, param, i);
-		return;
-	case KIND_BOOL:
-		memcpy(&b, member(m, f), sizeof(b));
-		(void)sqlite3_bind_int64(st, param, b);
-		return;
-	default:
-		(void)sqlite3_bind_text(st, param, member(m, f), -1, SQLITE_STATIC);
-	}
+	if (f->kind == KIND_U64 || f->kind == KIND_I64)
+		(void)sqlite3_bind_int64(st, param, *(const int64_t *)p);
+	else if (f->kind == KIND_BOOL)
+		(void)sqlite3_bind_int64(st, param, *(const bool *)p);
+	else
+		(void)sqlite3_bind_text(st, param, p, -1, SQLITE_STATIC);
 }
 
 sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m)
@@ -313,16 +289,6 @@ sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m)
 	for (size_t i = 0; i < b->n; i++)
 		bind_field(st, b->v[i].param, m, b->v[i].field);
 	return st;
-}
-
-static uint64_t clamp_u64(uint64_t v, const struct msg_field *f)
-{
-	return v < (uint64_t)f->min ? (uint64_t)f->min : v > f->max ? f->max : v;
-}
-
-static int64_t clamp_i64(int64_t v, const struct msg_field *f)
-{
-	return v < f->min ? f->min : v > (int64_t)f->max ? (int64_t)f->max : v;
 }
 
 static void read_text(sqlite3_stmt *st, int col, struct msg *m, const struct msg_field *f)
@@ -337,25 +303,18 @@ static void read_text(sqlite3_stmt *st, int col, struct msg *m, const struct msg
 
 static void read_field(sqlite3_stmt *st, int col, struct msg *m, const struct msg_field *f)
 {
-	char *dst = (char *)&m->u + f->off;
+	void *dst = (char *)&m->u + f->off;
 	const int64_t v = f->kind <= KIND_BOOL ? sqlite3_column_int64(st, col) : 0;
-	const uint64_t u = clamp_u64((uint64_t)v, f);
-	const int64_t i = clamp_i64(v, f);
-	const bool b = v != 0;
+	const uint64_t u = (uint64_t)v, min = (uint64_t)f->min;
 
-	switch (f->kind) {
-	case KIND_U64:
-		memcpy(dst, &u, sizeof(u));
-		return;
-	case KIND_I64:
-		memcpy(dst, &i, sizeof(i));
-		return;
-	case KIND_BOOL:
-		memcpy(dst, &b, sizeof(b));
-		return;
-	default:
+	if (f->kind == KIND_U64)
+		*(uint64_t *)dst = u < min ? min : u > f->max ? f->max : u;
+	else if (f->kind == KIND_I64)
+		*(int64_t *)dst = v < f->min ? f->min : v > (int64_t)f->max ? (int64_t)f->max : v;
+	else if (f->kind == KIND_BOOL)
+		*(bool *)dst = v != 0;
+	else
 		read_text(st, col, m, f);
-	}
 }
 
 void db_read_msg(sqlite3_stmt *st, struct msg *m)

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/web/health.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/xalloc.h"
 
 void health_set(struct health *h, const char *name, bool ok)
@@ -46,13 +46,6 @@ static bool query_has(const char *query, const char *key, const char *value)
 	return false;
 }
 
-static void append(char **text, const char *a, const char *b)
-{
-	_cleanup_free_ char *old = *text;
-
-	*text = xasprintf("%s%s%s", old, a, b);
-}
-
 static int one_check(const struct health *h, const char *name, char **ret)
 {
 	for (size_t i = 0; i < h->n; i++) {
@@ -67,26 +60,32 @@ static int one_check(const struct health *h, const char *name, char **ret)
 
 int health_answer(const struct health *h, const char *group, const char *path, const char *query, char **ret)
 {
-	_cleanup_free_ char *lines = xstrdup("");
 	const char *rest = path + 1 + strlen(group);
+	size_t n = 0;
 	bool ok = true;
 
 	if (*rest == '/' && rest[1])
 		return one_check(h, rest + 1, ret);
-	for (size_t i = 0; i < h->n; i++) {
-		const bool excluded = query_has(query, "exclude", h->v[i].name);
+	*ret = NULL;
+	FILE *f = open_memstream(ret, &n);
 
-		append(&lines, h->v[i].ok || excluded ? "[+]" : "[-]", h->v[i].name);
-		append(&lines,
-		       excluded     ? " excluded: ok\n"
-		       : h->v[i].ok ? " ok\n"
-				    : " failed: reason withheld\n",
-		       "");
-		ok = ok && (h->v[i].ok || excluded);
+	if (!f)
+		abort();
+	for (size_t i = 0; i < h->n; i++) {
+		const bool excluded = query_has(query, "exclude", h->v[i].name),
+			   good = h->v[i].ok || excluded;
+
+		(void)fprintf(f, "[%c]%s %s\n", good ? '+' : '-', h->v[i].name,
+			      excluded ? "excluded: ok"
+			      : good   ? "ok"
+				       : "failed: reason withheld");
+		ok = ok && good;
 	}
-	if (ok && !query_has(query, "verbose", NULL))
+	(void)fprintf(f, "%s check %s\n", group, ok ? "passed" : "failed");
+	(void)fclose(f);
+	if (ok && !query_has(query, "verbose", NULL)) {
+		free(*ret);
 		*ret = xstrdup("ok");
-	else
-		*ret = xasprintf("%s%s check %s\n", lines, group, ok ? "passed" : "failed");
+	}
 	return ok ? 200 : 500;
 }

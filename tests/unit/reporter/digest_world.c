@@ -30,13 +30,14 @@ static void on_wake(void *ctx, uint64_t ms)
 {
 	((struct world *)ctx)->wake_ms = ms;
 }
-static void on_ended(void *ctx, const struct run_end *e)
+static void on_ended(void *ctx, const struct scheduled_run *ended)
 {
 	struct world *x = ctx;
 
 	x->ended++;
-	x->last = *e;
-	(void)snprintf(x->error, sizeof(x->error), "%s|%s", e->incomplete, e->run.error ? e->run.error : "");
+	x->last = *ended;
+	(void)snprintf(x->error, sizeof(x->error), "%s|%s", ended->incomplete,
+		       ended->error ? ended->error : "");
 }
 static void on_trouble(void *ctx, int err, const char *what)
 {

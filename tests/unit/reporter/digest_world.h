@@ -17,7 +17,7 @@ struct world {
 	char *bodies[32];
 	uint64_t wake_ms;
 	bool drained;
-	struct run_end last;
+	struct scheduled_run last;
 	char error[400]; /* "<incomplete>|<error>" of the last end */
 	size_t troubles;
 };

@@ -20,7 +20,7 @@ START_TEST(a_slot_is_sent_once_and_on_time)
 	ck_assert_ptr_null(strstr(w.bodies[0], "late"));
 	answer_bot(SINK_ACCEPTED);
 	ck_assert_uint_eq(w.ended, 1);
-	ck_assert_int_eq(w.last.run.state, RUN_DONE);
+	ck_assert_int_eq(w.last.state, RUN_DONE);
 	for (int i = 0; i < 100; i++)
 		pass(60000);
 	ck_assert_uint_eq(w.posts, 1);
@@ -48,7 +48,7 @@ START_TEST(nothing_to_say_is_not_said)
 	pass(10000);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 0);
-	ck_assert_int_eq(w.last.run.state, RUN_EMPTY);
+	ck_assert_int_eq(w.last.state, RUN_EMPTY);
 	end_life();
 	(void)start_life();
 	pass(1000);
@@ -68,7 +68,7 @@ START_TEST(killed_while_collecting_it_is_sent_by_the_next_life)
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 1);
 	answer_bot(SINK_ACCEPTED);
-	ck_assert_int_eq(w.last.run.due_at, SLOT);
+	ck_assert_int_eq(w.last.due_at, SLOT);
 }
 END_TEST
 
@@ -111,7 +111,7 @@ START_TEST(a_missed_slot_is_sent_once_late)
 	answer_end(0, true);
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "Sent late"));
 	answer_bot(SINK_ACCEPTED);
-	ck_assert_int_eq(w.last.run.due_at, SLOT);
+	ck_assert_int_eq(w.last.due_at, SLOT);
 	ck_assert(w.last.late);
 	end_life();
 	(void)start_life();
@@ -129,7 +129,7 @@ START_TEST(of_many_missed_slots_only_the_last_is_sent)
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	answer_bot(SINK_ACCEPTED);
-	ck_assert_int_eq(w.last.run.due_at, SLOT + 9 * DAY_MS);
+	ck_assert_int_eq(w.last.due_at, SLOT + 9 * DAY_MS);
 	pass(60000);
 	ck_assert_uint_eq(w.asked, 1);
 }
@@ -147,7 +147,7 @@ START_TEST(an_unsent_slot_yields_to_a_later_one)
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	answer_bot(SINK_ACCEPTED);
-	ck_assert_int_eq(w.last.run.due_at, SLOT + DAY_MS);
+	ck_assert_int_eq(w.last.due_at, SLOT + DAY_MS);
 	pass(60000);
 	ck_assert_uint_eq(w.asked, 2);
 	end_life();
@@ -243,7 +243,7 @@ START_TEST(answers_to_another_question_are_not_counted)
 	answer_end(7, true);
 	ck_assert_uint_eq(w.ended, 0);
 	answer_end(0, true);
-	ck_assert_int_eq(w.last.run.state, RUN_EMPTY);
+	ck_assert_int_eq(w.last.state, RUN_EMPTY);
 }
 END_TEST
 
@@ -262,7 +262,7 @@ START_TEST(certain_refusals_are_tried_again_with_growing_pauses_and_an_end)
 		ck_assert_uint_eq(w.posts, try);
 	}
 	answer_bot(SINK_AGAIN);
-	ck_assert_int_eq(w.last.run.state, RUN_FAILED);
+	ck_assert_int_eq(w.last.state, RUN_FAILED);
 	ck_assert_ptr_nonnull(strstr(w.error, "part 1 of 1, try 5: code 9499, why"));
 	pass(3600000);
 	ck_assert_uint_eq(w.posts, DIGEST_TRIES_MAX);
@@ -279,7 +279,7 @@ START_TEST(other_answers_end_it)
 	reach_post();
 	answer_bot(ends[_i].verdict);
 	ck_assert_uint_eq(w.ended, 1);
-	ck_assert_int_eq(w.last.run.state, ends[_i].state);
+	ck_assert_int_eq(w.last.state, ends[_i].state);
 	end_life();
 	ck_assert_uint_eq(start_life(), 0);
 	pass(3600000);
@@ -300,9 +300,9 @@ START_TEST(parts_are_sent_in_order_within_the_limits)
 			ck_assert_uint_eq(w.posts, ++n);
 	}
 	ck_assert_uint_gt(n, 3);
-	ck_assert_uint_eq(w.last.run.parts, n);
-	ck_assert_int_eq(w.last.run.state, RUN_DONE);
-	ck_assert_uint_eq(w.last.run.workloads, 600);
+	ck_assert_uint_eq(w.last.parts, n);
+	ck_assert_int_eq(w.last.state, RUN_DONE);
+	ck_assert_uint_eq(w.last.workloads, 600);
 }
 END_TEST
 
@@ -347,7 +347,7 @@ START_TEST(drain_waits_for_the_post_that_runs)
 	ck_assert(!w.drained);
 	answer_bot(SINK_ACCEPTED);
 	ck_assert(w.drained);
-	ck_assert_int_eq(w.last.run.state, RUN_DONE);
+	ck_assert_int_eq(w.last.state, RUN_DONE);
 }
 END_TEST
 
@@ -384,7 +384,7 @@ START_TEST(what_needs_an_operator_is_sent_once)
 	pass(DAY_MS);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 2);
-	ck_assert_int_eq(w.last.run.state, RUN_EMPTY);
+	ck_assert_int_eq(w.last.state, RUN_EMPTY);
 }
 END_TEST
 
