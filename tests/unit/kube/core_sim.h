@@ -15,6 +15,12 @@ struct sim {
 	double random;
 };
 
+static inline void sim_done(struct sim *s)
+{
+	reflect_core_done(&s->core);
+}
+#define SIM __attribute__((cleanup(sim_done))) struct sim
+
 static inline struct sim begin(bool no_watchlist, uint32_t page_size)
 {
 	struct sim s = { .now = 1000000 };
@@ -52,6 +58,25 @@ static inline void expect(const struct sim *s, enum core_request request, const 
 	ck_assert_str_eq(s->step.query, query);
 	ck_assert_uint_eq(s->step.wait_ms, 0);
 }
+
+/* An event, what it does to the list in hand and whether a wait follows, and after that the request. */
+enum { LOST = 1, SYNCED = 2, BACKOFF = 4, WAIT = 8 };
+static inline void sim_then(int line, struct sim *s, enum core_event e, const char *rv, const char *token,
+			    unsigned does, enum core_request request, const char *query)
+{
+	feed(s, e, rv, token, 0);
+	const unsigned did = (s->step.list_lost ? LOST : 0u) | (s->step.list_synced ? SYNCED : 0u) |
+			     (s->step.backoff ? BACKOFF : 0u) | (s->step.wait_ms ? WAIT : 0u);
+
+	ck_assert_msg(did == does, "line %d: did %u", line, did);
+	if (did & WAIT)
+		wait_over(s);
+	ck_assert_msg(s->step.request == request && strcmp(s->step.query, query) == 0 && s->step.wait_ms == 0,
+		      "line %d: %s", line, s->step.query);
+}
+#define then(s, event, ...)          sim_then(__LINE__, s, event, "", "", __VA_ARGS__)
+#define then_at(s, event, rv, ...)   sim_then(__LINE__, s, event, rv, "", __VA_ARGS__)
+#define then_page(s, rv, token, ...) sim_then(__LINE__, s, CORE_PAGE, rv, token, __VA_ARGS__)
 
 #define WATCHLIST(rv)                                                                                        \
 	"allowWatchBookmarks=true" rv                                                                        \

@@ -6,46 +6,37 @@
 
 TEST(re01_watchlist_first)
 {
-	struct sim s = begin(false, 0);
+	SIM s = begin(false, 0);
 
-	event(&s, CORE_START);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	then(&s, CORE_START, 0, CORE_WATCHLIST, WATCHLIST(""));
 	feed(&s, CORE_SYNCED, "7", "", 0);
 	ck_assert(s.step.list_synced);
 	ck_assert_int_eq(s.step.request, CORE_NONE);
 	ck_assert_int_eq(s.core.request, CORE_WATCH);
-	reflect_core_done(&s.core);
 }
 
 TEST(re01_legacy_list_then_watch)
 {
-	struct sim s = begin(true, 0);
+	SIM s = begin(true, 0);
 
-	event(&s, CORE_START);
-	expect(&s, CORE_LIST, "limit=500&resourceVersion=0");
-	feed(&s, CORE_PAGE, "1", "", 0);
-	ck_assert(s.step.list_synced);
-	expect(&s, CORE_WATCH, WATCH("1"));
-	reflect_core_done(&s.core);
+	then(&s, CORE_START, 0, CORE_LIST, "limit=500&resourceVersion=0");
+	then_at(&s, CORE_PAGE, "1", SYNCED, CORE_WATCH, WATCH("1"));
 }
 
 TEST(re02_last_event_counts_even_if_smaller)
 {
-	struct sim s = watching("10");
+	SIM s = watching("10");
 
 	reflect_core_observe_rv(&s.core, STR_C("55"), false);
 	reflect_core_observe_rv(&s.core, STR_C("32"), false);
-	event(&s, CORE_ENDED);
-	expect(&s, CORE_WATCH, WATCH("32"));
-	reflect_core_done(&s.core);
+	then(&s, CORE_ENDED, 0, CORE_WATCH, WATCH("32"));
 }
 
 TEST(re03_very_short_watch)
 {
-	struct sim s = listed("10");
+	SIM s = listed("10");
 
-	event(&s, CORE_ENDED); /* long enough */
-	expect(&s, CORE_WATCH, WATCH("10"));
+	then(&s, CORE_ENDED, 0, CORE_WATCH, WATCH("10")); /* long enough */
 	s.now += 999;
 	event(&s, CORE_ENDED); /* at once, with nothing */
 	ck_assert(s.step.backoff);
@@ -53,12 +44,11 @@ TEST(re03_very_short_watch)
 	ck_assert(!s.step.list_lost);
 	wait_over(&s);
 	expect(&s, CORE_LIST, "resourceVersion=10");
-	reflect_core_done(&s.core);
 }
 
 TEST(re03_streams_with_little_do_not_spin)
 {
-	struct sim s = listed("10");
+	SIM s = listed("10");
 
 	for (int i = 0; i < 3; i++) {
 		event(&s, CORE_ENDED);
@@ -68,31 +58,23 @@ TEST(re03_streams_with_little_do_not_spin)
 		reflect_core_observe_rv(&s.core, STR_C("11"), false);
 		s.now += 5;
 	}
-	event(&s, CORE_ENDED);
-	ck_assert(s.step.backoff);
-	wait_over(&s);
-	expect(&s, CORE_WATCH, WATCH("11")); /* no relist */
-	reflect_core_done(&s.core);
+	then(&s, CORE_ENDED, BACKOFF | WAIT, CORE_WATCH, WATCH("11")); /* no relist */
 }
 
 TEST(re04_list_errors_begin_new_rounds)
 {
-	struct sim s = begin(true, 0);
+	SIM s = begin(true, 0);
 
 	event(&s, CORE_START);
 	for (int i = 0; i < 5; i++) {
-		event(&s, CORE_FAILED);
-		ck_assert(s.step.list_lost);
-		wait_over(&s);
-		expect(&s, CORE_LIST, "limit=500&resourceVersion=0");
+		then(&s, CORE_FAILED, LOST | BACKOFF | WAIT, CORE_LIST, "limit=500&resourceVersion=0");
 	}
-	reflect_core_done(&s.core);
 }
 
 TEST(re05_backoff_sequence)
 {
 	static const uint64_t bases[] = { 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000, 30000 };
-	struct sim s = watching("5");
+	SIM s = watching("5");
 
 	for (size_t i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
 		s.random = 0;
@@ -100,8 +82,7 @@ TEST(re05_backoff_sequence)
 		event(&s, CORE_BUSY);
 		ck_assert_uint_eq(s.step.wait_ms, bases[i]);
 		s.now += s.step.wait_ms;
-		event(&s, CORE_START);
-		expect(&s, CORE_WATCH, WATCH("5"));
+		then(&s, CORE_START, 0, CORE_WATCH, WATCH("5"));
 	}
 	s.random = 0.5;
 	event(&s, CORE_BUSY);
@@ -112,25 +93,21 @@ TEST(re05_backoff_sequence)
 	s.now += 120001; /* quiet: begins anew */
 	event(&s, CORE_BUSY);
 	ck_assert_uint_eq(s.step.wait_ms, 800);
-	reflect_core_done(&s.core);
 }
 
 TEST(re06_too_many_requests_does_not_relist)
 {
-	struct sim s = listed("10");
+	SIM s = listed("10");
 
 	event(&s, CORE_ENDED);
 	for (int i = 0; i < 4; i++) {
-		event(&s, CORE_BUSY);
-		wait_over(&s);
-		expect(&s, CORE_WATCH, WATCH("10"));
+		then(&s, CORE_BUSY, BACKOFF | WAIT, CORE_WATCH, WATCH("10"));
 	}
-	reflect_core_done(&s.core);
 }
 
 TEST(re06_retry_after_repeats_the_same_page)
 {
-	struct sim s = begin(true, 4);
+	SIM s = begin(true, 4);
 
 	event(&s, CORE_START);
 	feed(&s, CORE_PAGE, "9", "C1", 0);
@@ -145,136 +122,91 @@ TEST(re06_retry_after_repeats_the_same_page)
 	ck_assert(s.step.list_lost && s.step.backoff);
 	wait_over(&s);
 	expect(&s, CORE_LIST, "limit=4&resourceVersion=0");
-	reflect_core_done(&s.core);
 }
 
 TEST(re07_internal_error_relists)
 {
-	struct sim s = listed("10");
+	SIM s = listed("10");
 
-	event(&s, CORE_FAILED);
-	ck_assert(s.step.backoff);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "resourceVersion=10");
-	reflect_core_done(&s.core);
+	then(&s, CORE_FAILED, BACKOFF | WAIT, CORE_LIST, "resourceVersion=10");
 }
 
 TEST(re08_page_size)
 {
-	struct sim s = begin(true, 4);
+	SIM s = begin(true, 4);
 
-	event(&s, CORE_START);
-	expect(&s, CORE_LIST, "limit=4&resourceVersion=0");
-	feed(&s, CORE_PAGE, "10", "C1", 0);
-	expect(&s, CORE_LIST, "continue=C1&limit=4");
+	then(&s, CORE_START, 0, CORE_LIST, "limit=4&resourceVersion=0");
+	then_page(&s, "10", "C1", 0, CORE_LIST, "continue=C1&limit=4");
 	ck_assert(!s.step.list_synced && !s.step.list_lost);
-	feed(&s, CORE_PAGE, "10", "C2/+=", 0);
-	expect(&s, CORE_LIST, "continue=C2%2F%2B%3D&limit=4");
-	feed(&s, CORE_PAGE, "10", "", 0);
-	ck_assert(s.step.list_synced);
-	expect(&s, CORE_WATCH, WATCH("10"));
-	reflect_core_done(&s.core);
+	then_page(&s, "10", "C2/+=", 0, CORE_LIST, "continue=C2%2F%2B%3D&limit=4");
+	then_at(&s, CORE_PAGE, "10", SYNCED, CORE_WATCH, WATCH("10"));
 }
 
 TEST(re08_no_limit_beside_a_known_version)
 {
-	struct sim s = listed("10");
+	SIM s = listed("10");
 
-	event(&s, CORE_FAILED);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "resourceVersion=10");
-	reflect_core_done(&s.core);
+	then(&s, CORE_FAILED, BACKOFF | WAIT, CORE_LIST, "resourceVersion=10");
 }
 
 TEST(re08_server_without_watch_cache_keeps_paging)
 {
-	struct sim s = begin(true, 0);
+	SIM s = begin(true, 0);
 
 	event(&s, CORE_START);
-	feed(&s, CORE_PAGE, "10", "C1", 0);
-	expect(&s, CORE_LIST, "continue=C1&limit=500");
+	then_page(&s, "10", "C1", 0, CORE_LIST, "continue=C1&limit=500");
 	feed(&s, CORE_PAGE, "10", "", 0);
 	s.now += 60000;
-	event(&s, CORE_FAILED);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "limit=500&resourceVersion=10");
-	reflect_core_done(&s.core);
+	then(&s, CORE_FAILED, BACKOFF | WAIT, CORE_LIST, "limit=500&resourceVersion=10");
 }
 
 TEST(re09_expired_version)
 {
-	struct sim s = listed("10");
+	SIM s = listed("10");
 
-	event(&s, CORE_EXPIRED); /* of the watch: a new round from the last version */
-	ck_assert(s.step.backoff);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "resourceVersion=10");
-	event(&s, CORE_EXPIRED); /* of the list: at once, any version */
-	ck_assert(s.step.list_lost);
-	expect(&s, CORE_LIST, "limit=500");
-	feed(&s, CORE_PAGE, "20", "", 0);
-	expect(&s, CORE_WATCH, WATCH("20"));
+	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_LIST,
+	     "resourceVersion=10"); /* of the watch: a new round from the last version */
+	then(&s, CORE_EXPIRED, LOST, CORE_LIST, "limit=500"); /* of the list: at once, any version */
+	then_at(&s, CORE_PAGE, "20", SYNCED, CORE_WATCH, WATCH("20"));
 	s.now += 60000;
-	event(&s, CORE_FAILED);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "resourceVersion=20"); /* trusted again */
-	reflect_core_done(&s.core);
+	then(&s, CORE_FAILED, BACKOFF | WAIT, CORE_LIST, "resourceVersion=20"); /* trusted again */
 }
 
 TEST(re09_expired_token_full_list)
 {
-	struct sim s = begin(true, 4);
+	SIM s = begin(true, 4);
 
 	event(&s, CORE_START);
 	feed(&s, CORE_PAGE, "10", "", 0);
 	s.now += 60000;
-	event(&s, CORE_FAILED);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "limit=4&resourceVersion=10");
-	feed(&s, CORE_PAGE, "10", "C1", 0);
-	expect(&s, CORE_LIST, "continue=C1&limit=4");
-	event(&s, CORE_EXPIRED);
-	ck_assert(s.step.list_lost);
-	expect(&s, CORE_LIST, "resourceVersion=10");
-	feed(&s, CORE_PAGE, "11", "", 0);
-	expect(&s, CORE_WATCH, WATCH("11"));
-	reflect_core_done(&s.core);
+	then(&s, CORE_FAILED, BACKOFF | WAIT, CORE_LIST, "limit=4&resourceVersion=10");
+	then_page(&s, "10", "C1", 0, CORE_LIST, "continue=C1&limit=4");
+	then(&s, CORE_EXPIRED, LOST, CORE_LIST, "resourceVersion=10");
+	then_at(&s, CORE_PAGE, "11", SYNCED, CORE_WATCH, WATCH("11"));
 }
 
 TEST(re09_too_large)
 {
-	struct sim s = listed("20");
+	SIM s = listed("20");
 
-	event(&s, CORE_FAILED);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "resourceVersion=20");
-	event(&s, CORE_TOO_LARGE);
-	expect(&s, CORE_LIST, "limit=500");
-	feed(&s, CORE_PAGE, "5", "", 0);
-	expect(&s, CORE_WATCH, WATCH("5"));
-	reflect_core_done(&s.core);
+	then(&s, CORE_FAILED, BACKOFF | WAIT, CORE_LIST, "resourceVersion=20");
+	then(&s, CORE_TOO_LARGE, LOST, CORE_LIST, "limit=500");
+	then_at(&s, CORE_PAGE, "5", SYNCED, CORE_WATCH, WATCH("5"));
 }
 
 TEST(re09_refusing_any_version_does_not_spin)
 {
-	struct sim s = begin(false, 0);
+	SIM s = begin(false, 0);
 
-	event(&s, CORE_START);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
-	event(&s, CORE_EXPIRED);
-	expect(&s, CORE_LIST, "limit=500&resourceVersion=0");
-	event(&s, CORE_EXPIRED);
-	expect(&s, CORE_LIST, "limit=500");
-	event(&s, CORE_EXPIRED);
-	ck_assert(s.step.backoff);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
-	reflect_core_done(&s.core);
+	then(&s, CORE_START, 0, CORE_WATCHLIST, WATCHLIST(""));
+	then(&s, CORE_EXPIRED, LOST, CORE_LIST, "limit=500&resourceVersion=0");
+	then(&s, CORE_EXPIRED, LOST, CORE_LIST, "limit=500");
+	then(&s, CORE_EXPIRED, LOST | BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST(""));
 }
 
 TEST(re10_watch_timeout)
 {
-	struct sim s = begin(false, 0);
+	SIM s = begin(false, 0);
 
 	event(&s, CORE_START);
 	ck_assert_uint_eq(s.step.timeout_s, 300);
@@ -284,19 +216,17 @@ TEST(re10_watch_timeout)
 	wait_over(&s);
 	ck_assert_uint_ge(s.step.timeout_s, 300);
 	ck_assert_uint_lt(s.step.timeout_s, 600);
-	reflect_core_done(&s.core);
 }
 
 TEST(re11_every_kind_of_event_moves_the_version)
 {
 	static const char *const versions[] = { "10", "20", "30", "40" };
-	struct sim s = watching("1");
+	SIM s = watching("1");
 
 	for (size_t i = 0; i < 4; i++) {
 		reflect_core_observe_rv(&s.core, STR_C(versions[i]), i == 0);
 		ck_assert_str_eq(s.core.rv, versions[i]);
 	}
-	reflect_core_done(&s.core);
 }
 
 TEST_MAIN("kube/reflect_core")

@@ -6,80 +6,58 @@
 
 TEST(wl02_generic_error_falls_back_for_the_round)
 {
-	struct sim s = begin(false, 0);
+	SIM s = begin(false, 0);
 
 	event(&s, CORE_START);
-	event(&s, CORE_FAILED);
-	ck_assert(s.step.list_lost);
-	expect(&s, CORE_LIST, "limit=500&resourceVersion=0");
-	feed(&s, CORE_PAGE, "1", "", 0);
-	expect(&s, CORE_WATCH, WATCH("1"));
+	then(&s, CORE_FAILED, LOST, CORE_LIST, "limit=500&resourceVersion=0");
+	then_at(&s, CORE_PAGE, "1", SYNCED, CORE_WATCH, WATCH("1"));
 	s.now += 60000;
-	event(&s, CORE_EXPIRED);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=1")); /* tried again */
-	reflect_core_done(&s.core);
+	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=1")); /* tried again */
 }
 
 TEST(wl06_busy_repeats_the_watchlist)
 {
-	struct sim s = begin(false, 0);
+	SIM s = begin(false, 0);
 
 	event(&s, CORE_START);
 	for (int i = 0; i < 2; i++) {
-		event(&s, CORE_BUSY);
-		wait_over(&s);
-		expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+		then(&s, CORE_BUSY, LOST | BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST(""));
 	}
-	reflect_core_done(&s.core);
 }
 
 TEST(wl07_stopped_before_the_bookmark)
 {
-	struct sim s = begin(false, 0);
+	SIM s = begin(false, 0);
 
 	event(&s, CORE_START);
 	reflect_core_observe_rv(&s.core, STR_C("7"), true);
 	s.now += 5000;
-	event(&s, CORE_ENDED);
-	ck_assert(s.step.list_lost);
-	expect(&s, CORE_WATCHLIST, WATCHLIST("")); /* from scratch: 7 was never synced */
+	then(&s, CORE_ENDED, LOST, CORE_WATCHLIST, WATCHLIST("")); /* from scratch: 7 was never synced */
 	reflect_core_observe_rv(&s.core, STR_C("7"), true);
 	s.now += 5000;
-	event(&s, CORE_ENDED); /* a second time in a row: not in a loop */
-	ck_assert(s.step.backoff);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
-	reflect_core_done(&s.core);
+	then(&s, CORE_ENDED, LOST | BACKOFF | WAIT, CORE_WATCHLIST,
+	     WATCHLIST("")); /* a second time in a row: not in a loop */
 }
 
 TEST(wl08_stopped_after_sync)
 {
-	struct sim s = watching("3");
+	SIM s = watching("3");
 
-	event(&s, CORE_ENDED);
-	ck_assert(!s.step.list_lost);
-	expect(&s, CORE_WATCH, WATCH("3"));
-	reflect_core_done(&s.core);
+	then(&s, CORE_ENDED, 0, CORE_WATCH, WATCH("3"));
 }
 
 TEST(wl09_expired_when_reopening)
 {
-	struct sim s = watching("3");
+	SIM s = watching("3");
 
 	event(&s, CORE_ENDED);
-	event(&s, CORE_EXPIRED);
-	ck_assert(!s.step.list_lost);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=3"));
-	event(&s, CORE_TOO_LARGE);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
-	reflect_core_done(&s.core);
+	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=3"));
+	then(&s, CORE_TOO_LARGE, LOST, CORE_WATCHLIST, WATCHLIST(""));
 }
 
 TEST(wl11_version_before_sync)
 {
-	struct sim s = begin(false, 0);
+	SIM s = begin(false, 0);
 
 	event(&s, CORE_START);
 	reflect_core_observe_rv(&s.core, STR_C("1"), true);
@@ -89,13 +67,12 @@ TEST(wl11_version_before_sync)
 	ck_assert_str_eq(s.core.rv, "2");
 	reflect_core_observe_rv(&s.core, STR_C("3"), true);
 	ck_assert_str_eq(s.core.rv, "3");
-	reflect_core_done(&s.core);
 }
 
 /* A watch that began without a version gets synthetic ADDEDs in any order. */
 TEST(wl11_unversioned_watch)
 {
-	struct sim s = begin(true, 0);
+	SIM s = begin(true, 0);
 
 	event(&s, CORE_START);
 	feed(&s, CORE_PAGE, "", "", 0);
@@ -105,68 +82,51 @@ TEST(wl11_unversioned_watch)
 	reflect_core_observe_rv(&s.core, STR_C("8"), false);
 	reflect_core_observe_rv(&s.core, STR_C("10"), true);
 	ck_assert_str_eq(s.core.rv, "10");
-	reflect_core_done(&s.core);
 }
 
 TEST(pg01_endless_tokens)
 {
-	struct sim s = begin(true, 0);
+	SIM s = begin(true, 0);
 
 	event(&s, CORE_START);
 	feed(&s, CORE_PAGE, "1", "same", 0);
 	feed(&s, CORE_PAGE, "1", "same", 0);
 	ck_assert(s.step.list_lost && s.step.backoff);
-	reflect_core_done(&s.core);
 }
 
 TEST(denied_waits_without_a_second_try)
 {
-	struct sim s = begin(false, 0);
+	SIM s = begin(false, 0);
 
 	event(&s, CORE_START);
-	event(&s, CORE_DENIED);
-	ck_assert(s.step.backoff && s.step.list_lost);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
-	reflect_core_done(&s.core);
+	then(&s, CORE_DENIED, BACKOFF | LOST | WAIT, CORE_WATCHLIST, WATCHLIST(""));
 }
 
 /* A server restored from a backup says nothing to a watch from a version that it has yet to reach. */
 TEST(silence_twice_lists_any_version)
 {
-	struct sim s = watching("100");
+	SIM s = watching("100");
 
 	s.now += 90000;
-	event(&s, CORE_STALLED);
-	expect(&s, CORE_WATCH, WATCH("100"));
+	then(&s, CORE_STALLED, 0, CORE_WATCH, WATCH("100"));
 	s.now += 90000;
-	event(&s, CORE_STALLED);
-	ck_assert(!s.step.list_lost);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
+	then(&s, CORE_STALLED, BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST(""));
 	feed(&s, CORE_SYNCED, "7", "", 0);
 	for (int i = 0; i < 3; i++) { /* a word in between: a connection that died, no more */
 		s.now += 90000;
-		event(&s, CORE_STALLED);
-		expect(&s, CORE_WATCH, WATCH("7"));
+		then(&s, CORE_STALLED, 0, CORE_WATCH, WATCH("7"));
 		reflect_core_observe_rv(&s.core, STR_C("7"), false);
 	}
-	reflect_core_done(&s.core);
 }
 
 TEST(a_silent_list_asks_for_any_version)
 {
-	struct sim s = watching("100");
+	SIM s = watching("100");
 
-	event(&s, CORE_FAILED);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=100"));
+	then(&s, CORE_FAILED, BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=100"));
 	reflect_core_observe_rv(&s.core, STR_C("3"), true);
 	s.now += 90000;
-	event(&s, CORE_STALLED);
-	ck_assert(s.step.list_lost);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
-	reflect_core_done(&s.core);
+	then(&s, CORE_STALLED, LOST, CORE_WATCHLIST, WATCHLIST(""));
 }
 
 /* Any order of events: it never stops, never repeats itself at once for long, never forgets a list. */
@@ -175,7 +135,7 @@ TEST(random_events)
 	uint64_t seed = 3;
 
 	for (int run = 0; run < 300; run++) {
-		struct sim s = begin(run & 1, run & 2 ? 7 : 0);
+		SIM s = begin(run & 1, run & 2 ? 7 : 0);
 		unsigned at_once = 0;
 
 		event(&s, CORE_START);
@@ -200,7 +160,6 @@ TEST(random_events)
 			ck_assert(!(s.step.list_lost && s.step.list_synced));
 			ck_assert_uint_lt(++at_once, 8);
 		}
-		reflect_core_done(&s.core);
 	}
 }
 
@@ -208,41 +167,25 @@ TEST(random_events)
  * take it away again for a while. */
 TEST(a_list_after_a_broken_one_is_not_older)
 {
-	struct sim s = watching("10");
+	SIM s = watching("10");
 
-	event(&s, CORE_EXPIRED);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10"));
-	event(&s, CORE_BUSY); /* nothing came */
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10"));
+	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10"));
+	then(&s, CORE_BUSY, LOST | BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10")); /* nothing came */
 	reflect_core_observe_rv(&s.core, STR_C("12"), true);
-	event(&s, CORE_BUSY);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST(""));
-	event(&s, CORE_FAILED);
-	expect(&s, CORE_LIST, "limit=500");
-	feed(&s, CORE_PAGE, "13", "", 0);
-	expect(&s, CORE_WATCH, WATCH("13"));
+	then(&s, CORE_BUSY, LOST | BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST(""));
+	then(&s, CORE_FAILED, LOST, CORE_LIST, "limit=500");
+	then_at(&s, CORE_PAGE, "13", SYNCED, CORE_WATCH, WATCH("13"));
 	s.now += 60000;
-	event(&s, CORE_EXPIRED);
-	wait_over(&s);
-	expect(&s, CORE_WATCHLIST, WATCHLIST("&resourceVersion=13"));
-	reflect_core_done(&s.core);
+	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=13"));
 }
 
 TEST(a_list_after_broken_pages_is_not_older)
 {
-	struct sim s = listed("10");
+	SIM s = listed("10");
 
-	event(&s, CORE_EXPIRED);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "resourceVersion=10");
+	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_LIST, "resourceVersion=10");
 	reflect_core_observe_rv(&s.core, STR_C("12"), true);
-	event(&s, CORE_FAILED);
-	wait_over(&s);
-	expect(&s, CORE_LIST, "limit=500");
-	reflect_core_done(&s.core);
+	then(&s, CORE_FAILED, LOST | BACKOFF | WAIT, CORE_LIST, "limit=500");
 }
 
 TEST_MAIN("kube/reflect_watchlist")

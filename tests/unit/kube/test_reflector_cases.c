@@ -313,7 +313,7 @@ static const struct {
 
 TEST_LOOP(pg01_pages, 0, ARRAY_SIZE(paged))
 {
-	struct sim s = begin(true, 10);
+	SIM s = begin(true, 10);
 	int left = paged[_i].items, pages = 0, got = 0;
 
 	event(&s, CORE_START);
@@ -341,7 +341,6 @@ TEST_LOOP(pg01_pages, 0, ARRAY_SIZE(paged))
 	ck_assert(s.step.list_synced);
 	ck_assert_int_eq(pages, paged[_i].pages);
 	ck_assert_int_eq(got, paged[_i].got);
-	reflect_core_done(&s.core);
 }
 
 /* -- retrying requests: TestIsNextRetry -------------------------------------------------------------------
@@ -370,7 +369,7 @@ TEST_LOOP(cl06_which_answers_are_asked_again, 0, ARRAY_SIZE(answers))
 /* As long as the server said, the same request, ten times at most; then it counts as busy. */
 TEST(cl06_as_long_as_told)
 {
-	struct sim s = watching("5");
+	SIM s = watching("5");
 
 	event(&s, CORE_ENDED);
 	for (int i = 1; i <= 10; i++) {
@@ -382,7 +381,6 @@ TEST(cl06_as_long_as_told)
 	}
 	feed(&s, CORE_RETRY, "", "", 1000);
 	ck_assert(s.step.backoff);
-	reflect_core_done(&s.core);
 }
 
 TEST_MAIN("kube/reflector_cases")
