@@ -12,6 +12,7 @@
 #include "tests/unit/http/server.h"
 
 struct seen {
+	struct server server;
 	struct event_base *base;
 	struct http_client *client;
 	struct reflector *reflector;
@@ -81,24 +82,45 @@ static inline void on_bad_object(void *ctx, const char *text)
 static const struct reflector_ops ops = { on_list,        on_pod,   on_delete,  on_sync,
 					  on_list_failed, on_alive, on_trouble, on_bad_object };
 
-static inline void run(struct seen *s, server_fn *fn, const struct reflector_config *config,
-		       const char *until)
+/* fn NULL: nobody answers. */
+static inline void play_begin(struct seen *s, server_fn *fn, const struct reflector_config *config,
+			      const char *until)
 {
-	struct server server;
-
-	server_start(&server, fn, false);
-	const struct http_endpoint e = { .base_url = server.url, .user_agent = "ops-pod-cleaner/test" };
-
 	*s = (struct seen){ .base = event_base_new(), .until = until };
+	if (fn)
+		server_start(&s->server, fn, false);
+	const struct http_endpoint e = { .base_url = fn ? s->server.url : "http://127.0.0.1:1",
+					 .user_agent = "ops-pod-cleaner/test" };
+
 	s->client = http_client_new(s->base, &e);
 	s->reflector = reflector_new(s->base, s->client, config, &ops, s);
-	event_base_loopexit(s->base, &(struct timeval){ 12, 0 });
+}
+
+/* Until the text ends so, or that time is over. */
+static inline void play_for(struct seen *s, int ms)
+{
+	event_base_loopexit(s->base, &(struct timeval){ ms / 1000, ms % 1000 * 1000 });
 	event_base_dispatch(s->base);
-	s->requests = server.log->requests;
+	s->requests = s->server.log ? s->server.log->requests : 0;
+}
+
+static inline void play_end(struct seen *s)
+{
 	reflector_free(&s->reflector);
 	http_client_free(&s->client);
 	event_base_free(s->base);
-	server_stop(&server);
+	if (s->server.log)
+		server_stop(&s->server);
+}
+
+static inline struct seen run(server_fn *fn, const struct reflector_config *config, const char *until)
+{
+	struct seen s;
+
+	play_begin(&s, fn, config, until);
+	play_for(&s, 12000);
+	play_end(&s);
+	return s;
 }
 
 /* Pieces that came with the last word may still be told after it. */

@@ -12,7 +12,8 @@ TEST(wl02_generic_error_falls_back_for_the_round)
 	then(&s, CORE_FAILED, LOST, CORE_LIST, "limit=500&resourceVersion=0");
 	then_at(&s, CORE_PAGE, "1", SYNCED, CORE_WATCH, WATCH("1"));
 	s.now += 60000;
-	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=1")); /* tried again */
+	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_WATCHLIST,
+	     WATCHLIST("&resourceVersion=1")); /* tried again */
 }
 
 TEST(wl06_busy_repeats_the_watchlist)
@@ -170,7 +171,8 @@ TEST(a_list_after_a_broken_one_is_not_older)
 	SIM s = watching("10");
 
 	then(&s, CORE_EXPIRED, BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10"));
-	then(&s, CORE_BUSY, LOST | BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST("&resourceVersion=10")); /* nothing came */
+	then(&s, CORE_BUSY, LOST | BACKOFF | WAIT, CORE_WATCHLIST,
+	     WATCHLIST("&resourceVersion=10")); /* nothing came */
 	reflect_core_observe_rv(&s.core, STR_C("12"), true);
 	then(&s, CORE_BUSY, LOST | BACKOFF | WAIT, CORE_WATCHLIST, WATCHLIST(""));
 	then(&s, CORE_FAILED, LOST, CORE_LIST, "limit=500");

@@ -20,12 +20,7 @@ static int serve_watchlist(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
 	if (asks(request, "sendInitialEvents=true")) {
-		send_event(c, "ADDED", "a", "3");
-		send_event(c, "ADDED", "b", "2");
-		send_event(c, "DELETED", "b", "4");
-		send_bookmark(c, "4", false);
-		send_bookmark(c, "5", true);
-		send_event(c, "MODIFIED", "a", "6");
+		send_words(c, "+a@3 +b@2 -b@4 .4 |5 ~a@6");
 		usleep(1100000); /* not a very short one */
 		end_chunks(c);
 		return 1;
@@ -37,9 +32,7 @@ static int serve_watchlist(struct server_conn *c, const char *request)
 
 TEST(wl04_wl05_wl08_wl10)
 {
-	struct seen s;
-
-	run(&s, serve_watchlist, &plain_config, "-a ");
+	const struct seen s = run(serve_watchlist, &plain_config, "-a ");
 	ck_assert_str_eq(s.text, "list: +a +b -b sync: +a -a ");
 	ck_assert_int_eq(s.date, 1795256568000);
 }
@@ -51,10 +44,7 @@ static int serve_pages(struct server_conn *c, const char *request)
 	if (asks(request, "sendInitialEvents=true"))
 		return answer_status(c, 422, "Invalid", "sendInitialEvents is forbidden");
 	if (asks(request, "watch=true")) {
-		server_sends(c, STREAM_HEAD);
-		send_event(c, "ADDED", "d", "12");
-		server_drain(c);
-		return 0;
+		return stream_words(c, "+d@12");
 	}
 	if (strstr(request, "continue=tok"))
 		send_list(c, "shop", second, "11", "");
@@ -65,9 +55,7 @@ static int serve_pages(struct server_conn *c, const char *request)
 
 TEST(wl03_invalid_falls_back_to_pages)
 {
-	struct seen s;
-
-	run(&s, serve_pages, &plain_config, "+d ");
+	const struct seen s = run(serve_pages, &plain_config, "+d ");
 	ck_assert_str_eq(s.text, "trouble list: +a +b +c sync: healthy +d ");
 }
 
@@ -75,12 +63,10 @@ static int serve_error_event(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
 	if (asks(request, "sendInitialEvents=true") && c->log->requests == 1) {
-		send_event(c, "ADDED", "a", "3");
-		send_bookmark(c, "5", true);
+		send_words(c, "+a@3 |5");
 		send_error_event(c, 410, "Expired");
 	} else {
-		send_event(c, "ADDED", "z", "9");
-		send_bookmark(c, "9", true);
+		send_words(c, "+z@9 |9");
 	}
 	server_drain(c);
 	return 0;
@@ -88,9 +74,7 @@ static int serve_error_event(struct server_conn *c, const char *request)
 
 TEST(re12_error_event_relists)
 {
-	struct seen s;
-
-	run(&s, serve_error_event, &plain_config, "+z sync: ");
+	const struct seen s = run(serve_error_event, &plain_config, "+z sync: ");
 	ck_assert_str_eq(s.text, "list: +a sync: list: +z sync: ");
 }
 
@@ -101,7 +85,7 @@ static int serve_cut(struct server_conn *c, const char *request)
 
 	server_sends(c, STREAM_HEAD);
 	if (asks(request, "sendInitialEvents=true")) {
-		send_bookmark(c, "5", true);
+		send_words(c, "|5");
 		send_chunk(c, w.p, w.n);
 		usleep(1100000);
 		send_chunk(c, w.p, w.n / 2);
@@ -116,9 +100,7 @@ static int serve_cut(struct server_conn *c, const char *request)
 
 TEST(watch_cut_inside_a_frame)
 {
-	struct seen s;
-
-	run(&s, serve_cut, &plain_config, "+whole ");
+	const struct seen s = run(serve_cut, &plain_config, "+whole ");
 	ck_assert_str_eq(s.text, "list: sync: +half +whole ");
 }
 
@@ -129,7 +111,7 @@ static int serve_bad_objects(struct server_conn *c, const char *request)
 
 	(void)request;
 	server_sends(c, STREAM_HEAD);
-	send_event(c, "ADDED", "a", "3");
+	send_words(c, "+a@3");
 	send_chunk(c, junk, sizeof(junk));
 	wire_event(&w, "ADDED", "v1", "Service", &other);
 	wire_field_str(&meta, 3, "shop");
@@ -139,17 +121,14 @@ static int serve_bad_objects(struct server_conn *c, const char *request)
 	wire_event(&w, "MODIFIED", "v1", "Pod", &broken);
 	send_chunk(c, w.p, w.n);
 	send_event(c, "SURPRISE", "x", "4");
-	send_event(c, "ADDED", "b", "4");
-	send_bookmark(c, "5", true);
+	send_words(c, "+b@4 |5");
 	server_drain(c);
 	return 0;
 }
 
 TEST(re02_bad_objects_do_not_harm_the_rest)
 {
-	struct seen s;
-
-	run(&s, serve_bad_objects, &plain_config, "sync: ");
+	const struct seen s = run(serve_bad_objects, &plain_config, "sync: ");
 	ck_assert_str_eq(s.text, "list: +a bad bad bad bad +b sync: ");
 }
 
@@ -166,17 +145,14 @@ static int serve_hostile_pod(struct server_conn *c, const char *request)
 	wire_bytes(&pod, "\x12\x7f", 2);
 	wire_event(&w, "MODIFIED", "v1", "Pod", &pod);
 	send_chunk(c, w.p, w.n);
-	send_event(c, "ADDED", "b", "4");
-	send_bookmark(c, "5", true);
+	send_words(c, "+b@4 |5");
 	server_drain(c);
 	return 0;
 }
 
 TEST(a_hostile_object_is_named)
 {
-	struct seen s;
-
-	run(&s, serve_hostile_pod, &plain_config, "sync: ");
+	const struct seen s = run(serve_hostile_pod, &plain_config, "sync: ");
 	ck_assert_str_eq(s.text, "list: bad +b sync: ");
 	ck_assert_str_eq(s.bad, "a pod that is not valid protobuf was skipped: shop/bro?ken?[2J");
 }
@@ -190,9 +166,7 @@ static int serve_json(struct server_conn *c, const char *request)
 
 TEST(json_is_refused)
 {
-	struct seen s;
-
-	run(&s, serve_json, &plain_config, "trouble trouble ");
+	const struct seen s = run(serve_json, &plain_config, "trouble trouble ");
 	ck_assert_str_eq(s.text, "trouble trouble ");
 	ck_assert_ptr_nonnull(strstr(s.trouble, "application/json"));
 	ck_assert_ptr_nonnull(strstr(s.trouble, "protobuf"));
@@ -211,9 +185,7 @@ static int serve_garbage_list(struct server_conn *c, const char *request)
 
 TEST(broken_list_keeps_the_old_state)
 {
-	struct seen s;
-
-	run(&s, serve_garbage_list, &plain_config, "failed: ");
+	const struct seen s = run(serve_garbage_list, &plain_config, "failed: ");
 	ck_assert_str_eq(s.text, "trouble list: trouble failed: ");
 }
 
@@ -223,7 +195,7 @@ static int serve_namespaced(struct server_conn *c, const char *request)
 		return answer_status(c, 403, "Forbidden", "pods is forbidden");
 	server_sends(c, STREAM_HEAD);
 	send_event(c, "ADDED", strstr(request, "/namespaces/one/") ? "p1" : "p2", "3");
-	send_bookmark(c, "5", true);
+	send_words(c, "|5");
 	server_drain(c);
 	return 0;
 }
@@ -235,9 +207,7 @@ TEST(forbidden_for_all_namespaces)
 	const struct reflector_config config = { .namespaces = names, .n_namespaces = 2 };
 	static const char *const words[] = { "list:one ", "+p1 ", "sync:one ",
 					     "list:two ", "+p2 ", "sync:two " };
-	struct seen s;
-
-	run(&s, serve_namespaced, &config, "healthy ");
+	const struct seen s = run(serve_namespaced, &config, "healthy ");
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		ck_assert_msg(strstr(s.text, words[i]) != NULL, "%s: no %s", s.text, words[i]);
 	ck_assert_ptr_null(strstr(s.text, "list: "));
@@ -253,19 +223,15 @@ TEST(only_namespaces)
 	const struct reflector_config config = { .namespaces = names,
 						 .n_namespaces = 1,
 						 .only_namespaces = true };
-	struct seen s;
-
-	run(&s, serve_namespaced, &config, "sync:two ");
+	const struct seen s = run(serve_namespaced, &config, "sync:two ");
 	ck_assert_str_eq(s.text, "list:two +p2 sync:two ");
 }
 
 /* Nothing to fall back to: it says what is missing and tries again. */
 TEST(forbidden_everywhere)
 {
-	struct seen s;
-
 	/* Once a round: the same text each time, so that it is news but once. */
-	run(&s, serve_namespaced, &plain_config, "trouble trouble ");
+	const struct seen s = run(serve_namespaced, &plain_config, "trouble trouble ");
 	ck_assert_str_eq(s.text, "trouble trouble ");
 	ck_assert_uint_eq(s.requests, 4);
 	ck_assert_int_eq(s.trouble_status, 403);
@@ -282,9 +248,7 @@ static int serve_unauthorized(struct server_conn *c, const char *request)
 
 TEST(unauthorized_then_fine)
 {
-	struct seen s;
-
-	run(&s, serve_unauthorized, &plain_config, "sync: healthy ");
+	const struct seen s = run(serve_unauthorized, &plain_config, "sync: healthy ");
 	begins_with(s.text, "trouble list: +a +b -b sync: healthy ");
 	ck_assert_int_eq(s.trouble_status, 401);
 }
@@ -302,9 +266,7 @@ static int serve_retry_after(struct server_conn *c, const char *request)
 
 TEST(retry_after_is_obeyed)
 {
-	struct seen s;
-
-	run(&s, serve_retry_after, &plain_config, "sync: healthy ");
+	const struct seen s = run(serve_retry_after, &plain_config, "sync: healthy ");
 	begins_with(s.text, "trouble trouble list: +a +b -b sync: healthy ");
 }
 
@@ -313,8 +275,7 @@ static int serve_stalled(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
 	if (asks(request, "sendInitialEvents=true")) {
-		send_bookmark(c, "5", true);
-		send_bookmark(c, "6", false);
+		send_words(c, "|5 .6");
 	} else {
 		send_event(c, "ADDED", strstr(request, "resourceVersion=6&") ? "back" : "wrong", "7");
 	}
@@ -325,9 +286,7 @@ static int serve_stalled(struct server_conn *c, const char *request)
 TEST(silence_is_death)
 {
 	const struct reflector_config config = { .stalled_ms = 1200 };
-	struct seen s;
-
-	run(&s, serve_stalled, &config, "+back ");
+	const struct seen s = run(serve_stalled, &config, "+back ");
 	ck_assert_str_eq(s.text, "list: sync: +back ");
 }
 
@@ -342,9 +301,7 @@ static int serve_hanging(struct server_conn *c, const char *request)
 TEST(no_answer_is_trouble)
 {
 	const struct reflector_config config = { .stalled_ms = 500 };
-	struct seen s;
-
-	run(&s, serve_hanging, &config, "healthy ");
+	const struct seen s = run(serve_hanging, &config, "healthy ");
 	begins_with(s.text, "trouble list: +a +b -b sync: healthy ");
 	ck_assert_ptr_nonnull(strstr(s.trouble, "does not answer"));
 }
@@ -364,9 +321,7 @@ TEST(all_namespaces_again)
 	const struct reflector_config config = { .namespaces = names,
 						 .n_namespaces = 1,
 						 .all_retry_ms = 500 };
-	struct seen s;
-
-	run(&s, serve_given_back, &config, "sync: ");
+	const struct seen s = run(serve_given_back, &config, "sync: ");
 	begins_with(s.text, "trouble list:one +p1 sync:one healthy list: +a +b -b sync: ");
 }
 
@@ -384,9 +339,7 @@ TEST(trouble_of_a_namespace_ends_with_its_stream)
 	const struct reflector_config config = { .namespaces = names,
 						 .n_namespaces = 1,
 						 .all_retry_ms = 500 };
-	struct seen s;
-
-	run(&s, serve_given_back_to_all, &config, "healthy ");
+	const struct seen s = run(serve_given_back_to_all, &config, "healthy ");
 	begins_with(s.text, "trouble trouble list: +a +b -b sync: ");
 	ck_assert_ptr_nonnull(strstr(s.text, "healthy "));
 }
@@ -394,19 +347,11 @@ TEST(trouble_of_a_namespace_ends_with_its_stream)
 /* The old state stays while nobody answers. */
 TEST(no_server)
 {
-	struct seen s = { .base = event_base_new(), .until = "trouble trouble " };
-	const struct http_endpoint e = { .base_url = "http://127.0.0.1:1" };
+	struct seen s = run(NULL, &plain_config, "trouble trouble ");
 
-	s.client = http_client_new(s.base, &e);
-	s.reflector = reflector_new(s.base, s.client, &plain_config, &ops, &s);
-	event_base_loopexit(s.base, &(struct timeval){ 12, 0 });
-	event_base_dispatch(s.base);
 	ck_assert_str_eq(s.text, "trouble trouble ");
 	ck_assert_ptr_nonnull(strstr(s.trouble, "no answer from the API server"));
-	reflector_free(&s.reflector);
-	reflector_free(&s.reflector);
-	http_client_free(&s.client);
-	event_base_free(s.base);
+	reflector_free(&s.reflector); /* again */
 }
 
 TEST_MAIN("kube/reflector")

@@ -24,59 +24,41 @@ static int serve_open(struct server_conn *c, const char *request)
 {
 	(void)request;
 	server_sends(c, STREAM_HEAD);
-	send_event(c, "ADDED", "a", "3");
-	send_bookmark(c, "4", true);
+	send_words(c, "+a@3 |4");
 	for (int i = 0; i < 100; i++) { /* whoever goes on listening is caught */
 		usleep(10000);
-		send_event(c, "MODIFIED", "late", "5");
+		send_words(c, "~late@5");
 	}
 	return 0;
 }
 
 TEST(re03_stopped_before)
 {
-	struct seen s = { .base = event_base_new(), .until = "never" };
-	struct server server;
+	struct seen s;
 
-	server_start(&server, serve_open, false);
-	const struct http_endpoint e = { .base_url = server.url };
-
-	s.client = http_client_new(s.base, &e);
-	s.reflector = reflector_new(s.base, s.client, &quick, &ops, &s);
+	play_begin(&s, serve_open, &quick, "never");
 	reflector_free(&s.reflector);
-	event_base_loopexit(s.base, &(struct timeval){ 0, 300000 });
-	event_base_dispatch(s.base);
-	ck_assert_uint_eq(server.log->requests, 0);
+	play_for(&s, 300);
+	ck_assert_uint_eq(s.requests, 0);
 	ck_assert_str_eq(s.text, "");
-	http_client_free(&s.client);
-	event_base_free(s.base);
-	server_stop(&server);
+	play_end(&s);
 }
 
 /* Stopped while a watch is open: it ends, once, and nothing is said after. */
 TEST(re03_stopped_after)
 {
-	struct seen s = { .base = event_base_new(), .until = "sync: " };
-	struct server server;
+	struct seen s;
 
-	server_start(&server, serve_open, false);
-	const struct http_endpoint e = { .base_url = server.url };
-
-	s.client = http_client_new(s.base, &e);
-	s.reflector = reflector_new(s.base, s.client, &quick, &ops, &s);
-	event_base_loopexit(s.base, &(struct timeval){ 20, 0 });
-	event_base_dispatch(s.base);
+	play_begin(&s, serve_open, &quick, "sync: ");
+	play_for(&s, 20000);
 	begins_with(s.text, "list: +a sync: ");
 	reflector_free(&s.reflector);
 	s.text[0] = '\0';
-	event_base_loopexit(s.base, &(struct timeval){ 0, 300000 });
-	event_base_dispatch(s.base);
+	play_for(&s, 300);
 	ck_assert_str_eq(s.text, "");
-	ck_assert_uint_eq(server.log->requests, 1);
-	ck_assert_uint_eq(server.log->connections, 1);
-	http_client_free(&s.client);
-	event_base_free(s.base);
-	server_stop(&server);
+	ck_assert_uint_eq(s.requests, 1);
+	ck_assert_uint_eq(s.server.log->connections, 1);
+	play_end(&s);
 }
 
 /* -- rounds that go wrong -------------------------------------------------------------------------------- */
@@ -104,10 +86,8 @@ static int serve_rounds(struct server_conn *c, const char *request)
 TEST(re04_lists_and_watches_with_errors)
 {
 	const struct reflector_config config = { .backoff_base_ms = 2, .no_watchlist = true };
-	struct seen s;
-
 	/* requests: 1 list, 2 watch fails, 3 list fails, 4 list, 5 watch, 6 watch fails, 7 list */
-	run(&s, serve_rounds, &config, "+c sync: healthy ");
+	const struct seen s = run(serve_rounds, &config, "+c sync: healthy ");
 	ck_assert_str_eq(
 		s.text,
 		"list: +a +b sync: trouble trouble list: +b sync: healthy trouble list: +c sync: healthy ");
@@ -118,7 +98,7 @@ static int serve_busy_event(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
 	if (c->log->requests == 1) {
-		send_bookmark(c, "4", true);
+		send_words(c, "|4");
 		send_error_event(c, 429, "TooManyRequests");
 	} else {
 		send_event(c, "ADDED", asks(request, "resourceVersion=4&") ? "again" : "wrong", "7");
@@ -129,9 +109,7 @@ static int serve_busy_event(struct server_conn *c, const char *request)
 
 TEST(re06_busy_as_an_event)
 {
-	struct seen s;
-
-	run(&s, serve_busy_event, &quick, "+again ");
+	const struct seen s = run(serve_busy_event, &quick, "+again ");
 	ck_assert_str_eq(s.text, "list: sync: trouble healthy +again ");
 }
 
@@ -187,8 +165,7 @@ static int serve_too_large(struct server_conn *c, const char *request)
 		return 1;
 	}
 	server_sends(c, STREAM_HEAD);
-	send_event(c, "ADDED", "a", "3");
-	send_bookmark(c, "20", true);
+	send_words(c, "+a@3 |20");
 	if (c->log->requests == 1)
 		send_error_event(c, 410, "Expired");
 	server_drain(c);
@@ -199,12 +176,10 @@ static int serve_too_large(struct server_conn *c, const char *request)
  * version of old is given up, that is all. */
 TEST_LOOP(re09_too_large_in_three_dialects, 0, 6)
 {
-	struct seen s;
-
 	too_large_dialect = _i % 3;
 	too_large_event = _i >= 3;
-	run(&s, serve_too_large, &quick,
-	    too_large_event ? "failed: list: +a sync: " : "sync: list: +a sync: ");
+	const struct seen s = run(serve_too_large, &quick,
+				  too_large_event ? "failed: list: +a sync: " : "sync: list: +a sync: ");
 	ck_assert_str_eq(s.text, too_large_event ? "list: +a sync: list: failed: list: +a sync: "
 						 : "list: +a sync: list: +a sync: ");
 }
@@ -215,46 +190,29 @@ TEST_LOOP(re09_too_large_in_three_dialects, 0, 6)
 static int serve_no_bookmark(struct server_conn *c, const char *request)
 {
 	(void)request;
-	server_sends(c, STREAM_HEAD);
-	send_event(c, "ADDED", "a", "3");
-	send_bookmark(c, "4", false);
-	send_event(c, "ADDED", "b", "5");
-	server_drain(c);
-	return 0;
+	return stream_words(c, "+a@3 .4 +b@5");
 }
 
 TEST(wl01_no_sync_without_the_bookmark)
 {
 	struct reflector_stats stats;
-	struct seen s = { .base = event_base_new(), .until = "+b " };
-	struct server server;
+	struct seen s;
 
-	server_start(&server, serve_no_bookmark, false);
-	const struct http_endpoint e = { .base_url = server.url };
-
-	s.client = http_client_new(s.base, &e);
-	s.reflector = reflector_new(s.base, s.client, &quick, &ops, &s);
-	event_base_loopexit(s.base, &(struct timeval){ 20, 0 });
-	event_base_dispatch(s.base);
-	event_base_loopexit(s.base, &(struct timeval){ 0, 300000 });
-	event_base_dispatch(s.base);
+	play_begin(&s, serve_no_bookmark, &quick, "+b ");
+	play_for(&s, 20000);
+	play_for(&s, 300);
 	ck_assert_str_eq(s.text, "list: +a +b ");
 	reflector_stats(s.reflector, &stats);
 	ck_assert(!stats.synced);
-	ck_assert_uint_eq(server.log->requests, 1);
-	reflector_free(&s.reflector);
-	http_client_free(&s.client);
-	event_base_free(s.base);
-	server_stop(&server);
+	ck_assert_uint_eq(s.requests, 1);
+	play_end(&s);
 }
 
 /* The bookmark does not come and nothing else either: given up, said, and tried again. */
 TEST(wl12_a_bookmark_that_stays_away_is_told)
 {
 	const struct reflector_config config = { .backoff_base_ms = 2, .stalled_ms = 400 };
-	struct seen s;
-
-	run(&s, serve_no_bookmark, &config, "trouble ");
+	const struct seen s = run(serve_no_bookmark, &config, "trouble ");
 	ck_assert_str_eq(s.text, "list: +a +b failed: list: +a +b failed: trouble ");
 }
 
@@ -268,9 +226,7 @@ static int serve_error(struct server_conn *c, const char *request)
 
 TEST(si04_list_errors_are_told)
 {
-	struct seen s;
-
-	run(&s, serve_error, &quick, "trouble trouble ");
+	const struct seen s = run(serve_error, &quick, "trouble trouble ");
 	ck_assert_int_eq(s.trouble_status, 500);
 	ck_assert_ptr_nonnull(strstr(s.trouble, "etcd is on fire"));
 }
@@ -280,10 +236,7 @@ static int serve_delete_last(struct server_conn *c, const char *request)
 {
 	server_sends(c, STREAM_HEAD);
 	if (c->log->requests == 1) {
-		send_event(c, "ADDED", "a", "3");
-		send_bookmark(c, "5", true);
-		send_event(c, "MODIFIED", "a", "6");
-		send_event(c, "DELETED", "a", "9");
+		send_words(c, "+a@3 |5 ~a@6 -a@9");
 		usleep(1100000);
 		end_chunks(c);
 		return 1;
@@ -295,9 +248,7 @@ static int serve_delete_last(struct server_conn *c, const char *request)
 
 TEST(si08_version_follows_deletes)
 {
-	struct seen s;
-
-	run(&s, serve_delete_last, &quick, "+next ");
+	const struct seen s = run(serve_delete_last, &quick, "+next ");
 	ck_assert_str_eq(s.text, "list: +a sync: +a -a +next ");
 }
 

@@ -81,6 +81,34 @@ static inline void send_bookmark(struct server_conn *c, const char *rv, bool ini
 	wire_done(&w);
 }
 
+/* Events in words: +name@rv is ADDED, ~ MODIFIED, - DELETED; .rv is a bookmark, |rv one that ends the initial
+ * events. */
+static inline void send_words(struct server_conn *c, const char *words)
+{
+	char what, name[64];
+	int n;
+
+	for (; sscanf(words, " %c%63s%n", &what, name, &n) == 2; words += n) {
+		char *at = strchr(name, '@');
+
+		if (!at) {
+			send_bookmark(c, name, what == '|');
+			continue;
+		}
+		*at = '\0';
+		send_event(c, what == '+' ? "ADDED" : what == '~' ? "MODIFIED" : "DELETED", name, at + 1);
+	}
+}
+
+/* A stream that says so much and stays open. */
+static inline int stream_words(struct server_conn *c, const char *words)
+{
+	server_sends(c, STREAM_HEAD);
+	send_words(c, words);
+	server_drain(c);
+	return 0;
+}
+
 static inline struct wire status_of(int code, const char *reason, const char *message)
 {
 	struct wire s = { 0 };
