@@ -48,7 +48,7 @@ static void setup_workload(void)
 
 /* -- pods ---------------------------------------------------------------------------------------------- */
 
-START_TEST(a_pod_is_announced_first)
+TEST(a_pod_is_announced_first)
 {
 	go();
 	REQUESTS("GET " POD_PATH, ANNOUNCE_POD);
@@ -57,9 +57,8 @@ START_TEST(a_pod_is_announced_first)
 	ck_assert_str_eq(fake.result.target, "pods/shop/web");
 	ck_assert_str_eq(fake.result.detail, "acts after 2026-09-21T14:23:20Z: phase Failed, reason Evicted");
 }
-END_TEST
 
-START_TEST(an_announcement_is_a_write)
+TEST_LOOP(an_announcement_is_a_write, 0, 2)
 {
 	if (_i == 0)
 		fake.dry_run = true;
@@ -75,10 +74,9 @@ START_TEST(an_announcement_is_a_write)
 		RESULT(ANNOUNCED, ANNOUNCED);
 	}
 }
-END_TEST
 
 /* To the millisecond: acts strictly after the grace and what the owner adds to it. */
-START_TEST(the_grace_of_a_pod)
+TEST_LOOP(the_grace_of_a_pod, 0, 7)
 {
 	static const struct {
 		const char *annotations;
@@ -110,19 +108,17 @@ START_TEST(the_grace_of_a_pod)
 		RESULT(ANNOUNCED, ANNOUNCED);
 	}
 }
-END_TEST
 
 /* What is announced for another duty stays. */
-START_TEST(announcements_beside_one_another)
+TEST(announcements_beside_one_another)
 {
 	on_pod("41", MARKED("'" KEY "announced':'errImagePull=2026-09-21T14:00:00Z'"), "", EVICTED);
 	go();
 	ck_assert_ptr_nonnull(strstr(fake.log[1], "errImagePull=2026-09-21T14:00:00Z"));
 	ck_assert_ptr_nonnull(strstr(fake.log[1], "deleteEvictedPod=2026-09-21T14:13:20Z"));
 }
-END_TEST
 
-START_TEST(marks_of_a_pod)
+TEST_LOOP(marks_of_a_pod, 0, 6)
 {
 	static const struct {
 		const char *annotations;
@@ -144,9 +140,8 @@ START_TEST(marks_of_a_pod)
 	expect_result(cases[_i].reason == REASON_EVICTED ? OUTCOME_DONE : OUTCOME_REFUSED, cases[_i].reason,
 		      __LINE__);
 }
-END_TEST
 
-START_TEST(the_announcement_is_refused)
+TEST_LOOP(the_announcement_is_refused, 0, 5)
 {
 	static const struct {
 		long status;
@@ -165,17 +160,15 @@ START_TEST(the_announcement_is_refused)
 	for (size_t i = 0; i < fake.n_log; i++)
 		ck_assert_ptr_null(strstr(fake.log[i], DELETE));
 }
-END_TEST
 
 /* Whether it arrived shows on the object, the next time. */
-START_TEST(the_answer_is_lost)
+TEST(the_answer_is_lost)
 {
 	on_failure("PATCH " POD_PATH, HTTP_BROKEN, true);
 	go();
 	REQUESTS("GET " POD_PATH, ANNOUNCE_POD);
 	RESULT(FAILED, NETWORK_ERROR);
 }
-END_TEST
 
 /* -- workloads ----------------------------------------------------------------------------------------- */
 
@@ -306,15 +299,7 @@ END_TEST
 TEST_MAIN("worker/act")
 {
 	TCase *tc = suite_case(suite, "workloads");
-
 	tcase_add_checked_fixture(t, setup_evicted, fake_teardown);
-	tcase_add_test(t, a_pod_is_announced_first);
-	tcase_add_loop_test(t, an_announcement_is_a_write, 0, 2);
-	tcase_add_loop_test(t, the_grace_of_a_pod, 0, 7);
-	tcase_add_test(t, announcements_beside_one_another);
-	tcase_add_loop_test(t, marks_of_a_pod, 0, 6);
-	tcase_add_loop_test(t, the_announcement_is_refused, 0, 5);
-	tcase_add_test(t, the_answer_is_lost);
 	tcase_add_checked_fixture(tc, setup_workload, fake_teardown);
 	tcase_add_test(tc, a_workload_is_announced_first);
 	tcase_add_loop_test(tc, the_grace_of_a_workload, 0, 7);

@@ -31,17 +31,16 @@ static void expect_evidence(const char *text)
 		      fake.result.evidence);
 }
 
-START_TEST(an_hpa_that_may_scale_from_zero)
+TEST(an_hpa_that_may_scale_from_zero)
 {
 	on_list(HPAS, SCALER("", WEB ",'minReplicas':0"));
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS "?limit=100");
 	RESULT(REFUSED, HAS_HPA);
 }
-END_TEST
 
 /* Zero switches it off: the action stays, and the evidence says so. */
-START_TEST(an_hpa_that_is_switched_off_by_zero)
+TEST_LOOP(an_hpa_that_is_switched_off_by_zero, 0, 3)
 {
 	static const char *const mins[] = { ",'minReplicas':1", ",'minReplicas':2", "" };
 	static const char *const texts[] = { "has minReplicas 1", "has minReplicas 2", "has minReplicas 1" };
@@ -54,9 +53,8 @@ START_TEST(an_hpa_that_is_switched_off_by_zero)
 	expect_evidence("HorizontalPodAutoscaler auto of Deployment web");
 	expect_evidence(texts[_i]);
 }
-END_TEST
 
-START_TEST(autoscalers_of_something_else)
+TEST_LOOP(autoscalers_of_something_else, 0, 5)
 {
 	static const char *const items[] = {
 		SCALER("", TARGET("apps/v1", "Deployment", "webs") ",'minReplicas':0"),
@@ -72,18 +70,16 @@ START_TEST(autoscalers_of_something_else)
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_ptr_null(strstr(fake.result.evidence, "auto"));
 }
-END_TEST
 
 /* An HPA may also name the ReplicaSet below. */
-START_TEST(an_autoscaler_of_an_owner_below)
+TEST(an_autoscaler_of_an_owner_below)
 {
 	on_list(HPAS, SCALER("", TARGET("apps/v1", "ReplicaSet", "web-2") ",'minReplicas':0"));
 	go();
 	RESULT(REFUSED, HAS_HPA);
 }
-END_TEST
 
-START_TEST(an_autoscaler_on_the_second_page)
+TEST_LOOP(an_autoscaler_on_the_second_page, 0, 2)
 {
 	on(_i == 0 ? HPAS : KEDA, 200, "{'items':[%s]}", SCALER("", WEB ",'minReplicas':0"));
 	on(_i == 0 ? HPAS : KEDA, 200, "{'metadata':{'continue':'c1'},'items':[]}")->times = 1;
@@ -96,9 +92,8 @@ START_TEST(an_autoscaler_on_the_second_page)
 		RESULT(REFUSED, HAS_KEDA);
 	}
 }
-END_TEST
 
-START_TEST(keda)
+TEST_LOOP(keda, 0, 7)
 {
 	static const struct {
 		const char *item;
@@ -127,10 +122,9 @@ START_TEST(keda)
 		RESULT(REFUSED, HAS_KEDA);
 	}
 }
-END_TEST
 
 /* Without the right to look it still acts, and says what it did not see. */
-START_TEST(may_not_be_read)
+TEST_LOOP(may_not_be_read, 0, 2)
 {
 	on(_i == 0 ? HPAS : KEDA, 403, DENIED);
 	go();
@@ -138,27 +132,24 @@ START_TEST(may_not_be_read)
 	expect_evidence(_i == 0 ? "HorizontalPodAutoscalers may not be read"
 				: "ScaledObjects may not be read");
 }
-END_TEST
 
-START_TEST(the_server_fails)
+TEST_LOOP(the_server_fails, 0, 2)
 {
 	on(_i == 0 ? HPAS : KEDA, 500, "%s", "");
 	go();
 	RESULT(FAILED, SERVER_ERROR);
 }
-END_TEST
 
 /* That KEDA is not installed is remembered for a while. */
-START_TEST(no_keda)
+TEST(no_keda)
 {
 	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH", GET, RS, DEPLOY, HPAS,
 		 "GET " SCALE, RSES, PODS, "PATCH");
 }
-END_TEST
 
-START_TEST(gitops)
+TEST_LOOP(gitops, 0, 6)
 {
 	static const char *const metas[] = {
 		",'annotations':{'argocd.argoproj.io/tracking-id':'web:apps/Deployment:shop/web'}",
@@ -174,14 +165,13 @@ START_TEST(gitops)
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	expect_evidence("carries the mark ");
 }
-END_TEST
 
 #define RAISED(manager, sub, at)                                                                             \
 	",'managedFields':[{'manager':'" manager "','operation':'Update','subresource':'" sub                \
 	"','time':'" at "','fieldsV1':{'f:spec':{'f:replicas':{}}}}]"
 
 /* It came back a second time: for 20 minutes after that nothing is written, whoever asks. */
-START_TEST(a_reverted_scale_down_is_blocked)
+TEST_LOOP(a_reverted_scale_down_is_blocked, 0, 7)
 {
 	static const struct {
 		unsigned reverts;
@@ -213,20 +203,8 @@ START_TEST(a_reverted_scale_down_is_blocked)
 	if (_i < 4)
 		ck_assert_str_eq(fake.result.actor, "argocd");
 }
-END_TEST
 
 TEST_MAIN("worker/autoscaler")
 {
 	tcase_add_checked_fixture(t, setup_deployment, fake_teardown);
-	tcase_add_test(t, an_hpa_that_may_scale_from_zero);
-	tcase_add_loop_test(t, an_hpa_that_is_switched_off_by_zero, 0, 3);
-	tcase_add_loop_test(t, autoscalers_of_something_else, 0, 5);
-	tcase_add_test(t, an_autoscaler_of_an_owner_below);
-	tcase_add_loop_test(t, an_autoscaler_on_the_second_page, 0, 2);
-	tcase_add_loop_test(t, keda, 0, 7);
-	tcase_add_loop_test(t, may_not_be_read, 0, 2);
-	tcase_add_loop_test(t, the_server_fails, 0, 2);
-	tcase_add_test(t, no_keda);
-	tcase_add_loop_test(t, gitops, 0, 6);
-	tcase_add_loop_test(t, a_reverted_scale_down_is_blocked, 0, 7);
 }

@@ -41,7 +41,7 @@ static void expect_refused(enum reason reason)
 		ck_assert_ptr_null(strstr(fake.log[i], "PATCH"));
 }
 
-START_TEST(the_message_is_enough)
+TEST(the_message_is_enough)
 {
 	on_pod("41", "," BY_RS, "", PULLING);
 	go();
@@ -49,9 +49,8 @@ START_TEST(the_message_is_enough)
 	for (size_t i = 0; i < fake.n_log; i++)
 		ck_assert_ptr_null(strstr(fake.log[i], "events"));
 }
-END_TEST
 
-START_TEST(the_event_tells)
+TEST(the_event_tells)
 {
 	on_events(EVENT("pod-1", APP, "Failed", LATER, UNKNOWN));
 	go();
@@ -62,10 +61,9 @@ START_TEST(the_event_tells)
 			      NULL,
 		      "%s", fake.result.evidence);
 }
-END_TEST
 
 /* The newest that tells anything, of this pod, of this container, about pulling. */
-START_TEST(which_event)
+TEST_LOOP(which_event, 0, 14)
 {
 	static const struct {
 		const char *items;
@@ -102,9 +100,8 @@ START_TEST(which_event)
 	else
 		expect_refused(cases[_i].reason);
 }
-END_TEST
 
-START_TEST(events_unreadable)
+TEST_LOOP(events_unreadable, 0, 2)
 {
 	on(EVENTS, _i == 0 ? 403 : 404, _i == 0 ? DENIED : NOTFOUND);
 	go();
@@ -112,9 +109,8 @@ START_TEST(events_unreadable)
 	ck_assert_ptr_nonnull(
 		strstr(fake.result.evidence, _i == 0 ? "Events may not be read" : "no Event tells"));
 }
-END_TEST
 
-START_TEST(events_in_pages)
+TEST(events_in_pages)
 {
 	on(EVENTS, 200, "{'items':[" EVENT("pod-1", APP, "Failed", LATER, UNKNOWN) "]}");
 	on(EVENTS, 200, "{'metadata':{'continue':'t/1'},'items':[]}")->times = 1;
@@ -123,9 +119,8 @@ START_TEST(events_in_pages)
 		 "PATCH " SCALE);
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
-END_TEST
 
-START_TEST(what_may_act)
+TEST_LOOP(what_may_act, 0, 3)
 {
 	static const char *const words[] = { "auth", "transient", "unknown" };
 	static const char *const texts[] = { DENIAL, TIMEOUT, "nobody knows" };
@@ -138,15 +133,8 @@ START_TEST(what_may_act)
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
-END_TEST
 
 TEST_MAIN("worker/cause")
 {
 	tcase_add_checked_fixture(t, setup, fake_teardown);
-	tcase_add_test(t, the_message_is_enough);
-	tcase_add_test(t, the_event_tells);
-	tcase_add_loop_test(t, which_event, 0, 14);
-	tcase_add_loop_test(t, events_unreadable, 0, 2);
-	tcase_add_test(t, events_in_pages);
-	tcase_add_loop_test(t, what_may_act, 0, 3);
 }

@@ -72,7 +72,7 @@ static const char *text_of(json_t *o, const char *key)
 	return json_string_value(json_object_get(o, key));
 }
 
-START_TEST(what_is_sent)
+TEST(what_is_sent)
 {
 	events_add(events, &one);
 	fake_drain();
@@ -96,11 +96,10 @@ START_TEST(what_is_sent)
 	ck_assert_int_eq(json_integer_value(json_object_get(o, "count")), 1);
 	json_decref(o);
 }
-END_TEST
 
 /* One name for one object and reason; never longer than a name may be, never with a bad end before its hash.
  */
-START_TEST(names)
+TEST(names)
 {
 	struct object_event a = one, b = one;
 	char x[EVENT_NAME_MAX], y[EVENT_NAME_MAX];
@@ -124,9 +123,8 @@ START_TEST(names)
 	ck_assert_int_eq(y[233], 'a');
 	ck_assert_int_eq(y[234], '.');
 }
-END_TEST
 
-START_TEST(reported_again)
+TEST(reported_again)
 {
 	on(POST, 409, "{'kind':'Status','status':'Failure','reason':'AlreadyExists','code':409}");
 	char get[500];
@@ -148,10 +146,9 @@ START_TEST(reported_again)
 	ck_assert_ptr_null(json_object_get(o, "firstTimestamp"));
 	json_decref(o);
 }
-END_TEST
 
 /* The same within five minutes is only counted; another reason is another Event. */
-START_TEST(not_too_often)
+TEST(not_too_often)
 {
 	struct object_event other = one;
 
@@ -177,7 +174,6 @@ START_TEST(not_too_often)
 	ck_assert_int_eq(json_integer_value(json_object_get(o, "count")), 6);
 	json_decref(o);
 }
-END_TEST
 
 /* Many pods at once: the first ones are reported, and then five a second. */
 static unsigned reported_of(unsigned first, unsigned count)
@@ -194,7 +190,7 @@ static unsigned reported_of(unsigned first, unsigned count)
 	return (unsigned)(fake.n_log - before);
 }
 
-START_TEST(never_a_flood)
+TEST(never_a_flood)
 {
 	ck_assert_uint_eq(reported_of(0, 60), EVENTS_BURST);
 	clock_fake_advance(EVENTS_PERIOD_MS - 1);
@@ -204,9 +200,8 @@ START_TEST(never_a_flood)
 	clock_fake_advance((uint64_t)EVENTS_PERIOD_MS * EVENTS_BURST * 2); /* saves no more than a burst */
 	ck_assert_uint_eq(reported_of(300, 60), EVENTS_BURST);
 }
-END_TEST
 
-START_TEST(one_after_the_other)
+TEST(one_after_the_other)
 {
 	struct object_event e = one;
 
@@ -217,9 +212,8 @@ START_TEST(one_after_the_other)
 	fake_drain();
 	ck_assert_uint_eq(fake.n_log, EVENTS_BURST);
 }
-END_TEST
 
-START_TEST(not_allowed)
+TEST(not_allowed)
 {
 	struct object_event other = one;
 
@@ -233,10 +227,9 @@ START_TEST(not_allowed)
 	ck_assert_uint_eq(fake.n_log, 1);
 	ck_assert_uint_eq(denied, 1);
 }
-END_TEST
 
 /* Whatever happens to one, the next is sent. */
-START_TEST(one_that_fails)
+TEST_LOOP(one_that_fails, 0, 4)
 {
 	struct object_event other = one;
 
@@ -256,19 +249,17 @@ START_TEST(one_that_fails)
 	ck_assert_uint_eq(fake.n_log, _i == 3 ? 3 : 2);
 	ck_assert_uint_eq(denied, 0);
 }
-END_TEST
 
-START_TEST(freed_while_one_is_under_way)
+TEST(freed_while_one_is_under_way)
 {
 	events_add(events, &one);
 	events_free(&events);
 	ck_assert_ptr_null(events);
 }
-END_TEST
 
 /* -- which actions report ------------------------------------------------------------------------------ */
 
-START_TEST(a_workload_is_told)
+TEST(a_workload_is_told)
 {
 	go();
 	ck_assert(fake.reported);
@@ -283,9 +274,8 @@ START_TEST(a_workload_is_told)
 		      "%s", fake.event.message);
 	ck_assert(!fake.event.warning);
 }
-END_TEST
 
-START_TEST(a_pod_is_told)
+TEST(a_pod_is_told)
 {
 	fake.grant.duty = DUTY_EVICTED;
 	fake.grant.action = ACTION_DELETE;
@@ -300,9 +290,8 @@ START_TEST(a_pod_is_told)
 	ck_assert_str_eq(fake.event.message, "deleted: the kubelet evicted this pod; only its record is left "
 					     "(phase Failed, reason Evicted)");
 }
-END_TEST
 
-START_TEST(an_announcement_is_told)
+TEST(an_announcement_is_told)
 {
 	fake.policy.duty[DUTY_IMAGE_PULL].announce_ms = HOUR;
 	on("PATCH /apis/apps/v1" NS "deployments/web", 200, "%s", "{}");
@@ -312,9 +301,8 @@ START_TEST(an_announcement_is_told)
 	ck_assert_str_eq(fake.event.kind, "Deployment");
 	ck_assert_str_eq(fake.event.reason, "Announced");
 }
-END_TEST
 
-START_TEST(what_an_operator_must_do_is_reported)
+TEST(what_an_operator_must_do_is_reported)
 {
 	on(HPAS, 200,
 	   "{'items':[{'metadata':{'name':'auto'},'spec':{'minReplicas':0,'scaleTargetRef':{'apiVersion':'"
@@ -326,9 +314,8 @@ START_TEST(what_an_operator_must_do_is_reported)
 	ck_assert_ptr_nonnull(strstr(fake.event.message, "nothing was done: "));
 	ck_assert_ptr_nonnull(strstr(fake.event.message, "; to do: "));
 }
-END_TEST
 
-START_TEST(nothing_is_told)
+TEST_LOOP(nothing_is_told, 0, 5)
 {
 	if (_i == 0)
 		fake.dry_run = true;
@@ -343,23 +330,8 @@ START_TEST(nothing_is_told)
 	go();
 	ck_assert(!fake.reported);
 }
-END_TEST
 
 TEST_MAIN("worker/events")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, what_is_sent);
-	tcase_add_test(t, names);
-	tcase_add_test(t, reported_again);
-	tcase_add_test(t, not_too_often);
-	tcase_add_test(t, never_a_flood);
-	tcase_add_test(t, one_after_the_other);
-	tcase_add_test(t, not_allowed);
-	tcase_add_loop_test(t, one_that_fails, 0, 4);
-	tcase_add_test(t, freed_while_one_is_under_way);
-	tcase_add_test(t, a_workload_is_told);
-	tcase_add_test(t, a_pod_is_told);
-	tcase_add_test(t, an_announcement_is_told);
-	tcase_add_test(t, what_an_operator_must_do_is_reported);
-	tcase_add_loop_test(t, nothing_is_told, 0, 5);
 }

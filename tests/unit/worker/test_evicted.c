@@ -14,7 +14,9 @@
 #define FAILURE                                                                                              \
 	"{'kind':'Status','apiVersion':'v1','status':'Failure','message':'because','reason':'X','code':%d}"
 
-START_TEST(deletes_with_preconditions)
+#define LEN(a) (int)(sizeof(a) / sizeof((a)[0]))
+
+TEST(deletes_with_preconditions)
 {
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 200, SUCCESS);
@@ -31,9 +33,8 @@ START_TEST(deletes_with_preconditions)
 	ck_assert_str_eq(fake.result.request, BODY("41"));
 	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Failed, reason Evicted");
 }
-END_TEST
 
-START_TEST(observe_is_a_dry_run_of_the_same_path)
+TEST(observe_is_a_dry_run_of_the_same_path)
 {
 	fake.grant.observe = true;
 	on_pod("41", "", "", EVICTED);
@@ -44,10 +45,9 @@ START_TEST(observe_is_a_dry_run_of_the_same_path)
 		 "\"resourceVersion\":\"41\"},\"dryRun\":[\"All\"]}");
 	RESULT(DONE, EVICTED);
 }
-END_TEST
 
 /* A dry run reads and judges alike, sends no write, and says what it would have sent. */
-START_TEST(a_dry_run_writes_nothing)
+TEST_LOOP(a_dry_run_writes_nothing, 0, 2)
 {
 	fake.dry_run = true;
 	fake.grant.observe = _i == 1;
@@ -66,10 +66,9 @@ START_TEST(a_dry_run_writes_nothing)
 				 "{\"uid\":\"pod-1\",\"resourceVersion\":\"41\"},\"dryRun\":[\"All\"]}");
 	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Failed, reason Evicted");
 }
-END_TEST
 
 /* A dry run is one under an older mode, too: whether enforcing is allowed is not its question. */
-START_TEST(a_dry_run_refuses_as_the_action_does)
+TEST_LOOP(a_dry_run_refuses_as_the_action_does, 0, 2)
 {
 	fake.dry_run = true;
 	fake.policy.mode = MODE_OBSERVE;
@@ -81,10 +80,9 @@ START_TEST(a_dry_run_refuses_as_the_action_does)
 	else
 		RESULT(WOULD, EVICTED);
 }
-END_TEST
 
 /* The mode was changed between grant and write: nothing is written any more. */
-START_TEST(observe_stops_an_older_grant)
+TEST(observe_stops_an_older_grant)
 {
 	fake.policy.mode = MODE_OBSERVE;
 	on_pod("41", "", "", EVICTED);
@@ -92,9 +90,8 @@ START_TEST(observe_stops_an_older_grant)
 	REQUESTS(GET);
 	RESULT(FAILED, GRANT_EXPIRED);
 }
-END_TEST
 
-START_TEST(gone_before)
+TEST_LOOP(gone_before, 0, 2)
 {
 	on(GET, 404, FAILURE, 404);
 	fake.grant.verify_first = _i == 1;
@@ -107,10 +104,9 @@ START_TEST(gone_before)
 	ck_assert_uint_eq(fake.result.http, 0);
 	ck_assert_str_eq(fake.result.target, "");
 }
-END_TEST
 
 /* The name was taken by a new pod: it is never touched. */
-START_TEST(another_uid)
+TEST_LOOP(another_uid, 0, 2)
 {
 	on(GET, 200,
 	   "{'metadata':{'name':'web','namespace':'shop','uid':'pod-2','resourceVersion':'9',"
@@ -123,18 +119,16 @@ START_TEST(another_uid)
 	else
 		RESULT(GONE, UID_CHANGED);
 }
-END_TEST
 
-START_TEST(got_better)
+TEST(got_better)
 {
 	on_pod("41", "", "", "'phase':'Running'");
 	go();
 	REQUESTS(GET);
 	RESULT(REFUSED, NOT_EVICTED);
 }
-END_TEST
 
-START_TEST(already_being_deleted)
+TEST_LOOP(already_being_deleted, 0, 2)
 {
 	on_pod("41", ",'deletionTimestamp':'2026-09-21T14:13:00Z','finalizers':['a/b']", "", EVICTED);
 	fake.grant.verify_first = _i == 1;
@@ -145,10 +139,9 @@ START_TEST(already_being_deleted)
 	else
 		RESULT(GONE, BEING_DELETED);
 }
-END_TEST
 
 /* The earlier holder died before it wrote: the work is still to be done. */
-START_TEST(verify_first_finds_it_unchanged)
+TEST(verify_first_finds_it_unchanged)
 {
 	fake.grant.verify_first = true;
 	on_pod("41", "", "", EVICTED);
@@ -157,9 +150,8 @@ START_TEST(verify_first_finds_it_unchanged)
 	REQUESTS(GET, BODY("41"));
 	RESULT(DONE, EVICTED);
 }
-END_TEST
 
-START_TEST(conflict_reads_and_judges_again)
+TEST(conflict_reads_and_judges_again)
 {
 	on_pod("42", "", "", EVICTED);
 	on_pod("41", "", "", EVICTED);
@@ -173,9 +165,8 @@ START_TEST(conflict_reads_and_judges_again)
 	ck_assert_str_eq(fake.result.request, BODY("42"));
 	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 42: phase Failed, reason Evicted");
 }
-END_TEST
 
-START_TEST(conflict_without_end)
+TEST(conflict_without_end)
 {
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 409, FAILURE, 409);
@@ -184,9 +175,8 @@ START_TEST(conflict_without_end)
 	RESULT(CONFLICT, PRECONDITION_FAILED);
 	ck_assert_uint_eq(fake.result.http, 409);
 }
-END_TEST
 
-START_TEST(conflict_because_it_got_better)
+TEST(conflict_because_it_got_better)
 {
 	on_pod("42", "", "", "'phase':'Running'");
 	on_pod("41", "", "", EVICTED);
@@ -196,9 +186,8 @@ START_TEST(conflict_because_it_got_better)
 	REQUESTS(GET, DELETE, GET);
 	RESULT(REFUSED, NOT_EVICTED);
 }
-END_TEST
 
-START_TEST(conflict_because_of_another_uid)
+TEST(conflict_because_of_another_uid)
 {
 	on(GET, 200, "{'metadata':{'name':'web','namespace':'shop','uid':'pod-2','resourceVersion':'9'}}");
 	on_pod("41", "", "", EVICTED);
@@ -208,10 +197,9 @@ START_TEST(conflict_because_of_another_uid)
 	REQUESTS(GET, DELETE, GET);
 	RESULT(GONE, UID_CHANGED);
 }
-END_TEST
 
 /* Of a grant that says "verify first", it may be the earlier holder's delete that arrived. */
-START_TEST(gone_at_the_write)
+TEST_LOOP(gone_at_the_write, 0, 2)
 {
 	fake.grant.verify_first = _i == 1;
 	on_pod("41", "", "", EVICTED);
@@ -224,7 +212,6 @@ START_TEST(gone_at_the_write)
 		RESULT(GONE, POD_GONE);
 	ck_assert_uint_eq(fake.result.http, 404);
 }
-END_TEST
 
 /* What the server may say to a write that was certainly not carried out. */
 static const struct {
@@ -242,7 +229,7 @@ static const struct {
 	{ 503, OUTCOME_FAILED, REASON_SERVER_ERROR, 0 },
 };
 
-START_TEST(server_refuses_the_write)
+TEST_LOOP(server_refuses_the_write, 0, LEN(refusals))
 {
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, refusals[_i].status, FAILURE, (int)refusals[_i].status)->retry_after_ms = 1500;
@@ -256,9 +243,8 @@ START_TEST(server_refuses_the_write)
 	if (refusals[_i].reason == REASON_THROTTLED || refusals[_i].reason == REASON_SERVER_ERROR)
 		ck_assert_uint_eq(fake.result.retry_ms, 1500);
 }
-END_TEST
 
-START_TEST(server_refuses_the_read)
+TEST_LOOP(server_refuses_the_read, 0, LEN(refusals))
 {
 	on(GET, refusals[_i].status, FAILURE, (int)refusals[_i].status);
 	go();
@@ -267,10 +253,9 @@ START_TEST(server_refuses_the_read)
 	ck_assert_uint_eq(fake.result.http, 0);
 	ck_assert_uint_eq(fake.credentials, refusals[_i].credentials);
 }
-END_TEST
 
 /* A refusal inside a success is a refusal. */
-START_TEST(failure_inside_200)
+TEST(failure_inside_200)
 {
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 201, FAILURE, 403);
@@ -278,9 +263,8 @@ START_TEST(failure_inside_200)
 	REQUESTS(GET, DELETE);
 	RESULT(FORBIDDEN, FORBIDDEN);
 }
-END_TEST
 
-START_TEST(throttled_in_plain_text)
+TEST(throttled_in_plain_text)
 {
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 429, "Too many requests, please try again later.")->retry_after_ms = 1000;
@@ -289,7 +273,6 @@ START_TEST(throttled_in_plain_text)
 	ck_assert_uint_eq(fake.result.retry_ms, 1000);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "Too many requests"));
 }
-END_TEST
 
 /* Lost answers of a write: it is looked at, never sent again. */
 static const struct {
@@ -317,7 +300,7 @@ static void lose(int i)
 		on_failure(DELETE, lost[i].failure, lost[i].sent);
 }
 
-START_TEST(lost_answer_and_unchanged)
+TEST_LOOP(lost_answer_and_unchanged, 0, LEN(lost))
 {
 	on_pod("41", "", "", EVICTED);
 	lose(_i);
@@ -328,9 +311,8 @@ START_TEST(lost_answer_and_unchanged)
 		REQUESTS(GET, DELETE);
 	expect_result(OUTCOME_FAILED, lost[_i].reason, _i);
 }
-END_TEST
 
-START_TEST(lost_answer_and_gone)
+TEST_LOOP(lost_answer_and_gone, 0, LEN(lost))
 {
 	on(GET, 404, FAILURE, 404);
 	on_pod("41", "", "", EVICTED);
@@ -342,9 +324,8 @@ START_TEST(lost_answer_and_gone)
 	else
 		expect_result(OUTCOME_FAILED, lost[_i].reason, _i);
 }
-END_TEST
 
-START_TEST(lost_answer_and_another_uid)
+TEST(lost_answer_and_another_uid)
 {
 	on(GET, 200, "{'metadata':{'name':'web','namespace':'shop','uid':'pod-2','resourceVersion':'9'}}");
 	on_pod("41", "", "", EVICTED);
@@ -354,9 +335,8 @@ START_TEST(lost_answer_and_another_uid)
 	REQUESTS(GET, DELETE, GET);
 	RESULT(UNCONFIRMED, PROBABLY_DONE);
 }
-END_TEST
 
-START_TEST(lost_answer_and_blind)
+TEST(lost_answer_and_blind)
 {
 	on_failure(GET, HTTP_CONNECT, false);
 	on_pod("41", "", "", EVICTED);
@@ -367,9 +347,8 @@ START_TEST(lost_answer_and_blind)
 	RESULT(FAILED, NETWORK_ERROR);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "delete pods"));
 }
-END_TEST
 
-START_TEST(unreadable_answers)
+TEST_LOOP(unreadable_answers, 0, 7)
 {
 	static const char *const bodies[] = {
 		"",
@@ -386,18 +365,16 @@ START_TEST(unreadable_answers)
 	REQUESTS(GET);
 	RESULT(FAILED, BAD_ANSWER);
 }
-END_TEST
 
-START_TEST(expired_grant)
+TEST(expired_grant)
 {
 	fake.grant.valid_until = BOOT - 1;
 	go();
 	ck_assert_uint_eq(fake.n_log, 0);
 	RESULT(FAILED, GRANT_EXPIRED);
 }
-END_TEST
 
-START_TEST(grant_expires_while_reading)
+TEST(grant_expires_while_reading)
 {
 	fake.grant.valid_until = BOOT + 999;
 	fake.slowness_ms = 1000;
@@ -406,9 +383,8 @@ START_TEST(grant_expires_while_reading)
 	REQUESTS(GET);
 	RESULT(FAILED, GRANT_EXPIRED);
 }
-END_TEST
 
-START_TEST(grant_valid_to_the_last_moment)
+TEST(grant_valid_to_the_last_moment)
 {
 	fake.grant.valid_until = BOOT + 1000;
 	fake.slowness_ms = 1000;
@@ -417,10 +393,9 @@ START_TEST(grant_valid_to_the_last_moment)
 	go();
 	RESULT(DONE, EVICTED);
 }
-END_TEST
 
 /* Nothing is written on what was read more than 2 s ago. */
-START_TEST(stale_reads)
+TEST_LOOP(stale_reads, 0, 2)
 {
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 200, SUCCESS);
@@ -435,10 +410,9 @@ START_TEST(stale_reads)
 	REQUESTS(GET, GET, GET);
 	RESULT(FAILED, GRANT_EXPIRED);
 }
-END_TEST
 
 /* Judged by the rules of one duty, and written as another would: nobody honest asks for that. */
-START_TEST(another_duty_s_action)
+TEST_LOOP(another_duty_s_action, 0, 4)
 {
 	static const enum action_kind others[] = { ACTION_FORCE_DELETE, ACTION_SCALE_DOWN,
 						   ACTION_FRESH_ATTEMPT, ACTION_RESTORE };
@@ -449,9 +423,8 @@ START_TEST(another_duty_s_action)
 	REQUESTS(NULL);
 	RESULT(REFUSED, INCOMPLETE_FACTS);
 }
-END_TEST
 
-START_TEST(job_pods)
+TEST(job_pods)
 {
 	on_pod("41",
 	       ",'ownerReferences':[{'apiVersion':'batch/"
@@ -461,41 +434,8 @@ START_TEST(job_pods)
 	REQUESTS(GET);
 	RESULT(REFUSED, JOB_POD_KEPT);
 }
-END_TEST
-
-#define LEN(a) (int)(sizeof(a) / sizeof((a)[0]))
 
 TEST_MAIN("worker/evicted")
 {
 	tcase_add_checked_fixture(t, fake_setup, fake_teardown);
-	tcase_add_test(t, deletes_with_preconditions);
-	tcase_add_test(t, observe_is_a_dry_run_of_the_same_path);
-	tcase_add_loop_test(t, a_dry_run_writes_nothing, 0, 2);
-	tcase_add_loop_test(t, a_dry_run_refuses_as_the_action_does, 0, 2);
-	tcase_add_test(t, observe_stops_an_older_grant);
-	tcase_add_loop_test(t, gone_before, 0, 2);
-	tcase_add_loop_test(t, another_uid, 0, 2);
-	tcase_add_test(t, got_better);
-	tcase_add_loop_test(t, already_being_deleted, 0, 2);
-	tcase_add_test(t, verify_first_finds_it_unchanged);
-	tcase_add_test(t, conflict_reads_and_judges_again);
-	tcase_add_test(t, conflict_without_end);
-	tcase_add_test(t, conflict_because_it_got_better);
-	tcase_add_test(t, conflict_because_of_another_uid);
-	tcase_add_loop_test(t, gone_at_the_write, 0, 2);
-	tcase_add_loop_test(t, server_refuses_the_write, 0, LEN(refusals));
-	tcase_add_loop_test(t, server_refuses_the_read, 0, LEN(refusals));
-	tcase_add_test(t, failure_inside_200);
-	tcase_add_test(t, throttled_in_plain_text);
-	tcase_add_loop_test(t, lost_answer_and_unchanged, 0, LEN(lost));
-	tcase_add_loop_test(t, lost_answer_and_gone, 0, LEN(lost));
-	tcase_add_test(t, lost_answer_and_another_uid);
-	tcase_add_test(t, lost_answer_and_blind);
-	tcase_add_loop_test(t, unreadable_answers, 0, 7);
-	tcase_add_test(t, expired_grant);
-	tcase_add_test(t, grant_expires_while_reading);
-	tcase_add_test(t, grant_valid_to_the_last_moment);
-	tcase_add_loop_test(t, stale_reads, 0, 2);
-	tcase_add_loop_test(t, another_duty_s_action, 0, 4);
-	tcase_add_test(t, job_pods);
 }

@@ -5,7 +5,7 @@
 #include "tests/suite.h"
 #include "workload.h"
 
-START_TEST(deployment_is_scaled_to_zero)
+TEST(deployment_is_scaled_to_zero)
 {
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES PAGE1, PODS PAGE1,
@@ -29,18 +29,16 @@ START_TEST(deployment_is_scaled_to_zero)
 			 "scale at resourceVersion 77: 3 replicas; "
 			 "2 pods of the newest revision, 2 fail to pull, 0 of the workload Ready");
 }
-END_TEST
 
-START_TEST(observe)
+TEST(observe)
 {
 	fake.grant.observe = true;
 	go();
 	ck_assert_ptr_nonnull(strstr(fake.log[fake.n_log - 1], "?fieldManager=ops-pod-cleaner&dryRun=All "));
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
-END_TEST
 
-START_TEST(a_dry_run_writes_nothing)
+TEST(a_dry_run_writes_nothing)
 {
 	fake.dry_run = true;
 	go();
@@ -50,9 +48,8 @@ START_TEST(a_dry_run_writes_nothing)
 	ck_assert_str_eq(fake.result.target_rv, "77");
 	ck_assert_ptr_nonnull(strstr(fake.result.request, "PATCH " SCALE "?fieldManager=ops-pod-cleaner {"));
 }
-END_TEST
 
-START_TEST(not_due)
+TEST_LOOP(not_due, 0, 2)
 {
 	fake.grant.since = _i == 0 ? NOW - HOUR : 0;
 	go();
@@ -63,11 +60,10 @@ START_TEST(not_due)
 		RESULT(REFUSED, NO_FIRST_SEEN);
 	ck_assert_uint_eq(fake.result.retry_ms, _i == 0 ? 1 : 0);
 }
-END_TEST
 
 /* A memory of an earlier object with the same names does not count: a revision cannot fail longer than it
  * lives. */
-START_TEST(since_is_not_before_the_revision)
+TEST(since_is_not_before_the_revision)
 {
 	on(RS, 200,
 	   "{'metadata':{'name':'web-2','uid':'rs-2','creationTimestamp':'2026-09-21T13:13:20Z'," BY_DEPLOY
@@ -76,18 +72,16 @@ START_TEST(since_is_not_before_the_revision)
 	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
 	ck_assert_uint_eq(fake.result.retry_ms, 1);
 }
-END_TEST
 
-START_TEST(pod_got_better)
+TEST(pod_got_better)
 {
 	on_pod("42", "," BY_RS, "", READY);
 	go();
 	REQUESTS(GET);
 	RESULT(REFUSED, NOT_FAILING);
 }
-END_TEST
 
-START_TEST(already_zero)
+TEST_LOOP(already_zero, 0, 3)
 {
 	on_scale(SCALE, "dep-1", _i == 2 ? "'replicas':0" : "");
 	fake.grant.verify_first = _i == 1;
@@ -98,11 +92,10 @@ START_TEST(already_zero)
 	else
 		RESULT(GONE, ALREADY_ZERO);
 }
-END_TEST
 
 /* -- the workload as a whole --------------------------------------------------------------------------- */
 
-START_TEST(a_ready_pod_anywhere)
+TEST_LOOP(a_ready_pod_anywhere, 0, 3)
 {
 	static const char *const others[] = {
 		ITEM("r", "pod-9", OWNED("apps/v1", "ReplicaSet", "web-1", "rs-1"), READY),
@@ -115,9 +108,8 @@ START_TEST(a_ready_pod_anywhere)
 	go();
 	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
 }
-END_TEST
 
-START_TEST(a_ready_pod_on_the_second_page)
+TEST(a_ready_pod_on_the_second_page)
 {
 	on_pods(ITEM("r", "pod-9", BY_RS, READY));
 	on(PODS, 200, "{'metadata':{'continue':'c1'},'items':[" OURS(BY_RS) "]}")->times = 1;
@@ -125,9 +117,8 @@ START_TEST(a_ready_pod_on_the_second_page)
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS PAGE1, PODS PAGE1 "&continue=c1");
 	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
 }
-END_TEST
 
-START_TEST(an_older_revision_serves)
+TEST(an_older_revision_serves)
 {
 	on(RSES, 200,
 	   "{'items':[" RSITEM("rs-1", "1", LIVE, "1", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0",
@@ -135,10 +126,9 @@ START_TEST(an_older_revision_serves)
 	go();
 	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
 }
-END_TEST
 
 /* Newest is the highest revision number, then the newest; ReplicaSets of others do not count. */
-START_TEST(which_revision_is_newest)
+TEST_LOOP(which_revision_is_newest, 0, 6)
 {
 	static const struct {
 		const char *sets;
@@ -165,27 +155,24 @@ START_TEST(which_revision_is_newest)
 	else
 		RESULT(REFUSED, NOT_NEWEST_REVISION);
 }
-END_TEST
 
-START_TEST(a_rollout_is_about_to_begin)
+TEST(a_rollout_is_about_to_begin)
 {
 	on(DEPLOY, 200, "{'metadata':{'uid':'dep-1','generation':5},'status':{'observedGeneration':4}}");
 	go();
 	REQUESTS(GET, RS, DEPLOY);
 	RESULT(REFUSED, NOT_NEWEST_REVISION);
 }
-END_TEST
 
-START_TEST(one_pod_of_the_revision_does_not_fail)
+TEST(one_pod_of_the_revision_does_not_fail)
 {
 	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, STARTING));
 	go();
 	RESULT(REFUSED, NOT_ALL_FAILING);
 }
-END_TEST
 
 /* Pods that end or have ended, and pods of older revisions, prove nothing either way. */
-START_TEST(pods_that_do_not_count)
+TEST(pods_that_do_not_count)
 {
 	on_pods(OURS(BY_RS) "," ITEM(
 		"b", "pod-2", "'deletionTimestamp':'2026-09-21T14:00:00Z'," BY_RS,
@@ -199,19 +186,17 @@ START_TEST(pods_that_do_not_count)
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "1 of 1 pods"));
 }
-END_TEST
 
 /* Our pod is not among those counted: something changed meanwhile, and the whole is read again. */
-START_TEST(the_pod_vanished_from_the_list)
+TEST_LOOP(the_pod_vanished_from_the_list, 0, 2)
 {
 	on_pods(_i == 0 ? "" : ITEM("web", "pod-1", BY_RS, STARTING));
 	go();
 	ck_assert_uint_eq(fake.n_log, 22);
 	RESULT(REFUSED, TALLY_UNKNOWN);
 }
-END_TEST
 
-START_TEST(lists_that_cannot_be_read)
+TEST_LOOP(lists_that_cannot_be_read, 0, 8)
 {
 	static const struct {
 		const char *request, *body;
@@ -233,20 +218,18 @@ START_TEST(lists_that_cannot_be_read)
 	go();
 	expect_result(rows[_i].outcome, rows[_i].reason, _i);
 }
-END_TEST
 
 /* -- the write ----------------------------------------------------------------------------------------- */
 
-START_TEST(conflict)
+TEST(conflict)
 {
 	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
 	ck_assert_uint_eq(fake.n_log, 17);
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
-END_TEST
 
-START_TEST(workload_gone_at_the_write)
+TEST_LOOP(workload_gone_at_the_write, 0, 2)
 {
 	fake.grant.verify_first = _i == 1;
 	on("PATCH " SCALE, 404, NOTFOUND);
@@ -256,18 +239,16 @@ START_TEST(workload_gone_at_the_write)
 	else
 		RESULT(GONE, WORKLOAD_GONE);
 }
-END_TEST
 
-START_TEST(accepted_but_not_done)
+TEST(accepted_but_not_done)
 {
 	on("PATCH " SCALE, 200,
 	   "{'kind':'Scale','metadata':{'uid':'dep-1','resourceVersion':'78'},'spec':{'replicas':1}}");
 	go();
 	RESULT(FAILED, SERVER_REJECTED);
 }
-END_TEST
 
-START_TEST(lost_answer)
+TEST_LOOP(lost_answer, 0, 3)
 {
 	on_failure("PATCH " SCALE, HTTP_BROKEN, true);
 	if (_i == 0)
@@ -283,10 +264,9 @@ START_TEST(lost_answer)
 	else
 		RESULT(FAILED, NETWORK_ERROR);
 }
-END_TEST
 
 /* Scale and tally must be fresh, however long the chain above took. */
-START_TEST(freshness_begins_at_the_scale)
+TEST_LOOP(freshness_begins_at_the_scale, 0, 2)
 {
 	fake.slowness_ms = _i == 0 ? 600 : 700;
 	fake.grant.valid_until = BOOT + 100000;
@@ -296,30 +276,8 @@ START_TEST(freshness_begins_at_the_scale)
 	else
 		RESULT(FAILED, GRANT_EXPIRED);
 }
-END_TEST
 
 TEST_MAIN("worker/image_pull")
 {
 	tcase_add_checked_fixture(t, setup_deployment, fake_teardown);
-	tcase_add_test(t, deployment_is_scaled_to_zero);
-	tcase_add_test(t, observe);
-	tcase_add_test(t, a_dry_run_writes_nothing);
-	tcase_add_loop_test(t, not_due, 0, 2);
-	tcase_add_test(t, since_is_not_before_the_revision);
-	tcase_add_test(t, pod_got_better);
-	tcase_add_loop_test(t, already_zero, 0, 3);
-	tcase_add_loop_test(t, a_ready_pod_anywhere, 0, 3);
-	tcase_add_test(t, a_ready_pod_on_the_second_page);
-	tcase_add_test(t, an_older_revision_serves);
-	tcase_add_loop_test(t, which_revision_is_newest, 0, 6);
-	tcase_add_test(t, a_rollout_is_about_to_begin);
-	tcase_add_test(t, one_pod_of_the_revision_does_not_fail);
-	tcase_add_test(t, pods_that_do_not_count);
-	tcase_add_loop_test(t, the_pod_vanished_from_the_list, 0, 2);
-	tcase_add_loop_test(t, lists_that_cannot_be_read, 0, 8);
-	tcase_add_test(t, conflict);
-	tcase_add_loop_test(t, workload_gone_at_the_write, 0, 2);
-	tcase_add_test(t, accepted_but_not_done);
-	tcase_add_loop_test(t, lost_answer, 0, 3);
-	tcase_add_loop_test(t, freshness_begins_at_the_scale, 0, 2);
 }

@@ -33,7 +33,7 @@ static const struct {
 	{ "1,null,{\"fieldsV1\":7}", NULL, false },
 };
 
-START_TEST(who)
+TEST_LOOP(who, 0, sizeof(cases) / sizeof(cases[0]))
 {
 	char text[2000];
 	struct managed_fields_writer w;
@@ -49,9 +49,8 @@ START_TEST(who)
 	}
 	json_decref(o);
 }
-END_TEST
 
-START_TEST(as_text)
+TEST(as_text)
 {
 	const struct managed_fields_writer w = { STR_LIT("argocd-controller"), STR_LIT("Apply"), STR_LIT(""),
 						 NOW };
@@ -60,10 +59,5 @@ START_TEST(as_text)
 	managed_fields_text(&w, text);
 	ck_assert_str_eq(text, "argocd-controller (Apply, 2026-09-21T14:13:20Z)");
 }
-END_TEST
 
-TEST_MAIN("worker/managed_fields")
-{
-	tcase_add_loop_test(t, who, 0, sizeof(cases) / sizeof(cases[0]));
-	tcase_add_test(t, as_text);
-}
+SUITE("worker/managed_fields");

@@ -38,7 +38,7 @@ static void learn(const char *kind, const char *body, uint64_t now)
 	owner_kinds_learn(kinds, STR_LIT("example.com/v1"), STR_C(kind), body, strlen(body), now);
 }
 
-START_TEST(known_without_asking)
+TEST(known_without_asking)
 {
 	static const struct {
 		const char *api_version, *kind, *resource;
@@ -61,9 +61,8 @@ START_TEST(known_without_asking)
 		ck_assert(info.builtin && info.namespaced);
 	}
 }
-END_TEST
 
-START_TEST(others_are_asked_for)
+TEST(others_are_asked_for)
 {
 	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), OWNER_KINDS_ASK);
 	ck_assert_int_eq(find("apps/v2", "Deployment", 0), OWNER_KINDS_ASK);
@@ -79,9 +78,8 @@ START_TEST(others_are_asked_for)
 	ck_assert_int_eq(find("example.com/v1", "Ship", 0), OWNER_KINDS_FOUND);
 	ck_assert(!info.namespaced && !info.scale);
 }
-END_TEST
 
-START_TEST(a_scale_that_cannot_be_patched_is_none)
+TEST(a_scale_that_cannot_be_patched_is_none)
 {
 	learn("Fleet",
 	      "{\"kind\":\"APIResourceList\",\"resources\":[{\"name\":\"fleets\",\"kind\":\"Fleet\"},"
@@ -90,18 +88,16 @@ START_TEST(a_scale_that_cannot_be_patched_is_none)
 	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), OWNER_KINDS_FOUND);
 	ck_assert(!info.scale);
 }
-END_TEST
 
-START_TEST(absence_is_remembered_too)
+TEST_LOOP(absence_is_remembered_too, 0, 4)
 {
 	static const char *const bodies[] = { "", "nonsense", FLEETS, "{}" };
 
 	learn("Whale", bodies[_i], 0);
 	ck_assert_int_eq(find("example.com/v1", "Whale", 0), OWNER_KINDS_ABSENT);
 }
-END_TEST
 
-START_TEST(answers_expire)
+TEST(answers_expire)
 {
 	learn("Fleet", FLEETS, 1000);
 	ck_assert_int_eq(find("example.com/v1", "Fleet", 1000 + OWNER_KINDS_EXPIRY_MS - 1),
@@ -110,9 +106,8 @@ START_TEST(answers_expire)
 	learn("Fleet", "", 5000000);
 	ck_assert_int_eq(find("example.com/v1", "Fleet", 5000000), OWNER_KINDS_ABSENT);
 }
-END_TEST
 
-START_TEST(memory_is_bounded)
+TEST(memory_is_bounded)
 {
 	char kind[32];
 
@@ -123,9 +118,8 @@ START_TEST(memory_is_bounded)
 	ck_assert_int_eq(find("example.com/v1", "Kind999", 0), OWNER_KINDS_ABSENT);
 	ck_assert_int_eq(find("example.com/v1", "Kind0", 0), OWNER_KINDS_ASK);
 }
-END_TEST
 
-START_TEST(names_cannot_lead_elsewhere)
+TEST(names_cannot_lead_elsewhere)
 {
 	static const char *const bad[] = {
 		"",        "/",    "/v1",    "a/",    "a/b/c", "../v1",   "a?b/v1",
@@ -138,9 +132,8 @@ START_TEST(names_cannot_lead_elsewhere)
 	}
 	ck_assert_int_eq(find("example.com/v1", "", 0), OWNER_KINDS_ABSENT);
 }
-END_TEST
 
-START_TEST(paths)
+TEST(paths)
 {
 	char *path = owner_kinds_path(STR_LIT("v1"));
 
@@ -150,9 +143,8 @@ START_TEST(paths)
 	ck_assert_str_eq(path, "/apis/example.com/v1beta1");
 	free(path);
 }
-END_TEST
 
-START_TEST(by_resource)
+TEST(by_resource)
 {
 	ck_assert(owner_kinds_resource(STR_LIT("apps"), STR_LIT("statefulsets"), &info));
 	ck_assert_str_eq(info.kind, "StatefulSet");
@@ -166,18 +158,8 @@ START_TEST(by_resource)
 	ck_assert(!owner_kinds_resource(STR_LIT("example.com/v1"), STR_LIT("fleets"), &info));
 	ck_assert(!owner_kinds_resource(STR_LIT("example.com"), STR_LIT("../fleets"), &info));
 }
-END_TEST
 
 TEST_MAIN("worker/owner_kinds")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, known_without_asking);
-	tcase_add_test(t, others_are_asked_for);
-	tcase_add_test(t, a_scale_that_cannot_be_patched_is_none);
-	tcase_add_loop_test(t, absence_is_remembered_too, 0, 4);
-	tcase_add_test(t, answers_expire);
-	tcase_add_test(t, memory_is_bounded);
-	tcase_add_test(t, names_cannot_lead_elsewhere);
-	tcase_add_test(t, paths);
-	tcase_add_test(t, by_resource);
 }

@@ -7,40 +7,36 @@
 
 /* -- the chain ----------------------------------------------------------------------------------------- */
 
-START_TEST(an_owner_is_gone)
+TEST_LOOP(an_owner_is_gone, 0, 2)
 {
 	on(_i ? DEPLOY : RS, 404, NOTFOUND);
 	go();
 	RESULT(REFUSED, OWNER_GONE);
 }
-END_TEST
 
-START_TEST(an_owner_was_replaced)
+TEST_LOOP(an_owner_was_replaced, 0, 2)
 {
 	on(_i ? DEPLOY : RS, 200, "{'metadata':{'name':'web','uid':'new-one'}}");
 	go();
 	RESULT(REFUSED, OWNER_UID_DIFFERS);
 }
-END_TEST
 
-START_TEST(an_owner_is_forbidden)
+TEST(an_owner_is_forbidden)
 {
 	on(DEPLOY, 403, DENIED);
 	go();
 	RESULT(FORBIDDEN, FORBIDDEN);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "deployments"));
 }
-END_TEST
 
-START_TEST(scale_is_of_another_uid)
+TEST(scale_is_of_another_uid)
 {
 	on_scale(SCALE, "dep-2", "'replicas':3");
 	go();
 	RESULT(REFUSED, OWNER_UID_DIFFERS);
 }
-END_TEST
 
-START_TEST(scale_is_garbage)
+TEST_LOOP(scale_is_garbage, 0, 3)
 {
 	static const char *const bodies[] = {
 		"{}",
@@ -52,27 +48,24 @@ START_TEST(scale_is_garbage)
 	go();
 	RESULT(FAILED, BAD_ANSWER);
 }
-END_TEST
 
-START_TEST(scale_without_selector)
+TEST(scale_without_selector)
 {
 	on("GET " SCALE, 200,
 	   "{'kind':'Scale','metadata':{'uid':'dep-1','resourceVersion':'1'},'spec':{'replicas':3}}");
 	go();
 	RESULT(REFUSED, TALLY_UNKNOWN);
 }
-END_TEST
 
-START_TEST(a_circle_ends)
+TEST(a_circle_ends)
 {
 	on(DEPLOY, 200, "{'metadata':{'name':'web','uid':'dep-1'," BY_RS "}}");
 	go();
 	REQUESTS(GET, RS, DEPLOY);
 	RESULT(REFUSED, OWNER_CHAIN_TOO_DEEP);
 }
-END_TEST
 
-START_TEST(a_long_chain_ends)
+TEST(a_long_chain_ends)
 {
 	static char requests[9][80];
 	char body[400];
@@ -90,9 +83,8 @@ START_TEST(a_long_chain_ends)
 	ck_assert_uint_eq(fake.n_log, 9);
 	RESULT(REFUSED, OWNER_CHAIN_TOO_DEEP);
 }
-END_TEST
 
-START_TEST(kinds_that_are_only_reported)
+TEST_LOOP(kinds_that_are_only_reported, 0, 3)
 {
 	static const char *const owners[] = { OWNED("apps/v1", "DaemonSet", "d", "d"),
 					      OWNED("batch/v1", "Job", "j", "j"), "'labels':{}" };
@@ -107,7 +99,6 @@ START_TEST(kinds_that_are_only_reported)
 	else
 		RESULT(REFUSED, KIND_NOT_SCALABLE);
 }
-END_TEST
 
 /* -- other kinds --------------------------------------------------------------------------------------- */
 
@@ -125,7 +116,7 @@ static void with_stateful_set(const char *spec, const char *status)
 	on("PATCH " STS "/scale", 200, "{'kind':'Scale','metadata':{'uid':'sts-1','resourceVersion':'78'}}");
 }
 
-START_TEST(stateful_set)
+TEST(stateful_set)
 {
 	with_stateful_set("", "'updateRevision':'web-9'");
 	go();
@@ -134,25 +125,22 @@ START_TEST(stateful_set)
 	ck_assert_str_eq(fake.result.target, "statefulsets.apps/shop/web");
 	ck_assert_int_eq(fake.result.replicas, 2);
 }
-END_TEST
 
-START_TEST(stateful_set_of_another_revision)
+TEST(stateful_set_of_another_revision)
 {
 	with_stateful_set("", "'updateRevision':'web-10'");
 	go();
 	RESULT(REFUSED, NOT_NEWEST_REVISION);
 }
-END_TEST
 
-START_TEST(stateful_set_without_revision_counts_every_pod)
+TEST(stateful_set_without_revision_counts_every_pod)
 {
 	with_stateful_set("", "");
 	go();
 	RESULT(REFUSED, NOT_ALL_FAILING);
 }
-END_TEST
 
-START_TEST(stateful_set_that_would_lose_its_claims)
+TEST_LOOP(stateful_set_that_would_lose_its_claims, 0, 2)
 {
 	with_stateful_set(_i == 0 ? "'persistentVolumeClaimRetentionPolicy':{'whenScaled':'Delete'}"
 				  : "'persistentVolumeClaimRetentionPolicy':{'whenDeleted':'Delete','"
@@ -164,9 +152,8 @@ START_TEST(stateful_set_that_would_lose_its_claims)
 	else
 		RESULT(DONE, CANNOT_PULL_IMAGE);
 }
-END_TEST
 
-START_TEST(replication_controller_and_bare_replica_set)
+TEST_LOOP(replication_controller_and_bare_replica_set, 0, 2)
 {
 	static const char *const owners[] = { OWNED("v1", "ReplicationController", "web", "rc-1"), BY_RS };
 	static const char *const paths[] = { "/api/v1" NS "replicationcontrollers/web",
@@ -188,7 +175,6 @@ START_TEST(replication_controller_and_bare_replica_set)
 	ck_assert_str_eq(fake.result.target,
 			 _i == 0 ? "replicationcontrollers/shop/web" : "replicasets.apps/shop/web-2");
 }
-END_TEST
 
 #define ROLLOUT   "/apis/argoproj.io/v1alpha1" NS "rollouts/web"
 #define RO_POD(h) "'labels':{'rollouts-pod-template-hash':'" h "'}," BY_RS
@@ -210,17 +196,16 @@ static void with_rollout(const char *stable, const char *sets, const char *pods)
 	   "{'kind':'Scale','metadata':{'uid':'ro-1','resourceVersion':'78'}}");
 }
 
-START_TEST(rollout)
+TEST(rollout)
 {
 	with_rollout("new", RO_RS("rs-2", "1", "0"), OURS(RO_POD("new")));
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(fake.result.target, "rollouts.argoproj.io/shop/web");
 }
-END_TEST
 
 /* Only the canary fails: the stable revision is known to serve from its ReplicaSet or from its pods. */
-START_TEST(rollout_with_serving_stable)
+TEST_LOOP(rollout_with_serving_stable, 0, 2)
 {
 	if (_i == 0)
 		with_rollout("old", RO_RS("rs-1", "1", "2") "," RO_RS("rs-2", "2", "0"), OURS(RO_POD("new")));
@@ -230,7 +215,6 @@ START_TEST(rollout_with_serving_stable)
 	go();
 	RESULT(REFUSED, ROLLOUT_STABLE_SERVING);
 }
-END_TEST
 
 /* -- kinds from discovery ------------------------------------------------------------------------------ */
 
@@ -256,7 +240,7 @@ static void with_fleet(const char *list)
 	   "{'kind':'Scale','metadata':{'uid':'fleet-1','resourceVersion':'78'}}");
 }
 
-START_TEST(custom_kind_with_scale)
+TEST(custom_kind_with_scale)
 {
 	with_fleet(FLEETS(WITH_SCALE));
 	go();
@@ -265,19 +249,17 @@ START_TEST(custom_kind_with_scale)
 	ck_assert_str_eq(fake.result.target, "fleets.example.com/shop/web");
 	ck_assert_int_eq(fake.result.replicas, 5);
 }
-END_TEST
 
-START_TEST(custom_kind_without_scale)
+TEST(custom_kind_without_scale)
 {
 	with_fleet(FLEETS(""));
 	go();
 	REQUESTS(GET, DISCO, "GET " FLEET);
 	RESULT(REFUSED, KIND_NOT_SCALABLE);
 }
-END_TEST
 
 /* An operator above the Deployment would put the replicas back: the topmost is meant, or nothing. */
-START_TEST(custom_kind_above_a_deployment)
+TEST(custom_kind_above_a_deployment)
 {
 	with_fleet(FLEETS(""));
 	on_pod("41", "," BY_RS, "", PULLING);
@@ -285,9 +267,8 @@ START_TEST(custom_kind_above_a_deployment)
 	go();
 	RESULT(REFUSED, KIND_NOT_SCALABLE);
 }
-END_TEST
 
-START_TEST(custom_kind_unknown)
+TEST_LOOP(custom_kind_unknown, 0, 4)
 {
 	with_fleet("{'kind':'APIResourceList','resources':[]}");
 	if (_i == 1)
@@ -301,19 +282,17 @@ START_TEST(custom_kind_unknown)
 	go();
 	RESULT(REFUSED, OWNER_UNREADABLE);
 }
-END_TEST
 
 /* An apiVersion is data of the cluster: it cannot lead the request elsewhere. */
-START_TEST(evil_api_version)
+TEST(evil_api_version)
 {
 	on_pod("41", "," OWNED("../api/v1", "Secret", "web", "x"), "", PULLING);
 	go();
 	REQUESTS(GET);
 	RESULT(REFUSED, OWNER_UNREADABLE);
 }
-END_TEST
 
-START_TEST(discovery_is_remembered)
+TEST(discovery_is_remembered)
 {
 	with_fleet(FLEETS(""));
 	go();
@@ -323,31 +302,8 @@ START_TEST(discovery_is_remembered)
 	go();
 	REQUESTS(GET, DISCO, "GET " FLEET, GET, "GET " FLEET);
 }
-END_TEST
 
 TEST_MAIN("worker/owners")
 {
 	tcase_add_checked_fixture(t, setup_deployment, fake_teardown);
-	tcase_add_loop_test(t, an_owner_is_gone, 0, 2);
-	tcase_add_loop_test(t, an_owner_was_replaced, 0, 2);
-	tcase_add_test(t, an_owner_is_forbidden);
-	tcase_add_test(t, scale_is_of_another_uid);
-	tcase_add_loop_test(t, scale_is_garbage, 0, 3);
-	tcase_add_test(t, scale_without_selector);
-	tcase_add_test(t, a_circle_ends);
-	tcase_add_test(t, a_long_chain_ends);
-	tcase_add_loop_test(t, kinds_that_are_only_reported, 0, 3);
-	tcase_add_test(t, stateful_set);
-	tcase_add_test(t, stateful_set_of_another_revision);
-	tcase_add_test(t, stateful_set_without_revision_counts_every_pod);
-	tcase_add_loop_test(t, stateful_set_that_would_lose_its_claims, 0, 2);
-	tcase_add_loop_test(t, replication_controller_and_bare_replica_set, 0, 2);
-	tcase_add_test(t, rollout);
-	tcase_add_loop_test(t, rollout_with_serving_stable, 0, 2);
-	tcase_add_test(t, custom_kind_with_scale);
-	tcase_add_test(t, custom_kind_without_scale);
-	tcase_add_test(t, custom_kind_above_a_deployment);
-	tcase_add_loop_test(t, custom_kind_unknown, 0, 4);
-	tcase_add_test(t, evil_api_version);
-	tcase_add_test(t, discovery_is_remembered);
 }

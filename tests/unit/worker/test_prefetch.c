@@ -24,7 +24,7 @@ static void grant_late(void)
 	grant();
 }
 
-START_TEST(nothing_is_written_before_the_grant)
+TEST(nothing_is_written_before_the_grant)
 {
 	go_prefetch();
 	fake_drain();
@@ -34,18 +34,16 @@ START_TEST(nothing_is_written_before_the_grant)
 	REQUESTS(GET, DELETE);
 	RESULT(DONE, EVICTED);
 }
-END_TEST
 
-START_TEST(a_grant_that_comes_while_it_reads)
+TEST(a_grant_that_comes_while_it_reads)
 {
 	go_prefetch();
 	grant();
 	REQUESTS(GET, DELETE);
 	RESULT(DONE, EVICTED);
 }
-END_TEST
 
-START_TEST(an_end_waits_for_the_grant)
+TEST(an_end_waits_for_the_grant)
 {
 	(void)on(GET, 404, "{'kind':'Status','code':404}");
 	go_prefetch();
@@ -55,10 +53,9 @@ START_TEST(an_end_waits_for_the_grant)
 	REQUESTS(GET);
 	RESULT(GONE, POD_GONE);
 }
-END_TEST
 
 /* Another worker had the lease meanwhile and died: what it is gone by may be that one's delete. */
-START_TEST(an_end_is_looked_at_again_when_an_earlier_holder_died)
+TEST(an_end_is_looked_at_again_when_an_earlier_holder_died)
 {
 	(void)on(GET, 404, "{'kind':'Status','code':404}");
 	go_prefetch();
@@ -68,9 +65,8 @@ START_TEST(an_end_is_looked_at_again_when_an_earlier_holder_died)
 	REQUESTS(GET, GET);
 	RESULT(UNCONFIRMED, PROBABLY_DONE);
 }
-END_TEST
 
-START_TEST(an_old_end_is_looked_at_again)
+TEST(an_old_end_is_looked_at_again)
 {
 	on(GET, 503, "{'kind':'Status','code':503}")->times = 1;
 	go_prefetch();
@@ -80,9 +76,8 @@ START_TEST(an_old_end_is_looked_at_again)
 	RESULT(DONE, EVICTED);
 	ck_assert_uint_eq(fake.result.retry_ms, 0);
 }
-END_TEST
 
-START_TEST(an_old_read_is_no_ground_for_a_write)
+TEST(an_old_read_is_no_ground_for_a_write)
 {
 	go_prefetch();
 	fake_drain();
@@ -90,10 +85,9 @@ START_TEST(an_old_read_is_no_ground_for_a_write)
 	REQUESTS(GET, GET, DELETE);
 	RESULT(DONE, EVICTED);
 }
-END_TEST
 
 /* What the grant says counts, not what was known before it. */
-START_TEST(the_grant_bounds_the_write)
+TEST(the_grant_bounds_the_write)
 {
 	go_prefetch();
 	fake_drain();
@@ -102,9 +96,8 @@ START_TEST(the_grant_bounds_the_write)
 	REQUESTS(GET);
 	RESULT(FAILED, GRANT_EXPIRED);
 }
-END_TEST
 
-START_TEST(a_grant_that_never_comes)
+TEST(a_grant_that_never_comes)
 {
 	go_prefetch();
 	give_up();
@@ -114,17 +107,8 @@ START_TEST(a_grant_that_never_comes)
 	REQUESTS(GET, GET);
 	ck_assert_uint_eq(fake.done, 0);
 }
-END_TEST
 
 TEST_MAIN("worker/prefetch")
 {
 	tcase_add_checked_fixture(t, setup, fake_teardown);
-	tcase_add_test(t, nothing_is_written_before_the_grant);
-	tcase_add_test(t, a_grant_that_comes_while_it_reads);
-	tcase_add_test(t, an_end_waits_for_the_grant);
-	tcase_add_test(t, an_end_is_looked_at_again_when_an_earlier_holder_died);
-	tcase_add_test(t, an_old_end_is_looked_at_again);
-	tcase_add_test(t, an_old_read_is_no_ground_for_a_write);
-	tcase_add_test(t, the_grant_bounds_the_write);
-	tcase_add_test(t, a_grant_that_never_comes);
 }

@@ -17,7 +17,7 @@ static json_t *parse(const char *text)
 	return o;
 }
 
-START_TEST(readers_take_anything)
+TEST_LOOP(readers_take_anything, 0, 7)
 {
 	static const char *const texts[] = {
 		"7",
@@ -44,9 +44,8 @@ START_TEST(readers_take_anything)
 	ck_assert_int_eq(read_failure(o), 0);
 	json_decref(o);
 }
-END_TEST
 
-START_TEST(observed_generation)
+TEST_LOOP(observed_generation, 0, 5)
 {
 	static const struct {
 		const char *text;
@@ -63,9 +62,8 @@ START_TEST(observed_generation)
 	ck_assert_int_eq(read_observed(o), rows[_i].observed);
 	json_decref(o);
 }
-END_TEST
 
-START_TEST(failures)
+TEST_LOOP(failures, 0, 5)
 {
 	static const struct {
 		const char *text;
@@ -82,9 +80,8 @@ START_TEST(failures)
 	ck_assert_int_eq(read_failure(o), rows[_i].code);
 	json_decref(o);
 }
-END_TEST
 
-START_TEST(targets)
+TEST_LOOP(targets, 0, 12)
 {
 	static const struct {
 		const char *text, *resource, *group, *ns, *name;
@@ -110,9 +107,8 @@ START_TEST(targets)
 	ck_assert(str_is(t.resource, rows[_i].resource) && str_is(t.group, rows[_i].group));
 	ck_assert(str_is(t.ns, rows[_i].ns) && str_is(t.name, rows[_i].name));
 }
-END_TEST
 
-START_TEST(marks_of_anything)
+TEST_LOOP(marks_of_anything, 0, 4)
 {
 	static const char *const texts[] = {
 		"{\"metadata\":{\"annotations\":{\"ops-pod-cleaner.io/skip\":\"errImagePull\",\"a\":\"b\"}}}",
@@ -127,13 +123,5 @@ START_TEST(marks_of_anything)
 	ck_assert_uint_eq(m.skip, _i == 0 ? 1u << DUTY_IMAGE_PULL : 0);
 	json_decref(o);
 }
-END_TEST
 
-TEST_MAIN("worker/read")
-{
-	tcase_add_loop_test(t, readers_take_anything, 0, 7);
-	tcase_add_loop_test(t, observed_generation, 0, 5);
-	tcase_add_loop_test(t, failures, 0, 5);
-	tcase_add_loop_test(t, targets, 0, 12);
-	tcase_add_loop_test(t, marks_of_anything, 0, 4);
-}
+SUITE("worker/read");

@@ -42,7 +42,7 @@ static void setup(void)
 	on_write("'replicas':3");
 }
 
-START_TEST(puts_the_replicas_back)
+TEST(puts_the_replicas_back)
 {
 	go();
 	REQUESTS("GET " PATH, "GET " SCALE, WRITE);
@@ -57,9 +57,8 @@ START_TEST(puts_the_replicas_back)
 			 "deployments.apps/shop/web (uid dep-1) at resourceVersion 77: 0 replicas; "
 			 "replicas last set by: ops-pod-cleaner (Update scale, " LIVE ")");
 }
-END_TEST
 
-START_TEST(dry)
+TEST_LOOP(dry, 0, 2)
 {
 	fake.dry_run = _i == 0;
 	fake.grant.observe = _i == 1;
@@ -74,18 +73,16 @@ START_TEST(dry)
 		RESULT(DONE, RESTORED);
 	}
 }
-END_TEST
 
-START_TEST(not_zero_any_more)
+TEST_LOOP(not_zero_any_more, 0, 2)
 {
 	on_scale(SCALE, "dep-1", _i == 0 ? "'replicas':1" : "'replicas':3");
 	go();
 	REQUESTS("GET " PATH, "GET " SCALE);
 	RESULT(REFUSED, NOT_ZERO_ANYMORE);
 }
-END_TEST
 
-START_TEST(another_object_of_that_name)
+TEST_LOOP(another_object_of_that_name, 0, 2)
 {
 	if (_i == 0)
 		on_workload("dep-2", "77", OURS_0);
@@ -95,11 +92,10 @@ START_TEST(another_object_of_that_name)
 	RESULT(REFUSED, OWNER_UID_DIFFERS);
 	ck_assert_ptr_null(strstr(fake.log[fake.n_log - 1], "PATCH"));
 }
-END_TEST
 
 /* Somebody else's zero: set after ours, beside ours at the same second, through the object, or by nobody who
  * is named. */
-START_TEST(not_our_zero)
+TEST_LOOP(not_our_zero, 0, 6)
 {
 	static const char *const managed[] = {
 		ENTRY("kubectl", "scale", LIVE),
@@ -115,10 +111,9 @@ START_TEST(not_our_zero)
 	REQUESTS("GET " PATH, "GET " SCALE);
 	RESULT(REFUSED, NOT_OUR_ZERO);
 }
-END_TEST
 
 /* What a real server keeps: a 0 through /scale has no owner, whoever else owns other fields. */
-START_TEST(zero_without_an_owner)
+TEST(zero_without_an_owner)
 {
 	on_workload("dep-1", "77",
 		    "{'manager':'kubectl-create','operation':'Update','time':'" LIVE
@@ -128,9 +123,8 @@ START_TEST(zero_without_an_owner)
 	RESULT(DONE, RESTORED);
 	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "leaves no owner, as action 17 wrote"));
 }
-END_TEST
 
-START_TEST(workload_gone)
+TEST_LOOP(workload_gone, 0, 6)
 {
 	const int at = _i % 3;
 
@@ -142,10 +136,9 @@ START_TEST(workload_gone)
 	else
 		RESULT(GONE, WORKLOAD_GONE);
 }
-END_TEST
 
 /* Who wrote the zero is known for one version only. */
-START_TEST(changed_between_the_reads)
+TEST(changed_between_the_reads)
 {
 	on_workload("dep-1", "76", OURS_0);
 	fake.replies[fake.n_replies - 1].times = 1;
@@ -153,27 +146,24 @@ START_TEST(changed_between_the_reads)
 	REQUESTS("GET " PATH, "GET " SCALE, "GET " PATH, "GET " SCALE, WRITE);
 	RESULT(DONE, RESTORED);
 }
-END_TEST
 
-START_TEST(changes_all_the_time)
+TEST(changes_all_the_time)
 {
 	on_workload("dep-1", "76", OURS_0);
 	go();
 	RESULT(CONFLICT, PRECONDITION_FAILED);
 	ck_assert_uint_eq(fake.n_log, 6);
 }
-END_TEST
 
-START_TEST(conflict)
+TEST(conflict)
 {
 	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
 	REQUESTS("GET " PATH, "GET " SCALE, "PATCH", "GET " PATH, "GET " SCALE, WRITE);
 	RESULT(DONE, RESTORED);
 }
-END_TEST
 
-START_TEST(lost_answer)
+TEST_LOOP(lost_answer, 0, 2)
 {
 	on_failure("PATCH " SCALE, HTTP_BROKEN, true);
 	if (_i == 0)
@@ -187,9 +177,8 @@ START_TEST(lost_answer)
 	else
 		RESULT(FAILED, NETWORK_ERROR);
 }
-END_TEST
 
-START_TEST(verify_first)
+TEST_LOOP(verify_first, 0, 3)
 {
 	fake.grant.verify_first = true;
 	on_scale(SCALE, "dep-1", _i == 0 ? "'replicas':3" : _i == 1 ? "'replicas':5" : "");
@@ -201,18 +190,16 @@ START_TEST(verify_first)
 	else
 		RESULT(DONE, RESTORED);
 }
-END_TEST
 
-START_TEST(accepted_but_not_done)
+TEST(accepted_but_not_done)
 {
 	on_write("'replicas':1");
 	go();
 	RESULT(FAILED, SERVER_REJECTED);
 }
-END_TEST
 
 /* The version of a kind that is not in the table is the one the server prefers. */
-START_TEST(a_custom_kind)
+TEST_LOOP(a_custom_kind, 0, 2)
 {
 	(void)snprintf(fake.grant.want_target, sizeof(fake.grant.want_target), "fleets.example.com/shop/web");
 	on("GET /apis/example.com", _i == 0 ? 200 : 404, "{'preferredVersion':{'version':'v2'}}");
@@ -228,9 +215,8 @@ START_TEST(a_custom_kind)
 	else
 		RESULT(REFUSED, OWNER_UNREADABLE);
 }
-END_TEST
 
-START_TEST(not_restorable)
+TEST_LOOP(not_restorable, 0, 7)
 {
 	static const char *const targets[] = { "pods/shop/web",
 					       "daemonsets.apps/shop/web",
@@ -245,9 +231,8 @@ START_TEST(not_restorable)
 	ck_assert_uint_eq(fake.n_log, 0);
 	ck_assert_uint_eq(fake.result.outcome, OUTCOME_REFUSED);
 }
-END_TEST
 
-START_TEST(nothing_to_put_back)
+TEST_LOOP(nothing_to_put_back, 0, 2)
 {
 	fake.grant.want_replicas = _i == 0 ? 0 : 3;
 	if (_i == 1)
@@ -256,25 +241,8 @@ START_TEST(nothing_to_put_back)
 	ck_assert_uint_eq(fake.n_log, 0);
 	RESULT(REFUSED, INCOMPLETE_FACTS);
 }
-END_TEST
 
 TEST_MAIN("worker/restore")
 {
 	tcase_add_checked_fixture(t, setup, fake_teardown);
-	tcase_add_test(t, puts_the_replicas_back);
-	tcase_add_loop_test(t, dry, 0, 2);
-	tcase_add_loop_test(t, not_zero_any_more, 0, 2);
-	tcase_add_loop_test(t, another_object_of_that_name, 0, 2);
-	tcase_add_loop_test(t, not_our_zero, 0, 6);
-	tcase_add_test(t, zero_without_an_owner);
-	tcase_add_loop_test(t, workload_gone, 0, 6);
-	tcase_add_test(t, changed_between_the_reads);
-	tcase_add_test(t, changes_all_the_time);
-	tcase_add_test(t, conflict);
-	tcase_add_loop_test(t, lost_answer, 0, 2);
-	tcase_add_loop_test(t, verify_first, 0, 3);
-	tcase_add_test(t, accepted_but_not_done);
-	tcase_add_loop_test(t, a_custom_kind, 0, 2);
-	tcase_add_loop_test(t, not_restorable, 0, 7);
-	tcase_add_loop_test(t, nothing_to_put_back, 0, 2);
 }

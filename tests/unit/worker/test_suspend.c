@@ -45,7 +45,7 @@ static void setup(void)
 	on("PATCH " CRON, 200, "{'kind':'CronJob','metadata':{'uid':'cron-1'},'spec':{'suspend':true}}");
 }
 
-START_TEST(a_job)
+TEST(a_job)
 {
 	go();
 	REQUESTS(GET, "GET " JOB, JOB_PODS, SUSPEND(JOB, "job-1", "51"));
@@ -54,9 +54,8 @@ START_TEST(a_job)
 	ck_assert_str_eq(fake.result.target_uid, "job-1");
 	ck_assert_int_eq(fake.result.replicas, -1);
 }
-END_TEST
 
-START_TEST(a_cron_job_and_its_job)
+TEST_LOOP(a_cron_job_and_its_job, 0, 3)
 {
 	on_job(BY_CRON, SELECTED);
 	on_cron(_i == 1 ? "'suspend':true" : "'suspend':false");
@@ -74,18 +73,16 @@ START_TEST(a_cron_job_and_its_job)
 	RESULT(DONE, SUSPENDED);
 	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "Job web was suspended"));
 }
-END_TEST
 
-START_TEST(without_being_asked_to)
+TEST(without_being_asked_to)
 {
 	fake.policy.duty[DUTY_IMAGE_PULL].suspend_jobs = false;
 	go();
 	REQUESTS(GET);
 	RESULT(REFUSED, KIND_NOT_SCALABLE);
 }
-END_TEST
 
-START_TEST(a_dry_run)
+TEST(a_dry_run)
 {
 	fake.dry_run = true;
 	go();
@@ -93,9 +90,8 @@ START_TEST(a_dry_run)
 	RESULT(WOULD, SUSPENDED);
 	ck_assert_str_eq(fake.result.request, SUSPEND(JOB, "job-1", "51"));
 }
-END_TEST
 
-START_TEST(already_suspended)
+TEST_LOOP(already_suspended, 0, 2)
 {
 	on_job("", SELECTED ",'suspend':true");
 	fake.grant.verify_first = _i == 1;
@@ -106,10 +102,9 @@ START_TEST(already_suspended)
 	else
 		RESULT(UNCONFIRMED, PROBABLY_DONE);
 }
-END_TEST
 
 /* Pods that ended do not count, one that works does. */
-START_TEST(other_pods_of_the_job)
+TEST_LOOP(other_pods_of_the_job, 0, 3)
 {
 	on_pods(_i == 0   ? OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, "'phase':'Succeeded'")
 		: _i == 1 ? OURS(BY_JOB) "," ITEM("b", "pod-2", BY_JOB, STARTING)
@@ -122,9 +117,8 @@ START_TEST(other_pods_of_the_job)
 	else
 		RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
 }
-END_TEST
 
-START_TEST(a_selector_that_is_not_understood)
+TEST_LOOP(a_selector_that_is_not_understood, 0, 4)
 {
 	static const char *const specs[] = {
 		"", "'selector':{}", "'selector':{'matchLabels':{'a':7}}",
@@ -136,10 +130,9 @@ START_TEST(a_selector_that_is_not_understood)
 	REQUESTS(GET, "GET " JOB);
 	RESULT(REFUSED, TALLY_UNKNOWN);
 }
-END_TEST
 
 /* A Job of another controller is that controller's. */
-START_TEST(a_job_of_something_else)
+TEST(a_job_of_something_else)
 {
 	on_job(",'ownerReferences':[{'apiVersion':'apps/"
 	       "v1','kind':'Deployment','name':'web','uid':'dep-1','controller':"
@@ -152,9 +145,8 @@ START_TEST(a_job_of_something_else)
 	go();
 	REQUESTS(GET, "GET " JOB, DEPLOY, HPAS, KEDA, "GET " SCALE);
 }
-END_TEST
 
-START_TEST(conflict)
+TEST(conflict)
 {
 	on_job(BY_CRON, SELECTED);
 	on_cron("");
@@ -162,17 +154,15 @@ START_TEST(conflict)
 	go();
 	RESULT(DONE, SUSPENDED);
 }
-END_TEST
 
-START_TEST(accepted_but_not_done)
+TEST(accepted_but_not_done)
 {
 	on("PATCH " JOB, 200, "{'kind':'Job','metadata':{'uid':'job-1'},'spec':{}}");
 	go();
 	RESULT(FAILED, SERVER_REJECTED);
 }
-END_TEST
 
-START_TEST(lost_answer)
+TEST_LOOP(lost_answer, 0, 3)
 {
 	on_failure("PATCH " JOB, HTTP_BROKEN, true);
 	if (_i == 0)
@@ -190,10 +180,9 @@ START_TEST(lost_answer)
 	else
 		RESULT(FAILED, NETWORK_ERROR);
 }
-END_TEST
 
 /* It cannot have failed for longer than the Job exists. */
-START_TEST(since_is_not_before_the_job)
+TEST(since_is_not_before_the_job)
 {
 	on("GET " JOB, 200,
 	   "{'metadata':{'name':'web','uid':'job-1','resourceVersion':'51','creationTimestamp':"
@@ -201,21 +190,8 @@ START_TEST(since_is_not_before_the_job)
 	go();
 	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
 }
-END_TEST
 
 TEST_MAIN("worker/suspend")
 {
 	tcase_add_checked_fixture(t, setup, fake_teardown);
-	tcase_add_test(t, a_job);
-	tcase_add_loop_test(t, a_cron_job_and_its_job, 0, 3);
-	tcase_add_test(t, without_being_asked_to);
-	tcase_add_test(t, a_dry_run);
-	tcase_add_loop_test(t, already_suspended, 0, 2);
-	tcase_add_loop_test(t, other_pods_of_the_job, 0, 3);
-	tcase_add_loop_test(t, a_selector_that_is_not_understood, 0, 4);
-	tcase_add_test(t, a_job_of_something_else);
-	tcase_add_test(t, conflict);
-	tcase_add_test(t, accepted_but_not_done);
-	tcase_add_loop_test(t, lost_answer, 0, 3);
-	tcase_add_test(t, since_is_not_before_the_job);
 }

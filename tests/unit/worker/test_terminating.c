@@ -41,7 +41,7 @@ static void on_node(const char *ready, const char *taints)
 	   taints, ready);
 }
 
-START_TEST(node_gone)
+TEST(node_gone)
 {
 	on_pod("41", STUCK, ON_N1, RUNNING);
 	on(NODE, 404, "{'kind':'Status','status':'Failure','code':404}");
@@ -52,9 +52,8 @@ START_TEST(node_gone)
 	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Running; no finalizers; "
 					       "container a running; node n1 does not exist");
 }
-END_TEST
 
-START_TEST(node_ready_and_nothing_runs)
+TEST(node_ready_and_nothing_runs)
 {
 	on_pod("41", STUCK, ON_N1, ENDED);
 	on_node("True", "");
@@ -66,10 +65,9 @@ START_TEST(node_ready_and_nothing_runs)
 		"pod web at resourceVersion 41: phase Running; no finalizers; container a terminated; "
 		"node n1 is Ready, the pod claims no volume");
 }
-END_TEST
 
 /* The certificate says which of the conditions blocked, whoever reads it later. */
-START_TEST(certificates)
+TEST_LOOP(certificates, 0, 3)
 {
 	static const struct {
 		const char *spec, *ready, *taints, *evidence;
@@ -89,9 +87,8 @@ START_TEST(certificates)
 	RESULT(WOULD, STUCK_TERMINATING);
 	ck_assert_msg(strstr(fake.result.evidence, cases[_i].evidence) != NULL, "%s", fake.result.evidence);
 }
-END_TEST
 
-START_TEST(node_ready_and_something_runs)
+TEST(node_ready_and_something_runs)
 {
 	on_pod("41", STUCK, ON_N1, RUNNING);
 	on_node("True", "");
@@ -99,9 +96,8 @@ START_TEST(node_ready_and_something_runs)
 	REQUESTS(GET, NODE);
 	RESULT(REFUSED, CONTAINER_RUNNING);
 }
-END_TEST
 
-START_TEST(node_not_ready)
+TEST_LOOP(node_not_ready, 0, 3)
 {
 	static const char *const statuses[] = { "False", "Unknown", "" };
 
@@ -111,9 +107,8 @@ START_TEST(node_not_ready)
 	REQUESTS(GET, NODE);
 	RESULT(REFUSED, NODE_NOT_READY);
 }
-END_TEST
 
-START_TEST(node_not_ready_opted_in)
+TEST(node_not_ready_opted_in)
 {
 	fake.policy.duty[DUTY_TERMINATING].unreachable_nodes = true;
 	on_pod("41", STUCK, CLAIMED, RUNNING);
@@ -122,18 +117,16 @@ START_TEST(node_not_ready_opted_in)
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 }
-END_TEST
 
-START_TEST(node_without_conditions_is_not_ready)
+TEST(node_without_conditions_is_not_ready)
 {
 	on_pod("41", STUCK, ON_N1, ENDED);
 	on(NODE, 200, "{'metadata':{'name':'n1'}}");
 	go();
 	RESULT(REFUSED, NODE_NOT_READY);
 }
-END_TEST
 
-START_TEST(node_out_of_service)
+TEST(node_out_of_service)
 {
 	on_pod("41", STUCK, CLAIMED, RUNNING);
 	on_node("Unknown", "{'key':'a'},{'key':'node.kubernetes.io/out-of-service','effect':'NoExecute'}");
@@ -141,10 +134,9 @@ START_TEST(node_out_of_service)
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 }
-END_TEST
 
 /* What may not be read is not assumed. */
-START_TEST(node_unreadable)
+TEST_LOOP(node_unreadable, 0, 2)
 {
 	on_pod("41", STUCK, ON_N1, ENDED);
 	if (_i == 0)
@@ -155,9 +147,8 @@ START_TEST(node_unreadable)
 	REQUESTS(GET, NODE);
 	RESULT(REFUSED, NODE_UNKNOWN);
 }
-END_TEST
 
-START_TEST(node_fails)
+TEST(node_fails)
 {
 	on_pod("41", STUCK, ON_N1, ENDED);
 	on(NODE, 500, "{}");
@@ -165,18 +156,16 @@ START_TEST(node_fails)
 	REQUESTS(GET, NODE);
 	RESULT(FAILED, SERVER_ERROR);
 }
-END_TEST
 
-START_TEST(never_scheduled_needs_no_node)
+TEST(never_scheduled_needs_no_node)
 {
 	on_pod("41", STUCK, "", "'phase':'Pending'");
 	go();
 	REQUESTS(GET, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 }
-END_TEST
 
-START_TEST(refused_without_looking_further)
+TEST_LOOP(refused_without_looking_further, 0, 4)
 {
 	static const struct {
 		const char *meta, *status;
@@ -193,9 +182,8 @@ START_TEST(refused_without_looking_further)
 	REQUESTS(GET);
 	expect_result(OUTCOME_REFUSED, rows[_i].reason, _i);
 }
-END_TEST
 
-START_TEST(already_forced)
+TEST_LOOP(already_forced, 0, 2)
 {
 	on_pod("41", ",'deletionTimestamp':'2026-09-21T13:13:19Z','deletionGracePeriodSeconds':0", ON_N1,
 	       ENDED);
@@ -207,9 +195,8 @@ START_TEST(already_forced)
 	else
 		RESULT(GONE, GRACE_ALREADY_ZERO);
 }
-END_TEST
 
-START_TEST(threshold_to_the_millisecond)
+TEST(threshold_to_the_millisecond)
 {
 	on_pod("41", ",'deletionTimestamp':'2026-09-21T13:13:20Z','deletionGracePeriodSeconds':30", ON_N1,
 	       ENDED);
@@ -219,11 +206,10 @@ START_TEST(threshold_to_the_millisecond)
 	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
 	ck_assert_uint_eq(fake.result.retry_ms, 1);
 }
-END_TEST
 
 /* The API server's clock decides, not ours. One odd Date, or one of an error page, moves it as little as one
  * of a server from the future; two in a row do. */
-START_TEST(server_clock)
+TEST_LOOP(server_clock, 0, 8)
 {
 	static const struct {
 		struct {
@@ -256,7 +242,6 @@ START_TEST(server_clock)
 	expect_result(cases[_i].reason == REASON_STUCK_TERMINATING ? OUTCOME_DONE : OUTCOME_REFUSED,
 		      cases[_i].reason, _i);
 }
-END_TEST
 
 #define ITEM(node, pv) "{'spec':{'nodeName':'" node "','source':{'persistentVolumeName':'" pv "'}}}"
 
@@ -267,16 +252,15 @@ static void with_volumes(const char *attachments)
 	on(ATT, 200, "{'kind':'VolumeAttachmentList','metadata':{},'items':[%s]}", attachments);
 }
 
-START_TEST(nothing_attached_to_the_node)
+TEST(nothing_attached_to_the_node)
 {
 	with_volumes(ITEM("n2", "pv-data"));
 	go();
 	REQUESTS(GET, NODE, ATT "?limit=100", FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 }
-END_TEST
 
-START_TEST(claims_are_matched)
+TEST_LOOP(claims_are_matched, 0, 2)
 {
 	with_volumes(ITEM("n1", "pv-tmp"));
 	on(CLAIM "data-web", 200, "{'spec':{'volumeName':'pv-data'}}");
@@ -290,9 +274,8 @@ START_TEST(claims_are_matched)
 		RESULT(DONE, STUCK_TERMINATING);
 	}
 }
-END_TEST
 
-START_TEST(unbound_claims_are_not_attached)
+TEST(unbound_claims_are_not_attached)
 {
 	with_volumes(ITEM("n1", "pv-other"));
 	on(CLAIM "data-web", 200, "{'spec':{}}");
@@ -300,9 +283,8 @@ START_TEST(unbound_claims_are_not_attached)
 	go();
 	RESULT(DONE, STUCK_TERMINATING);
 }
-END_TEST
 
-START_TEST(volumes_unknown)
+TEST_LOOP(volumes_unknown, 0, 4)
 {
 	with_volumes(_i == 3 ? "{'spec':{'nodeName':'n1','source':{'inlineVolumeSpec':{}}}}"
 			     : ITEM("n1", "pv"));
@@ -312,10 +294,9 @@ START_TEST(volumes_unknown)
 	go();
 	RESULT(REFUSED, VOLUMES_UNKNOWN);
 }
-END_TEST
 
 /* A claim without a name does not show that nothing is attached: the name is not fit for a path. */
-START_TEST(claims_not_understood)
+TEST(claims_not_understood)
 {
 	with_volumes(ITEM("n1", "pv"));
 	on_pod("41", STUCK, ON_N1 ",'volumes':[{'name':'x','persistentVolumeClaim':{}}]", ENDED);
@@ -323,9 +304,8 @@ START_TEST(claims_not_understood)
 	REQUESTS(GET, NODE, ATT);
 	RESULT(REFUSED, INCOMPLETE_FACTS);
 }
-END_TEST
 
-START_TEST(attachments_in_pages)
+TEST(attachments_in_pages)
 {
 	with_volumes(ITEM("n1", "pv-data"));
 	on(ATT, 200, "{'metadata':{'continue':'a/b=='},'items':[" ITEM("n2", "x") "]}")->times = 1;
@@ -334,10 +314,9 @@ START_TEST(attachments_in_pages)
 	REQUESTS(GET, NODE, ATT "?limit=100", ATT "?limit=100&continue=a%2Fb%3D%3D", CLAIM "data-web");
 	RESULT(REFUSED, VOLUME_ATTACHED);
 }
-END_TEST
 
 /* A continue token grew too old: all is read again. */
-START_TEST(expired_page)
+TEST(expired_page)
 {
 	with_volumes("");
 	on(ATT, 410, "{'kind':'Status','status':'Failure','code':410}")->times = 1;
@@ -346,10 +325,9 @@ START_TEST(expired_page)
 	REQUESTS(GET, NODE, ATT, ATT, GET, NODE, ATT, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
 }
-END_TEST
 
 /* A force delete whose answer was lost shows as grace 0 while finalizers of others delay the end. */
-START_TEST(lost_answer)
+TEST(lost_answer)
 {
 	on_pod("42", ",'deletionTimestamp':'2026-09-21T13:12:49Z','deletionGracePeriodSeconds':0", ON_N1,
 	       ENDED);
@@ -361,32 +339,8 @@ START_TEST(lost_answer)
 	REQUESTS(GET, NODE, FORCE, GET);
 	RESULT(UNCONFIRMED, PROBABLY_DONE);
 }
-END_TEST
 
 TEST_MAIN("worker/terminating")
 {
 	tcase_add_checked_fixture(t, setup, fake_teardown);
-	tcase_add_test(t, node_gone);
-	tcase_add_test(t, node_ready_and_nothing_runs);
-	tcase_add_loop_test(t, certificates, 0, 3);
-	tcase_add_test(t, node_ready_and_something_runs);
-	tcase_add_loop_test(t, node_not_ready, 0, 3);
-	tcase_add_test(t, node_not_ready_opted_in);
-	tcase_add_test(t, node_without_conditions_is_not_ready);
-	tcase_add_test(t, node_out_of_service);
-	tcase_add_loop_test(t, node_unreadable, 0, 2);
-	tcase_add_test(t, node_fails);
-	tcase_add_test(t, never_scheduled_needs_no_node);
-	tcase_add_loop_test(t, refused_without_looking_further, 0, 4);
-	tcase_add_loop_test(t, already_forced, 0, 2);
-	tcase_add_test(t, threshold_to_the_millisecond);
-	tcase_add_loop_test(t, server_clock, 0, 8);
-	tcase_add_test(t, nothing_attached_to_the_node);
-	tcase_add_loop_test(t, claims_are_matched, 0, 2);
-	tcase_add_test(t, unbound_claims_are_not_attached);
-	tcase_add_loop_test(t, volumes_unknown, 0, 4);
-	tcase_add_test(t, claims_not_understood);
-	tcase_add_test(t, attachments_in_pages);
-	tcase_add_test(t, expired_page);
-	tcase_add_test(t, lost_answer);
 }

@@ -18,7 +18,7 @@ static const struct {
 	{ "0 15 * * * for 1h", 0, true, false },
 };
 
-START_TEST(no_write_outside_of_the_window)
+TEST_LOOP(no_write_outside_of_the_window, 0, (int)(sizeof(late) / sizeof(late[0])))
 {
 	fake.windows = windows_new();
 	fake.slowness_ms = late[_i].slowness_ms;
@@ -38,10 +38,8 @@ START_TEST(no_write_outside_of_the_window)
 	str_list_done(&fake.policy.duty[DUTY_EVICTED].windows);
 	windows_free(&fake.windows);
 }
-END_TEST
 
 TEST_MAIN("worker/window")
 {
 	tcase_add_checked_fixture(t, fake_setup, fake_teardown);
-	tcase_add_loop_test(t, no_write_outside_of_the_window, 0, (int)(sizeof(late) / sizeof(late[0])));
 }
