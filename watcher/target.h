@@ -4,10 +4,7 @@
 #define WATCHER_TARGET_H
 
 #include "config/settings.h"
-#include "http/client.h"
 
-/* The API server with its credential; borrows from c. */
-void target_endpoint(const struct cluster_settings *c, struct http_endpoint *ret);
 /* The namespaces to be content with when the cluster-wide list is forbidden: those that the duties name, or
  * the credential's own. Added to ret. */
 void target_namespaces(const struct settings *s, struct str_list *ret);

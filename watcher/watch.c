@@ -3,6 +3,7 @@
  * runs the loop reads the socket, so reading always comes first and a storm of events never starves the
  * judging. */
 // SPDX-License-Identifier: Apache-2.0
+#include "process/cluster_endpoint.h"
 #include "watcher/watch.h"
 
 #include <errno.h>
@@ -293,7 +294,7 @@ void watch_set_settings(struct cluster_watch *w, struct settings *s)
 	settings_init(s);
 	str_list_done(&w->namespaces);
 	w->namespaces = namespaces;
-	target_endpoint(&w->settings.cluster, &e);
+	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", &e);
 	http_client_set_endpoint(w->client, &e);
 	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
 			     w->settings.window_zones_size);
@@ -333,7 +334,7 @@ struct cluster_watch *watch_new(struct event_base *base, uint64_t cluster, struc
 	w->settings = *s;
 	settings_init(s);
 	target_namespaces(&w->settings, &w->namespaces);
-	target_endpoint(&w->settings.cluster, &e);
+	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", &e);
 	w->client = http_client_new(base, &e);
 	w->out = (struct outbox){ send_msg, w };
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);

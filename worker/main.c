@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "config/windows.h"
+#include "process/cluster_endpoint.h"
 #include "process/process.h"
 #include "rules/judge.h"
 #include "worker/action.h"
@@ -254,25 +255,6 @@ static void on_ctl_dry_run(struct worker *w, const struct msg *question)
 
 /* -- the process --------------------------------------------------------------------------------------- */
 
-static struct http_endpoint endpoint(const struct cluster_settings *c)
-{
-	return (struct http_endpoint){ .base_url = c->server,
-				       .address = c->address,
-				       .tls_server_name = c->tls_server_name,
-				       .ca_pem = c->ca_pem,
-				       .cert_pem = c->cert_pem,
-				       .key_pem = c->key_pem,
-				       .insecure = c->insecure,
-				       .proxy = c->proxy,
-				       .bearer_token = c->token,
-				       .username = c->username,
-				       .password = c->password,
-				       .impersonate_user = c->impersonate_user,
-				       .impersonate_groups = c->impersonate_groups.v,
-				       .n_impersonate_groups = c->impersonate_groups.n,
-				       .user_agent = "ops-pod-cleaner-worker" };
-}
-
 static int worker_on_settings(struct process *p, struct settings *s, bool first, const char **reterr)
 {
 	struct worker *w = process_ctx(p);
@@ -306,8 +288,9 @@ static void worker_on_commit(struct process *p)
 	w->now = w->prepared;
 	settings_init(&w->prepared);
 	windows_set_zones(w->windows, w->now.window_zones, w->now.window_zones_size);
-	const struct http_endpoint e = endpoint(&w->now.cluster);
+	struct http_endpoint e;
 
+	cluster_endpoint(&w->now.cluster, "ops-pod-cleaner-worker", &e);
 	http_client_set_endpoint(w->client, &e);
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
 		if (w->jobs[i].action)
@@ -317,8 +300,9 @@ static void worker_on_commit(struct process *p)
 static int worker_on_start(struct process *p)
 {
 	struct worker *w = process_ctx(p);
-	const struct http_endpoint e = endpoint(&w->now.cluster);
+	struct http_endpoint e;
 
+	cluster_endpoint(&w->now.cluster, "ops-pod-cleaner-worker", &e);
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
 	const struct events_env events = {
