@@ -17,9 +17,9 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 
-/* A turn of the loop ends after so many messages, so that a flood from one peer does not starve the others.
+/* A run of the loop ends after so many messages, so that a flood from one peer does not starve the others.
  */
-#define MESSAGES_PER_TURN 64
+#define MESSAGES_PER_RUN 64
 /* A sender fills a datagram before it begins another: behind a smaller one there is seldom a second, and the
  * loop comes back for it. */
 #define FULL_LEN (IPC_FRAME_MAX / 2)
@@ -39,7 +39,7 @@ struct channel {
 	enum phase phase;
 	const struct channel_ops *ops;
 	void *ctx;
-	struct event *on_read, *on_write, *on_turn_end;
+	struct event *on_read, *on_write, *on_run_end;
 	struct frame *head, **tail;
 	size_t queued; /* messages that are not written yet */
 	bool closed;   /* on_close was called */
@@ -154,7 +154,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-static void on_turn_end(evutil_socket_t fd, short what, void *arg)
+static void on_run_end(evutil_socket_t fd, short what, void *arg)
 {
 	struct channel *c = arg;
 
@@ -194,7 +194,7 @@ static void stop_events(struct channel *c)
 {
 	(void)event_del(c->on_read);
 	(void)event_del(c->on_write);
-	(void)event_del(c->on_turn_end);
+	(void)event_del(c->on_run_end);
 }
 
 static void report_close(struct channel *c, int err, const char *text)
@@ -298,18 +298,18 @@ static void release(struct channel *c)
 {
 	event_free(c->on_read);
 	event_free(c->on_write);
-	event_free(c->on_turn_end);
+	event_free(c->on_run_end);
 	drop_queue(c);
 	(void)close(c->fd);
 	free(c);
 }
 
-/* Is there one more to read in this turn, after n messages? */
+/* Is there one more to read in this run, after n messages? */
 static bool goes_on(const struct channel *c, bool all, unsigned n)
 {
 	if (c->freed || c->closed)
 		return false;
-	return all || n == 0 || c->in_at < c->in_len || (c->in_len > FULL_LEN && n < MESSAGES_PER_TURN);
+	return all || n == 0 || c->in_at < c->in_len || (c->in_len > FULL_LEN && n < MESSAGES_PER_RUN);
 }
 
 static void read_many(struct channel *c, bool all)
@@ -348,8 +348,8 @@ struct channel *channel_new(struct event_base *base, int fd, enum role self, enu
 	(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	c->on_read = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	c->on_write = event_new(base, fd, EV_WRITE | EV_PERSIST, on_writable, c);
-	c->on_turn_end = event_new(base, -1, 0, on_turn_end, c);
-	if (!c->on_read || !c->on_write || !c->on_turn_end)
+	c->on_run_end = event_new(base, -1, 0, on_run_end, c);
+	if (!c->on_read || !c->on_write || !c->on_run_end)
 		abort();
 	(void)event_add(c->on_read, NULL);
 	return c;
@@ -415,7 +415,7 @@ int channel_send(struct channel *c, const struct msg *m, int fd)
 	c->out_len += n;
 	c->out_messages++;
 	c->queued++;
-	event_active(c->on_turn_end, 0, 0); /* behind all that is active now */
+	event_active(c->on_run_end, 0, 0); /* behind all that is active now */
 	return 0;
 }
 

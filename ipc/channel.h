@@ -1,5 +1,5 @@
 /* channel.h - one peer: a SEQPACKET socket on an event loop with a bounded send queue. What is sent during
- * one turn of the loop leaves at its end, as few datagrams of several messages each. Layer: ipc.  Threads:
+ * one run of the loop leaves at its end, as few datagrams of several messages each. Layer: ipc.  Threads:
  * none.  Owns: its descriptor and queued frames; borrows the event_base. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef IPC_CHANNEL_H
@@ -36,7 +36,7 @@ void channel_free(struct channel **c);
 void channel_set_phase(struct channel *c, enum phase phase);
 
 /* Queue m, and fd (>= 0) beside it; fd is duplicated, the caller keeps its own. Sent in order, at the end of
- * this turn of the loop; at once when a datagram is full or fd rides along. 0, or -EAGAIN when the queue
+ * this run of the loop; at once when a datagram is full or fd rides along. 0, or -EAGAIN when the queue
  * holds CHANNEL_QUEUE_MAX messages (m is not queued), or -EPIPE after close, or -EMFILE when fd cannot be
  * duplicated (m is not queued). */
 int channel_send(struct channel *c, const struct msg *m, int fd);
