@@ -100,7 +100,7 @@ size_t str_utf8_len(const char *s, size_t n)
 	return len;
 }
 
-/* U+200E/F, U+202A-E, U+2066-9: they reorder what a person reads. */
+/* U+200E/F, U+202A-E, U+2066-9: they reorder what is read. */
 static bool is_bidi_control(const char *s, size_t len)
 {
 	const unsigned char *u = (const unsigned char *)s;

@@ -59,8 +59,8 @@ struct str str_trim(struct str s, const char *blanks);
  * written. */
 size_t str_escape_json(char *dst, size_t size, const char *s, size_t n);
 
-/* Copy for a person's eyes: control bytes and invalid UTF-8 become '?'; cut at a character border. Returns
- * bytes written. */
+/* Copy for a terminal or a log: control bytes and invalid UTF-8 become '?'; cut at a character border.
+ * Returns bytes written. */
 size_t str_copy_printable(char *dst, size_t size, const char *s, size_t n);
 
 /* Length in bytes (1-4) of the valid UTF-8 character at s, or 0. RFC 3629. */

@@ -33,7 +33,7 @@ static bool take_arguments(const struct options *o, struct msg *request)
 	return true;
 }
 
-/* The name a person goes by; the instance adds the uid that the kernel tells it. */
+/* The name of the operator; the instance adds the uid that the kernel reports. */
 static void set_name(struct msg *m)
 {
 	const struct passwd *who = getpwuid(getuid());

@@ -1,5 +1,5 @@
-/* restore.c - `restore`: put back the replicas that scale-downs took. First a worker says for each what it
- * would do, which is always shown; then, when the person agrees, each goes the way of every write. */
+/* restore.c - `restore`: put back the replicas that scale-downs took. First a worker does a dry run of
+ * each, which is always shown; then, when the operator agrees, each goes the way of every write. */
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static struct item *add(struct restore *r, uint64_t id)
 
 /* -- which ----------------------------------------------------------------------------------------------- */
 
-/* target is kind.group/namespace/name; a person says that, namespace/name, or kind/namespace/name. */
+/* target is kind.group/namespace/name; an operator writes that, namespace/name, or kind/namespace/name. */
 static bool matches(const char *target, const char *said)
 {
 	const char *rest = strchr(target, '/');

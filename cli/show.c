@@ -1,5 +1,5 @@
 /* show.c - `show ID`: all that the history knows of one action. The reporter sends columns as they are
- * stored; here they become what a person reads. */
+ * stored; here they become readable. */
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 #include <stdio.h>

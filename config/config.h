@@ -1,4 +1,4 @@
-/* config.h - the configuration file as it was written, and what people are told about it.
+/* config.h - the configuration file as it was written, and what the operator is told about it.
  * Layer: config.  The struct is for everybody; the functions need libyaml (library opc_config_yaml) and are
  * for the loader and the cli. */
 // SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ int config_load(const char *path, struct config *ret, struct diags *d);
 /* The same for a text in memory; `path` is only for the messages. */
 int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d);
 
-/* For a person: "FILE: ok" and the warnings, or all errors. Returns EXIT_CODE_OK or EXIT_CODE_CONFIG. */
+/* For the operator: "FILE: ok" and the warnings, or all errors. Returns EXIT_CODE_OK or EXIT_CODE_CONFIG. */
 int config_check(const char *path, FILE *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* diag.h - errors and warnings about what a person wrote, collected so that all are told at once.
+/* diag.h - errors and warnings about what the operator wrote, collected so that all are told at once.
  * Layer: config. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_DIAG_H

@@ -1,4 +1,4 @@
-/* file.h - read a file that a person named, whole and bounded.  Layer: config. */
+/* file.h - read a file that the operator named, whole and bounded.  Layer: config. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_FILE_H
 #define CONFIG_FILE_H

@@ -254,7 +254,7 @@ static void check_interactive(const struct kube_entry *exec, bool v1, struct dia
 			 "exec.interactiveMode is missing: write IfAvailable or Never");
 	else if (mode && strcmp(mode, "Always") == 0)
 		error_at(exec, "interactiveMode", d,
-			 "the plugin always asks a person (interactiveMode: Always), and nobody is there: "
+			 "the plugin always asks somebody (interactiveMode: Always), and nobody is there: "
 			 "use another "
 			 "credential");
 	else if (mode && strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0)

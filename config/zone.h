@@ -25,7 +25,7 @@ int32_t zone_offset(const struct zone *z, int64_t t, int64_t *ret_until);
  * such name is possible), -ENOENT (no such zone), -ENOPKG (no zone database on this machine), -EBADMSG (not a
  * zone file). */
 int zone_load(const char *name, void **ret, size_t *ret_size);
-/* What to tell a person about an error of zone_load. */
+/* The text about an error of zone_load. */
 const char *zone_error(int err);
 
 #endif

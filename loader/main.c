@@ -98,7 +98,7 @@ static void send_lines(struct channel *c, const struct diags *d)
 		msg_set(&m, load_line.text, d->v[i].text, strlen(d->v[i].text));
 		(void)channel_send(c, &m, -1);
 	}
-	(void)channel_flush(c, 0); /* a person reads them, whatever becomes of the rest */
+	(void)channel_flush(c, 0); /* the operator reads them, whatever becomes of the rest */
 }
 
 static void send_end(struct channel *c, bool ok)
@@ -189,7 +189,7 @@ static int load(struct channel *c, struct loader *l)
 
 	l->lasting = r < 0 && !exit_is_transient(r);
 	ok = r == 0;
-	/* The configuration alone first: what it says wrongly about clusters need not be told twice. */
+	/* The configuration alone first: what it says wrongly about clusters need not be reported twice. */
 	if (ok) {
 		ok = loader_complete(l);
 		ok = loader_clusters(l, &clusters, &n) && ok;
