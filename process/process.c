@@ -1,5 +1,5 @@
-/* process.c - see process.h. The life of a child: HELLO, first SETTINGS, on_start, sandbox, READY, loop,
- * DRAIN, end. */
+/* process.c - see process.h. A child from its start to its end: HELLO, first SETTINGS, on_start, sandbox,
+ * READY, loop, DRAIN, end. */
 // SPDX-License-Identifier: Apache-2.0
 #include "process/process.h"
 
@@ -40,8 +40,8 @@ struct process {
 	struct event *heartbeat, *sigterm;
 	void *ctx;
 	int statm_fd; /* opened before the sandbox, read for heartbeats */
-	uint64_t cluster, slot, generation, prepared;
-	struct sandbox_params sandbox; /* what this life was given */
+	uint64_t cluster, number, generation, prepared;
+	struct sandbox_params sandbox; /* what this process was given */
 	struct sandbox_params wanted;  /* what the prepared generation needs */
 	char *writable_dir;
 	bool running, draining;
@@ -125,7 +125,7 @@ static void sandbox_from_settings(struct process *p, const struct settings *s, s
 	}
 }
 
-/* A sandbox only tightens: another port needs another life. */
+/* A sandbox only tightens: another port needs another process. */
 static bool same_ports(const struct sandbox_params *a, const struct sandbox_params *b)
 {
 	return a->n_ports == b->n_ports && memcmp(a->ports, b->ports, a->n_ports * sizeof(a->ports[0])) == 0;
@@ -181,13 +181,13 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 	char err[SETTINGS_ERROR_MAX], name[32];
 
 	p->cluster = m->cluster;
-	p->slot = m->number;
+	p->number = m->number;
 	p->generation = m->generation;
 	if (p->cluster == CLUSTERS_MAX)
 		(void)snprintf(name, sizeof(name), "%s", role_name(p->spec->role));
 	else
 		(void)snprintf(name, sizeof(name), "%s/%u.%u", role_name(p->spec->role), (unsigned)p->cluster,
-			       (unsigned)p->slot);
+			       (unsigned)p->number);
 	log_init(name);
 	int r = take_settings(p, fd, true, err);
 
@@ -355,7 +355,7 @@ static void on_sigterm(evutil_socket_t fd, short what, void *arg)
 	on_drain(arg);
 }
 
-/* -- life
+/* -- start and end
  * ------------------------------------------------------------------------------------------------------------
  */
 
