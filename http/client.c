@@ -1,6 +1,6 @@
 /* client.c - libcurl's multi interface driven by libevent.
  * libcurl may not be re-entered from its own callbacks, and owners start and cancel from theirs: what can not
- * be done at once is marked on the request and done when the stack has left libcurl (settle). */
+ * be done at once is marked on the request and done when the stack has left libcurl (catch_up). */
 // SPDX-License-Identifier: Apache-2.0
 #include "http/client.h"
 
@@ -20,17 +20,17 @@ static void note_end(struct http_client *c);
 static void finish(struct http_request *r, CURLcode code)
 {
 	struct http_client *c = r->client;
-	const bool tell = r->state != REQUEST_CANCELLED;
+	const bool report = r->state != REQUEST_CANCELLED;
 	struct http_result result;
 
 	request_result(r, code, &result);
 	if (r->easy)
 		(void)curl_multi_remove_handle(c->multi, r->easy);
-	request_release(r, tell && result.failure == HTTP_OK);
+	request_release(r, report && result.failure == HTTP_OK);
 	TAILQ_REMOVE(&c->requests, r, entry);
 	note_end(c);
 	r->state = REQUEST_DONE;
-	if (tell)
+	if (report)
 		r->call.on_done(r->call.ctx, &result);
 	request_free(r);
 }
@@ -83,7 +83,7 @@ static void reap(struct http_client *c)
 	}
 }
 
-static struct http_request *find_unsettled(struct http_client *c)
+static struct http_request *find_pending(struct http_client *c)
 {
 	struct http_request *r;
 
@@ -94,12 +94,12 @@ static struct http_request *find_unsettled(struct http_client *c)
 }
 
 /* Outside libcurl: report ends, carry out what callbacks asked for. */
-static void settle(struct http_client *c)
+static void catch_up(struct http_client *c)
 {
 	struct http_request *r;
 
 	reap(c);
-	while ((r = find_unsettled(c)))
+	while ((r = find_pending(c)))
 		if (r->state == REQUEST_NEW)
 			launch(r);
 		else
@@ -114,7 +114,7 @@ static void enter(struct http_client *c)
 static void leave(struct http_client *c)
 {
 	if (c->depth == 1)
-		settle(c);
+		catch_up(c);
 	if (--c->depth == 0 && c->doomed)
 		client_destroy(c);
 }
@@ -123,12 +123,12 @@ static void on_idle(evutil_socket_t fd, short what, void *ctx)
 {
 	struct http_request *r = ctx;
 	struct http_client *c = r->client;
-	const uint64_t silent = clock_boot_ms() - r->last_byte_ms;
+	const uint64_t stalled_ms = clock_boot_ms() - r->last_byte_ms;
 
 	(void)fd;
 	(void)what;
-	if (silent < r->call.idle_timeout_ms) {
-		arm_idle(r, r->call.idle_timeout_ms - silent);
+	if (stalled_ms < r->call.idle_timeout_ms) {
+		arm_idle(r, r->call.idle_timeout_ms - stalled_ms);
 		return;
 	}
 	enter(c);
