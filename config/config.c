@@ -57,7 +57,7 @@ struct walk {
 	const char *path; /* of the file */
 	struct config *c;
 	struct diags *d;
-	struct marks *marks;
+	struct positions *positions;
 	const struct tree_node *overrides; /* read last: what they do not say is as in the rest of the file */
 };
 
@@ -170,14 +170,14 @@ static void read_cluster(struct walk *w, const struct tree_node *node)
 	}
 	c->clusters = xreallocarray(c->clusters, c->n_clusters + 1, sizeof(*c->clusters));
 	struct cluster_config *cluster = &c->clusters[c->n_clusters];
-	struct mark *mark = &w->marks->cluster[c->n_clusters++];
-	*mark = (struct mark){ .line = node->line, .column = node->column };
+	struct position *position = &w->positions->cluster[c->n_clusters++];
+	*position = (struct position){ .line = node->line, .column = node->column };
 	*cluster = (struct cluster_config){ 0 };
 	for (const struct tree_node *n = node->first; n; n = n->next) {
 		const struct setting *row = find_row(settings_cluster_table, "clusters[].", n->key->text);
 
 		if (row && row->kind == SET_NAME)
-			mark->key = n->key->text;
+			position->key = n->key->text;
 		if (row)
 			read_value(w, row, cluster, n);
 		else
@@ -251,7 +251,8 @@ static void read_override(struct walk *w, const struct tree_node *node)
 		ERROR(w, node, "more than %d overrides", OVERRIDES_MAX);
 		return;
 	}
-	w->marks->override[p->n_overrides] = (struct mark){ .line = node->line, .column = node->column };
+	w->positions->override[p->n_overrides] =
+		(struct position){ .line = node->line, .column = node->column };
 	o = override_add(p);
 	for (const struct tree_node *n = node->first; n; n = n->next)
 		read_override_key(w, o, n);
@@ -294,12 +295,13 @@ static void read_map(struct walk *w, const struct tree_node *map, const char *pr
 			report_unknown(w, settings_table, prefix, n->key);
 			continue;
 		}
-		struct mark *mark = &w->marks->row[row - settings_table];
+		struct position *position = &w->positions->row[row - settings_table];
 
-		if (mark->line > 0 && row->alias[0] != '\0' && strcasecmp(n->key->text, mark->key) != 0)
+		if (position->line > 0 && row->alias[0] != '\0' &&
+		    strcasecmp(n->key->text, position->key) != 0)
 			ERROR(w, n->key, "%s and %s (line %zu) are two spellings of one key: keep one",
-			      n->key->text, mark->key, mark->line);
-		*mark = (struct mark){ n->key->line, n->key->column, n->key->text };
+			      n->key->text, position->key, position->line);
+		*position = (struct position){ n->key->line, n->key->column, n->key->text };
 		if (row->kind == SET_SECTION)
 			read_section(w, row, n);
 		else if (row->kind == SET_OBJECTS)
@@ -313,8 +315,8 @@ static void read_map(struct walk *w, const struct tree_node *map, const char *pr
 
 static int walk_tree(const char *path, const struct tree_node *root, struct config *ret, struct diags *d)
 {
-	_cleanup_free_ struct marks *marks = xcalloc(1, sizeof(*marks));
-	struct walk w = { .path = path, .c = ret, .d = d, .marks = marks };
+	_cleanup_free_ struct positions *positions = xcalloc(1, sizeof(*positions));
+	struct walk w = { .path = path, .c = ret, .d = d, .positions = positions };
 
 	if (root && root->kind != TREE_MAP)
 		ERROR(&w, root, "the file is %s, keys were expected: \"deleteEvictedPod:\"",
@@ -323,7 +325,7 @@ static int walk_tree(const char *path, const struct tree_node *root, struct conf
 		read_map(&w, root, "");
 	if (w.overrides)
 		read_overrides(&w, w.overrides);
-	config_validate(path, ret, marks, d);
+	config_validate(path, ret, positions, d);
 	return d->errors > 0 ? -EINVAL : 0;
 }
 

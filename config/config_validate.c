@@ -18,43 +18,43 @@
 struct check {
 	const char *path;
 	const struct config *c;
-	const struct marks *marks;
+	const struct positions *positions;
 	struct diags *d;
 };
 
-static const struct mark *mark_of(const struct check *k, const char *path)
+static const struct position *position_of(const struct check *k, const char *path)
 {
 	for (size_t i = 0; settings_table[i].path; i++)
 		if (strcmp(settings_table[i].path, path) == 0)
-			return &k->marks->row[i];
+			return &k->positions->row[i];
 	abort();
 }
 
 static bool is_written(const struct check *k, const char *path)
 {
-	return mark_of(k, path)->line > 0;
+	return position_of(k, path)->line > 0;
 }
 
 #define ERROR(k, m, ...) diags_error((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
 #define WARN(k, m, ...)  diags_warn((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
 
-static const struct mark *mark_of_key(const struct check *k, enum duty duty, const char *key)
+static const struct position *position_of_key(const struct check *k, enum duty duty, const char *key)
 {
 	char path[64];
 
 	(void)snprintf(path, sizeof(path), "%s.%s", duty_name(duty), key);
-	return mark_of(k, path);
+	return position_of(k, path);
 }
 
 static void check_namespaces(const struct check *k, enum duty duty)
 {
 	const struct policy *p = &k->c->settings.policy;
 	const struct str_list *list = &p->duty[duty].namespaces;
-	const struct mark *at = mark_of_key(k, duty, "namespaces");
+	const struct position *at = position_of_key(k, duty, "namespaces");
 	const bool star = str_list_has(list, STR_LIT("*"));
 
 	if (list->n == 0) {
-		WARN(k, mark_of_key(k, duty, "enable"),
+		WARN(k, position_of_key(k, duty, "enable"),
 		     "%s is enabled but works in no namespace: name some in namespaces, or \"*\" for all",
 		     duty_name(duty));
 		return;
@@ -91,20 +91,20 @@ static void check_duties(const struct check *k)
 			check_namespaces(k, d);
 	}
 	if (!any)
-		WARN(k, &(struct mark){ 0 },
+		WARN(k, &(struct position){ 0 },
 		     "every duty is off: write enable: true for those that shall work");
 	if (duty[DUTY_IMAGE_PULL].enable && duty[DUTY_IMAGE_PULL].hours_ms < 600000)
-		WARN(k, mark_of_key(k, DUTY_IMAGE_PULL, "hours"),
+		WARN(k, position_of_key(k, DUTY_IMAGE_PULL, "hours"),
 		     "errImagePull.hours: less than 10m is short: the kubelet itself waits up to 5m between "
 		     "two tries, "
 		     "and a short outage of a registry scales workloads to 0");
 	if (duty[DUTY_EVICTED].enable && !is_written(k, "deleteEvictedPod.includeJobs"))
-		WARN(k, mark_of(k, "deleteEvictedPod"),
+		WARN(k, position_of(k, "deleteEvictedPod"),
 		     "deleteEvictedPod keeps pods of Jobs, which the original program deleted: write "
 		     "includeJobs: true "
 		     "or false");
 	if (duty[DUTY_TERMINATING].enable && !is_written(k, "deleteTerminatingPod.unreachableNodes"))
-		WARN(k, mark_of(k, "deleteTerminatingPod"),
+		WARN(k, position_of(k, "deleteTerminatingPod"),
 		     "deleteTerminatingPod keeps pods on nodes that do not answer, which the original "
 		     "program deleted: "
 		     "write unreachableNodes: true (dangerous) or false");
@@ -115,13 +115,13 @@ static void check_secrets(const struct check *k)
 	const struct config *c = k->c;
 
 	if (c->settings.api_url && c->api_url_file)
-		ERROR(k, mark_of(k, "tooManyRestart.apiurlFile"),
+		ERROR(k, position_of(k, "tooManyRestart.apiurlFile"),
 		      "apiurl and apiurlFile are both given: keep one");
 	if (c->settings.api_secret && c->api_secret_file)
-		ERROR(k, mark_of(k, "tooManyRestart.secretFile"),
+		ERROR(k, position_of(k, "tooManyRestart.secretFile"),
 		      "secret and secretFile are both given: keep one");
 	if (policy_enables(&c->settings.policy, DUTY_RESTARTS) && !c->settings.api_url && !c->api_url_file)
-		ERROR(k, mark_of(k, "tooManyRestart.enable"),
+		ERROR(k, position_of(k, "tooManyRestart.enable"),
 		      "tooManyRestart is enabled but has no apiurl: write the address of the bot, or enable: "
 		      "false");
 }
@@ -144,7 +144,7 @@ static bool is_frequent(const struct cron *c, const struct zone *z)
 static void check_schedule(const struct check *k)
 {
 	const struct settings *s = &k->c->settings;
-	const struct mark *at = mark_of(k, "tooManyRestart.duration");
+	const struct position *at = position_of(k, "tooManyRestart.duration");
 	const char *name = s->time_zone ? s->time_zone : "UTC";
 	void *bytes = NULL;
 	struct zone *z = NULL;
@@ -160,7 +160,7 @@ static void check_schedule(const struct check *k)
 			WARN(k, at, "the time zone in front of the schedule, %s, is used, not timeZone",
 			     c.zone);
 	} else if (is_written(k, "tooManyRestart.timeZone")) {
-		at = mark_of(k, "tooManyRestart.timeZone");
+		at = position_of(k, "tooManyRestart.timeZone");
 	}
 	r = zone_load(name, &bytes, &n);
 	if (r == 0 && bytes)
@@ -168,7 +168,7 @@ static void check_schedule(const struct check *k)
 	if (r < 0)
 		ERROR(k, at, "time zone \"%s\": %s", name, zone_error(r));
 	else if (policy_enables(&s->policy, DUTY_RESTARTS) && is_frequent(&c, z))
-		WARN(k, mark_of(k, "tooManyRestart.duration"),
+		WARN(k, position_of(k, "tooManyRestart.duration"),
 		     "the report is sent more than once a minute: the bot refuses more than 100 a minute");
 	zone_free(&z);
 	free(bytes);
@@ -193,7 +193,7 @@ static void check_windows(const struct check *k, enum duty d)
 		const int r = zone_load(name, &bytes, &n);
 
 		if (r < 0)
-			ERROR(k, mark_of(k, path), "time zone \"%s\": %s", name, zone_error(r));
+			ERROR(k, position_of(k, path), "time zone \"%s\": %s", name, zone_error(r));
 	}
 }
 
@@ -209,24 +209,26 @@ static void check_clusters(const struct check *k)
 	for (size_t i = 0; i < c->n_clusters; i++) {
 		const struct cluster_config *a = &c->clusters[i];
 
-		if (!a->name && !k->marks->cluster[i].key)
-			ERROR(k, &k->marks->cluster[i], "a cluster without a name: write name: ...");
+		if (!a->name && !k->positions->cluster[i].key)
+			ERROR(k, &k->positions->cluster[i], "a cluster without a name: write name: ...");
 		for (size_t j = 0; j < i && a->name; j++) {
 			const struct cluster_config *b = &c->clusters[j];
 
 			if (!b->name)
 				continue;
 			if (same(a->name, b->name))
-				ERROR(k, &k->marks->cluster[i], "two clusters are called \"%s\"", a->name);
+				ERROR(k, &k->positions->cluster[i], "two clusters are called \"%s\"",
+				      a->name);
 			else if (same(a->kubeconfig, b->kubeconfig) && same(a->context, b->context))
-				ERROR(k, &k->marks->cluster[i],
+				ERROR(k, &k->positions->cluster[i],
 				      "\"%s\" and \"%s\" are the same cluster: give each its kubeconfig or "
 				      "context",
 				      b->name, a->name);
 		}
 	}
 	if (c->n_clusters > 0 && c->context)
-		WARN(k, mark_of(k, "context"), "context is not used when clusters is given: write it there");
+		WARN(k, position_of(k, "context"),
+		     "context is not used when clusters is given: write it there");
 }
 
 static bool shares(const struct str_list *a, const struct str_list *b)
@@ -252,7 +254,7 @@ static void check_overrides(const struct check *k)
 
 	for (size_t i = 0; i < p->n_overrides; i++) {
 		const struct policy_override *o = &p->overrides[i];
-		const struct mark *at = &k->marks->override[i];
+		const struct position *at = &k->positions->override[i];
 
 		if (o->namespaces.n == 0 && o->labels.n == 0)
 			ERROR(k, at,
@@ -271,9 +273,10 @@ static void check_overrides(const struct check *k)
 	}
 }
 
-void config_validate(const char *path, const struct config *c, const struct marks *marks, struct diags *d)
+void config_validate(const char *path, const struct config *c, const struct positions *positions,
+		     struct diags *d)
 {
-	const struct check k = { path, c, marks, d };
+	const struct check k = { path, c, positions, d };
 
 	check_duties(&k);
 	check_secrets(&k);

@@ -10,19 +10,20 @@
 #include "ipc/msg.h"
 
 /* Where a key stands; line 0: it does not. */
-struct mark {
+struct position {
 	size_t line, column;
 	const char *key; /* as written; lives as long as the tree */
 };
 
-#define MARKS_MAX 256
+#define POSITIONS_MAX 256
 
-struct marks {
-	struct mark row[MARKS_MAX];        /* by index in settings_table */
-	struct mark cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
-	struct mark override[OVERRIDES_MAX];
+struct positions {
+	struct position row[POSITIONS_MAX];    /* by index in settings_table */
+	struct position cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
+	struct position override[OVERRIDES_MAX];
 };
 
-void config_validate(const char *path, const struct config *c, const struct marks *marks, struct diags *d);
+void config_validate(const char *path, const struct config *c, const struct positions *positions,
+		     struct diags *d);
 
 #endif

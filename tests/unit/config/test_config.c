@@ -272,7 +272,7 @@ TEST(the_table_is_sound)
 		    SETTING_SECRET) /* a secret goes to the reporter or to those who act, not to both */
 			ck_assert((a->roles & R_REPORTER) == 0 || a->roles == R_REPORTER);
 	}
-	ck_assert_uint_le(n, MARKS_MAX);
+	ck_assert_uint_le(n, POSITIONS_MAX);
 	config_init(&c); /* aborts when a default does not parse */
 	ck_assert_str_eq(c.settings.schedule, "0 7 9 * * 1");
 	ck_assert(!c.settings.policy.duty[DUTY_IMAGE_PULL].enable);
