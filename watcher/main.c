@@ -7,7 +7,7 @@
 #include "base/xalloc.h"
 #include "http/client.h"
 #include "process/process.h"
-#include "watcher/watch.h"
+#include "watcher/cluster_watch.h"
 
 struct watcher {
 	struct settings first;    /* until on_start */
@@ -49,11 +49,11 @@ static int on_settings(struct process *p, struct settings *s, bool first, const 
 
 static int on_start(struct process *p)
 {
-	static const struct watch_ops ops = { on_send, on_generation };
+	static const struct cluster_watch_ops ops = { on_send, on_generation };
 	struct watcher *w = process_ctx(p);
 
 	http_global_init();
-	w->watch = watch_new(process_base(p), process_cluster(p), &w->first, &ops, p);
+	w->watch = cluster_watch_new(process_base(p), process_cluster(p), &w->first, &ops, p);
 	return 0;
 }
 
@@ -61,21 +61,21 @@ static void on_ready(struct process *p)
 {
 	struct watcher *w = process_ctx(p);
 
-	watch_start(w->watch);
+	cluster_watch_start(w->watch);
 }
 
 static void on_commit(struct process *p)
 {
 	struct watcher *w = process_ctx(p);
 
-	watch_set_settings(w->watch, &w->prepared);
+	cluster_watch_set_settings(w->watch, &w->prepared);
 }
 
 static void on_msg(struct process *p, const struct msg *m)
 {
 	struct watcher *w = process_ctx(p);
 
-	watch_on_msg(w->watch, m);
+	cluster_watch_on_msg(w->watch, m);
 }
 
 static void on_room(struct process *p)
@@ -83,7 +83,7 @@ static void on_room(struct process *p)
 	struct watcher *w = process_ctx(p);
 
 	if (w && w->watch)
-		watch_on_room(w->watch);
+		cluster_watch_on_room(w->watch);
 }
 
 static void on_drained(void *ctx)
@@ -97,7 +97,7 @@ static void on_drain(struct process *p)
 {
 	struct watcher *w = process_ctx(p);
 
-	watch_drain(w->watch, on_drained, p);
+	cluster_watch_drain(w->watch, on_drained, p);
 }
 
 static void on_done(struct process *p)
@@ -106,7 +106,7 @@ static void on_done(struct process *p)
 
 	if (!w)
 		return;
-	watch_free(&w->watch);
+	cluster_watch_free(&w->watch);
 	settings_done(&w->first);
 	settings_done(&w->prepared);
 	free(w);

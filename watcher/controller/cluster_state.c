@@ -13,7 +13,7 @@ void cluster_init(struct cluster_state *c, uint64_t number, const struct policy 
 		.store = store_new(ops, ctx),
 		.failing_since = failing_since_new(),
 		.sync = sync_state_new(quiet_ms),
-		.guards = guards_new(number),
+		.admission = admission_new(number),
 		.counts = pod_counts_new(),
 	};
 	cluster_set_policy(c, policy, quiet_ms);
@@ -24,7 +24,7 @@ void cluster_done(struct cluster_state *c)
 	store_free(&c->store);
 	failing_since_free(&c->failing_since);
 	sync_state_free(&c->sync);
-	guards_free(&c->guards);
+	admission_free(&c->admission);
 	pod_counts_free(&c->counts);
 }
 
@@ -121,7 +121,7 @@ void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod
 static void recovered(struct cluster_state *c, struct str owner, struct str revision)
 {
 	failing_since_clear(c->failing_since, owner, revision);
-	guards_recovered(c->guards, owner, revision);
+	admission_recovered(c->admission, owner, revision);
 }
 
 void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret)
@@ -140,6 +140,6 @@ void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *
 			c->failing_since, owner, p->revision,
 			server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
 		if (select_namespace(c->policy, DUTY_IMAGE_PULL, p->ns, &ignored))
-			guards_failing(c->guards, owner, p->revision, ret->failing_since, p);
+			admission_failing(c->admission, owner, p->revision, ret->failing_since, p);
 	}
 }

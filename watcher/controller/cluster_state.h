@@ -11,7 +11,7 @@
 #include "watcher/cache/store.h"
 #include "watcher/controller/failing_since.h"
 #include "watcher/controller/pod_counts.h"
-#include "watcher/guards/guards.h"
+#include "watcher/guards/admission.h"
 #include "watcher/guards/sync_state.h"
 
 struct cluster_state {
@@ -21,7 +21,7 @@ struct cluster_state {
 	struct server_clock server_clock;
 	struct failing_since *failing_since;
 	struct sync_state *sync;
-	struct guards *guards;
+	struct admission *admission;
 	struct pod_counts *counts;
 };
 

@@ -45,7 +45,7 @@ static void on_removed(void *ctx, uint32_t h)
 	if (!ask || store_group(k->store, h))
 		return;
 	failing_since_idle(k->failing_since, c->gone.uid, c->gone.revision, clock_boot_ms());
-	guards_recovered(k->guards, c->gone.uid, c->gone.revision);
+	admission_recovered(k->admission, c->gone.uid, c->gone.revision);
 }
 
 static void on_tally(void *ctx, uint32_t group)
@@ -68,7 +68,7 @@ static void on_tally(void *ctx, uint32_t group)
 		failing_since_clear(k->failing_since, owner.uid, revision);
 	else
 		failing_since_idle(k->failing_since, owner.uid, revision, clock_boot_ms());
-	guards_recovered(k->guards, owner.uid, revision);
+	admission_recovered(k->admission, owner.uid, revision);
 }
 
 /* -- start and end -- */
@@ -101,8 +101,8 @@ void controller_free(struct controller **c)
 
 void controller_set_place(struct controller *c, const char *cluster, const void *zones, size_t n_zones)
 {
-	guards_set_cluster(c->cluster.guards, cluster);
-	guards_set_zones(c->cluster.guards, zones, n_zones);
+	admission_set_cluster(c->cluster.admission, cluster);
+	admission_set_zones(c->cluster.admission, zones, n_zones);
 }
 
 void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
@@ -223,7 +223,7 @@ static void on_saved_row(struct controller *c, const struct msg *m)
 	struct clock_snapshot clocks;
 
 	cluster_clocks(&c->cluster, &clocks);
-	guards_on_saved_row(c->cluster.guards, &m->u.saved_row, &clocks);
+	admission_on_saved_row(c->cluster.admission, &m->u.saved_row, &clocks);
 }
 
 static void on_action_row(struct controller *c, const struct msg *m)
@@ -231,7 +231,7 @@ static void on_action_row(struct controller *c, const struct msg *m)
 	struct clock_snapshot clocks;
 
 	cluster_clocks(&c->cluster, &clocks);
-	guards_on_action_row(c->cluster.guards, &m->u.action_row, &clocks);
+	admission_on_action_row(c->cluster.admission, &m->u.action_row, &clocks);
 }
 
 static void on_saved_end(struct controller *c, const struct msg *m)
@@ -242,7 +242,7 @@ static void on_saved_end(struct controller *c, const struct msg *m)
 
 static void on_pause(struct controller *c, const struct msg *m)
 {
-	if (guards_on_pause(c->cluster.guards, &m->u.pause))
+	if (admission_on_pause(c->cluster.admission, &m->u.pause))
 		nominations_wake(c->nominations, GUARD_PAUSE);
 }
 
@@ -263,7 +263,7 @@ void controller_on_msg(struct controller *c, const struct msg *m)
 
 void controller_set_leader(struct controller *c, bool leading, const char *holder)
 {
-	guards_set_leader(c->cluster.guards, leading, holder);
+	admission_set_leader(c->cluster.admission, leading, holder);
 	nominations_wake(c->nominations, GUARD_LEADER);
 }
 
@@ -282,17 +282,17 @@ static void check_breaker(struct controller *c, uint64_t now, bool asked)
 	struct clock_snapshot clocks;
 	uint64_t at;
 
-	if (!guards_check_due(k->guards, now, &at))
+	if (!admission_check_due(k->admission, now, &at))
 		return;
 	/* Open, it is in no hurry to close; closed, it must be known before anything goes. */
-	if ((!asked || *guards_breaker_text(k->guards)) && now < c->breaker_at + BREAKER_CHECK_MS)
+	if ((!asked || *admission_breaker_text(k->admission)) && now < c->breaker_at + BREAKER_CHECK_MS)
 		return;
 	c->breaker_at = now;
 	if (p->percent > 0)
 		pod_counts_take(k->counts, k->store, now);
 	cluster_clocks(k, &clocks);
-	if (guards_check(k->guards, p, pod_counts_workloads(k->counts),
-			 p->same_node > 0 && pod_counts_many_nodes(k->store) ? 2 : 1, &clocks))
+	if (admission_check(k->admission, p, pod_counts_workloads(k->counts),
+			    p->same_node > 0 && pod_counts_many_nodes(k->store) ? 2 : 1, &clocks))
 		nominations_wake(c->nominations, GUARD_BREAKER);
 }
 
@@ -379,7 +379,7 @@ static void collect(struct controller *c, uint64_t now)
 	failing_since_expire(c->cluster.failing_since, now);
 	nominations_expire(c->nominations, now);
 	cluster_clocks(&c->cluster, &clocks);
-	guards_housekeeping(c->cluster.guards, &clocks);
+	admission_housekeeping(c->cluster.admission, &clocks);
 }
 
 static void collect_blocked(struct controller *c, uint64_t now)
@@ -438,7 +438,7 @@ uint64_t controller_next(const struct controller *c)
 	next = nominations_next(c->nominations, now);
 	if (queue_next(c->keys, &at) && at < next)
 		next = at;
-	if (guards_check_due(c->cluster.guards, now, &at))
+	if (admission_check_due(c->cluster.admission, now, &at))
 		at = c->breaker_at + BREAKER_CHECK_MS;
 	if (at < next)
 		next = at;
@@ -467,6 +467,6 @@ void controller_stats(const struct controller *c, struct controller_stats *ret)
 		     ret->nominations.bytes;
 	ret->queue = queue_len(c->keys) + ret->nominations.waiting;
 	ret->judged = c->judged;
-	ret->reverts = guards_revert_count(c->cluster.guards);
+	ret->reverts = admission_revert_count(c->cluster.admission);
 	ret->last_byte = c->last_byte;
 }

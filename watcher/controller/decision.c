@@ -97,7 +97,7 @@ static void admit(const struct cluster_state *c, const struct pod_facts *p, cons
 		return;
 	make_ask(c, p, s, &now, ret);
 	ret->due = true;
-	ret->blocked = !guards_ask(c->guards, budget, &ret->ask, &now, &ret->block);
+	ret->blocked = !admission_ask(c->admission, budget, &ret->ask, &now, &ret->block);
 	if (ret->blocked)
 		make_wait(&ret->v, ret->block.reason, server_of(&now, ret->block.until), ret->block.evidence);
 }
@@ -157,7 +157,7 @@ void decision_of_duty(const struct cluster_state *c, enum duty d, const struct p
 	if (!ret->due)
 		make_ask(c, p, s, &now, ret);
 	r.due = ret->due;
-	guards_trace(c->guards, &ret->ask, &now, report_guard, &r);
+	admission_trace(c->admission, &ret->ask, &now, report_guard, &r);
 }
 
 /* -- for messages -- */
@@ -173,7 +173,7 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = judge_began(d->v.duty, p, s);
 	m->u.nominate.action = d->ask.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
-	m->u.nominate.reverts = d->due ? guards_reverts(c->guards, &d->ask, &now) : 0;
+	m->u.nominate.reverts = d->due ? admission_reverts(c->admission, &d->ask, &now) : 0;
 	msg_set(m, nominate.ns, p->ns.p, p->ns.n);
 	msg_set(m, nominate.name, p->name.p, p->name.n);
 	msg_set(m, nominate.uid, p->uid.p, p->uid.n);

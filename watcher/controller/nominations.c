@@ -94,7 +94,7 @@ int nominations_flush(struct nominations *n)
 	if (r < 0)
 		return r;
 	cluster_clocks(n->cluster, &clocks);
-	return guards_flush(n->cluster->guards, &clocks, n->out);
+	return admission_flush(n->cluster->admission, &clocks, n->out);
 }
 
 static int send_refusal(const struct nominations *n, const struct judged *j)
@@ -125,7 +125,7 @@ static int block_pod(struct nominations *n, const struct judged *j)
 {
 	const struct block *block = &j->d->block;
 	char key[512];
-	struct str bin = { key, guards_bin_key(&j->d->ask, block, key, sizeof(key)) };
+	struct str bin = { key, admission_bin_key(&j->d->ask, block, key, sizeof(key)) };
 
 	if (guard_desc(block->guard)->reported && !blocked_has_bin(n->blocked, bin)) {
 		int r = send_refusal(n, j);
@@ -141,7 +141,7 @@ static int block_pod(struct nominations *n, const struct judged *j)
 static int nominate(struct nominations *n, const struct judged *j)
 {
 	const struct due *due = &j->d->ask;
-	struct guards *guards = n->cluster->guards;
+	struct admission *admission = n->cluster->admission;
 	struct clock_snapshot clocks;
 	int r;
 
@@ -151,10 +151,10 @@ static int nominate(struct nominations *n, const struct judged *j)
 		return 0;
 	}
 	cluster_clocks(n->cluster, &clocks);
-	guards_charge(guards, due, &clocks);
+	admission_charge(admission, due, &clocks);
 	r = send_nominate(n, j);
 	if (r < 0) {
-		guards_give_back(guards, due->action_key, &clocks);
+		admission_give_back(admission, due->action_key, &clocks);
 		return r;
 	}
 	n->nominated++;
@@ -184,7 +184,7 @@ static int act(struct nominations *n, const struct judged *j)
 		return 0;
 	}
 	cluster_clocks(n->cluster, &clocks);
-	newest = guards_note_due(n->cluster->guards, &d->ask, &clocks);
+	newest = admission_note_due(n->cluster->admission, &d->ask, &clocks);
 	if (!d->blocked)
 		return nominate(n, j);
 	r = block_pod(n, j);
@@ -332,13 +332,14 @@ static void tell_guards(struct nominations *n, const struct msg_nomination_resul
 	struct clock_snapshot clocks;
 
 	cluster_clocks(c, &clocks);
-	if (written && guards_retried(c->guards, key, &owner, &revision))
+	if (written && admission_retried(c->admission, key, &owner, &revision))
 		failing_since_set_attempted(c->failing_since, owner, revision, clocks.latest);
-	if (guards_on_result(c->guards, m, c->policy->mode == MODE_OBSERVE, &clocks) && n->budget_at == 0)
+	if (admission_on_result(c->admission, m, c->policy->mode == MODE_OBSERVE, &clocks) &&
+	    n->budget_at == 0)
 		n->budget_at = (uint64_t)clocks.boot + BUDGET_CHECK_MS;
 	if (written && m->action == ACTION_RESTORE) {
 		failing_since_forget(c->failing_since, key);
-		guards_forgive(c->guards, key);
+		admission_forgive(c->admission, key);
 	}
 }
 
@@ -465,7 +466,7 @@ uint32_t nominations_order(const struct nominations *n, uint32_t **ret)
 
 static void describe_blocks(const struct nominations *n, uint64_t guards, char *buf, size_t size)
 {
-	const char *breaker = guards_breaker_text(n->cluster->guards);
+	const char *breaker = admission_breaker_text(n->cluster->admission);
 	size_t len = 0;
 
 	buf[0] = '\0';

@@ -57,7 +57,7 @@ static struct str key_of_row(const struct msg_ctl_plan_row *row, char buf[static
 /* As if it were done now. */
 static void spend(const struct plan_rows *p, const struct cluster_state *c, const struct due *due)
 {
-	const struct spend s = guards_spend(c->guards, due);
+	const struct spend s = admission_spend(c->admission, due);
 
 	budget_load(p->budget, &s, 1, (int64_t)clock_boot_ms());
 }
@@ -109,7 +109,7 @@ int plan_rows_step(struct plan_rows *p, const struct controller *c, const struct
 		return 0;
 	if (!p->pods) {
 		p->n_pods = controller_order(c, &p->pods);
-		p->budget = guards_budget_clone(cluster->guards);
+		p->budget = admission_budget_clone(cluster->admission);
 		p->sent = intern_new();
 	}
 	for (uint32_t i = 0; i < PODS_PER_STEP && p->next < p->n_pods; i++, p->next++) {

@@ -10,7 +10,7 @@
 #include "fake_kube.h"
 #include "harness.h"
 #include "tests/suite.h"
-#include "watcher/watch.h"
+#include "watcher/cluster_watch.h"
 
 static struct event_base *base;
 static struct cluster_watch *w;
@@ -22,7 +22,7 @@ static uint64_t generation_now(void *ctx)
 	return generation;
 }
 
-static const struct watch_ops ops = { take, generation_now };
+static const struct cluster_watch_ops ops = { take, generation_now };
 
 static void loop(void)
 {
@@ -51,13 +51,13 @@ static void open_watch(void)
 	generation = 1;
 	base = event_base_new();
 	some_settings(&s);
-	w = watch_new(base, 2, &s, &ops, NULL);
-	watch_start(w);
+	w = cluster_watch_new(base, 2, &s, &ops, NULL);
+	cluster_watch_start(w);
 }
 
 static void close_watch(void)
 {
-	watch_free(&w);
+	cluster_watch_free(&w);
 	event_base_free(base);
 	clock_fake_clear();
 }
@@ -66,7 +66,7 @@ static void tell(enum msg_type type)
 {
 	struct msg m = { .type = type };
 
-	watch_on_msg(w, &m);
+	cluster_watch_on_msg(w, &m);
 	loop();
 }
 
@@ -101,7 +101,7 @@ START_TEST(from_event_to_nomination)
 
 	msg_copy_fields(&settled, last(MSG_NOMINATE));
 	settled.u.nomination_result.outcome = OUTCOME_DONE;
-	watch_on_msg(w, &settled);
+	cluster_watch_on_msg(w, &settled);
 	fake.ops.on_delete(fake.ctx, &q);
 	loop();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
@@ -152,14 +152,14 @@ START_TEST(new_settings)
 
 	some_settings(&s);
 	s.policy.duty[DUTY_EVICTED].enable = false;
-	watch_set_settings(w, &s);
+	cluster_watch_set_settings(w, &s);
 	list(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	ck_assert_int_eq(fake.started, 1);
 	/* Another token and a duty switched on: judged again, not listed again. */
 	some_settings(&s);
 	s.cluster.token = xstrdup("t2");
-	watch_set_settings(w, &s);
+	cluster_watch_set_settings(w, &s);
 	loop();
 	ck_assert_str_eq(fake.token, "t2");
 	ck_assert_int_eq(fake.started, 1);
@@ -167,13 +167,13 @@ START_TEST(new_settings)
 	/* After a refused credential the old stream is not waited for, but the cache stays. */
 	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
 	some_settings(&s);
-	watch_set_settings(w, &s);
+	cluster_watch_set_settings(w, &s);
 	ck_assert_int_eq(fake.started, 2);
 	tell(MSG_CTL_EXPLAIN);
 	/* Other namespaces: everything anew. */
 	some_settings(&s);
 	list_set(&s.policy.duty[DUTY_EVICTED].namespaces, "shop,blog");
-	watch_set_settings(w, &s);
+	cluster_watch_set_settings(w, &s);
 	ck_assert_int_eq(fake.started, 3);
 	ck_assert_uint_eq(fake.config.n_namespaces, 2);
 	ck_assert_str_eq(fake.config.namespaces[0], "shop");
@@ -215,7 +215,7 @@ START_TEST(restart_rows_rows)
 	p[2].name = STR_LIT("alone");
 	p[2].owner = (struct owner_facts){ 0 };
 	list(p, 3);
-	watch_on_msg(w, &ask);
+	cluster_watch_on_msg(w, &ask);
 	loop();
 	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 2);
 	ck_assert_uint_eq(count(MSG_DIGEST_END), 1);
@@ -253,10 +253,10 @@ START_TEST(restart_rows_is_complete_without_room)
 	fake.ops.on_sync(fake.ctx, "");
 	tell(MSG_SAVED_END);
 	room = 0;
-	watch_on_msg(w, &ask);
+	cluster_watch_on_msg(w, &ask);
 	while (count(MSG_DIGEST_END) == 0) {
 		room = 100;
-		watch_on_room(w);
+		cluster_watch_on_room(w);
 		loop();
 	}
 	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 1500);
@@ -269,7 +269,7 @@ START_TEST(restart_rows_before_the_list_is_marked)
 {
 	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
 
-	watch_on_msg(w, &ask);
+	cluster_watch_on_msg(w, &ask);
 	loop();
 	ck_assert(!last(MSG_DIGEST_END)->u.digest_end.synced);
 }
@@ -284,7 +284,7 @@ START_TEST(explain_says_every_duty)
 
 	msg_set(&ask, ctl_explain.ns, "shop", 4);
 	msg_set(&ask, ctl_explain.name, "web-1-abcde", 11);
-	watch_on_msg(w, &ask);
+	cluster_watch_on_msg(w, &ask);
 	loop();
 	ck_assert_uint_eq(last(MSG_CTL_END)->u.ctl_end.code, 1);
 	ck_assert_str_eq(
@@ -292,10 +292,10 @@ START_TEST(explain_says_every_duty)
 		"no pod or workload shop/web-1-abcde is in the cache; the first list is not complete yet");
 	list(&p, 1);
 	room = 2;
-	watch_on_msg(w, &ask);
+	cluster_watch_on_msg(w, &ask);
 	loop();
 	room = 1 << 30;
-	watch_on_room(w);
+	cluster_watch_on_room(w);
 	loop();
 	ck_assert_uint_eq(count(MSG_CTL_EXPLAIN_ROW), 4);
 	ck_assert_uint_eq(count(MSG_CTL_END), 2);
@@ -430,7 +430,7 @@ START_TEST(what_is_sent_can_be_read)
 	p[1].name = STR_LIT("crash");
 	p[1].containers[0].name = STR_LIT("");
 	list(p, 2);
-	watch_on_msg(w, &ask);
+	cluster_watch_on_msg(w, &ask);
 	loop();
 	ck_assert_uint_gt(n_sent, 5);
 	for (size_t i = 0; i < n_sent; i++) {

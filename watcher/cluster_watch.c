@@ -1,10 +1,9 @@
-/* watch.c - see watch.h.
+/* cluster_watch.c - see cluster_watch.h.
  * One timer runs the controller: at once while there is work, else when the next deadline is due. Between two
  * runs the loop reads the socket, so reading always comes first and a storm of events never starves the
  * judging. */
 // SPDX-License-Identifier: Apache-2.0
-#include "process/cluster_endpoint.h"
-#include "watcher/watch.h"
+#include "watcher/cluster_watch.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -16,6 +15,7 @@
 #include "base/xalloc.h"
 #include "http/client.h"
 #include "kube/reflector.h"
+#include "process/cluster_endpoint.h"
 #include "rules/select.h"
 #include "watcher/controller/restart_rows.h"
 #include "watcher/controller/explain_rows.h"
@@ -32,7 +32,7 @@
 
 struct cluster_watch {
 	struct event_base *base;
-	struct watch_ops ops;
+	struct cluster_watch_ops ops;
 	void *ctx;
 	uint64_t cluster;
 	struct settings settings;
@@ -101,7 +101,7 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 	if (r == 0 && w->restarts.digest)
 		r = restart_rows_step(&w->restarts, controller_cluster(w->controller), &w->out);
 	watch_stats_touch(w->stats);
-	if (r == -EAGAIN) /* watch_on_room goes on; should nobody call it, a short pause does */
+	if (r == -EAGAIN) /* cluster_watch_on_room goes on; should nobody call it, a short pause does */
 		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
 	else
 		schedule(w);
@@ -273,7 +273,7 @@ static void start_reflector(struct cluster_watch *w)
 	watch_stats_set_reflector(w->stats, w->reflector);
 }
 
-void watch_set_settings(struct cluster_watch *w, struct settings *s)
+void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 {
 	struct str_list namespaces = { 0 };
 	struct http_endpoint e;
@@ -321,8 +321,8 @@ static void send_saved_get(evutil_socket_t fd, short what, void *arg)
 	(void)evtimer_add(w->saved_get_timer, CLOCK_TIMEVAL(SAVED_GET_MS));
 }
 
-struct cluster_watch *watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
-				const struct watch_ops *ops, void *ctx)
+struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
+					const struct cluster_watch_ops *ops, void *ctx)
 {
 	struct cluster_watch *w = xcalloc(1, sizeof(*w));
 	struct http_endpoint e;
@@ -347,7 +347,7 @@ struct cluster_watch *watch_new(struct event_base *base, uint64_t cluster, struc
 	return w;
 }
 
-void watch_start(struct cluster_watch *w)
+void cluster_watch_start(struct cluster_watch *w)
 {
 	send_saved_get(-1, 0, w);
 	start_reflector(w);
@@ -366,7 +366,7 @@ static void stop(struct cluster_watch *w)
 	(void)evtimer_del(w->saved_get_timer);
 }
 
-void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
+void cluster_watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
 {
 	stop(w);
 	if (w->leadership)
@@ -375,7 +375,7 @@ void watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
 		drained(ctx);
 }
 
-void watch_free(struct cluster_watch **w)
+void cluster_watch_free(struct cluster_watch **w)
 {
 	struct cluster_watch *old = *w;
 
@@ -418,7 +418,7 @@ static void on_ctl_plan(struct cluster_watch *w, const struct msg *m)
 	plan_rows_ask(&w->plan, &m->u.ctl_plan, &w->out);
 }
 
-void watch_on_msg(struct cluster_watch *w, const struct msg *m)
+void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 {
 	static void (*const handlers[MSG__MAX])(struct cluster_watch * w, const struct msg *m) = {
 		[MSG_SAVED_END] = on_saved_end,
@@ -435,7 +435,7 @@ void watch_on_msg(struct cluster_watch *w, const struct msg *m)
 	schedule(w);
 }
 
-void watch_on_room(struct cluster_watch *w)
+void cluster_watch_on_room(struct cluster_watch *w)
 {
 	controller_on_room(w->controller);
 	schedule(w);

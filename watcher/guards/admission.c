@@ -1,7 +1,7 @@
-/* guards.c - see guards.h.  What each guard knows is in a file of its own; here they are asked and charged
- * together. */
+/* admission.c - see admission.h.  What each guard knows is in a file of its own; here they are asked and
+ * charged together. */
 // SPDX-License-Identifier: Apache-2.0
-#include "watcher/guards/guards.h"
+#include "watcher/guards/admission.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct paused {
 	char text[280];
 };
 
-struct guards {
+struct admission {
 	uint64_t cluster;
 	char *name;
 	struct paused *pauses;
@@ -54,9 +54,9 @@ struct guards {
 	char holder[254];
 };
 
-struct guards *guards_new(uint64_t cluster)
+struct admission *admission_new(uint64_t cluster)
 {
-	struct guards *g = xcalloc(1, sizeof(*g));
+	struct admission *g = xcalloc(1, sizeof(*g));
 
 	g->cluster = cluster;
 	g->name = xstrdup("");
@@ -69,7 +69,7 @@ struct guards *guards_new(uint64_t cluster)
 	return g;
 }
 
-void guards_free(struct guards **g)
+void admission_free(struct admission **g)
 {
 	if (!*g)
 		return;
@@ -86,18 +86,18 @@ void guards_free(struct guards **g)
 	*g = NULL;
 }
 
-void guards_set_cluster(struct guards *g, const char *name)
+void admission_set_cluster(struct admission *g, const char *name)
 {
 	free(g->name);
 	g->name = xstrdup(name ? name : "");
 }
 
-void guards_set_zones(struct guards *g, const void *zones, size_t n)
+void admission_set_zones(struct admission *g, const void *zones, size_t n)
 {
 	windows_set_zones(g->windows, zones, n);
 }
 
-bool guards_on_pause(struct guards *g, const struct msg_pause *m)
+bool admission_on_pause(struct admission *g, const struct msg_pause *m)
 {
 	bool all = *m->cluster_name == '\0', everything = !m->on && all && m->duty < 0;
 	struct paused *added;
@@ -125,7 +125,7 @@ static bool is_over(const struct paused *p, int64_t wall)
 }
 
 /* The pause of this duty that lasts longest, NULL when there is none. */
-static const struct paused *pause_of(const struct guards *g, enum duty d, int64_t wall)
+static const struct paused *pause_of(const struct admission *g, enum duty d, int64_t wall)
 {
 	const struct paused *found = NULL;
 
@@ -136,13 +136,13 @@ static const struct paused *pause_of(const struct guards *g, enum duty d, int64_
 	return found;
 }
 
-void guards_set_leader(struct guards *g, bool leading, const char *holder)
+void admission_set_leader(struct admission *g, bool leading, const char *holder)
 {
 	g->follows = !leading;
 	(void)snprintf(g->holder, sizeof(g->holder), "%s", holder ? holder : "");
 }
 
-static uint32_t number_of(struct guards *g, struct str name)
+static uint32_t number_of(struct admission *g, struct str name)
 {
 	const uint32_t id = intern_find(g->names, name);
 
@@ -164,8 +164,8 @@ static struct str failing_host(const struct pod_facts *p, enum pull_cause *ret)
 	return (struct str){ 0 };
 }
 
-void guards_failing(struct guards *g, struct str owner, struct str revision, int64_t began,
-		    const struct pod_facts *p)
+void admission_failing(struct admission *g, struct str owner, struct str revision, int64_t began,
+		       const struct pod_facts *p)
 {
 	enum pull_cause cause;
 	const struct str host = failing_host(p, &cause);
@@ -174,7 +174,7 @@ void guards_failing(struct guards *g, struct str owner, struct str revision, int
 			number_of(g, host), number_of(g, p->node), cause);
 }
 
-void guards_recovered(struct guards *g, struct str owner, struct str revision)
+void admission_recovered(struct admission *g, struct str owner, struct str revision)
 {
 	uint32_t id = breaker_count(g->breaker) ? workloads_find(g->workloads, owner, revision) : 0;
 
@@ -184,7 +184,7 @@ void guards_recovered(struct guards *g, struct str owner, struct str revision)
 
 /* -- asking -- */
 
-static uint32_t workload_of(const struct guards *g, const struct due *d)
+static uint32_t workload_of(const struct admission *g, const struct due *d)
 {
 	return duty_has_guard(d->duty, GUARD_REVERTED)
 		       ? workloads_find(g->workloads, d->owner, d->pod->revision)
@@ -197,12 +197,12 @@ static bool may_loop(const struct due *d)
 	return duty_has_guard(d->duty, GUARD_EVICT_LOOP) && d->pod->owner.uid.n && d->pod->node.n;
 }
 
-static uint32_t loop_of(const struct guards *g, const struct due *d)
+static uint32_t loop_of(const struct admission *g, const struct due *d)
 {
 	return may_loop(d) ? workloads_loop(g->workloads, d->pod->owner.uid, d->pod->node) : 0;
 }
 
-bool guards_note_due(struct guards *g, const struct due *d, const struct clock_snapshot *now)
+bool admission_note_due(struct admission *g, const struct due *d, const struct clock_snapshot *now)
 {
 	const uint32_t loop = loop_of(g, d);
 
@@ -210,18 +210,18 @@ bool guards_note_due(struct guards *g, const struct due *d, const struct clock_s
 	return loop && evict_loop_seen(workloads_evict_loop(g->workloads, loop), d->pod->created);
 }
 
-static struct reverted reverted_of(const struct guards *g, const struct due *d,
+static struct reverted reverted_of(const struct admission *g, const struct due *d,
 				   const struct clock_snapshot *now)
 {
 	return workloads_reverted(g->workloads, workload_of(g, d), d->pod->created, now->server);
 }
 
-uint32_t guards_reverts(const struct guards *g, const struct due *d, const struct clock_snapshot *now)
+uint32_t admission_reverts(const struct admission *g, const struct due *d, const struct clock_snapshot *now)
 {
 	return reverted_of(g, d, now).count;
 }
 
-struct spend guards_spend(const struct guards *g, const struct due *d)
+struct spend admission_spend(const struct admission *g, const struct due *d)
 {
 	return (struct spend){ .duty = d->duty,
 			       .ns = shares_find(g->shares, SHARE_NAMESPACE, d->pod->ns),
@@ -231,7 +231,7 @@ struct spend guards_spend(const struct guards *g, const struct due *d)
 			       .node_pods = d->node_pods };
 }
 
-static void ask_loop(const struct guards *g, const struct due *d, const struct clock_snapshot *now,
+static void ask_loop(const struct admission *g, const struct due *d, const struct clock_snapshot *now,
 		     struct admit_ask *a)
 {
 	const uint32_t id = loop_of(g, d);
@@ -244,7 +244,7 @@ static void ask_loop(const struct guards *g, const struct due *d, const struct c
 	a->loop_count = loop->count;
 }
 
-static void fill_ask(const struct guards *g, const struct budget *budget, const struct due *d,
+static void fill_ask(const struct admission *g, const struct budget *budget, const struct due *d,
 		     const struct clock_snapshot *now, struct admit_ask *a)
 {
 	const struct paused *p = pause_of(g, d->duty, now->wall);
@@ -253,7 +253,7 @@ static void fill_ask(const struct guards *g, const struct budget *budget, const 
 	*a = (struct admit_ask){ .policy = d->policy,
 				 .now = now->boot,
 				 .retry = d->retry,
-				 .spend = guards_spend(g, d),
+				 .spend = admission_spend(g, d),
 				 .stale = d->stale,
 				 .clock_off = d->clock_off,
 				 .quiet_until = d->quiet_until,
@@ -275,8 +275,8 @@ static void fill_ask(const struct guards *g, const struct budget *budget, const 
 	a->fight.until = clocks_boot(now, a->fight.until, now->server);
 }
 
-bool guards_ask(const struct guards *g, const struct budget *budget, const struct due *d,
-		const struct clock_snapshot *now, struct block *ret)
+bool admission_ask(const struct admission *g, const struct budget *budget, const struct due *d,
+		   const struct clock_snapshot *now, struct block *ret)
 {
 	struct admit_ask a;
 
@@ -284,8 +284,8 @@ bool guards_ask(const struct guards *g, const struct budget *budget, const struc
 	return admit_ask(&a, ret);
 }
 
-void guards_trace(const struct guards *g, const struct due *d, const struct clock_snapshot *now,
-		  void (*fn)(void *ctx, enum guard gd, bool passes, const struct block *h), void *ctx)
+void admission_trace(const struct admission *g, const struct due *d, const struct clock_snapshot *now,
+		     void (*fn)(void *ctx, enum guard gd, bool passes, const struct block *h), void *ctx)
 {
 	struct admit_ask a;
 
@@ -293,7 +293,7 @@ void guards_trace(const struct guards *g, const struct due *d, const struct cloc
 	admit_trace(&a, fn, ctx);
 }
 
-size_t guards_bin_key(const struct due *d, const struct block *h, char *buf, size_t size)
+size_t admission_bin_key(const struct due *d, const struct block *h, char *buf, size_t size)
 {
 	const struct str scopes[] = {
 		[BLOCK_NAMESPACE] = d->pod->ns,
@@ -312,16 +312,16 @@ size_t guards_bin_key(const struct due *d, const struct block *h, char *buf, siz
 
 /* -- spending -- */
 
-struct budget *guards_budget_clone(const struct guards *g)
+struct budget *admission_budget_clone(const struct admission *g)
 {
 	return budget_clone(shares_budget(g->shares));
 }
 
-void guards_charge(struct guards *g, const struct due *d, const struct clock_snapshot *now)
+void admission_charge(struct admission *g, const struct due *d, const struct clock_snapshot *now)
 {
 	const uint32_t ns = shares_make(g->shares, SHARE_NAMESPACE, d->pod->ns),
 		       node = shares_make(g->shares, SHARE_NODE, d->pod->node);
-	const struct spend s = guards_spend(g, d);
+	const struct spend s = admission_spend(g, d);
 	uint32_t id = intern_find(g->keys, d->action_key);
 	struct open_action *a;
 
@@ -345,8 +345,8 @@ void guards_charge(struct guards *g, const struct due *d, const struct clock_sna
 	shares_changed(g->shares, d->duty, a->node);
 }
 
-bool guards_retried(const struct guards *g, struct str action_key, struct str *ret_owner,
-		    struct str *ret_revision)
+bool admission_retried(const struct admission *g, struct str action_key, struct str *ret_owner,
+		       struct str *ret_revision)
 {
 	const uint32_t id = intern_find(g->keys, action_key);
 
@@ -357,7 +357,7 @@ bool guards_retried(const struct guards *g, struct str action_key, struct str *r
 }
 
 /* written: something was, or may have been; done: so it was. */
-static bool end_action(struct guards *g, struct str action_key, bool written, bool done,
+static bool end_action(struct admission *g, struct str action_key, bool written, bool done,
 		       const struct clock_snapshot *now)
 {
 	const uint32_t id = intern_find(g->keys, action_key);
@@ -379,46 +379,47 @@ static bool end_action(struct guards *g, struct str action_key, bool written, bo
 	return true;
 }
 
-bool guards_on_result(struct guards *g, const struct msg_nomination_result *m, bool observe,
-		      const struct clock_snapshot *now)
+bool admission_on_result(struct admission *g, const struct msg_nomination_result *m, bool observe,
+			 const struct clock_snapshot *now)
 {
 	const bool written = m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_UNCONFIRMED;
 
 	return end_action(g, STR_C(m->action_key), written, written && !observe, now);
 }
 
-void guards_give_back(struct guards *g, struct str action_key, const struct clock_snapshot *now)
+void admission_give_back(struct admission *g, struct str action_key, const struct clock_snapshot *now)
 {
 	(void)end_action(g, action_key, false, false, now);
 }
 
-void guards_forgive(struct guards *g, struct str owner)
+void admission_forgive(struct admission *g, struct str owner)
 {
 	workloads_forgive(g->workloads, owner);
 }
 
 /* -- saved state -- */
 
-static void load_reverted(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+static void load_reverted(struct admission *g, const struct msg_saved_row *m,
+			  const struct clock_snapshot *now)
 {
 	(void)now;
 	workloads_on_saved(g->workloads, m);
 }
 
-static int flush_reverted(struct guards *g, const struct clock_snapshot *now, const struct outbox *out)
+static int flush_reverted(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
 {
 	(void)now;
 	return workloads_flush(g->workloads, g->cluster, out);
 }
 
-static void load_breaker(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+static void load_breaker(struct admission *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
 {
 	breaker_load(g->breaker, clocks_boot_of_saved(now, m->at), (uint32_t)m->count);
 	g->opened = m->at;
 	(void)snprintf(g->text, sizeof(g->text), "%s", m->text);
 }
 
-static int flush_breaker(struct guards *g, const struct clock_snapshot *now, const struct outbox *out)
+static int flush_breaker(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
 {
 	const struct str key = STR_C(duty_name(DUTY_IMAGE_PULL));
 	int64_t since;
@@ -433,34 +434,35 @@ static int flush_breaker(struct guards *g, const struct clock_snapshot *now, con
 	return r;
 }
 
-static void load_budget(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+static void load_budget(struct admission *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
 {
 	shares_on_saved(g->shares, m, now);
 }
 
-static int flush_budget(struct guards *g, const struct clock_snapshot *now, const struct outbox *out)
+static int flush_budget(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
 {
 	return shares_flush(g->shares, g->cluster, now, out);
 }
 
 /* Of each guard whose `saved` is not empty in model/guards.def. */
 static const struct {
-	void (*load)(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now);
-	int (*flush)(struct guards *g, const struct clock_snapshot *now, const struct outbox *out);
+	void (*load)(struct admission *g, const struct msg_saved_row *m, const struct clock_snapshot *now);
+	int (*flush)(struct admission *g, const struct clock_snapshot *now, const struct outbox *out);
 } saved[GUARD__MAX] = {
 	[GUARD_BREAKER] = { load_breaker, flush_breaker },
 	[GUARD_REVERTED] = { load_reverted, flush_reverted },
 	[GUARD_BUDGET] = { load_budget, flush_budget },
 };
 
-void guards_on_saved_row(struct guards *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+void admission_on_saved_row(struct admission *g, const struct msg_saved_row *m,
+			    const struct clock_snapshot *now)
 {
 	for (enum guard i = 0; i < GUARD__MAX; i++)
 		if (m->at && saved[i].load && strcmp(m->kind, guard_desc(i)->saved) == 0)
 			saved[i].load(g, m, now);
 }
 
-int guards_flush(struct guards *g, const struct clock_snapshot *now, const struct outbox *out)
+int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
 {
 	int r = 0;
 
@@ -470,7 +472,8 @@ int guards_flush(struct guards *g, const struct clock_snapshot *now, const struc
 	return r;
 }
 
-void guards_on_action_row(struct guards *g, const struct msg_action_row *m, const struct clock_snapshot *now)
+void admission_on_action_row(struct admission *g, const struct msg_action_row *m,
+			     const struct clock_snapshot *now)
 {
 	const struct spend s = { .duty = (enum duty)m->duty,
 				 .ns = shares_make(g->shares, SHARE_NAMESPACE, STR_C(m->ns)) };
@@ -481,7 +484,7 @@ void guards_on_action_row(struct guards *g, const struct msg_action_row *m, cons
 
 /* -- time -- */
 
-static void describe(struct guards *g, const struct burst *b)
+static void describe(struct admission *g, const struct burst *b)
 {
 	const struct str host = intern_str(g->names, b->host), node = intern_str(g->names, b->node);
 	char text[512];
@@ -502,8 +505,8 @@ static void describe(struct guards *g, const struct burst *b)
 	(void)str_copy_printable(g->text, sizeof(g->text), text, (size_t)n);
 }
 
-bool guards_check(struct guards *g, const struct breaker_policy *p, uint32_t workloads, uint32_t nodes,
-		  const struct clock_snapshot *now)
+bool admission_check(struct admission *g, const struct breaker_policy *p, uint32_t workloads, uint32_t nodes,
+		     const struct clock_snapshot *now)
 {
 	const bool changed = breaker_update(g->breaker, p, workloads, nodes, now->boot),
 		   open = breaker_is_open(g->breaker);
@@ -525,7 +528,7 @@ bool guards_check(struct guards *g, const struct breaker_policy *p, uint32_t wor
 	return true;
 }
 
-bool guards_check_due(const struct guards *g, uint64_t boot, uint64_t *ret_at)
+bool admission_check_due(const struct admission *g, uint64_t boot, uint64_t *ret_at)
 {
 	const int64_t next = breaker_next(g->breaker);
 
@@ -533,7 +536,7 @@ bool guards_check_due(const struct guards *g, uint64_t boot, uint64_t *ret_at)
 	return breaker_dirty(g->breaker) || boot >= *ret_at;
 }
 
-void guards_housekeeping(struct guards *g, const struct clock_snapshot *now)
+void admission_housekeeping(struct admission *g, const struct clock_snapshot *now)
 {
 	size_t kept = 0;
 
@@ -550,12 +553,12 @@ void guards_housekeeping(struct guards *g, const struct clock_snapshot *now)
 	}
 }
 
-const char *guards_breaker_text(const struct guards *g)
+const char *admission_breaker_text(const struct admission *g)
 {
 	return breaker_is_open(g->breaker) ? g->text : "";
 }
 
-uint32_t guards_revert_count(const struct guards *g)
+uint32_t admission_revert_count(const struct admission *g)
 {
 	return workloads_reverts(g->workloads);
 }
