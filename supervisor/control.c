@@ -1,6 +1,7 @@
-/* control.c - the control socket: a person's commands. No verb of it names a pod to act on: a question to a
- * worker (CTL_DRY_RUN) writes nothing, and a restore names an action of the history. See tree.h. */
+/* control.c - see control.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "supervisor/control.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <stdio.h>
@@ -11,12 +12,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "build_id.h"
-#include "supervisor/supervisor.h"
+#include "ipc/channel.h"
+#include "supervisor/forward.h"
+#include "supervisor/service_status.h"
 
 #define CONNECTIONS_MAX 8
 
@@ -27,202 +28,94 @@ struct connection {
 	uid_t uid;           /* who asks */
 	uint64_t restore_id; /* of the CTL_RESTORE that is not answered yet; 0 = none */
 	bool restore_dry;
+#if defined(OPC_PROBES)
+	const struct child *probed; /* that has not answered a CTL_PROBE yet */
+#endif
 };
 
 struct control {
-	struct supervisor *tree;
+	struct supervisor *supervisor;
+	const char *path;
 	struct event *on_accept;
 	int fd;
-	uint64_t next_id;
+	uint64_t last_id;
 	struct connection connections[CONNECTIONS_MAX];
 };
 
-static struct connection *find_connection(const struct supervisor *t, uint64_t id)
+/* The connection of that number, or NULL. */
+static struct connection *find(struct control *control, uint64_t id)
 {
-	for (size_t i = 0; t->control && i < CONNECTIONS_MAX; i++)
-		if (t->control->connections[i].channel && t->control->connections[i].id == id)
-			return &t->control->connections[i];
+	for (size_t i = 0; id && i < CONNECTIONS_MAX; i++)
+		if (control->connections[i].channel && control->connections[i].id == id)
+			return &control->connections[i];
 	return NULL;
 }
 
 static void close_connection(struct connection *c)
 {
 	channel_free(&c->channel);
-	dry_run_forget(c->control->tree, c->id);
+	dry_run_forget(c->control->supervisor->dry_runs, c->id);
 }
 
-void control_answer(struct supervisor *t, uint64_t conn, const struct msg *m)
+void control_answer(void *ctx, uint64_t conn, const struct msg *m)
 {
-	struct connection *c = conn ? find_connection(t, conn) : NULL;
+	struct connection *c = find(ctx, conn);
 
 	if (c && channel_send(c->channel, m, -1) < 0)
 		close_connection(c); /* it does not read */
 }
 
-int control_take_restore(struct supervisor *t, uint64_t conn, uint64_t id, bool dry)
-{
-	struct connection *c = conn ? find_connection(t, conn) : NULL;
-
-	if (!c)
-		return -ENOENT;
-	if (c->restore_id != id || c->restore_dry != dry)
-		return -EPERM;
-	c->restore_id = 0;
-	return 0;
-}
-
-void control_end(struct supervisor *t, uint64_t conn, uint64_t code, const char *text)
+void control_end(void *ctx, uint64_t conn, uint64_t code, const char *text)
 {
 	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
 
-	if (!conn)
-		return;
 	msg_set(&m, ctl_end.text, text, strlen(text));
-	control_answer(t, conn, &m);
+	control_answer(ctx, conn, &m);
 }
 
-void control_on_reporter_gone(struct supervisor *t)
-{
-	for (size_t i = 0; t->control && i < CONNECTIONS_MAX; i++) {
-		struct connection *c = &t->control->connections[i];
+/* -- requests -------------------------------------------------------------------------------------------- */
 
-		if (c->channel && c->restore_id) {
-			c->restore_id = 0;
-			control_end(t, c->id, EXIT_CODE_UNAVAILABLE,
-				    "the history is away just now: ask again");
-		}
-	}
-}
-
-/* -- status
- * ------------------------------------------------------------------------------------------------------------
- */
-
-void control_child_stats(const struct child *s, struct msg *ret)
-{
-	const struct supervisor *t = s->tree;
-	const char *cluster = s->cluster < CLUSTERS_MAX ? t->generation->names[s->cluster] : "";
-	const char *state = fsm_state_name(s->state);
-	struct msg m = { .type = MSG_CHILD_STATS };
-	struct msg_child_stats *c = &m.u.child_stats;
-
-	msg_set(&m, child_stats.role, role_name(s->role), strlen(role_name(s->role)));
-	msg_set(&m, child_stats.cluster_name, cluster, strlen(cluster));
-	msg_set(&m, child_stats.state, state, strlen(state));
-	msg_set(&m, child_stats.sandbox, s->sandbox, strlen(s->sandbox));
-	msg_set(&m, child_stats.error, s->error, strlen(s->error));
-	c->number = s->number;
-	c->pid = (uint64_t)s->pid;
-	c->restarts = s->deaths.n_deaths;
-	c->rss_kb = s->rss_kb;
-	c->leases = lease_count_held(t->leases, s->index);
-	c->started = s->started_at;
-	*ret = m;
-}
-
-static const char *phase_name(const struct supervisor *t)
-{
-	static const char *const names[] = { "starting", "running", "draining", "ended" };
-
-	for (size_t i = 0; t->phase == SUPERVISOR_RUNNING && i < t->n_children; i++)
-		if (t->children[i]->state == FSM_DEGRADED)
-			return "degraded";
-	return names[t->phase];
-}
-
-static void send_status(struct supervisor *t, uint64_t conn)
-{
-	struct msg m = { .type = MSG_CTL_SUPERVISOR };
-	struct msg_ctl_supervisor *c = &m.u.ctl_supervisor;
-	const char *phase = phase_name(t);
-
-	c->conn = conn;
-	c->observe = t->generation && t->generation->observe;
-	c->generation = t->generation ? t->generation->number : 0;
-	c->started = t->started_at;
-	c->leases = lease_table_count(t->leases);
-	c->actions = t->actions;
-	c->pending = c->leases - dispatch_busy(t);
-	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
-	msg_set(&m, ctl_supervisor.phase, phase, strlen(phase));
-	msg_set(&m, ctl_supervisor.note, t->note, strlen(t->note));
-	control_answer(t, conn, &m);
-	for (size_t i = 0; i < t->n_children; i++) {
-		control_child_stats(t->children[i], &m);
-		control_answer(t, conn, &m);
-	}
-	for (uint64_t i = 0; t->generation && i < t->generation->clusters; i++)
-		if (t->watch_stats[i].type == MSG_WATCH_STATS)
-			control_answer(t, conn, &t->watch_stats[i]);
-	pause_requests_send_status(t, conn);
-	for (uint64_t i = 0; t->generation && i < t->generation->clusters; i++)
-		if (t->leader[i].type == MSG_LEADER)
-			control_answer(t, conn, &t->leader[i]);
-	control_end(t, conn, 0, "");
-}
-
-/* -- requests
- * ------------------------------------------------------------------------------------------------------------
- */
-
-static void forward(struct supervisor *t, struct child *to, const struct msg *m, uint64_t conn,
-		    const char *whom)
+static void send_on(struct connection *c, struct child *to, const struct msg *m, enum role role)
 {
 	char text[128];
 
 	if (to && child_send(to, m, -1) == 0)
 		return;
 	(void)snprintf(text, sizeof(text),
-		       "the %s is not running at the moment: see `ops-pod-cleaner status`", whom);
-	control_end(t, conn, EXIT_CODE_UNAVAILABLE, text);
+		       "the %s is not running at the moment: see `ops-pod-cleaner status`", role_name(role));
+	control_end(c->control, c->id, EXIT_CODE_UNAVAILABLE, text);
 }
 
-/* A question about a cluster, by its name ("" = the first): *cluster is set and its watcher asked. */
-static void to_watcher(struct supervisor *t, const struct msg *m, uint64_t conn, const char *name,
-		       uint64_t *cluster)
+/* A request that is not for the supervisor itself; a watcher is named by its cluster, "" = the first. */
+static void forward(struct connection *c, struct msg *m)
 {
-	for (uint64_t c = 0; c < t->generation->clusters; c++) {
-		if (name[0] == '\0' || strcmp(name, t->generation->names[c]) == 0) {
-			*cluster = c;
-			forward(t, supervisor_find_child(t, ROLE_WATCHER, c), m, conn, "watcher");
-			return;
-		}
+	const struct supervisor *s = c->control->supervisor;
+	const struct generation *g = lifecycle_generation(s->root);
+	const enum role to = forward_to(m->type) == ROLE_WATCHER ? ROLE_WATCHER : ROLE_REPORTER;
+	const char *name = forward_cluster_name(m);
+	uint64_t cluster = 0;
+
+	while (*name && cluster < g->clusters && strcmp(name, g->names[cluster]) != 0)
+		cluster++;
+	if (cluster == g->clusters) {
+		control_end(c->control, c->id, EXIT_CODE_USAGE,
+			    "no cluster of that name: see `ops-pod-cleaner status`");
+		return;
 	}
-	control_end(t, conn, EXIT_CODE_USAGE, "no cluster of that name: see `ops-pod-cleaner status`");
-}
-
-static void on_explain(struct connection *c, struct msg *m)
-{
-	to_watcher(c->control->tree, m, c->id, m->u.ctl_explain.cluster_name, &m->u.ctl_explain.cluster);
-}
-
-static void on_plan(struct connection *c, struct msg *m)
-{
-	to_watcher(c->control->tree, m, c->id, m->u.ctl_plan.cluster_name, &m->u.ctl_plan.cluster);
-}
-
-static void to_reporter(struct connection *c, struct msg *m)
-{
-	struct supervisor *t = c->control->tree;
-
-	forward(t, supervisor_find_child(t, ROLE_REPORTER, CLUSTERS_MAX), m, c->id, "reporter");
+	forward_set(m, "cluster", cluster);
+	send_on(c, children_find(lifecycle_children(s->root), to, cluster), m, to);
 }
 
 /* One at a time: what the reporter answers is held against it. */
-static void on_restore(struct connection *c, struct msg *m)
+static void on_ctl_restore(struct connection *c, struct msg *m)
 {
 	c->restore_id = m->u.ctl_restore.id;
 	c->restore_dry = m->u.ctl_restore.dry;
-	to_reporter(c, m);
+	forward(c, m);
 }
 
-static void on_try(struct connection *c, struct msg *m)
-{
-	dry_run_ask(c->control->tree, m);
-}
-
-/* Who asks is what the kernel says, with the name the person goes by. */
-static void on_pause(struct connection *c, struct msg *m)
+/* Who asks is what the kernel says, with the name the operator goes by. */
+static void on_ctl_pause(struct connection *c, struct msg *m)
 {
 	struct msg_ctl_pause *p = &m->u.ctl_pause;
 	char by[2 * sizeof(p->by)];
@@ -230,84 +123,156 @@ static void on_pause(struct connection *c, struct msg *m)
 	(void)snprintf(by, sizeof(by), "%.40s%suid %u%s", p->by, p->by[0] ? " (" : "", (unsigned)c->uid,
 		       p->by[0] ? ")" : "");
 	msg_set(m, ctl_pause.by, by, strlen(by));
-	pause_requests_on_request(c->control->tree, m, c->id);
+	pause_requests_on_ctl_pause(c->control->supervisor->pause_requests, m);
 }
 
-static void on_status(struct connection *c, struct msg *m)
+static void on_ctl_reload(struct connection *c)
 {
-	(void)m;
-	send_status(c->control->tree, c->id);
-}
-
-static void on_reload(struct connection *c, struct msg *m)
-{
-	(void)m;
-	settings_load_start(c->control->tree, c->id);
+	if (lifecycle_reload(c->control->supervisor->root, c->id) < 0)
+		control_end(c->control, c->id, EXIT_CODE_TEMPORARY, "a reload is already running");
 }
 
 #if defined(OPC_PROBES)
-static void on_probe(struct connection *c, struct msg *m)
+static void on_ctl_probe(struct connection *c, const struct msg *m)
 {
-	struct supervisor *t = c->control->tree;
+	const struct children *all = lifecycle_children(c->control->supervisor->root);
+	const struct msg_ctl_probe *p = &m->u.ctl_probe;
 
-	for (size_t i = 0; i < t->n_children; i++) {
-		struct child *s = t->children[i];
+	for (size_t i = 0; i < children_count(all); i++) {
+		struct child *child = children_get(all, i);
+		const struct child_place *at = child_place(child);
 
-		if (strcmp(role_name(s->role), m->u.ctl_probe.role) == 0 &&
-		    s->number == m->u.ctl_probe.number && s->state == FSM_READY) {
-			s->probe_conn = c->id;
-			forward(t, s, m, c->id, role_name(s->role));
+		if (strcmp(role_name(at->role), p->role) == 0 && at->number == p->number &&
+		    child_is_ready(child)) {
+			c->probed = child;
+			send_on(c, child, m, at->role);
 			return;
 		}
 	}
-	control_end(t, c->id, EXIT_CODE_UNAVAILABLE, "no such process is ready");
+	control_end(c->control, c->id, EXIT_CODE_UNAVAILABLE, "no such process is ready");
+}
+
+static void end_probe(struct connection *c, int64_t result)
+{
+	const struct msg row = { .type = MSG_CTL_PROBE_ROW,
+				 .u.ctl_probe_row = { .conn = c->id, .result = result } };
+
+	c->probed = NULL;
+	control_answer(c->control, c->id, &row);
+	control_end(c->control, c->id, 0, "");
+}
+
+void control_on_ctl_probe_row(struct control *control, const struct msg *m)
+{
+	struct connection *c = find(control, m->u.ctl_probe_row.conn);
+
+	if (c)
+		end_probe(c, m->u.ctl_probe_row.result);
 }
 #endif
 
-static void (*const requests[MSG__MAX])(struct connection *c, struct msg *m) = {
-	[MSG_CTL_STATUS] = on_status,   [MSG_CTL_HISTORY] = to_reporter, [MSG_CTL_SHOW] = to_reporter,
-	[MSG_CTL_RESTORE] = on_restore, [MSG_CTL_EXPLAIN] = on_explain,  [MSG_CTL_PLAN] = on_plan,
-	[MSG_CTL_DRY_RUN] = on_try,     [MSG_CTL_PAUSE] = on_pause,      [MSG_CTL_RELOAD] = on_reload,
+static void on_request(struct connection *c, struct msg *m)
+{
+	struct supervisor *s = c->control->supervisor;
+
+	switch (m->type) {
+	case MSG_CTL_STATUS:
+		service_status_answer(s, c->id);
+		break;
+	case MSG_CTL_RELOAD:
+		on_ctl_reload(c);
+		break;
+	case MSG_CTL_PAUSE:
+		on_ctl_pause(c, m);
+		break;
+	case MSG_CTL_DRY_RUN:
+		dry_run_on_ctl_dry_run(s->dry_runs, m);
+		break;
+	case MSG_CTL_RESTORE:
+		on_ctl_restore(c, m);
+		break;
 #if defined(OPC_PROBES)
-	[MSG_CTL_PROBE] = on_probe,
+	case MSG_CTL_PROBE:
+		on_ctl_probe(c, m);
+		break;
 #endif
-};
+	default:
+		forward(c, m);
+	}
+}
 
 static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 {
 	struct connection *c = ctx;
-	struct supervisor *t = c->control->tree;
 	struct msg m = *in;
 
 	(void)ch;
 	if (fd >= 0)
 		(void)close(fd);
-	m.u.ctl_end.conn = c->id; /* every CTL message begins with it */
-	if (!t->generation) {
-		control_end(t, c->id, EXIT_CODE_UNAVAILABLE, "still starting");
-		return;
-	}
-	if (requests[m.type])
-		requests[m.type](c, &m);
+	forward_set(&m, "conn", c->id);
+	if (lifecycle_generation(c->control->supervisor->root))
+		on_request(c, &m);
 	else
-		control_end(t, c->id, EXIT_CODE_USAGE, "not a request");
+		control_end(c->control, c->id, EXIT_CODE_UNAVAILABLE, "still starting");
 }
 
 static void on_close(void *ctx, struct channel *ch, int err, const char *text)
 {
-	struct connection *c = ctx;
-
 	(void)ch;
 	if (err)
 		(void)log_warn(err, "control connection broke the protocol", kv_s("detail", text));
-	close_connection(c);
+	close_connection(ctx);
 }
 
-static const struct channel_ops cli_ops = { .on_msg = on_msg, .on_close = on_close };
+/* -- answers of children --------------------------------------------------------------------------------- */
 
-/* -- accept
- * --------------------------------------------------------------------------------------------------------------
- */
+void control_on_ctl_restore_row(struct control *control, struct child *reporter, const struct msg *m)
+{
+	const struct msg_ctl_restore_row *r = &m->u.ctl_restore_row;
+	struct supervisor *s = control->supervisor;
+	struct connection *c = find(control, r->conn);
+	struct msg ask = { .type = MSG_CTL_DRY_RUN };
+
+	if (!c)
+		return; /* nothing is written for somebody who has left */
+	if (c->restore_id != r->origin || c->restore_dry != r->dry) {
+		child_protocol_error(reporter, "CTL_RESTORE_ROW that nobody asked for");
+		return;
+	}
+	c->restore_id = 0;
+	if (r->cluster >= lifecycle_generation(s->root)->clusters || r->action != ACTION_RESTORE) {
+		control_end(control, r->conn, EXIT_CODE_FAILURE, "its cluster is not configured any more");
+	} else if (r->dry) {
+		msg_copy_fields(&ask, m);
+		ask.u.ctl_dry_run.id = r->origin;
+		dry_run_on_ctl_dry_run(s->dry_runs, &ask);
+	} else if (!dispatch_restore(s->dispatch, m, r->conn)) {
+		control_end(
+			control, r->conn, EXIT_CODE_TEMPORARY,
+			"something else is being done with this workload, or the program ends: try again");
+	}
+}
+
+void control_on_child_dead(struct control *control, const struct child *child, int code)
+{
+	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *c = &control->connections[i];
+
+		if (!c->channel)
+			continue;
+#if defined(OPC_PROBES)
+		if (c->probed == child) /* by its exit code, or 1000 and the signal */
+			end_probe(c, code >= 0 ? -code : code - 1000);
+#endif
+		if (c->restore_id && child_place(child)->role == ROLE_REPORTER) {
+			c->restore_id = 0;
+			control_end(control, c->id, EXIT_CODE_UNAVAILABLE,
+				    "the history is away just now: ask again");
+		}
+	}
+}
+
+/* -- the socket ------------------------------------------------------------------------------------------ */
 
 static bool may_connect(int fd, uid_t *ret_uid)
 {
@@ -322,6 +287,7 @@ static bool may_connect(int fd, uid_t *ret_uid)
 
 static void on_accept(evutil_socket_t listener, short what, void *arg)
 {
+	static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
 	struct control *control = arg;
 	const int fd = accept4((int)listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	uid_t uid = 0;
@@ -332,8 +298,9 @@ static void on_accept(evutil_socket_t listener, short what, void *arg)
 
 		if (c->channel)
 			continue;
-		*c = (struct connection){ .control = control, .id = ++control->next_id, .uid = uid };
-		c->channel = channel_new(control->tree->base, fd, ROLE_SUPERVISOR, ROLE_CLI, &cli_ops, c);
+		*c = (struct connection){ .control = control, .id = ++control->last_id, .uid = uid };
+		c->channel = channel_new(lifecycle_base(control->supervisor->root), fd, ROLE_SUPERVISOR,
+					 ROLE_CLI, &ops, c);
 		channel_set_phase(c->channel, PH_RUN);
 		return;
 	}
@@ -341,45 +308,52 @@ static void on_accept(evutil_socket_t listener, short what, void *arg)
 		(void)close(fd);
 }
 
-int control_start(struct supervisor *t)
+/* The lock beside the socket is ours, so a socket that is there has no owner. */
+static int listen_at(const char *path)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -errno;
-	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", t->options.control_socket);
-	/* The lock beside the socket is ours, so a socket that is there has no owner. */
+	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
 	(void)unlink(sa.sun_path);
 	const mode_t old = umask(0177);
-	int r = bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, CONNECTIONS_MAX) < 0
+	const int r =
+		bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, CONNECTIONS_MAX) < 0
 			? -errno
-			: 0;
+			: fd;
 
 	(void)umask(old);
-	if (r < 0) {
+	if (r < 0)
 		(void)close(fd);
-		return r;
-	}
-	t->control = xcalloc(1, sizeof(*t->control));
-	t->control->tree = t;
-	t->control->fd = fd;
-	t->control->on_accept = event_new(t->base, fd, EV_READ | EV_PERSIST, on_accept, t->control);
-	(void)event_add(t->control->on_accept, NULL);
+	return r;
+}
+
+int control_new(struct supervisor *s, const char *path, struct control **ret)
+{
+	const int fd = listen_at(path);
+
+	if (fd < 0)
+		return fd;
+	struct control *control = xcalloc(1, sizeof(*control));
+
+	*control = (struct control){ .supervisor = s, .path = path, .fd = fd };
+	control->on_accept = event_new(lifecycle_base(s->root), fd, EV_READ | EV_PERSIST, on_accept, control);
+	(void)event_add(control->on_accept, NULL);
+	*ret = control;
 	return 0;
 }
 
-void control_stop(struct supervisor *t)
+void control_free(struct control **cp)
 {
-	struct control *c = t->control;
+	struct control *control = *cp;
 
-	if (!c)
-		return;
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-		channel_free(&c->connections[i].channel);
-	event_free(c->on_accept);
-	(void)close(c->fd);
-	(void)unlink(t->options.control_socket);
-	free(c);
-	t->control = NULL;
+		channel_free(&control->connections[i].channel);
+	event_free(control->on_accept);
+	(void)close(control->fd);
+	(void)unlink(control->path);
+	free(control);
+	*cp = NULL;
 }

@@ -18,11 +18,19 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "supervisor/notify.h"
+#include "supervisor/control.h"
+#include "supervisor/reporter_outbox.h"
+#include "supervisor/route.h"
+#include "supervisor/service_status.h"
 #include "supervisor/supervisor.h"
 
 #define LOCK_WAIT_MS 5000u
 #define LOCK_FD_MIN  10
+
+struct options {
+	struct settings_load_options load;
+	const char *control_socket;
+};
 
 static int parse_options(int argc, char **argv, struct options *o)
 {
@@ -34,30 +42,19 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "control-socket", required_argument, NULL, 'S' },
 		{ 0 },
 	};
-	int c;
+	const char **const values[] = { &o->load.config, &o->load.kubeconfig, &o->load.master,
+					&o->load.state_dir, &o->control_socket };
+	int which;
 
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		switch (c) {
-		case 'c':
-			o->config = optarg;
-			break;
-		case 'k':
-			o->kubeconfig = optarg;
-			break;
-		case 'm':
-			o->master = optarg;
-			break;
-		case 's':
-			o->state_dir = optarg;
-			break;
-		case 'S':
-			o->control_socket = optarg;
-			break;
-		default:
+	for (;;) {
+		const int c = getopt_long(argc, argv, "", longs, &which);
+
+		if (c < 0)
+			return o->load.config && o->control_socket && optind == argc ? 0 : -EINVAL;
+		if (c == '?')
 			return -EINVAL;
-		}
+		*values[which] = optarg;
 	}
-	return o->config && o->control_socket && optind == argc ? 0 : -EINVAL;
 }
 
 /* 0-2 must be there: a socket that got one of these numbers would receive what is meant for the log. */
@@ -106,37 +103,146 @@ static int take_lock(const char *control_socket)
 	return fd < 0 ? -errno : fd;
 }
 
+/* -- what the root of all processes tells us --------------------------------------------------------------
+ */
+
+static void on_msg(void *ctx, struct child *c, const struct msg *m)
+{
+	route_from_child(ctx, c, m);
+}
+
+static void on_changed(void *ctx, struct child *c, bool ready)
+{
+	const struct child_place *at = child_place(c);
+	struct supervisor *s = ctx;
+
+	if (ready && at->role == ROLE_REPORTER) {
+		dispatch_on_reporter_ready(s->dispatch);
+		service_status_on_reporter_ready(s);
+		reporter_outbox_on_reporter_ready(s->outbox);
+	}
+	if (ready && at->role == ROLE_WORKER)
+		dispatch_cluster(s->dispatch, at->cluster);
+	if (ready && at->role == ROLE_WATCHER)
+		pause_requests_on_watcher_ready(s->pause_requests, c);
+	service_status_send_child(s, c);
+}
+
+static void on_dead(void *ctx, struct child *c, int code)
+{
+	struct supervisor *s = ctx;
+
+	control_on_child_dead(s->control, c, code);
+	if (child_place(c)->role == ROLE_REPORTER) {
+		dispatch_on_reporter_dead(s->dispatch);
+		pause_requests_on_reporter_dead(s->pause_requests);
+	} else if (child_place(c)->role == ROLE_WATCHER) {
+		service_status_on_watcher_dead(s, c);
+	} else {
+		dry_run_on_worker_dead(s->dry_runs, c);
+		dispatch_on_worker_dead(s->dispatch, c);
+	}
+}
+
+static void on_tick(void *ctx, uint64_t now_ms)
+{
+	struct supervisor *s = ctx;
+
+	service_status_tick(s);
+	dispatch_tick(s->dispatch, now_ms);
+	dry_run_tick(s->dry_runs, now_ms);
+	pause_requests_tick(s->pause_requests);
+}
+
+static void on_reload_end(void *ctx, uint64_t conn, int code, const char *text)
+{
+	control_end(((struct supervisor *)ctx)->control, conn, (uint64_t)code, text);
+}
+
+static size_t count_busy(void *ctx)
+{
+	struct dispatch_stats d;
+
+	dispatch_stats(((struct supervisor *)ctx)->dispatch, &d);
+	return d.busy;
+}
+
+static void describe(void *ctx, char *ret, size_t size)
+{
+	service_status_describe(ctx, ret, size);
+}
+
+static const struct lifecycle_ops lifecycle_ops = {
+	.on_msg = on_msg,
+	.on_changed = on_changed,
+	.on_dead = on_dead,
+	.on_tick = on_tick,
+	.on_reload_end = on_reload_end,
+	.busy = count_busy,
+	.describe = describe,
+};
+
+/* -- wiring ---------------------------------------------------------------------------------------------- */
+
+static int run(struct supervisor *s, const char *control_socket)
+{
+	const int r = control_new(s, control_socket, &s->control);
+
+	if (r < 0) {
+		(void)log_error(r, "cannot open the control socket", kv_s("path", control_socket));
+		return EXIT_CODE_RESOURCE;
+	}
+	s->answers = (struct answers){ s->control, control_answer, control_end };
+	const int code = lifecycle_run(s->root);
+
+	control_free(&s->control);
+	return code;
+}
+
+static int run_with(const struct options *o, int lock_fd)
+{
+	struct supervisor s = { 0 };
+
+	s.root = lifecycle_new(&o->load, lock_fd, &lifecycle_ops, &s);
+	if (!s.root)
+		return EXIT_CODE_RESOURCE;
+	s.pauses = pause_list_new();
+	s.dispatch = dispatch_new(s.root, s.pauses, &s.answers);
+	s.pause_requests = pause_requests_new(s.root, s.dispatch, s.pauses, &s.answers);
+	s.dry_runs = dry_run_new(s.root, s.dispatch, &s.answers);
+	s.outbox = reporter_outbox_new(lifecycle_children(s.root));
+	s.status = service_status_new();
+	const int code = run(&s, o->control_socket);
+
+	lifecycle_free(&s.root);
+	service_status_free(&s.status);
+	reporter_outbox_free(&s.outbox);
+	dry_run_free(&s.dry_runs);
+	pause_requests_free(&s.pause_requests);
+	dispatch_free(&s.dispatch);
+	pause_list_free(&s.pauses);
+	return code;
+}
+
 int main(int argc, char **argv)
 {
-	struct supervisor t = { .lock_fd = -1 };
+	struct options o = { 0 };
 
 	open_standard_fds();
 	log_init("supervisor");
-	if (parse_options(argc, argv, &t.options) < 0) {
+	if (parse_options(argc, argv, &o) < 0) {
 		(void)fprintf(stderr, "supervisor: is started by `ops-pod-cleaner run`\n");
 		return EXIT_CODE_USAGE;
 	}
 	reset_signals();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	notify_init();
-	t.lock_fd = take_lock(t.options.control_socket);
-	if (t.lock_fd < 0)
-		return EXIT_CODE_TEMPORARY;
-	t.images = spawn_images_open();
-	t.base = event_base_new();
-	if (!t.images || !t.base)
-		return EXIT_CODE_RESOURCE;
-	int code = EXIT_CODE_RESOURCE;
-	const int r = control_start(&t);
+	const int lock_fd = take_lock(o.control_socket);
 
-	if (r < 0)
-		(void)log_error(r, "cannot open the control socket", kv_s("path", t.options.control_socket));
-	else
-		code = lifecycle_run(&t);
-	spawn_images_close(&t.images);
-	event_base_free(t.base);
-	(void)close(t.lock_fd);
-	notify_done();
+	if (lock_fd < 0)
+		return EXIT_CODE_TEMPORARY;
+	const int code = run_with(&o, lock_fd);
+
+	(void)close(lock_fd);
 	return code;
 }

@@ -1,25 +1,63 @@
-/* dispatch.c - the way of one action through the tree: NOMINATE -> INTENT on disk -> GRANT -> RESULT on disk
- * -> NOMINATION_RESULT. The state is lease.h's; here are the messages. See tree.h. */
+/* dispatch.c - see dispatch.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
-#include <stdio.h>
+#include "supervisor/actions/dispatch.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "model/duties.h"
+#include "model/outcomes.h"
 #include "model/reasons.h"
-#include "supervisor/supervisor.h"
+#include "supervisor/actions/lease.h"
 
-#define LEASES_MAX      8192u  /* open at once; a nomination above it is asked to come back */
 #define LEASE_MS        30000u /* a holder that takes longer is killed */
 #define VALID_MS        20000u /* a write may start this long after the grant */
 #define GRANTS_MAX      5u     /* holders that may die on one lease before it is given up */
 #define BUSY_RETRY_MS   1000u
 #define PAUSED_RETRY_MS 5000u
 
-static void send_nomination_result(struct supervisor *t, const struct msg *from, enum outcome outcome,
+/* What is known of a worker, by the index of the child. */
+struct worker {
+	uint64_t prefetch_id; /* the lease it was last told to prefetch for, 0 = none */
+	bool otherwise_busy;  /* by what the idle function gave it */
+};
+
+struct dispatch {
+	struct lifecycle *root;
+	struct children *children;
+	const struct pause_list *pauses;
+	const struct answers *answers;
+	struct lease_table *leases;
+	struct worker workers[CHILDREN_MAX];
+	struct msg leader[CLUSTERS_MAX]; /* type 0 = nothing yet */
+	bool history_open;
+	uint64_t done;
+	bool (*idle)(void *ctx, struct child *worker);
+	void *idle_ctx;
+};
+
+static const struct generation *settings(const struct dispatch *d)
+{
+	return lifecycle_generation(d->root);
+}
+
+static bool is_paused(const struct dispatch *d, uint64_t cluster, uint64_t duty)
+{
+	return pause_list_find(d->pauses, settings(d)->names[cluster], duty, clock_wall_ms()) != NULL;
+}
+
+static bool lease_is_paused(void *ctx, const struct lease *l)
+{
+	return l->action != ACTION_RESTORE && is_paused(ctx, l->cluster, l->duty);
+}
+
+/* -- messages -------------------------------------------------------------------------------------------- */
+
+static void send_nomination_result(struct dispatch *d, const struct msg *from, enum outcome outcome,
 				   const char *reason, uint64_t retry_ms)
 {
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
@@ -28,149 +66,145 @@ static void send_nomination_result(struct supervisor *t, const struct msg *from,
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
 	msg_set(&m, nomination_result.reason, reason, strlen(reason));
-	struct child *watcher = supervisor_find_child(t, ROLE_WATCHER, m.u.nomination_result.cluster);
+	struct child *watcher = children_find(d->children, ROLE_WATCHER, m.u.nomination_result.cluster);
 
 	/* A watcher that is down nominates again after its list: the rules decide anew. */
-	if (watcher && child_send(watcher, &m, -1) < 0)
-		t->dropped++;
+	if (watcher)
+		(void)child_send(watcher, &m, -1);
 }
 
-static void send_intent(struct supervisor *t, struct lease *l)
+/* The INTENT or RECORD that the history has not acknowledged. */
+static void send_to_history(struct dispatch *d, struct lease *l)
 {
-	struct child *reporter = supervisor_find_child(t, ROLE_REPORTER, CLUSTERS_MAX);
+	struct child *reporter = children_find(d->children, ROLE_REPORTER, CLUSTERS_MAX);
+	struct msg m;
 
-	l->sent = reporter && child_send(reporter, &l->intent, -1) == 0;
+	packed_get(l->phase == LEASE_NEW ? l->intent : l->record, &m);
+	l->sent = reporter && child_send(reporter, &m, -1) == 0;
 }
 
-static void send_record(struct supervisor *t, struct lease *l)
+static unsigned count_held(const struct dispatch *d, const struct child *worker)
 {
-	struct child *reporter = supervisor_find_child(t, ROLE_REPORTER, CLUSTERS_MAX);
-
-	l->sent = reporter && child_send(reporter, &l->record, -1) == 0;
+	return lease_count_held(d->leases, (int)child_place(worker)->index);
 }
 
-static bool may_take(const struct supervisor *t, const struct child *s, uint64_t cluster, unsigned held)
+static bool is_free(const struct dispatch *d, const struct child *worker)
 {
-	return s->role == ROLE_WORKER && s->cluster == cluster && s->state == FSM_READY && !s->condemned &&
-	       !s->try_until_ms && lease_count_held(t->leases, s->index) == held;
+	return child_is_ready(worker) && !d->workers[child_place(worker)->index].otherwise_busy;
 }
 
-static bool reads_ahead(const struct supervisor *t, const struct child *s)
+static bool prefetches(const struct dispatch *d, const struct child *worker)
 {
-	const struct lease *l = s->ahead_id ? lease_find(t->leases, s->ahead_id) : NULL;
+	const uint64_t id = d->workers[child_place(worker)->index].prefetch_id;
+	const struct lease *l = id ? lease_find(d->leases, id) : NULL;
 
 	return l && (l->phase == LEASE_NEW || l->phase == LEASE_WAITING);
 }
 
 /* An idle worker reads and judges while the intent is being written down. It is a hint: the grant may go to
  * another one, and then that one reads. */
-static void read_ahead(struct supervisor *t, const struct lease *l)
+static void send_prefetch(struct dispatch *d, const struct lease *l, const struct msg *from)
 {
-	const uint64_t cluster = l->intent.u.intent.cluster;
+	size_t n;
+	struct child *const *workers = children_workers(d->children, l->cluster, &n);
 	struct msg m = { .type = MSG_PREFETCH };
 
-	for (size_t i = 0; i < t->n_children; i++) {
-		struct child *s = t->children[i];
-
-		if (!may_take(t, s, cluster, 0) || reads_ahead(t, s))
+	for (size_t i = 0; i < n; i++) {
+		if (!is_free(d, workers[i]) || count_held(d, workers[i]) > 0 || prefetches(d, workers[i]))
 			continue;
-		msg_copy_fields(&m, &l->intent);
-		if (child_send(s, &m, -1) == 0)
-			s->ahead_id = l->intent.u.intent.id;
+		msg_copy_fields(&m, from);
+		m.u.prefetch.id = l->id;
+		m.u.prefetch.observe = settings(d)->observe;
+		if (child_send(workers[i], &m, -1) == 0)
+			d->workers[child_place(workers[i])->index].prefetch_id = l->id;
 		return;
 	}
 }
 
-void dispatch_on_nominate(struct child *s, const struct msg *m)
+void dispatch_on_nominate(struct dispatch *d, const struct msg *m)
 {
-	struct supervisor *t = s->tree;
-
-	if (t->phase != SUPERVISOR_RUNNING || lease_table_count(t->leases) >= LEASES_MAX) {
-		send_nomination_result(t, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
+	if (!lifecycle_is_running(d->root) || lease_table_is_full(d->leases)) {
+		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
 		return;
 	}
-	if (pause_requests_holds(t, m->u.nominate.cluster, m->u.nominate.duty)) {
-		send_nomination_result(t, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS);
+	if (is_paused(d, m->u.nominate.cluster, m->u.nominate.duty)) {
+		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS);
 		return;
 	}
-	struct lease *l = lease_open(t->leases, m, t->generation->observe);
+	struct lease *l = lease_open(d->leases, m, settings(d)->observe);
 
 	if (!l)
-		return; /* the subject has an open lease, whose end will be told */
-	send_intent(t, l);
-	read_ahead(t, l);
+		return; /* the action key has an open lease, whose end will be told */
+	send_to_history(d, l);
+	send_prefetch(d, l, m);
 }
 
-bool dispatch_restore(struct supervisor *t, const struct msg *row, uint64_t conn)
+bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn)
 {
 	struct lease *l =
-		t->phase == SUPERVISOR_RUNNING ? lease_open(t->leases, row, t->generation->observe) : NULL;
+		lifecycle_is_running(d->root) ? lease_open(d->leases, row, settings(d)->observe) : NULL;
 
 	if (!l)
 		return false;
 	l->conn = conn;
-	send_intent(t, l);
+	send_to_history(d, l);
 	return true;
 }
 
 /* Its id is taken in the history: what is nominated again gets another one. */
-static void drop_unwritable(struct supervisor *t, struct lease *l)
+static void drop_unwritable(struct dispatch *d, struct lease *l)
 {
+	struct msg intent;
+
 	if (l->phase != LEASE_NEW)
 		return;
-	control_end(t, l->conn, EXIT_CODE_TEMPORARY, "the history does not take it: try again");
-	send_nomination_result(t, &l->intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
-	lease_close(t->leases, &l);
+	packed_get(l->intent, &intent);
+	d->answers->end(d->answers->ctx, l->conn, EXIT_CODE_TEMPORARY,
+			"the history does not take it: try again");
+	send_nomination_result(d, &intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
+	lease_close(d->leases, &l);
 }
 
-void dispatch_on_intent_ack(struct child *s, const struct msg *m)
+void dispatch_on_intent_ack(struct dispatch *d, const struct msg *m)
 {
-	struct lease *l = lease_find(s->tree->leases, m->u.intent_ack.id);
+	struct lease *l = lease_find(d->leases, m->u.intent_ack.id);
 
 	if (l && !m->u.intent_ack.written)
-		drop_unwritable(s->tree, l);
-	else if (l && lease_written(s->tree->leases, l))
-		dispatch_dispatch(s->tree, l->intent.u.intent.cluster);
+		drop_unwritable(d, l);
+	else if (l && lease_written(d->leases, l))
+		dispatch_cluster(d, l->cluster);
 }
 
-void dispatch_on_open_intent(struct child *s, const struct msg *m)
+void dispatch_on_open_intent(struct dispatch *d, const struct msg *m)
 {
-	if (m->u.open_intent.cluster >= s->tree->generation->clusters) {
-		(void)log_warn(0, "history holds an open intent of a cluster that is not configured any more",
-			       kv_u("id", m->u.open_intent.id));
-		return;
-	}
-	const bool known = lease_find(s->tree->leases, m->u.open_intent.id) != NULL;
+	const struct msg_open_intent *i = &m->u.open_intent;
+	const bool known = lease_find(d->leases, i->id) != NULL;
 
-	if (lease_reopen(s->tree->leases, m))
-		log_info("taking back an action that an earlier life left open",
-			 kv_u("id", m->u.open_intent.id), kv_s("namespace", m->u.open_intent.ns),
-			 kv_s("pod", m->u.open_intent.name));
+	if (i->cluster >= settings(d)->clusters)
+		(void)log_warn(0, "history holds an open intent of a cluster that is not configured any more",
+			       kv_u("id", i->id));
+	else if (lease_reopen(d->leases, m))
+		log_info("taking back an action that an earlier life left open", kv_u("id", i->id),
+			 kv_s("namespace", i->ns), kv_s("pod", i->name));
 	else if (!known)
 		(void)log_warn(0,
 			       "history holds two open actions on one object: the second is looked at after "
 			       "the next start of the history",
-			       kv_u("id", m->u.open_intent.id), kv_s("uid", m->u.open_intent.uid));
+			       kv_u("id", i->id), kv_s("uid", i->uid));
 }
 
-void dispatch_on_open_end(struct child *s, const struct msg *m)
+void dispatch_on_open_end(struct dispatch *d, const struct msg *m)
 {
-	struct supervisor *t = s->tree;
-
-	lease_table_set_next_id(t->leases, m->u.open_end.next_id);
-	t->history_open = true;
-	pause_requests_on_open_end(t);
-	for (uint64_t c = 0; c < t->generation->clusters; c++)
-		dispatch_dispatch(t, c);
-	lifecycle_on_child_changed(s);
+	lease_table_set_next_id(d->leases, m->u.open_end.next_id);
+	d->history_open = true;
+	lifecycle_open(d->root);
+	dispatch_all(d);
 }
 
-static void send_again(void *ctx, struct lease *l)
+static void send_unsent(void *ctx, struct lease *l)
 {
-	if (l->phase == LEASE_NEW && !l->sent)
-		send_intent(ctx, l);
-	else if (l->phase == LEASE_RECORDING && !l->sent)
-		send_record(ctx, l);
+	if (!l->sent && (l->phase == LEASE_NEW || l->phase == LEASE_RECORDING))
+		send_to_history(ctx, l);
 }
 
 static void mark_unsent(void *ctx, struct lease *l)
@@ -180,190 +214,278 @@ static void mark_unsent(void *ctx, struct lease *l)
 }
 
 /* What the dead reporter may have read without writing it down is sent again; ids make that harmless. */
-void dispatch_on_reporter_ready(struct supervisor *t)
+void dispatch_on_reporter_ready(struct dispatch *d)
 {
-	lease_each(t->leases, mark_unsent, t);
-	lease_each(t->leases, send_again, t);
+	lease_each(d->leases, mark_unsent, d);
+	lease_each(d->leases, send_unsent, d);
 }
 
-uint64_t dispatch_may_write_until(const struct supervisor *t, uint64_t cluster, uint64_t now_ms)
+void dispatch_on_reporter_dead(struct dispatch *d)
 {
-	const struct msg_leader *l = &t->leader[cluster].u.leader;
+	d->history_open = false;
+}
 
-	if (!t->generation->election)
+bool dispatch_history_is_open(const struct dispatch *d)
+{
+	return d->history_open;
+}
+
+/* -- granting -------------------------------------------------------------------------------------------- */
+
+/* Until when (boot ms) a write may start in that cluster: 0 = not at all, while another replica may lead. */
+static uint64_t may_write_until(const struct dispatch *d, uint64_t cluster, uint64_t now_ms)
+{
+	const struct msg_leader *l = &d->leader[cluster].u.leader;
+
+	if (!settings(d)->election)
 		return now_ms + VALID_MS;
-	if (t->leader[cluster].type != MSG_LEADER || !l->leading || now_ms >= l->valid_until)
+	if (d->leader[cluster].type != MSG_LEADER || !l->leading || now_ms >= l->valid_until)
 		return 0;
 	return l->valid_until < now_ms + VALID_MS ? l->valid_until : now_ms + VALID_MS;
 }
 
-static bool grant_to(struct supervisor *t, struct child *worker)
+void dispatch_on_leader(struct dispatch *d, const struct msg *m)
 {
-	const uint64_t now = clock_boot_ms(), until = dispatch_may_write_until(t, worker->cluster, now);
+	const uint64_t cluster = m->u.leader.cluster;
+	const bool led = may_write_until(d, cluster, clock_boot_ms()) != 0;
+
+	d->leader[cluster] = *m;
+	if (!led)
+		dispatch_cluster(d, cluster);
+}
+
+const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster)
+{
+	return d->leader[cluster].type == MSG_LEADER ? &d->leader[cluster] : NULL;
+}
+
+static bool send_grant(struct dispatch *d, struct child *worker)
+{
+	const struct child_place *at = child_place(worker);
+	const uint64_t now = clock_boot_ms(), until = may_write_until(d, at->cluster, now);
+	struct msg intent, m = { .type = MSG_GRANT };
 
 	if (!until)
 		return false; /* another replica may lead: what waits here is taken up when this one does */
-	struct lease *l = lease_grant(t->leases, worker->cluster, worker->index, now + LEASE_MS);
-	struct msg m = { .type = MSG_GRANT };
+	const struct lease *l = lease_grant(d->leases, at->cluster, (int)at->index, now + LEASE_MS);
 
 	if (!l)
 		return false;
-	msg_copy_fields(&m, &l->intent);
+	packed_get(l->intent, &intent);
+	msg_copy_fields(&m, &intent);
 	m.u.grant.verify_first = l->verify_first;
 	m.u.grant.valid_until = until;
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }
 
-/* What was written down before the pause ends now: a person who pauses sees that nothing is under way. */
-static void refuse_paused(struct supervisor *t, uint64_t cluster)
+static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reason, const char *detail,
+			     uint64_t retry_ms)
 {
-	struct msg m = { .type = MSG_RESULT };
+	struct msg m = { .type = MSG_RESULT,
+			 .u.result = { .id = id,
+				       .outcome = outcome,
+				       .replicas = -1,
+				       .at = clock_wall_ms(),
+				       .retry_ms = retry_ms } };
+
+	msg_set(&m, result.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_set(&m, result.detail, detail, strlen(detail));
+	return m;
+}
+
+/* What was written down before the pause ends now: an operator who pauses sees that nothing is under way. */
+static void refuse_paused(struct dispatch *d, uint64_t cluster)
+{
+	const struct msg m = new_result(1, OUTCOME_REFUSED, REASON_PAUSED, "", PAUSED_RETRY_MS);
 	struct lease *l;
 
-	m.u.result = (struct msg_result){ .id = 1,
-					  .outcome = OUTCOME_REFUSED,
-					  .replicas = -1,
-					  .at = clock_wall_ms(),
-					  .retry_ms = PAUSED_RETRY_MS };
-	msg_set(&m, result.reason, "Paused", strlen("Paused"));
-	while ((l = lease_refuse_held(t->leases, cluster, &m)))
-		send_record(t, l);
+	while ((l = lease_refuse_paused(d->leases, cluster, &m)))
+		send_to_history(d, l);
 }
 
-/* One more for each worker that holds so many; a question only for one that holds none. */
-static void dispatch_to(struct supervisor *t, uint64_t cluster, unsigned held)
+/* One more for each worker that holds so many. */
+static void grant_where_held(struct dispatch *d, uint64_t cluster, unsigned held)
 {
-	for (size_t i = 0; i < t->n_children; i++) {
-		struct child *s = t->children[i];
+	size_t n;
+	struct child *const *workers = children_workers(d->children, cluster, &n);
 
-		if (may_take(t, s, cluster, held) && !grant_to(t, s) && held == 0)
-			(void)dry_run_give(t, s);
-	}
+	for (size_t i = 0; i < n && lease_is_waiting(d->leases, cluster); i++)
+		if (is_free(d, workers[i]) && count_held(d, workers[i]) == held)
+			(void)send_grant(d, workers[i]);
 }
 
-void dispatch_dispatch(struct supervisor *t, uint64_t cluster)
+/* Leases go first. */
+static void ask_idle(struct dispatch *d, uint64_t cluster)
 {
-	if (t->phase != SUPERVISOR_RUNNING || !t->history_open)
+	size_t n;
+	struct child *const *workers = children_workers(d->children, cluster, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (is_free(d, workers[i]) && count_held(d, workers[i]) == 0)
+			d->workers[child_place(workers[i])->index].otherwise_busy =
+				d->idle(d->idle_ctx, workers[i]);
+}
+
+void dispatch_cluster(struct dispatch *d, uint64_t cluster)
+{
+	if (!lifecycle_is_running(d->root) || !d->history_open)
 		return;
-	if (pause_requests_any(t)) /* what waits is looked at one by one */
-		refuse_paused(t, cluster);
+	if (pause_list_get(d->pauses, 0)) /* what waits is looked at one by one */
+		refuse_paused(d, cluster);
 	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
-		dispatch_to(t, cluster, held);
+		grant_where_held(d, cluster, held);
+	ask_idle(d, cluster);
 }
 
-void dispatch_on_result(struct child *s, const struct msg *m)
+void dispatch_all(struct dispatch *d)
+{
+	for (uint64_t c = 0; c < settings(d)->clusters; c++)
+		dispatch_cluster(d, c);
+}
+
+void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
+{
+	d->workers[child_place(worker)->index].otherwise_busy = false;
+	dispatch_cluster(d, child_place(worker)->cluster);
+}
+
+/* -- the end of an action -------------------------------------------------------------------------------- */
+
+void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m)
 {
 	struct lease *l;
 
-	if (lease_result(s->tree->leases, s->index, m, &l) < 0) {
-		child_protocol_error(s, "RESULT for a lease that it does not hold");
+	if (lease_result(d->leases, (int)child_place(worker)->index, m, &l) < 0) {
+		child_protocol_error(worker, "RESULT for a lease that it does not hold");
 		return;
 	}
-	send_record(s->tree, l);
-	dispatch_dispatch(s->tree, s->cluster);
+	send_to_history(d, l);
+	dispatch_cluster(d, child_place(worker)->cluster);
 }
 
-static void log_end(const struct supervisor *t, const struct lease *l)
+static void log_end(const struct dispatch *d, const struct msg_intent *i, const struct msg_record *r)
 {
-	const struct msg_intent *i = &l->intent.u.intent;
-	const struct msg_record *r = &l->record.u.record;
-
-	log_info("action ended", kv_u("id", i->id), kv_s("cluster", t->generation->names[i->cluster]),
+	log_info("action ended", kv_u("id", i->id), kv_s("cluster", settings(d)->names[i->cluster]),
 		 kv_s("duty", duty_name((enum duty)i->duty)), kv_s("namespace", i->ns), kv_s("pod", i->name),
 		 kv_s("uid", i->uid), kv_s("outcome", outcome_name((enum outcome)r->outcome)),
 		 kv_s("reason", r->reason), kv_s("target", r->target),
 		 kv_s("mode", i->observe ? "observe" : "enforce"), kv_s("detail", r->detail));
 }
 
-/* Somebody waits for the end of what they asked for. */
-static void tell_person(struct supervisor *t, const struct lease *l)
+void dispatch_on_record_ack(struct dispatch *d, const struct msg *m)
 {
-	struct msg m = { .type = MSG_CTL_DRY_RUN_RESULT };
-
-	if (!l->conn)
-		return;
-	msg_copy_fields(&m, &l->record);
-	m.u.ctl_dry_run_result.conn = l->conn;
-	control_answer(t, l->conn, &m);
-}
-
-void dispatch_on_record_ack(struct child *s, const struct msg *m)
-{
-	struct supervisor *t = s->tree;
-	struct lease *l = lease_find(t->leases, m->u.record_ack.id);
+	struct lease *l = lease_find(d->leases, m->u.record_ack.id);
+	struct msg intent, record, answer = { .type = MSG_CTL_DRY_RUN_RESULT };
 
 	if (!l || l->phase != LEASE_RECORDING)
 		return; /* acknowledged twice, by two lives of the reporter */
-	const struct msg_record *r = &l->record.u.record;
+	packed_get(l->intent, &intent);
+	packed_get(l->record, &record);
+	const struct msg_record *r = &record.u.record;
 
-	log_end(t, l);
-	tell_person(t, l);
-	t->actions += r->outcome == OUTCOME_DONE;
-	send_nomination_result(t, &l->intent, (enum outcome)r->outcome, r->reason, r->retry_ms);
-	lease_close(t->leases, &l);
+	log_end(d, &intent.u.intent, r);
+	msg_copy_fields(&answer, &record);
+	answer.u.ctl_dry_run_result.conn = l->conn;
+	d->answers->send(d->answers->ctx, l->conn, &answer);
+	d->done += r->outcome == OUTCOME_DONE;
+	send_nomination_result(d, &intent, (enum outcome)r->outcome, r->reason, r->retry_ms);
+	lease_close(d->leases, &l);
 }
 
-static void give_up(struct supervisor *t, struct lease *l)
+static void give_up(struct dispatch *d, struct lease *l)
 {
-	static const char text[] = "every worker that held this lease died";
-	struct msg m = { .type = MSG_RESULT };
+	const struct msg m = new_result(l->id, OUTCOME_FAILED, REASON_WORKER_DIED,
+					"every worker that held this lease died", 0);
 
-	m.u.result = (struct msg_result){
-		.id = l->intent.u.intent.id, .outcome = OUTCOME_FAILED, .replicas = -1, .at = clock_wall_ms()
-	};
-	msg_set(&m, result.reason, "WorkerDied", strlen("WorkerDied"));
-	msg_set(&m, result.detail, text, sizeof(text) - 1);
-	if (lease_result(t->leases, l->holder, &m, &l) == 0)
-		send_record(t, l);
+	if (lease_result(d->leases, l->holder, &m, &l) == 0)
+		send_to_history(d, l);
 }
 
-void dispatch_on_worker_dead(struct child *s)
+void dispatch_on_worker_dead(struct dispatch *d, struct child *worker)
 {
+	const size_t index = child_place(worker)->index;
 	struct lease *l;
 
-	s->ahead_id = 0;
-	dry_run_on_worker_dead(s);
-	while ((l = lease_held_by(s->tree->leases, s->index))) {
+	d->workers[index] = (struct worker){ 0 };
+	while ((l = lease_held_by(d->leases, (int)index))) {
 		if (l->grants >= GRANTS_MAX)
-			give_up(s->tree, l);
+			give_up(d, l);
 		else
-			lease_holder_died(s->tree->leases, l);
+			lease_holder_died(d->leases, l);
 	}
-	dispatch_dispatch(s->tree, s->cluster);
+	dispatch_cluster(d, child_place(worker)->cluster);
 }
 
 /* Never released by time: the holder is killed, and its death releases. */
-static bool holds_overdue(const struct supervisor *t, const struct child *s, uint64_t now_ms)
+static void check_overdue(const struct dispatch *d, struct child *worker, uint64_t now_ms)
 {
-	for (const struct lease *l = lease_held_by(t->leases, s->index); l; l = l->next_held)
-		if (now_ms > l->deadline_ms)
-			return true;
-	return false;
+	const struct lease *l = lease_held_by(d->leases, (int)child_place(worker)->index);
+
+	for (; l; l = l->next)
+		if (now_ms > l->deadline_ms && child_pid(worker))
+			child_kill(worker, "hung: a lease took longer than 30 s");
 }
 
-void dispatch_tick(struct supervisor *t, uint64_t now_ms)
+void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 {
-	for (size_t i = 0; i < t->n_children; i++) {
-		struct child *s = t->children[i];
-		if (s->pid && holds_overdue(t, s, now_ms))
-			child_kill(s, "hung: a lease took longer than 30 s");
-	}
-	dry_run_tick(t, now_ms);
-	pause_requests_tick(t);
-	if (t->history_open)
-		lease_each(t->leases, send_again, t);
+	for (size_t i = 0; i < children_count(d->children); i++)
+		check_overdue(d, children_get(d->children, i), now_ms);
+	if (d->history_open)
+		lease_each(d->leases, send_unsent, d);
 }
+
+/* -- stats ----------------------------------------------------------------------------------------------- */
 
 static void count_busy(void *ctx, struct lease *l)
 {
 	*(size_t *)ctx += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
 }
 
-size_t dispatch_busy(struct supervisor *t)
+void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 {
-	size_t n = 0;
+	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
+	lease_each(d->leases, count_busy, &ret->busy);
+}
 
-	lease_each(t->leases, count_busy, &n);
-	return n;
+unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker)
+{
+	return count_held(d, worker);
+}
+
+/* -- life ------------------------------------------------------------------------------------------------ */
+
+static bool nothing_else(void *ctx, struct child *worker)
+{
+	(void)ctx;
+	(void)worker;
+	return false;
+}
+
+void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *worker), void *ctx)
+{
+	d->idle = fn;
+	d->idle_ctx = ctx;
+}
+
+struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses,
+			      const struct answers *answers)
+{
+	struct dispatch *d = xcalloc(1, sizeof(*d));
+
+	d->root = root;
+	d->children = lifecycle_children(root);
+	d->pauses = pauses;
+	d->answers = answers;
+	d->idle = nothing_else;
+	d->leases = lease_table_new();
+	lease_table_set_pause(d->leases, lease_is_paused, d);
+	return d;
+}
+
+void dispatch_free(struct dispatch **d)
+{
+	lease_table_free(&(*d)->leases);
+	free(*d);
+	*d = NULL;
 }

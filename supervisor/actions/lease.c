@@ -1,4 +1,5 @@
-/* lease.c - see lease.h. Two hash chains (by subject, by id) and one FIFO per cluster. */
+/* lease.c - see lease.h. Two hash chains (by action key, by id), one FIFO per cluster, one list per holder.
+ */
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/actions/lease.h"
 
@@ -11,27 +12,23 @@
 #define BUCKETS 4096u
 
 struct lease_table {
-	struct lease *by_subject[BUCKETS], *by_id[BUCKETS];
+	struct lease *by_key[BUCKETS], *by_id[BUCKETS];
 	struct lease *waiting[CLUSTERS_MAX + 1], **waiting_tail[CLUSTERS_MAX + 1];
 	struct lease *held[CHILDREN_MAX];
-	size_t count;
+	uint8_t n_held[CHILDREN_MAX];
+	size_t count, bytes;
 	uint64_t next_id;
-	bool (*hold)(void *ctx, const struct lease *l);
-	void *hold_ctx;
+	bool (*pause)(void *ctx, const struct lease *l);
+	void *pause_ctx;
 };
 
-static size_t hash_text(const char *s, uint64_t seed)
+static struct lease **key_bucket(struct lease_table *t, uint64_t cluster, const char *key)
 {
-	uint64_t h = 14695981039346656037u ^ seed;
+	uint64_t h = 14695981039346656037u ^ cluster;
 
-	for (; *s; s++)
-		h = (h ^ (unsigned char)*s) * 1099511628211u;
-	return (size_t)(h >> 20) % BUCKETS;
-}
-
-static size_t subject_bucket(const struct msg_intent *i)
-{
-	return hash_text(i->action_key, i->cluster);
+	for (; *key; key++)
+		h = (h ^ (unsigned char)*key) * 1099511628211u;
+	return &t->by_key[(size_t)(h >> 20) % BUCKETS];
 }
 
 struct lease_table *lease_table_new(void)
@@ -44,6 +41,13 @@ struct lease_table *lease_table_new(void)
 	return t;
 }
 
+static void free_lease(struct lease *l)
+{
+	free(l->intent);
+	free(l->record);
+	free(l);
+}
+
 void lease_table_free(struct lease_table **tp)
 {
 	struct lease_table *t = *tp;
@@ -53,7 +57,7 @@ void lease_table_free(struct lease_table **tp)
 			struct lease *l = t->by_id[b];
 
 			t->by_id[b] = l->by_id;
-			free(l);
+			free_lease(l);
 		}
 	}
 	free(t);
@@ -65,6 +69,16 @@ size_t lease_table_count(const struct lease_table *t)
 	return t->count;
 }
 
+size_t lease_table_bytes(const struct lease_table *t)
+{
+	return t->bytes;
+}
+
+bool lease_table_is_full(const struct lease_table *t)
+{
+	return t->count >= LEASES_MAX || t->bytes >= LEASES_BYTES_MAX;
+}
+
 void lease_table_set_next_id(struct lease_table *t, uint64_t id)
 {
 	if (id > t->next_id)
@@ -73,44 +87,51 @@ void lease_table_set_next_id(struct lease_table *t, uint64_t id)
 
 static void push_waiting(struct lease_table *t, struct lease *l, bool front)
 {
-	const uint64_t c = l->intent.u.intent.cluster;
+	struct lease **at = front ? &t->waiting[l->cluster] : t->waiting_tail[l->cluster];
 
 	l->phase = LEASE_WAITING;
 	l->holder = -1;
-	if (front) {
-		l->next_waiting = t->waiting[c];
-		t->waiting[c] = l;
-		if (t->waiting_tail[c] == &t->waiting[c])
-			t->waiting_tail[c] = &l->next_waiting;
-		return;
-	}
-	l->next_waiting = NULL;
-	*t->waiting_tail[c] = l;
-	t->waiting_tail[c] = &l->next_waiting;
+	l->next = *at;
+	*at = l;
+	if (t->waiting_tail[l->cluster] == at)
+		t->waiting_tail[l->cluster] = &l->next;
 }
 
-static struct lease *find_subject(const struct lease_table *t, const struct msg_intent *i)
+static struct lease *find_key(struct lease_table *t, const struct msg_intent *i)
 {
-	struct lease *l = t->by_subject[subject_bucket(i)];
+	struct lease *l = *key_bucket(t, i->cluster, i->action_key);
 
-	while (l && (l->intent.u.intent.cluster != i->cluster ||
-		     strcmp(l->intent.u.intent.action_key, i->action_key) != 0))
-		l = l->by_subject;
+	while (l && (l->cluster != i->cluster || strcmp(l->key, i->action_key) != 0))
+		l = l->by_key;
 	return l;
+}
+
+static size_t size_of(const struct lease *l)
+{
+	return sizeof(*l) + strlen(l->key) + 1 + packed_size(l->intent) + packed_size(l->record);
 }
 
 static struct lease *insert(struct lease_table *t, const struct msg *intent)
 {
-	struct lease *l = xcalloc(1, sizeof(*l));
-	const size_t s = subject_bucket(&intent->u.intent), i = intent->u.intent.id % BUCKETS;
+	const struct msg_intent *i = &intent->u.intent;
+	const size_t key_size = strlen(i->action_key) + 1;
+	struct lease *l = xcalloc(1, sizeof(*l) + key_size);
+	struct lease **by_key = key_bucket(t, i->cluster, i->action_key),
+		     **by_id = &t->by_id[i->id % BUCKETS];
 
-	l->intent = *intent;
+	memcpy(l->key, i->action_key, key_size);
+	l->id = i->id;
+	l->cluster = (uint8_t)i->cluster;
+	l->duty = (uint8_t)i->duty;
+	l->action = (uint8_t)i->action;
 	l->holder = -1;
-	l->by_subject = t->by_subject[s];
-	t->by_subject[s] = l;
-	l->by_id = t->by_id[i];
-	t->by_id[i] = l;
+	l->intent = packed_new(intent);
+	l->by_key = *by_key;
+	*by_key = l;
+	l->by_id = *by_id;
+	*by_id = l;
 	t->count++;
+	t->bytes += size_of(l);
 	return l;
 }
 
@@ -119,7 +140,7 @@ struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool
 	struct msg intent = { .type = MSG_INTENT };
 
 	msg_copy_fields(&intent, nominate);
-	if (find_subject(t, &intent.u.intent))
+	if (find_key(t, &intent.u.intent))
 		return NULL;
 	intent.u.intent.id = t->next_id++;
 	intent.u.intent.observe = observe;
@@ -132,7 +153,7 @@ struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent)
 
 	msg_copy_fields(&intent, open_intent);
 	lease_table_set_next_id(t, intent.u.intent.id + 1);
-	if (lease_find(t, intent.u.intent.id) || find_subject(t, &intent.u.intent))
+	if (lease_find(t, intent.u.intent.id) || find_key(t, &intent.u.intent))
 		return NULL;
 	struct lease *l = insert(t, &intent);
 
@@ -145,7 +166,7 @@ struct lease *lease_find(const struct lease_table *t, uint64_t id)
 {
 	struct lease *l = t->by_id[id % BUCKETS];
 
-	while (l && l->intent.u.intent.id != id)
+	while (l && l->id != id)
 		l = l->by_id;
 	return l;
 }
@@ -153,16 +174,17 @@ struct lease *lease_find(const struct lease_table *t, uint64_t id)
 void lease_close(struct lease_table *t, struct lease **lp)
 {
 	struct lease *l = *lp;
-	struct lease **p = &t->by_subject[subject_bucket(&l->intent.u.intent)];
+	struct lease **p = key_bucket(t, l->cluster, l->key);
 
 	while (*p != l)
-		p = &(*p)->by_subject;
-	*p = l->by_subject;
-	for (p = &t->by_id[l->intent.u.intent.id % BUCKETS]; *p != l; p = &(*p)->by_id)
+		p = &(*p)->by_key;
+	*p = l->by_key;
+	for (p = &t->by_id[l->id % BUCKETS]; *p != l; p = &(*p)->by_id)
 		;
 	*p = l->by_id;
 	t->count--;
-	free(l);
+	t->bytes -= size_of(l);
+	free_lease(l);
 	*lp = NULL;
 }
 
@@ -175,25 +197,30 @@ bool lease_written(struct lease_table *t, struct lease *l)
 	return true;
 }
 
-void lease_table_set_hold(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx)
+void lease_table_set_pause(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx)
 {
-	t->hold = fn;
-	t->hold_ctx = ctx;
+	t->pause = fn;
+	t->pause_ctx = ctx;
 }
 
-static bool is_held(const struct lease_table *t, const struct lease *l)
+static bool is_paused(const struct lease_table *t, const struct lease *l)
 {
-	return t->hold && t->hold(t->hold_ctx, l);
+	return t->pause && t->pause(t->pause_ctx, l);
 }
 
 static bool may_be_granted(const struct lease_table *t, const struct lease *l)
 {
-	return !is_held(t, l);
+	return !is_paused(t, l);
 }
 
 static bool may_be_refused(const struct lease_table *t, const struct lease *l)
 {
-	return !l->verify_first && is_held(t, l);
+	return !l->verify_first && is_paused(t, l);
+}
+
+bool lease_is_waiting(const struct lease_table *t, uint64_t cluster)
+{
+	return t->waiting[cluster] != NULL;
 }
 
 /* Where the oldest waiting lease that fits hangs; where nothing hangs when there is none. */
@@ -203,7 +230,7 @@ static struct lease **find_waiting(struct lease_table *t, uint64_t cluster,
 	struct lease **at = &t->waiting[cluster];
 
 	while (*at && !fits(t, *at))
-		at = &(*at)->next_waiting;
+		at = &(*at)->next;
 	return at;
 }
 
@@ -211,30 +238,32 @@ static struct lease **find_waiting(struct lease_table *t, uint64_t cluster,
 static void take_waiting(struct lease_table *t, struct lease **at)
 {
 	struct lease *l = *at;
-	const uint64_t cluster = l->intent.u.intent.cluster;
 
-	*at = l->next_waiting;
-	if (t->waiting_tail[cluster] == &l->next_waiting)
-		t->waiting_tail[cluster] = at;
-	l->next_waiting = NULL;
+	*at = l->next;
+	if (t->waiting_tail[l->cluster] == &l->next)
+		t->waiting_tail[l->cluster] = at;
+	l->next = NULL;
 }
 
-static void set_record(struct lease *l, const struct msg *result)
+static void set_record(struct lease_table *t, struct lease *l, const struct msg *result)
 {
-	l->record = (struct msg){ .type = MSG_RECORD };
-	msg_copy_fields(&l->record, result);
-	l->record.u.record.id = l->intent.u.intent.id;
+	struct msg record = { .type = MSG_RECORD };
+
+	msg_copy_fields(&record, result);
+	record.u.record.id = l->id;
+	l->record = packed_new(&record);
+	t->bytes += packed_size(l->record);
 	l->phase = LEASE_RECORDING;
 	l->sent = false;
 }
 
-struct lease *lease_refuse_held(struct lease_table *t, uint64_t cluster, const struct msg *result)
+struct lease *lease_refuse_paused(struct lease_table *t, uint64_t cluster, const struct msg *result)
 {
 	struct lease **at = find_waiting(t, cluster, may_be_refused), *l = *at;
 
 	if (l) {
 		take_waiting(t, at);
-		set_record(l, result);
+		set_record(t, l, result);
 	}
 	return l;
 }
@@ -246,11 +275,7 @@ struct lease *lease_held_by(const struct lease_table *t, int holder)
 
 unsigned lease_count_held(const struct lease_table *t, int holder)
 {
-	unsigned n = 0;
-
-	for (const struct lease *l = lease_held_by(t, holder); l; l = l->next_held)
-		n++;
-	return n;
+	return lease_held_by(t, holder) ? t->n_held[holder] : 0;
 }
 
 static bool has_room(const struct lease_table *t, int holder, const struct lease *l)
@@ -270,11 +295,12 @@ struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, u
 		return NULL;
 	take_waiting(t, at);
 	l->phase = LEASE_GRANTED;
-	l->holder = holder;
+	l->holder = (int16_t)holder;
 	l->deadline_ms = deadline_ms;
 	l->grants++;
-	l->next_held = t->held[holder];
+	l->next = t->held[holder];
 	t->held[holder] = l;
+	t->n_held[holder]++;
 	return l;
 }
 
@@ -283,9 +309,10 @@ static void let_go(struct lease_table *t, struct lease *l)
 	struct lease **p = &t->held[l->holder];
 
 	while (*p != l)
-		p = &(*p)->next_held;
-	*p = l->next_held;
-	l->next_held = NULL;
+		p = &(*p)->next;
+	*p = l->next;
+	t->n_held[l->holder]--;
+	l->next = NULL;
 	l->holder = -1;
 }
 
@@ -300,12 +327,12 @@ int lease_result(struct lease_table *t, int holder, const struct msg *result, st
 {
 	struct lease *l = lease_held_by(t, holder);
 
-	while (l && l->intent.u.intent.id != result->u.result.id)
-		l = l->next_held;
+	while (l && l->id != result->u.result.id)
+		l = l->next;
 	if (!l)
 		return -EPERM;
 	let_go(t, l);
-	set_record(l, result);
+	set_record(t, l, result);
 	*ret = l;
 	return 0;
 }

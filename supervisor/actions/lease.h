@@ -1,7 +1,10 @@
-/* lease.h - one actor per object: every nomination becomes a lease on its subject (the pod's uid, or its
+/* lease.h - one actor per object: every nomination becomes a lease on its action key (the pod's uid, or its
  * owner's), and a lease ends only by the holder's RESULT on disk or by the holder's proven death. Pure: no
  * I/O, no clock. Process: supervisor.  The protocol is modelled in tests/model/lease.pml: never release by
- * timer. */
+ * timer.
+ * Memory: messages are kept packed. A table that holds LEASES_MAX leases, or LEASES_BYTES_MAX, is full; what
+ * is beyond that are the leases that an earlier life left open and the results that are being written down.
+ */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_LEASE_H
 #define SUPERVISOR_ACTIONS_LEASE_H
@@ -10,7 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ipc/msg.h"
+#include "supervisor/actions/packed.h"
+
+#define LEASES_MAX       8192u
+#define LEASES_BYTES_MAX (4u << 20)
 
 enum lease_phase {
 	LEASE_NEW,       /* not written down: INTENT has to be sent, or was sent and not acknowledged */
@@ -20,57 +26,67 @@ enum lease_phase {
 };
 
 struct lease {
-	enum lease_phase phase;
-	struct msg intent;                /* MSG_INTENT: id and all facts */
-	struct msg record;                /* MSG_RECORD, from LEASE_RECORDING on */
-	bool sent;                        /* INTENT or RECORD is on its way to the present reporter */
-	bool verify_first;                /* an earlier holder died */
-	unsigned grants;                  /* how often granted */
-	int holder;                       /* worker's child index in the tree, while LEASE_GRANTED */
-	uint64_t deadline_ms;             /* boot time after which the holder is killed */
-	uint64_t conn;                    /* of the control socket: who waits for its end; 0 = nobody */
-	struct lease *next_waiting;       /* FIFO of LEASE_WAITING, per cluster */
-	struct lease *next_held;          /* of the same holder, newest first */
-	struct lease *by_subject, *by_id; /* hash chains */
+	uint64_t id;
+	uint64_t conn;         /* of the control socket: who waits for its end; 0 = nobody */
+	uint64_t deadline_ms;  /* boot time after which the holder is killed */
+	struct packed *intent; /* INTENT: id and all facts */
+	struct packed *record; /* RECORD, from LEASE_RECORDING on */
+	struct lease *next;    /* FIFO of LEASE_WAITING of its cluster; of the same holder, newest first */
+	struct lease *by_key, *by_id; /* hash chains */
+	int16_t holder;               /* index of the child, while LEASE_GRANTED */
+	uint8_t phase;                /* enum lease_phase */
+	uint8_t cluster, duty, action;
+	uint8_t grants;    /* how often granted */
+	bool sent;         /* INTENT or RECORD is on its way to the present reporter */
+	bool verify_first; /* an earlier holder died */
+	char key[];        /* action key */
 };
+_Static_assert(sizeof(struct lease) <= 80, "a lease is small: there are thousands");
+_Static_assert(CLUSTERS_MAX <= UINT8_MAX && CHILDREN_MAX <= INT16_MAX, "members of struct lease");
 
 struct lease_table;
 
 struct lease_table *lease_table_new(void);
 void lease_table_free(struct lease_table **t);
 size_t lease_table_count(const struct lease_table *t);
+/* What all leases take, without the table. */
+size_t lease_table_bytes(const struct lease_table *t);
+/* No room for another nomination. */
+bool lease_table_is_full(const struct lease_table *t);
 /* First id that no lease has had. Ids only grow. */
 void lease_table_set_next_id(struct lease_table *t, uint64_t id);
 
-/* Open a lease from a NOMINATE. NULL when the subject has one already. */
+/* Open a lease from a NOMINATE. NULL when its action key has one already. */
 struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool observe);
 /* Take back a lease that the history holds open from an earlier life: WAITING, verify_first. NULL when its id
  * or its action key has a lease already. */
 struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent);
 struct lease *lease_find(const struct lease_table *t, uint64_t id);
-/* End: the result is on disk. Frees the lease. */
+/* End: the result is on disk, or the intent never will be. Frees the lease. Not while it waits or is held. */
 void lease_close(struct lease_table *t, struct lease **l);
 
 /* The intent is on disk: queue for a worker. Returns false when the lease is not LEASE_NEW (a repeated
  * acknowledgement). */
 bool lease_written(struct lease_table *t, struct lease *l);
-/* Leases that fn holds are not granted. fn NULL (as it begins) holds none. */
-void lease_table_set_hold(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx);
-/* Oldest waiting lease of the cluster that is held and that no worker has ever had: it becomes
+/* Leases that fn says are paused are not granted. fn NULL (as it begins) pauses none. */
+void lease_table_set_pause(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx);
+/* Oldest waiting lease of the cluster that is paused and that no worker has ever had: it becomes
  * LEASE_RECORDING with `result` (its id is filled in). NULL = none. One in doubt is never ended so: what its
  * holder did has to be looked at first, so it waits. */
-struct lease *lease_refuse_held(struct lease_table *t, uint64_t cluster, const struct msg *result);
-/* Oldest waiting lease of the cluster that is not held, or NULL; it leaves the queue and is LEASE_GRANTED to
- * holder. A holder has room for WORKER_LEASES_MAX. One in doubt is granted alone, so that a lease that kills
- * its holders takes no other with it a second time; and nothing overtakes it: a holder at work gets nothing
- * more until an idle one has taken it. */
+struct lease *lease_refuse_paused(struct lease_table *t, uint64_t cluster, const struct msg *result);
+/* Some lease of the cluster waits, paused or not. */
+bool lease_is_waiting(const struct lease_table *t, uint64_t cluster);
+/* Oldest waiting lease of the cluster that is not paused, or NULL; it leaves the queue and is LEASE_GRANTED
+ * to holder (0 to CHILDREN_MAX - 1). A holder has room for WORKER_LEASES_MAX. One in doubt is granted alone,
+ * so that a lease that kills its holders takes no other with it a second time; and nothing overtakes it: a
+ * holder at work gets nothing more until an idle one has taken it. */
 struct lease *lease_grant(struct lease_table *t, uint64_t cluster, int holder, uint64_t deadline_ms);
 /* The holder is proven dead: back to the front of the queue, in doubt. */
 void lease_holder_died(struct lease_table *t, struct lease *l);
 /* A RESULT from `holder`: 0 and LEASE_RECORDING, or -EPERM when holder does not hold lease id (nothing
  * changes). */
 int lease_result(struct lease_table *t, int holder, const struct msg *result, struct lease **ret);
-/* The newest lease granted to holder, or NULL; the others follow by next_held. */
+/* The newest lease granted to holder, or NULL; the others follow by next. */
 struct lease *lease_held_by(const struct lease_table *t, int holder);
 unsigned lease_count_held(const struct lease_table *t, int holder);
 /* Visit all; fn may not open or close leases. */

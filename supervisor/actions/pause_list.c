@@ -28,32 +28,38 @@ bool pause_same_scope(const struct msg_pause *a, const struct msg_pause *b)
 	return a->duty == b->duty && strcmp(a->cluster_name, b->cluster_name) == 0;
 }
 
-static struct msg_pause *find_scope(const struct pause_list *l, const struct msg_pause *p)
+/* Index of the entry with p's scope, or l->n. */
+static size_t find_scope(const struct pause_list *l, const struct msg_pause *p)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (pause_same_scope(&l->v[i], p))
-			return (struct msg_pause *)(uintptr_t)&l->v[i];
-	return NULL;
+	size_t i = 0;
+
+	while (i < l->n && !pause_same_scope(&l->v[i], p))
+		i++;
+	return i;
 }
 
 bool pause_list_add(struct pause_list *l, const struct msg_pause *p)
 {
-	struct msg_pause *at = find_scope(l, p);
+	const size_t i = find_scope(l, p);
 
-	if (!at && l->n == PAUSES_MAX)
+	if (i == PAUSES_MAX)
 		return false;
-	at = at ? at : &l->v[l->n++];
-	*at = *p;
-	at->on = true;
+	l->n += i == l->n;
+	l->v[i] = *p;
+	l->v[i].on = true;
 	return true;
 }
 
-static void take(struct pause_list *l, size_t i, struct msg_pause *ret)
+/* False behind the last. */
+static bool take(struct pause_list *l, size_t i, struct msg_pause *ret)
 {
+	if (i == l->n)
+		return false;
 	*ret = l->v[i];
 	ret->on = false;
 	l->n--;
 	memmove(&l->v[i], &l->v[i + 1], (l->n - i) * sizeof(l->v[0]));
+	return true;
 }
 
 static bool within(const struct msg_pause *p, const struct msg_pause *scope)
@@ -64,13 +70,11 @@ static bool within(const struct msg_pause *p, const struct msg_pause *scope)
 
 bool pause_list_take_within(struct pause_list *l, const struct msg_pause *scope, struct msg_pause *ret)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		if (within(&l->v[i], scope)) {
-			take(l, i, ret);
-			return true;
-		}
-	}
-	return false;
+	size_t i = 0;
+
+	while (i < l->n && !within(&l->v[i], scope))
+		i++;
+	return take(l, i, ret);
 }
 
 static bool has_ended(const struct msg_pause *p, int64_t now_ms)
@@ -80,13 +84,11 @@ static bool has_ended(const struct msg_pause *p, int64_t now_ms)
 
 bool pause_list_take_ended(struct pause_list *l, int64_t now_ms, struct msg_pause *ret)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		if (has_ended(&l->v[i], now_ms)) {
-			take(l, i, ret);
-			return true;
-		}
-	}
-	return false;
+	size_t i = 0;
+
+	while (i < l->n && !has_ended(&l->v[i], now_ms))
+		i++;
+	return take(l, i, ret);
 }
 
 const struct msg_pause *pause_list_find(const struct pause_list *l, const char *cluster_name, uint64_t duty,
@@ -109,5 +111,5 @@ const struct msg_pause *pause_list_get(const struct pause_list *l, size_t i)
 
 bool pause_list_have_scope(const struct pause_list *l, const struct msg_pause *p)
 {
-	return find_scope(l, p) != NULL;
+	return find_scope(l, p) < l->n;
 }

@@ -1,5 +1,7 @@
-/* child.c - one child: spawn, channel, transitions, death. See tree.h. */
+/* child.c - see child.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "supervisor/children/child.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <signal.h>
@@ -16,146 +18,208 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
-#include "supervisor/supervisor.h"
+#include "ipc/channel.h"
 
 #define START_MS   10000u /* spawn to READY */
-#define SILENCE_MS 15000u /* no heartbeat */
+#define STALLED_MS 15000u /* no heartbeat */
 #define DRAIN_MS   12000u
 #define EOF_MS     3000u /* from the end of the channel to the death */
 
 static const struct backoff_policy restart_backoff = { 100, 30000, 0.5 };
 
-struct child *supervisor_find_child(const struct supervisor *t, enum role role, uint64_t cluster)
+/* One process of it, from spawn to death. */
+struct life {
+	pid_t pid;
+	int pidfd;
+	struct channel *channel;
+	struct event *on_death;
+	bool ready;                 /* READY has arrived */
+	bool condemned;             /* killed, not dead yet */
+	bool mute;                  /* a protocol error: what it says is dropped */
+	uint64_t ready_ms, beat_ms; /* boot time of READY, of the last heartbeat */
+	uint64_t eof_ms;            /* of the channel's end, 0 = open */
+	uint64_t rss_kb;
+};
+
+struct child {
+	const struct child_env *env;
+	struct child_place place;
+	char cluster_name[64];
+	enum fsm_state state;
+	struct fsm_record deaths;
+	struct event *timer;
+	struct life life;
+	bool was_ready;
+	int64_t started_at; /* wall */
+	char sandbox[256];
+	char error[256]; /* why the last life ended */
+};
+
+#define CHILD_KV(c)                                                                                          \
+	kv_s("role", role_name((c)->place.role)), kv_s("cluster", (c)->cluster_name),                        \
+		kv_u("number", (c)->place.number), kv_u("pid", (c)->life.pid)
+
+const struct child_place *child_place(const struct child *c)
 {
-	for (size_t i = 0; i < t->n_children; i++)
-		if (t->children[i]->role == role && t->children[i]->cluster == cluster &&
-		    t->children[i]->state == FSM_READY)
-			return t->children[i];
-	return NULL;
+	return &c->place;
 }
 
-static const char *child_cluster(const struct child *s)
+enum fsm_state child_state(const struct child *c)
 {
-	return s->cluster < CLUSTERS_MAX && s->tree->generation ? s->tree->generation->names[s->cluster] : "";
+	return c->state;
 }
 
-int child_send(struct child *s, const struct msg *m, int fd)
+bool child_is_ready(const struct child *c)
 {
-	return s->channel ? channel_send(s->channel, m, fd) : -EPIPE;
+	return c->state == FSM_READY && c->life.pid && !c->life.condemned;
 }
 
-static void signal_child(const struct child *s, int sig)
+bool child_was_ready(const struct child *c)
 {
-	if (s->pidfd >= 0)
-		(void)syscall(SYS_pidfd_send_signal, s->pidfd, sig, NULL, 0);
+	return c->was_ready;
 }
 
-/* Told once; the death follows. */
-static void condemn(struct child *s, const char *what, const char *why)
+pid_t child_pid(const struct child *c)
 {
-	(void)log_warn(0, "child is killed", kv_s("because", what), kv_s("role", role_name(s->role)),
-		       kv_s("cluster", child_cluster(s)), kv_u("pid", s->pid), kv_s("detail", why));
-	(void)snprintf(s->error, sizeof(s->error), "%s", why);
-	s->condemned = true;
-	child_event(s, FSM_EV_LATE);
+	return c->life.pid;
 }
 
-void child_kill(struct child *s, const char *why)
+void child_stats(const struct child *c, struct msg *ret)
 {
-	if (!s->condemned)
-		condemn(s, "it hangs", why);
+	const char *role = role_name(c->place.role), *state = fsm_state_name(c->state);
+
+	*ret = (struct msg){ .type = MSG_CHILD_STATS,
+			     .u.child_stats = { .number = c->place.number,
+						.pid = (uint64_t)c->life.pid,
+						.restarts = c->deaths.n_deaths,
+						.rss_kb = c->life.rss_kb,
+						.started = c->started_at } };
+	msg_set(ret, child_stats.role, role, strlen(role));
+	msg_set(ret, child_stats.cluster_name, c->cluster_name, strlen(c->cluster_name));
+	msg_set(ret, child_stats.state, state, strlen(state));
+	msg_set(ret, child_stats.sandbox, c->sandbox, strlen(c->sandbox));
+	msg_set(ret, child_stats.error, c->error, strlen(c->error));
 }
 
-void child_protocol_error(struct child *s, const char *why)
+int child_send(struct child *c, const struct msg *m, int fd)
 {
-	const bool first = !s->mute;
+	return c->life.channel ? channel_send(c->life.channel, m, fd) : -EPIPE;
+}
 
-	s->mute = true;
+static void signal_child(const struct child *c, int sig)
+{
+	if (c->life.pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, c->life.pidfd, sig, NULL, 0);
+}
+
+/* -- killing --------------------------------------------------------------------------------------------- */
+
+static void condemn(struct child *c, const char *what, const char *why)
+{
+	(void)log_warn(0, "child is killed", kv_s("because", what), CHILD_KV(c), kv_s("detail", why));
+	(void)snprintf(c->error, sizeof(c->error), "%s", why);
+	c->life.condemned = true;
+	child_event(c, FSM_EV_LATE);
+}
+
+void child_kill(struct child *c, const char *why)
+{
+	if (!c->life.condemned)
+		condemn(c, "it hangs", why);
+}
+
+void child_protocol_error(struct child *c, const char *why)
+{
+	const bool first = !c->life.mute;
+
+	c->life.mute = true;
 	if (first)
-		condemn(s, "it broke the protocol", why);
+		condemn(c, "it broke the protocol", why);
 }
 
-/* -- start-up
- * -------------------------------------------------------------------------------------------------------- */
-
-static void on_hello(struct child *s, const struct msg_hello *hello)
+void child_tick(struct child *c, uint64_t now_ms)
 {
-	struct msg m = { .type = MSG_SETTINGS };
+	const uint64_t stalled = now_ms - c->life.beat_ms;
+	char why[64];
 
+	if (c->life.eof_ms && now_ms - c->life.eof_ms > EOF_MS) {
+		child_kill(c, "closed its channel and does not end");
+	} else if (c->state == FSM_STARTING && c->life.pid && stalled > START_MS) {
+		(void)snprintf(why, sizeof(why), "not ready within %u s", START_MS / 1000);
+		child_kill(c, why);
+	} else if ((c->state == FSM_READY || c->state == FSM_DRAINING) && stalled > STALLED_MS) {
+		(void)snprintf(why, sizeof(why), "hung: no heartbeat for %u s", STALLED_MS / 1000);
+		child_kill(c, why);
+	}
+}
+
+/* -- its channel ----------------------------------------------------------------------------------------- */
+
+static void on_hello(struct child *c, const struct msg_hello *hello)
+{
 	if (hello->proto != IPC_PROTO || strcmp(hello->build, OPC_BUILD_ID) != 0) {
-		child_protocol_error(s, "it is of another build: restart the service after an upgrade");
+		child_protocol_error(c, "it is of another build: restart the service after an upgrade");
 		return;
 	}
-	channel_set_phase(s->channel, PH_SETUP);
-	s->generation = s->tree->generation->number;
-	m.u.settings = (struct msg_settings){ s->generation, s->cluster, s->number };
-	const int r = child_send(s, &m, generation_blob(s->tree->generation, s->role, s->cluster));
-
-	if (r < 0) { /* it would take their absence for a broken configuration */
-		(void)log_error(r, "cannot hand its settings to a child: it is started again",
-				kv_s("role", role_name(s->role)));
-		child_event(s, FSM_EV_LATE);
-	}
+	channel_set_phase(c->life.channel, PH_SETUP);
+	c->env->ops->on_hello(c->env->ctx, c);
 }
 
-static void on_ready(struct child *s, const struct msg_ready *ready)
+static void on_ready(struct child *c, const struct msg_ready *ready)
 {
-	channel_set_phase(s->channel, PH_RUN);
-	(void)snprintf(s->sandbox, sizeof(s->sandbox), "%s", ready->sandbox);
-	s->was_ready = s->ever_ready = true;
-	s->ready_ms = s->beat_ms = clock_boot_ms();
-	child_event(s, FSM_EV_READY);
-	log_info("child ready", kv_s("role", role_name(s->role)), kv_s("cluster", child_cluster(s)),
-		 kv_u("slot", s->number), kv_u("pid", s->pid), kv_s("sandbox", s->sandbox));
+	channel_set_phase(c->life.channel, PH_RUN);
+	(void)snprintf(c->sandbox, sizeof(c->sandbox), "%s", ready->sandbox);
+	c->life.ready = c->was_ready = true;
+	c->life.ready_ms = c->life.beat_ms = clock_boot_ms();
+	child_event(c, FSM_EV_READY);
+	log_info("child ready", CHILD_KV(c), kv_s("sandbox", c->sandbox));
 }
 
-static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
+static void on_heartbeat(struct child *c, const struct msg_heartbeat *beat)
 {
-	struct child *s = ctx;
+	c->life.beat_ms = clock_boot_ms();
+	c->life.rss_kb = beat->rss_kb;
+}
 
-	(void)c;
+static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int fd)
+{
+	struct child *c = ctx;
+
+	(void)channel;
 	if (fd >= 0) { /* no child has a descriptor to give */
 		(void)close(fd);
-		child_protocol_error(s, "a descriptor rode along");
+		child_protocol_error(c, "a descriptor rode along");
 	}
-	if (s->mute)
-		return; /* whatever it sent behind its mistake */
-	switch (m->type) {
-	case MSG_HELLO:
-		on_hello(s, &m->u.hello);
-		break;
-	case MSG_READY:
-		on_ready(s, &m->u.ready);
-		break;
-	case MSG_HEARTBEAT:
-		s->beat_ms = clock_boot_ms();
-		s->rss_kb = m->u.heartbeat.rss_kb;
-		break;
-	default:
-		route_from_child(s, m);
-	}
+	if (c->life.mute)
+		return;
+	if (m->type == MSG_HELLO)
+		on_hello(c, &m->u.hello);
+	else if (m->type == MSG_READY)
+		on_ready(c, &m->u.ready);
+	else if (m->type == MSG_HEARTBEAT)
+		on_heartbeat(c, &m->u.heartbeat);
+	else
+		c->env->ops->on_msg(c->env->ctx, c, m);
 }
 
 /* An end of the channel is followed by the death, which says more (the exit code); a bad message makes it
  * follow. */
-static void on_close(void *ctx, struct channel *c, int err, const char *text)
+static void on_close(void *ctx, struct channel *channel, int err, const char *text)
 {
-	struct child *s = ctx;
+	struct child *c = ctx;
 
-	(void)c;
+	(void)channel;
 	if (err)
-		child_protocol_error(s, text);
+		child_protocol_error(c, text);
 	else
-		s->eof_ms = clock_boot_ms();
+		c->life.eof_ms = clock_boot_ms();
 }
 
-static const struct channel_ops child_ops = { .on_msg = on_msg, .on_close = on_close };
+static const struct channel_ops channel_ops = { .on_msg = on_msg, .on_close = on_close };
 
-/* -- death
- * ------------------------------------------------------------------------------------------------------------
- */
+/* -- death ----------------------------------------------------------------------------------------------- */
 
-static void describe_death(struct child *s, const siginfo_t *si)
+static void describe_death(struct child *c, const siginfo_t *si)
 {
 	char text[128];
 
@@ -167,90 +231,46 @@ static void describe_death(struct child *s, const siginfo_t *si)
 	else
 		(void)snprintf(text, sizeof(text), "signal %d (%s)", si->si_status,
 			       sigabbrev_np(si->si_status));
-	if (s->error[0] == '\0')
-		(void)snprintf(s->error, sizeof(s->error), "%s", text);
-	if (s->state == FSM_DRAINING && si->si_code == CLD_EXITED && si->si_status == 0) {
-		log_info("child finished", kv_s("role", role_name(s->role)),
-			 kv_s("cluster", child_cluster(s)), kv_u("slot", s->number));
-		return;
-	}
-	(void)log_warn(0, "child died", kv_s("role", role_name(s->role)), kv_s("cluster", child_cluster(s)),
-		       kv_u("slot", s->number), kv_u("pid", s->pid), kv_s("how", text),
-		       kv_s("detail", s->error));
+	if (c->error[0] == '\0')
+		(void)snprintf(c->error, sizeof(c->error), "%s", text);
+	if (c->state == FSM_DRAINING && si->si_code == CLD_EXITED && si->si_status == 0)
+		log_info("child finished", CHILD_KV(c));
+	else
+		(void)log_warn(0, "child died", CHILD_KV(c), kv_s("how", text), kv_s("detail", c->error));
 }
 
-#if defined(OPC_PROBES)
-static void answer_probe(struct child *s, const siginfo_t *si)
+static void end_life(struct child *c)
 {
-	struct msg row = { .type = MSG_CTL_PROBE_ROW, .u.ctl_probe_row.conn = s->probe_conn };
-
-	if (!s->probe_conn)
-		return;
-	row.u.ctl_probe_row.result = si->si_code == CLD_EXITED ? -si->si_status : -(1000 + si->si_status);
-	control_answer(s->tree, s->probe_conn, &row);
-	control_end(s->tree, s->probe_conn, 0, "");
-	s->probe_conn = 0;
-}
-#endif
-
-static void forget_process(struct child *s)
-{
-	channel_free(&s->channel);
-	if (s->on_death)
-		event_free(s->on_death);
-	s->on_death = NULL;
-	if (s->pidfd >= 0)
-		(void)close(s->pidfd);
-	s->pidfd = -1;
-	s->pid = 0;
-	s->rss_kb = 0;
-	s->was_ready = s->condemned = s->mute = false;
-	s->eof_ms = 0;
+	channel_free(&c->life.channel);
+	if (c->life.on_death)
+		event_free(c->life.on_death);
+	if (c->life.pidfd >= 0)
+		(void)close(c->life.pidfd);
+	c->life = (struct life){ .pidfd = -1 };
 }
 
 /* Proven death: what the child said before is read to the end first, so that no RESULT is lost. */
 static void on_death(evutil_socket_t fd, short what, void *arg)
 {
-	struct child *s = arg;
+	struct child *c = arg;
 	siginfo_t si = { 0 };
-	const bool was_ready = s->was_ready;
 
 	(void)fd;
 	(void)what;
-	if (s->channel)
-		channel_read_all(s->channel);
-	if (waitid(P_PID, (id_t)s->pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
+	channel_read_all(c->life.channel);
+	if (waitid(P_PID, (id_t)c->life.pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
 		return;
-	describe_death(s, &si);
-#if defined(OPC_PROBES)
-	answer_probe(s, &si);
-#endif
-	const int code = si.si_code == CLD_EXITED ? si.si_status : -1;
-	const enum fsm_event ev =
-		fsm_death(&s->deaths, was_ready, s->ready_ms, code == EXIT_CODE_CONFIG, clock_boot_ms());
+	describe_death(c, &si);
+	const int code = si.si_code == CLD_EXITED ? si.si_status : -si.si_status;
+	const enum fsm_event ev = fsm_death(&c->deaths, c->life.ready, c->life.ready_ms,
+					    code == EXIT_CODE_CONFIG, clock_boot_ms());
 
-	forget_process(s);
-	if (s->role == ROLE_REPORTER) {
-		s->tree->history_open = false;
-		pause_requests_on_reporter_gone(s->tree);
-		control_on_reporter_gone(s->tree);
-	}
-	if (s->role == ROLE_WATCHER)
-		s->tree->watch_stats[s->cluster].u.watch_stats.synced = false;
-	settings_load_on_child_gone(s);
-	if (code == EXIT_CODE_TEMPORARY && !s->ever_ready && s->tree->phase == SUPERVISOR_STARTING) {
-		lifecycle_end(s->tree, EXIT_CODE_TEMPORARY);
-		return;
-	}
-	child_event(s, ev);
-	/* Only now: while it counted as READY it could have been granted its own lease again. */
-	if (s->role == ROLE_WORKER)
-		dispatch_on_worker_dead(s);
+	end_life(c);
+	c->env->ops->on_dead(c->env->ctx, c, code);
+	child_event(c, ev);
 }
 
-/* -- actions
- * ----------------------------------------------------------------------------------------------------------
- */
+/* -- actions of the state machine ------------------------------------------------------------------------ */
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -259,120 +279,108 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 	child_event(arg, FSM_EV_TIMER);
 }
 
-static void act_spawn(struct child *s)
+static void act_spawn(struct child *c)
 {
+	const bool locks = c->place.role == ROLE_WORKER;
 	char number[8];
 	struct spawned child;
 
-	(void)snprintf(number, sizeof(number), "%u", (unsigned)s->number);
-	char *const argv[] = { (char *)(uintptr_t)role_name(s->role), (char *)(uintptr_t)child_cluster(s),
-			       number, NULL };
-	const int r = spawn_child(s->tree->images, s->role, argv,
-				  s->role == ROLE_WORKER ? s->tree->lock_fd : -1, false, &child);
+	c->error[0] = '\0';
+	(void)snprintf(number, sizeof(number), "%u", (unsigned)c->place.number);
+	const char *const argv[] = { role_name(c->place.role), c->cluster_name, number, NULL };
+	const int r =
+		spawn_child(c->env->images, c->place.role, argv, locks ? c->env->lock_fd : -1, false, &child);
 
 	if (r < 0) {
-		(void)log_error(r, "cannot start child", kv_s("role", role_name(s->role)));
-		(void)snprintf(s->error, sizeof(s->error), "cannot start: %s", strerrordesc_np(-r));
-		child_event(s, fsm_death(&s->deaths, false, 0, false, clock_boot_ms()));
+		(void)log_error(r, "cannot start child", CHILD_KV(c));
+		(void)snprintf(c->error, sizeof(c->error), "cannot start: %s", strerrordesc_np(-r));
+		child_event(c, fsm_death(&c->deaths, false, 0, false, clock_boot_ms()));
 		return;
 	}
-	s->pid = child.pid;
-	s->pidfd = child.pidfd;
-	s->started_at = clock_wall_ms();
-	s->beat_ms = clock_boot_ms();
-	s->channel = channel_new(s->tree->base, child.channel, ROLE_SUPERVISOR, s->role, &child_ops, s);
-	s->on_death = event_new(s->tree->base, child.pidfd, EV_READ | EV_PERSIST, on_death, s);
-	(void)event_add(s->on_death, NULL);
+	c->started_at = clock_wall_ms();
+	c->life = (struct life){ .pid = child.pid, .pidfd = child.pidfd, .beat_ms = clock_boot_ms() };
+	c->life.channel =
+		channel_new(c->env->base, child.channel, ROLE_SUPERVISOR, c->place.role, &channel_ops, c);
+	c->life.on_death = event_new(c->env->base, child.pidfd, EV_READ | EV_PERSIST, on_death, c);
+	(void)event_add(c->life.on_death, NULL);
 }
 
-static void act_drain(struct child *s)
+static void act_kill(struct child *c)
+{
+	signal_child(c, SIGKILL);
+}
+
+static void act_backoff(struct child *c)
+{
+	const uint64_t ms = backoff_delay_ms(&restart_backoff, c->deaths.failures, backoff_random());
+
+	(void)evtimer_add(c->timer, CLOCK_TIMEVAL(ms));
+}
+
+static void act_slow(struct child *c)
+{
+	(void)log_error(0, "child dies too often: degraded, tried again slowly", CHILD_KV(c),
+			kv_s("detail", c->error));
+	(void)evtimer_add(c->timer, CLOCK_TIMEVAL(FSM_SLOW_MS));
+}
+
+static void act_drain(struct child *c)
 {
 	const struct msg m = { .type = MSG_DRAIN, .u.drain.deadline_ms = DRAIN_MS };
 
-	(void)child_send(s, &m, -1);
+	(void)child_send(c, &m, -1);
 }
 
-static void carry_out(struct child *s, enum fsm_action action)
+static void act_give_up(struct child *c)
 {
-	switch (action) {
-	case FSM_ACT_NONE:
-		break;
-	case FSM_ACT_SPAWN:
-		act_spawn(s);
-		break;
-	case FSM_ACT_KILL:
-		signal_child(s, SIGKILL);
-		break;
-	case FSM_ACT_BACKOFF:
-		(void)evtimer_add(s->timer, CLOCK_TIMEVAL(backoff_delay_ms(
-						    &restart_backoff, s->deaths.failures, backoff_random())));
-		break;
-	case FSM_ACT_SLOW:
-		(void)log_error(0, "child dies too often: degraded, tried again slowly",
-				kv_s("role", role_name(s->role)), kv_s("cluster", child_cluster(s)),
-				kv_s("detail", s->error));
-		(void)evtimer_add(s->timer, CLOCK_TIMEVAL(FSM_SLOW_MS));
-		break;
-	case FSM_ACT_DRAIN:
-		act_drain(s);
-		break;
-	case FSM_ACT_GIVE_UP:
-		lifecycle_end(s->tree, EXIT_CODE_CONFIG);
-		break;
-	case FSM_ACT_BUG:
-		(void)log_error(0, "supervision event in a state that cannot have it",
-				kv_s("role", role_name(s->role)), kv_s("state", fsm_state_name(s->state)));
-		break;
-	}
+	c->env->ops->on_give_up(c->env->ctx);
 }
 
-void child_event(struct child *s, enum fsm_event ev)
+static void act_bug(struct child *c)
 {
-	const struct fsm_step step = fsm_next(s->state, ev);
-	const bool changed = step.next != s->state || step.action == FSM_ACT_SPAWN;
+	(void)log_error(0, "supervision event in a state that cannot have it", CHILD_KV(c),
+			kv_s("state", fsm_state_name(c->state)));
+}
 
-	s->state = step.next;
-	if (step.action == FSM_ACT_SPAWN)
-		s->error[0] = '\0';
-	carry_out(s, step.action);
+void child_event(struct child *c, enum fsm_event ev)
+{
+	static void (*const acts[])(struct child * c) = {
+		[FSM_ACT_SPAWN] = act_spawn, [FSM_ACT_KILL] = act_kill,   [FSM_ACT_BACKOFF] = act_backoff,
+		[FSM_ACT_SLOW] = act_slow,   [FSM_ACT_DRAIN] = act_drain, [FSM_ACT_GIVE_UP] = act_give_up,
+		[FSM_ACT_BUG] = act_bug,
+	};
+	const struct fsm_step step = fsm_next(c->state, ev);
+	const bool changed = step.next != c->state || step.action == FSM_ACT_SPAWN;
+
+	c->state = step.next;
+	if (acts[step.action])
+		acts[step.action](c);
 	if (changed)
-		lifecycle_on_child_changed(s);
+		c->env->ops->on_changed(c->env->ctx, c);
 }
 
-void child_tick(struct child *s, uint64_t now_ms)
-{
-	const uint64_t stalled = now_ms - s->beat_ms;
-	char why[64];
+/* -- life ------------------------------------------------------------------------------------------------ */
 
-	if (s->eof_ms && now_ms - s->eof_ms > EOF_MS) {
-		child_kill(s, "closed its channel and does not end");
-	} else if (s->state == FSM_STARTING && s->pid && stalled > START_MS) {
-		(void)snprintf(why, sizeof(why), "not ready within %u s", START_MS / 1000);
-		child_kill(s, why);
-	} else if ((s->state == FSM_READY || s->state == FSM_DRAINING) && stalled > SILENCE_MS) {
-		(void)snprintf(why, sizeof(why), "hung: no heartbeat for %u s", SILENCE_MS / 1000);
-		child_kill(s, why);
-	}
+struct child *child_new(const struct child_env *env, const struct child_place *place)
+{
+	struct child *c = xcalloc(1, sizeof(*c));
+
+	*c = (struct child){ .env = env, .place = *place, .life.pidfd = -1 };
+	(void)snprintf(c->cluster_name, sizeof(c->cluster_name), "%s", place->cluster_name);
+	c->place.cluster_name = c->cluster_name;
+	c->timer = evtimer_new(env->base, on_timer, c);
+	return c;
 }
 
-struct child *child_new(struct supervisor *t, enum role role, uint64_t cluster, uint64_t number)
+void child_free(struct child **cp)
 {
-	struct child *s = xcalloc(1, sizeof(*s));
+	struct child *c = *cp;
 
-	*s = (struct child){ .tree = t, .role = role, .cluster = cluster, .number = number, .pidfd = -1 };
-	s->index = (int)t->n_children;
-	s->timer = evtimer_new(t->base, on_timer, s);
-	t->children = xreallocarray(t->children, t->n_children + 1, sizeof(struct child *));
-	t->children[t->n_children++] = s;
-	return s;
-}
-
-void child_free(struct child *s)
-{
-	signal_child(s, SIGKILL);
-	if (s->pid > 0)
-		(void)waitpid(s->pid, NULL, 0);
-	forget_process(s);
-	event_free(s->timer);
-	free(s);
+	signal_child(c, SIGKILL);
+	if (c->life.pid > 0)
+		(void)waitpid(c->life.pid, NULL, 0);
+	end_life(c);
+	event_free(c->timer);
+	free(c);
+	*cp = NULL;
 }

@@ -1,5 +1,7 @@
-/* generation.c - all that one run of the loader produced, and how two of them differ. See tree.h. */
+/* generation.c - see generation.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "supervisor/children/generation.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,16 +9,13 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
-#include "supervisor/supervisor.h"
 
 struct generation *generation_new(uint64_t number)
 {
 	struct generation *g = xcalloc(1, sizeof(*g));
 
 	g->number = number;
-	g->reporter_fd = -1;
-	memset(g->watcher_fd, -1, sizeof(g->watcher_fd));
-	memset(g->worker_fd, -1, sizeof(g->worker_fd));
+	memset(g->fd, -1, sizeof(g->fd));
 	return g;
 }
 
@@ -26,70 +25,57 @@ static void close_fd(int fd)
 		(void)close(fd);
 }
 
-void generation_free(struct generation **gp)
+void generation_free(struct generation **g)
 {
-	struct generation *g = *gp;
+	for (size_t r = 0; *g && r < ROLE__MAX; r++)
+		for (size_t c = 0; c <= CLUSTERS_MAX; c++)
+			close_fd((*g)->fd[r][c]);
+	free(*g);
+	*g = NULL;
+}
 
-	if (!g)
+void generation_add(struct generation *g, const struct msg *m, int fd)
+{
+	const struct msg_load_supervisor *s = &m->u.load_supervisor;
+	const struct msg_load_cluster *c = &m->u.load_cluster;
+	const struct msg_load_blob *b = &m->u.load_blob;
+
+	if (m->type == MSG_LOAD_SUPERVISOR) {
+		g->clusters = s->clusters;
+		g->observe = s->observe;
+		g->election = s->election;
+		g->refresh_ms = s->refresh_ms;
+	} else if (m->type == MSG_LOAD_FIXED && g->n_fixed < GENERATION_FIXED_MAX) {
+		g->fixed[g->n_fixed++] = m->u.load_fixed;
+	} else if (m->type == MSG_LOAD_CLUSTER) {
+		g->workers[c->cluster] = c->workers;
+		memcpy(g->names[c->cluster], c->cluster_name, sizeof(g->names[0]));
+	} else if (m->type == MSG_LOAD_BLOB) {
+		close_fd(g->fd[b->role][b->cluster]);
+		g->fd[b->role][b->cluster] = fd;
 		return;
-	close_fd(g->reporter_fd);
-	for (size_t c = 0; c < CLUSTERS_MAX; c++) {
-		close_fd(g->watcher_fd[c]);
-		close_fd(g->worker_fd[c]);
+	} else if (m->type == MSG_LOAD_END) {
+		g->complete = m->u.load_end.ok;
 	}
-	free(g);
-	*gp = NULL;
-}
-
-static int *place_of(struct generation *g, enum role role, uint64_t cluster)
-{
-	if (role == ROLE_REPORTER)
-		return &g->reporter_fd;
-	if (cluster >= CLUSTERS_MAX)
-		return NULL;
-	return role == ROLE_WATCHER  ? &g->watcher_fd[cluster]
-	       : role == ROLE_WORKER ? &g->worker_fd[cluster]
-				     : NULL;
-}
-
-int generation_blob(const struct generation *g, enum role role, uint64_t cluster)
-{
-	const int *place = place_of((struct generation *)(uintptr_t)g, role, cluster);
-
-	return place ? *place : -1;
-}
-
-bool generation_take_blob(struct generation *g, enum role role, uint64_t cluster, int fd)
-{
-	int *place = place_of(g, role, cluster);
-
-	if (!place || *place >= 0 || fd < 0)
-		return false;
-	*place = fd;
-	return true;
+	close_fd(fd);
 }
 
 bool generation_whole(const struct generation *g)
 {
-	if (!g->complete || g->clusters == 0 || g->reporter_fd < 0)
+	if (!g->complete || g->clusters == 0 || g->fd[ROLE_REPORTER][CLUSTERS_MAX] < 0)
 		return false;
 	for (uint64_t c = 0; c < g->clusters; c++)
-		if (g->watcher_fd[c] < 0 || g->worker_fd[c] < 0 || g->workers[c] == 0)
+		if (g->fd[ROLE_WATCHER][c] < 0 || g->fd[ROLE_WORKER][c] < 0 || g->workers[c] == 0)
 			return false;
 	return true;
 }
 
-/* Which processes run, and what is FIXED, cannot be changed while they run. */
 const char *generation_fixed_difference(const struct generation *a, const struct generation *b)
 {
-	if (a->clusters != b->clusters)
+	if (a->clusters != b->clusters || memcmp(a->names, b->names, sizeof(a->names)) != 0)
 		return "clusters";
-	for (uint64_t c = 0; c < a->clusters; c++) {
-		if (strcmp(a->names[c], b->names[c]) != 0)
-			return "clusters";
-		if (a->workers[c] != b->workers[c])
-			return "workers";
-	}
+	if (memcmp(a->workers, b->workers, sizeof(a->workers)) != 0)
+		return "workers";
 	for (size_t i = 0; i < b->n_fixed; i++) /* of one build, so the keys are the same */
 		if (a->fixed[i].value != b->fixed[i].value)
 			return b->fixed[i].key;
@@ -101,6 +87,8 @@ static bool same_bytes(int a, int b)
 	struct stat sa, sb;
 	bool same = false;
 
+	if (a < 0 && b < 0)
+		return true;
 	if (fstat(a, &sa) < 0 || fstat(b, &sb) < 0 || sa.st_size != sb.st_size)
 		return false;
 	const size_t n = (size_t)sa.st_size;
@@ -121,11 +109,11 @@ static bool same_bytes(int a, int b)
 
 bool generation_equal(const struct generation *a, const struct generation *b)
 {
-	if (a->observe != b->observe || !same_bytes(a->reporter_fd, b->reporter_fd))
+	if (a->observe != b->observe)
 		return false;
-	for (uint64_t c = 0; c < a->clusters; c++)
-		if (!same_bytes(a->watcher_fd[c], b->watcher_fd[c]) ||
-		    !same_bytes(a->worker_fd[c], b->worker_fd[c]))
-			return false;
+	for (size_t r = 0; r < ROLE__MAX; r++)
+		for (size_t c = 0; c <= CLUSTERS_MAX; c++)
+			if (!same_bytes(a->fd[r][c], b->fd[r][c]))
+				return false;
 	return true;
 }

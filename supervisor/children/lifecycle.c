@@ -1,268 +1,325 @@
-/* lifecycle.c - start order (history first, then workers and watchers), drain (watchers and workers, then
- * history), end. See tree.h. */
+/* lifecycle.c - see lifecycle.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "supervisor/children/lifecycle.h"
+
 #include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
-#include "supervisor/notify.h"
-#include "supervisor/supervisor.h"
+#include "base/xalloc.h"
+#include "supervisor/children/notify.h"
 
-#define TICK_MS     1000
-#define DRAIN_MS    20000u
-#define STATS_TICKS 5 /* figures of the children go to the reporter this often */
+#define TICK_MS  1000u
+#define DRAIN_MS 20000u
 
-/* -- status line
- * ---------------------------------------------------------------------------------------------------------
- */
+struct lifecycle {
+	struct child_env env;
+	struct spawn_images *images;
+	struct children *children;
+	struct settings_load *settings;
+	struct notify *notify;
+	const struct lifecycle_ops *ops;
+	void *ctx;
+	enum lifecycle_phase phase;
+	int exit_code;
+	bool told_ready; /* the service manager */
+	bool draining;   /* inside drain_next() */
+	uint64_t drain_until_ms;
+	struct event *tick, *watchdog, *sigterm, *sigint, *sighup;
+	char note[256];
+};
 
-void lifecycle_status(struct supervisor *t)
+struct event_base *lifecycle_base(const struct lifecycle *l)
 {
-	uint64_t pods = 0, synced = 0, ready = 0;
+	return l->env.base;
+}
 
-	if (!t->ready_told || t->phase != SUPERVISOR_RUNNING)
+struct children *lifecycle_children(const struct lifecycle *l)
+{
+	return l->children;
+}
+
+const struct generation *lifecycle_generation(const struct lifecycle *l)
+{
+	return settings_load_generation(l->settings);
+}
+
+bool lifecycle_is_running(const struct lifecycle *l)
+{
+	return l->phase == LIFECYCLE_RUNNING;
+}
+
+const char *lifecycle_note(const struct lifecycle *l)
+{
+	return l->note;
+}
+
+static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < children_count(l->children); i++)
+		n += child_state(children_get(l->children, i)) == state;
+	return n;
+}
+
+const char *lifecycle_phase_name(const struct lifecycle *l)
+{
+	static const char *const names[] = { "starting", "running", "draining", "ended" };
+
+	return l->phase == LIFECYCLE_RUNNING && count_in_state(l, FSM_DEGRADED) > 0 ? "degraded"
+										    : names[l->phase];
+}
+
+void lifecycle_tell_status(const struct lifecycle *l)
+{
+	char text[256] = "";
+
+	if (!l->told_ready || l->phase != LIFECYCLE_RUNNING)
 		return;
-	for (uint64_t c = 0; c < t->generation->clusters; c++) {
-		pods += t->watch_stats[c].u.watch_stats.pods;
-		synced += t->watch_stats[c].u.watch_stats.synced;
+	l->ops->describe(l->ctx, text, sizeof(text));
+	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%s",
+		    lifecycle_generation(l)->observe ? "observe: " : "", count_in_state(l, FSM_READY),
+		    children_count(l->children), text, l->note[0] ? "; " : "", l->note);
+}
+
+/* -- start ----------------------------------------------------------------------------------------------- */
+
+static void send_event(struct lifecycle *l, enum role role, enum fsm_event ev)
+{
+	for (size_t i = 0; i < children_count(l->children); i++) {
+		struct child *c = children_get(l->children, i);
+
+		if (child_place(c)->role == role)
+			child_event(c, ev);
 	}
-	for (size_t i = 0; i < t->n_children; i++)
-		ready += t->children[i]->state == FSM_READY;
-	notify_send("STATUS=%s%u/%u processes, %u/%u clusters synced, %llu pods, %llu actions%s%s",
-		    t->generation->observe ? "observe: " : "", (unsigned)ready, (unsigned)t->n_children,
-		    (unsigned)synced, (unsigned)t->generation->clusters, (unsigned long long)pods,
-		    (unsigned long long)t->actions, t->note[0] ? "; " : "", t->note);
 }
 
-/* -- start
- * ---------------------------------------------------------------------------------------------------------------
- */
-
-static void start_role(struct supervisor *t, enum role role)
+static void leave(struct lifecycle *l, int code)
 {
-	for (size_t i = 0; i < t->n_children; i++)
-		if (t->children[i]->role == role && t->children[i]->state == FSM_DOWN)
-			child_event(t->children[i], FSM_EV_START);
+	l->phase = LIFECYCLE_ENDED;
+	l->exit_code = code;
+	(void)event_base_loopbreak(l->env.base);
 }
 
-void lifecycle_on_loaded(struct supervisor *t, struct generation *g)
+static void on_first(void *ctx, int code)
 {
-	t->generation = g;
-	(void)child_new(t, ROLE_REPORTER, CLUSTERS_MAX, 0);
-	for (uint64_t c = 0; c < g->clusters; c++) {
-		(void)child_new(t, ROLE_WATCHER, c, 0);
-		for (uint64_t w = 0; w < g->workers[c]; w++)
-			(void)child_new(t, ROLE_WORKER, c, w);
-	}
-	start_role(t, ROLE_REPORTER);
-}
+	struct lifecycle *l = ctx;
 
-static void send_child_stats(const struct child *s)
-{
-	struct msg m;
-
-	control_child_stats(s, &m);
-	route_to_reporter(s->tree, &m);
-}
-
-static void unpark(struct supervisor *t)
-{
-	struct msg *parked = t->parked;
-	const size_t n = t->n_parked;
-
-	t->parked = NULL;
-	t->n_parked = 0;
-	for (size_t i = 0; i < n; i++)
-		route_to_reporter(t, &parked[i]);
-	free(parked);
-}
-
-/* A watcher speaks when something changes: what it said to an earlier reporter, this one must hear too. */
-static void repeat_watch_stats(struct supervisor *t)
-{
-	for (uint64_t c = 0; c < t->generation->clusters; c++)
-		if (t->watch_stats[c].type == MSG_WATCH_STATS)
-			route_to_reporter(t, &t->watch_stats[c]);
-}
-
-static void tell_ready(struct supervisor *t)
-{
-	for (size_t i = 0; i < t->n_children; i++)
-		if (t->children[i]->state != FSM_READY)
-			return;
-	t->ready_told = true;
-	log_info("all processes are ready", kv_u("processes", t->n_children),
-		 kv_u("clusters", t->generation->clusters),
-		 kv_s("mode", t->generation->observe ? "observe" : "enforce"));
-	notify_send("READY=1");
-	lifecycle_status(t);
-}
-
-static void drain_next(struct supervisor *t);
-
-void lifecycle_on_child_changed(struct child *s)
-{
-	struct supervisor *t = s->tree;
-
-	if (t->phase == SUPERVISOR_ENDED)
+	if (code != EXIT_CODE_OK) {
+		leave(l, code);
 		return;
-	if (s->role == ROLE_REPORTER && s->state == FSM_READY) {
-		dispatch_on_reporter_ready(t);
-		repeat_watch_stats(t);
-		unpark(t);
 	}
-	if (s->role == ROLE_WORKER && s->state == FSM_READY)
-		dispatch_dispatch(t, s->cluster);
-	if (s->role == ROLE_WATCHER && s->state == FSM_READY)
-		pause_requests_on_watcher_ready(s);
-	if (t->phase == SUPERVISOR_STARTING && t->history_open) {
-		t->phase = SUPERVISOR_RUNNING;
-		start_role(t, ROLE_WORKER);
-		start_role(t, ROLE_WATCHER);
-	}
-	if (t->phase == SUPERVISOR_RUNNING && !t->ready_told)
-		tell_ready(t);
-	if (t->phase == SUPERVISOR_DRAINING)
-		drain_next(t);
-	else
-		send_child_stats(s);
+	children_make(l->children, lifecycle_generation(l));
+	send_event(l, ROLE_REPORTER, FSM_EV_START);
 }
 
-/* -- end
- * ------------------------------------------------------------------------------------------------------------------
- */
-
-static bool all_stopped(const struct supervisor *t, unsigned roles)
+void lifecycle_open(struct lifecycle *l)
 {
-	for (size_t i = 0; i < t->n_children; i++)
-		if (roles & 1u << t->children[i]->role && t->children[i]->state != FSM_STOPPED &&
-		    t->children[i]->state != FSM_DOWN)
+	if (l->phase != LIFECYCLE_STARTING)
+		return;
+	l->phase = LIFECYCLE_RUNNING;
+	send_event(l, ROLE_WORKER, FSM_EV_START);
+	send_event(l, ROLE_WATCHER, FSM_EV_START);
+}
+
+static void tell_ready(struct lifecycle *l)
+{
+	const struct generation *g = lifecycle_generation(l);
+	const size_t n = children_count(l->children);
+
+	if (l->told_ready || count_in_state(l, FSM_READY) < n)
+		return;
+	l->told_ready = true;
+	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->clusters),
+		 kv_s("mode", g->observe ? "observe" : "enforce"));
+	notify_send(l->notify, "READY=1");
+	lifecycle_tell_status(l);
+}
+
+/* -- end ------------------------------------------------------------------------------------------------- */
+
+static bool has_stopped(const struct lifecycle *l, enum role role)
+{
+	for (size_t i = 0; i < children_count(l->children); i++) {
+		const struct child *c = children_get(l->children, i);
+		const enum fsm_state state = child_state(c);
+
+		if (child_place(c)->role == role && state != FSM_STOPPED && state != FSM_DOWN)
 			return false;
+	}
 	return true;
 }
 
-static void drain_role(struct supervisor *t, enum role role)
+/* Watchers and workers when nothing is open any more (nothing new is taken meanwhile, and the replica leads
+ * until its last write is over); the reporter last. */
+static void drain_next(struct lifecycle *l)
 {
-	for (size_t i = 0; i < t->n_children; i++) {
-		struct child *s = t->children[i];
+	if (l->draining)
+		return; /* child_event() has come back here */
+	l->draining = true;
+	const bool idle = l->ops->busy(l->ctx) == 0;
 
-		if (s->role == role && s->state != FSM_DRAINING && s->state != FSM_STOPPED)
-			child_event(s, FSM_EV_DRAIN);
+	if (idle) {
+		send_event(l, ROLE_WATCHER, FSM_EV_DRAIN);
+		send_event(l, ROLE_WORKER, FSM_EV_DRAIN);
 	}
+	const bool others = has_stopped(l, ROLE_WATCHER) && has_stopped(l, ROLE_WORKER);
+
+	if (others && l->ops->busy(l->ctx) == 0)
+		send_event(l, ROLE_REPORTER, FSM_EV_DRAIN);
+	if (others && has_stopped(l, ROLE_REPORTER))
+		leave(l, l->exit_code);
+	l->draining = false;
 }
 
-static void leave(struct supervisor *t, int code)
+/* 0 drains first, everything else ends at once; so does a second 0. */
+static void end(struct lifecycle *l, int code)
 {
-	t->phase = SUPERVISOR_ENDED;
-	t->exit_code = code;
-	(void)event_base_loopbreak(t->base);
-}
-
-/* Watchers and workers when the leases have ended and are written down (nothing new is taken meanwhile, and
- * the replica leads until its last write is over); the history last. */
-static void drain_next(struct supervisor *t)
-{
-	static bool inside; /* child_event comes back here */
-
-	if (inside)
+	if (l->phase == LIFECYCLE_ENDED)
 		return;
-	inside = true;
-	if (dispatch_busy(t) == 0) {
-		drain_role(t, ROLE_WATCHER);
-		drain_role(t, ROLE_WORKER);
-	}
-	if (all_stopped(t, R_WATCHER | R_WORKER) && dispatch_busy(t) == 0)
-		drain_role(t, ROLE_REPORTER);
-	if (all_stopped(t, R_WATCHER | R_WORKER | R_REPORTER))
-		leave(t, t->exit_code);
-	inside = false;
-}
-
-void lifecycle_end(struct supervisor *t, int code)
-{
-	if (t->phase == SUPERVISOR_ENDED)
-		return;
-	if (code != EXIT_CODE_OK || t->phase == SUPERVISOR_DRAINING) {
-		leave(t, code);
+	if (code != EXIT_CODE_OK || l->phase == LIFECYCLE_DRAINING) {
+		leave(l, code);
 		return;
 	}
 	log_info("draining: a second signal ends at once");
-	notify_send("STOPPING=1\nSTATUS=draining");
-	t->phase = SUPERVISOR_DRAINING;
-	t->drain_until_ms = clock_boot_ms() + DRAIN_MS;
-	drain_next(t);
+	notify_send(l->notify, "STOPPING=1\nSTATUS=draining");
+	l->phase = LIFECYCLE_DRAINING;
+	l->drain_until_ms = clock_boot_ms() + DRAIN_MS;
+	settings_load_stop(l->settings);
+	drain_next(l);
 }
 
 static void on_end_signal(evutil_socket_t sig, short what, void *arg)
 {
 	(void)sig;
 	(void)what;
-	lifecycle_end(arg, EXIT_CODE_OK);
+	end(arg, EXIT_CODE_OK);
+}
+
+/* -- reload ---------------------------------------------------------------------------------------------- */
+
+int lifecycle_reload(struct lifecycle *l, uint64_t conn)
+{
+	return settings_load_start(l->settings, conn);
+}
+
+static void on_load_end(void *ctx, uint64_t conn, int err, const char *text)
+{
+	struct lifecycle *l = ctx;
+
+	(void)snprintf(l->note, sizeof(l->note), "%s%s", err ? "reload failed: " : "", err ? text : "");
+	if (l->phase != LIFECYCLE_STARTING) {
+		if (err)
+			(void)log_error(0, "reload failed, the old settings stay in force",
+					kv_s("detail", text));
+		notify_send(l->notify, "READY=1\nSTATUS=%s", err ? l->note : "settings in force");
+	}
+	l->ops->on_reload_end(l->ctx, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
 }
 
 static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 {
-	struct supervisor *t = arg;
+	struct lifecycle *l = arg;
 
 	(void)sig;
 	(void)what;
-	if (t->phase != SUPERVISOR_RUNNING)
+	if (l->phase != LIFECYCLE_RUNNING)
 		return;
-	notify_send("RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)clock_boot_ms() * 1000);
-	settings_load_start(t, 0);
+	notify_send(l->notify, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		    (unsigned long long)clock_boot_ms() * 1000);
+	(void)lifecycle_reload(l, 0);
 }
 
-/* -- the loop
- * ---------------------------------------------------------------------------------------------------------------
- */
+/* -- the children ---------------------------------------------------------------------------------------- */
 
-static bool is_ours(const struct supervisor *t, pid_t pid)
+static void on_hello(void *ctx, struct child *c)
 {
-	for (size_t i = 0; i < t->n_children; i++)
-		if (t->children[i]->pid == pid)
+	settings_load_on_hello(((struct lifecycle *)ctx)->settings, c);
+}
+
+static void on_msg(void *ctx, struct child *c, const struct msg *m)
+{
+	struct lifecycle *l = ctx;
+
+	if (m->type == MSG_SETTINGS_ACK)
+		settings_load_on_settings_ack(l->settings, c, m);
+	else
+		l->ops->on_msg(l->ctx, c, m);
+}
+
+static void on_changed(void *ctx, struct child *c)
+{
+	struct lifecycle *l = ctx;
+
+	if (l->phase == LIFECYCLE_ENDED)
+		return;
+	l->ops->on_changed(l->ctx, c, child_is_ready(c));
+	if (l->phase == LIFECYCLE_RUNNING)
+		tell_ready(l);
+	else if (l->phase == LIFECYCLE_DRAINING)
+		drain_next(l);
+}
+
+static void on_dead(void *ctx, struct child *c, int code)
+{
+	struct lifecycle *l = ctx;
+
+	settings_load_on_dead(l->settings, c);
+	l->ops->on_dead(l->ctx, c, code);
+	if (code == EXIT_CODE_TEMPORARY && !child_was_ready(c) && l->phase == LIFECYCLE_STARTING)
+		end(l, EXIT_CODE_TEMPORARY);
+}
+
+static void on_give_up(void *ctx)
+{
+	end(ctx, EXIT_CODE_CONFIG);
+}
+
+/* -- the loop -------------------------------------------------------------------------------------------- */
+
+static bool is_ours(const struct lifecycle *l, pid_t pid)
+{
+	for (size_t i = 0; i < children_count(l->children); i++)
+		if (child_pid(children_get(l->children, i)) == pid)
 			return true;
-	return settings_load_is_running(t, pid);
+	return settings_load_is(l->settings, pid);
 }
 
 /* As a subreaper (and as process 1 of a pod) we inherit what exec plugins leave behind. */
-static void reap_strangers(const struct supervisor *t)
+static void reap_strangers(const struct lifecycle *l)
 {
 	siginfo_t si = { 0 };
 
 	while (waitid(P_ALL, 0, &si, WEXITED | WNOHANG | WNOWAIT) == 0 && si.si_pid != 0 &&
-	       !is_ours(t, si.si_pid))
+	       !is_ours(l, si.si_pid))
 		(void)waitpid(si.si_pid, NULL, WNOHANG);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
-	struct supervisor *t = arg;
+	struct lifecycle *l = arg;
 	const uint64_t now = clock_boot_ms();
-	static unsigned ticks;
 
 	(void)fd;
 	(void)what;
-	ticks++;
-	for (size_t i = 0; i < t->n_children; i++) {
-		child_tick(t->children[i], now);
-		if (ticks % STATS_TICKS == 0 && t->phase == SUPERVISOR_RUNNING)
-			send_child_stats(t->children[i]);
-	}
-	reap_strangers(t);
-	dispatch_tick(t, now);
-	settings_load_tick(t, now);
-	if (t->phase == SUPERVISOR_DRAINING) {
-		drain_next(t);
-		if (now > t->drain_until_ms) {
-			(void)log_warn(0, "drain took too long: what is open is taken up at the next start");
-			leave(t, EXIT_CODE_OK);
-		}
+	for (size_t i = 0; i < children_count(l->children); i++)
+		child_tick(children_get(l->children, i), now);
+	reap_strangers(l);
+	l->ops->on_tick(l->ctx, now);
+	settings_load_tick(l->settings, now);
+	if (l->phase != LIFECYCLE_DRAINING)
+		return;
+	drain_next(l);
+	if (now > l->drain_until_ms) {
+		(void)log_warn(0, "drain took too long: what is open is taken up at the next start");
+		leave(l, EXIT_CODE_OK);
 	}
 }
 
@@ -270,57 +327,68 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	(void)arg;
-	notify_send("WATCHDOG=1");
+	notify_send(((struct lifecycle *)arg)->notify, "WATCHDOG=1");
 }
 
-static struct event *every(struct supervisor *t, uint64_t ms, event_callback_fn fn)
+static struct event *add_event(struct lifecycle *l, int sig, uint64_t every_ms, event_callback_fn fn)
 {
-	struct event *e = event_new(t->base, -1, EV_PERSIST, fn, t);
+	struct event *e = event_new(l->env.base, sig, EV_PERSIST | (sig > 0 ? EV_SIGNAL : 0), fn, l);
 
-	(void)event_add(e, CLOCK_TIMEVAL(ms));
+	(void)event_add(e, every_ms ? CLOCK_TIMEVAL(every_ms) : NULL);
 	return e;
 }
 
-static struct event *on_signal(struct supervisor *t, int sig, event_callback_fn fn)
+struct lifecycle *lifecycle_new(const struct settings_load_options *options, int lock_fd,
+				const struct lifecycle_ops *ops, void *ctx)
 {
-	struct event *e = evsignal_new(t->base, sig, fn, t);
+	static const struct child_ops child_ops = { on_hello, on_msg, on_dead, on_give_up, on_changed };
+	static const struct settings_load_ops load_ops = { on_first, on_load_end };
+	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
-	(void)event_add(e, NULL);
-	return e;
+	l->notify = notify_new();
+	l->images = spawn_images_open();
+	l->env = (struct child_env){ event_base_new(), l->images, lock_fd, &child_ops, l };
+	l->ops = ops;
+	l->ctx = ctx;
+	l->children = children_new(&l->env);
+	l->settings = settings_load_new(&l->env, l->children, options, &load_ops, l);
+	if (!l->images || !l->env.base)
+		lifecycle_free(&l);
+	return l;
 }
 
-int lifecycle_run(struct supervisor *t)
+int lifecycle_run(struct lifecycle *l)
 {
-	t->phase = SUPERVISOR_STARTING;
-	t->started_at = clock_wall_ms();
-	t->leases = lease_table_new();
-	t->pausing = pause_requests_new(t);
-	t->tries = dry_run_new();
-	settings_load_start(t, 0);
-	t->tick = every(t, TICK_MS, on_tick);
-	if (notify_watchdog_ms())
-		t->watchdog = every(t, notify_watchdog_ms(), on_watchdog);
-	t->sigterm = on_signal(t, SIGTERM, on_end_signal);
-	t->sigint = on_signal(t, SIGINT, on_end_signal);
-	t->sighup = on_signal(t, SIGHUP, on_reload_signal);
-	(void)event_base_dispatch(t->base);
+	const uint64_t watchdog_ms = notify_watchdog_ms(l->notify);
 
-	t->phase = SUPERVISOR_ENDED;
-	control_stop(t);
-	for (size_t i = 0; i < t->n_children; i++)
-		child_free(t->children[i]);
-	settings_load_done(t);
-	struct event *const events[] = { t->tick, t->watchdog, t->sigterm, t->sigint, t->sighup };
+	(void)settings_load_start(l->settings, 0);
+	l->tick = add_event(l, -1, TICK_MS, on_tick);
+	if (watchdog_ms)
+		l->watchdog = add_event(l, -1, watchdog_ms, on_watchdog);
+	l->sigterm = add_event(l, SIGTERM, 0, on_end_signal);
+	l->sigint = add_event(l, SIGINT, 0, on_end_signal);
+	l->sighup = add_event(l, SIGHUP, 0, on_reload_signal);
+	(void)event_base_dispatch(l->env.base);
+	l->phase = LIFECYCLE_ENDED;
+	return l->exit_code;
+}
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+void lifecycle_free(struct lifecycle **lp)
+{
+	struct lifecycle *l = *lp;
+
+	l->phase = LIFECYCLE_ENDED;
+	children_free(&l->children);
+	settings_load_free(&l->settings);
+	struct event *const events[] = { l->tick, l->watchdog, l->sigterm, l->sigint, l->sighup };
+
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
 		if (events[i])
 			event_free(events[i]);
-	lease_table_free(&t->leases);
-	pause_requests_free(&t->pausing);
-	dry_run_free(&t->tries);
-	generation_free(&t->generation);
-	free(t->children);
-	free(t->parked);
-	return t->exit_code;
+	spawn_images_close(&l->images);
+	if (l->env.base)
+		event_base_free(l->env.base);
+	notify_free(&l->notify);
+	free(l);
+	*lp = NULL;
 }

@@ -1,14 +1,13 @@
-/* settings_load.c - the loader's runs. A generation is taken whole or not at all: first all children prepare
- * it, then all use it. See tree.h. */
+/* settings_load.c - see settings_load.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "supervisor/children/settings_load.h"
+
 #include <errno.h>
 #include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,441 +18,410 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
-#include "supervisor/notify.h"
-#include "supervisor/supervisor.h"
+#include "ipc/channel.h"
 
 #define LOAD_MS  40000u /* the loader limits itself to 30 s */
 #define AGREE_MS 10000u /* all children have prepared */
 
-struct loading {
-	bool running;
-	struct spawned child;
-	struct channel *channel;
-	struct event *on_death;
-	struct generation *made;    /* by the running loader */
-	struct generation *offered; /* children are preparing it */
-	uint64_t conn;              /* who asked, 0 nobody */
-	int exit_code;              /* of the last run */
-	char *said, *saying;        /* warnings of the last run and of this one, a line each */
-	char problem[256];          /* last error of this run, for people */
-	uint64_t since_ms;          /* start of this step */
-	uint64_t refresh_at_ms;     /* next run of its own */
-	uint64_t numbers;           /* generations made so far */
-	bool again;                 /* asked for while busy */
+/* Generations, 0 = none. */
+struct held {
+	uint64_t in_force, offered, prepared; /* offered: its SETTINGS_ACK is awaited */
 };
 
-/* -- end of a run
- * ------------------------------------------------------------------------------------------------------ */
+struct settings_load {
+	const struct child_env *env;
+	struct children *children;
+	const struct settings_load_options *options;
+	const struct settings_load_ops *ops;
+	void *ctx;
+	bool running, stopped;
+	struct spawned loader;
+	struct channel *channel;
+	struct event *on_death;
+	struct generation *made;     /* by the running loader */
+	struct generation *offered;  /* children are preparing it */
+	struct generation *in_force; /* for new children too */
+	struct held held[CHILDREN_MAX];
+	uint64_t conn;          /* who asked, 0 nobody */
+	char *warned, *warning; /* warnings of the last run and of this one, a line each */
+	char problem[256];      /* last error of this run, for people */
+	uint64_t since_ms;      /* start of this step */
+	uint64_t refresh_at_ms; /* next run of its own, 0 = none */
+	uint64_t numbers;       /* generations made so far */
+	bool again;             /* asked for while busy */
+};
 
-static void finish(struct supervisor *t, int err, const char *text)
+const struct generation *settings_load_generation(const struct settings_load *l)
 {
-	struct loading *l = t->loading;
+	return l->in_force;
+}
 
-	(void)snprintf(t->note, sizeof(t->note), "%s%s", err ? "reload failed: " : "", err ? text : "");
-	if (t->phase != SUPERVISOR_STARTING) {
-		if (err)
-			(void)log_error(0, "reload failed, the old settings stay in force",
-					kv_s("detail", text));
-		notify_send("READY=1\nSTATUS=%s", err ? t->note : "settings in force");
-	}
-	control_end(t, l->conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
+bool settings_load_is(const struct settings_load *l, pid_t pid)
+{
+	return l->running && l->loader.pid == pid;
+}
+
+/* -- end of a run ---------------------------------------------------------------------------------------- */
+
+static void finish(struct settings_load *l, int err, const char *text)
+{
+	const uint64_t conn = l->conn;
+
 	l->conn = 0;
-	if (t->generation && t->generation->refresh_ms)
-		l->refresh_at_ms = clock_boot_ms() + t->generation->refresh_ms;
-	if (l->again) {
-		l->again = false;
-		settings_load_start(t, 0);
-	}
+	if (l->in_force && l->in_force->refresh_ms)
+		l->refresh_at_ms = clock_boot_ms() + l->in_force->refresh_ms;
+	l->ops->on_end(l->ctx, conn, err, text);
+	if (l->again)
+		(void)settings_load_start(l, 0);
+}
+
+static struct held *held_by(struct settings_load *l, const struct child *c)
+{
+	return &l->held[child_place(c)->index];
+}
+
+static int send_settings(struct child *c, const struct generation *g)
+{
+	const struct child_place *at = child_place(c);
+	const struct msg m = {
+		.type = MSG_SETTINGS,
+		.u.settings = { .generation = g->number, .cluster = at->cluster, .number = at->number }
+	};
+
+	return child_send(c, &m, g->fd[at->role][at->cluster]);
 }
 
 /* Only a child that has prepared a generation is told to use it. One that became READY after the offer runs
  * on what it started with, and catches up. */
-static void use_prepared(struct child *s)
+static void use_prepared(struct settings_load *l, struct child *c)
 {
-	const struct msg m = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = s->prepared };
+	struct held *h = held_by(l, c);
+	const struct msg m = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = h->prepared };
 
-	if (child_send(s, &m, -1) == 0)
-		s->generation = s->prepared;
+	if (child_send(c, &m, -1) == 0)
+		h->in_force = h->prepared;
 }
 
-static void commit(struct supervisor *t)
+static void commit(struct settings_load *l)
 {
-	struct loading *l = t->loading;
-
-	generation_free(&t->generation);
-	t->generation = TAKE_PTR(l->offered);
-	for (size_t i = 0; i < t->n_children; i++)
-		if (t->children[i]->prepared == t->generation->number)
-			use_prepared(t->children[i]);
-	log_info("settings in force", kv_u("generation", t->generation->number));
-	finish(t, 0, "");
+	generation_free(&l->in_force);
+	l->in_force = TAKE_PTR(l->offered);
+	for (size_t i = 0; i < children_count(l->children); i++)
+		if (l->held[i].prepared == l->in_force->number)
+			use_prepared(l, children_get(l->children, i));
+	log_info("settings in force", kv_u("generation", l->in_force->number));
+	finish(l, 0, "");
 }
 
-static bool all_prepared(const struct supervisor *t)
+static void commit_when_all_prepared(struct settings_load *l)
 {
-	for (size_t i = 0; i < t->n_children; i++)
-		if (t->children[i]->offered == t->loading->offered->number)
-			return false;
-	return true;
+	for (size_t i = 0; i < children_count(l->children); i++)
+		if (l->held[i].offered == l->offered->number)
+			return;
+	commit(l);
 }
 
-static void give_up_offer(struct supervisor *t, const char *why)
+static void give_up_offer(struct settings_load *l, const char *why)
 {
-	for (size_t i = 0; i < t->n_children; i++)
-		t->children[i]->offered = 0;
-	generation_free(&t->loading->offered);
-	finish(t, -EINVAL, why);
+	for (size_t i = 0; i < children_count(l->children); i++)
+		l->held[i].offered = 0;
+	generation_free(&l->offered);
+	finish(l, -EINVAL, why);
 }
 
-/* A child that is starting takes the old generation and is offered the new one when it is READY
- * (settings_load_tick).
- */
-static void offer(struct child *s, const struct generation *g)
+/* A child that is starting takes the old generation and is offered the new one when it is READY. */
+static void offer(struct settings_load *l, struct child *c, const struct generation *g)
 {
-	struct msg m = { .type = MSG_SETTINGS };
-
-	m.u.settings = (struct msg_settings){ g->number, s->cluster, s->number };
-	if (s->state == FSM_READY && child_send(s, &m, generation_blob(g, s->role, s->cluster)) == 0)
-		s->offered = g->number;
+	if (child_is_ready(c) && send_settings(c, g) == 0)
+		held_by(l, c)->offered = g->number;
 }
 
-static void offer_to_all(struct supervisor *t, struct generation *g)
+static void offer_to_all(struct settings_load *l, struct generation *g)
 {
-	struct loading *l = t->loading;
-
 	l->offered = g;
 	l->since_ms = clock_boot_ms();
-	for (size_t i = 0; i < t->n_children; i++)
-		offer(t->children[i], g);
-	if (all_prepared(t))
-		commit(t);
+	for (size_t i = 0; i < children_count(l->children); i++)
+		offer(l, children_get(l->children, i), g);
+	commit_when_all_prepared(l);
 }
 
-void settings_load_on_ack(struct child *s, const struct msg *m)
+/* -- the children ---------------------------------------------------------------------------------------- */
+
+void settings_load_on_hello(struct settings_load *l, struct child *c)
+{
+	const int r = send_settings(c, l->in_force);
+
+	*held_by(l, c) = (struct held){ .in_force = l->in_force->number };
+	if (r < 0) { /* without them it would wait */
+		(void)log_error(r, "cannot hand its settings to a child: it is started again",
+				kv_s("role", role_name(child_place(c)->role)));
+		child_event(c, FSM_EV_LATE);
+	}
+}
+
+void settings_load_on_settings_ack(struct settings_load *l, struct child *c, const struct msg *m)
 {
 	const struct msg_settings_ack *ack = &m->u.settings_ack;
-	struct supervisor *t = s->tree;
-	struct loading *l = t->loading;
+	struct held *h = held_by(l, c);
 	char why[400];
 
-	if (ack->generation != s->offered)
+	if (ack->generation != h->offered)
 		return; /* an offer that was given up */
-	s->offered = 0;
-	(void)snprintf(why, sizeof(why), "%s: %s", role_name(s->role), ack->error);
+	h->offered = 0;
+	(void)snprintf(why, sizeof(why), "%s: %s", role_name(child_place(c)->role), ack->error);
 	if (ack->ok)
-		s->prepared = ack->generation;
+		h->prepared = ack->generation;
 	if (l->offered && l->offered->number == ack->generation) {
-		if (!ack->ok)
-			give_up_offer(t, why);
-		else if (all_prepared(t))
-			commit(t);
+		if (ack->ok)
+			commit_when_all_prepared(l);
+		else
+			give_up_offer(l, why);
 	} else if (ack->ok) {
-		use_prepared(s);
+		use_prepared(l, c);
 	} else {
-		child_kill(s, why); /* it refuses what all others use: it starts again with that */
+		child_kill(c, why); /* it refuses what all others use: it starts again with that */
 	}
 }
 
-void settings_load_on_child_gone(struct child *s)
+void settings_load_on_dead(struct settings_load *l, const struct child *c)
 {
-	struct loading *l = s->tree->loading;
-
-	s->offered = s->prepared = 0;
-	if (l && l->offered && all_prepared(s->tree))
-		commit(s->tree);
+	*held_by(l, c) = (struct held){ 0 };
+	if (l->offered)
+		commit_when_all_prepared(l);
 }
 
-static void loaded(struct supervisor *t, struct generation *g)
+/* -- what the loader made -------------------------------------------------------------------------------- */
+
+static void on_first(struct settings_load *l, struct generation *g, int code)
 {
-	struct loading *l = t->loading;
+	l->in_force = g;
+	/* Only a wrong configuration is not worth another start. */
+	l->ops->on_first(l->ctx, g                          ? EXIT_CODE_OK
+				 : code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG
+							    : EXIT_CODE_TEMPORARY);
+	if (g)
+		finish(l, 0, "");
+}
 
-	if (t->phase == SUPERVISOR_STARTING && !t->generation) {
-		if (g) {
-			lifecycle_on_loaded(t, g);
-			finish(t, 0, "");
-		} else {
-			/* Only a wrong configuration is not worth another start. */
-			lifecycle_end(t, l->exit_code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG
-									  : EXIT_CODE_TEMPORARY);
-		}
+/* g is NULL when there is none; code is the loader's. */
+static void loaded(struct settings_load *l, struct generation *g, int code)
+{
+	const char *fixed = g && l->in_force ? generation_fixed_difference(l->in_force, g) : NULL;
+	char why[128];
+
+	if (!l->in_force) {
+		on_first(l, g, code);
 		return;
 	}
-	if (!g) {
-		finish(t, -EINVAL,
-		       t->loading->problem[0] ? t->loading->problem : "the loader failed, see the log");
+	if (g && !fixed && !l->stopped && !generation_equal(l->in_force, g)) {
+		offer_to_all(l, g);
 		return;
 	}
-	const char *fixed = generation_fixed_difference(t->generation, g);
-
-	if (fixed) {
-		char why[128];
-
+	if (fixed)
 		(void)snprintf(why, sizeof(why), "%s changed: restart the service to use it", fixed);
-		generation_free(&g);
-		finish(t, -EINVAL, why);
-	} else if (generation_equal(t->generation, g)) {
-		t->generation->refresh_ms = g->refresh_ms;
-		generation_free(&g);
-		finish(t, 0, "");
-	} else if (t->phase != SUPERVISOR_RUNNING && t->phase != SUPERVISOR_STARTING) {
-		generation_free(&g);
-	} else {
-		offer_to_all(t, g);
-	}
-}
+	else if (g)
+		l->in_force->refresh_ms = g->refresh_ms;
+	const char *problem = fixed ? why : l->problem[0] ? l->problem : "the loader failed, see the log";
+	const bool ok = g && !fixed;
 
-/* -- the loader's messages
- * ---------------------------------------------------------------------------------------------- */
+	generation_free(&g);
+	finish(l, ok ? 0 : -EINVAL, ok ? "" : problem);
+}
 
 /* The loader warns anew at every run, also when it only refreshes a token: people are told what changed. */
-static void warn_once(struct loading *l, const char *text)
+static void warn_once(struct settings_load *l, const char *text)
 {
-	char *all = xasprintf("%s%s\n", l->saying ? l->saying : "", text);
+	char *all = xasprintf("%s%s\n", l->warning ? l->warning : "", text);
 
-	free(l->saying);
-	l->saying = all;
-	if (!l->said || !strstr(l->said, text))
+	free(l->warning);
+	l->warning = all;
+	if (!l->warned || !strstr(l->warned, text))
 		(void)log_warn(0, "configuration", kv_s("detail", text));
 }
 
-static void on_line(struct supervisor *t, const struct msg_load_line *line)
+static void on_load_line(struct settings_load *l, const struct msg_load_line *line)
 {
 	if (line->error) {
 		(void)log_error(0, "configuration", kv_s("detail", line->text));
-		(void)snprintf(t->loading->problem, sizeof(t->loading->problem), "%.255s", line->text);
+		(void)snprintf(l->problem, sizeof(l->problem), "%.255s", line->text);
 	} else {
-		warn_once(t->loading, line->text);
+		warn_once(l, line->text);
 	}
 }
 
-static void on_tree(struct generation *g, const struct msg_load_supervisor *m)
+static void kill_loader(const struct settings_load *l)
 {
-	g->clusters = m->clusters;
-	g->observe = m->observe;
-	g->election = m->election;
-	g->refresh_ms = m->refresh_ms;
+	(void)syscall(SYS_pidfd_send_signal, l->loader.pidfd, SIGKILL, NULL, 0);
 }
 
-static void on_cluster(struct generation *g, const struct msg_load_cluster *m)
+static void on_hello(struct settings_load *l, const struct msg_hello *hello)
 {
-	g->workers[m->cluster] = m->workers;
-	memcpy(g->names[m->cluster], m->cluster_name, sizeof(g->names[0]));
-}
-
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		(void)close(fd);
-}
-
-static void on_blob(struct generation *g, const struct msg_load_blob *m, int fd)
-{
-	if (!generation_take_blob(g, (enum role)m->role, m->cluster, fd))
-		close_fd(fd);
-}
-
-static void kill_loader(struct loading *l)
-{
-	(void)syscall(SYS_pidfd_send_signal, l->child.pidfd, SIGKILL, NULL, 0);
-}
-
-static void on_hello(struct supervisor *t, const struct msg_hello *hello)
-{
+	channel_set_phase(l->channel, PH_SETUP);
 	if (hello->proto == IPC_PROTO && strcmp(hello->build, OPC_BUILD_ID) == 0)
 		return;
 	(void)log_error(0, "the loader is of another build: restart the service after an upgrade");
-	kill_loader(t->loading);
+	kill_loader(l);
 }
 
 static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 {
-	struct supervisor *t = ctx;
-	struct generation *g = t->loading->made;
+	struct settings_load *l = ctx;
 
-	switch (m->type) {
-	case MSG_HELLO:
-		on_hello(t, &m->u.hello);
-		channel_set_phase(c, PH_SETUP);
-		break;
-	case MSG_LOAD_LINE:
-		on_line(t, &m->u.load_line);
-		break;
-	case MSG_LOAD_SUPERVISOR:
-		on_tree(g, &m->u.load_supervisor);
-		break;
-	case MSG_LOAD_FIXED:
-		if (g->n_fixed < FIXED_MAX)
-			g->fixed[g->n_fixed++] = m->u.load_fixed;
-		break;
-	case MSG_LOAD_CLUSTER:
-		on_cluster(g, &m->u.load_cluster);
-		break;
-	case MSG_LOAD_BLOB:
-		on_blob(g, &m->u.load_blob, fd);
-		return;
-	case MSG_LOAD_END:
-		g->complete = m->u.load_end.ok;
-		break;
-	default:
-		break;
-	}
-	close_fd(fd);
+	(void)c;
+	if (m->type == MSG_HELLO)
+		on_hello(l, &m->u.hello);
+	else if (m->type == MSG_LOAD_LINE)
+		on_load_line(l, &m->u.load_line);
+	generation_add(l->made, m, fd);
 }
 
 static void on_close(void *ctx, struct channel *c, int err, const char *text)
 {
-	struct supervisor *t = ctx;
+	struct settings_load *l = ctx;
 
 	(void)c;
 	if (err) {
 		(void)log_error(err, "the loader broke the protocol", kv_s("detail", text));
-		t->loading->made->complete = false;
-		kill_loader(t->loading);
+		l->made->complete = false;
+		kill_loader(l);
 	}
 }
 
-static const struct channel_ops loader_ops = { .on_msg = on_msg, .on_close = on_close };
+/* -- the loader's process -------------------------------------------------------------------------------- */
 
-static void forget_loader(struct loading *l)
+static void forget_loader(struct settings_load *l)
 {
 	channel_free(&l->channel);
 	event_free(l->on_death);
-	l->on_death = NULL;
-	(void)close(l->child.pidfd);
+	(void)close(l->loader.pidfd);
 	l->running = false;
 }
 
 static void on_death(evutil_socket_t fd, short what, void *arg)
 {
-	struct supervisor *t = arg;
-	struct loading *l = t->loading;
+	struct settings_load *l = arg;
 	siginfo_t si = { 0 };
 
 	(void)fd;
 	(void)what;
 	channel_read_all(l->channel);
-	if (waitid(P_PID, (id_t)l->child.pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
+	if (waitid(P_PID, (id_t)l->loader.pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
 		return;
 	forget_loader(l);
-	free(l->said);
-	l->said = TAKE_PTR(l->saying);
-	l->exit_code = si.si_code == CLD_EXITED ? si.si_status : EXIT_CODE_INTERNAL;
-	struct generation *g = l->made;
+	free(l->warned);
+	l->warned = TAKE_PTR(l->warning);
+	const bool exited = si.si_code == CLD_EXITED;
+	struct generation *g = TAKE_PTR(l->made);
 
-	l->made = NULL;
-	if (si.si_code != CLD_EXITED || si.si_status != 0 || !generation_whole(g)) {
+	if (!exited || si.si_status != 0 || !generation_whole(g)) {
 		if (!l->problem[0])
-			(void)log_error(
-				0, "the loader ended without settings",
-				kv_s("how", si.si_code == CLD_EXITED ? "exit" : sigabbrev_np(si.si_status)),
-				kv_i("code", si.si_status));
+			(void)log_error(0, "the loader ended without settings",
+					kv_s("how", exited ? "exit" : sigabbrev_np(si.si_status)),
+					kv_i("code", si.si_status));
 		generation_free(&g);
 	}
-	loaded(t, g);
+	loaded(l, g, exited ? si.si_status : EXIT_CODE_INTERNAL);
 }
 
-/* -- start
- * -----------------------------------------------------------------------------------------------------------------
- */
-
-static size_t add_option(char **argv, size_t n, const char *name, const char *value)
+static int spawn_loader(struct settings_load *l)
 {
-	if (value) {
-		argv[n++] = (char *)(uintptr_t)name;
-		argv[n++] = (char *)(uintptr_t)value;
-	}
-	return n;
-}
-
-static int spawn_loader(struct supervisor *t)
-{
-	struct loading *l = t->loading;
-	char *argv[10] = { (char *)(uintptr_t)role_name(ROLE_LOADER) };
+	const struct settings_load_options *o = l->options;
+	const char *const options[][2] = { { "--config", o->config },
+					   { "--kubeconfig", o->kubeconfig },
+					   { "--master", o->master },
+					   { "--state-dir", o->state_dir } };
+	const char *argv[2 + 2 * ARRAY_SIZE(options)] = { role_name(ROLE_LOADER) };
 	size_t n = 1;
 
-	n = add_option(argv, n, "--config", t->options.config);
-	n = add_option(argv, n, "--kubeconfig", t->options.kubeconfig);
-	n = add_option(argv, n, "--master", t->options.master);
-	n = add_option(argv, n, "--state-dir", t->options.state_dir);
-	argv[n] = NULL;
-	return spawn_child(t->images, ROLE_LOADER, argv, -1, true, &l->child);
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (!options[i][1])
+			continue;
+		argv[n++] = options[i][0];
+		argv[n++] = options[i][1];
+	}
+	return spawn_child(l->env->images, ROLE_LOADER, argv, -1, true, &l->loader);
 }
 
-void settings_load_start(struct supervisor *t, uint64_t conn)
+int settings_load_start(struct settings_load *l, uint64_t conn)
 {
-	if (!t->loading)
-		t->loading = xcalloc(1, sizeof(*t->loading));
-	struct loading *l = t->loading;
+	static const struct channel_ops channel_ops = { .on_msg = on_msg, .on_close = on_close };
 
-	if (l->running || l->offered) {
-		l->again = true;
-		if (conn)
-			control_end(t, conn, EXIT_CODE_TEMPORARY, "a reload is already running");
-		return;
-	}
+	l->again = l->running || l->offered;
+	if (l->again || l->stopped)
+		return -EBUSY;
 	l->conn = conn;
 	l->refresh_at_ms = 0;
 	l->problem[0] = '\0';
-	const int r = spawn_loader(t);
+	const int r = spawn_loader(l);
 
 	if (r < 0) {
 		(void)log_error(r, "cannot start the loader");
-		loaded(t, NULL);
-		return;
+		loaded(l, NULL, EXIT_CODE_RESOURCE);
+		return 0;
 	}
 	l->running = true;
 	l->since_ms = clock_boot_ms();
 	l->made = generation_new(++l->numbers);
-	l->channel = channel_new(t->base, l->child.channel, ROLE_SUPERVISOR, ROLE_LOADER, &loader_ops, t);
-	l->on_death = event_new(t->base, l->child.pidfd, EV_READ | EV_PERSIST, on_death, t);
+	l->channel =
+		channel_new(l->env->base, l->loader.channel, ROLE_SUPERVISOR, ROLE_LOADER, &channel_ops, l);
+	l->on_death = event_new(l->env->base, l->loader.pidfd, EV_READ | EV_PERSIST, on_death, l);
 	(void)event_add(l->on_death, NULL);
+	return 0;
+}
+
+void settings_load_stop(struct settings_load *l)
+{
+	l->stopped = true;
 }
 
 /* A child that became READY with an older generation than the one in force catches up. */
-static void catch_up(struct supervisor *t)
+static void catch_up(struct settings_load *l)
 {
-	for (size_t i = 0; i < t->n_children; i++) {
-		struct child *s = t->children[i];
-
-		if (s->state == FSM_READY && !s->offered && s->generation < t->generation->number)
-			offer(s, t->generation);
-	}
+	for (size_t i = 0; i < children_count(l->children); i++)
+		if (!l->held[i].offered && l->held[i].in_force < l->in_force->number)
+			offer(l, children_get(l->children, i), l->in_force);
 }
 
-void settings_load_tick(struct supervisor *t, uint64_t now_ms)
+void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 {
-	struct loading *l = t->loading;
-
 	if (l->running && now_ms - l->since_ms > LOAD_MS)
 		kill_loader(l);
 	else if (l->offered && now_ms - l->since_ms > AGREE_MS)
-		give_up_offer(t, "not all processes answered in time");
+		give_up_offer(l, "not all processes answered in time");
 	else if (!l->running && !l->offered && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
-		settings_load_start(t, 0);
-	else if (!l->offered && t->generation)
-		catch_up(t);
+		(void)settings_load_start(l, 0);
+	else if (!l->offered && l->in_force)
+		catch_up(l);
 }
 
-bool settings_load_is_running(const struct supervisor *t, pid_t pid)
+struct settings_load *settings_load_new(const struct child_env *env, struct children *children,
+					const struct settings_load_options *options,
+					const struct settings_load_ops *ops, void *ctx)
 {
-	return t->loading && t->loading->running && t->loading->child.pid == pid;
+	struct settings_load *l = xcalloc(1, sizeof(*l));
+
+	l->env = env;
+	l->children = children;
+	l->options = options;
+	l->ops = ops;
+	l->ctx = ctx;
+	return l;
 }
 
-void settings_load_done(struct supervisor *t)
+void settings_load_free(struct settings_load **lp)
 {
-	struct loading *l = t->loading;
+	struct settings_load *l = *lp;
 
-	if (!l)
-		return;
 	if (l->running) {
 		kill_loader(l);
-		(void)waitpid(l->child.pid, NULL, 0);
+		(void)waitpid(l->loader.pid, NULL, 0);
 		forget_loader(l);
 	}
 	generation_free(&l->made);
 	generation_free(&l->offered);
-	free(l->said);
-	free(l->saying);
+	generation_free(&l->in_force);
+	free(l->warned);
+	free(l->warning);
 	free(l);
-	t->loading = NULL;
+	*lp = NULL;
 }

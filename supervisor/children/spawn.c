@@ -26,7 +26,7 @@ struct spawn_images {
 	int fd[ROLE__MAX];
 };
 
-static const enum role children[] = { ROLE_REPORTER, ROLE_WATCHER, ROLE_WORKER, ROLE_LOADER };
+static const enum role roles[] = { ROLE_REPORTER, ROLE_WATCHER, ROLE_WORKER, ROLE_LOADER };
 
 /* What a long-lived child may know of the environment. */
 static const char *const environment[] = { "OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "ASAN_OPTIONS", "UBSAN_OPTIONS",
@@ -58,8 +58,8 @@ struct spawn_images *spawn_images_open(void)
 	memset(images->fd, -1, sizeof(images->fd));
 	if (own_directory(dir, sizeof(dir)) < 0)
 		goto fail;
-	for (size_t i = 0; i < ARRAY_SIZE(children); i++) {
-		_cleanup_free_ char *path = xasprintf("%s/%s", dir, role_name(children[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		_cleanup_free_ char *path = xasprintf("%s/%s", dir, role_name(roles[i]));
 		const int fd = open(path, O_PATH | O_CLOEXEC);
 
 		if (fd < 0) {
@@ -67,7 +67,7 @@ struct spawn_images *spawn_images_open(void)
 					kv_s("path", path));
 			goto fail;
 		}
-		images->fd[children[i]] = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+		images->fd[roles[i]] = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
 		(void)close(fd);
 	}
 	return images;
@@ -136,7 +136,7 @@ static void reset_signals(void)
 }
 
 /* Runs in the child between fork and exec: only async-signal-safe calls. */
-static _Noreturn void become(int image, char *const argv[], char *const env[], int channel, int lock_fd,
+static _Noreturn void become(int image, const char *const argv[], char *const env[], int channel, int lock_fd,
 			     bool keep_cwd)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -156,7 +156,7 @@ static _Noreturn void become(int image, char *const argv[], char *const env[], i
 	_exit(errno == ENOENT || errno == EACCES ? EXIT_CODE_CONFIG : EXIT_CODE_RESOURCE);
 }
 
-int spawn_child(const struct spawn_images *images, enum role role, char *const argv[], int lock_fd,
+int spawn_child(const struct spawn_images *images, enum role role, const char *const argv[], int lock_fd,
 		bool keep_cwd, struct spawned *ret)
 {
 	int pair[2];

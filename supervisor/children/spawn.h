@@ -24,7 +24,7 @@ struct spawned {
 /* fork + execveat. The child gets: 0 /dev/null, 1 and 2 our stderr, 3 its channel, 4 lock_fd (>= 0), a
  * session of its own, umask 077, default signals, and of the environment only what the role needs. argv[0] is
  * set by spawn. keep_cwd leaves the working directory (loader), else it is "/". 0 or negative errno. */
-int spawn_child(const struct spawn_images *images, enum role role, char *const argv[], int lock_fd,
+int spawn_child(const struct spawn_images *images, enum role role, const char *const argv[], int lock_fd,
 		bool keep_cwd, struct spawned *ret);
 
 #endif

@@ -126,7 +126,7 @@ static void flood(uint64_t beats)
 		(void)fprintf(stderr, "FLOODED\n");
 }
 
-static void on_restore(const struct msg *m)
+static void on_ctl_restore(const struct msg *m)
 {
 	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
 	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
@@ -169,7 +169,7 @@ static void ready(uint64_t generation)
 		const struct msg unasked = { .type = MSG_CTL_RESTORE,
 					     .u.ctl_restore = { .conn = 1, .id = 7 } };
 
-		on_restore(&unasked);
+		on_ctl_restore(&unasked);
 	}
 	if (strcmp(role, "reporter") == 0 && is("paused"))
 		send_pause_row();
@@ -226,8 +226,9 @@ static void on_settings(const struct msg_settings *s, int fd, bool first)
 	send_msg(&ack, -1);
 }
 
-static void on_grant(const struct msg_grant *g)
+static void on_grant(const struct msg *msg)
 {
+	const struct msg_grant *g = &msg->u.grant;
 	struct msg m = { .type = MSG_RESULT, .u.result = { .id = g->id, .replicas = -1 } };
 
 	(void)fprintf(stderr, "GRANT id=%llu verify_first=%d pid=%d\n", (unsigned long long)g->id,
@@ -267,7 +268,7 @@ static void on_pause(const struct msg *m)
 		send_msg(m, -1); /* it is on disk */
 }
 
-static void on_try(const struct msg *m)
+static void on_ctl_dry_run(const struct msg *m)
 {
 	struct msg answer = { .type = MSG_CTL_DRY_RUN_RESULT };
 
@@ -294,7 +295,7 @@ static void end_question(uint64_t conn)
 }
 
 /* Two hundred pods that are due, one that waits, one that is refused. */
-static void on_plan(const struct msg *m)
+static void on_ctl_plan(const struct msg *m)
 {
 	for (unsigned i = 0; i < 202; i++) {
 		struct msg row = { .type = MSG_CTL_PLAN_ROW };
@@ -313,7 +314,7 @@ static void on_plan(const struct msg *m)
 	end_question(m->u.ctl_plan.conn);
 }
 
-static void on_show(const struct msg *m)
+static void on_ctl_show(const struct msg *m)
 {
 	struct msg row = { .type = MSG_CTL_SHOW_ROW, .u.ctl_show_row.conn = m->u.ctl_show.conn };
 
@@ -323,76 +324,80 @@ static void on_show(const struct msg *m)
 	end_question(m->u.ctl_show.conn);
 }
 
-static void on_intent(const struct msg_intent *in)
+static void on_settings_commit(const struct msg *m)
 {
-	const bool taken = is("id-taken") && in->id == 1;
-	const struct msg ack = { .type = MSG_INTENT_ACK, .u.intent_ack = { in->id, !taken } };
+	(void)fprintf(stderr, "COMMIT %s %llu pid=%d\n", role,
+		      (unsigned long long)m->u.settings_commit.generation, getpid());
+}
 
-	(void)fprintf(stderr, "INTENT id=%llu\n", (unsigned long long)in->id);
+static void on_intent(const struct msg *m)
+{
+	const uint64_t id = m->u.intent.id;
+	const struct msg ack = { .type = MSG_INTENT_ACK,
+				 .u.intent_ack = { .id = id, .written = !is("id-taken") || id > 1 } };
+
+	(void)fprintf(stderr, "INTENT id=%llu\n", (unsigned long long)id);
 	send_msg(&ack, -1);
 }
+
+static void on_prefetch(const struct msg *m)
+{
+	(void)fprintf(stderr, "PREFETCH id=%llu pid=%d\n", (unsigned long long)m->u.prefetch.id, getpid());
+}
+
+static void on_record(const struct msg *m)
+{
+	const struct msg ack = { .type = MSG_RECORD_ACK, .u.record_ack.id = m->u.record.id };
+
+	(void)fprintf(stderr, "RECORD id=%llu outcome=%s\n", (unsigned long long)m->u.record.id,
+		      outcome_name((enum outcome)m->u.record.outcome));
+	send_msg(&ack, -1);
+}
+
+static void on_nomination_result(const struct msg *m)
+{
+	const struct msg_nomination_result *r = &m->u.nomination_result;
+
+	(void)fprintf(stderr, "NOMINATION_RESULT outcome=%s reason=%s\n",
+		      outcome_name((enum outcome)r->outcome), r->reason);
+	if (is("nominate") && r->outcome == OUTCOME_REFUSED)
+		nominate(0, 1);
+}
+
+static void on_drain(__attribute__((unused)) const struct msg *m)
+{
+	const struct msg drained = { .type = MSG_DRAINED };
+
+	(void)fprintf(stderr, "DRAIN %s\n", role);
+	if (is("ignore-drain"))
+		return;
+	send_msg(&drained, -1);
+	(void)channel_flush(channel, 1000);
+	_exit(0);
+}
+
+static void (*const handlers[MSG__MAX])(const struct msg *m) = {
+	[MSG_SETTINGS_COMMIT] = on_settings_commit,
+	[MSG_INTENT] = on_intent,
+	[MSG_PAUSE] = on_pause,
+	[MSG_CTL_DRY_RUN] = on_ctl_dry_run,
+	[MSG_CTL_PLAN] = on_ctl_plan,
+	[MSG_CTL_RESTORE] = on_ctl_restore,
+	[MSG_CTL_SHOW] = on_ctl_show,
+	[MSG_PREFETCH] = on_prefetch,
+	[MSG_GRANT] = on_grant,
+	[MSG_RECORD] = on_record,
+	[MSG_NOMINATION_RESULT] = on_nomination_result,
+	[MSG_DRAIN] = on_drain,
+};
 
 static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) struct channel *c,
 		   const struct msg *m, int fd)
 {
-	struct msg answer = { .type = MSG_DRAINED };
-
-	switch (m->type) {
-	case MSG_SETTINGS:
+	if (m->type == MSG_SETTINGS)
 		on_settings(&m->u.settings, fd, !running);
-		break;
-	case MSG_SETTINGS_COMMIT:
-		(void)fprintf(stderr, "COMMIT %s %llu pid=%d\n", role,
-			      (unsigned long long)m->u.settings_commit.generation, getpid());
-		break;
-	case MSG_INTENT:
-		on_intent(&m->u.intent);
-		break;
-	case MSG_PAUSE:
-		on_pause(m);
-		break;
-	case MSG_CTL_DRY_RUN:
-		on_try(m);
-		break;
-	case MSG_CTL_PLAN:
-		on_plan(m);
-		break;
-	case MSG_CTL_RESTORE:
-		on_restore(m);
-		break;
-	case MSG_CTL_SHOW:
-		on_show(m);
-		break;
-	case MSG_PREFETCH:
-		(void)fprintf(stderr, "PREFETCH id=%llu pid=%d\n", (unsigned long long)m->u.prefetch.id,
-			      getpid());
-		break;
-	case MSG_GRANT:
-		on_grant(&m->u.grant);
-		break;
-	case MSG_RECORD:
-		(void)fprintf(stderr, "RECORD id=%llu outcome=%s\n", (unsigned long long)m->u.record.id,
-			      outcome_name((enum outcome)m->u.record.outcome));
-		answer = (struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = m->u.record.id };
-		send_msg(&answer, -1);
-		break;
-	case MSG_NOMINATION_RESULT:
-		(void)fprintf(stderr, "NOMINATION_RESULT outcome=%s reason=%s\n",
-			      outcome_name((enum outcome)m->u.nomination_result.outcome),
-			      m->u.nomination_result.reason);
-		if (is("nominate") && m->u.nomination_result.outcome == OUTCOME_REFUSED)
-			nominate(0, 1);
-		break;
-	case MSG_DRAIN:
-		(void)fprintf(stderr, "DRAIN %s\n", role);
-		if (is("ignore-drain"))
-			break;
-		send_msg(&answer, -1);
-		(void)channel_flush(channel, 1000);
-		_exit(0);
-	default:
-		break;
-	}
+	else if (handlers[m->type])
+		handlers[m->type](m);
 	if (fd >= 0)
 		(void)close(fd);
 }

@@ -10,14 +10,36 @@
 #include "supervisor/actions/lease.h"
 #include "tests/suite.h"
 
-static struct msg nominate(uint64_t cluster, unsigned subject)
-{
-	struct msg m = { .type = MSG_NOMINATE };
+static struct lease_table *table;
 
-	m.u.nominate.cluster = cluster;
-	(void)snprintf(m.u.nominate.action_key, sizeof(m.u.nominate.action_key), "uid-%u", subject);
-	(void)snprintf(m.u.nominate.name, sizeof(m.u.nominate.name), "pod-%u", subject);
-	strcpy(m.u.nominate.ns, "default");
+static void set_up(void)
+{
+	table = lease_table_new();
+}
+
+static void tear_down(void)
+{
+	lease_table_free(&table);
+}
+
+static struct msg nominate(uint64_t cluster, unsigned key)
+{
+	struct msg m = { .type = MSG_NOMINATE, .u.nominate.cluster = cluster };
+	struct msg_nominate *n = &m.u.nominate;
+
+	(void)snprintf(n->action_key, sizeof(n->action_key), "uid-%u", key);
+	(void)snprintf(n->name, sizeof(n->name), "pod-%u", key);
+	strcpy(n->uid, n->action_key);
+	strcpy(n->ns, "default");
+	strcpy(n->reason, "Evicted");
+	return m;
+}
+
+static struct msg unpacked(const struct packed *p)
+{
+	struct msg m;
+
+	packed_get(p, &m);
 	return m;
 }
 
@@ -29,130 +51,119 @@ static struct msg result(uint64_t id)
 	return m;
 }
 
-/* Holds the duty that ctx names. */
-static bool hold_duty(void *ctx, const struct lease *l)
+/* The duty that ctx names is paused. */
+static bool pause_duty(void *ctx, const struct lease *l)
 {
-	return l->intent.u.intent.duty == *(const uint64_t *)ctx;
+	return l->duty == *(const uint64_t *)ctx;
 }
 
-START_TEST(one_lease_per_subject_and_cluster)
+START_TEST(one_lease_per_key_and_cluster)
 {
-	struct lease_table *t = lease_table_new();
 	const struct msg a = nominate(0, 1), b = nominate(1, 1);
 
-	ck_assert_ptr_nonnull(lease_open(t, &a, false));
-	ck_assert_ptr_null(lease_open(t, &a, false));
-	ck_assert_ptr_nonnull(lease_open(t, &b, false));
-	ck_assert_uint_eq(lease_table_count(t), 2);
-	lease_table_free(&t);
+	ck_assert_ptr_nonnull(lease_open(table, &a, false));
+	ck_assert_ptr_null(lease_open(table, &a, false));
+	ck_assert_ptr_nonnull(lease_open(table, &b, false));
+	ck_assert_uint_eq(lease_table_count(table), 2);
 }
 END_TEST
 
 START_TEST(not_granted_before_it_is_written)
 {
-	struct lease_table *t = lease_table_new();
 	const struct msg a = nominate(0, 1);
-	struct lease *l = lease_open(t, &a, true);
+	struct lease *l = lease_open(table, &a, true);
 
-	ck_assert(l->intent.u.intent.observe);
-	ck_assert_ptr_null(lease_grant(t, 0, 0, 100));
-	ck_assert(lease_written(t, l));
-	ck_assert(!lease_written(t, l));
-	ck_assert_ptr_null(lease_grant(t, 1, 0, 100));
-	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), l);
-	ck_assert(!lease_written(t, l));
-	lease_table_free(&t);
+	ck_assert(unpacked(l->intent).u.intent.observe);
+	ck_assert_ptr_null(lease_grant(table, 0, 0, 100));
+	ck_assert(lease_written(table, l));
+	ck_assert(!lease_written(table, l));
+	ck_assert_ptr_null(lease_grant(table, 1, 0, 100));
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), l);
+	ck_assert(!lease_written(table, l));
 }
 END_TEST
 
 START_TEST(result_only_from_the_holder)
 {
-	struct lease_table *t = lease_table_new();
 	const struct msg a = nominate(0, 1);
-	struct lease *l = lease_open(t, &a, false), *ended;
-	const struct msg good = result(l->intent.u.intent.id), bad = result(l->intent.u.intent.id + 1);
+	struct lease *l = lease_open(table, &a, false), *ended;
+	const struct msg good = result(l->id), bad = result(l->id + 1);
 
-	(void)lease_written(t, l);
-	(void)lease_grant(t, 0, 3, 100);
-	ck_assert_int_eq(lease_result(t, 2, &good, &ended), -EPERM);
-	ck_assert_int_eq(lease_result(t, 3, &bad, &ended), -EPERM);
-	ck_assert_int_eq(lease_result(t, 3, &good, &ended), 0);
-	ck_assert_int_eq(lease_result(t, 3, &good, &ended), -EPERM);
+	(void)lease_written(table, l);
+	(void)lease_grant(table, 0, 3, 100);
+	ck_assert_int_eq(lease_result(table, 2, &good, &ended), -EPERM);
+	ck_assert_int_eq(lease_result(table, 3, &bad, &ended), -EPERM);
+	ck_assert_int_eq(lease_result(table, 3, &good, &ended), 0);
+	ck_assert_int_eq(lease_result(table, 3, &good, &ended), -EPERM);
 	ck_assert_int_eq(ended->phase, LEASE_RECORDING);
-	ck_assert_ptr_null(lease_open(t, &a, false));
-	lease_close(t, &ended);
-	ck_assert_ptr_nonnull(lease_open(t, &a, false));
-	lease_table_free(&t);
+	ck_assert_ptr_null(lease_open(table, &a, false));
+	lease_close(table, &ended);
+	ck_assert_ptr_nonnull(lease_open(table, &a, false));
 }
 END_TEST
 
 START_TEST(a_dead_holder_puts_it_back_in_doubt_and_first)
 {
-	struct lease_table *t = lease_table_new();
 	const struct msg a = nominate(0, 1), b = nominate(0, 2);
-	struct lease *first = lease_open(t, &a, false), *second = lease_open(t, &b, false);
+	struct lease *first = lease_open(table, &a, false), *second = lease_open(table, &b, false);
 
-	(void)lease_written(t, first);
-	(void)lease_written(t, second);
-	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), first);
+	(void)lease_written(table, first);
+	(void)lease_written(table, second);
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), first);
 	ck_assert(!first->verify_first);
-	lease_holder_died(t, first);
+	lease_holder_died(table, first);
 	ck_assert(first->verify_first);
-	ck_assert_ptr_eq(lease_grant(t, 0, 1, 100), first);
-	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), second);
+	ck_assert_ptr_eq(lease_grant(table, 0, 1, 100), first);
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), second);
 	ck_assert_uint_eq(first->grants, 2);
-	lease_table_free(&t);
 }
 END_TEST
 
 START_TEST(open_intents_of_an_earlier_life)
 {
-	struct lease_table *t = lease_table_new();
 	struct msg m = nominate(0, 1), open = { .type = MSG_OPEN_INTENT };
 
 	msg_copy_fields(&open, &m);
 	open.u.open_intent.id = 17;
-	struct lease *l = lease_reopen(t, &open);
+	struct lease *l = lease_reopen(table, &open);
 
 	ck_assert(l->verify_first);
 	ck_assert_int_eq(l->phase, LEASE_WAITING);
-	ck_assert_ptr_null(lease_reopen(t, &open));
-	ck_assert_ptr_null(lease_open(t, &m, false));
+	ck_assert_ptr_null(lease_reopen(table, &open));
+	ck_assert_ptr_null(lease_open(table, &m, false));
 	open.u.open_intent.id = 18; /* another one of the same object: there is one actor */
-	ck_assert_ptr_null(lease_reopen(t, &open));
-	ck_assert_uint_eq(lease_table_count(t), 1);
-	lease_table_set_next_id(t, 5); /* ids never go back */
+	ck_assert_ptr_null(lease_reopen(table, &open));
+	ck_assert_uint_eq(lease_table_count(table), 1);
+	lease_table_set_next_id(table, 5); /* ids never go back */
 	m = nominate(0, 2);
-	ck_assert_uint_eq(lease_open(t, &m, false)->intent.u.intent.id, 19);
-	lease_table_free(&t);
+	ck_assert_uint_eq(lease_open(table, &m, false)->id, 19);
 }
 END_TEST
 
-enum { SUBJECTS = 40, HOLDERS = 5, CLUSTERS = 2 };
+enum { KEYS = 40, HOLDERS = 5, CLUSTERS = 2 };
 
 struct walk {
-	struct lease_table *t;
-	unsigned held_by[CLUSTERS][SUBJECTS]; /* how many holders act on it */
-	uint64_t held;                        /* the duty that is paused */
+	unsigned held_by[CLUSTERS][KEYS]; /* how many holders act on it */
+	uint64_t paused;                  /* a duty */
 };
 
-static unsigned subject_of(const struct lease *l)
+static unsigned key_of(const struct lease *l)
 {
-	return (unsigned)strtoul(l->intent.u.intent.action_key + 4, NULL, 10);
+	return (unsigned)strtoul(l->key + 4, NULL, 10);
 }
 
 static void check_invariants(struct walk *w)
 {
 	memset(w->held_by, 0, sizeof(w->held_by));
 	for (int h = 0; h < HOLDERS; h++) {
-		const unsigned n = lease_count_held(w->t, h);
+		const unsigned n = lease_count_held(table, h);
 
 		ck_assert_uint_le(n, WORKER_LEASES_MAX);
-		for (const struct lease *l = lease_held_by(w->t, h); l; l = l->next_held) {
+		for (const struct lease *l = lease_held_by(table, h); l; l = l->next) {
 			ck_assert_int_eq(l->phase, LEASE_GRANTED);
 			ck_assert_int_eq(l->holder, h);
 			ck_assert(n == 1 || !l->verify_first);
-			ck_assert_uint_eq(++w->held_by[l->intent.u.intent.cluster][subject_of(l)], 1);
+			ck_assert_uint_eq(++w->held_by[l->cluster][key_of(l)], 1);
 		}
 	}
 }
@@ -170,11 +181,11 @@ static void pick_one(void *ctx, struct lease *l)
 		p->found = l;
 }
 
-static struct lease *some_lease(struct walk *w, unsigned r)
+static struct lease *some_lease(unsigned r)
 {
-	struct pick p = { r % (SUBJECTS * CLUSTERS), NULL };
+	struct pick p = { r % (KEYS * CLUSTERS), NULL };
 
-	lease_each(w->t, pick_one, &p);
+	lease_each(table, pick_one, &p);
 	return p.found;
 }
 
@@ -182,202 +193,248 @@ static void step(struct walk *w, unsigned r)
 {
 	const int holder = (int)(r / 7 % HOLDERS);
 	const struct msg refusal = result(1);
-	struct msg m = nominate(r / 11 % CLUSTERS, r / 13 % SUBJECTS);
-	struct lease *l = lease_held_by(w->t, holder), *any;
+	struct msg m = nominate(r / 11 % CLUSTERS, r / 13 % KEYS);
+	struct lease *l = lease_held_by(table, holder), *any;
 
 	m.u.nominate.duty = r / 23 % 3;
 	switch (r % 7) {
-	case 6: /* pause and resume one duty, refuse what it holds */
-		w->held = r / 19 % 3;
-		(void)lease_refuse_held(w->t, r / 11 % CLUSTERS, &refusal);
+	case 6: /* pause and resume one duty, refuse what of it waits */
+		w->paused = r / 19 % 3;
+		(void)lease_refuse_paused(table, r / 11 % CLUSTERS, &refusal);
 		break;
 	case 0:
-		any = lease_open(w->t, &m, false);
+		any = lease_open(table, &m, false);
 		break;
 	case 1:
-		any = some_lease(w, r / 17);
+		any = some_lease(r / 17);
 		if (any)
-			(void)lease_written(w->t, any);
+			(void)lease_written(table, any);
 		break;
 	case 2:
-		(void)lease_grant(w->t, r / 11 % CLUSTERS, holder, 1);
+		(void)lease_grant(table, r / 11 % CLUSTERS, holder, 1);
 		break;
 	case 3:
-		if (l && l->next_held && r / 29 % 2)
-			l = l->next_held;
+		if (l && l->next && r / 29 % 2)
+			l = l->next;
 		if (l) {
-			const struct msg res = result(l->intent.u.intent.id);
+			const struct msg res = result(l->id);
 
-			ck_assert_int_eq(lease_result(w->t, holder, &res, &any), 0);
+			ck_assert_int_eq(lease_result(table, holder, &res, &any), 0);
 		}
 		break;
 	case 4:
-		for (; l; l = lease_held_by(w->t, holder))
-			lease_holder_died(w->t, l);
+		for (; l; l = lease_held_by(table, holder))
+			lease_holder_died(table, l);
 		break;
 	default:
-		any = some_lease(w, r / 17);
+		any = some_lease(r / 17);
 		if (any && any->phase == LEASE_RECORDING)
-			lease_close(w->t, &any);
+			lease_close(table, &any);
 	}
 }
 
 START_TEST(random_walk)
 {
-	struct walk w = { .t = lease_table_new() };
+	struct walk w = { 0 };
 
-	lease_table_set_hold(w.t, hold_duty, &w.held);
+	lease_table_set_pause(table, pause_duty, &w.paused);
 	srand(7);
 	for (int i = 0; i < 300000; i++) {
 		step(&w, (unsigned)rand());
 		check_invariants(&w);
-		ck_assert_uint_le(lease_table_count(w.t), SUBJECTS * CLUSTERS);
+		ck_assert_uint_le(lease_table_count(table), KEYS * CLUSTERS);
 	}
-	lease_table_free(&w.t);
 }
 END_TEST
 
-static struct lease *waiting(struct lease_table *t, unsigned subject, uint64_t duty)
+static struct lease *waiting(unsigned key, uint64_t duty)
 {
-	struct msg m = nominate(0, subject);
+	struct msg m = nominate(0, key);
 
 	m.u.nominate.duty = duty;
-	struct lease *l = lease_open(t, &m, false);
+	struct lease *l = lease_open(table, &m, false);
 
-	ck_assert(lease_written(t, l));
+	ck_assert(lease_written(table, l));
 	return l;
 }
 
-START_TEST(held_leases_are_passed_over_and_refused)
+START_TEST(paused_leases_are_passed_over_and_refused)
 {
-	struct lease_table *t = lease_table_new();
-	uint64_t held = 1;
+	uint64_t paused = 1;
 	const struct msg res = result(1);
-	struct lease *a = waiting(t, 1, 1), *b = waiting(t, 2, 0), *c = waiting(t, 3, 1);
+	struct lease *a = waiting(1, 1), *b = waiting(2, 0), *c = waiting(3, 1);
 
-	ck_assert_ptr_null(lease_refuse_held(t, 0, &res)); /* nothing is held yet */
-	lease_table_set_hold(t, hold_duty, &held);
-	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), b);
-	ck_assert_ptr_null(lease_grant(t, 0, 1, 100));
-	ck_assert_ptr_null(lease_refuse_held(t, 1, &res));
-	ck_assert_ptr_eq(lease_refuse_held(t, 0, &res), a);
-	ck_assert_ptr_eq(lease_refuse_held(t, 0, &res), c);
-	ck_assert_ptr_null(lease_refuse_held(t, 0, &res));
+	ck_assert_ptr_null(lease_refuse_paused(table, 0, &res)); /* nothing is paused yet */
+	lease_table_set_pause(table, pause_duty, &paused);
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), b);
+	ck_assert_ptr_null(lease_grant(table, 0, 1, 100));
+	ck_assert_ptr_null(lease_refuse_paused(table, 1, &res));
+	ck_assert_ptr_eq(lease_refuse_paused(table, 0, &res), a);
+	ck_assert_ptr_eq(lease_refuse_paused(table, 0, &res), c);
+	ck_assert_ptr_null(lease_refuse_paused(table, 0, &res));
 	ck_assert_int_eq(a->phase, LEASE_RECORDING);
-	ck_assert_uint_eq(a->record.u.record.id, a->intent.u.intent.id);
-	ck_assert_uint_eq(c->record.u.record.id, c->intent.u.intent.id);
-	ck_assert_str_eq(c->record.u.record.reason, "Evicted");
-	held = 99;
-	struct lease *d = waiting(t, 4, 1); /* the queue still works behind its old tail */
+	ck_assert_uint_eq(unpacked(a->record).u.record.id, a->id);
+	ck_assert_uint_eq(unpacked(c->record).u.record.id, c->id);
+	ck_assert_str_eq(unpacked(c->record).u.record.reason, "Evicted");
+	paused = 99;
+	struct lease *d = waiting(4, 1); /* the queue still works behind its old tail */
 
-	ck_assert_ptr_eq(lease_grant(t, 0, 1, 100), d);
-	lease_table_free(&t);
+	ck_assert_ptr_eq(lease_grant(table, 0, 1, 100), d);
 }
 END_TEST
 
 /* A pause must not end what may already have been written. */
-START_TEST(held_lease_in_doubt_waits)
+START_TEST(paused_lease_in_doubt_waits)
 {
-	struct lease_table *t = lease_table_new();
-	uint64_t held = 99;
+	uint64_t paused = 99;
 	const struct msg res = result(1);
-	struct lease *a = waiting(t, 1, 1);
+	struct lease *a = waiting(1, 1);
 
-	lease_table_set_hold(t, hold_duty, &held);
-	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), a);
-	held = 1;
-	lease_holder_died(t, a);
-	ck_assert_ptr_null(lease_grant(t, 0, 0, 100));
-	ck_assert_ptr_null(lease_refuse_held(t, 0, &res));
+	lease_table_set_pause(table, pause_duty, &paused);
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), a);
+	paused = 1;
+	lease_holder_died(table, a);
+	ck_assert_ptr_null(lease_grant(table, 0, 0, 100));
+	ck_assert_ptr_null(lease_refuse_paused(table, 0, &res));
 	ck_assert_int_eq(a->phase, LEASE_WAITING);
-	held = 99;
-	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), a);
-	lease_table_free(&t);
+	paused = 99;
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), a);
 }
 END_TEST
 
 START_TEST(every_child_can_hold_one)
 {
-	struct lease_table *t = lease_table_new();
-	struct lease *l = waiting(t, 1, 0);
+	struct lease *l = waiting(1, 0);
 
-	ck_assert_ptr_null(lease_grant(t, 0, CHILDREN_MAX, 100));
-	ck_assert_ptr_eq(lease_grant(t, 0, CHILDREN_MAX - 1, 100), l);
-	ck_assert_uint_eq(lease_count_held(t, CHILDREN_MAX - 1), 1);
-	lease_table_free(&t);
+	ck_assert_ptr_null(lease_grant(table, 0, CHILDREN_MAX, 100));
+	ck_assert_ptr_eq(lease_grant(table, 0, CHILDREN_MAX - 1, 100), l);
+	ck_assert_uint_eq(lease_count_held(table, CHILDREN_MAX - 1), 1);
+}
+END_TEST
+
+/* As long as a pod's are. */
+static struct msg usual(unsigned key)
+{
+	struct msg m = nominate(0, key);
+	struct msg_nominate *n = &m.u.nominate;
+
+	(void)snprintf(n->uid, sizeof(n->uid), "3f2c8a10-5b1e-4c77-9d0a-%012u", key);
+	strcpy(n->action_key, n->uid);
+	(void)snprintf(n->name, sizeof(n->name), "checkout-7d9c5b8f6d-%05u", key);
+	strcpy(n->rv, "1234567890");
+	strcpy(n->evidence, "phase Failed, reason Evicted, for 3h12m; hours is 1h");
+	n->since = INT64_C(1700000000000);
+	return m;
+}
+
+/* As long as any can be. */
+static struct msg longest(unsigned key)
+{
+	struct msg m = usual(key);
+	struct msg_nominate *n = &m.u.nominate;
+
+	memset(n->ns, 'n', sizeof(n->ns) - 1);
+	memset(n->name, 'n', sizeof(n->name) - 1);
+	memset(n->evidence, 'e', sizeof(n->evidence) - 1);
+	memset(n->want_target, 't', sizeof(n->want_target) - 1);
+	return m;
+}
+
+START_TEST(memory_is_small_and_has_a_limit)
+{
+	struct msg m = usual(0);
+	size_t n = 1;
+
+	ck_assert_ptr_nonnull(lease_open(table, &m, false));
+	ck_assert_uint_le(lease_table_bytes(table), 400);
+	for (; !lease_table_is_full(table); n++) {
+		m = usual((unsigned)n);
+		ck_assert_ptr_nonnull(lease_open(table, &m, false));
+	}
+	ck_assert_uint_eq(n, LEASES_MAX);
+	lease_table_free(&table);
+	table = lease_table_new();
+	for (n = 0; !lease_table_is_full(table); n++) {
+		m = longest((unsigned)n);
+		ck_assert_ptr_nonnull(lease_open(table, &m, false));
+	}
+	ck_assert_uint_gt(n, 2000);
+	ck_assert_uint_lt(lease_table_bytes(table), LEASES_BYTES_MAX + 2048);
+	for (uint64_t id = 1; id <= n; id++) {
+		struct lease *l = lease_find(table, id);
+
+		lease_close(table, &l);
+	}
+	ck_assert_uint_eq(lease_table_bytes(table), 0);
 }
 END_TEST
 
 START_TEST(a_holder_has_room_for_a_few)
 {
-	struct lease_table *t = lease_table_new();
 	struct lease *l[WORKER_LEASES_MAX + 1], *ended;
 
 	for (unsigned i = 0; i <= WORKER_LEASES_MAX; i++)
-		l[i] = waiting(t, i, 0);
+		l[i] = waiting(i, 0);
 	for (unsigned i = 0; i < WORKER_LEASES_MAX; i++)
-		ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), l[i]);
-	ck_assert_ptr_null(lease_grant(t, 0, 0, 100));
-	ck_assert_uint_eq(lease_count_held(t, 0), WORKER_LEASES_MAX);
+		ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), l[i]);
+	ck_assert_ptr_null(lease_grant(table, 0, 0, 100));
+	ck_assert_uint_eq(lease_count_held(table, 0), WORKER_LEASES_MAX);
 
-	const struct msg res = result(l[1]->intent.u.intent.id);
+	const struct msg res = result(l[1]->id);
 
-	ck_assert_int_eq(lease_result(t, 1, &res, &ended), -EPERM);
-	ck_assert_int_eq(lease_result(t, 0, &res, &ended), 0);
+	ck_assert_int_eq(lease_result(table, 1, &res, &ended), -EPERM);
+	ck_assert_int_eq(lease_result(table, 0, &res, &ended), 0);
 	ck_assert_ptr_eq(ended, l[1]);
-	ck_assert_int_eq(lease_result(t, 0, &res, &ended), -EPERM);
-	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), l[WORKER_LEASES_MAX]);
-	lease_table_free(&t);
+	ck_assert_int_eq(lease_result(table, 0, &res, &ended), -EPERM);
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), l[WORKER_LEASES_MAX]);
 }
 END_TEST
 
 START_TEST(all_of_a_dead_holder_come_back_in_order)
 {
-	struct lease_table *t = lease_table_new();
 	struct lease *l[3];
 
 	for (unsigned i = 0; i < 3; i++)
-		l[i] = waiting(t, i, 0);
+		l[i] = waiting(i, 0);
 	for (unsigned i = 0; i < 3; i++)
-		(void)lease_grant(t, 0, 0, 100);
+		(void)lease_grant(table, 0, 0, 100);
 	for (unsigned i = 0; i < 3; i++)
-		lease_holder_died(t, lease_held_by(t, 0));
-	ck_assert_ptr_null(lease_held_by(t, 0));
+		lease_holder_died(table, lease_held_by(table, 0));
+	ck_assert_ptr_null(lease_held_by(table, 0));
 	for (unsigned i = 0; i < 3; i++)
-		ck_assert_ptr_eq(lease_grant(t, 0, (int)i, 100), l[i]);
-	lease_table_free(&t);
+		ck_assert_ptr_eq(lease_grant(table, 0, (int)i, 100), l[i]);
 }
 END_TEST
 
 /* What kills its holders must not take others with it again and again; and it must get its turn. */
 START_TEST(one_in_doubt_is_granted_alone_and_not_overtaken)
 {
-	struct lease_table *t = lease_table_new();
-	struct lease *a = waiting(t, 1, 0), *b = waiting(t, 2, 0), *c = waiting(t, 3, 0), *ended;
-	const struct msg res = result(b->intent.u.intent.id);
+	struct lease *a = waiting(1, 0), *b = waiting(2, 0), *c = waiting(3, 0), *ended;
+	const struct msg res = result(b->id);
 
-	(void)lease_grant(t, 0, 0, 100);
-	ck_assert_ptr_eq(lease_grant(t, 0, 1, 100), b);
-	lease_holder_died(t, a);
-	ck_assert_ptr_null(lease_grant(t, 0, 1, 100)); /* it is at work, and c does not overtake a */
-	ck_assert_ptr_eq(lease_grant(t, 0, 0, 100), a);
-	ck_assert_ptr_null(lease_grant(t, 0, 0, 100)); /* a stays alone */
-	ck_assert_ptr_eq(lease_grant(t, 0, 1, 100), c);
-	ck_assert_int_eq(lease_result(t, 1, &res, &ended), 0);
-	lease_table_free(&t);
+	(void)lease_grant(table, 0, 0, 100);
+	ck_assert_ptr_eq(lease_grant(table, 0, 1, 100), b);
+	lease_holder_died(table, a);
+	ck_assert_ptr_null(lease_grant(table, 0, 1, 100)); /* it is at work, and c does not overtake a */
+	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), a);
+	ck_assert_ptr_null(lease_grant(table, 0, 0, 100)); /* a stays alone */
+	ck_assert_ptr_eq(lease_grant(table, 0, 1, 100), c);
+	ck_assert_int_eq(lease_result(table, 1, &res, &ended), 0);
 }
 END_TEST
 
 TEST_MAIN("supervisor/lease")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, one_lease_per_subject_and_cluster);
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_add_test(t, one_lease_per_key_and_cluster);
 	tcase_add_test(t, not_granted_before_it_is_written);
 	tcase_add_test(t, result_only_from_the_holder);
 	tcase_add_test(t, a_dead_holder_puts_it_back_in_doubt_and_first);
 	tcase_add_test(t, open_intents_of_an_earlier_life);
-	tcase_add_test(t, held_leases_are_passed_over_and_refused);
-	tcase_add_test(t, held_lease_in_doubt_waits);
+	tcase_add_test(t, paused_leases_are_passed_over_and_refused);
+	tcase_add_test(t, paused_lease_in_doubt_waits);
+	tcase_add_test(t, memory_is_small_and_has_a_limit);
 	tcase_add_test(t, every_child_can_hold_one);
 	tcase_add_test(t, a_holder_has_room_for_a_few);
 	tcase_add_test(t, all_of_a_dead_holder_come_back_in_order);

@@ -1,0 +1,59 @@
+/* dispatch.h - the way of one action: NOMINATE -> INTENT on disk -> GRANT -> RESULT on disk ->
+ * NOMINATION_RESULT. The state is lease.h's; here are the messages, and which worker gets what.
+ * Process: supervisor.  Owns: the leases, and who leads in which cluster. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_ACTIONS_DISPATCH_H
+#define SUPERVISOR_ACTIONS_DISPATCH_H
+
+#include "supervisor/actions/answers.h"
+#include "supervisor/actions/pause_list.h"
+#include "supervisor/children/lifecycle.h"
+
+struct dispatch;
+
+/* All is borrowed. */
+struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses,
+			      const struct answers *answers);
+void dispatch_free(struct dispatch **d);
+/* Is asked when a worker holds no lease and none can be granted to it. True: it works on something else now,
+ * until dispatch_worker_idle(). */
+void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *worker), void *ctx);
+
+/* Messages; the sender is of the role that may say them. */
+void dispatch_on_nominate(struct dispatch *d, const struct msg *m);
+void dispatch_on_intent_ack(struct dispatch *d, const struct msg *m);
+void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m);
+void dispatch_on_record_ack(struct dispatch *d, const struct msg *m);
+void dispatch_on_open_intent(struct dispatch *d, const struct msg *m);
+/* The history is open; lifecycle_open() follows. */
+void dispatch_on_open_end(struct dispatch *d, const struct msg *m);
+void dispatch_on_leader(struct dispatch *d, const struct msg *m);
+
+void dispatch_on_reporter_ready(struct dispatch *d);
+void dispatch_on_reporter_dead(struct dispatch *d);
+void dispatch_on_worker_dead(struct dispatch *d, struct child *worker);
+/* What it was given by the idle function is done. */
+void dispatch_worker_idle(struct dispatch *d, const struct child *worker);
+void dispatch_tick(struct dispatch *d, uint64_t now_ms);
+
+/* Hand what waits in a cluster to its workers. */
+void dispatch_cluster(struct dispatch *d, uint64_t cluster);
+void dispatch_all(struct dispatch *d);
+/* Open a lease that takes an action back (CTL_RESTORE_ROW); its end is told to conn. False when it cannot be.
+ */
+bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn);
+
+/* OPEN_END of the present reporter has arrived. */
+bool dispatch_history_is_open(const struct dispatch *d);
+/* LEADER as the watcher of the cluster has last said, NULL when it has not. */
+const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster);
+
+struct dispatch_stats {
+	size_t leases; /* open */
+	size_t busy;   /* of them, those that a worker or the history still works on */
+	uint64_t done; /* writes since the start */
+};
+void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret);
+unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker);
+
+#endif

@@ -1,0 +1,77 @@
+/* child.h - one process that the supervisor started: spawn, channel, the transitions of fsm.h, death. What it
+ * works on is not known here: its settings and messages go to child_ops.
+ * Process: supervisor.  Owns: the process, its channel and its timer. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_CHILDREN_CHILD_H
+#define SUPERVISOR_CHILDREN_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "ipc/msg.h"
+#include "supervisor/children/fsm.h"
+#include "supervisor/children/spawn.h"
+
+struct child;
+struct event_base;
+
+/* Which one it is; this does not change from life to life. */
+struct child_place {
+	enum role role;
+	uint64_t cluster; /* CLUSTERS_MAX for the reporter */
+	uint64_t number;  /* which of its kind in its cluster */
+	size_t index;     /* among all children, below CHILDREN_MAX */
+	const char *cluster_name;
+};
+
+struct child_ops {
+	/* It has said HELLO and waits for its settings. */
+	void (*on_hello)(void *ctx, struct child *c);
+	/* A message that the codec has checked: this role may say it. */
+	void (*on_msg)(void *ctx, struct child *c, const struct msg *m);
+	/* Proven death, after everything that it had said. code: its exit code, or the negative number of the
+	 * signal. It is not ready any more; whether it is started again follows. */
+	void (*on_dead)(void *ctx, struct child *c, int code);
+	/* It ended with EXIT_CODE_CONFIG: starting it again cannot help. */
+	void (*on_give_up)(void *ctx);
+	/* Its state has changed. */
+	void (*on_changed)(void *ctx, struct child *c);
+};
+
+/* What all children share; borrowed. */
+struct child_env {
+	struct event_base *base;
+	const struct spawn_images *images;
+	int lock_fd; /* workers inherit it */
+	const struct child_ops *ops;
+	void *ctx;
+};
+
+/* In state FSM_DOWN. place->cluster_name is copied. */
+struct child *child_new(const struct child_env *env, const struct child_place *place);
+/* Kills it and waits for its end. */
+void child_free(struct child **c);
+
+const struct child_place *child_place(const struct child *c);
+enum fsm_state child_state(const struct child *c);
+/* It runs, has said READY and is not about to be killed. */
+bool child_is_ready(const struct child *c);
+/* It was ready once, in this life or an earlier one. */
+bool child_was_ready(const struct child *c);
+/* 0 while there is no process. */
+pid_t child_pid(const struct child *c);
+/* All members but `leases`. */
+void child_stats(const struct child *c, struct msg *ret);
+
+/* Queue m for the child. 0; -EAGAIN (full), -EPIPE (not running), -EMFILE (no descriptor for a copy of fd).
+ */
+int child_send(struct child *c, const struct msg *m, int fd);
+void child_event(struct child *c, enum fsm_event ev);
+/* Once a second: has it stalled? */
+void child_tick(struct child *c, uint64_t now_ms);
+/* It hangs: log, remember, kill, once. What it still says counts until it is dead. */
+void child_kill(struct child *c, const char *why);
+/* It broke a rule of the protocol: the same, and nothing that it said behind that counts. */
+void child_protocol_error(struct child *c, const char *why);
+
+#endif

@@ -1,0 +1,83 @@
+/* children.c - see children.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/children/children.h"
+
+#include <stdlib.h>
+
+#include "base/xalloc.h"
+
+struct children {
+	const struct child_env *env;
+	struct child **v;
+	size_t n;
+	size_t first[CLUSTERS_MAX + 1]; /* of a cluster: its watcher, workers behind it; then the end */
+};
+
+struct children *children_new(const struct child_env *env)
+{
+	struct children *s = xcalloc(1, sizeof(*s));
+
+	s->env = env;
+	return s;
+}
+
+void children_free(struct children **s)
+{
+	for (size_t i = 0; *s && i < (*s)->n; i++)
+		child_free(&(*s)->v[i]);
+	if (*s)
+		free((*s)->v);
+	free(*s);
+	*s = NULL;
+}
+
+static void add(struct children *s, enum role role, uint64_t cluster, uint64_t number, const char *name)
+{
+	const struct child_place place = { role, cluster, number, s->n, name };
+
+	s->v = xreallocarray(s->v, s->n + 1, sizeof(struct child *));
+	s->v[s->n++] = child_new(s->env, &place);
+}
+
+void children_make(struct children *s, const struct generation *g)
+{
+	add(s, ROLE_REPORTER, CLUSTERS_MAX, 0, "");
+	for (uint64_t c = 0; c < CLUSTERS_MAX; c++) {
+		s->first[c] = s->n;
+		if (c < g->clusters)
+			add(s, ROLE_WATCHER, c, 0, g->names[c]);
+		for (uint64_t w = 0; c < g->clusters && w < g->workers[c]; w++)
+			add(s, ROLE_WORKER, c, w, g->names[c]);
+	}
+	s->first[CLUSTERS_MAX] = s->n;
+}
+
+size_t children_count(const struct children *s)
+{
+	return s->n;
+}
+
+struct child *children_get(const struct children *s, size_t i)
+{
+	return s->v[i];
+}
+
+struct child *const *children_workers(const struct children *s, uint64_t cluster, size_t *ret_n)
+{
+	const size_t from = cluster < CLUSTERS_MAX ? s->first[cluster] : s->n,
+		     to = cluster < CLUSTERS_MAX ? s->first[cluster + 1] : s->n;
+
+	*ret_n = to > from ? to - from - 1 : 0;
+	return s->v + from + (*ret_n > 0);
+}
+
+struct child *children_find(const struct children *s, enum role role, uint64_t cluster)
+{
+	const bool one = role == ROLE_REPORTER || cluster >= CLUSTERS_MAX;
+	const size_t from = one ? 0 : s->first[cluster], to = one ? s->n > 0 : s->first[cluster + 1];
+
+	for (size_t i = from; i < to; i++)
+		if (child_place(s->v[i])->role == role && child_is_ready(s->v[i]))
+			return s->v[i];
+	return NULL;
+}

@@ -1,0 +1,27 @@
+/* children.h - all children of the supervisor: the reporter, then for each cluster its watcher and its
+ * workers. They are made once and keep their places.
+ * Process: supervisor.  Owns: the children. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_CHILDREN_CHILDREN_H
+#define SUPERVISOR_CHILDREN_CHILDREN_H
+
+#include "supervisor/children/child.h"
+#include "supervisor/children/generation.h"
+
+struct children;
+
+/* Empty. env is kept for all that are made later. */
+struct children *children_new(const struct child_env *env);
+void children_free(struct children **s);
+/* Make all that this generation wants, none of them started. Once. */
+void children_make(struct children *s, const struct generation *g);
+
+size_t children_count(const struct children *s);
+/* i below children_count(). */
+struct child *children_get(const struct children *s, size_t i);
+/* The first that is ready of that role (reporter: of any cluster), or NULL. */
+struct child *children_find(const struct children *s, enum role role, uint64_t cluster);
+/* The workers of a cluster: *ret_n of them, one behind the other. */
+struct child *const *children_workers(const struct children *s, uint64_t cluster, size_t *ret_n);
+
+#endif

@@ -1,0 +1,37 @@
+/* generation.h - all that one run of the loader produced, and how two of them differ.
+ * Process: supervisor.  Settings are sealed memfds, which the supervisor hands on and does not read. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_CHILDREN_GENERATION_H
+#define SUPERVISOR_CHILDREN_GENERATION_H
+
+#include <stdbool.h>
+
+#include "ipc/msg.h"
+
+#define GENERATION_FIXED_MAX 16
+
+struct generation {
+	uint64_t number;
+	bool complete; /* the loader said so */
+	bool observe, election;
+	uint64_t refresh_ms; /* load again after this time, 0 = never */
+	uint64_t clusters;
+	char names[CLUSTERS_MAX][64];
+	uint64_t workers[CLUSTERS_MAX];
+	struct msg_load_fixed fixed[GENERATION_FIXED_MAX]; /* what only a restart changes */
+	size_t n_fixed;
+	int fd[ROLE__MAX][CLUSTERS_MAX + 1]; /* settings by role and cluster, -1 = none; owned */
+};
+
+struct generation *generation_new(uint64_t number);
+void generation_free(struct generation **g);
+/* One message of the loader. fd is what rode along, or -1; it is taken over. */
+void generation_add(struct generation *g, const struct msg *m, int fd);
+/* Every part has arrived. */
+bool generation_whole(const struct generation *g);
+/* What differs so that b cannot replace a without a restart, NULL = nothing; borrowed from b. */
+const char *generation_fixed_difference(const struct generation *a, const struct generation *b);
+/* Nobody would notice the difference. */
+bool generation_equal(const struct generation *a, const struct generation *b);
+
+#endif

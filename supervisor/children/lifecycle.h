@@ -1,0 +1,59 @@
+/* lifecycle.h - the root of all processes: start order (the reporter first, the others when it has told what
+ * it holds), reload, drain (watchers and workers, then the reporter), end. What the children work on is not
+ * known here: that is lifecycle_ops. Process: supervisor.  Owns: the event loop, the children, the loader,
+ * the signals. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_CHILDREN_LIFECYCLE_H
+#define SUPERVISOR_CHILDREN_LIFECYCLE_H
+
+#include "supervisor/children/children.h"
+#include "supervisor/children/settings_load.h"
+
+struct lifecycle;
+
+enum lifecycle_phase { LIFECYCLE_STARTING, LIFECYCLE_RUNNING, LIFECYCLE_DRAINING, LIFECYCLE_ENDED };
+
+struct lifecycle_ops {
+	/* A message that is about the trade. */
+	void (*on_msg)(void *ctx, struct child *c, const struct msg *m);
+	/* A child's state has changed; ready: to READY. Not any more while all drains. */
+	void (*on_changed)(void *ctx, struct child *c, bool ready);
+	/* As child_ops. */
+	void (*on_dead)(void *ctx, struct child *c, int code);
+	/* Once a second. */
+	void (*on_tick)(void *ctx, uint64_t now_ms);
+	/* A load that conn asked for has ended: exit code and text for it. */
+	void (*on_reload_end)(void *ctx, uint64_t conn, int code, const char *text);
+	/* So many things have to end before anybody is asked to drain. */
+	size_t (*busy)(void *ctx);
+	/* For the status line, e.g. "2/2 clusters synced". */
+	void (*describe)(void *ctx, char *ret, size_t size);
+};
+
+/* options, ops and ctx are borrowed. lock_fd: workers inherit it. NULL when there is no event loop or an
+ * executable is missing. */
+struct lifecycle *lifecycle_new(const struct settings_load_options *options, int lock_fd,
+				const struct lifecycle_ops *ops, void *ctx);
+/* Kills what still runs. */
+void lifecycle_free(struct lifecycle **l);
+/* Until the end; returns the exit code. */
+int lifecycle_run(struct lifecycle *l);
+
+/* The reporter has told what it holds: the others may start. */
+void lifecycle_open(struct lifecycle *l);
+/* Load the settings again. -EBUSY when that is being done, or all ends. */
+int lifecycle_reload(struct lifecycle *l, uint64_t conn);
+/* Tell the service manager how things are. */
+void lifecycle_tell_status(const struct lifecycle *l);
+
+struct event_base *lifecycle_base(const struct lifecycle *l);
+struct children *lifecycle_children(const struct lifecycle *l);
+/* The generation in force; NULL before the first. */
+const struct generation *lifecycle_generation(const struct lifecycle *l);
+bool lifecycle_is_running(const struct lifecycle *l);
+/* "starting", "running", "degraded", ... */
+const char *lifecycle_phase_name(const struct lifecycle *l);
+/* Why the last reload failed, or "". */
+const char *lifecycle_note(const struct lifecycle *l);
+
+#endif

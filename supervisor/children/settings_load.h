@@ -1,0 +1,49 @@
+/* settings_load.h - the loader's runs, and what becomes of them. A generation is taken whole or not at all:
+ * first all children prepare it, then all use it. Process: supervisor.  Owns: the loader's process, the
+ * generation in force and the one that is offered. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_CHILDREN_SETTINGS_LOAD_H
+#define SUPERVISOR_CHILDREN_SETTINGS_LOAD_H
+
+#include "supervisor/children/children.h"
+#include "supervisor/children/generation.h"
+
+struct settings_load;
+
+/* Arguments of the loader; NULL = not given. */
+struct settings_load_options {
+	const char *config, *kubeconfig, *master, *state_dir;
+};
+
+struct settings_load_ops {
+	/* The first run has ended: EXIT_CODE_OK, its generation is in force; else the code to end with. */
+	void (*on_first)(void *ctx, int code);
+	/* A run has ended. err 0: its settings are in force; else the old ones stay, and text says why. conn:
+	 * what settings_load_start() was given. */
+	void (*on_end)(void *ctx, uint64_t conn, int err, const char *text);
+};
+
+/* All is borrowed. */
+struct settings_load *settings_load_new(const struct child_env *env, struct children *children,
+					const struct settings_load_options *options,
+					const struct settings_load_ops *ops, void *ctx);
+/* Kills a loader that runs. */
+void settings_load_free(struct settings_load **l);
+
+/* Begin a run. -EBUSY when one is under way: another follows it, and nobody is told of that one. */
+int settings_load_start(struct settings_load *l, uint64_t conn);
+/* Nothing is loaded or offered any more. */
+void settings_load_stop(struct settings_load *l);
+/* What new children get; NULL before the first run has ended. Borrowed until the loop comes round. */
+const struct generation *settings_load_generation(const struct settings_load *l);
+/* This process is the loader. */
+bool settings_load_is(const struct settings_load *l, pid_t pid);
+
+/* A child waits for its first settings. */
+void settings_load_on_hello(struct settings_load *l, struct child *c);
+void settings_load_on_settings_ack(struct settings_load *l, struct child *c, const struct msg *m);
+void settings_load_on_dead(struct settings_load *l, const struct child *c);
+/* Once a second: limits of time, runs of its own, children that have to catch up. */
+void settings_load_tick(struct settings_load *l, uint64_t now_ms);
+
+#endif

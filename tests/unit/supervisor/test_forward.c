@@ -1,0 +1,83 @@
+/* test_forward.c - whom messages are for: what follows from ipc/messages.def, against what is meant. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <string.h>
+
+#include "supervisor/forward.h"
+#include "tests/suite.h"
+
+#define CHILDREN_SAY (R_REPORTER | R_WATCHER | R_WORKER)
+
+static const struct {
+	enum msg_type type;
+	enum role to;
+} forwarded[] = {
+	{ MSG_REFUSAL, ROLE_REPORTER },          { MSG_FAILING_SINCE, ROLE_REPORTER },
+	{ MSG_SAVED_GET, ROLE_REPORTER },        { MSG_SAVED, ROLE_REPORTER },
+	{ MSG_DIGEST_ROW, ROLE_REPORTER },       { MSG_DIGEST_END, ROLE_REPORTER },
+	{ MSG_FAILING_SINCE_ROW, ROLE_WATCHER }, { MSG_SAVED_END, ROLE_WATCHER },
+	{ MSG_SAVED_ROW, ROLE_WATCHER },         { MSG_ACTION_ROW, ROLE_WATCHER },
+	{ MSG_DIGEST_GET, ROLE_WATCHER },        { MSG_CTL_HISTORY_ROW, ROLE_CLI },
+	{ MSG_CTL_EXPLAIN_ROW, ROLE_CLI },       { MSG_CTL_PLAN_ROW, ROLE_CLI },
+	{ MSG_CTL_SHOW_ROW, ROLE_CLI },          { MSG_CTL_END, ROLE_CLI },
+};
+
+static enum role meant(enum msg_type type)
+{
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		if (forwarded[i].type == type)
+			return forwarded[i].to;
+	return ROLE_SUPERVISOR;
+}
+
+START_TEST(what_children_say_has_one_receiver)
+{
+	for (unsigned type = 0; type < MSG__MAX; type++)
+		if (msg_desc((enum msg_type)type)->from & CHILDREN_SAY)
+			ck_assert_msg(forward_to((enum msg_type)type) == meant((enum msg_type)type), "%s",
+				      msg_desc((enum msg_type)type)->name);
+}
+END_TEST
+
+/* Forwarded to a watcher or an operator, a message must say to which of them. */
+START_TEST(what_is_forwarded_says_to_which)
+{
+	for (unsigned type = 0; type < MSG__MAX; type++) {
+		const struct msg m = { .type = (enum msg_type)type };
+		const enum role to = forward_to(m.type);
+		const bool asked = msg_desc(m.type)->from & (CHILDREN_SAY | R_CLI);
+		uint64_t which;
+
+		if (asked && (to == ROLE_WATCHER || to == ROLE_CLI))
+			ck_assert_msg(forward_get(&m, to == ROLE_CLI ? "conn" : "cluster", &which), "%s",
+				      msg_desc(m.type)->name);
+		ck_assert(!asked || to != ROLE__MAX);
+	}
+}
+END_TEST
+
+START_TEST(members_are_read_and_written)
+{
+	struct msg m = { .type = MSG_CTL_EXPLAIN };
+	uint64_t cluster = 0;
+
+	strcpy(m.u.ctl_explain.cluster_name, "prod");
+	forward_set(&m, "cluster", 3);
+	forward_set(&m, "conn", 7);
+	ck_assert(forward_get(&m, "cluster", &cluster));
+	ck_assert_uint_eq(cluster, 3);
+	ck_assert_uint_eq(m.u.ctl_explain.conn, 7);
+	ck_assert_str_eq(forward_cluster_name(&m), "prod");
+	m = (struct msg){ .type = MSG_CTL_STATUS };
+	forward_set(&m, "cluster", 3);
+	ck_assert(!forward_get(&m, "cluster", &cluster));
+	ck_assert_str_eq(forward_cluster_name(&m), "");
+}
+END_TEST
+
+TEST_MAIN("supervisor/forward")
+{
+	tcase_add_test(t, what_children_say_has_one_receiver);
+	tcase_add_test(t, what_is_forwarded_says_to_which);
+	tcase_add_test(t, members_are_read_and_written);
+}
