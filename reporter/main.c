@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/exit.h"
@@ -33,28 +32,6 @@ struct reporter {
 
 /* -- settings -------------------------------------------------------------------------------------------- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-static int check_settings(const struct reporter *r, const struct settings *s, bool first, const char **reterr)
-{
-	if (!s->state_dir || s->state_dir[0] != '/') {
-		*reterr = "stateDir: an absolute path is needed";
-		return -EINVAL;
-	}
-	if (!first && !same_text(s->state_dir, r->settings.state_dir)) {
-		*reterr = "stateDir cannot change while the program runs: restart it";
-		return -EINVAL;
-	}
-	if (!first && !same_text(s->metrics_listen, r->settings.metrics_listen)) {
-		*reterr = "metricsListen cannot change while the program runs: restart it";
-		return -EINVAL;
-	}
-	return 0;
-}
-
 static int on_settings(struct process *p, struct settings *s, bool first, const char **reterr)
 {
 	struct reporter *r = process_ctx(p);
@@ -67,10 +44,12 @@ static int on_settings(struct process *p, struct settings *s, bool first, const 
 		settings_init(&r->next);
 		process_set_ctx(p, r);
 	}
-	int err = check_settings(r, s, first, reterr);
+	if (!s->state_dir || s->state_dir[0] != '/') {
+		*reterr = "stateDir: an absolute path is needed";
+		return -EINVAL;
+	}
+	const int err = digest_options_from_settings(s, &options, reterr);
 
-	if (err == 0)
-		err = digest_options_from_settings(s, &options, reterr);
 	if (err < 0)
 		return err;
 	struct settings *keep = first ? &r->settings : &r->next;

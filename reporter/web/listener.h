@@ -1,4 +1,4 @@
-/* listener.h - a small HTTP/1 server for figures and health: GET and HEAD, one answer a connection. Bound
+/* listener.h - a small HTTP/1 server for metrics and health: GET and HEAD, one answer a connection. Bound
  * before the sandbox.
  * Layer: process (reporter).
  * Limits: 64 connections, 8 KiB of request, 5 s from accept to the end of the request and again for the

@@ -27,7 +27,7 @@ struct series {
 struct metrics {
 	struct {
 		struct series *v;
-		size_t n, room;
+		size_t n;
 	} family[METRIC__MAX];
 };
 
@@ -65,15 +65,10 @@ void metrics_free(struct metrics **m)
 	*m = NULL;
 }
 
-static const char *value_of(const struct metric_labels *l, size_t i)
-{
-	return l->v[i] ? l->v[i] : "";
-}
-
 static bool is_labelled(const struct series *s, const struct metric_labels *l)
 {
-	for (size_t i = 0; i < METRICS_LABELS_MAX && s->label[i]; i++)
-		if (strcmp(s->label[i], value_of(l, i)) != 0)
+	for (size_t i = 0; i < METRICS_LABELS_MAX && l->v[i]; i++)
+		if (strcmp(s->label[i], l->v[i]) != 0)
 			return false;
 	return true;
 }
@@ -86,34 +81,24 @@ static struct series *find(const struct metrics *m, enum metric id, const struct
 	return NULL;
 }
 
-static size_t count_labels(enum metric id)
-{
-	size_t n = *families[id].labels != '\0';
-
-	for (const char *p = families[id].labels; (p = strchr(p, ',')); p++)
-		n++;
-	return n;
-}
-
 static struct series *find_or_make(struct metrics *m, enum metric id, const struct metric_labels *l)
 {
-	static const struct metric_labels other = { { "other", "other", "other", "other" } };
+	struct metric_labels other = { { NULL } };
 	struct series *s = find(m, id, l);
 
 	if (!s && m->family[id].n >= METRICS_SERIES_MAX - 1) {
+		for (size_t i = 0; i < METRICS_LABELS_MAX && l->v[i]; i++)
+			other.v[i] = "other";
 		l = &other;
 		s = find(m, id, l);
 	}
 	if (s)
 		return s;
-	if (m->family[id].n == m->family[id].room) {
-		m->family[id].room = m->family[id].room ? 2 * m->family[id].room : 4;
-		m->family[id].v = xreallocarray(m->family[id].v, m->family[id].room, sizeof(struct series));
-	}
+	m->family[id].v = xreallocarray(m->family[id].v, m->family[id].n + 1, sizeof(struct series));
 	s = &m->family[id].v[m->family[id].n++];
 	*s = (struct series){ .value = 0 };
-	for (size_t i = 0; i < count_labels(id); i++)
-		s->label[i] = xstrdup(value_of(l, i));
+	for (size_t i = 0; i < METRICS_LABELS_MAX && l->v[i]; i++)
+		s->label[i] = xstrdup(l->v[i]);
 	return s;
 }
 

@@ -1,4 +1,4 @@
-/* metrics.h - named figures with labels, written as Prometheus text 0.0.4. Described in
+/* metrics.h - named numbers with labels, written as Prometheus text 0.0.4. Described in
  * reporter/web/metrics.def. Layer: process (reporter). Bounded: a metric holds METRICS_SERIES_MAX
  * combinations of labels; more are added up in one whose labels are all "other". */
 // SPDX-License-Identifier: Apache-2.0
@@ -22,7 +22,7 @@ const char *metric_field(enum metric id);
 
 struct metrics;
 struct metric_labels {
-	const char *v[METRICS_LABELS_MAX]; /* in the order of the table; unused ones NULL */
+	const char *v[METRICS_LABELS_MAX]; /* in the order of the table, then NULL */
 };
 #define METRIC_LABELS(...) (&(const struct metric_labels){ { __VA_ARGS__ } })
 #define METRIC_NO_LABELS   (&(const struct metric_labels){ { NULL } })

@@ -329,8 +329,8 @@ START_TEST(reload_takes_what_may_change_and_refuses_the_rest)
 	say_synced(true);
 	play_settings(&p, &s);
 	free(s.state_dir);
-	s.state_dir = strdup("/tmp/elsewhere");
-	offer(&s, 2, false, "stateDir cannot change");
+	s.state_dir = strdup("elsewhere");
+	offer(&s, 2, false, "stateDir: an absolute path is needed");
 	settings_done(&s);
 	p.schedule = "@every 1s";
 	play_settings(&p, &s);
