@@ -242,7 +242,7 @@ static void note_guards(struct inbox *i, const struct msg_watch_stats *s)
 	if (i->noted[s->cluster].known && i->noted[s->cluster].guards == guards)
 		return;
 	const int err = attention_note_guards(i->db, guards, s->blocked_by,
-					      history_cluster_name(i->history, s->cluster), clock_wall_ms());
+					      history_cluster_name(i->history, s->cluster));
 
 	i->noted[s->cluster].known = err == 0;
 	i->noted[s->cluster].guards = guards;

@@ -32,7 +32,6 @@ int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late
 
 	db_bind_i64(st, "due_at", due_at);
 	db_bind_text(st, "schedule", schedule);
-	db_bind_i64(st, "now", clock_wall_ms());
 	db_bind_i64(st, "late", late);
 	const int r = db_run(db, st, &changes);
 
@@ -60,7 +59,6 @@ int run_log_supersede(struct db *db, int64_t due_at)
 	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_SUPERSEDE);
 
 	db_bind_i64(st, "due_at", due_at);
-	db_bind_i64(st, "now", clock_wall_ms());
 	return db_run(db, st, NULL);
 }
 
@@ -69,7 +67,6 @@ int run_log_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_claimed)
 	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_IN_DOUBT);
 	int changes = 0;
 
-	db_bind_i64(st, "now", clock_wall_ms());
 	int r = db_run(db, st, &changes);
 
 	*ret_in_doubt = (uint64_t)changes;
@@ -89,7 +86,6 @@ int run_log_arm(struct db *db, const char *schedule, int64_t *ret_last)
 		sqlite3_stmt *st = db_stmt(db, steps[i]);
 
 		db_bind_text(st, "schedule", schedule);
-		db_bind_i64(st, "now", clock_wall_ms());
 		r = steps[i] == DB_SCHEDULE_LAST ? db_number(db, st, ret_last) : db_run(db, st, NULL);
 	}
 	return r;

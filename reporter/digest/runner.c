@@ -266,7 +266,7 @@ static void conclude(struct digest_runner *r)
 	digest_group(&r->digest);
 	r->run.workloads = r->digest.n_workloads;
 	r->run.pods = r->digest.n_pods;
-	if (attention_begin(r->db, clock_wall_ms(), &attention) < 0)
+	if (attention_begin(r->db, &attention) < 0)
 		r->ops->trouble(r->ctx, -EIO, "what needs an operator could not be read");
 	if (r->run.workloads == 0 && attention.n == 0) {
 		finish(r, RUN_EMPTY, r->incomplete);

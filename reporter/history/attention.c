@@ -10,18 +10,14 @@
 #include "model/guards.h"
 #include "model/reasons.h"
 
-#define DAY_MS INT64_C(86400000)
-
 /* A statement with what all of them name; m NULL = no fields. */
 static sqlite3_stmt *prepare(struct db *db, enum db_stmt id, const struct msg *m,
-			     const struct reason_desc *reason, const char *cluster_name, int64_t now_ms)
+			     const struct reason_desc *reason, const char *cluster_name)
 {
 	sqlite3_stmt *st = m ? db_stmt_msg(db, id, m) : db_stmt(db, id);
 
 	db_bind_text(st, "reason", reason->code);
 	db_bind_text(st, "cluster_name", cluster_name);
-	db_bind_i64(st, "now", now_ms);
-	db_bind_i64(st, "day_ago", now_ms - DAY_MS);
 	db_bind_i64(st, "lasting_ms", reason->attention == ATTENTION_GUARD_NOW ? 0 : ATTENTION_LASTING_MS);
 	return st;
 }
@@ -36,7 +32,7 @@ static const struct guard_desc *saved_guard(const char *kind)
 	return NULL;
 }
 
-static int note_saved(struct db *db, const struct msg *m, const char *cluster_name, int64_t now_ms)
+static int note_saved(struct db *db, const struct msg *m, const char *cluster_name)
 {
 	const struct guard_desc *g = saved_guard(m->u.saved.kind);
 
@@ -45,31 +41,31 @@ static int note_saved(struct db *db, const struct msg *m, const char *cluster_na
 	/* A count of 0: acted on, and nothing came back yet. */
 	const bool over = !m->u.saved.at || m->u.saved.count == 0;
 	sqlite3_stmt *st = prepare(db, over ? DB_ATTENTION_SAVED_OVER : DB_ATTENTION_SAVED, m,
-				   reason_desc(g->reason), cluster_name, now_ms);
+				   reason_desc(g->reason), cluster_name);
 
 	db_bind_i64(st, "duty", duty_parse(STR_C(m->u.saved.key)));
 	return db_run(db, st, NULL);
 }
 
 static int note_object(struct db *db, enum db_stmt id, const struct msg *m, const char *code,
-		       const char *cluster_name, int64_t now_ms)
+		       const char *cluster_name)
 {
 	const struct reason_desc *reason = reason_find(code);
 
 	if (reason->attention != ATTENTION_OBJECT)
 		return 0;
-	return db_run(db, prepare(db, id, m, reason, cluster_name, now_ms), NULL);
+	return db_run(db, prepare(db, id, m, reason, cluster_name), NULL);
 }
 
-int attention_note(struct db *db, const struct msg *m, const char *cluster_name, int64_t now_ms)
+int attention_note(struct db *db, const struct msg *m, const char *cluster_name)
 {
 	switch (m->type) {
 	case MSG_REFUSAL:
-		return note_object(db, DB_ATTENTION_REFUSAL, m, m->u.refusal.reason, cluster_name, now_ms);
+		return note_object(db, DB_ATTENTION_REFUSAL, m, m->u.refusal.reason, cluster_name);
 	case MSG_RECORD:
-		return note_object(db, DB_ATTENTION_RECORD, m, m->u.record.reason, cluster_name, now_ms);
+		return note_object(db, DB_ATTENTION_RECORD, m, m->u.record.reason, cluster_name);
 	case MSG_SAVED:
-		return note_saved(db, m, cluster_name, now_ms);
+		return note_saved(db, m, cluster_name);
 	default:
 		return 0;
 	}
@@ -85,8 +81,7 @@ uint64_t attention_guards(uint64_t guards)
 	return ret;
 }
 
-int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name,
-			  int64_t now_ms)
+int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name)
 {
 	const uint64_t all = attention_guards(UINT64_MAX);
 	int r = 0;
@@ -96,7 +91,7 @@ int attention_note_guards(struct db *db, uint64_t guards, const char *detail, co
 			continue;
 		sqlite3_stmt *st =
 			prepare(db, guards & UINT64_C(1) << g ? DB_ATTENTION_GUARD : DB_ATTENTION_GUARD_OVER,
-				NULL, reason_desc(guard_desc(g)->reason), cluster_name, now_ms);
+				NULL, reason_desc(guard_desc(g)->reason), cluster_name);
 
 		db_bind_i64(st, "duty", DUTY_ALL);
 		db_bind_text(st, "detail", detail);
@@ -126,14 +121,12 @@ static char *column(sqlite3_stmt *st, int i)
 	return xstrdup(s ? s : "");
 }
 
-int attention_begin(struct db *db, int64_t now_ms, struct attention *ret)
+int attention_begin(struct db *db, struct attention *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_BEGIN);
 	int rc;
 
 	*ret = (struct attention){ 0 };
-	db_bind_i64(st, "now", now_ms);
-	db_bind_i64(st, "day_ago", now_ms - DAY_MS);
 	const int r = db_run(db, st, NULL);
 
 	if (r < 0)

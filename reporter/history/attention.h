@@ -16,14 +16,13 @@
 #define ATTENTION_LASTING_MS INT64_C(3600000)
 
 /* Note what a REFUSAL, RECORD or SAVED says, within the transaction of the caller. 0 or negative errno. */
-int attention_note(struct db *db, const struct msg *m, const char *cluster_name, int64_t now_ms);
+int attention_note(struct db *db, const struct msg *m, const char *cluster_name);
 
 /* Of a set of guards (1 << enum guard) those that need an operator when they block for long. */
 uint64_t attention_guards(uint64_t guards);
 /* These guards block something in the cluster now, and no others; detail says how much. Call it when
  * attention_guards() changes. 0 or negative errno. */
-int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name,
-			  int64_t now_ms);
+int attention_note_guards(struct db *db, uint64_t guards, const char *detail, const char *cluster_name);
 
 /* What is wrong for one reason in one cluster. Texts are as they were received: not made safe for a chat. */
 struct attention_group {
@@ -37,7 +36,7 @@ struct attention {
 	size_t n;
 };
 /* Take what is due into a report that is under way. 0, or negative errno with *ret empty. */
-int attention_begin(struct db *db, int64_t now_ms, struct attention *ret);
+int attention_begin(struct db *db, struct attention *ret);
 void attention_done(struct attention *a);
 /* The report was delivered: what it held is not reported again. Within the transaction of the caller. 0 or
  * negative errno. */

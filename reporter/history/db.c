@@ -12,8 +12,11 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 #include "reporter/history/schema.h"
+
+#define DAY_MS INT64_C(86400000)
 
 /* Which parameters of a statement are fields of the message it is bound with. */
 struct bindings {
@@ -29,6 +32,7 @@ struct db {
 	sqlite3 *sql;
 	int lock_fd;
 	sqlite3_stmt *stmt[DB__MAX];
+	int now[DB__MAX], day_ago[DB__MAX]; /* these parameters of each; 0 = it has none */
 	struct bindings bindings[DB__MAX];
 };
 
@@ -143,6 +147,8 @@ static int prepare_all(struct db *d)
 
 		if (rc != SQLITE_OK)
 			return rc;
+		d->now[i] = sqlite3_bind_parameter_index(d->stmt[i], ":now");
+		d->day_ago[i] = sqlite3_bind_parameter_index(d->stmt[i], ":day_ago");
 	}
 	return SQLITE_OK;
 }
@@ -229,6 +235,10 @@ sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id)
 
 	(void)sqlite3_reset(st);
 	(void)sqlite3_clear_bindings(st);
+	if (d->now[id])
+		(void)sqlite3_bind_int64(st, d->now[id], clock_wall_ms());
+	if (d->day_ago[id])
+		(void)sqlite3_bind_int64(st, d->day_ago[id], clock_wall_ms() - DAY_MS);
 	return st;
 }
 

@@ -30,7 +30,8 @@ int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
 /* Accepts NULL. */
 void db_close(struct db **d);
 
-/* A statement, reset and without bindings; borrowed. Reset it again (or ask for it again) when done. */
+/* A statement, reset and without bindings but :now and :day_ago (Unix ms), where it has them; borrowed. Reset
+ * it again (or ask for it again) when done. */
 sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id);
 /* The same with every parameter bound that is named like a field of m. Texts are borrowed until the reset. */
 sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m);

@@ -33,7 +33,6 @@ struct history {
 	size_t n, room;
 	bool broken;
 	uint64_t open;
-	int64_t now; /* when the commit under way began */
 };
 
 struct history *history_new(struct db *db, const struct str_list *clusters,
@@ -78,7 +77,6 @@ static int run(struct history *h, enum db_stmt id, const struct queued *q, int *
 {
 	sqlite3_stmt *st = db_stmt_msg(h->db, id, q->m);
 
-	db_bind_i64(st, "now", h->now);
 	db_bind_text(st, "cluster_name", q->e.cluster_name);
 	return db_run(h->db, st, ret_changes);
 }
@@ -236,7 +234,7 @@ static int apply_all(struct history *h)
 		prepare(h, q, k);
 		r = k->apply(h, q);
 		if (r == 0 && q->e.effect == HISTORY_NEW)
-			r = attention_note(h->db, q->m, q->e.cluster_name, h->now);
+			r = attention_note(h->db, q->m, q->e.cluster_name);
 	}
 	return r;
 }
@@ -265,7 +263,6 @@ int history_flush(struct history *h)
 {
 	if (h->n == 0)
 		return 0;
-	h->now = clock_wall_ms();
 	int r = db_begin(h->db);
 
 	if (r == 0)
@@ -302,7 +299,6 @@ bool history_is_paused(const struct history *h, const char *cluster_name, uint64
 
 	db_bind_text(st, "cluster_name", cluster_name);
 	db_bind_i64(st, "duty", (int64_t)duty);
-	db_bind_i64(st, "now", clock_wall_ms());
 	return db_number(h->db, st, &n) == 0 && n > 0;
 }
 

@@ -6,11 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
-
-#define DAY_MS INT64_C(86400000)
 
 /* One kind of row: which there are, and how one becomes a message. */
 struct row_kind {
@@ -41,15 +38,12 @@ struct query {
 static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t id, const struct msg *question)
 {
 	sqlite3_stmt *st = question ? db_stmt_msg(q->db, stmt, question) : db_stmt(q->db, stmt);
-	const int64_t now = clock_wall_ms();
 
 	db_bind_i64(st, "id", id);
 	db_bind_i64(st, "conn", (int64_t)q->conn);
 	db_bind_i64(st, "cluster", (int64_t)q->cluster);
 	db_bind_text(st, "cluster_name", history_cluster_name(q->history, q->cluster));
 	db_bind_i64(st, "observe", q->observe);
-	db_bind_i64(st, "now", now);
-	db_bind_i64(st, "day_ago", now - DAY_MS);
 	db_bind_i64(st, "open", OUTCOME_OPEN);
 	db_bind_i64(st, "open_bit", OUTCOME__MAX);
 	db_bind_i64(st, "refused", OUTCOME_REFUSED);

@@ -27,7 +27,7 @@ static size_t begin(void)
 	const struct digest d = { 0 };
 
 	digest_text_done(&text);
-	ck_assert_int_eq(attention_begin(w.db, clock_wall_ms(), &ctx.attention), 0);
+	ck_assert_int_eq(attention_begin(w.db, &ctx.attention), 0);
 	digest_render(&d, &ctx, &text);
 	attention_done(&ctx.attention);
 	return text.n - 1;
@@ -146,16 +146,13 @@ END_TEST
 
 START_TEST(full_budget_is_told_when_it_lasts)
 {
-	ck_assert_int_eq(
-		attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 12, Pause 3", "prod", clock_wall_ms()),
-		0);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 12, Pause 3", "prod"), 0);
 	clock_fake_advance(HOUR - 1);
 	ck_assert_uint_eq(begin(), 0);
 	clock_fake_advance(1);
 	ck_assert_uint_eq(begin(), 2);
 	ck_assert(says("BudgetSpent") && says("Budget 12") && says("raise the budget"));
-	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(PAUSE), "Pause 3", "prod", clock_wall_ms()),
-			 0);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(PAUSE), "Pause 3", "prod"), 0);
 	ck_assert_uint_eq(begin(), 0);
 }
 END_TEST
@@ -166,9 +163,7 @@ START_TEST(many_kinds_are_cut)
 
 	for (int i = 0; i < 30; i++) {
 		(void)snprintf(cluster, sizeof(cluster), "c%d", i);
-		ck_assert_int_eq(
-			attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 1", cluster, clock_wall_ms()),
-			0);
+		ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 1", cluster), 0);
 	}
 	clock_fake_advance(HOUR);
 	ck_assert_uint_eq(begin(), RENDER_ATTENTION_MAX + 1);

@@ -195,8 +195,8 @@ START_TEST(what_the_second_version_left_open_is_open)
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	ck_assert_str_eq((const char *)sqlite3_column_text(st, sqlite3_column_count(st) - 1), "9");
 	(void)sqlite3_reset(st);
-	ck_assert_int_eq(attention_note(db, &fight, "prod", 3000), 0);
-	ck_assert_int_eq(attention_begin(db, 3000, &attention), 0);
+	ck_assert_int_eq(attention_note(db, &fight, "prod"), 0);
+	ck_assert_int_eq(attention_begin(db, &attention), 0);
 	ck_assert_uint_eq(attention.n, 1);
 	ck_assert_str_eq(attention.v[0].names, "deployments.apps/shop/web");
 	ck_assert_int_eq(attention.v[0].duty, DUTY_IMAGE_PULL);

@@ -118,7 +118,7 @@ static void print_attention(void)
 		char since[RFC3339_MAX];
 
 		world_write(&again, 1);
-		ck_assert_int_eq(attention_begin(w.db, clock_wall_ms(), &a), 0);
+		ck_assert_int_eq(attention_begin(w.db, &a), 0);
 		for (size_t k = 0; k < a.n; k++) {
 			rfc3339_format(a.v[k].first_at, false, since);
 			(void)fprintf(out, "attention|%s|%s|%s|%s|%s|%s\n", a.v[k].cluster,
