@@ -47,7 +47,7 @@ void fake_teardown(void)
 		str_list_done(&fake.policy.duty[d].causes);
 	}
 	for (size_t i = 0; i < fake.n_replies; i++)
-		free(fake.replies[i].body);
+		free(fake.replies[i].request), free(fake.replies[i].body);
 	for (size_t i = 0; i < fake.n_log; i++)
 		free(fake.log[i]);
 	owner_kinds_free(&fake.kinds);
@@ -61,7 +61,9 @@ struct fake_reply *on(const char *request, long status, const char *body, ...)
 
 	ck_assert_uint_le(fake.n_replies, 64);
 	va_start(ap, body);
-	*r = (struct fake_reply){ .request = request, .status = status, .body = xvasprintf(body, ap) };
+	*r = (struct fake_reply){ .request = xstrdup(request),
+				  .status = status,
+				  .body = xvasprintf(body, ap) };
 	va_end(ap);
 	for (char *c = r->body; *c; c++)
 		if (*c == '\'')
@@ -78,12 +80,12 @@ struct fake_reply *on_failure(const char *request, enum http_failure failure, bo
 	return r;
 }
 
-void on_pod(const char *rv, const char *meta, const char *spec, const char *status)
+struct fake_reply *on_pod(const char *rv, const char *meta, const char *spec, const char *status)
 {
-	(void)on("GET " POD_PATH, 200,
-		 "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'web','namespace':'shop','uid':'pod-1',"
-		 "'resourceVersion':'%s','creationTimestamp':'" LIVE "'%s},'spec':{%s},'status':{%s}}",
-		 rv, meta, spec, status);
+	return on("GET " POD_PATH, 200,
+		  "{'kind':'Pod','apiVersion':'v1','metadata':{'name':'web','namespace':'shop','uid':'pod-1',"
+		  "'resourceVersion':'%s','creationTimestamp':'" LIVE "'%s},'spec':{%s},'status':{%s}}",
+		  rv, meta, spec, status);
 }
 
 static struct fake_reply *find_reply(const char *method, const char *path)

@@ -18,9 +18,9 @@
 #define BOOT UINT64_C(5000000)
 
 struct fake_reply {
-	const char *request; /* "GET /api/v1/nodes/n": the path up to '?' or the end */
-	int times;           /* 0 = always */
-	long status;         /* 0 = failure */
+	char *request; /* "GET /api/v1/nodes/n": the path up to '?' or the end */
+	int times;     /* 0 = always */
+	long status;   /* 0 = failure */
 	char *body;
 	enum http_failure failure;
 	bool sent;
@@ -64,12 +64,16 @@ void fake_drain(void);
 
 #define POD_PATH "/api/v1/namespaces/shop/pods/web"
 /* A pod shop/web with uid pod-1: members of metadata (may be empty or start with a comma), spec, status. */
-void on_pod(const char *rv, const char *meta, const char *spec, const char *status);
+struct fake_reply *on_pod(const char *rv, const char *meta, const char *spec, const char *status);
 
 void expect_requests(int line, const char *first, ...);
 /* The requests sent, each as a prefix of "METHOD path body"; NULL-terminated. */
 #define REQUESTS(...) expect_requests(__LINE__, __VA_ARGS__, NULL)
 void expect_result(enum outcome outcome, enum reason reason, int line);
 #define RESULT(outcome, reason) expect_result(OUTCOME_##outcome, REASON_##reason, __LINE__)
+/* Gone: by somebody else, or perhaps by us when the grant says "verify first". */
+#define RESULT_GONE(reason)                                                                                  \
+	expect_result(fake.grant.verify_first ? OUTCOME_UNCONFIRMED : OUTCOME_GONE,                          \
+		      fake.grant.verify_first ? REASON_PROBABLY_DONE : REASON_##reason, __LINE__)
 
 #endif

@@ -285,8 +285,7 @@ START_TEST(the_answer_of_a_fresh_attempt_is_lost)
 	else if (_i == 1)
 		on_pod("42", "," BY_RS ",'deletionTimestamp':'2026-09-21T14:13:50Z'", "", PULLING);
 	if (_i <= 1) {
-		on_pod("41", "," BY_RS, "", PULLING);
-		fake.replies[fake.n_replies - 1].times = 1;
+		on_pod("41", "," BY_RS, "", PULLING)->times = 1;
 	}
 	go();
 	if (_i <= 1)

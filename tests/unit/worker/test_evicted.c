@@ -97,10 +97,7 @@ TEST_LOOP(gone_before, 0, 2)
 	fake.grant.verify_first = _i == 1;
 	go();
 	REQUESTS(GET);
-	if (_i == 1)
-		RESULT(UNCONFIRMED, PROBABLY_DONE);
-	else
-		RESULT(GONE, POD_GONE);
+	RESULT_GONE(POD_GONE);
 	ck_assert_uint_eq(fake.result.http, 0);
 	ck_assert_str_eq(fake.result.target, "");
 }
@@ -114,10 +111,7 @@ TEST_LOOP(another_uid, 0, 2)
 	fake.grant.verify_first = _i == 1;
 	go();
 	REQUESTS(GET);
-	if (_i == 1)
-		RESULT(UNCONFIRMED, PROBABLY_DONE);
-	else
-		RESULT(GONE, UID_CHANGED);
+	RESULT_GONE(UID_CHANGED);
 }
 
 TEST(got_better)
@@ -134,10 +128,7 @@ TEST_LOOP(already_being_deleted, 0, 2)
 	fake.grant.verify_first = _i == 1;
 	go();
 	REQUESTS(GET);
-	if (_i == 1)
-		RESULT(UNCONFIRMED, PROBABLY_DONE);
-	else
-		RESULT(GONE, BEING_DELETED);
+	RESULT_GONE(BEING_DELETED);
 }
 
 /* The earlier holder died before it wrote: the work is still to be done. */
@@ -154,8 +145,7 @@ TEST(verify_first_finds_it_unchanged)
 TEST(conflict_reads_and_judges_again)
 {
 	on_pod("42", "", "", EVICTED);
-	on_pod("41", "", "", EVICTED);
-	fake.replies[1].times = 1;
+	on_pod("41", "", "", EVICTED)->times = 1;
 	on(DELETE, 200, SUCCESS);
 	on(DELETE, 409, FAILURE, 409)->times = 1;
 	go();
@@ -179,8 +169,7 @@ TEST(conflict_without_end)
 TEST(conflict_because_it_got_better)
 {
 	on_pod("42", "", "", "'phase':'Running'");
-	on_pod("41", "", "", EVICTED);
-	fake.replies[1].times = 1;
+	on_pod("41", "", "", EVICTED)->times = 1;
 	on(DELETE, 409, FAILURE, 409);
 	go();
 	REQUESTS(GET, DELETE, GET);
@@ -190,8 +179,7 @@ TEST(conflict_because_it_got_better)
 TEST(conflict_because_of_another_uid)
 {
 	on(GET, 200, "{'metadata':{'name':'web','namespace':'shop','uid':'pod-2','resourceVersion':'9'}}");
-	on_pod("41", "", "", EVICTED);
-	fake.replies[1].times = 1;
+	on_pod("41", "", "", EVICTED)->times = 1;
 	on(DELETE, 409, FAILURE, 409);
 	go();
 	REQUESTS(GET, DELETE, GET);
@@ -206,10 +194,7 @@ TEST_LOOP(gone_at_the_write, 0, 2)
 	on(DELETE, 404, FAILURE, 404);
 	go();
 	REQUESTS(GET, DELETE);
-	if (_i == 1)
-		RESULT(UNCONFIRMED, PROBABLY_DONE);
-	else
-		RESULT(GONE, POD_GONE);
+	RESULT_GONE(POD_GONE);
 	ck_assert_uint_eq(fake.result.http, 404);
 }
 
@@ -315,8 +300,7 @@ TEST_LOOP(lost_answer_and_unchanged, 0, LEN(lost))
 TEST_LOOP(lost_answer_and_gone, 0, LEN(lost))
 {
 	on(GET, 404, FAILURE, 404);
-	on_pod("41", "", "", EVICTED);
-	fake.replies[1].times = 1;
+	on_pod("41", "", "", EVICTED)->times = 1;
 	lose(_i);
 	go();
 	if (lost[_i].looks)
@@ -328,8 +312,7 @@ TEST_LOOP(lost_answer_and_gone, 0, LEN(lost))
 TEST(lost_answer_and_another_uid)
 {
 	on(GET, 200, "{'metadata':{'name':'web','namespace':'shop','uid':'pod-2','resourceVersion':'9'}}");
-	on_pod("41", "", "", EVICTED);
-	fake.replies[1].times = 1;
+	on_pod("41", "", "", EVICTED)->times = 1;
 	lose(0);
 	go();
 	REQUESTS(GET, DELETE, GET);
@@ -339,8 +322,7 @@ TEST(lost_answer_and_another_uid)
 TEST(lost_answer_and_blind)
 {
 	on_failure(GET, HTTP_CONNECT, false);
-	on_pod("41", "", "", EVICTED);
-	fake.replies[1].times = 1;
+	on_pod("41", "", "", EVICTED)->times = 1;
 	lose(3);
 	go();
 	REQUESTS(GET, DELETE, GET);

@@ -87,10 +87,7 @@ TEST_LOOP(already_zero, 0, 3)
 	fake.grant.verify_first = _i == 1;
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE);
-	if (_i == 1)
-		RESULT(UNCONFIRMED, PROBABLY_DONE);
-	else
-		RESULT(GONE, ALREADY_ZERO);
+	RESULT_GONE(ALREADY_ZERO);
 }
 
 /* -- the workload as a whole --------------------------------------------------------------------------- */
@@ -234,10 +231,7 @@ TEST_LOOP(workload_gone_at_the_write, 0, 2)
 	fake.grant.verify_first = _i == 1;
 	on("PATCH " SCALE, 404, NOTFOUND);
 	go();
-	if (_i == 1)
-		RESULT(UNCONFIRMED, PROBABLY_DONE);
-	else
-		RESULT(GONE, WORKLOAD_GONE);
+	RESULT_GONE(WORKLOAD_GONE);
 }
 
 TEST(accepted_but_not_done)
@@ -256,7 +250,7 @@ TEST_LOOP(lost_answer, 0, 3)
 	else if (_i == 1)
 		on("GET " SCALE, 404, NOTFOUND);
 	if (_i <= 1) /* the state before, once */
-		on_scale(SCALE, "dep-1", "'replicas':3"), fake.replies[fake.n_replies - 1].times = 1;
+		on_scale(SCALE, "dep-1", "'replicas':3")->times = 1;
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH " SCALE, "GET " SCALE);
 	if (_i <= 1)

@@ -131,10 +131,7 @@ TEST_LOOP(workload_gone, 0, 6)
 	fake.grant.verify_first = _i >= 3;
 	on(at == 0 ? "GET " PATH : at == 1 ? "GET " SCALE : "PATCH " SCALE, 404, NOTFOUND);
 	go();
-	if (fake.grant.verify_first)
-		RESULT(UNCONFIRMED, PROBABLY_DONE);
-	else
-		RESULT(GONE, WORKLOAD_GONE);
+	RESULT_GONE(WORKLOAD_GONE);
 }
 
 /* Who wrote the zero is known for one version only. */

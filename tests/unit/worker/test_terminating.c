@@ -190,10 +190,7 @@ TEST_LOOP(already_forced, 0, 2)
 	fake.grant.verify_first = _i == 1;
 	go();
 	REQUESTS(GET);
-	if (_i == 1)
-		RESULT(UNCONFIRMED, PROBABLY_DONE);
-	else
-		RESULT(GONE, GRACE_ALREADY_ZERO);
+	RESULT_GONE(GRACE_ALREADY_ZERO);
 }
 
 TEST(threshold_to_the_millisecond)
@@ -331,8 +328,7 @@ TEST(lost_answer)
 {
 	on_pod("42", ",'deletionTimestamp':'2026-09-21T13:12:49Z','deletionGracePeriodSeconds':0", ON_N1,
 	       ENDED);
-	on_pod("41", STUCK, ON_N1, ENDED);
-	fake.replies[2].times = 1;
+	on_pod("41", STUCK, ON_N1, ENDED)->times = 1;
 	on_node("True", "");
 	on_failure(DELETE, HTTP_TIMEOUT, true);
 	go();

@@ -4,16 +4,16 @@
 
 #include <stdio.h>
 
-void on_scale(const char *path, const char *uid, const char *spec)
+struct fake_reply *on_scale(const char *path, const char *uid, const char *spec)
 {
-	static char request[200];
+	char request[200];
 
 	(void)snprintf(request, sizeof(request), "GET %s", path);
-	on(request, 200,
-	   "{'kind':'Scale','apiVersion':'autoscaling/"
-	   "v1','metadata':{'name':'web','namespace':'shop','uid':'%s',"
-	   "'resourceVersion':'77'},'spec':{%s},'status':{'replicas':3,'selector':'app=web'}}",
-	   uid, spec);
+	return on(request, 200,
+		  "{'kind':'Scale','apiVersion':'autoscaling/"
+		  "v1','metadata':{'name':'web','namespace':'shop','uid':'%s',"
+		  "'resourceVersion':'77'},'spec':{%s},'status':{'replicas':3,'selector':'app=web'}}",
+		  uid, spec);
 }
 
 void on_pods(const char *items)

@@ -47,7 +47,7 @@
 	"','annotations':{'deployment.kubernetes.io/revision':'" revision "'}," owner                        \
 	"},'status':{'readyReplicas':" ready "}}"
 
-void on_scale(const char *path, const char *uid, const char *spec);
+struct fake_reply *on_scale(const char *path, const char *uid, const char *spec);
 void on_pods(const char *items);
 /* Deployment web with three replicas, its newest ReplicaSet web-2, all of whose pods fail. */
 void setup_deployment(void);
