@@ -38,55 +38,40 @@ static void describe(const struct action *a, struct object_event *ret)
 	ret->warning = reason->event == REASON_EVENT_WARNING;
 }
 
-/* A refusal is, when its reason says so; waiting is not. */
+/* Of a refusal the reason says whether anybody should know; waiting is no news. */
 static bool is_news(const struct msg_result *r)
 {
 	const struct reason_desc *reason = reason_find(r->reason);
 
-	return r->outcome == OUTCOME_DONE || r->outcome == OUTCOME_ANNOUNCED ||
-	       (r->outcome == OUTCOME_REFUSED && reason->event != REASON_EVENT_NO &&
-		reason->class != CLASS_NONE);
+	return reason->event != REASON_EVENT_NO &&
+	       (r->outcome != OUTCOME_REFUSED || reason->class != CLASS_NONE);
 }
 
-static void about_pod(const struct action *a, struct object_event *ret)
+static bool is_about(struct object_event *ret, const struct kind_info *kind, struct str name, struct str uid)
 {
-	(void)snprintf(ret->api_version, sizeof(ret->api_version), "v1");
-	(void)snprintf(ret->kind, sizeof(ret->kind), "Pod");
-	(void)snprintf(ret->name, sizeof(ret->name), "%s", a->grant.name);
-	(void)snprintf(ret->uid, sizeof(ret->uid), "%s", a->grant.uid);
-}
-
-static bool fits(size_t size, struct str s)
-{
-	return s.n > 0 && s.n < size;
-}
-
-static bool about_owner(const struct owner_link *o, struct object_event *ret)
-{
-	if (!o->kind.namespaced || !o->kind.version[0] || !fits(sizeof(ret->name), o->ref.name) ||
-	    !fits(sizeof(ret->uid), o->ref.uid))
+	if (!kind->version[0] || str_empty(name) || name.n >= sizeof(ret->name) || str_empty(uid) ||
+	    uid.n >= sizeof(ret->uid))
 		return false;
-	(void)snprintf(ret->api_version, sizeof(ret->api_version), "%s%s%s", o->kind.group,
-		       o->kind.group[0] ? "/" : "", o->kind.version);
-	(void)snprintf(ret->kind, sizeof(ret->kind), "%s", o->kind.kind);
-	(void)snprintf(ret->name, sizeof(ret->name), "%.*s", STR_ARG(o->ref.name));
-	(void)snprintf(ret->uid, sizeof(ret->uid), "%.*s", STR_ARG(o->ref.uid));
+	(void)snprintf(ret->api_version, sizeof(ret->api_version), "%s%s%s", kind->group,
+		       kind->group[0] ? "/" : "", kind->version);
+	(void)snprintf(ret->kind, sizeof(ret->kind), "%s", kind->kind);
+	(void)snprintf(ret->name, sizeof(ret->name), "%.*s", STR_ARG(name));
+	(void)snprintf(ret->uid, sizeof(ret->uid), "%.*s", STR_ARG(uid));
 	return true;
 }
 
 bool action_event(const struct action *a, struct object_event *ret)
 {
-	const struct msg_result *r = &a->result.u.result;
+	static const struct kind_info pod = { .version = "v1", .kind = "Pod" };
 	const struct owner_link *top = a->found.n_owners > 0 ? &a->found.owners[a->found.n_owners - 1] : NULL;
 
 	*ret = (struct object_event){ 0 };
-	if (a->dry_run || a->grant.observe || !is_news(r))
+	if (a->dry_run || a->grant.observe || !is_news(&a->result.u.result))
 		return false;
 	describe(a, ret);
 	(void)snprintf(ret->ns, sizeof(ret->ns), "%s", a->grant.ns);
 	if (top && top->json && a->grant.action != ACTION_FRESH_ATTEMPT)
-		return about_owner(top, ret);
-	if (a->grant.action != ACTION_RESTORE)
-		about_pod(a, ret);
-	return a->grant.action != ACTION_RESTORE;
+		return top->kind.namespaced && is_about(ret, &top->kind, top->ref.name, top->ref.uid);
+	return a->grant.action != ACTION_RESTORE &&
+	       is_about(ret, &pod, STR_C(a->grant.name), STR_C(a->grant.uid));
 }
