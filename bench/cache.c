@@ -15,7 +15,7 @@
 #define BATCH       16u /* pods that are timed together: what one read of a socket brings */
 #define DECODED_MAX 50000u
 #define EVENTS_MAX  100000u
-#define MARKS       (MARK_LIVE | MARK_READY | MARK_PULLED)
+#define MARKS       (MARK_LIVE | MARK_READY | MARK_WORKS(0))
 
 static uint8_t bytes[BATCH][POD_BYTES_MAX];
 static size_t size[BATCH];

@@ -86,18 +86,17 @@ static void add_check(void *ctx, const struct check_report *check)
  */
 static void judge_one(struct file_run *f, const struct pod_facts *pod)
 {
-	const bool failing = judge_fails(DUTY_IMAGE_PULL, pod, f->policy, NULL);
-	const struct pod_context context = { .stage = STAGE_CACHE,
-					     .failing_since = f->o->failing_since_ms,
-					     .tally_known = TRI_YES,
-					     .pods = 1,
-					     .failing = failing,
-					     .ready = pod->ready };
+	struct pod_context context = { .stage = STAGE_CACHE,
+				       .failing_since = f->o->failing_since_ms,
+				       .tally_known = TRI_YES,
+				       .pods = 1,
+				       .ready = pod->ready };
 	struct verdict v;
 
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
 
+		context.failing = judge_fails(d, pod, f->policy, NULL);
 		judge_duty(d, pod, f->policy, &context, f->now_ms, &v);
 		add_verdict(f, &v);
 		if (f->o->rules)

@@ -44,6 +44,26 @@ enum duty duty_at(size_t i)
 	return places[i];
 }
 
+int duty_workload(enum duty d)
+{
+	int n = 0;
+
+	if ((unsigned)d >= DUTY__MAX || duties[d].key != KEY_WORKLOAD)
+		return -1;
+	for (size_t i = 0; places[i] != d; i++)
+		n += duties[places[i]].key == KEY_WORKLOAD;
+	return n;
+}
+
+enum duty duty_of_workload(size_t i)
+{
+	size_t at = 0;
+
+	while (duties[places[at]].key != KEY_WORKLOAD || i--)
+		at++;
+	return places[at];
+}
+
 bool duty_may(enum duty d, enum action_kind a)
 {
 	return duty_acts(d) &&

@@ -19,6 +19,10 @@ enum duty { DUTY_LIST(DUTY_ID, ) DUTY__MAX };
 
 enum duty_kind { DUTY_ACTS, DUTY_REPORTS };
 enum action_key { KEY_POD, KEY_WORKLOAD };
+/* Duties that concern workloads are counted apart: a tally of pods and a clock are kept for each. */
+#define DUTY_COUNT_WORKLOAD(X, ID, rules, id, name, alias, order, kind, action, key, ...)                    \
+	+(KEY_##key == KEY_WORKLOAD)
+enum { WORKLOAD_DUTIES = 0 DUTY_LIST(DUTY_COUNT_WORKLOAD, ) };
 
 struct duty_desc {
 	const char *name, *alias; /* keys of the configuration; alias "" = none */
@@ -40,6 +44,10 @@ bool duty_acts(enum duty d);
 enum duty duty_at(size_t i);
 /* Is this what the duty does, or what belongs to it: a fresh attempt before, a restore after? */
 bool duty_may(enum duty d, enum action_kind a);
+/* The i-th duty that concerns workloads, in the order of judging, i < WORKLOAD_DUTIES; and the i of a duty,
+ * -1 when it concerns pods alone. */
+enum duty duty_of_workload(size_t i);
+int duty_workload(enum duty d);
 /* Does this guard concern it? */
 bool duty_has_guard(enum duty d, enum guard g);
 

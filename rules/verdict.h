@@ -29,12 +29,12 @@ enum judge_stage { STAGE_CACHE, STAGE_LIVE };
 /* What is known beyond the pod itself. Zero-initialised = nothing is known. */
 struct pod_context {
 	enum judge_stage stage;
-	/* image pull: first seen failing, by owner uid + revision (0 = not yet), and the tally of that
-	 * owner's pods */
+	/* of a duty that concerns workloads, the one by which this pod fails: first seen failing, by owner
+	 * uid + revision (0 = not yet), and the tally of that owner's pods */
 	int64_t failing_since;
 	enum tri tally_known;
 	uint32_t pods;    /* pods of the workload's newest revision that are not terminating */
-	uint32_t failing; /* of those, how many fail to pull */
+	uint32_t failing; /* of those, how many fail in that way */
 	uint32_t ready;   /* Ready pods of the whole workload, every revision */
 	/* terminating: the pod's node, read live */
 	enum tri node_exists, node_ready, node_out_of_service;

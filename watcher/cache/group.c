@@ -367,12 +367,13 @@ void groups_tally(const struct groups *g, uint32_t id, struct group_tally *ret)
 {
 	const struct group *group = &g->v[id];
 
-	*ret = (struct group_tally){ .live = group->count[0],
-				     .failing = group->count[1],
-				     .pulled = group->count[3] };
+	*ret = (struct group_tally){ .live = group->count[0] };
+	memcpy(ret->failing, group->count + 2, sizeof(ret->failing));
+	memcpy(ret->works, group->count + 2 + WORKLOAD_DUTIES, sizeof(ret->works));
 	for (uint32_t o = groups_chain_first(g, id); o; o = g->v[o].chain) {
-		ret->failing_all += g->v[o].count[1];
-		ret->ready += g->v[o].count[2];
+		ret->ready += g->v[o].count[1];
+		for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+			ret->failing_all += g->v[o].count[2 + i];
 	}
 }
 

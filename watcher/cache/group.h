@@ -6,17 +6,22 @@
 #ifndef WATCHER_CACHE_GROUP_H
 #define WATCHER_CACHE_GROUP_H
 
+#include "model/duties.h"
 #include "model/pod.h"
 #include "watcher/cache/intern.h"
 
-/* What a pod counts as in its group's tally. */
+/* What a pod counts as in its group's tally; and for each duty that concerns workloads (model/duties.h): it
+ * is live and fails in the way of that duty, of one duty at most; it is live and shows that its revision
+ * works.
+ */
 enum {
-	MARK_LIVE = 1,    /* not terminating, not finished */
-	MARK_FAILING = 2, /* live, and fails to pull an image */
-	MARK_READY = 4,   /* Ready, terminating or not */
-	MARK_PULLED = 8,  /* live, not failing, and has pulled every image */
+	MARK_LIVE = 1,  /* not terminating, not finished */
+	MARK_READY = 2, /* Ready, terminating or not */
 };
-#define MARK_BITS 4
+#define MARK_FAILING(i) (4u << (i))
+#define MARK_WORKS(i)   (4u << (WORKLOAD_DUTIES + (i)))
+#define MARK_BITS       (2 + 2 * WORKLOAD_DUTIES)
+_Static_assert(MARK_BITS <= 8, "a mark is a byte");
 
 struct groups;
 
@@ -39,8 +44,8 @@ uint32_t *groups_head(struct groups *g, uint32_t id);
 void groups_count(struct groups *g, uint32_t id, uint8_t before, uint8_t after);
 
 struct group_tally {
-	uint32_t live, failing, pulled; /* of this group */
-	uint32_t ready, failing_all;    /* of all groups of this owner */
+	uint32_t live, failing[WORKLOAD_DUTIES], works[WORKLOAD_DUTIES]; /* of this group */
+	uint32_t ready, failing_all; /* of all groups of this owner; failing by any duty */
 };
 void groups_tally(const struct groups *g, uint32_t id, struct group_tally *ret);
 /* Groups of the same owner uid: the first one, and the next after id (0 = none). */

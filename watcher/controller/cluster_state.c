@@ -11,18 +11,20 @@ void cluster_init(struct cluster_state *c, uint64_t number, const struct policy 
 	*c = (struct cluster_state){
 		.number = number,
 		.store = store_new(ops, ctx),
-		.failing_since = failing_since_new(),
 		.sync = sync_state_new(quiet_ms),
 		.admission = admission_new(number),
 		.counts = pod_counts_new(),
 	};
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+		c->failing_since[i] = failing_since_new();
 	cluster_set_policy(c, policy, quiet_ms);
 }
 
 void cluster_done(struct cluster_state *c)
 {
 	store_free(&c->store);
-	failing_since_free(&c->failing_since);
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+		failing_since_free(&c->failing_since[i]);
 	sync_state_free(&c->sync);
 	admission_free(&c->admission);
 	pod_counts_free(&c->counts);
@@ -75,13 +77,35 @@ uint8_t cluster_mark(const struct cluster_state *c, const struct pod_facts *p)
 	uint32_t container;
 	unsigned mark = p->ready ? MARK_READY : 0;
 
-	if (live)
-		mark |= MARK_LIVE;
-	if (live && judge_fails(DUTY_IMAGE_PULL, p, c->policy, &container))
-		mark |= MARK_FAILING;
-	else if (live && judge_works(DUTY_IMAGE_PULL, p))
-		mark |= MARK_PULLED;
+	if (!live)
+		return (uint8_t)mark;
+	mark |= MARK_LIVE;
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
+		const enum duty d = duty_of_workload(i);
+
+		if (cluster_failing_by((uint8_t)mark) < 0 && judge_fails(d, p, c->policy, &container))
+			mark |= MARK_FAILING(i);
+		else if (judge_works(d, p))
+			mark |= MARK_WORKS(i);
+	}
 	return (uint8_t)mark;
+}
+
+int cluster_failing_by(uint8_t mark)
+{
+	for (int i = 0; i < WORKLOAD_DUTIES; i++)
+		if (mark & MARK_FAILING(i))
+			return i;
+	return -1;
+}
+
+uint32_t cluster_clocks_running(const struct cluster_state *c)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+		n += failing_since_count(c->failing_since[i]);
+	return n;
 }
 
 struct str cluster_clock_owner(const struct pod_facts *p)
@@ -89,57 +113,72 @@ struct str cluster_clock_owner(const struct pod_facts *p)
 	return p->owner.uid.n ? p->owner.uid : p->uid;
 }
 
-/* false when a pod of h's revision has pulled: then nothing is failing "since". */
-static bool clock_may_run(const struct cluster_state *c, uint32_t h)
+/* The tally of h's group; false, and nothing in it, without a group. */
+static bool tally_of(const struct cluster_state *c, uint32_t h, struct group_tally *ret)
 {
-	struct group_tally t = { 0 };
-	uint32_t group = store_group(c->store, h);
+	const uint32_t group = store_group(c->store, h);
 
+	*ret = (struct group_tally){ 0 };
 	if (group)
-		groups_tally(store_groups(c->store), group, &t);
-	return t.pulled == 0;
+		groups_tally(store_groups(c->store), group, ret);
+	return group != 0;
 }
 
+/* Of the duty by which the pod fails: no other asks for clock and tally. When a pod of the revision works,
+ * nothing is failing "since". */
 void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod_facts *p,
 		     struct pod_context *ret)
 {
-	uint32_t group = store_group(c->store, h);
+	const int by = cluster_failing_by(cluster_mark(c, p));
+	const size_t i = by < 0 ? 0 : (size_t)by;
 	struct group_tally t;
 
 	*ret = (struct pod_context){ .stage = STAGE_CACHE };
-	if (group) {
-		groups_tally(store_groups(c->store), group, &t);
+	if (tally_of(c, h, &t)) {
 		ret->tally_known = TRI_YES;
 		ret->pods = t.live;
-		ret->failing = t.failing;
+		ret->failing = t.failing[i];
 		ret->ready = t.ready;
 	}
-	if (clock_may_run(c, h))
-		ret->failing_since = failing_since_get(c->failing_since, cluster_clock_owner(p), p->revision);
+	if (t.works[i] == 0)
+		ret->failing_since =
+			failing_since_get(c->failing_since[i], cluster_clock_owner(p), p->revision);
 }
 
-static void recovered(struct cluster_state *c, struct str owner, struct str revision)
+/* The clock of a pod that fails by the i-th duty, and what begins with others at the same time. */
+static void failing(struct cluster_state *c, size_t i, const struct pod_facts *p, struct pod_context *ret)
 {
-	failing_since_clear(c->failing_since, owner, revision);
-	admission_recovered(c->admission, owner, revision);
+	const enum duty d = duty_of_workload(i);
+	struct str owner = cluster_clock_owner(p);
+	enum reason ignored;
+
+	ret->failing_since = failing_since_failing(
+		c->failing_since[i], owner, p->revision,
+		server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
+	if (duty_has_guard(d, GUARD_BREAKER) && select_namespace(c->policy, d, p->ns, &ignored))
+		admission_failing(c->admission, owner, p->revision, ret->failing_since, p);
 }
 
 void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *p, struct pod_context *ret)
 {
 	struct str owner = cluster_clock_owner(p);
-	uint8_t mark = cluster_mark(c, p);
-	enum reason ignored;
+	const uint8_t mark = cluster_mark(c, p);
+	const int by = cluster_failing_by(mark);
+	struct group_tally t;
+	bool works = false;
 
 	if (mark != store_mark(c->store, h)) /* another policy than when it was put */
 		store_set_mark(c->store, h, mark);
 	cluster_context(c, h, p, ret);
-	if (!clock_may_run(c, h) || (!p->owner.uid.n && mark & MARK_PULLED)) {
-		recovered(c, owner, p->revision);
-	} else if (mark & MARK_FAILING && policy_of(c->policy, p)[DUTY_IMAGE_PULL].enable) {
-		ret->failing_since = failing_since_failing(
-			c->failing_since, owner, p->revision,
-			server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
-		if (select_namespace(c->policy, DUTY_IMAGE_PULL, p->ns, &ignored))
-			admission_failing(c->admission, owner, p->revision, ret->failing_since, p);
+	(void)tally_of(c, h, &t);
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
+		if (t.works[i] == 0 && (p->owner.uid.n || !(mark & MARK_WORKS(i))))
+			continue;
+		failing_since_clear(c->failing_since[i], owner, p->revision);
+		works = works || by < 0 || by == (int)i;
 	}
+	if (works)
+		admission_recovered(c->admission, owner, p->revision);
+	else if (by >= 0 && policy_of(c->policy, p)[duty_of_workload((size_t)by)].enable)
+		failing(c, (size_t)by, p, ret);
 }

@@ -19,7 +19,7 @@ struct cluster_state {
 	const struct policy *policy; /* borrowed */
 	struct store *store;
 	struct server_clock server_clock;
-	struct failing_since *failing_since;
+	struct failing_since *failing_since[WORKLOAD_DUTIES];
 	struct sync_state *sync;
 	struct admission *admission;
 	struct pod_counts *counts;
@@ -46,6 +46,11 @@ bool cluster_has(const struct cluster_state *c, uint32_t h);
 uint8_t cluster_mark(const struct cluster_state *c, const struct pod_facts *p);
 /* The uid whose clock it is: the controller's, or the pod's own without one. */
 struct str cluster_clock_owner(const struct pod_facts *p);
+/* Which of the duties that concern workloads a pod of that mark fails by: 0 to WORKLOAD_DUTIES - 1; -1 = by
+ * none. */
+int cluster_failing_by(uint8_t mark);
+/* Clocks that run. */
+uint32_t cluster_clocks_running(const struct cluster_state *c);
 /* What is known around pod h, whose facts are p. */
 void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod_facts *p,
 		     struct pod_context *ret);

@@ -36,7 +36,7 @@ static void on_removed(void *ctx, uint32_t h)
 {
 	struct controller *c = ctx;
 	struct cluster_state *k = &c->cluster;
-	const bool ask = nominations_any(c->nominations) || failing_since_count(k->failing_since);
+	const bool ask = nominations_any(c->nominations) || cluster_clocks_running(k);
 
 	queue_drop(c->keys, h);
 	if (ask)
@@ -44,7 +44,8 @@ static void on_removed(void *ctx, uint32_t h)
 	nominations_gone(c->nominations, h, ask ? &c->gone : NULL);
 	if (!ask || store_group(k->store, h))
 		return;
-	failing_since_idle(k->failing_since, c->gone.uid, c->gone.revision, clock_boot_ms());
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+		failing_since_idle(k->failing_since[i], c->gone.uid, c->gone.revision, clock_boot_ms());
 	admission_recovered(k->admission, c->gone.uid, c->gone.revision);
 }
 
@@ -55,20 +56,25 @@ static void on_tally(void *ctx, uint32_t group)
 	struct group_tally t;
 	struct owner_facts owner;
 	struct str revision;
+	bool still = false;
 	char uid[37];
 
 	queue_add(c->groups, group);
-	if (!failing_since_count(k->failing_since))
+	if (!cluster_clocks_running(k))
 		return;
 	groups_tally(store_groups(k->store), group, &t);
-	if (t.failing && !t.pulled)
-		return;
 	groups_owner(store_groups(k->store), group, &owner, &revision, uid);
-	if (t.pulled)
-		failing_since_clear(k->failing_since, owner.uid, revision);
-	else
-		failing_since_idle(k->failing_since, owner.uid, revision, clock_boot_ms());
-	admission_recovered(k->admission, owner.uid, revision);
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
+		const bool fails = t.failing[i] && !t.works[i];
+
+		still = still || fails;
+		if (t.works[i])
+			failing_since_clear(k->failing_since[i], owner.uid, revision);
+		else if (!fails)
+			failing_since_idle(k->failing_since[i], owner.uid, revision, clock_boot_ms());
+	}
+	if (!still)
+		admission_recovered(k->admission, owner.uid, revision);
 }
 
 /* -- start and end -- */
@@ -214,8 +220,12 @@ static void on_failing_since_row(struct controller *c, const struct msg *m)
 {
 	const struct msg_failing_since_row *r = &m->u.failing_since_row;
 
-	failing_since_load(c->cluster.failing_since, STR_C(r->owner), STR_C(r->revision), r->at, r->attempted,
-			   clock_boot_ms());
+	const int i = duty_workload((enum duty)r->duty);
+
+	if (i < 0)
+		return; /* of a duty that this build does not know as one */
+	failing_since_load(c->cluster.failing_since[i], STR_C(r->owner), STR_C(r->revision), r->at,
+			   r->attempted, clock_boot_ms());
 }
 
 static void on_saved_row(struct controller *c, const struct msg *m)
@@ -328,7 +338,7 @@ static void mark_group(struct controller *c, uint32_t group)
 	for (uint32_t g = groups_chain_first(store_groups(s), group); g;
 	     g = groups_chain_next(store_groups(s), g))
 		for (uint32_t h = store_group_first(s, g); h; h = store_group_next(s, h))
-			if (store_mark(s, h) & MARK_FAILING)
+			if (cluster_failing_by(store_mark(s, h)) >= 0)
 				queue_add(c->keys, h);
 }
 
@@ -359,7 +369,7 @@ static void track_all(struct controller *c)
 	struct pod_context ignored;
 
 	for (uint32_t h = 0; (h = store_next(s, h));) {
-		if (!(store_mark(s, h) & MARK_FAILING))
+		if (cluster_failing_by(store_mark(s, h)) < 0)
 			continue;
 		store_get(s, h, &c->facts);
 		cluster_track(&c->cluster, h, &c->facts, &ignored);
@@ -376,7 +386,8 @@ static void collect(struct controller *c, uint64_t now)
 	if (now < c->housekeeping_at)
 		return;
 	c->housekeeping_at = now + HOUSEKEEPING_MS;
-	failing_since_expire(c->cluster.failing_since, now);
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+		failing_since_expire(c->cluster.failing_since[i], now);
 	nominations_expire(c->nominations, now);
 	cluster_clocks(&c->cluster, &clocks);
 	admission_housekeeping(c->cluster.admission, &clocks);
@@ -442,7 +453,7 @@ uint64_t controller_next(const struct controller *c)
 		at = c->breaker_at + BREAKER_CHECK_MS;
 	if (at < next)
 		next = at;
-	if ((failing_since_count(c->cluster.failing_since) || nominations_any(c->nominations)) &&
+	if ((cluster_clocks_running(&c->cluster) || nominations_any(c->nominations)) &&
 	    c->housekeeping_at < next)
 		next = c->housekeeping_at;
 	return next;

@@ -72,12 +72,13 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 		     const struct clock_snapshot *now, struct decision *ret)
 {
 	const struct duty_policy *dp = &policy_of(c->policy, p)[ret->v.duty];
+	const int i = duty_workload(ret->v.duty);
 	int64_t attempted, at;
 	enum escalation next;
 
-	if (duty_desc(ret->v.duty)->key != KEY_WORKLOAD)
+	if (i < 0)
 		return true;
-	attempted = failing_since_attempted(c->failing_since, cluster_clock_owner(p), p->revision);
+	attempted = failing_since_attempted(c->failing_since[i], cluster_clock_owner(p), p->revision);
 	next = escalation_next(dp, attempted, now->server, &at);
 	ret->ask.retry = next == ESCALATION_RETRY;
 	if (next == ESCALATION_WAIT)

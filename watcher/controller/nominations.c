@@ -73,26 +73,38 @@ void nominations_free(struct nominations **n)
 
 /* -- what leaves -- */
 
+/* The clocks of one duty, on their way out. */
+struct clocks {
+	const struct nominations *n;
+	enum duty duty;
+};
+
 static int send_failing_since(void *ctx, struct str owner, struct str revision, int64_t at_ms,
 			      int64_t attempted_ms)
 {
-	const struct nominations *n = ctx;
+	const struct clocks *c = ctx;
 	struct msg m = { .type = MSG_FAILING_SINCE,
-			 .u.failing_since = {
-				 .cluster = n->cluster->number, .at = at_ms, .attempted = attempted_ms } };
+			 .u.failing_since = { .cluster = c->n->cluster->number,
+					      .duty = c->duty,
+					      .at = at_ms,
+					      .attempted = attempted_ms } };
 
 	msg_set(&m, failing_since.owner, owner.p, owner.n);
 	msg_set(&m, failing_since.revision, revision.p, revision.n);
-	return outbox_send(n->out, &m);
+	return outbox_send(c->n->out, &m);
 }
 
 int nominations_flush(struct nominations *n)
 {
 	struct clock_snapshot clocks;
-	int r = failing_since_flush(n->cluster->failing_since, send_failing_since, n);
 
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
+		struct clocks c = { n, duty_of_workload(i) };
+		int r = failing_since_flush(n->cluster->failing_since[i], send_failing_since, &c);
+
+		if (r < 0)
+			return r;
+	}
 	cluster_clocks(n->cluster, &clocks);
 	return admission_flush(n->cluster->admission, &clocks, n->out);
 }
@@ -330,15 +342,17 @@ static void tell_guards(struct nominations *n, const struct msg_nomination_resul
 	struct cluster_state *c = n->cluster;
 	struct str owner, revision, key = STR_C(m->action_key);
 	struct clock_snapshot clocks;
+	const int i = duty_workload((enum duty)m->duty);
 
 	cluster_clocks(c, &clocks);
-	if (written && admission_retried(c->admission, key, &owner, &revision))
-		failing_since_set_attempted(c->failing_since, owner, revision, clocks.latest);
+	if (written && i >= 0 && admission_retried(c->admission, key, &owner, &revision))
+		failing_since_set_attempted(c->failing_since[i], owner, revision, clocks.latest);
 	if (admission_on_result(c->admission, m, c->policy->mode == MODE_OBSERVE, &clocks) &&
 	    n->budget_at == 0)
 		n->budget_at = (uint64_t)clocks.boot + BUDGET_CHECK_MS;
 	if (written && m->action == ACTION_RESTORE) {
-		failing_since_forget(c->failing_since, key);
+		for (size_t k = 0; k < WORKLOAD_DUTIES; k++)
+			failing_since_forget(c->failing_since[k], key);
 		admission_forgive(c->admission, key);
 	}
 }

@@ -182,8 +182,8 @@ enum step_then take_pods(struct action *a, const struct step_reply *reply)
 		return action_again(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
 				    "the pod is not among those that its workload's scale selects");
 	c->tally_known = TRI_YES;
-	action_add_evidence(a, "%u pods of the newest revision, %u fail to pull, %u of the workload Ready",
-			    c->pods, c->failing, c->ready);
+	action_add_evidence(a, "%u pods of the newest revision, %u fail, %u of the workload Ready", c->pods,
+			    c->failing, c->ready);
 	return STEP_NEXT;
 }
 

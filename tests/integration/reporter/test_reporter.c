@@ -172,7 +172,8 @@ END_TEST
 
 START_TEST(since_comes_back_to_the_next_watcher)
 {
-	struct msg m = { .type = MSG_FAILING_SINCE, .u.failing_since.at = 1700000000000 };
+	struct msg m = { .type = MSG_FAILING_SINCE,
+			 .u.failing_since = { .duty = DUTY_IMAGE_PULL, .at = 1700000000000 } };
 	const struct msg get = { .type = MSG_SAVED_GET };
 
 	set(&m, failing_since.owner, "owner-1");

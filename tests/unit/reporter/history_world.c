@@ -141,7 +141,8 @@ size_t world_read(struct query *c, struct msg *out, size_t max)
 
 struct msg world_since(uint64_t cluster, const char *owner, int64_t at)
 {
-	struct msg m = { .type = MSG_FAILING_SINCE, .u.failing_since = { .cluster = cluster, .at = at } };
+	struct msg m = { .type = MSG_FAILING_SINCE,
+			 .u.failing_since = { .cluster = cluster, .duty = DUTY_IMAGE_PULL, .at = at } };
 
 	test_set(&m, failing_since.owner, owner);
 	test_set(&m, failing_since.revision, "6b7f");

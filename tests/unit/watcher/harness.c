@@ -182,7 +182,7 @@ void many(struct pod_facts p, int n)
 
 void fails_since_an_hour(const struct pod_facts *p)
 {
-	struct msg_failing_since_row row = { .at = NOW - HOUR, .revision = "1" };
+	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .at = NOW - HOUR, .revision = "1" };
 
 	memcpy(row.owner, p->owner.uid.p, p->owner.uid.n);
 	HEAR(FAILING_SINCE_ROW, failing_since_row, row);

@@ -201,7 +201,9 @@ END_TEST
 START_TEST(the_clock_survives_churn_and_restart)
 {
 	struct pod_facts p = pod_pull_failing(), next = sibling(&p, "web-1-next", UID_2);
-	struct msg_failing_since_row row = { .cluster = 3, .at = NOW - HOURS + 60 * S };
+	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL,
+					     .cluster = 3,
+					     .at = NOW - HOURS + 60 * S };
 
 	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
 	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));

@@ -236,7 +236,7 @@ END_TEST
 START_TEST(si06_a_list_is_judged_on_the_new_state)
 {
 	struct pod_facts p = pod_pull_failing(), q = pod_healthy();
-	struct msg_failing_since_row row = { .cluster = 3, .at = NOW - 2 * HOURS };
+	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .cluster = 3, .at = NOW - 2 * HOURS };
 
 	q.name = STR_LIT("web-1-other");
 	q.uid = STR_LIT(UID_2);

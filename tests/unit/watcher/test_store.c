@@ -191,7 +191,7 @@ static void model_put(struct model *m, uint32_t ns, uint32_t name)
 {
 	static struct pod_facts p;
 	struct pod_facts *old = m->pod[ns][name];
-	uint8_t mark = (uint8_t)random_below(16);
+	uint8_t mark = (uint8_t)random_below(1u << MARK_BITS);
 	enum store_change change;
 	uint32_t h, removed = m->removed;
 	int again = old && random_below(3) == 0;
@@ -275,7 +275,8 @@ static void check_group(struct model *m, const struct pod_facts *p, uint32_t h)
 
 			if (!o || !str_eq(o->owner.uid, p->owner.uid))
 				continue;
-			want.failing_all += mark & MARK_FAILING ? 1 : 0;
+			for (int d = 0; d < WORKLOAD_DUTIES; d++)
+				want.failing_all += mark & MARK_FAILING(d) ? 1 : 0;
 			want.ready += mark & MARK_READY ? 1 : 0;
 			if (!str_eq(o->revision, p->revision) || !str_eq(o->owner.name, p->owner.name) ||
 			    !str_eq(o->owner.kind, p->owner.kind) ||
@@ -283,8 +284,10 @@ static void check_group(struct model *m, const struct pod_facts *p, uint32_t h)
 				continue;
 			members++;
 			want.live += mark & MARK_LIVE ? 1 : 0;
-			want.failing += mark & MARK_FAILING ? 1 : 0;
-			want.pulled += mark & MARK_PULLED ? 1 : 0;
+			for (int d = 0; d < WORKLOAD_DUTIES; d++) {
+				want.failing[d] += mark & MARK_FAILING(d) ? 1 : 0;
+				want.works[d] += mark & MARK_WORKS(d) ? 1 : 0;
+			}
 		}
 	groups_tally(store_groups(m->store), group, &t);
 	ck_assert_int_eq(memcmp(&t, &want, sizeof(t)), 0);

@@ -27,7 +27,7 @@ TEST(deployment_is_scaled_to_zero)
 			 "Back-off pulling image: ErrImagePull: manifest unknown; "
 			 "ReplicaSet web-2 (uid rs-2); Deployment web (uid dep-1); "
 			 "scale at resourceVersion 77: 3 replicas; "
-			 "2 pods of the newest revision, 2 fail to pull, 0 of the workload Ready");
+			 "2 pods of the newest revision, 2 fail, 0 of the workload Ready");
 }
 
 TEST(observe)
