@@ -62,7 +62,7 @@ static void drain(void)
 	ck_assert_int_eq(play_wait(&p), EXIT_CODE_OK);
 }
 
-START_TEST(what_is_acknowledged_survives)
+TEST(what_is_acknowledged_survives)
 {
 	struct msg m;
 
@@ -88,9 +88,8 @@ START_TEST(what_is_acknowledged_survives)
 	play_expect(&p, "/metrics", "opc_intents_open 499\n");
 	drain();
 }
-END_TEST
 
-START_TEST(an_id_that_is_taken_is_said)
+TEST(an_id_that_is_taken_is_said)
 {
 	static const char *const uids[] = { "one", "one", "another" };
 
@@ -106,7 +105,6 @@ START_TEST(an_id_that_is_taken_is_said)
 	}
 	drain();
 }
-END_TEST
 
 /* Milliseconds from an intent to its acknowledgement: the shortest of a few, each sent after the one before.
  */
@@ -127,7 +125,7 @@ static uint64_t shortest_wait(uint64_t id)
 	return shortest;
 }
 
-START_TEST(intents_wait_for_more_only_while_many_actions_are_under_way)
+TEST(intents_wait_for_more_only_while_many_actions_are_under_way)
 {
 	struct msg m;
 
@@ -142,9 +140,8 @@ START_TEST(intents_wait_for_more_only_while_many_actions_are_under_way)
 	ck_assert_uint_ge(shortest_wait(2001), 20);
 	drain();
 }
-END_TEST
 
-START_TEST(questions_are_answered_whole)
+TEST(questions_are_answered_whole)
 {
 	struct msg m = { .type = MSG_CTL_HISTORY,
 			 .u.ctl_history = {
@@ -168,9 +165,8 @@ START_TEST(questions_are_answered_whole)
 	ck_assert_uint_eq(m.u.ctl_end.conn, 3);
 	drain();
 }
-END_TEST
 
-START_TEST(since_comes_back_to_the_next_watcher)
+TEST(since_comes_back_to_the_next_watcher)
 {
 	struct msg m = { .type = MSG_FAILING_SINCE,
 			 .u.failing_since = { .duty = DUTY_IMAGE_PULL, .at = 1700000000000 } };
@@ -187,7 +183,6 @@ START_TEST(since_comes_back_to_the_next_watcher)
 	play_recv_type(&p, MSG_SAVED_END, &m);
 	drain();
 }
-END_TEST
 
 static void say_synced(bool synced)
 {
@@ -216,7 +211,7 @@ static void answer_digest(const char *pod)
 	play_send(&p, &end);
 }
 
-START_TEST(digest_is_posted_and_what_the_bot_says_counts)
+TEST(digest_is_posted_and_what_the_bot_says_counts)
 {
 	static const struct {
 		const char *status, *body, *metric;
@@ -253,9 +248,8 @@ START_TEST(digest_is_posted_and_what_the_bot_says_counts)
 	}
 	drain();
 }
-END_TEST
 
-START_TEST(killed_while_posting_that_slot_is_not_posted_again)
+TEST(killed_while_posting_that_slot_is_not_posted_again)
 {
 	char *first = NULL, *second = NULL;
 
@@ -283,9 +277,8 @@ START_TEST(killed_while_posting_that_slot_is_not_posted_again)
 	free(second);
 	drain();
 }
-END_TEST
 
-START_TEST(health_follows_the_watcher)
+TEST(health_follows_the_watcher)
 {
 	struct msg m = { .type = MSG_CHILD_STATS };
 
@@ -307,7 +300,6 @@ START_TEST(health_follows_the_watcher)
 	play_expect(&p, "/nothing", "HTTP/1.1 404 Not Found");
 	drain();
 }
-END_TEST
 
 static void offer(const struct settings *s, uint64_t generation, bool ok, const char *error)
 {
@@ -320,7 +312,7 @@ static void offer(const struct settings *s, uint64_t generation, bool ok, const 
 	ck_assert_ptr_nonnull(strstr(m.u.settings_ack.error, error));
 }
 
-START_TEST(reload_takes_what_may_change_and_refuses_the_rest)
+TEST(reload_takes_what_may_change_and_refuses_the_rest)
 {
 	const struct msg commit = { .type = MSG_SETTINGS_COMMIT, .u.settings_commit.generation = 3 };
 	char *body = NULL;
@@ -345,7 +337,6 @@ START_TEST(reload_takes_what_may_change_and_refuses_the_rest)
 	play_expect(&p, "/metrics", "opc_digest_send_total{result=\"done\"} 1\n");
 	drain();
 }
-END_TEST
 
 /* Handshake up to where the process ends by itself. */
 static int start_and_fail(struct play *x)
@@ -361,7 +352,7 @@ static int start_and_fail(struct play *x)
 	return play_wait(x);
 }
 
-START_TEST(second_instance_ends_with_75)
+TEST(second_instance_ends_with_75)
 {
 	struct play other = p;
 
@@ -370,10 +361,9 @@ START_TEST(second_instance_ends_with_75)
 	ck_assert(play_logged(&p, "another instance uses this state directory"));
 	drain();
 }
-END_TEST
 
 /* Whoever sent them lacked a descriptor: that passes. */
-START_TEST(settings_without_their_memfd_do_not_end_with_78)
+TEST(settings_without_their_memfd_do_not_end_with_78)
 {
 	const struct msg m = { .type = MSG_SETTINGS,
 			       .u.settings = { .generation = 1, .cluster = CLUSTERS_MAX } };
@@ -384,10 +374,9 @@ START_TEST(settings_without_their_memfd_do_not_end_with_78)
 	play_send(&p, &m);
 	ck_assert_int_eq(play_wait(&p), EXIT_CODE_RESOURCE);
 }
-END_TEST
 
 /* The socket of a life before may still be there. */
-START_TEST(address_in_use_ends_with_75)
+TEST(address_in_use_ends_with_75)
 {
 	struct settings s;
 	struct msg m;
@@ -402,33 +391,18 @@ START_TEST(address_in_use_ends_with_75)
 	ck_assert_int_eq(play_wait(&p), EXIT_CODE_TEMPORARY);
 	ck_assert(play_logged(&p, "cannot listen there"));
 }
-END_TEST
 
-START_TEST(directory_open_to_others_ends_with_78)
+TEST(directory_open_to_others_ends_with_78)
 {
 	ck_assert_int_eq(chmod(p.dir, 0777), 0);
 	ck_assert_int_eq(start_and_fail(&p), EXIT_CODE_CONFIG);
 	ck_assert(play_logged(&p, "chmod 0700"));
 }
-END_TEST
 
 static void cases(__attribute__((unused)) Suite *suite, TCase *t)
 {
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, what_is_acknowledged_survives);
-	tcase_add_test(t, an_id_that_is_taken_is_said);
-	tcase_add_test(t, intents_wait_for_more_only_while_many_actions_are_under_way);
-	tcase_add_test(t, questions_are_answered_whole);
-	tcase_add_test(t, since_comes_back_to_the_next_watcher);
-	tcase_add_test(t, digest_is_posted_and_what_the_bot_says_counts);
-	tcase_add_test(t, killed_while_posting_that_slot_is_not_posted_again);
-	tcase_add_test(t, health_follows_the_watcher);
-	tcase_add_test(t, reload_takes_what_may_change_and_refuses_the_rest);
-	tcase_add_test(t, second_instance_ends_with_75);
-	tcase_add_test(t, directory_open_to_others_ends_with_78);
-	tcase_add_test(t, settings_without_their_memfd_do_not_end_with_78);
-	tcase_add_test(t, address_in_use_ends_with_75);
 }
 
 int main(int argc, char **argv)

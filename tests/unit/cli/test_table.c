@@ -21,7 +21,7 @@ static char *print(const struct table *t, bool color)
 	return buf;
 }
 
-START_TEST(aligned_without_trailing_blanks)
+TEST(aligned_without_trailing_blanks)
 {
 	struct table *t = table_new(headers, 3);
 
@@ -34,9 +34,8 @@ START_TEST(aligned_without_trailing_blanks)
 	free(s);
 	table_free(&t);
 }
-END_TEST
 
-START_TEST(wide_characters_count_two)
+TEST(wide_characters_count_two)
 {
 	struct table *t = table_new(headers, 3);
 
@@ -52,9 +51,8 @@ START_TEST(wide_characters_count_two)
 	free(s);
 	table_free(&t);
 }
-END_TEST
 
-START_TEST(control_bytes_are_replaced)
+TEST(control_bytes_are_replaced)
 {
 	struct table *t = table_new(headers, 3);
 
@@ -68,9 +66,8 @@ START_TEST(control_bytes_are_replaced)
 	free(s);
 	table_free(&t);
 }
-END_TEST
 
-START_TEST(colours_do_not_move_columns)
+TEST(colours_do_not_move_columns)
 {
 	struct table *t = table_new(headers, 3);
 
@@ -83,9 +80,8 @@ START_TEST(colours_do_not_move_columns)
 	free(s);
 	table_free(&t);
 }
-END_TEST
 
-START_TEST(spans)
+TEST(spans)
 {
 	static const struct {
 		int64_t ms;
@@ -98,13 +94,5 @@ START_TEST(spans)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		ck_assert_str_eq(table_span(cases[i].ms, buf), cases[i].text);
 }
-END_TEST
 
-TEST_MAIN("cli/table")
-{
-	tcase_add_test(t, aligned_without_trailing_blanks);
-	tcase_add_test(t, wide_characters_count_two);
-	tcase_add_test(t, control_bytes_are_replaced);
-	tcase_add_test(t, colours_do_not_move_columns);
-	tcase_add_test(t, spans);
-}
+SUITE("cli/table");

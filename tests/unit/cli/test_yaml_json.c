@@ -10,7 +10,7 @@
 #include "config/diag.h"
 #include "tests/suite.h"
 
-START_TEST(yaml_and_json_agree)
+TEST(yaml_and_json_agree)
 {
 	static const char yaml[] = "kind: Pod\nmetadata:\n  name: a\n  labels: {x: \"1\", y: true}\nspec:\n  "
 				   "n: 3\n  l: [a, ~, -2]\n";
@@ -29,9 +29,8 @@ START_TEST(yaml_and_json_agree)
 	json_decref(b);
 	json_decref(c);
 }
-END_TEST
 
-START_TEST(errors_name_the_place)
+TEST(errors_name_the_place)
 {
 	static const struct {
 		const char *text, *part;
@@ -50,9 +49,8 @@ START_TEST(errors_name_the_place)
 		diags_done(&d);
 	}
 }
-END_TEST
 
-START_TEST(depth_is_bounded)
+TEST(depth_is_bounded)
 {
 	char *text = xmalloc(100001);
 	struct diags d = { 0 };
@@ -64,11 +62,5 @@ START_TEST(depth_is_bounded)
 	diags_done(&d);
 	free(text);
 }
-END_TEST
 
-TEST_MAIN("cli/yaml_json")
-{
-	tcase_add_test(t, yaml_and_json_agree);
-	tcase_add_test(t, errors_name_the_place);
-	tcase_add_test(t, depth_is_bounded);
-}
+SUITE("cli/yaml_json");

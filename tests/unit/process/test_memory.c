@@ -34,7 +34,7 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-START_TEST(pages_of_code_are_let_go)
+TEST(pages_of_code_are_let_go)
 {
 	int numbers[] = { 3, 1, 2 };
 
@@ -44,9 +44,8 @@ START_TEST(pages_of_code_are_let_go)
 	ck_assert_uint_gt(memory_trim(), 100000);
 	ck_assert_int_lt(status_kb("RssFile"), before);
 }
-END_TEST
 
-START_TEST(what_was_written_stays)
+TEST(what_was_written_stays)
 {
 	(void)snprintf(written, sizeof(written), "after");
 	for (int i = 0; i < 3; i++)
@@ -55,9 +54,8 @@ START_TEST(what_was_written_stays)
 	ck_assert_str_eq(relocated[0], "one");
 	ck_assert_str_eq(relocated[2], "three");
 }
-END_TEST
 
-START_TEST(free_heap_goes_back)
+TEST(free_heap_goes_back)
 {
 	enum { BLOCKS = 4000, SIZE = 4000 };
 	static char *blocks[BLOCKS];
@@ -79,11 +77,5 @@ START_TEST(free_heap_goes_back)
 	ck_assert_int_eq(blocks[BLOCKS - 1][SIZE - 1], 1);
 	free(blocks[BLOCKS - 1]);
 }
-END_TEST
 
-TEST_MAIN("process/memory")
-{
-	tcase_add_test(t, pages_of_code_are_let_go);
-	tcase_add_test(t, what_was_written_stays);
-	tcase_add_test(t, free_heap_goes_back);
-}
+SUITE("process/memory");

@@ -5,7 +5,7 @@
 #include "process/port.h"
 #include "tests/suite.h"
 
-START_TEST(ports)
+TEST(ports)
 {
 	static const struct {
 		const char *url;
@@ -32,9 +32,5 @@ START_TEST(ports)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		ck_assert_msg(port_of(cases[i].url) == cases[i].port, "%s", cases[i].url);
 }
-END_TEST
 
-TEST_MAIN("process/port")
-{
-	tcase_add_test(t, ports);
-}
+SUITE("process/port");

@@ -86,7 +86,6 @@ START_TEST(denied_inside_and_working_outside)
 	(void)waitpid(victim, NULL, 0);
 	(void)close(fd);
 }
-END_TEST
 
 START_TEST(the_allowed_port_works)
 {
@@ -97,7 +96,6 @@ START_TEST(the_allowed_port_works)
 		ck_assert_int_eq(try("connect-port", port, roles[r], SANDBOX_REQUIRE, port), 0);
 	(void)close(fd);
 }
-END_TEST
 
 /* The reporter's directory, and nothing beside it. */
 START_TEST(reporter_writes_below_its_directory_only)
@@ -130,7 +128,6 @@ START_TEST(reporter_writes_below_its_directory_only)
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 START_TEST(report_names_the_layers)
 {
@@ -155,7 +152,6 @@ START_TEST(report_names_the_layers)
 	ck_assert_ptr_nonnull(strstr(text, "landlock"));
 	ck_assert_ptr_nonnull(strstr(text, "seccomp"));
 }
-END_TEST
 
 static int probes(void)
 {
