@@ -107,7 +107,13 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 		schedule(w);
 }
 
-/* -- what the reflector says -- */
+static void changed(struct cluster_watch *w)
+{
+	watch_stats_touch(w->stats);
+	schedule(w);
+}
+
+/* -- what the reflector reports -- */
 
 static void on_list(void *ctx, const char *ns)
 {
@@ -139,8 +145,7 @@ static void on_pod(void *ctx, const struct pod_facts *pod)
 		(void)str_copy_printable(name, sizeof(name), pod->name.p ? pod->name.p : "", pod->name.n);
 		on_bad_object(w, name);
 	}
-	watch_stats_touch(w->stats);
-	schedule(w);
+	changed(w);
 }
 
 static void on_delete(void *ctx, const struct pod_facts *pod)
@@ -148,8 +153,7 @@ static void on_delete(void *ctx, const struct pod_facts *pod)
 	struct cluster_watch *w = ctx;
 
 	controller_delete(w->controller, pod);
-	watch_stats_touch(w->stats);
-	schedule(w);
+	changed(w);
 }
 
 static void on_sync(void *ctx, const char *ns)
@@ -170,8 +174,7 @@ static void on_list_failed(void *ctx, const char *ns)
 	struct cluster_watch *w = ctx;
 
 	controller_list_failed(w->controller, STR_C(ns));
-	watch_stats_touch(w->stats);
-	schedule(w);
+	changed(w);
 }
 
 static void on_alive(void *ctx, int64_t server_date_ms)
@@ -183,8 +186,7 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 		controller_server_date(w->controller, server_date_ms);
 	else
 		controller_alive(w->controller);
-	watch_stats_touch(w->stats);
-	schedule(w);
+	changed(w);
 }
 
 /* The credential was refused: the loader has to bring another one. */
@@ -431,8 +433,7 @@ void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 		handlers[m->type](w, m);
 	else
 		controller_on_msg(w->controller, m);
-	watch_stats_touch(w->stats);
-	schedule(w);
+	changed(w);
 }
 
 void cluster_watch_on_room(struct cluster_watch *w)

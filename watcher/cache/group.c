@@ -50,7 +50,7 @@ struct key {
 	bool uid_is_binary;
 };
 
-static const struct hash_index_owner owner_of_slots;
+static const struct hash_index_owner owner_of_index;
 
 struct groups *groups_new(struct intern *intern)
 {
@@ -179,7 +179,7 @@ static uint32_t next_first(const void *ctx, uint32_t id)
 	return 0;
 }
 
-static const struct hash_index_owner owner_of_slots = { hash_of, next_first };
+static const struct hash_index_owner owner_of_index = { hash_of, next_first };
 
 static uint32_t next_group(const void *ctx, uint32_t id)
 {
@@ -211,15 +211,6 @@ static uint32_t find_first(const struct groups *g, const struct key *k, uint32_t
 		if (hash_index_may_be(s, i, hash) && has_uid(g, hash_index_id(s, i), k))
 			return hash_index_id(s, i);
 	return 0;
-}
-
-static uint32_t slot_of(const struct groups *g, uint32_t first)
-{
-	uint32_t i = hash_index_first(&g->index, hash_of(g, first));
-
-	while (hash_index_id(&g->index, i) != first)
-		i = hash_index_next(&g->index, i);
-	return i;
 }
 
 /* -- in and out -- */
@@ -254,7 +245,7 @@ static uint32_t add(struct groups *g, const struct key *k, uint32_t hash, uint32
 		g->v[id].chain = g->v[first].chain;
 		g->v[first].chain = id;
 	} else {
-		hash_index_add(&g->index, hash_spread(hash), id, &owner_of_slots, g);
+		hash_index_add(&g->index, hash_spread(hash), id, &owner_of_index, g);
 	}
 	return id;
 }
@@ -301,14 +292,12 @@ static void unlink_group(struct groups *g, uint32_t id)
 		g->v[prev].chain = v->chain;
 		return;
 	}
-	const uint32_t i = slot_of(g, id);
-
 	v->is_first = false;
 	if (v->chain) {
 		g->v[v->chain].is_first = true;
-		hash_index_set(&g->index, i, v->chain);
+		hash_index_set(&g->index, hash_of(g, id), id, v->chain);
 	} else {
-		hash_index_remove(&g->index, i, &owner_of_slots, g);
+		hash_index_remove(&g->index, hash_of(g, id), id, &owner_of_index, g);
 	}
 }
 

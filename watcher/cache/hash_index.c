@@ -84,16 +84,17 @@ void hash_index_add(struct hash_index *s, uint64_t hash, uint32_t id, const stru
 		put(s, hash, id);
 }
 
-void hash_index_remove(struct hash_index *s, uint32_t i, const struct hash_index_owner *o, const void *ctx)
+void hash_index_remove(struct hash_index *s, uint64_t hash, uint32_t id, const struct hash_index_owner *o,
+		       const void *ctx)
 {
-	uint32_t hole = i;
+	uint32_t hole = hash_index_of(s, hash, id);
 
 	s->used--;
 	if (s->mask + 1 > HASH_INDEX_MIN && (uint64_t)s->used * 8 < (uint64_t)s->mask + 1) {
 		lay_out(s, (s->mask + 1) / 2, o, ctx);
 		return;
 	}
-	for (uint32_t j = hash_index_next(s, i); s->v[j]; j = hash_index_next(s, j)) {
+	for (uint32_t j = hash_index_next(s, hole); s->v[j]; j = hash_index_next(s, j)) {
 		const uint32_t home = hash_index_first(s, o->hash(ctx, hash_index_id(s, j)));
 
 		/* A value moves into the hole unless its home lies cyclically after the hole. */

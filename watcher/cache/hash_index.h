@@ -32,8 +32,9 @@ void hash_index_done(struct hash_index *s);
  * miss the processor's caches at every step. */
 void hash_index_add(struct hash_index *s, uint64_t hash, uint32_t id, const struct hash_index_owner *o,
 		    const void *ctx);
-/* Removes what stands at i; the owner does not count it in any more. */
-void hash_index_remove(struct hash_index *s, uint32_t i, const struct hash_index_owner *o, const void *ctx);
+/* Removes an id that is in; the owner does not count it in any more. */
+void hash_index_remove(struct hash_index *s, uint64_t hash, uint32_t id, const struct hash_index_owner *o,
+		       const void *ctx);
 size_t hash_index_bytes(const struct hash_index *s);
 
 static inline uint32_t hash_index_first(const struct hash_index *s, uint64_t hash)
@@ -56,9 +57,20 @@ static inline uint32_t hash_index_id(const struct hash_index *s, uint32_t i)
 {
 	return s->v[i] & HASH_INDEX_ID_MAX;
 }
-/* Another id for the same key. */
-static inline void hash_index_set(struct hash_index *s, uint32_t i, uint32_t id)
+/* Where an id stands that is in. */
+static inline uint32_t hash_index_of(const struct hash_index *s, uint64_t hash, uint32_t id)
 {
+	uint32_t i = hash_index_first(s, hash);
+
+	while (hash_index_id(s, i) != id)
+		i = hash_index_next(s, i);
+	return i;
+}
+/* The key of `old` has the id `id` from now on. */
+static inline void hash_index_set(struct hash_index *s, uint64_t hash, uint32_t old, uint32_t id)
+{
+	const uint32_t i = hash_index_of(s, hash, old);
+
 	s->v[i] = (s->v[i] & ~HASH_INDEX_ID_MAX) | id;
 }
 /* What a look-up of this hash is likely to find, 0 = none. Looks at the first few places in any case: a

@@ -210,13 +210,11 @@ static void forget(struct intern *t, uint32_t id, const struct interned *e)
 {
 	const uint32_t pos = t->pos[id];
 	const size_t size = interned_size(e->len);
-	uint32_t i = hash_index_first(&t->index, hash_spread(e->hash));
+	const uint64_t hash = hash_spread(e->hash);
 
-	while (hash_index_id(&t->index, i) != id)
-		i = hash_index_next(&t->index, i);
 	t->pos[id] = t->free_id | FREE_BIT;
 	t->free_id = id;
-	hash_index_remove(&t->index, i, &owner, t);
+	hash_index_remove(&t->index, hash, id, &owner, t);
 	arena_free(&t->arena, pos, size);
 	arena_give_back(&t->arena, &arena_owner, t);
 }
@@ -238,11 +236,6 @@ struct str intern_str(const struct intern *t, uint32_t id)
 	const struct interned *e = interned_at(t, id);
 
 	return (struct str){ e->s, e->len };
-}
-
-size_t intern_count(const struct intern *t)
-{
-	return t->index.used;
 }
 
 size_t intern_bytes(const struct intern *t)

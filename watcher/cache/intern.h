@@ -25,7 +25,6 @@ void intern_expect(const struct intern *t, struct str s);
 /* The string, valid until the next intern_unref: whatever it releases, the others may be moved together. */
 struct str intern_str(const struct intern *t, uint32_t id);
 
-size_t intern_count(const struct intern *t);
 size_t intern_bytes(const struct intern *t);
 
 #endif

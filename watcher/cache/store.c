@@ -350,19 +350,16 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 void store_remove(struct store *s, uint32_t h)
 {
 	struct record *r = record_at(s, h);
-	uint32_t group = group_of(r), pos = s->locations[h].pos,
-		 i = hash_index_first(&s->index, hash_of(s, h));
+	uint32_t group = group_of(r), pos = s->locations[h].pos;
 
 	s->ops.on_removed(s->ctx, h);
-	while (hash_index_id(&s->index, i) != h)
-		i = hash_index_next(&s->index, i);
 	if (group) {
 		unlink_group(s, h, group);
 		count_group(s, group, r->mark, 0);
 	}
 	s->locations[h].pos = FREE_BIT | s->free_handle;
 	s->free_handle = h;
-	hash_index_remove(&s->index, i, &hash_index_owner, s);
+	hash_index_remove(&s->index, hash_of(s, h), h, &hash_index_owner, s);
 	pack_release(s->intern, &r->head, r->bytes);
 	arena_free(&s->arena, pos, record_size(r->len));
 	if (group)

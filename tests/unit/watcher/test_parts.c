@@ -143,7 +143,7 @@ START_TEST(hash_index_against_a_set)
 			hash_index_add(&s, k.hash[id], id, &owner, &k);
 		} else if (k.in[id] && !more) {
 			k.in[id] = false;
-			hash_index_remove(&s, at, &owner, &k);
+			hash_index_remove(&s, k.hash[id], id, &owner, &k);
 		}
 	}
 	const size_t before = hash_index_bytes(&s);
@@ -152,7 +152,7 @@ START_TEST(hash_index_against_a_set)
 		if (k.in[id]) {
 			ck_assert_uint_eq(find(&s, &k, id, &at), id);
 			k.in[id] = false;
-			hash_index_remove(&s, at, &owner, &k);
+			hash_index_remove(&s, k.hash[id], id, &owner, &k);
 		}
 	ck_assert_uint_eq(s.used, 0);
 	ck_assert_uint_lt(hash_index_bytes(&s), before);
@@ -185,7 +185,6 @@ START_TEST(intern_is_exact)
 			intern_unref(t, id[i]);
 			ck_assert_uint_eq(intern_find(t, STR_C(text[i])), 0);
 		}
-		ck_assert_uint_eq(intern_count(t), 0);
 	}
 	ck_assert_uint_eq(intern_ref(t, STR_LIT("")), 0);
 	intern_free(&t);
