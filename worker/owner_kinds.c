@@ -30,8 +30,8 @@ struct learnt {
 };
 
 struct owner_kinds {
-	struct learnt learnt[LEARNT_MAX];
-	size_t n;
+	struct learnt learnt[LEARNT_MAX]; /* a ring: each is believed equally long */
+	size_t n;                         /* learnt so far */
 };
 
 struct owner_kinds *owner_kinds_new(void)
@@ -91,7 +91,7 @@ enum owner_kinds_answer owner_kinds_find(const struct owner_kinds *k, struct str
 			*ret_info = builtin[i];
 			return OWNER_KINDS_FOUND;
 		}
-	for (size_t i = 0; i < k->n; i++)
+	for (size_t i = 0; i < LEARNT_MAX && i < k->n; i++)
 		if (same_gvk(&k->learnt[i].info, &want) && now < k->learnt[i].expires) {
 			*ret_info = k->learnt[i].info;
 			return ret_info->resource[0] ? OWNER_KINDS_FOUND : OWNER_KINDS_ABSENT;
@@ -125,26 +125,11 @@ char *owner_kinds_path(struct str api_version)
 	return xasprintf("/apis/%s/%s", gv.group, gv.version);
 }
 
-/* The slot of this kind: its old one, a free one, or that of the answer that expires first. */
-static struct learnt *slot_for(struct owner_kinds *k, const struct kind_info *want)
-{
-	struct learnt *oldest = &k->learnt[0];
-
-	for (size_t i = 0; i < k->n; i++) {
-		if (same_gvk(&k->learnt[i].info, want))
-			return &k->learnt[i];
-		if (k->learnt[i].expires < oldest->expires)
-			oldest = &k->learnt[i];
-	}
-	return k->n < LEARNT_MAX ? &k->learnt[k->n++] : oldest;
-}
-
 void owner_kinds_learn(struct owner_kinds *k, struct str api_version, struct str kind, const char *body,
 		       size_t n, uint64_t now)
 {
 	struct kind_info info;
 	struct discovery_kind found;
-	struct learnt *slot;
 
 	if (!read_gvk(api_version, kind, &info))
 		return;
@@ -154,6 +139,5 @@ void owner_kinds_learn(struct owner_kinds *k, struct str api_version, struct str
 		(void)copy(info.resource, sizeof(info.resource), found.resource, strlen(found.resource));
 		discovery_kind_done(&found);
 	}
-	slot = slot_for(k, &info);
-	*slot = (struct learnt){ info, now + OWNER_KINDS_EXPIRY_MS };
+	k->learnt[k->n++ % LEARNT_MAX] = (struct learnt){ info, now + OWNER_KINDS_EXPIRY_MS };
 }
