@@ -242,7 +242,7 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 		(void)log_warn(0, "this replica does not lead any more", kv_s("holder", holder));
 	w->was_leading = leading;
 	msg_set(&m, leader.holder, holder, strlen(holder));
-	(void)send_msg(w, &m); /* what is lost is said again with the next renewal */
+	(void)send_msg(w, &m); /* the next renewal sends it again */
 	controller_set_leader(w->controller, leading, holder);
 	schedule(w);
 }

@@ -44,7 +44,7 @@ static inline uint32_t hash_quick(const char *p, size_t n)
 	return (uint32_t)(h >> 32);
 }
 
-/* 64 bits made of 32, for who keeps no more of a hash. */
+/* 64 bits made of 32, where no more of a hash is kept. */
 static inline uint64_t hash_spread(uint32_t hash)
 {
 	return (uint64_t)hash * 0x9e3779b97f4a7c15u >> 32 << 32 | hash;

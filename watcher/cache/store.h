@@ -43,7 +43,7 @@ int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t
 /* Handle of ns/name, 0 when unknown. */
 uint32_t store_find(const struct store *s, struct str ns, struct str name);
 void store_get(struct store *s, uint32_t h, struct pod_facts *ret);
-/* The same for who looks at others while facts of one pod are in use: what store_get handed out stays. */
+/* The same into a text of the caller's: facts that store_get handed out stay valid. */
 struct pack_text;
 void store_read(const struct store *s, uint32_t h, struct pack_text *text, struct pod_facts *ret);
 void store_remove(struct store *s, uint32_t h);

@@ -402,7 +402,7 @@ static void collect_blocked(struct controller *c, uint64_t now)
 }
 
 /* Is the socket still full? What is read first collapses: keys are judged once for many events, and a server
- * cuts off who does not read. */
+ * cuts off a client that does not read. */
 static bool reads_first(struct controller *c, uint64_t now)
 {
 	bool many = c->unread >= READ_MANY && now < c->run_ended + READ_MS;

@@ -17,8 +17,8 @@ struct failing_since;
 struct failing_since *failing_since_new(void);
 void failing_since_free(struct failing_since **s);
 
-/* What the reporter remembers; no write-back. Known already: the earlier time counts. attempted_ms: when a
- * pod of it was deleted for a fresh attempt, 0 not yet. */
+/* A row that the reporter saved; it is not sent back. Known already: the earlier time counts. attempted_ms:
+ * when a pod of it was deleted for a fresh attempt, 0 not yet. */
 void failing_since_load(struct failing_since *s, struct str owner, struct str revision, int64_t at_ms,
 			int64_t attempted_ms, uint64_t boot_ms);
 /* A pod fails now: returns since when, starting the clock at now_ms if it does not run. */

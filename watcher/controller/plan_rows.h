@@ -1,7 +1,7 @@
 /* plan_rows.h - what would be done now, and when next: every pod of the cache through the same rules and
  * guards as the run that acts, a slice at a time. Layer: watcher.  Threads: none. Budgets are spent on a
  * copy, in the order in which the pods would go: those that are blocked, oldest first, then the others.
- * Nothing that acts is changed by a plan. */
+ * A plan changes nothing else. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CONTROLLER_PLAN_ROWS_H
 #define WATCHER_CONTROLLER_PLAN_ROWS_H

@@ -78,7 +78,7 @@ static bool stands_for_workload(const struct store *s, uint32_t h)
 
 void pod_counts_take(struct pod_counts *c, const struct store *s, uint64_t now)
 {
-	if (c->taken && now < c->at + CENSUS_MS)
+	if (c->taken && now < c->at + POD_COUNTS_MS)
 		return;
 	counts_done(&c->namespaces);
 	counts_done(&c->nodes);

@@ -1,7 +1,7 @@
 /* blocked.h - pods that are due but blocked, in bins: all that wait for the same thing share one bin and one
  * timer. Layer: watcher.  Threads: none.  Pure: times are boot milliseconds. When a bin's time comes, a few
  * of its pods are let out to be judged again, oldest first; when those may go, twice as many follow, and when
- * one is blocked again the bin sleeps on. So ten thousand pods that wait for a budget of one a minute cost
+ * one is blocked again the bin waits on. So ten thousand pods that wait for a budget of one a minute cost
  * one judgement a minute. 12 bytes a handle, once anything is blocked. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_BLOCKED_H
@@ -24,7 +24,7 @@ bool blocked_has_bin(const struct blocked *t, struct str key);
 void blocked_put(struct blocked *t, uint32_t h, struct str key, const struct block *block);
 /* Pod h waits no more: it goes, is not due, or does not exist. */
 void blocked_remove(struct blocked *t, uint32_t h);
-/* Let out what is due: fn is called for each, and has it judged again. */
+/* Let out the pods that are due: fn has each judged again. */
 void blocked_take(struct blocked *t, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx);
 /* Something changed for this guard: its bins are due now. */
 void blocked_wake(struct blocked *t, enum guard g, uint64_t now);

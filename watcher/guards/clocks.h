@@ -8,8 +8,8 @@
 struct clock_snapshot {
 	int64_t boot;   /* never steps */
 	int64_t wall;   /* of this host */
-	int64_t server; /* of the API server: it is at least so late */
-	int64_t latest; /* of the API server: it is not later */
+	int64_t server; /* of the API server, at the earliest */
+	int64_t latest; /* of the API server, at the latest */
 };
 
 /* Boot time of `at`, a time of the clock that shows same_clock now; 0 stays 0. */

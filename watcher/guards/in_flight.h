@@ -1,6 +1,7 @@
-/* in_flight.h - what was nominated and is not settled, and what must wait before it may be nominated again.
+/* in_flight.h - nominations without a result yet, and how long an action key waits before its next one.
  * Layer: watcher.  Threads: none.  Pure: times are boot milliseconds.
- * One nomination an action key: the pod's uid, or its owner's when the owner will be acted on. */
+ * At most one nomination is open per action key: the pod's uid, or its owner's when the owner will be acted
+ * on. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_IN_FLIGHT_H
 #define WATCHER_GUARDS_IN_FLIGHT_H

@@ -1,7 +1,8 @@
 /* sync_state.h - whether the cache may be judged at all, and by which time nominations may begin.
  * Layer: watcher.  Threads: none.  Pure: times are boot milliseconds.
  * Nothing is judged from a list that is not complete, nor from a cache whose last byte is old, nor before
- * what the reporter remembers has arrived; nothing is nominated in a quiet period after the first sync. */
+ * the saved state has arrived from the reporter; nothing is nominated in a quiet period after the first sync.
+ */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_SYNC_STATE_H
 #define WATCHER_GUARDS_SYNC_STATE_H

@@ -7,7 +7,7 @@
 #include "watcher/controller/pod_counts.h"
 
 static struct store *s;
-static struct pod_counts *census;
+static struct pod_counts *pods;
 
 static void on_removed(void *ctx, uint32_t h)
 {
@@ -20,12 +20,12 @@ static void begin(void)
 	static const struct store_ops ops = { .on_removed = on_removed, .on_tally = on_removed };
 
 	s = store_new(&ops, NULL);
-	census = pod_counts_new();
+	pods = pod_counts_new();
 }
 
 static void end(void)
 {
-	pod_counts_free(&census);
+	pod_counts_free(&pods);
 	store_free(&s);
 }
 
@@ -53,10 +53,10 @@ START_TEST(counts)
 	ck_assert(!pod_counts_many_nodes(s));
 	put("shop", "b", UID_2, "n2");
 	ck_assert(pod_counts_many_nodes(s));
-	pod_counts_take(census, s, 1000);
-	ck_assert_uint_eq(pod_counts_namespace(census, STR_LIT("shop")), 2);
-	ck_assert_uint_eq(pod_counts_node(census, STR_LIT("n1")), 1);
-	ck_assert_uint_eq(pod_counts_workloads(census), 2);
+	pod_counts_take(pods, s, 1000);
+	ck_assert_uint_eq(pod_counts_namespace(pods, STR_LIT("shop")), 2);
+	ck_assert_uint_eq(pod_counts_node(pods, STR_LIT("n1")), 1);
+	ck_assert_uint_eq(pod_counts_workloads(pods), 2);
 }
 END_TEST
 
@@ -69,7 +69,7 @@ START_TEST(the_pod_that_is_judged_stays_itself)
 	put("shop", "b", UID_2, "n1");
 	store_get(s, h, &judged);
 	if (_i == 0)
-		pod_counts_take(census, s, 1000);
+		pod_counts_take(pods, s, 1000);
 	else
 		(void)pod_counts_many_nodes(s);
 	ck_assert(str_is(judged.name, "a"));

@@ -147,7 +147,7 @@ START_TEST(a_workload_that_comes_back_is_held_longer_each_time)
 }
 END_TEST
 
-START_TEST(a_changed_template_is_no_fight)
+START_TEST(a_changed_template_is_no_revert)
 {
 	struct pod_facts p = pod_pull_failing(), q;
 
@@ -164,7 +164,7 @@ START_TEST(a_changed_template_is_no_fight)
 }
 END_TEST
 
-START_TEST(a_fight_survives_a_restart)
+START_TEST(a_revert_survives_a_restart)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct msg_saved_row row = { .kind = "reverted", .at = 1, .until = NOW + HOUR, .count = 3 };
@@ -179,7 +179,7 @@ START_TEST(a_fight_survives_a_restart)
 }
 END_TEST
 
-START_TEST(a_fight_is_forgotten_a_day_later)
+START_TEST(a_revert_is_forgotten_a_day_later)
 {
 	struct pod_facts p = pod_pull_failing(), q;
 
@@ -262,9 +262,9 @@ TEST_MAIN("watcher/reverted")
 	tcase_add_test(t, none_slips_through_at_the_start);
 	tcase_add_test(t, an_open_breaker_survives_a_restart);
 	tcase_add_test(t, a_workload_that_comes_back_is_held_longer_each_time);
-	tcase_add_test(t, a_changed_template_is_no_fight);
-	tcase_add_test(t, a_fight_survives_a_restart);
-	tcase_add_test(t, a_fight_is_forgotten_a_day_later);
+	tcase_add_test(t, a_changed_template_is_no_revert);
+	tcase_add_test(t, a_revert_survives_a_restart);
+	tcase_add_test(t, a_revert_is_forgotten_a_day_later);
 	tcase_add_test(t, an_evict_loop_keeps_its_newest);
 	tcase_add_test(t, a_fresh_attempt_first);
 }
