@@ -166,7 +166,7 @@ TEST(questions_are_answered_whole)
 	drain();
 }
 
-TEST(since_comes_back_to_the_next_watcher)
+TEST(failing_since_comes_back_to_the_next_watcher)
 {
 	struct msg m = { .type = MSG_FAILING_SINCE,
 			 .u.failing_since = { .duty = DUTY_IMAGE_PULL, .at = 1700000000000 } };
@@ -249,7 +249,7 @@ TEST(digest_is_posted_and_what_the_bot_says_counts)
 	drain();
 }
 
-TEST(killed_while_posting_that_slot_is_not_posted_again)
+TEST(killed_while_posting_that_run_is_not_posted_again)
 {
 	char *first = NULL, *second = NULL;
 

@@ -70,7 +70,7 @@ void set_schedule(const char *schedule, bool enable)
 	digest_runner_set_options(run, &p);
 }
 
-uint64_t start_life_unarmed(void)
+uint64_t start_unarmed(void)
 {
 	uint64_t in_doubt = 99;
 
@@ -82,16 +82,16 @@ uint64_t start_life_unarmed(void)
 	return in_doubt;
 }
 
-uint64_t start_life(void)
+uint64_t start_again(void)
 {
-	const uint64_t in_doubt = start_life_unarmed();
+	const uint64_t in_doubt = start_unarmed();
 
 	set_schedule("0 0 9 * * *", true);
 	return in_doubt;
 }
 
 /* As after SIGKILL: what is on disk is all there is. */
-void end_life(void)
+void kill_it(void)
 {
 	digest_runner_free(&run);
 	db_close(&db);
@@ -100,14 +100,14 @@ void end_life(void)
 void world_setup(void)
 {
 	clusters = 1;
-	clock_fake_set(SLOT - 10000, 5000000);
+	clock_fake_set(DUE_AT - 10000, 5000000);
 	suite_folder(dir);
-	ck_assert_uint_eq(start_life(), 0);
+	ck_assert_uint_eq(start_again(), 0);
 }
 
 void world_teardown(void)
 {
-	end_life();
+	kill_it();
 	forget_world();
 	clock_fake_clear();
 }

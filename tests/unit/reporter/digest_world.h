@@ -8,7 +8,7 @@
 #include "tests/unit/reporter/support.h"
 
 /* Monday 2023-11-13 09:00:00 UTC; the schedule fires daily at 09:00. The fixture starts 10 s before. */
-#define SLOT   INT64_C(1699866000000)
+#define DUE_AT INT64_C(1699866000000)
 #define DAY_MS INT64_C(86400000)
 
 struct world {
@@ -28,10 +28,10 @@ extern size_t clusters; /* 1 or 2; counts from the next life on */
 void world_setup(void);
 void world_teardown(void);
 /* Returns how many posts the last life left in doubt. */
-uint64_t start_life(void);
-uint64_t start_life_unarmed(void);
+uint64_t start_again(void);
+uint64_t start_unarmed(void);
 /* As after SIGKILL: what is on disk is all there is. */
-void end_life(void);
+void kill_it(void);
 void set_schedule(const char *schedule, bool enable);
 /* Let time go by, then tick. */
 /* Something that a report has to tell beside restarts. */

@@ -139,7 +139,7 @@ size_t world_read(struct query *c, struct msg *out, size_t max)
 	return n;
 }
 
-struct msg world_since(uint64_t cluster, const char *owner, int64_t at)
+struct msg world_failing_since(uint64_t cluster, const char *owner, int64_t at)
 {
 	struct msg m = { .type = MSG_FAILING_SINCE,
 			 .u.failing_since = { .cluster = cluster, .duty = DUTY_IMAGE_PULL, .at = at } };

@@ -39,7 +39,7 @@ void world_forget_staging(void);
 struct msg world_intent(uint64_t id, uint64_t cluster, const char *uid);
 struct msg world_record(uint64_t id, enum outcome outcome);
 struct msg world_refusal(const char *uid, const char *reason);
-struct msg world_since(uint64_t cluster, const char *owner, int64_t at);
+struct msg world_failing_since(uint64_t cluster, const char *owner, int64_t at);
 /* Add and commit. */
 void world_write(const struct msg *m, size_t n);
 /* Ask the history; the first lease id never used. */

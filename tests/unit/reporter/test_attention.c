@@ -48,7 +48,7 @@ static void refuse(const char *uid, const char *reason)
 	world_write(&m, 1);
 }
 
-START_TEST(told_when_it_has_lasted_and_once)
+TEST(reported_when_it_has_lasted_and_once)
 {
 	refuse("u1", "HasFinalizers");
 	refuse("u2", "NamespaceExcluded"); /* by somebody's will */
@@ -78,9 +78,8 @@ START_TEST(told_when_it_has_lasted_and_once)
 	refuse("u1", "HasFinalizers");
 	ck_assert_uint_eq(begin(), 2);
 }
-END_TEST
 
-START_TEST(over_before_the_report_is_not_told)
+TEST(over_before_the_report_is_not_reported)
 {
 	refuse("u1", "HasFinalizers");
 	clock_fake_advance(HOUR);
@@ -88,9 +87,8 @@ START_TEST(over_before_the_report_is_not_told)
 	clock_fake_advance(24 * HOUR);
 	ck_assert_uint_eq(begin(), 0);
 }
-END_TEST
 
-START_TEST(missing_rights_are_told_with_names)
+TEST(missing_rights_are_reported_with_names)
 {
 	for (int round = 0; round < 2; round++) {
 		for (uint64_t i = 1; i <= 5; i++) {
@@ -110,7 +108,6 @@ START_TEST(missing_rights_are_told_with_names)
 	ck_assert(says("grant the verb"));
 	ck_assert(!says("<forbidden>")); /* no tag reaches the chat */
 }
-END_TEST
 
 static void remember(const char *kind, const char *key, int64_t at, uint64_t n, const char *what)
 {
@@ -122,7 +119,7 @@ static void remember(const char *kind, const char *key, int64_t at, uint64_t n, 
 	world_write(&m, 1);
 }
 
-START_TEST(fights_and_breaker_are_told_at_once_while_they_last)
+TEST(reverts_and_breaker_are_reported_at_once_while_they_last)
 {
 	struct msg m[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE) };
 
@@ -142,9 +139,8 @@ START_TEST(fights_and_breaker_are_told_at_once_while_they_last)
 	remember("reverted", "rs-1/6b7f", 0, 0, "");
 	ck_assert_uint_eq(begin(), 0);
 }
-END_TEST
 
-START_TEST(full_budget_is_told_when_it_lasts)
+TEST(spent_budget_is_reported_when_it_lasts)
 {
 	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 12, Pause 3", "prod"), 0);
 	clock_fake_advance(HOUR - 1);
@@ -155,9 +151,8 @@ START_TEST(full_budget_is_told_when_it_lasts)
 	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(PAUSE), "Pause 3", "prod"), 0);
 	ck_assert_uint_eq(begin(), 0);
 }
-END_TEST
 
-START_TEST(many_kinds_are_cut)
+TEST(many_kinds_are_cut)
 {
 	char cluster[16];
 
@@ -169,15 +164,8 @@ START_TEST(many_kinds_are_cut)
 	ck_assert_uint_eq(begin(), RENDER_ATTENTION_MAX + 1);
 	ck_assert(says("30 things need an operator") && says("Not all are shown"));
 }
-END_TEST
 
 TEST_MAIN("reporter/attention")
 {
 	tcase_add_checked_fixture(t, world_setup, teardown);
-	tcase_add_test(t, told_when_it_has_lasted_and_once);
-	tcase_add_test(t, over_before_the_report_is_not_told);
-	tcase_add_test(t, missing_rights_are_told_with_names);
-	tcase_add_test(t, fights_and_breaker_are_told_at_once_while_they_last);
-	tcase_add_test(t, full_budget_is_told_when_it_lasts);
-	tcase_add_test(t, many_kinds_are_cut);
 }

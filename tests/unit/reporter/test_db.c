@@ -22,7 +22,7 @@ static void teardown(void)
 	db_close(&db);
 }
 
-START_TEST(second_instance_is_told)
+TEST(second_instance_is_told)
 {
 	char text[DB_TEXT_MAX] = "";
 	struct db *other = NULL;
@@ -32,9 +32,8 @@ START_TEST(second_instance_is_told)
 	ck_assert_ptr_nonnull(strstr(text, "another instance"));
 	ck_assert_ptr_nonnull(strstr(text, dir));
 }
-END_TEST
 
-START_TEST(directory_others_may_write_to_is_refused)
+TEST(directory_others_may_write_to_is_refused)
 {
 	char text[DB_TEXT_MAX] = "";
 	struct db *other = NULL;
@@ -48,9 +47,8 @@ START_TEST(directory_others_may_write_to_is_refused)
 	ck_assert_int_eq(db_open(mine, &other, text), 0);
 	db_close(&other);
 }
-END_TEST
 
-START_TEST(missing_directories_are_made_private)
+TEST(missing_directories_are_made_private)
 {
 	char text[DB_TEXT_MAX] = "", mine[SUITE_PATH_MAX], deep[SUITE_PATH_MAX + 8];
 	struct db *other = NULL;
@@ -63,7 +61,6 @@ START_TEST(missing_directories_are_made_private)
 	ck_assert_uint_eq(st.st_mode & 0777, 0700);
 	db_close(&other);
 }
-END_TEST
 
 static void replace_file(const char *bytes, size_t n)
 {
@@ -78,7 +75,7 @@ static void replace_file(const char *bytes, size_t n)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
-START_TEST(damaged_file_is_named_and_refused)
+TEST(damaged_file_is_named_and_refused)
 {
 	static char garbage[8192];
 	char text[DB_TEXT_MAX] = "";
@@ -91,9 +88,8 @@ START_TEST(damaged_file_is_named_and_refused)
 	replace_file("", 0);
 	db = test_db_open(dir);
 }
-END_TEST
 
-START_TEST(newer_schema_is_refused)
+TEST(newer_schema_is_refused)
 {
 	char text[DB_TEXT_MAX] = "", path[128], version[64];
 	sqlite3 *sql = NULL;
@@ -111,7 +107,6 @@ START_TEST(newer_schema_is_refused)
 	(void)sqlite3_close(sql);
 	db = test_db_open(dir);
 }
-END_TEST
 
 /* As if a program of that version had written these rows. */
 static void open_file_of(int version, const char *rows)
@@ -130,7 +125,7 @@ static void open_file_of(int version, const char *rows)
 }
 
 /* Every column that an older version did not know reads as what was true then. */
-START_TEST(file_of_the_first_version_is_brought_up_to_date)
+TEST(file_of_the_first_version_is_brought_up_to_date)
 {
 	static const char rows[] =
 		"INSERT INTO intents(id, intent_at, cluster_name, observe, duty, ns, name, uid, rv, subject, "
@@ -165,9 +160,8 @@ START_TEST(file_of_the_first_version_is_brought_up_to_date)
 	db_close(&db);
 	db = test_db_open(dir); /* nothing is done twice */
 }
-END_TEST
 
-START_TEST(what_the_second_version_left_open_is_open)
+TEST(what_the_second_version_left_open_is_open)
 {
 	static const char rows[] =
 		"INSERT INTO intents(id, intent_at, cluster_name, observe, duty, ns, name, uid, rv, subject, "
@@ -179,8 +173,8 @@ START_TEST(what_the_second_version_left_open_is_open)
 		"target_rv, replicas)"
 		" VALUES(7, 2000, 1900, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '43', 3),"
 		" (9, 2001, 1901, 0, 'Scaled', '', 200, 'deployments.apps/shop/web', 'd7', '44', 0);";
-	const struct msg fight = { .type = MSG_SAVED,
-				   .u.saved = { .kind = "reverted", .key = "o7/r", .at = 5, .count = 1 } };
+	const struct msg reverted = { .type = MSG_SAVED,
+				      .u.saved = { .kind = "reverted", .key = "o7/r", .at = 5, .count = 1 } };
 	struct attention attention;
 	int64_t n = -1;
 
@@ -195,23 +189,15 @@ START_TEST(what_the_second_version_left_open_is_open)
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	ck_assert_str_eq((const char *)sqlite3_column_text(st, sqlite3_column_count(st) - 1), "9");
 	(void)sqlite3_reset(st);
-	ck_assert_int_eq(attention_note(db, &fight, "prod"), 0);
+	ck_assert_int_eq(attention_note(db, &reverted, "prod"), 0);
 	ck_assert_int_eq(attention_begin(db, &attention), 0);
 	ck_assert_uint_eq(attention.n, 1);
 	ck_assert_str_eq(attention.v[0].names, "deployments.apps/shop/web");
 	ck_assert_int_eq(attention.v[0].duty, DUTY_IMAGE_PULL);
 	attention_done(&attention);
 }
-END_TEST
 
 TEST_MAIN("reporter/db")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, second_instance_is_told);
-	tcase_add_test(t, directory_others_may_write_to_is_refused);
-	tcase_add_test(t, missing_directories_are_made_private);
-	tcase_add_test(t, damaged_file_is_named_and_refused);
-	tcase_add_test(t, newer_schema_is_refused);
-	tcase_add_test(t, file_of_the_first_version_is_brought_up_to_date);
-	tcase_add_test(t, what_the_second_version_left_open_is_open);
 }

@@ -34,7 +34,7 @@ static void set_delta(const char *pod, int64_t delta)
 			d.pods[i].delta = delta;
 }
 
-START_TEST(groups_by_workload_worst_first)
+TEST(groups_by_workload_worst_first)
 {
 	add(0, "shop", "web", "web-1", 7);
 	add(0, "shop", "api", "api-1", 90);
@@ -49,9 +49,8 @@ START_TEST(groups_by_workload_worst_first)
 	ck_assert_uint_eq(d.workloads[2].restarts, 37);
 	ck_assert_str_eq(d.workloads[2].pods[0].row.pod, "web-2");
 }
-END_TEST
 
-START_TEST(what_restarted_most_since_the_last_digest_is_worst)
+TEST(what_restarted_most_since_the_last_digest_is_worst)
 {
 	add(0, "a", "old", "old-1", 5000);
 	add(0, "a", "hot", "hot-1", 60);
@@ -62,9 +61,8 @@ START_TEST(what_restarted_most_since_the_last_digest_is_worst)
 	ck_assert_str_eq(d.workloads[0].pods[0].row.workload, "hot");
 	ck_assert_int_eq(d.workloads[1].delta, 1);
 }
-END_TEST
 
-START_TEST(same_container_twice_counts_once)
+TEST(same_container_twice_counts_once)
 {
 	add(0, "a", "w", "w-1", 6);
 	add(0, "a", "w", "w-1", 8);
@@ -74,9 +72,8 @@ START_TEST(same_container_twice_counts_once)
 	ck_assert_uint_eq(d.n_pods, 1);
 	ck_assert_uint_eq(d.workloads[0].restarts, 8);
 }
-END_TEST
 
-START_TEST(rows_are_bounded_and_the_rest_is_counted)
+TEST(rows_are_bounded_and_the_rest_is_counted)
 {
 	char pod[32];
 
@@ -89,7 +86,6 @@ START_TEST(rows_are_bounded_and_the_rest_is_counted)
 	ck_assert_uint_eq(d.n_pods, DIGEST_ROWS_MAX);
 	ck_assert_uint_eq(d.dropped, 5);
 }
-END_TEST
 
 static char *joined(const struct digest_text *t)
 {
@@ -101,7 +97,7 @@ static char *joined(const struct digest_text *t)
 	return all;
 }
 
-START_TEST(text_of_one_cluster)
+TEST(text_of_one_cluster)
 {
 	const struct digest_context ctx = { &one, "", "2026-11-23 09:07:00 +08:00", "", 0, false };
 	struct digest_text t;
@@ -115,9 +111,8 @@ START_TEST(text_of_one_cluster)
 				     "  web-1 / app: CrashLoopBackOff, 12 restarts, exit code 137\n");
 	digest_text_done(&t);
 }
-END_TEST
 
-START_TEST(text_with_everything)
+TEST(text_with_everything)
 {
 	const struct digest_context ctx = {
 		&two, "staging", "2026-11-23 09:07:00 +08:00", "2026-11-16 09:07:00 +08:00", 2, true
@@ -151,9 +146,8 @@ START_TEST(text_with_everything)
 			 "  … and 2 more\n");
 	digest_text_done(&t);
 }
-END_TEST
 
-START_TEST(nothing_from_the_cluster_reaches_the_chat_as_markup)
+TEST(nothing_from_the_cluster_reaches_the_chat_as_markup)
 {
 	static const struct {
 		const char *in, *out;
@@ -173,16 +167,8 @@ START_TEST(nothing_from_the_cluster_reaches_the_chat_as_markup)
 		free(got);
 	}
 }
-END_TEST
 
 TEST_MAIN("reporter/digest")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, groups_by_workload_worst_first);
-	tcase_add_test(t, what_restarted_most_since_the_last_digest_is_worst);
-	tcase_add_test(t, same_container_twice_counts_once);
-	tcase_add_test(t, rows_are_bounded_and_the_rest_is_counted);
-	tcase_add_test(t, text_of_one_cluster);
-	tcase_add_test(t, text_with_everything);
-	tcase_add_test(t, nothing_from_the_cluster_reaches_the_chat_as_markup);
 }

@@ -4,7 +4,7 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/digest_world.h"
 
-START_TEST(a_slot_is_sent_once_and_on_time)
+TEST(a_run_is_sent_once_and_on_time)
 {
 	ck_assert_uint_eq(w.asked, 0);
 	ck_assert_uint_eq(w.wake_ms, 10000);
@@ -26,14 +26,13 @@ START_TEST(a_slot_is_sent_once_and_on_time)
 	ck_assert_uint_eq(w.posts, 1);
 	ck_assert_uint_eq(w.asked, 1);
 }
-END_TEST
 
-START_TEST(the_next_one_shows_what_came_since)
+TEST(the_next_one_shows_what_came_since)
 {
 	reach_post();
 	answer_bot(SINK_ACCEPTED);
-	end_life();
-	(void)start_life();
+	kill_it();
+	(void)start_again();
 	pass(DAY_MS);
 	answer_row(0, "web-1", 20);
 	answer_end(0, true);
@@ -41,127 +40,119 @@ START_TEST(the_next_one_shows_what_came_since)
 	ck_assert_ptr_nonnull(strstr(w.bodies[1], "20 restarts (+8)"));
 	ck_assert_ptr_nonnull(strstr(w.bodies[1], "since the report of 2023-11-13 09:00:00 +00:00"));
 }
-END_TEST
 
-START_TEST(nothing_to_say_is_not_said)
+TEST(nothing_to_say_is_not_said)
 {
 	pass(10000);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 0);
 	ck_assert_int_eq(w.last.state, RUN_EMPTY);
-	end_life();
-	(void)start_life();
+	kill_it();
+	(void)start_again();
 	pass(1000);
 	ck_assert_uint_eq(w.asked, 1);
 }
-END_TEST
 
-START_TEST(killed_while_collecting_it_is_sent_by_the_next_life)
+TEST(killed_while_collecting_it_is_sent_after_a_restart)
 {
 	pass(10000);
 	answer_row(0, "web-1", 12);
-	end_life();
+	kill_it();
 	clock_fake_advance(5000);
-	ck_assert_uint_eq(start_life(), 0);
+	ck_assert_uint_eq(start_again(), 0);
 	ck_assert_uint_eq(w.asked, 2);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 1);
 	answer_bot(SINK_ACCEPTED);
-	ck_assert_int_eq(w.last.due_at, SLOT);
+	ck_assert_int_eq(w.last.due_at, DUE_AT);
 }
-END_TEST
 
-START_TEST(killed_while_a_post_is_on_its_way_it_is_never_sent_again)
+TEST(killed_while_a_post_is_on_its_way_it_is_never_sent_again)
 {
 	char state[32];
 
 	reach_post();
-	end_life();
+	kill_it();
 	clock_fake_advance(5000);
-	ck_assert_uint_eq(start_life(), 1);
+	ck_assert_uint_eq(start_again(), 1);
 	for (int i = 0; i < 100; i++)
 		pass(60000);
 	ck_assert_uint_eq(w.asked, 1);
 	ck_assert_uint_eq(w.posts, 1);
-	end_life();
-	run_state(SLOT, state);
+	kill_it();
+	run_state(DUE_AT, state);
 	ck_assert_str_eq(state, "unconfirmed");
-	ck_assert_uint_eq(start_life(), 0); /* and it is told only once */
+	ck_assert_uint_eq(start_again(), 0); /* and it is told only once */
 }
-END_TEST
 
-START_TEST(killed_while_waiting_for_another_try_it_is_sent_by_the_next_life)
+TEST(killed_while_waiting_for_another_try_it_is_sent_after_a_restart)
 {
 	reach_post();
 	answer_bot(SINK_AGAIN);
-	end_life();
-	ck_assert_uint_eq(start_life(), 0);
+	kill_it();
+	ck_assert_uint_eq(start_again(), 0);
 	ck_assert_uint_eq(w.asked, 2);
 }
-END_TEST
 
-START_TEST(a_missed_slot_is_sent_once_late)
+TEST(a_missed_run_is_sent_once_late)
 {
-	end_life();
+	kill_it();
 	clock_fake_advance(10000 + 3600000);
-	(void)start_life();
+	(void)start_again();
 	ck_assert_uint_eq(w.asked, 1);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "Sent late"));
 	answer_bot(SINK_ACCEPTED);
-	ck_assert_int_eq(w.last.due_at, SLOT);
+	ck_assert_int_eq(w.last.due_at, DUE_AT);
 	ck_assert(w.last.late);
-	end_life();
-	(void)start_life();
+	kill_it();
+	(void)start_again();
 	pass(60000);
 	ck_assert_uint_eq(w.asked, 1);
 }
-END_TEST
 
-START_TEST(of_many_missed_slots_only_the_last_is_sent)
+TEST(of_many_missed_runs_only_the_last_is_sent)
 {
-	end_life();
+	kill_it();
 	clock_fake_advance(10000 + 9 * DAY_MS + 3600000);
-	(void)start_life();
+	(void)start_again();
 	ck_assert_uint_eq(w.asked, 1);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	answer_bot(SINK_ACCEPTED);
-	ck_assert_int_eq(w.last.due_at, SLOT + 9 * DAY_MS);
+	ck_assert_int_eq(w.last.due_at, DUE_AT + 9 * DAY_MS);
 	pass(60000);
 	ck_assert_uint_eq(w.asked, 1);
 }
-END_TEST
 
-START_TEST(an_unsent_slot_yields_to_a_later_one)
+TEST(an_unsent_run_yields_to_a_later_one)
 {
 	char state[32];
 
 	pass(10000); /* claimed */
-	end_life();
+	kill_it();
 	clock_fake_advance(DAY_MS);
-	(void)start_life();
+	(void)start_again();
 	ck_assert_uint_eq(w.asked, 2);
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	answer_bot(SINK_ACCEPTED);
-	ck_assert_int_eq(w.last.due_at, SLOT + DAY_MS);
+	ck_assert_int_eq(w.last.due_at, DUE_AT + DAY_MS);
 	pass(60000);
 	ck_assert_uint_eq(w.asked, 2);
-	end_life();
-	run_state(SLOT, state);
+	kill_it();
+	run_state(DUE_AT, state);
 	ck_assert_str_eq(state, "skipped");
-	(void)start_life();
+	(void)start_again();
 }
-END_TEST
 
-START_TEST(a_new_or_switched_off_schedule_misses_nothing)
+TEST(a_new_or_switched_off_schedule_misses_nothing)
 {
-	end_life();
+	kill_it();
 	clock_fake_advance(10000 + 3600000);
-	(void)start_life_unarmed();
+	(void)start_unarmed();
 	set_schedule("0 30 9 * * *", true); /* its 09:30 has passed too, but it was not in force */
 	ck_assert_uint_eq(w.asked, 0);
 	set_schedule("0 0 9 * * *", false);
@@ -170,9 +161,8 @@ START_TEST(a_new_or_switched_off_schedule_misses_nothing)
 	set_schedule("0 0 9 * * *", true);
 	ck_assert_uint_eq(w.asked, 0);
 }
-END_TEST
 
-START_TEST(a_clock_set_back_repeats_nothing)
+TEST(a_clock_set_back_repeats_nothing)
 {
 	reach_post();
 	answer_bot(SINK_ACCEPTED);
@@ -182,13 +172,12 @@ START_TEST(a_clock_set_back_repeats_nothing)
 	ck_assert_uint_eq(w.posts, 1);
 	ck_assert_uint_eq(w.asked, 1);
 }
-END_TEST
 
-START_TEST(a_silent_cluster_is_waited_for_and_then_named)
+TEST(a_silent_cluster_is_waited_for_and_then_named)
 {
-	end_life();
+	kill_it();
 	clusters = 2;
-	(void)start_life();
+	(void)start_again();
 	pass(10000);
 	ck_assert_uint_eq(w.asked, 2);
 	answer_row(0, "web-1", 12);
@@ -202,13 +191,12 @@ START_TEST(a_silent_cluster_is_waited_for_and_then_named)
 	answer_bot(SINK_ACCEPTED);
 	ck_assert_str_eq(w.error, "staging|staging");
 }
-END_TEST
 
-START_TEST(a_watcher_that_comes_back_is_asked_again)
+TEST(a_watcher_that_comes_back_is_asked_again)
 {
-	end_life();
+	kill_it();
 	clusters = 2;
-	(void)start_life();
+	(void)start_again();
 	pass(10000);
 	answer_end(0, true);
 	digest_runner_synced(run, 1, false);
@@ -220,9 +208,8 @@ START_TEST(a_watcher_that_comes_back_is_asked_again)
 	ck_assert_uint_eq(w.posts, 1);
 	ck_assert_ptr_null(strstr(w.bodies[0], "Not complete"));
 }
-END_TEST
 
-START_TEST(incomplete_caches_are_waited_for_but_not_for_ever)
+TEST(incomplete_caches_are_waited_for_but_not_for_ever)
 {
 	digest_runner_synced(run, 0, false);
 	pass(10000);
@@ -231,9 +218,8 @@ START_TEST(incomplete_caches_are_waited_for_but_not_for_ever)
 	pass(1);
 	ck_assert_uint_eq(w.asked, 1);
 }
-END_TEST
 
-START_TEST(answers_to_another_question_are_not_counted)
+TEST(answers_to_another_question_are_not_counted)
 {
 	pass(10000);
 	w.number--;
@@ -245,9 +231,8 @@ START_TEST(answers_to_another_question_are_not_counted)
 	answer_end(0, true);
 	ck_assert_int_eq(w.last.state, RUN_EMPTY);
 }
-END_TEST
 
-START_TEST(certain_refusals_are_tried_again_with_growing_pauses_and_an_end)
+TEST(certain_refusals_are_tried_again_with_growing_pauses_and_an_end)
 {
 	uint64_t before = 0;
 
@@ -267,27 +252,25 @@ START_TEST(certain_refusals_are_tried_again_with_growing_pauses_and_an_end)
 	pass(3600000);
 	ck_assert_uint_eq(w.posts, DIGEST_TRIES_MAX);
 }
-END_TEST
 
 static const struct {
 	enum sink_verdict verdict;
 	enum run_state state;
 } ends[] = { { SINK_REFUSED, RUN_FAILED }, { SINK_IN_DOUBT, RUN_UNCONFIRMED } };
 
-START_TEST(other_answers_end_it)
+TEST_LOOP(other_answers_end_it, 0, 2)
 {
 	reach_post();
 	answer_bot(ends[_i].verdict);
 	ck_assert_uint_eq(w.ended, 1);
 	ck_assert_int_eq(w.last.state, ends[_i].state);
-	end_life();
-	ck_assert_uint_eq(start_life(), 0);
+	kill_it();
+	ck_assert_uint_eq(start_again(), 0);
 	pass(3600000);
 	ck_assert_uint_eq(w.posts, 1);
 }
-END_TEST
 
-START_TEST(parts_are_sent_in_order_within_the_limits)
+TEST(parts_are_sent_in_order_within_the_limits)
 {
 	uint64_t n = 1;
 
@@ -304,27 +287,25 @@ START_TEST(parts_are_sent_in_order_within_the_limits)
 	ck_assert_int_eq(w.last.state, RUN_DONE);
 	ck_assert_uint_eq(w.last.workloads, 600);
 }
-END_TEST
 
-START_TEST(killed_between_parts_nothing_is_repeated)
+TEST(killed_between_parts_nothing_is_repeated)
 {
 	char state[32];
 
 	reach_many_parts();
 	answer_bot(SINK_ACCEPTED);
 	ck_assert_uint_eq(w.posts, 2);
-	end_life();
-	ck_assert_uint_eq(start_life(), 1);
+	kill_it();
+	ck_assert_uint_eq(start_again(), 1);
 	pass(60000);
 	ck_assert_uint_eq(w.posts, 2);
-	end_life();
-	run_state(SLOT, state);
+	kill_it();
+	run_state(DUE_AT, state);
 	ck_assert_str_eq(state, "unconfirmed");
-	(void)start_life();
+	(void)start_again();
 }
-END_TEST
 
-START_TEST(the_next_one_tells_what_did_not_get_through)
+TEST(the_next_one_says_what_did_not_get_through)
 {
 	reach_post();
 	answer_bot(SINK_REFUSED);
@@ -338,9 +319,8 @@ START_TEST(the_next_one_tells_what_did_not_get_through)
 	answer_end(0, true);
 	ck_assert_ptr_null(strstr(w.bodies[2], "earlier report"));
 }
-END_TEST
 
-START_TEST(drain_waits_for_the_post_that_runs)
+TEST(drain_waits_for_the_post_that_runs)
 {
 	reach_post();
 	ck_assert(!digest_runner_drain(run));
@@ -349,23 +329,21 @@ START_TEST(drain_waits_for_the_post_that_runs)
 	ck_assert(w.drained);
 	ck_assert_int_eq(w.last.state, RUN_DONE);
 }
-END_TEST
 
-START_TEST(drain_leaves_a_collected_slot_to_the_next_life)
+TEST(drain_leaves_a_collected_run_to_the_next_start)
 {
 	pass(10000);
 	ck_assert(digest_runner_drain(run));
 	answer_row(0, "web-1", 12);
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 0);
-	end_life();
-	(void)start_life();
+	kill_it();
+	(void)start_again();
 	ck_assert_uint_eq(w.asked, 2);
 }
-END_TEST
 
 /* Trouble alone is a report; once delivered it is not told again. */
-START_TEST(what_needs_an_operator_is_sent_once)
+TEST(what_needs_an_operator_is_sent_once)
 {
 	need_an_operator();
 	pass(10000);
@@ -386,33 +364,9 @@ START_TEST(what_needs_an_operator_is_sent_once)
 	ck_assert_uint_eq(w.posts, 2);
 	ck_assert_int_eq(w.last.state, RUN_EMPTY);
 }
-END_TEST
 
 TEST_MAIN("reporter/digest_run")
 {
 	tcase_add_checked_fixture(t, world_setup, world_teardown);
 	tcase_set_timeout(t, 30);
-	tcase_add_test(t, a_slot_is_sent_once_and_on_time);
-	tcase_add_test(t, the_next_one_shows_what_came_since);
-	tcase_add_test(t, nothing_to_say_is_not_said);
-	tcase_add_test(t, killed_while_collecting_it_is_sent_by_the_next_life);
-	tcase_add_test(t, killed_while_a_post_is_on_its_way_it_is_never_sent_again);
-	tcase_add_test(t, killed_while_waiting_for_another_try_it_is_sent_by_the_next_life);
-	tcase_add_test(t, a_missed_slot_is_sent_once_late);
-	tcase_add_test(t, of_many_missed_slots_only_the_last_is_sent);
-	tcase_add_test(t, an_unsent_slot_yields_to_a_later_one);
-	tcase_add_test(t, a_new_or_switched_off_schedule_misses_nothing);
-	tcase_add_test(t, a_clock_set_back_repeats_nothing);
-	tcase_add_test(t, a_silent_cluster_is_waited_for_and_then_named);
-	tcase_add_test(t, a_watcher_that_comes_back_is_asked_again);
-	tcase_add_test(t, incomplete_caches_are_waited_for_but_not_for_ever);
-	tcase_add_test(t, answers_to_another_question_are_not_counted);
-	tcase_add_test(t, certain_refusals_are_tried_again_with_growing_pauses_and_an_end);
-	tcase_add_loop_test(t, other_answers_end_it, 0, 2);
-	tcase_add_test(t, parts_are_sent_in_order_within_the_limits);
-	tcase_add_test(t, killed_between_parts_nothing_is_repeated);
-	tcase_add_test(t, the_next_one_tells_what_did_not_get_through);
-	tcase_add_test(t, drain_waits_for_the_post_that_runs);
-	tcase_add_test(t, drain_leaves_a_collected_slot_to_the_next_life);
-	tcase_add_test(t, what_needs_an_operator_is_sent_once);
 }

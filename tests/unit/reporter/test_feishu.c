@@ -10,14 +10,13 @@
 #define TITLE "pod重启次数过多"
 #define URL   "https://open.feishu.cn/open-apis/bot/v2/hook/s3cr3t-t0ken"
 
-START_TEST(signature_is_the_documented_one)
+TEST(signature_is_the_documented_one)
 {
 	char sign[FEISHU_SIGN_MAX];
 
 	feishu_sign("demo-secret", 1700000000, sign);
 	ck_assert_str_eq(sign, "mYHw2R2SOm8Rw/sne3lQdmz4sOfntKR+1P/8RKKTwmA=");
 }
-END_TEST
 
 static char *render(const char *title, char *const *paragraphs, const struct sink_parts *parts, size_t part,
 		    const char *secret, int64_t timestamp_s)
@@ -27,7 +26,7 @@ static char *render(const char *title, char *const *paragraphs, const struct sin
 	return sink_feishu.render(&m);
 }
 
-START_TEST(body_is_the_documented_one)
+TEST(body_is_the_documented_one)
 {
 	char *paragraphs[] = { (char *)"head\n", (char *)"say \"hi\"\n" };
 	struct sink_parts parts;
@@ -50,7 +49,6 @@ START_TEST(body_is_the_documented_one)
 	json_decref(j);
 	free(body);
 }
-END_TEST
 
 /* A small generator of its own: the same texts on every run. */
 static uint64_t seed;
@@ -100,7 +98,7 @@ static size_t check_body(char *body, char *out, size_t have)
 }
 
 /* Whatever the paragraphs are: no body above the limit, all valid, nothing lost, nothing out of order. */
-START_TEST(split_keeps_limits_and_loses_nothing)
+TEST_LOOP(split_keeps_limits_and_loses_nothing, 0, 40)
 {
 	seed = (uint64_t)_i * 77 + 1;
 	const size_t n = 1 + (size_t)rnd(200);
@@ -127,9 +125,8 @@ START_TEST(split_keeps_limits_and_loses_nothing)
 	free(want);
 	free(got);
 }
-END_TEST
 
-START_TEST(split_of_normal_paragraphs_is_exact)
+TEST(split_of_normal_paragraphs_is_exact)
 {
 	char *paragraphs[400], *want = calloc(1, 1 << 20), *got = calloc(1, 1 << 20);
 	size_t want_n = 0, got_n = 0;
@@ -161,9 +158,8 @@ START_TEST(split_of_normal_paragraphs_is_exact)
 	free(want);
 	free(got);
 }
-END_TEST
 
-START_TEST(huge_paragraph_is_cut_between_characters)
+TEST(huge_paragraph_is_cut_between_characters)
 {
 	char *big = calloc(1, 90001), *got = calloc(1, 100000);
 	struct sink_parts parts;
@@ -180,9 +176,8 @@ START_TEST(huge_paragraph_is_cut_between_characters)
 	free(big);
 	free(got);
 }
-END_TEST
 
-START_TEST(too_many_paragraphs_are_counted)
+TEST(too_many_paragraphs_are_counted)
 {
 	char **paragraphs = calloc(2000, sizeof(*paragraphs));
 	struct sink_parts parts;
@@ -206,7 +201,6 @@ START_TEST(too_many_paragraphs_are_counted)
 		free(paragraphs[i]);
 	free(paragraphs);
 }
-END_TEST
 
 static const struct {
 	enum http_failure failure;
@@ -239,7 +233,7 @@ static const struct {
 	{ HTTP_TOO_LARGE, 200, true, "", SINK_IN_DOUBT, -1 },
 };
 
-START_TEST(answers_mean_what_the_bot_says)
+TEST_LOOP(answers_mean_what_the_bot_says, 0, sizeof(answers) / sizeof(answers[0]))
 {
 	struct http_result r = { .failure = answers[_i].failure,
 				 .status = answers[_i].status,
@@ -254,9 +248,8 @@ START_TEST(answers_mean_what_the_bot_says)
 	ck_assert_int_eq(a.code, answers[_i].code);
 	ck_assert_int_eq(a.retry_after_ms, 1234);
 }
-END_TEST
 
-START_TEST(the_address_never_shows)
+TEST(the_address_never_shows)
 {
 	struct http_result r = { .failure = HTTP_CONNECT };
 	struct sink_answer a;
@@ -275,9 +268,8 @@ START_TEST(the_address_never_shows)
 	sink_interpret(&sink_feishu, &r, URL, &a);
 	ck_assert_str_eq(a.text, "?[2Jx");
 }
-END_TEST
 
-START_TEST(limits_hold_in_every_window)
+TEST(limits_hold_in_every_window)
 {
 	struct sink_limit l = { 0 };
 	uint64_t sent[300], now = 1000;
@@ -294,19 +286,8 @@ START_TEST(limits_hold_in_every_window)
 	}
 	ck_assert_uint_le(sent[99] - sent[0], 20000); /* and no slower than it must be */
 }
-END_TEST
 
 TEST_MAIN("reporter/feishu")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, signature_is_the_documented_one);
-	tcase_add_test(t, body_is_the_documented_one);
-	tcase_add_loop_test(t, split_keeps_limits_and_loses_nothing, 0, 40);
-	tcase_add_test(t, split_of_normal_paragraphs_is_exact);
-	tcase_add_test(t, huge_paragraph_is_cut_between_characters);
-	tcase_add_test(t, too_many_paragraphs_are_counted);
-	tcase_add_loop_test(t, answers_mean_what_the_bot_says, 0,
-			    (int)(sizeof(answers) / sizeof(answers[0])));
-	tcase_add_test(t, the_address_never_shows);
-	tcase_add_test(t, limits_hold_in_every_window);
 }

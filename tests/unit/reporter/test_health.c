@@ -25,7 +25,7 @@ static const struct {
 	{ "/readyz/", "&&=&", true, true, 200, "ok" },
 };
 
-START_TEST(answers)
+TEST_LOOP(answers, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 {
 	struct health h = { 0 };
 	char *text = NULL;
@@ -39,9 +39,5 @@ START_TEST(answers)
 	free(text);
 	health_done(&h);
 }
-END_TEST
 
-TEST_MAIN("reporter/health")
-{
-	tcase_add_loop_test(t, answers, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-}
+SUITE("reporter/health");

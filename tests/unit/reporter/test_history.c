@@ -13,7 +13,7 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
-START_TEST(commits_before_it_reports)
+TEST(commits_before_it_reports)
 {
 	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2"),
 				 world_record(1, OUTCOME_DONE) };
@@ -29,9 +29,8 @@ START_TEST(commits_before_it_reports)
 	ck_assert_uint_eq(w.seen.duty, DUTY_TERMINATING);
 	ck_assert_uint_eq(history_open_intents(w.h), 1);
 }
-END_TEST
 
-START_TEST(same_message_twice_is_known)
+TEST(same_message_twice_is_known)
 {
 	const struct msg m[] = { world_intent(7, 0, "u7"), world_intent(7, 0, "u7"),
 				 world_record(7, OUTCOME_DONE), world_record(7, OUTCOME_FAILED) };
@@ -43,18 +42,16 @@ START_TEST(same_message_twice_is_known)
 	ck_assert_int_eq(w.seen.effect[3], HISTORY_KNOWN);
 	ck_assert_uint_eq(history_open_intents(w.h), 0);
 }
-END_TEST
 
-START_TEST(id_of_another_object_is_a_conflict)
+TEST(id_of_another_object_is_a_conflict)
 {
 	const struct msg m[] = { world_intent(7, 0, "u7"), world_intent(7, 0, "other") };
 
 	world_write(m, 2);
 	ck_assert_int_eq(w.seen.effect[1], HISTORY_CONFLICT);
 }
-END_TEST
 
-START_TEST(open_intents_survive_a_crash)
+TEST(open_intents_survive_a_crash)
 {
 	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2"), world_intent(3, 1, "u3"),
 				 world_record(2, OUTCOME_GONE) };
@@ -77,10 +74,9 @@ START_TEST(open_intents_survive_a_crash)
 	ck_assert_int_eq(out[2].type, MSG_OPEN_END);
 	ck_assert_uint_eq(out[2].u.open_end.next_id, 4);
 }
-END_TEST
 
 /* A killed process never loses what was reported: the child acknowledges over a pipe and dies by SIGKILL. */
-START_TEST(killed_writer_loses_nothing_acknowledged)
+TEST(killed_writer_loses_nothing_acknowledged)
 {
 	int fd[2];
 	uint64_t id, last = 0, next = 0;
@@ -112,7 +108,6 @@ START_TEST(killed_writer_loses_nothing_acknowledged)
 	ck_assert_uint_ge(next, last + 1);
 	ck_assert_uint_ge(history_open_intents(w.h), last);
 }
-END_TEST
 
 static int pages_written(void)
 {
@@ -125,7 +120,7 @@ static int pages_written(void)
 }
 
 /* However long the history is: uids are random, but nothing is sorted by them. */
-START_TEST(commit_of_many_writes_few_pages)
+TEST(commit_of_many_writes_few_pages)
 {
 	enum { OLD = 2000, MANY = 10 };
 	char uid[32];
@@ -148,10 +143,9 @@ START_TEST(commit_of_many_writes_few_pages)
 	ck_assert_int_eq(history_flush(w.h), 0);
 	ck_assert_int_lt(pages_written() - before, 12);
 }
-END_TEST
 
 /* A file that may not grow is what a full disk looks like. */
-START_TEST(full_disk_acknowledges_nothing_and_keeps_all)
+TEST(full_disk_acknowledges_nothing_and_keeps_all)
 {
 	struct rlimit old, none;
 	const struct msg m = world_intent(1, 0, "u1");
@@ -174,9 +168,8 @@ START_TEST(full_disk_acknowledges_nothing_and_keeps_all)
 	ck_assert_uint_eq(w.seen.n, 1);
 	ck_assert_int_eq(w.seen.effect[0], HISTORY_NEW);
 }
-END_TEST
 
-START_TEST(refusals_are_counted_not_repeated)
+TEST(refusals_are_counted_not_repeated)
 {
 	const struct msg_ctl_history q = {
 		.conn = 9, .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .refusals = true
@@ -201,9 +194,8 @@ START_TEST(refusals_are_counted_not_repeated)
 	ck_assert_uint_eq(out[1].u.ctl_end.conn, 9);
 	ck_assert_uint_eq(out[1].u.ctl_end.code, 0);
 }
-END_TEST
 
-START_TEST(history_answers_newest_first_with_filters)
+TEST(history_answers_newest_first_with_filters)
 {
 	struct msg_ctl_history q = { .conn = 5, .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL };
 	struct query *c = NULL;
@@ -242,13 +234,12 @@ START_TEST(history_answers_newest_first_with_filters)
 	ck_assert_int_eq(world_query(&q, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 1);
 }
-END_TEST
 
-START_TEST(since_is_remembered_replaced_and_forgotten)
+TEST(failing_since_is_saved_replaced_and_forgotten)
 {
-	const struct msg m[] = { world_since(0, "o1", 100), world_since(0, "o2", 200),
-				 world_since(1, "o3", 300), world_since(0, "o1", 150),
-				 world_since(0, "o2", 0) };
+	const struct msg m[] = { world_failing_since(0, "o1", 100), world_failing_since(0, "o2", 200),
+				 world_failing_since(1, "o3", 300), world_failing_since(0, "o1", 150),
+				 world_failing_since(0, "o2", 0) };
 	struct query *c = NULL;
 	struct msg out[8];
 
@@ -263,9 +254,8 @@ START_TEST(since_is_remembered_replaced_and_forgotten)
 	ck_assert_int_eq(out[1].type, MSG_SAVED_END);
 	ck_assert_uint_eq(out[1].u.saved_end.cluster, 0);
 }
-END_TEST
 
-START_TEST(intents_of_a_removed_cluster_end_unconfirmed)
+TEST(intents_of_a_removed_cluster_end_unconfirmed)
 {
 	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2") };
 	uint64_t n = 0;
@@ -277,9 +267,8 @@ START_TEST(intents_of_a_removed_cluster_end_unconfirmed)
 	ck_assert_uint_eq(history_open_intents(w.h), 1);
 	ck_assert_str_eq(w.seen.cluster, "staging");
 }
-END_TEST
 
-START_TEST(prune_keeps_open_new_and_the_last_id)
+TEST(prune_keeps_open_new_and_the_last_id)
 {
 	const struct msg old[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
 				   world_intent(2, 0, "u2"), world_refusal("u9", "X"),
@@ -301,10 +290,9 @@ START_TEST(prune_keeps_open_new_and_the_last_id)
 	ck_assert_int_eq(world_next_id(&next), 0);
 	ck_assert_uint_eq(next, 6);
 }
-END_TEST
 
 /* Rows that somebody changed by hand must not make this process send what its peers would kill it for. */
-START_TEST(hand_made_rows_are_forced_into_the_protocol)
+TEST(hand_made_rows_are_forced_into_the_protocol)
 {
 	static const char sql_text[] =
 		"UPDATE intents SET ns = '', name = 'a b\x07', duty = 99, reason = '', evidence = char(27)";
@@ -327,22 +315,8 @@ START_TEST(hand_made_rows_are_forced_into_the_protocol)
 	ck_assert_str_eq(out[0].u.open_intent.name, "a-b-");
 	ck_assert_uint_eq(out[0].u.open_intent.duty, DUTY__MAX - 1);
 }
-END_TEST
 
 TEST_MAIN("reporter/history")
 {
 	tcase_add_checked_fixture(t, world_setup, world_teardown);
-	tcase_add_test(t, commits_before_it_reports);
-	tcase_add_test(t, same_message_twice_is_known);
-	tcase_add_test(t, id_of_another_object_is_a_conflict);
-	tcase_add_test(t, open_intents_survive_a_crash);
-	tcase_add_test(t, killed_writer_loses_nothing_acknowledged);
-	tcase_add_test(t, commit_of_many_writes_few_pages);
-	tcase_add_test(t, full_disk_acknowledges_nothing_and_keeps_all);
-	tcase_add_test(t, refusals_are_counted_not_repeated);
-	tcase_add_test(t, history_answers_newest_first_with_filters);
-	tcase_add_test(t, since_is_remembered_replaced_and_forgotten);
-	tcase_add_test(t, intents_of_a_removed_cluster_end_unconfirmed);
-	tcase_add_test(t, prune_keeps_open_new_and_the_last_id);
-	tcase_add_test(t, hand_made_rows_are_forced_into_the_protocol);
 }

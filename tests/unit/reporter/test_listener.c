@@ -94,7 +94,7 @@ static const struct {
 	{ "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/a query=-" },
 };
 
-START_TEST(requests)
+TEST_LOOP(requests, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 {
 	char buf[4096];
 	const int fd = dial();
@@ -109,9 +109,8 @@ START_TEST(requests)
 	ck_assert_ptr_nonnull(strstr(buf, "Connection: close\r\n"));
 	(void)close(fd);
 }
-END_TEST
 
-START_TEST(too_large_a_request_is_refused)
+TEST(too_large_a_request_is_refused)
 {
 	static char big[LISTENER_REQUEST_MAX + 100];
 	char buf[4096];
@@ -124,10 +123,9 @@ START_TEST(too_large_a_request_is_refused)
 	ck_assert_int_eq(strncmp(buf, "HTTP/1.1 431 ", 13), 0);
 	(void)close(fd);
 }
-END_TEST
 
 /* One byte now and then holds a connection no longer than one silent from the start. */
-START_TEST(slow_requests_end_at_the_deadline)
+TEST(slow_requests_end_at_the_deadline)
 {
 	struct timespec a, b;
 	char c;
@@ -145,9 +143,8 @@ START_TEST(slow_requests_end_at_the_deadline)
 	ck_assert_int_le(b.tv_sec - a.tv_sec, LISTENER_TIMEOUT_S + 2);
 	(void)close(fd);
 }
-END_TEST
 
-START_TEST(connections_are_bounded)
+TEST(connections_are_bounded)
 {
 	int fd[LISTENER_CONNECTIONS_MAX + 20];
 	size_t closed = 0;
@@ -173,9 +170,8 @@ START_TEST(connections_are_bounded)
 	ck_assert_int_gt(read_all(again, buf, sizeof(buf)), 0);
 	(void)close(again);
 }
-END_TEST
 
-START_TEST(addresses)
+TEST(addresses)
 {
 	struct listener *x = NULL;
 
@@ -192,15 +188,9 @@ START_TEST(addresses)
 	ck_assert_int_eq(strncmp(listener_address(x), "0.0.0.0:", 8), 0);
 	listener_free(&x);
 }
-END_TEST
 
 TEST_MAIN("reporter/listener")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
-	tcase_add_loop_test(t, requests, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-	tcase_add_test(t, too_large_a_request_is_refused);
-	tcase_add_test(t, slow_requests_end_at_the_deadline);
-	tcase_add_test(t, connections_are_bounded);
-	tcase_add_test(t, addresses);
 }

@@ -17,7 +17,7 @@ static void teardown(void)
 	metrics_free(&m);
 }
 
-START_TEST(text_is_the_documented_format)
+TEST(text_is_the_documented_format)
 {
 	size_t n = 0;
 
@@ -41,9 +41,8 @@ START_TEST(text_is_the_documented_format)
 		"opc_digest_last_success_timestamp_seconds 1700000000.25\n");
 	free(text);
 }
-END_TEST
 
-START_TEST(series_are_bounded)
+TEST(series_are_bounded)
 {
 	char reason[32];
 	size_t n = 0, lines = 0;
@@ -61,9 +60,8 @@ START_TEST(series_are_bounded)
 			    2 * METRICS_SERIES_MAX + 1);
 	free(text);
 }
-END_TEST
 
-START_TEST(stats_come_from_messages)
+TEST(stats_come_from_messages)
 {
 	struct stats f;
 	struct str_list names;
@@ -104,13 +102,9 @@ START_TEST(stats_come_from_messages)
 	str_list_done(&names);
 	stats_done(&f);
 }
-END_TEST
 
 TEST_MAIN("reporter/metrics")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, text_is_the_documented_format);
-	tcase_add_test(t, series_are_bounded);
-	tcase_add_test(t, stats_come_from_messages);
 }

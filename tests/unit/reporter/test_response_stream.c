@@ -83,7 +83,7 @@ static void ask(uint64_t conn)
 	ck_assert(response_stream_add(stream, c));
 }
 
-START_TEST(answers_come_whole_and_side_by_side)
+TEST(responses_come_whole_and_side_by_side)
 {
 	ch.room = SIZE_MAX;
 	ask(1);
@@ -98,9 +98,8 @@ START_TEST(answers_come_whole_and_side_by_side)
 		ck_assert_uint_eq(ch.ends[i], 1);
 	}
 }
-END_TEST
 
-START_TEST(a_full_channel_is_waited_for)
+TEST(a_full_channel_is_waited_for)
 {
 	ask(1);
 	ask(2);
@@ -114,9 +113,8 @@ START_TEST(a_full_channel_is_waited_for)
 	ck_assert_uint_eq(ch.rows[1], ROWS);
 	ck_assert_uint_eq(ch.rows[2], ROWS);
 }
-END_TEST
 
-START_TEST(a_peer_that_went_away_ends_it)
+TEST(a_peer_that_went_away_ends_it)
 {
 	ch.room = 10;
 	ask(1);
@@ -127,13 +125,9 @@ START_TEST(a_peer_that_went_away_ends_it)
 	ck_assert_uint_eq(ch.ends[1], 0);
 	ck_assert_uint_eq(ch.rows[1], 10);
 }
-END_TEST
 
 TEST_MAIN("reporter/response_stream")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, answers_come_whole_and_side_by_side);
-	tcase_add_test(t, a_full_channel_is_waited_for);
-	tcase_add_test(t, a_peer_that_went_away_ends_it);
 }

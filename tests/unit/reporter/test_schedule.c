@@ -25,7 +25,7 @@ static const struct {
 	{ "@every 1h", MON, MON + 3 * 3600000 + 5, MON + 3 * 3600000 },
 };
 
-START_TEST(latest_slot_is_found)
+TEST_LOOP(latest_slot_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 {
 	struct cron c;
 	struct str_error err;
@@ -33,9 +33,8 @@ START_TEST(latest_slot_is_found)
 	ck_assert_msg(cron_parse(cases[_i].spec, &c, &err) == 0, "%s", err.text);
 	ck_assert_int_eq(schedule_due(&c, NULL, cases[_i].last, cases[_i].now), cases[_i].due);
 }
-END_TEST
 
-START_TEST(slots_are_written_in_their_zone)
+TEST(slots_are_written_in_their_zone)
 {
 	char text[SCHEDULE_TEXT_MAX];
 	struct zone *z = NULL;
@@ -57,10 +56,5 @@ START_TEST(slots_are_written_in_their_zone)
 	zone_free(&z);
 	free(bytes);
 }
-END_TEST
 
-TEST_MAIN("reporter/schedule")
-{
-	tcase_add_loop_test(t, latest_slot_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])));
-	tcase_add_test(t, slots_are_written_in_their_zone);
-}
+SUITE("reporter/schedule");

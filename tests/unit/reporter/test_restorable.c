@@ -1,4 +1,4 @@
-/* test_restore.c - show tells all that is known of an action; restore takes back scale-downs and nothing
+/* test_restorable.c - show tells all that is known of an action; restore takes back scale-downs and nothing
  * else. */
 // SPDX-License-Identifier: Apache-2.0
 #include "model/duties.h"
@@ -34,7 +34,7 @@ static struct msg find(uint64_t id, bool dry)
 	return m;
 }
 
-START_TEST(scale_down_can_be_taken_back)
+TEST(scale_down_can_be_taken_back)
 {
 	struct msg m[2];
 
@@ -58,7 +58,6 @@ START_TEST(scale_down_can_be_taken_back)
 	ck_assert_int_eq(r->want_replicas, 3);
 	ck_assert(!find(4, false).u.ctl_restore_row.dry);
 }
-END_TEST
 
 /* One change that makes it nothing that can be taken back, and what is said then. */
 static const struct {
@@ -106,7 +105,7 @@ static const struct {
 	  .no_uid = true },
 };
 
-START_TEST(everything_else_says_why_it_cannot)
+TEST_LOOP(everything_else_says_why_it_cannot, 0, sizeof(cases) / sizeof(cases[0]))
 {
 	struct msg m[2];
 
@@ -127,9 +126,8 @@ START_TEST(everything_else_says_why_it_cannot)
 	ck_assert_msg(strstr(a.u.ctl_end.text, cases[_i].text), "%s", a.u.ctl_end.text);
 	ck_assert_ptr_nonnull(strstr(a.u.ctl_end.text, "action 7"));
 }
-END_TEST
 
-START_TEST(unknown_number_and_removed_cluster_are_said)
+TEST(unknown_number_and_removed_cluster_are_said)
 {
 	struct msg m[2];
 
@@ -139,7 +137,6 @@ START_TEST(unknown_number_and_removed_cluster_are_said)
 	world_forget_staging();
 	ck_assert_ptr_nonnull(strstr(find(4, false).u.ctl_end.text, "not configured"));
 }
-END_TEST
 
 static const char *shown(const struct msg *out, size_t n, const char *name)
 {
@@ -149,7 +146,7 @@ static const char *shown(const struct msg *out, size_t n, const char *name)
 	return "";
 }
 
-START_TEST(show_tells_evidence_request_and_answer)
+TEST(show_tells_evidence_request_and_answer)
 {
 	const struct msg_ctl_show q = { .id = 4 };
 	struct query *c = NULL;
@@ -178,9 +175,8 @@ START_TEST(show_tells_evidence_request_and_answer)
 	ck_assert_uint_eq(out[n - 1].u.ctl_end.conn, 8);
 	ck_assert_uint_eq(out[n - 1].u.ctl_end.code, 0);
 }
-END_TEST
 
-START_TEST(show_of_an_open_or_unknown_action)
+TEST(show_of_an_open_or_unknown_action)
 {
 	struct msg_ctl_show q = { .id = 9 };
 	const struct msg i = world_intent(9, 0, "u9");
@@ -199,14 +195,8 @@ START_TEST(show_of_an_open_or_unknown_action)
 	ck_assert_uint_eq(out[0].u.ctl_end.code, EXIT_CODE_FAILURE);
 	ck_assert_ptr_nonnull(strstr(out[0].u.ctl_end.text, "history"));
 }
-END_TEST
 
-TEST_MAIN("reporter/restore")
+TEST_MAIN("reporter/restorable")
 {
 	tcase_add_checked_fixture(t, world_setup, world_teardown);
-	tcase_add_test(t, scale_down_can_be_taken_back);
-	tcase_add_loop_test(t, everything_else_says_why_it_cannot, 0, sizeof(cases) / sizeof(cases[0]));
-	tcase_add_test(t, unknown_number_and_removed_cluster_are_said);
-	tcase_add_test(t, show_tells_evidence_request_and_answer);
-	tcase_add_test(t, show_of_an_open_or_unknown_action);
 }

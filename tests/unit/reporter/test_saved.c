@@ -1,12 +1,12 @@
-/* test_memory.c - what must outlive every process: fights, breakers, spent budgets, pauses, rungs of the
- * ladder. */
+/* test_saved.c - what must outlive every process: reverts, breakers, spent budgets, pauses, actions that are
+ * open. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "reporter/web/stats.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
-static struct msg memo(uint64_t cluster, const char *kind, const char *key, int64_t at)
+	static struct msg saved_msg(uint64_t cluster, const char *kind, const char *key, int64_t at)
 {
 	struct msg m = { .type = MSG_SAVED, .u.saved = { .cluster = cluster, .at = at, .until = at + 5 } };
 
@@ -18,12 +18,12 @@ static struct msg memo(uint64_t cluster, const char *kind, const char *key, int6
 }
 
 /* Order matters: a watcher acts after SAVED_END, and must know everything by then. */
-START_TEST(memories_come_before_the_end_of_since)
+TEST(saved_state_comes_before_its_end)
 {
 	const struct msg m[] = {
-		memo(0, "reverted", "u1", 100),          memo(0, "breaker", "host:docker.io", 200),
-		memo(1, "reverted", "u1", 300),          memo(0, "reverted", "u1", 400),
-		memo(0, "breaker", "host:docker.io", 0), world_since(0, "o1", 50)
+		saved_msg(0, "reverted", "u1", 100),          saved_msg(0, "breaker", "host:docker.io", 200),
+		saved_msg(1, "reverted", "u1", 300),          saved_msg(0, "reverted", "u1", 400),
+		saved_msg(0, "breaker", "host:docker.io", 0), world_failing_since(0, "o1", 50)
 	};
 	struct query *c = NULL;
 	struct msg out[8];
@@ -43,11 +43,10 @@ START_TEST(memories_come_before_the_end_of_since)
 	ck_assert_int_eq(out[1].type, MSG_FAILING_SINCE_ROW);
 	ck_assert_int_eq(out[2].type, MSG_SAVED_END);
 }
-END_TEST
 
-START_TEST(attempt_is_remembered_with_its_clock)
+TEST(attempt_is_remembered_with_its_clock)
 {
-	struct msg m = world_since(0, "o1", 100);
+	struct msg m = world_failing_since(0, "o1", 100);
 	struct query *c = NULL;
 	struct msg out[4];
 
@@ -57,9 +56,8 @@ START_TEST(attempt_is_remembered_with_its_clock)
 	ck_assert_uint_eq(world_read(c, out, 4), 2);
 	ck_assert_int_eq(out[0].u.failing_since_row.attempted, 150);
 }
-END_TEST
 
-static size_t count_acts(bool observe)
+static size_t count_actions(bool observe)
 {
 	struct query *c = NULL;
 	struct msg out[16];
@@ -74,7 +72,7 @@ static size_t count_acts(bool observe)
 }
 
 /* What budgets were spent on: everything that was or may have been written within a day. */
-START_TEST(acts_of_the_last_day_are_told)
+TEST(actions_of_the_last_day_are_given)
 {
 	struct msg m[] = { world_intent(1, 0, "done"),           world_record(1, OUTCOME_DONE),
 			   world_intent(2, 0, "open"),           world_intent(3, 0, "doubt"),
@@ -85,17 +83,16 @@ START_TEST(acts_of_the_last_day_are_told)
 	m[8].u.intent.action = ACTION_RESTORE;
 	m[9].u.intent.observe = true;
 	world_write(m, 10);
-	ck_assert_uint_eq(count_acts(false), 3);
-	ck_assert_uint_eq(count_acts(true), 1);
+	ck_assert_uint_eq(count_actions(false), 3);
+	ck_assert_uint_eq(count_actions(true), 1);
 	clock_fake_advance(INT64_C(86400000) - 1);
-	ck_assert_uint_eq(count_acts(false), 3);
+	ck_assert_uint_eq(count_actions(false), 3);
 	clock_fake_advance(1);
-	ck_assert_uint_eq(count_acts(false), 0);
+	ck_assert_uint_eq(count_actions(false), 0);
 }
-END_TEST
 
 /* When they ended; what is open may be written at any moment. */
-START_TEST(acts_carry_the_time_of_their_end)
+TEST(actions_carry_the_time_of_their_end)
 {
 	struct msg m[] = { world_intent(1, 0, "done"), world_record(1, OUTCOME_DONE),
 			   world_intent(2, 0, "open") };
@@ -113,7 +110,6 @@ START_TEST(acts_carry_the_time_of_their_end)
 	ck_assert_int_eq(out[1].u.action_row.at, 0);
 	ck_assert_int_eq(out[2].type, MSG_SAVED_END);
 }
-END_TEST
 
 static struct msg pause_msg(const char *cluster, int64_t duty, bool on, int64_t until)
 {
@@ -126,7 +122,7 @@ static struct msg pause_msg(const char *cluster, int64_t duty, bool on, int64_t 
 	return m;
 }
 
-START_TEST(pauses_come_before_the_open_intents)
+TEST(pauses_come_before_the_open_intents)
 {
 	const struct msg m[] = { world_intent(1, 0, "u1"), pause_msg("", -1, true, 0),
 				 pause_msg("prod", 2, true, WORLD_NOW + 10), pause_msg("prod", 1, true, 0),
@@ -153,9 +149,8 @@ START_TEST(pauses_come_before_the_open_intents)
 	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
 	ck_assert_uint_eq(world_read(c, out, 8), 3); /* the one with an end has ended */
 }
-END_TEST
 
-START_TEST(rungs_and_restores_survive_a_crash)
+TEST(actions_and_restores_survive_a_crash)
 {
 	struct msg m = world_intent(9, 0, "u9"), out[4];
 	struct query *c = NULL;
@@ -178,9 +173,8 @@ START_TEST(rungs_and_restores_survive_a_crash)
 	ck_assert_str_eq(out[0].u.open_intent.want_target, "deployments.apps/shop/web");
 	ck_assert_str_eq(out[0].u.open_intent.want_uid, "d-1");
 }
-END_TEST
 
-START_TEST(history_is_found_by_outcome_and_target)
+TEST(history_is_found_by_outcome_and_target)
 {
 	struct msg m[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
 			   world_intent(2, 0, "u2"), world_record(2, OUTCOME_GONE),
@@ -209,13 +203,13 @@ START_TEST(history_is_found_by_outcome_and_target)
 		ck_assert_msg(world_read(c, out, 8) == cases[i].n + 1, "case %zu", i);
 	}
 }
-END_TEST
 
-START_TEST(guards_are_figures)
+TEST(guards_are_metrics)
 {
-	const struct msg m[] = { memo(0, "breaker", "errImagePull", 100), memo(0, "reverted", "u1", 100),
-				 pause_msg("staging", 0, true, 0), pause_msg("", 1, true, WORLD_NOW + 10) };
-	const struct msg closed = memo(0, "breaker", "errImagePull", 0);
+	const struct msg m[] = { saved_msg(0, "breaker", "errImagePull", 100),
+				 saved_msg(0, "reverted", "u1", 100), pause_msg("staging", 0, true, 0),
+				 pause_msg("", 1, true, WORLD_NOW + 10) };
+	const struct msg closed = saved_msg(0, "breaker", "errImagePull", 0);
 	struct msg stats = { .type = MSG_WATCH_STATS, .u.watch_stats = { .blocked = 7, .reverts = 2 } };
 	struct stats f;
 
@@ -242,17 +236,8 @@ START_TEST(guards_are_figures)
 		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 0);
 	stats_done(&f);
 }
-END_TEST
 
-TEST_MAIN("reporter/memory")
+TEST_MAIN("reporter/saved")
 {
 	tcase_add_checked_fixture(t, world_setup, world_teardown);
-	tcase_add_test(t, memories_come_before_the_end_of_since);
-	tcase_add_test(t, attempt_is_remembered_with_its_clock);
-	tcase_add_test(t, acts_of_the_last_day_are_told);
-	tcase_add_test(t, acts_carry_the_time_of_their_end);
-	tcase_add_test(t, pauses_come_before_the_open_intents);
-	tcase_add_test(t, rungs_and_restores_survive_a_crash);
-	tcase_add_test(t, history_is_found_by_outcome_and_target);
-	tcase_add_test(t, guards_are_figures);
 }
