@@ -85,10 +85,10 @@ static bool reverted_ok(const struct admit_ask *a, struct block *h)
 {
 	char d[DURATION_MAX];
 
-	if (a->retry || !reverted_blocks(&a->fight, a->now))
+	if (a->retry || !reverted_blocks(&a->reverted, a->now))
 		return true;
-	return blocked(h, a->fight.until, "came back %" PRIu32 " times; blocked for %s more", a->fight.count,
-		       text_duration(a->fight.until - a->now, d));
+	return blocked(h, a->reverted.until, "came back %" PRIu32 " times; blocked for %s more",
+		       a->reverted.count, text_duration(a->reverted.until - a->now, d));
 }
 
 static bool evict_loop_ok(const struct admit_ask *a, struct block *h)

@@ -1,7 +1,7 @@
 /* admit.h - may what is due be done now? The guards beyond the single object: pause, leadership, a fresh
- * cache, clocks, start-up quiet, windows, the breaker, fights, budgets; a table that is walked in that order.
- * Layer: rules.  Pure and without state of its own: (what is asked, what is known) -> go or hold. Times are
- * milliseconds of the clock that does not step, whatever is said to people is made by the caller.
+ * cache, clocks, start-up quiet, windows, the breaker, reverts, budgets; a table that is walked in that
+ * order. Layer: rules.  Pure and without state of its own: (what is asked, what is known) -> go or hold.
+ * Times are milliseconds of the clock that does not step, whatever is said to people is made by the caller.
  * A hold is never a refusal: the object stays due, and is asked for again at `until` or when something
  * changes. */
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +18,7 @@
 struct admit_ask {
 	const struct duty_policy *policy;
 	int64_t now;
-	bool retry; /* only a fresh attempt: it ends no workload, so breaker and fights do not hold it */
+	bool retry; /* only a fresh attempt: it ends no workload, so breaker and reverts do not block it */
 	struct spend spend;
 	const char *paused; /* who paused the duty and why; until when */
 	int64_t paused_until;
@@ -30,7 +30,7 @@ struct admit_ask {
 	int64_t window_opens; /* 0 = not known */
 	const struct breaker *breaker;
 	const char *breaker_text; /* what the workloads have in common */
-	struct reverted fight;
+	struct reverted reverted;
 	int64_t loop_until; /* the newest of an evict loop is kept until then; 0 = it is none */
 	uint32_t loop_count;
 	const struct budget *budget;

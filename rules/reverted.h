@@ -1,7 +1,7 @@
 /* reverted.h - workloads that come back after they were scaled to zero: somebody else sets their replicas
  * (R22). Layer: rules.  Pure: times are milliseconds of any one clock that does not step. Each time the hold
  * is doubled, from ten minutes to a day, so that there is never a loop. A workload is a number chosen by the
- * caller, of owner and revision: a changed template is no fight. */
+ * caller, of owner and revision: a changed template is no revert. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RULES_REVERTED_H
 #define RULES_REVERTED_H

@@ -1,6 +1,6 @@
-/* cluster_watch.h - one cluster's watch on an event loop: reflector and client below, judging, digest and
- * explain above, timers between. Layer: watcher.  Threads: none.  Messages leave through `send`, so it runs
- * without a process around. */
+/* cluster_watch.h - one cluster's watch on an event loop: reflector and client below, controller, plan,
+ * explain and digest rows above, timers between. Layer: watcher.  Threads: none.  Messages leave through
+ * `send`, so it runs without a process around. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CLUSTER_WATCH_H
 #define WATCHER_CLUSTER_WATCH_H

@@ -259,7 +259,7 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 				 .quiet_until = d->quiet_until,
 				 .breaker = d->retry ? NULL : g->breaker,
 				 .breaker_text = g->text,
-				 .fight = reverted_of(g, d, now),
+				 .reverted = reverted_of(g, d, now),
 				 .budget = budget ? budget : shares_budget(g->shares) };
 	if (p) {
 		a->paused = p->text;
@@ -272,7 +272,7 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 		a->window_opens = clocks_boot(now, at, now->server);
 	}
 	ask_loop(g, d, now, a);
-	a->fight.until = clocks_boot(now, a->fight.until, now->server);
+	a->reverted.until = clocks_boot(now, a->reverted.until, now->server);
 }
 
 bool admission_ask(const struct admission *g, const struct budget *budget, const struct due *d,

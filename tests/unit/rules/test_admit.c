@@ -69,10 +69,10 @@ static void burst(void)
 	breaker_load(breaker, T, 31);
 }
 
-static void fight(void)
+static void reverted(void)
 {
 	ask.spend.duty = DUTY_IMAGE_PULL;
-	ask.fight = (struct reverted){ .until = T + 3 * HOUR, .count = 2 };
+	ask.reverted = (struct reverted){ .until = T + 3 * HOUR, .count = 2 };
 }
 
 static void loop(void)
@@ -104,7 +104,7 @@ static const struct {
 	{ quiet, GUARD_QUIET, REASON_STARTUP_QUIET, BLOCK_NAMESPACE, T + 1, "1ms left" },
 	{ window, GUARD_WINDOW, REASON_OUTSIDE_WINDOW, BLOCK_DUTY, T + 2 * HOUR, "opens in 2h" },
 	{ burst, GUARD_BREAKER, REASON_BREAKER_OPEN, BLOCK_DUTY, 0, "31 workloads" },
-	{ fight, GUARD_REVERTED, REASON_REVERTED, BLOCK_WORKLOAD, T + 3 * HOUR, "2 times" },
+	{ reverted, GUARD_REVERTED, REASON_REVERTED, BLOCK_WORKLOAD, T + 3 * HOUR, "2 times" },
 	{ loop, GUARD_EVICT_LOOP, REASON_EVICT_LOOP, BLOCK_WORKLOAD_NODE, T + HOUR, "4 times" },
 	{ spent, GUARD_BUDGET, REASON_BUDGET_SPENT, BLOCK_DUTY, T + 59 * MIN, "per hour: 1 of 1" },
 };
@@ -115,7 +115,7 @@ START_TEST(nothing_against_it)
 	struct block h;
 
 	ask.quiet_until = T; /* over */
-	ask.fight = (struct reverted){ .until = T, .count = 3 };
+	ask.reverted = (struct reverted){ .until = T, .count = 3 };
 	ck_assert(admit_ask(&ask, &h));
 	ask.spend.duty = DUTY_EVICTED;
 	burst(); /* only for errImagePull */
