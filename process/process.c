@@ -172,7 +172,8 @@ static int start(struct process *p)
 	p->running = true;
 	(void)process_send(p, &ready);
 	(void)channel_flush(p->channel, 0); /* what on_ready does may take long */
-	p->spec->on_ready(p);
+	if (p->spec->on_ready)
+		p->spec->on_ready(p);
 	return 0;
 }
 

@@ -21,7 +21,7 @@ struct process_spec {
 	/* Last chance to open things: before the sandbox, after the first on_settings. Negative errno ends
 	 * the process. */
 	int (*on_start)(struct process *p);
-	/* Sandboxed, READY is sent, messages may be sent. */
+	/* Sandboxed, READY is sent, messages may be sent. May be NULL. */
 	void (*on_ready)(struct process *p);
 	/* A message for this role that process.c does not handle itself. */
 	void (*on_msg)(struct process *p, const struct msg *m);

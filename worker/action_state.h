@@ -49,8 +49,7 @@ struct findings {
 	char newest[64];        /* uid of the newest ReplicaSet, or name of the update revision */
 	uint64_t newest_number; /* its revision, 0 when it has none */
 	int64_t newest_created;
-	bool revision_serves; /* a ReplicaSet of the workload reports Ready pods */
-	bool pod_seen;        /* the granted pod is in the list, of the newest revision and failing */
+	bool pod_seen; /* the granted pod is in the list, of the newest revision and failing */
 };
 
 struct action {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -316,11 +315,6 @@ static int worker_on_start(struct process *p)
 	return w->client ? 0 : -EINVAL;
 }
 
-static void worker_on_ready(struct process *p)
-{
-	(void)p; /* grants come by themselves */
-}
-
 static void worker_on_msg(struct process *p, const struct msg *m)
 {
 	if (m->type == MSG_PREFETCH)
@@ -369,7 +363,6 @@ int main(int argc, char **argv)
 						  .on_settings = worker_on_settings,
 						  .on_commit = worker_on_commit,
 						  .on_start = worker_on_start,
-						  .on_ready = worker_on_ready,
 						  .on_msg = worker_on_msg,
 						  .on_room = worker_on_room,
 						  .on_drain = worker_on_drain,

@@ -3,9 +3,7 @@
 #include "worker/managed_fields.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "worker/read.h"
 

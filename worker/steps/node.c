@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/node.h"
 
-#include <stdlib.h>
-
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/path.h"

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "worker/action_end.h"
 #include "worker/steps/autoscaler.h"
-#include "worker/steps/object.h"
 #include "worker/steps/suspend.h"
 
 static enum step_then refuse(struct action *a, enum reason reason)

@@ -91,6 +91,16 @@ void ask_revisions(struct action *a, struct step_request *ret)
 				     a->found.scale.selector);
 }
 
+static enum step_then refuse_serving(struct action *a)
+{
+	struct str stable = READ_TEXT(action_top(a)->json, "status", "stableRS");
+
+	if (is_kind(action_top(a), "argoproj.io", "Rollout") && !str_empty(stable) &&
+	    !str_eq(stable, a->pod.revision))
+		return owner_refuse(a, REASON_ROLLOUT_STABLE_SERVING, "only the new revision fails");
+	return owner_refuse(a, REASON_WORKLOAD_HAS_READY_PODS, "it serves");
+}
+
 enum step_then item_revision(struct action *a, const json_t *rs)
 {
 	struct findings *f = &a->found;
@@ -102,7 +112,7 @@ enum step_then item_revision(struct action *a, const json_t *rs)
 	if (!read_controller(rs, &owner) || !str_eq(owner.uid, f->owners[1].ref.uid))
 		return STEP_NEXT;
 	if (json_integer_value(READ_AT(rs, "status", "readyReplicas")) > 0)
-		f->revision_serves = true;
+		return refuse_serving(a);
 	if (f->newest[0] &&
 	    (number < f->newest_number || (number == f->newest_number && created < f->newest_created)))
 		return STEP_NEXT;
@@ -112,22 +122,10 @@ enum step_then item_revision(struct action *a, const json_t *rs)
 	return STEP_NEXT;
 }
 
-static enum step_then refuse_serving(struct action *a)
-{
-	struct str stable = READ_TEXT(action_top(a)->json, "status", "stableRS");
-
-	if (is_kind(action_top(a), "argoproj.io", "Rollout") && !str_empty(stable) &&
-	    !str_eq(stable, a->pod.revision))
-		return owner_refuse(a, REASON_ROLLOUT_STABLE_SERVING, "only the new revision fails");
-	return owner_refuse(a, REASON_WORKLOAD_HAS_READY_PODS, "it serves");
-}
-
 enum step_then take_revisions(struct action *a, const struct step_reply *reply)
 {
 	if (!reply->json)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, "no list of replicasets");
-	if (a->found.revision_serves)
-		return refuse_serving(a);
 	if (!str_is(a->found.owners[0].ref.uid, a->found.newest))
 		return owner_refuse(a, REASON_NOT_NEWEST_REVISION, "the pod is of another ReplicaSet");
 	return STEP_NEXT;
