@@ -154,7 +154,7 @@ START_TEST(a_fresh_attempt_is_no_fight)
 {
 	struct block h;
 
-	fight();
+	reverted();
 	ask.retry = true;
 	ck_assert(admit_ask(&ask, &h));
 	spent();
