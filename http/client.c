@@ -8,7 +8,8 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "http/internal.h"
+#include "http/client_state.h"
+#include "http/global.h"
 
 #define KEPT_CONNECTIONS 16L
 
@@ -23,16 +24,16 @@ static void finish(struct http_request *r, CURLcode code)
 	const bool report = r->state != REQUEST_CANCELLED;
 	struct http_result result;
 
-	request_result(r, code, &result);
+	transfer_result(r, code, &result);
 	if (r->easy)
 		(void)curl_multi_remove_handle(c->multi, r->easy);
-	request_release(r, report && result.failure == HTTP_OK);
+	transfer_release(r, report && result.failure == HTTP_OK);
 	TAILQ_REMOVE(&c->requests, r, entry);
 	note_end(c);
 	r->state = REQUEST_DONE;
 	if (report)
 		r->call.on_done(r->call.ctx, &result);
-	request_free(r);
+	transfer_free(r);
 }
 
 static void on_idle(evutil_socket_t fd, short what, void *ctx);
@@ -40,7 +41,7 @@ static void on_idle(evutil_socket_t fd, short what, void *ctx);
 static void arm_idle(struct http_request *r, uint64_t ms)
 {
 	if (!r->idle_timer)
-		r->idle_timer = evtimer_new(r->client->base, on_idle, r);
+		r->idle_timer = evtimer_new(r->client->sockets.base, on_idle, r);
 	evtimer_add(r->idle_timer, CLOCK_TIMEVAL(ms));
 }
 
@@ -140,8 +141,9 @@ static void on_idle(evutil_socket_t fd, short what, void *ctx)
 
 /* -- libcurl on libevent -------------------------------------------------------------------------------- */
 
-void client_drive(struct http_client *c, curl_socket_t fd, int events)
+static void drive(void *ctx, curl_socket_t fd, int events)
 {
+	struct http_client *c = ctx;
 	int running;
 
 	enter(c);
@@ -153,7 +155,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
 	(void)fd;
 	(void)what;
-	client_drive(ctx, CURL_SOCKET_TIMEOUT, 0);
+	drive(ctx, CURL_SOCKET_TIMEOUT, 0);
 }
 
 static void on_started(evutil_socket_t fd, short what, void *ctx)
@@ -182,8 +184,8 @@ static CURLM *multi_new(struct http_client *c)
 
 	if (!multi)
 		abort();
-	(void)curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
-	(void)curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, c);
+	(void)curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, sockets_watch);
+	(void)curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, &c->sockets);
 	(void)curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, set_timer);
 	(void)curl_multi_setopt(multi, CURLMOPT_TIMERDATA, c);
 	(void)curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING);
@@ -230,12 +232,13 @@ struct http_client *http_client_new(struct event_base *base, const struct http_e
 	struct http_client *c = xcalloc(1, sizeof(*c));
 
 	http_global_init();
-	c->base = base;
+	c->sockets = (struct sockets){
+		.base = base, .drive = drive, .ctx = c, .is_answered = transfer_is_answered
+	};
 	c->endpoint = endpoint_new(e);
 	c->timer = evtimer_new(base, on_timer, c);
 	c->started = event_new(base, -1, 0, on_started, c);
 	c->quiet = evtimer_new(base, on_quiet, c);
-	LIST_INIT(&c->watches);
 	TAILQ_INIT(&c->requests);
 	c->multi = multi_new(c);
 	return c;
@@ -285,8 +288,8 @@ void http_client_set_endpoint(struct http_client *c, const struct http_endpoint 
 
 struct http_request *http_client_start(struct http_client *c, const struct http_call *call)
 {
-	struct http_request *r = request_new(c, call);
-	const bool ready = request_prepare(r);
+	struct http_request *r = transfer_new(c, c->endpoint, call);
+	const bool ready = transfer_prepare(r, &c->sockets);
 
 	TAILQ_INSERT_TAIL(&c->requests, r, entry);
 	if (ready && c->depth == 0)

@@ -1,5 +1,7 @@
-/* endpoint.c - an http_endpoint in the form libcurl wants it. */
+/* endpoint.c - see endpoint.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "http/endpoint.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "http/internal.h"
+#include "http/global.h"
 
 struct parts {
 	char *scheme, *host, *port, *rest;

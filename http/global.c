@@ -1,7 +1,10 @@
-/* global.c - http_global_init: everything libcurl and OpenSSL open, read or set up lazily happens here. */
+/* global.c - see global.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "http/global.h"
+
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,7 +13,6 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "http/internal.h"
 
 #define CA_BUNDLE_MAX (8u << 20)
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "http/client.h"
+#include "http/global.h"
 #include "reporter/inbox.h"
 #include "reporter/reports.h"
 #include "reporter/web/listener.h"

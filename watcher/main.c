@@ -6,6 +6,7 @@
 
 #include "base/xalloc.h"
 #include "http/client.h"
+#include "http/global.h"
 #include "process/process.h"
 #include "watcher/cluster_watch.h"
 

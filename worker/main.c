@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "config/windows.h"
+#include "http/global.h"
 #include "process/cluster_endpoint.h"
 #include "process/process.h"
 #include "rules/judge.h"

@@ -18,6 +18,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "http/client.h"
+#include "http/global.h"
 #include "tests/integration/informer/shrink.h"
 #include "tests/integration/informer/world.h"
 #include "tests/suite.h"

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "http/client.h"
+#include "http/global.h"
 #include "tests/integration/kube/mirror.h"
 #include "tests/suite.h"
 

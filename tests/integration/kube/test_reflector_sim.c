@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "http/global.h"
 #include "tests/integration/kube/mirror.h"
 #include "tests/suite.h"
 

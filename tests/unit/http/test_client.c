@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/xalloc.h"
+#include "http/global.h"
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 

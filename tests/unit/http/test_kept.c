@@ -3,7 +3,8 @@
 #include <openssl/ssl.h>
 
 #include "base/clock.h"
-#include "http/internal.h"
+#include "http/client_state.h"
+#include "http/global.h"
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
@@ -88,7 +89,7 @@ static unsigned rounds(struct event_base *base)
 /* Until the server's end of every connection is seen. */
 static void await_close(const struct many *m)
 {
-	while (!LIST_EMPTY(&m->client->watches))
+	while (!LIST_EMPTY(&m->client->sockets.watches))
 		(void)event_base_loop(m->base, EVLOOP_ONCE);
 }
 
@@ -185,12 +186,12 @@ TEST_LOOP(quiet, 0, 2)
 		clock_fake_advance(IDLE_CONN_MAX_S * 1000 - 1);
 		event_active(m.client->quiet, EV_TIMEOUT, 0);
 		(void)event_base_loop(m.base, EVLOOP_NONBLOCK);
-		ck_assert(!LIST_EMPTY(&m.client->watches));
+		ck_assert(!LIST_EMPTY(&m.client->sockets.watches));
 		ck_assert(evtimer_pending(m.client->quiet, NULL));
 		clock_fake_advance(1);
 		event_active(m.client->quiet, EV_TIMEOUT, 0);
 		(void)event_base_loop(m.base, EVLOOP_NONBLOCK);
-		ck_assert(LIST_EMPTY(&m.client->watches));
+		ck_assert(LIST_EMPTY(&m.client->sockets.watches));
 		ck_assert_uint_eq(m.client->endpoint->n_idle, 1);
 		ck_assert_uint_eq(s.log->connections, i * AT_ONCE);
 	}

@@ -1,5 +1,6 @@
 /* test_odd.c - the HTTP client against servers that misbehave, and none at all. */
 // SPDX-License-Identifier: Apache-2.0
+#include "http/global.h"
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 

@@ -1,6 +1,7 @@
 /* test_reuse.c - libcurl's handle of a request serves the next one of its endpoint: nothing of a request, its
  * answer or its failure may be left in it. */
 // SPDX-License-Identifier: Apache-2.0
+#include "http/global.h"
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "http/global.h"
 #include "tests/suite.h"
 #include "tests/unit/kube/consumer.h"
 #include "tests/unit/kube/words.h"

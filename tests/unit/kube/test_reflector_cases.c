@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "http/global.h"
 #include "kube/reflector.h"
 #include "kube/stream_body.h"
 #include "tests/suite.h"

@@ -1,16 +1,21 @@
-/* request.c - one request: its curl handle, and what its end means. */
+/* transfer.c - see transfer.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "http/transfer.h"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/rfc3339.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "http/internal.h"
+#include "http/global.h"
 
 #define CONNECT_TIMEOUT_MS 10000L
 #define STREAM_BUFFER      (128L << 10)
@@ -22,13 +27,19 @@
 #define KEEP_COUNT      3
 #define USER_TIMEOUT_MS 30000
 
-struct http_request *request_new(struct http_client *c, const struct http_call *call)
+#define HEADERS_MAX          (64u << 10)
+#define BODY_MAX_DEFAULT     (8u << 20)
+#define RETRY_AFTER_CAP_S    60
+#define RETRY_AFTER_ABSURD_S 86400
+#define BLANKS               " \t\r\n"
+
+struct http_request *transfer_new(struct http_client *c, struct endpoint *e, const struct http_call *call)
 {
 	struct http_request *r = xcalloc(1, sizeof(*r));
 
 	r->client = c;
 	r->call = *call;
-	r->endpoint = endpoint_ref(c->endpoint);
+	r->endpoint = endpoint_ref(e);
 	r->retry_after_ms = -1;
 	r->repeatable = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0;
 	if (call->body)
@@ -36,7 +47,7 @@ struct http_request *request_new(struct http_client *c, const struct http_call *
 	return r;
 }
 
-void request_release(struct http_request *r, bool whole)
+void transfer_release(struct http_request *r, bool whole)
 {
 	CURL *easy = TAKE_PTR(r->easy);
 	struct endpoint *e = r->endpoint;
@@ -58,7 +69,7 @@ void request_release(struct http_request *r, bool whole)
 	e->idle[e->n_idle++] = easy;
 }
 
-void request_free(struct http_request *r)
+void transfer_free(struct http_request *r)
 {
 	if (r->idle_timer)
 		event_free(r->idle_timer);
@@ -99,12 +110,137 @@ static int before_send(void *userdata, char *ip, char *local_ip, int port, int l
 	return CURL_PREREQFUNC_ABORT;
 }
 
+/* -- what arrives --------------------------------------------------------------------------------------- */
+
+static void fail(struct http_request *r, enum http_failure kind, const char *why)
+{
+	if (!r->problem) {
+		r->problem = why;
+		r->problem_kind = kind;
+	}
+}
+
+/* RFC 9110 10.2.3, the form in seconds only; a day or more is a mistake, not a wish. */
+static int64_t retry_after(struct str v)
+{
+	uint64_t s;
+
+	if (str_to_u64(v.p, v.n, &s) < 0 || s >= RETRY_AFTER_ABSURD_S)
+		return -1;
+	return (int64_t)(s > RETRY_AFTER_CAP_S ? RETRY_AFTER_CAP_S : s) * 1000;
+}
+
+static void take_header(struct http_request *r, struct str name, struct str value)
+{
+	int64_t ms;
+
+	if (name.n == 12 && strncasecmp(name.p, "Content-Type", 12) == 0)
+		r->content_type[str_copy_printable(r->content_type, sizeof(r->content_type), value.p,
+						   value.n)] = '\0';
+	else if (name.n == 11 && strncasecmp(name.p, "Retry-After", 11) == 0)
+		r->retry_after_ms = retry_after(value);
+	else if (name.n == 4 && strncasecmp(name.p, "Date", 4) == 0 &&
+		 http_date_parse(value.p, value.n, &ms) == 0)
+		r->server_date_ms = ms;
+}
+
+/* The empty line. An interim answer (1xx) is followed by the real one. */
+static void end_headers(struct http_request *r)
+{
+	long status = 0;
+
+	curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status < 200)
+		return;
+	r->status = status;
+	r->headers_done = true;
+	if (r->call.on_headers)
+		r->call.on_headers(r->call.ctx, status, r->content_type, r->server_date_ms);
+}
+
+static void begin_headers(struct http_request *r)
+{
+	r->content_type[0] = '\0';
+	r->retry_after_ms = -1;
+	r->server_date_ms = 0;
+}
+
+static void note_arrival(struct http_request *r)
+{
+	if (r->call.idle_timeout_ms) /* nobody else asks */
+		r->last_byte_ms = clock_boot_ms();
+}
+
+static size_t on_header(char *p, size_t size, size_t n, void *userdata)
+{
+	struct http_request *r = userdata;
+	const size_t len = size * n;
+	const char *colon = memchr(p, ':', len);
+
+	note_arrival(r);
+	r->header_bytes += len;
+	if (r->header_bytes > HEADERS_MAX) {
+		fail(r, HTTP_BROKEN, "the response headers are above 64 KiB");
+		return 0;
+	}
+	if (r->headers_done) /* trailers */
+		return len;
+	if (len > 5 && memcmp(p, "HTTP/", 5) == 0)
+		begin_headers(r);
+	else if (str_trim((struct str){ p, len }, BLANKS).n == 0)
+		end_headers(r);
+	else if (colon)
+		take_header(r, (struct str){ p, (size_t)(colon - p) },
+			    str_trim((struct str){ colon + 1, len - (size_t)(colon - p) - 1 }, BLANKS));
+	return r->state == REQUEST_CANCELLED ? 0 : len;
+}
+
+static bool collect(struct http_request *r, const char *p, size_t n)
+{
+	const size_t max = r->call.max_body ? r->call.max_body : BODY_MAX_DEFAULT;
+
+	if (n > max || r->received_len > max - n) {
+		fail(r, HTTP_TOO_LARGE, "the response body is too large");
+		return false;
+	}
+	if (r->received_len + n + 1 > r->received_cap) {
+		size_t cap = r->received_cap ? r->received_cap : 4096;
+
+		while (cap < r->received_len + n + 1)
+			cap *= 2;
+		r->received = xreallocarray(r->received, cap, 1);
+		r->received_cap = cap;
+	}
+	memcpy(r->received + r->received_len, p, n);
+	r->received_len += n;
+	r->received[r->received_len] = '\0';
+	return true;
+}
+
+static size_t on_body(char *p, size_t size, size_t n, void *userdata)
+{
+	struct http_request *r = userdata;
+	const size_t len = size * n;
+	bool ok = true;
+
+	note_arrival(r);
+	if (r->state == REQUEST_CANCELLED)
+		return 0;
+	if (!r->call.on_data) {
+		ok = collect(r, p, len);
+	} else if (r->call.on_data(r->call.ctx, p, len) != 0) {
+		fail(r, HTTP_ABORTED, "given up by the receiver");
+		ok = false;
+	}
+	return ok && r->state != REQUEST_CANCELLED ? len : 0;
+}
+
 #define SET(option, value) (void)(ok = curl_easy_setopt(easy, option, value) == CURLE_OK && ok)
 
 /* -- what all requests of an endpoint have in common ------------------------------------------------------
  */
 
-static bool set_transport(CURL *easy, const struct endpoint *e, struct http_client *c)
+static bool set_transport(CURL *easy, const struct endpoint *e, struct sockets *s)
 {
 	bool ok = true;
 
@@ -123,14 +259,14 @@ static bool set_transport(CURL *easy, const struct endpoint *e, struct http_clie
 	SET(CURLOPT_TCP_KEEPIDLE, KEEP_IDLE_S);
 	SET(CURLOPT_TCP_KEEPINTVL, KEEP_INTERVAL_S);
 	SET(CURLOPT_SOCKOPTFUNCTION, tune_socket);
-	SET(CURLOPT_CLOSESOCKETFUNCTION, watch_close);
-	SET(CURLOPT_CLOSESOCKETDATA, c);
+	SET(CURLOPT_CLOSESOCKETFUNCTION, sockets_close);
+	SET(CURLOPT_CLOSESOCKETDATA, s);
 	SET(CURLOPT_MAXAGE_CONN, (long)IDLE_CONN_MAX_S);
 	SET(CURLOPT_CONNECT_TO, e->connect_to);
 	SET(CURLOPT_DNS_CACHE_TIMEOUT, -1L); /* there are only addresses in it */
 	SET(CURLOPT_PREREQFUNCTION, before_send);
-	SET(CURLOPT_HEADERFUNCTION, response_header);
-	SET(CURLOPT_WRITEFUNCTION, response_body);
+	SET(CURLOPT_HEADERFUNCTION, on_header);
+	SET(CURLOPT_WRITEFUNCTION, on_body);
 	return ok;
 }
 
@@ -169,13 +305,13 @@ static bool set_login(CURL *easy, const struct endpoint *e)
 	return ok;
 }
 
-static CURL *easy_for(struct endpoint *e, struct http_client *c)
+static CURL *easy_for(struct endpoint *e, struct sockets *s)
 {
 	if (e->n_idle > 0)
 		return e->idle[--e->n_idle];
 	CURL *easy = curl_easy_init();
 
-	if (easy && set_transport(easy, e, c) && set_tls(easy, e) && set_login(easy, e))
+	if (easy && set_transport(easy, e, s) && set_tls(easy, e) && set_login(easy, e))
 		return easy;
 	curl_easy_cleanup(easy);
 	return NULL;
@@ -275,7 +411,7 @@ static bool is_path(const char *s)
 	return true;
 }
 
-bool request_prepare(struct http_request *r)
+bool transfer_prepare(struct http_request *r, struct sockets *s)
 {
 	r->problem_kind = HTTP_CONNECT;
 	if (r->endpoint->problem)
@@ -284,7 +420,7 @@ bool request_prepare(struct http_request *r)
 		r->problem = "the path holds characters that a path can not hold";
 	if (r->problem)
 		return false;
-	r->easy = easy_for(r->endpoint, r->client);
+	r->easy = easy_for(r->endpoint, s);
 	if (!r->easy || !set_request(r->easy, r))
 		r->problem = "libcurl refuses the request";
 	/* the caller's */
@@ -293,6 +429,14 @@ bool request_prepare(struct http_request *r)
 }
 
 /* -- the end -------------------------------------------------------------------------------------------- */
+
+bool transfer_is_answered(CURL *easy)
+{
+	const struct http_request *r = NULL;
+
+	(void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &r);
+	return r && r->headers_done;
+}
 
 static enum http_failure failure_of(CURLcode code, const struct http_request *r)
 {
@@ -325,7 +469,7 @@ static bool sent_whole(const struct http_request *r)
 	return head > 0 && (!r->body || (size_t)body >= r->call.body_len);
 }
 
-void request_result(struct http_request *r, CURLcode code, struct http_result *ret)
+void transfer_result(struct http_request *r, CURLcode code, struct http_result *ret)
 {
 	*ret = (struct http_result){
 		.status = r->status,
