@@ -73,6 +73,22 @@ struct field cursor_field_any(const uint8_t *p, const uint8_t *end)
 	return f;
 }
 
+struct field cursor_find(struct cursor c, uint32_t tag, bool *bad)
+{
+	struct field found = { 0 }, f;
+	const uint8_t *p = c.p;
+
+	for (; c.end - p >= 2; p = f.next) {
+		f = cursor_field_any(p, c.end);
+		if (!f.next)
+			break;
+		if (f.tag == tag)
+			found = f;
+	}
+	*bad |= p != c.end;
+	return found;
+}
+
 static int type_field(struct field f, void *out)
 {
 	struct envelope *e = out;

@@ -161,6 +161,25 @@ static inline __attribute__((always_inline)) int cursor_walk(struct cursor c, fi
 	return p == c.end ? 0 : -EBADMSG; /* no field has one byte */
 }
 
+/* For messages that come now and then: the last field with that tag, as every reader of protobuf takes it, or
+ * one of which all is 0. *bad becomes true when the message is malformed. */
+struct field cursor_find(struct cursor c, uint32_t tag, bool *bad);
+
+static inline struct str cursor_text(struct cursor c, uint32_t field, bool *bad)
+{
+	return field_str(cursor_find(c, TAG(field, WIRE_BYTES), bad));
+}
+
+static inline struct cursor cursor_message(struct cursor c, uint32_t field, bool *bad)
+{
+	return field_message(cursor_find(c, TAG(field, WIRE_BYTES), bad));
+}
+
+static inline int32_t cursor_int32(struct cursor c, uint32_t field, bool *bad)
+{
+	return (int32_t)(uint32_t)cursor_find(c, TAG(field, WIRE_VARINT), bad).number;
+}
+
 /* Kubernetes' envelope around one object: "k8s\0" + runtime.Unknown (apimachinery
  * pkg/runtime/serializer/protobuf). Strings and ret->raw borrow from p. -EBADMSG without the magic or without
  * a well-formed message. */

@@ -170,15 +170,13 @@ static void keep_text(char **dst, struct str s)
 }
 
 /* ListMeta: resourceVersion = 2, continue = 3. */
-static int list_meta_field(struct field f, void *out)
+static int list_take_meta(struct list_parser *l, struct cursor c)
 {
-	struct list_parser *l = out;
+	bool bad = false;
 
-	if (f.tag == TAG(2, WIRE_BYTES))
-		keep_text(&l->resource_version, field_str(f));
-	else if (f.tag == TAG(3, WIRE_BYTES))
-		keep_text(&l->continue_token, field_str(f));
-	return 0;
+	keep_text(&l->resource_version, cursor_text(c, 2, &bad));
+	keep_text(&l->continue_token, cursor_text(c, 3, &bad));
+	return bad ? -EBADMSG : 0;
 }
 
 static int list_take_type(struct list_parser *l, struct cursor c)
@@ -197,7 +195,7 @@ static int list_take(struct list_parser *l, struct input object)
 	case LIST_FIELD_TYPE:
 		return list_take_type(l, cursor_of(object.p, object.n));
 	case LIST_FIELD_META:
-		return cursor_walk(cursor_of(object.p, object.n), list_meta_field, l);
+		return list_take_meta(l, cursor_of(object.p, object.n));
 	case LIST_FIELD_ITEM:
 		l->items++;
 		return l->ops.on_object(l->ops.ctx, object.p, object.n);

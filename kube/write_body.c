@@ -2,29 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/write_body.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-
-/* Text from the cluster that is no valid UTF-8 becomes a value the server can only refuse. */
-static json_t *json_text(const char *s)
-{
-	json_t *v = json_string(s);
-
-	return v ? v : json_string("?");
-}
-
-static char *json_take_text(json_t *o)
-{
-	char *s = json_dumps(o, JSON_COMPACT);
-
-	json_decref(o);
-	return s;
-}
 
 static bool is_utf8(const char *s)
 {
@@ -35,7 +18,8 @@ static bool is_utf8(const char *s)
 	return n > 0;
 }
 
-/* As json_text does; owned by the caller. */
+/* Text from the cluster that is no valid UTF-8 becomes a value the server can only refuse. Owned by the
+ * caller. */
 static char *escaped(const char *s)
 {
 	const char *text = is_utf8(s) ? s : "?";
@@ -59,22 +43,31 @@ char *write_body_delete(const char *uid, const char *rv, int64_t grace_s, bool d
 		       dry_run ? ",\"dryRun\":[\"All\"]" : "", "}", NULL);
 }
 
+static char *bound_patch(const char *uid, const char *rv, const char *of_meta, const char *of_object)
+{
+	_cleanup_free_ char *u = escaped(uid), *r = escaped(rv);
+
+	return xconcat("{\"metadata\":{\"uid\":\"", u, "\",\"resourceVersion\":\"", r, "\"", of_meta, "}",
+		       of_object, "}", NULL);
+}
+
 char *write_body_scale(const char *uid, const char *rv, int64_t replicas)
 {
-	return json_take_text(json_pack("{s:{s:o, s:o}, s:{s:I}}", "metadata", "uid", json_text(uid),
-					"resourceVersion", json_text(rv), "spec", "replicas",
-					(json_int_t)replicas));
+	char spec[64];
+
+	(void)snprintf(spec, sizeof(spec), ",\"spec\":{\"replicas\":%lld}", (long long)replicas);
+	return bound_patch(uid, rv, "", spec);
 }
 
 char *write_body_annotation(const char *uid, const char *rv, const char *key, const char *value)
 {
-	return json_take_text(json_pack("{s:{s:o, s:o, s:{s:o}}}", "metadata", "uid", json_text(uid),
-					"resourceVersion", json_text(rv), "annotations", key,
-					json_text(value)));
+	_cleanup_free_ char *k = escaped(key), *v = escaped(value);
+	_cleanup_free_ char *text = xconcat(",\"annotations\":{\"", k, "\":\"", v, "\"}", NULL);
+
+	return bound_patch(uid, rv, text, "");
 }
 
 char *write_body_suspend(const char *uid, const char *rv)
 {
-	return json_take_text(json_pack("{s:{s:o, s:o}, s:{s:b}}", "metadata", "uid", json_text(uid),
-					"resourceVersion", json_text(rv), "spec", "suspend", 1));
+	return bound_patch(uid, rv, "", ",\"spec\":{\"suspend\":true}");
 }
