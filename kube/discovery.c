@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/xalloc.h"
 
 static const char *member(const json_t *o, const char *key)
@@ -29,29 +30,16 @@ static bool has_verb(const json_t *resource, const char *verb)
 	return false;
 }
 
-/* The resource itself, not one of its subresources (which may carry the same kind: "deployments/status"). */
-static const json_t *find_resource(const json_t *resources, const char *kind)
+/* Of that kind; name NULL: the resource itself, not one of its subresources (which may carry the same kind:
+ * "deployments/status"). */
+static const json_t *find(const json_t *resources, const char *kind, const char *name)
 {
 	for (size_t i = 0; i < json_array_size(resources); i++) {
 		const json_t *r = json_array_get(resources, i);
+		const char *n = member(r, "name");
 
-		if (strcmp(member(r, "kind"), kind) == 0 && *member(r, "name") &&
-		    !strchr(member(r, "name"), '/'))
-			return r;
-	}
-	return NULL;
-}
-
-static const json_t *find_scale(const json_t *resources, const char *plural)
-{
-	const size_t n = strlen(plural);
-
-	for (size_t i = 0; i < json_array_size(resources); i++) {
-		const json_t *r = json_array_get(resources, i);
-		const char *name = member(r, "name");
-
-		if (strncmp(name, plural, n) == 0 && strcmp(name + n, "/scale") == 0 &&
-		    strcmp(member(r, "kind"), "Scale") == 0)
+		if (*n && strcmp(member(r, "kind"), kind) == 0 &&
+		    (name ? strcmp(n, name) == 0 : !strchr(n, '/')))
 			return r;
 	}
 	return NULL;
@@ -61,25 +49,21 @@ int discovery_find_kind(const char *body, size_t n, const char *kind, struct dis
 {
 	json_t *list = json_loadb(body, n, 0, NULL);
 	const json_t *resources = json_object_get(list, "resources");
-	int r = 0;
+	const json_t *found = find(resources, kind, NULL);
+	_cleanup_free_ char *subresource = xconcat(member(found, "name"), "/scale", NULL);
+	const json_t *scale = found ? find(resources, "Scale", subresource) : NULL;
+	int r = found ? 0 : -ENOENT;
 
 	*ret = (struct discovery_kind){ 0 };
-	if (strcmp(member(list, "kind"), "APIResourceList") != 0 || !json_is_array(resources)) {
+	if (strcmp(member(list, "kind"), "APIResourceList") != 0 || !json_is_array(resources))
 		r = -EBADMSG;
-	} else {
-		const json_t *found = find_resource(resources, kind);
-		const json_t *scale = found ? find_scale(resources, member(found, "name")) : NULL;
-
-		if (found)
-			*ret = (struct discovery_kind){
-				.resource = xstrdup(member(found, "name")),
-				.namespaced = json_is_true(json_object_get(found, "namespaced")),
-				.has_scale = scale != NULL,
-				.scale_patchable = scale && has_verb(scale, "patch"),
-			};
-		else
-			r = -ENOENT;
-	}
+	if (r == 0)
+		*ret = (struct discovery_kind){
+			.resource = xstrdup(member(found, "name")),
+			.namespaced = json_is_true(json_object_get(found, "namespaced")),
+			.has_scale = scale != NULL,
+			.scale_patchable = scale && has_verb(scale, "patch"),
+		};
 	json_decref(list);
 	return r;
 }

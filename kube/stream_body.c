@@ -20,18 +20,25 @@ void stream_body_refuse(struct stream_body *b, enum core_event event, const char
 	(void)str_copy_printable(b->end_text, sizeof(b->end_text), text, strlen(text));
 }
 
+/* Its first bytes, for "%.*s". */
+static struct str head_of(struct str s, size_t max)
+{
+	return (struct str){ s.n ? s.p : "", s.n < max ? s.n : max };
+}
+
 static void bad_object(struct stream_body *b, struct str ns, struct str name, const char *why)
 {
 	char raw[512], text[512];
-	const int n = snprintf(raw, sizeof(raw), "%s: %.*s/%.*s", why, (int)(ns.n < 64 ? ns.n : 64),
-			       ns.n ? ns.p : "", (int)(name.n < 253 ? name.n : 253), name.n ? name.p : "");
 
+	ns = head_of(ns, 64);
+	name = head_of(name, 253);
+	(void)snprintf(raw, sizeof(raw), "%s: %.*s/%.*s", why, STR_ARG(ns), STR_ARG(name));
 	b->env->stats.bad_objects++;
-	(void)str_copy_printable(text, sizeof(text), raw, n < 0 ? 0 : strnlen(raw, sizeof(raw)));
+	(void)str_copy_printable(text, sizeof(text), raw, strlen(raw));
 	b->env->ops.on_bad_object(b->env->ctx, text);
 }
 
-/* Decodes into the owner's facts; false: told and skipped. */
+/* Decodes into the owner's facts; false: reported and skipped. */
 static bool take_pod(struct stream_body *b, const uint8_t *p, size_t n)
 {
 	struct pod_facts *f = &b->env->facts;
@@ -88,16 +95,6 @@ static enum core_event event_of_status(const struct status_facts *f)
 				 : CORE_FAILED;
 }
 
-static void describe_status(char text[static 256], const struct status_facts *f, const char *what)
-{
-	char raw[256];
-
-	(void)snprintf(raw, sizeof(raw), "%s %d %.*s: %.*s", what, f->code,
-		       (int)(f->reason.n < 40 ? f->reason.n : 40), f->reason.n ? f->reason.p : "",
-		       (int)(f->message.n < 160 ? f->message.n : 160), f->message.n ? f->message.p : "");
-	(void)str_copy_printable(text, 256, raw, strnlen(raw, sizeof(raw)));
-}
-
 static int take_error(struct stream_body *b, const struct envelope *object)
 {
 	struct status_facts f;
@@ -108,7 +105,10 @@ static int take_error(struct stream_body *b, const struct envelope *object)
 		stream_body_refuse(b, CORE_FAILED, "the watch ended with an error that can not be read");
 		return -ECANCELED;
 	}
-	describe_status(text, &f, "the watch ended with");
+	const struct str reason = head_of(f.reason, 40), message = head_of(f.message, 160);
+
+	(void)snprintf(text, sizeof(text), "the watch ended with %d %.*s: %.*s", f.code, STR_ARG(reason),
+		       STR_ARG(message));
 	stream_body_refuse(b, event_of_status(&f), text);
 	return -ECANCELED;
 }
@@ -219,8 +219,8 @@ static const char *hint_of(long status)
 enum core_event stream_body_refusal(const struct http_result *r, const char *body, size_t n,
 				    char ret_text[static 256])
 {
-	struct status_facts f = { .retry_after_s = -1 };
-	char what[96];
+	struct status_facts f;
+	char raw[256];
 
 	if (r->status == 0) {
 		(void)snprintf(ret_text, 256, "no answer from the API server: %.200s", r->error);
@@ -230,14 +230,12 @@ enum core_event stream_body_refusal(const struct http_result *r, const char *bod
 		(void)snprintf(ret_text, 256, "the answer broke off: %.200s", r->error);
 		return CORE_FAILED;
 	}
-	(void)snprintf(what, sizeof(what), "the API server answered %ld%s", r->status, hint_of(r->status));
-	(void)snprintf(ret_text, 256, "%s", what);
-	if (status_object_open(body, n, &f) == 0 && f.message.n)
-		(void)snprintf(ret_text, 256, "%s: %.*s", what, (int)(f.message.n < 150 ? f.message.n : 150),
-			       f.message.p);
-	char raw[256];
+	if (status_object_open(body, n, &f) < 0)
+		f = (struct status_facts){ .retry_after_s = -1 };
+	const struct str message = head_of(f.message, 150);
 
-	memcpy(raw, ret_text, sizeof(raw));
-	(void)str_copy_printable(ret_text, 256, raw, strnlen(raw, sizeof(raw)));
+	(void)snprintf(raw, sizeof(raw), "the API server answered %ld%s%s%.*s", r->status, hint_of(r->status),
+		       message.n ? ": " : "", STR_ARG(message));
+	(void)str_copy_printable(ret_text, 256, raw, strlen(raw));
 	return event_of_code(r->status, &f, r->retry_after_ms);
 }
