@@ -16,15 +16,12 @@
 #define SAME_TIME(m)    SAME_BOOL(m)
 #define SAME_SECONDS(m) SAME_BOOL(m)
 
-/* Facts that the cache does not keep, or only in part. */
-#define IS_KEPT_NO    false
-#define IS_KEPT_PULL  false
-#define IS_KEPT_KEY   true
-#define IS_KEPT_OWNED true
-#define IS_KEPT_PHASE true
-#define IS_KEPT_BASE  true
+/* Does the cache keep all of it? */
 #define IS_KEPT_BIT   true
 #define IS_KEPT_FIELD true
+#define IS_KEPT_OWN   true
+#define IS_KEPT_PART  false
+#define IS_KEPT_NO    false
 
 #define SAME_FACT(kind, member, packed, duties, doc)                                                         \
 	if (!kept || IS_KEPT_##packed)                                                                       \

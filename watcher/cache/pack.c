@@ -11,33 +11,23 @@
  */
 
 /* Picks, of the facts of fields.def, those that are packed so. */
-#define IF_FLAGGED_KEY(...)
-#define IF_FLAGGED_OWNED(...) __VA_ARGS__
-#define IF_FLAGGED_PHASE(...)
-#define IF_FLAGGED_BASE(...)  __VA_ARGS__
-#define IF_FLAGGED_BIT(...)   __VA_ARGS__
-#define IF_FLAGGED_FIELD(...) __VA_ARGS__
-#define IF_FLAGGED_NO(...)
-#define IF_BIT_KEY(...)
-#define IF_BIT_OWNED(...)
-#define IF_BIT_PHASE(...)
-#define IF_BIT_BASE(...)
 #define IF_BIT_BIT(...) __VA_ARGS__
 #define IF_BIT_FIELD(...)
-#define IF_BIT_PULL(...)
+#define IF_BIT_OWN(...)
+#define IF_BIT_PART(...)
 #define IF_BIT_NO(...)
-#define IF_FIELD_KEY(...)
-#define IF_FIELD_OWNED(...)
-#define IF_FIELD_PHASE(...)
-#define IF_FIELD_BASE(...)
 #define IF_FIELD_BIT(...)
 #define IF_FIELD_FIELD(...) __VA_ARGS__
-#define IF_FIELD_PULL(...)
+#define IF_FIELD_OWN(...)
+#define IF_FIELD_PART(...)
 #define IF_FIELD_NO(...)
 
-#define FLAG_OF(kind, member, packed, duties, doc) IF_FLAGGED_##packed(FLAG_##member, )
+#define FLAG_OF(kind, member, packed, duties, doc)                                                           \
+	IF_BIT_##packed(FLAG_##member, ) IF_FIELD_##packed(FLAG_##member, )
 enum flag {
-	POD_FACTS(FLAG_OF) FLAG_owned,
+	POD_FACTS(FLAG_OF) FLAG_created,
+	FLAG_revision, /* of a pod without owner: else its group keeps it */
+	FLAG_owned,
 	FLAG_prefix, /* the name begins with the owner's */
 	FLAG_uid_text,
 	FLAG_rv_text,
@@ -238,17 +228,17 @@ static uint32_t phase_code(struct str phase)
 	return PHASE_OTHER;
 }
 
+#define SET_FLAG(kind, member) | on(IS_SET_##kind(p->member), FLAG_##member)
 #define FLAG_BIT(kind, member, packed, duties, doc)                                                          \
-	IF_FLAGGED_##packed(| on(IS_SET_##kind(p->member), FLAG_##member))
+	IF_BIT_##packed(SET_FLAG(kind, member)) IF_FIELD_##packed(SET_FLAG(kind, member))
 
 static uint32_t flags_of(const struct pod_facts *p, const struct pack_origin *from)
 {
-	const uint32_t flags = phase_code(p->phase) << FLAG_phase | on(from->group, FLAG_owned) |
-			       on(annotations_any(&p->annotations), FLAG_annotations) |
-			       on(from->labels_mask, FLAG_labels) | on(p->n_finalizers, FLAG_finalizers) |
-			       on(p->n_containers, FLAG_containers) POD_FACTS(FLAG_BIT);
-
-	return p->owner.uid.n ? flags & ~on(true, FLAG_revision) : flags; /* its group keeps it */
+	return phase_code(p->phase) << FLAG_phase | on(p->created, FLAG_created) |
+	       on(p->owner.uid.n == 0 && p->revision.n, FLAG_revision) | on(from->group, FLAG_owned) |
+	       on(annotations_any(&p->annotations), FLAG_annotations) | on(from->labels_mask, FLAG_labels) |
+	       on(p->n_finalizers, FLAG_finalizers) |
+	       on(p->n_containers, FLAG_containers) POD_FACTS(FLAG_BIT);
 }
 
 static void put_head(struct writer *w, const struct pod_facts *p, struct pack_head *head, uint32_t *flags)
