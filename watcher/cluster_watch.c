@@ -281,7 +281,7 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	struct http_endpoint e;
 
 	target_namespaces(s, &namespaces);
-	bool other = !target_same_text(s->cluster.server, w->settings.cluster.server) ||
+	bool other = strcmp(s->cluster.server, w->settings.cluster.server) != 0 ||
 		     !target_same_list(&namespaces, &w->namespaces);
 	/* The cache keeps of labels only which overrides they match: list again when others are asked for. */
 	bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) || w->trouble == 401 ||

@@ -33,11 +33,6 @@ bool target_same_list(const struct str_list *a, const struct str_list *b)
 	return a->n == b->n;
 }
 
-bool target_same_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
 const char *target_lease_namespace(const struct settings *s)
 {
 	const char *const wanted[] = { s->lease_namespace, s->policy.own_namespace, s->cluster.namespace };

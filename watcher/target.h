@@ -11,8 +11,7 @@ void target_namespaces(const struct settings *s, struct str_list *ret);
 /* Namespace of the Lease: as configured, else the own one, else the credential's, else "default". Borrowed.
  */
 const char *target_lease_namespace(const struct settings *s);
-/* The same names, in any order; the same text, NULL being empty. */
+/* The same names, in any order. */
 bool target_same_list(const struct str_list *a, const struct str_list *b);
-bool target_same_text(const char *a, const char *b);
 
 #endif

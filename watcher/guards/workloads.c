@@ -52,7 +52,7 @@ static struct str key_of(struct str owner, struct str revision, struct str node,
 	return (struct str){ buf, n < KEY_MAX ? (size_t)n : KEY_MAX - 1 };
 }
 
-static uint32_t make(struct workloads *w, struct str key)
+static uint32_t make_key(struct workloads *w, struct str key)
 {
 	uint32_t id = intern_find(w->keys, key);
 
@@ -62,6 +62,13 @@ static uint32_t make(struct workloads *w, struct str key)
 	w->v = xgrow(w->v, &w->cap, id, sizeof(*w->v));
 	w->v[id] = (struct workload){ .used = true };
 	return id;
+}
+
+static uint32_t make(struct workloads *w, struct str owner, struct str revision)
+{
+	char buf[KEY_MAX];
+
+	return make_key(w, key_of(owner, revision, STR_LIT(""), buf));
 }
 
 uint32_t workloads_find(const struct workloads *w, struct str owner, struct str revision)
@@ -101,8 +108,7 @@ static void mark_dirty(struct workloads *w, uint32_t id)
 
 uint32_t workloads_failing(struct workloads *w, struct str owner, struct str revision)
 {
-	char buf[KEY_MAX];
-	const uint32_t id = make(w, key_of(owner, revision, STR_LIT(""), buf));
+	const uint32_t id = make(w, owner, revision);
 
 	w->v[id].failing = true;
 	return id;
@@ -121,8 +127,7 @@ bool workloads_recovered(struct workloads *w, uint32_t id)
 
 uint32_t workloads_act(struct workloads *w, struct str owner, struct str revision)
 {
-	char buf[KEY_MAX];
-	const uint32_t id = make(w, key_of(owner, revision, STR_LIT(""), buf));
+	const uint32_t id = make(w, owner, revision);
 
 	w->v[id].acted_on = true;
 	return id;
@@ -202,7 +207,7 @@ uint32_t workloads_make_loop(struct workloads *w, struct str owner, struct str n
 
 	if (!id && w->loops >= LOOPS_MAX)
 		return 0;
-	id = make(w, key_of(owner, STR_LIT(""), node, buf));
+	id = make_key(w, key_of(owner, STR_LIT(""), node, buf));
 	w->loops += !w->v[id].looping;
 	w->v[id].looping = true;
 	return id;
