@@ -114,7 +114,7 @@ static void on_ctl_restore(struct connection *c, struct msg *m)
 	forward(c, m);
 }
 
-/* Who asks is what the kernel says, with the name the operator goes by. */
+/* The kernel says who asks; the name that the operator gives stands before it. */
 static void on_ctl_pause(struct connection *c, struct msg *m)
 {
 	struct msg_ctl_pause *p = &m->u.ctl_pause;
@@ -276,13 +276,13 @@ void control_on_child_dead(struct control *control, const struct child *child, i
 
 static bool may_connect(int fd, uid_t *ret_uid)
 {
-	struct ucred who;
-	socklen_t len = sizeof(who);
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
 		return false;
-	*ret_uid = who.uid;
-	return who.uid == 0 || who.uid == geteuid();
+	*ret_uid = peer.uid;
+	return peer.uid == 0 || peer.uid == geteuid();
 }
 
 static void on_accept(evutil_socket_t listener, short what, void *arg)

@@ -134,7 +134,7 @@ void dispatch_on_nominate(struct dispatch *d, const struct msg *m)
 	struct lease *l = lease_open(d->leases, m, settings(d)->observe);
 
 	if (!l)
-		return; /* the action key has an open lease, whose end will be told */
+		return; /* the action key has an open lease, whose end is reported */
 	send_to_history(d, l);
 	send_prefetch(d, l, m);
 }
@@ -294,7 +294,7 @@ static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reas
 	return m;
 }
 
-/* What was written down before the pause ends now: an operator who pauses sees that nothing is under way. */
+/* What was written down before the pause ends now: an operator who pauses sees that nothing is in flight. */
 static void refuse_paused(struct dispatch *d, uint64_t cluster)
 {
 	const struct msg m = new_result(1, OUTCOME_REFUSED, REASON_PAUSED, "", PAUSED_RETRY_MS);
@@ -304,7 +304,7 @@ static void refuse_paused(struct dispatch *d, uint64_t cluster)
 		send_to_history(d, l);
 }
 
-/* One more for each worker that holds so many. */
+/* One lease more for each worker that has this many. */
 static void grant_where_held(struct dispatch *d, uint64_t cluster, unsigned held)
 {
 	size_t n;
@@ -324,7 +324,7 @@ static void ask_idle(struct dispatch *d, uint64_t cluster)
 	for (size_t i = 0; i < n; i++)
 		if (is_free(d, workers[i]) && count_held(d, workers[i]) == 0)
 			d->workers[child_place(workers[i])->index].otherwise_busy =
-				d->idle(d->idle_ctx, workers[i]);
+				d->idle && d->idle(d->idle_ctx, workers[i]);
 }
 
 void dispatch_cluster(struct dispatch *d, uint64_t cluster)
@@ -455,13 +455,6 @@ unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker
 
 /* -- life ------------------------------------------------------------------------------------------------ */
 
-static bool nothing_else(void *ctx, struct child *worker)
-{
-	(void)ctx;
-	(void)worker;
-	return false;
-}
-
 void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *worker), void *ctx)
 {
 	d->idle = fn;
@@ -477,7 +470,6 @@ struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *p
 	d->children = lifecycle_children(root);
 	d->pauses = pauses;
 	d->answers = answers;
-	d->idle = nothing_else;
 	d->leases = lease_table_new();
 	lease_table_set_pause(d->leases, lease_is_paused, d);
 	return d;

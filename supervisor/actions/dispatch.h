@@ -39,7 +39,8 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms);
 /* Hand what waits in a cluster to its workers. */
 void dispatch_cluster(struct dispatch *d, uint64_t cluster);
 void dispatch_all(struct dispatch *d);
-/* Open a lease that takes an action back (CTL_RESTORE_ROW); its end is told to conn. False when it cannot be.
+/* Open a lease that takes an action back (CTL_RESTORE_ROW); its end is reported to conn. False when it cannot
+ * be.
  */
 bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn);
 

@@ -66,7 +66,7 @@ static void answer(struct dry_runs *q, uint64_t conn, uint64_t id, enum reason r
 	q->answers->send(q->answers->ctx, conn, &m);
 }
 
-/* Without a worker's answer. Who has left is forgotten with all questions. */
+/* Without a worker's answer. When the operator has left, all their questions go, too. */
 static void end(struct dry_runs *q, struct question **at, enum reason reason, const char *detail)
 {
 	const uint64_t conn = (*at)->conn, id = (*at)->id;
@@ -118,15 +118,15 @@ static bool on_idle(void *ctx, struct child *worker)
 void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, const struct msg *m)
 {
 	struct question **at = find(q, worker, child_place(worker)->cluster);
-	struct msg told = *m;
+	struct msg answered = *m;
 
 	if (!*at || m->u.ctl_dry_run_result.id != (*at)->id) {
 		child_protocol_error(worker, "CTL_DRY_RUN_RESULT for a question it was not asked");
 		return;
 	}
-	told.u.ctl_dry_run_result.conn = (*at)->conn;
+	answered.u.ctl_dry_run_result.conn = (*at)->conn;
 	take_off(q, at);
-	q->answers->send(q->answers->ctx, told.u.ctl_dry_run_result.conn, &told);
+	q->answers->send(q->answers->ctx, answered.u.ctl_dry_run_result.conn, &answered);
 	dispatch_worker_idle(q->dispatch, worker);
 }
 

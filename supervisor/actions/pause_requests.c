@@ -12,7 +12,7 @@
 #include "base/xalloc.h"
 #include "model/duties.h"
 
-/* What the history has not confirmed yet, the newest of each scope. It is told until it confirms. */
+/* What the history has not confirmed yet, the newest of each scope. It is sent until it is confirmed. */
 struct unsaved {
 	struct msg_pause p;
 	bool sent;     /* to the present reporter */
@@ -45,20 +45,20 @@ void pause_requests_free(struct pause_requests **ps)
 	*ps = NULL;
 }
 
-/* -- telling --------------------------------------------------------------------------------------------- */
+/* -- sending --------------------------------------------------------------------------------------------- */
 
-static bool tell(struct child *c, const struct msg_pause *p)
+static bool send_pause(struct child *c, const struct msg_pause *p)
 {
 	const struct msg m = { .type = MSG_PAUSE, .u.pause = *p };
 
 	return c && child_send(c, &m, -1) == 0;
 }
 
-static void tell_watcher(struct child *watcher, const struct msg_pause *p)
+static void send_to_watcher(struct child *watcher, const struct msg_pause *p)
 {
 	if (watcher &&
 	    (!p->cluster_name[0] || strcmp(p->cluster_name, child_place(watcher)->cluster_name) == 0))
-		(void)tell(watcher, p);
+		(void)send_pause(watcher, p);
 }
 
 void pause_requests_on_watcher_ready(const struct pause_requests *ps, struct child *watcher)
@@ -66,7 +66,7 @@ void pause_requests_on_watcher_ready(const struct pause_requests *ps, struct chi
 	const struct msg_pause *p;
 
 	for (size_t i = 0; (p = pause_list_get(ps->list, i)); i++)
-		tell_watcher(watcher, p);
+		send_to_watcher(watcher, p);
 }
 
 static void change(const struct pause_requests *ps, const struct msg_pause *p)
@@ -76,7 +76,7 @@ static void change(const struct pause_requests *ps, const struct msg_pause *p)
 		 kv_s("duty", p->duty < 0 ? "*" : duty_name((enum duty)p->duty)), kv_s("by", p->by),
 		 kv_s("why", p->why));
 	for (uint64_t c = 0; c < lifecycle_generation(ps->root)->clusters; c++)
-		tell_watcher(children_find(lifecycle_children(ps->root), ROLE_WATCHER, c), p);
+		send_to_watcher(children_find(lifecycle_children(ps->root), ROLE_WATCHER, c), p);
 	dispatch_all(ps->dispatch);
 }
 
@@ -115,11 +115,11 @@ static struct unsaved *find_unsaved(const struct pause_requests *ps, const struc
 	return NULL;
 }
 
-static void tell_reporter(const struct pause_requests *ps, struct unsaved *u)
+static void send_to_reporter(const struct pause_requests *ps, struct unsaved *u)
 {
 	if (!u->sent && dispatch_history_is_open(ps->dispatch))
-		u->sent =
-			tell(children_find(lifecycle_children(ps->root), ROLE_REPORTER, CLUSTERS_MAX), &u->p);
+		u->sent = send_pause(children_find(lifecycle_children(ps->root), ROLE_REPORTER, CLUSTERS_MAX),
+				     &u->p);
 }
 
 /* Have p written down, now or when that is possible. What is returned is good until the next call. */
@@ -134,14 +134,14 @@ static struct unsaved *save(struct pause_requests *ps, const struct msg_pause *p
 		u = &ps->unsaved[ps->n_unsaved++];
 	}
 	*u = (struct unsaved){ .p = *p };
-	tell_reporter(ps, u);
+	send_to_reporter(ps, u);
 	return u;
 }
 
 static void save_again(struct pause_requests *ps)
 {
 	for (size_t i = 0; i < ps->n_unsaved; i++)
-		tell_reporter(ps, &ps->unsaved[i]);
+		send_to_reporter(ps, &ps->unsaved[i]);
 }
 
 /* -- an operator ----------------------------------------------------------------------------------------- */
@@ -172,7 +172,7 @@ static void say_nothing_to_resume(const struct pause_requests *ps, const struct 
 	const bool wider = !all && pause_list_find(ps->list, scope->cluster_name, duty, clock_wall_ms());
 
 	end(ps, conn, EXIT_CODE_FAILURE,
-	    wider ? "it is held by a wider pause (see `ops-pod-cleaner status`): resume that one"
+	    wider ? "a wider pause covers it (see `ops-pod-cleaner status`): resume that one"
 		  : "nothing of that is paused");
 }
 

@@ -91,7 +91,7 @@ static bool budget_spent(const struct fsm_record *r, uint64_t now_ms)
 {
 	if (r->n_deaths < FSM_DEATHS_MAX)
 		return false;
-	/* The child that the next death will overwrite holds the oldest of the last FSM_DEATHS_MAX. */
+	/* The place that the next death takes holds the oldest of the last FSM_DEATHS_MAX. */
 	return now_ms - r->deaths_ms[r->n_deaths % FSM_DEATHS_MAX] < FSM_WINDOW_MS;
 }
 

@@ -40,7 +40,7 @@ enum fsm_action {
 	FSM_ACT_BACKOFF, /* arm the timer by the number of failures */
 	FSM_ACT_SLOW,    /* arm the timer of a degraded role */
 	FSM_ACT_DRAIN,   /* send DRAIN */
-	FSM_ACT_GIVE_UP, /* end the whole tree with EXIT_CODE_CONFIG */
+	FSM_ACT_GIVE_UP, /* end the whole service with EXIT_CODE_CONFIG */
 	FSM_ACT_BUG,     /* this event cannot happen in this state */
 };
 

@@ -44,7 +44,7 @@ struct settings_load {
 	struct held held[CHILDREN_MAX];
 	uint64_t conn;          /* who asked, 0 nobody */
 	char *warned, *warning; /* warnings of the last run and of this one, a line each */
-	char problem[256];      /* last error of this run, for people */
+	char problem[256];      /* last error of this run, for an operator */
 	uint64_t since_ms;      /* start of this step */
 	uint64_t refresh_at_ms; /* next run of its own, 0 = none */
 	uint64_t numbers;       /* generations made so far */
@@ -228,7 +228,7 @@ static void loaded(struct settings_load *l, struct generation *g, int code)
 	finish(l, ok ? 0 : -EINVAL, ok ? "" : problem);
 }
 
-/* The loader warns anew at every run, also when it only refreshes a token: people are told what changed. */
+/* The loader warns anew at every run, also when it only refreshes a token: an operator reads what changed. */
 static void warn_once(struct settings_load *l, const char *text)
 {
 	char *all = xasprintf("%s%s\n", l->warning ? l->warning : "", text);

@@ -30,7 +30,7 @@ struct settings_load *settings_load_new(const struct child_env *env, struct chil
 /* Kills a loader that runs. */
 void settings_load_free(struct settings_load **l);
 
-/* Begin a run. -EBUSY when one is under way: another follows it, and nobody is told of that one. */
+/* Begin a run. -EBUSY when one is under way: another follows it, which answers nobody. */
 int settings_load_start(struct settings_load *l, uint64_t conn);
 /* Nothing is loaded or offered any more. */
 void settings_load_stop(struct settings_load *l);

@@ -10,11 +10,11 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from tree import Tree, main, scratch  # noqa: E402
+from service import Service, main, scratch  # noqa: E402
 
 
 def starts_and_drains_in_order():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     t.signal(signal.SIGTERM)
     assert t.wait_exit() == 0
@@ -24,7 +24,7 @@ def starts_and_drains_in_order():
 
 
 def second_signal_ends_at_once():
-    t = Tree(watcher="ignore-drain")
+    t = Service(watcher="ignore-drain")
     t.wait_for("all processes are ready")
     t.signal(signal.SIGTERM)
     t.wait_for("draining")
@@ -35,32 +35,32 @@ def second_signal_ends_at_once():
 
 
 def an_action_end_to_end():
-    t = Tree(watcher="nominate")
+    t = Service(watcher="nominate")
     t.wait_for("NOMINATION_RESULT outcome=done")
     text = t.text()
     assert text.index("INTENT id=1") < text.index("GRANT id=1") < text.index("RECORD id=1") < text.index("NOMINATION_RESULT")
 
 
 def worker_death_regrants_in_doubt():
-    t = Tree(watcher="nominate", worker="die-on-first-grant")
+    t = Service(watcher="nominate", worker="die-on-first-grant")
     t.wait_for("NOMINATION_RESULT outcome=done")
     assert "GRANT id=1 verify_first=0" in t.text() and "GRANT id=1 verify_first=1" in t.text()
 
 
 def result_of_a_dead_worker_counts():
-    t = Tree(watcher="nominate", worker="die-after-result")
+    t = Service(watcher="nominate", worker="die-after-result")
     t.wait_for("NOMINATION_RESULT outcome=done")
     assert len(re.findall("GRANT id=1", t.text())) == 1, t.text()
 
 
 def a_lease_that_kills_workers_is_given_up():
-    t = Tree(watcher="nominate", worker="die-on-grant")
+    t = Service(watcher="nominate", worker="die-on-grant")
     t.wait_for("NOMINATION_RESULT outcome=failed", limit=40)
     assert len(re.findall("GRANT id=1", t.text())) == 5
 
 
 def a_lease_that_kills_workers_takes_others_with_it_once():
-    t = Tree(watcher="nominate-many", worker="die-on-second")
+    t = Service(watcher="nominate-many", worker="die-on-second")
     t.wait_for("NOMINATION_RESULT outcome=failed", limit=40)
     t.wait_for("NOMINATION_RESULT outcome=done", count=7, limit=40)  # what its first holder held beside it
     grants = re.findall(r"GRANT id=(\d+) verify_first=(\d)", t.text())
@@ -70,7 +70,7 @@ def a_lease_that_kills_workers_takes_others_with_it_once():
 
 
 def idle_workers_read_ahead():
-    t = Tree(watcher="nominate-many", worker="stall")
+    t = Service(watcher="nominate-many", worker="stall")
     t.wait_for("GRANT", count=16)
     ahead = re.findall(r"PREFETCH id=(\d+) pid=(\d+)", t.text())
     assert sorted(i for i, _ in ahead) == ["1", "2"], ahead  # afterwards both are at work
@@ -79,61 +79,61 @@ def idle_workers_read_ahead():
 
 
 def result_for_a_foreign_lease_kills():
-    t = Tree(watcher="nominate", worker="wrong-lease")
+    t = Service(watcher="nominate", worker="wrong-lease")
     t.wait_for("RESULT for a lease that it does not hold")
 
 
 def nothing_counts_behind_a_protocol_error():
-    t = Tree(watcher="nominate", worker="babble")
+    t = Service(watcher="nominate", worker="babble")
     t.wait_for("NOMINATION_RESULT outcome=done")
     assert len(re.findall("broke the protocol", t.text())) == 1, t.text()
     assert "GRANT id=1 verify_first=1" in t.text(), t.text()  # the right RESULT behind it was not taken
 
 
 def an_intent_with_a_taken_id_gets_another():
-    t = Tree(watcher="nominate", reporter="id-taken")
+    t = Service(watcher="nominate", reporter="id-taken")
     t.wait_for("NOMINATION_RESULT outcome=refused reason=Busy")
     t.wait_for("NOMINATION_RESULT outcome=done")
     assert "GRANT id=1 " not in t.text() and "GRANT id=2 " in t.text()
 
 
 def bad_frame_kills_the_child_only():
-    t = Tree(watcher="bad-frame")
+    t = Service(watcher="bad-frame")
     t.wait_for("bad message from watcher", count=2)
     assert t.process.poll() is None
 
 
 def message_of_another_role_kills():
-    t = Tree(worker="forbidden-message")
+    t = Service(worker="forbidden-message")
     t.wait_for(r"bad message from worker: \(sender\)")
 
 
 def crash_loop_degrades():
-    t = Tree(watcher="die-after-ready")
+    t = Service(watcher="die-after-ready")
     t.wait_for("degraded, tried again slowly")
     assert len(re.findall("child died", t.text())) == 10
     assert t.process.poll() is None
 
 
 def death_before_ready_backs_off():
-    t = Tree(watcher="die-before-ready")
+    t = Service(watcher="die-before-ready")
     time.sleep(2)
     deaths = len(re.findall("child died", t.text()))
     assert 2 <= deaths <= 6, deaths
 
 
 def configuration_death_ends_with_78():
-    t = Tree(worker="exit78")
+    t = Service(worker="exit78")
     assert t.wait_exit() == 78
 
 
 def temporary_death_of_the_history_ends_with_75():
-    t = Tree(reporter="exit75")
+    t = Service(reporter="exit75")
     assert t.wait_exit() == 75
 
 
 def a_lack_of_descriptors_does_not_end_the_service():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     hold, (_, most) = os.path.join(t.dir, "hold"), resource.prlimit(t.process.pid, resource.RLIMIT_NOFILE)
     open(hold, "w").close()
@@ -150,31 +150,31 @@ def a_lack_of_descriptors_does_not_end_the_service():
 
 
 def invalid_configuration_ends_with_78():
-    t = Tree(loader="invalid")
+    t = Service(loader="invalid")
     assert t.wait_exit() == 78
     assert "config.yml:1:1: that is wrong" in t.text()
 
 
 def a_loader_that_crashes_is_reported():
-    t = Tree(loader="crash")
+    t = Service(loader="crash")
     assert t.wait_exit() == 75
     assert "the loader ended without settings" in t.text(), t.text()
 
 
 def no_ready_within_ten_seconds_kills():
-    t = Tree(watcher="never-ready")
+    t = Service(watcher="never-ready")
     t.wait_for("not ready within 10 s", limit=20)
 
 
 def a_hung_child_is_killed():
-    t = Tree(watcher="silent")
+    t = Service(watcher="silent")
     t.wait_for("hung: no heartbeat", limit=30)
 
 
 
 
 def children_inherit_nothing():
-    t = Tree(environment={"SECRET": "x", "OPC_LOG_LEVEL": "debug", "LD_LIBRARY_PATH_X": "y", "NOTIFY_SOCKET": "/nowhere"}, reporter="world",
+    t = Service(environment={"SECRET": "x", "OPC_LOG_LEVEL": "debug", "LD_LIBRARY_PATH_X": "y", "NOTIFY_SOCKET": "/nowhere"}, reporter="world",
              watcher="world", worker="world")
     t.wait_for("WORLD worker cwd", count=2)
     t.wait_for("WORLD watcher cwd")
@@ -195,7 +195,7 @@ def children_inherit_nothing():
 
 
 def reload_is_taken_by_all():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     t.write(watcher="other")
     t.signal(signal.SIGHUP)
@@ -205,7 +205,7 @@ def reload_is_taken_by_all():
 
 def ready_during_a_reload_catches_up():
     # A worker starts again while the watcher is thinking: it becomes READY after the offer, and before all have agreed.
-    t = Tree(worker="slow-ready", watcher="slow-ack")
+    t = Service(worker="slow-ready", watcher="slow-ack")
     t.wait_for("all processes are ready")
     t.write(worker="slow-ready", watcher="slow-ack", reporter="other")
     pid = int(re.findall(r'ready role="worker".*?pid=(\d+)', t.text())[0])
@@ -218,7 +218,7 @@ def ready_during_a_reload_catches_up():
 
 
 def fixed_settings_are_not_reloaded():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     t.write(loader="other-lease")
     assert "leaderElection.name changed: restart" in t.ask("reload", code=78)
@@ -229,7 +229,7 @@ def fixed_settings_are_not_reloaded():
 
 
 def unchanged_settings_are_not_sent():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     t.signal(signal.SIGHUP)
     time.sleep(1)
@@ -237,7 +237,7 @@ def unchanged_settings_are_not_sent():
 
 
 def one_refusal_keeps_all_on_the_old():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     t.write(worker="refuse-reload")
     t.signal(signal.SIGHUP)
@@ -246,7 +246,7 @@ def one_refusal_keeps_all_on_the_old():
 
 
 def invalid_reload_keeps_the_old():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     t.write(loader="invalid")
     t.signal(signal.SIGHUP)
@@ -255,7 +255,7 @@ def invalid_reload_keeps_the_old():
 
 
 def second_instance_is_refused():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     r = subprocess.run([os.path.join(t.dir, "supervisor"), "--config", t.config, "--control-socket",
                         os.path.join(t.dir, "control.sock")], capture_output=True, text=True, timeout=20)
@@ -264,7 +264,7 @@ def second_instance_is_refused():
 
 
 def death_of_the_supervisor_kills_all():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     pids = [int(pid) for pid, _ in t.children()]
     assert len(pids) == 4
@@ -277,7 +277,7 @@ def death_of_the_supervisor_kills_all():
 
 
 def stopped_child_is_killed_and_replaced():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     pid = int(re.findall(r'role="watcher".*?pid=(\d+)', t.text())[0])
     os.kill(pid, signal.SIGSTOP)
@@ -286,13 +286,13 @@ def stopped_child_is_killed_and_replaced():
 
 
 def no_zombies_after_many_deaths():
-    t = Tree(watcher="die-after-ready")
+    t = Service(watcher="die-after-ready")
     t.wait_for("degraded")
     assert not [s for _, s in t.children() if s.startswith("Z")]
 
 
 def odd_inheritance_is_normalised():
-    d = Tree()
+    d = Service()
     d.wait_for("all processes are ready")
     d.signal(signal.SIGTERM)
     d.wait_exit()
@@ -323,7 +323,7 @@ def systemd_is_told():
             except TimeoutError:
                 pass
 
-    t = Tree(environment={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"})
+    t = Service(environment={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"})
     t.wait_for("all processes are ready")
     hear("READY=1")
     hear("WATCHDOG=1")

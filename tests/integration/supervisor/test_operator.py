@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a person asks of a running supervisor: pauses, plans, restores."""
+"""What an operator asks of a running supervisor: pauses, plans, restores."""
 import os
 import pty
 import re
@@ -8,11 +8,11 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from tree import PROGRAM, Tree, main  # noqa: E402
+from service import PROGRAM, Service, main  # noqa: E402
 
 
 def pause_reaches_everybody_and_holds():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     said = t.ask("pause", "--reason", "release", "-o", "json")
     assert said["paused"] and said["duty"] is None and said["cluster"] is None, said
@@ -30,7 +30,7 @@ def pause_reaches_everybody_and_holds():
 
 
 def resume_says_what_it_did_not_find():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     assert "nothing of that is paused" in t.ask("resume", code=1)
     t.ask("pause")
@@ -39,7 +39,7 @@ def resume_says_what_it_did_not_find():
 
 
 def pause_ends_by_itself():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     t.ask("pause", "--for", "1s")
     t.wait_for("PAUSE watcher on=0")
@@ -48,7 +48,7 @@ def pause_ends_by_itself():
 
 
 def paused_nominations_are_refused():
-    t = Tree(reporter="paused", watcher="nominate-terminating")
+    t = Service(reporter="paused", watcher="nominate-terminating")
     t.wait_for("NOMINATION_RESULT outcome=refused reason=Paused")
     assert "GRANT" not in t.text() and "INTENT" not in t.text()
     t.wait_for("PAUSE watcher on=1 duty=1")  # what the history holds, before anything else
@@ -56,7 +56,7 @@ def paused_nominations_are_refused():
 
 def written_intents_are_refused_when_paused():
     # Both workers hold as many leases as they may when the pause comes; one lease waits.
-    t = Tree(watcher="nominate-many", worker="stall")
+    t = Service(watcher="nominate-many", worker="stall")
     t.wait_for("GRANT", count=16)
     t.wait_for("INTENT id=17")
     t.ask("pause")
@@ -74,7 +74,7 @@ def written_intents_are_refused_when_paused():
 
 
 def history_that_dies_over_a_pause_is_told_again():
-    t = Tree(reporter="die-on-pause")
+    t = Service(reporter="die-on-pause")
     t.wait_for("all processes are ready")
     assert "in force now" in t.ask("pause")
     t.write()  # the next one lives
@@ -83,7 +83,7 @@ def history_that_dies_over_a_pause_is_told_again():
 
 
 def pause_that_the_history_had_no_room_for_is_told_again():
-    t = Tree(watcher="flood")
+    t = Service(watcher="flood")
     open(os.path.join(t.dir, "deaf"), "w").close()
     t.wait_for("FLOODED")
     time.sleep(0.5)
@@ -95,7 +95,7 @@ def pause_that_the_history_had_no_room_for_is_told_again():
 
 
 def resumed_while_the_history_was_away():
-    t = Tree(reporter="paused")
+    t = Service(reporter="paused")
     t.wait_for("all processes are ready")
     assert t.ask("status", "-o", "json")["pauses"][0]["reason"] == "from the history"
     t.ask("resume")
@@ -107,7 +107,7 @@ def resumed_while_the_history_was_away():
 
 
 def plan_asks_workers_about_what_is_due():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     plan = t.ask("plan", "-o", "json")
     assert plan["counts"]["deleteEvictedPod"] == {"now": 200, "later": 0, "blocked": 1, "refused": 1, "gone": 0, "unclear": 0}, plan["counts"]
@@ -121,28 +121,28 @@ def plan_asks_workers_about_what_is_due():
 
 
 def worker_that_dies_over_a_question_is_said():
-    t = Tree(worker="die-on-try")
+    t = Service(worker="die-on-try")
     t.wait_for("all processes are ready")
     said = t.ask("restore", "7", "--dry-run", code=1)
     assert "WorkerDied" in said, said
 
 
 def question_without_a_worker_is_answered():
-    t = Tree(worker="die-before-ready")
+    t = Service(worker="die-before-ready")
     t.wait_for("child died", count=2)
     said = t.ask("restore", "7", "--dry-run", code=1)
     assert "NoWorker" in said, said
 
 
 def answer_to_another_question_kills():
-    t = Tree(worker="wrong-try")
+    t = Service(worker="wrong-try")
     t.wait_for("all processes are ready")
     t.ask("restore", "7", "--dry-run", code=1)
     t.wait_for("CTL_DRY_RUN_RESULT for a question it was not asked")
 
 
 def restore_is_rehearsed_and_then_done():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     said = t.ask("restore", "7", "9", "--dry-run", "-o", "json")
     assert said["dryRun"] and [r["id"] for r in said["rows"]] == [7, 9], said
@@ -150,7 +150,7 @@ def restore_is_rehearsed_and_then_done():
     assert "TRY id=7 action=2 origin=7" in t.text() and "INTENT" not in t.text()
     assert "repeat with --yes" in t.ask("restore", "7", code=64)
     assert "INTENT" not in t.text()
-    t.ask("pause")  # a restore is what a person asks for: a pause does not hold it
+    t.ask("pause")  # an operator asks for a restore: a pause does not stop it
     said = t.ask("restore", "7", "--yes", "-o", "json")
     assert not said["dryRun"] and said["rows"][0]["outcome"] == "done", said
     text = t.text()
@@ -158,9 +158,9 @@ def restore_is_rehearsed_and_then_done():
 
 
 def restore_that_nobody_asked_for_is_not_done():
-    t = Tree(reporter="unasked-restore")
+    t = Service(reporter="unasked-restore")
     t.wait_for("all processes are ready")
-    other = Tree(reporter="other-restore")
+    other = Service(reporter="other-restore")
     other.wait_for("all processes are ready")
     assert "the history is away" in other.ask("restore", "7", "--dry-run", code=1)
     other.wait_for("CTL_RESTORE_ROW that nobody asked for")
@@ -187,7 +187,7 @@ def on_terminal(t, answer, *args):
 
 
 def a_terminal_is_asked_and_told():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     said, code = on_terminal(t, b"n\n", "restore", "7")
     assert code == 64 and "would" in said and "INTENT" not in t.text(), (code, said)
@@ -199,7 +199,7 @@ def a_terminal_is_asked_and_told():
 
 
 def show_passes_rows_through():
-    t = Tree()
+    t = Service()
     t.wait_for("all processes are ready")
     assert t.ask("show", "7", "-o", "json") == {"evidence": "because"}
     assert "because" in t.ask("show", "7")

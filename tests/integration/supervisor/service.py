@@ -26,13 +26,13 @@ def place(program, path):
         shutil.copy(program, path)
 
 
-class Tree:
-    """One supervisor with its log. Whatever becomes of the case, run() closes the trees of its thread."""
+class Service:
+    """One supervisor with its log. Whatever becomes of the case, run() closes the services of its thread."""
 
     opened = threading.local()
 
     def __init__(self, environment=None, **behaviour):
-        Tree.opened.trees.append(self)
+        Service.opened.services.append(self)
         self.dir = scratch.folder("supervisor")
         place(SUPERVISOR, os.path.join(self.dir, "supervisor"))
         for role in GOOD:
@@ -69,7 +69,7 @@ class Tree:
         self.process.send_signal(sig)
 
     def ask(self, *args, code=0):
-        """A command of a person; -> what it printed, JSON read where it was asked for."""
+        """A command of an operator; -> what it printed, JSON read where it was asked for."""
         r = subprocess.run([PROGRAM, *args, "--control-socket", os.path.join(self.dir, "control.sock")], stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, timeout=60)
         assert r.returncode == code, (args, r.returncode, r.stdout, r.stderr)
@@ -88,7 +88,7 @@ class Tree:
 
 def run(case):
     began = time.monotonic()
-    Tree.opened.trees = []
+    Service.opened.services = []
     try:
         case()
         print(f"ok {case.__name__} ({time.monotonic() - began:.1f} s)", flush=True)
@@ -97,8 +97,8 @@ def run(case):
         print(f"FAIL {case.__name__}: {type(e).__name__}: {e}", flush=True)
         return False
     finally:
-        for tree in Tree.opened.trees:
-            tree.close()
+        for service in Service.opened.services:
+            service.close()
 
 
 def main(cases):
