@@ -216,15 +216,10 @@ static enum step_then take_list(struct action *a, const struct step_desc *d, str
 	return reply->json && object_next_page(a, reply->json) ? STEP_MORE : d->take(a, reply);
 }
 
-static void cleanup_json(json_t **j)
-{
-	json_decref(*j);
-}
-
 static enum step_then receive(struct action *a, const struct http_result *r)
 {
 	const struct step_desc *d = step_desc(a->step);
-	_cleanup_(cleanup_json) json_t *json = NULL;
+	json_auto_t *json = NULL;
 	const bool arrived = r->failure == HTTP_OK, may_fail = d->flags & STEP_MAY_FAIL;
 	long status = arrived ? r->status : 0;
 	json_error_t error;

@@ -7,31 +7,17 @@
 #include "base/rfc3339.h"
 #include "worker/read.h"
 
-/* Does it own a field of spec that holds the replicas? Through /scale nothing else of spec can be written. */
-static bool owns_replicas(const json_t *entry, const char *field)
-{
-	const json_t *spec = READ_AT(entry, "fieldsV1", "f:spec");
-
-	return json_object_get(spec, field) != NULL;
-}
-
-static bool is_scale(const json_t *entry)
-{
-	return str_is(READ_TEXT(entry, "subresource"), "scale");
-}
-
-/* "f:replicas", or what somebody wrote through /scale. */
+/* "f:replicas", or what somebody wrote through /scale: nothing else of spec can be written there. */
 static const char *replicas_field(const json_t *entries)
 {
 	const json_t *entry;
 	size_t i;
 
 	json_array_foreach (entries, i, entry) {
-		json_t *spec = is_scale(entry) ? json_object_get(json_object_get(entry, "fieldsV1"), "f:spec")
-					       : NULL;
+		json_t *spec = json_object_get(json_object_get(entry, "fieldsV1"), "f:spec");
 		const char *field = json_object_iter_key(json_object_iter(spec));
 
-		if (field)
+		if (field && str_is(READ_TEXT(entry, "subresource"), "scale"))
 			return field;
 	}
 	return "f:replicas";
@@ -59,7 +45,7 @@ bool managed_fields_replicas(const json_t *o, struct managed_fields_writer *ret)
 	json_array_foreach (entries, i, entry) {
 		const struct managed_fields_writer w = writer_of(entry);
 
-		if (!owns_replicas(entry, field))
+		if (!json_object_get(READ_AT(entry, "fieldsV1", "f:spec"), field))
 			continue;
 		if (found && (w.at < ret->at || (w.at == ret->at && managed_fields_is_us(&w))))
 			continue;

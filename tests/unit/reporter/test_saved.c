@@ -6,7 +6,7 @@
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
-	static struct msg saved_msg(uint64_t cluster, const char *kind, const char *key, int64_t at)
+static struct msg saved_msg(uint64_t cluster, const char *kind, const char *key, int64_t at)
 {
 	struct msg m = { .type = MSG_SAVED, .u.saved = { .cluster = cluster, .at = at, .until = at + 5 } };
 
