@@ -113,28 +113,20 @@ struct str cluster_clock_owner(const struct pod_facts *p)
 	return p->owner.uid.n ? p->owner.uid : p->uid;
 }
 
-/* The tally of h's group; false, and nothing in it, without a group. */
-static bool tally_of(const struct cluster_state *c, uint32_t h, struct group_tally *ret)
+/* Of the duty by which the pod fails, by its mark: no other asks for clock and tally. When a pod of the
+ * revision works, nothing is failing "since". *ret_tally is that of h's group; nothing is in it without one.
+ */
+static void fill_context(const struct cluster_state *c, uint32_t h, const struct pod_facts *p, uint8_t mark,
+			 struct group_tally *ret_tally, struct pod_context *ret)
 {
 	const uint32_t group = store_group(c->store, h);
-
-	*ret = (struct group_tally){ 0 };
-	if (group)
-		groups_tally(store_groups(c->store), group, ret);
-	return group != 0;
-}
-
-/* Of the duty by which the pod fails: no other asks for clock and tally. When a pod of the revision works,
- * nothing is failing "since". */
-void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod_facts *p,
-		     struct pod_context *ret)
-{
-	const int by = cluster_failing_by(cluster_mark(c, p));
+	const int by = cluster_failing_by(mark);
 	const size_t i = by < 0 ? 0 : (size_t)by;
-	struct group_tally t;
+	struct group_tally t = { 0 };
 
 	*ret = (struct pod_context){ .stage = STAGE_CACHE };
-	if (tally_of(c, h, &t)) {
+	if (group) {
+		groups_tally(store_groups(c->store), group, &t);
 		ret->tally_known = TRI_YES;
 		ret->pods = t.live;
 		ret->failing = t.failing[i];
@@ -143,6 +135,15 @@ void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod
 	if (t.works[i] == 0)
 		ret->failing_since =
 			failing_since_get(c->failing_since[i], cluster_clock_owner(p), p->revision);
+	*ret_tally = t;
+}
+
+void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod_facts *p,
+		     struct pod_context *ret)
+{
+	struct group_tally t;
+
+	fill_context(c, h, p, cluster_mark(c, p), &t, ret);
 }
 
 /* The clock of a pod that fails by the i-th duty, and what begins with others at the same time. */
@@ -169,8 +170,7 @@ void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *
 
 	if (mark != store_mark(c->store, h)) /* another policy than when it was put */
 		store_set_mark(c->store, h, mark);
-	cluster_context(c, h, p, ret);
-	(void)tally_of(c, h, &t);
+	fill_context(c, h, p, mark, &t, ret);
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
 		if (t.works[i] == 0 && (p->owner.uid.n || !(mark & MARK_WORKS(i))))
 			continue;
