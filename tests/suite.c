@@ -116,3 +116,16 @@ void suite_folder(char ret_path[static SUITE_PATH_MAX])
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	(void)close(ends[0]); /* the other end stays open for as long as this process runs */
 }
+
+char *suite_file(const char *folder, const char *name, const char *text)
+{
+	char *path = NULL;
+
+	ck_assert_int_gt(asprintf(&path, "%s/%s", folder, name), 0);
+	FILE *f = fopen(path, "we");
+
+	ck_assert_ptr_nonnull(f);
+	(void)fputs(text, f);
+	(void)fclose(f);
+	return path;
+}

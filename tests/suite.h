@@ -52,4 +52,7 @@ TCase *suite_case(Suite *suite, const char *name);
  * that is in it when this process has ended, however it ends. */
 void suite_folder(char ret_path[static SUITE_PATH_MAX]);
 
+/* Writes a file; its path, which the caller frees. */
+char *suite_file(const char *folder, const char *name, const char *text);
+
 #endif

@@ -5,33 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kube/frame.h"
-#include "tests/fuzz/pieces.h"
+#include "tests/fuzz/seen.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
-
-struct seen {
-	uint64_t hash, objects, oversize;
-	int fed, finished;
-};
-
-static int on_object(void *ctx, const uint8_t *p, size_t n)
-{
-	struct seen *s = ctx;
-
-	s->hash = pieces_hash(s->hash, p, n);
-	s->objects++;
-	return 0;
-}
-
-static void on_oversize(void *ctx, uint64_t n)
-{
-	struct seen *s = ctx;
-
-	s->oversize++;
-	if (n <= FRAME_SIZE_MAX)
-		abort();
-}
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {

@@ -3,33 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdlib.h>
 
-#include "kube/frame.h"
-#include "tests/fuzz/pieces.h"
+#include "tests/fuzz/seen.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
-
-struct seen {
-	uint64_t hash, objects, oversize;
-	bool inside;
-};
-
-static int on_object(void *ctx, const uint8_t *p, size_t n)
-{
-	struct seen *s = ctx;
-
-	s->hash = pieces_hash(s->hash, p, n);
-	s->objects++;
-	return 0;
-}
-
-static void on_oversize(void *ctx, uint64_t n)
-{
-	struct seen *s = ctx;
-
-	s->oversize++;
-	if (n <= FRAME_SIZE_MAX)
-		abort();
-}
 
 static struct seen by_reference(const uint8_t *p, size_t n)
 {

@@ -4,32 +4,9 @@ import subprocess
 import time
 
 from harness.scenario import Skip, scenario
+from harness.servers import TESTS
 
-ORIGINAL = '''errImagePull:
-  namespaces: default
-  # 单位支持 ns、us(或µs)、ms、s、m、h
-  hours: 5s
-  status: ErrImagePull,ImagePullBackOff
-  enable: true
-tooManyRestart:
-  namespaces: default
-  hours: 1s
-  status: CrashLoopBackOff,Error,Completed,RunContainerError
-  counts: 2
-  # 秒分时日月周
-  duration: "*/3 * * * * *"
-  # 告警信息title
-  msgtitle: "pod重启次数过多"
-  apiurl: "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx"
-  enable: false
-delteEvictedPod:
-  namespaces: default
-  enable: true
-delteTerminatingPod:
-  namespaces: default
-  hours: 2m
-  enable: true
-'''
+ORIGINAL = (TESTS / "golden" / "original.yml").read_text()
 
 
 @scenario("mode/observe")

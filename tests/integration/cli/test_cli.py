@@ -7,33 +7,13 @@ import re
 import subprocess
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(TESTS))
 import scratch  # noqa: E402
 
 PROGRAM = sys.argv[1]
 HOME = str(scratch.folder("cli"))
-ORIGINAL = """errImagePull:
-  namespaces: default
-  hours: 5s
-  status: ErrImagePull,ImagePullBackOff
-  enable: true
-tooManyRestart:
-  namespaces: default
-  hours: 1s
-  status: CrashLoopBackOff,Error,Completed,RunContainerError
-  counts: 2
-  duration: "*/3 * * * * *"
-  msgtitle: "pod重启次数过多"
-  apiurl: "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx"
-  enable: false
-delteEvictedPod:
-  namespaces: default
-  enable: true
-delteTerminatingPod:
-  namespaces: default
-  hours: 2m
-  enable: true
-"""
+ORIGINAL = (TESTS / "golden" / "original.yml").read_text()
 POD = """apiVersion: v1
 kind: Pod
 metadata:

@@ -20,17 +20,6 @@ static char *path_of(const char *name)
 	return xasprintf("%s/%s", dir, name);
 }
 
-static char *write_file(const char *name, const char *text)
-{
-	char *path = path_of(name);
-	FILE *f = fopen(path, "we");
-
-	ck_assert_ptr_nonnull(f);
-	(void)fputs(text, f);
-	(void)fclose(f);
-	return path;
-}
-
 static void set_up(void)
 {
 	static const char *const names[] = { "KUBECONFIG", "HOME", "KUBERNETES_SERVICE_HOST",
@@ -52,7 +41,7 @@ static char *config_of(const char *name, const char *cluster, const char *user)
 			  "unknown: {a: [b]}\n",
 			  cluster, user);
 
-	return write_file(name, text);
+	return suite_file(dir, name, text);
 }
 
 static int load(const char *path, const char *context, const char *master, struct kube_target *t,
@@ -95,10 +84,11 @@ TEST(reads_every_field)
 
 TEST(reads_json)
 {
-	_cleanup_free_ char *path = write_file("a", "{\"current-context\":\"x\",\"clusters\":[{\"name\":"
-						    "\"c\",\"cluster\":{\"server\":\"https:\\/\\/h\"}}],"
-						    "\"users\":null,\"contexts\":[{\"name\":\"x\","
-						    "\"context\":{\"cluster\":\"c\",\"user\":\"\"}}]}");
+	_cleanup_free_ char *path = suite_file(dir, "a",
+					       "{\"current-context\":\"x\",\"clusters\":[{\"name\":"
+					       "\"c\",\"cluster\":{\"server\":\"https:\\/\\/h\"}}],"
+					       "\"users\":null,\"contexts\":[{\"name\":\"x\","
+					       "\"context\":{\"cluster\":\"c\",\"user\":\"\"}}]}");
 	struct kube_target t;
 	struct diags d;
 
@@ -219,13 +209,15 @@ TEST(a_server_without_scheme)
 /* The first file that defines a name wins whole; current-context of the first that sets it. */
 TEST(merges_the_files_of_the_variable)
 {
-	_cleanup_free_ char *a = write_file("a", "clusters: [{name: c, cluster: {server: 'https://first'}}]\n"
-						 "contexts: [{name: y, context: {cluster: c, user: u}}]\n");
-	_cleanup_free_ char *b = write_file(
-		"b", "current-context: x\n"
-		     "clusters: [{name: c, cluster: {server: 'https://second', tls-server-name: n}}]\n"
-		     "users: [{name: u, user: {token: t}}]\n"
-		     "contexts: [{name: x, context: {cluster: c, user: u}}]\n");
+	_cleanup_free_ char *a = suite_file(dir, "a",
+					    "clusters: [{name: c, cluster: {server: 'https://first'}}]\n"
+					    "contexts: [{name: y, context: {cluster: c, user: u}}]\n");
+	_cleanup_free_ char *b =
+		suite_file(dir, "b",
+			   "current-context: x\n"
+			   "clusters: [{name: c, cluster: {server: 'https://second', tls-server-name: n}}]\n"
+			   "users: [{name: u, user: {token: t}}]\n"
+			   "contexts: [{name: x, context: {cluster: c, user: u}}]\n");
 	_cleanup_free_ char *list = xasprintf("/nonexistent::%s:%s:%s", a, b, a);
 	struct kube_target t;
 	struct diags d;
@@ -250,7 +242,7 @@ TEST(merges_the_files_of_the_variable)
 
 static void make_service_account(const char *host)
 {
-	free(write_file("token", "t\n"));
+	free(suite_file(dir, "token", "t\n"));
 	ck_assert_int_eq(setenv("OPC_SERVICEACCOUNT_DIR", dir, 1), 0);
 	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_HOST", host, 1), 0);
 	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);

@@ -25,17 +25,6 @@ static char *path_of(const char *name)
 	return xasprintf("%s/%s", dir, name);
 }
 
-static char *write_file(const char *name, const char *text)
-{
-	char *path = path_of(name);
-	FILE *f = fopen(path, "we");
-
-	ck_assert_ptr_nonnull(f);
-	(void)fputs(text, f);
-	(void)fclose(f);
-	return path;
-}
-
 static void set_up(void)
 {
 	static const char *const unset[] = { "KUBECONFIG",
@@ -49,18 +38,18 @@ static void set_up(void)
 		(void)unsetenv(unset[i]);
 	suite_folder(dir);
 	ck_assert_int_eq(setenv("HOME", dir, 1), 0);
-	free(write_file(
-		"reader",
+	free(suite_file(
+		dir, "reader",
 		"{current-context: x, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:6443', "
 		"certificate-authority: ca.crt}}], users: [{name: u, user: {tokenFile: token}}], "
 		"contexts: [{name: x, context: {cluster: c, user: u}}]}\n"));
-	free(write_file(
-		"writer",
+	free(suite_file(
+		dir, "writer",
 		"{current-context: x, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:6443'}}], "
 		"users: [{name: u, user: {token: WRITERTOKEN}}], "
 		"contexts: [{name: x, context: {cluster: c, user: u}}]}\n"));
-	free(write_file("ca.crt", "-----BEGIN CERTIFICATE-----\nx\n"));
-	free(write_file("token", "READERTOKEN\n"));
+	free(suite_file(dir, "ca.crt", "-----BEGIN CERTIFICATE-----\nx\n"));
+	free(suite_file(dir, "token", "READERTOKEN\n"));
 }
 
 /* All that one run said. */
@@ -227,8 +216,8 @@ TEST(the_original_file)
 
 TEST(two_clusters_and_a_writer)
 {
-	_cleanup_free_ char *config = write_file(
-		"config.yml",
+	_cleanup_free_ char *config = suite_file(
+		dir, "config.yml",
 		"deleteEvictedPod: {enable: true, namespaces: default, includeJobs: false}\nmode: observe\n"
 		"workers: 3\nclusters:\n- {name: east, kubeconfig: reader, writerKubeconfig: writer}\n"
 		"- {name: west, kubeconfig: writer, workers: 1}\nstateDir: state\n");
@@ -252,7 +241,7 @@ TEST(two_clusters_and_a_writer)
 
 static struct msg_load_fixed fixed_of(const char *text, const char *key)
 {
-	_cleanup_free_ char *kubeconfig = path_of("reader"), *config = write_file("config.yml", text);
+	_cleanup_free_ char *kubeconfig = path_of("reader"), *config = suite_file(dir, "config.yml", text);
 	struct msg_load_fixed found = { 0 };
 	struct run r;
 
@@ -299,10 +288,10 @@ TEST(equal_files_give_equal_bytes)
 TEST(webhook_from_files_and_zone)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
-	free(write_file("hook", "https://localhost:1/HOOK\n"));
-	free(write_file("sign", "SIGN\n"));
-	_cleanup_free_ char *config = write_file(
-		"config.yml",
+	free(suite_file(dir, "hook", "https://localhost:1/HOOK\n"));
+	free(suite_file(dir, "sign", "SIGN\n"));
+	_cleanup_free_ char *config = suite_file(
+		dir, "config.yml",
 		"tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook, secretFile: sign, "
 		"duration: 'CRON_TZ=Asia/Tokyo 0 7 9 * * 1'}\n");
 	struct run r;
@@ -319,8 +308,8 @@ TEST(webhook_from_files_and_zone)
 
 TEST(in_a_pod)
 {
-	_cleanup_free_ char *config = write_file("config.yml", "sandbox: require\n");
-	free(write_file("namespace", "janitors"));
+	_cleanup_free_ char *config = suite_file(dir, "config.yml", "sandbox: require\n");
+	free(suite_file(dir, "namespace", "janitors"));
 	struct run r;
 
 	ck_assert_int_eq(setenv("OPC_SERVICEACCOUNT_DIR", dir, 1), 0);
@@ -361,14 +350,14 @@ static const struct {
 TEST_LOOP(tells_what_is_broken, 0, ARRAY_SIZE(errors))
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader"),
-			    *config = write_file("config.yml", errors[_i].config);
+			    *config = suite_file(dir, "config.yml", errors[_i].config);
 	_cleanup_free_ char *file = path_of(errors[_i].file);
 	bool found = false;
 	struct run r;
 
 	(void)unlink(file);
 	if (errors[_i].text)
-		free(write_file(errors[_i].file, errors[_i].text));
+		free(suite_file(dir, errors[_i].file, errors[_i].text));
 	run_loader(&r, config, "--kubeconfig", kubeconfig);
 	ck_assert_int_eq(r.code, errors[_i].code);
 	ck_assert(r.end && !r.ok);
@@ -399,8 +388,8 @@ TEST(no_lack_of_descriptors_ends_with_78)
 TEST(a_webhook_that_does_not_resolve_is_a_warning)
 {
 	_cleanup_free_ char *kubeconfig = path_of("reader");
-	_cleanup_free_ char *config = write_file(
-		"config.yml",
+	_cleanup_free_ char *config = suite_file(
+		dir, "config.yml",
 		"tooManyRestart: {enable: true, namespaces: a, apiurl: 'https://no-such.invalid/x'}\n");
 	struct run r;
 
