@@ -10,7 +10,7 @@
 #include "base/rfc3339.h"
 #include "cli/command.h"
 #include "config/cron.h"
-#include "config/zone.h"
+#include "config/zone_file.h"
 
 static int load_zone(const char *name, struct zone **ret)
 {

@@ -1,7 +1,9 @@
-/* blob.c - settings in a sealed memfd: one msgpack map, its keys the paths of the rows that the role may see,
- * in the order of the table. Equal settings give equal bytes. The reader trusts nothing: every length is
- * compared with the bytes left and with the row before anything is allocated. */
+/* blob.c - see blob.h. One msgpack map, its keys the paths of the rows
+ * that the role may see, in the order of the table. The reader trusts
+ * nothing: every length is compared with the bytes left and with the row before anything is allocated. */
 // SPDX-License-Identifier: Apache-2.0
+#include "config/blob.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <msgpack.h>

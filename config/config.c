@@ -15,6 +15,7 @@
 #include "config/diag.h"
 #include "config/override.h"
 #include "config/table.h"
+#include "config/value.h"
 #include "config/tree.h"
 
 static void set_defaults(const struct setting *table, void *base)

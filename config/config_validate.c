@@ -13,7 +13,7 @@
 #include "config/diag.h"
 #include "base/duration.h"
 #include "config/window.h"
-#include "config/zone.h"
+#include "config/zone_file.h"
 
 struct check {
 	const char *path;

@@ -1,9 +1,16 @@
-/* cron.c - when a parsed schedule fires; see cron.h, parsing is in cron_parse.c. A zone is a row of spans of
+/* cron.c - see cron.h. A zone is a row of spans of
  * constant offset: in each, the next matching local time is found by the calendar alone and taken if it still
  * lies in the span. So a skipped local time cannot fire and a repeated one fires twice, in every zone. */
 // SPDX-License-Identifier: Apache-2.0
 #include "config/cron.h"
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/duration.h"
 #include "base/rfc3339.h"
 #include "config/zone.h"
 
@@ -12,6 +19,292 @@
 /* 0001-01-01 and 9990-01-01: the calendar is not asked further out. */
 #define FROM_MIN (-INT64_C(62135596800))
 #define FROM_MAX INT64_C(253086768000)
+
+/* -- the text of a schedule ------------------------------------------------------------------------------ */
+
+static const char *const month_names[] = { "jan", "feb", "mar", "apr", "may", "jun",
+					   "jul", "aug", "sep", "oct", "nov", "dec" };
+static const char *const weekday_names[] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat" };
+
+static const struct field {
+	const char *name;
+	unsigned min, max;
+	const char *const *names; /* of min, min + 1, ... */
+	size_t n_names;
+} fields[6] = {
+	{ "second", 0, 59, NULL, 0 },
+	{ "minute", 0, 59, NULL, 0 },
+	{ "hour", 0, 23, NULL, 0 },
+	{ "day", 1, 31, NULL, 0 },
+	{ "month", 1, 12, month_names, ARRAY_SIZE(month_names) },
+	{ "weekday", 0, 6, weekday_names, ARRAY_SIZE(weekday_names) },
+};
+
+struct parse {
+	const char *spec;
+	struct str_error *err;
+};
+
+static int fail(struct parse *p, const char *at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int fail(struct parse *p, const char *at, const char *fmt, ...)
+{
+	va_list ap;
+
+	p->err->pos = (size_t)(at - p->spec);
+	va_start(ap, fmt);
+	(void)vsnprintf(p->err->text, sizeof(p->err->text), fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The part of s before the first `stop`; *rest is behind it, or NULL at the end. */
+static struct str split(struct str s, char stop, struct str *rest)
+{
+	const char *at = s.n ? memchr(s.p, stop, s.n) : NULL;
+
+	if (!at) {
+		*rest = (struct str){ 0 };
+		return s;
+	}
+	*rest = (struct str){ at + 1, s.n - (size_t)(at + 1 - s.p) };
+	return (struct str){ s.p, (size_t)(at - s.p) };
+}
+
+static bool is_name(struct str s, const char *name)
+{
+	if (s.n != strlen(name))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if ((s.p[i] | 32) != name[i])
+			return false;
+	return true;
+}
+
+/* Characters that other cron programs know. */
+static int fail_value(struct parse *p, const struct field *f, struct str s)
+{
+	if (s.n == 0)
+		return fail(p, s.p, "a value of the %s is missing", f->name);
+	if (memchr(s.p, '#', s.n) || is_name(s, "l") || is_name(s, "w") || (s.p[s.n - 1] | 32) == 'l' ||
+	    (s.p[s.n - 1] | 32) == 'w')
+		return fail(p, s.p, "L, W and # are not supported in the %s", f->name);
+	if (f->names)
+		return fail(p, s.p, "not a %s: write %u to %u, or %s to %s", f->name, f->min, f->max,
+			    f->names[0], f->names[f->n_names - 1]);
+	return fail(p, s.p, "not a %s: write %u to %u, or *", f->name, f->min, f->max);
+}
+
+static int parse_value(struct parse *p, const struct field *f, struct str s, unsigned *ret)
+{
+	uint64_t v = 0;
+	int r;
+
+	for (size_t i = 0; i < f->n_names; i++)
+		if (is_name(s, f->names[i])) {
+			*ret = f->min + (unsigned)i;
+			return 0;
+		}
+	r = str_to_u64(s.p, s.n, &v);
+	if (r == -EINVAL)
+		return fail_value(p, f, s);
+	if (r < 0 || v > f->max)
+		return fail(p, s.p, "%.*s is above %u, the largest %s%s", (int)(s.n > 20 ? 20 : s.n), s.p,
+			    f->max, f->name, f->max == 6 ? " (Sunday is 0)" : "");
+	if (v < f->min)
+		return fail(p, s.p, "%llu is below %u, the smallest %s", (unsigned long long)v, f->min,
+			    f->name);
+	*ret = (unsigned)v;
+	return 0;
+}
+
+static int parse_step(struct parse *p, const struct field *f, struct str s, unsigned *ret)
+{
+	uint64_t v;
+
+	if (s.n > 0 && memchr(s.p, '/', s.n))
+		return fail(p, s.p, "more than one / in the %s", f->name);
+	if (str_to_u64(s.p, s.n, &v) < 0 || v == 0)
+		return fail(p, s.p, "the step of the %s must be a number from 1 on", f->name);
+	*ret = v > f->max ? f->max + 1 : (unsigned)v;
+	return 0;
+}
+
+/* "*", "a", "a-b", each with "/step"; adds its bits. */
+static int parse_range(struct parse *p, const struct field *f, struct str s, uint64_t *bits, bool *star)
+{
+	struct str step_text, high_text;
+	const struct str range = split(s, '/', &step_text), low_text = split(range, '-', &high_text);
+	unsigned low = f->min, high = f->max, step = 1;
+	int r = 0;
+
+	if (step_text.p)
+		r = parse_step(p, f, step_text, &step);
+	if (r < 0)
+		return r;
+	if (str_is(range, "*") || str_is(range, "?")) {
+		*star = true;
+	} else {
+		r = parse_value(p, f, low_text, &low);
+		if (r == 0 && high_text.p)
+			r = parse_value(p, f, high_text, &high);
+		else if (!step_text.p)
+			high = low; /* "a/step" goes on to the largest */
+		if (r < 0)
+			return r;
+	}
+	if (low > high)
+		return fail(p, low_text.p, "the range %.*s of the %s runs backwards", (int)range.n, range.p,
+			    f->name);
+	for (unsigned v = low; v <= high; v += step)
+		*bits |= UINT64_C(1) << v;
+	return 0;
+}
+
+static int parse_field(struct parse *p, const struct field *f, struct str s, uint64_t *ret, bool *star)
+{
+	*ret = 0;
+	*star = false;
+	do {
+		struct str rest;
+		const struct str part = split(s, ',', &rest);
+		const int r = parse_range(p, f, part, ret, star);
+
+		if (r < 0)
+			return r;
+		s = rest;
+	} while (s.p);
+	return 0;
+}
+
+static int parse_fields(struct parse *p, const char *s, struct cron *c)
+{
+	uint64_t *const bits[6] = { &c->second, &c->minute, &c->hour, &c->day, &c->month, &c->weekday };
+	struct str word[7] = { 0 };
+	bool star[6] = { 0 };
+	const char *first = s;
+	size_t n = 0;
+
+	while (*s && n < ARRAY_SIZE(word)) {
+		const char *from = s;
+
+		while (*s && !is_space(*s))
+			s++;
+		word[n++] = (struct str){ from, (size_t)(s - from) };
+		while (is_space(*s))
+			s++;
+	}
+	if (n < 5 || n > 6)
+		return fail(
+			p, n > 6 ? word[6].p : first,
+			"%s%zu fields; write 6 (second minute hour day month weekday), or 5 as in a crontab",
+			n > 6 ? "more than 6, at least " : "", n);
+	c->five_fields = n == 5;
+	c->second = 1;
+	for (size_t i = 0, f = 6 - n; i < n; i++, f++) {
+		const int r = parse_field(p, &fields[f], word[i], bits[f], &star[f]);
+
+		if (r < 0)
+			return r;
+	}
+	c->day_star = star[3];
+	c->weekday_star = star[5];
+	return 0;
+}
+
+static const struct descriptor {
+	const char *name, *fields;
+} descriptors[] = {
+	{ "@yearly", "0 0 0 1 1 *" }, { "@annually", "0 0 0 1 1 *" }, { "@monthly", "0 0 0 1 * *" },
+	{ "@weekly", "0 0 0 * * 0" }, { "@daily", "0 0 0 * * *" },    { "@midnight", "0 0 0 * * *" },
+	{ "@hourly", "0 0 * * * *" },
+};
+
+static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
+{
+	struct str_error why;
+	int64_t ns;
+
+	for (size_t i = 0; i < ARRAY_SIZE(descriptors); i++)
+		if (str_is(s, descriptors[i].name))
+			return parse_fields(p, descriptors[i].fields, c);
+	if (s.n < 7 || memcmp(s.p, "@every", 6) != 0 || !is_space(s.p[6]))
+		return fail(p, s.p,
+			    "no such descriptor; there are @yearly, @monthly, @weekly, @daily, @hourly and "
+			    "@every 6h");
+	for (s.p += 6, s.n -= 6; s.n > 0 && is_space(*s.p); s.p++)
+		s.n--;
+	if (duration_parse(s.p, s.n, &ns, &why) < 0)
+		return fail(p, s.p, "%s", why.text);
+	if (ns < 1000000000)
+		return fail(p, s.p, "@every needs at least 1s");
+	c->every_s = (uint64_t)(ns / 1000000000);
+	return 0;
+}
+
+/* "TZ=Area/City " or "CRON_TZ=Area/City "; returns what is behind it, NULL on error. */
+static const char *parse_zone(struct parse *p, const char *s, struct cron *c)
+{
+	const size_t prefix = strncmp(s, "CRON_TZ=", 8) == 0 ? 8 : strncmp(s, "TZ=", 3) == 0 ? 3 : 0;
+	size_t n = 0;
+
+	if (prefix == 0)
+		return s;
+	s += prefix;
+	while (s[n] && !is_space(s[n]))
+		n++;
+	if (n == 0 || n >= sizeof(c->zone)) {
+		(void)fail(p, s, "the time zone is missing; write for example CRON_TZ=Asia/Shanghai");
+		return NULL;
+	}
+	memcpy(c->zone, s, n);
+	c->zone[n] = '\0';
+	for (s += n; is_space(*s);)
+		s++;
+	if (*s == '\0') {
+		(void)fail(p, s, "the schedule behind the time zone is missing");
+		return NULL;
+	}
+	return s;
+}
+
+static int parse(struct parse *p, struct cron *c)
+{
+	const char *s = p->spec;
+	size_t n;
+
+	while (is_space(*s))
+		s++;
+	s = parse_zone(p, s, c);
+	if (!s)
+		return -EINVAL;
+	if (*s == '\0')
+		return fail(p, s, "the schedule is empty; write for example 0 0 9 * * 1");
+	if (*s != '@')
+		return parse_fields(p, s, c);
+	n = strlen(s);
+	while (is_space(s[n - 1]))
+		n--;
+	return parse_descriptor(p, (struct str){ s, n }, c);
+}
+
+int cron_parse(const char *spec, struct cron *ret, struct str_error *reterr)
+{
+	struct str_error unwanted;
+	struct parse p = { .spec = spec, .err = reterr ? reterr : &unwanted };
+	struct cron c = { 0 };
+	const int r = parse(&p, &c);
+
+	if (r == 0)
+		*ret = c;
+	return r;
+}
+
+/* -- when it fires --------------------------------------------------------------------------------------- */
 
 static int64_t floor_div(int64_t a, int64_t b)
 {

@@ -11,16 +11,6 @@
 void settings_init(struct settings *s);
 void settings_done(struct settings *s);
 
-#define SETTINGS_ERROR_MAX 256
-
-/* Read a generation from a sealed memfd (fd stays the caller's). Strict: unknown key, wrong type, range,
- * trailing bytes are -EBADMSG with a text for people in reterr. */
-int settings_read_blob(int fd, struct settings *ret, char reterr[static SETTINGS_ERROR_MAX]);
-/* Write what `role` may see of s into a new sealed memfd. Returns the fd or negative errno. */
-int settings_write_blob(const struct settings *s, enum role role);
-/* The decoder of settings_read_blob on plain bytes. */
-int settings_decode(const void *p, size_t n, struct settings *ret, char reterr[static SETTINGS_ERROR_MAX]);
-
 /* The i-th key that a reload does not change (FIXED), NULL behind the last, and a hash of its value: with
  * another hash the value is another. */
 const char *settings_fixed_key(const struct settings *s, size_t i, uint64_t *ret_hash);

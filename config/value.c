@@ -1,5 +1,7 @@
-/* value.c - one value written as text -> one member; see table.h. */
+/* value.c - see value.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "config/value.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +14,6 @@
 #include "base/xalloc.h"
 #include "config/cron.h"
 #include "base/duration.h"
-#include "config/table.h"
 #include "config/url.h"
 #include "config/window.h"
 

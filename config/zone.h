@@ -20,12 +20,4 @@ void zone_free(struct zone **z);
  * (INT64_MAX: never). z NULL = UTC. */
 int32_t zone_offset(const struct zone *z, int64_t t, int64_t *ret_until);
 
-/* Bytes of a zone from /usr/share/zoneinfo (or $TZDIR); for the loader and the cli only. "UTC" and "" give
- * *ret NULL; "Local" is $TZ or /etc/localtime. 0 with malloc()ed bytes that zone_parse accepts; -EINVAL (no
- * such name is possible), -ENOENT (no such zone), -ENOPKG (no zone database on this machine), -EBADMSG (not a
- * zone file). */
-int zone_load(const char *name, void **ret, size_t *ret_size);
-/* The text about an error of zone_load. */
-const char *zone_error(int err);
-
 #endif

@@ -1,5 +1,7 @@
-/* zone_file.c - find and read a time zone; see zone.h. */
+/* zone_file.c - see zone_file.h. */
 // SPDX-License-Identifier: Apache-2.0
+#include "config/zone_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,7 +13,6 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "config/zone.h"
 
 #define NAME_MAX_BYTES 63
 

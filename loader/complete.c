@@ -11,10 +11,10 @@
 #include "base/xalloc.h"
 #include "config/cron.h"
 #include "config/file.h"
-#include "config/table.h"
+#include "config/value.h"
 #include "config/url.h"
 #include "config/window.h"
-#include "config/zone.h"
+#include "config/zone_file.h"
 #include "loader/loader.h"
 
 #define SECRET_MAX_BYTES 4096u

@@ -17,6 +17,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "config/blob.h"
 #include "ipc/channel.h"
 #include "loader/loader.h"
 

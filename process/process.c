@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "build_id.h"
+#include "config/blob.h"
 #include "ipc/channel.h"
 #include "process/port.h"
 #include "process/probe.h"

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "config/blob.h"
 #include "base/xalloc.h"
 
 #define WAIT_MS 20000

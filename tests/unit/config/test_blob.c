@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "config/settings.h"
+#include "config/blob.h"
 #include "config/table.h"
 #include "tests/suite.h"
 

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "config/cron.h"
-#include "config/zone.h"
+#include "config/zone_file.h"
 #include "tests/suite.h"
 
 static struct cron parse(const char *spec)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/blob.h"
 #include "config/config_print.h"
 #include "config/diag.h"
 #include "tests/suite.h"

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "config/window.h"
-#include "config/zone.h"
+#include "config/zone_file.h"
 #include "tests/suite.h"
 
 static int64_t at(const char *text)

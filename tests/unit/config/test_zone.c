@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "config/zone.h"
+#include "config/zone_file.h"
 #include "config/zone_rule.h"
 #include "tests/suite.h"
 

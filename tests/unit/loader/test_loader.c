@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
-#include "config/settings.h"
+#include "config/blob.h"
 #include "ipc/msg.h"
 #include "tests/suite.h"
 

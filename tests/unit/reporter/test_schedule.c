@@ -1,6 +1,6 @@
 /* test_schedule.c - which slot is due; how its time is written. */
 // SPDX-License-Identifier: Apache-2.0
-#include "config/zone.h"
+#include "config/zone_file.h"
 #include "reporter/digest/schedule.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"

@@ -1,0 +1,22 @@
+/* value.h - one value written as text -> one member.  Layer: config.  Pure. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CONFIG_VALUE_H
+#define CONFIG_VALUE_H
+
+#include "config/table.h"
+
+/* The text among `options` (n of them) that is nearest to `word` without regard to case, or NULL when none is
+ * near. */
+const char *setting_nearest(const char *word, const char *const *options, size_t n);
+
+#define SETTING_ERROR_MAX 320
+/* Assign a value written as text: syntax and range of the row's kind; lists are separated by commas. The old
+ * value is released. 0, or -EINVAL with a message and remedy in reterr (base untouched). note receives a
+ * warning, or "". */
+int setting_assign(const struct setting *row, void *base, const char *text, size_t n,
+		   char note[static SETTING_ERROR_MAX], char reterr[static SETTING_ERROR_MAX]);
+/* Add one item to a list row, checked. As setting_assign. */
+int setting_add_item(const struct setting *row, void *base, const char *text, size_t n,
+		     char note[static SETTING_ERROR_MAX], char reterr[static SETTING_ERROR_MAX]);
+
+#endif
