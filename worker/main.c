@@ -16,10 +16,6 @@
 #include "worker/action.h"
 #include "worker/action_events.h"
 
-/* A RESULT and a CREDENTIAL of each action, and the answers to grants that came although there was no room.
- */
-#define OUTBOX_MAX (4u * WORKER_LEASES_MAX)
-
 struct worker;
 
 struct job {
@@ -41,8 +37,6 @@ struct worker {
 	struct job jobs[WORKER_LEASES_MAX];
 	struct job *prefetch; /* the one that is not granted yet; NULL = none */
 	bool draining;
-	struct msg outbox[OUTBOX_MAX]; /* not yet taken by the channel, oldest first */
-	size_t n_outbox;
 };
 
 static bool is_idle(const struct worker *w)
@@ -74,24 +68,20 @@ static struct job *free_job(struct worker *w, enum reason *ret_why)
 	return w->draining ? NULL : prefetch;
 }
 
-static void flush(struct worker *w)
+static void end_when_idle(struct worker *w)
 {
-	while (w->n_outbox > 0 && process_send(w->process, &w->outbox[0]) != -EAGAIN) {
-		w->n_outbox--;
-		memmove(&w->outbox[0], &w->outbox[1], w->n_outbox * sizeof(w->outbox[0]));
-	}
-	if (w->draining && is_idle(w) && w->n_outbox == 0)
+	if (w->draining && is_idle(w))
 		process_drained(w->process, 0);
 }
 
+/* The channel queues more than this worker can ever owe a supervisor that reads. */
 static void post(struct worker *w, const struct msg *m)
 {
-	if (w->n_outbox == OUTBOX_MAX) {
-		(void)log_error(-ENOBUFS, "the supervisor does not read: a message is dropped");
-		return;
-	}
-	w->outbox[w->n_outbox++] = *m;
-	flush(w);
+	const int r = process_send(w->process, m);
+
+	if (r == -EAGAIN)
+		(void)log_error(r, "the supervisor does not read: a message is dropped");
+	end_when_idle(w);
 }
 
 /* -- what actions live in ------------------------------------------------------------------------------ */
@@ -326,11 +316,6 @@ static void worker_on_msg(struct process *p, const struct msg *m)
 		on_ctl_dry_run(process_ctx(p), m);
 }
 
-static void worker_on_room(struct process *p)
-{
-	flush(process_ctx(p));
-}
-
 /* What runs is carried to its end: the supervisor waits for the RESULT. */
 static void worker_on_drain(struct process *p)
 {
@@ -338,7 +323,7 @@ static void worker_on_drain(struct process *p)
 
 	w->draining = true;
 	drop_prefetch(w);
-	flush(w);
+	end_when_idle(w);
 }
 
 static void worker_on_done(struct process *p)
@@ -365,7 +350,6 @@ int main(int argc, char **argv)
 						  .on_commit = worker_on_commit,
 						  .on_start = worker_on_start,
 						  .on_msg = worker_on_msg,
-						  .on_room = worker_on_room,
 						  .on_drain = worker_on_drain,
 						  .on_done = worker_on_done };
 
