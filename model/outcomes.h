@@ -17,10 +17,15 @@ enum outcome {
 /* Sets of outcomes: bit 1 << outcome, and OUTCOMES_OPEN for what has not ended yet. */
 #define OUTCOMES_OPEN (UINT64_C(1) << OUTCOME__MAX)
 #define OUTCOMES_ALL  (2 * OUTCOMES_OPEN - 1)
-/* What changed something, or may have. */
-#define OUTCOMES_WRITTEN (UINT64_C(1) << OUTCOME_DONE | UINT64_C(1) << OUTCOME_UNCONFIRMED)
 
 enum written { WRITTEN_NO, WRITTEN_YES, WRITTEN_MAYBE };
+/* The set of those that changed something, or may have. */
+enum {
+	OUTCOMES_WRITTEN = 0
+#define OUTCOME(ID, id, name, written, doc) | (WRITTEN_##written == WRITTEN_NO ? 0 : 1 << id)
+#include "model/outcomes.def"
+#undef OUTCOME
+};
 
 struct outcome_desc {
 	const char *name; /* "unconfirmed" */

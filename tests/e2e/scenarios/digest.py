@@ -13,9 +13,9 @@ def config(t, sink, ns, counts=2, hours="0s", schedule=SCHEDULE, **more):
                               "counts": counts, "duration": schedule, "msgtitle": TITLE, "apiurl": sink.url, **more})
 
 
-def slot_of(post):
+def run_of(post):
     found = re.search(r"as of (.+?)\.(?:\n|$)", post.text)
-    assert found, f"no slot in: {post.text[:200]}"
+    assert found, f"no run in: {post.text[:200]}"
     return found.group(1)
 
 
@@ -86,33 +86,33 @@ def signed(t):
     assert all(p.accepted for p in sink.posts), [p.answered for p in sink.posts]
 
 
-@scenario("digest/once-a-slot")
+@scenario("digest/once-a-run")
 def once(t):
-    """One message for each slot of the schedule, each slot once."""
+    """One message for each run of the schedule, each run once."""
     ns, sink = t.ns(), t.sink()
     crashing(t, ns)
     t.program(config(t, sink, ns))
-    slots = [slot_of(p) for p in accepted(t, sink, 4, 20)]
-    assert len(set(slots)) == len(slots), slots
+    runs = [run_of(p) for p in accepted(t, sink, 4, 20)]
+    assert len(set(runs)) == len(runs), runs
 
 
-def refused_then_accepted(t, script, same_slot):
+def refused_then_accepted(t, script, same_run):
     ns, sink = t.ns(), t.sink(*script)
     crashing(t, ns)
     program = t.program(config(t, sink, ns, schedule="*/5 * * * * *"))
     accepted(t, sink, 1, 40)
-    slots = [slot_of(p) for p in sink.posts]
-    if same_slot:
-        assert len(set(slots)) == 1, f"the refused message was not tried again: {slots}"
+    runs = [run_of(p) for p in sink.posts]
+    if same_run:
+        assert len(set(runs)) == 1, f"the refused message was not tried again: {runs}"
     else:
-        assert len(set(slots)) == len(slots), f"sent again although it was {script[0]}: {slots}"
-    good = [slot_of(p) for p in sink.accepted]
+        assert len(set(runs)) == len(runs), f"sent again although it was {script[0]}: {runs}"
+    good = [run_of(p) for p in sink.accepted]
     assert len(set(good)) == len(good), good
     assert sink.url not in program.log() and sink.url.rsplit("/", 1)[1] not in program.log(), "the address is in the log"
 
 
 for _name, _script, _same, _doc in (
-        ("code-not-zero", [19024], False, "HTTP 200 with code 19024 is a refusal, and not tried again for that slot"),
+        ("code-not-zero", [19024], False, "HTTP 200 with code 19024 is a refusal, and not tried again for that run"),
         ("rate-limited", [11232], True, "code 11232 is tried again later"),
         ("server-error", ["500"], True, "a 500 is tried again"),
         ("too-many-requests", ["429"], True, "a 429 is tried again after Retry-After"),
@@ -128,7 +128,7 @@ for _name, _script, _same, _doc in (
 
 @scenario("digest/slow")
 def slow(t):
-    """A slow answer holds nothing up: duties go on, no slot is sent twice."""
+    """A slow answer holds nothing up: duties go on, no run is sent twice."""
     ns, sink = t.ns(), t.sink(("slow", 3), ("slow", 3))
     crashing(t, ns)
     both = config(t, sink, ns)
@@ -137,8 +137,8 @@ def slow(t):
     t.until("the first message", lambda: sink.posts, 10)
     gone = t.canary(ns, 2)
     accepted(t, sink, 2, 20)
-    slots = [slot_of(p) for p in sink.posts]
-    assert len(set(slots)) == len(slots), slots
+    runs = [run_of(p) for p in sink.posts]
+    assert len(set(runs)) == len(runs), runs
     t.expect(deleted=[gone])
 
 
@@ -153,10 +153,10 @@ def chunks(t):
         names.append(name)
     t.program(config(t, sink, ns, schedule="*/15 * * * * *"))
     t.until("the last part", lambda: any(re.search(r"\((\d+)/\1\)", p.text) for p in sink.accepted), 45)
-    first = slot_of(sink.accepted[0])
+    first = run_of(sink.accepted[0])
     parts = []
     for post in sink.accepted:
-        if "as of" in post.text and slot_of(post) != first:
+        if "as of" in post.text and run_of(post) != first:
             break
         parts.append(post)
     assert len(parts) > 1 and all(len(p.raw) <= 20 * 1024 for p in parts), [len(p.raw) for p in parts]
@@ -171,7 +171,7 @@ def chunks(t):
 
 @scenario("digest/crash", timeout=120)
 def crash(t):
-    """SIGKILL of everything at every moment around a message: no slot is delivered twice."""
+    """SIGKILL of everything at every moment around a message: no run is delivered twice."""
     ns, sink = t.ns(), t.sink()
     crashing(t, ns)
     program = t.program(config(t, sink, ns))
@@ -187,8 +187,8 @@ def crash(t):
             program.kill_all()
         program.start()
     accepted(t, sink, len(sink.accepted) + 2, 20)
-    slots = [slot_of(p) for p in sink.posts]
-    assert len(set(slots)) == len(slots), f"a slot was sent twice: {slots}"
+    runs = [run_of(p) for p in sink.posts]
+    assert len(set(runs)) == len(runs), f"a run was sent twice: {runs}"
 
 
 @scenario("digest/reporter-crash", timeout=90)
@@ -203,5 +203,5 @@ def reporter_crash(t):
         t.until("a message", lambda: len(sink.posts) > n, 20)
         sink.on_post = None
     accepted(t, sink, len(sink.accepted) + 2, 30)
-    slots = [slot_of(p) for p in sink.posts]
-    assert len(set(slots)) == len(slots), f"a slot was sent twice: {slots}"
+    runs = [run_of(p) for p in sink.posts]
+    assert len(set(runs)) == len(runs), f"a run was sent twice: {runs}"

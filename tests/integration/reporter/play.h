@@ -21,7 +21,7 @@ struct play {
 	int fd;
 	enum phase phase;
 	char dir[SUITE_PATH_MAX];     /* state directory */
-	char log[SUITE_PATH_MAX + 8]; /* its stderr, all lives */
+	char log[SUITE_PATH_MAX + 8]; /* its stderr, of every start */
 	int bot;                      /* listening socket */
 	unsigned bot_port;
 	const char *schedule; /* NULL = the duty is off */

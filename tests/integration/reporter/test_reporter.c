@@ -265,7 +265,7 @@ TEST(killed_while_posting_that_run_is_not_posted_again)
 	play_expect(&p, "/metrics", "opc_digest_send_total{result=\"unconfirmed\"} 1\n");
 	ck_assert(play_logged(&p, "it is not sent again"));
 	say_synced(true);
-	answer_digest("web-1"); /* of a later slot */
+	answer_digest("web-1"); /* of a later run */
 	const int conn = play_bot_request(&p, &second);
 	const char *a = strstr(first, "as of "), *b = strstr(second, "as of ");
 
@@ -375,7 +375,7 @@ TEST(settings_without_their_memfd_do_not_end_with_78)
 	ck_assert_int_eq(play_wait(&p), EXIT_CODE_RESOURCE);
 }
 
-/* The socket of a life before may still be there. */
+/* The socket of the start before may still be there. */
 TEST(address_in_use_ends_with_75)
 {
 	struct settings s;

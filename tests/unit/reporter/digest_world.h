@@ -23,11 +23,11 @@ struct world {
 };
 extern struct world w;
 extern struct digest_runner *run;
-extern size_t clusters; /* 1 or 2; counts from the next life on */
+extern size_t clusters; /* 1 or 2; counts from the next start on */
 
 void world_setup(void);
 void world_teardown(void);
-/* Returns how many posts the last life left in doubt. */
+/* Returns how many posts were left in doubt at the last end. */
 uint64_t start_again(void);
 uint64_t start_unarmed(void);
 /* As after SIGKILL: what is on disk is all there is. */
@@ -43,7 +43,7 @@ void answer_bot(enum sink_verdict v);
 /* To the moment where the first (or only) part is on its way. */
 void reach_post(void);
 void reach_many_parts(void);
-/* State of a run on disk; between two lives. */
+/* State of a run on disk; while it is not started. */
 void run_state(int64_t due_at, char ret[static 32]);
 
 #endif

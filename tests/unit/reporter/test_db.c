@@ -22,7 +22,7 @@ static void teardown(void)
 	db_close(&db);
 }
 
-TEST(second_instance_is_told)
+TEST(second_instance_is_refused)
 {
 	char text[DB_TEXT_MAX] = "";
 	struct db *other = NULL;

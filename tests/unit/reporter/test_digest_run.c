@@ -1,4 +1,4 @@
-/* test_digest_run.c - one slot is never posted twice, whatever dies when; a missed one is sent once, late. */
+/* test_digest_run.c - one run is never posted twice, whatever dies when; a missed one is sent once, late. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "tests/suite.h"
@@ -83,7 +83,7 @@ TEST(killed_while_a_post_is_on_its_way_it_is_never_sent_again)
 	kill_it();
 	run_state(DUE_AT, state);
 	ck_assert_str_eq(state, "unconfirmed");
-	ck_assert_uint_eq(start_again(), 0); /* and it is told only once */
+	ck_assert_uint_eq(start_again(), 0); /* and it is said only once */
 }
 
 TEST(killed_while_waiting_for_another_try_it_is_sent_after_a_restart)
@@ -342,7 +342,7 @@ TEST(drain_leaves_a_collected_run_to_the_next_start)
 	ck_assert_uint_eq(w.asked, 2);
 }
 
-/* Trouble alone is a report; once delivered it is not told again. */
+/* Trouble alone is a report; once delivered it is not reported again. */
 TEST(what_needs_an_operator_is_sent_once)
 {
 	need_an_operator();

@@ -1,4 +1,4 @@
-/* test_metrics.c - text exposition, escaping, bounds; figures from messages. */
+/* test_metrics.c - text exposition, escaping, bounds; numbers from messages. */
 // SPDX-License-Identifier: Apache-2.0
 #include "model/duties.h"
 #include "reporter/web/stats.h"

@@ -1,4 +1,4 @@
-/* test_schedule.c - which slot is due; how its time is written. */
+/* test_schedule.c - which run is due; how its time is written. */
 // SPDX-License-Identifier: Apache-2.0
 #include "config/zone_file.h"
 #include "reporter/digest/schedule.h"
@@ -25,7 +25,7 @@ static const struct {
 	{ "@every 1h", MON, MON + 3 * 3600000 + 5, MON + 3 * 3600000 },
 };
 
-TEST_LOOP(latest_slot_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])))
+TEST_LOOP(latest_run_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 {
 	struct cron c;
 	struct str_error err;
@@ -34,7 +34,7 @@ TEST_LOOP(latest_slot_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 	ck_assert_int_eq(schedule_due(&c, NULL, cases[_i].last, cases[_i].now), cases[_i].due);
 }
 
-TEST(slots_are_written_in_their_zone)
+TEST(times_are_written_in_their_zone)
 {
 	char text[SCHEDULE_TEXT_MAX];
 	struct zone *z = NULL;
