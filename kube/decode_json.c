@@ -112,18 +112,18 @@ static void condition_get(const json_t *json, struct pod_facts *pod)
 	facts_add_condition(pod, &row);
 }
 
-struct state {
+struct json_states {
 	const json_t *waiting, *running, *terminated;
 };
 
-READER(state, struct state)
+READER(state, struct json_states)
 READER(waiting, struct container_facts)
 READER(terminated, struct container_facts)
 READER(last, struct container_facts)
 
 static void state_get(const json_t *json, struct container_facts *c)
 {
-	struct state s;
+	struct json_states s;
 
 	state_read(json, &s);
 	c->state = facts_state(s.waiting, s.running, s.terminated);
@@ -135,7 +135,7 @@ static void state_get(const json_t *json, struct container_facts *c)
 
 static void last_state_get(const json_t *json, struct container_facts *c)
 {
-	struct state s;
+	struct json_states s;
 
 	state_read(json, &s);
 	last_read(s.terminated, c);

@@ -194,18 +194,18 @@ static INLINE int condition_decode(struct field f, struct pod_facts *pod)
 }
 
 /* The members of ContainerState that are there; p == NULL otherwise. */
-struct state {
+struct wire_states {
 	struct cursor waiting, running, terminated;
 };
 
-READER(state, struct state)
+READER(state, struct wire_states)
 READER(waiting, struct container_facts)
 READER(terminated, struct container_facts)
 READER(last, struct container_facts)
 
 static int state_decode(struct field f, struct container_facts *c)
 {
-	struct state s = { 0 };
+	struct wire_states s = { 0 };
 
 	if (cursor_walk(field_message(f), state_field, &s) < 0)
 		return -EBADMSG;
@@ -217,7 +217,7 @@ static int state_decode(struct field f, struct container_facts *c)
 
 static int last_state_decode(struct field f, struct container_facts *c)
 {
-	struct state s = { 0 };
+	struct wire_states s = { 0 };
 
 	if (cursor_walk(field_message(f), state_field, &s) < 0)
 		return -EBADMSG;

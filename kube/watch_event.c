@@ -24,14 +24,14 @@ static enum watch_type type_of(struct str s)
 }
 
 /* The event as it is read, and its object as the envelope it came in. */
-struct reader {
+struct event_reader {
 	enum watch_type type;
 	struct cursor object;
 };
 
 static int extension_field(struct field f, void *out)
 {
-	struct reader *r = out;
+	struct event_reader *r = out;
 
 	if (f.tag == TAG(1, WIRE_BYTES))
 		r->object = field_message(f);
@@ -40,7 +40,7 @@ static int extension_field(struct field f, void *out)
 
 static int event_field(struct field f, void *out)
 {
-	struct reader *r = out;
+	struct event_reader *r = out;
 
 	if (f.tag == TAG(1, WIRE_BYTES))
 		r->type = type_of(field_str(f));
@@ -51,7 +51,7 @@ static int event_field(struct field f, void *out)
 
 int watch_event_decode(const uint8_t *p, size_t n, struct watch_event *ret)
 {
-	struct reader r = { .object = cursor_of(p, 0) };
+	struct event_reader r = { .object = cursor_of(p, 0) };
 
 	*ret = (struct watch_event){ 0 };
 	if (cursor_walk(cursor_of(p, n), event_field, &r) < 0)

@@ -62,27 +62,27 @@ static uint32_t on(bool is, unsigned bit)
 /* -- values -----------------------------------------------------------------------------------------------
  */
 
-struct writer {
+struct pack_writer {
 	uint8_t *p;
 	struct intern *intern;
 	int64_t base_s; /* what times are relative to */
 };
 
-struct reader {
+struct pack_reader {
 	const uint8_t *p;
 	const struct intern *intern;
 	struct intern *release; /* non-NULL: give references back instead of reading strings */
 	int64_t base_s;
 };
 
-static void put_u64(struct writer *w, uint64_t v)
+static void put_u64(struct pack_writer *w, uint64_t v)
 {
 	for (; v >= 128; v >>= 7)
 		*w->p++ = (uint8_t)(v | 128);
 	*w->p++ = (uint8_t)v;
 }
 
-static uint64_t get_u64(struct reader *r)
+static uint64_t get_u64(struct pack_reader *r)
 {
 	uint64_t v = 0;
 	unsigned shift = 0;
@@ -92,24 +92,24 @@ static uint64_t get_u64(struct reader *r)
 	return v | (uint64_t)*r->p++ << shift;
 }
 
-static void put_i64(struct writer *w, int64_t v)
+static void put_i64(struct pack_writer *w, int64_t v)
 {
 	put_u64(w, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
 }
 
-static int64_t get_i64(struct reader *r)
+static int64_t get_i64(struct pack_reader *r)
 {
 	uint64_t v = get_u64(r);
 
 	return (int64_t)(v >> 1) ^ -(int64_t)(v & 1);
 }
 
-static void put_str(struct writer *w, struct str s)
+static void put_str(struct pack_writer *w, struct str s)
 {
 	put_u64(w, intern_ref(w->intern, s));
 }
 
-static struct str get_id(struct reader *r, uint32_t id)
+static struct str get_id(struct pack_reader *r, uint32_t id)
 {
 	if (!r->release)
 		return intern_str(r->intern, id);
@@ -117,7 +117,7 @@ static struct str get_id(struct reader *r, uint32_t id)
 	return (struct str){ "", 0 };
 }
 
-static struct str get_str(struct reader *r)
+static struct str get_str(struct pack_reader *r)
 {
 	return get_id(r, (uint32_t)get_u64(r));
 }
@@ -131,12 +131,12 @@ static int64_t whole_seconds(int64_t ms)
 	return s > INT64_MAX / 1000 ? INT64_MAX / 1000 : s;
 }
 
-static void put_time(struct writer *w, int64_t ms)
+static void put_time(struct pack_writer *w, int64_t ms)
 {
 	put_i64(w, whole_seconds(ms) - w->base_s);
 }
 
-static int64_t get_time(struct reader *r)
+static int64_t get_time(struct pack_reader *r)
 {
 	return (get_i64(r) + r->base_s) * 1000;
 }
@@ -160,7 +160,7 @@ static int64_t get_time(struct reader *r)
  */
 
 /* "r.example.com/": what image_host() gives the host of again. */
-static void put_pull(struct writer *w, const struct container_facts *c)
+static void put_pull(struct pack_writer *w, const struct container_facts *c)
 {
 	const struct str host = image_host(c->image);
 	char text[INTERN_LEN_MAX];
@@ -179,7 +179,7 @@ static void put_pull(struct writer *w, const struct container_facts *c)
 #define PUT_MORE(kind, member, packed, duties, doc)                                                          \
 	IF_FIELD_##packed(if (HAS(more, MORE_##member)) PUT_##kind(w, c->member);)
 
-static void put_container(struct writer *w, const struct container_facts *c)
+static void put_container(struct pack_writer *w, const struct container_facts *c)
 {
 	const bool pull = c->state == CONTAINER_WAITING && cause_concerns(c);
 	const uint32_t more = on(pull, MORE_pull) CONTAINER_FACTS(MORE_BIT);
@@ -199,7 +199,7 @@ static void put_container(struct writer *w, const struct container_facts *c)
 #define GET_MORE(kind, member, packed, duties, doc)                                                          \
 	IF_FIELD_##packed(if (HAS(more, MORE_##member)) c->member = GET_##kind(r);)
 
-static void get_container(struct reader *r, struct container_facts *c)
+static void get_container(struct pack_reader *r, struct container_facts *c)
 {
 	const uint32_t head = *r->p++;
 
@@ -241,7 +241,8 @@ static uint32_t flags_of(const struct pod_facts *p, const struct pack_origin *fr
 	       on(p->n_containers, FLAG_containers) POD_FACTS(FLAG_BIT);
 }
 
-static void put_head(struct writer *w, const struct pod_facts *p, struct pack_head *head, uint32_t *flags)
+static void put_head(struct pack_writer *w, const struct pod_facts *p, struct pack_head *head,
+		     uint32_t *flags)
 {
 	uint64_t rv;
 
@@ -259,7 +260,7 @@ static void put_head(struct writer *w, const struct pod_facts *p, struct pack_he
 	*flags |= on(true, FLAG_rv_text);
 }
 
-static void put_annotations(struct writer *w, const struct annotations *a)
+static void put_annotations(struct pack_writer *w, const struct annotations *a)
 {
 	*w->p++ = a->skip;
 	put_u64(w, (uint64_t)a->extend_ms);
@@ -267,7 +268,7 @@ static void put_annotations(struct writer *w, const struct annotations *a)
 		put_i64(w, a->announced[d]);
 }
 
-static void get_annotations(struct reader *r, struct annotations *a)
+static void get_annotations(struct pack_reader *r, struct annotations *a)
 {
 	a->skip = *r->p++;
 	a->extend_ms = (int64_t)get_u64(r);
@@ -278,7 +279,7 @@ static void get_annotations(struct reader *r, struct annotations *a)
 #define PUT_FACT(kind, member, packed, duties, doc)                                                          \
 	IF_FIELD_##packed(if (HAS(flags, FLAG_##member)) PUT_##kind(w, p->member);)
 
-static void put_rest(struct writer *w, const struct pod_facts *p, uint32_t labels_mask, uint32_t flags)
+static void put_rest(struct pack_writer *w, const struct pod_facts *p, uint32_t labels_mask, uint32_t flags)
 {
 	if (HAS(flags, FLAG_uid_text))
 		put_str(w, p->uid);
@@ -314,7 +315,7 @@ static void put_rest(struct writer *w, const struct pod_facts *p, uint32_t label
 		IF_FIELD_##packed(if (HAS(flags, FLAG_##member)) ret->member = GET_##kind(r);)
 
 /* Everything after the name, in the order of put_rest(). */
-static void get_rest(struct reader *r, uint32_t flags, struct pod_facts *ret)
+static void get_rest(struct pack_reader *r, uint32_t flags, struct pod_facts *ret)
 {
 	const uint32_t phase = flags >> FLAG_phase;
 
@@ -349,7 +350,7 @@ static void get_rest(struct reader *r, uint32_t flags, struct pod_facts *ret)
 size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_facts *p,
 		   const struct pack_origin *from, struct pack_head *ret_head, uint8_t buf[static PACK_MAX])
 {
-	struct writer w = { buf + sizeof(uint32_t), t, 0 };
+	struct pack_writer w = { buf + sizeof(uint32_t), t, 0 };
 	struct str rest = p->name;
 	uint32_t flags = flags_of(p, from);
 
@@ -373,7 +374,8 @@ size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_fa
 	return (size_t)(w.p - buf);
 }
 
-static uint32_t read_key(struct reader *r, const struct groups *g, const uint8_t *buf, struct pack_key *ret)
+static uint32_t read_key(struct pack_reader *r, const struct groups *g, const uint8_t *buf,
+			 struct pack_key *ret)
 {
 	uint32_t flags;
 
@@ -392,7 +394,7 @@ static uint32_t read_key(struct reader *r, const struct groups *g, const uint8_t
 
 void pack_key(const struct groups *g, const uint8_t *buf, struct pack_key *ret)
 {
-	struct reader r = { 0 };
+	struct pack_reader r = { 0 };
 
 	(void)read_key(&r, g, buf, ret);
 }
@@ -417,7 +419,7 @@ static void clear_facts(struct pod_facts *p)
 
 void pack_release(struct intern *t, const struct pack_head *head, const uint8_t *buf)
 {
-	struct reader r = { .release = t };
+	struct pack_reader r = { .release = t };
 	struct pod_facts dead;
 	struct pack_key k;
 	uint32_t flags = read_key(&r, NULL, buf, &k);
@@ -443,7 +445,7 @@ static struct str number(uint64_t v, char buf[static 24])
 void pack_decode(const struct intern *t, const struct groups *g, const struct pack_head *head,
 		 const uint8_t *buf, struct pack_text *text, struct pod_facts *ret)
 {
-	struct reader r = { .intern = t };
+	struct pack_reader r = { .intern = t };
 	struct pack_key k;
 	uint32_t flags = read_key(&r, g, buf, &k);
 
