@@ -24,7 +24,6 @@
 #include "config/blob.h"
 #include "ipc/channel.h"
 #include "process/port.h"
-#include "process/probe.h"
 #include "process/sandbox.h"
 #include "process/memory.h"
 
@@ -238,6 +237,8 @@ static void on_commit(struct process *p, uint64_t generation)
  * -------------------------------------------------------------------------------------------------------- */
 
 #if defined(OPC_PROBES)
+int probe_run(const char *name, int64_t arg); /* tests/probe/probe.h */
+
 static void on_probe(struct process *p, const struct msg_ctl_probe *probe)
 {
 	const struct msg row = { .type = MSG_CTL_PROBE_ROW,

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/probe.h"
+#include "tests/probe/probe.h"
 #include "process/sandbox.h"
 #include "tests/suite.h"
 

@@ -1,6 +1,6 @@
 /* probe.c - see probe.h. Raw system calls where the C library would choose another way. */
 // SPDX-License-Identifier: Apache-2.0
-#include "process/probe.h"
+#include "tests/probe/probe.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

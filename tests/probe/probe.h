@@ -1,8 +1,8 @@
 /* probe.h - test builds: a live, sandboxed process tries what it must not be able to do. The same probes
- * succeed with the sandbox off, so the test cannot be empty. Layer: process. */
+ * succeed with the sandbox off, so the test cannot be empty. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef PROCESS_PROBE_H
-#define PROCESS_PROBE_H
+#ifndef TESTS_PROBE_H
+#define TESTS_PROBE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
-/* probe.c - `probe`, of test builds: a live, sandboxed process tries what it must not be able to do. */
+/* command_probe.c - `probe`, of test builds: a live, sandboxed process tries what it must not be able to do.
+ */
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 #include <stdio.h>
