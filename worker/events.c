@@ -203,7 +203,7 @@ static void on_done(void *ctx, const struct http_result *r)
 
 /* -- what is left out ---------------------------------------------------------------------------------- */
 
-/* The slot of this hash, or the one that was used longest ago. */
+/* The place of this hash, or the one that was used longest ago. */
 static struct recent *recent_of(struct events *e, uint64_t hash)
 {
 	struct recent *oldest = &e->recent[0];

@@ -12,14 +12,16 @@
 #include "worker/action_end.h"
 #include "worker/steps/object.h"
 
-/* The container that fails; NULL when none does, and for a duty that does not ask why. */
+/* The container that fails for want of an image; NULL when none does. */
 static const struct container_facts *failing(const struct action *a)
 {
+	const struct container_facts *c;
 	uint32_t i;
 
-	if (action_policy(a)->causes.n == 0)
+	if (!judge_fails((enum duty)a->grant.duty, &a->pod, a->policy, &i))
 		return NULL;
-	return judge_fails((enum duty)a->grant.duty, &a->pod, a->policy, &i) ? &a->pod.containers[i] : NULL;
+	c = &a->pod.containers[i];
+	return cause_concerns(c) || action_policy(a)->causes.n > 0 ? c : NULL;
 }
 
 static void add_evidence(struct action *a, const char *source, struct str text)

@@ -62,6 +62,17 @@ TEST(the_event_tells)
 		      "%s", fake.result.evidence);
 }
 
+/* A duty that acts on no cause at all reads it all the same: the refusal says which. */
+TEST(no_cause_may_lead_to_an_act)
+{
+	str_list_done(&fake.policy.duty[DUTY_IMAGE_PULL].causes);
+	fake.policy.duty[DUTY_IMAGE_PULL].causes = (struct str_list){ 0 };
+	on_events(EVENT("pod-1", APP, "Failed", LATER, DENIAL));
+	go();
+	ck_assert_ptr_nonnull(strstr(fake.log[1], EVENTS));
+	expect_refused(REASON_CAUSE_AUTH);
+}
+
 /* The newest that tells anything, of this pod, of this container, about pulling. */
 TEST_LOOP(which_event, 0, 14)
 {
