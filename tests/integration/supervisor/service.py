@@ -101,8 +101,9 @@ def run(case):
             service.close()
 
 
-def main(cases):
-    """Prints one line a case and a count."""
+def main(module):
+    """The functions of a module whose name does not begin with _ are its cases. Prints one line a case and a count."""
+    cases = [f for f in module.values() if getattr(f, "__module__", "") == "__main__" and not f.__name__.startswith("_")]
     only = sys.argv[4] if len(sys.argv) > 4 else ""
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         results = list(pool.map(run, [c for c in cases if only in c.__name__]))

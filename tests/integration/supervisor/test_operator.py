@@ -168,7 +168,7 @@ def restore_that_nobody_asked_for_is_not_done():
     assert "INTENT" not in t.text() + other.text() and "TRY" not in t.text() + other.text()
 
 
-def on_terminal(t, answer, *args):
+def _on_terminal(t, answer, *args):
     """The command on a terminal of its own; what it printed, and its exit code."""
     pid, fd = pty.fork()
     if pid == 0:
@@ -189,12 +189,12 @@ def on_terminal(t, answer, *args):
 def a_terminal_is_asked_and_told():
     t = Service()
     t.wait_for("all processes are ready")
-    said, code = on_terminal(t, b"n\n", "restore", "7")
+    said, code = _on_terminal(t, b"n\n", "restore", "7")
     assert code == 64 and "would" in said and "INTENT" not in t.text(), (code, said)
-    said, code = on_terminal(t, b"y\n", "restore", "7")
+    said, code = _on_terminal(t, b"y\n", "restore", "7")
     assert code == 0 and "done" in said and said.index("would") < said.index("[y/N]") < said.index("done"), (code, said)
     t.wait_for("RECORD id=1 outcome=done")
-    said, code = on_terminal(t, b"", "plan")
+    said, code = _on_terminal(t, b"", "plan")
     assert code == 0 and "asking workers: 200 of 200" in said and "\x1b[" in said, (code, said)
 
 
@@ -205,10 +205,4 @@ def show_passes_rows_through():
     assert "because" in t.ask("show", "7")
 
 
-CASES = [pause_reaches_everybody_and_holds, resume_says_what_it_did_not_find, pause_ends_by_itself,
-         paused_nominations_are_refused, written_intents_are_refused_when_paused, history_that_dies_over_a_pause_is_told_again,
-         pause_that_the_history_had_no_room_for_is_told_again, resumed_while_the_history_was_away, plan_asks_workers_about_what_is_due, worker_that_dies_over_a_question_is_said,
-         question_without_a_worker_is_answered, answer_to_another_question_kills, restore_is_rehearsed_and_then_done, restore_that_nobody_asked_for_is_not_done, a_terminal_is_asked_and_told,
-         show_passes_rows_through]
-
-main(CASES)
+main(globals())

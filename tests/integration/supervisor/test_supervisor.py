@@ -171,8 +171,6 @@ def a_hung_child_is_killed():
     t.wait_for("hung: no heartbeat", limit=30)
 
 
-
-
 def children_inherit_nothing():
     t = Service(environment={"SECRET": "x", "OPC_LOG_LEVEL": "debug", "LD_LIBRARY_PATH_X": "y", "NOTIFY_SOCKET": "/nowhere"}, reporter="world",
              watcher="world", worker="world")
@@ -338,15 +336,4 @@ def systemd_is_told():
     os.unlink(path)
 
 
-CASES = [systemd_is_told, starts_and_drains_in_order, second_signal_ends_at_once, an_action_end_to_end,
-         worker_death_regrants_in_doubt, result_of_a_dead_worker_counts, a_lease_that_kills_workers_is_given_up,
-         a_lease_that_kills_workers_takes_others_with_it_once, idle_workers_read_ahead, result_for_a_foreign_lease_kills, nothing_counts_behind_a_protocol_error, an_intent_with_a_taken_id_gets_another,
-         bad_frame_kills_the_child_only, message_of_another_role_kills, crash_loop_degrades,
-         death_before_ready_backs_off, configuration_death_ends_with_78, temporary_death_of_the_history_ends_with_75,
-         a_lack_of_descriptors_does_not_end_the_service, invalid_configuration_ends_with_78, a_loader_that_crashes_is_reported, no_ready_within_ten_seconds_kills,
-         a_hung_child_is_killed, children_inherit_nothing, reload_is_taken_by_all, ready_during_a_reload_catches_up, fixed_settings_are_not_reloaded, unchanged_settings_are_not_sent,
-         one_refusal_keeps_all_on_the_old, invalid_reload_keeps_the_old, second_instance_is_refused,
-         death_of_the_supervisor_kills_all, stopped_child_is_killed_and_replaced, no_zombies_after_many_deaths,
-         odd_inheritance_is_normalised]
-
-main(CASES)
+main(globals())

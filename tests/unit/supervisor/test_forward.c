@@ -30,17 +30,16 @@ static enum role meant(enum msg_type type)
 	return ROLE_SUPERVISOR;
 }
 
-START_TEST(what_children_say_has_one_receiver)
+TEST(what_children_say_has_one_receiver)
 {
 	for (unsigned type = 0; type < MSG__MAX; type++)
 		if (msg_desc((enum msg_type)type)->from & CHILDREN_SAY)
 			ck_assert_msg(forward_to((enum msg_type)type) == meant((enum msg_type)type), "%s",
 				      msg_desc((enum msg_type)type)->name);
 }
-END_TEST
 
 /* Forwarded to a watcher or an operator, a message must say to which of them. */
-START_TEST(what_is_forwarded_says_to_which)
+TEST(what_is_forwarded_says_to_which)
 {
 	for (unsigned type = 0; type < MSG__MAX; type++) {
 		const struct msg m = { .type = (enum msg_type)type };
@@ -54,9 +53,8 @@ START_TEST(what_is_forwarded_says_to_which)
 		ck_assert(!asked || to != ROLE__MAX);
 	}
 }
-END_TEST
 
-START_TEST(members_are_read_and_written)
+TEST(members_are_read_and_written)
 {
 	struct msg m = { .type = MSG_CTL_EXPLAIN };
 	uint64_t cluster = 0;
@@ -73,11 +71,5 @@ START_TEST(members_are_read_and_written)
 	ck_assert(!forward_get(&m, "cluster", &cluster));
 	ck_assert_str_eq(forward_cluster_name(&m), "");
 }
-END_TEST
 
-TEST_MAIN("supervisor/forward")
-{
-	tcase_add_test(t, what_children_say_has_one_receiver);
-	tcase_add_test(t, what_is_forwarded_says_to_which);
-	tcase_add_test(t, members_are_read_and_written);
-}
+SUITE("supervisor/forward");

@@ -7,7 +7,7 @@
 #include "tests/suite.h"
 
 /* Every pair leads to a state that exists; an action that needs a process appears only where there is one. */
-START_TEST(table_is_complete)
+TEST(table_is_complete)
 {
 	for (int s = 0; s < FSM_STATE__MAX; s++) {
 		for (int e = 0; e < FSM_EVENT__MAX; e++) {
@@ -26,10 +26,9 @@ START_TEST(table_is_complete)
 		}
 	}
 }
-END_TEST
 
 /* Whatever happens before, DRAIN leads down, and nothing but START leads up again. */
-START_TEST(drain_ends_every_state)
+TEST(drain_ends_every_state)
 {
 	for (int s = 0; s < FSM_STATE__MAX; s++) {
 		struct fsm_step step = fsm_next((enum fsm_state)s, FSM_EV_DRAIN);
@@ -40,9 +39,8 @@ START_TEST(drain_ends_every_state)
 		ck_assert_int_eq(fsm_next(FSM_STOPPED, FSM_EV_TIMER).next, FSM_STOPPED);
 	}
 }
-END_TEST
 
-START_TEST(death_before_ready_waits)
+TEST(death_before_ready_waits)
 {
 	struct fsm_record r = { 0 };
 
@@ -52,18 +50,16 @@ START_TEST(death_before_ready_waits)
 	(void)fsm_death(&r, false, 0, false, 2000);
 	ck_assert_uint_eq(r.failures, 2);
 }
-END_TEST
 
-START_TEST(death_after_ready_restarts_at_once)
+TEST(death_after_ready_restarts_at_once)
 {
 	struct fsm_record r = { 0 };
 
 	ck_assert_int_eq(fsm_death(&r, true, 500, false, 1000), FSM_EV_DEATH_LATE);
 	ck_assert_int_eq(fsm_next(FSM_READY, FSM_EV_DEATH_LATE).action, FSM_ACT_SPAWN);
 }
-END_TEST
 
-START_TEST(budget_spent_degrades_not_one_earlier)
+TEST(budget_spent_degrades_not_one_earlier)
 {
 	struct fsm_record r = { 0 };
 
@@ -72,9 +68,8 @@ START_TEST(budget_spent_degrades_not_one_earlier)
 	ck_assert_int_eq(fsm_death(&r, true, 0, false, 2000), FSM_EV_DEATH_BUDGET);
 	ck_assert_int_eq(fsm_next(FSM_READY, FSM_EV_DEATH_BUDGET).next, FSM_DEGRADED);
 }
-END_TEST
 
-START_TEST(slow_deaths_never_spend_the_budget)
+TEST(slow_deaths_never_spend_the_budget)
 {
 	struct fsm_record r = { 0 };
 
@@ -83,9 +78,8 @@ START_TEST(slow_deaths_never_spend_the_budget)
 			fsm_death(&r, true, 0, false, i * (FSM_WINDOW_MS / (FSM_DEATHS_MAX - 1) + 1)),
 			FSM_EV_DEATH_LATE);
 }
-END_TEST
 
-START_TEST(healthy_life_forgets)
+TEST(healthy_life_forgets)
 {
 	struct fsm_record r = { 0 };
 
@@ -96,9 +90,8 @@ START_TEST(healthy_life_forgets)
 	(void)fsm_death(&r, true, 100000, false, 100000 + FSM_HEALTHY_MS - 1);
 	ck_assert_uint_eq(r.failures, 2);
 }
-END_TEST
 
-START_TEST(config_death_gives_up)
+TEST(config_death_gives_up)
 {
 	struct fsm_record r = { 0 };
 
@@ -106,16 +99,5 @@ START_TEST(config_death_gives_up)
 	ck_assert_int_eq(fsm_next(FSM_STARTING, FSM_EV_DEATH_CONFIG).action, FSM_ACT_GIVE_UP);
 	ck_assert_int_eq(fsm_next(FSM_READY, FSM_EV_DEATH_CONFIG).action, FSM_ACT_GIVE_UP);
 }
-END_TEST
 
-TEST_MAIN("supervisor/fsm")
-{
-	tcase_add_test(t, table_is_complete);
-	tcase_add_test(t, drain_ends_every_state);
-	tcase_add_test(t, death_before_ready_waits);
-	tcase_add_test(t, death_after_ready_restarts_at_once);
-	tcase_add_test(t, budget_spent_degrades_not_one_earlier);
-	tcase_add_test(t, slow_deaths_never_spend_the_budget);
-	tcase_add_test(t, healthy_life_forgets);
-	tcase_add_test(t, config_death_gives_up);
-}
+SUITE("supervisor/fsm");

@@ -57,7 +57,7 @@ static bool pause_duty(void *ctx, const struct lease *l)
 	return l->duty == *(const uint64_t *)ctx;
 }
 
-START_TEST(one_lease_per_key_and_cluster)
+TEST(one_lease_per_key_and_cluster)
 {
 	const struct msg a = nominate(0, 1), b = nominate(1, 1);
 
@@ -66,9 +66,8 @@ START_TEST(one_lease_per_key_and_cluster)
 	ck_assert_ptr_nonnull(lease_open(table, &b, false));
 	ck_assert_uint_eq(lease_table_count(table), 2);
 }
-END_TEST
 
-START_TEST(not_granted_before_it_is_written)
+TEST(not_granted_before_it_is_written)
 {
 	const struct msg a = nominate(0, 1);
 	struct lease *l = lease_open(table, &a, true);
@@ -81,9 +80,8 @@ START_TEST(not_granted_before_it_is_written)
 	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), l);
 	ck_assert(!lease_written(table, l));
 }
-END_TEST
 
-START_TEST(result_only_from_the_holder)
+TEST(result_only_from_the_holder)
 {
 	const struct msg a = nominate(0, 1);
 	struct lease *l = lease_open(table, &a, false), *ended;
@@ -100,9 +98,8 @@ START_TEST(result_only_from_the_holder)
 	lease_close(table, &ended);
 	ck_assert_ptr_nonnull(lease_open(table, &a, false));
 }
-END_TEST
 
-START_TEST(a_dead_holder_puts_it_back_in_doubt_and_first)
+TEST(a_dead_holder_puts_it_back_in_doubt_and_first)
 {
 	const struct msg a = nominate(0, 1), b = nominate(0, 2);
 	struct lease *first = lease_open(table, &a, false), *second = lease_open(table, &b, false);
@@ -117,9 +114,8 @@ START_TEST(a_dead_holder_puts_it_back_in_doubt_and_first)
 	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), second);
 	ck_assert_uint_eq(first->grants, 2);
 }
-END_TEST
 
-START_TEST(open_intents_of_an_earlier_life)
+TEST(open_intents_of_an_earlier_life)
 {
 	struct msg m = nominate(0, 1), open = { .type = MSG_OPEN_INTENT };
 
@@ -138,7 +134,6 @@ START_TEST(open_intents_of_an_earlier_life)
 	m = nominate(0, 2);
 	ck_assert_uint_eq(lease_open(table, &m, false)->id, 19);
 }
-END_TEST
 
 enum { KEYS = 40, HOLDERS = 5, CLUSTERS = 2 };
 
@@ -233,7 +228,7 @@ static void step(struct walk *w, unsigned r)
 	}
 }
 
-START_TEST(random_walk)
+TEST(random_walk)
 {
 	struct walk w = { 0 };
 
@@ -245,7 +240,6 @@ START_TEST(random_walk)
 		ck_assert_uint_le(lease_table_count(table), KEYS * CLUSTERS);
 	}
 }
-END_TEST
 
 static struct lease *waiting(unsigned key, uint64_t duty)
 {
@@ -258,7 +252,7 @@ static struct lease *waiting(unsigned key, uint64_t duty)
 	return l;
 }
 
-START_TEST(paused_leases_are_passed_over_and_refused)
+TEST(paused_leases_are_passed_over_and_refused)
 {
 	uint64_t paused = 1;
 	const struct msg res = result(1);
@@ -281,10 +275,9 @@ START_TEST(paused_leases_are_passed_over_and_refused)
 
 	ck_assert_ptr_eq(lease_grant(table, 0, 1, 100), d);
 }
-END_TEST
 
 /* A pause must not end what may already have been written. */
-START_TEST(paused_lease_in_doubt_waits)
+TEST(paused_lease_in_doubt_waits)
 {
 	uint64_t paused = 99;
 	const struct msg res = result(1);
@@ -300,9 +293,8 @@ START_TEST(paused_lease_in_doubt_waits)
 	paused = 99;
 	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), a);
 }
-END_TEST
 
-START_TEST(every_child_can_hold_one)
+TEST(every_child_can_hold_one)
 {
 	struct lease *l = waiting(1, 0);
 
@@ -310,7 +302,6 @@ START_TEST(every_child_can_hold_one)
 	ck_assert_ptr_eq(lease_grant(table, 0, CHILDREN_MAX - 1, 100), l);
 	ck_assert_uint_eq(lease_count_held(table, CHILDREN_MAX - 1), 1);
 }
-END_TEST
 
 /* As long as a pod's are. */
 static struct msg usual(unsigned key)
@@ -340,7 +331,7 @@ static struct msg longest(unsigned key)
 	return m;
 }
 
-START_TEST(memory_is_small_and_has_a_limit)
+TEST(memory_is_small_and_has_a_limit)
 {
 	struct msg m = usual(0);
 	size_t n = 1;
@@ -367,9 +358,8 @@ START_TEST(memory_is_small_and_has_a_limit)
 	}
 	ck_assert_uint_eq(lease_table_bytes(table), 0);
 }
-END_TEST
 
-START_TEST(a_holder_has_room_for_a_few)
+TEST(a_holder_has_room_for_a_few)
 {
 	struct lease *l[WORKER_LEASES_MAX + 1], *ended;
 
@@ -388,9 +378,8 @@ START_TEST(a_holder_has_room_for_a_few)
 	ck_assert_int_eq(lease_result(table, 0, &res, &ended), -EPERM);
 	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), l[WORKER_LEASES_MAX]);
 }
-END_TEST
 
-START_TEST(all_of_a_dead_holder_come_back_in_order)
+TEST(all_of_a_dead_holder_come_back_in_order)
 {
 	struct lease *l[3];
 
@@ -404,10 +393,9 @@ START_TEST(all_of_a_dead_holder_come_back_in_order)
 	for (unsigned i = 0; i < 3; i++)
 		ck_assert_ptr_eq(lease_grant(table, 0, (int)i, 100), l[i]);
 }
-END_TEST
 
 /* What kills its holders must not take others with it again and again; and it must get its turn. */
-START_TEST(one_in_doubt_is_granted_alone_and_not_overtaken)
+TEST(one_in_doubt_is_granted_alone_and_not_overtaken)
 {
 	struct lease *a = waiting(1, 0), *b = waiting(2, 0), *c = waiting(3, 0), *ended;
 	const struct msg res = result(b->id);
@@ -421,23 +409,9 @@ START_TEST(one_in_doubt_is_granted_alone_and_not_overtaken)
 	ck_assert_ptr_eq(lease_grant(table, 0, 1, 100), c);
 	ck_assert_int_eq(lease_result(table, 1, &res, &ended), 0);
 }
-END_TEST
 
 TEST_MAIN("supervisor/lease")
 {
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, set_up, tear_down);
-	tcase_add_test(t, one_lease_per_key_and_cluster);
-	tcase_add_test(t, not_granted_before_it_is_written);
-	tcase_add_test(t, result_only_from_the_holder);
-	tcase_add_test(t, a_dead_holder_puts_it_back_in_doubt_and_first);
-	tcase_add_test(t, open_intents_of_an_earlier_life);
-	tcase_add_test(t, paused_leases_are_passed_over_and_refused);
-	tcase_add_test(t, paused_lease_in_doubt_waits);
-	tcase_add_test(t, memory_is_small_and_has_a_limit);
-	tcase_add_test(t, every_child_can_hold_one);
-	tcase_add_test(t, a_holder_has_room_for_a_few);
-	tcase_add_test(t, all_of_a_dead_holder_come_back_in_order);
-	tcase_add_test(t, one_in_doubt_is_granted_alone_and_not_overtaken);
-	tcase_add_test(t, random_walk);
 }

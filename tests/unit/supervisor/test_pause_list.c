@@ -63,7 +63,7 @@ static size_t take_all(const char *cluster, int64_t duty)
 	return n;
 }
 
-START_TEST(scope_holds_what_it_names)
+TEST(scope_holds_what_it_names)
 {
 	static const struct {
 		const char *cluster;
@@ -83,9 +83,8 @@ START_TEST(scope_holds_what_it_names)
 	}
 	ck_assert_ptr_null(pause_list_find(l, "prod", DUTY_EVICTED, NOW));
 }
-END_TEST
 
-START_TEST(end_is_exact)
+TEST(end_is_exact)
 {
 	struct msg_pause taken;
 
@@ -100,9 +99,8 @@ START_TEST(end_is_exact)
 	ck_assert(!pause_list_take_ended(l, INT64_MAX, &taken)); /* the one without an end stays */
 	ck_assert_ptr_nonnull(pause_list_find(l, "prod", 0, INT64_MAX));
 }
-END_TEST
 
-START_TEST(same_scope_is_replaced)
+TEST(same_scope_is_replaced)
 {
 	const struct msg_pause old = scope("prod", -1, NOW + 1), new = scope("prod", -1, NOW + 2);
 
@@ -115,9 +113,8 @@ START_TEST(same_scope_is_replaced)
 	ck_assert_ptr_null(pause_list_get(l, 1));
 	ck_assert_int_eq(pause_list_get(l, 0)->until, NOW + 2);
 }
-END_TEST
 
-START_TEST(resume_takes_what_lies_within_and_nothing_else)
+TEST(resume_takes_what_lies_within_and_nothing_else)
 {
 	add("", -1, 0);
 	add("prod", -1, 0);
@@ -130,9 +127,8 @@ START_TEST(resume_takes_what_lies_within_and_nothing_else)
 	ck_assert_uint_eq(take_all("", -1), 1);
 	ck_assert_ptr_null(pause_list_get(l, 0));
 }
-END_TEST
 
-START_TEST(full_list_says_so)
+TEST(full_list_says_so)
 {
 	char name[32];
 
@@ -146,14 +142,8 @@ START_TEST(full_list_says_so)
 	ck_assert(pause_list_add(l, &known));
 	ck_assert_uint_eq(take_all("", -1), PAUSES_MAX);
 }
-END_TEST
 
 TEST_MAIN("supervisor/pause_list")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, scope_holds_what_it_names);
-	tcase_add_test(t, end_is_exact);
-	tcase_add_test(t, same_scope_is_replaced);
-	tcase_add_test(t, resume_takes_what_lies_within_and_nothing_else);
-	tcase_add_test(t, full_list_says_so);
 }
