@@ -34,6 +34,7 @@ enum {
 	SETTING_DERIVED = 4,
 	SETTING_NO_STAR = 8,   /* NAMESPACES: "*" is not one */
 	SETTING_OVERRIDE = 16, /* may stand in an item of `overrides` */
+	SETTING_ANY = 32,      /* REASONS: "*" is any */
 };
 
 struct setting {

@@ -329,12 +329,14 @@ static int check_reason(struct value *v, struct str *s)
 	}
 	if (v->row->unit[0] != '\0')
 		return find_option(v, *s, false) < 0 ? -EINVAL : 0;
+	if ((v->row->flags & SETTING_ANY) && str_is(*s, "*"))
+		return 0;
 	for (size_t i = 0; i < s->n; i++)
-		if ((s->p[i] | 32) < 'a' || (s->p[i] | 32) > 'z')
-			return fail(
-				v,
-				"\"%s\" cannot be a container's reason: letters only, as in CrashLoopBackOff",
-				v->shown);
+		if (((s->p[i] | 32) < 'a' || (s->p[i] | 32) > 'z') && s->p[i] != '-')
+			return fail(v,
+				    "\"%s\" cannot be a reason: letters only (and \"-\"), as in "
+				    "CrashLoopBackOff",
+				    v->shown);
 	return 0;
 }
 

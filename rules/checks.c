@@ -193,6 +193,14 @@ bool check_not_ready(struct evaluation *l)
 	return l->p->ready && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
 }
 
+bool check_job(struct evaluation *l)
+{
+	SAY(l, "controller %.*s, includeJobs %s", str_empty(l->p->owner.kind) ? 1 : (int)l->p->owner.kind.n,
+	    str_empty(l->p->owner.kind) ? "-" : l->p->owner.kind.p, l->dp->include_jobs ? "true" : "false");
+	return str_is(l->p->owner.kind, "Job") && !l->dp->include_jobs &&
+	       evaluation_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
+}
+
 bool check_act(struct evaluation *l)
 {
 	return evaluation_decide(l, VERDICT_ACT, l->ops->reason);

@@ -45,14 +45,6 @@ static bool check_is_evicted(struct evaluation *l)
 	return false;
 }
 
-static bool check_job(struct evaluation *l)
-{
-	SAY(l, "controller %.*s, includeJobs %s", str_empty(l->p->owner.kind) ? 1 : (int)l->p->owner.kind.n,
-	    str_empty(l->p->owner.kind) ? "-" : l->p->owner.kind.p, l->dp->include_jobs ? "true" : "false");
-	return str_is(l->p->owner.kind, "Job") && !l->dp->include_jobs &&
-	       evaluation_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
-}
-
 static const struct check checks[] = {
 	CHECKS_BEGIN,
 	{ "R7", "did a kubelet evict it", check_is_evicted },

@@ -29,7 +29,7 @@ static const struct pool {
 	{ "spec.priorityClassName", { "", "", "", "", "", "system-node-critical" } },
 	{ "status.phase",
 	  { "Pending", "Pending", "Running", "Running", "Failed", "Failed", "Succeeded", "Unknown" } },
-	{ "status.reason", { "Evicted", "Evicted", "", "", "NodeLost" } },
+	{ "status.reason", { "Evicted", "Evicted", "", "NodeShutdown", "NodeShutdown", "NodeLost" } },
 	{ "condition.type", { "Ready", "Initialized", "PodScheduled", "DisruptionTarget", "Other" } },
 	{ "condition.status", { "True", "False", "Unknown" } },
 	{ "container.name", { "app", "istio-proxy", "sidecar" } },

@@ -28,6 +28,8 @@ void policy_init(struct policy *p)
 	}
 	list_set(&p->duty[DUTY_IMAGE_PULL].status, "ErrImagePull,ImagePullBackOff");
 	list_set(&p->duty[DUTY_IMAGE_PULL].causes, "permanent,unknown");
+	list_set(&p->duty[DUTY_FINISHED].status, "NodeShutdown,NodeLost,ContainerStatusUnknown");
+	list_set(&p->duty[DUTY_FINISHED].phases, "Failed");
 	list_set(&p->duty[DUTY_RESTARTS].status, "CrashLoopBackOff,Error,Completed,RunContainerError");
 	list_set(&p->default_exclude_namespaces, "kube-system,kube-public");
 }
@@ -38,6 +40,7 @@ void policy_done(struct policy *p)
 		str_list_done(&p->duty[d].namespaces);
 		str_list_done(&p->duty[d].status);
 		str_list_done(&p->duty[d].causes);
+		str_list_done(&p->duty[d].phases);
 	}
 	str_list_done(&p->exclude_namespaces);
 	str_list_done(&p->default_exclude_namespaces);
@@ -79,6 +82,18 @@ struct pod_facts pod_evicted(void)
 	p.reason = STR_LIT("Evicted");
 	p.ready = false;
 	p.n_containers = 0;
+	return p;
+}
+
+struct pod_facts pod_finished(void)
+{
+	struct pod_facts p = pod_healthy();
+
+	p.phase = STR_LIT("Failed");
+	p.reason = STR_LIT("NodeShutdown");
+	p.ready = false;
+	p.unready_since = NOW - HOURS - 1;
+	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"), .state = CONTAINER_TERMINATED };
 	return p;
 }
 

@@ -26,6 +26,7 @@ void list_set(struct str_list *l, const char *names);
 
 struct pod_facts pod_healthy(void); /* Running, Ready, owned by ReplicaSet web-1 */
 struct pod_facts pod_evicted(void);
+struct pod_facts pod_finished(void);    /* Failed, NodeShutdown, not Ready since just over the threshold */
 struct pod_facts pod_terminating(void); /* deletion at NOW - HOURS - 1: just over the threshold */
 struct pod_facts pod_pull_failing(void);
 struct pod_facts pod_crashing(void);

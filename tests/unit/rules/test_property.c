@@ -54,7 +54,7 @@ static int64_t some_time(void)
 static const char *const namespaces[] = { "shop", "shop", "bank", "kube-system", "cleaner", "" };
 static const char *const phases[] = { "Pending",   "Running", "Failed", "Failed",
 				      "Succeeded", "Unknown", "",       "x" };
-static const char *const reasons[] = { "", "Evicted", "Evicted", "NodeLost", "evicted" };
+static const char *const reasons[] = { "", "Evicted", "Evicted", "NodeLost", "evicted", "NodeShutdown" };
 static const char *const kinds[] = { "ReplicaSet",  "ReplicaSet", "ReplicaSet",
 				     "StatefulSet", "Job",        "DaemonSet",
 				     "Node",        "CloneSet",   "" };
@@ -84,8 +84,8 @@ static void generate_container(struct container_facts *c)
 /* An ordinary pod in one of the states of interest, each of whose facts is replaced now and then. */
 static struct pod_facts generate_pod(void)
 {
-	static struct pod_facts (*const bases[])(void) = { pod_evicted, pod_terminating, pod_pull_failing,
-							   pod_crashing, pod_healthy };
+	static struct pod_facts (*const bases[])(void) = { pod_evicted,  pod_terminating, pod_pull_failing,
+							   pod_crashing, pod_finished,    pod_healthy };
 	static const int64_t graces[] = { -1, 0, 30, 600, -7 };
 	struct pod_facts p = PICK(bases)();
 
@@ -106,10 +106,11 @@ static struct pod_facts generate_pod(void)
 	if (rarely())
 		p.created = some_time();
 	p.disruption_at = some_time();
+	p.unready_since = some_time();
 	p.ready ^= rarely();
 	p.mirror = rarely();
 	p.skip = rarely();
-	p.annotations.skip = rarely() ? (uint8_t)below(16) : 0;
+	p.annotations.skip = rarely() ? (uint8_t)below(1u << DUTY__MAX) : 0;
 	p.annotations.announced[DUTY_EVICTED] = rarely() ? some_time() : 0;
 	p.labels_mask = rarely() ? SELECT_LABELS_UNKNOWN : 0;
 	p.containers_cut = rarely();
@@ -163,6 +164,7 @@ static void generate_policy(struct policy *policy)
 		policy->duty[d].enable = !rarely();
 		policy->duty[d].hours_ms = PICK(hours);
 		policy->duty[d].include_jobs = below(2) != 0;
+		policy->duty[d].include_bare_pods = below(2) != 0;
 		policy->duty[d].announce_ms = seldom() ? HOUR : 0;
 		list_set(&policy->duty[d].causes, PICK(causes));
 		policy->duty[d].unreachable_nodes = below(2) != 0;
@@ -196,6 +198,19 @@ static void assert_evicted(const struct pod_facts *p, const struct policy *polic
 {
 	ck_assert(str_is(p->phase, "Failed") && str_is(p->reason, "Evicted") && p->deletion == 0);
 	ck_assert(!str_is(p->owner.kind, "Job") || policy->duty[DUTY_EVICTED].include_jobs);
+}
+
+static void assert_finished(const struct pod_facts *p, const struct policy *policy)
+{
+	const struct duty_policy *dp = &policy->duty[DUTY_FINISHED];
+
+	ck_assert(str_is(p->phase, "Failed") && p->deletion == 0);
+	ck_assert(str_is(p->reason, "NodeShutdown") || str_is(p->reason, "NodeLost") || str_empty(p->reason));
+	ck_assert(time_add(p->unready_since, dp->hours_ms) < NOW &&
+		  time_add(p->disruption_at, dp->hours_ms) < NOW);
+	ck_assert(p->unready_since > 0 || p->disruption_at > 0 || p->n_containers > 0 || p->scheduled_at > 0);
+	ck_assert(!str_is(p->owner.kind, "Job") || dp->include_jobs);
+	ck_assert(!str_empty(p->owner.uid) || dp->include_bare_pods);
 }
 
 static void assert_terminating(const struct pod_facts *p, const struct policy *policy,
@@ -347,6 +362,8 @@ static void one_pod(struct policy *policy, unsigned acts[static DUTY__MAX])
 		assert_may_act(&p, policy, &s, &v);
 		if (d == DUTY_EVICTED)
 			assert_evicted(&p, policy);
+		else if (d == DUTY_FINISHED)
+			assert_finished(&p, policy);
 		else if (d == DUTY_TERMINATING)
 			assert_terminating(&p, policy, &s);
 		else

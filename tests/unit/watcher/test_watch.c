@@ -297,7 +297,7 @@ START_TEST(explain_says_every_duty)
 	room = 1 << 30;
 	cluster_watch_on_room(w);
 	loop();
-	ck_assert_uint_eq(count(MSG_CTL_EXPLAIN_ROW), 4);
+	ck_assert_uint_eq(count(MSG_CTL_EXPLAIN_ROW), DUTY__MAX);
 	ck_assert_uint_eq(count(MSG_CTL_END), 2);
 	ck_assert_uint_eq(last(MSG_CTL_END)->u.ctl_end.code, 0);
 	for (size_t i = 0, duty = 0; i < n_sent; i++) {

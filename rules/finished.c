@@ -1,0 +1,120 @@
+/* finished.c - duty deleteFinishedPod: what ended long ago and nobody will look at again is deleted (R8, R14,
+ * R29).
+ *
+ * Who gives the reasons of its default, in kubernetes/kubernetes:
+ *   NodeShutdown, Terminated   pkg/kubelet/nodeshutdown/nodeshutdown_manager.go: not admitted, ended by a
+ * node that shuts down Shutdown                   the latter before 1.22, nodeshutdown_manager_linux.go
+ *   NodeAffinity, OutOfcpu, OutOfmemory, OutOfpods, OutOfephemeral-storage, UnexpectedAdmissionError
+ *                              pkg/kubelet/lifecycle/predicate.go: the kubelet does not admit what was
+ * scheduled to it NodeLost                   pkg/util/node/node.go, NodeUnreachablePodReason: the node
+ * controller Preempting                 pkg/kubelet/events/event.go and preemption/preemption.go: made room
+ * for a critical pod ContainerStatusUnknown     pkg/kubelet/container/runtime.go: of a container that the
+ * kubelet cannot find any more */
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/checks.h"
+
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "rules/text.h"
+
+/* The reason for which it ended: the pod's, else that of the first container that gives a listed one. Empty:
+ * none. */
+static struct str reason_of(const struct pod_facts *p, const struct duty_policy *dp)
+{
+	for (uint32_t i = 0; str_empty(p->reason) && i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
+		if (p->containers[i].kind != CONTAINER_EPHEMERAL &&
+		    p->containers[i].state == CONTAINER_TERMINATED &&
+		    str_list_has(&dp->status, p->containers[i].reason))
+			return p->containers[i].reason;
+	return p->reason;
+}
+
+/* The latest time that its status tells of its end; 0 when nothing tells. When it was scheduled counts only
+ * where no container was ever reported: such a pod was turned away at once. */
+static int64_t ended_at(const struct pod_facts *p)
+{
+	int64_t at = p->disruption_at > p->unready_since ? p->disruption_at : p->unready_since;
+
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
+		if (p->containers[i].finished_at > at)
+			at = p->containers[i].finished_at;
+	return p->n_containers == 0 && p->scheduled_at > at ? p->scheduled_at : at;
+}
+
+static bool check_is_finished(struct evaluation *l)
+{
+	const struct pod_facts *p = l->p;
+	const struct str reason = reason_of(p, l->dp);
+	const char *and = str_empty(reason) ? "" : ", reason ";
+
+	SAY(l, "phase %.*s%s%.*s", STR_ARG(p->phase), and, STR_ARG(reason));
+	if (!pod_is_finished(p) || !str_list_has(&l->dp->phases, p->phase) ||
+	    (!str_list_has(&l->dp->status, STR_LIT("*")) && !str_list_has(&l->dp->status, reason))) {
+		EVIDENCE_OF_NONE(l, "phase %.*s%s%.*s", STR_ARG(p->phase), and, STR_ARG(reason));
+		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_FINISHED);
+	}
+	text_evidence(l->v, "phase %.*s%s%.*s", STR_ARG(p->phase), and, STR_ARG(reason));
+	return false;
+}
+
+/* Never decides: the guards come first. */
+static bool find_end(struct evaluation *l)
+{
+	const int64_t at = ended_at(l->p);
+	char text[RFC3339_MAX], age[DURATION_MAX], limit[DURATION_MAX];
+
+	if (at <= 0 || at > time_add(l->now, JUDGE_SKEW_MS))
+		return false;
+	l->until = time_add(at, l->dp->hours_ms);
+	l->due = l->now > l->until;
+	rfc3339_format(at, false, text);
+	text_append(l->v, ", since %s (%s ago, threshold %s)", text,
+		    text_duration(time_add(l->now, -at), age), text_duration(l->dp->hours_ms, limit));
+	SAY(l, "%s", l->v->evidence);
+	return false;
+}
+
+static bool check_over(struct evaluation *l)
+{
+	const int64_t at = ended_at(l->p);
+
+	SAY(l, "%s", l->v->evidence);
+	if (at <= 0)
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
+	if (l->until == 0)
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
+	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
+}
+
+static bool check_bare(struct evaluation *l)
+{
+	SAY(l, "controller %.*s, includeBarePods %s",
+	    str_empty(l->p->owner.kind) ? 1 : (int)l->p->owner.kind.n,
+	    str_empty(l->p->owner.kind) ? "-" : l->p->owner.kind.p,
+	    l->dp->include_bare_pods ? "true" : "false");
+	return str_empty(l->p->owner.uid) && !l->dp->include_bare_pods &&
+	       evaluation_decide(l, VERDICT_REFUSE, REASON_BARE_POD_KEPT);
+}
+
+static const struct check checks[] = {
+	CHECKS_BEGIN,
+	{ "Finished", "did it end in a phase and for a reason that are listed", check_is_finished },
+	CHECKS_FACTS,
+	{ "Finished", "when did it end", find_end },
+	CHECKS_GUARDS,
+	{ "R8", "is it not being deleted already", check_not_deleted },
+	{ "R18", "is it not Ready", check_not_ready },
+	{ "Finished", "is that longer ago than the threshold", check_over },
+	{ "R7", "is it no pod of a Job", check_job },
+	{ "Finished", "does it have a controller", check_bare },
+	{ "Announce", "is the announced grace over", check_announced },
+	{ "Act", "then it is deleted", check_act },
+};
+
+static int64_t began(const struct pod_facts *p, const struct pod_context *s)
+{
+	(void)s;
+	return ended_at(p);
+}
+
+const struct duty_ops duty_finished = { REASON_FINISHED, checks, ARRAY_SIZE(checks), began };
