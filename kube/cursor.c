@@ -89,40 +89,24 @@ struct field cursor_find(struct cursor c, uint32_t tag, bool *bad)
 	return found;
 }
 
-static int type_field(struct field f, void *out)
-{
-	struct envelope *e = out;
-
-	if (f.tag == TAG(1, WIRE_BYTES))
-		e->api_version = field_str(f);
-	else if (f.tag == TAG(2, WIRE_BYTES))
-		e->kind = field_str(f);
-	return 0;
-}
-
 int envelope_type(struct cursor c, struct envelope *ret)
 {
-	return cursor_walk(c, type_field, ret);
-}
+	bool bad = false;
 
-static int envelope_field(struct field f, void *out)
-{
-	struct envelope *e = out;
-
-	if (f.tag == TAG(1, WIRE_BYTES))
-		return envelope_type(field_message(f), e);
-	if (f.tag == TAG(2, WIRE_BYTES))
-		e->raw = field_message(f);
-	return 0;
+	ret->api_version = cursor_text(c, 1, &bad);
+	ret->kind = cursor_text(c, 2, &bad);
+	return bad ? -EBADMSG : 0;
 }
 
 int envelope_open(const void *p, size_t n, struct envelope *ret)
 {
+	bool bad = false;
+
 	*ret = (struct envelope){ 0 };
 	if (n < ENVELOPE_MAGIC_SIZE || memcmp(p, ENVELOPE_MAGIC, ENVELOPE_MAGIC_SIZE) != 0)
 		return -EBADMSG;
 	const struct cursor c = cursor_of((const uint8_t *)p + ENVELOPE_MAGIC_SIZE, n - ENVELOPE_MAGIC_SIZE);
 
-	ret->raw = (struct cursor){ c.p, c.p };
-	return cursor_walk(c, envelope_field, ret);
+	ret->raw = cursor_message(c, 2, &bad);
+	return bad ? -EBADMSG : envelope_type(cursor_message(c, 1, &bad), ret);
 }

@@ -23,39 +23,12 @@ static enum watch_type type_of(struct str s)
 	return WATCH_UNKNOWN;
 }
 
-/* The event as it is read, and its object as the envelope it came in. */
-struct event_reader {
-	enum watch_type type;
-	struct cursor object;
-};
-
-static int extension_field(struct field f, void *out)
-{
-	struct event_reader *r = out;
-
-	if (f.tag == TAG(1, WIRE_BYTES))
-		r->object = field_message(f);
-	return 0;
-}
-
-static int event_field(struct field f, void *out)
-{
-	struct event_reader *r = out;
-
-	if (f.tag == TAG(1, WIRE_BYTES))
-		r->type = type_of(field_str(f));
-	else if (f.tag == TAG(2, WIRE_BYTES))
-		return cursor_walk(field_message(f), extension_field, r);
-	return 0;
-}
-
 int watch_event_decode(const uint8_t *p, size_t n, struct watch_event *ret)
 {
-	struct event_reader r = { .object = cursor_of(p, 0) };
+	const struct cursor event = cursor_of(p, n);
+	bool bad = false;
+	const struct cursor object = cursor_message(cursor_message(event, 2, &bad), 1, &bad);
 
-	*ret = (struct watch_event){ 0 };
-	if (cursor_walk(cursor_of(p, n), event_field, &r) < 0)
-		return -EBADMSG;
-	ret->type = r.type;
-	return envelope_open(r.object.p, cursor_left(&r.object), &ret->object);
+	*ret = (struct watch_event){ .type = type_of(cursor_text(event, 1, &bad)) };
+	return bad ? -EBADMSG : envelope_open(object.p, cursor_left(&object), &ret->object);
 }
