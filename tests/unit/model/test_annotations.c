@@ -18,7 +18,7 @@ static struct annotations of(const char *key, const char *value)
 	return m;
 }
 
-START_TEST(whose_key_it_is)
+TEST(whose_key_it_is)
 {
 	struct annotations m = { 0 };
 
@@ -29,17 +29,15 @@ START_TEST(whose_key_it_is)
 	ck_assert(!annotations_add(&m, (struct str){ NULL, 0 }, STR_LIT("all")));
 	ck_assert(!m.ignore && !annotations_any(&m));
 }
-END_TEST
 
-START_TEST(ignore_is_true_and_nothing_else)
+TEST(ignore_is_true_and_nothing_else)
 {
 	ck_assert(of(ANNOTATION_IGNORE, "true").ignore);
 	ck_assert(!of(ANNOTATION_IGNORE, "false").ignore);
 	ck_assert(!of(ANNOTATION_IGNORE, "").ignore);
 }
-END_TEST
 
-START_TEST(skip_names_duties)
+TEST(skip_names_duties)
 {
 	static const struct {
 		const char *value;
@@ -61,10 +59,9 @@ START_TEST(skip_names_duties)
 		ck_assert_msg(of(ANNOTATION_SKIP, rows[i].value).skip == rows[i].skip, "%s: %u",
 			      rows[i].value, of(ANNOTATION_SKIP, rows[i].value).skip);
 }
-END_TEST
 
 /* An empty value may have been decoded to no address at all: it says nothing that could be read. */
-START_TEST(nothing_is_the_wish_to_be_left_alone)
+TEST(nothing_is_the_wish_to_be_left_alone)
 {
 	static const char *const keys[] = { ANNOTATION_SKIP, ANNOTATION_EXTEND };
 	struct annotations announced = { 0 };
@@ -78,9 +75,8 @@ START_TEST(nothing_is_the_wish_to_be_left_alone)
 	ck_assert(annotations_add(&announced, STR_LIT(ANNOTATION_ANNOUNCED), (struct str){ 0 }));
 	ck_assert(!annotations_any(&announced));
 }
-END_TEST
 
-START_TEST(extend_is_a_duration)
+TEST(extend_is_a_duration)
 {
 	ck_assert_int_eq(of(ANNOTATION_EXTEND, "2h").extend_ms, 7200000);
 	ck_assert_int_eq(of(ANNOTATION_EXTEND, " 90m ").extend_ms, 5400000);
@@ -91,9 +87,8 @@ START_TEST(extend_is_a_duration)
 	ck_assert_int_eq(of(ANNOTATION_EXTEND, "").skip, ANNOTATIONS_SKIP_ALL);
 	ck_assert_int_eq(of(ANNOTATION_EXTEND, "9999999999h").skip, ANNOTATIONS_SKIP_ALL);
 }
-END_TEST
 
-START_TEST(announced_is_read_as_it_is_written)
+TEST(announced_is_read_as_it_is_written)
 {
 	struct annotations m = { .announced = { [DUTY_EVICTED] = 1790000000000 } };
 	char text[ANNOTATIONS_ANNOUNCED_MAX];
@@ -112,9 +107,8 @@ START_TEST(announced_is_read_as_it_is_written)
 	annotations_announced_format(&m, DUTY_EVICTED, m.announced[0], text);
 	ck_assert_uint_lt(strlen(text), sizeof(text) - 1);
 }
-END_TEST
 
-START_TEST(announced_badly_is_not_announced)
+TEST(announced_badly_is_not_announced)
 {
 	static const char *const values[] = { "",
 					      "errImagePull",
@@ -131,15 +125,5 @@ START_TEST(announced_badly_is_not_announced)
 		ck_assert_msg(!annotations_any(&m), "%s", values[i]);
 	}
 }
-END_TEST
 
-TEST_MAIN("model/annotations")
-{
-	tcase_add_test(t, whose_key_it_is);
-	tcase_add_test(t, ignore_is_true_and_nothing_else);
-	tcase_add_test(t, skip_names_duties);
-	tcase_add_test(t, nothing_is_the_wish_to_be_left_alone);
-	tcase_add_test(t, extend_is_a_duration);
-	tcase_add_test(t, announced_is_read_as_it_is_written);
-	tcase_add_test(t, announced_badly_is_not_announced);
-}
+SUITE("model/annotations");

@@ -11,7 +11,7 @@
 #include "tests/suite.h"
 
 /* What older histories, messages of saved state and annotations hold. A row may be added, never changed. */
-START_TEST(stored_ids_keep_their_meaning)
+TEST(stored_ids_keep_their_meaning)
 {
 	static const char *const duties[] = { "deleteEvictedPod", "deleteTerminatingPod", "errImagePull",
 					      "tooManyRestart", "deleteFinishedPod" };
@@ -27,9 +27,8 @@ START_TEST(stored_ids_keep_their_meaning)
 	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++)
 		ck_assert_str_eq(outcome_name((enum outcome)i), outcomes[i]);
 }
-END_TEST
 
-START_TEST(duties_are_complete_and_found_by_every_spelling)
+TEST(duties_are_complete_and_found_by_every_spelling)
 {
 	unsigned seen = 0;
 
@@ -50,9 +49,8 @@ START_TEST(duties_are_complete_and_found_by_every_spelling)
 	ck_assert_str_eq(duty_name((enum duty)DUTY_ALL), "?");
 	ck_assert(!duty_acts(DUTY__MAX));
 }
-END_TEST
 
-START_TEST(a_duty_does_its_own_action_only)
+TEST(a_duty_does_its_own_action_only)
 {
 	for (enum duty d = 0; d < DUTY__MAX; d++)
 		for (enum action_kind a = 0; a < ACTION__MAX; a++) {
@@ -64,9 +62,8 @@ START_TEST(a_duty_does_its_own_action_only)
 		}
 	ck_assert(!duty_may(DUTY__MAX, ACTION_DELETE));
 }
-END_TEST
 
-START_TEST(a_guard_blocks_for_its_own_reason)
+TEST(a_guard_blocks_for_its_own_reason)
 {
 	unsigned blocks = 0;
 
@@ -85,9 +82,8 @@ START_TEST(a_guard_blocks_for_its_own_reason)
 	ck_assert_uint_eq(blocks, 0);
 	ck_assert_str_eq(guard_name(GUARD__MAX), "?");
 }
-END_TEST
 
-START_TEST(codes_are_camel_case_unique_and_short)
+TEST(codes_are_camel_case_unique_and_short)
 {
 	for (enum reason i = 0; i < REASON__MAX; i++) {
 		const char *code = reason_code(i);
@@ -105,9 +101,8 @@ START_TEST(codes_are_camel_case_unique_and_short)
 	ck_assert_int_eq(reason_parse("evicted"), REASON__MAX);
 	ck_assert_int_eq(reason_parse("EvictedX"), REASON__MAX);
 }
-END_TEST
 
-START_TEST(reasons_speak_every_language)
+TEST(reasons_speak_every_language)
 {
 	for (enum reason r = 0; r < REASON__MAX; r++) {
 		const struct reason_desc *d = reason_desc(r);
@@ -119,10 +114,9 @@ START_TEST(reasons_speak_every_language)
 			      "%s", d->code);
 	}
 }
-END_TEST
 
 /* A pull that is refused for what only somebody else can change is news; what passes by itself is not. */
-START_TEST(news_is_what_somebody_can_change)
+TEST(news_is_what_somebody_can_change)
 {
 	for (enum reason r = 0; r < REASON__MAX; r++) {
 		const struct reason_desc *d = reason_desc(r);
@@ -137,9 +131,8 @@ START_TEST(news_is_what_somebody_can_change)
 	ck_assert_int_eq(reason_desc(REASON_REVERTED)->attention, ATTENTION_GUARD_NOW);
 	ck_assert_int_eq(reason_desc(REASON_NAMESPACE_EXCLUDED)->attention, ATTENTION_NO);
 }
-END_TEST
 
-START_TEST(outside_the_tables_is_a_question_mark)
+TEST(outside_the_tables_is_a_question_mark)
 {
 	ck_assert_str_eq(reason_code(REASON__MAX), "?");
 	ck_assert_str_eq(reason_desc((enum reason) - 1)->text[LANGUAGE_EN].sentence, "");
@@ -148,16 +141,5 @@ START_TEST(outside_the_tables_is_a_question_mark)
 	ck_assert_str_eq(verdict_kind_name((enum verdict_kind)99), "?");
 	ck_assert_str_eq(outcome_name((enum outcome)OUTCOME_OPEN), "open");
 }
-END_TEST
 
-TEST_MAIN("model/tables")
-{
-	tcase_add_test(t, stored_ids_keep_their_meaning);
-	tcase_add_test(t, duties_are_complete_and_found_by_every_spelling);
-	tcase_add_test(t, a_duty_does_its_own_action_only);
-	tcase_add_test(t, a_guard_blocks_for_its_own_reason);
-	tcase_add_test(t, codes_are_camel_case_unique_and_short);
-	tcase_add_test(t, reasons_speak_every_language);
-	tcase_add_test(t, news_is_what_somebody_can_change);
-	tcase_add_test(t, outside_the_tables_is_a_question_mark);
-}
+SUITE("model/tables");

@@ -110,7 +110,7 @@ static const struct {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-START_TEST(nothing_against_it)
+TEST(nothing_against_it)
 {
 	struct block h;
 
@@ -121,9 +121,8 @@ START_TEST(nothing_against_it)
 	burst(); /* only for errImagePull */
 	ck_assert(admit_ask(&ask, &h));
 }
-END_TEST
 
-START_TEST(each_guard_alone)
+TEST_LOOP(each_guard_alone, 0, (int)ROWS)
 {
 	struct block h;
 
@@ -135,9 +134,8 @@ START_TEST(each_guard_alone)
 	ck_assert_int_eq(h.until, rows[_i].until);
 	ck_assert_msg(strstr(h.evidence, rows[_i].says) != NULL, "%s: %s", guard_name(h.guard), h.evidence);
 }
-END_TEST
 
-START_TEST(the_first_of_the_table_is_told)
+TEST(the_first_of_the_table_is_told)
 {
 	struct block h;
 
@@ -147,10 +145,9 @@ START_TEST(the_first_of_the_table_is_told)
 		ck_assert_int_eq(h.guard, rows[i].guard);
 	}
 }
-END_TEST
 
 /* A fresh attempt ends no workload. */
-START_TEST(a_fresh_attempt_is_no_fight)
+TEST(a_fresh_attempt_is_no_fight)
 {
 	struct block h;
 
@@ -160,7 +157,6 @@ START_TEST(a_fresh_attempt_is_no_fight)
 	spent();
 	ck_assert(!admit_ask(&ask, &h));
 }
-END_TEST
 
 static int told, held;
 
@@ -174,7 +170,7 @@ static void tell(void *ctx, enum guard g, bool holds, const struct block *h)
 	told++;
 }
 
-START_TEST(a_trace_tells_every_guard)
+TEST(a_trace_tells_every_guard)
 {
 	told = held = 0;
 	window();
@@ -184,14 +180,8 @@ START_TEST(a_trace_tells_every_guard)
 	ck_assert_int_eq(held, 2);
 	ck_assert_str_eq(guard_name(GUARD__MAX), "?");
 }
-END_TEST
 
 TEST_MAIN("rules/admit")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, nothing_against_it);
-	tcase_add_loop_test(t, each_guard_alone, 0, (int)ROWS);
-	tcase_add_test(t, the_first_of_the_table_is_told);
-	tcase_add_test(t, a_fresh_attempt_is_no_fight);
-	tcase_add_test(t, a_trace_tells_every_guard);
 }

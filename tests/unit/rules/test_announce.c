@@ -12,7 +12,7 @@ static enum announce ask(const struct annotations *m, const struct duty_policy *
 	return announce_judge(m, DUTY_IMAGE_PULL, dp, NOW, ret_until);
 }
 
-START_TEST(no_grace_no_announcement)
+TEST(no_grace_no_announcement)
 {
 	const struct duty_policy none = { 0 };
 	const struct annotations m = { 0 };
@@ -21,9 +21,8 @@ START_TEST(no_grace_no_announcement)
 	ck_assert_int_eq(ask(&m, &none, &until), ANNOUNCE_GO);
 	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_NEEDED);
 }
-END_TEST
 
-START_TEST(strictly_after_the_grace)
+TEST(strictly_after_the_grace)
 {
 	struct annotations m = { .announced = { [DUTY_IMAGE_PULL] = NOW - HOUR } };
 	int64_t until;
@@ -37,9 +36,8 @@ START_TEST(strictly_after_the_grace)
 	m.announced[DUTY_EVICTED] = NOW - 2 * HOUR;
 	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_NEEDED);
 }
-END_TEST
 
-START_TEST(the_owner_extends_it)
+TEST(the_owner_extends_it)
 {
 	struct annotations m = { .announced = { [DUTY_IMAGE_PULL] = NOW - HOUR - 1 }, .extend_ms = MIN };
 	int64_t until;
@@ -51,9 +49,8 @@ START_TEST(the_owner_extends_it)
 	m.extend_ms = INT64_MAX;
 	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_WAIT);
 }
-END_TEST
 
-START_TEST(the_owner_refuses_it)
+TEST(the_owner_refuses_it)
 {
 	struct annotations m = { .announced = { [DUTY_IMAGE_PULL] = NOW - 2 * HOUR } };
 	int64_t until;
@@ -65,9 +62,8 @@ START_TEST(the_owner_refuses_it)
 	m.ignore = true;
 	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_REFUSED);
 }
-END_TEST
 
-START_TEST(an_announcement_from_the_future_is_none)
+TEST(an_announcement_from_the_future_is_none)
 {
 	struct annotations m = { .announced = { [DUTY_IMAGE_PULL] = NOW + JUDGE_SKEW_MS } };
 	int64_t until;
@@ -76,10 +72,9 @@ START_TEST(an_announcement_from_the_future_is_none)
 	m.announced[DUTY_IMAGE_PULL]++;
 	ck_assert_int_eq(ask(&m, &with_grace, &until), ANNOUNCE_NEEDED);
 }
-END_TEST
 
 /* The marks of a pod hold in the judgement itself. */
-START_TEST(marks_of_a_pod)
+TEST(marks_of_a_pod)
 {
 	struct policy policy;
 	struct pod_facts p = pod_evicted();
@@ -105,14 +100,5 @@ START_TEST(marks_of_a_pod)
 	EXPECT(v, ACT, EVICTED);
 	policy_done(&policy);
 }
-END_TEST
 
-TEST_MAIN("rules/announce")
-{
-	tcase_add_test(t, no_grace_no_announcement);
-	tcase_add_test(t, strictly_after_the_grace);
-	tcase_add_test(t, the_owner_extends_it);
-	tcase_add_test(t, the_owner_refuses_it);
-	tcase_add_test(t, an_announcement_from_the_future_is_none);
-	tcase_add_test(t, marks_of_a_pod);
-}
+SUITE("rules/announce");

@@ -91,7 +91,7 @@ static void never_acts(const char *text, enum duty d, enum reason reason)
 }
 
 /* The same bytes without what is bad about them do act: else these tests could not fail. */
-START_TEST(what_is_not_bad_acts)
+TEST(what_is_not_bad_acts)
 {
 	struct verdict v[DUTY__MAX];
 	json_t *tree = load(POD(META(OWNER), "'nodeName':'n'", EVICTED));
@@ -105,18 +105,16 @@ START_TEST(what_is_not_bad_acts)
 	ck_assert_int_eq(acts(tree, v), 1);
 	json_decref(tree);
 }
-END_TEST
 
-START_TEST(without_owner_references)
+TEST(without_owner_references)
 {
 	never_acts(POD(META(""), "", PULLING), DUTY_IMAGE_PULL, REASON_NO_CONTROLLER);
 	never_acts(POD(META(",'ownerReferences':[]"), "", PULLING), DUTY_IMAGE_PULL, REASON_NO_CONTROLLER);
 	never_acts(POD(META(",'ownerReferences':null"), "", PULLING), DUTY_IMAGE_PULL, REASON_NO_CONTROLLER);
 	never_acts(POD(META(",'ownerReferences':[{}]"), "", PULLING), DUTY_IMAGE_PULL, REASON_NO_CONTROLLER);
 }
-END_TEST
 
-START_TEST(ten_owners)
+TEST(ten_owners)
 {
 	char text[4096], list[2048] = "";
 	struct pod_facts p;
@@ -136,18 +134,16 @@ START_TEST(ten_owners)
 	memcpy(strstr(text, "frue"), "null", 4);
 	never_acts(text, DUTY_IMAGE_PULL, REASON_NO_CONTROLLER);
 }
-END_TEST
 
-START_TEST(an_owner_of_itself)
+TEST(an_owner_of_itself)
 {
 	never_acts(POD(META(",'ownerReferences':[{'apiVersion':'v1','kind':'Node','name':'n','uid':'u',"
 			    "'controller':true}]"),
 		       "", EVICTED),
 		   DUTY_EVICTED, REASON_MIRROR_POD);
 }
-END_TEST
 
-START_TEST(a_megabyte_of_annotations)
+TEST(a_megabyte_of_annotations)
 {
 	const size_t n = 1 << 20;
 	char *big = malloc(n + 1);
@@ -172,9 +168,8 @@ START_TEST(a_megabyte_of_annotations)
 	json_decref(tree);
 	free(big);
 }
-END_TEST
 
-START_TEST(unknown_reasons_and_phases)
+TEST(unknown_reasons_and_phases)
 {
 	struct verdict v[DUTY__MAX];
 	json_t *tree = load(POD(META(OWNER), "", "'phase':'Failed','reason':'Evicted '"));
@@ -193,7 +188,6 @@ START_TEST(unknown_reasons_and_phases)
 		       "'ErrImagePull','message':'manifest unknown'}}}]"),
 		   DUTY_IMAGE_PULL, REASON_INCOMPLETE_FACTS);
 }
-END_TEST
 
 static const char *const odd_times[] = { "2999-01-01T00:00:00Z",
 					 "0001-01-01T00:00:00Z",
@@ -203,7 +197,7 @@ static const char *const odd_times[] = { "2999-01-01T00:00:00Z",
 					 "",
 					 "1969-12-31T23:59:59Z" };
 
-START_TEST(creation_in_the_future_or_in_year_one)
+TEST(creation_in_the_future_or_in_year_one)
 {
 	char text[1024];
 
@@ -215,9 +209,8 @@ START_TEST(creation_in_the_future_or_in_year_one)
 		never_acts(text, DUTY_EVICTED, REASON_BAD_TIMESTAMP);
 	}
 }
-END_TEST
 
-START_TEST(deletion_in_the_future_or_in_year_one)
+TEST(deletion_in_the_future_or_in_year_one)
 {
 	for (size_t i = 0; i < sizeof(odd_times) / sizeof(odd_times[0]); i++) {
 		char text[1024];
@@ -233,9 +226,8 @@ START_TEST(deletion_in_the_future_or_in_year_one)
 		json_decref(tree);
 	}
 }
-END_TEST
 
-START_TEST(first_seen_in_the_future)
+TEST(first_seen_in_the_future)
 {
 	static const int64_t since[] = { NOW + JUDGE_SKEW_MS + 1, INT64_MAX, -1, INT64_MIN };
 	struct pod_facts p = pod_pull_failing();
@@ -249,9 +241,8 @@ START_TEST(first_seen_in_the_future)
 		EXPECT(v, REFUSE, BAD_TIMESTAMP);
 	}
 }
-END_TEST
 
-START_TEST(negative_counts)
+TEST(negative_counts)
 {
 	struct verdict v[DUTY__MAX];
 	json_t *tree =
@@ -269,9 +260,8 @@ START_TEST(negative_counts)
 	policy.duty[DUTY_EVICTED].hours_ms = -1;
 	never_acts(POD(META(OWNER), "", EVICTED), DUTY_EVICTED, REASON_BAD_POLICY);
 }
-END_TEST
 
-START_TEST(empty_names)
+TEST(empty_names)
 {
 	static const char *const texts[] = {
 		"{}",
@@ -298,9 +288,8 @@ START_TEST(empty_names)
 		   "'2026-09-20T00:00:00Z'},'status':{" EVICTED "}}",
 		   DUTY_EVICTED, REASON_INCOMPLETE_FACTS);
 }
-END_TEST
 
-START_TEST(members_of_wrong_types)
+TEST(members_of_wrong_types)
 {
 	static const char *const texts[] = {
 		"[]",
@@ -320,9 +309,8 @@ START_TEST(members_of_wrong_types)
 		json_decref(tree);
 	}
 }
-END_TEST
 
-START_TEST(more_containers_than_are_judged)
+TEST(more_containers_than_are_judged)
 {
 	json_t *tree = load(POD(META(OWNER), "", PULLING));
 	json_t *list = json_object_get(json_object_get(tree, "status"), "containerStatuses");
@@ -334,22 +322,8 @@ START_TEST(more_containers_than_are_judged)
 	expect(&v[DUTY_IMAGE_PULL], VERDICT_REFUSE, REASON_TOO_MANY_CONTAINERS, __LINE__);
 	json_decref(tree);
 }
-END_TEST
 
 TEST_MAIN("rules/bad_input")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, what_is_not_bad_acts);
-	tcase_add_test(t, without_owner_references);
-	tcase_add_test(t, ten_owners);
-	tcase_add_test(t, an_owner_of_itself);
-	tcase_add_test(t, a_megabyte_of_annotations);
-	tcase_add_test(t, unknown_reasons_and_phases);
-	tcase_add_test(t, creation_in_the_future_or_in_year_one);
-	tcase_add_test(t, deletion_in_the_future_or_in_year_one);
-	tcase_add_test(t, first_seen_in_the_future);
-	tcase_add_test(t, negative_counts);
-	tcase_add_test(t, empty_names);
-	tcase_add_test(t, members_of_wrong_types);
-	tcase_add_test(t, more_containers_than_are_judged);
 }

@@ -40,7 +40,7 @@ static const struct burst *burst(void)
 	return breaker_burst(b, &since);
 }
 
-START_TEST(more_workloads_than_the_limit)
+TEST(more_workloads_than_the_limit)
 {
 	policy.workloads = 5;
 	failing(1, 5, T, 0, 0);
@@ -52,9 +52,8 @@ START_TEST(more_workloads_than_the_limit)
 	ck_assert_int_eq(burst()->limit, 5);
 	ck_assert_int_eq(burst()->began, T);
 }
-END_TEST
 
-START_TEST(those_that_began_apart_are_not_together)
+TEST(those_that_began_apart_are_not_together)
 {
 	policy.workloads = 5;
 	failing(1, 5, T, 0, 0);
@@ -64,18 +63,16 @@ START_TEST(those_that_began_apart_are_not_together)
 	failing(7, 5, T + 10 * MIN + 4 * S, 0, 0);
 	ck_assert(open_at(T + 11 * MIN));
 }
-END_TEST
 
 /* The threshold of the duty is a day, an outage must be seen after it all the same. */
-START_TEST(an_outage_is_one_however_long_it_lasts)
+TEST(an_outage_is_one_however_long_it_lasts)
 {
 	policy.workloads = 5;
 	failing(1, 30, T, 0, 0);
 	ck_assert(open_at(T + 48 * HOUR));
 }
-END_TEST
 
-START_TEST(one_host)
+TEST(one_host)
 {
 	policy.same_host = 3;
 	failing(1, 3, T, 7, 0);
@@ -92,9 +89,8 @@ START_TEST(one_host)
 	ck_assert(open_at(T + 17 * MIN - 1));
 	ck_assert(!open_at(T + 17 * MIN));
 }
-END_TEST
 
-START_TEST(one_node)
+TEST(one_node)
 {
 	policy.same_node = 3;
 	failing(1, 3, T, 0, 7);
@@ -104,27 +100,24 @@ START_TEST(one_node)
 	ck_assert_uint_eq(burst()->node, 7);
 	ck_assert_uint_eq(burst()->of_node, 4);
 }
-END_TEST
 
-START_TEST(on_the_only_node_everything_fails_on_one_node)
+TEST(on_the_only_node_everything_fails_on_one_node)
 {
 	policy.same_node = 3;
 	failing(1, 10, T, 0, 7);
 	ck_assert(!breaker_update(b, &policy, 100, 1, T + MIN));
 	ck_assert(breaker_update(b, &policy, 100, 2, T + MIN));
 }
-END_TEST
 
-START_TEST(who_fails_on_two_nodes_does_not_blame_one)
+TEST(who_fails_on_two_nodes_does_not_blame_one)
 {
 	policy.same_node = 3;
 	failing(1, 4, T, 0, 7);
 	breaker_failing(b, 4, T + 3 * S, 0, 8, CAUSE_UNKNOWN);
 	ck_assert(!open_at(T + MIN));
 }
-END_TEST
 
-START_TEST(a_share_of_all_workloads)
+TEST(a_share_of_all_workloads)
 {
 	policy.percent = 10;
 	failing(1, 10, T, 0, 0);
@@ -139,16 +132,14 @@ START_TEST(a_share_of_all_workloads)
 	(void)breaker_update(b, &policy, 2, 10, T + 40 * MIN);
 	ck_assert(!breaker_is_open(b));
 }
-END_TEST
 
-START_TEST(off_is_off)
+TEST(off_is_off)
 {
 	failing(1, 500, T, 7, 8);
 	ck_assert(!open_at(T + MIN));
 }
-END_TEST
 
-START_TEST(it_comes_back_while_it_is_being_released)
+TEST(it_comes_back_while_it_is_being_released)
 {
 	policy.workloads = 2;
 	failing(1, 3, T, 0, 0);
@@ -165,9 +156,8 @@ START_TEST(it_comes_back_while_it_is_being_released)
 	ck_assert(!open_at(T + 25 * MIN));
 	ck_assert(!breaker_dirty(b));
 }
-END_TEST
 
-START_TEST(an_earlier_life_left_it_open)
+TEST(an_earlier_life_left_it_open)
 {
 	int64_t since;
 
@@ -180,9 +170,8 @@ START_TEST(an_earlier_life_left_it_open)
 	ck_assert(open_at(T + 15 * MIN - 1));
 	ck_assert(!open_at(T + 15 * MIN)); /* nobody fails any more */
 }
-END_TEST
 
-START_TEST(transient_causes_are_counted)
+TEST(transient_causes_are_counted)
 {
 	policy.workloads = 2;
 	for (uint32_t i = 1; i <= 4; i++)
@@ -192,9 +181,8 @@ START_TEST(transient_causes_are_counted)
 	ck_assert_uint_eq(burst()->host, 7);
 	ck_assert_uint_eq(burst()->of_host, 4);
 }
-END_TEST
 
-START_TEST(a_clock_that_turns_out_older_moves_its_workload)
+TEST(a_clock_that_turns_out_older_moves_its_workload)
 {
 	policy.workloads = 2;
 	failing(1, 3, T, 0, 0);
@@ -206,22 +194,8 @@ START_TEST(a_clock_that_turns_out_older_moves_its_workload)
 	breaker_recovered(b, 77777);
 	ck_assert_uint_eq(breaker_count(b), 2);
 }
-END_TEST
 
 TEST_MAIN("rules/breaker")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, more_workloads_than_the_limit);
-	tcase_add_test(t, those_that_began_apart_are_not_together);
-	tcase_add_test(t, an_outage_is_one_however_long_it_lasts);
-	tcase_add_test(t, one_host);
-	tcase_add_test(t, one_node);
-	tcase_add_test(t, on_the_only_node_everything_fails_on_one_node);
-	tcase_add_test(t, who_fails_on_two_nodes_does_not_blame_one);
-	tcase_add_test(t, a_share_of_all_workloads);
-	tcase_add_test(t, off_is_off);
-	tcase_add_test(t, it_comes_back_while_it_is_being_released);
-	tcase_add_test(t, an_earlier_life_left_it_open);
-	tcase_add_test(t, transient_causes_are_counted);
-	tcase_add_test(t, a_clock_that_turns_out_older_moves_its_workload);
 }

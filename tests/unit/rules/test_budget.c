@@ -49,7 +49,7 @@ static const struct {
 	{ offsetof(struct duty_policy, max_per_namespace_hour), BUDGET_HOUR_MS, BUDGET_NAMESPACE_HOUR },
 };
 
-START_TEST(a_sliding_window)
+TEST_LOOP(a_sliding_window, 0, sizeof(windows) / sizeof(windows[0]))
 {
 	struct spend s = spend(1, 2, 1);
 	struct budget_verdict v;
@@ -72,10 +72,9 @@ START_TEST(a_sliding_window)
 	ck_assert(!v.ok);
 	ck_assert_int_eq(v.until, T + 10 + windows[_i].window);
 }
-END_TEST
 
 /* Settled in any order, each is the one that was charged under its id. */
-START_TEST(open_acts_are_found_again)
+TEST(open_acts_are_found_again)
 {
 	enum { N = 500 };
 	uint32_t order[N];
@@ -108,9 +107,8 @@ START_TEST(open_acts_are_found_again)
 	ck_assert(budget_is_empty(b));
 	ck_assert(!budget_settle(b, N + 1000, true, T));
 }
-END_TEST
 
-START_TEST(open_acts_count_until_their_end)
+TEST(open_acts_count_until_their_end)
 {
 	struct spend s = spend(1, 2, 1);
 	struct budget_verdict v;
@@ -128,9 +126,8 @@ START_TEST(open_acts_count_until_their_end)
 	ck_assert(ok(&s, T + BUDGET_MINUTE_MS));
 	ck_assert(!budget_settle(b, 7, true, T)); /* once */
 }
-END_TEST
 
-START_TEST(what_was_not_written_is_given_back)
+TEST(what_was_not_written_is_given_back)
 {
 	struct spend s = spend(1, 2, 1);
 
@@ -141,9 +138,8 @@ START_TEST(what_was_not_written_is_given_back)
 	ck_assert(ok(&s, T));
 	ck_assert(budget_is_empty(b));
 }
-END_TEST
 
-START_TEST(scopes_do_not_mix)
+TEST(scopes_do_not_mix)
 {
 	struct spend here = spend(1, 2, 1), there = spend(3, 4, 1), other = here;
 
@@ -157,10 +153,9 @@ START_TEST(scopes_do_not_mix)
 	ck_assert(!ok(&there, T));
 	ck_assert(ok(&other, T));
 }
-END_TEST
 
 /* 20 % of 10 pods are 2; one is always allowed, also of 3. */
-START_TEST(shares)
+TEST(shares)
 {
 	struct spend s = spend(1, 2, 1);
 
@@ -188,9 +183,8 @@ START_TEST(shares)
 	s.node = 0; /* never scheduled: no share of anything */
 	ck_assert(ok(&s, T));
 }
-END_TEST
 
-START_TEST(a_share_of_a_workload_larger_than_allowed_waits_for_all)
+TEST(a_share_of_a_workload_larger_than_allowed_waits_for_all)
 {
 	struct spend one = spend(1, 0, 1), five = spend(1, 0, 5);
 	struct budget_verdict v;
@@ -203,9 +197,8 @@ START_TEST(a_share_of_a_workload_larger_than_allowed_waits_for_all)
 	ck_assert_int_eq(v.until, T + BUDGET_HOUR_MS);
 	ck_assert(ok(&five, v.until));
 }
-END_TEST
 
-START_TEST(an_earlier_life_counts)
+TEST(an_earlier_life_counts)
 {
 	struct spend s = spend(1, 2, 1);
 
@@ -225,9 +218,8 @@ START_TEST(an_earlier_life_counts)
 	limits.max_per_namespace_hour = 1;
 	ck_assert(ok(&s, T));
 }
-END_TEST
 
-START_TEST(expiry_takes_only_what_is_over)
+TEST(expiry_takes_only_what_is_over)
 {
 	struct spend s = spend(1, 2, 1);
 
@@ -238,9 +230,8 @@ START_TEST(expiry_takes_only_what_is_over)
 	budget_expire(b, T + BUDGET_DAY_MS);
 	ck_assert(budget_is_empty(b));
 }
-END_TEST
 
-START_TEST(a_copy_is_a_copy)
+TEST(a_copy_is_a_copy)
 {
 	struct spend s = spend(1, 2, 1);
 	struct budget *copy;
@@ -252,10 +243,9 @@ START_TEST(a_copy_is_a_copy)
 	ck_assert(ok(&s, T));
 	budget_free(&copy);
 }
-END_TEST
 
 /* Whatever the order of asking, slow acts and failures: in no minute were more than five written. */
-START_TEST(property_no_window_holds_more)
+TEST(property_no_window_holds_more)
 {
 	struct spend s = spend(1, 2, 1);
 	static int64_t written[20000];
@@ -299,20 +289,8 @@ START_TEST(property_no_window_holds_more)
 		ck_assert_int_le(in, 5);
 	}
 }
-END_TEST
 
 TEST_MAIN("rules/budget")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_loop_test(t, a_sliding_window, 0, (int)(sizeof(windows) / sizeof(windows[0])));
-	tcase_add_test(t, open_acts_are_found_again);
-	tcase_add_test(t, open_acts_count_until_their_end);
-	tcase_add_test(t, what_was_not_written_is_given_back);
-	tcase_add_test(t, scopes_do_not_mix);
-	tcase_add_test(t, shares);
-	tcase_add_test(t, a_share_of_a_workload_larger_than_allowed_waits_for_all);
-	tcase_add_test(t, an_earlier_life_counts);
-	tcase_add_test(t, expiry_takes_only_what_is_over);
-	tcase_add_test(t, a_copy_is_a_copy);
-	tcase_add_test(t, property_no_window_holds_more);
 }

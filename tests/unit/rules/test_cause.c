@@ -69,16 +69,15 @@ static const struct {
 	{ CAUSE_PERMANENT, "r.example.com:4290/app@sha256:a429b: not found" },
 };
 
-START_TEST(messages_tell_the_cause)
+TEST_LOOP(messages_tell_the_cause, 0, sizeof(messages) / sizeof(messages[0]))
 {
 	const enum pull_cause got = cause_classify(STR_C(messages[_i].message));
 
 	ck_assert_msg(got == messages[_i].cause, "%s: expected %s, got %s", messages[_i].message,
 		      cause_name(messages[_i].cause), cause_name(got));
 }
-END_TEST
 
-START_TEST(odd_messages)
+TEST(odd_messages)
 {
 	static char big[1 << 20];
 	const char zero[] = "manifest\0unknown";
@@ -92,9 +91,8 @@ START_TEST(odd_messages)
 	ck_assert_int_eq(cause_classify((struct str){ zero, sizeof(zero) - 1 }), CAUSE_PERMANENT);
 	ck_assert_int_eq(cause_classify((struct str){ NULL, 0 }), CAUSE_UNKNOWN);
 }
-END_TEST
 
-START_TEST(reasons_tell_it_without_a_message)
+TEST(reasons_tell_it_without_a_message)
 {
 	struct container_facts c = { .reason = STR_LIT("InvalidImageName") };
 
@@ -113,10 +111,9 @@ START_TEST(reasons_tell_it_without_a_message)
 	c.cause = (enum pull_cause)99;
 	ck_assert_int_eq(cause_of(&c), CAUSE_UNKNOWN);
 }
-END_TEST
 
 /* Every cause on both sides: listed it acts, not listed it refuses and says why. */
-START_TEST(only_listed_causes_act)
+TEST(only_listed_causes_act)
 {
 	static const struct {
 		const char *word, *message;
@@ -147,10 +144,9 @@ START_TEST(only_listed_causes_act)
 			ck_assert_str_eq(v.rule, "R3");
 		}
 }
-END_TEST
 
 /* The cache does not always know; the worker, who reads the Events, does. */
-START_TEST(unknown_passes_in_the_cache_only)
+TEST(unknown_passes_in_the_cache_only)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = cache();
@@ -167,10 +163,9 @@ START_TEST(unknown_passes_in_the_cache_only)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, CAUSE_TRANSIENT);
 }
-END_TEST
 
 /* A second container that can never be pulled condemns the pod, whatever hinders the first. */
-START_TEST(the_container_that_may_act_counts)
+TEST(the_container_that_may_act_counts)
 {
 	struct pod_facts p = pod_pull_failing();
 	const struct pod_context s = live_pull();
@@ -189,9 +184,8 @@ START_TEST(the_container_that_may_act_counts)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, CAUSE_TRANSIENT);
 }
-END_TEST
 
-START_TEST(waiting_comes_before_the_cause)
+TEST(waiting_comes_before_the_cause)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -202,9 +196,8 @@ START_TEST(waiting_comes_before_the_cause)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 }
-END_TEST
 
-START_TEST(hosts_of_images)
+TEST(hosts_of_images)
 {
 	static const struct {
 		const char *image, *host;
@@ -223,17 +216,8 @@ START_TEST(hosts_of_images)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		ck_assert_msg(str_is(image_host(STR_C(rows[i].image)), rows[i].host), "%s", rows[i].image);
 }
-END_TEST
 
 TEST_MAIN("rules/cause")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_loop_test(t, messages_tell_the_cause, 0, (int)(sizeof(messages) / sizeof(messages[0])));
-	tcase_add_test(t, odd_messages);
-	tcase_add_test(t, reasons_tell_it_without_a_message);
-	tcase_add_test(t, only_listed_causes_act);
-	tcase_add_test(t, unknown_passes_in_the_cache_only);
-	tcase_add_test(t, the_container_that_may_act_counts);
-	tcase_add_test(t, waiting_comes_before_the_cause);
-	tcase_add_test(t, hosts_of_images);
 }

@@ -23,16 +23,15 @@ static struct verdict judge(const struct pod_facts *p, struct pod_context s)
 	return v;
 }
 
-START_TEST(healthy)
+TEST(healthy)
 {
 	struct pod_facts p = pod_healthy();
 	struct verdict v = judge(&p, cache());
 
 	EXPECT(v, NONE, NOTHING_TO_DO);
 }
-END_TEST
 
-START_TEST(each_duty_is_reached)
+TEST(each_duty_is_reached)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v = judge(&p, cache());
@@ -51,10 +50,9 @@ START_TEST(each_duty_is_reached)
 	v = judge(&p, cache());
 	EXPECT(v, NONE, NOTHING_TO_DO);
 }
-END_TEST
 
 /* An evicted pod that is held in Terminating: the first duty has nothing to do, the second acts. */
-START_TEST(evicted_and_stuck)
+TEST(evicted_and_stuck)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -64,9 +62,8 @@ START_TEST(evicted_and_stuck)
 	v = judge(&p, live_node_gone());
 	EXPECT(v, ACT, STUCK_TERMINATING);
 }
-END_TEST
 
-START_TEST(a_later_act_beats_an_earlier_refusal)
+TEST(a_later_act_beats_an_earlier_refusal)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -79,9 +76,8 @@ START_TEST(a_later_act_beats_an_earlier_refusal)
 	v = judge(&p, live_node_gone());
 	EXPECT(v, ACT, STUCK_TERMINATING);
 }
-END_TEST
 
-START_TEST(wait_beats_refusal)
+TEST(wait_beats_refusal)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = cache();
@@ -96,9 +92,8 @@ START_TEST(wait_beats_refusal)
 	EXPECT(v, WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, 0);
 }
-END_TEST
 
-START_TEST(by_duty)
+TEST(by_duty)
 {
 	struct pod_facts p = pod_evicted();
 	struct pod_context s = cache();
@@ -115,15 +110,8 @@ START_TEST(by_duty)
 	judge_duty((enum duty)77, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, NOTHING_TO_DO);
 }
-END_TEST
 
 TEST_MAIN("rules/chain")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, healthy);
-	tcase_add_test(t, each_duty_is_reached);
-	tcase_add_test(t, evicted_and_stuck);
-	tcase_add_test(t, a_later_act_beats_an_earlier_refusal);
-	tcase_add_test(t, wait_beats_refusal);
-	tcase_add_test(t, by_duty);
 }

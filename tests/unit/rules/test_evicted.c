@@ -25,7 +25,7 @@ static struct verdict judge(const struct pod_facts *p)
 	return v;
 }
 
-START_TEST(evicted_is_deleted_at_once)
+TEST(evicted_is_deleted_at_once)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -37,10 +37,9 @@ START_TEST(evicted_is_deleted_at_once)
 	ck_assert_int_eq(v.duty, DUTY_EVICTED);
 	ck_assert_str_eq(v.evidence, "phase Failed, reason Evicted, since 1h30m");
 }
-END_TEST
 
 /* Exact compare of both: no substring, no other case, no other reason of a kubelet. */
-START_TEST(only_phase_failed_and_reason_evicted)
+TEST(only_phase_failed_and_reason_evicted)
 {
 	static const char *const phases[] = { "Pending", "Running", "Succeeded", "Unknown", "failed", "" };
 	static const char *const reasons[] = { "",         "evicted",  "NotEvicted", "Evicted ",
@@ -62,9 +61,8 @@ START_TEST(only_phase_failed_and_reason_evicted)
 		EXPECT(v, NONE, NOT_EVICTED);
 	}
 }
-END_TEST
 
-START_TEST(job_pods_are_kept_unless_included)
+TEST(job_pods_are_kept_unless_included)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -76,9 +74,8 @@ START_TEST(job_pods_are_kept_unless_included)
 	v = judge(&p);
 	EXPECT(v, ACT, EVICTED);
 }
-END_TEST
 
-START_TEST(owner_is_not_needed)
+TEST(owner_is_not_needed)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -90,9 +87,8 @@ START_TEST(owner_is_not_needed)
 	v = judge(&p);
 	EXPECT(v, ACT, EVICTED);
 }
-END_TEST
 
-START_TEST(guards)
+TEST(guards)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -121,9 +117,8 @@ START_TEST(guards)
 	v = judge(&p);
 	EXPECT(v, REFUSE, NAMESPACE_EXCLUDED);
 }
-END_TEST
 
-START_TEST(system_priority_yields_to_a_named_namespace)
+TEST(system_priority_yields_to_a_named_namespace)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -142,9 +137,8 @@ START_TEST(system_priority_yields_to_a_named_namespace)
 	v = judge(&p);
 	EXPECT(v, ACT, EVICTED);
 }
-END_TEST
 
-START_TEST(own_pod_is_never_touched)
+TEST(own_pod_is_never_touched)
 {
 	struct pod_facts p = pod_evicted();
 	char ns[] = "shop", name[] = "web-1-abcde", other[] = "elsewhere";
@@ -166,9 +160,8 @@ START_TEST(own_pod_is_never_touched)
 	v = judge(&p);
 	EXPECT(v, ACT, EVICTED);
 }
-END_TEST
 
-START_TEST(disabled_and_not_selected)
+TEST(disabled_and_not_selected)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -180,7 +173,6 @@ START_TEST(disabled_and_not_selected)
 	v = judge(&p);
 	EXPECT(v, NONE, DUTY_DISABLED);
 }
-END_TEST
 
 static void no_uid(struct pod_facts *p)
 {
@@ -255,7 +247,7 @@ static const struct {
 	{ deletion_before_birth, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
 };
 
-START_TEST(spoilt_facts)
+TEST_LOOP(spoilt_facts, 0, sizeof(spoilt) / sizeof(spoilt[0]))
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -264,9 +256,8 @@ START_TEST(spoilt_facts)
 	v = judge(&p);
 	expect(&v, spoilt[_i].kind, spoilt[_i].reason, _i);
 }
-END_TEST
 
-START_TEST(negative_threshold_is_refused)
+TEST(negative_threshold_is_refused)
 {
 	struct pod_facts p = pod_evicted();
 	struct verdict v;
@@ -275,9 +266,8 @@ START_TEST(negative_threshold_is_refused)
 	v = judge(&p);
 	EXPECT(v, REFUSE, BAD_POLICY);
 }
-END_TEST
 
-START_TEST(evidence_is_printable)
+TEST(evidence_is_printable)
 {
 	struct pod_facts p = pod_healthy();
 	struct verdict v;
@@ -287,20 +277,8 @@ START_TEST(evidence_is_printable)
 	EXPECT(v, NONE, NOT_EVICTED);
 	ck_assert_str_eq(v.evidence, "phase Fai?[2Jled??");
 }
-END_TEST
 
 TEST_MAIN("rules/evicted")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, evicted_is_deleted_at_once);
-	tcase_add_test(t, only_phase_failed_and_reason_evicted);
-	tcase_add_test(t, job_pods_are_kept_unless_included);
-	tcase_add_test(t, owner_is_not_needed);
-	tcase_add_test(t, guards);
-	tcase_add_test(t, system_priority_yields_to_a_named_namespace);
-	tcase_add_test(t, own_pod_is_never_touched);
-	tcase_add_test(t, disabled_and_not_selected);
-	tcase_add_loop_test(t, spoilt_facts, 0, (int)(sizeof(spoilt) / sizeof(spoilt[0])));
-	tcase_add_test(t, negative_threshold_is_refused);
-	tcase_add_test(t, evidence_is_printable);
 }

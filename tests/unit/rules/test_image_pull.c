@@ -1,5 +1,6 @@
 /* errImagePull: R1, R2, R4, R14, R15, R18, R24. */
 // SPDX-License-Identifier: Apache-2.0
+#include "base/cleanup.h"
 #include "fixture.h"
 #include "tests/suite.h"
 
@@ -28,7 +29,7 @@ static struct verdict judge(const struct pod_facts *p, struct pod_context s)
 	return judge_at(p, &s, NOW);
 }
 
-START_TEST(strictly_after_first_seen_plus_threshold)
+TEST(strictly_after_first_seen_plus_threshold)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -44,10 +45,9 @@ START_TEST(strictly_after_first_seen_plus_threshold)
 		"container app: ImagePullBackOff for 2m (threshold 2m), cause unknown; 3 of 3 pods of "
 		"the revision fail, 0 Ready");
 }
-END_TEST
 
 /* Never the creation time: an old pod whose image vanished today starts its clock today. */
-START_TEST(no_first_seen_waits_for_ever)
+TEST(no_first_seen_waits_for_ever)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -71,7 +71,6 @@ START_TEST(no_first_seen_waits_for_ever)
 	v = judge(&p, s);
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 }
-END_TEST
 
 static const struct {
 	const char *status, *reason;
@@ -113,7 +112,7 @@ static const struct {
 	{ "ErrImagePull", "ContainerCreating", CONTAINER_MAIN, CONTAINER_WAITING, "Pending", false },
 };
 
-START_TEST(which_containers_fail)
+TEST_LOOP(which_containers_fail, 0, ARRAY_SIZE(rows))
 {
 	struct pod_facts p = pod_pull_failing();
 	uint32_t container = 99;
@@ -139,7 +138,6 @@ START_TEST(which_containers_fail)
 		EXPECT(v, NONE, NOT_FAILING);
 	}
 }
-END_TEST
 
 static const struct {
 	enum tri known;
@@ -157,7 +155,7 @@ static const struct {
 	{ TRI_NO, 3, 3, 0, REASON_TALLY_UNKNOWN, REASON_CANNOT_PULL_IMAGE },
 };
 
-START_TEST(whole_workload)
+TEST_LOOP(whole_workload, 0, ARRAY_SIZE(tallies))
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -175,7 +173,6 @@ START_TEST(whole_workload)
 	expect(&v, tallies[_i].in_cache == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
 	       tallies[_i].in_cache, _i);
 }
-END_TEST
 
 static const struct {
 	const char *api_version, *kind, *uid;
@@ -195,7 +192,7 @@ static const struct {
 	{ "apps/v1", "", "u", REASON_NO_CONTROLLER },
 };
 
-START_TEST(owner_kinds)
+TEST_LOOP(owner_kinds, 0, ARRAY_SIZE(owners))
 {
 	struct pod_facts p = pod_pull_failing();
 	struct verdict v;
@@ -207,9 +204,8 @@ START_TEST(owner_kinds)
 	expect(&v, owners[_i].reason == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
 	       owners[_i].reason, _i);
 }
-END_TEST
 
-START_TEST(guards)
+TEST(guards)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct verdict v;
@@ -233,7 +229,6 @@ START_TEST(guards)
 	v = judge(&p, live_pull());
 	EXPECT(v, REFUSE, TOO_MANY_CONTAINERS);
 }
-END_TEST
 
 static struct pod_facts two_running(void)
 {
@@ -244,7 +239,7 @@ static struct pod_facts two_running(void)
 	return p;
 }
 
-START_TEST(has_pulled)
+TEST(has_pulled)
 {
 	struct pod_facts p = two_running();
 
@@ -278,13 +273,10 @@ START_TEST(has_pulled)
 	p.containers[0].kind = CONTAINER_EPHEMERAL;
 	ck_assert(judge_works(DUTY_IMAGE_PULL, &p));
 }
-END_TEST
-
-#define LEN(a) (int)(sizeof(a) / sizeof((a)[0]))
 
 /* One pod of a revision that others could pull: never an act, but after the threshold somebody hears of it.
  */
-START_TEST(one_failing_pod_among_ready_ones_is_told)
+TEST(one_failing_pod_among_ready_ones_is_told)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = {
@@ -313,10 +305,9 @@ START_TEST(one_failing_pod_among_ready_ones_is_told)
 	EXPECT(v, WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, 0);
 }
-END_TEST
 
 /* A stage or a count outside its enum is no cache and no yes: it never scales anything. */
-START_TEST(an_odd_stage_is_no_cache)
+TEST(an_odd_stage_is_no_cache)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -326,18 +317,8 @@ START_TEST(an_odd_stage_is_no_cache)
 	s.tally_known = (enum tri)77;
 	ck_assert_int_eq(judge(&p, s).reason, REASON_TALLY_UNKNOWN);
 }
-END_TEST
 
 TEST_MAIN("rules/image_pull")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, strictly_after_first_seen_plus_threshold);
-	tcase_add_test(t, no_first_seen_waits_for_ever);
-	tcase_add_loop_test(t, which_containers_fail, 0, LEN(rows));
-	tcase_add_loop_test(t, whole_workload, 0, LEN(tallies));
-	tcase_add_loop_test(t, owner_kinds, 0, LEN(owners));
-	tcase_add_test(t, guards);
-	tcase_add_test(t, has_pulled);
-	tcase_add_test(t, one_failing_pod_among_ready_ones_is_told);
-	tcase_add_test(t, an_odd_stage_is_no_cache);
 }

@@ -27,7 +27,7 @@ static const struct {
 	{ "*", "", NULL, "", -1 }, /* an empty name is refused as an incomplete fact */
 };
 
-START_TEST(table)
+TEST_LOOP(table, 0, sizeof(rows) / sizeof(rows[0]))
 {
 	struct policy policy;
 	enum reason reason = REASON__MAX;
@@ -44,10 +44,9 @@ START_TEST(table)
 	policy.own_namespace = NULL;
 	policy_done(&policy);
 }
-END_TEST
 
 /* The lists of one duty say nothing about another. */
-START_TEST(lists_are_per_duty)
+TEST(lists_are_per_duty)
 {
 	struct policy policy;
 	enum reason reason;
@@ -58,10 +57,5 @@ START_TEST(lists_are_per_duty)
 	ck_assert(!select_namespace(&policy, DUTY_EVICTED, STR_LIT("other"), &reason));
 	policy_done(&policy);
 }
-END_TEST
 
-TEST_MAIN("rules/namespaces")
-{
-	tcase_add_loop_test(t, table, 0, (int)(sizeof(rows) / sizeof(rows[0])));
-	tcase_add_test(t, lists_are_per_duty);
-}
+SUITE("rules/namespaces");

@@ -17,7 +17,7 @@ static void teardown(void)
 }
 
 /* A branch of its own for evicted pods without container statuses went round every exclusion. */
-START_TEST(evicted_without_containers_is_guarded_alike)
+TEST(evicted_without_containers_is_guarded_alike)
 {
 	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct pod_facts p = pod_evicted();
@@ -36,10 +36,9 @@ START_TEST(evicted_without_containers_is_guarded_alike)
 	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, EVICTED);
 }
-END_TEST
 
 /* One key served for "failed" and for "completed": to leave the one alone left the other to the broom. */
-START_TEST(completed_is_not_failed)
+TEST(completed_is_not_failed)
 {
 	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct pod_facts p = pod_evicted();
@@ -53,10 +52,9 @@ START_TEST(completed_is_not_failed)
 	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, NOT_EVICTED);
 }
-END_TEST
 
 /* A threshold of two sightings minus one was one: it acted at first sight. */
-START_TEST(first_sight_never_acts)
+TEST(first_sight_never_acts)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -71,10 +69,9 @@ START_TEST(first_sight_never_acts)
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, NOW + 1);
 }
-END_TEST
 
 /* One failing init container condemned a workload whose other pods were well. */
-START_TEST(one_failing_init_container_condemns_nobody)
+TEST(one_failing_init_container_condemns_nobody)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -88,10 +85,9 @@ START_TEST(one_failing_init_container_condemns_nobody)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, WORKLOAD_HAS_READY_PODS);
 }
-END_TEST
 
 /* None of none was taken for all: a workload without pods (quota) was scaled down. */
-START_TEST(none_of_none_is_not_all)
+TEST(none_of_none_is_not_all)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -101,10 +97,9 @@ START_TEST(none_of_none_is_not_all)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, WORKLOAD_HAS_NO_PODS);
 }
-END_TEST
 
 /* Image failures were only seen while the pod was Pending. */
-START_TEST(a_running_pod_can_fail_to_pull)
+TEST(a_running_pod_can_fail_to_pull)
 {
 	struct pod_facts p = pod_pull_failing();
 	const struct pod_context s = live_pull();
@@ -114,10 +109,9 @@ START_TEST(a_running_pod_can_fail_to_pull)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 }
-END_TEST
 
 /* An old pod that ran well for months was over the threshold the moment its next pull failed. */
-START_TEST(the_age_of_a_pod_is_not_the_age_of_its_failure)
+TEST(the_age_of_a_pod_is_not_the_age_of_its_failure)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -131,16 +125,8 @@ START_TEST(the_age_of_a_pod_is_not_the_age_of_its_failure)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, WAIT, NO_FIRST_SEEN);
 }
-END_TEST
 
 TEST_MAIN("rules/peers")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, evicted_without_containers_is_guarded_alike);
-	tcase_add_test(t, completed_is_not_failed);
-	tcase_add_test(t, first_sight_never_acts);
-	tcase_add_test(t, one_failing_init_container_condemns_nobody);
-	tcase_add_test(t, none_of_none_is_not_all);
-	tcase_add_test(t, a_running_pod_can_fail_to_pull);
-	tcase_add_test(t, the_age_of_a_pod_is_not_the_age_of_its_failure);
 }

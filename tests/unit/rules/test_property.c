@@ -373,7 +373,7 @@ static void one_pod(struct policy *policy, unsigned acts[static DUTY__MAX])
 	}
 }
 
-START_TEST(generated_pods)
+TEST_LOOP(generated_pods, 0, 3)
 {
 	unsigned acts[DUTY__MAX] = { 0 };
 	char own[] = "cleaner";
@@ -392,10 +392,8 @@ START_TEST(generated_pods)
 		ck_assert_msg(acts[d] > 50, "duty %d acted only %u times", d, acts[d]);
 	policy_done(&policy);
 }
-END_TEST
 
 TEST_MAIN("rules/property")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_loop_test(t, generated_pods, 0, 3);
 }

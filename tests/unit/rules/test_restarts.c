@@ -24,7 +24,7 @@ static struct verdict judge_at(const struct pod_facts *p, int64_t now)
 	return v;
 }
 
-START_TEST(counts_and_age_are_inclusive)
+TEST(counts_and_age_are_inclusive)
 {
 	struct pod_facts p = pod_crashing();
 	struct verdict v;
@@ -44,7 +44,6 @@ START_TEST(counts_and_age_are_inclusive)
 	v = judge_at(&p, v.at_ms);
 	EXPECT(v, ACT, TOO_MANY_RESTARTS);
 }
-END_TEST
 
 #define RECENT (NOW - MIN)
 static const struct {
@@ -94,7 +93,7 @@ static const struct {
 	{ "", "CrashLoopBackOff", "Error", CONTAINER_MAIN, CONTAINER_WAITING, RECENT, "", "Running", false },
 };
 
-START_TEST(which_states_are_reported)
+TEST_LOOP(which_states_are_reported, 0, sizeof(rows) / sizeof(rows[0]))
 {
 	struct pod_facts p = pod_crashing();
 	struct verdict v;
@@ -113,10 +112,9 @@ START_TEST(which_states_are_reported)
 	expect(&v, rows[_i].named ? VERDICT_ACT : VERDICT_NONE,
 	       rows[_i].named ? REASON_TOO_MANY_RESTARTS : REASON_NOT_RESTARTING, _i);
 }
-END_TEST
 
 /* The threshold is the maximum over containers, not their sum; only containers in a reported state count. */
-START_TEST(worst_container_counts)
+TEST(worst_container_counts)
 {
 	struct pod_facts p = pod_crashing();
 	struct verdict v;
@@ -136,9 +134,8 @@ START_TEST(worst_container_counts)
 	EXPECT(v, ACT, TOO_MANY_RESTARTS);
 	ck_assert_uint_eq(v.container, 1);
 }
-END_TEST
 
-START_TEST(guards)
+TEST(guards)
 {
 	struct pod_facts p = pod_crashing();
 	struct verdict v;
@@ -174,13 +171,8 @@ START_TEST(guards)
 	v = judge_at(&p, NOW);
 	EXPECT(v, NONE, DUTY_DISABLED);
 }
-END_TEST
 
 TEST_MAIN("rules/restarts")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, counts_and_age_are_inclusive);
-	tcase_add_loop_test(t, which_states_are_reported, 0, (int)(sizeof(rows) / sizeof(rows[0])));
-	tcase_add_test(t, worst_container_counts);
-	tcase_add_test(t, guards);
 }

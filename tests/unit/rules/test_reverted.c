@@ -7,7 +7,7 @@
 
 #define T NOW
 
-START_TEST(a_pod_made_after_the_act_is_a_return)
+TEST(a_pod_made_after_the_act_is_a_return)
 {
 	struct reverted f = { 0 };
 
@@ -23,9 +23,8 @@ START_TEST(a_pod_made_after_the_act_is_a_return)
 	ck_assert(!reverted_seen(&f, T + 2, T + 2 * MIN)); /* counted once an act */
 	ck_assert_uint_eq(f.count, 1);
 }
-END_TEST
 
-START_TEST(each_return_doubles_up_to_a_day)
+TEST(each_return_doubles_up_to_a_day)
 {
 	static const int64_t minutes[] = { 10, 20, 40, 80, 160, 320, 640, 1280, 1440, 1440 };
 	struct reverted f = { 0 };
@@ -39,9 +38,8 @@ START_TEST(each_return_doubles_up_to_a_day)
 	}
 	ck_assert_uint_eq(f.count, 10);
 }
-END_TEST
 
-START_TEST(a_day_later_it_is_none)
+TEST(a_day_later_it_is_none)
 {
 	struct reverted f = { 0 }, after;
 
@@ -53,7 +51,6 @@ START_TEST(a_day_later_it_is_none)
 	ck_assert(!reverted_over(&f, T + 24 * HOUR));
 	ck_assert(reverted_over(&f, T + 24 * HOUR + 1));
 }
-END_TEST
 
 static const struct {
 	int64_t fresh, tried;
@@ -69,7 +66,7 @@ static const struct {
 	{ 5 * MIN, T + HOUR, ESCALATION_WAIT, T + 5 * MIN + 1 }, /* a clock that was set back */
 };
 
-START_TEST(ladder)
+TEST_LOOP(ladder, 0, sizeof(rungs) / sizeof(rungs[0]))
 {
 	const struct duty_policy dp = { .fresh_attempt_ms = rungs[_i].fresh };
 	int64_t at = -1;
@@ -80,10 +77,9 @@ START_TEST(ladder)
 		ck_assert_int_eq(escalation_next(&dp, rungs[_i].tried < T ? rungs[_i].tried : T, at, &at),
 				 ESCALATION_DUTY);
 }
-END_TEST
 
 /* Three generations, each made when the one before was evicted; the newest of the next stays for an hour. */
-START_TEST(an_evict_loop_keeps_its_newest)
+TEST(an_evict_loop_keeps_its_newest)
 {
 	struct evict_loop l = { 0 };
 	int64_t until;
@@ -106,9 +102,8 @@ START_TEST(an_evict_loop_keeps_its_newest)
 	ck_assert(!evict_loop_keeps(&l, T + 10 * MIN, T + 16 * MIN, &until));
 	ck_assert(!evict_loop_seen(&l, T + 15 * MIN));
 }
-END_TEST
 
-START_TEST(evictions_far_apart_are_no_loop)
+TEST(evictions_far_apart_are_no_loop)
 {
 	struct evict_loop l = { 0 };
 	int64_t now = T, until;
@@ -118,14 +113,5 @@ START_TEST(evictions_far_apart_are_no_loop)
 	ck_assert_uint_eq(l.count, 1);
 	ck_assert(!evict_loop_keeps(&l, now, now, &until));
 }
-END_TEST
 
-TEST_MAIN("rules/reverted")
-{
-	tcase_add_test(t, a_pod_made_after_the_act_is_a_return);
-	tcase_add_test(t, each_return_doubles_up_to_a_day);
-	tcase_add_test(t, a_day_later_it_is_none);
-	tcase_add_test(t, an_evict_loop_keeps_its_newest);
-	tcase_add_test(t, evictions_far_apart_are_no_loop);
-	tcase_add_loop_test(t, ladder, 0, (int)(sizeof(rungs) / sizeof(rungs[0])));
-}
+SUITE("rules/reverted");

@@ -54,7 +54,7 @@ static const char *name_for(const struct pod_facts *p)
 	return policy_override_name(&policy, p->ns, select_labels(&policy, p));
 }
 
-START_TEST(the_most_specific_wins)
+TEST(the_most_specific_wins)
 {
 	struct pod_facts p = pod_healthy();
 
@@ -75,9 +75,8 @@ START_TEST(the_most_specific_wins)
 	p.labels[0].value = STR_LIT("silver");
 	ck_assert_str_eq(name_for(&p), "namespace");
 }
-END_TEST
 
-START_TEST(all_labels_of_an_override_must_match)
+TEST(all_labels_of_an_override_must_match)
 {
 	struct pod_facts p = pod_healthy();
 
@@ -91,10 +90,9 @@ START_TEST(all_labels_of_an_override_must_match)
 	p.labels[1].value = STR_LIT("a");
 	ck_assert_str_eq(name_for(&p), "two");
 }
-END_TEST
 
 /* The cache keeps the mask, not the labels: both must choose alike. */
-START_TEST(a_mask_chooses_as_the_labels_do)
+TEST(a_mask_chooses_as_the_labels_do)
 {
 	struct pod_facts p = pod_healthy(), cached;
 
@@ -106,9 +104,8 @@ START_TEST(a_mask_chooses_as_the_labels_do)
 	ck_assert_uint_eq(cached.labels_mask, 4 | 8 | 16);
 	ck_assert_ptr_eq(policy_of(&policy, &p), policy_of(&policy, &cached));
 }
-END_TEST
 
-START_TEST(an_override_changes_the_verdict_and_is_named)
+TEST(an_override_changes_the_verdict_and_is_named)
 {
 	struct pod_facts p = pod_pull_failing();
 	const struct pod_context s = live_pull();
@@ -129,9 +126,8 @@ START_TEST(an_override_changes_the_verdict_and_is_named)
 	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, DUTY_DISABLED);
 }
-END_TEST
 
-START_TEST(an_override_never_beats_an_exclusion)
+TEST(an_override_never_beats_an_exclusion)
 {
 	struct pod_facts p = pod_evicted();
 	const struct pod_context s = { .stage = STAGE_LIVE };
@@ -142,10 +138,9 @@ START_TEST(an_override_never_beats_an_exclusion)
 	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, REFUSE, NAMESPACE_EXCLUDED);
 }
-END_TEST
 
 /* Whether an override forbids it is not known: no act. */
-START_TEST(labels_beyond_the_limit_never_act)
+TEST(labels_beyond_the_limit_never_act)
 {
 	struct pod_facts p = pod_evicted();
 	const struct pod_context s = { .stage = STAGE_LIVE };
@@ -164,15 +159,8 @@ START_TEST(labels_beyond_the_limit_never_act)
 	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
 	EXPECT(v, ACT, EVICTED);
 }
-END_TEST
 
 TEST_MAIN("rules/select")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, the_most_specific_wins);
-	tcase_add_test(t, all_labels_of_an_override_must_match);
-	tcase_add_test(t, a_mask_chooses_as_the_labels_do);
-	tcase_add_test(t, an_override_changes_the_verdict_and_is_named);
-	tcase_add_test(t, an_override_never_beats_an_exclusion);
-	tcase_add_test(t, labels_beyond_the_limit_never_act);
 }

@@ -22,7 +22,7 @@ static struct container_facts init(enum container_state state, const char *reaso
 					 .exit_code = exit_code };
 }
 
-START_TEST(of_main_containers)
+TEST(of_main_containers)
 {
 	struct pod_facts p = pod_healthy();
 
@@ -44,9 +44,8 @@ START_TEST(of_main_containers)
 	p.containers[1].reason = STR_LIT("Error");
 	IS(p, "CrashLoopBackOff");
 }
-END_TEST
 
-START_TEST(completed_beside_a_running_container)
+TEST(completed_beside_a_running_container)
 {
 	struct pod_facts p = pod_healthy();
 
@@ -60,9 +59,8 @@ START_TEST(completed_beside_a_running_container)
 	p.containers[1] = p.containers[0];
 	IS(p, "Completed");
 }
-END_TEST
 
-START_TEST(of_init_containers)
+TEST(of_init_containers)
 {
 	struct pod_facts p = pod_pull_failing();
 
@@ -90,9 +88,8 @@ START_TEST(of_init_containers)
 	p.containers[2] = init(CONTAINER_WAITING, "ImagePullBackOff", 0);
 	IS(p, "CrashLoopBackOff");
 }
-END_TEST
 
-START_TEST(terminating)
+TEST(terminating)
 {
 	struct pod_facts p = pod_terminating();
 
@@ -103,9 +100,8 @@ START_TEST(terminating)
 	p.reason = STR_LIT("NodeLost");
 	IS(p, "Unknown");
 }
-END_TEST
 
-START_TEST(nothing_at_all)
+TEST(nothing_at_all)
 {
 	struct pod_facts p = { 0 };
 
@@ -113,13 +109,5 @@ START_TEST(nothing_at_all)
 	p.phase = STR_LIT("Pending");
 	IS(p, "Pending");
 }
-END_TEST
 
-TEST_MAIN("rules/status")
-{
-	tcase_add_test(t, of_main_containers);
-	tcase_add_test(t, completed_beside_a_running_container);
-	tcase_add_test(t, of_init_containers);
-	tcase_add_test(t, terminating);
-	tcase_add_test(t, nothing_at_all);
-}
+SUITE("rules/status");

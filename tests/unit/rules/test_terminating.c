@@ -28,7 +28,7 @@ static struct verdict judge(const struct pod_facts *p, struct pod_context s)
 	return judge_at(p, &s, NOW);
 }
 
-START_TEST(strictly_after_the_deadline_plus_threshold)
+TEST(strictly_after_the_deadline_plus_threshold)
 {
 	struct pod_facts p = pod_terminating();
 	struct pod_context s = live_node_gone();
@@ -47,10 +47,9 @@ START_TEST(strictly_after_the_deadline_plus_threshold)
 	v = judge_at(&p, &s, p.deletion + 1);
 	EXPECT(v, ACT, STUCK_TERMINATING);
 }
-END_TEST
 
 /* deletionTimestamp already holds the grace: a pod with 600 s of grace is not stuck while it shuts down. */
-START_TEST(grace_is_not_subtracted)
+TEST(grace_is_not_subtracted)
 {
 	struct pod_facts p = pod_terminating();
 	struct pod_context s = live_node_gone();
@@ -62,9 +61,8 @@ START_TEST(grace_is_not_subtracted)
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, NOW + 600 * S + HOURS + 1);
 }
-END_TEST
 
-START_TEST(absurd_times_never_act)
+TEST(absurd_times_never_act)
 {
 	struct pod_facts p = pod_terminating();
 	struct pod_context s = live_node_gone();
@@ -87,19 +85,17 @@ START_TEST(absurd_times_never_act)
 	v = judge_at(&p, &s, NOW);
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 }
-END_TEST
 
-START_TEST(not_terminating)
+TEST(not_terminating)
 {
 	struct pod_facts p = pod_healthy();
 	struct verdict v = judge(&p, live_node_gone());
 
 	EXPECT(v, NONE, NOT_TERMINATING);
 }
-END_TEST
 
 /* Older kubectl shows Terminating in every phase, newer ones not for ended pods: both are stuck. */
-START_TEST(every_phase_may_be_stuck)
+TEST(every_phase_may_be_stuck)
 {
 	static const char *const phases[] = { "Pending", "Running", "Succeeded", "Failed", "Unknown" };
 
@@ -116,9 +112,8 @@ START_TEST(every_phase_may_be_stuck)
 	struct verdict v = judge(&p, live_node_gone());
 	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
 }
-END_TEST
 
-START_TEST(finalizers_are_named_and_refused)
+TEST(finalizers_are_named_and_refused)
 {
 	struct pod_facts p = pod_terminating();
 	struct verdict v;
@@ -145,10 +140,9 @@ START_TEST(finalizers_are_named_and_refused)
 	v = judge(&p, live_node_gone());
 	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
 }
-END_TEST
 
 /* A force delete shows as MODIFIED (grace 0) before DELETED: no second one is sent. */
-START_TEST(forced_already)
+TEST(forced_already)
 {
 	struct pod_facts p = pod_terminating();
 	struct verdict v;
@@ -159,9 +153,8 @@ START_TEST(forced_already)
 	v = judge(&p, cache());
 	EXPECT(v, NONE, GRACE_ALREADY_ZERO);
 }
-END_TEST
 
-START_TEST(never_scheduled_is_safe)
+TEST(never_scheduled_is_safe)
 {
 	struct pod_facts p = pod_terminating();
 	struct verdict v;
@@ -175,10 +168,9 @@ START_TEST(never_scheduled_is_safe)
 	v = judge(&p, (struct pod_context){ .stage = STAGE_LIVE });
 	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
 }
-END_TEST
 
 /* In the cache the node is not known: a candidate, for the worker to prove. */
-START_TEST(unknown_node_is_a_candidate_only_in_the_cache)
+TEST(unknown_node_is_a_candidate_only_in_the_cache)
 {
 	struct pod_facts p = pod_terminating();
 	struct verdict v;
@@ -189,7 +181,6 @@ START_TEST(unknown_node_is_a_candidate_only_in_the_cache)
 	v = judge(&p, (struct pod_context){ .stage = STAGE_LIVE });
 	EXPECT(v, REFUSE, NODE_UNKNOWN);
 }
-END_TEST
 
 /* R12, every line: node exists, ready, out of service, unreachable_nodes, container, pvc, attached. */
 #define U   TRI_UNKNOWN
@@ -225,7 +216,7 @@ static const struct {
 	{ Y, Y, N, true, END, true, U, REASON_VOLUMES_UNKNOWN },
 };
 
-START_TEST(safety_certificate)
+TEST_LOOP(safety_certificate, 0, sizeof(safe) / sizeof(safe[0]))
 {
 	struct pod_facts p = pod_terminating();
 	struct pod_context s = { .stage = STAGE_LIVE,
@@ -250,10 +241,9 @@ START_TEST(safety_certificate)
 		expect(&v, safe[_i].reason == REASON_STUCK_TERMINATING ? VERDICT_ACT : VERDICT_REFUSE,
 		       safe[_i].reason, _i);
 }
-END_TEST
 
 /* Any running container forbids it, whatever its kind; no report at all proves nothing. */
-START_TEST(init_and_ephemeral_containers_count)
+TEST(init_and_ephemeral_containers_count)
 {
 	struct pod_facts p = pod_terminating();
 	struct verdict v;
@@ -271,9 +261,8 @@ START_TEST(init_and_ephemeral_containers_count)
 	v = judge(&p, live_node_ready());
 	EXPECT(v, REFUSE, FORCE_NOT_SAFE);
 }
-END_TEST
 
-START_TEST(ready_pods_and_guards)
+TEST(ready_pods_and_guards)
 {
 	struct pod_facts p = pod_terminating();
 	struct verdict v;
@@ -296,9 +285,8 @@ START_TEST(ready_pods_and_guards)
 	EXPECT(v, WAIT, NAMESPACE_PROTECTED);
 	ck_assert_int_eq(v.at_ms, NOW + HOURS + 1);
 }
-END_TEST
 
-START_TEST(stateful_sets_and_daemon_sets_alike)
+TEST(stateful_sets_and_daemon_sets_alike)
 {
 	static const char *const kinds[] = { "StatefulSet", "DaemonSet", "Job", "" };
 
@@ -315,10 +303,9 @@ START_TEST(stateful_sets_and_daemon_sets_alike)
 		EXPECT(v, REFUSE, NODE_NOT_READY);
 	}
 }
-END_TEST
 
 /* A value outside the enum, from whatever mistake, is as good as unknown. */
-START_TEST(whatever_is_not_yes_is_not_yes)
+TEST_LOOP(whatever_is_not_yes_is_not_yes, 0, 3)
 {
 	static const size_t members[] = { offsetof(struct pod_context, node_exists),
 					  offsetof(struct pod_context, node_ready),
@@ -333,9 +320,8 @@ START_TEST(whatever_is_not_yes_is_not_yes)
 	memcpy((char *)&s + members[_i], &odd, sizeof(odd));
 	ck_assert_int_eq(judge(&p, s).kind, VERDICT_REFUSE);
 }
-END_TEST
 
-START_TEST(evidence_tells_the_proof)
+TEST(evidence_tells_the_proof)
 {
 	struct pod_facts p = pod_terminating();
 	struct verdict v;
@@ -345,24 +331,8 @@ START_TEST(evidence_tells_the_proof)
 	ck_assert_str_eq(v.evidence, "should be gone since 2026-09-21T11:08:20Z (3h5m ago, threshold 2m), "
 				     "node node-1; node is gone");
 }
-END_TEST
 
 TEST_MAIN("rules/terminating")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, strictly_after_the_deadline_plus_threshold);
-	tcase_add_test(t, grace_is_not_subtracted);
-	tcase_add_test(t, absurd_times_never_act);
-	tcase_add_test(t, not_terminating);
-	tcase_add_test(t, every_phase_may_be_stuck);
-	tcase_add_test(t, finalizers_are_named_and_refused);
-	tcase_add_test(t, forced_already);
-	tcase_add_test(t, never_scheduled_is_safe);
-	tcase_add_test(t, unknown_node_is_a_candidate_only_in_the_cache);
-	tcase_add_loop_test(t, safety_certificate, 0, (int)(sizeof(safe) / sizeof(safe[0])));
-	tcase_add_test(t, init_and_ephemeral_containers_count);
-	tcase_add_test(t, ready_pods_and_guards);
-	tcase_add_test(t, stateful_sets_and_daemon_sets_alike);
-	tcase_add_loop_test(t, whatever_is_not_yes_is_not_yes, 0, 3);
-	tcase_add_test(t, evidence_tells_the_proof);
 }

@@ -65,7 +65,7 @@ static struct heard trace(enum duty d, const struct pod_facts *p, struct pod_con
 	return h;
 }
 
-START_TEST(an_act_passes_every_check)
+TEST(an_act_passes_every_check)
 {
 	static struct pod_facts (*const pods[DUTY__MAX])(void) = { [DUTY_EVICTED] = pod_evicted,
 								   [DUTY_FINISHED] = pod_finished,
@@ -84,9 +84,8 @@ START_TEST(an_act_passes_every_check)
 		ck_assert_str_eq(v.rule, duty_acts(d) ? "Act" : "Report");
 	}
 }
-END_TEST
 
-START_TEST(facts_and_thresholds_are_told)
+TEST(facts_and_thresholds_are_told)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
@@ -102,11 +101,8 @@ START_TEST(facts_and_thresholds_are_told)
 	ck_assert_ptr_nonnull(strstr(h.facts, "threshold 2m"));
 	ck_assert_ptr_nonnull(strstr(h.facts, "reached in 1m"));
 }
-END_TEST
 
 TEST_MAIN("rules/trace")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, an_act_passes_every_check);
-	tcase_add_test(t, facts_and_thresholds_are_told);
 }

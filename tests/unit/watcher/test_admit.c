@@ -33,7 +33,7 @@ static void settle_all(size_t from, enum outcome outcome)
 
 /* -- budgets -- */
 
-START_TEST(over_budget_waits_and_is_told_once)
+TEST(over_budget_waits_and_is_told_once)
 {
 	policy.duty[DUTY_EVICTED].max_per_minute = 2;
 	many(pod_evicted(), 10);
@@ -58,9 +58,8 @@ START_TEST(over_budget_waits_and_is_told_once)
 		if (sent[i].type == MSG_NOMINATE)
 			ck_assert_str_eq(sent[i].u.nominate.name, names[k++]);
 }
-END_TEST
 
-START_TEST(what_was_refused_live_is_given_back)
+TEST(what_was_refused_live_is_given_back)
 {
 	policy.duty[DUTY_EVICTED].max_per_day = 1;
 	many(pod_evicted(), 3);
@@ -72,9 +71,8 @@ START_TEST(what_was_refused_live_is_given_back)
 	pass(5000);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }
-END_TEST
 
-START_TEST(many_that_wait_cost_nothing)
+TEST(many_that_wait_cost_nothing)
 {
 	uint64_t before;
 
@@ -94,9 +92,8 @@ START_TEST(many_that_wait_cost_nothing)
 	ck_assert_uint_le(stats().judged - before, 60);
 	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
-END_TEST
 
-START_TEST(a_namespace_that_is_spent_does_not_hold_others)
+TEST(a_namespace_that_is_spent_does_not_hold_others)
 {
 	struct pod_facts p = pod_evicted(), pods[4];
 
@@ -111,10 +108,9 @@ START_TEST(a_namespace_that_is_spent_does_not_hold_others)
 	ck_assert_uint_eq(count(MSG_REFUSAL), 2);
 	ck_assert_uint_eq(stats().nominations.blocked, 2);
 }
-END_TEST
 
 /* 20 % of 10 pods are 2, and what was spent is kept for the next life. */
-START_TEST(a_share_of_the_namespace)
+TEST(a_share_of_the_namespace)
 {
 	struct pod_facts p = pod_evicted();
 	struct msg_saved_row row = { 0 };
@@ -140,11 +136,10 @@ START_TEST(a_share_of_the_namespace)
 	many(p, 10);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
-END_TEST
 
 /* A life may end at any instant: what an act spends is told before the act is asked for, and taken back when
  * nothing was written. */
-START_TEST(a_share_is_told_before_it_is_spent)
+TEST(a_share_is_told_before_it_is_spent)
 {
 	uint64_t told = 0, asked = 0;
 
@@ -160,9 +155,8 @@ START_TEST(a_share_is_told_before_it_is_spent)
 	settle_all(0, OUTCOME_CONFLICT);
 	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 0);
 }
-END_TEST
 
-START_TEST(acts_of_an_earlier_life_count)
+TEST(acts_of_an_earlier_life_count)
 {
 	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = NOW - 59 * MIN };
 
@@ -172,10 +166,9 @@ START_TEST(acts_of_an_earlier_life_count)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	nominated_after(MIN - QUIET_MS, 0, 1);
 }
-END_TEST
 
 /* It may be written now, however long ago it was asked for. */
-START_TEST(an_open_act_of_an_earlier_life_counts_from_now)
+TEST(an_open_act_of_an_earlier_life_counts_from_now)
 {
 	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = 0 };
 
@@ -184,11 +177,10 @@ START_TEST(an_open_act_of_an_earlier_life_counts_from_now)
 	many(pod_evicted(), 2);
 	nominated_after(HOUR - QUIET_MS, 0, 1);
 }
-END_TEST
 
 /* -- window, pause, leadership, clocks -- */
 
-START_TEST(outside_of_the_window)
+TEST(outside_of_the_window)
 {
 	int64_t opens = NOW / HOUR * HOUR + HOUR; /* 15:00 */
 
@@ -206,7 +198,6 @@ START_TEST(outside_of_the_window)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 	str_list_done(&policy.duty[DUTY_EVICTED].windows);
 }
-END_TEST
 
 static struct msg_pause a_pause(const char *cluster, int duty, bool on, int64_t until)
 {
@@ -218,7 +209,7 @@ static struct msg_pause a_pause(const char *cluster, int duty, bool on, int64_t 
 	return m;
 }
 
-START_TEST(paused_by_a_person)
+TEST(paused_by_a_person)
 {
 	const struct msg_pause other = a_pause("west", -1, true, 0), all = a_pause("", -1, true, 0),
 			       duty = a_pause("east", DUTY_EVICTED, true, NOW + HOUR),
@@ -242,9 +233,8 @@ START_TEST(paused_by_a_person)
 	n_sent = 0;
 	nominated_after(NOW + HOUR - clock_wall_ms(), 0, 5);
 }
-END_TEST
 
-START_TEST(a_pause_of_another_cluster_is_none)
+TEST(a_pause_of_another_cluster_is_none)
 {
 	const struct msg_pause other = a_pause("west", -1, true, 0);
 
@@ -253,9 +243,8 @@ START_TEST(a_pause_of_another_cluster_is_none)
 	many(pod_evicted(), 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
-END_TEST
 
-START_TEST(only_the_leader_acts)
+TEST(only_the_leader_acts)
 {
 	controller_set_leader(c, false, "other-1");
 	many(pod_evicted(), 5);
@@ -265,9 +254,8 @@ START_TEST(only_the_leader_acts)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
 }
-END_TEST
 
-START_TEST(clocks_that_differ_too_much)
+TEST(clocks_that_differ_too_much)
 {
 	controller_server_date(c, NOW + 2 * HOUR);
 	controller_server_date(c, NOW + 2 * HOUR);
@@ -279,9 +267,8 @@ START_TEST(clocks_that_differ_too_much)
 	pass(MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }
-END_TEST
 
-START_TEST(start_up_is_quiet_and_says_so)
+TEST(start_up_is_quiet_and_says_so)
 {
 	struct pod_facts p = nth(&(struct pod_facts){ 0 }, 0);
 
@@ -293,23 +280,8 @@ START_TEST(start_up_is_quiet_and_says_so)
 	pass(QUIET_MS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
 TEST_MAIN("watcher/admit")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, over_budget_waits_and_is_told_once);
-	tcase_add_test(t, what_was_refused_live_is_given_back);
-	tcase_add_test(t, many_that_wait_cost_nothing);
-	tcase_add_test(t, a_namespace_that_is_spent_does_not_hold_others);
-	tcase_add_test(t, a_share_of_the_namespace);
-	tcase_add_test(t, a_share_is_told_before_it_is_spent);
-	tcase_add_test(t, acts_of_an_earlier_life_count);
-	tcase_add_test(t, an_open_act_of_an_earlier_life_counts_from_now);
-	tcase_add_test(t, outside_of_the_window);
-	tcase_add_test(t, paused_by_a_person);
-	tcase_add_test(t, a_pause_of_another_cluster_is_none);
-	tcase_add_test(t, only_the_leader_acts);
-	tcase_add_test(t, clocks_that_differ_too_much);
-	tcase_add_test(t, start_up_is_quiet_and_says_so);
 }

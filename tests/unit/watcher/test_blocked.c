@@ -37,7 +37,7 @@ static void put(uint32_t h, const char *key, int64_t until)
 	blocked_put(tested, h, STR_C(key), &block);
 }
 
-START_TEST(oldest_first_twice_as_many_each_time)
+TEST(oldest_first_twice_as_many_each_time)
 {
 	uint64_t at;
 
@@ -64,9 +64,8 @@ START_TEST(oldest_first_twice_as_many_each_time)
 		ck_assert_uint_eq(out[i], i + 1);
 	ck_assert_uint_eq(out[3], 3); /* back at the front */
 }
-END_TEST
 
-START_TEST(a_place_is_kept_and_given_up)
+TEST(a_place_is_kept_and_given_up)
 {
 	uint32_t list[8];
 
@@ -89,9 +88,8 @@ START_TEST(a_place_is_kept_and_given_up)
 	ck_assert(!blocked_has_bin(tested, STR_LIT("a")));
 	ck_assert(blocked_has_bin(tested, STR_LIT("b")));
 }
-END_TEST
 
-START_TEST(without_a_time_until_it_is_woken)
+TEST(without_a_time_until_it_is_woken)
 {
 	uint64_t at;
 
@@ -103,10 +101,9 @@ START_TEST(without_a_time_until_it_is_woken)
 	blocked_take(tested, 50, take, NULL);
 	ck_assert_uint_eq(n_out, 1);
 }
-END_TEST
 
 /* Whatever happens, every pod is in one bin, out of one, or free, and none is let out twice. */
-START_TEST(property_nothing_is_lost)
+TEST(property_nothing_is_lost)
 {
 	enum { FREE, IN, OUT };
 	static int state[200];
@@ -139,14 +136,9 @@ START_TEST(property_nothing_is_lost)
 		ck_assert_uint_eq(blocked_count(tested), blocked);
 	}
 }
-END_TEST
 
 TEST_MAIN("watcher/blocked")
 {
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, oldest_first_twice_as_many_each_time);
-	tcase_add_test(t, a_place_is_kept_and_given_up);
-	tcase_add_test(t, without_a_time_until_it_is_woken);
-	tcase_add_test(t, property_nothing_is_lost);
 }

@@ -159,7 +159,7 @@ static void stop(void)
 /* A node is lost: 5,000 pods change before anything is judged, and one of them is evicted. Each is judged
  * once, in order; the evicted one waits for those before it and for no more. A second round of changes
  * collapses into the first. */
-START_TEST(five_thousand_at_once)
+TEST(five_thousand_at_once)
 {
 	start(AT_ONCE);
 	const uint64_t before = stats().judged;
@@ -179,10 +179,9 @@ START_TEST(five_thousand_at_once)
 	ck_assert_uint_eq(victims[0].waited_keys, AT_ONCE / 2 + 2); /* those before it, and itself */
 	stop();
 }
-END_TEST
 
 /* Between two looks at the sockets a run takes two milliseconds, however long the queue is. */
-START_TEST(a_run_is_short)
+TEST(a_run_is_short)
 {
 	start(AT_ONCE);
 	for (uint32_t i = 0; i < AT_ONCE; i++)
@@ -197,7 +196,6 @@ START_TEST(a_run_is_short)
 	}
 	stop();
 }
-END_TEST
 
 /* -- storms -- */
 
@@ -287,7 +285,7 @@ static const struct storm storms[] = {
 
 /* 20,000 events a second: nothing waits for the end of the storm, and what cannot be judged in time
  * collapses: there is never more in the queue than there are pods. */
-START_TEST(storm)
+TEST_LOOP(storm, 0, sizeof(storms) / sizeof(storms[0]))
 {
 	const struct storm *s = &storms[_i];
 	const uint64_t seconds = s->seconds / SHORTER;
@@ -309,12 +307,8 @@ START_TEST(storm)
 		ck_assert_uint_lt(r.most_queued, 1000);
 	stop();
 }
-END_TEST
 
 TEST_MAIN("watcher/burst")
 {
 	tcase_set_timeout(t, 120);
-	tcase_add_test(t, five_thousand_at_once);
-	tcase_add_test(t, a_run_is_short);
-	tcase_add_loop_test(t, storm, 0, sizeof(storms) / sizeof(storms[0]));
 }

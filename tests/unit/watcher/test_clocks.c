@@ -50,7 +50,7 @@ static void wait_for_one(void)
 	ck_assert_uint_eq(controller_next(c), boot + WAIT + 1);
 }
 
-START_TEST(sleep_counts)
+TEST(sleep_counts)
 {
 	wait_for_one();
 	clocks(WAIT - MIN, WAIT - MIN);
@@ -63,11 +63,10 @@ START_TEST(sleep_counts)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
 /* Boot time goes on in suspend; a wall clock that was not corrected yet after it does not hold anything up.
  */
-START_TEST(sleep_with_a_wall_clock_that_stood_still)
+TEST(sleep_with_a_wall_clock_that_stood_still)
 {
 	wait_for_one();
 	clocks(0, WAIT + 2 * S);
@@ -75,10 +74,9 @@ START_TEST(sleep_with_a_wall_clock_that_stood_still)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
 /* A short sleep is no reason to wait for anything: what fell due in it is due at once. */
-START_TEST(short_sleep)
+TEST(short_sleep)
 {
 	wait_for_one();
 	clocks(WAIT - MIN, WAIT - MIN);
@@ -88,14 +86,13 @@ START_TEST(short_sleep)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
 static const int64_t steps[] = { -24 * HOUR, -2 * HOUR, -MIN, -5 * S, 5 * S, MIN, 2 * HOUR, 24 * HOUR };
 
 /* Somebody sets the local clock: not a second sooner and at most two seconds later than without it - unless
  * the server is then more than an hour ahead, which is not believed (base/server_clock.h): later, never
  * sooner. */
-START_TEST(the_wall_clock_is_set)
+TEST_LOOP(the_wall_clock_is_set, 0, sizeof(steps) / sizeof(steps[0]))
 {
 	const int64_t step = steps[_i];
 
@@ -111,10 +108,9 @@ START_TEST(the_wall_clock_is_set)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), step >= -HOUR);
 }
-END_TEST
 
 /* Set twice, and back again: the second between them counts for nothing. */
-START_TEST(there_and_back)
+TEST(there_and_back)
 {
 	wait_for_one();
 	clocks(5 * HOUR, 0);
@@ -130,10 +126,9 @@ START_TEST(there_and_back)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
 /* The server's clock is set: all deadlines are made anew by it, without any event of a pod. */
-START_TEST(the_server_is_set)
+TEST(the_server_is_set)
 {
 	wait_for_one();
 	controller_server_date(c, server_date() - HOUR);
@@ -144,12 +139,11 @@ START_TEST(the_server_is_set)
 	ck_assert_uint_ge(controller_next(c), boot + HOUR + WAIT - S);
 	ck_assert_uint_le(controller_next(c), boot + HOUR + WAIT + 2 * S);
 }
-END_TEST
 
 /* Random lives: answers that were up to 900 ms on their way, Dates cut to the second, now and then an odd
  * one, sleeps, a local clock set to anything. Server time is then known to a second, and never more than that
  * ahead of the truth. */
-START_TEST(any_life)
+TEST(any_life)
 {
 	random_begin("clocks");
 	for (unsigned life = 0; life < 300; life++) {
@@ -178,16 +172,8 @@ START_TEST(any_life)
 		}
 	}
 }
-END_TEST
 
 TEST_MAIN("watcher/clocks")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, sleep_counts);
-	tcase_add_test(t, sleep_with_a_wall_clock_that_stood_still);
-	tcase_add_test(t, short_sleep);
-	tcase_add_loop_test(t, the_wall_clock_is_set, 0, sizeof(steps) / sizeof(steps[0]));
-	tcase_add_test(t, there_and_back);
-	tcase_add_test(t, the_server_is_set);
-	tcase_add_test(t, any_life);
 }

@@ -8,7 +8,7 @@
 
 /* -- when nothing may be said yet -- */
 
-START_TEST(quiet_until_synced_remembered_and_quiet_is_over)
+TEST(quiet_until_synced_remembered_and_quiet_is_over)
 {
 	struct pod_facts p = pod_evicted();
 
@@ -36,9 +36,8 @@ START_TEST(quiet_until_synced_remembered_and_quiet_is_over)
 	ck_assert_str_eq(n->rv, "4711");
 	ck_assert_str_eq(n->reason, "Evicted");
 }
-END_TEST
 
-START_TEST(nothing_from_a_partial_list_or_a_stale_cache)
+TEST(nothing_from_a_partial_list_or_a_stale_cache)
 {
 	struct pod_facts p = pod_evicted();
 
@@ -55,9 +54,8 @@ START_TEST(nothing_from_a_partial_list_or_a_stale_cache)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
-START_TEST(a_relist_sweeps_only_when_complete)
+TEST(a_relist_sweeps_only_when_complete)
 {
 	struct pod_facts p = pod_healthy(), q = sibling(&p, "web-1-other", UID_2);
 	const struct pod_facts both[] = { p, q };
@@ -71,11 +69,10 @@ START_TEST(a_relist_sweeps_only_when_complete)
 	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 1);
 	ck_assert_uint_ne(store_find(controller_cluster(c)->store, q.ns, q.name), 0);
 }
-END_TEST
 
 /* -- deadlines -- */
 
-START_TEST(a_stuck_pod_fires_at_its_second)
+TEST(a_stuck_pod_fires_at_its_second)
 {
 	struct pod_facts p = pod_terminating();
 
@@ -91,9 +88,8 @@ START_TEST(a_stuck_pod_fires_at_its_second)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, p.deletion);
 }
-END_TEST
 
-START_TEST(a_deadline_goes_with_its_state)
+TEST(a_deadline_goes_with_its_state)
 {
 	struct pod_facts p = pod_terminating();
 
@@ -107,9 +103,8 @@ START_TEST(a_deadline_goes_with_its_state)
 	pass(10 * HOURS);
 	ck_assert_uint_eq(n_sent, 0);
 }
-END_TEST
 
-START_TEST(the_servers_clock_counts)
+TEST(the_servers_clock_counts)
 {
 	struct pod_facts p = pod_terminating();
 
@@ -129,11 +124,10 @@ START_TEST(the_servers_clock_counts)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
 /* -- image pull -- */
 
-START_TEST(a_workload_is_nominated_once)
+TEST(a_workload_is_nominated_once)
 {
 	struct pod_facts p = pod_pull_failing(), q = sibling(&p, "web-1-other", UID_2);
 	const struct pod_facts both[] = { p, q };
@@ -155,9 +149,8 @@ START_TEST(a_workload_is_nominated_once)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
 }
-END_TEST
 
-START_TEST(a_ready_sibling_protects_and_its_end_is_noticed)
+TEST(a_ready_sibling_protects_and_its_end_is_noticed)
 {
 	struct pod_facts p = pod_pull_failing(), q = pod_healthy();
 
@@ -177,9 +170,8 @@ START_TEST(a_ready_sibling_protects_and_its_end_is_noticed)
 	pass(1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
-START_TEST(pulling_ends_the_clock)
+TEST(pulling_ends_the_clock)
 {
 	struct pod_facts p = pod_pull_failing(), healed = pod_healthy();
 
@@ -196,9 +188,8 @@ START_TEST(pulling_ends_the_clock)
 	pass(1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
-START_TEST(the_clock_survives_churn_and_restart)
+TEST(the_clock_survives_churn_and_restart)
 {
 	struct pod_facts p = pod_pull_failing(), next = sibling(&p, "web-1-next", UID_2);
 	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL,
@@ -223,19 +214,8 @@ START_TEST(the_clock_survives_churn_and_restart)
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.uid, UID_2);
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, row.at);
 }
-END_TEST
 
 TEST_MAIN("watcher/controller")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, quiet_until_synced_remembered_and_quiet_is_over);
-	tcase_add_test(t, nothing_from_a_partial_list_or_a_stale_cache);
-	tcase_add_test(t, a_relist_sweeps_only_when_complete);
-	tcase_add_test(t, a_stuck_pod_fires_at_its_second);
-	tcase_add_test(t, a_deadline_goes_with_its_state);
-	tcase_add_test(t, the_servers_clock_counts);
-	tcase_add_test(t, a_workload_is_nominated_once);
-	tcase_add_test(t, a_ready_sibling_protects_and_its_end_is_noticed);
-	tcase_add_test(t, pulling_ends_the_clock);
-	tcase_add_test(t, the_clock_survives_churn_and_restart);
 }

@@ -24,7 +24,7 @@ static uint64_t model_min(const uint64_t at[static KEYS])
 	return min;
 }
 
-START_TEST(against_an_array)
+TEST(against_an_array)
 {
 	struct deadlines d = { 0 };
 	uint64_t at[KEYS] = { 0 }, now = 1, got;
@@ -72,7 +72,6 @@ START_TEST(against_an_array)
 	}
 	deadlines_done(&d);
 }
-END_TEST
 
 /* What the allocator has handed out; 0 where it does not say (AddressSanitizer's). */
 static size_t allocated(void)
@@ -82,7 +81,7 @@ static size_t allocated(void)
 	return m.uordblks + m.hblkhd;
 }
 
-START_TEST(a_million_are_small)
+TEST(a_million_are_small)
 {
 	const size_t before = allocated();
 	struct deadlines d = { 0 };
@@ -107,10 +106,9 @@ START_TEST(a_million_are_small)
 	ck_assert_uint_eq(d.n, 0);
 	deadlines_done(&d);
 }
-END_TEST
 
 /* Moving and cancelling costs no room: what is armed is what counts. */
-START_TEST(a_million_move)
+TEST(a_million_move)
 {
 	struct deadlines d = { 0 };
 
@@ -130,12 +128,8 @@ START_TEST(a_million_move)
 	ck_assert_uint_eq(deadlines_bytes(&d), room);
 	deadlines_done(&d);
 }
-END_TEST
 
 TEST_MAIN("watcher/deadline")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, against_an_array);
-	tcase_add_test(t, a_million_are_small);
-	tcase_add_test(t, a_million_move);
 }

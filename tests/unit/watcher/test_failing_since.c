@@ -41,7 +41,7 @@ static const char *flushed(struct failing_since *s)
 	return written;
 }
 
-START_TEST(starts_once_and_never_resets)
+TEST(starts_once_and_never_resets)
 {
 	struct failing_since *s = failing_since_new();
 
@@ -57,9 +57,8 @@ START_TEST(starts_once_and_never_resets)
 	ck_assert_uint_eq(failing_since_count(s), 3);
 	failing_since_free(&s);
 }
-END_TEST
 
-START_TEST(survives_churn_for_an_hour)
+TEST(survives_churn_for_an_hour)
 {
 	struct failing_since *s = failing_since_new();
 
@@ -78,9 +77,8 @@ START_TEST(survives_churn_for_an_hour)
 	ck_assert_uint_eq(failing_since_count(s), 0);
 	failing_since_free(&s);
 }
-END_TEST
 
-START_TEST(ends_when_a_pod_has_pulled)
+TEST(ends_when_a_pod_has_pulled)
 {
 	struct failing_since *s = failing_since_new();
 
@@ -96,9 +94,8 @@ START_TEST(ends_when_a_pod_has_pulled)
 	ck_assert_int_eq(failing_since_failing(s, A, R, 7000), 7000);
 	failing_since_free(&s);
 }
-END_TEST
 
-START_TEST(remembers_across_a_restart)
+TEST(remembers_across_a_restart)
 {
 	struct failing_since *s = failing_since_new();
 
@@ -113,10 +110,9 @@ START_TEST(remembers_across_a_restart)
 	ck_assert_int_eq(failing_since_get(s, B, R), 0);
 	failing_since_free(&s);
 }
-END_TEST
 
 /* R18: the fresh attempt belongs to the clock: it is kept with it, and ends with it. */
-START_TEST(fresh_attempts_are_kept_with_the_clock)
+TEST(fresh_attempts_are_kept_with_the_clock)
 {
 	struct failing_since *s = failing_since_new();
 
@@ -136,9 +132,8 @@ START_TEST(fresh_attempts_are_kept_with_the_clock)
 	ck_assert_int_eq(failing_since_attempted(s, B, R), 1600);
 	failing_since_free(&s);
 }
-END_TEST
 
-START_TEST(nothing_is_lost_without_room)
+TEST(nothing_is_lost_without_room)
 {
 	struct failing_since *s = failing_since_new();
 
@@ -152,11 +147,10 @@ START_TEST(nothing_is_lost_without_room)
 	ck_assert_str_eq(written, "owner-a/7d9c8b5f6d=1000 owner-b/7d9c8b5f6d=2000 ");
 	failing_since_free(&s);
 }
-END_TEST
 
 /* -- sync state -- */
 
-START_TEST(sync_state_opens_late_and_closes_early)
+TEST(sync_state_opens_late_and_closes_early)
 {
 	struct sync_state *g = sync_state_new(5000);
 	uint64_t at;
@@ -192,9 +186,8 @@ START_TEST(sync_state_opens_late_and_closes_early)
 	ck_assert_uint_eq(at, 6000);
 	sync_state_free(&g);
 }
-END_TEST
 
-START_TEST(sync_state_by_namespace)
+TEST(sync_state_by_namespace)
 {
 	struct sync_state *g = sync_state_new(0);
 	uint64_t at;
@@ -229,16 +222,5 @@ START_TEST(sync_state_by_namespace)
 	ck_assert(sync_state_synced(g));
 	sync_state_free(&g);
 }
-END_TEST
 
-TEST_MAIN("watcher/failing_since")
-{
-	tcase_add_test(t, starts_once_and_never_resets);
-	tcase_add_test(t, survives_churn_for_an_hour);
-	tcase_add_test(t, ends_when_a_pod_has_pulled);
-	tcase_add_test(t, remembers_across_a_restart);
-	tcase_add_test(t, nothing_is_lost_without_room);
-	tcase_add_test(t, fresh_attempts_are_kept_with_the_clock);
-	tcase_add_test(t, sync_state_opens_late_and_closes_early);
-	tcase_add_test(t, sync_state_by_namespace);
-}
+SUITE("watcher/failing_since");

@@ -94,7 +94,7 @@ static const char *members(uint32_t group)
 	return text;
 }
 
-START_TEST(st01_group_goes_with_its_last_pod)
+TEST(st01_group_goes_with_its_last_pod)
 {
 	const uint32_t group = store_group(s, put("p1", "db", "1", "1"));
 	const size_t bytes = store_bytes(s);
@@ -111,9 +111,8 @@ START_TEST(st01_group_goes_with_its_last_pod)
 	}
 	ck_assert_uint_le(store_bytes(s), bytes);
 }
-END_TEST
 
-START_TEST(st02_group_stays_while_it_has_pods)
+TEST(st02_group_stays_while_it_has_pods)
 {
 	const uint32_t group = store_group(s, put("p1", "db", "1", "1"));
 
@@ -124,10 +123,9 @@ START_TEST(st02_group_stays_while_it_has_pods)
 	put("p3", "db", "1", "3");
 	ck_assert_str_eq(members(group), "p2 p3 ");
 }
-END_TEST
 
 /* There a pod has several values; here it moves between them, and each set is exact at every step. */
-START_TEST(st03_pod_moves_between_groups)
+TEST(st03_pod_moves_between_groups)
 {
 	static const struct {
 		const char *name, *owner, *revision, *foo, *bar;
@@ -158,10 +156,9 @@ START_TEST(st03_pod_moves_between_groups)
 	ck_assert_str_eq(told, ""); /* moved, not removed */
 	ck_assert_uint_gt(tallies, 0);
 }
-END_TEST
 
 /* TestThreadSafeStoreRV, by object: each keeps the version it came with, and a removal touches no other. */
-START_TEST(st04_versions_by_object)
+TEST(st04_versions_by_object)
 {
 	static struct pod_facts p;
 	char uid[40];
@@ -181,10 +178,9 @@ START_TEST(st04_versions_by_object)
 	store_get(s, h, &p);
 	ck_assert(str_is(p.rv, "30"));
 }
-END_TEST
 
 /* TestMultiIndexKeys: what is asked over several sets is their union. */
-START_TEST(st05_chain_is_the_union_of_its_groups)
+TEST(st05_chain_is_the_union_of_its_groups)
 {
 	struct group_tally t;
 	unsigned groups = 0, pods = 0;
@@ -208,10 +204,9 @@ START_TEST(st05_chain_is_the_union_of_its_groups)
 		groups++;
 	ck_assert_uint_eq(groups, 2);
 }
-END_TEST
 
 /* TestProcessDeltasInBatch: what can not be kept calls nobody back and leaves the rest as it is. */
-START_TEST(st07_a_refused_put_changes_nothing)
+TEST(st07_a_refused_put_changes_nothing)
 {
 	char uid[40];
 	struct pod_facts p = { .ns = STR_LIT("shop"), .name = STR_LIT("p1"), .grace_s = -1 };
@@ -232,15 +227,8 @@ START_TEST(st07_a_refused_put_changes_nothing)
 	ck_assert_uint_eq(store_sweep(s, list, STR_LIT("")), 0);
 	ck_assert_uint_eq(store_count(s), 2);
 }
-END_TEST
 
 TEST_MAIN("watcher/index")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, st01_group_goes_with_its_last_pod);
-	tcase_add_test(t, st02_group_stays_while_it_has_pods);
-	tcase_add_test(t, st03_pod_moves_between_groups);
-	tcase_add_test(t, st04_versions_by_object);
-	tcase_add_test(t, st05_chain_is_the_union_of_its_groups);
-	tcase_add_test(t, st07_a_refused_put_changes_nothing);
 }

@@ -66,7 +66,7 @@ static const struct pod_facts *got(void)
 	return &p;
 }
 
-START_TEST(cause_and_host_of_a_failed_pull)
+TEST(cause_and_host_of_a_failed_pull)
 {
 	struct pod_facts p = failing_pod();
 	const struct container_facts *c;
@@ -89,9 +89,8 @@ START_TEST(cause_and_host_of_a_failed_pull)
 	put(&p);
 	ck_assert(str_is(image_host(got()->containers[0].image), ""));
 }
-END_TEST
 
-START_TEST(no_image_of_what_does_not_fail_to_pull)
+TEST(no_image_of_what_does_not_fail_to_pull)
 {
 	struct pod_facts p = failing_pod();
 
@@ -100,9 +99,8 @@ START_TEST(no_image_of_what_does_not_fail_to_pull)
 	ck_assert_uint_eq(got()->containers[0].image.n, 0);
 	ck_assert_int_eq(got()->containers[0].cause, CAUSE_UNKNOWN);
 }
-END_TEST
 
-START_TEST(marks)
+TEST(marks)
 {
 	struct pod_facts p = failing_pod();
 
@@ -117,9 +115,8 @@ START_TEST(marks)
 	for (size_t d = 0; d < DUTY__MAX; d++)
 		ck_assert_int_eq(got()->annotations.announced[d], p.annotations.announced[d]);
 }
-END_TEST
 
-START_TEST(masks_of_labels)
+TEST(masks_of_labels)
 {
 	struct policy_override o = { 0 };
 	const struct policy policy = { .overrides = &o, .n_overrides = 1 };
@@ -141,10 +138,9 @@ START_TEST(masks_of_labels)
 	ck_assert_uint_eq(got()->labels_mask, SELECT_LABELS_UNKNOWN);
 	str_list_done(&o.labels);
 }
-END_TEST
 
 /* Another program kept its pods by name: db-0 of one namespace was judged by the facts of db-0 of another. */
-START_TEST(the_same_name_in_two_namespaces)
+TEST(the_same_name_in_two_namespaces)
 {
 	struct pod_facts a = failing_pod(), b = failing_pod();
 	uint32_t ha, hb;
@@ -165,14 +161,8 @@ START_TEST(the_same_name_in_two_namespaces)
 	store_remove(store, hb);
 	ck_assert_uint_eq(store_find(store, a.ns, a.name), ha);
 }
-END_TEST
 
 TEST_MAIN("watcher/pack")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
-	tcase_add_test(t, cause_and_host_of_a_failed_pull);
-	tcase_add_test(t, no_image_of_what_does_not_fail_to_pull);
-	tcase_add_test(t, marks);
-	tcase_add_test(t, masks_of_labels);
-	tcase_add_test(t, the_same_name_in_two_namespaces);
 }

@@ -38,7 +38,7 @@ static bool slow_is_canonical(struct str s, uint8_t ret[16])
 }
 
 /* Every byte in every place. */
-START_TEST(uuid_every_byte)
+TEST(uuid_every_byte)
 {
 	char text[37];
 
@@ -59,7 +59,6 @@ START_TEST(uuid_every_byte)
 	ck_assert(!uuid_is_canonical((struct str){ text, 35 }, b));
 	ck_assert(!uuid_is_canonical((struct str){ "", 0 }, b));
 }
-END_TEST
 
 /* -- slots -- */
 
@@ -101,7 +100,7 @@ static uint32_t find(const struct hash_index *s, const struct keys *k, uint32_t 
 /* Ids come and go at random, half of them with the same hash: what is in is found, what is out is not, and
  * the table shrinks with its content. */
 /* Every byte of a text counts, and none beside it. */
-START_TEST(hashes_of_what_is_asked)
+TEST(hashes_of_what_is_asked)
 {
 	const struct hash_seed seed = hash_seed_new();
 	char a[64], b[64];
@@ -121,9 +120,8 @@ START_TEST(hashes_of_what_is_asked)
 		}
 	}
 }
-END_TEST
 
-START_TEST(hash_index_against_a_set)
+TEST(hash_index_against_a_set)
 {
 	static const struct hash_index_owner owner = { hash_of, next_of };
 	static struct keys k;
@@ -158,13 +156,12 @@ START_TEST(hash_index_against_a_set)
 	ck_assert_uint_lt(hash_index_bytes(&s), before);
 	hash_index_done(&s);
 }
-END_TEST
 
 /* -- intern -- */
 
 /* Strings that differ only in the middle look the same to the quick cache; ids are reused by other strings.
  */
-START_TEST(intern_is_exact)
+TEST(intern_is_exact)
 {
 	struct intern *t = intern_new();
 	uint32_t id[200];
@@ -189,7 +186,6 @@ START_TEST(intern_is_exact)
 	ck_assert_uint_eq(intern_ref(t, STR_LIT("")), 0);
 	intern_free(&t);
 }
-END_TEST
 
 /* -- arena -- */
 
@@ -235,7 +231,7 @@ static void check_blocks(const struct arena *a, const struct blocks *b)
 /* Filled and thinned out three times, again and again: nothing is lost, and what is held is at most what is
  * in use twice.
  */
-START_TEST(arena_gives_back)
+TEST(arena_gives_back)
 {
 	static const struct arena_owner owner = { next_block, block_of };
 	static struct blocks b;
@@ -270,7 +266,6 @@ START_TEST(arena_gives_back)
 	}
 	arena_done(&a);
 }
-END_TEST
 
 /* -- all of it -- */
 
@@ -315,7 +310,7 @@ static void make_pod(struct pod_facts *p, uint32_t i, char text[4][64])
 }
 
 /* Nine of ten pods go: so does most of the memory, and the others are what they were. */
-START_TEST(mass_deletion_gives_memory_back)
+TEST(mass_deletion_gives_memory_back)
 {
 	static const struct store_ops ops = { nothing, nothing };
 	static struct pod_facts p, back;
@@ -351,15 +346,8 @@ START_TEST(mass_deletion_gives_memory_back)
 	}
 	store_free(&s);
 }
-END_TEST
 
 TEST_MAIN("watcher/parts")
 {
 	tcase_set_timeout(t, 60);
-	tcase_add_test(t, uuid_every_byte);
-	tcase_add_test(t, hashes_of_what_is_asked);
-	tcase_add_test(t, hash_index_against_a_set);
-	tcase_add_test(t, intern_is_exact);
-	tcase_add_test(t, arena_gives_back);
-	tcase_add_test(t, mass_deletion_gives_memory_back);
 }

@@ -89,7 +89,7 @@ static size_t rows_of(enum verdict_kind kind)
 
 /* Asked for in the middle of it, a plan names the pods that then go, in their order, and makes no difference.
  */
-START_TEST(what_is_planned_is_done)
+TEST(what_is_planned_is_done)
 {
 	struct pod_facts p = pod_evicted();
 	const struct msg_pause pause = { .duty = -1, .on = true }, resume = { .duty = -1 };
@@ -120,9 +120,8 @@ START_TEST(what_is_planned_is_done)
 		if (sent[i].type == MSG_NOMINATE)
 			ck_assert_str_eq(sent[i].u.nominate.name, planned[k++]);
 }
-END_TEST
 
-START_TEST(rows_carry_the_object)
+TEST(rows_carry_the_object)
 {
 	struct pod_facts p = pod_evicted();
 
@@ -141,9 +140,8 @@ START_TEST(rows_carry_the_object)
 	ck_assert_str_eq(r->reason, "Evicted");
 	ck_assert_int_eq(r->until, 0);
 }
-END_TEST
 
-START_TEST(one_row_for_a_workload)
+TEST(one_row_for_a_workload)
 {
 	struct pod_facts p = pod_pull_failing();
 
@@ -158,9 +156,8 @@ START_TEST(one_row_for_a_workload)
 	ck_assert_uint_eq(rows_of(VERDICT_ACT), 1);
 	ck_assert_uint_eq(n_rows, 1);
 }
-END_TEST
 
-START_TEST(filters_and_refusals)
+TEST(filters_and_refusals)
 {
 	struct pod_facts pods[4] = { pod_evicted(), pod_terminating(), pod_healthy(), pod_evicted() };
 
@@ -178,9 +175,8 @@ START_TEST(filters_and_refusals)
 	ck_assert_uint_eq(n_rows, 1);
 	ck_assert_str_eq(rows[0].u.ctl_plan_row.name, names[1]);
 }
-END_TEST
 
-START_TEST(no_room_and_too_many_questions)
+TEST(no_room_and_too_many_questions)
 {
 	struct pod_facts p = pod_evicted();
 	struct msg_ctl_plan q = { .conn = 1, .duty = -1 };
@@ -200,9 +196,8 @@ START_TEST(no_room_and_too_many_questions)
 	ck_assert_uint_eq(n_rows, 1);
 	ck_assert_uint_ne(rows[0].u.ctl_end.code, 0);
 }
-END_TEST
 
-START_TEST(a_cache_out_of_step_says_so)
+TEST(a_cache_out_of_step_says_so)
 {
 	struct pod_facts p = pod_evicted();
 
@@ -215,7 +210,6 @@ START_TEST(a_cache_out_of_step_says_so)
 	ck_assert_uint_eq(rows_of(VERDICT_WAIT), 2);
 	ck_assert_str_eq(rows[0].u.ctl_plan_row.reason, "CacheStale");
 }
-END_TEST
 
 /* -- explain -- */
 
@@ -245,7 +239,7 @@ static const struct msg_ctl_explain_row *row_of(enum duty d, const char *rule)
 	return NULL;
 }
 
-START_TEST(explain_tells_what_holds)
+TEST(explain_tells_what_holds)
 {
 	struct pod_facts p = pod_evicted();
 	struct msg_pause pause = { .duty = DUTY_EVICTED, .on = true, .until = NOW + HOUR, .by = "ada" };
@@ -268,9 +262,8 @@ START_TEST(explain_tells_what_holds)
 	ck_assert_uint_eq(row_of(DUTY_TERMINATING, "Pause")->holds, TRI_UNKNOWN);
 	ck_assert_str_eq(v->pod, "");
 }
-END_TEST
 
-START_TEST(explain_takes_a_workload)
+TEST(explain_takes_a_workload)
 {
 	struct pod_facts p = pod_pull_failing();
 
@@ -284,17 +277,8 @@ START_TEST(explain_takes_a_workload)
 	ck_assert_uint_ne(take_explain("other", false)->code, 0);
 	ck_assert_uint_eq(n_rows, 0);
 }
-END_TEST
 
 TEST_MAIN("watcher/plan")
 {
 	tcase_add_checked_fixture(t, open, close_all);
-	tcase_add_test(t, what_is_planned_is_done);
-	tcase_add_test(t, rows_carry_the_object);
-	tcase_add_test(t, one_row_for_a_workload);
-	tcase_add_test(t, filters_and_refusals);
-	tcase_add_test(t, no_room_and_too_many_questions);
-	tcase_add_test(t, a_cache_out_of_step_says_so);
-	tcase_add_test(t, explain_tells_what_holds);
-	tcase_add_test(t, explain_takes_a_workload);
 }

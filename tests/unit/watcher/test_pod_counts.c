@@ -47,7 +47,7 @@ static uint32_t put(const char *ns, const char *name, const char *uid, const cha
 #define UID_1 "0b8f0f3e-0000-4000-8000-000000000001"
 #define UID_2 "0b8f0f3e-0000-4000-8000-000000000002"
 
-START_TEST(counts)
+TEST(counts)
 {
 	put("shop", "a", UID_1, "n1");
 	ck_assert(!pod_counts_many_nodes(s));
@@ -58,10 +58,9 @@ START_TEST(counts)
 	ck_assert_uint_eq(pod_counts_node(pods, STR_LIT("n1")), 1);
 	ck_assert_uint_eq(pod_counts_workloads(pods), 2);
 }
-END_TEST
 
 /* A nomination once bore the name of one pod and the uid of another. */
-START_TEST(the_pod_that_is_judged_stays_itself)
+TEST_LOOP(the_pod_that_is_judged_stays_itself, 0, 2)
 {
 	struct pod_facts judged;
 	const uint32_t h = put("shop", "a", UID_1, "n1");
@@ -76,11 +75,8 @@ START_TEST(the_pod_that_is_judged_stays_itself)
 	ck_assert(str_is(judged.uid, UID_1));
 	ck_assert(str_is(judged.rv, "7"));
 }
-END_TEST
 
 TEST_MAIN("watcher/pod_counts")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, counts);
-	tcase_add_loop_test(t, the_pod_that_is_judged_stays_itself, 0, 2);
 }

@@ -33,7 +33,7 @@ static uint64_t until_told(uint64_t from, uint64_t for_ms)
 	return 0;
 }
 
-START_TEST(pods_that_stay_are_told_once)
+TEST(pods_that_stay_are_told_once)
 {
 	struct pod_facts p = pod_pull_failing();
 	uint64_t from;
@@ -55,9 +55,8 @@ START_TEST(pods_that_stay_are_told_once)
 	}
 	ck_assert_uint_eq(told(), 1);
 }
-END_TEST
 
-START_TEST(pods_that_leave_are_not)
+TEST(pods_that_leave_are_not)
 {
 	struct pod_facts p = ready_one(pod_pull_failing());
 
@@ -67,9 +66,8 @@ START_TEST(pods_that_leave_are_not)
 	pass(HOUR);
 	ck_assert_uint_eq(told(), 0);
 }
-END_TEST
 
-START_TEST(both_sides_of_the_border)
+TEST(both_sides_of_the_border)
 {
 	struct in_flight *f = in_flight_new();
 	const struct str a = STR_LIT("a"), b = STR_LIT("b");
@@ -92,10 +90,9 @@ START_TEST(both_sides_of_the_border)
 	ck_assert(!in_flight_pods_stay(f, a, 100 * SCALED_DOWN_MS));
 	in_flight_free(&f);
 }
-END_TEST
 
 /* However many there are at a time, each is watched. */
-START_TEST(a_thousand_workloads)
+TEST(a_thousand_workloads)
 {
 	struct in_flight *f = in_flight_new();
 	char name[16];
@@ -109,13 +106,8 @@ START_TEST(a_thousand_workloads)
 	ck_assert(in_flight_pods_stay(f, STR_LIT("u999"), 2000 + SCALED_DOWN_MS));
 	in_flight_free(&f);
 }
-END_TEST
 
 TEST_MAIN("watcher/pods_stay")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, pods_that_stay_are_told_once);
-	tcase_add_test(t, pods_that_leave_are_not);
-	tcase_add_test(t, both_sides_of_the_border);
-	tcase_add_test(t, a_thousand_workloads);
 }

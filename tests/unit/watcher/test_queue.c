@@ -36,7 +36,7 @@ static void expect_empty(void)
 }
 
 /* TestBasic: 50 producers x 50 adds, 10 consumers: no key is with two of them, and all come out. */
-START_TEST(wq1_each_key_with_one_consumer)
+TEST(wq1_each_key_with_one_consumer)
 {
 	uint32_t busy[10] = { 0 };
 	int done = 0;
@@ -63,10 +63,9 @@ START_TEST(wq1_each_key_with_one_consumer)
 	ck_assert_uint_eq(queue_len(q), 0);
 	expect_empty();
 }
-END_TEST
 
 /* TestAddWhileProcessing, TestReinsert */
-START_TEST(wq2_wq4_add_while_processing_comes_back)
+TEST(wq2_wq4_add_while_processing_comes_back)
 {
 	queue_add(q, 7);
 	ck_assert_uint_eq(get(), 7);
@@ -78,10 +77,9 @@ START_TEST(wq2_wq4_add_while_processing_comes_back)
 	expect_empty();
 	ck_assert_uint_eq(queue_len(q), 0);
 }
-END_TEST
 
 /* TestLen */
-START_TEST(wq3_len)
+TEST(wq3_len)
 {
 	queue_add(q, 1);
 	ck_assert_uint_eq(queue_len(q), 1);
@@ -90,10 +88,9 @@ START_TEST(wq3_len)
 	queue_add(q, 2);
 	ck_assert_uint_eq(queue_len(q), 2);
 }
-END_TEST
 
 /* TestCollapse, TestCollapseWhileProcessing */
-START_TEST(wq5_adds_collapse)
+TEST(wq5_adds_collapse)
 {
 	queue_add(q, 3);
 	queue_add(q, 3);
@@ -107,10 +104,9 @@ START_TEST(wq5_adds_collapse)
 	queue_done(q, 3);
 	expect_empty();
 }
-END_TEST
 
 /* Order is first in, first out, also across growth and shrinking of the ring. */
-START_TEST(wq_order)
+TEST(wq_order)
 {
 	for (uint32_t k = 1; k <= 100000; k++)
 		queue_add(q, k);
@@ -127,10 +123,9 @@ START_TEST(wq_order)
 	expect_empty();
 	ck_assert_uint_lt(queue_bytes(q), 200000);
 }
-END_TEST
 
 /* TestSimpleQueue */
-START_TEST(dq1_add_after)
+TEST(dq1_add_after)
 {
 	uint64_t at;
 
@@ -144,10 +139,9 @@ START_TEST(dq1_add_after)
 	ck_assert_uint_eq(queue_len(q), 0);
 	ck_assert(!queue_next(q, &at));
 }
-END_TEST
 
 /* TestDeduping */
-START_TEST(dq2_the_earlier_time_counts)
+TEST(dq2_the_earlier_time_counts)
 {
 	queue_add_after(q, 1, 0, 50);
 	queue_add_after(q, 1, 0, 70);
@@ -164,10 +158,9 @@ START_TEST(dq2_the_earlier_time_counts)
 	queue_tick(q, 200);
 	ck_assert_uint_eq(queue_len(q), 0);
 }
-END_TEST
 
 /* TestAddTwoFireEarly, TestCopyShifting */
-START_TEST(dq3_dq4_order)
+TEST(dq3_dq4_order)
 {
 	queue_add_after(q, 1, 0, 1000);
 	queue_add_after(q, 2, 0, 50);
@@ -187,10 +180,9 @@ START_TEST(dq3_dq4_order)
 	ck_assert_uint_eq(get(), 12);
 	ck_assert_uint_eq(get(), 11);
 }
-END_TEST
 
 /* TestItemExponentialFailureRateLimiter (base 5 ms here), TestRateLimitingQueue */
-START_TEST(rl1_rl5_exponential_by_item)
+TEST(rl1_rl5_exponential_by_item)
 {
 	static const uint64_t want[] = { 5, 10, 20, 40, 80 };
 	uint64_t at;
@@ -211,10 +203,9 @@ START_TEST(rl1_rl5_exponential_by_item)
 	ck_assert(!queue_next(q, &at));
 	ck_assert_uint_eq(queue_retries(q, 9), 0);
 }
-END_TEST
 
 /* TestItemExponentialFailureRateLimiterOverFlow */
-START_TEST(rl2_cap_without_overflow)
+TEST(rl2_cap_without_overflow)
 {
 	uint64_t now = 0, d = 0;
 
@@ -222,10 +213,9 @@ START_TEST(rl2_cap_without_overflow)
 		d = queue_when(q, 1, now);
 	ck_assert_uint_eq(d, 1000000);
 }
-END_TEST
 
 /* TestMaxOfRateLimiter, with the bucket: 100 at once, then 10 a second. */
-START_TEST(rl4_larger_of_both)
+TEST(rl4_larger_of_both)
 {
 	for (uint32_t k = 1; k <= 100; k++)
 		ck_assert_uint_eq(queue_when(q, k, 0), 5);
@@ -236,20 +226,8 @@ START_TEST(rl4_larger_of_both)
 		(void)queue_when(q, 200, 1000);
 	ck_assert_uint_eq(queue_when(q, 200, 100000), 1280);
 }
-END_TEST
 
 TEST_MAIN("watcher/queue")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, wq1_each_key_with_one_consumer);
-	tcase_add_test(t, wq2_wq4_add_while_processing_comes_back);
-	tcase_add_test(t, wq3_len);
-	tcase_add_test(t, wq5_adds_collapse);
-	tcase_add_test(t, wq_order);
-	tcase_add_test(t, dq1_add_after);
-	tcase_add_test(t, dq2_the_earlier_time_counts);
-	tcase_add_test(t, dq3_dq4_order);
-	tcase_add_test(t, rl1_rl5_exponential_by_item);
-	tcase_add_test(t, rl2_cap_without_overflow);
-	tcase_add_test(t, rl4_larger_of_both);
 }

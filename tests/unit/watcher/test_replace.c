@@ -22,7 +22,7 @@ static uint64_t judged(void)
 }
 
 /* TestRealFIFO_basic: two producers; each one's pods come in its order. */
-START_TEST(rf01_each_producer_in_its_order)
+TEST(rf01_each_producer_in_its_order)
 {
 	static const char *const producers[] = { "alpha", "beta" };
 	int64_t newest[2] = { 0 };
@@ -52,14 +52,12 @@ START_TEST(rf01_each_producer_in_its_order)
 		newest[k] = rv;
 	}
 }
-END_TEST
 
-START_TEST(rf02_delete_then_replace)
+TEST(rf02_delete_then_replace)
 {
 	ready_with(NULL, 0);
 	ck_assert_str_eq(play("=foo:0;-foo:1;=foo:2"), "+foo:0|-foo:0|+foo:2|");
 }
-END_TEST
 
 static const struct {
 	const char *script, *want;
@@ -71,14 +69,13 @@ static const struct {
 	{ "+o:1;-o:2;+o:3;=", "+o:1|-o:1|+o:3|-o:3|" },
 };
 
-START_TEST(rf03_replace_ends_what_only_events_named)
+TEST_LOOP(rf03_replace_ends_what_only_events_named, 0, ARRAY_SIZE(replaced))
 {
 	ready_with(NULL, 0);
 	ck_assert_str_eq(play(replaced[_i].script), replaced[_i].want);
 }
-END_TEST
 
-START_TEST(rf04_add_update_delete)
+TEST(rf04_add_update_delete)
 {
 	ready_with(NULL, 0);
 	ck_assert_str_eq(play("+foo:10;+foo:12;-foo:15"), "+foo:10|~foo:12|-foo:12|");
@@ -89,22 +86,19 @@ START_TEST(rf04_add_update_delete)
 	run_all();
 	ck_assert_str_eq(nominated(), "foo:10");
 }
-END_TEST
 
-START_TEST(rf06_unknown_delete_changes_nothing)
+TEST(rf06_unknown_delete_changes_nothing)
 {
 	ready_with(NULL, 0);
 	ck_assert_str_eq(play("-foo:10;+bar:15;-qux:17;-baz:18;-bar:20"), "|+bar:15|||-bar:15|");
 	ck_assert_str_eq(nominated(), "bar:15");
 }
-END_TEST
 
-START_TEST(rf07_add_then_replace)
+TEST(rf07_add_then_replace)
 {
 	ready_with(NULL, 0);
 	ck_assert_str_eq(play("+foo:10;=foo:15"), "+foo:10|~foo:15|");
 }
-END_TEST
 
 /* TestRealFIFO_ReplaceMakesDeletions and its sequences; known: foo, bar, baz. What is known may be newer
  * than the list: the list counts. */
@@ -118,15 +112,14 @@ static const struct {
 	{ "+foo:9;-bar:10;=foo:5 bar:6", "~foo:9|-bar:6|-baz:7 ~foo:5 +bar:6|" },
 };
 
-START_TEST(rf09_replace_makes_deletions)
+TEST_LOOP(rf09_replace_makes_deletions, 0, ARRAY_SIZE(deletions))
 {
 	ready_with(NULL, 0);
 	ck_assert_str_eq(play("=foo:5 bar:6 baz:7"), "+bar:6 +baz:7 +foo:5|");
 	ck_assert_str_eq(play(deletions[_i].script), deletions[_i].want);
 }
-END_TEST
 
-START_TEST(rf10_not_synced_until_the_first_list_is_whole)
+TEST(rf10_not_synced_until_the_first_list_is_whole)
 {
 	HEAR(SAVED_END, saved_end, { 0 });
 	controller_list(c, STR_LIT(""));
@@ -142,9 +135,8 @@ START_TEST(rf10_not_synced_until_the_first_list_is_whole)
 	pass(QUIET_MS);
 	ck_assert_str_eq(nominated(), "foo:5");
 }
-END_TEST
 
-START_TEST(rf11_no_line_jumpers)
+TEST(rf11_no_line_jumpers)
 {
 	ready_with(NULL, 0);
 	play_turns = false;
@@ -154,10 +146,9 @@ START_TEST(rf11_no_line_jumpers)
 	run_all();
 	ck_assert_str_eq(nominated(), "foo:13 bar:1 zab:30 new:14");
 }
-END_TEST
 
 /* A key is namespace and name. What is synced depends on lists alone: unlike there, an event is none. */
-START_TEST(rf12_keys_and_has_synced)
+TEST(rf12_keys_and_has_synced)
 {
 	struct pod_facts p = pod_evicted(), q = p;
 
@@ -181,9 +172,8 @@ START_TEST(rf12_keys_and_has_synced)
 	ck_assert_uint_ne(store_find(controller_cluster(c)->store, p.ns, p.name), 0);
 	ck_assert_uint_eq(store_find(controller_cluster(c)->store, q.ns, q.name), 0);
 }
-END_TEST
 
-START_TEST(rf14_a_broken_item_in_a_batch)
+TEST(rf14_a_broken_item_in_a_batch)
 {
 	struct pod_facts broken = pod_evicted();
 
@@ -196,9 +186,8 @@ START_TEST(rf14_a_broken_item_in_a_batch)
 	run_all();
 	ck_assert_str_eq(nominated(), "foo:3 bar:2 baz:4");
 }
-END_TEST
 
-START_TEST(rf15_replace_is_one)
+TEST(rf15_replace_is_one)
 {
 	ready_with(NULL, 0);
 	const uint64_t before = judged();
@@ -217,10 +206,9 @@ START_TEST(rf15_replace_is_one)
 	/* Three in a row stay three; the last one counts. A list that breaks off ends nothing. */
 	ck_assert_str_eq(play("=a:1 d:4;=e:5;=e:5 f:6;<g:7"), "-b:2 -c:3 +d:4|-a:1 -d:4 +e:5|+f:6|+g:7|");
 }
-END_TEST
 
 /* TestSharedInformerWatchDisruption: one known pod unchanged, one changed, one new. */
-START_TEST(si03_watch_disruption)
+TEST(si03_watch_disruption)
 {
 	ready_with(NULL, 0);
 	(void)play("=one:1 two:2");
@@ -229,11 +217,10 @@ START_TEST(si03_watch_disruption)
 	ck_assert_str_eq(play("=one:1 two:3 three:4"), "~two:3 +three:4|");
 	ck_assert_uint_eq(judged(), before + 2);
 }
-END_TEST
 
 /* TestReplaceEvents: when the events of a list fire, the cache is already the new one. Here a pod that fails
  * to pull comes first in the list, the sibling that protects its workload last. */
-START_TEST(si06_a_list_is_judged_on_the_new_state)
+TEST(si06_a_list_is_judged_on_the_new_state)
 {
 	struct pod_facts p = pod_pull_failing(), q = pod_healthy();
 	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .cluster = 3, .at = NOW - 2 * HOURS };
@@ -260,10 +247,9 @@ START_TEST(si06_a_list_is_judged_on_the_new_state)
 	pass(1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
 /* TestResetWatch: after a list that is not the first, pods count as those of events: no quiet period. */
-START_TEST(si07_a_later_list_is_no_initial_one)
+TEST(si07_a_later_list_is_no_initial_one)
 {
 	ready_with(NULL, 0);
 	(void)play("=foo:1");
@@ -271,7 +257,6 @@ START_TEST(si07_a_later_list_is_no_initial_one)
 	(void)play("=foo:2 bar:3");
 	ck_assert_str_eq(nominated(), "foo:1 bar:3");
 }
-END_TEST
 
 static void fresh(void)
 {
@@ -282,19 +267,4 @@ static void fresh(void)
 TEST_MAIN("watcher/replace")
 {
 	tcase_add_checked_fixture(t, fresh, end);
-	tcase_add_test(t, rf01_each_producer_in_its_order);
-	tcase_add_test(t, rf02_delete_then_replace);
-	tcase_add_loop_test(t, rf03_replace_ends_what_only_events_named, 0, ARRAY_SIZE(replaced));
-	tcase_add_test(t, rf04_add_update_delete);
-	tcase_add_test(t, rf06_unknown_delete_changes_nothing);
-	tcase_add_test(t, rf07_add_then_replace);
-	tcase_add_loop_test(t, rf09_replace_makes_deletions, 0, ARRAY_SIZE(deletions));
-	tcase_add_test(t, rf10_not_synced_until_the_first_list_is_whole);
-	tcase_add_test(t, rf11_no_line_jumpers);
-	tcase_add_test(t, rf12_keys_and_has_synced);
-	tcase_add_test(t, rf14_a_broken_item_in_a_batch);
-	tcase_add_test(t, rf15_replace_is_one);
-	tcase_add_test(t, si03_watch_disruption);
-	tcase_add_test(t, si06_a_list_is_judged_on_the_new_state);
-	tcase_add_test(t, si07_a_later_list_is_no_initial_one);
 }

@@ -15,7 +15,7 @@ static void breaker_on(void)
 		(struct breaker_policy){ .workloads = 5, .within_ms = 10 * MIN, .release_ms = 15 * MIN };
 }
 
-START_TEST(an_outage_holds_all_and_lets_go_by_itself)
+TEST(an_outage_holds_all_and_lets_go_by_itself)
 {
 	struct pod_facts p = pod_pull_failing(), healthy = pod_healthy();
 
@@ -45,9 +45,8 @@ START_TEST(an_outage_holds_all_and_lets_go_by_itself)
 	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 }
-END_TEST
 
-START_TEST(namespaces_that_are_not_served_are_no_outage)
+TEST(namespaces_that_are_not_served_are_no_outage)
 {
 	struct pod_facts p = pod_pull_failing(), mine;
 
@@ -60,10 +59,9 @@ START_TEST(namespaces_that_are_not_served_are_no_outage)
 	pass(HOURS + 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
 /* All of an outage are known before the first of them is judged. */
-START_TEST(none_slips_through_at_the_start)
+TEST(none_slips_through_at_the_start)
 {
 	struct pod_facts p = pod_pull_failing();
 
@@ -79,9 +77,8 @@ START_TEST(none_slips_through_at_the_start)
 	pass(MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
-END_TEST
 
-START_TEST(an_open_breaker_survives_a_restart)
+TEST(an_open_breaker_survives_a_restart)
 {
 	struct pod_facts p = pod_pull_failing();
 	const struct msg_saved_row row = { .kind = "breaker",
@@ -99,7 +96,6 @@ START_TEST(an_open_breaker_survives_a_restart)
 	pass(15 * MIN);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1); /* nothing of it is left */
 }
-END_TEST
 
 /* -- reverts and escalation -- */
 
@@ -119,7 +115,7 @@ static struct pod_facts returned(const struct pod_facts *p, int i)
 	return q;
 }
 
-START_TEST(a_workload_that_comes_back_is_held_longer_each_time)
+TEST(a_workload_that_comes_back_is_held_longer_each_time)
 {
 	struct pod_facts p = pod_pull_failing(), q;
 
@@ -145,9 +141,8 @@ START_TEST(a_workload_that_comes_back_is_held_longer_each_time)
 	nominated_after(20 * MIN, 2, 3);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 2);
 }
-END_TEST
 
-START_TEST(a_changed_template_is_no_revert)
+TEST(a_changed_template_is_no_revert)
 {
 	struct pod_facts p = pod_pull_failing(), q;
 
@@ -162,9 +157,8 @@ START_TEST(a_changed_template_is_no_revert)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
-END_TEST
 
-START_TEST(a_revert_survives_a_restart)
+TEST(a_revert_survives_a_restart)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct msg_saved_row row = { .kind = "reverted", .at = 1, .until = NOW + HOUR, .count = 3 };
@@ -177,9 +171,8 @@ START_TEST(a_revert_survives_a_restart)
 	pass(HOUR);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 3);
 }
-END_TEST
 
-START_TEST(a_revert_is_forgotten_a_day_later)
+TEST(a_revert_is_forgotten_a_day_later)
 {
 	struct pod_facts p = pod_pull_failing(), q;
 
@@ -196,11 +189,10 @@ START_TEST(a_revert_is_forgotten_a_day_later)
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }
-END_TEST
 
 /* Evicted, replaced on the same node, evicted again: deleted all the same, but the newest stays to be looked
  * at. */
-START_TEST(an_evict_loop_keeps_its_newest)
+TEST(an_evict_loop_keeps_its_newest)
 {
 	struct pod_facts p = pod_evicted(), q;
 
@@ -229,9 +221,8 @@ START_TEST(an_evict_loop_keeps_its_newest)
 	pass(HOUR);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[4]);
 }
-END_TEST
 
-START_TEST(a_fresh_attempt_first)
+TEST(a_fresh_attempt_first)
 {
 	struct pod_facts p = pod_pull_failing(), q;
 
@@ -252,19 +243,8 @@ START_TEST(a_fresh_attempt_first)
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_SCALE_DOWN);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
-END_TEST
 
 TEST_MAIN("watcher/reverted")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, an_outage_holds_all_and_lets_go_by_itself);
-	tcase_add_test(t, namespaces_that_are_not_served_are_no_outage);
-	tcase_add_test(t, none_slips_through_at_the_start);
-	tcase_add_test(t, an_open_breaker_survives_a_restart);
-	tcase_add_test(t, a_workload_that_comes_back_is_held_longer_each_time);
-	tcase_add_test(t, a_changed_template_is_no_revert);
-	tcase_add_test(t, a_revert_survives_a_restart);
-	tcase_add_test(t, a_revert_is_forgotten_a_day_later);
-	tcase_add_test(t, an_evict_loop_keeps_its_newest);
-	tcase_add_test(t, a_fresh_attempt_first);
 }

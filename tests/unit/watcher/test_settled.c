@@ -8,7 +8,7 @@
 
 /* -- after a nomination -- */
 
-START_TEST(done_is_not_done_twice)
+TEST(done_is_not_done_twice)
 {
 	struct pod_facts p = ready_one(pod_evicted());
 
@@ -30,9 +30,8 @@ START_TEST(done_is_not_done_twice)
 	event(&p);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 }
-END_TEST
 
-START_TEST(what_stays_after_done_is_tried_again_later)
+TEST(what_stays_after_done_is_tried_again_later)
 {
 	(void)ready_one(pod_evicted());
 
@@ -41,9 +40,8 @@ START_TEST(what_stays_after_done_is_tried_again_later)
 	settle(OUTCOME_DONE, 0);
 	nominated_after(60 * S, 2, 3);
 }
-END_TEST
 
-START_TEST(observed_once)
+TEST(observed_once)
 {
 	struct pod_facts p = pod_evicted();
 
@@ -55,9 +53,8 @@ START_TEST(observed_once)
 	event(&p);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
-START_TEST(conflict_waits_for_the_newer_version)
+TEST(conflict_waits_for_the_newer_version)
 {
 	struct pod_facts p = ready_one(pod_evicted());
 
@@ -75,10 +72,9 @@ START_TEST(conflict_waits_for_the_newer_version)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.rv, "4713");
 }
-END_TEST
 
 /* What a person put back gets its whole time again, and is no revert. */
-START_TEST(restored_begins_anew)
+TEST(restored_begins_anew)
 {
 	struct pod_facts p = pod_pull_failing(), q;
 	struct msg_nomination_result end = { .duty = DUTY_IMAGE_PULL,
@@ -111,10 +107,9 @@ START_TEST(restored_begins_anew)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
-END_TEST
 
 /* So that the history, and with it the next report, knows what lasts. */
-START_TEST(what_stays_refused_is_told_every_hour)
+TEST(what_stays_refused_is_told_every_hour)
 {
 	struct pod_facts p = pod_terminating();
 
@@ -136,9 +131,8 @@ START_TEST(what_stays_refused_is_told_every_hour)
 		pass(MIN);
 	ck_assert_uint_eq(count(MSG_REFUSAL), n + 3);
 }
-END_TEST
 
-START_TEST(refused_is_not_asked_every_second)
+TEST(refused_is_not_asked_every_second)
 {
 	struct pod_facts p = pod_evicted();
 	char rv[24];
@@ -156,9 +150,8 @@ START_TEST(refused_is_not_asked_every_second)
 	ck_assert_uint_ge(count(MSG_NOMINATE), 4);
 	ck_assert_uint_le(count(MSG_NOMINATE), 5);
 }
-END_TEST
 
-START_TEST(busy_comes_back_when_told)
+TEST_LOOP(busy_comes_back_when_told, 0, 2)
 {
 	(void)ready_one(pod_evicted());
 
@@ -170,10 +163,9 @@ START_TEST(busy_comes_back_when_told)
 		ck_assert_uint_eq(count(MSG_NOMINATE), round + 1);
 	}
 }
-END_TEST
 
 /* The pod that stood for its workload went meanwhile: another one takes its place when the lease ends. */
-START_TEST(a_sibling_takes_over)
+TEST(a_sibling_takes_over)
 {
 	struct pod_facts p = pod_pull_failing(), q = sibling(&p, "web-1-other", UID_2);
 	const struct pod_facts both[] = { p, q };
@@ -188,9 +180,8 @@ START_TEST(a_sibling_takes_over)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_str_ne(sent[n_sent - 1].u.nominate.uid, sent[n_sent - 2].u.nominate.uid);
 }
-END_TEST
 
-START_TEST(five_retries_then_dropped_and_told)
+TEST(five_retries_then_dropped_and_told)
 {
 	struct pod_facts p = pod_evicted();
 	struct controller_stats stats;
@@ -215,9 +206,8 @@ START_TEST(five_retries_then_dropped_and_told)
 	ck_assert_uint_eq(stats.nominations.dropped, 1);
 	nominated_after(10 * MIN, 6, 7);
 }
-END_TEST
 
-START_TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
+TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
 {
 	struct pod_facts p = ready_one(pod_evicted());
 
@@ -242,20 +232,18 @@ START_TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 13);
 }
-END_TEST
 
-START_TEST(retry_after_is_respected)
+TEST(retry_after_is_respected)
 {
 	(void)ready_one(pod_evicted());
 
 	settle(OUTCOME_FAILED, 20 * S);
 	nominated_after(20 * S, 1, 2);
 }
-END_TEST
 
 /* -- refusals, room, policy -- */
 
-START_TEST(a_refusal_is_told_once)
+TEST(a_refusal_is_told_once)
 {
 	struct pod_facts p = pod_evicted(), healthy = pod_healthy();
 
@@ -273,9 +261,8 @@ START_TEST(a_refusal_is_told_once)
 	ck_assert_uint_eq(count(MSG_REFUSAL), 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
-END_TEST
 
-START_TEST(a_new_policy_judges_all_again)
+TEST(a_new_policy_judges_all_again)
 {
 	struct pod_facts p = pod_evicted();
 
@@ -288,9 +275,8 @@ START_TEST(a_new_policy_judges_all_again)
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
-START_TEST(nothing_is_lost_without_room)
+TEST(nothing_is_lost_without_room)
 {
 	struct pod_facts p = pod_evicted(), f = pod_pull_failing();
 
@@ -323,9 +309,8 @@ START_TEST(nothing_is_lost_without_room)
 		ck_assert_uint_eq(times, 1);
 	}
 }
-END_TEST
 
-START_TEST(a_flood_waits_in_order)
+TEST(a_flood_waits_in_order)
 {
 	struct pod_facts p = pod_evicted();
 	size_t settled = 0;
@@ -355,9 +340,8 @@ START_TEST(a_flood_waits_in_order)
 	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 0);
 	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
-END_TEST
 
-START_TEST(an_old_deletion_spares_the_successor)
+TEST(an_old_deletion_spares_the_successor)
 {
 	struct pod_facts p = pod_healthy(), old = p;
 
@@ -370,26 +354,8 @@ START_TEST(an_old_deletion_spares_the_successor)
 	controller_delete(c, &old);
 	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 0);
 }
-END_TEST
 
 TEST_MAIN("watcher/settled")
 {
 	tcase_add_checked_fixture(t, begin, end);
-	tcase_add_test(t, done_is_not_done_twice);
-	tcase_add_test(t, what_stays_after_done_is_tried_again_later);
-	tcase_add_test(t, observed_once);
-	tcase_add_test(t, conflict_waits_for_the_newer_version);
-	tcase_add_test(t, refused_is_not_asked_every_second);
-	tcase_add_loop_test(t, busy_comes_back_when_told, 0, 2);
-	tcase_add_test(t, a_sibling_takes_over);
-	tcase_add_test(t, five_retries_then_dropped_and_told);
-	tcase_add_test(t, dropped_comes_back_with_a_change_or_a_healthy_server);
-	tcase_add_test(t, retry_after_is_respected);
-	tcase_add_test(t, a_refusal_is_told_once);
-	tcase_add_test(t, a_new_policy_judges_all_again);
-	tcase_add_test(t, nothing_is_lost_without_room);
-	tcase_add_test(t, a_flood_waits_in_order);
-	tcase_add_test(t, an_old_deletion_spares_the_successor);
-	tcase_add_test(t, restored_begins_anew);
-	tcase_add_test(t, what_stays_refused_is_told_every_hour);
 }

@@ -324,7 +324,7 @@ static void check_all(struct model *m)
 		}
 }
 
-START_TEST(st06_against_a_dictionary)
+TEST(st06_against_a_dictionary)
 {
 	struct model m = { 0 };
 
@@ -352,10 +352,8 @@ START_TEST(st06_against_a_dictionary)
 			free(m.pod[n][k]);
 	store_free(&m.store);
 }
-END_TEST
 
 TEST_MAIN("watcher/store")
 {
 	tcase_set_timeout(t, 120);
-	tcase_add_test(t, st06_against_a_dictionary);
 }

@@ -23,7 +23,7 @@ static void ignore_tally(void *ctx, uint32_t group)
 
 static const struct store_ops quiet = { ignore_removed, ignore_tally };
 
-START_TEST(unusable_keys_are_refused)
+TEST(unusable_keys_are_refused)
 {
 	static char longer[300];
 	struct store *s = store_new(&quiet, NULL);
@@ -48,10 +48,9 @@ START_TEST(unusable_keys_are_refused)
 	ck_assert_uint_eq(store_count(s), 2);
 	store_free(&s);
 }
-END_TEST
 
 /* A threshold must never be reached early because of rounding. */
-START_TEST(times_are_rounded_up)
+TEST(times_are_rounded_up)
 {
 	struct store *s = store_new(&quiet, NULL);
 	struct pod_facts p = { .ns = STR_LIT("a"),
@@ -72,7 +71,6 @@ START_TEST(times_are_rounded_up)
 	ck_assert_int_eq(back.start_time, INT64_MAX / 1000 * 1000);
 	store_free(&s);
 }
-END_TEST
 
 /* -- size -- */
 
@@ -135,7 +133,7 @@ static void real_pod(struct pod_facts *p, uint32_t i, struct real_text *t)
 	}
 }
 
-START_TEST(at_most_200_bytes_a_pod)
+TEST(at_most_200_bytes_a_pod)
 {
 	const uint32_t pods = 50000;
 	struct store *s = store_new(&quiet, NULL);
@@ -171,12 +169,8 @@ START_TEST(at_most_200_bytes_a_pod)
 	ck_assert_uint_lt(store_bytes(s), first / 4);
 	store_free(&s);
 }
-END_TEST
 
 TEST_MAIN("watcher/store_size")
 {
 	tcase_set_timeout(t, 120);
-	tcase_add_test(t, unusable_keys_are_refused);
-	tcase_add_test(t, times_are_rounded_up);
-	tcase_add_test(t, at_most_200_bytes_a_pod);
 }

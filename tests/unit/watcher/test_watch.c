@@ -83,7 +83,7 @@ static void list(const struct pod_facts *pods, size_t n)
 
 /* -- cases -- */
 
-START_TEST(from_event_to_nomination)
+TEST(from_event_to_nomination)
 {
 	struct pod_facts p = pod_healthy(), q = pod_evicted();
 
@@ -106,9 +106,8 @@ START_TEST(from_event_to_nomination)
 	loop();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
-START_TEST(stats_follow)
+TEST(stats_follow)
 {
 	struct pod_facts p = pod_healthy();
 
@@ -125,9 +124,8 @@ START_TEST(stats_follow)
 	ck_assert_uint_eq(s->lists, 1);
 	ck_assert_uint_gt(s->bytes, 0);
 }
-END_TEST
 
-START_TEST(a_refused_credential_is_reported)
+TEST(a_refused_credential_is_reported)
 {
 	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
 	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
@@ -143,9 +141,8 @@ START_TEST(a_refused_credential_is_reported)
 	fake.ops.on_trouble(fake.ctx, 403, "pods is forbidden");
 	ck_assert_uint_eq(count(MSG_CREDENTIAL), 3);
 }
-END_TEST
 
-START_TEST(new_settings)
+TEST(new_settings)
 {
 	struct pod_facts p = pod_evicted();
 	struct settings s;
@@ -180,12 +177,11 @@ START_TEST(new_settings)
 	list(&p, 1);
 	ck_assert_uint_eq(last(MSG_WATCH_STATS)->u.watch_stats.pods, 1);
 }
-END_TEST
 
 /* -- digest -- */
 
 /* Refusals answer quickly and with a Date: a cache that is not kept in step gets stale all the same. */
-START_TEST(refusals_keep_no_cache_fresh)
+TEST(refusals_keep_no_cache_fresh)
 {
 	struct pod_facts p = pod_evicted();
 
@@ -202,9 +198,8 @@ START_TEST(refusals_keep_no_cache_fresh)
 	loop();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
-END_TEST
 
-START_TEST(restart_rows_rows)
+TEST(restart_rows_rows)
 {
 	struct pod_facts p[3] = { pod_crashing(), pod_healthy(), pod_crashing() };
 	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 9 } };
@@ -237,9 +232,8 @@ START_TEST(restart_rows_rows)
 		ck_assert_uint_gt(strlen(r->reason), 0);
 	}
 }
-END_TEST
 
-START_TEST(restart_rows_is_complete_without_room)
+TEST(restart_rows_is_complete_without_room)
 {
 	struct pod_facts p = pod_crashing();
 	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
@@ -263,9 +257,8 @@ START_TEST(restart_rows_is_complete_without_room)
 	ck_assert_str_eq(last(MSG_DIGEST_ROW)->u.digest_row.pod, "pod-1499");
 	ck_assert_uint_eq(count(MSG_DIGEST_END), 1);
 }
-END_TEST
 
-START_TEST(restart_rows_before_the_list_is_marked)
+TEST(restart_rows_before_the_list_is_marked)
 {
 	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
 
@@ -273,11 +266,10 @@ START_TEST(restart_rows_before_the_list_is_marked)
 	loop();
 	ck_assert(!last(MSG_DIGEST_END)->u.digest_end.synced);
 }
-END_TEST
 
 /* -- explain -- */
 
-START_TEST(explain_says_every_duty)
+TEST(explain_says_every_duty)
 {
 	struct pod_facts p = pod_evicted();
 	struct msg ask = { .type = MSG_CTL_EXPLAIN, .u.ctl_explain = { .conn = 77, .cluster = 2 } };
@@ -311,7 +303,6 @@ START_TEST(explain_says_every_duty)
 		duty++;
 	}
 }
-END_TEST
 
 /* What is logged between the two. */
 static int log_pipe[2], log_before;
@@ -336,7 +327,7 @@ static void log_caught(char text[static 4096])
 
 /* One line with the name, then for ten seconds none, however many come; the next line says how many there
  * were. The pods around it are judged. */
-START_TEST(a_hostile_object_is_logged)
+TEST(a_hostile_object_is_logged)
 {
 	struct pod_facts p = pod_evicted();
 	char text[4096];
@@ -366,7 +357,6 @@ START_TEST(a_hostile_object_is_logged)
 	ck_assert_ptr_nonnull(strstr(line, "1002"));
 	ck_assert_ptr_null(strstr(line + 1, "left out"));
 }
-END_TEST
 
 static void stop_loop(evutil_socket_t fd, short what, void *arg)
 {
@@ -377,7 +367,7 @@ static void stop_loop(evutil_socket_t fd, short what, void *arg)
 
 /* A hundred thousand pods with a time to wait for: the loop sleeps until the first is due. The clock is real.
  */
-START_TEST(waiting_costs_no_wake_up)
+TEST(waiting_costs_no_wake_up)
 {
 	struct pod_facts p = pod_terminating();
 	const struct timeval second = { 1, 0 };
@@ -415,10 +405,9 @@ START_TEST(waiting_costs_no_wake_up)
 	ck_assert_uint_eq(wakes, 1); /* the one that ends the second */
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
-END_TEST
 
 /* Every message sent passes the codec: charset, length, range. */
-START_TEST(what_is_sent_can_be_read)
+TEST(what_is_sent_can_be_read)
 {
 	struct pod_facts p[2] = { pod_evicted(), pod_crashing() };
 	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } }, back;
@@ -439,22 +428,9 @@ START_TEST(what_is_sent_can_be_read)
 		ck_assert_int_eq(used, (int)n);
 	}
 }
-END_TEST
 
 TEST_MAIN("watcher/watch")
 {
 	tcase_set_timeout(t, 60);
 	tcase_add_checked_fixture(t, open_watch, close_watch);
-	tcase_add_test(t, from_event_to_nomination);
-	tcase_add_test(t, stats_follow);
-	tcase_add_test(t, a_refused_credential_is_reported);
-	tcase_add_test(t, new_settings);
-	tcase_add_test(t, refusals_keep_no_cache_fresh);
-	tcase_add_test(t, restart_rows_rows);
-	tcase_add_test(t, restart_rows_is_complete_without_room);
-	tcase_add_test(t, restart_rows_before_the_list_is_marked);
-	tcase_add_test(t, explain_says_every_duty);
-	tcase_add_test(t, a_hostile_object_is_logged);
-	tcase_add_test(t, waiting_costs_no_wake_up);
-	tcase_add_test(t, what_is_sent_can_be_read);
 }

@@ -181,7 +181,6 @@ START_TEST(a_workload_is_announced_first)
 	ck_assert_str_eq(fake.result.target_rv, "76");
 	ck_assert_int_eq(fake.result.replicas, -1);
 }
-END_TEST
 
 START_TEST(the_grace_of_a_workload)
 {
@@ -223,7 +222,6 @@ START_TEST(the_grace_of_a_workload)
 		RESULT(REFUSED, IGNORE_ANNOTATION);
 	}
 }
-END_TEST
 
 /* Controllers copy annotations down and leave them there: what the ReplicaSet bears is not its owner's wish.
  */
@@ -236,7 +234,6 @@ START_TEST(marks_below_the_workload_do_not_count)
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
-END_TEST
 
 /* -- the fresh attempt
  * --------------------------------------------------------------------------------------- */
@@ -254,7 +251,6 @@ START_TEST(one_pod_is_deleted_for_a_fresh_attempt)
 	ck_assert_str_eq(fake.result.target, "pods/shop/web");
 	ck_assert_int_eq(fake.result.replicas, -1);
 }
-END_TEST
 
 START_TEST(a_fresh_attempt_is_judged_alike)
 {
@@ -274,7 +270,6 @@ START_TEST(a_fresh_attempt_is_judged_alike)
 	for (size_t i = 0; i < fake.n_log; i++)
 		ck_assert_ptr_null(strstr(fake.log[i], DELETE));
 }
-END_TEST
 
 START_TEST(the_answer_of_a_fresh_attempt_is_lost)
 {
@@ -293,7 +288,6 @@ START_TEST(the_answer_of_a_fresh_attempt_is_lost)
 	else
 		RESULT(FAILED, NETWORK_ERROR);
 }
-END_TEST
 
 TEST_MAIN("worker/act")
 {
