@@ -52,10 +52,8 @@ void pod_counts_free(struct pod_counts **c)
 
 static void one_more(struct counts *c, struct str name)
 {
-	uint32_t id = intern_find(c->names, name);
+	const uint32_t id = intern_ref(c->names, name);
 
-	if (!id)
-		id = intern_ref(c->names, name);
 	c->v = xgrow(c->v, &c->cap, id, sizeof(*c->v));
 	c->v[id]++;
 }
