@@ -83,19 +83,35 @@ static void send_to_history(struct dispatch *d, struct lease *l)
 	l->sent = reporter && child_send(reporter, &m, -1) == 0;
 }
 
-static unsigned count_held(const struct dispatch *d, const struct child *worker)
+unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker)
 {
 	return lease_count_held(d->leases, (int)child_place(worker)->index);
 }
 
-static bool is_free(const struct dispatch *d, const struct child *worker)
+static struct worker *state_of(struct dispatch *d, const struct child *worker)
 {
-	return child_is_ready(worker) && !d->workers[child_place(worker)->index].otherwise_busy;
+	return &d->workers[child_place(worker)->index];
 }
 
-static bool prefetches(const struct dispatch *d, const struct child *worker)
+/* The next worker of the cluster, from *i on, that may take a lease and holds so many; NULL behind the last.
+ */
+static struct child *next_free(struct dispatch *d, uint64_t cluster, unsigned held, size_t *i)
 {
-	const uint64_t id = d->workers[child_place(worker)->index].prefetch_id;
+	size_t n;
+	struct child *const *workers = children_workers(d->children, cluster, &n);
+
+	while (*i < n) {
+		struct child *w = workers[(*i)++];
+
+		if (child_is_ready(w) && !state_of(d, w)->otherwise_busy && dispatch_leases_of(d, w) == held)
+			return w;
+	}
+	return NULL;
+}
+
+static bool prefetches(struct dispatch *d, const struct child *worker)
+{
+	const uint64_t id = state_of(d, worker)->prefetch_id;
 	const struct lease *l = id ? lease_find(d->leases, id) : NULL;
 
 	return l && (l->phase == LEASE_NEW || l->phase == LEASE_WAITING);
@@ -105,20 +121,20 @@ static bool prefetches(const struct dispatch *d, const struct child *worker)
  * another one, and then that one reads. */
 static void send_prefetch(struct dispatch *d, const struct lease *l, const struct msg *from)
 {
-	size_t n;
-	struct child *const *workers = children_workers(d->children, l->cluster, &n);
 	struct msg m = { .type = MSG_PREFETCH };
+	struct child *w;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (!is_free(d, workers[i]) || count_held(d, workers[i]) > 0 || prefetches(d, workers[i]))
-			continue;
-		msg_copy_fields(&m, from);
-		m.u.prefetch.id = l->id;
-		m.u.prefetch.observe = settings(d)->observe;
-		if (child_send(workers[i], &m, -1) == 0)
-			d->workers[child_place(workers[i])->index].prefetch_id = l->id;
+	do
+		w = next_free(d, l->cluster, 0, &i);
+	while (w && prefetches(d, w));
+	if (!w)
 		return;
-	}
+	msg_copy_fields(&m, from);
+	m.u.prefetch.id = l->id;
+	m.u.prefetch.observe = settings(d)->observe;
+	if (child_send(w, &m, -1) == 0)
+		state_of(d, w)->prefetch_id = l->id;
 }
 
 void dispatch_on_nominate(struct dispatch *d, const struct msg *m)
@@ -307,24 +323,21 @@ static void refuse_paused(struct dispatch *d, uint64_t cluster)
 /* One lease more for each worker that has this many. */
 static void grant_where_held(struct dispatch *d, uint64_t cluster, unsigned held)
 {
-	size_t n;
-	struct child *const *workers = children_workers(d->children, cluster, &n);
+	struct child *w;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n && lease_is_waiting(d->leases, cluster); i++)
-		if (is_free(d, workers[i]) && count_held(d, workers[i]) == held)
-			(void)send_grant(d, workers[i]);
+	while (lease_is_waiting(d->leases, cluster) && (w = next_free(d, cluster, held, &i)))
+		(void)send_grant(d, w);
 }
 
 /* Leases go first. */
 static void ask_idle(struct dispatch *d, uint64_t cluster)
 {
-	size_t n;
-	struct child *const *workers = children_workers(d->children, cluster, &n);
+	struct child *w;
+	size_t i = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (is_free(d, workers[i]) && count_held(d, workers[i]) == 0)
-			d->workers[child_place(workers[i])->index].otherwise_busy =
-				d->idle && d->idle(d->idle_ctx, workers[i]);
+	while (d->idle && (w = next_free(d, cluster, 0, &i)))
+		state_of(d, w)->otherwise_busy = d->idle(d->idle_ctx, w);
 }
 
 void dispatch_cluster(struct dispatch *d, uint64_t cluster)
@@ -346,7 +359,7 @@ void dispatch_all(struct dispatch *d)
 
 void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 {
-	d->workers[child_place(worker)->index].otherwise_busy = false;
+	state_of(d, worker)->otherwise_busy = false;
 	dispatch_cluster(d, child_place(worker)->cluster);
 }
 
@@ -404,11 +417,11 @@ static void give_up(struct dispatch *d, struct lease *l)
 
 void dispatch_on_worker_dead(struct dispatch *d, struct child *worker)
 {
-	const size_t index = child_place(worker)->index;
+	const int index = (int)child_place(worker)->index;
 	struct lease *l;
 
-	d->workers[index] = (struct worker){ 0 };
-	while ((l = lease_held_by(d->leases, (int)index))) {
+	*state_of(d, worker) = (struct worker){ 0 };
+	while ((l = lease_held_by(d->leases, index))) {
 		if (l->grants >= GRANTS_MAX)
 			give_up(d, l);
 		else
@@ -446,11 +459,6 @@ void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 {
 	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
 	lease_each(d->leases, count_busy, &ret->busy);
-}
-
-unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker)
-{
-	return count_held(d, worker);
 }
 
 /* -- life ------------------------------------------------------------------------------------------------ */
