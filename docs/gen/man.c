@@ -1,5 +1,4 @@
-/* man.c - `man`: the manual page, from the same table as --help. docs/man/ops-pod-cleaner.1 is what it
- * prints; a test compares. */
+/* man.c - prints docs/man/ops-pod-cleaner.1 from the table of commands. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 #include <string.h>
@@ -79,14 +78,12 @@ static void put_codes(void)
 		printf(".TP\n.B %d\n%s\n", codes[i].code, codes[i].text);
 }
 
-int command_man(const struct command *self, const struct options *o)
+int main(void)
 {
 	const struct command *c;
 
-	(void)self;
-	(void)o;
 	(void)fputs(
-		".\\\" Printed by `ops-pod-cleaner man`; do not edit.\n"
+		".\\\" Generated from cli/commands.c; do not edit.\n"
 		".TH OPS\\-POD\\-CLEANER 1 \"\" \"\" \"ops\\-pod\\-cleaner\"\n"
 		".SH NAME\nops\\-pod\\-cleaner \\- a Kubernetes janitor\n"
 		".SH SYNOPSIS\n.B ops\\-pod\\-cleaner\n.I COMMAND\n[options]\n"
@@ -106,5 +103,5 @@ int command_man(const struct command *self, const struct options *o)
 		    ".TP\n.I /var/lib/ops\\-pod\\-cleaner\nthe history\n"
 		    ".TP\n.I /run/ops\\-pod\\-cleaner/control.sock\nwhere the commands ask\n",
 		    stdout);
-	return EXIT_CODE_OK;
+	return fflush(stdout) == 0 ? 0 : 1;
 }
