@@ -24,7 +24,7 @@ struct reporter {
 	struct digest_options next_options; /* of `next`; before on_ready of `settings` */
 	struct db *db;
 	struct stats stats;
-	struct listener *listener;
+	struct web_listener *listener;
 	struct reports *reports;
 	struct inbox *inbox;
 	struct event *drain_limit;

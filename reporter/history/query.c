@@ -17,7 +17,7 @@ struct row_kind {
 	int (*read)(struct query *q, int64_t id, struct msg *ret);
 };
 
-struct row {
+struct query_row {
 	int64_t id;
 	const struct row_kind *kind;
 };
@@ -28,7 +28,7 @@ struct query {
 	bool asked; /* by an operator, who can ask again; else by a process that cannot go on without it */
 	bool observe;
 	uint64_t cluster, conn, action;
-	struct row *rows;
+	struct query_row *rows;
 	size_t n, room, i;
 };
 
@@ -52,7 +52,7 @@ static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t i
 	return st;
 }
 
-static int read_row(struct query *q, const struct row *row, struct msg *ret)
+static int read_row(struct query *q, const struct query_row *row, struct msg *ret)
 {
 	const int64_t id = row->id;
 
@@ -133,7 +133,7 @@ static void add_row(struct query *q, const struct row_kind *kind, int64_t id)
 		q->room = q->room ? 2 * q->room : 64;
 		q->rows = xreallocarray(q->rows, q->room, sizeof(*q->rows));
 	}
-	q->rows[q->n++] = (struct row){ id, kind };
+	q->rows[q->n++] = (struct query_row){ id, kind };
 }
 
 static int finish_new(struct query *q, int r, struct query **ret)

@@ -1,6 +1,8 @@
-/* feishu.c - see feishu.h and sink.h. */
+/* feishu.c - the custom bot of Feishu/Lark (sink_feishu of sink.h).
+ * Source: open.feishu.cn, client-docs/bot-v3/add-custom-bot: body up to 20 KB, 5 messages a second and 100 a
+ * minute, success is code 0 in the JSON answer and not the HTTP status. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/sinks/feishu.h"
+#include "reporter/sinks/sink.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -10,26 +12,14 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "reporter/sinks/sink.h"
 
+/* Largest body made, below the bot's 20 KB. */
+#define BODY_MAX ((size_t)18 * 1024)
 /* Room for what surrounds the paragraphs: the frame of the message, " (20/20)", timestamp and signature, and
  * the line about what was left out. */
 #define FRAME_BYTES 512u
 /* The bot's code for too many messages just now. */
 #define CODE_TOO_MANY 11232
-
-void feishu_sign(const char *secret, int64_t timestamp_s, char ret[static FEISHU_SIGN_MAX])
-{
-	_cleanup_free_ char *key = xasprintf("%" PRId64 "\n%s", timestamp_s, secret);
-	unsigned char mac[EVP_MAX_MD_SIZE];
-	unsigned n = 0;
-
-	_Static_assert(FEISHU_SIGN_MAX > 4 * ((32 + 2) / 3), "base64 of a SHA-256");
-	if (!HMAC(EVP_sha256(), key, (int)strlen(key), (const unsigned char *)"", 0, mac, &n))
-		n = 0;
-	(void)EVP_EncodeBlock((unsigned char *)ret, mac, (int)n);
-	OPENSSL_cleanse(key, strlen(key));
-}
 
 static bool accepts(const char *url)
 {
@@ -61,14 +51,20 @@ static json_t *lines_json(const struct sink_message *m)
 	return lines;
 }
 
+/* sign: base64(HMAC-SHA256(key = "<timestamp>\n<secret>", message = "")); timestamp in seconds. */
 static void add_signature(json_t *body, const struct sink_message *m)
 {
-	char sign[FEISHU_SIGN_MAX];
 	_cleanup_free_ char *timestamp = xasprintf("%" PRId64, m->timestamp_s);
+	_cleanup_free_ char *key = xasprintf("%s\n%s", timestamp, m->secret);
+	unsigned char mac[EVP_MAX_MD_SIZE], sign[4 * ((EVP_MAX_MD_SIZE + 2) / 3) + 1];
+	unsigned n = 0;
 
-	feishu_sign(m->secret, m->timestamp_s, sign);
+	if (!HMAC(EVP_sha256(), key, (int)strlen(key), (const unsigned char *)"", 0, mac, &n))
+		n = 0;
+	(void)EVP_EncodeBlock(sign, mac, (int)n);
+	OPENSSL_cleanse(key, strlen(key));
 	(void)json_object_set_new(body, "timestamp", json_string(timestamp));
-	(void)json_object_set_new(body, "sign", json_string(sign));
+	(void)json_object_set_new(body, "sign", json_string((const char *)sign));
 }
 
 /* "title (i/n)" when there are several parts; signed when there is a secret. */
@@ -123,7 +119,7 @@ const struct sink_ops sink_feishu = {
 	.per_second = 5,
 	.per_minute = 100,
 	.accepts = accepts,
-	.size_max = FEISHU_BODY_MAX,
+	.size_max = BODY_MAX,
 	.frame = FRAME_BYTES,
 	.around = sizeof("[{\"tag\":\"text\",\"text\":}],") - 1,
 	.render = render,

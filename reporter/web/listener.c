@@ -22,24 +22,24 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 
-struct connection {
-	struct listener *listener;
+struct web_connection {
+	struct web_listener *listener;
 	struct bufferevent *bev;
 	struct event *deadline;
-	struct connection *next, **link;
+	struct web_connection *next, **link;
 };
 
-struct listener {
+struct web_listener {
 	struct event_base *base;
 	struct evconnlistener *accept;
 	listener_fn *fn;
 	void *ctx;
-	struct connection *connections;
+	struct web_connection *connections;
 	size_t n;
 	char *address;
 };
 
-static void connection_free(struct connection *c)
+static void connection_free(struct web_connection *c)
 {
 	*c->link = c->next;
 	if (c->next)
@@ -86,7 +86,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 	connection_free(arg);
 }
 
-static void answer(struct connection *c, const struct listener_answer *a, bool head)
+static void answer(struct web_connection *c, const struct listener_answer *a, bool head)
 {
 	const struct timeval timeout = { LISTENER_TIMEOUT_S, 0 };
 	struct evbuffer *out = bufferevent_get_output(c->bev);
@@ -104,7 +104,7 @@ static void answer(struct connection *c, const struct listener_answer *a, bool h
 	bufferevent_setcb(c->bev, NULL, on_written, on_event, c);
 }
 
-static void refuse(struct connection *c, int status)
+static void refuse(struct web_connection *c, int status)
 {
 	_cleanup_free_ char *text = xasprintf("%d %s\n", status, status_text(status));
 	const struct listener_answer a = { status, "text/plain; charset=utf-8", text, strlen(text) };
@@ -119,7 +119,7 @@ static bool version_ok(const char *v)
 	return strcmp(v, "HTTP/1.1") == 0 || strcmp(v, "HTTP/1.0") == 0;
 }
 
-static void handle(struct connection *c, const char *method, char *target)
+static void handle(struct web_connection *c, const char *method, char *target)
 {
 	struct listener_answer a = { .status = 404, .content_type = "text/plain; charset=utf-8" };
 	const bool head = strcmp(method, "HEAD") == 0;
@@ -141,7 +141,7 @@ static void handle(struct connection *c, const char *method, char *target)
 }
 
 /* "METHOD target HTTP/1.x": three words, one space between them. */
-static void on_request_line(struct connection *c, char *line)
+static void on_request_line(struct web_connection *c, char *line)
 {
 	char *target = strchr(line, ' ');
 	char *version = target ? strchr(target + 1, ' ') : NULL;
@@ -160,7 +160,7 @@ static void on_request_line(struct connection *c, char *line)
 
 static void on_read(struct bufferevent *bev, void *arg)
 {
-	struct connection *c = arg;
+	struct web_connection *c = arg;
 	struct evbuffer *in = bufferevent_get_input(bev);
 	const struct evbuffer_ptr end = evbuffer_search(in, "\r\n\r\n", 4, NULL);
 	const size_t have = evbuffer_get_length(in);
@@ -190,7 +190,7 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *sa, int len, void *arg)
 {
 	const struct timeval timeout = { LISTENER_TIMEOUT_S, 0 };
-	struct listener *l = arg;
+	struct web_listener *l = arg;
 
 	(void)lev;
 	(void)sa;
@@ -199,7 +199,7 @@ static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct soc
 		(void)close(fd);
 		return;
 	}
-	struct connection *c = xcalloc(1, sizeof(*c));
+	struct web_connection *c = xcalloc(1, sizeof(*c));
 
 	c->listener = l;
 	c->bev = bufferevent_socket_new(l->base, fd, BEV_OPT_CLOSE_ON_FREE);
@@ -253,7 +253,7 @@ static int parse_address(const char *text, struct sockaddr_storage *ret, int *re
 }
 
 int listener_new(struct event_base *base, const char *address, listener_fn *fn, void *ctx,
-		 struct listener **ret)
+		 struct web_listener **ret)
 {
 	struct sockaddr_storage ss;
 	socklen_t got = sizeof(ss);
@@ -262,9 +262,9 @@ int listener_new(struct event_base *base, const char *address, listener_fn *fn, 
 
 	if (parse_address(address, &ss, &len, &host) < 0)
 		return -EINVAL;
-	struct listener *l = xcalloc(1, sizeof(*l));
+	struct web_listener *l = xcalloc(1, sizeof(*l));
 
-	*l = (struct listener){ .base = base, .fn = fn, .ctx = ctx };
+	*l = (struct web_listener){ .base = base, .fn = fn, .ctx = ctx };
 	errno = 0;
 	l->accept = evconnlistener_new_bind(base, on_accept, l,
 					    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE,
@@ -282,7 +282,7 @@ int listener_new(struct event_base *base, const char *address, listener_fn *fn, 
 	return 0;
 }
 
-void listener_free(struct listener **l)
+void listener_free(struct web_listener **l)
 {
 	if (!*l)
 		return;
@@ -294,7 +294,7 @@ void listener_free(struct listener **l)
 	*l = NULL;
 }
 
-const char *listener_address(const struct listener *l)
+const char *listener_address(const struct web_listener *l)
 {
 	return l->address;
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 struct event_base;
-struct listener;
+struct web_listener;
 
 #define LISTENER_CONNECTIONS_MAX 64u
 #define LISTENER_REQUEST_MAX     8192u
@@ -28,9 +28,9 @@ typedef void listener_fn(void *ctx, const char *path, const char *query, struct 
 /* address: "127.0.0.1:9464", "[::1]:0", ":9464" (all addresses). Port 0 takes a free one. 0, -EINVAL (no such
  * address) or what bind said. */
 int listener_new(struct event_base *base, const char *address, listener_fn *fn, void *ctx,
-		 struct listener **ret);
-void listener_free(struct listener **l);
+		 struct web_listener **ret);
+void listener_free(struct web_listener **l);
 /* "127.0.0.1:43121": where it really listens; borrowed. */
-const char *listener_address(const struct listener *l);
+const char *listener_address(const struct web_listener *l);
 
 #endif

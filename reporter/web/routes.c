@@ -9,7 +9,7 @@
 #include "base/xalloc.h"
 
 /* healthz is what livez is, as long as both exist: liveness never depends on the API server. */
-static const struct group {
+static const struct check_group {
 	const char *name;
 	size_t checks; /* offset of its struct health in struct stats */
 } groups[] = {

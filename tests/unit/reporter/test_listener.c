@@ -13,7 +13,7 @@
 #include "tests/unit/reporter/support.h"
 
 static struct event_base *base;
-static struct listener *l;
+static struct web_listener *l;
 
 static void on_path(void *ctx, const char *path, const char *query, struct listener_answer *ret)
 {
@@ -173,7 +173,7 @@ TEST(connections_are_bounded)
 
 TEST(addresses)
 {
-	struct listener *x = NULL;
+	struct web_listener *x = NULL;
 
 	ck_assert_int_eq(listener_new(base, "nonsense", on_path, NULL, &x), -EINVAL);
 	ck_assert_int_eq(listener_new(base, "127.0.0.1", on_path, NULL, &x), -EINVAL);
