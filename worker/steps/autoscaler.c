@@ -10,7 +10,6 @@
 #include "rules/reverted.h"
 #include "worker/action_end.h"
 #include "worker/managed_fields.h"
-#include "worker/steps/object.h"
 
 #define KEDA_VERSION STR_LIT("keda.sh/v1alpha1")
 #define KEDA_KIND    STR_LIT("ScaledObject")
@@ -120,12 +119,6 @@ static const struct owner_link *target_of(const struct action *a, const json_t *
 	return NULL;
 }
 
-void ask_hpa(struct action *a, struct step_request *ret)
-{
-	ret->path = object_list_path(a, "autoscaling", "v2", a->grant.ns, "horizontalpodautoscalers", "",
-				     STR_LIT(""));
-}
-
 enum step_then item_hpa(struct action *a, const json_t *item)
 {
 	const struct owner_link *o = target_of(a, item);
@@ -154,11 +147,6 @@ bool needs_keda(const struct action *a)
 
 	return owner_kinds_find(a->env.kinds, KEDA_VERSION, KEDA_KIND, clock_boot_ms(), &k) !=
 	       OWNER_KINDS_ABSENT;
-}
-
-void ask_keda(struct action *a, struct step_request *ret)
-{
-	ret->path = object_list_path(a, "keda.sh", "v1alpha1", a->grant.ns, "scaledobjects", "", STR_LIT(""));
 }
 
 enum step_then item_keda(struct action *a, const json_t *item)

@@ -9,7 +9,6 @@
 #include "worker/steps/step.h"
 
 step_needed_fn needs_keda;
-step_ask_fn ask_hpa, ask_keda;
 step_item_fn item_hpa, item_keda;
 step_take_fn take_hpa, take_keda;
 

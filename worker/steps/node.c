@@ -52,11 +52,6 @@ bool needs_attachments(const struct action *a)
 	return a->pod.has_pvc && c->node_ready == TRI_YES && c->node_out_of_service == TRI_NO;
 }
 
-void ask_attachments(struct action *a, struct step_request *ret)
-{
-	ret->path = object_list_path(a, "storage.k8s.io", "v1", NULL, "volumeattachments", "", STR_LIT(""));
-}
-
 enum step_then item_attachment(struct action *a, const json_t *item)
 {
 	struct str pv = READ_TEXT(item, "spec", "source", "persistentVolumeName");

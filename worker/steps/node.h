@@ -7,7 +7,7 @@
 #include "worker/steps/step.h"
 
 step_needed_fn needs_node, needs_attachments, needs_claim;
-step_ask_fn ask_node, ask_attachments, ask_claim;
+step_ask_fn ask_node, ask_claim;
 step_item_fn item_attachment;
 step_take_fn take_node, take_attachments, take_claim;
 

@@ -27,16 +27,36 @@ void ask_top(struct action *a, struct step_request *ret)
 	ret->path = object_path(a, action_top(a), NULL, NULL);
 }
 
-char *object_list_path(const struct action *a, const char *group, const char *version, const char *ns,
-		       const char *resource, const char *param, struct str value)
+/* What the steps list; in pages so that the JSON of one (22 KB a pod) stays small. */
+static const struct {
+	const char *group, *version, *resource;
+	enum { OF_NAMESPACE, OF_CLUSTER, OF_POD, OF_WORKLOAD } of;
+} lists[STEP__MAX] = {
+	[STEP_ATTACHMENTS] = { "storage.k8s.io", "v1", "volumeattachments", OF_CLUSTER },
+	[STEP_EVENTS] = { "", "v1", "events", OF_POD },
+	[STEP_HPA] = { "autoscaling", "v2", "horizontalpodautoscalers", OF_NAMESPACE },
+	[STEP_KEDA] = { "keda.sh", "v1alpha1", "scaledobjects", OF_NAMESPACE },
+	[STEP_REVISIONS] = { "apps", "v1", "replicasets", OF_WORKLOAD },
+	[STEP_PODS] = { "", "v1", "pods", OF_WORKLOAD },
+};
+
+void ask_list(struct action *a, struct step_request *ret)
 {
-	_cleanup_free_ char *text = xstrndup(value.p, value.n);
-	_cleanup_free_ char *v = path_escape(text);
+	const int of = lists[a->step].of;
+	_cleanup_free_ char *field = xasprintf("involvedObject.uid=%.*s", STR_ARG(a->pod.uid));
+	_cleanup_free_ char *labels = xasprintf("%.*s", STR_ARG(a->found.scale.selector));
+	_cleanup_free_ char *value = path_escape(of == OF_POD ? field : labels);
 	_cleanup_free_ char *page = path_escape(a->found.page ? a->found.page : "");
-	_cleanup_free_ char *query = xconcat("limit=100", *v ? "&" : "", *v ? param : "", *v ? "=" : "", v,
+	_cleanup_free_ char *query = xconcat("limit=100",
+					     of == OF_POD        ? "&fieldSelector="
+					     : of == OF_WORKLOAD ? "&labelSelector="
+								 : "",
+					     of == OF_POD || of == OF_WORKLOAD ? value : "",
 					     *page ? "&continue=" : "", page, NULL);
 
-	return path_format(group, version, ns, resource, NULL, NULL, query);
+	ret->path = path_format(lists[a->step].group, lists[a->step].version,
+				of == OF_CLUSTER ? NULL : a->grant.ns, lists[a->step].resource, NULL, NULL,
+				query);
 }
 
 bool object_next_page(struct action *a, const json_t *list)

@@ -6,16 +6,12 @@
 
 #include "worker/action_state.h"
 
-step_ask_fn ask_top; /* the topmost owner that is known */
+/* The topmost owner that is known; the next page of the list that the step reads. */
+step_ask_fn ask_top, ask_list;
 
 /* Of an owner, or of the pod (NULL). subresource and query may be NULL. */
 char *object_path(const struct action *a, const struct owner_link *o, const char *subresource,
 		  const char *query);
-/* Of the page of a list that is next. ns NULL: of the cluster; param is "labelSelector" or "fieldSelector",
- * whose value may be empty. A list is read in pages of 100 so that the JSON of one (22 KB a pod) stays small.
- */
-char *object_list_path(const struct action *a, const char *group, const char *version, const char *ns,
-		       const char *resource, const char *param, struct str value);
 /* Keeps the continue token of a list. True when there is another page. */
 bool object_next_page(struct action *a, const json_t *list);
 

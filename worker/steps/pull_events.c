@@ -10,7 +10,6 @@
 #include "base/xalloc.h"
 #include "rules/cause.h"
 #include "worker/action_end.h"
-#include "worker/steps/object.h"
 
 /* The container that fails for want of an image; NULL when none does. */
 static const struct container_facts *failing(const struct action *a)
@@ -47,13 +46,6 @@ void pull_events_add_known_cause(struct action *a)
 
 	if (c && cause_of(c) != CAUSE_UNKNOWN)
 		add_evidence(a, str_empty(c->message) ? "reason" : "message", c->message);
-}
-
-void ask_events(struct action *a, struct step_request *ret)
-{
-	_cleanup_free_ char *selector = xasprintf("involvedObject.uid=%.*s", STR_ARG(a->pod.uid));
-
-	ret->path = object_list_path(a, "", "v1", a->grant.ns, "events", "fieldSelector", STR_C(selector));
 }
 
 /* When an Event was last seen, in whichever way its writer counts. */

@@ -7,7 +7,6 @@
 #include "worker/steps/step.h"
 
 step_needed_fn needs_events;
-step_ask_fn ask_events;
 step_item_fn item_event;
 step_take_fn take_events;
 

@@ -85,12 +85,6 @@ bool needs_revisions(const struct action *a)
 	return a->found.rule == REVISION_BY_OWNER;
 }
 
-void ask_revisions(struct action *a, struct step_request *ret)
-{
-	ret->path = object_list_path(a, "apps", "v1", a->grant.ns, "replicasets", "labelSelector",
-				     a->found.scale.selector);
-}
-
 static enum step_then refuse_serving(struct action *a)
 {
 	struct str stable = READ_TEXT(action_top(a)->json, "status", "stableRS");
@@ -132,12 +126,6 @@ enum step_then take_revisions(struct action *a, const struct step_reply *reply)
 }
 
 /* -- the tally ------------------------------------------------------------------------------------------- */
-
-void ask_pods(struct action *a, struct step_request *ret)
-{
-	ret->path =
-		object_list_path(a, "", "v1", a->grant.ns, "pods", "labelSelector", a->found.scale.selector);
-}
 
 static bool of_newest_revision(const struct findings *f, const struct pod_facts *p, struct str revision)
 {

@@ -7,7 +7,7 @@
 #include "worker/steps/step.h"
 
 step_needed_fn needs_revisions;
-step_ask_fn ask_scale, ask_revisions, ask_pods, ask_replicas;
+step_ask_fn ask_scale, ask_replicas;
 step_item_fn item_revision, item_pod;
 step_take_fn take_scale, take_revisions, take_pods, take_replicas;
 
