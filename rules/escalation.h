@@ -1,4 +1,4 @@
-/* escalation.h - the rungs before a workload is scaled to zero: one failing pod is deleted first, so that a
+/* escalation.h - what comes before a workload is scaled to zero: one failing pod is deleted first, so that a
  * new one tries afresh, and only when that one fails too the duty goes on (R18).  Layer: rules.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RULES_ESCALATION_H

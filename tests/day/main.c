@@ -215,7 +215,7 @@ static int check(const struct run *r)
 	if (r->cleaner.early)
 		(void)fprintf(stderr, "%lld acts came before their time\n", (long long)r->cleaner.early);
 	if (r->cleaner.world->outcomes[SIT_CAME_BACK].futile > 40)
-		(void)fprintf(stderr, "a fight was not given up\n");
+		(void)fprintf(stderr, "a reverted scale-down was not given up\n");
 	wrong += r->cleaner.n_breaker != 2; /* opens once and closes again */
 	return wrong + (r->cleaner.early != 0) + (r->cleaner.world->outcomes[SIT_CAME_BACK].futile > 40);
 }

@@ -177,8 +177,8 @@ def returns(t, workload):
     workload.fail_to_pull()
 
 
-@scenario("guards/fight", timeout=90)
-def fight(t):
+@scenario("guards/reverted", timeout=90)
+def reverted(t):
     """A workload that somebody scales up again is not scaled down again at once, and a person is told; also after a restart."""
     ns = t.ns()
     program = t.run(image_pull=ns, hours="1s", breaker=NO_BREAKER)

@@ -147,7 +147,7 @@ TEST(the_first_of_the_table_is_told)
 }
 
 /* A fresh attempt ends no workload. */
-TEST(a_fresh_attempt_is_no_fight)
+TEST(a_fresh_attempt_is_no_revert)
 {
 	struct block h;
 

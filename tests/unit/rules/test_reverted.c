@@ -1,4 +1,4 @@
-/* Fights (R22): what is a return, how long it is held; and the ladder before the act (R18). */
+/* Reverts (R22): what is a return, and how long it is blocked; and the escalation before the act (R18). */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 #include "rules/reverted.h"
@@ -54,9 +54,9 @@ TEST(a_day_later_it_is_none)
 
 static const struct {
 	int64_t fresh, tried;
-	enum escalation rung;
+	enum escalation step;
 	int64_t at;
-} rungs[] = {
+} steps[] = {
 	{ 0, 0, ESCALATION_DUTY, 0 },
 	{ 0, T - 1, ESCALATION_DUTY, 0 },
 	{ 5 * MIN, 0, ESCALATION_RETRY, 0 },
@@ -66,15 +66,15 @@ static const struct {
 	{ 5 * MIN, T + HOUR, ESCALATION_WAIT, T + 5 * MIN + 1 }, /* a clock that was set back */
 };
 
-TEST_LOOP(ladder, 0, sizeof(rungs) / sizeof(rungs[0]))
+TEST_LOOP(escalates_step_by_step, 0, sizeof(steps) / sizeof(steps[0]))
 {
-	const struct duty_policy dp = { .fresh_attempt_ms = rungs[_i].fresh };
+	const struct duty_policy dp = { .fresh_attempt_ms = steps[_i].fresh };
 	int64_t at = -1;
 
-	ck_assert_int_eq(escalation_next(&dp, rungs[_i].tried, T, &at), rungs[_i].rung);
-	ck_assert_int_eq(at, rungs[_i].at);
-	if (rungs[_i].rung == ESCALATION_WAIT)
-		ck_assert_int_eq(escalation_next(&dp, rungs[_i].tried < T ? rungs[_i].tried : T, at, &at),
+	ck_assert_int_eq(escalation_next(&dp, steps[_i].tried, T, &at), steps[_i].step);
+	ck_assert_int_eq(at, steps[_i].at);
+	if (steps[_i].step == ESCALATION_WAIT)
+		ck_assert_int_eq(escalation_next(&dp, steps[_i].tried < T ? steps[_i].tried : T, at, &at),
 				 ESCALATION_DUTY);
 }
 
