@@ -38,8 +38,7 @@ static struct {
 	size_t n_spots;
 } model;
 
-/* -- writing ------------------------------------------------------------------------------------------------
- */
+/* -- writing -- */
 
 struct out {
 	uint8_t p[POD_BYTES_MAX];
@@ -108,8 +107,7 @@ static void put_filler(struct out *o, unsigned field, size_t n)
 	put_message(o, field, &m);
 }
 
-/* -- the model ----------------------------------------------------------------------------------------------
- */
+/* -- the model -- */
 
 static void put_owner(struct out *o)
 {
@@ -268,8 +266,7 @@ void pods_init(void)
 		   6, 6, RESTARTS, 0);
 }
 
-/* -- copies -------------------------------------------------------------------------------------------------
- */
+/* -- copies -- */
 
 static uint64_t mix(uint64_t z)
 {

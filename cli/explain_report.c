@@ -67,7 +67,7 @@ static const char *result_of(const struct msg_ctl_explain_row *r)
 	return names[r->holds];
 }
 
-/* -- JSON ------------------------------------------------------------------------------------------------ */
+/* -- JSON -- */
 
 static json_t *verdict_json(const struct row *row)
 {
@@ -99,7 +99,7 @@ static void print_json(const struct explain_report *e)
 	output_json(root);
 }
 
-/* -- tables ---------------------------------------------------------------------------------------------- */
+/* -- tables -- */
 
 static void add_rule(struct table *t, const struct row *row)
 {

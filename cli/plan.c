@@ -19,7 +19,7 @@
 #define DRY_RUN_MS UINT64_C(120000)
 #define ASK_MS     UINT64_C(60000)
 
-/* -- the clusters ---------------------------------------------------------------------------------------- */
+/* -- the clusters -- */
 
 static void on_status_row(void *ctx, const struct msg *m)
 {
@@ -34,7 +34,7 @@ static void on_status_row(void *ctx, const struct msg *m)
 		(void)snprintf(p->clusters[p->n_clusters++], sizeof(p->clusters[0]), "%s", c->cluster_name);
 }
 
-/* -- the watchers ---------------------------------------------------------------------------------------- */
+/* -- the watchers -- */
 
 static void on_plan_row(void *ctx, const struct msg *m)
 {
@@ -61,7 +61,7 @@ static int ask_watchers(struct ctl *c, const struct msg *request, const char *cl
 	return code;
 }
 
-/* -- the workers ----------------------------------------------------------------------------------------- */
+/* -- the workers -- */
 
 static void progress(size_t done, size_t all)
 {
@@ -122,7 +122,7 @@ static int ask_workers(struct ctl *c, struct plan *p)
 	return code;
 }
 
-/* -- the command ----------------------------------------------------------------------------------------- */
+/* -- the command -- */
 
 static int take(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
 {

@@ -98,7 +98,7 @@ static void count(const struct plan *p, counts ret)
 		ret[p->v[i].row.duty][when_of(&p->v[i])]++;
 }
 
-/* -- JSON ------------------------------------------------------------------------------------------------ */
+/* -- JSON -- */
 
 static json_t *row_json(const struct plan *p, const struct plan_row *r)
 {
@@ -154,7 +154,7 @@ static void print_json(const struct plan *p)
 			      p->observe ? "observe" : "enforce", "counts", counts_json(p), "rows", rows));
 }
 
-/* -- table ----------------------------------------------------------------------------------------------- */
+/* -- table -- */
 
 static void print_counts(const struct plan *p)
 {

@@ -44,7 +44,7 @@ static struct item *add(struct restore *r, uint64_t id)
 	return &r->v[r->n++];
 }
 
-/* -- which ----------------------------------------------------------------------------------------------- */
+/* -- which -- */
 
 /* target is kind.group/namespace/name; an operator writes that, namespace/name, or kind/namespace/name. */
 static bool matches(const char *target, const char *said)
@@ -104,7 +104,7 @@ static int find(struct restore *r)
 	return EXIT_CODE_FAILURE;
 }
 
-/* -- ask and act ----------------------------------------------------------------------------------------- */
+/* -- ask and act -- */
 
 static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 {
@@ -160,7 +160,7 @@ static size_t count(const struct restore *r, const char *outcome)
 	return n;
 }
 
-/* -- printing -------------------------------------------------------------------------------------------- */
+/* -- printing -- */
 
 static void print_table(const struct restore *r, FILE *out)
 {
@@ -209,7 +209,7 @@ static void print_result(const struct restore *r, bool dry)
 		print_table(r, stdout);
 }
 
-/* -- the command ----------------------------------------------------------------------------------------- */
+/* -- the command -- */
 
 static bool agree(const struct restore *r, size_t n)
 {

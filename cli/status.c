@@ -76,9 +76,7 @@ static const char *cluster_name(const struct status *s, uint64_t index)
 	return "";
 }
 
-/* -- JSON
- * ------------------------------------------------------------------------------------------------------------
- */
+/* -- JSON -- */
 
 static json_t *child_json(const struct msg_child_stats *c)
 {
@@ -144,9 +142,7 @@ static void print_json(const struct status *s)
 	output_json(root);
 }
 
-/* -- table
- * ------------------------------------------------------------------------------------------------------------
- */
+/* -- table -- */
 
 static enum table_color state_color(const char *state)
 {

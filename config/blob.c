@@ -30,8 +30,7 @@ static bool is_visible(const struct setting *row, int role)
 	return (row->roles >> role) & 1u;
 }
 
-/* -- write -------------------------------------------------------------------------------------------------
- */
+/* -- write -- */
 
 struct buffer {
 	uint8_t *p;
@@ -170,8 +169,7 @@ int settings_write_blob(const struct settings *s, enum role role)
 	return TAKE_FD(fd);
 }
 
-/* -- read --------------------------------------------------------------------------------------------------
- */
+/* -- read -- */
 
 struct reader {
 	struct unpacker u;

@@ -51,8 +51,7 @@ void config_done(struct config *c)
 	*c = (struct config){ 0 };
 }
 
-/* -- walk --------------------------------------------------------------------------------------------------
- */
+/* -- walk -- */
 
 struct walk {
 	const char *path; /* of the file */

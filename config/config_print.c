@@ -107,8 +107,7 @@ void config_print_help(FILE *out)
 	}
 }
 
-/* -- the configuration in force
- * --------------------------------------------------------------------------------- */
+/* -- the configuration in force -- */
 
 static void print_quoted(FILE *out, const char *s)
 {

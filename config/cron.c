@@ -20,7 +20,7 @@
 #define FROM_MIN (-INT64_C(62135596800))
 #define FROM_MAX INT64_C(253086768000)
 
-/* -- the text of a schedule ------------------------------------------------------------------------------ */
+/* -- the text of a schedule -- */
 
 static const char *const month_names[] = { "jan", "feb", "mar", "apr", "may", "jun",
 					   "jul", "aug", "sep", "oct", "nov", "dec" };
@@ -304,7 +304,7 @@ int cron_parse(const char *spec, struct cron *ret, struct str_error *reterr)
 	return r;
 }
 
-/* -- when it fires --------------------------------------------------------------------------------------- */
+/* -- when it fires -- */
 
 static int64_t floor_div(int64_t a, int64_t b)
 {

@@ -70,8 +70,7 @@ static void copy_path(const struct kube_entry *e, const char *key, char **ret, s
 	}
 }
 
-/* -- base64 ------------------------------------------------------------------------------------------------
- */
+/* -- base64 -- */
 
 static int base64_digit(char c)
 {
@@ -142,8 +141,7 @@ static void read_pem(const struct kube_entry *e, const char *key, char **ret_fil
 		error_at(e, data_key, d, "does not hold PEM (-----BEGIN ...) in base64");
 }
 
-/* -- cluster
- * ------------------------------------------------------------------------------------------------- */
+/* -- cluster -- */
 
 static void check_proxy(const struct kube_entry *e, const char *proxy, struct diags *d)
 {
@@ -174,8 +172,7 @@ void kube_read_cluster(const struct kube_entry *e, struct kube_target *t, struct
 			 "one");
 }
 
-/* -- user
- * ---------------------------------------------------------------------------------------------------- */
+/* -- user -- */
 
 static void read_groups(const struct kube_entry *e, struct str_list *ret, struct diags *d)
 {

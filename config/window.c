@@ -80,8 +80,7 @@ bool window_open(const struct window *w, const struct zone *zone, int64_t now_ms
 	return true;
 }
 
-/* -- zones by name -----------------------------------------------------------------------------------------
- */
+/* -- zones by name -- */
 
 struct named {
 	char name[CRON_ZONE_MAX];

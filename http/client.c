@@ -16,7 +16,7 @@
 static void client_destroy(struct http_client *c);
 static void note_end(struct http_client *c);
 
-/* -- requests in and out -------------------------------------------------------------------------------- */
+/* -- requests in and out -- */
 
 static void finish(struct http_request *r, CURLcode code)
 {
@@ -139,7 +139,7 @@ static void on_idle(evutil_socket_t fd, short what, void *ctx)
 	leave(c);
 }
 
-/* -- libcurl on libevent -------------------------------------------------------------------------------- */
+/* -- libcurl on libevent -- */
 
 static void drive(void *ctx, curl_socket_t fd, int events)
 {
@@ -193,8 +193,7 @@ static CURLM *multi_new(struct http_client *c)
 	return multi;
 }
 
-/* -- quiet: libcurl closes what it keeps only while it works for a request --------------------------------
- */
+/* -- quiet: libcurl closes what it keeps only while it works for a request -- */
 
 static void note_end(struct http_client *c)
 {
@@ -225,7 +224,7 @@ static void on_quiet(evutil_socket_t fd, short what, void *ctx)
 	c->multi = multi_new(c);
 }
 
-/* -- the interface -------------------------------------------------------------------------------------- */
+/* -- the interface -- */
 
 struct http_client *http_client_new(struct event_base *base, const struct http_endpoint *e)
 {

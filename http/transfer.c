@@ -110,7 +110,7 @@ static int before_send(void *userdata, char *ip, char *local_ip, int port, int l
 	return CURL_PREREQFUNC_ABORT;
 }
 
-/* -- what arrives --------------------------------------------------------------------------------------- */
+/* -- what arrives -- */
 
 static void fail(struct http_request *r, enum http_failure kind, const char *why)
 {
@@ -237,8 +237,7 @@ static size_t on_body(char *p, size_t size, size_t n, void *userdata)
 
 #define SET(option, value) (void)(ok = curl_easy_setopt(easy, option, value) == CURLE_OK && ok)
 
-/* -- what all requests of an endpoint have in common ------------------------------------------------------
- */
+/* -- what all requests of an endpoint have in common -- */
 
 static bool set_transport(CURL *easy, const struct endpoint *e, struct sockets *s)
 {
@@ -428,7 +427,7 @@ bool transfer_prepare(struct http_request *r, struct sockets *s)
 	return r->problem == NULL;
 }
 
-/* -- the end -------------------------------------------------------------------------------------------- */
+/* -- the end -- */
 
 bool transfer_is_answered(CURL *easy)
 {

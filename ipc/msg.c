@@ -76,8 +76,7 @@ static uint64_t get_u64_member(const struct msg *m, const struct msg_field *f)
 	return v;
 }
 
-/* -- characters
- * ----------------------------------------------------------------------------------------------- */
+/* -- characters -- */
 
 /* A bit for each kind of text that the character may stand in. */
 enum { IN_STR = 1 << KIND_STR, IN_NAME = IN_STR | 1 << KIND_NAME, IN_ALL = IN_NAME | 1 << KIND_UID };
@@ -122,8 +121,7 @@ void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t
 	field[n] = '\0';
 }
 
-/* -- encode
- * ----------------------------------------------------------------------------------------------------- */
+/* -- encode -- */
 
 struct frame {
 	uint8_t *buf;
@@ -193,8 +191,7 @@ size_t msg_encode(const struct msg *m, uint8_t buf[static IPC_FRAME_MAX])
 	return frame.n;
 }
 
-/* -- decode
- * ----------------------------------------------------------------------------------------------------- */
+/* -- decode -- */
 
 static bool take_text(struct unpacker *u, const struct msg_field *f, char *dst)
 {
@@ -272,8 +269,7 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 	return (int)(u.p - buf);
 }
 
-/* -- between messages
- * ---------------------------------------------------------------------------- */
+/* -- between messages -- */
 
 static void copy_field(struct msg *dst, const struct msg_field *to, const struct msg *src,
 		       const struct msg_field *f)

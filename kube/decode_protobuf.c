@@ -50,8 +50,7 @@ static INLINE int time_decode(struct field f, int64_t *ret)
 	return time_is_plain(f, ret) ? 0 : odd_time_decode(f, ret);
 }
 
-/* -- map entries ------------------------------------------------------------------------------------------
- */
+/* -- map entries -- */
 
 static INLINE int pair_field(struct field f, void *out)
 {
@@ -87,8 +86,7 @@ static INLINE bool may_matter(struct field f, uint32_t lengths)
 	return f.p[1] < 32 && (lengths >> f.p[1] & 1);
 }
 
-/* -- one field of each message ----------------------------------------------------------------------------
- */
+/* -- one field of each message -- */
 
 /* clang-format off */
 /* What becomes of a field f of the message o, by its kind. */
@@ -245,7 +243,7 @@ int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 	return 0;
 }
 
-/* -- bookmarks ------------------------------------------------------------------------------------------ */
+/* -- bookmarks -- */
 
 #define INITIAL_END_KEY "k8s.io/initial-events-end"
 

@@ -28,7 +28,7 @@ static size_t min_size(uint64_t a, size_t b)
 	return a < b ? (size_t)a : b;
 }
 
-/* -- payload -------------------------------------------------------------------------------------------- */
+/* -- payload -- */
 
 static void payload_begin(struct payload *p, uint64_t n, bool skip)
 {
@@ -83,7 +83,7 @@ static void payload_end(struct payload *p)
 		payload_done(p);
 }
 
-/* -- watch frames --------------------------------------------------------------------------------------- */
+/* -- watch frames -- */
 
 void frame_splitter_init(struct frame_splitter *f, const struct frame_ops *ops)
 {
@@ -147,7 +147,7 @@ int frame_splitter_feed(struct frame_splitter *f, const void *p, size_t n)
 	return 0;
 }
 
-/* -- lists ---------------------------------------------------------------------------------------------- */
+/* -- lists -- */
 
 void list_parser_init(struct list_parser *l, const char *kind, const struct frame_ops *ops)
 {

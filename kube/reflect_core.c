@@ -54,7 +54,7 @@ static void set_query(struct reflect_core *c, struct core_step *ret, char *query
 	ret->request = c->request;
 }
 
-/* -- requests ------------------------------------------------------------------------------------------- */
+/* -- requests -- */
 
 static void open_stream(struct reflect_core *c, const struct core_input *in, struct core_step *ret,
 			enum core_request request)
@@ -125,7 +125,7 @@ static void begin_round(struct reflect_core *c, const struct core_input *in, str
 		open_stream(c, in, ret, CORE_WATCHLIST);
 }
 
-/* -- waits ---------------------------------------------------------------------------------------------- */
+/* -- waits -- */
 
 static void wait_then(struct reflect_core *c, const struct core_input *in, struct core_step *ret,
 		      enum core_request next)
@@ -154,7 +154,7 @@ static void resume(struct reflect_core *c, const struct core_input *in, struct c
 		open_stream(c, in, ret, c->next);
 }
 
-/* -- events, by the request they belong to --------------------------------------------------------------- */
+/* -- events, by the request they belong to -- */
 
 /* What a list has brought stays. The version to go on from is older than that, and a list as of then would
  * lack what has come into being since: for a while it would be forgotten. So the next list asks for the

@@ -44,7 +44,7 @@ struct stream {
 	bool forbidden; /* the fallback does the work */
 };
 
-/* -- towards the consumer -------------------------------------------------------------------------------- */
+/* -- towards the consumer -- */
 
 static void set_trouble(struct stream *s, bool in_trouble)
 {
@@ -99,7 +99,7 @@ static void report_synced(struct stream *s)
 
 static void feed(struct stream *s, enum core_event event, struct str rv, struct str token, int64_t retry_ms);
 
-/* -- the answer arrives ---------------------------------------------------------------------------------- */
+/* -- the answer arrives -- */
 
 static bool is_protobuf(const char *type)
 {
@@ -234,8 +234,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	}
 }
 
-/* -- half-open connections --------------------------------------------------------------------------------
- */
+/* -- half-open connections -- */
 
 /* When a watch must be dead: the server should have ended it, or it has stalled although it never does. */
 static uint64_t deadline_of(const struct stream *s)
@@ -267,8 +266,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *ctx)
 	feed(s, CORE_STALLED, none, none, 0);
 }
 
-/* -- steps ------------------------------------------------------------------------------------------------
- */
+/* -- steps -- */
 
 static void launch(struct stream *s, const struct core_step *step)
 {

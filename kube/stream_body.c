@@ -155,8 +155,7 @@ static int on_frame(void *ctx, const uint8_t *p, size_t n)
 	}
 }
 
-/* -- one answer -------------------------------------------------------------------------------------------
- */
+/* -- one answer -- */
 
 void stream_body_begin(struct stream_body *b)
 {
@@ -185,7 +184,7 @@ int stream_body_feed(struct stream_body *b, const void *p, size_t n)
 	return r;
 }
 
-/* -- answers that are no stream -------------------------------------------------------------------------- */
+/* -- answers that are no stream -- */
 
 static enum core_event event_of_code(long status, const struct status_facts *f, int64_t retry_after_ms)
 {

@@ -37,8 +37,7 @@ static int fail(char *reterr, int r, const char *fmt, ...)
 	return r;
 }
 
-/* -- what the plugin is told
- * --------------------------------------------------------------------------------- */
+/* -- what the plugin is told -- */
 
 static json_t *cluster_info(const struct kube_target *t)
 {
@@ -135,8 +134,7 @@ static void free_all(char **v)
 	free(v);
 }
 
-/* -- run
- * ------------------------------------------------------------------------------------------------------ */
+/* -- run -- */
 
 struct output {
 	int fd;
@@ -283,8 +281,7 @@ static int run(const struct kube_target *t, int timeout_ms, struct output o[stat
 	return judge_end(&t->exec, status, o, reterr);
 }
 
-/* -- what it says
- * ---------------------------------------------------------------------------------------------- */
+/* -- what it says -- */
 
 static int take_status(struct kube_target *t, const json_t *status, int64_t *ret_expiry, char *reterr)
 {

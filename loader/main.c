@@ -64,8 +64,7 @@ static void limit_ourselves(void)
 	(void)alarm(LOADER_TIME_S);
 }
 
-/* -- sending
- * ----------------------------------------------------------------------------------------------------- */
+/* -- sending -- */
 
 static void on_close(void *ctx, struct channel *c, int err, const char *text)
 {
@@ -177,8 +176,7 @@ static bool send_all(struct channel *c, struct loader *l, const struct loaded_cl
 	return send_blob(c, s, ROLE_REPORTER, CLUSTERS_MAX) && ok;
 }
 
-/* -- one run
- * ------------------------------------------------------------------------------------------------------- */
+/* -- one run -- */
 
 static int load(struct channel *c, struct loader *l)
 {

@@ -94,8 +94,7 @@ void process_drained(struct process *p, uint64_t left)
 	process_exit(p, EXIT_CODE_OK);
 }
 
-/* -- settings
- * ------------------------------------------------------------------------------------------------------ */
+/* -- settings -- */
 
 static void add_port(struct sandbox_params *sp, const char *url)
 {
@@ -233,8 +232,7 @@ static void on_commit(struct process *p, uint64_t generation)
 	p->spec->on_commit(p);
 }
 
-/* -- channel
- * -------------------------------------------------------------------------------------------------------- */
+/* -- channel -- */
 
 #if defined(OPC_PROBES)
 int probe_run(const char *name, int64_t arg); /* tests/probe/probe.h */
@@ -311,8 +309,7 @@ static void on_channel_drain(void *ctx, struct channel *c)
 
 static const struct channel_ops channel_ops = { on_channel_msg, on_channel_close, on_channel_drain };
 
-/* -- heartbeat and signals
- * ------------------------------------------------------------------------------------------ */
+/* -- heartbeat and signals -- */
 
 /* Second number of /proc/self/statm: resident pages. */
 static uint64_t resident_kb(int fd)
@@ -358,9 +355,7 @@ static void on_sigterm(evutil_socket_t fd, short what, void *arg)
 	on_drain(arg);
 }
 
-/* -- start and end
- * ------------------------------------------------------------------------------------------------------------
- */
+/* -- start and end -- */
 
 static void say_hello(struct process *p)
 {

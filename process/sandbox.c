@@ -24,8 +24,7 @@
 #define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
 
-/* -- Landlock: Debian 12's header knows no network and no scopes, so the ABI is spelt out here
- * ------------------- */
+/* -- Landlock: Debian 12's header knows no network and no scopes, so the ABI is spelt out here -- */
 
 #define LL_CREATE_VERSION      1u
 #define LL_RULE_PATH           1
@@ -106,8 +105,7 @@ static int landlock_enter(const struct sandbox_params *p)
 	return syscall(446, ruleset, 0u) < 0 ? -errno : abi;
 }
 
-/* -- seccomp
- * ---------------------------------------------------------------------------------------------------- */
+/* -- seccomp -- */
 
 enum profile { P_R = 1, P_W = 2, P_N = P_R | P_W };
 
@@ -191,8 +189,7 @@ static int seccomp_enter(enum role role)
 	return r < 0 ? r : r > 0 ? -EINVAL : 0;
 }
 
-/* -- the rest
- * ----------------------------------------------------------------------------------------------------- */
+/* -- the rest -- */
 
 static void limit(int resource, rlim_t value)
 {

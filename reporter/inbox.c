@@ -47,7 +47,7 @@ struct inbox {
 	} noted[CLUSTERS_MAX + 1]; /* by cluster: which guards were noted as blocking */
 };
 
-/* -- written down ---------------------------------------------------------------------------------------- */
+/* -- written down -- */
 
 static void send_ack(struct inbox *i, const struct msg *ack)
 {
@@ -167,7 +167,7 @@ static void on_prune(evutil_socket_t fd, short what, void *arg)
 	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(more ? PRUNE_MORE_MS : PRUNE_MS));
 }
 
-/* -- questions ------------------------------------------------------------------------------------------- */
+/* -- questions -- */
 
 /* What was sent before a question belongs into its answer. */
 static void write_first(struct inbox *i)
@@ -232,7 +232,7 @@ static void on_ctl_restore(struct inbox *i, const struct msg *m)
 	send_ack(i, &found);
 }
 
-/* -- stats and digest rows ------------------------------------------------------------------------------- */
+/* -- stats and digest rows -- */
 
 /* The first word after a start, and then every change. */
 static void note_guards(struct inbox *i, const struct msg_watch_stats *s)
@@ -317,7 +317,7 @@ void inbox_on_room(struct inbox *i)
 	response_stream_room(i->stream);
 }
 
-/* -- from start to end ----------------------------------------------------------------------------------- */
+/* -- from start to end -- */
 
 struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
 			struct digest_runner *runner)

@@ -31,7 +31,7 @@ struct reporter {
 	bool draining;
 };
 
-/* -- settings -------------------------------------------------------------------------------------------- */
+/* -- settings -- */
 
 static int on_settings(struct process *p, struct settings *s, bool first, const char **reterr)
 {
@@ -81,7 +81,7 @@ static void on_commit(struct process *p)
 	digest_runner_set_options(reports_runner(r->reports), &r->next_options);
 }
 
-/* -- start ----------------------------------------------------------------------------------------------- */
+/* -- start -- */
 
 static void on_request(void *ctx, const char *path, const char *query, struct listener_answer *ret)
 {
@@ -169,7 +169,7 @@ static void on_ready(struct process *p)
 	reports_start(r->reports, &r->next_options);
 }
 
-/* -- messages, end --------------------------------------------------------------------------------------- */
+/* -- messages, end -- */
 
 static void on_msg(struct process *p, const struct msg *m)
 {

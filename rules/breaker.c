@@ -49,8 +49,7 @@ void breaker_free(struct breaker **b)
 	*b = NULL;
 }
 
-/* -- members -----------------------------------------------------------------------------------------------
- */
+/* -- members -- */
 
 static uint32_t *grow(uint32_t *v, uint32_t *cap, uint32_t need)
 {
@@ -152,8 +151,7 @@ void breaker_recovered(struct breaker *b, uint32_t workload)
 	b->dirty = true;
 }
 
-/* -- a pass ------------------------------------------------------------------------------------------------
- */
+/* -- a pass -- */
 
 /* The condition that this set of workloads meets, and by how much it is above; a shared host or node says
  * most about the cause and is asked first. */
@@ -309,8 +307,7 @@ void breaker_load(struct breaker *b, int64_t since, uint32_t workloads)
 	b->burst = (struct burst){ .condition = BREAKER_WORKLOADS, .workloads = workloads, .began = since };
 }
 
-/* -- asking ------------------------------------------------------------------------------------------------
- */
+/* -- asking -- */
 
 bool breaker_is_open(const struct breaker *b)
 {

@@ -99,8 +99,7 @@ struct budget *budget_clone(const struct budget *b)
 	return to;
 }
 
-/* -- asking ------------------------------------------------------------------------------------------------
- */
+/* -- asking -- */
 
 /* The first that is younger than `ms`: a charge counts until exactly that long ago. */
 static size_t first_within(const struct charges *c, int64_t now, int64_t ms)
@@ -196,8 +195,7 @@ int64_t budget_pods(const struct budget *b, enum duty d, uint32_t ns, uint32_t n
 	return sum(b, ns ? BUDGET_NAMESPACE_SHARE : BUDGET_NODE_SHARE, &s, now);
 }
 
-/* -- spending ----------------------------------------------------------------------------------------------
- */
+/* -- spending -- */
 
 static void insert(struct charges *c, size_t at, const struct charge *new)
 {

@@ -47,7 +47,7 @@ static bool evaluation_forbid(struct evaluation *l, enum reason reason)
 	return evaluation_decide(l, VERDICT_NONE, reason);
 }
 
-/* -- before the state of the pod ------------------------------------------------------------------------- */
+/* -- before the state of the pod -- */
 
 bool check_enabled(struct evaluation *l)
 {
@@ -68,8 +68,7 @@ bool check_selected(struct evaluation *l)
 	return evaluation_decide(l, VERDICT_NONE, reason);
 }
 
-/* -- what must hold before the rest is believed -----------------------------------------------------------
- */
+/* -- what must hold before the rest is believed -- */
 
 static bool phase_known(struct str phase)
 {
@@ -117,8 +116,7 @@ bool check_times(struct evaluation *l)
 	       evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
 }
 
-/* -- guards that hold for all time ------------------------------------------------------------------------
- */
+/* -- guards that hold for all time -- */
 
 bool check_own_pod(struct evaluation *l)
 {

@@ -2,14 +2,14 @@
  * R29).
  *
  * Who gives the reasons of its default, in kubernetes/kubernetes:
- *   NodeShutdown, Terminated   pkg/kubelet/nodeshutdown/nodeshutdown_manager.go: not admitted, ended by a
- * node that shuts down Shutdown                   the latter before 1.22, nodeshutdown_manager_linux.go
- *   NodeAffinity, OutOfcpu, OutOfmemory, OutOfpods, OutOfephemeral-storage, UnexpectedAdmissionError
- *                              pkg/kubelet/lifecycle/predicate.go: the kubelet does not admit what was
- * scheduled to it NodeLost                   pkg/util/node/node.go, NodeUnreachablePodReason: the node
- * controller Preempting                 pkg/kubelet/events/event.go and preemption/preemption.go: made room
- * for a critical pod ContainerStatusUnknown     pkg/kubelet/container/runtime.go: of a container that the
- * kubelet cannot find any more */
+ * - NodeShutdown, Terminated: pkg/kubelet/nodeshutdown/nodeshutdown_manager.go (not admitted to, and ended
+ * by, a node that shuts down); Shutdown: the same before 1.22
+ * - NodeAffinity, OutOfcpu, OutOfmemory, OutOfpods, OutOfephemeral-storage, UnexpectedAdmissionError:
+ *   pkg/kubelet/lifecycle/predicate.go (the kubelet does not admit what was scheduled to it)
+ * - NodeLost: pkg/util/node/node.go, NodeUnreachablePodReason
+ * - Preempting: pkg/kubelet/preemption/preemption.go (made room for a critical pod)
+ * - ContainerStatusUnknown: pkg/kubelet/container/runtime.go (the kubelet cannot find the container any more)
+ */
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/checks.h"
 

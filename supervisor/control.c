@@ -73,7 +73,7 @@ void control_end(void *ctx, uint64_t conn, uint64_t code, const char *text)
 	control_answer(ctx, conn, &m);
 }
 
-/* -- requests -------------------------------------------------------------------------------------------- */
+/* -- requests -- */
 
 static void send_on(struct connection *c, struct child *to, const struct msg *m, enum role role)
 {
@@ -224,7 +224,7 @@ static void on_close(void *ctx, struct channel *ch, int err, const char *text)
 	close_connection(ctx);
 }
 
-/* -- answers of children --------------------------------------------------------------------------------- */
+/* -- answers of children -- */
 
 void control_on_ctl_restore_row(struct control *control, struct child *reporter, const struct msg *m)
 {
@@ -272,7 +272,7 @@ void control_on_child_dead(struct control *control, const struct child *child, i
 	}
 }
 
-/* -- the socket ------------------------------------------------------------------------------------------ */
+/* -- the socket -- */
 
 static bool may_connect(int fd, uid_t *ret_uid)
 {

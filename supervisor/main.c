@@ -103,8 +103,7 @@ static int take_lock(const char *control_socket)
 	return fd < 0 ? -errno : fd;
 }
 
-/* -- what the root of all processes tells us --------------------------------------------------------------
- */
+/* -- what the root of all processes tells us -- */
 
 static void on_msg(void *ctx, struct child *c, const struct msg *m)
 {
@@ -182,7 +181,7 @@ static const struct lifecycle_ops lifecycle_ops = {
 	.describe = describe,
 };
 
-/* -- wiring ---------------------------------------------------------------------------------------------- */
+/* -- wiring -- */
 
 static int run(struct supervisor *s, const char *control_socket)
 {

@@ -34,7 +34,7 @@ static void to_operator(struct supervisor *s, const struct msg *m)
 	control_answer(s->control, conn, m);
 }
 
-/* -- what the supervisor takes itself -------------------------------------------------------------------- */
+/* -- what the supervisor takes itself -- */
 
 static void on_credential(struct supervisor *s, const struct child *c, const struct msg *m)
 {

@@ -62,7 +62,7 @@ void action_set_policy(struct action *a, const struct policy *policy)
 	a->policy = policy;
 }
 
-/* -- the table of steps -- ----------------------------------------------------------------------------- */
+/* -- the table of steps -- */
 
 enum {
 	WRITES = STEP_WRITES,
@@ -127,7 +127,7 @@ static enum step step_following(const struct action *a, enum step_then then)
 	}
 }
 
-/* -- trouble ------------------------------------------------------------------------------------------- */
+/* -- trouble -- */
 
 /* A write may have been carried out. The result is filled in for the case that nothing more can be learnt;
  * look. */
@@ -182,7 +182,7 @@ static enum step_then on_garbage(struct action *a, const struct step_desc *d, co
 	return d->flags & STEP_WRITES ? doubt(a) : STEP_END;
 }
 
-/* -- answers ------------------------------------------------------------------------------------------- */
+/* -- answers -- */
 
 static bool is_success(long status)
 {
@@ -248,7 +248,7 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 	return d->item ? take_list(a, d, &reply) : d->take(a, &reply);
 }
 
-/* -- going on ------------------------------------------------------------------------------------------ */
+/* -- going on -- */
 
 /* It waited since it was nominated, and its window may have closed meanwhile. An operator who puts replicas
  * back, or asks what would be done, is not bound by windows. */

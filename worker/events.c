@@ -61,7 +61,7 @@ void events_free(struct events **e)
 	*e = NULL;
 }
 
-/* -- what is reported ---------------------------------------------------------------------------------- */
+/* -- what is reported -- */
 
 /* FNV-1a (draft-eastlake-fnv), 64 bits. Uids are made by the server: nobody chooses them to collide. */
 static uint64_t hash_of(const struct object_event *event)
@@ -115,7 +115,7 @@ static char *body_of(const struct events *e)
 	return text;
 }
 
-/* -- sending, one after the other ---------------------------------------------------------------------- */
+/* -- sending, one after the other -- */
 
 static void next(struct events *e);
 static void on_done(void *ctx, const struct http_result *r);
@@ -201,7 +201,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	next(e);
 }
 
-/* -- what is left out ---------------------------------------------------------------------------------- */
+/* -- what is left out -- */
 
 /* The place of this hash, or the one that was used longest ago. */
 static struct recent *recent_of(struct events *e, uint64_t hash)

@@ -13,7 +13,7 @@
 #define DEPTH_MAX  64
 #define DIGITS_MAX 18 /* always fit an int64_t */
 
-/* -- what is wanted -------------------------------------------------------------------------------------- */
+/* -- what is wanted -- */
 
 static const struct json_projection nothing[] = { { NULL, NULL } };
 
@@ -79,7 +79,7 @@ static const struct json_projection set[] = { { "metadata", meta },
 					      { NULL, NULL } };
 const struct json_projection project_revisions[] = { A_LIST, { "items", set }, { NULL, NULL } };
 
-/* -- the reader. Each function is false when it is not certain; ret NULL: only checked ----------------- */
+/* -- the reader. Each function is false when it is not certain; ret NULL: only checked -- */
 
 struct text_reader {
 	const char *p, *end;

@@ -84,7 +84,7 @@ static void post(struct worker *w, const struct msg *m)
 	end_when_idle(w);
 }
 
-/* -- what actions live in ------------------------------------------------------------------------------ */
+/* -- what actions live in -- */
 
 static struct http_request *action_http_start(void *ctx, const struct http_call *call)
 {
@@ -243,7 +243,7 @@ static void on_ctl_dry_run(struct worker *w, const struct msg *question)
 	action_start(job->action);
 }
 
-/* -- the process --------------------------------------------------------------------------------------- */
+/* -- the process -- */
 
 static int worker_on_settings(struct process *p, struct settings *s, bool first, const char **reterr)
 {

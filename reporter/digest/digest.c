@@ -78,7 +78,7 @@ void digest_finish(struct digest *d)
 	d->n_pods = kept;
 }
 
-/* -- groups ---------------------------------------------------------------------------------------------- */
+/* -- groups -- */
 
 /* What never was in a digest before counts with all its restarts. */
 static uint64_t badness(int64_t delta, uint64_t restarts)

@@ -71,7 +71,7 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* -- restarts -------------------------------------------------------------------------------------------- */
+/* -- restarts -- */
 
 static void put_delta(FILE *f, int64_t delta, const char *previous)
 {
@@ -155,7 +155,7 @@ static void render_head(const struct digest *d, const struct digest_context *ctx
 	end(&p, t);
 }
 
-/* -- what needs an operator ------------------------------------------------------------------------------ */
+/* -- what needs an operator -- */
 
 static void render_group(const struct attention_group *g, const struct digest_context *ctx,
 			 struct digest_text *t)

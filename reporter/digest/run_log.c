@@ -112,7 +112,7 @@ int run_log_past(struct db *db, struct run_log_past *ret)
 	return db_errno(rc);
 }
 
-/* -- restart counts -------------------------------------------------------------------------------------- */
+/* -- restart counts -- */
 
 static sqlite3_stmt *bind_row(struct db *db, enum db_stmt id, const struct msg *m,
 			      const struct str_list *clusters)

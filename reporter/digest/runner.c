@@ -95,7 +95,7 @@ static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_
 	r->deadline = clock_boot_ms() + ms;
 }
 
-/* -- end of a run ---------------------------------------------------------------------------------------- */
+/* -- end of a run -- */
 
 static void finish(struct digest_runner *r, enum run_state state, const char *error)
 {
@@ -115,7 +115,7 @@ static void finish(struct digest_runner *r, enum run_state state, const char *er
 	clear_run(r);
 }
 
-/* -- sending --------------------------------------------------------------------------------------------- */
+/* -- sending -- */
 
 static void send_part(struct digest_runner *r)
 {
@@ -214,7 +214,7 @@ void digest_runner_on_answer(struct digest_runner *r, const struct sink_answer *
 	digest_runner_tick(r);
 }
 
-/* -- collecting ------------------------------------------------------------------------------------------ */
+/* -- collecting -- */
 
 static char *names_without(const struct digest_runner *r, uint64_t bits)
 {
@@ -323,7 +323,7 @@ void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *
 	digest_runner_tick(r);
 }
 
-/* -- ticks ----------------------------------------------------------------------------------------------- */
+/* -- ticks -- */
 
 /* 0 with the run begun, or nothing due; negative errno when that could not be written down. */
 static int begin_due(struct digest_runner *r)

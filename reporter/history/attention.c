@@ -100,7 +100,7 @@ int attention_note_guards(struct db *db, uint64_t guards, const char *detail, co
 	return r;
 }
 
-/* -- reports --------------------------------------------------------------------------------------------- */
+/* -- reports -- */
 
 void attention_done(struct attention *a)
 {

@@ -71,7 +71,7 @@ const char *db_error(struct db *d)
 	return sqlite3_errmsg(d->sql);
 }
 
-/* -- directory and lock ---------------------------------------------------------------------------------- */
+/* -- directory and lock -- */
 
 /* Say why it cannot be opened; returns err. */
 static int fail(char *text, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -137,7 +137,7 @@ static int take_lock(const char *dir, int *ret_fd, char *text)
 	return 0;
 }
 
-/* -- opening --------------------------------------------------------------------------------------------- */
+/* -- opening -- */
 
 static int prepare_all(struct db *d)
 {
@@ -227,7 +227,7 @@ void db_close(struct db **d)
 	*d = NULL;
 }
 
-/* -- statements ------------------------------------------------------------------------------------------ */
+/* -- statements -- */
 
 sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id)
 {

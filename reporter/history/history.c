@@ -71,7 +71,7 @@ int history_cluster_index(const struct history *h, const char *name)
 	return -1;
 }
 
-/* -- what each message writes ---------------------------------------------------------------------------- */
+/* -- what each message writes -- */
 
 static int run(struct history *h, enum db_stmt id, const struct queued *q, int *ret_changes)
 {
@@ -185,7 +185,7 @@ static const struct kind *kind_of(enum msg_type type)
 	return NULL;
 }
 
-/* -- queue ----------------------------------------------------------------------------------------------- */
+/* -- queue -- */
 
 bool history_add(struct history *h, const struct msg *m)
 {
@@ -312,7 +312,7 @@ bool history_has_saved(const struct history *h, const char *cluster_name, const 
 	return db_number(h->db, st, &n) == 0 && n > 0;
 }
 
-/* -- housekeeping ---------------------------------------------------------------------------------------- */
+/* -- housekeeping -- */
 
 static void end_orphan(struct history *h, uint64_t id)
 {

@@ -32,7 +32,7 @@ struct query {
 	size_t n, room, i;
 };
 
-/* -- reading --------------------------------------------------------------------------------------------- */
+/* -- reading -- */
 
 /* A statement with everything bound that it may name. */
 static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t id, const struct msg *question)
@@ -106,7 +106,7 @@ static int read_unknown(struct query *q, int64_t id, struct msg *ret)
 	return 1;
 }
 
-/* -- kinds ----------------------------------------------------------------------------------------------- */
+/* -- kinds -- */
 
 static const struct row_kind open_rows[] = {
 	{ DB_PAUSE_IDS, .row = DB_PAUSE_ROW, .type = MSG_PAUSE },
@@ -208,7 +208,7 @@ void query_free(struct query **q)
 	*q = NULL;
 }
 
-/* -- one after the other --------------------------------------------------------------------------------- */
+/* -- one after the other -- */
 
 int query_next(struct query *q, struct msg *ret)
 {

@@ -27,7 +27,7 @@ static bool accepts(const char *url)
 	return true;
 }
 
-/* -- bodies ---------------------------------------------------------------------------------------------- */
+/* -- bodies -- */
 
 /* One paragraph is one line of a post: an array with one text element. */
 static json_t *line_json(const char *s, size_t n)
@@ -87,7 +87,7 @@ static char *render(const struct sink_message *m)
 	return ret;
 }
 
-/* -- answers --------------------------------------------------------------------------------------------- */
+/* -- answers -- */
 
 static int64_t integer_of(const json_t *root, const char *key)
 {

@@ -22,7 +22,7 @@ const struct sink_ops *sink_of(const char *url)
 	return sinks[i];
 }
 
-/* -- messages -------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 /* As a JSON string. */
 static size_t string_size(const char *s, size_t n)
@@ -83,7 +83,7 @@ void sink_split(const struct sink_ops *ops, const char *title, char *const *para
 	ret->start[ret->n] = n;
 }
 
-/* -- answers --------------------------------------------------------------------------------------------- */
+/* -- answers -- */
 
 /* What a library or the server says goes to the log; the address is a secret and must not. */
 static void set_text(struct sink_answer *a, const char *s, const char *url)
@@ -136,7 +136,7 @@ void sink_interpret(const struct sink_ops *ops, const struct http_result *r, con
 	set_text(ret, r->error, url);
 }
 
-/* -- limits ---------------------------------------------------------------------------------------------- */
+/* -- limits -- */
 
 /* Until the message `back` messages ago is `window` old. */
 static uint64_t window_wait(const struct sink_limit *l, size_t back, uint64_t window, uint64_t now)

@@ -25,8 +25,7 @@ struct webhook {
 	struct sink_answer answer;
 };
 
-/* -- new, free
- * ------------------------------------------------------------------------------------------------ */
+/* -- new, free -- */
 
 static void on_deliver(evutil_socket_t fd, short what, void *arg)
 {
@@ -95,7 +94,7 @@ void webhook_set_url(struct webhook *w, const char *url, const char *address)
 	w->client = http_client_new(w->base, &e);
 }
 
-/* -- posting --------------------------------------------------------------------------------------------- */
+/* -- posting -- */
 
 static void on_done(void *ctx, const struct http_result *r)
 {

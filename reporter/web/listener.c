@@ -50,7 +50,7 @@ static void connection_free(struct web_connection *c)
 	free(c);
 }
 
-/* -- answers --------------------------------------------------------------------------------------------- */
+/* -- answers -- */
 
 static const char *status_text(int status)
 {
@@ -112,7 +112,7 @@ static void refuse(struct web_connection *c, int status)
 	answer(c, &a, false);
 }
 
-/* -- requests -------------------------------------------------------------------------------------------- */
+/* -- requests -- */
 
 static bool version_ok(const char *v)
 {
@@ -228,7 +228,7 @@ static void on_accept_error(struct evconnlistener *lev, void *arg)
 	(void)arg;
 }
 
-/* -- binding --------------------------------------------------------------------------------------------- */
+/* -- binding -- */
 
 /* "HOST:PORT" -> where to listen. The caller frees *ret_host, the host as a number. */
 static int parse_address(const char *text, struct sockaddr_storage *ret, int *ret_len, char **ret_host)

@@ -67,7 +67,7 @@ void stats_use_settings(struct stats *s)
 			set_synced(s, s->clusters->v[i], false);
 }
 
-/* -- messages -------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static double value_of(const struct msg *m, const struct msg_field *f)
 {
@@ -147,7 +147,7 @@ void stats_digest_delivered(struct stats *s, int64_t at_ms)
 	set(s, METRIC_DIGEST_SUCCESS, seconds(at_ms));
 }
 
-/* -- read when asked for --------------------------------------------------------------------------------- */
+/* -- read when asked for -- */
 
 static void refresh_memory(struct stats *s)
 {

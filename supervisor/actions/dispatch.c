@@ -55,7 +55,7 @@ static bool lease_is_paused(void *ctx, const struct lease *l)
 	return l->action != ACTION_RESTORE && is_paused(ctx, l->cluster, l->duty);
 }
 
-/* -- messages -------------------------------------------------------------------------------------------- */
+/* -- messages -- */
 
 static void send_nomination_result(struct dispatch *d, const struct msg *from, enum outcome outcome,
 				   const char *reason, uint64_t retry_ms)
@@ -246,7 +246,7 @@ bool dispatch_history_is_open(const struct dispatch *d)
 	return d->history_open;
 }
 
-/* -- granting -------------------------------------------------------------------------------------------- */
+/* -- granting -- */
 
 /* Until when (boot ms) a write may start in that cluster: 0 = not at all, while another replica may lead. */
 static uint64_t may_write_until(const struct dispatch *d, uint64_t cluster, uint64_t now_ms)
@@ -363,7 +363,7 @@ void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 	dispatch_cluster(d, child_place(worker)->cluster);
 }
 
-/* -- the end of an action -------------------------------------------------------------------------------- */
+/* -- the end of an action -- */
 
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m)
 {
@@ -448,7 +448,7 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 		lease_each(d->leases, send_unsent, d);
 }
 
-/* -- stats ----------------------------------------------------------------------------------------------- */
+/* -- stats -- */
 
 static void count_busy(void *ctx, struct lease *l)
 {
@@ -461,7 +461,7 @@ void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 	lease_each(d->leases, count_busy, &ret->busy);
 }
 
-/* -- life ------------------------------------------------------------------------------------------------ */
+/* -- life -- */
 
 void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *worker), void *ctx)
 {

@@ -45,7 +45,7 @@ void pause_requests_free(struct pause_requests **ps)
 	*ps = NULL;
 }
 
-/* -- sending --------------------------------------------------------------------------------------------- */
+/* -- sending -- */
 
 static bool send_pause(struct child *c, const struct msg_pause *p)
 {
@@ -98,7 +98,7 @@ void pause_requests_send_status(const struct pause_requests *ps, uint64_t conn)
 	}
 }
 
-/* -- having it written down ------------------------------------------------------------------------------ */
+/* -- having it written down -- */
 
 static void answer_late(const struct pause_requests *ps, struct unsaved *u)
 {
@@ -144,7 +144,7 @@ static void save_again(struct pause_requests *ps)
 		send_to_reporter(ps, &ps->unsaved[i]);
 }
 
-/* -- an operator ----------------------------------------------------------------------------------------- */
+/* -- an operator -- */
 
 /* u: saved last; late: something saved before it waits already. */
 static void wait_for(const struct pause_requests *ps, struct unsaved *u, uint64_t conn, bool late)
@@ -233,7 +233,7 @@ void pause_requests_tick(struct pause_requests *ps)
 	save_again(ps);
 }
 
-/* -- the history ----------------------------------------------------------------------------------------- */
+/* -- the history -- */
 
 static void on_confirmation(struct pause_requests *ps, const struct msg_pause *p)
 {

@@ -112,7 +112,7 @@ static void signal_child(const struct child *c, int sig)
 		(void)syscall(SYS_pidfd_send_signal, c->life.pidfd, sig, NULL, 0);
 }
 
-/* -- killing --------------------------------------------------------------------------------------------- */
+/* -- killing -- */
 
 static void condemn(struct child *c, const char *what, const char *why)
 {
@@ -153,7 +153,7 @@ void child_tick(struct child *c, uint64_t now_ms)
 	}
 }
 
-/* -- its channel ----------------------------------------------------------------------------------------- */
+/* -- its channel -- */
 
 static void on_hello(struct child *c, const struct msg_hello *hello)
 {
@@ -217,7 +217,7 @@ static void on_close(void *ctx, struct channel *channel, int err, const char *te
 
 static const struct channel_ops channel_ops = { .on_msg = on_msg, .on_close = on_close };
 
-/* -- death ----------------------------------------------------------------------------------------------- */
+/* -- death -- */
 
 static void describe_death(struct child *c, const siginfo_t *si)
 {
@@ -270,7 +270,7 @@ static void on_death(evutil_socket_t fd, short what, void *arg)
 	child_event(c, ev);
 }
 
-/* -- actions of the state machine ------------------------------------------------------------------------ */
+/* -- actions of the state machine -- */
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
@@ -359,7 +359,7 @@ void child_event(struct child *c, enum fsm_event ev)
 		c->env->ops->on_changed(c->env->ctx, c);
 }
 
-/* -- life ------------------------------------------------------------------------------------------------ */
+/* -- life -- */
 
 struct child *child_new(const struct child_env *env, const struct child_place *place)
 {

@@ -89,7 +89,7 @@ void lifecycle_tell_status(const struct lifecycle *l)
 		    children_count(l->children), text, l->note[0] ? "; " : "", l->note);
 }
 
-/* -- start ----------------------------------------------------------------------------------------------- */
+/* -- start -- */
 
 static void send_event(struct lifecycle *l, enum role role, enum fsm_event ev)
 {
@@ -143,7 +143,7 @@ static void tell_ready(struct lifecycle *l)
 	lifecycle_tell_status(l);
 }
 
-/* -- end ------------------------------------------------------------------------------------------------- */
+/* -- end -- */
 
 static bool has_stopped(const struct lifecycle *l, enum role role)
 {
@@ -203,7 +203,7 @@ static void on_end_signal(evutil_socket_t sig, short what, void *arg)
 	end(arg, EXIT_CODE_OK);
 }
 
-/* -- reload ---------------------------------------------------------------------------------------------- */
+/* -- reload -- */
 
 int lifecycle_reload(struct lifecycle *l, uint64_t conn)
 {
@@ -237,7 +237,7 @@ static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 	(void)lifecycle_reload(l, 0);
 }
 
-/* -- the children ---------------------------------------------------------------------------------------- */
+/* -- the children -- */
 
 static void on_hello(void *ctx, struct child *c)
 {
@@ -282,7 +282,7 @@ static void on_give_up(void *ctx)
 	end(ctx, EXIT_CODE_CONFIG);
 }
 
-/* -- the loop -------------------------------------------------------------------------------------------- */
+/* -- the loop -- */
 
 static bool is_ours(const struct lifecycle *l, pid_t pid)
 {

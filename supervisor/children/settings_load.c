@@ -61,7 +61,7 @@ bool settings_load_is(const struct settings_load *l, pid_t pid)
 	return l->running && l->loader.pid == pid;
 }
 
-/* -- end of a run ---------------------------------------------------------------------------------------- */
+/* -- end of a run -- */
 
 static void finish(struct settings_load *l, int err, const char *text)
 {
@@ -145,7 +145,7 @@ static void offer_to_all(struct settings_load *l, struct generation *g)
 	commit_when_all_prepared(l);
 }
 
-/* -- the children ---------------------------------------------------------------------------------------- */
+/* -- the children -- */
 
 void settings_load_on_hello(struct settings_load *l, struct child *c)
 {
@@ -190,7 +190,7 @@ void settings_load_on_dead(struct settings_load *l, const struct child *c)
 		commit_when_all_prepared(l);
 }
 
-/* -- what the loader made -------------------------------------------------------------------------------- */
+/* -- what the loader made -- */
 
 static void on_first(struct settings_load *l, struct generation *g, int code)
 {
@@ -287,7 +287,7 @@ static void on_close(void *ctx, struct channel *c, int err, const char *text)
 	}
 }
 
-/* -- the loader's process -------------------------------------------------------------------------------- */
+/* -- the loader's process -- */
 
 static void forget_loader(struct settings_load *l)
 {

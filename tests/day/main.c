@@ -95,8 +95,7 @@ static void run_free(struct run *r)
 	world_free(&r->cleaner.world);
 }
 
-/* -- the table
- * --------------------------------------------------------------------------------------------------- */
+/* -- the table -- */
 
 /* The reason given most often. */
 static const char *main_reason(const struct cleaner *c, int situation, unsigned *ret_n)

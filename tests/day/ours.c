@@ -28,8 +28,7 @@ struct ours {
 	struct pod_facts facts;
 };
 
-/* -- what the settings are
- * --------------------------------------------------------------------------------------- */
+/* -- what the settings are -- */
 
 static void set_list(struct str_list *l, const char *const *names)
 {
@@ -60,8 +59,7 @@ static void policy_set(struct policy *p)
 					      .release_ms = 15 * MINUTE };
 }
 
-/* -- what is said
- * ------------------------------------------------------------------------------------------------ */
+/* -- what is said -- */
 
 static void note_refusal(struct ours *o, const char *uid, const char *code)
 {
@@ -115,8 +113,7 @@ static int on_send(void *ctx, const struct msg *m)
 	return 0;
 }
 
-/* -- a worker's half
- * --------------------------------------------------------------------------------------------- */
+/* -- a worker's half -- */
 
 static void look_live(const struct ours *o, const struct msg_nominate *n, const struct sim_pod *p,
 		      struct pod_context *ret)
@@ -202,8 +199,7 @@ static void work_all(struct ours *o)
 	free(todo);
 }
 
-/* -- life
- * -------------------------------------------------------------------------------------------------------- */
+/* -- life -- */
 
 static void remember(struct ours *o, const struct msg *m)
 {

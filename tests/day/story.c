@@ -50,8 +50,7 @@ static void becomes(struct world *w, uint32_t pod, enum situation situation)
 	w->outcomes[situation].objects++;
 }
 
-/* -- rollouts
- * ---------------------------------------------------------------------------------------------------- */
+/* -- rollouts -- */
 
 static void good_rollout(struct story *s, int arg)
 {
@@ -119,8 +118,7 @@ static void operator_looks(struct story *s, int arg)
 	world_reconcile(s->world, arg);
 }
 
-/* -- the registry
- * ------------------------------------------------------------------------------------------------ */
+/* -- the registry -- */
 
 static void registry_down(struct story *s, int arg)
 {
@@ -139,8 +137,7 @@ static void moved(struct story *s, int arg)
 			world_remove(w, i);
 }
 
-/* -- pods
- * -------------------------------------------------------------------------------------------------------- */
+/* -- pods -- */
 
 static void evict(struct world *w, uint32_t pod, enum situation situation)
 {
@@ -181,8 +178,7 @@ static void stuck(struct story *s, int arg)
 	world_reconcile(w, w->pods[pod].workload);
 }
 
-/* -- nodes
- * ------------------------------------------------------------------------------------------------------- */
+/* -- nodes -- */
 
 static void node_lost(struct story *s, int arg)
 {
@@ -224,8 +220,7 @@ static void node_removed(struct story *s, int arg)
 	s->world->nodes[arg] = (struct sim_node){ 0 };
 }
 
-/* -- the cleaner's own host
- * -------------------------------------------------------------------------------------- */
+/* -- the cleaner's own host -- */
 
 static void clock_stepped(struct story *s, int arg)
 {
@@ -238,8 +233,7 @@ static void restarted(struct story *s, int arg)
 	s->restarts = true;
 }
 
-/* -- the day
- * ------------------------------------------------------------------------------------------------------ */
+/* -- the day -- */
 
 static int64_t some_time(struct world *w, int64_t from, int64_t to)
 {

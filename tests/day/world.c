@@ -264,8 +264,7 @@ uint32_t world_find(const struct world *w, const char *uid)
 										      : PODS_MAX;
 }
 
-/* -- writes of a cleaner
- * ------------------------------------------------------------------------------------- */
+/* -- writes of a cleaner -- */
 
 void world_delete(struct world *w, uint32_t pod, bool force)
 {
@@ -312,8 +311,7 @@ void world_scale_to_zero(struct world *w, int workload)
 	world_reconcile(w, workload);
 }
 
-/* -- life
- * ---------------------------------------------------------------------------------------------------- */
+/* -- life -- */
 
 static void first_workload(struct world *w, int i)
 {

@@ -25,9 +25,7 @@ static void note(struct seen *s, uint64_t tag, uint64_t number, size_t end)
 	s->end = end;
 }
 
-/* -- the slow reader: offsets, no pointers
- * -------------------------------------------------------------------
- */
+/* -- the slow reader: offsets, no pointers -- */
 
 static bool slow_varint(const uint8_t *p, size_t n, size_t *at, uint64_t *ret)
 {
@@ -102,9 +100,7 @@ static struct seen slow(const uint8_t *p, size_t n)
 	return s;
 }
 
-/* -- ours
- * ----------------------------------------------------------------------------------------------------
- */
+/* -- ours -- */
 
 static struct seen by_field(const uint8_t *p, size_t n, unsigned depth);
 

@@ -7,8 +7,7 @@
 #include "rules/cause.h"
 #include "watcher/cache/uuid.h"
 
-/* -- layout: flags (4 bytes), namespace, group when owned, name, then what put_rest() writes --------------
- */
+/* -- layout: flags (4 bytes), namespace, group when owned, name, then what put_rest() writes -- */
 
 /* Picks, of the facts of fields.def, those that are packed so. */
 #define IF_BIT_BIT(...) __VA_ARGS__
@@ -59,8 +58,7 @@ static uint32_t on(bool is, unsigned bit)
 	return (uint32_t)is << bit;
 }
 
-/* -- values -----------------------------------------------------------------------------------------------
- */
+/* -- values -- */
 
 struct pack_writer {
 	uint8_t *p;
@@ -156,8 +154,7 @@ static int64_t get_time(struct pack_reader *r)
 #define GET_TIME(r)       get_time(r)
 #define GET_SECONDS(r)    get_i64(r)
 
-/* -- a container ------------------------------------------------------------------------------------------
- */
+/* -- a container -- */
 
 /* "r.example.com/": what image_host() gives the host of again. */
 static void put_pull(struct pack_writer *w, const struct container_facts *c)
@@ -217,8 +214,7 @@ static void get_container(struct pack_reader *r, struct container_facts *c)
 	}
 }
 
-/* -- a pod ------------------------------------------------------------------------------------------------
- */
+/* -- a pod -- */
 
 static uint32_t phase_code(struct str phase)
 {
@@ -344,8 +340,7 @@ static void get_rest(struct pack_reader *r, uint32_t flags, struct pod_facts *re
 	}
 }
 
-/* -- the whole --------------------------------------------------------------------------------------------
- */
+/* -- the whole -- */
 
 size_t pack_encode(struct intern *t, const struct groups *g, const struct pod_facts *p,
 		   const struct pack_origin *from, struct pack_head *ret_head, uint8_t buf[static PACK_MAX])

@@ -96,7 +96,7 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 	return STEP_NEXT;
 }
 
-/* -- the announcement ------------------------------------------------------------------------------------ */
+/* -- the announcement -- */
 
 void ask_announce(struct action *a, struct step_request *ret)
 {

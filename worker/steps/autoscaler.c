@@ -75,7 +75,7 @@ static const char *autoscaler_gitops_mark(const json_t *workload)
 	return NULL;
 }
 
-/* -- who set the replicas, and who marks the workload as theirs ------------------------------------------ */
+/* -- who set the replicas, and who marks the workload as theirs -- */
 
 /* It came back after we had scaled it. Who did it, and is that long enough ago? */
 static enum step_then judge_reverted(struct action *a)
@@ -109,7 +109,7 @@ enum step_then autoscaler_judge_writers(struct action *a)
 	return judge_reverted(a);
 }
 
-/* -- autoscalers ----------------------------------------------------------------------------------------- */
+/* -- autoscalers -- */
 
 static const struct owner_link *target_of(const struct action *a, const json_t *scaler)
 {

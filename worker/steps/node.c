@@ -42,7 +42,7 @@ enum step_then take_node(struct action *a, const struct step_reply *reply)
 	return STEP_NEXT;
 }
 
-/* -- volumes ------------------------------------------------------------------------------------------- */
+/* -- volumes -- */
 
 /* Volumes matter only where the kubelet's word is the evidence. */
 bool needs_attachments(const struct action *a)

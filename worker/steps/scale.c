@@ -78,7 +78,7 @@ enum step_then take_scale(struct action *a, const struct step_reply *reply)
 	return choose_revision(a);
 }
 
-/* -- the newest revision --------------------------------------------------------------------------------- */
+/* -- the newest revision -- */
 
 bool needs_revisions(const struct action *a)
 {
@@ -125,7 +125,7 @@ enum step_then take_revisions(struct action *a, const struct step_reply *reply)
 	return STEP_NEXT;
 }
 
-/* -- the tally ------------------------------------------------------------------------------------------- */
+/* -- the tally -- */
 
 static bool of_newest_revision(const struct findings *f, const struct pod_facts *p, struct str revision)
 {
@@ -173,7 +173,7 @@ enum step_then take_pods(struct action *a, const struct step_reply *reply)
 	return STEP_NEXT;
 }
 
-/* -- the write ------------------------------------------------------------------------------------------- */
+/* -- the write -- */
 
 static int64_t wanted(const struct action *a)
 {

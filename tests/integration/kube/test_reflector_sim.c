@@ -27,8 +27,7 @@ static uint64_t below(uint64_t n) /* splitmix64 */
 	return (z ^ (z >> 31)) % n;
 }
 
-/* -- what happens -----------------------------------------------------------------------------------------
- */
+/* -- what happens -- */
 
 #define MERGE "application/merge-patch+json"
 

@@ -53,7 +53,7 @@ void play_done(struct play *p)
 	(void)close(p->bot);
 }
 
-/* -- the process ----------------------------------------------------------------------------------------- */
+/* -- the process -- */
 
 static _Noreturn void become(const struct play *p, int channel)
 {
@@ -130,7 +130,7 @@ void play_kill(struct play *p)
 	(void)play_wait(p);
 }
 
-/* -- the channel ----------------------------------------------------------------------------------------- */
+/* -- the channel -- */
 
 static char *text(const char *s)
 {
@@ -235,7 +235,7 @@ void play_recv_type(struct play *p, enum msg_type type, struct msg *ret)
 	while (ret->type != type);
 }
 
-/* -- the bot --------------------------------------------------------------------------------------------- */
+/* -- the bot -- */
 
 /* Read until the head and Content-Length bytes of body are there. */
 static char *read_request(int fd)
@@ -294,7 +294,7 @@ bool play_bot_idle(struct play *p, int ms)
 	return poll(&pfd, 1, ms) == 0;
 }
 
-/* -- the listener and the log ---------------------------------------------------------------------------- */
+/* -- the listener and the log -- */
 
 static char *read_log(const struct play *p)
 {

@@ -150,8 +150,7 @@ TEST(finds_keys_and_kinds)
 	tree_free(&root);
 }
 
-/* -- files
- * ------------------------------------------------------------------------------------------------------ */
+/* -- files -- */
 
 static char dir[SUITE_PATH_MAX];
 

@@ -8,7 +8,7 @@
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
-/* -- ordinary life -------------------------------------------------------------------------------------- */
+/* -- ordinary life -- */
 
 TEST(test_get)
 {
@@ -127,7 +127,7 @@ TEST(test_start_from_done)
 	server_stop(&s);
 }
 
-/* -- streams -------------------------------------------------------------------------------------------- */
+/* -- streams -- */
 
 static int serve_stream(struct server_conn *c, const char *request)
 {

@@ -9,7 +9,7 @@
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
-/* -- who is who ----------------------------------------------------------------------------------------- */
+/* -- who is who -- */
 
 TEST(test_credentials)
 {

@@ -4,7 +4,7 @@
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
 
-/* -- misbehaving servers -------------------------------------------------------------------------------- */
+/* -- misbehaving servers -- */
 
 static int serve_odd(struct server_conn *c, const char *request)
 {

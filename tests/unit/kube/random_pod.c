@@ -66,8 +66,7 @@ static const char *const annotations[][2] = {
 	{ "example.com/other", "y" },
 };
 
-/* -- a field of each kind ---------------------------------------------------------------------------------
- */
+/* -- a field of each kind -- */
 
 static const char *some_text(uint64_t *s, const char *message, const char *key)
 {
@@ -156,8 +155,7 @@ static void some_pairs(struct dual *d, uint64_t *s, uint32_t number, const char 
 #define SOME(d, fact, number, key, kind) SOME_##kind(fact, number, #key);
 /* clang-format on */
 
-/* -- each message -----------------------------------------------------------------------------------------
- */
+/* -- each message -- */
 
 #define MAKER(name, message)                                                                                 \
 	static struct dual some_##name(uint64_t *s)                                                          \

@@ -186,7 +186,7 @@ TEST(frame_stops_on_request)
 	wire_done(&s.bytes);
 }
 
-/* -- lists ---------------------------------------------------------------------------------------------- */
+/* -- lists -- */
 
 static void make_list(struct wire *w, const char *kind, const char *token, unsigned items)
 {

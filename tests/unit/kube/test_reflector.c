@@ -15,7 +15,7 @@
 
 static const struct reflector_config plain_config = { 0 };
 
-/* -- cases ----------------------------------------------------------------------------------------------- */
+/* -- cases -- */
 
 static int serve_watchlist(struct server_conn *c, const char *request)
 {

@@ -19,7 +19,7 @@
 
 static const struct reflector_config quick = { .backoff_base_ms = 2 };
 
-/* -- stopping -------------------------------------------------------------------------------------------- */
+/* -- stopping -- */
 
 static int serve_open(struct server_conn *c, const char *request)
 {
@@ -62,7 +62,7 @@ TEST(re03_stopped_after)
 	play_end(&s);
 }
 
-/* -- rounds that go wrong -------------------------------------------------------------------------------- */
+/* -- rounds that go wrong -- */
 
 /* List and watch well, list broken, list well and watch broken, list well: after each round that synced the
  * consumer has what the last list named. */
@@ -185,8 +185,7 @@ TEST_LOOP(re09_too_large_in_three_dialects, 0, 6)
 						 : "list: +a sync: list: +a sync: ");
 }
 
-/* -- WatchLists that do not come to their end -------------------------------------------------------------
- */
+/* -- WatchLists that do not come to their end -- */
 
 static int serve_no_bookmark(struct server_conn *c, const char *request)
 {
@@ -217,7 +216,7 @@ TEST(wl12_a_bookmark_that_stays_away_is_told)
 	ck_assert_str_eq(s.text, "list: +a +b failed: list: +a +b failed: trouble ");
 }
 
-/* -- the consumer's side --------------------------------------------------------------------------------- */
+/* -- the consumer's side -- */
 
 static int serve_error(struct server_conn *c, const char *request)
 {
@@ -253,7 +252,7 @@ TEST(si08_version_follows_deletes)
 	ck_assert_str_eq(s.text, "list: +a sync: +a -a +next ");
 }
 
-/* -- pages ----------------------------------------------------------------------------------------------- */
+/* -- pages -- */
 
 /* TestListPager_List: a server of n items in pages of 10; its token expires where the table says so. */
 static const struct {
@@ -295,8 +294,7 @@ TEST_LOOP(pg01_pages, 0, ARRAY_SIZE(paged))
 	ck_assert_int_eq(got, paged[_i].got);
 }
 
-/* -- retrying requests: TestIsNextRetry -------------------------------------------------------------------
- */
+/* -- retrying requests: TestIsNextRetry -- */
 
 static const struct {
 	long status;

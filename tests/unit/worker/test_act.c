@@ -46,7 +46,7 @@ static void setup_workload(void)
 	on(DELETE, 200, SUCCESS);
 }
 
-/* -- pods ---------------------------------------------------------------------------------------------- */
+/* -- pods -- */
 
 TEST(a_pod_is_announced_first)
 {
@@ -170,7 +170,7 @@ TEST(the_answer_is_lost)
 	RESULT(FAILED, NETWORK_ERROR);
 }
 
-/* -- workloads ----------------------------------------------------------------------------------------- */
+/* -- workloads -- */
 
 START_TEST(a_workload_is_announced_first)
 {
@@ -235,8 +235,7 @@ START_TEST(marks_below_the_workload_do_not_count)
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 
-/* -- the fresh attempt
- * --------------------------------------------------------------------------------------- */
+/* -- the fresh attempt -- */
 
 #define RETRIED                                                                                              \
 	DELETE " {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"pod-1\","    \

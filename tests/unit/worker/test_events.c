@@ -257,7 +257,7 @@ TEST(freed_while_one_is_under_way)
 	ck_assert_ptr_null(events);
 }
 
-/* -- which actions report ------------------------------------------------------------------------------ */
+/* -- which actions report -- */
 
 TEST(a_workload_is_told)
 {

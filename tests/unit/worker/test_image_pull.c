@@ -90,7 +90,7 @@ TEST_LOOP(already_zero, 0, 3)
 	RESULT_GONE(ALREADY_ZERO);
 }
 
-/* -- the workload as a whole --------------------------------------------------------------------------- */
+/* -- the workload as a whole -- */
 
 TEST_LOOP(a_ready_pod_anywhere, 0, 3)
 {
@@ -216,7 +216,7 @@ TEST_LOOP(lists_that_cannot_be_read, 0, 8)
 	expect_result(rows[_i].outcome, rows[_i].reason, _i);
 }
 
-/* -- the write ----------------------------------------------------------------------------------------- */
+/* -- the write -- */
 
 TEST(conflict)
 {

@@ -15,7 +15,7 @@
 #include "worker/json_project.h"
 #include "worker/read.h"
 
-/* -- what is asked of a tree: this stands in front of jansson's function of that name ------------------ */
+/* -- what is asked of a tree: this stands in front of jansson's function of that name -- */
 
 static uint64_t asked;
 
@@ -63,7 +63,7 @@ TEST(nothing_that_is_decoded_is_missing)
 	}
 }
 
-/* -- the same as jansson --------------------------------------------------------------------------------- */
+/* -- the same as jansson -- */
 
 /* The same choice, made on the whole tree. */
 static void prune(json_t *v, const struct json_projection *what)

@@ -5,7 +5,7 @@
 #include "tests/suite.h"
 #include "workload.h"
 
-/* -- the chain ----------------------------------------------------------------------------------------- */
+/* -- the chain -- */
 
 TEST_LOOP(an_owner_is_gone, 0, 2)
 {
@@ -100,7 +100,7 @@ TEST_LOOP(kinds_that_are_only_reported, 0, 3)
 		RESULT(REFUSED, KIND_NOT_SCALABLE);
 }
 
-/* -- other kinds --------------------------------------------------------------------------------------- */
+/* -- other kinds -- */
 
 #define STS        "/apis/apps/v1" NS "statefulsets/web"
 #define STS_POD(m) "'labels':{'controller-revision-hash':'" m "'}," BY_STS
@@ -216,7 +216,7 @@ TEST_LOOP(rollout_with_serving_stable, 0, 2)
 	RESULT(REFUSED, ROLLOUT_STABLE_SERVING);
 }
 
-/* -- kinds from discovery ------------------------------------------------------------------------------ */
+/* -- kinds from discovery -- */
 
 #define FLEET "/apis/example.com/v1" NS "fleets/web"
 #define DISCO "GET /apis/example.com/v1"
