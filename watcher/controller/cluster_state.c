@@ -37,20 +37,15 @@ void cluster_set_policy(struct cluster_state *c, const struct policy *policy, ui
 	sync_state_set_quiet(c->sync, quiet_ms);
 }
 
-void cluster_clocks(const struct cluster_state *c, struct clock_snapshot *ret)
+struct clock_snapshot cluster_clocks(const struct cluster_state *c)
 {
 	uint64_t boot = clock_boot_ms();
 	int64_t wall = clock_wall_ms();
 
-	*ret = (struct clock_snapshot){ .boot = (int64_t)boot,
+	return (struct clock_snapshot){ .boot = (int64_t)boot,
 					.wall = wall,
 					.server = server_clock_now(&c->server_clock, wall, boot),
 					.latest = server_clock_latest(&c->server_clock, wall, boot) };
-}
-
-int64_t cluster_now(const struct cluster_state *c)
-{
-	return server_clock_now(&c->server_clock, clock_wall_ms(), clock_boot_ms());
 }
 
 const char *cluster_stale(const struct cluster_state *c)

@@ -32,9 +32,7 @@ void cluster_init(struct cluster_state *c, uint64_t number, const struct policy 
 void cluster_done(struct cluster_state *c);
 void cluster_set_policy(struct cluster_state *c, const struct policy *policy, uint64_t quiet_ms);
 
-void cluster_clocks(const struct cluster_state *c, struct clock_snapshot *ret);
-/* Unix ms by the API server's clock. */
-int64_t cluster_now(const struct cluster_state *c);
+struct clock_snapshot cluster_clocks(const struct cluster_state *c);
 /* Why nothing is judged now, for the operator; "" when the cache is in step. */
 const char *cluster_stale(const struct cluster_state *c);
 /* Is every list complete, and did bytes arrive lately? */

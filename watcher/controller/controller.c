@@ -230,17 +230,13 @@ static void on_failing_since_row(struct controller *c, const struct msg *m)
 
 static void on_saved_row(struct controller *c, const struct msg *m)
 {
-	struct clock_snapshot clocks;
-
-	cluster_clocks(&c->cluster, &clocks);
+	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
 	admission_on_saved_row(c->cluster.admission, &m->u.saved_row, &clocks);
 }
 
 static void on_action_row(struct controller *c, const struct msg *m)
 {
-	struct clock_snapshot clocks;
-
-	cluster_clocks(&c->cluster, &clocks);
+	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
 	admission_on_action_row(c->cluster.admission, &m->u.action_row, &clocks);
 }
 
@@ -289,7 +285,6 @@ static void check_breaker(struct controller *c, uint64_t now, bool asked)
 {
 	struct cluster_state *k = &c->cluster;
 	const struct breaker_policy *p = &k->policy->breaker;
-	struct clock_snapshot clocks;
 	uint64_t at;
 
 	if (!admission_check_due(k->admission, now, &at))
@@ -300,7 +295,7 @@ static void check_breaker(struct controller *c, uint64_t now, bool asked)
 	c->breaker_at = now;
 	if (p->percent > 0)
 		pod_counts_take(k->counts, k->store, now);
-	cluster_clocks(k, &clocks);
+	const struct clock_snapshot clocks = cluster_clocks(k);
 	if (admission_check(k->admission, p, pod_counts_workloads(k->counts),
 			    p->same_node > 0 && pod_counts_many_nodes(k->store) ? 2 : 1, &clocks))
 		nominations_wake(c->nominations, GUARD_BREAKER);
@@ -379,8 +374,6 @@ static void track_all(struct controller *c)
 
 static void collect(struct controller *c, uint64_t now)
 {
-	struct clock_snapshot clocks;
-
 	queue_tick(c->keys, now);
 	nominations_collect(c->nominations, now);
 	if (now < c->housekeeping_at)
@@ -389,7 +382,7 @@ static void collect(struct controller *c, uint64_t now)
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
 		failing_since_expire(c->cluster.failing_since[i], now);
 	nominations_expire(c->nominations, now);
-	cluster_clocks(&c->cluster, &clocks);
+	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
 	admission_housekeeping(c->cluster.admission, &clocks);
 }
 

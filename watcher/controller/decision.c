@@ -89,11 +89,9 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 static void admit(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		  const struct budget *budget, struct decision *ret)
 {
-	struct clock_snapshot now;
-
 	if (ret->v.kind != VERDICT_ACT || !duty_acts(ret->v.duty))
 		return;
-	cluster_clocks(c, &now);
+	const struct clock_snapshot now = cluster_clocks(c);
 	if (!escalate(c, p, &now, ret))
 		return;
 	make_ask(c, p, s, &now, ret);
@@ -108,7 +106,7 @@ void decision_make(const struct cluster_state *c, const struct pod_facts *p, con
 {
 	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
-	judge_pod(p, c->policy, s, cluster_now(c), &ret->v);
+	judge_pod(p, c->policy, s, cluster_clocks(c).server, &ret->v);
 	admit(c, p, s, budget, ret);
 }
 
@@ -143,11 +141,10 @@ void decision_of_duty(const struct cluster_state *c, enum duty d, const struct p
 		      const struct pod_context *s, check_report_fn *report, void *ctx, struct decision *ret)
 {
 	struct guard_report r = { .duty = d, .report = report, .ctx = ctx };
-	struct clock_snapshot now;
 
 	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
-	cluster_clocks(c, &now);
+	const struct clock_snapshot now = cluster_clocks(c);
 	if (report)
 		judge_trace(d, p, c->policy, s, now.server, report, ctx, &ret->v);
 	else
@@ -167,9 +164,8 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 		   const struct decision *d, struct msg *m)
 {
 	struct str action_key = action_key_of(d->v.duty, p);
-	struct clock_snapshot now;
 
-	cluster_clocks(c, &now);
+	const struct clock_snapshot now = cluster_clocks(c);
 	m->u.nominate.cluster = c->number;
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = judge_began(d->v.duty, p, s);

@@ -96,8 +96,6 @@ static int send_failing_since(void *ctx, struct str owner, struct str revision, 
 
 int nominations_flush(struct nominations *n)
 {
-	struct clock_snapshot clocks;
-
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
 		struct clocks c = { n, duty_of_workload(i) };
 		int r = failing_since_flush(n->cluster->failing_since[i], send_failing_since, &c);
@@ -105,7 +103,7 @@ int nominations_flush(struct nominations *n)
 		if (r < 0)
 			return r;
 	}
-	cluster_clocks(n->cluster, &clocks);
+	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
 	return admission_flush(n->cluster->admission, &clocks, n->out);
 }
 
@@ -154,7 +152,6 @@ static int nominate(struct nominations *n, const struct judged *j)
 {
 	const struct due *due = &j->d->ask;
 	struct admission *admission = n->cluster->admission;
-	struct clock_snapshot clocks;
 	int r;
 
 	blocked_remove(n->blocked, j->h);
@@ -162,7 +159,7 @@ static int nominate(struct nominations *n, const struct judged *j)
 		queue_add(n->waiting, j->h);
 		return 0;
 	}
-	cluster_clocks(n->cluster, &clocks);
+	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
 	admission_charge(admission, due, &clocks);
 	r = send_nominate(n, j);
 	if (r < 0) {
@@ -180,7 +177,6 @@ static int nominate(struct nominations *n, const struct judged *j)
 static int act(struct nominations *n, const struct judged *j)
 {
 	const struct decision *d = j->d;
-	struct clock_snapshot clocks;
 	uint64_t at = 0;
 	enum in_flight_answer before =
 		in_flight_ask(n->in_flight, d->ask.action_key, j->pod->rv, j->now, &at);
@@ -195,7 +191,7 @@ static int act(struct nominations *n, const struct judged *j)
 		deadlines_set(&n->deadlines, j->h, at);
 		return 0;
 	}
-	cluster_clocks(n->cluster, &clocks);
+	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
 	newest = admission_note_due(n->cluster->admission, &d->ask, &clocks);
 	if (!d->blocked)
 		return nominate(n, j);
@@ -232,7 +228,7 @@ static int wait(struct nominations *n, const struct judged *j)
 
 	if (j->d->blocked)
 		return act(n, j);
-	left = at ? at - cluster_now(n->cluster) : RECHECK_MS;
+	left = at ? at - cluster_clocks(n->cluster).server : RECHECK_MS;
 	deadlines_set(&n->deadlines, j->h, j->now + (uint64_t)(left > 0 ? left : 0));
 	return 0;
 }
@@ -341,10 +337,9 @@ static void tell_guards(struct nominations *n, const struct msg_nomination_resul
 {
 	struct cluster_state *c = n->cluster;
 	struct str owner, revision, key = STR_C(m->action_key);
-	struct clock_snapshot clocks;
 	const int i = duty_workload((enum duty)m->duty);
 
-	cluster_clocks(c, &clocks);
+	const struct clock_snapshot clocks = cluster_clocks(c);
 	if (written && i >= 0 && admission_retried(c->admission, key, &owner, &revision))
 		failing_since_set_attempted(c->failing_since[i], owner, revision, clocks.latest);
 	if (admission_on_result(c->admission, m, c->policy->mode == MODE_OBSERVE, &clocks) &&

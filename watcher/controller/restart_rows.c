@@ -79,7 +79,7 @@ static int send_digest_row(const struct restart_rows *d, const struct cluster_st
 	if (!cluster_has(c, h))
 		return 0;
 	store_get(c->store, h, &p);
-	judge_duty(DUTY_RESTARTS, &p, c->policy, &context, cluster_now(c), &v);
+	judge_duty(DUTY_RESTARTS, &p, c->policy, &context, cluster_clocks(c).server, &v);
 	if (v.kind != VERDICT_ACT)
 		return 0;
 	fill_row(&p, &p.containers[v.container], &m);
