@@ -129,7 +129,8 @@ static void on_ctl_pause(struct connection *c, struct msg *m)
 static void on_ctl_reload(struct connection *c)
 {
 	if (lifecycle_reload(c->control->supervisor->root, c->id) < 0)
-		control_end(c->control, c->id, EXIT_CODE_TEMPORARY, "a reload is already running");
+		control_end(c->control, c->id, EXIT_CODE_TEMPORARY,
+			    "a reload is already running, or the program ends");
 }
 
 #if defined(OPC_PROBES)
