@@ -297,12 +297,12 @@ static void report_dropped(struct nominations *n, const struct msg_nomination_re
 }
 
 /* Reported once, as a refusal of the pod that should have gone. */
-static void report_staying(struct nominations *n, uint32_t h)
+static void report_staying(struct nominations *n, uint32_t h, enum duty duty)
 {
 	struct pod_context s;
 	struct pod_facts p;
 	struct decision d = { .v = { .kind = VERDICT_REFUSE,
-				     .duty = DUTY_IMAGE_PULL,
+				     .duty = duty,
 				     .reason = REASON_PODS_DO_NOT_LEAVE,
 				     .rule = "R23",
 				     .override = "" } };
@@ -328,7 +328,7 @@ static void watch_scaledown(struct nominations *n, const struct msg_nomination_r
 		in_flight_scaled_down(n->in_flight, STR_C(m->action_key), now);
 	else if (strcmp(m->reason, reason_code(REASON_ALREADY_ZERO)) == 0 &&
 		 in_flight_pods_stay(n->in_flight, STR_C(m->action_key), now))
-		report_staying(n, h);
+		report_staying(n, h, (enum duty)m->duty);
 }
 
 /* What it spent is known now; a fresh attempt is remembered with the clock it belongs to. What an operator

@@ -519,11 +519,11 @@ bool admission_check(struct admission *g, const struct breaker_policy *p, uint32
 	g->opened = open ? now->wall : 0;
 	g->breaker_dirty = true;
 	if (open) {
-		(void)log_error(0, "breaker open: errImagePull is blocked for this cluster",
+		(void)log_error(0, "breaker open: duties that it concerns are blocked for this cluster",
 				kv_s("because", g->text));
 	} else {
 		g->text[0] = '\0';
-		log_info("breaker closed: errImagePull goes on");
+		log_info("breaker closed: the duties that it concerns go on");
 	}
 	return true;
 }
