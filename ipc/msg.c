@@ -63,16 +63,21 @@ int role_parse(const char *name)
 	return -1;
 }
 
-static char *member(const struct msg *m, const struct msg_field *f)
+static char *member(struct msg *m, const struct msg_field *f)
 {
-	return (char *)(uintptr_t)&m->u + f->off;
+	return (char *)&m->u + f->off;
+}
+
+static const char *const_member(const struct msg *m, const struct msg_field *f)
+{
+	return (const char *)&m->u + f->off;
 }
 
 static uint64_t get_u64_member(const struct msg *m, const struct msg_field *f)
 {
 	uint64_t v;
 
-	memcpy(&v, member(m, f), sizeof(v));
+	memcpy(&v, const_member(m, f), sizeof(v));
 	return v;
 }
 
@@ -165,12 +170,12 @@ static void encode_field(msgpack_packer *pk, const struct msg *m, const struct m
 		(void)msgpack_pack_int64(pk, i);
 		break;
 	case KIND_BOOL:
-		(void)(*(bool *)(void *)member(m, f) ? msgpack_pack_true(pk) : msgpack_pack_false(pk));
+		(void)(*(const bool *)const_member(m, f) ? msgpack_pack_true(pk) : msgpack_pack_false(pk));
 		break;
 	case KIND_STR:
 	case KIND_NAME:
 	case KIND_UID:
-		encode_text(pk, f, member(m, f));
+		encode_text(pk, f, const_member(m, f));
 		break;
 	}
 }
@@ -279,14 +284,14 @@ static void copy_field(struct msg *dst, const struct msg_field *to, const struct
 	switch (f->kind) {
 	case KIND_U64:
 	case KIND_I64:
-		memcpy(member(dst, to), member(src, f), sizeof(uint64_t));
+		memcpy(member(dst, to), const_member(src, f), sizeof(uint64_t));
 		break;
 	case KIND_BOOL:
-		memcpy(member(dst, to), member(src, f), sizeof(bool));
+		memcpy(member(dst, to), const_member(src, f), sizeof(bool));
 		break;
 	default:
-		n = strnlen(member(src, f), (size_t)(to->max < f->max ? to->max : f->max));
-		memcpy(member(dst, to), member(src, f), n);
+		n = strnlen(const_member(src, f), (size_t)(to->max < f->max ? to->max : f->max));
+		memcpy(member(dst, to), const_member(src, f), n);
 		member(dst, to)[n] = '\0';
 	}
 }

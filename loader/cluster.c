@@ -188,11 +188,9 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 static struct cluster_config effective(const struct loader *l, size_t i)
 {
 	const struct config *c = &l->config;
-	const bool single = c->n_clusters == 0;
-	struct cluster_config e = single ? (struct cluster_config){ .context = c->context } : c->clusters[i];
+	struct cluster_config e =
+		c->n_clusters > 0 ? c->clusters[i] : (struct cluster_config){ .context = c->context };
 
-	if (single)
-		e.name = (char *)(uintptr_t) "default";
 	if (e.workers == 0)
 		e.workers = c->workers;
 	return e;
@@ -216,7 +214,8 @@ static bool load_cluster(struct loader *l, const struct cluster_config *c, struc
 	const struct kube_options w = { writer, c->writer_context, l->options->master };
 	bool ok;
 
-	*ret = (struct loaded_cluster){ .name = xstrdup(c->name), .workers = c->workers };
+	*ret = (struct loaded_cluster){ .name = xstrdup(c->name ? c->name : "default"),
+					.workers = c->workers };
 	ok = load_target(l, &r, &ret->reader);
 	if (!c->writer_kubeconfig && !c->writer_context)
 		return ok;
@@ -226,7 +225,7 @@ static bool load_cluster(struct loader *l, const struct cluster_config *c, struc
 		diags_error(
 			&l->diags, l->options->config, 0, 0,
 			"cluster \"%s\": the watcher's API server %s and the workers' %s are not the same",
-			c->name, ret->reader.c.server, ret->writer.c.server);
+			ret->name, ret->reader.c.server, ret->writer.c.server);
 		return lasting_error(l);
 	}
 	return ok;

@@ -240,8 +240,8 @@ START_TEST(bad_fields)
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
 	ns[3] = 'a';
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), (int)n);
-	/* array16, [type, cluster, duty, ...]: byte 5 is the duty, 0 to 3. */
-	buf[5] = 4;
+	/* array16, [type, cluster, duty, ...]: byte 5 is the duty. */
+	buf[5] = DUTY__MAX;
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
 	ck_assert_str_eq(field, "duty");
 	buf[5] = 0xca; /* a float */
