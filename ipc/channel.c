@@ -77,13 +77,13 @@ static void drop_queue(struct channel *c)
 }
 
 /* 0 when sent, -EAGAIN when the socket is full, -EPIPE when the peer is gone. */
-static int write_datagram(int sock, const uint8_t *p, size_t n, int fd)
+static int write_datagram(int sock, uint8_t *p, size_t n, int fd)
 {
 	union {
 		char space[CMSG_SPACE(sizeof(int))];
 		struct cmsghdr align;
 	} control = { 0 };
-	struct iovec iov = { (void *)(uintptr_t)p, n };
+	struct iovec iov = { p, n };
 	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 	if (fd >= 0) {

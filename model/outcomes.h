@@ -27,14 +27,6 @@ enum {
 #undef OUTCOME
 };
 
-struct outcome_desc {
-	const char *name; /* "unconfirmed" */
-	enum written written;
-	const char *doc;
-};
-
-/* Its row. o is below OUTCOME__MAX. */
-const struct outcome_desc *outcome_desc(enum outcome o);
 /* Its name; "open" outside the table. */
 const char *outcome_name(enum outcome o);
 
