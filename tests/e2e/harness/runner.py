@@ -41,11 +41,13 @@ class Runner:
             for name in self.servers:
                 self.run_on(name)
         finally:
-            if not self.keep and not self.failed:
-                scratch.remove(self.folder)
-            else:
+            if self.keep:
                 scratch.keep(self.folder)
                 self.say(f"files: {self.folder}")
+            else:
+                scratch.remove(self.folder)
+                if self.failed:
+                    self.say("--keep leaves the files to look at")
         self.say(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         return 1 if self.failed or not self.passed else 0
 

@@ -291,7 +291,7 @@ def metrics(t):
     ns, port = t.ns(), free_port()
     program = t.run(evicted=ns, metricsListen=f"127.0.0.1:{port}")
     program.ask("pause", "deleteEvictedPod", check=True)
-    t.objects.evict(t.objects.pod(ns))
+    pod = t.objects.evict(t.objects.pod(ns))
 
     def served(what):
         return lambda: what in urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
@@ -302,3 +302,4 @@ def metrics(t):
     assert served('opc_breaker_open{cluster="default"} 0')()
     program.ask("resume", check=True)
     t.until("opc_paused 0", served('opc_paused{duty="deleteEvictedPod",cluster="default"} 0'), 10)
+    t.wait_write(pod)
