@@ -256,6 +256,7 @@ void control_on_ctl_restore_row(struct control *control, struct child *reporter,
 
 void control_on_child_dead(struct control *control, const struct child *child, int code)
 {
+	(void)code; /* of probes alone */
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		struct connection *c = &control->connections[i];
 
