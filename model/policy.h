@@ -20,7 +20,7 @@ struct duty_policy {
 	int64_t hours_ms;           /* threshold; the key is called `hours`, its value is a Go duration */
 	struct str_list status; /* reasons that count: of containers; deleteFinishedPod: of pods, "*" any */
 	struct str_list phases; /* deleteFinishedPod: Failed, Succeeded */
-	int64_t counts;         /* restarts that are too many (tooManyRestart) */
+	int64_t counts;         /* restarts that are too many (tooManyRestart, crashLoop) */
 	bool include_jobs;      /* duties that delete: also pods of Jobs, which carry exit information */
 	bool include_bare_pods; /* deleteFinishedPod: also pods without a controller */
 	bool unreachable_nodes; /* deleteTerminatingPod: force where the node is NotReady (dangerous, opt-in)

@@ -241,7 +241,7 @@ TEST(refuses_a_value_out_of_range)
 
 	settings_init(&s);
 	s.history_days = 30;
-	s.policy.duty[DUTY_RESTARTS].counts = 1;
+	s.policy.duty[DUTY_RESTARTS].counts = s.policy.duty[DUTY_CRASH_LOOP].counts = 1;
 	s.sandbox = 3;
 	const int fd = settings_write_blob(&s, ROLE_REPORTER);
 	ck_assert_int_eq(settings_read_blob(fd, &back, why), -EBADMSG);

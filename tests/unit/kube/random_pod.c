@@ -15,7 +15,7 @@ static uint64_t below(uint64_t *s, uint64_t n)
 
 /* The values of texts; those of others are made up. */
 static const struct pool {
-	const char *field, *values[9];
+	const char *field, *values[10];
 } pools[] = {
 	{ "meta.name", { "web-7d9f-abcde", "db-0", "x" } },
 	{ "meta.namespace", { "shop", "shop", "shop", "default", "kube-system" } },
@@ -36,7 +36,7 @@ static const struct pool {
 	{ "container.image", { "nginx", "r.example.com/app:v1", "localhost:5000/x", "" } },
 	{ "waiting.reason",
 	  { "ErrImagePull", "ErrImagePull", "ImagePullBackOff", "ImagePullBackOff", "CrashLoopBackOff",
-	    "ContainerCreating", "InvalidImageName", "" } },
+	    "CrashLoopBackOff", "ContainerCreating", "InvalidImageName", "" } },
 	{ "waiting.message",
 	  { "manifest unknown", "manifest unknown", "i/o timeout", "401 Unauthorized",
 	    "back-off \xe2\x9c\x93", "" } },

@@ -14,7 +14,7 @@
 TEST(stored_ids_keep_their_meaning)
 {
 	static const char *const duties[] = { "deleteEvictedPod", "deleteTerminatingPod", "errImagePull",
-					      "tooManyRestart", "deleteFinishedPod" };
+					      "tooManyRestart",   "deleteFinishedPod",    "crashLoop" };
 	static const char *const actions[] = { "delete", "freshAttempt", "restore", "forceDelete",
 					       "scaleDown" };
 	static const char *const outcomes[] = { "done",   "gone",        "refused",   "conflict", "forbidden",

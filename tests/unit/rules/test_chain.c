@@ -46,7 +46,13 @@ TEST(each_duty_is_reached)
 	v = judge(&p, cache());
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 	ck_assert_int_eq(v.duty, DUTY_IMAGE_PULL);
-	p = pod_crashing(); /* the digest is not in the chain */
+	p = pod_finished();
+	v = judge(&p, cache());
+	EXPECT(v, ACT, FINISHED);
+	p = pod_crashing();
+	v = judge(&p, cache());
+	EXPECT(v, ACT, CRASH_LOOPING);
+	policy.duty[DUTY_CRASH_LOOP].enable = false; /* the digest is not in the chain */
 	v = judge(&p, cache());
 	EXPECT(v, NONE, NOTHING_TO_DO);
 }

@@ -236,16 +236,16 @@ static void assert_terminating(const struct pod_facts *p, const struct policy *p
 }
 
 /* A Ready workload is never scaled, and live only a failure whose cause is listed counts. */
-static void assert_image_pull(const struct pod_facts *p, const struct policy *policy,
-			      const struct pod_context *s)
+static void assert_workload(enum duty d, const struct pod_facts *p, const struct policy *policy,
+			    const struct pod_context *s)
 {
 	uint32_t c;
 
-	ck_assert(judge_fails(DUTY_IMAGE_PULL, p, policy, &c));
-	if (s->stage == STAGE_LIVE)
+	ck_assert(judge_fails(d, p, policy, &c));
+	if (s->stage == STAGE_LIVE && d == DUTY_IMAGE_PULL)
 		ck_assert(cause_may_act(&policy->duty[DUTY_IMAGE_PULL], cause_of(&p->containers[c])));
-	ck_assert(judge_fails(DUTY_IMAGE_PULL, p, policy, NULL) && p->deletion == 0);
-	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy->duty[DUTY_IMAGE_PULL].hours_ms);
+	ck_assert(judge_fails(d, p, policy, NULL) && p->deletion == 0);
+	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy->duty[d].hours_ms);
 	ck_assert(!str_empty(p->owner.uid) && !str_is(p->owner.kind, "Node"));
 	if (s->tally_known == TRI_YES)
 		ck_assert(s->pods > 0 && s->failing == s->pods && s->ready == 0);
@@ -298,7 +298,7 @@ static void assert_unknown_never_acts(const struct pod_facts *p, const struct po
 	q[3].node_ready = TRI_UNKNOWN;
 	for (size_t i = 0; i < 4; i++) {
 		judge_duty(d, p, policy, &q[i], NOW, &v);
-		if (d == DUTY_IMAGE_PULL && i < 2)
+		if (duty_desc(d)->key == KEY_WORKLOAD && i < 2)
 			ck_assert_int_ne(v.kind, VERDICT_ACT);
 		if (d == DUTY_TERMINATING && i == 2 && !str_empty(p->node))
 			ck_assert_int_ne(v.kind, VERDICT_ACT);
@@ -367,7 +367,7 @@ static void one_pod(struct policy *policy, unsigned acts[static DUTY__MAX])
 		else if (d == DUTY_TERMINATING)
 			assert_terminating(&p, policy, &s);
 		else
-			assert_image_pull(&p, policy, &s);
+			assert_workload(d, &p, policy, &s);
 		assert_fragile(&p, policy, &s, d);
 		assert_unknown_never_acts(&p, policy, &s, d);
 	}

@@ -67,11 +67,10 @@ static struct heard trace(enum duty d, const struct pod_facts *p, struct pod_con
 
 TEST(an_act_passes_every_check)
 {
-	static struct pod_facts (*const pods[DUTY__MAX])(void) = { [DUTY_EVICTED] = pod_evicted,
-								   [DUTY_FINISHED] = pod_finished,
-								   [DUTY_TERMINATING] = pod_terminating,
-								   [DUTY_IMAGE_PULL] = pod_pull_failing,
-								   [DUTY_RESTARTS] = pod_crashing };
+	static struct pod_facts (*const pods[DUTY__MAX])(
+		void) = { [DUTY_EVICTED] = pod_evicted,         [DUTY_FINISHED] = pod_finished,
+			  [DUTY_CRASH_LOOP] = pod_crashing,     [DUTY_TERMINATING] = pod_terminating,
+			  [DUTY_IMAGE_PULL] = pod_pull_failing, [DUTY_RESTARTS] = pod_crashing };
 
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
 		struct pod_facts p = pods[d]();

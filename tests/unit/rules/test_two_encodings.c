@@ -48,6 +48,7 @@ TEST(verdicts_are_the_same)
 
 	policy_init(&policy);
 	policy.duty[DUTY_EVICTED].announce_ms = MIN;
+	policy.duty[DUTY_CRASH_LOOP].counts = 0;
 	list_set(&policy.duty[DUTY_FINISHED].phases, "Failed,Succeeded");
 	policy.duty[DUTY_FINISHED].include_jobs = policy.duty[DUTY_FINISHED].include_bare_pods = true;
 	for (uint64_t seed = 1; seed <= PODS; seed++) {

@@ -1,0 +1,71 @@
+/* crash_loop.c - duty crashLoop: scale to zero what crashes in a loop (R4, R5, R15, R18, R24).
+ *
+ * The kubelet waits between two starts with reason CrashLoopBackOff (pkg/kubelet/kubelet.go, images and
+ * runtime back-off in pkg/kubelet/kuberuntime/kuberuntime_manager.go, doBackOff), up to five minutes. While
+ * it runs for a moment in between, a pod is left alone: it is judged again when it has ended. One that
+ * becomes Ready serves, and the time begins anew. */
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/workload.h"
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "rules/select.h"
+#include "rules/text.h"
+
+/* An init container that ended well is done. */
+static bool crashes(const struct container_facts *c, const struct duty_policy *dp)
+{
+	const bool waits = c->state == CONTAINER_WAITING && str_is(c->reason, "CrashLoopBackOff");
+	const bool ended =
+		c->state == CONTAINER_TERMINATED && (c->kind == CONTAINER_MAIN || c->exit_code != 0);
+
+	return c->kind != CONTAINER_EPHEMERAL && (waits || ended) && c->restarts >= dp->counts;
+}
+
+static bool fails(const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container)
+{
+	const struct duty_policy *dp = &policy_of(policy, p)[DUTY_CRASH_LOOP];
+
+	for (uint32_t i = 0; !pod_is_finished(p) && i < p->n_containers && i < POD_CONTAINERS_MAX; i++) {
+		if (!crashes(&p->containers[i], dp))
+			continue;
+		if (ret_container)
+			*ret_container = i;
+		return true;
+	}
+	return false;
+}
+
+static bool is_ready(const struct pod_facts *p)
+{
+	return p->ready;
+}
+
+static bool check_is_crashing(struct evaluation *l)
+{
+	const struct container_facts *c;
+	char more[80];
+
+	if (!fails(l->p, l->policy, &l->v->container)) {
+		SAY(l, "phase %.*s, no container crashes in a loop", STR_ARG(l->p->phase));
+		EVIDENCE_OF_NONE(l, "phase %.*s", STR_ARG(l->p->phase));
+		return evaluation_decide(l, VERDICT_NONE, REASON_NOT_CRASHING);
+	}
+	c = &l->p->containers[l->v->container];
+	(void)snprintf(more, sizeof(more), "%d restarts (threshold %lld)", c->restarts,
+		       (long long)l->dp->counts);
+	workload_describe(l, str_empty(c->reason) ? STR_LIT("ended") : c->reason, more);
+	SAY(l, "%s", l->v->evidence);
+	return false;
+}
+
+static const struct check checks[] = {
+	CHECKS_BEGIN,        { "CrashLoop", "does a container crash in a loop", check_is_crashing },
+	CHECKS_FACTS,        { "R5", "since when does its revision fail", check_workload_clock },
+	CHECKS_GUARDS,       CHECKS_WORKLOAD_DUE,
+	CHECKS_WORKLOAD_ACT,
+};
+const struct duty_ops duty_crash_loop = {
+	REASON_CRASH_LOOPING, checks, ARRAY_SIZE(checks), workload_began, fails, is_ready,
+};

@@ -1,0 +1,154 @@
+/* crashLoop: scale to zero what crashes in a loop; R4, R5, R15, R18, R24. */
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+#include "tests/suite.h"
+
+static struct policy policy;
+
+static void setup(void)
+{
+	policy_init(&policy);
+}
+
+static void teardown(void)
+{
+	policy_done(&policy);
+}
+
+static struct verdict judge_at(const struct pod_facts *p, struct pod_context s, int64_t now)
+{
+	struct verdict v;
+
+	judge_duty(DUTY_CRASH_LOOP, p, &policy, &s, now, &v);
+	return v;
+}
+
+static struct verdict judge(const struct pod_facts *p, struct pod_context s)
+{
+	return judge_at(p, s, NOW);
+}
+
+TEST(strictly_after_first_seen_plus_threshold)
+{
+	struct pod_facts p = pod_crashing();
+	struct pod_context s = live_pull();
+	struct verdict v;
+
+	v = judge_at(&p, s, s.failing_since + HOURS);
+	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = judge_at(&p, s, v.at_ms);
+	EXPECT(v, ACT, CRASH_LOOPING);
+	ck_assert_str_eq(v.evidence,
+			 "container app: CrashLoopBackOff for 2m (threshold 2m), 5 restarts (threshold 5); "
+			 "3 of 3 pods of the revision fail, 0 Ready");
+	s.failing_since = 0;
+	v = judge(&p, s);
+	EXPECT(v, WAIT, NO_FIRST_SEEN);
+}
+
+static const struct {
+	enum container_kind kind;
+	enum container_state state;
+	const char *reason;
+	int32_t restarts, exit_code;
+	bool fails;
+} rows[] = {
+	{ CONTAINER_MAIN, CONTAINER_WAITING, "CrashLoopBackOff", 5, 0, true },
+	{ CONTAINER_MAIN, CONTAINER_WAITING, "CrashLoopBackOff", 4, 0, false },
+	{ CONTAINER_MAIN, CONTAINER_WAITING, "ImagePullBackOff", 9, 0, false },
+	{ CONTAINER_MAIN, CONTAINER_WAITING, "ContainerCreating", 9, 0, false },
+	{ CONTAINER_MAIN, CONTAINER_TERMINATED, "Error", 5, 1, true },
+	{ CONTAINER_MAIN, CONTAINER_TERMINATED, "Completed", 5, 0, true },
+	{ CONTAINER_MAIN, CONTAINER_RUNNING, "", 99, 0, false }, /* for a moment, or for good */
+	{ CONTAINER_MAIN, CONTAINER_NONE, "", 99, 0, false },
+	{ CONTAINER_INIT, CONTAINER_WAITING, "CrashLoopBackOff", 5, 0, true },
+	{ CONTAINER_INIT, CONTAINER_TERMINATED, "Error", 5, 1, true },
+	{ CONTAINER_INIT, CONTAINER_TERMINATED, "Completed", 5, 0, false }, /* it is done */
+	{ CONTAINER_EPHEMERAL, CONTAINER_WAITING, "CrashLoopBackOff", 9, 0, false },
+};
+
+TEST_LOOP(what_crashes_in_a_loop, 0, sizeof(rows) / sizeof(rows[0]))
+{
+	struct pod_facts p = pod_crashing();
+	struct verdict v;
+	uint32_t container = 99;
+
+	p.n_containers = 2;
+	p.containers[0] = (struct container_facts){ .state = CONTAINER_RUNNING };
+	p.containers[1] = (struct container_facts){ .name = STR_LIT("app"),
+						    .kind = rows[_i].kind,
+						    .state = rows[_i].state,
+						    .reason = STR_C(rows[_i].reason),
+						    .restarts = rows[_i].restarts,
+						    .exit_code = rows[_i].exit_code };
+	ck_assert(judge_fails(DUTY_CRASH_LOOP, &p, &policy, &container) == rows[_i].fails);
+	ck_assert_uint_eq(container, rows[_i].fails ? 1 : 99);
+	v = judge(&p, live_pull());
+	ck_assert_int_eq(v.reason, rows[_i].fails ? REASON_CRASH_LOOPING : REASON_NOT_CRASHING);
+	p.phase = STR_LIT("Failed");
+	ck_assert(!judge_fails(DUTY_CRASH_LOOP, &p, &policy, NULL));
+}
+
+/* Whatever serves is no crash loop: its time begins anew. */
+TEST(a_ready_pod_ends_the_clock)
+{
+	struct pod_facts p = pod_crashing();
+
+	ck_assert(!judge_works(DUTY_CRASH_LOOP, &p));
+	p.ready = true;
+	ck_assert(judge_works(DUTY_CRASH_LOOP, &p));
+}
+
+static const struct {
+	enum tri known;
+	uint32_t pods, failing, ready;
+	enum reason reason;
+} tallies[] = {
+	{ TRI_YES, 3, 3, 0, REASON_CRASH_LOOPING },
+	{ TRI_YES, 3, 2, 0, REASON_NOT_ALL_FAILING },
+	{ TRI_YES, 3, 3, 1, REASON_WORKLOAD_HAS_READY_PODS },
+	{ TRI_YES, 0, 0, 0, REASON_WORKLOAD_HAS_NO_PODS },
+	{ TRI_UNKNOWN, 3, 3, 0, REASON_TALLY_UNKNOWN },
+};
+
+TEST_LOOP(every_pod_must_crash_and_none_be_ready, 0, sizeof(tallies) / sizeof(tallies[0]))
+{
+	struct pod_facts p = pod_crashing();
+	struct pod_context s = live_pull();
+
+	s.tally_known = tallies[_i].known;
+	s.pods = tallies[_i].pods;
+	s.failing = tallies[_i].failing;
+	s.ready = tallies[_i].ready;
+	ck_assert_int_eq(judge(&p, s).reason, tallies[_i].reason);
+}
+
+TEST(guards)
+{
+	struct pod_facts p = pod_crashing();
+	struct verdict v;
+
+	p.owner.kind = STR_LIT("Job");
+	p.owner.api_version = STR_LIT("batch/v1");
+	v = judge(&p, live_pull());
+	EXPECT(v, REFUSE, KIND_NOT_SCALABLE);
+	p.owner = (struct owner_facts){ 0 };
+	v = judge(&p, live_pull());
+	EXPECT(v, REFUSE, NO_CONTROLLER);
+	p = pod_crashing();
+	p.deletion = NOW;
+	v = judge(&p, live_pull());
+	EXPECT(v, NONE, BEING_DELETED);
+	p = pod_crashing();
+	p.annotations.skip = 1u << DUTY_CRASH_LOOP;
+	v = judge(&p, live_pull());
+	EXPECT(v, REFUSE, SKIP_ANNOTATION);
+	policy.duty[DUTY_CRASH_LOOP].enable = false;
+	v = judge(&p, live_pull());
+	EXPECT(v, NONE, DUTY_DISABLED);
+}
+
+TEST_MAIN("rules/crash_loop")
+{
+	tcase_add_checked_fixture(t, setup, teardown);
+}
