@@ -268,7 +268,7 @@ void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX
 		list_names(k, names);
 	(void)snprintf(left, sizeof(left), "%s--%s %s", letter, row->name,
 		       row->argument ? row->argument : "");
-	(void)snprintf(ret, OPTIONS_TEXT_MAX, "  %-22s %s%s\n", left, use->help, names);
+	(void)snprintf(ret, OPTIONS_TEXT_MAX, "  %-22s %s%.240s\n", left, use->help, names);
 }
 
 int options_find_duty(const char *name)
