@@ -150,7 +150,7 @@ void play_settings(const struct play *p, struct settings *s)
 	free(s->schedule);
 	s->schedule = text(p->schedule ? p->schedule : "@daily");
 	s->policy.duty[DUTY_RESTARTS].enable = p->schedule != NULL;
-	s->policy.duty[DUTY_RESTARTS].counts = 5;
+	s->policy.duty[DUTY_RESTARTS].counts = s->policy.duty[DUTY_CRASH_LOOP].counts = 5;
 	str_list_add(&s->policy.duty[DUTY_RESTARTS].status, "Error", 5);
 	str_list_add(&s->policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
 	s->api_secret = text("demo-secret");
