@@ -25,7 +25,7 @@
 #define ITEM_MAX  1024u
 #define BLOB_SEAL (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE)
 
-static bool is_visible(const struct setting *row, int role)
+static bool is_visible(const struct setting *row, enum role role)
 {
 	return (row->roles >> role) & 1u;
 }
@@ -126,7 +126,7 @@ static void pack_settings(struct buffer *b, const struct settings *s, enum role 
 	msgpack_packer_init(&pk, b, buffer_append);
 	msgpack_pack_map(&pk, rows + 1);
 	pack_text(&pk, "role");
-	pack_text(&pk, role_name((enum role)role));
+	pack_text(&pk, role_name(role));
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (!is_visible(row, role))
 			continue;
@@ -337,15 +337,17 @@ static int read_settings(struct reader *c, struct settings *s)
 		return r;
 	if (!take_text(c, 32, &name))
 		return bad(c, "no role");
-	const int role = role_parse(name);
+	const int parsed = role_parse(name);
 
-	if (role < 0)
+	if (parsed < 0)
 		return bad(c, "unknown role \"%.32s\"", name);
+	const enum role role = (enum role)parsed;
+
 	for (const struct setting *row = settings_table; row->path; row++)
 		rows += is_visible(row, role);
 	if (n != rows + 1)
 		return bad(c, "%llu keys, %llu were expected for the %s", (unsigned long long)n,
-			   (unsigned long long)rows + 1, role_name((enum role)role));
+			   (unsigned long long)rows + 1, role_name(role));
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (!is_visible(row, role))
 			continue;

@@ -2,8 +2,10 @@
  *
  * The kubelet waits between two starts with reason CrashLoopBackOff (pkg/kubelet/kubelet.go, images and
  * runtime back-off in pkg/kubelet/kuberuntime/kuberuntime_manager.go, doBackOff), up to five minutes. While
- * it runs for a moment in between, a pod is left alone: it is judged again when it has ended. One that
- * becomes Ready serves, and the time begins anew. */
+ * it runs for a moment in between, a pod is left alone: it is judged again when it has ended. Without a
+ * readiness probe it is Ready in that moment, so only a Ready pod that never restarted shows that its
+ * revision works; else the time ends when no pod of it has crashed for an hour
+ * (watcher/controller/failing_since.h). */
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/workload.h"
 
@@ -37,8 +39,11 @@ static bool fails(const struct pod_facts *p, const struct policy *policy, uint32
 	return false;
 }
 
-static bool is_ready(const struct pod_facts *p)
+static bool serves(const struct pod_facts *p)
 {
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
+		if (p->containers[i].kind == CONTAINER_MAIN && p->containers[i].restarts > 0)
+			return false;
 	return p->ready;
 }
 
@@ -67,5 +72,5 @@ static const struct check checks[] = {
 	CHECKS_WORKLOAD_ACT,
 };
 const struct duty_ops duty_crash_loop = {
-	REASON_CRASH_LOOPING, checks, ARRAY_SIZE(checks), workload_began, fails, is_ready,
+	REASON_CRASH_LOOPING, checks, ARRAY_SIZE(checks), workload_began, fails, serves,
 };

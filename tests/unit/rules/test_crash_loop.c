@@ -89,14 +89,19 @@ TEST_LOOP(what_crashes_in_a_loop, 0, sizeof(rows) / sizeof(rows[0]))
 	ck_assert(!judge_fails(DUTY_CRASH_LOOP, &p, &policy, NULL));
 }
 
-/* Whatever serves is no crash loop: its time begins anew. */
-TEST(a_ready_pod_ends_the_clock)
+/* Without a readiness probe a pod is Ready while it runs from one crash to the next. */
+TEST(a_ready_pod_that_never_restarted_ends_the_clock)
 {
 	struct pod_facts p = pod_crashing();
 
 	ck_assert(!judge_works(DUTY_CRASH_LOOP, &p));
 	p.ready = true;
+	ck_assert(!judge_works(DUTY_CRASH_LOOP, &p));
+	for (uint32_t i = 0; i < p.n_containers; i++)
+		p.containers[i].restarts = 0;
 	ck_assert(judge_works(DUTY_CRASH_LOOP, &p));
+	p.ready = false;
+	ck_assert(!judge_works(DUTY_CRASH_LOOP, &p));
 }
 
 static const struct {

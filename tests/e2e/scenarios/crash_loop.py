@@ -1,0 +1,120 @@
+"""Duty crashLoop."""
+import time
+
+from harness.scenario import scenario
+
+
+def crash(t, workload, restarts=7):
+    """All its pods. Returns when the last status was written."""
+    for pod in workload.pods():
+        t.objects.crash(pod, restarts)
+    return time.time()
+
+
+def run(t, ns, hours="2s", **more):
+    return t.run(crash_loop=ns, hours=hours, crashLoop={"counts": 5, **more})
+
+
+def make_kind(kind):
+    @scenario(f"crash-loop/{kind.lower()}")
+    def acts(t):
+        ns = t.ns()
+        program = run(t, ns)
+        workload = t.objects.workload(kind, ns, 2)
+        begin = time.time()
+        crash(t, workload)
+        request = t.wait_write(workload)
+        assert request.t >= begin + 2, f"acted {begin + 2 - request.t:.3f} s too early"
+        t.until("replicas 0", lambda: workload.wanted() == 0, 3)
+        row = t.wait_history(program, outcome="done")
+        assert row["duty"] == "crashLoop" and row["replicas"] == 2 and workload.name in row["target"], row
+        time.sleep(1)
+        t.expect(scaled=[workload])
+    acts.__doc__ = f"{kind}: scaled to zero once, through /scale, and never again."
+
+
+for _kind in ("Deployment", "StatefulSet", "Rollout"):
+    make_kind(_kind)
+
+
+@scenario("crash-loop/between-two-crashes")
+def between(t):
+    """A container that runs, and without a probe is Ready, for a moment between two crashes does not start the clock anew."""
+    ns = t.ns()
+    run(t, ns, "5s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    begin, restarts = crash(t, workload, 6), 6
+    while time.time() < begin + 4:
+        time.sleep(0.5)
+        for pod in workload.pods():
+            t.objects.run(pod, True, restarts, {"terminated": {"reason": "Error", "exitCode": 1, "finishedAt": t.objects.stamp()}})
+        time.sleep(0.5)
+        restarts += 1
+        crash(t, workload, restarts)
+        assert not t.writes(), "acted one second before the threshold"
+    request = t.wait_write(workload)
+    assert 0 <= request.t - begin - 5 < 3, f"acted {request.t - begin - 5:+.3f} s from the threshold"
+    t.expect(scaled=[workload])
+
+
+@scenario("crash-loop/not-all")
+def not_all(t):
+    """One Ready pod, or one that does not crash as often, and the workload stays."""
+    ns = t.ns()
+    program = run(t, ns, "1s")
+    ready, calm, gone = (t.objects.workload("ReplicaSet", ns, n) for n in (2, 2, 1))
+    for workload in (ready, calm):
+        crash(t, workload)
+    t.objects.run(ready.pods()[0])
+    t.objects.crash(calm.pods()[0], 1)
+    crash(t, gone)
+    t.wait_write(gone)
+    t.wait_history(program, duty="crashLoop", reason="WorkloadHasReadyPods")
+    time.sleep(1)
+    t.expect(scaled=[gone])
+
+
+@scenario("crash-loop/recovers")
+def recovers(t):
+    """A pod that is Ready without a restart shows that the revision works: a later loop gets the whole time again."""
+    ns = t.ns()
+    run(t, ns, "4s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    begin = crash(t, workload)
+    time.sleep(max(0, begin + 2 - time.time()))
+    for pod in workload.pods():
+        t.objects.run(pod)
+    time.sleep(1)
+    second = crash(t, workload, 8)
+    t.never("acted on the old clock", t.writes, second + 3.9 - time.time())
+    t.wait_write(workload)
+    t.expect(scaled=[workload])
+
+
+@scenario("crash-loop/restore")
+def restore(t):
+    """Its replicas come back by the same path as those of errImagePull."""
+    ns = t.ns()
+    program = run(t, ns, "1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+    crash(t, workload)
+    t.wait_write(workload)
+    t.wait_history(program, outcome="done", duty="crashLoop")
+    t.policy.restore = True
+    program.ask("restore", f"{ns}/{workload.name}", "--yes", timeout=30)
+    t.until("the replicas to be back", lambda: workload.wanted() == 2, 10)
+
+
+@scenario("crash-loop/restart-keeps-the-clock")
+def clock(t):
+    """A restart of the program neither begins the wait anew nor shortens it."""
+    ns = t.ns()
+    program = run(t, ns, "6s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    begin = crash(t, workload)
+    time.sleep(3)
+    program.kill_all()
+    program.start()
+    request = t.wait_write(workload)
+    assert 0 <= request.t - begin - 6 < 2.5, f"acted {request.t - begin - 6:+.3f} s from the threshold"
+    t.expect(scaled=[workload])
