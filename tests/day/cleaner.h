@@ -12,6 +12,9 @@
 /* Thresholds of both. */
 #define PULL_MS        (30 * MINUTE)
 #define TERMINATING_MS (10 * MINUTE)
+#define FINISHED_MS    (2 * HOUR)
+#define CRASH_LOOP_MS  HOUR
+#define CRASH_COUNTS   5
 
 struct cleaner {
 	struct world *world;

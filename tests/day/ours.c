@@ -42,15 +42,22 @@ static void policy_set(struct policy *p)
 									     "ImagePullBackOff", NULL };
 	static const char *const causes[] = { "permanent", NULL }, *const excluded[] = { "kube-system",
 											 NULL };
+	static const char *const left_behind[] = { "NodeShutdown", NULL }, *const failed[] = { "Failed",
+											       NULL };
 
-	for (int d = 0; d <= DUTY_IMAGE_PULL; d++) {
-		p->duty[d].enable = true;
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		p->duty[d].enable = duty_acts(d);
 		set_list(&p->duty[d].namespaces, star);
 	}
 	p->duty[DUTY_IMAGE_PULL].hours_ms = PULL_MS;
 	p->duty[DUTY_TERMINATING].hours_ms = TERMINATING_MS;
 	set_list(&p->duty[DUTY_IMAGE_PULL].status, status);
 	set_list(&p->duty[DUTY_IMAGE_PULL].causes, causes);
+	p->duty[DUTY_FINISHED].hours_ms = FINISHED_MS;
+	p->duty[DUTY_CRASH_LOOP].hours_ms = CRASH_LOOP_MS;
+	p->duty[DUTY_CRASH_LOOP].counts = CRASH_COUNTS;
+	set_list(&p->duty[DUTY_FINISHED].status, left_behind);
+	set_list(&p->duty[DUTY_FINISHED].phases, failed);
 	set_list(&p->default_exclude_namespaces, excluded);
 	p->breaker = (struct breaker_policy){ .workloads = 20,
 					      .same_host = 10,
@@ -138,9 +145,13 @@ static void carry_out(struct ours *o, enum duty duty, uint32_t pod)
 
 	if (duty == DUTY_TERMINATING)
 		o->c->early += w->now - p->deletion <= TERMINATING_MS;
+	else if (duty == DUTY_FINISHED)
+		o->c->early += w->now - p->ended <= FINISHED_MS;
 	else if (duty == DUTY_IMAGE_PULL)
 		o->c->early += w->now - w->workloads[p->workload].failing_at <= PULL_MS;
-	if (duty == DUTY_IMAGE_PULL)
+	else if (duty == DUTY_CRASH_LOOP)
+		o->c->early += w->now - w->workloads[p->workload].failing_at <= CRASH_LOOP_MS;
+	if (duty_desc(duty)->key == KEY_WORKLOAD)
 		world_scale_to_zero(w, p->workload);
 	else
 		world_delete(w, pod, duty == DUTY_TERMINATING);
@@ -278,6 +289,7 @@ void ours_free(struct ours **o)
 		str_list_done(&old->policy.duty[d].namespaces);
 		str_list_done(&old->policy.duty[d].status);
 		str_list_done(&old->policy.duty[d].causes);
+		str_list_done(&old->policy.duty[d].phases);
 	}
 	str_list_done(&old->policy.default_exclude_namespaces);
 	free(old->nominated);

@@ -103,6 +103,22 @@ static void access_given(struct story *s, int arg)
 	world_heal(s->world, arg);
 }
 
+static void crashes_on_start(struct story *s, int arg, enum situation situation)
+{
+	s->world->workloads[arg].crashes = true;
+	appear(s, arg, situation, false, false);
+}
+
+static void crash_loop(struct story *s, int arg)
+{
+	crashes_on_start(s, arg, SIT_CRASH_LOOP);
+}
+
+static void crash_heals(struct story *s, int arg)
+{
+	crashes_on_start(s, arg, SIT_CRASH_HEALS);
+}
+
 static void came_back(struct story *s, int arg)
 {
 	appear(s, arg, SIT_CAME_BACK, true, false);
@@ -144,6 +160,19 @@ static void evict(struct world *w, uint32_t pod, enum situation situation)
 	becomes(w, pod, situation);
 	w->pods[pod].life = LIFE_EVICTED;
 	w->pods[pod].runs = false;
+	world_touch(w, pod);
+	world_reconcile(w, w->pods[pod].workload);
+}
+
+static void ended(struct story *s, int arg)
+{
+	struct world *w = s->world;
+	const uint32_t pod = some_pod(w);
+
+	becomes(w, pod, (enum situation)arg);
+	w->pods[pod].life = LIFE_ENDED;
+	w->pods[pod].runs = false;
+	w->pods[pod].ended = w->now;
 	world_touch(w, pod);
 	world_reconcile(w, w->pods[pod].workload);
 }
@@ -288,6 +317,23 @@ static void plan_pods(struct story *s)
 			add(s, some_time(w, 0, 22 * HOUR), stuck, (int)stuck_pods[k].situation);
 }
 
+/* After all else is drawn: what was there before these duties stays as it was. */
+static void plan_ends_and_crashes(struct story *s)
+{
+	struct world *w = s->world;
+
+	for (int i = 0; i < 40; i++)
+		add(s, some_time(w, 0, 20 * HOUR), ended, i < 25 ? SIT_NODE_SHUTDOWN : SIT_ENDED_BADLY);
+	for (int i = 0; i < 12; i++)
+		add(s, some_time(w, 0, 20 * HOUR), crash_loop, 1050 + i);
+	for (int i = 0; i < 8; i++) {
+		const int64_t at = some_time(w, 0, 20 * HOUR);
+
+		add(s, at, crash_heals, 1070 + i);
+		add(s, at + 40 * MINUTE, access_given, 1070 + i);
+	}
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -303,6 +349,7 @@ struct story *story_new(struct world *w)
 	s->begin = w->now;
 	plan_workloads(s);
 	plan_pods(s);
+	plan_ends_and_crashes(s);
 	for (int node = NODE_CUT_OFF; node <= NODE_DEAD; node++) {
 		add(s, 14 * HOUR, node_lost, node);
 		add(s, 14 * HOUR + 5 * MINUTE, node_pods_deleted, node);

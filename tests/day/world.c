@@ -53,6 +53,14 @@ static int some_node(struct world *w)
 	return n;
 }
 
+/* How long a container waits (even) for its next start, or runs (odd) until its next crash. */
+static int64_t crash_wait(unsigned flips)
+{
+	const unsigned doubled = flips / 2 < 5 ? flips / 2 : 5;
+
+	return flips % 2 ? 10 * SECOND : (int64_t)(10 * SECOND) << doubled;
+}
+
 uint32_t world_add_pod(struct world *w, int workload)
 {
 	struct workload *k = &w->workloads[workload];
@@ -69,13 +77,13 @@ uint32_t world_add_pod(struct world *w, int workload)
 			       .created = w->now,
 			       .grace_s = -1 };
 	p->message = failure(w, k);
-	if (p->message && k->failing_revision != k->revision) {
+	if ((p->message || k->crashes) && k->failing_revision != k->revision) {
 		k->failing_revision = k->revision;
 		k->failing_at = w->now;
 	}
-	p->life = p->message ? LIFE_FAILING : LIFE_RUNNING;
+	p->life = p->message ? LIFE_FAILING : k->crashes ? LIFE_CRASHING : LIFE_RUNNING;
 	p->runs = p->life == LIFE_RUNNING;
-	p->refresh_at = w->now + RETRY_MS;
+	p->refresh_at = w->now + (p->life == LIFE_CRASHING ? crash_wait(0) : RETRY_MS);
 	(void)snprintf(p->name, sizeof(p->name), "%s-%u-%05u", k->name, k->revision, i);
 	(void)snprintf(p->uid, sizeof(p->uid), "0b8f0f3e-0000-4000-8000-%012u", i);
 	(void)snprintf(p->owner, sizeof(p->owner), "%s-%u", k->name, k->revision);
@@ -107,7 +115,7 @@ static int count(const struct world *w, int workload, bool newest)
 	for (uint32_t i = 0; i < w->n_pods; i++) {
 		const struct sim_pod *p = &w->pods[i];
 
-		n += p->exists && p->workload == workload && !p->deletion && p->life != LIFE_EVICTED &&
+		n += p->exists && p->workload == workload && !p->deletion && p->life < LIFE_EVICTED &&
 		     (!newest || p->revision == k->revision);
 	}
 	return n;
@@ -144,9 +152,11 @@ static void start(struct world *w, uint32_t i)
 {
 	struct sim_pod *p = &w->pods[i];
 
-	p->life = LIFE_RUNNING;
-	p->runs = true;
+	p->life = w->workloads[p->workload].crashes ? LIFE_CRASHING : LIFE_RUNNING;
+	p->runs = p->life == LIFE_RUNNING;
 	p->message = NULL;
+	p->flips = 0;
+	p->refresh_at = w->now + crash_wait(0);
 	event(w, i);
 }
 
@@ -154,11 +164,21 @@ void world_heal(struct world *w, int workload)
 {
 	struct workload *k = &w->workloads[workload];
 
-	k->image_bad = k->no_access = false;
+	k->image_bad = k->no_access = k->crashes = false;
 	for (uint32_t i = 0; i < w->n_pods; i++)
-		if (w->pods[i].exists && w->pods[i].workload == workload && w->pods[i].life == LIFE_FAILING &&
-		    !failure(w, k))
+		if (w->pods[i].exists && w->pods[i].workload == workload &&
+		    (w->pods[i].life == LIFE_FAILING || w->pods[i].life == LIFE_CRASHING) && !failure(w, k))
 			start(w, i);
+}
+
+static void crash(struct world *w, uint32_t i)
+{
+	struct sim_pod *p = &w->pods[i];
+
+	if (++p->flips % 2 == 0)
+		p->ended = w->now;
+	p->refresh_at = w->now + crash_wait(p->flips);
+	event(w, i);
 }
 
 /* The kubelets: those that fail try again, those that end at the end of their grace go. */
@@ -178,11 +198,26 @@ void world_tick(struct world *w)
 			else
 				start(w, i);
 		}
+		if (p->life == LIFE_CRASHING && w->now >= p->refresh_at)
+			crash(w, i);
 		if (p->deletion && w->now >= p->deletion && p->situation != SIT_STUCK_ENDED &&
 		    p->situation != SIT_STUCK_RUNNING && p->situation != SIT_STUCK_FINALIZER &&
 		    w->nodes[p->node].ready)
 			world_remove(w, i);
 	}
+}
+
+static void crash_facts(const struct sim_pod *p, struct container_facts *c)
+{
+	const bool runs = p->flips % 2;
+
+	c->state = runs ? CONTAINER_RUNNING : CONTAINER_WAITING;
+	c->reason = runs ? STR_LIT("") : STR_LIT("CrashLoopBackOff");
+	c->started = runs;
+	c->restarts = (int32_t)(p->flips / 2);
+	c->last_reason = STR_LIT("Error");
+	c->last_exit_code = 1;
+	c->last_finished_at = p->ended ? p->ended : p->created;
 }
 
 void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
@@ -202,10 +237,12 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 			   STR_C(p->owner_uid) },
 		.revision = STR_C(p->revision_text),
 		.node = STR_C(p->node_text),
-		.phase = p->life == LIFE_EVICTED   ? STR_LIT("Failed")
+		.phase = p->life >= LIFE_EVICTED   ? STR_LIT("Failed")
 			 : p->life == LIFE_FAILING ? STR_LIT("Pending")
 						   : STR_LIT("Running"),
-		.reason = p->life == LIFE_EVICTED ? STR_LIT("Evicted") : STR_LIT(""),
+		.reason = p->life == LIFE_EVICTED             ? STR_LIT("Evicted")
+			  : p->situation == SIT_NODE_SHUTDOWN ? STR_LIT("NodeShutdown")
+							      : STR_LIT(""),
 		.created = p->created,
 		.start_time = p->created,
 		.scheduled_at = p->created,
@@ -222,7 +259,9 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 		ret->finalizers[0] = STR_LIT("example.com/backup");
 	}
 	*c = (struct container_facts){ .name = STR_LIT("app"), .image = STR_C(p->image) };
-	if (p->life == LIFE_FAILING) {
+	if (p->life == LIFE_CRASHING) {
+		crash_facts(p, c);
+	} else if (p->life == LIFE_FAILING) {
 		c->state = CONTAINER_WAITING;
 		c->reason = p->flips % 2 ? STR_LIT("ErrImagePull") : STR_LIT("ImagePullBackOff");
 		c->message = STR_C(p->message);
@@ -232,7 +271,7 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 	} else {
 		c->state = CONTAINER_TERMINATED;
 		c->reason = STR_LIT("Completed");
-		c->finished_at = p->deletion;
+		c->finished_at = p->ended ? p->ended : p->deletion;
 	}
 }
 
@@ -249,10 +288,10 @@ void world_tally(const struct world *w, int workload, uint32_t *ret_pods, uint32
 			continue;
 		world_facts(w, i, &facts);
 		*ret_ready += facts.ready;
-		if (p->deletion || p->life == LIFE_EVICTED || p->revision != w->workloads[workload].revision)
+		if (p->deletion || p->life >= LIFE_EVICTED || p->revision != w->workloads[workload].revision)
 			continue;
 		++*ret_pods;
-		*ret_failing += p->life == LIFE_FAILING;
+		*ret_failing += p->life == LIFE_FAILING || p->life == LIFE_CRASHING;
 	}
 }
 
@@ -299,7 +338,7 @@ void world_scale_to_zero(struct world *w, int workload)
 		return;
 	world_tally(w, workload, &pods, &failing, &ready);
 	o->writes++;
-	if (ready > 0 || !k->image_bad)
+	if (ready > 0 || !(k->image_bad || k->situation == SIT_CRASH_LOOP))
 		o->harm++; /* it serves, or it would have recovered by itself */
 	if (k->writes)
 		o->futile++;

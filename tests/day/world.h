@@ -35,7 +35,11 @@
 	S(STUCK_FINALIZER, "Terminating, held by a finalizer", LEFT)                                         \
 	S(SLOW_SHUTDOWN, "Terminating with a grace period of 30 min, ends by itself", LEFT)                  \
 	S(NODE_LOST, "on a node that is cut off, where it goes on running, and that comes back", LEFT)       \
-	S(NODE_REMOVED, "on a node that is lost and then removed from the cluster", DONE)
+	S(NODE_REMOVED, "on a node that is lost and then removed from the cluster", DONE)                    \
+	S(NODE_SHUTDOWN, "Failed, left behind by a node that shut down", DONE)                               \
+	S(ENDED_BADLY, "Failed by an error of its own", LEFT)                                                \
+	S(CRASH_LOOP, "new workload that crashes from its first start, and nobody mends it", DONE)           \
+	S(CRASH_HEALS, "crashes in a loop for 40 min, until its database answers", LEFT)
 
 enum situation {
 #define S(ID, what, right) SIT_##ID,
@@ -44,7 +48,7 @@ enum situation {
 		SIT__MAX
 };
 
-enum life { LIFE_RUNNING, LIFE_FAILING, LIFE_EVICTED };
+enum life { LIFE_RUNNING, LIFE_FAILING, LIFE_CRASHING, LIFE_EVICTED, LIFE_ENDED };
 
 struct workload {
 	enum situation situation;
@@ -52,10 +56,10 @@ struct workload {
 	unsigned revision;
 	int replicas, before; /* wanted; before somebody wanted 0 */
 	bool job, exists;
-	bool image_bad, no_access; /* of the newest revision */
-	unsigned writes;           /* scale-downs by the cleaner */
+	bool image_bad, no_access, crashes; /* of the newest revision */
+	unsigned writes;                    /* scale-downs by the cleaner */
 	unsigned failing_revision;
-	int64_t failing_at; /* the first pod of that revision failed to pull */
+	int64_t failing_at; /* the first pod of that revision failed to pull, or crashed */
 };
 
 struct sim_pod {
@@ -66,7 +70,7 @@ struct sim_pod {
 	enum life life;
 	bool runs; /* the truth: a process of it runs somewhere */
 	bool forced, finalizer;
-	int64_t created, deletion, grace_s, refresh_at;
+	int64_t created, deletion, grace_s, refresh_at, ended;
 	unsigned flips;
 	uint64_t rv;
 	char name[64], uid[40], owner[64], owner_uid[40], revision_text[16], rv_text[24], node_text[16],
@@ -114,7 +118,7 @@ void world_remove(struct world *w, uint32_t pod);
 /* The controllers and kubelets at work: replicas, retries of pulls. */
 void world_reconcile(struct world *w, int workload);
 void world_tick(struct world *w);
-/* The image can be pulled from now on: failing pods start. */
+/* It can be pulled, and starts, from now on: failing pods run. */
 void world_heal(struct world *w, int workload);
 
 /* What the API server would answer. */
