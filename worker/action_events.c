@@ -15,7 +15,7 @@ static void describe_act(const struct action *a, char *buf, size_t size)
 	else if (a->grant.action == ACTION_SCALE_DOWN)
 		(void)snprintf(buf, size, "scaled from %lld to 0", (long long)a->result.u.result.replicas);
 	else
-		(void)snprintf(buf, size, "%s", action_desc(a->grant.action)->done);
+		(void)snprintf(buf, size, "%s", action_desc((enum action_kind)a->grant.action)->done);
 }
 
 static void describe(const struct action *a, struct object_event *ret)

@@ -16,7 +16,7 @@ static bool is_forced(const struct action *a)
 
 static bool is_on_pod(const struct action *a)
 {
-	return action_desc(a->grant.action)->target == TARGET_POD;
+	return action_desc((enum action_kind)a->grant.action)->target == TARGET_POD;
 }
 
 void ask_pod(struct action *a, struct step_request *ret)

@@ -30,7 +30,7 @@ void ask_top(struct action *a, struct step_request *ret)
 /* What the steps list; in pages so that the JSON of one (22 KB a pod) stays small. */
 static const struct {
 	const char *group, *version, *resource;
-	enum { OF_NAMESPACE, OF_CLUSTER, OF_POD, OF_WORKLOAD } of;
+	enum list_of { OF_NAMESPACE, OF_CLUSTER, OF_POD, OF_WORKLOAD } of;
 } lists[STEP__MAX] = {
 	[STEP_ATTACHMENTS] = { "storage.k8s.io", "v1", "volumeattachments", OF_CLUSTER },
 	[STEP_EVENTS] = { "", "v1", "events", OF_POD },
@@ -42,7 +42,7 @@ static const struct {
 
 void ask_list(struct action *a, struct step_request *ret)
 {
-	const int of = lists[a->step].of;
+	const enum list_of of = lists[a->step].of;
 	_cleanup_free_ char *field = xasprintf("involvedObject.uid=%.*s", STR_ARG(a->pod.uid));
 	_cleanup_free_ char *labels = xasprintf("%.*s", STR_ARG(a->found.scale.selector));
 	_cleanup_free_ char *value = path_escape(of == OF_POD ? field : labels);
