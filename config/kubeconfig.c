@@ -260,14 +260,6 @@ static int normalise_server(struct kube_target *t, struct diags *d)
 	return u.https;
 }
 
-static void clear(char **s)
-{
-	if (*s)
-		explicit_bzero(*s, strlen(*s));
-	free(*s);
-	*s = NULL;
-}
-
 /* client-go sends no credential where TLS does not protect it (IsConfigTransportTLS). */
 static void drop_credentials(struct kube_target *t, struct diags *d)
 {
@@ -279,7 +271,7 @@ static void drop_credentials(struct kube_target *t, struct diags *d)
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
 		any = any || *all[i];
-		clear(all[i]);
+		kube_secret_clear(all[i]);
 	}
 	if (any)
 		diags_warn(d, t->source, 0, 0, "the server is not https: no credential is sent to it");
@@ -295,8 +287,8 @@ int kube_target_load(const struct kube_options *o, struct kube_target *ret, stru
 	if (r == 0 && f.n > 0)
 		r = read_target(&f, o->context, ret, d);
 	if (r == 0 && o->master) {
-		clear(&ret->c.server);
-		clear(&ret->c.tls_server_name);
+		kube_secret_clear(&ret->c.server);
+		kube_secret_clear(&ret->c.tls_server_name);
 		ret->c.server = xstrdup(o->master);
 		if (!ret->source)
 			ret->source = xstrdup("--master");
@@ -307,36 +299,4 @@ int kube_target_load(const struct kube_options *o, struct kube_target *ret, stru
 	if (r == 0)
 		drop_credentials(ret, d);
 	return r < 0 ? r : 0;
-}
-
-static void cluster_settings_done(struct cluster_settings *c)
-{
-	char **const all[] = { &c->name,     &c->server,   &c->address,  &c->tls_server_name,
-			       &c->proxy,    &c->ca_pem,   &c->cert_pem, &c->key_pem,
-			       &c->token,    &c->username, &c->password, &c->impersonate_user,
-			       &c->namespace };
-
-	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
-		clear(all[i]);
-	str_list_done(&c->impersonate_groups);
-}
-
-void kube_target_done(struct kube_target *t)
-{
-	cluster_settings_done(&t->c);
-	free(t->ca_file);
-	free(t->cert_file);
-	free(t->key_file);
-	free(t->token_file);
-	free(t->exec.command);
-	free(t->exec.api_version);
-	free(t->exec.install_hint);
-	str_list_done(&t->exec.args);
-	for (size_t i = 0; i < t->exec.n_env; i++) {
-		free(t->exec.env[i].name);
-		clear(&t->exec.env[i].value);
-	}
-	free(t->exec.env);
-	free(t->source);
-	*t = (struct kube_target){ 0 };
 }

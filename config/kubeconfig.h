@@ -7,7 +7,7 @@
 #ifndef CONFIG_KUBECONFIG_H
 #define CONFIG_KUBECONFIG_H
 
-#include "config/settings.h"
+#include "config/kube_target.h"
 
 struct diags;
 
@@ -17,40 +17,12 @@ struct kube_options {
 	const char *master;     /* replaces the server; NULL = none */
 };
 
-struct kube_env {
-	char *name, *value;
-};
-
-/* users[].user.exec */
-struct kube_exec {
-	char *command; /* absolute, or found in $PATH; NULL = no plugin */
-	char *api_version;
-	struct str_list args;
-	struct kube_env *env;
-	size_t n_env;
-	bool provide_cluster_info;
-	char *install_hint;
-};
-
-struct kube_target {
-	struct cluster_settings c; /* without name and workers; *-data decoded, files not read yet */
-	char *ca_file, *cert_file, *key_file, *token_file;
-	struct kube_exec exec;
-	char *source; /* for people: "/root/.kube/config, context x" */
-	bool in_cluster;
-};
-
 /* 0, or -EINVAL with every error in d. Free with kube_target_done (also after an error). */
 int kube_target_load(const struct kube_options *o, struct kube_target *ret, struct diags *d);
-void kube_target_done(struct kube_target *t);
 
 /* Directory of the mounted service account: $OPC_SERVICEACCOUNT_DIR or the standard one. */
 const char *kube_service_account_dir(void);
 /* $KUBERNETES_SERVICE_HOST and _PORT are set and there is a token. */
 bool kube_is_in_cluster(void);
-
-/* Strict base64 (RFC 4648 4) that skips white space; NULL when it is none. Result NUL-terminated, malloc()ed.
- */
-char *kube_base64_decode(const char *text, size_t n, size_t *ret_n);
 
 #endif

@@ -1,5 +1,7 @@
 /* cluster.c - one cluster: kubeconfig, then the files it names, its plugin, its address. */
 // SPDX-License-Identifier: Apache-2.0
+#include "loader/cluster.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,8 @@
 #include "base/xalloc.h"
 #include "config/file.h"
 #include "config/url.h"
-#include "loader/loader.h"
+#include "loader/exec.h"
+#include "loader/resolve.h"
 
 #define PEM_MAX_BYTES   (1u << 20)
 #define TOKEN_MAX_BYTES (64u << 10)
@@ -25,12 +28,6 @@
 #define EXEC_EARLY_MS  60000
 #define EXEC_SOON_MS   10000
 #define EXEC_TIMEOUT_S 20
-
-void loader_refresh_within(struct loader_refresh *r, uint64_t ms)
-{
-	if (ms > 0 && (r->ms == 0 || ms < r->ms))
-		r->ms = ms;
-}
 
 static bool lasting_error(struct loader *l)
 {
@@ -68,7 +65,7 @@ static bool read_token(struct loader *l, struct kube_target *t)
 	size_t n = 0;
 	const int r = file_read(t->token_file, TOKEN_MAX_BYTES, &text, &n, why);
 
-	loader_refresh_within(&l->refresh, TOKEN_FILE_MS);
+	loader_refresh_within(l, TOKEN_FILE_MS);
 	if (r < 0 && t->c.token) {
 		diags_warn(&l->diags, t->token_file, 0, 0, "token: %s; the token beside it is used", why);
 		return true;
@@ -105,7 +102,7 @@ static bool run_plugin(struct loader *l, struct kube_target *t)
 	if (expiry > 0) {
 		const int64_t left = expiry - clock_wall_ms() - EXEC_EARLY_MS;
 
-		loader_refresh_within(&l->refresh, left > EXEC_SOON_MS ? (uint64_t)left : EXEC_SOON_MS);
+		loader_refresh_within(l, left > EXEC_SOON_MS ? (uint64_t)left : EXEC_SOON_MS);
 	}
 	return true;
 }
@@ -139,7 +136,7 @@ static bool resolve_proxy(struct loader *l, struct kube_target *t)
 		return false;
 	}
 	if (!u.ip)
-		loader_refresh_within(&l->refresh, NAME_MS);
+		loader_refresh_within(l, NAME_MS);
 	else
 		address = xasprintf("%s%s%s:%u", u.six ? "[" : "", u.host, u.six ? "]" : "", port);
 	free(t->c.proxy);
@@ -162,7 +159,7 @@ static bool resolve_server(struct loader *l, struct kube_target *t)
 		diags_error(&l->diags, t->source, 0, 0, "API server: %s", why);
 		return false;
 	}
-	loader_refresh_within(&l->refresh, NAME_MS);
+	loader_refresh_within(l, NAME_MS);
 	return true;
 }
 
@@ -174,7 +171,7 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 	if (r < 0)
 		return exit_is_transient(r) ? false : lasting_error(l);
 	if (t->cert_file || t->ca_file)
-		loader_refresh_within(&l->refresh, CERT_FILE_MS);
+		loader_refresh_within(l, CERT_FILE_MS);
 	ok = read_pem(l, t->ca_file, "certificate authority", &t->c.ca_pem) && ok;
 	ok = read_pem(l, t->cert_file, "client certificate", &t->c.cert_pem) && ok;
 	ok = read_pem(l, t->key_file, "client key", &t->c.key_pem) && ok;

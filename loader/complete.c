@@ -1,6 +1,8 @@
 /* complete.c - what the configuration names besides clusters: secret files, time zone, webhook address, state
  * directory, and who we are. */
 // SPDX-License-Identifier: Apache-2.0
+#include "loader/complete.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +12,13 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "config/cron.h"
+#include "config/kubeconfig.h"
 #include "config/file.h"
 #include "config/value.h"
 #include "config/url.h"
 #include "config/window.h"
 #include "config/zone_file.h"
-#include "loader/loader.h"
+#include "loader/resolve.h"
 
 #define SECRET_MAX_BYTES 4096u
 #define SECRET_FILE_MS   300000u
@@ -26,15 +29,6 @@ static bool lasting_error(struct loader *l)
 {
 	l->lasting = true;
 	return false;
-}
-
-char *loader_path(const struct loader *l, const char *path)
-{
-	const char *slash = strrchr(l->options->config, '/');
-
-	if (path[0] == '/' || !slash)
-		return xstrdup(path);
-	return xasprintf("%.*s/%s", (int)(slash - l->options->config), l->options->config, path);
 }
 
 static const struct setting *find_row(const char *path)
@@ -57,7 +51,7 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 	if (!file)
 		return true;
 	path = loader_path(l, file);
-	loader_refresh_within(&l->refresh, SECRET_FILE_MS);
+	loader_refresh_within(l, SECRET_FILE_MS);
 	int r = file_read(path, SECRET_MAX_BYTES, &text, &n, why);
 
 	if (r < 0) {
@@ -87,9 +81,9 @@ static void resolve_webhook(struct loader *l)
 	if (loader_resolve(u.host, u.port, &s->api_address, why) < 0) {
 		diags_warn(&l->diags, l->options->config, 0, 0,
 			   "tooManyRestart.apiurl: %s; no report until it does", why);
-		loader_refresh_within(&l->refresh, NAME_RETRY_MS);
+		loader_refresh_within(l, NAME_RETRY_MS);
 	} else {
-		loader_refresh_within(&l->refresh, NAME_MS);
+		loader_refresh_within(l, NAME_MS);
 	}
 }
 

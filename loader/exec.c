@@ -1,6 +1,8 @@
 /* exec.c - run a credential plugin (client.authentication.k8s.io, client-go plugin/pkg/client/auth/exec): no
  * shell, no terminal, bounded in time and output, killed with us. */
 // SPDX-License-Identifier: Apache-2.0
+#include "loader/exec.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -19,7 +21,6 @@
 #include "base/clock.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "loader/loader.h"
 
 #define OUTPUT_MAX (64u << 10)
 #define STDERR_MAX 400u

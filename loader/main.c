@@ -19,7 +19,8 @@
 #include "base/xalloc.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
-#include "loader/loader.h"
+#include "loader/cluster.h"
+#include "loader/complete.h"
 
 #include "build_id.h"
 
@@ -162,7 +163,7 @@ static bool send_all(struct channel *c, struct loader *l, const struct loaded_cl
 				       .clusters = n,
 				       .observe = s->policy.mode == MODE_OBSERVE,
 				       .election = s->election,
-				       .refresh_ms = l->refresh.ms > 86400000 ? 86400000 : l->refresh.ms } };
+				       .refresh_ms = l->refresh_ms > 86400000 ? 86400000 : l->refresh_ms } };
 	bool ok = channel_send(c, &m, -1) == 0;
 
 	send_fixed(c, s);

@@ -1,5 +1,7 @@
 /* resolve.c - names to addresses, so that no lasting process needs a resolver. */
 // SPDX-License-Identifier: Apache-2.0
+#include "loader/resolve.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,6 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "loader/loader.h"
 
 #define CANDIDATES 8
 #define CONNECT_MS 500

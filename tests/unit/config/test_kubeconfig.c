@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "config/diag.h"
 #include "config/kubeconfig.h"
+#include "config/kubeconfig_user.h"
 #include "tests/suite.h"
 
 static char dir[SUITE_PATH_MAX];

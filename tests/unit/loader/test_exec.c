@@ -11,7 +11,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "loader/loader.h"
+#include "loader/exec.h"
+#include "loader/resolve.h"
 #include "tests/suite.h"
 
 static char dir[SUITE_PATH_MAX];

@@ -1,0 +1,11 @@
+/* complete.h - what the configuration names beside clusters.  Process: loader. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef LOADER_COMPLETE_H
+#define LOADER_COMPLETE_H
+
+#include "loader/loader.h"
+
+/* Files, zone, webhook, state directory, own pod. False after an error. */
+bool loader_complete(struct loader *l);
+
+#endif

@@ -1,0 +1,14 @@
+/* exec.h - exec plugins of a kubeconfig (client.authentication.k8s.io).  Process: loader. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef LOADER_EXEC_H
+#define LOADER_EXEC_H
+
+#include "config/kubeconfig.h"
+#include "loader/loader.h"
+
+/* Run the plugin and put what it says into t->c. 0, or negative errno with a text in reterr. *ret_expiry is
+ * Unix ms, 0 when it names none. timeout_ms bounds it. */
+int loader_exec(struct kube_target *t, int timeout_ms, int64_t *ret_expiry,
+		char reterr[static LOADER_ERROR_MAX]);
+
+#endif
