@@ -16,7 +16,7 @@
 #include "model/outcomes.h"
 #include "model/verdicts.h"
 
-#define IPC_PROTO     2u
+#define IPC_PROTO     3u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */
 #define CLUSTERS_MAX  64
 #define WORKERS_MAX   64 /* of one cluster */
