@@ -5,12 +5,13 @@ DESTDIR ?=
 export OPC_BUILD_ROOT := $(BUILD)
 PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader
 
-.PHONY: demo check bench build install clean help
+.PHONY: demo check bench torture build install clean help
 
 help:
 	@echo 'make demo     build, then show the program at work on a cluster in memory'
 	@echo 'make check    everything that is tested, on an in-memory and on a real API server'
 	@echo 'make bench    figures, written to docs/benchmarks.md'
+	@echo 'make torture  ten minutes of kills and faults on a real API server, written to docs/torture.md'
 	@echo 'make build    the hardened release build, in build/release'
 	@echo 'make install  build and install to PREFIX (/usr) below DESTDIR'
 	@echo 'make clean    remove build/'
@@ -28,6 +29,11 @@ bench:
 	@scripts/deps
 	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim bench_cache bench_floor bench_drop >/dev/null
 	@bench/run $(BUILD)/release
+
+torture:
+	@scripts/deps
+	@scripts/build release -DOPC_TESTS=ON torture >/dev/null
+	@tests/torture/run --build $(BUILD)/release --page docs/torture.md
 
 build:
 	@scripts/deps

@@ -3,16 +3,11 @@
 Tens of thousands of pods are not created one by one: one is created through the API server and completed there, and its
 stored form is then written to etcd under other names and uids of the same length. The API server learns of them by its watch.
 """
-import base64
-import http.client
-import json
 import os
-import random
 import signal
 import time
-import uuid
-from urllib.parse import urlsplit
 
+from harness.etcd import Etcd, Mould
 from harness.servers import Cluster
 from harness.wait import until
 
@@ -30,61 +25,6 @@ DROPPED_META = ("uid", "resourceVersion", "creationTimestamp", "generation", "ma
 DROPPED_SPEC = ("priority", "priorityClassName", "preemptionPolicy")     # admission wants to set them
 
 
-def random_name(length):
-    return "".join(random.choice("bcdfghjklmnpqrstvwxz2456789") for _ in range(length))
-
-
-class Etcd:
-    def __init__(self, url):
-        self.connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
-
-    def call(self, path, body):
-        self.connection.request("POST", path, json.dumps(body).encode(), {"Content-Type": "application/json"})
-        answer = self.connection.getresponse()
-        text = answer.read()
-        if answer.status != 200:
-            raise AssertionError(f"etcd: {answer.status} {text[:300]}")
-        return json.loads(text)
-
-    def get(self, key):
-        kvs = self.call("/v3/kv/range", {"key": base64.b64encode(key.encode()).decode()}).get("kvs")
-        return base64.b64decode(kvs[0]["value"])
-
-    def put(self, pairs):
-        puts = [{"requestPut": {"key": base64.b64encode(k.encode()).decode(), "value": base64.b64encode(v).decode()}} for k, v in pairs]
-        self.call("/v3/kv/txn", {"success": puts})
-
-
-class Mould:
-    """One pod as etcd holds it, and as many more as wished."""
-
-    def __init__(self, etcd, namespace, pod):
-        self.etcd, self.namespace = etcd, namespace
-        self.name, self.uid = pod["metadata"]["name"], pod["metadata"]["uid"]
-        self.form = etcd.get(self.key(self.name))
-
-    def key(self, name):
-        return f"/registry/pods/{self.namespace}/{name}"
-
-    def copy(self, name):
-        form = self.form.replace(self.name.encode(), name.encode()).replace(self.uid.encode(), str(uuid.uuid4()).encode())
-        return self.key(name), form
-
-    def fill(self, count, say=None, batch=1):
-        """The names; all of the length of the first one's. Pods of one batch have one resourceVersion, which no API server would give
-        them: a watch that is cut among them loses the others, so more than one only while nobody watches."""
-        tail = len(self.name.rsplit("-", 1)[1])
-        stem, names = self.name[:-tail], {}     # in their order, each once
-        while len(names) < count:
-            names[stem + random_name(tail)] = True
-        names = list(names)
-        for at in range(0, count, batch):
-            self.etcd.put([self.copy(name) for name in names[at:at + batch]])
-            if say and at and at % 10_000 == 0:
-                say(f"{at:,} of {count:,} pods written")
-        return names
-
-
 class Real:
     def __init__(self, run):
         self.run = run
@@ -97,8 +37,7 @@ class Real:
         self.server.start()
         # It would hold all pods too, and delete those without an owner.
         os.kill(int((self.server.dir / "kube-controller-manager.pid").read_text()), signal.SIGTERM)
-        env = dict(l.split("=", 1) for l in (self.server.dir / "env").read_text().splitlines() if "=" in l)
-        self.etcd = Etcd(env["ETCD_URL"].strip("'"))
+        self.etcd = Etcd(self.server.etcd_url)
         for name in (NAMESPACE, "shop"):
             self.server.admin.request("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 

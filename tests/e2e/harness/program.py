@@ -71,8 +71,12 @@ class Program:
             command += ["--kubeconfig", self.kubeconfig]
         return [str(c) for c in command]
 
+    def open_log(self):
+        """Where it writes: a file object that is closed when it has been started."""
+        return open(self.log_path, "ab")
+
     def start(self, wait=True):
-        log = open(self.log_path, "ab")
+        log = self.open_log()
         self.process = scratch.start(self.command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.env,
                                         cwd=self.cwd or self.dir, start_new_session=True, preexec_fn=self.preexec)
         log.close()

@@ -84,7 +84,7 @@ class Cluster(Server):
             key, _, value = line.partition("=")
             env[key] = shlex.split(value)[0] if value else ""
         self.url, self.ca, self.audit = env["SERVER"], env["CA_FILE"], env["AUDIT_LOG"]
-        self.host, self.port = env["HOST"], int(env["PORT"])
+        self.host, self.port, self.etcd_url = env["HOST"], int(env["PORT"]), env["ETCD_URL"]
         self.tokens = {"admin": env["TOKEN_ADMIN"], "cleaner": env["TOKEN_CLEANER"],
                        "cleaner-reader": env["TOKEN_CLEANER_READER"], "cleaner-writer": env["TOKEN_CLEANER_WRITER"],
                        "cleaner-ns": env["TOKEN_CLEANER_NS"]}

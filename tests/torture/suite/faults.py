@@ -1,0 +1,147 @@
+"""Does what the schedule says, in lanes beside one another."""
+import os
+import signal
+import struct
+import subprocess
+import threading
+import time
+
+from harness.servers import TESTS
+
+from . import processes
+
+DISK = 128 << 20        # bytes a state directory may hold
+
+
+class Disk:
+    """A file system of its own for one state directory; only root may make one."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.ballast = folder / "ballast"
+
+    @staticmethod
+    def possible():
+        return os.geteuid() == 0
+
+    def mount(self, at_end):
+        self.folder.mkdir(parents=True)
+        at_end("umount", "--lazy", self.folder)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", "torture", self.folder], check=True)
+
+    def fill(self):
+        """Not one byte is left."""
+        with open(self.ballast, "wb", buffering=0) as file:
+            block = b"\0" * (1 << 20)
+            while block:
+                try:
+                    file.write(block)
+                except OSError:
+                    block = block[:len(block) // 2] if len(block) > 1 else b""
+
+    def empty(self):
+        self.ballast.unlink()
+
+
+class Clock:
+    """The wall clock of the instances (clock_step.c)."""
+
+    def __init__(self, folder):
+        self.path = folder / "libexec" / "ops-pod-cleaner" / "clock-step"
+        self.step(0.0)
+
+    def step(self, seconds):
+        """It is then so far from this machine's."""
+        with open(self.path, "r+b" if self.path.exists() else "wb", buffering=0) as file:
+            file.write(struct.pack("=q", int(seconds * 1e9)))
+
+
+class Server:
+    """What happens to the control plane."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def restart(self, what, pause):
+        subprocess.run([TESTS / "cluster" / "restart", self.server.dir, what, "--pause", f"{pause:.1f}"], check=True,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+    def stop_for(self, seconds, ended):
+        pid = int((self.server.dir / "kube-apiserver.pid").read_text())
+        apiserver = processes.process(pid)
+        processes.send(apiserver, signal.SIGSTOP)
+        try:
+            ended.wait(seconds)
+        finally:
+            processes.send(apiserver, signal.SIGCONT)
+
+
+class Fire:
+    """Burns down one schedule. say(text) tells what happens; done counts it."""
+
+    def __init__(self, schedule, instances, server, disks, clock, say):
+        self.instances, self.server, self.disks, self.clock, self.say = instances, Server(server), disks, clock, say
+        self.ended = threading.Event()
+        self.done, self.errors = {}, []
+        self.lanes = [threading.Thread(target=self._lane, args=(name, faults), daemon=True) for name, faults in schedule.items()]
+
+    def burn(self, seconds):
+        self.begin = time.monotonic()
+        for lane in self.lanes:
+            lane.start()
+        self.ended.wait(seconds)
+        self.ended.set()
+        for lane in self.lanes:     # each puts right what it has disturbed
+            lane.join()
+        self.clock.step(0.0)
+        if self.errors:
+            raise self.errors[0]
+
+    def _lane(self, name, faults):
+        """The pauses of the lane "server" count from the end of what came before."""
+        try:
+            at = self.begin
+            for fault in faults:
+                at = time.monotonic() + fault.t if name == "server" else self.begin + fault.t
+                if self.ended.wait(max(0.0, at - time.monotonic())):
+                    return
+                getattr(self, fault.what.replace("-", "_"))(fault)
+                self.done[fault.what] = self.done.get(fault.what, 0) + 1
+        except Exception as e:
+            self.errors.append(e)
+            self.ended.set()
+
+    def kill(self, fault):
+        self.instances[fault.instance].kill_child(fault.value)
+
+    def kill_supervisor(self, fault):
+        self.instances[fault.instance].kill_supervisor()
+
+    def kill_tree(self, fault):
+        self.instances[fault.instance].kill_tree()
+
+    def stop_apiserver(self, fault):
+        self.say(f"the API server stands still for {fault.value:.1f} s")
+        self.server.stop_for(fault.value, self.ended)
+
+    def restart_apiserver(self, fault):
+        self.say("the API server restarts")
+        self.server.restart("apiserver", fault.value)
+
+    def restart_etcd(self, fault):
+        self.say("etcd restarts")
+        self.server.restart("etcd", fault.value)
+
+    def fill_disk(self, fault):
+        if not self.disks:
+            return
+        self.say(f"the disk of instance {fault.instance} is full for {fault.value:.0f} s")
+        self.disks[fault.instance].fill()
+        try:
+            self.ended.wait(fault.value)
+        finally:
+            self.disks[fault.instance].empty()
+
+    def step_clock(self, fault):
+        self.say(f"the clock steps to {fault.value:+g} s")
+        self.clock.step(fault.value)

@@ -1,0 +1,284 @@
+"""One run: calm, ten kills a minute of each role, the fire, calm again, the verdict."""
+import functools
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import scratch
+from harness.servers import TESTS, Cluster, judge as oracle
+from oracle import logs
+
+from . import feed, judge, measure, page, schedule
+from .faults import Clock, Disk, Fire
+from .instance import Instance
+
+WORKERS = 3             # of each instance
+THINGS_PER_SECOND = 24  # over all instances
+CALM = 60.0             # seconds after which all has to be settled
+AFTER = 3.0             # seconds for a write too many to show
+MEASURE_FROM = 300      # seconds: a shorter run is fire alone
+BACKLOG = 4000          # pods for one measurement of the speed
+QUIET = 10.0            # seconds between two signs of life where there is no terminal
+WARM_UP = 60.0          # seconds of ten kills a minute before the speed is measured under them
+
+
+def control_plane():
+    """Builds it if need be; why there is none, or None."""
+    built = subprocess.run([TESTS / "cluster" / "build"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    sys.stderr.write(built.stderr)
+    return (built.stderr.strip().splitlines() or ["tests/cluster/build failed"])[-1] if built.returncode else None
+
+
+def slim(obj):
+    """What a judge needs of an object."""
+    if isinstance(obj, dict) and isinstance(obj.get("metadata"), dict):
+        obj["metadata"].pop("managedFields", None)
+        if obj.get("kind") == "Pod":
+            obj.get("spec", {}).clear()
+    return obj
+
+
+class Torture:
+    def __init__(self, options):
+        self.options = options
+        self.folder = scratch.folder("torture")
+        self.terminal = sys.stdout.isatty()
+        self.begin, self.phase = time.monotonic(), "start"
+        self.width, self.printed = 0, ("", 0.0)     # of the line on a terminal; what was printed elsewhere, and when
+        self.instances, self.feeds, self.things = [], [], []
+        self.checks, self.speeds, self.facts = [], {}, {}
+
+    # --- what the person sees ---
+
+    def say(self, text):
+        seconds = int(time.monotonic() - self.begin)
+        line = f"{seconds // 60}:{seconds % 60:02d}  {self.phase:5}  {self.kills():6,} kills  {self.made():6,} made  {text}"
+        if self.terminal:
+            line = line[:shutil.get_terminal_size().columns - 1]
+            print("\r" + line.ljust(self.width), end="", flush=True)
+            self.width = len(line)
+        elif text != self.printed[0] or time.monotonic() - self.printed[1] > QUIET:
+            self.printed = (text, time.monotonic())
+            print(line, flush=True)
+
+    def stay(self, text):
+        """A line that stays."""
+        if self.terminal and self.width:
+            print("\r" + " " * self.width + "\r", end="")
+            self.width = 0
+        print(text, flush=True)
+
+    def kills(self):
+        return sum(len(i.kills) for i in self.instances)
+
+    def made(self):
+        return sum(len(f.things) for f in self.feeds) + len(self.things)
+
+    def check(self, good, text, details=()):
+        self.checks.append((bool(good), text))
+        self.stay(("ok   " if good else "FAIL ") + text + "".join(f"\n     {d}" for d in details[:40])
+                  + (f"\n     … {len(details) - 40} more" if len(details) > 40 else ""))
+
+    # --- the run ---
+
+    def run(self):
+        o = self.options
+        self.stay(f"torture: seed {o.seed}, {o.seconds:g} s, {o.instances} instances, {o.kills_per_second:g} kills a second")
+        try:
+            self.start()
+            if o.seconds >= MEASURE_FROM:
+                self.measure_speed()
+            self.burn(max(10.0, o.seconds - (time.monotonic() - self.begin)))
+            self.settle()
+            self.end()
+            self.verdict()
+        finally:
+            for instance in self.instances:
+                instance.ending.set()
+                instance.destroy()
+            if o.keep:
+                self.stay(f"files: {self.folder}")
+                self.server.stop()
+                scratch.keep(self.folder)
+            else:
+                scratch.remove(self.folder)
+        bad = [text for good, text in self.checks if not good]
+        if o.page:
+            page.write(pathlib.Path(o.page), self)
+        self.stay(f"{len(self.checks) - len(bad)} passed, {len(bad)} failed, {len(self.facts.get('left out', ()))} skipped")
+        return 1 if bad or not self.checks else 0
+
+    def start(self):
+        self.server = Cluster(self.folder / "cluster")
+        self.say("a control plane starts")
+        self.server.start()
+        self.server.admin.on_object = lambda obj: self.server.states.add(slim(json.loads(json.dumps(obj))))
+        program = self.folder / "program"
+        shutil.copytree(pathlib.Path(self.options.build) / "tests" / "torture", program, ignore=shutil.ignore_patterns("CMake*", "*.cmake"))
+        self.clock = Clock(program)
+        self.disks = []
+        rate = THINGS_PER_SECOND / self.options.instances
+        kubeconfig = self.folder / "kubeconfig"
+        kubeconfig.write_text(self.server.kubeconfig("cleaner"))
+        for number in range(self.options.instances):
+            source = feed.Feed(self.server, number, rate, self.options.seed)
+            instance = Instance(number, program, self.folder / f"instance-{number}", {**source.config(), "workers": WORKERS}, kubeconfig)
+            self.feeds.append(source)
+            self.instances.append(instance)
+            self.mount(instance)
+        for instance in self.instances:
+            instance.run()
+        self.say("all instances are ready")
+
+    def mount(self, instance):
+        if not Disk.possible():
+            self.facts["left out"] = ["a full disk: only root can mount a file system of its own for the state directory"]
+            return
+        disk = Disk(instance.state)
+        disk.mount(functools.partial(scratch.at_end, self.folder))
+        self.disks.append(disk)
+
+    def measure_speed(self):
+        self.phase = "calm"
+        self.speeds["calm"] = self.drain("calm", 120)
+        self.phase = "pace"
+        pacer = measure.Pacer(self.instances)
+        pacer.start()
+        begin = time.monotonic()
+        self.speeds["paced"] = self.drain("pace", 300, lambda: time.sleep(max(0.0, WARM_UP - (time.monotonic() - begin))))
+        pacer.stop()
+        self.facts["paced kills"] = pacer.kills
+
+    def drain(self, name, limit, warm_up=lambda: None):
+        """Deletions a second of a backlog."""
+        backlog = measure.Backlog(self.server, self.instances, self.feeds, name, BACKLOG)
+        self.say(f"paused, while {BACKLOG:,} pods are evicted")
+        backlog.pause()
+        backlog.fill()
+        self.things += backlog.things
+        warm_up()
+        self.say("resumed")
+        speed = backlog.drain(limit)
+        self.say(f"{speed:.0f} deletions a second" if speed else "too few deletions")
+        return speed
+
+    def burn(self, seconds):
+        self.phase = "fire"
+        o = self.options
+        plan = schedule.draw(o.seed, seconds, o.instances, o.kills_per_second)
+        self.fire_at = time.time()
+        for source in self.feeds:
+            source.start()
+        fire = Fire(plan, self.instances, self.server, self.disks, self.clock, self.say)
+        fire.burn(seconds)
+        self.phase = "calm"
+        self.say("the fire is out")
+        self.calm_at = time.time()
+        for source in self.feeds:
+            source.stop()
+            self.things += source.things
+        self.facts.update(fire=seconds, faults=fire.done, trouble=[t for f in self.feeds for t in f.trouble],
+                          asked_again=sum(f.objects.admin.asked_again for f in self.feeds))
+        for source in self.feeds:
+            source.things = []
+
+    # --- the end ---
+
+    def left(self):
+        """{uid: what is left of it} in all namespaces of the run."""
+        left = {}
+        for source in self.feeds:
+            for ns in source.spaces.values():
+                for pod in source.objects.all_pods(ns):
+                    meta, status = pod["metadata"], pod.get("status") or {}
+                    left[meta["uid"]] = (f"still there, {status.get('phase')} {status.get('reason') or ''}, deletionTimestamp "
+                                         f"{meta.get('deletionTimestamp')}, grace {meta.get('deletionGracePeriodSeconds')}")
+            for top in source.objects.admin.get(feed_path(source.spaces["pull"])).get("items") or []:
+                if top["spec"].get("replicas"):
+                    left[top["metadata"]["uid"]] = f"still has {top['spec']['replicas']} replicas"
+        return left
+
+    def open_things(self, left):
+        return [t for t in self.things if t.fate in (feed.DELETE, feed.SCALE) and t.uid in left]
+
+    def settle(self):
+        """Until nothing is due any more, and a little longer."""
+        for source in self.feeds:
+            source.objects.admin.stopped.clear()
+        open_now = self.open_things(self.left())
+        while open_now and time.time() - self.calm_at < CALM:
+            self.say(f"{len(open_now)} left")
+            time.sleep(1)
+            open_now = self.open_things(self.left())
+        self.facts["settled"] = None if open_now else time.time() - self.calm_at
+        time.sleep(AFTER)
+        self.facts["history"] = [self.history_of(i) for i in self.instances]
+
+    @staticmethod
+    def history_of(instance):
+        """{outcome: rows}"""
+        counts = {}
+        try:
+            for row in instance.history("--refusals"):
+                counts[row["outcome"]] = counts.get(row["outcome"], 0) + 1
+        except (AssertionError, subprocess.TimeoutExpired) as e:
+            counts[f"not told: {e}"] = 1
+        return counts
+
+    def end(self):
+        codes = []
+        for instance in self.instances:
+            try:
+                codes.append(instance.end())
+            except AssertionError as e:
+                codes.append(str(e))
+        self.facts["codes"] = codes
+        self.left_at_end = self.left()
+
+    def requests(self):
+        """All writes of the audit log."""
+        found = []
+        with open(self.server.audit, "rb") as file:
+            for line in file:
+                request = logs.parse_line(line)
+                if request and request.is_write:
+                    request.answer = slim(request.answer)
+                    found.append(request)
+        return found
+
+    def verdict(self):
+        self.say("judging")
+        requests = self.requests()
+        v = self.result = judge.judge(self.things, requests, self.server.is_program, self.left_at_end)
+        policy = oracle.Policy(evicted=set(), terminating=set(), image_pull=set(), finished=set(), crash_loop=set(), terminating_hours=feed.HOURS,
+                               image_pull_hours=feed.HOURS, finished_hours=feed.HOURS)
+        for source in self.feeds:
+            for duty, kind in (("evicted", "evicted"), ("terminating", "terminating"), ("finished", "finished"), ("image_pull", "pull")):
+                getattr(policy, duty).add(source.spaces[kind])
+            policy.configure(source.config())
+        findings = oracle.check(requests, policy, self.server.states, self.server.is_program).findings
+        exits = [f"instance {i.number} ended with {code} by itself, {n} times" for i in self.instances for code, n in i.exits.items() if code != 75]
+        self.check(not v.lost, f"{len(v.lost)} of {v.due:,} due objects lost", v.lost)
+        self.check(not v.double, f"{len(v.double)} done twice", v.double)
+        self.check(not v.wrong, f"{len(v.wrong)} wrong writes", v.wrong)
+        self.check(not findings, f"{len(findings)} findings of the oracle", [str(f) for f in findings])
+        settled = self.facts["settled"]
+        self.check(settled is not None, f"settled {settled:.1f} s after the last fault" if settled else f"not settled within {CALM:g} s")
+        self.check(not exits and not any(self.facts["codes"]), f"exit codes at the end: {self.facts['codes']}", exits)
+        planned = self.facts["fire"] * self.options.kills_per_second
+        self.check(self.kills() >= 0.9 * planned, f"{self.kills():,} kills")
+        if self.options.seconds >= MEASURE_FROM:
+            calm, paced = self.speeds["calm"], self.speeds["paced"]
+            self.check(calm and paced and paced >= 0.8 * calm, f"{paced or 0:.0f} deletions a second with ten kills a minute of each role, {calm or 0:.0f} in calm")
+        self.check(not self.facts["trouble"], f"{len(self.facts['trouble'])} objects could not be made", self.facts["trouble"])
+        for reason in self.facts.get("left out", ()):
+            self.stay(f"skip {reason}")
+        for line in page.figures(self):
+            self.stay(line)
+
+
+def feed_path(ns):
+    return f"/apis/apps/v1/namespaces/{ns}/deployments"
