@@ -2,6 +2,7 @@
 import random
 from dataclasses import dataclass
 
+LANES = ("kills", "trees", "server", "disks", "clocks")     # run beside one another
 TREE_EVERY = 20.0               # seconds between two deaths of one instance's supervisor, or of its whole tree
 SERVER_PAUSE = (6.0, 18.0)      # between two disturbances of the server
 SERVER_FAULTS = ("stop-apiserver", "restart-apiserver", "restart-etcd")
@@ -70,7 +71,8 @@ def clocks(rng, seconds):
 
 
 def draw(seed, seconds, instances, per_second):
-    """{lane: faults in their order}: the lanes run beside one another."""
+    """{lane: faults in their order}."""
     rng = random.Random(seed)
-    return {"kills": kills(rng, seconds, instances, per_second), "trees": trees(rng, seconds, instances),
-            "server": server(rng, seconds), "disks": disks(rng, seconds, instances), "clocks": clocks(rng, seconds)}
+    drawn = (kills(rng, seconds, instances, per_second), trees(rng, seconds, instances), server(rng, seconds),
+             disks(rng, seconds, instances), clocks(rng, seconds))
+    return dict(zip(LANES, drawn))
