@@ -1,5 +1,6 @@
 """The figures of a run, as text and as docs/torture.md."""
-from . import feed
+import os
+import platform
 
 ROLES = ("worker", "watcher", "reporter", "supervisor", "tree", "loader", "starting")
 
@@ -19,7 +20,7 @@ def healing(torture):
     for role in (*ROLES, None):
         kills = [k for i in torture.instances for k in i.kills if role in (None, k.role)]
         times = [k.healed - k.t for k in kills if k.healed]
-        if kills:
+        if kills or role is None:
             rows.append((role or "all", len(kills), quantile(times, 0.5), quantile(times, 0.99), max(times, default=None)))
     return rows
 
@@ -35,10 +36,11 @@ def waits(torture):
 
 
 def figures(torture):
+    """As lines under the verdict."""
     v, f = torture.result, torture.facts
-    lines = [f"     {v.due:,} due, {v.done:,} done ({v.cut_off} by a write that was cut off), fire for {f['fire']:.0f} s",
+    lines = [f"     {v.due:,} due, {v.done:,} done, {v.cut_off} of them by a write whose answer was lost; fire for {f['fire']:.0f} s",
              f"     faults: {', '.join(f'{n} {what}' for what, n in sorted(f['faults'].items()))}",
-             f"     history: {f['history']}"]
+             f"     histories: {', '.join(f'{n} {what}' for what, n in sorted(f['history'].items()))}"]
     for name, n, *rest in healing(torture):
         lines.append(f"     {name:11} {n:6,} kills, ready again after p50 {seconds(rest[0])}, p99 {seconds(rest[1])}, worst {seconds(rest[2])}")
     for name, n, *rest in waits(torture):
@@ -46,8 +48,44 @@ def figures(torture):
     return lines
 
 
+def table(headers, rows):
+    lines = ["| " + " | ".join(headers) + " |", "|---" + "|---:" * (len(headers) - 1) + "|"]
+    return lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+
+
+FAULTS = {"kill": "SIGKILL of a child", "kill-supervisor": "SIGKILL of a supervisor", "kill-tree": "SIGKILL of a whole tree",
+          "stop-apiserver": "SIGSTOP of the API server", "restart-apiserver": "restart of the API server", "restart-etcd": "restart of etcd",
+          "fill-disk": "full disk under the state directory", "step-clock": "step of the wall clock"}
+KINDS = {"evicted": "evicted pods", "terminating": "pods stuck in Terminating", "finished": "finished pods", "workload": "workloads without their image"}
+
+
+def headline(torture):
+    v = torture.result
+    settled = torture.facts["settled"]
+    calm = f"All was settled {seconds(settled)} after the last fault." if settled is not None else "**Not all was settled in time.**"
+    _, kills, p50, p99, _ = healing(torture)[-1]
+    return (f"**{kills:,} kills{' survived' if v.ok else ''}: {len(v.lost)} of {v.due:,} due objects lost, {len(v.double)} done twice, {len(v.wrong)} wrong writes.** "
+            f"What was killed was ready again after {seconds(p50)} (p50), {seconds(p99)} (p99). {calm}")
+
+
+def as_markdown(torture):
+    o, f = torture.options, torture.facts
+    lines = ["# Torture", "", "Written by `make torture` (`tests/torture/run`); [tests/torture/README.md](../tests/torture/README.md) says what happens in it "
+             "and how it is judged.", "", headline(torture), "",
+             f"- {o.instances} instances with {torture.workers} workers each on one etcd, kube-apiserver and kube-controller-manager, all on one machine with "
+             f"{os.cpu_count()} CPUs, Linux {platform.release()}, {platform.machine()}",
+             f"- seed {o.seed}, {o.seconds:g} s, of which {f['fire']:.0f} s under fire; {len(torture.things):,} objects made", "",
+             "## Verdict", "", *table(["", ""], [[text, "ok" if good else "**no**"] for good, text in torture.checks]), "",
+             "## How fast it healed", "", "From the kill until the process that takes the place is ready; for a supervisor or a tree, until all its processes "
+             "are. Children that were killed before they were ready count as well.", "",
+             *table(["killed", "kills", "p50", "p99", "worst"], [[n, f"{k:,}", *map(seconds, times)] for n, k, *times in healing(torture)]), "",
+             "## How long what was due had to wait", "", "From the moment it became due until the API server had answered the write, under fire and in the "
+             "calm behind it.", "",
+             *table(["", "done", "p50", "p99", "worst"], [[KINDS[n], f"{k:,}", *map(seconds, times)] for n, k, *times in waits(torture)]), "",
+             "## What happened", "",
+             *table(["", "times"], [[FAULTS[what], f"{n:,}"] for what, n in sorted(f["faults"].items(), key=lambda row: list(FAULTS).index(row[0]))])]
+    return "\n".join([*lines, *[f"\nLeft out: {reason}." for reason in f.get("left out", ())]]) + "\n"
+
+
 def write(path, torture):
-    path.write_text("\n".join(figures(torture)) + "\n", encoding="utf-8")
-
-
-HOURS = feed.HOURS
+    path.write_text(as_markdown(torture), encoding="utf-8")

@@ -41,6 +41,8 @@ def slim(obj):
 
 
 class Torture:
+    workers = WORKERS
+
     def __init__(self, options):
         self.options = options
         self.folder = scratch.folder("torture")
@@ -215,17 +217,18 @@ class Torture:
             open_now = self.open_things(self.left())
         self.facts["settled"] = None if open_now else time.time() - self.calm_at
         time.sleep(AFTER)
-        self.facts["history"] = [self.history_of(i) for i in self.instances]
+        self.facts["history"] = self.histories()
 
-    @staticmethod
-    def history_of(instance):
-        """{outcome: rows}"""
+    def histories(self):
+        """{outcome: rows}, of all instances."""
         counts = {}
-        try:
-            for row in instance.history("--refusals"):
-                counts[row["outcome"]] = counts.get(row["outcome"], 0) + 1
-        except (AssertionError, subprocess.TimeoutExpired) as e:
-            counts[f"not told: {e}"] = 1
+        for instance in self.instances:
+            try:
+                outcomes = [row["outcome"] for row in instance.history("--refusals")]
+            except (AssertionError, subprocess.TimeoutExpired) as e:
+                outcomes = [f"not told: {e}"]
+            for outcome in outcomes:
+                counts[outcome] = counts.get(outcome, 0) + 1
         return counts
 
     def end(self):
