@@ -29,8 +29,9 @@ static struct str reason_of(const struct pod_facts *p, const struct duty_policy 
 	return p->reason;
 }
 
-/* The latest time that its status tells of its end; 0 when nothing tells. When it was scheduled counts only
- * where no container was ever reported: such a pod was turned away at once. */
+/* The latest time that its status tells of its end; 0 when nothing tells. When the kubelet first looked at it
+ * counts only where no container was ever reported: such a pod was turned away at once, and its status holds
+ * neither conditions nor any other time. */
 static int64_t ended_at(const struct pod_facts *p)
 {
 	int64_t at = p->disruption_at > p->unready_since ? p->disruption_at : p->unready_since;
@@ -38,7 +39,7 @@ static int64_t ended_at(const struct pod_facts *p)
 	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
 		if (p->containers[i].finished_at > at)
 			at = p->containers[i].finished_at;
-	return p->n_containers == 0 && p->scheduled_at > at ? p->scheduled_at : at;
+	return p->n_containers == 0 && p->start_time > at ? p->start_time : at;
 }
 
 static bool check_is_finished(struct evaluation *l)

@@ -145,6 +145,8 @@ def finished_at(pod):
     """The latest time that the pod's status tells of its end, Unix seconds; None = it tells none."""
     status = pod.get("status") or {}
     times = [c.get("lastTransitionTime") for c in status.get("conditions") or []]
+    if not status.get("containerStatuses"):     # turned away as soon as the kubelet saw it
+        times.append(status.get("startTime"))
     for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
         times.append(((c.get("state") or {}).get("terminated") or {}).get("finishedAt"))
     return max((parse_time(t) for t in times if t), default=None)

@@ -148,7 +148,7 @@ TEST(a_container_tells_the_reason_when_the_pod_does_not)
 
 /* The latest of what its status tells. */
 static const struct {
-	int64_t unready, disruption, scheduled, finished;
+	int64_t unready, disruption, started, finished;
 	bool container;
 	enum verdict_kind kind;
 	enum reason reason;
@@ -176,10 +176,10 @@ TEST_LOOP(its_end_is_the_latest_time_that_tells, 0, sizeof(ends) / sizeof(ends[0
 
 	p.unready_since = at[ends[_i].unready + 1];
 	p.disruption_at = at[ends[_i].disruption + 1];
-	p.scheduled_at = at[ends[_i].scheduled + 1];
+	p.start_time = at[ends[_i].started + 1];
 	p.n_containers = ends[_i].container;
 	p.containers[0].finished_at = at[ends[_i].finished + 1];
-	p.start_time = BORN;
+	p.scheduled_at = NOW - HOURS - 1;
 	v = judge(&p);
 	expect(&v, ends[_i].kind, ends[_i].reason, __LINE__);
 }

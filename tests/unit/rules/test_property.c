@@ -208,7 +208,7 @@ static void assert_finished(const struct pod_facts *p, const struct policy *poli
 	ck_assert(str_is(p->reason, "NodeShutdown") || str_is(p->reason, "NodeLost") || str_empty(p->reason));
 	ck_assert(time_add(p->unready_since, dp->hours_ms) < NOW &&
 		  time_add(p->disruption_at, dp->hours_ms) < NOW);
-	ck_assert(p->unready_since > 0 || p->disruption_at > 0 || p->n_containers > 0 || p->scheduled_at > 0);
+	ck_assert(p->unready_since > 0 || p->disruption_at > 0 || p->n_containers > 0 || p->start_time > 0);
 	ck_assert(!str_is(p->owner.kind, "Job") || dp->include_jobs);
 	ck_assert(!str_empty(p->owner.uid) || dp->include_bare_pods);
 }
