@@ -79,6 +79,9 @@ class Cluster(Server):
         if not self.given:
             scratch.at_end(self.dir.parent, TESTS / "cluster" / "down", self.dir)
             subprocess.run([TESTS / "cluster" / "up", self.dir], check=True)
+        self.attach()
+
+    def attach(self):
         env = {}
         for line in (self.dir / "env").read_text().splitlines():
             key, _, value = line.partition("=")

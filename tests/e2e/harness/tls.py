@@ -5,7 +5,7 @@ import subprocess
 
 
 class Authority:
-    def __init__(self, folder):
+    def __init__(self, folder, name="localhost"):
         self.dir = pathlib.Path(folder)
         self.dir.mkdir(parents=True, exist_ok=True)
         self.ca = self.dir / "ca.crt"
@@ -16,7 +16,7 @@ class Authority:
         self._openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", "server.key",
                       "-out", "server.csr", "-subj", "/CN=e2e server")
         (self.dir / "ext").write_text("basicConstraints=critical,CA:FALSE\nextendedKeyUsage=serverAuth\n"
-                                      "subjectAltName=IP:127.0.0.1,DNS:localhost\n")
+                                      f"subjectAltName=IP:127.0.0.1,DNS:{name}\n")
         self._openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial",
                       "-days", "30", "-out", "server.crt", "-extfile", "ext")
 
