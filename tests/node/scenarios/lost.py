@@ -1,0 +1,58 @@
+"""A node that does not answer any more, and comes back, or does not."""
+import signal
+
+from harness.scenario import scenario
+
+from kit import pods
+from kit.pods import NAME
+
+from .terminating import start
+
+UNREACHABLE = "node.kubernetes.io/unreachable"
+SOON = [{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 2}
+        for key in (UNREACHABLE, "node.kubernetes.io/not-ready")]
+
+
+@scenario("lost/node-stops-answering", servers=("node",), alone=True, timeout=120)
+def stops(t):
+    """Its pods are asked to go, by a person and by NoExecute, and cannot: refused until the node answers and nothing of them runs."""
+    ns = t.ns()
+    asked, left = start(t, ns, "asked"), start(t, ns, "left", tolerations=SOON)
+    program = t.run(terminating=ns, hours="2s")
+    t.server.signal_kubelet(signal.SIGSTOP)
+    try:
+        t.objects.terminate(asked)
+        t.until("the node to be lost", lambda: t.server.condition(NAME, "Ready") == "Unknown", 40, every=0.2)
+        t.until("NoExecute", lambda: (UNREACHABLE, "NoExecute") in t.server.taints(NAME), 20, every=0.2)
+        t.until("the eviction", lambda: t.objects.get(left)["metadata"].get("deletionTimestamp"), 20, every=0.2)
+        for name, pod in (("asked", asked), ("noexecute", left)):
+            t.wait_history(program, 30, uid=pod["metadata"]["uid"], outcome="refused", reason="NodeNotReady")
+            kept = t.server.keep(f"lost-{name}", pod)
+            assert not pods.is_ready(kept) and kept["status"]["phase"] == "Running", kept["status"]
+        reasons = [c.get("reason") for c in kept["status"]["conditions"] if c["type"] == "DisruptionTarget"]
+        assert reasons == ["DeletionByTaintManager"], kept["status"]["conditions"]
+    finally:
+        t.server.signal_kubelet(signal.SIGCONT)
+    t.until("the pods to be gone", lambda: not any(t.objects.get(pod) for pod in (asked, left)), 30, every=0.2)
+    t.until("the node to be Ready", lambda: t.server.ready(NAME), 30, every=0.2)
+    pods.expect_late(t, asked, left)
+
+
+@scenario("lost/node-is-removed", servers=("node",), alone=True, timeout=120)
+def removed(t):
+    """The kubelet is killed and the node taken out of the cluster: nobody will confirm any more, so force is safe."""
+    ns = t.ns()
+    pod = start(t, ns, "orphan")
+    t.server.stop_kubelet(signal.SIGKILL)
+    try:
+        t.objects.terminate(pod)
+        t.until("the node to be lost", lambda: not pods.is_ready(t.objects.get(pod)), 40, every=0.2)
+        t.admin.delete(f"/api/v1/nodes/{NAME}")
+        t.server.keep("lost-node-is-removed", pod)
+        program = t.run(terminating=ns, hours="1s")
+        row = t.wait_history(program, 30, uid=pod["metadata"]["uid"], outcome="done", reason="StuckTerminating")
+        t.note = row["detail"]
+        t.expect(forced=[pod])
+    finally:
+        t.server.start_kubelet()
+        t.until("the node to be Ready again", lambda: t.server.ready(NAME), 40, every=0.2)
