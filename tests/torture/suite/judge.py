@@ -16,6 +16,7 @@ class Verdict:
     done: int = 0
     cut_off: int = 0                                # of those done: by a write whose answer does not say so
     lost: list = field(default_factory=list)        # texts
+    lost_in_a_write: int = 0                        # of those lost: by a write that began and whose end nobody knows
     double: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
     took: list = field(default_factory=list)        # (thing, seconds from due to done)
@@ -70,6 +71,7 @@ def judge_thing(thing, writes, left, verdict):
     verdict.due += 1
     if left:
         verdict.lost.append(told(f"{thing}: {left}", writes))
+        verdict.lost_in_a_write += any(may_have_taken_effect(w) for w in writes)
         return
     if not effective and not any(may_have_taken_effect(w) for w in writes):
         verdict.wrong.append(told(f"{thing}: done, but by no write of the program", writes))
