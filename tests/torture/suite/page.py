@@ -39,6 +39,7 @@ def figures(torture):
     """As lines under the verdict."""
     v, f = torture.result, torture.facts
     lines = [f"     {v.due:,} due, {v.done:,} done, {v.cut_off} of them by a write whose answer was lost; fire for {f['fire']:.0f} s",
+             f"     the oracle knew the object of {f['checked']:,} writes as it was when it was written",
              f"     faults: {', '.join(f'{n} {what}' for what, n in sorted(f['faults'].items()))}",
              f"     histories: {', '.join(f'{n} {what}' for what, n in sorted(f['history'].items()))}"]
     for name, n, *rest in healing(torture):

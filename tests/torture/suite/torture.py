@@ -15,7 +15,7 @@ from . import feed, judge, measure, page, schedule
 from .faults import Clock, Disk, Fire
 from .instance import Instance
 
-WORKERS = 10            # of each instance: so many that each is killed less often than makes it degraded
+WORKERS = 14            # of each instance: so many that each is killed less often than makes it degraded
 THINGS_PER_SECOND = 24  # over all instances
 AFTER = 3.0             # seconds for a write too many to show
 MEASURE_FROM = 300      # seconds: a shorter run is fire alone
@@ -266,12 +266,13 @@ class Torture:
             for duty, kind in (("evicted", "evicted"), ("terminating", "terminating"), ("finished", "finished"), ("image_pull", "pull")):
                 getattr(policy, duty).add(source.spaces[kind])
             policy.configure(source.config())
-        findings = oracle.check(requests, policy, self.server.states, self.server.is_program).findings
+        report = oracle.check(requests, policy, self.server.states, self.server.is_program)
+        self.facts["checked"] = report.checked
         exits = [f"instance {i.number} ended with {code} by itself, {n} times" for i in self.instances for code, n in i.exits.items() if code != 75]
         self.check(not v.lost, f"{len(v.lost)} of {v.due:,} due objects lost, {v.lost_in_a_write} of them by a write that was cut off", v.lost)
         self.check(not v.double, f"{len(v.double)} done twice", v.double)
         self.check(not v.wrong, f"{len(v.wrong)} wrong writes", v.wrong)
-        self.check(not findings, f"{len(findings)} findings of the oracle", [str(f) for f in findings])
+        self.check(not report.findings, f"{len(report.findings)} findings of the oracle", [str(f) for f in report.findings])
         settled = self.facts["settled"]
         self.check(settled is not None, f"settled {settled:.1f} s after the last fault" if settled else f"not settled within {self.options.calm:g} s")
         self.check(not exits and not any(self.facts["codes"]), f"exit codes at the end: {self.facts['codes']}", exits)
