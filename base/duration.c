@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stdio.h>

@@ -11,7 +11,6 @@
 #include "base/xalloc.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "rules/judge.h"
 
 struct row {
 	char pod[320];

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "model/duties.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "base/cleanup.h"
 #include "cli/output.h"
 #include "cli/command.h"
 #include "cli/ctl.h"

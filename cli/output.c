@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "model/duties.h"
 #include "model/reasons.h"

@@ -12,7 +12,6 @@
 #include "cli/output.h"
 #include "cli/plan.h"
 #include "cli/table.h"
-#include "rules/judge.h"
 
 enum plan_when {
 	PLAN_NOW,     /* a worker judged it live and would write */

@@ -1,7 +1,6 @@
 /* run.c - `run`: find the files, then become the supervisor. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

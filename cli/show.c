@@ -14,7 +14,6 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
-#include "rules/judge.h"
 
 #define ROWS_MAX 64
 

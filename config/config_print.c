@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_print.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "base/duration.h"
-#include "config/config.h"
 #include "config/override.h"
 #include "config/table.h"
 

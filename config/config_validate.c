@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_validate.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "base/cleanup.h"
 #include "config/cron.h"
 #include "config/diag.h"
-#include "base/duration.h"
 #include "config/window.h"
 #include "config/zone_file.h"
 

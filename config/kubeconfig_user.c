@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "config/diag.h"
-#include "config/url.h"
 
 static void error_at(const struct kube_entry *e, const char *key, struct diags *d, const char *text)
 {

@@ -7,7 +7,6 @@
 
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "config/zone.h"
 
 struct known {
 	char *text;

@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
-#include "kube/refusal.h"
 
 #define PROTOBUF       "application/vnd.kubernetes.protobuf"
 #define LIST_IDLE_MS   60000u

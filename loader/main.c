@@ -7,7 +7,6 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,7 +15,6 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
 #include "loader/cluster.h"

@@ -8,7 +8,6 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "http/client.h"
 #include "http/global.h"
 #include "reporter/inbox.h"
 #include "reporter/reports.h"

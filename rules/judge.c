@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/judge.h"
 
-#include "base/cleanup.h"
 #include "rules/checks.h"
 #include "rules/select.h"
 #include "rules/text.h"

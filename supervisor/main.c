@@ -2,12 +2,10 @@
  * socket. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <time.h>

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "http/client.h"
 #include "http/global.h"
 #include "process/process.h"
 #include "watcher/cluster_watch.h"

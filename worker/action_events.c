@@ -3,7 +3,6 @@
 #include "worker/action_events.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "worker/action_state.h"
 

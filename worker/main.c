@@ -12,7 +12,6 @@
 #include "http/global.h"
 #include "process/cluster_endpoint.h"
 #include "process/process.h"
-#include "rules/judge.h"
 #include "worker/action.h"
 #include "worker/action_events.h"
 

@@ -3,13 +3,10 @@
 #include "reporter/digest/run_log.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/xalloc.h"
 #include "reporter/history/attention.h"
 
 _Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");

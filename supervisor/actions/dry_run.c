@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/xalloc.h"
 #include "model/outcomes.h"
 #include "model/reasons.h"

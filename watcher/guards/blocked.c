@@ -3,7 +3,6 @@
 #include "watcher/guards/blocked.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "watcher/cache/deadline.h"

@@ -6,7 +6,6 @@
 #include "watcher/guards/in_flight.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "watcher/cache/hash.h"

@@ -6,7 +6,6 @@
 #include "base/xalloc.h"
 #include "kube/path.h"
 #include "worker/action_end.h"
-#include "worker/steps/object.h"
 
 bool needs_node(const struct action *a)
 {

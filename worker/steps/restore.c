@@ -3,14 +3,12 @@
 #include "worker/steps/restore.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
 #include "worker/action_end.h"
 #include "worker/managed_fields.h"
-#include "worker/steps/object.h"
 #include "worker/steps/scale.h"
 
 static enum step_then refuse(struct action *a, enum reason reason, const char *why)
