@@ -27,7 +27,6 @@ int command_plan(const struct command *self, const struct options *o);
 int command_pause(const struct command *self, const struct options *o); /* and resume */
 int command_show(const struct command *self, const struct options *o);
 int command_restore(const struct command *self, const struct options *o);
-int command_reload(const struct command *self, const struct options *o);
 int command_config(const struct command *self, const struct options *o);
 int command_cron(const struct command *self, const struct options *o);
 int command_probe(const struct command *self, const struct options *o); /* test builds */

@@ -3,7 +3,6 @@
 #include "cli/ctl.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,34 +89,19 @@ int ctl_send(struct ctl *c, const struct msg *m)
 	return ended(strerrordesc_np(errno));
 }
 
-static int wait_readable(const struct ctl *c, uint64_t timeout_ms)
-{
-	const uint64_t until = clock_boot_ms() + timeout_ms;
-	struct pollfd p = { .fd = c->fd, .events = POLLIN };
-
-	for (;;) {
-		const uint64_t now = clock_boot_ms();
-		const int r = poll(&p, 1, now < until ? (int)(until - now) : 0);
-
-		if (r > 0)
-			return EXIT_CODE_OK;
-		if (r < 0 && errno != EINTR)
-			return ended(strerrordesc_np(errno));
-		if (now >= until)
-			break;
-	}
-	(void)fprintf(stderr, "ops-pod-cleaner: no answer from %s in time\n", c->path);
-	return EXIT_CODE_UNAVAILABLE;
-}
-
 static int read_frame(struct ctl *c, uint64_t timeout_ms)
 {
-	const int code = wait_readable(c, timeout_ms);
+	const struct timeval left = clock_timeval(timeout_ms ? timeout_ms : 1); /* 0 would be for ever */
+	ssize_t n;
 
-	if (code != EXIT_CODE_OK)
-		return code;
-	const ssize_t n = recv(c->fd, c->frame, sizeof(c->frame), 0);
-
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &left, sizeof(left));
+	do
+		n = recv(c->fd, c->frame, sizeof(c->frame), 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN) {
+		(void)fprintf(stderr, "ops-pod-cleaner: no answer from %s in time\n", c->path);
+		return EXIT_CODE_UNAVAILABLE;
+	}
 	if (n <= 0)
 		return ended("not answered (only root and the instance's own user may ask)");
 	c->at = 0;

@@ -50,8 +50,8 @@ static json_t *row_json(const struct msg_ctl_history_row *h)
 			 duty_name((enum duty)h->duty), "namespace", h->ns, "name", h->name, "uid", h->uid,
 			 "mode", h->observe ? "observe" : "enforce", "outcome", outcome_text(h), "reason",
 			 h->reason, "detail", h->detail, "target", h->target, "replicas",
-			 h->replicas >= 0 ? json_integer(h->replicas) : json_null(), "http",
-			 (json_int_t)h->http, "action", output_action(action_of(h)));
+			 output_json_replicas(h->replicas), "http", (json_int_t)h->http, "action",
+			 output_action(action_of(h)));
 }
 
 static void print_json(const struct rows *rows)

@@ -270,10 +270,3 @@ void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX
 		       row->argument ? row->argument : "");
 	(void)snprintf(ret, OPTIONS_TEXT_MAX, "  %-22s %s%.240s\n", left, use->help, names);
 }
-
-int options_find_duty(const char *name)
-{
-	int64_t duty;
-
-	return parse_duty(name, &duty) < 0 ? -1 : (int)duty;
-}

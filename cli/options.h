@@ -47,7 +47,4 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
  */
 void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX]);
 
-/* The duty of that name that acts, or -1. */
-int options_find_duty(const char *name);
-
 #endif

@@ -192,11 +192,10 @@ static json_t *items_json(const struct restore *r)
 	for (size_t k = 0; k < r->n; k++) {
 		const struct item *i = &r->v[k];
 
-		json_array_append_new(
-			all, json_pack("{s:I, s:s, s:o, s:s, s:s, s:s}", "id", (json_int_t)i->id, "target",
-				       i->target, "replicas",
-				       i->replicas >= 0 ? json_integer(i->replicas) : json_null(), "outcome",
-				       i->outcome, "reason", i->reason, "detail", i->text));
+		json_array_append_new(all, json_pack("{s:I, s:s, s:o, s:s, s:s, s:s}", "id",
+						     (json_int_t)i->id, "target", i->target, "replicas",
+						     output_json_replicas(i->replicas), "outcome", i->outcome,
+						     "reason", i->reason, "detail", i->text));
 	}
 	return all;
 }
