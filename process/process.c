@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -40,6 +41,7 @@ struct process {
 	void *ctx;
 	int statm_fd; /* opened before the sandbox, read for heartbeats */
 	uint64_t cluster, number, generation, prepared;
+	struct settings next;          /* of the prepared generation, until it is in force */
 	struct sandbox_params sandbox; /* what this process was given */
 	struct sandbox_params wanted;  /* what the prepared generation needs */
 	char *writable_dir;
@@ -129,32 +131,32 @@ static bool same_ports(const struct sandbox_params *a, const struct sandbox_para
 	return a->n_ports == b->n_ports && memcmp(a->ports, b->ports, a->n_ports * sizeof(a->ports[0])) == 0;
 }
 
-static int take_settings(struct process *p, int fd, bool first, char reterr[static SETTINGS_ERROR_MAX])
+static int prepare_settings(struct process *p, int fd, char reterr[static SETTINGS_ERROR_MAX])
 {
-	struct settings s;
-	struct sandbox_params wanted;
+	_cleanup_(settings_done) struct settings s = { 0 };
 	const char *why = "refused";
-
-	settings_init(&s);
 	int r = settings_read_blob(fd, &s, reterr);
 
-	if (r == 0) {
-		sandbox_from_settings(p, &s, &wanted);
-		r = p->spec->on_settings(p, &s, first, &why);
-		if (r == 0)
-			p->wanted = wanted;
-		else
-			(void)snprintf(reterr, SETTINGS_ERROR_MAX, "%s", why);
+	if (r < 0)
+		return r;
+	r = p->spec->check_settings(&s, &why);
+	if (r < 0) {
+		(void)snprintf(reterr, SETTINGS_ERROR_MAX, "%s", why);
+		return r;
 	}
-	settings_done(&s);
-	return r;
+	sandbox_from_settings(p, &s, &p->wanted);
+	settings_done(&p->next);
+	p->next = s;
+	settings_init(&s);
+	return 0;
 }
 
 static int start(struct process *p)
 {
 	struct msg ready = { .type = MSG_READY, .u.ready.generation = p->generation };
-	int r = p->spec->on_start(p);
+	int r = p->spec->on_start(p, &p->next);
 
+	settings_done(&p->next);
 	if (r < 0)
 		return r;
 	p->sandbox = p->wanted;
@@ -188,7 +190,7 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 		(void)snprintf(name, sizeof(name), "%s/%u.%u", role_name(p->spec->role), (unsigned)p->cluster,
 			       (unsigned)p->number);
 	log_init(name);
-	int r = take_settings(p, fd, true, err);
+	int r = prepare_settings(p, fd, err);
 
 	if (r < 0) {
 		(void)log_error(r, "settings not usable", kv_s("detail", err));
@@ -207,7 +209,7 @@ static void on_next_settings(struct process *p, const struct msg_settings *m, in
 {
 	struct msg ack = { .type = MSG_SETTINGS_ACK, .u.settings_ack.generation = m->generation };
 	char err[SETTINGS_ERROR_MAX];
-	const int r = take_settings(p, fd, false, err);
+	const int r = prepare_settings(p, fd, err);
 
 	ack.u.settings_ack.ok = r == 0;
 	if (r < 0)
@@ -228,7 +230,8 @@ static void on_commit(struct process *p, uint64_t generation)
 		process_exit(p, EXIT_CODE_OK);
 		return;
 	}
-	p->spec->on_commit(p);
+	p->spec->on_commit(p, &p->next);
+	settings_done(&p->next);
 }
 
 /* -- channel -- */
@@ -394,6 +397,7 @@ static void process_done(struct process *p)
 	event_base_free(p->base);
 	if (p->statm_fd >= 0)
 		(void)close(p->statm_fd);
+	settings_done(&p->next);
 	free(p->writable_dir);
 }
 
