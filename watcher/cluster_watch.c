@@ -17,11 +17,9 @@
 #include "kube/reflector.h"
 #include "process/cluster_endpoint.h"
 #include "rules/select.h"
-#include "watcher/controller/restart_rows.h"
-#include "watcher/controller/explain_rows.h"
+#include "watcher/controller/questions.h"
 #include "watcher/watch_stats.h"
 #include "watcher/guards/leadership.h"
-#include "watcher/controller/plan_rows.h"
 #include "watcher/target.h"
 
 #define RUN_LATEST_MS 30000u /* timers do not count suspended time: wake at least this often */
@@ -42,9 +40,7 @@ struct cluster_watch {
 	struct leadership *leadership; /* NULL: this replica is the only one */
 	bool was_leading;
 	struct controller *controller;
-	struct restart_rows restarts;
-	struct explain_rows explain;
-	struct plan_rows plan;
+	struct questions *questions;
 	struct watch_stats *stats;
 	struct outbox out;
 	struct event *run_timer, *saved_get_timer;
@@ -71,7 +67,7 @@ static void schedule(struct cluster_watch *w)
 
 	if (w->run_now || w->stopped)
 		return;
-	next = w->restarts.digest || w->explain.n || w->plan.n ? 0 : controller_next(w->controller);
+	next = questions_open(w->questions) ? 0 : controller_next(w->controller);
 	if (next == UINT64_MAX) { /* so it is for every pod of a first list: no clock is asked */
 		(void)evtimer_del(w->run_timer);
 		return;
@@ -95,11 +91,7 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 	if (w->stopped)
 		return;
 	(void)controller_run(w->controller);
-	r = explain_rows_step(&w->explain, controller_cluster(w->controller), &w->out);
-	if (r == 0)
-		r = plan_rows_step(&w->plan, w->controller, &w->out);
-	if (r == 0 && w->restarts.digest)
-		r = restart_rows_step(&w->restarts, controller_cluster(w->controller), &w->out);
+	r = questions_step(w->questions);
 	watch_stats_touch(w->stats);
 	if (r == -EAGAIN) /* cluster_watch_on_room goes on; should nobody call it, a short pause does */
 		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
@@ -342,6 +334,7 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
 	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
 			     w->settings.window_zones_size);
+	w->questions = questions_new(w->controller, &w->out);
 	w->stats = watch_stats_new(base, w->controller, &w->out);
 	w->run_timer = evtimer_new(base, on_run_timer, w);
 	w->saved_get_timer = evtimer_new(base, send_saved_get, w);
@@ -386,7 +379,7 @@ void cluster_watch_free(struct cluster_watch **w)
 	stop(old);
 	leadership_free(&old->leadership);
 	watch_stats_free(&old->stats);
-	plan_rows_done(&old->plan);
+	questions_free(&old->questions);
 	controller_free(&old->controller);
 	http_client_free(&old->client);
 	event_free(old->run_timer);
@@ -399,39 +392,11 @@ void cluster_watch_free(struct cluster_watch **w)
 
 /* -- messages -- */
 
-static void on_saved_end(struct cluster_watch *w, const struct msg *m)
-{
-	w->remembered = true;
-	controller_on_msg(w->controller, m);
-}
-
-static void on_digest_get(struct cluster_watch *w, const struct msg *m)
-{
-	restart_rows_start(&w->restarts, m->u.digest_get.digest, controller_cluster(w->controller), &w->out);
-}
-
-static void on_ctl_explain(struct cluster_watch *w, const struct msg *m)
-{
-	explain_rows_ask(&w->explain, &m->u.ctl_explain, &w->out);
-}
-
-static void on_ctl_plan(struct cluster_watch *w, const struct msg *m)
-{
-	plan_rows_ask(&w->plan, &m->u.ctl_plan, &w->out);
-}
-
 void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 {
-	static void (*const handlers[MSG__MAX])(struct cluster_watch * w, const struct msg *m) = {
-		[MSG_SAVED_END] = on_saved_end,
-		[MSG_DIGEST_GET] = on_digest_get,
-		[MSG_CTL_EXPLAIN] = on_ctl_explain,
-		[MSG_CTL_PLAN] = on_ctl_plan,
-	};
-
-	if (m->type < MSG__MAX && handlers[m->type])
-		handlers[m->type](w, m);
-	else
+	if (m->type == MSG_SAVED_END)
+		w->remembered = true;
+	if (!questions_on_msg(w->questions, m))
 		controller_on_msg(w->controller, m);
 	changed(w);
 }
