@@ -3,6 +3,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,29 @@
 bool str_empty(struct str a)
 {
 	return a.n == 0;
+}
+
+int str_fail(char *dst, size_t size, int r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(dst, size, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+int str_fail_at(struct str_error *reterr, size_t pos, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!reterr)
+		return -EINVAL;
+	reterr->pos = pos;
+	va_start(ap, fmt);
+	(void)vsnprintf(reterr->text, sizeof(reterr->text), fmt, ap);
+	va_end(ap);
+	return -EINVAL;
 }
 
 void str_list_add(struct str_list *l, const char *s, size_t n)

@@ -5,8 +5,6 @@
 #include "config/cron.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -45,17 +43,7 @@ struct parse {
 	struct str_error *err;
 };
 
-static int fail(struct parse *p, const char *at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int fail(struct parse *p, const char *at, const char *fmt, ...)
-{
-	va_list ap;
-
-	p->err->pos = (size_t)(at - p->spec);
-	va_start(ap, fmt);
-	(void)vsnprintf(p->err->text, sizeof(p->err->text), fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
+#define FAIL(p, at, ...) str_fail_at((p)->err, (size_t)((at) - (p)->spec), __VA_ARGS__)
 
 static bool is_space(char c)
 {
@@ -89,14 +77,14 @@ static bool is_name(struct str s, const char *name)
 static int fail_value(struct parse *p, const struct field *f, struct str s)
 {
 	if (s.n == 0)
-		return fail(p, s.p, "a value of the %s is missing", f->name);
+		return FAIL(p, s.p, "a value of the %s is missing", f->name);
 	if (memchr(s.p, '#', s.n) || is_name(s, "l") || is_name(s, "w") || (s.p[s.n - 1] | 32) == 'l' ||
 	    (s.p[s.n - 1] | 32) == 'w')
-		return fail(p, s.p, "L, W and # are not supported in the %s", f->name);
+		return FAIL(p, s.p, "L, W and # are not supported in the %s", f->name);
 	if (f->names)
-		return fail(p, s.p, "not a %s: write %u to %u, or %s to %s", f->name, f->min, f->max,
+		return FAIL(p, s.p, "not a %s: write %u to %u, or %s to %s", f->name, f->min, f->max,
 			    f->names[0], f->names[f->n_names - 1]);
-	return fail(p, s.p, "not a %s: write %u to %u, or *", f->name, f->min, f->max);
+	return FAIL(p, s.p, "not a %s: write %u to %u, or *", f->name, f->min, f->max);
 }
 
 static int parse_value(struct parse *p, const struct field *f, struct str s, unsigned *ret)
@@ -113,10 +101,10 @@ static int parse_value(struct parse *p, const struct field *f, struct str s, uns
 	if (r == -EINVAL)
 		return fail_value(p, f, s);
 	if (r < 0 || v > f->max)
-		return fail(p, s.p, "%.*s is above %u, the largest %s%s", (int)(s.n > 20 ? 20 : s.n), s.p,
+		return FAIL(p, s.p, "%.*s is above %u, the largest %s%s", (int)(s.n > 20 ? 20 : s.n), s.p,
 			    f->max, f->name, f->max == 6 ? " (Sunday is 0)" : "");
 	if (v < f->min)
-		return fail(p, s.p, "%llu is below %u, the smallest %s", (unsigned long long)v, f->min,
+		return FAIL(p, s.p, "%llu is below %u, the smallest %s", (unsigned long long)v, f->min,
 			    f->name);
 	*ret = (unsigned)v;
 	return 0;
@@ -127,9 +115,9 @@ static int parse_step(struct parse *p, const struct field *f, struct str s, unsi
 	uint64_t v;
 
 	if (s.n > 0 && memchr(s.p, '/', s.n))
-		return fail(p, s.p, "more than one / in the %s", f->name);
+		return FAIL(p, s.p, "more than one / in the %s", f->name);
 	if (str_to_u64(s.p, s.n, &v) < 0 || v == 0)
-		return fail(p, s.p, "the step of the %s must be a number from 1 on", f->name);
+		return FAIL(p, s.p, "the step of the %s must be a number from 1 on", f->name);
 	*ret = v > f->max ? f->max + 1 : (unsigned)v;
 	return 0;
 }
@@ -158,7 +146,7 @@ static int parse_range(struct parse *p, const struct field *f, struct str s, uin
 			return r;
 	}
 	if (low > high)
-		return fail(p, low_text.p, "the range %.*s of the %s runs backwards", (int)range.n, range.p,
+		return FAIL(p, low_text.p, "the range %.*s of the %s runs backwards", (int)range.n, range.p,
 			    f->name);
 	for (unsigned v = low; v <= high; v += step)
 		*bits |= UINT64_C(1) << v;
@@ -199,7 +187,7 @@ static int parse_fields(struct parse *p, const char *s, struct cron *c)
 			s++;
 	}
 	if (n < 5 || n > 6)
-		return fail(
+		return FAIL(
 			p, n > 6 ? word[6].p : first,
 			"%s%zu fields; write 6 (second minute hour day month weekday), or 5 as in a crontab",
 			n > 6 ? "more than 6, at least " : "", n);
@@ -233,15 +221,15 @@ static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
 		if (str_is(s, descriptors[i].name))
 			return parse_fields(p, descriptors[i].fields, c);
 	if (s.n < 7 || memcmp(s.p, "@every", 6) != 0 || !is_space(s.p[6]))
-		return fail(p, s.p,
+		return FAIL(p, s.p,
 			    "no such descriptor; there are @yearly, @monthly, @weekly, @daily, @hourly and "
 			    "@every 6h");
 	for (s.p += 6, s.n -= 6; s.n > 0 && is_space(*s.p); s.p++)
 		s.n--;
 	if (duration_parse(s.p, s.n, &ns, &why) < 0)
-		return fail(p, s.p, "%s", why.text);
+		return FAIL(p, s.p, "%s", why.text);
 	if (ns < 1000000000)
-		return fail(p, s.p, "@every needs at least 1s");
+		return FAIL(p, s.p, "@every needs at least 1s");
 	c->every_s = (uint64_t)(ns / 1000000000);
 	return 0;
 }
@@ -258,7 +246,7 @@ static const char *parse_zone(struct parse *p, const char *s, struct cron *c)
 	while (s[n] && !is_space(s[n]))
 		n++;
 	if (n == 0 || n >= sizeof(c->zone)) {
-		(void)fail(p, s, "the time zone is missing; write for example CRON_TZ=Asia/Shanghai");
+		(void)FAIL(p, s, "the time zone is missing; write for example CRON_TZ=Asia/Shanghai");
 		return NULL;
 	}
 	memcpy(c->zone, s, n);
@@ -266,7 +254,7 @@ static const char *parse_zone(struct parse *p, const char *s, struct cron *c)
 	for (s += n; is_space(*s);)
 		s++;
 	if (*s == '\0') {
-		(void)fail(p, s, "the schedule behind the time zone is missing");
+		(void)FAIL(p, s, "the schedule behind the time zone is missing");
 		return NULL;
 	}
 	return s;
@@ -283,7 +271,7 @@ static int parse(struct parse *p, struct cron *c)
 	if (!s)
 		return -EINVAL;
 	if (*s == '\0')
-		return fail(p, s, "the schedule is empty; write for example 0 0 9 * * 1");
+		return FAIL(p, s, "the schedule is empty; write for example 0 0 9 * * 1");
 	if (*s != '@')
 		return parse_fields(p, s, c);
 	n = strlen(s);
@@ -294,8 +282,7 @@ static int parse(struct parse *p, struct cron *c)
 
 int cron_parse(const char *spec, struct cron *ret, struct str_error *reterr)
 {
-	struct str_error unwanted;
-	struct parse p = { .spec = spec, .err = reterr ? reterr : &unwanted };
+	struct parse p = { spec, reterr };
 	struct cron c = { 0 };
 	const int r = parse(&p, &c);
 

@@ -3,7 +3,6 @@
 #include "config/window.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +13,6 @@
 
 #define FOR       " for "
 #define CHAIN_MAX 4096 /* openings that overlap and are followed to their common end */
-
-static int fail(struct str_error *reterr, size_t at, const char *text)
-{
-	if (reterr) {
-		reterr->pos = at;
-		(void)snprintf(reterr->text, sizeof(reterr->text), "%s", text);
-	}
-	return -EINVAL;
-}
 
 /* The last " for ": a time zone or a schedule never holds one. */
 static const char *find_for(const char *spec)
@@ -42,22 +32,23 @@ int window_parse(const char *spec, struct window *ret, struct str_error *reterr)
 	int64_t ns;
 
 	if (strlen(spec) > WINDOW_TEXT_MAX)
-		return fail(reterr, WINDOW_TEXT_MAX, "the window is too long");
+		return str_fail_at(reterr, WINDOW_TEXT_MAX, "the window is too long");
 	if (!mid)
-		return fail(reterr, strlen(spec),
-			    "how long it stays open is missing; write for example 0 9 * * 1-5 for 8h");
+		return str_fail_at(reterr, strlen(spec),
+				   "how long it stays open is missing; write for example 0 9 * * 1-5 for 8h");
 	for (length = mid + strlen(FOR); *length == ' ';)
 		length++;
 	if (duration_parse(length, strlen(length), &ns, &why) < 0)
-		return fail(reterr, (size_t)(length - spec), why.text);
+		return str_fail_at(reterr, (size_t)(length - spec), "%s", why.text);
 	if (ns < INT64_C(60000000000) || ns / 1000000 > WINDOW_FOR_MAX)
-		return fail(reterr, (size_t)(length - spec),
-			    "a window is open for at least 1m and at most 744h");
+		return str_fail_at(reterr, (size_t)(length - spec),
+				   "a window is open for at least 1m and at most 744h");
 	cron = xstrndup(spec, (size_t)(mid - spec));
 	if (cron_parse(cron, &ret->cron, reterr) < 0)
 		return -EINVAL;
 	if (ret->cron.every_s)
-		return fail(reterr, 0, "@every has no fixed beginning; write a schedule such as 0 9 * * 1-5");
+		return str_fail_at(reterr, 0,
+				   "@every has no fixed beginning; write a schedule such as 0 9 * * 1-5");
 	ret->for_ms = ns / 1000000;
 	return 0;
 }

@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +26,7 @@
 
 extern char **environ;
 
-static int fail(char *reterr, int r, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int fail(char *reterr, int r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(reterr, LOADER_ERROR_MAX, fmt, ap);
-	va_end(ap);
-	return r;
-}
+#define FAIL(r, ...) str_fail(reterr, LOADER_ERROR_MAX, r, __VA_ARGS__)
 
 /* -- what the plugin is told -- */
 
@@ -229,17 +219,17 @@ static int judge_end(const struct kube_exec *x, int status, const struct output 
 	const char *hint = x->install_hint ? x->install_hint : "";
 
 	if (o[0].overflow)
-		return fail(reterr, -EFBIG, "the plugin \"%.200s\" printed more than %u KiB", x->command,
+		return FAIL(-EFBIG, "the plugin \"%.200s\" printed more than %u KiB", x->command,
 			    OUTPUT_MAX / 1024);
 	if (status < 0)
-		return fail(reterr, -ETIMEDOUT, "the plugin \"%.200s\" did not end in time", x->command);
+		return FAIL(-ETIMEDOUT, "the plugin \"%.200s\" did not end in time", x->command);
 	if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126))
-		return fail(reterr, -ENOENT, "the plugin \"%.200s\" cannot be run: %s. %.200s", x->command,
+		return FAIL(-ENOENT, "the plugin \"%.200s\" cannot be run: %s. %.200s", x->command,
 			    WEXITSTATUS(status) == 127 ? "there is no such program in PATH"
 						       : "it is not executable",
 			    hint);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return fail(reterr, -EIO, "the plugin \"%.200s\" failed (%s %d): %.*s", x->command,
+		return FAIL(-EIO, "the plugin \"%.200s\" failed (%s %d): %.*s", x->command,
 			    WIFEXITED(status) ? "exit" : "signal",
 			    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), (int)o[1].n, o[1].p);
 	return 0;
@@ -251,11 +241,11 @@ static int run(const struct kube_target *t, int timeout_ms, struct output o[stat
 	int out[2], err[2];
 
 	if (pipe2(out, O_CLOEXEC) < 0)
-		return fail(reterr, -errno, "cannot make a pipe: %s", strerror(errno));
+		return FAIL(-errno, "cannot make a pipe: %s", strerror(errno));
 	if (pipe2(err, O_CLOEXEC) < 0) {
 		(void)close(out[0]);
 		(void)close(out[1]);
-		return fail(reterr, -errno, "cannot make a pipe: %s", strerror(errno));
+		return FAIL(-errno, "cannot make a pipe: %s", strerror(errno));
 	}
 	char **argv = build_argv(&t->exec), **env = build_env(t);
 	const pid_t pid = fork();
@@ -271,7 +261,7 @@ static int run(const struct kube_target *t, int timeout_ms, struct output o[stat
 	if (pid < 0) {
 		(void)close(out[0]);
 		(void)close(err[0]);
-		return fail(reterr, -errno, "cannot start the plugin: %s", strerror(errno));
+		return FAIL(-errno, "cannot start the plugin: %s", strerror(errno));
 	}
 	const bool whole = read_outputs(o, until);
 	const int status = reap(pid, !whole, until);
@@ -293,22 +283,20 @@ static int take_status(struct kube_target *t, const json_t *status, int64_t *ret
 
 	*ret_expiry = 0;
 	if (!token && !cert && !key)
-		return fail(reterr, -EINVAL, "the plugin \"%.200s\" gave neither a token nor a certificate",
+		return FAIL(-EINVAL, "the plugin \"%.200s\" gave neither a token nor a certificate",
 			    t->exec.command);
 	if (!cert != !key)
-		return fail(reterr, -EINVAL,
+		return FAIL(-EINVAL,
 			    "the plugin \"%.200s\" gave a certificate without its key, or the reverse",
 			    t->exec.command);
 	if (cert && (!strstr(cert, "-----BEGIN ") || !strstr(key, "-----BEGIN ")))
-		return fail(reterr, -EINVAL,
-			    "the plugin \"%.200s\" gave a certificate or key that is not PEM",
+		return FAIL(-EINVAL, "the plugin \"%.200s\" gave a certificate or key that is not PEM",
 			    t->exec.command);
 	if (token && (*token == '\0' || token[strcspn(token, "\r\n\t ")] != '\0'))
-		return fail(reterr, -EINVAL, "the plugin \"%.200s\" gave an empty token, or one with blanks",
+		return FAIL(-EINVAL, "the plugin \"%.200s\" gave an empty token, or one with blanks",
 			    t->exec.command);
 	if (expiry && rfc3339_parse(expiry, strlen(expiry), ret_expiry) < 0)
-		return fail(reterr, -EINVAL,
-			    "the plugin \"%.200s\": expirationTimestamp is not a RFC 3339 time",
+		return FAIL(-EINVAL, "the plugin \"%.200s\": expirationTimestamp is not a RFC 3339 time",
 			    t->exec.command);
 	if (token)
 		t->c.token = xstrdup(token);
@@ -328,14 +316,12 @@ static int take_output(struct kube_target *t, const struct output *o, int64_t *r
 	int r;
 
 	if (!root)
-		r = fail(reterr, -EINVAL, "the plugin \"%.200s\" did not print JSON: line %d: %.100s",
+		r = FAIL(-EINVAL, "the plugin \"%.200s\" did not print JSON: line %d: %.100s",
 			 t->exec.command, e.line, e.text);
 	else if (!kind || strcmp(kind, "ExecCredential") != 0)
-		r = fail(reterr, -EINVAL, "the plugin \"%.200s\" did not print an ExecCredential",
-			 t->exec.command);
+		r = FAIL(-EINVAL, "the plugin \"%.200s\" did not print an ExecCredential", t->exec.command);
 	else if (!version || strcmp(version, t->exec.api_version) != 0)
-		r = fail(reterr, -EINVAL,
-			 "the plugin \"%.200s\" answered in apiVersion %.64s, %s is configured",
+		r = FAIL(-EINVAL, "the plugin \"%.200s\" answered in apiVersion %.64s, %s is configured",
 			 t->exec.command, version ? version : "(none)", t->exec.api_version);
 	else
 		r = take_status(t, json_object_get(root, "status"), ret_expiry, reterr);
