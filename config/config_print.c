@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "base/duration.h"
-#include "config/override.h"
 #include "config/table.h"
 
 const char *config_type_name(const struct setting *row)
@@ -182,20 +181,18 @@ static void print_effective_clusters(const struct config *c, FILE *out)
 static void print_effective_override(const struct config *c, const struct policy_override *o, FILE *out)
 {
 	const struct setting *section = NULL, *told = NULL;
-	struct settings view;
 
 	for (const struct setting *row = settings_override_table; row->path; row++)
 		print_effective_row(row, o, row == settings_override_table ? "  - " : "    ", out);
-	override_view(o, &view);
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (row->kind == SET_SECTION)
 			section = row;
-		if (!(row->flags & SETTING_OVERRIDE) || setting_equal(row, &view, c))
+		if (!(row->flags & SETTING_OVERRIDE) || setting_equal(row, o, c))
 			continue;
 		if (section && section != told)
 			(void)fprintf(out, "    %s:\n", section->path);
 		told = section;
-		print_effective_row(row, &view, "      ", out);
+		print_effective_row(row, o, "      ", out);
 	}
 }
 

@@ -59,7 +59,8 @@ bool setting_is_text(enum setting_kind kind);
 bool setting_is_list(enum setting_kind kind);
 bool setting_is_number(enum setting_kind kind); /* also BOOL and ENUM */
 
-/* Is it a member of struct duty_policy: what an override is made of? */
+/* Is it a member of struct duty_policy: what an override is made of? The base of such a row may also be a
+ * struct policy or a struct policy_override. */
 bool setting_is_of_duty(const struct setting *row);
 
 /* The member of `base` (struct config, struct settings or struct cluster_config) that a row describes. */
@@ -72,5 +73,8 @@ void setting_copy(const struct setting *row, void *dst, const void *src);
 bool setting_equal(const struct setting *row, const void *a, const void *b);
 /* Release what the member holds and zero it. */
 void setting_clear(const struct setting *row, void *base);
+/* Append an override without name, namespaces and labels whose duties are copies of the policy's. The pointer
+ * is valid until the next call. */
+struct policy_override *setting_add_override(struct policy *policy);
 
 #endif

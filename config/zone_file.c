@@ -23,7 +23,7 @@ static const char *database(void)
 	return dir && *dir ? dir : "/usr/share/zoneinfo";
 }
 
-static bool is_zone_name(const char *s)
+bool zone_is_name(const char *s)
 {
 	static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/.";
 	const size_t n = strlen(s);
@@ -90,7 +90,7 @@ int zone_load(const char *name, void **ret, size_t *ret_size)
 	}
 	if (strcmp(name, "Local") == 0)
 		return load_local(ret, ret_size);
-	if (!is_zone_name(name))
+	if (!zone_is_name(name))
 		return -EINVAL;
 	(void)snprintf(path, sizeof(path), "%s/%s", database(), name);
 	r = read_zone(path, ret, ret_size);

@@ -44,7 +44,7 @@ static const struct setting *find_row(const char *path)
 static bool read_secret(struct loader *l, const char *file, const char *key)
 {
 	const struct setting *row = find_row(key);
-	char why[FILE_ERROR_MAX], note[SETTING_ERROR_MAX], err[SETTING_ERROR_MAX];
+	char why[FILE_ERROR_MAX], err[SETTING_ERROR_MAX];
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	size_t n;
 
@@ -59,7 +59,7 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 		return exit_is_transient(r) ? false : lasting_error(l);
 	}
 	const struct str value = str_trim((struct str){ text, n }, " \t\r\n");
-	r = value.n == 0 ? -EINVAL : setting_assign(row, &l->config, value.p, value.n, note, err);
+	r = value.n == 0 ? -EINVAL : setting_assign(row, &l->config, value.p, value.n, err);
 
 	explicit_bzero(text, n);
 	if (r == 0)

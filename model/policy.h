@@ -53,17 +53,18 @@ struct breaker_policy {
 /* Other settings of the duties for some objects. The most specific one wins as a whole (rules/select.h). */
 #define OVERRIDES_MAX 31
 struct policy_override {
+	struct duty_policy duty[DUTY__MAX]; /* complete: what it does not name is as in the policy; first, as
+					     * there: the rows of config/settings.def hold for both */
 	char *name;                         /* for people */
 	struct str_list namespaces;         /* by name; empty = any */
 	struct str_list labels;             /* "key=value", all of them on the pod; empty = any */
-	struct duty_policy duty[DUTY__MAX]; /* complete: what it does not name is as in the policy */
 };
 
 enum policy_mode { MODE_ENFORCE, MODE_OBSERVE };
 
 struct policy {
-	enum policy_mode mode;
 	struct duty_policy duty[DUTY__MAX];
+	enum policy_mode mode;
 	struct policy_override *overrides;
 	size_t n_overrides; /* at most OVERRIDES_MAX */
 	struct breaker_policy breaker;
