@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -20,7 +21,6 @@
 #include "watcher/controller/questions.h"
 #include "watcher/watch_stats.h"
 #include "watcher/guards/leadership.h"
-#include "watcher/target.h"
 
 #define RUN_LATEST_MS 30000u /* timers do not count suspended time: wake at least this often */
 #define SAVED_GET_MS  10000u
@@ -182,8 +182,9 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 }
 
 /* The credential was refused: the loader has to bring another one. */
-static void send_credential(struct cluster_watch *w)
+static void send_credential(void *ctx)
 {
+	struct cluster_watch *w = ctx;
 	uint64_t now = clock_boot_ms(), generation = w->ops.generation(w->ctx);
 	struct msg m = { .type = MSG_CREDENTIAL,
 			 .u.credential = { .cluster = w->cluster, .generation = generation } };
@@ -239,59 +240,111 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 	schedule(w);
 }
 
-static void on_lease_refused(void *ctx)
+/* As configured, else the own one, else the credential's. */
+static const char *lease_namespace(const struct settings *s)
 {
-	send_credential(ctx);
+	const char *const wanted[] = { s->lease_namespace, s->policy.own_namespace, s->cluster.namespace };
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (wanted[i] && *wanted[i])
+			return wanted[i];
+	return "default";
 }
 
 static void prepare_leadership(struct cluster_watch *w)
 {
-	static const struct leadership_ops ops = { on_leadership, on_lease_refused };
+	static const struct leadership_ops ops = { on_leadership, send_credential };
 
 	if (!w->settings.election)
 		return;
 	controller_set_leader(w->controller, false, "");
-	w->leadership = leadership_new(w->base, w->client, target_lease_namespace(&w->settings),
+	w->leadership = leadership_new(w->base, w->client, lease_namespace(&w->settings),
 				       w->settings.lease_name, &ops, w);
 }
 
 /* -- settings -- */
+
+static void add_once(struct str_list *l, const char *name)
+{
+	if (!str_list_has(l, STR_C(name)))
+		str_list_add(l, name, strlen(name));
+}
+
+/* The namespaces to be content with when the cluster-wide list is forbidden: those that the duties name, or
+ * the credential's own. */
+static struct str_list namespaces_of(const struct settings *s)
+{
+	struct str_list ret = { 0 };
+
+	for (int d = 0; d < DUTY__MAX; d++) {
+		const struct duty_policy *p = &s->policy.duty[d];
+
+		for (size_t i = 0; policy_enables(&s->policy, (enum duty)d) && i < p->namespaces.n; i++)
+			if (strcmp(p->namespaces.v[i], "*") != 0)
+				add_once(&ret, p->namespaces.v[i]);
+	}
+	if (ret.n == 0 && s->cluster.namespace && *s->cluster.namespace)
+		add_once(&ret, s->cluster.namespace);
+	return ret;
+}
+
+/* In any order. */
+static bool same_names(const struct str_list *a, const struct str_list *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (!str_list_has(b, STR_C(a->v[i])))
+			return false;
+	return a->n == b->n;
+}
+
+/* Takes the contents of *s over; what *ret points to belongs to them. */
+static void take_settings(struct cluster_watch *w, struct settings *s, struct http_endpoint *ret)
+{
+	settings_done(&w->settings);
+	w->settings = *s;
+	settings_init(s);
+	str_list_done(&w->namespaces);
+	w->namespaces = namespaces_of(&w->settings);
+	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", ret);
+}
+
+static void set_place(struct cluster_watch *w)
+{
+	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
+			     w->settings.window_zones_size);
+}
 
 static void start_reflector(struct cluster_watch *w)
 {
 	const struct reflector_config config = { .namespaces = w->namespaces.v,
 						 .n_namespaces = w->namespaces.n };
 
-	reflector_free(&w->reflector);
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
 	watch_stats_set_reflector(w->stats, w->reflector);
 }
 
+static void stop_reflector(struct cluster_watch *w)
+{
+	watch_stats_set_reflector(w->stats, NULL);
+	reflector_free(&w->reflector);
+}
+
 void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 {
-	struct str_list namespaces = { 0 };
+	struct str_list namespaces = namespaces_of(s);
 	struct http_endpoint e;
-
-	target_namespaces(s, &namespaces);
-	bool other = strcmp(s->cluster.server, w->settings.cluster.server) != 0 ||
-		     !target_same_list(&namespaces, &w->namespaces);
+	const bool other = strcmp(s->cluster.server, w->settings.cluster.server) != 0 ||
+			   !same_names(&namespaces, &w->namespaces);
 	/* The cache keeps of labels only which overrides they match: list again when others are asked for. */
-	bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) || w->trouble == 401 ||
-		     w->trouble == 403;
+	const bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) ||
+			   w->trouble == 401 || w->trouble == 403;
 
-	if (again) {
-		watch_stats_set_reflector(w->stats, NULL);
-		reflector_free(&w->reflector);
-	}
-	settings_done(&w->settings);
-	w->settings = *s;
-	settings_init(s);
-	str_list_done(&w->namespaces);
-	w->namespaces = namespaces;
-	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", &e);
+	str_list_done(&namespaces);
+	if (again)
+		stop_reflector(w);
+	take_settings(w, s, &e);
 	http_client_set_endpoint(w->client, &e);
-	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
-			     w->settings.window_zones_size);
+	set_place(w);
 	controller_set_policy(w->controller, &w->settings.policy, w->settings.startup_quiet_ms);
 	if (other)
 		controller_reset(w->controller);
@@ -325,15 +378,12 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->ops = *ops;
 	w->ctx = ctx;
 	w->cluster = cluster;
-	w->settings = *s;
-	settings_init(s);
-	target_namespaces(&w->settings, &w->namespaces);
-	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", &e);
+	settings_init(&w->settings);
+	take_settings(w, s, &e);
 	w->client = http_client_new(base, &e);
 	w->out = (struct outbox){ send_msg, w };
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
-	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
-			     w->settings.window_zones_size);
+	set_place(w);
 	w->questions = questions_new(w->controller, &w->out);
 	w->stats = watch_stats_new(base, w->controller, &w->out);
 	w->run_timer = evtimer_new(base, on_run_timer, w);
@@ -355,8 +405,7 @@ void cluster_watch_start(struct cluster_watch *w)
 static void stop(struct cluster_watch *w)
 {
 	w->stopped = true;
-	watch_stats_set_reflector(w->stats, NULL);
-	reflector_free(&w->reflector);
+	stop_reflector(w);
 	(void)evtimer_del(w->run_timer);
 	(void)evtimer_del(w->saved_get_timer);
 }

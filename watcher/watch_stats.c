@@ -85,27 +85,12 @@ void watch_stats_touch(struct watch_stats *f)
 
 static void fill(const struct watch_stats *f, struct msg *m)
 {
-	const struct cluster_state *cluster = controller_cluster(f->controller);
-	const char *error = *f->error ? f->error : cluster_stale(cluster);
-	struct reflector_stats r = sums(f);
-	struct controller_stats s;
+	const char *error = *f->error ? f->error : cluster_stale(controller_cluster(f->controller));
+	const struct reflector_stats r = sums(f);
 
-	controller_stats(f->controller, &s);
-	m->u.watch_stats.cluster = cluster->number;
-	m->u.watch_stats.synced = cluster_in_step(cluster);
-	m->u.watch_stats.pods = store_count(cluster->store);
-	m->u.watch_stats.bytes = s.bytes;
+	(void)controller_stats(f->controller, m);
 	m->u.watch_stats.events = r.events;
 	m->u.watch_stats.lists = r.lists;
-	m->u.watch_stats.queue = s.queue;
-	m->u.watch_stats.deadlines = s.nominations.deadlines;
-	m->u.watch_stats.nominated = s.nominations.nominated;
-	m->u.watch_stats.dropped = s.nominations.dropped;
-	m->u.watch_stats.last_event = s.last_byte;
-	m->u.watch_stats.blocked = s.nominations.blocked;
-	m->u.watch_stats.reverts = s.reverts;
-	m->u.watch_stats.guards = s.nominations.guards;
-	msg_set(m, watch_stats.blocked_by, s.nominations.blocked_by, strlen(s.nominations.blocked_by));
 	msg_set(m, watch_stats.error, error, strlen(error));
 }
 

@@ -464,13 +464,17 @@ uint32_t controller_order(const struct controller *c, uint32_t **ret)
 	return nominations_order(c->nominations, ret);
 }
 
-void controller_stats(const struct controller *c, struct controller_stats *ret)
+uint64_t controller_stats(const struct controller *c, struct msg *m)
 {
-	nominations_stats(c->nominations, &ret->nominations);
-	ret->bytes = store_bytes(c->cluster.store) + queue_bytes(c->keys) + queue_bytes(c->groups) +
-		     ret->nominations.bytes;
-	ret->queue = queue_len(c->keys) + ret->nominations.waiting;
-	ret->judged = c->judged;
-	ret->reverts = admission_revert_count(c->cluster.admission);
-	ret->last_byte = c->last_byte;
+	struct msg_watch_stats *s = &m->u.watch_stats;
+
+	s->cluster = c->cluster.number;
+	s->synced = cluster_in_step(&c->cluster);
+	s->pods = store_count(c->cluster.store);
+	s->bytes = store_bytes(c->cluster.store) + queue_bytes(c->keys) + queue_bytes(c->groups);
+	s->queue = queue_len(c->keys);
+	s->last_event = c->last_byte;
+	s->reverts = admission_revert_count(c->cluster.admission);
+	nominations_stats(c->nominations, m);
+	return c->judged;
 }

@@ -473,32 +473,36 @@ uint32_t nominations_order(const struct nominations *n, uint32_t **ret)
 	return found;
 }
 
-static void describe_blocks(const struct nominations *n, uint64_t guards, char *buf, size_t size)
+/* "Budget 12, Pause 3; breaker: ..." */
+static void describe_blocks(const struct nominations *n, struct msg *m)
 {
 	const char *breaker = admission_breaker_text(n->cluster->admission);
+	char text[512];
 	size_t len = 0;
 
-	buf[0] = '\0';
-	for (enum guard g = 0; g < GUARD__MAX && len < size; g++)
-		if (guards & UINT64_C(1) << g)
-			len += (size_t)snprintf(buf + len, size - len, "%s%s %" PRIu32, len ? ", " : "",
-						guard_name(g), blocked_count_of(n->blocked, g));
-	if (*breaker && len < size)
-		(void)snprintf(buf + len, size - len, "%sbreaker: %s", len ? "; " : "", breaker);
+	text[0] = '\0';
+	for (enum guard g = 0; g < GUARD__MAX && len < sizeof(text); g++) {
+		if (blocked_count_of(n->blocked, g) == 0)
+			continue;
+		m->u.watch_stats.guards |= UINT64_C(1) << g;
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %" PRIu32, len ? ", " : "",
+					guard_name(g), blocked_count_of(n->blocked, g));
+	}
+	if (*breaker && len < sizeof(text))
+		(void)snprintf(text + len, sizeof(text) - len, "%sbreaker: %s", len ? "; " : "", breaker);
+	msg_set(m, watch_stats.blocked_by, text, strlen(text));
 }
 
-void nominations_stats(const struct nominations *n, struct nominations_stats *ret)
+void nominations_stats(const struct nominations *n, struct msg *m)
 {
-	*ret = (struct nominations_stats){
-		.bytes = queue_bytes(n->waiting) + deadlines_bytes(&n->deadlines) +
-			 n->cap_refused * sizeof(*n->refused) + blocked_bytes(n->blocked),
-		.waiting = queue_len(n->waiting),
-		.deadlines = n->deadlines.n,
-		.nominated = n->nominated,
-		.dropped = n->dropped,
-		.blocked = blocked_count(n->blocked),
-	};
-	for (enum guard g = 0; g < GUARD__MAX; g++)
-		ret->guards |= (uint64_t)(blocked_count_of(n->blocked, g) > 0) << g;
-	describe_blocks(n, ret->guards, ret->blocked_by, sizeof(ret->blocked_by));
+	struct msg_watch_stats *s = &m->u.watch_stats;
+
+	s->bytes += queue_bytes(n->waiting) + deadlines_bytes(&n->deadlines) +
+		    n->cap_refused * sizeof(*n->refused) + blocked_bytes(n->blocked);
+	s->queue += queue_len(n->waiting);
+	s->deadlines = n->deadlines.n;
+	s->nominated = n->nominated;
+	s->dropped = n->dropped;
+	s->blocked = blocked_count(n->blocked);
+	describe_blocks(n, m);
 }

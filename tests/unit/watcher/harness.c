@@ -68,12 +68,17 @@ void nominated_after(int64_t ms, size_t before, size_t after)
 	ck_assert_uint_eq(count(MSG_NOMINATE), after);
 }
 
-struct controller_stats stats(void)
+struct msg_watch_stats stats(void)
 {
-	struct controller_stats s;
+	struct msg m = { 0 };
 
-	controller_stats(c, &s);
-	return s;
+	(void)controller_stats(c, &m);
+	return m.u.watch_stats;
+}
+
+uint64_t judged(void)
+{
+	return controller_stats(c, &(struct msg){ 0 });
 }
 
 void begin(void)

@@ -33,7 +33,8 @@ size_t count(enum msg_type type);
 const struct msg *last(enum msg_type type);
 /* `before` nominations until the last millisecond of that time, and `after` with it. */
 void nominated_after(int64_t ms, size_t before, size_t after);
-struct controller_stats stats(void);
+struct msg_watch_stats stats(void);
+uint64_t judged(void);
 
 /* The controller gets that message. */
 #define HEAR(TYPE, field, ...)                                                                               \

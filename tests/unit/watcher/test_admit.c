@@ -40,8 +40,8 @@ TEST(over_budget_waits_and_is_told_once)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BudgetSpent");
-	ck_assert_uint_eq(stats().nominations.blocked, 8);
-	ck_assert_str_eq(stats().nominations.blocked_by, "Budget 8");
+	ck_assert_uint_eq(stats().blocked, 8);
+	ck_assert_str_eq(stats().blocked_by, "Budget 8");
 	settle_all(0, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	for (size_t i = 2; i < 10; i += 2) {
@@ -52,8 +52,8 @@ TEST(over_budget_waits_and_is_told_once)
 		settle_all(n_sent - 2, OUTCOME_DONE);
 	}
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
-	ck_assert_uint_eq(stats().nominations.blocked, 0);
-	ck_assert_str_eq(stats().nominations.blocked_by, "");
+	ck_assert_uint_eq(stats().blocked, 0);
+	ck_assert_str_eq(stats().blocked_by, "");
 	for (int i = 0, k = 0; i < (int)n_sent; i++) /* oldest first */
 		if (sent[i].type == MSG_NOMINATE)
 			ck_assert_str_eq(sent[i].u.nominate.name, names[k++]);
@@ -80,7 +80,7 @@ TEST(many_that_wait_cost_nothing)
 	many(pod_evicted(), 300);
 	settle_all(0, OUTCOME_DONE);
 	pass(2000);
-	before = stats().judged;
+	before = judged();
 	for (int i = 0; i < 10; i++) {
 		size_t from = n_sent;
 
@@ -89,7 +89,7 @@ TEST(many_that_wait_cost_nothing)
 	}
 	ck_assert_uint_eq(count(MSG_NOMINATE), 11);
 	/* One that goes, one or two that look whether more may, for each minute. */
-	ck_assert_uint_le(stats().judged - before, 60);
+	ck_assert_uint_le(judged() - before, 60);
 	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
 
@@ -106,7 +106,7 @@ TEST(a_namespace_that_is_spent_does_not_hold_others)
 	ready_with(pods, 4);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 2);
-	ck_assert_uint_eq(stats().nominations.blocked, 2);
+	ck_assert_uint_eq(stats().blocked, 2);
 }
 
 /* 20 % of 10 pods are 2, and what was spent is kept for the next life. */
@@ -186,8 +186,8 @@ TEST(outside_of_the_window)
 
 	list_set(&policy.duty[DUTY_EVICTED].windows, "0 15 * * 1 for 30m");
 	many(pod_evicted(), 20);
-	ck_assert_uint_eq(stats().nominations.blocked, 20);
-	ck_assert_str_eq(stats().nominations.blocked_by, "Window 20");
+	ck_assert_uint_eq(stats().blocked, 20);
+	ck_assert_str_eq(stats().blocked_by, "Window 20");
 	nominated_after(opens - clock_wall_ms(), 0, 20);
 	/* The reporter is not bothered with what is only late. */
 	ck_assert_uint_eq(count(MSG_REFUSAL), 0);
@@ -223,7 +223,7 @@ TEST(paused_by_a_person)
 	HEAR(PAUSE, pause, all);
 	many(pod_evicted(), 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().nominations.blocked_by, "Pause 5");
+	ck_assert_str_eq(stats().blocked_by, "Pause 5");
 	HEAR(PAUSE, pause, duty);
 	HEAR(PAUSE, pause, resume);
 	run_all();
@@ -249,7 +249,7 @@ TEST(only_the_leader_acts)
 	controller_set_leader(c, false, "other-1");
 	many(pod_evicted(), 5);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().nominations.blocked_by, "Leader 5");
+	ck_assert_str_eq(stats().blocked_by, "Leader 5");
 	controller_set_leader(c, true, "");
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 5);
@@ -261,7 +261,7 @@ TEST(clocks_that_differ_too_much)
 	controller_server_date(c, NOW + 2 * HOUR);
 	many(pod_evicted(), 2);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	ck_assert_str_eq(stats().nominations.blocked_by, "Clock 2");
+	ck_assert_str_eq(stats().blocked_by, "Clock 2");
 	controller_server_date(c, clock_wall_ms());
 	controller_server_date(c, clock_wall_ms());
 	pass(MIN);
@@ -276,7 +276,7 @@ TEST(start_up_is_quiet_and_says_so)
 	sync_with(&p, 1);
 	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
-	ck_assert_str_eq(stats().nominations.blocked_by, "Quiet 1");
+	ck_assert_str_eq(stats().blocked_by, "Quiet 1");
 	pass(QUIET_MS);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }

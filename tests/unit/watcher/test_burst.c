@@ -95,7 +95,7 @@ static int on_send(void *ctx, const struct msg *m)
 	ck_assert(!victims[i].nominated);
 	victims[i].nominated = true;
 	victims[i].waited_us = now_us - victims[i].at_us;
-	victims[i].waited_keys = stats().judged - victims[i].judged;
+	victims[i].waited_keys = judged() - victims[i].judged;
 	nominated[n_nominated++] = *m;
 	return 0;
 }
@@ -107,7 +107,7 @@ static void evict_one(void)
 
 	identify(&p, PODS + n_victims);
 	n_victims++;
-	*v = (struct victim){ .at_us = now_us, .judged = stats().judged, .queue = stats().queue };
+	*v = (struct victim){ .at_us = now_us, .judged = judged(), .queue = stats().queue };
 	ck_assert_int_eq(controller_pod(c, &p), 0);
 }
 
@@ -162,7 +162,7 @@ static void stop(void)
 TEST(five_thousand_at_once)
 {
 	start(AT_ONCE);
-	const uint64_t before = stats().judged;
+	const uint64_t before = judged();
 
 	for (uint64_t round = 1; round <= 3; round++)
 		for (uint32_t i = 0; i < AT_ONCE; i++) {
@@ -174,7 +174,7 @@ TEST(five_thousand_at_once)
 	look_us = 2;
 	while (controller_run(c) <= clock_boot_ms()) {
 	}
-	ck_assert_uint_eq(stats().judged - before, AT_ONCE + 1);
+	ck_assert_uint_eq(judged() - before, AT_ONCE + 1);
 	ck_assert(victims[0].nominated);
 	ck_assert_uint_eq(victims[0].waited_keys, AT_ONCE / 2 + 2); /* those before it, and itself */
 	stop();
@@ -292,12 +292,12 @@ TEST_LOOP(storm, 0, sizeof(storms) / sizeof(storms[0]))
 	struct storm_result r = { 0 };
 
 	start(PODS);
-	const uint64_t before = stats().judged;
+	const uint64_t before = judged();
 
 	look_us = s->key_us;
 	for (const uint64_t end = now_us + seconds * 1000000; now_us < end;)
 		loop_once(s, &r);
-	r.judged = stats().judged - before;
+	r.judged = judged() - before;
 	check_victims(s, &r);
 	ck_assert_uint_ge(r.events, s->rate * seconds * 99 / 100); /* all of it was read in time */
 	ck_assert_uint_le(r.most_queued, PODS + n_victims);

@@ -13,14 +13,6 @@ static void is_synced(bool want)
 	ck_assert_int_eq(sync_state_synced(controller_cluster(c)->sync), want);
 }
 
-static uint64_t judged(void)
-{
-	struct controller_stats s;
-
-	controller_stats(c, &s);
-	return s.judged;
-}
-
 /* TestRealFIFO_basic: two producers; each one's pods come in its order. */
 TEST(rf01_each_producer_in_its_order)
 {
