@@ -20,10 +20,7 @@ void digest_add(struct digest *d, const struct msg_digest_row *row)
 		d->dropped++;
 		return;
 	}
-	if (d->n_pods == d->room) {
-		d->room = d->room ? 2 * d->room : 64;
-		d->pods = xreallocarray(d->pods, d->room, sizeof(*d->pods));
-	}
+	d->pods = xgrow(d->pods, &d->room, (uint32_t)d->n_pods, sizeof(*d->pods));
 	d->pods[d->n_pods++] = (struct digest_pod){ .row = *row, .delta = DELTA_UNKNOWN };
 }
 

@@ -35,7 +35,8 @@ struct digest_workload {
 /* Zero-initialised is empty. */
 struct digest {
 	struct digest_pod *pods;
-	size_t n_pods, room;
+	size_t n_pods;
+	uint32_t room;
 	struct digest_workload *workloads; /* after digest_group: worst first */
 	size_t n_workloads;
 	uint64_t dropped; /* rows above DIGEST_ROWS_MAX */

@@ -229,35 +229,6 @@ void db_close(struct db **d)
 
 /* -- statements -- */
 
-sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id)
-{
-	sqlite3_stmt *st = d->stmt[id];
-
-	(void)sqlite3_reset(st);
-	(void)sqlite3_clear_bindings(st);
-	if (d->now[id])
-		(void)sqlite3_bind_int64(st, d->now[id], clock_wall_ms());
-	if (d->day_ago[id])
-		(void)sqlite3_bind_int64(st, d->day_ago[id], clock_wall_ms() - DAY_MS);
-	return st;
-}
-
-void db_bind_i64_param(sqlite3_stmt *st, const char *param, int64_t v)
-{
-	const int i = sqlite3_bind_parameter_index(st, param);
-
-	if (i > 0)
-		(void)sqlite3_bind_int64(st, i, v);
-}
-
-void db_bind_text_param(sqlite3_stmt *st, const char *param, const char *v)
-{
-	const int i = sqlite3_bind_parameter_index(st, param);
-
-	if (i > 0)
-		(void)sqlite3_bind_text(st, i, v, -1, SQLITE_STATIC);
-}
-
 /* Names are looked up once a statement: it is bound with messages of one type. */
 static const struct bindings *bindings_of(struct db *d, enum db_stmt id, const struct msg *m)
 {
@@ -291,13 +262,31 @@ static void bind_field(sqlite3_stmt *st, int param, const struct msg *m, const s
 		(void)sqlite3_bind_text(st, param, p, -1, SQLITE_STATIC);
 }
 
-sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m)
+static void bind_value(sqlite3_stmt *st, const struct db_value *v)
 {
-	sqlite3_stmt *st = db_stmt(d, id);
-	const struct bindings *b = bindings_of(d, id, m);
+	const int i = sqlite3_bind_parameter_index(st, v->param);
 
-	for (size_t i = 0; i < b->n; i++)
+	if (i > 0 && v->text)
+		(void)sqlite3_bind_text(st, i, v->text, -1, SQLITE_STATIC);
+	else if (i > 0)
+		(void)sqlite3_bind_int64(st, i, v->number);
+}
+
+sqlite3_stmt *db_stmt_values(struct db *d, enum db_stmt id, const struct msg *m, const struct db_value *v)
+{
+	sqlite3_stmt *st = d->stmt[id];
+	const struct bindings *b = m ? bindings_of(d, id, m) : NULL;
+
+	(void)sqlite3_reset(st);
+	(void)sqlite3_clear_bindings(st);
+	if (d->now[id])
+		(void)sqlite3_bind_int64(st, d->now[id], clock_wall_ms());
+	if (d->day_ago[id])
+		(void)sqlite3_bind_int64(st, d->day_ago[id], clock_wall_ms() - DAY_MS);
+	for (size_t i = 0; b && i < b->n; i++)
 		bind_field(st, b->v[i].param, m, b->v[i].field);
+	for (; v->param; v++)
+		bind_value(st, v);
 	return st;
 }
 
@@ -349,21 +338,20 @@ int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret)
 	return rc == SQLITE_ROW ? 1 : db_errno(rc);
 }
 
-int db_run(struct db *d, sqlite3_stmt *st, int *ret_changes)
+int db_run(sqlite3_stmt *st, int *ret_changes)
 {
 	const int rc = sqlite3_step(st);
 
 	if (ret_changes)
-		*ret_changes = rc == SQLITE_DONE ? sqlite3_changes(d->sql) : 0;
+		*ret_changes = rc == SQLITE_DONE ? sqlite3_changes(sqlite3_db_handle(st)) : 0;
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
 }
 
-int db_number(struct db *d, sqlite3_stmt *st, int64_t *ret)
+int db_number(sqlite3_stmt *st, int64_t *ret)
 {
 	const int rc = sqlite3_step(st);
 
-	(void)d;
 	if (rc == SQLITE_ROW)
 		*ret = sqlite3_column_int64(st, 0);
 	(void)sqlite3_reset(st);
@@ -372,16 +360,16 @@ int db_number(struct db *d, sqlite3_stmt *st, int64_t *ret)
 
 int db_begin(struct db *d)
 {
-	return db_run(d, db_stmt(d, DB_BEGIN), NULL);
+	return db_run(db_stmt(d, DB_BEGIN), NULL);
 }
 
 int db_commit(struct db *d)
 {
-	return db_run(d, db_stmt(d, DB_COMMIT), NULL);
+	return db_run(db_stmt(d, DB_COMMIT), NULL);
 }
 
 void db_rollback(struct db *d)
 {
 	if (!sqlite3_get_autocommit(d->sql))
-		(void)db_run(d, db_stmt(d, DB_ROLLBACK), NULL);
+		(void)db_run(db_stmt(d, DB_ROLLBACK), NULL);
 }

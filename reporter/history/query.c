@@ -29,7 +29,8 @@ struct query {
 	bool observe;
 	uint64_t cluster, conn, action;
 	struct query_row *rows;
-	size_t n, room, i;
+	size_t n, i;
+	uint32_t room;
 };
 
 /* -- reading -- */
@@ -37,19 +38,12 @@ struct query {
 /* A statement with everything bound that it may name. */
 static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t id, const struct msg *question)
 {
-	sqlite3_stmt *st = question ? db_stmt_msg(q->db, stmt, question) : db_stmt(q->db, stmt);
-
-	db_bind_i64(st, "id", id);
-	db_bind_i64(st, "conn", (int64_t)q->conn);
-	db_bind_i64(st, "cluster", (int64_t)q->cluster);
-	db_bind_text(st, "cluster_name", history_cluster_name(q->history, q->cluster));
-	db_bind_i64(st, "observe", q->observe);
-	db_bind_i64(st, "open", OUTCOME_OPEN);
-	db_bind_i64(st, "open_bit", OUTCOME__MAX);
-	db_bind_i64(st, "refused", OUTCOME_REFUSED);
-	db_bind_i64(st, "written", OUTCOMES_WRITTEN);
-	db_bind_i64(st, "restore", ACTION_RESTORE);
-	return st;
+	return db_stmt_msg(q->db, stmt, question, db_i("id", id), db_i("conn", q->conn),
+			   db_i("cluster", q->cluster),
+			   db_s("cluster_name", history_cluster_name(q->history, q->cluster)),
+			   db_i("observe", q->observe), db_i("open", OUTCOME_OPEN),
+			   db_i("open_bit", OUTCOME__MAX), db_i("refused", OUTCOME_REFUSED),
+			   db_i("written", OUTCOMES_WRITTEN), db_i("restore", ACTION_RESTORE));
 }
 
 static int read_row(struct query *q, const struct query_row *row, struct msg *ret)
@@ -129,10 +123,7 @@ static const struct row_kind show_unknown = { .type = MSG_CTL_END, .read = read_
 
 static void add_row(struct query *q, const struct row_kind *kind, int64_t id)
 {
-	if (q->n == q->room) {
-		q->room = q->room ? 2 * q->room : 64;
-		q->rows = xreallocarray(q->rows, q->room, sizeof(*q->rows));
-	}
+	q->rows = xgrow(q->rows, &q->room, (uint32_t)q->n, sizeof(*q->rows));
 	q->rows[q->n++] = (struct query_row){ id, kind };
 }
 

@@ -41,11 +41,9 @@ static const char *objection(const struct msg_ctl_history_row *a, const struct m
 static int read_row(struct db *db, enum db_stmt stmt, const struct msg *q, enum msg_type type,
 		    struct msg *ret)
 {
-	sqlite3_stmt *st = db_stmt_msg(db, stmt, q);
-
-	db_bind_i64(st, "open", OUTCOME_OPEN);
-	db_bind_i64(st, "restore", ACTION_RESTORE);
-	return db_read_row(st, type, ret);
+	return db_read_row(
+		db_stmt_msg(db, stmt, q, db_i("open", OUTCOME_OPEN), db_i("restore", ACTION_RESTORE)), type,
+		ret);
 }
 
 static void explain(const struct msg_ctl_history_row *a, struct msg *row)

@@ -122,7 +122,7 @@ int world_show(uint64_t id, struct query **ret)
 
 int world_next_id(uint64_t *ret)
 {
-	return db_number(w.db, db_stmt(w.db, DB_OPEN_END), (int64_t *)ret);
+	return db_number(db_stmt(w.db, DB_OPEN_END), (int64_t *)ret);
 }
 
 size_t world_read(struct query *c, struct msg *out, size_t max)
