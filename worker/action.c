@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "config/windows.h"
-#include "kube/refusal.h"
 #include "worker/action_end.h"
 #include "worker/steps/approve.h"
 #include "worker/steps/autoscaler.h"
@@ -155,7 +154,7 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 	enum outcome outcome = OUTCOME_FAILED;
 	char detail[400];
 
-	refusal_parse(status, r->body, r->body_len, &s);
+	read_refusal(r->body, r->body_len, &s);
 	(void)snprintf(detail, sizeof(detail), "%s: %ld %s", d->what, status, s.message);
 	if (status == 409 && (d->flags & STEP_WRITES))
 		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, detail);
