@@ -16,7 +16,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ipc/channel.h"
-#include "supervisor/forward.h"
 #include "supervisor/service_status.h"
 
 #define CONNECTIONS_MAX 8
@@ -91,8 +90,8 @@ static void forward(struct connection *c, struct msg *m)
 {
 	const struct supervisor *s = c->control->supervisor;
 	const struct generation *g = lifecycle_generation(s->root);
-	const enum role to = forward_to(m->type) == ROLE_WATCHER ? ROLE_WATCHER : ROLE_REPORTER;
-	const char *name = forward_cluster_name(m);
+	const enum role to = msg_receiver(m->type) == ROLE_WATCHER ? ROLE_WATCHER : ROLE_REPORTER;
+	const char *name = msg_cluster_name(m);
 	uint64_t cluster = 0;
 
 	while (*name && cluster < g->clusters && strcmp(name, g->names[cluster]) != 0)
@@ -102,7 +101,7 @@ static void forward(struct connection *c, struct msg *m)
 			    "no cluster of that name: see `ops-pod-cleaner status`");
 		return;
 	}
-	forward_set(m, "cluster", cluster);
+	msg_set_u64(m, "cluster", cluster);
 	send_on(c, children_find(lifecycle_children(s->root), to, cluster), m, to);
 }
 
@@ -210,7 +209,7 @@ static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 	(void)ch;
 	if (fd >= 0)
 		(void)close(fd);
-	forward_set(&m, "conn", c->id);
+	msg_set_u64(&m, "conn", c->id);
 	if (lifecycle_generation(c->control->supervisor->root))
 		on_request(c, &m);
 	else

@@ -5,13 +5,12 @@
 #include <stdlib.h>
 
 #include "base/xalloc.h"
-#include "supervisor/actions/packed.h"
 
 #define OUTBOX_MAX 4096u /* what comes behind is dropped: stats, mostly, that come again */
 
 struct reporter_outbox {
 	const struct children *children;
-	struct packed *v[OUTBOX_MAX];
+	struct msg_packed *v[OUTBOX_MAX];
 	size_t n;
 };
 
@@ -36,7 +35,7 @@ void reporter_outbox_send(struct reporter_outbox *o, const struct msg *m)
 	struct child *reporter = children_find(o->children, ROLE_REPORTER, CLUSTERS_MAX);
 
 	if ((!reporter || child_send(reporter, m, -1) < 0) && o->n < OUTBOX_MAX)
-		o->v[o->n++] = packed_new(m);
+		o->v[o->n++] = msg_pack(m);
 }
 
 void reporter_outbox_on_reporter_ready(struct reporter_outbox *o)
@@ -46,9 +45,9 @@ void reporter_outbox_on_reporter_ready(struct reporter_outbox *o)
 
 	o->n = 0; /* what it does not take comes back to a place that was read already */
 	for (size_t i = 0; i < n; i++) {
-		struct packed *p = o->v[i];
+		struct msg_packed *p = o->v[i];
 
-		packed_get(p, &m);
+		msg_unpack(p, &m);
 		free(p);
 		reporter_outbox_send(o, &m);
 	}

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "supervisor/control.h"
-#include "supervisor/forward.h"
 #include "supervisor/reporter_outbox.h"
 #include "supervisor/service_status.h"
 
@@ -16,7 +15,7 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
 	struct msg end = { .type = MSG_DIGEST_END };
 	uint64_t cluster = 0;
 
-	(void)forward_get(m, "cluster", &cluster);
+	(void)msg_get_u64(m, "cluster", &cluster);
 	struct child *watcher = children_find(lifecycle_children(s->root), ROLE_WATCHER, cluster);
 
 	if ((watcher && child_send(watcher, m, -1) == 0) || m->type != MSG_DIGEST_GET)
@@ -30,7 +29,7 @@ static void to_operator(struct supervisor *s, const struct msg *m)
 {
 	uint64_t conn = 0;
 
-	(void)forward_get(m, "conn", &conn);
+	(void)msg_get_u64(m, "conn", &conn);
 	control_answer(s->control, conn, m);
 }
 
@@ -116,12 +115,12 @@ static bool cluster_is_own(const struct child *c, const struct msg *m)
 
 	if (child_place(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL)
 		return true;
-	return !forward_get(m, "cluster", &cluster) || cluster == child_place(c)->cluster;
+	return !msg_get_u64(m, "cluster", &cluster) || cluster == child_place(c)->cluster;
 }
 
 void route_from_child(struct supervisor *s, struct child *c, const struct msg *m)
 {
-	const enum role to = forward_to(m->type);
+	const enum role to = msg_receiver(m->type);
 
 	if (!cluster_is_own(c, m))
 		child_protocol_error(c, "a message about another cluster than its own");

@@ -79,7 +79,7 @@ static void send_to_history(struct dispatch *d, struct lease *l)
 	struct child *reporter = children_find(d->children, ROLE_REPORTER, CLUSTERS_MAX);
 	struct msg m;
 
-	packed_get(l->phase == LEASE_NEW ? l->intent : l->record, &m);
+	msg_unpack(l->phase == LEASE_NEW ? l->intent : l->record, &m);
 	l->sent = reporter && child_send(reporter, &m, -1) == 0;
 }
 
@@ -174,7 +174,7 @@ static void drop_unwritable(struct dispatch *d, struct lease *l)
 
 	if (l->phase != LEASE_NEW)
 		return;
-	packed_get(l->intent, &intent);
+	msg_unpack(l->intent, &intent);
 	d->answers->end(d->answers->ctx, l->conn, EXIT_CODE_TEMPORARY,
 			"the history does not take it: try again");
 	send_nomination_result(d, &intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
@@ -287,7 +287,7 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 
 	if (!l)
 		return false;
-	packed_get(l->intent, &intent);
+	msg_unpack(l->intent, &intent);
 	msg_copy_fields(&m, &intent);
 	m.u.grant.verify_first = l->verify_first;
 	m.u.grant.valid_until = until;
@@ -393,8 +393,8 @@ void dispatch_on_record_ack(struct dispatch *d, const struct msg *m)
 
 	if (!l || l->phase != LEASE_RECORDING)
 		return; /* acknowledged twice, by two lives of the reporter */
-	packed_get(l->intent, &intent);
-	packed_get(l->record, &record);
+	msg_unpack(l->intent, &intent);
+	msg_unpack(l->record, &record);
 	const struct msg_record *r = &record.u.record;
 
 	log_end(d, &intent.u.intent, r);

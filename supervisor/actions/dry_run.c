@@ -9,7 +9,6 @@
 #include "base/xalloc.h"
 #include "model/outcomes.h"
 #include "model/reasons.h"
-#include "supervisor/actions/packed.h"
 
 #define DRY_RUNS_MAX 4096u
 #define DRY_RUN_MS   30000u /* a worker that takes longer is killed */
@@ -18,9 +17,9 @@
 struct question {
 	struct question *next;
 	uint64_t conn, id, cluster;
-	uint64_t since_ms;     /* boot time: asked, or given to the worker */
-	struct child *worker;  /* that works on it, NULL = it waits */
-	struct packed *packed; /* CTL_DRY_RUN */
+	uint64_t since_ms;         /* boot time: asked, or given to the worker */
+	struct child *worker;      /* that works on it, NULL = it waits */
+	struct msg_packed *packed; /* CTL_DRY_RUN */
 };
 
 struct dry_runs {
@@ -94,7 +93,7 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 				  .id = r->id,
 				  .cluster = r->cluster,
 				  .since_ms = clock_boot_ms(),
-				  .packed = packed_new(m) };
+				  .packed = msg_pack(m) };
 	q->n++;
 	dispatch_cluster(q->dispatch, r->cluster);
 }
@@ -109,7 +108,7 @@ static bool on_idle(void *ctx, struct child *worker)
 		return false;
 	next->worker = worker;
 	next->since_ms = clock_boot_ms();
-	packed_get(next->packed, &m);
+	msg_unpack(next->packed, &m);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }

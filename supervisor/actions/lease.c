@@ -108,7 +108,7 @@ static struct lease *find_key(struct lease_table *t, const struct msg_intent *i)
 
 static size_t size_of(const struct lease *l)
 {
-	return sizeof(*l) + strlen(l->key) + 1 + packed_size(l->intent) + packed_size(l->record);
+	return sizeof(*l) + strlen(l->key) + 1 + msg_packed_size(l->intent) + msg_packed_size(l->record);
 }
 
 static struct lease *insert(struct lease_table *t, const struct msg *intent)
@@ -125,7 +125,7 @@ static struct lease *insert(struct lease_table *t, const struct msg *intent)
 	l->duty = (uint8_t)i->duty;
 	l->action = (uint8_t)i->action;
 	l->holder = -1;
-	l->intent = packed_new(intent);
+	l->intent = msg_pack(intent);
 	l->by_key = *by_key;
 	*by_key = l;
 	l->by_id = *by_id;
@@ -251,8 +251,8 @@ static void set_record(struct lease_table *t, struct lease *l, const struct msg 
 
 	msg_copy_fields(&record, result);
 	record.u.record.id = l->id;
-	l->record = packed_new(&record);
-	t->bytes += packed_size(l->record);
+	l->record = msg_pack(&record);
+	t->bytes += msg_packed_size(l->record);
 	l->phase = LEASE_RECORDING;
 	l->sent = false;
 }

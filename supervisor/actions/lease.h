@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "supervisor/actions/packed.h"
+#include "ipc/msg.h"
 
 #define LEASES_MAX       8192u
 #define LEASES_BYTES_MAX (4u << 20)
@@ -27,11 +27,11 @@ enum lease_phase {
 
 struct lease {
 	uint64_t id;
-	uint64_t conn;         /* of the control socket: who waits for its end; 0 = nobody */
-	uint64_t deadline_ms;  /* boot time after which the holder is killed */
-	struct packed *intent; /* INTENT: id and all facts */
-	struct packed *record; /* RECORD, from LEASE_RECORDING on */
-	struct lease *next;    /* FIFO of LEASE_WAITING of its cluster; of the same holder, newest first */
+	uint64_t conn;             /* of the control socket: who waits for its end; 0 = nobody */
+	uint64_t deadline_ms;      /* boot time after which the holder is killed */
+	struct msg_packed *intent; /* INTENT: id and all facts */
+	struct msg_packed *record; /* RECORD, from LEASE_RECORDING on */
+	struct lease *next; /* FIFO of LEASE_WAITING of its cluster; of the same holder, newest first */
 	struct lease *by_key, *by_id; /* hash chains */
 	int16_t holder;               /* index of the child, while LEASE_GRANTED */
 	uint8_t phase;                /* enum lease_phase */

@@ -35,11 +35,11 @@ static struct msg nominate(uint64_t cluster, unsigned key)
 	return m;
 }
 
-static struct msg unpacked(const struct packed *p)
+static struct msg unpacked(const struct msg_packed *p)
 {
 	struct msg m;
 
-	packed_get(p, &m);
+	msg_unpack(p, &m);
 	return m;
 }
 
