@@ -11,8 +11,6 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "config/diag.h"
-#include "config/kubeconfig_user.h"
 #include "config/tree.h"
 #include "config/url.h"
 

@@ -9,6 +9,36 @@
 #include "base/xalloc.h"
 #include "config/diag.h"
 
+void kube_secret_clear(char **s)
+{
+	if (*s)
+		explicit_bzero(*s, strlen(*s));
+	free(*s);
+	*s = NULL;
+}
+
+void kube_target_done(struct kube_target *t)
+{
+	struct settings s = { .cluster = t->c };
+
+	settings_done(&s);
+	free(t->ca_file);
+	free(t->cert_file);
+	free(t->key_file);
+	free(t->token_file);
+	free(t->exec.command);
+	free(t->exec.api_version);
+	free(t->exec.install_hint);
+	str_list_done(&t->exec.args);
+	for (size_t i = 0; i < t->exec.n_env; i++) {
+		free(t->exec.env[i].name);
+		kube_secret_clear(&t->exec.env[i].value);
+	}
+	free(t->exec.env);
+	free(t->source);
+	*t = (struct kube_target){ 0 };
+}
+
 static void error_at(const struct kube_entry *e, const char *key, struct diags *d, const char *text)
 {
 	const struct tree_node *n = tree_get(e->node, key);

@@ -124,27 +124,6 @@ void setting_set_number(const struct setting *row, void *base, int64_t v)
 		memcpy(p, &v, sizeof(v));
 }
 
-static char *copy_text(const char *s)
-{
-	return s ? xstrndup(s, strlen(s)) : NULL;
-}
-
-void setting_copy(const struct setting *row, void *dst, const void *src)
-{
-	const struct str_list *list = setting_member_const(row, src);
-
-	if (setting_is_number(row->kind)) {
-		setting_set_number(row, dst, setting_get_number(row, src));
-		return;
-	}
-	setting_clear(row, dst);
-	if (setting_is_text(row->kind))
-		*(char **)setting_member(row, dst) =
-			copy_text(*(char *const *)setting_member_const(row, src));
-	for (size_t i = 0; setting_is_list(row->kind) && i < list->n; i++)
-		str_list_add(setting_member(row, dst), list->v[i], strlen(list->v[i]));
-}
-
 static bool text_equal(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
@@ -211,6 +190,21 @@ void setting_clear(const struct setting *row, void *base)
 	}
 }
 
+/* Make the member of dst, which holds nothing, a copy of that of src. Not OVERRIDES, not BYTES. */
+static void copy(const struct setting *row, void *dst, const void *src)
+{
+	const void *from = setting_member_const(row, src);
+	const char *text = setting_is_text(row->kind) ? *(char *const *)from : NULL;
+	const struct str_list *list = from;
+
+	if (setting_is_number(row->kind))
+		setting_set_number(row, dst, setting_get_number(row, src));
+	if (text)
+		*(char **)setting_member(row, dst) = xstrdup(text);
+	for (size_t i = 0; setting_is_list(row->kind) && i < list->n; i++)
+		str_list_add(setting_member(row, dst), list->v[i], strlen(list->v[i]));
+}
+
 struct policy_override *setting_add_override(struct policy *policy)
 {
 	struct policy_override *o;
@@ -220,7 +214,7 @@ struct policy_override *setting_add_override(struct policy *policy)
 	*o = (struct policy_override){ 0 };
 	for (const struct setting *row = settings_table; row->path; row++)
 		if (setting_is_of_duty(row))
-			setting_copy(row, o, policy);
+			copy(row, o, policy);
 	return o;
 }
 

@@ -3,7 +3,7 @@
 #ifndef CONFIG_TABLE_H
 #define CONFIG_TABLE_H
 
-#include "config/structs.h"
+#include "config/settings.h"
 
 enum setting_kind {
 	SET_SECTION, /* no value of its own */
@@ -68,8 +68,6 @@ void *setting_member(const struct setting *row, void *base);
 const void *setting_member_const(const struct setting *row, const void *base);
 int64_t setting_get_number(const struct setting *row, const void *base);
 void setting_set_number(const struct setting *row, void *base, int64_t v);
-/* Make the member of dst a copy of that of src, releasing what it held. Not OVERRIDES, not BYTES. */
-void setting_copy(const struct setting *row, void *dst, const void *src);
 bool setting_equal(const struct setting *row, const void *a, const void *b);
 /* Release what the member holds and zero it. */
 void setting_clear(const struct setting *row, void *base);

@@ -130,7 +130,7 @@ static void load_window_zone(struct window_zones *z, const char *name)
 		z->ok = lasting_error(z->l);
 		return;
 	}
-	zones_pack(&s->window_zones, &all, name, bytes, bytes ? n : 0);
+	windows_pack_zone(&s->window_zones, &all, name, bytes, bytes ? n : 0);
 	s->window_zones_size = all;
 }
 

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "config/windows.h"
+#include "config/window.h"
 #include "worker/action_end.h"
 #include "worker/steps/approve.h"
 #include "worker/steps/autoscaler.h"

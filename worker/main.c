@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "config/windows.h"
+#include "config/window.h"
 #include "http/global.h"
 #include "process/cluster_endpoint.h"
 #include "process/process.h"

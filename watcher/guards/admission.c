@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "config/windows.h"
+#include "config/window.h"
 #include "rules/cause.h"
 #include "watcher/cache/intern.h"
 #include "watcher/guards/shares.h"
