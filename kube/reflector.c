@@ -185,11 +185,10 @@ static void end_list(struct stream *s, const struct http_result *r)
 {
 	char text[256];
 
-	if (r->failure == HTTP_OK && list_parser_finish(&s->body.list) == 0) {
-		const char *rv = s->body.list.resource_version ? s->body.list.resource_version : "";
-		const char *token = s->body.list.continue_token ? s->body.list.continue_token : "";
+	if (r->failure == HTTP_OK && frame_parser_finish(&s->body.parser) == 0) {
+		const char *rv = s->body.parser.resource_version, *token = s->body.parser.continue_token;
 
-		feed(s, CORE_PAGE, STR_C(rv), STR_C(token), 0);
+		feed(s, CORE_PAGE, STR_C(rv ? rv : ""), STR_C(token ? token : ""), 0);
 		return;
 	}
 	(void)snprintf(text, sizeof(text), "the list broke off%s%.200s", r->error[0] ? ": " : "", r->error);

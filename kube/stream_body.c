@@ -159,25 +159,22 @@ static int on_frame(void *ctx, const uint8_t *p, size_t n)
 
 void stream_body_begin(struct stream_body *b)
 {
-	const struct frame_ops frame_ops = { on_frame, on_oversize, b };
-	const struct frame_ops item_ops = { on_item, on_oversize, b };
+	const bool list = b->core->request == CORE_LIST;
+	const struct frame_ops ops = { list ? on_item : on_frame, on_oversize, b };
 
 	b->end_text[0] = '\0';
 	stream_body_done(b);
-	frame_splitter_init(&b->frames, &frame_ops);
-	list_parser_init(&b->list, "PodList", &item_ops);
+	frame_parser_init(&b->parser, list ? FRAME_LIST : FRAME_WATCH, &ops);
 }
 
 void stream_body_done(struct stream_body *b)
 {
-	frame_splitter_done(&b->frames);
-	list_parser_done(&b->list);
+	frame_parser_done(&b->parser);
 }
 
 int stream_body_feed(struct stream_body *b, const void *p, size_t n)
 {
-	const int r = b->core->request == CORE_LIST ? list_parser_feed(&b->list, p, n)
-						    : frame_splitter_feed(&b->frames, p, n);
+	const int r = frame_parser_feed(&b->parser, p, n);
 
 	if (r < 0)
 		stream_body_refuse(b, CORE_FAILED, "the list is not the protobuf it should be");
