@@ -15,6 +15,13 @@ bool str_empty(struct str a)
 	return a.n == 0;
 }
 
+const char *str_env(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
+}
+
 int str_fail(char *dst, size_t size, int r, const char *fmt, ...)
 {
 	va_list ap;

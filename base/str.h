@@ -37,6 +37,9 @@ struct str_error {
 	char text[192];
 };
 
+/* A variable of the environment; NULL when it is not set or empty. */
+const char *str_env(const char *name);
+
 /* Say in dst why something failed; returns r. */
 int str_fail(char *dst, size_t size, int r, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The same for a text that has a place; returns -EINVAL. reterr may be NULL. */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -134,18 +133,6 @@ static const struct row {
 #undef O
 };
 
-static int fail(char reterr[static OPTIONS_TEXT_MAX], const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static int fail(char reterr[static OPTIONS_TEXT_MAX], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(reterr, OPTIONS_TEXT_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
-
 static int find_name(const struct kind_row *k, const char *name, int64_t *ret)
 {
 	const char *at;
@@ -190,7 +177,8 @@ static int take(const struct row *row, const char *value, struct options *ret, c
 		return 0;
 	if (k->at)
 		list_names(k, names);
-	return fail(reterr, "--%s takes %s", row->name, k->at ? names : k->takes);
+	return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, "--%s takes %s", row->name,
+			k->at ? names : k->takes);
 }
 
 /* What getopt_long answers for an option. */
@@ -245,15 +233,17 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 		if (row)
 			r = take(row, optarg, ret, reterr);
 		else
-			r = fail(reterr, "%s '%s'",
-				 c == ':' ? "an argument is missing behind" : "unknown option",
-				 argv[optind - 1]);
+			r = str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, "%s '%s'",
+				     c == ':' ? "an argument is missing behind" : "unknown option",
+				     argv[optind - 1]);
 	}
 	if (r < 0)
 		return r;
 	ret->args = argv + optind;
 	ret->n_args = (size_t)(argc - optind);
-	return ret->n_args > max_args ? fail(reterr, "unexpected argument '%s'", ret->args[max_args]) : 0;
+	return ret->n_args > max_args ? str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL,
+						 "unexpected argument '%s'", ret->args[max_args])
+				      : 0;
 }
 
 void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX])

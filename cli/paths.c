@@ -7,18 +7,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
-
-static const char *env_or_null(const char *name)
-{
-	const char *v = getenv(name);
-
-	return v && *v ? v : NULL;
-}
 
 static char *below_home(const char *variable, const char *fallback, const char *rest)
 {
-	const char *dir = env_or_null(variable), *home = env_or_null("HOME");
+	const char *dir = str_env(variable), *home = str_env("HOME");
 
 	if (dir)
 		return xasprintf("%s/%s", dir, rest);
@@ -42,7 +36,7 @@ static char *default_state_dir(void)
 
 char *paths_default_control_socket(void)
 {
-	const char *run = env_or_null("XDG_RUNTIME_DIR");
+	const char *run = str_env("XDG_RUNTIME_DIR");
 
 	if (geteuid() == 0)
 		return xstrdup("/run/ops-pod-cleaner/control.sock");
@@ -75,7 +69,7 @@ char *paths_absolute(const char *path)
 
 char *paths_libexec(void)
 {
-	const char *given = env_or_null("OPC_LIBEXEC_DIR");
+	const char *given = str_env("OPC_LIBEXEC_DIR");
 	char self[4096];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "config/tree.h"
 #include "config/url.h"
@@ -33,16 +34,9 @@ static void files_done(struct files *f)
 
 const char *kube_service_account_dir(void)
 {
-	const char *dir = getenv("OPC_SERVICEACCOUNT_DIR");
+	const char *dir = str_env("OPC_SERVICEACCOUNT_DIR");
 
-	return dir && *dir ? dir : "/var/run/secrets/kubernetes.io/serviceaccount";
-}
-
-static const char *env_or_null(const char *name)
-{
-	const char *s = getenv(name);
-
-	return s && *s ? s : NULL;
+	return dir ? dir : "/var/run/secrets/kubernetes.io/serviceaccount";
 }
 
 bool kube_is_in_cluster(void)
@@ -50,7 +44,7 @@ bool kube_is_in_cluster(void)
 	_cleanup_free_ char *token = xasprintf("%s/token", kube_service_account_dir());
 	struct stat st;
 
-	return env_or_null("KUBERNETES_SERVICE_HOST") && env_or_null("KUBERNETES_SERVICE_PORT") &&
+	return str_env("KUBERNETES_SERVICE_HOST") && str_env("KUBERNETES_SERVICE_PORT") &&
 	       stat(token, &st) == 0 && S_ISREG(st.st_mode);
 }
 
@@ -211,7 +205,7 @@ static void read_service_account(struct kube_target *t)
 /* Fill f, or t from the service account, or neither (master alone). */
 static int find_source(const struct kube_options *o, struct files *f, struct kube_target *t, struct diags *d)
 {
-	const char *env = env_or_null("KUBECONFIG"), *home = env_or_null("HOME");
+	const char *env = str_env("KUBECONFIG"), *home = str_env("HOME");
 	_cleanup_free_ char *standard = xasprintf("%s/.kube/config", home ? home : "");
 
 	if (o->kubeconfig && *o->kubeconfig)

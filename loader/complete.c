@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "config/cron.h"
 #include "config/kubeconfig.h"
@@ -157,13 +158,6 @@ static bool load_window_zones(struct loader *l)
 	return z.ok;
 }
 
-static const char *env_or_null(const char *name)
-{
-	const char *s = getenv(name);
-
-	return s && *s ? s : NULL;
-}
-
 static char *absolute(const char *path)
 {
 	char cwd[4096];
@@ -175,7 +169,7 @@ static char *absolute(const char *path)
 
 static char *default_state_dir(void)
 {
-	const char *xdg = env_or_null("XDG_STATE_HOME"), *home = env_or_null("HOME");
+	const char *xdg = str_env("XDG_STATE_HOME"), *home = str_env("HOME");
 
 	if (geteuid() == 0)
 		return xstrdup("/var/lib/ops-pod-cleaner");
@@ -204,7 +198,7 @@ static bool find_state_dir(struct loader *l)
 static void find_ourselves(struct loader *l)
 {
 	struct policy *p = &l->config.settings.policy;
-	const char *ns = env_or_null("POD_NAMESPACE"), *pod = env_or_null("POD_NAME");
+	const char *ns = str_env("POD_NAMESPACE"), *pod = str_env("POD_NAME");
 	const bool inside = kube_is_in_cluster();
 	_cleanup_free_ char *path = xasprintf("%s/namespace", kube_service_account_dir()), *text = NULL;
 	char why[FILE_ERROR_MAX];
@@ -215,7 +209,7 @@ static void find_ourselves(struct loader *l)
 		ns = text;
 	}
 	if (!pod && inside)
-		pod = env_or_null("HOSTNAME"); /* the kubelet names the host after the pod */
+		pod = str_env("HOSTNAME"); /* the kubelet names the host after the pod */
 	if (ns && *ns && strlen(ns) <= 63)
 		p->own_namespace = xstrdup(ns);
 	if (pod && strlen(pod) <= 253)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -13,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "reporter/history/schema.h"
 
@@ -73,18 +73,6 @@ const char *db_error(struct db *d)
 
 /* -- directory and lock -- */
 
-/* Say why it cannot be opened; returns err. */
-static int fail(char *text, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int fail(char *text, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, DB_TEXT_MAX, fmt, ap);
-	va_end(ap);
-	return err;
-}
-
 /* mkdir -p; only what is missing is made, for us alone. */
 static int make_dirs(const char *dir)
 {
@@ -106,18 +94,21 @@ static int check_dir(const char *dir, char *text)
 	if (r == 0 && stat(dir, &st) < 0)
 		r = -errno;
 	if (r < 0)
-		return fail(text, r,
-			    "%s: cannot be made or read: %s; set stateDir to a place this user may write to",
-			    dir, strerror(-r));
+		return str_fail(
+			text, DB_TEXT_MAX, r,
+			"%s: cannot be made or read: %s; set stateDir to a place this user may write to", dir,
+			strerror(-r));
 	if (!S_ISDIR(st.st_mode))
-		return fail(text, -ENOTDIR, "%s: is not a directory; set stateDir to one", dir);
+		return str_fail(text, DB_TEXT_MAX, -ENOTDIR, "%s: is not a directory; set stateDir to one",
+				dir);
 	if (st.st_uid != geteuid())
-		return fail(text, -EPERM,
-			    "%s: belongs to user %u, not to user %u that runs this program; chown it", dir,
-			    (unsigned)st.st_uid, (unsigned)geteuid());
+		return str_fail(text, DB_TEXT_MAX, -EPERM,
+				"%s: belongs to user %u, not to user %u that runs this program; chown it",
+				dir, (unsigned)st.st_uid, (unsigned)geteuid());
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return fail(text, -EPERM, "%s: others may write to it (mode %04o); chmod 0700 it", dir,
-			    (unsigned)(st.st_mode & 07777));
+		return str_fail(text, DB_TEXT_MAX, -EPERM,
+				"%s: others may write to it (mode %04o); chmod 0700 it", dir,
+				(unsigned)(st.st_mode & 07777));
 	return 0;
 }
 
@@ -127,12 +118,13 @@ static int take_lock(const char *dir, int *ret_fd, char *text)
 	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
-		return fail(text, -errno, "%s: cannot be opened: %s", path, strerror(errno));
+		return str_fail(text, DB_TEXT_MAX, -errno, "%s: cannot be opened: %s", path, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return fail(text, -errno,
-			    "%s: another instance uses this state directory; stop it, or give this one its "
-			    "own stateDir",
-			    dir);
+		return str_fail(
+			text, DB_TEXT_MAX, -errno,
+			"%s: another instance uses this state directory; stop it, or give this one its "
+			"own stateDir",
+			dir);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -175,20 +167,21 @@ static int open_file(struct db *d, const char *dir, char *text)
 	if (rc == SQLITE_OK)
 		rc = schema_migrate(d->sql, schema_version());
 	if (rc == SQLITE_MISMATCH)
-		return fail(text, -EBADMSG,
-			    "%s: was written by a newer version of this program; use that version, or move "
-			    "the file away",
-			    path);
+		return str_fail(
+			text, DB_TEXT_MAX, -EBADMSG,
+			"%s: was written by a newer version of this program; use that version, or move "
+			"the file away",
+			path);
 	if (rc == SQLITE_OK)
 		rc = prepare_all(d);
 	const char *why = d->sql ? sqlite3_errmsg(d->sql) : "no memory";
 	const int r = db_errno(rc);
 
 	if (r == -EBADMSG)
-		return fail(text, r,
-			    "%s: is damaged (%s); restore it, or move it away to start a new history", path,
-			    why);
-	return r < 0 ? fail(text, r, "%s: cannot be used: %s", path, why) : 0;
+		return str_fail(text, DB_TEXT_MAX, r,
+				"%s: is damaged (%s); restore it, or move it away to start a new history",
+				path, why);
+	return r < 0 ? str_fail(text, DB_TEXT_MAX, r, "%s: cannot be used: %s", path, why) : 0;
 }
 
 int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
