@@ -17,7 +17,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "supervisor/control.h"
-#include "supervisor/reporter_outbox.h"
 #include "supervisor/route.h"
 #include "supervisor/service_status.h"
 #include "supervisor/supervisor.h"
@@ -103,20 +102,14 @@ static int take_lock(const char *control_socket)
 
 /* -- what the root of all processes tells us -- */
 
-static void on_msg(void *ctx, struct child *c, const struct msg *m)
-{
-	route_from_child(ctx, c, m);
-}
-
-static void on_changed(void *ctx, struct child *c, bool ready)
+static void on_changed(struct supervisor *s, struct child *c, bool ready)
 {
 	const struct child_place *at = child_place(c);
-	struct supervisor *s = ctx;
 
 	if (ready && at->role == ROLE_REPORTER) {
 		dispatch_on_reporter_ready(s->dispatch);
 		service_status_on_reporter_ready(s);
-		reporter_outbox_on_reporter_ready(s->outbox);
+		supervisor_on_reporter_ready(s);
 	}
 	if (ready && at->role == ROLE_WORKER)
 		dispatch_cluster(s->dispatch, at->cluster);
@@ -125,10 +118,8 @@ static void on_changed(void *ctx, struct child *c, bool ready)
 	service_status_send_child(s, c);
 }
 
-static void on_dead(void *ctx, struct child *c, int code)
+static void on_dead(struct supervisor *s, struct child *c, int code)
 {
-	struct supervisor *s = ctx;
-
 	control_on_child_dead(s->control, c, code);
 	if (child_place(c)->role == ROLE_REPORTER) {
 		dispatch_on_reporter_dead(s->dispatch);
@@ -141,42 +132,35 @@ static void on_dead(void *ctx, struct child *c, int code)
 	}
 }
 
-static void on_tick(void *ctx, uint64_t now_ms)
+static void on_tick(struct supervisor *s, uint64_t now_ms)
 {
-	struct supervisor *s = ctx;
-
 	service_status_tick(s);
 	dispatch_tick(s->dispatch, now_ms);
 	dry_run_tick(s->dry_runs, now_ms);
 	pause_requests_tick(s->pause_requests);
 }
 
-static void on_reload_end(void *ctx, uint64_t conn, int code, const char *text)
+static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const char *text)
 {
-	control_end(((struct supervisor *)ctx)->control, conn, (uint64_t)code, text);
+	control_end(s->control, conn, (uint64_t)code, text);
 }
 
-static size_t count_busy(void *ctx)
+static size_t count_busy(const struct supervisor *s)
 {
 	struct dispatch_stats d;
 
-	dispatch_stats(((struct supervisor *)ctx)->dispatch, &d);
+	dispatch_stats(s->dispatch, &d);
 	return d.busy;
 }
 
-static void describe(void *ctx, char *ret, size_t size)
-{
-	service_status_describe(ctx, ret, size);
-}
-
 static const struct lifecycle_ops lifecycle_ops = {
-	.on_msg = on_msg,
+	.on_msg = route_from_child,
 	.on_changed = on_changed,
 	.on_dead = on_dead,
 	.on_tick = on_tick,
 	.on_reload_end = on_reload_end,
 	.busy = count_busy,
-	.describe = describe,
+	.describe = service_status_describe,
 };
 
 /* -- wiring -- */
@@ -198,26 +182,26 @@ static int run(struct supervisor *s, const char *control_socket)
 
 static int run_with(const struct options *o, int lock_fd)
 {
-	struct supervisor s = { 0 };
+	struct supervisor *s = xcalloc(1, sizeof(*s));
+	int code = EXIT_CODE_RESOURCE;
 
-	s.root = lifecycle_new(&o->load, lock_fd, &lifecycle_ops, &s);
-	if (!s.root)
-		return EXIT_CODE_RESOURCE;
-	s.pauses = pause_list_new();
-	s.dispatch = dispatch_new(s.root, s.pauses, &s.answers);
-	s.pause_requests = pause_requests_new(s.root, s.dispatch, s.pauses, &s.answers);
-	s.dry_runs = dry_run_new(s.root, s.dispatch, &s.answers);
-	s.outbox = reporter_outbox_new(lifecycle_children(s.root));
-	s.status = service_status_new();
-	const int code = run(&s, o->control_socket);
-
-	lifecycle_free(&s.root);
-	service_status_free(&s.status);
-	reporter_outbox_free(&s.outbox);
-	dry_run_free(&s.dry_runs);
-	pause_requests_free(&s.pause_requests);
-	dispatch_free(&s.dispatch);
-	pause_list_free(&s.pauses);
+	s->started_at = clock_wall_ms();
+	s->root = lifecycle_new(&o->load, lock_fd, &lifecycle_ops, s);
+	if (s->root) {
+		s->pauses = pause_list_new();
+		s->dispatch = dispatch_new(s->root, s->pauses, &s->answers);
+		s->pause_requests = pause_requests_new(s->root, s->dispatch, s->pauses, &s->answers);
+		s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
+		code = run(s, o->control_socket);
+		lifecycle_free(&s->root);
+		dry_run_free(&s->dry_runs);
+		pause_requests_free(&s->pause_requests);
+		dispatch_free(&s->dispatch);
+		pause_list_free(&s->pauses);
+	}
+	while (s->n_outbox > 0)
+		free(s->outbox[--s->n_outbox]);
+	free(s);
 	return code;
 }
 

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "supervisor/control.h"
-#include "supervisor/reporter_outbox.h"
 #include "supervisor/service_status.h"
 
 #define CREDENTIAL_PAUSE_MS 5000u
@@ -22,7 +21,7 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
 		return; /* a watcher that comes back asks for everything else again */
 	msg_copy_fields(&end, m);
 	end.u.digest_end.synced = false;
-	reporter_outbox_send(s->outbox, &end);
+	supervisor_send_reporter(s, &end);
 }
 
 static void to_operator(struct supervisor *s, const struct msg *m)
@@ -66,7 +65,7 @@ static void on_open_end(struct supervisor *s, const struct msg *m)
 static void on_watch_stats(struct supervisor *s, const struct msg *m)
 {
 	service_status_on_watch_stats(s, m);
-	reporter_outbox_send(s->outbox, m);
+	supervisor_send_reporter(s, m);
 }
 
 /* False when there is nobody for it. */
@@ -125,7 +124,7 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 	if (!cluster_is_own(c, m))
 		child_protocol_error(c, "a message about another cluster than its own");
 	else if (to == ROLE_REPORTER)
-		reporter_outbox_send(s->outbox, m);
+		supervisor_send_reporter(s, m);
 	else if (to == ROLE_WATCHER)
 		to_watcher(s, m);
 	else if (to == ROLE_CLI)

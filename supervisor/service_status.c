@@ -3,59 +3,35 @@
 #include "supervisor/service_status.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/xalloc.h"
 #include "build_id.h"
-#include "supervisor/reporter_outbox.h"
 
 #define STATS_TICKS 5 /* stats of the children go to the reporter this often */
 
-struct service_status {
-	int64_t started_at;
-	unsigned ticks;
-	struct msg watch_stats[CLUSTERS_MAX]; /* type 0 = nothing yet */
-};
-
-struct service_status *service_status_new(void)
-{
-	struct service_status *st = xcalloc(1, sizeof(*st));
-
-	st->started_at = clock_wall_ms();
-	return st;
-}
-
-void service_status_free(struct service_status **st)
-{
-	free(*st);
-	*st = NULL;
-}
-
 static const struct msg *stats_of(const struct supervisor *s, uint64_t cluster)
 {
-	const struct msg *m = &s->status->watch_stats[cluster];
+	const struct msg *m = &s->watch_stats[cluster];
 
 	return m->type == MSG_WATCH_STATS ? m : NULL;
 }
 
 void service_status_on_watch_stats(struct supervisor *s, const struct msg *m)
 {
-	s->status->watch_stats[m->u.watch_stats.cluster] = *m;
+	s->watch_stats[m->u.watch_stats.cluster] = *m;
 	lifecycle_tell_status(s->root);
 }
 
 void service_status_on_watcher_dead(struct supervisor *s, const struct child *watcher)
 {
-	s->status->watch_stats[child_place(watcher)->cluster].u.watch_stats.synced = false;
+	s->watch_stats[child_place(watcher)->cluster].u.watch_stats.synced = false;
 }
 
 void service_status_on_reporter_ready(struct supervisor *s)
 {
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
 		if (stats_of(s, c))
-			reporter_outbox_send(s->outbox, stats_of(s, c));
+			supervisor_send_reporter(s, stats_of(s, c));
 }
 
 static void get_child(const struct supervisor *s, const struct child *c, struct msg *ret)
@@ -69,14 +45,14 @@ void service_status_send_child(struct supervisor *s, const struct child *c)
 	struct msg m;
 
 	get_child(s, c, &m);
-	reporter_outbox_send(s->outbox, &m);
+	supervisor_send_reporter(s, &m);
 }
 
 void service_status_tick(struct supervisor *s)
 {
 	const struct children *all = lifecycle_children(s->root);
 
-	if (++s->status->ticks % STATS_TICKS != 0 || !lifecycle_is_running(s->root))
+	if (++s->ticks % STATS_TICKS != 0 || !lifecycle_is_running(s->root))
 		return;
 	for (size_t i = 0; i < children_count(all); i++)
 		service_status_send_child(s, children_get(all, i));
@@ -89,8 +65,8 @@ void service_status_describe(const struct supervisor *s, char *ret, size_t size)
 	struct dispatch_stats d;
 
 	for (uint64_t c = 0; c < clusters; c++) {
-		pods += s->status->watch_stats[c].u.watch_stats.pods;
-		synced += s->status->watch_stats[c].u.watch_stats.synced;
+		pods += s->watch_stats[c].u.watch_stats.pods;
+		synced += s->watch_stats[c].u.watch_stats.synced;
 	}
 	dispatch_stats(s->dispatch, &d);
 	(void)snprintf(ret, size, "%llu/%llu clusters synced, %llu pods, %llu actions",
@@ -109,7 +85,7 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 			 .u.ctl_supervisor = { .conn = conn,
 					       .observe = g->observe,
 					       .generation = g->number,
-					       .started = s->status->started_at,
+					       .started = s->started_at,
 					       .leases = d.leases,
 					       .actions = d.done,
 					       .pending = d.leases - d.busy } };

@@ -1,13 +1,10 @@
 /* service_status.h - what is said of the whole: the service manager's line, `status`, the stats of each child
- * for the reporter.  Process: supervisor.  Owns: the last WATCH_STATS of each cluster. */
+ * for the reporter.  Process: supervisor. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_SERVICE_STATUS_H
 #define SUPERVISOR_SERVICE_STATUS_H
 
 #include "supervisor/supervisor.h"
-
-struct service_status *service_status_new(void);
-void service_status_free(struct service_status **st);
 
 void service_status_on_watch_stats(struct supervisor *s, const struct msg *m);
 void service_status_on_watcher_dead(struct supervisor *s, const struct child *watcher);

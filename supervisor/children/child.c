@@ -162,7 +162,7 @@ static void on_hello(struct child *c, const struct msg_hello *hello)
 		return;
 	}
 	channel_set_phase(c->life.channel, PH_SETUP);
-	c->env->ops->on_hello(c->env->ctx, c);
+	c->env->ops->on_hello(c->env->root, c);
 }
 
 static void on_ready(struct child *c, const struct msg_ready *ready)
@@ -199,7 +199,7 @@ static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int 
 	else if (m->type == MSG_HEARTBEAT)
 		on_heartbeat(c, &m->u.heartbeat);
 	else
-		c->env->ops->on_msg(c->env->ctx, c, m);
+		c->env->ops->on_msg(c->env->root, c, m);
 }
 
 /* An end of the channel is followed by the death, which says more (the exit code); a bad message makes it
@@ -266,7 +266,7 @@ static void on_death(evutil_socket_t fd, short what, void *arg)
 					    code == EXIT_CODE_CONFIG, clock_boot_ms());
 
 	end_life(c);
-	c->env->ops->on_dead(c->env->ctx, c, code);
+	c->env->ops->on_dead(c->env->root, c, code);
 	child_event(c, ev);
 }
 
@@ -333,7 +333,7 @@ static void act_drain(struct child *c)
 
 static void act_give_up(struct child *c)
 {
-	c->env->ops->on_give_up(c->env->ctx);
+	c->env->ops->on_give_up(c->env->root);
 }
 
 static void act_bug(struct child *c)
@@ -356,7 +356,7 @@ void child_event(struct child *c, enum fsm_event ev)
 	if (acts[step.action])
 		acts[step.action](c);
 	if (changed)
-		c->env->ops->on_changed(c->env->ctx, c);
+		c->env->ops->on_changed(c->env->root, c);
 }
 
 /* -- life -- */

@@ -13,6 +13,7 @@
 #include "supervisor/children/spawn.h"
 
 struct child;
+struct lifecycle;
 struct event_base;
 
 /* Which one it is; this does not change from life to life. */
@@ -26,16 +27,16 @@ struct child_place {
 
 struct child_ops {
 	/* It has said HELLO and waits for its settings. */
-	void (*on_hello)(void *ctx, struct child *c);
+	void (*on_hello)(struct lifecycle *l, struct child *c);
 	/* A message that the codec has checked: this role may say it. */
-	void (*on_msg)(void *ctx, struct child *c, const struct msg *m);
+	void (*on_msg)(struct lifecycle *l, struct child *c, const struct msg *m);
 	/* Proven death, after everything that it had said. code: its exit code, or the negative number of the
 	 * signal. It is not ready any more; whether it is started again follows. */
-	void (*on_dead)(void *ctx, struct child *c, int code);
+	void (*on_dead)(struct lifecycle *l, struct child *c, int code);
 	/* It ended with EXIT_CODE_CONFIG: starting it again cannot help. */
-	void (*on_give_up)(void *ctx);
+	void (*on_give_up)(struct lifecycle *l);
 	/* Its state has changed. */
-	void (*on_changed)(void *ctx, struct child *c);
+	void (*on_changed)(struct lifecycle *l, struct child *c);
 };
 
 /* What all children share; borrowed. */
@@ -44,7 +45,7 @@ struct child_env {
 	const struct spawn_images *images;
 	int lock_fd; /* workers inherit it */
 	const struct child_ops *ops;
-	void *ctx;
+	struct lifecycle *root; /* what ops get */
 };
 
 /* In state FSM_DOWN. place->cluster_name is copied. */

@@ -25,7 +25,7 @@ struct lifecycle {
 	struct settings_load *settings;
 	struct notify *notify;
 	const struct lifecycle_ops *ops;
-	void *ctx;
+	struct supervisor *above;
 	enum lifecycle_phase phase;
 	int exit_code;
 	bool told_ready; /* the service manager */
@@ -83,7 +83,7 @@ void lifecycle_tell_status(const struct lifecycle *l)
 
 	if (!l->told_ready || l->phase != LIFECYCLE_RUNNING)
 		return;
-	l->ops->describe(l->ctx, text, sizeof(text));
+	l->ops->describe(l->above, text, sizeof(text));
 	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%s",
 		    lifecycle_generation(l)->observe ? "observe: " : "", count_in_state(l, FSM_READY),
 		    children_count(l->children), text, l->note[0] ? "; " : "", l->note);
@@ -108,10 +108,8 @@ static void leave(struct lifecycle *l, int code)
 	(void)event_base_loopbreak(l->env.base);
 }
 
-static void on_first(void *ctx, int code)
+static void on_first(struct lifecycle *l, int code)
 {
-	struct lifecycle *l = ctx;
-
 	if (code != EXIT_CODE_OK) {
 		leave(l, code);
 		return;
@@ -164,7 +162,7 @@ static void drain_next(struct lifecycle *l)
 	if (l->draining)
 		return; /* child_event() has come back here */
 	l->draining = true;
-	const bool idle = l->ops->busy(l->ctx) == 0;
+	const bool idle = l->ops->busy(l->above) == 0;
 
 	if (idle) {
 		send_event(l, ROLE_WATCHER, FSM_EV_DRAIN);
@@ -172,7 +170,7 @@ static void drain_next(struct lifecycle *l)
 	}
 	const bool others = has_stopped(l, ROLE_WATCHER) && has_stopped(l, ROLE_WORKER);
 
-	if (others && l->ops->busy(l->ctx) == 0)
+	if (others && l->ops->busy(l->above) == 0)
 		send_event(l, ROLE_REPORTER, FSM_EV_DRAIN);
 	if (others && has_stopped(l, ROLE_REPORTER))
 		leave(l, l->exit_code);
@@ -210,10 +208,8 @@ int lifecycle_reload(struct lifecycle *l, uint64_t conn)
 	return settings_load_start(l->settings, conn);
 }
 
-static void on_load_end(void *ctx, uint64_t conn, int err, const char *text)
+static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char *text)
 {
-	struct lifecycle *l = ctx;
-
 	(void)snprintf(l->note, sizeof(l->note), "%s%s", err ? "reload failed: " : "", err ? text : "");
 	if (l->phase != LIFECYCLE_STARTING) {
 		if (err)
@@ -221,7 +217,7 @@ static void on_load_end(void *ctx, uint64_t conn, int err, const char *text)
 					kv_s("detail", text));
 		notify_send(l->notify, "READY=1\nSTATUS=%s", err ? l->note : "settings in force");
 	}
-	l->ops->on_reload_end(l->ctx, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
+	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
 }
 
 static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
@@ -239,47 +235,41 @@ static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 
 /* -- the children -- */
 
-static void on_hello(void *ctx, struct child *c)
+static void on_hello(struct lifecycle *l, struct child *c)
 {
-	settings_load_on_hello(((struct lifecycle *)ctx)->settings, c);
+	settings_load_on_hello(l->settings, c);
 }
 
-static void on_msg(void *ctx, struct child *c, const struct msg *m)
+static void on_msg(struct lifecycle *l, struct child *c, const struct msg *m)
 {
-	struct lifecycle *l = ctx;
-
 	if (m->type == MSG_SETTINGS_ACK)
 		settings_load_on_settings_ack(l->settings, c, m);
 	else
-		l->ops->on_msg(l->ctx, c, m);
+		l->ops->on_msg(l->above, c, m);
 }
 
-static void on_changed(void *ctx, struct child *c)
+static void on_changed(struct lifecycle *l, struct child *c)
 {
-	struct lifecycle *l = ctx;
-
 	if (l->phase == LIFECYCLE_ENDED)
 		return;
-	l->ops->on_changed(l->ctx, c, child_is_ready(c));
+	l->ops->on_changed(l->above, c, child_is_ready(c));
 	if (l->phase == LIFECYCLE_RUNNING)
 		tell_ready(l);
 	else if (l->phase == LIFECYCLE_DRAINING)
 		drain_next(l);
 }
 
-static void on_dead(void *ctx, struct child *c, int code)
+static void on_dead(struct lifecycle *l, struct child *c, int code)
 {
-	struct lifecycle *l = ctx;
-
 	settings_load_on_dead(l->settings, c);
-	l->ops->on_dead(l->ctx, c, code);
+	l->ops->on_dead(l->above, c, code);
 	if (code == EXIT_CODE_TEMPORARY && !child_was_ready(c) && l->phase == LIFECYCLE_STARTING)
 		end(l, EXIT_CODE_TEMPORARY);
 }
 
-static void on_give_up(void *ctx)
+static void on_give_up(struct lifecycle *l)
 {
-	end(ctx, EXIT_CODE_CONFIG);
+	end(l, EXIT_CODE_CONFIG);
 }
 
 /* -- the loop -- */
@@ -312,7 +302,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	for (size_t i = 0; i < children_count(l->children); i++)
 		child_tick(children_get(l->children, i), now);
 	reap_strangers(l);
-	l->ops->on_tick(l->ctx, now);
+	l->ops->on_tick(l->above, now);
 	settings_load_tick(l->settings, now);
 	if (l->phase != LIFECYCLE_DRAINING)
 		return;
@@ -339,7 +329,7 @@ static struct event *add_event(struct lifecycle *l, int sig, uint64_t every_ms, 
 }
 
 struct lifecycle *lifecycle_new(const struct settings_load_options *options, int lock_fd,
-				const struct lifecycle_ops *ops, void *ctx)
+				const struct lifecycle_ops *ops, struct supervisor *s)
 {
 	static const struct child_ops child_ops = { on_hello, on_msg, on_dead, on_give_up, on_changed };
 	static const struct settings_load_ops load_ops = { on_first, on_load_end };
@@ -349,9 +339,9 @@ struct lifecycle *lifecycle_new(const struct settings_load_options *options, int
 	l->images = spawn_images_open();
 	l->env = (struct child_env){ event_base_new(), l->images, lock_fd, &child_ops, l };
 	l->ops = ops;
-	l->ctx = ctx;
+	l->above = s;
 	l->children = children_new(&l->env);
-	l->settings = settings_load_new(&l->env, l->children, options, &load_ops, l);
+	l->settings = settings_load_new(&l->env, l->children, options, &load_ops);
 	if (!l->images || !l->env.base)
 		lifecycle_free(&l);
 	return l;

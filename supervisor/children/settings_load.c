@@ -33,7 +33,6 @@ struct settings_load {
 	struct children *children;
 	const struct settings_load_options *options;
 	const struct settings_load_ops *ops;
-	void *ctx;
 	bool running, stopped;
 	struct spawned loader;
 	struct channel *channel;
@@ -70,7 +69,7 @@ static void finish(struct settings_load *l, int err, const char *text)
 	l->conn = 0;
 	if (l->in_force && l->in_force->refresh_ms)
 		l->refresh_at_ms = clock_boot_ms() + l->in_force->refresh_ms;
-	l->ops->on_end(l->ctx, conn, err, text);
+	l->ops->on_end(l->env->root, conn, err, text);
 	if (l->again)
 		(void)settings_load_start(l, 0);
 }
@@ -196,9 +195,9 @@ static void on_first(struct settings_load *l, struct generation *g, int code)
 {
 	l->in_force = g;
 	/* Only a wrong configuration is not worth another start. */
-	l->ops->on_first(l->ctx, g                          ? EXIT_CODE_OK
-				 : code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG
-							    : EXIT_CODE_TEMPORARY);
+	l->ops->on_first(l->env->root, g                          ? EXIT_CODE_OK
+				       : code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG
+								  : EXIT_CODE_TEMPORARY);
 	if (g)
 		finish(l, 0, "");
 }
@@ -396,7 +395,7 @@ void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 
 struct settings_load *settings_load_new(const struct child_env *env, struct children *children,
 					const struct settings_load_options *options,
-					const struct settings_load_ops *ops, void *ctx)
+					const struct settings_load_ops *ops)
 {
 	struct settings_load *l = xcalloc(1, sizeof(*l));
 
@@ -404,7 +403,6 @@ struct settings_load *settings_load_new(const struct child_env *env, struct chil
 	l->children = children;
 	l->options = options;
 	l->ops = ops;
-	l->ctx = ctx;
 	return l;
 }
 
