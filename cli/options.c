@@ -13,7 +13,7 @@
 #include "base/rfc3339.h"
 #include "base/str.h"
 #include "model/duties.h"
-#include "model/outcomes.h"
+#include "model/actions.h"
 
 static int parse_flag(const char *s, int64_t *ret)
 {

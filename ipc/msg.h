@@ -13,8 +13,6 @@
 
 #include "model/actions.h"
 #include "model/duties.h"
-#include "model/outcomes.h"
-#include "model/verdicts.h"
 
 #define IPC_PROTO     3u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */

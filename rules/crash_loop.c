@@ -72,5 +72,5 @@ static const struct check checks[] = {
 	CHECKS_WORKLOAD_ACT,
 };
 const struct duty_ops duty_crash_loop = {
-	REASON_CRASH_LOOPING, checks, ARRAY_SIZE(checks), workload_began, fails, serves,
+	REASON_CRASH_LOOPING, checks, ARRAY_SIZE(checks), NULL, fails, serves,
 };

@@ -70,7 +70,7 @@ static void judge(struct evaluation l, const struct listener *listener, struct v
 void judge_duty(enum duty d, const struct pod_facts *p, const struct policy *policy,
 		const struct pod_context *s, int64_t now, struct verdict *ret)
 {
-	judge((struct evaluation){ .p = p, .policy = policy, .s = s, .now = now, .duty = d }, NULL, ret);
+	judge((struct evaluation){ d, p, policy, s, now }, NULL, ret);
 }
 
 void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *policy,
@@ -80,14 +80,8 @@ void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *po
 	const struct listener listener = { report_check, ctx };
 	char fact[FACT_MAX];
 
-	judge((struct evaluation){ .p = p,
-				   .policy = policy,
-				   .s = s,
-				   .now = now,
-				   .duty = d,
-				   .fact = fact,
-				   .fact_size = sizeof(fact) },
-	      &listener, ret);
+	judge((struct evaluation){ d, p, policy, s, now, .fact = fact, .fact_size = sizeof(fact) }, &listener,
+	      ret);
 }
 
 /* A wait without a time ends with a change, so any wait with one is earlier. */
@@ -108,13 +102,7 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 	for (size_t i = 0; i < DUTY__MAX && ret->kind != VERDICT_ACT; i++) {
 		if (!duty_acts(duty_at(i)))
 			continue;
-		judge((struct evaluation){ .p = p,
-					   .policy = policy,
-					   .s = s,
-					   .now = now,
-					   .duty = duty_at(i),
-					   .brief = true },
-		      NULL, &v);
+		judge((struct evaluation){ duty_at(i), p, policy, s, now, .brief = true }, NULL, &v);
 		if (rank[v.kind] > rank[ret->kind] ||
 		    (v.kind == VERDICT_WAIT && ret->kind == VERDICT_WAIT && earlier(&v, ret)))
 			*ret = v;
@@ -123,7 +111,7 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 
 int64_t judge_began(enum duty d, const struct pod_facts *p, const struct pod_context *s)
 {
-	const int64_t at = duties[d]->began(p, s);
+	const int64_t at = duties[d]->began ? duties[d]->began(p) : s->failing_since;
 
 	return at > 0 ? at : 0;
 }

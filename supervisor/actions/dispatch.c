@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/duties.h"
-#include "model/outcomes.h"
+#include "model/actions.h"
 #include "model/reasons.h"
 #include "supervisor/actions/lease.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "model/outcomes.h"
+#include "model/actions.h"
 #include "model/reasons.h"
 
 #define DRY_RUNS_MAX 4096u

@@ -6,7 +6,7 @@
 
 #include "base/rfc3339.h"
 #include "kube/write_body.h"
-#include "rules/announce.h"
+#include "rules/escalation.h"
 #include "worker/action_end.h"
 #include "worker/steps/object.h"
 

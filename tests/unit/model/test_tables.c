@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
-#include "model/outcomes.h"
-#include "model/verdicts.h"
+#include "model/actions.h"
+#include "model/reasons.h"
 #include "tests/suite.h"
 
 /* What older histories, messages of saved state and annotations hold. A row may be added, never changed. */

@@ -9,7 +9,6 @@
 
 #include "rules/judge.h"
 #include "rules/select.h"
-#include "rules/times.h"
 
 #define S     ((int64_t)1000)
 #define MIN   (60 * S)

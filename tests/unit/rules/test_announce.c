@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 
-#include "rules/announce.h"
+#include "rules/escalation.h"
 #include "tests/suite.h"
 
 static const struct duty_policy with_grace = { .announce_ms = HOUR };
