@@ -5,7 +5,7 @@
  * it runs for a moment in between, a pod is left alone: it is judged again when it has ended. Without a
  * readiness probe it is Ready in that moment, so only a Ready pod that never restarted shows that its
  * revision works; else the time ends when no pod of it has crashed for an hour
- * (watcher/controller/failing_since.h). */
+ * (watcher/guards/workloads.h). */
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/workload.h"
 

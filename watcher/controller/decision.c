@@ -78,7 +78,7 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 
 	if (i < 0)
 		return true;
-	attempted = failing_since_attempted(c->failing_since[i], cluster_clock_owner(p), p->revision);
+	attempted = workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, (size_t)i).attempted;
 	next = escalation_next(dp, attempted, now->server, &at);
 	ret->ask.retry = next == ESCALATION_RETRY;
 	if (next == ESCALATION_WAIT)

@@ -137,6 +137,18 @@ TEST(a_share_of_the_namespace)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
 
+/* What is saved may come from anywhere: a share of no name is left out. */
+TEST(a_share_of_no_name)
+{
+	const struct msg_saved_row row = {
+		.kind = "share", .key = "node/0/", .at = NOW, .until = NOW + HOUR, .count = 1
+	};
+
+	HEAR(SAVED_ROW, saved_row, row);
+	many(pod_evicted(), 2);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+
 /* A life may end at any instant: what an act spends is told before the act is asked for, and taken back when
  * nothing was written. */
 TEST(a_share_is_told_before_it_is_spent)
