@@ -7,8 +7,7 @@
 
 #include "kube/cursor.h"
 #include "kube/decode_protobuf.h"
-#include "kube/status_object.h"
-#include "kube/watch_event.h"
+#include "kube/decode_objects.h"
 
 static const struct str none;
 
@@ -75,8 +74,7 @@ static void take_bookmark(struct stream_body *b, const struct envelope *object)
 {
 	struct bookmark mark;
 
-	if (decode_bookmark_protobuf(object->raw.p, cursor_left(&object->raw), &mark) < 0 ||
-	    str_empty(mark.rv)) {
+	if (decode_bookmark(object->raw.p, cursor_left(&object->raw), &mark) < 0 || str_empty(mark.rv)) {
 		bad_object(b, none, none, "a bookmark that is none was skipped");
 		return;
 	}
@@ -101,7 +99,7 @@ static int take_error(struct stream_body *b, const struct envelope *object)
 	char text[256];
 
 	if (!str_is(object->kind, "Status") ||
-	    status_object_decode(object->raw.p, cursor_left(&object->raw), &f) < 0) {
+	    decode_status(object->raw.p, cursor_left(&object->raw), &f) < 0) {
 		stream_body_refuse(b, CORE_FAILED, "the watch ended with an error that can not be read");
 		return -ECANCELED;
 	}
@@ -134,7 +132,7 @@ static int on_frame(void *ctx, const uint8_t *p, size_t n)
 	struct watch_event e;
 
 	b->env->stats.events++;
-	if (watch_event_decode(p, n, &e) < 0) {
+	if (decode_watch_event(p, n, &e) < 0) {
 		bad_object(b, none, none, "a watch event that is none was skipped");
 		return 0;
 	}
@@ -226,7 +224,7 @@ enum core_event stream_body_refusal(const struct http_result *r, const char *bod
 		(void)snprintf(ret_text, 256, "the answer broke off: %.200s", r->error);
 		return CORE_FAILED;
 	}
-	if (status_object_open(body, n, &f) < 0)
+	if (decode_status_answer(body, n, &f) < 0)
 		f = (struct status_facts){ .retry_after_s = -1 };
 	const struct str message = head_of(f.message, 150);
 

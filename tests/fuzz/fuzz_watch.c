@@ -7,7 +7,7 @@
 
 #include "kube/decode_protobuf.h"
 #include "kube/frame.h"
-#include "kube/watch_event.h"
+#include "kube/decode_objects.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
@@ -25,7 +25,7 @@ static int on_object(void *ctx, const uint8_t *p, size_t n)
 		s->hash = (s->hash ^ p[i]) * UINT64_C(1099511628211);
 	s->hash = (s->hash ^ n) * UINT64_C(1099511628211);
 	s->objects++;
-	if (watch_event_decode(p, n, &e) == 0)
+	if (decode_watch_event(p, n, &e) == 0)
 		(void)decode_pod_protobuf(e.object.raw.p, cursor_left(&e.object.raw), &f);
 	return 0;
 }

@@ -337,7 +337,7 @@ TEST(reads_a_lease)
 		"\x10\x0f\x1a\x08\x08\x0a\x10\x80\xca\xb5\xee\x01\x22\x02\x08\x14\x28\x03\x78\x01";
 	struct lease_facts f;
 
-	ck_assert_int_eq(lease_object_open(wire, sizeof(wire) - 1, &f), 0);
+	ck_assert_int_eq(decode_lease_answer(wire, sizeof(wire) - 1, &f), 0);
 	ck_assert_str_eq(f.holder, "abc");
 	ck_assert_str_eq(f.rv, "42");
 	ck_assert_int_eq(f.duration_s, 15);
@@ -345,8 +345,8 @@ TEST(reads_a_lease)
 	ck_assert_int_eq(f.renewed, 20000);
 	ck_assert_int_eq(f.transitions, 3);
 	for (size_t cut = 0; cut < sizeof(wire) - 1 - 27; cut++) /* up to the spec */
-		ck_assert_int_eq(lease_object_open(wire, cut, &f), -EBADMSG);
-	ck_assert_int_eq(lease_object_open("k8s", 3, &f), -EBADMSG);
+		ck_assert_int_eq(decode_lease_answer(wire, cut, &f), -EBADMSG);
+	ck_assert_int_eq(decode_lease_answer("k8s", 3, &f), -EBADMSG);
 }
 
 SUITE("kube/leader");
