@@ -23,7 +23,6 @@
 #include "build_id.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
-#include "process/port.h"
 #include "process/sandbox.h"
 #include "process/memory.h"
 
@@ -97,38 +96,19 @@ void process_drained(struct process *p, uint64_t left)
 
 /* -- settings -- */
 
-static void add_port(struct sandbox_params *sp, const char *url)
-{
-	const uint16_t port = url && *url ? port_of(url) : 0;
-
-	for (size_t i = 0; i < sp->n_ports; i++)
-		if (sp->ports[i] == port)
-			return;
-	if (port && sp->n_ports < SANDBOX_PORTS_MAX)
-		sp->ports[sp->n_ports++] = port;
-}
-
 static void sandbox_from_settings(struct process *p, const struct settings *s, struct sandbox_params *ret)
 {
 	const struct cluster_settings *c = &s->cluster;
+	const char *url = c->proxy && *c->proxy ? c->proxy : c->address ? c->address : c->server;
 
 	*ret = (struct sandbox_params){ .role = p->spec->role, .mode = (enum sandbox_mode)s->sandbox };
 	if (p->spec->role == ROLE_REPORTER) {
 		if (!p->writable_dir && s->state_dir)
 			p->writable_dir = xstrdup(s->state_dir);
 		ret->writable_dir = p->writable_dir;
-		add_port(ret, s->api_address ? s->api_address : s->api_url);
-	} else if (c->proxy && *c->proxy) {
-		add_port(ret, c->proxy);
-	} else {
-		add_port(ret, c->address ? c->address : c->server);
+		url = s->api_address ? s->api_address : s->api_url;
 	}
-}
-
-/* A sandbox only tightens: another port needs another process. */
-static bool same_ports(const struct sandbox_params *a, const struct sandbox_params *b)
-{
-	return a->n_ports == b->n_ports && memcmp(a->ports, b->ports, a->n_ports * sizeof(a->ports[0])) == 0;
+	ret->port = url ? sandbox_port_of(url) : 0;
 }
 
 static int prepare_settings(struct process *p, int fd, char reterr[static SETTINGS_ERROR_MAX])
@@ -225,7 +205,8 @@ static void on_commit(struct process *p, uint64_t generation)
 		return;
 	p->generation = generation;
 	p->prepared = 0;
-	if (!same_ports(&p->wanted, &p->sandbox) && p->sandbox.mode != SANDBOX_OFF) {
+	/* A sandbox only tightens: another port needs another process. */
+	if (p->wanted.port != p->sandbox.port && p->sandbox.mode != SANDBOX_OFF) {
 		log_info("another port is needed: starting again with the new settings");
 		process_exit(p, EXIT_CODE_OK);
 		return;

@@ -37,9 +37,7 @@ static int try(const char *probe, int64_t arg, enum role role, enum sandbox_mode
 	const pid_t pid = fork();
 
 	if (pid == 0) {
-		struct sandbox_params p = {
-			.role = role, .mode = mode, .ports = { port }, .n_ports = port != 0
-		};
+		struct sandbox_params p = { .role = role, .mode = mode, .port = port };
 		char text[256];
 
 		if (sandbox_enter(&p, text) < 0)
