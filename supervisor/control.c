@@ -92,10 +92,8 @@ static void forward(struct connection *c, struct msg *m)
 	const struct generation *g = lifecycle_generation(s->root);
 	const enum role to = msg_receiver(m->type) == ROLE_WATCHER ? ROLE_WATCHER : ROLE_REPORTER;
 	const char *name = msg_cluster_name(m);
-	uint64_t cluster = 0;
+	const uint64_t cluster = *name ? generation_find_cluster(g, name) : 0;
 
-	while (*name && cluster < g->clusters && strcmp(name, g->names[cluster]) != 0)
-		cluster++;
 	if (cluster == g->clusters) {
 		control_end(c->control, c->id, EXIT_CODE_USAGE,
 			    "no cluster of that name: see `ops-pod-cleaner status`");

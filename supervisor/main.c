@@ -114,7 +114,7 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 	if (ready && at->role == ROLE_WORKER)
 		dispatch_cluster(s->dispatch, at->cluster);
 	if (ready && at->role == ROLE_WATCHER)
-		pause_requests_on_watcher_ready(s->pause_requests, c);
+		pause_requests_on_watcher_ready(s->pause_requests, at->cluster);
 	service_status_send_child(s, c);
 }
 
@@ -125,7 +125,7 @@ static void on_dead(struct supervisor *s, struct child *c, int code)
 		dispatch_on_reporter_dead(s->dispatch);
 		pause_requests_on_reporter_dead(s->pause_requests);
 	} else if (child_place(c)->role == ROLE_WATCHER) {
-		service_status_on_watcher_dead(s, c);
+		s->watch_stats[child_place(c)->cluster].u.watch_stats.synced = false;
 	} else {
 		dry_run_on_worker_dead(s->dry_runs, c);
 		dispatch_on_worker_dead(s->dispatch, c);

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "supervisor/control.h"
-#include "supervisor/service_status.h"
 
 #define CREDENTIAL_PAUSE_MS 5000u
 
@@ -15,9 +14,7 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
 	uint64_t cluster = 0;
 
 	(void)msg_get_u64(m, "cluster", &cluster);
-	struct child *watcher = children_find(lifecycle_children(s->root), ROLE_WATCHER, cluster);
-
-	if ((watcher && child_send(watcher, m, -1) == 0) || m->type != MSG_DIGEST_GET)
+	if (children_send(lifecycle_children(s->root), ROLE_WATCHER, cluster, m) || m->type != MSG_DIGEST_GET)
 		return; /* a watcher that comes back asks for everything else again */
 	msg_copy_fields(&end, m);
 	end.u.digest_end.synced = false;
@@ -64,7 +61,8 @@ static void on_open_end(struct supervisor *s, const struct msg *m)
 
 static void on_watch_stats(struct supervisor *s, const struct msg *m)
 {
-	service_status_on_watch_stats(s, m);
+	s->watch_stats[m->u.watch_stats.cluster] = *m;
+	lifecycle_tell_status(s->root);
 	supervisor_send_reporter(s, m);
 }
 

@@ -16,17 +16,6 @@ static const struct msg *stats_of(const struct supervisor *s, uint64_t cluster)
 	return m->type == MSG_WATCH_STATS ? m : NULL;
 }
 
-void service_status_on_watch_stats(struct supervisor *s, const struct msg *m)
-{
-	s->watch_stats[m->u.watch_stats.cluster] = *m;
-	lifecycle_tell_status(s->root);
-}
-
-void service_status_on_watcher_dead(struct supervisor *s, const struct child *watcher)
-{
-	s->watch_stats[child_place(watcher)->cluster].u.watch_stats.synced = false;
-}
-
 void service_status_on_reporter_ready(struct supervisor *s)
 {
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)

@@ -6,8 +6,6 @@
 
 #include "supervisor/supervisor.h"
 
-void service_status_on_watch_stats(struct supervisor *s, const struct msg *m);
-void service_status_on_watcher_dead(struct supervisor *s, const struct child *watcher);
 /* A watcher speaks when something changes: what it said to an earlier reporter, this one must hear too. */
 void service_status_on_reporter_ready(struct supervisor *s);
 /* CHILD_STATS to the reporter. */

@@ -6,9 +6,8 @@
 
 void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
 {
-	struct child *reporter = children_find(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX);
-
-	if ((!reporter || child_send(reporter, m, -1) < 0) && s->n_outbox < OUTBOX_MAX)
+	if (!children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m) &&
+	    s->n_outbox < OUTBOX_MAX)
 		s->outbox[s->n_outbox++] = msg_pack(m);
 }
 

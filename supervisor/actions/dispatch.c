@@ -66,21 +66,17 @@ static void send_nomination_result(struct dispatch *d, const struct msg *from, e
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
 	msg_set(&m, nomination_result.reason, reason, strlen(reason));
-	struct child *watcher = children_find(d->children, ROLE_WATCHER, m.u.nomination_result.cluster);
-
 	/* A watcher that is down nominates again after its list: the rules decide anew. */
-	if (watcher)
-		(void)child_send(watcher, &m, -1);
+	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
 }
 
 /* The INTENT or RECORD that the history has not acknowledged. */
 static void send_to_history(struct dispatch *d, struct lease *l)
 {
-	struct child *reporter = children_find(d->children, ROLE_REPORTER, CLUSTERS_MAX);
 	struct msg m;
 
 	msg_unpack(l->phase == LEASE_NEW ? l->intent : l->record, &m);
-	l->sent = reporter && child_send(reporter, &m, -1) == 0;
+	l->sent = children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
 unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker)
@@ -478,8 +474,7 @@ struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *p
 	d->children = lifecycle_children(root);
 	d->pauses = pauses;
 	d->answers = answers;
-	d->leases = lease_table_new();
-	lease_table_set_pause(d->leases, lease_is_paused, d);
+	d->leases = lease_table_new(lease_is_paused, d);
 	return d;
 }
 

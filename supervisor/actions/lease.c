@@ -18,8 +18,8 @@ struct lease_table {
 	uint8_t n_held[CHILDREN_MAX];
 	size_t count, bytes;
 	uint64_t next_id;
-	bool (*pause)(void *ctx, const struct lease *l);
-	void *pause_ctx;
+	bool (*is_paused)(void *ctx, const struct lease *l);
+	void *ctx;
 };
 
 static struct lease **key_bucket(struct lease_table *t, uint64_t cluster, const char *key)
@@ -31,10 +31,12 @@ static struct lease **key_bucket(struct lease_table *t, uint64_t cluster, const 
 	return &t->by_key[(size_t)(h >> 20) % BUCKETS];
 }
 
-struct lease_table *lease_table_new(void)
+struct lease_table *lease_table_new(bool (*is_paused)(void *ctx, const struct lease *l), void *ctx)
 {
 	struct lease_table *t = xcalloc(1, sizeof(*t));
 
+	t->is_paused = is_paused;
+	t->ctx = ctx;
 	for (size_t c = 0; c <= CLUSTERS_MAX; c++)
 		t->waiting_tail[c] = &t->waiting[c];
 	t->next_id = 1;
@@ -197,25 +199,14 @@ bool lease_written(struct lease_table *t, struct lease *l)
 	return true;
 }
 
-void lease_table_set_pause(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx)
-{
-	t->pause = fn;
-	t->pause_ctx = ctx;
-}
-
-static bool is_paused(const struct lease_table *t, const struct lease *l)
-{
-	return t->pause && t->pause(t->pause_ctx, l);
-}
-
 static bool may_be_granted(const struct lease_table *t, const struct lease *l)
 {
-	return !is_paused(t, l);
+	return !t->is_paused(t->ctx, l);
 }
 
 static bool may_be_refused(const struct lease_table *t, const struct lease *l)
 {
-	return !l->verify_first && is_paused(t, l);
+	return !l->verify_first && t->is_paused(t->ctx, l);
 }
 
 bool lease_is_waiting(const struct lease_table *t, uint64_t cluster)

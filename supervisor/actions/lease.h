@@ -46,7 +46,8 @@ _Static_assert(CLUSTERS_MAX <= UINT8_MAX && CHILDREN_MAX <= INT16_MAX, "members 
 
 struct lease_table;
 
-struct lease_table *lease_table_new(void);
+/* What is_paused says of a lease is asked before it is granted. */
+struct lease_table *lease_table_new(bool (*is_paused)(void *ctx, const struct lease *l), void *ctx);
 void lease_table_free(struct lease_table **t);
 size_t lease_table_count(const struct lease_table *t);
 /* What all leases take, without the table. */
@@ -68,8 +69,6 @@ void lease_close(struct lease_table *t, struct lease **l);
 /* The intent is on disk: queue for a worker. Returns false when the lease is not LEASE_NEW (a repeated
  * acknowledgement). */
 bool lease_written(struct lease_table *t, struct lease *l);
-/* Leases that fn says are paused are not granted. fn NULL (as it begins) pauses none. */
-void lease_table_set_pause(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx);
 /* Oldest waiting lease of the cluster that is paused and that no worker has ever had: it becomes
  * LEASE_RECORDING with `result` (its id is filled in). NULL = none. One in doubt is never ended so: what its
  * holder did has to be looked at first, so it waits. */

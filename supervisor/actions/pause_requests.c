@@ -47,26 +47,21 @@ void pause_requests_free(struct pause_requests **ps)
 
 /* -- sending -- */
 
-static bool send_pause(struct child *c, const struct msg_pause *p)
+static void send_to_watcher(const struct pause_requests *ps, uint64_t cluster, const struct msg_pause *p)
 {
 	const struct msg m = { .type = MSG_PAUSE, .u.pause = *p };
 
-	return c && child_send(c, &m, -1) == 0;
+	if (!p->cluster_name[0] ||
+	    strcmp(p->cluster_name, lifecycle_generation(ps->root)->names[cluster]) == 0)
+		(void)children_send(lifecycle_children(ps->root), ROLE_WATCHER, cluster, &m);
 }
 
-static void send_to_watcher(struct child *watcher, const struct msg_pause *p)
-{
-	if (watcher &&
-	    (!p->cluster_name[0] || strcmp(p->cluster_name, child_place(watcher)->cluster_name) == 0))
-		(void)send_pause(watcher, p);
-}
-
-void pause_requests_on_watcher_ready(const struct pause_requests *ps, struct child *watcher)
+void pause_requests_on_watcher_ready(const struct pause_requests *ps, uint64_t cluster)
 {
 	const struct msg_pause *p;
 
 	for (size_t i = 0; (p = pause_list_get(ps->list, i)); i++)
-		send_to_watcher(watcher, p);
+		send_to_watcher(ps, cluster, p);
 }
 
 static void change(const struct pause_requests *ps, const struct msg_pause *p)
@@ -76,7 +71,7 @@ static void change(const struct pause_requests *ps, const struct msg_pause *p)
 		 kv_s("duty", p->duty < 0 ? "*" : duty_name((enum duty)p->duty)), kv_s("by", p->by),
 		 kv_s("why", p->why));
 	for (uint64_t c = 0; c < lifecycle_generation(ps->root)->clusters; c++)
-		send_to_watcher(children_find(lifecycle_children(ps->root), ROLE_WATCHER, c), p);
+		send_to_watcher(ps, c, p);
 	dispatch_all(ps->dispatch);
 }
 
@@ -117,9 +112,10 @@ static struct unsaved *find_unsaved(const struct pause_requests *ps, const struc
 
 static void send_to_reporter(const struct pause_requests *ps, struct unsaved *u)
 {
+	const struct msg m = { .type = MSG_PAUSE, .u.pause = u->p };
+
 	if (!u->sent && dispatch_history_is_open(ps->dispatch))
-		u->sent = send_pause(children_find(lifecycle_children(ps->root), ROLE_REPORTER, CLUSTERS_MAX),
-				     &u->p);
+		u->sent = children_send(lifecycle_children(ps->root), ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
 /* Have p written down, now or when that is possible. What is returned is good until the next call. */
@@ -194,16 +190,9 @@ static void resume_scope(struct pause_requests *ps, const struct msg_pause *scop
 		say_nothing_to_resume(ps, scope, conn);
 }
 
-static bool cluster_exists(const struct generation *g, const char *name)
-{
-	for (uint64_t c = 0; c < g->clusters; c++)
-		if (strcmp(g->names[c], name) == 0)
-			return true;
-	return false;
-}
-
 void pause_requests_on_ctl_pause(struct pause_requests *ps, const struct msg *m)
 {
+	const struct generation *g = lifecycle_generation(ps->root);
 	const uint64_t conn = m->u.ctl_pause.conn;
 	struct msg pause = { .type = MSG_PAUSE };
 	struct msg_pause *p = &pause.u.pause;
@@ -212,7 +201,7 @@ void pause_requests_on_ctl_pause(struct pause_requests *ps, const struct msg *m)
 	p->at = clock_wall_ms();
 	if (!ps->known)
 		end(ps, conn, EXIT_CODE_UNAVAILABLE, "still starting");
-	else if (p->cluster_name[0] && !cluster_exists(lifecycle_generation(ps->root), p->cluster_name))
+	else if (p->cluster_name[0] && generation_find_cluster(g, p->cluster_name) == g->clusters)
 		end(ps, conn, EXIT_CODE_USAGE, "no cluster of that name: see `ops-pod-cleaner status`");
 	else if (p->on && p->until && p->until <= p->at)
 		end(ps, conn, EXIT_CODE_USAGE, "the pause would have ended already");

@@ -25,7 +25,7 @@ void pause_requests_on_pause(struct pause_requests *p, const struct msg *m);
 /* The history is open. */
 void pause_requests_on_open_end(struct pause_requests *p);
 void pause_requests_on_reporter_dead(struct pause_requests *p);
-void pause_requests_on_watcher_ready(const struct pause_requests *p, struct child *watcher);
+void pause_requests_on_watcher_ready(const struct pause_requests *p, uint64_t cluster);
 /* Ends pauses that have ended, and tells the history what it did not take. */
 void pause_requests_tick(struct pause_requests *p);
 /* A PAUSE for each that is in force. */

@@ -81,3 +81,10 @@ struct child *children_find(const struct children *s, enum role role, uint64_t c
 			return s->v[i];
 	return NULL;
 }
+
+bool children_send(const struct children *s, enum role role, uint64_t cluster, const struct msg *m)
+{
+	struct child *c = children_find(s, role, cluster);
+
+	return c && child_send(c, m, -1) == 0;
+}
