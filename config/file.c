@@ -78,3 +78,12 @@ int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char rete
 	*ret_n = n;
 	return 0;
 }
+
+char *file_beside(const char *file, const char *path)
+{
+	const char *slash = strrchr(file, '/');
+
+	if (path[0] == '/' || !slash)
+		return xstrdup(path);
+	return xasprintf("%.*s/%s", (int)(slash - file), file, path);
+}

@@ -42,13 +42,14 @@ struct kube_entry {
 	const char *path;
 	const char *name;
 	const struct tree_node *node; /* the `cluster`, `context` or `user` mapping */
+	struct diags *d;              /* where its errors go */
 };
 
-/* Text of a key; NULL when absent or empty. Another type is an error in d. */
-const char *kube_entry_text(const struct kube_entry *e, const char *key, struct diags *d);
+/* Text of a key; NULL when absent or empty. Another type is an error. */
+const char *kube_entry_text(const struct kube_entry *e, const char *key);
 
-void kube_read_cluster(const struct kube_entry *e, struct kube_target *t, struct diags *d);
-void kube_read_user(const struct kube_entry *e, struct kube_target *t, struct diags *d);
+void kube_read_cluster(const struct kube_entry *e, struct kube_target *t);
+void kube_read_user(const struct kube_entry *e, struct kube_target *t);
 
 /* Strict base64 (RFC 4648 4) that skips white space; NULL when it is none. Result NUL-terminated, malloc()ed.
  */

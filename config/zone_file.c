@@ -12,15 +12,16 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 
 #define NAME_MAX_BYTES 63
 
 static const char *database(void)
 {
-	const char *dir = getenv("TZDIR");
+	const char *dir = str_env("TZDIR");
 
-	return dir && *dir ? dir : "/usr/share/zoneinfo";
+	return dir ? dir : "/usr/share/zoneinfo";
 }
 
 bool zone_is_name(const char *s)

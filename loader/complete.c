@@ -26,12 +26,6 @@
 #define NAME_MS          300000u
 #define NAME_RETRY_MS    30000u
 
-static bool lasting_error(struct loader *l)
-{
-	l->lasting = true;
-	return false;
-}
-
 static const struct setting *find_row(const char *path)
 {
 	const struct setting *row = settings_table;
@@ -51,22 +45,19 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 
 	if (!file)
 		return true;
-	path = loader_path(l, file);
+	path = file_beside(l->options->config, file);
 	loader_refresh_within(l, SECRET_FILE_MS);
 	int r = file_read(path, SECRET_MAX_BYTES, &text, &n, why);
 
-	if (r < 0) {
-		diags_error(&l->diags, path, 0, 0, "%s: %s", key, why);
-		return exit_is_transient(r) ? false : lasting_error(l);
-	}
+	if (r < 0)
+		return loader_error(l, r, path, "%s: %s", key, why);
 	const struct str value = str_trim((struct str){ text, n }, " \t\r\n");
 	r = value.n == 0 ? -EINVAL : setting_assign(row, &l->config, value.p, value.n, err);
 
 	explicit_bzero(text, n);
 	if (r == 0)
 		return true;
-	diags_error(&l->diags, path, 0, 0, "%s: %s", key, value.n == 0 ? "the file is empty" : err);
-	return lasting_error(l);
+	return loader_error(l, -EINVAL, path, "%s: %s", key, value.n == 0 ? "the file is empty" : err);
 }
 
 /* The janitor works without its chat: a name that does not resolve is only a warning. */
@@ -103,8 +94,8 @@ static bool load_zone(struct loader *l)
 	s->zone_size = r == 0 ? n : 0;
 	if (r == 0)
 		return true;
-	diags_error(&l->diags, l->options->config, 0, 0, "time zone \"%s\": %s", s->time_zone, zone_error(r));
-	return lasting_error(l);
+	return loader_error(l, -EINVAL, l->options->config, "time zone \"%s\": %s", s->time_zone,
+			    zone_error(r));
 }
 
 struct window_zones {
@@ -125,13 +116,11 @@ static void load_window_zone(struct window_zones *z, const char *name)
 		return;
 	str_list_add(&z->names, name, strlen(name));
 	r = zone_load(of, &bytes, &n);
-	if (r < 0) {
-		diags_error(&z->l->diags, z->l->options->config, 0, 0, "time zone \"%s\" of a window: %s", of,
-			    zone_error(r));
-		z->ok = lasting_error(z->l);
-		return;
-	}
-	windows_pack_zone(&s->window_zones, &all, name, bytes, bytes ? n : 0);
+	if (r < 0)
+		z->ok = loader_error(z->l, -EINVAL, z->l->options->config, "time zone \"%s\" of a window: %s",
+				     of, zone_error(r));
+	else
+		windows_pack_zone(&s->window_zones, &all, name, bytes, bytes ? n : 0);
 	s->window_zones_size = all;
 }
 
@@ -181,7 +170,7 @@ static char *default_state_dir(void)
 static bool find_state_dir(struct loader *l)
 {
 	struct settings *s = &l->config.settings;
-	_cleanup_free_ char *beside = s->state_dir ? loader_path(l, s->state_dir) : NULL;
+	_cleanup_free_ char *beside = s->state_dir ? file_beside(l->options->config, s->state_dir) : NULL;
 
 	free(s->state_dir);
 	if (l->options->state_dir)
@@ -190,8 +179,8 @@ static bool find_state_dir(struct loader *l)
 		s->state_dir = beside ? absolute(beside) : default_state_dir();
 	if (s->state_dir)
 		return true;
-	diags_error(&l->diags, l->options->config, 0, 0, "no state directory: write stateDir, or set HOME");
-	return lasting_error(l);
+	return loader_error(l, -EINVAL, l->options->config,
+			    "no state directory: write stateDir, or set HOME");
 }
 
 /* The pod we run in is never acted on, its namespace is a default exclusion. */
