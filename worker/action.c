@@ -12,16 +12,6 @@
 #include "base/xalloc.h"
 #include "config/window.h"
 #include "worker/action_end.h"
-#include "worker/steps/approve.h"
-#include "worker/steps/autoscaler.h"
-#include "worker/steps/granted_pod.h"
-#include "worker/steps/node.h"
-#include "worker/steps/object.h"
-#include "worker/steps/owner.h"
-#include "worker/steps/pull_events.h"
-#include "worker/steps/restore.h"
-#include "worker/steps/scale.h"
-#include "worker/steps/suspend.h"
 
 struct action *action_new(const struct action_env *env, const struct policy *policy,
 			  const struct msg_grant *grant)

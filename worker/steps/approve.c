@@ -1,6 +1,7 @@
-/* approve.c - see approve.h. */
+/* approve.c - all was read: judge it, ask the object itself, and choose the write. Its owner may have refused
+ * the action, and where a grace is configured it is announced on the object first. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/approve.h"
+#include "worker/steps/step.h"
 
 #include <stdio.h>
 
@@ -8,7 +9,6 @@
 #include "kube/write_body.h"
 #include "rules/escalation.h"
 #include "worker/action_end.h"
-#include "worker/steps/object.h"
 
 /* The object that is asked, NULL = the pod. Of the owners only the topmost counts: controllers copy
  * annotations down and do not take them away again (kubernetes pkg/controller/deployment/util

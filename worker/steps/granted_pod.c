@@ -1,13 +1,10 @@
-/* granted_pod.c - see granted_pod.h. */
+/* granted_pod.c - the pod itself: read it, judge it by what it says, delete it. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/granted_pod.h"
+#include "worker/steps/step.h"
 
 #include "kube/decode_json.h"
 #include "kube/write_body.h"
 #include "worker/action_end.h"
-#include "worker/steps/pull_events.h"
-#include "worker/steps/object.h"
-#include "worker/steps/owner.h"
 
 static bool is_forced(const struct action *a)
 {
