@@ -13,7 +13,6 @@
 #include "process/cluster_endpoint.h"
 #include "process/process.h"
 #include "worker/action.h"
-#include "worker/action_events.h"
 
 struct worker;
 
