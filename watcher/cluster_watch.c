@@ -19,7 +19,6 @@
 #include "process/cluster_endpoint.h"
 #include "rules/select.h"
 #include "watcher/controller/questions.h"
-#include "watcher/watch_stats.h"
 #include "watcher/guards/leadership.h"
 
 #define RUN_LATEST_MS 30000u /* timers do not count suspended time: wake at least this often */
@@ -27,6 +26,7 @@
 #define CREDENTIAL_MS 10000u
 #define PAUSE_MS      100u
 #define BAD_OBJECT_MS 10000u
+#define STATS_MS      2000u
 
 struct cluster_watch {
 	struct event_base *base;
@@ -41,11 +41,13 @@ struct cluster_watch {
 	bool was_leading;
 	struct controller *controller;
 	struct questions *questions;
-	struct watch_stats *stats;
 	struct outbox out;
-	struct event *run_timer, *saved_get_timer;
-	bool run_now;    /* the timer is due at once */
-	bool remembered; /* SAVED_END is here */
+	struct event *run_timer, *saved_get_timer, *stats_timer;
+	struct reflector_stats before; /* sums of reflectors that are gone */
+	struct msg stats;              /* sent last */
+	bool news;                     /* there may be: stats_timer runs; an idle watcher never wakes */
+	bool run_now;                  /* the timer is due at once */
+	bool remembered;               /* SAVED_END is here */
 	bool stopped;
 	long trouble; /* HTTP status of the present trouble, 0 = none or not HTTP's */
 	char trouble_text[256];
@@ -57,6 +59,59 @@ static int send_msg(void *ctx, const struct msg *m)
 	struct cluster_watch *w = ctx;
 
 	return w->ops.send(w->ctx, m);
+}
+
+/* -- stats: what `status` and the metrics say about this watcher, when something changed -- */
+
+static void touch_stats(struct cluster_watch *w)
+{
+	if (w->news)
+		return;
+	w->news = true;
+	(void)evtimer_add(w->stats_timer, CLOCK_TIMEVAL(STATS_MS));
+}
+
+/* Over all reflectors so far. */
+static struct reflector_stats sums(const struct cluster_watch *w)
+{
+	struct reflector_stats s = w->before, now;
+
+	if (w->reflector) {
+		reflector_stats(w->reflector, &now);
+		s.events += now.events;
+		s.lists += now.lists;
+	}
+	return s;
+}
+
+static void send_watch_stats(struct cluster_watch *w)
+{
+	const char *error =
+		*w->trouble_text ? w->trouble_text : cluster_stale(controller_cluster(w->controller));
+	const struct reflector_stats r = sums(w);
+	struct msg m;
+
+	memset(&m, 0, sizeof(m)); /* compared as bytes */
+	m.type = MSG_WATCH_STATS;
+	(void)controller_stats(w->controller, &m);
+	m.u.watch_stats.events = r.events;
+	m.u.watch_stats.lists = r.lists;
+	msg_set(&m, watch_stats.error, error, strlen(error));
+	w->news = false;
+	(void)evtimer_del(w->stats_timer);
+	if (memcmp(&m, &w->stats, sizeof(m)) == 0)
+		return;
+	if (send_msg(w, &m) == 0)
+		w->stats = m;
+	else
+		touch_stats(w);
+}
+
+static void on_stats_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	send_watch_stats(arg);
 }
 
 /* -- runs -- */
@@ -92,7 +147,7 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 		return;
 	(void)controller_run(w->controller);
 	r = questions_step(w->questions);
-	watch_stats_touch(w->stats);
+	touch_stats(w);
 	if (r == -EAGAIN) /* cluster_watch_on_room goes on; should nobody call it, a short pause does */
 		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
 	else
@@ -101,7 +156,7 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 
 static void changed(struct cluster_watch *w)
 {
-	watch_stats_touch(w->stats);
+	touch_stats(w);
 	schedule(w);
 }
 
@@ -112,7 +167,7 @@ static void on_list(void *ctx, const char *ns)
 	struct cluster_watch *w = ctx;
 
 	controller_list(w->controller, STR_C(ns));
-	watch_stats_touch(w->stats);
+	touch_stats(w);
 }
 
 static void on_bad_object(void *ctx, const char *text)
@@ -157,7 +212,7 @@ static void on_sync(void *ctx, const char *ns)
 	controller_sync(w->controller, STR_C(ns));
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"), kv_u("pods", store_count(store)),
 		 kv_u("bytes", store_bytes(store)));
-	watch_stats_send(w->stats);
+	send_watch_stats(w);
 	schedule(w);
 }
 
@@ -204,7 +259,7 @@ static void on_trouble(void *ctx, long status, const char *text)
 
 	w->trouble = *text ? status : 0;
 	(void)str_copy_printable(w->trouble_text, sizeof(w->trouble_text), text, strlen(text));
-	watch_stats_set_error(w->stats, w->trouble_text);
+	touch_stats(w);
 	if (status == 401 && *text)
 		send_credential(w);
 	if (healed) {
@@ -320,12 +375,11 @@ static void start_reflector(struct cluster_watch *w)
 						 .n_namespaces = w->namespaces.n };
 
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
-	watch_stats_set_reflector(w->stats, w->reflector);
 }
 
 static void stop_reflector(struct cluster_watch *w)
 {
-	watch_stats_set_reflector(w->stats, NULL);
+	w->before = sums(w);
 	reflector_free(&w->reflector);
 }
 
@@ -385,7 +439,7 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
 	set_place(w);
 	w->questions = questions_new(w->controller, &w->out);
-	w->stats = watch_stats_new(base, w->controller, &w->out);
+	w->stats_timer = evtimer_new(base, on_stats_timer, w);
 	w->run_timer = evtimer_new(base, on_run_timer, w);
 	w->saved_get_timer = evtimer_new(base, send_saved_get, w);
 	prepare_leadership(w);
@@ -398,7 +452,7 @@ void cluster_watch_start(struct cluster_watch *w)
 	start_reflector(w);
 	if (w->leadership)
 		leadership_start(w->leadership);
-	watch_stats_send(w->stats);
+	send_watch_stats(w);
 }
 
 /* Nothing is read, judged or said from now on. */
@@ -427,12 +481,12 @@ void cluster_watch_free(struct cluster_watch **w)
 		return;
 	stop(old);
 	leadership_free(&old->leadership);
-	watch_stats_free(&old->stats);
 	questions_free(&old->questions);
 	controller_free(&old->controller);
 	http_client_free(&old->client);
 	event_free(old->run_timer);
 	event_free(old->saved_get_timer);
+	event_free(old->stats_timer);
 	str_list_done(&old->namespaces);
 	settings_done(&old->settings);
 	free(old);

@@ -107,8 +107,7 @@ void controller_free(struct controller **c)
 
 void controller_set_place(struct controller *c, const char *cluster, const void *zones, size_t n_zones)
 {
-	admission_set_cluster(c->cluster.admission, cluster);
-	admission_set_zones(c->cluster.admission, zones, n_zones);
+	admission_set_place(c->cluster.admission, cluster, zones, n_zones);
 }
 
 void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
@@ -291,7 +290,7 @@ static void check_breaker(struct controller *c, uint64_t now, bool asked)
 		pod_counts_take(k->counts, k->store, now);
 	const struct clock_snapshot clocks = cluster_clocks(k);
 	if (admission_check(k->admission, p, pod_counts_workloads(k->counts),
-			    p->same_node > 0 && pod_counts_many_nodes(k->store) ? 2 : 1, &clocks))
+			    p->same_node > 0 && pod_counts_many_nodes(k->counts, k->store) ? 2 : 1, &clocks))
 		nominations_wake(c->nominations, GUARD_BREAKER);
 }
 

@@ -85,14 +85,10 @@ void admission_free(struct admission **g)
 	*g = NULL;
 }
 
-void admission_set_cluster(struct admission *g, const char *name)
+void admission_set_place(struct admission *g, const char *name, const void *zones, size_t n)
 {
 	free(g->name);
 	g->name = xstrdup(name ? name : "");
-}
-
-void admission_set_zones(struct admission *g, const void *zones, size_t n)
-{
 	windows_set_zones(g->windows, zones, n);
 }
 
@@ -118,18 +114,13 @@ bool admission_on_pause(struct admission *g, const struct msg_pause *m)
 	return true;
 }
 
-static bool is_over(const struct paused *p, int64_t wall)
-{
-	return p->until && wall >= p->until;
-}
-
 /* The pause of this duty that lasts longest, NULL when there is none. */
 static const struct paused *pause_of(const struct admission *g, enum duty d, int64_t wall)
 {
 	const struct paused *found = NULL;
 
 	for (const struct paused *v = g->pauses; v < g->pauses + g->n_pauses; v++)
-		if ((v->duty < 0 || v->duty == (int)d) && !is_over(v, wall) &&
+		if ((v->duty < 0 || v->duty == (int)d) && (v->until == 0 || wall < v->until) &&
 		    (!found || v->until == 0 || (found->until && v->until > found->until)))
 			found = v;
 	return found;
@@ -498,14 +489,8 @@ bool admission_check_due(const struct admission *g, uint64_t boot, uint64_t *ret
 
 void admission_housekeeping(struct admission *g, const struct clock_snapshot *now)
 {
-	size_t kept = 0;
-
 	shares_expire(g->shares, now);
 	workloads_expire(g->workloads, now);
-	for (size_t i = 0; i < g->n_pauses; i++)
-		if (!is_over(&g->pauses[i], now->wall))
-			g->pauses[kept++] = g->pauses[i];
-	g->n_pauses = kept;
 	/* Names of hosts and nodes are kept one by one, and forgotten together when nothing needs any. */
 	if (breaker_count(g->breaker) == 0 && !breaker_is_open(g->breaker)) {
 		intern_free(&g->names);

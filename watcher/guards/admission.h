@@ -19,8 +19,7 @@ void admission_free(struct admission **g);
 
 /* Name of the cluster, for pauses; TZif bytes of the zones that windows name (config/window.h; n 0 = UTC for
  * all). Copied. */
-void admission_set_cluster(struct admission *g, const char *name);
-void admission_set_zones(struct admission *g, const void *zones, size_t n);
+void admission_set_place(struct admission *g, const char *name, const void *zones, size_t n);
 
 /* -- what other processes report -- */
 

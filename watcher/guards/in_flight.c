@@ -32,9 +32,9 @@ static const struct {
 
 struct nomination {
 	uint64_t zero_since,
-		zero_heard;      /* it wants no pods: since when, and when that was heard last; 0 = not */
-	uint64_t rv_hash, until; /* until: of the wait, or when an open one is asked for again */
-	uint32_t h, group;
+		zero_heard; /* it wants no pods: since when, and when that was heard last; 0 = not */
+	uint64_t until;     /*: of the wait, or when an open one is asked for again */
+	uint32_t h, group, rv_hash;
 	uint8_t rounds;                     /* nominations that ended without an end to the state */
 	uint8_t early;                      /* a change of the pod ends the wait */
 	bool used, open, dropped, reported; /* reported: it wants no pods and still has some */
@@ -42,7 +42,6 @@ struct nomination {
 
 struct in_flight {
 	struct intern *keys;
-	struct hash_seed seed;
 	struct nomination *v;
 	uint32_t cap, count, open;
 };
@@ -53,7 +52,6 @@ struct in_flight *in_flight_new(void)
 
 	b->keys = intern_new();
 	b->v = xgrow(b->v, &b->cap, 0, sizeof(*b->v)); /* 0 is the nomination of no key */
-	b->seed = hash_seed_new();
 	return b;
 }
 
@@ -74,14 +72,9 @@ static uint32_t find_id(const struct in_flight *b, struct str action_key)
 
 static void forget(struct in_flight *b, uint32_t id)
 {
-	b->v[id].used = false;
+	b->v[id] = (struct nomination){ 0 };
 	b->count--;
 	intern_unref(b->keys, id);
-}
-
-static uint64_t rv_hash(const struct in_flight *b, struct str rv)
-{
-	return hash_bytes(&b->seed, rv.p, rv.n);
 }
 
 enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action_key, struct str rv,
@@ -90,7 +83,7 @@ enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action
 	uint32_t id = find_id(b, action_key);
 	const struct nomination *e = id ? &b->v[id] : NULL;
 
-	if (!e || now >= e->until || (!e->open && e->early && e->rv_hash != rv_hash(b, rv)))
+	if (!e || now >= e->until || (!e->open && e->early && e->rv_hash != hash_quick(rv.p, rv.n)))
 		return IN_FLIGHT_GO;
 	*ret_at = e->until;
 	return e->open ? IN_FLIGHT_OPEN : IN_FLIGHT_WAIT;
@@ -99,22 +92,19 @@ enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action
 void in_flight_nominated(struct in_flight *b, struct str action_key, struct str rv, uint32_t h,
 			 uint32_t group, uint64_t now)
 {
-	uint32_t id = find_id(b, action_key);
+	const uint32_t id = intern_once(b->keys, action_key);
 
-	if (!id) {
-		id = intern_ref(b->keys, action_key);
-		b->v = xgrow(b->v, &b->cap, id, sizeof(*b->v));
-		b->v[id] = (struct nomination){ .used = true };
-		b->count++;
-	}
+	b->v = xgrow(b->v, &b->cap, id, sizeof(*b->v));
 	struct nomination *e = &b->v[id];
 
+	b->count += !e->used;
+	e->used = true;
 	b->open += !e->open;
 	e->open = true;
 	e->dropped = false;
 	e->h = h;
 	e->group = group;
-	e->rv_hash = rv_hash(b, rv);
+	e->rv_hash = hash_quick(rv.p, rv.n);
 	e->until = now + LOST_MS;
 }
 
