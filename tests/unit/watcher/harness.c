@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "harness.h"
 
-struct policy policy;
 struct controller *c;
 struct msg sent[SENT_MAX];
 size_t n_sent;

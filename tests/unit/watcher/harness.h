@@ -13,7 +13,6 @@
 #define UID_2 "0b8f0f3e-0000-4000-8000-000000000002"
 #define UID_3 "0b8f0f3e-0000-4000-8000-000000000003"
 
-extern struct policy policy;
 extern struct controller *c;
 extern struct msg sent[SENT_MAX];
 extern size_t n_sent;
