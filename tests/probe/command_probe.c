@@ -1,7 +1,6 @@
 /* command_probe.c - `probe`, of test builds: a live, sandboxed process tries what it must not be able to do.
  */
 // SPDX-License-Identifier: Apache-2.0
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,13 +1,11 @@
 /* test_loader.c - the loader as a process: what it sends for which files, and how it ends. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 /* test_sandbox.c - every probe in a child: denied inside the sandbox of each role, and working without it. */
 // SPDX-License-Identifier: Apache-2.0
-#include <arpa/inet.h>
 #include <check.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>

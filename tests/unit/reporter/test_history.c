@@ -1,7 +1,6 @@
 /* test_history.c - nothing is acknowledged before it is on disk; the same message twice is harmless; answers
  * tell what was written. */
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <signal.h>

@@ -1,6 +1,5 @@
 /* test_listener.c - the HTTP listener against clients that behave and clients that do not. */
 // SPDX-License-Identifier: Apache-2.0
-#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 
-#include <stdlib.h>
-
 void list_set(struct str_list *l, const char *names)
 {
 	const char *end;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/rfc3339.h"
 #include "kube/decode_json.h"
 #include "rules/status.h"
 #include "tests/suite.h"

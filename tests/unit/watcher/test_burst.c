@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/xalloc.h"
 #include "harness.h"
 #include "tests/suite.h"
 

@@ -1,6 +1,5 @@
 /* test_watch.c - the watcher on its event loop, between a fake reflector and a list of messages. */
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
 #include <unistd.h>
