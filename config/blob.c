@@ -144,31 +144,19 @@ static void pack_settings(struct buffer *b, const struct settings *s, enum role 
 	}
 }
 
-static int write_all(int fd, const uint8_t *p, size_t n)
-{
-	while (n > 0) {
-		const ssize_t w = write(fd, p, n);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w < 0)
-			return -errno;
-		p += w;
-		n -= (size_t)w;
-	}
-	return 0;
-}
-
 int settings_write_blob(const struct settings *s, enum role role)
 {
 	_cleanup_close_ int fd = memfd_create("settings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct buffer b = { 0 };
-	int r;
+	int r = 0;
 
 	if (fd < 0)
 		return -errno;
 	pack_settings(&b, s, role);
-	r = b.n > BLOB_MAX ? -EFBIG : write_all(fd, b.p, b.n);
+	if (b.n > BLOB_MAX)
+		r = -EFBIG;
+	else if (write(fd, b.p, b.n) != (ssize_t)b.n) /* memory takes all of it while there is some */
+		r = -ENOSPC;
 	explicit_bzero(b.p, b.n);
 	free(b.p);
 	if (r < 0)
@@ -369,37 +357,22 @@ int settings_decode(const void *p, size_t n, struct settings *ret, char reterr[s
 	return r;
 }
 
-static int fail(char reterr[static SETTINGS_ERROR_MAX], int r, const char *text)
-{
-	(void)snprintf(reterr, SETTINGS_ERROR_MAX, "settings blob: %s", text);
-	return r;
-}
-
 int settings_read_blob(int fd, struct settings *ret, char reterr[static SETTINGS_ERROR_MAX])
 {
+	struct reader c = { .key = "(file)", .text = reterr };
 	_cleanup_free_ uint8_t *p = NULL;
 	const int seals = fcntl(fd, F_GET_SEALS);
 	struct stat st;
-	size_t n = 0;
 	int r;
 
 	if (seals < 0 || (seals & BLOB_SEAL) != BLOB_SEAL)
-		return fail(reterr, -EBADMSG, "not a sealed memfd");
-	if (fstat(fd, &st) < 0)
-		return fail(reterr, -errno, "cannot be examined");
-	if (st.st_size <= 0 || st.st_size > (off_t)BLOB_MAX)
-		return fail(reterr, -EBADMSG, "empty or too large");
+		return bad(&c, "not a sealed memfd");
+	if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > (off_t)BLOB_MAX)
+		return bad(&c, "empty or too large");
 	p = xmalloc((size_t)st.st_size);
-	while (n < (size_t)st.st_size) {
-		const ssize_t k = pread(fd, p + n, (size_t)st.st_size - n, (off_t)n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return fail(reterr, k < 0 ? -errno : -EBADMSG, "cannot be read");
-		n += (size_t)k;
-	}
-	r = settings_decode(p, n, ret, reterr);
-	explicit_bzero(p, n);
+	if (pread(fd, p, (size_t)st.st_size, 0) != st.st_size) /* memory gives all of it */
+		return bad(&c, "cannot be read");
+	r = settings_decode(p, (size_t)st.st_size, ret, reterr);
+	explicit_bzero(p, (size_t)st.st_size);
 	return r;
 }

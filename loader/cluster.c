@@ -79,7 +79,8 @@ static bool run_plugin(struct loader *l, struct kube_target *t)
 	const int r = loader_exec(t, EXEC_TIMEOUT_S * 1000, &expiry, why);
 
 	if (r < 0)
-		return loader_error(l, r == -ENOENT ? r : -EAGAIN, t->source, "%s", why);
+		return loader_error(l, r == -ENOENT ? r : -EAGAIN, t->source, "the plugin \"%.200s\" %s",
+				    t->exec.command, why);
 	if (expiry > 0) {
 		const int64_t left = expiry - clock_wall_ms() - EXEC_EARLY_MS;
 
