@@ -138,7 +138,7 @@ static void on_ctl_probe(struct connection *c, const struct msg *m)
 
 	for (size_t i = 0; i < children_count(all); i++) {
 		struct child *child = children_get(all, i);
-		const struct child_place *at = child_place(child);
+		const struct child_info *at = child_info(child);
 
 		if (strcmp(role_name(at->role), p->role) == 0 && at->number == p->number &&
 		    child_is_ready(child)) {
@@ -263,7 +263,7 @@ void control_on_child_dead(struct control *control, const struct child *child, i
 		if (c->probed == child) /* by its exit code, or 1000 and the signal */
 			end_probe(c, code >= 0 ? -code : code - 1000);
 #endif
-		if (c->restore_id && child_place(child)->role == ROLE_REPORTER) {
+		if (c->restore_id && child_info(child)->role == ROLE_REPORTER) {
 			c->restore_id = 0;
 			control_end(control, c->id, EXIT_CODE_UNAVAILABLE,
 				    "the history is away just now: ask again");

@@ -24,34 +24,38 @@
 #define LOCK_WAIT_MS 5000u
 #define LOCK_FD_MIN  10
 
-struct options {
-	struct settings_load_options load;
-	const char *control_socket;
-};
+/* The options that are the loader's go on to it. */
+#define LOADER_OPTIONS   4
+#define LOADER_ARGV_SIZE (2 + 2 * LOADER_OPTIONS)
 
-static int parse_options(int argc, char **argv, struct options *o)
+static int parse_options(int argc, char **argv, const char *loader_argv[static LOADER_ARGV_SIZE],
+			 const char **ret_socket)
 {
-	const struct option longs[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "kubeconfig", required_argument, NULL, 'k' },
-		{ "master", required_argument, NULL, 'm' },
-		{ "state-dir", required_argument, NULL, 's' },
-		{ "control-socket", required_argument, NULL, 'S' },
+	static const struct option longs[] = {
+		{ "config", required_argument, NULL, 0 },
+		{ "kubeconfig", required_argument, NULL, 0 },
+		{ "master", required_argument, NULL, 0 },
+		{ "state-dir", required_argument, NULL, 0 },
+		{ "control-socket", required_argument, NULL, 0 },
 		{ 0 },
 	};
-	const char **const values[] = { &o->load.config, &o->load.kubeconfig, &o->load.master,
-					&o->load.state_dir, &o->control_socket };
-	int which;
+	static const char *const flags[LOADER_OPTIONS] = { "--config", "--kubeconfig", "--master",
+							   "--state-dir" };
+	const char *values[LOADER_OPTIONS + 1] = { NULL };
+	int which, c;
+	size_t n = 0;
 
-	for (;;) {
-		const int c = getopt_long(argc, argv, "", longs, &which);
-
-		if (c < 0)
-			return o->load.config && o->control_socket && optind == argc ? 0 : -EINVAL;
-		if (c == '?')
-			return -EINVAL;
-		*values[which] = optarg;
+	while ((c = getopt_long(argc, argv, "", longs, &which)) == 0)
+		values[which] = optarg;
+	loader_argv[n++] = role_name(ROLE_LOADER);
+	for (size_t i = 0; i < LOADER_OPTIONS; i++) {
+		if (!values[i])
+			continue;
+		loader_argv[n++] = flags[i];
+		loader_argv[n++] = values[i];
 	}
+	*ret_socket = values[LOADER_OPTIONS];
+	return c < 0 && values[0] && *ret_socket && optind == argc ? 0 : -EINVAL;
 }
 
 /* 0-2 must be there: a socket that got one of these numbers would receive what is meant for the log. */
@@ -104,7 +108,7 @@ static int take_lock(const char *control_socket)
 
 static void on_changed(struct supervisor *s, struct child *c, bool ready)
 {
-	const struct child_place *at = child_place(c);
+	const struct child_info *at = child_info(c);
 
 	if (ready && at->role == ROLE_REPORTER) {
 		dispatch_on_reporter_ready(s->dispatch);
@@ -121,11 +125,11 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 static void on_dead(struct supervisor *s, struct child *c, int code)
 {
 	control_on_child_dead(s->control, c, code);
-	if (child_place(c)->role == ROLE_REPORTER) {
+	if (child_info(c)->role == ROLE_REPORTER) {
 		dispatch_on_reporter_dead(s->dispatch);
 		pause_requests_on_reporter_dead(s->pause_requests);
-	} else if (child_place(c)->role == ROLE_WATCHER) {
-		s->watch_stats[child_place(c)->cluster].u.watch_stats.synced = false;
+	} else if (child_info(c)->role == ROLE_WATCHER) {
+		s->watch_stats[child_info(c)->cluster].u.watch_stats.synced = false;
 	} else {
 		dry_run_on_worker_dead(s->dry_runs, c);
 		dispatch_on_worker_dead(s->dispatch, c);
@@ -180,19 +184,19 @@ static int run(struct supervisor *s, const char *control_socket)
 	return code;
 }
 
-static int run_with(const struct options *o, int lock_fd)
+static int run_with(const char *const loader_argv[], const char *control_socket, int lock_fd)
 {
 	struct supervisor *s = xcalloc(1, sizeof(*s));
 	int code = EXIT_CODE_RESOURCE;
 
 	s->started_at = clock_wall_ms();
-	s->root = lifecycle_new(&o->load, lock_fd, &lifecycle_ops, s);
+	s->root = lifecycle_new(loader_argv, lock_fd, &lifecycle_ops, s);
 	if (s->root) {
 		s->pauses = pause_list_new();
 		s->dispatch = dispatch_new(s->root, s->pauses, &s->answers);
 		s->pause_requests = pause_requests_new(s->root, s->dispatch, s->pauses, &s->answers);
 		s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
-		code = run(s, o->control_socket);
+		code = run(s, control_socket);
 		lifecycle_free(&s->root);
 		dry_run_free(&s->dry_runs);
 		pause_requests_free(&s->pause_requests);
@@ -207,22 +211,22 @@ static int run_with(const struct options *o, int lock_fd)
 
 int main(int argc, char **argv)
 {
-	struct options o = { 0 };
+	const char *loader_argv[LOADER_ARGV_SIZE] = { NULL }, *control_socket;
 
 	open_standard_fds();
 	log_init("supervisor");
-	if (parse_options(argc, argv, &o) < 0) {
+	if (parse_options(argc, argv, loader_argv, &control_socket) < 0) {
 		(void)fprintf(stderr, "supervisor: is started by `ops-pod-cleaner run`\n");
 		return EXIT_CODE_USAGE;
 	}
 	reset_signals();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	const int lock_fd = take_lock(o.control_socket);
+	const int lock_fd = take_lock(control_socket);
 
 	if (lock_fd < 0)
 		return EXIT_CODE_TEMPORARY;
-	const int code = run_with(&o, lock_fd);
+	const int code = run_with(loader_argv, control_socket, lock_fd);
 
 	(void)close(lock_fd);
 	return code;

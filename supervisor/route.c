@@ -42,14 +42,14 @@ static void on_credential(struct supervisor *s, const struct child *c, const str
 		return;
 	s->credential_ms = now;
 	log_info("the server refused a credential: loading it again",
-		 kv_s("cluster", child_place(c)->cluster_name));
+		 kv_s("cluster", child_info(c)->cluster_name));
 	(void)lifecycle_reload(s->root, 0);
 }
 
 static void on_drained(const struct child *c, const struct msg *m)
 {
 	if (m->u.drained.left)
-		log_info("child gave up what it had left", kv_s("role", role_name(child_place(c)->role)),
+		log_info("child gave up what it had left", kv_s("role", role_name(child_info(c)->role)),
 			 kv_u("left", m->u.drained.left));
 }
 
@@ -110,9 +110,9 @@ static bool cluster_is_own(const struct child *c, const struct msg *m)
 {
 	uint64_t cluster;
 
-	if (child_place(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL)
+	if (child_info(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL)
 		return true;
-	return !msg_get_u64(m, "cluster", &cluster) || cluster == child_place(c)->cluster;
+	return !msg_get_u64(m, "cluster", &cluster) || cluster == child_info(c)->cluster;
 }
 
 void route_from_child(struct supervisor *s, struct child *c, const struct msg *m)

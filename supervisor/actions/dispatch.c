@@ -81,12 +81,12 @@ static void send_to_history(struct dispatch *d, struct lease *l)
 
 unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker)
 {
-	return lease_count_held(d->leases, (int)child_place(worker)->index);
+	return lease_count_held(d->leases, (int)child_info(worker)->index);
 }
 
 static struct worker *state_of(struct dispatch *d, const struct child *worker)
 {
-	return &d->workers[child_place(worker)->index];
+	return &d->workers[child_info(worker)->index];
 }
 
 /* The next worker of the cluster, from *i on, that may take a lease and holds so many; NULL behind the last.
@@ -273,7 +273,7 @@ const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster)
 
 static bool send_grant(struct dispatch *d, struct child *worker)
 {
-	const struct child_place *at = child_place(worker);
+	const struct child_info *at = child_info(worker);
 	const uint64_t now = clock_boot_ms(), until = may_write_until(d, at->cluster, now);
 	struct msg intent, m = { .type = MSG_GRANT };
 
@@ -356,7 +356,7 @@ void dispatch_all(struct dispatch *d)
 void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 {
 	state_of(d, worker)->otherwise_busy = false;
-	dispatch_cluster(d, child_place(worker)->cluster);
+	dispatch_cluster(d, child_info(worker)->cluster);
 }
 
 /* -- the end of an action -- */
@@ -365,12 +365,12 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 {
 	struct lease *l;
 
-	if (lease_result(d->leases, (int)child_place(worker)->index, m, &l) < 0) {
+	if (lease_result(d->leases, (int)child_info(worker)->index, m, &l) < 0) {
 		child_protocol_error(worker, "RESULT for a lease that it does not hold");
 		return;
 	}
 	send_to_history(d, l);
-	dispatch_cluster(d, child_place(worker)->cluster);
+	dispatch_cluster(d, child_info(worker)->cluster);
 }
 
 static void log_end(const struct dispatch *d, const struct msg_intent *i, const struct msg_record *r)
@@ -413,7 +413,7 @@ static void give_up(struct dispatch *d, struct lease *l)
 
 void dispatch_on_worker_dead(struct dispatch *d, struct child *worker)
 {
-	const int index = (int)child_place(worker)->index;
+	const int index = (int)child_info(worker)->index;
 	struct lease *l;
 
 	*state_of(d, worker) = (struct worker){ 0 };
@@ -423,16 +423,16 @@ void dispatch_on_worker_dead(struct dispatch *d, struct child *worker)
 		else
 			lease_holder_died(d->leases, l);
 	}
-	dispatch_cluster(d, child_place(worker)->cluster);
+	dispatch_cluster(d, child_info(worker)->cluster);
 }
 
 /* Never released by time: the holder is killed, and its death releases. */
 static void check_overdue(const struct dispatch *d, struct child *worker, uint64_t now_ms)
 {
-	const struct lease *l = lease_held_by(d->leases, (int)child_place(worker)->index);
+	const struct lease *l = lease_held_by(d->leases, (int)child_info(worker)->index);
 
 	for (; l; l = l->next)
-		if (now_ms > l->deadline_ms && child_pid(worker))
+		if (now_ms > l->deadline_ms && child_info(worker)->pid)
 			child_kill(worker, "hung: a lease took longer than 30 s");
 }
 

@@ -101,7 +101,7 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 /* Hand the oldest question to an idle worker of its cluster; false when there is none. */
 static bool on_idle(void *ctx, struct child *worker)
 {
-	struct question *next = *find(ctx, NULL, child_place(worker)->cluster);
+	struct question *next = *find(ctx, NULL, child_info(worker)->cluster);
 	struct msg m;
 
 	if (!next)
@@ -115,7 +115,7 @@ static bool on_idle(void *ctx, struct child *worker)
 
 void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, const struct msg *m)
 {
-	struct question **at = find(q, worker, child_place(worker)->cluster);
+	struct question **at = find(q, worker, child_info(worker)->cluster);
 	struct msg answered = *m;
 
 	if (!*at || m->u.ctl_dry_run_result.id != (*at)->id) {
@@ -130,7 +130,7 @@ void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, con
 
 void dry_run_on_worker_dead(struct dry_runs *q, const struct child *worker)
 {
-	struct question **at = find(q, worker, child_place(worker)->cluster);
+	struct question **at = find(q, worker, child_info(worker)->cluster);
 
 	if (*at)
 		end(q, at, REASON_WORKER_DIED, "the worker died over this question");

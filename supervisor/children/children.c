@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/children/children.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -33,10 +34,11 @@ void children_free(struct children **s)
 
 static void add(struct children *s, enum role role, uint64_t cluster, uint64_t number, const char *name)
 {
-	const struct child_place place = { role, cluster, number, s->n, name };
+	struct child_info info = { .role = role, .cluster = cluster, .number = number, .index = s->n };
 
+	(void)snprintf(info.cluster_name, sizeof(info.cluster_name), "%s", name);
 	s->v = xreallocarray(s->v, s->n + 1, sizeof(struct child *));
-	s->v[s->n++] = child_new(s->env, &place);
+	s->v[s->n++] = child_new(s->env, &info);
 }
 
 void children_make(struct children *s, const struct generation *g)
@@ -77,7 +79,7 @@ struct child *children_find(const struct children *s, enum role role, uint64_t c
 	const size_t from = one ? 0 : s->first[cluster], to = one ? s->n > 0 : s->first[cluster + 1];
 
 	for (size_t i = from; i < to; i++)
-		if (child_place(s->v[i])->role == role && child_is_ready(s->v[i]))
+		if (child_info(s->v[i])->role == role && child_is_ready(s->v[i]))
 			return s->v[i];
 	return NULL;
 }

@@ -65,7 +65,7 @@ static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 	size_t n = 0;
 
 	for (size_t i = 0; i < children_count(l->children); i++)
-		n += child_state(children_get(l->children, i)) == state;
+		n += child_info(children_get(l->children, i))->state == state;
 	return n;
 }
 
@@ -96,7 +96,7 @@ static void send_event(struct lifecycle *l, enum role role, enum fsm_event ev)
 	for (size_t i = 0; i < children_count(l->children); i++) {
 		struct child *c = children_get(l->children, i);
 
-		if (child_place(c)->role == role)
+		if (child_info(c)->role == role)
 			child_event(c, ev);
 	}
 }
@@ -147,9 +147,9 @@ static bool has_stopped(const struct lifecycle *l, enum role role)
 {
 	for (size_t i = 0; i < children_count(l->children); i++) {
 		const struct child *c = children_get(l->children, i);
-		const enum fsm_state state = child_state(c);
+		const enum fsm_state state = child_info(c)->state;
 
-		if (child_place(c)->role == role && state != FSM_STOPPED && state != FSM_DOWN)
+		if (child_info(c)->role == role && state != FSM_STOPPED && state != FSM_DOWN)
 			return false;
 	}
 	return true;
@@ -263,7 +263,7 @@ static void on_dead(struct lifecycle *l, struct child *c, int code)
 {
 	settings_load_on_dead(l->settings, c);
 	l->ops->on_dead(l->above, c, code);
-	if (code == EXIT_CODE_TEMPORARY && !child_was_ready(c) && l->phase == LIFECYCLE_STARTING)
+	if (code == EXIT_CODE_TEMPORARY && !child_info(c)->was_ready && l->phase == LIFECYCLE_STARTING)
 		end(l, EXIT_CODE_TEMPORARY);
 }
 
@@ -277,7 +277,7 @@ static void on_give_up(struct lifecycle *l)
 static bool is_ours(const struct lifecycle *l, pid_t pid)
 {
 	for (size_t i = 0; i < children_count(l->children); i++)
-		if (child_pid(children_get(l->children, i)) == pid)
+		if (child_info(children_get(l->children, i))->pid == pid)
 			return true;
 	return settings_load_is(l->settings, pid);
 }
@@ -328,20 +328,20 @@ static struct event *add_event(struct lifecycle *l, int sig, uint64_t every_ms, 
 	return e;
 }
 
-struct lifecycle *lifecycle_new(const struct settings_load_options *options, int lock_fd,
-				const struct lifecycle_ops *ops, struct supervisor *s)
+struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, const struct lifecycle_ops *ops,
+				struct supervisor *s)
 {
 	static const struct child_ops child_ops = { on_hello, on_msg, on_dead, on_give_up, on_changed };
 	static const struct settings_load_ops load_ops = { on_first, on_load_end };
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
 	l->notify = notify_new();
-	l->images = spawn_images_open();
-	l->env = (struct child_env){ event_base_new(), l->images, lock_fd, &child_ops, l };
+	l->env = (struct child_env){ event_base_new(), NULL, &child_ops, l };
+	l->env.images = l->images = spawn_images_open(l->env.base, lock_fd);
 	l->ops = ops;
 	l->above = s;
 	l->children = children_new(&l->env);
-	l->settings = settings_load_new(&l->env, l->children, options, &load_ops);
+	l->settings = settings_load_new(&l->env, l->children, loader_argv, &load_ops);
 	if (!l->images || !l->env.base)
 		lifecycle_free(&l);
 	return l;

@@ -33,10 +33,10 @@ struct lifecycle_ops {
 	void (*describe)(const struct supervisor *s, char *ret, size_t size);
 };
 
-/* options, ops and s are borrowed. lock_fd: workers inherit it. NULL when there is no event loop or an
- * executable is missing. */
-struct lifecycle *lifecycle_new(const struct settings_load_options *options, int lock_fd,
-				const struct lifecycle_ops *ops, struct supervisor *s);
+/* loader_argv (NULL behind the last), ops and s are borrowed. lock_fd: workers inherit it. NULL when there is
+ * no event loop or an executable is missing. */
+struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, const struct lifecycle_ops *ops,
+				struct supervisor *s);
 /* Kills what still runs. */
 void lifecycle_free(struct lifecycle **l);
 /* Until the end; returns the exit code. */

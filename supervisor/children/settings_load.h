@@ -10,11 +10,6 @@
 
 struct settings_load;
 
-/* Arguments of the loader; NULL = not given. */
-struct settings_load_options {
-	const char *config, *kubeconfig, *master, *state_dir;
-};
-
 struct settings_load_ops {
 	/* The first run has ended: EXIT_CODE_OK, its generation is in force; else the code to end with. */
 	void (*on_first)(struct lifecycle *l, int code);
@@ -23,10 +18,9 @@ struct settings_load_ops {
 	void (*on_end)(struct lifecycle *l, uint64_t conn, int err, const char *text);
 };
 
-/* All is borrowed; ops get env->root. */
+/* All is borrowed; argv is the loader's, NULL behind the last; ops get env->root. */
 struct settings_load *settings_load_new(const struct child_env *env, struct children *children,
-					const struct settings_load_options *options,
-					const struct settings_load_ops *ops);
+					const char *const argv[], const struct settings_load_ops *ops);
 /* Kills a loader that runs. */
 void settings_load_free(struct settings_load **l);
 
