@@ -24,7 +24,7 @@
 #include "config/blob.h"
 #include "ipc/channel.h"
 #include "process/sandbox.h"
-#include "process/memory.h"
+#include "base/memory.h"
 
 #define CHANNEL_FD   3
 #define HEARTBEAT_MS 2000
@@ -294,34 +294,19 @@ static const struct channel_ops channel_ops = { on_channel_msg, on_channel_close
 
 /* -- heartbeat and signals -- */
 
-/* Second number of /proc/self/statm: resident pages. */
-static uint64_t resident_kb(int fd)
-{
-	char buf[128];
-	const ssize_t n = fd < 0 ? -1 : pread(fd, buf, sizeof(buf) - 1, 0);
-	uint64_t pages = 0;
-
-	if (n <= 0)
-		return 0;
-	buf[n] = '\0';
-	const char *second = strchr(buf, ' ');
-
-	if (!second || str_to_u64(second + 1, strcspn(second + 1, " "), &pages) < 0)
-		return 0;
-	return pages * 4;
-}
-
 static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 {
 	struct process *p = arg;
 	const uint64_t now = clock_boot_ms();
 	const uint64_t due = p->last_beat_ms + HEARTBEAT_MS;
 	struct msg m = { .type = MSG_HEARTBEAT };
+	uint64_t mapped, resident;
 
 	(void)fd;
 	(void)what;
 	m.u.heartbeat.progress = ++p->beats;
-	m.u.heartbeat.rss_kb = resident_kb(p->statm_fd);
+	(void)memory_read(p->statm_fd, &mapped, &resident);
+	m.u.heartbeat.rss_kb = resident / 1024;
 	/* How late this timer runs is how long some callback kept the loop. */
 	m.u.heartbeat.longest_ms = p->last_beat_ms && now > due ? now - due : 0;
 	p->last_beat_ms = now;

@@ -13,7 +13,6 @@
 #include "reporter/inbox.h"
 #include "reporter/sinks/webhook.h"
 #include "reporter/web/listener.h"
-#include "reporter/web/routes.h"
 
 /* What runs at a drain is given this long. */
 #define DRAIN_MS 4000
@@ -165,7 +164,7 @@ static void on_request(void *ctx, const char *path, const char *query, struct li
 {
 	struct reporter *r = ctx;
 
-	routes_serve(&r->stats, inbox_history(r->inbox), path, query, ret);
+	stats_serve(&r->stats, inbox_history(r->inbox), path, query, ret);
 }
 
 static int open_history(struct reporter *r)

@@ -14,8 +14,7 @@
 #include "model/guards.h"
 #include "base/xalloc.h"
 #include "build_id.h"
-
-#define PAGE_BYTES 4096.0
+#include "base/memory.h"
 
 static double seconds(int64_t ms)
 {
@@ -148,24 +147,6 @@ void stats_digest_delivered(struct stats *s, int64_t at_ms)
 
 /* -- read when asked for -- */
 
-static void refresh_memory(struct stats *s)
-{
-	char buf[128];
-	const ssize_t n = s->statm_fd < 0 ? -1 : pread(s->statm_fd, buf, sizeof(buf) - 1, 0);
-	uint64_t size = 0, resident = 0;
-
-	if (n <= 0)
-		return;
-	buf[n] = '\0';
-	const size_t first = strcspn(buf, " ");
-	const char *second = buf + first + (buf[first] == ' ');
-
-	if (str_to_u64(buf, first, &size) < 0 || str_to_u64(second, strcspn(second, " "), &resident) < 0)
-		return;
-	set(s, METRIC_VSIZE, (double)size * PAGE_BYTES);
-	set(s, METRIC_RSS, (double)resident * PAGE_BYTES);
-}
-
 static void refresh_guards(struct stats *s, const struct history *h)
 {
 	for (size_t i = 0; i < s->clusters->n; i++) {
@@ -183,12 +164,55 @@ static void refresh_guards(struct stats *s, const struct history *h)
 
 void stats_refresh(struct stats *s, const struct history *h)
 {
+	uint64_t mapped, resident;
 	struct timespec ts;
 
 	set(s, METRIC_INTENTS_OPEN, (double)history_open_intents(h));
 	health_set(&s->ready, "history", history_writable(h));
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts) == 0)
 		set(s, METRIC_CPU, (double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
-	refresh_memory(s);
+	if (memory_read(s->statm_fd, &mapped, &resident)) {
+		set(s, METRIC_VSIZE, (double)mapped);
+		set(s, METRIC_RSS, (double)resident);
+	}
 	refresh_guards(s, h);
+}
+
+/* -- answers -- */
+
+/* healthz is what livez is, as long as both exist: liveness never depends on the API server. */
+static const struct check_group {
+	const char *name;
+	size_t checks; /* offset of its struct health in struct stats */
+} groups[] = {
+	{ "healthz", offsetof(struct stats, live) },
+	{ "livez", offsetof(struct stats, live) },
+	{ "readyz", offsetof(struct stats, ready) },
+};
+
+static bool in_group(const char *path, const char *name)
+{
+	const size_t n = strlen(name);
+
+	return strncmp(path + 1, name, n) == 0 && (path[n + 1] == '\0' || path[n + 1] == '/');
+}
+
+void stats_serve(struct stats *s, const struct history *h, const char *path, const char *query,
+		 struct listener_answer *ret)
+{
+	stats_refresh(s, h);
+	if (strcmp(path, "/metrics") == 0) {
+		ret->status = 200;
+		ret->content_type = METRICS_CONTENT_TYPE;
+		ret->body = metrics_text(s->metrics, &ret->size);
+		return;
+	}
+	for (size_t i = 0; !ret->body && i < ARRAY_SIZE(groups); i++)
+		if (in_group(path, groups[i].name))
+			ret->status =
+				health_answer((const struct health *)((const char *)s + groups[i].checks),
+					      groups[i].name, path, query, &ret->body);
+	if (!ret->body)
+		ret->body = xstrdup("404 page not found\n");
+	ret->size = strlen(ret->body);
 }

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "reporter/history/history.h"
 #include "reporter/web/health.h"
+#include "reporter/web/listener.h"
 #include "reporter/web/metrics.h"
 
 /* Everything that is served over HTTP. */
@@ -36,7 +37,10 @@ void stats_count(struct stats *s, enum metric id);
 /* n reports ended so; one was delivered then. */
 void stats_digests(struct stats *s, const char *result, uint64_t n);
 void stats_digest_delivered(struct stats *s, int64_t at_ms);
-/* What is read when it is asked for: call before serving. */
+/* What is read when it is asked for: stats_serve begins with it. */
 void stats_refresh(struct stats *s, const struct history *h);
+/* The answers of the HTTP listener: /metrics, /healthz, /livez, /readyz; anything else is 404. */
+void stats_serve(struct stats *s, const struct history *h, const char *path, const char *query,
+		 struct listener_answer *ret);
 
 #endif
