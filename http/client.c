@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "http/client_state.h"
+#include "http/transfer.h"
 #include "http/global.h"
 
 #define KEPT_CONNECTIONS 16L

@@ -91,15 +91,11 @@ int decode_status(const uint8_t *p, size_t n, struct status_facts *ret)
 	bool bad = false;
 	const struct cursor details = cursor_message(c, 5, &bad);
 
-	*ret = (struct status_facts){ .status = cursor_text(c, 2, &bad),
-				      .message = cursor_text(c, 3, &bad),
+	*ret = (struct status_facts){ .message = cursor_text(c, 3, &bad),
 				      .reason = cursor_text(c, 4, &bad),
-				      .code = cursor_int32(c, 6, &bad),
-				      .retry_after_s = cursor_int32(details, 5, &bad) };
+				      .code = cursor_int32(c, 6, &bad) };
 	if (bad || cursor_walk(details, details_field, &causes) < 0 || causes.bad)
 		return -EBADMSG;
-	if (ret->retry_after_s == 0)
-		ret->retry_after_s = -1; /* the server writes it always; 0 is "not set" */
 	ret->expired = ret->code == 410 || str_is(ret->reason, "Expired") || str_is(ret->reason, "Gone");
 	ret->too_large_rv =
 		causes.too_large_type ||
@@ -113,7 +109,7 @@ int decode_status_answer(const void *p, size_t n, struct status_facts *ret)
 {
 	struct envelope e;
 
-	*ret = (struct status_facts){ .retry_after_s = -1 };
+	*ret = (struct status_facts){ 0 };
 	if (envelope_open(p, n, &e) < 0 || !str_is(e.kind, "Status"))
 		return -EBADMSG;
 	return decode_status(e.raw.p, cursor_left(&e.raw), ret);

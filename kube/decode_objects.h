@@ -27,10 +27,9 @@ int decode_bookmark(const uint8_t *p, size_t n, struct bookmark *ret);
 
 /* A Status (apimachinery meta/v1), and what it means to a reader. */
 struct status_facts {
-	struct str status, message, reason;
+	struct str message, reason;
 	int32_t code;
-	int32_t retry_after_s; /* details.retryAfterSeconds, -1 absent */
-	bool expired;          /* 410 Gone, reason Gone or Expired (client-go isExpiredError) */
+	bool expired; /* 410 Gone, reason Gone or Expired (client-go isExpiredError) */
 	/* The resourceVersion asked for is ahead of the server, in each of the three dialects servers have
 	 * spoken: cause type; cause message (1.17.0-1.18.5); message (client-go
 	 * isTooLargeResourceVersionError). */

@@ -225,7 +225,7 @@ enum core_event stream_body_refusal(const struct http_result *r, const char *bod
 		return CORE_FAILED;
 	}
 	if (decode_status_answer(body, n, &f) < 0)
-		f = (struct status_facts){ .retry_after_s = -1 };
+		f = (struct status_facts){ 0 };
 	const struct str message = head_of(f.message, 150);
 
 	(void)snprintf(raw, sizeof(raw), "the API server answered %ld%s%s%.*s", r->status, hint_of(r->status),

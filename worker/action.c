@@ -182,8 +182,7 @@ static bool is_success(long status)
 static enum step_then on_absent(struct action *a, const struct step_desc *d)
 {
 	const bool writes = d->flags & STEP_WRITES;
-	const bool is_pod = a->step == STEP_POD ||
-			    (writes && action_desc((enum action_kind)a->grant.action)->target == TARGET_POD);
+	const bool is_pod = a->step == STEP_POD || (writes && action_is_on_pod(a));
 
 	return action_gone(a, is_pod ? REASON_POD_GONE : REASON_WORKLOAD_GONE,
 			   writes ? "it was gone when the write arrived" : "");

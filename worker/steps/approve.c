@@ -56,7 +56,7 @@ static enum step_then refuse_annotated(struct action *a, const struct annotation
 
 static enum step choose_write(const struct action *a)
 {
-	if (action_desc((enum action_kind)a->grant.action)->target == TARGET_POD)
+	if (action_is_on_pod(a))
 		return STEP_DELETE;
 	return a->found.suspends ? STEP_SUSPEND : STEP_SCALE_DOWN;
 }

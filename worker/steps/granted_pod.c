@@ -11,11 +11,6 @@ static bool is_forced(const struct action *a)
 	return a->grant.action == ACTION_FORCE_DELETE;
 }
 
-static bool is_on_pod(const struct action *a)
-{
-	return action_desc((enum action_kind)a->grant.action)->target == TARGET_POD;
-}
-
 void ask_pod(struct action *a, struct step_request *ret)
 {
 	ret->path = object_path(a, NULL, NULL, NULL);
@@ -74,7 +69,8 @@ enum step_then take_pod(struct action *a, const struct step_reply *reply)
 				  "get pods: the answer is another pod");
 	if (!str_is(p->uid, a->grant.uid))
 		return action_gone(a, REASON_UID_CHANGED, "");
-	if (is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 && (!is_forced(a) || p->grace_s == 0))
+	if (action_is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 &&
+	    (!is_forced(a) || p->grace_s == 0))
 		return action_gone(a, REASON_BEING_DELETED, "");
 	if (a->in_doubt)
 		return STEP_END; /* unchanged: what was said of the write stands */

@@ -3,7 +3,7 @@
 #include <openssl/ssl.h>
 
 #include "base/clock.h"
-#include "http/client_state.h"
+#include "http/transfer.h"
 #include "http/global.h"
 #include "tests/suite.h"
 #include "tests/unit/http/play.h"
