@@ -19,8 +19,8 @@
 #define ONLY_NAMESPACE USE(NAMESPACE, "only this namespace")
 #define ONLY_DUTY      USE(DUTY, "only ")
 
-static int run_reload(const struct command *self, const struct options *o);
-static int run_version(const struct command *self, const struct options *o);
+static int run_reload(const struct options *o);
+static int run_version(const struct options *o);
 
 static const struct command commands[] = {
 	{ .name = "run",
@@ -151,32 +151,30 @@ const struct command *command_at(size_t i)
 	return i < ARRAY_SIZE(commands) ? &commands[i] : NULL;
 }
 
-int command_misuse(const struct command *self, const char *fmt, ...)
+int command_misuse(const struct options *o, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)fprintf(stderr, "ops-pod-cleaner %s: ", self->name);
+	(void)fprintf(stderr, "ops-pod-cleaner %s: ", o->command);
 	(void)vfprintf(stderr, fmt, ap);
-	(void)fprintf(stderr, "; see `ops-pod-cleaner %s --help`\n", self->name);
+	(void)fprintf(stderr, "; see `ops-pod-cleaner %s --help`\n", o->command);
 	va_end(ap);
 	return EXIT_CODE_USAGE;
 }
 
-static int run_reload(const struct command *self, const struct options *o)
+static int run_reload(const struct options *o)
 {
 	const struct msg request = { .type = MSG_CTL_RELOAD };
 	const int code = ctl_ask(o->socket, &request, 60000, NULL, NULL);
 
-	(void)self;
 	if (code == EXIT_CODE_OK)
 		printf("settings are in force\n");
 	return code;
 }
 
-static int run_version(const struct command *self, const struct options *o)
+static int run_version(const struct options *o)
 {
-	(void)self;
 	(void)o;
 	printf("ops-pod-cleaner %s (%s)\n", OPC_VERSION, OPC_REVISION);
 	return EXIT_CODE_OK;

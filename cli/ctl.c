@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
@@ -25,20 +26,15 @@ struct ctl {
 static int connect_socket(const char *path)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	_cleanup_close_ int fd = -1;
 
-	if (fd < 0 || strlen(path) >= sizeof(sa.sun_path)) {
-		if (fd >= 0)
-			(void)close(fd);
-		return fd < 0 ? -errno : -ENAMETOOLONG;
-	}
+	if (strlen(path) >= sizeof(sa.sun_path))
+		return -ENAMETOOLONG;
 	memcpy(sa.sun_path, path, strlen(path) + 1);
-	if (connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) == 0)
-		return fd;
-	const int r = -errno;
-
-	(void)close(fd);
-	return r;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+		return -errno;
+	return TAKE_FD(fd);
 }
 
 int ctl_open(const char *socket, struct ctl **ret)

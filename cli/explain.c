@@ -227,13 +227,13 @@ static bool is_object(const char *s)
 	return slash && slash != s && slash[1] != '\0' && strlen(s) <= 300;
 }
 
-int command_explain(const struct command *self, const struct options *o)
+int command_explain(const struct options *o)
 {
 	if ((o->n_args == 1) == (o->file != NULL))
-		return command_misuse(self, "needs either NAMESPACE/NAME or -f FILE");
+		return command_misuse(o, "needs either NAMESPACE/NAME or -f FILE");
 	if (o->watch && o->file)
-		return command_misuse(self, "--watch follows a live object, not a file");
+		return command_misuse(o, "--watch follows a live object, not a file");
 	if (!o->file && !is_object(o->args[0]))
-		return command_misuse(self, "names a pod or workload as NAMESPACE/NAME");
+		return command_misuse(o, "names a pod or workload as NAMESPACE/NAME");
 	return explain(o);
 }

@@ -110,7 +110,7 @@ static void print_table(const struct rows *rows, bool wide)
 	table_free(&t);
 }
 
-int command_history(const struct command *self, const struct options *o)
+int command_history(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_HISTORY,
 			       .u.ctl_history = { .since = o->since_ms,
@@ -121,7 +121,6 @@ int command_history(const struct command *self, const struct options *o)
 						  .refusals = o->refusals } };
 	struct rows rows = { 0 };
 
-	(void)self;
 	if (o->ns)
 		msg_set(&request, ctl_history.ns, o->ns, strlen(o->ns));
 	if (o->target)

@@ -27,6 +27,7 @@ enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON };
 
 /* What was written; a member whose option was not is NULL or 0, unless it says otherwise. */
 struct options {
+	const char *command; /* its name; set by main() */
 	const char *socket, *config, *state_dir, *kubeconfig, *master;
 	const char *cluster, *ns, *target, *reason, *file, *zone;
 	int64_t output;                             /* enum output */

@@ -20,36 +20,20 @@ static char *below_home(const char *variable, const char *fallback, const char *
 		    : xasprintf("/tmp/ops-pod-cleaner-%u/%s", (unsigned)geteuid(), rest);
 }
 
-static char *default_config(void)
-{
-	if (geteuid() == 0)
-		return xstrdup("/etc/ops-pod-cleaner/config.yml");
-	return below_home("XDG_CONFIG_HOME", ".config", "ops-pod-cleaner/config.yml");
-}
-
-static char *default_state_dir(void)
-{
-	if (geteuid() == 0)
-		return xstrdup("/var/lib/ops-pod-cleaner");
-	return below_home("XDG_STATE_HOME", ".local/state", "ops-pod-cleaner");
-}
-
 char *paths_default_control_socket(void)
 {
 	const char *run = str_env("XDG_RUNTIME_DIR");
 
 	if (geteuid() == 0)
 		return xstrdup("/run/ops-pod-cleaner/control.sock");
-	if (run)
-		return xasprintf("%s/ops-pod-cleaner/control.sock", run);
-	_cleanup_free_ char *state = default_state_dir();
-
-	return xasprintf("%s/control.sock", state);
+	return run ? xasprintf("%s/ops-pod-cleaner/control.sock", run)
+		   : below_home("XDG_STATE_HOME", ".local/state", "ops-pod-cleaner/control.sock");
 }
 
 char *paths_find_config(void)
 {
-	char *path = default_config();
+	char *path = geteuid() == 0 ? xstrdup("/etc/ops-pod-cleaner/config.yml")
+				    : below_home("XDG_CONFIG_HOME", ".config", "ops-pod-cleaner/config.yml");
 
 	if (access(path, F_OK) == 0 || access("config.yml", F_OK) != 0)
 		return path;

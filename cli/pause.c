@@ -15,7 +15,7 @@
 #include "model/duties.h"
 
 /* Each argument is a duty or else a cluster. Exit code. */
-static int take_arguments(const struct command *self, const struct options *o, struct msg *request)
+static int take_arguments(const struct options *o, struct msg *request)
 {
 	struct msg_ctl_pause *p = &request->u.ctl_pause;
 
@@ -24,9 +24,9 @@ static int take_arguments(const struct command *self, const struct options *o, s
 		const size_t n = strlen(o->args[i]);
 
 		if (duty >= 0 && !duty_acts((enum duty)duty))
-			return command_misuse(self, "%s only reports; there is nothing to pause", o->args[i]);
+			return command_misuse(o, "%s only reports; there is nothing to pause", o->args[i]);
 		if ((duty >= 0 ? p->duty >= 0 : p->cluster_name[0] != '\0') || n > 63)
-			return command_misuse(self, "takes one duty and one cluster at most");
+			return command_misuse(o, "takes one duty and one cluster at most");
 		if (duty >= 0)
 			p->duty = duty;
 		else
@@ -65,16 +65,16 @@ static void print_text(const struct msg_ctl_pause *p)
 	       p->on ? until : "");
 }
 
-int command_pause(const struct command *self, const struct options *o)
+int command_pause(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = -1 } };
 	struct msg_ctl_pause *p = &request.u.ctl_pause;
 
-	int code = take_arguments(self, o, &request);
+	int code = take_arguments(o, &request);
 
 	if (code != EXIT_CODE_OK)
 		return code;
-	p->on = strcmp(self->name, "pause") == 0;
+	p->on = strcmp(o->command, "pause") == 0;
 	p->until = o->for_ms ? clock_wall_ms() + o->for_ms : 0;
 	if (o->reason)
 		msg_set(&request, ctl_pause.why, o->reason, strlen(o->reason));

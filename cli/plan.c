@@ -374,13 +374,12 @@ static int take(struct ctl *c, const struct msg *request, const char *cluster, s
 	return code == EXIT_CODE_OK ? ask_workers(c, p) : code;
 }
 
-int command_plan(const struct command *self, const struct options *o)
+int command_plan(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = o->duty } };
 	struct plan *p = xcalloc(1, sizeof(*p));
 	struct ctl *ctl = NULL;
 
-	(void)self;
 	if (o->ns)
 		msg_set(&request, ctl_plan.ns, o->ns, strlen(o->ns));
 	p->taken_ms = clock_wall_ms();

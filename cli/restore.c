@@ -253,7 +253,7 @@ static int act(struct restore *r)
 }
 
 /* One workload, or numbers of actions. */
-static int take_arguments(const struct command *self, const struct options *o, struct restore *r)
+static int take_arguments(const struct options *o, struct restore *r)
 {
 	uint64_t id;
 
@@ -265,18 +265,18 @@ static int take_arguments(const struct command *self, const struct options *o, s
 		else if (strchr(arg, '/') && !r->workload)
 			r->workload = arg;
 		else
-			return command_misuse(self, "'%s' is neither the ID of an action nor NAMESPACE/NAME",
+			return command_misuse(o, "'%s' is neither the ID of an action nor NAMESPACE/NAME",
 					      arg);
 	}
 	if ((r->workload != NULL) + (r->n > 0) + (o->since_ms != 0 && !r->workload) != 1)
-		return command_misuse(self, "needs a workload, or --since, or IDs");
+		return command_misuse(o, "needs a workload, or --since, or IDs");
 	return EXIT_CODE_OK;
 }
 
-int command_restore(const struct command *self, const struct options *o)
+int command_restore(const struct options *o)
 {
 	struct restore r = { .o = o };
-	int code = take_arguments(self, o, &r);
+	int code = take_arguments(o, &r);
 
 	if (code == EXIT_CODE_OK)
 		code = ctl_open(o->socket, &r.ctl);

@@ -259,13 +259,12 @@ static void print_text(const struct status *s, bool wide)
 	print_leaders(s);
 }
 
-int command_status(const struct command *self, const struct options *o)
+int command_status(const struct options *o)
 {
 	const struct msg request = { .type = MSG_CTL_STATUS };
 	struct status s = { 0 };
 	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 
-	(void)self;
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&s);
 	else if (code == EXIT_CODE_OK)

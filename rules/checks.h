@@ -19,6 +19,8 @@ struct evaluation {
 	const struct duty_ops *ops;
 	struct verdict *v;
 	bool brief; /* nobody reads the evidence of VERDICT_NONE: most pods end there, and text costs */
+	check_report_fn *report; /* who listens, or NULL */
+	void *ctx;
 	char *fact; /* what the check found; NULL when nobody listens */
 	size_t fact_size;
 	/* what one check finds for those after it */

@@ -50,7 +50,9 @@ static void label(struct pod_facts *p, const char *key, const char *value)
 
 static const char *name_for(const struct pod_facts *p)
 {
-	return policy_override_name(&policy, p->ns, select_labels(&policy, p));
+	const struct policy_override *o = select_override(&policy, p);
+
+	return o ? o->name : "";
 }
 
 TEST(the_most_specific_wins)
