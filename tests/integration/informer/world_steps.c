@@ -9,6 +9,13 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 
+/* What a step does: to a pod, or by a request of that path to the server's control interface. */
+struct row {
+	void (*act)(struct world *w, uint16_t arg, const struct row *row);
+	const char *text, *phase, *reason;
+	bool retold;
+};
+
 static int request(struct world *w, const char *method, size_t i, const char *sub, const char *body)
 {
 	char ns[32], name[32];
@@ -21,8 +28,9 @@ static int request(struct world *w, const char *method, size_t i, const char *su
 	return inside_request(w->server, method, path, body);
 }
 
-static void create(struct world *w, uint16_t i)
+static void create(struct world *w, uint16_t i, const struct row *row)
 {
+	(void)row;
 	static const char owner[] =
 		"\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\","
 		"\"name\":\"p\",\"uid\":\"00000000-0000-4000-8000-000000000001\","
@@ -40,40 +48,20 @@ static void create(struct world *w, uint16_t i)
 	model_learn(w, i);
 }
 
-static void set_status(struct world *w, uint16_t i, const char *phase, const char *reason, const char *more)
+static void set_status(struct world *w, uint16_t i, const struct row *row)
 {
-	_cleanup_free_ char *body =
-		xasprintf("{\"status\":{\"phase\":\"%s\",\"reason\":\"%s\"%s}}", phase, reason, more);
+	_cleanup_free_ char *body = xasprintf("{\"status\":{\"phase\":\"%s\",\"reason\":\"%s\"%s}}",
+					      row->phase, row->reason, row->text);
 
 	(void)request(w, "PATCH", i, "/status", body);
-	w->pods[i].phase = phase;
-	w->pods[i].reason = reason;
+	w->pods[i].phase = row->phase;
+	w->pods[i].reason = row->reason;
 	model_learn(w, i);
 }
 
-static void evict(struct world *w, uint16_t i)
+static void terminate(struct world *w, uint16_t i, const struct row *row)
 {
-	set_status(w, i, "Failed", "Evicted", "");
-}
-
-static void run(struct world *w, uint16_t i)
-{
-	set_status(
-		w, i, "Running", "",
-		",\"containerStatuses\":[{\"name\":\"c\",\"ready\":true,\"restartCount\":0,\"image\":\"i\","
-		"\"imageID\":\"i\",\"state\":{\"running\":{\"startedAt\":\"2026-01-01T00:00:00Z\"}}}]");
-}
-
-static void pull(struct world *w, uint16_t i)
-{
-	set_status(
-		w, i, "Pending", "",
-		",\"containerStatuses\":[{\"name\":\"c\",\"ready\":false,\"restartCount\":0,\"image\":\"i\","
-		"\"imageID\":\"\",\"state\":{\"waiting\":{\"reason\":\"ImagePullBackOff\"}}}]");
-}
-
-static void terminate(struct world *w, uint16_t i)
-{
+	(void)row;
 	struct model_pod *p = &w->pods[i];
 
 	/* Of a pod that has ended nothing has to stop: the server removes it at once. When it is being
@@ -84,22 +72,24 @@ static void terminate(struct world *w, uint16_t i)
 	model_learn(w, i);
 }
 
-static void delete (struct world *w, uint16_t i)
+static void delete (struct world *w, uint16_t i, const struct row *row)
 {
+	(void)row;
 	(void)request(w, "DELETE", i, "", "{\"gracePeriodSeconds\":0}");
 	w->pods[i].exists = w->pods[i].held = false;
 	model_learn(w, i);
 }
 
-static void recreate(struct world *w, uint16_t i)
+static void recreate(struct world *w, uint16_t i, const struct row *row)
 {
-	delete (w, i);
-	create(w, i);
+	delete (w, i, row);
+	create(w, i, row);
 }
 
 /* Moves the version on without any pod. */
-static void other(struct world *w, uint16_t i)
+static void other(struct world *w, uint16_t i, const struct row *row)
 {
+	(void)row;
 	(void)i;
 	(void)inside_request(
 		w->server, "POST", "/api/v1/namespaces/ns-0/configmaps",
@@ -112,91 +102,68 @@ static void admin(struct world *w, const char *path, const char *body)
 		world_find(w, "the server refuses to make trouble (a fault of the test)");
 }
 
-static void fail(struct world *w, uint16_t which)
+static void fail(struct world *w, uint16_t which, const struct row *row)
 {
+	(void)row;
 	admin(w, "/_sim/faults", fault_table[which].rule);
 }
 
-static void admin_number(struct world *w, const char *format, uint16_t n)
+/* The path ends with the number, when it asks for one. */
+static void trouble(struct world *w, uint16_t n, const struct row *row)
 {
-	_cleanup_free_ char *path = xasprintf("/_sim/%s%u", format, n);
+	_cleanup_free_ char *path = row->text[strlen(row->text) - 1] == '=' ? xasprintf("%s%u", row->text, n)
+									    : xstrdup(row->text);
 
+	w->retold = w->retold || row->retold;
 	admin(w, path, NULL);
 }
 
-static void close_watches(struct world *w, uint16_t code)
+static void close_watches(struct world *w, uint16_t code, const struct row *row)
 {
-	if (code)
-		admin_number(w, "close-watches?error=", code);
-	else
-		admin(w, "/_sim/close-watches", NULL);
+	(void)row;
+	trouble(w, code,
+		&(struct row){ .text = code ? "/_sim/close-watches?error=" : "/_sim/close-watches" });
 }
 
-static void cut(struct world *w, uint16_t n)
+static void wait_ms(struct world *w, uint16_t ms, const struct row *row)
 {
-	(void)n;
-	admin(w, "/_sim/close-connections", NULL);
-}
-
-static void compact(struct world *w, uint16_t n)
-{
-	(void)n;
-	admin(w, "/_sim/compact", NULL);
-}
-
-static void bookmarks(struct world *w, uint16_t n)
-{
-	admin_number(w, "bookmarks?count=", n);
-}
-
-static void behind(struct world *w, uint16_t n)
-{
-	w->retold = true;
-	admin_number(w, "bookmarks?count=1&behind=", n);
-}
-
-static void repeat(struct world *w, uint16_t n)
-{
-	w->retold = true;
-	admin_number(w, "repeat-events?count=", n);
-}
-
-static void pause_watches(struct world *w, uint16_t ms)
-{
-	admin_number(w, "pause-watches?ms=", ms);
-}
-
-static void wait_ms(struct world *w, uint16_t ms)
-{
+	(void)row;
 	w->wait_until = clock_boot_ms() + ms;
 }
 
-static void rest(struct world *w, uint16_t n)
+static void rest(struct world *w, uint16_t n, const struct row *row)
 {
+	(void)row;
 	(void)n;
 	w->wait_until = clock_boot_ms() + REST_MS;
 	w->resting = true;
 }
 
-static void (*const acts[OP__MAX])(struct world *w, uint16_t arg) = {
-	[OP_CREATE] = create,
-	[OP_EVICT] = evict,
-	[OP_RUN] = run,
-	[OP_PULL] = pull,
-	[OP_TERMINATE] = terminate,
-	[OP_DELETE] = delete,
-	[OP_RECREATE] = recreate,
-	[OP_OTHER] = other,
-	[OP_FAIL] = fail,
-	[OP_CLOSE] = close_watches,
-	[OP_CUT] = cut,
-	[OP_COMPACT] = compact,
-	[OP_BOOKMARKS] = bookmarks,
-	[OP_BEHIND] = behind,
-	[OP_REPEAT] = repeat,
-	[OP_PAUSE] = pause_watches,
-	[OP_WAIT] = wait_ms,
-	[OP_REST] = rest,
+#define CONTAINER(ready, id, state)                                                                          \
+	",\"containerStatuses\":[{\"name\":\"c\",\"ready\":" ready ",\"restartCount\":0,\"image\":\"i\","    \
+	"\"imageID\":\"" id "\",\"state\":{" state "}}]"
+
+static const struct row rows[OP__MAX] = {
+	[OP_CREATE] = { create },
+	[OP_EVICT] = { set_status, .phase = "Failed", .reason = "Evicted", .text = "" },
+	[OP_RUN] = { set_status, .phase = "Running", .reason = "",
+		     .text = CONTAINER("true", "i", "\"running\":{\"startedAt\":\"2026-01-01T00:00:00Z\"}") },
+	[OP_PULL] = { set_status, .phase = "Pending", .reason = "",
+		      .text = CONTAINER("false", "", "\"waiting\":{\"reason\":\"ImagePullBackOff\"}") },
+	[OP_TERMINATE] = { terminate },
+	[OP_DELETE] = { delete },
+	[OP_RECREATE] = { recreate },
+	[OP_OTHER] = { other },
+	[OP_FAIL] = { fail },
+	[OP_CLOSE] = { close_watches },
+	[OP_CUT] = { trouble, "/_sim/close-connections" },
+	[OP_COMPACT] = { trouble, "/_sim/compact" },
+	[OP_BOOKMARKS] = { trouble, "/_sim/bookmarks?count=" },
+	[OP_BEHIND] = { trouble, "/_sim/bookmarks?count=1&behind=", .retold = true },
+	[OP_REPEAT] = { trouble, "/_sim/repeat-events?count=", .retold = true },
+	[OP_PAUSE] = { trouble, "/_sim/pause-watches?ms=" },
+	[OP_WAIT] = { wait_ms },
+	[OP_REST] = { rest },
 };
 
 void steps_act(struct world *w, struct op op)
@@ -205,5 +172,5 @@ void steps_act(struct world *w, struct op op)
 	if (op_table[op.kind].arg == ARG_POD && op.kind != OP_CREATE && op.kind != OP_RECREATE &&
 	    !w->pods[op.arg].exists)
 		return; /* there is nothing to do it to */
-	acts[op.kind](w, op.arg);
+	rows[op.kind].act(w, op.arg, &rows[op.kind]);
 }

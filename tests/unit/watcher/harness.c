@@ -184,9 +184,19 @@ void many(struct pod_facts p, int n)
 	ready_with(pods, (size_t)n);
 }
 
-void fails_since_an_hour(const struct pod_facts *p)
+void feed(struct pod_facts p, int n)
 {
-	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .at = NOW - HOUR, .revision = "1" };
+	for (int i = 0; i < n; i++) {
+		const struct pod_facts q = nth(&p, i);
+
+		ck_assert_int_eq(controller_pod(c, &q), 0);
+	}
+	run_all();
+}
+
+void fails_since(const struct pod_facts *p, int64_t at)
+{
+	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .at = at, .revision = "1" };
 
 	memcpy(row.owner, p->owner.uid.p, p->owner.uid.n);
 	HEAR(FAILING_SINCE_ROW, failing_since_row, row);

@@ -57,7 +57,9 @@ extern char names[PODS_MAX][24], uids[PODS_MAX][40];
 struct pod_facts nth(const struct pod_facts *p, int i);
 /* The first n of them, ready_with(). */
 void many(struct pod_facts p, int n);
-/* Since an hour ago the workload of p is known to fail. */
-void fails_since_an_hour(const struct pod_facts *p);
+/* The first n of them come as events. */
+void feed(struct pod_facts p, int n);
+/* Since then the workload of p is known to fail. */
+void fails_since(const struct pod_facts *p, int64_t at);
 
 #endif

@@ -135,10 +135,7 @@ TEST(a_workload_is_nominated_once)
 	ready_with(both, 2);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1); /* one clock for both, begun now, not at creation */
 	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, NOW);
-	pass(HOURS - QUIET_MS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(HOURS - QUIET_MS + 1, 0, 1);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.action_key, "0b8f0f3e-0000-4000-8000-00000000000a");
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, NOW);
 	/* Events, flips and time bring no second one while the first is open. */
@@ -165,10 +162,7 @@ TEST(a_ready_sibling_protects_and_its_end_is_noticed)
 	controller_delete(c, &q);
 	run_all();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
-	pass(HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(HOURS + 1, 0, 1);
 }
 
 TEST(pulling_ends_the_clock)
@@ -183,23 +177,16 @@ TEST(pulling_ends_the_clock)
 	p.rv = STR_LIT("5000");
 	event(&p);
 	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, clock_wall_ms());
-	pass(HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(HOURS + 1, 0, 1);
 }
 
 TEST(the_clock_survives_churn_and_restart)
 {
 	struct pod_facts p = pod_pull_failing(), next = sibling(&p, "web-1-next", UID_2);
-	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL,
-					     .cluster = 3,
-					     .at = NOW - HOURS + 60 * S };
+	const int64_t since = NOW - HOURS + 60 * S;
 
-	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
-	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
 	sync_with(&p, 1);
-	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+	fails_since(&p, since);
 	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0);
@@ -207,12 +194,9 @@ TEST(the_clock_survives_churn_and_restart)
 	run_all();
 	pass(30 * S);
 	event(&next);
-	pass(30 * S);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(30 * S + 1, 0, 1);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.uid, UID_2);
-	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, row.at);
+	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, since);
 }
 
 TEST_MAIN("watcher/controller")

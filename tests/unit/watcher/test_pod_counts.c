@@ -3,23 +3,16 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "quiet_store.h"
 #include "tests/suite.h"
 #include "watcher/controller/pod_counts.h"
 
 static struct store *s;
 static struct pod_counts *pods;
 
-static void on_removed(void *ctx, uint32_t h)
-{
-	(void)ctx;
-	(void)h;
-}
-
 static void begin(void)
 {
-	static const struct store_ops ops = { .on_removed = on_removed, .on_tally = on_removed };
-
-	s = store_new(&ops, NULL);
+	s = quiet_store();
 	pods = pod_counts_new();
 }
 

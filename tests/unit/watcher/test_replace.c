@@ -215,13 +215,10 @@ TEST(si03_watch_disruption)
 TEST(si06_a_list_is_judged_on_the_new_state)
 {
 	struct pod_facts p = pod_pull_failing(), q = pod_healthy();
-	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .cluster = 3, .at = NOW - 2 * HOURS };
 
 	q.name = STR_LIT("web-1-other");
 	q.uid = STR_LIT(UID_2);
-	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
-	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
-	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+	fails_since(&p, NOW - 2 * HOURS);
 	ready_with(NULL, 0);
 	const struct pod_facts both[] = { p, q };
 

@@ -32,11 +32,7 @@ TEST(an_outage_holds_all_and_lets_go_by_itself)
 	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "Breaker 6"));
 	pass(24 * HOUR);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	for (int i = 0; i < 3; i++) {
-		struct pod_facts q = nth(&healthy, i);
-
-		event(&q);
-	}
+	feed(healthy, 3);
 	pass(1000);
 	pass(15 * MIN - 1000 - 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -71,7 +67,7 @@ TEST(none_slips_through_at_the_start)
 	for (int i = 0; i < 6; i++) {
 		struct pod_facts q = nth(&p, i);
 
-		fails_since_an_hour(&q);
+		fails_since(&q, NOW - HOUR);
 	}
 	many(p, 6);
 	pass(MIN);
@@ -88,7 +84,7 @@ TEST(an_open_breaker_survives_a_restart)
 					   .text = "40 workloads" };
 
 	breaker_on();
-	fails_since_an_hour(&p);
+	fails_since(&p, NOW - HOUR);
 	HEAR(SAVED_ROW, saved_row, row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -117,9 +113,8 @@ static struct pod_facts returned(const struct pod_facts *p, int i)
 
 TEST(a_workload_that_comes_back_is_held_longer_each_time)
 {
-	struct pod_facts p = pod_pull_failing(), q;
+	struct pod_facts p = ready_one(pod_pull_failing()), q;
 
-	ready_with(&p, 1);
 	pass(HOURS + 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	done(&p);
@@ -144,9 +139,8 @@ TEST(a_workload_that_comes_back_is_held_longer_each_time)
 
 TEST(a_changed_template_is_no_revert)
 {
-	struct pod_facts p = pod_pull_failing(), q;
+	struct pod_facts p = ready_one(pod_pull_failing()), q;
 
-	ready_with(&p, 1);
 	pass(HOURS + 1);
 	done(&p);
 	pass(MIN);
@@ -164,7 +158,7 @@ TEST(a_revert_survives_a_restart)
 	struct msg_saved_row row = { .kind = "reverted", .at = 1, .until = NOW + HOUR, .count = 3 };
 
 	(void)snprintf(row.key, sizeof(row.key), "%.*s/1", STR_ARG(p.owner.uid));
-	fails_since_an_hour(&p);
+	fails_since(&p, NOW - HOUR);
 	HEAR(SAVED_ROW, saved_row, row);
 	ready_with(&p, 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
@@ -174,9 +168,8 @@ TEST(a_revert_survives_a_restart)
 
 TEST(a_revert_is_forgotten_a_day_later)
 {
-	struct pod_facts p = pod_pull_failing(), q;
+	struct pod_facts p = ready_one(pod_pull_failing()), q;
 
-	ready_with(&p, 1);
 	pass(HOURS + 1);
 	done(&p);
 	for (int i = 0; i < 25; i++)
@@ -236,10 +229,7 @@ TEST(a_fresh_attempt_first)
 	q = returned(&p, 1);
 	event(&q);
 	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.attempted, clock_wall_ms());
-	pass(10 * S);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_after(10 * S + 1, 1, 2);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.action, ACTION_SCALE_DOWN);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }

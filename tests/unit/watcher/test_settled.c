@@ -76,25 +76,19 @@ TEST(conflict_waits_for_the_newer_version)
 /* What a person put back gets its whole time again, and is no revert. */
 TEST(restored_begins_anew)
 {
-	struct pod_facts p = pod_pull_failing(), q;
-	struct msg_nomination_result end = { .duty = DUTY_IMAGE_PULL,
-					     .action = ACTION_RESTORE,
-					     .outcome = OUTCOME_DONE };
+	struct pod_facts p = ready_one(pod_pull_failing()), q;
+	struct msg end = { .type = MSG_NOMINATION_RESULT };
 
-	ready_with(&p, 1);
 	pass(HOURS + 1);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	const struct msg_nominate *n = &last(MSG_NOMINATE)->u.nominate;
-
-	memcpy(end.ns, n->ns, sizeof(end.ns));
-	memcpy(end.name, n->name, sizeof(end.name));
-	memcpy(end.uid, n->uid, sizeof(end.uid));
-	memcpy(end.action_key, n->action_key, sizeof(end.action_key));
+	msg_copy_fields(&end, last(MSG_NOMINATE));
+	end.u.nomination_result.action = ACTION_RESTORE;
+	end.u.nomination_result.outcome = OUTCOME_DONE;
 	settle(OUTCOME_DONE, 0);
 	controller_delete(c, &p);
 	run_all();
 	pass(60 * S);
-	HEAR(NOMINATION_RESULT, nomination_result, end);
+	controller_on_msg(c, &end);
 	run_all();
 	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0); /* the revert is forgotten */
 	q = sibling(&p, "web-2", UID_2);
@@ -134,10 +128,9 @@ TEST(what_stays_refused_is_told_every_hour)
 
 TEST(refused_is_not_asked_every_second)
 {
-	struct pod_facts p = pod_evicted();
+	struct pod_facts p = ready_one(pod_evicted());
 	char rv[24];
 
-	ready_with(&p, 1);
 	for (int i = 0; i < 600; i++) {
 		if (i == 0 || count(MSG_NOMINATE) > (size_t)0)
 			settle(OUTCOME_REFUSED, 0);
@@ -157,10 +150,7 @@ TEST_LOOP(busy_comes_back_when_told, 0, 2)
 
 	for (size_t round = 1; round < 8; round++) { /* however often: a wait with an end is no failure */
 		settle(_i == 0 ? OUTCOME_REFUSED : OUTCOME_ANNOUNCED, 1000);
-		pass(999);
-		ck_assert_uint_eq(count(MSG_NOMINATE), round);
-		pass(1);
-		ck_assert_uint_eq(count(MSG_NOMINATE), round + 1);
+		nominated_after(1000, round, round + 1);
 	}
 }
 
@@ -183,10 +173,9 @@ TEST(a_sibling_takes_over)
 
 TEST(five_retries_then_dropped_and_told)
 {
-	struct pod_facts p = pod_evicted();
 	int64_t waited[6];
 
-	ready_with(&p, 1);
+	(void)ready_one(pod_evicted());
 	for (int i = 0; i < 5; i++) {
 		int64_t before = clock_wall_ms();
 
@@ -204,26 +193,25 @@ TEST(five_retries_then_dropped_and_told)
 	nominated_after(10 * MIN, 6, 7);
 }
 
+/* With the first try and five more. */
+static void fail_until_dropped(void)
+{
+	for (int i = 0; i < 6; i++) {
+		settle(OUTCOME_FAILED, 0);
+		pass(10 * S);
+	}
+}
+
 TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
 {
 	struct pod_facts p = ready_one(pod_evicted());
 
-	for (int i = 0; i < 5; i++) {
-		settle(OUTCOME_FAILED, 0);
-		pass(10 * S);
-	}
-	settle(OUTCOME_FAILED, 0);
-	pass(10 * S);
+	fail_until_dropped();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
 	p.rv = STR_LIT("4712");
 	event(&p);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 7);
-	for (int i = 0; i < 5; i++) {
-		settle(OUTCOME_FAILED, 0);
-		pass(10 * S);
-	}
-	settle(OUTCOME_FAILED, 0);
-	pass(10 * S);
+	fail_until_dropped();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 12);
 	controller_healthy(c);
 	run_all();
@@ -282,13 +270,8 @@ TEST(nothing_is_lost_without_room)
 	f.uid = STR_LIT(UID_3);
 	ready_with(NULL, 0);
 	room = 10;
-	for (int i = 0; i < 100; i++) {
-		struct pod_facts q = nth(&p, i);
-
-		ck_assert_int_eq(controller_pod(c, &q), 0);
-	}
 	ck_assert_int_eq(controller_pod(c, &f), 0);
-	run_all();
+	feed(p, 100);
 	ck_assert_uint_eq(n_sent, 10);
 	room = 50;
 	controller_on_room(c);
@@ -313,12 +296,7 @@ TEST(a_flood_waits_in_order)
 	size_t settled = 0;
 
 	ready_with(NULL, 0);
-	for (int i = 0; i < 3000; i++) {
-		struct pod_facts q = nth(&p, i);
-
-		ck_assert_int_eq(controller_pod(c, &q), 0);
-	}
-	run_all();
+	feed(p, 3000);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1024);
 	while (settled < n_sent) {
 		struct msg m = { .type = MSG_NOMINATION_RESULT };
