@@ -47,7 +47,7 @@ static const struct generation *settings(const struct dispatch *d)
 
 static bool is_paused(const struct dispatch *d, uint64_t cluster, uint64_t duty)
 {
-	return pause_list_find(d->pauses, settings(d)->names[cluster], duty, clock_wall_ms()) != NULL;
+	return pause_list_pauses(d->pauses, settings(d)->names[cluster], duty, clock_wall_ms());
 }
 
 static bool lease_is_paused(void *ctx, const struct lease *l)
@@ -340,7 +340,7 @@ void dispatch_cluster(struct dispatch *d, uint64_t cluster)
 {
 	if (!lifecycle_is_running(d->root) || !d->history_open)
 		return;
-	if (pause_list_get(d->pauses, 0)) /* what waits is looked at one by one */
+	if (!pause_list_is_empty(d->pauses)) /* what waits is looked at one by one */
 		refuse_paused(d, cluster);
 	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
 		grant_where_held(d, cluster, held);

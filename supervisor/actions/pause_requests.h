@@ -1,7 +1,7 @@
 /* pause_requests.h - pauses on their way: from an operator to the list, the watchers and the history, and
  * back from the history at its start. In force at once; confirmed to the operator when it is on disk. What is
  * resumed by a crash between the two would be wrong, so the list of a running supervisor is what counts, and
- * a new reporter is corrected by it. Process: supervisor.  Owns: what the history has not confirmed yet. */
+ * a new reporter is corrected by it. Process: supervisor. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_PAUSE_REQUESTS_H
 #define SUPERVISOR_ACTIONS_PAUSE_REQUESTS_H
