@@ -1,6 +1,6 @@
 /* test_digest.c - grouping, order and text of a digest. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/digest/render.h"
+#include "reporter/digest/digest.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 

@@ -7,7 +7,6 @@
 #include "model/duties.h"
 #include "reporter/digest/run_log.h"
 #include "reporter/history/attention.h"
-#include "reporter/history/restorable.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -93,7 +92,7 @@ static void print_actions(void)
 	for (uint64_t id = 1; id <= LAST_ID; id++) {
 		struct msg m;
 
-		restorable_find(w.db, w.h, &(struct msg_ctl_restore){ .id = id }, &m);
+		query_restorable(w.db, w.h, &(struct msg_ctl_restore){ .id = id }, &m);
 		if (m.type == MSG_CTL_END && strstr(m.u.ctl_end.text, "no action has this number"))
 			continue;
 		print_msg(&m);

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/duties.h"
 #include "base/exit.h"
-#include "reporter/history/restorable.h"
+#include "reporter/history/query.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -27,7 +27,7 @@ static struct msg find(uint64_t id, bool dry)
 	const struct msg_ctl_restore q = { .conn = 5, .id = id, .dry = dry };
 	struct msg m;
 
-	restorable_find(w.db, w.h, &q, &m);
+	query_restorable(w.db, w.h, &q, &m);
 	uint8_t frame[IPC_FRAME_MAX];
 
 	ck_assert_uint_gt(msg_encode(&m, frame), 0);
