@@ -97,6 +97,11 @@ static void wake(void *ctx, uint64_t ms)
 	(void)evtimer_add(((struct reporter *)ctx)->wake, CLOCK_TIMEVAL(ms));
 }
 
+static void set_delivered(struct reporter *r, int64_t at_ms)
+{
+	metrics_set(r->stats.metrics, METRIC_DIGEST_SUCCESS, (double)at_ms / 1000.0, METRIC_NO_LABELS);
+}
+
 static void ended(void *ctx, const struct scheduled_run *run)
 {
 	static const enum log_level levels[RUN_STATE__MAX] = {
@@ -109,9 +114,9 @@ static void ended(void *ctx, const struct scheduled_run *run)
 	const bool partial = *run->incomplete != '\0';
 	const enum log_level level = levels[run->state];
 
-	stats_digests(&r->stats, run_state_name(run->state), 1);
+	metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, 1, METRIC_LABELS(run_state_name(run->state)));
 	if (run->state == RUN_DONE)
-		stats_digest_delivered(&r->stats, clock_wall_ms());
+		set_delivered(r, clock_wall_ms());
 	(void)LOG_(partial && level == LOG_LEVEL_INFO ? LOG_LEVEL_WARN : level, 0, "restart report ended",
 		   kv_s("result", run_state_name(run->state)), kv_i("due_at_ms", run->due_at),
 		   kv_u("late", run->late), kv_u("workloads", run->workloads), kv_u("pods", run->pods),
@@ -151,10 +156,11 @@ static void start_digest(struct reporter *r)
 		(void)log_error(
 			0, "a restart report was on its way when the process ended; it is not sent again",
 			kv_u("reports", in_doubt));
-		stats_digests(&r->stats, run_state_name(RUN_UNCONFIRMED), in_doubt);
+		metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, (double)in_doubt,
+			    METRIC_LABELS(run_state_name(RUN_UNCONFIRMED)));
 	}
 	if (run_log_past(r->db, &past) == 0 && past.last_success > 0)
-		stats_digest_delivered(&r->stats, past.last_success);
+		set_delivered(r, past.last_success);
 	use_schedule(r);
 }
 

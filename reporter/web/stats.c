@@ -49,7 +49,7 @@ void stats_done(struct stats *s)
 		(void)close(s->statm_fd);
 }
 
-static void set_synced(struct stats *s, const char *cluster, bool synced)
+void stats_set_synced(struct stats *s, const char *cluster, bool synced)
 {
 	_cleanup_free_ char *check = xasprintf("watch-%s", cluster);
 
@@ -62,7 +62,7 @@ void stats_use_settings(struct stats *s)
 	set(s, METRIC_CONFIG_TIME, seconds(clock_wall_ms()));
 	for (size_t i = 0; i < s->clusters->n; i++)
 		if (metrics_get(s->metrics, METRIC_WATCH_SYNCED, METRIC_LABELS(s->clusters->v[i])) == 0)
-			set_synced(s, s->clusters->v[i], false);
+			stats_set_synced(s, s->clusters->v[i], false);
 }
 
 /* -- messages -- */
@@ -92,12 +92,7 @@ void stats_watch(struct stats *s, const char *cluster, const struct msg *m)
 			if (strcmp(metric_field(id), d->fields[i].name) == 0)
 				metrics_set(s->metrics, id, value_of(m, &d->fields[i]),
 					    METRIC_LABELS(cluster));
-	set_synced(s, cluster, m->u.watch_stats.synced);
-}
-
-void stats_watch_down(struct stats *s, const char *cluster)
-{
-	set_synced(s, cluster, false);
+	stats_set_synced(s, cluster, m->u.watch_stats.synced);
 }
 
 bool stats_child(struct stats *s, const struct msg_child_stats *m)
@@ -130,21 +125,6 @@ void stats_committed(struct stats *s, const struct history_entry *e)
 		metrics_add(s->metrics, METRIC_REFUSALS, 1, METRIC_LABELS(duty, e->m->u.refusal.reason));
 }
 
-void stats_count(struct stats *s, enum metric id)
-{
-	metrics_add(s->metrics, id, 1, METRIC_NO_LABELS);
-}
-
-void stats_digests(struct stats *s, const char *result, uint64_t n)
-{
-	metrics_add(s->metrics, METRIC_DIGEST_SENDS, (double)n, METRIC_LABELS(result));
-}
-
-void stats_digest_delivered(struct stats *s, int64_t at_ms)
-{
-	set(s, METRIC_DIGEST_SUCCESS, seconds(at_ms));
-}
-
 /* -- read when asked for -- */
 
 static void refresh_guards(struct stats *s, const struct history *h)
@@ -162,7 +142,7 @@ static void refresh_guards(struct stats *s, const struct history *h)
 	}
 }
 
-void stats_refresh(struct stats *s, const struct history *h)
+static void refresh(struct stats *s, const struct history *h)
 {
 	uint64_t mapped, resident;
 	struct timespec ts;
@@ -200,7 +180,7 @@ static bool in_group(const char *path, const char *name)
 void stats_serve(struct stats *s, const struct history *h, const char *path, const char *query,
 		 struct listener_answer *ret)
 {
-	stats_refresh(s, h);
+	refresh(s, h);
 	if (strcmp(path, "/metrics") == 0) {
 		ret->status = 200;
 		ret->content_type = METRICS_CONTENT_TYPE;

@@ -204,6 +204,15 @@ TEST(history_is_found_by_outcome_and_target)
 	}
 }
 
+static void serve(struct stats *f)
+{
+	struct listener_answer a = { .status = 404 };
+
+	stats_serve(f, w.h, "/metrics", NULL, &a);
+	ck_assert_int_eq(a.status, 200);
+	free(a.body);
+}
+
 TEST(guards_are_metrics)
 {
 	const struct msg m[] = { saved_msg(0, "breaker", "errImagePull", 100),
@@ -217,7 +226,7 @@ TEST(guards_are_metrics)
 	stats_init(&f, &w.clusters);
 	stats_use_settings(&f);
 	stats_watch(&f, "prod", &stats);
-	stats_refresh(&f, w.h);
+	serve(&f);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BLOCKED, METRIC_LABELS("prod")), 7);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_REVERTS, METRIC_LABELS("prod")), 2);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 1);
@@ -230,7 +239,7 @@ TEST(guards_are_metrics)
 		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 1);
 	world_write(&closed, 1);
 	clock_fake_advance(10);
-	stats_refresh(&f, w.h);
+	serve(&f);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 0);
 	ck_assert_double_eq(
 		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 0);
