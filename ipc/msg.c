@@ -332,21 +332,13 @@ const char *msg_cluster_name(const struct msg *m)
 static void copy_field(struct msg *dst, const struct msg_field *to, const struct msg *src,
 		       const struct msg_field *f)
 {
-	size_t n;
+	const bool text = f->kind > KIND_BOOL;
+	const size_t size = f->kind == KIND_BOOL ? sizeof(bool) : sizeof(uint64_t);
+	const size_t n = text ? strnlen(const_member(src, f), to->max < f->max ? to->max : f->max) : size;
 
-	switch (f->kind) {
-	case KIND_U64:
-	case KIND_I64:
-		memcpy(member(dst, to), const_member(src, f), sizeof(uint64_t));
-		break;
-	case KIND_BOOL:
-		memcpy(member(dst, to), const_member(src, f), sizeof(bool));
-		break;
-	default:
-		n = strnlen(const_member(src, f), (size_t)(to->max < f->max ? to->max : f->max));
-		memcpy(member(dst, to), const_member(src, f), n);
+	memcpy(member(dst, to), const_member(src, f), n);
+	if (text)
 		member(dst, to)[n] = '\0';
-	}
 }
 
 void msg_copy_fields(struct msg *dst, const struct msg *src)

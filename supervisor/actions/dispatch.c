@@ -93,15 +93,11 @@ static struct worker *state_of(struct dispatch *d, const struct child *worker)
  */
 static struct child *next_free(struct dispatch *d, uint64_t cluster, unsigned held, size_t *i)
 {
-	size_t n;
-	struct child *const *workers = children_workers(d->children, cluster, &n);
+	struct child *w;
 
-	while (*i < n) {
-		struct child *w = workers[(*i)++];
-
-		if (child_is_ready(w) && !state_of(d, w)->otherwise_busy && dispatch_leases_of(d, w) == held)
+	while ((w = children_next(d->children, ROLE_WORKER, cluster, i)))
+		if (!state_of(d, w)->otherwise_busy && dispatch_leases_of(d, w) == held)
 			return w;
-	}
 	return NULL;
 }
 
@@ -213,23 +209,19 @@ void dispatch_on_open_end(struct dispatch *d, const struct msg *m)
 	dispatch_all(d);
 }
 
-static void send_unsent(void *ctx, struct lease *l)
+static void send_unsent(struct dispatch *d)
 {
-	if (!l->sent && (l->phase == LEASE_NEW || l->phase == LEASE_RECORDING))
-		send_to_history(ctx, l);
-}
-
-static void mark_unsent(void *ctx, struct lease *l)
-{
-	(void)ctx;
-	l->sent = false;
+	for (struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
+		if (!l->sent && (l->phase == LEASE_NEW || l->phase == LEASE_RECORDING))
+			send_to_history(d, l);
 }
 
 /* What the dead reporter may have read without writing it down is sent again; ids make that harmless. */
 void dispatch_on_reporter_ready(struct dispatch *d)
 {
-	lease_each(d->leases, mark_unsent, d);
-	lease_each(d->leases, send_unsent, d);
+	for (struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
+		l->sent = false;
+	send_unsent(d);
 }
 
 void dispatch_on_reporter_dead(struct dispatch *d)
@@ -441,20 +433,16 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 	for (size_t i = 0; i < children_count(d->children); i++)
 		check_overdue(d, children_get(d->children, i), now_ms);
 	if (d->history_open)
-		lease_each(d->leases, send_unsent, d);
+		send_unsent(d);
 }
 
 /* -- stats -- */
 
-static void count_busy(void *ctx, struct lease *l)
-{
-	*(size_t *)ctx += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
-}
-
 void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 {
 	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
-	lease_each(d->leases, count_busy, &ret->busy);
+	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
+		ret->busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
 }
 
 /* -- life -- */

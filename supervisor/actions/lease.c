@@ -328,9 +328,13 @@ int lease_result(struct lease_table *t, int holder, const struct msg *result, st
 	return 0;
 }
 
-void lease_each(struct lease_table *t, void (*fn)(void *ctx, struct lease *l), void *ctx)
+struct lease *lease_next(const struct lease_table *t, const struct lease *l)
 {
-	for (size_t b = 0; b < BUCKETS; b++)
-		for (struct lease *l = t->by_id[b]; l; l = l->by_id)
-			fn(ctx, l);
+	size_t b = l ? l->id % BUCKETS + 1 : 0;
+
+	if (l && l->by_id)
+		return l->by_id;
+	while (b < BUCKETS && !t->by_id[b])
+		b++;
+	return b < BUCKETS ? t->by_id[b] : NULL;
 }

@@ -88,7 +88,7 @@ int lease_result(struct lease_table *t, int holder, const struct msg *result, st
 /* The newest lease granted to holder, or NULL; the others follow by next. */
 struct lease *lease_held_by(const struct lease_table *t, int holder);
 unsigned lease_count_held(const struct lease_table *t, int holder);
-/* Visit all; fn may not open or close leases. */
-void lease_each(struct lease_table *t, void (*fn)(void *ctx, struct lease *l), void *ctx);
+/* All of them: the first (l NULL), the one behind l, NULL behind the last. */
+struct lease *lease_next(const struct lease_table *t, const struct lease *l);
 
 #endif

@@ -46,7 +46,7 @@ struct child_ops {
 /* What all children share; borrowed. */
 struct child_env {
 	struct event_base *base;
-	const struct spawn_images *images;
+	struct spawn_images *images;
 	const struct child_ops *ops;
 	struct lifecycle *root; /* what ops get */
 };

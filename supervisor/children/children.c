@@ -64,24 +64,25 @@ struct child *children_get(const struct children *s, size_t i)
 	return s->v[i];
 }
 
-struct child *const *children_workers(const struct children *s, uint64_t cluster, size_t *ret_n)
-{
-	const size_t from = cluster < CLUSTERS_MAX ? s->first[cluster] : s->n,
-		     to = cluster < CLUSTERS_MAX ? s->first[cluster + 1] : s->n;
-
-	*ret_n = to > from ? to - from - 1 : 0;
-	return s->v + from + (*ret_n > 0);
-}
-
-struct child *children_find(const struct children *s, enum role role, uint64_t cluster)
+struct child *children_next(const struct children *s, enum role role, uint64_t cluster, size_t *i)
 {
 	const bool one = role == ROLE_REPORTER || cluster >= CLUSTERS_MAX;
 	const size_t from = one ? 0 : s->first[cluster], to = one ? s->n > 0 : s->first[cluster + 1];
 
-	for (size_t i = from; i < to; i++)
-		if (child_info(s->v[i])->role == role && child_is_ready(s->v[i]))
-			return s->v[i];
+	while (from + *i < to) {
+		struct child *c = s->v[from + (*i)++];
+
+		if (child_info(c)->role == role && child_is_ready(c))
+			return c;
+	}
 	return NULL;
+}
+
+struct child *children_find(const struct children *s, enum role role, uint64_t cluster)
+{
+	size_t i = 0;
+
+	return children_next(s, role, cluster, &i);
 }
 
 bool children_send(const struct children *s, enum role role, uint64_t cluster, const struct msg *m)

@@ -23,7 +23,7 @@ struct child *children_get(const struct children *s, size_t i);
 struct child *children_find(const struct children *s, enum role role, uint64_t cluster);
 /* Queue m for that one; false when there is none or it does not take it. */
 bool children_send(const struct children *s, enum role role, uint64_t cluster, const struct msg *m);
-/* The workers of a cluster: *ret_n of them, one behind the other. */
-struct child *const *children_workers(const struct children *s, uint64_t cluster, size_t *ret_n);
+/* The next such one behind number *i, which begins as 0; NULL behind the last. */
+struct child *children_next(const struct children *s, enum role role, uint64_t cluster, size_t *i);
 
 #endif

@@ -20,7 +20,6 @@
 
 struct lifecycle {
 	struct child_env env;
-	struct spawn_images *images;
 	struct children *children;
 	struct settings_load *settings;
 	struct notify *notify;
@@ -31,7 +30,8 @@ struct lifecycle {
 	bool told_ready; /* the service manager */
 	bool draining;   /* inside drain_next() */
 	uint64_t drain_until_ms;
-	struct event *tick, *watchdog, *sigterm, *sigint, *sighup;
+	struct event *events[5];
+	size_t n_events;
 	char note[256];
 };
 
@@ -320,12 +320,12 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 	notify_send(((struct lifecycle *)arg)->notify, "WATCHDOG=1");
 }
 
-static struct event *add_event(struct lifecycle *l, int sig, uint64_t every_ms, event_callback_fn fn)
+static void add_event(struct lifecycle *l, int sig, uint64_t every_ms, event_callback_fn fn)
 {
 	struct event *e = event_new(l->env.base, sig, EV_PERSIST | (sig > 0 ? EV_SIGNAL : 0), fn, l);
 
 	(void)event_add(e, every_ms ? CLOCK_TIMEVAL(every_ms) : NULL);
-	return e;
+	l->events[l->n_events++] = e;
 }
 
 struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, const struct lifecycle_ops *ops,
@@ -337,12 +337,12 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 
 	l->notify = notify_new();
 	l->env = (struct child_env){ event_base_new(), NULL, &child_ops, l };
-	l->env.images = l->images = spawn_images_open(l->env.base, lock_fd);
+	l->env.images = spawn_images_open(l->env.base, lock_fd);
 	l->ops = ops;
 	l->above = s;
 	l->children = children_new(&l->env);
 	l->settings = settings_load_new(&l->env, l->children, loader_argv, &load_ops);
-	if (!l->images || !l->env.base)
+	if (!l->env.images || !l->env.base)
 		lifecycle_free(&l);
 	return l;
 }
@@ -352,12 +352,12 @@ int lifecycle_run(struct lifecycle *l)
 	const uint64_t watchdog_ms = notify_watchdog_ms(l->notify);
 
 	(void)settings_load_start(l->settings, 0);
-	l->tick = add_event(l, -1, TICK_MS, on_tick);
+	add_event(l, -1, TICK_MS, on_tick);
 	if (watchdog_ms)
-		l->watchdog = add_event(l, -1, watchdog_ms, on_watchdog);
-	l->sigterm = add_event(l, SIGTERM, 0, on_end_signal);
-	l->sigint = add_event(l, SIGINT, 0, on_end_signal);
-	l->sighup = add_event(l, SIGHUP, 0, on_reload_signal);
+		add_event(l, -1, watchdog_ms, on_watchdog);
+	add_event(l, SIGTERM, 0, on_end_signal);
+	add_event(l, SIGINT, 0, on_end_signal);
+	add_event(l, SIGHUP, 0, on_reload_signal);
 	(void)event_base_dispatch(l->env.base);
 	l->phase = LIFECYCLE_ENDED;
 	return l->exit_code;
@@ -370,12 +370,9 @@ void lifecycle_free(struct lifecycle **lp)
 	l->phase = LIFECYCLE_ENDED;
 	children_free(&l->children);
 	settings_load_free(&l->settings);
-	struct event *const events[] = { l->tick, l->watchdog, l->sigterm, l->sigint, l->sighup };
-
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		if (events[i])
-			event_free(events[i]);
-	spawn_images_close(&l->images);
+	while (l->n_events > 0)
+		event_free(l->events[--l->n_events]);
+	spawn_images_close(&l->env.images);
 	if (l->env.base)
 		event_base_free(l->env.base);
 	notify_free(&l->notify);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,30 +39,17 @@ static const char *const environment[] = { "OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "A
  * that changes what code it runs. */
 static const char *const forbidden[] = { "LD_", "GLIBC_TUNABLES", "OPENSSL_", "NOTIFY_SOCKET", "WATCHDOG_" };
 
-static int own_directory(char *buf, size_t size)
-{
-	const ssize_t n = readlink("/proc/self/exe", buf, size - 1);
-
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	char *slash = strrchr(buf, '/');
-
-	if (!slash)
-		return -EINVAL;
-	*slash = '\0';
-	return 0;
-}
-
 struct spawn_images *spawn_images_open(struct event_base *base, int lock_fd)
 {
 	struct spawn_images *images = xcalloc(1, sizeof(*images));
-	char dir[4096];
+	char exe[4096] = "";
 
 	*images = (struct spawn_images){ .base = base, .lock_fd = lock_fd };
 	memset(images->fd, -1, sizeof(images->fd));
-	if (own_directory(dir, sizeof(dir)) < 0)
+	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
 		goto fail;
+	const char *dir = dirname(exe);
+
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
 		_cleanup_free_ char *path = xasprintf("%s/%s", dir, role_name(roles[i]));
 		const int fd = open(path, O_PATH | O_CLOEXEC);

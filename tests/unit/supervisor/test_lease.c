@@ -160,25 +160,13 @@ static void check_invariants(void)
 	}
 }
 
-struct pick {
-	unsigned skip;
-	struct lease *found;
-};
-
-static void pick_one(void *ctx, struct lease *l)
-{
-	struct pick *p = ctx;
-
-	if (!p->found || (p->skip > 0 && p->skip--))
-		p->found = l;
-}
-
 static struct lease *some_lease(unsigned r)
 {
-	struct pick p = { r % (KEYS * CLUSTERS), NULL };
+	struct lease *l = lease_next(table, NULL), *next;
 
-	lease_each(table, pick_one, &p);
-	return p.found;
+	for (unsigned skip = r % (KEYS * CLUSTERS); skip > 0 && l && (next = lease_next(table, l)); skip--)
+		l = next;
+	return l;
 }
 
 static void step(unsigned r)
