@@ -55,11 +55,10 @@ struct http_client {
 	bool doomed;
 };
 
-/* Strings of call are the caller's until transfer_prepare. */
-struct http_request *transfer_new(struct http_client *c, struct endpoint *e, const struct http_call *call);
+/* To the client's endpoint, with its curl handle; r->problem says why it can not be made, NULL = none. Of
+ * call everything is copied. */
+struct http_request *transfer_new(struct http_client *c, const struct http_call *call);
 void transfer_free(struct http_request *r);
-/* Takes or makes the curl handle. False: r->problem says why not. */
-bool transfer_prepare(struct http_request *r, struct sockets *s);
 /* Its handle is needed no more and is no longer the multi handle's. whole: the exchange went to its end. */
 void transfer_release(struct http_request *r, bool whole);
 /* Of a handle that is at work: has an answer to it arrived? A socket is kept from then on. */

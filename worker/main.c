@@ -291,7 +291,7 @@ static int worker_on_start(struct process *p, struct settings *s)
 	use_settings(w, s, &e);
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
-	return w->client ? 0 : -EINVAL;
+	return 0;
 }
 
 static void worker_on_msg(struct process *p, const struct msg *m)
