@@ -11,10 +11,11 @@
 
 /* What a step does: to a pod, or by a request of that path to the server's control interface. */
 struct row {
-	void (*act)(struct world *w, uint16_t arg, const struct row *row);
+	void (*act)(struct world *w, struct op op);
 	const char *text, *phase, *reason;
 	bool retold;
 };
+static const struct row rows[OP__MAX];
 
 static int request(struct world *w, const char *method, size_t i, const char *sub, const char *body)
 {
@@ -28,69 +29,66 @@ static int request(struct world *w, const char *method, size_t i, const char *su
 	return inside_request(w->server, method, path, body);
 }
 
-static void create(struct world *w, uint16_t i, const struct row *row)
+static void create(struct world *w, struct op op)
 {
-	(void)row;
 	static const char owner[] =
 		"\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\","
 		"\"name\":\"p\",\"uid\":\"00000000-0000-4000-8000-000000000001\","
 		"\"controller\":true}],";
 	char ns[32], name[32];
 
-	model_name(i, ns, name);
-	_cleanup_free_ char *body =
-		xasprintf("{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{%s\"name\":\"%s\"},"
-			  "\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
-			  i % 2 ? owner : "", name);
+	model_name(op.arg, ns, name);
+	_cleanup_free_ char *body = xasprintf(
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{%s\"name\":\"%s\"},"
+		"\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"image\":\"op.arg\"}]}}",
+		op.arg % 2 ? owner : "", name);
 
-	if (request(w, "POST", i, "", body) == 201)
-		w->pods[i] = (struct model_pod){ .exists = true, .phase = "Pending", .reason = "" };
-	model_learn(w, i);
+	if (request(w, "POST", op.arg, "", body) == 201)
+		w->pods[op.arg] = (struct model_pod){ .exists = true, .phase = "Pending", .reason = "" };
+	model_learn(w, op.arg);
 }
 
-static void set_status(struct world *w, uint16_t i, const struct row *row)
+static void set_status(struct world *w, struct op op)
 {
+	const struct row *row = &rows[op.kind];
 	_cleanup_free_ char *body = xasprintf("{\"status\":{\"phase\":\"%s\",\"reason\":\"%s\"%s}}",
 					      row->phase, row->reason, row->text);
 
-	(void)request(w, "PATCH", i, "/status", body);
-	w->pods[i].phase = row->phase;
-	w->pods[i].reason = row->reason;
-	model_learn(w, i);
+	(void)request(w, "PATCH", op.arg, "/status", body);
+	w->pods[op.arg].phase = row->phase;
+	w->pods[op.arg].reason = row->reason;
+	model_learn(w, op.arg);
 }
 
-static void terminate(struct world *w, uint16_t i, const struct row *row)
+static void terminate(struct world *w, struct op op)
 {
-	(void)row;
-	struct model_pod *p = &w->pods[i];
+	struct model_pod *p = &w->pods[op.arg];
 
 	/* Of a pod that has ended nothing has to stop: the server removes it at once. When it is being
 	 * deleted already, only a shorter grace would change anything. */
-	(void)request(w, "DELETE", i, "", "{\"gracePeriodSeconds\":30}");
+	(void)request(w, "DELETE", op.arg, "", "{\"gracePeriodSeconds\":30}");
 	p->exists = p->deleting || strcmp(p->phase, "Failed") != 0;
 	p->deleting = true;
-	model_learn(w, i);
+	model_learn(w, op.arg);
 }
 
-static void delete (struct world *w, uint16_t i, const struct row *row)
+static void delete (struct world *w, struct op op)
 {
-	(void)row;
-	(void)request(w, "DELETE", i, "", "{\"gracePeriodSeconds\":0}");
-	w->pods[i].exists = w->pods[i].held = false;
-	model_learn(w, i);
+	(void)request(w, "DELETE", op.arg, "", "{\"gracePeriodSeconds\":0}");
+	w->pods[op.arg].exists = w->pods[op.arg].held = false;
+	model_learn(w, op.arg);
 }
 
-static void recreate(struct world *w, uint16_t i, const struct row *row)
+static void recreate(struct world *w, struct op op)
 {
-	delete (w, i, row);
-	create(w, i, row);
+	delete (w, op);
+	create(w, op);
 }
 
 /* Moves the version on without any pod. */
-static void other(struct world *w, uint16_t i, const struct row *row)
+static void other(struct world *w, struct op op)
 {
-	(void)row;
-	(void)i;
+	(void)op;
 	(void)inside_request(
 		w->server, "POST", "/api/v1/namespaces/ns-0/configmaps",
 		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"generateName\":\"c-\"}}");
@@ -102,39 +100,38 @@ static void admin(struct world *w, const char *path, const char *body)
 		world_find(w, "the server refuses to make trouble (a fault of the test)");
 }
 
-static void fail(struct world *w, uint16_t which, const struct row *row)
+static void fail(struct world *w, struct op op)
 {
-	(void)row;
-	admin(w, "/_sim/faults", fault_table[which].rule);
+	admin(w, "/_sim/faults", fault_table[op.arg].rule);
 }
 
 /* The path ends with the number, when it asks for one. */
-static void trouble(struct world *w, uint16_t n, const struct row *row)
+static void admin_number(struct world *w, const char *path, uint16_t n)
 {
-	_cleanup_free_ char *path = row->text[strlen(row->text) - 1] == '=' ? xasprintf("%s%u", row->text, n)
-									    : xstrdup(row->text);
+	_cleanup_free_ char *with = xasprintf("%s%u", path, n);
 
-	w->retold = w->retold || row->retold;
-	admin(w, path, NULL);
+	admin(w, path[strlen(path) - 1] == '=' ? with : path, NULL);
 }
 
-static void close_watches(struct world *w, uint16_t code, const struct row *row)
+static void trouble(struct world *w, struct op op)
 {
-	(void)row;
-	trouble(w, code,
-		&(struct row){ .text = code ? "/_sim/close-watches?error=" : "/_sim/close-watches" });
+	w->retold = w->retold || rows[op.kind].retold;
+	admin_number(w, rows[op.kind].text, op.arg);
 }
 
-static void wait_ms(struct world *w, uint16_t ms, const struct row *row)
+static void close_watches(struct world *w, struct op op)
 {
-	(void)row;
-	w->wait_until = clock_boot_ms() + ms;
+	admin_number(w, op.arg ? "/_sim/close-watches?error=" : "/_sim/close-watches", op.arg);
 }
 
-static void rest(struct world *w, uint16_t n, const struct row *row)
+static void wait_ms(struct world *w, struct op op)
 {
-	(void)row;
-	(void)n;
+	w->wait_until = clock_boot_ms() + op.arg;
+}
+
+static void rest(struct world *w, struct op op)
+{
+	(void)op;
 	w->wait_until = clock_boot_ms() + REST_MS;
 	w->resting = true;
 }
@@ -172,5 +169,5 @@ void steps_act(struct world *w, struct op op)
 	if (op_table[op.kind].arg == ARG_POD && op.kind != OP_CREATE && op.kind != OP_RECREATE &&
 	    !w->pods[op.arg].exists)
 		return; /* there is nothing to do it to */
-	rows[op.kind].act(w, op.arg, &rows[op.kind]);
+	rows[op.kind].act(w, op);
 }

@@ -59,12 +59,16 @@ const struct msg *last(enum msg_type type)
 	return NULL;
 }
 
+void nominated_at(int64_t ms, size_t n)
+{
+	pass(ms);
+	ck_assert_uint_eq(count(MSG_NOMINATE), n);
+}
+
 void nominated_after(int64_t ms, size_t before, size_t after)
 {
-	pass(ms - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), before);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), after);
+	nominated_at(ms - 1, before);
+	nominated_at(1, after);
 }
 
 struct msg_watch_stats stats(void)
@@ -146,6 +150,29 @@ void settle(enum outcome outcome, uint64_t retry_ms)
 void settle_as(enum outcome outcome, const char *reason)
 {
 	end_newest(outcome, 0, reason);
+}
+
+void settle_all(size_t from, enum outcome outcome)
+{
+	size_t n = n_sent;
+
+	for (size_t i = from; i < n; i++) {
+		struct msg m = { .type = MSG_NOMINATION_RESULT };
+
+		if (sent[i].type != MSG_NOMINATE)
+			continue;
+		msg_copy_fields(&m, &sent[i]);
+		m.u.nomination_result.outcome = outcome;
+		if (outcome == OUTCOME_DONE) {
+			struct pod_facts gone = { .ns = STR_C(m.u.nomination_result.ns),
+						  .name = STR_C(m.u.nomination_result.name),
+						  .uid = STR_C(m.u.nomination_result.uid),
+						  .rv = STR_LIT("9999") };
+			controller_delete(c, &gone);
+		}
+		controller_on_msg(c, &m);
+	}
+	run_all();
 }
 
 struct pod_facts sibling(const struct pod_facts *p, const char *name, const char *uid)

@@ -30,6 +30,8 @@ void run_all(void);
 void pass(int64_t ms);
 size_t count(enum msg_type type);
 const struct msg *last(enum msg_type type);
+/* Let time pass: so many nominations in all by then. */
+void nominated_at(int64_t ms, size_t n);
 /* `before` nominations until the last millisecond of that time, and `after` with it. */
 void nominated_after(int64_t ms, size_t before, size_t after);
 struct msg_watch_stats stats(void);
@@ -49,6 +51,8 @@ void event(const struct pod_facts *p);
 void settle(enum outcome outcome, uint64_t retry_ms);
 /* The newest nomination ends so, with that reason. */
 void settle_as(enum outcome outcome, const char *reason);
+/* Every nomination from that message on ends so, oldest first; pods of those that were written are gone. */
+void settle_all(size_t from, enum outcome outcome);
 struct pod_facts sibling(const struct pod_facts *p, const char *name, const char *uid);
 
 /* The i-th pod in the state of p, called names[i], of the i-th workload. */

@@ -7,30 +7,6 @@
 #include "harness.h"
 #include "tests/suite.h"
 
-/* Every nomination that is open ends so, oldest first; those of them that were written are gone. */
-static void settle_all(size_t from, enum outcome outcome)
-{
-	size_t n = n_sent;
-
-	for (size_t i = from; i < n; i++) {
-		struct msg m = { .type = MSG_NOMINATION_RESULT };
-
-		if (sent[i].type != MSG_NOMINATE)
-			continue;
-		msg_copy_fields(&m, &sent[i]);
-		m.u.nomination_result.outcome = outcome;
-		if (outcome == OUTCOME_DONE) {
-			struct pod_facts gone = { .ns = STR_C(m.u.nomination_result.ns),
-						  .name = STR_C(m.u.nomination_result.name),
-						  .uid = STR_C(m.u.nomination_result.uid),
-						  .rv = STR_LIT("9999") };
-			controller_delete(c, &gone);
-		}
-		controller_on_msg(c, &m);
-	}
-	run_all();
-}
-
 /* -- budgets -- */
 
 TEST(over_budget_waits_and_is_told_once)
@@ -62,11 +38,9 @@ TEST(what_was_refused_live_is_given_back)
 	many(pod_evicted(), 3);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	settle_all(0, OUTCOME_REFUSED);
-	pass(1000);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_at(1000, 2);
 	settle_all(n_sent - 1, OUTCOME_UNCONFIRMED); /* it may have been written */
-	pass(5000);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_at(5000, 2);
 }
 
 TEST(many_that_wait_cost_nothing)
@@ -199,8 +173,7 @@ TEST(outside_of_the_window)
 	settle_all(0, OUTCOME_FAILED);
 	pass(30 * MIN);
 	n_sent = 0;
-	pass(30 * MIN);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	nominated_at(30 * MIN, 0);
 	str_list_done(&policy.duty[DUTY_EVICTED].windows);
 }
 
@@ -269,8 +242,7 @@ TEST(clocks_that_differ_too_much)
 	ck_assert_str_eq(stats().blocked_by, "Clock 2");
 	controller_server_date(c, clock_wall_ms());
 	controller_server_date(c, clock_wall_ms());
-	pass(MIN);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_at(MIN, 2);
 }
 
 TEST(start_up_is_quiet_and_says_so)
@@ -282,8 +254,7 @@ TEST(start_up_is_quiet_and_says_so)
 	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
 	ck_assert_str_eq(stats().blocked_by, "Quiet 1");
-	pass(QUIET_MS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(QUIET_MS, 1);
 }
 
 TEST_MAIN("watcher/admit")

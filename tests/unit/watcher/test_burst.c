@@ -111,7 +111,7 @@ static void evict_one(void)
 }
 
 /* The worker has deleted what was nominated. */
-static void settle_all(void)
+static void settle_nominated(void)
 {
 	for (; settled < n_nominated; settled++) {
 		const struct msg *n = &nominated[settled];
@@ -236,7 +236,7 @@ static void loop_once(const struct storm *s, struct storm_result *r)
 		(void)controller_run(c);
 	else
 		now_us += 50; /* asleep until the next event */
-	settle_all();
+	settle_nominated();
 }
 
 static int by_wait(const void *a, const void *b)

@@ -23,8 +23,7 @@ TEST(quiet_until_synced_remembered_and_quiet_is_over)
 	ck_assert_uint_eq(n_sent, 0);
 	pass(QUIET_MS - 1);
 	ck_assert_uint_eq(n_sent, 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(1, 1);
 	const struct msg_nominate *n = &last(MSG_NOMINATE)->u.nominate;
 
 	ck_assert_uint_eq(n->cluster, 3);
@@ -84,8 +83,7 @@ TEST(a_stuck_pod_fires_at_its_second)
 	pass(30 * S);
 	pass(HOURS);
 	ck_assert_uint_eq(n_sent, 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(1, 1);
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, p.deletion);
 }
 
@@ -142,8 +140,7 @@ TEST(a_workload_is_nominated_once)
 	p.rv = STR_LIT("4712");
 	p.containers[0].reason = STR_LIT("ErrImagePull");
 	event(&p);
-	pass(5 * MIN);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(5 * MIN, 1);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
 }
 
@@ -156,8 +153,7 @@ TEST(a_ready_sibling_protects_and_its_end_is_noticed)
 	const struct pod_facts both[] = { p, q };
 
 	ready_with(both, 2);
-	pass(10 * HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	nominated_at(10 * HOURS, 0);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0); /* the revision can be pulled: no clock */
 	controller_delete(c, &q);
 	run_all();

@@ -38,8 +38,7 @@ TEST(pods_that_stay_are_told_once)
 	uint64_t from;
 
 	(void)ready_one(pod_pull_failing());
-	pass(HOURS + S);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(HOURS + S, 1);
 	from = clock_boot_ms();
 	settle_as(OUTCOME_DONE, "CannotPullImage");
 	ck_assert_uint_gt(until_told(from, 3600000), SCALED_DOWN_MS);

@@ -21,8 +21,7 @@ TEST(an_outage_holds_all_and_lets_go_by_itself)
 
 	breaker_on();
 	many(p, 6);
-	pass(HOURS + 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	nominated_at(HOURS + 1, 0);
 	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
 	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "BreakerOpen");
 	ck_assert_ptr_nonnull(
@@ -30,12 +29,10 @@ TEST(an_outage_holds_all_and_lets_go_by_itself)
 	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "breaker");
 	ck_assert_int_gt(last(MSG_SAVED)->u.saved.at, 0);
 	ck_assert_ptr_nonnull(strstr(stats().blocked_by, "Breaker 6"));
-	pass(24 * HOUR);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	nominated_at(24 * HOUR, 0);
 	feed(healthy, 3);
 	pass(1000);
-	pass(15 * MIN - 1000 - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	nominated_at(15 * MIN - 1000 - 1, 0);
 	pass(1000);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3); /* those that still fail, and are not many */
 	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0);
@@ -52,8 +49,7 @@ TEST(namespaces_that_are_not_served_are_no_outage)
 	mine = nth(&p, 9);
 	mine.ns = STR_LIT("bank");
 	event(&mine);
-	pass(HOURS + 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(HOURS + 1, 1);
 }
 
 /* All of an outage are known before the first of them is judged. */
@@ -70,8 +66,7 @@ TEST(none_slips_through_at_the_start)
 		fails_since(&q, NOW - HOUR);
 	}
 	many(p, 6);
-	pass(MIN);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	nominated_at(MIN, 0);
 }
 
 TEST(an_open_breaker_survives_a_restart)
@@ -115,8 +110,7 @@ TEST(a_workload_that_comes_back_is_held_longer_each_time)
 {
 	struct pod_facts p = ready_one(pod_pull_failing()), q;
 
-	pass(HOURS + 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(HOURS + 1, 1);
 	done(&p);
 	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "reverted");
 	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 0);
@@ -147,8 +141,7 @@ TEST(a_changed_template_is_no_revert)
 	q = returned(&p, 1);
 	q.revision = STR_LIT("2");
 	event(&q);
-	pass(HOURS + 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_at(HOURS + 1, 2);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
 

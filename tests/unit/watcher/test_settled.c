@@ -20,8 +20,7 @@ TEST(done_is_not_done_twice)
 	p.deletion = clock_wall_ms();
 	p.grace_s = 0;
 	event(&p);
-	pass(10 * HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(10 * HOURS, 1);
 	controller_delete(c, &p);
 	run_all();
 	/* The name comes back as another pod, evicted again: a case of its own. */
@@ -79,8 +78,7 @@ TEST(restored_begins_anew)
 	struct pod_facts p = ready_one(pod_pull_failing()), q;
 	struct msg end = { .type = MSG_NOMINATION_RESULT };
 
-	pass(HOURS + 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(HOURS + 1, 1);
 	msg_copy_fields(&end, last(MSG_NOMINATE));
 	end.u.nomination_result.action = ACTION_RESTORE;
 	end.u.nomination_result.outcome = OUTCOME_DONE;
@@ -95,10 +93,8 @@ TEST(restored_begins_anew)
 	q.created = clock_wall_ms() / 1000 * 1000;
 	event(&q);
 	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, clock_wall_ms());
-	pass(HOURS - 1000);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	pass(1001);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_at(HOURS - 1000, 1);
+	nominated_at(1001, 2);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
 
@@ -161,13 +157,11 @@ TEST(a_sibling_takes_over)
 	const struct pod_facts both[] = { p, q };
 
 	ready_with(both, 2);
-	pass(HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(HOURS, 1);
 	controller_delete(c, strcmp(last(MSG_NOMINATE)->u.nominate.uid, UID_2) == 0 ? &q : &p);
 	run_all();
 	settle(OUTCOME_REFUSED, 1000);
-	pass(1000);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_at(1000, 2);
 	ck_assert_str_ne(sent[n_sent - 1].u.nominate.uid, sent[n_sent - 2].u.nominate.uid);
 }
 
@@ -292,23 +286,11 @@ TEST(nothing_is_lost_without_room)
 
 TEST(a_flood_waits_in_order)
 {
-	struct pod_facts p = pod_evicted();
-	size_t settled = 0;
-
 	ready_with(NULL, 0);
-	feed(p, 3000);
+	feed(pod_evicted(), 3000);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1024);
-	while (settled < n_sent) {
-		struct msg m = { .type = MSG_NOMINATION_RESULT };
-		struct pod_facts q = p;
-
-		msg_copy_fields(&m, &sent[settled++]);
-		q.name = STR_C(m.u.nomination_result.name);
-		q.uid = STR_C(m.u.nomination_result.uid);
-		controller_delete(c, &q);
-		controller_on_msg(c, &m);
-		run_all();
-	}
+	for (size_t from = 0, n; (n = n_sent) > from; from = n)
+		settle_all(from, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3000);
 	for (int i = 0; i < 3000; i++)
 		ck_assert_str_eq(sent[i].u.nominate.name, names[i]);
