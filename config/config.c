@@ -281,13 +281,12 @@ static int walk_tree(const char *path, const struct tree_node *root, struct conf
 	else if (root)
 		read_map(&w, ret, root, "");
 	if (w.overrides)
-		read_items(&w, find_row(settings_table, "", "overrides"), w.overrides);
+		read_items(&w, settings_find("overrides"), w.overrides);
 	config_validate(path, ret, positions, d);
 	return d->errors > 0 ? -EINVAL : 0;
 }
 
-/* Errors of the tree and of the walk, in the order of the file; text NULL reads the file itself. */
-static int load(const char *path, const char *text, size_t n, struct config *ret, struct diags *d)
+int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d)
 {
 	struct tree_node *root = NULL;
 	const size_t from = d->n;
@@ -297,18 +296,13 @@ static int load(const char *path, const char *text, size_t n, struct config *ret
 	if (r == 0)
 		r = walk_tree(path, root, ret, d);
 	tree_free(&root);
-	diags_sort(d, from);
+	diags_sort(d, from); /* of the tree and of the walk, in the order of the file */
 	return r;
-}
-
-int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d)
-{
-	return load(path, text, n, ret, d);
 }
 
 int config_load(const char *path, struct config *ret, struct diags *d)
 {
-	return load(path, NULL, 0, ret, d);
+	return config_load_text(path, NULL, 0, ret, d);
 }
 
 int config_check(const char *path, FILE *out)

@@ -85,23 +85,24 @@ static void print_help_row(const struct setting *row, FILE *out)
 	print_wrapped(out, row->doc, 6, 100);
 }
 
-static const struct setting *sub_table(const struct setting *row)
+static void print_help_rows(const struct setting *table, FILE *out)
 {
-	return row->kind == SET_OBJECTS ? settings_cluster_table : settings_override_table;
+	for (const struct setting *row = table; row->path; row++) {
+		if (row->flags & SETTING_DERIVED)
+			continue;
+		print_help_row(row, out);
+		if (row->kind == SET_OBJECTS)
+			print_help_rows(settings_cluster_table, out);
+		if (row->kind == SET_OVERRIDES)
+			print_help_rows(settings_override_table, out);
+	}
 }
 
 void config_print_help(FILE *out)
 {
 	(void)fprintf(out, "Keys of the configuration file. Case does not matter; lists may be written with "
 			   "commas.\n\n");
-	for (const struct setting *row = settings_table; row->path; row++) {
-		if (row->flags & SETTING_DERIVED)
-			continue;
-		print_help_row(row, out);
-		if (row->kind == SET_OBJECTS || row->kind == SET_OVERRIDES)
-			for (const struct setting *sub = sub_table(row); sub->path; sub++)
-				print_help_row(sub, out);
-	}
+	print_help_rows(settings_table, out);
 }
 
 /* -- the configuration in force -- */
@@ -167,14 +168,11 @@ static void print_effective_row(const struct setting *row, const void *base, con
 	(void)fputc('\n', out);
 }
 
-static void print_effective_clusters(const struct config *c, FILE *out)
+/* One of a list of mappings. */
+static void print_item(const struct setting *table, const void *base, FILE *out)
 {
-	if (c->n_clusters > 0)
-		(void)fprintf(out, "clusters:\n");
-	for (size_t i = 0; i < c->n_clusters; i++)
-		for (const struct setting *row = settings_cluster_table; row->path; row++)
-			print_effective_row(row, &c->clusters[i],
-					    row == settings_cluster_table ? "  - " : "    ", out);
+	for (const struct setting *row = table; row->path; row++)
+		print_effective_row(row, base, row == table ? "  - " : "    ", out);
 }
 
 /* Of its duties what differs from the policy. */
@@ -182,8 +180,7 @@ static void print_effective_override(const struct config *c, const struct policy
 {
 	const struct setting *section = NULL, *told = NULL;
 
-	for (const struct setting *row = settings_override_table; row->path; row++)
-		print_effective_row(row, o, row == settings_override_table ? "  - " : "    ", out);
+	print_item(settings_override_table, o, out);
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (row->kind == SET_SECTION)
 			section = row;
@@ -196,14 +193,20 @@ static void print_effective_override(const struct config *c, const struct policy
 	}
 }
 
-static void print_effective_overrides(const struct config *c, FILE *out)
+/* `clusters` or `overrides`. */
+static void print_items(const struct setting *row, const struct config *c, FILE *out)
 {
+	const bool clusters = row->kind == SET_OBJECTS;
 	const struct policy *p = &c->settings.policy;
+	const size_t n = clusters ? c->n_clusters : p->n_overrides;
 
-	if (p->n_overrides > 0)
-		(void)fprintf(out, "overrides:\n");
-	for (size_t i = 0; i < p->n_overrides; i++)
-		print_effective_override(c, &p->overrides[i], out);
+	if (n > 0)
+		(void)fprintf(out, "%s:\n", row->path);
+	for (size_t i = 0; i < n; i++)
+		if (clusters)
+			print_item(settings_cluster_table, &c->clusters[i], out);
+		else
+			print_effective_override(c, &p->overrides[i], out);
 }
 
 void config_print_effective(const struct config *c, FILE *out)
@@ -213,10 +216,8 @@ void config_print_effective(const struct config *c, FILE *out)
 			continue;
 		if (row->kind == SET_SECTION)
 			(void)fprintf(out, "%s:\n", row->path);
-		else if (row->kind == SET_OBJECTS)
-			print_effective_clusters(c, out);
-		else if (row->kind == SET_OVERRIDES)
-			print_effective_overrides(c, out);
+		else if (row->kind == SET_OBJECTS || row->kind == SET_OVERRIDES)
+			print_items(row, c, out);
 		else
 			print_effective_row(row, c, strchr(row->path, '.') ? "  " : "", out);
 	}

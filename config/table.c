@@ -65,6 +65,14 @@ _Static_assert(offsetof(struct settings, zone_size) == offsetof(struct settings,
 _Static_assert(offsetof(struct policy, n_overrides) == offsetof(struct policy, overrides) + sizeof(void *),
 	       "SET_OVERRIDES expects the length behind the pointer");
 
+const struct setting *settings_find(const char *path)
+{
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (strcmp(row->path, path) == 0)
+			return row;
+	abort();
+}
+
 bool setting_is_text(enum setting_kind kind)
 {
 	return kind >= SET_TEXT && kind <= SET_NAME;

@@ -50,6 +50,8 @@ struct setting {
 
 /* Rows in the order of the file; ends with path NULL. */
 extern const struct setting settings_table[];
+/* The row of this path, which there is. */
+const struct setting *settings_find(const char *path);
 /* Keys of one entry of `clusters`; offsets in struct cluster_config. */
 extern const struct setting settings_cluster_table[];
 /* Keys of one entry of `overrides`, without those of the duties; offsets in struct policy_override. */

@@ -26,19 +26,9 @@
 #define NAME_MS          300000u
 #define NAME_RETRY_MS    30000u
 
-static const struct setting *find_row(const char *path)
-{
-	const struct setting *row = settings_table;
-
-	while (row->path && strcmp(row->path, path) != 0)
-		row++;
-	return row->path ? row : (abort(), NULL);
-}
-
 /* A key whose value is in a file, one line. */
 static bool read_secret(struct loader *l, const char *file, const char *key)
 {
-	const struct setting *row = find_row(key);
 	char why[FILE_ERROR_MAX], err[SETTING_ERROR_MAX];
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	size_t n;
@@ -52,7 +42,7 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 	if (r < 0)
 		return loader_error(l, r, path, "%s: %s", key, why);
 	const struct str value = str_trim((struct str){ text, n }, " \t\r\n");
-	r = value.n == 0 ? -EINVAL : setting_assign(row, &l->config, value.p, value.n, err);
+	r = value.n == 0 ? -EINVAL : setting_assign(settings_find(key), &l->config, value.p, value.n, err);
 
 	explicit_bzero(text, n);
 	if (r == 0)
