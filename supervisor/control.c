@@ -16,7 +16,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ipc/channel.h"
-#include "supervisor/service_status.h"
 
 #define CONNECTIONS_MAX 8
 
@@ -175,7 +174,7 @@ static void on_request(struct connection *c, struct msg *m)
 
 	switch (m->type) {
 	case MSG_CTL_STATUS:
-		service_status_answer(s, c->id);
+		supervisor_answer_status(s, c->id);
 		break;
 	case MSG_CTL_RELOAD:
 		on_ctl_reload(c);

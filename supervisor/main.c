@@ -18,7 +18,6 @@
 #include "base/xalloc.h"
 #include "supervisor/control.h"
 #include "supervisor/route.h"
-#include "supervisor/service_status.h"
 #include "supervisor/supervisor.h"
 
 #define LOCK_WAIT_MS 5000u
@@ -112,14 +111,13 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 
 	if (ready && at->role == ROLE_REPORTER) {
 		dispatch_on_reporter_ready(s->dispatch);
-		service_status_on_reporter_ready(s);
 		supervisor_on_reporter_ready(s);
 	}
 	if (ready && at->role == ROLE_WORKER)
 		dispatch_cluster(s->dispatch, at->cluster);
 	if (ready && at->role == ROLE_WATCHER)
 		pause_requests_on_watcher_ready(s->pause_requests, at->cluster);
-	service_status_send_child(s, c);
+	supervisor_send_child_stats(s, c);
 }
 
 static void on_dead(struct supervisor *s, struct child *c, int code)
@@ -138,7 +136,7 @@ static void on_dead(struct supervisor *s, struct child *c, int code)
 
 static void on_tick(struct supervisor *s, uint64_t now_ms)
 {
-	service_status_tick(s);
+	supervisor_tick(s);
 	dispatch_tick(s->dispatch, now_ms);
 	dry_run_tick(s->dry_runs, now_ms);
 	pause_requests_tick(s->pause_requests);
@@ -164,7 +162,7 @@ static const struct lifecycle_ops lifecycle_ops = {
 	.on_tick = on_tick,
 	.on_reload_end = on_reload_end,
 	.busy = count_busy,
-	.describe = service_status_describe,
+	.describe = supervisor_describe,
 };
 
 /* -- wiring -- */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
@@ -55,11 +56,6 @@ bool lifecycle_is_running(const struct lifecycle *l)
 	return l->phase == LIFECYCLE_RUNNING;
 }
 
-const char *lifecycle_note(const struct lifecycle *l)
-{
-	return l->note;
-}
-
 static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 {
 	size_t n = 0;
@@ -69,12 +65,16 @@ static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 	return n;
 }
 
-const char *lifecycle_phase_name(const struct lifecycle *l)
+void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
 {
-	static const char *const names[] = { "starting", "running", "draining", "ended" };
+	static const char *const phases[] = { "starting", "running", "draining", "ended" };
+	const bool degraded = l->phase == LIFECYCLE_RUNNING && count_in_state(l, FSM_DEGRADED) > 0;
+	const char *phase = degraded ? "degraded" : phases[l->phase];
 
-	return l->phase == LIFECYCLE_RUNNING && count_in_state(l, FSM_DEGRADED) > 0 ? "degraded"
-										    : names[l->phase];
+	ret->u.ctl_supervisor.observe = lifecycle_generation(l)->observe;
+	ret->u.ctl_supervisor.generation = lifecycle_generation(l)->number;
+	msg_set(ret, ctl_supervisor.phase, phase, strlen(phase));
+	msg_set(ret, ctl_supervisor.note, l->note, strlen(l->note));
 }
 
 void lifecycle_tell_status(const struct lifecycle *l)

@@ -54,9 +54,7 @@ struct children *lifecycle_children(const struct lifecycle *l);
 /* The generation in force; NULL before the first. */
 const struct generation *lifecycle_generation(const struct lifecycle *l);
 bool lifecycle_is_running(const struct lifecycle *l);
-/* "starting", "running", "degraded", ... */
-const char *lifecycle_phase_name(const struct lifecycle *l);
-/* Why the last reload failed, or "". */
-const char *lifecycle_note(const struct lifecycle *l);
+/* CTL_SUPERVISOR: the members that are known here. */
+void lifecycle_describe(const struct lifecycle *l, struct msg *ret);
 
 #endif

@@ -28,9 +28,9 @@ struct settings_load {
 	struct children *children;
 	const char *const *argv; /* the loader's */
 	const struct settings_load_ops *ops;
-	bool running, stopped;
+	bool stopped;
 	struct spawned loader;
-	struct generation *made;     /* by the running loader */
+	struct generation *made;     /* by the loader that runs, NULL = none does */
 	struct generation *offered;  /* children are preparing it */
 	struct generation *in_force; /* for new children too */
 	struct held held[CHILDREN_MAX];
@@ -50,7 +50,7 @@ const struct generation *settings_load_generation(const struct settings_load *l)
 
 bool settings_load_is(const struct settings_load *l, pid_t pid)
 {
-	return l->running && l->loader.pid == pid;
+	return l->made && l->loader.pid == pid;
 }
 
 /* -- end of a run -- */
@@ -281,7 +281,6 @@ static void on_death(void *ctx, const siginfo_t *si)
 	struct settings_load *l = ctx;
 
 	spawned_done(&l->loader);
-	l->running = false;
 	free(l->warned);
 	l->warned = TAKE_PTR(l->warning);
 	const bool exited = si->si_code == CLD_EXITED;
@@ -301,7 +300,7 @@ int settings_load_start(struct settings_load *l, uint64_t conn)
 {
 	static const struct spawn_ops ops = { { .on_msg = on_msg, .on_close = on_close }, on_death };
 
-	l->again = l->running || l->offered;
+	l->again = l->made || l->offered;
 	if (l->again || l->stopped)
 		return -EBUSY;
 	l->conn = conn;
@@ -314,7 +313,6 @@ int settings_load_start(struct settings_load *l, uint64_t conn)
 		loaded(l, NULL, EXIT_CODE_RESOURCE);
 		return 0;
 	}
-	l->running = true;
 	l->since_ms = clock_boot_ms();
 	l->made = generation_new(++l->numbers);
 	return 0;
@@ -335,11 +333,11 @@ static void catch_up(struct settings_load *l)
 
 void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 {
-	if (l->running && now_ms - l->since_ms > LOAD_MS)
+	if (l->made && now_ms - l->since_ms > LOAD_MS)
 		spawned_kill(&l->loader);
 	else if (l->offered && now_ms - l->since_ms > AGREE_MS)
 		give_up_offer(l, "not all processes answered in time");
-	else if (!l->running && !l->offered && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
+	else if (!l->made && !l->offered && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
 		(void)settings_load_start(l, 0);
 	else if (!l->offered && l->in_force)
 		catch_up(l);
