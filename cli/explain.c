@@ -192,8 +192,7 @@ static int ask(const struct options *o, struct explain_report *into)
 
 /* -- the command -- */
 
-/* Once; or again whenever the answer changes, until it is interrupted, or the object or the instance is gone.
- */
+/* Once; or again whenever the answer changes, until it is interrupted, or object or instance is gone. */
 static int explain(const struct options *o)
 {
 	struct explain_report last = { 0 };

@@ -82,8 +82,7 @@ static void add_check(void *ctx, const struct check_report *check)
 	explain_add(f->into, f->pod, &m.u.ctl_explain_row);
 }
 
-/* Alone in its file, the pod is taken for the whole of its workload, as the watcher would with this one pod.
- */
+/* Alone in its file, the pod is taken for its whole workload, as the watcher would with this one pod. */
 static void judge_one(struct file_run *f, const struct pod_facts *pod)
 {
 	struct pod_context context = { .stage = STAGE_CACHE,

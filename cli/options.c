@@ -15,13 +15,6 @@
 #include "model/duties.h"
 #include "model/actions.h"
 
-static int parse_flag(const char *s, int64_t *ret)
-{
-	(void)s;
-	*ret = 1;
-	return 0;
-}
-
 static int parse_time(const char *s, int64_t *ret)
 {
 	return rfc3339_parse(s, strlen(s), ret);
@@ -108,7 +101,6 @@ static const struct kind_row {
 	const char *(*at)(int i);
 	size_t max;
 } kinds[] = {
-	[KIND_FLAG] = { .parse = parse_flag },
 	[KIND_TIME] = { "an RFC 3339 time", .parse = parse_time },
 	[KIND_WHEN] = { "a duration (2h) or an RFC 3339 time", .parse = parse_when },
 	[KIND_SPAN] = { "a duration such as 30m or 2h", .parse = parse_span },
@@ -165,9 +157,11 @@ static int take(const struct row *row, const char *value, struct options *ret, c
 	const struct kind_row *k = &kinds[row->kind];
 	void *member = (char *)ret + row->off;
 	char names[OPTIONS_TEXT_MAX];
-	int r;
+	int r = 0;
 
-	if (k->max) {
+	if (!row->argument) {
+		*(int64_t *)member = 1;
+	} else if (k->max) {
 		*(const char **)member = value;
 		r = strlen(value) > k->max ? -EINVAL : 0;
 	} else {

@@ -44,8 +44,7 @@ struct options {
  * asked for; -EINVAL with what is wrong in reterr. */
 int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_args, bool one_dash, int argc,
 		  char **argv, struct options *ret, char reterr[static OPTIONS_TEXT_MAX]);
-/* The line of help about one option, with its end of line; names that may be written stand behind the help.
- */
+/* The line of help about one option, with its end; names that may be written stand behind the help. */
 void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX]);
 
 #endif

@@ -281,16 +281,21 @@ static void on_plan_row(void *ctx, const struct msg *m)
 static int ask_watchers(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
 {
 	int code = EXIT_CODE_OK;
+	bool known = !cluster;
 
 	for (uint64_t i = 0; code == EXIT_CODE_OK && i < p->n_clusters; i++) {
 		struct msg ask = *request;
 
 		if (cluster && strcmp(cluster, p->clusters[i]) != 0)
 			continue;
+		known = true;
 		msg_set(&ask, ctl_plan.cluster_name, p->clusters[i], strlen(p->clusters[i]));
 		code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
 	}
-	return code;
+	if (known)
+		return code;
+	(void)fprintf(stderr, "ops-pod-cleaner: no cluster of that name: see `ops-pod-cleaner status`\n");
+	return EXIT_CODE_USAGE;
 }
 
 /* -- the workers -- */
@@ -360,15 +365,7 @@ static int take(struct ctl *c, const struct msg *request, const char *cluster, s
 {
 	const struct msg status = { .type = MSG_CTL_STATUS };
 	int code = ctl_request(c, &status, ASK_MS, on_status_row, p);
-	bool known = !cluster;
 
-	for (uint64_t i = 0; i < p->n_clusters; i++)
-		known = known || strcmp(cluster, p->clusters[i]) == 0;
-	if (code == EXIT_CODE_OK && !known) {
-		(void)fprintf(stderr,
-			      "ops-pod-cleaner: no cluster of that name: see `ops-pod-cleaner status`\n");
-		return EXIT_CODE_USAGE;
-	}
 	if (code == EXIT_CODE_OK)
 		code = ask_watchers(c, request, cluster, p);
 	return code == EXIT_CODE_OK ? ask_workers(c, p) : code;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/cause.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -86,11 +87,6 @@ static const struct sign by_reason[] = {
 
 #define MESSAGE_MAX 2048 /* a kubelet's message is cut at 1 KiB */
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 /* The text as lower case letters, without what is quoted: an image may be called "timeout". */
 static size_t plain_text(struct str message, char out[static MESSAGE_MAX])
 {
@@ -103,15 +99,10 @@ static size_t plain_text(struct str message, char out[static MESSAGE_MAX])
 			continue;
 		}
 		if (!quoted)
-			out[n++] = lower(message.p[i] ? message.p[i] : ' ');
+			out[n++] = (char)(message.p[i] ? tolower((unsigned char)message.p[i]) : ' ');
 	}
 	out[n] = '\0';
 	return n;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* A number stands alone: "429" is not part of a digest or of a port. */
@@ -120,7 +111,8 @@ static bool contains(const char *text, const char *sign)
 	const size_t n = strlen(sign);
 
 	for (const char *at = strstr(text, sign); at; at = strstr(at + 1, sign))
-		if (!is_digit(*sign) || ((at == text || at[-1] == ' ' || at[-1] == '(') && !is_digit(at[n])))
+		if (!isdigit((unsigned char)*sign) ||
+		    ((at == text || at[-1] == ' ' || at[-1] == '(') && !isdigit((unsigned char)at[n])))
 			return true;
 	return false;
 }

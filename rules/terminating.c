@@ -123,8 +123,7 @@ static bool check_finalizers(struct evaluation *l)
 	return evaluation_decide(l, VERDICT_REFUSE, REASON_HAS_FINALIZERS);
 }
 
-/* The state between the two writes of a force delete; a second one would hit the successor of the same name.
- */
+/* The state between the two writes of a force delete; a second would hit the successor of the same name. */
 static bool check_grace(struct evaluation *l)
 {
 	SAY(l, "deletionGracePeriodSeconds %lld", (long long)l->p->grace_s);

@@ -9,8 +9,7 @@
 #include "model/duties.h"
 #include "model/reasons.h"
 
-/* A time this far in the future is clock skew between hosts; further is garbage, and nothing is done on it.
- */
+/* A time this far in the future is clock skew between hosts; further is garbage: nothing is done on it. */
 #define JUDGE_SKEW_MS 300000
 
 /* a + b, held at the ends of the type. */

@@ -78,8 +78,7 @@ static int64_t not_before(const struct pod_facts *p)
 	return at > 0 ? at : 0;
 }
 
-/* The revision has no clock. That may be because other pods of it did pull: then somebody should hear of it.
- */
+/* The revision has no clock. That may be because other pods of it did pull: somebody should hear of it. */
 static bool without_clock(struct evaluation *l)
 {
 	const enum reason reason = tally_reason(l->s);
