@@ -143,45 +143,42 @@ struct pass {
 	int at, r;
 };
 
-static void send_ctl_explain_row(struct pass *p, struct msg *m)
+static void send_ctl_explain_row(struct pass *p, struct msg *m, enum reason reason, const char *evidence)
 {
 	if (p->r < 0 || p->at++ < p->q->row)
 		return;
 	m->u.ctl_explain_row.conn = p->asked->u.ctl_explain.conn;
 	if (p->q->workload)
 		msg_set(m, ctl_explain_row.pod, p->pod->name.p, p->pod->name.n);
+	msg_set(m, ctl_explain_row.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_set(m, ctl_explain_row.evidence, evidence, strlen(evidence));
 	p->r = outbox_send(p->q->out, m);
 	p->q->row += p->r == 0;
 }
 
 static void verdict_row(struct pass *p, const struct verdict *v)
 {
-	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW };
+	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
+			 .u.ctl_explain_row = { .duty = v->duty,
+						.verdict = v->kind,
+						.until = v->at_ms > 0 ? v->at_ms : 0 } };
 
-	m.u.ctl_explain_row.duty = v->duty;
-	m.u.ctl_explain_row.verdict = v->kind;
-	m.u.ctl_explain_row.until = v->at_ms > 0 ? v->at_ms : 0;
-	msg_set(&m, ctl_explain_row.reason, reason_code(v->reason), strlen(reason_code(v->reason)));
-	msg_set(&m, ctl_explain_row.evidence, v->evidence, strlen(v->evidence));
-	send_ctl_explain_row(p, &m);
+	send_ctl_explain_row(p, &m, v->reason, v->evidence);
 }
 
 static void check_row(void *ctx, const struct check_report *check)
 {
 	const struct verdict *decided = check->verdict && check->holds == TRI_NO ? check->verdict : NULL;
-	const char *reason = reason_code(decided ? decided->reason : REASON_NOTHING_TO_DO);
 	const char *fact = check->fact ? check->fact : "";
-	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW };
+	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
+			 .u.ctl_explain_row = { .duty = check->duty,
+						.verdict = decided ? decided->kind : VERDICT_NONE,
+						.holds = check->holds } };
 	char text[512];
-	int n = snprintf(text, sizeof(text), "%s%s%s", check->name, *check->name && *fact ? ": " : "", fact);
 
-	m.u.ctl_explain_row.duty = check->duty;
-	m.u.ctl_explain_row.verdict = decided ? decided->kind : VERDICT_NONE;
-	m.u.ctl_explain_row.holds = check->holds;
-	msg_set(&m, ctl_explain_row.reason, reason, strlen(reason));
+	(void)snprintf(text, sizeof(text), "%s%s%s", check->name, *check->name && *fact ? ": " : "", fact);
 	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
-	msg_set(&m, ctl_explain_row.evidence, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
-	send_ctl_explain_row(ctx, &m);
+	send_ctl_explain_row(ctx, &m, decided ? decided->reason : REASON_NOTHING_TO_DO, text);
 }
 
 static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)

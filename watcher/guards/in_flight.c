@@ -1,7 +1,7 @@
 /* in_flight.c - see in_flight.h.
- * How long an action key waits after its nomination ended is one table by outcome. "Early" is how many times
- * in a row a change of the pod may cut the wait short: once refused, a pod that changes is judged again at
- * once, but one that changes every second is not nominated every second. */
+ * "Early" is how many times in a row a change of the pod may cut short the wait after that outcome: once
+ * refused, a pod that changes is judged again at once, but one that changes every second is not nominated
+ * every second. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/in_flight.h"
 
@@ -20,15 +20,7 @@
 #define FAILED_FLOOR_MS 200u /* first retry after a failure of the server */
 #define RETRIES_MAX     5u
 
-static const struct {
-	uint8_t early;
-	bool failure;
-} outcomes[OUTCOME__MAX] = {
-	[OUTCOME_DONE] = { 0, false },        [OUTCOME_GONE] = { 0, false },
-	[OUTCOME_UNCONFIRMED] = { 0, false }, [OUTCOME_REFUSED] = { 1, false },
-	[OUTCOME_CONFLICT] = { 3, false },    [OUTCOME_FORBIDDEN] = { 0, true },
-	[OUTCOME_FAILED] = { 0, true },
-};
+static const uint8_t early[OUTCOME__MAX] = { [OUTCOME_REFUSED] = 1, [OUTCOME_CONFLICT] = 3 };
 
 struct nomination {
 	uint64_t zero_since,
@@ -110,7 +102,7 @@ void in_flight_nominated(struct in_flight *b, struct str action_key, struct str 
 
 bool in_flight_is_failure(uint64_t outcome)
 {
-	return outcome < OUTCOME__MAX && outcomes[outcome].failure;
+	return outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_FAILED;
 }
 
 static uint64_t slow_wait(const struct nomination *e)
@@ -153,7 +145,7 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 		e->until = now; /* escalation knows how long to wait */
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
-		e->early = e->rounds <= outcomes[m->outcome].early;
+		e->early = e->rounds <= early[m->outcome];
 		e->until = now + (m->outcome == OUTCOME_DONE && observe ? OBSERVED_MS : slow_wait(e));
 	}
 	*ret = (struct in_flight_end){ e->h, e->group, e->until, e->dropped };
