@@ -226,12 +226,12 @@ static void limit(int resource, rlim_t value)
 {
 	struct rlimit rl;
 
-	if (getrlimit((__rlimit_resource_t)resource, &rl) == 0 && rl.rlim_max > value)
+	if (getrlimit((__rlimit_resource_t)resource, &rl) < 0)
+		return;
+	if (rl.rlim_max > value)
 		rl.rlim_max = value;
 	if (rl.rlim_cur > rl.rlim_max)
 		rl.rlim_cur = rl.rlim_max;
-	if (value < rl.rlim_cur)
-		rl.rlim_cur = value;
 	(void)setrlimit((__rlimit_resource_t)resource, &rl);
 }
 

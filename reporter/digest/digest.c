@@ -44,12 +44,18 @@ static int compare_workload(const struct msg_digest_row *a, const struct msg_dig
 	return c ? c : strcmp(a->workload, b->workload);
 }
 
-static int compare_pod(const struct msg_digest_row *a, const struct msg_digest_row *b)
+static int compare_container(const struct msg_digest_row *a, const struct msg_digest_row *b)
 {
 	int c = compare_workload(a, b);
 
 	c = c ? c : strcmp(a->pod, b->pod);
-	c = c ? c : strcmp(a->container, b->container);
+	return c ? c : strcmp(a->container, b->container);
+}
+
+static int compare_pod(const struct msg_digest_row *a, const struct msg_digest_row *b)
+{
+	int c = compare_container(a, b);
+
 	/* The newer incarnation, then the higher count, comes last and stays. */
 	c = c ? c : (a->created > b->created) - (a->created < b->created);
 	return c ? c : compare_u64(a->restarts, b->restarts);
@@ -60,12 +66,6 @@ static int by_pod(const void *a, const void *b)
 	return compare_pod(&((const struct digest_pod *)a)->row, &((const struct digest_pod *)b)->row);
 }
 
-static bool same_container(const struct msg_digest_row *a, const struct msg_digest_row *b)
-{
-	return compare_workload(a, b) == 0 && strcmp(a->pod, b->pod) == 0 &&
-	       strcmp(a->container, b->container) == 0;
-}
-
 void digest_finish(struct digest *d)
 {
 	size_t kept = 0;
@@ -74,7 +74,7 @@ void digest_finish(struct digest *d)
 		return;
 	qsort(d->pods, d->n_pods, sizeof(*d->pods), by_pod);
 	for (size_t i = 0; i < d->n_pods; i++) {
-		if (kept > 0 && same_container(&d->pods[kept - 1].row, &d->pods[i].row))
+		if (kept > 0 && compare_container(&d->pods[kept - 1].row, &d->pods[i].row) == 0)
 			kept--;
 		d->pods[kept++] = d->pods[i];
 	}
@@ -214,12 +214,18 @@ static void put_pod(FILE *f, const struct digest_pod *p, const char *previous)
 	(void)fprintf(f, ", exit code %" PRId64 "\n", r->exit_code);
 }
 
+/* One cluster needs no name. */
+static void put_cluster(FILE *f, const char *name, const struct str_list *clusters)
+{
+	if (clusters->n <= 1)
+		return;
+	put(f, "[", name);
+	(void)fputs("] ", f);
+}
+
 static void put_name(FILE *f, const struct msg_digest_row *r, const struct str_list *clusters)
 {
-	if (clusters->n > 1) {
-		put(f, "[", r->cluster < clusters->n ? clusters->v[r->cluster] : "?");
-		(void)fputs("] ", f);
-	}
+	put_cluster(f, r->cluster < clusters->n ? clusters->v[r->cluster] : "?", clusters);
 	put(f, "", r->ns);
 	put(f, "/", r->workload);
 	if (*r->kind) {
@@ -288,10 +294,7 @@ static void render_group(const struct attention_group *g, const struct digest_co
 
 	rfc3339_format(g->first_at, false, since);
 	(void)fputs("! ", f);
-	if (ctx->cluster_names->n > 1) {
-		put(f, "[", g->cluster);
-		(void)fputs("] ", f);
-	}
+	put_cluster(f, g->cluster, ctx->cluster_names);
 	if (g->duty >= 0)
 		(void)fprintf(f, "%s: ", duty_name((enum duty)g->duty));
 	put(f, "", g->reason);
