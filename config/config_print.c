@@ -11,25 +11,8 @@
 
 const char *config_type_name(const struct setting *row)
 {
-	static const char *const names[] = {
-		[SET_SECTION] = "section",
-		[SET_OBJECTS] = "list of mappings",
-		[SET_BOOL] = "true or false",
-		[SET_COUNT] = "number",
-		[SET_DURATION] = "duration",
-		[SET_TEXT] = "text",
-		[SET_CRON] = "schedule",
-		[SET_URL] = "URL",
-		[SET_LISTEN] = "address:port",
-		[SET_ZONE] = "time zone",
-		[SET_PATH] = "path",
-		[SET_NAME] = "name",
-		[SET_NAMESPACES] = "list of namespaces",
-		[SET_REASONS] = "list of reasons",
-		[SET_LABELS] = "list of labels",
-		[SET_WINDOWS] = "list of windows",
-		[SET_OVERRIDES] = "list of mappings",
-	};
+#define WRITTEN(KIND, written) [SET_##KIND] = written,
+	static const char *const names[] = { SETTING_KINDS(WRITTEN) };
 
 	return row->kind == SET_ENUM ? row->unit : names[row->kind];
 }

@@ -5,28 +5,32 @@
 
 #include "config/settings.h"
 
-enum setting_kind {
-	SET_SECTION, /* no value of its own */
-	SET_OBJECTS, /* list of mappings, `clusters` */
-	SET_BOOL,
-	SET_COUNT,    /* int64_t or uint64_t */
-	SET_DURATION, /* the same, milliseconds; written as a Go duration */
-	SET_ENUM,
-	SET_TEXT, /* char *, as are the next six; NULL when empty */
-	SET_CRON,
-	SET_URL,
-	SET_LISTEN,
-	SET_ZONE,
-	SET_PATH,
-	SET_NAME,
-	SET_NAMESPACES, /* struct str_list, as are the next four */
-	SET_REASONS,
-	SET_LABELS,  /* key=value */
-	SET_WINDOWS, /* one text is one window: it may hold commas */
-	SET_STRINGS,
-	SET_OVERRIDES, /* struct policy_override *, its size_t length is the next member */
-	SET_BYTES,     /* void *, its uint64_t length is the next member */
-};
+/* The kinds of keys, and what may be written; NULL: nothing, or what the row's unit says. */
+/* clang-format off */
+#define SETTING_KINDS(K) \
+	K(SECTION, "section") /* no value of its own */ \
+	K(OBJECTS, "list of mappings") /* `clusters` */ \
+	K(BOOL, "true or false") \
+	K(COUNT, "number") /* int64_t or uint64_t */ \
+	K(DURATION, "duration") /* the same, milliseconds; written as a Go duration */ \
+	K(ENUM, NULL) \
+	K(TEXT, "text") /* char *, as are the next six; NULL when empty */ \
+	K(CRON, "schedule") \
+	K(URL, "URL") \
+	K(LISTEN, "address:port") \
+	K(ZONE, "time zone") \
+	K(PATH, "path") \
+	K(NAME, "name") \
+	K(NAMESPACES, "list of namespaces") /* struct str_list, as are the next four */ \
+	K(REASONS, "list of reasons") \
+	K(LABELS, "list of labels") /* key=value */ \
+	K(WINDOWS, "list of windows") /* one text is one window: it may hold commas */ \
+	K(STRINGS, NULL) \
+	K(OVERRIDES, "list of mappings") /* struct policy_override *, its size_t length is the next member */ \
+	K(BYTES, NULL) /* void *, its uint64_t length is the next member */
+/* clang-format on */
+#define SETTING_KIND(KIND, written) SET_##KIND,
+enum setting_kind { SETTING_KINDS(SETTING_KIND) };
 
 enum {
 	SETTING_FIXED = 1,

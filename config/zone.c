@@ -218,24 +218,19 @@ static int64_t big_endian(const uint8_t *p, size_t n)
 	return (int64_t)v;
 }
 
-static size_t count_at(const uint8_t *p)
-{
-	return (size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3];
-}
-
 static int block_parse(const uint8_t *p, size_t n, size_t width, struct block *ret)
 {
 	struct block b = { .p = p, .width = width };
+	size_t *const counts[] = { &b.isut, &b.isstd, &b.leap, &b.time, &b.type, &b.chars };
 
 	if (n < HEADER || memcmp(p, "TZif", 4) != 0)
 		return -EBADMSG;
-	b.isut = count_at(p + 20);
-	b.isstd = count_at(p + 24);
-	b.leap = count_at(p + 28);
-	b.time = count_at(p + 32);
-	b.type = count_at(p + 36);
-	b.chars = count_at(p + 40);
-	if (b.isut > n || b.isstd > n || b.leap > n || b.time > n || b.type > 256 || b.chars > n)
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		*counts[i] = (uint32_t)big_endian(p + 20 + 4 * i, 4);
+		if (*counts[i] > n)
+			return -EBADMSG;
+	}
+	if (b.type > 256)
 		return -EBADMSG;
 	b.size = HEADER + b.time * (width + 1) + b.type * 6 + b.chars + b.leap * (width + 4) + b.isstd +
 		 b.isut;

@@ -71,11 +71,7 @@ static int load_local(void **ret, size_t *ret_size)
 	if (tz && strcmp(tz, "Local") != 0)
 		return *tz == '/' ? read_zone(tz, ret, ret_size) : zone_load(tz, ret, ret_size);
 	r = read_zone("/etc/localtime", ret, ret_size);
-	if (r != -ENOENT)
-		return r;
-	*ret = NULL; /* a machine that does not say is in UTC */
-	*ret_size = 0;
-	return 0;
+	return r == -ENOENT ? 0 : r; /* a machine that does not say is in UTC */
 }
 
 int zone_load(const char *name, void **ret, size_t *ret_size)
@@ -84,11 +80,10 @@ int zone_load(const char *name, void **ret, size_t *ret_size)
 	struct stat st;
 	int r;
 
-	if (*name == '\0' || strcmp(name, "UTC") == 0) {
-		*ret = NULL;
-		*ret_size = 0;
+	*ret = NULL;
+	*ret_size = 0;
+	if (*name == '\0' || strcmp(name, "UTC") == 0)
 		return 0;
-	}
 	if (strcmp(name, "Local") == 0)
 		return load_local(ret, ret_size);
 	if (!zone_is_name(name))
