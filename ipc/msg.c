@@ -303,13 +303,11 @@ enum role msg_receiver(enum msg_type type)
 	return (enum role)role;
 }
 
-bool msg_get_u64(const struct msg *m, const char *name, uint64_t *ret)
+uint64_t msg_get_u64(const struct msg *m, const char *name, uint64_t otherwise)
 {
 	const struct msg_field *f = find_field(msg_desc(m->type), KIND_U64, name, 0);
 
-	if (f)
-		*ret = get_u64_member(m, f);
-	return f != NULL;
+	return f ? get_u64_member(m, f) : otherwise;
 }
 
 void msg_set_u64(struct msg *m, const char *name, uint64_t value)

@@ -125,8 +125,8 @@ void msg_copy_fields(struct msg *dst, const struct msg *src);
 /* Whom a message is for: the supervisor itself, when it is among the receivers; else the one receiver, to
  * whom it is forwarded as it is. ROLE__MAX when there are several: such a message is the supervisor's own. */
 enum role msg_receiver(enum msg_type type);
-/* The member of that name, "cluster" or "conn". False when the message has none. */
-bool msg_get_u64(const struct msg *m, const char *name, uint64_t *ret);
+/* The member of that name, "cluster" or "conn"; `otherwise` when the message has none. */
+uint64_t msg_get_u64(const struct msg *m, const char *name, uint64_t otherwise);
 /* Set it; nothing happens when the message has none. */
 void msg_set_u64(struct msg *m, const char *name, uint64_t value);
 /* The member cluster_name, "" when the message has none. */

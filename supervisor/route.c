@@ -11,22 +11,13 @@
 static void to_watcher(struct supervisor *s, const struct msg *m)
 {
 	struct msg end = { .type = MSG_DIGEST_END };
-	uint64_t cluster = 0;
+	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
 
-	(void)msg_get_u64(m, "cluster", &cluster);
 	if (children_send(lifecycle_children(s->root), ROLE_WATCHER, cluster, m) || m->type != MSG_DIGEST_GET)
 		return; /* a watcher that comes back asks for everything else again */
 	msg_copy_fields(&end, m);
 	end.u.digest_end.synced = false;
 	supervisor_send_reporter(s, &end);
-}
-
-static void to_operator(struct supervisor *s, const struct msg *m)
-{
-	uint64_t conn = 0;
-
-	(void)msg_get_u64(m, "conn", &conn);
-	control_answer(s->control, conn, m);
 }
 
 /* -- what the supervisor takes itself -- */
@@ -108,11 +99,10 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 /* A watcher speaks for its own cluster and for no other; so does whoever says CREDENTIAL. */
 static bool cluster_is_own(const struct child *c, const struct msg *m)
 {
-	uint64_t cluster;
+	const uint64_t own = child_info(c)->cluster;
 
-	if (child_info(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL)
-		return true;
-	return !msg_get_u64(m, "cluster", &cluster) || cluster == child_info(c)->cluster;
+	return (child_info(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL) ||
+	       msg_get_u64(m, "cluster", own) == own;
 }
 
 void route_from_child(struct supervisor *s, struct child *c, const struct msg *m)
@@ -126,7 +116,7 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 	else if (to == ROLE_WATCHER)
 		to_watcher(s, m);
 	else if (to == ROLE_CLI)
-		to_operator(s, m);
+		control_answer(s->control, msg_get_u64(m, "conn", 0), m);
 	else if (!take(s, c, m))
 		child_protocol_error(c, "a message that nobody takes");
 }

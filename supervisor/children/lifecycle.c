@@ -24,6 +24,7 @@ struct lifecycle {
 	struct children *children;
 	struct settings_load *settings;
 	struct notify *notify;
+	uint64_t watchdog_ms; /* 0 = none is wanted */
 	const struct lifecycle_ops *ops;
 	struct supervisor *above;
 	enum lifecycle_phase phase;
@@ -335,7 +336,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 	static const struct settings_load_ops load_ops = { on_first, on_load_end };
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
-	l->notify = notify_new();
+	l->notify = notify_new(&l->watchdog_ms);
 	l->env = (struct child_env){ event_base_new(), NULL, &child_ops, l };
 	l->env.images = spawn_images_open(l->env.base, lock_fd);
 	l->ops = ops;
@@ -349,12 +350,10 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 
 int lifecycle_run(struct lifecycle *l)
 {
-	const uint64_t watchdog_ms = notify_watchdog_ms(l->notify);
-
 	(void)settings_load_start(l->settings, 0);
 	add_event(l, -1, TICK_MS, on_tick);
-	if (watchdog_ms)
-		add_event(l, -1, watchdog_ms, on_watchdog);
+	if (l->watchdog_ms)
+		add_event(l, -1, l->watchdog_ms, on_watchdog);
 	add_event(l, SIGTERM, 0, on_end_signal);
 	add_event(l, SIGINT, 0, on_end_signal);
 	add_event(l, SIGHUP, 0, on_reload_signal);

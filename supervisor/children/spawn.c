@@ -164,31 +164,26 @@ int spawn_child(const struct spawn_images *images, enum role role, const char *c
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	const int theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	char **env = child_environment(role);
+	_cleanup_close_ int ours = pair[0], low = pair[1];
+	_cleanup_close_ int theirs = fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	_cleanup_free_ char **env = child_environment(role);
 	const pid_t pid = theirs < 0 ? -1 : fork();
-	int r = pid < 0 ? -errno : 0;
 
+	if (pid < 0)
+		return -errno;
 	if (pid == 0)
 		become(images, role, argv, env, theirs);
-	free(env);
-	(void)close(pair[1]);
-	if (theirs >= 0)
-		(void)close(theirs);
-	const int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* with FD_CLOEXEC */
 
-	if (pid > 0 && pidfd < 0) {
-		r = -errno;
+	if (pidfd < 0) {
+		const int r = -errno;
+
 		(void)kill(pid, SIGKILL);
 		(void)waitpid(pid, NULL, 0);
-	}
-	if (r < 0) {
-		(void)close(pair[0]);
 		return r;
 	}
-	(void)fcntl(pidfd, F_SETFD, FD_CLOEXEC);
 	*ret = (struct spawned){ .pid = pid, .pidfd = pidfd, .ops = ops, .ctx = ctx };
-	ret->channel = channel_new(images->base, pair[0], ROLE_SUPERVISOR, role, &ops->channel, ctx);
+	ret->channel = channel_new(images->base, TAKE_FD(ours), ROLE_SUPERVISOR, role, &ops->channel, ctx);
 	ret->death = event_new(images->base, pidfd, EV_READ | EV_PERSIST, on_death, ret);
 	(void)event_add(ret->death, NULL);
 	return 0;
