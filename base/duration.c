@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
@@ -38,11 +37,7 @@ static int fail(const struct scan *scan, int r, const char *what, const char *s,
 	char shown[48];
 
 	(void)str_copy_printable(shown, sizeof(shown), s, n);
-	if (scan->reterr) {
-		scan->reterr->pos = 0;
-		(void)snprintf(scan->reterr->text, sizeof(scan->reterr->text), "%s \"%s\"%s", what, shown,
-			       hint);
-	}
+	(void)str_fail_at(scan->reterr, 0, "%s \"%s\"%s", what, shown, hint);
 	return r;
 }
 

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <stdio.h>
@@ -55,15 +54,9 @@ static void put_pair(struct line *l, const struct log_kv *kv)
 {
 	char num[24];
 
-	if (as_json) {
-		put_str(l, ",");
-		put_quoted(l, kv->key);
-		put_str(l, ":");
-	} else {
-		put_str(l, " ");
-		put_str(l, kv->key);
-		put_str(l, "=");
-	}
+	put_str(l, as_json ? ",\"" : " ");
+	put_str(l, kv->key);
+	put_str(l, as_json ? "\":" : "=");
 	switch (kv->kind) {
 	case LOG_KV_STR:
 		put_quoted(l, kv->v.s ? kv->v.s : "");
@@ -91,27 +84,18 @@ static void put_kv(struct line *l, const struct log_kv *kv)
 
 static void put_head(struct line *l, enum log_level level, const char *msg)
 {
-	char when[RFC3339_MAX];
+	char when[RFC3339_MAX], head[192];
 
 	rfc3339_format(clock_wall_ms(), true, when);
-	if (as_json) {
-		put_str(l, "{\"time\":\"");
-		put_str(l, when);
-		put_str(l, "\",\"level\":\"");
-		put_str(l, level_names[level]);
-		put_str(l, "\",\"component\":");
-		put_quoted(l, component);
-		put_str(l, ",\"msg\":");
+	(void)snprintf(head, sizeof(head),
+		       as_json ? "{\"time\":\"%s\",\"level\":\"%s\",\"component\":\"%s\",\"msg\":"
+			       : "%s %s %s: ",
+		       when, level_names[level], component);
+	put_str(l, head);
+	if (as_json)
 		put_quoted(l, msg);
-		return;
-	}
-	put_str(l, when);
-	put_str(l, " ");
-	put_str(l, level_names[level]);
-	put_str(l, " ");
-	put_str(l, component);
-	put_str(l, ": ");
-	put_str(l, msg);
+	else
+		put_str(l, msg);
 }
 
 void log_init(const char *name)
@@ -121,7 +105,7 @@ void log_init(const char *name)
 	for (size_t i = 0; level && i < sizeof(level_names) / sizeof(level_names[0]); i++)
 		if (strcmp(level, level_names[i]) == 0)
 			threshold = (enum log_level)i;
-	(void)snprintf(component, sizeof(component), "%s", name);
+	(void)str_escape_json(component, sizeof(component), name, strlen(name));
 	as_json = format ? strcmp(format, "text") != 0 : !isatty(STDERR_FILENO);
 }
 

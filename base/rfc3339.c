@@ -9,6 +9,8 @@
 
 #include "base/cleanup.h"
 
+#define DAY_MS 86400000
+
 /* Eras of 400 years, years starting in March: the leap day is the last day of the year. */
 int64_t days_from_civil(int64_t year, unsigned month, unsigned day)
 {
@@ -59,7 +61,7 @@ static bool lit(const char **p, const char *end, char c)
 	return true;
 }
 
-static bool fraction(const char **p, const char *end, unsigned *ret_ms)
+static bool milliseconds(const char **p, const char *end, unsigned *ret_ms)
 {
 	unsigned scale = 100;
 
@@ -116,7 +118,8 @@ int rfc3339_parse(const char *s, size_t n, int64_t *ret_ms)
 	if (!digits(&p, end, 4, &y) || !lit(&p, end, '-') || !digits(&p, end, 2, &mo) || !lit(&p, end, '-') ||
 	    !digits(&p, end, 2, &d) || !lit(&p, end, 'T') || !digits(&p, end, 2, &h) || !lit(&p, end, ':') ||
 	    !digits(&p, end, 2, &mi) || !lit(&p, end, ':') || !digits(&p, end, 2, &sec) ||
-	    !fraction(&p, end, &frac) || !offset(&p, end, &off) || p != end || !date_ok(y, mo, d, h, mi, sec))
+	    !milliseconds(&p, end, &frac) || !offset(&p, end, &off) || p != end ||
+	    !date_ok(y, mo, d, h, mi, sec))
 		return -EINVAL;
 	*ret_ms = to_ms(y, mo, d, h, mi, sec) + frac - off * 60000;
 	return 0;
@@ -124,25 +127,17 @@ int rfc3339_parse(const char *s, size_t n, int64_t *ret_ms)
 
 void rfc3339_format(int64_t ms, bool with_ms, char ret[static RFC3339_MAX])
 {
-	int64_t secs = ms / 1000, rest = ms % 1000, year;
+	const int64_t days = ms / DAY_MS - (ms % DAY_MS < 0);
+	const unsigned rest = (unsigned)(ms - days * DAY_MS), s = rest / 1000;
 	unsigned month, day;
+	int64_t year;
+	char fraction[8] = "";
 
-	if (rest < 0) {
-		rest += 1000;
-		secs--;
-	}
-	int64_t days = secs / 86400, tod = secs % 86400;
-
-	if (tod < 0) {
-		tod += 86400;
-		days--;
-	}
 	civil_from_days(days, &year, &month, &day);
-	(void)snprintf(ret, RFC3339_MAX, "%04d-%02u-%02uT%02u:%02u:%02u", (int)year, month, day,
-		       (unsigned)(tod / 3600), (unsigned)(tod / 60 % 60), (unsigned)(tod % 60));
 	if (with_ms)
-		(void)snprintf(ret + strlen(ret), 8, ".%03u", (unsigned)rest % 1000);
-	(void)strncat(ret, "Z", RFC3339_MAX - strlen(ret) - 1);
+		(void)snprintf(fraction, sizeof(fraction), ".%03u", rest % 1000);
+	(void)snprintf(ret, RFC3339_MAX, "%04d-%02u-%02uT%02u:%02u:%02u%sZ", (int)year, month, day, s / 3600,
+		       s / 60 % 60, s % 60, fraction);
 }
 
 int http_date_parse(const char *s, size_t n, int64_t *ret_ms)

@@ -3,16 +3,46 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/xalloc.h"
 
 bool str_empty(struct str a)
 {
 	return a.n == 0;
+}
+
+const char *str_env(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v && *v ? v : NULL;
+}
+
+int str_fail(char *dst, size_t size, int r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(dst, size, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+int str_fail_at(struct str_error *reterr, size_t pos, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!reterr)
+		return -EINVAL;
+	reterr->pos = pos;
+	va_start(ap, fmt);
+	(void)vsnprintf(reterr->text, sizeof(reterr->text), fmt, ap);
+	va_end(ap);
+	return -EINVAL;
 }
 
 void str_list_add(struct str_list *l, const char *s, size_t n)
@@ -117,39 +147,46 @@ static bool is_plain(char c)
 	return c >= 0x20 && c < 0x7f;
 }
 
-static size_t escape_one(char out[static 8], const char *s, size_t len)
+/* A character of len bytes (0 = it is none), as it may be shown: escaped for JSON, or '?' for what is not
+ * printable. Returns the bytes of it. */
+static size_t show_one(char out[static 8], const char *s, size_t len, bool json)
 {
 	const unsigned char c = (unsigned char)s[0];
+	const bool control = c < 0x20 || c == 0x7f;
 
+	if (!json && (len == 0 || control || is_bidi_control(s, len))) {
+		out[0] = '?';
+		return 1;
+	}
 	if (len == 0)
 		return (size_t)snprintf(out, 8, "\\ufffd");
 	if (is_bidi_control(s, len)) {
 		const unsigned code = 0x2000u | ((unsigned)(s[1] & 0x3f) << 6) | (unsigned)(s[2] & 0x3f);
 		return (size_t)snprintf(out, 8, "\\u%04x", code);
 	}
-	if (c == '"' || c == '\\')
+	if (json && (c == '"' || c == '\\'))
 		return (size_t)snprintf(out, 8, "\\%c", c);
 	if (c == '\n')
 		return (size_t)snprintf(out, 8, "\\n");
-	if (c < 0x20 || c == 0x7f)
+	if (control)
 		return (size_t)snprintf(out, 8, "\\u%04x", c);
 	memcpy(out, s, len);
 	return len;
 }
 
-size_t str_escape_json(char *dst, size_t size, const char *s, size_t n)
+static size_t show(char *dst, size_t size, const char *s, size_t n, bool json)
 {
 	size_t w = 0;
 
 	for (size_t i = 0; i < n;) {
 		char one[8];
 
-		if (is_plain(s[i]) && s[i] != '"' && s[i] != '\\' && w + 1 < size) {
+		if (is_plain(s[i]) && !(json && (s[i] == '"' || s[i] == '\\')) && w + 1 < size) {
 			dst[w++] = s[i++];
 			continue;
 		}
 		const size_t len = str_utf8_len(s + i, n - i);
-		const size_t k = escape_one(one, s + i, len);
+		const size_t k = show_one(one, s + i, len, json);
 
 		if (w + k + 1 > size)
 			break;
@@ -162,32 +199,14 @@ size_t str_escape_json(char *dst, size_t size, const char *s, size_t n)
 	return w;
 }
 
+size_t str_escape_json(char *dst, size_t size, const char *s, size_t n)
+{
+	return show(dst, size, s, n, true);
+}
+
 size_t str_copy_printable(char *dst, size_t size, const char *s, size_t n)
 {
-	size_t w = 0;
-
-	for (size_t i = 0; i < n;) {
-		if (is_plain(s[i]) && w + 1 < size) {
-			dst[w++] = s[i++];
-			continue;
-		}
-		const size_t len = str_utf8_len(s + i, n - i);
-		const unsigned char c = (unsigned char)s[i];
-		const bool ok = len > 0 && c >= 0x20 && c != 0x7f && !is_bidi_control(s + i, len);
-		const size_t k = ok ? len : 1;
-
-		if (w + k + 1 > size)
-			break;
-		if (ok)
-			memcpy(dst + w, s + i, k);
-		else
-			dst[w] = '?';
-		w += k;
-		i += len ? len : 1;
-	}
-	if (size)
-		dst[w] = '\0';
-	return w;
+	return show(dst, size, s, n, false);
 }
 
 size_t str_distance(const char *a, const char *b)

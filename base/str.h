@@ -37,6 +37,15 @@ struct str_error {
 	char text[192];
 };
 
+/* A variable of the environment; NULL when it is not set or empty. */
+const char *str_env(const char *name);
+
+/* Say in dst why something failed; returns r. */
+int str_fail(char *dst, size_t size, int r, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same for a text that has a place; returns -EINVAL. reterr may be NULL. */
+int str_fail_at(struct str_error *reterr, size_t pos, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* A growing array of owned strings. Init with zeroes. */
 struct str_list {
 	char **v;

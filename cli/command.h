@@ -16,25 +16,24 @@ struct command {
 	bool one_dash;                          /* long options may begin with one dash */
 	bool hidden;                            /* from the list of commands */
 	/* Returns the exit code (base/exit.h). */
-	int (*run)(const struct command *self, const struct options *o);
+	int (*run)(const struct options *o);
 };
 
-int command_run(const struct command *self, const struct options *o);
-int command_status(const struct command *self, const struct options *o);
-int command_history(const struct command *self, const struct options *o);
-int command_explain(const struct command *self, const struct options *o);
-int command_plan(const struct command *self, const struct options *o);
-int command_pause(const struct command *self, const struct options *o); /* and resume */
-int command_show(const struct command *self, const struct options *o);
-int command_restore(const struct command *self, const struct options *o);
-int command_reload(const struct command *self, const struct options *o);
-int command_config(const struct command *self, const struct options *o);
-int command_cron(const struct command *self, const struct options *o);
-int command_probe(const struct command *self, const struct options *o); /* test builds */
+int command_run(const struct options *o);
+int command_status(const struct options *o);
+int command_history(const struct options *o);
+int command_explain(const struct options *o);
+int command_plan(const struct options *o);
+int command_pause(const struct options *o); /* and resume */
+int command_show(const struct options *o);
+int command_restore(const struct options *o);
+int command_config(const struct options *o);
+int command_cron(const struct options *o);
+int command_probe(const struct options *o); /* test builds */
 
 /* The rows of the table, NULL behind the last. */
 const struct command *command_at(size_t i);
 /* Print "ops-pod-cleaner NAME: text" and a pointer to --help on stderr; returns EXIT_CODE_USAGE. */
-int command_misuse(const struct command *self, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int command_misuse(const struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

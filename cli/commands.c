@@ -7,26 +7,20 @@
 #include "base/exit.h"
 #include "build_id.h"
 #include "cli/command.h"
+#include "cli/ctl.h"
 
-#define ASKS                                                                                                 \
+/* Options that mean the same to several commands. */
+#define USE(ID, help)                                                                                        \
 	{                                                                                                    \
-		OPTION_SOCKET, "socket of the instance to ask"                                               \
+		OPTION_##ID, help                                                                            \
 	}
-#define SHOWS                                                                                                \
-	ASKS,                                                                                                \
-	{                                                                                                    \
-		OPTION_OUTPUT, "print as "                                                                   \
-	}
-#define ONLY_NAMESPACE                                                                                       \
-	{                                                                                                    \
-		OPTION_NAMESPACE, "only this namespace"                                                      \
-	}
-#define ONLY_DUTY                                                                                            \
-	{                                                                                                    \
-		OPTION_DUTY, "only "                                                                         \
-	}
+#define ASKS           USE(SOCKET, "socket of the instance to ask")
+#define SHOWS          ASKS, USE(OUTPUT, "print as ")
+#define ONLY_NAMESPACE USE(NAMESPACE, "only this namespace")
+#define ONLY_DUTY      USE(DUTY, "only ")
 
-static int run_version(const struct command *self, const struct options *o);
+static int run_reload(const struct options *o);
+static int run_version(const struct options *o);
 
 static const struct command commands[] = {
 	{ .name = "run",
@@ -123,7 +117,7 @@ static const struct command commands[] = {
 	  .usage = "[options]",
 	  .summary = "load the settings again; all processes take them or none does",
 	  .options = { ASKS },
-	  .run = command_reload },
+	  .run = run_reload },
 	{ .name = "config",
 	  .usage = "check FILE | print FILE | help",
 	  .summary = "check a configuration file, print it with all defaults, list all keys",
@@ -157,21 +151,30 @@ const struct command *command_at(size_t i)
 	return i < ARRAY_SIZE(commands) ? &commands[i] : NULL;
 }
 
-int command_misuse(const struct command *self, const char *fmt, ...)
+int command_misuse(const struct options *o, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)fprintf(stderr, "ops-pod-cleaner %s: ", self->name);
+	(void)fprintf(stderr, "ops-pod-cleaner %s: ", o->command);
 	(void)vfprintf(stderr, fmt, ap);
-	(void)fprintf(stderr, "; see `ops-pod-cleaner %s --help`\n", self->name);
+	(void)fprintf(stderr, "; see `ops-pod-cleaner %s --help`\n", o->command);
 	va_end(ap);
 	return EXIT_CODE_USAGE;
 }
 
-static int run_version(const struct command *self, const struct options *o)
+static int run_reload(const struct options *o)
 {
-	(void)self;
+	const struct msg request = { .type = MSG_CTL_RELOAD };
+	const int code = ctl_ask(o->socket, &request, 60000, NULL, NULL);
+
+	if (code == EXIT_CODE_OK)
+		printf("settings are in force\n");
+	return code;
+}
+
+static int run_version(const struct options *o)
+{
 	(void)o;
 	printf("ops-pod-cleaner %s (%s)\n", OPC_VERSION, OPC_REVISION);
 	return EXIT_CODE_OK;

@@ -25,7 +25,7 @@ static int print_effective(const char *path)
 	return r < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
 }
 
-int command_config(const struct command *self, const struct options *o)
+int command_config(const struct options *o)
 {
 	const char *verb = o->n_args > 0 ? o->args[0] : "";
 
@@ -37,5 +37,5 @@ int command_config(const struct command *self, const struct options *o)
 		return config_check(o->args[1], stdout);
 	if (o->n_args == 2 && strcmp(verb, "print") == 0)
 		return print_effective(o->args[1]);
-	return command_misuse(self, "needs `check FILE`, `print FILE` or `help`");
+	return command_misuse(o, "needs `check FILE`, `print FILE` or `help`");
 }

@@ -68,9 +68,9 @@ static int print_next(const struct options *o, const char *spec)
 	return EXIT_CODE_OK;
 }
 
-int command_cron(const struct command *self, const struct options *o)
+int command_cron(const struct options *o)
 {
 	if (o->n_args != 2 || strcmp(o->args[0], "next") != 0)
-		return command_misuse(self, "needs `next SPEC` (quote the schedule)");
+		return command_misuse(o, "needs `next SPEC` (quote the schedule)");
 	return print_next(o, o->args[1]);
 }

@@ -3,7 +3,6 @@
 #include "cli/ctl.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,20 +26,15 @@ struct ctl {
 static int connect_socket(const char *path)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	_cleanup_close_ int fd = -1;
 
-	if (fd < 0 || strlen(path) >= sizeof(sa.sun_path)) {
-		if (fd >= 0)
-			(void)close(fd);
-		return fd < 0 ? -errno : -ENAMETOOLONG;
-	}
+	if (strlen(path) >= sizeof(sa.sun_path))
+		return -ENAMETOOLONG;
 	memcpy(sa.sun_path, path, strlen(path) + 1);
-	if (connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) == 0)
-		return fd;
-	const int r = -errno;
-
-	(void)close(fd);
-	return r;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+		return -errno;
+	return TAKE_FD(fd);
 }
 
 int ctl_open(const char *socket, struct ctl **ret)
@@ -91,34 +85,19 @@ int ctl_send(struct ctl *c, const struct msg *m)
 	return ended(strerrordesc_np(errno));
 }
 
-static int wait_readable(const struct ctl *c, uint64_t timeout_ms)
-{
-	const uint64_t until = clock_boot_ms() + timeout_ms;
-	struct pollfd p = { .fd = c->fd, .events = POLLIN };
-
-	for (;;) {
-		const uint64_t now = clock_boot_ms();
-		const int r = poll(&p, 1, now < until ? (int)(until - now) : 0);
-
-		if (r > 0)
-			return EXIT_CODE_OK;
-		if (r < 0 && errno != EINTR)
-			return ended(strerrordesc_np(errno));
-		if (now >= until)
-			break;
-	}
-	(void)fprintf(stderr, "ops-pod-cleaner: no answer from %s in time\n", c->path);
-	return EXIT_CODE_UNAVAILABLE;
-}
-
 static int read_frame(struct ctl *c, uint64_t timeout_ms)
 {
-	const int code = wait_readable(c, timeout_ms);
+	const struct timeval left = clock_timeval(timeout_ms ? timeout_ms : 1); /* 0 would be for ever */
+	ssize_t n;
 
-	if (code != EXIT_CODE_OK)
-		return code;
-	const ssize_t n = recv(c->fd, c->frame, sizeof(c->frame), 0);
-
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &left, sizeof(left));
+	do
+		n = recv(c->fd, c->frame, sizeof(c->frame), 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN) {
+		(void)fprintf(stderr, "ops-pod-cleaner: no answer from %s in time\n", c->path);
+		return EXIT_CODE_UNAVAILABLE;
+	}
 	if (n <= 0)
 		return ended("not answered (only root and the instance's own user may ask)");
 	c->at = 0;

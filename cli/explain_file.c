@@ -66,7 +66,7 @@ static void add_verdict(struct file_run *f, const struct verdict *v)
 
 	msg_set(&m, ctl_explain_row.reason, reason_code(v->reason), strlen(reason_code(v->reason)));
 	msg_set(&m, ctl_explain_row.evidence, v->evidence, strlen(v->evidence));
-	explain_report_add(f->into, f->pod, &m.u.ctl_explain_row);
+	explain_add(f->into, f->pod, &m.u.ctl_explain_row);
 }
 
 static void add_check(void *ctx, const struct check_report *check)
@@ -79,11 +79,10 @@ static void add_check(void *ctx, const struct check_report *check)
 
 	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
 	msg_set(&m, ctl_explain_row.evidence, text, strlen(text));
-	explain_report_add(f->into, f->pod, &m.u.ctl_explain_row);
+	explain_add(f->into, f->pod, &m.u.ctl_explain_row);
 }
 
-/* Alone in its file, the pod is taken for the whole of its workload, as the watcher would with this one pod.
- */
+/* Alone in its file, the pod is taken for its whole workload, as the watcher would with this one pod. */
 static void judge_one(struct file_run *f, const struct pod_facts *pod)
 {
 	struct pod_context context = { .stage = STAGE_CACHE,

@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "model/duties.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
-#include "base/cleanup.h"
 #include "cli/output.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
@@ -52,8 +50,8 @@ static json_t *row_json(const struct msg_ctl_history_row *h)
 			 duty_name((enum duty)h->duty), "namespace", h->ns, "name", h->name, "uid", h->uid,
 			 "mode", h->observe ? "observe" : "enforce", "outcome", outcome_text(h), "reason",
 			 h->reason, "detail", h->detail, "target", h->target, "replicas",
-			 h->replicas >= 0 ? json_integer(h->replicas) : json_null(), "http",
-			 (json_int_t)h->http, "action", output_action(action_of(h)));
+			 output_json_replicas(h->replicas), "http", (json_int_t)h->http, "action",
+			 output_action(action_of(h)));
 }
 
 static void print_json(const struct rows *rows)
@@ -112,7 +110,7 @@ static void print_table(const struct rows *rows, bool wide)
 	table_free(&t);
 }
 
-int command_history(const struct command *self, const struct options *o)
+int command_history(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_HISTORY,
 			       .u.ctl_history = { .since = o->since_ms,
@@ -123,7 +121,6 @@ int command_history(const struct command *self, const struct options *o)
 						  .refusals = o->refusals } };
 	struct rows rows = { 0 };
 
-	(void)self;
 	if (o->ns)
 		msg_set(&request, ctl_history.ns, o->ns, strlen(o->ns));
 	if (o->target)

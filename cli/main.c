@@ -65,9 +65,10 @@ static int run(const struct command *c, int argc, char **argv)
 	struct options o;
 	const int r = options_parse(c->options, c->max_args, c->one_dash, argc, argv, &o, err);
 
+	o.command = c->name;
 	if (r < 0)
-		return command_misuse(c, "%s", err);
-	return r > 0 ? help_command(c) : c->run(c, &o);
+		return command_misuse(&o, "%s", err);
+	return r > 0 ? help_command(c) : c->run(&o);
 }
 
 int main(int argc, char **argv)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,14 +13,7 @@
 #include "base/rfc3339.h"
 #include "base/str.h"
 #include "model/duties.h"
-#include "model/outcomes.h"
-
-static int parse_flag(const char *s, int64_t *ret)
-{
-	(void)s;
-	*ret = 1;
-	return 0;
-}
+#include "model/actions.h"
 
 static int parse_time(const char *s, int64_t *ret)
 {
@@ -109,7 +101,6 @@ static const struct kind_row {
 	const char *(*at)(int i);
 	size_t max;
 } kinds[] = {
-	[KIND_FLAG] = { .parse = parse_flag },
 	[KIND_TIME] = { "an RFC 3339 time", .parse = parse_time },
 	[KIND_WHEN] = { "a duration (2h) or an RFC 3339 time", .parse = parse_when },
 	[KIND_SPAN] = { "a duration such as 30m or 2h", .parse = parse_span },
@@ -133,18 +124,6 @@ static const struct row {
 #include "cli/options.def"
 #undef O
 };
-
-static int fail(char reterr[static OPTIONS_TEXT_MAX], const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static int fail(char reterr[static OPTIONS_TEXT_MAX], const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(reterr, OPTIONS_TEXT_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
 
 static int find_name(const struct kind_row *k, const char *name, int64_t *ret)
 {
@@ -178,9 +157,11 @@ static int take(const struct row *row, const char *value, struct options *ret, c
 	const struct kind_row *k = &kinds[row->kind];
 	void *member = (char *)ret + row->off;
 	char names[OPTIONS_TEXT_MAX];
-	int r;
+	int r = 0;
 
-	if (k->max) {
+	if (!row->argument) {
+		*(int64_t *)member = 1;
+	} else if (k->max) {
 		*(const char **)member = value;
 		r = strlen(value) > k->max ? -EINVAL : 0;
 	} else {
@@ -190,7 +171,8 @@ static int take(const struct row *row, const char *value, struct options *ret, c
 		return 0;
 	if (k->at)
 		list_names(k, names);
-	return fail(reterr, "--%s takes %s", row->name, k->at ? names : k->takes);
+	return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, "--%s takes %s", row->name,
+			k->at ? names : k->takes);
 }
 
 /* What getopt_long answers for an option. */
@@ -245,15 +227,17 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 		if (row)
 			r = take(row, optarg, ret, reterr);
 		else
-			r = fail(reterr, "%s '%s'",
-				 c == ':' ? "an argument is missing behind" : "unknown option",
-				 argv[optind - 1]);
+			r = str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, "%s '%s'",
+				     c == ':' ? "an argument is missing behind" : "unknown option",
+				     argv[optind - 1]);
 	}
 	if (r < 0)
 		return r;
 	ret->args = argv + optind;
 	ret->n_args = (size_t)(argc - optind);
-	return ret->n_args > max_args ? fail(reterr, "unexpected argument '%s'", ret->args[max_args]) : 0;
+	return ret->n_args > max_args ? str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL,
+						 "unexpected argument '%s'", ret->args[max_args])
+				      : 0;
 }
 
 void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX])
@@ -269,11 +253,4 @@ void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX
 	(void)snprintf(left, sizeof(left), "%s--%s %s", letter, row->name,
 		       row->argument ? row->argument : "");
 	(void)snprintf(ret, OPTIONS_TEXT_MAX, "  %-22s %s%.240s\n", left, use->help, names);
-}
-
-int options_find_duty(const char *name)
-{
-	int64_t duty;
-
-	return parse_duty(name, &duty) < 0 ? -1 : (int)duty;
 }

@@ -27,6 +27,7 @@ enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON };
 
 /* What was written; a member whose option was not is NULL or 0, unless it says otherwise. */
 struct options {
+	const char *command; /* its name; set by main() */
 	const char *socket, *config, *state_dir, *kubeconfig, *master;
 	const char *cluster, *ns, *target, *reason, *file, *zone;
 	int64_t output;                             /* enum output */
@@ -43,11 +44,7 @@ struct options {
  * asked for; -EINVAL with what is wrong in reterr. */
 int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_args, bool one_dash, int argc,
 		  char **argv, struct options *ret, char reterr[static OPTIONS_TEXT_MAX]);
-/* The line of help about one option, with its end of line; names that may be written stand behind the help.
- */
+/* The line of help about one option, with its end; names that may be written stand behind the help. */
 void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX]);
-
-/* The duty of that name that acts, or -1. */
-int options_find_duty(const char *name);
 
 #endif

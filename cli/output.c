@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "base/cleanup.h"
 #include "base/rfc3339.h"
 #include "model/duties.h"
 #include "model/reasons.h"
@@ -24,9 +23,9 @@ json_t *output_json_time(int64_t ms)
 	return ms == 0 ? json_null() : json_string(buf);
 }
 
-json_t *output_json_text(const char *s)
+json_t *output_json_replicas(int64_t n)
 {
-	return s[0] ? json_string(s) : json_null();
+	return n < 0 ? json_null() : json_integer(n);
 }
 
 const char *output_sentence(const char *code)

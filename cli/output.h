@@ -11,8 +11,8 @@
 void output_json(json_t *root);
 /* RFC 3339, or null for 0. */
 json_t *output_json_time(int64_t ms);
-/* The text, or null when it is empty. */
-json_t *output_json_text(const char *s);
+/* null when they are not known (negative). */
+json_t *output_json_replicas(int64_t n);
 
 /* Of a reason code; "" of one that this program does not know. */
 const char *output_sentence(const char *code);

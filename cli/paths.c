@@ -7,18 +7,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
-
-static const char *env_or_null(const char *name)
-{
-	const char *v = getenv(name);
-
-	return v && *v ? v : NULL;
-}
 
 static char *below_home(const char *variable, const char *fallback, const char *rest)
 {
-	const char *dir = env_or_null(variable), *home = env_or_null("HOME");
+	const char *dir = str_env(variable), *home = str_env("HOME");
 
 	if (dir)
 		return xasprintf("%s/%s", dir, rest);
@@ -26,36 +20,20 @@ static char *below_home(const char *variable, const char *fallback, const char *
 		    : xasprintf("/tmp/ops-pod-cleaner-%u/%s", (unsigned)geteuid(), rest);
 }
 
-static char *default_config(void)
-{
-	if (geteuid() == 0)
-		return xstrdup("/etc/ops-pod-cleaner/config.yml");
-	return below_home("XDG_CONFIG_HOME", ".config", "ops-pod-cleaner/config.yml");
-}
-
-static char *default_state_dir(void)
-{
-	if (geteuid() == 0)
-		return xstrdup("/var/lib/ops-pod-cleaner");
-	return below_home("XDG_STATE_HOME", ".local/state", "ops-pod-cleaner");
-}
-
 char *paths_default_control_socket(void)
 {
-	const char *run = env_or_null("XDG_RUNTIME_DIR");
+	const char *run = str_env("XDG_RUNTIME_DIR");
 
 	if (geteuid() == 0)
 		return xstrdup("/run/ops-pod-cleaner/control.sock");
-	if (run)
-		return xasprintf("%s/ops-pod-cleaner/control.sock", run);
-	_cleanup_free_ char *state = default_state_dir();
-
-	return xasprintf("%s/control.sock", state);
+	return run ? xasprintf("%s/ops-pod-cleaner/control.sock", run)
+		   : below_home("XDG_STATE_HOME", ".local/state", "ops-pod-cleaner/control.sock");
 }
 
 char *paths_find_config(void)
 {
-	char *path = default_config();
+	char *path = geteuid() == 0 ? xstrdup("/etc/ops-pod-cleaner/config.yml")
+				    : below_home("XDG_CONFIG_HOME", ".config", "ops-pod-cleaner/config.yml");
 
 	if (access(path, F_OK) == 0 || access("config.yml", F_OK) != 0)
 		return path;
@@ -75,7 +53,7 @@ char *paths_absolute(const char *path)
 
 char *paths_libexec(void)
 {
-	const char *given = env_or_null("OPC_LIBEXEC_DIR");
+	const char *given = str_env("OPC_LIBEXEC_DIR");
 	char self[4096];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 

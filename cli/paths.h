@@ -6,8 +6,7 @@
 #define CLI_PATHS_H
 
 char *paths_default_control_socket(void);
-/* The file `run` takes: the default, else ./config.yml where only that exists (as the original program did).
- */
+/* The file `run` takes: the default, else ./config.yml where only that exists (as the original did). */
 char *paths_find_config(void);
 /* A relative path begins in the working directory. NULL and "" stay what they are. */
 char *paths_absolute(const char *path);

@@ -25,8 +25,8 @@ struct item {
 	uint64_t id;
 	char target[401];
 	int64_t replicas; /* that were taken; -1 = not known */
-	bool would;
-	char outcome[32], reason[49], text[512];
+	uint64_t outcome; /* enum outcome; refused when the instance itself says no */
+	char reason[49], text[512];
 };
 
 struct restore {
@@ -108,10 +108,9 @@ static int find(struct restore *r)
 
 static void take_answer(struct item *i, const struct msg_ctl_dry_run_result *t)
 {
-	i->would = t->outcome == OUTCOME_WOULD;
+	i->outcome = t->outcome;
 	if (t->target[0])
 		(void)snprintf(i->target, sizeof(i->target), "%s", t->target);
-	(void)snprintf(i->outcome, sizeof(i->outcome), "%s", outcome_name((enum outcome)t->outcome));
 	(void)snprintf(i->reason, sizeof(i->reason), "%s", t->reason);
 	(void)snprintf(i->text, sizeof(i->text), "%s", t->detail);
 }
@@ -131,9 +130,8 @@ static int one(struct restore *r, struct item *i, bool dry)
 			return EXIT_CODE_OK;
 		}
 		if (m.type == MSG_CTL_END) {
-			i->would = false;
+			i->outcome = OUTCOME_REFUSED;
 			i->reason[0] = '\0';
-			(void)snprintf(i->outcome, sizeof(i->outcome), "refused");
 			(void)snprintf(i->text, sizeof(i->text), "%s", m.u.ctl_end.text);
 			return EXIT_CODE_OK;
 		}
@@ -146,17 +144,17 @@ static int each(struct restore *r, bool dry)
 	int code = EXIT_CODE_OK;
 
 	for (size_t i = 0; code == EXIT_CODE_OK && i < r->n; i++)
-		if (dry || r->v[i].would)
+		if (dry || r->v[i].outcome == OUTCOME_WOULD)
 			code = one(r, &r->v[i], dry);
 	return code;
 }
 
-static size_t count(const struct restore *r, const char *outcome)
+static size_t count(const struct restore *r, enum outcome outcome)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		n += strcmp(r->v[i].outcome, outcome) == 0;
+		n += r->v[i].outcome == outcome;
 	return n;
 }
 
@@ -169,7 +167,7 @@ static void print_table(const struct restore *r, FILE *out)
 
 	for (size_t k = 0; k < r->n; k++) {
 		const struct item *i = &r->v[k];
-		const bool good = i->would || strcmp(i->outcome, outcome_name(OUTCOME_DONE)) == 0;
+		const bool good = i->outcome == OUTCOME_WOULD || i->outcome == OUTCOME_DONE;
 
 		table_add(t, COLOR_NONE, "%" PRIu64, i->id);
 		table_add(t, COLOR_NONE, "%s", i->target[0] ? i->target : "-");
@@ -177,7 +175,7 @@ static void print_table(const struct restore *r, FILE *out)
 			table_add(t, COLOR_NONE, "0 -> %" PRId64, i->replicas);
 		else
 			table_add(t, COLOR_NONE, "-");
-		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", i->outcome);
+		table_add(t, good ? COLOR_GOOD : COLOR_BAD, "%s", outcome_name((enum outcome)i->outcome));
 		table_add(t, COLOR_NONE, "%s", i->reason[0] ? i->reason : "-");
 		table_add(t, COLOR_DIM, "%s", i->text);
 	}
@@ -192,11 +190,11 @@ static json_t *items_json(const struct restore *r)
 	for (size_t k = 0; k < r->n; k++) {
 		const struct item *i = &r->v[k];
 
-		json_array_append_new(
-			all, json_pack("{s:I, s:s, s:o, s:s, s:s, s:s}", "id", (json_int_t)i->id, "target",
-				       i->target, "replicas",
-				       i->replicas >= 0 ? json_integer(i->replicas) : json_null(), "outcome",
-				       i->outcome, "reason", i->reason, "detail", i->text));
+		json_array_append_new(all, json_pack("{s:I, s:s, s:o, s:s, s:s, s:s}", "id",
+						     (json_int_t)i->id, "target", i->target, "replicas",
+						     output_json_replicas(i->replicas), "outcome",
+						     outcome_name((enum outcome)i->outcome), "reason",
+						     i->reason, "detail", i->text));
 	}
 	return all;
 }
@@ -233,7 +231,7 @@ static int act(struct restore *r)
 		code = each(r, true);
 	if (code != EXIT_CODE_OK)
 		return code;
-	const size_t would = count(r, outcome_name(OUTCOME_WOULD));
+	const size_t would = count(r, OUTCOME_WOULD);
 
 	/* The dry run is always shown; as JSON there is one document, and the last word is the result. */
 	if (r->o->output != OUTPUT_JSON || r->o->dry_run || would == 0)
@@ -250,11 +248,11 @@ static int act(struct restore *r)
 	if (r->o->output != OUTPUT_JSON)
 		printf("\n");
 	print_result(r, false);
-	return count(r, outcome_name(OUTCOME_DONE)) == would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
+	return count(r, OUTCOME_DONE) == would ? EXIT_CODE_OK : EXIT_CODE_FAILURE;
 }
 
 /* One workload, or numbers of actions. */
-static int take_arguments(const struct command *self, const struct options *o, struct restore *r)
+static int take_arguments(const struct options *o, struct restore *r)
 {
 	uint64_t id;
 
@@ -266,18 +264,18 @@ static int take_arguments(const struct command *self, const struct options *o, s
 		else if (strchr(arg, '/') && !r->workload)
 			r->workload = arg;
 		else
-			return command_misuse(self, "'%s' is neither the ID of an action nor NAMESPACE/NAME",
+			return command_misuse(o, "'%s' is neither the ID of an action nor NAMESPACE/NAME",
 					      arg);
 	}
 	if ((r->workload != NULL) + (r->n > 0) + (o->since_ms != 0 && !r->workload) != 1)
-		return command_misuse(self, "needs a workload, or --since, or IDs");
+		return command_misuse(o, "needs a workload, or --since, or IDs");
 	return EXIT_CODE_OK;
 }
 
-int command_restore(const struct command *self, const struct options *o)
+int command_restore(const struct options *o)
 {
 	struct restore r = { .o = o };
-	int code = take_arguments(self, o, &r);
+	int code = take_arguments(o, &r);
 
 	if (code == EXIT_CODE_OK)
 		code = ctl_open(o->socket, &r.ctl);

@@ -1,7 +1,6 @@
 /* run.c - `run`: find the files, then become the supervisor. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,13 +63,12 @@ static int become_supervisor(const struct options *o, const char *control_socket
 	return EXIT_CODE_RESOURCE;
 }
 
-int command_run(const struct command *self, const struct options *o)
+int command_run(const struct options *o)
 {
 	_cleanup_free_ char *socket = o->socket ? paths_absolute(o->socket) : paths_default_control_socket();
 
 	if (strlen(socket) >= sizeof(((struct sockaddr_un *)0)->sun_path) - 8)
-		return command_misuse(self, "--control-socket %s is longer than a socket name may be",
-				      socket);
+		return command_misuse(o, "--control-socket %s is longer than a socket name may be", socket);
 	const int code = make_parents(socket);
 
 	return code == EXIT_CODE_OK ? become_supervisor(o, socket) : code;

@@ -14,7 +14,6 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
-#include "rules/judge.h"
 
 #define ROWS_MAX 64
 
@@ -162,14 +161,14 @@ static void print_table(const struct rows *rows)
 		       desc->text[LANGUAGE_EN].remedy);
 }
 
-int command_show(const struct command *self, const struct options *o)
+int command_show(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_SHOW };
 	struct rows rows = { .n = 0 };
 
 	if (o->n_args != 1 || str_to_u64(o->args[0], strlen(o->args[0]), &request.u.ctl_show.id) < 0 ||
 	    request.u.ctl_show.id == 0)
-		return command_misuse(self, "needs the ID of one action; `history -o wide` shows them");
+		return command_misuse(o, "needs the ID of one action; `history -o wide` shows them");
 	const int code = ctl_ask(o->socket, &request, 20000, on_row, &rows);
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)

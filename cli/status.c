@@ -97,27 +97,23 @@ static json_t *leader_json(const struct status *s, uint64_t cluster)
 
 static json_t *cluster_json(const struct status *s, const struct msg_watch_stats *w)
 {
-	json_t *o = json_pack("{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s}", "cluster",
-			      (json_int_t)w->cluster, "name", cluster_name(s, w->cluster), "synced",
-			      w->synced, "pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events",
-			      (json_int_t)w->events, "lists", (json_int_t)w->lists, "queue",
-			      (json_int_t)w->queue, "deadlines", (json_int_t)w->deadlines, "nominated",
-			      (json_int_t)w->nominated, "dropped", (json_int_t)w->dropped, "lastEvent",
-			      output_json_time(w->last_event), "error", w->error);
-
-	(void)json_object_set_new(o, "leader", leader_json(s, w->cluster));
-	(void)json_object_set_new(o, "blocked", json_integer((json_int_t)w->blocked));
-	(void)json_object_set_new(o, "reverted", json_integer((json_int_t)w->reverts));
-	(void)json_object_set_new(o, "blockedBy", json_string(w->blocked_by));
-	return o;
+	return json_pack(
+		"{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, s:s}",
+		"cluster", (json_int_t)w->cluster, "name", cluster_name(s, w->cluster), "synced", w->synced,
+		"pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events", (json_int_t)w->events,
+		"lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue, "deadlines",
+		(json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated, "dropped",
+		(json_int_t)w->dropped, "lastEvent", output_json_time(w->last_event), "error", w->error,
+		"leader", leader_json(s, w->cluster), "blocked", (json_int_t)w->blocked, "reverted",
+		(json_int_t)w->reverts, "blockedBy", w->blocked_by);
 }
 
 static json_t *pause_json(const struct msg_pause *p)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:s, s:s}", "duty",
-			 p->duty < 0 ? json_null() : json_string(duty_name((enum duty)p->duty)), "cluster",
-			 output_json_text(p->cluster_name), "since", output_json_time(p->at), "until",
-			 output_json_time(p->until), "by", p->by, "reason", p->why);
+	return json_pack("{s:s?, s:s?, s:o, s:o, s:s, s:s}", "duty",
+			 p->duty < 0 ? NULL : duty_name((enum duty)p->duty), "cluster",
+			 p->cluster_name[0] ? p->cluster_name : NULL, "since", output_json_time(p->at),
+			 "until", output_json_time(p->until), "by", p->by, "reason", p->why);
 }
 
 static void print_json(const struct status *s)
@@ -130,16 +126,14 @@ static void print_json(const struct status *s)
 		json_array_append_new(clusters, cluster_json(s, &s->clusters[i]));
 	for (size_t i = 0; i < s->n_pauses; i++)
 		json_array_append_new(pauses, pause_json(&s->pauses[i]));
-	json_t *root = json_pack(
-		"{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
-		s->supervisor.version, "phase", s->supervisor.phase, "mode",
-		s->supervisor.observe ? "observe" : "enforce", "generation",
-		(json_int_t)s->supervisor.generation, "started", output_json_time(s->supervisor.started),
-		"leases", (json_int_t)s->supervisor.leases, "actions", (json_int_t)s->supervisor.actions,
-		"pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note, "processes",
-		processes, "clusters", clusters, "pauses", pauses);
-
-	output_json(root);
+	output_json(json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
+			      s->supervisor.version, "phase", s->supervisor.phase, "mode",
+			      s->supervisor.observe ? "observe" : "enforce", "generation",
+			      (json_int_t)s->supervisor.generation, "started",
+			      output_json_time(s->supervisor.started), "leases",
+			      (json_int_t)s->supervisor.leases, "actions", (json_int_t)s->supervisor.actions,
+			      "pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note,
+			      "processes", processes, "clusters", clusters, "pauses", pauses));
 }
 
 /* -- table -- */
@@ -265,13 +259,12 @@ static void print_text(const struct status *s, bool wide)
 	print_leaders(s);
 }
 
-int command_status(const struct command *self, const struct options *o)
+int command_status(const struct options *o)
 {
 	const struct msg request = { .type = MSG_CTL_STATUS };
 	struct status s = { 0 };
 	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 
-	(void)self;
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&s);
 	else if (code == EXIT_CODE_OK)

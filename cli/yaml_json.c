@@ -23,11 +23,12 @@ static json_t *json_of_scalar(const struct tree_node *n)
 
 static json_t *json_of(const struct tree_node *n)
 {
+	if (n->kind == TREE_SCALAR)
+		return json_of_scalar(n);
 	json_t *all = n->kind == TREE_LIST ? json_array() : json_object();
 
 	for (const struct tree_node *child = n->first; child; child = child->next) {
-		json_t *v = child->kind == TREE_SCALAR ? json_of_scalar(child)
-						       : json_of(child); /* bounded depth */
+		json_t *v = json_of(child); /* bounded depth */
 
 		if (n->kind == TREE_LIST)
 			(void)json_array_append_new(all, v);
@@ -45,7 +46,7 @@ json_t *yaml_json_load(const char *path, const char *text, size_t n, struct diag
 	if (tree_parse(path, text, n, TREE_MANIFEST, &root, d) == 0 && !root)
 		diags_error(d, path, 0, 0, "the file is empty");
 	if (d->errors == 0)
-		j = root->kind == TREE_SCALAR ? json_of_scalar(root) : json_of(root);
+		j = json_of(root);
 	tree_free(&root);
 	return j;
 }

@@ -16,7 +16,6 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "config/override.h"
 #include "config/settings.h"
 #include "config/table.h"
 #include "ipc/unpack.h"
@@ -28,6 +27,26 @@
 static bool is_visible(const struct setting *row, enum role role)
 {
 	return (row->roles >> role) & 1u;
+}
+
+static size_t count_rows(enum role role)
+{
+	size_t n = 0;
+
+	for (const struct setting *row = settings_table; row->path; row++)
+		n += is_visible(row, role);
+	return n;
+}
+
+static size_t count_override_rows(void)
+{
+	size_t n = 0;
+
+	for (const struct setting *row = settings_override_table; row->path; row++)
+		n++;
+	for (const struct setting *row = settings_table; row->path; row++)
+		n += setting_is_of_duty(row);
+	return n;
 }
 
 /* -- write -- */
@@ -68,45 +87,38 @@ static void pack_list(msgpack_packer *pk, const struct str_list *l)
 		pack_text(pk, l->v[i]);
 }
 
-static void pack_member(msgpack_packer *pk, const struct setting *row, const struct settings *s);
+static void pack_member(msgpack_packer *pk, const struct setting *row, const void *base);
 
-/* Each as an array: name, namespaces, labels, and the members of its duties in the order of the table. */
+/* Each as an array: its own members, and those of its duties, in the order of the tables. */
 static void pack_overrides(msgpack_packer *pk, const struct policy *p)
 {
-	size_t rows = 0;
-
-	for (const struct setting *row = settings_table; row->path; row++)
-		rows += setting_is_of_duty(row);
 	msgpack_pack_array(pk, p->n_overrides);
 	for (size_t i = 0; i < p->n_overrides; i++) {
 		const struct policy_override *o = &p->overrides[i];
-		struct settings view;
 
-		msgpack_pack_array(pk, 3 + rows);
-		pack_text(pk, o->name);
-		pack_list(pk, &o->namespaces);
-		pack_list(pk, &o->labels);
-		override_view(o, &view);
+		msgpack_pack_array(pk, count_override_rows());
+		for (const struct setting *row = settings_override_table; row->path; row++)
+			pack_member(pk, row, o);
 		for (const struct setting *row = settings_table; row->path; row++)
 			if (setting_is_of_duty(row))
-				pack_member(pk, row, &view);
+				pack_member(pk, row, o);
 	}
 }
 
-static void pack_member(msgpack_packer *pk, const struct setting *row, const struct settings *s)
+static void pack_member(msgpack_packer *pk, const struct setting *row, const void *base)
 {
-	const void *p = setting_member_const(row, s);
+	const void *p = setting_member_const(row, base);
 
 	if (row->kind == SET_BOOL) {
 		*(const bool *)p ? msgpack_pack_true(pk) : msgpack_pack_false(pk);
 	} else if (setting_is_number(row->kind)) {
-		msgpack_pack_int64(pk, setting_get_number(row, s));
+		msgpack_pack_int64(pk, setting_get_number(row, base));
 	} else if (setting_is_text(row->kind)) {
 		pack_text(pk, *(char *const *)p);
 	} else if (setting_is_list(row->kind)) {
 		pack_list(pk, p);
 	} else if (row->kind == SET_OVERRIDES) {
-		pack_overrides(pk, &s->policy);
+		pack_overrides(pk, base);
 	} else if (row->kind == SET_BYTES) {
 		uint64_t n;
 
@@ -119,12 +131,9 @@ static void pack_member(msgpack_packer *pk, const struct setting *row, const str
 static void pack_settings(struct buffer *b, const struct settings *s, enum role role)
 {
 	msgpack_packer pk;
-	size_t rows = 0;
 
-	for (const struct setting *row = settings_table; row->path; row++)
-		rows += is_visible(row, role);
 	msgpack_packer_init(&pk, b, buffer_append);
-	msgpack_pack_map(&pk, rows + 1);
+	msgpack_pack_map(&pk, count_rows(role) + 1);
 	pack_text(&pk, "role");
 	pack_text(&pk, role_name(role));
 	for (const struct setting *row = settings_table; row->path; row++) {
@@ -135,31 +144,19 @@ static void pack_settings(struct buffer *b, const struct settings *s, enum role 
 	}
 }
 
-static int write_all(int fd, const uint8_t *p, size_t n)
-{
-	while (n > 0) {
-		const ssize_t w = write(fd, p, n);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w < 0)
-			return -errno;
-		p += w;
-		n -= (size_t)w;
-	}
-	return 0;
-}
-
 int settings_write_blob(const struct settings *s, enum role role)
 {
 	_cleanup_close_ int fd = memfd_create("settings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	struct buffer b = { 0 };
-	int r;
+	int r = 0;
 
 	if (fd < 0)
 		return -errno;
 	pack_settings(&b, s, role);
-	r = b.n > BLOB_MAX ? -EFBIG : write_all(fd, b.p, b.n);
+	if (b.n > BLOB_MAX)
+		r = -EFBIG;
+	else if (write(fd, b.p, b.n) != (ssize_t)b.n) /* memory takes all of it while there is some */
+		r = -ENOSPC;
 	explicit_bzero(b.p, b.n);
 	free(b.p);
 	if (r < 0)
@@ -209,7 +206,7 @@ static int expect_text(struct reader *c, const char *want)
 	return strcmp(got, want) == 0 ? 0 : bad(c, "key \"%.64s\" where \"%s\" was expected", got, want);
 }
 
-static int read_number(struct reader *c, const struct setting *row, struct settings *s)
+static int read_number(struct reader *c, const struct setting *row, void *base)
 {
 	int64_t v;
 	bool b;
@@ -223,7 +220,7 @@ static int read_number(struct reader *c, const struct setting *row, struct setti
 	}
 	if (v < row->min || v > row->max)
 		return bad(c, "%lld is out of range", (long long)v);
-	setting_set_number(row, s, v);
+	setting_set_number(row, base, v);
 	return 0;
 }
 
@@ -245,9 +242,9 @@ static int read_list(struct reader *c, const struct setting *row, void *base)
 	return 0;
 }
 
-static int read_bytes(struct reader *c, const struct setting *row, struct settings *s)
+static int read_bytes(struct reader *c, const struct setting *row, void *base)
 {
-	void **p = setting_member(row, s);
+	void **p = setting_member(row, base);
 	struct str b;
 
 	if (!unpack_bytes(&c->u, &b) || b.n > (uint64_t)row->max)
@@ -258,44 +255,29 @@ static int read_bytes(struct reader *c, const struct setting *row, struct settin
 	return 0;
 }
 
-static int read_member(struct reader *c, const struct setting *row, struct settings *s);
-
-/* What has been read belongs to the override, also when the rest is bad. */
-static int read_override_duties(struct reader *c, struct policy_override *o)
-{
-	struct settings view;
-	int r = 0;
-
-	override_view(o, &view);
-	for (const struct setting *row = settings_table; row->path && r == 0; row++) {
-		if (!setting_is_of_duty(row))
-			continue;
-		setting_clear(row, &view);
-		r = read_member(c, row, &view);
-	}
-	override_take(o, &view);
-	return r;
-}
+static int read_member(struct reader *c, const struct setting *row, void *base);
 
 static int read_override(struct reader *c, struct policy_override *o)
 {
-	const struct setting *rows = settings_override_table;
-	uint64_t n, want = 3;
-	int r;
+	uint64_t n;
+	int r = 0;
 
-	for (const struct setting *row = settings_table; row->path; row++)
-		want += setting_is_of_duty(row);
-	if (!unpack_array(&c->u, &n) || n != want)
-		return bad(c, "an item is not an array of %llu", (unsigned long long)want);
-	if (!take_text(c, (uint64_t)rows[0].max, &o->name))
+	if (!unpack_array(&c->u, &n) || n != count_override_rows())
+		return bad(c, "an item is not an array of %zu", count_override_rows());
+	for (const struct setting *row = settings_override_table; row->path && r == 0; row++)
+		r = read_member(c, row, o);
+	if (r == 0 && !o->name)
 		return bad(c, "an item has no name");
-	r = read_list(c, &rows[1], o);
-	if (r == 0)
-		r = read_list(c, &rows[2], o);
-	return r < 0 ? r : read_override_duties(c, o);
+	for (const struct setting *row = settings_table; row->path && r == 0; row++) {
+		if (!setting_is_of_duty(row))
+			continue;
+		setting_clear(row, o);
+		r = read_member(c, row, o);
+	}
+	return r;
 }
 
-static int read_overrides(struct reader *c, const struct setting *row, struct settings *s)
+static int read_overrides(struct reader *c, const struct setting *row, struct policy *p)
 {
 	uint64_t n;
 	int r = 0;
@@ -303,23 +285,23 @@ static int read_overrides(struct reader *c, const struct setting *row, struct se
 	if (!unpack_array(&c->u, &n) || n > (uint64_t)row->max)
 		return bad(c, "not an array of at most %lld", (long long)row->max);
 	for (; n > 0 && r == 0; n--)
-		r = read_override(c, override_add(&s->policy));
+		r = read_override(c, setting_add_override(p));
 	return r;
 }
 
-static int read_member(struct reader *c, const struct setting *row, struct settings *s)
+static int read_member(struct reader *c, const struct setting *row, void *base)
 {
 	if (setting_is_number(row->kind))
-		return read_number(c, row, s);
+		return read_number(c, row, base);
 	if (setting_is_list(row->kind))
-		return read_list(c, row, s);
+		return read_list(c, row, base);
 	if (row->kind == SET_BYTES)
-		return read_bytes(c, row, s);
+		return read_bytes(c, row, base);
 	if (row->kind == SET_OVERRIDES)
-		return read_overrides(c, row, s);
+		return read_overrides(c, row, base);
 	if (unpack_nil(&c->u))
 		return 0;
-	if (!take_text(c, (uint64_t)row->max, setting_member(row, s)))
+	if (!take_text(c, (uint64_t)row->max, setting_member(row, base)))
 		return bad(c, "not a text of at most %lld bytes", (long long)row->max);
 	return 0;
 }
@@ -327,7 +309,7 @@ static int read_member(struct reader *c, const struct setting *row, struct setti
 static int read_settings(struct reader *c, struct settings *s)
 {
 	_cleanup_free_ char *name = NULL;
-	uint64_t n, rows = 0;
+	uint64_t n;
 	int r;
 
 	if (!unpack_map(&c->u, &n))
@@ -343,11 +325,9 @@ static int read_settings(struct reader *c, struct settings *s)
 		return bad(c, "unknown role \"%.32s\"", name);
 	const enum role role = (enum role)parsed;
 
-	for (const struct setting *row = settings_table; row->path; row++)
-		rows += is_visible(row, role);
-	if (n != rows + 1)
-		return bad(c, "%llu keys, %llu were expected for the %s", (unsigned long long)n,
-			   (unsigned long long)rows + 1, role_name(role));
+	if (n != count_rows(role) + 1)
+		return bad(c, "%llu keys, %zu were expected for the %s", (unsigned long long)n,
+			   count_rows(role) + 1, role_name(role));
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (!is_visible(row, role))
 			continue;
@@ -377,37 +357,22 @@ int settings_decode(const void *p, size_t n, struct settings *ret, char reterr[s
 	return r;
 }
 
-static int fail(char reterr[static SETTINGS_ERROR_MAX], int r, const char *text)
-{
-	(void)snprintf(reterr, SETTINGS_ERROR_MAX, "settings blob: %s", text);
-	return r;
-}
-
 int settings_read_blob(int fd, struct settings *ret, char reterr[static SETTINGS_ERROR_MAX])
 {
+	struct reader c = { .key = "(file)", .text = reterr };
 	_cleanup_free_ uint8_t *p = NULL;
 	const int seals = fcntl(fd, F_GET_SEALS);
 	struct stat st;
-	size_t n = 0;
 	int r;
 
 	if (seals < 0 || (seals & BLOB_SEAL) != BLOB_SEAL)
-		return fail(reterr, -EBADMSG, "not a sealed memfd");
-	if (fstat(fd, &st) < 0)
-		return fail(reterr, -errno, "cannot be examined");
-	if (st.st_size <= 0 || st.st_size > (off_t)BLOB_MAX)
-		return fail(reterr, -EBADMSG, "empty or too large");
+		return bad(&c, "not a sealed memfd");
+	if (fstat(fd, &st) < 0 || st.st_size <= 0 || st.st_size > (off_t)BLOB_MAX)
+		return bad(&c, "empty or too large");
 	p = xmalloc((size_t)st.st_size);
-	while (n < (size_t)st.st_size) {
-		const ssize_t k = pread(fd, p + n, (size_t)st.st_size - n, (off_t)n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return fail(reterr, k < 0 ? -errno : -EBADMSG, "cannot be read");
-		n += (size_t)k;
-	}
-	r = settings_decode(p, n, ret, reterr);
-	explicit_bzero(p, n);
+	if (pread(fd, p, (size_t)st.st_size, 0) != st.st_size) /* memory gives all of it */
+		return bad(&c, "cannot be read");
+	r = settings_decode(p, (size_t)st.st_size, ret, reterr);
+	explicit_bzero(p, (size_t)st.st_size);
 	return r;
 }

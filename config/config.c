@@ -13,25 +13,18 @@
 #include "base/xalloc.h"
 #include "config/config_validate.h"
 #include "config/diag.h"
-#include "config/override.h"
 #include "config/table.h"
 #include "config/value.h"
 #include "config/tree.h"
 
 static void set_defaults(const struct setting *table, void *base)
 {
-	char note[SETTING_ERROR_MAX], err[SETTING_ERROR_MAX];
+	char text[SETTING_ERROR_MAX];
 
 	for (const struct setting *row = table; row->path; row++)
 		if (row->kind != SET_SECTION && row->kind != SET_OBJECTS && row->def[0] != '\0' &&
-		    setting_assign(row, base, row->def, strlen(row->def), note, err) < 0)
+		    setting_assign(row, base, row->def, strlen(row->def), text) < 0)
 			abort(); /* a unit test reads every default */
-}
-
-static void cluster_done(struct cluster_config *c)
-{
-	for (const struct setting *row = settings_cluster_table; row->path; row++)
-		setting_clear(row, c);
 }
 
 void config_init(struct config *c)
@@ -43,11 +36,11 @@ void config_init(struct config *c)
 void config_done(struct config *c)
 {
 	for (size_t i = 0; i < c->n_clusters; i++)
-		cluster_done(&c->clusters[i]);
+		for (const struct setting *row = settings_cluster_table; row->path; row++)
+			setting_clear(row, &c->clusters[i]);
 	free(c->clusters);
 	for (const struct setting *row = settings_table; row->path; row++)
-		if (row->kind != SET_SECTION && row->kind != SET_OBJECTS)
-			setting_clear(row, c);
+		setting_clear(row, c);
 	*c = (struct config){ 0 };
 }
 
@@ -116,61 +109,54 @@ static void report_unknown(struct walk *w, const struct setting *table, const ch
 		      key->text);
 }
 
+static void report(struct walk *w, const struct setting *row, const struct tree_node *node, int r,
+		   const char *text)
+{
+	if (r < 0)
+		ERROR(w, node, "%s: %s", row->path, text);
+	else if (text[0] != '\0')
+		WARN(w, node, "%s: %s", row->path, text);
+}
+
 static void read_list(struct walk *w, const struct setting *row, void *base, const struct tree_node *node)
 {
-	char note[SETTING_ERROR_MAX], err[SETTING_ERROR_MAX];
-	struct str_list *list = setting_member(row, base);
+	char text[SETTING_ERROR_MAX];
 
 	setting_clear(row, base);
 	for (const struct tree_node *item = node->first; item; item = item->next) {
-		if (item->kind != TREE_SCALAR || tree_is_null(item)) {
+		if (item->kind != TREE_SCALAR || tree_is_null(item))
 			ERROR(w, item, "%s: an item is %s, a text was expected", row->path,
 			      tree_kind_name(item));
-			continue;
-		}
-		if (setting_add_item(row, base, item->text, item->n, note, err) < 0)
-			ERROR(w, item, "%s: %s", row->path, err);
-		else if (note[0] != '\0')
-			WARN(w, item, "%s: %s", row->path, note);
+		else
+			report(w, row, item, setting_add_item(row, base, item->text, item->n, text), text);
 	}
-	if (list->n < (size_t)row->min && node->first == NULL)
+	if (row->min > 0 && node->first == NULL)
 		ERROR(w, node, "%s: the list is empty", row->path);
 }
 
 static void read_value(struct walk *w, const struct setting *row, void *base, const struct tree_node *node)
 {
-	char note[SETTING_ERROR_MAX], err[SETTING_ERROR_MAX];
+	char text[SETTING_ERROR_MAX];
 
-	if (tree_is_null(node)) {
+	if (tree_is_null(node))
 		ERROR(w, node->key, "%s has no value: write one, or remove the line", row->path);
-	} else if (node->kind == TREE_LIST && setting_is_list(row->kind)) {
+	else if (node->kind == TREE_LIST && setting_is_list(row->kind))
 		read_list(w, row, base, node);
-	} else if (node->kind != TREE_SCALAR) {
+	else if (node->kind != TREE_SCALAR)
 		ERROR(w, node, "%s is %s, %s was expected", row->path, tree_kind_name(node),
 		      setting_is_list(row->kind) ? "a list or a text" : "a text or number");
-	} else if (setting_assign(row, base, node->text, node->n, note, err) < 0) {
-		ERROR(w, node, "%s: %s", row->path, err);
-	} else if (note[0] != '\0') {
-		WARN(w, node, "%s: %s", row->path, note);
-	}
+	else
+		report(w, row, node, setting_assign(row, base, node->text, node->n, text), text);
 }
 
 static void read_cluster(struct walk *w, const struct tree_node *node)
 {
 	struct config *c = w->c;
 
-	if (node->kind != TREE_MAP) {
-		ERROR(w, node, "an item of clusters is %s, a mapping with a name was expected",
-		      tree_kind_name(node));
-		return;
-	}
-	if (c->n_clusters == CLUSTERS_MAX) {
-		ERROR(w, node, "more than %d clusters", CLUSTERS_MAX);
-		return;
-	}
 	c->clusters = xreallocarray(c->clusters, c->n_clusters + 1, sizeof(*c->clusters));
 	struct cluster_config *cluster = &c->clusters[c->n_clusters];
 	struct position *position = &w->positions->cluster[c->n_clusters++];
+
 	*position = (struct position){ .line = node->line, .column = node->column };
 	*cluster = (struct cluster_config){ 0 };
 	for (const struct tree_node *n = node->first; n; n = n->next) {
@@ -185,95 +171,93 @@ static void read_cluster(struct walk *w, const struct tree_node *node)
 	}
 }
 
-static void read_clusters(struct walk *w, const struct tree_node *node)
-{
-	if (node->kind != TREE_LIST || !node->first) {
-		ERROR(w, node, "clusters is %s, a list of mappings was expected: \"- name: ...\"",
-		      node->kind == TREE_LIST ? "empty" : tree_kind_name(node));
-		return;
-	}
-	for (const struct tree_node *n = node->first; n; n = n->next)
-		read_cluster(w, n);
-}
-
-/* Keys of one duty in an item of overrides. */
-static void read_override_duty(struct walk *w, struct settings *view, const struct setting *section,
-			       const struct tree_node *node)
-{
-	char prefix[64];
-
-	if (node->kind != TREE_MAP) {
-		ERROR(w, node->key, "%s is %s, a mapping of keys was expected", section->path,
-		      tree_kind_name(node));
-		return;
-	}
-	(void)snprintf(prefix, sizeof(prefix), "%s.", section->path);
-	for (const struct tree_node *n = node->first; n; n = n->next) {
-		const struct setting *row = find_row(settings_table, prefix, n->key->text);
-
-		if (!row)
-			report_unknown(w, settings_table, prefix, n->key);
-		else if (!(row->flags & SETTING_OVERRIDE))
-			ERROR(w, n->key, "%s holds for all pods: it cannot stand in overrides", row->path);
-		else
-			read_value(w, row, view, n);
-	}
-}
-
-static void read_override_key(struct walk *w, struct policy_override *o, const struct tree_node *n)
-{
-	const struct setting *row = find_row(settings_override_table, "overrides[].", n->key->text);
-	const struct setting *section = row ? NULL : find_row(settings_table, "", n->key->text);
-	struct settings view;
-
-	if (row) {
-		read_value(w, row, o, n);
-	} else if (section && section->kind == SET_SECTION && strcmp(section->path, "breaker") != 0) {
-		override_view(o, &view);
-		read_override_duty(w, &view, section, n);
-		override_take(o, &view);
-	} else {
-		ERROR(w, n->key, "unknown key \"overrides[].%s\": name, namespaces, labels, or a duty",
-		      n->key->text);
-	}
-}
+static void read_section(struct walk *w, const struct setting *row, void *base, const struct tree_node *node);
 
 static void read_override(struct walk *w, const struct tree_node *node)
 {
 	struct policy *p = &w->c->settings.policy;
 	struct policy_override *o;
 
-	if (node->kind != TREE_MAP) {
-		ERROR(w, node, "an item of overrides is %s, a mapping was expected", tree_kind_name(node));
-		return;
-	}
-	if (p->n_overrides == OVERRIDES_MAX) {
-		ERROR(w, node, "more than %d overrides", OVERRIDES_MAX);
-		return;
-	}
 	w->positions->override[p->n_overrides] =
 		(struct position){ .line = node->line, .column = node->column };
-	o = override_add(p);
-	for (const struct tree_node *n = node->first; n; n = n->next)
-		read_override_key(w, o, n);
+	o = setting_add_override(p);
+	for (const struct tree_node *n = node->first; n; n = n->next) {
+		const struct setting *row = find_row(settings_override_table, "overrides[].", n->key->text);
+		const struct setting *section = find_row(settings_table, "", n->key->text);
+
+		if (row)
+			read_value(w, row, o, n);
+		else if (section && section->kind == SET_SECTION && strcmp(section->path, "breaker") != 0)
+			read_section(w, section, o, n);
+		else
+			ERROR(w, n->key,
+			      "unknown key \"overrides[].%s\": name, namespaces, labels, or a duty",
+			      n->key->text);
+	}
 	if (!o->name)
 		o->name = xasprintf("override %zu", p->n_overrides);
 }
 
-static void read_overrides(struct walk *w, const struct tree_node *node)
+/* `clusters` or `overrides`. */
+static void read_items(struct walk *w, const struct setting *row, const struct tree_node *node)
 {
+	const bool clusters = row->kind == SET_OBJECTS;
+	const size_t *n = clusters ? &w->c->n_clusters : &w->c->settings.policy.n_overrides;
+
 	if (node->kind != TREE_LIST || !node->first) {
-		ERROR(w, node, "overrides is %s, a list of mappings was expected: \"- name: ...\"",
+		ERROR(w, node, "%s is %s, a list of mappings was expected: \"- name: ...\"", row->path,
 		      node->kind == TREE_LIST ? "empty" : tree_kind_name(node));
 		return;
 	}
-	for (const struct tree_node *n = node->first; n; n = n->next)
-		read_override(w, n);
+	for (const struct tree_node *item = node->first; item; item = item->next) {
+		if (item->kind != TREE_MAP)
+			ERROR(w, item, "an item of %s is %s, a mapping%s was expected", row->path,
+			      tree_kind_name(item), clusters ? " with a name" : "");
+		else if (*n == (size_t)row->max)
+			ERROR(w, item, "more than %zu %s", *n, row->path);
+		else if (clusters)
+			read_cluster(w, item);
+		else
+			read_override(w, item);
+	}
 }
 
-static void read_map(struct walk *w, const struct tree_node *map, const char *prefix);
+static void note_position(struct walk *w, const struct setting *row, const struct tree_node *key)
+{
+	struct position *position = &w->positions->row[row - settings_table];
 
-static void read_section(struct walk *w, const struct setting *row, const struct tree_node *node)
+	if (position->line > 0 && row->alias[0] != '\0' && strcasecmp(key->text, position->key) != 0)
+		ERROR(w, key, "%s and %s (line %zu) are two spellings of one key: keep one", key->text,
+		      position->key, position->line);
+	*position = (struct position){ key->line, key->column, key->text };
+}
+
+/* base is the configuration, or an item of overrides. */
+static void read_map(struct walk *w, void *base, const struct tree_node *map, const char *prefix)
+{
+	for (const struct tree_node *n = map->first; n; n = n->next) {
+		const struct setting *row = find_row(settings_table, prefix, n->key->text);
+
+		if (!row) {
+			report_unknown(w, settings_table, prefix, n->key);
+			continue;
+		}
+		if (base == w->c)
+			note_position(w, row, n->key);
+		if (base != w->c && !(row->flags & SETTING_OVERRIDE))
+			ERROR(w, n->key, "%s holds for all pods: it cannot stand in overrides", row->path);
+		else if (row->kind == SET_SECTION)
+			read_section(w, row, base, n);
+		else if (row->kind == SET_OBJECTS)
+			read_items(w, row, n);
+		else if (row->kind == SET_OVERRIDES)
+			w->overrides = n;
+		else
+			read_value(w, row, base, n);
+	}
+}
+
+static void read_section(struct walk *w, const struct setting *row, void *base, const struct tree_node *node)
 {
 	char prefix[64];
 
@@ -283,34 +267,7 @@ static void read_section(struct walk *w, const struct setting *row, const struct
 		return;
 	}
 	(void)snprintf(prefix, sizeof(prefix), "%s.", row->path);
-	read_map(w, node, prefix);
-}
-
-static void read_map(struct walk *w, const struct tree_node *map, const char *prefix)
-{
-	for (const struct tree_node *n = map->first; n; n = n->next) {
-		const struct setting *row = find_row(settings_table, prefix, n->key->text);
-
-		if (!row) {
-			report_unknown(w, settings_table, prefix, n->key);
-			continue;
-		}
-		struct position *position = &w->positions->row[row - settings_table];
-
-		if (position->line > 0 && row->alias[0] != '\0' &&
-		    strcasecmp(n->key->text, position->key) != 0)
-			ERROR(w, n->key, "%s and %s (line %zu) are two spellings of one key: keep one",
-			      n->key->text, position->key, position->line);
-		*position = (struct position){ n->key->line, n->key->column, n->key->text };
-		if (row->kind == SET_SECTION)
-			read_section(w, row, n);
-		else if (row->kind == SET_OBJECTS)
-			read_clusters(w, n);
-		else if (row->kind == SET_OVERRIDES)
-			w->overrides = n;
-		else
-			read_value(w, row, w->c, n);
-	}
+	read_map(w, base, node, prefix);
 }
 
 static int walk_tree(const char *path, const struct tree_node *root, struct config *ret, struct diags *d)
@@ -322,40 +279,30 @@ static int walk_tree(const char *path, const struct tree_node *root, struct conf
 		ERROR(&w, root, "the file is %s, keys were expected: \"deleteEvictedPod:\"",
 		      tree_kind_name(root));
 	else if (root)
-		read_map(&w, root, "");
+		read_map(&w, ret, root, "");
 	if (w.overrides)
-		read_overrides(&w, w.overrides);
+		read_items(&w, settings_find("overrides"), w.overrides);
 	config_validate(path, ret, positions, d);
 	return d->errors > 0 ? -EINVAL : 0;
-}
-
-/* Errors of the tree and of the walk, in the order of the file. */
-static int load_tree(const char *path, int r, struct tree_node *root, struct config *ret, struct diags *d,
-		     size_t from)
-{
-	if (r == 0)
-		r = walk_tree(path, root, ret, d);
-	tree_free(&root);
-	diags_sort(d, from);
-	return r;
 }
 
 int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d)
 {
 	struct tree_node *root = NULL;
 	const size_t from = d->n;
-	const int r = tree_parse(path, text, n, TREE_CONFIGURATION, &root, d);
+	int r = text ? tree_parse(path, text, n, TREE_CONFIGURATION, &root, d)
+		     : tree_read(path, TREE_CONFIGURATION, &root, d);
 
-	return load_tree(path, r, root, ret, d, from);
+	if (r == 0)
+		r = walk_tree(path, root, ret, d);
+	tree_free(&root);
+	diags_sort(d, from); /* of the tree and of the walk, in the order of the file */
+	return r;
 }
 
 int config_load(const char *path, struct config *ret, struct diags *d)
 {
-	struct tree_node *root = NULL;
-	const size_t from = d->n;
-	const int r = tree_read(path, TREE_CONFIGURATION, &root, d);
-
-	return load_tree(path, r, root, ret, d, from);
+	return config_load_text(path, NULL, 0, ret, d);
 }
 
 int config_check(const char *path, FILE *out)

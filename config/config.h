@@ -19,7 +19,7 @@ void config_done(struct config *c);
  * warning goes to d as "FILE:LINE:COLUMN: message". Files that the configuration names are not opened. 0, or
  * -EINVAL when there was an error. Bounded: 1 MiB, 32 levels, 20000 values. */
 int config_load(const char *path, struct config *ret, struct diags *d);
-/* The same for a text in memory; `path` is only for the messages. */
+/* The same for a text in memory; `path` is only for the messages. Without a text it is the same. */
 int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d);
 
 /* For the operator: "FILE: ok" and the warnings, or all errors. Returns EXIT_CODE_OK or EXIT_CODE_CONFIG. */

@@ -2,37 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_print.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "base/duration.h"
-#include "config/config.h"
-#include "config/override.h"
 #include "config/table.h"
 
 const char *config_type_name(const struct setting *row)
 {
-	static const char *const names[] = {
-		[SET_SECTION] = "section",
-		[SET_OBJECTS] = "list of mappings",
-		[SET_BOOL] = "true or false",
-		[SET_COUNT] = "number",
-		[SET_DURATION] = "duration",
-		[SET_TEXT] = "text",
-		[SET_CRON] = "schedule",
-		[SET_URL] = "URL",
-		[SET_LISTEN] = "address:port",
-		[SET_ZONE] = "time zone",
-		[SET_PATH] = "path",
-		[SET_NAME] = "name",
-		[SET_NAMESPACES] = "list of namespaces",
-		[SET_REASONS] = "list of reasons",
-		[SET_LABELS] = "list of labels",
-		[SET_WINDOWS] = "list of windows",
-		[SET_OVERRIDES] = "list of mappings",
-	};
+#define WRITTEN(KIND, written) [SET_##KIND] = written,
+	static const char *const names[] = { SETTING_KINDS(WRITTEN) };
 
 	return row->kind == SET_ENUM ? row->unit : names[row->kind];
 }
@@ -88,23 +68,24 @@ static void print_help_row(const struct setting *row, FILE *out)
 	print_wrapped(out, row->doc, 6, 100);
 }
 
-static const struct setting *sub_table(const struct setting *row)
+static void print_help_rows(const struct setting *table, FILE *out)
 {
-	return row->kind == SET_OBJECTS ? settings_cluster_table : settings_override_table;
+	for (const struct setting *row = table; row->path; row++) {
+		if (row->flags & SETTING_DERIVED)
+			continue;
+		print_help_row(row, out);
+		if (row->kind == SET_OBJECTS)
+			print_help_rows(settings_cluster_table, out);
+		if (row->kind == SET_OVERRIDES)
+			print_help_rows(settings_override_table, out);
+	}
 }
 
 void config_print_help(FILE *out)
 {
 	(void)fprintf(out, "Keys of the configuration file. Case does not matter; lists may be written with "
 			   "commas.\n\n");
-	for (const struct setting *row = settings_table; row->path; row++) {
-		if (row->flags & SETTING_DERIVED)
-			continue;
-		print_help_row(row, out);
-		if (row->kind == SET_OBJECTS || row->kind == SET_OVERRIDES)
-			for (const struct setting *sub = sub_table(row); sub->path; sub++)
-				print_help_row(sub, out);
-	}
+	print_help_rows(settings_table, out);
 }
 
 /* -- the configuration in force -- */
@@ -170,45 +151,45 @@ static void print_effective_row(const struct setting *row, const void *base, con
 	(void)fputc('\n', out);
 }
 
-static void print_effective_clusters(const struct config *c, FILE *out)
+/* One of a list of mappings. */
+static void print_item(const struct setting *table, const void *base, FILE *out)
 {
-	if (c->n_clusters > 0)
-		(void)fprintf(out, "clusters:\n");
-	for (size_t i = 0; i < c->n_clusters; i++)
-		for (const struct setting *row = settings_cluster_table; row->path; row++)
-			print_effective_row(row, &c->clusters[i],
-					    row == settings_cluster_table ? "  - " : "    ", out);
+	for (const struct setting *row = table; row->path; row++)
+		print_effective_row(row, base, row == table ? "  - " : "    ", out);
 }
 
 /* Of its duties what differs from the policy. */
 static void print_effective_override(const struct config *c, const struct policy_override *o, FILE *out)
 {
 	const struct setting *section = NULL, *told = NULL;
-	struct settings view;
 
-	for (const struct setting *row = settings_override_table; row->path; row++)
-		print_effective_row(row, o, row == settings_override_table ? "  - " : "    ", out);
-	override_view(o, &view);
+	print_item(settings_override_table, o, out);
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (row->kind == SET_SECTION)
 			section = row;
-		if (!(row->flags & SETTING_OVERRIDE) || setting_equal(row, &view, c))
+		if (!(row->flags & SETTING_OVERRIDE) || setting_equal(row, o, c))
 			continue;
 		if (section && section != told)
 			(void)fprintf(out, "    %s:\n", section->path);
 		told = section;
-		print_effective_row(row, &view, "      ", out);
+		print_effective_row(row, o, "      ", out);
 	}
 }
 
-static void print_effective_overrides(const struct config *c, FILE *out)
+/* `clusters` or `overrides`. */
+static void print_items(const struct setting *row, const struct config *c, FILE *out)
 {
+	const bool clusters = row->kind == SET_OBJECTS;
 	const struct policy *p = &c->settings.policy;
+	const size_t n = clusters ? c->n_clusters : p->n_overrides;
 
-	if (p->n_overrides > 0)
-		(void)fprintf(out, "overrides:\n");
-	for (size_t i = 0; i < p->n_overrides; i++)
-		print_effective_override(c, &p->overrides[i], out);
+	if (n > 0)
+		(void)fprintf(out, "%s:\n", row->path);
+	for (size_t i = 0; i < n; i++)
+		if (clusters)
+			print_item(settings_cluster_table, &c->clusters[i], out);
+		else
+			print_effective_override(c, &p->overrides[i], out);
 }
 
 void config_print_effective(const struct config *c, FILE *out)
@@ -218,10 +199,8 @@ void config_print_effective(const struct config *c, FILE *out)
 			continue;
 		if (row->kind == SET_SECTION)
 			(void)fprintf(out, "%s:\n", row->path);
-		else if (row->kind == SET_OBJECTS)
-			print_effective_clusters(c, out);
-		else if (row->kind == SET_OVERRIDES)
-			print_effective_overrides(c, out);
+		else if (row->kind == SET_OBJECTS || row->kind == SET_OVERRIDES)
+			print_items(row, c, out);
 		else
 			print_effective_row(row, c, strchr(row->path, '.') ? "  " : "", out);
 	}

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_validate.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "base/cleanup.h"
 #include "config/cron.h"
 #include "config/diag.h"
-#include "base/duration.h"
 #include "config/window.h"
 #include "config/zone_file.h"
 
@@ -24,10 +22,7 @@ struct check {
 
 static const struct position *position_of(const struct check *k, const char *path)
 {
-	for (size_t i = 0; settings_table[i].path; i++)
-		if (strcmp(settings_table[i].path, path) == 0)
-			return &k->positions->row[i];
-	abort();
+	return &k->positions->row[settings_find(path) - settings_table];
 }
 
 static bool is_written(const struct check *k, const char *path)
@@ -75,8 +70,7 @@ static void check_namespaces(const struct check *k, enum duty duty)
 	if (star && !is_written(k, "defaultExcludeNamespaces"))
 		WARN(k, at,
 		     "%s.namespaces: \"*\" leaves out kube-system and %zu more (defaultExcludeNamespaces): "
-		     "name one to "
-		     "work in it",
+		     "name one to work in it",
 		     duty_name(duty), p->default_exclude_namespaces.n - 1);
 }
 
@@ -96,18 +90,15 @@ static void check_duties(const struct check *k)
 	if (duty[DUTY_IMAGE_PULL].enable && duty[DUTY_IMAGE_PULL].hours_ms < 600000)
 		WARN(k, position_of_key(k, DUTY_IMAGE_PULL, "hours"),
 		     "errImagePull.hours: less than 10m is short: the kubelet itself waits up to 5m between "
-		     "two tries, "
-		     "and a short outage of a registry scales workloads to 0");
+		     "two tries, and a short outage of a registry scales workloads to 0");
 	if (duty[DUTY_EVICTED].enable && !is_written(k, "deleteEvictedPod.includeJobs"))
 		WARN(k, position_of(k, "deleteEvictedPod"),
 		     "deleteEvictedPod keeps pods of Jobs, which the original program deleted: write "
-		     "includeJobs: true "
-		     "or false");
+		     "includeJobs: true or false");
 	if (duty[DUTY_TERMINATING].enable && !is_written(k, "deleteTerminatingPod.unreachableNodes"))
 		WARN(k, position_of(k, "deleteTerminatingPod"),
 		     "deleteTerminatingPod keeps pods on nodes that do not answer, which the original "
-		     "program deleted: "
-		     "write unreachableNodes: true (dangerous) or false");
+		     "program deleted: write unreachableNodes: true (dangerous) or false");
 }
 
 static void check_secrets(const struct check *k)
@@ -146,7 +137,7 @@ static void check_schedule(const struct check *k)
 	const struct settings *s = &k->c->settings;
 	const struct position *at = position_of(k, "tooManyRestart.duration");
 	const char *name = s->time_zone ? s->time_zone : "UTC";
-	void *bytes = NULL;
+	_cleanup_free_ void *bytes = NULL;
 	struct zone *z = NULL;
 	struct cron c;
 	size_t n;
@@ -171,7 +162,6 @@ static void check_schedule(const struct check *k)
 		WARN(k, position_of(k, "tooManyRestart.duration"),
 		     "the report is sent more than once a minute: the bot refuses more than 100 a minute");
 	zone_free(&z);
-	free(bytes);
 }
 
 /* Every zone that a window names is there; the windows themselves were read where they stand. */
@@ -179,11 +169,9 @@ static void check_windows(const struct check *k, enum duty d)
 {
 	const struct str_list *windows = &k->c->settings.policy.duty[d].windows;
 	const char *of_all = k->c->settings.window_zone;
-	char path[64];
 	struct window w;
 	size_t n;
 
-	(void)snprintf(path, sizeof(path), "%s.windows", duty_name(d));
 	for (size_t i = 0; i < windows->n; i++) {
 		_cleanup_free_ void *bytes = NULL;
 
@@ -193,7 +181,8 @@ static void check_windows(const struct check *k, enum duty d)
 		const int r = zone_load(name, &bytes, &n);
 
 		if (r < 0)
-			ERROR(k, position_of(k, path), "time zone \"%s\": %s", name, zone_error(r));
+			ERROR(k, position_of_key(k, d, "windows"), "time zone \"%s\": %s", name,
+			      zone_error(r));
 	}
 }
 

@@ -5,9 +5,8 @@
 #define CONFIG_CONFIG_VALIDATE_H
 
 #include "config/diag.h"
-#include "config/structs.h"
+#include "config/settings.h"
 #include "config/table.h"
-#include "ipc/msg.h"
 
 /* Where a key stands; line 0: it does not. */
 struct position {

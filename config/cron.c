@@ -5,8 +5,6 @@
 #include "config/cron.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -45,21 +43,19 @@ struct parse {
 	struct str_error *err;
 };
 
-static int fail(struct parse *p, const char *at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int fail(struct parse *p, const char *at, const char *fmt, ...)
-{
-	va_list ap;
+#define FAIL(p, at, ...) str_fail_at((p)->err, (size_t)((at) - (p)->spec), __VA_ARGS__)
 
-	p->err->pos = (size_t)(at - p->spec);
-	va_start(ap, fmt);
-	(void)vsnprintf(p->err->text, sizeof(p->err->text), fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
+#define BLANKS " \t\n\v\f\r"
 
-static bool is_space(char c)
+/* The first word of *rest, which is then what stands behind it. */
+static struct str next_word(struct str *rest)
 {
-	return c == ' ' || (c >= '\t' && c <= '\r');
+	struct str word = { rest->p, 0 };
+
+	while (word.n < rest->n && !strchr(BLANKS, word.p[word.n]))
+		word.n++;
+	*rest = str_trim((struct str){ word.p + word.n, rest->n - word.n }, BLANKS);
+	return word;
 }
 
 /* The part of s before the first `stop`; *rest is behind it, or NULL at the end. */
@@ -89,14 +85,14 @@ static bool is_name(struct str s, const char *name)
 static int fail_value(struct parse *p, const struct field *f, struct str s)
 {
 	if (s.n == 0)
-		return fail(p, s.p, "a value of the %s is missing", f->name);
+		return FAIL(p, s.p, "a value of the %s is missing", f->name);
 	if (memchr(s.p, '#', s.n) || is_name(s, "l") || is_name(s, "w") || (s.p[s.n - 1] | 32) == 'l' ||
 	    (s.p[s.n - 1] | 32) == 'w')
-		return fail(p, s.p, "L, W and # are not supported in the %s", f->name);
+		return FAIL(p, s.p, "L, W and # are not supported in the %s", f->name);
 	if (f->names)
-		return fail(p, s.p, "not a %s: write %u to %u, or %s to %s", f->name, f->min, f->max,
+		return FAIL(p, s.p, "not a %s: write %u to %u, or %s to %s", f->name, f->min, f->max,
 			    f->names[0], f->names[f->n_names - 1]);
-	return fail(p, s.p, "not a %s: write %u to %u, or *", f->name, f->min, f->max);
+	return FAIL(p, s.p, "not a %s: write %u to %u, or *", f->name, f->min, f->max);
 }
 
 static int parse_value(struct parse *p, const struct field *f, struct str s, unsigned *ret)
@@ -113,10 +109,10 @@ static int parse_value(struct parse *p, const struct field *f, struct str s, uns
 	if (r == -EINVAL)
 		return fail_value(p, f, s);
 	if (r < 0 || v > f->max)
-		return fail(p, s.p, "%.*s is above %u, the largest %s%s", (int)(s.n > 20 ? 20 : s.n), s.p,
+		return FAIL(p, s.p, "%.*s is above %u, the largest %s%s", (int)(s.n > 20 ? 20 : s.n), s.p,
 			    f->max, f->name, f->max == 6 ? " (Sunday is 0)" : "");
 	if (v < f->min)
-		return fail(p, s.p, "%llu is below %u, the smallest %s", (unsigned long long)v, f->min,
+		return FAIL(p, s.p, "%llu is below %u, the smallest %s", (unsigned long long)v, f->min,
 			    f->name);
 	*ret = (unsigned)v;
 	return 0;
@@ -127,9 +123,9 @@ static int parse_step(struct parse *p, const struct field *f, struct str s, unsi
 	uint64_t v;
 
 	if (s.n > 0 && memchr(s.p, '/', s.n))
-		return fail(p, s.p, "more than one / in the %s", f->name);
+		return FAIL(p, s.p, "more than one / in the %s", f->name);
 	if (str_to_u64(s.p, s.n, &v) < 0 || v == 0)
-		return fail(p, s.p, "the step of the %s must be a number from 1 on", f->name);
+		return FAIL(p, s.p, "the step of the %s must be a number from 1 on", f->name);
 	*ret = v > f->max ? f->max + 1 : (unsigned)v;
 	return 0;
 }
@@ -158,7 +154,7 @@ static int parse_range(struct parse *p, const struct field *f, struct str s, uin
 			return r;
 	}
 	if (low > high)
-		return fail(p, low_text.p, "the range %.*s of the %s runs backwards", (int)range.n, range.p,
+		return FAIL(p, low_text.p, "the range %.*s of the %s runs backwards", (int)range.n, range.p,
 			    f->name);
 	for (unsigned v = low; v <= high; v += step)
 		*bits |= UINT64_C(1) << v;
@@ -181,26 +177,18 @@ static int parse_field(struct parse *p, const struct field *f, struct str s, uin
 	return 0;
 }
 
-static int parse_fields(struct parse *p, const char *s, struct cron *c)
+static int parse_fields(struct parse *p, struct str s, struct cron *c)
 {
 	uint64_t *const bits[6] = { &c->second, &c->minute, &c->hour, &c->day, &c->month, &c->weekday };
 	struct str word[7] = { 0 };
 	bool star[6] = { 0 };
-	const char *first = s;
 	size_t n = 0;
 
-	while (*s && n < ARRAY_SIZE(word)) {
-		const char *from = s;
-
-		while (*s && !is_space(*s))
-			s++;
-		word[n++] = (struct str){ from, (size_t)(s - from) };
-		while (is_space(*s))
-			s++;
-	}
+	for (struct str rest = s; rest.n > 0 && n < ARRAY_SIZE(word);)
+		word[n++] = next_word(&rest);
 	if (n < 5 || n > 6)
-		return fail(
-			p, n > 6 ? word[6].p : first,
+		return FAIL(
+			p, n > 6 ? word[6].p : s.p,
 			"%s%zu fields; write 6 (second minute hour day month weekday), or 5 as in a crontab",
 			n > 6 ? "more than 6, at least " : "", n);
 	c->five_fields = n == 5;
@@ -227,75 +215,57 @@ static const struct descriptor {
 static int parse_descriptor(struct parse *p, struct str s, struct cron *c)
 {
 	struct str_error why;
+	struct str rest = s;
 	int64_t ns;
 
 	for (size_t i = 0; i < ARRAY_SIZE(descriptors); i++)
 		if (str_is(s, descriptors[i].name))
-			return parse_fields(p, descriptors[i].fields, c);
-	if (s.n < 7 || memcmp(s.p, "@every", 6) != 0 || !is_space(s.p[6]))
-		return fail(p, s.p,
+			return parse_fields(p, STR_C(descriptors[i].fields), c);
+	if (!str_is(next_word(&rest), "@every") || rest.n == 0)
+		return FAIL(p, s.p,
 			    "no such descriptor; there are @yearly, @monthly, @weekly, @daily, @hourly and "
 			    "@every 6h");
-	for (s.p += 6, s.n -= 6; s.n > 0 && is_space(*s.p); s.p++)
-		s.n--;
-	if (duration_parse(s.p, s.n, &ns, &why) < 0)
-		return fail(p, s.p, "%s", why.text);
+	if (duration_parse(rest.p, rest.n, &ns, &why) < 0)
+		return FAIL(p, rest.p, "%s", why.text);
 	if (ns < 1000000000)
-		return fail(p, s.p, "@every needs at least 1s");
+		return FAIL(p, rest.p, "@every needs at least 1s");
 	c->every_s = (uint64_t)(ns / 1000000000);
 	return 0;
 }
 
-/* "TZ=Area/City " or "CRON_TZ=Area/City "; returns what is behind it, NULL on error. */
-static const char *parse_zone(struct parse *p, const char *s, struct cron *c)
+/* "TZ=Area/City " or "CRON_TZ=Area/City " goes from *s. */
+static int parse_zone(struct parse *p, struct str *s, struct cron *c)
 {
-	const size_t prefix = strncmp(s, "CRON_TZ=", 8) == 0 ? 8 : strncmp(s, "TZ=", 3) == 0 ? 3 : 0;
-	size_t n = 0;
+	struct str rest = *s, zone = next_word(&rest);
+	const size_t prefix = strncmp(zone.p, "CRON_TZ=", 8) == 0 ? 8
+			      : strncmp(zone.p, "TZ=", 3) == 0    ? 3
+								  : 0;
 
 	if (prefix == 0)
-		return s;
-	s += prefix;
-	while (s[n] && !is_space(s[n]))
-		n++;
-	if (n == 0 || n >= sizeof(c->zone)) {
-		(void)fail(p, s, "the time zone is missing; write for example CRON_TZ=Asia/Shanghai");
-		return NULL;
-	}
-	memcpy(c->zone, s, n);
-	c->zone[n] = '\0';
-	for (s += n; is_space(*s);)
-		s++;
-	if (*s == '\0') {
-		(void)fail(p, s, "the schedule behind the time zone is missing");
-		return NULL;
-	}
-	return s;
+		return 0;
+	zone.p += prefix;
+	zone.n -= prefix;
+	if (zone.n == 0 || zone.n >= sizeof(c->zone))
+		return FAIL(p, zone.p, "the time zone is missing; write for example CRON_TZ=Asia/Shanghai");
+	memcpy(c->zone, zone.p, zone.n);
+	*s = rest;
+	return s->n == 0 ? FAIL(p, s->p, "the schedule behind the time zone is missing") : 0;
 }
 
 static int parse(struct parse *p, struct cron *c)
 {
-	const char *s = p->spec;
-	size_t n;
+	struct str s = str_trim(STR_C(p->spec), BLANKS);
 
-	while (is_space(*s))
-		s++;
-	s = parse_zone(p, s, c);
-	if (!s)
+	if (parse_zone(p, &s, c) < 0)
 		return -EINVAL;
-	if (*s == '\0')
-		return fail(p, s, "the schedule is empty; write for example 0 0 9 * * 1");
-	if (*s != '@')
-		return parse_fields(p, s, c);
-	n = strlen(s);
-	while (is_space(s[n - 1]))
-		n--;
-	return parse_descriptor(p, (struct str){ s, n }, c);
+	if (s.n == 0)
+		return FAIL(p, s.p, "the schedule is empty; write for example 0 0 9 * * 1");
+	return *s.p == '@' ? parse_descriptor(p, s, c) : parse_fields(p, s, c);
 }
 
 int cron_parse(const char *spec, struct cron *ret, struct str_error *reterr)
 {
-	struct str_error unwanted;
-	struct parse p = { .spec = spec, .err = reterr ? reterr : &unwanted };
+	struct parse p = { spec, reterr };
 	struct cron c = { 0 };
 	const int r = parse(&p, &c);
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/diag.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,42 +13,30 @@
 
 #define LINE_MAX_BYTES 1000 /* a LOAD_LINE holds 1023 */
 
-__attribute__((format(printf, 6, 0))) static void add(struct diags *d, bool error, const char *file,
-						      size_t line, size_t column, const char *fmt, va_list ap)
+int diags_add(struct diags *d, const char *warning, const char *file, size_t line, size_t column,
+	      const char *fmt, ...)
 {
+	const bool error = warning[0] == '\0';
+	va_list ap;
+
+	va_start(ap, fmt);
 	_cleanup_free_ char *message = xvasprintf(fmt, ap);
+	va_end(ap);
 	_cleanup_free_ char *where = !file      ? xstrdup("")
 				     : line > 0 ? xasprintf("%s:%zu:%zu: ", file, line, column)
 						: xasprintf("%s: ", file);
-	_cleanup_free_ char *all = xasprintf("%s%s%s", where, error ? "" : "warning: ", message);
+	_cleanup_free_ char *all = xasprintf("%s%s%s", where, warning, message);
 	char shown[LINE_MAX_BYTES];
 
 	d->errors += error;
 	if (d->n == DIAGS_MAX) {
 		d->dropped++;
-		return;
+		return -EINVAL;
 	}
 	(void)str_copy_printable(shown, sizeof(shown), all, strlen(all));
 	d->v = xreallocarray(d->v, d->n + 1, sizeof(*d->v));
 	d->v[d->n++] = (struct diag){ error, xstrdup(shown), line, column };
-}
-
-void diags_error(struct diags *d, const char *file, size_t line, size_t column, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add(d, true, file, line, column, fmt, ap);
-	va_end(ap);
-}
-
-void diags_warn(struct diags *d, const char *file, size_t line, size_t column, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add(d, false, file, line, column, fmt, ap);
-	va_end(ap);
+	return -EINVAL;
 }
 
 void diags_sort(struct diags *d, size_t from)

@@ -4,7 +4,6 @@
 #ifndef CONFIG_DIAG_H
 #define CONFIG_DIAG_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,12 +23,13 @@ struct diags {
 	size_t dropped;
 };
 
-/* "FILE:LINE:COLUMN: message"; line 0 leaves line and column out, file NULL also the file. */
-void diags_error(struct diags *d, const char *file, size_t line, size_t column, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+/* "FILE:LINE:COLUMN: message"; line 0 leaves line and column out, file NULL also the file. Returns -EINVAL.
+ */
+#define diags_error(d, ...) diags_add(d, "", __VA_ARGS__)
 /* "FILE:LINE:COLUMN: warning: message" */
-void diags_warn(struct diags *d, const char *file, size_t line, size_t column, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+#define diags_warn(d, ...) ((void)diags_add(d, "warning: ", __VA_ARGS__))
+int diags_add(struct diags *d, const char *warning, const char *file, size_t line, size_t column,
+	      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* Order by line and column what was added from index `from` on. */
 void diags_sort(struct diags *d, size_t from);
 void diags_done(struct diags *d);

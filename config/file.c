@@ -4,26 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
-
-static int fail(char *reterr, int r, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int fail(char *reterr, int r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(reterr, FILE_ERROR_MAX, fmt, ap);
-	va_end(ap);
-	return r;
-}
 
 static const char *type_name(mode_t mode)
 {
@@ -36,11 +23,14 @@ static const char *type_name(mode_t mode)
 static int check(const struct stat *st, size_t cap, char *reterr)
 {
 	if (!S_ISREG(st->st_mode))
-		return fail(reterr, -EINVAL, "is %s, not a regular file", type_name(st->st_mode));
+		return str_fail(reterr, FILE_ERROR_MAX, -EINVAL, "is %s, not a regular file",
+				type_name(st->st_mode));
 	if ((uint64_t)st->st_size > cap)
-		return fail(reterr, -EFBIG, "is larger than %zu KiB: is this the right file?", cap / 1024);
+		return str_fail(reterr, FILE_ERROR_MAX, -EFBIG,
+				"is larger than %zu KiB: is this the right file?", cap / 1024);
 	if (st->st_mode & S_IWOTH)
-		return fail(reterr, -EPERM, "can be changed by anybody: chmod o-w it first");
+		return str_fail(reterr, FILE_ERROR_MAX, -EPERM,
+				"can be changed by anybody: chmod o-w it first");
 	return 0;
 }
 
@@ -72,19 +62,28 @@ int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char rete
 	int r;
 
 	if (fd < 0 || fstat(fd, &before) < 0)
-		return fail(reterr, -errno, "cannot be read: %s", strerror(errno));
+		return str_fail(reterr, FILE_ERROR_MAX, -errno, "cannot be read: %s", strerror(errno));
 	r = check(&before, cap, reterr);
 	if (r < 0)
 		return r;
 	p = xmalloc((size_t)before.st_size + 1);
 	r = read_all(fd, p, (size_t)before.st_size + 1, &n);
 	if (r < 0)
-		return fail(reterr, r, "cannot be read: %s", strerror(-r));
+		return str_fail(reterr, FILE_ERROR_MAX, r, "cannot be read: %s", strerror(-r));
 	if (fstat(fd, &after) < 0 || n != (size_t)before.st_size || after.st_size != before.st_size ||
 	    after.st_mtim.tv_sec != before.st_mtim.tv_sec || after.st_mtim.tv_nsec != before.st_mtim.tv_nsec)
-		return fail(reterr, -EAGAIN, "changed while it was read: try again");
+		return str_fail(reterr, FILE_ERROR_MAX, -EAGAIN, "changed while it was read: try again");
 	p[n] = '\0';
 	*ret = TAKE_PTR(p);
 	*ret_n = n;
 	return 0;
+}
+
+char *file_beside(const char *file, const char *path)
+{
+	const char *slash = strrchr(file, '/');
+
+	if (path[0] == '/' || !slash)
+		return xstrdup(path);
+	return xasprintf("%.*s/%s", (int)(slash - file), file, path);
 }

@@ -12,5 +12,7 @@
  * path): -EFBIG, -EINVAL (directory, FIFO, device), -EAGAIN (changed while it was read), -EPERM (anybody may
  * write to it). Never blocks. */
 int file_read(const char *path, size_t cap, char **ret, size_t *ret_n, char reterr[static FILE_ERROR_MAX]);
+/* A path that is written in a file: a relative one starts beside it. malloc()ed. */
+char *file_beside(const char *file, const char *path);
 
 #endif

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
-#include "config/diag.h"
-#include "config/kubeconfig_user.h"
 #include "config/tree.h"
 #include "config/url.h"
 
@@ -35,16 +34,9 @@ static void files_done(struct files *f)
 
 const char *kube_service_account_dir(void)
 {
-	const char *dir = getenv("OPC_SERVICEACCOUNT_DIR");
+	const char *dir = str_env("OPC_SERVICEACCOUNT_DIR");
 
-	return dir && *dir ? dir : "/var/run/secrets/kubernetes.io/serviceaccount";
-}
-
-static const char *env_or_null(const char *name)
-{
-	const char *s = getenv(name);
-
-	return s && *s ? s : NULL;
+	return dir ? dir : "/var/run/secrets/kubernetes.io/serviceaccount";
 }
 
 bool kube_is_in_cluster(void)
@@ -52,7 +44,7 @@ bool kube_is_in_cluster(void)
 	_cleanup_free_ char *token = xasprintf("%s/token", kube_service_account_dir());
 	struct stat st;
 
-	return env_or_null("KUBERNETES_SERVICE_HOST") && env_or_null("KUBERNETES_SERVICE_PORT") &&
+	return str_env("KUBERNETES_SERVICE_HOST") && str_env("KUBERNETES_SERVICE_PORT") &&
 	       stat(token, &st) == 0 && S_ISREG(st.st_mode);
 }
 
@@ -64,21 +56,16 @@ static int add_file(struct files *f, const char *path, struct diags *d)
 	for (size_t i = 0; i < f->n; i++)
 		if (strcmp(f->path[i], path) == 0)
 			return 0;
-	if (f->n == FILES_MAX) {
-		diags_error(d, path, 0, 0, "more than %u kubeconfig files", FILES_MAX);
-		return -EINVAL;
-	}
+	if (f->n == FILES_MAX)
+		return diags_error(d, path, 0, 0, "more than %u kubeconfig files", FILES_MAX);
 	const int r = tree_read(path, TREE_KUBECONFIG, &root, d);
 
+	if (r == 0 && root && root->kind != TREE_MAP)
+		(void)diags_error(d, path, root->line, root->column, "is no kubeconfig: it is %s",
+				  tree_kind_name(root));
 	if (r < 0 || d->errors > before) {
 		tree_free(&root);
 		return r < 0 ? r : -EINVAL;
-	}
-	if (root && root->kind != TREE_MAP) {
-		diags_error(d, path, root->line, root->column, "is no kubeconfig: it is %s",
-			    tree_kind_name(root));
-		tree_free(&root);
-		return -EINVAL;
 	}
 	f->path[f->n] = xstrdup(path);
 	f->root[f->n++] = root;
@@ -96,28 +83,22 @@ static int add_files(struct files *f, const char *list, struct diags *d)
 
 		r = one < 0 ? one : r;
 	}
-	if (f->n == 0 && r == 0) {
-		diags_error(d, NULL, 0, 0, "none of the files in $KUBECONFIG (%s) exists", list);
-		return -EINVAL;
-	}
+	if (f->n == 0 && r == 0)
+		return diags_error(d, NULL, 0, 0, "none of the files in $KUBECONFIG (%s) exists", list);
 	return r;
 }
 
 /* The entry called `name` of `clusters`, `users` or `contexts`: the first file that has it wins whole. */
 static struct kube_entry find_entry(const struct files *f, const char *list, const char *member,
-				    const char *name)
+				    const char *name, struct diags *d)
 {
-	for (size_t i = 0; i < f->n; i++) {
-		const struct tree_node *items = tree_get(f->root[i], list);
-
-		for (const struct tree_node *n = items && items->kind == TREE_LIST ? items->first : NULL; n;
-		     n = n->next) {
+	for (size_t i = 0; i < f->n; i++)
+		for (const struct tree_node *n = tree_items(f->root[i], list); n; n = n->next) {
 			const struct tree_node *key = tree_get(n, "name");
 
 			if (key && key->kind == TREE_SCALAR && strcmp(key->text, name) == 0)
-				return (struct kube_entry){ f->path[i], name, tree_get(n, member) };
+				return (struct kube_entry){ f->path[i], name, tree_get(n, member), d };
 		}
-	}
 	return (struct kube_entry){ 0 };
 }
 
@@ -138,17 +119,13 @@ static void list_names(const struct files *f, const char *list, char *ret, size_
 	size_t w = 0;
 
 	ret[0] = '\0';
-	for (size_t i = 0; i < f->n; i++) {
-		const struct tree_node *items = tree_get(f->root[i], list);
-
-		for (const struct tree_node *n = items && items->kind == TREE_LIST ? items->first : NULL; n;
-		     n = n->next) {
+	for (size_t i = 0; i < f->n; i++)
+		for (const struct tree_node *n = tree_items(f->root[i], list); n; n = n->next) {
 			const struct tree_node *key = tree_get(n, "name");
 
 			if (key && key->kind == TREE_SCALAR && w + key->n + 3 < size)
 				w += (size_t)snprintf(ret + w, size - w, "%s%s", w ? ", " : "", key->text);
 		}
-	}
 	if (w == 0)
 		(void)snprintf(ret, size, "none");
 }
@@ -159,11 +136,10 @@ static int missing(const struct files *f, const char *list, const char *what, co
 	char names[400];
 
 	list_names(f, list, names, sizeof(names));
-	if (name)
-		diags_error(d, f->path[0], 0, 0, "there is no %s \"%s\"; there is: %s", what, name, names);
-	else
-		diags_error(d, f->path[0], 0, 0, "no current-context: name a %s; there is: %s", what, names);
-	return -EINVAL;
+	if (!name)
+		return diags_error(d, f->path[0], 0, 0, "no current-context: name a %s; there is: %s", what,
+				   names);
+	return diags_error(d, f->path[0], 0, 0, "there is no %s \"%s\"; there is: %s", what, name, names);
 }
 
 static int read_target(const struct files *f, const char *wanted, struct kube_target *t, struct diags *d)
@@ -175,24 +151,24 @@ static int read_target(const struct files *f, const char *wanted, struct kube_ta
 
 	if (!name)
 		return missing(f, "contexts", "context", NULL, d);
-	context = find_entry(f, "contexts", "context", name);
+	context = find_entry(f, "contexts", "context", name, d);
 	if (!context.path)
 		return missing(f, "contexts", "context", name, d);
-	cluster_name = kube_entry_text(&context, "cluster", d);
-	user_name = kube_entry_text(&context, "user", d);
-	cluster =
-		cluster_name ? find_entry(f, "clusters", "cluster", cluster_name) : (struct kube_entry){ 0 };
+	cluster_name = kube_entry_text(&context, "cluster");
+	user_name = kube_entry_text(&context, "user");
+	cluster = cluster_name ? find_entry(f, "clusters", "cluster", cluster_name, d)
+			       : (struct kube_entry){ 0 };
 	if (!cluster.node)
 		return missing(f, "clusters", "cluster", cluster_name ? cluster_name : "", d);
-	kube_read_cluster(&cluster, t, d);
+	kube_read_cluster(&cluster, t);
 	if (user_name) {
-		user = find_entry(f, "users", "user", user_name);
+		user = find_entry(f, "users", "user", user_name, d);
 		if (!user.path)
 			return missing(f, "users", "user", user_name, d);
 		if (user.node && user.node->kind == TREE_MAP)
-			kube_read_user(&user, t, d);
+			kube_read_user(&user, t);
 	}
-	const char *ns = kube_entry_text(&context, "namespace", d);
+	const char *ns = kube_entry_text(&context, "namespace");
 	t->c.namespace = ns ? xstrdup(ns) : NULL;
 	t->source = xasprintf("%s, context %s", context.path, name);
 	return d->errors > before ? -EINVAL : 0;
@@ -213,7 +189,7 @@ static void read_service_account(struct kube_target *t)
 /* Fill f, or t from the service account, or neither (master alone). */
 static int find_source(const struct kube_options *o, struct files *f, struct kube_target *t, struct diags *d)
 {
-	const char *env = env_or_null("KUBECONFIG"), *home = env_or_null("HOME");
+	const char *env = str_env("KUBECONFIG"), *home = str_env("HOME");
 	_cleanup_free_ char *standard = xasprintf("%s/.kube/config", home ? home : "");
 
 	if (o->kubeconfig && *o->kubeconfig)
@@ -229,12 +205,10 @@ static int find_source(const struct kube_options *o, struct files *f, struct kub
 		return add_file(f, standard, d);
 	if (o->master)
 		return 0;
-	diags_error(d, NULL, 0, 0,
-		    "no API server is known: give --kubeconfig FILE, set KUBECONFIG, write %s, or run in a "
-		    "pod with a "
-		    "service account",
-		    home ? standard : "~/.kube/config");
-	return -EINVAL;
+	return diags_error(d, NULL, 0, 0,
+			   "no API server is known: give --kubeconfig FILE, set KUBECONFIG, write %s, or run "
+			   "in a pod with a service account",
+			   home ? standard : "~/.kube/config");
 }
 
 /* Query and fragment go, so does a trailing slash; without a scheme it depends on whether TLS is configured
@@ -253,10 +227,9 @@ static int normalise_server(struct kube_target *t, struct diags *d)
 	all[n] = '\0';
 	free(c->server);
 	c->server = all;
-	if (url_parse(all, &u, &why) < 0 || n > 2048) {
-		diags_error(d, t->source, 0, 0, "server \"%.200s\": %s", all, n > 2048 ? "too long" : why);
-		return -EINVAL;
-	}
+	if (url_parse(all, &u, &why) < 0 || n > 2048)
+		return diags_error(d, t->source, 0, 0, "server \"%.200s\": %s", all,
+				   n > 2048 ? "too long" : why);
 	return u.https;
 }
 

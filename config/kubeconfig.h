@@ -7,9 +7,7 @@
 #ifndef CONFIG_KUBECONFIG_H
 #define CONFIG_KUBECONFIG_H
 
-#include "config/kube_target.h"
-
-struct diags;
+#include "config/kubeconfig_user.h"
 
 struct kube_options {
 	const char *kubeconfig; /* explicit file, must exist; NULL = search */

@@ -1,24 +1,55 @@
-/* kubeconfig_user.h - the fields of one cluster, context and user entry.  Layer: config. */
+/* kubeconfig_user.h - the fields of one cluster, context and user entry, and the target that they make.
+ * Layer: config (library opc_config_yaml). */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_KUBECONFIG_USER_H
 #define CONFIG_KUBECONFIG_USER_H
 
 #include "config/diag.h"
-#include "config/kube_target.h"
+#include "config/settings.h"
 #include "config/tree.h"
+
+struct kube_env {
+	char *name, *value;
+};
+
+/* users[].user.exec */
+struct kube_exec {
+	char *command; /* absolute, or found in $PATH; NULL = no plugin */
+	char *api_version;
+	struct str_list args;
+	struct kube_env *env;
+	size_t n_env;
+	bool provide_cluster_info;
+	char *install_hint;
+};
+
+/* One API server as a kubeconfig names it: addresses, credentials, files still to be read. */
+struct kube_target {
+	struct cluster_settings c; /* without name and workers; *-data decoded, files not read yet */
+	char *ca_file, *cert_file, *key_file, *token_file;
+	struct kube_exec exec;
+	char *source; /* for people: "/root/.kube/config, context x" */
+	bool in_cluster;
+};
+
+/* Release what it holds; secrets are wiped first. */
+void kube_target_done(struct kube_target *t);
+/* Wipe and free a text, and set it to NULL. */
+void kube_secret_clear(char **s);
 
 /* An entry and the file that it came from: relative paths start there. node NULL = no such entry. */
 struct kube_entry {
 	const char *path;
 	const char *name;
 	const struct tree_node *node; /* the `cluster`, `context` or `user` mapping */
+	struct diags *d;              /* where its errors go */
 };
 
-/* Text of a key; NULL when absent or empty. Another type is an error in d. */
-const char *kube_entry_text(const struct kube_entry *e, const char *key, struct diags *d);
+/* Text of a key; NULL when absent or empty. Another type is an error. */
+const char *kube_entry_text(const struct kube_entry *e, const char *key);
 
-void kube_read_cluster(const struct kube_entry *e, struct kube_target *t, struct diags *d);
-void kube_read_user(const struct kube_entry *e, struct kube_target *t, struct diags *d);
+void kube_read_cluster(const struct kube_entry *e, struct kube_target *t);
+void kube_read_user(const struct kube_entry *e, struct kube_target *t);
 
 /* Strict base64 (RFC 4648 4) that skips white space; NULL when it is none. Result NUL-terminated, malloc()ed.
  */

@@ -1,12 +1,80 @@
 /* settings.h - the validated settings as every process sees them, made from YAML by the loader and carried in
- * sealed memfds. One table (config/settings.def) describes every key: type, default, range, unit, reloadable,
- * secret, roles, doc. Layer: config.  No libyaml in here: linking the YAML parser needs config/config.h. */
+ * sealed memfds, and the configuration as it was written. One table (config/settings.def) describes every
+ * key: type, default, range, unit, reloadable, secret, roles, doc. Layer: config.  No libyaml in here:
+ * linking the YAML parser needs config/config.h. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_SETTINGS_H
 #define CONFIG_SETTINGS_H
 
-#include "config/structs.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "ipc/msg.h"
+#include "model/policy.h"
+
+/* How to reach one API server. Everything a file held is here as bytes: no process after the loader opens
+ * one. */
+struct cluster_settings {
+	char *name;
+	uint64_t workers;
+	char *server;  /* "https://host:port/prefix", no trailing slash */
+	char *address; /* resolved "ip:port" for CURLOPT_CONNECT_TO; NULL when server is an IP literal */
+	char *tls_server_name; /* NULL = the server's host */
+	bool insecure;         /* insecure-skip-tls-verify */
+	char *proxy;           /* proxy-url, NULL = none */
+	char *ca_pem;          /* NULL = system trust */
+	char *cert_pem, *key_pem;
+	char *token; /* sent only over https */
+	char *username, *password;
+	char *impersonate_user; /* as */
+	struct str_list impersonate_groups;
+	char *namespace; /* of the context or the service account */
+};
+
+struct settings {
+	struct policy policy; /* duties, mode, exclusions */
+	/* reporter only */
+	char *msg_title;   /* tooManyRestart.msgtitle */
+	char *api_url;     /* tooManyRestart.apiurl: a secret */
+	char *api_secret;  /* signing secret: a secret */
+	char *api_address; /* resolved "ip:port" of api_url's host; NULL when literal */
+	char *schedule;    /* tooManyRestart.duration: cron expression */
+	char *time_zone;   /* IANA name, NULL = UTC */
+	void *zone_data;   /* TZif bytes read by the loader, NULL = UTC */
+	uint64_t zone_size;
+	char *window_zone;  /* timeZone: of windows that name none; NULL = UTC */
+	void *window_zones; /* TZif bytes by name (config/window.h), read by the loader */
+	uint64_t window_zones_size;
+	char *state_dir;
+	char *metrics_listen;          /* "127.0.0.1:9090"; empty = off */
+	uint64_t history_days;         /* rows older than this are removed */
+	struct str_list cluster_names; /* index -> name, for reporter and cli */
+	/* watcher, worker */
+	struct cluster_settings cluster;
+	bool election; /* act only while holding the Lease */
+	char *lease_namespace, *lease_name;
+	uint64_t startup_quiet_ms; /* no nomination this long after the first sync */
+	/* all */
+	uint64_t sandbox; /* enum sandbox_mode */
+};
+
+/* One entry of `clusters`. */
+struct cluster_config {
+	char *name;
+	char *kubeconfig; /* NULL = config.kubeconfig */
+	char *context;    /* NULL = current-context */
+	uint64_t workers; /* 0 = config.workers */
+	char *writer_kubeconfig, *writer_context;
+};
+
+struct config {
+	struct settings settings; /* first: rows of the table have the same offset in both */
+	uint64_t workers;
+	char *kubeconfig, *context;
+	char *api_url_file, *api_secret_file;
+	struct cluster_config *clusters;
+	size_t n_clusters;
+};
 
 void settings_init(struct settings *s);
 void settings_done(struct settings *s);

@@ -54,7 +54,9 @@ const struct setting settings_table[] = { SETTINGS_LIST(CONFIG_ROW){ 0 } };
 const struct setting settings_cluster_table[] = { CLUSTER_KEYS(CLUSTER_ROW){ 0 } };
 const struct setting settings_override_table[] = { OVERRIDE_KEYS(OVERRIDE_ROW){ 0 } };
 
-_Static_assert(offsetof(struct config, settings) == 0, "rows of struct settings are used on both structs");
+_Static_assert(offsetof(struct config, settings) == 0 && offsetof(struct settings, policy.duty) == 0 &&
+		       offsetof(struct policy_override, duty) == 0,
+	       "a row of a duty is used on all of these structs");
 _Static_assert(offsetof(struct settings, window_zones_size) ==
 		       offsetof(struct settings, window_zones) + sizeof(void *),
 	       "SET_BYTES expects the length behind the pointer");
@@ -62,6 +64,14 @@ _Static_assert(offsetof(struct settings, zone_size) == offsetof(struct settings,
 	       "SET_BYTES expects the length behind the pointer");
 _Static_assert(offsetof(struct policy, n_overrides) == offsetof(struct policy, overrides) + sizeof(void *),
 	       "SET_OVERRIDES expects the length behind the pointer");
+
+const struct setting *settings_find(const char *path)
+{
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (strcmp(row->path, path) == 0)
+			return row;
+	abort();
+}
 
 bool setting_is_text(enum setting_kind kind)
 {
@@ -80,10 +90,7 @@ bool setting_is_number(enum setting_kind kind)
 
 bool setting_is_of_duty(const struct setting *row)
 {
-	const size_t from = offsetof(struct settings, policy.duty);
-
-	return row->kind != SET_SECTION && row->off >= from &&
-	       row->off < from + sizeof(((struct policy *)NULL)->duty);
+	return row->kind != SET_SECTION && row->off < sizeof(((struct policy *)NULL)->duty);
 }
 
 void *setting_member(const struct setting *row, void *base)
@@ -125,27 +132,6 @@ void setting_set_number(const struct setting *row, void *base, int64_t v)
 		memcpy(p, &v, sizeof(v));
 }
 
-static char *copy_text(const char *s)
-{
-	return s ? xstrndup(s, strlen(s)) : NULL;
-}
-
-void setting_copy(const struct setting *row, void *dst, const void *src)
-{
-	const struct str_list *list = setting_member_const(row, src);
-
-	if (setting_is_number(row->kind)) {
-		setting_set_number(row, dst, setting_get_number(row, src));
-		return;
-	}
-	setting_clear(row, dst);
-	if (setting_is_text(row->kind))
-		*(char **)setting_member(row, dst) =
-			copy_text(*(char *const *)setting_member_const(row, src));
-	for (size_t i = 0; setting_is_list(row->kind) && i < list->n; i++)
-		str_list_add(setting_member(row, dst), list->v[i], strlen(list->v[i]));
-}
-
 static bool text_equal(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
@@ -170,15 +156,11 @@ bool setting_equal(const struct setting *row, const void *a, const void *b)
 	return !setting_is_list(row->kind) || list_equal(pa, pb);
 }
 
-/* Members of struct duty_policy, which overrides hold copies of: the rows say them for struct settings. */
 static void override_done(struct policy_override *o)
 {
-	struct settings view = { 0 };
-
-	memcpy(view.policy.duty, o->duty, sizeof(o->duty));
 	for (const struct setting *row = settings_table; row->path; row++)
 		if (setting_is_of_duty(row))
-			setting_clear(row, &view);
+			setting_clear(row, o);
 	for (const struct setting *row = settings_override_table; row->path; row++)
 		setting_clear(row, o);
 }
@@ -216,6 +198,34 @@ void setting_clear(const struct setting *row, void *base)
 	}
 }
 
+/* Make the member of dst, which holds nothing, a copy of that of src. Not OVERRIDES, not BYTES. */
+static void copy(const struct setting *row, void *dst, const void *src)
+{
+	const void *from = setting_member_const(row, src);
+	const char *text = setting_is_text(row->kind) ? *(char *const *)from : NULL;
+	const struct str_list *list = from;
+
+	if (setting_is_number(row->kind))
+		setting_set_number(row, dst, setting_get_number(row, src));
+	if (text)
+		*(char **)setting_member(row, dst) = xstrdup(text);
+	for (size_t i = 0; setting_is_list(row->kind) && i < list->n; i++)
+		str_list_add(setting_member(row, dst), list->v[i], strlen(list->v[i]));
+}
+
+struct policy_override *setting_add_override(struct policy *policy)
+{
+	struct policy_override *o;
+
+	policy->overrides = xreallocarray(policy->overrides, policy->n_overrides + 1, sizeof(*o));
+	o = &policy->overrides[policy->n_overrides++];
+	*o = (struct policy_override){ 0 };
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (setting_is_of_duty(row))
+			copy(row, o, policy);
+	return o;
+}
+
 /* -- struct settings (settings.h) -- */
 
 void settings_init(struct settings *s)
@@ -226,7 +236,7 @@ void settings_init(struct settings *s)
 void settings_done(struct settings *s)
 {
 	for (const struct setting *row = settings_table; row->path; row++)
-		if (row->off + row->size <= sizeof(*s) && row->kind != SET_SECTION)
+		if (row->off + row->size <= sizeof(*s))
 			setting_clear(row, s);
 	settings_init(s);
 }

@@ -3,30 +3,34 @@
 #ifndef CONFIG_TABLE_H
 #define CONFIG_TABLE_H
 
-#include "config/structs.h"
+#include "config/settings.h"
 
-enum setting_kind {
-	SET_SECTION, /* no value of its own */
-	SET_OBJECTS, /* list of mappings, `clusters` */
-	SET_BOOL,
-	SET_COUNT,    /* int64_t or uint64_t */
-	SET_DURATION, /* the same, milliseconds; written as a Go duration */
-	SET_ENUM,
-	SET_TEXT, /* char *, as are the next six; NULL when empty */
-	SET_CRON,
-	SET_URL,
-	SET_LISTEN,
-	SET_ZONE,
-	SET_PATH,
-	SET_NAME,
-	SET_NAMESPACES, /* struct str_list, as are the next four */
-	SET_REASONS,
-	SET_LABELS,  /* key=value */
-	SET_WINDOWS, /* one text is one window: it may hold commas */
-	SET_STRINGS,
-	SET_OVERRIDES, /* struct policy_override *, its size_t length is the next member */
-	SET_BYTES,     /* void *, its uint64_t length is the next member */
-};
+/* The kinds of keys, and what may be written; NULL: nothing, or what the row's unit says. */
+/* clang-format off */
+#define SETTING_KINDS(K) \
+	K(SECTION, "section") /* no value of its own */ \
+	K(OBJECTS, "list of mappings") /* `clusters` */ \
+	K(BOOL, "true or false") \
+	K(COUNT, "number") /* int64_t or uint64_t */ \
+	K(DURATION, "duration") /* the same, milliseconds; written as a Go duration */ \
+	K(ENUM, NULL) \
+	K(TEXT, "text") /* char *, as are the next six; NULL when empty */ \
+	K(CRON, "schedule") \
+	K(URL, "URL") \
+	K(LISTEN, "address:port") \
+	K(ZONE, "time zone") \
+	K(PATH, "path") \
+	K(NAME, "name") \
+	K(NAMESPACES, "list of namespaces") /* struct str_list, as are the next four */ \
+	K(REASONS, "list of reasons") \
+	K(LABELS, "list of labels") /* key=value */ \
+	K(WINDOWS, "list of windows") /* one text is one window: it may hold commas */ \
+	K(STRINGS, NULL) \
+	K(OVERRIDES, "list of mappings") /* struct policy_override *, its size_t length is the next member */ \
+	K(BYTES, NULL) /* void *, its uint64_t length is the next member */
+/* clang-format on */
+#define SETTING_KIND(KIND, written) SET_##KIND,
+enum setting_kind { SETTING_KINDS(SETTING_KIND) };
 
 enum {
 	SETTING_FIXED = 1,
@@ -50,6 +54,8 @@ struct setting {
 
 /* Rows in the order of the file; ends with path NULL. */
 extern const struct setting settings_table[];
+/* The row of this path, which there is. */
+const struct setting *settings_find(const char *path);
 /* Keys of one entry of `clusters`; offsets in struct cluster_config. */
 extern const struct setting settings_cluster_table[];
 /* Keys of one entry of `overrides`, without those of the duties; offsets in struct policy_override. */
@@ -59,7 +65,8 @@ bool setting_is_text(enum setting_kind kind);
 bool setting_is_list(enum setting_kind kind);
 bool setting_is_number(enum setting_kind kind); /* also BOOL and ENUM */
 
-/* Is it a member of struct duty_policy: what an override is made of? */
+/* Is it a member of struct duty_policy: what an override is made of? The base of such a row may also be a
+ * struct policy or a struct policy_override. */
 bool setting_is_of_duty(const struct setting *row);
 
 /* The member of `base` (struct config, struct settings or struct cluster_config) that a row describes. */
@@ -67,10 +74,11 @@ void *setting_member(const struct setting *row, void *base);
 const void *setting_member_const(const struct setting *row, const void *base);
 int64_t setting_get_number(const struct setting *row, const void *base);
 void setting_set_number(const struct setting *row, void *base, int64_t v);
-/* Make the member of dst a copy of that of src, releasing what it held. Not OVERRIDES, not BYTES. */
-void setting_copy(const struct setting *row, void *dst, const void *src);
 bool setting_equal(const struct setting *row, const void *a, const void *b);
 /* Release what the member holds and zero it. */
 void setting_clear(const struct setting *row, void *base);
+/* Append an override without name, namespaces and labels whose duties are copies of the policy's. The pointer
+ * is valid until the next call. */
+struct policy_override *setting_add_override(struct policy *policy);
 
 #endif

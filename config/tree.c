@@ -84,6 +84,13 @@ const struct tree_node *tree_get(const struct tree_node *node, const char *key)
 	return NULL;
 }
 
+const struct tree_node *tree_items(const struct tree_node *node, const char *key)
+{
+	const struct tree_node *list = tree_get(node, key);
+
+	return list && list->kind == TREE_LIST ? list->first : NULL;
+}
+
 const char *tree_kind_name(const struct tree_node *node)
 {
 	static const char *const names[] = { "a text", "a list", "a mapping" };
@@ -91,11 +98,7 @@ const char *tree_kind_name(const struct tree_node *node)
 	return tree_is_null(node) ? "nothing" : names[node->kind];
 }
 
-static int fail(struct build *b, const yaml_mark_t *at, const char *text)
-{
-	diags_error(b->d, b->path, at->line + 1, at->column + 1, "%s", text);
-	return -EINVAL;
-}
+#define FAIL(b, at, ...) diags_error((b)->d, (b)->path, (at)->line + 1, (at)->column + 1, __VA_ARGS__)
 
 static bool same_key(const struct build *b, const char *x, const char *y)
 {
@@ -107,16 +110,15 @@ static int add_key(struct build *b, struct level *l, struct tree_node *key, cons
 {
 	l->key = key;
 	if (key->kind != TREE_SCALAR)
-		return fail(b, at, "a key must be a plain word");
+		return FAIL(b, at, "a key must be a plain word");
 	if (key->plain && strcmp(key->text, "<<") == 0)
-		(void)fail(b, at, "merge keys (<<) are not supported: write the keys out");
+		(void)FAIL(b, at, "merge keys (<<) are not supported: write the keys out");
 	if (++l->n > KEYS_MAX)
-		return fail(b, at, "more than 1000 keys in one mapping");
+		return FAIL(b, at, "more than 1000 keys in one mapping");
 	for (const struct tree_node *n = l->node->first; n; n = n->next)
 		if (same_key(b, n->key->text, key->text)) {
-			diags_error(b->d, b->path, at->line + 1, at->column + 1,
-				    "duplicate key \"%s\": it is already in line %zu; keep one", key->text,
-				    n->key->line);
+			(void)FAIL(b, at, "duplicate key \"%s\": it is already in line %zu; keep one",
+				   key->text, n->key->line);
 			break;
 		}
 	return 0;
@@ -144,13 +146,10 @@ static int open_node(struct build *b, const yaml_event_t *e, int kind, const cha
 	struct tree_node *node;
 	int r;
 
-	if (++b->nodes > b->limits->values) {
-		diags_error(b->d, b->path, at->line + 1, at->column + 1,
-			    "more than %zu values: is this the right file?", b->limits->values);
-		return -EINVAL;
-	}
+	if (++b->nodes > b->limits->values)
+		return FAIL(b, at, "more than %zu values: is this the right file?", b->limits->values);
 	if (kind != TREE_SCALAR && b->depth == TREE_DEPTH_MAX)
-		return fail(b, at, "nested deeper than 32 levels");
+		return FAIL(b, at, "nested deeper than 32 levels");
 	node = xcalloc(1, sizeof(*node));
 	node->kind = kind == TREE_MAP ? TREE_MAP : kind == TREE_LIST ? TREE_LIST : TREE_SCALAR;
 	node->line = at->line + 1;
@@ -170,9 +169,9 @@ static void check_decorations(struct build *b, const yaml_event_t *e, const yaml
 			      const yaml_char_t *tag)
 {
 	if (anchor)
-		(void)fail(b, &e->start_mark, "anchors (&) are not supported: write the value out");
+		(void)FAIL(b, &e->start_mark, "anchors (&) are not supported: write the value out");
 	if (tag)
-		(void)fail(b, &e->start_mark, "tags (!) are not supported: leave the tag out");
+		(void)FAIL(b, &e->start_mark, "tags (!) are not supported: leave the tag out");
 }
 
 static int on_scalar(struct build *b, const yaml_event_t *e)
@@ -182,7 +181,7 @@ static int on_scalar(struct build *b, const yaml_event_t *e)
 
 	check_decorations(b, e, e->data.scalar.anchor, e->data.scalar.tag);
 	if (memchr(text, 0, n))
-		return fail(b, &e->start_mark, "a NUL character in a text: leave it out");
+		return FAIL(b, &e->start_mark, "a NUL character in a text: leave it out");
 	return open_node(b, e, TREE_SCALAR, text, n, e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE);
 }
 
@@ -202,13 +201,13 @@ static int on_event(struct build *b, const yaml_event_t *e)
 		b->depth--;
 		return 0;
 	case YAML_ALIAS_EVENT:
-		(void)fail(b, &e->start_mark,
+		(void)FAIL(b, &e->start_mark,
 			   "aliases (*) are not supported: write the value out; "
 			   "\"*\" for all namespaces needs its quotes");
 		return open_node(b, e, TREE_SCALAR, "", 0, true);
 	case YAML_DOCUMENT_START_EVENT:
 		if (++b->documents > 1)
-			return fail(b, &e->start_mark, "a second document (---) in the file: keep one");
+			return FAIL(b, &e->start_mark, "a second document (---) in the file: keep one");
 		return 0;
 	default:
 		return 0;
@@ -227,14 +226,13 @@ static bool is_tab(const struct build *b, const yaml_mark_t *at)
 	return p && (size_t)(end - p) > at->column && p[at->column] == '\t';
 }
 
-static void report_syntax(struct build *b, const yaml_parser_t *p)
+static int report_syntax(struct build *b, const yaml_parser_t *p)
 {
 	const yaml_mark_t *at = &p->problem_mark;
-	const bool tab = is_tab(b, at);
 
-	diags_error(b->d, b->path, at->line + 1, at->column + 1, "not valid YAML: %s%s%s%s",
-		    p->problem ? p->problem : "the parser gave up", p->context ? ", " : "",
-		    p->context ? p->context : "", tab ? "; a tab cannot indent, use spaces" : "");
+	return FAIL(b, at, "not valid YAML: %s%s%s%s", p->problem ? p->problem : "the parser gave up",
+		    p->context ? ", " : "", p->context ? p->context : "",
+		    is_tab(b, at) ? "; a tab cannot indent, use spaces" : "");
 }
 
 static int build(struct build *b)
@@ -243,15 +241,14 @@ static int build(struct build *b)
 	int r = 0;
 
 	if (!yaml_parser_initialize(&p))
-		return fail(b, &(yaml_mark_t){ 0 }, "out of memory");
+		return FAIL(b, &(yaml_mark_t){ 0 }, "out of memory");
 	yaml_parser_set_input_string(&p, (const unsigned char *)b->text, b->size);
 	yaml_parser_set_encoding(&p, YAML_UTF8_ENCODING);
 	for (bool end = false; r == 0 && !end;) {
 		yaml_event_t e;
 
 		if (!yaml_parser_parse(&p, &e)) {
-			report_syntax(b, &p);
-			r = -EINVAL;
+			r = report_syntax(b, &p);
 			break;
 		}
 		end = e.type == YAML_STREAM_END_EVENT;
@@ -278,11 +275,9 @@ static int check_bytes(const char *path, const char *text, size_t n, struct diag
 					   ? "a control character"
 					   : NULL;
 
-		if (what) {
-			diags_error(d, path, line, column, "%s (0x%02x): the file must be plain UTF-8 text",
-				    what, c);
-			return -EINVAL;
-		}
+		if (what)
+			return diags_error(d, path, line, column,
+					   "%s (0x%02x): the file must be plain UTF-8 text", what, c);
 		column = c == '\n' ? 1 : column + 1;
 		line += c == '\n';
 		i += len;
@@ -296,11 +291,9 @@ int tree_parse(const char *path, const char *text, size_t n, enum tree_use use, 
 	const size_t bom = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 	_cleanup_free_ struct build *b = xcalloc(1, sizeof(*b));
 
-	if (n > limits_of[use].bytes) {
-		diags_error(d, path, 0, 0, "is larger than %zu KiB: is this the right file?",
-			    limits_of[use].bytes / 1024);
-		return -EINVAL;
-	}
+	if (n > limits_of[use].bytes)
+		return diags_error(d, path, 0, 0, "is larger than %zu KiB: is this the right file?",
+				   limits_of[use].bytes / 1024);
 	*b = (struct build){
 		.path = path, .text = text + bom, .size = n - bom, .limits = &limits_of[use], .d = d
 	};

@@ -39,6 +39,8 @@ void tree_free(struct tree_node **node);
 bool tree_is_null(const struct tree_node *node);
 /* Child of a map by exact key; NULL when absent or node is no map. */
 const struct tree_node *tree_get(const struct tree_node *node, const char *key);
+/* First item of the list that is such a child; NULL when it is no list. */
+const struct tree_node *tree_items(const struct tree_node *node, const char *key);
 /* "a text", "a list", "a mapping" */
 const char *tree_kind_name(const struct tree_node *node);
 

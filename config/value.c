@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,39 +15,31 @@
 #include "base/duration.h"
 #include "config/url.h"
 #include "config/window.h"
+#include "config/zone_file.h"
 
 struct value {
 	const struct setting *row;
 	void *base;
 	struct str text;
 	char shown[64]; /* printable */
-	char *note, *err;
+	char *out;      /* the notes, or the error */
 };
 
-static int fail(struct value *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static int fail(struct value *v, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(v->err, SETTING_ERROR_MAX, fmt, ap);
-	va_end(ap);
-	return -EINVAL;
-}
+#define FAIL(v, ...) str_fail((v)->out, SETTING_ERROR_MAX, -EINVAL, __VA_ARGS__)
 
 /* Notes about one value stand behind one another, each once. */
 static void note(struct value *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void note(struct value *v, const char *fmt, ...)
 {
 	_cleanup_free_ char *text = NULL;
-	const size_t n = strlen(v->note);
+	const size_t n = strlen(v->out);
 	va_list ap;
 
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (!strstr(v->note, text))
-		(void)snprintf(v->note + n, SETTING_ERROR_MAX - n, "%s%s", n ? "; " : "", text);
+	if (!strstr(v->out, text))
+		(void)snprintf(v->out + n, SETTING_ERROR_MAX - n, "%s%s", n ? "; " : "", text);
 }
 
 static void lower(char *dst, size_t size, const char *s)
@@ -93,7 +84,7 @@ static int find_option(struct value *v, struct str text, bool ignore_case)
 		options[n++] = one;
 	}
 	const char *near = setting_nearest(v->shown, options, (size_t)n);
-	(void)fail(v, "\"%s\" is none of %s%s%s%s", v->shown, v->row->unit, near ? "; did you mean " : "",
+	(void)FAIL(v, "\"%s\" is none of %s%s%s%s", v->shown, v->row->unit, near ? "; did you mean " : "",
 		   near ? near : "", near ? "?" : "");
 	return -1;
 }
@@ -111,7 +102,7 @@ static int assign_bool(struct value *v)
 				setting_set_number(v->row, v->base, (int64_t)b);
 				return 0;
 			}
-	return fail(v, "\"%s\" is neither true nor false", v->shown);
+	return FAIL(v, "\"%s\" is neither true nor false", v->shown);
 }
 
 static int assign_count(struct value *v)
@@ -120,9 +111,9 @@ static int assign_count(struct value *v)
 	const int r = str_to_u64(v->text.p, v->text.n, &n);
 
 	if (r == -EINVAL || (v->text.n > 1 && v->text.p[0] == '0'))
-		return fail(v, "\"%s\" is not a whole number in decimal digits", v->shown);
+		return FAIL(v, "\"%s\" is not a whole number in decimal digits", v->shown);
 	if (r < 0 || n > (uint64_t)v->row->max || n < (uint64_t)v->row->min)
-		return fail(v, "%s is out of range: write %lld to %lld (%s)", v->shown,
+		return FAIL(v, "%s is out of range: write %lld to %lld (%s)", v->shown,
 			    (long long)v->row->min, (long long)v->row->max, v->row->unit);
 	setting_set_number(v->row, v->base, (int64_t)n);
 	return 0;
@@ -134,14 +125,14 @@ static int assign_duration(struct value *v)
 	int64_t ns, ms;
 
 	if (duration_parse(v->text.p, v->text.n, &ns, &why) < 0)
-		return fail(v, "%s", why.text);
+		return FAIL(v, "%s", why.text);
 	ms = ns / 1000000 + (ns > 0 && ns % 1000000 != 0);
 	if (ns < 0 || ms < v->row->min || ms > v->row->max) {
 		char low[DURATION_MAX], high[DURATION_MAX];
 
 		(void)duration_format(v->row->min * 1000000, low);
 		(void)duration_format(v->row->max * 1000000, high);
-		return fail(v, "%s is out of range: write %s to %s", v->shown, low, high);
+		return FAIL(v, "%s is out of range: write %s to %s", v->shown, low, high);
 	}
 	if (ns % 1000000 != 0)
 		note(v, "%s is rounded up to a millisecond", v->shown);
@@ -155,9 +146,9 @@ static int check_cron(struct value *v, const char *text)
 	struct cron c;
 
 	if (cron_parse(text, &c, &why) < 0)
-		return fail(v, "schedule \"%s\", character %zu: %s", v->shown, why.pos + 1, why.text);
+		return FAIL(v, "schedule \"%s\", character %zu: %s", v->shown, why.pos + 1, why.text);
 	if (cron_next(&c, NULL, INT64_C(1767225600000)) == 0) /* 2026-01-01: any start will do */
-		return fail(v, "schedule \"%s\" never fires: there is no such day", v->shown);
+		return FAIL(v, "schedule \"%s\" never fires: there is no such day", v->shown);
 	if (c.five_fields)
 		note(v, "5 fields are read as a crontab (minute hour day month weekday); the original "
 			"program "
@@ -172,7 +163,7 @@ static int check_url(struct value *v, const char *text)
 	const char *why;
 
 	if (url_parse(text, &u, &why) < 0)
-		return fail(v, "%s; write for example https://open.feishu.cn/open-apis/bot/v2/hook/...", why);
+		return FAIL(v, "%s; write for example https://open.feishu.cn/open-apis/bot/v2/hook/...", why);
 	if (!u.https && !url_is_loopback(&u))
 		note(v, "http sends the address and the report unencrypted; write https");
 	return 0;
@@ -189,21 +180,17 @@ static int check_listen(struct value *v, const char *text)
 
 	if (!colon || str_to_u64(colon + 1, strlen(colon + 1), &port) < 0 || port > 65535 ||
 	    n >= sizeof(host))
-		return fail(v, "\"%s\" is not ADDRESS:PORT; write for example 127.0.0.1:9464 or [::1]:9464",
+		return FAIL(v, "\"%s\" is not ADDRESS:PORT; write for example 127.0.0.1:9464 or [::1]:9464",
 			    v->shown);
 	(void)snprintf(host, sizeof(host), "%.*s", (int)(six ? n - 2 : n), six ? text + 1 : text);
 	if (n > 0 && strcmp(host, "localhost") != 0 && inet_pton(six ? AF_INET6 : AF_INET, host, &a) != 1)
-		return fail(v, "\"%s\": write an IP address, 0.0.0.0 or [::] for all, not a name", v->shown);
+		return FAIL(v, "\"%s\": write an IP address, 0.0.0.0 or [::] for all, not a name", v->shown);
 	return 0;
 }
 
 static int check_zone(struct value *v, const char *text)
 {
-	if (text[0] == '/' || strstr(text, "..") ||
-	    text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/")] != '\0')
-		return fail(v, "\"%s\" is not a time zone name; write for example Asia/Shanghai, or UTC",
-			    v->shown);
-	return 0;
+	return zone_is_name(text) ? 0 : FAIL(v, "\"%s\" is %s", v->shown, zone_error(-EINVAL));
 }
 
 static int check_name(struct value *v, const char *text)
@@ -211,13 +198,7 @@ static int check_name(struct value *v, const char *text)
 	const char *const chars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 
 	if (strspn(text, chars) != strlen(text) || text[0] == '.' || text[0] == '-')
-		return fail(v, "\"%s\" is not a name: use letters, digits, '.', '_' and '-'", v->shown);
-	return 0;
-}
-
-static int check_plain(struct value *v, const char *text)
-{
-	(void)v, (void)text;
+		return FAIL(v, "\"%s\" is not a name: use letters, digits, '.', '_' and '-'", v->shown);
 	return 0;
 }
 
@@ -237,47 +218,46 @@ static bool is_clean(struct str s)
 static int assign_text(struct value *v)
 {
 	static int (*const check[])(struct value *, const char *) = {
-		[SET_TEXT] = check_plain,    [SET_CRON] = check_cron, [SET_URL] = check_url,
-		[SET_LISTEN] = check_listen, [SET_ZONE] = check_zone, [SET_PATH] = check_plain,
-		[SET_NAME] = check_name,
+		[SET_CRON] = check_cron, [SET_URL] = check_url, [SET_LISTEN] = check_listen,
+		[SET_ZONE] = check_zone, [SET_PATH] = NULL,     [SET_NAME] = check_name,
 	};
 	_cleanup_free_ char *text = xstrndup(v->text.p, v->text.n);
 	char **member = setting_member(v->row, v->base);
-	int r;
 
 	if (!is_clean(v->text))
-		return fail(v, "the text holds control characters or is not UTF-8");
+		return FAIL(v, "the text holds control characters or is not UTF-8");
 	if (v->text.n < (size_t)v->row->min)
-		return fail(v, "the text is empty");
+		return FAIL(v, "the text is empty");
 	if (v->text.n > (size_t)v->row->max)
-		return fail(v, "the text has %zu bytes, at most %lld are allowed", v->text.n,
+		return FAIL(v, "the text has %zu bytes, at most %lld are allowed", v->text.n,
 			    (long long)v->row->max);
-	r = v->text.n > 0 ? check[v->row->kind](v, text) : 0;
-	if (r < 0)
-		return r;
+	if (v->text.n > 0 && check[v->row->kind] && check[v->row->kind](v, text) < 0)
+		return -EINVAL;
 	setting_clear(v->row, v->base);
 	/* An empty listen address means "off", unlike an absent one; other empty texts are absent. */
 	*member = v->text.n > 0 || v->row->kind == SET_LISTEN ? TAKE_PTR(text) : NULL;
 	return 0;
 }
 
-static int check_namespace(struct value *v, struct str s)
+static int check_namespace(struct value *v, struct str *item)
 {
+	const struct str s = *item;
+
 	if (str_is(s, "*")) {
 		if (v->row->flags & SETTING_NO_STAR)
-			return fail(v, "\"*\" is not possible here: name the namespaces");
+			return FAIL(v, "\"*\" is not possible here: name the namespaces");
 		return 0;
 	}
 	if (memchr(s.p, '*', s.n) || memchr(s.p, '?', s.n))
-		return fail(v, "\"%s\": patterns are not supported; name each namespace, or \"*\" for all",
+		return FAIL(v, "\"%s\": patterns are not supported; name each namespace, or \"*\" for all",
 			    v->shown);
 	if (s.n > 63)
-		return fail(v, "\"%s\" is longer than a namespace can be (63)", v->shown);
+		return FAIL(v, "\"%s\" is longer than a namespace can be (63)", v->shown);
 	for (size_t i = 0; i < s.n; i++) {
 		const bool alnum = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9');
 
 		if (!alnum && (s.p[i] != '-' || i == 0 || i == s.n - 1))
-			return fail(v,
+			return FAIL(v,
 				    "\"%s\" cannot be a namespace: lower case letters, digits and '-' only",
 				    v->shown);
 	}
@@ -291,32 +271,34 @@ static bool is_label_char(char c, const char *more)
 }
 
 /* Kubernetes' syntax of labels, kubernetes.io/docs/concepts/overview/working-with-objects/labels. */
-static int check_label(struct value *v, struct str s)
+static int check_label(struct value *v, struct str *item)
 {
+	const struct str s = *item;
 	const char *eq = memchr(s.p, '=', s.n);
 	const size_t key = eq ? (size_t)(eq - s.p) : 0;
 
 	if (key == 0)
-		return fail(v, "\"%s\" is no label: write key=value", v->shown);
+		return FAIL(v, "\"%s\" is no label: write key=value", v->shown);
 	for (size_t i = 0; i < s.n; i++)
 		if (i != key && !is_label_char(s.p[i], i < key ? "-_./" : "-_."))
-			return fail(v, "\"%s\" is no label: letters, digits, '-', '_' and '.' only",
+			return FAIL(v, "\"%s\" is no label: letters, digits, '-', '_' and '.' only",
 				    v->shown);
-	return s.n - key - 1 > 63 ? fail(v, "\"%s\": a label's value has at most 63 characters", v->shown)
+	return s.n - key - 1 > 63 ? FAIL(v, "\"%s\": a label's value has at most 63 characters", v->shown)
 				  : 0;
 }
 
-static int check_window(struct value *v, struct str s)
+static int check_window(struct value *v, struct str *s)
 {
-	_cleanup_free_ char *spec = xstrndup(s.p, s.n);
+	_cleanup_free_ char *spec = xstrndup(s->p, s->n);
 	struct str_error why;
 	struct window w;
 
-	if (s.n > WINDOW_TEXT_MAX)
-		return fail(v, "a window is longer than %u bytes", WINDOW_TEXT_MAX);
-	return window_parse(spec, &w, &why) < 0 ? fail(v, "\"%s\": %s", v->shown, why.text) : 0;
+	if (s->n > WINDOW_TEXT_MAX)
+		return FAIL(v, "a window is longer than %u bytes", WINDOW_TEXT_MAX);
+	return window_parse(spec, &w, &why) < 0 ? FAIL(v, "\"%s\": %s", v->shown, why.text) : 0;
 }
 
+/* "Init:" goes from *s. */
 static int check_reason(struct value *v, struct str *s)
 {
 	if (s->n > 5 && memcmp(s->p, "Init:", 5) == 0) {
@@ -333,7 +315,7 @@ static int check_reason(struct value *v, struct str *s)
 		return 0;
 	for (size_t i = 0; i < s->n; i++)
 		if (((s->p[i] | 32) < 'a' || (s->p[i] | 32) > 'z') && s->p[i] != '-')
-			return fail(v,
+			return FAIL(v,
 				    "\"%s\" cannot be a reason: letters only (and \"-\"), as in "
 				    "CrashLoopBackOff",
 				    v->shown);
@@ -342,8 +324,13 @@ static int check_reason(struct value *v, struct str *s)
 
 static int add_item(struct value *v, struct str_list *list)
 {
+	static int (*const check[])(struct value *, struct str *) = {
+		[SET_NAMESPACES] = check_namespace,
+		[SET_REASONS] = check_reason,
+		[SET_LABELS] = check_label,
+		[SET_WINDOWS] = check_window,
+	};
 	struct str s = str_trim(v->text, " \t");
-	int r = 0;
 
 	(void)str_copy_printable(v->shown, sizeof(v->shown), s.p, s.n);
 	if (s.n == 0) {
@@ -356,23 +343,15 @@ static int add_item(struct value *v, struct str_list *list)
 		     "matched nothing)",
 		     v->shown);
 	if (!is_clean(s) || s.n > 253)
-		return fail(v, "an item is longer than 253 bytes or holds control characters");
-	if (v->row->kind == SET_NAMESPACES)
-		r = check_namespace(v, s);
-	else if (v->row->kind == SET_REASONS)
-		r = check_reason(v, &s);
-	else if (v->row->kind == SET_LABELS)
-		r = check_label(v, s);
-	else if (v->row->kind == SET_WINDOWS)
-		r = check_window(v, s);
-	if (r < 0)
-		return r;
+		return FAIL(v, "an item is longer than 253 bytes or holds control characters");
+	if (check[v->row->kind](v, &s) < 0)
+		return -EINVAL;
 	if (str_list_has(list, s)) {
 		note(v, "\"%s\" is there twice", v->shown);
 		return 0;
 	}
 	if (list->n >= (size_t)v->row->max)
-		return fail(v, "more than %lld items", (long long)v->row->max);
+		return FAIL(v, "more than %lld items", (long long)v->row->max);
 	str_list_add(list, s.p, s.n);
 	return 0;
 }
@@ -392,7 +371,7 @@ static int assign_list(struct value *v)
 		at = end + 1;
 	}
 	if (r == 0 && list.n < (size_t)v->row->min)
-		r = fail(v, "the list is empty");
+		r = FAIL(v, "the list is empty");
 	if (r < 0) {
 		str_list_done(&list);
 		return r;
@@ -402,43 +381,45 @@ static int assign_list(struct value *v)
 	return 0;
 }
 
-static struct value value_of(const struct setting *row, void *base, const char *text, size_t n, char *note,
-			     char *err)
+static int assign_option(struct value *v)
 {
-	struct value v = { .row = row, .base = base, .text = { text, n }, .note = note, .err = err };
+	const int i = find_option(v, v->text, true);
 
-	note[0] = '\0';
+	if (i < 0)
+		return -EINVAL;
+	setting_set_number(v->row, v->base, i);
+	return 0;
+}
+
+static struct value value_of(const struct setting *row, void *base, const char *text, size_t n, char *out)
+{
+	struct value v = { .row = row, .base = base, .text = { text, n }, .out = out };
+
+	out[0] = '\0';
 	(void)str_copy_printable(v.shown, sizeof(v.shown), text, n);
 	return v;
 }
 
 int setting_assign(const struct setting *row, void *base, const char *text, size_t n,
-		   char note[static SETTING_ERROR_MAX], char reterr[static SETTING_ERROR_MAX])
+		   char ret_text[static SETTING_ERROR_MAX])
 {
-	struct value v = value_of(row, base, text, n, note, reterr);
-	int i;
+	static int (*const assign[])(struct value *) = {
+		[SET_BOOL] = assign_bool,
+		[SET_COUNT] = assign_count,
+		[SET_DURATION] = assign_duration,
+		[SET_ENUM] = assign_option,
+	};
+	struct value v = value_of(row, base, text, n, ret_text);
 
-	if (row->kind == SET_BOOL)
-		return assign_bool(&v);
-	if (row->kind == SET_COUNT)
-		return assign_count(&v);
-	if (row->kind == SET_DURATION)
-		return assign_duration(&v);
 	if (setting_is_text(row->kind))
 		return assign_text(&v);
-	if (setting_is_list(row->kind))
-		return assign_list(&v);
-	i = find_option(&v, v.text, true);
-	if (i < 0)
-		return -EINVAL;
-	setting_set_number(row, base, i);
-	return 0;
+	return setting_is_list(row->kind) ? assign_list(&v) : assign[row->kind](&v);
 }
 
 int setting_add_item(const struct setting *row, void *base, const char *text, size_t n,
-		     char note[static SETTING_ERROR_MAX], char reterr[static SETTING_ERROR_MAX])
+		     char ret_text[static SETTING_ERROR_MAX])
 {
-	struct value v = value_of(row, base, text, n, note, reterr);
+	struct value v = value_of(row, base, text, n, ret_text);
 
 	return add_item(&v, setting_member(row, base));
 }

@@ -3,26 +3,17 @@
 #include "config/window.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/duration.h"
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "config/zone.h"
 
 #define FOR       " for "
 #define CHAIN_MAX 4096 /* openings that overlap and are followed to their common end */
-
-static int fail(struct str_error *reterr, size_t at, const char *text)
-{
-	if (reterr) {
-		reterr->pos = at;
-		(void)snprintf(reterr->text, sizeof(reterr->text), "%s", text);
-	}
-	return -EINVAL;
-}
 
 /* The last " for ": a time zone or a schedule never holds one. */
 static const char *find_for(const char *spec)
@@ -42,27 +33,29 @@ int window_parse(const char *spec, struct window *ret, struct str_error *reterr)
 	int64_t ns;
 
 	if (strlen(spec) > WINDOW_TEXT_MAX)
-		return fail(reterr, WINDOW_TEXT_MAX, "the window is too long");
+		return str_fail_at(reterr, WINDOW_TEXT_MAX, "the window is too long");
 	if (!mid)
-		return fail(reterr, strlen(spec),
-			    "how long it stays open is missing; write for example 0 9 * * 1-5 for 8h");
+		return str_fail_at(reterr, strlen(spec),
+				   "how long it stays open is missing; write for example 0 9 * * 1-5 for 8h");
 	for (length = mid + strlen(FOR); *length == ' ';)
 		length++;
 	if (duration_parse(length, strlen(length), &ns, &why) < 0)
-		return fail(reterr, (size_t)(length - spec), why.text);
+		return str_fail_at(reterr, (size_t)(length - spec), "%s", why.text);
 	if (ns < INT64_C(60000000000) || ns / 1000000 > WINDOW_FOR_MAX)
-		return fail(reterr, (size_t)(length - spec),
-			    "a window is open for at least 1m and at most 744h");
+		return str_fail_at(reterr, (size_t)(length - spec),
+				   "a window is open for at least 1m and at most 744h");
 	cron = xstrndup(spec, (size_t)(mid - spec));
 	if (cron_parse(cron, &ret->cron, reterr) < 0)
 		return -EINVAL;
 	if (ret->cron.every_s)
-		return fail(reterr, 0, "@every has no fixed beginning; write a schedule such as 0 9 * * 1-5");
+		return str_fail_at(reterr, 0,
+				   "@every has no fixed beginning; write a schedule such as 0 9 * * 1-5");
 	ret->for_ms = ns / 1000000;
 	return 0;
 }
 
-bool window_open(const struct window *w, const struct zone *zone, int64_t now_ms, int64_t *ret_until)
+/* *ret_until is the moment of the next change: when it closes, or when it opens next (0 = never). */
+static bool is_open(const struct window *w, const struct zone *zone, int64_t now_ms, int64_t *ret_until)
 {
 	int64_t opens = cron_next(&w->cron, zone, now_ms - w->for_ms), end;
 
@@ -80,27 +73,49 @@ bool window_open(const struct window *w, const struct zone *zone, int64_t now_ms
 	return true;
 }
 
-/* -- zones by name -- */
+/* -- the windows that a process has met, and the zones they name -- */
 
 struct named {
 	char name[CRON_ZONE_MAX];
 	struct zone *zone; /* NULL = UTC */
 };
 
-struct zones {
-	struct named *v;
-	size_t n;
+struct known {
+	char *text;
+	struct window window;
+	bool valid, open;
+	int64_t from, until; /* the answer holds from..until; until 0 = for ever */
 };
 
-void zones_free(struct zones **z)
+struct windows {
+	struct known *v;
+	struct named *zones;
+	size_t n, n_zones;
+	bool broken;
+};
+
+struct windows *windows_new(void)
 {
-	if (!*z)
-		return;
-	for (size_t i = 0; i < (*z)->n; i++)
-		zone_free(&(*z)->v[i].zone);
-	free((*z)->v);
-	free(*z);
-	*z = NULL;
+	return xcalloc(1, sizeof(struct windows));
+}
+
+static void forget(struct windows *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		free(w->v[i].text);
+	for (size_t i = 0; i < w->n_zones; i++)
+		zone_free(&w->zones[i].zone);
+	free(w->v);
+	free(w->zones);
+	*w = (struct windows){ 0 };
+}
+
+void windows_free(struct windows **w)
+{
+	if (*w)
+		forget(*w);
+	free(*w);
+	*w = NULL;
 }
 
 static uint32_t get_u32(const uint8_t *p)
@@ -125,34 +140,25 @@ static ssize_t parse_one(const uint8_t *p, size_t n, struct named *ret)
 	return (ssize_t)(1 + name + 4 + size);
 }
 
-int zones_parse(const void *p, size_t n, struct zones **ret)
+void windows_set_zones(struct windows *w, const void *zones, size_t n)
 {
-	struct zones *z = xcalloc(1, sizeof(*z));
+	const uint8_t *p = zones;
 
-	for (size_t at = 0; at < n;) {
-		z->v = xreallocarray(z->v, z->n + 1, sizeof(*z->v));
-		ssize_t r = parse_one((const uint8_t *)p + at, n - at, &z->v[z->n]);
-
+	forget(w);
+	for (ssize_t r; n > 0; p += r, n -= (size_t)r) {
+		w->zones = xreallocarray(w->zones, w->n_zones + 1, sizeof(*w->zones));
+		r = parse_one(p, n, &w->zones[w->n_zones]);
 		if (r < 0) {
-			zones_free(&z);
-			return (int)r;
+			w->broken = true;
+			(void)log_error(
+				0, "the time zones of the windows cannot be read: all windows are closed");
+			return;
 		}
-		z->n++;
-		at += (size_t)r;
+		w->n_zones++;
 	}
-	*ret = z;
-	return 0;
 }
 
-const struct zone *zones_find(const struct zones *z, const char *name)
-{
-	for (size_t i = 0; z && i < z->n; i++)
-		if (strcmp(z->v[i].name, name) == 0)
-			return z->v[i].zone;
-	return NULL;
-}
-
-void zones_pack(void **block, size_t *block_n, const char *name, const void *tzif, size_t n)
+void windows_pack_zone(void **block, size_t *block_n, const char *name, const void *tzif, size_t n)
 {
 	size_t len = strlen(name);
 	uint8_t *p;
@@ -168,4 +174,54 @@ void zones_pack(void **block, size_t *block_n, const char *name, const void *tzi
 	if (n)
 		memcpy(p, tzif, n);
 	*block_n += 1 + len + 4 + n;
+}
+
+static struct known *find(struct windows *w, const char *text)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (strcmp(w->v[i].text, text) == 0)
+			return &w->v[i];
+	w->v = xreallocarray(w->v, w->n + 1, sizeof(*w->v));
+	struct known *k = &w->v[w->n++];
+
+	*k = (struct known){ .text = xstrdup(text), .from = INT64_MAX };
+	k->valid = window_parse(text, &k->window, NULL) == 0;
+	return k;
+}
+
+static const struct zone *find_zone(const struct windows *w, const char *name)
+{
+	for (size_t i = 0; i < w->n_zones; i++)
+		if (strcmp(w->zones[i].name, name) == 0)
+			return w->zones[i].zone;
+	return NULL;
+}
+
+static void look(const struct windows *w, struct known *k, int64_t now)
+{
+	if (now >= k->from && (now < k->until || k->until == 0))
+		return;
+	k->open = is_open(&k->window, find_zone(w, k->window.cron.zone), now, &k->until);
+	k->from = now;
+}
+
+bool windows_are_open(struct windows *w, const struct str_list *texts, int64_t now, int64_t *ret_at)
+{
+	int64_t closes = 0, opens = 0;
+	bool open = texts->n == 0;
+
+	for (size_t i = 0; i < texts->n; i++) {
+		struct known *k = find(w, texts->v[i]);
+
+		if (!k->valid || w->broken)
+			continue;
+		look(w, k, now);
+		open = open || k->open;
+		if (k->open && k->until > closes)
+			closes = k->until;
+		else if (!k->open && k->until > 0 && (opens == 0 || k->until < opens))
+			opens = k->until;
+	}
+	*ret_at = open ? closes : opens;
+	return open;
 }

@@ -1,5 +1,6 @@
 /* window.h - when a duty may act: "0 9 * * 1-5 for 8h", with an optional "CRON_TZ=Area/City " in front.
- * Layer: config.  Pure: the time zone comes as bytes (config/zone.h). */
+ * Layer: config.  Threads: none.  Pure: times are Unix ms by the API server's clock, the time zone comes as
+ * bytes (config/zone.h). */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_WINDOW_H
 #define CONFIG_WINDOW_H
@@ -18,21 +19,21 @@ struct window {
 /* 0, or -EINVAL. "@every" is refused: it has no fixed beginning. reterr may be NULL. */
 int window_parse(const char *spec, struct window *ret, struct str_error *reterr);
 
-/* Is it open at now_ms (Unix)? *ret_until is the moment of the next change: when it closes, or when it opens
- * next (0 = not within five years). Windows that overlap or touch by the same line count as one opening. */
-bool window_open(const struct window *w, const struct zone *zone, int64_t now_ms, int64_t *ret_until);
+/* The windows that a process meets, each parsed once, and an answer is kept for as long as it holds. */
+struct windows;
 
-/* Zones by name for a process without files: made by the loader of the zones that windows name, and of "" for
- * those that name none. Format: for each a byte (length of the name), the name, 4 bytes (size, little
- * endian), the TZif bytes. */
-struct zones;
+struct windows *windows_new(void);
+void windows_free(struct windows **w);
+/* The zones that windows name, and that of "" for those that name none, as windows_pack_zone wrote them; n 0
+ * = UTC for all. Bytes that are no such block are logged and every window is closed. */
+void windows_set_zones(struct windows *w, const void *zones, size_t n);
+/* May it act at `now`? An empty list is always open. Else *ret_at is when all windows are closed again, or
+ * when the first one opens (0 = not within five years). Windows that overlap or touch by the same line count
+ * as one opening; a text that is no window never opens. */
+bool windows_are_open(struct windows *w, const struct str_list *texts, int64_t now, int64_t *ret_at);
 
-/* 0 with *ret (possibly empty), or -EBADMSG. Free with zones_free. */
-int zones_parse(const void *p, size_t n, struct zones **ret);
-void zones_free(struct zones **z);
-/* NULL (which is UTC) when there is none of that name. */
-const struct zone *zones_find(const struct zones *z, const char *name);
-/* Append one to a malloc()ed block; size 0 stands for UTC. */
-void zones_pack(void **block, size_t *block_n, const char *name, const void *tzif, size_t n);
+/* Append a zone, for a process without files, to a malloc()ed block; n 0 stands for UTC. Format: a byte
+ * (length of the name), the name, 4 bytes (n, little endian), the TZif bytes. */
+void windows_pack_zone(void **block, size_t *block_n, const char *name, const void *tzif, size_t n);
 
 #endif

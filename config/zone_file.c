@@ -12,18 +12,19 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 
 #define NAME_MAX_BYTES 63
 
 static const char *database(void)
 {
-	const char *dir = getenv("TZDIR");
+	const char *dir = str_env("TZDIR");
 
-	return dir && *dir ? dir : "/usr/share/zoneinfo";
+	return dir ? dir : "/usr/share/zoneinfo";
 }
 
-static bool is_zone_name(const char *s)
+bool zone_is_name(const char *s)
 {
 	static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-/.";
 	const size_t n = strlen(s);
@@ -70,11 +71,7 @@ static int load_local(void **ret, size_t *ret_size)
 	if (tz && strcmp(tz, "Local") != 0)
 		return *tz == '/' ? read_zone(tz, ret, ret_size) : zone_load(tz, ret, ret_size);
 	r = read_zone("/etc/localtime", ret, ret_size);
-	if (r != -ENOENT)
-		return r;
-	*ret = NULL; /* a machine that does not say is in UTC */
-	*ret_size = 0;
-	return 0;
+	return r == -ENOENT ? 0 : r; /* a machine that does not say is in UTC */
 }
 
 int zone_load(const char *name, void **ret, size_t *ret_size)
@@ -83,14 +80,13 @@ int zone_load(const char *name, void **ret, size_t *ret_size)
 	struct stat st;
 	int r;
 
-	if (*name == '\0' || strcmp(name, "UTC") == 0) {
-		*ret = NULL;
-		*ret_size = 0;
+	*ret = NULL;
+	*ret_size = 0;
+	if (*name == '\0' || strcmp(name, "UTC") == 0)
 		return 0;
-	}
 	if (strcmp(name, "Local") == 0)
 		return load_local(ret, ret_size);
-	if (!is_zone_name(name))
+	if (!zone_is_name(name))
 		return -EINVAL;
 	(void)snprintf(path, sizeof(path), "%s/%s", database(), name);
 	r = read_zone(path, ret, ret_size);

@@ -4,12 +4,16 @@
 #ifndef CONFIG_ZONE_FILE_H
 #define CONFIG_ZONE_FILE_H
 
+#include <stdbool.h>
+
 #include "config/zone.h"
 
+/* Can a file of the database have this name ("UTC" and "Local" can)? */
+bool zone_is_name(const char *s);
 /* Bytes of a zone from /usr/share/zoneinfo (or $TZDIR). "UTC" and "" give
- * *ret NULL; "Local" is $TZ or /etc/localtime. 0 with malloc()ed bytes that zone_parse accepts; -EINVAL (no
- * such name is possible), -ENOENT (no such zone), -ENOPKG (no zone database on this machine), -EBADMSG (not a
- * zone file). */
+ * *ret NULL; "Local" is $TZ or /etc/localtime. 0 with malloc()ed bytes that zone_parse accepts; else *ret is
+ * NULL: -EINVAL (no such name is possible), -ENOENT (no such zone), -ENOPKG (no zone database on this
+ * machine), -EBADMSG (not a zone file). */
 int zone_load(const char *name, void **ret, size_t *ret_size);
 /* The text about an error of zone_load. */
 const char *zone_error(int err);

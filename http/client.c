@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "http/client_state.h"
+#include "http/transfer.h"
 #include "http/global.h"
 
 #define KEPT_CONNECTIONS 16L
@@ -287,11 +287,10 @@ void http_client_set_endpoint(struct http_client *c, const struct http_endpoint 
 
 struct http_request *http_client_start(struct http_client *c, const struct http_call *call)
 {
-	struct http_request *r = transfer_new(c, c->endpoint, call);
-	const bool ready = transfer_prepare(r, &c->sockets);
+	struct http_request *r = transfer_new(c, call);
 
 	TAILQ_INSERT_TAIL(&c->requests, r, entry);
-	if (ready && c->depth == 0)
+	if (!r->problem && c->depth == 0)
 		launch(r);
 	else if (c->depth == 0)
 		event_active(c->started, EV_TIMEOUT, 0); /* on_done must not come before we return */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/str.h"
 #include "base/xalloc.h"
 #include "http/global.h"
 

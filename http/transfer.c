@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
@@ -31,21 +30,6 @@
 #define BODY_MAX_DEFAULT     (8u << 20)
 #define RETRY_AFTER_CAP_S    60
 #define RETRY_AFTER_ABSURD_S 86400
-#define BLANKS               " \t\r\n"
-
-struct http_request *transfer_new(struct http_client *c, struct endpoint *e, const struct http_call *call)
-{
-	struct http_request *r = xcalloc(1, sizeof(*r));
-
-	r->client = c;
-	r->call = *call;
-	r->endpoint = endpoint_ref(e);
-	r->retry_after_ms = -1;
-	r->repeatable = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0;
-	if (call->body)
-		r->body = xmemdup(call->body, call->body_len + (call->body_len == 0));
-	return r;
-}
 
 void transfer_release(struct http_request *r, bool whole)
 {
@@ -130,23 +114,20 @@ static int64_t retry_after(struct str v)
 	return (int64_t)(s > RETRY_AFTER_CAP_S ? RETRY_AFTER_CAP_S : s) * 1000;
 }
 
-static void take_header(struct http_request *r, struct str name, struct str value)
+/* Of the final answer; empty when it is absent. */
+static struct str header_of(const struct http_request *r, const char *name)
 {
-	int64_t ms;
+	struct curl_header *h;
 
-	if (name.n == 12 && strncasecmp(name.p, "Content-Type", 12) == 0)
-		r->content_type[str_copy_printable(r->content_type, sizeof(r->content_type), value.p,
-						   value.n)] = '\0';
-	else if (name.n == 11 && strncasecmp(name.p, "Retry-After", 11) == 0)
-		r->retry_after_ms = retry_after(value);
-	else if (name.n == 4 && strncasecmp(name.p, "Date", 4) == 0 &&
-		 http_date_parse(value.p, value.n, &ms) == 0)
-		r->server_date_ms = ms;
+	if (curl_easy_header(r->easy, name, 0, CURLH_HEADER, -1, &h) != CURLHE_OK)
+		return (struct str){ "", 0 };
+	return (struct str){ h->value, strlen(h->value) };
 }
 
 /* The empty line. An interim answer (1xx) is followed by the real one. */
 static void end_headers(struct http_request *r)
 {
+	const struct str type = header_of(r, "Content-Type"), date = header_of(r, "Date");
 	long status = 0;
 
 	curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -154,15 +135,11 @@ static void end_headers(struct http_request *r)
 		return;
 	r->status = status;
 	r->headers_done = true;
+	(void)str_copy_printable(r->content_type, sizeof(r->content_type), type.p, type.n);
+	r->retry_after_ms = retry_after(header_of(r, "Retry-After"));
+	(void)http_date_parse(date.p, date.n, &r->server_date_ms);
 	if (r->call.on_headers)
 		r->call.on_headers(r->call.ctx, status, r->content_type, r->server_date_ms);
-}
-
-static void begin_headers(struct http_request *r)
-{
-	r->content_type[0] = '\0';
-	r->retry_after_ms = -1;
-	r->server_date_ms = 0;
 }
 
 static void note_arrival(struct http_request *r)
@@ -175,7 +152,6 @@ static size_t on_header(char *p, size_t size, size_t n, void *userdata)
 {
 	struct http_request *r = userdata;
 	const size_t len = size * n;
-	const char *colon = memchr(p, ':', len);
 
 	note_arrival(r);
 	r->header_bytes += len;
@@ -185,13 +161,8 @@ static size_t on_header(char *p, size_t size, size_t n, void *userdata)
 	}
 	if (r->headers_done) /* trailers */
 		return len;
-	if (len > 5 && memcmp(p, "HTTP/", 5) == 0)
-		begin_headers(r);
-	else if (str_trim((struct str){ p, len }, BLANKS).n == 0)
+	if (str_trim((struct str){ p, len }, " \t\r\n").n == 0)
 		end_headers(r);
-	else if (colon)
-		take_header(r, (struct str){ p, (size_t)(colon - p) },
-			    str_trim((struct str){ colon + 1, len - (size_t)(colon - p) - 1 }, BLANKS));
 	return r->state == REQUEST_CANCELLED ? 0 : len;
 }
 
@@ -410,21 +381,33 @@ static bool is_path(const char *s)
 	return true;
 }
 
-bool transfer_prepare(struct http_request *r, struct sockets *s)
+/* Takes or makes the curl handle. Why it cannot, or NULL. */
+static const char *prepare(struct http_request *r)
 {
-	r->problem_kind = HTTP_CONNECT;
 	if (r->endpoint->problem)
-		r->problem = r->endpoint->problem;
-	else if (!is_path(r->call.path))
-		r->problem = "the path holds characters that a path can not hold";
-	if (r->problem)
-		return false;
-	r->easy = easy_for(r->endpoint, s);
-	if (!r->easy || !set_request(r->easy, r))
-		r->problem = "libcurl refuses the request";
+		return r->endpoint->problem;
+	if (!is_path(r->call.path))
+		return "the path holds characters that a path can not hold";
+	r->easy = easy_for(r->endpoint, &r->client->sockets);
+	return r->easy && set_request(r->easy, r) ? NULL : "libcurl refuses the request";
+}
+
+struct http_request *transfer_new(struct http_client *c, const struct http_call *call)
+{
+	struct http_request *r = xcalloc(1, sizeof(*r));
+
+	r->client = c;
+	r->call = *call;
+	r->endpoint = endpoint_ref(c->endpoint);
+	r->retry_after_ms = -1;
+	r->repeatable = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0;
+	if (call->body)
+		r->body = xmemdup(call->body, call->body_len + (call->body_len == 0));
+	r->problem_kind = HTTP_CONNECT;
+	r->problem = prepare(r);
 	/* the caller's */
 	r->call.method = r->call.path = r->call.accept = r->call.content_type = r->call.body = NULL;
-	return r->problem == NULL;
+	return r;
 }
 
 /* -- the end -- */

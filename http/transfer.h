@@ -41,11 +41,24 @@ struct http_request {
 	size_t received_len, received_cap;
 };
 
-/* Strings of call are the caller's until transfer_prepare. */
-struct http_request *transfer_new(struct http_client *c, struct endpoint *e, const struct http_call *call);
+/* What is behind the client, of client.c and its tests. */
+struct http_client {
+	CURLM *multi;
+	struct event *timer;   /* curl's */
+	struct event *started; /* requests wait in REQUEST_NEW */
+	struct event *quiet;   /* looks whether there was no request for IDLE_CONN_MAX_S */
+	uint64_t last_end_ms;  /* when the last of the requests ended */
+	struct sockets sockets;
+	struct endpoint *endpoint;
+	TAILQ_HEAD(request_list, http_request) requests;
+	unsigned depth; /* inside curl or a callback of ours: no curl call that re-enters, no free */
+	bool doomed;
+};
+
+/* To the client's endpoint, with its curl handle; r->problem says why it can not be made, NULL = none. Of
+ * call everything is copied. */
+struct http_request *transfer_new(struct http_client *c, const struct http_call *call);
 void transfer_free(struct http_request *r);
-/* Takes or makes the curl handle. False: r->problem says why not. */
-bool transfer_prepare(struct http_request *r, struct sockets *s);
 /* Its handle is needed no more and is no longer the multi handle's. whole: the exchange went to its end. */
 void transfer_release(struct http_request *r, bool whole);
 /* Of a handle that is at work: has an answer to it arrived? A socket is kept from then on. */

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/xalloc.h"
 #include "ipc/unpack.h"
 
 #define F_DESC(S, KIND, f, min, max, doc) { #f, KIND_##KIND, offsetof(struct S, f), min, max, doc },
@@ -79,6 +80,20 @@ static uint64_t get_u64_member(const struct msg *m, const struct msg_field *f)
 
 	memcpy(&v, const_member(m, f), sizeof(v));
 	return v;
+}
+
+/* The field of that name and kind, or NULL. Looked for from `first` on and around: what two messages share
+ * stands in the same order. */
+static const struct msg_field *find_field(const struct msg_desc *d, enum field_kind kind, const char *name,
+					  size_t first)
+{
+	for (size_t i = 0, k = first; i < d->n; i++, k++) {
+		if (k >= d->n)
+			k = 0;
+		if (d->fields[k].kind == kind && strcmp(d->fields[k].name, name) == 0)
+			return &d->fields[k];
+	}
+	return NULL;
 }
 
 /* -- characters -- */
@@ -274,39 +289,54 @@ int msg_decode(enum role from, enum role to, enum phase phase, const uint8_t *bu
 	return (int)(u.p - buf);
 }
 
+/* -- forwarding -- */
+
+enum role msg_receiver(enum msg_type type)
+{
+	const unsigned to = msg_desc(type)->to;
+	unsigned role = 0;
+
+	if (to & R_SUPERVISOR)
+		return ROLE_SUPERVISOR;
+	while (role < ROLE__MAX && to != 1u << role)
+		role++;
+	return (enum role)role;
+}
+
+uint64_t msg_get_u64(const struct msg *m, const char *name, uint64_t otherwise)
+{
+	const struct msg_field *f = find_field(msg_desc(m->type), KIND_U64, name, 0);
+
+	return f ? get_u64_member(m, f) : otherwise;
+}
+
+void msg_set_u64(struct msg *m, const char *name, uint64_t value)
+{
+	const struct msg_field *f = find_field(msg_desc(m->type), KIND_U64, name, 0);
+
+	if (f)
+		memcpy(member(m, f), &value, sizeof(value));
+}
+
+const char *msg_cluster_name(const struct msg *m)
+{
+	const struct msg_field *f = find_field(msg_desc(m->type), KIND_NAME, "cluster_name", 0);
+
+	return f ? const_member(m, f) : "";
+}
+
 /* -- between messages -- */
 
 static void copy_field(struct msg *dst, const struct msg_field *to, const struct msg *src,
 		       const struct msg_field *f)
 {
-	size_t n;
+	const bool text = f->kind > KIND_BOOL;
+	const size_t size = f->kind == KIND_BOOL ? sizeof(bool) : sizeof(uint64_t);
+	const size_t n = text ? strnlen(const_member(src, f), to->max < f->max ? to->max : f->max) : size;
 
-	switch (f->kind) {
-	case KIND_U64:
-	case KIND_I64:
-		memcpy(member(dst, to), const_member(src, f), sizeof(uint64_t));
-		break;
-	case KIND_BOOL:
-		memcpy(member(dst, to), const_member(src, f), sizeof(bool));
-		break;
-	default:
-		n = strnlen(const_member(src, f), (size_t)(to->max < f->max ? to->max : f->max));
-		memcpy(member(dst, to), const_member(src, f), n);
+	memcpy(member(dst, to), const_member(src, f), n);
+	if (text)
 		member(dst, to)[n] = '\0';
-	}
-}
-
-/* Index of the field of that name and kind, or d->n. Looked for from `first` on and around: what two messages
- * share stands in the same order. */
-static size_t find_field(const struct msg_desc *d, const struct msg_field *f, size_t first)
-{
-	for (size_t i = 0, k = first; i < d->n; i++, k++) {
-		if (k >= d->n)
-			k = 0;
-		if (d->fields[k].kind == f->kind && strcmp(d->fields[k].name, f->name) == 0)
-			return k;
-	}
-	return d->n;
 }
 
 void msg_copy_fields(struct msg *dst, const struct msg *src)
@@ -315,11 +345,42 @@ void msg_copy_fields(struct msg *dst, const struct msg *src)
 	size_t next = 0;
 
 	for (size_t i = 0; i < to->n; i++) {
-		const size_t k = find_field(from, &to->fields[i], next);
+		const struct msg_field *f = find_field(from, to->fields[i].kind, to->fields[i].name, next);
 
-		if (k == from->n)
+		if (!f)
 			continue;
-		copy_field(dst, &to->fields[i], src, &from->fields[k]);
-		next = k + 1;
+		copy_field(dst, &to->fields[i], src, f);
+		next = (size_t)(f - from->fields) + 1;
 	}
+}
+
+/* -- kept -- */
+
+struct msg_packed {
+	size_t n;
+	uint8_t bytes[];
+};
+
+struct msg_packed *msg_pack(const struct msg *m)
+{
+	uint8_t buf[IPC_FRAME_MAX];
+	const size_t n = msg_encode(m, buf);
+	struct msg_packed *p = xmalloc(sizeof(*p) + n);
+
+	p->n = n;
+	memcpy(p->bytes, buf, n);
+	return p;
+}
+
+void msg_unpack(const struct msg_packed *p, struct msg *ret)
+{
+	const char *field;
+
+	if (msg_decode(ROLE_SUPERVISOR, ROLE_SUPERVISOR, PH_RUN, p->bytes, p->n, ret, &field) < 0)
+		abort(); /* we have written it */
+}
+
+size_t msg_packed_size(const struct msg_packed *p)
+{
+	return p ? sizeof(*p) + p->n : 0;
 }

@@ -13,8 +13,6 @@
 
 #include "model/actions.h"
 #include "model/duties.h"
-#include "model/outcomes.h"
-#include "model/verdicts.h"
 
 #define IPC_PROTO     3u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */
@@ -123,5 +121,22 @@ void msg_set_text(struct msg *m, char *field, size_t size, const char *s, size_t
 /* Copy the fields both messages have (same name and kind), e.g. NOMINATE -> INTENT -> GRANT. Others are left.
  */
 void msg_copy_fields(struct msg *dst, const struct msg *src);
+
+/* Whom a message is for: the supervisor itself, when it is among the receivers; else the one receiver, to
+ * whom it is forwarded as it is. ROLE__MAX when there are several: such a message is the supervisor's own. */
+enum role msg_receiver(enum msg_type type);
+/* The member of that name, "cluster" or "conn"; `otherwise` when the message has none. */
+uint64_t msg_get_u64(const struct msg *m, const char *name, uint64_t otherwise);
+/* Set it; nothing happens when the message has none. */
+void msg_set_u64(struct msg *m, const char *name, uint64_t value);
+/* The member cluster_name, "" when the message has none. */
+const char *msg_cluster_name(const struct msg *m);
+
+/* A message that is kept: as few bytes as it takes, a few hundred instead of the thousands of a struct msg.
+ * Its fields are in their ranges. free() it. */
+struct msg_packed *msg_pack(const struct msg *m);
+void msg_unpack(const struct msg_packed *p, struct msg *ret);
+/* Bytes that it takes; NULL takes none. */
+size_t msg_packed_size(const struct msg_packed *p);
 
 #endif

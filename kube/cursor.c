@@ -89,15 +89,6 @@ struct field cursor_find(struct cursor c, uint32_t tag, bool *bad)
 	return found;
 }
 
-int envelope_type(struct cursor c, struct envelope *ret)
-{
-	bool bad = false;
-
-	ret->api_version = cursor_text(c, 1, &bad);
-	ret->kind = cursor_text(c, 2, &bad);
-	return bad ? -EBADMSG : 0;
-}
-
 int envelope_open(const void *p, size_t n, struct envelope *ret)
 {
 	bool bad = false;
@@ -107,6 +98,10 @@ int envelope_open(const void *p, size_t n, struct envelope *ret)
 		return -EBADMSG;
 	const struct cursor c = cursor_of((const uint8_t *)p + ENVELOPE_MAGIC_SIZE, n - ENVELOPE_MAGIC_SIZE);
 
+	const struct cursor type = cursor_message(c, 1, &bad); /* runtime.TypeMeta, not meta/v1's order */
+
 	ret->raw = cursor_message(c, 2, &bad);
-	return bad ? -EBADMSG : envelope_type(cursor_message(c, 1, &bad), ret);
+	ret->api_version = cursor_text(type, 1, &bad);
+	ret->kind = cursor_text(type, 2, &bad);
+	return bad ? -EBADMSG : 0;
 }

@@ -188,8 +188,6 @@ struct envelope {
 	struct cursor raw;
 };
 int envelope_open(const void *p, size_t n, struct envelope *ret);
-/* runtime.TypeMeta: apiVersion = 1, kind = 2 (not meta/v1's order). */
-int envelope_type(struct cursor type_meta, struct envelope *ret);
 #define ENVELOPE_MAGIC      "k8s"
 #define ENVELOPE_MAGIC_SIZE 4 /* with the NUL */
 

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <limits.h>
 
 #include "base/rfc3339.h"
 #include "kube/facts.h"

@@ -242,34 +242,3 @@ int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 	facts_end(ret);
 	return 0;
 }
-
-/* -- bookmarks -- */
-
-#define INITIAL_END_KEY "k8s.io/initial-events-end"
-
-static INLINE int bookmark_meta_field(struct field f, void *out)
-{
-	struct bookmark *b = out;
-	struct label pair = { 0 };
-
-	if (f.tag == TAG(6, WIRE_BYTES))
-		b->rv = field_str(f);
-	if (f.tag != TAG(12, WIRE_BYTES))
-		return 0;
-	if (cursor_walk(field_message(f), pair_field, &pair) < 0)
-		return -EBADMSG;
-	if (str_is(pair.key, INITIAL_END_KEY))
-		b->initial_end = str_is(pair.value, "true");
-	return 0;
-}
-
-static INLINE int bookmark_field(struct field f, void *out)
-{
-	return f.tag == TAG(1, WIRE_BYTES) ? cursor_walk(field_message(f), bookmark_meta_field, out) : 0;
-}
-
-int decode_bookmark_protobuf(const uint8_t *p, size_t n, struct bookmark *ret)
-{
-	*ret = (struct bookmark){ 0 };
-	return cursor_walk(cursor_of(p, n), bookmark_field, ret);
-}

@@ -14,12 +14,4 @@
  * varint, length past the end). */
 int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret);
 
-/* The object of a BOOKMARK event: only its resourceVersion and whether it ends the initial events of a
- * WatchList (annotation k8s.io/initial-events-end: "true"). Returns as above. */
-struct bookmark {
-	struct str rv;
-	bool initial_end;
-};
-int decode_bookmark_protobuf(const uint8_t *p, size_t n, struct bookmark *ret);
-
 #endif

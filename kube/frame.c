@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/frame.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 
 /* A straddling object's buffer above this is freed after use: one giant must not stay for ever. */
 #define PAYLOAD_KEEP (256u << 10)
+
+#define LIST_KIND "PodList"
 
 struct input {
 	const uint8_t *p;
@@ -23,25 +26,20 @@ static void input_advance(struct input *in, size_t n)
 	in->n -= n;
 }
 
-static size_t min_size(uint64_t a, size_t b)
+void frame_parser_init(struct frame_parser *f, enum frame_level what, const struct frame_ops *ops)
 {
-	return a < b ? (size_t)a : b;
+	*f = (struct frame_parser){ .ops = *ops, .level = what };
+}
+
+void frame_parser_done(struct frame_parser *f)
+{
+	free(f->payload.buf);
+	free(f->resource_version);
+	free(f->continue_token);
+	*f = (struct frame_parser){ 0 };
 }
 
 /* -- payload -- */
-
-static void payload_begin(struct payload *p, uint64_t n, bool skip)
-{
-	p->len = 0;
-	p->left = n;
-	p->skip = skip;
-}
-
-static void payload_done(struct payload *p)
-{
-	free(p->buf);
-	*p = (struct payload){ 0 };
-}
 
 /* Grows with the bytes that came, never by a length that was only announced. */
 static void payload_append(struct payload *p, const uint8_t *bytes, size_t n)
@@ -61,7 +59,7 @@ static void payload_append(struct payload *p, const uint8_t *bytes, size_t n)
 /* Takes from in what belongs to the payload. True when it is complete: *ret is it, in place or collected. */
 static bool payload_take(struct payload *p, struct input *in, struct input *ret)
 {
-	const size_t n = min_size(p->left, in->n);
+	const size_t n = p->left < in->n ? (size_t)p->left : in->n;
 	const bool whole = p->len == 0 && n == p->left;
 
 	*ret = (struct input){ in->p, n };
@@ -76,198 +74,127 @@ static bool payload_take(struct payload *p, struct input *in, struct input *ret)
 	return true;
 }
 
-static void payload_end(struct payload *p)
-{
-	p->len = 0;
-	if (p->cap > PAYLOAD_KEEP)
-		payload_done(p);
-}
-
-/* -- watch frames -- */
-
-void frame_splitter_init(struct frame_splitter *f, const struct frame_ops *ops)
-{
-	*f = (struct frame_splitter){ .ops = *ops };
-}
-
-void frame_splitter_done(struct frame_splitter *f)
-{
-	payload_done(&f->payload);
-}
-
-bool frame_splitter_is_inside(const struct frame_splitter *f)
-{
-	return f->in_payload || f->n_header > 0;
-}
-
-static void splitter_header(struct frame_splitter *f, struct input *in)
-{
-	f->header[f->n_header++] = *in->p;
-	input_advance(in, 1);
-	if (f->n_header < sizeof(f->header))
-		return;
-	const uint32_t n = (uint32_t)f->header[0] << 24 | (uint32_t)f->header[1] << 16 |
-			   (uint32_t)f->header[2] << 8 | f->header[3];
-
-	f->n_header = 0;
-	f->in_payload = true;
-	payload_begin(&f->payload, n, n > FRAME_SIZE_MAX);
-	if (n > FRAME_SIZE_MAX && f->ops.on_oversize)
-		f->ops.on_oversize(f->ops.ctx, n);
-}
-
-static int splitter_payload(struct frame_splitter *f, struct input *in)
-{
-	struct input object;
-	int r = 0;
-
-	if (!payload_take(&f->payload, in, &object))
-		return 0;
-	f->in_payload = false;
-	if (!f->payload.skip)
-		r = f->ops.on_object(f->ops.ctx, object.p, object.n);
-	payload_end(&f->payload);
-	return r;
-}
-
-int frame_splitter_feed(struct frame_splitter *f, const void *p, size_t n)
-{
-	struct input in = { p, n };
-
-	while (in.n > 0 || (f->in_payload && f->payload.left == 0)) {
-		int r = 0;
-
-		if (f->in_payload)
-			r = splitter_payload(f, &in);
-		else
-			splitter_header(f, &in);
-		if (r)
-			return r;
-	}
-	return 0;
-}
-
-/* -- lists -- */
-
-void list_parser_init(struct list_parser *l, const char *kind, const struct frame_ops *ops)
-{
-	*l = (struct list_parser){ .ops = *ops, .kind = xstrdup(kind) };
-}
-
-void list_parser_done(struct list_parser *l)
-{
-	payload_done(&l->payload);
-	free(l->kind);
-	free(l->resource_version);
-	free(l->continue_token);
-	*l = (struct list_parser){ 0 };
-}
-
 static void keep_text(char **dst, struct str s)
 {
 	free(*dst);
 	*dst = xstrndup(s.n ? s.p : "", s.n);
 }
 
-/* ListMeta: resourceVersion = 2, continue = 3. */
-static int list_take_meta(struct list_parser *l, struct cursor c)
+static int take_object(struct frame_parser *f, struct input object)
 {
+	const struct cursor c = cursor_of(object.p, object.n);
 	bool bad = false;
 
-	keep_text(&l->resource_version, cursor_text(c, 2, &bad));
-	keep_text(&l->continue_token, cursor_text(c, 3, &bad));
-	return bad ? -EBADMSG : 0;
-}
-
-static int list_take_type(struct list_parser *l, struct cursor c)
-{
-	struct envelope e = { 0 };
-
-	if (envelope_type(c, &e) < 0 || !str_is(e.kind, l->kind))
-		return -EBADMSG;
-	l->seen_kind = true;
-	return 0;
-}
-
-static int list_take(struct list_parser *l, struct input object)
-{
-	switch (l->field) {
-	case LIST_FIELD_TYPE:
-		return list_take_type(l, cursor_of(object.p, object.n));
-	case LIST_FIELD_META:
-		return list_take_meta(l, cursor_of(object.p, object.n));
-	case LIST_FIELD_ITEM:
-		l->items++;
-		return l->ops.on_object(l->ops.ctx, object.p, object.n);
+	switch (f->field) {
+	case FRAME_FIELD_TYPE: /* TypeMeta: kind = 2 */
+		f->seen_kind = str_is(cursor_text(c, 2, &bad), LIST_KIND);
+		return bad || !f->seen_kind ? -EBADMSG : 0;
+	case FRAME_FIELD_META: /* ListMeta: resourceVersion = 2, continue = 3 */
+		keep_text(&f->resource_version, cursor_text(c, 2, &bad));
+		keep_text(&f->continue_token, cursor_text(c, 3, &bad));
+		return bad ? -EBADMSG : 0;
+	case FRAME_FIELD_OBJECT:
+		return f->ops.on_object(f->ops.ctx, object.p, object.n);
 	default:
 		return 0;
 	}
 }
 
-static int list_payload(struct list_parser *l, struct input *in)
+static int take_payload(struct frame_parser *f, struct input *in)
 {
+	struct payload *p = &f->payload;
 	struct input object;
 	int r = 0;
 
-	if (!payload_take(&l->payload, in, &object))
+	if (!payload_take(p, in, &object))
 		return 0;
-	l->in_payload = false;
-	if (!l->payload.skip)
-		r = list_take(l, object);
-	payload_end(&l->payload);
-	if (l->level == LIST_RAW && l->raw_left == 0)
-		l->level = LIST_ENVELOPE;
+	f->in_payload = false;
+	if (!p->skip)
+		r = take_object(f, object);
+	p->len = 0;
+	if (p->cap > PAYLOAD_KEEP) {
+		free(p->buf);
+		*p = (struct payload){ 0 };
+	}
+	if (f->level == FRAME_RAW && f->raw_left == 0)
+		f->level = FRAME_ENVELOPE;
 	return r;
 }
 
-static int list_begin_payload(struct list_parser *l, enum list_field field, uint64_t n)
+static int begin_payload(struct frame_parser *f, enum frame_field field, uint64_t n)
 {
 	const bool large = n > FRAME_SIZE_MAX;
 
-	if (l->level == LIST_RAW) {
-		if (n > l->raw_left)
+	if (f->level == FRAME_RAW) {
+		if (n > f->raw_left)
 			return -EBADMSG;
-		l->raw_left -= n;
+		f->raw_left -= n;
 	}
-	if (large && field != LIST_FIELD_NONE && field != LIST_FIELD_ITEM)
+	if (large && (field == FRAME_FIELD_TYPE || field == FRAME_FIELD_META))
 		return -EBADMSG;
-	if (large && field == LIST_FIELD_ITEM && l->ops.on_oversize)
-		l->ops.on_oversize(l->ops.ctx, n);
-	l->field = field;
-	l->in_payload = true;
-	payload_begin(&l->payload, n, large || field == LIST_FIELD_NONE);
+	if (large && field == FRAME_FIELD_OBJECT)
+		f->ops.on_oversize(f->ops.ctx, n);
+	f->field = field;
+	f->in_payload = true;
+	f->payload.left = n;
+	f->payload.skip = large || field == FRAME_FIELD_NONE;
+	return 0;
+}
+
+/* -- what comes before one: the length of a frame; of a list its magic, then the headers of its fields -- */
+
+static int take_length(struct frame_parser *f)
+{
+	uint32_t n;
+
+	if (f->n_header < sizeof(n))
+		return 0;
+	memcpy(&n, f->header, sizeof(n));
+	f->n_header = 0;
+	return begin_payload(f, FRAME_FIELD_OBJECT, be32toh(n));
+}
+
+static int take_magic(struct frame_parser *f)
+{
+	if (f->header[f->n_header - 1] != (uint8_t)ENVELOPE_MAGIC[f->n_header - 1])
+		return -EBADMSG;
+	if (f->n_header == ENVELOPE_MAGIC_SIZE) {
+		f->n_header = 0;
+		f->level = FRAME_ENVELOPE;
+	}
 	return 0;
 }
 
 /* A length-delimited field of the envelope or of the list itself. */
-static int list_begin_field(struct list_parser *l, uint32_t tag, uint64_t n)
+static int begin_field(struct frame_parser *f, uint32_t number, uint64_t n)
 {
-	static const enum list_field of_raw[] = { LIST_FIELD_NONE, LIST_FIELD_META, LIST_FIELD_ITEM };
-	const uint32_t number = tag >> 3;
-
-	if (l->level == LIST_RAW)
-		return list_begin_payload(l, number <= 2 ? of_raw[number] : LIST_FIELD_NONE, n);
+	if (f->level == FRAME_RAW)
+		return begin_payload(f,
+				     number == 1   ? FRAME_FIELD_META
+				     : number == 2 ? FRAME_FIELD_OBJECT
+						   : FRAME_FIELD_NONE,
+				     n);
 	if (number != 2)
-		return list_begin_payload(l, number == 1 ? LIST_FIELD_TYPE : LIST_FIELD_NONE, n);
-	if (l->seen_raw)
+		return begin_payload(f, number == 1 ? FRAME_FIELD_TYPE : FRAME_FIELD_NONE, n);
+	if (f->seen_raw)
 		return -EBADMSG; /* a second list inside one answer */
-	l->seen_raw = true;
-	l->raw_left = n;
+	f->seen_raw = true;
+	f->raw_left = n;
 	if (n > 0)
-		l->level = LIST_RAW;
+		f->level = FRAME_RAW;
 	return 0;
 }
 
 /* Acts on a complete field header. Groups are never sent, and can not be skipped without their bytes. */
-static int list_begin_value(struct list_parser *l, uint32_t tag, uint64_t value)
+static int begin_value(struct frame_parser *f, uint32_t tag, uint64_t value)
 {
 	switch (tag & 7) {
 	case WIRE_BYTES:
-		return list_begin_field(l, tag, value);
+		return begin_field(f, tag >> 3, value);
 	case WIRE_FIXED64:
-		return list_begin_payload(l, LIST_FIELD_NONE, 8);
+		return begin_payload(f, FRAME_FIELD_NONE, 8);
 	case WIRE_FIXED32:
-		return list_begin_payload(l, LIST_FIELD_NONE, 4);
+		return begin_payload(f, FRAME_FIELD_NONE, 4);
 	case WIRE_VARINT:
 		return 0;
 	default:
@@ -283,11 +210,11 @@ static int read_varint(const uint8_t *p, const uint8_t *end, struct cursor_numbe
 }
 
 /* The header is collected bytewise: tag, then for varints and lengths the number. 1 = more bytes needed. */
-static int list_read_header(const struct list_parser *l, uint32_t *ret_tag, uint64_t *ret_value)
+static int read_header(const struct frame_parser *f, uint32_t *ret_tag, uint64_t *ret_value)
 {
-	const uint8_t *end = l->header + l->n_header;
+	const uint8_t *end = f->header + f->n_header;
 	struct cursor_number n;
-	int r = read_varint(l->header, end, &n);
+	int r = read_varint(f->header, end, &n);
 
 	if (r || !cursor_is_tag(n))
 		return r ? r : -EBADMSG;
@@ -298,56 +225,51 @@ static int list_read_header(const struct list_parser *l, uint32_t *ret_tag, uint
 	return r;
 }
 
-static int list_header(struct list_parser *l, struct input *in)
+static int take_header(struct frame_parser *f, struct input *in)
 {
 	uint32_t tag = 0;
 	uint64_t value = 0;
 
-	if (l->level == LIST_RAW && l->raw_left-- == 0)
+	if (f->level == FRAME_RAW && f->raw_left-- == 0)
 		return -EBADMSG;
-	l->header[l->n_header++] = *in->p;
+	f->header[f->n_header++] = *in->p;
 	input_advance(in, 1);
-	if (l->level == LIST_MAGIC) {
-		if (l->header[l->n_header - 1] != (uint8_t)ENVELOPE_MAGIC[l->n_header - 1])
-			return -EBADMSG;
-		if (l->n_header == ENVELOPE_MAGIC_SIZE) {
-			l->n_header = 0;
-			l->level = LIST_ENVELOPE;
-		}
-		return 0;
-	}
-	const int r = list_read_header(l, &tag, &value);
+	if (f->level == FRAME_WATCH)
+		return take_length(f);
+	if (f->level == FRAME_LIST)
+		return take_magic(f);
+	const int r = read_header(f, &tag, &value);
 
 	if (r == 1)
-		return l->level == LIST_RAW && l->raw_left == 0 ? -EBADMSG : 0;
+		return f->level == FRAME_RAW && f->raw_left == 0 ? -EBADMSG : 0;
 	if (r < 0)
 		return r;
-	l->n_header = 0;
-	if (list_begin_value(l, tag, value) < 0)
+	f->n_header = 0;
+	if (begin_value(f, tag, value) < 0)
 		return -EBADMSG;
-	if (l->level == LIST_RAW && l->raw_left == 0 && !l->in_payload)
-		l->level = LIST_ENVELOPE;
+	if (f->level == FRAME_RAW && f->raw_left == 0 && !f->in_payload)
+		f->level = FRAME_ENVELOPE;
 	return 0;
 }
 
-int list_parser_feed(struct list_parser *l, const void *p, size_t n)
+int frame_parser_feed(struct frame_parser *f, const void *p, size_t n)
 {
 	struct input in = { p, n };
 
-	while (!l->bad && (in.n > 0 || (l->in_payload && l->payload.left == 0))) {
-		const int r = l->in_payload ? list_payload(l, &in) : list_header(l, &in);
+	while (!f->bad && (in.n > 0 || (f->in_payload && f->payload.left == 0))) {
+		const int r = f->in_payload ? take_payload(f, &in) : take_header(f, &in);
 
-		l->bad = r == -EBADMSG;
+		f->bad = r == -EBADMSG;
 		if (r)
 			return r;
 	}
-	return l->bad ? -EBADMSG : 0;
+	return f->bad ? -EBADMSG : 0;
 }
 
-int list_parser_finish(const struct list_parser *l)
+int frame_parser_finish(const struct frame_parser *f)
 {
-	return !l->bad && l->level == LIST_ENVELOPE && l->n_header == 0 && !l->in_payload && l->seen_raw &&
-			       l->seen_kind
-		       ? 0
-		       : -EBADMSG;
+	const bool whole =
+		f->level == FRAME_WATCH || (f->level == FRAME_ENVELOPE && f->seen_raw && f->seen_kind);
+
+	return whole && !f->bad && f->n_header == 0 && !f->in_payload ? 0 : -EBADMSG;
 }

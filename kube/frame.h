@@ -1,5 +1,5 @@
-/* frame.h - push parsers for the two things an API server streams as protobuf: watch frames and lists. They
- * take bytes cut anywhere and hand out one object at a time; an object is copied only when it lies across
+/* frame.h - a push parser for the two things an API server streams as protobuf: watch frames and lists. It
+ * takes bytes cut anywhere and hands out one object at a time; an object is copied only when it lies across
  * two pieces. Memory: the largest object that straddled, given back when it was large. Layer: kube. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef KUBE_FRAME_H
@@ -20,7 +20,7 @@ struct frame_ops {
 	void *ctx;
 };
 
-/* What both parsers do with a payload: pass it on in one piece, or step over it. Internal. */
+/* An object on its way: passed on in one piece, or stepped over. Internal. */
 struct payload {
 	uint8_t *buf;
 	size_t len, cap;
@@ -28,45 +28,37 @@ struct payload {
 	bool skip;
 };
 
-/* Watch: repeated { uint32 big-endian length; that many bytes } (apimachinery pkg/util/framer). */
-struct frame_splitter {
-	struct frame_ops ops;
-	struct payload payload;
-	uint8_t header[4];
-	uint8_t n_header;
-	bool in_payload;
+enum frame_level {
+	/* Repeated { uint32 big-endian length; that many bytes } (apimachinery pkg/util/framer). */
+	FRAME_WATCH,
+	/* "k8s\0", runtime.Unknown { typeMeta = 1, raw = 2 { metadata = 1 ListMeta, items = 2 ... } } of a
+	 * PodList; an object is one item, a bare message. */
+	FRAME_LIST,
+	/* within a list, behind the magic */
+	FRAME_ENVELOPE,
+	FRAME_RAW,
 };
 
-void frame_splitter_init(struct frame_splitter *f, const struct frame_ops *ops);
-void frame_splitter_done(struct frame_splitter *f);
-/* 0, or what on_object returned. */
-int frame_splitter_feed(struct frame_splitter *f, const void *p, size_t n);
-/* Is the stream inside a frame? Then its end now is a truncation. */
-bool frame_splitter_is_inside(const struct frame_splitter *f);
+enum frame_field { FRAME_FIELD_NONE, FRAME_FIELD_TYPE, FRAME_FIELD_META, FRAME_FIELD_OBJECT };
 
-/* List: "k8s\0", runtime.Unknown { typeMeta = 1, raw = 2 { metadata = 1 ListMeta, items = 2 ... } }. */
-enum list_level { LIST_MAGIC, LIST_ENVELOPE, LIST_RAW };
-enum list_field { LIST_FIELD_NONE, LIST_FIELD_TYPE, LIST_FIELD_META, LIST_FIELD_ITEM };
-
-struct list_parser {
-	struct frame_ops ops; /* on_object: one item, a bare message */
+struct frame_parser {
+	struct frame_ops ops;
 	struct payload payload;
-	char *kind; /* expected, e.g. "PodList" */
-	char *resource_version, *continue_token;
-	uint64_t items;
-	uint64_t raw_left; /* bytes left of raw, LIST_RAW only */
+	char *resource_version, *continue_token; /* of a list; NULL before they have come */
+	uint64_t raw_left;                       /* bytes left of raw, FRAME_RAW only */
 	uint8_t header[24];
 	uint8_t n_header;
-	enum list_level level;
-	enum list_field field;
+	enum frame_level level;
+	enum frame_field field;
 	bool in_payload, seen_raw, seen_kind, bad;
 };
 
-void list_parser_init(struct list_parser *l, const char *kind, const struct frame_ops *ops);
-void list_parser_done(struct list_parser *l);
+/* what: FRAME_WATCH or FRAME_LIST. */
+void frame_parser_init(struct frame_parser *f, enum frame_level what, const struct frame_ops *ops);
+void frame_parser_done(struct frame_parser *f);
 /* 0; -EBADMSG when the bytes are no such list (then for good); or what on_object returned. */
-int list_parser_feed(struct list_parser *l, const void *p, size_t n);
-/* At the end of the body: 0 when a whole list was read, else -EBADMSG. */
-int list_parser_finish(const struct list_parser *l);
+int frame_parser_feed(struct frame_parser *f, const void *p, size_t n);
+/* Is this a good place to end? 0: a whole list was read, or no frame of a watch is cut off. Else -EBADMSG. */
+int frame_parser_finish(const struct frame_parser *f);
 
 #endif

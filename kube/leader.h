@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kube/lease_object.h"
+#include "kube/decode_objects.h"
 
 /* client-go's defaults (LeaseDuration, RenewDeadline, RetryPeriod), ms. Retries while acquiring are spread by
  * up to 1 + LEADER_JITTER. */

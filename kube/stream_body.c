@@ -7,8 +7,7 @@
 
 #include "kube/cursor.h"
 #include "kube/decode_protobuf.h"
-#include "kube/status_object.h"
-#include "kube/watch_event.h"
+#include "kube/decode_objects.h"
 
 static const struct str none;
 
@@ -75,8 +74,7 @@ static void take_bookmark(struct stream_body *b, const struct envelope *object)
 {
 	struct bookmark mark;
 
-	if (decode_bookmark_protobuf(object->raw.p, cursor_left(&object->raw), &mark) < 0 ||
-	    str_empty(mark.rv)) {
+	if (decode_bookmark(object->raw.p, cursor_left(&object->raw), &mark) < 0 || str_empty(mark.rv)) {
 		bad_object(b, none, none, "a bookmark that is none was skipped");
 		return;
 	}
@@ -101,7 +99,7 @@ static int take_error(struct stream_body *b, const struct envelope *object)
 	char text[256];
 
 	if (!str_is(object->kind, "Status") ||
-	    status_object_decode(object->raw.p, cursor_left(&object->raw), &f) < 0) {
+	    decode_status(object->raw.p, cursor_left(&object->raw), &f) < 0) {
 		stream_body_refuse(b, CORE_FAILED, "the watch ended with an error that can not be read");
 		return -ECANCELED;
 	}
@@ -134,7 +132,7 @@ static int on_frame(void *ctx, const uint8_t *p, size_t n)
 	struct watch_event e;
 
 	b->env->stats.events++;
-	if (watch_event_decode(p, n, &e) < 0) {
+	if (decode_watch_event(p, n, &e) < 0) {
 		bad_object(b, none, none, "a watch event that is none was skipped");
 		return 0;
 	}
@@ -159,25 +157,22 @@ static int on_frame(void *ctx, const uint8_t *p, size_t n)
 
 void stream_body_begin(struct stream_body *b)
 {
-	const struct frame_ops frame_ops = { on_frame, on_oversize, b };
-	const struct frame_ops item_ops = { on_item, on_oversize, b };
+	const bool list = b->core->request == CORE_LIST;
+	const struct frame_ops ops = { list ? on_item : on_frame, on_oversize, b };
 
 	b->end_text[0] = '\0';
 	stream_body_done(b);
-	frame_splitter_init(&b->frames, &frame_ops);
-	list_parser_init(&b->list, "PodList", &item_ops);
+	frame_parser_init(&b->parser, list ? FRAME_LIST : FRAME_WATCH, &ops);
 }
 
 void stream_body_done(struct stream_body *b)
 {
-	frame_splitter_done(&b->frames);
-	list_parser_done(&b->list);
+	frame_parser_done(&b->parser);
 }
 
 int stream_body_feed(struct stream_body *b, const void *p, size_t n)
 {
-	const int r = b->core->request == CORE_LIST ? list_parser_feed(&b->list, p, n)
-						    : frame_splitter_feed(&b->frames, p, n);
+	const int r = frame_parser_feed(&b->parser, p, n);
 
 	if (r < 0)
 		stream_body_refuse(b, CORE_FAILED, "the list is not the protobuf it should be");
@@ -229,8 +224,8 @@ enum core_event stream_body_refusal(const struct http_result *r, const char *bod
 		(void)snprintf(ret_text, 256, "the answer broke off: %.200s", r->error);
 		return CORE_FAILED;
 	}
-	if (status_object_open(body, n, &f) < 0)
-		f = (struct status_facts){ .retry_after_s = -1 };
+	if (decode_status_answer(body, n, &f) < 0)
+		f = (struct status_facts){ 0 };
 	const struct str message = head_of(f.message, 150);
 
 	(void)snprintf(raw, sizeof(raw), "the API server answered %ld%s%s%.*s", r->status, hint_of(r->status),

@@ -32,8 +32,7 @@ struct stream_body {
 	/* Why the stream is to end, decided while its bytes arrive; text empty = nothing decided. */
 	enum core_event end;
 	char end_text[256];
-	struct frame_splitter frames;
-	struct list_parser list;
+	struct frame_parser parser;
 };
 
 /* A new answer to what the core asked for; the caller has set the members up to ctx before the first. */

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -29,12 +27,6 @@
 #define EXEC_SOON_MS   10000
 #define EXEC_TIMEOUT_S 20
 
-static bool lasting_error(struct loader *l)
-{
-	l->lasting = true;
-	return false;
-}
-
 static bool read_pem(struct loader *l, const char *path, const char *what, char **ret)
 {
 	char why[FILE_ERROR_MAX];
@@ -46,14 +38,10 @@ static bool read_pem(struct loader *l, const char *path, const char *what, char 
 	*ret = NULL;
 	const int r = file_read(path, PEM_MAX_BYTES, ret, &n, why);
 
-	if (r < 0) {
-		diags_error(&l->diags, path, 0, 0, "%s: %s", what, why);
-		return exit_is_transient(r) ? false : lasting_error(l);
-	}
-	if (strlen(*ret) != n || !strstr(*ret, "-----BEGIN ")) {
-		diags_error(&l->diags, path, 0, 0, "%s: the file is not PEM (-----BEGIN ...)", what);
-		return lasting_error(l);
-	}
+	if (r < 0)
+		return loader_error(l, r, path, "%s: %s", what, why);
+	if (strlen(*ret) != n || !strstr(*ret, "-----BEGIN "))
+		return loader_error(l, -EINVAL, path, "%s: the file is not PEM (-----BEGIN ...)", what);
 	return true;
 }
 
@@ -70,19 +58,15 @@ static bool read_token(struct loader *l, struct kube_target *t)
 		diags_warn(&l->diags, t->token_file, 0, 0, "token: %s; the token beside it is used", why);
 		return true;
 	}
-	if (r < 0) {
-		diags_error(&l->diags, t->token_file, 0, 0, "token: %s", why);
-		return exit_is_transient(r) ? false : lasting_error(l);
-	}
+	if (r < 0)
+		return loader_error(l, r, t->token_file, "token: %s", why);
 	const struct str trimmed = str_trim((struct str){ text, n }, BLANKS);
 	_cleanup_free_ char *token = xstrndup(trimmed.p, trimmed.n);
 
 	explicit_bzero(text, n);
-	if (token[0] == '\0' || strlen(token) != trimmed.n || strpbrk(token, BLANKS)) {
-		diags_error(&l->diags, t->token_file, 0, 0,
-			    "token: the file is empty or holds more than a token");
-		return lasting_error(l);
-	}
+	if (token[0] == '\0' || strlen(token) != trimmed.n || strpbrk(token, BLANKS))
+		return loader_error(l, -EINVAL, t->token_file,
+				    "token: the file is empty or holds more than a token");
 	free(t->c.token);
 	t->c.token = TAKE_PTR(token);
 	return true;
@@ -94,11 +78,9 @@ static bool run_plugin(struct loader *l, struct kube_target *t)
 	int64_t expiry;
 	const int r = loader_exec(t, EXEC_TIMEOUT_S * 1000, &expiry, why);
 
-	if (r < 0) {
-		diags_error(&l->diags, t->source, 0, 0, "%s", why);
-		l->lasting = l->lasting || r == -ENOENT;
-		return false;
-	}
+	if (r < 0)
+		return loader_error(l, r == -ENOENT ? r : -EAGAIN, t->source, "the plugin \"%.200s\" %s",
+				    t->exec.command, why);
 	if (expiry > 0) {
 		const int64_t left = expiry - clock_wall_ms() - EXEC_EARLY_MS;
 
@@ -118,23 +100,17 @@ static bool resolve_proxy(struct loader *l, struct kube_target *t)
 	struct url u;
 
 	as_http = is_socks ? xasprintf("http://%s", t->c.proxy + strlen(socks)) : xstrdup(t->c.proxy);
-	if (url_parse(as_http, &u, &text) < 0) {
-		diags_error(&l->diags, t->source, 0, 0, "proxy-url: %s", text);
-		return lasting_error(l);
-	}
+	if (url_parse(as_http, &u, &text) < 0)
+		return loader_error(l, -EINVAL, t->source, "proxy-url: %s", text);
 	if (u.ip && !is_socks)
 		return true;
-	if (u.https) {
-		diags_error(&l->diags, t->source, 0, 0,
-			    "proxy-url: an https proxy needs an IP address as its host");
-		return lasting_error(l);
-	}
+	if (u.https)
+		return loader_error(l, -EINVAL, t->source,
+				    "proxy-url: an https proxy needs an IP address as its host");
 	const unsigned port = is_socks && !strrchr(t->c.proxy + strlen(socks), ':') ? 1080 : u.port;
 
-	if (!u.ip && loader_resolve(u.host, port, &address, why) < 0) {
-		diags_error(&l->diags, t->source, 0, 0, "proxy-url: %s", why);
-		return false;
-	}
+	if (!u.ip && loader_resolve(u.host, port, &address, why) < 0)
+		return loader_error(l, -EAGAIN, t->source, "proxy-url: %s", why);
 	if (!u.ip)
 		loader_refresh_within(l, NAME_MS);
 	else
@@ -155,10 +131,8 @@ static bool resolve_server(struct loader *l, struct kube_target *t)
 		return resolve_proxy(l, t);
 	if (url_parse(t->c.server, &u, &text) < 0 || u.ip)
 		return true; /* kube_target_load has checked it */
-	if (loader_resolve(u.host, u.port, &t->c.address, why) < 0) {
-		diags_error(&l->diags, t->source, 0, 0, "API server: %s", why);
-		return false;
-	}
+	if (loader_resolve(u.host, u.port, &t->c.address, why) < 0)
+		return loader_error(l, -EAGAIN, t->source, "API server: %s", why);
 	loader_refresh_within(l, NAME_MS);
 	return true;
 }
@@ -168,8 +142,10 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 	const int r = kube_target_load(o, t, &l->diags);
 	bool ok = true;
 
-	if (r < 0)
-		return exit_is_transient(r) ? false : lasting_error(l);
+	if (r < 0) {
+		l->lasting = l->lasting || !exit_is_transient(r);
+		return false;
+	}
 	if (t->cert_file || t->ca_file)
 		loader_refresh_within(l, CERT_FILE_MS);
 	ok = read_pem(l, t->ca_file, "certificate authority", &t->c.ca_pem) && ok;
@@ -196,17 +172,18 @@ static struct cluster_config effective(const struct loader *l, size_t i)
 static char *find_kubeconfig(const struct loader *l, const char *own)
 {
 	if (own)
-		return loader_path(l, own);
+		return file_beside(l->options->config, own);
 	if (l->options->kubeconfig)
 		return xstrdup(l->options->kubeconfig);
-	return l->config.kubeconfig ? loader_path(l, l->config.kubeconfig) : NULL;
+	return l->config.kubeconfig ? file_beside(l->options->config, l->config.kubeconfig) : NULL;
 }
 
 static bool load_cluster(struct loader *l, const struct cluster_config *c, struct loaded_cluster *ret)
 {
 	_cleanup_free_ char *reader = find_kubeconfig(l, c->kubeconfig);
-	_cleanup_free_ char *writer = c->writer_kubeconfig ? loader_path(l, c->writer_kubeconfig)
-							   : find_kubeconfig(l, c->kubeconfig);
+	_cleanup_free_ char *writer = c->writer_kubeconfig
+					      ? file_beside(l->options->config, c->writer_kubeconfig)
+					      : find_kubeconfig(l, c->kubeconfig);
 	const struct kube_options r = { reader, c->context, l->options->master };
 	const struct kube_options w = { writer, c->writer_context, l->options->master };
 	bool ok;
@@ -218,13 +195,11 @@ static bool load_cluster(struct loader *l, const struct cluster_config *c, struc
 		return ok;
 	ret->own_writer = true;
 	ok = load_target(l, &w, &ret->writer) && ok;
-	if (ok && strcmp(ret->reader.c.server, ret->writer.c.server) != 0) {
-		diags_error(
-			&l->diags, l->options->config, 0, 0,
+	if (ok && strcmp(ret->reader.c.server, ret->writer.c.server) != 0)
+		return loader_error(
+			l, -EINVAL, l->options->config,
 			"cluster \"%s\": the watcher's API server %s and the workers' %s are not the same",
 			ret->name, ret->reader.c.server, ret->writer.c.server);
-		return lasting_error(l);
-	}
 	return ok;
 }
 
@@ -234,11 +209,9 @@ bool loader_clusters(struct loader *l, struct loaded_cluster **ret, size_t *ret_
 	struct loaded_cluster *all = xcalloc(n, sizeof(*all));
 	bool ok = true;
 
-	if (n > 1 && l->options->master) {
-		diags_error(&l->diags, NULL, 0, 0,
-			    "--master names one server, but there are several clusters");
-		ok = lasting_error(l);
-	}
+	if (n > 1 && l->options->master)
+		ok = loader_error(l, -EINVAL, NULL,
+				  "--master names one server, but there are several clusters");
 	for (size_t i = 0; i < n; i++) {
 		const struct cluster_config c = effective(l, i);
 

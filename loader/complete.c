@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "config/cron.h"
 #include "config/kubeconfig.h"
@@ -25,47 +26,28 @@
 #define NAME_MS          300000u
 #define NAME_RETRY_MS    30000u
 
-static bool lasting_error(struct loader *l)
-{
-	l->lasting = true;
-	return false;
-}
-
-static const struct setting *find_row(const char *path)
-{
-	const struct setting *row = settings_table;
-
-	while (row->path && strcmp(row->path, path) != 0)
-		row++;
-	return row->path ? row : (abort(), NULL);
-}
-
 /* A key whose value is in a file, one line. */
 static bool read_secret(struct loader *l, const char *file, const char *key)
 {
-	const struct setting *row = find_row(key);
-	char why[FILE_ERROR_MAX], note[SETTING_ERROR_MAX], err[SETTING_ERROR_MAX];
+	char why[FILE_ERROR_MAX], err[SETTING_ERROR_MAX];
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	size_t n;
 
 	if (!file)
 		return true;
-	path = loader_path(l, file);
+	path = file_beside(l->options->config, file);
 	loader_refresh_within(l, SECRET_FILE_MS);
 	int r = file_read(path, SECRET_MAX_BYTES, &text, &n, why);
 
-	if (r < 0) {
-		diags_error(&l->diags, path, 0, 0, "%s: %s", key, why);
-		return exit_is_transient(r) ? false : lasting_error(l);
-	}
+	if (r < 0)
+		return loader_error(l, r, path, "%s: %s", key, why);
 	const struct str value = str_trim((struct str){ text, n }, " \t\r\n");
-	r = value.n == 0 ? -EINVAL : setting_assign(row, &l->config, value.p, value.n, note, err);
+	r = value.n == 0 ? -EINVAL : setting_assign(settings_find(key), &l->config, value.p, value.n, err);
 
 	explicit_bzero(text, n);
 	if (r == 0)
 		return true;
-	diags_error(&l->diags, path, 0, 0, "%s: %s", key, value.n == 0 ? "the file is empty" : err);
-	return lasting_error(l);
+	return loader_error(l, -EINVAL, path, "%s: %s", key, value.n == 0 ? "the file is empty" : err);
 }
 
 /* The janitor works without its chat: a name that does not resolve is only a warning. */
@@ -102,8 +84,8 @@ static bool load_zone(struct loader *l)
 	s->zone_size = r == 0 ? n : 0;
 	if (r == 0)
 		return true;
-	diags_error(&l->diags, l->options->config, 0, 0, "time zone \"%s\": %s", s->time_zone, zone_error(r));
-	return lasting_error(l);
+	return loader_error(l, -EINVAL, l->options->config, "time zone \"%s\": %s", s->time_zone,
+			    zone_error(r));
 }
 
 struct window_zones {
@@ -124,13 +106,11 @@ static void load_window_zone(struct window_zones *z, const char *name)
 		return;
 	str_list_add(&z->names, name, strlen(name));
 	r = zone_load(of, &bytes, &n);
-	if (r < 0) {
-		diags_error(&z->l->diags, z->l->options->config, 0, 0, "time zone \"%s\" of a window: %s", of,
-			    zone_error(r));
-		z->ok = lasting_error(z->l);
-		return;
-	}
-	zones_pack(&s->window_zones, &all, name, bytes, bytes ? n : 0);
+	if (r < 0)
+		z->ok = loader_error(z->l, -EINVAL, z->l->options->config, "time zone \"%s\" of a window: %s",
+				     of, zone_error(r));
+	else
+		windows_pack_zone(&s->window_zones, &all, name, bytes, bytes ? n : 0);
 	s->window_zones_size = all;
 }
 
@@ -157,13 +137,6 @@ static bool load_window_zones(struct loader *l)
 	return z.ok;
 }
 
-static const char *env_or_null(const char *name)
-{
-	const char *s = getenv(name);
-
-	return s && *s ? s : NULL;
-}
-
 static char *absolute(const char *path)
 {
 	char cwd[4096];
@@ -175,7 +148,7 @@ static char *absolute(const char *path)
 
 static char *default_state_dir(void)
 {
-	const char *xdg = env_or_null("XDG_STATE_HOME"), *home = env_or_null("HOME");
+	const char *xdg = str_env("XDG_STATE_HOME"), *home = str_env("HOME");
 
 	if (geteuid() == 0)
 		return xstrdup("/var/lib/ops-pod-cleaner");
@@ -187,7 +160,7 @@ static char *default_state_dir(void)
 static bool find_state_dir(struct loader *l)
 {
 	struct settings *s = &l->config.settings;
-	_cleanup_free_ char *beside = s->state_dir ? loader_path(l, s->state_dir) : NULL;
+	_cleanup_free_ char *beside = s->state_dir ? file_beside(l->options->config, s->state_dir) : NULL;
 
 	free(s->state_dir);
 	if (l->options->state_dir)
@@ -196,15 +169,15 @@ static bool find_state_dir(struct loader *l)
 		s->state_dir = beside ? absolute(beside) : default_state_dir();
 	if (s->state_dir)
 		return true;
-	diags_error(&l->diags, l->options->config, 0, 0, "no state directory: write stateDir, or set HOME");
-	return lasting_error(l);
+	return loader_error(l, -EINVAL, l->options->config,
+			    "no state directory: write stateDir, or set HOME");
 }
 
 /* The pod we run in is never acted on, its namespace is a default exclusion. */
 static void find_ourselves(struct loader *l)
 {
 	struct policy *p = &l->config.settings.policy;
-	const char *ns = env_or_null("POD_NAMESPACE"), *pod = env_or_null("POD_NAME");
+	const char *ns = str_env("POD_NAMESPACE"), *pod = str_env("POD_NAME");
 	const bool inside = kube_is_in_cluster();
 	_cleanup_free_ char *path = xasprintf("%s/namespace", kube_service_account_dir()), *text = NULL;
 	char why[FILE_ERROR_MAX];
@@ -215,7 +188,7 @@ static void find_ourselves(struct loader *l)
 		ns = text;
 	}
 	if (!pod && inside)
-		pod = env_or_null("HOSTNAME"); /* the kubelet names the host after the pod */
+		pod = str_env("HOSTNAME"); /* the kubelet names the host after the pod */
 	if (ns && *ns && strlen(ns) <= 63)
 		p->own_namespace = xstrdup(ns);
 	if (pod && strlen(pod) <= 253)

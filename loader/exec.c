@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +26,7 @@
 
 extern char **environ;
 
-static int fail(char *reterr, int r, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int fail(char *reterr, int r, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(reterr, LOADER_ERROR_MAX, fmt, ap);
-	va_end(ap);
-	return r;
-}
+#define FAIL(r, ...) str_fail(reterr, LOADER_ERROR_MAX, r, __VA_ARGS__)
 
 /* -- what the plugin is told -- */
 
@@ -88,33 +78,40 @@ static char *exec_info(const struct kube_target *t)
 	return text;
 }
 
-static bool is_overridden(const struct kube_exec *x, const char *entry)
+static void add_variable(struct str_list *own, const char *name, const char *value)
 {
-	const size_t n = strcspn(entry, "=");
+	_cleanup_free_ char *text = xasprintf("%s=%s", name, value);
 
-	if (n == strlen("KUBERNETES_EXEC_INFO") && memcmp(entry, "KUBERNETES_EXEC_INFO", n) == 0)
-		return true;
-	for (size_t i = 0; i < x->n_env; i++)
-		if (strlen(x->env[i].name) == n && memcmp(x->env[i].name, entry, n) == 0)
+	str_list_add(own, text, strlen(text));
+}
+
+static bool is_overridden(const struct str_list *own, const char *entry)
+{
+	const size_t n = strcspn(entry, "=") + 1;
+
+	for (size_t i = 0; i < own->n; i++)
+		if (strncmp(own->v[i], entry, n) == 0)
 			return true;
 	return false;
 }
 
-static char **build_env(const struct kube_target *t)
+/* What is new is in *own, the rest is borrowed. */
+static char **build_env(const struct kube_target *t, struct str_list *own)
 {
 	_cleanup_free_ char *info = exec_info(t);
 	size_t n = 0, w = 0;
 
+	add_variable(own, "KUBERNETES_EXEC_INFO", info);
+	for (size_t i = 0; i < t->exec.n_env; i++)
+		add_variable(own, t->exec.env[i].name, t->exec.env[i].value);
 	while (environ[n])
 		n++;
-	char **env = xcalloc(n + t->exec.n_env + 2, sizeof(*env));
+	char **env = xcalloc(n + own->n + 1, sizeof(*env));
 
 	for (size_t i = 0; i < n; i++)
-		if (!is_overridden(&t->exec, environ[i]))
-			env[w++] = xstrdup(environ[i]);
-	for (size_t i = 0; i < t->exec.n_env; i++)
-		env[w++] = xasprintf("%s=%s", t->exec.env[i].name, t->exec.env[i].value);
-	env[w++] = xasprintf("KUBERNETES_EXEC_INFO=%s", info);
+		if (!is_overridden(own, environ[i]))
+			env[w++] = environ[i];
+	memcpy(env + w, own->v, own->n * sizeof(*env));
 	return env;
 }
 
@@ -122,17 +119,10 @@ static char **build_argv(const struct kube_exec *x)
 {
 	char **argv = xcalloc(x->args.n + 2, sizeof(*argv));
 
-	argv[0] = xstrdup(x->command);
+	argv[0] = x->command;
 	for (size_t i = 0; i < x->args.n; i++)
-		argv[i + 1] = xstrdup(x->args.v[i]);
+		argv[i + 1] = x->args.v[i];
 	return argv;
-}
-
-static void free_all(char **v)
-{
-	for (char **p = v; *p; p++)
-		free(*p);
-	free(v);
 }
 
 /* -- run -- */
@@ -229,18 +219,16 @@ static int judge_end(const struct kube_exec *x, int status, const struct output 
 	const char *hint = x->install_hint ? x->install_hint : "";
 
 	if (o[0].overflow)
-		return fail(reterr, -EFBIG, "the plugin \"%.200s\" printed more than %u KiB", x->command,
-			    OUTPUT_MAX / 1024);
+		return FAIL(-EFBIG, "printed more than %u KiB", OUTPUT_MAX / 1024);
 	if (status < 0)
-		return fail(reterr, -ETIMEDOUT, "the plugin \"%.200s\" did not end in time", x->command);
+		return FAIL(-ETIMEDOUT, "did not end in time");
 	if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 126))
-		return fail(reterr, -ENOENT, "the plugin \"%.200s\" cannot be run: %s. %.200s", x->command,
+		return FAIL(-ENOENT, "cannot be run: %s. %.200s",
 			    WEXITSTATUS(status) == 127 ? "there is no such program in PATH"
 						       : "it is not executable",
 			    hint);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return fail(reterr, -EIO, "the plugin \"%.200s\" failed (%s %d): %.*s", x->command,
-			    WIFEXITED(status) ? "exit" : "signal",
+		return FAIL(-EIO, "failed (%s %d): %.*s", WIFEXITED(status) ? "exit" : "signal",
 			    WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), (int)o[1].n, o[1].p);
 	return 0;
 }
@@ -251,19 +239,19 @@ static int run(const struct kube_target *t, int timeout_ms, struct output o[stat
 	int out[2], err[2];
 
 	if (pipe2(out, O_CLOEXEC) < 0)
-		return fail(reterr, -errno, "cannot make a pipe: %s", strerror(errno));
+		return FAIL(-errno, "cannot be started: no pipe: %s", strerror(errno));
 	if (pipe2(err, O_CLOEXEC) < 0) {
 		(void)close(out[0]);
 		(void)close(out[1]);
-		return fail(reterr, -errno, "cannot make a pipe: %s", strerror(errno));
+		return FAIL(-errno, "cannot be started: no pipe: %s", strerror(errno));
 	}
-	char **argv = build_argv(&t->exec), **env = build_env(t);
+	struct str_list own = { 0 };
+	_cleanup_free_ char **argv = build_argv(&t->exec), **env = build_env(t, &own);
 	const pid_t pid = fork();
 
 	if (pid == 0)
 		become(argv, env, out[1], err[1]);
-	free_all(argv);
-	free_all(env);
+	str_list_done(&own);
 	(void)close(out[1]);
 	(void)close(err[1]);
 	o[0].fd = out[0];
@@ -271,7 +259,7 @@ static int run(const struct kube_target *t, int timeout_ms, struct output o[stat
 	if (pid < 0) {
 		(void)close(out[0]);
 		(void)close(err[0]);
-		return fail(reterr, -errno, "cannot start the plugin: %s", strerror(errno));
+		return FAIL(-errno, "cannot be started: %s", strerror(errno));
 	}
 	const bool whole = read_outputs(o, until);
 	const int status = reap(pid, !whole, until);
@@ -293,23 +281,15 @@ static int take_status(struct kube_target *t, const json_t *status, int64_t *ret
 
 	*ret_expiry = 0;
 	if (!token && !cert && !key)
-		return fail(reterr, -EINVAL, "the plugin \"%.200s\" gave neither a token nor a certificate",
-			    t->exec.command);
+		return FAIL(-EINVAL, "gave neither a token nor a certificate");
 	if (!cert != !key)
-		return fail(reterr, -EINVAL,
-			    "the plugin \"%.200s\" gave a certificate without its key, or the reverse",
-			    t->exec.command);
+		return FAIL(-EINVAL, "gave a certificate without its key, or the reverse");
 	if (cert && (!strstr(cert, "-----BEGIN ") || !strstr(key, "-----BEGIN ")))
-		return fail(reterr, -EINVAL,
-			    "the plugin \"%.200s\" gave a certificate or key that is not PEM",
-			    t->exec.command);
+		return FAIL(-EINVAL, "gave a certificate or key that is not PEM");
 	if (token && (*token == '\0' || token[strcspn(token, "\r\n\t ")] != '\0'))
-		return fail(reterr, -EINVAL, "the plugin \"%.200s\" gave an empty token, or one with blanks",
-			    t->exec.command);
+		return FAIL(-EINVAL, "gave an empty token, or one with blanks");
 	if (expiry && rfc3339_parse(expiry, strlen(expiry), ret_expiry) < 0)
-		return fail(reterr, -EINVAL,
-			    "the plugin \"%.200s\": expirationTimestamp is not a RFC 3339 time",
-			    t->exec.command);
+		return FAIL(-EINVAL, "gave an expirationTimestamp that is not a RFC 3339 time");
 	if (token)
 		t->c.token = xstrdup(token);
 	if (cert) {
@@ -328,15 +308,12 @@ static int take_output(struct kube_target *t, const struct output *o, int64_t *r
 	int r;
 
 	if (!root)
-		r = fail(reterr, -EINVAL, "the plugin \"%.200s\" did not print JSON: line %d: %.100s",
-			 t->exec.command, e.line, e.text);
+		r = FAIL(-EINVAL, "did not print JSON: line %d: %.100s", e.line, e.text);
 	else if (!kind || strcmp(kind, "ExecCredential") != 0)
-		r = fail(reterr, -EINVAL, "the plugin \"%.200s\" did not print an ExecCredential",
-			 t->exec.command);
+		r = FAIL(-EINVAL, "did not print an ExecCredential");
 	else if (!version || strcmp(version, t->exec.api_version) != 0)
-		r = fail(reterr, -EINVAL,
-			 "the plugin \"%.200s\" answered in apiVersion %.64s, %s is configured",
-			 t->exec.command, version ? version : "(none)", t->exec.api_version);
+		r = FAIL(-EINVAL, "answered in apiVersion %.64s, %s is configured",
+			 version ? version : "(none)", t->exec.api_version);
 	else
 		r = take_status(t, json_object_get(root, "status"), ret_expiry, reterr);
 	json_decref(root);

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/loader.h"
 
-#include <string.h>
+#include <stdarg.h>
 
+#include "base/cleanup.h"
+#include "base/exit.h"
 #include "base/xalloc.h"
 
 void loader_refresh_within(struct loader *l, uint64_t ms)
@@ -12,11 +14,14 @@ void loader_refresh_within(struct loader *l, uint64_t ms)
 		l->refresh_ms = ms;
 }
 
-char *loader_path(const struct loader *l, const char *path)
+bool loader_error(struct loader *l, int err, const char *file, const char *fmt, ...)
 {
-	const char *slash = strrchr(l->options->config, '/');
+	va_list ap;
 
-	if (path[0] == '/' || !slash)
-		return xstrdup(path);
-	return xasprintf("%.*s/%s", (int)(slash - l->options->config), l->options->config, path);
+	va_start(ap, fmt);
+	_cleanup_free_ char *text = xvasprintf(fmt, ap);
+	va_end(ap);
+	(void)diags_error(&l->diags, file, 0, 0, "%s", text);
+	l->lasting = l->lasting || !exit_is_transient(err);
+	return false;
 }

@@ -4,8 +4,6 @@
 #ifndef LOADER_LOADER_H
 #define LOADER_LOADER_H
 
-#include <stdbool.h>
-
 #include "config/config.h"
 #include "config/diag.h"
 
@@ -27,7 +25,9 @@ struct loader {
 
 /* Run again within so many ms; 0 asks for nothing. The shortest counts. */
 void loader_refresh_within(struct loader *l, uint64_t ms);
-/* A path of the configuration: relative ones start beside the configuration file. malloc()ed. */
-char *loader_path(const struct loader *l, const char *path);
+/* Tell an error about that file (NULL: about none) and return false. It is a lasting one unless err is about
+ * the host at this moment (base/exit.h). */
+bool loader_error(struct loader *l, int err, const char *file, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 
 #endif

@@ -7,7 +7,6 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,7 +15,6 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/log.h"
-#include "base/xalloc.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
 #include "loader/cluster.h"
@@ -206,26 +204,18 @@ static int load(struct channel *c, struct loader *l)
 
 static int parse_options(int argc, char **argv, struct loader_options *ret)
 {
-	static const struct option names[] = { { "config", required_argument, NULL, 'c' },
-					       { "kubeconfig", required_argument, NULL, 'k' },
-					       { "master", required_argument, NULL, 'm' },
-					       { "state-dir", required_argument, NULL, 's' },
+	static const struct option names[] = { { "config", required_argument, NULL, 0 },
+					       { "kubeconfig", required_argument, NULL, 1 },
+					       { "master", required_argument, NULL, 2 },
+					       { "state-dir", required_argument, NULL, 3 },
 					       { 0 } };
+	const char **const values[] = { &ret->config, &ret->kubeconfig, &ret->master, &ret->state_dir };
 	int o;
 
 	while ((o = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		const char *value = optarg && *optarg ? optarg : NULL;
-
-		if (o == 'c')
-			ret->config = value;
-		else if (o == 'k')
-			ret->kubeconfig = value;
-		else if (o == 'm')
-			ret->master = value;
-		else if (o == 's')
-			ret->state_dir = value;
-		else
+		if (o >= (int)ARRAY_SIZE(values)) /* '?' */
 			return -EINVAL;
+		*values[o] = *optarg ? optarg : NULL;
 	}
 	return ret->config && optind == argc ? 0 : -EINVAL;
 }

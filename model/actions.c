@@ -13,3 +13,14 @@ const struct action_desc *action_desc(enum action_kind a)
 {
 	return &actions[a];
 }
+
+const char *outcome_name(enum outcome o)
+{
+	static const char *const names[OUTCOME__MAX] = {
+#define OUTCOME(ID, id, name, ...) [id] = name,
+#include "model/outcomes.def"
+#undef OUTCOME
+	};
+
+	return (unsigned)o < OUTCOME__MAX ? names[o] : "open";
+}

@@ -1,7 +1,10 @@
-/* actions.h - what is written to a cluster, from model/actions.def.  Layer: model.  Pure. */
+/* actions.h - what is written to a cluster, from model/actions.def, and how that ends, from
+ * model/outcomes.def. Layer: model.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef MODEL_ACTIONS_H
 #define MODEL_ACTIONS_H
+
+#include <stdint.h>
 
 enum action_kind {
 #define ACTION(ID, id, ...) ACTION_##ID = id,
@@ -22,5 +25,30 @@ struct action_desc {
 
 /* Its row. a is below ACTION__MAX. */
 const struct action_desc *action_desc(enum action_kind a);
+
+enum outcome {
+#define OUTCOME(ID, id, ...) OUTCOME_##ID = id,
+#include "model/outcomes.def"
+#undef OUTCOME
+	OUTCOME__MAX
+};
+/* In messages: it has not ended. */
+#define OUTCOME_OPEN (-1)
+
+/* Sets of outcomes: bit 1 << outcome, and OUTCOMES_OPEN for what has not ended yet. */
+#define OUTCOMES_OPEN (UINT64_C(1) << OUTCOME__MAX)
+#define OUTCOMES_ALL  (2 * OUTCOMES_OPEN - 1)
+
+enum written { WRITTEN_NO, WRITTEN_YES, WRITTEN_MAYBE };
+/* The set of those that changed something, or may have. */
+enum {
+	OUTCOMES_WRITTEN = 0
+#define OUTCOME(ID, id, name, written, doc) | (WRITTEN_##written == WRITTEN_NO ? 0 : 1 << id)
+#include "model/outcomes.def"
+#undef OUTCOME
+};
+
+/* Its name; "open" outside the table. */
+const char *outcome_name(enum outcome o);
 
 #endif

@@ -32,9 +32,8 @@ struct annotations {
 bool annotations_add(struct annotations *m, struct str key, struct str value);
 /* Is there anything but `ignore`? */
 bool annotations_any(const struct annotations *m);
-/* The value of ANNOTATION_ANNOUNCED that keeps what m says of other duties and says that d is announced at
- * `at_ms`.
- */
+/* The value of ANNOTATION_ANNOUNCED that keeps what m says of other duties and says that d is announced
+ * at `at_ms`. */
 #define ANNOTATIONS_ANNOUNCED_MAX 256
 void annotations_announced_format(const struct annotations *m, enum duty d, int64_t at_ms,
 				  char ret[static ANNOTATIONS_ANNOUNCED_MAX]);

@@ -16,6 +16,11 @@ static const struct duty_desc duties[DUTY__MAX] = { DUTY_LIST(DESC, ) };
 #define PLACE(X, ID, rules, id, name, alias, order, ...) [order] = DUTY_##ID,
 static const enum duty places[DUTY__MAX] = { DUTY_LIST(PLACE, ) };
 
+#define OF_POD(ID)
+#define OF_WORKLOAD(ID)                                                  DUTY_##ID,
+#define OF(X, ID, rules, id, name, alias, order, kind, action, key, ...) OF_##key(ID)
+static const enum duty of_workloads[WORKLOAD_DUTIES] = { DUTY_LIST(OF, ) };
+
 const struct duty_desc *duty_desc(enum duty d)
 {
 	return (unsigned)d < DUTY__MAX ? &duties[d] : NULL;
@@ -46,22 +51,15 @@ enum duty duty_at(size_t i)
 
 int duty_workload(enum duty d)
 {
-	int n = 0;
-
-	if ((unsigned)d >= DUTY__MAX || duties[d].key != KEY_WORKLOAD)
-		return -1;
-	for (size_t i = 0; places[i] != d; i++)
-		n += duties[places[i]].key == KEY_WORKLOAD;
-	return n;
+	for (int i = 0; i < WORKLOAD_DUTIES; i++)
+		if (of_workloads[i] == d)
+			return i;
+	return -1;
 }
 
 enum duty duty_of_workload(size_t i)
 {
-	size_t at = 0;
-
-	while (duties[places[at]].key != KEY_WORKLOAD || i--)
-		at++;
-	return places[at];
+	return of_workloads[i];
 }
 
 bool duty_may(enum duty d, enum action_kind a)

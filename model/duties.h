@@ -44,8 +44,8 @@ bool duty_acts(enum duty d);
 enum duty duty_at(size_t i);
 /* Is this what the duty does, or what belongs to it: a fresh attempt before, a restore after? */
 bool duty_may(enum duty d, enum action_kind a);
-/* The i-th duty that concerns workloads, in the order of judging, i < WORKLOAD_DUTIES; and the i of a duty,
- * -1 when it concerns pods alone. */
+/* The i-th duty that concerns workloads, in the order of the table, which is the order of judging, too;
+ * i < WORKLOAD_DUTIES. And the i of a duty, -1 when it concerns pods alone. */
 enum duty duty_of_workload(size_t i);
 int duty_workload(enum duty d);
 /* Does this guard concern it? */

@@ -18,18 +18,15 @@ struct duty_policy {
 	bool enable;
 	struct str_list namespaces; /* "*" means every namespace; empty means none */
 	int64_t hours_ms;           /* threshold; the key is called `hours`, its value is a Go duration */
-	struct str_list status; /* reasons that count: of containers; deleteFinishedPod: of pods, "*" any */
-	struct str_list phases; /* deleteFinishedPod: Failed, Succeeded */
-	int64_t counts;         /* restarts that are too many (tooManyRestart, crashLoop) */
-	bool include_jobs;      /* duties that delete: also pods of Jobs, which carry exit information */
-	bool include_bare_pods; /* deleteFinishedPod: also pods without a controller */
-	bool unreachable_nodes; /* deleteTerminatingPod: force where the node is NotReady (dangerous, opt-in)
-				 */
-	struct str_list
-		causes;    /* errImagePull: causes that may act, of permanent, auth, transient, unknown */
-	bool suspend_jobs; /* errImagePull: suspend the Job or CronJob above the pod (R24) */
-	int64_t fresh_attempt_ms; /* errImagePull: first delete one failing pod, then wait this long; 0 = no
-				   */
+	struct str_list status;   /* reasons that count: of containers; deleteFinishedPod: of pods, "*" any */
+	struct str_list phases;   /* deleteFinishedPod: Failed, Succeeded */
+	int64_t counts;           /* restarts that are too many (tooManyRestart, crashLoop) */
+	bool include_jobs;        /* duties that delete: also pods of Jobs, which carry exit information */
+	bool include_bare_pods;   /* deleteFinishedPod: also pods without a controller */
+	bool unreachable_nodes;   /* deleteTerminatingPod: force where the node is NotReady: dangerous */
+	struct str_list causes;   /* errImagePull: that may act, of permanent, auth, transient, unknown */
+	bool suspend_jobs;        /* errImagePull: suspend the Job or CronJob above the pod (R24) */
+	int64_t fresh_attempt_ms; /* errImagePull: first delete one failing pod, then wait; 0 = no */
 	int64_t announce_ms;      /* grace announced on the object before the act; 0 = none */
 	struct str_list windows;  /* when it may act: "CRON for DURATION"; empty = always */
 	/* Budgets: at most so many acts in a sliding minute, hour, day, over the cluster and in one
@@ -53,17 +50,18 @@ struct breaker_policy {
 /* Other settings of the duties for some objects. The most specific one wins as a whole (rules/select.h). */
 #define OVERRIDES_MAX 31
 struct policy_override {
+	struct duty_policy duty[DUTY__MAX]; /* complete: what it does not name is as in the policy; first, as
+					     * there: the rows of config/settings.def hold for both */
 	char *name;                         /* for people */
 	struct str_list namespaces;         /* by name; empty = any */
 	struct str_list labels;             /* "key=value", all of them on the pod; empty = any */
-	struct duty_policy duty[DUTY__MAX]; /* complete: what it does not name is as in the policy */
 };
 
 enum policy_mode { MODE_ENFORCE, MODE_OBSERVE };
 
 struct policy {
-	enum policy_mode mode;
 	struct duty_policy duty[DUTY__MAX];
+	enum policy_mode mode;
 	struct policy_override *overrides;
 	size_t n_overrides; /* at most OVERRIDES_MAX */
 	struct breaker_policy breaker;

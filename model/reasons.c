@@ -39,3 +39,15 @@ const char *reason_code(enum reason r)
 {
 	return reason_desc(r)->code;
 }
+
+const char *verdict_kind_name(enum verdict_kind k)
+{
+	static const char *const names[VERDICT__MAX] = {
+		[VERDICT_NONE] = "none",
+		[VERDICT_WAIT] = "wait",
+		[VERDICT_ACT] = "act",
+		[VERDICT_REFUSE] = "refuse",
+	};
+
+	return (unsigned)k < VERDICT__MAX ? names[k] : "?";
+}

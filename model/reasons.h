@@ -1,10 +1,26 @@
-/* reasons.h - every reason of a verdict and of a result, from model/reasons.def, which says what the columns
- * mean. Layer: model.  Pure. */
+/* reasons.h - what a judgement can say, what may be unknown, and every reason of a verdict and of a result,
+ * from model/reasons.def, which says what the columns mean. Layer: model.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef MODEL_REASONS_H
 #define MODEL_REASONS_H
 
 #include <stdbool.h>
+
+enum verdict_kind {
+	VERDICT_NONE,
+	VERDICT_WAIT,
+	VERDICT_ACT,
+	VERDICT_REFUSE,
+	VERDICT__MAX,
+};
+
+/* Whatever is not TRI_YES is not yes. */
+enum tri {
+	TRI_UNKNOWN,
+	TRI_NO,
+	TRI_YES,
+	TRI__MAX,
+};
 
 enum reason {
 #define REASON(ID, ...) REASON_##ID,
@@ -36,5 +52,7 @@ enum reason reason_parse(const char *code);
 const struct reason_desc *reason_find(const char *code);
 /* Its code; "?" outside the table. */
 const char *reason_code(enum reason r);
+/* "act", ...; "?" outside the range. */
+const char *verdict_kind_name(enum verdict_kind k);
 
 #endif

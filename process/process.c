@@ -23,9 +23,8 @@
 #include "build_id.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
-#include "process/port.h"
 #include "process/sandbox.h"
-#include "process/memory.h"
+#include "base/memory.h"
 
 #define CHANNEL_FD   3
 #define HEARTBEAT_MS 2000
@@ -41,6 +40,7 @@ struct process {
 	void *ctx;
 	int statm_fd; /* opened before the sandbox, read for heartbeats */
 	uint64_t cluster, number, generation, prepared;
+	struct settings next;          /* of the prepared generation, until it is in force */
 	struct sandbox_params sandbox; /* what this process was given */
 	struct sandbox_params wanted;  /* what the prepared generation needs */
 	char *writable_dir;
@@ -96,66 +96,47 @@ void process_drained(struct process *p, uint64_t left)
 
 /* -- settings -- */
 
-static void add_port(struct sandbox_params *sp, const char *url)
-{
-	const uint16_t port = url && *url ? port_of(url) : 0;
-
-	for (size_t i = 0; i < sp->n_ports; i++)
-		if (sp->ports[i] == port)
-			return;
-	if (port && sp->n_ports < SANDBOX_PORTS_MAX)
-		sp->ports[sp->n_ports++] = port;
-}
-
 static void sandbox_from_settings(struct process *p, const struct settings *s, struct sandbox_params *ret)
 {
 	const struct cluster_settings *c = &s->cluster;
+	const char *url = c->proxy && *c->proxy ? c->proxy : c->address ? c->address : c->server;
 
 	*ret = (struct sandbox_params){ .role = p->spec->role, .mode = (enum sandbox_mode)s->sandbox };
 	if (p->spec->role == ROLE_REPORTER) {
 		if (!p->writable_dir && s->state_dir)
 			p->writable_dir = xstrdup(s->state_dir);
 		ret->writable_dir = p->writable_dir;
-		add_port(ret, s->api_address ? s->api_address : s->api_url);
-	} else if (c->proxy && *c->proxy) {
-		add_port(ret, c->proxy);
-	} else {
-		add_port(ret, c->address ? c->address : c->server);
+		url = s->api_address ? s->api_address : s->api_url;
 	}
+	ret->port = url ? sandbox_port_of(url) : 0;
 }
 
-/* A sandbox only tightens: another port needs another process. */
-static bool same_ports(const struct sandbox_params *a, const struct sandbox_params *b)
+static int prepare_settings(struct process *p, int fd, char reterr[static SETTINGS_ERROR_MAX])
 {
-	return a->n_ports == b->n_ports && memcmp(a->ports, b->ports, a->n_ports * sizeof(a->ports[0])) == 0;
-}
-
-static int take_settings(struct process *p, int fd, bool first, char reterr[static SETTINGS_ERROR_MAX])
-{
-	struct settings s;
-	struct sandbox_params wanted;
+	_cleanup_(settings_done) struct settings s = { 0 };
 	const char *why = "refused";
-
-	settings_init(&s);
 	int r = settings_read_blob(fd, &s, reterr);
 
-	if (r == 0) {
-		sandbox_from_settings(p, &s, &wanted);
-		r = p->spec->on_settings(p, &s, first, &why);
-		if (r == 0)
-			p->wanted = wanted;
-		else
-			(void)snprintf(reterr, SETTINGS_ERROR_MAX, "%s", why);
+	if (r < 0)
+		return r;
+	r = p->spec->check_settings(&s, &why);
+	if (r < 0) {
+		(void)snprintf(reterr, SETTINGS_ERROR_MAX, "%s", why);
+		return r;
 	}
-	settings_done(&s);
-	return r;
+	sandbox_from_settings(p, &s, &p->wanted);
+	settings_done(&p->next);
+	p->next = s;
+	settings_init(&s);
+	return 0;
 }
 
 static int start(struct process *p)
 {
 	struct msg ready = { .type = MSG_READY, .u.ready.generation = p->generation };
-	int r = p->spec->on_start(p);
+	int r = p->spec->on_start(p, &p->next);
 
+	settings_done(&p->next);
 	if (r < 0)
 		return r;
 	p->sandbox = p->wanted;
@@ -189,7 +170,7 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 		(void)snprintf(name, sizeof(name), "%s/%u.%u", role_name(p->spec->role), (unsigned)p->cluster,
 			       (unsigned)p->number);
 	log_init(name);
-	int r = take_settings(p, fd, true, err);
+	int r = prepare_settings(p, fd, err);
 
 	if (r < 0) {
 		(void)log_error(r, "settings not usable", kv_s("detail", err));
@@ -208,7 +189,7 @@ static void on_next_settings(struct process *p, const struct msg_settings *m, in
 {
 	struct msg ack = { .type = MSG_SETTINGS_ACK, .u.settings_ack.generation = m->generation };
 	char err[SETTINGS_ERROR_MAX];
-	const int r = take_settings(p, fd, false, err);
+	const int r = prepare_settings(p, fd, err);
 
 	ack.u.settings_ack.ok = r == 0;
 	if (r < 0)
@@ -224,12 +205,14 @@ static void on_commit(struct process *p, uint64_t generation)
 		return;
 	p->generation = generation;
 	p->prepared = 0;
-	if (!same_ports(&p->wanted, &p->sandbox) && p->sandbox.mode != SANDBOX_OFF) {
+	/* A sandbox only tightens: another port needs another process. */
+	if (p->wanted.port != p->sandbox.port && p->sandbox.mode != SANDBOX_OFF) {
 		log_info("another port is needed: starting again with the new settings");
 		process_exit(p, EXIT_CODE_OK);
 		return;
 	}
-	p->spec->on_commit(p);
+	p->spec->on_commit(p, &p->next);
+	settings_done(&p->next);
 }
 
 /* -- channel -- */
@@ -311,34 +294,19 @@ static const struct channel_ops channel_ops = { on_channel_msg, on_channel_close
 
 /* -- heartbeat and signals -- */
 
-/* Second number of /proc/self/statm: resident pages. */
-static uint64_t resident_kb(int fd)
-{
-	char buf[128];
-	const ssize_t n = fd < 0 ? -1 : pread(fd, buf, sizeof(buf) - 1, 0);
-	uint64_t pages = 0;
-
-	if (n <= 0)
-		return 0;
-	buf[n] = '\0';
-	const char *second = strchr(buf, ' ');
-
-	if (!second || str_to_u64(second + 1, strcspn(second + 1, " "), &pages) < 0)
-		return 0;
-	return pages * 4;
-}
-
 static void on_heartbeat(evutil_socket_t fd, short what, void *arg)
 {
 	struct process *p = arg;
 	const uint64_t now = clock_boot_ms();
 	const uint64_t due = p->last_beat_ms + HEARTBEAT_MS;
 	struct msg m = { .type = MSG_HEARTBEAT };
+	uint64_t mapped, resident;
 
 	(void)fd;
 	(void)what;
 	m.u.heartbeat.progress = ++p->beats;
-	m.u.heartbeat.rss_kb = resident_kb(p->statm_fd);
+	(void)memory_read(p->statm_fd, &mapped, &resident);
+	m.u.heartbeat.rss_kb = resident / 1024;
 	/* How late this timer runs is how long some callback kept the loop. */
 	m.u.heartbeat.longest_ms = p->last_beat_ms && now > due ? now - due : 0;
 	p->last_beat_ms = now;
@@ -395,6 +363,7 @@ static void process_done(struct process *p)
 	event_base_free(p->base);
 	if (p->statm_fd >= 0)
 		(void)close(p->statm_fd);
+	settings_done(&p->next);
 	free(p->writable_dir);
 }
 

@@ -12,15 +12,14 @@ struct process;
 
 struct process_spec {
 	enum role role;
-	/* Prepare a generation: check it and keep it aside. On 0 the contents of *s belong to the callee (*s
-	 * is left initialised and empty); on error *reterr says why and the old generation stays. first:
-	 * before on_start. A second call without on_commit between replaces what was prepared. */
-	int (*on_settings)(struct process *p, struct settings *s, bool first, const char **reterr);
-	/* Use the prepared generation from now on. Not called for the first, which is in force at once. */
-	void (*on_commit)(struct process *p);
-	/* Last chance to open things: before the sandbox, after the first on_settings. Negative errno ends
-	 * the process. */
-	int (*on_start)(struct process *p);
+	/* Can this generation be used? Negative errno, and *reterr says why: then the old one stays. */
+	int (*check_settings)(const struct settings *s, const char **reterr);
+	/* Make the context (process_set_ctx) and use the first generation. Last chance to open things: the
+	 * sandbox comes next. The contents of *s belong to the callee, who leaves it initialised and empty;
+	 * what is left in it is freed. Negative errno ends the process. */
+	int (*on_start)(struct process *p, struct settings *s);
+	/* Use another generation from now on; *s as for on_start. */
+	void (*on_commit)(struct process *p, struct settings *s);
 	/* Sandboxed, READY is sent, messages may be sent. May be NULL. */
 	void (*on_ready)(struct process *p);
 	/* A message for this role that process.c does not handle itself. */
@@ -29,7 +28,7 @@ struct process_spec {
 	void (*on_room)(struct process *p);
 	/* Take nothing new, finish what runs; then process_drained(). */
 	void (*on_drain)(struct process *p);
-	/* Release everything: the loop has ended. */
+	/* Release everything: the loop has ended, perhaps before on_start. */
 	void (*on_done)(struct process *p);
 };
 

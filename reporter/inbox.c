@@ -14,7 +14,6 @@
 #include "base/xalloc.h"
 #include "reporter/history/attention.h"
 #include "reporter/history/response_stream.h"
-#include "reporter/history/restorable.h"
 
 #define FIRST_PRUNE_MS 1000
 #define PRUNE_MS       3600000
@@ -88,7 +87,7 @@ static void flush(struct inbox *i)
 		const uint64_t delay =
 			backoff_delay_ms(&commit_policy, ++i->commit_failures, backoff_random());
 
-		stats_count(i->stats, METRIC_COMMIT_FAILURES);
+		metrics_add(i->stats->metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
 		(void)log_error(err, "the history cannot be written: nothing is acted on until it can",
 				kv_s("directory", i->settings->state_dir), kv_s("detail", db_error(i->db)),
 				kv_u("waiting", history_queued(i->history)));
@@ -150,7 +149,7 @@ static void on_write(struct inbox *i, const struct msg *m)
 		plan_flush(i, m->type);
 		return;
 	}
-	stats_count(i->stats, METRIC_HISTORY_DROPPED);
+	metrics_add(i->stats->metrics, METRIC_HISTORY_DROPPED, 1, METRIC_NO_LABELS);
 	i->lost = i->lost || m->type == MSG_INTENT || m->type == MSG_RECORD || m->type == MSG_PAUSE;
 }
 
@@ -228,7 +227,7 @@ static void on_ctl_restore(struct inbox *i, const struct msg *m)
 	struct msg found;
 
 	write_first(i);
-	restorable_find(i->db, i->history, &m->u.ctl_restore, &found);
+	query_restorable(i->db, i->history, &m->u.ctl_restore, &found);
 	send_ack(i, &found);
 }
 
@@ -269,7 +268,7 @@ static void on_child_stats(struct inbox *i, const struct msg *m)
 
 	if (!stats_child(i->stats, s) || cluster < 0)
 		return;
-	stats_watch_down(i->stats, s->cluster_name);
+	stats_set_synced(i->stats, s->cluster_name, false);
 	digest_runner_synced(i->runner, (uint64_t)cluster, false);
 }
 

@@ -1,4 +1,5 @@
-/* main.c - the reporter: wires history, digest, metrics and the listener to the channel and the loop. */
+/* main.c - the reporter: wires history, digest, metrics and the listener to the channel and the loop. Of the
+ * digest: questions to the watchers, posts to the chat, and how they ended into log and metrics. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <event2/event.h>
@@ -8,77 +9,159 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "http/client.h"
 #include "http/global.h"
 #include "reporter/inbox.h"
-#include "reporter/reports.h"
+#include "reporter/sinks/webhook.h"
 #include "reporter/web/listener.h"
-#include "reporter/web/routes.h"
 
 /* What runs at a drain is given this long. */
 #define DRAIN_MS 4000
 
 struct reporter {
 	struct process *process;
-	struct settings settings, next;
-	struct digest_options next_options; /* of `next`; before on_ready of `settings` */
+	struct settings settings;
 	struct db *db;
 	struct stats stats;
 	struct web_listener *listener;
-	struct reports *reports;
+	struct webhook *webhook;
+	struct digest_runner *runner;
 	struct inbox *inbox;
-	struct event *drain_limit;
+	struct event *wake, *drain_limit;
 	bool draining;
 };
 
 /* -- settings -- */
 
-static int on_settings(struct process *p, struct settings *s, bool first, const char **reterr)
+static int check_settings(const struct settings *s, const char **reterr)
 {
-	struct reporter *r = process_ctx(p);
-	struct digest_options options;
+	struct digest_options options = { 0 };
 
-	if (!r) {
-		r = xcalloc(1, sizeof(*r));
-		r->process = p;
-		settings_init(&r->settings);
-		settings_init(&r->next);
-		process_set_ctx(p, r);
-	}
 	if (!s->state_dir || s->state_dir[0] != '/') {
 		*reterr = "stateDir: an absolute path is needed";
 		return -EINVAL;
 	}
 	const int err = digest_options_from_settings(s, &options, reterr);
 
-	if (err < 0)
-		return err;
-	struct settings *keep = first ? &r->settings : &r->next;
-
-	settings_done(keep);
-	*keep = *s;
-	settings_init(s);
-	digest_options_done(&r->next_options);
-	r->next_options = options;
-	return 0;
+	digest_options_done(&options);
+	return err;
 }
 
 /* Hand r->settings to everything that does not read them at each use. */
 static void use_settings(struct reporter *r)
 {
 	stats_use_settings(&r->stats);
-	reports_set_address(r->reports, &r->settings);
+	webhook_set_url(r->webhook, r->settings.api_url, r->settings.api_address);
 }
 
-static void on_commit(struct process *p)
+static void use_schedule(struct reporter *r)
+{
+	struct digest_options options = { 0 };
+	const char *why;
+
+	(void)digest_options_from_settings(&r->settings, &options, &why); /* was checked */
+	digest_runner_set_options(r->runner, &options);
+}
+
+static void take_settings(struct reporter *r, struct settings *s)
+{
+	settings_done(&r->settings);
+	r->settings = *s;
+	settings_init(s);
+}
+
+static void on_commit(struct process *p, struct settings *s)
 {
 	struct reporter *r = process_ctx(p);
 
-	settings_done(&r->settings);
-	r->settings = r->next;
-	settings_init(&r->next);
+	take_settings(r, s);
 	use_settings(r);
-	digest_runner_set_options(reports_runner(r->reports), &r->next_options);
+	use_schedule(r);
+}
+
+/* -- digest -- */
+
+static void ask(void *ctx, uint64_t cluster, uint64_t digest)
+{
+	const struct msg m = { .type = MSG_DIGEST_GET, .u.digest_get = { cluster, digest } };
+
+	(void)process_send(((struct reporter *)ctx)->process, &m);
+}
+
+static void post(void *ctx, char *body)
+{
+	webhook_post(((struct reporter *)ctx)->webhook, body);
+}
+
+static void wake(void *ctx, uint64_t ms)
+{
+	(void)evtimer_add(((struct reporter *)ctx)->wake, CLOCK_TIMEVAL(ms));
+}
+
+static void set_delivered(struct reporter *r, int64_t at_ms)
+{
+	metrics_set(r->stats.metrics, METRIC_DIGEST_SUCCESS, (double)at_ms / 1000.0, METRIC_NO_LABELS);
+}
+
+static void ended(void *ctx, const struct scheduled_run *run)
+{
+	static const enum log_level levels[RUN_STATE__MAX] = {
+		[RUN_DONE] = LOG_LEVEL_INFO,
+		[RUN_EMPTY] = LOG_LEVEL_INFO,
+		[RUN_FAILED] = LOG_LEVEL_ERROR,
+		[RUN_UNCONFIRMED] = LOG_LEVEL_ERROR,
+	};
+	struct reporter *r = ctx;
+	const bool partial = *run->incomplete != '\0';
+	const enum log_level level = levels[run->state];
+
+	metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, 1, METRIC_LABELS(run_state_name(run->state)));
+	if (run->state == RUN_DONE)
+		set_delivered(r, clock_wall_ms());
+	(void)LOG_(partial && level == LOG_LEVEL_INFO ? LOG_LEVEL_WARN : level, 0, "restart report ended",
+		   kv_s("result", run_state_name(run->state)), kv_i("due_at_ms", run->due_at),
+		   kv_u("late", run->late), kv_u("workloads", run->workloads), kv_u("pods", run->pods),
+		   kv_u("part", run->part), kv_u("parts", run->parts),
+		   kv_s("no_answer_from", run->incomplete), kv_s("detail", run->error ? run->error : ""));
+}
+
+static void trouble(void *ctx, int err, const char *what)
+{
+	struct reporter *r = ctx;
+
+	(void)log_error(err, "restart report", kv_s("problem", what), kv_s("detail", db_error(r->db)));
+}
+
+static void on_answer(void *ctx, const struct sink_answer *a)
+{
+	digest_runner_on_answer(((struct reporter *)ctx)->runner, a);
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	digest_runner_tick(((struct reporter *)arg)->runner);
+}
+
+/* Go on where the last end of this process left off. */
+static void start_digest(struct reporter *r)
+{
+	struct run_log_past past;
+	uint64_t in_doubt = 0;
+	const int err = digest_runner_recover(r->runner, &in_doubt);
+
+	if (err < 0)
+		trouble(r, err, "what was left before the restart cannot be read");
+	if (in_doubt > 0) {
+		(void)log_error(
+			0, "a restart report was on its way when the process ended; it is not sent again",
+			kv_u("reports", in_doubt));
+		metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, (double)in_doubt,
+			    METRIC_LABELS(run_state_name(RUN_UNCONFIRMED)));
+	}
+	if (run_log_past(r->db, &past) == 0 && past.last_success > 0)
+		set_delivered(r, past.last_success);
+	use_schedule(r);
 }
 
 /* -- start -- */
@@ -87,7 +170,7 @@ static void on_request(void *ctx, const char *path, const char *query, struct li
 {
 	struct reporter *r = ctx;
 
-	routes_serve(&r->stats, inbox_history(r->inbox), path, query, ret);
+	stats_serve(&r->stats, inbox_history(r->inbox), path, query, ret);
 }
 
 static int open_history(struct reporter *r)
@@ -139,10 +222,14 @@ static void on_drain_limit(evutil_socket_t fd, short what, void *arg)
 	finish_drain(arg);
 }
 
-static int on_start(struct process *p)
+static int on_start(struct process *p, struct settings *s)
 {
-	struct reporter *r = process_ctx(p);
+	static const struct digest_ops digest = { ask, post, wake, ended, trouble, finish_drain };
+	struct reporter *r = xcalloc(1, sizeof(*r));
 
+	process_set_ctx(p, r);
+	r->process = p;
+	take_settings(r, s);
 	http_global_init();
 	stats_init(&r->stats, &r->settings.cluster_names);
 	const int err = open_history(r);
@@ -150,8 +237,10 @@ static int on_start(struct process *p)
 	if (err < 0)
 		return err;
 	r->drain_limit = evtimer_new(process_base(p), on_drain_limit, r);
-	r->reports = reports_new(p, r->db, &r->stats, finish_drain, r);
-	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, reports_runner(r->reports));
+	r->wake = evtimer_new(process_base(p), on_wake, r);
+	r->webhook = webhook_new(process_base(p), on_answer, r);
+	r->runner = digest_runner_new(r->db, &digest, r);
+	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner);
 	use_settings(r);
 	return open_listener(r);
 }
@@ -166,7 +255,7 @@ static void on_ready(struct process *p)
 		process_exit(p, EXIT_CODE_TEMPORARY);
 		return;
 	}
-	reports_start(r->reports, &r->next_options);
+	start_digest(r);
 }
 
 /* -- messages, end -- */
@@ -187,7 +276,7 @@ static void on_drain(struct process *p)
 
 	r->draining = true;
 	(void)evtimer_add(r->drain_limit, CLOCK_TIMEVAL(DRAIN_MS));
-	if (reports_drain(r->reports))
+	if (digest_runner_drain(r->runner))
 		finish_drain(r);
 }
 
@@ -199,14 +288,15 @@ static void on_done(struct process *p)
 		return;
 	listener_free(&r->listener);
 	inbox_free(&r->inbox);
-	reports_free(&r->reports);
+	digest_runner_free(&r->runner);
+	webhook_free(&r->webhook);
 	db_close(&r->db);
 	stats_done(&r->stats);
+	if (r->wake)
+		event_free(r->wake);
 	if (r->drain_limit)
 		event_free(r->drain_limit);
-	digest_options_done(&r->next_options);
 	settings_done(&r->settings);
-	settings_done(&r->next);
 	free(r);
 }
 
@@ -214,7 +304,7 @@ int main(int argc, char **argv)
 {
 	static const struct process_spec spec = {
 		.role = ROLE_REPORTER,
-		.on_settings = on_settings,
+		.check_settings = check_settings,
 		.on_commit = on_commit,
 		.on_start = on_start,
 		.on_ready = on_ready,

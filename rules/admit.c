@@ -3,9 +3,6 @@
 #include "rules/admit.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "rules/text.h"
 
@@ -17,16 +14,12 @@ static bool blocked(struct block *h, int64_t until, const char *fmt, ...)
 
 static bool blocked(struct block *h, int64_t until, const char *fmt, ...)
 {
-	char raw[512];
 	va_list ap;
-	int n;
 
 	h->until = until;
 	va_start(ap, fmt);
-	n = vsnprintf(raw, sizeof(raw), fmt, ap);
+	text_print(h->evidence, sizeof(h->evidence), fmt, ap);
 	va_end(ap);
-	n = n < 0 ? 0 : n >= (int)sizeof(raw) ? (int)sizeof(raw) - 1 : n;
-	(void)str_copy_printable(h->evidence, sizeof(h->evidence), raw, (size_t)n);
 	return false;
 }
 

@@ -51,30 +51,6 @@ void breaker_free(struct breaker **b)
 
 /* -- members -- */
 
-static uint32_t *grow(uint32_t *v, uint32_t *cap, uint32_t need)
-{
-	uint32_t to = need + need / 2 + 16;
-
-	if (need < *cap)
-		return v;
-	v = xreallocarray(v, to, sizeof(*v));
-	memset(v + *cap, 0, (to - *cap) * sizeof(*v));
-	*cap = to;
-	return v;
-}
-
-static struct member *member_of(struct breaker *b, uint32_t workload)
-{
-	if (workload >= b->cap) {
-		uint32_t cap = workload + workload / 2 + 16;
-
-		b->v = xreallocarray(b->v, cap, sizeof(*b->v));
-		memset(b->v + b->cap, 0, (cap - b->cap) * sizeof(*b->v));
-		b->cap = cap;
-	}
-	return &b->v[workload];
-}
-
 /* First place whose member did not begin before `began`. */
 static uint32_t place_of(const struct breaker *b, int64_t began)
 {
@@ -95,7 +71,7 @@ static void enter(struct breaker *b, uint32_t workload)
 {
 	uint32_t at = place_of(b, b->v[workload].began);
 
-	b->order = grow(b->order, &b->cap_order, b->n);
+	b->order = xgrow(b->order, &b->cap_order, b->n, sizeof(*b->order));
 	memmove(&b->order[at + 1], &b->order[at], (b->n - at) * sizeof(*b->order));
 	b->order[at] = workload;
 	b->n++;
@@ -122,24 +98,21 @@ static uint32_t both(uint32_t a, uint32_t b)
 void breaker_failing(struct breaker *b, uint32_t workload, int64_t began, uint32_t host, uint32_t node,
 		     enum pull_cause cause)
 {
-	struct member *m = member_of(b, workload), before = *m;
+	b->v = xgrow(b->v, &b->cap, workload, sizeof(*b->v));
+	struct member *m = &b->v[workload];
+	const struct member before = *m;
+	const bool moves = !before.used || before.began != began;
 
+	if (before.used && moves)
+		leave(b, workload);
 	m->host = both(before.host, host);
 	m->node = both(before.node, node);
 	m->cause = cause ? cause : before.cause;
 	m->began = began;
 	m->used = true;
-	if (before.used && memcmp(m, &before, sizeof(before)) == 0)
-		return;
-	b->dirty = true;
-	if (before.used && before.began == began)
-		return;
-	if (before.used) {
-		m->began = before.began;
-		leave(b, workload);
-		m->began = began;
-	}
-	enter(b, workload);
+	if (moves)
+		enter(b, workload);
+	b->dirty = b->dirty || memcmp(m, &before, sizeof(before)) != 0;
 }
 
 void breaker_recovered(struct breaker *b, uint32_t workload)
@@ -189,58 +162,34 @@ static void make_counters(struct breaker *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		const struct member *m = &b->v[b->order[i]];
 
-		b->by_host = grow(b->by_host, &b->hosts, counted(m->host));
-		b->by_node = grow(b->by_node, &b->nodes, counted(m->node));
+		b->by_host = xgrow(b->by_host, &b->hosts, counted(m->host), sizeof(*b->by_host));
+		b->by_node = xgrow(b->by_node, &b->nodes, counted(m->node), sizeof(*b->by_node));
 	}
 }
 
 static void count(struct breaker *b, uint32_t place, bool in)
 {
 	const struct member *m = &b->v[b->order[place]];
+	uint32_t *host = &b->by_host[counted(m->host)], *node = &b->by_node[counted(m->node)];
 
-	if (in) {
-		b->by_host[counted(m->host)]++;
-		b->by_node[counted(m->node)]++;
-	} else {
-		b->by_host[counted(m->host)]--;
-		b->by_node[counted(m->node)]--;
-	}
+	*host = in ? *host + 1 : *host - 1;
+	*node = in ? *node + 1 : *node - 1;
 }
 
-/* What the members from `from` to `to` (included) have in common. The member at `to` is the newest: what it
- * shares is looked at, because everything else was looked at before it came. */
-static void common(const struct breaker *b, uint32_t from, uint32_t to, struct burst *ret)
+/* Does the burst share more with this member than was known? */
+static void look_at(const struct breaker *b, uint32_t place, struct burst *s)
 {
-	const struct member *m = &b->v[b->order[to]];
-	uint32_t host = counted(m->host), node = counted(m->node);
+	const struct member *m = &b->v[b->order[place]];
+	const uint32_t host = counted(m->host), node = counted(m->node);
 
-	*ret = (struct burst){ .workloads = to - from + 1, .began = b->v[b->order[from]].began };
-	if (host) {
-		ret->host = host;
-		ret->of_host = b->by_host[host];
+	s->transient += m->cause == CAUSE_TRANSIENT;
+	if (host && b->by_host[host] > s->of_host) {
+		s->host = host;
+		s->of_host = b->by_host[host];
 	}
-	if (node) {
-		ret->node = node;
-		ret->of_node = b->by_node[node];
-	}
-}
-
-/* For people: what most of the burst share, and how many failed by a transient cause. */
-static void describe(const struct breaker *b, uint32_t from, uint32_t to, struct burst *s)
-{
-	for (uint32_t i = from; i <= to; i++) {
-		const struct member *m = &b->v[b->order[i]];
-		uint32_t host = counted(m->host), node = counted(m->node);
-
-		s->transient += m->cause == CAUSE_TRANSIENT;
-		if (host && b->by_host[host] > s->of_host) {
-			s->host = host;
-			s->of_host = b->by_host[host];
-		}
-		if (node && b->by_node[node] > s->of_node) {
-			s->node = node;
-			s->of_node = b->by_node[node];
-		}
+	if (node && b->by_node[node] > s->of_node) {
+		s->node = node;
+		s->of_node = b->by_node[node];
 	}
 }
 
@@ -252,16 +201,19 @@ static struct burst look(struct breaker *b, const struct breaker_policy *p, uint
 
 	make_counters(b);
 	for (uint32_t hi = 0; hi < b->n; hi++) {
-		struct burst s;
-
 		count(b, hi, true);
 		while (b->v[b->order[hi]].began - b->v[b->order[lo]].began > p->within_ms)
 			count(b, lo++, false);
-		common(b, lo, hi, &s);
+		struct burst s = { .workloads = hi - lo + 1, .began = b->v[b->order[lo]].began };
+
+		/* The newest tells whether it is one: everything else was looked at before that came. The
+		 * others count only for what people are told. */
+		look_at(b, hi, &s);
 		s.condition = meets(p, &s, total, nodes, &s.limit);
 		if (s.condition == BREAKER_NONE || s.workloads < best.workloads)
 			continue;
-		describe(b, lo, hi, &s);
+		for (uint32_t i = lo; i < hi; i++)
+			look_at(b, i, &s);
 		if (nodes <= 1) /* says nothing */
 			s.node = s.of_node = 0;
 		best = s;

@@ -14,7 +14,7 @@ struct charge {
 
 struct charges {
 	struct charge *v;
-	size_t n, cap;
+	uint32_t n, cap;
 };
 
 /* Where the open charge of an id stands. */
@@ -26,7 +26,7 @@ struct place {
 struct budget {
 	struct charges done[DUTY__MAX], open[DUTY__MAX];
 	struct place *places; /* by id */
-	size_t n_places;
+	uint32_t n_places;
 };
 
 /* A limit: what it counts, over what, how long. Shares are of pods, and their maximum depends on how many
@@ -74,13 +74,7 @@ void budget_free(struct budget **b)
 
 static struct charges copy(const struct charges *c)
 {
-	struct charges to = { .n = c->n, .cap = c->n };
-
-	if (c->n) {
-		to.v = xreallocarray(NULL, c->n, sizeof(*to.v));
-		memcpy(to.v, c->v, c->n * sizeof(*to.v));
-	}
-	return to;
+	return (struct charges){ xmemdup(c->v, c->n * sizeof(*c->v)), c->n, c->n };
 }
 
 struct budget *budget_clone(const struct budget *b)
@@ -91,23 +85,20 @@ struct budget *budget_clone(const struct budget *b)
 		to->done[d] = copy(&b->done[d]);
 		to->open[d] = copy(&b->open[d]);
 	}
-	if (b->n_places) {
-		to->places = xreallocarray(NULL, b->n_places, sizeof(*to->places));
-		memcpy(to->places, b->places, b->n_places * sizeof(*to->places));
-		to->n_places = b->n_places;
-	}
+	to->places = xmemdup(b->places, b->n_places * sizeof(*to->places));
+	to->n_places = b->n_places;
 	return to;
 }
 
 /* -- asking -- */
 
 /* The first that is younger than `ms`: a charge counts until exactly that long ago. */
-static size_t first_within(const struct charges *c, int64_t now, int64_t ms)
+static uint32_t first_within(const struct charges *c, int64_t now, int64_t ms)
 {
-	size_t from = 0, to = c->n;
+	uint32_t from = 0, to = c->n;
 
 	while (from < to) {
-		size_t mid = from + (to - from) / 2;
+		uint32_t mid = from + (to - from) / 2;
 
 		if (c->v[mid].at <= now - ms)
 			from = mid + 1;
@@ -161,12 +152,6 @@ static int64_t allowed(const struct duty_policy *p, enum budget_limit l, const s
 	return limits[l].share ? max * of / 100 : max;
 }
 
-/* Does `a` free later than `b`? 0 = with the end of an open act, which is sooner than any time known. */
-static bool frees_later(int64_t a, int64_t b)
-{
-	return a > b;
-}
-
 struct budget_verdict budget_ask(const struct budget *b, const struct duty_policy *p, const struct spend *s,
 				 int64_t now)
 {
@@ -182,7 +167,8 @@ struct budget_verdict budget_ask(const struct budget *b, const struct duty_polic
 		int64_t over = spent + more - max;
 
 		until = frees_at(b, l, s, limits[l].share && over > spent ? spent : over, now);
-		if (ret.ok || frees_later(until, ret.until))
+		/* 0 = with the end of an open act, which is sooner than any time known. */
+		if (ret.ok || until > ret.until)
 			ret = (struct budget_verdict){ false, l, spent, max, until };
 	}
 	return ret;
@@ -197,24 +183,17 @@ int64_t budget_pods(const struct budget *b, enum duty d, uint32_t ns, uint32_t n
 
 /* -- spending -- */
 
-static void insert(struct charges *c, size_t at, const struct charge *new)
+/* Sorted by time; what is open is later than all. */
+static void insert(struct charges *c, const struct charge *new)
 {
-	if (c->n == c->cap) {
-		c->cap = c->cap ? c->cap * 2 : 16;
-		c->v = xreallocarray(c->v, c->cap, sizeof(*c->v));
-	}
+	uint32_t at = c->n;
+
+	c->v = xgrow(c->v, &c->cap, c->n, sizeof(*c->v));
+	while (at > 0 && c->v[at - 1].at > new->at)
+		at--;
 	memmove(&c->v[at + 1], &c->v[at], (c->n - at) * sizeof(*c->v));
 	c->v[at] = *new;
 	c->n++;
-}
-
-static void insert_by_time(struct charges *c, const struct charge *new)
-{
-	size_t at = c->n;
-
-	while (at > 0 && c->v[at - 1].at > new->at)
-		at--;
-	insert(c, at, new);
 }
 
 static bool take_open(struct budget *b, uint32_t id, enum duty *ret_duty, struct charge *ret)
@@ -232,18 +211,6 @@ static bool take_open(struct budget *b, uint32_t id, enum duty *ret_duty, struct
 	return true;
 }
 
-static struct place *place_of(struct budget *b, uint32_t id)
-{
-	size_t to = (size_t)id + id / 2 + 16;
-
-	if (id >= b->n_places) {
-		b->places = xreallocarray(b->places, to, sizeof(*b->places));
-		memset(&b->places[b->n_places], 0, (to - b->n_places) * sizeof(*b->places));
-		b->n_places = to;
-	}
-	return &b->places[id];
-}
-
 void budget_charge(struct budget *b, uint32_t id, const struct spend *s)
 {
 	const struct charge new = { INT64_MAX, id, s->ns, s->node, s->pods, 1 };
@@ -252,8 +219,9 @@ void budget_charge(struct budget *b, uint32_t id, const struct spend *s)
 	enum duty d;
 
 	(void)take_open(b, id, &d, &old);
-	insert(c, c->n, &new);
-	*place_of(b, id) = (struct place){ (uint32_t)c->n, s->duty };
+	insert(c, &new);
+	b->places = xgrow(b->places, &b->n_places, id, sizeof(*b->places));
+	b->places[id] = (struct place){ c->n, s->duty };
 }
 
 bool budget_settle(struct budget *b, uint32_t id, bool written, int64_t now)
@@ -266,7 +234,7 @@ bool budget_settle(struct budget *b, uint32_t id, bool written, int64_t now)
 	c.at = now;
 	c.id = 0;
 	if (written)
-		insert_by_time(&b->done[d], &c);
+		insert(&b->done[d], &c);
 	return true;
 }
 
@@ -274,14 +242,14 @@ void budget_load(struct budget *b, const struct spend *s, uint32_t acts, int64_t
 {
 	const struct charge new = { at, 0, s->ns, s->node, s->pods, acts };
 
-	insert_by_time(&b->done[s->duty], &new);
+	insert(&b->done[s->duty], &new);
 }
 
 void budget_expire(struct budget *b, int64_t now)
 {
 	for (int d = 0; d < DUTY__MAX; d++) {
 		struct charges *c = &b->done[d];
-		size_t old = first_within(c, now, BUDGET_DAY_MS);
+		const uint32_t old = first_within(c, now, BUDGET_DAY_MS);
 
 		if (old == 0)
 			continue;

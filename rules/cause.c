@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/cause.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -25,7 +26,6 @@ static const struct sign signs[] = {
 	{ CAUSE_TRANSIENT, "context canceled" },
 	{ CAUSE_TRANSIENT, "500 internal server error" },
 	{ CAUSE_TRANSIENT, "502 bad gateway" },
-	{ CAUSE_TRANSIENT, "503 service unavailable" },
 	{ CAUSE_TRANSIENT, "504 gateway time" },
 	{ CAUSE_TRANSIENT, "status code 5" },
 	{ CAUSE_TRANSIENT, "service unavailable" },
@@ -51,12 +51,10 @@ static const struct sign signs[] = {
 	{ CAUSE_AUTH, "authorization failed" },
 	{ CAUSE_AUTH, "no basic auth credentials" },
 	{ CAUSE_AUTH, "insufficient_scope" },
-	{ CAUSE_AUTH, "pull access denied" },
 	{ CAUSE_AUTH, "access denied" },
 	{ CAUSE_AUTH, "access to the resource is denied" },
 	{ CAUSE_AUTH, "permission denied" },
 	{ CAUSE_AUTH, "403 forbidden" },
-	{ CAUSE_AUTH, "401 unauthorized" },
 	{ CAUSE_AUTH, "failed to fetch anonymous token" },
 	{ CAUSE_AUTH, "failed to fetch oauth token" },
 	/* there is no such image, and there will be none by waiting */
@@ -89,11 +87,6 @@ static const struct sign by_reason[] = {
 
 #define MESSAGE_MAX 2048 /* a kubelet's message is cut at 1 KiB */
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
-}
-
 /* The text as lower case letters, without what is quoted: an image may be called "timeout". */
 static size_t plain_text(struct str message, char out[static MESSAGE_MAX])
 {
@@ -106,15 +99,10 @@ static size_t plain_text(struct str message, char out[static MESSAGE_MAX])
 			continue;
 		}
 		if (!quoted)
-			out[n++] = lower(message.p[i] ? message.p[i] : ' ');
+			out[n++] = (char)(message.p[i] ? tolower((unsigned char)message.p[i]) : ' ');
 	}
 	out[n] = '\0';
 	return n;
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
 }
 
 /* A number stands alone: "429" is not part of a digest or of a port. */
@@ -123,7 +111,8 @@ static bool contains(const char *text, const char *sign)
 	const size_t n = strlen(sign);
 
 	for (const char *at = strstr(text, sign); at; at = strstr(at + 1, sign))
-		if (!is_digit(*sign) || ((at == text || at[-1] == ' ' || at[-1] == '(') && !is_digit(at[n])))
+		if (!isdigit((unsigned char)*sign) ||
+		    ((at == text || at[-1] == ' ' || at[-1] == '(') && !isdigit((unsigned char)at[n])))
 			return true;
 	return false;
 }

@@ -12,8 +12,7 @@
 /* Message of a waiting container or of a Failed Event -> cause; CAUSE_UNKNOWN when it says nothing. A message
  * with signs of several causes is transient before auth before permanent: the kind that acts least. */
 enum pull_cause cause_classify(struct str message);
-/* Of one failing container: its message; else what its reason alone tells (InvalidImageName); else c->cause.
- */
+/* Of a failing container: its message; else what its reason alone tells (InvalidImageName); else c->cause. */
 enum pull_cause cause_of(const struct container_facts *c);
 /* Does it wait with a reason that means "the image is not here", of whatever cause? */
 bool cause_concerns(const struct container_facts *c);

@@ -4,11 +4,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
-#include "rules/announce.h"
+#include "rules/escalation.h"
 #include "rules/select.h"
 #include "rules/text.h"
 
@@ -146,7 +145,7 @@ bool check_priority(struct evaluation *l)
 {
 	const struct str class = l->p->priority_class;
 
-	SAY(l, "priority class %.*s", str_empty(class) ? 1 : (int)class.n, str_empty(class) ? "-" : class.p);
+	SAY(l, "priority class %.*s", STR_ARG(text_or_dash(class)));
 	return (str_is(class, "system-cluster-critical") || str_is(class, "system-node-critical")) &&
 	       !str_list_has(&l->policy->duty[l->duty].namespaces, l->p->ns) &&
 	       evaluation_forbid(l, REASON_SYSTEM_PRIORITY);
@@ -193,8 +192,8 @@ bool check_not_ready(struct evaluation *l)
 
 bool check_job(struct evaluation *l)
 {
-	SAY(l, "controller %.*s, includeJobs %s", str_empty(l->p->owner.kind) ? 1 : (int)l->p->owner.kind.n,
-	    str_empty(l->p->owner.kind) ? "-" : l->p->owner.kind.p, l->dp->include_jobs ? "true" : "false");
+	SAY(l, "controller %.*s, includeJobs %s", STR_ARG(text_or_dash(l->p->owner.kind)),
+	    l->dp->include_jobs ? "true" : "false");
 	return str_is(l->p->owner.kind, "Job") && !l->dp->include_jobs &&
 	       evaluation_decide(l, VERDICT_REFUSE, REASON_JOB_POD_KEPT);
 }

@@ -6,20 +6,21 @@
 
 #include "model/pod.h"
 #include "model/policy.h"
-#include "rules/times.h"
 #include "rules/verdict.h"
 
 /* One judgement on its way through a table. */
 struct evaluation {
+	enum duty duty;
 	const struct pod_facts *p;
 	const struct policy *policy;
-	const struct duty_policy *dp; /* of this duty, with overrides applied */
 	const struct pod_context *s;
 	int64_t now;
-	enum duty duty;
+	const struct duty_policy *dp; /* of this duty, with overrides applied */
 	const struct duty_ops *ops;
 	struct verdict *v;
 	bool brief; /* nobody reads the evidence of VERDICT_NONE: most pods end there, and text costs */
+	check_report_fn *report; /* who listens, or NULL */
+	void *ctx;
 	char *fact; /* what the check found; NULL when nobody listens */
 	size_t fact_size;
 	/* what one check finds for those after it */
@@ -38,8 +39,9 @@ struct duty_ops {
 	enum reason reason; /* of its action, or of its place in the digest */
 	const struct check *checks;
 	size_t n;
-	/* When the state that is judged began by our evidence, Unix ms; 0 or less: nothing tells. */
-	int64_t (*began)(const struct pod_facts *p, const struct pod_context *s);
+	/* When the state that is judged began by our evidence, Unix ms; 0 or less: nothing tells. NULL: when
+	 * the revision was first seen failing. */
+	int64_t (*began)(const struct pod_facts *p);
 	/* Of a duty that concerns workloads: does this pod fail (*ret_container, when not NULL: which of its
 	 * containers), and does it prove that its revision does not? */
 	bool (*fails)(const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container);
@@ -90,24 +92,22 @@ bool check_job(struct evaluation *l);
 /* The last one of every duty. */
 bool check_act(struct evaluation *l);
 
+#define CHECK(rule, name, decides)                                                                           \
+	{                                                                                                    \
+		rule, name, decides                                                                          \
+	}
 #define CHECKS_BEGIN                                                                                         \
-	{ "Duty", "is it enabled", check_enabled },                                                          \
-	{                                                                                                    \
-		"Namespace", "is the namespace selected", check_selected                                     \
-	}
+	CHECK("Duty", "is it enabled", check_enabled),                                                       \
+		CHECK("Namespace", "is the namespace selected", check_selected)
 #define CHECKS_FACTS                                                                                         \
-	{ "Facts", "is the pod complete and free of contradictions", check_facts },                          \
-	{                                                                                                    \
-		"Times", "are its times plausible", check_times                                              \
-	}
+	CHECK("Facts", "is the pod complete and free of contradictions", check_facts),                       \
+		CHECK("Times", "are its times plausible", check_times)
 #define CHECKS_GUARDS                                                                                        \
-	{ "R29", "is it not this program itself", check_own_pod },                                           \
-		{ "R29", "is the namespace not excluded", check_excluded },                                  \
-		{ "R14", "is it no mirror of a static pod", check_mirror },                                  \
-		{ "R29", "is it not critical to the system", check_priority },                               \
-		{ "Ignore", "is it not marked ops-pod-cleaner.io/ignore", check_ignored },                   \
-	{                                                                                                    \
-		"Skip", "is it not marked ops-pod-cleaner.io/skip for this duty", check_skipped              \
-	}
+	CHECK("R29", "is it not this program itself", check_own_pod),                                        \
+		CHECK("R29", "is the namespace not excluded", check_excluded),                               \
+		CHECK("R14", "is it no mirror of a static pod", check_mirror),                               \
+		CHECK("R29", "is it not critical to the system", check_priority),                            \
+		CHECK("Ignore", "is it not marked ops-pod-cleaner.io/ignore", check_ignored),                \
+		CHECK("Skip", "is it not marked ops-pod-cleaner.io/skip for this duty", check_skipped)
 
 #endif

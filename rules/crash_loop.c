@@ -5,7 +5,7 @@
  * it runs for a moment in between, a pod is left alone: it is judged again when it has ended. Without a
  * readiness probe it is Ready in that moment, so only a Ready pod that never restarted shows that its
  * revision works; else the time ends when no pod of it has crashed for an hour
- * (watcher/controller/failing_since.h). */
+ * (watcher/guards/workloads.h). */
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/workload.h"
 
@@ -72,5 +72,5 @@ static const struct check checks[] = {
 	CHECKS_WORKLOAD_ACT,
 };
 const struct duty_ops duty_crash_loop = {
-	REASON_CRASH_LOOPING, checks, ARRAY_SIZE(checks), workload_began, fails, serves,
+	REASON_CRASH_LOOPING, checks, ARRAY_SIZE(checks), NULL, fails, serves,
 };

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/escalation.h"
 
+#include "rules/verdict.h"
+
 enum escalation escalation_next(const struct duty_policy *dp, int64_t tried, int64_t now, int64_t *ret_at)
 {
 	*ret_at = 0;
@@ -15,4 +17,20 @@ enum escalation escalation_next(const struct duty_policy *dp, int64_t tried, int
 		return ESCALATION_DUTY;
 	*ret_at = tried + dp->fresh_attempt_ms + 1;
 	return ESCALATION_WAIT;
+}
+
+enum announce announce_judge(const struct annotations *m, enum duty d, const struct duty_policy *dp,
+			     int64_t now, int64_t *ret_until)
+{
+	const int64_t at = m->announced[d];
+
+	*ret_until = 0;
+	if (m->ignore || (m->skip & 1u << d))
+		return ANNOUNCE_REFUSED;
+	if (dp->announce_ms <= 0)
+		return ANNOUNCE_GO;
+	if (at <= 0 || at > time_add(now, JUDGE_SKEW_MS))
+		return ANNOUNCE_NEEDED;
+	*ret_until = time_add(time_add(at, dp->announce_ms), m->extend_ms);
+	return now > *ret_until ? ANNOUNCE_GO : ANNOUNCE_WAIT;
 }

@@ -57,9 +57,8 @@ static const struct check checks[] = {
 	{ "Act", "then it is deleted", check_act },
 };
 
-static int64_t began(const struct pod_facts *p, const struct pod_context *s)
+static int64_t began(const struct pod_facts *p)
 {
-	(void)s;
 	return p->disruption_at;
 }
 

@@ -89,9 +89,7 @@ static bool check_over(struct evaluation *l)
 
 static bool check_bare(struct evaluation *l)
 {
-	SAY(l, "controller %.*s, includeBarePods %s",
-	    str_empty(l->p->owner.kind) ? 1 : (int)l->p->owner.kind.n,
-	    str_empty(l->p->owner.kind) ? "-" : l->p->owner.kind.p,
+	SAY(l, "controller %.*s, includeBarePods %s", STR_ARG(text_or_dash(l->p->owner.kind)),
 	    l->dp->include_bare_pods ? "true" : "false");
 	return str_empty(l->p->owner.uid) && !l->dp->include_bare_pods &&
 	       evaluation_decide(l, VERDICT_REFUSE, REASON_BARE_POD_KEPT);
@@ -112,10 +110,4 @@ static const struct check checks[] = {
 	{ "Act", "then it is deleted", check_act },
 };
 
-static int64_t began(const struct pod_facts *p, const struct pod_context *s)
-{
-	(void)s;
-	return ended_at(p);
-}
-
-const struct duty_ops duty_finished = { REASON_FINISHED, checks, ARRAY_SIZE(checks), began };
+const struct duty_ops duty_finished = { REASON_FINISHED, checks, ARRAY_SIZE(checks), ended_at };

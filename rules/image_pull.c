@@ -134,5 +134,5 @@ static const struct check checks[] = {
 	CHECKS_WORKLOAD_ACT,
 };
 const struct duty_ops duty_image_pull = {
-	REASON_CANNOT_PULL_IMAGE, checks, ARRAY_SIZE(checks), workload_began, fails, has_pulled,
+	REASON_CANNOT_PULL_IMAGE, checks, ARRAY_SIZE(checks), NULL, fails, has_pulled,
 };

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/judge.h"
 
-#include "base/cleanup.h"
 #include "rules/checks.h"
 #include "rules/select.h"
 #include "rules/text.h"
@@ -12,37 +11,22 @@
 #define OPS(X, ID, rules, ...) [DUTY_##ID] = &duty_##rules,
 static const struct duty_ops *const duties[DUTY__MAX] = { DUTY_LIST(OPS, ) };
 
-struct listener {
-	check_report_fn *report;
-	void *ctx;
-};
-
 static void begin(struct evaluation *l, struct verdict *v)
 {
+	const struct policy_override *o = select_override(l->policy, l->p);
+
 	l->v = v;
 	l->ops = duties[l->duty];
-	l->dp = &l->policy->duty[l->duty];
-	if (l->policy->n_overrides == 0)
-		return;
-	const uint32_t mask = select_labels(l->policy, l->p);
-
-	l->dp = &policy_select(l->policy, l->p->ns, mask)[l->duty];
-	v->override = policy_override_name(l->policy, l->p->ns, mask);
+	l->dp = o ? &o->duty[l->duty] : &l->policy->duty[l->duty];
+	if (o && o->name)
+		v->override = o->name;
 }
 
-static void report(const struct evaluation *l, const struct listener *listener, const struct check *c,
-		   enum tri holds)
-{
-	const struct check_report r = { l->duty, c->rule, c->name, holds, l->fact, l->v };
-
-	listener->report(listener->ctx, &r);
-}
-
-static void walk(struct evaluation *l, const struct listener *listener)
+static void walk(struct evaluation *l)
 {
 	bool decided = false;
 
-	for (size_t i = 0; i < l->ops->n && (listener || !decided); i++) {
+	for (size_t i = 0; i < l->ops->n && (l->report || !decided); i++) {
 		const struct check *c = &l->ops->checks[i];
 		const bool reached = !decided;
 
@@ -52,43 +36,41 @@ static void walk(struct evaluation *l, const struct listener *listener)
 			decided = c->decides(l);
 		if (reached && decided)
 			l->v->rule = c->rule;
-		if (listener)
-			report(l, listener, c, !reached ? TRI_UNKNOWN : decided ? TRI_NO : TRI_YES);
+		if (l->report)
+			l->report(l->ctx, &(struct check_report){ l->duty, c->rule, c->name,
+								  !reached  ? TRI_UNKNOWN
+								  : decided ? TRI_NO
+									    : TRI_YES,
+								  l->fact, l->v });
 	}
 	if (*l->v->override && l->v->kind != VERDICT_NONE)
 		text_append(l->v, "; override %s", l->v->override);
 }
 
-static void judge(struct evaluation l, const struct listener *listener, struct verdict *ret)
+static void judge(struct evaluation l, struct verdict *ret)
 {
 	*ret = (struct verdict){ .duty = l.duty, .reason = REASON_NOTHING_TO_DO, .rule = "", .override = "" };
 	if ((unsigned)l.duty >= DUTY__MAX)
 		return;
 	begin(&l, ret);
-	walk(&l, listener);
+	walk(&l);
 }
 
 void judge_duty(enum duty d, const struct pod_facts *p, const struct policy *policy,
 		const struct pod_context *s, int64_t now, struct verdict *ret)
 {
-	judge((struct evaluation){ .p = p, .policy = policy, .s = s, .now = now, .duty = d }, NULL, ret);
+	judge((struct evaluation){ d, p, policy, s, now }, ret);
 }
 
 void judge_trace(enum duty d, const struct pod_facts *p, const struct policy *policy,
-		 const struct pod_context *s, int64_t now, check_report_fn *report_check, void *ctx,
+		 const struct pod_context *s, int64_t now, check_report_fn *report, void *ctx,
 		 struct verdict *ret)
 {
-	const struct listener listener = { report_check, ctx };
 	char fact[FACT_MAX];
 
-	judge((struct evaluation){ .p = p,
-				   .policy = policy,
-				   .s = s,
-				   .now = now,
-				   .duty = d,
-				   .fact = fact,
+	judge((struct evaluation){ d, p, policy, s, now, .report = report, .ctx = ctx, .fact = fact,
 				   .fact_size = sizeof(fact) },
-	      &listener, ret);
+	      ret);
 }
 
 /* A wait without a time ends with a change, so any wait with one is earlier. */
@@ -109,13 +91,7 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 	for (size_t i = 0; i < DUTY__MAX && ret->kind != VERDICT_ACT; i++) {
 		if (!duty_acts(duty_at(i)))
 			continue;
-		judge((struct evaluation){ .p = p,
-					   .policy = policy,
-					   .s = s,
-					   .now = now,
-					   .duty = duty_at(i),
-					   .brief = true },
-		      NULL, &v);
+		judge((struct evaluation){ duty_at(i), p, policy, s, now, .brief = true }, &v);
 		if (rank[v.kind] > rank[ret->kind] ||
 		    (v.kind == VERDICT_WAIT && ret->kind == VERDICT_WAIT && earlier(&v, ret)))
 			*ret = v;
@@ -124,7 +100,7 @@ void judge_pod(const struct pod_facts *p, const struct policy *policy, const str
 
 int64_t judge_began(enum duty d, const struct pod_facts *p, const struct pod_context *s)
 {
-	const int64_t at = duties[d]->began(p, s);
+	const int64_t at = duties[d]->began ? duties[d]->began(p) : s->failing_since;
 
 	return at > 0 ? at : 0;
 }

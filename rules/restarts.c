@@ -2,25 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/checks.h"
 
-#include <string.h>
-
 #include "base/cleanup.h"
+#include "rules/cause.h"
 #include "rules/status.h"
 #include "rules/text.h"
 
 static bool listed(const struct duty_policy *dp, struct str reason)
 {
-	struct str want;
-
-	if (str_empty(reason))
-		return false;
-	for (size_t i = 0; i < dp->status.n; i++) {
-		want = STR_C(dp->status.v[i]);
-		if (want.n > 5 && memcmp(want.p, "Init:", 5) == 0)
-			want = (struct str){ want.p + 5, want.n - 5 };
-		if (str_eq(want, reason))
-			return true;
-	}
+	for (size_t i = 0; i < dp->status.n; i++)
+		if (str_eq(cause_bare_reason(STR_C(dp->status.v[i])), reason))
+			return !str_empty(reason);
 	return false;
 }
 
@@ -127,9 +118,8 @@ static const struct check checks[] = {
 	{ "Report", "then it is in the digest", check_act },
 };
 
-static int64_t began(const struct pod_facts *p, const struct pod_context *s)
+static int64_t began(const struct pod_facts *p)
 {
-	(void)s;
 	return p->created;
 }
 

@@ -79,28 +79,16 @@ static const struct policy_override *find(const struct policy *policy, struct st
 	return best;
 }
 
-const struct duty_policy *policy_select(const struct policy *policy, struct str ns, uint32_t labels_mask)
+const struct policy_override *select_override(const struct policy *policy, const struct pod_facts *p)
 {
-	const struct policy_override *o = policy->n_overrides ? find(policy, ns, labels_mask) : NULL;
-
-	return o ? o->duty : policy->duty;
+	return policy->n_overrides ? find(policy, p->ns, select_labels(policy, p)) : NULL;
 }
 
 const struct duty_policy *policy_of(const struct policy *policy, const struct pod_facts *p)
 {
-	return policy->n_overrides ? policy_select(policy, p->ns, select_labels(policy, p)) : policy->duty;
-}
+	const struct policy_override *o = select_override(policy, p);
 
-const char *policy_override_name(const struct policy *policy, struct str ns, uint32_t labels_mask)
-{
-	const struct policy_override *o = find(policy, ns, labels_mask);
-
-	return o && o->name ? o->name : "";
-}
-
-static bool is_own_namespace(const struct policy *policy, struct str ns)
-{
-	return policy->own_namespace && str_is(ns, policy->own_namespace);
+	return o ? o->duty : policy->duty;
 }
 
 bool select_namespace(const struct policy *policy, enum duty d, struct str ns, enum reason *ret)
@@ -117,8 +105,8 @@ bool select_namespace(const struct policy *policy, enum duty d, struct str ns, e
 		*ret = REASON_NAMESPACE_EXCLUDED;
 		return false;
 	}
-	if (!named &&
-	    (str_list_has(&policy->default_exclude_namespaces, ns) || is_own_namespace(policy, ns))) {
+	if (!named && (str_list_has(&policy->default_exclude_namespaces, ns) ||
+		       (policy->own_namespace && str_is(ns, policy->own_namespace)))) {
 		*ret = REASON_NAMESPACE_PROTECTED;
 		return false;
 	}

@@ -19,12 +19,10 @@ uint32_t select_labels(const struct policy *policy, const struct pod_facts *p);
 /* Do both policies ask the same labels in the same order? Else masks of one mean nothing to the other. */
 bool select_labels_alike(const struct policy *a, const struct policy *b);
 
-/* The settings of all duties in force for an object in namespace ns with that mask: an array of DUTY__MAX. */
-const struct duty_policy *policy_select(const struct policy *policy, struct str ns, uint32_t labels_mask);
-/* The same for a pod. */
+/* The override in force for a pod; NULL when it is the policy itself. */
+const struct policy_override *select_override(const struct policy *policy, const struct pod_facts *p);
+/* The settings of all duties in force for a pod: an array of DUTY__MAX. */
 const struct duty_policy *policy_of(const struct policy *policy, const struct pod_facts *p);
-/* Name of the override in force, "" when it is the policy itself. */
-const char *policy_override_name(const struct policy *policy, struct str ns, uint32_t labels_mask);
 
 /* Does the duty serve this namespace? "*" or its name selects; excludeNamespaces beats both; namespaces
  * protected by default (and our own) yield to being named. *ret is set when false. */

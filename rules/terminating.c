@@ -13,20 +13,10 @@ static const char *tri_name(enum tri t)
 	return t == TRI_YES ? "yes" : t == TRI_NO ? "no" : "unknown";
 }
 
-/* Every container reported, and none of them running? A state that was not reported proves nothing. */
-static bool all_stopped(const struct pod_facts *p)
+static bool any_in(const struct pod_facts *p, enum container_state state)
 {
 	for (uint32_t i = 0; i < p->n_containers; i++)
-		if (p->containers[i].state != CONTAINER_WAITING &&
-		    p->containers[i].state != CONTAINER_TERMINATED)
-			return false;
-	return p->n_containers > 0;
-}
-
-static bool any_running(const struct pod_facts *p)
-{
-	for (uint32_t i = 0; i < p->n_containers; i++)
-		if (p->containers[i].state == CONTAINER_RUNNING)
+		if (p->containers[i].state == state)
 			return true;
 	return false;
 }
@@ -58,9 +48,10 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 	}
 	if (s->node_ready != TRI_YES)
 		return REASON_NODE_UNKNOWN;
-	if (any_running(p))
+	if (any_in(p, CONTAINER_RUNNING))
 		return REASON_CONTAINER_RUNNING;
-	if (!all_stopped(p))
+	/* A state that was not reported proves nothing. */
+	if (p->n_containers == 0 || any_in(p, CONTAINER_NONE))
 		return REASON_FORCE_NOT_SAFE;
 	if (p->has_pvc && s->volume_attached != TRI_NO)
 		return s->volume_attached == TRI_YES ? REASON_VOLUME_ATTACHED : REASON_VOLUMES_UNKNOWN;
@@ -90,8 +81,7 @@ static void describe_due(const struct pod_facts *p, const struct duty_policy *dp
 	rfc3339_format(p->deletion, false, due);
 	text_evidence(v, "should be gone since %s (%s ago, threshold %s), node %.*s%s%s", due,
 		      text_duration(time_add(now, -p->deletion), late), text_duration(dp->hours_ms, limit),
-		      str_empty(p->node) ? 1 : (int)p->node.n, str_empty(p->node) ? "-" : p->node.p,
-		      *why ? "; " : "", why);
+		      STR_ARG(text_or_dash(p->node)), *why ? "; " : "", why);
 }
 
 static bool check_is_terminating(struct evaluation *l)
@@ -133,8 +123,7 @@ static bool check_finalizers(struct evaluation *l)
 	return evaluation_decide(l, VERDICT_REFUSE, REASON_HAS_FINALIZERS);
 }
 
-/* The state between the two writes of a force delete; a second one would hit the successor of the same name.
- */
+/* The state between the two writes of a force delete; a second would hit the successor of the same name. */
 static bool check_grace(struct evaluation *l)
 {
 	SAY(l, "deletionGracePeriodSeconds %lld", (long long)l->p->grace_s);
@@ -147,8 +136,7 @@ static bool check_candidate(struct evaluation *l)
 	const bool unknown =
 		l->s->stage == STAGE_CACHE && l->s->node_exists == TRI_UNKNOWN && !str_empty(l->p->node);
 
-	SAY(l, "node %.*s%s", str_empty(l->p->node) ? 1 : (int)l->p->node.n,
-	    str_empty(l->p->node) ? "-" : l->p->node.p,
+	SAY(l, "node %.*s%s", STR_ARG(text_or_dash(l->p->node)),
 	    unknown ? " and volumes are read by the worker, before anything is written" : "");
 	return unknown && evaluation_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
 }
@@ -187,9 +175,8 @@ static const struct check checks[] = {
 	{ "Act", "then it is deleted with grace 0", check_act },
 };
 
-static int64_t began(const struct pod_facts *p, const struct pod_context *s)
+static int64_t began(const struct pod_facts *p)
 {
-	(void)s;
 	return p->deletion;
 }
 

@@ -3,7 +3,6 @@
 #include "rules/text.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,20 +35,21 @@ const char *text_duration(int64_t ms, char buf[static DURATION_MAX])
 	return buf;
 }
 
-void text_evidence(struct verdict *v, const char *fmt, ...)
+void text_print(char *dst, size_t size, const char *fmt, va_list ap)
 {
 	char raw[1024];
+	const int n = vsnprintf(raw, sizeof(raw), fmt, ap);
+
+	(void)str_copy_printable(dst, size, raw, n < 0 ? 0 : strlen(raw));
+}
+
+void text_evidence(struct verdict *v, const char *fmt, ...)
+{
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vsnprintf(raw, sizeof(raw), fmt, ap);
+	text_print(v->evidence, sizeof(v->evidence), fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		n = 0;
-	if ((size_t)n >= sizeof(raw))
-		n = (int)sizeof(raw) - 1;
-	(void)str_copy_printable(v->evidence, sizeof(v->evidence), raw, (size_t)n);
 }
 
 void text_append(struct verdict *v, const char *fmt, ...)

@@ -3,6 +3,7 @@
 #ifndef RULES_TEXT_H
 #define RULES_TEXT_H
 
+#include <stdarg.h>
 #include <stdint.h>
 
 #include "rules/verdict.h"
@@ -11,7 +12,14 @@
 
 /* "3d4h", "2m5s", "850ms", "0s": the two largest units. Returns buf. Negative counts as 0. */
 const char *text_duration(int64_t ms, char buf[static DURATION_MAX]);
-/* Fill v->evidence; bytes that are not printable become '?', what does not fit is cut. */
+/* "-" where it is empty. */
+static inline struct str text_or_dash(struct str s)
+{
+	return str_empty(s) ? STR_LIT("-") : s;
+}
+/* Fill dst; bytes that are not printable become '?', what does not fit is cut. */
+void text_print(char *dst, size_t size, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
+/* The same for v->evidence. */
 void text_evidence(struct verdict *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Add to the end of v->evidence; when there is no room, the end of what was there gives way. */
 void text_append(struct verdict *v, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

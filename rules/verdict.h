@@ -1,4 +1,5 @@
-/* verdict.h - what a judgement is given beyond the pod, and what it says.  Layer: rules. */
+/* verdict.h - what a judgement is given beyond the pod, and what it says; arithmetic of times that cannot
+ * overflow, and how far clocks may differ.  Layer: rules. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RULES_VERDICT_H
 #define RULES_VERDICT_H
@@ -7,7 +8,19 @@
 
 #include "model/duties.h"
 #include "model/reasons.h"
-#include "model/verdicts.h"
+
+/* A time this far in the future is clock skew between hosts; further is garbage: nothing is done on it. */
+#define JUDGE_SKEW_MS 300000
+
+/* a + b, held at the ends of the type. */
+static inline int64_t time_add(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b > 0 ? INT64_MAX : INT64_MIN;
+	return sum;
+}
 
 struct verdict {
 	enum verdict_kind kind;

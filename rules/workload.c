@@ -5,18 +5,16 @@
 #include "base/rfc3339.h"
 #include "rules/text.h"
 
-/* The kinds of Kubernetes itself that have no scale subresource. Others are asked in the worker. */
-static bool never_scalable(const struct owner_facts *o)
-{
-	return (str_is(o->kind, "DaemonSet") && str_is(o->api_version, "apps/v1")) ||
-	       ((str_is(o->kind, "Job") || str_is(o->kind, "CronJob")) &&
-		str_is(o->api_version, "batch/v1")) ||
-	       str_is(o->kind, "Node");
-}
-
 static bool is_job(const struct owner_facts *o)
 {
 	return str_is(o->kind, "Job") && str_is(o->api_version, "batch/v1");
+}
+
+/* The kinds of Kubernetes itself that have no scale subresource. Others are asked in the worker. */
+static bool never_scalable(const struct owner_facts *o)
+{
+	return is_job(o) || (str_is(o->kind, "CronJob") && str_is(o->api_version, "batch/v1")) ||
+	       (str_is(o->kind, "DaemonSet") && str_is(o->api_version, "apps/v1")) || str_is(o->kind, "Node");
 }
 
 /* What the pods of the workload say against it; REASON_NOTHING_TO_DO = nothing. From the cache they may be
@@ -80,8 +78,7 @@ static int64_t not_before(const struct pod_facts *p)
 	return at > 0 ? at : 0;
 }
 
-/* The revision has no clock. That may be because other pods of it did pull: then somebody should hear of it.
- */
+/* The revision has no clock. That may be because other pods of it did pull: somebody should hear of it. */
 static bool without_clock(struct evaluation *l)
 {
 	const enum reason reason = tally_reason(l->s);
@@ -137,10 +134,4 @@ bool check_workload_tally(struct evaluation *l)
 	SAY(l, "%u of %u pods of the revision fail, %u pods of the workload are Ready%s", l->s->failing,
 	    l->s->pods, l->s->ready, l->s->tally_known == TRI_YES ? "" : " (not counted yet)");
 	return reason != REASON_NOTHING_TO_DO && evaluation_decide(l, VERDICT_REFUSE, reason);
-}
-
-int64_t workload_began(const struct pod_facts *p, const struct pod_context *s)
-{
-	(void)p;
-	return s->failing_since;
 }

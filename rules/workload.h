@@ -17,21 +17,15 @@ bool check_workload_due(struct evaluation *l);
 bool check_workload_controller(struct evaluation *l);
 bool check_workload_scalable(struct evaluation *l);
 bool check_workload_tally(struct evaluation *l);
-/* struct duty_ops.began */
-int64_t workload_began(const struct pod_facts *p, const struct pod_context *s);
 
 #define CHECKS_WORKLOAD_DUE                                                                                  \
-	{ "R18", "is the pod not being deleted", check_not_deleted },                                        \
-		{ "R18", "is the pod not Ready", check_not_ready },                                          \
-	{                                                                                                    \
-		"R4", "has it failed longer than the threshold", check_workload_due                          \
-	}
+	CHECK("R18", "is the pod not being deleted", check_not_deleted),                                     \
+		CHECK("R18", "is the pod not Ready", check_not_ready),                                       \
+		CHECK("R4", "has it failed longer than the threshold", check_workload_due)
 #define CHECKS_WORKLOAD_ACT                                                                                  \
-	{ "R15", "does it have a controller", check_workload_controller },                                   \
-		{ "R24", "is the controller of a kind that can be scaled", check_workload_scalable },        \
-		{ "R18", "do all pods of the revision fail and is none Ready", check_workload_tally },       \
-	{                                                                                                    \
-		"Act", "then the workload is scaled to 0", check_act                                         \
-	}
+	CHECK("R15", "does it have a controller", check_workload_controller),                                \
+		CHECK("R24", "is the controller of a kind that can be scaled", check_workload_scalable),     \
+		CHECK("R18", "do all pods of the revision fail and is none Ready", check_workload_tally),    \
+		CHECK("Act", "then the workload is scaled to 0", check_act)
 
 #endif

@@ -16,8 +16,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ipc/channel.h"
-#include "supervisor/forward.h"
-#include "supervisor/service_status.h"
 
 #define CONNECTIONS_MAX 8
 
@@ -91,18 +89,16 @@ static void forward(struct connection *c, struct msg *m)
 {
 	const struct supervisor *s = c->control->supervisor;
 	const struct generation *g = lifecycle_generation(s->root);
-	const enum role to = forward_to(m->type) == ROLE_WATCHER ? ROLE_WATCHER : ROLE_REPORTER;
-	const char *name = forward_cluster_name(m);
-	uint64_t cluster = 0;
+	const enum role to = msg_receiver(m->type) == ROLE_WATCHER ? ROLE_WATCHER : ROLE_REPORTER;
+	const char *name = msg_cluster_name(m);
+	const uint64_t cluster = *name ? generation_find_cluster(g, name) : 0;
 
-	while (*name && cluster < g->clusters && strcmp(name, g->names[cluster]) != 0)
-		cluster++;
 	if (cluster == g->clusters) {
 		control_end(c->control, c->id, EXIT_CODE_USAGE,
 			    "no cluster of that name: see `ops-pod-cleaner status`");
 		return;
 	}
-	forward_set(m, "cluster", cluster);
+	msg_set_u64(m, "cluster", cluster);
 	send_on(c, children_find(lifecycle_children(s->root), to, cluster), m, to);
 }
 
@@ -141,7 +137,7 @@ static void on_ctl_probe(struct connection *c, const struct msg *m)
 
 	for (size_t i = 0; i < children_count(all); i++) {
 		struct child *child = children_get(all, i);
-		const struct child_place *at = child_place(child);
+		const struct child_info *at = child_info(child);
 
 		if (strcmp(role_name(at->role), p->role) == 0 && at->number == p->number &&
 		    child_is_ready(child)) {
@@ -178,7 +174,7 @@ static void on_request(struct connection *c, struct msg *m)
 
 	switch (m->type) {
 	case MSG_CTL_STATUS:
-		service_status_answer(s, c->id);
+		supervisor_answer_status(s, c->id);
 		break;
 	case MSG_CTL_RELOAD:
 		on_ctl_reload(c);
@@ -210,7 +206,7 @@ static void on_msg(void *ctx, struct channel *ch, const struct msg *in, int fd)
 	(void)ch;
 	if (fd >= 0)
 		(void)close(fd);
-	forward_set(&m, "conn", c->id);
+	msg_set_u64(&m, "conn", c->id);
 	if (lifecycle_generation(c->control->supervisor->root))
 		on_request(c, &m);
 	else
@@ -266,7 +262,7 @@ void control_on_child_dead(struct control *control, const struct child *child, i
 		if (c->probed == child) /* by its exit code, or 1000 and the signal */
 			end_probe(c, code >= 0 ? -code : code - 1000);
 #endif
-		if (c->restore_id && child_place(child)->role == ROLE_REPORTER) {
+		if (c->restore_id && child_info(child)->role == ROLE_REPORTER) {
 			c->restore_id = 0;
 			control_end(control, c->id, EXIT_CODE_UNAVAILABLE,
 				    "the history is away just now: ask again");

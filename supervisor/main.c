@@ -2,12 +2,10 @@
  * socket. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <event2/event.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -19,42 +17,44 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "supervisor/control.h"
-#include "supervisor/reporter_outbox.h"
 #include "supervisor/route.h"
-#include "supervisor/service_status.h"
 #include "supervisor/supervisor.h"
 
 #define LOCK_WAIT_MS 5000u
 #define LOCK_FD_MIN  10
 
-struct options {
-	struct settings_load_options load;
-	const char *control_socket;
-};
+/* The options that are the loader's go on to it. */
+#define LOADER_OPTIONS   4
+#define LOADER_ARGV_SIZE (2 + 2 * LOADER_OPTIONS)
 
-static int parse_options(int argc, char **argv, struct options *o)
+static int parse_options(int argc, char **argv, const char *loader_argv[static LOADER_ARGV_SIZE],
+			 const char **ret_socket)
 {
-	const struct option longs[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "kubeconfig", required_argument, NULL, 'k' },
-		{ "master", required_argument, NULL, 'm' },
-		{ "state-dir", required_argument, NULL, 's' },
-		{ "control-socket", required_argument, NULL, 'S' },
+	static const struct option longs[] = {
+		{ "config", required_argument, NULL, 0 },
+		{ "kubeconfig", required_argument, NULL, 0 },
+		{ "master", required_argument, NULL, 0 },
+		{ "state-dir", required_argument, NULL, 0 },
+		{ "control-socket", required_argument, NULL, 0 },
 		{ 0 },
 	};
-	const char **const values[] = { &o->load.config, &o->load.kubeconfig, &o->load.master,
-					&o->load.state_dir, &o->control_socket };
-	int which;
+	static const char *const flags[LOADER_OPTIONS] = { "--config", "--kubeconfig", "--master",
+							   "--state-dir" };
+	const char *values[LOADER_OPTIONS + 1] = { NULL };
+	int which, c;
+	size_t n = 0;
 
-	for (;;) {
-		const int c = getopt_long(argc, argv, "", longs, &which);
-
-		if (c < 0)
-			return o->load.config && o->control_socket && optind == argc ? 0 : -EINVAL;
-		if (c == '?')
-			return -EINVAL;
-		*values[which] = optarg;
+	while ((c = getopt_long(argc, argv, "", longs, &which)) == 0)
+		values[which] = optarg;
+	loader_argv[n++] = role_name(ROLE_LOADER);
+	for (size_t i = 0; i < LOADER_OPTIONS; i++) {
+		if (!values[i])
+			continue;
+		loader_argv[n++] = flags[i];
+		loader_argv[n++] = values[i];
 	}
+	*ret_socket = values[LOADER_OPTIONS];
+	return c < 0 && values[0] && *ret_socket && optind == argc ? 0 : -EINVAL;
 }
 
 /* 0-2 must be there: a socket that got one of these numbers would receive what is meant for the log. */
@@ -105,80 +105,64 @@ static int take_lock(const char *control_socket)
 
 /* -- what the root of all processes tells us -- */
 
-static void on_msg(void *ctx, struct child *c, const struct msg *m)
+static void on_changed(struct supervisor *s, struct child *c, bool ready)
 {
-	route_from_child(ctx, c, m);
-}
-
-static void on_changed(void *ctx, struct child *c, bool ready)
-{
-	const struct child_place *at = child_place(c);
-	struct supervisor *s = ctx;
+	const struct child_info *at = child_info(c);
 
 	if (ready && at->role == ROLE_REPORTER) {
 		dispatch_on_reporter_ready(s->dispatch);
-		service_status_on_reporter_ready(s);
-		reporter_outbox_on_reporter_ready(s->outbox);
+		supervisor_on_reporter_ready(s);
 	}
 	if (ready && at->role == ROLE_WORKER)
 		dispatch_cluster(s->dispatch, at->cluster);
 	if (ready && at->role == ROLE_WATCHER)
-		pause_requests_on_watcher_ready(s->pause_requests, c);
-	service_status_send_child(s, c);
+		pause_requests_on_watcher_ready(s->pause_requests, at->cluster);
+	supervisor_send_child_stats(s, c);
 }
 
-static void on_dead(void *ctx, struct child *c, int code)
+static void on_dead(struct supervisor *s, struct child *c, int code)
 {
-	struct supervisor *s = ctx;
-
 	control_on_child_dead(s->control, c, code);
-	if (child_place(c)->role == ROLE_REPORTER) {
+	if (child_info(c)->role == ROLE_REPORTER) {
 		dispatch_on_reporter_dead(s->dispatch);
 		pause_requests_on_reporter_dead(s->pause_requests);
-	} else if (child_place(c)->role == ROLE_WATCHER) {
-		service_status_on_watcher_dead(s, c);
+	} else if (child_info(c)->role == ROLE_WATCHER) {
+		s->watch_stats[child_info(c)->cluster].u.watch_stats.synced = false;
 	} else {
 		dry_run_on_worker_dead(s->dry_runs, c);
 		dispatch_on_worker_dead(s->dispatch, c);
 	}
 }
 
-static void on_tick(void *ctx, uint64_t now_ms)
+static void on_tick(struct supervisor *s, uint64_t now_ms)
 {
-	struct supervisor *s = ctx;
-
-	service_status_tick(s);
+	supervisor_tick(s);
 	dispatch_tick(s->dispatch, now_ms);
 	dry_run_tick(s->dry_runs, now_ms);
 	pause_requests_tick(s->pause_requests);
 }
 
-static void on_reload_end(void *ctx, uint64_t conn, int code, const char *text)
+static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const char *text)
 {
-	control_end(((struct supervisor *)ctx)->control, conn, (uint64_t)code, text);
+	control_end(s->control, conn, (uint64_t)code, text);
 }
 
-static size_t count_busy(void *ctx)
+static size_t count_busy(const struct supervisor *s)
 {
 	struct dispatch_stats d;
 
-	dispatch_stats(((struct supervisor *)ctx)->dispatch, &d);
+	dispatch_stats(s->dispatch, &d);
 	return d.busy;
 }
 
-static void describe(void *ctx, char *ret, size_t size)
-{
-	service_status_describe(ctx, ret, size);
-}
-
 static const struct lifecycle_ops lifecycle_ops = {
-	.on_msg = on_msg,
+	.on_msg = route_from_child,
 	.on_changed = on_changed,
 	.on_dead = on_dead,
 	.on_tick = on_tick,
 	.on_reload_end = on_reload_end,
 	.busy = count_busy,
-	.describe = describe,
+	.describe = supervisor_describe,
 };
 
 /* -- wiring -- */
@@ -198,49 +182,49 @@ static int run(struct supervisor *s, const char *control_socket)
 	return code;
 }
 
-static int run_with(const struct options *o, int lock_fd)
+static int run_with(const char *const loader_argv[], const char *control_socket, int lock_fd)
 {
-	struct supervisor s = { 0 };
+	struct supervisor *s = xcalloc(1, sizeof(*s));
+	int code = EXIT_CODE_RESOURCE;
 
-	s.root = lifecycle_new(&o->load, lock_fd, &lifecycle_ops, &s);
-	if (!s.root)
-		return EXIT_CODE_RESOURCE;
-	s.pauses = pause_list_new();
-	s.dispatch = dispatch_new(s.root, s.pauses, &s.answers);
-	s.pause_requests = pause_requests_new(s.root, s.dispatch, s.pauses, &s.answers);
-	s.dry_runs = dry_run_new(s.root, s.dispatch, &s.answers);
-	s.outbox = reporter_outbox_new(lifecycle_children(s.root));
-	s.status = service_status_new();
-	const int code = run(&s, o->control_socket);
-
-	lifecycle_free(&s.root);
-	service_status_free(&s.status);
-	reporter_outbox_free(&s.outbox);
-	dry_run_free(&s.dry_runs);
-	pause_requests_free(&s.pause_requests);
-	dispatch_free(&s.dispatch);
-	pause_list_free(&s.pauses);
+	s->started_at = clock_wall_ms();
+	s->root = lifecycle_new(loader_argv, lock_fd, &lifecycle_ops, s);
+	if (s->root) {
+		s->pauses = pause_list_new();
+		s->dispatch = dispatch_new(s->root, s->pauses, &s->answers);
+		s->pause_requests = pause_requests_new(s->root, s->dispatch, s->pauses, &s->answers);
+		s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
+		code = run(s, control_socket);
+		lifecycle_free(&s->root);
+		dry_run_free(&s->dry_runs);
+		pause_requests_free(&s->pause_requests);
+		dispatch_free(&s->dispatch);
+		pause_list_free(&s->pauses);
+	}
+	while (s->n_outbox > 0)
+		free(s->outbox[--s->n_outbox]);
+	free(s);
 	return code;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = { 0 };
+	const char *loader_argv[LOADER_ARGV_SIZE] = { NULL }, *control_socket;
 
 	open_standard_fds();
 	log_init("supervisor");
-	if (parse_options(argc, argv, &o) < 0) {
+	if (parse_options(argc, argv, loader_argv, &control_socket) < 0) {
 		(void)fprintf(stderr, "supervisor: is started by `ops-pod-cleaner run`\n");
 		return EXIT_CODE_USAGE;
 	}
 	reset_signals();
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	const int lock_fd = take_lock(o.control_socket);
+	const int lock_fd = take_lock(control_socket);
 
 	if (lock_fd < 0)
 		return EXIT_CODE_TEMPORARY;
-	const int code = run_with(&o, lock_fd);
+	const int code = run_with(loader_argv, control_socket, lock_fd);
 
 	(void)close(lock_fd);
 	return code;

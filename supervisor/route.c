@@ -5,33 +5,19 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "supervisor/control.h"
-#include "supervisor/forward.h"
-#include "supervisor/reporter_outbox.h"
-#include "supervisor/service_status.h"
 
 #define CREDENTIAL_PAUSE_MS 5000u
 
 static void to_watcher(struct supervisor *s, const struct msg *m)
 {
 	struct msg end = { .type = MSG_DIGEST_END };
-	uint64_t cluster = 0;
+	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
 
-	(void)forward_get(m, "cluster", &cluster);
-	struct child *watcher = children_find(lifecycle_children(s->root), ROLE_WATCHER, cluster);
-
-	if ((watcher && child_send(watcher, m, -1) == 0) || m->type != MSG_DIGEST_GET)
+	if (children_send(lifecycle_children(s->root), ROLE_WATCHER, cluster, m) || m->type != MSG_DIGEST_GET)
 		return; /* a watcher that comes back asks for everything else again */
 	msg_copy_fields(&end, m);
 	end.u.digest_end.synced = false;
-	reporter_outbox_send(s->outbox, &end);
-}
-
-static void to_operator(struct supervisor *s, const struct msg *m)
-{
-	uint64_t conn = 0;
-
-	(void)forward_get(m, "conn", &conn);
-	control_answer(s->control, conn, m);
+	supervisor_send_reporter(s, &end);
 }
 
 /* -- what the supervisor takes itself -- */
@@ -47,14 +33,14 @@ static void on_credential(struct supervisor *s, const struct child *c, const str
 		return;
 	s->credential_ms = now;
 	log_info("the server refused a credential: loading it again",
-		 kv_s("cluster", child_place(c)->cluster_name));
+		 kv_s("cluster", child_info(c)->cluster_name));
 	(void)lifecycle_reload(s->root, 0);
 }
 
 static void on_drained(const struct child *c, const struct msg *m)
 {
 	if (m->u.drained.left)
-		log_info("child gave up what it had left", kv_s("role", role_name(child_place(c)->role)),
+		log_info("child gave up what it had left", kv_s("role", role_name(child_info(c)->role)),
 			 kv_u("left", m->u.drained.left));
 }
 
@@ -66,8 +52,9 @@ static void on_open_end(struct supervisor *s, const struct msg *m)
 
 static void on_watch_stats(struct supervisor *s, const struct msg *m)
 {
-	service_status_on_watch_stats(s, m);
-	reporter_outbox_send(s->outbox, m);
+	s->watch_stats[m->u.watch_stats.cluster] = *m;
+	lifecycle_tell_status(s->root);
+	supervisor_send_reporter(s, m);
 }
 
 /* False when there is nobody for it. */
@@ -112,25 +99,24 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 /* A watcher speaks for its own cluster and for no other; so does whoever says CREDENTIAL. */
 static bool cluster_is_own(const struct child *c, const struct msg *m)
 {
-	uint64_t cluster;
+	const uint64_t own = child_info(c)->cluster;
 
-	if (child_place(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL)
-		return true;
-	return !forward_get(m, "cluster", &cluster) || cluster == child_place(c)->cluster;
+	return (child_info(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL) ||
+	       msg_get_u64(m, "cluster", own) == own;
 }
 
 void route_from_child(struct supervisor *s, struct child *c, const struct msg *m)
 {
-	const enum role to = forward_to(m->type);
+	const enum role to = msg_receiver(m->type);
 
 	if (!cluster_is_own(c, m))
 		child_protocol_error(c, "a message about another cluster than its own");
 	else if (to == ROLE_REPORTER)
-		reporter_outbox_send(s->outbox, m);
+		supervisor_send_reporter(s, m);
 	else if (to == ROLE_WATCHER)
 		to_watcher(s, m);
 	else if (to == ROLE_CLI)
-		to_operator(s, m);
+		control_answer(s->control, msg_get_u64(m, "conn", 0), m);
 	else if (!take(s, c, m))
 		child_protocol_error(c, "a message that nobody takes");
 }

@@ -1,5 +1,6 @@
-/* supervisor.h - the parts that main.c has made, for those that join them: route.c, control.c,
- * service_status.c. Each part has its own state and header.  Process: supervisor. */
+/* supervisor.h - the parts that main.c has made, for those that join them: route.c and control.c;
+ * and what is said of the whole: to the reporter, to an operator, to the service manager. Each part has its
+ * own state and header.  Process: supervisor. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_SUPERVISOR_H
 #define SUPERVISOR_SUPERVISOR_H
@@ -10,8 +11,8 @@
 #include "supervisor/children/lifecycle.h"
 
 struct control;
-struct reporter_outbox;
-struct service_status;
+
+#define OUTBOX_MAX 4096u /* what comes behind is dropped: stats, mostly, that come again */
 
 struct supervisor {
 	struct lifecycle *root;
@@ -20,10 +21,28 @@ struct supervisor {
 	struct pause_requests *pause_requests;
 	struct dry_runs *dry_runs;
 	struct control *control;
-	struct reporter_outbox *outbox;
-	struct service_status *status;
-	struct answers answers; /* by control.c */
-	uint64_t credential_ms; /* last load because of a refused credential, boot time */
+	struct answers answers;                /* by control.c */
+	uint64_t credential_ms;                /* last load because of a refused credential, boot time */
+	struct msg_packed *outbox[OUTBOX_MAX]; /* for the reporter, which could not take them */
+	size_t n_outbox;
+	int64_t started_at;
+	unsigned ticks;
+	struct msg watch_stats[CLUSTERS_MAX]; /* the last of each cluster; type 0 = nothing yet */
 };
+
+/* What the reporter cannot take just now is kept, up to a limit, until it is back. */
+void supervisor_send_reporter(struct supervisor *s, const struct msg *m);
+/* The reporter is ready: it gets what was kept, and the last WATCH_STATS: a watcher speaks when something
+ * changes, so what it said to an earlier reporter this one must hear too. */
+void supervisor_on_reporter_ready(struct supervisor *s);
+/* CHILD_STATS to the reporter. */
+void supervisor_send_child_stats(struct supervisor *s, const struct child *c);
+/* Once a second. */
+void supervisor_tick(struct supervisor *s);
+
+/* The answer to CTL_STATUS. */
+void supervisor_answer_status(struct supervisor *s, uint64_t conn);
+/* "2/2 clusters synced, 1204 pods, 17 actions" */
+void supervisor_describe(const struct supervisor *s, char *ret, size_t size);
 
 #endif

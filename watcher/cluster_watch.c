@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -17,18 +18,15 @@
 #include "kube/reflector.h"
 #include "process/cluster_endpoint.h"
 #include "rules/select.h"
-#include "watcher/controller/restart_rows.h"
-#include "watcher/controller/explain_rows.h"
-#include "watcher/watch_stats.h"
+#include "watcher/controller/questions.h"
 #include "watcher/guards/leadership.h"
-#include "watcher/controller/plan_rows.h"
-#include "watcher/target.h"
 
 #define RUN_LATEST_MS 30000u /* timers do not count suspended time: wake at least this often */
 #define SAVED_GET_MS  10000u
 #define CREDENTIAL_MS 10000u
 #define PAUSE_MS      100u
 #define BAD_OBJECT_MS 10000u
+#define STATS_MS      2000u
 
 struct cluster_watch {
 	struct event_base *base;
@@ -42,14 +40,14 @@ struct cluster_watch {
 	struct leadership *leadership; /* NULL: this replica is the only one */
 	bool was_leading;
 	struct controller *controller;
-	struct restart_rows restarts;
-	struct explain_rows explain;
-	struct plan_rows plan;
-	struct watch_stats *stats;
+	struct questions *questions;
 	struct outbox out;
-	struct event *run_timer, *saved_get_timer;
-	bool run_now;    /* the timer is due at once */
-	bool remembered; /* SAVED_END is here */
+	struct event *run_timer, *saved_get_timer, *stats_timer;
+	struct reflector_stats before; /* sums of reflectors that are gone */
+	struct msg stats;              /* sent last */
+	bool news;                     /* there may be: stats_timer runs; an idle watcher never wakes */
+	bool run_now;                  /* the timer is due at once */
+	bool remembered;               /* SAVED_END is here */
 	bool stopped;
 	long trouble; /* HTTP status of the present trouble, 0 = none or not HTTP's */
 	char trouble_text[256];
@@ -63,6 +61,59 @@ static int send_msg(void *ctx, const struct msg *m)
 	return w->ops.send(w->ctx, m);
 }
 
+/* -- stats: what `status` and the metrics say about this watcher, when something changed -- */
+
+static void touch_stats(struct cluster_watch *w)
+{
+	if (w->news)
+		return;
+	w->news = true;
+	(void)evtimer_add(w->stats_timer, CLOCK_TIMEVAL(STATS_MS));
+}
+
+/* Over all reflectors so far. */
+static struct reflector_stats sums(const struct cluster_watch *w)
+{
+	struct reflector_stats s = w->before, now;
+
+	if (w->reflector) {
+		reflector_stats(w->reflector, &now);
+		s.events += now.events;
+		s.lists += now.lists;
+	}
+	return s;
+}
+
+static void send_watch_stats(struct cluster_watch *w)
+{
+	const char *error =
+		*w->trouble_text ? w->trouble_text : cluster_stale(controller_cluster(w->controller));
+	const struct reflector_stats r = sums(w);
+	struct msg m;
+
+	memset(&m, 0, sizeof(m)); /* compared as bytes */
+	m.type = MSG_WATCH_STATS;
+	(void)controller_stats(w->controller, &m);
+	m.u.watch_stats.events = r.events;
+	m.u.watch_stats.lists = r.lists;
+	msg_set(&m, watch_stats.error, error, strlen(error));
+	w->news = false;
+	(void)evtimer_del(w->stats_timer);
+	if (memcmp(&m, &w->stats, sizeof(m)) == 0)
+		return;
+	if (send_msg(w, &m) == 0)
+		w->stats = m;
+	else
+		touch_stats(w);
+}
+
+static void on_stats_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	send_watch_stats(arg);
+}
+
 /* -- runs -- */
 
 static void schedule(struct cluster_watch *w)
@@ -71,7 +122,7 @@ static void schedule(struct cluster_watch *w)
 
 	if (w->run_now || w->stopped)
 		return;
-	next = w->restarts.digest || w->explain.n || w->plan.n ? 0 : controller_next(w->controller);
+	next = questions_open(w->questions) ? 0 : controller_next(w->controller);
 	if (next == UINT64_MAX) { /* so it is for every pod of a first list: no clock is asked */
 		(void)evtimer_del(w->run_timer);
 		return;
@@ -95,12 +146,8 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 	if (w->stopped)
 		return;
 	(void)controller_run(w->controller);
-	r = explain_rows_step(&w->explain, controller_cluster(w->controller), &w->out);
-	if (r == 0)
-		r = plan_rows_step(&w->plan, w->controller, &w->out);
-	if (r == 0 && w->restarts.digest)
-		r = restart_rows_step(&w->restarts, controller_cluster(w->controller), &w->out);
-	watch_stats_touch(w->stats);
+	r = questions_step(w->questions);
+	touch_stats(w);
 	if (r == -EAGAIN) /* cluster_watch_on_room goes on; should nobody call it, a short pause does */
 		(void)evtimer_add(w->run_timer, CLOCK_TIMEVAL(PAUSE_MS));
 	else
@@ -109,7 +156,7 @@ static void on_run_timer(evutil_socket_t fd, short what, void *arg)
 
 static void changed(struct cluster_watch *w)
 {
-	watch_stats_touch(w->stats);
+	touch_stats(w);
 	schedule(w);
 }
 
@@ -120,7 +167,7 @@ static void on_list(void *ctx, const char *ns)
 	struct cluster_watch *w = ctx;
 
 	controller_list(w->controller, STR_C(ns));
-	watch_stats_touch(w->stats);
+	touch_stats(w);
 }
 
 static void on_bad_object(void *ctx, const char *text)
@@ -165,7 +212,7 @@ static void on_sync(void *ctx, const char *ns)
 	controller_sync(w->controller, STR_C(ns));
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"), kv_u("pods", store_count(store)),
 		 kv_u("bytes", store_bytes(store)));
-	watch_stats_send(w->stats);
+	send_watch_stats(w);
 	schedule(w);
 }
 
@@ -190,8 +237,9 @@ static void on_alive(void *ctx, int64_t server_date_ms)
 }
 
 /* The credential was refused: the loader has to bring another one. */
-static void send_credential(struct cluster_watch *w)
+static void send_credential(void *ctx)
 {
+	struct cluster_watch *w = ctx;
 	uint64_t now = clock_boot_ms(), generation = w->ops.generation(w->ctx);
 	struct msg m = { .type = MSG_CREDENTIAL,
 			 .u.credential = { .cluster = w->cluster, .generation = generation } };
@@ -211,7 +259,7 @@ static void on_trouble(void *ctx, long status, const char *text)
 
 	w->trouble = *text ? status : 0;
 	(void)str_copy_printable(w->trouble_text, sizeof(w->trouble_text), text, strlen(text));
-	watch_stats_set_error(w->stats, w->trouble_text);
+	touch_stats(w);
 	if (status == 401 && *text)
 		send_credential(w);
 	if (healed) {
@@ -247,59 +295,110 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 	schedule(w);
 }
 
-static void on_lease_refused(void *ctx)
+/* As configured, else the own one, else the credential's. */
+static const char *lease_namespace(const struct settings *s)
 {
-	send_credential(ctx);
+	const char *const wanted[] = { s->lease_namespace, s->policy.own_namespace, s->cluster.namespace };
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		if (wanted[i] && *wanted[i])
+			return wanted[i];
+	return "default";
 }
 
 static void prepare_leadership(struct cluster_watch *w)
 {
-	static const struct leadership_ops ops = { on_leadership, on_lease_refused };
+	static const struct leadership_ops ops = { on_leadership, send_credential };
 
 	if (!w->settings.election)
 		return;
 	controller_set_leader(w->controller, false, "");
-	w->leadership = leadership_new(w->base, w->client, target_lease_namespace(&w->settings),
+	w->leadership = leadership_new(w->base, w->client, lease_namespace(&w->settings),
 				       w->settings.lease_name, &ops, w);
 }
 
 /* -- settings -- */
+
+static void add_once(struct str_list *l, const char *name)
+{
+	if (!str_list_has(l, STR_C(name)))
+		str_list_add(l, name, strlen(name));
+}
+
+/* The namespaces to be content with when the cluster-wide list is forbidden: those that the duties name, or
+ * the credential's own. */
+static struct str_list namespaces_of(const struct settings *s)
+{
+	struct str_list ret = { 0 };
+
+	for (int d = 0; d < DUTY__MAX; d++) {
+		const struct duty_policy *p = &s->policy.duty[d];
+
+		for (size_t i = 0; policy_enables(&s->policy, (enum duty)d) && i < p->namespaces.n; i++)
+			if (strcmp(p->namespaces.v[i], "*") != 0)
+				add_once(&ret, p->namespaces.v[i]);
+	}
+	if (ret.n == 0 && s->cluster.namespace && *s->cluster.namespace)
+		add_once(&ret, s->cluster.namespace);
+	return ret;
+}
+
+/* In any order. */
+static bool same_names(const struct str_list *a, const struct str_list *b)
+{
+	for (size_t i = 0; i < a->n; i++)
+		if (!str_list_has(b, STR_C(a->v[i])))
+			return false;
+	return a->n == b->n;
+}
+
+/* Takes the contents of *s over; what *ret points to belongs to them. */
+static void take_settings(struct cluster_watch *w, struct settings *s, struct http_endpoint *ret)
+{
+	settings_done(&w->settings);
+	w->settings = *s;
+	settings_init(s);
+	str_list_done(&w->namespaces);
+	w->namespaces = namespaces_of(&w->settings);
+	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", ret);
+}
+
+static void set_place(struct cluster_watch *w)
+{
+	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
+			     w->settings.window_zones_size);
+}
 
 static void start_reflector(struct cluster_watch *w)
 {
 	const struct reflector_config config = { .namespaces = w->namespaces.v,
 						 .n_namespaces = w->namespaces.n };
 
-	reflector_free(&w->reflector);
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
-	watch_stats_set_reflector(w->stats, w->reflector);
+}
+
+static void stop_reflector(struct cluster_watch *w)
+{
+	w->before = sums(w);
+	reflector_free(&w->reflector);
 }
 
 void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 {
-	struct str_list namespaces = { 0 };
+	struct str_list namespaces = namespaces_of(s);
 	struct http_endpoint e;
-
-	target_namespaces(s, &namespaces);
-	bool other = strcmp(s->cluster.server, w->settings.cluster.server) != 0 ||
-		     !target_same_list(&namespaces, &w->namespaces);
+	const bool other = strcmp(s->cluster.server, w->settings.cluster.server) != 0 ||
+			   !same_names(&namespaces, &w->namespaces);
 	/* The cache keeps of labels only which overrides they match: list again when others are asked for. */
-	bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) || w->trouble == 401 ||
-		     w->trouble == 403;
+	const bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) ||
+			   w->trouble == 401 || w->trouble == 403;
 
-	if (again) {
-		watch_stats_set_reflector(w->stats, NULL);
-		reflector_free(&w->reflector);
-	}
-	settings_done(&w->settings);
-	w->settings = *s;
-	settings_init(s);
-	str_list_done(&w->namespaces);
-	w->namespaces = namespaces;
-	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", &e);
+	str_list_done(&namespaces);
+	if (again)
+		stop_reflector(w);
+	take_settings(w, s, &e);
 	http_client_set_endpoint(w->client, &e);
-	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
-			     w->settings.window_zones_size);
+	set_place(w);
 	controller_set_policy(w->controller, &w->settings.policy, w->settings.startup_quiet_ms);
 	if (other)
 		controller_reset(w->controller);
@@ -333,16 +432,14 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	w->ops = *ops;
 	w->ctx = ctx;
 	w->cluster = cluster;
-	w->settings = *s;
-	settings_init(s);
-	target_namespaces(&w->settings, &w->namespaces);
-	cluster_endpoint(&w->settings.cluster, "ops-pod-cleaner", &e);
+	settings_init(&w->settings);
+	take_settings(w, s, &e);
 	w->client = http_client_new(base, &e);
 	w->out = (struct outbox){ send_msg, w };
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
-	controller_set_place(w->controller, w->settings.cluster.name, w->settings.window_zones,
-			     w->settings.window_zones_size);
-	w->stats = watch_stats_new(base, w->controller, &w->out);
+	set_place(w);
+	w->questions = questions_new(w->controller, &w->out);
+	w->stats_timer = evtimer_new(base, on_stats_timer, w);
 	w->run_timer = evtimer_new(base, on_run_timer, w);
 	w->saved_get_timer = evtimer_new(base, send_saved_get, w);
 	prepare_leadership(w);
@@ -355,15 +452,14 @@ void cluster_watch_start(struct cluster_watch *w)
 	start_reflector(w);
 	if (w->leadership)
 		leadership_start(w->leadership);
-	watch_stats_send(w->stats);
+	send_watch_stats(w);
 }
 
 /* Nothing is read, judged or said from now on. */
 static void stop(struct cluster_watch *w)
 {
 	w->stopped = true;
-	watch_stats_set_reflector(w->stats, NULL);
-	reflector_free(&w->reflector);
+	stop_reflector(w);
 	(void)evtimer_del(w->run_timer);
 	(void)evtimer_del(w->saved_get_timer);
 }
@@ -385,12 +481,12 @@ void cluster_watch_free(struct cluster_watch **w)
 		return;
 	stop(old);
 	leadership_free(&old->leadership);
-	watch_stats_free(&old->stats);
-	plan_rows_done(&old->plan);
+	questions_free(&old->questions);
 	controller_free(&old->controller);
 	http_client_free(&old->client);
 	event_free(old->run_timer);
 	event_free(old->saved_get_timer);
+	event_free(old->stats_timer);
 	str_list_done(&old->namespaces);
 	settings_done(&old->settings);
 	free(old);
@@ -399,39 +495,11 @@ void cluster_watch_free(struct cluster_watch **w)
 
 /* -- messages -- */
 
-static void on_saved_end(struct cluster_watch *w, const struct msg *m)
-{
-	w->remembered = true;
-	controller_on_msg(w->controller, m);
-}
-
-static void on_digest_get(struct cluster_watch *w, const struct msg *m)
-{
-	restart_rows_start(&w->restarts, m->u.digest_get.digest, controller_cluster(w->controller), &w->out);
-}
-
-static void on_ctl_explain(struct cluster_watch *w, const struct msg *m)
-{
-	explain_rows_ask(&w->explain, &m->u.ctl_explain, &w->out);
-}
-
-static void on_ctl_plan(struct cluster_watch *w, const struct msg *m)
-{
-	plan_rows_ask(&w->plan, &m->u.ctl_plan, &w->out);
-}
-
 void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 {
-	static void (*const handlers[MSG__MAX])(struct cluster_watch * w, const struct msg *m) = {
-		[MSG_SAVED_END] = on_saved_end,
-		[MSG_DIGEST_GET] = on_digest_get,
-		[MSG_CTL_EXPLAIN] = on_ctl_explain,
-		[MSG_CTL_PLAN] = on_ctl_plan,
-	};
-
-	if (m->type < MSG__MAX && handlers[m->type])
-		handlers[m->type](w, m);
-	else
+	if (m->type == MSG_SAVED_END)
+		w->remembered = true;
+	if (!questions_on_msg(w->questions, m))
 		controller_on_msg(w->controller, m);
 	changed(w);
 }

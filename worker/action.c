@@ -10,19 +10,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "config/windows.h"
-#include "kube/refusal.h"
+#include "config/window.h"
 #include "worker/action_end.h"
-#include "worker/steps/approve.h"
-#include "worker/steps/autoscaler.h"
-#include "worker/steps/granted_pod.h"
-#include "worker/steps/node.h"
-#include "worker/steps/object.h"
-#include "worker/steps/owner.h"
-#include "worker/steps/pull_events.h"
-#include "worker/steps/restore.h"
-#include "worker/steps/scale.h"
-#include "worker/steps/suspend.h"
 
 struct action *action_new(const struct action_env *env, const struct policy *policy,
 			  const struct msg_grant *grant)
@@ -155,7 +144,7 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 	enum outcome outcome = OUTCOME_FAILED;
 	char detail[400];
 
-	refusal_parse(status, r->body, r->body_len, &s);
+	read_refusal(r->body, r->body_len, &s);
 	(void)snprintf(detail, sizeof(detail), "%s: %ld %s", d->what, status, s.message);
 	if (status == 409 && (d->flags & STEP_WRITES))
 		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, detail);
@@ -193,8 +182,7 @@ static bool is_success(long status)
 static enum step_then on_absent(struct action *a, const struct step_desc *d)
 {
 	const bool writes = d->flags & STEP_WRITES;
-	const bool is_pod = a->step == STEP_POD ||
-			    (writes && action_desc((enum action_kind)a->grant.action)->target == TARGET_POD);
+	const bool is_pod = a->step == STEP_POD || (writes && action_is_on_pod(a));
 
 	return action_gone(a, is_pod ? REASON_POD_GONE : REASON_WORKLOAD_GONE,
 			   writes ? "it was gone when the write arrived" : "");

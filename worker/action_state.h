@@ -74,6 +74,12 @@ struct action {
 	struct pod_facts pod; /* last: its long tail is set only as far as its counts say */
 };
 
+/* Is it done to the pod, not to its workload? */
+static inline bool action_is_on_pod(const struct action *a)
+{
+	return action_desc((enum action_kind)a->grant.action)->target == TARGET_POD;
+}
+
 /* The topmost owner that is known. There is one. */
 static inline struct owner_link *action_top(struct action *a)
 {

@@ -13,8 +13,8 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
-#include "kube/refusal.h"
 #include "worker/managed_fields.h"
+#include "worker/read.h"
 
 #define QUEUE_MAX  32
 #define RECENT_MAX 256
@@ -174,7 +174,7 @@ static void switch_off(struct events *e, const struct http_result *r)
 {
 	struct refusal s;
 
-	refusal_parse(r->status, r->body, r->body_len, &s);
+	read_refusal(r->body, r->body_len, &s);
 	e->off = true;
 	e->n = 0;
 	e->env.denied(e->env.ctx, s.message);

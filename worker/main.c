@@ -8,13 +8,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "config/windows.h"
+#include "config/window.h"
 #include "http/global.h"
 #include "process/cluster_endpoint.h"
 #include "process/process.h"
-#include "rules/judge.h"
 #include "worker/action.h"
-#include "worker/action_events.h"
 
 struct worker;
 
@@ -28,7 +26,7 @@ struct job {
 
 struct worker {
 	struct process *process;
-	struct settings now, prepared;
+	struct settings now;
 	struct http_client *client;
 	struct owner_kinds *kinds;
 	struct server_clock clock;
@@ -245,65 +243,55 @@ static void on_ctl_dry_run(struct worker *w, const struct msg *question)
 
 /* -- the process -- */
 
-static int worker_on_settings(struct process *p, struct settings *s, bool first, const char **reterr)
+static int worker_check_settings(const struct settings *s, const char **reterr)
 {
-	struct worker *w = process_ctx(p);
-
-	if (!s->cluster.server) {
-		*reterr = "no cluster in the settings of a worker";
-		return -EINVAL;
-	}
-	if (!w) {
-		w = xcalloc(1, sizeof(*w));
-		w->process = p;
-		for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
-			w->jobs[i].worker = w;
-		settings_init(&w->now);
-		settings_init(&w->prepared);
-		process_set_ctx(p, w);
-	}
-	struct settings *to = first ? &w->now : &w->prepared;
-
-	settings_done(to);
-	*to = *s;
-	settings_init(s);
-	return 0;
+	if (s->cluster.server)
+		return 0;
+	*reterr = "no cluster in the settings of a worker";
+	return -EINVAL;
 }
 
-static void worker_on_commit(struct process *p)
+/* The contents of *s are the worker's from now on; *ret is where they say the API server is. */
+static void use_settings(struct worker *w, struct settings *s, struct http_endpoint *ret)
+{
+	settings_done(&w->now);
+	w->now = *s;
+	settings_init(s);
+	windows_set_zones(w->windows, w->now.window_zones, w->now.window_zones_size);
+	cluster_endpoint(&w->now.cluster, "ops-pod-cleaner-worker", ret);
+}
+
+static void worker_on_commit(struct process *p, struct settings *s)
 {
 	struct worker *w = process_ctx(p);
-
-	settings_done(&w->now);
-	w->now = w->prepared;
-	settings_init(&w->prepared);
-	windows_set_zones(w->windows, w->now.window_zones, w->now.window_zones_size);
 	struct http_endpoint e;
 
-	cluster_endpoint(&w->now.cluster, "ops-pod-cleaner-worker", &e);
+	use_settings(w, s, &e);
 	http_client_set_endpoint(w->client, &e);
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
 		if (w->jobs[i].action)
 			action_set_policy(w->jobs[i].action, &w->now.policy);
 }
 
-static int worker_on_start(struct process *p)
+static int worker_on_start(struct process *p, struct settings *s)
 {
-	struct worker *w = process_ctx(p);
-	struct http_endpoint e;
-
-	cluster_endpoint(&w->now.cluster, "ops-pod-cleaner-worker", &e);
-	http_global_init();
-	w->client = http_client_new(process_base(p), &e);
+	struct worker *w = xcalloc(1, sizeof(*w));
 	const struct events_env events = {
 		.start = events_http_start, .cancel = http_cancel, .denied = events_denied, .ctx = w
 	};
+	struct http_endpoint e;
 
+	process_set_ctx(p, w);
+	w->process = p;
+	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
+		w->jobs[i].worker = w;
 	w->kinds = owner_kinds_new();
 	w->windows = windows_new();
-	windows_set_zones(w->windows, w->now.window_zones, w->now.window_zones_size);
 	w->events = events_new(&events);
-	return w->client ? 0 : -EINVAL;
+	use_settings(w, s, &e);
+	http_global_init();
+	w->client = http_client_new(process_base(p), &e);
+	return 0;
 }
 
 static void worker_on_msg(struct process *p, const struct msg *m)
@@ -339,14 +327,13 @@ static void worker_on_done(struct process *p)
 	owner_kinds_free(&w->kinds);
 	windows_free(&w->windows);
 	settings_done(&w->now);
-	settings_done(&w->prepared);
 	free(w);
 }
 
 int main(int argc, char **argv)
 {
 	static const struct process_spec spec = { .role = ROLE_WORKER,
-						  .on_settings = worker_on_settings,
+						  .check_settings = worker_check_settings,
 						  .on_commit = worker_on_commit,
 						  .on_start = worker_on_start,
 						  .on_msg = worker_on_msg,

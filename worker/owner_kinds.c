@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
-#include "kube/discovery.h"
+#include "worker/read.h"
 
 /* Bounds what a cluster can make us remember. */
 #define LEARNT_MAX 128
@@ -63,13 +63,15 @@ static bool is_api_name(const char *s)
 /* Group, version and kind of a reference. False when one is not a name or too long to be one. */
 static bool read_gvk(struct str api_version, struct str kind, struct kind_info *ret)
 {
-	_cleanup_free_ char *text = xstrndup(api_version.p, api_version.n);
-	_cleanup_free_ char *group = NULL, *version = NULL;
+	const char *slash = api_version.n ? memchr(api_version.p, '/', api_version.n) : NULL;
+	const char *version = slash ? slash + 1 : api_version.p;
+	const size_t group_n = slash ? (size_t)(slash - api_version.p) : 0;
+	const size_t version_n = api_version.n - (slash ? group_n + 1 : 0);
 
 	*ret = (struct kind_info){ 0 };
-	return discovery_split_version(text, &group, &version) == 0 && is_api_name(group) &&
-	       is_api_name(version) && copy(ret->group, sizeof(ret->group), group, strlen(group)) &&
-	       copy(ret->version, sizeof(ret->version), version, strlen(version)) &&
+	return slash != api_version.p && version_n > 0 &&
+	       copy(ret->group, sizeof(ret->group), api_version.p, group_n) && is_api_name(ret->group) &&
+	       copy(ret->version, sizeof(ret->version), version, version_n) && is_api_name(ret->version) &&
 	       copy(ret->kind, sizeof(ret->kind), kind.p, kind.n);
 }
 
@@ -125,19 +127,56 @@ char *owner_kinds_path(struct str api_version)
 	return xasprintf("/apis/%s/%s", gv.group, gv.version);
 }
 
+/* The resource of that kind; name NULL: the kind's own, not one of its subresources (which may carry the same
+ * kind: "deployments/status"). */
+static const json_t *find_resource(const json_t *resources, const char *kind, const char *name)
+{
+	const json_t *r;
+	size_t i;
+
+	json_array_foreach (resources, i, r) {
+		const struct str n = READ_TEXT(r, "name");
+
+		if (!str_empty(n) && str_is(READ_TEXT(r, "kind"), kind) &&
+		    (name ? str_is(n, name) : !memchr(n.p, '/', n.n)))
+			return r;
+	}
+	return NULL;
+}
+
+static bool can_patch(const json_t *resource)
+{
+	const json_t *verbs = json_object_get(resource, "verbs"), *v;
+	size_t i;
+
+	json_array_foreach (verbs, i, v)
+		if (json_is_string(v) && strcmp(json_string_value(v), "patch") == 0)
+			return true;
+	return false;
+}
+
+/* What the resources of a group and version (meta/v1 APIResourceList) say of a kind; nothing when it is not
+ * among them. */
+static void describe(const json_t *resources, struct kind_info *info)
+{
+	const json_t *found = find_resource(resources, info->kind, NULL);
+	const struct str name = READ_TEXT(found, "name");
+	_cleanup_free_ char *subresource = xasprintf("%.*s/scale", STR_ARG(name));
+
+	info->namespaced = json_is_true(json_object_get(found, "namespaced"));
+	info->scale = can_patch(find_resource(resources, "Scale", subresource));
+	(void)copy(info->resource, sizeof(info->resource), name.p, name.n);
+}
+
 void owner_kinds_learn(struct owner_kinds *k, struct str api_version, struct str kind, const char *body,
 		       size_t n, uint64_t now)
 {
 	struct kind_info info;
-	struct discovery_kind found;
+	json_auto_t *list = json_loadb(n > 0 ? body : "", n, 0, NULL);
 
 	if (!read_gvk(api_version, kind, &info))
 		return;
-	if (n > 0 && discovery_find_kind(body, n, info.kind, &found) == 0) {
-		info.namespaced = found.namespaced;
-		info.scale = found.has_scale && found.scale_patchable;
-		(void)copy(info.resource, sizeof(info.resource), found.resource, strlen(found.resource));
-		discovery_kind_done(&found);
-	}
+	if (str_is(READ_TEXT(list, "kind"), "APIResourceList"))
+		describe(json_object_get(list, "resources"), &info);
 	k->learnt[k->n++ % LEARNT_MAX] = (struct learnt){ info, now + OWNER_KINDS_EXPIRY_MS };
 }

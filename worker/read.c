@@ -123,6 +123,23 @@ long read_failure(const json_t *o)
 	return code >= 400 && code <= 599 ? code : 500;
 }
 
+void read_refusal(const char *body, size_t n, struct refusal *ret)
+{
+	json_auto_t *o = json_loadb(body, n, 0, NULL);
+	struct str text = str_trim((struct str){ body, n }, " \t\r\n\v\f");
+	const json_int_t after = json_integer_value(READ_AT(o, "details", "retryAfterSeconds"));
+	const bool is_status = str_is(READ_TEXT(o, "kind"), "Status");
+
+	if (is_status)
+		text = READ_TEXT(o, "message");
+	else if (o || (!str_empty(text) && (*text.p == '<' || *text.p == '{')))
+		text.n = 0;
+	*ret = (struct refusal){ .retry_after_s = !is_status || after < 0 ? 0
+						  : after > INT32_MAX     ? INT32_MAX
+									  : after };
+	(void)str_copy_printable(ret->message, sizeof(ret->message), text.p, text.n);
+}
+
 static struct str cut(const char **p, char at)
 {
 	const char *begin = *p, *end = strchr(begin, at);

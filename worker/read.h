@@ -55,4 +55,12 @@ void read_annotations(const json_t *o, struct annotations *ret);
 /* A Status with status "Failure", whatever the HTTP status was: its code, else 0. */
 long read_failure(const json_t *o);
 
+struct refusal {
+	char message[256];     /* cut to size */
+	int64_t retry_after_s; /* details.retryAfterSeconds, 0 absent; what is above INT32_MAX is that */
+};
+/* Why a request is refused: what a Status says; of a body that is no JSON (the text/plain of API priority and
+ * fairness) the text, but for a page of HTML. */
+void read_refusal(const char *body, size_t n, struct refusal *ret);
+
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/duties.h"
-#include "model/outcomes.h"
+#include "model/actions.h"
 
 static const char *const heads[LANGUAGE__MAX] = {
 	[LANGUAGE_EN] = "# Reasons\n\n"

@@ -1,9 +1,11 @@
-/* options.h - what the settings say about the digest, ready for use.  Layer: process (reporter), digest. */
+/* options.h - what the settings say about the digest, ready for use, and which run of its schedule is due.
+ * Layer: process (reporter), digest.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_DIGEST_OPTIONS_H
 #define REPORTER_DIGEST_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "config/cron.h"
 #include "config/settings.h"
@@ -24,5 +26,12 @@ struct digest_options {
  * disabled when the duty is, or when no address to send to is set. */
 int digest_options_from_settings(const struct settings *s, struct digest_options *ret, const char **reterr);
 void digest_options_done(struct digest_options *o);
+
+/* Latest run after `last` and not after now; 0 when there is none. A last in the future (the clock was set
+ * back) counts as now. All Unix ms. */
+int64_t schedule_due(const struct cron *c, const struct zone *zone, int64_t last, int64_t now);
+/* A time as an operator of that zone writes it: "2026-11-23 09:07:00 +08:00". */
+#define SCHEDULE_TEXT_MAX 48
+void schedule_format(int64_t at_ms, const struct zone *zone, char ret[static SCHEDULE_TEXT_MAX]);
 
 #endif

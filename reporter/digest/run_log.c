@@ -3,13 +3,10 @@
 #include "reporter/digest/run_log.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/xalloc.h"
 #include "reporter/history/attention.h"
 
 _Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
@@ -27,13 +24,10 @@ const char *run_state_name(enum run_state s)
 
 int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_CLAIM);
 	int changes = 0;
-
-	db_bind_i64(st, "due_at", due_at);
-	db_bind_text(st, "schedule", schedule);
-	db_bind_i64(st, "late", late);
-	const int r = db_run(db, st, &changes);
+	const int r = db_run(db_stmt(db, DB_DIGEST_CLAIM, db_i("due_at", due_at), db_s("schedule", schedule),
+				     db_i("late", late)),
+			     &changes);
 
 	return r < 0 ? r : changes ? 0 : -EEXIST;
 }
@@ -41,37 +35,28 @@ int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late
 int run_log_state(struct db *db, const struct scheduled_run *r)
 {
 	const bool ended = r->state != RUN_CLAIMED && r->state != RUN_SENDING;
-	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_STATE);
 
-	db_bind_i64(st, "due_at", r->due_at);
-	db_bind_text(st, "state", run_state_name(r->state));
-	db_bind_i64(st, "part", (int64_t)r->part);
-	db_bind_i64(st, "parts", (int64_t)r->parts);
-	db_bind_i64(st, "workloads", (int64_t)r->workloads);
-	db_bind_i64(st, "pods", (int64_t)r->pods);
-	db_bind_i64(st, "finished_at", ended ? clock_wall_ms() : 0);
-	db_bind_text(st, "error", r->error ? r->error : "");
-	return db_run(db, st, NULL);
+	return db_run(db_stmt(db, DB_DIGEST_STATE, db_i("due_at", r->due_at),
+			      db_s("state", run_state_name(r->state)), db_i("part", r->part),
+			      db_i("parts", r->parts), db_i("workloads", r->workloads), db_i("pods", r->pods),
+			      db_i("finished_at", ended ? clock_wall_ms() : 0),
+			      db_s("error", r->error ? r->error : "")),
+		      NULL);
 }
 
 int run_log_supersede(struct db *db, int64_t due_at)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_SUPERSEDE);
-
-	db_bind_i64(st, "due_at", due_at);
-	return db_run(db, st, NULL);
+	return db_run(db_stmt(db, DB_DIGEST_SUPERSEDE, db_i("due_at", due_at)), NULL);
 }
 
 int run_log_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_claimed)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_IN_DOUBT);
 	int changes = 0;
-
-	int r = db_run(db, st, &changes);
+	int r = db_run(db_stmt(db, DB_DIGEST_IN_DOUBT), &changes);
 
 	*ret_in_doubt = (uint64_t)changes;
 	if (r == 0)
-		r = db_number(db, db_stmt(db, DB_DIGEST_CLAIMED), ret_claimed);
+		r = db_number(db_stmt(db, DB_DIGEST_CLAIMED), ret_claimed);
 	if (r == 0 && *ret_claimed > 0)
 		r = run_log_supersede(db, *ret_claimed);
 	return r;
@@ -83,20 +68,16 @@ int run_log_arm(struct db *db, const char *schedule, int64_t *ret_last)
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(steps); i++) {
-		sqlite3_stmt *st = db_stmt(db, steps[i]);
+		sqlite3_stmt *st = db_stmt(db, steps[i], db_s("schedule", schedule));
 
-		db_bind_text(st, "schedule", schedule);
-		r = steps[i] == DB_SCHEDULE_LAST ? db_number(db, st, ret_last) : db_run(db, st, NULL);
+		r = steps[i] == DB_SCHEDULE_LAST ? db_number(st, ret_last) : db_run(st, NULL);
 	}
 	return r;
 }
 
 int run_log_disarm(struct db *db)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_SCHEDULE_REPLACE);
-
-	db_bind_text(st, "schedule", "");
-	return db_run(db, st, NULL);
+	return db_run(db_stmt(db, DB_SCHEDULE_REPLACE, db_s("schedule", "")), NULL);
 }
 
 int run_log_past(struct db *db, struct run_log_past *ret)
@@ -118,10 +99,9 @@ static sqlite3_stmt *bind_row(struct db *db, enum db_stmt id, const struct msg *
 			      const struct str_list *clusters)
 {
 	const uint64_t cluster = m->u.digest_row.cluster;
-	sqlite3_stmt *st = db_stmt_msg(db, id, m);
 
-	db_bind_text(st, "cluster_name", cluster < clusters->n ? clusters->v[cluster] : "?");
-	return st;
+	return db_stmt_msg(db, id, m,
+			   db_s("cluster_name", cluster < clusters->n ? clusters->v[cluster] : "?"));
 }
 
 int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t delivered)
@@ -131,7 +111,7 @@ int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clust
 		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = p->row };
 		const int64_t now = (int64_t)p->row.restarts;
 		int64_t then = 0;
-		const int r = db_number(db, bind_row(db, DB_RESTARTS_OF, &m, clusters), &then);
+		const int r = db_number(bind_row(db, DB_RESTARTS_OF, &m, clusters), &then);
 
 		if (r < 0 && r != -ENOENT)
 			return r;
@@ -147,17 +127,14 @@ static int remember_rows(struct db *db, struct digest *d, const struct str_list 
 {
 	int r = 0;
 
-	for (size_t c = 0; r == 0 && c < clusters->n; c++) {
-		sqlite3_stmt *st = db_stmt(db, DB_RESTARTS_CLEAR);
-
-		db_bind_text(st, "cluster_name", clusters->v[c]);
+	for (size_t c = 0; r == 0 && c < clusters->n; c++)
 		if (answered & (UINT64_C(1) << c))
-			r = db_run(db, st, NULL);
-	}
+			r = db_run(db_stmt(db, DB_RESTARTS_CLEAR, db_s("cluster_name", clusters->v[c])),
+				   NULL);
 	for (size_t i = 0; r == 0 && i < d->n_pods; i++) {
 		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = d->pods[i].row };
 
-		r = db_run(db, bind_row(db, DB_RESTARTS_PUT, &m, clusters), NULL);
+		r = db_run(bind_row(db, DB_RESTARTS_PUT, &m, clusters), NULL);
 	}
 	return r;
 }

@@ -5,14 +5,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/backoff.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
-#include "reporter/digest/render.h"
-#include "reporter/digest/schedule.h"
+#include "reporter/digest/digest.h"
+#include "reporter/digest/options.h"
 #include "reporter/history/attention.h"
 
 /* The wall clock may be set: look again at least this often. */

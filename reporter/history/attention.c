@@ -10,19 +10,7 @@
 #include "model/guards.h"
 #include "model/reasons.h"
 
-/* A statement with what all of them name; m NULL = no fields. */
-static sqlite3_stmt *prepare(struct db *db, enum db_stmt id, const struct msg *m,
-			     const struct reason_desc *reason, const char *cluster_name)
-{
-	sqlite3_stmt *st = m ? db_stmt_msg(db, id, m) : db_stmt(db, id);
-
-	db_bind_text(st, "reason", reason->code);
-	db_bind_text(st, "cluster_name", cluster_name);
-	db_bind_i64(st, "lasting_ms", reason->attention == ATTENTION_GUARD_NOW ? 0 : ATTENTION_LASTING_MS);
-	return st;
-}
-
-/* The guard that saves this kind of state, when what it saves needs an operator. */
+/* The guard that saves this kind of state, when what it saves needs an operator at once. */
 static const struct guard_desc *saved_guard(const char *kind)
 {
 	for (enum guard g = 0; g < GUARD__MAX; g++)
@@ -40,21 +28,21 @@ static int note_saved(struct db *db, const struct msg *m, const char *cluster_na
 		return 0;
 	/* A count of 0: acted on, and nothing came back yet. */
 	const bool over = !m->u.saved.at || m->u.saved.count == 0;
-	sqlite3_stmt *st = prepare(db, over ? DB_ATTENTION_SAVED_OVER : DB_ATTENTION_SAVED, m,
-				   reason_desc(g->reason), cluster_name);
 
-	db_bind_i64(st, "duty", duty_parse(STR_C(m->u.saved.key)));
-	return db_run(db, st, NULL);
+	return db_run(db_stmt_msg(db, over ? DB_ATTENTION_SAVED_OVER : DB_ATTENTION_SAVED, m,
+				  db_s("reason", reason_code(g->reason)), db_s("cluster_name", cluster_name),
+				  db_i("lasting_ms", 0), db_i("duty", duty_parse(STR_C(m->u.saved.key)))),
+		      NULL);
 }
 
 static int note_object(struct db *db, enum db_stmt id, const struct msg *m, const char *code,
 		       const char *cluster_name)
 {
-	const struct reason_desc *reason = reason_find(code);
-
-	if (reason->attention != ATTENTION_OBJECT)
+	if (reason_find(code)->attention != ATTENTION_OBJECT)
 		return 0;
-	return db_run(db, prepare(db, id, m, reason, cluster_name), NULL);
+	return db_run(db_stmt_msg(db, id, m, db_s("reason", code), db_s("cluster_name", cluster_name),
+				  db_i("lasting_ms", ATTENTION_LASTING_MS)),
+		      NULL);
 }
 
 int attention_note(struct db *db, const struct msg *m, const char *cluster_name)
@@ -89,13 +77,12 @@ int attention_note_guards(struct db *db, uint64_t guards, const char *detail, co
 	for (enum guard g = 0; r == 0 && g < GUARD__MAX; g++) {
 		if (!(all & UINT64_C(1) << g))
 			continue;
-		sqlite3_stmt *st =
-			prepare(db, guards & UINT64_C(1) << g ? DB_ATTENTION_GUARD : DB_ATTENTION_GUARD_OVER,
-				NULL, reason_desc(guard_desc(g)->reason), cluster_name);
-
-		db_bind_i64(st, "duty", DUTY_ALL);
-		db_bind_text(st, "detail", detail);
-		r = db_run(db, st, NULL);
+		r = db_run(db_stmt(db,
+				   guards & UINT64_C(1) << g ? DB_ATTENTION_GUARD : DB_ATTENTION_GUARD_OVER,
+				   db_s("reason", reason_code(guard_desc(g)->reason)),
+				   db_s("cluster_name", cluster_name), db_s("detail", detail),
+				   db_i("lasting_ms", ATTENTION_LASTING_MS), db_i("duty", DUTY_ALL)),
+			   NULL);
 	}
 	return r;
 }
@@ -123,15 +110,14 @@ static char *column(sqlite3_stmt *st, int i)
 
 int attention_begin(struct db *db, struct attention *ret)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_BEGIN);
+	const int r = db_run(db_stmt(db, DB_ATTENTION_BEGIN), NULL);
 	int rc;
 
 	*ret = (struct attention){ 0 };
-	const int r = db_run(db, st, NULL);
-
 	if (r < 0)
 		return r;
-	st = db_stmt(db, DB_ATTENTION_GROUPS);
+	sqlite3_stmt *st = db_stmt(db, DB_ATTENTION_GROUPS);
+
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		ret->v = xreallocarray(ret->v, ret->n + 1, sizeof(*ret->v));
 		ret->v[ret->n++] = (struct attention_group){ .cluster = column(st, 0),
@@ -149,5 +135,5 @@ int attention_begin(struct db *db, struct attention *ret)
 
 int attention_reported(struct db *db)
 {
-	return db_run(db, db_stmt(db, DB_ATTENTION_REPORTED), NULL);
+	return db_run(db_stmt(db, DB_ATTENTION_REPORTED), NULL);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -13,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "reporter/history/schema.h"
 
@@ -73,18 +73,6 @@ const char *db_error(struct db *d)
 
 /* -- directory and lock -- */
 
-/* Say why it cannot be opened; returns err. */
-static int fail(char *text, int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static int fail(char *text, int err, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, DB_TEXT_MAX, fmt, ap);
-	va_end(ap);
-	return err;
-}
-
 /* mkdir -p; only what is missing is made, for us alone. */
 static int make_dirs(const char *dir)
 {
@@ -106,18 +94,21 @@ static int check_dir(const char *dir, char *text)
 	if (r == 0 && stat(dir, &st) < 0)
 		r = -errno;
 	if (r < 0)
-		return fail(text, r,
-			    "%s: cannot be made or read: %s; set stateDir to a place this user may write to",
-			    dir, strerror(-r));
+		return str_fail(
+			text, DB_TEXT_MAX, r,
+			"%s: cannot be made or read: %s; set stateDir to a place this user may write to", dir,
+			strerror(-r));
 	if (!S_ISDIR(st.st_mode))
-		return fail(text, -ENOTDIR, "%s: is not a directory; set stateDir to one", dir);
+		return str_fail(text, DB_TEXT_MAX, -ENOTDIR, "%s: is not a directory; set stateDir to one",
+				dir);
 	if (st.st_uid != geteuid())
-		return fail(text, -EPERM,
-			    "%s: belongs to user %u, not to user %u that runs this program; chown it", dir,
-			    (unsigned)st.st_uid, (unsigned)geteuid());
+		return str_fail(text, DB_TEXT_MAX, -EPERM,
+				"%s: belongs to user %u, not to user %u that runs this program; chown it",
+				dir, (unsigned)st.st_uid, (unsigned)geteuid());
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return fail(text, -EPERM, "%s: others may write to it (mode %04o); chmod 0700 it", dir,
-			    (unsigned)(st.st_mode & 07777));
+		return str_fail(text, DB_TEXT_MAX, -EPERM,
+				"%s: others may write to it (mode %04o); chmod 0700 it", dir,
+				(unsigned)(st.st_mode & 07777));
 	return 0;
 }
 
@@ -127,12 +118,13 @@ static int take_lock(const char *dir, int *ret_fd, char *text)
 	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
-		return fail(text, -errno, "%s: cannot be opened: %s", path, strerror(errno));
+		return str_fail(text, DB_TEXT_MAX, -errno, "%s: cannot be opened: %s", path, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return fail(text, -errno,
-			    "%s: another instance uses this state directory; stop it, or give this one its "
-			    "own stateDir",
-			    dir);
+		return str_fail(
+			text, DB_TEXT_MAX, -errno,
+			"%s: another instance uses this state directory; stop it, or give this one its "
+			"own stateDir",
+			dir);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
@@ -175,20 +167,21 @@ static int open_file(struct db *d, const char *dir, char *text)
 	if (rc == SQLITE_OK)
 		rc = schema_migrate(d->sql, schema_version());
 	if (rc == SQLITE_MISMATCH)
-		return fail(text, -EBADMSG,
-			    "%s: was written by a newer version of this program; use that version, or move "
-			    "the file away",
-			    path);
+		return str_fail(
+			text, DB_TEXT_MAX, -EBADMSG,
+			"%s: was written by a newer version of this program; use that version, or move "
+			"the file away",
+			path);
 	if (rc == SQLITE_OK)
 		rc = prepare_all(d);
 	const char *why = d->sql ? sqlite3_errmsg(d->sql) : "no memory";
 	const int r = db_errno(rc);
 
 	if (r == -EBADMSG)
-		return fail(text, r,
-			    "%s: is damaged (%s); restore it, or move it away to start a new history", path,
-			    why);
-	return r < 0 ? fail(text, r, "%s: cannot be used: %s", path, why) : 0;
+		return str_fail(text, DB_TEXT_MAX, r,
+				"%s: is damaged (%s); restore it, or move it away to start a new history",
+				path, why);
+	return r < 0 ? str_fail(text, DB_TEXT_MAX, r, "%s: cannot be used: %s", path, why) : 0;
 }
 
 int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
@@ -229,35 +222,6 @@ void db_close(struct db **d)
 
 /* -- statements -- */
 
-sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id)
-{
-	sqlite3_stmt *st = d->stmt[id];
-
-	(void)sqlite3_reset(st);
-	(void)sqlite3_clear_bindings(st);
-	if (d->now[id])
-		(void)sqlite3_bind_int64(st, d->now[id], clock_wall_ms());
-	if (d->day_ago[id])
-		(void)sqlite3_bind_int64(st, d->day_ago[id], clock_wall_ms() - DAY_MS);
-	return st;
-}
-
-void db_bind_i64_param(sqlite3_stmt *st, const char *param, int64_t v)
-{
-	const int i = sqlite3_bind_parameter_index(st, param);
-
-	if (i > 0)
-		(void)sqlite3_bind_int64(st, i, v);
-}
-
-void db_bind_text_param(sqlite3_stmt *st, const char *param, const char *v)
-{
-	const int i = sqlite3_bind_parameter_index(st, param);
-
-	if (i > 0)
-		(void)sqlite3_bind_text(st, i, v, -1, SQLITE_STATIC);
-}
-
 /* Names are looked up once a statement: it is bound with messages of one type. */
 static const struct bindings *bindings_of(struct db *d, enum db_stmt id, const struct msg *m)
 {
@@ -291,13 +255,31 @@ static void bind_field(sqlite3_stmt *st, int param, const struct msg *m, const s
 		(void)sqlite3_bind_text(st, param, p, -1, SQLITE_STATIC);
 }
 
-sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m)
+static void bind_value(sqlite3_stmt *st, const struct db_value *v)
 {
-	sqlite3_stmt *st = db_stmt(d, id);
-	const struct bindings *b = bindings_of(d, id, m);
+	const int i = sqlite3_bind_parameter_index(st, v->param);
 
-	for (size_t i = 0; i < b->n; i++)
+	if (i > 0 && v->text)
+		(void)sqlite3_bind_text(st, i, v->text, -1, SQLITE_STATIC);
+	else if (i > 0)
+		(void)sqlite3_bind_int64(st, i, v->number);
+}
+
+sqlite3_stmt *db_stmt_values(struct db *d, enum db_stmt id, const struct msg *m, const struct db_value *v)
+{
+	sqlite3_stmt *st = d->stmt[id];
+	const struct bindings *b = m ? bindings_of(d, id, m) : NULL;
+
+	(void)sqlite3_reset(st);
+	(void)sqlite3_clear_bindings(st);
+	if (d->now[id])
+		(void)sqlite3_bind_int64(st, d->now[id], clock_wall_ms());
+	if (d->day_ago[id])
+		(void)sqlite3_bind_int64(st, d->day_ago[id], clock_wall_ms() - DAY_MS);
+	for (size_t i = 0; b && i < b->n; i++)
 		bind_field(st, b->v[i].param, m, b->v[i].field);
+	for (; v->param; v++)
+		bind_value(st, v);
 	return st;
 }
 
@@ -349,21 +331,20 @@ int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret)
 	return rc == SQLITE_ROW ? 1 : db_errno(rc);
 }
 
-int db_run(struct db *d, sqlite3_stmt *st, int *ret_changes)
+int db_run(sqlite3_stmt *st, int *ret_changes)
 {
 	const int rc = sqlite3_step(st);
 
 	if (ret_changes)
-		*ret_changes = rc == SQLITE_DONE ? sqlite3_changes(d->sql) : 0;
+		*ret_changes = rc == SQLITE_DONE ? sqlite3_changes(sqlite3_db_handle(st)) : 0;
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
 }
 
-int db_number(struct db *d, sqlite3_stmt *st, int64_t *ret)
+int db_number(sqlite3_stmt *st, int64_t *ret)
 {
 	const int rc = sqlite3_step(st);
 
-	(void)d;
 	if (rc == SQLITE_ROW)
 		*ret = sqlite3_column_int64(st, 0);
 	(void)sqlite3_reset(st);
@@ -372,16 +353,16 @@ int db_number(struct db *d, sqlite3_stmt *st, int64_t *ret)
 
 int db_begin(struct db *d)
 {
-	return db_run(d, db_stmt(d, DB_BEGIN), NULL);
+	return db_run(db_stmt(d, DB_BEGIN), NULL);
 }
 
 int db_commit(struct db *d)
 {
-	return db_run(d, db_stmt(d, DB_COMMIT), NULL);
+	return db_run(db_stmt(d, DB_COMMIT), NULL);
 }
 
 void db_rollback(struct db *d)
 {
 	if (!sqlite3_get_autocommit(d->sql))
-		(void)db_run(d, db_stmt(d, DB_ROLLBACK), NULL);
+		(void)db_run(db_stmt(d, DB_ROLLBACK), NULL);
 }

@@ -30,17 +30,21 @@ int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
 /* Accepts NULL. */
 void db_close(struct db **d);
 
-/* A statement, reset and without bindings but :now and :day_ago (Unix ms), where it has them; borrowed. Reset
- * it again (or ask for it again) when done. */
-sqlite3_stmt *db_stmt(struct db *d, enum db_stmt id);
-/* The same with every parameter bound that is named like a field of m. Texts are borrowed until the reset. */
-sqlite3_stmt *db_stmt_msg(struct db *d, enum db_stmt id, const struct msg *m);
-/* Bind one parameter by its name, a literal; a statement that does not have it is left alone. A text is
- * borrowed until the reset. */
-#define db_bind_i64(st, name, v)  db_bind_i64_param(st, ":" name, v)
-#define db_bind_text(st, name, v) db_bind_text_param(st, ":" name, v)
-void db_bind_i64_param(sqlite3_stmt *st, const char *param, int64_t v);
-void db_bind_text_param(sqlite3_stmt *st, const char *param, const char *v);
+/* A value for the parameter of that name, a literal: a number or a text. */
+struct db_value {
+	const char *param, *text;
+	int64_t number;
+};
+#define db_i(name, v) ((struct db_value){ .param = ":" name, .number = (int64_t)(v) })
+#define db_s(name, v) ((struct db_value){ .param = ":" name, .text = (v) })
+
+/* A statement, reset and bound; borrowed: reset it again (or ask for it again) when done. It has :now and
+ * :day_ago (Unix ms), what is named like a field of m (db_stmt_msg; NULL = no message), and then the values
+ * given, db_i and db_s. What it does not name is left out. Texts are borrowed until the reset. */
+#define DB_VALUES_(...)            ((const struct db_value[]){ { 0 }, ##__VA_ARGS__, { 0 } } + 1)
+#define db_stmt(d, id, ...)        db_stmt_values(d, id, NULL, DB_VALUES_(__VA_ARGS__))
+#define db_stmt_msg(d, id, m, ...) db_stmt_values(d, id, m, DB_VALUES_(__VA_ARGS__))
+sqlite3_stmt *db_stmt_values(struct db *d, enum db_stmt id, const struct msg *m, const struct db_value *v);
 /* Set every field of m (type already set) that a column is named after: forced into the field's range and
  * character set, so that a row changed by hand can never break the protocol. */
 void db_read_msg(sqlite3_stmt *st, struct msg *m);
@@ -48,9 +52,9 @@ void db_read_msg(sqlite3_stmt *st, struct msg *m);
  * no row) or negative errno. */
 int db_read_row(sqlite3_stmt *st, enum msg_type type, struct msg *ret);
 /* Run a statement that returns no rows and reset it. 0 or negative errno. *ret_changes may be NULL. */
-int db_run(struct db *d, sqlite3_stmt *st, int *ret_changes);
+int db_run(sqlite3_stmt *st, int *ret_changes);
 /* Run a statement that returns one number and reset it. 0, -ENOENT (no row) or negative errno. */
-int db_number(struct db *d, sqlite3_stmt *st, int64_t *ret);
+int db_number(sqlite3_stmt *st, int64_t *ret);
 /* errno for a result code of SQLite; 0 for success, row and done. */
 int db_errno(int rc);
 /* What SQLite says about the last failure; borrowed until the next call. */

@@ -30,7 +30,8 @@ struct history {
 	history_committed_fn *on_committed;
 	void *ctx;
 	struct queued *queue;
-	size_t n, room;
+	size_t n;
+	uint32_t room;
 	bool broken;
 	uint64_t open;
 };
@@ -42,7 +43,7 @@ struct history *history_new(struct db *db, const struct str_list *clusters,
 	int64_t open = 0;
 
 	*h = (struct history){ .db = db, .clusters = clusters, .on_committed = on_committed, .ctx = ctx };
-	h->broken = db_number(db, db_stmt(db, DB_OPEN_COUNT), &open) < 0;
+	h->broken = db_number(db_stmt(db, DB_OPEN_COUNT), &open) < 0;
 	h->open = (uint64_t)open;
 	return h;
 }
@@ -75,19 +76,7 @@ int history_cluster_index(const struct history *h, const char *name)
 
 static int run(struct history *h, enum db_stmt id, const struct queued *q, int *ret_changes)
 {
-	sqlite3_stmt *st = db_stmt_msg(h->db, id, q->m);
-
-	db_bind_text(st, "cluster_name", q->e.cluster_name);
-	return db_run(h->db, st, ret_changes);
-}
-
-/* One of the statements that name an action and nothing else. */
-static sqlite3_stmt *of_action(struct history *h, enum db_stmt stmt, uint64_t id)
-{
-	sqlite3_stmt *st = db_stmt(h->db, stmt);
-
-	db_bind_i64(st, "id", (int64_t)id);
-	return st;
+	return db_run(db_stmt_msg(h->db, id, q->m, db_s("cluster_name", q->e.cluster_name)), ret_changes);
 }
 
 static int apply_intent(struct history *h, struct queued *q)
@@ -99,8 +88,8 @@ static int apply_intent(struct history *h, struct queued *q)
 	if (r < 0)
 		return r;
 	if (changes)
-		return db_run(h->db, of_action(h, DB_OPEN_PUT, q->m->u.intent.id), NULL);
-	r = db_number(h->db, db_stmt_msg(h->db, DB_INTENT_SAME, q->m), &one);
+		return db_run(db_stmt(h->db, DB_OPEN_PUT, db_i("id", q->m->u.intent.id)), NULL);
+	r = db_number(db_stmt_msg(h->db, DB_INTENT_SAME, q->m), &one);
 	q->e.effect = r == -ENOENT ? HISTORY_CONFLICT : HISTORY_KNOWN;
 	return r == -ENOENT ? 0 : r;
 }
@@ -108,7 +97,7 @@ static int apply_intent(struct history *h, struct queued *q)
 /* Which cluster and duty a result belongs to stands in its intent. */
 static int find_intent(struct history *h, struct queued *q)
 {
-	sqlite3_stmt *st = of_action(h, DB_INTENT_OF, q->m->u.record.id);
+	sqlite3_stmt *st = db_stmt(h->db, DB_INTENT_OF, db_i("id", q->m->u.record.id));
 	const int rc = sqlite3_step(st);
 
 	if (rc == SQLITE_ROW) {
@@ -131,7 +120,7 @@ static int apply_record(struct history *h, struct queued *q)
 	if (r < 0)
 		return r;
 	if (changes)
-		return db_run(h->db, of_action(h, DB_OPEN_DELETE, q->m->u.record.id), NULL);
+		return db_run(db_stmt(h->db, DB_OPEN_DELETE, db_i("id", q->m->u.record.id)), NULL);
 	q->e.effect = HISTORY_KNOWN;
 	return 0;
 }
@@ -194,10 +183,7 @@ bool history_add(struct history *h, const struct msg *m)
 
 	if (!k || h->n >= limit)
 		return false;
-	if (h->n == h->room) {
-		h->room = h->room ? 2 * h->room : 64;
-		h->queue = xreallocarray(h->queue, h->room, sizeof(*h->queue));
-	}
+	h->queue = xgrow(h->queue, &h->room, (uint32_t)h->n, sizeof(*h->queue));
 	h->queue[h->n++].m = xmemdup(m, k->size);
 	return true;
 }
@@ -244,7 +230,8 @@ static void report_all(struct history *h)
 	struct queued *queue = TAKE_PTR(h->queue);
 	const size_t n = h->n;
 
-	h->n = h->room = 0;
+	h->n = 0;
+	h->room = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct history_entry *e = &queue[i].e;
 
@@ -294,22 +281,20 @@ uint64_t history_open_intents(const struct history *h)
 
 bool history_is_paused(const struct history *h, const char *cluster_name, uint64_t duty)
 {
-	sqlite3_stmt *st = db_stmt(h->db, DB_PAUSED);
 	int64_t n = 0;
 
-	db_bind_text(st, "cluster_name", cluster_name);
-	db_bind_i64(st, "duty", (int64_t)duty);
-	return db_number(h->db, st, &n) == 0 && n > 0;
+	(void)db_number(db_stmt(h->db, DB_PAUSED, db_s("cluster_name", cluster_name), db_i("duty", duty)),
+			&n);
+	return n > 0;
 }
 
 bool history_has_saved(const struct history *h, const char *cluster_name, const char *kind)
 {
-	sqlite3_stmt *st = db_stmt(h->db, DB_SAVED_COUNT);
 	int64_t n = 0;
 
-	db_bind_text(st, "cluster_name", cluster_name);
-	db_bind_text(st, "kind", kind);
-	return db_number(h->db, st, &n) == 0 && n > 0;
+	(void)db_number(
+		db_stmt(h->db, DB_SAVED_COUNT, db_s("cluster_name", cluster_name), db_s("kind", kind)), &n);
+	return n > 0;
 }
 
 /* -- housekeeping -- */
@@ -355,13 +340,11 @@ int history_prune(struct history *h, uint64_t days, bool *ret_more)
 
 	*ret_more = false;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		sqlite3_stmt *st = db_stmt(h->db, steps[i]);
 		int changes = 0;
-
-		db_bind_i64(st, "before", now - (int64_t)days * DAY_MS);
-		db_bind_i64(st, "long_before", now - SAVED_DAYS * DAY_MS);
-		db_bind_i64(st, "limit", PRUNE_LIMIT);
-		const int r = db_run(h->db, st, &changes);
+		const int r = db_run(db_stmt(h->db, steps[i], db_i("before", now - (int64_t)days * DAY_MS),
+					     db_i("long_before", now - SAVED_DAYS * DAY_MS),
+					     db_i("limit", PRUNE_LIMIT)),
+				     &changes);
 
 		if (r < 0)
 			return r;

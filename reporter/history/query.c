@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/history/query.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/rfc3339.h"
 #include "base/xalloc.h"
+
+#define UNKNOWN_ACTION "no action has this number: see `ops-pod-cleaner history`"
 
 /* One kind of row: which there are, and how one becomes a message. */
 struct row_kind {
@@ -29,7 +33,8 @@ struct query {
 	bool observe;
 	uint64_t cluster, conn, action;
 	struct query_row *rows;
-	size_t n, room, i;
+	size_t n, i;
+	uint32_t room;
 };
 
 /* -- reading -- */
@@ -37,19 +42,12 @@ struct query {
 /* A statement with everything bound that it may name. */
 static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t id, const struct msg *question)
 {
-	sqlite3_stmt *st = question ? db_stmt_msg(q->db, stmt, question) : db_stmt(q->db, stmt);
-
-	db_bind_i64(st, "id", id);
-	db_bind_i64(st, "conn", (int64_t)q->conn);
-	db_bind_i64(st, "cluster", (int64_t)q->cluster);
-	db_bind_text(st, "cluster_name", history_cluster_name(q->history, q->cluster));
-	db_bind_i64(st, "observe", q->observe);
-	db_bind_i64(st, "open", OUTCOME_OPEN);
-	db_bind_i64(st, "open_bit", OUTCOME__MAX);
-	db_bind_i64(st, "refused", OUTCOME_REFUSED);
-	db_bind_i64(st, "written", OUTCOMES_WRITTEN);
-	db_bind_i64(st, "restore", ACTION_RESTORE);
-	return st;
+	return db_stmt_msg(q->db, stmt, question, db_i("id", id), db_i("conn", q->conn),
+			   db_i("cluster", q->cluster),
+			   db_s("cluster_name", history_cluster_name(q->history, q->cluster)),
+			   db_i("observe", q->observe), db_i("open", OUTCOME_OPEN),
+			   db_i("open_bit", OUTCOME__MAX), db_i("refused", OUTCOME_REFUSED),
+			   db_i("written", OUTCOMES_WRITTEN), db_i("restore", ACTION_RESTORE));
 }
 
 static int read_row(struct query *q, const struct query_row *row, struct msg *ret)
@@ -99,10 +97,17 @@ static int read_column(struct query *q, int64_t column, struct msg *ret)
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? some : db_errno(rc);
 }
 
+/* The end of a response to connection conn of the control socket. */
+static void make_end(uint64_t conn, int code, const char *text, struct msg *ret)
+{
+	*ret = (struct msg){ .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = (uint64_t)code } };
+	msg_set(ret, ctl_end.text, text, strlen(text));
+}
+
 static int read_unknown(struct query *q, int64_t id, struct msg *ret)
 {
 	(void)id;
-	query_make_end(q->conn, EXIT_CODE_FAILURE, QUERY_UNKNOWN_ACTION, ret);
+	make_end(q->conn, EXIT_CODE_FAILURE, UNKNOWN_ACTION, ret);
 	return 1;
 }
 
@@ -129,10 +134,7 @@ static const struct row_kind show_unknown = { .type = MSG_CTL_END, .read = read_
 
 static void add_row(struct query *q, const struct row_kind *kind, int64_t id)
 {
-	if (q->n == q->room) {
-		q->room = q->room ? 2 * q->room : 64;
-		q->rows = xreallocarray(q->rows, q->room, sizeof(*q->rows));
-	}
+	q->rows = xgrow(q->rows, &q->room, (uint32_t)q->n, sizeof(*q->rows));
 	q->rows[q->n++] = (struct query_row){ id, kind };
 }
 
@@ -228,14 +230,82 @@ bool query_fail(struct query *q, struct msg *ret)
 	return true;
 }
 
-void query_make_end(uint64_t conn, int code, const char *text, struct msg *ret)
-{
-	*ret = (struct msg){ .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = (uint64_t)code } };
-	msg_set(ret, ctl_end.text, text, strlen(text));
-}
-
 void query_failed(uint64_t conn, struct msg *ret)
 {
-	query_make_end(conn, EXIT_CODE_TEMPORARY, "the history cannot be read just now; the log says why",
-		       ret);
+	make_end(conn, EXIT_CODE_TEMPORARY, "the history cannot be read just now; the log says why", ret);
+}
+
+/* -- what can be taken back -- */
+
+/* Why the action cannot be taken back, or NULL. */
+static const char *objection(const struct msg_ctl_history_row *a, const struct msg_ctl_restore_row *r,
+			     int cluster)
+{
+	const bool written = a->outcome >= 0 && (OUTCOMES_WRITTEN >> a->outcome) & 1;
+	const struct {
+		bool holds;
+		const char *text;
+	} table[] = {
+		{ a->action == ACTION_RESTORE, "is itself a restore" },
+		{ a->outcome < 0, "has not ended yet" },
+		{ a->observe, "was a dry run: nothing was written" },
+		{ !written, "wrote nothing, so there is nothing to take back" },
+		{ action_desc((enum action_kind)a->action)->target == TARGET_POD,
+		  "deleted a pod, and a deleted pod cannot come back: its owner makes a new one" },
+		{ !r->want_target[0] || !r->want_uid[0] || r->want_replicas < 1,
+		  "did not scale anything down; a Job that was suspended is resumed with kubectl" },
+		{ cluster < 0, "belongs to a cluster that is not configured any more" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].holds)
+			return table[i].text;
+	return NULL;
+}
+
+static void explain(const struct msg_ctl_history_row *a, struct msg *row)
+{
+	char when[RFC3339_MAX];
+
+	rfc3339_format(a->intent_at, false, when);
+	_cleanup_free_ char *evidence =
+		xasprintf("an operator takes back action %" PRIu64 " of %s (%s): %s had %" PRId64 " replicas",
+			  a->id, when, a->reason, a->target, a->replicas);
+
+	msg_set(row, ctl_restore_row.reason, reason_code(REASON_RESTORED),
+		strlen(reason_code(REASON_RESTORED)));
+	msg_set(row, ctl_restore_row.evidence, evidence, strlen(evidence));
+}
+
+void query_restorable(struct db *db, const struct history *h, const struct msg_ctl_restore *q,
+		      struct msg *ret)
+{
+	const struct msg question = { .type = MSG_CTL_RESTORE, .u.ctl_restore = *q };
+	const struct query like = { .db = db, .history = h, .conn = q->conn };
+	const int64_t id = (int64_t)q->id;
+	struct msg past;
+	int r = db_read_row(prepare(&like, DB_HISTORY_ACTION, id, NULL), MSG_CTL_HISTORY_ROW, &past);
+
+	if (r > 0)
+		r = db_read_row(prepare(&like, DB_RESTORE_ROW, id, &question), MSG_CTL_RESTORE_ROW, ret);
+	if (r < 0) {
+		query_failed(q->conn, ret);
+		return;
+	}
+	if (r == 0) {
+		make_end(q->conn, EXIT_CODE_FAILURE, UNKNOWN_ACTION, ret);
+		return;
+	}
+	const struct msg_ctl_history_row *a = &past.u.ctl_history_row;
+	const int cluster = history_cluster_index(h, a->cluster_name);
+	const char *why = objection(a, &ret->u.ctl_restore_row, cluster);
+
+	if (!why) {
+		ret->u.ctl_restore_row.cluster = (uint64_t)cluster;
+		explain(a, ret);
+		return;
+	}
+	_cleanup_free_ char *text = xasprintf("action %" PRIu64 " %s", q->id, why);
+
+	make_end(q->conn, EXIT_CODE_FAILURE, text, ret);
 }

@@ -4,6 +4,8 @@
 #ifndef REPORTER_HISTORY_QUERY_H
 #define REPORTER_HISTORY_QUERY_H
 
+#include <stdbool.h>
+
 #include "ipc/msg.h"
 #include "reporter/history/db.h"
 #include "reporter/history/history.h"
@@ -35,10 +37,14 @@ int query_next(struct query *q, struct msg *ret);
  * without: those must be tried until they succeed. */
 bool query_fail(struct query *q, struct msg *ret);
 
-/* The end of a response to connection conn of the control socket. */
-void query_make_end(uint64_t conn, int code, const char *text, struct msg *ret);
-/* The same when the history cannot be read. */
+/* The end of a response to connection conn of the control socket when the history cannot be read. */
 void query_failed(uint64_t conn, struct msg *ret);
-#define QUERY_UNKNOWN_ACTION "no action has this number: see `ops-pod-cleaner history`"
+
+/* What has to be done to take a scale-down back, by what the history knows of it; whether it may be done is
+ * judged live by a worker. *ret becomes CTL_RESTORE_ROW (action RESTORE on the action key of the scale-down,
+ * with the object, its uid and the replicas it had), or CTL_END with a sentence when there is nothing that
+ * could be taken back. */
+void query_restorable(struct db *db, const struct history *h, const struct msg_ctl_restore *q,
+		      struct msg *ret);
 
 #endif

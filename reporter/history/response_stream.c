@@ -6,7 +6,6 @@
 #include <event2/event.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
 #include "base/xalloc.h"
 
 #define TRIES_MAX 5

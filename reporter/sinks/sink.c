@@ -3,7 +3,6 @@
 #include "reporter/sinks/sink.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -16,8 +16,8 @@ struct webhook {
 	struct event_base *base;
 	webhook_answer_fn *fn;
 	void *ctx;
-	struct http_client *client, *retired;
-	char *url;      /* of client */
+	struct http_client *client;
+	char *url;      /* of client; NULL = nowhere */
 	char *post_url; /* of the post that runs */
 	const struct sink_ops *post_sink;
 	struct http_request *request;
@@ -59,7 +59,6 @@ void webhook_free(struct webhook **w)
 	if ((*w)->request)
 		http_request_cancel(&(*w)->request);
 	http_client_free(&(*w)->client);
-	http_client_free(&(*w)->retired);
 	event_free((*w)->deliver);
 	free((*w)->url);
 	free((*w)->post_url);
@@ -78,9 +77,6 @@ static size_t base_length(const char *url)
 
 void webhook_set_url(struct webhook *w, const char *url, const char *address)
 {
-	if (w->request && !w->retired)
-		w->retired = TAKE_PTR(w->client);
-	http_client_free(&w->client);
 	free(w->url);
 	w->url = NULL;
 	if (!url || !*url)
@@ -91,7 +87,10 @@ void webhook_set_url(struct webhook *w, const char *url, const char *address)
 					 .user_agent = "ops-pod-cleaner" };
 
 	w->url = xstrdup(url);
-	w->client = http_client_new(w->base, &e);
+	if (w->client)
+		http_client_set_endpoint(w->client, &e);
+	else
+		w->client = http_client_new(w->base, &e);
 }
 
 /* -- posting -- */
@@ -107,13 +106,12 @@ static void on_done(void *ctx, const struct http_result *r)
 
 void webhook_post(struct webhook *w, char *body)
 {
-	if (!w->client) {
+	if (!w->url) {
 		free(body);
 		w->answer = (struct sink_answer){ SINK_REFUSED, -1, -1, "apiurl is not set" };
 		deliver(w);
 		return;
 	}
-	http_client_free(&w->retired);
 	free(w->post_url);
 	w->post_url = xstrdup(w->url);
 	w->post_sink = sink_of(w->url);

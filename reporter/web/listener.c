@@ -12,21 +12,25 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+
+/* How long nothing is accepted after that has failed. */
+#define ACCEPT_PAUSE_MS 500
 
 struct web_connection {
 	struct web_listener *listener;
 	struct bufferevent *bev;
 	struct event *deadline;
-	struct web_connection *next, **link;
+	LIST_ENTRY(web_connection) entry;
 };
 
 struct web_listener {
@@ -34,16 +38,15 @@ struct web_listener {
 	struct evconnlistener *accept;
 	listener_fn *fn;
 	void *ctx;
-	struct web_connection *connections;
+	struct event *accept_again;
+	LIST_HEAD(, web_connection) connections;
 	size_t n;
 	char *address;
 };
 
 static void connection_free(struct web_connection *c)
 {
-	*c->link = c->next;
-	if (c->next)
-		c->next->link = c->link;
+	LIST_REMOVE(c, entry);
 	c->listener->n--;
 	event_free(c->deadline);
 	bufferevent_free(c->bev);
@@ -88,7 +91,6 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 
 static void answer(struct web_connection *c, const struct listener_answer *a, bool head)
 {
-	const struct timeval timeout = { LISTENER_TIMEOUT_S, 0 };
 	struct evbuffer *out = bufferevent_get_output(c->bev);
 
 	(void)evbuffer_add_printf(
@@ -100,7 +102,7 @@ static void answer(struct web_connection *c, const struct listener_answer *a, bo
 	if (!head)
 		(void)evbuffer_add(out, a->body, a->size);
 	(void)bufferevent_disable(c->bev, EV_READ);
-	(void)event_add(c->deadline, &timeout);
+	(void)event_add(c->deadline, CLOCK_TIMEVAL(LISTENER_TIMEOUT_MS));
 	bufferevent_setcb(c->bev, NULL, on_written, on_event, c);
 }
 
@@ -113,11 +115,6 @@ static void refuse(struct web_connection *c, int status)
 }
 
 /* -- requests -- */
-
-static bool version_ok(const char *v)
-{
-	return strcmp(v, "HTTP/1.1") == 0 || strcmp(v, "HTTP/1.0") == 0;
-}
 
 static void handle(struct web_connection *c, const char *method, char *target)
 {
@@ -152,7 +149,7 @@ static void on_request_line(struct web_connection *c, char *line)
 	}
 	*target++ = '\0';
 	*version++ = '\0';
-	if (!version_ok(version))
+	if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)
 		refuse(c, strncmp(version, "HTTP/", 5) == 0 ? 505 : 400);
 	else
 		handle(c, line, target);
@@ -189,7 +186,6 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 
 static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct sockaddr *sa, int len, void *arg)
 {
-	const struct timeval timeout = { LISTENER_TIMEOUT_S, 0 };
 	struct web_listener *l = arg;
 
 	(void)lev;
@@ -209,23 +205,26 @@ static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct soc
 		return;
 	}
 	c->deadline = event_new(l->base, -1, 0, on_deadline, c);
-	c->next = l->connections;
-	c->link = &l->connections;
-	if (c->next)
-		c->next->link = &c->next;
-	l->connections = c;
+	LIST_INSERT_HEAD(&l->connections, c, entry);
 	l->n++;
 	bufferevent_setcb(c->bev, on_read, NULL, on_event, c);
 	bufferevent_setwatermark(c->bev, EV_READ, 0, LISTENER_REQUEST_MAX + 4);
-	(void)event_add(c->deadline, &timeout);
+	(void)event_add(c->deadline, CLOCK_TIMEVAL(LISTENER_TIMEOUT_MS));
 	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 }
 
-/* Out of descriptors and the like: the connection waits, the loop goes on. */
+/* Out of descriptors and the like: the connection waits and keeps the socket readable, so look away. */
 static void on_accept_error(struct evconnlistener *lev, void *arg)
 {
-	(void)lev;
-	(void)arg;
+	(void)evconnlistener_disable(lev);
+	(void)evtimer_add(((struct web_listener *)arg)->accept_again, CLOCK_TIMEVAL(ACCEPT_PAUSE_MS));
+}
+
+static void on_accept_again(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)evconnlistener_enable(((struct web_listener *)arg)->accept);
 }
 
 /* -- binding -- */
@@ -275,6 +274,7 @@ int listener_new(struct event_base *base, const char *address, listener_fn *fn, 
 		free(l);
 		return r;
 	}
+	l->accept_again = evtimer_new(base, on_accept_again, l);
 	evconnlistener_set_error_cb(l->accept, on_accept_error);
 	(void)getsockname(evconnlistener_get_fd(l->accept), (struct sockaddr *)&ss, &got);
 	l->address = xasprintf("%s:%u", host, ntohs(((struct sockaddr_in *)&ss)->sin_port));
@@ -286,8 +286,9 @@ void listener_free(struct web_listener **l)
 {
 	if (!*l)
 		return;
-	while ((*l)->connections)
-		connection_free((*l)->connections);
+	while (!LIST_EMPTY(&(*l)->connections))
+		connection_free(LIST_FIRST(&(*l)->connections));
+	event_free((*l)->accept_again);
 	evconnlistener_free((*l)->accept);
 	free((*l)->address);
 	free(*l);

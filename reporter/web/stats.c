@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,8 +14,7 @@
 #include "model/guards.h"
 #include "base/xalloc.h"
 #include "build_id.h"
-
-#define PAGE_BYTES 4096.0
+#include "base/memory.h"
 
 static double seconds(int64_t ms)
 {
@@ -51,7 +49,7 @@ void stats_done(struct stats *s)
 		(void)close(s->statm_fd);
 }
 
-static void set_synced(struct stats *s, const char *cluster, bool synced)
+void stats_set_synced(struct stats *s, const char *cluster, bool synced)
 {
 	_cleanup_free_ char *check = xasprintf("watch-%s", cluster);
 
@@ -64,7 +62,7 @@ void stats_use_settings(struct stats *s)
 	set(s, METRIC_CONFIG_TIME, seconds(clock_wall_ms()));
 	for (size_t i = 0; i < s->clusters->n; i++)
 		if (metrics_get(s->metrics, METRIC_WATCH_SYNCED, METRIC_LABELS(s->clusters->v[i])) == 0)
-			set_synced(s, s->clusters->v[i], false);
+			stats_set_synced(s, s->clusters->v[i], false);
 }
 
 /* -- messages -- */
@@ -94,12 +92,7 @@ void stats_watch(struct stats *s, const char *cluster, const struct msg *m)
 			if (strcmp(metric_field(id), d->fields[i].name) == 0)
 				metrics_set(s->metrics, id, value_of(m, &d->fields[i]),
 					    METRIC_LABELS(cluster));
-	set_synced(s, cluster, m->u.watch_stats.synced);
-}
-
-void stats_watch_down(struct stats *s, const char *cluster)
-{
-	set_synced(s, cluster, false);
+	stats_set_synced(s, cluster, m->u.watch_stats.synced);
 }
 
 bool stats_child(struct stats *s, const struct msg_child_stats *m)
@@ -132,40 +125,7 @@ void stats_committed(struct stats *s, const struct history_entry *e)
 		metrics_add(s->metrics, METRIC_REFUSALS, 1, METRIC_LABELS(duty, e->m->u.refusal.reason));
 }
 
-void stats_count(struct stats *s, enum metric id)
-{
-	metrics_add(s->metrics, id, 1, METRIC_NO_LABELS);
-}
-
-void stats_digests(struct stats *s, const char *result, uint64_t n)
-{
-	metrics_add(s->metrics, METRIC_DIGEST_SENDS, (double)n, METRIC_LABELS(result));
-}
-
-void stats_digest_delivered(struct stats *s, int64_t at_ms)
-{
-	set(s, METRIC_DIGEST_SUCCESS, seconds(at_ms));
-}
-
 /* -- read when asked for -- */
-
-static void refresh_memory(struct stats *s)
-{
-	char buf[128];
-	const ssize_t n = s->statm_fd < 0 ? -1 : pread(s->statm_fd, buf, sizeof(buf) - 1, 0);
-	uint64_t size = 0, resident = 0;
-
-	if (n <= 0)
-		return;
-	buf[n] = '\0';
-	const size_t first = strcspn(buf, " ");
-	const char *second = buf + first + (buf[first] == ' ');
-
-	if (str_to_u64(buf, first, &size) < 0 || str_to_u64(second, strcspn(second, " "), &resident) < 0)
-		return;
-	set(s, METRIC_VSIZE, (double)size * PAGE_BYTES);
-	set(s, METRIC_RSS, (double)resident * PAGE_BYTES);
-}
 
 static void refresh_guards(struct stats *s, const struct history *h)
 {
@@ -182,14 +142,57 @@ static void refresh_guards(struct stats *s, const struct history *h)
 	}
 }
 
-void stats_refresh(struct stats *s, const struct history *h)
+static void refresh(struct stats *s, const struct history *h)
 {
+	uint64_t mapped, resident;
 	struct timespec ts;
 
 	set(s, METRIC_INTENTS_OPEN, (double)history_open_intents(h));
 	health_set(&s->ready, "history", history_writable(h));
 	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts) == 0)
 		set(s, METRIC_CPU, (double)ts.tv_sec + (double)ts.tv_nsec / 1e9);
-	refresh_memory(s);
+	if (memory_read(s->statm_fd, &mapped, &resident)) {
+		set(s, METRIC_VSIZE, (double)mapped);
+		set(s, METRIC_RSS, (double)resident);
+	}
 	refresh_guards(s, h);
+}
+
+/* -- answers -- */
+
+/* healthz is what livez is, as long as both exist: liveness never depends on the API server. */
+static const struct check_group {
+	const char *name;
+	size_t checks; /* offset of its struct health in struct stats */
+} groups[] = {
+	{ "healthz", offsetof(struct stats, live) },
+	{ "livez", offsetof(struct stats, live) },
+	{ "readyz", offsetof(struct stats, ready) },
+};
+
+static bool in_group(const char *path, const char *name)
+{
+	const size_t n = strlen(name);
+
+	return strncmp(path + 1, name, n) == 0 && (path[n + 1] == '\0' || path[n + 1] == '/');
+}
+
+void stats_serve(struct stats *s, const struct history *h, const char *path, const char *query,
+		 struct listener_answer *ret)
+{
+	refresh(s, h);
+	if (strcmp(path, "/metrics") == 0) {
+		ret->status = 200;
+		ret->content_type = METRICS_CONTENT_TYPE;
+		ret->body = metrics_text(s->metrics, &ret->size);
+		return;
+	}
+	for (size_t i = 0; !ret->body && i < ARRAY_SIZE(groups); i++)
+		if (in_group(path, groups[i].name))
+			ret->status =
+				health_answer((const struct health *)((const char *)s + groups[i].checks),
+					      groups[i].name, path, query, &ret->body);
+	if (!ret->body)
+		ret->body = xstrdup("404 page not found\n");
+	ret->size = strlen(ret->body);
 }

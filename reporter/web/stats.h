@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "reporter/history/history.h"
 #include "reporter/web/health.h"
+#include "reporter/web/listener.h"
 #include "reporter/web/metrics.h"
 
 /* Everything that is served over HTTP. */
@@ -29,14 +30,12 @@ void stats_use_settings(struct stats *s);
 void stats_watch(struct stats *s, const char *cluster, const struct msg *m);
 /* True when it says that the watcher of its cluster is not ready. */
 bool stats_child(struct stats *s, const struct msg_child_stats *m);
-void stats_watch_down(struct stats *s, const char *cluster);
+/* Is the cache of its watcher complete? */
+void stats_set_synced(struct stats *s, const char *cluster, bool synced);
 void stats_committed(struct stats *s, const struct history_entry *e);
-/* One more; a metric without labels. */
-void stats_count(struct stats *s, enum metric id);
-/* n reports ended so; one was delivered then. */
-void stats_digests(struct stats *s, const char *result, uint64_t n);
-void stats_digest_delivered(struct stats *s, int64_t at_ms);
-/* What is read when it is asked for: call before serving. */
-void stats_refresh(struct stats *s, const struct history *h);
+/* The answers of the HTTP listener: /metrics, /healthz, /livez, /readyz; anything else is 404. What is read
+ * when it is asked for is read first. */
+void stats_serve(struct stats *s, const struct history *h, const char *path, const char *query,
+		 struct listener_answer *ret);
 
 #endif

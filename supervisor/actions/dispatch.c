@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "model/duties.h"
-#include "model/outcomes.h"
+#include "model/actions.h"
 #include "model/reasons.h"
 #include "supervisor/actions/lease.h"
 
@@ -47,7 +47,7 @@ static const struct generation *settings(const struct dispatch *d)
 
 static bool is_paused(const struct dispatch *d, uint64_t cluster, uint64_t duty)
 {
-	return pause_list_find(d->pauses, settings(d)->names[cluster], duty, clock_wall_ms()) != NULL;
+	return pause_list_pauses(d->pauses, settings(d)->names[cluster], duty, clock_wall_ms());
 }
 
 static bool lease_is_paused(void *ctx, const struct lease *l)
@@ -66,46 +66,38 @@ static void send_nomination_result(struct dispatch *d, const struct msg *from, e
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
 	msg_set(&m, nomination_result.reason, reason, strlen(reason));
-	struct child *watcher = children_find(d->children, ROLE_WATCHER, m.u.nomination_result.cluster);
-
 	/* A watcher that is down nominates again after its list: the rules decide anew. */
-	if (watcher)
-		(void)child_send(watcher, &m, -1);
+	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
 }
 
 /* The INTENT or RECORD that the history has not acknowledged. */
 static void send_to_history(struct dispatch *d, struct lease *l)
 {
-	struct child *reporter = children_find(d->children, ROLE_REPORTER, CLUSTERS_MAX);
 	struct msg m;
 
-	packed_get(l->phase == LEASE_NEW ? l->intent : l->record, &m);
-	l->sent = reporter && child_send(reporter, &m, -1) == 0;
+	msg_unpack(l->phase == LEASE_NEW ? l->intent : l->record, &m);
+	l->sent = children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
 unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker)
 {
-	return lease_count_held(d->leases, (int)child_place(worker)->index);
+	return lease_count_held(d->leases, (int)child_info(worker)->index);
 }
 
 static struct worker *state_of(struct dispatch *d, const struct child *worker)
 {
-	return &d->workers[child_place(worker)->index];
+	return &d->workers[child_info(worker)->index];
 }
 
 /* The next worker of the cluster, from *i on, that may take a lease and holds so many; NULL behind the last.
  */
 static struct child *next_free(struct dispatch *d, uint64_t cluster, unsigned held, size_t *i)
 {
-	size_t n;
-	struct child *const *workers = children_workers(d->children, cluster, &n);
+	struct child *w;
 
-	while (*i < n) {
-		struct child *w = workers[(*i)++];
-
-		if (child_is_ready(w) && !state_of(d, w)->otherwise_busy && dispatch_leases_of(d, w) == held)
+	while ((w = children_next(d->children, ROLE_WORKER, cluster, i)))
+		if (!state_of(d, w)->otherwise_busy && dispatch_leases_of(d, w) == held)
 			return w;
-	}
 	return NULL;
 }
 
@@ -174,7 +166,7 @@ static void drop_unwritable(struct dispatch *d, struct lease *l)
 
 	if (l->phase != LEASE_NEW)
 		return;
-	packed_get(l->intent, &intent);
+	msg_unpack(l->intent, &intent);
 	d->answers->end(d->answers->ctx, l->conn, EXIT_CODE_TEMPORARY,
 			"the history does not take it: try again");
 	send_nomination_result(d, &intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
@@ -217,23 +209,19 @@ void dispatch_on_open_end(struct dispatch *d, const struct msg *m)
 	dispatch_all(d);
 }
 
-static void send_unsent(void *ctx, struct lease *l)
+static void send_unsent(struct dispatch *d)
 {
-	if (!l->sent && (l->phase == LEASE_NEW || l->phase == LEASE_RECORDING))
-		send_to_history(ctx, l);
-}
-
-static void mark_unsent(void *ctx, struct lease *l)
-{
-	(void)ctx;
-	l->sent = false;
+	for (struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
+		if (!l->sent && (l->phase == LEASE_NEW || l->phase == LEASE_RECORDING))
+			send_to_history(d, l);
 }
 
 /* What the dead reporter may have read without writing it down is sent again; ids make that harmless. */
 void dispatch_on_reporter_ready(struct dispatch *d)
 {
-	lease_each(d->leases, mark_unsent, d);
-	lease_each(d->leases, send_unsent, d);
+	for (struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
+		l->sent = false;
+	send_unsent(d);
 }
 
 void dispatch_on_reporter_dead(struct dispatch *d)
@@ -277,7 +265,7 @@ const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster)
 
 static bool send_grant(struct dispatch *d, struct child *worker)
 {
-	const struct child_place *at = child_place(worker);
+	const struct child_info *at = child_info(worker);
 	const uint64_t now = clock_boot_ms(), until = may_write_until(d, at->cluster, now);
 	struct msg intent, m = { .type = MSG_GRANT };
 
@@ -287,7 +275,7 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 
 	if (!l)
 		return false;
-	packed_get(l->intent, &intent);
+	msg_unpack(l->intent, &intent);
 	msg_copy_fields(&m, &intent);
 	m.u.grant.verify_first = l->verify_first;
 	m.u.grant.valid_until = until;
@@ -344,7 +332,7 @@ void dispatch_cluster(struct dispatch *d, uint64_t cluster)
 {
 	if (!lifecycle_is_running(d->root) || !d->history_open)
 		return;
-	if (pause_list_get(d->pauses, 0)) /* what waits is looked at one by one */
+	if (!pause_list_is_empty(d->pauses)) /* what waits is looked at one by one */
 		refuse_paused(d, cluster);
 	for (unsigned held = 0; held < WORKER_LEASES_MAX; held++)
 		grant_where_held(d, cluster, held);
@@ -360,7 +348,7 @@ void dispatch_all(struct dispatch *d)
 void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 {
 	state_of(d, worker)->otherwise_busy = false;
-	dispatch_cluster(d, child_place(worker)->cluster);
+	dispatch_cluster(d, child_info(worker)->cluster);
 }
 
 /* -- the end of an action -- */
@@ -369,12 +357,12 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 {
 	struct lease *l;
 
-	if (lease_result(d->leases, (int)child_place(worker)->index, m, &l) < 0) {
+	if (lease_result(d->leases, (int)child_info(worker)->index, m, &l) < 0) {
 		child_protocol_error(worker, "RESULT for a lease that it does not hold");
 		return;
 	}
 	send_to_history(d, l);
-	dispatch_cluster(d, child_place(worker)->cluster);
+	dispatch_cluster(d, child_info(worker)->cluster);
 }
 
 static void log_end(const struct dispatch *d, const struct msg_intent *i, const struct msg_record *r)
@@ -393,8 +381,8 @@ void dispatch_on_record_ack(struct dispatch *d, const struct msg *m)
 
 	if (!l || l->phase != LEASE_RECORDING)
 		return; /* acknowledged twice, by two lives of the reporter */
-	packed_get(l->intent, &intent);
-	packed_get(l->record, &record);
+	msg_unpack(l->intent, &intent);
+	msg_unpack(l->record, &record);
 	const struct msg_record *r = &record.u.record;
 
 	log_end(d, &intent.u.intent, r);
@@ -417,7 +405,7 @@ static void give_up(struct dispatch *d, struct lease *l)
 
 void dispatch_on_worker_dead(struct dispatch *d, struct child *worker)
 {
-	const int index = (int)child_place(worker)->index;
+	const int index = (int)child_info(worker)->index;
 	struct lease *l;
 
 	*state_of(d, worker) = (struct worker){ 0 };
@@ -427,16 +415,16 @@ void dispatch_on_worker_dead(struct dispatch *d, struct child *worker)
 		else
 			lease_holder_died(d->leases, l);
 	}
-	dispatch_cluster(d, child_place(worker)->cluster);
+	dispatch_cluster(d, child_info(worker)->cluster);
 }
 
 /* Never released by time: the holder is killed, and its death releases. */
 static void check_overdue(const struct dispatch *d, struct child *worker, uint64_t now_ms)
 {
-	const struct lease *l = lease_held_by(d->leases, (int)child_place(worker)->index);
+	const struct lease *l = lease_held_by(d->leases, (int)child_info(worker)->index);
 
 	for (; l; l = l->next)
-		if (now_ms > l->deadline_ms && child_pid(worker))
+		if (now_ms > l->deadline_ms && child_info(worker)->pid)
 			child_kill(worker, "hung: a lease took longer than 30 s");
 }
 
@@ -445,20 +433,16 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 	for (size_t i = 0; i < children_count(d->children); i++)
 		check_overdue(d, children_get(d->children, i), now_ms);
 	if (d->history_open)
-		lease_each(d->leases, send_unsent, d);
+		send_unsent(d);
 }
 
 /* -- stats -- */
 
-static void count_busy(void *ctx, struct lease *l)
-{
-	*(size_t *)ctx += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
-}
-
 void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 {
 	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
-	lease_each(d->leases, count_busy, &ret->busy);
+	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
+		ret->busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
 }
 
 /* -- life -- */
@@ -478,8 +462,7 @@ struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *p
 	d->children = lifecycle_children(root);
 	d->pauses = pauses;
 	d->answers = answers;
-	d->leases = lease_table_new();
-	lease_table_set_pause(d->leases, lease_is_paused, d);
+	d->leases = lease_table_new(lease_is_paused, d);
 	return d;
 }
 

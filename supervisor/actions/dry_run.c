@@ -6,11 +6,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/xalloc.h"
-#include "model/outcomes.h"
+#include "model/actions.h"
 #include "model/reasons.h"
-#include "supervisor/actions/packed.h"
 
 #define DRY_RUNS_MAX 4096u
 #define DRY_RUN_MS   30000u /* a worker that takes longer is killed */
@@ -19,9 +17,9 @@
 struct question {
 	struct question *next;
 	uint64_t conn, id, cluster;
-	uint64_t since_ms;     /* boot time: asked, or given to the worker */
-	struct child *worker;  /* that works on it, NULL = it waits */
-	struct packed *packed; /* CTL_DRY_RUN */
+	uint64_t since_ms;         /* boot time: asked, or given to the worker */
+	struct child *worker;      /* that works on it, NULL = it waits */
+	struct msg_packed *packed; /* CTL_DRY_RUN */
 };
 
 struct dry_runs {
@@ -95,7 +93,7 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 				  .id = r->id,
 				  .cluster = r->cluster,
 				  .since_ms = clock_boot_ms(),
-				  .packed = packed_new(m) };
+				  .packed = msg_pack(m) };
 	q->n++;
 	dispatch_cluster(q->dispatch, r->cluster);
 }
@@ -103,21 +101,21 @@ void dry_run_on_ctl_dry_run(struct dry_runs *q, const struct msg *m)
 /* Hand the oldest question to an idle worker of its cluster; false when there is none. */
 static bool on_idle(void *ctx, struct child *worker)
 {
-	struct question *next = *find(ctx, NULL, child_place(worker)->cluster);
+	struct question *next = *find(ctx, NULL, child_info(worker)->cluster);
 	struct msg m;
 
 	if (!next)
 		return false;
 	next->worker = worker;
 	next->since_ms = clock_boot_ms();
-	packed_get(next->packed, &m);
+	msg_unpack(next->packed, &m);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }
 
 void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, const struct msg *m)
 {
-	struct question **at = find(q, worker, child_place(worker)->cluster);
+	struct question **at = find(q, worker, child_info(worker)->cluster);
 	struct msg answered = *m;
 
 	if (!*at || m->u.ctl_dry_run_result.id != (*at)->id) {
@@ -132,7 +130,7 @@ void dry_run_on_ctl_dry_run_result(struct dry_runs *q, struct child *worker, con
 
 void dry_run_on_worker_dead(struct dry_runs *q, const struct child *worker)
 {
-	struct question **at = find(q, worker, child_place(worker)->cluster);
+	struct question **at = find(q, worker, child_info(worker)->cluster);
 
 	if (*at)
 		end(q, at, REASON_WORKER_DIED, "the worker died over this question");

@@ -18,8 +18,8 @@ struct lease_table {
 	uint8_t n_held[CHILDREN_MAX];
 	size_t count, bytes;
 	uint64_t next_id;
-	bool (*pause)(void *ctx, const struct lease *l);
-	void *pause_ctx;
+	bool (*is_paused)(void *ctx, const struct lease *l);
+	void *ctx;
 };
 
 static struct lease **key_bucket(struct lease_table *t, uint64_t cluster, const char *key)
@@ -31,10 +31,12 @@ static struct lease **key_bucket(struct lease_table *t, uint64_t cluster, const 
 	return &t->by_key[(size_t)(h >> 20) % BUCKETS];
 }
 
-struct lease_table *lease_table_new(void)
+struct lease_table *lease_table_new(bool (*is_paused)(void *ctx, const struct lease *l), void *ctx)
 {
 	struct lease_table *t = xcalloc(1, sizeof(*t));
 
+	t->is_paused = is_paused;
+	t->ctx = ctx;
 	for (size_t c = 0; c <= CLUSTERS_MAX; c++)
 		t->waiting_tail[c] = &t->waiting[c];
 	t->next_id = 1;
@@ -108,7 +110,7 @@ static struct lease *find_key(struct lease_table *t, const struct msg_intent *i)
 
 static size_t size_of(const struct lease *l)
 {
-	return sizeof(*l) + strlen(l->key) + 1 + packed_size(l->intent) + packed_size(l->record);
+	return sizeof(*l) + strlen(l->key) + 1 + msg_packed_size(l->intent) + msg_packed_size(l->record);
 }
 
 static struct lease *insert(struct lease_table *t, const struct msg *intent)
@@ -125,7 +127,7 @@ static struct lease *insert(struct lease_table *t, const struct msg *intent)
 	l->duty = (uint8_t)i->duty;
 	l->action = (uint8_t)i->action;
 	l->holder = -1;
-	l->intent = packed_new(intent);
+	l->intent = msg_pack(intent);
 	l->by_key = *by_key;
 	*by_key = l;
 	l->by_id = *by_id;
@@ -197,25 +199,14 @@ bool lease_written(struct lease_table *t, struct lease *l)
 	return true;
 }
 
-void lease_table_set_pause(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx)
-{
-	t->pause = fn;
-	t->pause_ctx = ctx;
-}
-
-static bool is_paused(const struct lease_table *t, const struct lease *l)
-{
-	return t->pause && t->pause(t->pause_ctx, l);
-}
-
 static bool may_be_granted(const struct lease_table *t, const struct lease *l)
 {
-	return !is_paused(t, l);
+	return !t->is_paused(t->ctx, l);
 }
 
 static bool may_be_refused(const struct lease_table *t, const struct lease *l)
 {
-	return !l->verify_first && is_paused(t, l);
+	return !l->verify_first && t->is_paused(t->ctx, l);
 }
 
 bool lease_is_waiting(const struct lease_table *t, uint64_t cluster)
@@ -251,8 +242,8 @@ static void set_record(struct lease_table *t, struct lease *l, const struct msg 
 
 	msg_copy_fields(&record, result);
 	record.u.record.id = l->id;
-	l->record = packed_new(&record);
-	t->bytes += packed_size(l->record);
+	l->record = msg_pack(&record);
+	t->bytes += msg_packed_size(l->record);
 	l->phase = LEASE_RECORDING;
 	l->sent = false;
 }
@@ -337,9 +328,13 @@ int lease_result(struct lease_table *t, int holder, const struct msg *result, st
 	return 0;
 }
 
-void lease_each(struct lease_table *t, void (*fn)(void *ctx, struct lease *l), void *ctx)
+struct lease *lease_next(const struct lease_table *t, const struct lease *l)
 {
-	for (size_t b = 0; b < BUCKETS; b++)
-		for (struct lease *l = t->by_id[b]; l; l = l->by_id)
-			fn(ctx, l);
+	size_t b = l ? l->id % BUCKETS + 1 : 0;
+
+	if (l && l->by_id)
+		return l->by_id;
+	while (b < BUCKETS && !t->by_id[b])
+		b++;
+	return b < BUCKETS ? t->by_id[b] : NULL;
 }

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "supervisor/actions/packed.h"
+#include "ipc/msg.h"
 
 #define LEASES_MAX       8192u
 #define LEASES_BYTES_MAX (4u << 20)
@@ -27,11 +27,11 @@ enum lease_phase {
 
 struct lease {
 	uint64_t id;
-	uint64_t conn;         /* of the control socket: who waits for its end; 0 = nobody */
-	uint64_t deadline_ms;  /* boot time after which the holder is killed */
-	struct packed *intent; /* INTENT: id and all facts */
-	struct packed *record; /* RECORD, from LEASE_RECORDING on */
-	struct lease *next;    /* FIFO of LEASE_WAITING of its cluster; of the same holder, newest first */
+	uint64_t conn;             /* of the control socket: who waits for its end; 0 = nobody */
+	uint64_t deadline_ms;      /* boot time after which the holder is killed */
+	struct msg_packed *intent; /* INTENT: id and all facts */
+	struct msg_packed *record; /* RECORD, from LEASE_RECORDING on */
+	struct lease *next; /* FIFO of LEASE_WAITING of its cluster; of the same holder, newest first */
 	struct lease *by_key, *by_id; /* hash chains */
 	int16_t holder;               /* index of the child, while LEASE_GRANTED */
 	uint8_t phase;                /* enum lease_phase */
@@ -46,7 +46,8 @@ _Static_assert(CLUSTERS_MAX <= UINT8_MAX && CHILDREN_MAX <= INT16_MAX, "members 
 
 struct lease_table;
 
-struct lease_table *lease_table_new(void);
+/* What is_paused says of a lease is asked before it is granted. */
+struct lease_table *lease_table_new(bool (*is_paused)(void *ctx, const struct lease *l), void *ctx);
 void lease_table_free(struct lease_table **t);
 size_t lease_table_count(const struct lease_table *t);
 /* What all leases take, without the table. */
@@ -68,8 +69,6 @@ void lease_close(struct lease_table *t, struct lease **l);
 /* The intent is on disk: queue for a worker. Returns false when the lease is not LEASE_NEW (a repeated
  * acknowledgement). */
 bool lease_written(struct lease_table *t, struct lease *l);
-/* Leases that fn says are paused are not granted. fn NULL (as it begins) pauses none. */
-void lease_table_set_pause(struct lease_table *t, bool (*fn)(void *ctx, const struct lease *l), void *ctx);
 /* Oldest waiting lease of the cluster that is paused and that no worker has ever had: it becomes
  * LEASE_RECORDING with `result` (its id is filled in). NULL = none. One in doubt is never ended so: what its
  * holder did has to be looked at first, so it waits. */
@@ -89,7 +88,7 @@ int lease_result(struct lease_table *t, int holder, const struct msg *result, st
 /* The newest lease granted to holder, or NULL; the others follow by next. */
 struct lease *lease_held_by(const struct lease_table *t, int holder);
 unsigned lease_count_held(const struct lease_table *t, int holder);
-/* Visit all; fn may not open or close leases. */
-void lease_each(struct lease_table *t, void (*fn)(void *ctx, struct lease *l), void *ctx);
+/* All of them: the first (l NULL), the one behind l, NULL behind the last. */
+struct lease *lease_next(const struct lease_table *t, const struct lease *l);
 
 #endif

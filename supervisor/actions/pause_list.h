@@ -14,27 +14,31 @@
 /* Most scopes at once: every duty and "all" of every cluster and of all of them. */
 #define PAUSES_MAX (((size_t)CLUSTERS_MAX + 1) * (DUTY__MAX + 1))
 
-/* Both speak of one duty (or all) of one cluster (or all). */
-bool pause_same_scope(const struct msg_pause *a, const struct msg_pause *b);
+/* What lies within a scope: cluster_name "" and duty -1 cover everything. */
+bool pause_covers(const struct msg_pause *scope, const char *cluster_name, int64_t duty);
+bool pause_has_ended(const struct msg_pause *p, int64_t now_ms);
+
+struct pause {
+	struct msg_pause p; /* not `on`: resumed, which the history does not know yet */
+	bool unsaved;       /* the history has not confirmed it */
+	bool sent;          /* to the present reporter */
+	uint64_t conn;      /* to answer when it is on disk, 0 = nobody */
+};
 
 struct pause_list;
 
 struct pause_list *pause_list_new(void);
 void pause_list_free(struct pause_list **p);
 
-/* Pause a scope (p->on), replacing what is said of the same scope. False when the list is full. */
-bool pause_list_add(struct pause_list *l, const struct msg_pause *p);
-/* Take one entry that lies within `scope` (cluster_name "" and duty -1 cover everything) off the list: true
- * with *ret the entry, its `on` false. */
-bool pause_list_take_within(struct pause_list *l, const struct msg_pause *scope, struct msg_pause *ret);
-/* The same for one entry that has ended. */
-bool pause_list_take_ended(struct pause_list *l, int64_t now_ms, struct msg_pause *ret);
-/* The entry that pauses this duty of this cluster, or NULL; borrowed until the next change. */
-const struct msg_pause *pause_list_find(const struct pause_list *l, const char *cluster_name, uint64_t duty,
-					int64_t now_ms);
-/* Entries in the order they were made, NULL behind the last. */
-const struct msg_pause *pause_list_get(const struct pause_list *l, size_t i);
-/* Some entry has p's scope. */
-bool pause_list_have_scope(const struct pause_list *l, const struct msg_pause *p);
+/* The entry with p's scope, made or changed to p. NULL when the list is full. */
+struct pause *pause_list_set(struct pause_list *l, const struct msg_pause *p);
+void pause_list_remove(struct pause_list *l, struct pause *p);
+/* The entry with p's scope: one duty (or all) of one cluster (or all). NULL when there is none. */
+struct pause *pause_list_find_scope(struct pause_list *l, const struct msg_pause *p);
+/* Some entry pauses this duty of this cluster. */
+bool pause_list_pauses(const struct pause_list *l, const char *cluster_name, uint64_t duty, int64_t now_ms);
+/* Entries in the order they were made, NULL behind the last; good until one is removed. */
+struct pause *pause_list_get(struct pause_list *l, size_t i);
+bool pause_list_is_empty(const struct pause_list *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* pause_requests.h - pauses on their way: from an operator to the list, the watchers and the history, and
  * back from the history at its start. In force at once; confirmed to the operator when it is on disk. What is
  * resumed by a crash between the two would be wrong, so the list of a running supervisor is what counts, and
- * a new reporter is corrected by it. Process: supervisor.  Owns: what the history has not confirmed yet. */
+ * a new reporter is corrected by it. Process: supervisor. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_PAUSE_REQUESTS_H
 #define SUPERVISOR_ACTIONS_PAUSE_REQUESTS_H
@@ -25,7 +25,7 @@ void pause_requests_on_pause(struct pause_requests *p, const struct msg *m);
 /* The history is open. */
 void pause_requests_on_open_end(struct pause_requests *p);
 void pause_requests_on_reporter_dead(struct pause_requests *p);
-void pause_requests_on_watcher_ready(const struct pause_requests *p, struct child *watcher);
+void pause_requests_on_watcher_ready(const struct pause_requests *p, uint64_t cluster);
 /* Ends pauses that have ended, and tells the history what it did not take. */
 void pause_requests_tick(struct pause_requests *p);
 /* A PAUSE for each that is in force. */

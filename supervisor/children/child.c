@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/backoff.h"
@@ -18,7 +16,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
-#include "ipc/channel.h"
 
 #define START_MS   10000u /* spawn to READY */
 #define STALLED_MS 15000u /* no heartbeat */
@@ -29,10 +26,7 @@ static const struct backoff_policy restart_backoff = { 100, 30000, 0.5 };
 
 /* One process of it, from spawn to death. */
 struct life {
-	pid_t pid;
-	int pidfd;
-	struct channel *channel;
-	struct event *on_death;
+	struct spawned process;
 	bool ready;                 /* READY has arrived */
 	bool condemned;             /* killed, not dead yet */
 	bool mute;                  /* a protocol error: what it says is dropped */
@@ -43,59 +37,41 @@ struct life {
 
 struct child {
 	const struct child_env *env;
-	struct child_place place;
-	char cluster_name[64];
-	enum fsm_state state;
+	struct child_info info;
 	struct fsm_record deaths;
 	struct event *timer;
 	struct life life;
-	bool was_ready;
 	int64_t started_at; /* wall */
 	char sandbox[256];
 	char error[256]; /* why the last life ended */
 };
 
 #define CHILD_KV(c)                                                                                          \
-	kv_s("role", role_name((c)->place.role)), kv_s("cluster", (c)->cluster_name),                        \
-		kv_u("number", (c)->place.number), kv_u("pid", (c)->life.pid)
+	kv_s("role", role_name((c)->info.role)), kv_s("cluster", (c)->info.cluster_name),                    \
+		kv_u("number", (c)->info.number), kv_u("pid", (c)->info.pid)
 
-const struct child_place *child_place(const struct child *c)
+const struct child_info *child_info(const struct child *c)
 {
-	return &c->place;
-}
-
-enum fsm_state child_state(const struct child *c)
-{
-	return c->state;
+	return &c->info;
 }
 
 bool child_is_ready(const struct child *c)
 {
-	return c->state == FSM_READY && c->life.pid && !c->life.condemned;
-}
-
-bool child_was_ready(const struct child *c)
-{
-	return c->was_ready;
-}
-
-pid_t child_pid(const struct child *c)
-{
-	return c->life.pid;
+	return c->info.state == FSM_READY && c->info.pid && !c->life.condemned;
 }
 
 void child_stats(const struct child *c, struct msg *ret)
 {
-	const char *role = role_name(c->place.role), *state = fsm_state_name(c->state);
+	const char *role = role_name(c->info.role), *state = fsm_state_name(c->info.state);
 
 	*ret = (struct msg){ .type = MSG_CHILD_STATS,
-			     .u.child_stats = { .number = c->place.number,
-						.pid = (uint64_t)c->life.pid,
+			     .u.child_stats = { .number = c->info.number,
+						.pid = (uint64_t)c->info.pid,
 						.restarts = c->deaths.n_deaths,
 						.rss_kb = c->life.rss_kb,
 						.started = c->started_at } };
 	msg_set(ret, child_stats.role, role, strlen(role));
-	msg_set(ret, child_stats.cluster_name, c->cluster_name, strlen(c->cluster_name));
+	msg_set(ret, child_stats.cluster_name, c->info.cluster_name, strlen(c->info.cluster_name));
 	msg_set(ret, child_stats.state, state, strlen(state));
 	msg_set(ret, child_stats.sandbox, c->sandbox, strlen(c->sandbox));
 	msg_set(ret, child_stats.error, c->error, strlen(c->error));
@@ -103,13 +79,7 @@ void child_stats(const struct child *c, struct msg *ret)
 
 int child_send(struct child *c, const struct msg *m, int fd)
 {
-	return c->life.channel ? channel_send(c->life.channel, m, fd) : -EPIPE;
-}
-
-static void signal_child(const struct child *c, int sig)
-{
-	if (c->life.pidfd >= 0)
-		(void)syscall(SYS_pidfd_send_signal, c->life.pidfd, sig, NULL, 0);
+	return c->life.process.channel ? channel_send(c->life.process.channel, m, fd) : -EPIPE;
 }
 
 /* -- killing -- */
@@ -144,10 +114,10 @@ void child_tick(struct child *c, uint64_t now_ms)
 
 	if (c->life.eof_ms && now_ms - c->life.eof_ms > EOF_MS) {
 		child_kill(c, "closed its channel and does not end");
-	} else if (c->state == FSM_STARTING && c->life.pid && stalled > START_MS) {
+	} else if (c->info.state == FSM_STARTING && c->info.pid && stalled > START_MS) {
 		(void)snprintf(why, sizeof(why), "not ready within %u s", START_MS / 1000);
 		child_kill(c, why);
-	} else if ((c->state == FSM_READY || c->state == FSM_DRAINING) && stalled > STALLED_MS) {
+	} else if ((c->info.state == FSM_READY || c->info.state == FSM_DRAINING) && stalled > STALLED_MS) {
 		(void)snprintf(why, sizeof(why), "hung: no heartbeat for %u s", STALLED_MS / 1000);
 		child_kill(c, why);
 	}
@@ -161,15 +131,15 @@ static void on_hello(struct child *c, const struct msg_hello *hello)
 		child_protocol_error(c, "it is of another build: restart the service after an upgrade");
 		return;
 	}
-	channel_set_phase(c->life.channel, PH_SETUP);
-	c->env->ops->on_hello(c->env->ctx, c);
+	channel_set_phase(c->life.process.channel, PH_SETUP);
+	c->env->ops->on_hello(c->env->root, c);
 }
 
 static void on_ready(struct child *c, const struct msg_ready *ready)
 {
-	channel_set_phase(c->life.channel, PH_RUN);
+	channel_set_phase(c->life.process.channel, PH_RUN);
 	(void)snprintf(c->sandbox, sizeof(c->sandbox), "%s", ready->sandbox);
-	c->life.ready = c->was_ready = true;
+	c->life.ready = c->info.was_ready = true;
 	c->life.ready_ms = c->life.beat_ms = clock_boot_ms();
 	child_event(c, FSM_EV_READY);
 	log_info("child ready", CHILD_KV(c), kv_s("sandbox", c->sandbox));
@@ -199,7 +169,7 @@ static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int 
 	else if (m->type == MSG_HEARTBEAT)
 		on_heartbeat(c, &m->u.heartbeat);
 	else
-		c->env->ops->on_msg(c->env->ctx, c, m);
+		c->env->ops->on_msg(c->env->root, c, m);
 }
 
 /* An end of the channel is followed by the death, which says more (the exit code); a bad message makes it
@@ -214,8 +184,6 @@ static void on_close(void *ctx, struct channel *channel, int err, const char *te
 	else
 		c->life.eof_ms = clock_boot_ms();
 }
-
-static const struct channel_ops channel_ops = { .on_msg = on_msg, .on_close = on_close };
 
 /* -- death -- */
 
@@ -233,40 +201,25 @@ static void describe_death(struct child *c, const siginfo_t *si)
 			       sigabbrev_np(si->si_status));
 	if (c->error[0] == '\0')
 		(void)snprintf(c->error, sizeof(c->error), "%s", text);
-	if (c->state == FSM_DRAINING && si->si_code == CLD_EXITED && si->si_status == 0)
+	if (c->info.state == FSM_DRAINING && si->si_code == CLD_EXITED && si->si_status == 0)
 		log_info("child finished", CHILD_KV(c));
 	else
 		(void)log_warn(0, "child died", CHILD_KV(c), kv_s("how", text), kv_s("detail", c->error));
 }
 
-static void end_life(struct child *c)
+static void on_death(void *ctx, const siginfo_t *si)
 {
-	channel_free(&c->life.channel);
-	if (c->life.on_death)
-		event_free(c->life.on_death);
-	if (c->life.pidfd >= 0)
-		(void)close(c->life.pidfd);
-	c->life = (struct life){ .pidfd = -1 };
-}
+	struct child *c = ctx;
 
-/* Proven death: what the child said before is read to the end first, so that no RESULT is lost. */
-static void on_death(evutil_socket_t fd, short what, void *arg)
-{
-	struct child *c = arg;
-	siginfo_t si = { 0 };
-
-	(void)fd;
-	(void)what;
-	channel_read_all(c->life.channel);
-	if (waitid(P_PID, (id_t)c->life.pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
-		return;
-	describe_death(c, &si);
-	const int code = si.si_code == CLD_EXITED ? si.si_status : -si.si_status;
+	describe_death(c, si);
+	const int code = si->si_code == CLD_EXITED ? si->si_status : -si->si_status;
 	const enum fsm_event ev = fsm_death(&c->deaths, c->life.ready, c->life.ready_ms,
 					    code == EXIT_CODE_CONFIG, clock_boot_ms());
 
-	end_life(c);
-	c->env->ops->on_dead(c->env->ctx, c, code);
+	spawned_done(&c->life.process);
+	c->life = (struct life){ 0 };
+	c->info.pid = 0;
+	c->env->ops->on_dead(c->env->root, c, code);
 	child_event(c, ev);
 }
 
@@ -281,15 +234,13 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 static void act_spawn(struct child *c)
 {
-	const bool locks = c->place.role == ROLE_WORKER;
+	static const struct spawn_ops ops = { { .on_msg = on_msg, .on_close = on_close }, on_death };
 	char number[8];
-	struct spawned child;
 
 	c->error[0] = '\0';
-	(void)snprintf(number, sizeof(number), "%u", (unsigned)c->place.number);
-	const char *const argv[] = { role_name(c->place.role), c->cluster_name, number, NULL };
-	const int r =
-		spawn_child(c->env->images, c->place.role, argv, locks ? c->env->lock_fd : -1, false, &child);
+	(void)snprintf(number, sizeof(number), "%u", (unsigned)c->info.number);
+	const char *const argv[] = { role_name(c->info.role), c->info.cluster_name, number, NULL };
+	const int r = spawn_child(c->env->images, c->info.role, argv, &ops, c, &c->life.process);
 
 	if (r < 0) {
 		(void)log_error(r, "cannot start child", CHILD_KV(c));
@@ -298,16 +249,13 @@ static void act_spawn(struct child *c)
 		return;
 	}
 	c->started_at = clock_wall_ms();
-	c->life = (struct life){ .pid = child.pid, .pidfd = child.pidfd, .beat_ms = clock_boot_ms() };
-	c->life.channel =
-		channel_new(c->env->base, child.channel, ROLE_SUPERVISOR, c->place.role, &channel_ops, c);
-	c->life.on_death = event_new(c->env->base, child.pidfd, EV_READ | EV_PERSIST, on_death, c);
-	(void)event_add(c->life.on_death, NULL);
+	c->life.beat_ms = clock_boot_ms();
+	c->info.pid = c->life.process.pid;
 }
 
 static void act_kill(struct child *c)
 {
-	signal_child(c, SIGKILL);
+	spawned_kill(&c->life.process);
 }
 
 static void act_backoff(struct child *c)
@@ -333,13 +281,13 @@ static void act_drain(struct child *c)
 
 static void act_give_up(struct child *c)
 {
-	c->env->ops->on_give_up(c->env->ctx);
+	c->env->ops->on_give_up(c->env->root);
 }
 
 static void act_bug(struct child *c)
 {
 	(void)log_error(0, "supervision event in a state that cannot have it", CHILD_KV(c),
-			kv_s("state", fsm_state_name(c->state)));
+			kv_s("state", fsm_state_name(c->info.state)));
 }
 
 void child_event(struct child *c, enum fsm_event ev)
@@ -349,25 +297,23 @@ void child_event(struct child *c, enum fsm_event ev)
 		[FSM_ACT_SLOW] = act_slow,   [FSM_ACT_DRAIN] = act_drain, [FSM_ACT_GIVE_UP] = act_give_up,
 		[FSM_ACT_BUG] = act_bug,
 	};
-	const struct fsm_step step = fsm_next(c->state, ev);
-	const bool changed = step.next != c->state || step.action == FSM_ACT_SPAWN;
+	const struct fsm_step step = fsm_next(c->info.state, ev);
+	const bool changed = step.next != c->info.state || step.action == FSM_ACT_SPAWN;
 
-	c->state = step.next;
+	c->info.state = step.next;
 	if (acts[step.action])
 		acts[step.action](c);
 	if (changed)
-		c->env->ops->on_changed(c->env->ctx, c);
+		c->env->ops->on_changed(c->env->root, c);
 }
 
 /* -- life -- */
 
-struct child *child_new(const struct child_env *env, const struct child_place *place)
+struct child *child_new(const struct child_env *env, const struct child_info *info)
 {
 	struct child *c = xcalloc(1, sizeof(*c));
 
-	*c = (struct child){ .env = env, .place = *place, .life.pidfd = -1 };
-	(void)snprintf(c->cluster_name, sizeof(c->cluster_name), "%s", place->cluster_name);
-	c->place.cluster_name = c->cluster_name;
+	*c = (struct child){ .env = env, .info = *info };
 	c->timer = evtimer_new(env->base, on_timer, c);
 	return c;
 }
@@ -376,10 +322,7 @@ void child_free(struct child **cp)
 {
 	struct child *c = *cp;
 
-	signal_child(c, SIGKILL);
-	if (c->life.pid > 0)
-		(void)waitpid(c->life.pid, NULL, 0);
-	end_life(c);
+	spawned_done(&c->life.process);
 	event_free(c->timer);
 	free(c);
 	*cp = NULL;

@@ -13,53 +13,52 @@
 #include "supervisor/children/spawn.h"
 
 struct child;
+struct lifecycle;
 struct event_base;
 
-/* Which one it is; this does not change from life to life. */
-struct child_place {
+struct child_info {
+	/* Which one it is; this does not change from life to life. */
 	enum role role;
 	uint64_t cluster; /* CLUSTERS_MAX for the reporter */
 	uint64_t number;  /* which of its kind in its cluster */
 	size_t index;     /* among all children, below CHILDREN_MAX */
-	const char *cluster_name;
+	char cluster_name[64];
+	/* How it is. */
+	enum fsm_state state;
+	bool was_ready; /* once, in this life or an earlier one */
+	pid_t pid;      /* 0 while there is no process */
 };
 
 struct child_ops {
 	/* It has said HELLO and waits for its settings. */
-	void (*on_hello)(void *ctx, struct child *c);
+	void (*on_hello)(struct lifecycle *l, struct child *c);
 	/* A message that the codec has checked: this role may say it. */
-	void (*on_msg)(void *ctx, struct child *c, const struct msg *m);
+	void (*on_msg)(struct lifecycle *l, struct child *c, const struct msg *m);
 	/* Proven death, after everything that it had said. code: its exit code, or the negative number of the
 	 * signal. It is not ready any more; whether it is started again follows. */
-	void (*on_dead)(void *ctx, struct child *c, int code);
+	void (*on_dead)(struct lifecycle *l, struct child *c, int code);
 	/* It ended with EXIT_CODE_CONFIG: starting it again cannot help. */
-	void (*on_give_up)(void *ctx);
+	void (*on_give_up)(struct lifecycle *l);
 	/* Its state has changed. */
-	void (*on_changed)(void *ctx, struct child *c);
+	void (*on_changed)(struct lifecycle *l, struct child *c);
 };
 
 /* What all children share; borrowed. */
 struct child_env {
 	struct event_base *base;
-	const struct spawn_images *images;
-	int lock_fd; /* workers inherit it */
+	struct spawn_images *images;
 	const struct child_ops *ops;
-	void *ctx;
+	struct lifecycle *root; /* what ops get */
 };
 
-/* In state FSM_DOWN. place->cluster_name is copied. */
-struct child *child_new(const struct child_env *env, const struct child_place *place);
+/* In state FSM_DOWN; info says which one. */
+struct child *child_new(const struct child_env *env, const struct child_info *info);
 /* Kills it and waits for its end. */
 void child_free(struct child **c);
 
-const struct child_place *child_place(const struct child *c);
-enum fsm_state child_state(const struct child *c);
+const struct child_info *child_info(const struct child *c);
 /* It runs, has said READY and is not about to be killed. */
 bool child_is_ready(const struct child *c);
-/* It was ready once, in this life or an earlier one. */
-bool child_was_ready(const struct child *c);
-/* 0 while there is no process. */
-pid_t child_pid(const struct child *c);
 /* All members but `leases`. */
 void child_stats(const struct child *c, struct msg *ret);
 

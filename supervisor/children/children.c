@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/children/children.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/xalloc.h"
@@ -33,10 +34,11 @@ void children_free(struct children **s)
 
 static void add(struct children *s, enum role role, uint64_t cluster, uint64_t number, const char *name)
 {
-	const struct child_place place = { role, cluster, number, s->n, name };
+	struct child_info info = { .role = role, .cluster = cluster, .number = number, .index = s->n };
 
+	(void)snprintf(info.cluster_name, sizeof(info.cluster_name), "%s", name);
 	s->v = xreallocarray(s->v, s->n + 1, sizeof(struct child *));
-	s->v[s->n++] = child_new(s->env, &place);
+	s->v[s->n++] = child_new(s->env, &info);
 }
 
 void children_make(struct children *s, const struct generation *g)
@@ -62,22 +64,30 @@ struct child *children_get(const struct children *s, size_t i)
 	return s->v[i];
 }
 
-struct child *const *children_workers(const struct children *s, uint64_t cluster, size_t *ret_n)
-{
-	const size_t from = cluster < CLUSTERS_MAX ? s->first[cluster] : s->n,
-		     to = cluster < CLUSTERS_MAX ? s->first[cluster + 1] : s->n;
-
-	*ret_n = to > from ? to - from - 1 : 0;
-	return s->v + from + (*ret_n > 0);
-}
-
-struct child *children_find(const struct children *s, enum role role, uint64_t cluster)
+struct child *children_next(const struct children *s, enum role role, uint64_t cluster, size_t *i)
 {
 	const bool one = role == ROLE_REPORTER || cluster >= CLUSTERS_MAX;
 	const size_t from = one ? 0 : s->first[cluster], to = one ? s->n > 0 : s->first[cluster + 1];
 
-	for (size_t i = from; i < to; i++)
-		if (child_place(s->v[i])->role == role && child_is_ready(s->v[i]))
-			return s->v[i];
+	while (from + *i < to) {
+		struct child *c = s->v[from + (*i)++];
+
+		if (child_info(c)->role == role && child_is_ready(c))
+			return c;
+	}
 	return NULL;
+}
+
+struct child *children_find(const struct children *s, enum role role, uint64_t cluster)
+{
+	size_t i = 0;
+
+	return children_next(s, role, cluster, &i);
+}
+
+bool children_send(const struct children *s, enum role role, uint64_t cluster, const struct msg *m)
+{
+	struct child *c = children_find(s, role, cluster);
+
+	return c && child_send(c, m, -1) == 0;
 }

@@ -21,7 +21,9 @@ size_t children_count(const struct children *s);
 struct child *children_get(const struct children *s, size_t i);
 /* The first that is ready of that role (reporter: of any cluster), or NULL. */
 struct child *children_find(const struct children *s, enum role role, uint64_t cluster);
-/* The workers of a cluster: *ret_n of them, one behind the other. */
-struct child *const *children_workers(const struct children *s, uint64_t cluster, size_t *ret_n);
+/* Queue m for that one; false when there is none or it does not take it. */
+bool children_send(const struct children *s, enum role role, uint64_t cluster, const struct msg *m);
+/* The next such one behind number *i, which begins as 0; NULL behind the last. */
+struct child *children_next(const struct children *s, enum role role, uint64_t cluster, size_t *i);
 
 #endif

@@ -2,78 +2,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/children/fsm.h"
 
-#define DEATHS(state, act)                                                                                   \
-	[FSM_EV_DEATH_EARLY] = { state, act }, [FSM_EV_DEATH_LATE] = { state, act },                         \
-	[FSM_EV_DEATH_BUDGET] = { state, act }, [FSM_EV_DEATH_CONFIG] = { state, act }
-
+/* What changes something. An event that a state does not have here is passed over, or, when only a process
+ * brings it about, a bug. Nothing leads back to FSM_DOWN. */
 static const struct fsm_step table[FSM_STATE__MAX][FSM_EVENT__MAX] = {
 	[FSM_DOWN] = {
 		[FSM_EV_START] = { FSM_STARTING, FSM_ACT_SPAWN },
-		[FSM_EV_READY] = { FSM_DOWN, FSM_ACT_BUG },
-		DEATHS(FSM_DOWN, FSM_ACT_BUG),
-		[FSM_EV_TIMER] = { FSM_DOWN, FSM_ACT_NONE },
-		[FSM_EV_LATE] = { FSM_DOWN, FSM_ACT_NONE },
 		[FSM_EV_DRAIN] = { FSM_STOPPED, FSM_ACT_NONE },
 	},
 	[FSM_STARTING] = {
-		[FSM_EV_START] = { FSM_STARTING, FSM_ACT_NONE },
 		[FSM_EV_READY] = { FSM_READY, FSM_ACT_NONE },
 		[FSM_EV_DEATH_EARLY] = { FSM_BACKOFF, FSM_ACT_BACKOFF },
-		[FSM_EV_DEATH_LATE] = { FSM_STARTING, FSM_ACT_BUG },
 		[FSM_EV_DEATH_BUDGET] = { FSM_DEGRADED, FSM_ACT_SLOW },
 		[FSM_EV_DEATH_CONFIG] = { FSM_STOPPED, FSM_ACT_GIVE_UP },
-		[FSM_EV_TIMER] = { FSM_STARTING, FSM_ACT_NONE },
 		[FSM_EV_LATE] = { FSM_STARTING, FSM_ACT_KILL },
 		[FSM_EV_DRAIN] = { FSM_DRAINING, FSM_ACT_KILL },
 	},
 	[FSM_READY] = {
-		[FSM_EV_START] = { FSM_READY, FSM_ACT_NONE },
-		[FSM_EV_READY] = { FSM_READY, FSM_ACT_BUG },
-		[FSM_EV_DEATH_EARLY] = { FSM_READY, FSM_ACT_BUG },
 		[FSM_EV_DEATH_LATE] = { FSM_STARTING, FSM_ACT_SPAWN },
 		[FSM_EV_DEATH_BUDGET] = { FSM_DEGRADED, FSM_ACT_SLOW },
 		[FSM_EV_DEATH_CONFIG] = { FSM_STOPPED, FSM_ACT_GIVE_UP },
-		[FSM_EV_TIMER] = { FSM_READY, FSM_ACT_NONE },
 		[FSM_EV_LATE] = { FSM_READY, FSM_ACT_KILL },
 		[FSM_EV_DRAIN] = { FSM_DRAINING, FSM_ACT_DRAIN },
 	},
 	[FSM_BACKOFF] = {
-		[FSM_EV_START] = { FSM_BACKOFF, FSM_ACT_NONE },
-		[FSM_EV_READY] = { FSM_BACKOFF, FSM_ACT_BUG },
-		DEATHS(FSM_BACKOFF, FSM_ACT_BUG),
 		[FSM_EV_TIMER] = { FSM_STARTING, FSM_ACT_SPAWN },
-		[FSM_EV_LATE] = { FSM_BACKOFF, FSM_ACT_NONE },
 		[FSM_EV_DRAIN] = { FSM_STOPPED, FSM_ACT_NONE },
 	},
 	[FSM_DEGRADED] = {
-		[FSM_EV_START] = { FSM_DEGRADED, FSM_ACT_NONE },
-		[FSM_EV_READY] = { FSM_DEGRADED, FSM_ACT_BUG },
-		DEATHS(FSM_DEGRADED, FSM_ACT_BUG),
 		[FSM_EV_TIMER] = { FSM_STARTING, FSM_ACT_SPAWN },
-		[FSM_EV_LATE] = { FSM_DEGRADED, FSM_ACT_NONE },
 		[FSM_EV_DRAIN] = { FSM_STOPPED, FSM_ACT_NONE },
 	},
 	[FSM_DRAINING] = {
-		[FSM_EV_START] = { FSM_DRAINING, FSM_ACT_NONE },
 		[FSM_EV_READY] = { FSM_DRAINING, FSM_ACT_NONE },
-		DEATHS(FSM_STOPPED, FSM_ACT_NONE),
-		[FSM_EV_TIMER] = { FSM_DRAINING, FSM_ACT_NONE },
+		[FSM_EV_DEATH_EARLY ... FSM_EV_DEATH_CONFIG] = { FSM_STOPPED, FSM_ACT_NONE },
 		[FSM_EV_LATE] = { FSM_DRAINING, FSM_ACT_KILL },
-		[FSM_EV_DRAIN] = { FSM_DRAINING, FSM_ACT_NONE },
 	},
 	[FSM_STOPPED] = {
 		[FSM_EV_START] = { FSM_STARTING, FSM_ACT_SPAWN },
-		[FSM_EV_READY] = { FSM_STOPPED, FSM_ACT_BUG },
-		DEATHS(FSM_STOPPED, FSM_ACT_BUG),
-		[FSM_EV_TIMER] = { FSM_STOPPED, FSM_ACT_NONE },
-		[FSM_EV_LATE] = { FSM_STOPPED, FSM_ACT_NONE },
-		[FSM_EV_DRAIN] = { FSM_STOPPED, FSM_ACT_NONE },
 	},
 };
 
 struct fsm_step fsm_next(enum fsm_state state, enum fsm_event event)
 {
-	return table[state][event];
+	const bool of_process = event >= FSM_EV_READY && event <= FSM_EV_DEATH_CONFIG;
+
+	if (table[state][event].next != FSM_DOWN)
+		return table[state][event];
+	return (struct fsm_step){ state, of_process ? FSM_ACT_BUG : FSM_ACT_NONE };
 }
 
 const char *fsm_state_name(enum fsm_state state)

@@ -60,6 +60,15 @@ void generation_add(struct generation *g, const struct msg *m, int fd)
 	close_fd(fd);
 }
 
+uint64_t generation_find_cluster(const struct generation *g, const char *name)
+{
+	uint64_t c = 0;
+
+	while (c < g->clusters && strcmp(g->names[c], name) != 0)
+		c++;
+	return c;
+}
+
 bool generation_whole(const struct generation *g)
 {
 	if (!g->complete || g->clusters == 0 || g->fd[ROLE_REPORTER][CLUSTERS_MAX] < 0)

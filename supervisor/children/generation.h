@@ -27,6 +27,8 @@ struct generation *generation_new(uint64_t number);
 void generation_free(struct generation **g);
 /* One message of the loader. fd is what rode along, or -1; it is taken over. */
 void generation_add(struct generation *g, const struct msg *m, int fd);
+/* Index of the cluster of that name; g->clusters when there is none. */
+uint64_t generation_find_cluster(const struct generation *g, const char *name);
 /* Every part has arrived. */
 bool generation_whole(const struct generation *g);
 /* What differs so that b cannot replace a without a restart, NULL = nothing; borrowed from b. */

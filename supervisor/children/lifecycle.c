@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
@@ -20,18 +21,19 @@
 
 struct lifecycle {
 	struct child_env env;
-	struct spawn_images *images;
 	struct children *children;
 	struct settings_load *settings;
 	struct notify *notify;
+	uint64_t watchdog_ms; /* 0 = none is wanted */
 	const struct lifecycle_ops *ops;
-	void *ctx;
+	struct supervisor *above;
 	enum lifecycle_phase phase;
 	int exit_code;
 	bool told_ready; /* the service manager */
 	bool draining;   /* inside drain_next() */
 	uint64_t drain_until_ms;
-	struct event *tick, *watchdog, *sigterm, *sigint, *sighup;
+	struct event *events[5];
+	size_t n_events;
 	char note[256];
 };
 
@@ -55,26 +57,25 @@ bool lifecycle_is_running(const struct lifecycle *l)
 	return l->phase == LIFECYCLE_RUNNING;
 }
 
-const char *lifecycle_note(const struct lifecycle *l)
-{
-	return l->note;
-}
-
 static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < children_count(l->children); i++)
-		n += child_state(children_get(l->children, i)) == state;
+		n += child_info(children_get(l->children, i))->state == state;
 	return n;
 }
 
-const char *lifecycle_phase_name(const struct lifecycle *l)
+void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
 {
-	static const char *const names[] = { "starting", "running", "draining", "ended" };
+	static const char *const phases[] = { "starting", "running", "draining", "ended" };
+	const bool degraded = l->phase == LIFECYCLE_RUNNING && count_in_state(l, FSM_DEGRADED) > 0;
+	const char *phase = degraded ? "degraded" : phases[l->phase];
 
-	return l->phase == LIFECYCLE_RUNNING && count_in_state(l, FSM_DEGRADED) > 0 ? "degraded"
-										    : names[l->phase];
+	ret->u.ctl_supervisor.observe = lifecycle_generation(l)->observe;
+	ret->u.ctl_supervisor.generation = lifecycle_generation(l)->number;
+	msg_set(ret, ctl_supervisor.phase, phase, strlen(phase));
+	msg_set(ret, ctl_supervisor.note, l->note, strlen(l->note));
 }
 
 void lifecycle_tell_status(const struct lifecycle *l)
@@ -83,7 +84,7 @@ void lifecycle_tell_status(const struct lifecycle *l)
 
 	if (!l->told_ready || l->phase != LIFECYCLE_RUNNING)
 		return;
-	l->ops->describe(l->ctx, text, sizeof(text));
+	l->ops->describe(l->above, text, sizeof(text));
 	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%s",
 		    lifecycle_generation(l)->observe ? "observe: " : "", count_in_state(l, FSM_READY),
 		    children_count(l->children), text, l->note[0] ? "; " : "", l->note);
@@ -96,7 +97,7 @@ static void send_event(struct lifecycle *l, enum role role, enum fsm_event ev)
 	for (size_t i = 0; i < children_count(l->children); i++) {
 		struct child *c = children_get(l->children, i);
 
-		if (child_place(c)->role == role)
+		if (child_info(c)->role == role)
 			child_event(c, ev);
 	}
 }
@@ -108,10 +109,8 @@ static void leave(struct lifecycle *l, int code)
 	(void)event_base_loopbreak(l->env.base);
 }
 
-static void on_first(void *ctx, int code)
+static void on_first(struct lifecycle *l, int code)
 {
-	struct lifecycle *l = ctx;
-
 	if (code != EXIT_CODE_OK) {
 		leave(l, code);
 		return;
@@ -149,9 +148,9 @@ static bool has_stopped(const struct lifecycle *l, enum role role)
 {
 	for (size_t i = 0; i < children_count(l->children); i++) {
 		const struct child *c = children_get(l->children, i);
-		const enum fsm_state state = child_state(c);
+		const enum fsm_state state = child_info(c)->state;
 
-		if (child_place(c)->role == role && state != FSM_STOPPED && state != FSM_DOWN)
+		if (child_info(c)->role == role && state != FSM_STOPPED && state != FSM_DOWN)
 			return false;
 	}
 	return true;
@@ -164,7 +163,7 @@ static void drain_next(struct lifecycle *l)
 	if (l->draining)
 		return; /* child_event() has come back here */
 	l->draining = true;
-	const bool idle = l->ops->busy(l->ctx) == 0;
+	const bool idle = l->ops->busy(l->above) == 0;
 
 	if (idle) {
 		send_event(l, ROLE_WATCHER, FSM_EV_DRAIN);
@@ -172,7 +171,7 @@ static void drain_next(struct lifecycle *l)
 	}
 	const bool others = has_stopped(l, ROLE_WATCHER) && has_stopped(l, ROLE_WORKER);
 
-	if (others && l->ops->busy(l->ctx) == 0)
+	if (others && l->ops->busy(l->above) == 0)
 		send_event(l, ROLE_REPORTER, FSM_EV_DRAIN);
 	if (others && has_stopped(l, ROLE_REPORTER))
 		leave(l, l->exit_code);
@@ -210,10 +209,8 @@ int lifecycle_reload(struct lifecycle *l, uint64_t conn)
 	return settings_load_start(l->settings, conn);
 }
 
-static void on_load_end(void *ctx, uint64_t conn, int err, const char *text)
+static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char *text)
 {
-	struct lifecycle *l = ctx;
-
 	(void)snprintf(l->note, sizeof(l->note), "%s%s", err ? "reload failed: " : "", err ? text : "");
 	if (l->phase != LIFECYCLE_STARTING) {
 		if (err)
@@ -221,7 +218,7 @@ static void on_load_end(void *ctx, uint64_t conn, int err, const char *text)
 					kv_s("detail", text));
 		notify_send(l->notify, "READY=1\nSTATUS=%s", err ? l->note : "settings in force");
 	}
-	l->ops->on_reload_end(l->ctx, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
+	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
 }
 
 static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
@@ -239,47 +236,41 @@ static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 
 /* -- the children -- */
 
-static void on_hello(void *ctx, struct child *c)
+static void on_hello(struct lifecycle *l, struct child *c)
 {
-	settings_load_on_hello(((struct lifecycle *)ctx)->settings, c);
+	settings_load_on_hello(l->settings, c);
 }
 
-static void on_msg(void *ctx, struct child *c, const struct msg *m)
+static void on_msg(struct lifecycle *l, struct child *c, const struct msg *m)
 {
-	struct lifecycle *l = ctx;
-
 	if (m->type == MSG_SETTINGS_ACK)
 		settings_load_on_settings_ack(l->settings, c, m);
 	else
-		l->ops->on_msg(l->ctx, c, m);
+		l->ops->on_msg(l->above, c, m);
 }
 
-static void on_changed(void *ctx, struct child *c)
+static void on_changed(struct lifecycle *l, struct child *c)
 {
-	struct lifecycle *l = ctx;
-
 	if (l->phase == LIFECYCLE_ENDED)
 		return;
-	l->ops->on_changed(l->ctx, c, child_is_ready(c));
+	l->ops->on_changed(l->above, c, child_is_ready(c));
 	if (l->phase == LIFECYCLE_RUNNING)
 		tell_ready(l);
 	else if (l->phase == LIFECYCLE_DRAINING)
 		drain_next(l);
 }
 
-static void on_dead(void *ctx, struct child *c, int code)
+static void on_dead(struct lifecycle *l, struct child *c, int code)
 {
-	struct lifecycle *l = ctx;
-
 	settings_load_on_dead(l->settings, c);
-	l->ops->on_dead(l->ctx, c, code);
-	if (code == EXIT_CODE_TEMPORARY && !child_was_ready(c) && l->phase == LIFECYCLE_STARTING)
+	l->ops->on_dead(l->above, c, code);
+	if (code == EXIT_CODE_TEMPORARY && !child_info(c)->was_ready && l->phase == LIFECYCLE_STARTING)
 		end(l, EXIT_CODE_TEMPORARY);
 }
 
-static void on_give_up(void *ctx)
+static void on_give_up(struct lifecycle *l)
 {
-	end(ctx, EXIT_CODE_CONFIG);
+	end(l, EXIT_CODE_CONFIG);
 }
 
 /* -- the loop -- */
@@ -287,7 +278,7 @@ static void on_give_up(void *ctx)
 static bool is_ours(const struct lifecycle *l, pid_t pid)
 {
 	for (size_t i = 0; i < children_count(l->children); i++)
-		if (child_pid(children_get(l->children, i)) == pid)
+		if (child_info(children_get(l->children, i))->pid == pid)
 			return true;
 	return settings_load_is(l->settings, pid);
 }
@@ -312,7 +303,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	for (size_t i = 0; i < children_count(l->children); i++)
 		child_tick(children_get(l->children, i), now);
 	reap_strangers(l);
-	l->ops->on_tick(l->ctx, now);
+	l->ops->on_tick(l->above, now);
 	settings_load_tick(l->settings, now);
 	if (l->phase != LIFECYCLE_DRAINING)
 		return;
@@ -330,44 +321,42 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 	notify_send(((struct lifecycle *)arg)->notify, "WATCHDOG=1");
 }
 
-static struct event *add_event(struct lifecycle *l, int sig, uint64_t every_ms, event_callback_fn fn)
+static void add_event(struct lifecycle *l, int sig, uint64_t every_ms, event_callback_fn fn)
 {
 	struct event *e = event_new(l->env.base, sig, EV_PERSIST | (sig > 0 ? EV_SIGNAL : 0), fn, l);
 
 	(void)event_add(e, every_ms ? CLOCK_TIMEVAL(every_ms) : NULL);
-	return e;
+	l->events[l->n_events++] = e;
 }
 
-struct lifecycle *lifecycle_new(const struct settings_load_options *options, int lock_fd,
-				const struct lifecycle_ops *ops, void *ctx)
+struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, const struct lifecycle_ops *ops,
+				struct supervisor *s)
 {
 	static const struct child_ops child_ops = { on_hello, on_msg, on_dead, on_give_up, on_changed };
 	static const struct settings_load_ops load_ops = { on_first, on_load_end };
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
-	l->notify = notify_new();
-	l->images = spawn_images_open();
-	l->env = (struct child_env){ event_base_new(), l->images, lock_fd, &child_ops, l };
+	l->notify = notify_new(&l->watchdog_ms);
+	l->env = (struct child_env){ event_base_new(), NULL, &child_ops, l };
+	l->env.images = spawn_images_open(l->env.base, lock_fd);
 	l->ops = ops;
-	l->ctx = ctx;
+	l->above = s;
 	l->children = children_new(&l->env);
-	l->settings = settings_load_new(&l->env, l->children, options, &load_ops, l);
-	if (!l->images || !l->env.base)
+	l->settings = settings_load_new(&l->env, l->children, loader_argv, &load_ops);
+	if (!l->env.images || !l->env.base)
 		lifecycle_free(&l);
 	return l;
 }
 
 int lifecycle_run(struct lifecycle *l)
 {
-	const uint64_t watchdog_ms = notify_watchdog_ms(l->notify);
-
 	(void)settings_load_start(l->settings, 0);
-	l->tick = add_event(l, -1, TICK_MS, on_tick);
-	if (watchdog_ms)
-		l->watchdog = add_event(l, -1, watchdog_ms, on_watchdog);
-	l->sigterm = add_event(l, SIGTERM, 0, on_end_signal);
-	l->sigint = add_event(l, SIGINT, 0, on_end_signal);
-	l->sighup = add_event(l, SIGHUP, 0, on_reload_signal);
+	add_event(l, -1, TICK_MS, on_tick);
+	if (l->watchdog_ms)
+		add_event(l, -1, l->watchdog_ms, on_watchdog);
+	add_event(l, SIGTERM, 0, on_end_signal);
+	add_event(l, SIGINT, 0, on_end_signal);
+	add_event(l, SIGHUP, 0, on_reload_signal);
 	(void)event_base_dispatch(l->env.base);
 	l->phase = LIFECYCLE_ENDED;
 	return l->exit_code;
@@ -380,12 +369,9 @@ void lifecycle_free(struct lifecycle **lp)
 	l->phase = LIFECYCLE_ENDED;
 	children_free(&l->children);
 	settings_load_free(&l->settings);
-	struct event *const events[] = { l->tick, l->watchdog, l->sigterm, l->sigint, l->sighup };
-
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		if (events[i])
-			event_free(events[i]);
-	spawn_images_close(&l->images);
+	while (l->n_events > 0)
+		event_free(l->events[--l->n_events]);
+	spawn_images_close(&l->env.images);
 	if (l->env.base)
 		event_base_free(l->env.base);
 	notify_free(&l->notify);

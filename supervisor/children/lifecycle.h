@@ -13,27 +13,30 @@ struct lifecycle;
 
 enum lifecycle_phase { LIFECYCLE_STARTING, LIFECYCLE_RUNNING, LIFECYCLE_DRAINING, LIFECYCLE_ENDED };
 
+/* What stands above: not known here. */
+struct supervisor;
+
 struct lifecycle_ops {
 	/* A message that is about the trade. */
-	void (*on_msg)(void *ctx, struct child *c, const struct msg *m);
+	void (*on_msg)(struct supervisor *s, struct child *c, const struct msg *m);
 	/* A child's state has changed; ready: to READY. Not any more while all drains. */
-	void (*on_changed)(void *ctx, struct child *c, bool ready);
+	void (*on_changed)(struct supervisor *s, struct child *c, bool ready);
 	/* As child_ops. */
-	void (*on_dead)(void *ctx, struct child *c, int code);
+	void (*on_dead)(struct supervisor *s, struct child *c, int code);
 	/* Once a second. */
-	void (*on_tick)(void *ctx, uint64_t now_ms);
+	void (*on_tick)(struct supervisor *s, uint64_t now_ms);
 	/* A load that conn asked for has ended: exit code and text for it. */
-	void (*on_reload_end)(void *ctx, uint64_t conn, int code, const char *text);
+	void (*on_reload_end)(struct supervisor *s, uint64_t conn, int code, const char *text);
 	/* So many things have to end before anybody is asked to drain. */
-	size_t (*busy)(void *ctx);
+	size_t (*busy)(const struct supervisor *s);
 	/* For the status line, e.g. "2/2 clusters synced". */
-	void (*describe)(void *ctx, char *ret, size_t size);
+	void (*describe)(const struct supervisor *s, char *ret, size_t size);
 };
 
-/* options, ops and ctx are borrowed. lock_fd: workers inherit it. NULL when there is no event loop or an
- * executable is missing. */
-struct lifecycle *lifecycle_new(const struct settings_load_options *options, int lock_fd,
-				const struct lifecycle_ops *ops, void *ctx);
+/* loader_argv (NULL behind the last), ops and s are borrowed. lock_fd: workers inherit it. NULL when there is
+ * no event loop or an executable is missing. */
+struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, const struct lifecycle_ops *ops,
+				struct supervisor *s);
 /* Kills what still runs. */
 void lifecycle_free(struct lifecycle **l);
 /* Until the end; returns the exit code. */
@@ -51,9 +54,7 @@ struct children *lifecycle_children(const struct lifecycle *l);
 /* The generation in force; NULL before the first. */
 const struct generation *lifecycle_generation(const struct lifecycle *l);
 bool lifecycle_is_running(const struct lifecycle *l);
-/* "starting", "running", "degraded", ... */
-const char *lifecycle_phase_name(const struct lifecycle *l);
-/* Why the last reload failed, or "". */
-const char *lifecycle_note(const struct lifecycle *l);
+/* CTL_SUPERVISOR: the members that are known here. */
+void lifecycle_describe(const struct lifecycle *l, struct msg *ret);
 
 #endif

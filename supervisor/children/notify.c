@@ -18,7 +18,6 @@ struct notify {
 	int fd;
 	struct sockaddr_un peer;
 	socklen_t peer_len;
-	uint64_t watchdog_ms;
 };
 
 static uint64_t read_watchdog(void)
@@ -33,13 +32,14 @@ static uint64_t read_watchdog(void)
 	return v / 2000;
 }
 
-struct notify *notify_new(void)
+struct notify *notify_new(uint64_t *ret_watchdog_ms)
 {
 	struct notify *n = xcalloc(1, sizeof(*n));
 	const char *path = getenv("NOTIFY_SOCKET");
 	const size_t len = path ? strlen(path) : 0;
 
-	*n = (struct notify){ .fd = -1, .peer.sun_family = AF_UNIX, .watchdog_ms = read_watchdog() };
+	*n = (struct notify){ .fd = -1, .peer.sun_family = AF_UNIX };
+	*ret_watchdog_ms = read_watchdog();
 	if (len > 1 && len < sizeof(n->peer.sun_path) && (path[0] == '/' || path[0] == '@')) {
 		memcpy(n->peer.sun_path, path, len);
 		if (path[0] == '@')
@@ -74,9 +74,4 @@ void notify_send(const struct notify *n, const char *fmt, ...)
 	if (len > 0)
 		(void)sendto(n->fd, text, strlen(text), MSG_NOSIGNAL, (const struct sockaddr *)&n->peer,
 			     n->peer_len);
-}
-
-uint64_t notify_watchdog_ms(const struct notify *n)
-{
-	return n->watchdog_ms;
 }

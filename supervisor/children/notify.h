@@ -9,12 +9,10 @@
 struct notify;
 
 /* Reads and removes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID from the environment: children do not get
- * them. */
-struct notify *notify_new(void);
+ * them. *ret_watchdog_ms: how often WATCHDOG=1 is wanted (half of the limit), 0 = never. */
+struct notify *notify_new(uint64_t *ret_watchdog_ms);
 void notify_free(struct notify **n);
 /* printf-like text of one or more KEY=value lines. */
 void notify_send(const struct notify *n, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* How often WATCHDOG=1 is wanted, ms (half of the limit); 0 = never. */
-uint64_t notify_watchdog_ms(const struct notify *n);
 
 #endif

@@ -3,14 +3,10 @@
 #include "supervisor/children/settings_load.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -18,7 +14,6 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
-#include "ipc/channel.h"
 
 #define LOAD_MS  40000u /* the loader limits itself to 30 s */
 #define AGREE_MS 10000u /* all children have prepared */
@@ -31,14 +26,11 @@ struct held {
 struct settings_load {
 	const struct child_env *env;
 	struct children *children;
-	const struct settings_load_options *options;
+	const char *const *argv; /* the loader's */
 	const struct settings_load_ops *ops;
-	void *ctx;
-	bool running, stopped;
+	bool stopped;
 	struct spawned loader;
-	struct channel *channel;
-	struct event *on_death;
-	struct generation *made;     /* by the running loader */
+	struct generation *made;     /* by the loader that runs, NULL = none does */
 	struct generation *offered;  /* children are preparing it */
 	struct generation *in_force; /* for new children too */
 	struct held held[CHILDREN_MAX];
@@ -58,7 +50,7 @@ const struct generation *settings_load_generation(const struct settings_load *l)
 
 bool settings_load_is(const struct settings_load *l, pid_t pid)
 {
-	return l->running && l->loader.pid == pid;
+	return l->made && l->loader.pid == pid;
 }
 
 /* -- end of a run -- */
@@ -70,19 +62,19 @@ static void finish(struct settings_load *l, int err, const char *text)
 	l->conn = 0;
 	if (l->in_force && l->in_force->refresh_ms)
 		l->refresh_at_ms = clock_boot_ms() + l->in_force->refresh_ms;
-	l->ops->on_end(l->ctx, conn, err, text);
+	l->ops->on_end(l->env->root, conn, err, text);
 	if (l->again)
 		(void)settings_load_start(l, 0);
 }
 
 static struct held *held_by(struct settings_load *l, const struct child *c)
 {
-	return &l->held[child_place(c)->index];
+	return &l->held[child_info(c)->index];
 }
 
 static int send_settings(struct child *c, const struct generation *g)
 {
-	const struct child_place *at = child_place(c);
+	const struct child_info *at = child_info(c);
 	const struct msg m = {
 		.type = MSG_SETTINGS,
 		.u.settings = { .generation = g->number, .cluster = at->cluster, .number = at->number }
@@ -154,7 +146,7 @@ void settings_load_on_hello(struct settings_load *l, struct child *c)
 	*held_by(l, c) = (struct held){ .in_force = l->in_force->number };
 	if (r < 0) { /* without them it would wait */
 		(void)log_error(r, "cannot hand its settings to a child: it is started again",
-				kv_s("role", role_name(child_place(c)->role)));
+				kv_s("role", role_name(child_info(c)->role)));
 		child_event(c, FSM_EV_LATE);
 	}
 }
@@ -168,7 +160,7 @@ void settings_load_on_settings_ack(struct settings_load *l, struct child *c, con
 	if (ack->generation != h->offered)
 		return; /* an offer that was given up */
 	h->offered = 0;
-	(void)snprintf(why, sizeof(why), "%s: %s", role_name(child_place(c)->role), ack->error);
+	(void)snprintf(why, sizeof(why), "%s: %s", role_name(child_info(c)->role), ack->error);
 	if (ack->ok)
 		h->prepared = ack->generation;
 	if (l->offered && l->offered->number == ack->generation) {
@@ -196,9 +188,9 @@ static void on_first(struct settings_load *l, struct generation *g, int code)
 {
 	l->in_force = g;
 	/* Only a wrong configuration is not worth another start. */
-	l->ops->on_first(l->ctx, g                          ? EXIT_CODE_OK
-				 : code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG
-							    : EXIT_CODE_TEMPORARY);
+	l->ops->on_first(l->env->root, g                          ? EXIT_CODE_OK
+				       : code == EXIT_CODE_CONFIG ? EXIT_CODE_CONFIG
+								  : EXIT_CODE_TEMPORARY);
 	if (g)
 		finish(l, 0, "");
 }
@@ -249,18 +241,13 @@ static void on_load_line(struct settings_load *l, const struct msg_load_line *li
 	}
 }
 
-static void kill_loader(const struct settings_load *l)
-{
-	(void)syscall(SYS_pidfd_send_signal, l->loader.pidfd, SIGKILL, NULL, 0);
-}
-
 static void on_hello(struct settings_load *l, const struct msg_hello *hello)
 {
-	channel_set_phase(l->channel, PH_SETUP);
+	channel_set_phase(l->loader.channel, PH_SETUP);
 	if (hello->proto == IPC_PROTO && strcmp(hello->build, OPC_BUILD_ID) == 0)
 		return;
 	(void)log_error(0, "the loader is of another build: restart the service after an upgrade");
-	kill_loader(l);
+	spawned_kill(&l->loader);
 }
 
 static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
@@ -283,89 +270,51 @@ static void on_close(void *ctx, struct channel *c, int err, const char *text)
 	if (err) {
 		(void)log_error(err, "the loader broke the protocol", kv_s("detail", text));
 		l->made->complete = false;
-		kill_loader(l);
+		spawned_kill(&l->loader);
 	}
 }
 
 /* -- the loader's process -- */
 
-static void forget_loader(struct settings_load *l)
+static void on_death(void *ctx, const siginfo_t *si)
 {
-	channel_free(&l->channel);
-	event_free(l->on_death);
-	(void)close(l->loader.pidfd);
-	l->running = false;
-}
+	struct settings_load *l = ctx;
 
-static void on_death(evutil_socket_t fd, short what, void *arg)
-{
-	struct settings_load *l = arg;
-	siginfo_t si = { 0 };
-
-	(void)fd;
-	(void)what;
-	channel_read_all(l->channel);
-	if (waitid(P_PID, (id_t)l->loader.pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
-		return;
-	forget_loader(l);
+	spawned_done(&l->loader);
 	free(l->warned);
 	l->warned = TAKE_PTR(l->warning);
-	const bool exited = si.si_code == CLD_EXITED;
+	const bool exited = si->si_code == CLD_EXITED;
 	struct generation *g = TAKE_PTR(l->made);
 
-	if (!exited || si.si_status != 0 || !generation_whole(g)) {
+	if (!exited || si->si_status != 0 || !generation_whole(g)) {
 		if (!l->problem[0])
 			(void)log_error(0, "the loader ended without settings",
-					kv_s("how", exited ? "exit" : sigabbrev_np(si.si_status)),
-					kv_i("code", si.si_status));
+					kv_s("how", exited ? "exit" : sigabbrev_np(si->si_status)),
+					kv_i("code", si->si_status));
 		generation_free(&g);
 	}
-	loaded(l, g, exited ? si.si_status : EXIT_CODE_INTERNAL);
-}
-
-static int spawn_loader(struct settings_load *l)
-{
-	const struct settings_load_options *o = l->options;
-	const char *const options[][2] = { { "--config", o->config },
-					   { "--kubeconfig", o->kubeconfig },
-					   { "--master", o->master },
-					   { "--state-dir", o->state_dir } };
-	const char *argv[2 + 2 * ARRAY_SIZE(options)] = { role_name(ROLE_LOADER) };
-	size_t n = 1;
-
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		if (!options[i][1])
-			continue;
-		argv[n++] = options[i][0];
-		argv[n++] = options[i][1];
-	}
-	return spawn_child(l->env->images, ROLE_LOADER, argv, -1, true, &l->loader);
+	loaded(l, g, exited ? si->si_status : EXIT_CODE_INTERNAL);
 }
 
 int settings_load_start(struct settings_load *l, uint64_t conn)
 {
-	static const struct channel_ops channel_ops = { .on_msg = on_msg, .on_close = on_close };
+	static const struct spawn_ops ops = { { .on_msg = on_msg, .on_close = on_close }, on_death };
 
-	l->again = l->running || l->offered;
+	l->again = l->made || l->offered;
 	if (l->again || l->stopped)
 		return -EBUSY;
 	l->conn = conn;
 	l->refresh_at_ms = 0;
 	l->problem[0] = '\0';
-	const int r = spawn_loader(l);
+	const int r = spawn_child(l->env->images, ROLE_LOADER, l->argv, &ops, l, &l->loader);
 
 	if (r < 0) {
 		(void)log_error(r, "cannot start the loader");
 		loaded(l, NULL, EXIT_CODE_RESOURCE);
 		return 0;
 	}
-	l->running = true;
 	l->since_ms = clock_boot_ms();
 	l->made = generation_new(++l->numbers);
-	l->channel =
-		channel_new(l->env->base, l->loader.channel, ROLE_SUPERVISOR, ROLE_LOADER, &channel_ops, l);
-	l->on_death = event_new(l->env->base, l->loader.pidfd, EV_READ | EV_PERSIST, on_death, l);
-	(void)event_add(l->on_death, NULL);
 	return 0;
 }
 
@@ -384,27 +333,25 @@ static void catch_up(struct settings_load *l)
 
 void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 {
-	if (l->running && now_ms - l->since_ms > LOAD_MS)
-		kill_loader(l);
+	if (l->made && now_ms - l->since_ms > LOAD_MS)
+		spawned_kill(&l->loader);
 	else if (l->offered && now_ms - l->since_ms > AGREE_MS)
 		give_up_offer(l, "not all processes answered in time");
-	else if (!l->running && !l->offered && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
+	else if (!l->made && !l->offered && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
 		(void)settings_load_start(l, 0);
 	else if (!l->offered && l->in_force)
 		catch_up(l);
 }
 
 struct settings_load *settings_load_new(const struct child_env *env, struct children *children,
-					const struct settings_load_options *options,
-					const struct settings_load_ops *ops, void *ctx)
+					const char *const argv[], const struct settings_load_ops *ops)
 {
 	struct settings_load *l = xcalloc(1, sizeof(*l));
 
 	l->env = env;
 	l->children = children;
-	l->options = options;
+	l->argv = argv;
 	l->ops = ops;
-	l->ctx = ctx;
 	return l;
 }
 
@@ -412,11 +359,7 @@ void settings_load_free(struct settings_load **lp)
 {
 	struct settings_load *l = *lp;
 
-	if (l->running) {
-		kill_loader(l);
-		(void)waitpid(l->loader.pid, NULL, 0);
-		forget_loader(l);
-	}
+	spawned_done(&l->loader);
 	generation_free(&l->made);
 	generation_free(&l->offered);
 	generation_free(&l->in_force);

@@ -10,23 +10,17 @@
 
 struct settings_load;
 
-/* Arguments of the loader; NULL = not given. */
-struct settings_load_options {
-	const char *config, *kubeconfig, *master, *state_dir;
-};
-
 struct settings_load_ops {
 	/* The first run has ended: EXIT_CODE_OK, its generation is in force; else the code to end with. */
-	void (*on_first)(void *ctx, int code);
+	void (*on_first)(struct lifecycle *l, int code);
 	/* A run has ended. err 0: its settings are in force; else the old ones stay, and text says why. conn:
 	 * what settings_load_start() was given. */
-	void (*on_end)(void *ctx, uint64_t conn, int err, const char *text);
+	void (*on_end)(struct lifecycle *l, uint64_t conn, int err, const char *text);
 };
 
-/* All is borrowed. */
+/* All is borrowed; argv is the loader's, NULL behind the last; ops get env->root. */
 struct settings_load *settings_load_new(const struct child_env *env, struct children *children,
-					const struct settings_load_options *options,
-					const struct settings_load_ops *ops, void *ctx);
+					const char *const argv[], const struct settings_load_ops *ops);
 /* Kills a loader that runs. */
 void settings_load_free(struct settings_load **l);
 

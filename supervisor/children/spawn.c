@@ -3,7 +3,9 @@
 #include "supervisor/children/spawn.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +25,8 @@
 #define FIRST_FREE_FD 10 /* above every number a child gets */
 
 struct spawn_images {
+	struct event_base *base;
+	int lock_fd;
 	int fd[ROLE__MAX];
 };
 
@@ -35,29 +39,17 @@ static const char *const environment[] = { "OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "A
  * that changes what code it runs. */
 static const char *const forbidden[] = { "LD_", "GLIBC_TUNABLES", "OPENSSL_", "NOTIFY_SOCKET", "WATCHDOG_" };
 
-static int own_directory(char *buf, size_t size)
-{
-	const ssize_t n = readlink("/proc/self/exe", buf, size - 1);
-
-	if (n < 0)
-		return -errno;
-	buf[n] = '\0';
-	char *slash = strrchr(buf, '/');
-
-	if (!slash)
-		return -EINVAL;
-	*slash = '\0';
-	return 0;
-}
-
-struct spawn_images *spawn_images_open(void)
+struct spawn_images *spawn_images_open(struct event_base *base, int lock_fd)
 {
 	struct spawn_images *images = xcalloc(1, sizeof(*images));
-	char dir[4096];
+	char exe[4096] = "";
 
+	*images = (struct spawn_images){ .base = base, .lock_fd = lock_fd };
 	memset(images->fd, -1, sizeof(images->fd));
-	if (own_directory(dir, sizeof(dir)) < 0)
+	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0)
 		goto fail;
+	const char *dir = dirname(exe);
+
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
 		_cleanup_free_ char *path = xasprintf("%s/%s", dir, role_name(roles[i]));
 		const int fd = open(path, O_PATH | O_CLOEXEC);
@@ -103,6 +95,7 @@ static bool may_have(enum role role, const char *entry)
 	return role == ROLE_LOADER;
 }
 
+/* The array is to be freed, what it points to is environ's. */
 static char **child_environment(enum role role)
 {
 	size_t n = 0, count = 0;
@@ -113,15 +106,8 @@ static char **child_environment(enum role role)
 
 	for (size_t i = 0; i < count; i++)
 		if (may_have(role, environ[i]))
-			env[n++] = xstrdup(environ[i]);
+			env[n++] = environ[i];
 	return env;
-}
-
-static void free_environment(char **env)
-{
-	for (char **e = env; *e; e++)
-		free(*e);
-	free(env);
 }
 
 static void reset_signals(void)
@@ -136,9 +122,10 @@ static void reset_signals(void)
 }
 
 /* Runs in the child between fork and exec: only async-signal-safe calls. */
-static _Noreturn void become(int image, const char *const argv[], char *const env[], int channel, int lock_fd,
-			     bool keep_cwd)
+static _Noreturn void become(const struct spawn_images *images, enum role role, const char *const argv[],
+			     char *const env[], int channel)
 {
+	const int lock_fd = role == ROLE_WORKER ? images->lock_fd : -1;
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	reset_signals();
@@ -149,43 +136,74 @@ static _Noreturn void become(int image, const char *const argv[], char *const en
 		_exit(EXIT_CODE_RESOURCE);
 	if (lock_fd >= 0 && dup2(lock_fd, 4) < 0)
 		_exit(EXIT_CODE_RESOURCE);
-	if (!keep_cwd && chdir("/") < 0)
+	if (role != ROLE_LOADER && chdir("/") < 0)
 		_exit(EXIT_CODE_RESOURCE);
 	(void)syscall(SYS_close_range, lock_fd >= 0 ? 5u : 4u, ~0u, CLOSE_RANGE_CLOEXEC);
-	(void)syscall(SYS_execveat, image, "", argv, env, AT_EMPTY_PATH);
+	(void)syscall(SYS_execveat, images->fd[role], "", argv, env, AT_EMPTY_PATH);
 	_exit(errno == ENOENT || errno == EACCES ? EXIT_CODE_CONFIG : EXIT_CODE_RESOURCE);
 }
 
-int spawn_child(const struct spawn_images *images, enum role role, const char *const argv[], int lock_fd,
-		bool keep_cwd, struct spawned *ret)
+static void on_death(evutil_socket_t fd, short what, void *arg)
+{
+	struct spawned *p = arg;
+	siginfo_t si = { 0 };
+
+	(void)fd;
+	(void)what;
+	channel_read_all(p->channel);
+	if (waitid(P_PID, (id_t)p->pid, &si, WEXITED | WNOHANG) < 0 || si.si_pid == 0)
+		return;
+	p->pid = 0;
+	p->ops->on_death(p->ctx, &si);
+}
+
+int spawn_child(const struct spawn_images *images, enum role role, const char *const argv[],
+		const struct spawn_ops *ops, void *ctx, struct spawned *ret)
 {
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	const int theirs = fcntl(pair[1], F_DUPFD_CLOEXEC, FIRST_FREE_FD);
-	char **env = child_environment(role);
+	_cleanup_close_ int ours = pair[0], low = pair[1];
+	_cleanup_close_ int theirs = fcntl(low, F_DUPFD_CLOEXEC, FIRST_FREE_FD);
+	_cleanup_free_ char **env = child_environment(role);
 	const pid_t pid = theirs < 0 ? -1 : fork();
-	int r = pid < 0 ? -errno : 0;
 
+	if (pid < 0)
+		return -errno;
 	if (pid == 0)
-		become(images->fd[role], argv, env, theirs, lock_fd, keep_cwd);
-	free_environment(env);
-	(void)close(pair[1]);
-	if (theirs >= 0)
-		(void)close(theirs);
-	const int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+		become(images, role, argv, env, theirs);
+	const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* with FD_CLOEXEC */
 
-	if (pid > 0 && pidfd < 0) {
-		r = -errno;
+	if (pidfd < 0) {
+		const int r = -errno;
+
 		(void)kill(pid, SIGKILL);
 		(void)waitpid(pid, NULL, 0);
-	}
-	if (r < 0) {
-		(void)close(pair[0]);
 		return r;
 	}
-	(void)fcntl(pidfd, F_SETFD, FD_CLOEXEC);
-	*ret = (struct spawned){ pid, pidfd, pair[0] };
+	*ret = (struct spawned){ .pid = pid, .pidfd = pidfd, .ops = ops, .ctx = ctx };
+	ret->channel = channel_new(images->base, TAKE_FD(ours), ROLE_SUPERVISOR, role, &ops->channel, ctx);
+	ret->death = event_new(images->base, pidfd, EV_READ | EV_PERSIST, on_death, ret);
+	(void)event_add(ret->death, NULL);
 	return 0;
+}
+
+void spawned_kill(const struct spawned *p)
+{
+	if (p->pid)
+		(void)syscall(SYS_pidfd_send_signal, p->pidfd, SIGKILL, NULL, 0);
+}
+
+void spawned_done(struct spawned *p)
+{
+	spawned_kill(p);
+	if (p->pid)
+		(void)waitpid(p->pid, NULL, 0);
+	if (p->death) {
+		channel_free(&p->channel);
+		event_free(p->death);
+		(void)close(p->pidfd);
+	}
+	*p = (struct spawned){ 0 };
 }

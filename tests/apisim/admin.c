@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/admin.h"
-#include "tests/apisim/api.h"
 #include "tests/apisim/auth.h"
 #include "tests/apisim/faults.h"
 #include "tests/apisim/hooks.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/apisim/faults.h"
 #include "tests/apisim/api.h"
-#include "tests/apisim/log.h"
 #include "tests/apisim/util.h"
 
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "tests/apisim/util.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_RV = 1000000, OUT_OF_SERVICE_NODE = 80000, NAME_SPACE = 27 * 27 * 27 * 27 * 27 };
 

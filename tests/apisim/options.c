@@ -3,6 +3,7 @@
 #include "tests/apisim/util.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,54 +25,37 @@ static const char help[] =
 	"  --clock-skew SECONDS     added to the server's time\n"
 	"  --no-watchlist           refuse sendInitialEvents as an old server does\n";
 
-enum flag {
-	LISTEN = 1,
-	PORT_FILE,
-	TLS_CERT,
-	TLS_KEY,
-	TOKEN,
-	REQUEST_LOG,
-	LOG_ANSWERS,
-	FILL,
-	FILL_SEED,
-	NAMESPACES,
-	NODES,
-	FILL_EVICTED,
-	FILL_TERMINATING,
-	FILL_CRASHLOOP,
-	FILL_PULLFAIL,
-	HISTORY,
-	BACKLOG,
-	BOOKMARK,
-	CLOCK_SKEW,
-	NO_WATCHLIST,
-	HELP,
-};
+enum takes { TEXT, NUMBER, SECONDS, LISTEN, TOKEN, FLAG, HELP };
 
-static const struct option flags[] = {
-	{ "listen", required_argument, NULL, LISTEN },
-	{ "port-file", required_argument, NULL, PORT_FILE },
-	{ "tls-cert", required_argument, NULL, TLS_CERT },
-	{ "tls-key", required_argument, NULL, TLS_KEY },
-	{ "token", required_argument, NULL, TOKEN },
-	{ "request-log", required_argument, NULL, REQUEST_LOG },
-	{ "log-answers", no_argument, NULL, LOG_ANSWERS },
-	{ "fill", required_argument, NULL, FILL },
-	{ "fill-seed", required_argument, NULL, FILL_SEED },
-	{ "namespaces", required_argument, NULL, NAMESPACES },
-	{ "nodes", required_argument, NULL, NODES },
-	{ "fill-evicted", required_argument, NULL, FILL_EVICTED },
-	{ "fill-terminating", required_argument, NULL, FILL_TERMINATING },
-	{ "fill-crashloop", required_argument, NULL, FILL_CRASHLOOP },
-	{ "fill-pullfail", required_argument, NULL, FILL_PULLFAIL },
-	{ "history", required_argument, NULL, HISTORY },
-	{ "watch-backlog", required_argument, NULL, BACKLOG },
-	{ "bookmark-period", required_argument, NULL, BOOKMARK },
-	{ "clock-skew", required_argument, NULL, CLOCK_SKEW },
-	{ "no-watchlist", no_argument, NULL, NO_WATCHLIST },
-	{ "help", no_argument, NULL, HELP },
-	{ NULL, 0, NULL, 0 },
+static const struct row {
+	const char *name;
+	enum takes takes;
+	size_t off; /* in struct options: const char *, uint64_t, double, or bool of a FLAG */
+} rows[] = {
+#define AT(member) offsetof(struct options, member)
+	{ "listen", LISTEN, 0 },
+	{ "port-file", TEXT, AT(port_file) },
+	{ "tls-cert", TEXT, AT(tls_cert) },
+	{ "tls-key", TEXT, AT(tls_key) },
+	{ "token", TOKEN, 0 },
+	{ "request-log", TEXT, AT(request_log) },
+	{ "log-answers", FLAG, AT(log_answers) },
+	{ "fill", NUMBER, AT(fill.pods) },
+	{ "fill-seed", NUMBER, AT(fill.seed) },
+	{ "namespaces", NUMBER, AT(fill.namespaces) },
+	{ "nodes", NUMBER, AT(fill.nodes) },
+	{ "fill-evicted", NUMBER, AT(fill.evicted) },
+	{ "fill-terminating", NUMBER, AT(fill.terminating) },
+	{ "fill-crashloop", NUMBER, AT(fill.crashloop) },
+	{ "fill-pullfail", NUMBER, AT(fill.pullfail) },
+	{ "history", NUMBER, AT(history) },
+	{ "watch-backlog", NUMBER, AT(backlog) },
+	{ "bookmark-period", NUMBER, AT(bookmark_ms) },
+	{ "clock-skew", SECONDS, AT(clock_skew) },
+	{ "no-watchlist", FLAG, AT(no_watchlist) },
+	{ "help", HELP, 0 },
 };
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 static uint64_t number(const char *flag, const char *text)
 {
@@ -96,92 +80,55 @@ static void set_listen(struct options *opt, const char *text)
 	opt->port = (uint16_t)port;
 }
 
-static void set_text(struct options *opt, int flag, const char *text)
+static void set(struct options *opt, const struct row *row, const char *text)
 {
-	switch (flag) {
+	void *to = (char *)opt + row->off;
+
+	switch (row->takes) {
+	case TEXT:
+		*(const char **)to = text;
+		break;
+	case NUMBER:
+		*(uint64_t *)to = number(row->name, text);
+		break;
+	case SECONDS:
+		if (!util_parse_double(text, to))
+			util_die(64, "--%s %s: a number of seconds is wanted", row->name, text);
+		break;
 	case LISTEN:
 		set_listen(opt, text);
-		break;
-	case PORT_FILE:
-		opt->port_file = text;
-		break;
-	case TLS_CERT:
-		opt->tls_cert = text;
-		break;
-	case TLS_KEY:
-		opt->tls_key = text;
 		break;
 	case TOKEN:
 		if (opt->token_count == TOKENS_MAX)
 			util_die(64, "--token: at most %d", TOKENS_MAX);
 		opt->tokens[opt->token_count++] = text;
 		break;
-	case REQUEST_LOG:
-		opt->request_log = text;
+	case FLAG:
+		*(bool *)to = true;
 		break;
-	case CLOCK_SKEW:
-		if (!util_parse_double(text, &opt->clock_skew))
-			util_die(64, "--clock-skew %s: a number of seconds is wanted", text);
-		break;
-	}
-}
-
-static uint64_t *number_of(struct options *opt, int flag)
-{
-	switch (flag) {
-	case FILL:
-		return &opt->fill.pods;
-	case FILL_SEED:
-		return &opt->fill.seed;
-	case NAMESPACES:
-		return &opt->fill.namespaces;
-	case NODES:
-		return &opt->fill.nodes;
-	case FILL_EVICTED:
-		return &opt->fill.evicted;
-	case FILL_TERMINATING:
-		return &opt->fill.terminating;
-	case FILL_CRASHLOOP:
-		return &opt->fill.crashloop;
-	case FILL_PULLFAIL:
-		return &opt->fill.pullfail;
-	case HISTORY:
-		return &opt->history;
-	case BACKLOG:
-		return &opt->backlog;
-	case BOOKMARK:
-		return &opt->bookmark_ms;
-	default:
-		return NULL;
+	case HELP:
+		fputs(help, stdout);
+		exit(0);
 	}
 }
 
 void options_parse(struct options *opt, int argc, char **argv)
 {
+	struct option flags[ROWS + 1] = { 0 };
 	int flag, index;
-	uint64_t *to;
 
 	*opt = (struct options){ .host = "127.0.0.1",
 				 .history = 20000,
 				 .backlog = 10000,
 				 .bookmark_ms = 60000,
 				 .fill = { .seed = 1, .namespaces = 20, .nodes = 50 } };
+	for (size_t i = 0; i < ROWS; i++)
+		flags[i] = (struct option){ rows[i].name,
+					    rows[i].takes < FLAG ? required_argument : no_argument, NULL, 0 };
 	while ((flag = getopt_long(argc, argv, "", flags, &index)) != -1) {
-		to = number_of(opt, flag);
 		if (flag == '?')
 			exit(64);
-		if (flag == HELP) {
-			fputs(help, stdout);
-			exit(0);
-		}
-		if (flag == NO_WATCHLIST)
-			opt->no_watchlist = true;
-		else if (flag == LOG_ANSWERS)
-			opt->log_answers = true;
-		else if (to)
-			*to = number(flags[index].name, optarg);
-		else
-			set_text(opt, flag, optarg);
+		set(opt, &rows[index], optarg);
 	}
 	if (optind < argc)
 		util_die(64, "%s: no such argument; --help shows the flags", argv[optind]);

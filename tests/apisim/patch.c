@@ -11,23 +11,6 @@ static json_t *share(const json_t *v)
 	return json_incref((json_t *)(uintptr_t)v);
 }
 
-json_t *patch_merge(const json_t *doc, const json_t *patch)
-{
-	json_t *out, *value;
-	const char *key;
-
-	if (!json_is_object(patch))
-		return share(patch);
-	out = json_is_object(doc) ? json_copy((json_t *)(uintptr_t)doc) : json_object();
-	json_object_foreach ((json_t *)(uintptr_t)patch, key, value) {
-		if (json_is_null(value))
-			json_object_del(out, key);
-		else
-			json_object_set_new(out, key, patch_merge(json_object_get(out, key), value));
-	}
-	return out;
-}
-
 static const char *merge_key(const char *field)
 {
 	static const char *const keys[][2] = {
@@ -63,7 +46,7 @@ static json_t *strategic_list(const json_t *doc, const json_t *patch, const char
 	return out;
 }
 
-json_t *patch_strategic(const json_t *doc, const json_t *patch)
+static json_t *merge(const json_t *doc, const json_t *patch, bool strategic)
 {
 	json_t *out, *value;
 	const char *key;
@@ -73,17 +56,25 @@ json_t *patch_strategic(const json_t *doc, const json_t *patch)
 	out = json_is_object(doc) ? json_copy((json_t *)(uintptr_t)doc) : json_object();
 	json_object_foreach ((json_t *)(uintptr_t)patch, key, value) {
 		json_t *old = json_object_get(out, key);
-		const char *by = json_is_array(value) ? merge_key(key) : NULL;
+		const char *by = strategic && json_is_array(value) ? merge_key(key) : NULL;
 
 		if (json_is_null(value))
 			json_object_del(out, key);
-		else if (!strncmp(key, "$setElementOrder/", 17) || !strcmp(key, "$patch"))
-			continue;
-		else
+		else if (!strategic || (strncmp(key, "$setElementOrder/", 17) && strcmp(key, "$patch")))
 			json_object_set_new(
-				out, key, by ? strategic_list(old, value, by) : patch_strategic(old, value));
+				out, key, by ? strategic_list(old, value, by) : merge(old, value, strategic));
 	}
 	return out;
+}
+
+json_t *patch_merge(const json_t *doc, const json_t *patch)
+{
+	return merge(doc, patch, false);
+}
+
+json_t *patch_strategic(const json_t *doc, const json_t *patch)
+{
+	return merge(doc, patch, true);
 }
 
 /* The next segment of a JSON pointer, unescaped, or NULL at the end. The result is the caller's. */

@@ -2,7 +2,6 @@
 #include "tests/apisim/selector.h"
 #include "tests/apisim/util.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

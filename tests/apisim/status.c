@@ -5,50 +5,19 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-__attribute__((format(printf, 3, 0))) static json_t *make(int code, const char *reason, const char *fmt,
-							  va_list ap)
+json_t *status_new(int code, const char *reason, const char *fmt, ...)
 {
 	char *message = NULL;
+	va_list ap;
 	json_t *s;
 
+	va_start(ap, fmt);
 	if (vasprintf(&message, fmt, ap) < 0)
 		util_die(71, "out of memory");
+	va_end(ap);
 	s = json_pack("{s:s, s:s, s:{}, s:s, s:s, s:s*, s:i}", "kind", "Status", "apiVersion", "v1",
 		      "metadata", "status", "Failure", "message", message, "reason", reason, "code", code);
 	free(message);
-	return s;
-}
-
-json_t *status_new(int code, const char *reason, const char *fmt, ...)
-{
-	va_list ap;
-	json_t *s;
-
-	va_start(ap, fmt);
-	s = make(code, reason, fmt, ap);
-	va_end(ap);
-	return s;
-}
-
-json_t *status_bad_request(const char *fmt, ...)
-{
-	va_list ap;
-	json_t *s;
-
-	va_start(ap, fmt);
-	s = make(400, "BadRequest", fmt, ap);
-	va_end(ap);
-	return s;
-}
-
-json_t *status_expired(const char *fmt, ...)
-{
-	va_list ap;
-	json_t *s;
-
-	va_start(ap, fmt);
-	s = make(410, "Expired", fmt, ap);
-	va_end(ap);
 	return s;
 }
 

@@ -10,6 +10,8 @@
 
 /* reason NULL: the server has none for it, as for some of its 500s. */
 json_t *status_new(int code, const char *reason, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+#define status_bad_request(...) status_new(400, "BadRequest", __VA_ARGS__)
+#define status_expired(...)     status_new(410, "Expired", __VA_ARGS__)
 
 /* With details of the object; sub "" or the subresource, which is part of the resource's name in some
  * messages. */
@@ -26,10 +28,8 @@ json_t *status_invalid(const struct kind *kind, const char *name, const char *fi
  * autoscaling. */
 json_t *status_invalid_document(const char *group, const char *kind, const char *name, const char *field,
 				const char *cause, const char *why);
-json_t *status_bad_request(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 json_t *status_forbidden(const struct kind *kind, const char *sub, const char *name, const char *user,
 			 const char *verb, const char *ns);
-json_t *status_expired(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* 504 with the cause ResourceVersionTooLarge. */
 json_t *status_too_large(unsigned long long asked, unsigned long long current);

@@ -14,25 +14,23 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 	return text ? pieces_hash(hash, text, strlen(text)) : hash;
 }
 
-static void end(struct seen *s, struct list_parser *l)
+static void end(struct seen *s, struct frame_parser *l)
 {
-	s->finished = list_parser_finish(l);
+	s->finished = frame_parser_finish(l);
 	if (s->fed < 0 && s->finished == 0)
 		abort(); /* what is no list does not become one */
-	if (s->fed == 0 && l->items != s->objects)
-		abort();
 	s->hash = hash_text(hash_text(s->hash, l->resource_version), l->continue_token);
-	list_parser_done(l);
+	frame_parser_done(l);
 }
 
 static struct seen whole(const uint8_t *p, size_t n)
 {
 	struct seen s = { 0 };
 	const struct frame_ops ops = { on_object, on_oversize, &s };
-	struct list_parser l;
+	struct frame_parser l;
 
-	list_parser_init(&l, "PodList", &ops);
-	s.fed = list_parser_feed(&l, p, n);
+	frame_parser_init(&l, FRAME_LIST, &ops);
+	s.fed = frame_parser_feed(&l, p, n);
 	end(&s, &l);
 	return s;
 }
@@ -41,19 +39,19 @@ static struct seen in_pieces(struct pieces pieces)
 {
 	struct seen s = { 0 };
 	const struct frame_ops ops = { on_object, on_oversize, &s };
-	struct list_parser l;
+	struct frame_parser l;
 	const uint8_t *p;
 	size_t n;
 
-	list_parser_init(&l, "PodList", &ops);
+	frame_parser_init(&l, FRAME_LIST, &ops);
 	while (s.fed == 0 && pieces_next(&pieces, &p, &n)) {
-		s.fed = list_parser_feed(&l, p, n);
+		s.fed = frame_parser_feed(&l, p, n);
 		if (l.payload.cap > 4096 + 2 * pieces.at || l.payload.cap > 2 * (size_t)FRAME_SIZE_MAX)
 			abort();
 	}
 	if (s.fed != 0 && s.fed != -EBADMSG)
 		abort();
-	if (s.fed < 0 && list_parser_feed(&l, "", 1) != s.fed)
+	if (s.fed < 0 && frame_parser_feed(&l, "", 1) != s.fed)
 		abort(); /* for good */
 	end(&s, &l);
 	return s;

@@ -32,7 +32,7 @@ static struct seen by_reference(const uint8_t *p, size_t n)
 	return s;
 }
 
-static void bounded(const struct frame_splitter *f, size_t fed)
+static void bounded(const struct frame_parser *f, size_t fed)
 {
 	/* Doubled while it grows, 4 KiB at first; a large one is not kept. */
 	if (f->payload.cap > 4096 + 2 * fed || f->payload.cap > 2 * (size_t)FRAME_SIZE_MAX)
@@ -43,18 +43,18 @@ static struct seen by_pieces(struct pieces pieces)
 {
 	struct seen s = { 0 };
 	const struct frame_ops ops = { on_object, on_oversize, &s };
-	struct frame_splitter f;
+	struct frame_parser f;
 	const uint8_t *p;
 	size_t n;
 
-	frame_splitter_init(&f, &ops);
+	frame_parser_init(&f, FRAME_WATCH, &ops);
 	while (pieces_next(&pieces, &p, &n)) {
-		if (frame_splitter_feed(&f, p, n) != 0)
+		if (frame_parser_feed(&f, p, n) != 0)
 			abort();
 		bounded(&f, pieces.at);
 	}
-	s.inside = frame_splitter_is_inside(&f);
-	frame_splitter_done(&f);
+	s.inside = frame_parser_finish(&f) < 0;
+	frame_parser_done(&f);
 	return s;
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "kube/decode_protobuf.h"
-#include "kube/status_object.h"
+#include "kube/decode_objects.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
@@ -40,9 +40,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		for (uint32_t i = 0; i < f.n_finalizers && i < POD_FINALIZERS_MAX; i++)
 			inside(f.finalizers[i], p, n);
 	}
-	if (status_object_decode(p, n, &status) == 0)
+	if (decode_status(p, n, &status) == 0)
 		inside(status.message, p, n);
-	if (decode_bookmark_protobuf(p, n, &mark) == 0)
+	if (decode_bookmark(p, n, &mark) == 0)
 		inside(mark.rv, p, n);
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "kube/decode_protobuf.h"
 #include "kube/frame.h"
-#include "kube/watch_event.h"
+#include "kube/decode_objects.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
@@ -25,7 +25,7 @@ static int on_object(void *ctx, const uint8_t *p, size_t n)
 		s->hash = (s->hash ^ p[i]) * UINT64_C(1099511628211);
 	s->hash = (s->hash ^ n) * UINT64_C(1099511628211);
 	s->objects++;
-	if (watch_event_decode(p, n, &e) == 0)
+	if (decode_watch_event(p, n, &e) == 0)
 		(void)decode_pod_protobuf(e.object.raw.p, cursor_left(&e.object.raw), &f);
 	return 0;
 }
@@ -41,14 +41,14 @@ static struct seen as_watch(const uint8_t *p, size_t n, size_t piece)
 {
 	struct seen s = { 0 };
 	const struct frame_ops ops = { on_object, on_oversize, &s };
-	struct frame_splitter f;
+	struct frame_parser f;
 
-	frame_splitter_init(&f, &ops);
+	frame_parser_init(&f, FRAME_WATCH, &ops);
 	for (size_t i = 0; i < n; i += piece)
-		if (frame_splitter_feed(&f, p + i, n - i < piece ? n - i : piece) != 0)
+		if (frame_parser_feed(&f, p + i, n - i < piece ? n - i : piece) != 0)
 			abort();
-	s.hash ^= frame_splitter_is_inside(&f);
-	frame_splitter_done(&f);
+	s.hash ^= frame_parser_finish(&f) < 0;
+	frame_parser_done(&f);
 	return s;
 }
 
@@ -56,14 +56,14 @@ static struct seen as_list(const uint8_t *p, size_t n, size_t piece)
 {
 	struct seen s = { 0 };
 	const struct frame_ops ops = { on_object, on_oversize, &s };
-	struct list_parser l;
+	struct frame_parser l;
 	int r = 0;
 
-	list_parser_init(&l, "PodList", &ops);
+	frame_parser_init(&l, FRAME_LIST, &ops);
 	for (size_t i = 0; i < n && r == 0; i += piece)
-		r = list_parser_feed(&l, p + i, n - i < piece ? n - i : piece);
-	s.hash ^= (uint64_t)(r == 0) << 1 | (list_parser_finish(&l) == 0);
-	list_parser_done(&l);
+		r = frame_parser_feed(&l, p + i, n - i < piece ? n - i : piece);
+	s.hash ^= (uint64_t)(r == 0) << 1 | (frame_parser_finish(&l) == 0);
+	frame_parser_done(&l);
 	return s;
 }
 

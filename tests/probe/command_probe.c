@@ -1,7 +1,6 @@
 /* command_probe.c - `probe`, of test builds: a live, sandboxed process tries what it must not be able to do.
  */
 // SPDX-License-Identifier: Apache-2.0
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +23,7 @@ static void on_row(void *ctx, const struct msg *m)
 		printf("denied: %s\n", strerrorname_np((int)-r));
 }
 
-int command_probe(const struct command *self, const struct options *o)
+int command_probe(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_PROBE };
 	struct msg_ctl_probe *p = &request.u.ctl_probe;
@@ -32,7 +31,7 @@ int command_probe(const struct command *self, const struct options *o)
 
 	if (o->n_args < 3 || str_to_u64(args[1], strlen(args[1]), &p->number) < 0 || p->number > 255 ||
 	    (o->n_args == 4 && str_to_i64(args[3], strlen(args[3]), &p->arg) < 0))
-		return command_misuse(self, "needs ROLE NUMBER NAME [ARG]");
+		return command_misuse(o, "needs ROLE NUMBER NAME [ARG]");
 	msg_set(&request, ctl_probe.role, args[0], strlen(args[0]));
 	msg_set(&request, ctl_probe.probe, args[2], strlen(args[2]));
 	return ctl_ask(o->socket, &request, 20000, on_row, NULL);

@@ -3,7 +3,6 @@
 #include "watcher/cache/deadline.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 

@@ -206,6 +206,13 @@ uint32_t intern_ref(struct intern *t, struct str s)
 	return id;
 }
 
+uint32_t intern_once(struct intern *t, struct str s)
+{
+	const uint32_t id = intern_find(t, s);
+
+	return id ? id : intern_ref(t, s);
+}
+
 static void forget(struct intern *t, uint32_t id, const struct interned *e)
 {
 	const uint32_t pos = t->pos[id];

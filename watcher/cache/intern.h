@@ -18,6 +18,8 @@ void intern_free(struct intern **t);
 /* Id of s with one reference more; to be given back with intern_unref. */
 uint32_t intern_ref(struct intern *t, struct str s);
 void intern_unref(struct intern *t, uint32_t id);
+/* Id of s, which is held with one reference in all: taken now unless somebody holds it. */
+uint32_t intern_once(struct intern *t, struct str s);
 /* Id of s when somebody holds it, else 0; no reference is taken. */
 uint32_t intern_find(const struct intern *t, struct str s);
 /* intern_ref() of s comes soon: memory is fetched meanwhile. For strings that come at random. */

@@ -12,21 +12,19 @@ void cluster_init(struct cluster_state *c, uint64_t number, const struct policy 
 		.number = number,
 		.store = store_new(ops, ctx),
 		.sync = sync_state_new(quiet_ms),
-		.admission = admission_new(number),
+		.workloads = workloads_new(),
 		.counts = pod_counts_new(),
 	};
-	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-		c->failing_since[i] = failing_since_new();
+	c->admission = admission_new(number, c->workloads);
 	cluster_set_policy(c, policy, quiet_ms);
 }
 
 void cluster_done(struct cluster_state *c)
 {
 	store_free(&c->store);
-	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-		failing_since_free(&c->failing_since[i]);
 	sync_state_free(&c->sync);
 	admission_free(&c->admission);
+	workloads_free(&c->workloads);
 	pod_counts_free(&c->counts);
 }
 
@@ -94,15 +92,6 @@ int cluster_failing_by(uint8_t mark)
 	return -1;
 }
 
-uint32_t cluster_clocks_running(const struct cluster_state *c)
-{
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-		n += failing_since_count(c->failing_since[i]);
-	return n;
-}
-
 struct str cluster_clock_owner(const struct pod_facts *p)
 {
 	return p->owner.uid.n ? p->owner.uid : p->uid;
@@ -129,7 +118,7 @@ static void fill_context(const struct cluster_state *c, uint32_t h, const struct
 	}
 	if (t.works[i] == 0)
 		ret->failing_since =
-			failing_since_get(c->failing_since[i], cluster_clock_owner(p), p->revision);
+			workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, i).since;
 	*ret_tally = t;
 }
 
@@ -148,9 +137,9 @@ static void failing(struct cluster_state *c, size_t i, const struct pod_facts *p
 	struct str owner = cluster_clock_owner(p);
 	enum reason ignored;
 
-	ret->failing_since = failing_since_failing(
-		c->failing_since[i], owner, p->revision,
-		server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
+	ret->failing_since =
+		workloads_fails(c->workloads, owner, p->revision, i,
+				server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
 	if (duty_has_guard(d, GUARD_BREAKER) && select_namespace(c->policy, d, p->ns, &ignored))
 		admission_failing(c->admission, owner, p->revision, ret->failing_since, p);
 }
@@ -169,7 +158,7 @@ void cluster_track(struct cluster_state *c, uint32_t h, const struct pod_facts *
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
 		if (t.works[i] == 0 && (p->owner.uid.n || !(mark & MARK_WORKS(i))))
 			continue;
-		failing_since_clear(c->failing_since[i], owner, p->revision);
+		workloads_works(c->workloads, owner, p->revision, i);
 		works = works || by < 0 || by == (int)i;
 	}
 	if (works)

@@ -9,7 +9,6 @@
 #include "model/policy.h"
 #include "rules/judge.h"
 #include "watcher/cache/store.h"
-#include "watcher/controller/failing_since.h"
 #include "watcher/controller/pod_counts.h"
 #include "watcher/guards/admission.h"
 #include "watcher/guards/sync_state.h"
@@ -19,7 +18,7 @@ struct cluster_state {
 	const struct policy *policy; /* borrowed */
 	struct store *store;
 	struct server_clock server_clock;
-	struct failing_since *failing_since[WORKLOAD_DUTIES];
+	struct workloads *workloads;
 	struct sync_state *sync;
 	struct admission *admission;
 	struct pod_counts *counts;
@@ -47,8 +46,6 @@ struct str cluster_clock_owner(const struct pod_facts *p);
 /* Which of the duties that concern workloads a pod of that mark fails by: 0 to WORKLOAD_DUTIES - 1; -1 = by
  * none. */
 int cluster_failing_by(uint8_t mark);
-/* Clocks that run. */
-uint32_t cluster_clocks_running(const struct cluster_state *c);
 /* What is known around pod h, whose facts are p. */
 void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod_facts *p,
 		     struct pod_context *ret);

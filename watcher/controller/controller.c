@@ -36,7 +36,7 @@ static void on_removed(void *ctx, uint32_t h)
 {
 	struct controller *c = ctx;
 	struct cluster_state *k = &c->cluster;
-	const bool ask = nominations_any(c->nominations) || cluster_clocks_running(k);
+	const bool ask = nominations_any(c->nominations) || workloads_clocks(k->workloads);
 
 	queue_drop(c->keys, h);
 	if (ask)
@@ -45,7 +45,7 @@ static void on_removed(void *ctx, uint32_t h)
 	if (!ask || store_group(k->store, h))
 		return;
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-		failing_since_idle(k->failing_since[i], c->gone.uid, c->gone.revision, clock_boot_ms());
+		workloads_idle(k->workloads, c->gone.uid, c->gone.revision, i, (int64_t)clock_boot_ms());
 	admission_recovered(k->admission, c->gone.uid, c->gone.revision);
 }
 
@@ -60,7 +60,7 @@ static void on_tally(void *ctx, uint32_t group)
 	char uid[37];
 
 	queue_add(c->groups, group);
-	if (!cluster_clocks_running(k))
+	if (!workloads_clocks(k->workloads))
 		return;
 	groups_tally(store_groups(k->store), group, &t);
 	groups_owner(store_groups(k->store), group, &owner, &revision, uid);
@@ -69,9 +69,9 @@ static void on_tally(void *ctx, uint32_t group)
 
 		still = still || fails;
 		if (t.works[i])
-			failing_since_clear(k->failing_since[i], owner.uid, revision);
+			workloads_works(k->workloads, owner.uid, revision, i);
 		else if (!fails)
-			failing_since_idle(k->failing_since[i], owner.uid, revision, clock_boot_ms());
+			workloads_idle(k->workloads, owner.uid, revision, i, (int64_t)clock_boot_ms());
 	}
 	if (!still)
 		admission_recovered(k->admission, owner.uid, revision);
@@ -107,8 +107,7 @@ void controller_free(struct controller **c)
 
 void controller_set_place(struct controller *c, const char *cluster, const void *zones, size_t n_zones)
 {
-	admission_set_cluster(c->cluster.admission, cluster);
-	admission_set_zones(c->cluster.admission, zones, n_zones);
+	admission_set_place(c->cluster.admission, cluster, zones, n_zones);
 }
 
 void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
@@ -218,14 +217,8 @@ static void on_nomination_result(struct controller *c, const struct msg *m)
 
 static void on_failing_since_row(struct controller *c, const struct msg *m)
 {
-	const struct msg_failing_since_row *r = &m->u.failing_since_row;
-
-	const int i = duty_workload((enum duty)r->duty);
-
-	if (i < 0)
-		return; /* of a duty that this build does not know as one */
-	failing_since_load(c->cluster.failing_since[i], STR_C(r->owner), STR_C(r->revision), r->at,
-			   r->attempted, clock_boot_ms());
+	workloads_on_failing_since_row(c->cluster.workloads, &m->u.failing_since_row,
+				       (int64_t)clock_boot_ms());
 }
 
 static void on_saved_row(struct controller *c, const struct msg *m)
@@ -297,7 +290,7 @@ static void check_breaker(struct controller *c, uint64_t now, bool asked)
 		pod_counts_take(k->counts, k->store, now);
 	const struct clock_snapshot clocks = cluster_clocks(k);
 	if (admission_check(k->admission, p, pod_counts_workloads(k->counts),
-			    p->same_node > 0 && pod_counts_many_nodes(k->store) ? 2 : 1, &clocks))
+			    p->same_node > 0 && pod_counts_many_nodes(k->counts, k->store) ? 2 : 1, &clocks))
 		nominations_wake(c->nominations, GUARD_BREAKER);
 }
 
@@ -379,8 +372,6 @@ static void collect(struct controller *c, uint64_t now)
 	if (now < c->housekeeping_at)
 		return;
 	c->housekeeping_at = now + HOUSEKEEPING_MS;
-	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
-		failing_since_expire(c->cluster.failing_since[i], now);
 	nominations_expire(c->nominations, now);
 	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
 	admission_housekeeping(c->cluster.admission, &clocks);
@@ -446,7 +437,7 @@ uint64_t controller_next(const struct controller *c)
 		at = c->breaker_at + BREAKER_CHECK_MS;
 	if (at < next)
 		next = at;
-	if ((cluster_clocks_running(&c->cluster) || nominations_any(c->nominations)) &&
+	if ((workloads_clocks(c->cluster.workloads) || nominations_any(c->nominations)) &&
 	    c->housekeeping_at < next)
 		next = c->housekeeping_at;
 	return next;
@@ -464,13 +455,17 @@ uint32_t controller_order(const struct controller *c, uint32_t **ret)
 	return nominations_order(c->nominations, ret);
 }
 
-void controller_stats(const struct controller *c, struct controller_stats *ret)
+uint64_t controller_stats(const struct controller *c, struct msg *m)
 {
-	nominations_stats(c->nominations, &ret->nominations);
-	ret->bytes = store_bytes(c->cluster.store) + queue_bytes(c->keys) + queue_bytes(c->groups) +
-		     ret->nominations.bytes;
-	ret->queue = queue_len(c->keys) + ret->nominations.waiting;
-	ret->judged = c->judged;
-	ret->reverts = admission_revert_count(c->cluster.admission);
-	ret->last_byte = c->last_byte;
+	struct msg_watch_stats *s = &m->u.watch_stats;
+
+	s->cluster = c->cluster.number;
+	s->synced = cluster_in_step(&c->cluster);
+	s->pods = store_count(c->cluster.store);
+	s->bytes = store_bytes(c->cluster.store) + queue_bytes(c->keys) + queue_bytes(c->groups);
+	s->queue = queue_len(c->keys);
+	s->last_event = c->last_byte;
+	s->reverts = admission_revert_count(c->cluster.admission);
+	nominations_stats(c->nominations, m);
+	return c->judged;
 }

@@ -59,12 +59,7 @@ const struct cluster_state *controller_cluster(const struct controller *c);
 /* As nominations_order(). */
 uint32_t controller_order(const struct controller *c, uint32_t **ret);
 
-struct controller_stats {
-	size_t bytes, queue;
-	uint64_t judged, reverts;
-	int64_t last_byte; /* wall ms */
-	struct nominations_stats nominations;
-};
-void controller_stats(const struct controller *c, struct controller_stats *ret);
+/* What the controller knows of WATCH_STATS. Returns how many keys were judged since the start. */
+uint64_t controller_stats(const struct controller *c, struct msg *m);
 
 #endif

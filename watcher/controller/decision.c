@@ -78,7 +78,7 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 
 	if (i < 0)
 		return true;
-	attempted = failing_since_attempted(c->failing_since[i], cluster_clock_owner(p), p->revision);
+	attempted = workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, (size_t)i).attempted;
 	next = escalation_next(dp, attempted, now->server, &at);
 	ret->ask.retry = next == ESCALATION_RETRY;
 	if (next == ESCALATION_WAIT)
@@ -89,6 +89,8 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 static void admit(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		  const struct budget *budget, struct decision *ret)
 {
+	ret->due = ret->blocked = false;
+	ret->ask = (struct due){ 0 };
 	if (ret->v.kind != VERDICT_ACT || !duty_acts(ret->v.duty))
 		return;
 	const struct clock_snapshot now = cluster_clocks(c);
@@ -104,8 +106,6 @@ static void admit(const struct cluster_state *c, const struct pod_facts *p, cons
 void decision_make(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct budget *budget, struct decision *ret)
 {
-	ret->due = ret->blocked = false;
-	ret->ask = (struct due){ 0 };
 	judge_pod(p, c->policy, s, cluster_clocks(c).server, &ret->v);
 	admit(c, p, s, budget, ret);
 }
@@ -141,9 +141,6 @@ void decision_of_duty(const struct cluster_state *c, enum duty d, const struct p
 		      const struct pod_context *s, check_report_fn *report, void *ctx, struct decision *ret)
 {
 	struct guard_report r = { .duty = d, .report = report, .ctx = ctx };
-
-	ret->due = ret->blocked = false;
-	ret->ask = (struct due){ 0 };
 	const struct clock_snapshot now = cluster_clocks(c);
 	if (report)
 		judge_trace(d, p, c->policy, s, now.server, report, ctx, &ret->v);
@@ -164,8 +161,8 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 		   const struct decision *d, struct msg *m)
 {
 	struct str action_key = action_key_of(d->v.duty, p);
-
 	const struct clock_snapshot now = cluster_clocks(c);
+
 	m->u.nominate.cluster = c->number;
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = judge_began(d->v.duty, p, s);

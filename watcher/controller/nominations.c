@@ -73,36 +73,8 @@ void nominations_free(struct nominations **n)
 
 /* -- what leaves -- */
 
-/* The clocks of one duty, on their way out. */
-struct clocks {
-	const struct nominations *n;
-	enum duty duty;
-};
-
-static int send_failing_since(void *ctx, struct str owner, struct str revision, int64_t at_ms,
-			      int64_t attempted_ms)
-{
-	const struct clocks *c = ctx;
-	struct msg m = { .type = MSG_FAILING_SINCE,
-			 .u.failing_since = { .cluster = c->n->cluster->number,
-					      .duty = c->duty,
-					      .at = at_ms,
-					      .attempted = attempted_ms } };
-
-	msg_set(&m, failing_since.owner, owner.p, owner.n);
-	msg_set(&m, failing_since.revision, revision.p, revision.n);
-	return outbox_send(c->n->out, &m);
-}
-
 int nominations_flush(struct nominations *n)
 {
-	for (size_t i = 0; i < WORKLOAD_DUTIES; i++) {
-		struct clocks c = { n, duty_of_workload(i) };
-		int r = failing_since_flush(n->cluster->failing_since[i], send_failing_since, &c);
-
-		if (r < 0)
-			return r;
-	}
 	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
 	return admission_flush(n->cluster->admission, &clocks, n->out);
 }
@@ -331,27 +303,6 @@ static void watch_scaledown(struct nominations *n, const struct msg_nomination_r
 		report_staying(n, h, (enum duty)m->duty);
 }
 
-/* What it spent is known now; a fresh attempt is remembered with the clock it belongs to. What an operator
- * put back gets its whole time again, and that it comes back is no revert. */
-static void tell_guards(struct nominations *n, const struct msg_nomination_result *m, bool written)
-{
-	struct cluster_state *c = n->cluster;
-	struct str owner, revision, key = STR_C(m->action_key);
-	const int i = duty_workload((enum duty)m->duty);
-
-	const struct clock_snapshot clocks = cluster_clocks(c);
-	if (written && i >= 0 && admission_retried(c->admission, key, &owner, &revision))
-		failing_since_set_attempted(c->failing_since[i], owner, revision, clocks.latest);
-	if (admission_on_result(c->admission, m, c->policy->mode == MODE_OBSERVE, &clocks) &&
-	    n->budget_at == 0)
-		n->budget_at = (uint64_t)clocks.boot + BUDGET_CHECK_MS;
-	if (written && m->action == ACTION_RESTORE) {
-		for (size_t k = 0; k < WORKLOAD_DUTIES; k++)
-			failing_since_forget(c->failing_since[k], key);
-		admission_forgive(c->admission, key);
-	}
-}
-
 void nominations_on_result(struct nominations *n, const struct msg_nomination_result *m)
 {
 	const bool failure = in_flight_is_failure(m->outcome);
@@ -361,7 +312,10 @@ void nominations_on_result(struct nominations *n, const struct msg_nomination_re
 	uint32_t h = in_flight_pod(n->in_flight, STR_C(m->action_key)), retries = 0;
 	struct in_flight_end end;
 
-	tell_guards(n, m, written);
+	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
+
+	if (admission_on_result(n->cluster->admission, m, observe, &clocks) && n->budget_at == 0)
+		n->budget_at = now + BUDGET_CHECK_MS;
 	if (failure && h) {
 		delay = queue_when(n->keys, h, now);
 		retries = queue_retries(n->keys, h);
@@ -473,32 +427,36 @@ uint32_t nominations_order(const struct nominations *n, uint32_t **ret)
 	return found;
 }
 
-static void describe_blocks(const struct nominations *n, uint64_t guards, char *buf, size_t size)
+/* "Budget 12, Pause 3; breaker: ..." */
+static void describe_blocks(const struct nominations *n, struct msg *m)
 {
 	const char *breaker = admission_breaker_text(n->cluster->admission);
+	char text[512];
 	size_t len = 0;
 
-	buf[0] = '\0';
-	for (enum guard g = 0; g < GUARD__MAX && len < size; g++)
-		if (guards & UINT64_C(1) << g)
-			len += (size_t)snprintf(buf + len, size - len, "%s%s %" PRIu32, len ? ", " : "",
-						guard_name(g), blocked_count_of(n->blocked, g));
-	if (*breaker && len < size)
-		(void)snprintf(buf + len, size - len, "%sbreaker: %s", len ? "; " : "", breaker);
+	text[0] = '\0';
+	for (enum guard g = 0; g < GUARD__MAX && len < sizeof(text); g++) {
+		if (blocked_count_of(n->blocked, g) == 0)
+			continue;
+		m->u.watch_stats.guards |= UINT64_C(1) << g;
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %" PRIu32, len ? ", " : "",
+					guard_name(g), blocked_count_of(n->blocked, g));
+	}
+	if (*breaker && len < sizeof(text))
+		(void)snprintf(text + len, sizeof(text) - len, "%sbreaker: %s", len ? "; " : "", breaker);
+	msg_set(m, watch_stats.blocked_by, text, strlen(text));
 }
 
-void nominations_stats(const struct nominations *n, struct nominations_stats *ret)
+void nominations_stats(const struct nominations *n, struct msg *m)
 {
-	*ret = (struct nominations_stats){
-		.bytes = queue_bytes(n->waiting) + deadlines_bytes(&n->deadlines) +
-			 n->cap_refused * sizeof(*n->refused) + blocked_bytes(n->blocked),
-		.waiting = queue_len(n->waiting),
-		.deadlines = n->deadlines.n,
-		.nominated = n->nominated,
-		.dropped = n->dropped,
-		.blocked = blocked_count(n->blocked),
-	};
-	for (enum guard g = 0; g < GUARD__MAX; g++)
-		ret->guards |= (uint64_t)(blocked_count_of(n->blocked, g) > 0) << g;
-	describe_blocks(n, ret->guards, ret->blocked_by, sizeof(ret->blocked_by));
+	struct msg_watch_stats *s = &m->u.watch_stats;
+
+	s->bytes += queue_bytes(n->waiting) + deadlines_bytes(&n->deadlines) +
+		    n->cap_refused * sizeof(*n->refused) + blocked_bytes(n->blocked);
+	s->queue += queue_len(n->waiting);
+	s->deadlines = n->deadlines.n;
+	s->nominated = n->nominated;
+	s->dropped = n->dropped;
+	s->blocked = blocked_count(n->blocked);
+	describe_blocks(n, m);
 }

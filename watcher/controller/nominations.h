@@ -49,12 +49,7 @@ bool nominations_any(const struct nominations *n);
  * malloc()ed array in *ret, never NULL; returns how many. */
 uint32_t nominations_order(const struct nominations *n, uint32_t **ret);
 
-struct nominations_stats {
-	size_t bytes, waiting, deadlines;
-	uint64_t nominated, dropped, blocked;
-	uint64_t guards;      /* that block something: bits 1 << enum guard */
-	char blocked_by[256]; /* "Budget 12, Pause 3: ..." */
-};
-void nominations_stats(const struct nominations *n, struct nominations_stats *ret);
+/* Adds what is here to WATCH_STATS. */
+void nominations_stats(const struct nominations *n, struct msg *m);
 
 #endif

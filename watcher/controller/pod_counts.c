@@ -3,7 +3,6 @@
 #include "watcher/controller/pod_counts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "watcher/cache/intern.h"
@@ -37,7 +36,12 @@ static void counts_done(struct counts *c)
 {
 	intern_free(&c->names);
 	free(c->v);
-	*c = (struct counts){ 0 };
+}
+
+static void counts_reset(struct counts *c)
+{
+	counts_done(c);
+	*c = (struct counts){ .names = intern_new() };
 }
 
 void pod_counts_free(struct pod_counts **c)
@@ -78,10 +82,8 @@ void pod_counts_take(struct pod_counts *c, const struct store *s, uint64_t now)
 {
 	if (c->taken && now < c->at + POD_COUNTS_MS)
 		return;
-	counts_done(&c->namespaces);
-	counts_done(&c->nodes);
-	c->namespaces.names = intern_new();
-	c->nodes.names = intern_new();
+	counts_reset(&c->namespaces);
+	counts_reset(&c->nodes);
 	c->workloads = 0;
 	for (uint32_t h = 0; (h = store_next(s, h));) {
 		store_read(s, h, &c->text, &c->facts);
@@ -109,22 +111,17 @@ uint32_t pod_counts_workloads(const struct pod_counts *c)
 	return c->workloads;
 }
 
-bool pod_counts_many_nodes(const struct store *s)
+bool pod_counts_many_nodes(struct pod_counts *c, const struct store *s)
 {
-	struct pod_facts *p = xcalloc(1, sizeof(*p));
-	struct pack_text text;
-	char first[254] = "";
-	bool many = false;
+	struct str first = { 0 };
 
-	for (uint32_t h = 0; !many && (h = store_next(s, h));) {
-		store_read(s, h, &text, p);
-		if (str_empty(p->node) || p->node.n >= sizeof(first))
+	for (uint32_t h = 0; (h = store_next(s, h));) {
+		store_read(s, h, &c->text, &c->facts);
+		if (str_empty(c->facts.node))
 			continue;
-		if (*first)
-			many = !str_is(p->node, first);
-		else
-			memcpy(first, p->node.p, p->node.n);
+		if (first.n && !str_eq(c->facts.node, first))
+			return true;
+		first = c->facts.node;
 	}
-	free(p);
-	return many;
+	return false;
 }

@@ -24,6 +24,6 @@ uint32_t pod_counts_node(const struct pod_counts *c, struct str node);
 uint32_t pod_counts_workloads(const struct pod_counts *c);
 
 /* Do pods stand on more than one node? Looks only as far as it must. */
-bool pod_counts_many_nodes(const struct store *s);
+bool pod_counts_many_nodes(struct pod_counts *c, const struct store *s);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "config/windows.h"
+#include "config/window.h"
 #include "rules/cause.h"
 #include "watcher/cache/intern.h"
 #include "watcher/guards/shares.h"
@@ -54,7 +54,7 @@ struct admission {
 	char holder[254];
 };
 
-struct admission *admission_new(uint64_t cluster)
+struct admission *admission_new(uint64_t cluster, struct workloads *workloads)
 {
 	struct admission *g = xcalloc(1, sizeof(*g));
 
@@ -64,7 +64,7 @@ struct admission *admission_new(uint64_t cluster)
 	g->shares = shares_new();
 	g->breaker = breaker_new();
 	g->names = intern_new();
-	g->workloads = workloads_new();
+	g->workloads = workloads;
 	g->keys = intern_new();
 	return g;
 }
@@ -78,7 +78,6 @@ void admission_free(struct admission **g)
 	shares_free(&(*g)->shares);
 	breaker_free(&(*g)->breaker);
 	intern_free(&(*g)->names);
-	workloads_free(&(*g)->workloads);
 	intern_free(&(*g)->keys);
 	free((*g)->open);
 	free((*g)->name);
@@ -86,14 +85,10 @@ void admission_free(struct admission **g)
 	*g = NULL;
 }
 
-void admission_set_cluster(struct admission *g, const char *name)
+void admission_set_place(struct admission *g, const char *name, const void *zones, size_t n)
 {
 	free(g->name);
 	g->name = xstrdup(name ? name : "");
-}
-
-void admission_set_zones(struct admission *g, const void *zones, size_t n)
-{
 	windows_set_zones(g->windows, zones, n);
 }
 
@@ -119,18 +114,13 @@ bool admission_on_pause(struct admission *g, const struct msg_pause *m)
 	return true;
 }
 
-static bool is_over(const struct paused *p, int64_t wall)
-{
-	return p->until && wall >= p->until;
-}
-
 /* The pause of this duty that lasts longest, NULL when there is none. */
 static const struct paused *pause_of(const struct admission *g, enum duty d, int64_t wall)
 {
 	const struct paused *found = NULL;
 
 	for (const struct paused *v = g->pauses; v < g->pauses + g->n_pauses; v++)
-		if ((v->duty < 0 || v->duty == (int)d) && !is_over(v, wall) &&
+		if ((v->duty < 0 || v->duty == (int)d) && (v->until == 0 || wall < v->until) &&
 		    (!found || v->until == 0 || (found->until && v->until > found->until)))
 			found = v;
 	return found;
@@ -140,13 +130,6 @@ void admission_set_leader(struct admission *g, bool leading, const char *holder)
 {
 	g->follows = !leading;
 	(void)snprintf(g->holder, sizeof(g->holder), "%s", holder ? holder : "");
-}
-
-static uint32_t number_of(struct admission *g, struct str name)
-{
-	const uint32_t id = intern_find(g->names, name);
-
-	return id ? id : intern_ref(g->names, name);
 }
 
 /* The first container that fails: what it pulls, and why it cannot. */
@@ -171,7 +154,7 @@ void admission_failing(struct admission *g, struct str owner, struct str revisio
 	const struct str host = failing_host(p, &cause);
 
 	breaker_failing(g->breaker, workloads_failing(g->workloads, owner, revision), began,
-			number_of(g, host), number_of(g, p->node), cause);
+			intern_once(g->names, host), intern_once(g->names, p->node), cause);
 }
 
 void admission_recovered(struct admission *g, struct str owner, struct str revision)
@@ -224,8 +207,8 @@ uint32_t admission_reverts(const struct admission *g, const struct due *d, const
 struct spend admission_spend(const struct admission *g, const struct due *d)
 {
 	return (struct spend){ .duty = d->duty,
-			       .ns = shares_find(g->shares, SHARE_NAMESPACE, d->pod->ns),
-			       .node = shares_find(g->shares, SHARE_NODE, d->pod->node),
+			       .ns = shares_find(g->shares, SHARE_NAMESPACE, d->duty, d->pod->ns),
+			       .node = shares_find(g->shares, SHARE_NODE, d->duty, d->pod->node),
 			       .pods = d->pods ? d->pods : 1,
 			       .ns_pods = d->ns_pods,
 			       .node_pods = d->node_pods };
@@ -319,14 +302,12 @@ struct budget *admission_budget_clone(const struct admission *g)
 
 void admission_charge(struct admission *g, const struct due *d, const struct clock_snapshot *now)
 {
-	const uint32_t ns = shares_make(g->shares, SHARE_NAMESPACE, d->pod->ns),
-		       node = shares_make(g->shares, SHARE_NODE, d->pod->node);
+	const uint32_t ns = shares_make(g->shares, SHARE_NAMESPACE, d->duty, d->pod->ns),
+		       node = shares_make(g->shares, SHARE_NODE, d->duty, d->pod->node);
 	const struct spend s = admission_spend(g, d);
-	uint32_t id = intern_find(g->keys, d->action_key);
+	const uint32_t id = intern_once(g->keys, d->action_key);
 	struct open_action *a;
 
-	if (!id)
-		id = intern_ref(g->keys, d->action_key);
 	g->open = xgrow(g->open, &g->cap, id, sizeof(*g->open));
 	a = &g->open[id];
 	*a = (struct open_action){ .ns = d->policy->max_percent_namespace ? ns : 0,
@@ -341,19 +322,8 @@ void admission_charge(struct admission *g, const struct due *d, const struct clo
 	else if (may_loop(d))
 		a->workload = workloads_make_loop(g->workloads, d->pod->owner.uid, d->pod->node);
 	budget_charge(shares_budget(g->shares), id, &s);
-	shares_changed(g->shares, d->duty, a->ns);
-	shares_changed(g->shares, d->duty, a->node);
-}
-
-bool admission_retried(const struct admission *g, struct str action_key, struct str *ret_owner,
-		       struct str *ret_revision)
-{
-	const uint32_t id = intern_find(g->keys, action_key);
-
-	if (!id || !g->open[id].used || !g->open[id].retry)
-		return false;
-	workloads_key(g->workloads, g->open[id].workload, ret_owner, ret_revision);
-	return true;
+	shares_changed(g->shares, a->ns);
+	shares_changed(g->shares, a->node);
 }
 
 /* written: something was, or may have been; done: so it was. */
@@ -367,8 +337,8 @@ static bool end_action(struct admission *g, struct str action_key, bool written,
 		return false;
 	a = g->open[id];
 	(void)budget_settle(shares_budget(g->shares), id, written, now->boot);
-	shares_changed(g->shares, a.duty, a.ns);
-	shares_changed(g->shares, a.duty, a.node);
+	shares_changed(g->shares, a.ns);
+	shares_changed(g->shares, a.node);
 	done = done && !a.retry;
 	if (a.workload && !duty_has_guard(a.duty, GUARD_EVICT_LOOP))
 		workloads_acted(g->workloads, a.workload, done, a.asked);
@@ -382,9 +352,19 @@ static bool end_action(struct admission *g, struct str action_key, bool written,
 bool admission_on_result(struct admission *g, const struct msg_nomination_result *m, bool observe,
 			 const struct clock_snapshot *now)
 {
-	const bool written = m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_UNCONFIRMED;
+	const bool written = OUTCOMES_WRITTEN >> m->outcome & 1,
+		   done = m->outcome == OUTCOME_DONE && !observe;
+	const uint32_t id = intern_find(g->keys, STR_C(m->action_key));
 
-	return end_action(g, STR_C(m->action_key), written, written && !observe, now);
+	/* A fresh attempt is remembered with the clock it belongs to. */
+	if (id && g->open[id].retry && done)
+		workloads_attempted(g->workloads, g->open[id].workload, g->open[id].duty, now->latest);
+	const bool ours = end_action(g, STR_C(m->action_key), written, written && !observe, now);
+
+	/* What an operator put back gets its whole time again, and that it comes back is no revert. */
+	if (done && m->action == ACTION_RESTORE)
+		workloads_forgive(g->workloads, STR_C(m->action_key));
+	return ours;
 }
 
 void admission_give_back(struct admission *g, struct str action_key, const struct clock_snapshot *now)
@@ -392,25 +372,7 @@ void admission_give_back(struct admission *g, struct str action_key, const struc
 	(void)end_action(g, action_key, false, false, now);
 }
 
-void admission_forgive(struct admission *g, struct str owner)
-{
-	workloads_forgive(g->workloads, owner);
-}
-
 /* -- saved state -- */
-
-static void load_reverted(struct admission *g, const struct msg_saved_row *m,
-			  const struct clock_snapshot *now)
-{
-	(void)now;
-	workloads_on_saved(g->workloads, m);
-}
-
-static int flush_reverted(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
-{
-	(void)now;
-	return workloads_flush(g->workloads, g->cluster, out);
-}
 
 static void load_breaker(struct admission *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
 {
@@ -419,13 +381,12 @@ static void load_breaker(struct admission *g, const struct msg_saved_row *m, con
 	(void)snprintf(g->text, sizeof(g->text), "%s", m->text);
 }
 
-static int flush_breaker(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
+static int flush_breaker(struct admission *g, const struct outbox *out)
 {
 	const struct str key = STR_C(duty_name(DUTY_IMAGE_PULL));
 	int64_t since;
 	int r;
 
-	(void)now;
 	if (!g->breaker_dirty)
 		return 0;
 	r = outbox_send_saved(out, g->cluster, GUARD_BREAKER, key, g->opened, 0,
@@ -434,49 +395,39 @@ static int flush_breaker(struct admission *g, const struct clock_snapshot *now, 
 	return r;
 }
 
-static void load_budget(struct admission *g, const struct msg_saved_row *m, const struct clock_snapshot *now)
+static bool is_of(const struct msg_saved_row *m, enum guard guard)
 {
-	shares_on_saved(g->shares, m, now);
+	return strcmp(m->kind, guard_desc(guard)->saved) == 0;
 }
-
-static int flush_budget(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
-{
-	return shares_flush(g->shares, g->cluster, now, out);
-}
-
-/* Of each guard whose `saved` is not empty in model/guards.def. */
-static const struct {
-	void (*load)(struct admission *g, const struct msg_saved_row *m, const struct clock_snapshot *now);
-	int (*flush)(struct admission *g, const struct clock_snapshot *now, const struct outbox *out);
-} saved[GUARD__MAX] = {
-	[GUARD_BREAKER] = { load_breaker, flush_breaker },
-	[GUARD_REVERTED] = { load_reverted, flush_reverted },
-	[GUARD_BUDGET] = { load_budget, flush_budget },
-};
 
 void admission_on_saved_row(struct admission *g, const struct msg_saved_row *m,
 			    const struct clock_snapshot *now)
 {
-	for (enum guard i = 0; i < GUARD__MAX; i++)
-		if (m->at && saved[i].load && strcmp(m->kind, guard_desc(i)->saved) == 0)
-			saved[i].load(g, m, now);
+	if (!m->at)
+		return;
+	if (is_of(m, GUARD_BREAKER))
+		load_breaker(g, m, now);
+	else if (is_of(m, GUARD_REVERTED))
+		workloads_on_saved(g->workloads, m);
+	else if (is_of(m, GUARD_BUDGET))
+		shares_on_saved(g->shares, m, now);
 }
 
 int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
 {
-	int r = 0;
+	int r = flush_breaker(g, out);
 
-	for (enum guard i = 0; r == 0 && i < GUARD__MAX; i++)
-		if (*guard_desc(i)->saved)
-			r = saved[i].flush(g, now, out);
-	return r;
+	if (r == 0)
+		r = workloads_flush(g->workloads, g->cluster, out);
+	return r < 0 ? r : shares_flush(g->shares, g->cluster, now, out);
 }
 
 void admission_on_action_row(struct admission *g, const struct msg_action_row *m,
 			     const struct clock_snapshot *now)
 {
 	const struct spend s = { .duty = (enum duty)m->duty,
-				 .ns = shares_make(g->shares, SHARE_NAMESPACE, STR_C(m->ns)) };
+				 .ns = shares_make(g->shares, SHARE_NAMESPACE, (enum duty)m->duty,
+						   STR_C(m->ns)) };
 
 	/* One that is open counts from now: it may be written at any moment. */
 	budget_load(shares_budget(g->shares), &s, 1, m->at ? clocks_boot_of_saved(now, m->at) : now->boot);
@@ -538,14 +489,8 @@ bool admission_check_due(const struct admission *g, uint64_t boot, uint64_t *ret
 
 void admission_housekeeping(struct admission *g, const struct clock_snapshot *now)
 {
-	size_t kept = 0;
-
 	shares_expire(g->shares, now);
-	workloads_expire(g->workloads, now->server);
-	for (size_t i = 0; i < g->n_pauses; i++)
-		if (!is_over(&g->pauses[i], now->wall))
-			g->pauses[kept++] = g->pauses[i];
-	g->n_pauses = kept;
+	workloads_expire(g->workloads, now);
 	/* Names of hosts and nodes are kept one by one, and forgotten together when nothing needs any. */
 	if (breaker_count(g->breaker) == 0 && !breaker_is_open(g->breaker)) {
 		intern_free(&g->names);

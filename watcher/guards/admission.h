@@ -9,16 +9,17 @@
 #include "rules/admit.h"
 #include "watcher/guards/clocks.h"
 #include "watcher/guards/outbox.h"
+#include "watcher/guards/workloads.h"
 
 struct admission;
 
-struct admission *admission_new(uint64_t cluster);
+/* workloads is borrowed. */
+struct admission *admission_new(uint64_t cluster, struct workloads *workloads);
 void admission_free(struct admission **g);
 
 /* Name of the cluster, for pauses; TZif bytes of the zones that windows name (config/window.h; n 0 = UTC for
  * all). Copied. */
-void admission_set_cluster(struct admission *g, const char *name);
-void admission_set_zones(struct admission *g, const void *zones, size_t n);
+void admission_set_place(struct admission *g, const char *name, const void *zones, size_t n);
 
 /* -- what other processes report -- */
 
@@ -75,17 +76,11 @@ struct budget *admission_budget_clone(const struct admission *g);
 /* It is about to be nominated. What that changes of the saved state leaves with the next admission_flush(),
  * which must come before the nomination: a next watcher has to know of it. */
 void admission_charge(struct admission *g, const struct due *d, const struct clock_snapshot *now);
-/* Whose clock the open action on this key is about; false = there is none, or it is no fresh attempt. */
-bool admission_retried(const struct admission *g, struct str action_key, struct str *ret_owner,
-		       struct str *ret_revision);
 /* It was not nominated after all. */
 void admission_give_back(struct admission *g, struct str action_key, const struct clock_snapshot *now);
 /* NOMINATION_RESULT. false = it was none of ours. */
 bool admission_on_result(struct admission *g, const struct msg_nomination_result *m, bool observe,
 			 const struct clock_snapshot *now);
-/* Nothing of this owner counts as reverted any more: an operator put its replicas back. */
-void admission_forgive(struct admission *g, struct str owner);
-
 /* -- time and saved state -- */
 
 /* Check the breaker when something changed, or its time came. workloads, nodes: that have pods. true when it

@@ -3,7 +3,6 @@
 #include "watcher/guards/blocked.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "watcher/cache/deadline.h"
@@ -135,13 +134,10 @@ bool blocked_has_bin(const struct blocked *t, struct str key)
 
 static uint32_t bin_of(struct blocked *t, struct str key, enum guard g)
 {
-	uint32_t id = intern_find(t->keys, key);
+	const uint32_t id = intern_once(t->keys, key);
 
-	if (id)
-		return id;
-	id = intern_ref(t->keys, key);
 	t->bins = xgrow(t->bins, &t->cap_bins, id, sizeof(*t->bins));
-	t->bins[id] = (struct bin){ .guard = g, .batch = 1 };
+	t->bins[id].guard = g;
 	return id;
 }
 

@@ -1,12 +1,11 @@
 /* in_flight.c - see in_flight.h.
- * How long an action key waits after its nomination ended is one table by outcome. "Early" is how many times
- * in a row a change of the pod may cut the wait short: once refused, a pod that changes is judged again at
- * once, but one that changes every second is not nominated every second. */
+ * "Early" is how many times in a row a change of the pod may cut short the wait after that outcome: once
+ * refused, a pod that changes is judged again at once, but one that changes every second is not nominated
+ * every second. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/in_flight.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/xalloc.h"
 #include "watcher/cache/hash.h"
@@ -21,21 +20,13 @@
 #define FAILED_FLOOR_MS 200u /* first retry after a failure of the server */
 #define RETRIES_MAX     5u
 
-static const struct {
-	uint8_t early;
-	bool failure;
-} outcomes[OUTCOME__MAX] = {
-	[OUTCOME_DONE] = { 0, false },        [OUTCOME_GONE] = { 0, false },
-	[OUTCOME_UNCONFIRMED] = { 0, false }, [OUTCOME_REFUSED] = { 1, false },
-	[OUTCOME_CONFLICT] = { 3, false },    [OUTCOME_FORBIDDEN] = { 0, true },
-	[OUTCOME_FAILED] = { 0, true },
-};
+static const uint8_t early[OUTCOME__MAX] = { [OUTCOME_REFUSED] = 1, [OUTCOME_CONFLICT] = 3 };
 
 struct nomination {
 	uint64_t zero_since,
-		zero_heard;      /* it wants no pods: since when, and when that was heard last; 0 = not */
-	uint64_t rv_hash, until; /* until: of the wait, or when an open one is asked for again */
-	uint32_t h, group;
+		zero_heard; /* it wants no pods: since when, and when that was heard last; 0 = not */
+	uint64_t until;     /*: of the wait, or when an open one is asked for again */
+	uint32_t h, group, rv_hash;
 	uint8_t rounds;                     /* nominations that ended without an end to the state */
 	uint8_t early;                      /* a change of the pod ends the wait */
 	bool used, open, dropped, reported; /* reported: it wants no pods and still has some */
@@ -43,7 +34,6 @@ struct nomination {
 
 struct in_flight {
 	struct intern *keys;
-	struct hash_seed seed;
 	struct nomination *v;
 	uint32_t cap, count, open;
 };
@@ -54,7 +44,6 @@ struct in_flight *in_flight_new(void)
 
 	b->keys = intern_new();
 	b->v = xgrow(b->v, &b->cap, 0, sizeof(*b->v)); /* 0 is the nomination of no key */
-	b->seed = hash_seed_new();
 	return b;
 }
 
@@ -75,14 +64,9 @@ static uint32_t find_id(const struct in_flight *b, struct str action_key)
 
 static void forget(struct in_flight *b, uint32_t id)
 {
-	b->v[id].used = false;
+	b->v[id] = (struct nomination){ 0 };
 	b->count--;
 	intern_unref(b->keys, id);
-}
-
-static uint64_t rv_hash(const struct in_flight *b, struct str rv)
-{
-	return hash_bytes(&b->seed, rv.p, rv.n);
 }
 
 enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action_key, struct str rv,
@@ -91,7 +75,7 @@ enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action
 	uint32_t id = find_id(b, action_key);
 	const struct nomination *e = id ? &b->v[id] : NULL;
 
-	if (!e || now >= e->until || (!e->open && e->early && e->rv_hash != rv_hash(b, rv)))
+	if (!e || now >= e->until || (!e->open && e->early && e->rv_hash != hash_quick(rv.p, rv.n)))
 		return IN_FLIGHT_GO;
 	*ret_at = e->until;
 	return e->open ? IN_FLIGHT_OPEN : IN_FLIGHT_WAIT;
@@ -100,28 +84,25 @@ enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action
 void in_flight_nominated(struct in_flight *b, struct str action_key, struct str rv, uint32_t h,
 			 uint32_t group, uint64_t now)
 {
-	uint32_t id = find_id(b, action_key);
+	const uint32_t id = intern_once(b->keys, action_key);
 
-	if (!id) {
-		id = intern_ref(b->keys, action_key);
-		b->v = xgrow(b->v, &b->cap, id, sizeof(*b->v));
-		b->v[id] = (struct nomination){ .used = true };
-		b->count++;
-	}
+	b->v = xgrow(b->v, &b->cap, id, sizeof(*b->v));
 	struct nomination *e = &b->v[id];
 
+	b->count += !e->used;
+	e->used = true;
 	b->open += !e->open;
 	e->open = true;
 	e->dropped = false;
 	e->h = h;
 	e->group = group;
-	e->rv_hash = rv_hash(b, rv);
+	e->rv_hash = hash_quick(rv.p, rv.n);
 	e->until = now + LOST_MS;
 }
 
 bool in_flight_is_failure(uint64_t outcome)
 {
-	return outcome < OUTCOME__MAX && outcomes[outcome].failure;
+	return outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_FAILED;
 }
 
 static uint64_t slow_wait(const struct nomination *e)
@@ -164,7 +145,7 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 		e->until = now; /* escalation knows how long to wait */
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
-		e->early = e->rounds <= outcomes[m->outcome].early;
+		e->early = e->rounds <= early[m->outcome];
 		e->until = now + (m->outcome == OUTCOME_DONE && observe ? OBSERVED_MS : slow_wait(e));
 	}
 	*ret = (struct in_flight_end){ e->h, e->group, e->until, e->dropped };

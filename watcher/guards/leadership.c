@@ -14,7 +14,7 @@
 #include "base/xalloc.h"
 #include "kube/leader.h"
 #include "kube/path.h"
-#include "kube/status_object.h"
+#include "kube/decode_objects.h"
 
 #define GROUP "coordination.k8s.io"
 /* A renewal that takes longer is given up: two more fit before the Lease must be thought lost. */
@@ -86,7 +86,7 @@ static void report_trouble(struct leadership *l, const struct http_result *r)
 	}
 	if (r->failure != HTTP_OK)
 		(void)snprintf(text, sizeof(text), "%s", r->error);
-	else if (status_object_open(r->body, r->body_len, &status) == 0)
+	else if (decode_status_answer(r->body, r->body_len, &status) == 0)
 		(void)snprintf(text, sizeof(text), "%.*s", STR_ARG(status.message));
 	else
 		(void)snprintf(text, sizeof(text), "HTTP status %ld", r->status);
@@ -100,7 +100,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	struct leadership *l = ctx;
 	struct lease_facts facts;
 	const long status = r->failure == HTTP_OK ? r->status : 0;
-	const bool good = status / 100 == 2 && lease_object_open(r->body, r->body_len, &facts) == 0;
+	const bool good = status / 100 == 2 && decode_lease_answer(r->body, r->body_len, &facts) == 0;
 
 	l->request = NULL;
 	report_trouble(l, r);

@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-int outbox_send_ctl_end(const struct outbox *o, uint64_t conn, uint64_t code, const char *text)
-{
-	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = code } };
-
-	msg_set(&m, ctl_end.text, text, strlen(text));
-	return outbox_send(o, &m);
-}
-
 int outbox_send_saved(const struct outbox *o, uint64_t cluster, enum guard g, struct str key, int64_t at,
 		      int64_t until, uint64_t count, const char *text)
 {

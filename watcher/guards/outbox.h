@@ -17,10 +17,6 @@ static inline int outbox_send(const struct outbox *o, const struct msg *m)
 	return o->send(o->ctx, m);
 }
 
-/* CTL_END: the answer to an operator's question on this connection is complete; code is the command's exit
- * code, text says why it failed, or "". */
-int outbox_send_ctl_end(const struct outbox *o, uint64_t conn, uint64_t code, const char *text);
-
 /* SAVED: what a next watcher has to know of this guard. at 0 = forget it; text may be "". */
 int outbox_send_saved(const struct outbox *o, uint64_t cluster, enum guard g, struct str key, int64_t at,
 		      int64_t until, uint64_t count, const char *text);

@@ -15,12 +15,12 @@ enum share_kind { SHARE_NAMESPACE, SHARE_NODE };
 struct shares *shares_new(void);
 void shares_free(struct shares **s);
 struct budget *shares_budget(const struct shares *s);
-/* Its number in the budget; 0 when nothing is known of it. */
-uint32_t shares_find(const struct shares *s, enum share_kind kind, struct str name);
+/* The number in the budget of what this duty spends of it; 0 when nothing is known of it. */
+uint32_t shares_find(const struct shares *s, enum share_kind kind, enum duty d, struct str name);
 /* The same, and it is made known; 0 for the empty name. */
-uint32_t shares_make(struct shares *s, enum share_kind kind, struct str name);
-/* What this duty spent of it changed (id 0: nothing). */
-void shares_changed(struct shares *s, enum duty d, uint32_t id);
+uint32_t shares_make(struct shares *s, enum share_kind kind, enum duty d, struct str name);
+/* What was spent of it changed (id 0: nothing). */
+void shares_changed(struct shares *s, uint32_t id);
 
 /* SAVED_ROW of a share. */
 void shares_on_saved(struct shares *s, const struct msg_saved_row *m, const struct clock_snapshot *now);

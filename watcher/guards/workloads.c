@@ -1,18 +1,27 @@
-/* workloads.c - see workloads.h.  Keys are "owner/revision", of an evict loop "owner//node". */
+/* workloads.c - see workloads.h.  Keys are "owner/revision", of an evict loop "owner//node". What nothing is
+ * known of any more is forgotten, once the reporter was told. */
 // SPDX-License-Identifier: Apache-2.0
 #include "watcher/guards/workloads.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/xalloc.h"
 #include "watcher/cache/intern.h"
 
-#define KEY_MAX   320
+#define KEY_MAX   768
+#define PART_MAX  253u  /* longer parts are cut, Kubernetes has none */
 #define LOOPS_MAX 4096u /* evict loops that are watched for at once */
 
+/* Since when it fails by one duty. */
+struct failing_clock {
+	struct failing v;
+	int64_t idle_from; /* boot time; 0 = some pod fails */
+	bool dirty;
+};
+
 struct workload {
+	struct failing_clock clocks[WORKLOAD_DUTIES];
 	struct reverted reverted;
 	struct evict_loop loop;
 	bool used, acted_on, looping, failing, dirty;
@@ -20,8 +29,8 @@ struct workload {
 
 struct workloads {
 	struct intern *keys;
-	struct workload *v; /* by id */
-	uint32_t cap, dirty, loops;
+	struct workload *v;                  /* by id */
+	uint32_t cap, dirty, loops, running; /* running: clocks */
 };
 
 struct workloads *workloads_new(void)
@@ -44,23 +53,34 @@ void workloads_free(struct workloads **w)
 
 /* -- keys -- */
 
+static size_t append(char buf[static KEY_MAX], size_t at, struct str part)
+{
+	const size_t n = part.n < PART_MAX ? part.n : PART_MAX;
+
+	if (n)
+		memcpy(buf + at, part.p, n);
+	return at + n;
+}
+
 static struct str key_of(struct str owner, struct str revision, struct str node, char buf[static KEY_MAX])
 {
-	int n = snprintf(buf, KEY_MAX, "%.*s/%.*s%s%.*s", STR_ARG(owner), STR_ARG(revision),
-			 node.n ? "/" : "", STR_ARG(node));
+	size_t n = append(buf, 0, owner);
 
-	return (struct str){ buf, n < KEY_MAX ? (size_t)n : KEY_MAX - 1 };
+	buf[n++] = '/';
+	n = append(buf, n, revision);
+	if (node.n) {
+		buf[n++] = '/';
+		n = append(buf, n, node);
+	}
+	return (struct str){ buf, n };
 }
 
 static uint32_t make_key(struct workloads *w, struct str key)
 {
-	uint32_t id = intern_find(w->keys, key);
+	const uint32_t id = intern_once(w->keys, key);
 
-	if (id)
-		return id;
-	id = intern_ref(w->keys, key);
 	w->v = xgrow(w->v, &w->cap, id, sizeof(*w->v));
-	w->v[id] = (struct workload){ .used = true };
+	w->v[id].used = true;
 	return id;
 }
 
@@ -78,7 +98,7 @@ uint32_t workloads_find(const struct workloads *w, struct str owner, struct str 
 	return intern_find(w->keys, key_of(owner, revision, STR_LIT(""), buf));
 }
 
-void workloads_key(const struct workloads *w, uint32_t id, struct str *ret_owner, struct str *ret_revision)
+static void split_key(const struct workloads *w, uint32_t id, struct str *ret_owner, struct str *ret_revision)
 {
 	const struct str key = intern_str(w->keys, id);
 	const char *slash = memchr(key.p, '/', key.n);
@@ -94,14 +114,135 @@ static void done(struct workloads *w, uint32_t id)
 
 	if (!v->used || v->acted_on || v->looping || v->failing || v->dirty)
 		return;
-	v->used = false;
+	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+		if (v->clocks[i].v.since || v->clocks[i].dirty)
+			return;
+	*v = (struct workload){ 0 };
 	intern_unref(w->keys, id);
 }
 
-static void mark_dirty(struct workloads *w, uint32_t id)
+static void mark_dirty(struct workloads *w, bool *dirty)
 {
-	w->dirty += !w->v[id].dirty;
-	w->v[id].dirty = true;
+	w->dirty += !*dirty;
+	*dirty = true;
+}
+
+/* -- clocks -- */
+
+static struct failing_clock *clock_of(const struct workloads *w, struct str owner, struct str revision,
+				      size_t i)
+{
+	const uint32_t id = w->running ? workloads_find(w, owner, revision) : 0;
+
+	return id ? &w->v[id].clocks[i] : NULL;
+}
+
+static void start(struct workloads *w, struct failing_clock *c, int64_t at)
+{
+	c->v.since = at;
+	w->running++;
+}
+
+static void end(struct workloads *w, struct failing_clock *c)
+{
+	if (c->v.since == 0)
+		return;
+	c->v = (struct failing){ 0 };
+	w->running--;
+	mark_dirty(w, &c->dirty);
+}
+
+void workloads_on_failing_since_row(struct workloads *w, const struct msg_failing_since_row *r, int64_t boot)
+{
+	const int i = duty_workload((enum duty)r->duty);
+
+	if (i < 0 || r->at <= 0)
+		return;
+	const uint32_t id = make(w, STR_C(r->owner), STR_C(r->revision));
+	struct failing_clock *c = &w->v[id].clocks[i];
+
+	if (c->v.since == 0 && !c->dirty) {
+		start(w, c, r->at);
+		c->idle_from = boot;
+	} else if (c->v.since > r->at) {
+		c->v.since = r->at;
+	}
+	if (c->v.since)
+		c->v.attempted = r->attempted;
+}
+
+int64_t workloads_fails(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t now)
+{
+	const uint32_t id = make(w, owner, revision);
+	struct failing_clock *c = &w->v[id].clocks[i];
+
+	c->idle_from = 0;
+	if (c->v.since == 0) {
+		start(w, c, now);
+		mark_dirty(w, &c->dirty);
+	}
+	return c->v.since;
+}
+
+struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i)
+{
+	const struct failing_clock *c = clock_of(w, owner, revision, i);
+
+	return c ? c->v : (struct failing){ 0 };
+}
+
+void workloads_attempted(struct workloads *w, uint32_t id, enum duty d, int64_t at)
+{
+	const int i = duty_workload(d);
+	struct failing_clock *c = id && i >= 0 ? &w->v[id].clocks[i] : NULL;
+
+	if (!c || c->v.since == 0)
+		return;
+	c->v.attempted = at;
+	mark_dirty(w, &c->dirty);
+}
+
+void workloads_idle(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t boot)
+{
+	struct failing_clock *c = clock_of(w, owner, revision, i);
+
+	if (c && c->idle_from == 0)
+		c->idle_from = boot;
+}
+
+void workloads_works(struct workloads *w, struct str owner, struct str revision, size_t i)
+{
+	struct failing_clock *c = clock_of(w, owner, revision, i);
+
+	if (c)
+		end(w, c);
+}
+
+uint32_t workloads_clocks(const struct workloads *w)
+{
+	return w->running;
+}
+
+static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t cluster, const struct outbox *out)
+{
+	struct failing_clock *c = &w->v[id].clocks[i];
+	struct msg m = { .type = MSG_FAILING_SINCE,
+			 .u.failing_since = { .cluster = cluster,
+					      .duty = duty_of_workload(i),
+					      .at = c->v.since,
+					      .attempted = c->v.attempted } };
+	struct str owner, revision;
+	int r;
+
+	if (!c->dirty)
+		return 0;
+	split_key(w, id, &owner, &revision);
+	msg_set(&m, failing_since.owner, owner.p, owner.n);
+	msg_set(&m, failing_since.revision, revision.p, revision.n);
+	r = outbox_send(out, &m);
+	w->dirty -= r == 0;
+	c->dirty = r < 0;
+	return r;
 }
 
 /* -- failing -- */
@@ -145,7 +286,7 @@ struct reverted workloads_reverted(const struct workloads *w, uint32_t id, int64
 void workloads_note_due(struct workloads *w, uint32_t id, int64_t created, int64_t now)
 {
 	if (id && w->v[id].acted_on && reverted_seen(&w->v[id].reverted, created, now))
-		mark_dirty(w, id);
+		mark_dirty(w, &w->v[id].dirty);
 }
 
 static void forget_acts(struct workloads *w, uint32_t id)
@@ -160,7 +301,7 @@ void workloads_acted(struct workloads *w, uint32_t id, bool written, int64_t ask
 
 	if (written) {
 		reverted_acted(&v->reverted, asked);
-		mark_dirty(w, id);
+		mark_dirty(w, &w->v[id].dirty);
 	} else if (v->reverted.acted == 0 && v->reverted.count == 0) {
 		forget_acts(w, id);
 		done(w, id);
@@ -172,13 +313,17 @@ void workloads_forgive(struct workloads *w, struct str owner)
 	struct str of, revision;
 
 	for (uint32_t id = 1; id < w->cap; id++) {
-		if (!w->v[id].used || !w->v[id].acted_on)
+		if (!w->v[id].used)
 			continue;
-		workloads_key(w, id, &of, &revision);
+		split_key(w, id, &of, &revision);
 		if (!str_eq(of, owner))
 			continue;
+		for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+			end(w, &w->v[id].clocks[i]);
+		if (!w->v[id].acted_on)
+			continue;
 		forget_acts(w, id);
-		mark_dirty(w, id);
+		mark_dirty(w, &w->v[id].dirty);
 	}
 }
 
@@ -232,41 +377,55 @@ void workloads_on_saved(struct workloads *w, const struct msg_saved_row *m)
 	w->v[id].reverted = (struct reverted){ m->at > 1 ? m->at : 0, m->until, (uint32_t)m->count };
 }
 
+static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, const struct outbox *out)
+{
+	struct workload *v = &w->v[id];
+	/* 0 would mean "forget it": a return that was counted keeps only the block. */
+	const int64_t at = !v->acted_on ? 0 : v->reverted.acted ? v->reverted.acted : 1;
+	int r;
+
+	if (!v->dirty)
+		return 0;
+	r = outbox_send_saved(out, cluster, GUARD_REVERTED, intern_str(w->keys, id), at, v->reverted.until,
+			      v->reverted.count, "");
+	w->dirty -= r == 0;
+	v->dirty = r < 0;
+	return r;
+}
+
 int workloads_flush(struct workloads *w, uint64_t cluster, const struct outbox *out)
 {
 	for (uint32_t id = 1; id < w->cap && w->dirty; id++) {
-		struct workload *v = &w->v[id];
+		int r = 0;
 
-		if (!v->used || !v->dirty)
-			continue;
-		/* 0 would mean "forget it": a return that was counted keeps only the block. */
-		const int64_t at = !v->acted_on ? 0 : v->reverted.acted ? v->reverted.acted : 1;
-		const int r = outbox_send_saved(out, cluster, GUARD_REVERTED, intern_str(w->keys, id), at,
-						v->reverted.until, v->reverted.count, "");
-
+		for (size_t i = 0; r == 0 && i < WORKLOAD_DUTIES; i++)
+			r = flush_clock(w, id, i, cluster, out);
+		if (r == 0)
+			r = flush_reverted(w, id, cluster, out);
 		if (r < 0)
 			return r;
-		v->dirty = false;
-		w->dirty--;
 		done(w, id);
 	}
 	return 0;
 }
 
-void workloads_expire(struct workloads *w, int64_t now)
+void workloads_expire(struct workloads *w, const struct clock_snapshot *now)
 {
 	for (uint32_t id = 1; id < w->cap; id++) {
 		struct workload *v = &w->v[id];
 
-		if (v->used && v->looping && now > v->loop.last + LOOP_KEEP_MS) {
+		for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
+			if (v->clocks[i].idle_from && now->boot >= v->clocks[i].idle_from + WORKLOADS_IDLE_MS)
+				end(w, &v->clocks[i]);
+		if (v->acted_on && (v->reverted.acted || v->reverted.until) &&
+		    reverted_over(&v->reverted, now->server)) {
+			forget_acts(w, id);
+			mark_dirty(w, &v->dirty);
+		}
+		if (v->looping && now->server > v->loop.last + LOOP_KEEP_MS) {
 			v->looping = false;
 			w->loops--;
 			done(w, id);
 		}
-		if (!v->used || !v->acted_on || (v->reverted.acted == 0 && v->reverted.until == 0) ||
-		    !reverted_over(&v->reverted, now))
-			continue;
-		forget_acts(w, id);
-		mark_dirty(w, id);
 	}
 }

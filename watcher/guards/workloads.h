@@ -1,11 +1,17 @@
-/* workloads.h - what happened to each workload: whether it fails, came back after it was scaled down, or is
- * evicted from a node again and again. Layer: watcher.  Threads: none.  Owns: copies of all names it is
- * given.  Times are by the API server's clock. A workload is a number, of its owner's uid and a revision; an
- * evict loop is one of owner and node. 0 is none: nothing is known of it. */
+/* workloads.h - what happened to each workload: since when it fails, whether it came back after it was scaled
+ * down, or is evicted from a node again and again. Layer: watcher.  Threads: none.  Owns: copies of all names
+ * it is given.  Times are by the API server's clock. A workload is a number, of its owner's uid (the pod's
+ * without an owner) and a revision; an evict loop is one of owner and node. 0 is none: nothing is known of
+ * it.
+ * Since when it fails Kubernetes does not say. Each duty that concerns workloads has a clock for it, the i-th
+ * of model/duties.h: it survives the churn of pods and a restart of this process (the reporter keeps it),
+ * never starts before it was seen, and ends when a pod of the revision works, or when none failed for an
+ * hour. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_WORKLOADS_H
 #define WATCHER_GUARDS_WORKLOADS_H
 
+#include "model/duties.h"
 #include "rules/reverted.h"
 #include "watcher/guards/clocks.h"
 #include "watcher/guards/outbox.h"
@@ -16,10 +22,30 @@ struct workloads *workloads_new(void);
 void workloads_free(struct workloads **w);
 
 uint32_t workloads_find(const struct workloads *w, struct str owner, struct str revision);
-/* Its owner's uid and its revision, valid until the next call that changes anything. */
-void workloads_key(const struct workloads *w, uint32_t id, struct str *ret_owner, struct str *ret_revision);
 
-/* A pod of it fails to pull: its number. */
+/* A clock without any failing pod is forgotten after this. */
+#define WORKLOADS_IDLE_MS 3600000
+
+/* 0 = the clock does not run; a pod was not deleted for a fresh attempt. */
+struct failing {
+	int64_t since, attempted;
+};
+
+/* FAILING_SINCE_ROW; it is not sent back. Known already: the earlier time counts. */
+void workloads_on_failing_since_row(struct workloads *w, const struct msg_failing_since_row *r, int64_t boot);
+/* A pod fails now: returns since when, starting the clock at `now` if it does not run. */
+int64_t workloads_fails(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t now);
+struct failing workloads_clock(const struct workloads *w, struct str owner, struct str revision, size_t i);
+/* A pod was deleted for a fresh attempt: kept while the clock runs. */
+void workloads_attempted(struct workloads *w, uint32_t id, enum duty d, int64_t at);
+/* No pod of the revision fails at present. */
+void workloads_idle(struct workloads *w, struct str owner, struct str revision, size_t i, int64_t boot);
+/* A pod of the revision works: the clock ends. */
+void workloads_works(struct workloads *w, struct str owner, struct str revision, size_t i);
+/* Clocks that run. */
+uint32_t workloads_clocks(const struct workloads *w);
+
+/* A pod of it fails, and counts for the breaker: its number. */
 uint32_t workloads_failing(struct workloads *w, struct str owner, struct str revision);
 /* No pod of it does. false: none did. */
 bool workloads_recovered(struct workloads *w, uint32_t id);
@@ -33,7 +59,7 @@ struct reverted workloads_reverted(const struct workloads *w, uint32_t id, int64
 void workloads_note_due(struct workloads *w, uint32_t id, int64_t created, int64_t now);
 /* The action ended; done: it was written, asked for at `asked`. */
 void workloads_acted(struct workloads *w, uint32_t id, bool done, int64_t asked);
-/* Nothing of this owner counts as reverted any more. */
+/* The clocks of this owner end, and nothing of it counts as reverted any more. */
 void workloads_forgive(struct workloads *w, struct str owner);
 /* Workloads that came back and are remembered. */
 uint32_t workloads_reverts(const struct workloads *w);
@@ -46,8 +72,8 @@ struct evict_loop *workloads_evict_loop(const struct workloads *w, uint32_t id);
 
 /* SAVED_ROW of a workload that was acted on. */
 void workloads_on_saved(struct workloads *w, const struct msg_saved_row *m);
-/* Send what changed until the outbox is full; 0 or what it said. */
+/* Send what changed, as FAILING_SINCE and SAVED, until the outbox is full; 0 or what it said. */
 int workloads_flush(struct workloads *w, uint64_t cluster, const struct outbox *out);
-void workloads_expire(struct workloads *w, int64_t now);
+void workloads_expire(struct workloads *w, const struct clock_snapshot *now);
 
 #endif

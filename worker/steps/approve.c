@@ -1,14 +1,14 @@
-/* approve.c - see approve.h. */
+/* approve.c - all was read: judge it, ask the object itself, and choose the write. Its owner may have refused
+ * the action, and where a grace is configured it is announced on the object first. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/approve.h"
+#include "worker/steps/step.h"
 
 #include <stdio.h>
 
 #include "base/rfc3339.h"
 #include "kube/write_body.h"
-#include "rules/announce.h"
+#include "rules/escalation.h"
 #include "worker/action_end.h"
-#include "worker/steps/object.h"
 
 /* The object that is asked, NULL = the pod. Of the owners only the topmost counts: controllers copy
  * annotations down and do not take them away again (kubernetes pkg/controller/deployment/util
@@ -56,7 +56,7 @@ static enum step_then refuse_annotated(struct action *a, const struct annotation
 
 static enum step choose_write(const struct action *a)
 {
-	if (action_desc((enum action_kind)a->grant.action)->target == TARGET_POD)
+	if (action_is_on_pod(a))
 		return STEP_DELETE;
 	return a->found.suspends ? STEP_SUSPEND : STEP_SCALE_DOWN;
 }

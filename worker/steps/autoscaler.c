@@ -1,6 +1,8 @@
-/* autoscaler.c - see autoscaler.h. */
+/* autoscaler.c - before a workload is scaled: would somebody else scale it up again, and has somebody done so
+ * before (R21, R22)? What may not be read is said in the evidence and does not block the action: it would
+ * show as reverted. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/autoscaler.h"
+#include "worker/steps/step.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,22 +1,14 @@
-/* granted_pod.c - see granted_pod.h. */
+/* granted_pod.c - the pod itself: read it, judge it by what it says, delete it. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/granted_pod.h"
+#include "worker/steps/step.h"
 
 #include "kube/decode_json.h"
 #include "kube/write_body.h"
 #include "worker/action_end.h"
-#include "worker/steps/pull_events.h"
-#include "worker/steps/object.h"
-#include "worker/steps/owner.h"
 
 static bool is_forced(const struct action *a)
 {
 	return a->grant.action == ACTION_FORCE_DELETE;
-}
-
-static bool is_on_pod(const struct action *a)
-{
-	return action_desc((enum action_kind)a->grant.action)->target == TARGET_POD;
 }
 
 void ask_pod(struct action *a, struct step_request *ret)
@@ -77,7 +69,8 @@ enum step_then take_pod(struct action *a, const struct step_reply *reply)
 				  "get pods: the answer is another pod");
 	if (!str_is(p->uid, a->grant.uid))
 		return action_gone(a, REASON_UID_CHANGED, "");
-	if (is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 && (!is_forced(a) || p->grace_s == 0))
+	if (action_is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 &&
+	    (!is_forced(a) || p->grace_s == 0))
 		return action_gone(a, REASON_BEING_DELETED, "");
 	if (a->in_doubt)
 		return STEP_END; /* unchanged: what was said of the write stands */

@@ -1,12 +1,12 @@
-/* node.c - see node.h. */
+/* node.c - is it safe to delete by force: the pod's node, and whether its volumes are still attached there
+ * (R12). What could not be read stays unknown in the context, and the judge refuses. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/node.h"
+#include "worker/steps/step.h"
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
 #include "worker/action_end.h"
-#include "worker/steps/object.h"
 
 bool needs_node(const struct action *a)
 {

@@ -1,6 +1,6 @@
-/* object.c - see object.h. */
+/* object.c - the objects that steps read and write: their paths, and how a RESULT names them. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/object.h"
+#include "worker/steps/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
+#include "worker/action_state.h"
 #include "worker/managed_fields.h"
 
 char *object_path(const struct action *a, const struct owner_link *o, const char *subresource,

@@ -1,13 +1,11 @@
-/* owner.c - see owner.h. */
+/* owner.c - from the pod to its topmost controller, by ownerReference and uid, each read live (R15, R16). */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/owner.h"
+#include "worker/steps/step.h"
 
 #include <string.h>
 
 #include "base/clock.h"
 #include "worker/action_end.h"
-#include "worker/steps/autoscaler.h"
-#include "worker/steps/suspend.h"
 
 static enum step_then refuse(struct action *a, enum reason reason)
 {

@@ -1,6 +1,7 @@
-/* pull_events.c - see pull_events.h. */
+/* pull_events.c - why the image cannot be pulled, when the pod does not say: kubelets before 1.32 write only
+ * "Back-off pulling image", and the cause stands in the pod's Events (R3). */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/pull_events.h"
+#include "worker/steps/step.h"
 
 #include <stdlib.h>
 #include <string.h>

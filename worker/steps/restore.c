@@ -1,17 +1,15 @@
-/* restore.c - see restore.h. */
+/* restore.c - taking a scale-down back: only when the workload is the same object, still wants no replicas,
+ * and nobody but this program wanted that last (R20). */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/restore.h"
+#include "worker/steps/step.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
 #include "worker/action_end.h"
 #include "worker/managed_fields.h"
-#include "worker/steps/object.h"
-#include "worker/steps/scale.h"
 
 static enum step_then refuse(struct action *a, enum reason reason, const char *why)
 {

@@ -1,6 +1,7 @@
-/* scale.c - see scale.h. */
+/* scale.c - the workload as a whole: its scale, its newest revision, all its pods; then replicas 0 (R17-R19).
+ */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/scale.h"
+#include "worker/steps/step.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,6 @@
 #include "kube/decode_json.h"
 #include "kube/write_body.h"
 #include "worker/action_end.h"
-#include "worker/steps/object.h"
-#include "worker/steps/owner.h"
 
 static bool is_kind(const struct owner_link *o, const char *group, const char *kind)
 {

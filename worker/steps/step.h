@@ -1,5 +1,5 @@
-/* step.h - what a step is. An action is a walk down the table of steps (steps.def): a step asks one thing and
- * takes its answer, or only thinks.  Layer: worker. */
+/* step.h - what a step is, and the functions of all of them. An action is a walk down the table of steps
+ * (steps.def): a step asks one thing and takes its answer, or only thinks.  Layer: worker. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WORKER_STEPS_STEP_H
 #define WORKER_STEPS_STEP_H
@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "rules/judge.h"
 #include "worker/json_project.h"
 
 struct action;
+struct owner_link;
 
 enum step {
 #define STEP(ID, ...) STEP_##ID,
@@ -69,5 +71,81 @@ struct step_desc {
 	step_item_fn *item;     /* of a list, on every page; what is not STEP_NEXT ends it. NULL: no list */
 	step_take_fn *take;     /* of a list: after its last page */
 };
+
+/* -- the columns of steps.def, by the file they are in; and what one file does for another -- */
+
+/* granted_pod.c */
+step_ask_fn ask_pod, ask_delete;
+step_take_fn take_pod, take_delete;
+
+/* node.c */
+step_needed_fn needs_node, needs_attachments, needs_claim;
+step_ask_fn ask_node, ask_claim;
+step_item_fn item_attachment;
+step_take_fn take_node, take_attachments, take_claim;
+
+/* pull_events.c */
+step_needed_fn needs_events;
+step_item_fn item_event;
+step_take_fn take_events;
+/* What the pod itself says of the cause, when it does. */
+void pull_events_add_known_cause(struct action *a);
+
+/* owner.c */
+step_needed_fn needs_discovery;
+step_ask_fn ask_discovery;
+step_take_fn take_discovery, take_owner;
+/* The next owner above: STEP_NEXT, or an end when it cannot be one. */
+enum step_then owner_add(struct action *a, const struct owner_facts *ref);
+/* Ends with REFUSED and names the topmost owner; why may be empty. */
+enum step_then owner_refuse(struct action *a, enum reason reason, const char *why);
+
+/* autoscaler.c */
+step_needed_fn needs_keda;
+step_item_fn item_hpa, item_keda;
+step_take_fn take_hpa, take_keda;
+/* Who marks the topmost owner as theirs, and who set its replicas last: STEP_NEXT, or an end when somebody
+ * reverted our scale-down not long enough ago. */
+enum step_then autoscaler_judge_writers(struct action *a);
+
+/* scale.c */
+step_needed_fn needs_revisions;
+step_ask_fn ask_scale, ask_replicas;
+step_item_fn item_revision, item_pod;
+step_take_fn take_scale, take_revisions, take_pods, take_replicas;
+/* STEP_NEXT with a->found.scale, or an end: no scale, or that of another object. */
+enum step_then scale_take(struct action *a, const struct step_reply *reply);
+
+/* suspend.c */
+step_ask_fn ask_suspend, ask_suspended;
+step_take_fn take_suspend, take_suspended;
+/* Is the chain of owners a Job, or a Job and its CronJob? */
+bool suspend_fits(const struct action *a);
+/* Such a chain is complete: STEP_NEXT, with the selector of the Job's pods in place of a scale's; or an end.
+ */
+enum step_then suspend_begin(struct action *a);
+
+/* restore.c */
+step_needed_fn needs_group;
+step_ask_fn ask_group;
+step_take_fn take_intent, take_group, take_workload, take_zero;
+
+/* approve.c */
+step_ask_fn ask_announce;
+step_take_fn take_approval, take_announce;
+
+/* object.c. The topmost owner that is known; the next page of the list that the step reads. */
+step_ask_fn ask_top, ask_list;
+/* Path of an owner, or of the pod (NULL); owned by the caller, NULL when a name is not fit for one.
+ * subresource and query may be NULL. */
+char *object_path(const struct action *a, const struct owner_link *o, const char *subresource,
+		  const char *query);
+/* Keeps the continue token of a list. True when there is another page. */
+bool object_next_page(struct action *a, const json_t *list);
+/* What is written to, as it was read: into the result. */
+void object_set_target(struct action *a, const struct owner_link *o);
+/* A merge-patch of that target under our name, or its dry run in mode observe; the body is left to be set. */
+void object_ask_patch(struct action *a, const struct owner_link *o, const char *subresource,
+		      struct step_request *ret);
 
 #endif

@@ -1,6 +1,7 @@
-/* suspend.c - see suspend.h. */
+/* suspend.c - what has no replicas to take away: a Job, and the CronJob that would make the next one, are
+ * suspended (R24). First the CronJob, so that none is made in between. */
 // SPDX-License-Identifier: Apache-2.0
-#include "worker/steps/suspend.h"
+#include "worker/steps/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include "base/xalloc.h"
 #include "kube/write_body.h"
 #include "worker/action_end.h"
-#include "worker/steps/object.h"
 
 static bool is_batch(const struct owner_link *o, const char *kind)
 {

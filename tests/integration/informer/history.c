@@ -145,11 +145,9 @@ static bool read_pod(const char *text, uint16_t *ret)
 
 static bool read_fault(const char *text, uint16_t *ret)
 {
-	for (size_t i = 0; i < fault_count; i++)
-		if (strcmp(fault_table[i].word, text) == 0) {
-			*ret = (uint16_t)i;
+	for (*ret = 0; *ret < fault_count; ++*ret)
+		if (strcmp(fault_table[*ret].word, text) == 0)
 			return true;
-		}
 	return false;
 }
 
@@ -192,11 +190,9 @@ static bool read_op(struct history *h, const char *word, const char *arg)
 
 static bool read_mode(struct history *h, const char *arg)
 {
-	for (int m = 0; m < MODE__MAX; m++)
-		if (strcmp(modes[m], arg) == 0) {
-			h->mode = (enum mode)m;
+	for (h->mode = 0; h->mode < MODE__MAX; h->mode++)
+		if (strcmp(modes[h->mode], arg) == 0)
 			return true;
-		}
 	return false;
 }
 

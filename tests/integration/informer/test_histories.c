@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "http/client.h"
 #include "http/global.h"
 #include "tests/integration/informer/shrink.h"
 #include "tests/integration/informer/world.h"

@@ -3,7 +3,6 @@
 #include "tests/integration/informer/world_state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void model_name(size_t i, char ns[32], char name[32])
 {

@@ -9,6 +9,14 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 
+/* What a step does: to a pod, or by a request of that path to the server's control interface. */
+struct row {
+	void (*act)(struct world *w, struct op op);
+	const char *text, *phase, *reason;
+	bool retold;
+};
+static const struct row rows[OP__MAX];
+
 static int request(struct world *w, const char *method, size_t i, const char *sub, const char *body)
 {
 	char ns[32], name[32];
@@ -21,7 +29,7 @@ static int request(struct world *w, const char *method, size_t i, const char *su
 	return inside_request(w->server, method, path, body);
 }
 
-static void create(struct world *w, uint16_t i)
+static void create(struct world *w, struct op op)
 {
 	static const char owner[] =
 		"\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\","
@@ -29,78 +37,58 @@ static void create(struct world *w, uint16_t i)
 		"\"controller\":true}],";
 	char ns[32], name[32];
 
-	model_name(i, ns, name);
-	_cleanup_free_ char *body =
-		xasprintf("{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{%s\"name\":\"%s\"},"
-			  "\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
-			  i % 2 ? owner : "", name);
+	model_name(op.arg, ns, name);
+	_cleanup_free_ char *body = xasprintf(
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{%s\"name\":\"%s\"},"
+		"\"spec\":{\"nodeName\":\"n\",\"containers\":[{\"name\":\"c\",\"image\":\"op.arg\"}]}}",
+		op.arg % 2 ? owner : "", name);
 
-	if (request(w, "POST", i, "", body) == 201)
-		w->pods[i] = (struct model_pod){ .exists = true, .phase = "Pending", .reason = "" };
-	model_learn(w, i);
+	if (request(w, "POST", op.arg, "", body) == 201)
+		w->pods[op.arg] = (struct model_pod){ .exists = true, .phase = "Pending", .reason = "" };
+	model_learn(w, op.arg);
 }
 
-static void set_status(struct world *w, uint16_t i, const char *phase, const char *reason, const char *more)
+static void set_status(struct world *w, struct op op)
 {
-	_cleanup_free_ char *body =
-		xasprintf("{\"status\":{\"phase\":\"%s\",\"reason\":\"%s\"%s}}", phase, reason, more);
+	const struct row *row = &rows[op.kind];
+	_cleanup_free_ char *body = xasprintf("{\"status\":{\"phase\":\"%s\",\"reason\":\"%s\"%s}}",
+					      row->phase, row->reason, row->text);
 
-	(void)request(w, "PATCH", i, "/status", body);
-	w->pods[i].phase = phase;
-	w->pods[i].reason = reason;
-	model_learn(w, i);
+	(void)request(w, "PATCH", op.arg, "/status", body);
+	w->pods[op.arg].phase = row->phase;
+	w->pods[op.arg].reason = row->reason;
+	model_learn(w, op.arg);
 }
 
-static void evict(struct world *w, uint16_t i)
+static void terminate(struct world *w, struct op op)
 {
-	set_status(w, i, "Failed", "Evicted", "");
-}
-
-static void run(struct world *w, uint16_t i)
-{
-	set_status(
-		w, i, "Running", "",
-		",\"containerStatuses\":[{\"name\":\"c\",\"ready\":true,\"restartCount\":0,\"image\":\"i\","
-		"\"imageID\":\"i\",\"state\":{\"running\":{\"startedAt\":\"2026-01-01T00:00:00Z\"}}}]");
-}
-
-static void pull(struct world *w, uint16_t i)
-{
-	set_status(
-		w, i, "Pending", "",
-		",\"containerStatuses\":[{\"name\":\"c\",\"ready\":false,\"restartCount\":0,\"image\":\"i\","
-		"\"imageID\":\"\",\"state\":{\"waiting\":{\"reason\":\"ImagePullBackOff\"}}}]");
-}
-
-static void terminate(struct world *w, uint16_t i)
-{
-	struct model_pod *p = &w->pods[i];
+	struct model_pod *p = &w->pods[op.arg];
 
 	/* Of a pod that has ended nothing has to stop: the server removes it at once. When it is being
 	 * deleted already, only a shorter grace would change anything. */
-	(void)request(w, "DELETE", i, "", "{\"gracePeriodSeconds\":30}");
+	(void)request(w, "DELETE", op.arg, "", "{\"gracePeriodSeconds\":30}");
 	p->exists = p->deleting || strcmp(p->phase, "Failed") != 0;
 	p->deleting = true;
-	model_learn(w, i);
+	model_learn(w, op.arg);
 }
 
-static void delete (struct world *w, uint16_t i)
+static void delete (struct world *w, struct op op)
 {
-	(void)request(w, "DELETE", i, "", "{\"gracePeriodSeconds\":0}");
-	w->pods[i].exists = w->pods[i].held = false;
-	model_learn(w, i);
+	(void)request(w, "DELETE", op.arg, "", "{\"gracePeriodSeconds\":0}");
+	w->pods[op.arg].exists = w->pods[op.arg].held = false;
+	model_learn(w, op.arg);
 }
 
-static void recreate(struct world *w, uint16_t i)
+static void recreate(struct world *w, struct op op)
 {
-	delete (w, i);
-	create(w, i);
+	delete (w, op);
+	create(w, op);
 }
 
 /* Moves the version on without any pod. */
-static void other(struct world *w, uint16_t i)
+static void other(struct world *w, struct op op)
 {
-	(void)i;
+	(void)op;
 	(void)inside_request(
 		w->server, "POST", "/api/v1/namespaces/ns-0/configmaps",
 		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"generateName\":\"c-\"}}");
@@ -112,91 +100,67 @@ static void admin(struct world *w, const char *path, const char *body)
 		world_find(w, "the server refuses to make trouble (a fault of the test)");
 }
 
-static void fail(struct world *w, uint16_t which)
+static void fail(struct world *w, struct op op)
 {
-	admin(w, "/_sim/faults", fault_table[which].rule);
+	admin(w, "/_sim/faults", fault_table[op.arg].rule);
 }
 
-static void admin_number(struct world *w, const char *format, uint16_t n)
+/* The path ends with the number, when it asks for one. */
+static void admin_number(struct world *w, const char *path, uint16_t n)
 {
-	_cleanup_free_ char *path = xasprintf("/_sim/%s%u", format, n);
+	_cleanup_free_ char *with = xasprintf("%s%u", path, n);
 
-	admin(w, path, NULL);
+	admin(w, path[strlen(path) - 1] == '=' ? with : path, NULL);
 }
 
-static void close_watches(struct world *w, uint16_t code)
+static void trouble(struct world *w, struct op op)
 {
-	if (code)
-		admin_number(w, "close-watches?error=", code);
-	else
-		admin(w, "/_sim/close-watches", NULL);
+	w->retold = w->retold || rows[op.kind].retold;
+	admin_number(w, rows[op.kind].text, op.arg);
 }
 
-static void cut(struct world *w, uint16_t n)
+static void close_watches(struct world *w, struct op op)
 {
-	(void)n;
-	admin(w, "/_sim/close-connections", NULL);
+	admin_number(w, op.arg ? "/_sim/close-watches?error=" : "/_sim/close-watches", op.arg);
 }
 
-static void compact(struct world *w, uint16_t n)
+static void wait_ms(struct world *w, struct op op)
 {
-	(void)n;
-	admin(w, "/_sim/compact", NULL);
+	w->wait_until = clock_boot_ms() + op.arg;
 }
 
-static void bookmarks(struct world *w, uint16_t n)
+static void rest(struct world *w, struct op op)
 {
-	admin_number(w, "bookmarks?count=", n);
-}
-
-static void behind(struct world *w, uint16_t n)
-{
-	w->retold = true;
-	admin_number(w, "bookmarks?count=1&behind=", n);
-}
-
-static void repeat(struct world *w, uint16_t n)
-{
-	w->retold = true;
-	admin_number(w, "repeat-events?count=", n);
-}
-
-static void pause_watches(struct world *w, uint16_t ms)
-{
-	admin_number(w, "pause-watches?ms=", ms);
-}
-
-static void wait_ms(struct world *w, uint16_t ms)
-{
-	w->wait_until = clock_boot_ms() + ms;
-}
-
-static void rest(struct world *w, uint16_t n)
-{
-	(void)n;
+	(void)op;
 	w->wait_until = clock_boot_ms() + REST_MS;
 	w->resting = true;
 }
 
-static void (*const acts[OP__MAX])(struct world *w, uint16_t arg) = {
-	[OP_CREATE] = create,
-	[OP_EVICT] = evict,
-	[OP_RUN] = run,
-	[OP_PULL] = pull,
-	[OP_TERMINATE] = terminate,
-	[OP_DELETE] = delete,
-	[OP_RECREATE] = recreate,
-	[OP_OTHER] = other,
-	[OP_FAIL] = fail,
-	[OP_CLOSE] = close_watches,
-	[OP_CUT] = cut,
-	[OP_COMPACT] = compact,
-	[OP_BOOKMARKS] = bookmarks,
-	[OP_BEHIND] = behind,
-	[OP_REPEAT] = repeat,
-	[OP_PAUSE] = pause_watches,
-	[OP_WAIT] = wait_ms,
-	[OP_REST] = rest,
+#define CONTAINER(ready, id, state)                                                                          \
+	",\"containerStatuses\":[{\"name\":\"c\",\"ready\":" ready ",\"restartCount\":0,\"image\":\"i\","    \
+	"\"imageID\":\"" id "\",\"state\":{" state "}}]"
+
+static const struct row rows[OP__MAX] = {
+	[OP_CREATE] = { create },
+	[OP_EVICT] = { set_status, .phase = "Failed", .reason = "Evicted", .text = "" },
+	[OP_RUN] = { set_status, .phase = "Running", .reason = "",
+		     .text = CONTAINER("true", "i", "\"running\":{\"startedAt\":\"2026-01-01T00:00:00Z\"}") },
+	[OP_PULL] = { set_status, .phase = "Pending", .reason = "",
+		      .text = CONTAINER("false", "", "\"waiting\":{\"reason\":\"ImagePullBackOff\"}") },
+	[OP_TERMINATE] = { terminate },
+	[OP_DELETE] = { delete },
+	[OP_RECREATE] = { recreate },
+	[OP_OTHER] = { other },
+	[OP_FAIL] = { fail },
+	[OP_CLOSE] = { close_watches },
+	[OP_CUT] = { trouble, "/_sim/close-connections" },
+	[OP_COMPACT] = { trouble, "/_sim/compact" },
+	[OP_BOOKMARKS] = { trouble, "/_sim/bookmarks?count=" },
+	[OP_BEHIND] = { trouble, "/_sim/bookmarks?count=1&behind=", .retold = true },
+	[OP_REPEAT] = { trouble, "/_sim/repeat-events?count=", .retold = true },
+	[OP_PAUSE] = { trouble, "/_sim/pause-watches?ms=" },
+	[OP_WAIT] = { wait_ms },
+	[OP_REST] = { rest },
 };
 
 void steps_act(struct world *w, struct op op)
@@ -205,5 +169,5 @@ void steps_act(struct world *w, struct op op)
 	if (op_table[op.kind].arg == ARG_POD && op.kind != OP_CREATE && op.kind != OP_RECREATE &&
 	    !w->pods[op.arg].exists)
 		return; /* there is nothing to do it to */
-	acts[op.kind](w, op.arg);
+	rows[op.kind].act(w, op);
 }

@@ -3,12 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "http/client.h"
 #include "http/global.h"
 #include "tests/integration/kube/mirror.h"
 #include "tests/suite.h"

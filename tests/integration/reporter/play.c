@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/integration/reporter/play.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -13,7 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -132,28 +129,23 @@ void play_kill(struct play *p)
 
 /* -- the channel -- */
 
-static char *text(const char *s)
-{
-	return xstrdup(s);
-}
-
 void play_settings(const struct play *p, struct settings *s)
 {
 	settings_init(s);
-	s->state_dir = text(p->dir);
-	s->metrics_listen = text("127.0.0.1:0");
+	s->state_dir = xstrdup(p->dir);
+	s->metrics_listen = xstrdup("127.0.0.1:0");
 	s->history_days = 30;
 	s->sandbox = SANDBOX_AUTO;
 	str_list_add(&s->cluster_names, "prod", 4);
 	free(s->msg_title);
-	s->msg_title = text("pod重启次数过多");
+	s->msg_title = xstrdup("pod重启次数过多");
 	free(s->schedule);
-	s->schedule = text(p->schedule ? p->schedule : "@daily");
+	s->schedule = xstrdup(p->schedule ? p->schedule : "@daily");
 	s->policy.duty[DUTY_RESTARTS].enable = p->schedule != NULL;
 	s->policy.duty[DUTY_RESTARTS].counts = s->policy.duty[DUTY_CRASH_LOOP].counts = 5;
 	str_list_add(&s->policy.duty[DUTY_RESTARTS].status, "Error", 5);
 	str_list_add(&s->policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
-	s->api_secret = text("demo-secret");
+	s->api_secret = xstrdup("demo-secret");
 	s->api_url = xasprintf("http://127.0.0.1:%u/hook/" PLAY_SECRET, p->bot_port);
 }
 
@@ -271,7 +263,7 @@ int play_bot_request(struct play *p, char **ret_body)
 	char *request = read_request(conn);
 
 	ck_assert_msg(strncmp(request, "POST /hook/" PLAY_SECRET " HTTP/1.1\r\n", 30) == 0, "%.60s", request);
-	*ret_body = text(strstr(request, "\r\n\r\n") + 4);
+	*ret_body = xstrdup(strstr(request, "\r\n\r\n") + 4);
 	free(request);
 	return conn;
 }

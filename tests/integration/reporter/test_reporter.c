@@ -42,6 +42,15 @@ static struct msg intent(uint64_t id)
 	return m;
 }
 
+static void send_intents(uint64_t from, uint64_t to)
+{
+	for (; from <= to; from++) {
+		const struct msg m = intent(from);
+
+		play_send(&p, &m);
+	}
+}
+
 static struct msg record(uint64_t id)
 {
 	struct msg m = { .type = MSG_RECORD,
@@ -67,10 +76,7 @@ TEST(what_is_acknowledged_survives)
 	struct msg m;
 
 	ck_assert_uint_eq(play_start(&p), 0);
-	for (uint64_t id = 1; id <= 500; id++) {
-		m = intent(id);
-		play_send(&p, &m);
-	}
+	send_intents(1, 500);
 	for (uint64_t id = 1; id <= 500; id++) {
 		play_recv_type(&p, MSG_INTENT_ACK, &m);
 		ck_assert_uint_eq(m.u.intent_ack.id, id);
@@ -81,8 +87,7 @@ TEST(what_is_acknowledged_survives)
 	ck_assert_uint_eq(m.u.record_ack.id, 7);
 	play_kill(&p);
 	ck_assert_uint_eq(play_start(&p), 499);
-	m = intent(500); /* the supervisor did not see the acknowledgement */
-	play_send(&p, &m);
+	send_intents(500, 500); /* the supervisor did not see the acknowledgement */
 	play_recv_type(&p, MSG_INTENT_ACK, &m);
 	ck_assert_uint_eq(m.u.intent_ack.id, 500);
 	play_expect(&p, "/metrics", "opc_intents_open 499\n");
@@ -114,9 +119,9 @@ static uint64_t shortest_wait(uint64_t id)
 
 	for (uint64_t end = id + 20; id < end; id++) {
 		const uint64_t sent = clock_boot_ms();
-		struct msg m = intent(id);
+		struct msg m;
 
-		play_send(&p, &m);
+		send_intents(id, id);
 		play_recv_type(&p, MSG_INTENT_ACK, &m);
 		const uint64_t took = clock_boot_ms() - sent;
 
@@ -131,10 +136,7 @@ TEST(intents_wait_for_more_only_while_many_actions_are_under_way)
 
 	ck_assert_uint_eq(play_start(&p), 0);
 	ck_assert_uint_lt(shortest_wait(1), 10);
-	for (uint64_t id = 1001; id <= 1300; id++) {
-		m = intent(id);
-		play_send(&p, &m);
-	}
+	send_intents(1001, 1300);
 	for (uint64_t id = 1001; id <= 1300; id++)
 		play_recv_type(&p, MSG_INTENT_ACK, &m);
 	ck_assert_uint_ge(shortest_wait(2001), 20);
@@ -150,10 +152,7 @@ TEST(questions_are_answered_whole)
 	size_t rows = 0;
 
 	(void)play_start(&p);
-	for (uint64_t id = 1; id <= 300; id++) {
-		m = intent(id);
-		play_send(&p, &m);
-	}
+	send_intents(1, 300);
 	play_send(&p, &question); /* what was sent before is in the answer */
 	do {
 		play_recv(&p, &m);
@@ -339,7 +338,7 @@ TEST(reload_takes_what_may_change_and_refuses_the_rest)
 }
 
 /* Handshake up to where the process ends by itself. */
-static int start_and_fail(struct play *x)
+static int start_and_fail(struct play *x, const char *metrics_listen)
 {
 	struct settings s;
 	struct msg m;
@@ -347,6 +346,8 @@ static int start_and_fail(struct play *x)
 	play_spawn(x);
 	play_recv_type(x, MSG_HELLO, &m);
 	play_settings(x, &s);
+	free(s.metrics_listen);
+	s.metrics_listen = xstrdup(metrics_listen);
 	play_send_settings(x, &s, 1);
 	settings_done(&s);
 	return play_wait(x);
@@ -357,7 +358,7 @@ TEST(second_instance_ends_with_75)
 	struct play other = p;
 
 	(void)play_start(&p);
-	ck_assert_int_eq(start_and_fail(&other), EXIT_CODE_TEMPORARY);
+	ck_assert_int_eq(start_and_fail(&other, "127.0.0.1:0"), EXIT_CODE_TEMPORARY);
 	ck_assert(play_logged(&p, "another instance uses this state directory"));
 	drain();
 }
@@ -378,24 +379,17 @@ TEST(settings_without_their_memfd_do_not_end_with_78)
 /* The socket of the start before may still be there. */
 TEST(address_in_use_ends_with_75)
 {
-	struct settings s;
-	struct msg m;
+	char address[32];
 
-	play_spawn(&p);
-	play_recv_type(&p, MSG_HELLO, &m);
-	play_settings(&p, &s);
-	free(s.metrics_listen);
-	s.metrics_listen = xasprintf("127.0.0.1:%u", p.bot_port);
-	play_send_settings(&p, &s, 1);
-	settings_done(&s);
-	ck_assert_int_eq(play_wait(&p), EXIT_CODE_TEMPORARY);
+	(void)snprintf(address, sizeof(address), "127.0.0.1:%u", p.bot_port);
+	ck_assert_int_eq(start_and_fail(&p, address), EXIT_CODE_TEMPORARY);
 	ck_assert(play_logged(&p, "cannot listen there"));
 }
 
 TEST(directory_open_to_others_ends_with_78)
 {
 	ck_assert_int_eq(chmod(p.dir, 0777), 0);
-	ck_assert_int_eq(start_and_fail(&p), EXIT_CODE_CONFIG);
+	ck_assert_int_eq(start_and_fail(&p, "127.0.0.1:0"), EXIT_CODE_CONFIG);
 	ck_assert(play_logged(&p, "chmod 0700"));
 }
 

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/xalloc.h"
 #include "build_id.h"
 #include "ipc/channel.h"
 

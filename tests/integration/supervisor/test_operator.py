@@ -173,17 +173,21 @@ def _on_terminal(t, answer, *args):
     pid, fd = pty.fork()
     if pid == 0:
         os.execve(PROGRAM, [PROGRAM, *args, "--control-socket", os.path.join(t.dir, "control.sock")], {"TERM": "xterm"})
-    said = b""
-    try:
-        while chunk := os.read(fd, 65536):
-            said += chunk
-            if b"[y/N]" in said and answer:
-                os.write(fd, answer)
-                answer = b""
-    except OSError:     # the terminal is closed
-        pass
+    said, code = b"", None
+    while True:
+        try:
+            chunk = os.read(fd, 65536)
+        except OSError:     # It is closed. Linux may say so while the last output is on its way: only after the exit all has come.
+            if code is not None:
+                break
+            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            continue
+        said += chunk
+        if b"[y/N]" in said and answer:
+            os.write(fd, answer)
+            answer = b""
     os.close(fd)
-    return said.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return said.decode(), code
 
 
 def a_terminal_is_asked_and_told():

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +11,56 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
+#include "config/blob.h"
 #include "config/config_print.h"
 #include "config/config_validate.h"
 #include "config/diag.h"
 #include "config/file.h"
 #include "tests/suite.h"
+
+static struct config config;
+static struct diags diags;
+
+static void setup(void)
+{
+	config_init(&config);
+}
+
+static void teardown(void)
+{
+	config_done(&config);
+	diags_done(&diags);
+}
+
+static int load(const char *text)
+{
+	return config_load_text("f", text, strlen(text), &config, &diags);
+}
+
+static void loads(const char *text)
+{
+	ck_assert_msg(load(text) == 0, "%s", diags.n ? diags.v[0].text : "");
+}
+
+static void complains(const char *text, const char *about)
+{
+	ck_assert_int_lt(load(text), 0);
+	for (size_t i = 0; i < diags.n; i++)
+		if (diags.v[i].error && strstr(diags.v[i].text, about))
+			return;
+	ck_abort_msg("%s: no error about \"%s\" but: %s", text, about, diags.n ? diags.v[0].text : "nothing");
+}
+
+static char *printed(void (*print)(const struct config *, FILE *), const struct config *c)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	print(c, f);
+	(void)fclose(f);
+	return text;
+}
 
 /* What config_check prints, and its code. */
 static char *check(const char *path, int *ret_code)
@@ -80,24 +124,13 @@ TEST(golden_files)
 	ck_assert_int_ge(files, 5);
 }
 
-static int load(const char *text, struct config *c, struct diags *d)
-{
-	config_init(c);
-	*d = (struct diags){ 0 };
-	return config_load_text("f", text, strlen(text), c, d);
-}
-
 TEST(the_original_file_keeps_its_meaning)
 {
-	struct config c;
-	struct diags d = { 0 };
-
-	config_init(&c);
-	ck_assert_int_eq(config_load(GOLDEN_DIR "/original.yml", &c, &d), 0);
-	const struct settings *s = &c.settings;
+	const struct settings *s = &config.settings;
 	const struct duty_policy *pull = &s->policy.duty[DUTY_IMAGE_PULL],
 				 *restarts = &s->policy.duty[DUTY_RESTARTS];
 
+	ck_assert_int_eq(config_load(GOLDEN_DIR "/original.yml", &config, &diags), 0);
 	ck_assert(pull->enable && !restarts->enable);
 	ck_assert(s->policy.duty[DUTY_EVICTED].enable && s->policy.duty[DUTY_TERMINATING].enable);
 	ck_assert_int_eq(pull->hours_ms, 5000);
@@ -112,8 +145,6 @@ TEST(the_original_file_keeps_its_meaning)
 	ck_assert_str_eq(s->msg_title, "pod重启次数过多");
 	ck_assert_str_eq(s->api_url, "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx");
 	ck_assert_int_eq(s->policy.mode, MODE_ENFORCE);
-	config_done(&c);
-	diags_done(&d);
 }
 
 /* A text that is taken, and one member it sets. */
@@ -149,14 +180,14 @@ static const struct {
 };
 
 /* The line of a key in the effective configuration. */
-static char *effective(const struct config *c, const char *path)
+static char *effective(const char *path)
 {
 	_cleanup_free_ char *text = NULL;
 	const char *dot = strchr(path, '.');
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
 
-	config_print_effective(c, f);
+	config_print_effective(&config, f);
 	(void)fclose(f);
 	_cleanup_free_ char *section = dot ? xasprintf("%.*s:\n", (int)(dot - path), path) : xstrdup("");
 	_cleanup_free_ char *key = xasprintf("\n%s%s: ", dot ? "  " : "", dot ? dot + 1 : path);
@@ -171,14 +202,9 @@ static char *effective(const struct config *c, const char *path)
 
 TEST_LOOP(takes_values, 0, ARRAY_SIZE(values))
 {
-	struct config c;
-	struct diags d;
-
-	ck_assert_msg(load(values[_i].text, &c, &d) == 0, "%s", d.n ? d.v[0].text : "");
-	_cleanup_free_ char *got = effective(&c, values[_i].path);
+	loads(values[_i].text);
+	_cleanup_free_ char *got = effective(values[_i].path);
 	ck_assert_str_eq(got, values[_i].value);
-	config_done(&c);
-	diags_done(&d);
 }
 
 /* A text with one error, and that error (warnings do not count). */
@@ -237,37 +263,20 @@ static const struct {
 
 TEST_LOOP(one_error_each, 0, ARRAY_SIZE(errors))
 {
-	struct config c;
-	struct diags d;
-	const char *got = NULL;
-
-	ck_assert_int_lt(load(errors[_i].text, &c, &d), 0);
-	ck_assert_uint_eq(d.errors, 1);
-	for (size_t i = 0; i < d.n; i++)
-		if (d.v[i].error)
-			got = d.v[i].text;
-	ck_assert_msg(strstr(got, errors[_i].line), "%s: %s", errors[_i].text, got);
-	config_done(&c);
-	diags_done(&d);
+	complains(errors[_i].text, errors[_i].line);
+	ck_assert_uint_eq(diags.errors, 1);
 }
 
 TEST(an_error_shows_no_secret)
 {
-	struct config c;
-	struct diags d;
-
-	ck_assert_int_lt(
-		load("tooManyRestart: {apiurl: 'ftp://TOPSECRET', secret: \"TOP\\tSECRET\"}", &c, &d), 0);
-	for (size_t i = 0; i < d.n; i++)
-		ck_assert_ptr_null(strstr(d.v[i].text, "SECRET"));
-	ck_assert_uint_eq(d.errors, 2);
-	config_done(&c);
-	diags_done(&d);
+	ck_assert_int_lt(load("tooManyRestart: {apiurl: 'ftp://TOPSECRET', secret: \"TOP\\tSECRET\"}"), 0);
+	for (size_t i = 0; i < diags.n; i++)
+		ck_assert_ptr_null(strstr(diags.v[i].text, "SECRET"));
+	ck_assert_uint_eq(diags.errors, 2);
 }
 
 TEST(the_table_is_sound)
 {
-	struct config c;
 	size_t n = 0;
 
 	for (const struct setting *a = settings_table; a->path; a++, n++) {
@@ -280,55 +289,35 @@ TEST(the_table_is_sound)
 			ck_assert((a->roles & R_REPORTER) == 0 || a->roles == R_REPORTER);
 	}
 	ck_assert_uint_le(n, POSITIONS_MAX);
-	config_init(&c); /* aborts when a default does not parse */
-	ck_assert_str_eq(c.settings.schedule, "0 7 9 * * 1");
-	ck_assert(!c.settings.policy.duty[DUTY_IMAGE_PULL].enable);
-	ck_assert_uint_eq(c.workers, 2);
-	config_done(&c);
+	ck_assert_str_eq(config.settings.schedule, "0 7 9 * * 1");
+	ck_assert(!config.settings.policy.duty[DUTY_IMAGE_PULL].enable);
+	ck_assert_uint_eq(config.workers, 2);
 }
 
-static char *printed(void (*print)(const struct config *, FILE *), const struct config *c)
+static void reads_back_equal(const char *text)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-
-	print(c, f);
-	(void)fclose(f);
-	return text;
+	loads(text);
+	_cleanup_free_ char *first = printed(config_print_effective, &config);
+	teardown();
+	setup();
+	ck_assert_msg(load(first) == 0, "%s\n%s", diags.n ? diags.v[0].text : "", first);
+	_cleanup_free_ char *second = printed(config_print_effective, &config);
+	ck_assert_str_eq(first, second);
 }
 
 TEST(what_is_in_force_reads_back_equal)
 {
-	static const char text[] =
-		"errImagePull: {enable: true, namespaces: ['*', kube-system], hours: 90m}\n"
-		"tooManyRestart: {msgtitle: \"a\\\"b\\\\c: #d\", duration: '@every 6h'}\n"
-		"mode: observe\nclusters: [{name: a, context: x, workers: 3}, {name: b}]\n";
-	struct config c, back;
-	struct diags d;
-
-	ck_assert_int_eq(load(text, &c, &d), 0);
-	diags_done(&d);
-	_cleanup_free_ char *first = printed(config_print_effective, &c);
-	ck_assert_msg(load(first, &back, &d) == 0, "%s\n%s", d.n ? d.v[0].text : "", first);
-	_cleanup_free_ char *second = printed(config_print_effective, &back);
-	ck_assert_str_eq(first, second);
-	diags_done(&d);
-	config_done(&c);
-	config_done(&back);
+	reads_back_equal("errImagePull: {enable: true, namespaces: ['*', kube-system], hours: 90m}\n"
+			 "tooManyRestart: {msgtitle: \"a\\\"b\\\\c: #d\", duration: '@every 6h'}\n"
+			 "mode: observe\nclusters: [{name: a, context: x, workers: 3}, {name: b}]\n");
 }
 
 TEST(hides_secrets_in_what_is_in_force)
 {
-	struct config c;
-	struct diags d;
-
-	ck_assert_int_eq(load("tooManyRestart: {apiurl: 'https://h/HIDE', secret: HIDE}", &c, &d), 0);
-	_cleanup_free_ char *text = printed(config_print_effective, &c);
+	loads("tooManyRestart: {apiurl: 'https://h/HIDE', secret: HIDE}");
+	_cleanup_free_ char *text = printed(config_print_effective, &config);
 	ck_assert_ptr_null(strstr(text, "HIDE"));
 	ck_assert_ptr_nonnull(strstr(text, "apiurl: \"(hidden)\""));
-	config_done(&c);
-	diags_done(&d);
 }
 
 static void help(const struct config *c, FILE *out)
@@ -359,4 +348,195 @@ TEST(every_key_is_documented)
 	}
 }
 
-SUITE("config/config");
+/* -- overrides and windows: what is read, what is refused, and that a blob carries all of it -- */
+
+#define FILE_OF(overrides)                                                                                   \
+	"errImagePull:\n  enable: true\n  namespaces: \"*\"\n  hours: 24h\noverrides:\n" overrides           \
+	"deleteEvictedPod:\n  enable: true\n  namespaces: [shop]\n"
+
+static const char good[] = FILE_OF("- name: gold\n  namespaces: [shop, bank]\n  labels: [tier=gold, a.b/c=]\n"
+				   "  errImagePull:\n    hours: 72h\n    causes: [permanent, auth]\n"
+				   "    windows:\n    - \"0 9 * * 1,3 for 8h\"\n"
+				   "  delteEvictedPod:\n    includeJobs: true\n"
+				   "- labels: tier=silver\n  errImagePull: {enable: false}\n");
+
+TEST(what_an_item_does_not_name_is_as_in_the_file)
+{
+	const struct policy *p = &config.settings.policy;
+	const struct policy_override *gold, *silver;
+
+	loads(good);
+	ck_assert_uint_eq(p->n_overrides, 2);
+	gold = &p->overrides[0];
+	silver = &p->overrides[1];
+	ck_assert_str_eq(gold->name, "gold");
+	ck_assert_str_eq(silver->name, "override 2");
+	ck_assert_uint_eq(gold->labels.n, 2);
+	ck_assert_str_eq(gold->labels.v[1], "a.b/c=");
+	ck_assert(str_list_has(&gold->namespaces, STR_LIT("bank")));
+	ck_assert_int_eq(gold->duty[DUTY_IMAGE_PULL].hours_ms, INT64_C(72) * 3600000);
+	ck_assert(gold->duty[DUTY_IMAGE_PULL].enable);
+	ck_assert_uint_eq(gold->duty[DUTY_IMAGE_PULL].causes.n, 2);
+	ck_assert_uint_eq(gold->duty[DUTY_IMAGE_PULL].status.n, 2);
+	ck_assert_uint_eq(gold->duty[DUTY_IMAGE_PULL].windows.n, 1);
+	ck_assert_str_eq(gold->duty[DUTY_IMAGE_PULL].windows.v[0], "0 9 * * 1,3 for 8h");
+	/* also of sections that stand below it */
+	ck_assert(gold->duty[DUTY_EVICTED].enable);
+	ck_assert(gold->duty[DUTY_EVICTED].include_jobs);
+	ck_assert(!silver->duty[DUTY_IMAGE_PULL].enable);
+	ck_assert(!silver->duty[DUTY_EVICTED].include_jobs);
+	ck_assert_int_eq(p->duty[DUTY_IMAGE_PULL].hours_ms, INT64_C(24) * 3600000);
+	ck_assert_uint_eq(p->duty[DUTY_IMAGE_PULL].causes.n, 1);
+}
+
+TEST_LOOP(mistakes, 0, 19)
+{
+	static const struct {
+		const char *text, *about;
+	} rows[] = {
+		{ FILE_OF("- name: a\n  errImagePull: {hours: 1h}\n"), "neither namespaces nor labels" },
+		{ FILE_OF("- {name: a, namespaces: [x]}\n- {name: a, namespaces: [y]}\n"), "two overrides" },
+		{ FILE_OF("- {name: a, namespaces: ['*']}\n"), "not possible here" },
+		{ FILE_OF("- {name: a, labels: [tier]}\n"), "key=value" },
+		{ FILE_OF("- {name: a, labels: ['=x']}\n"), "key=value" },
+		{ FILE_OF("- {name: a, labels: ['a=b=c']}\n"), "letters, digits" },
+		{ FILE_OF("- {name: a, labels: ['a b=c']}\n"), "letters, digits" },
+		{ FILE_OF("- {name: a, labels: [a=b], errImagePull: {maxPerDay: 3}}\n"),
+		  "holds for all pods" },
+		{ FILE_OF("- {name: a, labels: [a=b], errImagePull: {namespaces: [x]}}\n"),
+		  "holds for all pods" },
+		{ FILE_OF("- {name: a, labels: [a=b], errImagePull: {hour: 3h}}\n"), "did you mean hours" },
+		{ FILE_OF("- {name: a, labels: [a=b], errImagePull: {hours: 3}}\n"), "errImagePull.hours" },
+		{ FILE_OF("- {name: a, labels: [a=b], errImagePull: x}\n"), "a mapping of keys" },
+		{ FILE_OF("- {name: a, labels: [a=b], breaker: {workloads: 1}}\n"), "unknown key" },
+		{ FILE_OF("- {name: a, labels: [a=b], color: red}\n"), "unknown key" },
+		{ FILE_OF("- a\n"), "a mapping was expected" },
+		{ FILE_OF("  a: b\n"), "a list of mappings was expected" },
+		{ "overrides: []\n", "is empty" },
+		{ "errImagePull:\n  windows: [\"0 9 * * 1-5\"]\n", "errImagePull.windows" },
+		{ "errImagePull:\n  windows: [\"@every 1h for 5m\"]\n", "errImagePull.windows" },
+	};
+
+	complains(rows[_i].text, rows[_i].about);
+}
+
+TEST(too_many)
+{
+	char text[4096] = "overrides:\n";
+
+	for (int i = 0; i <= OVERRIDES_MAX; i++)
+		(void)snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			       "- {name: n%d, namespaces: [ns%d]}\n", i, i);
+	complains(text, "more than 31 overrides");
+	ck_assert_uint_eq(config.settings.policy.n_overrides, OVERRIDES_MAX);
+}
+
+TEST(one_that_is_never_used_is_told)
+{
+	loads(FILE_OF("- {name: a, namespaces: [x, y]}\n- {name: b, namespaces: [y]}\n"));
+	for (size_t i = 0; i < diags.n; i++)
+		if (strstr(diags.v[i].text, "override \"b\" is not used where \"a\""))
+			return;
+	ck_abort_msg("no warning");
+}
+
+TEST(a_duty_that_only_an_override_enables_is_enabled)
+{
+	loads("deleteEvictedPod: {namespaces: \"*\"}\noverrides:\n"
+	      "- {name: a, namespaces: [x], deleteEvictedPod: {enable: true}}\n");
+	ck_assert(policy_enables(&config.settings.policy, DUTY_EVICTED));
+	ck_assert(!policy_enables(&config.settings.policy, DUTY_IMAGE_PULL));
+	for (size_t i = 0; i < diags.n; i++)
+		ck_assert_ptr_null(strstr(diags.v[i].text, "every duty is off"));
+	complains("tooManyRestart: {namespaces: \"*\"}\noverrides:\n"
+		  "- {name: a, namespaces: [x], tooManyRestart: {enable: true}}\n",
+		  "has no apiurl");
+}
+
+TEST(one_window_is_one_text)
+{
+	loads("errImagePull:\n  windows: 0 9 * * 1,3,5 for 8h\n");
+	ck_assert_uint_eq(config.settings.policy.duty[DUTY_IMAGE_PULL].windows.n, 1);
+}
+
+static void same_duty(const struct duty_policy *a, const struct duty_policy *b)
+{
+	ck_assert_int_eq(a->enable, b->enable);
+	ck_assert_int_eq(a->hours_ms, b->hours_ms);
+	ck_assert_int_eq(a->include_jobs, b->include_jobs);
+	ck_assert_uint_eq(a->causes.n, b->causes.n);
+	ck_assert_uint_eq(a->windows.n, b->windows.n);
+	ck_assert_uint_eq(a->namespaces.n, b->namespaces.n);
+	for (size_t i = 0; i < a->causes.n; i++)
+		ck_assert_str_eq(a->causes.v[i], b->causes.v[i]);
+}
+
+TEST(a_blob_carries_them)
+{
+	static const enum role roles[] = { ROLE_WATCHER, ROLE_WORKER, ROLE_REPORTER };
+
+	loads(good);
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		const struct policy *a = &config.settings.policy;
+		const int fd = settings_write_blob(&config.settings, roles[i]);
+		struct settings s;
+		char why[SETTINGS_ERROR_MAX] = "";
+
+		ck_assert_int_ge(fd, 0);
+		ck_assert_msg(settings_read_blob(fd, &s, why) == 0, "%s", why);
+		ck_assert_uint_eq(s.policy.n_overrides, 2);
+		for (size_t k = 0; k < 2; k++) {
+			const struct policy_override *x = &a->overrides[k], *y = &s.policy.overrides[k];
+
+			ck_assert_str_eq(x->name, y->name);
+			ck_assert_uint_eq(x->labels.n, y->labels.n);
+			ck_assert_uint_eq(x->namespaces.n, y->namespaces.n);
+			for (size_t d = 0; d < DUTY__MAX; d++)
+				same_duty(&x->duty[d], &y->duty[d]);
+		}
+		settings_done(&s);
+		(void)close(fd);
+	}
+}
+
+/* A blob that was cut or changed anywhere is refused or means something; it harms nothing. */
+TEST(a_damaged_blob)
+{
+	uint8_t bytes[65536];
+	struct settings s;
+	char why[SETTINGS_ERROR_MAX];
+	ssize_t n;
+	int fd;
+
+	loads(good);
+	fd = settings_write_blob(&config.settings, ROLE_WATCHER);
+	n = pread(fd, bytes, sizeof(bytes), 0);
+	(void)close(fd);
+	ck_assert_int_gt(n, 1000);
+	ck_assert_int_lt(n, (ssize_t)sizeof(bytes));
+	for (size_t i = 0; i < (size_t)n; i++) {
+		const uint8_t old = bytes[i];
+
+		ck_assert_int_lt(settings_decode(bytes, i, &s, why), 0);
+		for (unsigned k = 0; k < 3; k++) {
+			bytes[i] = (uint8_t)(k == 0 ? 0xff : k == 1 ? 0 : old ^ 0x10);
+			if (settings_decode(bytes, (size_t)n, &s, why) == 0)
+				settings_done(&s);
+		}
+		bytes[i] = old;
+	}
+}
+
+TEST(overrides_in_force_read_back_equal)
+{
+	reads_back_equal(good);
+	_cleanup_free_ char *text = printed(config_print_effective, &config);
+	ck_assert_ptr_nonnull(strstr(text, "overrides:\n  - name: \"gold\"\n"));
+	ck_assert_ptr_nonnull(strstr(text, "    errImagePull:\n      hours: 72h0m0s\n"));
+}
+
+TEST_MAIN("config/config")
+{
+	tcase_set_timeout(t, 60);
+	tcase_add_checked_fixture(t, setup, teardown);
+}

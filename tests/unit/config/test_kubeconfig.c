@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
@@ -15,6 +14,8 @@
 #include "tests/suite.h"
 
 static char dir[SUITE_PATH_MAX];
+static struct kube_target target; /* what was loaded last */
+static struct diags diags;
 
 static char *path_of(const char *name)
 {
@@ -45,13 +46,30 @@ static char *config_of(const char *name, const char *cluster, const char *user)
 	return suite_file(dir, name, text);
 }
 
-static int load(const char *path, const char *context, const char *master, struct kube_target *t,
-		struct diags *d)
+static void forget(void)
+{
+	kube_target_done(&target);
+	diags_done(&diags);
+}
+
+static int load(const char *path, const char *context, const char *master)
 {
 	const struct kube_options o = { path, context, master };
 
-	*d = (struct diags){ 0 };
-	return kube_target_load(&o, t, d);
+	forget();
+	return kube_target_load(&o, &target, &diags);
+}
+
+static void loads(const char *path, const char *master)
+{
+	ck_assert_msg(load(path, NULL, master) == 0, "%s", diags.n ? diags.v[0].text : "");
+}
+
+static void fails(const char *path, const char *context, const char *text)
+{
+	ck_assert_int_lt(load(path, context, NULL), 0);
+	ck_assert_uint_ge(diags.errors, 1);
+	ck_assert_msg(strstr(diags.v[0].text, text), "%s", diags.v[0].text);
 }
 
 TEST(reads_every_field)
@@ -62,25 +80,21 @@ TEST(reads_every_field)
 		"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==",
 		"client-certificate: c.pem, client-key: /abs/k.pem, tokenFile: sub/tok, as: admin, "
 		"as-groups: [g, h]");
-	struct kube_target t;
-	struct diags d;
 
-	ck_assert_msg(load(path, NULL, NULL, &t, &d) == 0, "%s", d.n ? d.v[0].text : "");
+	loads(path, NULL);
 	_cleanup_free_ char *cert = path_of("c.pem"), *token = path_of("sub/tok");
-	ck_assert_str_eq(t.c.server, "https://h:6443/k8s/c");
-	ck_assert_str_eq(t.c.tls_server_name, "t");
-	ck_assert_str_eq(t.c.proxy, "socks5://p:1");
-	ck_assert_str_eq(t.c.ca_pem, "-----BEGIN CERTIFICATE-----\n");
-	ck_assert_str_eq(t.cert_file, cert);
-	ck_assert_str_eq(t.key_file, "/abs/k.pem");
-	ck_assert_str_eq(t.token_file, token);
-	ck_assert_str_eq(t.c.impersonate_user, "admin");
-	ck_assert_uint_eq(t.c.impersonate_groups.n, 2);
-	ck_assert_str_eq(t.c.namespace, "n");
-	ck_assert(!t.c.insecure && !t.in_cluster);
-	ck_assert_uint_eq(d.n, 0);
-	kube_target_done(&t);
-	diags_done(&d);
+	ck_assert_str_eq(target.c.server, "https://h:6443/k8s/c");
+	ck_assert_str_eq(target.c.tls_server_name, "t");
+	ck_assert_str_eq(target.c.proxy, "socks5://p:1");
+	ck_assert_str_eq(target.c.ca_pem, "-----BEGIN CERTIFICATE-----\n");
+	ck_assert_str_eq(target.cert_file, cert);
+	ck_assert_str_eq(target.key_file, "/abs/k.pem");
+	ck_assert_str_eq(target.token_file, token);
+	ck_assert_str_eq(target.c.impersonate_user, "admin");
+	ck_assert_uint_eq(target.c.impersonate_groups.n, 2);
+	ck_assert_str_eq(target.c.namespace, "n");
+	ck_assert(!target.c.insecure && !target.in_cluster);
+	ck_assert_uint_eq(diags.n, 0);
 }
 
 TEST(reads_json)
@@ -90,12 +104,9 @@ TEST(reads_json)
 					       "\"c\",\"cluster\":{\"server\":\"https:\\/\\/h\"}}],"
 					       "\"users\":null,\"contexts\":[{\"name\":\"x\","
 					       "\"context\":{\"cluster\":\"c\",\"user\":\"\"}}]}");
-	struct kube_target t;
-	struct diags d;
 
-	ck_assert_msg(load(path, NULL, NULL, &t, &d) == 0, "%s", d.n ? d.v[0].text : "");
-	ck_assert_str_eq(t.c.server, "https://h");
-	kube_target_done(&t);
+	loads(path, NULL);
+	ck_assert_str_eq(target.c.server, "https://h");
 }
 
 static const struct {
@@ -142,14 +153,8 @@ static const struct {
 TEST_LOOP(tells_what_is_wrong, 0, ARRAY_SIZE(errors))
 {
 	_cleanup_free_ char *path = config_of("a", errors[_i].cluster, errors[_i].user);
-	struct kube_target t;
-	struct diags d;
 
-	ck_assert_int_lt(load(path, NULL, NULL, &t, &d), 0);
-	ck_assert_uint_ge(d.errors, 1);
-	ck_assert_msg(strstr(d.v[0].text, errors[_i].text), "%s", d.v[0].text);
-	kube_target_done(&t);
-	diags_done(&d);
+	fails(path, NULL, errors[_i].text);
 }
 
 TEST(exec_is_read_and_yields)
@@ -159,52 +164,40 @@ TEST(exec_is_read_and_yields)
 		"c'], "
 		"env: [{name: N, value: v}], provideClusterInfo: true, installHint: get it}";
 	_cleanup_free_ char *a = config_of("a", "server: 'https://h'", exec), *command = path_of("./bin/p");
-	struct kube_target t;
-	struct diags d;
 
-	ck_assert_msg(load(a, NULL, NULL, &t, &d) == 0, "%s", d.n ? d.v[0].text : "");
-	ck_assert_str_eq(t.exec.command, command);
-	ck_assert_uint_eq(t.exec.args.n, 2);
-	ck_assert_str_eq(t.exec.env[0].name, "N");
-	ck_assert(t.exec.provide_cluster_info);
-	kube_target_done(&t);
+	loads(a, NULL);
+	ck_assert_str_eq(target.exec.command, command);
+	ck_assert_uint_eq(target.exec.args.n, 2);
+	ck_assert_str_eq(target.exec.env[0].name, "N");
+	ck_assert(target.exec.provide_cluster_info);
 	/* with another credential the plugin is not run */
 	_cleanup_free_ char *both = xasprintf("token: t, %s", exec);
 	_cleanup_free_ char *b = config_of("b", "server: 'https://h'", both);
-	ck_assert_int_eq(load(b, NULL, NULL, &t, &d), 0);
-	ck_assert_ptr_null(t.exec.command);
-	ck_assert_str_eq(t.c.token, "t");
-	kube_target_done(&t);
+	loads(b, NULL);
+	ck_assert_ptr_null(target.exec.command);
+	ck_assert_str_eq(target.c.token, "t");
 }
 
 TEST(sends_no_credential_without_tls)
 {
 	_cleanup_free_ char *path = config_of("a", "server: 'http://127.0.0.1:8001'", "token: SECRET");
-	struct kube_target t;
-	struct diags d;
 
-	ck_assert_int_eq(load(path, NULL, NULL, &t, &d), 0);
-	ck_assert_ptr_null(t.c.token);
-	ck_assert_uint_eq(d.n, 1);
-	ck_assert_ptr_nonnull(strstr(d.v[0].text, "no credential is sent"));
-	ck_assert_ptr_null(strstr(d.v[0].text, "SECRET"));
-	kube_target_done(&t);
-	diags_done(&d);
+	loads(path, NULL);
+	ck_assert_ptr_null(target.c.token);
+	ck_assert_uint_eq(diags.n, 1);
+	ck_assert_ptr_nonnull(strstr(diags.v[0].text, "no credential is sent"));
+	ck_assert_ptr_null(strstr(diags.v[0].text, "SECRET"));
 }
 
 TEST(a_server_without_scheme)
 {
 	_cleanup_free_ char *plain = config_of("a", "server: 'h:8080'", ""),
 			    *tls = config_of("b", "server: 'h:8443', insecure-skip-tls-verify: true", "");
-	struct kube_target t;
-	struct diags d;
 
-	ck_assert_int_eq(load(plain, NULL, NULL, &t, &d), 0);
-	ck_assert_str_eq(t.c.server, "http://h:8080");
-	kube_target_done(&t);
-	ck_assert_int_eq(load(tls, NULL, NULL, &t, &d), 0);
-	ck_assert_str_eq(t.c.server, "https://h:8443");
-	kube_target_done(&t);
+	loads(plain, NULL);
+	ck_assert_str_eq(target.c.server, "http://h:8080");
+	loads(tls, NULL);
+	ck_assert_str_eq(target.c.server, "https://h:8443");
 }
 
 /* The first file that defines a name wins whole; current-context of the first that sets it. */
@@ -220,25 +213,17 @@ TEST(merges_the_files_of_the_variable)
 			   "users: [{name: u, user: {token: t}}]\n"
 			   "contexts: [{name: x, context: {cluster: c, user: u}}]\n");
 	_cleanup_free_ char *list = xasprintf("/nonexistent::%s:%s:%s", a, b, a);
-	struct kube_target t;
-	struct diags d;
 
 	ck_assert_int_eq(setenv("KUBECONFIG", list, 1), 0);
-	ck_assert_msg(load(NULL, NULL, NULL, &t, &d) == 0, "%s", d.n ? d.v[0].text : "");
-	ck_assert_str_eq(t.c.server, "https://first");
-	ck_assert_ptr_null(t.c.tls_server_name);
-	ck_assert_str_eq(t.c.token, "t");
-	kube_target_done(&t);
-	ck_assert_int_lt(load(NULL, "z", NULL, &t, &d), 0);
-	ck_assert_msg(strstr(d.v[0].text, "there is no context \"z\"; there is: y, x"), "%s", d.v[0].text);
-	diags_done(&d);
+	loads(NULL, NULL);
+	ck_assert_str_eq(target.c.server, "https://first");
+	ck_assert_ptr_null(target.c.tls_server_name);
+	ck_assert_str_eq(target.c.token, "t");
+	fails(NULL, "z", "there is no context \"z\"; there is: y, x");
 	/* an explicit file merges nothing */
-	ck_assert_int_lt(load(a, "x", NULL, &t, &d), 0);
-	diags_done(&d);
+	fails(a, "x", "");
 	ck_assert_int_eq(setenv("KUBECONFIG", "/nonexistent", 1), 0);
-	ck_assert_int_lt(load(NULL, NULL, NULL, &t, &d), 0);
-	ck_assert_ptr_nonnull(strstr(d.v[0].text, "none of the files in $KUBECONFIG"));
-	diags_done(&d);
+	fails(NULL, NULL, "none of the files in $KUBECONFIG");
 }
 
 static void make_service_account(const char *host)
@@ -252,64 +237,45 @@ static void make_service_account(const char *host)
 TEST(order_of_the_sources)
 {
 	_cleanup_free_ char *kube = path_of(".kube");
-	struct kube_target t;
-	struct diags d;
 
 	ck_assert_int_eq(mkdir(kube, 0700), 0);
 	free(config_of(".kube/config", "server: 'https://home'", ""));
 	_cleanup_free_ char *env = config_of("a", "server: 'https://env'", ""),
 			    *flag = config_of("b", "server: 'https://flag'", "");
 	ck_assert_int_eq(setenv("HOME", dir, 1), 0);
-	ck_assert_int_eq(load(NULL, NULL, NULL, &t, &d), 0);
-	ck_assert_str_eq(t.c.server, "https://home");
-	kube_target_done(&t);
+	loads(NULL, NULL);
+	ck_assert_str_eq(target.c.server, "https://home");
 	make_service_account("10.0.0.1");
-	ck_assert_int_eq(load(NULL, NULL, NULL, &t, &d), 0);
-	ck_assert_str_eq(t.c.server, "https://10.0.0.1:443");
-	ck_assert(t.in_cluster);
-	kube_target_done(&t);
+	loads(NULL, NULL);
+	ck_assert_str_eq(target.c.server, "https://10.0.0.1:443");
+	ck_assert(target.in_cluster);
 	ck_assert_int_eq(setenv("KUBECONFIG", env, 1), 0);
-	ck_assert_int_eq(load(NULL, NULL, NULL, &t, &d), 0);
-	ck_assert_str_eq(t.c.server, "https://env");
-	kube_target_done(&t);
-	ck_assert_int_eq(load(flag, NULL, NULL, &t, &d), 0);
-	ck_assert_str_eq(t.c.server, "https://flag");
-	kube_target_done(&t);
-	ck_assert_int_eq(load(flag, NULL, "https://master", &t, &d), 0);
-	ck_assert_str_eq(t.c.server, "https://master");
-	kube_target_done(&t);
+	loads(NULL, NULL);
+	ck_assert_str_eq(target.c.server, "https://env");
+	loads(flag, NULL);
+	ck_assert_str_eq(target.c.server, "https://flag");
+	loads(flag, "https://master");
+	ck_assert_str_eq(target.c.server, "https://master");
 }
 
 TEST(in_the_cluster)
 {
-	struct kube_target t;
-	struct diags d;
-
 	make_service_account("fd00::1");
-	ck_assert_int_eq(load(NULL, NULL, NULL, &t, &d), 0);
+	loads(NULL, NULL);
 	_cleanup_free_ char *ca = path_of("ca.crt"), *token = path_of("token");
-	ck_assert_str_eq(t.c.server, "https://[fd00::1]:443");
-	ck_assert_str_eq(t.ca_file, ca);
-	ck_assert_str_eq(t.token_file, token);
-	kube_target_done(&t);
+	ck_assert_str_eq(target.c.server, "https://[fd00::1]:443");
+	ck_assert_str_eq(target.ca_file, ca);
+	ck_assert_str_eq(target.token_file, token);
 	/* another server does not get the pod's token */
-	ck_assert_int_eq(load(NULL, NULL, "https://other", &t, &d), 0);
-	ck_assert_ptr_null(t.token_file);
-	kube_target_done(&t);
+	loads(NULL, "https://other");
+	ck_assert_ptr_null(target.token_file);
 }
 
 TEST(nothing_is_known)
 {
-	struct kube_target t;
-	struct diags d;
-
 	ck_assert_int_eq(setenv("HOME", dir, 1), 0);
-	ck_assert_int_lt(load(NULL, NULL, NULL, &t, &d), 0);
-	ck_assert_ptr_nonnull(strstr(d.v[0].text, "no API server is known: give --kubeconfig"));
-	diags_done(&d);
-	ck_assert_int_lt(load("/nonexistent", NULL, NULL, &t, &d), 0);
-	ck_assert_ptr_nonnull(strstr(d.v[0].text, "/nonexistent: cannot be read"));
-	diags_done(&d);
+	fails(NULL, NULL, "no API server is known: give --kubeconfig");
+	fails("/nonexistent", NULL, "/nonexistent: cannot be read");
 }
 
 static const struct {
@@ -344,5 +310,5 @@ TEST_LOOP(decodes_base64, 0, ARRAY_SIZE(base64))
 
 TEST_MAIN("config/kubeconfig")
 {
-	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_checked_fixture(t, set_up, forget);
 }

@@ -3,7 +3,6 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -16,6 +15,20 @@
 #include "tests/suite.h"
 
 #define T(s) s, sizeof(s) - 1
+
+static struct tree_node *root;
+static struct diags diags;
+
+static int parse(const char *text, size_t n, enum tree_use use)
+{
+	return tree_parse("f", text, n, use, &root, &diags);
+}
+
+static void forget(void)
+{
+	tree_free(&root);
+	diags_done(&diags);
+}
 
 /* Each text and the one line it must give, or NULL when it must be taken without a word. */
 static const struct {
@@ -60,18 +73,13 @@ static const struct {
 
 TEST_LOOP(one_line_each, 0, ARRAY_SIZE(texts))
 {
-	struct tree_node *root = NULL;
-	struct diags d = { 0 };
-
-	(void)tree_parse("f", texts[_i].text, texts[_i].n, TREE_CONFIGURATION, &root, &d);
+	(void)parse(texts[_i].text, texts[_i].n, TREE_CONFIGURATION);
 	if (texts[_i].line) {
-		ck_assert_uint_eq(d.n, 1);
-		ck_assert_str_eq(d.v[0].text, texts[_i].line);
+		ck_assert_uint_eq(diags.n, 1);
+		ck_assert_str_eq(diags.v[0].text, texts[_i].line);
 	} else {
-		ck_assert_msg(d.n == 0, "%s", d.n ? d.v[0].text : "");
+		ck_assert_msg(diags.n == 0, "%s", diags.n ? diags.v[0].text : "");
 	}
-	tree_free(&root);
-	diags_done(&d);
 }
 
 static char *repeat(const char *s, size_t times, size_t *ret_n)
@@ -101,40 +109,31 @@ static const struct {
 
 TEST_LOOP(floods_are_refused, 0, ARRAY_SIZE(floods))
 {
-	struct tree_node *root = NULL;
-	struct diags d = { 0 };
 	size_t n;
 	_cleanup_free_ char *text = repeat(floods[_i].unit, floods[_i].times, &n);
 
-	(void)tree_parse("f", text, n, TREE_CONFIGURATION, &root, &d);
-	ck_assert_uint_gt(d.errors, 0);
-	ck_assert_uint_le(d.n, DIAGS_MAX);
-	ck_assert_msg(strstr(d.v[0].text, floods[_i].line), "%s", d.v[0].text);
-	tree_free(&root);
-	diags_done(&d);
+	(void)parse(text, n, TREE_CONFIGURATION);
+	ck_assert_uint_gt(diags.errors, 0);
+	ck_assert_uint_le(diags.n, DIAGS_MAX);
+	ck_assert_msg(strstr(diags.v[0].text, floods[_i].line), "%s", diags.v[0].text);
 }
 
 TEST(too_many_keys)
 {
-	struct tree_node *root = NULL;
-	struct diags d = { 0 };
 	char text[16000];
 	size_t n = 0;
 
 	for (int i = 0; i < 1001; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "k%d: 1\n", i);
-	ck_assert_int_lt(tree_parse("f", text, n, TREE_CONFIGURATION, &root, &d), 0);
-	ck_assert_str_eq(d.v[0].text, "f:1001:1: more than 1000 keys in one mapping");
-	diags_done(&d);
+	ck_assert_int_lt(parse(text, n, TREE_CONFIGURATION), 0);
+	ck_assert_str_eq(diags.v[0].text, "f:1001:1: more than 1000 keys in one mapping");
 }
 
 TEST(finds_keys_and_kinds)
 {
 	static const char text[] = "a: 1\nb:\n  c: [x, 'null', null, ~]\nd:\n";
-	struct tree_node *root = NULL;
-	struct diags d = { 0 };
 
-	ck_assert_int_eq(tree_parse("f", text, sizeof(text) - 1, TREE_KUBECONFIG, &root, &d), 0);
+	ck_assert_int_eq(parse(text, sizeof(text) - 1, TREE_KUBECONFIG), 0);
 	const struct tree_node *list = tree_get(tree_get(root, "b"), "c"), *item = list->first;
 
 	ck_assert_str_eq(tree_get(root, "a")->text, "1");
@@ -147,7 +146,6 @@ TEST(finds_keys_and_kinds)
 	ck_assert(!tree_is_null(item->next));
 	ck_assert(tree_is_null(item->next->next));
 	ck_assert(tree_is_null(item->next->next->next));
-	tree_free(&root);
 }
 
 /* -- files -- */
@@ -180,16 +178,13 @@ static void write_file(const char *name, off_t size, mode_t mode)
 
 static void expect_file(const char *path, const char *text)
 {
-	struct tree_node *root = NULL;
-	struct diags d = { 0 };
-	const int r = tree_read(path, TREE_CONFIGURATION, &root, &d);
+	const int r = tree_read(path, TREE_CONFIGURATION, &root, &diags);
 
 	ck_assert_int_eq(r == 0, text == NULL);
 	if (text)
-		ck_assert_msg(d.n == 1 && strstr(d.v[0].text, text) && strstr(d.v[0].text, path), "%s",
-			      d.n ? d.v[0].text : "");
-	tree_free(&root);
-	diags_done(&d);
+		ck_assert_msg(diags.n == 1 && strstr(diags.v[0].text, text) && strstr(diags.v[0].text, path),
+			      "%s", diags.n ? diags.v[0].text : "");
+	forget();
 }
 
 START_TEST(files_that_are_none)
@@ -217,6 +212,7 @@ START_TEST(files_that_are_none)
 
 TEST_MAIN("config/tree")
 {
+	tcase_add_checked_fixture(t, NULL, forget);
 	TCase *f = suite_case(suite, "files");
 	tcase_add_checked_fixture(f, make_dir, NULL);
 	tcase_add_test(f, files_that_are_none);

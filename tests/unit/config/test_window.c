@@ -19,13 +19,14 @@ static int64_t at(const char *text)
 	return ms;
 }
 
-static struct window parse(const char *spec)
+static bool is_open(struct windows *w, const char *text, const char *now, int64_t *ret_until)
 {
-	struct str_error why = { .pos = 999 };
-	struct window w;
+	struct str_list texts = { 0 };
 
-	ck_assert_msg(window_parse(spec, &w, &why) == 0, "\"%s\" at %zu: %s", spec, why.pos, why.text);
-	return w;
+	str_list_add(&texts, text, strlen(text));
+	const bool open = windows_are_open(w, &texts, at(now), ret_until);
+	str_list_done(&texts);
+	return open;
 }
 
 /* 2026-11-20 is a Friday. */
@@ -49,53 +50,49 @@ static const struct {
 
 TEST_LOOP(both_sides_of_a_border, 0, ARRAY_SIZE(rows))
 {
-	const struct window w = parse(rows[_i].spec);
+	struct windows *w = windows_new();
 	int64_t until;
-	bool open = window_open(&w, NULL, at(rows[_i].now), &until);
+	const bool open = is_open(w, rows[_i].spec, rows[_i].now, &until);
 
 	ck_assert_msg(open == rows[_i].open, "%s at %s", rows[_i].spec, rows[_i].now);
 	if (rows[_i].until)
 		ck_assert_int_eq(until, at(rows[_i].until));
 	else if (!open)
 		ck_assert_int_eq(until, 0);
+	windows_free(&w);
 }
 
 TEST(a_zone_of_its_own)
 {
-	const struct window w = parse("CRON_TZ=America/New_York 0 1 * * * for 1h");
-	struct zones *zones = NULL;
+	static const char text[] = "CRON_TZ=America/New_York 0 1 * * * for 1h";
+	struct windows *w = windows_new();
 	void *tzif = NULL, *block = NULL;
 	size_t n = 0, block_n = 0;
 	int64_t until;
 
-	ck_assert_str_eq(w.cron.zone, "America/New_York");
 	ck_assert_int_eq(zone_load("America/New_York", &tzif, &n), 0);
-	zones_pack(&block, &block_n, "", NULL, 0);
-	zones_pack(&block, &block_n, "America/New_York", tzif, n);
-	ck_assert_int_eq(zones_parse(block, block_n, &zones), 0);
-	ck_assert_ptr_null(zones_find(zones, ""));
-	ck_assert_ptr_null(zones_find(zones, "Asia/Shanghai"));
-	const struct zone *z = zones_find(zones, w.cron.zone);
-
-	ck_assert_ptr_nonnull(z);
+	windows_pack_zone(&block, &block_n, "", NULL, 0);
+	windows_pack_zone(&block, &block_n, "America/New_York", tzif, n);
+	windows_set_zones(w, block, block_n);
 	/* The hour that the end of summer time repeats opens it twice, one after the other. */
-	ck_assert(!window_open(&w, z, at("2012-11-04T00:59:59-04:00"), &until));
-	ck_assert(window_open(&w, z, at("2012-11-04T01:00:00-04:00"), &until));
+	ck_assert(!is_open(w, text, "2012-11-04T00:59:59-04:00", &until));
+	ck_assert(is_open(w, text, "2012-11-04T01:00:00-04:00", &until));
 	ck_assert_int_eq(until, at("2012-11-04T02:00:00-05:00"));
-	ck_assert(!window_open(&w, NULL, at("2012-11-04T01:30:00-04:00"), &until));
-	/* Every cut of the block is refused, none is read beyond. */
+	/* Without a zone, and in one that the block does not hold. */
+	ck_assert(!is_open(w, "0 1 * * * for 1h", "2012-11-04T01:30:00-04:00", &until));
+	ck_assert(is_open(w, "0 1 * * * for 1h", "2012-11-04T01:30:00Z", &until));
+	ck_assert(is_open(w, "CRON_TZ=Asia/Shanghai 0 1 * * * for 1h", "2012-11-04T01:30:00Z", &until));
+	/* Every cut of the block but between two zones is refused, none is read beyond. */
 	for (size_t i = 0; i < block_n; i++) {
-		struct zones *cut = NULL;
 		void *copy = malloc(i ? i : 1);
 
 		memcpy(copy, block, i);
-		int r = zones_parse(copy, i, &cut);
-
-		ck_assert(r == -EBADMSG || i == 0 || i == 5);
-		zones_free(&cut);
+		windows_set_zones(w, copy, i);
+		ck_assert(is_open(w, "0 * * * * for 1h", "2012-11-04T01:30:00Z", &until) ==
+			  (i == 0 || i == 5));
 		free(copy);
 	}
-	zones_free(&zones);
+	windows_free(&w);
 	free(block);
 	free(tzif);
 }

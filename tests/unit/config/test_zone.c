@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,6 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "config/zone_file.h"
-#include "config/zone_rule.h"
 #include "tests/suite.h"
 
 static int64_t at(const char *text)
@@ -43,19 +43,36 @@ static const struct {
 	{ "EST5EDT,59,299", "2044-02-28T12:00:00Z", -18000, "2044-02-29T07:00:00Z" },
 };
 
+/* A file that has a rule and no table. */
+static int parse_rule(const char *rule, struct zone **ret)
+{
+	static const char header[44] = { 'T', 'Z', 'i', 'f', '2', [39] = 1 }, type[6];
+	char file[200];
+	size_t n = 0;
+
+	for (int block = 0; block < 2; block++) {
+		memcpy(file + n, header, sizeof(header));
+		memcpy(file + n + sizeof(header), type, sizeof(type));
+		n += sizeof(header) + sizeof(type);
+	}
+	n += (size_t)snprintf(file + n, sizeof(file) - n, "\n%s\n", rule);
+	return zone_parse(file, n, ret);
+}
+
 TEST_LOOP(applies_the_rule, 0, ARRAY_SIZE(rules))
 {
-	struct zone_rule rule;
+	struct zone *z = NULL;
 	int64_t until;
 
-	ck_assert_int_eq(zone_rule_parse(rules[_i].rule, strlen(rules[_i].rule), &rule), 0);
-	ck_assert_int_eq(zone_rule_offset(&rule, at(rules[_i].when), &until), rules[_i].offset);
+	ck_assert_int_eq(parse_rule(rules[_i].rule, &z), 0);
+	ck_assert_int_eq(zone_offset(z, at(rules[_i].when), &until), rules[_i].offset);
 	if (rules[_i].until)
 		ck_assert_int_eq(until, at(rules[_i].until));
+	zone_free(&z);
 }
 
 static const char *const bad_rules[] = {
-	"",
+	" ",
 	"X",
 	"EST",
 	"EST5EDT",
@@ -71,9 +88,9 @@ static const char *const bad_rules[] = {
 
 TEST_LOOP(refuses_a_bad_rule, 0, ARRAY_SIZE(bad_rules))
 {
-	struct zone_rule rule;
+	struct zone *z = NULL;
 
-	ck_assert_int_eq(zone_rule_parse(bad_rules[_i], strlen(bad_rules[_i]), &rule), -EBADMSG);
+	ck_assert_int_eq(parse_rule(bad_rules[_i], &z), -EBADMSG);
 }
 
 /* Every zone file cut at every length, and with every byte changed, is taken or refused, never read past its

@@ -94,6 +94,7 @@ static inline void close_run(struct run *t)
 {
 	http_client_free(&t->client);
 	event_base_free(t->base);
+	t->base = NULL;
 }
 
 static inline void go(struct run *t, const struct http_call *call)

@@ -3,10 +3,10 @@
 #include <openssl/ssl.h>
 
 #include "base/clock.h"
-#include "http/client_state.h"
+#include "http/transfer.h"
 #include "http/global.h"
 #include "tests/suite.h"
-#include "tests/unit/http/play.h"
+#include "tests/unit/http/plain.h"
 
 #define AT_ONCE 4
 
@@ -26,48 +26,48 @@ static void one_done(void *ctx, const struct http_result *r)
 		event_base_loopbreak(m->base);
 }
 
-static void ask_at_once(struct many *m, const char *method)
-{
-	const struct http_call call = { .method = method, .path = "/", .on_done = one_done, .ctx = m };
+static struct many m;
 
-	m->left = AT_ONCE;
-	m->ok = 0;
+static void ask_at_once(const char *method)
+{
+	const struct http_call call = { .method = method, .path = "/", .on_done = one_done, .ctx = &m };
+
+	m.left = AT_ONCE;
+	m.ok = 0;
 	for (int i = 0; i < AT_ONCE; i++)
-		(void)http_client_start(m->client, &call);
-	event_base_dispatch(m->base);
-	ck_assert_uint_eq(m->ok, AT_ONCE);
+		(void)http_client_start(m.client, &call);
+	event_base_dispatch(m.base);
+	ck_assert_uint_eq(m.ok, AT_ONCE);
 }
 
-static void open_many(struct many *m, const struct server *s)
+/* Ended after each case. */
+static void begin(server_fn *fn, bool tls)
 {
-	const struct http_endpoint e = { .base_url = s->url, .ca_pem = s->ca_pem };
+	server_start(&s, fn, tls);
+	const struct http_endpoint e = { .base_url = s.url, .ca_pem = s.ca_pem };
 
-	m->base = event_base_new();
-	m->client = http_client_new(m->base, &e);
+	m.base = event_base_new();
+	m.client = http_client_new(m.base, &e);
 }
 
-static void close_many(struct many *m)
+static void end(void)
 {
-	http_client_free(&m->client);
-	event_base_free(m->base);
+	http_client_free(&m.client);
+	if (m.base)
+		event_base_free(m.base);
+	play_end();
 }
 
 /* What was opened and made for the first serves all later ones. */
 TEST_LOOP(several_at_once, 0, 2)
 {
-	struct server s;
-	struct many m = { 0 };
-
-	server_start(&s, serve_ok, _i == 1);
-	open_many(&m, &s);
+	begin(serve_ok, _i == 1);
 	for (unsigned i = 1; i <= 10; i++) {
-		ask_at_once(&m, i % 2 ? "GET" : "DELETE");
+		ask_at_once(i % 2 ? "GET" : "DELETE");
 		ck_assert_uint_eq(s.log->requests, i * AT_ONCE);
 		ck_assert_uint_eq(s.log->connections, AT_ONCE);
 		ck_assert_uint_eq(m.client->endpoint->n_idle, AT_ONCE);
 	}
-	close_many(&m);
-	server_stop(&s);
 }
 
 static int serve_one(struct server_conn *c, const char *request)
@@ -87,29 +87,23 @@ static unsigned rounds(struct event_base *base)
 }
 
 /* Until the server's end of every connection is seen. */
-static void await_close(const struct many *m)
+static void await_close(void)
 {
-	while (!LIST_EMPTY(&m->client->sockets.watches))
-		(void)event_base_loop(m->base, EVLOOP_ONCE);
+	while (!LIST_EMPTY(&m.client->sockets.watches))
+		(void)event_base_loop(m.base, EVLOOP_ONCE);
 }
 
 /* The server closes each connection: that wakes nobody for long, and the next request opens another, with
  * the same descriptor. */
 TEST_LOOP(closed_by_the_server, 0, 2)
 {
-	struct server s;
-	struct many m = { 0 };
-
-	server_start(&s, serve_one, _i == 1);
-	open_many(&m, &s);
+	begin(serve_one, _i == 1);
 	for (unsigned i = 1; i <= 5; i++) {
-		ask_at_once(&m, "GET");
-		await_close(&m);
+		ask_at_once("GET");
+		await_close();
 		ck_assert_uint_le(rounds(m.base), 1);
 		ck_assert_uint_eq(s.log->connections, i * AT_ONCE);
 	}
-	close_many(&m);
-	server_stop(&s);
 }
 
 static int serve_resumed(struct server_conn *c, const char *request)
@@ -122,27 +116,21 @@ static int serve_resumed(struct server_conn *c, const char *request)
 /* Each handle knows the session of its own last connection. */
 TEST(sessions_are_resumed)
 {
-	struct server s;
-	struct many m = { 0 };
-
-	server_start(&s, serve_resumed, true);
+	begin(serve_resumed, true);
 	const struct http_endpoint careless = { .base_url = s.url, .insecure = true };
 
-	open_many(&m, &s);
-	ask_at_once(&m, "GET");
+	ask_at_once("GET");
 	ck_assert_uint_eq(m.resumed, 0);
 	for (unsigned i = 1; i <= 3; i++) {
-		await_close(&m);
-		ask_at_once(&m, "GET");
+		await_close();
+		ask_at_once("GET");
 		ck_assert_uint_eq(m.resumed, i * AT_ONCE);
 	}
-	await_close(&m);
+	await_close();
 	http_client_set_endpoint(m.client, &careless);
-	ask_at_once(&m, "GET");
+	ask_at_once("GET");
 	ck_assert_uint_eq(m.resumed, 3 * AT_ONCE);
 	ck_assert_uint_eq(s.log->connections, 5 * AT_ONCE);
-	close_many(&m);
-	server_stop(&s);
 }
 
 static int serve_chatty(struct server_conn *c, const char *request)
@@ -155,34 +143,24 @@ static int serve_chatty(struct server_conn *c, const char *request)
 /* What arrives on a kept connection belongs to no request. */
 TEST(bytes_that_nobody_asked_for)
 {
-	struct server s;
-	struct run t = { 0 };
+	play(serve_chatty);
+	const struct http_call call = call_of(&run, "DELETE", "/");
 
-	server_start(&s, serve_chatty, false);
-	open_plain(&t, &s);
-	const struct http_call call = call_of(&t, "DELETE", "/");
-
-	go(&t, &call);
-	ck_assert_int_eq(t.r.failure, HTTP_OK);
-	ck_assert_str_eq(t.body, "hi");
-	ck_assert_uint_le(rounds(t.base), 3);
-	go(&t, &call);
-	ck_assert(t.r.failure != HTTP_OK || strcmp(t.body, "hi") == 0);
-	close_run(&t);
-	server_stop(&s);
+	go(&run, &call);
+	ck_assert_int_eq(run.r.failure, HTTP_OK);
+	ck_assert_str_eq(run.body, "hi");
+	ck_assert_uint_le(rounds(run.base), 3);
+	go(&run, &call);
+	ck_assert(run.r.failure != HTTP_OK || strcmp(run.body, "hi") == 0);
 }
 
 /* After a minute without a request no connection is held any more, and requests go on as before. */
 TEST_LOOP(quiet, 0, 2)
 {
-	struct server s;
-	struct many m = { 0 };
-
-	server_start(&s, serve_ok, _i == 1);
+	begin(serve_ok, _i == 1);
 	clock_fake_set(1, 1000);
-	open_many(&m, &s);
 	for (unsigned i = 1; i <= 3; i++) {
-		ask_at_once(&m, "GET");
+		ask_at_once("GET");
 		clock_fake_advance(IDLE_CONN_MAX_S * 1000 - 1);
 		event_active(m.client->quiet, EV_TIMEOUT, 0);
 		(void)event_base_loop(m.base, EVLOOP_NONBLOCK);
@@ -195,13 +173,12 @@ TEST_LOOP(quiet, 0, 2)
 		ck_assert_uint_eq(m.client->endpoint->n_idle, 1);
 		ck_assert_uint_eq(s.log->connections, i * AT_ONCE);
 	}
-	close_many(&m);
 	clock_fake_clear();
-	server_stop(&s);
 }
 
 TEST_MAIN("http/kept")
 {
 	http_global_init();
+	tcase_add_checked_fixture(t, NULL, end);
 	tcase_set_timeout(t, 60);
 }

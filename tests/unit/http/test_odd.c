@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/global.h"
 #include "tests/suite.h"
-#include "tests/unit/http/play.h"
+#include "tests/unit/http/plain.h"
 
 /* -- misbehaving servers -- */
 
@@ -64,26 +64,20 @@ TEST(test_odd_answers)
 		{ "/encoded", HTTP_OK, 200, -1, "hi" },   { "/headers", HTTP_BROKEN, 0, -1, "" },
 		{ "/nothing", HTTP_BROKEN, 0, -1, "" },   { "/garbage", HTTP_BROKEN, 0, -1, "" },
 	};
-	struct server s;
-	struct run t = { 0 };
-
-	server_start(&s, serve_odd, false);
-	open_plain(&t, &s);
+	play(serve_odd);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		const struct http_call call = call_of(&t, "GET", cases[i].path);
+		const struct http_call call = call_of(&run, "GET", cases[i].path);
 
-		go(&t, &call);
-		ck_assert_msg(t.r.failure == cases[i].failure, "%s: %d %s", cases[i].path, t.r.failure,
-			      t.r.error);
-		ck_assert_msg(t.r.status == cases[i].status, "%s: %ld", cases[i].path, t.r.status);
-		ck_assert_int_eq(t.r.retry_after_ms, cases[i].retry_ms);
-		ck_assert_str_eq(t.body, cases[i].body);
-		ck_assert_str_eq(t.type, "");
-		ck_assert(t.r.sent);
-		ck_assert(t.r.failure == HTTP_OK ? !t.r.error[0] : t.r.error[0]);
+		go(&run, &call);
+		ck_assert_msg(run.r.failure == cases[i].failure, "%s: %d %s", cases[i].path, run.r.failure,
+			      run.r.error);
+		ck_assert_msg(run.r.status == cases[i].status, "%s: %ld", cases[i].path, run.r.status);
+		ck_assert_int_eq(run.r.retry_after_ms, cases[i].retry_ms);
+		ck_assert_str_eq(run.body, cases[i].body);
+		ck_assert_str_eq(run.type, "");
+		ck_assert(run.r.sent);
+		ck_assert(run.r.failure == HTTP_OK ? !run.r.error[0] : run.r.error[0]);
 	}
-	close_run(&t);
-	server_stop(&s);
 }
 
 static int serve_big(struct server_conn *c, const char *request)
@@ -99,22 +93,16 @@ static int serve_big(struct server_conn *c, const char *request)
 
 TEST(test_body_limit)
 {
-	struct server s;
-	struct run t = { 0 };
-
-	server_start(&s, serve_big, false);
-	open_plain(&t, &s);
-	struct http_call call = call_of(&t, "GET", "/");
+	play(serve_big);
+	struct http_call call = call_of(&run, "GET", "/");
 
 	call.max_body = 65536;
-	go(&t, &call);
-	ck_assert_int_eq(t.r.failure, HTTP_OK);
-	ck_assert_uint_eq(t.r.body_len, 65536);
+	go(&run, &call);
+	ck_assert_int_eq(run.r.failure, HTTP_OK);
+	ck_assert_uint_eq(run.r.body_len, 65536);
 	call.max_body = 65535;
-	go(&t, &call);
-	ck_assert_int_eq(t.r.failure, HTTP_TOO_LARGE);
-	close_run(&t);
-	server_stop(&s);
+	go(&run, &call);
+	ck_assert_int_eq(run.r.failure, HTTP_TOO_LARGE);
 }
 
 /* The first request is answered, the second is read and the connection closed: what curl would repeat. */
@@ -127,28 +115,22 @@ static int serve_once(struct server_conn *c, const char *request)
 
 TEST(test_write_is_never_repeated)
 {
-	struct server s;
-	struct run t = { 0 };
-
-	server_start(&s, serve_once, false);
-	open_plain(&t, &s);
-	struct http_call get = call_of(&t, "GET", "/"), write = call_of(&t, "DELETE", "/");
+	play(serve_once);
+	struct http_call get = call_of(&run, "GET", "/"), write = call_of(&run, "DELETE", "/");
 
 	write.body = "{}";
 	write.body_len = 2;
-	go(&t, &get);
-	ck_assert_int_eq(t.r.failure, HTTP_OK);
-	go(&t, &write);
-	ck_assert_int_eq(t.r.failure, HTTP_BROKEN);
-	ck_assert(t.r.sent);
+	go(&run, &get);
+	ck_assert_int_eq(run.r.failure, HTTP_OK);
+	go(&run, &write);
+	ck_assert_int_eq(run.r.failure, HTTP_BROKEN);
+	ck_assert(run.r.sent);
 	ck_assert_uint_eq(s.log->requests, 2);
-	go(&t, &get); /* the third */
-	ck_assert_int_eq(t.r.failure, HTTP_OK);
-	go(&t, &get); /* the fourth is dropped and repeated as the fifth */
-	ck_assert_int_eq(t.r.failure, HTTP_OK);
+	go(&run, &get); /* the third */
+	ck_assert_int_eq(run.r.failure, HTTP_OK);
+	go(&run, &get); /* the fourth is dropped and repeated as the fifth */
+	ck_assert_int_eq(run.r.failure, HTTP_OK);
 	ck_assert_uint_eq(s.log->requests, 5);
-	close_run(&t);
-	server_stop(&s);
 }
 
 TEST(test_no_connection)
@@ -168,34 +150,27 @@ TEST(test_no_connection)
 		const struct http_endpoint e = { .base_url = cases[i].url,
 						 .address = cases[i].address,
 						 .proxy = cases[i].proxy };
-		struct run t = { 0 };
 
-		open_run(&t, &e);
-		const struct http_call call = call_of(&t, "GET", "/");
+		open_run(&run, &e);
+		const struct http_call call = call_of(&run, "GET", "/");
 
-		go(&t, &call);
-		ck_assert_uint_eq(t.done, 1);
-		ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
-		ck_assert(!t.r.sent);
-		ck_assert_msg(strstr(t.r.error, cases[i].words) != NULL, "%s", t.r.error);
-		close_run(&t);
+		go(&run, &call);
+		ck_assert_uint_eq(run.done, 1);
+		ck_assert_int_eq(run.r.failure, HTTP_CONNECT);
+		ck_assert(!run.r.sent);
+		ck_assert_msg(strstr(run.r.error, cases[i].words) != NULL, "%s", run.r.error);
+		close_run(&run);
 	}
 }
 
 TEST(test_bad_path)
 {
-	struct server s;
-	struct run t = { 0 };
+	play(serve_ok);
+	const struct http_call call = call_of(&run, "GET", "/a b\r\nX: y");
 
-	server_start(&s, serve_ok, false);
-	open_plain(&t, &s);
-	const struct http_call call = call_of(&t, "GET", "/a b\r\nX: y");
-
-	go(&t, &call);
-	ck_assert_int_eq(t.r.failure, HTTP_CONNECT);
+	go(&run, &call);
+	ck_assert_int_eq(run.r.failure, HTTP_CONNECT);
 	ck_assert_uint_eq(s.log->requests, 0);
-	close_run(&t);
-	server_stop(&s);
 }
 
 TEST_MAIN("http/odd")
@@ -203,5 +178,6 @@ TEST_MAIN("http/odd")
 	setenv("http_proxy", "http://127.0.0.1:1", 1); /* must be ignored */
 	setenv("https_proxy", "http://127.0.0.1:1", 1);
 	http_global_init();
+	tcase_add_checked_fixture(t, NULL, play_end);
 	tcase_set_timeout(t, 60);
 }

@@ -3,9 +3,7 @@
 #include "tests/unit/ipc/channel_ends.h"
 
 #include <check.h>
-#include <errno.h>
 #include <event2/event.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -93,12 +93,18 @@ static struct server held_by(const char *who)
 	return s;
 }
 
+/* Of most cases; both are new in each. */
+static struct server s;
+static struct leader l;
+
+static void setup(void)
+{
+	s = (struct server){ 0 };
+	leader_init(&l, ME);
+}
+
 TEST(le1_no_object_is_created)
 {
-	struct server s = { 0 };
-	struct leader l;
-
-	leader_init(&l, ME);
 	run(&l, &s, 1000);
 	ck_assert_str_eq(s.ops, "get create ");
 	ck_assert(leader_leads(&l, 1000));
@@ -108,10 +114,7 @@ TEST(le1_no_object_is_created)
 
 TEST(le1_unled_is_taken)
 {
-	struct server s = held_by("");
-	struct leader l;
-
-	leader_init(&l, ME);
+	s = held_by("");
 	run(&l, &s, 1000);
 	ck_assert_str_eq(s.ops, "get update ");
 	ck_assert(leader_leads(&l, 1000));
@@ -120,11 +123,9 @@ TEST(le1_unled_is_taken)
 
 TEST(le1_led_by_another_until_it_is_silent_for_its_duration)
 {
-	struct server s = held_by(OTHER);
-	struct leader l;
 	uint64_t now = 1000;
 
-	leader_init(&l, ME);
+	s = held_by(OTHER);
 	s.lease.duration_s = 3;
 	run(&l, &s, now);
 	ck_assert(!leader_leads(&l, now));
@@ -140,10 +141,7 @@ TEST(le1_led_by_another_until_it_is_silent_for_its_duration)
 /* Times written by the holder say nothing: only that the record changes. */
 TEST(le1_the_holders_clock_is_not_compared)
 {
-	struct server s = held_by(OTHER);
-	struct leader l;
-
-	leader_init(&l, ME);
+	s = held_by(OTHER);
 	s.lease.renewed = WALL - 3600000; /* an hour behind */
 	for (uint64_t now = 1000; now < 60000; now += 500) {
 		s.lease.renewed++; /* it renews */
@@ -154,10 +152,7 @@ TEST(le1_the_holders_clock_is_not_compared)
 
 TEST(le1_own_lease_is_renewed_without_transition)
 {
-	struct server s = held_by(ME);
-	struct leader l;
-
-	leader_init(&l, ME);
+	s = held_by(ME);
 	run(&l, &s, 1000);
 	ck_assert(leader_leads(&l, 1000));
 	ck_assert_int_eq(s.lease.transitions, 3);
@@ -165,10 +160,6 @@ TEST(le1_own_lease_is_renewed_without_transition)
 
 TEST(le2_fast_path)
 {
-	struct server s = { 0 };
-	struct leader l;
-
-	leader_init(&l, ME);
 	run(&l, &s, 1000);
 	run(&l, &s, 3000);
 	run(&l, &s, 5000);
@@ -178,10 +169,6 @@ TEST(le2_fast_path)
 
 TEST(le2_conflict_reads_again)
 {
-	struct server s = { 0 };
-	struct leader l;
-
-	leader_init(&l, ME);
 	run(&l, &s, 1000);
 	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "other"); /* somebody set a label */
 	s.ops[0] = '\0';
@@ -192,10 +179,8 @@ TEST(le2_conflict_reads_again)
 
 TEST(le3_release_empties_the_holder)
 {
-	struct server s = { 0 };
-	struct leader l, other;
+	struct leader other;
 
-	leader_init(&l, ME);
 	leader_init(&other, OTHER);
 	run(&l, &s, 1000);
 	ck_assert(leader_release(&l, 2000));
@@ -210,10 +195,6 @@ TEST(le3_release_empties_the_holder)
 
 TEST(le3_release_of_a_lost_lease_leaves_it)
 {
-	struct server s = { 0 };
-	struct leader l;
-
-	leader_init(&l, ME);
 	run(&l, &s, 1000);
 	(void)snprintf(s.lease.holder, sizeof(s.lease.holder), "%s", OTHER);
 	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "99");
@@ -226,11 +207,9 @@ TEST(le3_release_of_a_lost_lease_leaves_it)
 
 TEST(le4_stops_before_another_can_begin)
 {
-	struct server s = { 0 };
-	struct leader l, other;
+	struct leader other;
 	uint64_t now, at;
 
-	leader_init(&l, ME);
 	leader_init(&other, OTHER);
 	run(&l, &s, 1000);
 	/* The network of the leader is cut: nothing it asks is answered. */
@@ -249,11 +228,8 @@ TEST(le4_stops_before_another_can_begin)
 /* Slow answers: validity counts from when the renewal was sent. */
 TEST(validity_begins_when_the_write_was_sent)
 {
-	struct server s = { 0 };
-	struct leader l;
 	uint64_t at;
 
-	leader_init(&l, ME);
 	run(&l, &s, 1000);
 	ck_assert_int_eq(leader_step(&l, 3000, &at), LEADER_PATCH);
 	free(leader_body(&l, "ns", "name", 3000, WALL));
@@ -263,12 +239,10 @@ TEST(validity_begins_when_the_write_was_sent)
 
 TEST(le6_a_patch_changes_spec_and_nothing_else)
 {
-	struct server s = held_by("");
-	struct leader l;
 	uint64_t at;
 	char *body;
 
-	leader_init(&l, ME);
+	s = held_by("");
 	ck_assert_int_eq(leader_step(&l, 1, &at), LEADER_GET);
 	(void)leader_body(&l, "ns", "name", 1, WALL);
 	leader_answer(&l, 200, &s.lease, 1, 0);
@@ -284,8 +258,7 @@ TEST(le6_a_patch_changes_spec_and_nothing_else)
 /* Any number of replicas, any order of steps, lost answers: never two leaders, and one in the end. */
 TEST_LOOP(never_two_leaders, 0, 20)
 {
-	struct server s = { 0 };
-	struct leader l[3];
+	struct leader all[3];
 	unsigned seed = 20261121u + (unsigned)_i;
 	uint64_t now = 1;
 
@@ -293,10 +266,10 @@ TEST_LOOP(never_two_leaders, 0, 20)
 		char name[16];
 
 		(void)snprintf(name, sizeof(name), "replica-%d", i);
-		leader_init(&l[i], name);
+		leader_init(&all[i], name);
 	}
 	for (int step = 0; step < 4000; step++) {
-		struct leader *one_of = &l[rand_r(&seed) % 3];
+		struct leader *one_of = &all[rand_r(&seed) % 3];
 		int leaders = 0;
 		uint64_t at;
 
@@ -314,12 +287,13 @@ TEST_LOOP(never_two_leaders, 0, 20)
 			(void)one(one_of, &s, now);
 		}
 		for (int i = 0; i < 3; i++)
-			leaders += leader_leads(&l[i], now);
+			leaders += leader_leads(&all[i], now);
 		ck_assert_int_le(leaders, 1);
 	}
 	for (int i = 0; i < 400; i++)
-		(void)one(&l[i % 3], &s, now += 100);
-	ck_assert_int_eq(leader_leads(&l[0], now) + leader_leads(&l[1], now) + leader_leads(&l[2], now), 1);
+		(void)one(&all[i % 3], &s, now += 100);
+	ck_assert_int_eq(leader_leads(&all[0], now) + leader_leads(&all[1], now) + leader_leads(&all[2], now),
+			 1);
 }
 
 TEST(reads_a_lease)
@@ -337,7 +311,7 @@ TEST(reads_a_lease)
 		"\x10\x0f\x1a\x08\x08\x0a\x10\x80\xca\xb5\xee\x01\x22\x02\x08\x14\x28\x03\x78\x01";
 	struct lease_facts f;
 
-	ck_assert_int_eq(lease_object_open(wire, sizeof(wire) - 1, &f), 0);
+	ck_assert_int_eq(decode_lease_answer(wire, sizeof(wire) - 1, &f), 0);
 	ck_assert_str_eq(f.holder, "abc");
 	ck_assert_str_eq(f.rv, "42");
 	ck_assert_int_eq(f.duration_s, 15);
@@ -345,8 +319,11 @@ TEST(reads_a_lease)
 	ck_assert_int_eq(f.renewed, 20000);
 	ck_assert_int_eq(f.transitions, 3);
 	for (size_t cut = 0; cut < sizeof(wire) - 1 - 27; cut++) /* up to the spec */
-		ck_assert_int_eq(lease_object_open(wire, cut, &f), -EBADMSG);
-	ck_assert_int_eq(lease_object_open("k8s", 3, &f), -EBADMSG);
+		ck_assert_int_eq(decode_lease_answer(wire, cut, &f), -EBADMSG);
+	ck_assert_int_eq(decode_lease_answer("k8s", 3, &f), -EBADMSG);
 }
 
-SUITE("kube/leader");
+TEST_MAIN("kube/leader")
+{
+	tcase_add_checked_fixture(t, setup, NULL);
+}

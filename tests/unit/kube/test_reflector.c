@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <event2/event.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

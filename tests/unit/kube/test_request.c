@@ -1,17 +1,13 @@
-/* test_request.c - paths, bodies, answers and discovery. */
+/* test_request.c - paths and bodies. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
-#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kube/discovery.h"
 #include "kube/path.h"
-#include "kube/refusal.h"
 #include "kube/write_body.h"
 #include "tests/suite.h"
-#include "tests/unit/kube/wire.h"
 
 #define PATH_IS(want, ...)                                                                                   \
 	do {                                                                                                 \
@@ -101,119 +97,6 @@ TEST(test_object_patches)
 	free(a);
 	free(b);
 	free(c);
-}
-
-static struct refusal parse(long http, const char *body)
-{
-	struct refusal s;
-
-	refusal_parse(http, body, strlen(body), &s);
-	return s;
-}
-
-TEST(test_status_json)
-{
-	struct refusal s =
-		parse(429, "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"TooManyRequests\","
-			   "\"message\":\"wait\\nnow\",\"details\":{\"retryAfterSeconds\":7},"
-			   "\"code\":429}");
-
-	ck_assert_str_eq(s.reason, "TooManyRequests");
-	ck_assert_str_eq(s.message, "wait?now");
-	ck_assert_int_eq(s.retry_after_s, 7);
-	/* An eviction that several budgets refuse: HTTP 201 around a 500. */
-	s = parse(201,
-		  "{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":500,\"message\":\"more than one\"}");
-	ck_assert_int_eq(s.code, 500);
-	/* The deleted object itself. */
-	s = parse(200, "{\"kind\":\"Pod\",\"code\":500,\"message\":\"no\"}");
-	ck_assert_int_eq(s.code, 200);
-	ck_assert_str_eq(s.message, "");
-	ck_assert_str_eq(s.reason, "");
-}
-
-TEST(test_status_protobuf)
-{
-	struct wire raw = { 0 }, w = { 0 };
-	struct refusal s;
-
-	wire_field_str(&raw, 3, "pods \"a\" not found");
-	wire_field_str(&raw, 4, "NotFound");
-	wire_field_varint(&raw, 6, 404);
-	wire_envelope(&w, "v1", "Status", &raw);
-	refusal_parse(404, (const char *)w.p, w.n, &s);
-	ck_assert_int_eq(s.code, 404);
-	ck_assert_str_eq(s.reason, "NotFound");
-	ck_assert_str_eq(s.message, "pods \"a\" not found");
-	ck_assert_int_eq(s.retry_after_s, -1);
-	wire_done(&w);
-}
-
-TEST(test_status_text)
-{
-	struct refusal s = parse(429, "Too many requests, please try again later.\n");
-
-	ck_assert_int_eq(s.code, 429);
-	ck_assert_str_eq(s.message, "Too many requests, please try again later.");
-	s = parse(502, "<html><body>login</body></html>");
-	ck_assert_str_eq(s.message, "");
-	s = parse(500, "");
-	ck_assert_int_eq(s.code, 500);
-	ck_assert_str_eq(s.message, "");
-	s = parse(500, "{\"kind\":\"Stat");
-	ck_assert_str_eq(s.message, "");
-}
-
-static const char apps[] =
-	"{\"kind\":\"APIResourceList\",\"groupVersion\":\"apps/v1\",\"resources\":["
-	"{\"name\":\"deployments\",\"namespaced\":true,\"kind\":\"Deployment\",\"verbs\":[\"get\"]},"
-	"{\"name\":\"deployments/"
-	"scale\",\"namespaced\":true,\"kind\":\"Scale\",\"group\":\"autoscaling\",\"version\":"
-	"\"v1\",\"verbs\":[\"get\",\"patch\",\"update\"]},"
-	"{\"name\":\"deployments/status\",\"namespaced\":true,\"kind\":\"Deployment\",\"verbs\":[\"get\"]},"
-	"{\"name\":\"daemonsets/status\",\"kind\":\"DaemonSet\"},"
-	"{\"name\":\"daemonsets\",\"namespaced\":true,\"kind\":\"DaemonSet\",\"verbs\":[\"get\"]},"
-	"{\"name\":\"gizmos\",\"namespaced\":true,\"kind\":\"Gizmo\"},"
-	"{\"name\":\"gizmos/scale\",\"kind\":\"Scale\",\"verbs\":[\"get\"]},7,{\"name\":1,\"kind\":[]}]}";
-
-TEST(test_discovery)
-{
-	struct discovery_kind k;
-
-	ck_assert_int_eq(discovery_find_kind(apps, strlen(apps), "Deployment", &k), 0);
-	ck_assert_str_eq(k.resource, "deployments");
-	ck_assert(k.namespaced && k.has_scale && k.scale_patchable);
-	discovery_kind_done(&k);
-	ck_assert_int_eq(discovery_find_kind(apps, strlen(apps), "DaemonSet", &k), 0);
-	ck_assert_str_eq(k.resource, "daemonsets");
-	ck_assert(!k.has_scale);
-	discovery_kind_done(&k);
-	ck_assert_int_eq(discovery_find_kind(apps, strlen(apps), "Gizmo", &k), 0);
-	ck_assert(k.has_scale && !k.scale_patchable);
-	discovery_kind_done(&k);
-	ck_assert_int_eq(discovery_find_kind(apps, strlen(apps), "Rollout", &k), -ENOENT);
-	ck_assert_int_eq(discovery_find_kind("{}", 2, "Rollout", &k), -EBADMSG);
-	ck_assert_int_eq(discovery_find_kind("<html>", 6, "Rollout", &k), -EBADMSG);
-}
-
-TEST(test_split_version)
-{
-	char *g, *v;
-
-	ck_assert_int_eq(discovery_split_version("apps/v1", &g, &v), 0);
-	ck_assert_str_eq(g, "apps");
-	ck_assert_str_eq(v, "v1");
-	free(g);
-	free(v);
-	ck_assert_int_eq(discovery_split_version("v1", &g, &v), 0);
-	ck_assert_str_eq(g, "");
-	ck_assert_str_eq(v, "v1");
-	free(g);
-	free(v);
-	ck_assert_int_eq(discovery_split_version("", &g, &v), -EINVAL);
-	ck_assert_int_eq(discovery_split_version("/v1", &g, &v), -EINVAL);
-	ck_assert_int_eq(discovery_split_version("a/b/c", &g, &v), -EINVAL);
-	ck_assert_int_eq(discovery_split_version("apps/", &g, &v), -EINVAL);
 }
 
 SUITE("kube/request");

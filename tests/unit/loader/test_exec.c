@@ -22,21 +22,29 @@ static void set_up(void)
 	suite_folder(dir);
 }
 
-/* A target whose plugin is a shell script with this body. */
-static struct kube_target target_of(const char *body)
-{
-	struct kube_target t = { 0 };
-	FILE *f;
+static struct kube_target target;
+static char why[LOADER_ERROR_MAX];
+static int64_t expiry;
 
-	t.exec.command = xasprintf("%s/plugin", dir);
-	t.exec.api_version = xstrdup("client.authentication.k8s.io/v1");
-	t.c.server = xstrdup("https://h:6443");
-	f = fopen(t.exec.command, "we");
-	ck_assert_ptr_nonnull(f);
-	(void)fprintf(f, "#!/bin/sh\n%s\n", body);
-	(void)fclose(f);
-	ck_assert_int_eq(chmod(t.exec.command, 0700), 0);
-	return t;
+/* The plugin is a shell script with this body. */
+static void set_plugin(const char *body)
+{
+	_cleanup_free_ char *script = xasprintf("#!/bin/sh\n%s\n", body);
+
+	target.exec.command = suite_file(dir, "plugin", script);
+	target.exec.api_version = xstrdup("client.authentication.k8s.io/v1");
+	target.c.server = xstrdup("https://h:6443");
+	ck_assert_int_eq(chmod(target.exec.command, 0700), 0);
+}
+
+static void runs(void)
+{
+	ck_assert_msg(loader_exec(&target, 5000, &expiry, why) == 0, "%s", why);
+}
+
+static void tear_down(void)
+{
+	kube_target_done(&target);
 }
 
 #define ANSWER(status)                                                                                       \
@@ -47,51 +55,42 @@ static struct kube_target target_of(const char *body)
 
 TEST(takes_a_token)
 {
-	struct kube_target t =
-		target_of(ANSWER("\"token\":\"abc\",\"expirationTimestamp\":\"2026-11-21T10:22:48Z\""));
-	char why[LOADER_ERROR_MAX] = "";
-	int64_t expiry;
+	set_plugin(ANSWER("\"token\":\"abc\",\"expirationTimestamp\":\"2026-11-21T10:22:48Z\""));
 
-	ck_assert_msg(loader_exec(&t, 5000, &expiry, why) == 0, "%s", why);
-	ck_assert_str_eq(t.c.token, "abc");
+	runs();
+	ck_assert_str_eq(target.c.token, "abc");
 	ck_assert_int_eq(expiry, INT64_C(1795256568000));
-	kube_target_done(&t);
 }
 
 TEST(takes_a_certificate)
 {
-	struct kube_target t = target_of(ANSWER("\"clientCertificateData\":\"" PEM(
-		"CERTIFICATE") "\",\"clientKeyData\":\"" PEM("PRIVATE KEY") "\""));
-	char why[LOADER_ERROR_MAX] = "";
-	int64_t expiry;
-
-	ck_assert_msg(loader_exec(&t, 5000, &expiry, why) == 0, "%s", why);
-	ck_assert_ptr_null(t.c.token);
-	ck_assert_str_eq(t.c.cert_pem, "-----BEGIN CERTIFICATE-----\nx\n");
-	ck_assert_ptr_nonnull(t.c.key_pem);
+	set_plugin(ANSWER("\"clientCertificateData\":\"" PEM("CERTIFICATE") "\",\"clientKeyData\":\"" PEM(
+		"PRIVATE KEY") "\""));
+	runs();
+	ck_assert_ptr_null(target.c.token);
+	ck_assert_str_eq(target.c.cert_pem, "-----BEGIN CERTIFICATE-----\nx\n");
+	ck_assert_ptr_nonnull(target.c.key_pem);
 	ck_assert_int_eq(expiry, 0);
-	kube_target_done(&t);
 }
 
 TEST(tells_the_plugin_what_it_needs)
 {
-	struct kube_target t = target_of(
+	set_plugin(
 		"{ echo \"$1|$2|$N|$HOME\"; echo \"$KUBERNETES_EXEC_INFO\"; } > \"$(dirname \"$0\")/seen\"\n"
 		"cat\n" /* stdin is empty, not ours */
 		"[ -e /proc/self/fd/7 ] && exit 9\n" ANSWER("\"token\":\"t\""));
-	char why[LOADER_ERROR_MAX] = "", seen[1024] = "";
-	int64_t expiry;
+	char seen[1024] = "";
 
-	str_list_add(&t.exec.args, "a", 1);
-	str_list_add(&t.exec.args, "b; c", 4);
-	t.exec.env = xcalloc(2, sizeof(*t.exec.env));
-	t.exec.n_env = 2;
-	t.exec.env[0] = (struct kube_env){ xstrdup("N"), xstrdup("v") };
-	t.exec.env[1] = (struct kube_env){ xstrdup("HOME"), xstrdup("/over") };
-	t.exec.provide_cluster_info = true;
-	t.c.ca_pem = xstrdup("ABCD");
+	str_list_add(&target.exec.args, "a", 1);
+	str_list_add(&target.exec.args, "b; c", 4);
+	target.exec.env = xcalloc(2, sizeof(*target.exec.env));
+	target.exec.n_env = 2;
+	target.exec.env[0] = (struct kube_env){ xstrdup("N"), xstrdup("v") };
+	target.exec.env[1] = (struct kube_env){ xstrdup("HOME"), xstrdup("/over") };
+	target.exec.provide_cluster_info = true;
+	target.c.ca_pem = xstrdup("ABCD");
 	ck_assert_int_eq(dup2(STDERR_FILENO, 7), 7); /* must not be inherited */
-	ck_assert_msg(loader_exec(&t, 5000, &expiry, why) == 0, "%s", why);
+	runs();
 	_cleanup_free_ char *path = xasprintf("%s/seen", dir);
 	FILE *f = fopen(path, "re");
 	ck_assert_ptr_nonnull(f);
@@ -102,7 +101,6 @@ TEST(tells_the_plugin_what_it_needs)
 		seen, "{\"apiVersion\":\"client.authentication.k8s.io/v1\",\"kind\":\"ExecCredential\","
 		      "\"spec\":{\"interactive\":false,\"cluster\":{\"server\":\"https://h:6443\","
 		      "\"certificate-authority-data\":\"QUJDRA==\"}}}"));
-	kube_target_done(&t);
 }
 
 static const struct {
@@ -135,36 +133,28 @@ static const struct {
 
 TEST_LOOP(tells_what_went_wrong, 0, ARRAY_SIZE(errors))
 {
-	struct kube_target t = target_of(errors[_i].body);
+	set_plugin(errors[_i].body);
 	const uint64_t before = clock_boot_ms();
-	char why[LOADER_ERROR_MAX] = "";
-	int64_t expiry;
 
-	ck_assert_int_eq(loader_exec(&t, 1000, &expiry, why), errors[_i].r);
+	ck_assert_int_eq(loader_exec(&target, 1000, &expiry, why), errors[_i].r);
 	ck_assert_msg(strstr(why, errors[_i].text), "%s", why);
-	ck_assert_ptr_null(t.c.token);
+	ck_assert_ptr_null(target.c.token);
 	ck_assert_uint_lt(clock_boot_ms() - before, 5000);
-	kube_target_done(&t);
 }
 
 TEST(no_such_program)
 {
-	struct kube_target t = { 0 };
-	char why[LOADER_ERROR_MAX] = "";
-	int64_t expiry;
-
-	t.exec.command = xstrdup("opc-no-such-plugin");
-	t.exec.api_version = xstrdup("client.authentication.k8s.io/v1");
-	t.exec.install_hint = xstrdup("install it from there");
-	t.c.server = xstrdup("https://h");
-	ck_assert_int_eq(loader_exec(&t, 1000, &expiry, why), -ENOENT);
+	target.exec.command = xstrdup("opc-no-such-plugin");
+	target.exec.api_version = xstrdup("client.authentication.k8s.io/v1");
+	target.exec.install_hint = xstrdup("install it from there");
+	target.c.server = xstrdup("https://h");
+	ck_assert_int_eq(loader_exec(&target, 1000, &expiry, why), -ENOENT);
 	ck_assert_msg(strstr(why, "no such program in PATH. install it from there"), "%s", why);
-	kube_target_done(&t);
 }
 
 TEST(resolves_names)
 {
-	char why[LOADER_ERROR_MAX] = "", *address = NULL;
+	char *address = NULL;
 
 	ck_assert_msg(loader_resolve("localhost", 6443, &address, why) == 0, "%s", why);
 	ck_assert(strcmp(address, "127.0.0.1:6443") == 0 || strcmp(address, "[::1]:6443") == 0);
@@ -176,5 +166,5 @@ TEST(resolves_names)
 TEST_MAIN("loader/exec")
 {
 	tcase_set_timeout(t, 30);
-	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_checked_fixture(t, set_up, tear_down);
 }

@@ -1,13 +1,11 @@
 /* test_loader.c - the loader as a process: what it sends for which files, and how it ends. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +64,8 @@ struct run {
 	struct settings watcher[4], worker[4], reporter;
 	int reporter_fd;
 };
+
+static struct run run; /* the last one */
 
 static void take_blob(struct run *r, const struct msg_load_blob *m, int fd)
 {
@@ -150,12 +150,24 @@ static bool receive(int sock, struct run *r)
 /* How many the loader may have, 0 = as many as we. */
 static rlim_t descriptors;
 
-/* arguments: "--flag", "value", ..., NULL behind --config FILE */
-static void run_loader(struct run *r, const char *config, const char *a, const char *b)
+static void run_done(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(run.watcher); i++) {
+		settings_done(&run.watcher[i]);
+		settings_done(&run.worker[i]);
+	}
+	settings_done(&run.reporter);
+	if (run.reporter_fd > 0)
+		(void)close(run.reporter_fd);
+	run = (struct run){ 0 };
+}
+
+/* kubeconfig NULL: without the flag */
+static void run_loader(const char *config, const char *kubeconfig)
 {
 	int pair[2], status;
 
-	*r = (struct run){ .reporter_fd = -1 };
+	run_done();
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	const pid_t pid = fork();
 
@@ -163,95 +175,93 @@ static void run_loader(struct run *r, const char *config, const char *a, const c
 		(void)dup2(pair[1], 3);
 		if (descriptors)
 			(void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){ descriptors, descriptors });
-		(void)execl(LOADER, "loader", "--config", config, a, b, (char *)NULL);
+		(void)execl(LOADER, "loader", "--config", config, kubeconfig ? "--kubeconfig" : NULL,
+			    kubeconfig, (char *)NULL);
 		_exit(1);
 	}
 	(void)close(pair[1]);
-	while (receive(pair[0], r))
+	while (receive(pair[0], &run))
 		;
 	(void)close(pair[0]);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFEXITED(status));
-	r->code = WEXITSTATUS(status);
-	ck_assert(r->hello || descriptors);
+	run.code = WEXITSTATUS(status);
+	ck_assert(run.hello || descriptors);
 }
 
-static void run_done(struct run *r)
+static void run_original(void)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(r->watcher); i++) {
-		settings_done(&r->watcher[i]);
-		settings_done(&r->worker[i]);
-	}
-	settings_done(&r->reporter);
-	if (r->reporter_fd >= 0)
-		(void)close(r->reporter_fd);
+	_cleanup_free_ char *kubeconfig = path_of("reader");
+
+	run_loader(GOLDEN_DIR "/original.yml", kubeconfig);
+}
+
+/* A configuration of this text, and the kubeconfig of that name (NULL: without the flag). */
+static void run_text(const char *text, const char *kubeconfig)
+{
+	_cleanup_free_ char *path = kubeconfig ? path_of(kubeconfig) : NULL,
+			    *config = suite_file(dir, "config.yml", text);
+
+	run_loader(config, path);
+}
+
+static void succeeds(const char *text, const char *kubeconfig)
+{
+	run_text(text, kubeconfig);
+	ck_assert_msg(run.code == 0, "%s", run.lines[0]);
 }
 
 TEST(the_original_file)
 {
-	_cleanup_free_ char *kubeconfig = path_of("reader");
-	struct run r;
-
-	run_loader(&r, GOLDEN_DIR "/original.yml", "--kubeconfig", kubeconfig);
-	ck_assert_int_eq(r.code, 0);
-	ck_assert(r.end && r.ok);
-	ck_assert_uint_eq(r.errors, 0);
-	ck_assert_uint_eq(r.tree.clusters, 1);
-	ck_assert_uint_eq(r.tree.refresh_ms, 50000); /* a token file */
-	ck_assert(!r.tree.observe);
-	ck_assert_str_eq(r.clusters[0].cluster_name, "default");
-	ck_assert_uint_eq(r.clusters[0].workers, 2);
-	ck_assert_str_eq(r.watcher[0].cluster.server, "https://127.0.0.1:6443");
-	ck_assert_ptr_null(r.watcher[0].cluster.address);
-	ck_assert_str_eq(r.watcher[0].cluster.token, "READERTOKEN");
-	ck_assert_str_eq(r.watcher[0].cluster.ca_pem, "-----BEGIN CERTIFICATE-----\nx\n");
-	ck_assert_str_eq(r.worker[0].cluster.token, "READERTOKEN");
-	ck_assert_str_eq(r.worker[0].policy.duty[DUTY_EVICTED].namespaces.v[0], "default");
-	ck_assert_ptr_null(r.watcher[0].api_url);
-	ck_assert_ptr_null(r.reporter.cluster.token);
-	ck_assert_str_eq(r.reporter.api_url, "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx");
-	ck_assert_str_eq(r.reporter.cluster_names.v[0], "default");
-	run_done(&r);
+	run_original();
+	ck_assert_int_eq(run.code, 0);
+	ck_assert(run.end && run.ok);
+	ck_assert_uint_eq(run.errors, 0);
+	ck_assert_uint_eq(run.tree.clusters, 1);
+	ck_assert_uint_eq(run.tree.refresh_ms, 50000); /* a token file */
+	ck_assert(!run.tree.observe);
+	ck_assert_str_eq(run.clusters[0].cluster_name, "default");
+	ck_assert_uint_eq(run.clusters[0].workers, 2);
+	ck_assert_str_eq(run.watcher[0].cluster.server, "https://127.0.0.1:6443");
+	ck_assert_ptr_null(run.watcher[0].cluster.address);
+	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
+	ck_assert_str_eq(run.watcher[0].cluster.ca_pem, "-----BEGIN CERTIFICATE-----\nx\n");
+	ck_assert_str_eq(run.worker[0].cluster.token, "READERTOKEN");
+	ck_assert_str_eq(run.worker[0].policy.duty[DUTY_EVICTED].namespaces.v[0], "default");
+	ck_assert_ptr_null(run.watcher[0].api_url);
+	ck_assert_ptr_null(run.reporter.cluster.token);
+	ck_assert_str_eq(run.reporter.api_url, "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx");
+	ck_assert_str_eq(run.reporter.cluster_names.v[0], "default");
 }
 
 TEST(two_clusters_and_a_writer)
 {
-	_cleanup_free_ char *config = suite_file(
-		dir, "config.yml",
-		"deleteEvictedPod: {enable: true, namespaces: default, includeJobs: false}\nmode: observe\n"
-		"workers: 3\nclusters:\n- {name: east, kubeconfig: reader, writerKubeconfig: writer}\n"
-		"- {name: west, kubeconfig: writer, workers: 1}\nstateDir: state\n");
-	struct run r;
-
-	run_loader(&r, config, NULL, NULL);
-	ck_assert_msg(r.code == 0, "%s", r.lines[0]);
-	ck_assert_uint_eq(r.tree.clusters, 2);
-	ck_assert(r.tree.observe);
-	ck_assert_uint_eq(r.clusters[0].workers, 3);
-	ck_assert_uint_eq(r.clusters[1].workers, 1);
-	ck_assert_str_eq(r.watcher[0].cluster.token, "READERTOKEN");
-	ck_assert_str_eq(r.worker[0].cluster.token, "WRITERTOKEN");
-	ck_assert_str_eq(r.watcher[1].cluster.token, "WRITERTOKEN");
-	ck_assert_str_eq(r.watcher[1].cluster.name, "west");
-	ck_assert_uint_eq(r.reporter.cluster_names.n, 2);
+	succeeds("deleteEvictedPod: {enable: true, namespaces: default, includeJobs: false}\nmode: observe\n"
+		 "workers: 3\nclusters:\n- {name: east, kubeconfig: reader, writerKubeconfig: writer}\n"
+		 "- {name: west, kubeconfig: writer, workers: 1}\nstateDir: state\n",
+		 NULL);
+	ck_assert_uint_eq(run.tree.clusters, 2);
+	ck_assert(run.tree.observe);
+	ck_assert_uint_eq(run.clusters[0].workers, 3);
+	ck_assert_uint_eq(run.clusters[1].workers, 1);
+	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
+	ck_assert_str_eq(run.worker[0].cluster.token, "WRITERTOKEN");
+	ck_assert_str_eq(run.watcher[1].cluster.token, "WRITERTOKEN");
+	ck_assert_str_eq(run.watcher[1].cluster.name, "west");
+	ck_assert_uint_eq(run.reporter.cluster_names.n, 2);
 	_cleanup_free_ char *state = path_of("state");
-	ck_assert_str_eq(r.reporter.state_dir, state); /* beside the file */
-	run_done(&r);
+	ck_assert_str_eq(run.reporter.state_dir, state); /* beside the file */
 }
 
 static struct msg_load_fixed fixed_of(const char *text, const char *key)
 {
-	_cleanup_free_ char *kubeconfig = path_of("reader"), *config = suite_file(dir, "config.yml", text);
 	struct msg_load_fixed found = { 0 };
-	struct run r;
 
-	run_loader(&r, config, "--kubeconfig", kubeconfig);
-	ck_assert_msg(r.code == 0, "%s", r.lines[0]);
-	for (size_t i = 0; i < r.n_fixed; i++)
-		if (strcmp(r.fixed[i].key, key) == 0)
-			found = r.fixed[i];
+	succeeds(text, "reader");
+	for (size_t i = 0; i < run.n_fixed; i++)
+		if (strcmp(run.fixed[i].key, key) == 0)
+			found = run.fixed[i];
 	ck_assert_str_eq(found.key, key);
-	run_done(&r);
 	return found;
 }
 
@@ -271,59 +281,43 @@ TEST(what_a_restart_alone_changes_is_said)
 
 TEST(equal_files_give_equal_bytes)
 {
-	_cleanup_free_ char *kubeconfig = path_of("reader");
 	char a[8192], b[8192];
-	struct run r, again;
 
-	run_loader(&r, GOLDEN_DIR "/original.yml", "--kubeconfig", kubeconfig);
-	run_loader(&again, GOLDEN_DIR "/original.yml", "--kubeconfig", kubeconfig);
-	const ssize_t n = pread(r.reporter_fd, a, sizeof(a), 0);
+	run_original();
+	const ssize_t n = pread(run.reporter_fd, a, sizeof(a), 0);
+	run_original();
 	ck_assert_int_gt(n, 100);
-	ck_assert_int_eq(pread(again.reporter_fd, b, sizeof(b), 0), n);
+	ck_assert_int_eq(pread(run.reporter_fd, b, sizeof(b), 0), n);
 	ck_assert_int_eq(memcmp(a, b, (size_t)n), 0);
-	run_done(&r);
-	run_done(&again);
 }
 
 TEST(webhook_from_files_and_zone)
 {
-	_cleanup_free_ char *kubeconfig = path_of("reader");
 	free(suite_file(dir, "hook", "https://localhost:1/HOOK\n"));
 	free(suite_file(dir, "sign", "SIGN\n"));
-	_cleanup_free_ char *config = suite_file(
-		dir, "config.yml",
-		"tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook, secretFile: sign, "
-		"duration: 'CRON_TZ=Asia/Tokyo 0 7 9 * * 1'}\n");
-	struct run r;
-
-	run_loader(&r, config, "--kubeconfig", kubeconfig);
-	ck_assert_msg(r.code == 0, "%s", r.lines[0]);
-	ck_assert_str_eq(r.reporter.api_url, "https://localhost:1/HOOK");
-	ck_assert_str_eq(r.reporter.api_secret, "SIGN");
-	ck_assert_ptr_nonnull(strstr(r.reporter.api_address, ":1"));
-	ck_assert_str_eq(r.reporter.time_zone, "Asia/Tokyo");
-	ck_assert_uint_gt(r.reporter.zone_size, 100);
-	run_done(&r);
+	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook, secretFile: sign, "
+		 "duration: 'CRON_TZ=Asia/Tokyo 0 7 9 * * 1'}\n",
+		 "reader");
+	ck_assert_str_eq(run.reporter.api_url, "https://localhost:1/HOOK");
+	ck_assert_str_eq(run.reporter.api_secret, "SIGN");
+	ck_assert_ptr_nonnull(strstr(run.reporter.api_address, ":1"));
+	ck_assert_str_eq(run.reporter.time_zone, "Asia/Tokyo");
+	ck_assert_uint_gt(run.reporter.zone_size, 100);
 }
 
 TEST(in_a_pod)
 {
-	_cleanup_free_ char *config = suite_file(dir, "config.yml", "sandbox: require\n");
 	free(suite_file(dir, "namespace", "janitors"));
-	struct run r;
-
 	ck_assert_int_eq(setenv("OPC_SERVICEACCOUNT_DIR", dir, 1), 0);
 	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1), 0);
 	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
 	ck_assert_int_eq(setenv("POD_NAME", "me-0", 1), 0);
-	run_loader(&r, config, NULL, NULL);
-	ck_assert_msg(r.code == 0, "%s", r.lines[0]);
-	ck_assert_str_eq(r.watcher[0].cluster.server, "https://10.0.0.1:443");
-	ck_assert_str_eq(r.watcher[0].cluster.token, "READERTOKEN");
-	ck_assert_str_eq(r.worker[0].policy.own_namespace, "janitors");
-	ck_assert_str_eq(r.worker[0].policy.own_pod, "me-0");
-	ck_assert_uint_eq(r.reporter.sandbox, SANDBOX_REQUIRE);
-	run_done(&r);
+	succeeds("sandbox: require\n", NULL);
+	ck_assert_str_eq(run.watcher[0].cluster.server, "https://10.0.0.1:443");
+	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
+	ck_assert_str_eq(run.worker[0].policy.own_namespace, "janitors");
+	ck_assert_str_eq(run.worker[0].policy.own_pod, "me-0");
+	ck_assert_uint_eq(run.reporter.sandbox, SANDBOX_REQUIRE);
 }
 
 /* What is broken, and the line that says so. */
@@ -349,60 +343,46 @@ static const struct {
 
 TEST_LOOP(tells_what_is_broken, 0, ARRAY_SIZE(errors))
 {
-	_cleanup_free_ char *kubeconfig = path_of("reader"),
-			    *config = suite_file(dir, "config.yml", errors[_i].config);
 	_cleanup_free_ char *file = path_of(errors[_i].file);
 	bool found = false;
-	struct run r;
 
 	(void)unlink(file);
 	if (errors[_i].text)
 		free(suite_file(dir, errors[_i].file, errors[_i].text));
-	run_loader(&r, config, "--kubeconfig", kubeconfig);
-	ck_assert_int_eq(r.code, errors[_i].code);
-	ck_assert(r.end && !r.ok);
-	ck_assert_uint_ge(r.errors, 1);
-	for (size_t i = 0; i < r.n_lines; i++)
-		found = found || strstr(r.lines[i], errors[_i].line);
-	ck_assert_msg(found, "%s", r.lines[0]);
-	ck_assert_uint_eq(r.n_clusters, 0);
-	run_done(&r);
+	run_text(errors[_i].config, "reader");
+	ck_assert_int_eq(run.code, errors[_i].code);
+	ck_assert(run.end && !run.ok);
+	ck_assert_uint_ge(run.errors, 1);
+	for (size_t i = 0; i < run.n_lines; i++)
+		found = found || strstr(run.lines[i], errors[_i].line);
+	ck_assert_msg(found, "%s", run.lines[0]);
+	ck_assert_uint_eq(run.n_clusters, 0);
 }
 
 /* A lack of descriptors passes, wherever it is met: 78 would keep the service down. */
 TEST(no_lack_of_descriptors_ends_with_78)
 {
-	_cleanup_free_ char *kubeconfig = path_of("reader");
-	struct run r;
 	int code = -1;
 
 	for (descriptors = 4; descriptors < 40 && code != 0; descriptors++) {
-		run_loader(&r, GOLDEN_DIR "/original.yml", "--kubeconfig", kubeconfig);
-		code = r.code;
+		run_original();
+		code = run.code;
 		ck_assert_int_ne(code, EXIT_CODE_CONFIG);
-		run_done(&r);
 	}
 	ck_assert_int_eq(code, 0);
 }
 
 TEST(a_webhook_that_does_not_resolve_is_a_warning)
 {
-	_cleanup_free_ char *kubeconfig = path_of("reader");
-	_cleanup_free_ char *config = suite_file(
-		dir, "config.yml",
-		"tooManyRestart: {enable: true, namespaces: a, apiurl: 'https://no-such.invalid/x'}\n");
-	struct run r;
-
-	run_loader(&r, config, "--kubeconfig", kubeconfig);
-	ck_assert_int_eq(r.code, 0);
-	ck_assert_uint_eq(r.errors, 0);
-	ck_assert_ptr_nonnull(strstr(r.lines[0], "no report until it does"));
-	ck_assert_uint_eq(r.tree.refresh_ms, 30000);
-	run_done(&r);
+	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurl: 'https://no-such.invalid/x'}\n",
+		 "reader");
+	ck_assert_uint_eq(run.errors, 0);
+	ck_assert_ptr_nonnull(strstr(run.lines[0], "no report until it does"));
+	ck_assert_uint_eq(run.tree.refresh_ms, 30000);
 }
 
 TEST_MAIN("loader/loader")
 {
 	tcase_set_timeout(t, 40);
-	tcase_add_checked_fixture(t, set_up, NULL);
+	tcase_add_checked_fixture(t, set_up, run_done);
 }

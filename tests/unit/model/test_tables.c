@@ -6,8 +6,8 @@
 
 #include "base/cleanup.h"
 #include "model/duties.h"
-#include "model/outcomes.h"
-#include "model/verdicts.h"
+#include "model/actions.h"
+#include "model/reasons.h"
 #include "tests/suite.h"
 
 /* What older histories, messages of saved state and annotations hold. A row may be added, never changed. */
@@ -48,6 +48,21 @@ TEST(duties_are_complete_and_found_by_every_spelling)
 	ck_assert_ptr_null(duty_desc(DUTY__MAX));
 	ck_assert_str_eq(duty_name((enum duty)DUTY_ALL), "?");
 	ck_assert(!duty_acts(DUTY__MAX));
+}
+
+TEST(duties_of_workloads_in_the_order_of_judging)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
+		const bool workload = duty_desc(d)->key == KEY_WORKLOAD;
+
+		ck_assert_int_eq(duty_workload(d), workload ? (int)n : -1);
+		ck_assert(!workload || duty_of_workload(n++) == d);
+	}
+	ck_assert_uint_eq(n, WORKLOAD_DUTIES);
+	ck_assert_int_eq(duty_workload(DUTY__MAX), -1);
 }
 
 TEST(a_duty_does_its_own_action_only)

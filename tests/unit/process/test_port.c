@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 
-#include "process/port.h"
+#include "process/sandbox.h"
 #include "tests/suite.h"
 
 TEST(ports)
@@ -30,7 +30,7 @@ TEST(ports)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		ck_assert_msg(port_of(cases[i].url) == cases[i].port, "%s", cases[i].url);
+		ck_assert_msg(sandbox_port_of(cases[i].url) == cases[i].port, "%s", cases[i].url);
 }
 
 SUITE("process/port");

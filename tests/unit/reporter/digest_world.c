@@ -70,10 +70,17 @@ void set_schedule(const char *schedule, bool enable)
 	digest_runner_set_options(run, &p);
 }
 
+void kill_it(void)
+{
+	digest_runner_free(&run);
+	db_close(&db);
+}
+
 uint64_t start_unarmed(void)
 {
 	uint64_t in_doubt = 99;
 
+	kill_it();
 	db = test_db_open(dir);
 	run = digest_runner_new(db, &ops, &w);
 	ck_assert_int_eq(digest_runner_recover(run, &in_doubt), 0);
@@ -88,13 +95,6 @@ uint64_t start_again(void)
 
 	set_schedule("0 0 9 * * *", true);
 	return in_doubt;
-}
-
-/* As after SIGKILL: what is on disk is all there is. */
-void kill_it(void)
-{
-	digest_runner_free(&run);
-	db_close(&db);
 }
 
 void world_setup(void)
@@ -139,6 +139,12 @@ void answer_end(uint64_t cluster, bool synced)
 	digest_runner_on_end(run, &e);
 }
 
+void answer(void)
+{
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+}
+
 void answer_bot(enum sink_verdict v)
 {
 	const struct sink_answer a = {
@@ -153,8 +159,7 @@ void reach_post(void)
 {
 	pass(10000);
 	ck_assert_uint_eq(w.asked, clusters);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	ck_assert_uint_eq(w.posts, 1);
 }
 

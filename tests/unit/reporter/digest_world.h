@@ -27,18 +27,20 @@ extern size_t clusters; /* 1 or 2; counts from the next start on */
 
 void world_setup(void);
 void world_teardown(void);
-/* Returns how many posts were left in doubt at the last end. */
+/* After an end as by SIGKILL when it runs. Returns how many posts were left in doubt. */
 uint64_t start_again(void);
 uint64_t start_unarmed(void);
 /* As after SIGKILL: what is on disk is all there is. */
 void kill_it(void);
 void set_schedule(const char *schedule, bool enable);
-/* Let time go by, then tick. */
 /* Something that a report has to tell beside restarts. */
 void need_an_operator(void);
+/* Let time go by, then tick. */
 void pass(int64_t ms);
 void answer_row(uint64_t cluster, const char *pod, uint64_t restarts);
 void answer_end(uint64_t cluster, bool synced);
+/* All that cluster 0 has: web-1 with 12 restarts. */
+void answer(void);
 void answer_bot(enum sink_verdict v);
 /* To the moment where the first (or only) part is on its way. */
 void reach_post(void);

@@ -106,27 +106,15 @@ void world_write(const struct msg *m, size_t n)
 	ck_assert_int_eq(history_flush(w.h), 0);
 }
 
-int world_query(const struct msg_ctl_history *question, struct query **ret)
-{
-	const struct msg m = { .type = MSG_CTL_HISTORY, .u.ctl_history = *question };
-
-	return query_history(w.db, w.h, &m, ret);
-}
-
-int world_show(uint64_t id, struct query **ret)
-{
-	const struct msg m = { .type = MSG_CTL_SHOW, .u.ctl_show = { .conn = 8, .id = id } };
-
-	return query_show(w.db, w.h, &m, ret);
-}
-
 int world_next_id(uint64_t *ret)
 {
-	return db_number(w.db, db_stmt(w.db, DB_OPEN_END), (int64_t *)ret);
+	return db_number(db_stmt(w.db, DB_OPEN_END), (int64_t *)ret);
 }
 
-size_t world_read(struct query *c, struct msg *out, size_t max)
+/* Every message until the end of a query that was made with r. */
+static size_t read_all(int r, struct query *c, struct msg *out, size_t max)
 {
+	ck_assert_int_eq(r, 0);
 	size_t n = 0;
 
 	while (n < max && query_next(c, &out[n]) == 1) {
@@ -137,6 +125,40 @@ size_t world_read(struct query *c, struct msg *out, size_t max)
 	}
 	query_free(&c);
 	return n;
+}
+
+size_t world_query(const struct msg_ctl_history *question, struct msg *out, size_t max)
+{
+	const struct msg m = { .type = MSG_CTL_HISTORY, .u.ctl_history = *question };
+	struct query *c = NULL;
+	const int r = query_history(w.db, w.h, &m, &c);
+
+	return read_all(r, c, out, max);
+}
+
+size_t world_show(uint64_t id, struct msg *out, size_t max)
+{
+	const struct msg m = { .type = MSG_CTL_SHOW, .u.ctl_show = { .conn = 8, .id = id } };
+	struct query *c = NULL;
+	const int r = query_show(w.db, w.h, &m, &c);
+
+	return read_all(r, c, out, max);
+}
+
+size_t world_saved(uint64_t cluster, bool observe, struct msg *out, size_t max)
+{
+	struct query *c = NULL;
+	const int r = query_saved(w.db, w.h, cluster, observe, &c);
+
+	return read_all(r, c, out, max);
+}
+
+size_t world_open_intents(struct msg *out, size_t max)
+{
+	struct query *c = NULL;
+	const int r = query_open_intents(w.db, w.h, &c);
+
+	return read_all(r, c, out, max);
 }
 
 struct msg world_failing_since(uint64_t cluster, const char *owner, int64_t at)

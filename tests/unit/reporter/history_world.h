@@ -42,12 +42,13 @@ struct msg world_refusal(const char *uid, const char *reason);
 struct msg world_failing_since(uint64_t cluster, const char *owner, int64_t at);
 /* Add and commit. */
 void world_write(const struct msg *m, size_t n);
-/* Ask the history; the first lease id never used. */
-int world_query(const struct msg_ctl_history *question, struct query **ret);
+/* The first lease id never used. */
 int world_next_id(uint64_t *ret);
-/* Ask for one action, on connection 8. */
-int world_show(uint64_t id, struct query **ret);
-/* Every message of an answer, until its end; each is encoded, which aborts on a field out of range. */
-size_t world_read(struct query *c, struct msg *out, size_t max);
+/* Every message of an answer, until its end; each is encoded, which aborts on a field out of range. Of the
+ * history, of one action (on connection 8), for a watcher, for the supervisor. */
+size_t world_query(const struct msg_ctl_history *question, struct msg *out, size_t max);
+size_t world_show(uint64_t id, struct msg *out, size_t max);
+size_t world_saved(uint64_t cluster, bool observe, struct msg *out, size_t max);
+size_t world_open_intents(struct msg *out, size_t max);
 
 #endif

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "model/duties.h"
 #include "model/guards.h"
-#include "reporter/digest/render.h"
+#include "reporter/digest/digest.h"
 #include "reporter/history/attention.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
@@ -161,7 +161,7 @@ TEST(many_kinds_are_cut)
 		ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 1", cluster), 0);
 	}
 	clock_fake_advance(HOUR);
-	ck_assert_uint_eq(begin(), RENDER_ATTENTION_MAX + 1);
+	ck_assert_uint_eq(begin(), DIGEST_ATTENTION_MAX + 1);
 	ck_assert(says("30 things need an operator") && says("Not all are shown"));
 }
 

@@ -141,21 +141,19 @@ TEST(file_of_the_first_version_is_brought_up_to_date)
 	int64_t n = -1;
 
 	open_file_of(1, rows);
-	sqlite3_stmt *st = db_stmt(db, DB_FAILING_SINCE_ROW);
+	sqlite3_stmt *st = db_stmt(db, DB_FAILING_SINCE_ROW, db_i("id", 1));
 
-	db_bind_i64(st, "id", 1);
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	db_read_msg(st, &m);
 	ck_assert_int_eq(m.u.failing_since_row.at, 900);
 	ck_assert_int_eq(m.u.failing_since_row.attempted, 0);
 	m = (struct msg){ .type = MSG_CTL_HISTORY_ROW };
-	st = db_stmt(db, DB_HISTORY_ACTION);
-	db_bind_i64(st, "id", 7);
+	st = db_stmt(db, DB_HISTORY_ACTION, db_i("id", 7));
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	db_read_msg(st, &m);
 	ck_assert_uint_eq(m.u.ctl_history_row.action, ACTION_DELETE);
 	ck_assert_int_eq(m.u.ctl_history_row.replicas, 3);
-	ck_assert_int_eq(db_number(db, db_stmt(db, DB_OPEN_COUNT), &n), 0);
+	ck_assert_int_eq(db_number(db_stmt(db, DB_OPEN_COUNT), &n), 0);
 	ck_assert_int_eq(n, 1);
 	db_close(&db);
 	db = test_db_open(dir); /* nothing is done twice */
@@ -179,13 +177,12 @@ TEST(what_the_second_version_left_open_is_open)
 	int64_t n = -1;
 
 	open_file_of(2, rows);
-	ck_assert_int_eq(db_number(db, db_stmt(db, DB_OPEN_COUNT), &n), 0);
+	ck_assert_int_eq(db_number(db_stmt(db, DB_OPEN_COUNT), &n), 0);
 	ck_assert_int_eq(n, 1);
-	ck_assert_int_eq(db_number(db, db_stmt(db, DB_OPEN_IDS), &n), 0);
+	ck_assert_int_eq(db_number(db_stmt(db, DB_OPEN_IDS), &n), 0);
 	ck_assert_int_eq(n, 8);
-	sqlite3_stmt *st = db_stmt(db, DB_SHOW);
+	sqlite3_stmt *st = db_stmt(db, DB_SHOW, db_i("id", 7));
 
-	db_bind_i64(st, "id", 7);
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	ck_assert_str_eq((const char *)sqlite3_column_text(st, sqlite3_column_count(st) - 1), "9");
 	(void)sqlite3_reset(st);

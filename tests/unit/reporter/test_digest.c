@@ -1,6 +1,6 @@
 /* test_digest.c - grouping, order and text of a digest. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/digest/render.h"
+#include "reporter/digest/digest.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
@@ -87,29 +87,28 @@ TEST(rows_are_bounded_and_the_rest_is_counted)
 	ck_assert_uint_eq(d.dropped, 5);
 }
 
-static char *joined(const struct digest_text *t)
+static void check_text(const struct digest_context *ctx, const char *want)
 {
-	static char all[8192];
+	char all[8192] = "";
+	struct digest_text t;
 
-	all[0] = '\0';
-	for (size_t i = 0; i < t->n; i++)
-		(void)strncat(all, t->v[i], sizeof(all) - strlen(all) - 1);
-	return all;
+	digest_group(&d);
+	digest_render(&d, ctx, &t);
+	for (size_t i = 0; i < t.n; i++)
+		(void)strncat(all, t.v[i], sizeof(all) - strlen(all) - 1);
+	ck_assert_str_eq(all, want);
+	digest_text_done(&t);
 }
 
 TEST(text_of_one_cluster)
 {
 	const struct digest_context ctx = { &one, "", "2026-11-23 09:07:00 +08:00", "", 0, false };
-	struct digest_text t;
 
 	add(0, "shop", "web", "web-1", 12);
 	digest_finish(&d);
-	digest_group(&d);
-	digest_render(&d, &ctx, &t);
-	ck_assert_str_eq(joined(&t), "1 workload with 1 pod, worst first, as of 2026-11-23 09:07:00 +08:00.\n"
-				     "1. shop/web (Deployment): 12 restarts in 1 pod\n"
-				     "  web-1 / app: CrashLoopBackOff, 12 restarts, exit code 137\n");
-	digest_text_done(&t);
+	check_text(&ctx, "1 workload with 1 pod, worst first, as of 2026-11-23 09:07:00 +08:00.\n"
+			 "1. shop/web (Deployment): 12 restarts in 1 pod\n"
+			 "  web-1 / app: CrashLoopBackOff, 12 restarts, exit code 137\n");
 }
 
 TEST(text_with_everything)
@@ -117,7 +116,6 @@ TEST(text_with_everything)
 	const struct digest_context ctx = {
 		&two, "staging", "2026-11-23 09:07:00 +08:00", "2026-11-16 09:07:00 +08:00", 2, true
 	};
-	struct digest_text t;
 
 	for (int i = 1; i <= 5; i++) {
 		char pod[16];
@@ -129,10 +127,7 @@ TEST(text_with_everything)
 	digest_finish(&d);
 	set_delta("web-5", 4);
 	set_delta("web-4", 0);
-	digest_group(&d);
-	digest_render(&d, &ctx, &t);
-	ck_assert_str_eq(joined(&t),
-			 "2 workloads with 6 pods, worst first, as of 2026-11-23 09:07:00 +08:00.\n"
+	check_text(&ctx, "2 workloads with 6 pods, worst first, as of 2026-11-23 09:07:00 +08:00.\n"
 			 "In brackets: since the report of 2026-11-16 09:07:00 +08:00.\n"
 			 "Sent late: the program did not run, or could not send, when this report was due.\n"
 			 "2 earlier reports did not get through, or not surely.\n"
@@ -144,7 +139,6 @@ TEST(text_with_everything)
 			 "  web-3 / app: CrashLoopBackOff, 3 restarts (new), exit code 137\n"
 			 "  web-2 / app: CrashLoopBackOff, 2 restarts (new), exit code 137\n"
 			 "  … and 2 more\n");
-	digest_text_done(&t);
 }
 
 TEST(nothing_from_the_cluster_reaches_the_chat_as_markup)

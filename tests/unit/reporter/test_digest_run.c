@@ -12,8 +12,7 @@ TEST(a_run_is_sent_once_and_on_time)
 	ck_assert_uint_eq(w.asked, 0);
 	pass(1);
 	ck_assert_uint_eq(w.asked, 1);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	ck_assert_uint_eq(w.posts, 1);
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "shop/web (Deployment): 12 restarts"));
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "2023-11-13 09:00:00 +00:00"));
@@ -31,7 +30,6 @@ TEST(the_next_one_shows_what_came_since)
 {
 	reach_post();
 	answer_bot(SINK_ACCEPTED);
-	kill_it();
 	(void)start_again();
 	pass(DAY_MS);
 	answer_row(0, "web-1", 20);
@@ -47,7 +45,6 @@ TEST(nothing_to_say_is_not_said)
 	answer_end(0, true);
 	ck_assert_uint_eq(w.posts, 0);
 	ck_assert_int_eq(w.last.state, RUN_EMPTY);
-	kill_it();
 	(void)start_again();
 	pass(1000);
 	ck_assert_uint_eq(w.asked, 1);
@@ -57,12 +54,10 @@ TEST(killed_while_collecting_it_is_sent_after_a_restart)
 {
 	pass(10000);
 	answer_row(0, "web-1", 12);
-	kill_it();
 	clock_fake_advance(5000);
 	ck_assert_uint_eq(start_again(), 0);
 	ck_assert_uint_eq(w.asked, 2);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	ck_assert_uint_eq(w.posts, 1);
 	answer_bot(SINK_ACCEPTED);
 	ck_assert_int_eq(w.last.due_at, DUE_AT);
@@ -73,7 +68,6 @@ TEST(killed_while_a_post_is_on_its_way_it_is_never_sent_again)
 	char state[32];
 
 	reach_post();
-	kill_it();
 	clock_fake_advance(5000);
 	ck_assert_uint_eq(start_again(), 1);
 	for (int i = 0; i < 100; i++)
@@ -90,24 +84,20 @@ TEST(killed_while_waiting_for_another_try_it_is_sent_after_a_restart)
 {
 	reach_post();
 	answer_bot(SINK_AGAIN);
-	kill_it();
 	ck_assert_uint_eq(start_again(), 0);
 	ck_assert_uint_eq(w.asked, 2);
 }
 
 TEST(a_missed_run_is_sent_once_late)
 {
-	kill_it();
 	clock_fake_advance(10000 + 3600000);
 	(void)start_again();
 	ck_assert_uint_eq(w.asked, 1);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "Sent late"));
 	answer_bot(SINK_ACCEPTED);
 	ck_assert_int_eq(w.last.due_at, DUE_AT);
 	ck_assert(w.last.late);
-	kill_it();
 	(void)start_again();
 	pass(60000);
 	ck_assert_uint_eq(w.asked, 1);
@@ -115,12 +105,10 @@ TEST(a_missed_run_is_sent_once_late)
 
 TEST(of_many_missed_runs_only_the_last_is_sent)
 {
-	kill_it();
 	clock_fake_advance(10000 + 9 * DAY_MS + 3600000);
 	(void)start_again();
 	ck_assert_uint_eq(w.asked, 1);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	answer_bot(SINK_ACCEPTED);
 	ck_assert_int_eq(w.last.due_at, DUE_AT + 9 * DAY_MS);
 	pass(60000);
@@ -132,12 +120,10 @@ TEST(an_unsent_run_yields_to_a_later_one)
 	char state[32];
 
 	pass(10000); /* claimed */
-	kill_it();
 	clock_fake_advance(DAY_MS);
 	(void)start_again();
 	ck_assert_uint_eq(w.asked, 2);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	answer_bot(SINK_ACCEPTED);
 	ck_assert_int_eq(w.last.due_at, DUE_AT + DAY_MS);
 	pass(60000);
@@ -175,13 +161,11 @@ TEST(a_clock_set_back_repeats_nothing)
 
 TEST(a_silent_cluster_is_waited_for_and_then_named)
 {
-	kill_it();
 	clusters = 2;
 	(void)start_again();
 	pass(10000);
 	ck_assert_uint_eq(w.asked, 2);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	answer_end(1, false); /* its cache is not complete */
 	pass(19999);
 	ck_assert_uint_eq(w.posts, 0);
@@ -194,7 +178,6 @@ TEST(a_silent_cluster_is_waited_for_and_then_named)
 
 TEST(a_watcher_that_comes_back_is_asked_again)
 {
-	kill_it();
 	clusters = 2;
 	(void)start_again();
 	pass(10000);
@@ -223,8 +206,7 @@ TEST(answers_to_another_question_are_not_counted)
 {
 	pass(10000);
 	w.number--;
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	w.number++;
 	answer_end(7, true);
 	ck_assert_uint_eq(w.ended, 0);
@@ -264,7 +246,6 @@ TEST_LOOP(other_answers_end_it, 0, 2)
 	answer_bot(ends[_i].verdict);
 	ck_assert_uint_eq(w.ended, 1);
 	ck_assert_int_eq(w.last.state, ends[_i].state);
-	kill_it();
 	ck_assert_uint_eq(start_again(), 0);
 	pass(3600000);
 	ck_assert_uint_eq(w.posts, 1);
@@ -295,7 +276,6 @@ TEST(killed_between_parts_nothing_is_repeated)
 	reach_many_parts();
 	answer_bot(SINK_ACCEPTED);
 	ck_assert_uint_eq(w.posts, 2);
-	kill_it();
 	ck_assert_uint_eq(start_again(), 1);
 	pass(60000);
 	ck_assert_uint_eq(w.posts, 2);
@@ -310,13 +290,11 @@ TEST(the_next_one_says_what_did_not_get_through)
 	reach_post();
 	answer_bot(SINK_REFUSED);
 	pass(DAY_MS);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	ck_assert_ptr_nonnull(strstr(w.bodies[1], "1 earlier report did not get through"));
 	answer_bot(SINK_ACCEPTED);
 	pass(DAY_MS);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	ck_assert_ptr_null(strstr(w.bodies[2], "earlier report"));
 }
 
@@ -334,10 +312,8 @@ TEST(drain_leaves_a_collected_run_to_the_next_start)
 {
 	pass(10000);
 	ck_assert(digest_runner_drain(run));
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	ck_assert_uint_eq(w.posts, 0);
-	kill_it();
 	(void)start_again();
 	ck_assert_uint_eq(w.asked, 2);
 }
@@ -353,8 +329,7 @@ TEST(what_needs_an_operator_is_sent_once)
 	ck_assert_ptr_nonnull(strstr(w.bodies[0], "No workload restarts too often"));
 	answer_bot(SINK_REFUSED); /* not delivered: the next one tells it */
 	pass(DAY_MS);
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer();
 	ck_assert_uint_eq(w.posts, 2);
 	ck_assert_ptr_nonnull(strstr(w.bodies[1], "1 thing needs an operator"));
 	ck_assert_ptr_nonnull(strstr(w.bodies[1], "web-1"));

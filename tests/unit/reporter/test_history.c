@@ -1,7 +1,6 @@
 /* test_history.c - nothing is acknowledged before it is on disk; the same message twice is harmless; answers
  * tell what was written. */
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <signal.h>
@@ -55,15 +54,13 @@ TEST(open_intents_survive_a_crash)
 {
 	const struct msg m[] = { world_intent(1, 0, "u1"), world_intent(2, 1, "u2"), world_intent(3, 1, "u3"),
 				 world_record(2, OUTCOME_GONE) };
-	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(m, 4);
 	world_close();
 	world_open();
 	ck_assert_uint_eq(history_open_intents(w.h), 2);
-	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 3);
+	ck_assert_uint_eq(world_open_intents(out, 8), 3);
 	ck_assert_int_eq(out[0].type, MSG_OPEN_INTENT);
 	ck_assert_uint_eq(out[0].u.open_intent.id, 1);
 	ck_assert_str_eq(out[0].u.open_intent.uid, "u1");
@@ -174,7 +171,6 @@ TEST(refusals_are_counted_not_repeated)
 	const struct msg_ctl_history q = {
 		.conn = 9, .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .refusals = true
 	};
-	struct query *c = NULL;
 	struct msg out[8];
 	const struct msg m[] = { world_refusal("u9", "NamespaceExcluded"),
 				 world_refusal("u9", "NamespaceExcluded") };
@@ -182,8 +178,7 @@ TEST(refusals_are_counted_not_repeated)
 	world_write(m, 2);
 	clock_fake_advance(60000);
 	world_write(m, 1);
-	ck_assert_int_eq(world_query(&q, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 2);
+	ck_assert_uint_eq(world_query(&q, out, 8), 2);
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 0);
 	ck_assert_int_eq(out[0].u.ctl_history_row.intent_at, WORLD_NOW);
 	ck_assert_int_eq(out[0].u.ctl_history_row.result_at, WORLD_NOW + 60000);
@@ -198,7 +193,6 @@ TEST(refusals_are_counted_not_repeated)
 TEST(history_answers_newest_first_with_filters)
 {
 	struct msg_ctl_history q = { .conn = 5, .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL };
-	struct query *c = NULL;
 	struct msg out[8];
 	const struct msg a[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
 				 world_refusal("u9", "X") };
@@ -207,8 +201,7 @@ TEST(history_answers_newest_first_with_filters)
 	world_write(a, 3);
 	clock_fake_advance(1000);
 	world_write(b, 1);
-	ck_assert_int_eq(world_query(&q, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 3);
+	ck_assert_uint_eq(world_query(&q, out, 8), 3);
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 2);
 	ck_assert_int_eq(out[0].u.ctl_history_row.outcome, -1);
 	ck_assert_str_eq(out[0].u.ctl_history_row.reason, "StuckTerminating");
@@ -218,21 +211,17 @@ TEST(history_answers_newest_first_with_filters)
 	ck_assert_int_eq(out[1].u.ctl_history_row.replicas, 3);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.http, 200);
 	q.limit = 1;
-	ck_assert_int_eq(world_query(&q, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 2);
+	ck_assert_uint_eq(world_query(&q, out, 8), 2);
 	q = (struct msg_ctl_history){
 		.limit = 10, .duty = DUTY_EVICTED, .outcomes = OUTCOMES_ALL, .refusals = true
 	};
-	ck_assert_int_eq(world_query(&q, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 2);
+	ck_assert_uint_eq(world_query(&q, out, 8), 2);
 	q = (struct msg_ctl_history){
 		.limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .since = WORLD_NOW + 1
 	};
-	ck_assert_int_eq(world_query(&q, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 2);
+	ck_assert_uint_eq(world_query(&q, out, 8), 2);
 	(void)snprintf(q.ns, sizeof(q.ns), "elsewhere");
-	ck_assert_int_eq(world_query(&q, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 1);
+	ck_assert_uint_eq(world_query(&q, out, 8), 1);
 }
 
 TEST(failing_since_is_saved_replaced_and_forgotten)
@@ -240,14 +229,12 @@ TEST(failing_since_is_saved_replaced_and_forgotten)
 	const struct msg m[] = { world_failing_since(0, "o1", 100), world_failing_since(0, "o2", 200),
 				 world_failing_since(1, "o3", 300), world_failing_since(0, "o1", 150),
 				 world_failing_since(0, "o2", 0) };
-	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(m, 5);
 	world_close();
 	world_open();
-	ck_assert_int_eq(query_saved(w.db, w.h, 0, false, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 2);
+	ck_assert_uint_eq(world_saved(0, false, out, 8), 2);
 	ck_assert_str_eq(out[0].u.failing_since_row.owner, "o1");
 	ck_assert_str_eq(out[0].u.failing_since_row.revision, "6b7f");
 	ck_assert_int_eq(out[0].u.failing_since_row.at, 150);
@@ -276,15 +263,13 @@ TEST(prune_keeps_open_new_and_the_last_id)
 	uint64_t next = 0;
 	bool more = true;
 	struct msg_ctl_history q = { .limit = 10, .duty = -1, .outcomes = OUTCOMES_ALL, .refusals = true };
-	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(old, 6);
 	clock_fake_advance(INT64_C(31) * 86400000);
 	ck_assert_int_eq(history_prune(w.h, 30, &more), 0);
 	ck_assert(!more);
-	ck_assert_int_eq(world_query(&q, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 3); /* 5: newest id; 2: open; end */
+	ck_assert_uint_eq(world_query(&q, out, 8), 3); /* 5: newest id; 2: open; end */
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 5);
 	ck_assert_uint_eq(out[1].u.ctl_history_row.id, 2);
 	ck_assert_int_eq(world_next_id(&next), 0);
@@ -297,7 +282,6 @@ TEST(hand_made_rows_are_forced_into_the_protocol)
 	static const char sql_text[] =
 		"UPDATE intents SET ns = '', name = 'a b\x07', duty = 99, reason = '', evidence = char(27)";
 	const struct msg m[] = { world_intent(1, 0, "u1") };
-	struct query *c = NULL;
 	struct msg out[4];
 	char path[128];
 	sqlite3 *sql = NULL;
@@ -309,8 +293,7 @@ TEST(hand_made_rows_are_forced_into_the_protocol)
 	ck_assert_int_eq(sqlite3_exec(sql, sql_text, NULL, NULL, NULL), SQLITE_OK);
 	(void)sqlite3_close(sql);
 	world_open();
-	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 4), 2);
+	ck_assert_uint_eq(world_open_intents(out, 4), 2);
 	ck_assert_str_eq(out[0].u.open_intent.ns, "-");
 	ck_assert_str_eq(out[0].u.open_intent.name, "a-b-");
 	ck_assert_uint_eq(out[0].u.open_intent.duty, DUTY__MAX - 1);

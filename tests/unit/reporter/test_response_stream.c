@@ -74,12 +74,13 @@ static void teardown(void)
 
 static void ask(uint64_t conn)
 {
-	const struct msg_ctl_history q = {
-		.conn = conn, .limit = 100000, .duty = DUTY_ALL, .outcomes = OUTCOMES_ALL
+	const struct msg m = {
+		.type = MSG_CTL_HISTORY,
+		.u.ctl_history = { .conn = conn, .limit = 100000, .duty = DUTY_ALL, .outcomes = OUTCOMES_ALL }
 	};
 	struct query *c = NULL;
 
-	ck_assert_int_eq(world_query(&q, &c), 0);
+	ck_assert_int_eq(query_history(w.db, w.h, &m, &c), 0);
 	ck_assert(response_stream_add(stream, c));
 }
 

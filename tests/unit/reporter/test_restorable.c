@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/duties.h"
 #include "base/exit.h"
-#include "reporter/history/restorable.h"
+#include "reporter/history/query.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/history_world.h"
 
@@ -27,7 +27,7 @@ static struct msg find(uint64_t id, bool dry)
 	const struct msg_ctl_restore q = { .conn = 5, .id = id, .dry = dry };
 	struct msg m;
 
-	restorable_find(w.db, w.h, &q, &m);
+	query_restorable(w.db, w.h, &q, &m);
 	uint8_t frame[IPC_FRAME_MAX];
 
 	ck_assert_uint_gt(msg_encode(&m, frame), 0);
@@ -63,46 +63,20 @@ TEST(scale_down_can_be_taken_back)
 static const struct {
 	const char *text;
 	uint64_t duty, action, outcome;
-	bool observe, open, no_uid;
 	int64_t replicas;
+	enum { PLAIN, OBSERVED, OPEN, WITHOUT_UID } how;
 } cases[] = {
-	{ .text = "a deleted pod cannot come back", .duty = DUTY_EVICTED, .replicas = -1 },
-	{ .text = "a deleted pod cannot come back",
-	  .duty = DUTY_TERMINATING,
-	  .action = ACTION_FORCE_DELETE,
-	  .replicas = -1 },
-	{ .text = "a deleted pod cannot come back",
-	  .duty = DUTY_IMAGE_PULL,
-	  .action = ACTION_FRESH_ATTEMPT,
-	  .replicas = -1 },
-	{ .text = "is itself a restore", .duty = DUTY_IMAGE_PULL, .action = ACTION_RESTORE, .replicas = 3 },
-	{ .text = "dry run",
-	  .duty = DUTY_IMAGE_PULL,
-	  .action = ACTION_SCALE_DOWN,
-	  .observe = true,
-	  .replicas = 3 },
-	{ .text = "has not ended",
-	  .duty = DUTY_IMAGE_PULL,
-	  .action = ACTION_SCALE_DOWN,
-	  .open = true,
-	  .replicas = 3 },
-	{ .text = "wrote nothing",
-	  .duty = DUTY_IMAGE_PULL,
-	  .action = ACTION_SCALE_DOWN,
-	  .outcome = OUTCOME_REFUSED,
-	  .replicas = 3 },
-	{ .text = "wrote nothing",
-	  .duty = DUTY_IMAGE_PULL,
-	  .action = ACTION_SCALE_DOWN,
-	  .outcome = OUTCOME_CONFLICT,
-	  .replicas = 3 },
-	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .action = ACTION_SCALE_DOWN, .replicas = -1 },
-	{ .text = "did not scale", .duty = DUTY_IMAGE_PULL, .action = ACTION_SCALE_DOWN, .replicas = 0 },
-	{ .text = "did not scale",
-	  .duty = DUTY_IMAGE_PULL,
-	  .action = ACTION_SCALE_DOWN,
-	  .replicas = 3,
-	  .no_uid = true },
+	{ "a deleted pod cannot come back", DUTY_EVICTED, ACTION_DELETE, OUTCOME_DONE, -1, PLAIN },
+	{ "a deleted pod cannot come back", DUTY_TERMINATING, ACTION_FORCE_DELETE, OUTCOME_DONE, -1, PLAIN },
+	{ "a deleted pod cannot come back", DUTY_IMAGE_PULL, ACTION_FRESH_ATTEMPT, OUTCOME_DONE, -1, PLAIN },
+	{ "is itself a restore", DUTY_IMAGE_PULL, ACTION_RESTORE, OUTCOME_DONE, 3, PLAIN },
+	{ "dry run", DUTY_IMAGE_PULL, ACTION_SCALE_DOWN, OUTCOME_DONE, 3, OBSERVED },
+	{ "has not ended", DUTY_IMAGE_PULL, ACTION_SCALE_DOWN, OUTCOME_DONE, 3, OPEN },
+	{ "wrote nothing", DUTY_IMAGE_PULL, ACTION_SCALE_DOWN, OUTCOME_REFUSED, 3, PLAIN },
+	{ "wrote nothing", DUTY_IMAGE_PULL, ACTION_SCALE_DOWN, OUTCOME_CONFLICT, 3, PLAIN },
+	{ "did not scale", DUTY_IMAGE_PULL, ACTION_SCALE_DOWN, OUTCOME_DONE, -1, PLAIN },
+	{ "did not scale", DUTY_IMAGE_PULL, ACTION_SCALE_DOWN, OUTCOME_DONE, 0, PLAIN },
+	{ "did not scale", DUTY_IMAGE_PULL, ACTION_SCALE_DOWN, OUTCOME_DONE, 3, WITHOUT_UID },
 };
 
 TEST_LOOP(everything_else_says_why_it_cannot, 0, sizeof(cases) / sizeof(cases[0]))
@@ -112,12 +86,12 @@ TEST_LOOP(everything_else_says_why_it_cannot, 0, sizeof(cases) / sizeof(cases[0]
 	scale_down(7, &m[0], &m[1]);
 	m[0].u.intent.duty = cases[_i].duty;
 	m[0].u.intent.action = cases[_i].action;
-	m[0].u.intent.observe = cases[_i].observe;
+	m[0].u.intent.observe = cases[_i].how == OBSERVED;
 	m[1].u.record.outcome = cases[_i].outcome;
 	m[1].u.record.replicas = cases[_i].replicas;
-	if (cases[_i].no_uid)
+	if (cases[_i].how == WITHOUT_UID)
 		m[1].u.record.target_uid[0] = '\0';
-	world_write(m, cases[_i].open ? 1 : 2);
+	world_write(m, cases[_i].how == OPEN ? 1 : 2);
 	const struct msg a = find(7, false);
 
 	ck_assert_int_eq(a.type, MSG_CTL_END);
@@ -149,7 +123,6 @@ static const char *shown(const struct msg *out, size_t n, const char *name)
 TEST(show_tells_evidence_request_and_answer)
 {
 	const struct msg_ctl_show q = { .id = 4 };
-	struct query *c = NULL;
 	struct msg m[3], out[64];
 
 	scale_down(4, &m[0], &m[1]);
@@ -157,8 +130,7 @@ TEST(show_tells_evidence_request_and_answer)
 	m[2].u.intent.action = ACTION_RESTORE;
 	m[2].u.intent.origin = 4;
 	world_write(m, 3);
-	ck_assert_int_eq(world_show(q.id, &c), 0);
-	const size_t n = world_read(c, out, 64);
+	const size_t n = world_show(q.id, out, 64);
 
 	ck_assert_str_eq(shown(out, n, "id"), "4");
 	ck_assert_str_eq(shown(out, n, "cluster"), "staging");
@@ -180,18 +152,15 @@ TEST(show_of_an_open_or_unknown_action)
 {
 	struct msg_ctl_show q = { .id = 9 };
 	const struct msg i = world_intent(9, 0, "u9");
-	struct query *c = NULL;
 	struct msg out[64];
 
 	world_write(&i, 1);
-	ck_assert_int_eq(world_show(q.id, &c), 0);
-	const size_t n = world_read(c, out, 64);
+	const size_t n = world_show(q.id, out, 64);
 
 	ck_assert_str_eq(shown(out, n, "outcome"), "-1");
 	ck_assert_str_eq(shown(out, n, "request"), "");
 	q.id = 10;
-	ck_assert_int_eq(world_show(q.id, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 64), 1);
+	ck_assert_uint_eq(world_show(q.id, out, 64), 1);
 	ck_assert_uint_eq(out[0].u.ctl_end.code, EXIT_CODE_FAILURE);
 	ck_assert_ptr_nonnull(strstr(out[0].u.ctl_end.text, "history"));
 }

@@ -25,14 +25,12 @@ TEST(saved_state_comes_before_its_end)
 		saved_msg(1, "reverted", "u1", 300),          saved_msg(0, "reverted", "u1", 400),
 		saved_msg(0, "breaker", "host:docker.io", 0), world_failing_since(0, "o1", 50)
 	};
-	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(m, 6);
 	world_close();
 	world_open();
-	ck_assert_int_eq(query_saved(w.db, w.h, 0, false, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 3);
+	ck_assert_uint_eq(world_saved(0, false, out, 8), 3);
 	ck_assert_int_eq(out[0].type, MSG_SAVED_ROW);
 	ck_assert_str_eq(out[0].u.saved_row.kind, "reverted");
 	ck_assert_str_eq(out[0].u.saved_row.key, "u1");
@@ -47,24 +45,20 @@ TEST(saved_state_comes_before_its_end)
 TEST(attempt_is_remembered_with_its_clock)
 {
 	struct msg m = world_failing_since(0, "o1", 100);
-	struct query *c = NULL;
 	struct msg out[4];
 
 	m.u.failing_since.attempted = 150;
 	world_write(&m, 1);
-	ck_assert_int_eq(query_saved(w.db, w.h, 0, false, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 4), 2);
+	ck_assert_uint_eq(world_saved(0, false, out, 4), 2);
 	ck_assert_int_eq(out[0].u.failing_since_row.attempted, 150);
 }
 
 static size_t count_actions(bool observe)
 {
-	struct query *c = NULL;
 	struct msg out[16];
 	size_t n = 0;
 
-	ck_assert_int_eq(query_saved(w.db, w.h, 0, observe, &c), 0);
-	const size_t all = world_read(c, out, 16);
+	const size_t all = world_saved(0, observe, out, 16);
 
 	for (size_t i = 0; i < all; i++)
 		n += out[i].type == MSG_ACTION_ROW;
@@ -96,14 +90,12 @@ TEST(actions_carry_the_time_of_their_end)
 {
 	struct msg m[] = { world_intent(1, 0, "done"), world_record(1, OUTCOME_DONE),
 			   world_intent(2, 0, "open") };
-	struct query *c = NULL;
 	struct msg out[4];
 
 	world_write(m, 1);
 	clock_fake_advance(5000);
 	world_write(m + 1, 2);
-	ck_assert_int_eq(query_saved(w.db, w.h, 0, false, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 4), 3);
+	ck_assert_uint_eq(world_saved(0, false, out, 4), 3);
 	ck_assert_int_eq(out[0].type, MSG_ACTION_ROW);
 	ck_assert_int_eq(out[0].u.action_row.at, WORLD_NOW + 5000);
 	ck_assert_int_eq(out[1].type, MSG_ACTION_ROW);
@@ -127,15 +119,13 @@ TEST(pauses_come_before_the_open_intents)
 	const struct msg m[] = { world_intent(1, 0, "u1"), pause_msg("", -1, true, 0),
 				 pause_msg("prod", 2, true, WORLD_NOW + 10), pause_msg("prod", 1, true, 0),
 				 pause_msg("prod", 1, false, 0) };
-	struct query *c = NULL;
 	struct msg out[8];
 
 	world_write(m, 5);
 	ck_assert_uint_eq(w.seen.n, 5); /* each is reported, so that it can be confirmed */
 	world_close();
 	world_open();
-	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 4);
+	ck_assert_uint_eq(world_open_intents(out, 8), 4);
 	ck_assert_int_eq(out[0].type, MSG_PAUSE);
 	ck_assert_str_eq(out[0].u.pause.cluster_name, "");
 	ck_assert_int_eq(out[0].u.pause.duty, -1);
@@ -146,14 +136,12 @@ TEST(pauses_come_before_the_open_intents)
 	ck_assert_int_eq(out[1].u.pause.until, WORLD_NOW + 10);
 	ck_assert_int_eq(out[2].type, MSG_OPEN_INTENT);
 	clock_fake_advance(10);
-	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 8), 3); /* the one with an end has ended */
+	ck_assert_uint_eq(world_open_intents(out, 8), 3); /* the one with an end has ended */
 }
 
 TEST(actions_and_restores_survive_a_crash)
 {
 	struct msg m = world_intent(9, 0, "u9"), out[4];
-	struct query *c = NULL;
 
 	m.u.intent.action = ACTION_RESTORE;
 	m.u.intent.reverts = 2;
@@ -164,8 +152,7 @@ TEST(actions_and_restores_survive_a_crash)
 	world_write(&m, 1);
 	world_close();
 	world_open();
-	ck_assert_int_eq(query_open_intents(w.db, w.h, &c), 0);
-	ck_assert_uint_eq(world_read(c, out, 4), 2);
+	ck_assert_uint_eq(world_open_intents(out, 4), 2);
 	ck_assert_uint_eq(out[0].u.open_intent.action, ACTION_RESTORE);
 	ck_assert_uint_eq(out[0].u.open_intent.reverts, 2);
 	ck_assert_uint_eq(out[0].u.open_intent.origin, 4);
@@ -195,13 +182,20 @@ TEST(history_is_found_by_outcome_and_target)
 		struct msg_ctl_history q = {
 			.limit = 10, .duty = -1, .refusals = true, .outcomes = cases[i].outcomes
 		};
-		struct query *c = NULL;
 		struct msg out[8];
 
 		(void)snprintf(q.target, sizeof(q.target), "%s", cases[i].target);
-		ck_assert_int_eq(world_query(&q, &c), 0);
-		ck_assert_msg(world_read(c, out, 8) == cases[i].n + 1, "case %zu", i);
+		ck_assert_msg(world_query(&q, out, 8) == cases[i].n + 1, "case %zu", i);
 	}
+}
+
+static void serve(struct stats *f)
+{
+	struct listener_answer a = { .status = 404 };
+
+	stats_serve(f, w.h, "/metrics", NULL, &a);
+	ck_assert_int_eq(a.status, 200);
+	free(a.body);
 }
 
 TEST(guards_are_metrics)
@@ -217,7 +211,7 @@ TEST(guards_are_metrics)
 	stats_init(&f, &w.clusters);
 	stats_use_settings(&f);
 	stats_watch(&f, "prod", &stats);
-	stats_refresh(&f, w.h);
+	serve(&f);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BLOCKED, METRIC_LABELS("prod")), 7);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_REVERTS, METRIC_LABELS("prod")), 2);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 1);
@@ -230,7 +224,7 @@ TEST(guards_are_metrics)
 		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 1);
 	world_write(&closed, 1);
 	clock_fake_advance(10);
-	stats_refresh(&f, w.h);
+	serve(&f);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BREAKER_OPEN, METRIC_LABELS("prod")), 0);
 	ck_assert_double_eq(
 		metrics_get(f.metrics, METRIC_PAUSED, METRIC_LABELS("deleteTerminatingPod", "prod")), 0);

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 
-#include <stdlib.h>
-
 void list_set(struct str_list *l, const char *names)
 {
 	const char *end;
@@ -15,6 +13,19 @@ void list_set(struct str_list *l, const char *names)
 		str_list_add(l, names, (size_t)(end - names));
 		names = *end ? end + 1 : end;
 	}
+}
+
+struct policy policy;
+
+void policy_setup(void)
+{
+	policy_init(&policy);
+}
+
+void policy_teardown(void)
+{
+	policy.own_namespace = policy.own_pod = NULL;
+	policy_done(&policy);
 }
 
 void policy_init(struct policy *p)
@@ -150,6 +161,11 @@ struct pod_context live_pull(void)
 				     .failing = 3 };
 }
 
+struct pod_context live(void)
+{
+	return (struct pod_context){ .stage = STAGE_LIVE };
+}
+
 struct pod_context live_node_gone(void)
 {
 	return (struct pod_context){ .stage = STAGE_LIVE, .node_exists = TRI_NO };
@@ -163,9 +179,18 @@ struct pod_context live_node_ready(void)
 				     .node_out_of_service = TRI_NO };
 }
 
-void expect(const struct verdict *v, enum verdict_kind kind, enum reason reason, int line)
+struct verdict judge_one(enum duty d, const struct pod_facts *p, struct pod_context s, int64_t now)
 {
-	ck_assert_msg(v->kind == kind && v->reason == reason, "line %d: expected %s %s, got %s %s (%s)", line,
-		      verdict_kind_name(kind), reason_code(reason), verdict_kind_name(v->kind),
-		      reason_code(v->reason), v->evidence);
+	struct verdict v;
+
+	judge_duty(d, p, &policy, &s, now, &v);
+	return v;
+}
+
+struct verdict expect(struct verdict v, enum verdict_kind kind, enum reason reason, int line)
+{
+	ck_assert_msg(v.kind == kind && v.reason == reason, "line %d: expected %s %s, got %s %s (%s)", line,
+		      verdict_kind_name(kind), reason_code(reason), verdict_kind_name(v.kind),
+		      reason_code(v.reason), v.evidence);
+	return v;
 }

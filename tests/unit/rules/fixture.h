@@ -9,7 +9,6 @@
 
 #include "rules/judge.h"
 #include "rules/select.h"
-#include "rules/times.h"
 
 #define S     ((int64_t)1000)
 #define MIN   (60 * S)
@@ -21,6 +20,16 @@
 /* Every duty enabled for "*", threshold HOURS, counts 5. Released by policy_done. */
 void policy_init(struct policy *p);
 void policy_done(struct policy *p);
+/* Such a one, anew for each case of a POLICY_SUITE. */
+extern struct policy policy;
+void policy_setup(void);
+void policy_teardown(void);
+#define POLICY_SUITE(name)                                                                                   \
+	TEST_MAIN(name)                                                                                      \
+	{                                                                                                    \
+		tcase_add_checked_fixture(t, policy_setup, policy_teardown);                                 \
+	}                                                                                                    \
+	_Static_assert(1, "")
 /* Replace a list by the comma-separated names. */
 void list_set(struct str_list *l, const char *names);
 
@@ -36,7 +45,12 @@ struct pod_context live_pull(void); /* STAGE_LIVE, 3 of 3 pods failing */
 struct pod_context live_node_gone(void);
 struct pod_context live_node_ready(void);
 
-void expect(const struct verdict *v, enum verdict_kind kind, enum reason reason, int line);
-#define EXPECT(v, kind, reason) expect(&(v), VERDICT_##kind, REASON_##reason, __LINE__)
+struct pod_context live(void); /* STAGE_LIVE, nothing else is known */
+
+/* By that duty and `policy`. */
+struct verdict judge_one(enum duty d, const struct pod_facts *p, struct pod_context s, int64_t now);
+/* Returns v. */
+struct verdict expect(struct verdict v, enum verdict_kind kind, enum reason reason, int line);
+#define EXPECT(v, kind, reason) expect(v, VERDICT_##kind, REASON_##reason, __LINE__)
 
 #endif

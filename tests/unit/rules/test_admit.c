@@ -7,17 +7,17 @@
 #define T INT64_C(1000000000)
 
 static struct admit_ask ask;
-static struct duty_policy policy;
+static struct duty_policy duty;
 static struct budget *budget;
 static struct breaker *breaker;
 
 static void begin(void)
 {
-	policy = (struct duty_policy){ 0 };
+	duty = (struct duty_policy){ 0 };
 	budget = budget_new();
 	breaker = breaker_new();
 	ask = (struct admit_ask){
-		.policy = &policy,
+		.policy = &duty,
 		.now = T,
 		.spend = { .duty = DUTY_IMAGE_PULL, .ns = 1, .node = 2, .pods = 1 },
 		.budget = budget,
@@ -84,7 +84,7 @@ static void loop(void)
 
 static void spent(void)
 {
-	policy.max_per_hour = 1;
+	duty.max_per_hour = 1;
 	budget_load(budget, &ask.spend, 1, T - MIN);
 }
 

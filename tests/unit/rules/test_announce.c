@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 
-#include "rules/announce.h"
+#include "rules/escalation.h"
 #include "tests/suite.h"
 
 static const struct duty_policy with_grace = { .announce_ms = HOUR };
@@ -76,29 +76,22 @@ TEST(an_announcement_from_the_future_is_none)
 /* The marks of a pod hold in the judgement itself. */
 TEST(marks_of_a_pod)
 {
-	struct policy policy;
 	struct pod_facts p = pod_evicted();
 	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct verdict v;
 
-	policy_init(&policy);
 	policy.duty[DUTY_EVICTED].announce_ms = HOUR;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, EVICTED); /* whose first step is to announce it */
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), ACT, EVICTED); /* whose first step is to announce it */
 	p.annotations.announced[DUTY_EVICTED] = NOW - MIN;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, WAIT, ANNOUNCED);
+	v = EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), WAIT, ANNOUNCED);
 	ck_assert_int_eq(v.at_ms, NOW - MIN + HOUR + 1);
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, v.at_ms, &v);
+	v = judge_one(DUTY_EVICTED, &p, s, v.at_ms);
 	EXPECT(v, ACT, EVICTED);
 	p.annotations.skip = 1u << DUTY_EVICTED;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, SKIP_ANNOTATION);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), REFUSE, SKIP_ANNOTATION);
 	p.annotations.skip = 1u << DUTY_TERMINATING;
 	p.annotations.announced[DUTY_EVICTED] = 0;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, EVICTED);
-	policy_done(&policy);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), ACT, EVICTED);
 }
 
-SUITE("rules/announce");
+POLICY_SUITE("rules/announce");

@@ -7,22 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/rfc3339.h"
 #include "kube/decode_json.h"
 #include "rules/status.h"
 #include "tests/suite.h"
-
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
 
 #define META(more)                                                                                           \
 	"'namespace':'shop','name':'web-1','uid':'0b8f0f3e-0000-4000-8000-000000000001',"                    \
@@ -86,7 +73,7 @@ static void never_acts(const char *text, enum duty d, enum reason reason)
 	const int n = acts(tree, v);
 
 	ck_assert_msg(n == 0, "%d duties act on %s", n, text);
-	expect(&v[d], VERDICT_REFUSE, reason, __LINE__);
+	expect(v[d], VERDICT_REFUSE, reason, __LINE__);
 	json_decref(tree);
 }
 
@@ -158,7 +145,7 @@ TEST(a_megabyte_of_annotations)
 	/* Our own key with a megabyte that is no list of duties is the wish to be left alone. */
 	json_object_set_new(annotations, ANNOTATION_SKIP, json_string(big));
 	ck_assert_int_eq(acts(tree, v), 0);
-	expect(&v[DUTY_EVICTED], VERDICT_REFUSE, REASON_SKIP_ANNOTATION, __LINE__);
+	expect(v[DUTY_EVICTED], VERDICT_REFUSE, REASON_SKIP_ANNOTATION, __LINE__);
 	json_object_del(annotations, ANNOTATION_SKIP);
 	json_object_set_new(annotations, ANNOTATION_EXTEND, json_string(big));
 	ck_assert_int_eq(acts(tree, v), 0);
@@ -175,13 +162,13 @@ TEST(unknown_reasons_and_phases)
 	json_t *tree = load(POD(META(OWNER), "", "'phase':'Failed','reason':'Evicted '"));
 
 	ck_assert_int_eq(acts(tree, v), 0);
-	expect(&v[DUTY_EVICTED], VERDICT_NONE, REASON_NOT_EVICTED, __LINE__);
+	expect(v[DUTY_EVICTED], VERDICT_NONE, REASON_NOT_EVICTED, __LINE__);
 	json_decref(tree);
 	tree = load(POD(META(OWNER), "",
 			"'phase':'Pending','containerStatuses':[{'name':'a','state':{'waiting':{'reason':"
 			"'ErrImagePullX'}}}]"));
 	ck_assert_int_eq(acts(tree, v), 0);
-	expect(&v[DUTY_IMAGE_PULL], VERDICT_NONE, REASON_NOT_FAILING, __LINE__);
+	expect(v[DUTY_IMAGE_PULL], VERDICT_NONE, REASON_NOT_FAILING, __LINE__);
 	json_decref(tree);
 	never_acts(POD(META(OWNER), "",
 		       "'phase':'Sleeping','containerStatuses':[{'name':'a','state':{'waiting':{'reason':"
@@ -234,11 +221,9 @@ TEST(first_seen_in_the_future)
 
 	for (size_t i = 0; i < sizeof(since) / sizeof(since[0]); i++) {
 		struct pod_context s = live_pull();
-		struct verdict v;
 
 		s.failing_since = since[i];
-		judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-		EXPECT(v, REFUSE, BAD_TIMESTAMP);
+		EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, BAD_TIMESTAMP);
 	}
 }
 
@@ -282,7 +267,7 @@ TEST(empty_names)
 			    "'2026-09-20T00:00:00Z'},'status':{" EVICTED "}}");
 
 	ck_assert_int_eq(acts(tree, v), 0);
-	expect(&v[DUTY_EVICTED], VERDICT_REFUSE, REASON_INCOMPLETE_FACTS, __LINE__);
+	expect(v[DUTY_EVICTED], VERDICT_REFUSE, REASON_INCOMPLETE_FACTS, __LINE__);
 	json_decref(tree);
 	never_acts("{'metadata':{'namespace':'shop','name':'w','uid':'u','creationTimestamp':"
 		   "'2026-09-20T00:00:00Z'},'status':{" EVICTED "}}",
@@ -319,11 +304,8 @@ TEST(more_containers_than_are_judged)
 	for (int i = 0; i < 200; i++)
 		json_array_append_new(list, json_deep_copy(json_array_get(list, 0)));
 	ck_assert_int_eq(acts(tree, v), 0);
-	expect(&v[DUTY_IMAGE_PULL], VERDICT_REFUSE, REASON_TOO_MANY_CONTAINERS, __LINE__);
+	expect(v[DUTY_IMAGE_PULL], VERDICT_REFUSE, REASON_TOO_MANY_CONTAINERS, __LINE__);
 	json_decref(tree);
 }
 
-TEST_MAIN("rules/bad_input")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/bad_input");

@@ -7,12 +7,12 @@
 #define T INT64_C(1000000000)
 
 static struct breaker *b;
-static struct breaker_policy policy;
+static struct breaker_policy limits;
 
 static void begin(void)
 {
 	b = breaker_new();
-	policy = (struct breaker_policy){ .within_ms = 10 * MIN, .release_ms = 15 * MIN };
+	limits = (struct breaker_policy){ .within_ms = 10 * MIN, .release_ms = 15 * MIN };
 }
 
 static void end(void)
@@ -29,7 +29,7 @@ static void failing(uint32_t first, uint32_t n, int64_t began, uint32_t host, ui
 
 static bool open_at(int64_t now)
 {
-	(void)breaker_update(b, &policy, 100, 10, now);
+	(void)breaker_update(b, &limits, 100, 10, now);
 	return breaker_is_open(b);
 }
 
@@ -42,7 +42,7 @@ static const struct burst *burst(void)
 
 TEST(more_workloads_than_the_limit)
 {
-	policy.workloads = 5;
+	limits.workloads = 5;
 	failing(1, 5, T, 0, 0);
 	ck_assert(!open_at(T + MIN));
 	failing(6, 1, T + 10 * MIN, 0, 0);
@@ -55,7 +55,7 @@ TEST(more_workloads_than_the_limit)
 
 TEST(those_that_began_apart_are_not_together)
 {
-	policy.workloads = 5;
+	limits.workloads = 5;
 	failing(1, 5, T, 0, 0);
 	failing(6, 1, T + 10 * MIN + 1, 0, 0);
 	ck_assert(!open_at(T + 10 * MIN + 1));
@@ -67,14 +67,14 @@ TEST(those_that_began_apart_are_not_together)
 /* The threshold of the duty is a day, an outage must be seen after it all the same. */
 TEST(an_outage_is_one_however_long_it_lasts)
 {
-	policy.workloads = 5;
+	limits.workloads = 5;
 	failing(1, 30, T, 0, 0);
 	ck_assert(open_at(T + 48 * HOUR));
 }
 
 TEST(one_host)
 {
-	policy.same_host = 3;
+	limits.same_host = 3;
 	failing(1, 3, T, 7, 0);
 	failing(4, 9, T, 8, 0);
 	failing(13, 3, T + 20 * MIN, 7, 0); /* the same host, another time */
@@ -92,7 +92,7 @@ TEST(one_host)
 
 TEST(one_node)
 {
-	policy.same_node = 3;
+	limits.same_node = 3;
 	failing(1, 3, T, 0, 7);
 	failing(4, 1, T, 0, 7);
 	ck_assert(open_at(T + MIN));
@@ -103,15 +103,15 @@ TEST(one_node)
 
 TEST(on_the_only_node_everything_fails_on_one_node)
 {
-	policy.same_node = 3;
+	limits.same_node = 3;
 	failing(1, 10, T, 0, 7);
-	ck_assert(!breaker_update(b, &policy, 100, 1, T + MIN));
-	ck_assert(breaker_update(b, &policy, 100, 2, T + MIN));
+	ck_assert(!breaker_update(b, &limits, 100, 1, T + MIN));
+	ck_assert(breaker_update(b, &limits, 100, 2, T + MIN));
 }
 
 TEST(who_fails_on_two_nodes_does_not_blame_one)
 {
-	policy.same_node = 3;
+	limits.same_node = 3;
 	failing(1, 4, T, 0, 7);
 	breaker_failing(b, 4, T + 3 * S, 0, 8, CAUSE_UNKNOWN);
 	ck_assert(!open_at(T + MIN));
@@ -119,7 +119,7 @@ TEST(who_fails_on_two_nodes_does_not_blame_one)
 
 TEST(a_share_of_all_workloads)
 {
-	policy.percent = 10;
+	limits.percent = 10;
 	failing(1, 10, T, 0, 0);
 	ck_assert(!open_at(T + MIN)); /* 10 of 100 */
 	failing(11, 1, T + S, 0, 0);
@@ -129,7 +129,7 @@ TEST(a_share_of_all_workloads)
 		breaker_recovered(b, i);
 	ck_assert(!open_at(T + 17 * MIN) || !open_at(T + 33 * MIN));
 	failing(20, 2, T, 0, 0); /* two of two are no outage */
-	(void)breaker_update(b, &policy, 2, 10, T + 40 * MIN);
+	(void)breaker_update(b, &limits, 2, 10, T + 40 * MIN);
 	ck_assert(!breaker_is_open(b));
 }
 
@@ -141,7 +141,7 @@ TEST(off_is_off)
 
 TEST(it_comes_back_while_it_is_being_released)
 {
-	policy.workloads = 2;
+	limits.workloads = 2;
 	failing(1, 3, T, 0, 0);
 	ck_assert(open_at(T + MIN));
 	breaker_recovered(b, 1);
@@ -161,7 +161,7 @@ TEST(an_earlier_life_left_it_open)
 {
 	int64_t since;
 
-	policy.workloads = 2;
+	limits.workloads = 2;
 	breaker_load(b, T - HOUR, 40);
 	ck_assert(breaker_is_open(b));
 	ck_assert(open_at(T));
@@ -173,7 +173,7 @@ TEST(an_earlier_life_left_it_open)
 
 TEST(transient_causes_are_counted)
 {
-	policy.workloads = 2;
+	limits.workloads = 2;
 	for (uint32_t i = 1; i <= 4; i++)
 		breaker_failing(b, i, T, 7, i, i < 4 ? CAUSE_TRANSIENT : CAUSE_PERMANENT);
 	ck_assert(open_at(T));
@@ -184,7 +184,7 @@ TEST(transient_causes_are_counted)
 
 TEST(a_clock_that_turns_out_older_moves_its_workload)
 {
-	policy.workloads = 2;
+	limits.workloads = 2;
 	failing(1, 3, T, 0, 0);
 	breaker_failing(b, 2, T - HOUR, 0, 0, CAUSE_UNKNOWN);
 	ck_assert(!open_at(T + MIN));

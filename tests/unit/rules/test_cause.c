@@ -6,18 +6,6 @@
 #include "rules/cause.h"
 #include "tests/suite.h"
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
-
 static const struct {
 	enum pull_cause cause;
 	const char *message;
@@ -133,12 +121,12 @@ TEST(only_listed_causes_act)
 
 			list_set(&policy.duty[DUTY_IMAGE_PULL].causes, rows[listed].word);
 			p.containers[0].message = STR_C(rows[i].message);
-			judge_duty(DUTY_IMAGE_PULL, &p, &policy, &live, NOW, &v);
+			v = judge_one(DUTY_IMAGE_PULL, &p, live, NOW);
 			if (i == listed) {
 				EXPECT(v, ACT, CANNOT_PULL_IMAGE);
 				continue;
 			}
-			expect(&v, VERDICT_REFUSE, rows[i].refused, __LINE__);
+			expect(v, VERDICT_REFUSE, rows[i].refused, __LINE__);
 			ck_assert_ptr_nonnull(strstr(v.evidence, rows[i].message));
 			ck_assert_ptr_nonnull(strstr(v.evidence, rows[i].word));
 			ck_assert_str_eq(v.rule, "R3");
@@ -150,18 +138,14 @@ TEST(unknown_passes_in_the_cache_only)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = cache();
-	struct verdict v;
 
 	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent");
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
 	s = live_pull();
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, CAUSE_UNKNOWN);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_UNKNOWN);
 	s = cache();
 	p.containers[0].cause = CAUSE_TRANSIENT;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, CAUSE_TRANSIENT);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
 }
 
 /* A second container that can never be pulled condemns the pod, whatever hinders the first. */
@@ -177,24 +161,20 @@ TEST(the_container_that_may_act_counts)
 	p.containers[0].message = STR_LIT("i/o timeout");
 	p.containers[1].message = STR_LIT("manifest unknown");
 	p.containers[1].name = STR_LIT("sidecar");
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
 	ck_assert_ptr_nonnull(strstr(v.evidence, "container sidecar"));
 	p.containers[1].message = STR_LIT("i/o timeout");
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, CAUSE_TRANSIENT);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
 }
 
 TEST(waiting_comes_before_the_cause)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
-	struct verdict v;
 
 	p.containers[0].message = STR_LIT("i/o timeout");
 	s.failing_since = NOW - HOURS;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, WAITING_FOR_THRESHOLD);
 }
 
 TEST(hosts_of_images)
@@ -217,7 +197,4 @@ TEST(hosts_of_images)
 		ck_assert_msg(str_is(image_host(STR_C(rows[i].image)), rows[i].host), "%s", rows[i].image);
 }
 
-TEST_MAIN("rules/cause")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/cause");

@@ -3,18 +3,6 @@
 #include "fixture.h"
 #include "tests/suite.h"
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
-
 static struct verdict judge(const struct pod_facts *p, struct pod_context s)
 {
 	struct verdict v;
@@ -26,9 +14,8 @@ static struct verdict judge(const struct pod_facts *p, struct pod_context s)
 TEST(healthy)
 {
 	struct pod_facts p = pod_healthy();
-	struct verdict v = judge(&p, cache());
 
-	EXPECT(v, NONE, NOTHING_TO_DO);
+	EXPECT(judge(&p, cache()), NONE, NOTHING_TO_DO);
 }
 
 TEST(each_duty_is_reached)
@@ -39,48 +26,38 @@ TEST(each_duty_is_reached)
 	EXPECT(v, ACT, EVICTED);
 	ck_assert_int_eq(v.duty, DUTY_EVICTED);
 	p = pod_terminating();
-	v = judge(&p, cache());
-	EXPECT(v, ACT, STUCK_TERMINATING);
+	v = EXPECT(judge(&p, cache()), ACT, STUCK_TERMINATING);
 	ck_assert_int_eq(v.duty, DUTY_TERMINATING);
 	p = pod_pull_failing();
-	v = judge(&p, cache());
-	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	v = EXPECT(judge(&p, cache()), ACT, CANNOT_PULL_IMAGE);
 	ck_assert_int_eq(v.duty, DUTY_IMAGE_PULL);
 	p = pod_finished();
-	v = judge(&p, cache());
-	EXPECT(v, ACT, FINISHED);
+	EXPECT(judge(&p, cache()), ACT, FINISHED);
 	p = pod_crashing();
-	v = judge(&p, cache());
-	EXPECT(v, ACT, CRASH_LOOPING);
+	EXPECT(judge(&p, cache()), ACT, CRASH_LOOPING);
 	policy.duty[DUTY_CRASH_LOOP].enable = false; /* the digest is not in the chain */
-	v = judge(&p, cache());
-	EXPECT(v, NONE, NOTHING_TO_DO);
+	EXPECT(judge(&p, cache()), NONE, NOTHING_TO_DO);
 }
 
 /* An evicted pod that is held in Terminating: the first duty has nothing to do, the second acts. */
 TEST(evicted_and_stuck)
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	p.deletion = NOW - HOURS - 1;
 	p.grace_s = 30;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, ACT, STUCK_TERMINATING);
+	EXPECT(judge(&p, live_node_gone()), ACT, STUCK_TERMINATING);
 }
 
 TEST(a_later_act_beats_an_earlier_refusal)
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	p.owner.kind = STR_LIT("Job");
-	v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, JOB_POD_KEPT);
+	EXPECT(judge(&p, live_node_gone()), REFUSE, JOB_POD_KEPT);
 	p.deletion = NOW - HOURS - 1;
 	p.grace_s = 30;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, ACT, STUCK_TERMINATING);
+	EXPECT(judge(&p, live_node_gone()), ACT, STUCK_TERMINATING);
 }
 
 TEST(wait_beats_refusal)
@@ -90,12 +67,10 @@ TEST(wait_beats_refusal)
 	struct verdict v;
 
 	s.failing_since = NOW;
-	v = judge(&p, s);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge(&p, s), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, NOW + HOURS + 1);
 	s.failing_since = 0;
-	v = judge(&p, s);
-	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	v = EXPECT(judge(&p, s), WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, 0);
 }
 
@@ -105,19 +80,12 @@ TEST(by_duty)
 	struct pod_context s = cache();
 	struct verdict v;
 
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, EVICTED);
-	judge_duty(DUTY_TERMINATING, &p, &policy, &s, NOW, &v);
-	EXPECT(v, NONE, NOT_TERMINATING);
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, NONE, NOT_FAILING);
-	judge_duty(DUTY_RESTARTS, &p, &policy, &s, NOW, &v);
-	EXPECT(v, NONE, NOT_RESTARTING);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), ACT, EVICTED);
+	EXPECT(judge_one(DUTY_TERMINATING, &p, s, NOW), NONE, NOT_TERMINATING);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), NONE, NOT_FAILING);
+	v = EXPECT(judge_one(DUTY_RESTARTS, &p, s, NOW), NONE, NOT_RESTARTING);
 	judge_duty((enum duty)77, &p, &policy, &s, NOW, &v);
 	EXPECT(v, NONE, NOTHING_TO_DO);
 }
 
-TEST_MAIN("rules/chain")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/chain");

@@ -3,24 +3,9 @@
 #include "fixture.h"
 #include "tests/suite.h"
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
-
 static struct verdict judge_at(const struct pod_facts *p, struct pod_context s, int64_t now)
 {
-	struct verdict v;
-
-	judge_duty(DUTY_CRASH_LOOP, p, &policy, &s, now, &v);
-	return v;
+	return judge_one(DUTY_CRASH_LOOP, p, s, now);
 }
 
 static struct verdict judge(const struct pod_facts *p, struct pod_context s)
@@ -34,16 +19,14 @@ TEST(strictly_after_first_seen_plus_threshold)
 	struct pod_context s = live_pull();
 	struct verdict v;
 
-	v = judge_at(&p, s, s.failing_since + HOURS);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_at(&p, s, s.failing_since + HOURS), WAIT, WAITING_FOR_THRESHOLD);
 	v = judge_at(&p, s, v.at_ms);
 	EXPECT(v, ACT, CRASH_LOOPING);
 	ck_assert_str_eq(v.evidence,
 			 "container app: CrashLoopBackOff for 2m (threshold 2m), 5 restarts (threshold 5); "
 			 "3 of 3 pods of the revision fail, 0 Ready");
 	s.failing_since = 0;
-	v = judge(&p, s);
-	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	EXPECT(judge(&p, s), WAIT, NO_FIRST_SEEN);
 }
 
 static const struct {
@@ -131,29 +114,20 @@ TEST_LOOP(every_pod_must_crash_and_none_be_ready, 0, sizeof(tallies) / sizeof(ta
 TEST(guards)
 {
 	struct pod_facts p = pod_crashing();
-	struct verdict v;
 
 	p.owner.kind = STR_LIT("Job");
 	p.owner.api_version = STR_LIT("batch/v1");
-	v = judge(&p, live_pull());
-	EXPECT(v, REFUSE, KIND_NOT_SCALABLE);
+	EXPECT(judge(&p, live_pull()), REFUSE, KIND_NOT_SCALABLE);
 	p.owner = (struct owner_facts){ 0 };
-	v = judge(&p, live_pull());
-	EXPECT(v, REFUSE, NO_CONTROLLER);
+	EXPECT(judge(&p, live_pull()), REFUSE, NO_CONTROLLER);
 	p = pod_crashing();
 	p.deletion = NOW;
-	v = judge(&p, live_pull());
-	EXPECT(v, NONE, BEING_DELETED);
+	EXPECT(judge(&p, live_pull()), NONE, BEING_DELETED);
 	p = pod_crashing();
 	p.annotations.skip = 1u << DUTY_CRASH_LOOP;
-	v = judge(&p, live_pull());
-	EXPECT(v, REFUSE, SKIP_ANNOTATION);
+	EXPECT(judge(&p, live_pull()), REFUSE, SKIP_ANNOTATION);
 	policy.duty[DUTY_CRASH_LOOP].enable = false;
-	v = judge(&p, live_pull());
-	EXPECT(v, NONE, DUTY_DISABLED);
+	EXPECT(judge(&p, live_pull()), NONE, DUTY_DISABLED);
 }
 
-TEST_MAIN("rules/crash_loop")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/crash_loop");

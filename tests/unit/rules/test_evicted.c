@@ -3,26 +3,9 @@
 #include "fixture.h"
 #include "tests/suite.h"
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy.own_namespace = policy.own_pod = NULL;
-	policy_done(&policy);
-}
-
 static struct verdict judge(const struct pod_facts *p)
 {
-	struct pod_context s = { .stage = STAGE_LIVE };
-	struct verdict v;
-
-	judge_duty(DUTY_EVICTED, p, &policy, &s, NOW, &v);
-	return v;
+	return judge_one(DUTY_EVICTED, p, live(), NOW);
 }
 
 TEST(evicted_is_deleted_at_once)
@@ -32,8 +15,7 @@ TEST(evicted_is_deleted_at_once)
 
 	p.created = NOW; /* no age is asked for */
 	p.disruption_at = NOW - 90 * MIN;
-	v = judge(&p);
-	EXPECT(v, ACT, EVICTED);
+	v = EXPECT(judge(&p), ACT, EVICTED);
 	ck_assert_int_eq(v.duty, DUTY_EVICTED);
 	ck_assert_str_eq(v.evidence, "phase Failed, reason Evicted, since 1h30m");
 }
@@ -46,132 +28,103 @@ TEST(only_phase_failed_and_reason_evicted)
 					       "Evicte",   "Shutdown", "Terminated", "OutOfcpu",
 					       "NodeLost", "Evicted2", "Preempting", "NodeAffinity" };
 	struct pod_facts p;
-	struct verdict v;
 
 	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
 		p = pod_evicted();
 		p.phase = STR_C(phases[i]);
-		v = judge(&p);
-		EXPECT(v, NONE, NOT_EVICTED);
+		EXPECT(judge(&p), NONE, NOT_EVICTED);
 	}
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		p = pod_evicted();
 		p.reason = STR_C(reasons[i]);
-		v = judge(&p);
-		EXPECT(v, NONE, NOT_EVICTED);
+		EXPECT(judge(&p), NONE, NOT_EVICTED);
 	}
 }
 
 TEST(job_pods_are_kept_unless_included)
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	p.owner.kind = STR_LIT("Job");
-	v = judge(&p);
-	EXPECT(v, REFUSE, JOB_POD_KEPT);
+	EXPECT(judge(&p), REFUSE, JOB_POD_KEPT);
 	policy.duty[DUTY_EVICTED].include_jobs = true;
-	v = judge(&p);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge(&p), ACT, EVICTED);
 }
 
 TEST(owner_is_not_needed)
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	memset(&p.owner, 0, sizeof(p.owner));
-	v = judge(&p);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge(&p), ACT, EVICTED);
 	p.owner.kind = STR_LIT("DaemonSet");
-	v = judge(&p);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge(&p), ACT, EVICTED);
 }
 
 TEST(guards)
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	p.mirror = true;
-	v = judge(&p);
-	EXPECT(v, REFUSE, MIRROR_POD);
+	EXPECT(judge(&p), REFUSE, MIRROR_POD);
 	p = pod_evicted();
 	p.skip = true;
-	v = judge(&p);
-	EXPECT(v, REFUSE, IGNORE_ANNOTATION);
+	EXPECT(judge(&p), REFUSE, IGNORE_ANNOTATION);
 	p = pod_evicted();
 	p.deletion = NOW - HOUR;
-	v = judge(&p);
-	EXPECT(v, NONE, BEING_DELETED);
+	EXPECT(judge(&p), NONE, BEING_DELETED);
 	p = pod_evicted();
 	p.ready = true;
-	v = judge(&p);
-	EXPECT(v, REFUSE, POD_READY);
+	EXPECT(judge(&p), REFUSE, POD_READY);
 	p = pod_evicted();
 	p.ns = STR_LIT("kube-system");
-	v = judge(&p);
-	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
+	EXPECT(judge(&p), REFUSE, NAMESPACE_PROTECTED);
 	p = pod_evicted();
 	list_set(&policy.exclude_namespaces, "shop");
-	v = judge(&p);
-	EXPECT(v, REFUSE, NAMESPACE_EXCLUDED);
+	EXPECT(judge(&p), REFUSE, NAMESPACE_EXCLUDED);
 }
 
 TEST(system_priority_yields_to_a_named_namespace)
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	p.priority_class = STR_LIT("system-node-critical");
-	v = judge(&p);
-	EXPECT(v, REFUSE, SYSTEM_PRIORITY);
+	EXPECT(judge(&p), REFUSE, SYSTEM_PRIORITY);
 	p.priority_class = STR_LIT("system-cluster-critical");
-	v = judge(&p);
-	EXPECT(v, REFUSE, SYSTEM_PRIORITY);
+	EXPECT(judge(&p), REFUSE, SYSTEM_PRIORITY);
 	p.priority_class = STR_LIT("system-cluster-critical-not");
-	v = judge(&p);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge(&p), ACT, EVICTED);
 	p.priority_class = STR_LIT("system-node-critical");
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, "shop");
-	v = judge(&p);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge(&p), ACT, EVICTED);
 }
 
 TEST(own_pod_is_never_touched)
 {
 	struct pod_facts p = pod_evicted();
 	char ns[] = "shop", name[] = "web-1-abcde", other[] = "elsewhere";
-	struct verdict v;
 
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, "shop");
 	policy.own_namespace = ns;
 	policy.own_pod = name;
-	v = judge(&p);
-	EXPECT(v, REFUSE, OWN_POD);
+	EXPECT(judge(&p), REFUSE, OWN_POD);
 	policy.own_namespace = NULL; /* a name without a namespace: better safe */
-	v = judge(&p);
-	EXPECT(v, REFUSE, OWN_POD);
+	EXPECT(judge(&p), REFUSE, OWN_POD);
 	policy.own_namespace = other; /* the same name elsewhere is another pod */
-	v = judge(&p);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge(&p), ACT, EVICTED);
 	policy.own_pod = other;
 	policy.own_namespace = ns;
-	v = judge(&p);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge(&p), ACT, EVICTED);
 }
 
 TEST(disabled_and_not_selected)
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, "other");
-	v = judge(&p);
-	EXPECT(v, NONE, NAMESPACE_NOT_SELECTED);
+	EXPECT(judge(&p), NONE, NAMESPACE_NOT_SELECTED);
 	policy.duty[DUTY_EVICTED].enable = false;
-	v = judge(&p);
-	EXPECT(v, NONE, DUTY_DISABLED);
+	EXPECT(judge(&p), NONE, DUTY_DISABLED);
 }
 
 static void no_uid(struct pod_facts *p)
@@ -250,21 +203,17 @@ static const struct {
 TEST_LOOP(spoilt_facts, 0, sizeof(spoilt) / sizeof(spoilt[0]))
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	spoilt[_i].spoil(&p);
-	v = judge(&p);
-	expect(&v, spoilt[_i].kind, spoilt[_i].reason, _i);
+	expect(judge(&p), spoilt[_i].kind, spoilt[_i].reason, _i);
 }
 
 TEST(negative_threshold_is_refused)
 {
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	policy.duty[DUTY_EVICTED].hours_ms = -1;
-	v = judge(&p);
-	EXPECT(v, REFUSE, BAD_POLICY);
+	EXPECT(judge(&p), REFUSE, BAD_POLICY);
 }
 
 TEST(evidence_is_printable)
@@ -273,12 +222,8 @@ TEST(evidence_is_printable)
 	struct verdict v;
 
 	p.phase = STR_LIT("Fai\x1b[2Jled\n\xff");
-	v = judge(&p);
-	EXPECT(v, NONE, NOT_EVICTED);
+	v = EXPECT(judge(&p), NONE, NOT_EVICTED);
 	ck_assert_str_eq(v.evidence, "phase Fai?[2Jled??");
 }
 
-TEST_MAIN("rules/evicted")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/evicted");

@@ -11,7 +11,6 @@
 
 #define PODS 20000
 
-static struct policy policy;
 static struct pod_context around[5];
 
 /* Everything that the rules say of a pod in the name of a duty. */
@@ -97,7 +96,6 @@ TEST(every_duty_asks_for_what_the_list_says)
 	static struct pod_facts facts[2];
 	struct dual pod[2];
 
-	policy_init(&policy);
 	policy.duty[DUTY_EVICTED].announce_ms = MIN;
 	around[0] = cache(), around[1] = live_pull(), around[2] = live_node_gone();
 	around[3] = live_node_ready(), around[4] = live_pull();
@@ -113,10 +111,10 @@ TEST(every_duty_asks_for_what_the_list_says)
 	}
 	POD_FACTS(CHECK_POD)
 	CONTAINER_FACTS(CHECK_CONTAINER)
-	policy_done(&policy);
 }
 
 TEST_MAIN("rules/facts_used")
 {
+	tcase_add_checked_fixture(t, policy_setup, policy_teardown);
 	tcase_set_timeout(t, 120);
 }

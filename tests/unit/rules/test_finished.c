@@ -7,28 +7,11 @@
 	"NodeShutdown,Terminated,Shutdown,NodeAffinity,NodeLost,OutOfcpu,OutOfmemory,OutOfpods,"             \
 	"OutOfephemeral-storage,UnexpectedAdmissionError,ContainerStatusUnknown,Preempting"
 
-static struct policy policy;
-static struct duty_policy *dp;
-
-static void setup(void)
-{
-	policy_init(&policy);
-	dp = &policy.duty[DUTY_FINISHED];
-}
-
-static void teardown(void)
-{
-	policy.own_namespace = policy.own_pod = NULL;
-	policy_done(&policy);
-}
+static struct duty_policy *const dp = &policy.duty[DUTY_FINISHED];
 
 static struct verdict judge_at(const struct pod_facts *p, int64_t now)
 {
-	struct pod_context s = { .stage = STAGE_LIVE };
-	struct verdict v;
-
-	judge_duty(DUTY_FINISHED, p, &policy, &s, now, &v);
-	return v;
+	return judge_one(DUTY_FINISHED, p, live(), now);
 }
 
 static struct verdict judge(const struct pod_facts *p)
@@ -41,8 +24,7 @@ TEST(strictly_after_its_end_plus_threshold)
 	struct pod_facts p = pod_finished();
 	struct verdict v;
 
-	v = judge_at(&p, p.unready_since + HOURS);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_at(&p, p.unready_since + HOURS), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, p.unready_since + HOURS + 1);
 	v = judge_at(&p, v.at_ms);
 	EXPECT(v, ACT, FINISHED);
@@ -66,13 +48,11 @@ TEST(every_reason_of_the_default)
 					       "ContainerStatusUnknown",
 					       "Preempting" };
 	struct pod_facts p = pod_finished();
-	struct verdict v;
 
 	list_set(&dp->status, DEFAULTS);
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		p.reason = STR_C(reasons[i]);
-		v = judge(&p);
-		EXPECT(v, ACT, FINISHED);
+		EXPECT(judge(&p), ACT, FINISHED);
 	}
 }
 
@@ -85,19 +65,16 @@ TEST(other_reasons_and_phases_are_left)
 	};
 	static const char *const phases[] = { "Pending", "Running", "Unknown", "Succeeded", "failed", "" };
 	struct pod_facts p;
-	struct verdict v;
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		p = pod_finished();
 		p.reason = STR_C(reasons[i]);
-		v = judge(&p);
-		EXPECT(v, NONE, NOT_FINISHED);
+		EXPECT(judge(&p), NONE, NOT_FINISHED);
 	}
 	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
 		p = pod_finished();
 		p.phase = STR_C(phases[i]);
-		v = judge(&p);
-		EXPECT(v, NONE, NOT_FINISHED);
+		EXPECT(judge(&p), NONE, NOT_FINISHED);
 	}
 }
 
@@ -105,25 +82,20 @@ TEST(other_reasons_and_phases_are_left)
 TEST(a_star_is_any_reason)
 {
 	struct pod_facts p = pod_finished();
-	struct verdict v;
 
 	list_set(&dp->status, "*");
 	list_set(&dp->phases, "Failed,Succeeded,Running");
 	p.reason = STR_LIT("");
-	v = judge(&p);
-	EXPECT(v, ACT, FINISHED);
+	EXPECT(judge(&p), ACT, FINISHED);
 	p.phase = STR_LIT("Succeeded");
-	v = judge(&p);
-	EXPECT(v, ACT, FINISHED);
+	EXPECT(judge(&p), ACT, FINISHED);
 	p.phase = STR_LIT("Running");
-	v = judge(&p);
-	EXPECT(v, NONE, NOT_FINISHED);
+	EXPECT(judge(&p), NONE, NOT_FINISHED);
 }
 
 TEST(a_container_tells_the_reason_when_the_pod_does_not)
 {
 	struct pod_facts p = pod_finished();
-	struct verdict v;
 
 	p.reason = STR_LIT("");
 	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
@@ -131,19 +103,15 @@ TEST(a_container_tells_the_reason_when_the_pod_does_not)
 						    .state = CONTAINER_TERMINATED,
 						    .reason = STR_LIT("ContainerStatusUnknown") };
 	p.n_containers = 1;
-	v = judge(&p);
-	EXPECT(v, ACT, FINISHED);
+	EXPECT(judge(&p), ACT, FINISHED);
 	p.reason = STR_LIT("Evicted"); /* the pod's own word comes first */
-	v = judge(&p);
-	EXPECT(v, NONE, NOT_FINISHED);
+	EXPECT(judge(&p), NONE, NOT_FINISHED);
 	p.reason = STR_LIT("");
 	p.containers[0].state = CONTAINER_WAITING;
-	v = judge(&p);
-	EXPECT(v, NONE, NOT_FINISHED);
+	EXPECT(judge(&p), NONE, NOT_FINISHED);
 	p.containers[0].state = CONTAINER_TERMINATED;
 	p.containers[0].kind = CONTAINER_EPHEMERAL;
-	v = judge(&p);
-	EXPECT(v, NONE, NOT_FINISHED);
+	EXPECT(judge(&p), NONE, NOT_FINISHED);
 }
 
 /* The latest of what its status tells. */
@@ -172,7 +140,6 @@ TEST_LOOP(its_end_is_the_latest_time_that_tells, 0, sizeof(ends) / sizeof(ends[0
 	/* 1: long ago, -1: a moment ago, 2: in the future */
 	const int64_t at[] = { NOW - 1, 0, NOW - HOURS - 1, NOW + JUDGE_SKEW_MS + 1 };
 	struct pod_facts p = pod_finished();
-	struct verdict v;
 
 	p.unready_since = at[ends[_i].unready + 1];
 	p.disruption_at = at[ends[_i].disruption + 1];
@@ -180,59 +147,45 @@ TEST_LOOP(its_end_is_the_latest_time_that_tells, 0, sizeof(ends) / sizeof(ends[0
 	p.n_containers = ends[_i].container;
 	p.containers[0].finished_at = at[ends[_i].finished + 1];
 	p.scheduled_at = NOW - HOURS - 1;
-	v = judge(&p);
-	expect(&v, ends[_i].kind, ends[_i].reason, __LINE__);
+	expect(judge(&p), ends[_i].kind, ends[_i].reason, __LINE__);
 }
 
 TEST(jobs_and_bare_pods_are_kept_unless_included)
 {
 	struct pod_facts p = pod_finished();
-	struct verdict v;
 
 	p.owner.kind = STR_LIT("Job");
-	v = judge(&p);
-	EXPECT(v, REFUSE, JOB_POD_KEPT);
+	EXPECT(judge(&p), REFUSE, JOB_POD_KEPT);
 	dp->include_jobs = true;
-	v = judge(&p);
-	EXPECT(v, ACT, FINISHED);
+	EXPECT(judge(&p), ACT, FINISHED);
 	p.owner = (struct owner_facts){ 0 };
-	v = judge(&p);
-	EXPECT(v, REFUSE, BARE_POD_KEPT);
+	EXPECT(judge(&p), REFUSE, BARE_POD_KEPT);
 	dp->include_bare_pods = true;
-	v = judge(&p);
-	EXPECT(v, ACT, FINISHED);
+	EXPECT(judge(&p), ACT, FINISHED);
 }
 
 TEST(guards)
 {
 	struct pod_facts p = pod_finished();
-	struct verdict v;
 
 	p.deletion = NOW;
-	v = judge(&p);
-	EXPECT(v, NONE, BEING_DELETED);
+	EXPECT(judge(&p), NONE, BEING_DELETED);
 	p = pod_finished();
 	p.ready = true;
-	v = judge(&p);
-	EXPECT(v, REFUSE, POD_READY);
+	EXPECT(judge(&p), REFUSE, POD_READY);
 	p = pod_finished();
 	p.mirror = true;
-	v = judge(&p);
-	EXPECT(v, REFUSE, MIRROR_POD);
-	v = judge_at(&p, p.unready_since + HOURS);
-	EXPECT(v, WAIT, MIRROR_POD);
+	EXPECT(judge(&p), REFUSE, MIRROR_POD);
+	EXPECT(judge_at(&p, p.unready_since + HOURS), WAIT, MIRROR_POD);
 	p = pod_finished();
 	p.annotations.skip = 1u << DUTY_FINISHED;
-	v = judge(&p);
-	EXPECT(v, REFUSE, SKIP_ANNOTATION);
+	EXPECT(judge(&p), REFUSE, SKIP_ANNOTATION);
 	p = pod_finished();
 	dp->announce_ms = HOUR;
 	p.annotations.announced[DUTY_FINISHED] = NOW - MIN;
-	v = judge(&p);
-	EXPECT(v, WAIT, ANNOUNCED);
+	EXPECT(judge(&p), WAIT, ANNOUNCED);
 	dp->enable = false;
-	v = judge(&p);
-	EXPECT(v, NONE, DUTY_DISABLED);
+	EXPECT(judge(&p), NONE, DUTY_DISABLED);
 }
 
 /* An evicted pod belongs to deleteEvictedPod, which comes first. */
@@ -251,7 +204,4 @@ TEST(an_evicted_pod_is_the_other_duty_s)
 	EXPECT(v, ACT, FINISHED);
 }
 
-TEST_MAIN("rules/finished")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/finished");

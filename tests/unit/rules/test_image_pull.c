@@ -4,24 +4,9 @@
 #include "fixture.h"
 #include "tests/suite.h"
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
-
 static struct verdict judge_at(const struct pod_facts *p, const struct pod_context *s, int64_t now)
 {
-	struct verdict v;
-
-	judge_duty(DUTY_IMAGE_PULL, p, &policy, s, now, &v);
-	return v;
+	return judge_one(DUTY_IMAGE_PULL, p, *s, now);
 }
 
 static struct verdict judge(const struct pod_facts *p, struct pod_context s)
@@ -35,8 +20,7 @@ TEST(strictly_after_first_seen_plus_threshold)
 	struct pod_context s = live_pull();
 	struct verdict v;
 
-	v = judge_at(&p, &s, s.failing_since + HOURS);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_at(&p, &s, s.failing_since + HOURS), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, s.failing_since + HOURS + 1);
 	v = judge_at(&p, &s, v.at_ms);
 	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
@@ -55,21 +39,16 @@ TEST(no_first_seen_waits_for_ever)
 
 	p.created = 1;
 	s.failing_since = 0;
-	v = judge(&p, s);
-	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	v = EXPECT(judge(&p, s), WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, 0);
 	s.failing_since = -5;
-	v = judge(&p, s);
-	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	EXPECT(judge(&p, s), REFUSE, BAD_TIMESTAMP);
 	s.failing_since = NOW + JUDGE_SKEW_MS + 1;
-	v = judge(&p, s);
-	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	EXPECT(judge(&p, s), REFUSE, BAD_TIMESTAMP);
 	s.failing_since = INT64_MAX;
-	v = judge(&p, s);
-	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	EXPECT(judge(&p, s), REFUSE, BAD_TIMESTAMP);
 	s.failing_since = NOW + 1;
-	v = judge(&p, s);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	EXPECT(judge(&p, s), WAIT, WAITING_FOR_THRESHOLD);
 }
 
 static const struct {
@@ -159,18 +138,15 @@ TEST_LOOP(whole_workload, 0, ARRAY_SIZE(tallies))
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
-	struct verdict v;
 
 	s.tally_known = tallies[_i].known;
 	s.pods = tallies[_i].pods;
 	s.failing = tallies[_i].failing;
 	s.ready = tallies[_i].ready;
-	v = judge(&p, s);
-	expect(&v, tallies[_i].live == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
+	expect(judge(&p, s), tallies[_i].live == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
 	       tallies[_i].live, _i);
 	s.stage = STAGE_CACHE;
-	v = judge(&p, s);
-	expect(&v, tallies[_i].in_cache == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
+	expect(judge(&p, s), tallies[_i].in_cache == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
 	       tallies[_i].in_cache, _i);
 }
 
@@ -195,39 +171,32 @@ static const struct {
 TEST_LOOP(owner_kinds, 0, ARRAY_SIZE(owners))
 {
 	struct pod_facts p = pod_pull_failing();
-	struct verdict v;
 
 	p.owner.api_version = STR_C(owners[_i].api_version);
 	p.owner.kind = STR_C(owners[_i].kind);
 	p.owner.uid = STR_C(owners[_i].uid);
-	v = judge(&p, live_pull());
-	expect(&v, owners[_i].reason == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
+	expect(judge(&p, live_pull()),
+	       owners[_i].reason == REASON_CANNOT_PULL_IMAGE ? VERDICT_ACT : VERDICT_REFUSE,
 	       owners[_i].reason, _i);
 }
 
 TEST(guards)
 {
 	struct pod_facts p = pod_pull_failing();
-	struct verdict v;
 
 	p.ready = true;
-	v = judge(&p, live_pull());
-	EXPECT(v, REFUSE, POD_READY);
+	EXPECT(judge(&p, live_pull()), REFUSE, POD_READY);
 	p = pod_pull_failing();
 	p.deletion = NOW;
-	v = judge(&p, live_pull());
-	EXPECT(v, NONE, BEING_DELETED);
+	EXPECT(judge(&p, live_pull()), NONE, BEING_DELETED);
 	p = pod_pull_failing();
 	p.mirror = true;
-	v = judge(&p, live_pull());
-	EXPECT(v, REFUSE, MIRROR_POD);
+	EXPECT(judge(&p, live_pull()), REFUSE, MIRROR_POD);
 	p = pod_pull_failing();
 	p.ns = STR_LIT("kube-system");
-	v = judge(&p, live_pull());
-	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
+	EXPECT(judge(&p, live_pull()), REFUSE, NAMESPACE_PROTECTED);
 	p.containers_cut = true;
-	v = judge(&p, live_pull());
-	EXPECT(v, REFUSE, TOO_MANY_CONTAINERS);
+	EXPECT(judge(&p, live_pull()), REFUSE, TOO_MANY_CONTAINERS);
 }
 
 static struct pod_facts two_running(void)
@@ -285,24 +254,19 @@ TEST(one_failing_pod_among_ready_ones_is_told)
 	struct verdict v;
 
 	p.scheduled_at = NOW - HOURS;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, NOW + 1);
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW + 1, &v);
-	EXPECT(v, REFUSE, WORKLOAD_HAS_READY_PODS);
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW + 1), REFUSE, WORKLOAD_HAS_READY_PODS);
 	ck_assert_ptr_nonnull(strstr(v.evidence, "1 of 3 pods of the revision fail, 2 Ready"));
 	s.ready = 0;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW + 1, &v);
-	EXPECT(v, REFUSE, NOT_ALL_FAILING);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW + 1), REFUSE, NOT_ALL_FAILING);
 	/* a container that ended well since begins to fail only then */
 	p.containers[0].last_finished_at = NOW;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW + 1, &v);
-	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW + 1), WAIT, NO_FIRST_SEEN);
 	/* all fail and the clock has not begun: nothing can be said yet */
 	s.failing = 3;
 	p.containers[0].last_finished_at = 0;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW + 1, &v);
-	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW + 1), WAIT, NO_FIRST_SEEN);
 	ck_assert_int_eq(v.at_ms, 0);
 }
 
@@ -318,7 +282,4 @@ TEST(an_odd_stage_is_no_cache)
 	ck_assert_int_eq(judge(&p, s).reason, REASON_TALLY_UNKNOWN);
 }
 
-TEST_MAIN("rules/image_pull")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/image_pull");

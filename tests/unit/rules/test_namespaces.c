@@ -29,11 +29,9 @@ static const struct {
 
 TEST_LOOP(table, 0, sizeof(rows) / sizeof(rows[0]))
 {
-	struct policy policy;
 	enum reason reason = REASON__MAX;
 	bool served;
 
-	policy_init(&policy);
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, rows[_i].namespaces);
 	list_set(&policy.exclude_namespaces, rows[_i].exclude);
 	policy.own_namespace = (char *)(uintptr_t)rows[_i].own;
@@ -41,21 +39,16 @@ TEST_LOOP(table, 0, sizeof(rows) / sizeof(rows[0]))
 	ck_assert_int_eq(served, rows[_i].reason < 0);
 	if (!served)
 		ck_assert_str_eq(reason_code(reason), reason_code((enum reason)rows[_i].reason));
-	policy.own_namespace = NULL;
-	policy_done(&policy);
 }
 
 /* The lists of one duty say nothing about another. */
 TEST(lists_are_per_duty)
 {
-	struct policy policy;
 	enum reason reason;
 
-	policy_init(&policy);
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, "shop");
 	ck_assert(select_namespace(&policy, DUTY_TERMINATING, STR_LIT("other"), &reason));
 	ck_assert(!select_namespace(&policy, DUTY_EVICTED, STR_LIT("other"), &reason));
-	policy_done(&policy);
 }
 
-SUITE("rules/namespaces");
+POLICY_SUITE("rules/namespaces");

@@ -4,37 +4,21 @@
 #include "fixture.h"
 #include "tests/suite.h"
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
-
 /* A branch of its own for evicted pods without container statuses went round every exclusion. */
 TEST(evicted_without_containers_is_guarded_alike)
 {
 	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	p.n_containers = 0;
 	p.ns = STR_LIT("kube-system");
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), REFUSE, NAMESPACE_PROTECTED);
 	p = pod_evicted();
 	p.n_containers = 0;
 	p.mirror = true;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, MIRROR_POD);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), REFUSE, MIRROR_POD);
 	p.mirror = false;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), ACT, EVICTED);
 }
 
 /* One key served for "failed" and for "completed": to leave the one alone left the other to the broom. */
@@ -42,15 +26,12 @@ TEST(completed_is_not_failed)
 {
 	const struct pod_context s = { .stage = STAGE_LIVE };
 	struct pod_facts p = pod_evicted();
-	struct verdict v;
 
 	p.phase = STR_LIT("Succeeded");
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, NONE, NOT_EVICTED);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), NONE, NOT_EVICTED);
 	p.phase = STR_LIT("Failed");
 	p.reason = STR_LIT("Completed");
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, NONE, NOT_EVICTED);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), NONE, NOT_EVICTED);
 }
 
 /* A threshold of two sightings minus one was one: it acted at first sight. */
@@ -62,11 +43,9 @@ TEST(first_sight_never_acts)
 
 	policy.duty[DUTY_IMAGE_PULL].hours_ms = 0;
 	s.failing_since = 0;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, NO_FIRST_SEEN);
 	s.failing_since = NOW;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, NOW + 1);
 }
 
@@ -75,15 +54,12 @@ TEST(one_failing_init_container_condemns_nobody)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
-	struct verdict v;
 
 	p.containers[0].kind = CONTAINER_INIT;
 	s.failing = 1;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, NOT_ALL_FAILING);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, NOT_ALL_FAILING);
 	s.ready = 2;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, WORKLOAD_HAS_READY_PODS);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, WORKLOAD_HAS_READY_PODS);
 }
 
 /* None of none was taken for all: a workload without pods (quota) was scaled down. */
@@ -91,11 +67,9 @@ TEST(none_of_none_is_not_all)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
-	struct verdict v;
 
 	s.pods = s.failing = 0;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, WORKLOAD_HAS_NO_PODS);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, WORKLOAD_HAS_NO_PODS);
 }
 
 /* Image failures were only seen while the pod was Pending. */
@@ -103,11 +77,9 @@ TEST(a_running_pod_can_fail_to_pull)
 {
 	struct pod_facts p = pod_pull_failing();
 	const struct pod_context s = live_pull();
-	struct verdict v;
 
 	p.phase = STR_LIT("Running");
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
 }
 
 /* An old pod that ran well for months was over the threshold the moment its next pull failed. */
@@ -115,18 +87,12 @@ TEST(the_age_of_a_pod_is_not_the_age_of_its_failure)
 {
 	struct pod_facts p = pod_pull_failing();
 	struct pod_context s = live_pull();
-	struct verdict v;
 
 	p.created = p.start_time = p.scheduled_at = 1;
 	s.failing_since = NOW - 1;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, WAITING_FOR_THRESHOLD);
 	s.failing_since = 0;
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, WAIT, NO_FIRST_SEEN);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, NO_FIRST_SEEN);
 }
 
-TEST_MAIN("rules/peers")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/peers");

@@ -154,35 +154,34 @@ static struct pod_context generate_context(void)
 	return s;
 }
 
-static void generate_policy(struct policy *policy)
+static void generate_policy(void)
 {
 	static const char *const lists[] = { "*", "*", "shop", "shop,kube-system", "*,cleaner", "" };
 	static const char *const causes[] = { "permanent", "permanent,auth", "permanent,unknown" };
 	static const int64_t hours[] = { HOURS, HOURS, HOURS, 0, 0, -1, INT64_MAX };
 
 	for (int d = 0; d < DUTY__MAX; d++) {
-		policy->duty[d].enable = !rarely();
-		policy->duty[d].hours_ms = PICK(hours);
-		policy->duty[d].include_jobs = below(2) != 0;
-		policy->duty[d].include_bare_pods = below(2) != 0;
-		policy->duty[d].announce_ms = seldom() ? HOUR : 0;
-		list_set(&policy->duty[d].causes, PICK(causes));
-		policy->duty[d].unreachable_nodes = below(2) != 0;
-		list_set(&policy->duty[d].namespaces, PICK(lists));
+		policy.duty[d].enable = !rarely();
+		policy.duty[d].hours_ms = PICK(hours);
+		policy.duty[d].include_jobs = below(2) != 0;
+		policy.duty[d].include_bare_pods = below(2) != 0;
+		policy.duty[d].announce_ms = seldom() ? HOUR : 0;
+		list_set(&policy.duty[d].causes, PICK(causes));
+		policy.duty[d].unreachable_nodes = below(2) != 0;
+		list_set(&policy.duty[d].namespaces, PICK(lists));
 	}
-	list_set(&policy->exclude_namespaces, rarely() ? "shop" : "");
+	list_set(&policy.exclude_namespaces, rarely() ? "shop" : "");
 }
 
 /* What must be true of a pod before any duty may touch it, written down a second time. */
-static void assert_may_act(const struct pod_facts *p, const struct policy *policy,
-			   const struct pod_context *s, const struct verdict *v)
+static void assert_may_act(const struct pod_facts *p, const struct pod_context *s, const struct verdict *v)
 {
-	const struct duty_policy *dp = &policy->duty[v->duty];
+	const struct duty_policy *dp = &policy.duty[v->duty];
 	bool named = str_list_has(&dp->namespaces, p->ns);
 
 	ck_assert(dp->enable && dp->hours_ms >= 0);
 	ck_assert(named || str_list_has(&dp->namespaces, STR_LIT("*")));
-	ck_assert(!str_list_has(&policy->exclude_namespaces, p->ns));
+	ck_assert(!str_list_has(&policy.exclude_namespaces, p->ns));
 	if (str_is(p->ns, "kube-system") || str_is(p->ns, "cleaner") ||
 	    str_is(p->priority_class, "system-node-critical"))
 		ck_assert(named);
@@ -194,15 +193,15 @@ static void assert_may_act(const struct pod_facts *p, const struct policy *polic
 		ck_assert(!str_empty(p->rv));
 }
 
-static void assert_evicted(const struct pod_facts *p, const struct policy *policy)
+static void assert_evicted(const struct pod_facts *p)
 {
 	ck_assert(str_is(p->phase, "Failed") && str_is(p->reason, "Evicted") && p->deletion == 0);
-	ck_assert(!str_is(p->owner.kind, "Job") || policy->duty[DUTY_EVICTED].include_jobs);
+	ck_assert(!str_is(p->owner.kind, "Job") || policy.duty[DUTY_EVICTED].include_jobs);
 }
 
-static void assert_finished(const struct pod_facts *p, const struct policy *policy)
+static void assert_finished(const struct pod_facts *p)
 {
-	const struct duty_policy *dp = &policy->duty[DUTY_FINISHED];
+	const struct duty_policy *dp = &policy.duty[DUTY_FINISHED];
 
 	ck_assert(str_is(p->phase, "Failed") && p->deletion == 0);
 	ck_assert(str_is(p->reason, "NodeShutdown") || str_is(p->reason, "NodeLost") || str_empty(p->reason));
@@ -213,10 +212,9 @@ static void assert_finished(const struct pod_facts *p, const struct policy *poli
 	ck_assert(!str_empty(p->owner.uid) || dp->include_bare_pods);
 }
 
-static void assert_terminating(const struct pod_facts *p, const struct policy *policy,
-			       const struct pod_context *s)
+static void assert_terminating(const struct pod_facts *p, const struct pod_context *s)
 {
-	const struct duty_policy *dp = &policy->duty[DUTY_TERMINATING];
+	const struct duty_policy *dp = &policy.duty[DUTY_TERMINATING];
 	bool running = false;
 
 	ck_assert(p->deletion > 0 && p->n_finalizers == 0 && p->grace_s != 0);
@@ -236,16 +234,15 @@ static void assert_terminating(const struct pod_facts *p, const struct policy *p
 }
 
 /* A Ready workload is never scaled, and live only a failure whose cause is listed counts. */
-static void assert_workload(enum duty d, const struct pod_facts *p, const struct policy *policy,
-			    const struct pod_context *s)
+static void assert_workload(enum duty d, const struct pod_facts *p, const struct pod_context *s)
 {
 	uint32_t c;
 
-	ck_assert(judge_fails(d, p, policy, &c));
+	ck_assert(judge_fails(d, p, &policy, &c));
 	if (s->stage == STAGE_LIVE && d == DUTY_IMAGE_PULL)
-		ck_assert(cause_may_act(&policy->duty[DUTY_IMAGE_PULL], cause_of(&p->containers[c])));
-	ck_assert(judge_fails(d, p, policy, NULL) && p->deletion == 0);
-	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy->duty[d].hours_ms);
+		ck_assert(cause_may_act(&policy.duty[DUTY_IMAGE_PULL], cause_of(&p->containers[c])));
+	ck_assert(judge_fails(d, p, &policy, NULL) && p->deletion == 0);
+	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy.duty[d].hours_ms);
 	ck_assert(!str_empty(p->owner.uid) && !str_is(p->owner.kind, "Node"));
 	if (s->tally_known == TRI_YES)
 		ck_assert(s->pods > 0 && s->failing == s->pods && s->ready == 0);
@@ -264,27 +261,25 @@ static void assert_text(const struct verdict *v)
 }
 
 /* Time alone never turns an ACT back, and a wait ends when it says and not before. */
-static void assert_monotone(const struct pod_facts *p, const struct policy *policy,
-			    const struct pod_context *s, const struct verdict *v)
+static void assert_monotone(const struct pod_facts *p, const struct pod_context *s, const struct verdict *v)
 {
 	struct verdict later;
 
 	if (v->kind == VERDICT_ACT) {
-		judge_duty(v->duty, p, policy, s, NOW + (int64_t)below((size_t)(24 * 365 * HOUR)), &later);
+		judge_duty(v->duty, p, &policy, s, NOW + (int64_t)below((size_t)(24 * 365 * HOUR)), &later);
 		ck_assert_int_eq(later.kind, VERDICT_ACT);
 	} else if (v->kind == VERDICT_WAIT && v->at_ms > 0 && v->at_ms < INT64_MAX) {
 		ck_assert_int_gt(v->at_ms, NOW);
-		judge_duty(v->duty, p, policy, s, v->at_ms - 1, &later);
+		judge_duty(v->duty, p, &policy, s, v->at_ms - 1, &later);
 		ck_assert_int_eq(later.kind, VERDICT_WAIT);
-		judge_duty(v->duty, p, policy, s, v->at_ms, &later);
+		judge_duty(v->duty, p, &policy, s, v->at_ms, &later);
 		ck_assert_int_ne(later.kind, VERDICT_WAIT);
 	}
 }
 
 /* Live, every single fact of the context that is not known is enough not to act, and so is a pod that
  * says nothing of its cause. */
-static void assert_unknown_never_acts(const struct pod_facts *p, const struct policy *policy,
-				      const struct pod_context *s, enum duty d)
+static void assert_unknown_never_acts(const struct pod_facts *p, const struct pod_context *s, enum duty d)
 {
 	struct pod_context q[4] = { *s, *s, *s, *s };
 	struct pod_facts silent = *p;
@@ -297,7 +292,7 @@ static void assert_unknown_never_acts(const struct pod_facts *p, const struct po
 	q[2].node_exists = TRI_UNKNOWN;
 	q[3].node_ready = TRI_UNKNOWN;
 	for (size_t i = 0; i < 4; i++) {
-		judge_duty(d, p, policy, &q[i], NOW, &v);
+		judge_duty(d, p, &policy, &q[i], NOW, &v);
 		if (duty_desc(d)->key == KEY_WORKLOAD && i < 2)
 			ck_assert_int_ne(v.kind, VERDICT_ACT);
 		if (d == DUTY_TERMINATING && i == 2 && !str_empty(p->node))
@@ -306,17 +301,16 @@ static void assert_unknown_never_acts(const struct pod_facts *p, const struct po
 		    s->node_out_of_service != TRI_YES)
 			ck_assert_int_ne(v.kind, VERDICT_ACT);
 	}
-	if (d != DUTY_IMAGE_PULL || str_list_has(&policy->duty[d].causes, STR_LIT("unknown")))
+	if (d != DUTY_IMAGE_PULL || str_list_has(&policy.duty[d].causes, STR_LIT("unknown")))
 		return;
 	for (uint32_t i = 0; i < silent.n_containers; i++)
 		silent.containers[i].message = STR_LIT("");
-	judge_duty(d, &silent, policy, s, NOW, &v);
+	judge_duty(d, &silent, &policy, s, NOW, &v);
 	ck_assert_int_ne(v.kind, VERDICT_ACT);
 }
 
 /* What was ACT is not any more once one fact condemns it. */
-static void assert_fragile(const struct pod_facts *p, struct policy *policy, const struct pod_context *s,
-			   enum duty d)
+static void assert_fragile(const struct pod_facts *p, const struct pod_context *s, enum duty d)
 {
 	struct pod_facts q[5] = { *p, *p, *p, *p, *p };
 	struct pod_context blind = { .stage = STAGE_LIVE, .failing_since = s->failing_since };
@@ -328,48 +322,48 @@ static void assert_fragile(const struct pod_facts *p, struct policy *policy, con
 	q[3].created = 0;
 	q[4].skip = true;
 	for (size_t i = 0; i < 5; i++) {
-		judge_duty(d, &q[i], policy, s, NOW, &v);
+		judge_duty(d, &q[i], &policy, s, NOW, &v);
 		ck_assert_int_ne(v.kind, VERDICT_ACT);
 	}
 	if (d == DUTY_IMAGE_PULL || (d == DUTY_TERMINATING && p->scheduled)) {
-		judge_duty(d, p, policy, &blind, NOW, &v);
+		judge_duty(d, p, &policy, &blind, NOW, &v);
 		ck_assert_int_ne(v.kind, VERDICT_ACT);
 	}
-	str_list_add(&policy->exclude_namespaces, p->ns.p, p->ns.n);
-	judge_duty(d, p, policy, s, NOW, &v);
+	str_list_add(&policy.exclude_namespaces, p->ns.p, p->ns.n);
+	judge_duty(d, p, &policy, s, NOW, &v);
 	ck_assert_int_eq(v.reason, REASON_NAMESPACE_EXCLUDED);
-	list_set(&policy->exclude_namespaces, "");
+	list_set(&policy.exclude_namespaces, "");
 }
 
-static void one_pod(struct policy *policy, unsigned acts[static DUTY__MAX])
+static void one_pod(unsigned acts[static DUTY__MAX])
 {
 	struct pod_facts p = generate_pod();
 	struct pod_context s = generate_context();
 	struct verdict v, whole;
 
-	judge_pod(&p, policy, &s, NOW, &whole);
+	judge_pod(&p, &policy, &s, NOW, &whole);
 	assert_text(&whole);
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
-		judge_duty(d, &p, policy, &s, NOW, &v);
+		judge_duty(d, &p, &policy, &s, NOW, &v);
 		assert_text(&v);
 		acts[d] += v.kind == VERDICT_ACT;
 		if (!duty_acts(d))
 			continue;
-		assert_monotone(&p, policy, &s, &v);
+		assert_monotone(&p, &s, &v);
 		if (v.kind != VERDICT_ACT)
 			continue;
 		ck_assert_int_eq(whole.kind, VERDICT_ACT);
-		assert_may_act(&p, policy, &s, &v);
+		assert_may_act(&p, &s, &v);
 		if (d == DUTY_EVICTED)
-			assert_evicted(&p, policy);
+			assert_evicted(&p);
 		else if (d == DUTY_FINISHED)
-			assert_finished(&p, policy);
+			assert_finished(&p);
 		else if (d == DUTY_TERMINATING)
-			assert_terminating(&p, policy, &s);
+			assert_terminating(&p, &s);
 		else
-			assert_workload(d, &p, policy, &s);
-		assert_fragile(&p, policy, &s, d);
-		assert_unknown_never_acts(&p, policy, &s, d);
+			assert_workload(d, &p, &s);
+		assert_fragile(&p, &s, d);
+		assert_unknown_never_acts(&p, &s, d);
 	}
 }
 
@@ -377,23 +371,21 @@ TEST_LOOP(generated_pods, 0, 3)
 {
 	unsigned acts[DUTY__MAX] = { 0 };
 	char own[] = "cleaner";
-	struct policy policy;
 
 	state = UINT64_C(0x5eed) + (uint64_t)_i;
-	policy_init(&policy);
 	policy.own_namespace = own;
 	for (int i = 0; i < PODS; i++) {
 		if (i % 50 == 0)
-			generate_policy(&policy);
-		one_pod(&policy, acts);
+			generate_policy();
+		one_pod(acts);
 	}
 	/* The generator must reach what it is about. */
 	for (int d = 0; d < DUTY__MAX; d++)
 		ck_assert_msg(acts[d] > 50, "duty %d acted only %u times", d, acts[d]);
-	policy_done(&policy);
 }
 
 TEST_MAIN("rules/property")
 {
+	tcase_add_checked_fixture(t, policy_setup, policy_teardown);
 	tcase_set_timeout(t, 60);
 }

@@ -3,25 +3,9 @@
 #include "fixture.h"
 #include "tests/suite.h"
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
-
 static struct verdict judge_at(const struct pod_facts *p, int64_t now)
 {
-	const struct pod_context s = { .stage = STAGE_CACHE };
-	struct verdict v;
-
-	judge_duty(DUTY_RESTARTS, p, &policy, &s, now, &v);
-	return v;
+	return judge_one(DUTY_RESTARTS, p, (struct pod_context){ .stage = STAGE_CACHE }, now);
 }
 
 TEST(counts_and_age_are_inclusive)
@@ -29,17 +13,14 @@ TEST(counts_and_age_are_inclusive)
 	struct pod_facts p = pod_crashing();
 	struct verdict v;
 
-	v = judge_at(&p, NOW);
-	EXPECT(v, ACT, TOO_MANY_RESTARTS);
+	v = EXPECT(judge_at(&p, NOW), ACT, TOO_MANY_RESTARTS);
 	ck_assert_str_eq(v.evidence, "container app: CrashLoopBackOff, 5 restarts (threshold 5), age 1d "
 				     "(threshold 2m)");
 	p.containers[0].restarts = 4;
-	v = judge_at(&p, NOW);
-	EXPECT(v, NONE, BELOW_COUNTS);
+	EXPECT(judge_at(&p, NOW), NONE, BELOW_COUNTS);
 	p.containers[0].restarts = 6;
 	p.created = NOW - HOURS + 1;
-	v = judge_at(&p, NOW);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_at(&p, NOW), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, NOW + 1);
 	v = judge_at(&p, v.at_ms);
 	EXPECT(v, ACT, TOO_MANY_RESTARTS);
@@ -96,7 +77,6 @@ static const struct {
 TEST_LOOP(which_states_are_reported, 0, sizeof(rows) / sizeof(rows[0]))
 {
 	struct pod_facts p = pod_crashing();
-	struct verdict v;
 
 	list_set(&policy.duty[DUTY_RESTARTS].status, rows[_i].status);
 	p.containers[0] = (struct container_facts){ .name = STR_LIT("app"),
@@ -108,8 +88,7 @@ TEST_LOOP(which_states_are_reported, 0, sizeof(rows) / sizeof(rows[0]))
 						    .last_finished_at = rows[_i].ended };
 	p.owner.kind = STR_C(rows[_i].owner);
 	p.phase = STR_C(rows[_i].phase);
-	v = judge_at(&p, NOW);
-	expect(&v, rows[_i].named ? VERDICT_ACT : VERDICT_NONE,
+	expect(judge_at(&p, NOW), rows[_i].named ? VERDICT_ACT : VERDICT_NONE,
 	       rows[_i].named ? REASON_TOO_MANY_RESTARTS : REASON_NOT_RESTARTING, _i);
 }
 
@@ -126,53 +105,39 @@ TEST(worst_container_counts)
 	p.containers[2].restarts = 50;
 	p.containers[2].state = CONTAINER_RUNNING;
 	p.containers[2].last_finished_at = NOW - HOUR;
-	v = judge_at(&p, NOW);
-	EXPECT(v, NONE, BELOW_COUNTS);
+	v = EXPECT(judge_at(&p, NOW), NONE, BELOW_COUNTS);
 	ck_assert_uint_eq(v.container, 1);
 	p.containers[1].restarts = 7;
-	v = judge_at(&p, NOW);
-	EXPECT(v, ACT, TOO_MANY_RESTARTS);
+	v = EXPECT(judge_at(&p, NOW), ACT, TOO_MANY_RESTARTS);
 	ck_assert_uint_eq(v.container, 1);
 }
 
 TEST(guards)
 {
 	struct pod_facts p = pod_crashing();
-	struct verdict v;
 
 	p.containers[0].restarts = -1;
-	v = judge_at(&p, NOW);
-	EXPECT(v, NONE, NOT_RESTARTING);
+	EXPECT(judge_at(&p, NOW), NONE, NOT_RESTARTING);
 	p = pod_crashing();
 	p.created = 0;
-	v = judge_at(&p, NOW);
-	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	EXPECT(judge_at(&p, NOW), REFUSE, BAD_TIMESTAMP);
 	p = pod_crashing();
 	p.skip = true;
-	v = judge_at(&p, NOW);
-	EXPECT(v, REFUSE, IGNORE_ANNOTATION);
+	EXPECT(judge_at(&p, NOW), REFUSE, IGNORE_ANNOTATION);
 	p = pod_crashing();
 	list_set(&policy.exclude_namespaces, "shop");
-	v = judge_at(&p, NOW);
-	EXPECT(v, REFUSE, NAMESPACE_EXCLUDED);
+	EXPECT(judge_at(&p, NOW), REFUSE, NAMESPACE_EXCLUDED);
 	p.containers[0].restarts = 1; /* nothing to report: no refusal either */
-	v = judge_at(&p, NOW);
-	EXPECT(v, NONE, NAMESPACE_EXCLUDED);
+	EXPECT(judge_at(&p, NOW), NONE, NAMESPACE_EXCLUDED);
 	list_set(&policy.exclude_namespaces, "");
 	p = pod_crashing();
 	p.mirror = true; /* a report harms nobody */
 	p.priority_class = STR_LIT("system-node-critical");
-	v = judge_at(&p, NOW);
-	EXPECT(v, ACT, TOO_MANY_RESTARTS);
+	EXPECT(judge_at(&p, NOW), ACT, TOO_MANY_RESTARTS);
 	policy.duty[DUTY_RESTARTS].counts = -1;
-	v = judge_at(&p, NOW);
-	EXPECT(v, REFUSE, BAD_POLICY);
+	EXPECT(judge_at(&p, NOW), REFUSE, BAD_POLICY);
 	policy.duty[DUTY_RESTARTS].enable = false;
-	v = judge_at(&p, NOW);
-	EXPECT(v, NONE, DUTY_DISABLED);
+	EXPECT(judge_at(&p, NOW), NONE, DUTY_DISABLED);
 }
 
-TEST_MAIN("rules/restarts")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/restarts");

@@ -7,7 +7,6 @@
 #include "rules/select.h"
 #include "tests/suite.h"
 
-static struct policy policy;
 static struct policy_override overrides[5];
 
 static void override_init(size_t i, const char *name, const char *namespaces, const char *labels)
@@ -25,7 +24,7 @@ static void override_init(size_t i, const char *name, const char *namespaces, co
 
 static void setup(void)
 {
-	policy_init(&policy);
+	policy_setup();
 	override_init(0, "namespace", "shop,bank", "");
 	override_init(1, "second", "shop", "");
 	override_init(2, "labels", "", "tier=gold");
@@ -41,7 +40,7 @@ static void teardown(void)
 		str_list_done(&overrides[i].namespaces);
 		str_list_done(&overrides[i].labels);
 	}
-	policy_done(&policy);
+	policy_teardown();
 }
 
 static void label(struct pod_facts *p, const char *key, const char *value)
@@ -51,7 +50,9 @@ static void label(struct pod_facts *p, const char *key, const char *value)
 
 static const char *name_for(const struct pod_facts *p)
 {
-	return policy_override_name(&policy, p->ns, select_labels(&policy, p));
+	const struct policy_override *o = select_override(&policy, p);
+
+	return o ? o->name : "";
 }
 
 TEST(the_most_specific_wins)
@@ -112,31 +113,26 @@ TEST(an_override_changes_the_verdict_and_is_named)
 	struct verdict v;
 
 	p.ns = STR_LIT("bank");
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, s.failing_since + HOUR + 1);
 	ck_assert_str_eq(v.override, "namespace");
 	ck_assert_ptr_nonnull(strstr(v.evidence, "; override namespace"));
 	p.ns = STR_LIT("web");
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, CANNOT_PULL_IMAGE);
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(v.override, "");
 	overrides[0].duty[DUTY_IMAGE_PULL].enable = false;
 	p.ns = STR_LIT("bank");
-	judge_duty(DUTY_IMAGE_PULL, &p, &policy, &s, NOW, &v);
-	EXPECT(v, NONE, DUTY_DISABLED);
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), NONE, DUTY_DISABLED);
 }
 
 TEST(an_override_never_beats_an_exclusion)
 {
 	struct pod_facts p = pod_evicted();
 	const struct pod_context s = { .stage = STAGE_LIVE };
-	struct verdict v;
 
 	p.ns = STR_LIT("bank");
 	list_set(&policy.exclude_namespaces, "bank");
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, NAMESPACE_EXCLUDED);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), REFUSE, NAMESPACE_EXCLUDED);
 }
 
 /* Whether an override forbids it is not known: no act. */
@@ -144,20 +140,16 @@ TEST(labels_beyond_the_limit_never_act)
 {
 	struct pod_facts p = pod_evicted();
 	const struct pod_context s = { .stage = STAGE_LIVE };
-	struct verdict v;
 
 	p.labels_cut = true;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), REFUSE, INCOMPLETE_FACTS);
 	p.labels_cut = false;
 	p.labels_mask = SELECT_LABELS_UNKNOWN;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), REFUSE, INCOMPLETE_FACTS);
 	policy.n_overrides = 2; /* none of them asks for labels */
 	p.labels_mask = 0;
 	p.labels_cut = true;
-	judge_duty(DUTY_EVICTED, &p, &policy, &s, NOW, &v);
-	EXPECT(v, ACT, EVICTED);
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), ACT, EVICTED);
 }
 
 TEST_MAIN("rules/select")

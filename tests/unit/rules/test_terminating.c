@@ -3,24 +3,9 @@
 #include "fixture.h"
 #include "tests/suite.h"
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
-
 static struct verdict judge_at(const struct pod_facts *p, const struct pod_context *s, int64_t now)
 {
-	struct verdict v;
-
-	judge_duty(DUTY_TERMINATING, p, &policy, s, now, &v);
-	return v;
+	return judge_one(DUTY_TERMINATING, p, *s, now);
 }
 
 static struct verdict judge(const struct pod_facts *p, struct pod_context s)
@@ -34,18 +19,14 @@ TEST(strictly_after_the_deadline_plus_threshold)
 	struct pod_context s = live_node_gone();
 	struct verdict v;
 
-	v = judge_at(&p, &s, p.deletion + HOURS);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_at(&p, &s, p.deletion + HOURS), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, p.deletion + HOURS + 1);
 	v = judge_at(&p, &s, v.at_ms);
 	EXPECT(v, ACT, STUCK_TERMINATING);
-	v = judge_at(&p, &s, p.deletion - 1);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	EXPECT(judge_at(&p, &s, p.deletion - 1), WAIT, WAITING_FOR_THRESHOLD);
 	policy.duty[DUTY_TERMINATING].hours_ms = 0;
-	v = judge_at(&p, &s, p.deletion);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
-	v = judge_at(&p, &s, p.deletion + 1);
-	EXPECT(v, ACT, STUCK_TERMINATING);
+	EXPECT(judge_at(&p, &s, p.deletion), WAIT, WAITING_FOR_THRESHOLD);
+	EXPECT(judge_at(&p, &s, p.deletion + 1), ACT, STUCK_TERMINATING);
 }
 
 /* deletionTimestamp already holds the grace: a pod with 600 s of grace is not stuck while it shuts down. */
@@ -57,8 +38,7 @@ TEST(grace_is_not_subtracted)
 
 	p.grace_s = 600;
 	p.deletion = NOW + 600 * S;
-	v = judge_at(&p, &s, NOW);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_at(&p, &s, NOW), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, NOW + 600 * S + HOURS + 1);
 }
 
@@ -69,29 +49,23 @@ TEST(absurd_times_never_act)
 	struct verdict v;
 
 	p.deletion = INT64_MAX;
-	v = judge_at(&p, &s, NOW);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	v = EXPECT(judge_at(&p, &s, NOW), WAIT, WAITING_FOR_THRESHOLD);
 	ck_assert_int_eq(v.at_ms, INT64_MAX);
-	v = judge_at(&p, &s, INT64_MAX);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	EXPECT(judge_at(&p, &s, INT64_MAX), WAIT, WAITING_FOR_THRESHOLD);
 	p.deletion = 1;
-	v = judge_at(&p, &s, NOW);
-	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	EXPECT(judge_at(&p, &s, NOW), REFUSE, BAD_TIMESTAMP);
 	p.deletion = INT64_MIN;
-	v = judge_at(&p, &s, NOW);
-	EXPECT(v, REFUSE, BAD_TIMESTAMP);
+	EXPECT(judge_at(&p, &s, NOW), REFUSE, BAD_TIMESTAMP);
 	p = pod_terminating();
 	policy.duty[DUTY_TERMINATING].hours_ms = INT64_MAX;
-	v = judge_at(&p, &s, NOW);
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	EXPECT(judge_at(&p, &s, NOW), WAIT, WAITING_FOR_THRESHOLD);
 }
 
 TEST(not_terminating)
 {
 	struct pod_facts p = pod_healthy();
-	struct verdict v = judge(&p, live_node_gone());
 
-	EXPECT(v, NONE, NOT_TERMINATING);
+	EXPECT(judge(&p, live_node_gone()), NONE, NOT_TERMINATING);
 }
 
 /* Older kubectl shows Terminating in every phase, newer ones not for ended pods: both are stuck. */
@@ -101,16 +75,13 @@ TEST(every_phase_may_be_stuck)
 
 	for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
 		struct pod_facts p = pod_terminating();
-		struct verdict v;
 
 		p.phase = STR_C(phases[i]);
-		v = judge(&p, live_node_gone());
-		EXPECT(v, ACT, STUCK_TERMINATING);
+		EXPECT(judge(&p, live_node_gone()), ACT, STUCK_TERMINATING);
 	}
 	struct pod_facts p = pod_terminating();
 	p.phase = STR_LIT("Banana");
-	struct verdict v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
+	EXPECT(judge(&p, live_node_gone()), REFUSE, INCOMPLETE_FACTS);
 }
 
 TEST(finalizers_are_named_and_refused)
@@ -121,37 +92,29 @@ TEST(finalizers_are_named_and_refused)
 	p.n_finalizers = 2;
 	p.finalizers[0] = STR_LIT("batch.kubernetes.io/job-tracking");
 	p.finalizers[1] = STR_LIT("example.com/hold");
-	v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, HAS_FINALIZERS);
+	v = EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
 	ck_assert_str_eq(v.evidence, "batch.kubernetes.io/job-tracking, example.com/hold");
 	p.grace_s = 0;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, HAS_FINALIZERS);
+	v = EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
 	ck_assert_ptr_nonnull(strstr(v.evidence, "already deleted by force"));
 	p.n_finalizers = 1;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, HAS_FINALIZERS);
+	EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
 	/* More than are kept: the count alone refuses. */
 	p.n_finalizers = 1000;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, HAS_FINALIZERS);
+	EXPECT(judge(&p, live_node_gone()), REFUSE, HAS_FINALIZERS);
 	/* Before the threshold it is no refusal yet. */
 	p.deletion = NOW - 1;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, WAIT, WAITING_FOR_THRESHOLD);
+	EXPECT(judge(&p, live_node_gone()), WAIT, WAITING_FOR_THRESHOLD);
 }
 
 /* A force delete shows as MODIFIED (grace 0) before DELETED: no second one is sent. */
 TEST(forced_already)
 {
 	struct pod_facts p = pod_terminating();
-	struct verdict v;
 
 	p.grace_s = 0;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, NONE, GRACE_ALREADY_ZERO);
-	v = judge(&p, cache());
-	EXPECT(v, NONE, GRACE_ALREADY_ZERO);
+	EXPECT(judge(&p, live_node_gone()), NONE, GRACE_ALREADY_ZERO);
+	EXPECT(judge(&p, cache()), NONE, GRACE_ALREADY_ZERO);
 }
 
 TEST(never_scheduled_is_safe)
@@ -161,25 +124,20 @@ TEST(never_scheduled_is_safe)
 
 	p.node = STR_LIT("");
 	p.scheduled = false;
-	v = judge(&p, (struct pod_context){ .stage = STAGE_LIVE });
-	EXPECT(v, ACT, STUCK_TERMINATING);
+	v = EXPECT(judge(&p, (struct pod_context){ .stage = STAGE_LIVE }), ACT, STUCK_TERMINATING);
 	ck_assert_ptr_nonnull(strstr(v.evidence, "never scheduled"));
 	p.scheduled = true; /* the condition says so, the node is missing: contradiction */
-	v = judge(&p, (struct pod_context){ .stage = STAGE_LIVE });
-	EXPECT(v, REFUSE, INCOMPLETE_FACTS);
+	EXPECT(judge(&p, (struct pod_context){ .stage = STAGE_LIVE }), REFUSE, INCOMPLETE_FACTS);
 }
 
 /* In the cache the node is not known: a candidate, for the worker to prove. */
 TEST(unknown_node_is_a_candidate_only_in_the_cache)
 {
 	struct pod_facts p = pod_terminating();
-	struct verdict v;
 
 	p.containers[0].state = CONTAINER_RUNNING;
-	v = judge(&p, cache());
-	EXPECT(v, ACT, STUCK_TERMINATING);
-	v = judge(&p, (struct pod_context){ .stage = STAGE_LIVE });
-	EXPECT(v, REFUSE, NODE_UNKNOWN);
+	EXPECT(judge(&p, cache()), ACT, STUCK_TERMINATING);
+	EXPECT(judge(&p, (struct pod_context){ .stage = STAGE_LIVE }), REFUSE, NODE_UNKNOWN);
 }
 
 /* R12, every line: node exists, ready, out of service, unreachable_nodes, container, pvc, attached. */
@@ -229,8 +187,7 @@ TEST_LOOP(safety_certificate, 0, sizeof(safe) / sizeof(safe[0]))
 	policy.duty[DUTY_TERMINATING].unreachable_nodes = safe[_i].unreachable;
 	p.containers[0].state = safe[_i].state;
 	p.has_pvc = safe[_i].pvc;
-	v = judge(&p, s);
-	expect(&v, safe[_i].reason == REASON_STUCK_TERMINATING ? VERDICT_ACT : VERDICT_REFUSE,
+	expect(judge(&p, s), safe[_i].reason == REASON_STUCK_TERMINATING ? VERDICT_ACT : VERDICT_REFUSE,
 	       safe[_i].reason, _i);
 	/* A certain "no" binds the watcher's cache as well. */
 	s.stage = STAGE_CACHE;
@@ -238,7 +195,7 @@ TEST_LOOP(safety_certificate, 0, sizeof(safe) / sizeof(safe[0]))
 	if (safe[_i].exists == TRI_UNKNOWN)
 		EXPECT(v, ACT, STUCK_TERMINATING);
 	else
-		expect(&v, safe[_i].reason == REASON_STUCK_TERMINATING ? VERDICT_ACT : VERDICT_REFUSE,
+		expect(v, safe[_i].reason == REASON_STUCK_TERMINATING ? VERDICT_ACT : VERDICT_REFUSE,
 		       safe[_i].reason, _i);
 }
 
@@ -246,20 +203,16 @@ TEST_LOOP(safety_certificate, 0, sizeof(safe) / sizeof(safe[0]))
 TEST(init_and_ephemeral_containers_count)
 {
 	struct pod_facts p = pod_terminating();
-	struct verdict v;
 
 	p.n_containers = 2;
 	p.containers[1] = p.containers[0];
 	p.containers[1].state = CONTAINER_RUNNING;
 	p.containers[1].kind = CONTAINER_EPHEMERAL;
-	v = judge(&p, live_node_ready());
-	EXPECT(v, REFUSE, CONTAINER_RUNNING);
+	EXPECT(judge(&p, live_node_ready()), REFUSE, CONTAINER_RUNNING);
 	p.containers[1].kind = CONTAINER_INIT;
-	v = judge(&p, live_node_ready());
-	EXPECT(v, REFUSE, CONTAINER_RUNNING);
+	EXPECT(judge(&p, live_node_ready()), REFUSE, CONTAINER_RUNNING);
 	p.n_containers = 0;
-	v = judge(&p, live_node_ready());
-	EXPECT(v, REFUSE, FORCE_NOT_SAFE);
+	EXPECT(judge(&p, live_node_ready()), REFUSE, FORCE_NOT_SAFE);
 }
 
 TEST(ready_pods_and_guards)
@@ -268,21 +221,17 @@ TEST(ready_pods_and_guards)
 	struct verdict v;
 
 	p.ready = true;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, POD_READY);
+	EXPECT(judge(&p, live_node_gone()), REFUSE, POD_READY);
 	p = pod_terminating();
 	p.mirror = true;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, MIRROR_POD);
+	EXPECT(judge(&p, live_node_gone()), REFUSE, MIRROR_POD);
 	/* A pod of a protected namespace that ends as it should is no refusal; one that does not is judged in
 	 * time. */
 	p = pod_terminating();
 	p.ns = STR_LIT("kube-system");
-	v = judge(&p, live_node_gone());
-	EXPECT(v, REFUSE, NAMESPACE_PROTECTED);
+	EXPECT(judge(&p, live_node_gone()), REFUSE, NAMESPACE_PROTECTED);
 	p.deletion = NOW;
-	v = judge(&p, live_node_gone());
-	EXPECT(v, WAIT, NAMESPACE_PROTECTED);
+	v = EXPECT(judge(&p, live_node_gone()), WAIT, NAMESPACE_PROTECTED);
 	ck_assert_int_eq(v.at_ms, NOW + HOURS + 1);
 }
 
@@ -293,14 +242,11 @@ TEST(stateful_sets_and_daemon_sets_alike)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct pod_facts p = pod_terminating();
 		struct pod_context s = live_node_ready();
-		struct verdict v;
 
 		p.owner.kind = STR_C(kinds[i]);
-		v = judge(&p, live_node_gone());
-		EXPECT(v, ACT, STUCK_TERMINATING);
+		EXPECT(judge(&p, live_node_gone()), ACT, STUCK_TERMINATING);
 		s.node_ready = TRI_NO;
-		v = judge(&p, s);
-		EXPECT(v, REFUSE, NODE_NOT_READY);
+		EXPECT(judge(&p, s), REFUSE, NODE_NOT_READY);
 	}
 }
 
@@ -332,7 +278,4 @@ TEST(evidence_tells_the_proof)
 				     "node node-1; node is gone");
 }
 
-TEST_MAIN("rules/terminating")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/terminating");

@@ -5,18 +5,6 @@
 
 #include <stdio.h>
 
-static struct policy policy;
-
-static void setup(void)
-{
-	policy_init(&policy);
-}
-
-static void teardown(void)
-{
-	policy_done(&policy);
-}
-
 struct heard {
 	size_t n, passed, decided, not_reached;
 	char rule[32];
@@ -101,7 +89,4 @@ TEST(facts_and_thresholds_are_told)
 	ck_assert_ptr_nonnull(strstr(h.facts, "reached in 1m"));
 }
 
-TEST_MAIN("rules/trace")
-{
-	tcase_add_checked_fixture(t, setup, teardown);
-}
+POLICY_SUITE("rules/trace");

@@ -25,16 +25,16 @@ static void same_verdict(const struct verdict *a, const struct verdict *b, const
 		     b->evidence, json_dumps(pod, JSON_COMPACT));
 }
 
-static void judge_both(const struct pod_facts *a, const struct pod_facts *b, const struct policy *policy,
-		       const json_t *pod, unsigned acts[static DUTY__MAX])
+static void judge_both(const struct pod_facts *a, const struct pod_facts *b, const json_t *pod,
+		       unsigned acts[static DUTY__MAX])
 {
 	const struct pod_context around[] = { cache(), live_pull(), live_node_gone(), live_node_ready() };
 	struct verdict va, vb;
 
 	for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++)
 		for (enum duty d = 0; d < DUTY__MAX; d++) {
-			judge_duty(d, a, policy, &around[i], NOW, &va);
-			judge_duty(d, b, policy, &around[i], NOW, &vb);
+			judge_duty(d, a, &policy, &around[i], NOW, &va);
+			judge_duty(d, b, &policy, &around[i], NOW, &vb);
 			same_verdict(&va, &vb, pod);
 			acts[d] += around[i].stage == STAGE_LIVE && va.kind == VERDICT_ACT;
 		}
@@ -44,9 +44,7 @@ TEST(verdicts_are_the_same)
 {
 	static struct pod_facts by_protobuf, by_json;
 	unsigned acts[DUTY__MAX] = { 0 };
-	struct policy policy;
 
-	policy_init(&policy);
 	policy.duty[DUTY_EVICTED].announce_ms = MIN;
 	policy.duty[DUTY_CRASH_LOOP].counts = 0;
 	list_set(&policy.duty[DUTY_FINISHED].phases, "Failed,Succeeded");
@@ -62,17 +60,17 @@ TEST(verdicts_are_the_same)
 			decode_pod_protobuf((const uint8_t *)b.data + b.at, pb_size(&b), &by_protobuf), 0);
 		ck_assert_int_eq(decode_pod_json(pod, &by_json), 0);
 		same_facts(&by_protobuf, &by_json, false, "by the encoder of apisim");
-		judge_both(&by_protobuf, &by_json, &policy, pod, acts);
+		judge_both(&by_protobuf, &by_json, pod, acts);
 		pb_done(&b);
 		dual_done(&random);
 	}
 	/* The generator must reach what it is about. */
 	for (int d = 0; d < DUTY__MAX; d++)
 		ck_assert_msg(acts[d] > 50, "duty %d acted only %u times", d, acts[d]);
-	policy_done(&policy);
 }
 
 TEST_MAIN("rules/two_encodings")
 {
+	tcase_add_checked_fixture(t, policy_setup, policy_teardown);
 	tcase_set_timeout(t, 120);
 }

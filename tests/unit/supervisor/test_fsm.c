@@ -1,7 +1,6 @@
 /* test_fsm.c - supervision without a single fork. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
-#include <stdlib.h>
 
 #include "supervisor/children/fsm.h"
 #include "tests/suite.h"

@@ -11,10 +11,17 @@
 #include "tests/suite.h"
 
 static struct lease_table *table;
+static uint64_t paused; /* a duty */
+
+static bool is_paused(__attribute__((unused)) void *ctx, const struct lease *l)
+{
+	return l->duty == paused;
+}
 
 static void set_up(void)
 {
-	table = lease_table_new();
+	paused = 99; /* none */
+	table = lease_table_new(is_paused, NULL);
 }
 
 static void tear_down(void)
@@ -35,11 +42,11 @@ static struct msg nominate(uint64_t cluster, unsigned key)
 	return m;
 }
 
-static struct msg unpacked(const struct packed *p)
+static struct msg unpacked(const struct msg_packed *p)
 {
 	struct msg m;
 
-	packed_get(p, &m);
+	msg_unpack(p, &m);
 	return m;
 }
 
@@ -49,12 +56,6 @@ static struct msg result(uint64_t id)
 
 	strcpy(m.u.result.reason, "Evicted");
 	return m;
-}
-
-/* The duty that ctx names is paused. */
-static bool pause_duty(void *ctx, const struct lease *l)
-{
-	return l->duty == *(const uint64_t *)ctx;
 }
 
 TEST(one_lease_per_key_and_cluster)
@@ -137,19 +138,15 @@ TEST(open_intents_of_an_earlier_life)
 
 enum { KEYS = 40, HOLDERS = 5, CLUSTERS = 2 };
 
-struct walk {
-	unsigned held_by[CLUSTERS][KEYS]; /* how many holders act on it */
-	uint64_t paused;                  /* a duty */
-};
-
 static unsigned key_of(const struct lease *l)
 {
 	return (unsigned)strtoul(l->key + 4, NULL, 10);
 }
 
-static void check_invariants(struct walk *w)
+static void check_invariants(void)
 {
-	memset(w->held_by, 0, sizeof(w->held_by));
+	unsigned held_by[CLUSTERS][KEYS] = { 0 }; /* how many holders act on it */
+
 	for (int h = 0; h < HOLDERS; h++) {
 		const unsigned n = lease_count_held(table, h);
 
@@ -158,33 +155,21 @@ static void check_invariants(struct walk *w)
 			ck_assert_int_eq(l->phase, LEASE_GRANTED);
 			ck_assert_int_eq(l->holder, h);
 			ck_assert(n == 1 || !l->verify_first);
-			ck_assert_uint_eq(++w->held_by[l->cluster][key_of(l)], 1);
+			ck_assert_uint_eq(++held_by[l->cluster][key_of(l)], 1);
 		}
 	}
 }
 
-struct pick {
-	unsigned skip;
-	struct lease *found;
-};
-
-static void pick_one(void *ctx, struct lease *l)
-{
-	struct pick *p = ctx;
-
-	if (!p->found || (p->skip > 0 && p->skip--))
-		p->found = l;
-}
-
 static struct lease *some_lease(unsigned r)
 {
-	struct pick p = { r % (KEYS * CLUSTERS), NULL };
+	struct lease *l = lease_next(table, NULL), *next;
 
-	lease_each(table, pick_one, &p);
-	return p.found;
+	for (unsigned skip = r % (KEYS * CLUSTERS); skip > 0 && l && (next = lease_next(table, l)); skip--)
+		l = next;
+	return l;
 }
 
-static void step(struct walk *w, unsigned r)
+static void step(unsigned r)
 {
 	const int holder = (int)(r / 7 % HOLDERS);
 	const struct msg refusal = result(1);
@@ -194,7 +179,7 @@ static void step(struct walk *w, unsigned r)
 	m.u.nominate.duty = r / 23 % 3;
 	switch (r % 7) {
 	case 6: /* pause and resume one duty, refuse what of it waits */
-		w->paused = r / 19 % 3;
+		paused = r / 19 % 3;
 		(void)lease_refuse_paused(table, r / 11 % CLUSTERS, &refusal);
 		break;
 	case 0:
@@ -230,13 +215,10 @@ static void step(struct walk *w, unsigned r)
 
 TEST(random_walk)
 {
-	struct walk w = { 0 };
-
-	lease_table_set_pause(table, pause_duty, &w.paused);
 	srand(7);
 	for (int i = 0; i < 300000; i++) {
-		step(&w, (unsigned)rand());
-		check_invariants(&w);
+		step((unsigned)rand());
+		check_invariants();
 		ck_assert_uint_le(lease_table_count(table), KEYS * CLUSTERS);
 	}
 }
@@ -254,12 +236,11 @@ static struct lease *waiting(unsigned key, uint64_t duty)
 
 TEST(paused_leases_are_passed_over_and_refused)
 {
-	uint64_t paused = 1;
 	const struct msg res = result(1);
 	struct lease *a = waiting(1, 1), *b = waiting(2, 0), *c = waiting(3, 1);
 
 	ck_assert_ptr_null(lease_refuse_paused(table, 0, &res)); /* nothing is paused yet */
-	lease_table_set_pause(table, pause_duty, &paused);
+	paused = 1;
 	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), b);
 	ck_assert_ptr_null(lease_grant(table, 0, 1, 100));
 	ck_assert_ptr_null(lease_refuse_paused(table, 1, &res));
@@ -279,11 +260,9 @@ TEST(paused_leases_are_passed_over_and_refused)
 /* A pause must not end what may already have been written. */
 TEST(paused_lease_in_doubt_waits)
 {
-	uint64_t paused = 99;
 	const struct msg res = result(1);
 	struct lease *a = waiting(1, 1);
 
-	lease_table_set_pause(table, pause_duty, &paused);
 	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), a);
 	paused = 1;
 	lease_holder_died(table, a);
@@ -343,8 +322,8 @@ TEST(memory_is_small_and_has_a_limit)
 		ck_assert_ptr_nonnull(lease_open(table, &m, false));
 	}
 	ck_assert_uint_eq(n, LEASES_MAX);
-	lease_table_free(&table);
-	table = lease_table_new();
+	tear_down();
+	set_up();
 	for (n = 0; !lease_table_is_full(table); n++) {
 		m = longest((unsigned)n);
 		ck_assert_ptr_nonnull(lease_open(table, &m, false));

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "model/duties.h"
@@ -35,32 +34,38 @@ static void add(const char *cluster, int64_t duty, int64_t until)
 {
 	const struct msg_pause p = scope(cluster, duty, until);
 
-	ck_assert(pause_list_add(l, &p));
+	ck_assert_ptr_nonnull(pause_list_set(l, &p));
 }
 
 /* The entry says of its scope exactly what p says. */
 static bool have(const struct msg_pause *p)
 {
-	const struct msg_pause *q;
+	const struct pause *e = pause_list_find_scope(l, p);
 
-	for (size_t i = 0; (q = pause_list_get(l, i)); i++)
-		if (pause_same_scope(p, q))
-			return q->at == p->at && q->until == p->until && strcmp(q->by, p->by) == 0 &&
-			       strcmp(q->why, p->why) == 0;
-	return false;
+	return e && e->p.at == p->at && e->p.until == p->until && strcmp(e->p.by, p->by) == 0 &&
+	       strcmp(e->p.why, p->why) == 0;
 }
 
 static size_t take_all(const char *cluster, int64_t duty)
 {
 	const struct msg_pause within = scope(cluster, duty, 0);
-	struct msg_pause taken;
+	struct pause *e;
 	size_t n = 0;
 
-	while (pause_list_take_within(l, &within, &taken)) {
-		ck_assert(!taken.on);
+	for (size_t i = 0; (e = pause_list_get(l, i));) {
+		if (!pause_covers(&within, e->p.cluster_name, e->p.duty)) {
+			i++;
+			continue;
+		}
+		pause_list_remove(l, e);
 		n++;
 	}
 	return n;
+}
+
+static bool is_paused(const char *cluster, uint64_t duty, int64_t now)
+{
+	return pause_list_pauses(l, cluster, duty, now);
 }
 
 TEST(scope_holds_what_it_names)
@@ -76,42 +81,53 @@ TEST(scope_holds_what_it_names)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		add(cases[i].cluster, cases[i].duty, 0);
-		ck_assert(!!pause_list_find(l, "prod", DUTY_EVICTED, NOW) == cases[i].prod_evicted);
-		ck_assert(!!pause_list_find(l, "prod", DUTY_TERMINATING, NOW) == cases[i].prod_terminating);
-		ck_assert(!!pause_list_find(l, "staging", DUTY_EVICTED, NOW) == cases[i].staging_evicted);
+		ck_assert(is_paused("prod", DUTY_EVICTED, NOW) == cases[i].prod_evicted);
+		ck_assert(is_paused("prod", DUTY_TERMINATING, NOW) == cases[i].prod_terminating);
+		ck_assert(is_paused("staging", DUTY_EVICTED, NOW) == cases[i].staging_evicted);
 		ck_assert_uint_eq(take_all("", -1), 1);
 	}
-	ck_assert_ptr_null(pause_list_find(l, "prod", DUTY_EVICTED, NOW));
+	ck_assert(!is_paused("prod", DUTY_EVICTED, NOW));
 }
 
 TEST(end_is_exact)
 {
-	struct msg_pause taken;
+	const struct msg_pause ends = scope("", -1, NOW + 10), stays = scope("prod", -1, 0);
 
-	add("", -1, NOW + 10);
+	ck_assert_ptr_nonnull(pause_list_set(l, &ends));
+	ck_assert_ptr_nonnull(pause_list_set(l, &stays));
+	ck_assert(!pause_has_ended(&ends, NOW + 9));
+	ck_assert(is_paused("staging", 0, NOW + 9));
+	ck_assert(!is_paused("staging", 0, NOW + 10)); /* even before it is taken off */
+	ck_assert(pause_has_ended(&ends, NOW + 10));
+	ck_assert(!pause_has_ended(&stays, INT64_MAX)); /* the one without an end stays */
+	ck_assert(is_paused("prod", 0, INT64_MAX));
+}
+
+TEST(resumed_is_not_in_force_before_it_is_taken_off)
+{
 	add("prod", -1, 0);
-	ck_assert(!pause_list_take_ended(l, NOW + 9, &taken));
-	ck_assert_ptr_nonnull(pause_list_find(l, "staging", 0, NOW + 9));
-	ck_assert_ptr_null(pause_list_find(l, "staging", 0, NOW + 10)); /* even before it is taken off */
-	ck_assert(pause_list_take_ended(l, NOW + 10, &taken));
-	ck_assert_str_eq(taken.cluster_name, "");
-	ck_assert(!taken.on);
-	ck_assert(!pause_list_take_ended(l, INT64_MAX, &taken)); /* the one without an end stays */
-	ck_assert_ptr_nonnull(pause_list_find(l, "prod", 0, INT64_MAX));
+	add("", DUTY_EVICTED, 0);
+	pause_list_get(l, 0)->p.on = false;
+	ck_assert(!is_paused("prod", DUTY_TERMINATING, NOW));
+	ck_assert(is_paused("prod", DUTY_EVICTED, NOW));
+	pause_list_remove(l, pause_list_get(l, 0));
+	ck_assert_int_eq(pause_list_get(l, 0)->p.duty, DUTY_EVICTED);
+	ck_assert(!pause_list_is_empty(l));
+	pause_list_remove(l, pause_list_get(l, 0));
+	ck_assert(pause_list_is_empty(l));
 }
 
 TEST(same_scope_is_replaced)
 {
 	const struct msg_pause old = scope("prod", -1, NOW + 1), new = scope("prod", -1, NOW + 2);
 
-	ck_assert(pause_list_add(l, &old));
+	ck_assert_ptr_nonnull(pause_list_set(l, &old));
 	ck_assert(have(&old));
-	ck_assert(pause_list_add(l, &new));
+	ck_assert_ptr_eq(pause_list_set(l, &new), pause_list_find_scope(l, &old));
 	ck_assert(!have(&old));
-	ck_assert(pause_list_have_scope(l, &old));
 	ck_assert(have(&new));
 	ck_assert_ptr_null(pause_list_get(l, 1));
-	ck_assert_int_eq(pause_list_get(l, 0)->until, NOW + 2);
+	ck_assert_int_eq(pause_list_get(l, 0)->p.until, NOW + 2);
 }
 
 TEST(resume_takes_what_lies_within_and_nothing_else)
@@ -123,7 +139,7 @@ TEST(resume_takes_what_lies_within_and_nothing_else)
 	ck_assert_uint_eq(take_all("prod", DUTY_TERMINATING), 0);
 	ck_assert_uint_eq(take_all("", DUTY_EVICTED), 2);
 	ck_assert_uint_eq(take_all("prod", -1), 1);
-	ck_assert_ptr_nonnull(pause_list_find(l, "prod", DUTY_EVICTED, NOW)); /* by the one for everything */
+	ck_assert(is_paused("prod", DUTY_EVICTED, NOW)); /* by the one for everything */
 	ck_assert_uint_eq(take_all("", -1), 1);
 	ck_assert_ptr_null(pause_list_get(l, 0));
 }
@@ -138,8 +154,8 @@ TEST(full_list_says_so)
 	}
 	const struct msg_pause one_more = scope("another", -1, 0), known = scope("c7", -1, NOW + 7);
 
-	ck_assert(!pause_list_add(l, &one_more));
-	ck_assert(pause_list_add(l, &known));
+	ck_assert_ptr_null(pause_list_set(l, &one_more));
+	ck_assert_ptr_nonnull(pause_list_set(l, &known));
 	ck_assert_uint_eq(take_all("", -1), PAUSES_MAX);
 }
 

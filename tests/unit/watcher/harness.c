@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "harness.h"
 
-struct policy policy;
 struct controller *c;
 struct msg sent[SENT_MAX];
 size_t n_sent;
@@ -60,20 +59,29 @@ const struct msg *last(enum msg_type type)
 	return NULL;
 }
 
-void nominated_after(int64_t ms, size_t before, size_t after)
+void nominated_at(int64_t ms, size_t n)
 {
-	pass(ms - 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), before);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), after);
+	pass(ms);
+	ck_assert_uint_eq(count(MSG_NOMINATE), n);
 }
 
-struct controller_stats stats(void)
+void nominated_after(int64_t ms, size_t before, size_t after)
 {
-	struct controller_stats s;
+	nominated_at(ms - 1, before);
+	nominated_at(1, after);
+}
 
-	controller_stats(c, &s);
-	return s;
+struct msg_watch_stats stats(void)
+{
+	struct msg m = { 0 };
+
+	(void)controller_stats(c, &m);
+	return m.u.watch_stats;
+}
+
+uint64_t judged(void)
+{
+	return controller_stats(c, &(struct msg){ 0 });
 }
 
 void begin(void)
@@ -144,6 +152,29 @@ void settle_as(enum outcome outcome, const char *reason)
 	end_newest(outcome, 0, reason);
 }
 
+void settle_all(size_t from, enum outcome outcome)
+{
+	size_t n = n_sent;
+
+	for (size_t i = from; i < n; i++) {
+		struct msg m = { .type = MSG_NOMINATION_RESULT };
+
+		if (sent[i].type != MSG_NOMINATE)
+			continue;
+		msg_copy_fields(&m, &sent[i]);
+		m.u.nomination_result.outcome = outcome;
+		if (outcome == OUTCOME_DONE) {
+			struct pod_facts gone = { .ns = STR_C(m.u.nomination_result.ns),
+						  .name = STR_C(m.u.nomination_result.name),
+						  .uid = STR_C(m.u.nomination_result.uid),
+						  .rv = STR_LIT("9999") };
+			controller_delete(c, &gone);
+		}
+		controller_on_msg(c, &m);
+	}
+	run_all();
+}
+
 struct pod_facts sibling(const struct pod_facts *p, const char *name, const char *uid)
 {
 	struct pod_facts s = *p;
@@ -180,9 +211,19 @@ void many(struct pod_facts p, int n)
 	ready_with(pods, (size_t)n);
 }
 
-void fails_since_an_hour(const struct pod_facts *p)
+void feed(struct pod_facts p, int n)
 {
-	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .at = NOW - HOUR, .revision = "1" };
+	for (int i = 0; i < n; i++) {
+		const struct pod_facts q = nth(&p, i);
+
+		ck_assert_int_eq(controller_pod(c, &q), 0);
+	}
+	run_all();
+}
+
+void fails_since(const struct pod_facts *p, int64_t at)
+{
+	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .at = at, .revision = "1" };
 
 	memcpy(row.owner, p->owner.uid.p, p->owner.uid.n);
 	HEAR(FAILING_SINCE_ROW, failing_since_row, row);

@@ -13,7 +13,6 @@
 #define UID_2 "0b8f0f3e-0000-4000-8000-000000000002"
 #define UID_3 "0b8f0f3e-0000-4000-8000-000000000003"
 
-extern struct policy policy;
 extern struct controller *c;
 extern struct msg sent[SENT_MAX];
 extern size_t n_sent;
@@ -31,9 +30,12 @@ void run_all(void);
 void pass(int64_t ms);
 size_t count(enum msg_type type);
 const struct msg *last(enum msg_type type);
+/* Let time pass: so many nominations in all by then. */
+void nominated_at(int64_t ms, size_t n);
 /* `before` nominations until the last millisecond of that time, and `after` with it. */
 void nominated_after(int64_t ms, size_t before, size_t after);
-struct controller_stats stats(void);
+struct msg_watch_stats stats(void);
+uint64_t judged(void);
 
 /* The controller gets that message. */
 #define HEAR(TYPE, field, ...)                                                                               \
@@ -49,6 +51,8 @@ void event(const struct pod_facts *p);
 void settle(enum outcome outcome, uint64_t retry_ms);
 /* The newest nomination ends so, with that reason. */
 void settle_as(enum outcome outcome, const char *reason);
+/* Every nomination from that message on ends so, oldest first; pods of those that were written are gone. */
+void settle_all(size_t from, enum outcome outcome);
 struct pod_facts sibling(const struct pod_facts *p, const char *name, const char *uid);
 
 /* The i-th pod in the state of p, called names[i], of the i-th workload. */
@@ -57,7 +61,9 @@ extern char names[PODS_MAX][24], uids[PODS_MAX][40];
 struct pod_facts nth(const struct pod_facts *p, int i);
 /* The first n of them, ready_with(). */
 void many(struct pod_facts p, int n);
-/* Since an hour ago the workload of p is known to fail. */
-void fails_since_an_hour(const struct pod_facts *p);
+/* The first n of them come as events. */
+void feed(struct pod_facts p, int n);
+/* Since then the workload of p is known to fail. */
+void fails_since(const struct pod_facts *p, int64_t at);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/xalloc.h"
 #include "harness.h"
 #include "tests/suite.h"
 
@@ -95,7 +94,7 @@ static int on_send(void *ctx, const struct msg *m)
 	ck_assert(!victims[i].nominated);
 	victims[i].nominated = true;
 	victims[i].waited_us = now_us - victims[i].at_us;
-	victims[i].waited_keys = stats().judged - victims[i].judged;
+	victims[i].waited_keys = judged() - victims[i].judged;
 	nominated[n_nominated++] = *m;
 	return 0;
 }
@@ -107,12 +106,12 @@ static void evict_one(void)
 
 	identify(&p, PODS + n_victims);
 	n_victims++;
-	*v = (struct victim){ .at_us = now_us, .judged = stats().judged, .queue = stats().queue };
+	*v = (struct victim){ .at_us = now_us, .judged = judged(), .queue = stats().queue };
 	ck_assert_int_eq(controller_pod(c, &p), 0);
 }
 
 /* The worker has deleted what was nominated. */
-static void settle_all(void)
+static void settle_nominated(void)
 {
 	for (; settled < n_nominated; settled++) {
 		const struct msg *n = &nominated[settled];
@@ -162,7 +161,7 @@ static void stop(void)
 TEST(five_thousand_at_once)
 {
 	start(AT_ONCE);
-	const uint64_t before = stats().judged;
+	const uint64_t before = judged();
 
 	for (uint64_t round = 1; round <= 3; round++)
 		for (uint32_t i = 0; i < AT_ONCE; i++) {
@@ -174,7 +173,7 @@ TEST(five_thousand_at_once)
 	look_us = 2;
 	while (controller_run(c) <= clock_boot_ms()) {
 	}
-	ck_assert_uint_eq(stats().judged - before, AT_ONCE + 1);
+	ck_assert_uint_eq(judged() - before, AT_ONCE + 1);
 	ck_assert(victims[0].nominated);
 	ck_assert_uint_eq(victims[0].waited_keys, AT_ONCE / 2 + 2); /* those before it, and itself */
 	stop();
@@ -237,7 +236,7 @@ static void loop_once(const struct storm *s, struct storm_result *r)
 		(void)controller_run(c);
 	else
 		now_us += 50; /* asleep until the next event */
-	settle_all();
+	settle_nominated();
 }
 
 static int by_wait(const void *a, const void *b)
@@ -292,12 +291,12 @@ TEST_LOOP(storm, 0, sizeof(storms) / sizeof(storms[0]))
 	struct storm_result r = { 0 };
 
 	start(PODS);
-	const uint64_t before = stats().judged;
+	const uint64_t before = judged();
 
 	look_us = s->key_us;
 	for (const uint64_t end = now_us + seconds * 1000000; now_us < end;)
 		loop_once(s, &r);
-	r.judged = stats().judged - before;
+	r.judged = judged() - before;
 	check_victims(s, &r);
 	ck_assert_uint_ge(r.events, s->rate * seconds * 99 / 100); /* all of it was read in time */
 	ck_assert_uint_le(r.most_queued, PODS + n_victims);

@@ -23,8 +23,7 @@ TEST(quiet_until_synced_remembered_and_quiet_is_over)
 	ck_assert_uint_eq(n_sent, 0);
 	pass(QUIET_MS - 1);
 	ck_assert_uint_eq(n_sent, 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(1, 1);
 	const struct msg_nominate *n = &last(MSG_NOMINATE)->u.nominate;
 
 	ck_assert_uint_eq(n->cluster, 3);
@@ -84,8 +83,7 @@ TEST(a_stuck_pod_fires_at_its_second)
 	pass(30 * S);
 	pass(HOURS);
 	ck_assert_uint_eq(n_sent, 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(1, 1);
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, p.deletion);
 }
 
@@ -135,18 +133,14 @@ TEST(a_workload_is_nominated_once)
 	ready_with(both, 2);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1); /* one clock for both, begun now, not at creation */
 	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, NOW);
-	pass(HOURS - QUIET_MS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(HOURS - QUIET_MS + 1, 0, 1);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.action_key, "0b8f0f3e-0000-4000-8000-00000000000a");
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, NOW);
 	/* Events, flips and time bring no second one while the first is open. */
 	p.rv = STR_LIT("4712");
 	p.containers[0].reason = STR_LIT("ErrImagePull");
 	event(&p);
-	pass(5 * MIN);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(5 * MIN, 1);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
 }
 
@@ -159,16 +153,12 @@ TEST(a_ready_sibling_protects_and_its_end_is_noticed)
 	const struct pod_facts both[] = { p, q };
 
 	ready_with(both, 2);
-	pass(10 * HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	nominated_at(10 * HOURS, 0);
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0); /* the revision can be pulled: no clock */
 	controller_delete(c, &q);
 	run_all();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 1);
-	pass(HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(HOURS + 1, 0, 1);
 }
 
 TEST(pulling_ends_the_clock)
@@ -183,23 +173,16 @@ TEST(pulling_ends_the_clock)
 	p.rv = STR_LIT("5000");
 	event(&p);
 	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, clock_wall_ms());
-	pass(HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(HOURS + 1, 0, 1);
 }
 
 TEST(the_clock_survives_churn_and_restart)
 {
 	struct pod_facts p = pod_pull_failing(), next = sibling(&p, "web-1-next", UID_2);
-	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL,
-					     .cluster = 3,
-					     .at = NOW - HOURS + 60 * S };
+	const int64_t since = NOW - HOURS + 60 * S;
 
-	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
-	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
 	sync_with(&p, 1);
-	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+	fails_since(&p, since);
 	HEAR(SAVED_END, saved_end, { 0 });
 	run_all();
 	ck_assert_uint_eq(count(MSG_FAILING_SINCE), 0);
@@ -207,12 +190,9 @@ TEST(the_clock_survives_churn_and_restart)
 	run_all();
 	pass(30 * S);
 	event(&next);
-	pass(30 * S);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_after(30 * S + 1, 0, 1);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.uid, UID_2);
-	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, row.at);
+	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, since);
 }
 
 TEST_MAIN("watcher/controller")

@@ -7,7 +7,7 @@
 
 #include "tests/suite.h"
 #include "watcher/guards/sync_state.h"
-#include "watcher/controller/failing_since.h"
+#include "watcher/guards/workloads.h"
 
 #define A STR_LIT("owner-a")
 #define B STR_LIT("owner-b")
@@ -15,137 +15,163 @@
 
 /* -- since -- */
 
+static struct workloads *tested;
 static char written[1024];
 static int room;
 
-static int write_back(void *ctx, struct str owner, struct str revision, int64_t at_ms, int64_t attempted_ms)
+static int write_back(void *ctx, const struct msg *m)
 {
+	const struct msg_failing_since *f = &m->u.failing_since;
 	size_t n = strlen(written);
 
 	(void)ctx;
 	if (room-- == 0)
 		return -EAGAIN;
-	n += (size_t)snprintf(written + n, sizeof(written) - n, "%.*s/%.*s=%lld", STR_ARG(owner),
-			      STR_ARG(revision), (long long)at_ms);
-	if (attempted_ms)
-		n += (size_t)snprintf(written + n, sizeof(written) - n, ",%lld", (long long)attempted_ms);
+	ck_assert_int_eq(m->type, MSG_FAILING_SINCE);
+	ck_assert_uint_eq(f->cluster, 3);
+	ck_assert_uint_eq(f->duty, duty_of_workload(0));
+	n += (size_t)snprintf(written + n, sizeof(written) - n, "%s/%s=%lld", f->owner, f->revision,
+			      (long long)f->at);
+	if (f->attempted)
+		n += (size_t)snprintf(written + n, sizeof(written) - n, ",%lld", (long long)f->attempted);
 	(void)snprintf(written + n, sizeof(written) - n, " ");
 	return 0;
 }
 
-static const char *flushed(struct failing_since *s)
+static const struct outbox outbox = { write_back, NULL };
+
+static const char *flushed(void)
 {
 	written[0] = '\0';
 	room = 100;
-	ck_assert_int_eq(failing_since_flush(s, write_back, NULL), 0);
+	ck_assert_int_eq(workloads_flush(tested, 3, &outbox), 0);
 	return written;
+}
+
+static void begin(void)
+{
+	tested = workloads_new();
+}
+
+static void end(void)
+{
+	workloads_free(&tested);
+}
+
+static void load(const char *owner, int64_t at, int64_t attempted, int64_t boot)
+{
+	struct msg_failing_since_row row = {
+		.duty = duty_of_workload(0), .revision = "7d9c8b5f6d", .at = at, .attempted = attempted
+	};
+
+	(void)snprintf(row.owner, sizeof(row.owner), "%s", owner);
+	workloads_on_failing_since_row(tested, &row, boot);
+}
+
+static void expire(int64_t boot)
+{
+	workloads_expire(tested, &(struct clock_snapshot){ .boot = boot });
+}
+
+static int64_t since(struct str owner)
+{
+	return workloads_clock(tested, owner, R, 0).since;
+}
+
+static int64_t attempted(struct str owner)
+{
+	return workloads_clock(tested, owner, R, 0).attempted;
 }
 
 TEST(starts_once_and_never_resets)
 {
-	struct failing_since *s = failing_since_new();
-
-	ck_assert_int_eq(failing_since_get(s, A, R), 0);
-	ck_assert_int_eq(failing_since_failing(s, A, R, 1000), 1000);
-	ck_assert_int_eq(failing_since_failing(s, A, R, 2000), 1000); /* ErrImagePull <-> ImagePullBackOff */
-	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=1000 ");
-	ck_assert_str_eq(flushed(s), "");
+	ck_assert_int_eq(since(A), 0);
+	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 1000), 1000);
+	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 2000),
+			 1000); /* ErrImagePull <-> ImagePullBackOff */
+	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=1000 ");
+	ck_assert_str_eq(flushed(), "");
 	/* Another owner, another revision: other clocks. */
-	ck_assert_int_eq(failing_since_failing(s, B, R, 3000), 3000);
-	ck_assert_int_eq(failing_since_failing(s, A, STR_LIT(""), 4000), 4000);
-	ck_assert_int_eq(failing_since_get(s, A, R), 1000);
-	ck_assert_uint_eq(failing_since_count(s), 3);
-	failing_since_free(&s);
+	ck_assert_int_eq(workloads_fails(tested, B, R, 0, 3000), 3000);
+	ck_assert_int_eq(workloads_fails(tested, A, STR_LIT(""), 0, 4000), 4000);
+	ck_assert_int_eq(since(A), 1000);
+	ck_assert_uint_eq(workloads_clocks(tested), 3);
 }
 
 TEST(survives_churn_for_an_hour)
 {
-	struct failing_since *s = failing_since_new();
-
-	(void)failing_since_failing(s, A, R, 1000);
-	(void)flushed(s);
-	failing_since_idle(s, A, R, 50000); /* its pods vanished */
-	failing_since_idle(s, A, R, 90000); /* said again: the first one counts */
-	failing_since_expire(s, 50000 + FAILING_SINCE_IDLE_MS - 1);
-	ck_assert_int_eq(failing_since_failing(s, A, R, 999999), 1000);
-	failing_since_expire(s, 50000 + 2 * FAILING_SINCE_IDLE_MS); /* fails again: not idle */
-	ck_assert_int_eq(failing_since_get(s, A, R), 1000);
-	failing_since_idle(s, A, R, 100000);
-	failing_since_expire(s, 100000 + FAILING_SINCE_IDLE_MS);
-	ck_assert_int_eq(failing_since_get(s, A, R), 0);
-	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=0 ");
-	ck_assert_uint_eq(failing_since_count(s), 0);
-	failing_since_free(&s);
+	(void)workloads_fails(tested, A, R, 0, 1000);
+	(void)flushed();
+	workloads_idle(tested, A, R, 0, 50000); /* its pods vanished */
+	workloads_idle(tested, A, R, 0, 90000); /* said again: the first one counts */
+	expire(50000 + WORKLOADS_IDLE_MS - 1);
+	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 999999), 1000);
+	expire(50000 + 2 * WORKLOADS_IDLE_MS); /* fails again: not idle */
+	ck_assert_int_eq(since(A), 1000);
+	workloads_idle(tested, A, R, 0, 100000);
+	expire(100000 + WORKLOADS_IDLE_MS);
+	ck_assert_int_eq(since(A), 0);
+	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=0 ");
+	ck_assert_uint_eq(workloads_clocks(tested), 0);
 }
 
 TEST(ends_when_a_pod_has_pulled)
 {
-	struct failing_since *s = failing_since_new();
-
-	failing_since_clear(s, A, R); /* nothing to end */
-	ck_assert_str_eq(flushed(s), "");
-	(void)failing_since_failing(s, A, R, 1000);
-	failing_since_clear(s, A, R);
-	ck_assert_int_eq(failing_since_get(s, A, R), 0);
-	ck_assert_int_eq(failing_since_failing(s, A, R, 5000), 5000);
-	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=5000 ");
-	failing_since_clear(s, A, R);
-	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=0 ");
-	ck_assert_int_eq(failing_since_failing(s, A, R, 7000), 7000);
-	failing_since_free(&s);
+	workloads_works(tested, A, R, 0); /* nothing to end */
+	ck_assert_str_eq(flushed(), "");
+	(void)workloads_fails(tested, A, R, 0, 1000);
+	workloads_works(tested, A, R, 0);
+	ck_assert_int_eq(since(A), 0);
+	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 5000), 5000);
+	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=5000 ");
+	workloads_works(tested, A, R, 0);
+	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=0 ");
+	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 7000), 7000);
 }
 
 TEST(remembers_across_a_restart)
 {
-	struct failing_since *s = failing_since_new();
-
-	failing_since_load(s, A, R, 1000, 0, 10);
-	failing_since_load(s, A, R, 2000, 0, 10); /* told twice: the earlier counts */
-	failing_since_load(s, B, R, 1500, 1600, 10);
-	ck_assert_str_eq(flushed(s), ""); /* the reporter knows */
-	ck_assert_int_eq(failing_since_failing(s, A, R, 9000), 1000);
+	load("owner-a", 1000, 0, 10);
+	load("owner-a", 2000, 0, 10); /* told twice: the earlier counts */
+	load("owner-b", 1500, 1600, 10);
+	ck_assert_str_eq(flushed(), ""); /* the reporter knows */
+	ck_assert_int_eq(workloads_fails(tested, A, R, 0, 9000), 1000);
 	/* No pod of B fails any more: forgotten an hour after the restart. */
-	failing_since_expire(s, 10 + FAILING_SINCE_IDLE_MS);
-	ck_assert_int_eq(failing_since_get(s, A, R), 1000);
-	ck_assert_int_eq(failing_since_get(s, B, R), 0);
-	failing_since_free(&s);
+	expire(10 + WORKLOADS_IDLE_MS);
+	ck_assert_int_eq(since(A), 1000);
+	ck_assert_int_eq(since(B), 0);
 }
 
 /* R18: the fresh attempt belongs to the clock: it is kept with it, and ends with it. */
 TEST(fresh_attempts_are_kept_with_the_clock)
 {
-	struct failing_since *s = failing_since_new();
-
-	failing_since_set_attempted(s, A, R, 1200); /* no clock runs */
-	ck_assert_int_eq(failing_since_attempted(s, A, R), 0);
-	(void)failing_since_failing(s, A, R, 1000);
-	ck_assert_int_eq(failing_since_attempted(s, A, R), 0);
-	failing_since_set_attempted(s, A, R, 1200);
-	ck_assert_int_eq(failing_since_attempted(s, A, R), 1200);
-	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=1000,1200 ");
-	failing_since_clear(s, A, R);
-	ck_assert_int_eq(failing_since_attempted(s, A, R), 0);
-	ck_assert_str_eq(flushed(s), "owner-a/7d9c8b5f6d=0 ");
-	(void)failing_since_failing(s, A, R, 5000);
-	ck_assert_int_eq(failing_since_attempted(s, A, R), 0);
-	failing_since_load(s, B, R, 1500, 1600, 10);
-	ck_assert_int_eq(failing_since_attempted(s, B, R), 1600);
-	failing_since_free(&s);
+	workloads_attempted(tested, workloads_find(tested, A, R), duty_of_workload(0),
+			    1200); /* no clock runs */
+	ck_assert_int_eq(attempted(A), 0);
+	(void)workloads_fails(tested, A, R, 0, 1000);
+	ck_assert_int_eq(attempted(A), 0);
+	workloads_attempted(tested, workloads_find(tested, A, R), duty_of_workload(0), 1200);
+	ck_assert_int_eq(attempted(A), 1200);
+	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=1000,1200 ");
+	workloads_works(tested, A, R, 0);
+	ck_assert_int_eq(attempted(A), 0);
+	ck_assert_str_eq(flushed(), "owner-a/7d9c8b5f6d=0 ");
+	(void)workloads_fails(tested, A, R, 0, 5000);
+	ck_assert_int_eq(attempted(A), 0);
+	load("owner-b", 1500, 1600, 10);
+	ck_assert_int_eq(attempted(B), 1600);
 }
 
 TEST(nothing_is_lost_without_room)
 {
-	struct failing_since *s = failing_since_new();
-
-	(void)failing_since_failing(s, A, R, 1000);
-	(void)failing_since_failing(s, B, R, 2000);
+	(void)workloads_fails(tested, A, R, 0, 1000);
+	(void)workloads_fails(tested, B, R, 0, 2000);
 	written[0] = '\0';
 	room = 1;
-	ck_assert_int_eq(failing_since_flush(s, write_back, NULL), -EAGAIN);
+	ck_assert_int_eq(workloads_flush(tested, 3, &outbox), -EAGAIN);
 	room = 100;
-	ck_assert_int_eq(failing_since_flush(s, write_back, NULL), 0);
+	ck_assert_int_eq(workloads_flush(tested, 3, &outbox), 0);
 	ck_assert_str_eq(written, "owner-a/7d9c8b5f6d=1000 owner-b/7d9c8b5f6d=2000 ");
-	failing_since_free(&s);
 }
 
 /* -- sync state -- */
@@ -223,4 +249,7 @@ TEST(sync_state_by_namespace)
 	sync_state_free(&g);
 }
 
-SUITE("watcher/failing_since");
+TEST_MAIN("watcher/failing_since")
+{
+	tcase_add_checked_fixture(t, begin, end);
+}

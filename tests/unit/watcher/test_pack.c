@@ -5,24 +5,17 @@
 #include <string.h>
 
 #include "model/annotations.h"
+#include "quiet_store.h"
 #include "rules/cause.h"
 #include "rules/select.h"
 #include "tests/suite.h"
-#include "watcher/cache/store.h"
 
-static void on_removed(void *ctx, uint32_t h)
-{
-	(void)ctx;
-	(void)h;
-}
-
-static const struct store_ops ops = { .on_removed = on_removed, .on_tally = on_removed };
 static struct store *store;
 static uint32_t handle;
 
 static void setup(void)
 {
-	store = store_new(&ops, NULL);
+	store = quiet_store();
 }
 
 static void teardown(void)

@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "quiet_store.h"
 #include "random.h"
 #include "tests/suite.h"
 #include "watcher/cache/arena.h"
 #include "watcher/cache/hash.h"
 #include "watcher/cache/intern.h"
 #include "watcher/cache/hash_index.h"
-#include "watcher/cache/store.h"
 #include "watcher/cache/uuid.h"
 
 /* -- uuid -- */
@@ -269,12 +268,6 @@ TEST(arena_gives_back)
 
 /* -- all of it -- */
 
-static void nothing(void *ctx, uint32_t n)
-{
-	(void)ctx;
-	(void)n;
-}
-
 static size_t resident_pages(void)
 {
 	unsigned long pages = 0;
@@ -312,9 +305,8 @@ static void make_pod(struct pod_facts *p, uint32_t i, char text[4][64])
 /* Nine of ten pods go: so does most of the memory, and the others are what they were. */
 TEST(mass_deletion_gives_memory_back)
 {
-	static const struct store_ops ops = { nothing, nothing };
 	static struct pod_facts p, back;
-	struct store *s = store_new(&ops, NULL);
+	struct store *s = quiet_store();
 	char text[4][64];
 	enum store_change change;
 	uint32_t h;

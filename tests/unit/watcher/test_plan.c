@@ -3,19 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "harness.h"
 #include "tests/suite.h"
-#include "watcher/controller/explain_rows.h"
-#include "watcher/controller/plan_rows.h"
+#include "watcher/controller/questions.h"
 
 #define MANY     600
 #define ROWS_MAX 2048
 
-static struct plan_rows plan;
-static struct explain_rows explain;
+static struct questions *questions;
 static struct msg rows[ROWS_MAX];
 static size_t n_rows;
 static int answer_room;
@@ -36,15 +33,14 @@ static const struct outbox answers = { answer, NULL };
 static void open(void)
 {
 	begin();
-	plan = (struct plan_rows){ 0 };
-	explain = (struct explain_rows){ 0 };
+	questions = questions_new(c, &answers);
 	n_rows = 0;
 	answer_room = 1 << 30;
 }
 
 static void close_all(void)
 {
-	plan_rows_done(&plan);
+	questions_free(&questions);
 	end();
 }
 
@@ -60,22 +56,27 @@ static void siblings(struct pod_facts p, int n)
 	ready_with(pods, (size_t)n);
 }
 
-/* The rows of a plan, with the end cut off. */
-static const struct msg_ctl_end *take_plan(const char *ns, int duty)
+/* The rows of the answer, with the end cut off. */
+static const struct msg_ctl_end *answer_to(const struct msg *question, int more_room)
 {
-	struct msg_ctl_plan q = { .conn = 77, .duty = duty };
-
-	(void)snprintf(q.ns, sizeof(q.ns), "%s", ns);
 	n_rows = 0;
-	plan_rows_ask(&plan, &q, &answers);
-	for (int i = 0; plan.n && i < 10000; i++) {
-		(void)plan_rows_step(&plan, c, &answers);
+	ck_assert(questions_on_msg(questions, question));
+	for (int i = 0; questions_open(questions) && i < 10000; i++) {
+		(void)questions_step(questions);
 		if (answer_room == 0)
-			answer_room = 7;
+			answer_room = more_room;
 	}
-	ck_assert_uint_eq(plan.n, 0);
+	ck_assert(!questions_open(questions));
 	ck_assert_int_eq(rows[n_rows - 1].type, MSG_CTL_END);
 	return &rows[--n_rows].u.ctl_end;
+}
+
+static const struct msg_ctl_end *take_plan(const char *ns, int duty)
+{
+	struct msg q = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .conn = 77, .duty = duty } };
+
+	msg_set(&q, ctl_plan.ns, ns, strlen(ns));
+	return answer_to(&q, 7);
 }
 
 static size_t rows_of(enum verdict_kind kind)
@@ -179,7 +180,7 @@ TEST(filters_and_refusals)
 TEST(no_room_and_too_many_questions)
 {
 	struct pod_facts p = pod_evicted();
-	struct msg_ctl_plan q = { .conn = 1, .duty = -1 };
+	const struct msg q = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .conn = 1, .duty = -1 } };
 
 	siblings(p, 50);
 	answer_room = 3;
@@ -189,10 +190,10 @@ TEST(no_room_and_too_many_questions)
 		ck_assert_str_eq(rows[i].u.ctl_plan_row.name, names[i]);
 	answer_room = 1 << 30;
 	n_rows = 0;
-	for (unsigned i = 0; i < PLAN_ROWS_MAX; i++)
-		plan_rows_ask(&plan, &q, &answers);
+	for (unsigned i = 0; i < QUESTIONS_PLAN_MAX; i++)
+		ck_assert(questions_on_msg(questions, &q));
 	ck_assert_uint_eq(n_rows, 0);
-	plan_rows_ask(&plan, &q, &answers);
+	ck_assert(questions_on_msg(questions, &q));
 	ck_assert_uint_eq(n_rows, 1);
 	ck_assert_uint_ne(rows[0].u.ctl_end.code, 0);
 }
@@ -215,18 +216,11 @@ TEST(a_cache_out_of_step_says_so)
 
 static const struct msg_ctl_end *take_explain(const char *name, bool rules)
 {
-	struct msg_ctl_explain q = { .conn = 77, .ns = "shop", .rules = rules };
+	struct msg q = { .type = MSG_CTL_EXPLAIN,
+			 .u.ctl_explain = { .conn = 77, .ns = "shop", .rules = rules } };
 
-	(void)snprintf(q.name, sizeof(q.name), "%s", name);
-	n_rows = 0;
-	explain_rows_ask(&explain, &q, &answers);
-	for (int i = 0; explain.n && i < 10000; i++) {
-		(void)explain_rows_step(&explain, controller_cluster(c), &answers);
-		if (answer_room == 0)
-			answer_room = 3;
-	}
-	ck_assert_uint_eq(explain.n, 0);
-	return &rows[--n_rows].u.ctl_end;
+	msg_set(&q, ctl_explain.name, name, strlen(name));
+	return answer_to(&q, 3);
 }
 
 static const struct msg_ctl_explain_row *row_of(enum duty d, const char *rule)

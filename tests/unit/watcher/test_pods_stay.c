@@ -35,12 +35,10 @@ static uint64_t until_told(uint64_t from, uint64_t for_ms)
 
 TEST(pods_that_stay_are_told_once)
 {
-	struct pod_facts p = pod_pull_failing();
 	uint64_t from;
 
-	ready_with(&p, 1);
-	pass(HOURS + S);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	(void)ready_one(pod_pull_failing());
+	nominated_at(HOURS + S, 1);
 	from = clock_boot_ms();
 	settle_as(OUTCOME_DONE, "CannotPullImage");
 	ck_assert_uint_gt(until_told(from, 3600000), SCALED_DOWN_MS);

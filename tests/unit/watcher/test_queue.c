@@ -64,45 +64,48 @@ TEST(wq1_each_key_with_one_consumer)
 	expect_empty();
 }
 
+/* Plays what comes: "+KEY" is added, "+KEY@T" at that time, "tT" it is T; "<KEY" comes out next, "-KEY" is
+ * done, "." nothing comes out, "=N" so many are queued. */
+static void play(const char *script)
+{
+	unsigned long long now = 0, n, at;
+
+	for (const char *p = script; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
+		if (sscanf(p, "+%llu@%llu", &n, &at) == 2)
+			queue_add_after(q, (uint32_t)n, now, at - now);
+		else if (sscanf(p, "+%llu", &n) == 1)
+			queue_add(q, (uint32_t)n);
+		else if (sscanf(p, "t%llu", &now) == 1)
+			queue_tick(q, now);
+		else if (sscanf(p, "<%llu", &n) == 1)
+			ck_assert_msg(get() == n, "%s", p);
+		else if (sscanf(p, "-%llu", &n) == 1)
+			queue_done(q, (uint32_t)n);
+		else if (sscanf(p, "=%llu", &n) == 1)
+			ck_assert_msg(queue_len(q) == n, "%s", p);
+		else if (*p == '.')
+			expect_empty();
+		else
+			ck_abort_msg("no such step: %s", p);
+	}
+}
+
 /* TestAddWhileProcessing, TestReinsert */
 TEST(wq2_wq4_add_while_processing_comes_back)
 {
-	queue_add(q, 7);
-	ck_assert_uint_eq(get(), 7);
-	queue_add(q, 7);
-	expect_empty();
-	queue_done(q, 7);
-	ck_assert_uint_eq(get(), 7);
-	queue_done(q, 7);
-	expect_empty();
-	ck_assert_uint_eq(queue_len(q), 0);
+	play("+7 <7 +7 . -7 <7 -7 . =0");
 }
 
 /* TestLen */
 TEST(wq3_len)
 {
-	queue_add(q, 1);
-	ck_assert_uint_eq(queue_len(q), 1);
-	queue_add(q, 2);
-	ck_assert_uint_eq(queue_len(q), 2);
-	queue_add(q, 2);
-	ck_assert_uint_eq(queue_len(q), 2);
+	play("+1 =1 +2 =2 +2 =2");
 }
 
 /* TestCollapse, TestCollapseWhileProcessing */
 TEST(wq5_adds_collapse)
 {
-	queue_add(q, 3);
-	queue_add(q, 3);
-	ck_assert_uint_eq(get(), 3);
-	expect_empty();
-	queue_add(q, 3);
-	queue_add(q, 3);
-	expect_empty();
-	queue_done(q, 3);
-	ck_assert_uint_eq(get(), 3);
-	queue_done(q, 3);
-	expect_empty();
+	play("+3 +3 <3 . +3 +3 . -3 <3 -3 .");
 }
 
 /* Order is first in, first out, also across growth and shrinking of the ring. */
@@ -129,56 +132,21 @@ TEST(dq1_add_after)
 {
 	uint64_t at;
 
-	queue_add_after(q, 1, 1000, 50);
-	queue_tick(q, 1049);
-	ck_assert_uint_eq(queue_len(q), 0);
-	queue_tick(q, 1060);
-	ck_assert_uint_eq(queue_len(q), 1);
-	queue_done(q, get());
-	queue_tick(q, 11060);
-	ck_assert_uint_eq(queue_len(q), 0);
+	play("t1000 +1@1050 t1049 =0 t1060 =1 <1 -1 t11060 =0");
 	ck_assert(!queue_next(q, &at));
 }
 
 /* TestDeduping */
 TEST(dq2_the_earlier_time_counts)
 {
-	queue_add_after(q, 1, 0, 50);
-	queue_add_after(q, 1, 0, 70);
-	queue_tick(q, 60);
-	ck_assert_uint_eq(queue_len(q), 1);
-	queue_done(q, get());
-	queue_tick(q, 80);
-	ck_assert_uint_eq(queue_len(q), 0);
-	queue_add_after(q, 1, 100, 50);
-	queue_add_after(q, 1, 100, 30);
-	queue_tick(q, 140);
-	ck_assert_uint_eq(queue_len(q), 1);
-	queue_done(q, get());
-	queue_tick(q, 200);
-	ck_assert_uint_eq(queue_len(q), 0);
+	play("+1@50 +1@70 t60 =1 <1 -1 t80 =0 t100 +1@150 +1@130 t140 =1 <1 -1 t200 =0");
 }
 
 /* TestAddTwoFireEarly, TestCopyShifting */
 TEST(dq3_dq4_order)
 {
-	queue_add_after(q, 1, 0, 1000);
-	queue_add_after(q, 2, 0, 50);
-	queue_tick(q, 60);
-	ck_assert_uint_eq(get(), 2);
-	queue_add_after(q, 3, 60, 2000);
-	queue_tick(q, 1060);
-	ck_assert_uint_eq(get(), 1);
-	expect_empty();
-	queue_tick(q, 2060);
-	ck_assert_uint_eq(get(), 3);
-	queue_add_after(q, 11, 3000, 1000);
-	queue_add_after(q, 12, 3000, 500);
-	queue_add_after(q, 13, 3000, 250);
-	queue_tick(q, 5000);
-	ck_assert_uint_eq(get(), 13);
-	ck_assert_uint_eq(get(), 12);
-	ck_assert_uint_eq(get(), 11);
+	play("+1@1000 +2@50 t60 <2 +3@2060 t1060 <1 . t2060 <3");
+	play("t3000 +11@4000 +12@3500 +13@3250 t5000 <13 <12 <11");
 }
 
 /* TestItemExponentialFailureRateLimiter (base 5 ms here), TestRateLimitingQueue */

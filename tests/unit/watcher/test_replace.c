@@ -13,14 +13,6 @@ static void is_synced(bool want)
 	ck_assert_int_eq(sync_state_synced(controller_cluster(c)->sync), want);
 }
 
-static uint64_t judged(void)
-{
-	struct controller_stats s;
-
-	controller_stats(c, &s);
-	return s.judged;
-}
-
 /* TestRealFIFO_basic: two producers; each one's pods come in its order. */
 TEST(rf01_each_producer_in_its_order)
 {
@@ -223,13 +215,10 @@ TEST(si03_watch_disruption)
 TEST(si06_a_list_is_judged_on_the_new_state)
 {
 	struct pod_facts p = pod_pull_failing(), q = pod_healthy();
-	struct msg_failing_since_row row = { .duty = DUTY_IMAGE_PULL, .cluster = 3, .at = NOW - 2 * HOURS };
 
 	q.name = STR_LIT("web-1-other");
 	q.uid = STR_LIT(UID_2);
-	(void)snprintf(row.owner, sizeof(row.owner), "%.*s", STR_ARG(p.owner.uid));
-	(void)snprintf(row.revision, sizeof(row.revision), "%.*s", STR_ARG(p.revision));
-	HEAR(FAILING_SINCE_ROW, failing_since_row, row);
+	fails_since(&p, NOW - 2 * HOURS);
 	ready_with(NULL, 0);
 	const struct pod_facts both[] = { p, q };
 
@@ -239,13 +228,11 @@ TEST(si06_a_list_is_judged_on_the_new_state)
 	controller_sync(c, STR_LIT(""));
 	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
-	pass(10 * HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	nominated_at(10 * HOURS, 0);
 	sync_with(both, 1); /* the sibling is gone with this list */
 	run_all();
 	pass(HOURS);
-	pass(1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(1, 1);
 }
 
 /* TestResetWatch: after a list that is not the first, pods count as those of events: no quiet period. */

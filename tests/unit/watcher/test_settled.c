@@ -20,8 +20,7 @@ TEST(done_is_not_done_twice)
 	p.deletion = clock_wall_ms();
 	p.grace_s = 0;
 	event(&p);
-	pass(10 * HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(10 * HOURS, 1);
 	controller_delete(c, &p);
 	run_all();
 	/* The name comes back as another pod, evicted again: a case of its own. */
@@ -76,35 +75,26 @@ TEST(conflict_waits_for_the_newer_version)
 /* What a person put back gets its whole time again, and is no revert. */
 TEST(restored_begins_anew)
 {
-	struct pod_facts p = pod_pull_failing(), q;
-	struct msg_nomination_result end = { .duty = DUTY_IMAGE_PULL,
-					     .action = ACTION_RESTORE,
-					     .outcome = OUTCOME_DONE };
+	struct pod_facts p = ready_one(pod_pull_failing()), q;
+	struct msg end = { .type = MSG_NOMINATION_RESULT };
 
-	ready_with(&p, 1);
-	pass(HOURS + 1);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	const struct msg_nominate *n = &last(MSG_NOMINATE)->u.nominate;
-
-	memcpy(end.ns, n->ns, sizeof(end.ns));
-	memcpy(end.name, n->name, sizeof(end.name));
-	memcpy(end.uid, n->uid, sizeof(end.uid));
-	memcpy(end.action_key, n->action_key, sizeof(end.action_key));
+	nominated_at(HOURS + 1, 1);
+	msg_copy_fields(&end, last(MSG_NOMINATE));
+	end.u.nomination_result.action = ACTION_RESTORE;
+	end.u.nomination_result.outcome = OUTCOME_DONE;
 	settle(OUTCOME_DONE, 0);
 	controller_delete(c, &p);
 	run_all();
 	pass(60 * S);
-	HEAR(NOMINATION_RESULT, nomination_result, end);
+	controller_on_msg(c, &end);
 	run_all();
 	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0); /* the revert is forgotten */
 	q = sibling(&p, "web-2", UID_2);
 	q.created = clock_wall_ms() / 1000 * 1000;
 	event(&q);
 	ck_assert_int_eq(last(MSG_FAILING_SINCE)->u.failing_since.at, clock_wall_ms());
-	pass(HOURS - 1000);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	pass(1001);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_at(HOURS - 1000, 1);
+	nominated_at(1001, 2);
 	ck_assert_uint_eq(last(MSG_NOMINATE)->u.nominate.reverts, 0);
 }
 
@@ -134,10 +124,9 @@ TEST(what_stays_refused_is_told_every_hour)
 
 TEST(refused_is_not_asked_every_second)
 {
-	struct pod_facts p = pod_evicted();
+	struct pod_facts p = ready_one(pod_evicted());
 	char rv[24];
 
-	ready_with(&p, 1);
 	for (int i = 0; i < 600; i++) {
 		if (i == 0 || count(MSG_NOMINATE) > (size_t)0)
 			settle(OUTCOME_REFUSED, 0);
@@ -157,10 +146,7 @@ TEST_LOOP(busy_comes_back_when_told, 0, 2)
 
 	for (size_t round = 1; round < 8; round++) { /* however often: a wait with an end is no failure */
 		settle(_i == 0 ? OUTCOME_REFUSED : OUTCOME_ANNOUNCED, 1000);
-		pass(999);
-		ck_assert_uint_eq(count(MSG_NOMINATE), round);
-		pass(1);
-		ck_assert_uint_eq(count(MSG_NOMINATE), round + 1);
+		nominated_after(1000, round, round + 1);
 	}
 }
 
@@ -171,23 +157,19 @@ TEST(a_sibling_takes_over)
 	const struct pod_facts both[] = { p, q };
 
 	ready_with(both, 2);
-	pass(HOURS);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	nominated_at(HOURS, 1);
 	controller_delete(c, strcmp(last(MSG_NOMINATE)->u.nominate.uid, UID_2) == 0 ? &q : &p);
 	run_all();
 	settle(OUTCOME_REFUSED, 1000);
-	pass(1000);
-	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	nominated_at(1000, 2);
 	ck_assert_str_ne(sent[n_sent - 1].u.nominate.uid, sent[n_sent - 2].u.nominate.uid);
 }
 
 TEST(five_retries_then_dropped_and_told)
 {
-	struct pod_facts p = pod_evicted();
-	struct controller_stats stats;
 	int64_t waited[6];
 
-	ready_with(&p, 1);
+	(void)ready_one(pod_evicted());
 	for (int i = 0; i < 5; i++) {
 		int64_t before = clock_wall_ms();
 
@@ -199,34 +181,31 @@ TEST(five_retries_then_dropped_and_told)
 			ck_assert_int_gt(waited[i], waited[i - 1]);
 	}
 	ck_assert_int_le(waited[4], 10 * S);
-	controller_stats(c, &stats);
-	ck_assert_uint_eq(stats.nominations.dropped, 0);
+	ck_assert_uint_eq(stats().dropped, 0);
 	settle(OUTCOME_FAILED, 0);
-	controller_stats(c, &stats);
-	ck_assert_uint_eq(stats.nominations.dropped, 1);
+	ck_assert_uint_eq(stats().dropped, 1);
 	nominated_after(10 * MIN, 6, 7);
+}
+
+/* With the first try and five more. */
+static void fail_until_dropped(void)
+{
+	for (int i = 0; i < 6; i++) {
+		settle(OUTCOME_FAILED, 0);
+		pass(10 * S);
+	}
 }
 
 TEST(dropped_comes_back_with_a_change_or_a_healthy_server)
 {
 	struct pod_facts p = ready_one(pod_evicted());
 
-	for (int i = 0; i < 5; i++) {
-		settle(OUTCOME_FAILED, 0);
-		pass(10 * S);
-	}
-	settle(OUTCOME_FAILED, 0);
-	pass(10 * S);
+	fail_until_dropped();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 6);
 	p.rv = STR_LIT("4712");
 	event(&p);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 7);
-	for (int i = 0; i < 5; i++) {
-		settle(OUTCOME_FAILED, 0);
-		pass(10 * S);
-	}
-	settle(OUTCOME_FAILED, 0);
-	pass(10 * S);
+	fail_until_dropped();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 12);
 	controller_healthy(c);
 	run_all();
@@ -285,13 +264,8 @@ TEST(nothing_is_lost_without_room)
 	f.uid = STR_LIT(UID_3);
 	ready_with(NULL, 0);
 	room = 10;
-	for (int i = 0; i < 100; i++) {
-		struct pod_facts q = nth(&p, i);
-
-		ck_assert_int_eq(controller_pod(c, &q), 0);
-	}
 	ck_assert_int_eq(controller_pod(c, &f), 0);
-	run_all();
+	feed(p, 100);
 	ck_assert_uint_eq(n_sent, 10);
 	room = 50;
 	controller_on_room(c);
@@ -312,28 +286,11 @@ TEST(nothing_is_lost_without_room)
 
 TEST(a_flood_waits_in_order)
 {
-	struct pod_facts p = pod_evicted();
-	size_t settled = 0;
-
 	ready_with(NULL, 0);
-	for (int i = 0; i < 3000; i++) {
-		struct pod_facts q = nth(&p, i);
-
-		ck_assert_int_eq(controller_pod(c, &q), 0);
-	}
-	run_all();
+	feed(pod_evicted(), 3000);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1024);
-	while (settled < n_sent) {
-		struct msg m = { .type = MSG_NOMINATION_RESULT };
-		struct pod_facts q = p;
-
-		msg_copy_fields(&m, &sent[settled++]);
-		q.name = STR_C(m.u.nomination_result.name);
-		q.uid = STR_C(m.u.nomination_result.uid);
-		controller_delete(c, &q);
-		controller_on_msg(c, &m);
-		run_all();
-	}
+	for (size_t from = 0, n; (n = n_sent) > from; from = n)
+		settle_all(from, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3000);
 	for (int i = 0; i < 3000; i++)
 		ck_assert_str_eq(sent[i].u.nominate.name, names[i]);

@@ -1,7 +1,6 @@
 /* test_store.c - the cache against a dictionary that keeps plain structs, and its size. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
-#include <errno.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"

@@ -3,30 +3,16 @@
 #include <check.h>
 #include <errno.h>
 
+#include "quiet_store.h"
 #include "random.h"
 #include "tests/suite.h"
-#include "watcher/cache/store.h"
 
 /* -- single cases -- */
-
-static void ignore_removed(void *ctx, uint32_t h)
-{
-	(void)ctx;
-	(void)h;
-}
-
-static void ignore_tally(void *ctx, uint32_t group)
-{
-	(void)ctx;
-	(void)group;
-}
-
-static const struct store_ops quiet = { ignore_removed, ignore_tally };
 
 TEST(unusable_keys_are_refused)
 {
 	static char longer[300];
-	struct store *s = store_new(&quiet, NULL);
+	struct store *s = quiet_store();
 	struct pod_facts p = { .ns = STR_LIT("a"), .name = STR_LIT("b"), .uid = STR_LIT("c"), .grace_s = -1 };
 	enum store_change change;
 	uint32_t h;
@@ -52,7 +38,7 @@ TEST(unusable_keys_are_refused)
 /* A threshold must never be reached early because of rounding. */
 TEST(times_are_rounded_up)
 {
-	struct store *s = store_new(&quiet, NULL);
+	struct store *s = quiet_store();
 	struct pod_facts p = { .ns = STR_LIT("a"),
 			       .name = STR_LIT("b"),
 			       .uid = STR_LIT("c"),
@@ -136,7 +122,7 @@ static void real_pod(struct pod_facts *p, uint32_t i, struct real_text *t)
 TEST(at_most_200_bytes_a_pod)
 {
 	const uint32_t pods = 50000;
-	struct store *s = store_new(&quiet, NULL);
+	struct store *s = quiet_store();
 	static struct pod_facts p;
 	enum store_change change;
 	uint32_t h;

@@ -1,6 +1,5 @@
 /* test_watch.c - the watcher on its event loop, between a fake reflector and a list of messages. */
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -199,10 +198,17 @@ TEST(refusals_keep_no_cache_fresh)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 
+static void ask_digest(uint64_t number)
+{
+	const struct msg m = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = number } };
+
+	cluster_watch_on_msg(w, &m);
+	loop();
+}
+
 TEST(restart_rows_rows)
 {
 	struct pod_facts p[3] = { pod_crashing(), pod_healthy(), pod_crashing() };
-	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 9 } };
 
 	p[0].owner.name = STR_LIT("web-76f9cd8d5c");
 	p[0].revision = STR_LIT("76f9cd8d5c");
@@ -210,8 +216,7 @@ TEST(restart_rows_rows)
 	p[2].name = STR_LIT("alone");
 	p[2].owner = (struct owner_facts){ 0 };
 	list(p, 3);
-	cluster_watch_on_msg(w, &ask);
-	loop();
+	ask_digest(9);
 	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 2);
 	ck_assert_uint_eq(count(MSG_DIGEST_END), 1);
 	ck_assert(last(MSG_DIGEST_END)->u.digest_end.synced);
@@ -236,7 +241,6 @@ TEST(restart_rows_rows)
 TEST(restart_rows_is_complete_without_room)
 {
 	struct pod_facts p = pod_crashing();
-	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
 
 	fake.ops.on_list(fake.ctx, "");
 	for (int i = 0; i < 1500; i++) {
@@ -247,7 +251,7 @@ TEST(restart_rows_is_complete_without_room)
 	fake.ops.on_sync(fake.ctx, "");
 	tell(MSG_SAVED_END);
 	room = 0;
-	cluster_watch_on_msg(w, &ask);
+	ask_digest(1);
 	while (count(MSG_DIGEST_END) == 0) {
 		room = 100;
 		cluster_watch_on_room(w);
@@ -258,12 +262,25 @@ TEST(restart_rows_is_complete_without_room)
 	ck_assert_uint_eq(count(MSG_DIGEST_END), 1);
 }
 
+TEST(restart_rows_give_way_to_a_newer_digest)
+{
+	struct pod_facts p = pod_crashing();
+
+	list(&p, 1);
+	room = 0;
+	ask_digest(1);
+	room = 1 << 30;
+	ask_digest(2);
+	ck_assert_uint_eq(count(MSG_DIGEST_END), 2);
+	ck_assert_uint_eq(sent[n_sent - 1].u.digest_end.digest, 2);
+	for (size_t i = 0; i < n_sent; i++)
+		if (sent[i].type == MSG_DIGEST_END)
+			ck_assert_int_eq(sent[i].u.digest_end.synced, sent[i].u.digest_end.digest == 2);
+}
+
 TEST(restart_rows_before_the_list_is_marked)
 {
-	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } };
-
-	cluster_watch_on_msg(w, &ask);
-	loop();
+	ask_digest(1);
 	ck_assert(!last(MSG_DIGEST_END)->u.digest_end.synced);
 }
 
@@ -410,7 +427,7 @@ TEST(waiting_costs_no_wake_up)
 TEST(what_is_sent_can_be_read)
 {
 	struct pod_facts p[2] = { pod_evicted(), pod_crashing() };
-	struct msg ask = { .type = MSG_DIGEST_GET, .u.digest_get = { .cluster = 2, .digest = 1 } }, back;
+	struct msg back;
 	uint8_t buf[IPC_FRAME_MAX];
 	const char *field;
 
@@ -419,8 +436,7 @@ TEST(what_is_sent_can_be_read)
 	p[1].name = STR_LIT("crash");
 	p[1].containers[0].name = STR_LIT("");
 	list(p, 2);
-	cluster_watch_on_msg(w, &ask);
-	loop();
+	ask_digest(1);
 	ck_assert_uint_gt(n_sent, 5);
 	for (size_t i = 0; i < n_sent; i++) {
 		size_t n = msg_encode(&sent[i], buf);

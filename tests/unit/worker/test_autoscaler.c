@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "tests/suite.h"
-#include "worker/steps/autoscaler.h"
 #include "workload.h"
 
 #define TARGET(version, kind, name)                                                                          \

@@ -259,6 +259,16 @@ TEST(throttled_in_plain_text)
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "Too many requests"));
 }
 
+/* However long the server wants to be left alone, an hour is the most. */
+TEST(throttled_for_ages)
+{
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 429, "{'kind':'Status','details':{'retryAfterSeconds':9223372036854775807}}");
+	go();
+	RESULT(FAILED, THROTTLED);
+	ck_assert_uint_eq(fake.result.retry_ms, 3600000);
+}
+
 /* Lost answers of a write: it is looked at, never sent again. */
 static const struct {
 	long status;

@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"

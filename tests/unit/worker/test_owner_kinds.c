@@ -79,19 +79,38 @@ TEST(others_are_asked_for)
 	ck_assert(!info.namespaced && !info.scale);
 }
 
-TEST(a_scale_that_cannot_be_patched_is_none)
+TEST_LOOP(a_document_with_more_in_it, 0, 4)
 {
-	learn("Fleet",
-	      "{\"kind\":\"APIResourceList\",\"resources\":[{\"name\":\"fleets\",\"kind\":\"Fleet\"},"
-	      "{\"name\":\"fleets/scale\",\"kind\":\"Scale\",\"verbs\":[\"get\"]}]}",
-	      0);
-	ck_assert_int_eq(find("example.com/v1", "Fleet", 0), OWNER_KINDS_FOUND);
-	ck_assert(!info.scale);
+	static const char apps[] =
+		"{\"kind\":\"APIResourceList\",\"groupVersion\":\"apps/v1\",\"resources\":["
+		"{\"name\":\"deployments\",\"namespaced\":true,\"kind\":\"Deployment\",\"verbs\":[\"get\"]},"
+		"{\"name\":\"deployments/scale\",\"namespaced\":true,\"kind\":\"Scale\",\"group\":"
+		"\"autoscaling\",\"version\":\"v1\",\"verbs\":[\"get\",\"patch\",\"update\"]},"
+		"{\"name\":\"deployments/status\",\"namespaced\":true,\"kind\":\"Deployment\"},"
+		"{\"name\":\"daemonsets/status\",\"kind\":\"DaemonSet\"},"
+		"{\"name\":\"daemonsets\",\"namespaced\":true,\"kind\":\"DaemonSet\",\"verbs\":[\"get\"]},"
+		"{\"name\":\"gizmos\",\"namespaced\":true,\"kind\":\"Gizmo\"},"
+		"{\"name\":\"gizmos/scale\",\"kind\":\"Scale\",\"verbs\":[\"get\",7]},"
+		"7,{\"name\":1,\"kind\":[]}]}";
+	static const struct {
+		const char *kind, *resource;
+		bool scale;
+	} rows[] = { { "Deployment", "deployments", true },
+		     { "DaemonSet", "daemonsets", false },
+		     { "Gizmo", "gizmos", false }, /* its scale cannot be patched */
+		     { "Rollout", "", false } };
+
+	learn(rows[_i].kind, apps, 0);
+	ck_assert_int_eq(find("example.com/v1", rows[_i].kind, 0),
+			 *rows[_i].resource ? OWNER_KINDS_FOUND : OWNER_KINDS_ABSENT);
+	ck_assert_str_eq(info.resource, rows[_i].resource);
+	ck_assert_int_eq(info.scale, rows[_i].scale);
+	ck_assert_int_eq(info.namespaced, *rows[_i].resource != '\0');
 }
 
-TEST_LOOP(absence_is_remembered_too, 0, 4)
+TEST_LOOP(absence_is_remembered_too, 0, 5)
 {
-	static const char *const bodies[] = { "", "nonsense", FLEETS, "{}" };
+	static const char *const bodies[] = { "", "nonsense", FLEETS, "{}", "<html>" };
 
 	learn("Whale", bodies[_i], 0);
 	ck_assert_int_eq(find("example.com/v1", "Whale", 0), OWNER_KINDS_ABSENT);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/suite.h"
 #include "worker/read.h"
@@ -79,6 +78,34 @@ TEST_LOOP(failures, 0, 5)
 
 	ck_assert_int_eq(read_failure(o), rows[_i].code);
 	json_decref(o);
+}
+
+TEST_LOOP(refusals, 0, 9)
+{
+	static const struct {
+		const char *body, *message;
+		int64_t retry_after_s;
+	} rows[] = {
+		{ "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"TooManyRequests\","
+		  "\"message\":\"wait\\nnow\",\"details\":{\"retryAfterSeconds\":7},\"code\":429}",
+		  "wait?now", 7 },
+		{ "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":-1}}", "", 0 },
+		{ "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":9223372036854775807}}", "",
+		  INT32_MAX },
+		/* The deleted object itself. */
+		{ "{\"kind\":\"Pod\",\"code\":500,\"message\":\"no\"}", "", 0 },
+		{ "Too many requests, please try again later.\n",
+		  "Too many requests, please try again later.", 0 },
+		{ " \n", "", 0 },
+		{ "<html><body>login</body></html>", "", 0 },
+		{ "", "", 0 },
+		{ "{\"kind\":\"Stat", "", 0 },
+	};
+	struct refusal s;
+
+	read_refusal(rows[_i].body, strlen(rows[_i].body), &s);
+	ck_assert_str_eq(s.message, rows[_i].message);
+	ck_assert_int_eq(s.retry_after_s, rows[_i].retry_after_s);
 }
 
 TEST_LOOP(targets, 0, 12)

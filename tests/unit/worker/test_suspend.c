@@ -1,6 +1,5 @@
 /* Jobs and CronJobs: there is nothing to scale, they are suspended (R24). */
 // SPDX-License-Identifier: Apache-2.0
-#include <stdio.h>
 
 #include "tests/suite.h"
 #include "workload.h"

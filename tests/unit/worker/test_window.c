@@ -1,6 +1,6 @@
 /* A window may close between the nomination and the write. */
 // SPDX-License-Identifier: Apache-2.0
-#include "config/windows.h"
+#include "config/window.h"
 #include "fake.h"
 #include "tests/suite.h"
 

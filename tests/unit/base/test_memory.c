@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/memory.h"
+#include "base/memory.h"
 #include "tests/suite.h"
 
 /* Relocated constants and written data: both must survive. */
@@ -78,4 +78,4 @@ TEST(free_heap_goes_back)
 	free(blocks[BLOCKS - 1]);
 }
 
-SUITE("process/memory");
+SUITE("base/memory");

@@ -1,13 +1,15 @@
 /* memory.c - see memory.h. A TLS library reads its certificates once and a database its schema; that text
  * stays mapped, in each process anew, for as long as nobody asks the kernel to drop it. */
 // SPDX-License-Identifier: Apache-2.0
-#include "process/memory.h"
+#include "base/memory.h"
 
 #include <link.h>
 #include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/str.h"
 
 static size_t drop_segment(const struct dl_phdr_info *object, const ElfW(Phdr) * h, uintptr_t page)
 {
@@ -41,4 +43,23 @@ size_t memory_trim(void)
 	(void)malloc_trim(0);
 	(void)dl_iterate_phdr(on_object, &sum);
 	return sum;
+}
+
+bool memory_read(int fd, uint64_t *ret_mapped, uint64_t *ret_resident)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	char buf[128] = "";
+	uint64_t mapped, resident;
+
+	*ret_mapped = *ret_resident = 0;
+	if (pread(fd, buf, sizeof(buf) - 1, 0) <= 0)
+		return false;
+	const size_t first = strcspn(buf, " ");
+	const char *second = buf + first + (buf[first] == ' ');
+
+	if (str_to_u64(buf, first, &mapped) < 0 || str_to_u64(second, strcspn(second, " "), &resident) < 0)
+		return false;
+	*ret_mapped = mapped * page;
+	*ret_resident = resident * page;
+	return true;
 }

@@ -1,61 +1,45 @@
-/* service_status.c - see service_status.h. */
+/* supervisor.c - see supervisor.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "supervisor/service_status.h"
+#include "supervisor/supervisor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/xalloc.h"
 #include "build_id.h"
-#include "supervisor/reporter_outbox.h"
 
 #define STATS_TICKS 5 /* stats of the children go to the reporter this often */
 
-struct service_status {
-	int64_t started_at;
-	unsigned ticks;
-	struct msg watch_stats[CLUSTERS_MAX]; /* type 0 = nothing yet */
-};
-
-struct service_status *service_status_new(void)
+void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
 {
-	struct service_status *st = xcalloc(1, sizeof(*st));
-
-	st->started_at = clock_wall_ms();
-	return st;
-}
-
-void service_status_free(struct service_status **st)
-{
-	free(*st);
-	*st = NULL;
+	if (!children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m) &&
+	    s->n_outbox < OUTBOX_MAX)
+		s->outbox[s->n_outbox++] = msg_pack(m);
 }
 
 static const struct msg *stats_of(const struct supervisor *s, uint64_t cluster)
 {
-	const struct msg *m = &s->status->watch_stats[cluster];
+	const struct msg *m = &s->watch_stats[cluster];
 
 	return m->type == MSG_WATCH_STATS ? m : NULL;
 }
 
-void service_status_on_watch_stats(struct supervisor *s, const struct msg *m)
+void supervisor_on_reporter_ready(struct supervisor *s)
 {
-	s->status->watch_stats[m->u.watch_stats.cluster] = *m;
-	lifecycle_tell_status(s->root);
-}
+	const size_t n = s->n_outbox;
+	struct msg m;
 
-void service_status_on_watcher_dead(struct supervisor *s, const struct child *watcher)
-{
-	s->status->watch_stats[child_place(watcher)->cluster].u.watch_stats.synced = false;
-}
+	s->n_outbox = 0; /* what it does not take comes back to a place that was read already */
+	for (size_t i = 0; i < n; i++) {
+		struct msg_packed *p = s->outbox[i];
 
-void service_status_on_reporter_ready(struct supervisor *s)
-{
+		msg_unpack(p, &m);
+		free(p);
+		supervisor_send_reporter(s, &m);
+	}
 	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
 		if (stats_of(s, c))
-			reporter_outbox_send(s->outbox, stats_of(s, c));
+			supervisor_send_reporter(s, stats_of(s, c));
 }
 
 static void get_child(const struct supervisor *s, const struct child *c, struct msg *ret)
@@ -64,33 +48,33 @@ static void get_child(const struct supervisor *s, const struct child *c, struct 
 	ret->u.child_stats.leases = dispatch_leases_of(s->dispatch, c);
 }
 
-void service_status_send_child(struct supervisor *s, const struct child *c)
+void supervisor_send_child_stats(struct supervisor *s, const struct child *c)
 {
 	struct msg m;
 
 	get_child(s, c, &m);
-	reporter_outbox_send(s->outbox, &m);
+	supervisor_send_reporter(s, &m);
 }
 
-void service_status_tick(struct supervisor *s)
+void supervisor_tick(struct supervisor *s)
 {
 	const struct children *all = lifecycle_children(s->root);
 
-	if (++s->status->ticks % STATS_TICKS != 0 || !lifecycle_is_running(s->root))
+	if (++s->ticks % STATS_TICKS != 0 || !lifecycle_is_running(s->root))
 		return;
 	for (size_t i = 0; i < children_count(all); i++)
-		service_status_send_child(s, children_get(all, i));
+		supervisor_send_child_stats(s, children_get(all, i));
 }
 
-void service_status_describe(const struct supervisor *s, char *ret, size_t size)
+void supervisor_describe(const struct supervisor *s, char *ret, size_t size)
 {
 	const uint64_t clusters = lifecycle_generation(s->root)->clusters;
 	uint64_t pods = 0, synced = 0;
 	struct dispatch_stats d;
 
 	for (uint64_t c = 0; c < clusters; c++) {
-		pods += s->status->watch_stats[c].u.watch_stats.pods;
-		synced += s->status->watch_stats[c].u.watch_stats.synced;
+		pods += s->watch_stats[c].u.watch_stats.pods;
+		synced += s->watch_stats[c].u.watch_stats.synced;
 	}
 	dispatch_stats(s->dispatch, &d);
 	(void)snprintf(ret, size, "%llu/%llu clusters synced, %llu pods, %llu actions",
@@ -100,27 +84,22 @@ void service_status_describe(const struct supervisor *s, char *ret, size_t size)
 
 static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 {
-	const struct generation *g = lifecycle_generation(s->root);
-	const char *phase = lifecycle_phase_name(s->root), *note = lifecycle_note(s->root);
 	struct dispatch_stats d;
 
 	dispatch_stats(s->dispatch, &d);
 	struct msg m = { .type = MSG_CTL_SUPERVISOR,
 			 .u.ctl_supervisor = { .conn = conn,
-					       .observe = g->observe,
-					       .generation = g->number,
-					       .started = s->status->started_at,
+					       .started = s->started_at,
 					       .leases = d.leases,
 					       .actions = d.done,
 					       .pending = d.leases - d.busy } };
 
+	lifecycle_describe(s->root, &m);
 	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
-	msg_set(&m, ctl_supervisor.phase, phase, strlen(phase));
-	msg_set(&m, ctl_supervisor.note, note, strlen(note));
 	s->answers.send(s->answers.ctx, conn, &m);
 }
 
-void service_status_answer(struct supervisor *s, uint64_t conn)
+void supervisor_answer_status(struct supervisor *s, uint64_t conn)
 {
 	const struct children *all = lifecycle_children(s->root);
 	const struct msg *said;

@@ -3,7 +3,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "supervisor/forward.h"
+#include "ipc/msg.h"
 #include "tests/suite.h"
 
 #define CHILDREN_SAY (R_REPORTER | R_WATCHER | R_WORKER)
@@ -34,7 +34,7 @@ TEST(what_children_say_has_one_receiver)
 {
 	for (unsigned type = 0; type < MSG__MAX; type++)
 		if (msg_desc((enum msg_type)type)->from & CHILDREN_SAY)
-			ck_assert_msg(forward_to((enum msg_type)type) == meant((enum msg_type)type), "%s",
+			ck_assert_msg(msg_receiver((enum msg_type)type) == meant((enum msg_type)type), "%s",
 				      msg_desc((enum msg_type)type)->name);
 }
 
@@ -43,12 +43,11 @@ TEST(what_is_forwarded_says_to_which)
 {
 	for (unsigned type = 0; type < MSG__MAX; type++) {
 		const struct msg m = { .type = (enum msg_type)type };
-		const enum role to = forward_to(m.type);
+		const enum role to = msg_receiver(m.type);
 		const bool asked = msg_desc(m.type)->from & (CHILDREN_SAY | R_CLI);
-		uint64_t which;
 
 		if (asked && (to == ROLE_WATCHER || to == ROLE_CLI))
-			ck_assert_msg(forward_get(&m, to == ROLE_CLI ? "conn" : "cluster", &which), "%s",
+			ck_assert_msg(msg_get_u64(&m, to == ROLE_CLI ? "conn" : "cluster", 99) == 0, "%s",
 				      msg_desc(m.type)->name);
 		ck_assert(!asked || to != ROLE__MAX);
 	}
@@ -57,19 +56,17 @@ TEST(what_is_forwarded_says_to_which)
 TEST(members_are_read_and_written)
 {
 	struct msg m = { .type = MSG_CTL_EXPLAIN };
-	uint64_t cluster = 0;
 
 	strcpy(m.u.ctl_explain.cluster_name, "prod");
-	forward_set(&m, "cluster", 3);
-	forward_set(&m, "conn", 7);
-	ck_assert(forward_get(&m, "cluster", &cluster));
-	ck_assert_uint_eq(cluster, 3);
+	msg_set_u64(&m, "cluster", 3);
+	msg_set_u64(&m, "conn", 7);
+	ck_assert_uint_eq(msg_get_u64(&m, "cluster", 99), 3);
 	ck_assert_uint_eq(m.u.ctl_explain.conn, 7);
-	ck_assert_str_eq(forward_cluster_name(&m), "prod");
+	ck_assert_str_eq(msg_cluster_name(&m), "prod");
 	m = (struct msg){ .type = MSG_CTL_STATUS };
-	forward_set(&m, "cluster", 3);
-	ck_assert(!forward_get(&m, "cluster", &cluster));
-	ck_assert_str_eq(forward_cluster_name(&m), "");
+	msg_set_u64(&m, "cluster", 3);
+	ck_assert_uint_eq(msg_get_u64(&m, "cluster", 99), 99);
+	ck_assert_str_eq(msg_cluster_name(&m), "");
 }
 
-SUITE("supervisor/forward");
+SUITE("ipc/forward");

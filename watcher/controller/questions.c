@@ -1,0 +1,428 @@
+/* questions.c - see questions.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "watcher/controller/questions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "watcher/cache/intern.h"
+#include "watcher/controller/decision.h"
+
+#define PODS_PER_STEP 512u
+#define EXPLAIN_PODS  64u /* of a workload, shown in one answer */
+
+enum kind { EXPLAIN, PLAN, DIGEST, KIND__MAX };
+
+/* Of one kind, oldest first; and how far the answer to the oldest has come. */
+struct series {
+	struct msg asked[QUESTIONS_EXPLAIN_MAX];
+	size_t n;
+	uint32_t *pods; /* that the answer is about; NULL = not begun */
+	uint32_t n_pods, next;
+};
+
+struct questions {
+	const struct controller *controller;
+	const struct cluster_state *cluster;
+	const struct outbox *out;
+	struct series open[KIND__MAX];
+	/* of the oldest explanation: was a workload asked for, how many of its pods are not shown, how many
+	 * rows of the next pod were sent */
+	bool workload;
+	uint32_t left_out;
+	int row;
+	/* of the oldest plan */
+	struct budget *budget;
+	struct intern *sent; /* keys of its rows */
+};
+
+struct questions *questions_new(const struct controller *c, const struct outbox *out)
+{
+	struct questions *q = xcalloc(1, sizeof(*q));
+
+	q->controller = c;
+	q->cluster = controller_cluster(c);
+	q->out = out;
+	return q;
+}
+
+static void end_oldest(struct questions *q, enum kind k)
+{
+	struct series *s = &q->open[k];
+
+	free(s->pods);
+	s->pods = NULL;
+	if (s->n)
+		memmove(s->asked, s->asked + 1, --s->n * sizeof(s->asked[0]));
+	if (k == PLAN) {
+		budget_free(&q->budget);
+		intern_free(&q->sent);
+	}
+}
+
+void questions_free(struct questions **q)
+{
+	if (!*q)
+		return;
+	for (enum kind k = 0; k < KIND__MAX; k++)
+		end_oldest(*q, k);
+	free(*q);
+	*q = NULL;
+}
+
+/* The answer is complete; text says why it failed, or "". */
+static int send_ctl_end(const struct questions *q, const struct msg *asked, uint64_t code, const char *text)
+{
+	struct msg m = { .type = MSG_CTL_END };
+
+	msg_copy_fields(&m, asked);
+	m.u.ctl_end.code = code;
+	msg_set(&m, ctl_end.text, text, strlen(text));
+	return outbox_send(q->out, &m);
+}
+
+/* Name of the workload as far as the pod says: a ReplicaSet's without the revision that ends it, the pod's
+ * own without a controller. For display only. */
+static struct str workload_name(const struct pod_facts *p)
+{
+	struct str name = p->owner.name, end = p->revision;
+
+	if (str_empty(name))
+		return p->name;
+	if (str_is(p->owner.kind, "ReplicaSet") && end.n && name.n > end.n + 1 &&
+	    name.p[name.n - end.n - 1] == '-' && memcmp(name.p + name.n - end.n, end.p, end.n) == 0)
+		name.n -= end.n + 1;
+	return name;
+}
+
+/* -- explain -- */
+
+static bool is_workload(const struct pod_facts *p, struct str name)
+{
+	return str_eq(p->owner.name, name) || (p->owner.uid.n && str_eq(workload_name(p), name));
+}
+
+/* The pod of that name, else all pods of the workload of that name, as far as pods say. */
+static uint32_t explain_pods(struct questions *q, const struct msg *asked, uint32_t **ret)
+{
+	struct store *store = q->cluster->store;
+	struct str ns = STR_C(asked->u.ctl_explain.ns), name = STR_C(asked->u.ctl_explain.name);
+	uint32_t h = store_find(store, ns, name), n = 0;
+	struct pod_facts p;
+
+	*ret = xcalloc(EXPLAIN_PODS, sizeof(**ret));
+	q->left_out = 0;
+	q->row = 0;
+	q->workload = !h;
+	if (h)
+		(*ret)[n++] = h;
+	for (h = 0; q->workload && (h = store_next(store, h));) {
+		if (!str_eq(store_namespace(store, h), ns))
+			continue;
+		store_get(store, h, &p);
+		if (!is_workload(&p, name))
+			continue;
+		if (n < EXPLAIN_PODS)
+			(*ret)[n++] = h;
+		else
+			q->left_out++;
+	}
+	return n;
+}
+
+/* One pass over the rows of a pod; those that were sent before are passed over. */
+struct pass {
+	struct questions *q;
+	const struct msg *asked;
+	const struct pod_facts *pod;
+	int at, r;
+};
+
+static void send_ctl_explain_row(struct pass *p, struct msg *m, enum reason reason, const char *evidence)
+{
+	if (p->r < 0 || p->at++ < p->q->row)
+		return;
+	m->u.ctl_explain_row.conn = p->asked->u.ctl_explain.conn;
+	if (p->q->workload)
+		msg_set(m, ctl_explain_row.pod, p->pod->name.p, p->pod->name.n);
+	msg_set(m, ctl_explain_row.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_set(m, ctl_explain_row.evidence, evidence, strlen(evidence));
+	p->r = outbox_send(p->q->out, m);
+	p->q->row += p->r == 0;
+}
+
+static void verdict_row(struct pass *p, const struct verdict *v)
+{
+	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
+			 .u.ctl_explain_row = { .duty = v->duty,
+						.verdict = v->kind,
+						.until = v->at_ms > 0 ? v->at_ms : 0 } };
+
+	send_ctl_explain_row(p, &m, v->reason, v->evidence);
+}
+
+static void check_row(void *ctx, const struct check_report *check)
+{
+	const struct verdict *decided = check->verdict && check->holds == TRI_NO ? check->verdict : NULL;
+	const char *fact = check->fact ? check->fact : "";
+	struct msg m = { .type = MSG_CTL_EXPLAIN_ROW,
+			 .u.ctl_explain_row = { .duty = check->duty,
+						.verdict = decided ? decided->kind : VERDICT_NONE,
+						.holds = check->holds } };
+	char text[512];
+
+	(void)snprintf(text, sizeof(text), "%s%s%s", check->name, *check->name && *fact ? ": " : "", fact);
+	msg_set(&m, ctl_explain_row.rule, check->rule, strlen(check->rule));
+	send_ctl_explain_row(ctx, &m, decided ? decided->reason : REASON_NOTHING_TO_DO, text);
+}
+
+static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)
+{
+	struct pod_context s;
+	struct pod_facts pod;
+	struct decision d;
+	struct pass p = { .q = q, .asked = asked, .pod = &pod };
+
+	if (!store_has(q->cluster->store, h))
+		return 0;
+	store_get(q->cluster->store, h, &pod);
+	cluster_context(q->cluster, h, &pod, &s);
+	for (enum duty duty = 0; p.r == 0 && duty < DUTY__MAX; duty++) {
+		decision_of_duty(q->cluster, duty, &pod, &s, NULL, NULL, &d);
+		verdict_row(&p, &d.v);
+		if (asked->u.ctl_explain.rules)
+			decision_of_duty(q->cluster, duty, &pod, &s, check_row, &p, &d);
+	}
+	if (p.r == 0)
+		q->row = 0;
+	return p.r;
+}
+
+static int explain_end(struct questions *q, const struct msg *asked)
+{
+	const char *why = cluster_stale(q->cluster);
+	char text[512] = "";
+
+	if (q->open[EXPLAIN].n_pods == 0)
+		(void)snprintf(text, sizeof(text), "no pod or workload %s/%s is in the cache%s%s",
+			       asked->u.ctl_explain.ns, asked->u.ctl_explain.name, *why ? "; " : "", why);
+	else if (q->left_out)
+		(void)snprintf(text, sizeof(text), "%" PRIu32 " more pods of the workload are not shown",
+			       q->left_out);
+	return send_ctl_end(q, asked, q->open[EXPLAIN].n_pods ? EXIT_CODE_OK : EXIT_CODE_FAILURE, text);
+}
+
+/* -- plan -- */
+
+static bool is_asked_for(const struct msg_ctl_plan *asked, const struct decision *d)
+{
+	if (asked->duty >= 0 && (int64_t)d->v.duty != asked->duty)
+		return false;
+	return d->v.kind == VERDICT_ACT || d->v.kind == VERDICT_REFUSE || d->blocked ||
+	       (d->v.kind == VERDICT_WAIT && d->v.at_ms > 0);
+}
+
+/* What a row is sent once for: the action key with duty and verdict. */
+static struct str key_of_row(const struct msg_ctl_plan_row *row, char buf[static 80])
+{
+	size_t n = strlen(row->action_key);
+
+	memcpy(buf, row->action_key, n);
+	buf[n] = (char)('0' + row->verdict);
+	buf[n + 1] = (char)('0' + row->duty);
+	return (struct str){ buf, n + 2 };
+}
+
+static int plan_pod(struct questions *q, const struct msg *asked, uint32_t h)
+{
+	const struct msg_ctl_plan *plan = &asked->u.ctl_plan;
+	const struct cluster_state *c = q->cluster;
+	struct msg m = { .type = MSG_CTL_PLAN_ROW }, object = { .type = MSG_NOMINATE };
+	struct pod_context s;
+	struct pod_facts pod;
+	struct decision d;
+	struct str key;
+	char buf[80];
+	int r;
+
+	if (!cluster_has(c, h) || (*plan->ns && !str_is(store_namespace(c->store, h), plan->ns)))
+		return 0;
+	if (!q->budget) {
+		q->budget = admission_budget_clone(c->admission);
+		q->sent = intern_new();
+	}
+	store_get(c->store, h, &pod);
+	cluster_context(c, h, &pod, &s);
+	decision_make(c, &pod, &s, q->budget, &d);
+	if (!is_asked_for(plan, &d))
+		return 0;
+	decision_fill(c, &pod, &s, &d, &object);
+	msg_copy_fields(&m, &object);
+	m.u.ctl_plan_row.conn = plan->conn;
+	m.u.ctl_plan_row.verdict = d.v.kind;
+	m.u.ctl_plan_row.until = d.v.at_ms > 0 ? d.v.at_ms : 0;
+	key = key_of_row(&m.u.ctl_plan_row, buf);
+	if (intern_find(q->sent, key))
+		return 0;
+	r = outbox_send(q->out, &m);
+	if (r < 0)
+		return r;
+	(void)intern_ref(q->sent, key);
+	if (d.v.kind == VERDICT_ACT && d.due) { /* as if it were done now */
+		const struct spend spend = admission_spend(c->admission, &d.ask);
+
+		budget_load(q->budget, &spend, 1, (int64_t)clock_boot_ms());
+	}
+	return 0;
+}
+
+static int plan_end(struct questions *q, const struct msg *asked)
+{
+	const char *stale = cluster_stale(q->cluster);
+
+	return send_ctl_end(q, asked, *stale ? EXIT_CODE_TEMPORARY : EXIT_CODE_OK, stale);
+}
+
+/* -- digest -- */
+
+/* The state that is reported, as rules/restarts.c names it. */
+static struct str state_of(const struct container_facts *c)
+{
+	if (c->state != CONTAINER_RUNNING && c->reason.n)
+		return c->reason;
+	return c->last_reason.n ? c->last_reason : STR_LIT("Error");
+}
+
+static void fill_row(const struct pod_facts *p, const struct container_facts *c, struct msg *m)
+{
+	struct str workload = workload_name(p), state = state_of(c);
+	struct str kind = p->owner.kind.n ? p->owner.kind : STR_LIT("Pod");
+	struct str container = c->name.n ? c->name : STR_LIT("-");
+	bool ended = c->state == CONTAINER_TERMINATED;
+
+	m->u.digest_row.restarts = (uint64_t)(c->restarts > 0 ? c->restarts : 0);
+	m->u.digest_row.exit_code = ended ? c->exit_code : c->last_exit_code;
+	m->u.digest_row.created = p->created > 0 ? p->created : 0;
+	msg_set(m, digest_row.ns, p->ns.p, p->ns.n);
+	msg_set(m, digest_row.kind, kind.p, kind.n);
+	msg_set(m, digest_row.workload, workload.p, workload.n);
+	msg_set(m, digest_row.pod, p->name.p, p->name.n);
+	msg_set(m, digest_row.container, container.p, container.n);
+	msg_set(m, digest_row.reason, state.p, state.n);
+}
+
+static int digest_pod(struct questions *q, const struct msg *asked, uint32_t h)
+{
+	const struct cluster_state *c = q->cluster;
+	const struct pod_context context = { .stage = STAGE_CACHE };
+	struct pod_facts p;
+	struct verdict v;
+	struct msg m = { .type = MSG_DIGEST_ROW,
+			 .u.digest_row = { .cluster = c->number, .digest = asked->u.digest_get.digest } };
+
+	if (!cluster_has(c, h))
+		return 0;
+	store_get(c->store, h, &p);
+	judge_duty(DUTY_RESTARTS, &p, c->policy, &context, cluster_clocks(c).server, &v);
+	if (v.kind != VERDICT_ACT)
+		return 0;
+	fill_row(&p, &p.containers[v.container], &m);
+	return outbox_send(q->out, &m);
+}
+
+static int digest_end(struct questions *q, const struct msg *asked)
+{
+	const struct series *s = &q->open[DIGEST];
+	const bool whole = s->pods && s->next == s->n_pods;
+	const struct msg m = { .type = MSG_DIGEST_END,
+			       .u.digest_end = { .cluster = q->cluster->number,
+						 .digest = asked->u.digest_get.digest,
+						 .synced = whole && cluster_in_step(q->cluster) } };
+
+	return outbox_send(q->out, &m);
+}
+
+/* -- every kind -- */
+
+static const struct {
+	enum msg_type type;
+	size_t max; /* open at once */
+	/* The pods that the answer is about, as controller_order() (NULL). */
+	uint32_t (*pods)(struct questions *q, const struct msg *asked, uint32_t **ret);
+	/* The rows of one pod; the end of the answer. 0, or what the outbox said. */
+	int (*pod)(struct questions *q, const struct msg *asked, uint32_t h);
+	int (*end)(struct questions *q, const struct msg *asked);
+} kinds[KIND__MAX] = {
+	[EXPLAIN] = { MSG_CTL_EXPLAIN, QUESTIONS_EXPLAIN_MAX, explain_pods, explain_pod, explain_end },
+	[PLAN] = { MSG_CTL_PLAN, QUESTIONS_PLAN_MAX, NULL, plan_pod, plan_end },
+	[DIGEST] = { MSG_DIGEST_GET, 1, NULL, digest_pod, digest_end },
+};
+
+static void ask(struct questions *q, enum kind k, const struct msg *m)
+{
+	struct series *s = &q->open[k];
+
+	if (k == DIGEST && s->n) {
+		if (s->asked[0].u.digest_get.digest != m->u.digest_get.digest)
+			(void)digest_end(q, &s->asked[0]);
+		end_oldest(q, k);
+	}
+	if (s->n < kinds[k].max)
+		s->asked[s->n++] = *m;
+	else
+		(void)send_ctl_end(q, m, EXIT_CODE_TEMPORARY, "too many questions at once; ask again");
+}
+
+bool questions_on_msg(struct questions *q, const struct msg *m)
+{
+	for (enum kind k = 0; k < KIND__MAX; k++)
+		if (kinds[k].type == m->type) {
+			ask(q, k, m);
+			return true;
+		}
+	return false;
+}
+
+bool questions_open(const struct questions *q)
+{
+	return q->open[EXPLAIN].n || q->open[PLAN].n || q->open[DIGEST].n;
+}
+
+static int answer(struct questions *q, enum kind k)
+{
+	struct series *s = &q->open[k];
+	const struct msg *asked = &s->asked[0];
+	int r = 0;
+
+	if (!s->pods) {
+		s->n_pods = kinds[k].pods ? kinds[k].pods(q, asked, &s->pods)
+					  : controller_order(q->controller, &s->pods);
+		s->next = 0;
+	}
+	for (uint32_t i = 0; i < PODS_PER_STEP && s->next < s->n_pods; i++, s->next++) {
+		r = kinds[k].pod(q, asked, s->pods[s->next]);
+		if (r < 0)
+			return r;
+	}
+	if (s->next < s->n_pods)
+		return 0;
+	r = kinds[k].end(q, asked);
+	if (r == 0)
+		end_oldest(q, k);
+	return r;
+}
+
+int questions_step(struct questions *q)
+{
+	int r = 0;
+
+	for (enum kind k = 0; r == 0 && k < KIND__MAX; k++)
+		if (q->open[k].n)
+			r = answer(q, k);
+	return r;
+}
