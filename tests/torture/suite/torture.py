@@ -18,6 +18,8 @@ from .instance import Instance
 WORKERS = 14            # of each instance: so many that each is killed less often than makes it degraded
 THINGS_PER_SECOND = 24  # over all instances
 AFTER = 3.0             # seconds for a write too many to show
+START = 10.0            # seconds of a run that are not fire
+MEASURE = 150.0         # more of them, where the speed is measured
 MEASURE_FROM = 300      # seconds: a shorter run is fire alone
 BACKLOG = 3000          # pods for one measurement of the speed
 QUIET = 10.0            # seconds between two signs of life where there is no terminal
@@ -92,7 +94,7 @@ class Torture:
             self.start()
             if o.seconds >= MEASURE_FROM:
                 self.measure_speed()
-            self.burn(max(10.0, o.seconds - (time.monotonic() - self.begin)))
+            self.burn()
             self.settle()
             self.end()
             self.verdict()
@@ -170,11 +172,11 @@ class Torture:
         self.say(f"{speed:.0f} deletions a second" if speed else "too few deletions")
         return speed
 
-    def burn(self, seconds):
+    def burn(self):
         self.phase = "fire"
         o = self.options
-        plan = schedule.draw(o.seed, seconds, o.instances, o.kills_per_second)
-        plan = {lane: faults for lane, faults in plan.items() if lane in o.lanes.split(",")}
+        seconds = max(10.0, o.seconds - START - (MEASURE if o.seconds >= MEASURE_FROM else 0.0))
+        plan = schedule.draw(o.seed, o.lanes.split(","), seconds, o.instances, o.kills_per_second)
         self.fire_at = time.time()
         for source in self.feeds:
             source.start()
