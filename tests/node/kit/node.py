@@ -21,6 +21,8 @@ from .registry import Registry
 
 BESIDE = "node-2"       # another node, kept Ready by this program, so that losing the real one is not losing all
 
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 CONTAINERD = """version = 2
 root = "{dir}/containerd/root"
 state = "{dir}/containerd/state"
@@ -172,19 +174,19 @@ class Node(Cluster):
     # --- what is seen ---
 
     def keep(self, name, pod):
-        """The pod as it is now, as JSON and as protobuf, under that name among the records."""
+        """The pod as it is now, as JSON, as protobuf, and its STATUS as the server prints it, under that name among the records."""
         path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods/{pod['metadata']['name']}"
         for _ in range(20):
-            before, proto, after = self.admin.get(path), self.protobuf(path), self.admin.get(path)
+            before, proto, table = self.admin.get(path), self.get_as(PROTOBUF, path), json.loads(self.get_as(TABLE, path))
+            after = self.admin.get(path)
             if before["metadata"]["resourceVersion"] == after["metadata"]["resourceVersion"]:
-                self.records.kept[name] = after, proto
+                self.records.kept[name] = after, proto, table["rows"][0]["cells"][2]
                 return after
         raise AssertionError(f"{name} does not stand still")
 
-    def protobuf(self, path):
+    def get_as(self, media, path):
         connection = self.connect()
-        connection.request("GET", path, headers={"Authorization": f"Bearer {self.tokens['admin']}",
-                                                 "Accept": "application/vnd.kubernetes.protobuf"})
+        connection.request("GET", path, headers={"Authorization": f"Bearer {self.tokens['admin']}", "Accept": media})
         return connection.getresponse().read()
 
     def connect(self):
@@ -262,7 +264,8 @@ class Records:
                 if said != ("", ""):
                     rows.setdefault((what, *said))
         (folder / "messages.tsv").write_text("".join("\t".join(row).replace("\n", "\\n") + "\n" for row in rows))
-        for name, (pod, proto) in self.kept.items():
+        (folder / "kept.tsv").write_text("".join(f"{name}\t{status}\n" for name, (_, _, status) in sorted(self.kept.items())))
+        for name, (pod, proto, _) in self.kept.items():
             (folder / f"{name}.json").write_text(json.dumps(pod, indent=2) + "\n")
             (folder / f"{name}.pb").write_bytes(proto)
         (folder / "versions.jsonl").write_text("".join(json.dumps([when, pod]) + "\n" for when, pod in self.all()))

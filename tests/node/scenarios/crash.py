@@ -33,6 +33,6 @@ def crash_loops(t):
     assert len(calm) == 1 and pods.is_ready(calm[0]), "nobody serves"
     assert {r["reason"] for r in program.history() if r["outcome"] == "done"} == {"CrashLooping"}, program.history()
     restless = next(pod for pod in serves.pods() if restarts(pod))
-    t.server.keep("crash-loop", restless)
+    t.server.keep("crash-restless", restless)
     t.until("its refusal", lambda: pods.told(program, restless, "crashLoop")[1] == "WorkloadHasReadyPods", 40, every=0.3)
     t.expect(scaled=[bad, hungry])

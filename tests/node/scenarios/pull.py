@@ -27,6 +27,7 @@ CASES = {
     "unknown": {name: f"{PLAIN}/{name}/app:v1" for name in ("ancient", "teapot")},
     "of no status that is listed": {"badname": "Bad//Name:v1", "never": "localhost/none:1"},
 }
+KEPT = ("missing", "foreign", "hub", "limited", "cut")      # the others look alike
 REASONS = {"badname": "InvalidImageName", "never": "ErrImageNeverPull"}     # of the others it is ErrImagePull
 
 
@@ -49,6 +50,9 @@ def texts(t):
     for name, image in [case for group in CASES.values() for case in group.items()]:
         more = {"imagePullPolicy": "Never"} if name == "never" else {}
         workloads[name] = pods.Deployment(t, ns, name, pods.container(None, fill(t, image), **more))
+    for name in KEPT:
+        t.until(f"{name} to fail", lambda: texts_of(t, ns, name), 60, every=0.1)
+        t.server.keep(f"pull-{name}", workloads[name].pods()[0])
     for cause, group in CASES.items():
         for name in group:
             said = t.until(f"{name} to fail", lambda: texts_of(t, ns, name), 60, every=0.2)

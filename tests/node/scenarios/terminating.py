@@ -44,7 +44,7 @@ def finalizer(t):
     t.objects.terminate(pod)
     t.wait_history(program, uid=pod["metadata"]["uid"], reason="HasFinalizers")
     t.until("the kubelet's part", lambda: t.objects.get(pod)["status"]["phase"] in ("Succeeded", "Failed"), 20, every=0.2)
-    t.server.keep("terminating-finalizer", pod)
+    t.server.keep("terminating-held", pod)
     t.expect()
 
 

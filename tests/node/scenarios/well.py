@@ -10,6 +10,7 @@ def well(t):
     ns = t.ns()
     pod = pods.pod(t, ns, "runs", pods.container())
     t.until("the pod to be Ready", lambda: pods.is_ready(t.objects.get(pod)), 30, every=0.2)
+    t.server.keep("well", pod)
     program = t.run(evicted=ns, terminating=ns, image_pull=ns, finished=ns, crash_loop=ns, hours="1s", crashLoop={"counts": 1})
     t.never("a write", t.writes, 2)
     verdicts = {row["duty"]: (row["verdict"], row["reason"]) for row in program.ask_json("explain", f"{ns}/runs")}
