@@ -54,7 +54,7 @@ static void read_pod(const char *name, struct kept *k)
 }
 
 /* "deleteEvictedPod act Evicted; ...", of the duties that have something to say; "-": none has. */
-static void tell(const struct pod_facts *p, const struct policy *policy, char *out, size_t size)
+static void tell(const struct pod_facts *p, char *out, size_t size)
 {
 	struct pod_context s = cache();
 	struct verdict v;
@@ -63,22 +63,21 @@ static void tell(const struct pod_facts *p, const struct policy *policy, char *o
 	s.failing_since = LATER - HOURS - 1;
 	(void)snprintf(out, size, "-");
 	for (enum duty d = 0; d < DUTY__MAX; d++) {
-		judge_duty(d, p, policy, &s, LATER, &v);
+		judge_duty(d, p, &policy, &s, LATER, &v);
 		if (v.kind != VERDICT_NONE)
 			n += (size_t)snprintf(out + n, size - n, "%s%s %s %s", n ? "; " : "", duty_name(d),
 					      verdict_kind_name(v.kind), reason_code(v.reason));
 	}
 }
 
-static void as_configured(struct policy *policy)
+static void as_configured(void)
 {
-	policy_init(policy);
-	list_set(&policy->duty[DUTY_FINISHED].status,
+	list_set(&policy.duty[DUTY_FINISHED].status,
 		 "NodeShutdown,Terminated,Shutdown,NodeAffinity,NodeLost,OutOfcpu,OutOfmemory,OutOfpods,"
 		 "OutOfephemeral-storage,UnexpectedAdmissionError,ContainerStatusUnknown,Preempting");
-	list_set(&policy->duty[DUTY_IMAGE_PULL].causes, "permanent");
-	policy->duty[DUTY_FINISHED].include_bare_pods = true;
-	policy->duty[DUTY_CRASH_LOOP].counts = policy->duty[DUTY_RESTARTS].counts = 2;
+	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent");
+	policy.duty[DUTY_FINISHED].include_bare_pods = true;
+	policy.duty[DUTY_CRASH_LOOP].counts = policy.duty[DUTY_RESTARTS].counts = 2;
 }
 
 static int files_in(const char *ending)
@@ -98,10 +97,9 @@ TEST(facts_status_and_verdicts)
 {
 	static struct kept k;
 	char line[1024], status[STATUS_MAX], verdicts[512];
-	struct policy policy;
 	int pods = 0, wrong = 0;
 
-	as_configured(&policy);
+	as_configured();
 	ck_assert_int_eq(chdir(GOLDEN_DIR), 0);
 	FILE *f = fopen("verdicts.tsv", "re");
 
@@ -114,7 +112,7 @@ TEST(facts_status_and_verdicts)
 			continue;
 		ck_assert_ptr_nonnull(told);
 		read_pod(name, &k);
-		tell(&k.by_protobuf, &policy, verdicts, sizeof(verdicts));
+		tell(&k.by_protobuf, verdicts, sizeof(verdicts));
 		if (strcmp(status_of(&k.by_protobuf, status), shown) != 0 || strcmp(verdicts, told) != 0) {
 			(void)fprintf(stderr, "%s: instead\n%s\t%s\t%s\n", name, name, status, verdicts);
 			wrong++;
@@ -123,12 +121,9 @@ TEST(facts_status_and_verdicts)
 		pods++;
 	}
 	(void)fclose(f);
-	policy_done(&policy);
 	ck_assert_msg(wrong == 0, "%d of %d pods are not judged as told", wrong, pods);
 	ck_assert_int_eq(pods, files_in(".json"));
 	ck_assert_int_eq(pods, files_in(".pb"));
 }
 
-TEST_MAIN("rules/kept_pods")
-{
-}
+POLICY_SUITE("rules/kept_pods");
