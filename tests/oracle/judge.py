@@ -248,8 +248,11 @@ class World:
 
 
 def crashes(pod, policy):
-    """Does one of its containers crash in a loop, as often as is too much?"""
-    for c in (pod.get("status") or {}).get("containerStatuses") or []:
+    """Does one of its containers, main or init, crash in a loop, as often as is too much?"""
+    status = pod.get("status") or {}
+    failed = [c for c in status.get("initContainerStatuses") or []
+              if ((c.get("state") or {}).get("terminated") or {}).get("exitCode") != 0]
+    for c in failed + (status.get("containerStatuses") or []):
         state = c.get("state") or {}
         loops = (state.get("waiting") or {}).get("reason") == "CrashLoopBackOff" or "terminated" in state
         if loops and c.get("restartCount", 0) >= policy.crash_loop_counts:

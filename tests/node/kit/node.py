@@ -63,12 +63,13 @@ class Node(Cluster):
     def __init__(self, folder, build=None):
         super().__init__(folder, build)
         self.home = self.dir / "node"
+        self.static = self.home / "static"      # manifests of pods that the kubelet runs by itself
         self.records = Records()
         self.processes = {}
         self.ended = threading.Event()
 
     def start(self):
-        self.home.mkdir(parents=True)
+        self.static.mkdir(parents=True)
         self.root, self.bin = parts.debian(), parts.binaries()
         busybox = (self.root / "bin" / "busybox").read_bytes()
         self.registry = Registry(busybox, Authority(self.home / "authority", "registry.test"))
@@ -118,7 +119,7 @@ class Node(Cluster):
     def start_kubelet(self, **changes):
         config = {**KUBELET, "cgroupRoot": f"/{os.environ['OPC_NODE_CGROUP']}", "podLogsDir": str(self.home / "podlogs"),
                   "containerRuntimeEndpoint": f"unix://{self.home}/containerd.sock",
-                  "volumePluginDir": str(self.home / "plugins"), **changes}
+                  "staticPodPath": str(self.static), "fileCheckFrequency": "2s", "volumePluginDir": str(self.home / "plugins"), **changes}
         (self.home / "kubelet.yaml").write_text(json.dumps(config))
         self.launch("kubelet", self.bin / "kubelet", "--config", self.home / "kubelet.yaml", "--kubeconfig",
                     self.dir / "kubeconfig-node", "--root-dir", self.home / "kubelet", "--cert-dir", self.home / "pki",

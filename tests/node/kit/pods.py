@@ -52,9 +52,9 @@ def statuses(found):
 
 
 def waits(found):
-    """(reason, message) of the containers that wait."""
+    """(reason, message) of the containers that wait for more than their turn."""
     states = [(c.get("state") or {}).get("waiting") for c in statuses(found)]
-    return [(s.get("reason", ""), s.get("message", "")) for s in states if s and s.get("reason") != "ContainerCreating"]
+    return [(s.get("reason", ""), s.get("message", "")) for s in states if s and s.get("reason") not in ("ContainerCreating", "PodInitializing")]
 
 
 def ends(found):

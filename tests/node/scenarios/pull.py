@@ -101,6 +101,21 @@ def heals(t):
     t.expect()
 
 
+@scenario("pull/init-container", servers=("node",))
+def init_container(t):
+    """The image of an init container is missing: the main one waits for it, the workload is scaled to 0 all the same."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="3s", breaker=NO_BREAKER)
+    workload = pods.Deployment(t, ns, "first", pods.container(), initContainers=[
+        pods.container(None, fill(t, f"{PLAIN}/missing/first:v1"), name="first")])
+    t.until("it to fail", lambda: texts_of(t, ns, "first")[0:1], 40, every=0.1)
+    kept = t.server.keep("pull-init", workload.pods()[0])
+    main = kept["status"]["containerStatuses"][0]["state"]
+    assert len(pods.waits(kept)) == 1 and main["waiting"]["reason"] == "PodInitializing", kept["status"]
+    t.wait_history(program, outcome="done", reason="CannotPullImage")
+    t.expect(scaled=[workload])
+
+
 @scenario("pull/kubelets-own-limit", servers=("node",), alone=True)
 def own_limit(t):
     """A kubelet that pulls too much at once says so of itself: that is no fault of any image."""
@@ -115,7 +130,7 @@ def own_limit(t):
             return [w for w in workloads if any(OWN_LIMIT in message for _, message in t.server.records.waiting(ns, w.name))]
         held = t.until("one that was held back", limited, 30, every=0.1)[0]
         t.until("its refusal", lambda: pods.told(program, held.pods()[0], "errImagePull")[1] == "CauseTransient", 15, every=0.1)
-        t.until("all to run", lambda: all(pods.is_ready(pod) for w in workloads for pod in w.pods()), 60, every=0.3)
+        t.until("it to run all the same", lambda: any(pods.is_ready(pod) for w in limited() for pod in w.pods()), 60, every=0.3)
         t.expect()
     finally:
         t.server.restart_kubelet()
