@@ -76,4 +76,11 @@ static inline bool pod_is_finished(const struct pod_facts *p)
 	return str_is(p->phase, "Succeeded") || str_is(p->phase, "Failed");
 }
 
+/* Condition Ready of a pod that is not over: nobody keeps up that of one which is, and no Service sends to
+ * it. */
+static inline bool pod_is_serving(const struct pod_facts *p)
+{
+	return p->ready && !pod_is_finished(p);
+}
+
 #endif

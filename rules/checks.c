@@ -186,8 +186,13 @@ bool check_not_deleted(struct evaluation *l)
 
 bool check_not_ready(struct evaluation *l)
 {
-	SAY(l, "%s", l->p->ready ? "Ready" : "not Ready");
-	return l->p->ready && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
+	const bool serving = pod_is_serving(l->p);
+
+	SAY(l, "%s",
+	    serving       ? "Ready"
+	    : l->p->ready ? "over, whatever its condition Ready says"
+			  : "not Ready");
+	return serving && evaluation_decide(l, VERDICT_REFUSE, REASON_POD_READY);
 }
 
 bool check_job(struct evaluation *l)

@@ -82,8 +82,8 @@ bool check_mirror(struct evaluation *l);
 bool check_priority(struct evaluation *l);
 bool check_ignored(struct evaluation *l);
 bool check_skipped(struct evaluation *l);
-/* What duties ask that need it: deletionTimestamp is not set; not Ready; the grace announced on the pod is
- * over. */
+/* What duties ask that need it: deletionTimestamp is not set; not Ready, unless it is over; the grace
+ * announced on the pod is over. */
 bool check_not_deleted(struct evaluation *l);
 bool check_not_ready(struct evaluation *l);
 bool check_announced(struct evaluation *l);

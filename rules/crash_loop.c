@@ -44,7 +44,7 @@ static bool serves(const struct pod_facts *p)
 	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++)
 		if (p->containers[i].kind == CONTAINER_MAIN && p->containers[i].restarts > 0)
 			return false;
-	return p->ready;
+	return pod_is_serving(p);
 }
 
 static bool check_is_crashing(struct evaluation *l)

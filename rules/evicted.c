@@ -51,7 +51,6 @@ static const struct check checks[] = {
 	CHECKS_FACTS,
 	CHECKS_GUARDS,
 	{ "R8", "is it not being deleted already", check_not_deleted },
-	{ "R18", "is it not Ready", check_not_ready },
 	{ "R7", "is it no pod of a Job", check_job },
 	{ "Announce", "is the announced grace over", check_announced },
 	{ "Act", "then it is deleted", check_act },

@@ -102,7 +102,6 @@ static const struct check checks[] = {
 	{ "Finished", "when did it end", find_end },
 	CHECKS_GUARDS,
 	{ "R8", "is it not being deleted already", check_not_deleted },
-	{ "R18", "is it not Ready", check_not_ready },
 	{ "Finished", "is that longer ago than the threshold", check_over },
 	{ "R7", "is it no pod of a Job", check_job },
 	{ "Finished", "does it have a controller", check_bare },

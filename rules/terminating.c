@@ -33,7 +33,7 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 	if (str_empty(p->node))
 		return REASON_INCOMPLETE_FACTS;
 	if (s->node_exists == TRI_NO) {
-		*ret_why = "node is gone";
+		*ret_why = p->ready ? "node is gone, nobody keeps up that it is Ready" : "node is gone";
 		return REASON_STUCK_TERMINATING;
 	}
 	if (s->node_exists != TRI_YES)
@@ -141,6 +141,15 @@ static bool check_candidate(struct evaluation *l)
 	return unknown && evaluation_decide(l, VERDICT_ACT, REASON_STUCK_TERMINATING);
 }
 
+/* The kubelet and the node controller keep up condition Ready, and both look after nodes that exist. */
+static bool check_ready(struct evaluation *l)
+{
+	if (l->s->node_exists != TRI_NO)
+		return check_not_ready(l);
+	SAY(l, "%s, but node %.*s does not exist", l->p->ready ? "Ready" : "not Ready", STR_ARG(l->p->node));
+	return false;
+}
+
 static bool check_safe(struct evaluation *l)
 {
 	const struct pod_context *s = l->s;
@@ -168,9 +177,9 @@ static const struct check checks[] = {
 	{ "R9", "is its deadline passed by the threshold", check_due },
 	{ "R11", "does no finalizer hold it", check_finalizers },
 	{ "R10", "was it not deleted by force already", check_grace },
-	{ "R18", "is it not Ready", check_not_ready },
 	{ "Announce", "is the announced grace over", check_announced },
 	{ "R12", "is the node known", check_candidate },
+	{ "R18", "is it not Ready, or its node gone", check_ready },
 	{ "R12", "is force safe", check_safe },
 	{ "Act", "then it is deleted with grace 0", check_act },
 };

@@ -106,8 +106,10 @@ def announced_at(obj, duty):
 
 
 def is_ready(pod):
-    return any(c.get("type") == "Ready" and c.get("status") == "True"
-               for c in (pod.get("status") or {}).get("conditions") or [])
+    """It serves. What is Failed or Succeeded does not, whatever its condition Ready says."""
+    status = pod.get("status") or {}
+    return status.get("phase") not in ("Failed", "Succeeded") and any(
+        c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or [])
 
 
 def why_not_evicted(pod, request, policy):
@@ -119,7 +121,7 @@ def why_not_evicted(pod, request, policy):
     return None
 
 
-def why_not_terminating(pod, request, policy):
+def why_not_terminating(pod, request, policy, world):
     meta = pod["metadata"]
     deadline = parse_time(meta.get("deletionTimestamp"))
     if not deadline:
@@ -132,8 +134,8 @@ def why_not_terminating(pod, request, policy):
         return f"finalizers {meta['finalizers']}"
     if meta.get("deletionGracePeriodSeconds") == 0:
         return "already deleted by force"
-    if is_ready(pod):
-        return "it is Ready"
+    if is_ready(pod) and (pod.get("spec") or {}).get("nodeName") not in world.absent_nodes:
+        return "it is Ready, and its node is there"
     return None
 
 
@@ -172,7 +174,7 @@ def why_not_finished(pod, request, policy):
     return None
 
 
-def judge_delete(request, states, policy):
+def judge_delete(request, states, policy, world):
     pod = states.at(request.uid, request.rv)
     if pod is None:
         return None
@@ -180,7 +182,7 @@ def judge_delete(request, states, policy):
         return f"uid {request.uid} is {pod['metadata'].get('namespace')}/{pod['metadata'].get('name')}"
     if is_mirror(pod):
         return "a mirror pod"
-    reasons = [why_not_terminating(pod, request, policy)] if request.grace == 0 else []
+    reasons = [why_not_terminating(pod, request, policy, world)] if request.grace == 0 else []
     if not reasons or reasons[0]:
         reasons += [why_not_evicted(pod, request, policy), why_not_finished(pod, request, policy)]
     if None in reasons or is_fresh_attempt(pod, request, policy):
@@ -211,8 +213,17 @@ class World:
 
     def __init__(self):
         self.objects = {}
+        self.absent_nodes = set()   # that the server said do not exist, and nobody has made since
+
+    def apply_node(self, r):
+        if r.code == 404 or (r.ok and r.verb == "delete"):
+            self.absent_nodes.add(r.name)
+        elif r.ok:
+            self.absent_nodes.discard(r.name or ((r.answer or {}).get("metadata") or {}).get("name"))
 
     def apply(self, r):
+        if r.resource == "nodes" and not r.subresource:
+            self.apply_node(r)
         obj = r.answer
         if not r.ok or not r.is_write or r.dry_run or not isinstance(obj, dict) or obj.get("kind") == "Scale":
             return
@@ -415,7 +426,7 @@ def check_write(r, policy, states, world, memory, report):
 
 
 def check_delete(r, policy, states, world, memory, report):
-    why = judge_delete(r, states, policy)
+    why = judge_delete(r, states, policy, world)
     if why:
         report.add("right", why, r)
     if r.dry_run:

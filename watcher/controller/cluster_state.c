@@ -68,7 +68,7 @@ uint8_t cluster_mark(const struct cluster_state *c, const struct pod_facts *p)
 {
 	bool live = p->deletion == 0 && !pod_is_finished(p);
 	uint32_t container;
-	unsigned mark = p->ready ? MARK_READY : 0;
+	unsigned mark = pod_is_serving(p) ? MARK_READY : 0;
 
 	if (!live)
 		return (uint8_t)mark;

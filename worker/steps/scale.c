@@ -144,7 +144,7 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	if (decode_pod_json(item, &p) < 0)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, "a pod cannot be read");
 	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
-	if (p.ready)
+	if (pod_is_serving(&p))
 		return refuse_serving(a);
 	if (p.deletion > 0 || pod_is_finished(&p) || !of_newest_revision(&a->found, &p, a->pod.revision))
 		return STEP_NEXT;

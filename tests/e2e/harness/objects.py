@@ -164,8 +164,8 @@ class Objects:
     def names(self, pod, kind="containers"):
         return [c["name"] for c in pod["spec"].get(kind) or []]
 
-    def evict(self, pod, reason="Evicted", phase="Failed"):
-        return self.status(pod, phase=phase, reason=reason, conditions=conditions("False"),
+    def evict(self, pod, reason="Evicted", phase="Failed", ready="False"):
+        return self.status(pod, phase=phase, reason=reason, conditions=conditions(ready),
                            message="The node was low on resource: ephemeral-storage.")
 
     def finish(self, pod, reason, phase="Failed", at=None):

@@ -51,6 +51,17 @@ def nothing_else(t):
     assert all(t.objects.get(p) for p in stay)
 
 
+@scenario("evicted/stale-ready")
+def stale_ready(t):
+    """A virtual kubelet leaves condition Ready True: the pod is Failed all the same, and goes."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    pod = t.objects.evict(t.objects.run(t.objects.pod(ns)), ready="True")
+    t.wait_write(pod)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="Evicted")
+    t.expect(deleted=[pod])
+
+
 @scenario("evicted/excluded-namespace")
 def excluded(t):
     """excludeNamespaces beats a namespace that is named; one that is not named is not touched either."""

@@ -1,6 +1,7 @@
 """Duty deleteFinishedPod."""
 import time
 
+from harness.objects import conditions
 from harness.scenario import scenario
 
 JOB = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "report", "uid": "0b6a3a44-0000-4000-8000-000000000002"}}
@@ -27,6 +28,18 @@ def acts(t):
         row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done")
         assert row["duty"] == "deleteFinishedPod" and row["ns"] == ns and row["name"] == pod["metadata"]["name"], row
     t.expect(deleted=early + [late])
+
+
+@scenario("finished/stale-ready")
+def stale_ready(t):
+    """Condition Ready was never taken back: when it ended, the containers tell."""
+    ns = t.ns()
+    program = t.run(finished=ns, hours="1s")
+    pod = finished(t, ns)
+    pod = t.objects.status(pod, conditions=conditions("True"))
+    t.wait_write(pod)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="Finished")
+    t.expect(deleted=[pod])
 
 
 @scenario("finished/nothing-else")

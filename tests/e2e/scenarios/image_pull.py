@@ -37,6 +37,18 @@ for _kind in ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"
     make_kind(_kind)
 
 
+@scenario("image-pull/stale-ready")
+def stale_ready(t):
+    """A pod of it was evicted and its condition Ready never taken back: it serves nobody, and does not count."""
+    ns = t.ns()
+    t.run(image_pull=ns, hours="2s")
+    workload = t.objects.workload("Fleet", ns, 2)
+    workload.fail_to_pull()
+    t.objects.evict(workload.add_pod(), ready="True")
+    t.wait_write(workload)
+    t.expect(scaled=[workload])
+
+
 @scenario("image-pull/no-scale")
 def no_scale(t):
     """A controller of a kind without a scale subresource, and a pod without one: reported, nothing written."""

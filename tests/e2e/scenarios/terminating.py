@@ -80,6 +80,20 @@ def safe(t):
     t.expect(forced=forced)
 
 
+@scenario("terminating/stale-ready")
+def stale_ready(t):
+    """Ready forbids it where the node exists; where it does not, nobody keeps up that condition."""
+    ns = t.ns()
+    program = t.run(terminating=ns, hours="1s")
+    serves, stale = (t.objects.terminate(t.objects.run(t.objects.pod(ns, node=t.objects.node(ready))), 1)
+                     for ready in ("True", None))
+    t.wait_write(stale)
+    row = t.wait_history(program, uid=stale["metadata"]["uid"], outcome="done", reason="StuckTerminating")
+    assert "node is gone, nobody keeps up that it is Ready" in row["detail"], row
+    t.wait_history(program, uid=serves["metadata"]["uid"], outcome="refused", reason="PodReady")
+    t.expect(forced=[stale])
+
+
 @scenario("terminating/unreachable-nodes")
 def unreachable(t):
     """unreachableNodes: true forces also where the node does not answer."""

@@ -83,6 +83,9 @@ TEST(a_ready_pod_that_never_restarted_ends_the_clock)
 	for (uint32_t i = 0; i < p.n_containers; i++)
 		p.containers[i].restarts = 0;
 	ck_assert(judge_works(DUTY_CRASH_LOOP, &p));
+	p.phase = STR_LIT("Failed"); /* evicted, and nobody took the condition back */
+	ck_assert(!judge_works(DUTY_CRASH_LOOP, &p));
+	p.phase = STR_LIT("Running");
 	p.ready = false;
 	ck_assert(!judge_works(DUTY_CRASH_LOOP, &p));
 }

@@ -61,6 +61,15 @@ TEST(owner_is_not_needed)
 	EXPECT(judge(&p), ACT, EVICTED);
 }
 
+/* A virtual kubelet leaves it True; what is Failed serves nobody. */
+TEST(a_stale_ready_condition_says_nothing)
+{
+	struct pod_facts p = pod_evicted();
+
+	p.ready = true;
+	EXPECT(judge(&p), ACT, EVICTED);
+}
+
 TEST(guards)
 {
 	struct pod_facts p = pod_evicted();
@@ -73,9 +82,6 @@ TEST(guards)
 	p = pod_evicted();
 	p.deletion = NOW - HOUR;
 	EXPECT(judge(&p), NONE, BEING_DELETED);
-	p = pod_evicted();
-	p.ready = true;
-	EXPECT(judge(&p), REFUSE, POD_READY);
 	p = pod_evicted();
 	p.ns = STR_LIT("kube-system");
 	EXPECT(judge(&p), REFUSE, NAMESPACE_PROTECTED);

@@ -164,15 +164,23 @@ TEST(jobs_and_bare_pods_are_kept_unless_included)
 	EXPECT(judge(&p), ACT, FINISHED);
 }
 
+TEST(a_stale_ready_condition_says_nothing)
+{
+	struct pod_facts p = pod_finished();
+
+	p.ready = true;
+	EXPECT(judge(&p), ACT, FINISHED);
+	p.phase = STR_LIT("Succeeded");
+	list_set(&dp->phases, "Succeeded");
+	EXPECT(judge(&p), ACT, FINISHED);
+}
+
 TEST(guards)
 {
 	struct pod_facts p = pod_finished();
 
 	p.deletion = NOW;
 	EXPECT(judge(&p), NONE, BEING_DELETED);
-	p = pod_finished();
-	p.ready = true;
-	EXPECT(judge(&p), REFUSE, POD_READY);
 	p = pod_finished();
 	p.mirror = true;
 	EXPECT(judge(&p), REFUSE, MIRROR_POD);

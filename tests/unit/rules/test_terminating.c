@@ -215,14 +215,38 @@ TEST(init_and_ephemeral_containers_count)
 	EXPECT(judge(&p, live_node_ready()), REFUSE, FORCE_NOT_SAFE);
 }
 
-TEST(ready_pods_and_guards)
+/* Who keeps up the condition: the kubelet and the node controller, both only where there is a node. */
+TEST(ready_forbids_it_only_where_its_node_exists)
+{
+	struct pod_facts p = pod_terminating();
+	struct pod_context s = live_node_ready();
+	struct verdict v;
+
+	p.ready = true;
+	EXPECT(judge(&p, s), REFUSE, POD_READY);
+	s.node_out_of_service = TRI_YES;
+	EXPECT(judge(&p, s), REFUSE, POD_READY);
+	s.node_exists = TRI_UNKNOWN;
+	EXPECT(judge(&p, s), REFUSE, POD_READY);
+	EXPECT(judge(&p, cache()), ACT, STUCK_TERMINATING); /* a candidate: the worker looks for the node */
+	v = EXPECT(judge(&p, live_node_gone()), ACT, STUCK_TERMINATING);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "node is gone, nobody keeps up that it is Ready"));
+}
+
+TEST(a_stale_ready_condition_says_nothing_of_what_is_over)
+{
+	struct pod_facts p = pod_terminating();
+
+	p.ready = true;
+	p.phase = STR_LIT("Failed");
+	EXPECT(judge(&p, live_node_ready()), ACT, STUCK_TERMINATING);
+}
+
+TEST(guards)
 {
 	struct pod_facts p = pod_terminating();
 	struct verdict v;
 
-	p.ready = true;
-	EXPECT(judge(&p, live_node_gone()), REFUSE, POD_READY);
-	p = pod_terminating();
 	p.mirror = true;
 	EXPECT(judge(&p, live_node_gone()), REFUSE, MIRROR_POD);
 	/* A pod of a protected namespace that ends as it should is no refusal; one that does not is judged in

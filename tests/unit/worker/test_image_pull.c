@@ -106,6 +106,15 @@ TEST_LOOP(a_ready_pod_anywhere, 0, 3)
 	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
 }
 
+/* It was evicted, and nobody took its condition back. */
+TEST(a_stale_ready_condition_serves_nobody)
+{
+	on_pods(OURS(BY_RS) "," ITEM("r", "pod-9", BY_RS,
+				     "'phase':'Failed','conditions':[{'type':'Ready','status':'True'}]"));
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+
 TEST(a_ready_pod_on_the_second_page)
 {
 	on_pods(ITEM("r", "pod-9", BY_RS, READY));

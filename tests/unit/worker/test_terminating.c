@@ -165,7 +165,26 @@ TEST(never_scheduled_needs_no_node)
 	RESULT(DONE, STUCK_TERMINATING);
 }
 
-TEST_LOOP(refused_without_looking_further, 0, 4)
+#define STALE_READY ENDED ",'conditions':[{'type':'Ready','status':'True'}]"
+
+TEST(ready_where_the_node_exists)
+{
+	on_pod("41", STUCK, ON_N1, STALE_READY);
+	on_node("True", "");
+	go();
+	RESULT(REFUSED, POD_READY);
+}
+
+TEST(ready_is_nobodys_word_where_the_node_is_gone)
+{
+	on_pod("41", STUCK, ON_N1, STALE_READY);
+	on(NODE, 404, "{'kind':'Status','status':'Failure','code':404}");
+	go();
+	REQUESTS(GET, NODE, FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
+}
+
+TEST_LOOP(refused_without_looking_further, 0, 3)
 {
 	static const struct {
 		const char *meta, *status;
@@ -173,7 +192,6 @@ TEST_LOOP(refused_without_looking_further, 0, 4)
 	} rows[] = {
 		{ STUCK ",'finalizers':['example.com/hold']", ENDED, REASON_HAS_FINALIZERS },
 		{ STUCK ",'annotations':{'kubernetes.io/config.mirror':'x'}", ENDED, REASON_MIRROR_POD },
-		{ STUCK, ENDED ",'conditions':[{'type':'Ready','status':'True'}]", REASON_POD_READY },
 		{ "", ENDED, REASON_NOT_TERMINATING },
 	};
 
