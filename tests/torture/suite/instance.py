@@ -103,15 +103,16 @@ class Instance(Program):
     def kill_child(self, which, role=None):
         """SIGKILL of one child, of that role if one is named; which: 0..1, among those that live. Its role, or None."""
         supervisor = self._supervisor()
-        found = []
-        for child in processes.children_of(supervisor.pid) if supervisor else ():
-            command = processes.command_of(child)
-            known = len(command) > 2 and command[0] in ROLES
-            if role in (None, known and command[0]):
-                found.append((child, command[0] if known else "starting", (command[0], int(command[2])) if known else None))
-        if not found:
+        children = sorted(processes.children_of(supervisor.pid), key=lambda p: p.pid) if supervisor else []
+        if role:
+            children = [c for c in children if processes.command_of(c)[:1] == [role]]
+        if not children:
             return None
-        child, name, place = sorted(found, key=lambda f: f[0].pid)[int(which * len(found))]
+        child = children[int(which * len(children))]
+        command = processes.command_of(child)
+        name, place = "starting", None      # until it has become what it shall be, its command line is the supervisor's
+        if len(command) > 2 and command[0] in ROLES:
+            name, place = command[0], (command[0], int(command[2]))
         with self.lock:
             if not processes.send(child):
                 return None

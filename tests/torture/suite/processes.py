@@ -1,7 +1,8 @@
 """Who runs below whom, and a SIGKILL that cannot hit anybody else."""
 import os
-import pathlib
 import signal
+import threading
+import time
 from dataclasses import dataclass
 
 
@@ -15,16 +16,34 @@ class Process:
 def _read(pid):
     """The process with that pid; None when it has ended."""
     try:
-        stat = pathlib.Path("/proc", str(pid), "stat").read_text().rsplit(")", 1)[1].split()
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            stat = file.read().rsplit(")", 1)[1].split()
     except OSError:
         return None
     return None if stat[0] in "ZX" else Process(pid, int(stat[1]), stat[19])
 
 
+class Snapshot:
+    """All processes, read again when that is FRESH seconds ago: send() looks closer before it strikes."""
+    FRESH = 0.15
+
+    def __init__(self):
+        self.at, self.all, self.lock = 0.0, [], threading.Lock()
+
+    def read(self):
+        with self.lock:
+            if time.monotonic() - self.at > self.FRESH:
+                self.all = [p for p in (_read(int(entry)) for entry in os.listdir("/proc") if entry.isdigit()) if p]
+                self.at = time.monotonic()
+            return self.all
+
+
+snapshot = Snapshot()
+
+
 def children_of(pid):
     """The living direct children of a process."""
-    every = (_read(int(entry)) for entry in os.listdir("/proc") if entry.isdigit())
-    return [p for p in every if p and p.parent == pid]
+    return [p for p in snapshot.read() if p.parent == pid]
 
 
 def process(pid):
@@ -34,7 +53,8 @@ def process(pid):
 def command_of(p):
     """Its command line, [] when it has ended."""
     try:
-        return pathlib.Path("/proc", str(p.pid), "cmdline").read_bytes().decode(errors="replace").split("\0")[:-1]
+        with open(f"/proc/{p.pid}/cmdline", encoding="utf-8", errors="replace") as file:
+            return file.read().split("\0")[:-1]
     except OSError:
         return []
 
