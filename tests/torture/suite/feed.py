@@ -22,7 +22,8 @@ class Thing:
     name: str
     uid: str
     fate: str = NEVER
-    due: float = 0.0        # Unix seconds, from which on it is due
+    due: float = 0.0        # Unix seconds, from which on it is due for certain
+    earliest: float = 0.0   # from which on it may be done: a request may have been answered at its second attempt only
 
     def __str__(self):
         return f"{self.ns}/{self.name} ({self.kind}, uid {self.uid})"
@@ -119,6 +120,7 @@ class Feed(threading.Thread):
             if e.code != 404:       # an answer was lost, and the program has it deleted already
                 raise
             answer = None
+        thing.earliest = before + after
         thing.due = (time.time() if answer else before) + after
         thing.fate = fate
         return answer

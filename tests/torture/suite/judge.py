@@ -64,7 +64,7 @@ def judge_thing(thing, writes, left, verdict):
         elif not left:
             verdict.wrong.append(f"{thing}: must not be touched, and is gone")
         return
-    if any(w.t < thing.due - EARLY for w in effective) and thing.fate != feed.EITHER:
+    if any(w.t < thing.earliest - EARLY for w in effective) and thing.fate != feed.EITHER:
         verdict.wrong.append(told(f"{thing}: before it was due", writes))
     if thing.fate == feed.EITHER:
         return

@@ -53,7 +53,7 @@ class Backlog:
         begin = pathlib.Path(self.server.audit).stat().st_size
         now = time.time()
         for thing in self.things:
-            thing.due = now
+            thing.due = thing.earliest = now
         for instance in self.instances:
             until("a resume", lambda: instance.ask("resume").returncode == 0, 30, every=0.2)
         wanted, end = {t.uid for t in self.things}, time.monotonic() + limit

@@ -15,13 +15,14 @@ from . import feed, judge, measure, page, schedule
 from .faults import Clock, Disk, Fire
 from .instance import Instance
 
-WORKERS = 14            # of each instance: so many that each is killed less often than makes it degraded
+WORKERS = 6             # of each instance. All together hold fewer leases (8 each) than the API server takes requests of one user
 THINGS_PER_SECOND = 24  # over all instances
 AFTER = 3.0             # seconds for a write too many to show
 START = 10.0            # seconds of a run that are not fire
 MEASURE = 150.0         # more of them, where the speed is measured
 MEASURE_FROM = 300      # seconds: a shorter run is fire alone
 BACKLOG = 3000          # pods for one measurement of the speed
+DETAILS = 12            # lines of what failed that are shown
 QUIET = 10.0            # seconds between two signs of life where there is no terminal
 WARM_UP = 60.0          # seconds of ten kills a minute before the speed is measured under them
 
@@ -82,8 +83,8 @@ class Torture:
 
     def check(self, good, text, details=()):
         self.checks.append((bool(good), text))
-        self.stay(("ok   " if good else "FAIL ") + text + "".join(f"\n     {d}" for d in details[:40])
-                  + (f"\n     … {len(details) - 40} more" if len(details) > 40 else ""))
+        self.stay(("ok   " if good else "FAIL ") + text + "".join(f"\n     {d}" for d in details[:DETAILS])
+                  + (f"\n     … {len(details) - DETAILS} more" if len(details) > DETAILS else ""))
 
     # --- the run ---
 
