@@ -117,7 +117,6 @@ class Torture:
 
     def start(self):
         self.server = Cluster(self.folder / "cluster")
-        self.say("a control plane starts")
         self.server.start()
         self.server.admin.on_object = lambda obj: self.server.states.add(slim(json.loads(json.dumps(obj))))
         program = self.folder / "program"
