@@ -67,7 +67,7 @@ void child_stats(const struct child *c, struct msg *ret)
 	*ret = (struct msg){ .type = MSG_CHILD_STATS,
 			     .u.child_stats = { .number = c->info.number,
 						.pid = (uint64_t)c->info.pid,
-						.restarts = c->deaths.n_deaths,
+						.restarts = c->deaths.n_deaths + c->deaths.n_kills,
 						.rss_kb = c->life.rss_kb,
 						.started = c->started_at } };
 	msg_set(ret, child_stats.role, role, strlen(role));
@@ -207,14 +207,21 @@ static void describe_death(struct child *c, const siginfo_t *si)
 		(void)log_warn(0, "child died", CHILD_KV(c), kv_s("how", text), kv_s("detail", c->error));
 }
 
+static enum fsm_cause cause_of(const struct child *c, int code)
+{
+	if (code == EXIT_CODE_CONFIG)
+		return FSM_CAUSE_CONFIG;
+	return code == -SIGKILL && !c->life.condemned ? FSM_CAUSE_KILLED : FSM_CAUSE_OWN;
+}
+
 static void on_death(void *ctx, const siginfo_t *si)
 {
 	struct child *c = ctx;
 
 	describe_death(c, si);
 	const int code = si->si_code == CLD_EXITED ? si->si_status : -si->si_status;
-	const enum fsm_event ev = fsm_death(&c->deaths, c->life.ready, c->life.ready_ms,
-					    code == EXIT_CODE_CONFIG, clock_boot_ms());
+	const enum fsm_event ev =
+		fsm_death(&c->deaths, c->life.ready, c->life.ready_ms, cause_of(c, code), clock_boot_ms());
 
 	spawned_done(&c->life.process);
 	c->life = (struct life){ 0 };
@@ -245,7 +252,7 @@ static void act_spawn(struct child *c)
 	if (r < 0) {
 		(void)log_error(r, "cannot start child", CHILD_KV(c));
 		(void)snprintf(c->error, sizeof(c->error), "cannot start: %s", strerrordesc_np(-r));
-		child_event(c, fsm_death(&c->deaths, false, 0, false, clock_boot_ms()));
+		child_event(c, fsm_death(&c->deaths, false, 0, FSM_CAUSE_OWN, clock_boot_ms()));
 		return;
 	}
 	c->started_at = clock_wall_ms();

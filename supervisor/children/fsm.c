@@ -62,25 +62,29 @@ const char *fsm_state_name(enum fsm_state state)
 	return (unsigned)state < FSM_STATE__MAX ? names[state] : "?";
 }
 
-static bool budget_spent(const struct fsm_record *r, uint64_t now_ms)
+/* Record now_ms in a ring of max times, of which n were recorded before: was that the last of a budget? */
+static bool record(uint64_t *ring, unsigned max, unsigned *n, uint64_t now_ms)
 {
-	if (r->n_deaths < FSM_DEATHS_MAX)
-		return false;
-	/* The place that the next death takes holds the oldest of the last FSM_DEATHS_MAX. */
-	return now_ms - r->deaths_ms[r->n_deaths % FSM_DEATHS_MAX] < FSM_WINDOW_MS;
+	ring[(*n)++ % max] = now_ms;
+	/* The place that the next one takes holds the oldest of the last max. */
+	return *n >= max && now_ms - ring[*n % max] < FSM_WINDOW_MS;
 }
 
-enum fsm_event fsm_death(struct fsm_record *r, bool was_ready, uint64_t ready_ms, bool config,
+enum fsm_event fsm_death(struct fsm_record *r, bool was_ready, uint64_t ready_ms, enum fsm_cause cause,
 			 uint64_t now_ms)
 {
 	const bool healthy = was_ready && now_ms - ready_ms >= FSM_HEALTHY_MS;
+	bool spent;
 
-	r->failures = healthy ? 1 : r->failures + 1;
-	r->deaths_ms[r->n_deaths % FSM_DEATHS_MAX] = now_ms;
-	r->n_deaths++;
-	if (config)
+	if (cause == FSM_CAUSE_KILLED) {
+		spent = record(r->kills_ms, FSM_KILLS_MAX, &r->n_kills, now_ms);
+	} else {
+		r->failures = healthy ? 1 : r->failures + 1;
+		spent = record(r->deaths_ms, FSM_DEATHS_MAX, &r->n_deaths, now_ms);
+	}
+	if (cause == FSM_CAUSE_CONFIG)
 		return FSM_EV_DEATH_CONFIG;
-	if (budget_spent(r, now_ms))
+	if (spent)
 		return FSM_EV_DEATH_BUDGET;
 	return was_ready ? FSM_EV_DEATH_LATE : FSM_EV_DEATH_EARLY;
 }

@@ -164,6 +164,10 @@ static void ready(uint64_t generation)
 	strcpy(m.u.ready.sandbox, "fake");
 	send_msg(&m, -1);
 	channel_set_phase(channel, PH_RUN);
+	if (is("crash-after-ready")) {
+		(void)channel_flush(channel, 1000);
+		(void)raise(SIGTERM);
+	}
 	if (strcmp(role, "reporter") == 0 && is("unasked-restore")) {
 		const struct msg unasked = { .type = MSG_CTL_RESTORE,
 					     .u.ctl_restore = { .conn = 1, .id = 7 } };

@@ -109,9 +109,17 @@ def message_of_another_role_kills():
 
 
 def crash_loop_degrades():
-    t = Service(watcher="die-after-ready")
+    t = Service(watcher="crash-after-ready")
     t.wait_for("degraded, tried again slowly")
     assert len(re.findall("child died", t.text())) == 10
+    assert t.process.poll() is None
+
+
+def kill_loop_degrades_later():
+    """SIGKILL again and again, as by the OOM killer: three times as many lives, then as slow as any other loop."""
+    t = Service(watcher="die-after-ready")
+    t.wait_for("degraded, tried again slowly")
+    assert len(re.findall("child died", t.text())) == 30
     assert t.process.poll() is None
 
 

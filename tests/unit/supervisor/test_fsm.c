@@ -43,10 +43,10 @@ TEST(death_before_ready_waits)
 {
 	struct fsm_record r = { 0 };
 
-	ck_assert_int_eq(fsm_death(&r, false, 0, false, 1000), FSM_EV_DEATH_EARLY);
+	ck_assert_int_eq(fsm_death(&r, false, 0, FSM_CAUSE_OWN, 1000), FSM_EV_DEATH_EARLY);
 	ck_assert_int_eq(fsm_next(FSM_STARTING, FSM_EV_DEATH_EARLY).action, FSM_ACT_BACKOFF);
 	ck_assert_uint_eq(r.failures, 1);
-	(void)fsm_death(&r, false, 0, false, 2000);
+	(void)fsm_death(&r, false, 0, FSM_CAUSE_OWN, 2000);
 	ck_assert_uint_eq(r.failures, 2);
 }
 
@@ -54,7 +54,7 @@ TEST(death_after_ready_restarts_at_once)
 {
 	struct fsm_record r = { 0 };
 
-	ck_assert_int_eq(fsm_death(&r, true, 500, false, 1000), FSM_EV_DEATH_LATE);
+	ck_assert_int_eq(fsm_death(&r, true, 500, FSM_CAUSE_OWN, 1000), FSM_EV_DEATH_LATE);
 	ck_assert_int_eq(fsm_next(FSM_READY, FSM_EV_DEATH_LATE).action, FSM_ACT_SPAWN);
 }
 
@@ -63,8 +63,8 @@ TEST(budget_spent_degrades_not_one_earlier)
 	struct fsm_record r = { 0 };
 
 	for (unsigned i = 1; i < FSM_DEATHS_MAX; i++)
-		ck_assert_int_eq(fsm_death(&r, true, 0, false, 1000 + i), FSM_EV_DEATH_LATE);
-	ck_assert_int_eq(fsm_death(&r, true, 0, false, 2000), FSM_EV_DEATH_BUDGET);
+		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OWN, 1000 + i), FSM_EV_DEATH_LATE);
+	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OWN, 2000), FSM_EV_DEATH_BUDGET);
 	ck_assert_int_eq(fsm_next(FSM_READY, FSM_EV_DEATH_BUDGET).next, FSM_DEGRADED);
 }
 
@@ -74,7 +74,7 @@ TEST(slow_deaths_never_spend_the_budget)
 
 	for (uint64_t i = 0; i < 1000; i++)
 		ck_assert_int_eq(
-			fsm_death(&r, true, 0, false, i * (FSM_WINDOW_MS / (FSM_DEATHS_MAX - 1) + 1)),
+			fsm_death(&r, true, 0, FSM_CAUSE_OWN, i * (FSM_WINDOW_MS / (FSM_DEATHS_MAX - 1) + 1)),
 			FSM_EV_DEATH_LATE);
 }
 
@@ -82,19 +82,64 @@ TEST(healthy_life_forgets)
 {
 	struct fsm_record r = { 0 };
 
-	(void)fsm_death(&r, false, 0, false, 1000);
-	(void)fsm_death(&r, false, 0, false, 2000);
-	(void)fsm_death(&r, true, 3000, false, 3000 + FSM_HEALTHY_MS);
+	(void)fsm_death(&r, false, 0, FSM_CAUSE_OWN, 1000);
+	(void)fsm_death(&r, false, 0, FSM_CAUSE_OWN, 2000);
+	(void)fsm_death(&r, true, 3000, FSM_CAUSE_OWN, 3000 + FSM_HEALTHY_MS);
 	ck_assert_uint_eq(r.failures, 1);
-	(void)fsm_death(&r, true, 100000, false, 100000 + FSM_HEALTHY_MS - 1);
+	(void)fsm_death(&r, true, 100000, FSM_CAUSE_OWN, 100000 + FSM_HEALTHY_MS - 1);
 	ck_assert_uint_eq(r.failures, 2);
+}
+
+/* What others kill is started again at once, three times as often as what dies of itself. */
+TEST(ten_kills_a_minute_degrade_nothing)
+{
+	struct fsm_record r = { 0 };
+
+	for (uint64_t i = 0; i < 600; i++)
+		ck_assert_int_eq(fsm_death(&r, true, 6000 * i, FSM_CAUSE_KILLED, 6000 * (i + 1)),
+				 FSM_EV_DEATH_LATE);
+	ck_assert_uint_eq(r.failures, 0);
+	ck_assert_uint_eq(r.n_kills, 600);
+}
+
+TEST(kills_in_a_loop_degrade_as_an_oom_killer_would)
+{
+	struct fsm_record r = { 0 };
+
+	for (unsigned i = 1; i < FSM_KILLS_MAX; i++)
+		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 1000 + i), FSM_EV_DEATH_LATE);
+	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 2000), FSM_EV_DEATH_BUDGET);
+	/* It goes on, one at a slow pace, until the window is over. */
+	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 2000 + FSM_SLOW_MS), FSM_EV_DEATH_BUDGET);
+	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 3000 + FSM_WINDOW_MS), FSM_EV_DEATH_LATE);
+}
+
+/* Neither budget eats of the other: nine crashes and twenty-nine kills, and the tenth crash is the last. */
+TEST(crashes_and_kills_are_counted_apart)
+{
+	struct fsm_record r = { 0 };
+
+	for (unsigned i = 1; i < FSM_KILLS_MAX; i++)
+		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_KILLED, 1000 + i), FSM_EV_DEATH_LATE);
+	for (unsigned i = 1; i < FSM_DEATHS_MAX; i++)
+		ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OWN, 1100 + i), FSM_EV_DEATH_LATE);
+	ck_assert_int_eq(fsm_death(&r, true, 0, FSM_CAUSE_OWN, 1200), FSM_EV_DEATH_BUDGET);
+}
+
+TEST(a_kill_before_ready_waits_but_is_no_failure)
+{
+	struct fsm_record r = { 0 };
+
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert_int_eq(fsm_death(&r, false, 0, FSM_CAUSE_KILLED, 1000 + i), FSM_EV_DEATH_EARLY);
+	ck_assert_uint_eq(r.failures, 0);
 }
 
 TEST(config_death_gives_up)
 {
 	struct fsm_record r = { 0 };
 
-	ck_assert_int_eq(fsm_death(&r, false, 0, true, 1), FSM_EV_DEATH_CONFIG);
+	ck_assert_int_eq(fsm_death(&r, false, 0, FSM_CAUSE_CONFIG, 1), FSM_EV_DEATH_CONFIG);
 	ck_assert_int_eq(fsm_next(FSM_STARTING, FSM_EV_DEATH_CONFIG).action, FSM_ACT_GIVE_UP);
 	ck_assert_int_eq(fsm_next(FSM_READY, FSM_EV_DEATH_CONFIG).action, FSM_ACT_GIVE_UP);
 }
