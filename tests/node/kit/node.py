@@ -38,6 +38,8 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
   disable_apparmor = true
   [plugins."io.containerd.grpc.v1.cri".containerd]
     snapshotter = "native"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "{dir}/hosts"
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "{dir}/cni"
     conf_dir = "{dir}/cni"
@@ -49,7 +51,7 @@ KUBELET = {
     "cgroupDriver": "cgroupfs", "failSwapOn": False, "oomScoreAdj": 0,
     "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
     "authorization": {"mode": "AlwaysAllow"}, "address": "127.0.0.1",
-    "resolvConf": "", "serializeImagePulls": False,
+    "resolvConf": "", "serializeImagePulls": False, "registryBurst": 60,
     "nodeStatusUpdateFrequency": "2s", "nodeStatusReportFrequency": "2s", "nodeLeaseDurationSeconds": 8,
     "evictionHard": {"memory.available": "50Mi", "nodefs.available": "50Mi", "imagefs.available": "50Mi"},
     "evictionPressureTransitionPeriod": "5s", "imageGCHighThresholdPercent": 100, "localStorageCapacityIsolation": True,
@@ -71,6 +73,7 @@ class Node(Cluster):
     def start(self):
         self.static.mkdir(parents=True)
         self.root, self.bin = parts.debian(), parts.binaries()
+        self.tools = pathlib.Path(os.environ.get("OPC_NODE_CONTAINERD") or self.root / "usr/bin")
         busybox = (self.root / "bin" / "busybox").read_bytes()
         self.registry = Registry(busybox, Authority(self.home / "authority", "registry.test"))
         self.start_containerd(busybox)
@@ -93,7 +96,7 @@ class Node(Cluster):
         with open(self.home / f"{name}.log", "ab") as log:
             self.processes[name] = subprocess.Popen(
                 [str(c) for c in command], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                env={**os.environ, "PATH": f"{self.root}/usr/bin:{self.root}/usr/sbin:{os.environ['PATH']}", **env})
+                env={**os.environ, "PATH": f"{self.tools}:{self.root}/usr/sbin:{os.environ['PATH']}", **env})
 
     def log_of(self, name):
         return (self.home / f"{name}.log").read_text(errors="replace")
@@ -102,18 +105,22 @@ class Node(Cluster):
         (self.home / "cni").mkdir()
         (self.home / "cni" / "10-none.conflist").write_text(json.dumps(CNI))
         (self.home / "containerd.toml").write_text(CONTAINERD.format(dir=self.home, image=IMAGE))
+        plain = f"127.0.0.1:{self.registry.plain}"
+        (self.home / "hosts" / plain).mkdir(parents=True)
+        (self.home / "hosts" / plain / "hosts.toml").write_text(f'server = "http://{plain}"\n')
         self.archive = self.home / "tools.tar"
         images.Image(busybox).archive(IMAGE, self.archive)
-        self.launch("containerd", self.root / "usr/bin/containerd", "--config", self.home / "containerd.toml")
+        self.launch("containerd", self.tools / "containerd", "--config", self.home / "containerd.toml")
         until("containerd", lambda: self.ctr("version").returncode == 0, 30, every=0.2)
         self.import_image()
 
     def ctr(self, *command):
-        return subprocess.run([self.root / "usr/bin/ctr", "-a", self.home / "containerd.sock", "-n", "k8s.io", *command],
+        return subprocess.run([self.tools / "ctr", "-a", self.home / "containerd.sock", "-n", "k8s.io", *command],
                               capture_output=True, text=True, check=False)
 
     def import_image(self):
-        done = self.ctr("images", "import", "--snapshotter", "native", self.archive)
+        local = ["--local"] if "--local" in self.ctr("images", "import", "--help").stdout else []   # containerd 2 does it elsewhere
+        done = self.ctr("images", "import", *local, "--snapshotter", "native", self.archive)
         assert done.returncode == 0, f"the image cannot be imported: {done.stderr}"
 
     def start_kubelet(self, **changes):
