@@ -79,6 +79,9 @@ struct config {
 void settings_init(struct settings *s);
 void settings_done(struct settings *s);
 
+/* Is everything judged alike by both? All but how the cluster is reached, and what is not for its roles. */
+bool settings_judge_alike(const struct settings *a, const struct settings *b);
+
 /* The i-th key that a reload does not change (FIXED), NULL behind the last, and a hash of its value: with
  * another hash the value is another. */
 const char *settings_fixed_key(const struct settings *s, size_t i, uint64_t *ret_hash);

@@ -156,6 +156,45 @@ bool setting_equal(const struct setting *row, const void *a, const void *b)
 	return !setting_is_list(row->kind) || list_equal(pa, pb);
 }
 
+static bool overrides_equal(const struct policy *a, const struct policy *b)
+{
+	bool equal = a->n_overrides == b->n_overrides;
+
+	for (size_t i = 0; equal && i < a->n_overrides; i++) {
+		const struct policy_override *x = &a->overrides[i], *y = &b->overrides[i];
+
+		for (const struct setting *row = settings_override_table; row->path; row++)
+			equal = equal && setting_equal(row, x, y);
+		for (const struct setting *row = settings_table; row->path; row++)
+			equal = equal && (!setting_is_of_duty(row) || setting_equal(row, x, y));
+	}
+	return equal;
+}
+
+static bool bytes_equal(const void *const *a, const void *const *b)
+{
+	uint64_t n, m;
+
+	memcpy(&n, a + 1, sizeof(n));
+	memcpy(&m, b + 1, sizeof(m));
+	return n == m && (n == 0 || memcmp(*a, *b, n) == 0);
+}
+
+bool settings_judge_alike(const struct settings *a, const struct settings *b)
+{
+	const size_t from = offsetof(struct settings, cluster), to = from + sizeof(a->cluster);
+	bool alike = overrides_equal(&a->policy, &b->policy);
+
+	for (const struct setting *row = settings_table; alike && row->path; row++) {
+		if (!(row->roles & (R_WATCHER | R_WORKER)) || (row->off >= from && row->off < to))
+			continue;
+		alike = row->kind == SET_BYTES
+				? bytes_equal(setting_member_const(row, a), setting_member_const(row, b))
+				: setting_equal(row, a, b);
+	}
+	return alike;
+}
+
 static void override_done(struct policy_override *o)
 {
 	for (const struct setting *row = settings_table; row->path; row++)

@@ -48,6 +48,9 @@ enum {
 #undef OUTCOME
 };
 
+/* The set of those that a budget counts: dry runs against those of dry runs. */
+#define OUTCOMES_SPENT (OUTCOMES_WRITTEN | UINT64_C(1) << OUTCOME_WOULD)
+
 /* Its name; "open" outside the table. */
 const char *outcome_name(enum outcome o);
 

@@ -194,7 +194,7 @@ static void on_saved_get(struct inbox *i, const struct msg *m)
 	struct query *q = NULL;
 
 	write_first(i);
-	const int err = query_saved(i->db, i->history, cluster, i->settings->policy.mode == MODE_OBSERVE, &q);
+	const int err = query_saved(i->db, i->history, cluster, &q);
 
 	if (err == 0 && response_stream_add(i->stream, q))
 		return;

@@ -95,6 +95,8 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 					       .pending = d.leases - d.busy } };
 
 	lifecycle_describe(s->root, &m);
+	if (d.unasked && !m.u.ctl_supervisor.note[0])
+		msg_set(&m, ctl_supervisor.note, DISPATCH_UNASKED, strlen(DISPATCH_UNASKED));
 	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
 	s->answers.send(s->answers.ctx, conn, &m);
 }

@@ -393,12 +393,18 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 	const bool again = other || !select_labels_alike(&s->policy, &w->settings.policy) ||
 			   w->trouble == 401 || w->trouble == 403;
 
+	const bool judge_anew = !settings_judge_alike(s, &w->settings);
+
 	str_list_done(&namespaces);
 	if (again)
 		stop_reflector(w);
 	take_settings(w, s, &e);
 	http_client_set_endpoint(w->client, &e);
 	set_place(w);
+	if (judge_anew)
+		controller_judge_anew(w->controller);
+	else
+		controller_healthy(w->controller); /* what was given up for want of a right may have it now */
 	controller_set_policy(w->controller, &w->settings.policy, w->settings.startup_quiet_ms);
 	if (other)
 		controller_reset(w->controller);

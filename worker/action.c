@@ -136,6 +136,14 @@ static enum step_then on_failure(struct action *a, const struct step_desc *d, co
 	return (d->flags & STEP_WRITES) && r->failure != HTTP_CONNECT && r->sent ? doubt(a) : STEP_END;
 }
 
+/* In mode observe the credential need not be able to write: where it may not even ask, our own judgement
+ * stands. What an admission plugin forbids would have been forbidden to the write as well. */
+static bool may_not_ask(const struct action *a, const struct step_desc *d, long status,
+			const struct refusal *s)
+{
+	return a->grant.observe && (d->flags & STEP_WRITES) && status == 403 && s->by_rights;
+}
+
 static enum step_then on_status(struct action *a, const struct step_desc *d, long status,
 				const struct http_result *r)
 {
@@ -150,6 +158,9 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED, detail);
 	if (status == 410) /* a continue token that is too old */
 		return action_again(a, OUTCOME_FAILED, REASON_SERVER_ERROR, detail);
+	if (may_not_ask(a, d, status, &s))
+		return action_end(a, OUTCOME_WOULD, a->verdict.reason, "%s; the server was not asked: %s",
+				  a->verdict.evidence, detail);
 	if (status == 401 || status == 403) {
 		reason = status == 401 ? REASON_UNAUTHORIZED : REASON_FORBIDDEN;
 		outcome = OUTCOME_FORBIDDEN;

@@ -12,6 +12,14 @@
 
 #define RETRY_MAX_MS 3600000
 
+/* A dry run wrote nothing, whatever it did. */
+static enum outcome as_dry_run(const struct action *a, enum outcome outcome)
+{
+	const bool writes = outcome == OUTCOME_ANNOUNCED || OUTCOMES_WRITTEN >> outcome & 1;
+
+	return a->grant.observe && writes ? OUTCOME_WOULD : outcome;
+}
+
 enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
 {
 	struct msg *m = &a->result;
@@ -22,7 +30,7 @@ enum step_then action_end(struct action *a, enum outcome outcome, enum reason re
 	va_start(ap, fmt);
 	(void)vsnprintf(detail, sizeof(detail), fmt, ap);
 	va_end(ap);
-	m->u.result.outcome = outcome;
+	m->u.result.outcome = as_dry_run(a, outcome);
 	msg_set(m, result.reason, code, strlen(code));
 	msg_set(m, result.detail, detail, strlen(detail));
 	return STEP_END;

@@ -123,6 +123,18 @@ long read_failure(const json_t *o)
 	return code >= 400 && code <= 599 ? code : 500;
 }
 
+/* "pods \"web\" is forbidden: User \"u\" cannot delete resource ...": what kube-apiserver says when no
+ * authorizer allows it (apiserver pkg/endpoints/handlers/responsewriters/errors.go). Admission speaks
+ * otherwise: "admission webhook \"w\" denied the request: ...", "... is forbidden: exceeded quota ...". */
+static bool is_by_rights(struct str text)
+{
+	static const char because[] = "forbidden: User \"", what[] = "\" cannot ";
+	const char *at = text.n ? memmem(text.p, text.n, because, sizeof(because) - 1) : NULL;
+
+	return at && !(text.n >= 9 && memcmp(text.p, "admission", 9) == 0) &&
+	       memmem(at, text.n - (size_t)(at - text.p), what, sizeof(what) - 1);
+}
+
 void read_refusal(const char *body, size_t n, struct refusal *ret)
 {
 	json_auto_t *o = json_loadb(body, n, 0, NULL);
@@ -136,7 +148,8 @@ void read_refusal(const char *body, size_t n, struct refusal *ret)
 		text.n = 0;
 	*ret = (struct refusal){ .retry_after_s = !is_status || after < 0 ? 0
 						  : after > INT32_MAX     ? INT32_MAX
-									  : after };
+									  : after,
+				 .by_rights = is_status && is_by_rights(text) };
 	(void)str_copy_printable(ret->message, sizeof(ret->message), text.p, text.n);
 }
 

@@ -58,6 +58,7 @@ long read_failure(const json_t *o);
 struct refusal {
 	char message[256];     /* cut to size */
 	int64_t retry_after_s; /* details.retryAfterSeconds, 0 absent; what is above INT32_MAX is that */
+	bool by_rights; /* of a 403: the credential lacks the right, it is no admission plugin that objects */
 };
 /* Why a request is refused: what a Status says; of a body that is no JSON (the text/plain of API priority and
  * fairness) the text, but for a page of HTML. */

@@ -30,7 +30,6 @@ struct query {
 	struct db *db;
 	const struct history *history;
 	bool asked; /* by an operator, who can ask again; else by a process that cannot go on without it */
-	bool observe;
 	uint64_t cluster, conn, action;
 	struct query_row *rows;
 	size_t n, i;
@@ -45,9 +44,9 @@ static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t i
 	return db_stmt_msg(q->db, stmt, question, db_i("id", id), db_i("conn", q->conn),
 			   db_i("cluster", q->cluster),
 			   db_s("cluster_name", history_cluster_name(q->history, q->cluster)),
-			   db_i("observe", q->observe), db_i("open", OUTCOME_OPEN),
-			   db_i("open_bit", OUTCOME__MAX), db_i("refused", OUTCOME_REFUSED),
-			   db_i("written", OUTCOMES_WRITTEN), db_i("restore", ACTION_RESTORE));
+			   db_i("open", OUTCOME_OPEN), db_i("open_bit", OUTCOME__MAX),
+			   db_i("refused", OUTCOME_REFUSED), db_i("written", OUTCOMES_WRITTEN),
+			   db_i("spent", OUTCOMES_SPENT), db_i("restore", ACTION_RESTORE));
 }
 
 static int read_row(struct query *q, const struct query_row *row, struct msg *ret)
@@ -170,9 +169,9 @@ int query_open_intents(struct db *db, const struct history *h, struct query **re
 	return collect(&q, open_rows, ARRAY_SIZE(open_rows), NULL, ret);
 }
 
-int query_saved(struct db *db, const struct history *h, uint64_t cluster, bool observe, struct query **ret)
+int query_saved(struct db *db, const struct history *h, uint64_t cluster, struct query **ret)
 {
-	const struct query q = { .db = db, .history = h, .cluster = cluster, .observe = observe };
+	const struct query q = { .db = db, .history = h, .cluster = cluster };
 
 	return collect(&q, saved_rows, ARRAY_SIZE(saved_rows), NULL, ret);
 }

@@ -36,6 +36,7 @@ struct dispatch {
 	struct msg leader[CLUSTERS_MAX]; /* type 0 = nothing yet */
 	bool history_open;
 	uint64_t done;
+	bool unasked[CLUSTERS_MAX]; /* the last dry run there was forbidden */
 	bool (*idle)(void *ctx, struct child *worker);
 	void *idle_ctx;
 };
@@ -353,6 +354,22 @@ void dispatch_worker_idle(struct dispatch *d, const struct child *worker)
 
 /* -- the end of an action -- */
 
+/* Said once, however many workers meet it: what would be done is known all the same. */
+static void note_dry_run(struct dispatch *d, uint64_t cluster, const struct msg_result *r)
+{
+	const bool before = d->unasked[cluster];
+
+	if (r->outcome != OUTCOME_WOULD || r->http == 0)
+		return;
+	d->unasked[cluster] = r->http == 403;
+	if (!before && d->unasked[cluster])
+		(void)log_warn(0, DISPATCH_UNASKED,
+			       kv_s("remedy",
+				    "none is needed; to hear the server's judgement as well, grant the "
+				    "verbs of deploy/rbac.yaml"),
+			       kv_s("cluster", settings(d)->names[cluster]), kv_s("detail", r->detail));
+}
+
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m)
 {
 	struct lease *l;
@@ -361,6 +378,7 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 		child_protocol_error(worker, "RESULT for a lease that it does not hold");
 		return;
 	}
+	note_dry_run(d, l->cluster, &m->u.result);
 	send_to_history(d, l);
 	dispatch_cluster(d, child_info(worker)->cluster);
 }
@@ -441,6 +459,8 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 {
 	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
+	for (uint64_t c = 0; settings(d)->observe && c < settings(d)->clusters; c++)
+		ret->unasked = ret->unasked || d->unasked[c];
 	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
 		ret->busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
 }

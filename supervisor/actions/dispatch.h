@@ -49,10 +49,14 @@ bool dispatch_history_is_open(const struct dispatch *d);
 /* LEADER as the watcher of the cluster has last said, NULL when it has not. */
 const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster);
 
+#define DISPATCH_UNASKED                                                                                     \
+	"observe: the credential may not ask the API server by a dry run; what would be done is this "       \
+	"program's own judgement"
 struct dispatch_stats {
 	size_t leases; /* open */
 	size_t busy;   /* of them, those that a worker or the history still works on */
 	uint64_t done; /* writes since the start */
+	bool unasked;  /* in mode observe a credential may not even ask the server by a dry run */
 };
 void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret);
 unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker);

@@ -32,6 +32,7 @@ void cluster_set_policy(struct cluster_state *c, const struct policy *policy, ui
 {
 	c->policy = policy;
 	store_set_policy(c->store, policy);
+	admission_set_observe(c->admission, policy->mode == MODE_OBSERVE);
 	sync_state_set_quiet(c->sync, quiet_ms);
 }
 

@@ -118,6 +118,11 @@ void controller_set_policy(struct controller *c, const struct policy *policy, ui
 		queue_add(c->keys, h);
 }
 
+void controller_judge_anew(struct controller *c)
+{
+	nominations_judge_anew(c->nominations);
+}
+
 void controller_reset(struct controller *c)
 {
 	(void)store_sweep(c->cluster.store, store_list_begin(c->cluster.store), STR_LIT(""));

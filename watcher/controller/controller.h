@@ -22,6 +22,9 @@ void controller_free(struct controller **c);
 void controller_set_place(struct controller *c, const char *cluster, const void *zones, size_t n_zones);
 /* From now on by this policy; everything is judged again. */
 void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms);
+/* And the policy is another one: what it has refused, tried dry or put off waits no longer. Before
+ * controller_set_policy, which alone serves a new credential. */
+void controller_judge_anew(struct controller *c);
 /* Another set of namespaces will be watched: the cache starts empty. */
 void controller_reset(struct controller *c);
 

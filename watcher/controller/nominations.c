@@ -307,14 +307,14 @@ void nominations_on_result(struct nominations *n, const struct msg_nomination_re
 {
 	const bool failure = in_flight_is_failure(m->outcome);
 	const bool observe = n->cluster->policy->mode == MODE_OBSERVE;
-	const bool written = m->outcome == OUTCOME_DONE && !observe;
+	const bool written = m->outcome == OUTCOME_DONE;
 	uint64_t now = clock_boot_ms(), delay = 0;
 	uint32_t h = in_flight_pod(n->in_flight, STR_C(m->action_key)), retries = 0;
 	struct in_flight_end end;
 
 	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
 
-	if (admission_on_result(n->cluster->admission, m, observe, &clocks) && n->budget_at == 0)
+	if (admission_on_result(n->cluster->admission, m, &clocks) && n->budget_at == 0)
 		n->budget_at = now + BUDGET_CHECK_MS;
 	if (failure && h) {
 		delay = queue_when(n->keys, h, now);
@@ -357,6 +357,11 @@ void nominations_wake(struct nominations *n, enum guard g)
 void nominations_healthy(struct nominations *n)
 {
 	in_flight_retry_failed(n->in_flight, clock_boot_ms(), queue_pod_afresh, n->keys);
+}
+
+void nominations_judge_anew(struct nominations *n)
+{
+	in_flight_judge_anew(n->in_flight, clock_boot_ms());
 }
 
 void nominations_redo_deadlines(struct nominations *n)

@@ -31,6 +31,8 @@ void nominations_wake(struct nominations *n, enum guard g);
 /* The API server answers again: what was given up because of it is tried again. */
 void nominations_healthy(struct nominations *n);
 /* All deadlines were made by another time of the server: they are made anew. */
+/* The settings changed, and every pod is queued: nothing waits for what followed from the old ones. */
+void nominations_judge_anew(struct nominations *n);
 void nominations_redo_deadlines(struct nominations *n);
 
 /* What a next watcher has to know leaves the outbox: 0, or what it said. */

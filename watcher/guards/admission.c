@@ -25,6 +25,7 @@ struct open_action {
 	int64_t asked;     /* the latest that the API server's clock can have shown */
 	enum duty duty;
 	bool used, retry;
+	bool observe; /* whose budgets it spends */
 };
 
 struct paused {
@@ -40,7 +41,8 @@ struct admission {
 	struct paused *pauses;
 	size_t n_pauses;
 	struct windows *windows;
-	struct shares *shares;
+	struct shares *shares[2]; /* of writes; of dry runs */
+	bool observe;             /* dry runs are what is asked for */
 	struct workloads *workloads;
 	struct intern *keys;      /* of actions */
 	struct open_action *open; /* by their ids */
@@ -61,7 +63,8 @@ struct admission *admission_new(uint64_t cluster, struct workloads *workloads)
 	g->cluster = cluster;
 	g->name = xstrdup("");
 	g->windows = windows_new();
-	g->shares = shares_new();
+	for (size_t i = 0; i < ARRAY_SIZE(g->shares); i++)
+		g->shares[i] = shares_new();
 	g->breaker = breaker_new();
 	g->names = intern_new();
 	g->workloads = workloads;
@@ -75,7 +78,8 @@ void admission_free(struct admission **g)
 		return;
 	free((*g)->pauses);
 	windows_free(&(*g)->windows);
-	shares_free(&(*g)->shares);
+	for (size_t i = 0; i < ARRAY_SIZE((*g)->shares); i++)
+		shares_free(&(*g)->shares[i]);
 	breaker_free(&(*g)->breaker);
 	intern_free(&(*g)->names);
 	intern_free(&(*g)->keys);
@@ -124,6 +128,21 @@ static const struct paused *pause_of(const struct admission *g, enum duty d, int
 		    (!found || v->until == 0 || (found->until && v->until > found->until)))
 			found = v;
 	return found;
+}
+
+void admission_set_observe(struct admission *g, bool observe)
+{
+	g->observe = observe;
+}
+
+static struct shares *spent_by(const struct admission *g, bool observe)
+{
+	return g->shares[observe];
+}
+
+static struct shares *shares_now(const struct admission *g)
+{
+	return spent_by(g, g->observe);
 }
 
 void admission_set_leader(struct admission *g, bool leading, const char *holder)
@@ -207,8 +226,8 @@ uint32_t admission_reverts(const struct admission *g, const struct due *d, const
 struct spend admission_spend(const struct admission *g, const struct due *d)
 {
 	return (struct spend){ .duty = d->duty,
-			       .ns = shares_find(g->shares, SHARE_NAMESPACE, d->duty, d->pod->ns),
-			       .node = shares_find(g->shares, SHARE_NODE, d->duty, d->pod->node),
+			       .ns = shares_find(shares_now(g), SHARE_NAMESPACE, d->duty, d->pod->ns),
+			       .node = shares_find(shares_now(g), SHARE_NODE, d->duty, d->pod->node),
 			       .pods = d->pods ? d->pods : 1,
 			       .ns_pods = d->ns_pods,
 			       .node_pods = d->node_pods };
@@ -243,7 +262,7 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 				 .breaker = d->retry ? NULL : g->breaker,
 				 .breaker_text = g->text,
 				 .reverted = reverted_of(g, d, now),
-				 .budget = budget ? budget : shares_budget(g->shares) };
+				 .budget = budget ? budget : shares_budget(shares_now(g)) };
 	if (p) {
 		a->paused = p->text;
 		a->paused_until = clocks_boot(now, p->until, now->wall);
@@ -297,13 +316,14 @@ size_t admission_bin_key(const struct due *d, const struct block *h, char *buf, 
 
 struct budget *admission_budget_clone(const struct admission *g)
 {
-	return budget_clone(shares_budget(g->shares));
+	return budget_clone(shares_budget(shares_now(g)));
 }
 
 void admission_charge(struct admission *g, const struct due *d, const struct clock_snapshot *now)
 {
-	const uint32_t ns = shares_make(g->shares, SHARE_NAMESPACE, d->duty, d->pod->ns),
-		       node = shares_make(g->shares, SHARE_NODE, d->duty, d->pod->node);
+	struct shares *shares = shares_now(g);
+	const uint32_t ns = shares_make(shares, SHARE_NAMESPACE, d->duty, d->pod->ns),
+		       node = shares_make(shares, SHARE_NODE, d->duty, d->pod->node);
 	const struct spend s = admission_spend(g, d);
 	const uint32_t id = intern_once(g->keys, d->action_key);
 	struct open_action *a;
@@ -314,6 +334,7 @@ void admission_charge(struct admission *g, const struct due *d, const struct clo
 				   .node = d->policy->max_percent_node ? node : 0,
 				   .created = d->pod->created,
 				   .asked = now->latest,
+				   .observe = g->observe,
 				   .duty = d->duty,
 				   .used = true,
 				   .retry = d->retry };
@@ -321,24 +342,26 @@ void admission_charge(struct admission *g, const struct due *d, const struct clo
 		a->workload = workloads_act(g->workloads, d->owner, d->pod->revision);
 	else if (may_loop(d))
 		a->workload = workloads_make_loop(g->workloads, d->pod->owner.uid, d->pod->node);
-	budget_charge(shares_budget(g->shares), id, &s);
-	shares_changed(g->shares, a->ns);
-	shares_changed(g->shares, a->node);
+	budget_charge(shares_budget(shares), id, &s);
+	shares_changed(shares, a->ns);
+	shares_changed(shares, a->node);
 }
 
-/* written: something was, or may have been; done: so it was. */
-static bool end_action(struct admission *g, struct str action_key, bool written, bool done,
+/* spent: something was written, may have been, or would have been; done: but for the last. */
+static bool end_action(struct admission *g, struct str action_key, bool spent, bool done,
 		       const struct clock_snapshot *now)
 {
 	const uint32_t id = intern_find(g->keys, action_key);
 	struct open_action a;
+	struct shares *shares;
 
 	if (!id || !g->open[id].used)
 		return false;
 	a = g->open[id];
-	(void)budget_settle(shares_budget(g->shares), id, written, now->boot);
-	shares_changed(g->shares, a.ns);
-	shares_changed(g->shares, a.node);
+	shares = spent_by(g, a.observe);
+	(void)budget_settle(shares_budget(shares), id, spent, now->boot);
+	shares_changed(shares, a.ns);
+	shares_changed(shares, a.node);
 	done = done && !a.retry;
 	if (a.workload && !duty_has_guard(a.duty, GUARD_EVICT_LOOP))
 		workloads_acted(g->workloads, a.workload, done, a.asked);
@@ -349,17 +372,17 @@ static bool end_action(struct admission *g, struct str action_key, bool written,
 	return true;
 }
 
-bool admission_on_result(struct admission *g, const struct msg_nomination_result *m, bool observe,
+bool admission_on_result(struct admission *g, const struct msg_nomination_result *m,
 			 const struct clock_snapshot *now)
 {
-	const bool written = OUTCOMES_WRITTEN >> m->outcome & 1,
-		   done = m->outcome == OUTCOME_DONE && !observe;
+	const bool written = OUTCOMES_WRITTEN >> m->outcome & 1, spent = OUTCOMES_SPENT >> m->outcome & 1,
+		   done = m->outcome == OUTCOME_DONE;
 	const uint32_t id = intern_find(g->keys, STR_C(m->action_key));
 
 	/* A fresh attempt is remembered with the clock it belongs to. */
 	if (id && g->open[id].retry && done)
 		workloads_attempted(g->workloads, g->open[id].workload, g->open[id].duty, now->latest);
-	const bool ours = end_action(g, STR_C(m->action_key), written, written && !observe, now);
+	const bool ours = end_action(g, STR_C(m->action_key), spent, written, now);
 
 	/* What an operator put back gets its whole time again, and that it comes back is no revert. */
 	if (done && m->action == ACTION_RESTORE)
@@ -410,7 +433,7 @@ void admission_on_saved_row(struct admission *g, const struct msg_saved_row *m,
 	else if (is_of(m, GUARD_REVERTED))
 		workloads_on_saved(g->workloads, m);
 	else if (is_of(m, GUARD_BUDGET))
-		shares_on_saved(g->shares, m, now);
+		shares_on_saved(spent_by(g, false), m, now);
 }
 
 int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
@@ -419,18 +442,19 @@ int admission_flush(struct admission *g, const struct clock_snapshot *now, const
 
 	if (r == 0)
 		r = workloads_flush(g->workloads, g->cluster, out);
-	return r < 0 ? r : shares_flush(g->shares, g->cluster, now, out);
+	return r < 0 ? r : shares_flush(spent_by(g, false), g->cluster, now, out);
 }
 
 void admission_on_action_row(struct admission *g, const struct msg_action_row *m,
 			     const struct clock_snapshot *now)
 {
+	struct shares *shares = spent_by(g, m->observe);
 	const struct spend s = { .duty = (enum duty)m->duty,
-				 .ns = shares_make(g->shares, SHARE_NAMESPACE, (enum duty)m->duty,
+				 .ns = shares_make(shares, SHARE_NAMESPACE, (enum duty)m->duty,
 						   STR_C(m->ns)) };
 
 	/* One that is open counts from now: it may be written at any moment. */
-	budget_load(shares_budget(g->shares), &s, 1, m->at ? clocks_boot_of_saved(now, m->at) : now->boot);
+	budget_load(shares_budget(shares), &s, 1, m->at ? clocks_boot_of_saved(now, m->at) : now->boot);
 }
 
 /* -- time -- */
@@ -489,7 +513,8 @@ bool admission_check_due(const struct admission *g, uint64_t boot, uint64_t *ret
 
 void admission_housekeeping(struct admission *g, const struct clock_snapshot *now)
 {
-	shares_expire(g->shares, now);
+	for (size_t i = 0; i < ARRAY_SIZE(g->shares); i++)
+		shares_expire(g->shares[i], now);
 	workloads_expire(g->workloads, now);
 	/* Names of hosts and nodes are kept one by one, and forgotten together when nothing needs any. */
 	if (breaker_count(g->breaker) == 0 && !breaker_is_open(g->breaker)) {

@@ -29,6 +29,9 @@ void admission_on_action_row(struct admission *g, const struct msg_action_row *m
 			     const struct clock_snapshot *now);
 /* true when something changed for this cluster. */
 bool admission_on_pause(struct admission *g, const struct msg_pause *m);
+/* What is asked for now is dry runs (mode observe): they spend budgets of their own, which hold no write up.
+ */
+void admission_set_observe(struct admission *g, bool observe);
 /* Without a call: leading. */
 void admission_set_leader(struct admission *g, bool leading, const char *holder);
 
@@ -79,7 +82,7 @@ void admission_charge(struct admission *g, const struct due *d, const struct clo
 /* It was not nominated after all. */
 void admission_give_back(struct admission *g, struct str action_key, const struct clock_snapshot *now);
 /* NOMINATION_RESULT. false = it was none of ours. */
-bool admission_on_result(struct admission *g, const struct msg_nomination_result *m, bool observe,
+bool admission_on_result(struct admission *g, const struct msg_nomination_result *m,
 			 const struct clock_snapshot *now);
 /* -- time and saved state -- */
 

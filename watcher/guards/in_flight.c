@@ -30,6 +30,8 @@ struct nomination {
 	uint8_t rounds;                     /* nominations that ended without an end to the state */
 	uint8_t early;                      /* a change of the pod ends the wait */
 	bool used, open, dropped, reported; /* reported: it wants no pods and still has some */
+	bool written; /* the last one was, or may have been: the cache may not show it yet */
+	bool anew;    /* open, and nominated by settings that hold no more */
 };
 
 struct in_flight {
@@ -126,6 +128,16 @@ static uint64_t failure_wait(struct nomination *e, uint32_t retries, uint64_t de
 	return delay_ms > retry_ms ? delay_ms : retry_ms;
 }
 
+/* Not of what was written: to judge that anew is to ask for what is done. */
+static void end_wait(struct nomination *e, uint64_t now)
+{
+	if (e->written)
+		return;
+	e->until = now;
+	e->rounds = 0;
+	e->dropped = false;
+}
+
 bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
 			 uint64_t delay_ms, bool observe, uint64_t now, struct in_flight_end *ret)
 {
@@ -137,17 +149,21 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 	e->open = false;
 	b->open--;
 	e->early = 0;
+	e->written = OUTCOMES_WRITTEN >> m->outcome & 1;
 	if (in_flight_is_failure(m->outcome)) {
 		e->until = now + failure_wait(e, retries, delay_ms, m->retry_ms);
 	} else if ((m->outcome == OUTCOME_REFUSED || m->outcome == OUTCOME_ANNOUNCED) && m->retry_ms) {
 		e->until = now + m->retry_ms; /* nobody judged it, or its grace runs: no round */
-	} else if (m->outcome == OUTCOME_DONE && m->action == ACTION_FRESH_ATTEMPT && !observe) {
+	} else if (m->outcome == OUTCOME_DONE && m->action == ACTION_FRESH_ATTEMPT) {
 		e->until = now; /* escalation knows how long to wait */
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);
 		e->early = e->rounds <= early[m->outcome];
-		e->until = now + (m->outcome == OUTCOME_DONE && observe ? OBSERVED_MS : slow_wait(e));
+		e->until = now + (m->outcome == OUTCOME_WOULD ? OBSERVED_MS : slow_wait(e));
 	}
+	if (e->anew || (m->outcome == OUTCOME_WOULD && !observe))
+		end_wait(e, now);
+	e->anew = false;
 	*ret = (struct in_flight_end){ e->h, e->group, e->until, e->dropped };
 	if (e->h == 0 && !e->group)
 		forget(b, id);
@@ -216,6 +232,18 @@ void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *
 		e->dropped = false;
 		if (e->h)
 			fn(ctx, e->h);
+	}
+}
+
+void in_flight_judge_anew(struct in_flight *b, uint64_t now)
+{
+	for (uint32_t id = 1; id < b->cap && b->count; id++) {
+		struct nomination *e = &b->v[id];
+
+		if (e->used && e->open)
+			e->anew = true;
+		else if (e->used)
+			end_wait(e, now);
 	}
 }
 

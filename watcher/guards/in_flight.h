@@ -33,7 +33,8 @@ struct in_flight_end {
 	bool dropped;      /* given up after all retries */
 };
 /* NOMINATION_RESULT came. retries and delay_ms are the queue's for h, used by outcomes that count as failure
- * (see in_flight_is_failure). observe: a dry run that succeeded is not repeated until the state changed.
+ * (see in_flight_is_failure). observe: the settings ask for dry runs; one that succeeded is not repeated
+ * until the state or the settings change, and in another mode it was asked for by settings that hold no more.
  * false when nothing was open for that action_key. */
 bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
 			 uint64_t delay_ms, bool observe, uint64_t now, struct in_flight_end *ret);
@@ -57,6 +58,9 @@ void in_flight_not_due(struct in_flight *b, struct str action_key, uint32_t h);
 void in_flight_gone(struct in_flight *b, struct str action_key, uint32_t h);
 /* The server is healthy again: what was given up because of it may be tried again. fn names each pod. */
 void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *ctx, uint32_t h), void *ctx);
+/* Other settings: no wait holds that followed from the old ones, and no end of what is open makes one. What
+ * was written waits all the same until the cache shows it. */
+void in_flight_judge_anew(struct in_flight *b, uint64_t now);
 /* Forget waits that ended long ago. */
 void in_flight_expire(struct in_flight *b, uint64_t now);
 

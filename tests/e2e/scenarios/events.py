@@ -78,5 +78,5 @@ def observe(t):
     ns = t.ns()
     program = t.run(evicted=ns, mode="observe")
     t.objects.evict(t.objects.pod(ns))
-    t.wait_history(program, outcome="done", reason="Evicted", timeout=30)
+    t.wait_history(program, outcome="would", reason="Evicted", timeout=30)
     t.never("an Event in mode observe", lambda: told(t, ns), 1.5)

@@ -23,7 +23,7 @@ def observe(t):
     t.wait_write(evicted, dry=True)
     t.wait_write(stuck, dry=True)
     t.wait_write(workload, dry=True)
-    t.until("3 rows", lambda: len([r for r in program.history() if r["outcome"] == "done"]) >= 3, 5)
+    t.until("3 rows", lambda: len([r for r in program.history() if r["outcome"] == "would"]) >= 3, 5)
     assert all(r["observe"] for r in program.history()), program.history()
     time.sleep(2)
     assert not t.writes(), t.writes()

@@ -148,9 +148,14 @@ size_t world_show(uint64_t id, struct msg *out, size_t max)
 size_t world_saved(uint64_t cluster, bool observe, struct msg *out, size_t max)
 {
 	struct query *c = NULL;
-	const int r = query_saved(w.db, w.h, cluster, observe, &c);
+	const int r = query_saved(w.db, w.h, cluster, &c);
+	const size_t all = read_all(r, c, out, max);
+	size_t n = 0;
 
-	return read_all(r, c, out, max);
+	for (size_t i = 0; i < all; i++)
+		if (out[i].type != MSG_ACTION_ROW || out[i].u.action_row.observe == observe)
+			out[n++] = out[i];
+	return n;
 }
 
 size_t world_open_intents(struct msg *out, size_t max)

@@ -72,13 +72,14 @@ TEST(actions_of_the_last_day_are_given)
 			   world_intent(2, 0, "open"),           world_intent(3, 0, "doubt"),
 			   world_record(3, OUTCOME_UNCONFIRMED), world_intent(4, 0, "refused"),
 			   world_record(4, OUTCOME_REFUSED),     world_intent(5, 1, "elsewhere"),
-			   world_intent(6, 0, "restored"),       world_intent(7, 0, "dry") };
+			   world_intent(6, 0, "restored"),       world_intent(7, 0, "dry"),
+			   world_intent(8, 0, "dry, ended"),     world_record(8, OUTCOME_WOULD) };
 
 	m[8].u.intent.action = ACTION_RESTORE;
-	m[9].u.intent.observe = true;
-	world_write(m, 10);
+	m[9].u.intent.observe = m[10].u.intent.observe = true;
+	world_write(m, 12);
 	ck_assert_uint_eq(count_actions(false), 3);
-	ck_assert_uint_eq(count_actions(true), 1);
+	ck_assert_uint_eq(count_actions(true), 2);
 	clock_fake_advance(INT64_C(86400000) - 1);
 	ck_assert_uint_eq(count_actions(false), 3);
 	clock_fake_advance(1);

@@ -146,6 +146,31 @@ TEST(acts_of_an_earlier_life_count)
 	nominated_after(MIN - QUIET_MS, 0, 1);
 }
 
+/* Dry runs spend budgets of their own, also in the same life and in an earlier one. */
+TEST_LOOP(dry_runs_hold_no_write_up, 0, 2)
+{
+	const struct msg_action_row row = { .duty = DUTY_EVICTED, .ns = "shop", .at = NOW, .observe = true };
+
+	policy.duty[DUTY_EVICTED].max_per_hour = 1;
+	policy.duty[DUTY_EVICTED].max_percent_namespace = 1;
+	if (_i == 0)
+		HEAR(ACTION_ROW, action_row, row);
+	else
+		policy.mode = MODE_OBSERVE;
+	controller_set_policy(c, &policy, QUIET_MS);
+	many(pod_evicted(), 2);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	if (_i == 0)
+		return;
+	settle(OUTCOME_WOULD, 0);
+	nominated_at(MIN, 1); /* a dry run keeps to the budget */
+	policy.mode = MODE_ENFORCE;
+	controller_judge_anew(c);
+	controller_set_policy(c, &policy, QUIET_MS);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+
 /* It may be written now, however long ago it was asked for. */
 TEST(an_open_act_of_an_earlier_life_counts_from_now)
 {

@@ -46,10 +46,66 @@ TEST(observed_once)
 
 	policy.mode = MODE_OBSERVE;
 	ready_with(&p, 1);
-	settle(OUTCOME_DONE, 0);
+	settle(OUTCOME_WOULD, 0);
 	pass(HOUR);
 	p.rv = STR_LIT("4712");
 	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+
+static void settings_change(void)
+{
+	controller_judge_anew(c);
+	controller_set_policy(c, &policy, QUIET_MS);
+	run_all();
+}
+
+/* Other settings end every wait that followed from the old ones, but not that for the effect of a write. */
+TEST_LOOP(other_settings_judge_anew, 0, OUTCOME__MAX)
+{
+	const enum outcome outcome = (enum outcome)_i;
+	const bool written = OUTCOMES_WRITTEN >> outcome & 1;
+
+	if (outcome == OUTCOME_WOULD)
+		policy.mode = MODE_OBSERVE;
+	(void)ready_one(pod_evicted());
+	settle(outcome, outcome == OUTCOME_ANNOUNCED ? HOUR : 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	policy.mode = MODE_ENFORCE;
+	settings_change();
+	ck_assert_uint_eq(count(MSG_NOMINATE), written ? 1 : 2);
+}
+
+/* What was nominated by the old ones ends after they were changed. */
+TEST_LOOP(other_settings_while_it_is_open, 0, 3)
+{
+	static const enum outcome outcomes[] = { OUTCOME_WOULD, OUTCOME_REFUSED, OUTCOME_DONE };
+
+	policy.mode = MODE_OBSERVE;
+	(void)ready_one(pod_evicted());
+	policy.mode = MODE_ENFORCE;
+	settings_change();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	settle(outcomes[_i], 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), _i == 2 ? 1 : 2);
+}
+
+/* A lease of the time before, which an earlier watcher had asked for. */
+TEST(a_dry_run_that_ends_in_mode_enforce_is_none)
+{
+	(void)ready_one(pod_evicted());
+	settle(OUTCOME_WOULD, 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+
+/* A new credential alone: what was refused for want of a right is tried again, and nothing else. */
+TEST_LOOP(a_new_credential_judges_nothing_anew, 0, 2)
+{
+	policy.mode = MODE_OBSERVE;
+	(void)ready_one(pod_evicted());
+	settle(_i == 0 ? OUTCOME_WOULD : OUTCOME_REFUSED, 0);
+	controller_set_policy(c, &policy, QUIET_MS);
+	run_all();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 

@@ -71,7 +71,7 @@ TEST_LOOP(an_announcement_is_a_write, 0, 2)
 		ck_assert_str_eq(fake.result.request, ANNOUNCE_POD);
 	} else {
 		REQUESTS("GET " POD_PATH, "PATCH " POD_PATH "?fieldManager=ops-pod-cleaner&dryRun=All {");
-		RESULT(ANNOUNCED, ANNOUNCED);
+		RESULT(WOULD, ANNOUNCED);
 	}
 }
 

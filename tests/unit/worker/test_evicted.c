@@ -43,7 +43,46 @@ TEST(observe_is_a_dry_run_of_the_same_path)
 	REQUESTS(GET, DELETE
 		 " {\"apiVersion\":\"v1\",\"kind\":\"DeleteOptions\",\"preconditions\":{\"uid\":\"pod-1\","
 		 "\"resourceVersion\":\"41\"},\"dryRun\":[\"All\"]}");
-	RESULT(DONE, EVICTED);
+	RESULT(WOULD, EVICTED);
+}
+
+/* A credential that may only read is enough to observe; what an admission plugin forbids is the server's
+ * word. */
+TEST_LOOP(observe_without_the_right_to_ask, 0, 6)
+{
+	static const char by_rights[] = "pods \\\"web\\\" is forbidden: User \\\"u\\\" cannot delete "
+					"resource \\\"pods\\\" in API group \\\"\\\" in the "
+					"namespace \\\"shop\\\"";
+	static const struct {
+		int status;
+		const char *message;
+		bool enforce;
+		enum outcome outcome;
+	} cases[] = {
+		{ 403, by_rights, false, OUTCOME_WOULD },
+		{ 403, by_rights, true, OUTCOME_FORBIDDEN },
+		{ 403,
+		  "admission webhook \\\"w\\\" denied the request: forbidden: User \\\"u\\\" cannot do that",
+		  false, OUTCOME_FORBIDDEN },
+		{ 403, "pods \\\"web\\\" is forbidden: exceeded quota", false, OUTCOME_FORBIDDEN },
+		{ 401, by_rights, false, OUTCOME_FORBIDDEN },
+		{ 500, by_rights, false, OUTCOME_FAILED },
+	};
+
+	fake.grant.observe = !cases[_i].enforce;
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, cases[_i].status,
+	   "{'kind':'Status','apiVersion':'v1','status':'Failure','message':'%s','code':%d}",
+	   cases[_i].message, cases[_i].status);
+	go();
+	ck_assert_uint_eq(fake.result.outcome, cases[_i].outcome);
+	ck_assert_uint_eq(fake.result.http, (uint64_t)cases[_i].status);
+	if (_i > 0)
+		return;
+	ck_assert_str_eq(fake.result.reason, "Evicted");
+	ck_assert_ptr_nonnull(strstr(fake.result.detail,
+				     "phase Failed, reason Evicted; the server was not asked: "
+				     "delete pods: 403 pods \"web\" is forbidden"));
 }
 
 /* A dry run reads and judges alike, sends no write, and says what it would have sent. */

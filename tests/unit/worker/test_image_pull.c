@@ -35,7 +35,7 @@ TEST(observe)
 	fake.grant.observe = true;
 	go();
 	ck_assert_ptr_nonnull(strstr(fake.log[fake.n_log - 1], "?fieldManager=ops-pod-cleaner&dryRun=All "));
-	RESULT(DONE, CANNOT_PULL_IMAGE);
+	RESULT(WOULD, CANNOT_PULL_IMAGE);
 }
 
 TEST(a_dry_run_writes_nothing)

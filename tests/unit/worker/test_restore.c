@@ -70,7 +70,7 @@ TEST_LOOP(dry, 0, 2)
 	} else {
 		REQUESTS("GET " PATH, "GET " SCALE,
 			 "PATCH " SCALE "?fieldManager=ops-pod-cleaner&dryRun=All ");
-		RESULT(DONE, RESTORED);
+		RESULT(WOULD, RESTORED);
 	}
 }
 
