@@ -52,7 +52,9 @@ def unpack(into):
     for tool in ("apt-get", "dpkg-deb"):
         if not shutil.which(tool):
             raise Unavailable(f"there is no {tool}: the node's programs are Debian packages")
-    with tempfile.TemporaryDirectory(prefix="tmp.", dir=into.parent) as name:
+    for old in into.parent.glob("node-tmp.*"):      # of runs that were killed: we hold the lock
+        shutil.rmtree(old)
+    with tempfile.TemporaryDirectory(prefix="node-tmp.", dir=into.parent) as name:
         folder = pathlib.Path(name)
         if not download(folder, None) and not download(folder, folder / "lists"):
             raise Unavailable(f"apt-get cannot download {', '.join(PACKAGES)}")

@@ -2,6 +2,7 @@
  * nothing that the decoder of pods asks for. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <glob.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,6 +61,29 @@ TEST(nothing_that_is_decoded_is_missing)
 		json_decref(picked);
 		dual_done(&pod);
 	}
+}
+
+/* Nor of a pod as a real kubelet wrote it. */
+TEST(nothing_of_a_kept_pod_is_missing)
+{
+	static char text[1 << 16];
+	glob_t kept;
+
+	ck_assert_int_eq(glob(GOLDEN_DIR "/*.json", 0, NULL, &kept), 0);
+	ck_assert_uint_gt(kept.gl_pathc, 50);
+	for (size_t i = 0; i < kept.gl_pathc; i++) {
+		FILE *f = fopen(kept.gl_pathv[i], "re");
+		const size_t n = fread(text, 1, sizeof(text), f);
+		json_t *whole = json_loadb(text, n, 0, NULL),
+		       *picked = json_project_loadb(text, n, project_pod, NULL);
+
+		ck_assert(whole && picked);
+		ck_assert_msg(asked_of_pod(whole) == asked_of_pod(picked), "%s", kept.gl_pathv[i]);
+		json_decref(whole);
+		json_decref(picked);
+		(void)fclose(f);
+	}
+	globfree(&kept);
 }
 
 /* -- the same as jansson -- */
