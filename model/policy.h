@@ -12,7 +12,14 @@
 #include "base/str.h"
 
 /* Causes of a failed pull (rules/cause.h), as bits: which of them may lead to a write. */
-enum pull_cause { CAUSE_UNKNOWN, CAUSE_PERMANENT, CAUSE_AUTH, CAUSE_TRANSIENT, CAUSE__MAX };
+enum pull_cause {
+	CAUSE_UNKNOWN,
+	CAUSE_PERMANENT,
+	CAUSE_AUTH,
+	CAUSE_MISCONFIGURED,
+	CAUSE_TRANSIENT,
+	CAUSE__MAX
+};
 
 struct duty_policy {
 	bool enable;
@@ -24,7 +31,7 @@ struct duty_policy {
 	bool include_jobs;        /* duties that delete: also pods of Jobs, which carry exit information */
 	bool include_bare_pods;   /* deleteFinishedPod: also pods without a controller */
 	bool unreachable_nodes;   /* deleteTerminatingPod: force where the node is NotReady: dangerous */
-	struct str_list causes;   /* errImagePull: that may act, of permanent, auth, transient, unknown */
+	struct str_list causes;   /* errImagePull: that may act: words of cause_name() */
 	bool suspend_jobs;        /* errImagePull: suspend the Job or CronJob above the pod (R24) */
 	int64_t fresh_attempt_ms; /* errImagePull: first delete one failing pod, then wait; 0 = no */
 	int64_t announce_ms;      /* grace announced on the object before the act; 0 = none */

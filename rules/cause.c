@@ -12,27 +12,28 @@ struct sign {
 	const char *text; /* lower case */
 };
 
-/* In the order of precedence: what acts least comes first. */
+/* In the order of precedence: what may heal by itself comes first, and what is said of the image itself
+ * stands before what is said of the registry as a whole. A '#' is a digit. */
 static const struct sign signs[] = {
-	/* the registry or the way to it */
+	/* the registry, the way to it, or the node: it may heal by itself */
 	{ CAUSE_TRANSIENT, "toomanyrequests" },
 	{ CAUSE_TRANSIENT, "too many requests" },
-	{ CAUSE_TRANSIENT, "429" },
+	{ CAUSE_TRANSIENT, "status code 429" },
+	{ CAUSE_TRANSIENT, "status: 429" },
 	{ CAUSE_TRANSIENT, "rate limit" },
 	{ CAUSE_TRANSIENT, "pull qps exceeded" },
 	{ CAUSE_TRANSIENT, "timeout" },
+	{ CAUSE_TRANSIENT, "client.timeout exceeded" },
 	{ CAUSE_TRANSIENT, "timed out" },
 	{ CAUSE_TRANSIENT, "deadline exceeded" },
 	{ CAUSE_TRANSIENT, "context canceled" },
-	{ CAUSE_TRANSIENT, "500 internal server error" },
-	{ CAUSE_TRANSIENT, "502 bad gateway" },
-	{ CAUSE_TRANSIENT, "504 gateway time" },
-	{ CAUSE_TRANSIENT, "status code 5" },
+	{ CAUSE_TRANSIENT, "request canceled" },
+	{ CAUSE_TRANSIENT, "internal server error" },
+	{ CAUSE_TRANSIENT, "bad gateway" },
+	{ CAUSE_TRANSIENT, "gateway time-out" },
 	{ CAUSE_TRANSIENT, "service unavailable" },
-	{ CAUSE_TRANSIENT, "x509:" },
-	{ CAUSE_TRANSIENT, "tls:" },
-	{ CAUSE_TRANSIENT, "http response to https client" },
-	{ CAUSE_TRANSIENT, "no such host" },
+	{ CAUSE_TRANSIENT, "status code 5##" },
+	{ CAUSE_TRANSIENT, "status: 5##" },
 	{ CAUSE_TRANSIENT, "server misbehaving" },
 	{ CAUSE_TRANSIENT, "temporary failure in name resolution" },
 	{ CAUSE_TRANSIENT, "connection refused" },
@@ -40,23 +41,50 @@ static const struct sign signs[] = {
 	{ CAUSE_TRANSIENT, "broken pipe" },
 	{ CAUSE_TRANSIENT, "no route to host" },
 	{ CAUSE_TRANSIENT, "network is unreachable" },
-	{ CAUSE_TRANSIENT, "dial tcp" },
-	{ CAUSE_TRANSIENT, "unexpected eof" },
-	{ CAUSE_TRANSIENT, "failed to do request" },
+	{ CAUSE_TRANSIENT, "eof" },
 	{ CAUSE_TRANSIENT, "no space left on device" },
 	{ CAUSE_TRANSIENT, "registryunavailable" },
+	/* what was asked is no registry, or is not asked so: somebody has to correct an address, a name, a
+	 * certificate or the runtime's own settings */
+	{ CAUSE_MISCONFIGURED, "x509:" },
+	{ CAUSE_MISCONFIGURED, "failed to verify certificate" },
+	{ CAUSE_MISCONFIGURED, "unknown authority" },
+	{ CAUSE_MISCONFIGURED, "first record does not look like a tls handshake" },
+	{ CAUSE_MISCONFIGURED, "http response to https client" },
+	{ CAUSE_MISCONFIGURED, "malformed http response" },
+	{ CAUSE_MISCONFIGURED, "unsupported protocol scheme" },
+	{ CAUSE_MISCONFIGURED, "no such host" },
+	{ CAUSE_MISCONFIGURED, "unexpected media type text/html" },
+	{ CAUSE_MISCONFIGURED, "invalid reference format" },
+	{ CAUSE_MISCONFIGURED, "couldn't parse image" },
+	{ CAUSE_MISCONFIGURED, "could not parse image" },
+	{ CAUSE_MISCONFIGURED, "failed to parse image" },
+	{ CAUSE_MISCONFIGURED, "invalidimagename" },
+	{ CAUSE_MISCONFIGURED, "no unqualified-search registries" },
+	{ CAUSE_MISCONFIGURED, "no registries configured" },
+	{ CAUSE_MISCONFIGURED, "invalid policy in" },
+	{ CAUSE_MISCONFIGURED, "source image rejected" },
+	/* the way to the registry, of any other kind */
+	{ CAUSE_TRANSIENT, "dial tcp" },
+	{ CAUSE_TRANSIENT, "failed to do request" },
+	/* the registry was asked with this credential or that, and one was let in */
+	{ CAUSE_PERMANENT, "not found: manifest unknown" },
 	/* no access; Docker Hub says this of a repository that does not exist, too */
 	{ CAUSE_AUTH, "unauthorized" },
 	{ CAUSE_AUTH, "authentication required" },
+	{ CAUSE_AUTH, "authenticationrequired" },
 	{ CAUSE_AUTH, "authorization failed" },
 	{ CAUSE_AUTH, "no basic auth credentials" },
 	{ CAUSE_AUTH, "insufficient_scope" },
 	{ CAUSE_AUTH, "access denied" },
 	{ CAUSE_AUTH, "access to the resource is denied" },
 	{ CAUSE_AUTH, "permission denied" },
-	{ CAUSE_AUTH, "403 forbidden" },
+	{ CAUSE_AUTH, "denied" },
+	{ CAUSE_AUTH, "forbidden" },
 	{ CAUSE_AUTH, "failed to fetch anonymous token" },
 	{ CAUSE_AUTH, "failed to fetch oauth token" },
+	/* of the node's own store, not of a registry */
+	{ CAUSE_UNKNOWN, "failed to prepare extraction snapshot" },
 	/* there is no such image, and there will be none by waiting */
 	{ CAUSE_PERMANENT, "manifest unknown" },
 	{ CAUSE_PERMANENT, "manifest_unknown" },
@@ -67,53 +95,94 @@ static const struct sign signs[] = {
 	{ CAUSE_PERMANENT, "not found" },
 	{ CAUSE_PERMANENT, "no match for platform" },
 	{ CAUSE_PERMANENT, "no matching manifest" },
-	{ CAUSE_PERMANENT, "invalid reference format" },
-	{ CAUSE_PERMANENT, "couldn't parse image" },
-	{ CAUSE_PERMANENT, "could not parse image" },
-	{ CAUSE_PERMANENT, "failed to parse image" },
-	{ CAUSE_PERMANENT, "invalidimagename" },
 	{ CAUSE_PERMANENT, "errimageneverpull" },
 	{ CAUSE_PERMANENT, "pull policy of never" },
 	{ CAUSE_PERMANENT, "manifest invalid" },
 	{ CAUSE_PERMANENT, "unsupported media type" },
+	{ CAUSE_PERMANENT, "is no longer supported since" },
+	{ CAUSE_PERMANENT, "application/vnd.docker.distribution.manifest.v1+prettyjws not supported" },
+	{ CAUSE_PERMANENT, "schema 1 support is disabled" },
 };
 
 /* Reasons that tell the cause without any message. */
 static const struct sign by_reason[] = {
-	{ CAUSE_PERMANENT, "InvalidImageName" },
+	{ CAUSE_MISCONFIGURED, "InvalidImageName" },
 	{ CAUSE_PERMANENT, "ErrImageNeverPull" },
 	{ CAUSE_TRANSIENT, "RegistryUnavailable" },
 };
 
 #define MESSAGE_MAX 2048 /* a kubelet's message is cut at 1 KiB */
 
-/* The text as lower case letters, without what is quoted: an image may be called "timeout". */
+/* Where the quotation that begins at i ends; i itself when it does not. */
+static size_t quote_end(struct str s, size_t i)
+{
+	for (size_t k = i + 1; k < s.n; k++) {
+		if (s.p[k] == '\\')
+			k++;
+		else if (s.p[k] == '"')
+			return k;
+	}
+	return i;
+}
+
+/* The text as lower case letters and single blanks, without what is quoted: an image may be called
+ * "timeout". What follows a quotation is read, and so is one that is cut off. */
 static size_t plain_text(struct str message, char out[static MESSAGE_MAX])
 {
-	bool quoted = false;
 	size_t n = 0;
 
 	for (size_t i = 0; i < message.n && n < MESSAGE_MAX - 1; i++) {
-		if (message.p[i] == '"') {
-			quoted = !quoted;
-			continue;
-		}
-		if (!quoted)
-			out[n++] = (char)(message.p[i] ? tolower((unsigned char)message.p[i]) : ' ');
+		const unsigned char c = (unsigned char)message.p[i];
+		const size_t end = c == '"' ? quote_end(message, i) : i;
+		const bool blank = end > i || c == '\0' || isspace(c);
+
+		i = end;
+		if (!blank)
+			out[n++] = (char)tolower(c);
+		else if (n && out[n - 1] != ' ')
+			out[n++] = ' ';
 	}
 	out[n] = '\0';
 	return n;
 }
 
-/* A number stands alone: "429" is not part of a digest or of a port. */
+static bool in_name(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("_-/@+", c));
+}
+
+/* Names stand unquoted, too: "r.example.com/timeout:v1: not found". A sign is never a part of one, nor of a
+ * digest or a port. */
+static bool stands_alone(const char *text, const char *at, size_t n)
+{
+	const char *end = at + n;
+
+	if (at > text && (in_name(at[-1]) || strchr(".:", at[-1])))
+		return false;
+	if (!in_name(end[-1])) /* "x509:" */
+		return true;
+	return !in_name(*end) && !((*end == ':' || *end == '.') && in_name(end[1]));
+}
+
+/* Length of the sign when the text begins with it, else 0. */
+static size_t begins_with(const char *text, const char *sign)
+{
+	size_t n = 0;
+
+	for (; sign[n]; n++)
+		if (sign[n] == '#' ? !isdigit((unsigned char)text[n]) : text[n] != sign[n])
+			return 0;
+	return n;
+}
+
 static bool contains(const char *text, const char *sign)
 {
-	const size_t n = strlen(sign);
+	for (const char *at = text; (at = strchr(at, *sign)); at++) {
+		const size_t n = begins_with(at, sign);
 
-	for (const char *at = strstr(text, sign); at; at = strstr(at + 1, sign))
-		if (!isdigit((unsigned char)*sign) ||
-		    ((at == text || at[-1] == ' ' || at[-1] == '(') && !isdigit((unsigned char)at[n])))
+		if (n && stands_alone(text, at, n))
 			return true;
+	}
 	return false;
 }
 
@@ -165,18 +234,20 @@ enum pull_cause cause_of(const struct container_facts *c)
 const char *cause_name(enum pull_cause c)
 {
 	static const char *const names[CAUSE__MAX] = {
-		[CAUSE_UNKNOWN] = "unknown",
-		[CAUSE_PERMANENT] = "permanent",
-		[CAUSE_AUTH] = "auth",
+		[CAUSE_UNKNOWN] = "unknown",     [CAUSE_PERMANENT] = "permanent",
+		[CAUSE_AUTH] = "auth",           [CAUSE_MISCONFIGURED] = "misconfigured",
 		[CAUSE_TRANSIENT] = "transient",
 	};
 
 	return (unsigned)c < CAUSE__MAX ? names[c] : "unknown";
 }
 
-bool cause_may_act(const struct duty_policy *dp, enum pull_cause c)
+bool cause_may_act(const struct duty_policy *dp, enum pull_cause c, int64_t since, int64_t others_at)
 {
-	return str_list_has(&dp->causes, STR_C(cause_name(c)));
+	const bool not_the_registry = c == CAUSE_TRANSIENT && since > 0 && others_at > since;
+
+	return str_list_has(&dp->causes, STR_C(cause_name(c))) ||
+	       (not_the_registry && str_list_has(&dp->causes, STR_C(cause_name(CAUSE_UNKNOWN))));
 }
 
 struct str image_host(struct str image)
@@ -184,7 +255,7 @@ struct str image_host(struct str image)
 	const char *slash = image.n ? memchr(image.p, '/', image.n) : NULL;
 	const struct str first = { image.p, slash ? (size_t)(slash - image.p) : 0 };
 
-	if (image.n == 0)
+	if (image.n == 0 || (!slash && image.n > 7 && memcmp(image.p, "sha256:", 7) == 0))
 		return (struct str){ "", 0 };
 	if (first.n &&
 	    (memchr(first.p, '.', first.n) || memchr(first.p, ':', first.n) || str_is(first, "localhost")))

@@ -50,7 +50,7 @@ static bool fails(const struct pod_facts *p, const struct policy *policy, uint32
 			first = i;
 		if (!ret_container)
 			break;
-		if (cause_may_act(dp, cause_of(&p->containers[i]))) {
+		if (cause_may_act(dp, cause_of(&p->containers[i]), 0, 0)) {
 			first = i;
 			break;
 		}
@@ -103,6 +103,16 @@ static bool check_is_failing(struct evaluation *l)
 	return false;
 }
 
+/* What is known of its registry beyond this workload, of a cause that could be the registry's. */
+static const char *elsewhere(const struct evaluation *l, enum pull_cause cause)
+{
+	if (cause != CAUSE_TRANSIENT)
+		return "";
+	return l->s->others_pulled_at > l->s->failing_since
+		       ? "; other workloads pulled from that host meanwhile"
+		       : "; no other workload was seen to pull from that host meanwhile";
+}
+
 /* The cache may not know the cause; then the worker reads message and Events. */
 static bool check_cause(struct evaluation *l)
 {
@@ -110,14 +120,20 @@ static bool check_cause(struct evaluation *l)
 		[CAUSE_UNKNOWN] = REASON_CAUSE_UNKNOWN,
 		[CAUSE_PERMANENT] = REASON_CAUSE_NOT_ENABLED,
 		[CAUSE_AUTH] = REASON_CAUSE_AUTH,
+		[CAUSE_MISCONFIGURED] = REASON_CAUSE_MISCONFIGURED,
 		[CAUSE_TRANSIENT] = REASON_CAUSE_TRANSIENT,
 	};
 	const struct container_facts *c = &l->p->containers[l->v->container];
 	const enum pull_cause cause = cause_of(c);
 
-	SAY(l, "cause %s; message: %.*s", cause_name(cause), STR_ARG(c->message));
-	if (cause_may_act(l->dp, cause) || (cause == CAUSE_UNKNOWN && l->s->stage == STAGE_CACHE))
+	SAY(l, "cause %s%s; message: %.*s", cause_name(cause), elsewhere(l, cause), STR_ARG(c->message));
+	if (cause_may_act(l->dp, cause, l->s->failing_since, l->s->others_pulled_at) ||
+	    (cause == CAUSE_UNKNOWN && l->s->stage == STAGE_CACHE)) {
+		if (!cause_may_act(l->dp, cause, 0, 0))
+			text_append(l->v, "%s", elsewhere(l, cause));
 		return false;
+	}
+	text_append(l->v, "%s", elsewhere(l, cause));
 	if (!str_empty(c->message))
 		text_append(l->v, ": %.*s", STR_ARG(c->message));
 	return evaluation_decide(l, VERDICT_REFUSE, reasons[cause]);

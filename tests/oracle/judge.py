@@ -25,9 +25,12 @@ DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod
              "finished": "deleteFinishedPod", "crash_loop": "crashLoop"}
 ANY = "*"
 
-# What a kubelet says when there is no such image, when it may not have it, and when it is not the image's fault.
-CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b429\b|\b50[0234]\b|x509|no such host|refused|reset|"
-                        r"qps exceeded|unreachable|deadline exceeded|dial tcp|i/o"),
+# What a kubelet says when it may heal by itself, when what is asked is no registry or asked wrongly, when it may not have the
+# image, and when there is none.
+CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b429\b|\b50[0234]\b|refused|reset|"
+                        r"qps exceeded|unreachable|deadline exceeded|no space left|server misbehaving|\beof\b|i/o"),
+          ("misconfigured", r"x509|no such host|http response to https|does not look like a tls|invalid reference|text/html"),
+          ("transient", r"dial tcp|failed to do request"),
           ("auth", r"unauthorized|denied|forbidden|\b401\b|\b403\b|no basic auth"),
           ("permanent", r"not found|manifest unknown|name unknown|does not exist|invalid|no match"))
 
@@ -79,7 +82,7 @@ def waiting_reasons(pod):
 
 
 def causes_of(pod):
-    """Causes of the containers that fail to pull: permanent, auth, transient, unknown."""
+    """Causes of the containers that fail to pull: permanent, auth, misconfigured, transient, unknown."""
     status = pod.get("status") or {}
     found = set()
     for c in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
@@ -103,6 +106,17 @@ def announced_at(obj, duty):
         if key.strip() == DUTY_KEYS[duty]:
             return parse_time(at.strip())
     return None
+
+
+def hosts_of(pod):
+    """Where its images come from: what stands before the first slash when that looks like a host, else Docker Hub."""
+    first = [c.get("image", "").partition("/") for c in (pod.get("status") or {}).get("containerStatuses") or []]
+    return {host if rest and re.search(r"[.:]|^localhost$", host) else "docker.io" for host, _, rest in first}
+
+
+def runs(pod):
+    containers = (pod.get("status") or {}).get("containerStatuses") or []
+    return bool(containers) and all("running" in (c.get("state") or {}) for c in containers)
 
 
 def is_ready(pod):
@@ -214,6 +228,8 @@ class World:
     def __init__(self):
         self.objects = {}
         self.absent_nodes = set()   # that the server said do not exist, and nobody has made since
+        self.failing_since = {}     # uid of a pod that waits for its image -> when that was first seen
+        self.started = {}           # (host of an image, uid of the pod's owner) -> when a pod was last seen to start with it
 
     def apply_node(self, r):
         if r.code == 404 or (r.ok and r.verb == "delete"):
@@ -230,10 +246,30 @@ class World:
         meta = obj.get("metadata") or {}
         if not meta.get("uid"):
             return
+        self.note_pulls(obj, r.t)
         if r.verb == "delete" and not (meta.get("deletionGracePeriodSeconds") or meta.get("finalizers")):
             self.objects.pop(meta["uid"], None)
         else:
             self.objects[meta["uid"]] = obj
+
+    def note_pulls(self, obj, t):
+        if obj.get("kind") != "Pod":
+            return
+        uid = obj["metadata"]["uid"]
+        if any(reason in PULL for reason in waiting_reasons(obj)):
+            self.failing_since.setdefault(uid, t)
+        else:
+            self.failing_since.pop(uid, None)
+        if runs(obj) and not runs(self.objects.get(uid) or {}):
+            for host in hosts_of(obj):
+                self.started[host, self.owner(obj) or uid] = t
+
+    def others_pulled(self, pods):
+        """Since these pods fail, has a pod of another workload started with an image of every host they pull from?"""
+        owners = {self.owner(p) or p["metadata"]["uid"] for p in pods}
+        since = min((self.failing_since.get(p["metadata"]["uid"], float("inf")) for p in pods), default=float("inf"))
+        return all(any(at >= since for (of, owner), at in self.started.items() if of == host and owner not in owners)
+                   for p in pods for host in hosts_of(p))
 
     def owner(self, obj):
         for ref in obj["metadata"].get("ownerReferences") or []:
@@ -305,6 +341,8 @@ def why_not_image_pull(request, world, pods, policy):
     causes = set().union(*(causes_of(p) for p in pods)) if pods else set()
     if "unknown" in causes:     # an old kubelet: the cause stands in the Events
         causes |= {cause_in(e.get("message")) for e in world.events_of(pods)}
+    if "transient" in causes and "unknown" in policy.causes and world.others_pulled(pods):
+        return None     # not the registry: what hinders it is not known
     if causes and not causes & policy.causes:
         return f"its pods fail for causes {sorted(causes)}, which may not act"
     return None

@@ -32,7 +32,7 @@ class Policy:
     image_pull_hours: float = 0.0
     observe: bool = False
     unreachable_nodes: bool = False
-    causes: set = field(default_factory=lambda: {"permanent"})
+    causes_named: set = field(default_factory=set)
     fresh_attempt: bool = False
     suspend_jobs: bool = False
     announce: dict = field(default_factory=dict)    # seconds
@@ -41,6 +41,11 @@ class Policy:
     zone: str = ""
     restore: bool = False                           # a person puts back whatever this program took
     restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
+
+    @property
+    def causes(self):
+        """Of a failed pull, that may lead to an act: those that the operator names, else all that do not heal by themselves."""
+        return self.causes_named or {"permanent", "auth", "misconfigured", "unknown"}
 
     def covers(self, duty, ns):
         namespaces = getattr(self, duty)
@@ -58,7 +63,7 @@ class Policy:
     def _section(self, duty, section):
         if duty == "image_pull":
             causes = section.get("causes") or []
-            self.causes |= set(causes.split(",") if isinstance(causes, str) else causes)
+            self.causes_named |= set(causes.split(",") if isinstance(causes, str) else causes)
             self.fresh_attempt |= seconds(section.get("freshAttempt", "0s")) > 0
             self.suspend_jobs |= bool(section.get("suspendJobs"))
         if duty == "finished":

@@ -14,6 +14,7 @@ void cluster_init(struct cluster_state *c, uint64_t number, const struct policy 
 		.sync = sync_state_new(quiet_ms),
 		.workloads = workloads_new(),
 		.counts = pod_counts_new(),
+		.pulls = pulls_new(),
 	};
 	c->admission = admission_new(number, c->workloads);
 	cluster_set_policy(c, policy, quiet_ms);
@@ -26,6 +27,7 @@ void cluster_done(struct cluster_state *c)
 	admission_free(&c->admission);
 	workloads_free(&c->workloads);
 	pod_counts_free(&c->counts);
+	pulls_free(&c->pulls);
 }
 
 void cluster_set_policy(struct cluster_state *c, const struct policy *policy, uint64_t quiet_ms)
@@ -98,6 +100,24 @@ struct str cluster_clock_owner(const struct pod_facts *p)
 	return p->owner.uid.n ? p->owner.uid : p->uid;
 }
 
+bool cluster_pulls_now(const struct cluster_state *c, const struct pod_facts *p, uint8_t mark)
+{
+	const size_t i = (size_t)duty_workload(DUTY_IMAGE_PULL);
+	const unsigned works = MARK_WORKS(i);
+	struct group_tally t = { 0 };
+	uint32_t h, group;
+
+	if (!(mark & works) || !workloads_clocks(c->workloads) || !sync_state_synced(c->sync))
+		return false;
+	h = store_find(c->store, p->ns, p->name);
+	if (!h || (store_mark(c->store, h) & works))
+		return false;
+	group = store_group(c->store, h);
+	if (group)
+		groups_tally(store_groups(c->store), group, &t);
+	return t.works[i] == 0;
+}
+
 /* Of the duty by which the pod fails, by its mark: no other asks for clock and tally. When a pod of the
  * revision works, nothing is failing "since". *ret_tally is that of h's group; nothing is in it without one.
  */
@@ -120,6 +140,8 @@ static void fill_context(const struct cluster_state *c, uint32_t h, const struct
 	if (t.works[i] == 0)
 		ret->failing_since =
 			workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, i).since;
+	if (by >= 0 && duty_of_workload(i) == DUTY_IMAGE_PULL)
+		ret->others_pulled_at = pulls_of_others(c->pulls, cluster_clock_owner(p), p);
 	*ret_tally = t;
 }
 

@@ -11,6 +11,7 @@
 #include "watcher/cache/store.h"
 #include "watcher/controller/pod_counts.h"
 #include "watcher/guards/admission.h"
+#include "watcher/guards/pulls.h"
 #include "watcher/guards/sync_state.h"
 
 struct cluster_state {
@@ -21,6 +22,7 @@ struct cluster_state {
 	struct workloads *workloads;
 	struct sync_state *sync;
 	struct admission *admission;
+	struct pulls *pulls;
 	struct pod_counts *counts;
 };
 
@@ -46,6 +48,10 @@ struct str cluster_clock_owner(const struct pod_facts *p);
 /* Which of the duties that concern workloads a pod of that mark fails by: 0 to WORKLOAD_DUTIES - 1; -1 = by
  * none. */
 int cluster_failing_by(uint8_t mark);
+/* The pod p is about to be put into the store, as `mark`: does it show that its image was pulled just now?
+ * Not when it is new to us, nor when another pod of its revision works: that image may have lain on the node.
+ */
+bool cluster_pulls_now(const struct cluster_state *c, const struct pod_facts *p, uint8_t mark);
 /* What is known around pod h, whose facts are p. */
 void cluster_context(const struct cluster_state *c, uint32_t h, const struct pod_facts *p,
 		     struct pod_context *ret);

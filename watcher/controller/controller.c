@@ -136,10 +136,14 @@ int controller_pod(struct controller *c, const struct pod_facts *p)
 	enum store_change change;
 	uint64_t at;
 	uint32_t h;
-	int r = store_put(c->cluster.store, p, cluster_mark(&c->cluster, p), &h, &change);
+	const uint8_t mark = cluster_mark(&c->cluster, p);
+	const bool pulls = cluster_pulls_now(&c->cluster, p, mark);
+	int r = store_put(c->cluster.store, p, mark, &h, &change);
 
 	if (r < 0)
 		return r;
+	if (pulls)
+		pulls_note(c->cluster.pulls, cluster_clock_owner(p), p, cluster_clocks(&c->cluster).server);
 	c->unread++;
 	/* A first list is judged as a whole when it is complete. Of a pod that only has a new version, the
 	 * verdict is the same, but a nomination that waits for a change may go on. */
@@ -370,6 +374,17 @@ static void track_all(struct controller *c)
 	c->all_tracked = true;
 }
 
+/* A pull was seen: it may not be the registry that hinders those that fail. */
+static void judge_failing(struct controller *c)
+{
+	const struct store *s = c->cluster.store;
+	const int pull = duty_workload(DUTY_IMAGE_PULL);
+
+	for (uint32_t h = 0; (h = store_next(s, h));)
+		if (cluster_failing_by(store_mark(s, h)) == pull)
+			queue_add(c->keys, h);
+}
+
 static void collect(struct controller *c, uint64_t now)
 {
 	queue_tick(c->keys, now);
@@ -378,6 +393,8 @@ static void collect(struct controller *c, uint64_t now)
 		return;
 	c->housekeeping_at = now + HOUSEKEEPING_MS;
 	nominations_expire(c->nominations, now);
+	if (pulls_take_news(c->cluster.pulls))
+		judge_failing(c);
 	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
 	admission_housekeeping(c->cluster.admission, &clocks);
 }

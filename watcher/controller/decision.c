@@ -166,6 +166,7 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 	m->u.nominate.cluster = c->number;
 	m->u.nominate.duty = d->v.duty;
 	m->u.nominate.since = judge_began(d->v.duty, p, s);
+	m->u.nominate.others_pulled_at = s->others_pulled_at;
 	m->u.nominate.action = d->ask.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
 	m->u.nominate.reverts = d->due ? admission_reverts(c->admission, &d->ask, &now) : 0;
 	msg_set(m, nominate.ns, p->ns.p, p->ns.n);

@@ -47,6 +47,7 @@ static enum step_then judge_pod_alone(struct action *a)
 	if (a->grant.action == ACTION_DELETE)
 		return STEP_NEXT;
 	a->found.context.failing_since = a->grant.since;
+	a->found.context.others_pulled_at = a->grant.others_pulled_at;
 	if (!action_judge(a, STAGE_CACHE))
 		return STEP_END;
 	if (is_forced(a))

@@ -33,7 +33,9 @@ def done(t):
 def refused(t):
     """What a person must look at, and what to do."""
     ns = t.ns()
-    program = t.run(image_pull=ns, hours="1s")
+    config = t.config(image_pull=ns, hours="1s")
+    config["errImagePull"]["causes"] = ["permanent"]
+    program = t.program(config)
     workload = t.objects.workload("StatefulSet", ns, 1)
     workload.fail_to_pull(message="Back-off pulling image")
     t.wait_history(program, reason="CauseUnknown", timeout=30)
@@ -47,7 +49,9 @@ def refused(t):
 def again(t):
     """The same thing again, by a program that knows nothing of the first time, raises the count of that Event."""
     ns = t.ns()
-    program = t.run(image_pull=ns, hours="1s")
+    config = t.config(image_pull=ns, hours="1s")
+    config["errImagePull"]["causes"] = ["permanent"]
+    program = t.program(config)
     workload = t.objects.workload("Deployment", ns, 1)
     workload.fail_to_pull(message="Back-off pulling image")
     t.until("the first Event", lambda: told(t, ns, reason="CauseUnknown"), 30)

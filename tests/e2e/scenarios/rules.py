@@ -6,6 +6,7 @@ from harness.scenario import scenario
 DNS = ('Back-off pulling image "x": ErrImagePull: failed to do request: Head "https://r.example.com/v2/x": '
        'dial tcp: lookup r.example.com: no such host')
 GONE = 'Back-off pulling image "x": ErrImagePull: rpc error: code = NotFound desc = x: not found'
+TIMEOUT = 'Back-off pulling image "x": ErrImagePull: failed to do request: Head "https://r.example.com/v2/x": dial tcp 10.0.0.1:443: i/o timeout'
 DENIED = 'Back-off pulling image "x": ErrImagePull: failed to authorize: 401 Unauthorized'
 
 
@@ -89,13 +90,18 @@ def skip(t):
 
 @scenario("rules/cause")
 def cause(t):
-    """A registry that is down or denies access scales nothing; when the image turns out not to exist, it does."""
+    """Only permanent listed: a registry that is down, unknown or denies access scales nothing; an image that does not exist does."""
     ns = t.ns()
-    program = t.run(image_pull=ns, hours="1s")
+    config = t.config(image_pull=ns, hours="1s")
+    config["errImagePull"]["causes"] = ["permanent"]
+    program = t.program(config)
     workload = t.objects.workload("Deployment", ns, 1)
-    workload.fail_to_pull(message=DNS)
+    workload.fail_to_pull(message=TIMEOUT)
     row = t.wait_history(program, reason="CauseTransient")
-    assert "no such host" in row["detail"] or "cause transient" in row["detail"], row
+    assert "cause transient" in row["detail"] and "no other workload was seen to pull" in row["detail"], row
+    workload.fail_to_pull(message=DNS)
+    row = t.wait_history(program, reason="CauseMisconfigured")
+    assert "cause misconfigured" in row["detail"], row
     workload.fail_to_pull(message=DENIED)
     t.wait_history(program, reason="CauseAuth")
     assert not t.writes(), t.writes()
@@ -104,6 +110,46 @@ def cause(t):
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
     assert "cause permanent" in row["detail"], row
     t.expect(scaled=[workload])
+
+
+@scenario("rules/causes-by-default")
+def causes_by_default(t):
+    """Whatever does not heal by itself acts after `hours`: no access, no such host, no cause at all; a timeout does not."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s", breaker={"workloads": 0, "sameHost": 0, "sameNode": 0})
+    workloads = {message: t.objects.workload("Deployment", ns, 1) for message in (DENIED, DNS, "Back-off pulling image", TIMEOUT)}
+    for message, workload in workloads.items():
+        workload.fail_to_pull(message=message)
+    held = workloads.pop(TIMEOUT)
+    for workload in workloads.values():
+        t.wait_write(workload)
+    t.wait_history(program, uid=held.pods()[0]["metadata"]["uid"], reason="CauseTransient")
+    t.expect(scaled=list(workloads.values()))
+
+
+@scenario("rules/transient-while-others-pull", timeout=90)
+def transient_while_others_pull(t):
+    """A timeout that lasts while another workload pulls from that registry is not the registry's: it acts. After a restart it waits anew."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="2s")
+    ill, well, late = (t.objects.workload("Deployment", ns, 1) for _ in range(3))
+    ill.fail_to_pull(message=TIMEOUT)
+    uid = ill.pods()[0]["metadata"]["uid"]
+    t.wait_history(program, uid=uid, reason="CauseTransient")
+    t.objects.run(well.pods()[0])
+    program.kill_all()          # what was seen to pull is not kept
+    program.start()
+    t.until("its refusal anew", lambda: "CauseTransient" in program.ask(
+        "explain", f"{ns}/{ill.pods()[0]['metadata']['name']}").stdout, 20)
+    for reason in ("ErrImagePull", "ImagePullBackOff"):
+        ill.fail_to_pull(reason=reason, message=TIMEOUT)
+    t.never("a scale-down", lambda: t.writes(), 2)
+    t.objects.run(late.pods()[0])
+    ill.fail_to_pull(reason="ErrImagePull", message=TIMEOUT)
+    t.wait_write(ill)
+    row = t.wait_history(program, outcome="done", reason="CannotPullImage")
+    assert "other workloads pulled from that host meanwhile" in str(row), row
+    t.expect(scaled=[ill])
 
 
 @scenario("rules/one-of-them-cannot-pull")

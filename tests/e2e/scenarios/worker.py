@@ -139,7 +139,7 @@ def event(t, pod, message, reason="Failed", container="main"):
 def cause_by_event(t):
     """The pod says only "Back-off pulling image": its Events decide, and without them nothing is done."""
     ns = t.ns()
-    program = t.program(configured(t, ns))
+    program = t.program(configured(t, ns, causes=["permanent"]))
     refused = {}
     said = (("rpc error: code = NotFound desc = manifest unknown", None),
             ("rpc error: pull access denied, repository does not exist or may require authorization", "CauseAuth"),

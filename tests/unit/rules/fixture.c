@@ -38,7 +38,7 @@ void policy_init(struct policy *p)
 		list_set(&p->duty[d].namespaces, "*");
 	}
 	list_set(&p->duty[DUTY_IMAGE_PULL].status, "ErrImagePull,ImagePullBackOff");
-	list_set(&p->duty[DUTY_IMAGE_PULL].causes, "permanent,unknown");
+	list_set(&p->duty[DUTY_IMAGE_PULL].causes, "permanent,misconfigured,unknown");
 	list_set(&p->duty[DUTY_FINISHED].status, "NodeShutdown,NodeLost,ContainerStatusUnknown");
 	list_set(&p->duty[DUTY_FINISHED].phases, "Failed");
 	list_set(&p->duty[DUTY_RESTARTS].status, "CrashLoopBackOff,Error,Completed,RunContainerError");

@@ -3,6 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "rules/cause.h"
 #include "tests/suite.h"
 
@@ -21,7 +25,7 @@ static const struct {
 	{ CAUSE_PERMANENT, "rpc error: code = Unknown desc = reading manifest v1 in r.example.com/app: "
 			   "manifest unknown: manifest unknown" },
 	{ CAUSE_PERMANENT, "name unknown: The repository with name 'app' does not exist in the registry" },
-	{ CAUSE_PERMANENT,
+	{ CAUSE_MISCONFIGURED,
 	  "Failed to apply default image tag \"A:b:c\": couldn't parse image name \"A:b:c\": "
 	  "invalid reference format" },
 	{ CAUSE_PERMANENT, "no match for platform in manifest: not found" },
@@ -39,13 +43,13 @@ static const struct {
 	{ CAUSE_TRANSIENT, "toomanyrequests: You have reached your pull rate limit" },
 	{ CAUSE_TRANSIENT, "unexpected status code https://r.example.com/v2/: 429 Too Many Requests" },
 	{ CAUSE_TRANSIENT, "pull QPS exceeded" },
-	{ CAUSE_TRANSIENT, "dial tcp: lookup r.example.com on 10.0.0.10:53: no such host" },
+	{ CAUSE_MISCONFIGURED, "dial tcp: lookup r.example.com on 10.0.0.10:53: no such host" },
 	{ CAUSE_TRANSIENT, "dial tcp 192.0.2.1:443: i/o timeout" },
 	{ CAUSE_TRANSIENT, "dial tcp 192.0.2.1:443: connect: connection refused" },
 	{ CAUSE_TRANSIENT,
 	  "unexpected status from HEAD request to https://r.example.com/v2/app/manifests/v1: "
 	  "503 Service Unavailable" },
-	{ CAUSE_TRANSIENT, "tls: failed to verify certificate: x509: certificate has expired" },
+	{ CAUSE_MISCONFIGURED, "tls: failed to verify certificate: x509: certificate has expired" },
 	{ CAUSE_TRANSIENT, "context deadline exceeded" },
 	{ CAUSE_TRANSIENT, "write /var/lib/containerd/x: no space left on device" },
 	/* signs of two: the one that acts least */
@@ -55,6 +59,20 @@ static const struct {
 	{ CAUSE_PERMANENT,
 	  "Back-off pulling image \"r.example.com/timeout:429\": ErrImagePull: manifest unknown" },
 	{ CAUSE_PERMANENT, "r.example.com:4290/app@sha256:a429b: not found" },
+	/* names stand unquoted, too */
+	{ CAUSE_PERMANENT, "r.example.com/team/timeout:v1: not found" },
+	{ CAUSE_PERMANENT, "r.example.com/too-many-requests/eof.timeout:denied: not found" },
+	{ CAUSE_PERMANENT, "manifest for timeout:v1 not found: manifest unknown: manifest unknown" },
+	{ CAUSE_AUTH, "Get https://r.example.com/v2/x509/timeout/manifests/v1: unauthorized" },
+	/* what follows a quotation is read, and so is one that is cut off, or that holds an escaped quote */
+	{ CAUSE_AUTH,
+	  "failed to resolve reference \"docker.io/x\": pull access denied, repository does not exist" },
+	{ CAUSE_PERMANENT, "failed to resolve \"a \\\" b\": manifest unknown" },
+	{ CAUSE_PERMANENT, "server said \"manifest unknown" },
+	{ CAUSE_AUTH, "denied: Permission \"artifactregistry.get\" denied on resource \"p\"" },
+	/* a status is a number of its own */
+	{ CAUSE_TRANSIENT, "unexpected status code 521" },
+	{ CAUSE_UNKNOWN, "unexpected status code 5211" },
 };
 
 TEST_LOOP(messages_tell_the_cause, 0, sizeof(messages) / sizeof(messages[0]))
@@ -84,7 +102,7 @@ TEST(reasons_tell_it_without_a_message)
 {
 	struct container_facts c = { .reason = STR_LIT("InvalidImageName") };
 
-	ck_assert_int_eq(cause_of(&c), CAUSE_PERMANENT);
+	ck_assert_int_eq(cause_of(&c), CAUSE_MISCONFIGURED);
 	c.reason = STR_LIT("ErrImageNeverPull");
 	ck_assert_int_eq(cause_of(&c), CAUSE_PERMANENT);
 	c.reason = STR_LIT("RegistryUnavailable");
@@ -109,6 +127,7 @@ TEST(only_listed_causes_act)
 	} rows[] = {
 		{ "permanent", "manifest unknown", REASON_CAUSE_NOT_ENABLED },
 		{ "auth", "401 Unauthorized", REASON_CAUSE_AUTH },
+		{ "misconfigured", "no such host", REASON_CAUSE_MISCONFIGURED },
 		{ "transient", "i/o timeout", REASON_CAUSE_TRANSIENT },
 		{ "unknown", "who knows", REASON_CAUSE_UNKNOWN },
 	};
@@ -167,6 +186,62 @@ TEST(the_container_that_may_act_counts)
 	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
 }
 
+/* Others pulled from that host since it fails: it is not the registry. Only where what is not known may act.
+ */
+TEST(a_transient_cause_acts_while_others_pull)
+{
+	struct pod_facts p = pod_pull_failing();
+	struct pod_context s = live_pull();
+	struct verdict v;
+
+	p.containers[0].message = STR_LIT("i/o timeout");
+	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent,auth,misconfigured,unknown");
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "no other workload was seen to pull"));
+	s.others_pulled_at = s.failing_since;
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
+	s.others_pulled_at = s.failing_since + 1;
+	v = EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "other workloads pulled from that host meanwhile"));
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW - 1), WAIT, WAITING_FOR_THRESHOLD);
+	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "permanent,auth,misconfigured");
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), REFUSE, CAUSE_TRANSIENT);
+	list_set(&policy.duty[DUTY_IMAGE_PULL].causes, "transient");
+	s.others_pulled_at = 0;
+	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), ACT, CANNOT_PULL_IMAGE);
+}
+
+/* Every row of golden/causes.tsv: class, runtime, registry, reason, message, source. */
+TEST(messages_that_were_seen)
+{
+	FILE *f = fopen(CAUSES_TSV, "re");
+	char *line = NULL, *column[5];
+	size_t size = 0;
+	unsigned rows = 0, wrong = 0;
+
+	ck_assert_ptr_nonnull(f);
+	while (getline(&line, &size, f) > 0) {
+		char *rest = line;
+
+		for (size_t i = 0; i < 5; i++)
+			column[i] = strsep(&rest, "\t");
+		if (*line == '#' || strcmp(line, "class") == 0)
+			continue;
+		ck_assert_msg(rest, "%s: a row without all its columns", line);
+		const struct container_facts c = { .reason = STR_C(column[3]), .message = STR_C(column[4]) };
+		const char *got = cause_name(cause_of(&c));
+
+		rows++;
+		wrong += strcmp(got, column[0]) != 0;
+		if (strcmp(got, column[0]) != 0)
+			(void)fprintf(stderr, "%s, not %s: %s\n", got, column[0], column[4]);
+	}
+	free(line);
+	(void)fclose(f);
+	ck_assert_uint_ge(rows, 80);
+	ck_assert_uint_eq(wrong, 0);
+}
+
 TEST(waiting_comes_before_the_cause)
 {
 	struct pod_facts p = pod_pull_failing();
@@ -190,6 +265,8 @@ TEST(hosts_of_images)
 		{ "localhost:5000/app", "localhost:5000" },
 		{ "app:v1.2", "docker.io" },
 		{ "/app", "docker.io" },
+		{ "sha256:0123456789abcdef", "" },
+		{ "sha256", "docker.io" },
 		{ "", "" },
 	};
 

@@ -150,6 +150,7 @@ static struct pod_context generate_context(void)
 				 .node_out_of_service = (enum tri)below(3),
 				 .volume_attached = (enum tri)below(3) };
 
+	s.others_pulled_at = below(2) ? s.failing_since + (int64_t)below(3) - 1 : 0;
 	s.failing = below(4) ? s.pods : (uint32_t)below(3);
 	return s;
 }
@@ -157,7 +158,8 @@ static struct pod_context generate_context(void)
 static void generate_policy(void)
 {
 	static const char *const lists[] = { "*", "*", "shop", "shop,kube-system", "*,cleaner", "" };
-	static const char *const causes[] = { "permanent", "permanent,auth", "permanent,unknown" };
+	static const char *const causes[] = { "permanent", "permanent,auth", "permanent,unknown",
+					      "permanent,auth,misconfigured,unknown" };
 	static const int64_t hours[] = { HOURS, HOURS, HOURS, 0, 0, -1, INT64_MAX };
 
 	for (int d = 0; d < DUTY__MAX; d++) {
@@ -250,7 +252,8 @@ static void assert_workload(enum duty d, const struct pod_facts *p, const struct
 
 	ck_assert(judge_fails(d, p, &policy, &c));
 	if (s->stage == STAGE_LIVE && d == DUTY_IMAGE_PULL)
-		ck_assert(cause_may_act(&policy.duty[DUTY_IMAGE_PULL], cause_of(&p->containers[c])));
+		ck_assert(cause_may_act(&policy.duty[DUTY_IMAGE_PULL], cause_of(&p->containers[c]),
+					s->failing_since, s->others_pulled_at));
 	ck_assert(judge_fails(d, p, &policy, NULL) && p->deletion == 0);
 	ck_assert(s->failing_since > 0 && NOW - s->failing_since > policy.duty[d].hours_ms);
 	ck_assert(!str_empty(p->owner.uid) && !str_is(p->owner.kind, "Node"));
