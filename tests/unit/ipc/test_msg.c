@@ -202,7 +202,7 @@ TEST_LOOP(canonical, 0, MSG__MAX)
 	}
 }
 
-START_TEST(roles_and_phases)
+TEST(roles_and_phases)
 {
 	const struct msg m = make(MSG_NOMINATE, 3);
 	uint8_t buf[IPC_FRAME_MAX];
@@ -220,7 +220,7 @@ START_TEST(roles_and_phases)
 }
 
 /* NOMINATE with one field replaced by hand. */
-START_TEST(bad_fields)
+TEST(bad_fields)
 {
 	struct msg m = make(MSG_NOMINATE, 0), back;
 	uint8_t buf[IPC_FRAME_MAX];
@@ -249,7 +249,7 @@ START_TEST(bad_fields)
 }
 
 /* Headers that make an allocating decoder ask for gigabytes. */
-START_TEST(hostile_headers)
+TEST(hostile_headers)
 {
 	static const struct {
 		const char *bytes;
@@ -271,7 +271,7 @@ START_TEST(hostile_headers)
 				 -EBADMSG);
 }
 
-START_TEST(random_bytes)
+TEST(random_bytes)
 {
 	struct msg back;
 	const char *field;
@@ -287,7 +287,7 @@ START_TEST(random_bytes)
 	}
 }
 
-START_TEST(set_text_keeps_the_charset)
+TEST(set_text_keeps_the_charset)
 {
 	struct msg m = { .type = MSG_NOMINATE };
 	char longer[600];
@@ -308,7 +308,7 @@ START_TEST(set_text_keeps_the_charset)
 	ck_assert_uint_eq(strlen(m.u.nominate.evidence) % 3, 0);
 }
 
-START_TEST(copy_fields)
+TEST(copy_fields)
 {
 	const struct msg n = make(MSG_NOMINATE, 5);
 	struct msg i = { .type = MSG_INTENT, .u.intent.id = 42 };
@@ -321,13 +321,5 @@ START_TEST(copy_fields)
 
 TEST_MAIN("ipc/msg")
 {
-	TCase *tc = suite_case(suite, "cases");
 	tcase_set_timeout(t, 60);
-	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, roles_and_phases);
-	tcase_add_test(tc, bad_fields);
-	tcase_add_test(tc, hostile_headers);
-	tcase_add_test(tc, random_bytes);
-	tcase_add_test(tc, set_text_keeps_the_charset);
-	tcase_add_test(tc, copy_fields);
 }
