@@ -175,10 +175,8 @@ static void ready(uint64_t generation)
 	send_msg(&m, -1);
 	channel_set_phase(channel, PH_RUN);
 	if (strcmp(role, "reporter") == 0 && is("unasked-restore")) {
-		const struct msg unasked = { .type = MSG_CTL_RESTORE,
-					     .u.ctl_restore = { .conn = 1, .id = 7 } };
-
-		on_ctl_restore(&unasked);
+		on_ctl_restore(
+			&(struct msg){ .type = MSG_CTL_RESTORE, .u.ctl_restore = { .conn = 1, .id = 7 } });
 	}
 	if (strcmp(role, "reporter") == 0 && is("paused"))
 		send_pause_row();
@@ -191,10 +189,8 @@ static void ready(uint64_t generation)
 		(void)channel_flush(channel, 1000);
 	if (is("bad-frame"))
 		(void)!send(3, "garbage", 7, 0);
-	if (is("forbidden-message")) {
-		const struct msg grant = { .type = MSG_DRAIN };
-		send_msg(&grant, -1);
-	}
+	if (is("forbidden-message"))
+		send_msg(&(struct msg){ .type = MSG_DRAIN }, -1);
 	if (is("silent"))
 		(void)pause();
 	if (strcmp(role, "watcher") == 0 && is("nominate"))
@@ -291,9 +287,7 @@ static void on_ctl_dry_run(const struct msg *m)
 
 static void end_question(uint64_t conn)
 {
-	const struct msg end = { .type = MSG_CTL_END, .u.ctl_end.conn = conn };
-
-	send_msg(&end, -1);
+	send_msg(&(struct msg){ .type = MSG_CTL_END, .u.ctl_end.conn = conn }, -1);
 }
 
 /* Two hundred pods that are due, one that waits, one that is refused. */
@@ -349,11 +343,9 @@ static void on_prefetch(const struct msg *m)
 
 static void on_record(const struct msg *m)
 {
-	const struct msg ack = { .type = MSG_RECORD_ACK, .u.record_ack.id = m->u.record.id };
-
 	(void)fprintf(stderr, "RECORD id=%llu outcome=%s\n", (unsigned long long)m->u.record.id,
 		      outcome_name((enum outcome)m->u.record.outcome));
-	send_msg(&ack, -1);
+	send_msg(&(struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = m->u.record.id }, -1);
 }
 
 static void on_nomination_result(const struct msg *m)
@@ -368,12 +360,10 @@ static void on_nomination_result(const struct msg *m)
 
 static void on_drain(__attribute__((unused)) const struct msg *m)
 {
-	const struct msg drained = { .type = MSG_DRAINED };
-
 	(void)fprintf(stderr, "DRAIN %s\n", role);
 	if (is("ignore-drain"))
 		return;
-	send_msg(&drained, -1);
+	send_msg(&(struct msg){ .type = MSG_DRAINED }, -1);
 	end_if(true, 0);
 }
 
@@ -445,9 +435,7 @@ static int blob(const char *text)
 
 static void send_blob(enum role to, uint64_t c, int fd)
 {
-	const struct msg m = { .type = MSG_LOAD_BLOB, .u.load_blob = { .role = to, .cluster = c } };
-
-	send_msg(&m, fd);
+	send_msg(&(struct msg){ .type = MSG_LOAD_BLOB, .u.load_blob = { .role = to, .cluster = c } }, fd);
 }
 
 static int load(const char *path)
