@@ -262,16 +262,16 @@ void api_send(struct call *c)
 static void finish(struct call *c)
 {
 	struct sim *sim = c->sim;
-	struct hook_run *after;
+	json_t *after;
 
-	hooks_run_before(sim->hooks, c);
+	hooks_run(sim, hooks_take(c, true));
 	if (!faults_answer(c))
 		run(c);
 	log_call(sim->log, c, c->kept ? "start" : NULL);
 	count(sim, c);
-	after = hooks_take_after(sim->hooks, c);
+	after = hooks_take(c, false);
 	faults_send(c);
-	hooks_run_after(sim, after);
+	hooks_run(sim, after);
 }
 
 void api_on_request(void *arg, struct http_request *req)
@@ -286,7 +286,7 @@ void api_on_request(void *arg, struct http_request *req)
 		admin_run(c);
 		api_send(c);
 	} else {
-		faults_apply(sim->faults, c, finish);
+		faults_apply(c, finish);
 	}
 }
 

@@ -146,6 +146,7 @@ void call_free(struct call *c)
 	free(c->headers);
 	free(c->fault_type);
 	json_decref(c->body);
+	json_decref(c->fault);
 	object_unref(c->before);
 	object_unref(c->answer);
 	free(c);

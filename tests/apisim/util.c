@@ -291,6 +291,13 @@ json_t *util_path(const json_t *o, ...)
 	return o ? at : NULL;
 }
 
+bool util_fits(const json_t *rule, const char *key, const char *value)
+{
+	const char *want = util_str(rule, key);
+
+	return !want || !strcmp(want, "*") || !strcmp(want, value);
+}
+
 bool util_streq(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b) == 0;

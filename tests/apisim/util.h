@@ -64,6 +64,9 @@ const char *util_str(const json_t *o, const char *key);
 /* obj.a.b.c as util_path(obj, "a", "b", "c", NULL): borrowed, or NULL. */
 json_t *util_path(const json_t *o, ...) __attribute__((sentinel));
 
+/* Whether a member of a rule allows the value: absent or "*" allows anything. */
+bool util_fits(const json_t *rule, const char *key, const char *value);
+
 bool util_streq(const char *a, const char *b);
 
 #endif
