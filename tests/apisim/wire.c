@@ -171,8 +171,7 @@ static void on_send(evutil_socket_t fd, short what, void *arg)
 	struct wire *round = all->waiting, *w;
 
 	(void)fd, (void)what;
-	if (all->before)
-		all->before(all->arg);
+	all->before(all->arg);
 	all->waiting = NULL;
 	if (round)
 		round->prev = &round;
@@ -201,11 +200,13 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	schedule(w);
 }
 
-struct wires *wires_new(struct event_base *base)
+struct wires *wires_new(struct event_base *base, void (*before)(void *arg), void *arg)
 {
 	struct wires *all = util_alloc(sizeof(*all));
 
 	all->base = base;
+	all->before = before;
+	all->arg = arg;
 	all->sender = event_new(base, -1, 0, on_send, all);
 	return all;
 }
@@ -214,12 +215,6 @@ void wires_free(struct wires *all)
 {
 	event_free(all->sender);
 	free(all);
-}
-
-void wires_before_send(struct wires *all, void (*before)(void *arg), void *arg)
-{
-	all->before = before;
-	all->arg = arg;
 }
 
 static SSL *server_side(SSL_CTX *tls, int fd)
