@@ -13,7 +13,7 @@ static void on_change(void *arg, const struct change *change)
 	struct sim *sim = arg;
 
 	(void)change;
-	watches_notify(sim->watches);
+	watches_wake(sim->watches);
 }
 
 static void first_objects(struct sim *sim)
