@@ -137,36 +137,50 @@ void mirror_turn(struct mirror *m, long ms)
 	event_base_dispatch(m->base);
 }
 
+struct waiting {
+	bool done;
+	long status;
+	json_t *body;
+};
+
 static void on_done(void *ctx, const struct http_result *r)
 {
-	json_t **ret = ctx;
+	struct waiting *w = ctx;
 
-	ck_assert_int_eq(r->status, 200);
-	*ret = json_loadb(r->body, r->body_len, 0, NULL);
-	ck_assert_ptr_nonnull(*ret);
+	*w = (struct waiting){ true, r->status, json_loadb(r->body, r->body_len, 0, NULL) };
 }
 
-/* What the server answers to a GET, which comes as those of the reflector do. */
-static json_t *get(struct mirror *m, const char *path)
+long mirror_request(struct mirror *m, const char *method, const char *path, const char *body, json_t **ret)
 {
-	json_t *answer = NULL;
-	const struct http_call call = { .method = "GET",
-					.path = path,
-					.max_body = 64u << 20,
-					.total_timeout_ms = 20000,
-					.on_done = on_done,
-					.ctx = &answer };
+	struct waiting w = { 0 };
+	const struct http_call call = {
+		.method = method,
+		.path = path,
+		.content_type = strcmp(method, "PATCH") ? "application/json" : "application/merge-patch+json",
+		.body = body,
+		.body_len = body ? strlen(body) : 0,
+		.max_body = 64u << 20,
+		.total_timeout_ms = 20000,
+		.on_done = on_done,
+		.ctx = &w,
+	};
 
 	(void)http_client_start(m->client, &call);
-	while (!answer)
+	while (!w.done)
 		event_base_loop(m->base, EVLOOP_ONCE);
-	return answer;
+	if (ret)
+		*ret = w.body;
+	else
+		json_decref(w.body);
+	return w.status;
 }
 
 static json_t *truth(struct mirror *m)
 {
 	static struct pod_facts f;
-	json_t *list = get(m, "/api/v1/pods"), *all = json_object();
+	json_t *list = NULL, *all = json_object();
+
+	ck_assert_int_eq(mirror_request(m, "GET", "/api/v1/pods", NULL, &list), 200);
 	const json_t *items = json_object_get(list, "items");
 
 	for (size_t i = 0; i < json_array_size(items); i++) {
@@ -225,23 +239,17 @@ void mirror_settle(struct mirror *m, const char *what)
 	mirror_settle_within(m, what, 12000);
 }
 
-int mirror_request(struct mirror *m, const char *method, const char *path, const char *body)
-{
-	const int status = inside_request(m->server, method, path, body);
-
-	event_base_loop(m->base, EVLOOP_NONBLOCK);
-	return status;
-}
-
 void mirror_sim(struct mirror *m, const char *path, const char *body)
 {
-	ck_assert_int_eq(mirror_request(m, "POST", path, body), 200);
+	ck_assert_int_eq(mirror_request(m, "POST", path, body, NULL), 200);
 }
 
 json_int_t mirror_requests(struct mirror *m, const char *verb)
 {
 	_cleanup_free_ char *key = xasprintf("%s pods", verb);
-	json_t *stats = get(m, "/_sim/stats");
+	json_t *stats = NULL;
+
+	ck_assert_int_eq(mirror_request(m, "GET", "/_sim/stats", NULL, &stats), 200);
 	const json_t *verbs = json_object_get(stats, "requestsByVerb");
 	const json_int_t n = json_integer_value(json_object_get(verbs, key));
 
@@ -261,5 +269,5 @@ void mirror_create(struct mirror *m, const char *ns, const char *name, size_t fi
 			  "\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"args\":[\"%s\"]}]}}",
 			  name, text);
 
-	ck_assert_int_eq(mirror_request(m, "POST", path, body), 201);
+	ck_assert_int_eq(mirror_request(m, "POST", path, body, NULL), 201);
 }

@@ -31,8 +31,9 @@ void mirror_turn(struct mirror *m, long ms);
 void mirror_settle(struct mirror *m, const char *what);
 /* The same within so many turns of the loop, 2 ms each. */
 void mirror_settle_within(struct mirror *m, const char *what, int turns);
-/* A request to the server (body NULL: none), and one turn of the loop; its status. */
-int mirror_request(struct mirror *m, const char *method, const char *path, const char *body);
+/* A request to the server (body NULL: none), which comes after those that the reflector has sent; the status
+ * (0: no answer). The JSON it answers in *ret when that is not NULL, for the caller to release. */
+long mirror_request(struct mirror *m, const char *method, const char *path, const char *body, json_t **ret);
 /* POST to an endpoint of /_sim/ with that body (or NULL). */
 void mirror_sim(struct mirror *m, const char *path, const char *body);
 /* Requests of that verb for pods that the server has had. */

@@ -129,7 +129,7 @@ TEST(dialect_storm_of_refusals)
 	for (int i = 0; i < 12000 && m.troubles < 35; i++)
 		mirror_turn(&m, 5);
 	ck_assert_uint_ge(m.troubles, 35);
-	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL), 200);
+	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL, NULL), 200);
 	mirror_create(&m, "default", "in-the-storm", 0);
 	mirror_settle(&m, "after the storm");
 	mirror_stop(&m);
@@ -156,7 +156,7 @@ TEST(dialect_watch_ends_at_once)
 
 	ck_assert_int_ge(more, 1);
 	ck_assert_int_le(more, 12);
-	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL), 200);
+	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL, NULL), 200);
 	mirror_settle(&m, "when watches last again");
 	mirror_stop(&m);
 }
@@ -240,7 +240,7 @@ TEST_LOOP(dialect_cut_after_every_byte, 0, 2)
 	}
 	ck_assert_uint_gt(cuts, 300);
 	ck_assert_uint_lt(cuts, 5000);
-	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL), 200);
+	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL, NULL), 200);
 	mirror_create(&m, "default", "three", 0);
 	mirror_settle(&m, "in the end");
 	mirror_stop(&m);
@@ -279,7 +279,7 @@ TEST(si09_hammer)
 		(void)snprintf(name, sizeof(name), "p-%d", i % 97);
 		(void)snprintf(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", name);
 		if (i / 97 % 2)
-			(void)mirror_request(&m, "DELETE", path, "{\"gracePeriodSeconds\":0}");
+			(void)mirror_request(&m, "DELETE", path, "{\"gracePeriodSeconds\":0}", NULL);
 		else
 			mirror_create(&m, "default", name, 0);
 		if (i % 100 == 99)

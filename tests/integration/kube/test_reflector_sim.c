@@ -36,7 +36,7 @@ static void create(struct mirror *m)
 			  "\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
 			  (unsigned)below(30));
 
-	(void)mirror_request(m, "POST", path, body);
+	(void)mirror_request(m, "POST", path, body, NULL);
 }
 
 static void change(struct mirror *m)
@@ -46,7 +46,8 @@ static void change(struct mirror *m)
 
 	(void)mirror_request(m, "PATCH", path,
 			     below(2) ? "{\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\"}}"
-				      : "{\"status\":{\"phase\":\"Running\",\"reason\":\"\"}}");
+				      : "{\"status\":{\"phase\":\"Running\",\"reason\":\"\"}}",
+			     NULL);
 }
 
 static void delete (struct mirror *m)
@@ -54,7 +55,7 @@ static void delete (struct mirror *m)
 	_cleanup_free_ char *path =
 		xasprintf("/api/v1/namespaces/ns-%u/pods/p-%u", (unsigned)below(3), (unsigned)below(30));
 
-	(void)mirror_request(m, "DELETE", path, "{\"gracePeriodSeconds\":0}");
+	(void)mirror_request(m, "DELETE", path, "{\"gracePeriodSeconds\":0}", NULL);
 }
 
 static void recreate(struct mirror *m)
@@ -96,7 +97,7 @@ static void disturb(struct mirror *m)
 	if (below(3) == 0)
 		mirror_sim(m, "/_sim/close-watches", NULL);
 	if (below(6) == 0)
-		(void)mirror_request(m, "POST", "/_sim/close-connections", NULL);
+		(void)mirror_request(m, "POST", "/_sim/close-connections", NULL, NULL);
 }
 
 #define SETTLE_TURNS 6000
@@ -121,7 +122,7 @@ static void one_round(struct mirror *m, unsigned round)
 		if (below(4) == 0)
 			mirror_turn(m, (long)below(15));
 	}
-	ck_assert_int_eq(mirror_request(m, "DELETE", "/_sim/faults", NULL), 200);
+	ck_assert_int_eq(mirror_request(m, "DELETE", "/_sim/faults", NULL, NULL), 200);
 	settle(m, round);
 }
 
