@@ -90,7 +90,4 @@ void call_note_after(struct call *c, struct obj *o);
 #define TYPE_JSON     "application/json"
 #define TYPE_PROTOBUF "application/vnd.kubernetes.protobuf"
 
-/* The whole body of a protobuf answer: envelope and what b holds. */
-void call_protobuf_body(struct evbuffer *out, const char *kind, const void *raw, size_t n);
-
 #endif

@@ -103,9 +103,9 @@ static json_t *patched(struct call *c, json_t *now)
 	int rc;
 
 	if (type_is(c, "application/merge-patch+json"))
-		return patch_merge(now, c->body);
+		return patch_merge(now, c->body, false);
 	if (type_is(c, "application/strategic-merge-patch+json") && !c->kind->crd)
-		return patch_strategic(now, c->body);
+		return patch_merge(now, c->body, true);
 	if (!type_is(c, "application/json-patch+json")) {
 		call_answer_status(
 			c, status_new(415, "UnsupportedMediaType",
