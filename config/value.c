@@ -293,8 +293,6 @@ static int check_window(struct value *v, struct str *s)
 	struct str_error why;
 	struct window w;
 
-	if (s->n > WINDOW_TEXT_MAX)
-		return FAIL(v, "a window is longer than %u bytes", WINDOW_TEXT_MAX);
 	return window_parse(spec, &w, &why) < 0 ? FAIL(v, "\"%s\": %s", v->shown, why.text) : 0;
 }
 

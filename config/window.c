@@ -13,7 +13,9 @@
 #include "config/zone.h"
 
 #define FOR       " for "
-#define CHAIN_MAX 4096 /* openings that overlap and are followed to their common end */
+#define TEXT_MAX  200u
+#define FOR_MAX   INT64_C(2678400000) /* 31 days */
+#define CHAIN_MAX 4096                /* openings that overlap and are followed to their common end */
 
 /* The last " for ": a time zone or a schedule never holds one. */
 static const char *find_for(const char *spec)
@@ -32,8 +34,8 @@ int window_parse(const char *spec, struct window *ret, struct str_error *reterr)
 	_cleanup_free_ char *cron = NULL;
 	int64_t ns;
 
-	if (strlen(spec) > WINDOW_TEXT_MAX)
-		return str_fail_at(reterr, WINDOW_TEXT_MAX, "the window is too long");
+	if (strlen(spec) > TEXT_MAX)
+		return str_fail_at(reterr, TEXT_MAX, "the window is longer than %u bytes", TEXT_MAX);
 	if (!mid)
 		return str_fail_at(reterr, strlen(spec),
 				   "how long it stays open is missing; write for example 0 9 * * 1-5 for 8h");
@@ -41,7 +43,7 @@ int window_parse(const char *spec, struct window *ret, struct str_error *reterr)
 		length++;
 	if (duration_parse(length, strlen(length), &ns, &why) < 0)
 		return str_fail_at(reterr, (size_t)(length - spec), "%s", why.text);
-	if (ns < INT64_C(60000000000) || ns / 1000000 > WINDOW_FOR_MAX)
+	if (ns < INT64_C(60000000000) || ns / 1000000 > FOR_MAX)
 		return str_fail_at(reterr, (size_t)(length - spec),
 				   "a window is open for at least 1m and at most 744h");
 	cron = xstrndup(spec, (size_t)(mid - spec));

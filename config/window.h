@@ -8,9 +8,6 @@
 #include "base/str.h"
 #include "config/cron.h"
 
-#define WINDOW_TEXT_MAX 200u
-#define WINDOW_FOR_MAX  INT64_C(2678400000) /* 31 days */
-
 struct window {
 	struct cron cron; /* when it opens */
 	int64_t for_ms;   /* how long it stays open, at least a minute */

@@ -156,27 +156,15 @@ char *digest_clean(const char *s)
 	return ret;
 }
 
-/* A paragraph that is being written. */
-struct paragraph {
-	char *text;
-	size_t n;
-	FILE *f;
-};
-
-static FILE *begin(struct paragraph *p)
+/* The next paragraph: close it before another one begins, which may move its place. */
+static FILE *begin(struct digest_text *t)
 {
-	*p = (struct paragraph){ 0 };
-	p->f = open_memstream(&p->text, &p->n);
-	if (!p->f)
-		abort();
-	return p->f;
-}
-
-static void end(struct paragraph *p, struct digest_text *t)
-{
-	(void)fclose(p->f);
 	t->v = xreallocarray(t->v, t->n + 1, sizeof(*t->v));
-	t->v[t->n++] = p->text;
+	FILE *f = open_memstream(&t->v[t->n++], &t->size);
+
+	if (!f)
+		abort();
+	return f;
 }
 
 /* Text that came from elsewhere. */
@@ -237,8 +225,7 @@ static void put_name(FILE *f, const struct msg_digest_row *r, const struct str_l
 static void render_workload(const struct digest_workload *w, size_t rank, const struct digest_context *ctx,
 			    struct digest_text *t)
 {
-	struct paragraph p;
-	FILE *f = begin(&p);
+	FILE *f = begin(t);
 
 	(void)fprintf(f, "%zu. ", rank);
 	put_name(f, &w->pods[0].row, ctx->cluster_names);
@@ -249,14 +236,13 @@ static void render_workload(const struct digest_workload *w, size_t rank, const 
 		put_pod(f, &w->pods[i], ctx->previous);
 	if (w->n > DIGEST_PODS_SHOWN)
 		(void)fprintf(f, "  … and %zu more\n", w->n - DIGEST_PODS_SHOWN);
-	end(&p, t);
+	(void)fclose(f);
 }
 
 static void render_head(const struct digest *d, const struct digest_context *ctx, struct digest_text *t)
 {
 	const size_t pods = d->n_pods, workloads = d->n_workloads;
-	struct paragraph p;
-	FILE *f = begin(&p);
+	FILE *f = begin(t);
 
 	if (workloads == 0)
 		(void)fprintf(f, "No workload restarts too often, as of %s.\n", ctx->due);
@@ -279,7 +265,7 @@ static void render_head(const struct digest *d, const struct digest_context *ctx
 	if (d->dropped > 0)
 		(void)fprintf(f, "Not complete: %" PRIu64 " more containers are not counted here.\n",
 			      d->dropped);
-	end(&p, t);
+	(void)fclose(f);
 }
 
 /* -- what needs an operator -- */
@@ -289,8 +275,7 @@ static void render_group(const struct attention_group *g, const struct digest_co
 {
 	const struct reason_desc *reason = reason_find(g->reason);
 	char since[RFC3339_MAX];
-	struct paragraph p;
-	FILE *f = begin(&p);
+	FILE *f = begin(t);
 
 	rfc3339_format(g->first_at, false, since);
 	(void)fputs("! ", f);
@@ -307,19 +292,20 @@ static void render_group(const struct attention_group *g, const struct digest_co
 	if (*g->detail)
 		put(f, ": ", g->detail);
 	(void)fprintf(f, "\n  remedy: %s\n", reason->text[LANGUAGE_EN].remedy);
-	end(&p, t);
+	(void)fclose(f);
 }
 
 static void render_attention(const struct digest_context *ctx, struct digest_text *t)
 {
 	const size_t n = ctx->attention.n, shown = n < DIGEST_ATTENTION_MAX ? n : DIGEST_ATTENTION_MAX;
-	struct paragraph p;
 
 	if (n == 0)
 		return;
-	(void)fprintf(begin(&p), "%zu thing%s need%s an operator; each is reported once.%s\n", n, plural(n),
+	FILE *f = begin(t);
+
+	(void)fprintf(f, "%zu thing%s need%s an operator; each is reported once.%s\n", n, plural(n),
 		      n == 1 ? "s" : "", n > shown ? " Not all are shown: see history." : "");
-	end(&p, t);
+	(void)fclose(f);
 	for (size_t i = 0; i < shown; i++)
 		render_group(&ctx->attention.v[i], ctx, t);
 }

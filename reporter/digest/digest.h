@@ -66,11 +66,11 @@ struct digest_context {
 
 /* Paragraphs: [0] the head, then one a workload, then a head and one a group of what needs an operator. Every
  * text is free of control characters, of bidirectional controls and of '<' (no mention can be made), lines
- * end with
- * '\n'. */
+ * end with '\n'. */
 struct digest_text {
 	char **v;
 	size_t n;
+	size_t size; /* of the paragraph that is being written */
 };
 void digest_render(const struct digest *d, const struct digest_context *ctx, struct digest_text *ret);
 void digest_text_done(struct digest_text *t);

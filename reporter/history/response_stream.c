@@ -6,6 +6,7 @@
 #include <event2/event.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/xalloc.h"
 
 #define TRIES_MAX 5
@@ -67,9 +68,14 @@ static int send_some(struct response_stream *s, struct response *p)
 	return r;
 }
 
+static void wake(struct response_stream *s, uint64_t ms)
+{
+	if (s->n > 0 && !s->full)
+		(void)event_add(s->run, CLOCK_TIMEVAL(ms));
+}
+
 static void on_run(evutil_socket_t fd, short what, void *arg)
 {
-	const struct timeval soon = { 0, 0 }, later = { 1, 0 };
 	struct response_stream *s = arg;
 	bool trouble = false;
 	size_t kept = 0;
@@ -86,8 +92,7 @@ static void on_run(evutil_socket_t fd, short what, void *arg)
 			s->responses[kept++] = s->responses[i];
 	}
 	s->n = kept;
-	if (s->n > 0 && !s->full)
-		(void)event_add(s->run, trouble ? &later : &soon);
+	wake(s, trouble ? 1000 : 0);
 }
 
 struct response_stream *response_stream_new(struct event_base *base, const struct response_stream_ops *ops,
@@ -112,25 +117,17 @@ void response_stream_free(struct response_stream **s)
 	*s = NULL;
 }
 
-static void wake(struct response_stream *s)
-{
-	const struct timeval soon = { 0, 0 };
-
-	if (s->n > 0 && !s->full)
-		(void)event_add(s->run, &soon);
-}
-
 bool response_stream_add(struct response_stream *s, struct query *c)
 {
 	if (s->n == RESPONSES_MAX)
 		return false;
 	s->responses[s->n++] = (struct response){ .query = c };
-	wake(s);
+	wake(s, 0);
 	return true;
 }
 
 void response_stream_room(struct response_stream *s)
 {
 	s->full = false;
-	wake(s);
+	wake(s, 0);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/xalloc.h"
 
 /* Largest answer read. */
@@ -38,9 +39,7 @@ static void on_deliver(evutil_socket_t fd, short what, void *arg)
 
 static void deliver(struct webhook *w)
 {
-	static const struct timeval now = { 0, 0 };
-
-	(void)event_add(w->deliver, &now);
+	(void)event_add(w->deliver, CLOCK_TIMEVAL(0));
 }
 
 struct webhook *webhook_new(struct event_base *base, webhook_answer_fn *fn, void *ctx)

@@ -10,22 +10,10 @@
 
 #include <string.h>
 
-static void ok(struct call *c)
-{
-	call_answer_json(c, 200, json_pack("{s:b}", "ok", 1));
-}
-
 static void refuse(struct call *c, const char *why)
 {
-	call_answer_json(c, 400, json_pack("{s:b, s:s}", "ok", 0, "error", why));
-}
-
-static void answer(struct call *c, const char *error)
-{
-	if (error)
-		refuse(c, error);
-	else
-		ok(c);
+	if (why)
+		call_answer_json(c, 400, json_pack("{s:b, s:s}", "ok", 0, "error", why));
 }
 
 /* A number from the query or the body. */
@@ -41,40 +29,33 @@ static double value(const struct call *c, const char *key, double otherwise)
 
 static void add_faults(struct call *c)
 {
-	answer(c, faults_add(c->sim->faults, c->body));
-}
-
-static void clear_faults(struct call *c)
-{
-	faults_clear(c->sim->faults);
-	ok(c);
-}
-
-static void get_faults(struct call *c)
-{
-	call_answer_json(c, 200, faults_list(c->sim->faults));
+	refuse(c, faults_add(c->sim, c->body));
 }
 
 static void add_hook(struct call *c)
 {
-	answer(c, hooks_add(c->sim->hooks, c->body));
+	refuse(c, hooks_add(c->sim, c->body));
 }
 
-static void clear_hooks(struct call *c)
+/* That of the faults or of the hooks. */
+static json_t *rules(const struct call *c)
 {
-	hooks_clear(c->sim->hooks);
-	ok(c);
+	return strcmp(c->path, "/_sim/hook") ? c->sim->faults : c->sim->hooks;
 }
 
-static void get_hooks(struct call *c)
+static void clear_rules(struct call *c)
 {
-	call_answer_json(c, 200, hooks_list(c->sim->hooks));
+	json_array_clear(rules(c));
+}
+
+static void get_rules(struct call *c)
+{
+	call_answer_json(c, 200, json_incref(rules(c)));
 }
 
 static void compact(struct call *c)
 {
 	store_compact(c->sim->store);
-	ok(c);
 }
 
 static void close_watches(struct call *c)
@@ -95,62 +76,51 @@ static void close_watches(struct call *c)
 				    "a fault that a test has asked for");
 	watches_close(c->sim->watches, status);
 	json_decref(status);
-	ok(c);
 }
 
 static void close_connections(struct call *c)
 {
 	http_server_close_all(c->sim->http);
-	ok(c);
 }
 
 static void pause_watches(struct call *c)
 {
 	watches_pause(c->sim->watches, (unsigned)value(c, "ms", 1000));
-	ok(c);
 }
 
 static void bookmarks(struct call *c)
 {
 	watches_bookmark(c->sim->watches, (unsigned)value(c, "count", 1), (uint64_t)value(c, "behind", 0));
-	ok(c);
 }
 
 static void repeat_events(struct call *c)
 {
 	watches_repeat(c->sim->watches, (uint64_t)value(c, "count", 1));
-	ok(c);
 }
 
 static void giant_event(struct call *c)
 {
 	watches_giant(c->sim->watches, (size_t)value(c, "bytes", 200e6));
-	ok(c);
 }
 
 static void deny(struct call *c)
 {
-	const char *user = util_str(c->body, "user"), *verb = util_str(c->body, "verb");
-
-	if (!json_is_object(c->body)) {
+	if (json_is_object(c->body))
+		auth_deny(c->sim->auth, c->body);
+	else
 		refuse(c, "a body is wanted: {\"user\", \"verb\", \"resource\", \"namespace\"}");
-		return;
-	}
-	auth_deny(c->sim->auth, user, verb, util_str(c->body, "resource"), util_str(c->body, "namespace"));
-	ok(c);
 }
 
 static void undeny(struct call *c)
 {
 	auth_undeny(c->sim->auth, call_query(c, "user"));
-	ok(c);
 }
 
 static void add_token(struct call *c)
 {
 	const char *text = util_str(c->body, "token");
 
-	answer(c, text && auth_add(c->sim->auth, text)
+	refuse(c, text && auth_add(c->sim->auth, text)
 			  ? NULL
 			  : "a body is wanted: {\"token\": \"TOKEN=USER[:RULE...]\"}");
 }
@@ -159,25 +129,22 @@ static void remove_token(struct call *c)
 {
 	const char *token = call_query(c, "token");
 
-	answer(c, token && auth_revoke(c->sim->auth, token) ? NULL : "?token= names no token");
+	refuse(c, token && auth_revoke(c->sim->auth, token) ? NULL : "?token= names no token");
 }
 
 static void skew(struct call *c)
 {
 	util_clock_skew_set(value(c, "seconds", 0));
-	ok(c);
 }
 
 static void storm(struct call *c)
 {
 	double rate = value(c, "ratePerSecond", 1000), seconds = value(c, "seconds", 1);
 
-	if (rate <= 0 || seconds <= 0) {
+	if (rate <= 0 || seconds <= 0)
 		refuse(c, "ratePerSecond and seconds are greater than 0");
-		return;
-	}
-	storm_start(c->sim->storm, (size_t)value(c, "pods", 0), rate, seconds);
-	ok(c);
+	else
+		storm_start(c->sim->storm, (size_t)value(c, "pods", 0), rate, seconds);
 }
 
 static void stats(struct call *c)
@@ -217,7 +184,6 @@ static void quit(struct call *c)
 	struct timeval soon = { .tv_usec = 20000 };
 
 	event_base_once(c->sim->base, -1, EV_TIMEOUT, on_quit, c->sim, &soon);
-	ok(c);
 }
 
 static const struct {
@@ -225,11 +191,11 @@ static const struct {
 	void (*run)(struct call *c);
 } endpoints[] = {
 	{ "POST", "/_sim/faults", add_faults },
-	{ "GET", "/_sim/faults", get_faults },
-	{ "DELETE", "/_sim/faults", clear_faults },
+	{ "GET", "/_sim/faults", get_rules },
+	{ "DELETE", "/_sim/faults", clear_rules },
 	{ "POST", "/_sim/hook", add_hook },
-	{ "GET", "/_sim/hook", get_hooks },
-	{ "DELETE", "/_sim/hook", clear_hooks },
+	{ "GET", "/_sim/hook", get_rules },
+	{ "DELETE", "/_sim/hook", clear_rules },
 	{ "POST", "/_sim/compact", compact },
 	{ "POST", "/_sim/close-watches", close_watches },
 	{ "POST", "/_sim/close-connections", close_connections },
@@ -246,22 +212,27 @@ static const struct {
 	{ "GET", "/_sim/stats", stats },
 	{ "POST", "/_sim/quit", quit },
 };
+enum { ENDPOINTS = sizeof(endpoints) / sizeof(endpoints[0]) };
 
 void admin_run(struct call *c)
 {
 	bool has_body = c->http && c->http->body_size;
 	json_error_t error;
+	size_t i = 0;
 
 	if (has_body)
 		c->body = json_loadb(c->http->body, c->http->body_size, 0, &error);
-	if (has_body && !c->body) {
+	while (i < ENDPOINTS &&
+	       (strcmp(endpoints[i].method, c->method) || strcmp(endpoints[i].path, c->path)))
+		i++;
+	if (has_body && !c->body)
 		refuse(c, error.text);
-	} else {
+	else if (i < ENDPOINTS)
+		endpoints[i].run(c);
+	else
 		call_answer_json(
 			c, 404, json_pack("{s:b, s:s}", "ok", 0, "error", "no such endpoint; see README.md"));
-		for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++)
-			if (!strcmp(endpoints[i].method, c->method) && !strcmp(endpoints[i].path, c->path))
-				endpoints[i].run(c);
-	}
+	if (!c->out)
+		call_answer_json(c, 200, json_pack("{s:b}", "ok", 1));
 	log_flush(c->sim->log);
 }

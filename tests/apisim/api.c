@@ -155,7 +155,6 @@ static bool misplaced(const struct call *c)
 static void run_verb(struct call *c)
 {
 	bool scale = !strcmp(c->sub, "scale"), status = !strcmp(c->sub, "status");
-	size_t known = 0;
 
 	if ((scale && !c->kind->replicas) || (status && !c->kind->status) || (*c->sub && !scale && !status)) {
 		call_answer_status(
@@ -169,22 +168,23 @@ static void run_verb(struct call *c)
 	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
 		if (strcmp(routes[i].sub, c->sub) != 0 || strcmp(routes[i].verb, c->verb) != 0)
 			continue;
-		known = 1;
 		if (read_write(c))
 			routes[i].run(c);
-		break;
+		return;
 	}
-	if (!known)
-		call_answer_status(
-			c, status_new(405, "MethodNotAllowed",
-				      "the server does not allow this method on the requested resource"));
+	call_answer_status(c, not_allowed());
+}
+
+static bool is_health(const struct call *c)
+{
+	return !strcmp(c->path, "/readyz") || !strcmp(c->path, "/livez") || !strcmp(c->path, "/healthz");
 }
 
 static void run_plain(struct call *c)
 {
 	json_t *doc;
 
-	if (!strcmp(c->path, "/readyz") || !strcmp(c->path, "/livez") || !strcmp(c->path, "/healthz")) {
+	if (is_health(c)) {
 		call_answer_text(c, 200, "text/plain; charset=utf-8", "ok");
 		return;
 	}
@@ -202,11 +202,6 @@ static void run_plain(struct call *c)
 			c, status_new(404, "NotFound", "the server could not find the requested resource"));
 	else
 		call_answer_text(c, 404, "text/plain; charset=utf-8", "404 page not found\n");
-}
-
-static bool is_health(const struct call *c)
-{
-	return !strcmp(c->path, "/readyz") || !strcmp(c->path, "/livez") || !strcmp(c->path, "/healthz");
 }
 
 static void run(struct call *c)
@@ -262,16 +257,16 @@ void api_send(struct call *c)
 static void finish(struct call *c)
 {
 	struct sim *sim = c->sim;
-	struct hook_run *after;
+	json_t *after;
 
-	hooks_run_before(sim->hooks, c);
+	hooks_run(sim, hooks_take(c, true));
 	if (!faults_answer(c))
 		run(c);
 	log_call(sim->log, c, c->kept ? "start" : NULL);
 	count(sim, c);
-	after = hooks_take_after(sim->hooks, c);
+	after = hooks_take(c, false);
 	faults_send(c);
-	hooks_run_after(sim, after);
+	hooks_run(sim, after);
 }
 
 void api_on_request(void *arg, struct http_request *req)
@@ -286,8 +281,15 @@ void api_on_request(void *arg, struct http_request *req)
 		admin_run(c);
 		api_send(c);
 	} else {
-		faults_apply(sim->faults, c, finish);
+		faults_apply(c, finish);
 	}
+}
+
+void api_before_send(void *arg)
+{
+	const struct sim *sim = arg;
+
+	log_flush(sim->log);
 }
 
 int api_run_internal(struct sim *sim, const char *method, const char *path, json_t *body)

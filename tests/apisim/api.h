@@ -8,6 +8,9 @@
 /* Handler of the HTTP server; arg is the struct sim. */
 void api_on_request(void *arg, struct http_request *req);
 
+/* A line of the log is there when the client has the answer: this writes them. arg is the struct sim. */
+void api_before_send(void *arg);
+
 /* Runs a request of a hook at once; returns its status code. body is taken. */
 int api_run_internal(struct sim *sim, const char *method, const char *path, json_t *body);
 

@@ -5,93 +5,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct rule {
-	struct rule *next;
-	char *user, *verbs, *resource, *ns;
-	bool allow, dynamic;
-};
-
-struct token {
-	struct token *next;
-	char *token, *user;
-};
-
 struct auth {
-	struct token *tokens;
-	struct rule *rules;
-	bool required;
+	json_t *tokens; /* token -> user */
+	json_t *users;  /* all there ever were: calls under way borrow the names */
+	json_t *rules;  /* as a body of /_sim/deny; "verb" may be several, with "allow" or "dynamic" */
 };
 
 struct auth *auth_new(void)
 {
-	return util_alloc(sizeof(struct auth));
-}
+	struct auth *a = util_alloc(sizeof(*a));
 
-static void rule_free(struct rule *r)
-{
-	free(r->user);
-	free(r->verbs);
-	free(r->resource);
-	free(r->ns);
-	free(r);
-}
-
-static void token_free(struct token *t)
-{
-	free(t->token);
-	free(t->user);
-	free(t);
+	*a = (struct auth){ json_object(), json_array(), json_array() };
+	return a;
 }
 
 void auth_free(struct auth *a)
 {
-	while (a->rules) {
-		struct rule *r = a->rules;
-
-		a->rules = r->next;
-		rule_free(r);
-	}
-	while (a->tokens) {
-		struct token *t = a->tokens;
-
-		a->tokens = t->next;
-		token_free(t);
-	}
+	json_decref(a->tokens);
+	json_decref(a->users);
+	json_decref(a->rules);
 	free(a);
 }
 
-static struct rule *add_rule(struct auth *a, const char *user, const char *verbs, const char *resource,
-			     const char *ns)
+void auth_deny(struct auth *a, json_t *rule)
 {
-	struct rule *r = util_alloc(sizeof(*r));
-
-	r->user = util_strdup(user ? user : "*");
-	r->verbs = util_strdup(verbs ? verbs : "*");
-	r->resource = util_strdup(resource ? resource : "*");
-	r->ns = util_strdup(ns ? ns : "*");
-	r->next = a->rules;
-	a->rules = r;
-	return r;
-}
-
-void auth_deny(struct auth *a, const char *user, const char *verb, const char *resource, const char *ns)
-{
-	add_rule(a, user, verb, resource, ns)->dynamic = true;
+	json_object_set_new(rule, "dynamic", json_true());
+	json_array_append(a->rules, rule);
 }
 
 void auth_undeny(struct auth *a, const char *user)
 {
-	struct rule **at = &a->rules;
+	for (size_t i = json_array_size(a->rules); i-- > 0;) {
+		const json_t *r = json_array_get(a->rules, i);
 
-	while (*at) {
-		struct rule *r = *at;
-
-		if (r->dynamic && (!user || !strcmp(r->user, user))) {
-			*at = r->next;
-			rule_free(r);
-		} else {
-			at = &r->next;
-		}
+		if (json_object_get(r, "dynamic") && (!user || util_streq(util_str(r, "user"), user)))
+			json_array_remove(a->rules, i);
 	}
 }
 
@@ -105,14 +53,15 @@ static bool parse_rule(struct auth *a, const char *user, char *text)
 	*resource++ = '\0';
 	if (ns)
 		*ns++ = '\0';
-	add_rule(a, user, text + allow, resource, ns)->allow = allow;
+	json_array_append_new(a->rules,
+			      json_pack("{s:s, s:s, s:s, s:s*, s:b}", "user", user, "verb", text + allow,
+					"resource", resource, "namespace", ns, "allow", allow));
 	return true;
 }
 
 bool auth_add(struct auth *a, const char *text)
 {
 	char *copy = util_strdup(text), *save = NULL, *user = strchr(copy, '='), *rule;
-	struct token *t;
 	bool ok = user != NULL && user != copy;
 
 	if (ok) {
@@ -123,12 +72,8 @@ bool auth_add(struct auth *a, const char *text)
 	while (ok && (rule = strtok_r(NULL, ":", &save)))
 		ok = parse_rule(a, user, rule);
 	if (ok) {
-		t = util_alloc(sizeof(*t));
-		t->token = util_strdup(copy);
-		t->user = util_strdup(user);
-		t->next = a->tokens;
-		a->tokens = t;
-		a->required = true;
+		json_object_set_new(a->tokens, copy, json_string(user));
+		json_array_append(a->users, json_object_get(a->tokens, copy));
 	}
 	free(copy);
 	return ok;
@@ -136,39 +81,29 @@ bool auth_add(struct auth *a, const char *text)
 
 bool auth_revoke(struct auth *a, const char *token)
 {
-	for (struct token *t = a->tokens; t; t = t->next)
-		if (util_streq(t->token, token)) {
-			/* Calls under way borrow the user's name: only the token goes. */
-			free(t->token);
-			t->token = NULL;
-			return true;
-		}
-	return false;
+	return json_object_del(a->tokens, token) == 0;
 }
 
 bool auth_check_token(struct auth *a, struct call *c)
 {
 	const char *given = c->http ? c->http->authorization : "";
+	const char *user = strncasecmp(given, "Bearer ", 7) ? NULL : util_str(a->tokens, given + 7);
 
-	if (!a->required || c->internal) {
-		c->user = "admin";
-		return true;
-	}
-	if (!strncasecmp(given, "Bearer ", 7))
-		for (struct token *t = a->tokens; t; t = t->next)
-			if (util_streq(t->token, given + 7)) {
-				c->user = t->user;
-				return true;
-			}
-	call_answer_status(c, status_new(401, "Unauthorized", "Unauthorized"));
-	return false;
+	if (!json_array_size(a->users) || c->internal)
+		user = "admin";
+	if (user)
+		c->user = user;
+	else
+		call_answer_status(c, status_new(401, "Unauthorized", "Unauthorized"));
+	return user != NULL;
 }
 
-static bool verb_listed(const char *verbs, const char *verb)
+static bool verb_listed(const json_t *rule, const char *verb)
 {
+	const char *verbs = util_str(rule, "verb");
 	size_t n = strlen(verb);
 
-	if (!strcmp(verbs, "*"))
+	if (util_fits(rule, "verb", verb))
 		return true;
 	for (const char *p = verbs; *p; p += strcspn(p, ",") + (p[strcspn(p, ",")] == ','))
 		if (strcspn(p, ",") == n && !strncmp(p, verb, n))
@@ -176,26 +111,27 @@ static bool verb_listed(const char *verbs, const char *verb)
 	return false;
 }
 
-static bool applies(const struct rule *r, const struct call *c, const char *resource)
+static bool applies(const json_t *rule, const struct call *c, const char *resource)
 {
-	return (!strcmp(r->user, "*") || !strcmp(r->user, c->user)) && verb_listed(r->verbs, c->verb) &&
-	       (!strcmp(r->resource, "*") || !strcmp(r->resource, resource)) &&
-	       (!strcmp(r->ns, "*") || !strcmp(r->ns, c->ns));
+	return util_fits(rule, "user", c->user) && verb_listed(rule, c->verb) &&
+	       util_fits(rule, "resource", resource) && util_fits(rule, "namespace", c->ns);
 }
 
 bool auth_check_access(struct auth *a, struct call *c)
 {
 	bool listed = false, allowed = false, denied = false;
 	char resource[160];
+	json_t *r;
+	size_t i;
 
 	if (c->internal)
 		return true;
 	snprintf(resource, sizeof(resource), "%s%s%s", c->resource, *c->sub ? "/" : "", c->sub);
-	for (const struct rule *r = a->rules; r; r = r->next) {
+	json_array_foreach (a->rules, i, r) {
 		bool hit = applies(r, c, resource);
 
-		if (r->allow) {
-			listed |= !strcmp(r->user, c->user);
+		if (json_is_true(json_object_get(r, "allow"))) {
+			listed |= util_streq(util_str(r, "user"), c->user);
 			allowed |= hit;
 		} else {
 			denied |= hit;

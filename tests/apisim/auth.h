@@ -17,8 +17,9 @@ bool auth_add(struct auth *a, const char *text);
 /* Forgets a token; false when there is none. */
 bool auth_revoke(struct auth *a, const char *token);
 
-/* Adds or removes a rule of a user at run time; NULL stands for anything, in remove as in deny. */
-void auth_deny(struct auth *a, const char *user, const char *verb, const char *resource, const char *ns);
+/* Adds a rule {"user", "verb", "resource", "namespace"} at run time, of which an absent one stands for
+ * anything, and keeps it; removes those of a user (NULL: of all). */
+void auth_deny(struct auth *a, json_t *rule);
 void auth_undeny(struct auth *a, const char *user);
 
 /* Sets call->user and returns true, or answers 401. Without any token configured everybody is "admin". */

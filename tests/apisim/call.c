@@ -146,6 +146,7 @@ void call_free(struct call *c)
 	free(c->headers);
 	free(c->fault_type);
 	json_decref(c->body);
+	json_decref(c->fault);
 	object_unref(c->before);
 	object_unref(c->answer);
 	free(c);
@@ -177,20 +178,12 @@ void call_answer_text(struct call *c, int code, const char *type, const char *te
 	evbuffer_add(begin(c, code, type), text, strlen(text));
 }
 
-void call_protobuf_body(struct evbuffer *out, const char *kind, const void *raw, size_t n)
-{
-	char head[64];
-
-	evbuffer_add(out, head, podpb_envelope(head, kind, n));
-	evbuffer_add(out, raw, n);
-	evbuffer_add(out, PODPB_TAIL, PODPB_TAIL_SIZE);
-}
-
 void call_answer_status(struct call *c, json_t *status)
 {
 	int code = (int)json_integer_value(json_object_get(status, "code"));
 	json_t *retry = object_at(status, "details.retryAfterSeconds");
 	struct pb_buf b;
+	char head[64];
 
 	if (json_integer_value(retry) && !c->headers)
 		c->headers = util_format("Retry-After: %d\r\n", (int)json_integer_value(retry));
@@ -200,7 +193,9 @@ void call_answer_status(struct call *c, json_t *status)
 	}
 	pb_init(&b, 512);
 	podpb_status(&b, status);
-	call_protobuf_body(begin(c, code, TYPE_PROTOBUF), "Status", b.data + b.at, pb_size(&b));
+	evbuffer_add(begin(c, code, TYPE_PROTOBUF), head, podpb_envelope(head, "Status", pb_size(&b)));
+	evbuffer_add(c->out, b.data + b.at, pb_size(&b));
+	evbuffer_add(c->out, PODPB_TAIL, PODPB_TAIL_SIZE);
 	pb_done(&b);
 	json_decref(status);
 }

@@ -9,9 +9,6 @@
 #include "tests/apisim/store.h"
 
 struct auth;
-struct fault;
-struct faults;
-struct hooks;
 struct log;
 struct watches;
 struct storm;
@@ -23,8 +20,7 @@ struct sim {
 	struct store *store;
 	struct http_server *http;
 	struct auth *auth;
-	struct faults *faults;
-	struct hooks *hooks;
+	json_t *faults, *hooks; /* lists of rules, each with how often it was used */
 	struct log *log;
 	struct watches *watches;
 	struct storm *storm;
@@ -62,8 +58,8 @@ struct call {
 	char *headers; /* owned, or NULL */
 	struct evbuffer *out;
 	struct stream *stream;
-	int64_t length;      /* of the stream, -1: unknown */
-	struct fault *fault; /* counted; what faults.c has found for it */
+	int64_t length; /* of the stream, -1: unknown */
+	json_t *fault;  /* the rule that faults.c has found for it, or NULL */
 	char *fault_type;
 	/* For the log: */
 	char uid[64];
@@ -93,8 +89,5 @@ void call_note_after(struct call *c, struct obj *o);
 
 #define TYPE_JSON     "application/json"
 #define TYPE_PROTOBUF "application/vnd.kubernetes.protobuf"
-
-/* The whole body of a protobuf answer: envelope and what b holds. */
-void call_protobuf_body(struct evbuffer *out, const char *kind, const void *raw, size_t n);
 
 #endif

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shared by the list and the calls it has struck. */
-struct fault {
-	unsigned refs;
-	json_t *rule;
-	int64_t after, count, hits;
-	struct fault *next;
-};
-
-struct faults {
-	struct fault *first, **last;
-};
-
 /* A call that waits for its delay. */
 struct delayed {
 	struct call *c;
@@ -25,56 +13,23 @@ struct delayed {
 	struct event *timer;
 };
 
-static const char *text(const struct fault *f, const char *key)
+static const char *text(const json_t *rule, const char *key)
 {
-	const char *s = util_str(f->rule, key);
+	const char *s = util_str(rule, key);
 
 	return s ? s : "";
 }
 
-static int64_t number(const struct fault *f, const char *key, int64_t otherwise)
+static int64_t number(const json_t *rule, const char *key, int64_t otherwise)
 {
-	json_t *v = json_object_get(f->rule, key);
+	json_t *v = json_object_get(rule, key);
 
 	return json_is_number(v) ? (int64_t)json_number_value(v) : otherwise;
 }
 
-static bool flag(const struct fault *f, const char *key)
+static bool flag(const json_t *rule, const char *key)
 {
-	return json_is_true(json_object_get(f->rule, key));
-}
-
-struct faults *faults_new(void)
-{
-	struct faults *f = util_alloc(sizeof(*f));
-
-	f->last = &f->first;
-	return f;
-}
-
-static void fault_unref(struct fault *f)
-{
-	if (!f || --f->refs)
-		return;
-	json_decref(f->rule);
-	free(f);
-}
-
-void faults_clear(struct faults *f)
-{
-	while (f->first) {
-		struct fault *x = f->first;
-
-		f->first = x->next;
-		fault_unref(x);
-	}
-	f->last = &f->first;
-}
-
-void faults_free(struct faults *f)
-{
-	faults_clear(f);
-	free(f);
+	return json_is_true(json_object_get(rule, key));
 }
 
 static const char *const known[] = { "verb",          "resource",     "subresource", "namespace",
@@ -102,79 +57,46 @@ static const char *check(const json_t *rule)
 	return NULL;
 }
 
-static void add(struct faults *f, json_t *rule)
+static void add(struct sim *sim, json_t *rule)
 {
-	struct fault *x = util_alloc(sizeof(*x));
-
-	x->refs = 1;
-	x->rule = json_deep_copy(rule);
-	x->after = number(x, "after", 0);
-	x->count = number(x, "count", 1);
-	*f->last = x;
-	f->last = &x->next;
+	json_object_set_new(rule, "hits", json_integer(0));
+	json_array_append(sim->faults, rule);
 }
 
-const char *faults_add(struct faults *f, const json_t *rules)
+const char *faults_add(struct sim *sim, json_t *rules)
 {
+	const char *error = json_is_array(rules) ? NULL : check(rules);
 	json_t *rule;
 	size_t i;
-	const char *error;
 
-	if (json_is_object(rules)) {
-		error = check(rules);
-		if (!error)
-			add(f, (json_t *)(uintptr_t)rules);
-		return error;
-	}
-	if (!json_is_array(rules))
-		return "a list of rules is wanted";
-	json_array_foreach (rules, i, rule) {
-		error = check(rule);
-		if (error)
-			return error;
-	}
+	if (!error && json_is_object(rules))
+		add(sim, rules);
 	json_array_foreach (rules, i, rule)
-		add(f, rule);
-	return NULL;
+		if (!error)
+			error = check(rule);
+	json_array_foreach (rules, i, rule)
+		if (!error)
+			add(sim, rule);
+	return error;
 }
 
-json_t *faults_list(const struct faults *f)
-{
-	json_t *list = json_array();
-
-	for (const struct fault *x = f->first; x; x = x->next) {
-		json_t *row = json_deep_copy(x->rule);
-
-		json_object_set_new(row, "hits", json_integer(x->hits));
-		json_array_append_new(list, row);
-	}
-	return list;
-}
-
-/* A field of a rule: absent or "*" means anything. */
-static bool fits(const struct fault *f, const char *key, const char *value)
-{
-	const char *want = util_str(f->rule, key);
-
-	return !want || !strcmp(want, "*") || !strcmp(want, value);
-}
-
-static bool strikes(struct fault *f, const struct call *c)
+static bool strikes(json_t *rule, const struct call *c)
 {
 	/* "subresource" absent means the object itself, so that a rule for pods does not hit their status. */
-	const char *sub = text(f, "subresource");
+	const char *sub = text(rule, "subresource");
+	const int64_t count = number(rule, "count", 1), hits = number(rule, "hits", 0),
+		      passed = number(rule, "passed", 0);
 
-	if (!fits(f, "verb", c->verb) || !fits(f, "resource", c->resource) || !fits(f, "namespace", c->ns) ||
-	    !fits(f, "name", c->name) || !fits(f, "path", c->path) || !f->count ||
+	if (!util_fits(rule, "verb", c->verb) || !util_fits(rule, "resource", c->resource) ||
+	    !util_fits(rule, "namespace", c->ns) || !util_fits(rule, "name", c->name) ||
+	    !util_fits(rule, "path", c->path) || (count >= 0 && hits >= count) ||
 	    (strcmp(sub, "*") != 0 && strcmp(sub, c->sub) != 0))
 		return false;
-	if (f->after > 0) {
-		f->after--;
+	if (passed < number(rule, "after", 0)) {
+		json_object_set_new(rule, "passed", json_integer(passed + 1));
 		return false;
 	}
-	if (f->count > 0)
-		f->count--;
-	f->hits++;
+	json_object_set_new(rule, "hits", json_integer(hits + 1));
 	return true;
 }
 
@@ -199,23 +121,20 @@ static void later(struct call *c, int64_t ms, void (*next)(struct call *c))
 	event_add(d->timer, &tv);
 }
 
-void faults_apply(struct faults *faults, struct call *c, void (*next)(struct call *c))
+void faults_apply(struct call *c, void (*next)(struct call *c))
 {
-	struct fault *f = faults->first;
+	json_t *rule;
 	int64_t ms;
+	size_t i;
 
-	while (f && !strikes(f, c))
-		f = f->next;
-	if (f) {
-		c->fault = f;
-		f->refs++;
-		ms = number(f, "delayMs", 0);
-		if (ms > 0) {
-			later(c, ms, next);
-			return;
-		}
-	}
-	next(c);
+	json_array_foreach (c->sim->faults, i, rule)
+		if (!c->fault && strikes(rule, c))
+			c->fault = json_incref(rule);
+	ms = number(c->fault, "delayMs", 0);
+	if (ms > 0)
+		later(c, ms, next);
+	else
+		next(c);
 }
 
 static void answer_garbage(struct call *c)
@@ -232,13 +151,13 @@ static void answer_garbage(struct call *c)
 }
 
 /* NULL or header lines; the caller's. */
-static char *extra_headers(const struct fault *f, const char *retry)
+static char *extra_headers(const json_t *f, const char *retry)
 {
 	char *lines = *retry ? util_format("Retry-After: %s\r\n", retry) : NULL, *more;
 	const char *name;
 	json_t *value;
 
-	json_object_foreach (json_object_get(f->rule, "headers"), name, value) {
+	json_object_foreach (json_object_get(f, "headers"), name, value) {
 		more = util_format("%s%s: %s\r\n", lines ? lines : "", name,
 				   json_is_string(value) ? json_string_value(value) : "");
 		free(lines);
@@ -247,13 +166,13 @@ static char *extra_headers(const struct fault *f, const char *retry)
 	return lines;
 }
 
-static void answer_status(struct call *c, const struct fault *f, int code)
+static void answer_status(struct call *c, const json_t *f, int code)
 {
 	const char *reason = text(f, "reason"), *body = text(f, "bodyText"), *type = text(f, "contentType");
 	const char *message = text(f, "message"), *retry = text(f, "retryAfter");
 
 	c->headers = extra_headers(f, retry);
-	if (json_object_get(f->rule, "bodyText")) {
+	if (json_object_get(f, "bodyText")) {
 		c->fault_type = util_strdup(*type ? type : "text/plain; charset=utf-8");
 		call_answer_text(c, code, c->fault_type, body);
 		return;
@@ -265,7 +184,7 @@ static void answer_status(struct call *c, const struct fault *f, int code)
 
 bool faults_answer(struct call *c)
 {
-	const struct fault *f = c->fault;
+	const json_t *f = c->fault;
 	int64_t code = f ? number(f, "status", 0) : 0;
 
 	if (!f)
@@ -276,7 +195,7 @@ bool faults_answer(struct call *c)
 		c->code = 0;
 	else if (code)
 		answer_status(c, f, (int)code);
-	else if (json_object_get(f->rule, "bodyText"))
+	else if (json_object_get(f, "bodyText"))
 		answer_status(c, f, 200);
 	else
 		return false;
@@ -294,14 +213,13 @@ static void drop(struct call *c, bool close)
 
 void faults_send(struct call *c)
 {
-	struct fault *f = c->fault;
+	const json_t *f = c->fault;
 	int64_t ms;
 
 	if (!f) {
 		api_send(c);
 		return;
 	}
-	c->fault = NULL;
 	c->http->cut_after = number(f, "cutAfterBytes", -1);
 	c->http->header_padding = (size_t)number(f, "headerBytes", 0);
 	c->http->no_length_check = flag(f, "wrongLength");
@@ -313,5 +231,4 @@ void faults_send(struct call *c)
 		later(c, ms, api_send);
 	else
 		api_send(c);
-	fault_unref(f);
 }

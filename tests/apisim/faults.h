@@ -5,19 +5,13 @@
 
 #include "tests/apisim/call.h"
 
-struct faults *faults_new(void);
-void faults_free(struct faults *f);
-
-/* Adds rules from a JSON list (or one object). NULL, or why it is refused. */
-const char *faults_add(struct faults *f, const json_t *rules);
-void faults_clear(struct faults *f);
-
-/* Each rule with how often it has struck; the caller's. */
-json_t *faults_list(const struct faults *f);
+/* Adds a list of rules (or one object) to sim->faults; keeps them, and counts in them. NULL, or why it is
+ * refused. */
+const char *faults_add(struct sim *sim, json_t *rules);
 
 /* Finds the rule for the call, if any, and then runs `next`, now or after the rule's delay. May end the call
  * itself. */
-void faults_apply(struct faults *f, struct call *c, void (*next)(struct call *c));
+void faults_apply(struct call *c, void (*next)(struct call *c));
 
 /* True when the rule found before answers the call instead of the server. */
 bool faults_answer(struct call *c);

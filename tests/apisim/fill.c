@@ -165,16 +165,16 @@ static void make_workload(struct maker *m, uint64_t number)
 	struct fill_group *by_state[FILL_POD_STATES] = { 0 }, *top;
 	char name[256];
 
-	fill_workload_init(w, number, roll(m), m->opt->namespaces, m->now);
-	w->nodes = m->opt->nodes;
+	*w = (struct fill_workload){ .seed = roll(m), .nodes = m->opt->nodes, .now = m->now };
 	w->replicas = 3 + roll(m) % 8;
 	if (w->replicas > m->opt->pods - m->made)
 		w->replicas = m->opt->pods - m->made;
 	w->pullfail = m->pullfail < m->opt->pullfail;
 	m->pullfail += w->pullfail;
+	fill_workload_init(w, number, m->opt->namespaces);
 	top = group_new(w, FILL_DEPLOYMENT);
 	top->owns_workload = true;
-	load_filled(m, kinds_find("apps", "v1", "deployments"), top, w->deployment, 0);
+	load_filled(m, kinds_find("apps", "v1", "deployments"), top, w->app, 0);
 	load_filled(m, kinds_find("apps", "v1", "replicasets"), group_new(w, FILL_REPLICA_SET), w->rs, 0);
 	for (uint64_t i = 0; i < w->replicas; i++) {
 		enum fill_text state = pod_state(m, w);

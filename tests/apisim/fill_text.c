@@ -16,24 +16,11 @@ static const char *const texts[FILL_TEXTS] = {
 	[FILL_REPLICA_SET] = REPLICA_SET,
 };
 
-static const struct {
-	const char *kind, *api_version;
-} types[FILL_TEXTS] = {
-	[FILL_RUNNING] = { "Pod", "v1" },
-	[FILL_EVICTED] = { "Pod", "v1" },
-	[FILL_TERMINATING] = { "Pod", "v1" },
-	[FILL_CRASHLOOP] = { "Pod", "v1" },
-	[FILL_PULLFAIL] = { "Pod", "v1" },
-	[FILL_DEPLOYMENT] = { "Deployment", "apps/v1" },
-	[FILL_REPLICA_SET] = { "ReplicaSet", "apps/v1" },
-};
-
 static json_t *trees[FILL_TEXTS];
 
 json_t *fill_text_tree(enum fill_text which)
 {
 	json_error_t error;
-	json_t *tree;
 	char *text;
 
 	if (trees[which])
@@ -42,14 +29,10 @@ json_t *fill_text_tree(enum fill_text which)
 	for (char *p = text; *p; p++)
 		if (*p == '\'')
 			*p = '"';
-	tree = json_loads(text, 0, &error);
-	if (!tree)
+	trees[which] = json_loads(text, 0, &error);
+	if (!trees[which])
 		util_die(70, "fill_pod.def: text %d: %s at %d", which, error.text, error.position);
 	free(text);
-	trees[which] =
-		json_pack("{s:s, s:s}", "kind", types[which].kind, "apiVersion", types[which].api_version);
-	json_object_update(trees[which], tree);
-	json_decref(tree);
 	return trees[which];
 }
 

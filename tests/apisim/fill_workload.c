@@ -6,8 +6,7 @@
 
 enum { MISSING_NODE = 90000, OUT_OF_SERVICE_NODE = 80000 };
 
-void fill_workload_init(struct fill_workload *w, uint64_t number, uint64_t seed, uint64_t namespaces,
-			int64_t now)
+void fill_workload_init(struct fill_workload *w, uint64_t number, uint64_t namespaces)
 {
 	static const char *const apps[] = { "web",      "api",      "cart",    "checkout",  "payment",
 					    "catalog",  "search",   "auth",    "session",   "mailer",
@@ -15,24 +14,34 @@ void fill_workload_init(struct fill_workload *w, uint64_t number, uint64_t seed,
 					    "notifier", "shipping", "audit",   "inventory", "recommender" };
 	static const char set[] = "bcdf456789";
 	size_t count = sizeof(apps) / sizeof(apps[0]);
-	uint64_t round = number / count, r = util_mix(seed);
+	const uint64_t seed = w->seed, round = number / count;
+	uint64_t r = util_mix(seed);
 
-	*w = (struct fill_workload){ .seed = seed, .now = now };
 	/* A name and a label of its own: Deployments of one namespace never select one another's pods. */
 	if (round)
 		snprintf(w->app, sizeof(w->app), "%s-%llu", apps[number % count],
 			 (unsigned long long)round + 1);
 	else
 		snprintf(w->app, sizeof(w->app), "%s", apps[number % count]);
-	snprintf(w->deployment, sizeof(w->deployment), "%s", w->app);
 	for (int i = 0; i < 10; i++, r /= 10)
 		w->hash[i] = set[r % 10];
-	snprintf(w->rs, sizeof(w->rs), "%s-%s", w->deployment, w->hash);
+	snprintf(w->rs, sizeof(w->rs), "%s-%s", w->app, w->hash);
 	snprintf(w->ns, sizeof(w->ns), "prod-%02llu",
 		 (unsigned long long)(util_mix(seed ^ 1) % namespaces) + 1);
 	util_uuid(w->uid, util_mix(seed ^ 2), util_mix(seed ^ 3));
 	util_uuid(w->rs_uid, util_mix(seed ^ 4), util_mix(seed ^ 5));
-	w->created = now - 7200 - (int64_t)(util_mix(seed ^ 6) % (60u * 86400u));
+	w->created = w->now - 7200 - (int64_t)(util_mix(seed ^ 6) % (60u * 86400u));
+	util_time_format(w->created, w->created_at);
+	util_time_format(w->now - 3600, w->ended_at);
+	snprintf(w->access, sizeof(w->access), "%05x", (unsigned)(seed & 0xfffff));
+	for (size_t i = 0; i < 4; i++)
+		snprintf(w->digest + 16 * i, 17, "%016llx", (unsigned long long)util_mix(seed ^ (16 + i)));
+	util_number(3 + util_mix(seed ^ 7) % 900, w->restarts);
+	snprintf(w->image, sizeof(w->image), "registry.example.com/shop/%s:%s", w->app,
+		 w->pullfail ? "1.42.8-missing" : "1.42.7");
+	util_number(w->replicas, w->count);
+	util_number(w->pullfail ? 0 : w->replicas, w->ready);
+	util_copy(w->available, sizeof(w->available), w->pullfail ? "False" : "True");
 }
 
 static uint64_t pod_seed(const struct obj *o, uint64_t salt)
@@ -108,73 +117,6 @@ static void put_started(const struct obj *o, char out[256])
 	util_time_format(o->group->w->created + 12 + o->round, out);
 }
 
-static void put_created(const struct obj *o, char out[256])
-{
-	util_time_format(o->group->w->created, out);
-}
-
-static void put_ended(const struct obj *o, char out[256])
-{
-	util_time_format(o->group->w->now - 3600, out);
-}
-
-static void put_access(const struct obj *o, char out[256])
-{
-	snprintf(out, 256, "%05x", (unsigned)(o->group->w->seed & 0xfffff));
-}
-
-static void put_digest(const struct obj *o, char out[256])
-{
-	for (int i = 0; i < 4; i++)
-		snprintf(out + 16 * i, 17, "%016llx",
-			 (unsigned long long)util_mix(o->group->w->seed ^ (uint64_t)(16 + i)));
-}
-
-static void put_restarts(const struct obj *o, char out[256])
-{
-	snprintf(out, 256, "%u", 3 + (unsigned)(util_mix(o->group->w->seed ^ 7) % 900));
-}
-
-static void put_image(const struct obj *o, char out[256])
-{
-	const struct fill_workload *w = o->group->w;
-
-	snprintf(out, 256, "registry.example.com/shop/%s:%s", w->app,
-		 w->pullfail ? "1.42.8-missing" : "1.42.7");
-}
-
-static void put_replicas(const struct obj *o, char out[256])
-{
-	snprintf(out, 256, "%llu", (unsigned long long)o->group->w->replicas);
-}
-
-static void put_ready(const struct obj *o, char out[256])
-{
-	snprintf(out, 256, "%llu", o->group->w->pullfail ? 0ull : (unsigned long long)o->group->w->replicas);
-}
-
-static void put_available(const struct obj *o, char out[256])
-{
-	snprintf(out, 256, "%s", o->group->w->pullfail ? "False" : "True");
-}
-
-#define TEXT_WORD(field)                                                                                     \
-	static void put_##field(const struct obj *o, char out[256])                                          \
-	{                                                                                                    \
-		snprintf(out, 256, "%s", o->group->w->field);                                                \
-	}
-TEXT_WORD(app)
-TEXT_WORD(deployment)
-TEXT_WORD(rs)
-TEXT_WORD(hash)
-TEXT_WORD(ns)
-TEXT_WORD(rs_uid)
-
-static void put_deployment_uid(const struct obj *o, char out[256])
-{
-	snprintf(out, 256, "%s", o->group->w->uid);
-}
-
 static void put_name(const struct obj *o, char out[256])
 {
 	snprintf(out, 256, "%.250s", o->name);
@@ -182,33 +124,35 @@ static void put_name(const struct obj *o, char out[256])
 
 static const struct {
 	const char *word;
-	void (*put)(const struct obj *o, char out[256]);
+	void (*put)(const struct obj *o, char out[256]); /* NULL: it is a text of the workload */
+	size_t off;
 } words[] = {
-	{ "created", put_created },
-	{ "app", put_app },
-	{ "pod", put_name },
-	{ "uid", put_uid },
-	{ "rv", put_rv },
-	{ "ip", put_ip },
-	{ "hostip", put_host_ip },
-	{ "node", put_node },
-	{ "cid1", put_first_id },
-	{ "cid2", put_second_id },
-	{ "started", put_started },
-	{ "ended", put_ended },
-	{ "access", put_access },
-	{ "digest", put_digest },
-	{ "restarts", put_restarts },
-	{ "image", put_image },
-	{ "replicas", put_replicas },
-	{ "ready", put_ready },
-	{ "available", put_available },
-	{ "deployment", put_deployment },
-	{ "rs", put_rs },
-	{ "hash", put_hash },
-	{ "ns", put_ns },
-	{ "rsuid", put_rs_uid },
-	{ "deployuid", put_deployment_uid },
+#define OF_WORKLOAD(member) NULL, offsetof(struct fill_workload, member)
+	{ "created", OF_WORKLOAD(created_at) },
+	{ "app", OF_WORKLOAD(app) },
+	{ "pod", put_name, 0 },
+	{ "uid", put_uid, 0 },
+	{ "rv", put_rv, 0 },
+	{ "ip", put_ip, 0 },
+	{ "hostip", put_host_ip, 0 },
+	{ "node", put_node, 0 },
+	{ "cid1", put_first_id, 0 },
+	{ "cid2", put_second_id, 0 },
+	{ "started", put_started, 0 },
+	{ "ended", OF_WORKLOAD(ended_at) },
+	{ "access", OF_WORKLOAD(access) },
+	{ "digest", OF_WORKLOAD(digest) },
+	{ "restarts", OF_WORKLOAD(restarts) },
+	{ "image", OF_WORKLOAD(image) },
+	{ "replicas", OF_WORKLOAD(count) },
+	{ "ready", OF_WORKLOAD(ready) },
+	{ "available", OF_WORKLOAD(available) },
+	{ "deployment", OF_WORKLOAD(app) },
+	{ "rs", OF_WORKLOAD(rs) },
+	{ "hash", OF_WORKLOAD(hash) },
+	{ "ns", OF_WORKLOAD(ns) },
+	{ "rsuid", OF_WORKLOAD(rs_uid) },
+	{ "deployuid", OF_WORKLOAD(uid) },
 };
 
 const char *const fill_words[] = { "pod",   "uid",        "rv",      "ip",   "hostip", "node",   "cid1",
@@ -217,10 +161,14 @@ const char *const fill_words[] = { "pod",   "uid",        "rv",      "ip",   "ho
 
 const char *fill_word(const void *arg, const char *word, size_t n, char out[256])
 {
+	const struct obj *o = arg;
+
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strncmp(words[i].word, word, n) != 0 || words[i].word[n])
 			continue;
-		words[i].put(arg, out);
+		if (!words[i].put)
+			return util_copy(out, 256, (const char *)o->group->w + words[i].off);
+		words[i].put(o, out);
 		return out;
 	}
 	return NULL;

@@ -9,9 +9,11 @@
 /* One Deployment and its ReplicaSet. */
 struct fill_workload {
 	uint64_t seed, replicas, nodes;
-	char app[40], deployment[64], rs[96], hash[16], ns[32], uid[37], rs_uid[37];
 	int64_t created, now;
 	bool pullfail;
+	char app[40], rs[96], hash[16], ns[32], uid[37], rs_uid[37]; /* the Deployment is called as the app */
+	char created_at[21], ended_at[21], access[6], digest[65], image[96];
+	char restarts[21], count[21], ready[21], available[6];
 };
 
 /* Objects of one workload made from one text: all alike but for the words below. */
@@ -24,9 +26,9 @@ struct fill_group {
 	json_t *labels; /* of its objects, made when first asked for */
 };
 
-/* Workload number `number` of a cluster: its names, times and uids, all from the seed. */
-void fill_workload_init(struct fill_workload *w, uint64_t number, uint64_t seed, uint64_t namespaces,
-			int64_t now);
+/* Workload number `number` of a cluster: its names, times and uids, all from the seed. That, replicas,
+ * nodes, now and pullfail are set. */
+void fill_workload_init(struct fill_workload *w, uint64_t number, uint64_t namespaces);
 
 /* The value of a word for an object (arg is its struct obj); a fill_word_fn. */
 const char *fill_word(const void *arg, const char *word, size_t n, char out[256]);

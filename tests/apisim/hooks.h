@@ -5,21 +5,13 @@
 
 #include "tests/apisim/call.h"
 
-struct hooks *hooks_new(void);
-void hooks_free(struct hooks *h);
+/* Adds one to sim->hooks; keeps it, and counts in it. NULL, or why it is refused. */
+const char *hooks_add(struct sim *sim, json_t *hook);
 
-/* Adds one from JSON; NULL, or why it is refused. */
-const char *hooks_add(struct hooks *h, const json_t *hook);
-void hooks_clear(struct hooks *h);
+/* The lists of steps of all hooks for the call, at the one moment or the other; they count as run. */
+json_t *hooks_take(const struct call *c, bool before);
 
-/* Each hook with how often it has run; the caller's. */
-json_t *hooks_list(const struct hooks *h);
-
-/* Runs those that match and say "before". */
-void hooks_run_before(struct hooks *h, const struct call *c);
-
-/* What is to be done once the call is answered (the call itself is gone then); NULL: nothing. */
-struct hook_run *hooks_take_after(struct hooks *h, const struct call *c);
-void hooks_run_after(struct sim *sim, struct hook_run *run);
+/* Runs and releases what hooks_take gave; the call itself may be gone. */
+void hooks_run(struct sim *sim, json_t *lists);
 
 #endif

@@ -11,6 +11,7 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <arpa/inet.h>
 #include <time.h>
 
@@ -26,7 +27,7 @@ struct http_server {
 	SSL_CTX *tls;
 	http_handler handler;
 	void *arg;
-	struct http_conn *conns;
+	LIST_HEAD(, http_conn) conns;
 	uint64_t bytes;
 	struct text head; /* room for that of an answer */
 	time_t second;    /* that `date` was made in */
@@ -36,7 +37,7 @@ struct http_server {
 struct http_conn {
 	struct http_server *server;
 	struct wire *wire;
-	struct http_conn *next, **prev;
+	LIST_ENTRY(http_conn) of_server;
 	struct http_request *parsing; /* head read, body not yet */
 	size_t body_left;
 	bool body_chunked;
@@ -46,8 +47,6 @@ struct http_conn {
 	bool last;   /* close after this answer */
 	int64_t cut; /* bytes of body before the cut, -1 */
 };
-
-static void conn_parse(struct http_conn *c);
 
 static void stream_end(struct http_conn *c)
 {
@@ -60,16 +59,16 @@ static void stream_end(struct http_conn *c)
 	}
 }
 
-static void conn_free(struct http_conn *c)
+static void conn_free(void *arg)
 {
+	struct http_conn *c = arg;
+
 	stream_end(c);
 	if (c->current)
 		c->current->conn = NULL;
 	if (c->parsing)
 		http_request_free(c->parsing);
-	if (c->next)
-		c->next->prev = c->prev;
-	*c->prev = c->next;
+	LIST_REMOVE(c, of_server);
 	wire_free(c->wire);
 	free(c);
 }
@@ -166,16 +165,6 @@ static void on_room(void *arg)
 		conn_free(c);
 }
 
-static void on_input(void *arg)
-{
-	conn_parse(arg);
-}
-
-static void on_gone(void *arg)
-{
-	conn_free(arg);
-}
-
 static void conn_refuse(struct http_conn *c, const char *line)
 {
 	evbuffer_add(c->wire->out, line, strlen(line));
@@ -227,8 +216,9 @@ static bool conn_read_head(struct http_conn *c, struct evbuffer *in)
 	return true;
 }
 
-static void conn_parse(struct http_conn *c)
+static void on_input(void *arg)
 {
+	struct http_conn *c = arg;
 	struct evbuffer *in = c->wire->in;
 
 	if (c->busy || c->closing || (!c->parsing && !conn_read_head(c, in)) || !conn_read_body(c, in))
@@ -243,7 +233,7 @@ static void conn_parse(struct http_conn *c)
 
 static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *addr, int len, void *arg)
 {
-	static const struct wire_owner owner = { on_input, on_room, on_gone };
+	static const struct wire_owner owner = { on_input, on_room, conn_free };
 	struct http_server *s = arg;
 	struct http_conn *c = util_alloc(sizeof(*c));
 	int one = 1;
@@ -252,22 +242,18 @@ static void on_accept(struct evconnlistener *l, evutil_socket_t fd, struct socka
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	c->wire = wire_new(s->wires, fd, s->tls, &owner, c);
 	c->server = s;
-	c->next = s->conns;
-	if (c->next)
-		c->next->prev = &c->next;
-	c->prev = &s->conns;
-	s->conns = c;
+	LIST_INSERT_HEAD(&s->conns, c, of_server);
 }
 
 struct http_server *http_server_new(struct event_base *base, const char *host, uint16_t port, SSL_CTX *tls,
-				    http_handler handler, void *arg)
+				    http_handler handler, void (*before_send)(void *arg), void *arg)
 {
 	struct http_server *s = util_alloc(sizeof(*s));
 	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(port) };
 
 	if (inet_pton(AF_INET, host, &sin.sin_addr) != 1)
 		util_die(64, "--listen: %s is not an IPv4 address", host);
-	s->wires = wires_new(base);
+	s->wires = wires_new(base, before_send, arg);
 	s->tls = tls;
 	s->handler = handler;
 	s->arg = arg;
@@ -280,8 +266,8 @@ struct http_server *http_server_new(struct event_base *base, const char *host, u
 
 void http_server_drop_all(struct http_server *s)
 {
-	while (s->conns)
-		conn_free(s->conns);
+	while (!LIST_EMPTY(&s->conns))
+		conn_free(LIST_FIRST(&s->conns));
 }
 
 void http_server_free(struct http_server *s)
@@ -293,17 +279,12 @@ void http_server_free(struct http_server *s)
 	free(s);
 }
 
-void http_server_before_send(struct http_server *s, void (*before)(void *arg), void *arg)
-{
-	wires_before_send(s->wires, before, arg);
-}
-
 void http_server_close_all(struct http_server *s)
 {
 	struct http_conn *c, *next;
 
-	for (c = s->conns; c; c = next) {
-		next = c->next;
+	for (c = LIST_FIRST(&s->conns); c; c = next) {
+		next = LIST_NEXT(c, of_server);
 		if (!c->current || c->stream)
 			conn_free(c);
 	}

@@ -43,13 +43,11 @@ typedef void (*http_handler)(void *arg, struct http_request *req);
 struct http_server;
 
 /* Listens on host:port (port 0: any free one). tls NULL: plain. Dies with a message when it cannot. The
- * handler owns the request and must end it with one of the functions below, now or later. */
+ * handler owns the request and must end it with one of the functions below, now or later. before_send is
+ * called before any byte of an answer leaves. */
 struct http_server *http_server_new(struct event_base *base, const char *host, uint16_t port, SSL_CTX *tls,
-				    http_handler handler, void *arg);
+				    http_handler handler, void (*before_send)(void *arg), void *arg);
 void http_server_free(struct http_server *s);
-
-/* Is called before any byte of an answer leaves. */
-void http_server_before_send(struct http_server *s, void (*before)(void *arg), void *arg);
 
 uint16_t http_server_port(const struct http_server *s);
 uint64_t http_server_bytes(const struct http_server *s);

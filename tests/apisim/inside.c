@@ -36,7 +36,8 @@ struct inside *inside_new(struct event_base *base, const char *const *flags)
 	struct inside *s = util_alloc(sizeof(*s));
 
 	start(s, flags, base);
-	s->sim.http = http_server_new(base, s->opt.host, s->opt.port, NULL, api_on_request, &s->sim);
+	s->sim.http = http_server_new(base, s->opt.host, s->opt.port, NULL, api_on_request, api_before_send,
+				      &s->sim);
 	return s;
 }
 

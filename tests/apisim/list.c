@@ -72,16 +72,15 @@ static enum stream_state list_fill(struct stream *s, struct evbuffer *out, size_
 static int64_t protobuf_head(struct list_stream *l, const struct kind *kind, const char *cont,
 			     int64_t remaining)
 {
-	char rv[24], list_kind[80], envelope[64];
+	char rv[21], list_kind[80], envelope[64];
 	size_t items = 0, n;
 	struct pb_buf b;
 
-	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)l->snap.rv);
 	snprintf(list_kind, sizeof(list_kind), "%sList", kind->kind);
 	for (size_t i = 0; i < l->snap.count; i++)
 		items += object_pb(l->snap.items[i])->size;
 	pb_init(&b, 256);
-	podpb_list_meta(&b, rv, cont, remaining);
+	podpb_list_meta(&b, util_number(l->snap.rv, rv), cont, remaining);
 	n = podpb_envelope(envelope, list_kind, pb_size(&b) + items);
 	pb_raw(&b, envelope, n);
 	l->head_size = pb_size(&b);
@@ -92,13 +91,11 @@ static int64_t protobuf_head(struct list_stream *l, const struct kind *kind, con
 
 static void json_head(struct list_stream *l, const struct kind *kind, const char *cont, int64_t remaining)
 {
-	char api[96], list_kind[80], rv[24];
-	json_t *meta = json_object(), *doc;
+	char api[96], list_kind[80], rv[21];
+	json_t *meta = json_pack("{s:s}", "resourceVersion", util_number(l->snap.rv, rv)), *doc;
 	char *text;
 
 	snprintf(list_kind, sizeof(list_kind), "%sList", kind->kind);
-	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)l->snap.rv);
-	json_object_set_new(meta, "resourceVersion", json_string(rv));
 	if (*cont)
 		json_object_set_new(meta, "continue", json_string(cont));
 	if (remaining >= 0)
@@ -109,11 +106,6 @@ static void json_head(struct list_stream *l, const struct kind *kind, const char
 	l->head = text;
 	l->head_size = strlen(text) - 2; /* without the closing of items and document */
 	json_decref(doc);
-}
-
-static bool matches(const void *arg, const struct obj *o)
-{
-	return selector_match(arg, o);
 }
 
 static void answer_expired(struct call *c, const char *after)
@@ -149,7 +141,7 @@ static void answer_list(struct call *c, const struct asked *a)
 	l->protobuf = c->protobuf;
 	l->crd = c->kind->crd;
 	if (store_snapshot(c->sim->store, c->kind, *c->ns ? c->ns : NULL, a->rv, a->after, (size_t)a->limit,
-			   a->selector ? matches : NULL, a->selector, &l->snap) < 0) {
+			   a->selector ? selector_match : NULL, a->selector, &l->snap) < 0) {
 		list_free(&l->st);
 		answer_expired(c, a->after);
 		return;
@@ -165,19 +157,13 @@ static void answer_list(struct call *c, const struct asked *a)
 	call_answer_stream(c, c->protobuf ? TYPE_PROTOBUF : TYPE_JSON, length, &l->st);
 }
 
-static json_t *options_invalid(const char *field, const char *why)
-{
-	return status_invalid_document("meta.k8s.io", "ListOptions", "", field,
-				       *why == 'U' ? "FieldValueNotSupported" : "FieldValueForbidden", why);
-}
-
 static json_t *match_unknown(const char *match)
 {
 	char why[200];
 
 	snprintf(why, sizeof(why),
 		 "Unsupported value: \"%.80s\": supported values: \"Exact\", \"NotOlderThan\", \"\"", match);
-	return options_invalid("resourceVersionMatch", why);
+	return status_list_options("resourceVersionMatch", why);
 }
 
 /* The continue token, when there is one; the status to refuse with, or NULL. */
@@ -189,7 +175,7 @@ static json_t *ask_continue(struct call *c, struct asked *a, const char *rv)
 	if (!token || !*token)
 		return NULL;
 	if (call_query(c, "resourceVersionMatch"))
-		return options_invalid(
+		return status_list_options(
 			"resourceVersionMatch",
 			"Forbidden: resourceVersionMatch is forbidden when continue is provided");
 	if (*rv && strcmp(rv, "0") != 0)
@@ -207,13 +193,13 @@ static json_t *ask_version(struct call *c, struct asked *a, const char *rv)
 	int64_t n = 0;
 
 	if (match && !*rv)
-		return options_invalid(
+		return status_list_options(
 			"resourceVersionMatch",
 			"Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided");
 	if (match && strcmp(match, "Exact") != 0 && strcmp(match, "NotOlderThan") != 0)
 		return match_unknown(match);
 	if (util_streq(match, "Exact") && !strcmp(rv, "0"))
-		return options_invalid(
+		return status_list_options(
 			"resourceVersionMatch",
 			"Forbidden: resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
 	if (*rv && (!util_parse_int(rv, &n) || n < 0))
@@ -240,8 +226,8 @@ static json_t *ask(struct call *c, struct asked *a)
 	if (a->limit < 0)
 		a->limit = 0;
 	if (call_query(c, "sendInitialEvents"))
-		return options_invalid("sendInitialEvents",
-				       "Forbidden: sendInitialEvents is forbidden for list");
+		return status_list_options("sendInitialEvents",
+					   "Forbidden: sendInitialEvents is forbidden for list");
 	if (selector_new(c->kind, call_query(c, "labelSelector"), call_query(c, "fieldSelector"), why,
 			 &a->selector) < 0)
 		return status_bad_request("%s", why);

@@ -51,14 +51,6 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 	sim->quit = true;
 }
 
-/* A line of the log is there when the client has the answer. */
-static void before_send(void *arg)
-{
-	const struct sim *sim = arg;
-
-	log_flush(sim->log);
-}
-
 /*
  * Timers that are never early: libevent's default clock is coarse (up to 4 ms behind) and cached for a whole
  * round of the loop, so that a delay of 300 ms could end after 296 ms as a client measures it
@@ -94,8 +86,7 @@ int main(int argc, char **argv)
 	mallopt(M_TRIM_THRESHOLD, 256 << 20);
 	tls = tls_context(&opt);
 	sim_start(&sim, &opt, precise_base());
-	sim.http = http_server_new(sim.base, opt.host, opt.port, tls, api_on_request, &sim);
-	http_server_before_send(sim.http, before_send, &sim);
+	sim.http = http_server_new(sim.base, opt.host, opt.port, tls, api_on_request, api_before_send, &sim);
 	term = evsignal_new(sim.base, SIGTERM, on_signal, &sim);
 	interrupt = evsignal_new(sim.base, SIGINT, on_signal, &sim);
 	event_add(term, NULL);

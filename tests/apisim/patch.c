@@ -39,14 +39,14 @@ static json_t *strategic_list(const json_t *doc, const json_t *patch, const char
 		if (util_streq(util_str(item, "$patch"), "delete"))
 			json_array_remove(out, at);
 		else if (at < json_array_size(out))
-			json_array_set_new(out, at, patch_strategic(json_array_get(out, at), item));
+			json_array_set_new(out, at, patch_merge(json_array_get(out, at), item, true));
 		else
-			json_array_append_new(out, patch_strategic(NULL, item));
+			json_array_append_new(out, patch_merge(NULL, item, true));
 	}
 	return out;
 }
 
-static json_t *merge(const json_t *doc, const json_t *patch, bool strategic)
+json_t *patch_merge(const json_t *doc, const json_t *patch, bool strategic)
 {
 	json_t *out, *value;
 	const char *key;
@@ -61,20 +61,11 @@ static json_t *merge(const json_t *doc, const json_t *patch, bool strategic)
 		if (json_is_null(value))
 			json_object_del(out, key);
 		else if (!strategic || (strncmp(key, "$setElementOrder/", 17) && strcmp(key, "$patch")))
-			json_object_set_new(
-				out, key, by ? strategic_list(old, value, by) : merge(old, value, strategic));
+			json_object_set_new(out, key,
+					    by ? strategic_list(old, value, by)
+					       : patch_merge(old, value, strategic));
 	}
 	return out;
-}
-
-json_t *patch_merge(const json_t *doc, const json_t *patch)
-{
-	return merge(doc, patch, false);
-}
-
-json_t *patch_strategic(const json_t *doc, const json_t *patch)
-{
-	return merge(doc, patch, true);
 }
 
 /* The next segment of a JSON pointer, unescaped, or NULL at the end. The result is the caller's. */

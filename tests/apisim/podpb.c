@@ -274,15 +274,6 @@ static void put_quantity(struct pb_buf *b, const json_t *v)
 	pb_field_string(b, 1, s ? s : "0");
 }
 
-static void put_bytes(struct pb_buf *b, unsigned field, const json_t *v)
-{
-	size_t n = 0;
-	char *raw = json_is_string(v) ? util_base64_decode(json_string_value(v), &n) : NULL;
-
-	pb_field_bytes(b, field, raw, raw ? n : 0);
-	free(raw);
-}
-
 static void put_fields_v1(struct pb_buf *b, const json_t *v)
 {
 	struct text t = { 0 };
@@ -308,11 +299,7 @@ static void put_value(struct pb_buf *b, const struct field *f, unsigned number, 
 	case 'b':
 		pb_field_varint(b, number, json_is_true(v));
 		return;
-	case 'y':
-		put_bytes(b, number, v);
-		return;
 	case 't':
-	case 'u':
 		put_time(b, v);
 		break;
 	case 'q':
@@ -430,7 +417,7 @@ static void put_status_details(struct pb_buf *b, const json_t *d)
 	pb_field_close(b, 5, mark);
 }
 
-static void put_list_meta(struct pb_buf *b, const char *rv, const char *cont, int64_t remaining)
+void podpb_list_meta(struct pb_buf *b, const char *rv, const char *cont, int64_t remaining)
 {
 	size_t mark = pb_size(b);
 
@@ -452,12 +439,7 @@ void podpb_status(struct pb_buf *b, const json_t *status)
 	pb_field_string(b, 4, util_str(status, "reason"));
 	pb_field_string(b, 3, util_str(status, "message"));
 	pb_field_string(b, 2, util_str(status, "status"));
-	put_list_meta(b, "", util_str(json_object_get(status, "metadata"), "continue"), -1);
-}
-
-void podpb_list_meta(struct pb_buf *b, const char *rv, const char *cont, int64_t remaining)
-{
-	put_list_meta(b, rv, cont, remaining);
+	podpb_list_meta(b, "", util_str(json_object_get(status, "metadata"), "continue"), -1);
 }
 
 size_t podpb_envelope(char out[64], const char *kind, size_t raw_len)

@@ -84,7 +84,7 @@ static json_t *check(const struct call *c, const struct obj *old, const json_t *
 			 have);
 		return status_conflict(c->kind, "scale", old->name, why);
 	}
-	snprintf(now, sizeof(now), "%llu", (unsigned long long)old->rv);
+	util_number(old->rv, now);
 	if (rv && *rv && strcmp(rv, now) != 0)
 		return status_conflict(c->kind, "", old->name, STATUS_OPTIMISTIC_LOCK);
 	return NULL;

@@ -212,8 +212,9 @@ bool selector_match_labels(const struct selector *s, const json_t *labels)
 	return true;
 }
 
-bool selector_match(const struct selector *s, const struct obj *o)
+bool selector_match(const void *selector, const struct obj *o)
 {
+	const struct selector *s = selector;
 	char buf[256];
 
 	if (!s)

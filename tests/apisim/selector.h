@@ -14,8 +14,8 @@ int selector_new(const struct kind *kind, const char *labels, const char *fields
 		 struct selector **ret);
 void selector_free(struct selector *s);
 
-/* Whether the object is selected; s may be NULL. */
-bool selector_match(const struct selector *s, const struct obj *o);
+/* Whether the object is selected; selector, a struct selector, may be NULL. A store_match_fn. */
+bool selector_match(const void *selector, const struct obj *o);
 
 /* The same for a label selector alone and labels as JSON (NULL: none). */
 bool selector_match_labels(const struct selector *s, const json_t *labels);

@@ -3,8 +3,6 @@
 #include "tests/apisim/sim.h"
 #include "tests/apisim/api.h"
 #include "tests/apisim/auth.h"
-#include "tests/apisim/faults.h"
-#include "tests/apisim/hooks.h"
 #include "tests/apisim/log.h"
 #include "tests/apisim/storm.h"
 #include "tests/apisim/util.h"
@@ -15,7 +13,7 @@ static void on_change(void *arg, const struct change *change)
 	struct sim *sim = arg;
 
 	(void)change;
-	watches_notify(sim->watches);
+	watches_wake(sim->watches);
 }
 
 static void first_objects(struct sim *sim)
@@ -36,8 +34,8 @@ void sim_start(struct sim *sim, const struct options *opt, struct event_base *ba
 	sim->log = log_new(NULL);
 	sim->store = store_new(opt->history, on_change, sim);
 	sim->auth = auth_new();
-	sim->faults = faults_new();
-	sim->hooks = hooks_new();
+	sim->faults = json_array();
+	sim->hooks = json_array();
 	sim->watches = watches_new(sim);
 	sim->storm = storm_new(sim);
 	sim->by_verb = json_object();
@@ -57,8 +55,8 @@ void sim_stop(struct sim *sim)
 {
 	storm_free(sim->storm);
 	watches_free(sim->watches);
-	hooks_free(sim->hooks);
-	faults_free(sim->faults);
+	json_decref(sim->hooks);
+	json_decref(sim->faults);
 	auth_free(sim->auth);
 	store_free(sim->store);
 	log_flush(sim->log);

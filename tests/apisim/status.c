@@ -88,6 +88,12 @@ json_t *status_invalid(const struct kind *kind, const char *name, const char *fi
 	return status_invalid_document(kind->group, kind->kind, name, field, cause, why);
 }
 
+json_t *status_list_options(const char *field, const char *why)
+{
+	return status_invalid_document("meta.k8s.io", "ListOptions", "", field,
+				       *why == 'U' ? "FieldValueNotSupported" : "FieldValueForbidden", why);
+}
+
 json_t *status_forbidden(const struct kind *kind, const char *sub, const char *name, const char *user,
 			 const char *verb, const char *ns)
 {

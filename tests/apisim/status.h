@@ -28,6 +28,8 @@ json_t *status_invalid(const struct kind *kind, const char *name, const char *fi
  * autoscaling. */
 json_t *status_invalid_document(const char *group, const char *kind, const char *name, const char *field,
 				const char *cause, const char *why);
+/* That for a field of ListOptions. */
+json_t *status_list_options(const char *field, const char *why);
 json_t *status_forbidden(const struct kind *kind, const char *sub, const char *name, const char *user,
 			 const char *verb, const char *ns);
 

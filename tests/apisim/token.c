@@ -20,8 +20,8 @@ char *token_encode(int64_t rv, const char *after)
 bool token_decode(const char *token, int64_t *ret_rv, char **ret_after)
 {
 	size_t n = 0;
-	char *text = util_base64_decode(token, &n);
-	json_t *doc = text ? json_loadb(text, n, 0, NULL) : NULL;
+	char *text = util_base64url_decode(token, &n);
+	json_t *doc = json_loadb(text, n, 0, NULL);
 	const char *start = util_str(doc, "start");
 	bool ok = util_streq(util_str(doc, "v"), version) && start &&
 		  json_is_integer(json_object_get(doc, "rv"));

@@ -2,6 +2,7 @@
 #include "tests/apisim/util.h"
 
 #include <errno.h>
+#include <openssl/evp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,58 +197,31 @@ char *util_make_text(char *s)
 	return s;
 }
 
+/* Writes one character for another. */
+static char *translate(char *text, const char *from, const char *to)
+{
+	for (char *p = text; (p = strpbrk(p, from)); p++)
+		*p = to[strchr(from, *p) - from];
+	return text;
+}
+
 char *util_base64url(const void *data, size_t n)
 {
-	static const char set[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-	const unsigned char *in = data;
-	char *out = util_alloc(n * 4 / 3 + 4);
-	unsigned bits = 0, acc = 0;
-	size_t len = 0;
+	char *out = util_alloc((n + 2) / 3 * 4 + 1);
 
-	for (size_t i = 0; i < n; i++) {
-		acc = (acc << 8 | in[i]) & 0xffffffu;
-		for (bits += 8; bits >= 6; bits -= 6)
-			out[len++] = set[(acc >> (bits - 6)) & 63];
-	}
-	if (bits)
-		out[len++] = set[(acc << (6 - bits)) & 63];
-	return out;
+	EVP_EncodeBlock((unsigned char *)out, data, (int)n);
+	return translate(out, "+/=", "-_");
 }
 
-static int base64_value(char c)
+char *util_base64url_decode(const char *text, size_t *ret_n)
 {
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	if (c == '+' || c == '-')
-		return 62;
-	return c == '/' || c == '_' ? 63 : -1;
-}
+	const size_t padding = -strlen(text) % 4;
+	char *in = translate(util_format("%s%.*s", text, (int)padding, "==="), "-_", "+/"),
+	     *out = util_alloc(strlen(in) + 1);
+	const int n = EVP_DecodeBlock((unsigned char *)out, (const unsigned char *)in, (int)strlen(in));
 
-char *util_base64_decode(const char *text, size_t *ret_n)
-{
-	char *out = util_alloc(strlen(text) + 1);
-	unsigned bits = 0, acc = 0;
-	size_t len = 0;
-
-	for (; *text && *text != '='; text++) {
-		int v = base64_value(*text);
-
-		if (v < 0) {
-			free(out);
-			return NULL;
-		}
-		acc = (acc << 6 | (unsigned)v) & 0xffffffu;
-		bits += 6;
-		if (bits >= 8) {
-			bits -= 8;
-			out[len++] = (char)(acc >> bits & 255);
-		}
-	}
-	*ret_n = len;
+	free(in);
+	*ret_n = n < 0 ? 0 : (size_t)n - padding;
 	return out;
 }
 
@@ -278,17 +252,11 @@ const char *util_str(const json_t *o, const char *key)
 	return o ? json_string_value(json_object_get(o, key)) : NULL;
 }
 
-json_t *util_path(const json_t *o, ...)
+bool util_fits(const json_t *rule, const char *key, const char *value)
 {
-	va_list ap;
-	const char *key;
-	json_t *at = NULL;
+	const char *want = util_str(rule, key);
 
-	va_start(ap, o);
-	while (o && (key = va_arg(ap, const char *)))
-		o = at = json_object_get(o, key);
-	va_end(ap);
-	return o ? at : NULL;
+	return !want || !strcmp(want, "*") || !strcmp(want, value);
 }
 
 bool util_streq(const char *a, const char *b)

@@ -48,9 +48,9 @@ bool util_parse_double(const char *s, double *ret);
 /* Makes text of any bytes, in place: what is no UTF-8 becomes question marks. Returns s. */
 char *util_make_text(char *s);
 
-/* Base64 (standard alphabet for bytes, URL alphabet without padding for tokens). Results are the caller's. */
+/* Base64 in the URL alphabet, without padding. Results are the caller's; of what is no base64 nothing. */
 char *util_base64url(const void *data, size_t n);
-char *util_base64_decode(const char *text, size_t *ret_n);
+char *util_base64url_decode(const char *text, size_t *ret_n);
 
 /* The decimal digits of n; out holds 21 bytes. */
 const char *util_number(uint64_t n, char out[21]);
@@ -61,8 +61,8 @@ char *util_copy(char *out, size_t room, const char *s);
 /* Borrowed string of an object's member, NULL when absent or not a string; o may be NULL. */
 const char *util_str(const json_t *o, const char *key);
 
-/* obj.a.b.c as util_path(obj, "a", "b", "c", NULL): borrowed, or NULL. */
-json_t *util_path(const json_t *o, ...) __attribute__((sentinel));
+/* Whether a member of a rule allows the value: absent or "*" allows anything. */
+bool util_fits(const json_t *rule, const char *key, const char *value);
 
 bool util_streq(const char *a, const char *b);
 

@@ -9,11 +9,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 struct watch {
 	struct stream st;
 	struct watches *all;
-	struct watch *next, **prev;
+	LIST_ENTRY(watch) of_all;
 	struct call *call; /* for its line in the log when it ends */
 	const struct kind *kind;
 	char *ns;
@@ -35,16 +36,10 @@ struct watch {
 
 struct watches {
 	struct sim *sim;
-	struct watch *first;
+	LIST_HEAD(, watch) list;
 	size_t count;
 	struct event *pause_timer;
 	bool paused;
-};
-
-static const char *const type_names[] = {
-	[CHANGE_ADDED] = "ADDED",
-	[CHANGE_MODIFIED] = "MODIFIED",
-	[CHANGE_DELETED] = "DELETED",
 };
 
 static void add_object(struct watch *w, struct evbuffer *out, const char *type, struct obj *o)
@@ -93,11 +88,10 @@ static void add_document(struct watch *w, struct evbuffer *out, const char *type
 static void add_bookmark(struct watch *w, struct evbuffer *out, bool initial_end)
 {
 	uint64_t behind = initial_end || w->behind >= w->cursor ? 0 : w->behind;
-	char api[96], rv[24];
-	json_t *doc, *meta;
+	char api[96], rv[21];
+	json_t *doc, *meta = json_pack("{s:s, s:n}", "resourceVersion", util_number(w->cursor - behind, rv),
+				       "creationTimestamp");
 
-	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)(w->cursor - behind));
-	meta = json_pack("{s:s, s:n}", "resourceVersion", rv, "creationTimestamp");
 	if (initial_end)
 		json_object_set_new(meta, "annotations",
 				    json_pack("{s:s}", "k8s.io/initial-events-end", "true"));
@@ -142,10 +136,10 @@ static void add_change(struct watch *w, struct evbuffer *out, const struct chang
 	before = ch->prev && selector_match(w->selector, ch->prev);
 	if (now) {
 		add_object(w, out, before ? "MODIFIED" : "ADDED", ch->obj);
-	} else if (before && ch->type == CHANGE_DELETED) {
-		add_object(w, out, type_names[ch->type], ch->obj);
 	} else if (before) {
-		struct obj *left = object_new(w->kind, object_tree(ch->prev), ch->obj->rv);
+		struct obj *left = ch->type == CHANGE_DELETED
+					   ? object_ref(ch->obj)
+					   : object_new(w->kind, object_tree(ch->prev), ch->obj->rv);
 
 		add_object(w, out, "DELETED", left);
 		object_unref(left);
@@ -225,9 +219,7 @@ static void watch_free(struct stream *st)
 	struct watch *w = (struct watch *)st;
 
 	log_call(w->all->sim->log, w->call, "end");
-	if (w->next)
-		w->next->prev = w->prev;
-	*w->prev = w->next;
+	LIST_REMOVE(w, of_all);
 	w->all->count--;
 	event_free(w->bookmark_timer);
 	event_free(w->timeout_timer);
@@ -282,11 +274,7 @@ static struct watch *watch_new(struct call *c)
 	w->ns = util_strdup(c->ns);
 	w->protobuf = c->protobuf;
 	w->bookmarks = call_query_true(c, "allowWatchBookmarks");
-	w->next = all->first;
-	if (w->next)
-		w->next->prev = &w->next;
-	w->prev = &all->first;
-	all->first = w;
+	LIST_INSERT_HEAD(&all->list, w, of_all);
 	all->count++;
 	w->bookmark_timer = event_new(c->sim->base, -1, EV_PERSIST, on_bookmark, w);
 	w->timeout_timer = event_new(c->sim->base, -1, 0, on_timeout, w);
@@ -299,11 +287,6 @@ static struct watch *watch_new(struct call *c)
 	return w;
 }
 
-static json_t *options_error(const char *field, const char *why)
-{
-	return status_invalid_document("meta.k8s.io", "ListOptions", "", field, "FieldValueForbidden", why);
-}
-
 /* Whether the watch begins with what there is; the status to refuse with, or NULL. */
 static json_t *ask_initial(struct call *c, const char *rv, bool *ret_initial, bool *ret_bookmark)
 {
@@ -311,26 +294,21 @@ static json_t *ask_initial(struct call *c, const char *rv, bool *ret_initial, bo
 	bool fresh = !*rv || !strcmp(rv, "0");
 
 	if (!send && match)
-		return options_error("resourceVersionMatch",
-				     "Forbidden: resourceVersionMatch is forbidden for watch unless "
-				     "sendInitialEvents is provided");
+		return status_list_options("resourceVersionMatch",
+					   "Forbidden: resourceVersionMatch is forbidden for watch unless "
+					   "sendInitialEvents is provided");
 	if (send && c->sim->opt->no_watchlist)
-		return options_error("sendInitialEvents",
-				     "Forbidden: sendInitialEvents is forbidden for watch unless the "
-				     "WatchList feature gate is enabled");
+		return status_list_options("sendInitialEvents",
+					   "Forbidden: sendInitialEvents is forbidden for watch unless the "
+					   "WatchList feature gate is enabled");
 	if (send && !util_streq(match, "NotOlderThan"))
-		return options_error(
+		return status_list_options(
 			"resourceVersionMatch",
 			"Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
 	*ret_initial = send ? call_query_true(c, "sendInitialEvents") : fresh;
 	*ret_bookmark =
 		*ret_initial && call_query_true(c, "allowWatchBookmarks") && !c->sim->opt->no_watchlist;
 	return NULL;
-}
-
-static bool matches(const void *arg, const struct obj *o)
-{
-	return selector_match(arg, o);
 }
 
 static void watch_begin(struct watch *w, uint64_t rv, bool initial, bool bookmark)
@@ -340,8 +318,8 @@ static void watch_begin(struct watch *w, uint64_t rv, bool initial, bool bookmar
 	w->cursor = rv ? rv : store_rv(s);
 	w->lagging_allowed = true;
 	if (initial) {
-		store_snapshot(s, w->kind, *w->ns ? w->ns : NULL, 0, NULL, 0, w->selector ? matches : NULL,
-			       w->selector, &w->initial);
+		store_snapshot(s, w->kind, *w->ns ? w->ns : NULL, 0, NULL, 0,
+			       w->selector ? selector_match : NULL, w->selector, &w->initial);
 		w->cursor = store_rv(s);
 		w->initial_bookmark = bookmark;
 	} else if (w->cursor < store_floor(s)) {
@@ -397,29 +375,26 @@ void watches_free(struct watches *w)
 	free(w);
 }
 
-static void wake_all(struct watches *all)
+void watches_wake(struct watches *all)
 {
 	struct watch *w, *next;
 
-	for (w = all->first; w; w = next) {
-		next = w->next;
+	for (w = LIST_FIRST(&all->list); w; w = next) {
+		next = LIST_NEXT(w, of_all);
 		http_wake(&w->st);
 	}
 }
 
-void watches_notify(struct watches *all)
-{
-	wake_all(all);
-}
-
 void watches_close(struct watches *all, json_t *error)
 {
-	for (struct watch *w = all->first; w; w = w->next) {
+	struct watch *w;
+
+	LIST_FOREACH (w, &all->list, of_all) {
 		w->closing = true;
 		json_decref(w->error);
 		w->error = error ? json_incref(error) : NULL;
 	}
-	wake_all(all);
+	watches_wake(all);
 }
 
 static void on_unpause(evutil_socket_t fd, short what, void *arg)
@@ -428,7 +403,7 @@ static void on_unpause(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	all->paused = false;
-	wake_all(all);
+	watches_wake(all);
 }
 
 void watches_pause(struct watches *all, unsigned ms)
@@ -443,26 +418,32 @@ void watches_pause(struct watches *all, unsigned ms)
 
 void watches_bookmark(struct watches *all, unsigned count, uint64_t behind)
 {
-	for (struct watch *w = all->first; w; w = w->next) {
+	struct watch *w;
+
+	LIST_FOREACH (w, &all->list, of_all) {
 		if (w->bookmarks)
 			w->bookmarks_due += count;
 		w->behind = behind;
 	}
-	wake_all(all);
+	watches_wake(all);
 }
 
 void watches_repeat(struct watches *all, uint64_t count)
 {
-	for (struct watch *w = all->first; w; w = w->next)
+	struct watch *w;
+
+	LIST_FOREACH (w, &all->list, of_all)
 		w->repeat = count;
-	wake_all(all);
+	watches_wake(all);
 }
 
 void watches_giant(struct watches *all, size_t bytes)
 {
-	for (struct watch *w = all->first; w; w = w->next)
+	struct watch *w;
+
+	LIST_FOREACH (w, &all->list, of_all)
 		w->giant = bytes;
-	wake_all(all);
+	watches_wake(all);
 }
 
 size_t watches_count(const struct watches *w)

@@ -9,7 +9,7 @@ struct watches *watches_new(struct sim *sim);
 void watches_free(struct watches *w);
 
 /* There is a new change. Watches of other kinds hear of it too: their cursors move on. */
-void watches_notify(struct watches *w);
+void watches_wake(struct watches *w);
 
 /* Ends all watches; error (borrowed, may be NULL): a Status they are told first. */
 void watches_close(struct watches *w, json_t *error);

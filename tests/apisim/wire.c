@@ -25,7 +25,7 @@ struct wires {
 
 enum outcome { DONE, WAIT_READ, WAIT_WRITE, GONE };
 
-static void schedule(struct wire *w)
+void wire_send(struct wire *w)
 {
 	struct wires *all = w->all;
 
@@ -113,7 +113,7 @@ static void on_readable(evutil_socket_t fd, short what, void *arg)
 	if (w->read_waits)
 		event_add(w->writer, NULL);
 	if (evbuffer_get_length(w->out))
-		schedule(w); /* TLS may have had to read before it could write */
+		wire_send(w); /* TLS may have had to read before it could write */
 }
 
 /* Bytes that have left, or 0 with the reason why none did. */
@@ -171,8 +171,7 @@ static void on_send(evutil_socket_t fd, short what, void *arg)
 	struct wire *round = all->waiting, *w;
 
 	(void)fd, (void)what;
-	if (all->before)
-		all->before(all->arg);
+	all->before(all->arg);
 	all->waiting = NULL;
 	if (round)
 		round->prev = &round;
@@ -189,7 +188,7 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	(void)fd, (void)what;
 	if (w->read_waits)
 		event_active(w->reader, EV_READ, 0);
-	schedule(w);
+	wire_send(w);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
@@ -198,14 +197,16 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	w->allowed = w->rate;
-	schedule(w);
+	wire_send(w);
 }
 
-struct wires *wires_new(struct event_base *base)
+struct wires *wires_new(struct event_base *base, void (*before)(void *arg), void *arg)
 {
 	struct wires *all = util_alloc(sizeof(*all));
 
 	all->base = base;
+	all->before = before;
+	all->arg = arg;
 	all->sender = event_new(base, -1, 0, on_send, all);
 	return all;
 }
@@ -214,12 +215,6 @@ void wires_free(struct wires *all)
 {
 	event_free(all->sender);
 	free(all);
-}
-
-void wires_before_send(struct wires *all, void (*before)(void *arg), void *arg)
-{
-	all->before = before;
-	all->arg = arg;
 }
 
 static SSL *server_side(SSL_CTX *tls, int fd)
@@ -263,11 +258,6 @@ void wire_free(struct wire *w)
 	SSL_free(w->ssl);
 	close(w->fd);
 	free(w);
-}
-
-void wire_send(struct wire *w)
-{
-	schedule(w);
 }
 
 void wire_again(struct wire *w)

@@ -11,13 +11,11 @@
 
 struct wires;
 
-struct wires *wires_new(struct event_base *base);
+/* before is called before anything is written. */
+struct wires *wires_new(struct event_base *base, void (*before)(void *arg), void *arg);
 
 /* Its wires must be gone. */
 void wires_free(struct wires *all);
-
-/* Is called before anything is written. */
-void wires_before_send(struct wires *all, void (*before)(void *arg), void *arg);
 
 /* What a wire tells its owner, from the event loop. */
 struct wire_owner {

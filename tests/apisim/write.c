@@ -103,9 +103,9 @@ static json_t *patched(struct call *c, json_t *now)
 	int rc;
 
 	if (type_is(c, "application/merge-patch+json"))
-		return patch_merge(now, c->body);
+		return patch_merge(now, c->body, false);
 	if (type_is(c, "application/strategic-merge-patch+json") && !c->kind->crd)
-		return patch_strategic(now, c->body);
+		return patch_merge(now, c->body, true);
 	if (!type_is(c, "application/json-patch+json")) {
 		call_answer_status(
 			c, status_new(415, "UnsupportedMediaType",
@@ -225,7 +225,7 @@ static json_t *check_update(struct call *c, const struct obj *old, const json_t 
 	const char *uid = util_str(json_object_get(wanted, "metadata"), "uid");
 	char have[64], now[24];
 
-	snprintf(now, sizeof(now), "%llu", (unsigned long long)old->rv);
+	util_number(old->rv, now);
 	object_uid(old, have);
 	if (uid && *uid && strcmp(uid, have) != 0) {
 		if (!strcmp(c->verb, "patch"))
@@ -257,7 +257,7 @@ struct obj *write_update(struct call *c, struct obj *old, json_t *tree, const ch
 		return NULL;
 	}
 	before = object_tree(old);
-	snprintf(rv, sizeof(rv), "%llu", (unsigned long long)old->rv);
+	util_number(old->rv, rv);
 	tree = object_with(compose(c->kind, tree, before, sub), "metadata.resourceVersion", json_string(rv));
 	tree = managed_note(c, tree, before);
 	if (json_equal(tree, before)) {

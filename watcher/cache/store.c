@@ -166,9 +166,21 @@ static uint32_t group_of(const struct record *r)
 	return k.group;
 }
 
+static void count_group(struct store *s, uint32_t group, uint8_t before, uint8_t after)
+{
+	if (!group || before == after)
+		return;
+	groups_count(s->groups, group, before, after);
+	s->ops.on_tally(s->ctx, group);
+}
+
+/* group may be 0. */
 static void link_group(struct store *s, uint32_t h, uint32_t group)
 {
 	struct record *r = record_at(s, h);
+
+	if (!group)
+		return;
 	uint32_t *head = groups_head(s->groups, group);
 
 	r->prev = 0;
@@ -176,26 +188,22 @@ static void link_group(struct store *s, uint32_t h, uint32_t group)
 	if (*head)
 		record_at(s, *head)->prev = h;
 	*head = h;
+	count_group(s, group, 0, r->mark);
 }
 
 static void unlink_group(struct store *s, uint32_t h, uint32_t group)
 {
 	const struct record *r = record_at(s, h);
 
+	if (!group)
+		return;
 	if (r->prev)
 		record_at(s, r->prev)->next = r->next;
 	else
 		*groups_head(s->groups, group) = r->next;
 	if (r->next)
 		record_at(s, r->next)->prev = r->prev;
-}
-
-static void count_group(struct store *s, uint32_t group, uint8_t before, uint8_t after)
-{
-	if (!group || before == after)
-		return;
-	groups_count(s->groups, group, before, after);
-	s->ops.on_tally(s->ctx, group);
+	count_group(s, group, r->mark, 0);
 }
 
 /* -- put -- */
@@ -235,10 +243,7 @@ static uint32_t add(struct store *s, const struct pack_head *head, size_t len, u
 	s->locations[h] = (struct location){ arena_alloc(&s->arena, record_size(len)), hash };
 	fill(s, record_at(s, h), head, len, mark);
 	hash_index_add(&s->index, hash_spread(hash), h, &hash_index_owner, s);
-	if (group) {
-		link_group(s, h, group);
-		count_group(s, group, 0, mark);
-	}
+	link_group(s, h, group);
 	return h;
 }
 
@@ -265,19 +270,15 @@ static void replace(struct store *s, uint32_t h, const struct pack_head *head, s
 	const uint32_t old_group = group_of(r);
 	const uint8_t old_mark = r->mark;
 
-	if (old_group && old_group != group) {
+	if (old_group != group)
 		unlink_group(s, h, old_group);
-		count_group(s, old_group, old_mark, 0);
-	}
 	pack_release(s->intern, &r->head, r->bytes);
 	make_room(s, h, len);
 	fill(s, record_at(s, h), head, len, mark);
-	if (group && group != old_group) {
+	if (old_group != group)
 		link_group(s, h, group);
-		count_group(s, group, 0, mark);
-	} else if (group) {
+	else
 		count_group(s, group, old_mark, mark);
-	}
 	if (old_group)
 		groups_leave(s->groups, old_group);
 }
@@ -353,10 +354,7 @@ void store_remove(struct store *s, uint32_t h)
 	uint32_t group = group_of(r), pos = s->locations[h].pos;
 
 	s->ops.on_removed(s->ctx, h);
-	if (group) {
-		unlink_group(s, h, group);
-		count_group(s, group, r->mark, 0);
-	}
+	unlink_group(s, h, group);
 	s->locations[h].pos = FREE_BIT | s->free_handle;
 	s->free_handle = h;
 	hash_index_remove(&s->index, hash_of(s, h), h, &hash_index_owner, s);

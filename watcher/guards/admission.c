@@ -37,7 +37,7 @@ struct paused {
 
 struct admission {
 	uint64_t cluster;
-	char *name;
+	char name[64];
 	struct paused *pauses;
 	size_t n_pauses;
 	struct windows *windows;
@@ -61,7 +61,6 @@ struct admission *admission_new(uint64_t cluster, struct workloads *workloads)
 	struct admission *g = xcalloc(1, sizeof(*g));
 
 	g->cluster = cluster;
-	g->name = xstrdup("");
 	g->windows = windows_new();
 	for (size_t i = 0; i < ARRAY_SIZE(g->shares); i++)
 		g->shares[i] = shares_new();
@@ -84,15 +83,13 @@ void admission_free(struct admission **g)
 	intern_free(&(*g)->names);
 	intern_free(&(*g)->keys);
 	free((*g)->open);
-	free((*g)->name);
 	free(*g);
 	*g = NULL;
 }
 
 void admission_set_place(struct admission *g, const char *name, const void *zones, size_t n)
 {
-	free(g->name);
-	g->name = xstrdup(name ? name : "");
+	(void)snprintf(g->name, sizeof(g->name), "%s", name ? name : "");
 	windows_set_zones(g->windows, zones, n);
 }
 

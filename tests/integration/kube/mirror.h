@@ -3,11 +3,17 @@
 #ifndef TESTS_KUBE_MIRROR_H
 #define TESTS_KUBE_MIRROR_H
 
+#include <event2/event.h>
+#include <jansson.h>
+
+#include "http/client.h"
 #include "kube/reflector.h"
-#include "tests/integration/kube/sim.h"
+#include "tests/apisim/inside.h"
 
 struct mirror {
-	struct sim sim;
+	struct inside *server;
+	struct event_base *base;
+	struct http_client *client;
 	struct reflector *reflector;
 	json_t *pods; /* "ns/name" -> { uid, rv, list } */
 	json_int_t list;
@@ -15,8 +21,7 @@ struct mirror {
 	unsigned lists, failed, troubles, bad;
 };
 
-void mirror_start(struct mirror *m, const char *apisim, const char *const *flags,
-		  const struct reflector_config *config);
+void mirror_start(struct mirror *m, const char *const *flags, const struct reflector_config *config);
 void mirror_stop(struct mirror *m);
 /* The reflector anew, from nothing. */
 void mirror_again(struct mirror *m, const struct reflector_config *config);
@@ -26,6 +31,9 @@ void mirror_turn(struct mirror *m, long ms);
 void mirror_settle(struct mirror *m, const char *what);
 /* The same within so many turns of the loop, 2 ms each. */
 void mirror_settle_within(struct mirror *m, const char *what, int turns);
+/* A request to the server (body NULL: none), which comes after those that the reflector has sent; the status
+ * (0: no answer). The JSON it answers in *ret when that is not NULL, for the caller to release. */
+long mirror_request(struct mirror *m, const char *method, const char *path, const char *body, json_t **ret);
 /* POST to an endpoint of /_sim/ with that body (or NULL). */
 void mirror_sim(struct mirror *m, const char *path, const char *body);
 /* Requests of that verb for pods that the server has had. */

@@ -10,8 +10,6 @@
 #include "tests/integration/kube/mirror.h"
 #include "tests/suite.h"
 
-static const char *apisim;
-
 #define BACKOFF_MS 2
 static const struct reflector_config plain = { .backoff_base_ms = BACKOFF_MS };
 static const struct reflector_config in_pages = { .backoff_base_ms = BACKOFF_MS,
@@ -24,7 +22,7 @@ TEST(dialect_watchlist)
 {
 	struct mirror m;
 
-	mirror_start(&m, apisim, forty, &plain);
+	mirror_start(&m, forty, &plain);
 	while (!m.synced)
 		mirror_turn(&m, 10);
 	ck_assert_int_eq(mirror_requests(&m, "list"), 0);
@@ -48,7 +46,7 @@ TEST_LOOP(dialect_pages, 0, 2)
 	const struct reflector_config config = { .backoff_base_ms = BACKOFF_MS, .page_size = 7 };
 	struct mirror m;
 
-	mirror_start(&m, apisim, refusing, _i ? &config : &in_pages);
+	mirror_start(&m, refusing, _i ? &config : &in_pages);
 	mirror_settle(&m, "all at once");
 	mirror_sim(&m, "/_sim/faults", any_version_expired);
 	const json_int_t asked = mirror_requests(&m, "list");
@@ -68,7 +66,7 @@ TEST(dialect_expired_between_pages)
 {
 	struct mirror m;
 
-	mirror_start(&m, apisim, forty, &in_pages);
+	mirror_start(&m, forty, &in_pages);
 	mirror_settle(&m, "at first");
 	const json_int_t asked = mirror_requests(&m, "list");
 
@@ -94,7 +92,7 @@ TEST(dialect_retry_after)
 {
 	struct mirror m;
 
-	mirror_start(&m, apisim, empty, &plain);
+	mirror_start(&m, empty, &plain);
 	mirror_settle(&m, "at first");
 	const json_int_t asked = mirror_requests(&m, "watch");
 	const uint64_t before = clock_boot_ms();
@@ -123,7 +121,7 @@ TEST(dialect_storm_of_refusals)
 	};
 	struct mirror m;
 
-	mirror_start(&m, apisim, forty, &plain);
+	mirror_start(&m, forty, &plain);
 	mirror_settle(&m, "before the storm");
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		mirror_sim(&m, "/_sim/faults", rules[i]);
@@ -131,7 +129,7 @@ TEST(dialect_storm_of_refusals)
 	for (int i = 0; i < 12000 && m.troubles < 35; i++)
 		mirror_turn(&m, 5);
 	ck_assert_uint_ge(m.troubles, 35);
-	ck_assert_int_eq(sim_call(&m.sim, "DELETE", "/_sim/faults", NULL, NULL, NULL), 200);
+	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL, NULL), 200);
 	mirror_create(&m, "default", "in-the-storm", 0);
 	mirror_settle(&m, "after the storm");
 	mirror_stop(&m);
@@ -143,7 +141,7 @@ TEST(dialect_watch_ends_at_once)
 	const struct reflector_config config = { 0 };
 	struct mirror m;
 
-	mirror_start(&m, apisim, forty, &config);
+	mirror_start(&m, forty, &config);
 	mirror_settle(&m, "at first");
 	mirror_sim(&m, "/_sim/faults",
 		   "{\"verb\":\"watch\",\"resource\":\"pods\",\"cutAfterBytes\":0,\"count\":-1}");
@@ -158,7 +156,7 @@ TEST(dialect_watch_ends_at_once)
 
 	ck_assert_int_ge(more, 1);
 	ck_assert_int_le(more, 12);
-	ck_assert_int_eq(sim_call(&m.sim, "DELETE", "/_sim/faults", NULL, NULL, NULL), 200);
+	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL, NULL), 200);
 	mirror_settle(&m, "when watches last again");
 	mirror_stop(&m);
 }
@@ -170,7 +168,7 @@ TEST(dialect_half_open)
 	const struct reflector_config config = { .backoff_base_ms = BACKOFF_MS, .stalled_ms = 600 };
 	struct mirror m;
 
-	mirror_start(&m, apisim, flags, &config);
+	mirror_start(&m, flags, &config);
 	mirror_settle(&m, "at first");
 	mirror_turn(&m, 200); /* a bookmark was seen: from now on silence means something */
 	const json_int_t before = mirror_requests(&m, "watch");
@@ -197,7 +195,7 @@ TEST_LOOP(dialect_server_restart, 0, 2)
 						 /* longer than a "very short watch" */ .no_watchlist = !_i,
 						 .page_size = 7 };
 
-	mirror_start(&m, apisim, often, &config);
+	mirror_start(&m, often, &config);
 	for (int i = 0; i < 20; i++) {
 		char name[16];
 
@@ -206,7 +204,7 @@ TEST_LOOP(dialect_server_restart, 0, 2)
 	}
 	mirror_settle(&m, "before");
 	mirror_turn(&m, 200);
-	sim_restart(&m.sim, apisim, fewer);
+	inside_reset(m.server, fewer);
 	mirror_settle(&m, "after");
 	ck_assert_uint_eq(json_object_size(m.pods), 3);
 	mirror_stop(&m);
@@ -219,7 +217,7 @@ TEST_LOOP(dialect_cut_after_every_byte, 0, 2)
 	struct mirror m;
 	unsigned cuts = 0;
 
-	mirror_start(&m, apisim, empty, config);
+	mirror_start(&m, empty, config);
 	mirror_create(&m, "default", "one", 0);
 	mirror_create(&m, "default", "two", 0);
 	mirror_settle(&m, "at first");
@@ -242,7 +240,7 @@ TEST_LOOP(dialect_cut_after_every_byte, 0, 2)
 	}
 	ck_assert_uint_gt(cuts, 300);
 	ck_assert_uint_lt(cuts, 5000);
-	ck_assert_int_eq(sim_call(&m.sim, "DELETE", "/_sim/faults", NULL, NULL, NULL), 200);
+	ck_assert_int_eq(mirror_request(&m, "DELETE", "/_sim/faults", NULL, NULL), 200);
 	mirror_create(&m, "default", "three", 0);
 	mirror_settle(&m, "in the end");
 	mirror_stop(&m);
@@ -253,7 +251,7 @@ TEST(dialect_large_frames)
 {
 	struct mirror m;
 
-	mirror_start(&m, apisim, forty, &plain);
+	mirror_start(&m, forty, &plain);
 	mirror_settle(&m, "at first");
 	mirror_sim(&m, "/_sim/giant-event?bytes=1000000", NULL);
 	mirror_sim(&m, "/_sim/giant-event?bytes=15000000", NULL);
@@ -274,15 +272,14 @@ TEST(si09_hammer)
 {
 	struct mirror m;
 
-	mirror_start(&m, apisim, forty, &plain);
+	mirror_start(&m, forty, &plain);
 	for (int i = 0; i < 1500; i++) {
 		char path[96], name[16];
 
 		(void)snprintf(name, sizeof(name), "p-%d", i % 97);
 		(void)snprintf(path, sizeof(path), "/api/v1/namespaces/default/pods/%s", name);
 		if (i / 97 % 2)
-			(void)sim_call(&m.sim, "DELETE", path, "application/json",
-				       "{\"gracePeriodSeconds\":0}", NULL);
+			(void)mirror_request(&m, "DELETE", path, "{\"gracePeriodSeconds\":0}", NULL);
 		else
 			mirror_create(&m, "default", name, 0);
 		if (i % 100 == 99)
@@ -292,18 +289,8 @@ TEST(si09_hammer)
 	mirror_stop(&m);
 }
 
-static void cases(__attribute__((unused)) Suite *suite, TCase *t)
+TEST_MAIN("integration/dialects")
 {
 	tcase_set_timeout(t, 120);
-}
-
-int main(int argc, char **argv)
-{
-	if (argc != 2) {
-		(void)fprintf(stderr, "usage: %s APISIM\n", argv[0]);
-		return 64;
-	}
-	apisim = argv[1];
 	http_global_init();
-	return suite_run("integration/dialects", cases);
 }

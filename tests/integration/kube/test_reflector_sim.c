@@ -15,7 +15,6 @@
 #include "tests/integration/kube/mirror.h"
 #include "tests/suite.h"
 
-static const char *apisim;
 static uint64_t seed, rounds = 60;
 
 static uint64_t below(uint64_t n) /* splitmix64 */
@@ -29,8 +28,6 @@ static uint64_t below(uint64_t n) /* splitmix64 */
 
 /* -- what happens -- */
 
-#define MERGE "application/merge-patch+json"
-
 static void create(struct mirror *m)
 {
 	_cleanup_free_ char *path = xasprintf("/api/v1/namespaces/ns-%u/pods", (unsigned)below(3));
@@ -39,7 +36,7 @@ static void create(struct mirror *m)
 			  "\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
 			  (unsigned)below(30));
 
-	(void)sim_call(&m->sim, "POST", path, "application/json", body, NULL);
+	(void)mirror_request(m, "POST", path, body, NULL);
 }
 
 static void change(struct mirror *m)
@@ -47,10 +44,10 @@ static void change(struct mirror *m)
 	_cleanup_free_ char *path = xasprintf("/api/v1/namespaces/ns-%u/pods/p-%u/status", (unsigned)below(3),
 					      (unsigned)below(30));
 
-	(void)sim_call(&m->sim, "PATCH", path, MERGE,
-		       below(2) ? "{\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\"}}"
-				: "{\"status\":{\"phase\":\"Running\",\"reason\":\"\"}}",
-		       NULL);
+	(void)mirror_request(m, "PATCH", path,
+			     below(2) ? "{\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\"}}"
+				      : "{\"status\":{\"phase\":\"Running\",\"reason\":\"\"}}",
+			     NULL);
 }
 
 static void delete (struct mirror *m)
@@ -58,7 +55,7 @@ static void delete (struct mirror *m)
 	_cleanup_free_ char *path =
 		xasprintf("/api/v1/namespaces/ns-%u/pods/p-%u", (unsigned)below(3), (unsigned)below(30));
 
-	(void)sim_call(&m->sim, "DELETE", path, "application/json", "{\"gracePeriodSeconds\":0}", NULL);
+	(void)mirror_request(m, "DELETE", path, "{\"gracePeriodSeconds\":0}", NULL);
 }
 
 static void recreate(struct mirror *m)
@@ -100,7 +97,7 @@ static void disturb(struct mirror *m)
 	if (below(3) == 0)
 		mirror_sim(m, "/_sim/close-watches", NULL);
 	if (below(6) == 0)
-		(void)sim_call(&m->sim, "POST", "/_sim/close-connections", NULL, NULL, NULL);
+		(void)mirror_request(m, "POST", "/_sim/close-connections", NULL, NULL);
 }
 
 #define SETTLE_TURNS 6000
@@ -125,7 +122,7 @@ static void one_round(struct mirror *m, unsigned round)
 		if (below(4) == 0)
 			mirror_turn(m, (long)below(15));
 	}
-	ck_assert_int_eq(sim_call(&m->sim, "DELETE", "/_sim/faults", NULL, NULL, NULL), 200);
+	ck_assert_int_eq(mirror_request(m, "DELETE", "/_sim/faults", NULL, NULL), 200);
 	settle(m, round);
 }
 
@@ -134,7 +131,7 @@ static void histories(const char *const *flags, const struct reflector_config *c
 	struct mirror m;
 	struct reflector_stats stats;
 
-	mirror_start(&m, apisim, flags, config);
+	mirror_start(&m, flags, config);
 	settle(&m, 0);
 	for (unsigned i = 1; i <= n; i++)
 		one_round(&m, i);
@@ -177,7 +174,7 @@ TEST(many)
 	const struct reflector_config config = { 0 };
 	struct mirror m;
 
-	mirror_start(&m, apisim, flags, &config);
+	mirror_start(&m, flags, &config);
 	for (int i = 0; i < 200 && !m.synced; i++)
 		mirror_turn(&m, 50);
 	ck_assert(m.synced);
@@ -187,25 +184,15 @@ TEST(many)
 	mirror_stop(&m);
 }
 
-static void cases(__attribute__((unused)) Suite *suite, TCase *t)
-{
-	tcase_set_timeout(t, 200 + (double)rounds);
-}
-
-int main(int argc, char **argv)
+TEST_MAIN("integration/reflector")
 {
 	const char *given = getenv("SEED"), *more = getenv("HISTORIES");
 
-	if (argc != 2) {
-		(void)fprintf(stderr, "usage: %s APISIM\n", argv[0]);
-		return 64;
-	}
-	apisim = argv[1];
 	if (!given || str_to_u64(given, strlen(given), &seed) < 0)
 		seed = (uint64_t)time(NULL);
 	if (more && str_to_u64(more, strlen(more), &rounds) < 0)
-		return 64;
+		exit(64);
 	printf("SEED=%llu\n", (unsigned long long)seed);
+	tcase_set_timeout(t, 200 + (double)rounds);
 	http_global_init();
-	return suite_run("integration/reflector", cases);
 }

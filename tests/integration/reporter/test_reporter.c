@@ -135,7 +135,9 @@ TEST(intents_wait_for_more_only_while_many_actions_are_under_way)
 	struct msg m;
 
 	ck_assert_uint_eq(play_start(&p), 0);
-	ck_assert_uint_lt(shortest_wait(1), 10);
+	/* A slow disk makes a commit slow now and then; one that waits for more is never as fast. */
+	for (uint64_t id = 1; shortest_wait(id) >= 10; id += 20)
+		ck_assert_uint_lt(id, 900);
 	send_intents(1001, 1300);
 	for (uint64_t id = 1001; id <= 1300; id++)
 		play_recv_type(&p, MSG_INTENT_ACK, &m);

@@ -45,6 +45,16 @@ static void send_msg(const struct msg *m, int fd)
 	(void)channel_send(channel, m, fd);
 }
 
+static void end_if(bool it_does, int code)
+{
+	if (!it_does)
+		return;
+	(void)channel_flush(channel, 1000);
+	if (code >= 0)
+		_exit(code);
+	(void)raise(SIGKILL);
+}
+
 static void hello(void)
 {
 	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = (uint64_t)getpid() } };
@@ -85,19 +95,27 @@ static void print_world(void)
 	(void)fprintf(stderr, "WORLD %s cwd %s\n", role, get_current_dir_name());
 }
 
-static void nominate(uint64_t duty, unsigned number)
+static struct msg new_object(enum msg_type type, unsigned number)
 {
-	struct msg m = { .type = MSG_NOMINATE };
+	struct msg m = { .type = MSG_NOMINATE }, as = { .type = type };
 	struct msg_nominate *n = &m.u.nominate;
 
 	n->cluster = cluster;
 	strcpy(n->ns, "default");
 	strcpy(n->name, "pod");
-	n->duty = duty;
 	(void)snprintf(n->uid, sizeof(n->uid), "uid-%u", number);
 	strcpy(n->action_key, n->uid);
 	strcpy(n->rv, "7");
 	strcpy(n->reason, "Evicted");
+	msg_copy_fields(&as, &m);
+	return as;
+}
+
+static void nominate(uint64_t duty, unsigned number)
+{
+	struct msg m = new_object(MSG_NOMINATE, number);
+
+	m.u.nominate.duty = duty;
 	send_msg(&m, -1);
 }
 
@@ -111,14 +129,8 @@ static void nominate_many(void)
 /* More than the channel of a reporter that does not read takes. */
 static void flood(uint64_t beats)
 {
-	struct msg m = { .type = MSG_REFUSAL };
+	const struct msg m = new_object(MSG_REFUSAL, 1);
 
-	strcpy(m.u.refusal.ns, "default");
-	strcpy(m.u.refusal.name, "pod");
-	strcpy(m.u.refusal.uid, "uid-1");
-	strcpy(m.u.refusal.action_key, "uid-1");
-	strcpy(m.u.refusal.reason, "Evicted");
-	m.u.refusal.cluster = cluster;
 	for (unsigned i = 0; beats > 1 && beats < 7 && i < 20000; i++)
 		send_msg(&m, -1);
 	if (beats == 7)
@@ -127,7 +139,7 @@ static void flood(uint64_t beats)
 
 static void on_ctl_restore(const struct msg *m)
 {
-	struct msg row = { .type = MSG_CTL_RESTORE_ROW };
+	struct msg row = new_object(MSG_CTL_RESTORE_ROW, 1);
 	struct msg_ctl_restore_row *r = &row.u.ctl_restore_row;
 
 	r->conn = m->u.ctl_restore.conn;
@@ -136,9 +148,7 @@ static void on_ctl_restore(const struct msg *m)
 	r->action = ACTION_RESTORE;
 	r->origin = m->u.ctl_restore.id + is("other-restore");
 	r->want_replicas = 3;
-	strcpy(r->ns, "default");
-	strcpy(r->name, "pod");
-	strcpy(r->uid, "uid-1");
+	r->cluster = 0;
 	strcpy(r->action_key, "owner-1");
 	strcpy(r->reason, "Restored");
 	strcpy(r->want_target, "deployments.apps/default/web");
@@ -169,10 +179,8 @@ static void ready(uint64_t generation)
 		(void)raise(SIGTERM);
 	}
 	if (strcmp(role, "reporter") == 0 && is("unasked-restore")) {
-		const struct msg unasked = { .type = MSG_CTL_RESTORE,
-					     .u.ctl_restore = { .conn = 1, .id = 7 } };
-
-		on_ctl_restore(&unasked);
+		on_ctl_restore(
+			&(struct msg){ .type = MSG_CTL_RESTORE, .u.ctl_restore = { .conn = 1, .id = 7 } });
 	}
 	if (strcmp(role, "reporter") == 0 && is("paused"))
 		send_pause_row();
@@ -180,16 +188,13 @@ static void ready(uint64_t generation)
 		send_msg(&end, -1);
 	if (is("world"))
 		print_world();
-	if (is("die-after-ready") || is("bad-frame") || is("silent"))
+	end_if(is("die-after-ready"), -1);
+	if (is("bad-frame") || is("silent"))
 		(void)channel_flush(channel, 1000);
-	if (is("die-after-ready"))
-		(void)raise(SIGKILL);
 	if (is("bad-frame"))
 		(void)!send(3, "garbage", 7, 0);
-	if (is("forbidden-message")) {
-		const struct msg grant = { .type = MSG_DRAIN };
-		send_msg(&grant, -1);
-	}
+	if (is("forbidden-message"))
+		send_msg(&(struct msg){ .type = MSG_DRAIN }, -1);
 	if (is("silent"))
 		(void)pause();
 	if (strcmp(role, "watcher") == 0 && is("nominate"))
@@ -206,12 +211,9 @@ static void on_settings(const struct msg_settings *s, int fd, bool first)
 	if (pread(fd, text, sizeof(text) - 1, 0) < 0)
 		_exit(78); /* as every role did */
 	find_behaviour(text);
-	if (is("exit78"))
-		_exit(78);
-	if (is("exit75"))
-		_exit(75);
-	if (is("die-before-ready"))
-		_exit(1);
+	end_if(is("exit78"), 78);
+	end_if(is("exit75"), 75);
+	end_if(is("die-before-ready"), 1);
 	if (is("never-ready"))
 		return;
 	if (is(first ? "slow-ready" : "slow-ack"))
@@ -253,10 +255,7 @@ static void on_grant(const struct msg *msg)
 			send_msg(&m, -1);
 	}
 	send_msg(&m, -1);
-	if (is("die-after-result")) {
-		(void)channel_flush(channel, 1000);
-		(void)raise(SIGKILL);
-	}
+	end_if(is("die-after-result"), -1);
 }
 
 static void on_pause(const struct msg *m)
@@ -292,9 +291,7 @@ static void on_ctl_dry_run(const struct msg *m)
 
 static void end_question(uint64_t conn)
 {
-	const struct msg end = { .type = MSG_CTL_END, .u.ctl_end.conn = conn };
-
-	send_msg(&end, -1);
+	send_msg(&(struct msg){ .type = MSG_CTL_END, .u.ctl_end.conn = conn }, -1);
 }
 
 /* Two hundred pods that are due, one that waits, one that is refused. */
@@ -350,11 +347,9 @@ static void on_prefetch(const struct msg *m)
 
 static void on_record(const struct msg *m)
 {
-	const struct msg ack = { .type = MSG_RECORD_ACK, .u.record_ack.id = m->u.record.id };
-
 	(void)fprintf(stderr, "RECORD id=%llu outcome=%s\n", (unsigned long long)m->u.record.id,
 		      outcome_name((enum outcome)m->u.record.outcome));
-	send_msg(&ack, -1);
+	send_msg(&(struct msg){ .type = MSG_RECORD_ACK, .u.record_ack.id = m->u.record.id }, -1);
 }
 
 static void on_nomination_result(const struct msg *m)
@@ -369,14 +364,11 @@ static void on_nomination_result(const struct msg *m)
 
 static void on_drain(__attribute__((unused)) const struct msg *m)
 {
-	const struct msg drained = { .type = MSG_DRAINED };
-
 	(void)fprintf(stderr, "DRAIN %s\n", role);
 	if (is("ignore-drain"))
 		return;
-	send_msg(&drained, -1);
-	(void)channel_flush(channel, 1000);
-	_exit(0);
+	send_msg(&(struct msg){ .type = MSG_DRAINED }, -1);
+	end_if(true, 0);
 }
 
 static void (*const handlers[MSG__MAX])(const struct msg *m) = {
@@ -447,9 +439,7 @@ static int blob(const char *text)
 
 static void send_blob(enum role to, uint64_t c, int fd)
 {
-	const struct msg m = { .type = MSG_LOAD_BLOB, .u.load_blob = { .role = to, .cluster = c } };
-
-	send_msg(&m, fd);
+	send_msg(&(struct msg){ .type = MSG_LOAD_BLOB, .u.load_blob = { .role = to, .cluster = c } }, fd);
 }
 
 static int load(const char *path)

@@ -65,6 +65,15 @@ class Service:
     def wait_exit(self, limit=30.0):
         return self.process.wait(limit)
 
+    def reload(self, **behaviour):
+        if behaviour:
+            self.write(**behaviour)
+        self.signal(signal.SIGHUP)
+
+    def kill(self, role, sig=signal.SIGKILL):
+        """The first of that role that has been ready."""
+        os.kill(int(re.findall(rf'ready role="{role}".*?pid=(\d+)', self.text())[0]), sig)
+
     def signal(self, sig):
         self.process.send_signal(sig)
 
@@ -84,6 +93,13 @@ class Service:
             self.process.kill()
             self.process.wait()
         scratch.remove(self.dir)
+
+
+def ready(**how):
+    """Such a service, when all its processes are."""
+    t = Service(**how)
+    t.wait_for("all processes are ready")
+    return t
 
 
 def run(case):

@@ -8,12 +8,11 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from service import PROGRAM, Service, main  # noqa: E402
+from service import PROGRAM, Service, main, ready  # noqa: E402
 
 
 def pause_reaches_everybody_and_holds():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     said = t.ask("pause", "--reason", "release", "-o", "json")
     assert said["paused"] and said["duty"] is None and said["cluster"] is None, said
     t.wait_for(r"PAUSE reporter on=1 duty=-1 cluster= by=.*uid \d+")  # before the answer: it is on disk
@@ -30,8 +29,7 @@ def pause_reaches_everybody_and_holds():
 
 
 def resume_says_what_it_did_not_find():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     assert "nothing of that is paused" in t.ask("resume", code=1)
     t.ask("pause")
     assert "wider pause" in t.ask("resume", "errImagePull", code=1)
@@ -39,8 +37,7 @@ def resume_says_what_it_did_not_find():
 
 
 def pause_ends_by_itself():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     t.ask("pause", "--for", "1s")
     t.wait_for("PAUSE watcher on=0")
     t.wait_for("PAUSE reporter on=0")
@@ -74,8 +71,7 @@ def written_intents_are_refused_when_paused():
 
 
 def history_that_dies_over_a_pause_is_told_again():
-    t = Service(reporter="die-on-pause")
-    t.wait_for("all processes are ready")
+    t = ready(reporter="die-on-pause")
     assert "in force now" in t.ask("pause")
     t.write()  # the next one lives
     t.wait_for("PAUSE reporter on=1", count=2)
@@ -95,20 +91,17 @@ def pause_that_the_history_had_no_room_for_is_told_again():
 
 
 def resumed_while_the_history_was_away():
-    t = Service(reporter="paused")
-    t.wait_for("all processes are ready")
+    t = ready(reporter="paused")
     assert t.ask("status", "-o", "json")["pauses"][0]["reason"] == "from the history"
     t.ask("resume")
-    pid = int(re.findall(r'role="reporter".*?pid=(\d+)', t.text())[0])
-    os.kill(pid, signal.SIGKILL)  # the new one holds the old pause again
+    t.kill("reporter")  # the new one holds the old pause again
     t.wait_for('child ready role="reporter"', count=2)
     t.wait_for("PAUSE reporter on=0 duty=1", count=2)
     assert t.ask("status", "-o", "json")["pauses"] == []
 
 
 def plan_asks_workers_about_what_is_due():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     plan = t.ask("plan", "-o", "json")
     assert plan["counts"]["deleteEvictedPod"] == {"now": 200, "later": 0, "blocked": 1, "refused": 1, "gone": 0, "unclear": 0}, plan["counts"]
     assert len(re.findall("TRY id=", t.text())) == 200 and "GRANT" not in t.text() and "INTENT" not in t.text()
@@ -121,8 +114,7 @@ def plan_asks_workers_about_what_is_due():
 
 
 def worker_that_dies_over_a_question_is_said():
-    t = Service(worker="die-on-try")
-    t.wait_for("all processes are ready")
+    t = ready(worker="die-on-try")
     said = t.ask("restore", "7", "--dry-run", code=1)
     assert "WorkerDied" in said, said
 
@@ -135,15 +127,13 @@ def question_without_a_worker_is_answered():
 
 
 def answer_to_another_question_kills():
-    t = Service(worker="wrong-try")
-    t.wait_for("all processes are ready")
+    t = ready(worker="wrong-try")
     t.ask("restore", "7", "--dry-run", code=1)
     t.wait_for("CTL_DRY_RUN_RESULT for a question it was not asked")
 
 
 def restore_is_rehearsed_and_then_done():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     said = t.ask("restore", "7", "9", "--dry-run", "-o", "json")
     assert said["dryRun"] and [r["id"] for r in said["rows"]] == [7, 9], said
     assert all(r["outcome"] == "would" and r["target"] == "deployments.apps/default/web" for r in said["rows"]), said
@@ -158,10 +148,8 @@ def restore_is_rehearsed_and_then_done():
 
 
 def restore_that_nobody_asked_for_is_not_done():
-    t = Service(reporter="unasked-restore")
-    t.wait_for("all processes are ready")
-    other = Service(reporter="other-restore")
-    other.wait_for("all processes are ready")
+    t = ready(reporter="unasked-restore")
+    other = ready(reporter="other-restore")
     assert "the history is away" in other.ask("restore", "7", "--dry-run", code=1)
     other.wait_for("CTL_RESTORE_ROW that nobody asked for")
     time.sleep(0.5)
@@ -191,8 +179,7 @@ def _on_terminal(t, answer, *args):
 
 
 def a_terminal_is_asked_and_told():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     said, code = _on_terminal(t, b"n\n", "restore", "7")
     assert code == 64 and "would" in said and "INTENT" not in t.text(), (code, said)
     said, code = _on_terminal(t, b"y\n", "restore", "7")
@@ -203,8 +190,7 @@ def a_terminal_is_asked_and_told():
 
 
 def show_passes_rows_through():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     assert t.ask("show", "7", "-o", "json") == {"evidence": "because"}
     assert "because" in t.ask("show", "7")
 

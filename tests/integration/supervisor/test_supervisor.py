@@ -10,12 +10,11 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-from service import Service, main, scratch  # noqa: E402
+from service import Service, main, ready, scratch  # noqa: E402
 
 
 def starts_and_drains_in_order():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     t.signal(signal.SIGTERM)
     assert t.wait_exit() == 0
     order = re.findall(r"DRAIN (\w+)", t.text())
@@ -24,8 +23,7 @@ def starts_and_drains_in_order():
 
 
 def second_signal_ends_at_once():
-    t = Service(watcher="ignore-drain")
-    t.wait_for("all processes are ready")
+    t = ready(watcher="ignore-drain")
     t.signal(signal.SIGTERM)
     t.wait_for("draining")
     began = time.monotonic()
@@ -141,11 +139,10 @@ def temporary_death_of_the_history_ends_with_75():
 
 
 def a_lack_of_descriptors_does_not_end_the_service():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     hold, (_, most) = os.path.join(t.dir, "hold"), resource.prlimit(t.process.pid, resource.RLIMIT_NOFILE)
     open(hold, "w").close()
-    os.kill(int(re.findall(r'ready role="worker".*?pid=(\d+)', t.text())[0]), signal.SIGKILL)
+    t.kill("worker")
     t.wait_for("child died")
     time.sleep(0.2)
     # The next one is up and says HELLO as soon as it may; there is no descriptor to give it the settings with.
@@ -201,68 +198,57 @@ def children_inherit_nothing():
 
 
 def reload_is_taken_by_all():
-    t = Service()
-    t.wait_for("all processes are ready")
-    t.write(watcher="other")
-    t.signal(signal.SIGHUP)
+    t = ready()
+    t.reload(watcher="other")
     t.wait_for("COMMIT", count=4)
     assert set(re.findall(r"COMMIT (\w+) 2", t.text())) == {"reporter", "watcher", "worker"}
 
 
 def ready_during_a_reload_catches_up():
     # A worker starts again while the watcher is thinking: it becomes READY after the offer, and before all have agreed.
-    t = Service(worker="slow-ready", watcher="slow-ack")
-    t.wait_for("all processes are ready")
+    t = ready(worker="slow-ready", watcher="slow-ack")
     t.write(worker="slow-ready", watcher="slow-ack", reporter="other")
-    pid = int(re.findall(r'ready role="worker".*?pid=(\d+)', t.text())[0])
-    os.kill(pid, signal.SIGKILL)
+    t.kill("worker")
     t.wait_for("child died")
-    t.signal(signal.SIGHUP)
+    t.reload()
     t.wait_for("COMMIT worker 2", count=2)
     for role, pid in re.findall(r"COMMIT (\w+) 2 pid=(\d+)", t.text()):
         assert re.search(rf"SETTINGS {role} 2 pid={pid}\n(.*\n)*COMMIT {role} 2 pid={pid}", t.text()), t.text()
 
 
 def fixed_settings_are_not_reloaded():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     t.write(loader="other-lease")
     assert "leaderElection.name changed: restart" in t.ask("reload", code=78)
     assert "SETTINGS watcher 2" not in t.text()
     t.write(watcher="other")  # what else is changed is still taken
-    t.signal(signal.SIGHUP)
+    t.reload()
     t.wait_for("COMMIT watcher")
 
 
 def unchanged_settings_are_not_sent():
-    t = Service()
-    t.wait_for("all processes are ready")
-    t.signal(signal.SIGHUP)
+    t = ready()
+    t.reload()
     time.sleep(1)
     assert "COMMIT" not in t.text() and "reload failed" not in t.text()
 
 
 def one_refusal_keeps_all_on_the_old():
-    t = Service()
-    t.wait_for("all processes are ready")
-    t.write(worker="refuse-reload")
-    t.signal(signal.SIGHUP)
+    t = ready()
+    t.reload(worker="refuse-reload")
     t.wait_for("worker: no thanks")
     assert "COMMIT" not in t.text()
 
 
 def invalid_reload_keeps_the_old():
-    t = Service()
-    t.wait_for("all processes are ready")
-    t.write(loader="invalid")
-    t.signal(signal.SIGHUP)
+    t = ready()
+    t.reload(loader="invalid")
     t.wait_for("reload failed, the old settings stay in force")
     assert t.process.poll() is None and "COMMIT" not in t.text()
 
 
 def second_instance_is_refused():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     r = subprocess.run([os.path.join(t.dir, "supervisor"), "--config", t.config, "--control-socket",
                         os.path.join(t.dir, "control.sock")], capture_output=True, text=True, timeout=20)
     assert r.returncode == 75, r
@@ -270,8 +256,7 @@ def second_instance_is_refused():
 
 
 def death_of_the_supervisor_kills_all():
-    t = Service()
-    t.wait_for("all processes are ready")
+    t = ready()
     pids = [int(pid) for pid, _ in t.children()]
     assert len(pids) == 4
     t.process.kill()
@@ -283,10 +268,8 @@ def death_of_the_supervisor_kills_all():
 
 
 def stopped_child_is_killed_and_replaced():
-    t = Service()
-    t.wait_for("all processes are ready")
-    pid = int(re.findall(r'role="watcher".*?pid=(\d+)', t.text())[0])
-    os.kill(pid, signal.SIGSTOP)
+    t = ready()
+    t.kill("watcher", signal.SIGSTOP)
     t.wait_for("hung: no heartbeat", limit=30)
     t.wait_for('child ready role="watcher"', count=2)
 
@@ -298,8 +281,7 @@ def no_zombies_after_many_deaths():
 
 
 def odd_inheritance_is_normalised():
-    d = Service()
-    d.wait_for("all processes are ready")
+    d = ready()
     d.signal(signal.SIGTERM)
     d.wait_exit()
     log = os.path.join(d.dir, "log2")
@@ -329,13 +311,11 @@ def systemd_is_told():
             except TimeoutError:
                 pass
 
-    t = Service(environment={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"})
-    t.wait_for("all processes are ready")
+    t = ready(environment={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "400000"})
     hear("READY=1")
     hear("WATCHDOG=1")
     hear("STATUS=4/4 processes")
-    t.write(loader="invalid")
-    t.signal(signal.SIGHUP)
+    t.reload(loader="invalid")
     hear("RELOADING=1\nMONOTONIC_USEC=")
     hear("STATUS=reload failed: config.yml:1:1")
     t.signal(signal.SIGTERM)

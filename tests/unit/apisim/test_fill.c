@@ -53,37 +53,42 @@ static const char *waiting(const json_t *tree)
 	return json_string_value(object_at(first, "state.waiting.reason"));
 }
 
-static struct store *filled(void)
+/* A store that was filled, and its pods. */
+static struct store *filled(struct snapshot *ret)
 {
 	struct store *s = store_new(50, NULL, NULL);
 
 	fill_store(s, &options);
 	ck_assert_uint_eq(store_count(s, kinds_pods()), PODS);
+	store_snapshot(s, kinds_pods(), NULL, 0, NULL, 0, NULL, NULL, ret);
 	return s;
+}
+
+static void done(struct store *s, struct snapshot *snap)
+{
+	store_snapshot_done(snap);
+	store_free(s);
 }
 
 TEST(test_cast_is_encode)
 {
-	struct store *s = filled();
 	struct snapshot snap;
+	struct store *s = filled(&snap);
 
-	store_snapshot(s, kinds_pods(), NULL, 0, NULL, 0, NULL, NULL, &snap);
 	for (size_t i = 0; i < snap.count; i++) {
 		check_pod(snap.items[i]);
 		check_pod(store_put_filled(s, snap.items[i], snap.items[i]->round + 1 + (uint32_t)i));
 	}
-	store_snapshot_done(&snap);
-	store_free(s);
+	done(s, &snap);
 	fill_done();
 }
 
 TEST(test_states_are_as_many_as_asked_for)
 {
-	struct store *s = filled();
-	size_t evicted = 0, terminating = 0, crashloop = 0, pulling = 0;
 	struct snapshot snap;
+	struct store *s = filled(&snap);
+	size_t evicted = 0, terminating = 0, crashloop = 0, pulling = 0;
 
-	store_snapshot(s, kinds_pods(), NULL, 0, NULL, 0, NULL, NULL, &snap);
 	for (size_t i = 0; i < snap.count; i++) {
 		json_t *tree = object_tree(snap.items[i]);
 		const char *reason = waiting(tree);
@@ -99,20 +104,18 @@ TEST(test_states_are_as_many_as_asked_for)
 	ck_assert_uint_eq(crashloop, 22);
 	ck_assert_uint_ge(pulling, 9);
 	ck_assert_uint_le(pulling, 30);
-	store_snapshot_done(&snap);
-	store_free(s);
+	done(s, &snap);
 	fill_done();
 }
 
 TEST(test_owners_exist)
 {
-	struct store *s = filled();
+	struct snapshot snap;
+	struct store *s = filled(&snap);
 	const struct kind *sets = kinds_find("apps", "v1", "replicasets"),
 			  *tops = kinds_find("apps", "v1", "deployments");
-	struct snapshot snap;
 	char uid[64];
 
-	store_snapshot(s, kinds_pods(), NULL, 0, NULL, 0, NULL, NULL, &snap);
 	for (size_t i = 0; i < snap.count; i++) {
 		json_t *tree = object_tree(snap.items[i]), *ref, *set_tree;
 		struct obj *set, *top;
@@ -129,29 +132,23 @@ TEST(test_owners_exist)
 		ck_assert_str_eq(object_uid(top, uid), util_str(ref, "uid"));
 		json_decref(set_tree);
 	}
-	store_snapshot_done(&snap);
-	store_free(s);
+	done(s, &snap);
 	fill_done();
 }
 
 TEST(test_same_seed_same_pods)
 {
-	struct store *a = filled();
 	struct snapshot first, second;
-	struct store *b = filled();
+	struct store *a = filled(&first), *b = filled(&second);
 
-	store_snapshot(a, kinds_pods(), NULL, 0, NULL, 0, NULL, NULL, &first);
-	store_snapshot(b, kinds_pods(), NULL, 0, NULL, 0, NULL, NULL, &second);
 	for (size_t i = 0; i < first.count; i++) {
 		char x[64], y[64];
 
 		ck_assert_str_eq(first.items[i]->key, second.items[i]->key);
 		ck_assert_str_eq(object_uid(first.items[i], x), object_uid(second.items[i], y));
 	}
-	store_snapshot_done(&first);
-	store_snapshot_done(&second);
-	store_free(a);
-	store_free(b);
+	done(a, &first);
+	done(b, &second);
 	fill_done();
 }
 

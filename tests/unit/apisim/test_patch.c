@@ -48,7 +48,7 @@ TEST(test_merge)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		json_t *doc = load(rows[i][0]), *patch = load(rows[i][1]);
 
-		same(patch_merge(doc, patch), rows[i][2]);
+		same(patch_merge(doc, patch, false), rows[i][2]);
 		same(doc, rows[i][0]);
 		json_decref(patch);
 	}
@@ -138,8 +138,8 @@ TEST(test_strategic)
 			     "\"$patch\":\"delete\"},"
 			     "{\"type\":\"New\"}],\"args\":[\"c\"]}");
 
-	same(patch_strategic(doc, patch), "{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"},{"
-					  "\"type\":\"New\"}],\"args\":[\"c\"]}");
+	same(patch_merge(doc, patch, true), "{\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"},{"
+					    "\"type\":\"New\"}],\"args\":[\"c\"]}");
 	json_decref(doc);
 	json_decref(patch);
 }

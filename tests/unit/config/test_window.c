@@ -97,6 +97,11 @@ TEST(a_zone_of_its_own)
 	free(tzif);
 }
 
+#define LONG                                                                                                 \
+	"0 "                                                                                                 \
+	"0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0," \
+	"0"
+
 static const struct {
 	const char *spec;
 	size_t pos;
@@ -113,6 +118,7 @@ static const struct {
 	{ "CRON_TZ= 0 9 * * 1 for 1h", 8, "time zone" },
 	{ " for 1h", 0, "" },
 	{ "", 0, "how long" },
+	{ LONG LONG " for 8h", 200, "longer than 200 bytes" },
 };
 
 TEST_LOOP(tells_place_and_remedy, 0, ARRAY_SIZE(errors))

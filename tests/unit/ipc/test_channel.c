@@ -21,17 +21,11 @@ TEST(many_in_order)
 	struct end a, b;
 
 	(void)setup_pair(&a, &b);
-	for (uint64_t i = 1; i <= 20000; i++) {
-		const struct msg m = heartbeat(i);
-
-		ck_assert_int_eq(channel_send(b.channel, &m, -1), 0);
-	}
+	send_beats(b.channel, 1, 20000);
 	spin(3000);
 	ck_assert_uint_eq(a.received, 20000);
 	ck_assert(a.in_order);
-	channel_free(&a.channel);
-	channel_free(&b.channel);
-	event_base_free(base);
+	end_test(&a, &b, -1);
 }
 
 TEST(full_queue_is_refused_and_drains)
@@ -49,21 +43,18 @@ TEST(full_queue_is_refused_and_drains)
 	ck_assert_uint_eq(a.received, sent);
 	ck_assert(a.in_order);
 	ck_assert_uint_eq(b.drained, 1);
-	channel_free(&a.channel);
-	channel_free(&b.channel);
-	event_base_free(base);
+	end_test(&a, &b, -1);
 }
 
 TEST(descriptor_rides_along)
 {
 	struct end a, b;
-	const struct msg m = heartbeat(1);
 	const int memfd = memfd_create("x", MFD_CLOEXEC);
 	char text[4] = "";
 
 	(void)setup_pair(&a, &b);
 	ck_assert_int_eq(write(memfd, "abc", 3), 3);
-	ck_assert_int_eq(channel_send(b.channel, &m, memfd), 0);
+	send_beat(b.channel, 1, memfd);
 	ck_assert_int_eq(close(memfd), 0);
 	spin(3);
 	ck_assert_int_ge(a.fd, 0);
@@ -71,13 +62,9 @@ TEST(descriptor_rides_along)
 	ck_assert_str_eq(text, "abc");
 	ck_assert_int_ne(fcntl(a.fd, F_GETFD) & FD_CLOEXEC, 0);
 	(void)close(a.fd);
-	channel_free(&a.channel);
-	channel_free(&b.channel);
-	event_base_free(base);
+	end_test(&a, &b, -1);
 }
 
-/* A killed sender's messages are all read before its end is told, although we have unread-by-it messages
- * queued to it. */
 /* A message must not arrive without what it speaks of. */
 TEST(descriptor_that_cannot_be_duplicated_is_refused)
 {
@@ -100,6 +87,8 @@ TEST(descriptor_that_cannot_be_duplicated_is_refused)
 	end_test(&a, &b, -1);
 }
 
+/* A killed sender's messages are all read before its end is told, although we have unread-by-it messages
+ * queued to it. */
 TEST_LOOP(messages_of_the_dead_are_read_first, 0, 2)
 {
 	const bool write_again = _i; /* which takes the error of the socket, so that reading sees none */
@@ -144,8 +133,7 @@ TEST(bad_frames_end_the_peer)
 		spin(2);
 		ck_assert_uint_eq(a.closed, 1);
 		ck_assert_int_eq(a.err, -EBADMSG);
-		(void)close(fd);
-		event_base_free(base);
+		end_test(&a, NULL, fd);
 	}
 }
 
@@ -158,8 +146,7 @@ TEST(oversized_frame_ends_the_peer)
 	ck_assert_int_gt(send(fd, big, sizeof(big), 0), 0);
 	spin(2);
 	ck_assert_int_eq(a.err, -EBADMSG);
-	(void)close(fd);
-	event_base_free(base);
+	end_test(&a, NULL, fd);
 }
 
 static void free_itself(struct end *e)
@@ -178,8 +165,7 @@ TEST(freed_in_its_own_handler)
 	spin(3);
 	ck_assert_uint_eq(a.received, 1);
 	ck_assert_ptr_null(a.channel);
-	channel_free(&b.channel);
-	event_base_free(base);
+	end_test(&a, &b, -1);
 }
 
 TEST_MAIN("ipc/channel")

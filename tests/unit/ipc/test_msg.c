@@ -11,6 +11,9 @@
 #include "tests/suite.h"
 
 static uint64_t rng = 1;
+static uint8_t buf[2 * IPC_FRAME_MAX], again[IPC_FRAME_MAX];
+static struct msg back;
+static const char *field;
 
 static uint64_t next_random(void)
 {
@@ -90,11 +93,13 @@ static enum phase first_phase(unsigned set)
 	return set & PH_RUN ? PH_RUN : set & PH_SETUP ? PH_SETUP : PH_HELLO;
 }
 
-static int decode(enum msg_type type, const uint8_t *buf, size_t n, struct msg *ret, const char **field)
+/* Into back and field. */
+static int decode(enum msg_type type, const uint8_t *bytes, size_t n)
 {
 	const struct msg_desc *d = msg_desc(type);
 
-	return msg_decode(first_role(d->from), first_role(d->to), first_phase(d->phases), buf, n, ret, field);
+	return msg_decode(first_role(d->from), first_role(d->to), first_phase(d->phases), bytes, n, &back,
+			  &field);
 }
 
 TEST_LOOP(round_trip, 0, MSG__MAX)
@@ -103,12 +108,9 @@ TEST_LOOP(round_trip, 0, MSG__MAX)
 
 	for (uint64_t pick = 0; pick < 200; pick++) {
 		const struct msg m = make(type, pick);
-		uint8_t buf[IPC_FRAME_MAX], again[IPC_FRAME_MAX];
 		const size_t n = msg_encode(&m, buf);
-		struct msg back;
-		const char *field;
 
-		ck_assert_int_eq(decode(type, buf, n, &back, &field), (int)n);
+		ck_assert_int_eq(decode(type, buf, n), (int)n);
 		ck_assert_uint_eq(msg_encode(&back, again), n);
 		ck_assert_mem_eq(buf, again, n);
 	}
@@ -118,7 +120,6 @@ TEST_LOOP(oracle_agrees, 0, MSG__MAX)
 {
 	const enum msg_type type = (enum msg_type)_i;
 	const struct msg m = make(type, 7);
-	uint8_t buf[IPC_FRAME_MAX];
 	const size_t n = msg_encode(&m, buf);
 	msgpack_unpacked u;
 	size_t off = 0;
@@ -137,21 +138,18 @@ TEST_LOOP(truncated_and_trailing, 0, MSG__MAX)
 {
 	const enum msg_type type = (enum msg_type)_i;
 	const struct msg m = make(type, 9);
-	uint8_t buf[IPC_FRAME_MAX];
 	const size_t n = msg_encode(&m, buf);
-	struct msg back;
-	const char *field;
 
 	for (size_t k = 0; k < n; k++) {
 		uint8_t *exact = malloc(k ? k : 1);
 
 		memcpy(exact, buf, k);
-		ck_assert_int_eq(decode(type, exact, k, &back, &field), -EBADMSG);
+		ck_assert_int_eq(decode(type, exact, k), -EBADMSG);
 		free(exact);
 	}
 	buf[n] = 0;
-	ck_assert_int_eq(decode(type, buf, n + 1, &back, &field), (int)n);
-	ck_assert_int_eq(decode(type, buf + n, 1, &back, &field), -EBADMSG);
+	ck_assert_int_eq(decode(type, buf, n + 1), (int)n);
+	ck_assert_int_eq(decode(type, buf + n, 1), -EBADMSG);
 	ck_assert_str_eq(field, "(header)");
 }
 
@@ -162,14 +160,11 @@ TEST_LOOP(two_behind_each_other, 0, MSG__MAX)
 
 	for (int second = 0; second < MSG__MAX; second++) {
 		const struct msg a = make(type, 3), b = make((enum msg_type)second, 4);
-		uint8_t buf[2 * IPC_FRAME_MAX], again[IPC_FRAME_MAX];
 		const size_t n = msg_encode(&a, buf), k = msg_encode(&b, buf + n);
-		struct msg back;
-		const char *field;
 
 		ck_assert_uint_le(n + k, IPC_FRAME_MAX);
-		ck_assert_int_eq(decode(type, buf, n + k, &back, &field), (int)n);
-		ck_assert_int_eq(decode((enum msg_type)second, buf + n, k, &back, &field), (int)k);
+		ck_assert_int_eq(decode(type, buf, n + k), (int)n);
+		ck_assert_int_eq(decode((enum msg_type)second, buf + n, k), (int)k);
 		ck_assert_uint_eq(msg_encode(&back, again), k);
 		ck_assert_mem_eq(again, buf + n, k);
 	}
@@ -180,18 +175,15 @@ TEST_LOOP(canonical, 0, MSG__MAX)
 {
 	const enum msg_type type = (enum msg_type)_i;
 	const struct msg m = make(type, 11);
-	uint8_t buf[IPC_FRAME_MAX], again[IPC_FRAME_MAX];
 	const size_t n = msg_encode(&m, buf);
-	const char *field;
 
 	for (size_t k = 0; k < n && k < 400; k++) {
 		const uint8_t old = buf[k];
 
 		for (unsigned v = 0; v < 256; v++) {
-			struct msg back;
 
 			buf[k] = (uint8_t)v;
-			const int used = decode(type, buf, n, &back, &field);
+			const int used = decode(type, buf, n);
 
 			if (used < 0)
 				continue;
@@ -202,13 +194,10 @@ TEST_LOOP(canonical, 0, MSG__MAX)
 	}
 }
 
-START_TEST(roles_and_phases)
+TEST(roles_and_phases)
 {
 	const struct msg m = make(MSG_NOMINATE, 3);
-	uint8_t buf[IPC_FRAME_MAX];
 	const size_t n = msg_encode(&m, buf);
-	struct msg back;
-	const char *field;
 
 	ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_RUN, buf, n, &back, &field), (int)n);
 	ck_assert_int_eq(msg_decode(ROLE_WORKER, ROLE_SUPERVISOR, PH_RUN, buf, n, &back, &field), -EPERM);
@@ -220,11 +209,9 @@ START_TEST(roles_and_phases)
 }
 
 /* NOMINATE with one field replaced by hand. */
-START_TEST(bad_fields)
+TEST(bad_fields)
 {
-	struct msg m = make(MSG_NOMINATE, 0), back;
-	uint8_t buf[IPC_FRAME_MAX];
-	const char *field;
+	struct msg m = make(MSG_NOMINATE, 0);
 
 	strcpy(m.u.nominate.ns, "default");
 	const size_t n = msg_encode(&m, buf);
@@ -233,23 +220,23 @@ START_TEST(bad_fields)
 	ck_assert_ptr_nonnull(ns);
 	for (const char *bad = "\x01\x1f\x7f\"\\ \n\t{<"; *bad; bad++) {
 		ns[3] = (uint8_t)*bad;
-		ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
+		ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), -EBADMSG);
 		ck_assert_str_eq(field, "ns");
 	}
 	ns[3] = 0;
-	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), -EBADMSG);
 	ns[3] = 'a';
-	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), (int)n);
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), (int)n);
 	/* array16, [type, cluster, duty, ...]: byte 5 is the duty. */
 	buf[5] = DUTY__MAX;
-	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), -EBADMSG);
 	ck_assert_str_eq(field, "duty");
 	buf[5] = 0xca; /* a float */
-	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n, &back, &field), -EBADMSG);
+	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), -EBADMSG);
 }
 
 /* Headers that make an allocating decoder ask for gigabytes. */
-START_TEST(hostile_headers)
+TEST(hostile_headers)
 {
 	static const struct {
 		const char *bytes;
@@ -262,8 +249,6 @@ START_TEST(hostile_headers)
 		       { "\x91\xcc\x80", 3 },
 		       { "\x91\xcd\xff\xff", 4 },
 		       { "", 0 } };
-	struct msg back;
-	const char *field;
 
 	for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
 		ck_assert_int_eq(msg_decode(ROLE_WATCHER, ROLE_SUPERVISOR, PH_RUN,
@@ -271,23 +256,21 @@ START_TEST(hostile_headers)
 				 -EBADMSG);
 }
 
-START_TEST(random_bytes)
+TEST(random_bytes)
 {
-	struct msg back;
-	const char *field;
 
 	for (int i = 0; i < 200000; i++) {
-		uint8_t buf[64];
-		const size_t n = next_random() % sizeof(buf);
+		uint8_t bytes[64];
+		const size_t n = next_random() % sizeof(bytes);
 
 		for (size_t k = 0; k < n; k++)
-			buf[k] = (uint8_t)next_random();
-		(void)msg_decode((enum role)(next_random() % ROLE__MAX), ROLE_SUPERVISOR, PH_RUN, buf, n,
+			bytes[k] = (uint8_t)next_random();
+		(void)msg_decode((enum role)(next_random() % ROLE__MAX), ROLE_SUPERVISOR, PH_RUN, bytes, n,
 				 &back, &field);
 	}
 }
 
-START_TEST(set_text_keeps_the_charset)
+TEST(set_text_keeps_the_charset)
 {
 	struct msg m = { .type = MSG_NOMINATE };
 	char longer[600];
@@ -308,7 +291,7 @@ START_TEST(set_text_keeps_the_charset)
 	ck_assert_uint_eq(strlen(m.u.nominate.evidence) % 3, 0);
 }
 
-START_TEST(copy_fields)
+TEST(copy_fields)
 {
 	const struct msg n = make(MSG_NOMINATE, 5);
 	struct msg i = { .type = MSG_INTENT, .u.intent.id = 42 };
@@ -321,13 +304,5 @@ START_TEST(copy_fields)
 
 TEST_MAIN("ipc/msg")
 {
-	TCase *tc = suite_case(suite, "cases");
 	tcase_set_timeout(t, 60);
-	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, roles_and_phases);
-	tcase_add_test(tc, bad_fields);
-	tcase_add_test(tc, hostile_headers);
-	tcase_add_test(tc, random_bytes);
-	tcase_add_test(tc, set_text_keeps_the_charset);
-	tcase_add_test(tc, copy_fields);
 }

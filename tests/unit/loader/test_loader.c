@@ -339,6 +339,12 @@ static const struct {
 	  "{current-context: x, clusters: [{name: c, cluster: {server: 'https://no-such.invalid'}}], "
 	  "contexts: [{name: x, context: {cluster: c}}]}",
 	  EXIT_CODE_TEMPORARY, "cannot be resolved" },
+	{ "mode: observe\n", "reader",
+	  "{current-context: x, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], "
+	  "users: [{name: u, user: {exec: {command: /no/p, interactiveMode: Never, "
+	  "apiVersion: client.authentication.k8s.io/v1}}}], contexts: [{name: x, context: {cluster: c, user: "
+	  "u}}]}",
+	  EXIT_CODE_CONFIG, "the plugin \"/no/p\" cannot be run" },
 };
 
 TEST_LOOP(tells_what_is_broken, 0, ARRAY_SIZE(errors))

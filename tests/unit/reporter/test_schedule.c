@@ -34,25 +34,27 @@ TEST_LOOP(latest_run_is_found, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 	ck_assert_int_eq(schedule_due(&c, NULL, cases[_i].last, cases[_i].now), cases[_i].due);
 }
 
-TEST(times_are_written_in_their_zone)
+static const struct {
+	const char *zone, *text;
+} zones[] = {
+	{ NULL, "2023-11-13 09:00:00 +00:00" },
+	{ "Asia/Kolkata", "2023-11-13 14:30:00 +05:30" },
+	{ "America/St_Johns", "2023-11-13 05:30:00 -03:30" },
+};
+
+TEST_LOOP(times_are_written_in_their_zone, 0, (int)(sizeof(zones) / sizeof(zones[0])))
 {
 	char text[SCHEDULE_TEXT_MAX];
 	struct zone *z = NULL;
 	void *bytes = NULL;
 	size_t size = 0;
 
-	schedule_format(MON, NULL, text);
-	ck_assert_str_eq(text, "2023-11-13 09:00:00 +00:00");
-	ck_assert_int_eq(zone_load("Asia/Kolkata", &bytes, &size), 0);
-	ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
+	if (zones[_i].zone) {
+		ck_assert_int_eq(zone_load(zones[_i].zone, &bytes, &size), 0);
+		ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
+	}
 	schedule_format(MON, z, text);
-	ck_assert_str_eq(text, "2023-11-13 14:30:00 +05:30");
-	zone_free(&z);
-	free(bytes);
-	ck_assert_int_eq(zone_load("America/St_Johns", &bytes, &size), 0);
-	ck_assert_int_eq(zone_parse(bytes, size, &z), 0);
-	schedule_format(MON, z, text);
-	ck_assert_str_eq(text, "2023-11-13 05:30:00 -03:30");
+	ck_assert_str_eq(text, zones[_i].text);
 	zone_free(&z);
 	free(bytes);
 }

@@ -58,6 +58,17 @@ static struct msg result(uint64_t id)
 	return m;
 }
 
+static struct lease *waiting(unsigned key, uint64_t duty)
+{
+	struct msg m = nominate(0, key);
+
+	m.u.nominate.duty = duty;
+	struct lease *l = lease_open(table, &m, false);
+
+	ck_assert(lease_written(table, l));
+	return l;
+}
+
 TEST(one_lease_per_key_and_cluster)
 {
 	const struct msg a = nominate(0, 1), b = nominate(1, 1);
@@ -85,10 +96,9 @@ TEST(not_granted_before_it_is_written)
 TEST(result_only_from_the_holder)
 {
 	const struct msg a = nominate(0, 1);
-	struct lease *l = lease_open(table, &a, false), *ended;
+	struct lease *l = waiting(1, 0), *ended;
 	const struct msg good = result(l->id), bad = result(l->id + 1);
 
-	(void)lease_written(table, l);
 	(void)lease_grant(table, 0, 3, 100);
 	ck_assert_int_eq(lease_result(table, 2, &good, &ended), -EPERM);
 	ck_assert_int_eq(lease_result(table, 3, &bad, &ended), -EPERM);
@@ -102,11 +112,8 @@ TEST(result_only_from_the_holder)
 
 TEST(a_dead_holder_puts_it_back_in_doubt_and_first)
 {
-	const struct msg a = nominate(0, 1), b = nominate(0, 2);
-	struct lease *first = lease_open(table, &a, false), *second = lease_open(table, &b, false);
+	struct lease *first = waiting(1, 0), *second = waiting(2, 0);
 
-	(void)lease_written(table, first);
-	(void)lease_written(table, second);
 	ck_assert_ptr_eq(lease_grant(table, 0, 0, 100), first);
 	ck_assert(!first->verify_first);
 	lease_holder_died(table, first);
@@ -221,17 +228,6 @@ TEST(random_walk)
 		check_invariants();
 		ck_assert_uint_le(lease_table_count(table), KEYS * CLUSTERS);
 	}
-}
-
-static struct lease *waiting(unsigned key, uint64_t duty)
-{
-	struct msg m = nominate(0, key);
-
-	m.u.nominate.duty = duty;
-	struct lease *l = lease_open(table, &m, false);
-
-	ck_assert(lease_written(table, l));
-	return l;
 }
 
 TEST(paused_leases_are_passed_over_and_refused)
