@@ -9,6 +9,7 @@ from kit.pods import NAME
 from .terminating import start
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
+OUT_OF_SERVICE = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
 SOON = [{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 2}
         for key in (UNREACHABLE, "node.kubernetes.io/not-ready")]
 
@@ -55,3 +56,27 @@ def removed(t):
     finally:
         t.server.start_kubelet()
         t.until("the node to be Ready again", lambda: t.server.ready(NAME), 40, every=0.2)
+
+
+@scenario("lost/out-of-service", servers=("node",), alone=True, timeout=120)
+def out_of_service(t):
+    """A person has seen to it that a lost machine is off, and says so by the taint: force is safe, as the cluster itself finds."""
+    ns = t.ns()
+    pod = start(t, ns, "left")
+    t.server.signal_kubelet(signal.SIGSTOP)
+    try:
+        t.objects.terminate(pod)
+        t.until("the node to be lost", lambda: t.server.condition(NAME, "Ready") == "Unknown", 40, every=0.2)
+        t.until("its pods to be called so", lambda: not pods.is_ready(t.objects.get(pod)), 20, every=0.2)
+        t.admin.patch(f"/api/v1/nodes/{NAME}", {"spec": {"taints": [OUT_OF_SERVICE]}})
+        program = t.run(terminating=ns, hours="1s")
+        t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 30, every=0.1)
+        told = [row for row in program.history() if row["outcome"] == "done"]
+        # Every 20 s the cluster's own garbage collector of pods does the same.
+        assert not told or (told[0]["reason"] == "StuckTerminating" and "out of service" in told[0]["detail"]), told
+        t.expect(forced=[pod] if told else [])
+        t.note = told[0]["detail"].split("; ")[-1] if told else "the cluster was first"
+    finally:
+        t.server.signal_kubelet(signal.SIGCONT)
+        t.until("the node to be Ready again", lambda: t.server.ready(NAME), 40, every=0.2)
+        t.admin.patch(f"/api/v1/nodes/{NAME}", {"spec": {"taints": []}})
