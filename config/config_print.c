@@ -66,6 +66,8 @@ static void print_help_row(const struct setting *row, FILE *out)
 		(void)fprintf(out, "\n%*sdefault: %s", 6, "", row->def);
 	(void)fputc('\n', out);
 	print_wrapped(out, row->doc, 6, 100);
+	if (row->flags & SETTING_FIXED)
+		print_wrapped(out, "Changed by a restart, not by a reload.", 6, 100);
 }
 
 static void print_help_rows(const struct setting *table, FILE *out)

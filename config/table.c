@@ -295,7 +295,8 @@ const char *settings_fixed_key(const struct settings *s, size_t i, uint64_t *ret
 {
 	const struct setting *row = settings_table;
 
-	while (row->path && (!(row->flags & SETTING_FIXED) || i-- > 0))
+	/* How many clusters and workers there are the supervisor sees by itself. */
+	while (row->path && (!(row->flags & SETTING_FIXED) || row->off + row->size > sizeof(*s) || i-- > 0))
 		row++;
 	if (row->path)
 		*ret_hash = hash_value(row, s);

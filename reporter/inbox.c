@@ -333,6 +333,11 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *
 	return i;
 }
 
+void inbox_settings_changed(struct inbox *i)
+{
+	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
+}
+
 void inbox_free(struct inbox **i)
 {
 	if (!*i)

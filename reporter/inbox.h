@@ -12,6 +12,8 @@
 struct inbox;
 
 /* Everything must outlive the inbox; *s may change between two calls. */
+/* The settings changed: what is too old by them goes now. */
+void inbox_settings_changed(struct inbox *i);
 struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
 			struct digest_runner *runner);
 /* Accepts NULL. */

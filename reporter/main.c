@@ -76,6 +76,7 @@ static void on_commit(struct process *p, struct settings *s)
 	take_settings(r, s);
 	use_settings(r);
 	use_schedule(r);
+	inbox_settings_changed(r->inbox);
 }
 
 /* -- digest -- */

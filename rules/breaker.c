@@ -27,9 +27,9 @@ struct breaker {
 	uint32_t *by_host, *by_node; /* counters of a pass, 0 between passes */
 	uint32_t hosts, nodes;       /* their lengths */
 	struct burst burst;
-	int64_t since, gone; /* open since; the condition is gone since (0 = it holds) */
-	int64_t release_ms;
-	bool open, dirty;
+	int64_t since, gone;          /* open since; the condition is gone since (0 = it holds) */
+	struct breaker_policy limits; /* of the last look */
+	bool open, dirty, loaded;     /* loaded: nobody knows by which limits it was opened */
 };
 
 struct breaker *breaker_new(void)
@@ -223,6 +223,17 @@ static struct burst look(struct breaker *b, const struct breaker_policy *p, uint
 	return best;
 }
 
+static bool same_limits(const struct breaker_policy *a, const struct breaker_policy *b)
+{
+	return a->workloads == b->workloads && a->percent == b->percent && a->same_host == b->same_host &&
+	       a->same_node == b->same_node && a->within_ms == b->within_ms;
+}
+
+void breaker_limits_changed(struct breaker *b)
+{
+	b->dirty = true;
+}
+
 static void close_breaker(struct breaker *b)
 {
 	b->open = false;
@@ -234,10 +245,10 @@ bool breaker_update(struct breaker *b, const struct breaker_policy *p, uint32_t 
 		    int64_t now)
 {
 	struct burst burst = look(b, p, total, nodes);
-	bool was = b->open;
+	const bool was = b->open, others = !b->loaded && !same_limits(&b->limits, p);
 
-	b->dirty = false;
-	b->release_ms = p->release_ms;
+	b->dirty = b->loaded = false;
+	b->limits = *p;
 	if (burst.condition != BREAKER_NONE) {
 		b->burst = burst;
 		b->since = was ? b->since : now;
@@ -247,14 +258,14 @@ bool breaker_update(struct breaker *b, const struct breaker_policy *p, uint32_t 
 	}
 	if (was && b->gone == 0)
 		b->gone = now;
-	if (was && now >= b->gone + b->release_ms)
+	if (was && (others || now >= b->gone + p->release_ms))
 		close_breaker(b);
 	return was != b->open;
 }
 
 void breaker_load(struct breaker *b, int64_t since, uint32_t workloads)
 {
-	b->open = b->dirty = true;
+	b->open = b->dirty = b->loaded = true;
 	b->since = since;
 	b->burst = (struct burst){ .condition = BREAKER_WORKLOADS, .workloads = workloads, .began = since };
 }
@@ -273,7 +284,7 @@ bool breaker_dirty(const struct breaker *b)
 
 int64_t breaker_next(const struct breaker *b)
 {
-	return b->open && b->gone ? b->gone + b->release_ms : 0;
+	return b->open && b->gone ? b->gone + b->limits.release_ms : 0;
 }
 
 const struct burst *breaker_burst(const struct breaker *b, int64_t *ret_since)

@@ -39,6 +39,9 @@ struct burst {
  * on one node). true when the state changed from open to closed or back. */
 bool breaker_update(struct breaker *b, const struct breaker_policy *policy, uint32_t total, uint32_t nodes,
 		    int64_t now);
+/* The limits may be others now: breaker_update looks at once. Under other limits that do not hold it closes
+ * it without `release`, which waits for the failures to end and not for the operator. */
+void breaker_limits_changed(struct breaker *b);
 bool breaker_is_open(const struct breaker *b);
 /* Did anything happen since breaker_update that may change its answer? */
 bool breaker_dirty(const struct breaker *b);

@@ -121,6 +121,8 @@ void controller_set_policy(struct controller *c, const struct policy *policy, ui
 void controller_judge_anew(struct controller *c)
 {
 	nominations_judge_anew(c->nominations);
+	admission_judge_anew(c->cluster.admission);
+	c->breaker_at = 0;
 }
 
 void controller_reset(struct controller *c)

@@ -127,6 +127,11 @@ static const struct paused *pause_of(const struct admission *g, enum duty d, int
 	return found;
 }
 
+void admission_judge_anew(struct admission *g)
+{
+	breaker_limits_changed(g->breaker);
+}
+
 void admission_set_observe(struct admission *g, bool observe)
 {
 	g->observe = observe;

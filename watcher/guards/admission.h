@@ -29,6 +29,8 @@ void admission_on_action_row(struct admission *g, const struct msg_action_row *m
 			     const struct clock_snapshot *now);
 /* true when something changed for this cluster. */
 bool admission_on_pause(struct admission *g, const struct msg_pause *m);
+/* Other settings: the breaker is looked at again. */
+void admission_judge_anew(struct admission *g);
 /* What is asked for now is dry runs (mode observe): they spend budgets of their own, which hold no write up.
  */
 void admission_set_observe(struct admission *g, bool observe);

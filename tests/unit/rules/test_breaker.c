@@ -157,6 +157,23 @@ TEST(it_comes_back_while_it_is_being_released)
 	ck_assert(!breaker_dirty(b));
 }
 
+/* `release` waits for the failures to end; an operator who moves the limits is not made to wait. */
+TEST_LOOP(other_limits_hold_at_once, 0, 3)
+{
+	limits.workloads = 2;
+	failing(1, 3, T, 0, 0);
+	ck_assert(open_at(T + MIN));
+	if (_i == 0)
+		limits.workloads = 3;
+	else if (_i == 1)
+		limits.within_ms = 1;
+	else
+		limits.release_ms = 2 * MIN; /* no limit */
+	breaker_limits_changed(b);
+	ck_assert(breaker_dirty(b));
+	ck_assert(open_at(T + 2 * MIN) == (_i == 2));
+}
+
 TEST(an_earlier_life_left_it_open)
 {
 	int64_t since;
