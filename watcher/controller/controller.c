@@ -452,7 +452,7 @@ uint64_t controller_next(const struct controller *c)
 		return c->blocked_until;
 	if (!sync_state_open(c->cluster.sync, now))
 		return UINT64_MAX; /* an event opens it */
-	if (queue_len(c->keys) || queue_len(c->groups))
+	if (queue_len(c->keys) || queue_len(c->groups) || admission_is_unsaved(c->cluster.admission))
 		return now;
 	next = nominations_next(c->nominations, now);
 	if (queue_next(c->keys, &at) && at < next)

@@ -211,7 +211,7 @@ bool admission_note_due(struct admission *g, const struct due *d, const struct c
 	const uint32_t loop = loop_of(g, d);
 
 	workloads_note_due(g->workloads, workload_of(g, d), d->pod->created, now->server);
-	return loop && evict_loop_seen(workloads_evict_loop(g->workloads, loop), d->pod->created);
+	return loop && workloads_loop_seen(g->workloads, loop, d->pod->created);
 }
 
 static struct reverted reverted_of(const struct admission *g, const struct due *d,
@@ -368,7 +368,7 @@ static bool end_action(struct admission *g, struct str action_key, bool spent, b
 	if (a.workload && !duty_has_guard(a.duty, GUARD_EVICT_LOOP))
 		workloads_acted(g->workloads, a.workload, done, a.asked);
 	else if (a.workload && done)
-		evict_loop_deleted(workloads_evict_loop(g->workloads, a.workload), a.created, now->latest);
+		workloads_loop_deleted(g->workloads, a.workload, a.created, now->latest);
 	g->open[id] = (struct open_action){ 0 };
 	intern_unref(g->keys, id);
 	return true;
@@ -434,8 +434,16 @@ void admission_on_saved_row(struct admission *g, const struct msg_saved_row *m,
 		load_breaker(g, m, now);
 	else if (is_of(m, GUARD_REVERTED))
 		workloads_on_saved(g->workloads, m);
+	else if (is_of(m, GUARD_EVICT_LOOP))
+		workloads_on_saved_loop(g->workloads, m);
 	else if (is_of(m, GUARD_BUDGET))
 		shares_on_saved(spent_by(g, false), m, now);
+}
+
+bool admission_is_unsaved(const struct admission *g)
+{
+	return g->breaker_dirty || workloads_are_unsaved(g->workloads) ||
+	       shares_are_unsaved(spent_by(g, false));
 }
 
 int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)

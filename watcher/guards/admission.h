@@ -96,6 +96,8 @@ bool admission_check(struct admission *g, const struct breaker_policy *p, uint32
  * change). */
 bool admission_check_due(const struct admission *g, uint64_t boot, uint64_t *ret_at);
 void admission_housekeeping(struct admission *g, const struct clock_snapshot *now);
+/* Did the saved state change? It is sent at once: a next watcher has to know of it. */
+bool admission_is_unsaved(const struct admission *g);
 /* Send what changed of the saved state until the outbox is full; 0 or what it said. */
 int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outbox *out);
 

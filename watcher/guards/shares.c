@@ -119,6 +119,11 @@ void shares_on_saved(struct shares *s, const struct msg_saved_row *m, const stru
 	}
 }
 
+bool shares_are_unsaved(const struct shares *s)
+{
+	return s->dirty > 0;
+}
+
 int shares_flush(struct shares *s, uint64_t cluster, const struct clock_snapshot *now,
 		 const struct outbox *out)
 {

@@ -24,6 +24,8 @@ void shares_changed(struct shares *s, uint32_t id);
 
 /* SAVED_ROW of a share. */
 void shares_on_saved(struct shares *s, const struct msg_saved_row *m, const struct clock_snapshot *now);
+/* Is there something to send? */
+bool shares_are_unsaved(const struct shares *s);
 /* Send what changed until the outbox is full; 0 or what it said. */
 int shares_flush(struct shares *s, uint64_t cluster, const struct clock_snapshot *now,
 		 const struct outbox *out);

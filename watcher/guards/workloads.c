@@ -24,7 +24,8 @@ struct workload {
 	struct failing_clock clocks[WORKLOAD_DUTIES];
 	struct reverted reverted;
 	struct evict_loop loop;
-	bool used, acted_on, looping, failing, dirty;
+	bool used, acted_on, looping, failing;
+	bool dirty, loop_dirty; /* what came back; the loop */
 };
 
 struct workloads {
@@ -112,7 +113,7 @@ static void done(struct workloads *w, uint32_t id)
 {
 	struct workload *v = &w->v[id];
 
-	if (!v->used || v->acted_on || v->looping || v->failing || v->dirty)
+	if (!v->used || v->acted_on || v->looping || v->failing || v->dirty || v->loop_dirty)
 		return;
 	for (size_t i = 0; i < WORKLOAD_DUTIES; i++)
 		if (v->clocks[i].v.since || v->clocks[i].dirty)
@@ -358,9 +359,20 @@ uint32_t workloads_make_loop(struct workloads *w, struct str owner, struct str n
 	return id;
 }
 
-struct evict_loop *workloads_evict_loop(const struct workloads *w, uint32_t id)
+const struct evict_loop *workloads_evict_loop(const struct workloads *w, uint32_t id)
 {
 	return &w->v[id].loop;
+}
+
+void workloads_loop_deleted(struct workloads *w, uint32_t id, int64_t created, int64_t now)
+{
+	evict_loop_deleted(&w->v[id].loop, created, now);
+	mark_dirty(w, &w->v[id].loop_dirty);
+}
+
+bool workloads_loop_seen(struct workloads *w, uint32_t id, int64_t created)
+{
+	return evict_loop_seen(&w->v[id].loop, created);
 }
 
 /* -- saved state, time -- */
@@ -375,6 +387,36 @@ void workloads_on_saved(struct workloads *w, const struct msg_saved_row *m)
 		workloads_act(w, (struct str){ m->key, (size_t)(slash - m->key) }, STR_C(slash + 1));
 
 	w->v[id].reverted = (struct reverted){ m->at > 1 ? m->at : 0, m->until, (uint32_t)m->count };
+}
+
+/* Its newest pod is there after a restart, too, and tells of itself. */
+void workloads_on_saved_loop(struct workloads *w, const struct msg_saved_row *m)
+{
+	const char *slashes = strstr(m->key, "//");
+	const uint32_t id =
+		slashes ? workloads_make_loop(w, (struct str){ m->key, (size_t)(slashes - m->key) },
+					      STR_C(slashes + 2))
+			: 0;
+	const int64_t last = m->until - LOOP_KEEP_MS;
+
+	if (id && last > w->v[id].loop.last)
+		w->v[id].loop =
+			(struct evict_loop){ .last = last, .counted = m->at, .count = (uint32_t)m->count };
+}
+
+static int flush_loop(struct workloads *w, uint32_t id, uint64_t cluster, const struct outbox *out)
+{
+	struct workload *v = &w->v[id];
+	int r;
+
+	if (!v->loop_dirty)
+		return 0;
+	r = outbox_send_saved(out, cluster, GUARD_EVICT_LOOP, intern_str(w->keys, id),
+			      v->looping ? v->loop.counted : 0, v->loop.last + LOOP_KEEP_MS, v->loop.count,
+			      "");
+	w->dirty -= r == 0;
+	v->loop_dirty = r < 0;
+	return r;
 }
 
 static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, const struct outbox *out)
@@ -393,6 +435,11 @@ static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, co
 	return r;
 }
 
+bool workloads_are_unsaved(const struct workloads *w)
+{
+	return w->dirty > 0;
+}
+
 int workloads_flush(struct workloads *w, uint64_t cluster, const struct outbox *out)
 {
 	for (uint32_t id = 1; id < w->cap && w->dirty; id++) {
@@ -402,6 +449,8 @@ int workloads_flush(struct workloads *w, uint64_t cluster, const struct outbox *
 			r = flush_clock(w, id, i, cluster, out);
 		if (r == 0)
 			r = flush_reverted(w, id, cluster, out);
+		if (r == 0)
+			r = flush_loop(w, id, cluster, out);
 		if (r < 0)
 			return r;
 		done(w, id);
@@ -425,6 +474,8 @@ void workloads_expire(struct workloads *w, const struct clock_snapshot *now)
 		if (v->looping && now->server > v->loop.last + LOOP_KEEP_MS) {
 			v->looping = false;
 			w->loops--;
+			if (v->loop.last)
+				mark_dirty(w, &v->loop_dirty);
 			done(w, id);
 		}
 	}

@@ -68,10 +68,16 @@ uint32_t workloads_reverts(const struct workloads *w);
  * is room. */
 uint32_t workloads_loop(const struct workloads *w, struct str owner, struct str node);
 uint32_t workloads_make_loop(struct workloads *w, struct str owner, struct str node);
-struct evict_loop *workloads_evict_loop(const struct workloads *w, uint32_t id);
+const struct evict_loop *workloads_evict_loop(const struct workloads *w, uint32_t id);
+/* rules/reverted.h: a pod of it was deleted; is due. */
+void workloads_loop_deleted(struct workloads *w, uint32_t id, int64_t created, int64_t now);
+bool workloads_loop_seen(struct workloads *w, uint32_t id, int64_t created);
 
-/* SAVED_ROW of a workload that was acted on. */
+/* SAVED_ROW of a workload that was acted on; of an evict loop. */
 void workloads_on_saved(struct workloads *w, const struct msg_saved_row *m);
+void workloads_on_saved_loop(struct workloads *w, const struct msg_saved_row *m);
+/* Is there something to send? */
+bool workloads_are_unsaved(const struct workloads *w);
 /* Send what changed, as FAILING_SINCE and SAVED, until the outbox is full; 0 or what it said. */
 int workloads_flush(struct workloads *w, uint64_t cluster, const struct outbox *out);
 void workloads_expire(struct workloads *w, const struct clock_snapshot *now);

@@ -239,9 +239,14 @@ def fresh(t):
     assert [r["action"] for r in sorted(rows, key=lambda r: r["id"])] == ["freshAttempt", "scaleDown"], rows
 
 
-@scenario("guards/evict-loop", timeout=90)
-def evict_loop(t):
-    """Evicted, replaced on the same node, evicted again: deleted all the same, but the newest stays, and a person is told once."""
+def kill_all(t, program):
+    program.kill_all()
+    program.start()
+    t.until("the program to be up again", program.is_ready, 20)
+
+
+def loop(t, restart_after=None):
+    """Three pods of one owner are evicted from one node, one after the other; the fourth is kept."""
     ns = t.ns()
     t.complete = False
     program = t.run(evicted=ns)
@@ -259,7 +264,27 @@ def evict_loop(t):
         deleted.append(pod)
         if not t.server.has_controllers:
             workload.add_pod(i + 1)
+        if i == restart_after:
+            time.sleep(1)       # what it has learnt of this end is on its way to the disk
+            kill_all(t, program)
     wait_held(t, program, 1, "EvictLoop")
     t.wait_history(program, reason="EvictLoop", ns=ns)
+    t.never("the newest deleted", lambda: len(t.writes()) > 3, 2)
+    return program, deleted
+
+
+@scenario("guards/evict-loop", timeout=90)
+def evict_loop(t):
+    """Evicted, replaced on the same node, evicted again: deleted all the same, but the newest stays, and a person is told once."""
+    _, deleted = loop(t)
+    t.expect(deleted=deleted)
+
+
+@scenario("guards/evict-loop-and-restart", timeout=120)
+def evict_loop_and_restart(t):
+    """The program is killed between the second and the third time, and again while the newest is kept."""
+    program, deleted = loop(t, restart_after=1)
+    kill_all(t, program)
+    wait_held(t, program, 1, "EvictLoop")
     t.never("the newest deleted", lambda: len(t.writes()) > 3, 2)
     t.expect(deleted=deleted)

@@ -208,6 +208,71 @@ TEST(an_evict_loop_keeps_its_newest)
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, names[4]);
 }
 
+/* Its second pod was deleted a second ago, and the third was made a moment before. */
+TEST(an_evict_loop_survives_a_restart)
+{
+	struct pod_facts p = pod_evicted(), q;
+	struct msg_saved_row row = {
+		.kind = "evict-loop", .at = NOW - 5 * S, .until = NOW - 1 * S + HOUR, .count = 2
+	};
+
+	(void)snprintf(row.key, sizeof(row.key), "%.*s//%.*s", STR_ARG(p.owner.uid), STR_ARG(p.node));
+	HEAR(SAVED_ROW, saved_row, row);
+	ready_with(NULL, 0);
+	q = returned(&p, 0);
+	event(&q);
+	pass(2 * S);
+	done(&q);
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "evict-loop");
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.key, row.key);
+	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 3);
+	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, q.created);
+	ck_assert_int_ge(last(MSG_SAVED)->u.saved.until, clock_wall_ms() + HOUR);
+	pass(3 * S);
+	q = returned(&p, 1);
+	event(&q);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_str_eq(stats().blocked_by, "EvictLoop 1");
+	pass(HOUR);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+
+/* Nothing else may happen for half a minute, and then it is too late for whoever is killed. */
+TEST(what_a_guard_learns_is_saved_at_once)
+{
+	struct pod_facts p = pod_evicted(), q;
+	struct msg m = { .type = MSG_NOMINATION_RESULT };
+
+	ready_with(NULL, 0);
+	q = returned(&p, 0);
+	event(&q);
+	controller_delete(c, &q);
+	run_all();
+	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
+	msg_copy_fields(&m, last(MSG_NOMINATE));
+	m.u.nomination_result.outcome = OUTCOME_DONE;
+	controller_on_msg(c, &m);
+	ck_assert_uint_le(controller_next(c), clock_boot_ms());
+	run_all();
+	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 1);
+	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
+}
+
+TEST(what_is_saved_of_an_evict_loop_is_forgotten_with_it)
+{
+	struct pod_facts p = pod_evicted(), q;
+
+	ready_with(NULL, 0);
+	q = returned(&p, 0);
+	event(&q);
+	pass(2 * S);
+	done(&q);
+	ck_assert_int_gt(last(MSG_SAVED)->u.saved.at, 0);
+	pass(2 * HOUR);
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "evict-loop");
+	ck_assert_int_eq(last(MSG_SAVED)->u.saved.at, 0);
+}
+
 TEST(a_fresh_attempt_first)
 {
 	struct pod_facts p = pod_pull_failing(), q;

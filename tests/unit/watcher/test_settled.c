@@ -348,8 +348,9 @@ TEST(a_flood_waits_in_order)
 	for (size_t from = 0, n; (n = n_sent) > from; from = n)
 		settle_all(from, OUTCOME_DONE);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 3000);
-	for (int i = 0; i < 3000; i++)
-		ck_assert_str_eq(sent[i].u.nominate.name, names[i]);
+	for (size_t k = 0, i = 0; k < n_sent; k++)
+		if (sent[k].type == MSG_NOMINATE)
+			ck_assert_str_eq(sent[k].u.nominate.name, names[i++]);
 	ck_assert_uint_eq(store_count(controller_cluster(c)->store), 0);
 	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
