@@ -49,8 +49,9 @@ struct pod_context {
 	uint32_t pods;    /* pods of the workload's newest revision that are not terminating */
 	uint32_t failing; /* of those, how many fail in that way */
 	uint32_t ready;   /* Ready pods of the whole workload, every revision */
-	/* a failed pull: when a pod of another workload was last seen to start with an image of the same
-	 * registry host, Unix ms; 0 = never seen. The watcher's word: a worker cannot find it out */
+	/* a failed pull: when a pod of another workload was seen to start with an image of the same registry
+	 * host, long enough ago for this one to have tried again, Unix ms; 0 = never seen. The watcher's
+	 * word: a worker cannot find it out */
 	int64_t others_pulled_at;
 	/* terminating: the pod's node, read live */
 	enum tri node_exists, node_ready, node_out_of_service;

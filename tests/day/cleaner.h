@@ -9,14 +9,15 @@
 #include "rules/judge.h"
 #include "tests/day/world.h"
 
+#define CRASH_COUNTS 5
+
 /* Thresholds of both. */
-#define PULL_MS        (30 * MINUTE)
-#define TERMINATING_MS (10 * MINUTE)
-#define FINISHED_MS    (2 * HOUR)
-#define CRASH_LOOP_MS  HOUR
-#define CRASH_COUNTS   5
+struct thresholds {
+	int64_t pull_ms, terminating_ms, finished_ms, crash_loop_ms;
+};
 
 struct cleaner {
+	const struct thresholds *thresholds;
 	struct world *world;
 	struct story *story;
 	/* Why nothing was done, by situation and reason (refusals and holds, each pod or workload once). */

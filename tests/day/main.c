@@ -1,5 +1,6 @@
-/* main.c - the day, twice: once with this program, once with the one it grew out of. Prints docs/day.md.
- * Exit 0 only when ours did all that was right and nothing else. */
+/* main.c - the day, by two sets of thresholds, and for each twice: once with this program, once with the one
+ * it grew out of. Prints docs/day.md. Exit 0 only when ours did all that was right, and nothing else but what
+ * the threshold itself asks for: a failure that somebody mends only after it. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,10 +8,33 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
 #include "tests/day/cleaner.h"
 
 #define STEP_MS (10 * SECOND)
 #define BOOT_MS 1000000 /* the host is up for a while */
+
+/* What happens on the first day; then nothing new, until the longest threshold is over. */
+static const struct set {
+	const char *name, *thresholds;
+	int64_t length;
+	struct thresholds t;
+} sets[] = {
+	{ "With the thresholds of the original's file",
+	  "24 hours for a failed pull, an hour for Terminating, 24 hours for what a node left behind and for "
+	  "a crash "
+	  "loop. They are played for three days, of which the first is the one that the table tells of.",
+	  72 * (int64_t)HOUR,
+	  { 24 * HOUR, HOUR, 24 * HOUR, 24 * HOUR } },
+	{ "With short thresholds",
+	  "30 minutes for a failed pull, 10 minutes for Terminating, 2 hours for what a node left behind, an "
+	  "hour for "
+	  "a crash loop.",
+	  24 * (int64_t)HOUR,
+	  { 30 * MINUTE, 10 * MINUTE, 2 * HOUR, HOUR } },
+};
+
+#define SECRET_MS (3 * HOUR) /* after which somebody gives NO_ACCESS its access */
 
 enum right { DONE, LEFT };
 
@@ -62,23 +86,24 @@ static void step(struct run *r, int64_t begin)
 		original_step(&r->cleaner);
 }
 
-static void play(struct run *r, bool ours)
+static void play(struct run *r, const struct set *set, bool ours)
 {
 	int64_t begin;
 
 	(void)rfc3339_parse("2026-11-02T00:00:00Z", 20, &begin);
 	clock_fake_set(begin, BOOT_MS);
+	r->cleaner.thresholds = &set->t;
 	r->cleaner.world = world_new(begin);
 	r->cleaner.world->on_event = on_event;
 	r->cleaner.world->ctx = r;
-	r->cleaner.story = story_new(r->cleaner.world);
+	r->cleaner.story = story_new(r->cleaner.world, set->length);
 	r->starting = true;
 	if (ours)
 		r->ours = ours_new(&r->cleaner);
 	else
 		original_restart(&r->cleaner);
 	r->starting = false;
-	for (; r->cleaner.world->now < begin + 24 * (int64_t)HOUR; r->cleaner.world->now += STEP_MS)
+	for (; r->cleaner.world->now < begin + set->length; r->cleaner.world->now += STEP_MS)
 		step(r, begin);
 	r->cleaner.world->outcomes[SIT_ORDINARY].objects = 0;
 	for (int i = 0; i < WORKLOADS; i++)
@@ -110,6 +135,13 @@ static const char *main_reason(const struct cleaner *c, int situation, unsigned 
 	return best < 0 ? "" : reason_code((enum reason)best);
 }
 
+static unsigned undone(const struct run *r, int i)
+{
+	const struct ledger *o = &r->cleaner.world->outcomes[i];
+
+	return situations[i].right == DONE && o->objects > o->handled ? o->objects - o->handled : 0;
+}
+
 static void print_row(const struct run *ours, const struct run *original, int i)
 {
 	const struct ledger *a = &ours->cleaner.world->outcomes[i],
@@ -120,9 +152,9 @@ static void print_row(const struct run *ours, const struct run *original, int i)
 
 	if (n)
 		(void)snprintf(refused, sizeof(refused), "%u `%s`", n, why);
-	printf("| %s | %u | %s | %u | %s | %u | %u | %u | %u |\n", situations[i].what, a->objects,
-	       situations[i].right == DONE ? "act" : "leave", a->handled, refused, a->harm, b->handled,
-	       b->harm, b->futile);
+	printf("| %s | %u | %s | %u | %u | %s | %u | %u | %u | %u | %u |\n", situations[i].what, a->objects,
+	       situations[i].right == DONE ? "act" : "leave", a->handled, undone(ours, i), refused, a->harm,
+	       b->handled, undone(original, i), b->harm, b->futile);
 }
 
 static const char intro[] =
@@ -130,17 +162,16 @@ static const char intro[] =
 	"\n"
 	"Written by `tests/day` (a test holds it to what it prints): one day of a cluster of 100 nodes and "
 	"5,000 pods, played in\n"
-	"simulated time, twice: with this program, and with the rules of the program it grew out of. "
+	"simulated time with this program, and with the rules of the program it grew out of. "
 	"Rollouts, a registry that is down\n"
 	"for 90 minutes, two nodes that are lost, evictions, stuck terminations, an operator that puts "
 	"replicas back, a local clock\n"
-	"that is an hour ahead for ten minutes, and two restarts of the cleaner itself. Thresholds of both: "
-	"30 minutes for a failed pull,\n"
-	"10 minutes for Terminating, 2 hours for what a node left behind, an hour and 5 restarts for a crash "
-	"loop. *Harm* is read from what is true, "
-	"not from the rules: a workload "
-	"stopped that serves or that\n"
-	"would have recovered, a pod removed whose process still runs, a Job's record lost.\n"
+	"that is an hour ahead for ten minutes, and two restarts of the cleaner itself. *Harm* is read from "
+	"what "
+	"is true, not from\n"
+	"the rules: a workload stopped that serves or that would have recovered, a pod removed whose process "
+	"still runs, a Job's\n"
+	"record lost. *Left undone* is what was right and was not done by the end.\n"
 	"\n"
 	"Ours runs as in production from the cache to the nomination (`watcher/`, `rules/`, its memory over "
 	"restarts); the worker's\n"
@@ -150,11 +181,12 @@ static const char intro[] =
 	"serves only the\n"
 	"namespaces of the teams). A failed pull it dates from the pod's creation. Its writes that changed "
 	"nothing for good are *futile*.\n"
-	"\n"
-	"| what happens | objects | right | ours: done | ours: refused or held | ours: harm | original: done "
-	"| original: harm | "
-	"original: futile |\n"
-	"|---|---:|---|---:|---|---:|---:|---:|---:|\n";
+	"It has no duty for what a node left behind, nor for crash loops.\n";
+
+static const char head[] = "| what happens | objects | right | ours: done | ours: left undone | ours: "
+			   "refused or held | ours: harm "
+			   "| original: done | original: left undone | original: harm | original: futile |\n"
+			   "|---|---:|---|---:|---:|---|---:|---:|---:|---:|---:|\n";
 
 /* What the breaker did, with the times of the day. */
 static void print_breaker(const struct cleaner *c)
@@ -172,24 +204,50 @@ static void print_breaker(const struct cleaner *c)
 	}
 }
 
-static void print_all(const struct run *ours, const struct run *original)
+struct sums {
+	unsigned done, undone, harm, futile;
+};
+
+static struct sums sum(const struct run *r)
 {
-	unsigned done[2] = { 0 }, harm[2] = { 0 }, futile[2] = { 0 };
+	struct sums s = { 0 };
 
-	(void)fputs(intro, stdout);
 	for (int i = 0; i < SIT__MAX; i++) {
-		print_row(ours, original, i);
-		for (int k = 0; k < 2; k++) {
-			const struct ledger *o = &(k ? original : ours)->cleaner.world->outcomes[i];
+		const struct ledger *o = &r->cleaner.world->outcomes[i];
 
-			done[k] += o->handled;
-			harm[k] += o->harm;
-			futile[k] += o->futile;
-		}
+		s.done += o->handled;
+		s.undone += undone(r, i);
+		s.harm += o->harm;
+		s.futile += o->futile;
 	}
-	printf("| **all** | | | **%u** | | **%u** | **%u** | **%u** | **%u** |\n\n", done[0], harm[0],
-	       done[1], harm[1], futile[1]);
+	return s;
+}
+
+/* Harm that the threshold asks for: somebody mends it, but later than the operator wants to wait. */
+static unsigned asked_for(const struct run *r, int i)
+{
+	return i == SIT_NO_ACCESS && r->cleaner.thresholds->pull_ms < SECRET_MS
+		       ? r->cleaner.world->outcomes[i].objects
+		       : 0;
+}
+
+static void print_set(const struct set *set, const struct run *ours, const struct run *original)
+{
+	const struct sums a = sum(ours), b = sum(original);
+
+	printf("\n## %s\n\n%s\n\n%s", set->name, set->thresholds, head);
+	for (int i = 0; i < SIT__MAX; i++)
+		print_row(ours, original, i);
+	printf("| **all** | | | **%u** | **%u** | | **%u** | **%u** | **%u** | **%u** | **%u** |\n\n", a.done,
+	       a.undone, a.harm, b.done, b.undone, b.harm, b.futile);
 	print_breaker(&ours->cleaner);
+	if (asked_for(ours, SIT_NO_ACCESS))
+		printf("- The %u workloads without access are scaled down because the threshold is over "
+		       "before "
+		       "somebody corrects their secret: the\n  threshold is the patience of whoever sets it. "
+		       "With "
+		       "`causes` without `auth` they are refused as `CauseAuth`.\n",
+		       ours->cleaner.world->outcomes[SIT_NO_ACCESS].harm);
 	printf("\nActs before their time by the API server's clock: ours %lld, the original %lld. Writes of "
 	       "ours that an operator took\n"
 	       "back: %u, then it held off.\n",
@@ -204,8 +262,9 @@ static int check(const struct run *r)
 
 	for (int i = 0; i < SIT__MAX; i++) {
 		const struct ledger *o = &r->cleaner.world->outcomes[i];
-		const bool good = o->harm == 0 &&
-				  (situations[i].right == DONE ? o->handled == o->objects : o->writes == 0);
+		const unsigned asked = asked_for(r, i);
+		const bool good = o->harm <= asked && (situations[i].right == DONE ? o->handled == o->objects
+										   : o->writes <= asked);
 
 		if (!good)
 			(void)fprintf(stderr, "%s: of %u objects %u handled by %u writes, %u did harm\n",
@@ -220,17 +279,29 @@ static int check(const struct run *r)
 	return wrong + (r->cleaner.early != 0) + (r->cleaner.world->outcomes[SIT_CAME_BACK].futile > 40);
 }
 
+static int play_set(const struct set *set)
+{
+	struct run *ours = xcalloc(1, sizeof(*ours)), *original = xcalloc(1, sizeof(*original));
+
+	play(ours, set, true);
+	play(original, set, false);
+	print_set(set, ours, original);
+	const int wrong = check(ours);
+
+	run_free(ours);
+	run_free(original);
+	free(ours);
+	free(original);
+	return wrong;
+}
+
 int main(void)
 {
-	static struct run ours, original;
+	int wrong = 0;
 
 	log_set_level(LOG_LEVEL_ERROR + 1); /* stands beside what is printed */
-	play(&ours, true);
-	play(&original, false);
-	print_all(&ours, &original);
-	const int wrong = check(&ours);
-
-	run_free(&ours);
-	run_free(&original);
+	(void)fputs(intro, stdout);
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		wrong += play_set(&sets[i]);
 	return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -24,6 +24,7 @@ static void process(struct cleaner *c, uint32_t i)
 	struct world *w = c->world;
 	const struct sim_pod *p = &w->pods[i];
 	const struct workload *k = &w->workloads[p->workload];
+	const struct thresholds *t = c->thresholds;
 	const int64_t now = clock_wall_ms();
 
 	if (!p->exists || strncmp(k->ns, "team", 4) != 0)
@@ -31,12 +32,12 @@ static void process(struct cleaner *c, uint32_t i)
 	if (p->life == LIFE_EVICTED) {
 		world_delete(w, i, false);
 	} else if (p->deletion) {
-		if (now - p->deletion > TERMINATING_MS && !p->finalizer) {
-			c->early += w->now - p->deletion <= TERMINATING_MS;
+		if (now - p->deletion > t->terminating_ms && !p->finalizer) {
+			c->early += w->now - p->deletion <= t->terminating_ms;
 			world_delete(w, i, true);
 		}
-	} else if (p->life == LIFE_FAILING && now - p->created > PULL_MS) {
-		c->early += w->now - k->failing_at <= PULL_MS;
+	} else if (p->life == LIFE_FAILING && now - p->created > t->pull_ms) {
+		c->early += w->now - k->failing_at <= t->pull_ms;
 		world_scale_to_zero(w, p->workload);
 	}
 }
@@ -51,6 +52,7 @@ void original_step(struct cleaner *c)
 /* The only list it ever makes. */
 void original_restart(struct cleaner *c)
 {
+	n_pending = 0;
 	for (uint32_t i = 0; i < c->world->n_pods; i++)
 		if (c->world->pods[i].exists)
 			original_event(c, i);

@@ -36,12 +36,12 @@ static void set_list(struct str_list *l, const char *const *names)
 		str_list_add(l, *names, strlen(*names));
 }
 
-static void policy_set(struct policy *p)
+static void policy_set(struct policy *p, const struct thresholds *t)
 {
 	static const char *const star[] = { "*", NULL }, *const status[] = { "ErrImagePull",
 									     "ImagePullBackOff", NULL };
-	static const char *const causes[] = { "permanent", NULL }, *const excluded[] = { "kube-system",
-											 NULL };
+	static const char *const causes[] = { "permanent", "auth", "misconfigured", "unknown", NULL },
+				 *const excluded[] = { "kube-system", NULL };
 	static const char *const left_behind[] = { "NodeShutdown", NULL }, *const failed[] = { "Failed",
 											       NULL };
 
@@ -49,12 +49,12 @@ static void policy_set(struct policy *p)
 		p->duty[d].enable = duty_acts(d);
 		set_list(&p->duty[d].namespaces, star);
 	}
-	p->duty[DUTY_IMAGE_PULL].hours_ms = PULL_MS;
-	p->duty[DUTY_TERMINATING].hours_ms = TERMINATING_MS;
+	p->duty[DUTY_IMAGE_PULL].hours_ms = t->pull_ms;
+	p->duty[DUTY_TERMINATING].hours_ms = t->terminating_ms;
 	set_list(&p->duty[DUTY_IMAGE_PULL].status, status);
 	set_list(&p->duty[DUTY_IMAGE_PULL].causes, causes);
-	p->duty[DUTY_FINISHED].hours_ms = FINISHED_MS;
-	p->duty[DUTY_CRASH_LOOP].hours_ms = CRASH_LOOP_MS;
+	p->duty[DUTY_FINISHED].hours_ms = t->finished_ms;
+	p->duty[DUTY_CRASH_LOOP].hours_ms = t->crash_loop_ms;
 	p->duty[DUTY_CRASH_LOOP].counts = CRASH_COUNTS;
 	set_list(&p->duty[DUTY_FINISHED].status, left_behind);
 	set_list(&p->duty[DUTY_FINISHED].phases, failed);
@@ -130,6 +130,7 @@ static void look_live(const struct ours *o, const struct msg_nominate *n, const 
 
 	*ret = (struct pod_context){ .stage = STAGE_LIVE,
 				     .failing_since = n->since,
+				     .others_pulled_at = n->others_pulled_at,
 				     .tally_known = TRI_YES,
 				     .node_exists = node->exists ? TRI_YES : TRI_NO,
 				     .node_ready = node->ready ? TRI_YES : TRI_NO,
@@ -142,15 +143,16 @@ static void carry_out(struct ours *o, enum duty duty, uint32_t pod)
 {
 	struct world *w = o->c->world;
 	const struct sim_pod *p = &w->pods[pod];
+	const struct thresholds *t = o->c->thresholds;
 
 	if (duty == DUTY_TERMINATING)
-		o->c->early += w->now - p->deletion <= TERMINATING_MS;
+		o->c->early += w->now - p->deletion <= t->terminating_ms;
 	else if (duty == DUTY_FINISHED)
-		o->c->early += w->now - p->ended <= FINISHED_MS;
+		o->c->early += w->now - p->ended <= t->finished_ms;
 	else if (duty == DUTY_IMAGE_PULL)
-		o->c->early += w->now - w->workloads[p->workload].failing_at <= PULL_MS;
+		o->c->early += w->now - w->workloads[p->workload].failing_at <= t->pull_ms;
 	else if (duty == DUTY_CRASH_LOOP)
-		o->c->early += w->now - w->workloads[p->workload].failing_at <= CRASH_LOOP_MS;
+		o->c->early += w->now - w->workloads[p->workload].failing_at <= t->crash_loop_ms;
 	if (duty_desc(duty)->key == KEY_WORKLOAD)
 		world_scale_to_zero(w, p->workload);
 	else
@@ -275,7 +277,7 @@ struct ours *ours_new(struct cleaner *c)
 
 	o->c = c;
 	o->kept = xcalloc(KEPT_MAX, sizeof(*o->kept));
-	policy_set(&o->policy);
+	policy_set(&o->policy, c->thresholds);
 	start(o);
 	return o;
 }

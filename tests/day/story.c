@@ -103,6 +103,34 @@ static void access_given(struct story *s, int arg)
 	world_heal(s->world, arg);
 }
 
+static void hopeless(struct story *s, int arg, enum situation situation, const char *says)
+{
+	s->world->workloads[arg].hopeless = says;
+	appear(s, arg, situation, false, false);
+}
+
+static void typing_mistake(struct story *s, int arg)
+{
+	hopeless(s, arg, SIT_TYPING_MISTAKE,
+		 "Back-off pulling image \"app\": ErrImagePull: failed to resolve reference \"app\": pull "
+		 "access denied, repository does not exist or may require authorization: server message: "
+		 "insufficient_scope: authorization failed");
+}
+
+static void no_registry(struct story *s, int arg)
+{
+	hopeless(s, arg, SIT_NO_REGISTRY,
+		 "Back-off pulling image \"app\": ErrImagePull: failed to do request: Head \"x\": dial tcp: "
+		 "lookup registry.exmaple.com on 10.0.0.10:53: no such host");
+}
+
+static void own_timeout(struct story *s, int arg)
+{
+	hopeless(s, arg, SIT_OWN_TIMEOUT,
+		 "Back-off pulling image \"app\": ErrImagePull: rpc error: code = DeadlineExceeded desc = "
+		 "context deadline exceeded");
+}
+
 static void crashes_on_start(struct story *s, int arg, enum situation situation)
 {
 	s->world->workloads[arg].crashes = true;
@@ -269,7 +297,7 @@ static int64_t some_time(struct world *w, int64_t from, int64_t to)
 	return from + (int64_t)world_random(w, (uint32_t)((to - from) / SECOND)) * SECOND;
 }
 
-static void plan_workloads(struct story *s)
+static void plan_workloads(struct story *s, int64_t length)
 {
 	struct world *w = s->world;
 
@@ -287,7 +315,7 @@ static void plan_workloads(struct story *s)
 	}
 	for (int i = 0; i < 4; i++)
 		add(s, some_time(w, 0, 6 * HOUR), came_back, 1040 + i);
-	for (int64_t at = 0; at < 24 * HOUR; at += 2 * MINUTE)
+	for (int64_t at = 0; at < length; at += 2 * MINUTE)
 		add(s, at, operator_looks, 1040 + (int)(at / (2 * MINUTE)) % 4);
 	add(s, 10 * HOUR, registry_down, 1);
 	for (int i = 0; i < 120; i++)
@@ -334,6 +362,16 @@ static void plan_ends_and_crashes(struct story *s)
 	}
 }
 
+static void plan_hopeless(struct story *s)
+{
+	for (int i = 0; i < 6; i++) {
+		add(s, some_time(s->world, 0, 20 * HOUR), typing_mistake, 1080 + i);
+		add(s, some_time(s->world, 0, 20 * HOUR), no_registry, 1090 + i);
+	}
+	for (int i = 0; i < 4; i++)
+		add(s, some_time(s->world, 0, 20 * HOUR), own_timeout, 1100 + i);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -341,15 +379,16 @@ static int by_time(const void *a, const void *b)
 	return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->arg > y->arg) - (x->arg < y->arg);
 }
 
-struct story *story_new(struct world *w)
+struct story *story_new(struct world *w, int64_t length)
 {
 	struct story *s = xcalloc(1, sizeof(*s));
 
 	s->world = w;
 	s->begin = w->now;
-	plan_workloads(s);
+	plan_workloads(s, length);
 	plan_pods(s);
 	plan_ends_and_crashes(s);
+	plan_hopeless(s);
 	for (int node = NODE_CUT_OFF; node <= NODE_DEAD; node++) {
 		add(s, 14 * HOUR, node_lost, node);
 		add(s, 14 * HOUR + 5 * MINUTE, node_pods_deleted, node);

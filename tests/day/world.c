@@ -25,7 +25,11 @@ uint32_t world_random(struct world *w, uint32_t below)
 
 static const char *failure(const struct world *w, const struct workload *k)
 {
-	return k->image_bad ? missing : k->no_access ? denied : w->registry_down ? down : NULL;
+	return k->hopeless        ? k->hopeless
+	       : k->image_bad     ? missing
+	       : k->no_access     ? denied
+	       : w->registry_down ? down
+				  : NULL;
 }
 
 static void event(struct world *w, uint32_t i)
@@ -92,6 +96,10 @@ uint32_t world_add_pod(struct world *w, int workload)
 	(void)snprintf(p->revision_text, sizeof(p->revision_text), "%u", k->revision);
 	(void)snprintf(p->node_text, sizeof(p->node_text), "node-%d", p->node);
 	(void)snprintf(p->image, sizeof(p->image), "%s/app:%u", k->host, k->revision);
+	p->creating = p->life == LIFE_RUNNING;
+	if (p->creating)
+		event(w, i);
+	p->creating = false;
 	event(w, i);
 	return i;
 }
@@ -237,9 +245,9 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 			   STR_C(p->owner_uid) },
 		.revision = STR_C(p->revision_text),
 		.node = STR_C(p->node_text),
-		.phase = p->life >= LIFE_EVICTED   ? STR_LIT("Failed")
-			 : p->life == LIFE_FAILING ? STR_LIT("Pending")
-						   : STR_LIT("Running"),
+		.phase = p->life >= LIFE_EVICTED                  ? STR_LIT("Failed")
+			 : p->life == LIFE_FAILING || p->creating ? STR_LIT("Pending")
+								  : STR_LIT("Running"),
 		.reason = p->life == LIFE_EVICTED             ? STR_LIT("Evicted")
 			  : p->situation == SIT_NODE_SHUTDOWN ? STR_LIT("NodeShutdown")
 							      : STR_LIT(""),
@@ -250,7 +258,7 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 		.initialized = true,
 		.deletion = p->deletion,
 		.grace_s = p->forced ? 0 : p->grace_s,
-		.ready = p->life == LIFE_RUNNING && reported && !p->deletion,
+		.ready = p->life == LIFE_RUNNING && reported && !p->deletion && !p->creating,
 		.n_containers = p->life != LIFE_EVICTED,
 	};
 	ret->unready_since = ret->ready ? 0 : p->created;
@@ -259,7 +267,10 @@ void world_facts(const struct world *w, uint32_t pod, struct pod_facts *ret)
 		ret->finalizers[0] = STR_LIT("example.com/backup");
 	}
 	*c = (struct container_facts){ .name = STR_LIT("app"), .image = STR_C(p->image) };
-	if (p->life == LIFE_CRASHING) {
+	if (p->creating) {
+		c->state = CONTAINER_WAITING;
+		c->reason = STR_LIT("ContainerCreating");
+	} else if (p->life == LIFE_CRASHING) {
 		crash_facts(p, c);
 	} else if (p->life == LIFE_FAILING) {
 		c->state = CONTAINER_WAITING;
@@ -308,8 +319,14 @@ uint32_t world_find(const struct world *w, const char *uid)
 void world_delete(struct world *w, uint32_t pod, bool force)
 {
 	struct sim_pod *p = &w->pods[pod];
-	struct ledger *o = &w->outcomes[p->situation];
 	const struct workload *k = &w->workloads[p->workload];
+
+	/* It waited for its image there: what was written to it is no matter of the image. */
+	if (force && p->life == LIFE_FAILING && !w->nodes[p->node].exists) {
+		p->situation = SIT_NODE_REMOVED;
+		w->outcomes[p->situation].objects++;
+	}
+	struct ledger *o = &w->outcomes[p->situation];
 
 	o->writes++;
 	if (force ? p->runs : k->job || strcmp(k->ns, "kube-system") == 0)
@@ -338,7 +355,7 @@ void world_scale_to_zero(struct world *w, int workload)
 		return;
 	world_tally(w, workload, &pods, &failing, &ready);
 	o->writes++;
-	if (ready > 0 || !(k->image_bad || k->situation == SIT_CRASH_LOOP))
+	if (ready > 0 || !(k->image_bad || k->hopeless || k->situation == SIT_CRASH_LOOP))
 		o->harm++; /* it serves, or it would have recovered by itself */
 	if (k->writes)
 		o->futile++;

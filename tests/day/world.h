@@ -39,7 +39,10 @@
 	S(NODE_SHUTDOWN, "Failed, left behind by a node that shut down", DONE)                               \
 	S(ENDED_BADLY, "Failed by an error of its own", LEFT)                                                \
 	S(CRASH_LOOP, "new workload that crashes from its first start, and nobody mends it", DONE)           \
-	S(CRASH_HEALS, "crashes in a loop for 40 min, until its database answers", LEFT)
+	S(CRASH_HEALS, "crashes in a loop for 40 min, until its database answers", LEFT)                     \
+	S(TYPING_MISTAKE, "new workload whose image Docker Hub does not have: pull access denied", DONE)     \
+	S(NO_REGISTRY, "new workload whose registry does not exist: no such host", DONE)                     \
+	S(OWN_TIMEOUT, "new workload whose pull times out for ever, while others pull from there", DONE)
 
 enum situation {
 #define S(ID, what, right) SIT_##ID,
@@ -57,6 +60,7 @@ struct workload {
 	int replicas, before; /* wanted; before somebody wanted 0 */
 	bool job, exists;
 	bool image_bad, no_access, crashes; /* of the newest revision */
+	const char *hopeless;               /* what the kubelet says of it, and nobody mends it */
 	unsigned writes;                    /* scale-downs by the cleaner */
 	unsigned failing_revision;
 	int64_t failing_at; /* the first pod of that revision failed to pull, or crashed */
@@ -69,7 +73,7 @@ struct sim_pod {
 	unsigned revision;
 	enum life life;
 	bool runs; /* the truth: a process of it runs somewhere */
-	bool forced, finalizer;
+	bool forced, finalizer, creating;
 	int64_t created, deletion, grace_s, refresh_at, ended;
 	unsigned flips;
 	uint64_t rv;
@@ -132,9 +136,10 @@ uint32_t world_find(const struct world *w, const char *uid); /* PODS_MAX = no su
 void world_delete(struct world *w, uint32_t pod, bool force);
 void world_scale_to_zero(struct world *w, int workload);
 
-/* The day's events, in order of time (story.c). Called once for every step of the clock. */
+/* The events of the first day, in order of time (story.c); those that go on do so for `length` ms. Called
+ * once for every step of the clock. */
 struct story;
-struct story *story_new(struct world *w);
+struct story *story_new(struct world *w, int64_t length);
 void story_free(struct story **s);
 void story_tell(struct story *s);
 /* Steps of the local clock against the server's, ms. */

@@ -118,6 +118,15 @@ bool cluster_pulls_now(const struct cluster_state *c, const struct pod_facts *p,
 	return t.works[i] == 0;
 }
 
+/* Long enough ago for this pod to have tried again; no longer ago than its threshold asks for. */
+static int64_t others_pulled_at(const struct cluster_state *c, const struct pod_facts *p)
+{
+	const int64_t hours = policy_of(c->policy, p)[DUTY_IMAGE_PULL].hours_ms;
+	const int64_t settled = hours < PULLS_SETTLE_MS ? hours : PULLS_SETTLE_MS;
+
+	return pulls_of_others(c->pulls, cluster_clock_owner(p), p, cluster_clocks(c).server - settled);
+}
+
 /* Of the duty by which the pod fails, by its mark: no other asks for clock and tally. When a pod of the
  * revision works, nothing is failing "since". *ret_tally is that of h's group; nothing is in it without one.
  */
@@ -141,7 +150,7 @@ static void fill_context(const struct cluster_state *c, uint32_t h, const struct
 		ret->failing_since =
 			workloads_clock(c->workloads, cluster_clock_owner(p), p->revision, i).since;
 	if (by >= 0 && duty_of_workload(i) == DUTY_IMAGE_PULL)
-		ret->others_pulled_at = pulls_of_others(c->pulls, cluster_clock_owner(p), p);
+		ret->others_pulled_at = others_pulled_at(c, p);
 	*ret_tally = t;
 }
 

@@ -395,7 +395,7 @@ static void collect(struct controller *c, uint64_t now)
 		return;
 	c->housekeeping_at = now + HOUSEKEEPING_MS;
 	nominations_expire(c->nominations, now);
-	if (pulls_take_news(c->cluster.pulls))
+	if (pulls_take_news(c->cluster.pulls, cluster_clocks(&c->cluster).server))
 		judge_failing(c);
 	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
 	admission_housekeeping(c->cluster.admission, &clocks);

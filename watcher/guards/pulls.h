@@ -18,10 +18,14 @@ void pulls_free(struct pulls **p);
 
 /* A pod of this owner was seen to start now, and had not before: its images are there. */
 void pulls_note(struct pulls *p, struct str owner, const struct pod_facts *pod, int64_t at);
-/* When a pod of another owner last pulled from each of the hosts that this failing pod pulls from: the
- * earliest of them; 0 when one was not seen. */
-int64_t pulls_of_others(const struct pulls *p, struct str owner, const struct pod_facts *pod);
-/* Was anything noted since it was last asked? */
-bool pulls_take_news(struct pulls *p);
+/* Twice the kubelet's longest back-off: whoever still fails this long after another's pull has tried again.
+ */
+#define PULLS_SETTLE_MS 600000
+
+/* When a pod of another owner pulled from each of the hosts that this failing pod pulls from, not after
+ * `until`: the earliest of them; 0 when one was not seen. */
+int64_t pulls_of_others(const struct pulls *p, struct str owner, const struct pod_facts *pod, int64_t until);
+/* Has a pull become that old since it was last asked? */
+bool pulls_take_news(struct pulls *p, int64_t now);
 
 #endif

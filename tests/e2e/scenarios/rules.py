@@ -145,6 +145,7 @@ def transient_while_others_pull(t):
         ill.fail_to_pull(reason=reason, message=TIMEOUT)
     t.never("a scale-down", lambda: t.writes(), 2)
     t.objects.run(late.pods()[0])
+    time.sleep(2.5)             # it has tried again since
     ill.fail_to_pull(reason="ErrImagePull", message=TIMEOUT)
     t.wait_write(ill)
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
