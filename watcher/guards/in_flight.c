@@ -16,6 +16,7 @@
 #define DROPPED_MS      600000u
 #define OBSERVED_MS     86400000u
 #define LOST_MS         600000u /* ask the supervisor again; it ignores what it has open */
+#define SETTLED_MS      2000u   /* controllers have seen an annotation that we have just written */
 #define FORGET_MS       3600000u
 #define FAILED_FLOOR_MS 200u /* first retry after a failure of the server */
 #define RETRIES_MAX     5u
@@ -161,7 +162,9 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 		e->early = e->rounds <= early[m->outcome];
 		e->until = now + (m->outcome == OUTCOME_WOULD ? OBSERVED_MS : slow_wait(e));
 	}
-	if (e->anew || (m->outcome == OUTCOME_WOULD && !observe))
+	if (e->anew && m->outcome == OUTCOME_ANNOUNCED)
+		e->until = e->until < now + SETTLED_MS ? e->until : now + SETTLED_MS;
+	else if (e->anew || (m->outcome == OUTCOME_WOULD && !observe))
 		end_wait(e, now);
 	e->anew = false;
 	*ret = (struct in_flight_end){ e->h, e->group, e->until, e->dropped };

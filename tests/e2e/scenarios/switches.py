@@ -344,15 +344,15 @@ register_breaker("within", {"workloads": 1, "within": "10m"}, {"workloads": 1, "
 def release(t):
     """It is open, what opened it is over, and it would stay so for an hour."""
     ns = t.ns()
-    base = duty_config("errImagePull", ns, hours="6s")
-    before, after = ({**base, "breaker": {**NO_BREAKER, "workloads": 1, "within": "1s", "release": v}} for v in ("1h", "1s"))
+    base = duty_config("errImagePull", ns, hours="8s")
+    before, after = ({**base, "breaker": {**NO_BREAKER, "workloads": 1, "release": v}} for v in ("1h", "1s"))
     program = t.program(before)
     t.policy = policy_of(after)
     pair = [victim(t, "errImagePull", ns) for _ in range(2)]
     t.until("the breaker is open", lambda: "breaker open" in program.log(), 15)
     for pod in pair[0].pods():
         t.objects.run(pod)
-    time.sleep(7)
+    time.sleep(9)
     assert not taken(t), t.writes()
     begin = turn(t, program, after)
     request = t.wait_write(pair[1], 15)
@@ -548,5 +548,4 @@ def read_only(t):
     said = [line for line in program.log().splitlines() if "by a dry run" in line]
     assert len(said) == 1 and "remedy" in said[0], said
     assert "by a dry run" in program.ask("status", check=True).stdout
-    assert t.writes(True) or not t.server.has_controllers, "the audit log of a real server holds what it forbids"
-    assert not [r for r in t.writes() if r.ok or r.body], t.writes()    # apisim forbids before it reads a body
+    assert not [r for r in t.writes() if r.ok or r.body], t.writes()    # a server forbids before it reads a body

@@ -77,17 +77,21 @@ TEST_LOOP(other_settings_judge_anew, 0, OUTCOME__MAX)
 }
 
 /* What was nominated by the old ones ends after they were changed. */
-TEST_LOOP(other_settings_while_it_is_open, 0, 3)
+TEST_LOOP(other_settings_while_it_is_open, 0, 4)
 {
-	static const enum outcome outcomes[] = { OUTCOME_WOULD, OUTCOME_REFUSED, OUTCOME_DONE };
+	static const enum outcome outcomes[] = { OUTCOME_WOULD, OUTCOME_REFUSED, OUTCOME_DONE,
+						 OUTCOME_ANNOUNCED };
 
 	policy.mode = MODE_OBSERVE;
 	(void)ready_one(pod_evicted());
 	policy.mode = MODE_ENFORCE;
 	settings_change();
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
-	settle(outcomes[_i], 0);
-	ck_assert_uint_eq(count(MSG_NOMINATE), _i == 2 ? 1 : 2);
+	settle(outcomes[_i], _i == 3 ? HOUR : 0);
+	ck_assert_uint_eq(count(MSG_NOMINATE), _i < 2 ? 2 : 1);
+	if (_i ==
+	    3) /* not before controllers have seen the annotation, not after the grace of the old settings */
+		nominated_after(2 * S, 1, 2);
 }
 
 /* A lease of the time before, which an earlier watcher had asked for. */
