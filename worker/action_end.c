@@ -98,6 +98,7 @@ void action_forget(struct action *a)
 	free(f->page);
 	free(f->event_text);
 	free(f->selector);
+	peers_forget(f);
 	*f = (struct findings){ 0 };
 	a->write = STEP_NONE;
 	a->result.u.result.evidence[0] = '\0';

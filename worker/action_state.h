@@ -10,12 +10,19 @@
 #include "worker/steps/step.h"
 
 #define OWNERS_MAX 8
+#define PEERS_MAX  256
 
 /* One owner above the pod. Strings borrow from the object below it. */
 struct owner_link {
 	struct owner_facts ref;
 	struct kind_info kind;
 	json_t *json; /* owned; NULL before it is read */
+};
+
+/* Where a scale has no selector: what controls other pods of the namespace. */
+struct peer {
+	json_t *ref; /* owned: the ownerReference */
+	bool serves; /* a pod of it is Ready; else one only does not fail */
 };
 
 enum revision_rule {
@@ -49,7 +56,14 @@ struct findings {
 	char newest[64];        /* uid of the newest ReplicaSet, or name of the update revision */
 	uint64_t newest_number; /* its revision, 0 when it has none */
 	int64_t newest_created;
-	bool pod_seen; /* the granted pod is in the list, of the newest revision and failing */
+	bool set_seen; /* the pod's ReplicaSet is in the list */
+	bool all_sets; /* all of the namespace are listed: the selector does not find them */
+	struct peer peers[PEERS_MAX];
+	size_t n_peers, peer;        /* peer: that is looked at, */
+	size_t height;               /* so far above itself, */
+	struct owner_link peer_link; /* which is this, borrowing from ref; json is not used */
+	bool peer_asks;              /* its kind is not known yet */
+	bool pod_seen;               /* the granted pod is in the list, of the newest revision and failing */
 };
 
 struct action {

@@ -57,6 +57,7 @@ MESSAGE(meta, { "continue", NULL }, )
 const struct json_projection project_pod[] = { FIELDS_pod(WANTED, 0) A_STATUS, { NULL, NULL } };
 const struct json_projection project_pods[] = { A_LIST, { "items", project_pod }, { NULL, NULL } };
 const struct json_projection project_status[] = { A_STATUS, { "status", nothing }, { NULL, NULL } };
+const struct json_projection project_owned[] = { A_STATUS, { "metadata", meta }, { NULL, NULL } };
 
 static const struct json_projection named[] = { { "name", NULL }, { NULL, NULL } };
 static const struct json_projection taint[] = { { "key", NULL }, { NULL, NULL } };

@@ -19,10 +19,10 @@ struct json_projection {
 };
 
 /* What is read of the answers of the steps: of a pod, a list of pods, a node, lists of VolumeAttachments and
- * of ReplicaSets, and of a write of which only its success counts; of each of them what makes it a Status,
- * too. */
+ * of ReplicaSets, and of a write of which only its success counts; whom an object belongs to; of each of them
+ * what makes it a Status, too. */
 extern const struct json_projection project_pod[], project_pods[], project_node[], project_attachments[],
-	project_revisions[], project_status[];
+	project_revisions[], project_status[], project_owned[];
 
 /* As json_loadb(p, n, 0, reterr), but without what is not wanted (which is there all the same where jansson
  * had to be asked); what NULL: all is wanted. The caller owns the reference. NULL with *reterr when it is no

@@ -41,9 +41,18 @@ static const struct {
 	[STEP_PODS] = { "", "v1", "pods", OF_WORKLOAD },
 };
 
+/* Without a selector all of the namespace is listed, and each is asked for its owner. */
+static enum list_of what_to_list(const struct action *a)
+{
+	const bool all =
+		str_empty(a->found.scale.selector) || (a->step == STEP_REVISIONS && a->found.all_sets);
+
+	return lists[a->step].of == OF_WORKLOAD && all ? OF_NAMESPACE : lists[a->step].of;
+}
+
 void ask_list(struct action *a, struct step_request *ret)
 {
-	const enum list_of of = lists[a->step].of;
+	const enum list_of of = what_to_list(a);
 	_cleanup_free_ char *field = xasprintf("involvedObject.uid=%.*s", STR_ARG(a->pod.uid));
 	_cleanup_free_ char *labels = xasprintf("%.*s", STR_ARG(a->found.scale.selector));
 	_cleanup_free_ char *value = path_escape(of == OF_POD ? field : labels);

@@ -70,10 +70,10 @@ enum step_then take_scale(struct action *a, const struct step_reply *reply)
 		return action_gone(a, REASON_ALREADY_ZERO, "");
 	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
-	if (str_empty(scale->selector))
-		return owner_refuse(a, REASON_TALLY_UNKNOWN, "its scale has no selector");
-	action_add_evidence(a, "scale at resourceVersion %.*s: %lld replicas", STR_ARG(scale->rv),
-			    (long long)scale->replicas);
+	a->found.all_sets = str_empty(scale->selector);
+	action_add_evidence(a, "scale at resourceVersion %.*s: %lld replicas%s", STR_ARG(scale->rv),
+			    (long long)scale->replicas,
+			    a->found.all_sets ? ", no selector: pods by their owners" : "");
 	return choose_revision(a);
 }
 
@@ -106,6 +106,7 @@ enum step_then item_revision(struct action *a, const json_t *rs)
 		return STEP_NEXT;
 	if (json_integer_value(READ_AT(rs, "status", "readyReplicas")) > 0)
 		return refuse_serving(a);
+	f->set_seen |= str_eq(uid, f->owners[0].ref.uid);
 	if (f->newest[0] &&
 	    (number < f->newest_number || (number == f->newest_number && created < f->newest_created)))
 		return STEP_NEXT;
@@ -119,6 +120,11 @@ enum step_then take_revisions(struct action *a, const struct step_reply *reply)
 {
 	if (!reply->json)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, "no list of replicasets");
+	/* They need not carry the labels of their pods. */
+	if (!a->found.set_seen && !a->found.all_sets) {
+		a->found.all_sets = true;
+		return STEP_MORE;
+	}
 	if (!str_is(a->found.owners[0].ref.uid, a->found.newest))
 		return owner_refuse(a, REASON_NOT_NEWEST_REVISION, "the pod is of another ReplicaSet");
 	return STEP_NEXT;
@@ -135,6 +141,12 @@ static bool of_newest_revision(const struct findings *f, const struct pod_facts 
 	return true;
 }
 
+/* Of a namespace whose pods are told apart by their owners: is it for somebody else to say whose it is? */
+static bool is_of_others(const struct action *a, const struct pod_facts *p)
+{
+	return str_empty(a->found.scale.selector) && !peers_is_ours(a, p->owner.uid);
+}
+
 enum step_then item_pod(struct action *a, const json_t *item)
 {
 	struct pod_context *c = &a->found.context;
@@ -145,10 +157,12 @@ enum step_then item_pod(struct action *a, const json_t *item)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, "a pod cannot be read");
 	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
 	if (pod_is_serving(&p))
-		return refuse_serving(a);
+		return is_of_others(a, &p) ? peers_add(a, item, true) : refuse_serving(a);
 	if (p.deletion > 0 || pod_is_finished(&p) || !of_newest_revision(&a->found, &p, a->pod.revision))
 		return STEP_NEXT;
 	failing = judge_fails((enum duty)a->grant.duty, &p, a->policy, NULL);
+	if (is_of_others(a, &p))
+		return failing ? STEP_NEXT : peers_add(a, item, false);
 	c->pods++;
 	c->failing += failing;
 	if (failing && str_is(p.uid, a->grant.uid))

@@ -12,6 +12,7 @@
 #include "worker/json_project.h"
 
 struct action;
+struct findings;
 struct owner_link;
 
 enum step {
@@ -115,6 +116,17 @@ step_item_fn item_revision, item_pod;
 step_take_fn take_scale, take_revisions, take_pods, take_replicas;
 /* STEP_NEXT with a->found.scale, or an end: no scale, or that of another object. */
 enum step_then scale_take(struct action *a, const struct step_reply *reply);
+
+/* peers.c */
+step_needed_fn needs_peer, needs_peer_kind;
+step_ask_fn ask_peer, ask_peer_kind;
+step_take_fn take_peer_next, take_peer, take_peer_kind;
+/* Is it the workload, or between it and the pod? */
+bool peers_is_ours(const struct action *a, struct str uid);
+/* A pod that forbids the act, if what controls it is below the workload: STEP_NEXT, or an end when there are
+ * too many of those. */
+enum step_then peers_add(struct action *a, const json_t *pod, bool serves);
+void peers_forget(struct findings *f);
 
 /* suspend.c */
 step_ask_fn ask_suspend, ask_suspended;

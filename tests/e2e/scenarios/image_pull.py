@@ -1,7 +1,7 @@
 """Duty errImagePull."""
 import time
 
-from harness.objects import path_of
+from harness.objects import owner_ref, path_of
 from harness.proxy import Answer
 from harness.scenario import scenario
 
@@ -47,6 +47,58 @@ def stale_ready(t):
     t.objects.evict(workload.add_pod(), ready="True")
     t.wait_write(workload)
     t.expect(scaled=[workload])
+
+
+def fleet_without_selector(t, ns):
+    """As of a resource definition that names no labelSelectorPath."""
+    fleet = t.objects.workload("Fleet", ns, 2)
+    t.objects.admin.patch(path_of("Fleet", ns, fleet.name) + "/status", {"status": {"selector": None}})
+    assert not t.objects.admin.get(fleet.scale_path())["status"].get("selector")
+    return fleet
+
+
+@scenario("image-pull/no-selector")
+def no_selector(t):
+    """A scale without a selector: its pods are told by their owners, and what else serves there is not its own."""
+    ns = t.ns()
+    other = t.objects.workload("ReplicaSet", ns, 1)
+    fleet = fleet_without_selector(t, ns)
+    for pod in other.pods() + [t.objects.pod(ns)]:
+        t.objects.run(pod)
+    program = t.run(image_pull=ns, hours="2s")
+    fleet.fail_to_pull()
+    t.wait_write(fleet)
+    t.wait_history(program, outcome="done", reason="CannotPullImage")
+    t.expect(scaled=[fleet])
+
+
+@scenario("image-pull/no-selector-and-it-serves")
+def no_selector_and_it_serves(t):
+    """The same, but a ReplicaSet below it serves: the workload stays."""
+    ns = t.ns()
+    below = t.objects.workload("ReplicaSet", ns, 1)
+    fleet = fleet_without_selector(t, ns)
+    t.objects.admin.patch(path_of("ReplicaSet", ns, below.name), {"metadata": {"ownerReferences": [owner_ref(fleet.top)]}})
+    for pod in below.pods():
+        t.objects.run(pod)
+    program = t.run(image_pull=ns, hours="1s")
+    fleet.fail_to_pull()
+    t.wait_history(program, outcome="refused", reason="WorkloadHasReadyPods")
+    t.never("acted although a pod of it serves", t.writes, 2)
+    t.expect()
+
+
+@scenario("image-pull/sets-without-labels")
+def sets_without_labels(t):
+    """ReplicaSets that carry none of the labels by which their workload's scale selects: found by their owner."""
+    ns = t.ns()
+    rollout = t.objects.workload("Rollout", ns, 2)
+    path = path_of("ReplicaSet", ns, rollout.replica_set["metadata"]["name"])
+    t.objects.admin.patch(path, {"metadata": {"labels": {key: None for key in rollout.replica_set["metadata"]["labels"]}}})
+    t.run(image_pull=ns, hours="2s")
+    rollout.fail_to_pull()
+    t.wait_write(rollout)
+    t.expect(scaled=[rollout])
 
 
 @scenario("image-pull/no-scale")

@@ -49,12 +49,100 @@ TEST_LOOP(scale_is_garbage, 0, 3)
 	RESULT(FAILED, BAD_ANSWER);
 }
 
-TEST(scale_without_selector)
+/* -- a scale without a selector: pods are told apart by their owners -- */
+
+#define OTHER_RS "GET /apis/apps/v1" NS "replicasets/other"
+#define BY_OTHER OWNED("apps/v1", "ReplicaSet", "other", "rs-9")
+
+static void on_scale_without_selector(const char *items)
 {
 	on("GET " SCALE, 200,
 	   "{'kind':'Scale','metadata':{'uid':'dep-1','resourceVersion':'1'},'spec':{'replicas':3}}");
+	on("PATCH " SCALE, 200,
+	   "{'kind':'Scale','metadata':{'name':'web','uid':'dep-1','resourceVersion':'78'},'spec':{}}");
+	on_pods(items);
+}
+
+/* Pods of nobody, of others that fail as well, and of what has no namespace are not asked about. */
+TEST(scale_without_selector)
+{
+	on_scale_without_selector(OURS(BY_RS) "," ITEM("n", "pod-7", "'labels':{}", READY) "," ITEM(
+		"m", "pod-8", OWNED("v1", "Node", "n1", "node-1"),
+		READY) "," ITEM("f", "pod-9", BY_OTHER, PULLING) "," ITEM("s", "pod-10", BY_OTHER, STARTING));
 	go();
-	RESULT(REFUSED, TALLY_UNKNOWN);
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES "?limit=100", PODS "?limit=100",
+		 "PATCH " SCALE);
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "no selector: pods by their owners"));
+}
+
+TEST(scale_without_selector_and_a_ready_pod)
+{
+	on_scale_without_selector(OURS(BY_RS) "," ITEM("r", "pod-9", BY_RS, READY));
+	go();
+	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
+}
+
+TEST_LOOP(a_ready_pod_of_another_controller, 0, 5)
+{
+	static const struct {
+		long status;
+		const char *set;
+		enum outcome outcome;
+		enum reason reason;
+	} rows[] = {
+		{ 200, "{'metadata':{'name':'other','uid':'rs-9'," BY_DEPLOY "}}", OUTCOME_REFUSED,
+		  REASON_WORKLOAD_HAS_READY_PODS },
+		{ 200, "{'metadata':{'name':'other','uid':'rs-9'}}", OUTCOME_DONE, REASON_CANNOT_PULL_IMAGE },
+		{ 200, "{'metadata':{'name':'other','uid':'rs-10'," BY_DEPLOY "}}", OUTCOME_DONE,
+		  REASON_CANNOT_PULL_IMAGE },
+		{ 404, NOTFOUND, OUTCOME_DONE, REASON_CANNOT_PULL_IMAGE },
+		{ 403, DENIED, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN },
+	};
+
+	on_scale_without_selector(OURS(BY_RS) "," ITEM("r", "pod-9", BY_OTHER, READY));
+	on(OTHER_RS, rows[_i].status, "%s", rows[_i].set);
+	go();
+	expect_result(rows[_i].outcome, rows[_i].reason, _i);
+}
+
+/* rs-9 is below another Deployment, or below one that ours controls. */
+TEST_LOOP(a_ready_pod_two_controllers_below, 0, 2)
+{
+	on_scale_without_selector(OURS(BY_RS) "," ITEM("r", "pod-9", BY_OTHER, READY));
+	on(OTHER_RS, 200, "{'metadata':{'name':'other','uid':'rs-9',%s}}",
+	   OWNED("apps/v1", "Deployment", "another", "dep-9"));
+	on("GET /apis/apps/v1" NS "deployments/another", 200,
+	   "{'metadata':{'name':'another','uid':'dep-9'%s}}", _i ? "," BY_DEPLOY : "");
+	go();
+	if (_i)
+		RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
+	else
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+
+TEST(a_pod_of_others_on_the_second_page)
+{
+	on_scale_without_selector(ITEM("r", "pod-9", BY_OTHER, READY));
+	on(PODS, 200, "{'metadata':{'continue':'c1'},'items':[" OURS(BY_RS) "]}")->times = 1;
+	on(OTHER_RS, 200, "{'metadata':{'name':'other','uid':'rs-9'," BY_DEPLOY "}}");
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS "?limit=100",
+		 PODS "?limit=100&continue=c1", OTHER_RS);
+	RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
+}
+
+/* The labels are the template's; ReplicaSets that somebody else makes need not carry them. */
+TEST(replica_sets_without_labels)
+{
+	on(RSES, 200,
+	   "{'items':[" RSITEM("rs-1", "1", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0",
+									     BY_DEPLOY) "]}");
+	on(RSES, 200, "{'items':[]}")->times = 1;
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES PAGE1, RSES "?limit=100", PODS PAGE1,
+		 "PATCH " SCALE);
+	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 
 TEST(a_circle_ends)
