@@ -3,6 +3,7 @@
 #include "kube/write_body.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -43,12 +44,14 @@ char *write_body_delete(const char *uid, const char *rv, int64_t grace_s, bool d
 		       dry_run ? ",\"dryRun\":[\"All\"]" : "", "}", NULL);
 }
 
-static char *bound_patch(const char *uid, const char *rv, const char *of_meta, const char *of_object)
+/* first, last: members before and behind the metadata, each with its comma. */
+static char *bound_patch(const char *uid, const char *rv, const char *first, const char *of_meta,
+			 const char *last)
 {
 	_cleanup_free_ char *u = escaped(uid), *r = escaped(rv);
 
-	return xconcat("{\"metadata\":{\"uid\":\"", u, "\",\"resourceVersion\":\"", r, "\"", of_meta, "}",
-		       of_object, "}", NULL);
+	return xconcat("{", first, "\"metadata\":{\"uid\":\"", u, "\",\"resourceVersion\":\"", r, "\"",
+		       of_meta, "}", last, "}", NULL);
 }
 
 char *write_body_scale(const char *uid, const char *rv, int64_t replicas)
@@ -56,18 +59,41 @@ char *write_body_scale(const char *uid, const char *rv, int64_t replicas)
 	char spec[64];
 
 	(void)snprintf(spec, sizeof(spec), ",\"spec\":{\"replicas\":%lld}", (long long)replicas);
-	return bound_patch(uid, rv, "", spec);
+	return bound_patch(uid, rv, "", "", spec);
 }
 
-char *write_body_annotation(const char *uid, const char *rv, const char *key, const char *value)
+/* The member annotations of metadata. Owned by the caller. */
+static char *annotations_of(const struct write_annotation *list, size_t n)
 {
-	_cleanup_free_ char *k = escaped(key), *v = escaped(value);
-	_cleanup_free_ char *text = xconcat(",\"annotations\":{\"", k, "\":\"", v, "\"}", NULL);
+	char *text = xstrdup(",\"annotations\":{");
 
-	return bound_patch(uid, rv, text, "");
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *k = escaped(list[i].key),
+				    *v = escaped(list[i].value ? list[i].value : "");
+		const char *quote = list[i].value ? "\"" : "";
+		char *longer = xconcat(text, i > 0 ? "," : "", "\"", k, "\":", quote,
+				       list[i].value ? v : "null", quote, NULL);
+
+		free(text);
+		text = longer;
+	}
+	char *all = xconcat(text, "}", NULL);
+
+	free(text);
+	return all;
 }
 
-char *write_body_suspend(const char *uid, const char *rv)
+char *write_body_annotations(const char *uid, const char *rv, const struct write_annotation *list, size_t n)
 {
-	return bound_patch(uid, rv, "", ",\"spec\":{\"suspend\":true}");
+	_cleanup_free_ char *text = annotations_of(list, n);
+
+	return bound_patch(uid, rv, "", text, "");
+}
+
+/* What is written first stands first: a history that cuts the text keeps it. */
+char *write_body_suspend(const char *uid, const char *rv, const struct write_annotation *list, size_t n)
+{
+	_cleanup_free_ char *text = annotations_of(list, n);
+
+	return bound_patch(uid, rv, "\"spec\":{\"suspend\":true},", text, "");
 }

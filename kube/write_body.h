@@ -5,6 +5,7 @@
 #define KUBE_WRITE_BODY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* DeleteOptions with both as preconditions. grace_s < 0 = the pod's own. dry_run adds dryRun: ["All"]. */
@@ -14,8 +15,13 @@ char *write_body_delete(const char *uid, const char *rv, int64_t grace_s, bool d
  * apps/deployment/storage.go). */
 char *write_body_scale(const char *uid, const char *rv, int64_t replicas);
 
-/* merge-patches of the object itself, bound alike: one annotation, and spec.suspend of a Job or CronJob. */
-char *write_body_annotation(const char *uid, const char *rv, const char *key, const char *value);
-char *write_body_suspend(const char *uid, const char *rv);
+struct write_annotation {
+	const char *key;
+	char *value; /* NULL: it is taken away */
+};
+/* merge-patches of the object itself, bound alike: n > 0 annotations, and with them spec.suspend of a Job or
+ * CronJob. */
+char *write_body_annotations(const char *uid, const char *rv, const struct write_annotation *list, size_t n);
+char *write_body_suspend(const char *uid, const char *rv, const struct write_annotation *list, size_t n);
 
 #endif

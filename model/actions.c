@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/actions.h"
 
+#include <stddef.h>
+
 static const struct action_desc actions[ACTION__MAX] = {
-#define ACTION(ID, id, name, target, done, verb, resources)                                                  \
-	[id] = { name, TARGET_##target, done, verb, resources },
+#define ACTION(ID, id, name, target, done, event, event_reason, verb, resources)                             \
+	[id] = { name, TARGET_##target, done, REASON_EVENT_##event, event_reason, verb, resources },
 #include "model/actions.def"
 #undef ACTION
 };

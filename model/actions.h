@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "model/reasons.h"
+
 enum action_kind {
 #define ACTION(ID, id, ...) ACTION_##ID = id,
 #include "model/actions.def"
@@ -20,6 +22,8 @@ struct action_desc {
 	const char *name; /* "scaleDown" */
 	enum action_target target;
 	const char *done;             /* "deleted by force" */
+	enum reason_event event;      /* when it was done; REASON_EVENT_NO: that of the reason why ... */
+	const char *event_reason;     /* ... and then NULL */
 	const char *verb, *resources; /* that RBAC has to allow */
 };
 

@@ -12,6 +12,20 @@
 #define NS_PER_MS 1000000
 #define BLANKS    " \t"
 
+const char *annotations_mark_key(enum mark_part part)
+{
+	static const char *const keys[MARK__MAX] = {
+		[MARK_BY] = ANNOTATION_PREFIX "scaled-down-by",
+		[MARK_ACTION] = ANNOTATION_PREFIX "scaled-down-action",
+		[MARK_AT] = ANNOTATION_PREFIX "scaled-down-at",
+		[MARK_WHY] = ANNOTATION_PREFIX "scaled-down-why",
+		[MARK_FROM] = ANNOTATION_PREFIX "scaled-down-from",
+		[MARK_UNDO] = ANNOTATION_PREFIX "scaled-down-undo",
+	};
+
+	return keys[part];
+}
+
 /* The text before the next comma; *rest is what follows it. */
 static struct str next_word(struct str *rest)
 {

@@ -17,6 +17,12 @@
 #define ANNOTATION_ANNOUNCED                                                                                 \
 	ANNOTATION_PREFIX "announced" /* ours: "errImagePull=2026-11-21T10:22:48Z", with commas */
 
+/* The mark on a workload that this program has scaled to 0, or suspended: by whom, which action of the
+ * history, when, why, from how many replicas, and how to undo it. */
+enum mark_part { MARK_BY, MARK_ACTION, MARK_AT, MARK_WHY, MARK_FROM, MARK_UNDO, MARK__MAX };
+/* Its key: "ops-pod-cleaner.io/scaled-down-by". */
+const char *annotations_mark_key(enum mark_part part);
+
 #define ANNOTATIONS_SKIP_ALL ((1u << DUTY__MAX) - 1u)
 
 /* Zero-initialised = nothing is written on the object. */

@@ -56,6 +56,7 @@ void action_set_policy(struct action *a, const struct policy *policy)
 enum {
 	WRITES = STEP_WRITES,
 	MAY_FAIL = STEP_MAY_FAIL,
+	AFTERWARDS = STEP_AFTERWARDS,
 	POD = 1u << ACTION_DELETE,
 	FORCE = 1u << ACTION_FORCE_DELETE,
 	SCALE = 1u << ACTION_SCALE_DOWN | 1u << ACTION_FRESH_ATTEMPT,
@@ -215,6 +216,25 @@ static enum step_then take_list(struct action *a, const struct step_desc *d, str
 	return reply->json && object_next_page(a, reply->json) ? STEP_MORE : d->take(a, reply);
 }
 
+static enum step_then receive_afterwards(struct action *a, const struct step_desc *d,
+					 const struct http_result *r)
+{
+	const bool arrived = r->failure == HTTP_OK;
+	struct step_reply reply = { .status = arrived ? r->status : 0, .body = "" };
+	json_auto_t *json = NULL;
+
+	if (arrived && r->body) {
+		reply.body = r->body;
+		reply.body_len = r->body_len;
+	}
+	if (is_success(reply.status))
+		json = json_project_loadb(reply.body, reply.body_len, d->projection, &(json_error_t){ 0 });
+	if (read_failure(json))
+		reply.status = read_failure(json);
+	reply.json = json_is_object(json) && is_success(reply.status) ? json : NULL;
+	return d->take(a, &reply);
+}
+
 static enum step_then receive(struct action *a, const struct http_result *r)
 {
 	const struct step_desc *d = step_desc(a->step);
@@ -223,6 +243,8 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 	long status = arrived ? r->status : 0;
 	json_error_t error;
 
+	if (d->flags & STEP_AFTERWARDS)
+		return receive_afterwards(a, d, r);
 	if (d->flags & STEP_WRITES)
 		a->result.u.result.http = status > 0 && status <= 999 ? (uint64_t)status : 0;
 	if (is_success(status)) {
@@ -266,6 +288,8 @@ static enum step_then check_time(struct action *a, const struct step_desc *d)
 
 	if (a->in_doubt || !d->ask)
 		return STEP_NEXT;
+	if (d->flags & STEP_AFTERWARDS)
+		return now > a->grant.valid_until ? STEP_END : STEP_NEXT;
 	if (now > a->grant.valid_until)
 		return action_end(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED,
 				  "before %s: the grant was valid until %llu ms ago", d->what,
@@ -330,7 +354,9 @@ static enum step_then ask(struct action *a, const struct step_desc *d)
 	d->ask(a, &request);
 	if (request.path && (d->flags & STEP_WRITES))
 		note_request(a, &request);
-	if (!request.path)
+	if (!request.path && (d->flags & STEP_AFTERWARDS))
+		then = STEP_END;
+	else if (!request.path)
 		then = action_end(a, OUTCOME_REFUSED, REASON_INCOMPLETE_FACTS,
 				  "%s: a name is not fit for a path", d->what);
 	else if ((d->flags & STEP_WRITES) && a->dry_run)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "rules/select.h"
 
@@ -152,6 +153,22 @@ static void describe_act(const struct action *a, char *buf, size_t size)
 		(void)snprintf(buf, size, "%s", action_desc((enum action_kind)a->grant.action)->done);
 }
 
+/* Of some acts the Event says more loudly what was done than why: a workload at zero has nobody who would
+ * tell its owner. */
+static void describe_done(const struct action *a, struct object_event *ret)
+{
+	const struct action_desc *desc = action_desc((enum action_kind)a->grant.action);
+	const size_t n = strlen(ret->message);
+
+	if (!desc->event_reason || a->found.suspends)
+		return;
+	_cleanup_free_ char *undo = mark_undo(a, &a->found.owners[a->found.n_owners - 1]);
+
+	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", desc->event_reason);
+	(void)snprintf(ret->message + n, sizeof(ret->message) - n, "; undo: %s", undo);
+	ret->warning = desc->event == REASON_EVENT_WARNING;
+}
+
 static void describe(const struct action *a, struct object_event *ret)
 {
 	const struct msg_result *r = &a->result.u.result;
@@ -169,6 +186,8 @@ static void describe(const struct action *a, struct object_event *ret)
 		(void)snprintf(ret->message, sizeof(ret->message), "%s%s%s (%s)", act, *act ? ": " : "",
 			       reason->text[LANGUAGE_EN].sentence, r->detail);
 	ret->warning = reason->event == REASON_EVENT_WARNING;
+	if (*act)
+		describe_done(a, ret);
 }
 
 /* Of a refusal the reason says whether anybody should know; waiting is no news. */

@@ -30,6 +30,8 @@ struct action_env {
 	void (*done)(void *ctx, const struct msg *m);
 	/* The server refused the credential (401). */
 	void (*credential)(void *ctx);
+	/* The server does not allow to mark what was scaled to 0; NULL = nobody wants to know. */
+	void (*unmarked)(void *ctx, const char *why);
 	void *ctx;
 	struct owner_kinds *kinds;
 	struct server_clock *clock;

@@ -33,6 +33,7 @@ struct worker {
 	struct windows *windows;
 	struct events *events;
 	struct job jobs[WORKER_LEASES_MAX];
+	bool unmarked_told;   /* that what is scaled to 0 may not be marked */
 	struct job *prefetch; /* the one that is not granted yet; NULL = none */
 	bool draining;
 };
@@ -153,6 +154,16 @@ static void action_credential(void *ctx)
 	post(w, &m);
 }
 
+static void action_unmarked(void *ctx, const char *why)
+{
+	struct worker *w = ((struct job *)ctx)->worker;
+
+	if (!w->unmarked_told)
+		log_warn(0, "workloads scaled to 0 are not marked: the server does not allow it",
+			 kv_s("detail", why));
+	w->unmarked_told = true;
+}
+
 static struct msg declined(uint64_t id, enum outcome outcome, enum reason reason)
 {
 	struct msg m = { .type = MSG_RESULT };
@@ -173,6 +184,7 @@ static struct action *make_action(struct job *job, const struct msg_grant *g)
 					.cancel = http_cancel,
 					.done = action_done,
 					.credential = action_credential,
+					.unmarked = action_unmarked,
 					.ctx = job,
 					.kinds = w->kinds,
 					.clock = &w->clock,

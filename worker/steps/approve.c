@@ -105,8 +105,8 @@ void ask_announce(struct action *a, struct step_request *ret)
 
 	annotations_announced_format(&m, (enum duty)a->grant.duty, action_now(a), value);
 	object_ask_patch(a, workload(a), NULL, ret);
-	ret->body = write_body_annotation(a->result.u.result.target_uid, a->result.u.result.target_rv,
-					  ANNOTATION_ANNOUNCED, value);
+	ret->body = write_body_annotations(a->result.u.result.target_uid, a->result.u.result.target_rv,
+					   &(struct write_annotation){ ANNOTATION_ANNOUNCED, value }, 1);
 }
 
 enum step_then take_announce(struct action *a, const struct step_reply *reply)

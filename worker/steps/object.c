@@ -95,13 +95,19 @@ void object_set_target(struct action *a, const struct owner_link *o)
 	msg_set(m, result.target_rv, rv.p, rv.n);
 }
 
-void object_ask_patch(struct action *a, const struct owner_link *o, const char *subresource,
-		      struct step_request *ret)
+void object_patch(const struct action *a, const struct owner_link *o, const char *subresource,
+		  struct step_request *ret)
 {
-	object_set_target(a, o);
 	ret->method = "PATCH";
 	ret->path = object_path(a, o, subresource,
 				a->grant.observe ? "fieldManager=" MANAGED_US "&dryRun=All"
 						 : "fieldManager=" MANAGED_US);
 	ret->content_type = "application/merge-patch+json";
+}
+
+void object_ask_patch(struct action *a, const struct owner_link *o, const char *subresource,
+		      struct step_request *ret)
+{
+	object_set_target(a, o);
+	object_patch(a, o, subresource, ret);
 }

@@ -99,9 +99,11 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 
 	if (then != STEP_NEXT)
 		return then;
-	if (scale->replicas == want && action_may_be_ours(a))
-		return action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, "it wants %lld replicas",
-				  want);
+	if (scale->replicas == want && action_may_be_ours(a)) {
+		(void)action_end(a, OUTCOME_UNCONFIRMED, REASON_PROBABLY_DONE, "it wants %lld replicas",
+				 want);
+		return mark_look(a);
+	}
 	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
 	action_add_evidence(a, "%s (uid %s) at resourceVersion %.*s: %lld replicas", a->grant.want_target,

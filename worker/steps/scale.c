@@ -66,8 +66,10 @@ enum step_then take_scale(struct action *a, const struct step_reply *reply)
 
 	if (then != STEP_NEXT)
 		return then;
-	if (scale->replicas == 0)
-		return action_gone(a, REASON_ALREADY_ZERO, "");
+	if (scale->replicas == 0) {
+		(void)action_gone(a, REASON_ALREADY_ZERO, "");
+		return mark_look(a);
+	}
 	if (a->in_doubt)
 		return STEP_END; /* not scaled: what was said of the write stands */
 	a->found.all_sets = str_empty(scale->selector);
@@ -213,5 +215,6 @@ enum step_then take_replicas(struct action *a, const struct step_reply *reply)
 		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
 				  "patch scale: accepted, but replicas are not %lld afterwards",
 				  (long long)wanted(a));
-	return action_end_as_judged(a, OUTCOME_DONE);
+	(void)action_end_as_judged(a, OUTCOME_DONE);
+	return mark_begin(a, scale.rv);
 }

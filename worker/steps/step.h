@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "kube/write_body.h"
 #include "rules/judge.h"
 #include "worker/json_project.h"
 
@@ -38,6 +39,8 @@ enum {
 	STEP_WRITES = 1,   /* needs a valid grant and fresh reads; its fate may be in doubt */
 	STEP_MAY_FAIL = 2, /* its take() knows what 404 and 403 mean; what may not be read stays unknown, and
 			    * the judge refuses where it matters */
+	STEP_AFTERWARDS = 4, /* the result is complete, and stands whatever becomes of this: its take() gets
+			      * every answer; status 0: none came */
 };
 
 /* One request to be made. path and body are owned. path NULL: a name was not fit for one. */
@@ -146,6 +149,23 @@ step_take_fn take_intent, take_group, take_workload, take_zero;
 step_ask_fn ask_announce;
 step_take_fn take_approval, take_announce;
 
+/* mark.c */
+step_needed_fn needs_marked, needs_mark;
+step_ask_fn ask_mark;
+step_take_fn take_marked, take_mark;
+/* The result is complete: the workload was scaled, and has this version now. Goes on to mark it, or to take
+ * the mark away. */
+enum step_then mark_begin(struct action *a, struct str rv);
+/* The result is complete: the workload is as it should be, perhaps by an earlier write of ours. Goes on to
+ * look what its mark says, and to bring it up to date. */
+enum step_then mark_look(struct action *a);
+/* What the mark of target o says. value NULL: it says nothing there. Freed by mark_list_done. */
+void mark_list(const struct action *a, const struct owner_link *o,
+	       struct write_annotation ret[static MARK__MAX]);
+void mark_list_done(struct write_annotation list[static MARK__MAX]);
+/* How to undo what was done to o. Owned by the caller. */
+char *mark_undo(const struct action *a, const struct owner_link *o);
+
 /* object.c. The topmost owner that is known; the next page of the list that the step reads. */
 step_ask_fn ask_top, ask_list;
 /* Path of an owner, or of the pod (NULL); owned by the caller, NULL when a name is not fit for one.
@@ -156,7 +176,10 @@ char *object_path(const struct action *a, const struct owner_link *o, const char
 bool object_next_page(struct action *a, const json_t *list);
 /* What is written to, as it was read: into the result. */
 void object_set_target(struct action *a, const struct owner_link *o);
-/* A merge-patch of that target under our name, or its dry run in mode observe; the body is left to be set. */
+/* A merge-patch under our name, or its dry run in mode observe; the body is left to be set. */
+void object_patch(const struct action *a, const struct owner_link *o, const char *subresource,
+		  struct step_request *ret);
+/* The same of what the result names as its target. */
 void object_ask_patch(struct action *a, const struct owner_link *o, const char *subresource,
 		      struct step_request *ret);
 

@@ -94,8 +94,13 @@ static const struct owner_link *target(const struct action *a)
 
 void ask_suspend(struct action *a, struct step_request *ret)
 {
+	struct write_annotation mark[MARK__MAX];
+
 	object_ask_patch(a, target(a), NULL, ret);
-	ret->body = write_body_suspend(a->result.u.result.target_uid, a->result.u.result.target_rv);
+	mark_list(a, target(a), mark);
+	ret->body = write_body_suspend(a->result.u.result.target_uid, a->result.u.result.target_rv, mark,
+				       MARK__MAX);
+	mark_list_done(mark);
 }
 
 enum step_then take_suspend(struct action *a, const struct step_reply *reply)

@@ -85,15 +85,19 @@ TEST(test_scale_patch)
 /* What is written into an object itself is bound as tightly, and what is no UTF-8 can only be refused. */
 TEST(test_object_patches)
 {
-	char *a = write_body_annotation("u-1", "42", "example.com/a", "x=\"1\"");
-	char *b = write_body_annotation("u-1", "42", "example.com/a", "\xff");
-	char *c = write_body_suspend("u-1", "42");
+	char said[] = "x=\"1\"", odd[] = "\xff";
+	const struct write_annotation two[] = { { "example.com/a", said }, { "example.com/b", NULL } };
+	const struct write_annotation bad = { "example.com/a", odd };
+	char *a = write_body_annotations("u-1", "42", two, 1);
+	char *b = write_body_annotations("u-1", "42", &bad, 1);
+	char *c = write_body_suspend("u-1", "42", two, 2);
 
 	ck_assert_str_eq(a, "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"42\",\"annotations\":"
 			    "{\"example.com/a\":\"x=\\\"1\\\"\"}}}");
 	ck_assert_ptr_nonnull(strstr(b, "{\"example.com/a\":\"?\"}"));
-	ck_assert_str_eq(c, "{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"42\"},"
-			    "\"spec\":{\"suspend\":true}}");
+	ck_assert_str_eq(c, "{\"spec\":{\"suspend\":true},\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":"
+			    "\"42\",\"annotations\":{\"example.com/a\":\"x=\\\"1\\\"\","
+			    "\"example.com/b\":null}}}");
 	free(a);
 	free(b);
 	free(c);

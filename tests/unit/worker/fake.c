@@ -146,6 +146,13 @@ static void fake_credential(void *ctx)
 	fake.credentials++;
 }
 
+static void fake_unmarked(void *ctx, const char *why)
+{
+	(void)ctx;
+	ck_assert_ptr_nonnull(why);
+	fake.unmarked++;
+}
+
 static void answer(void)
 {
 	const struct fake_reply *reply = wire.reply;
@@ -182,6 +189,7 @@ static void make_action(void)
 					.cancel = fake_http_cancel,
 					.done = fake_done,
 					.credential = fake_credential,
+					.unmarked = fake_unmarked,
 					.ctx = &action,
 					.kinds = fake.kinds,
 					.clock = &fake.clock,

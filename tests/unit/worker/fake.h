@@ -38,7 +38,7 @@ extern struct fake {
 	char *log[64]; /* "METHOD path body" */
 	size_t n_log;
 	int64_t slowness_ms; /* each answer takes this long */
-	unsigned credentials, done;
+	unsigned credentials, unmarked, done;
 	struct msg_result result;
 	bool reported; /* and what */
 	struct object_event event;

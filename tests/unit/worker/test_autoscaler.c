@@ -145,7 +145,7 @@ TEST(no_keda)
 	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH", GET, RS, DEPLOY, HPAS,
-		 "GET " SCALE, RSES, PODS, "PATCH");
+		 "GET " SCALE, RSES, PODS, "PATCH", PATCH_MARK);
 }
 
 TEST_LOOP(gitops, 0, 6)

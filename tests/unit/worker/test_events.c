@@ -268,11 +268,12 @@ TEST(a_workload_is_told)
 	ck_assert_str_eq(fake.event.name, "web");
 	ck_assert_str_eq(fake.event.uid, "dep-1");
 	ck_assert_str_eq(fake.event.ns, "shop");
-	ck_assert_str_eq(fake.event.reason, "CannotPullImage");
+	ck_assert_str_eq(fake.event.reason, "ScaledToZero");
 	ck_assert_msg(strncmp(fake.event.message,
 			      "scaled from 3 to 0: no pod of the newest revision can pull", 58) == 0,
 		      "%s", fake.event.message);
-	ck_assert(!fake.event.warning);
+	ck_assert_ptr_nonnull(strstr(fake.event.message, "; undo: ops-pod-cleaner restore 7"));
+	ck_assert(fake.event.warning);
 }
 
 TEST(a_pod_is_told)

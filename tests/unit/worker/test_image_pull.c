@@ -8,9 +8,12 @@
 TEST(deployment_is_scaled_to_zero)
 {
 	go();
-	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES PAGE1, PODS PAGE1,
-		 "PATCH " SCALE "?fieldManager=ops-pod-cleaner "
-		 "{\"metadata\":{\"uid\":\"dep-1\",\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":0}}");
+	REQUESTS(
+		GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES PAGE1, PODS PAGE1,
+		"PATCH " SCALE "?fieldManager=ops-pod-cleaner "
+		"{\"metadata\":{\"uid\":\"dep-1\",\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":0}}",
+		PATCH_MARK
+		"?fieldManager=ops-pod-cleaner {\"metadata\":{\"uid\":\"dep-1\",\"resourceVersion\":\"78\",");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(fake.result.target, "deployments.apps/shop/web");
 	ck_assert_str_eq(fake.result.target_uid, "dep-1");
@@ -27,7 +30,7 @@ TEST(deployment_is_scaled_to_zero)
 			 "Back-off pulling image: ErrImagePull: manifest unknown; "
 			 "ReplicaSet web-2 (uid rs-2); Deployment web (uid dep-1); "
 			 "scale at resourceVersion 77: 3 replicas; "
-			 "2 pods of the newest revision, 2 fail, 0 of the workload Ready");
+			 "2 pods of the newest revision, 2 fail, 0 of the workload Ready; marked");
 }
 
 TEST(observe)
@@ -86,7 +89,10 @@ TEST_LOOP(already_zero, 0, 3)
 	on_scale(SCALE, "dep-1", _i == 2 ? "'replicas':0" : "");
 	fake.grant.verify_first = _i == 1;
 	go();
-	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE);
+	if (_i == 1) /* perhaps by us: its mark may tell */
+		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, DEPLOY);
+	else
+		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE);
 	RESULT_GONE(ALREADY_ZERO);
 }
 
@@ -231,7 +237,7 @@ TEST(conflict)
 {
 	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
-	ck_assert_uint_eq(fake.n_log, 17);
+	ck_assert_uint_eq(fake.n_log, 18);
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 
@@ -261,7 +267,11 @@ TEST_LOOP(lost_answer, 0, 3)
 	if (_i <= 1) /* the state before, once */
 		on_scale(SCALE, "dep-1", "'replicas':3")->times = 1;
 	go();
-	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH " SCALE, "GET " SCALE);
+	if (_i == 0)
+		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH " SCALE, "GET " SCALE,
+			 DEPLOY);
+	else
+		REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH " SCALE, "GET " SCALE);
 	if (_i <= 1)
 		RESULT(UNCONFIRMED, PROBABLY_DONE);
 	else

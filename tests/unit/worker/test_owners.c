@@ -201,6 +201,7 @@ static void with_stateful_set(const char *spec, const char *status)
 	   status);
 	on_scale(STS "/scale", "sts-1", "'replicas':2");
 	on_pods(OURS(STS_POD("web-9")) "," ITEM("web-1", "pod-2", STS_POD("web-8"), STARTING));
+	on("PATCH " STS, 200, "%s", "{}");
 	on("PATCH " STS "/scale", 200, "{'kind':'Scale','metadata':{'uid':'sts-1','resourceVersion':'78'}}");
 }
 
@@ -208,7 +209,8 @@ TEST(stateful_set)
 {
 	with_stateful_set("", "'updateRevision':'web-9'");
 	go();
-	REQUESTS(GET, "GET " STS, HPAS, KEDA, "GET " STS "/scale", PODS PAGE1, "PATCH " STS "/scale");
+	REQUESTS(GET, "GET " STS, HPAS, KEDA, "GET " STS "/scale", PODS PAGE1, "PATCH " STS "/scale",
+		 "PATCH " STS "?");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(fake.result.target, "statefulsets.apps/shop/web");
 	ck_assert_int_eq(fake.result.replicas, 2);
@@ -247,7 +249,7 @@ TEST_LOOP(replication_controller_and_bare_replica_set, 0, 2)
 	static const char *const paths[] = { "/api/v1" NS "replicationcontrollers/web",
 					     "/apis/apps/v1" NS "replicasets/web-2" };
 	static const char *const uids[] = { "rc-1", "rs-2" };
-	char meta[400], get[200], scale[200], patch[200];
+	char meta[400], get[200], scale[200], patch[200], mark[200];
 
 	(void)snprintf(meta, sizeof(meta), ",%s", owners[_i]);
 	(void)snprintf(get, sizeof(get), "GET %s", paths[_i]);
@@ -257,6 +259,8 @@ TEST_LOOP(replication_controller_and_bare_replica_set, 0, 2)
 	on(get, 200, "{'metadata':{'uid':'%s'}}", uids[_i]);
 	on_scale(scale, uids[_i], "'replicas':1");
 	on_pods(OURS("'labels':{}"));
+	(void)snprintf(mark, sizeof(mark), "PATCH %s", paths[_i]);
+	on(mark, 200, "%s", "{}");
 	on(patch, 200, "{'kind':'Scale','metadata':{'uid':'%s','resourceVersion':'78'},'spec':{}}", uids[_i]);
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
@@ -280,6 +284,7 @@ static void with_rollout(const char *stable, const char *sets, const char *pods)
 	on_scale(ROLLOUT "/scale", "ro-1", "'replicas':2");
 	on(RSES, 200, "{'items':[%s]}", sets);
 	on_pods(pods);
+	on("PATCH " ROLLOUT, 200, "%s", "{}");
 	on("PATCH " ROLLOUT "/scale", 200,
 	   "{'kind':'Scale','metadata':{'uid':'ro-1','resourceVersion':'78'}}");
 }
@@ -324,6 +329,7 @@ static void with_fleet(const char *list)
 	on("GET " FLEET, 200, "{'metadata':{'uid':'fleet-1'}}");
 	on_scale(FLEET "/scale", "fleet-1", "'replicas':5");
 	on_pods(OURS(BY_FLEET));
+	on("PATCH " FLEET, 200, "%s", "{}");
 	on("PATCH " FLEET "/scale", 200,
 	   "{'kind':'Scale','metadata':{'uid':'fleet-1','resourceVersion':'78'}}");
 }
@@ -332,7 +338,8 @@ TEST(custom_kind_with_scale)
 {
 	with_fleet(FLEETS(WITH_SCALE));
 	go();
-	REQUESTS(GET, DISCO, "GET " FLEET, HPAS, KEDA, "GET " FLEET "/scale", PODS, "PATCH " FLEET "/scale");
+	REQUESTS(GET, DISCO, "GET " FLEET, HPAS, KEDA, "GET " FLEET "/scale", PODS, "PATCH " FLEET "/scale",
+		 "PATCH " FLEET "?");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_str_eq(fake.result.target, "fleets.example.com/shop/web");
 	ck_assert_int_eq(fake.result.replicas, 5);

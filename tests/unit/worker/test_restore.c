@@ -168,7 +168,10 @@ TEST_LOOP(lost_answer, 0, 2)
 	if (_i == 0)
 		fake.replies[fake.n_replies - 1].times = 1;
 	go();
-	REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE);
+	if (_i == 0) /* done: its mark goes, too */
+		REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE, "GET " PATH);
+	else
+		REQUESTS("GET " PATH, "GET " SCALE, WRITE, "GET " SCALE);
 	if (_i == 0)
 		RESULT(UNCONFIRMED, PROBABLY_DONE);
 	else

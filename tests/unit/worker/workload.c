@@ -40,6 +40,7 @@ void setup_deployment(void)
 	   "{'items':[" RSITEM("rs-1", "1", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0",
 									     BY_DEPLOY) "]}");
 	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, PULLING));
+	on(PATCH_MARK, 200, "%s", "{}");
 	on("PATCH " SCALE, 200,
 	   "{'kind':'Scale','metadata':{'name':'web','uid':'dep-1','resourceVersion':'78'},'spec':{}}");
 }

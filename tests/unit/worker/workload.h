@@ -5,18 +5,19 @@
 
 #include "fake.h"
 
-#define GET      "GET " POD_PATH
-#define NS       "/namespaces/shop/"
-#define RS       "GET /apis/apps/v1" NS "replicasets/web-2"
-#define DEPLOY   "GET /apis/apps/v1" NS "deployments/web"
-#define SCALE    "/apis/apps/v1" NS "deployments/web/scale"
-#define HPAS     "GET /apis/autoscaling/v2" NS "horizontalpodautoscalers"
-#define KEDA     "GET /apis/keda.sh/v1alpha1" NS "scaledobjects"
-#define RSES     "GET /apis/apps/v1" NS "replicasets"
-#define PODS     "GET /api/v1" NS "pods"
-#define PAGE1    "?limit=100&labelSelector=app%3Dweb"
-#define NOTFOUND "{'kind':'Status','status':'Failure','message':'gone','code':404}"
-#define DENIED   "{'kind':'Status','status':'Failure','message':'no','code':403}"
+#define GET        "GET " POD_PATH
+#define NS         "/namespaces/shop/"
+#define RS         "GET /apis/apps/v1" NS "replicasets/web-2"
+#define DEPLOY     "GET /apis/apps/v1" NS "deployments/web"
+#define SCALE      "/apis/apps/v1" NS "deployments/web/scale"
+#define PATCH_MARK "PATCH /apis/apps/v1" NS "deployments/web"
+#define HPAS       "GET /apis/autoscaling/v2" NS "horizontalpodautoscalers"
+#define KEDA       "GET /apis/keda.sh/v1alpha1" NS "scaledobjects"
+#define RSES       "GET /apis/apps/v1" NS "replicasets"
+#define PODS       "GET /api/v1" NS "pods"
+#define PAGE1      "?limit=100&labelSelector=app%3Dweb"
+#define NOTFOUND   "{'kind':'Status','status':'Failure','message':'gone','code':404}"
+#define DENIED     "{'kind':'Status','status':'Failure','message':'no','code':403}"
 
 #define OWNED(version, kind, name, uid)                                                                      \
 	"'ownerReferences':[{'apiVersion':'v9','kind':'Other','name':'o','uid':'o'},{'apiVersion':'" version \

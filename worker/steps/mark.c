@@ -1,0 +1,233 @@
+/* mark.c - what this program leaves on a workload that it has scaled to 0 or suspended, for whoever finds it
+ * so: annotations that say who did it, when, why, from how many replicas, and how to undo it. Written right
+ * after the scale, bound to the version that this made, or to one that was read since; a restore takes them
+ * away. The act is done whatever becomes of its mark: that is told in the evidence. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/steps/step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "kube/write_body.h"
+#include "worker/action_end.h"
+#include "worker/managed_fields.h"
+
+/* Its controller writes its status in the same moment: such a conflict means nothing. */
+#define MARK_TRIES 5
+
+/* -- what it says -- */
+
+static char *say_by(const struct action *a, const struct owner_link *o)
+{
+	(void)a, (void)o;
+	return xstrdup(MANAGED_US);
+}
+
+static char *say_action(const struct action *a, const struct owner_link *o)
+{
+	(void)o;
+	return xasprintf("%llu", (unsigned long long)a->grant.id);
+}
+
+static char *say_at(const struct action *a, const struct owner_link *o)
+{
+	char at[RFC3339_MAX];
+
+	(void)o;
+	rfc3339_format(action_now(a), false, at);
+	return xstrdup(at);
+}
+
+/* Is it our zero as far as anybody knows, but without an answer that says so? */
+static bool is_unconfirmed(const struct action *a)
+{
+	return a->result.u.result.outcome == OUTCOME_UNCONFIRMED;
+}
+
+static char *say_why(const struct action *a, const struct owner_link *o)
+{
+	const bool judged = a->verdict.kind == VERDICT_ACT;
+
+	(void)o;
+	return xasprintf("%s: %s%s: %s", duty_name((enum duty)a->grant.duty), a->grant.reason,
+			 is_unconfirmed(a) ? " (most likely: no answer to the write came)" : "",
+			 judged ? a->verdict.evidence : a->grant.evidence);
+}
+
+static char *say_from(const struct action *a, const struct owner_link *o)
+{
+	const long long before = (long long)a->result.u.result.replicas;
+
+	(void)o;
+	return before > 0 ? xasprintf("%lld", before) : NULL;
+}
+
+char *mark_undo(const struct action *a, const struct owner_link *o)
+{
+	const char *dot = o->kind.group[0] ? "." : "";
+
+	if (a->found.suspends)
+		return xasprintf(
+			"kubectl -n %s patch %s%s%s %.*s --type=merge -p '{\"spec\":{\"suspend\":false}}'",
+			a->grant.ns, o->kind.resource, dot, o->kind.group, STR_ARG(o->ref.name));
+	if (a->result.u.result.replicas > 0)
+		return xasprintf("ops-pod-cleaner restore %llu", (unsigned long long)a->grant.id);
+	return xasprintf("kubectl -n %s scale %s%s%s %.*s --replicas=...", a->grant.ns, o->kind.resource, dot,
+			 o->kind.group, STR_ARG(o->ref.name));
+}
+
+void mark_list(const struct action *a, const struct owner_link *o,
+	       struct write_annotation ret[static MARK__MAX])
+{
+	static char *(*const say[MARK__MAX])(const struct action *a, const struct owner_link *o) = {
+		[MARK_BY] = say_by,   [MARK_ACTION] = say_action, [MARK_AT] = say_at,
+		[MARK_WHY] = say_why, [MARK_FROM] = say_from,     [MARK_UNDO] = mark_undo,
+	};
+	const bool removes = a->grant.action == ACTION_RESTORE;
+
+	for (enum mark_part i = 0; i < MARK__MAX; i++)
+		ret[i] = (struct write_annotation){ annotations_mark_key(i), removes ? NULL : say[i](a, o) };
+}
+
+void mark_list_done(struct write_annotation list[static MARK__MAX])
+{
+	for (size_t i = 0; i < MARK__MAX; i++)
+		free(list[i].value);
+}
+
+/* -- what is on the object -- */
+
+static struct str marked(const json_t *o, enum mark_part part)
+{
+	return READ_TEXT(o, "metadata", "annotations", annotations_mark_key(part));
+}
+
+static bool is_marked(const json_t *o)
+{
+	for (enum mark_part i = 0; i < MARK__MAX; i++)
+		if (!str_empty(marked(o, i)))
+			return true;
+	return false;
+}
+
+/* By the action that is carried out. */
+static bool is_marked_by(const struct action *a, const json_t *o)
+{
+	struct str id = marked(o, MARK_ACTION);
+	uint64_t n;
+
+	return str_to_u64(id.p, id.n, &n) == 0 && n == a->grant.id;
+}
+
+/* Nobody else has set the replicas since. */
+static bool is_our_zero(const json_t *o)
+{
+	struct managed_fields_writer w;
+
+	return json_integer_value(READ_AT(o, "spec", "replicas")) == 0 &&
+	       (!managed_fields_replicas(o, &w) || managed_fields_is_us(&w));
+}
+
+/* -- the steps -- */
+
+enum step_then mark_begin(struct action *a, struct str rv)
+{
+	struct findings *f = &a->found;
+
+	f->mark_due =
+		!a->grant.observe && (a->grant.action != ACTION_RESTORE || is_marked(action_top(a)->json));
+	(void)snprintf(f->mark_rv, sizeof(f->mark_rv), "%.*s", STR_ARG(rv));
+	return f->mark_due ? STEP_NEXT : STEP_END;
+}
+
+enum step_then mark_look(struct action *a)
+{
+	a->in_doubt = false;
+	a->found.mark_due = is_unconfirmed(a);
+	return a->found.mark_due ? STEP_DOUBT : STEP_END;
+}
+
+bool needs_mark(const struct action *a)
+{
+	return a->found.mark_due;
+}
+
+bool needs_marked(const struct action *a)
+{
+	return a->found.mark_due && !a->found.mark_rv[0];
+}
+
+static enum step_then not_marked(struct action *a, const struct step_reply *reply)
+{
+	struct refusal s;
+
+	read_refusal(reply->body, reply->body_len, &s);
+	action_add_evidence(a, "its mark was not written: %ld %s", reply->status,
+			    reply->status ? s.message : "no answer");
+	if (reply->status == 403 && a->env.unmarked)
+		a->env.unmarked(a->env.ctx, s.message);
+	return STEP_END;
+}
+
+/* The earlier holder of this lease came as far as its mark: so it was done, and from how many is known. */
+static enum step_then confirm(struct action *a, struct str from)
+{
+	struct msg_result *r = &a->result.u.result;
+	uint64_t before;
+
+	object_set_target(a, action_top(a));
+	if (str_to_u64(from.p, from.n, &before) == 0 && before <= INT32_MAX)
+		r->replicas = (int64_t)before;
+	return action_end(a, OUTCOME_DONE, reason_parse(a->grant.reason), "its mark says so: %s",
+			  a->grant.evidence);
+}
+
+enum step_then take_marked(struct action *a, const struct step_reply *reply)
+{
+	struct owner_link *o = action_top(a);
+	struct str rv = READ_TEXT(reply->json, "metadata", "resourceVersion");
+
+	if (!reply->json || str_empty(rv))
+		return not_marked(a, reply);
+	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), o->ref.uid))
+		return STEP_END;
+	json_decref(o->json);
+	o->json = json_incref(reply->json);
+	if (a->grant.action == ACTION_RESTORE && !is_marked(o->json))
+		return STEP_END;
+	if (a->grant.action != ACTION_RESTORE && is_marked_by(a, o->json))
+		return is_unconfirmed(a) ? confirm(a, marked(o->json, MARK_FROM)) : STEP_END;
+	if (a->grant.action != ACTION_RESTORE && !is_our_zero(o->json)) {
+		action_add_evidence(a, "its mark was not written: somebody else has set the replicas since");
+		return STEP_END;
+	}
+	(void)snprintf(a->found.mark_rv, sizeof(a->found.mark_rv), "%.*s", STR_ARG(rv));
+	return STEP_NEXT;
+}
+
+void ask_mark(struct action *a, struct step_request *ret)
+{
+	const struct owner_link *o = action_top(a);
+	_cleanup_free_ char *uid = xstrndup(o->ref.uid.p, o->ref.uid.n);
+	struct write_annotation mark[MARK__MAX];
+
+	mark_list(a, o, mark);
+	object_patch(a, o, NULL, ret);
+	ret->body = write_body_annotations(uid, a->found.mark_rv, mark, MARK__MAX);
+	mark_list_done(mark);
+}
+
+enum step_then take_mark(struct action *a, const struct step_reply *reply)
+{
+	if (reply->status == 409 && ++a->found.mark_tries < MARK_TRIES) {
+		a->found.mark_rv[0] = '\0';
+		return STEP_MORE;
+	}
+	if (!reply->json)
+		return not_marked(a, reply);
+	action_add_evidence(a, a->grant.action == ACTION_RESTORE ? "its mark was taken away" : "marked");
+	return STEP_END;
+}
