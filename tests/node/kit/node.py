@@ -44,6 +44,10 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
     bin_dir = "{dir}/cni"
     conf_dir = "{dir}/cni"
 """
+HOST = """server = "http://{host}"
+[host."http://{host}"]
+  capabilities = ["pull", "resolve"]
+"""
 # Pods use the network of the room; this is here because a runtime without any is not ready.
 CNI = {"cniVersion": "1.0.0", "name": "none", "plugins": [{"type": "loopback"}]}
 KUBELET = {
@@ -105,9 +109,10 @@ class Node(Cluster):
         (self.home / "cni").mkdir()
         (self.home / "cni" / "10-none.conflist").write_text(json.dumps(CNI))
         (self.home / "containerd.toml").write_text(CONTAINERD.format(dir=self.home, image=IMAGE))
-        plain = f"127.0.0.1:{self.registry.plain}"
-        (self.home / "hosts" / plain).mkdir(parents=True)
-        (self.home / "hosts" / plain / "hosts.toml").write_text(f'server = "http://{plain}"\n')
+        for host in ("127.0.0.1", room.ADDRESS):
+            plain = f"{host}:{self.registry.plain}"
+            (self.home / "hosts" / plain).mkdir(parents=True)
+            (self.home / "hosts" / plain / "hosts.toml").write_text(HOST.format(host=plain))
         self.archive = self.home / "tools.tar"
         images.Image(busybox).archive(IMAGE, self.archive)
         self.launch("containerd", self.tools / "containerd", "--config", self.home / "containerd.toml")

@@ -85,9 +85,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def image(self, what, kind, key):
         """`good`, `foreign` (of another processor), `torn` (a layer is lacking), `cut` (a layer ends early), `late` (not there
-        the first two times that it is asked for)."""
+        the first two times that it is pulled: each asks twice)."""
         image = self.server.registry.images.get(what)
-        if not image or (what == "late" and self.server.registry.asked[what] <= 2):
+        if not image or (what == "late" and self.server.registry.asked[what] <= 4):
             return self.answer(*ANSWERS["missing"])
         if kind == "manifests":
             body = image.blobs.get(key) or image.index()

@@ -17,17 +17,17 @@ def start(t, ns, name, *more, command="sleep 3600", **spec):
     return pod
 
 
-@scenario("terminating/ignores-sigterm", servers=("node",))
+@scenario("terminating/ignores-sigterm", servers=("node",), timeout=150)
 def deaf(t):
     """A process that ignores SIGTERM is killed by the kubelet when its grace is over: nothing to do for anybody else."""
     ns = t.ns()
     pod = start(t, ns, "deaf", command=DEAF, terminationGracePeriodSeconds=6)
-    program = t.run(terminating=ns, hours="20s")
+    program = t.run(terminating=ns, hours="60s")
     deadline = parse_time(t.objects.terminate(pod)["metadata"]["deletionTimestamp"])
     t.server.keep("terminating-ignores-sigterm", pod)
     t.until("it to be judged", lambda: pods.told(program, pod, "deleteTerminatingPod")[1] == "WaitingForThreshold", 5, every=0.2)
-    t.until("it to be gone", lambda: t.objects.get(pod) is None, 30, every=0.1)
-    assert 0 < time.time() - deadline < 15, f"gone {time.time() - deadline:+.1f} s from its deadline"
+    t.until("it to be gone", lambda: t.objects.get(pod) is None, 60, every=0.1)
+    assert 0 < time.time() - deadline < 50, f"gone {time.time() - deadline:+.1f} s from its deadline"
     codes = [c["state"]["terminated"]["exitCode"] for c in pods.statuses(t.server.records.last(pod)) if "terminated" in c["state"]]
     assert codes == [137], codes
     t.note = f"gone {time.time() - deadline:+.1f} s from its deadline"
