@@ -121,6 +121,44 @@ TEST_LOOP(a_ready_pod_two_controllers_below, 0, 2)
 		RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 
+/* Of a kind that discovery tells of; or of which it does not know: then nothing of that kind exists. */
+TEST_LOOP(a_ready_pod_of_a_custom_controller, 0, 2)
+{
+	on_scale_without_selector(
+		OURS(BY_RS) "," ITEM("r", "pod-9", OWNED("example.com/v1", "Crew", "c", "crew-1"), READY));
+	on("GET /apis/example.com/v1", 200,
+	   "{'kind':'APIResourceList','resources':[{'name':'crews','kind':'%s','namespaced':true}]}",
+	   _i ? "Crew" : "Other");
+	on("GET /apis/example.com/v1" NS "crews/c", 200,
+	   "{'metadata':{'name':'c','uid':'crew-1'," BY_DEPLOY "}}");
+	go();
+	if (_i)
+		RESULT(REFUSED, WORKLOAD_HAS_READY_PODS);
+	else
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+
+TEST_LOOP(too_many_other_controllers, 0, 2)
+{
+	static char items[80000];
+	size_t n = (size_t)snprintf(items, sizeof(items), "%s", OURS(BY_RS));
+
+	for (int i = 0; i < 256 + _i; i++)
+		n += (size_t)snprintf(
+			items + n, sizeof(items) - n,
+			",{'metadata':{'name':'p%d','namespace':'shop','uid':'p%d','ownerReferences'"
+			":[{'apiVersion':'v1','kind':'Node','name':'n','uid':'n%d',"
+			"'controller':true}]},'status':{" READY "}}",
+			i, i, i);
+	ck_assert_uint_lt(n, sizeof(items));
+	on_scale_without_selector(items);
+	go();
+	if (_i)
+		RESULT(REFUSED, TALLY_UNKNOWN);
+	else
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+}
+
 TEST(a_pod_of_others_on_the_second_page)
 {
 	on_scale_without_selector(ITEM("r", "pod-9", BY_OTHER, READY));
