@@ -59,6 +59,7 @@ static const struct {
 	{ CAUSE_PERMANENT,
 	  "Back-off pulling image \"r.example.com/timeout:429\": ErrImagePull: manifest unknown" },
 	{ CAUSE_PERMANENT, "r.example.com:4290/app@sha256:a429b: not found" },
+	{ CAUSE_PERMANENT, "Failed to pull image \"timeout\": rpc error: manifest unknown" },
 	/* names stand unquoted, too */
 	{ CAUSE_PERMANENT, "r.example.com/team/timeout:v1: not found" },
 	{ CAUSE_PERMANENT, "r.example.com/too-many-requests/eof.timeout:denied: not found" },
