@@ -281,14 +281,15 @@ static bool is_outside(const struct action *a)
 	       !windows_are_open(a->env.windows, &action_policy(a)->windows, action_now(a), &at);
 }
 
-/* May this step begin now? STEP_NEXT when it may. Looking after a write in doubt always may. */
+/* May this step begin now? STEP_NEXT when it may. Looking after a write of our own that is in doubt always
+ * may; what only adds to a result that is complete may while the grant holds. */
 static enum step_then check_time(struct action *a, const struct step_desc *d)
 {
 	const uint64_t now = clock_boot_ms();
 
-	if (a->in_doubt || !d->ask)
+	if ((a->in_doubt && a->write != STEP_NONE) || !d->ask)
 		return STEP_NEXT;
-	if (d->flags & STEP_AFTERWARDS)
+	if (a->in_doubt || d->flags & STEP_AFTERWARDS)
 		return now > a->grant.valid_until ? STEP_END : STEP_NEXT;
 	if (now > a->grant.valid_until)
 		return action_end(a, OUTCOME_FAILED, REASON_GRANT_EXPIRED,

@@ -28,6 +28,9 @@ enum step_then action_end(struct action *a, enum outcome outcome, enum reason re
 	char detail[512];
 	va_list ap;
 
+	if (a->in_doubt &&
+	    outcome == OUTCOME_REFUSED) /* nothing is to be done any more that could be refused */
+		return STEP_END;
 	va_start(ap, fmt);
 	(void)vsnprintf(detail, sizeof(detail), fmt, ap);
 	va_end(ap);

@@ -7,7 +7,8 @@
 
 #include "worker/action_state.h"
 
-/* The end: STEP_END. The rest is its detail, for operators; what does not fit is cut. */
+/* The end: STEP_END. The rest is its detail, for operators; what does not fit is cut. While a write is in
+ * doubt a refusal changes nothing: what was said of the write stands. */
 enum step_then action_end(struct action *a, enum outcome outcome, enum reason reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The end with reason and evidence of the last verdict. */

@@ -56,7 +56,6 @@ struct findings {
 	char newest[64];        /* uid of the newest ReplicaSet, or name of the update revision */
 	uint64_t newest_number; /* its revision, 0 when it has none */
 	int64_t newest_created;
-<<<<<<< HEAD
 	bool set_seen; /* the pod's ReplicaSet is in the list */
 	bool all_sets; /* all of the namespace are listed: the selector does not find them */
 	struct peer peers[PEERS_MAX];
@@ -65,12 +64,9 @@ struct findings {
 	struct owner_link peer_link; /* which is this, borrowing from ref; json is not used */
 	bool peer_asks;              /* its kind is not known yet */
 	bool pod_seen;               /* the granted pod is in the list, of the newest revision and failing */
-=======
-	bool mark_due;    /* the workload was written to: its mark has to be brought up to date */
-	char mark_rv[64]; /* the version that this is bound to; empty = it is read first */
+	bool mark_due;               /* the workload was written to: its mark has to be brought up to date */
+	char mark_rv[64];            /* the version that this is bound to; empty = it is read first */
 	unsigned mark_tries;
-	bool pod_seen; /* the granted pod is in the list, of the newest revision and failing */
->>>>>>> 9207c59 (worker: a workload scaled to 0 carries a mark, and its Event warns)
 };
 
 struct action {

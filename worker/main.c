@@ -159,7 +159,9 @@ static void action_unmarked(void *ctx, const char *why)
 	struct worker *w = ((struct job *)ctx)->worker;
 
 	if (!w->unmarked_told)
-		log_warn(0, "workloads scaled to 0 are not marked: the server does not allow it",
+		log_warn(0,
+			 "workloads scaled to 0 are not marked: ops-pod-cleaner-marker of deploy/rbac.yaml "
+			 "is not bound",
 			 kv_s("detail", why));
 	w->unmarked_told = true;
 }

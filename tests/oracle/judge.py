@@ -7,10 +7,11 @@ the server answered them. What it checks of every write that was not a dry run:
   once      at most one DELETE per uid succeeds, and none is even sent after that one has been answered
   right     the object with that uid at that resourceVersion deserved it (where the log shows that version)
   kind      it is a DELETE of one pod, a PATCH of one scale subresource, an announcement (one annotation, nothing else), or
-            the suspension of a Job; Leases and Events apart, nothing else is ever written
+            the suspension of a Job, or the mark of what was scaled; Leases and Events apart, nothing else is ever written
   grace     where a grace is announced, the act comes after it
   budget    no sliding minute, hour or day holds more acts than allowed
   window    it came while a window was open
+  marked    only what this program has scaled to 0 says so, by whom, when, why, from how many; a restore takes that away
   restored  replicas come back only where this program had taken them, to what they had been, once
 """
 import re
@@ -21,6 +22,8 @@ from .settings import BUDGETS, Policy, window_open  # noqa: F401
 
 PULL = ("ErrImagePull", "ImagePullBackOff")
 ANNOUNCED = "ops-pod-cleaner.io/announced"
+MARK = "ops-pod-cleaner.io/scaled-down-"
+MARKS = {MARK + part for part in ("by", "action", "at", "why", "from", "undo")}
 DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod", "image_pull": "errImagePull",
              "finished": "deleteFinishedPod", "crash_loop": "crashLoop"}
 ANY = "*"
@@ -368,18 +371,50 @@ def is_announcement(request):
             and set(meta) <= {"uid", "resourceVersion", "annotations"} and set(meta.get("annotations") or {}) == {ANNOUNCED})
 
 
+def annotations_of(request):
+    body = request.body if isinstance(request.body, dict) else {}
+    return (body.get("metadata") or {}).get("annotations") or {}
+
+
+def is_mark(request):
+    """A patch of nothing but the annotations that say what was scaled to 0, bound to uid and resourceVersion. An audit log
+    does not hold the body of what is refused before it is looked at."""
+    if request.verb != "patch" or request.subresource or not SCALABLE.match(request.resource):
+        return False
+    if request.body is None:
+        return request.code in (401, 403)
+    body = request.body if isinstance(request.body, dict) else {}
+    return (set(body) <= {"metadata", "apiVersion", "kind"} and bool(annotations_of(request)) and set(annotations_of(request)) <= MARKS
+            and set(body["metadata"]) <= {"uid", "resourceVersion", "annotations"})
+
+
 def is_suspension(request):
     body = request.body if isinstance(request.body, dict) else {}
     return (request.verb == "patch" and request.resource in ("jobs", "cronjobs") and not request.subresource
-            and body.get("spec") == {"suspend": True} and set(body) <= {"metadata", "spec", "apiVersion", "kind"})
+            and body.get("spec") == {"suspend": True} and set(body) <= {"metadata", "spec", "apiVersion", "kind"}
+            and set(body.get("metadata") or {}) <= {"uid", "resourceVersion", "annotations"} and set(annotations_of(request)) <= MARKS)
+
+
+def why_not_marked(said, before):
+    """said: the annotations; before: replicas before, None unknown."""
+    if said.get(MARK + "by") != "ops-pod-cleaner":
+        return f"by {said.get(MARK + 'by')}"
+    missing = [part for part in ("action", "at", "why", "undo") if not said.get(MARK + part)]
+    if missing:
+        return f"does not say {', '.join(missing)}"
+    if before is not None and said.get(MARK + "from") not in (None, str(before)):
+        return f"from {said[MARK + 'from']}, it had {before}"
+    return None
 
 
 def kind_of(request):
-    """delete, scale, announce or suspend; None for anything else."""
+    """delete, scale, announce, mark or suspend; None for anything else."""
     if request.verb == "delete" and request.resource == "pods" and not request.subresource:
         return "delete"
     if request.verb == "patch" and request.subresource == "scale":
         return "scale"
+    if is_mark(request):
+        return "mark"
     return "announce" if is_announcement(request) else "suspend" if is_suspension(request) else None
 
 
@@ -442,6 +477,7 @@ def check(requests, policy, states=None, is_program=None):
 class Memory:
     """What earlier requests of the program did."""
     deleted: dict = field(default_factory=dict)     # uid -> when its successful DELETE had been answered
+    restored: set = field(default_factory=set)      # uids
     scaled: dict = field(default_factory=dict)      # uid -> replicas before, None when the log does not show them
     acts: list = field(default_factory=list)        # (duty, namespace, time)
 
@@ -494,6 +530,7 @@ def check_scale(r, policy, states, world, memory, report):
     report.scales += 1
     if restores:
         memory.scaled.pop(r.uid, None)
+        memory.restored.add(r.uid)
         return
     memory.scaled[r.uid] = replicas_of(r.before) if r.before else replicas_of(states.at(r.uid, r.rv))
     duty = duty_of_scale(r, world, policy)
@@ -506,7 +543,22 @@ def check_announce(r, policy, states, world, memory, report):
         report.add("right", "an announcement that nobody asked for", r)
 
 
+def check_mark(r, policy, states, world, memory, report):
+    said = {key: value for key, value in annotations_of(r).items() if value is not None}
+    if not said:
+        why = None if r.uid in memory.restored else "a mark is taken away of what was not put back"
+    elif r.uid not in memory.scaled:
+        why = "marks what this program had not scaled down"
+    else:
+        why = why_not_marked(said, memory.scaled[r.uid])
+    if why:
+        report.add("marked", why, r)
+
+
 def check_suspend(r, policy, states, world, memory, report):
+    why = why_not_marked(annotations_of(r), None)
+    if why:
+        report.add("marked", why, r)
     if not policy.suspend_jobs:
         report.add("right", "a Job is suspended although suspendJobs is not set", r)
     elif not policy.covers("image_pull", r.ns):
@@ -515,7 +567,7 @@ def check_suspend(r, policy, states, world, memory, report):
         check_limits(r, "image_pull", policy, memory.acts, report)
 
 
-CHECKS = {"delete": check_delete, "scale": check_scale, "announce": check_announce, "suspend": check_suspend}
+CHECKS = {"delete": check_delete, "scale": check_scale, "announce": check_announce, "suspend": check_suspend, "mark": check_mark}
 
 
 @dataclass

@@ -41,6 +41,16 @@ static void add_evidence(struct action *a)
 		action_add_evidence(a, "on no node");
 }
 
+/* The result is complete. An earlier holder of this lease may have scaled the workload, and that is why the
+ * pod goes: its owners lead to what was scaled, and to its mark. */
+static enum step_then look_at_workload(struct action *a)
+{
+	if (a->grant.action != ACTION_SCALE_DOWN || a->result.u.result.outcome != OUTCOME_UNCONFIRMED)
+		return STEP_END;
+	a->in_doubt = true;
+	return owner_add(a, &a->pod.owner) == STEP_NEXT ? STEP_MORE : STEP_END;
+}
+
 /* The cheap half of the judgement first: is anything else worth reading? */
 static enum step_then judge_pod_alone(struct action *a)
 {
@@ -49,7 +59,7 @@ static enum step_then judge_pod_alone(struct action *a)
 	a->found.context.failing_since = a->grant.since;
 	a->found.context.others_pulled_at = a->grant.others_pulled_at;
 	if (!action_judge(a, STAGE_CACHE))
-		return STEP_END;
+		return look_at_workload(a);
 	if (is_forced(a))
 		return STEP_NEXT;
 	pull_events_add_known_cause(a);

@@ -77,6 +77,8 @@ static enum step_then take_top(struct action *a)
 {
 	const struct owner_link *o = action_top(a);
 
+	if (a->in_doubt) /* a Job's mark is written with what it marks */
+		return o->kind.scale && o->kind.namespaced ? STEP_DOUBT : STEP_END;
 	if (action_policy(a)->suspend_jobs && suspend_fits(a))
 		return suspend_begin(a);
 	/* The pods of an object without a namespace may be anywhere; they cannot be counted here. */

@@ -134,8 +134,8 @@ class Test:
         return [r for r in self.server.log()[self.started:] if self.is_mine(r) and r.ns in spaces]
 
     def writes(self, dry=False):
-        """What was done. Events only tell of it, and have scenarios of their own."""
-        return [r for r in self.requests() if r.is_write and r.dry_run == dry and r.resource != "events"]
+        """What was done. Events and marks only tell of it, and have scenarios of their own."""
+        return [r for r in self.requests() if r.is_write and r.dry_run == dry and r.resource != "events" and not judge.is_mark(r)]
 
     def writes_on(self, obj, dry=False):
         meta = obj["metadata"] if isinstance(obj, dict) else obj.top["metadata"]

@@ -19,11 +19,11 @@ def done(t):
     workload = t.objects.workload("Deployment", ns, 1)
     workload.fail_to_pull()
     pod = t.objects.evict(t.objects.pod(ns))
-    one = t.until("the Event of the workload", lambda: told(t, ns, reason="CannotPullImage"), 30)
-    assert len(one) == 1 and one[0]["count"] == 1 and one[0]["type"] == "Normal", one
+    one = t.until("the Event of the workload", lambda: told(t, ns, reason="ScaledToZero"), 30)
+    assert len(one) == 1 and one[0]["count"] == 1 and one[0]["type"] == "Warning", one
     about = one[0]["involvedObject"]
     assert (about["kind"], about["name"], about["uid"]) == ("Deployment", workload.name, workload.uid), about
-    assert one[0]["message"].startswith("scaled from 1 to 0"), one
+    assert one[0]["message"].startswith("scaled from 1 to 0") and "undo: ops-pod-cleaner restore" in one[0]["message"], one
     other = t.until("the Event of the pod", lambda: told(t, ns, reason="Evicted"), 30)
     assert other[0]["involvedObject"]["uid"] == pod["metadata"]["uid"], other
     t.expect(deleted=[pod], scaled=[workload])

@@ -36,8 +36,8 @@ def service_account(t):
 def enough(t):
     """With the roles of deploy/rbac.yaml all duties act, the way from pod to owner included."""
     token = service_account(t)
-    t.is_mine = lambda r: r.user == USER
     ns = t.ns()
+    t.is_mine = lambda r: r.user == USER and r.ns == ns
     sink = t.sink()
     config = t.config(evicted=ns, terminating=ns, image_pull=ns, hours="2s",
                       restarts={"namespaces": ns, "hours": "0s", "counts": 1, "duration": "*/2 * * * * *", "apiurl": sink.url})
@@ -52,9 +52,32 @@ def enough(t):
     for obj in (evicted, stuck, *workloads):
         t.wait_write(obj, 15)
     time.sleep(1)
-    refused = [str(r) for r in t.requests() if r.code == 403]
-    assert not refused, f"refused: {refused}"
+    refused = [r for r in t.requests() if r.code == 403]
+    marks = [r for r in refused if r.verb == "patch" and not r.subresource and r.name in [w.name for w in workloads]]
+    assert refused == marks, f"refused: {[str(r) for r in refused]}"
+    assert len(marks) == len(workloads), f"one try to mark each, not {len(marks)}"
     t.expect(deleted=[evicted], forced=[stuck], scaled=workloads)
+
+
+@scenario("rbac/marker", servers=("cluster",))
+def marker(t):
+    """With ops-pod-cleaner-marker bound in its namespace, what was scaled to 0 is marked; nothing is refused."""
+    token = service_account(t)
+    ns = t.ns()
+    t.is_mine = lambda r: r.user == USER and r.ns == ns
+    t.admin.post(f"{GROUP}/namespaces/{ns}/rolebindings", {
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "marker", "namespace": ns},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "ops-pod-cleaner-marker"},
+        "subjects": [{"kind": "ServiceAccount", "name": "ops-pod-cleaner", "namespace": "ops-pod-cleaner"}]})
+    t.program(t.config(image_pull=ns, hours="1s"), t.write("kubeconfig-account", t.server.kubeconfig(token=token)))
+    workloads = [t.objects.workload(kind, ns, 1) for kind in ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout")]
+    for workload in workloads:
+        workload.fail_to_pull()
+    for workload in workloads:
+        t.until(f"the mark of {workload.name}", lambda w=workload: "ops-pod-cleaner.io/scaled-down-by" in (
+            t.admin.get(path_of(w.top["kind"], ns, w.name))["metadata"].get("annotations") or {}), 20)
+    assert not [str(r) for r in t.requests() if r.code == 403]
+    t.expect(scaled=workloads)
 
 
 @scenario("rbac/no-more", servers=("cluster",))

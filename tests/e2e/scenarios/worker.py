@@ -266,7 +266,11 @@ def suspend_cronjob(t):
     top = job(t, ns, cron)
     t.wait_history(program, outcome="done", reason="Suspended", timeout=30)
     for kind, obj in (("CronJob", cron), ("Job", top)):
-        assert t.admin.get(path_of(kind, ns, obj["metadata"]["name"]))["spec"]["suspend"] is True, kind
+        now = t.admin.get(path_of(kind, ns, obj["metadata"]["name"]))
+        said = now["metadata"].get("annotations") or {}
+        assert now["spec"]["suspend"] is True, kind
+        assert said.get("ops-pod-cleaner.io/scaled-down-by") == "ops-pod-cleaner", f"{kind}: {said}"
+        assert f"patch {kind.lower()}s.batch {obj['metadata']['name']}" in said["ops-pod-cleaner.io/scaled-down-undo"], f"{kind}: {said}"
     assert [r.resource for r in t.writes()] == ["cronjobs", "jobs"], [str(r) for r in t.writes()]
     t.expect(patched=[top, cron])
 

@@ -89,7 +89,7 @@ TEST(says_all_that_is_asked_of_it)
 }
 
 /* Nothing was scaled: nothing is marked. */
-TEST_LOOP(rehearsals_mark_nothing, 0, 2)
+TEST_LOOP(dry_runs_mark_nothing, 0, 2)
 {
 	fake.grant.observe = _i == 0;
 	fake.dry_run = _i == 1;
@@ -208,6 +208,32 @@ TEST_LOOP(it_is_written_by_the_next, 0, 2)
 	ck_assert_ptr_nonnull(strstr(text_of(o, "why"), "CannotPullImage (most likely: "));
 	ck_assert_str_eq(text_of(o, "undo"), "kubectl -n shop scale deployments.apps web --replicas=...");
 	json_decref(o);
+}
+
+/* Its pods are on their way out already: their owners still lead to it. Where nothing is found nothing is
+ * said. */
+TEST_LOOP(its_pod_goes_already, 0, 5)
+{
+	setup_verify("'replicas':0", _i == 1 ? "" : "'" PREFIX "action':'7','" PREFIX "from':'3'");
+	on_pod("41", ",'deletionTimestamp':'2026-09-21T14:13:20Z','deletionGracePeriodSeconds':30," BY_RS, "",
+	       PULLING);
+	if (_i == 2)
+		on_scale(SCALE, "dep-1", "'replicas':3");
+	if (_i == 3)
+		on(RS, 404, NOTFOUND);
+	if (_i == 4)
+		fake.grant.action = ACTION_FRESH_ATTEMPT;
+	go();
+	if (_i == 0) {
+		REQUESTS(GET, RS, "GET " PATH, "GET " SCALE, "GET " PATH);
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+		ck_assert_int_eq(fake.result.replicas, 3);
+		return;
+	}
+	RESULT(UNCONFIRMED, PROBABLY_DONE);
+	ck_assert((_i == 1) == (strncmp(fake.log[fake.n_log - 1], PATCH_MARK, strlen(PATCH_MARK)) == 0));
+	for (size_t i = 0; i < fake.n_log; i++)
+		ck_assert(!strstr(fake.log[i], "PATCH " SCALE) && !strstr(fake.log[i], HPAS));
 }
 
 /* -- a restore -- */

@@ -71,7 +71,7 @@ TEST(scale_without_selector)
 		READY) "," ITEM("f", "pod-9", BY_OTHER, PULLING) "," ITEM("s", "pod-10", BY_OTHER, STARTING));
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES "?limit=100", PODS "?limit=100",
-		 "PATCH " SCALE);
+		 "PATCH " SCALE, PATCH_MARK);
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "no selector: pods by their owners"));
 }
@@ -179,7 +179,7 @@ TEST(replica_sets_without_labels)
 	on(RSES, 200, "{'items':[]}")->times = 1;
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES PAGE1, RSES "?limit=100", PODS PAGE1,
-		 "PATCH " SCALE);
+		 "PATCH " SCALE, PATCH_MARK);
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 

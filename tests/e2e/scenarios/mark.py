@@ -1,0 +1,168 @@
+"""What was scaled to 0 says so: by whom, when, why, from how many, and how to undo it."""
+import time
+
+from harness.objects import path_of
+from harness.proxy import DROP, Answer
+from harness.scenario import scenario
+from oracle.logs import parse_time
+
+MARK = "ops-pod-cleaner.io/scaled-down-"
+PARTS = ("by", "action", "at", "why", "from", "undo")
+
+
+def mark_of(t, kind, ns, name):
+    annotations = t.admin.get(path_of(kind, ns, name))["metadata"].get("annotations") or {}
+    return {key[len(MARK):]: value for key, value in annotations.items() if key.startswith(MARK)}
+
+
+def scaled_down(t, proxy=None, kind="Deployment", replicas=2):
+    """(program, workload) when it is at 0."""
+    ns = t.ns()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload(kind, ns, replicas)
+    workload.fail_to_pull()
+    t.until("replicas 0", lambda: workload.wanted() == 0, 30)
+    return program, workload
+
+
+def is_object(workload):
+    return f"/{workload.name}$"
+
+
+def make(kind):
+    @scenario(f"mark/{kind.lower()}")
+    def says(t):
+        begin = time.time()
+        program, workload = scaled_down(t, kind=kind, replicas=3)
+        row = t.wait_history(program, outcome="done", reason="CannotPullImage")
+        mark = t.until("its mark", lambda: mark_of(t, kind, workload.ns, workload.name), 10)
+        assert set(mark) == set(PARTS), mark
+        assert mark["by"] == "ops-pod-cleaner" and mark["from"] == "3" and mark["action"] == str(row["id"]), mark
+        assert begin - 2 <= parse_time(mark["at"]) <= time.time() + 2, mark
+        assert "errImagePull: CannotPullImage" in mark["why"] and mark["undo"] == f"ops-pod-cleaner restore {row['id']}", mark
+        t.policy.restore = True
+        done = program.ask("restore", mark["action"], "--yes", timeout=30)
+        assert done.returncode == 0, done.stdout + done.stderr
+        t.until("the replicas", lambda: workload.wanted() == 3, 10)
+        t.until("the end of the mark", lambda: not mark_of(t, kind, workload.ns, workload.name), 10)
+    says.__doc__ = f"{kind}: the mark says it all, its undo works as it stands, and takes it away."
+
+
+for _kind in ("Deployment", "StatefulSet", "Fleet"):
+    make(_kind)
+
+
+@scenario("mark/forbidden")
+def forbidden(t):
+    """Without the right to change the object the scale counts all the same; that it is not marked is told once, and in each row."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workloads = [t.objects.workload("Deployment", ns, 1) for _ in range(2)]
+    for workload in workloads:
+        proxy.before("PATCH", is_object(workload), lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    for workload in workloads:
+        workload.fail_to_pull()
+    rows = t.until("both rows", lambda: [r for r in program.history() if r["outcome"] == "done"][1:] and program.history(), 30)
+    for row in rows:
+        shown = program.ask("show", str(row["id"])).stdout
+        assert "its mark was not written: 403" in shown, shown
+    lines = t.until("the line of the log", lambda: [line for line in program.log().splitlines() if "are not marked" in line], 10)
+    assert len(lines) <= 2, f"{len(lines)} lines by two workers"
+    assert not any(mark_of(t, "Deployment", ns, w.name) for w in workloads)
+    t.expect(scaled=workloads)
+
+
+@scenario("mark/conflict")
+def conflict(t):
+    """Somebody changes the object in between: it is read again, and marked."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+
+    def meddle(_):
+        t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"labels": {"touched": "yes"}}})
+
+    hook = proxy.before("PATCH", is_object(workload), meddle)
+    workload.fail_to_pull()
+    t.wait_write(workload)
+    mark = t.until("its mark", lambda: mark_of(t, "Deployment", ns, workload.name), 15)
+    assert hook.calls == 1 and mark["from"] == "2", mark
+    t.wait_history(program, outcome="done", reason="CannotPullImage")
+    t.expect(scaled=[workload])
+
+
+@scenario("mark/scaled-up-in-between")
+def scaled_up(t):
+    """Somebody puts the replicas back before the mark is written: there is nothing to mark any more."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+
+    def scale_up(_):
+        t.admin.patch(path_of("Deployment", ns, workload.name), {"spec": {"replicas": 2}})
+
+    proxy.before("PATCH", is_object(workload), scale_up)
+    workload.fail_to_pull()
+    t.wait_write(workload)
+    t.wait_history(program, outcome="done", reason="CannotPullImage")
+    assert not mark_of(t, "Deployment", ns, workload.name)
+
+
+@scenario("mark/worker-dies")
+def worker_dies(t):
+    """The worker is killed when the workload is scaled and not yet marked: the next one marks it, and scales nothing again."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+
+    def kill(_):
+        for which in range(len(program.pids("worker"))):
+            program.kill("worker", which)
+        return DROP
+
+    hook = proxy.before("PATCH", is_object(workload), kill)
+    workload.fail_to_pull()
+    assert hook.ran.wait(30), "no mark was seen"
+    mark = t.until("its mark", lambda: mark_of(t, "Deployment", ns, workload.name), 20)
+    assert "most likely" in mark["why"] and "from" not in mark and "kubectl" in mark["undo"], mark
+    t.wait_history(program, outcome="unconfirmed")
+    t.expect(scaled=[workload])
+
+
+@scenario("mark/worker-dies-after-it")
+def dies_after(t):
+    """Killed when the mark is written and before it could say so: the mark is the proof, and what it says can be undone."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workload = t.objects.workload("Deployment", ns, 2)
+
+    killed = []
+
+    def kill(_):
+        if killed or not mark_of(t, "Deployment", ns, workload.name):   # a conflict: it is tried again
+            return None
+        killed.append(True)
+        for which in range(len(program.pids("worker"))):
+            program.kill("worker", which)
+        return DROP
+
+    proxy.after("PATCH", is_object(workload), kill, times=10**6)
+    workload.fail_to_pull()
+    row = t.wait_history(program, outcome="done", reason="CannotPullImage")
+    assert killed and row["replicas"] == 2 and workload.name in row["target"], row
+    t.policy.restore = True
+    done = program.ask("restore", str(row["id"]), "--yes", timeout=30)
+    assert done.returncode == 0, done.stdout + done.stderr
+    t.until("the replicas", lambda: workload.wanted() == 2, 10)
+
+
+@scenario("mark/observe")
+def observe(t):
+    """Mode observe marks nothing."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="1s", mode="observe")
+    workload = t.objects.workload("Deployment", ns, 1)
+    workload.fail_to_pull()
+    t.until("its row", lambda: [r for r in program.history() if r["reason"] == "CannotPullImage"], 30)
+    t.never("a mark in mode observe", lambda: mark_of(t, "Deployment", ns, workload.name), 1.5)
+    assert not [r for r in t.requests() if r.verb == "patch" and not r.subresource and r.resource == "deployments"]
