@@ -6,8 +6,6 @@
 
 #include "rules/text.h"
 
-#define CLOCK_LOOK_MS 60000 /* nobody says when a clock was corrected */
-
 /* Always false: what a guard answers that blocks until `until`. */
 static bool blocked(struct block *h, int64_t until, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

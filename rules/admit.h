@@ -14,6 +14,8 @@
 #include "rules/reverted.h"
 #include "rules/judge.h"
 
+#define CLOCK_LOOK_MS 10000 /* while clocks are too far apart: nobody says when one was corrected */
+
 /* What is known about one object that is due. NULL or 0 = that guard has nothing against it. */
 struct admit_ask {
 	const struct duty_policy *policy;

@@ -100,7 +100,7 @@ static const struct {
 	{ pause, GUARD_PAUSE, REASON_PAUSED, BLOCK_DUTY, T + HOUR, "by ada: release" },
 	{ follow, GUARD_LEADER, REASON_NOT_LEADER, BLOCK_ALL, 0, "other-1" },
 	{ stale, GUARD_CACHE, REASON_CACHE_STALE, BLOCK_ALL, 0, "a list" },
-	{ clocks, GUARD_CLOCK, REASON_CLOCK_UNCERTAIN, BLOCK_ALL, T + MIN, "2h ahead" },
+	{ clocks, GUARD_CLOCK, REASON_CLOCK_UNCERTAIN, BLOCK_ALL, T + CLOCK_LOOK_MS, "2h ahead" },
 	{ quiet, GUARD_QUIET, REASON_STARTUP_QUIET, BLOCK_NAMESPACE, T + 1, "1ms left" },
 	{ window, GUARD_WINDOW, REASON_OUTSIDE_WINDOW, BLOCK_DUTY, T + 2 * HOUR, "opens in 2h" },
 	{ burst, GUARD_BREAKER, REASON_BREAKER_OPEN, BLOCK_DUTY, 0, "31 workloads" },

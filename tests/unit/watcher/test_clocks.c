@@ -109,6 +109,47 @@ TEST_LOOP(the_wall_clock_is_set, 0, sizeof(steps) / sizeof(steps[0]))
 	ck_assert_uint_eq(count(MSG_NOMINATE), step >= -HOUR);
 }
 
+/* A pod that began while this host's clock was two hours late lies in the future of it: that is no refusal,
+ * and when the clock is right again the pod goes, without any event of its own. */
+TEST(what_began_while_the_clock_was_late)
+{
+	struct pod_facts p = pod_evicted();
+
+	wait_for_one();
+	clocks(-2 * HOUR, 0);
+	hear_of_server();
+	p.created = server_date() - 5 * S;
+	p.start_time = p.created;
+	event(&p);
+	run_all();
+	ck_assert_uint_eq(n_sent, 0);
+	clocks(2 * HOUR, 0);
+	hear_of_server();
+	clocks(10 * S, 10 * S);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+
+/* A wait that begins meanwhile is not an hour longer by it. */
+TEST(what_waits_while_the_clock_was_late)
+{
+	wait_for_one();
+	const struct pod_facts one = pod_terminating();
+	struct pod_facts p = sibling(&one, "another", UID_2);
+
+	clocks(-2 * HOUR, 0);
+	hear_of_server();
+	p.deletion = server_date() + MIN - HOURS;
+	event(&p);
+	run_all();
+	clocks(2 * HOUR + MIN, MIN);
+	hear_of_server();
+	run_all();
+	clocks(2 * S, 2 * S);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+
 /* Set twice, and back again: the second between them counts for nothing. */
 TEST(there_and_back)
 {
