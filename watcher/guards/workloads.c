@@ -366,6 +366,8 @@ const struct evict_loop *workloads_evict_loop(const struct workloads *w, uint32_
 
 void workloads_loop_deleted(struct workloads *w, uint32_t id, int64_t created, int64_t now)
 {
+	if (!w->v[id].looping) /* forgotten while the action was under way */
+		return;
 	evict_loop_deleted(&w->v[id].loop, created, now);
 	mark_dirty(w, &w->v[id].loop_dirty);
 }
