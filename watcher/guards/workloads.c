@@ -26,6 +26,7 @@ struct workload {
 	struct evict_loop loop;
 	bool used, acted_on, looping, failing;
 	bool dirty, loop_dirty; /* what came back; the loop */
+	uint32_t open;          /* deletions of the loop whose end is not known yet */
 };
 
 struct workloads {
@@ -372,6 +373,11 @@ void workloads_loop_deleted(struct workloads *w, uint32_t id, int64_t created, i
 	mark_dirty(w, &w->v[id].loop_dirty);
 }
 
+void workloads_loop_open(struct workloads *w, uint32_t id, bool open)
+{
+	w->v[id].open += open ? 1u : -1u;
+}
+
 bool workloads_loop_seen(struct workloads *w, uint32_t id, int64_t created)
 {
 	return evict_loop_seen(&w->v[id].loop, created);
@@ -473,7 +479,7 @@ void workloads_expire(struct workloads *w, const struct clock_snapshot *now)
 			forget_acts(w, id);
 			mark_dirty(w, &v->dirty);
 		}
-		if (v->looping && now->server > v->loop.last + LOOP_KEEP_MS) {
+		if (v->looping && v->open == 0 && now->server > v->loop.last + LOOP_KEEP_MS) {
 			v->looping = false;
 			w->loops--;
 			if (v->loop.last)

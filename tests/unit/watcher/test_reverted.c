@@ -258,6 +258,20 @@ TEST(what_a_guard_learns_is_saved_at_once)
 	ck_assert_uint_gt(controller_next(c), clock_boot_ms());
 }
 
+TEST(a_loop_is_not_forgotten_while_a_deletion_is_open)
+{
+	struct pod_facts p = pod_evicted(), q;
+
+	ready_with(NULL, 0);
+	q = returned(&p, 0);
+	event(&q);
+	for (int i = 0; i < 10; i++)
+		pass(MIN);
+	done(&q);
+	ck_assert_str_eq(last(MSG_SAVED)->u.saved.kind, "evict-loop");
+	ck_assert_uint_eq(last(MSG_SAVED)->u.saved.count, 1);
+}
+
 TEST(what_is_saved_of_an_evict_loop_is_forgotten_with_it)
 {
 	struct pod_facts p = pod_evicted(), q;
