@@ -58,7 +58,7 @@ static enum plan_when dry_run_when(const struct msg_ctl_dry_run_result *t)
 		[OUTCOME_REFUSED] = PLAN_REFUSED,     [OUTCOME_CONFLICT] = PLAN_UNCLEAR,
 		[OUTCOME_FORBIDDEN] = PLAN_REFUSED,   [OUTCOME_FAILED] = PLAN_UNCLEAR,
 		[OUTCOME_UNCONFIRMED] = PLAN_UNCLEAR, [OUTCOME_ANNOUNCED] = PLAN_LATER,
-		[OUTCOME_WOULD] = PLAN_NOW,
+		[OUTCOME_WOULD] = PLAN_NOW,           [OUTCOME_MARKED] = PLAN_UNCLEAR,
 	};
 
 	return table[t->outcome];

@@ -47,13 +47,29 @@ enum written { WRITTEN_NO, WRITTEN_YES, WRITTEN_MAYBE };
 /* The set of those that changed something, or may have. */
 enum {
 	OUTCOMES_WRITTEN = 0
-#define OUTCOME(ID, id, name, written, doc) | (WRITTEN_##written == WRITTEN_NO ? 0 : 1 << id)
+#define OUTCOME(ID, id, name, written, settled, doc) | (WRITTEN_##written == WRITTEN_NO ? 0 : 1 << id)
 #include "model/outcomes.def"
 #undef OUTCOME
 };
 
 /* The set of those that a budget counts: dry runs against those of dry runs. */
 #define OUTCOMES_SPENT (OUTCOMES_WRITTEN | UINT64_C(1) << OUTCOME_WOULD)
+
+enum settled { SETTLED_AT_ONCE, SETTLED_WHEN_GONE };
+/* The set of those that, of a deletion, are known only when the pod is gone; and the actions that are
+ * deletions. */
+enum {
+	OUTCOMES_FOLLOWED = 0
+#define OUTCOME(ID, id, name, written, settled, doc) | (SETTLED_##settled == SETTLED_WHEN_GONE ? 1 << id : 0)
+#include "model/outcomes.def"
+#undef OUTCOME
+};
+enum {
+	ACTIONS_ON_PODS = 0
+#define ACTION(ID, id, name, target, ...) | (TARGET_##target == TARGET_POD ? 1 << id : 0)
+#include "model/actions.def"
+#undef ACTION
+};
 
 /* Its name; "open" outside the table. */
 const char *outcome_name(enum outcome o);

@@ -70,6 +70,13 @@ struct pod_facts {
 	struct label labels[POD_LABELS_MAX];
 };
 
+/* Marked for deletion with grace 0, and no finalizer holds it: the API server is about to remove it, or was
+ * cut off between the two. Only another DELETE ends that. */
+static inline bool pod_is_half_deleted(const struct pod_facts *p)
+{
+	return p->deletion > 0 && p->grace_s == 0 && p->n_finalizers == 0;
+}
+
 /* Phase Succeeded or Failed: no container of it runs or will run. */
 static inline bool pod_is_finished(const struct pod_facts *p)
 {

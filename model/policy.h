@@ -69,6 +69,7 @@ enum policy_mode { MODE_ENFORCE, MODE_OBSERVE };
 struct policy {
 	struct duty_policy duty[DUTY__MAX];
 	enum policy_mode mode;
+	int64_t finish_ms; /* a half-deleted pod is due again this long after its deadline */
 	struct policy_override *overrides;
 	size_t n_overrides; /* at most OVERRIDES_MAX */
 	struct breaker_policy breaker;

@@ -62,7 +62,7 @@ static void on_committed(void *ctx, const struct history_entry *e)
 	struct msg ack = { .type = MSG_INTENT_ACK };
 
 	stats_committed(i->stats, e);
-	if (e->effect == HISTORY_CONFLICT)
+	if (e->effect == HISTORY_CONFLICT && e->m->type == MSG_INTENT)
 		(void)log_error(-EEXIST,
 				"this lease id is taken by another object: its intent is not written",
 				kv_u("id", e->m->u.intent.id), kv_s("uid", e->m->u.intent.uid));
@@ -73,6 +73,11 @@ static void on_committed(void *ctx, const struct history_entry *e)
 	} else if (e->m->type == MSG_RECORD) {
 		ack.type = MSG_RECORD_ACK;
 		ack.u.record_ack.id = e->m->u.record.id;
+		send_ack(i, &ack);
+	} else if (e->m->type == MSG_SETTLED && e->effect != HISTORY_CONFLICT) {
+		ack.type = MSG_SETTLED_ACK;
+		ack.u.settled_ack.cluster = e->m->u.settled.cluster;
+		msg_set(&ack, settled_ack.uid, e->m->u.settled.uid, strlen(e->m->u.settled.uid));
 		send_ack(i, &ack);
 	} else if (e->m->type == MSG_PAUSE) {
 		send_ack(i, e->m);
@@ -122,7 +127,7 @@ static bool has_many(const struct inbox *i)
  * wait for a worker. */
 static bool is_urgent(const struct inbox *i, enum msg_type type)
 {
-	if (type == MSG_RECORD || type == MSG_REFUSAL)
+	if (type == MSG_RECORD || type == MSG_REFUSAL || type == MSG_SETTLED)
 		return false;
 	return !has_many(i) || clock_boot_ms() - i->committed_ms >= GATHER_MANY_MS;
 }
@@ -288,6 +293,7 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_REFUSAL] = on_write,
 	[MSG_FAILING_SINCE] = on_write,
 	[MSG_SAVED] = on_write,
+	[MSG_SETTLED] = on_write,
 	[MSG_PAUSE] = on_write,
 	[MSG_SAVED_GET] = on_saved_get,
 	[MSG_CTL_HISTORY] = on_ctl_question,

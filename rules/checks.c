@@ -184,6 +184,20 @@ bool check_not_deleted(struct evaluation *l)
 	return l->p->deletion > 0 && evaluation_decide(l, VERDICT_NONE, REASON_BEING_DELETED);
 }
 
+bool check_not_deleted_whole(struct evaluation *l)
+{
+	const int64_t until = time_add(l->p->deletion, l->policy->finish_ms);
+	char late[DURATION_MAX];
+
+	if (!pod_is_half_deleted(l->p))
+		return check_not_deleted(l);
+	SAY(l, "deletionTimestamp and grace 0, but still there");
+	if (l->now <= until)
+		return evaluation_wait(l, REASON_BEING_DELETED, time_add(until, 1));
+	text_append(l->v, "; half-deleted for %s", text_duration(time_add(l->now, -l->p->deletion), late));
+	return false;
+}
+
 bool check_not_ready(struct evaluation *l)
 {
 	const bool serving = pod_is_serving(l->p);

@@ -85,6 +85,9 @@ bool check_skipped(struct evaluation *l);
 /* What duties ask that need it: deletionTimestamp is not set; not Ready, unless it is over; the grace
  * announced on the pod is over. */
 bool check_not_deleted(struct evaluation *l);
+/* The same, but a pod that is half-deleted for longer than finishDeletionsAfter passes: the duty finishes it.
+ */
+bool check_not_deleted_whole(struct evaluation *l);
 bool check_not_ready(struct evaluation *l);
 bool check_announced(struct evaluation *l);
 /* It is no pod of a Job, or includeJobs is set. */

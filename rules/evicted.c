@@ -50,7 +50,7 @@ static const struct check checks[] = {
 	{ "R7", "did a kubelet evict it", check_is_evicted },
 	CHECKS_FACTS,
 	CHECKS_GUARDS,
-	{ "R8", "is it not being deleted already", check_not_deleted },
+	{ "R8", "is it not being deleted already", check_not_deleted_whole },
 	{ "R7", "is it no pod of a Job", check_job },
 	{ "Announce", "is the announced grace over", check_announced },
 	{ "Act", "then it is deleted", check_act },

@@ -101,7 +101,7 @@ static const struct check checks[] = {
 	CHECKS_FACTS,
 	{ "Finished", "when did it end", find_end },
 	CHECKS_GUARDS,
-	{ "R8", "is it not being deleted already", check_not_deleted },
+	{ "R8", "is it not being deleted already", check_not_deleted_whole },
 	{ "Finished", "is that longer ago than the threshold", check_over },
 	{ "R7", "is it no pod of a Job", check_job },
 	{ "Finished", "does it have a controller", check_bare },

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rules/checks.h"
 
-#include <stdio.h>
-
 #include "base/cleanup.h"
 #include "base/rfc3339.h"
+#include "rules/status.h"
 #include "rules/text.h"
 
 static const char *tri_name(enum tri t)
@@ -61,27 +60,28 @@ static enum reason force_safe(const struct pod_facts *p, const struct duty_polic
 
 static void describe_finalizers(const struct pod_facts *p, struct verdict *v)
 {
-	char list[200] = "";
-	size_t n = 0;
+	char list[FINALIZERS_MAX];
 
-	for (uint32_t i = 0; i < p->n_finalizers && i < POD_FINALIZERS_MAX && n < sizeof(list) - 1; i++) {
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%.*s", i ? ", " : "",
-				      STR_ARG(p->finalizers[i]));
-		if (n > sizeof(list) - 1)
-			n = sizeof(list) - 1;
-	}
-	text_evidence(v, "%s%s", list, p->grace_s == 0 ? "; already deleted by force" : "");
+	text_evidence(v, "%s%s", status_finalizers(p, list),
+		      p->grace_s == 0 ? "; already deleted by force" : "");
 }
 
-static void describe_due(const struct pod_facts *p, const struct duty_policy *dp, int64_t now,
-			 const char *why, struct verdict *v)
+/* How long after its deadline it is stuck. What was deleted by force has had its grace. */
+static int64_t threshold(const struct evaluation *l)
 {
+	return pod_is_half_deleted(l->p) ? l->policy->finish_ms : l->dp->hours_ms;
+}
+
+static void describe_due(const struct evaluation *l, const char *why)
+{
+	const struct pod_facts *p = l->p;
 	char due[RFC3339_MAX], late[DURATION_MAX], limit[DURATION_MAX];
 
 	rfc3339_format(p->deletion, false, due);
-	text_evidence(v, "should be gone since %s (%s ago, threshold %s), node %.*s%s%s", due,
-		      text_duration(time_add(now, -p->deletion), late), text_duration(dp->hours_ms, limit),
-		      STR_ARG(text_or_dash(p->node)), *why ? "; " : "", why);
+	text_evidence(l->v, "should be gone since %s (%s ago, threshold %s), node %.*s%s%s%s", due,
+		      text_duration(time_add(l->now, -p->deletion), late), text_duration(threshold(l), limit),
+		      STR_ARG(text_or_dash(p->node)), pod_is_half_deleted(p) ? "; half-deleted" : "",
+		      *why ? "; " : "", why);
 }
 
 static bool check_is_terminating(struct evaluation *l)
@@ -91,18 +91,19 @@ static bool check_is_terminating(struct evaluation *l)
 }
 
 /* deletionTimestamp already holds the grace period: it is a deadline, nothing is subtracted. Never decides:
- * the guards come first. */
+ * the guards come first. At grace 0 the API server has marked it and is about to remove it; what it has left
+ * half-way is removed by another DELETE. */
 static bool find_deadline(struct evaluation *l)
 {
 	char limit[DURATION_MAX], left[DURATION_MAX];
 
-	l->until = time_add(l->p->deletion, l->dp->hours_ms);
+	l->until = time_add(l->p->deletion, threshold(l));
 	l->due = l->now > l->until;
 	if (l->due)
-		describe_due(l->p, l->dp, l->now, "", l->v);
+		describe_due(l, "");
 	else
 		text_evidence(l->v, "terminating; threshold %s after its deadline is reached in %s",
-			      text_duration(l->dp->hours_ms, limit),
+			      text_duration(threshold(l), limit),
 			      text_duration(time_add(time_add(l->until, 1), -l->now), left));
 	SAY(l, "%s", l->v->evidence);
 	return false;
@@ -111,7 +112,10 @@ static bool find_deadline(struct evaluation *l)
 static bool check_due(struct evaluation *l)
 {
 	SAY(l, "%s", l->v->evidence);
-	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
+	return !l->due && evaluation_wait(l,
+					  pod_is_half_deleted(l->p) ? REASON_GRACE_ALREADY_ZERO
+								    : REASON_WAITING_FOR_THRESHOLD,
+					  time_add(l->until, 1));
 }
 
 static bool check_finalizers(struct evaluation *l)
@@ -121,13 +125,6 @@ static bool check_finalizers(struct evaluation *l)
 		return false;
 	describe_finalizers(l->p, l->v);
 	return evaluation_decide(l, VERDICT_REFUSE, REASON_HAS_FINALIZERS);
-}
-
-/* The state between the two writes of a force delete; a second would hit the successor of the same name. */
-static bool check_grace(struct evaluation *l)
-{
-	SAY(l, "deletionGracePeriodSeconds %lld", (long long)l->p->grace_s);
-	return l->p->grace_s == 0 && evaluation_decide(l, VERDICT_NONE, REASON_GRACE_ALREADY_ZERO);
 }
 
 /* From the cache nothing is known of the node: a candidate, the worker looks. */
@@ -157,7 +154,7 @@ static bool check_safe(struct evaluation *l)
 	const enum reason reason = force_safe(l->p, l->dp, s, &why);
 
 	if (reason == REASON_STUCK_TERMINATING) {
-		describe_due(l->p, l->dp, l->now, why, l->v);
+		describe_due(l, why);
 		SAY(l, "%s", why);
 		return false;
 	}
@@ -176,7 +173,6 @@ static const struct check checks[] = {
 	CHECKS_GUARDS,
 	{ "R9", "is its deadline passed by the threshold", check_due },
 	{ "R11", "does no finalizer hold it", check_finalizers },
-	{ "R10", "was it not deleted by force already", check_grace },
 	{ "Announce", "is the announced grace over", check_announced },
 	{ "R12", "is the node known", check_candidate },
 	{ "R18", "is it not Ready, or its node gone", check_ready },

@@ -83,10 +83,10 @@ void action_set_retry(struct action *a, int64_t ms)
 
 enum step_then action_refuse(struct action *a, const struct verdict *v)
 {
-	if (v->reason == REASON_GRACE_ALREADY_ZERO || v->reason == REASON_BEING_DELETED)
-		return action_gone(a, v->reason, v->evidence);
 	if (v->kind == VERDICT_WAIT && v->at_ms > 0)
 		action_set_retry(a, v->at_ms - action_now(a));
+	if (v->reason == REASON_GRACE_ALREADY_ZERO || v->reason == REASON_BEING_DELETED)
+		return action_gone(a, v->reason, v->evidence);
 	return action_end(a, OUTCOME_REFUSED, v->reason, "%s", v->evidence);
 }
 
@@ -181,6 +181,8 @@ static void describe(const struct action *a, struct object_event *ret)
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", r->reason);
 	if (r->outcome == OUTCOME_DONE)
 		describe_act(a, act, sizeof(act));
+	if (r->outcome == OUTCOME_MARKED)
+		(void)snprintf(act, sizeof(act), "marked for deletion");
 	if (r->outcome == OUTCOME_REFUSED)
 		(void)snprintf(ret->message, sizeof(ret->message), "nothing was done: %s (%s); to do: %s",
 			       reason->text[LANGUAGE_EN].sentence, r->detail,

@@ -119,10 +119,32 @@ static int apply_record(struct history *h, struct queued *q)
 		r = run(h, DB_RESULT_PUT, q, &changes);
 	if (r < 0)
 		return r;
-	if (changes)
-		return db_run(db_stmt(h->db, DB_OPEN_DELETE, db_i("id", q->m->u.record.id)), NULL);
-	q->e.effect = HISTORY_KNOWN;
-	return 0;
+	if (!changes) {
+		q->e.effect = HISTORY_KNOWN;
+		return 0;
+	}
+	if (OUTCOMES_FOLLOWED >> q->m->u.record.outcome & 1)
+		r = db_run(db_stmt(h->db, DB_UNSETTLED_PUT, db_i("id", q->m->u.record.id),
+				   db_i("on_pods", ACTIONS_ON_PODS)),
+			   NULL);
+	return r < 0 ? r : db_run(db_stmt(h->db, DB_OPEN_DELETE, db_i("id", q->m->u.record.id)), NULL);
+}
+
+/* Not yet while an action on the pod is open: its result may have to be settled, too. */
+static int apply_settled(struct history *h, struct queued *q)
+{
+	int64_t one = 0;
+	int r = db_number(db_stmt_msg(h->db, DB_SETTLED_EARLY, q->m, db_s("cluster_name", q->e.cluster_name)),
+			  &one);
+
+	if (r == 0)
+		q->e.effect = HISTORY_CONFLICT;
+	if (r != -ENOENT)
+		return r;
+	r = db_run(db_stmt_msg(h->db, DB_SETTLED_PUT, q->m, db_s("cluster_name", q->e.cluster_name),
+			       db_i("done", OUTCOME_DONE)),
+		   NULL);
+	return r < 0 ? r : run(h, DB_SETTLED_FORGET, q, NULL);
 }
 
 static int apply_refusal(struct history *h, struct queued *q)
@@ -163,6 +185,7 @@ static const struct kind {
 	KIND(REFUSAL, refusal, .cluster = AT(refusal.cluster), .duty = AT(refusal.duty)),
 	KIND(FAILING_SINCE, failing_since, .cluster = AT(failing_since.cluster)),
 	KIND(SAVED, saved, .cluster = AT(saved.cluster)),
+	KIND(SETTLED, settled, .cluster = AT(settled.cluster)),
 	KIND(PAUSE, pause, .cluster_name = AT(pause.cluster_name)),
 };
 
@@ -333,9 +356,9 @@ int history_end_orphans(struct history *h, uint64_t *ret)
 
 int history_prune(struct history *h, uint64_t days, bool *ret_more)
 {
-	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS, DB_PRUNE_RESULTS,       DB_PRUNE_REFUSALS,
-					      DB_PRUNE_DIGESTS, DB_PRUNE_FAILING_SINCE, DB_PRUNE_SAVED,
-					      DB_PRUNE_PAUSES,  DB_PRUNE_ATTENTION };
+	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS,  DB_PRUNE_RESULTS, DB_PRUNE_UNSETTLED,
+					      DB_PRUNE_REFUSALS, DB_PRUNE_DIGESTS, DB_PRUNE_FAILING_SINCE,
+					      DB_PRUNE_SAVED,    DB_PRUNE_PAUSES,  DB_PRUNE_ATTENTION };
 	const int64_t now = clock_wall_ms();
 
 	*ret_more = false;

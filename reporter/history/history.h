@@ -22,7 +22,8 @@ struct history;
 enum history_effect {
 	HISTORY_NEW,      /* written now */
 	HISTORY_KNOWN,    /* was written before: acknowledge again */
-	HISTORY_CONFLICT, /* the id is taken by another object: not written, not acknowledged */
+	HISTORY_CONFLICT, /* the id is taken by another object, or it is too early: not written, not
+			     acknowledged */
 };
 
 /* What one committed message did. cluster_name, duty and observe are those of the intent, for a RECORD too
@@ -49,8 +50,8 @@ const char *history_cluster_name(const struct history *h, uint64_t cluster);
 /* Index by name, or -1. */
 int history_cluster_index(const struct history *h, const char *name);
 
-/* Queue INTENT, RECORD, REFUSAL, FAILING_SINCE, SAVED or PAUSE. False when the queue is full and m was
- * dropped. */
+/* Queue INTENT, RECORD, REFUSAL, FAILING_SINCE, SAVED, SETTLED or PAUSE. False when the queue is full and m
+ * was dropped. */
 bool history_add(struct history *h, const struct msg *m);
 /* Commit everything queued in one transaction and report it. 0 with nothing left; on error nothing was
  * written, all stays queued for another try. */

@@ -119,6 +119,7 @@ static const struct row_kind open_rows[] = {
 };
 static const struct row_kind saved_rows[] = {
 	{ DB_SAVED_IDS, .row = DB_SAVED_ROW, .type = MSG_SAVED_ROW },
+	{ DB_UNSETTLED_IDS, .row = DB_UNSETTLED_ROW, .type = MSG_UNSETTLED_ROW },
 	{ DB_ACTION_IDS, .row = DB_ACTION_ROW, .type = MSG_ACTION_ROW },
 	{ DB_FAILING_SINCE_IDS, .row = DB_FAILING_SINCE_ROW, .type = MSG_FAILING_SINCE_ROW },
 	{ DB_ONE_ROW, .row = DB_SAVED_END, .type = MSG_SAVED_END },

@@ -119,6 +119,16 @@ static const char *const migrations[] = {
 	"DROP TABLE meta;"
 	/* An action says by itself what is done: delete, force-delete, scale down. */
 	"UPDATE intents SET action = CASE duty WHEN 1 THEN 3 ELSE 4 END WHERE action = 0 AND duty IN (1, 2);",
+
+	/* Deletions whose end is not known are followed, also those of before. */
+	"ALTER TABLE intents ADD COLUMN finishes INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE results ADD COLUMN settled_at INTEGER NOT NULL DEFAULT 0;"
+	"CREATE TABLE unsettled(id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, uid TEXT NOT NULL) "
+	"STRICT;"
+	"CREATE INDEX unsettled_uid ON unsettled(uid);"
+	"INSERT INTO unsettled SELECT i.id, i.cluster_name, i.uid FROM results r JOIN intents i ON i.id = "
+	"r.id"
+	" WHERE r.outcome = 6 AND i.observe = 0 AND i.action IN (0, 1, 3);",
 };
 
 int schema_version(void)

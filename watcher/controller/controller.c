@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/xalloc.h"
 #include "watcher/controller/queue.h"
+#include "watcher/controller/unsettled.h"
 
 #define RUN_MS           2u
 #define READ_MANY        32u  /* events between two runs that say: there is more to read */
@@ -19,6 +20,7 @@
 struct controller {
 	struct cluster_state cluster;
 	struct nominations *nominations;
+	struct unsettled *unsettled;
 	struct outbox out;
 	struct queue *keys, *groups; /* pods; groups whose tally changed */
 	uint64_t blocked_until;      /* the outbox is full */
@@ -39,6 +41,7 @@ static void on_removed(void *ctx, uint32_t h)
 	const bool ask = nominations_any(c->nominations) || workloads_clocks(k->workloads);
 
 	queue_drop(c->keys, h);
+	unsettled_touch(c->unsettled, clock_boot_ms());
 	if (ask)
 		store_get(k->store, h, &c->gone);
 	nominations_gone(c->nominations, h, ask ? &c->gone : NULL);
@@ -89,6 +92,7 @@ struct controller *controller_new(uint64_t cluster, const struct policy *policy,
 	c->keys = queue_new();
 	c->groups = queue_new();
 	cluster_init(&c->cluster, cluster, policy, quiet_ms, &store_ops, c);
+	c->unsettled = unsettled_new(&c->cluster, &c->out);
 	c->nominations = nominations_new(&c->cluster, c->keys, c->groups, &c->out);
 	return c;
 }
@@ -99,6 +103,7 @@ void controller_free(struct controller **c)
 		return;
 	cluster_done(&(*c)->cluster);
 	nominations_free(&(*c)->nominations);
+	unsettled_free(&(*c)->unsettled);
 	queue_free(&(*c)->keys);
 	queue_free(&(*c)->groups);
 	free(*c);
@@ -186,6 +191,7 @@ void controller_sync(struct controller *c, struct str ns)
 	struct sync_state_synced sync = sync_state_sync(c->cluster.sync, ns, clock_boot_ms());
 
 	(void)store_sweep(store, sync.list, ns);
+	unsettled_touch(c->unsettled, clock_boot_ms());
 	c->all_tracked = c->all_tracked && !sync.first;
 	for (uint32_t h = 0; (sync.first || sync.narrowed) && (h = store_next(store, h));) {
 		struct str of = store_namespace(store, h);
@@ -224,6 +230,7 @@ void controller_healthy(struct controller *c)
 static void on_nomination_result(struct controller *c, const struct msg *m)
 {
 	nominations_on_result(c->nominations, &m->u.nomination_result);
+	unsettled_on_result(c->unsettled, &m->u.nomination_result, clock_boot_ms());
 }
 
 static void on_failing_since_row(struct controller *c, const struct msg *m)
@@ -242,6 +249,18 @@ static void on_action_row(struct controller *c, const struct msg *m)
 {
 	const struct clock_snapshot clocks = cluster_clocks(&c->cluster);
 	admission_on_action_row(c->cluster.admission, &m->u.action_row, &clocks);
+}
+
+static void on_unsettled_row(struct controller *c, const struct msg *m)
+{
+	const struct msg_unsettled_row *r = &m->u.unsettled_row;
+
+	unsettled_add(c->unsettled, STR_C(r->ns), STR_C(r->name), STR_C(r->uid), clock_boot_ms());
+}
+
+static void on_settled_ack(struct controller *c, const struct msg *m)
+{
+	unsettled_forget(c->unsettled, STR_C(m->u.settled_ack.uid));
 }
 
 static void on_saved_end(struct controller *c, const struct msg *m)
@@ -263,6 +282,8 @@ void controller_on_msg(struct controller *c, const struct msg *m)
 		[MSG_FAILING_SINCE_ROW] = on_failing_since_row,
 		[MSG_SAVED_ROW] = on_saved_row,
 		[MSG_ACTION_ROW] = on_action_row,
+		[MSG_UNSETTLED_ROW] = on_unsettled_row,
+		[MSG_SETTLED_ACK] = on_settled_ack,
 		[MSG_SAVED_END] = on_saved_end,
 		[MSG_PAUSE] = on_pause,
 	};
@@ -435,6 +456,8 @@ uint64_t controller_run(struct controller *c)
 		do
 			r = judge_some(c, clock_boot_ms());
 		while (r == 0 && queue_len(c->keys) && clock_boot_ms() < begin + RUN_MS);
+		if (r == 0)
+			r = unsettled_flush(c->unsettled, begin);
 	}
 	if (r == 0)
 		r = nominations_flush(c->nominations);
@@ -457,6 +480,8 @@ uint64_t controller_next(const struct controller *c)
 	next = nominations_next(c->nominations, now);
 	if (queue_next(c->keys, &at) && at < next)
 		next = at;
+	if (unsettled_next(c->unsettled) < next)
+		next = unsettled_next(c->unsettled);
 	if (admission_check_due(c->cluster.admission, now, &at))
 		at = c->breaker_at + BREAKER_CHECK_MS;
 	if (at < next)

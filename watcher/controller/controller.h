@@ -41,8 +41,8 @@ void controller_server_date(struct controller *c, int64_t date_ms);
 /* The API server answers again. */
 void controller_healthy(struct controller *c);
 
-/* A message of another process: NOMINATION_RESULT, PAUSE, or what the reporter saved (FAILING_SINCE_ROW,
- * SAVED_ROW, ACTION_ROW, SAVED_END). Any other is ignored. */
+/* A message of another process: NOMINATION_RESULT, PAUSE, SETTLED_ACK, or what the reporter saved
+ * (FAILING_SINCE_ROW, SAVED_ROW, ACTION_ROW, UNSETTLED_ROW, SAVED_END). Any other is ignored. */
 void controller_on_msg(struct controller *c, const struct msg *m);
 /* Does this replica act? It does without a call; what is due meanwhile waits, in order. holder: who
  * does, for the operator. */

@@ -58,6 +58,7 @@ static void make_ask(const struct cluster_state *c, const struct pod_facts *p, c
 	ret->ask.policy = &policy_of(c->policy, p)[ret->v.duty];
 	ret->ask.override = ret->v.override;
 	ret->ask.pod = p;
+	ret->ask.finishes = !workload && pod_is_half_deleted(p);
 	ret->ask.owner = cluster_clock_owner(p);
 	ret->ask.action_key = action_key_of(ret->v.duty, p);
 	ret->ask.pods = workload && !ret->ask.retry ? s->pods : 1;
@@ -183,6 +184,7 @@ void decision_fill(const struct cluster_state *c, const struct pod_facts *p, con
 	m->u.nominate.since = judge_began(d->v.duty, p, s);
 	m->u.nominate.others_pulled_at = s->others_pulled_at;
 	m->u.nominate.action = d->ask.retry ? ACTION_FRESH_ATTEMPT : duty_desc(d->v.duty)->action;
+	m->u.nominate.finishes = d->ask.finishes;
 	m->u.nominate.reverts = d->due ? admission_reverts(c->admission, &d->ask, &now) : 0;
 	msg_set(m, nominate.ns, p->ns.p, p->ns.n);
 	msg_set(m, nominate.name, p->name.p, p->name.n);

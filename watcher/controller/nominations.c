@@ -132,7 +132,8 @@ static int nominate(struct nominations *n, const struct judged *j)
 		return 0;
 	}
 	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
-	admission_charge(admission, due, &clocks);
+	if (!due->finishes)
+		admission_charge(admission, due, &clocks);
 	r = send_nominate(n, j);
 	if (r < 0) {
 		admission_give_back(admission, due->action_key, &clocks);

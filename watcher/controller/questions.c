@@ -273,7 +273,7 @@ static int plan_pod(struct questions *q, const struct msg *asked, uint32_t h)
 	if (r < 0)
 		return r;
 	(void)intern_ref(q->sent, key);
-	if (d.v.kind == VERDICT_ACT && d.due) { /* as if it were done now */
+	if (d.v.kind == VERDICT_ACT && d.due && !d.ask.finishes) { /* as if it were done now */
 		const struct spend spend = admission_spend(c->admission, &d.ask);
 
 		budget_load(q->budget, &spend, 1, (int64_t)clock_boot_ms());

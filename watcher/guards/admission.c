@@ -208,7 +208,7 @@ static uint32_t loop_of(const struct admission *g, const struct due *d)
 
 bool admission_note_due(struct admission *g, const struct due *d, const struct clock_snapshot *now)
 {
-	const uint32_t loop = loop_of(g, d);
+	const uint32_t loop = d->finishes ? 0 : loop_of(g, d);
 
 	workloads_note_due(g->workloads, workload_of(g, d), d->pod->created, now->server);
 	return loop && workloads_loop_seen(g->workloads, loop, d->pod->created);
@@ -238,7 +238,7 @@ struct spend admission_spend(const struct admission *g, const struct due *d)
 static void ask_loop(const struct admission *g, const struct due *d, const struct clock_snapshot *now,
 		     struct admit_ask *a)
 {
-	const uint32_t id = loop_of(g, d);
+	const uint32_t id = d->finishes ? 0 : loop_of(g, d);
 	const struct evict_loop *loop = id ? workloads_evict_loop(g->workloads, id) : NULL;
 	int64_t until;
 
@@ -264,7 +264,9 @@ static void fill_ask(const struct admission *g, const struct budget *budget, con
 				 .breaker = d->retry ? NULL : g->breaker,
 				 .breaker_text = g->text,
 				 .reverted = reverted_of(g, d, now),
-				 .budget = budget ? budget : shares_budget(shares_now(g)) };
+				 .budget = d->finishes ? NULL
+					   : budget    ? budget
+						       : shares_budget(shares_now(g)) };
 	if (p) {
 		a->paused = p->text;
 		a->paused_until = clocks_boot(now, p->until, now->wall);
@@ -388,7 +390,7 @@ bool admission_on_result(struct admission *g, const struct msg_nomination_result
 			 const struct clock_snapshot *now)
 {
 	const bool written = OUTCOMES_WRITTEN >> m->outcome & 1, spent = OUTCOMES_SPENT >> m->outcome & 1,
-		   done = m->outcome == OUTCOME_DONE;
+		   done = m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_MARKED;
 	const uint32_t id = intern_find(g->keys, STR_C(m->action_key));
 
 	/* A fresh attempt is remembered with the clock it belongs to. */

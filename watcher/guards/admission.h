@@ -49,7 +49,8 @@ void admission_recovered(struct admission *g, struct str owner, struct str revis
 
 struct due {
 	enum duty duty;
-	bool retry;                       /* a fresh attempt, not the duty itself */
+	bool retry;    /* a fresh attempt, not the duty itself */
+	bool finishes; /* the rest of a deletion that was begun: nothing more is spent on it */
 	const struct duty_policy *policy; /* in force for this pod */
 	const char *override;             /* its name, "" = none */
 	const struct pod_facts *pod;

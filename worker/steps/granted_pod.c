@@ -4,6 +4,7 @@
 
 #include "kube/decode_json.h"
 #include "kube/write_body.h"
+#include "rules/status.h"
 #include "worker/action_end.h"
 
 static bool is_forced(const struct action *a)
@@ -66,6 +67,17 @@ static enum step_then judge_pod_alone(struct action *a)
 	return owner_add(a, &a->pod.owner);
 }
 
+/* Marked, maybe by an earlier write of ours. Half-deleted it is due again, at its time. */
+static enum step_then end_marked(struct action *a)
+{
+	const struct pod_facts *p = &a->pod;
+	const int64_t left = time_add(p->deletion, a->policy->finish_ms) - action_now(a);
+
+	if (pod_is_half_deleted(p))
+		action_set_retry(a, left > 0 ? left + 1 : 1);
+	return action_gone(a, REASON_BEING_DELETED, "");
+}
+
 enum step_then take_pod(struct action *a, const struct step_reply *reply)
 {
 	const struct pod_facts *p = &a->pod;
@@ -82,7 +94,7 @@ enum step_then take_pod(struct action *a, const struct step_reply *reply)
 		return action_gone(a, REASON_UID_CHANGED, "");
 	if (action_is_on_pod(a) && action_may_be_ours(a) && p->deletion > 0 &&
 	    (!is_forced(a) || p->grace_s == 0))
-		return action_gone(a, REASON_BEING_DELETED, "");
+		return end_marked(a);
 	if (a->in_doubt)
 		return STEP_END; /* unchanged: what was said of the write stands */
 	add_evidence(a);
@@ -105,6 +117,13 @@ void ask_delete(struct action *a, struct step_request *ret)
 
 enum step_then take_delete(struct action *a, const struct step_reply *reply)
 {
+	const struct pod_facts *p = &a->pod;
+	char names[FINALIZERS_MAX];
+
 	(void)reply;
-	return action_end_as_judged(a, OUTCOME_DONE);
+	/* The version that the write was bound to had them: the API server has only marked it. */
+	if (p->n_finalizers == 0 || a->grant.observe)
+		return action_end_as_judged(a, OUTCOME_DONE);
+	return action_end(a, OUTCOME_MARKED, REASON_HAS_FINALIZERS, "held by %s",
+			  status_finalizers(p, names));
 }

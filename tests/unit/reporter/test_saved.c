@@ -86,6 +86,99 @@ TEST(actions_of_the_last_day_are_given)
 	ck_assert_uint_eq(count_actions(false), 0);
 }
 
+/* The rest of a deletion was paid for when it was begun. */
+TEST(what_is_finished_is_not_spent_twice)
+{
+	struct msg m[] = { world_intent(1, 0, "u"), world_record(1, OUTCOME_UNCONFIRMED),
+			   world_intent(2, 0, "u"), world_record(2, OUTCOME_DONE) };
+
+	m[2].u.intent.finishes = true;
+	world_write(m, 4);
+	ck_assert_uint_eq(count_actions(false), 1);
+}
+
+static size_t unsettled(uint64_t cluster, const char *first)
+{
+	struct msg out[16];
+	size_t n = 0;
+
+	const size_t all = world_saved(cluster, false, out, 16);
+
+	for (size_t i = 0; i < all; i++) {
+		if (out[i].type != MSG_UNSETTLED_ROW)
+			continue;
+		if (n++ == 0)
+			ck_assert_str_eq(out[i].u.unsettled_row.uid, first);
+		ck_assert_str_eq(out[i].u.unsettled_row.ns, "shop");
+		ck_assert_str_eq(out[i].u.unsettled_row.name, "web-1");
+	}
+	return n;
+}
+
+static enum history_effect settle(uint64_t cluster, const char *uid)
+{
+	struct msg m = { .type = MSG_SETTLED, .u.settled.cluster = cluster };
+
+	test_set(&m, settled.uid, uid);
+	world_write(&m, 1);
+	return w.seen.effect[w.seen.n - 1];
+}
+
+/* As an operator is told. */
+static int64_t outcome_of(uint64_t id)
+{
+	struct msg row;
+
+	ck_assert_int_eq(
+		db_read_row(db_stmt(w.db, DB_HISTORY_ACTION, db_i("id", id), db_i("open", OUTCOME_OPEN)),
+			    MSG_CTL_HISTORY_ROW, &row),
+		1);
+	return row.u.ctl_history_row.outcome;
+}
+
+/* Only deletions, and not dry runs; kept over a restart until the pod is known to be gone. */
+TEST(what_is_not_known_is_followed_until_it_is)
+{
+	struct msg m[] = { world_intent(1, 0, "doubt"),  world_record(1, OUTCOME_UNCONFIRMED),
+			   world_intent(2, 0, "held"),   world_record(2, OUTCOME_MARKED),
+			   world_intent(3, 0, "done"),   world_record(3, OUTCOME_DONE),
+			   world_intent(4, 0, "scaled"), world_record(4, OUTCOME_UNCONFIRMED),
+			   world_intent(5, 0, "dry"),    world_record(5, OUTCOME_MARKED),
+			   world_intent(6, 1, "doubt"),  world_record(6, OUTCOME_UNCONFIRMED) };
+
+	m[6].u.intent.action = ACTION_SCALE_DOWN;
+	m[8].u.intent.observe = true;
+	world_write(m, 12);
+	ck_assert_uint_eq(unsettled(0, "doubt"), 2);
+	world_close();
+	world_open();
+	ck_assert_uint_eq(unsettled(0, "doubt"), 2);
+	ck_assert_int_eq(settle(0, "doubt"), HISTORY_NEW);
+	ck_assert_uint_eq(unsettled(0, "held"), 1);
+	ck_assert_uint_eq(unsettled(1, "doubt"), 1); /* the same uid in another cluster is another pod */
+	ck_assert_int_eq(outcome_of(1), OUTCOME_DONE);
+	ck_assert_int_eq(outcome_of(6), OUTCOME_UNCONFIRMED);
+	ck_assert_int_eq(settle(0, "held"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(2), OUTCOME_DONE);
+	ck_assert_int_eq(settle(0, "scaled"), HISTORY_NEW); /* nothing to settle: acknowledged all the same */
+	ck_assert_int_eq(outcome_of(4), OUTCOME_UNCONFIRMED);
+}
+
+/* The result of what finishes it is not there yet: the watcher says it again. */
+TEST(settled_too_early)
+{
+	struct msg m[] = { world_intent(1, 0, "u"), world_record(1, OUTCOME_UNCONFIRMED),
+			   world_intent(2, 0, "u"), world_record(2, OUTCOME_UNCONFIRMED) };
+
+	world_write(m, 3);
+	ck_assert_int_eq(settle(0, "u"), HISTORY_CONFLICT);
+	ck_assert_int_eq(outcome_of(1), OUTCOME_UNCONFIRMED);
+	world_write(m + 3, 1);
+	ck_assert_int_eq(settle(0, "u"), HISTORY_NEW);
+	ck_assert_int_eq(outcome_of(1), OUTCOME_DONE);
+	ck_assert_int_eq(outcome_of(2), OUTCOME_DONE);
+}
+
 /* When they ended; what is open may be written at any moment. */
 TEST(actions_carry_the_time_of_their_end)
 {

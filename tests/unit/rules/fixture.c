@@ -31,6 +31,7 @@ void policy_teardown(void)
 void policy_init(struct policy *p)
 {
 	memset(p, 0, sizeof(*p));
+	p->finish_ms = FINISH;
 	for (int d = 0; d < DUTY__MAX; d++) {
 		p->duty[d].enable = true;
 		p->duty[d].hours_ms = HOURS;

@@ -10,12 +10,13 @@
 #include "rules/judge.h"
 #include "rules/select.h"
 
-#define S     ((int64_t)1000)
-#define MIN   (60 * S)
-#define HOUR  (60 * MIN)
-#define NOW   INT64_C(1790000000000)
-#define BORN  (NOW - 24 * HOUR)
-#define HOURS (2 * MIN) /* threshold of every duty */
+#define S      ((int64_t)1000)
+#define MIN    (60 * S)
+#define HOUR   (60 * MIN)
+#define NOW    INT64_C(1790000000000)
+#define BORN   (NOW - 24 * HOUR)
+#define HOURS  (2 * MIN) /* threshold of every duty */
+#define FINISH MIN       /* a half-deleted pod is finished this long after its deadline */
 
 /* Every duty enabled for "*", threshold HOURS, counts 5. Released by policy_done. */
 void policy_init(struct policy *p);

@@ -107,14 +107,31 @@ TEST(finalizers_are_named_and_refused)
 	EXPECT(judge(&p, live_node_gone()), WAIT, WAITING_FOR_THRESHOLD);
 }
 
-/* A force delete shows as MODIFIED (grace 0) before DELETED: no second one is sent. */
+/* A force delete shows as MODIFIED (grace 0) before DELETED: no second one is sent, unless it was cut off
+ * between the two. Then it is due at its own time, not after the hours, and where it is safe. */
 TEST(forced_already)
 {
 	struct pod_facts p = pod_terminating();
+	struct verdict v;
 
+	policy.duty[DUTY_TERMINATING].hours_ms = 1000 * HOURS;
 	p.grace_s = 0;
-	EXPECT(judge(&p, live_node_gone()), NONE, GRACE_ALREADY_ZERO);
-	EXPECT(judge(&p, cache()), NONE, GRACE_ALREADY_ZERO);
+	p.deletion = NOW - FINISH;
+	v = EXPECT(judge(&p, live_node_gone()), WAIT, GRACE_ALREADY_ZERO);
+	ck_assert_int_eq(v.at_ms, NOW + 1);
+	EXPECT(judge(&p, cache()), WAIT, GRACE_ALREADY_ZERO);
+	p.deletion = NOW - FINISH - 1;
+	v = EXPECT(judge(&p, live_node_gone()), ACT, STUCK_TERMINATING);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "threshold 1m"));
+	ck_assert_ptr_nonnull(strstr(v.evidence, "half-deleted"));
+	EXPECT(judge(&p, cache()), ACT, STUCK_TERMINATING);
+	p.containers[0].state = CONTAINER_RUNNING;
+	EXPECT(judge(&p, (struct pod_context){ .stage = STAGE_LIVE,
+					       .node_exists = TRI_YES,
+					       .node_ready = TRI_NO }),
+	       REFUSE, NODE_NOT_READY);
+	p.n_finalizers = 1; /* the API server waits for it: nothing is half-way */
+	EXPECT(judge(&p, live_node_gone()), WAIT, WAITING_FOR_THRESHOLD);
 }
 
 TEST(never_scheduled_is_safe)

@@ -1,6 +1,7 @@
 /* test_settled.c - after a nomination: waits, retries, refusals, floods. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "harness.h"
@@ -20,7 +21,7 @@ TEST(done_is_not_done_twice)
 	p.deletion = clock_wall_ms();
 	p.grace_s = 0;
 	event(&p);
-	nominated_at(10 * HOURS, 1);
+	nominated_at(FINISH, 1);
 	controller_delete(c, &p);
 	run_all();
 	/* The name comes back as another pod, evicted again: a case of its own. */
@@ -28,6 +29,135 @@ TEST(done_is_not_done_twice)
 	p.uid = STR_LIT(UID_2);
 	event(&p);
 	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+}
+
+/* Marked and not removed: nominated again when that has lasted, as the rest of it, and nothing is charged. */
+TEST(half_deleted_is_nominated_again)
+{
+	struct pod_facts p;
+
+	policy.duty[DUTY_EVICTED].max_per_day = 1;
+	p = ready_one(pod_evicted());
+	ck_assert(!last(MSG_NOMINATE)->u.nominate.finishes);
+	p.rv = STR_LIT("4712");
+	p.deletion = clock_wall_ms() / 1000 * 1000;
+	p.grace_s = 0;
+	event(&p);
+	settle(OUTCOME_UNCONFIRMED, (uint64_t)(p.deletion + FINISH + 1 - clock_wall_ms()));
+	nominated_after(p.deletion + FINISH + 1 - clock_wall_ms(), 1, 2);
+	ck_assert(last(MSG_NOMINATE)->u.nominate.finishes);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.reason, "Evicted");
+	settle(OUTCOME_DONE, 0);
+	controller_delete(c, &p);
+	p = sibling(&p, "web-2", UID_2);
+	p.deletion = 0;
+	p.grace_s = -1;
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2); /* one was allowed, and one was charged */
+	pass(23 * HOUR);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 2);
+	pass(2 * HOUR);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+}
+
+static void settled(size_t n, const char *uid)
+{
+	ck_assert_uint_eq(count(MSG_SETTLED), n);
+	if (n)
+		ck_assert_str_eq(last(MSG_SETTLED)->u.settled.uid, uid);
+}
+
+static void acknowledge(void)
+{
+	struct msg m = { .type = MSG_SETTLED_ACK };
+
+	msg_copy_fields(&m, last(MSG_SETTLED));
+	controller_on_msg(c, &m);
+	run_all();
+}
+
+/* What is not known to be done is followed until the pod is gone, and told until that is written down. */
+TEST_LOOP(followed_until_it_is_gone, 0, 2)
+{
+	static const enum outcome outcomes[] = { OUTCOME_MARKED, OUTCOME_UNCONFIRMED };
+	struct pod_facts p = ready_one(pod_evicted());
+
+	settle(outcomes[_i], 0);
+	p.rv = STR_LIT("4712");
+	p.deletion = clock_wall_ms();
+	p.n_finalizers = 1;
+	p.finalizers[0] = STR_LIT("example.com/keep");
+	event(&p);
+	pass(HOUR);
+	settled(0, NULL);
+	controller_delete(c, &p);
+	pass(1000);
+	settled(1, "0b8f0f3e-0000-4000-8000-000000000001");
+	pass(30 * S);
+	settled(1, "0b8f0f3e-0000-4000-8000-000000000001");
+	pass(60 * S); /* nobody has written it down */
+	settled(2, "0b8f0f3e-0000-4000-8000-000000000001");
+	acknowledge();
+	pass(HOUR);
+	settled(2, "0b8f0f3e-0000-4000-8000-000000000001");
+}
+
+/* What was done is known; so is what did nothing. */
+TEST_LOOP(nothing_else_is_followed, 0, 3)
+{
+	static const enum outcome outcomes[] = { OUTCOME_DONE, OUTCOME_GONE, OUTCOME_REFUSED };
+	struct pod_facts p = ready_one(pod_evicted());
+
+	settle(outcomes[_i], 0);
+	controller_delete(c, &p);
+	pass(HOUR);
+	settled(0, NULL);
+}
+
+/* A new watcher gets them from the history. A cache that is not complete does not say that they are gone, a
+ * pod that took the name does. */
+TEST(followed_after_a_restart)
+{
+	struct pod_facts p[] = { pod_healthy(), pod_healthy() };
+	struct msg row = { .type = MSG_UNSETTLED_ROW };
+
+	msg_set(&row, unsettled_row.ns, "shop", 4);
+	msg_set(&row, unsettled_row.name, "web-1-abcde", 11);
+	msg_set(&row, unsettled_row.uid, UID_3, strlen(UID_3));
+	controller_on_msg(c, &row);
+	msg_set(&row, unsettled_row.name, "web-2", 5);
+	msg_set(&row, unsettled_row.uid, UID_2, strlen(UID_2));
+	controller_on_msg(c, &row);
+	HEAR(SAVED_END, saved_end, { 0 });
+	pass(HOUR);
+	settled(0, NULL);
+	p[1] = sibling(&p[0], "web-2", UID_2);
+	sync_with(p, 2);
+	pass(1000);
+	settled(1, UID_3);
+	acknowledge();
+	controller_reset(c); /* not watched any more is not gone */
+	pass(1000);
+	settled(1, UID_3);
+	sync_with(p, 1);
+	pass(1000);
+	settled(2, UID_2);
+}
+
+/* The outbox is full: told when there is room. */
+TEST(told_when_there_is_room)
+{
+	struct pod_facts p = ready_one(pod_evicted());
+
+	settle(OUTCOME_MARKED, 0);
+	room = 0;
+	controller_delete(c, &p);
+	pass(1000);
+	settled(0, NULL);
+	room = SENT_MAX;
+	controller_on_room(c);
+	pass(1000);
+	settled(1, "0b8f0f3e-0000-4000-8000-000000000001");
 }
 
 TEST(what_stays_after_done_is_tried_again_later)

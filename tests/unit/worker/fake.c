@@ -22,6 +22,7 @@ void fake_setup(void)
 	memset(&fake, 0, sizeof(fake));
 	memset(&wire, 0, sizeof(wire));
 	clock_fake_set(NOW, BOOT);
+	fake.policy.finish_ms = 60000;
 	fake.kinds = owner_kinds_new();
 	for (int d = 0; d < DUTY__MAX; d++) {
 		fake.policy.duty[d].enable = true;

@@ -170,6 +170,53 @@ TEST_LOOP(already_being_deleted, 0, 2)
 	RESULT_GONE(BEING_DELETED);
 }
 
+#define HALF(at) ",'deletionTimestamp':'" at "','deletionGracePeriodSeconds':0"
+
+/* The API server was cut off after it had marked it: the rest is done, bound to what was read. */
+TEST(half_deleted_is_finished)
+{
+	on_pod("41", HALF("2026-09-21T14:12:19Z"), "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	REQUESTS(GET, BODY("41"));
+	RESULT(DONE, EVICTED);
+}
+
+/* It may be on its way: its time is said, so that nobody asks before. */
+TEST_LOOP(half_deleted_a_moment_ago, 0, 2)
+{
+	on_pod("41", HALF("2026-09-21T14:12:50Z"), "", EVICTED);
+	fake.grant.verify_first = _i == 1;
+	go();
+	REQUESTS(GET);
+	RESULT_GONE(BEING_DELETED);
+	ck_assert_uint_eq(fake.result.retry_ms, 30001);
+}
+
+/* The client left, the server gave up after it had marked it. */
+TEST(half_deleted_by_a_write_that_was_cut_off)
+{
+	on_pod("42", HALF("2026-09-21T14:13:20Z"), "", EVICTED);
+	on_pod("41", "", "", EVICTED)->times = 1;
+	on(DELETE, 504, FAILURE, 504);
+	go();
+	REQUESTS(GET, BODY("41"), GET);
+	RESULT(UNCONFIRMED, PROBABLY_DONE);
+	ck_assert_uint_eq(fake.result.retry_ms, 60001);
+}
+
+/* Accepted, and then a finalizer holds it: not done yet. */
+TEST(marked)
+{
+	on_pod("41", ",'finalizers':['batch.kubernetes.io/job-tracking','a/b']", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	REQUESTS(GET, BODY("41"));
+	RESULT(MARKED, HAS_FINALIZERS);
+	ck_assert_str_eq(fake.result.detail, "held by batch.kubernetes.io/job-tracking, a/b");
+	ck_assert_uint_eq(fake.result.http, 200);
+}
+
 /* The earlier holder died before it wrote: the work is still to be done. */
 TEST(verify_first_finds_it_unchanged)
 {

@@ -203,12 +203,24 @@ TEST_LOOP(refused_without_looking_further, 0, 3)
 
 TEST_LOOP(already_forced, 0, 2)
 {
-	on_pod("41", ",'deletionTimestamp':'2026-09-21T13:13:19Z','deletionGracePeriodSeconds':0", ON_N1,
+	on_pod("41", ",'deletionTimestamp':'2026-09-21T14:12:50Z','deletionGracePeriodSeconds':0", ON_N1,
 	       ENDED);
 	fake.grant.verify_first = _i == 1;
 	go();
 	REQUESTS(GET);
 	RESULT_GONE(GRACE_ALREADY_ZERO);
+	ck_assert_uint_eq(fake.result.retry_ms, 30001);
+}
+
+/* Cut off between its two halves: the same certificate, and the other half. */
+TEST(half_deleted)
+{
+	on_pod("41", ",'deletionTimestamp':'2026-09-21T14:12:19Z','deletionGracePeriodSeconds':0", ON_N1,
+	       ENDED);
+	on_node("True", "");
+	go();
+	REQUESTS(GET, NODE, FORCE);
+	RESULT(DONE, STUCK_TERMINATING);
 }
 
 TEST(threshold_to_the_millisecond)
