@@ -3,7 +3,9 @@
 #include "tests/apisim/auth.h"
 #include "tests/apisim/faults.h"
 #include "tests/apisim/hooks.h"
+#include "tests/apisim/kinds.h"
 #include "tests/apisim/log.h"
+#include "tests/apisim/object.h"
 #include "tests/apisim/storm.h"
 #include "tests/apisim/util.h"
 #include "tests/apisim/watch.h"
@@ -101,6 +103,25 @@ static void repeat_events(struct call *c)
 static void giant_event(struct call *c)
 {
 	watches_giant(c->sim->watches, (size_t)value(c, "bytes", 200e6));
+}
+
+/* As a DELETE of a pod that has failed leaves it when it is cut off between its two halves. */
+static void half_delete(struct call *c)
+{
+	const char *ns = call_query(c, "namespace"), *name = call_query(c, "name");
+	struct obj *o = ns && name ? store_get(c->sim->store, kinds_pods(), ns, name) : NULL;
+	char text[21];
+
+	if (!o) {
+		refuse(c, "no such pod: namespace and name are wanted");
+		return;
+	}
+	json_t *tree = object_tree(o);
+
+	util_time_format((int64_t)util_now(), text);
+	tree = object_with(tree, "metadata.deletionTimestamp", json_string(text));
+	tree = object_with(tree, "metadata.deletionGracePeriodSeconds", json_integer(0));
+	(void)store_put(c->sim->store, kinds_pods(), tree);
 }
 
 static void deny(struct call *c)
@@ -203,6 +224,7 @@ static const struct {
 	{ "POST", "/_sim/bookmarks", bookmarks },
 	{ "POST", "/_sim/repeat-events", repeat_events },
 	{ "POST", "/_sim/giant-event", giant_event },
+	{ "POST", "/_sim/half-delete", half_delete },
 	{ "POST", "/_sim/deny", deny },
 	{ "DELETE", "/_sim/deny", undeny },
 	{ "POST", "/_sim/token", add_token },

@@ -129,13 +129,31 @@ def is_ready(pod):
         c.get("type") == "Ready" and c.get("status") == "True" for c in status.get("conditions") or [])
 
 
+def is_half_deleted(pod):
+    """The API server has marked it for deletion at once, nothing holds it, and yet it is there."""
+    meta = pod["metadata"]
+    return bool(meta.get("deletionTimestamp")) and meta.get("deletionGracePeriodSeconds") == 0 and not meta.get("finalizers")
+
+
+def why_not_finish(pod, request, policy):
+    """Of a plain DELETE: why this pod, which somebody has deleted already, is left to whoever is at it."""
+    deadline = parse_time(pod["metadata"].get("deletionTimestamp"))
+    if not deadline:
+        return None
+    if not is_half_deleted(pod):
+        return "it is being deleted"
+    if request.t < deadline + policy.finish:
+        return f"half-deleted, but {deadline + policy.finish - request.t:.3f} s too early"
+    return None
+
+
 def why_not_evicted(pod, request, policy):
     status = pod.get("status") or {}
     if status.get("phase") != "Failed" or status.get("reason") != "Evicted":
         return f"phase {status.get('phase')}, reason {status.get('reason')}: not evicted"
     if not policy.covers("evicted", request.ns):
         return f"namespace {request.ns} is not covered by deleteEvictedPod"
-    return None
+    return why_not_finish(pod, request, policy)
 
 
 def why_not_terminating(pod, request, policy, world):
@@ -145,12 +163,11 @@ def why_not_terminating(pod, request, policy, world):
         return "not being deleted"
     if not policy.covers("terminating", request.ns):
         return f"namespace {request.ns} is not covered by deleteTerminatingPod"
-    if request.t < deadline + policy.terminating_hours:
-        return f"{deadline + policy.terminating_hours - request.t:.3f} s too early"
+    due = deadline + (policy.finish if is_half_deleted(pod) else policy.terminating_hours)
+    if request.t < due:
+        return f"{due - request.t:.3f} s too early"
     if meta.get("finalizers"):
         return f"finalizers {meta['finalizers']}"
-    if meta.get("deletionGracePeriodSeconds") == 0:
-        return "already deleted by force"
     if is_ready(pod) and (pod.get("spec") or {}).get("nodeName") not in world.absent_nodes:
         return "it is Ready, and its node is there"
     return None
@@ -188,7 +205,7 @@ def why_not_finished(pod, request, policy):
         return "nothing tells when it ended"
     if request.t < at + policy.finished_hours:
         return f"{at + policy.finished_hours - request.t:.3f} s too early"
-    return None
+    return why_not_finish(pod, request, policy)
 
 
 def judge_delete(request, states, policy, world):
@@ -510,7 +527,9 @@ def check_delete(r, policy, states, world, memory, report):
     duty = duty_of_delete(r, states, policy)
     memory.deleted[r.uid] = max(r.t, r.t_end)
     report.deletes += 1
-    check_limits(r, duty, policy, memory.acts, report)
+    pod = states.at(r.uid, r.rv)
+    if not pod or not is_half_deleted(pod):     # the rest of a deletion is no second act
+        check_limits(r, duty, policy, memory.acts, report)
     if duty != "image_pull":
         check_grace(r, duty, states.at(r.uid, r.rv), policy, report)
 
@@ -579,19 +598,24 @@ class Due:
 
 def left_undone(states_now, policy, told, now, patience=5.0):
     """Pods that are due and were neither acted on nor refused. states_now: the pods as they are; told: uids of pods (or of
-    their owners) in the program's history, refusals included. Yields (pod, why it is due)."""
+    their owners) in the program's history, refusals included. A plain DELETE that was cut off half-way is in the history, and yet
+    not done. Yields (pod, why it is due)."""
     for pod in states_now:
-        meta, status = pod["metadata"], pod.get("status") or {}
+        meta = pod["metadata"]
         ns, due = meta.get("namespace"), None
-        if status.get("phase") == "Failed" and status.get("reason") == "Evicted" and policy.covers("evicted", ns):
-            if not meta.get("deletionTimestamp"):
-                due = "evicted"
         request = Due(ns, now - patience)
-        if not meta.get("deletionTimestamp") and not is_mirror(pod) and why_not_finished(pod, request, policy) is None:
+        if not is_mirror(pod) and why_not_finished(pod, request, policy) is None:
             due = "finished"
+        if why_not_evicted(pod, request, policy) is None:
+            due = "evicted"
+        if due and is_half_deleted(pod):
+            yield pod, f"{due}, half-deleted"
+            continue
         deadline = parse_time(meta.get("deletionTimestamp"))
-        if deadline and policy.covers("terminating", ns) and meta.get("deletionGracePeriodSeconds") != 0:
-            if now > deadline + policy.terminating_hours + patience:
+        if deadline and not is_half_deleted(pod) and policy.covers("terminating", ns):
+            if meta.get("deletionGracePeriodSeconds") != 0 and now > deadline + policy.terminating_hours + patience:
                 due = "stuck in Terminating"
+        if is_half_deleted(pod) and policy.covers("terminating", ns) and now > deadline + policy.finish + patience:
+            due = "stuck in Terminating, half-deleted"
         if due and meta["uid"] not in told:
             yield pod, due

@@ -30,6 +30,7 @@ class Policy:
     crash_loop_counts: int = 0
     terminating_hours: float = 0.0
     image_pull_hours: float = 0.0
+    finish: float = 60.0                            # a half-deleted pod is due again so long after its deadline
     observe: bool = False
     unreachable_nodes: bool = False
     causes_named: set = field(default_factory=set)
@@ -59,6 +60,8 @@ class Policy:
                 if isinstance(part.get(key), dict):
                     self._section(duty, part[key])
         self.zone = config.get("timeZone", self.zone)
+        if "finishDeletionsAfter" in config:
+            self.finish = seconds(config["finishDeletionsAfter"])
 
     def _section(self, duty, section):
         if duty == "image_pull":

@@ -8,6 +8,7 @@ import time
 import uuid
 
 from .client import MERGE
+from .etcd import Etcd
 from .wait import until
 
 NODE = "node-1"
@@ -221,6 +222,23 @@ class Objects:
             answer = self.get(pod)
         assert answer and answer["metadata"].get("deletionTimestamp"), f"the pod did not stay Terminating: {answer}"
         return answer
+
+    def half_delete(self, pod):
+        """Leave it as a DELETE that was cut off half-way does: marked with grace 0, held by nothing, and there. The pod as it is then.
+        On a real server the mark is one that waits for a finalizer; then its field is given, in etcd, a number that means nothing."""
+        ns, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+        if self.server.has_controllers:
+            hold = "example.com/half"
+            self.admin.patch(pod_path(ns, name), {"metadata": {"finalizers": [hold]}})
+            self.admin.delete(pod_path(ns, name), 0)
+            etcd, key = Etcd(self.server.etcd_url), f"/registry/pods/{ns}/{name}"
+            field, form = bytes([len(hold)]) + hold.encode(), etcd.get(key)
+            assert form.count(b"\x72" + field) == 1, "where the finalizer stands"
+            etcd.put([(key, form.replace(b"\x72" + field, b"\x7a" + field))])
+        else:
+            self.admin.post("/_sim/half-delete", None, namespace=ns, name=name)
+        return until("the pod to be half-deleted", lambda: next((p for p in [self.get(pod)] if p and p["metadata"].get(
+            "deletionTimestamp") and not p["metadata"].get("finalizers")), None), 5)
 
     def force_delete(self, pod):
         self.admin.delete(pod_path(pod["metadata"]["namespace"], pod["metadata"]["name"]), 0)

@@ -2,6 +2,7 @@
 from harness.objects import pod_path
 from harness.proxy import Answer
 from harness.scenario import scenario
+from oracle.logs import parse_time
 
 
 def replace(t, pod, evict):
@@ -207,11 +208,72 @@ def gone_before_write(t):
 
 @scenario("evicted/finalizer")
 def finalizer(t):
-    """An evicted pod with a finalizer is deleted once; it stays, and is neither stripped nor deleted again."""
+    """An evicted pod with a finalizer is deleted once; it stays, and is neither stripped nor deleted again. The history calls it marked,
+    and done when it is gone, also when every process died in between."""
     ns = t.ns()
     program = t.run(evicted=ns, terminating=ns, hours="1s")
     pod = t.objects.evict(t.objects.pod(ns, finalizers=["example.com/keep"]))
+    uid = pod["metadata"]["uid"]
     t.wait_write(pod)
-    t.wait_history(program, uid=pod["metadata"]["uid"], reason="HasFinalizers")
+    row = t.wait_history(program, uid=uid, outcome="marked", reason="HasFinalizers")
+    assert "example.com/keep" in row["detail"], row
+    t.wait_history(program, uid=uid, reason="HasFinalizers", outcome="refused")     # of deleteTerminatingPod
     t.expect(deleted=[pod])
     assert t.objects.get(pod)["metadata"]["finalizers"] == ["example.com/keep"]
+    program.kill_all()
+    program.start()
+    assert next(r for r in program.history() if r["id"] == row["id"])["outcome"] == "marked"
+    t.admin.patch(pod_path(ns, pod["metadata"]["name"]), {"metadata": {"finalizers": None}})
+    t.wait_history(program, id=row["id"], outcome="done")
+    t.expect(deleted=[pod])
+
+
+@scenario("evicted/half-deleted")
+def half_deleted(t):
+    """What a DELETE that was cut off has left marked is finished after finishDeletionsAfter and not before, without deleteTerminatingPod;
+    what a finalizer holds is left alone."""
+    ns = t.ns()
+    pods = [t.objects.half_delete(t.objects.evict(t.objects.pod(ns))) for _ in range(2)]
+    held = t.objects.evict(t.objects.pod(ns, finalizers=["example.com/keep"]))
+    t.objects.terminate(held, 0)
+    program = t.run(evicted=ns, finishDeletionsAfter="4s")
+    for pod in pods:
+        request, due = t.wait_write(pod), parse_time(pod["metadata"]["deletionTimestamp"]) + 4
+        assert request.t >= due, f"acted {request.t - due:+.3f} s from the time"
+        t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="Evicted")
+        t.until("the pod to be gone", lambda pod=pod: not t.objects.get(pod), 5)
+    t.expect(deleted=pods)
+    assert t.objects.get(held)
+
+
+@scenario("evicted/cut-off-half-way")
+def cut_off(t):
+    """The server gives up our DELETE after it has marked the pod: unconfirmed, then finished by another DELETE that no budget is charged
+    for, and the history says done of both."""
+    ns, proxy = t.ns(), t.proxy()
+    config = t.config(evicted=ns, finishDeletionsAfter="2s", deleteEvictedPod={"maxPerDay": 2})
+    program = t.program(config, t.kubeconfig(proxy=proxy))
+    pod = t.objects.pod(ns)
+
+    def half(_):
+        t.objects.half_delete(pod)
+        return Answer(504, reason="Timeout")
+
+    hook = proxy.before("DELETE", exact(pod), half)
+    t.objects.evict(pod)
+    assert hook.ran.wait(10), "no DELETE was sent"
+    t.wait_write(pod, code=200)
+    uid = pod["metadata"]["uid"]
+    rows = t.until("two rows that say done", lambda: [r for r in rows_of(program, uid) if r["outcome"] == "done"][1:] and
+                   rows_of(program, uid), 20)
+    assert len(rows) == 2, rows
+    assert sum("settled" in r["detail"] for r in rows) == 1, rows
+    other = t.canary(ns)                # the second and last of the day
+    t.objects.evict(t.objects.pod(ns))
+    t.until("the budget to be spent", lambda: any(
+        r["reason"] == "BudgetSpent" for r in program.history("--refusals") if r["ns"] == ns), 10)
+    t.expect(deleted=[pod, other])
+
+
+def rows_of(program, uid):
+    return [r for r in program.history() if r["uid"] == uid]

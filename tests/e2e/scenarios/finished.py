@@ -115,3 +115,15 @@ def observe(t):
     t.wait_write(pod, dry=True)
     t.expect(deleted=[pod], dry=True)
     assert t.objects.get(pod)
+
+
+@scenario("finished/half-deleted")
+def half_deleted(t):
+    """What it has deleted half-way it finishes itself: that the node is not Ready forbids a deletion by force, not this one."""
+    ns = t.ns()
+    pod = t.objects.half_delete(t.objects.finish(t.objects.pod(ns, node=t.objects.node("Unknown")), "NodeShutdown"))
+    program = t.run(finished=ns, terminating=ns, hours="1s", finishDeletionsAfter="2s", deleteFinishedPod={"includeBarePods": True})
+    t.wait_write(pod)
+    row = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="Finished")
+    assert row["duty"] == "deleteFinishedPod", row
+    t.expect(deleted=[pod])

@@ -243,3 +243,21 @@ def volumes(t):
     t.wait_write(pods["detached"])
     t.wait_history(program, uid=pods["attached"]["metadata"]["uid"], reason="VolumeAttached")
     t.expect(forced=[pods["detached"]])
+
+
+@scenario("terminating/half-deleted")
+def half_deleted(t):
+    """Deleted by force and still there: due after finishDeletionsAfter, whatever the hours, where force is safe and only there."""
+    ns = t.ns()
+    program = t.run(terminating=ns, hours="1h", finishDeletionsAfter="3s")
+    gone, unknown = t.objects.node(None), t.objects.node("Unknown")
+    pod, refused = (t.objects.pod(ns, node=node) for node in (gone, unknown))
+    for one in (pod, refused):
+        t.objects.stop_containers(one)
+    pod, refused = t.objects.half_delete(pod), t.objects.half_delete(refused)
+    request, due = t.wait_write(pod), parse_time(pod["metadata"]["deletionTimestamp"]) + 3
+    assert request.t >= due, f"acted {request.t - due:+.3f} s from the time"
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done", reason="StuckTerminating")
+    t.wait_history(program, uid=refused["metadata"]["uid"], reason="NodeNotReady")
+    t.expect(forced=[pod])
+    assert t.objects.get(refused)
