@@ -261,6 +261,14 @@ def quiet(t):
     play(t, {**config, "startupQuiet": "1h"}, {**config, "startupQuiet": "0s"}, lambda: [victim(t, "deleteEvictedPod", ns)])
 
 
+@switch("finishDeletionsAfter")
+def finish(t):
+    ns = t.ns()
+    config = duty_config("deleteEvictedPod", ns)
+    half = t.objects.half_delete(victim(t, "deleteEvictedPod", ns))
+    play(t, {**config, "finishDeletionsAfter": "1h"}, {**config, "finishDeletionsAfter": "1s"}, lambda: [half])
+
+
 @switch("timeZone")
 def zone(t):
     """A window that is open now in one zone and closed in the other."""
