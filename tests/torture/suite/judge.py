@@ -4,11 +4,29 @@ Each thing that was due: exactly one write of the program that took effect, and 
 also none that was refused. A DELETE whose answer is an error of the server, or is none, counts only where the thing is gone and
 no other write can have done it.
 """
+import re
 from dataclasses import dataclass, field
 
 from . import feed
 
 EARLY = 1.5         # seconds: Kubernetes' times are whole seconds, and a watch may be faster than an answer
+
+TOO_EARLY = re.compile(r"(\d+\.\d+) s too early")
+TOLD_BY_A_DATE = 1.0    # seconds: what the API server's clock is known to
+
+
+def split_early(findings, clocks_step):
+    """(seconds too early, other findings) of the oracle. A host's clock that is off by less than a second agrees with the server's Date
+    headers, which are whole seconds: where the schedule steps it so, what comes that early is counted and no mistake."""
+    early, others = [], []
+    for finding in findings:
+        found = TOO_EARLY.search(finding.text)
+        if clocks_step and found and float(found[1]) < TOLD_BY_A_DATE:
+            early.append(float(found[1]))
+        else:
+            others.append(finding)
+    return early, others
+
 
 @dataclass
 class Verdict:

@@ -1,6 +1,7 @@
 """The figures of a run, as text and as docs/torture.md."""
 import os
 import platform
+import time
 
 ROLES = ("worker", "watcher", "reporter", "supervisor", "tree", "loader", "starting")
 
@@ -42,6 +43,8 @@ def figures(torture):
              f"     the oracle knew the object of {f['checked']:,} writes as it was when it was written",
              f"     faults: {', '.join(f'{n} {what}' for what, n in sorted(f['faults'].items()))}",
              f"     histories: {', '.join(f'{n} {what}' for what, n in sorted(f['history'].items()))}"]
+    if f["early"]:
+        lines.append(f"     {len(f['early'])} less than a second before their threshold (at most {max(f['early']):.2f} s), by a clock that was stepped so")
     for name, n, *rest in healing(torture):
         lines.append(f"     {name:11} {n:6,} kills, ready again after p50 {seconds(rest[0])}, p99 {seconds(rest[1])}, worst {seconds(rest[2])}")
     for name, n, *rest in waits(torture):
@@ -75,6 +78,7 @@ def as_markdown(torture):
              "and how it is judged.", "", headline(torture), "",
              f"- {o.instances} instances with {torture.workers} workers each on one etcd, kube-apiserver and kube-controller-manager, all on one machine with "
              f"{os.cpu_count()} CPUs, Linux {platform.release()}, {platform.machine()}",
+             f"- {torture.version}, {time.strftime('%Y-%m-%d')}",
              f"- seed {o.seed}, {o.seconds:g} s, of which {f['fire']:.0f} s under fire; {len(torture.things):,} objects made", "",
              "## Verdict", "", *table(["", ""], [[text, "ok" if good else "**no**"] for good, text in torture.checks]), "",
              "## How fast it healed", "", "From the kill until the process that takes the place is ready; for a supervisor or a tree, until all its processes "
@@ -85,6 +89,9 @@ def as_markdown(torture):
              *table(["", "done", "p50", "p99", "worst"], [[KINDS[n], f"{k:,}", *map(seconds, times)] for n, k, *times in waits(torture)]), "",
              "## What happened", "",
              *table(["", "times"], [[FAULTS[what], f"{n:,}"] for what, n in sorted(f["faults"].items(), key=lambda row: list(FAULTS).index(row[0]))])]
+    if f["early"]:
+        lines += ["", f"{len(f['early'])} of the acts came less than a second before their threshold, {max(f['early']):.2f} s at most: a clock that is off by less "
+                  "than a second cannot be told from the API server's."]
     return "\n".join([*lines, *[f"\nLeft out: {reason}." for reason in f.get("left out", ())]]) + "\n"
 
 
