@@ -7,7 +7,11 @@ no other write can have done it.
 import re
 from dataclasses import dataclass, field
 
+from oracle import judge as oracle
+
 from . import feed
+
+ACTS = ("delete", "scale", "suspend")      # beside them the program marks what it has scaled down
 
 EARLY = 1.5         # seconds: Kubernetes' times are whole seconds, and a watch may be faster than an answer
 
@@ -73,7 +77,8 @@ def judge(things, requests, is_program, left):
 
 
 def judge_thing(thing, writes, left, verdict):
-    effective = [w for w in writes if w.ok]
+    acts = [w for w in writes if oracle.kind_of(w) in ACTS]
+    effective = [w for w in acts if w.ok]
     if len(effective) > 1:
         verdict.double.append(told(f"{thing}: {len(effective)} writes took effect", writes))
     if thing.fate == feed.NEVER:
@@ -89,12 +94,12 @@ def judge_thing(thing, writes, left, verdict):
     verdict.due += 1
     if left:
         verdict.lost.append(told(f"{thing}: {left}", writes))
-        verdict.lost_in_a_write += any(may_have_taken_effect(w) for w in writes)
+        verdict.lost_in_a_write += any(may_have_taken_effect(w) for w in acts)
         return
-    if not effective and not any(may_have_taken_effect(w) for w in writes):
+    if not effective and not any(may_have_taken_effect(w) for w in acts):
         verdict.wrong.append(told(f"{thing}: done, but by no write of the program", writes))
         return
     verdict.done += 1
     verdict.cut_off += not effective
-    last = (effective or writes)[-1]
+    last = (effective or acts)[-1]
     verdict.took.append((thing, max(0.0, last.t_end - thing.due)))
