@@ -35,6 +35,16 @@ bool evaluation_wait(struct evaluation *l, enum reason reason, int64_t at)
 	return true;
 }
 
+bool evaluation_future(struct evaluation *l, int64_t at)
+{
+	char ahead[DURATION_MAX];
+
+	if (at <= time_add(l->now, JUDGE_SKEW_MS))
+		return false;
+	text_append(l->v, "; a time of it is %s in the future", text_duration(time_add(at, -l->now), ahead));
+	return evaluation_wait(l, REASON_TIME_IN_FUTURE, time_add(at, -JUDGE_SKEW_MS));
+}
+
 /* A guard that holds for all time forbids the act: a refusal when it is due; until then a wait, so that the
  * refusal comes in time; none when it is not known when it will be due. */
 static bool evaluation_forbid(struct evaluation *l, enum reason reason)
@@ -110,9 +120,10 @@ bool check_times(struct evaluation *l)
 		rfc3339_format(p->created, false, created);
 		evaluation_say(l, "created %s", created);
 	}
-	return (l->now <= 0 || p->created <= 0 || p->created > time_add(l->now, JUDGE_SKEW_MS) ||
-		p->deletion < 0 || (p->deletion > 0 && p->deletion < p->created)) &&
-	       evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
+	if (l->now <= 0 || p->created <= 0 || p->deletion < 0 ||
+	    (p->deletion > 0 && p->deletion < p->created))
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
+	return evaluation_future(l, p->created);
 }
 
 /* -- guards that hold for all time -- */

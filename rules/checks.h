@@ -68,6 +68,9 @@ void evaluation_say(struct evaluation *l, const char *fmt, ...) __attribute__((f
 bool evaluation_decide(struct evaluation *l, enum verdict_kind kind, enum reason reason);
 /* Wait until `at` (0 = until something changes). */
 bool evaluation_wait(struct evaluation *l, enum reason reason, int64_t at);
+/* Is `at`, a time that must be past, still to come? Then a clock is wrong, and may be right in a moment: wait
+ * until it is past by now, or until the clock is put right (watcher/controller/controller.h). */
+bool evaluation_future(struct evaluation *l, int64_t at);
 
 /* The checks before the state of the pod is looked at ... */
 bool check_enabled(struct evaluation *l);

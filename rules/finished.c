@@ -82,8 +82,8 @@ static bool check_over(struct evaluation *l)
 	SAY(l, "%s", l->v->evidence);
 	if (at <= 0)
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
-	if (l->until == 0)
-		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
+	if (evaluation_future(l, at))
+		return true;
 	return !l->due && evaluation_wait(l, REASON_WAITING_FOR_THRESHOLD, time_add(l->until, 1));
 }
 

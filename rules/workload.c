@@ -99,8 +99,10 @@ bool check_workload_due(struct evaluation *l)
 	const int64_t since = l->s->failing_since;
 	char left[DURATION_MAX];
 
-	if (since < 0 || since > time_add(l->now, JUDGE_SKEW_MS))
+	if (since < 0)
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_BAD_TIMESTAMP);
+	if (evaluation_future(l, since))
+		return true;
 	if (since == 0)
 		return without_clock(l);
 	SAY(l, "%s%s", l->due ? "reached" : "reached in ",

@@ -21,7 +21,9 @@
 #include "watcher/controller/questions.h"
 #include "watcher/guards/leadership.h"
 
-#define RUN_LATEST_MS 30000u /* timers do not count suspended time: wake at least this often */
+#define RUN_LATEST_MS                                                                                        \
+	2000u /* while anything waits: timers count no suspended time, and no event tells of a clock that is \
+		 set */
 #define SAVED_GET_MS  10000u
 #define CREDENTIAL_MS 10000u
 #define PAUSE_MS      100u

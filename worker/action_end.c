@@ -11,7 +11,8 @@
 #include "base/clock.h"
 #include "rules/select.h"
 
-#define RETRY_MAX_MS 3600000
+#define RETRY_MAX_MS   3600000
+#define CLOCK_RETRY_MS 5000 /* the watcher nominates again when a clock was set, and no later than this */
 
 /* A dry run wrote nothing, whatever it did. */
 static enum outcome as_dry_run(const struct action *a, enum outcome outcome)
@@ -130,7 +131,8 @@ bool action_judge(struct action *a, enum judge_stage stage)
 {
 	const int64_t ahead = server_clock_excess(a->env.clock, clock_wall_ms(), clock_boot_ms());
 
-	if (ahead > 0) { /* nobody knows how long anything has lasted */
+	if (ahead > 0) { /* nobody knows how long anything has lasted; that is no fault of the pod */
+		action_set_retry(a, CLOCK_RETRY_MS);
 		(void)action_end(a, OUTCOME_REFUSED, REASON_CLOCK_UNCERTAIN,
 				 "the API server is %lld s ahead of this host", (long long)(ahead / 1000));
 		return false;

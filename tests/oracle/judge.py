@@ -38,6 +38,9 @@ CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b
           ("permanent", r"not found|manifest unknown|name unknown|does not exist|invalid|no match"))
 
 
+SKEW = 300      # seconds by which clocks may differ: what began later than so much after now did not begin
+
+
 @dataclass
 class Finding:
     rule: str
@@ -216,6 +219,9 @@ def judge_delete(request, states, policy, world):
         return f"uid {request.uid} is {pod['metadata'].get('namespace')}/{pod['metadata'].get('name')}"
     if is_mirror(pod):
         return "a mirror pod"
+    created = parse_time(pod["metadata"].get("creationTimestamp"))
+    if created and created > request.t + SKEW:
+        return f"created {created - request.t:.0f} s in the future: whose clock is right is not known"
     reasons = [why_not_terminating(pod, request, policy, world)] if request.grace == 0 else []
     if not reasons or reasons[0]:
         reasons += [why_not_evicted(pod, request, policy), why_not_finished(pod, request, policy)]

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/xalloc.h"
 #include "watcher/controller/queue.h"
 #include "watcher/controller/unsettled.h"
@@ -16,6 +17,7 @@
 #define BLOCKED_MS       100u /* try again when nobody says that there is room */
 #define HOUSEKEEPING_MS  60000u
 #define BREAKER_CHECK_MS 1000u
+#define STEP_MS          1000 /* wall and boot time go apart by more: somebody set the clock */
 
 struct controller {
 	struct cluster_state cluster;
@@ -29,6 +31,7 @@ struct controller {
 	bool all_tracked; /* every pod that fails is known to clocks and breaker */
 	uint64_t judged;
 	int64_t last_byte;
+	int64_t wall_ahead;           /* of boot time, when that was last judged by */
 	struct pod_facts facts, gone; /* large: not on the stack */
 };
 
@@ -89,6 +92,7 @@ struct controller *controller_new(uint64_t cluster, const struct policy *policy,
 	struct controller *c = xcalloc(1, sizeof(*c));
 
 	c->out = *out;
+	c->wall_ahead = clock_wall_ms() - (int64_t)clock_boot_ms();
 	c->keys = queue_new();
 	c->groups = queue_new();
 	cluster_init(&c->cluster, cluster, policy, quiet_ms, &store_ops, c);
@@ -216,8 +220,10 @@ void controller_alive(struct controller *c)
 
 void controller_server_date(struct controller *c, int64_t date_ms)
 {
-	if (server_clock_note(&c->cluster.server_clock, date_ms, clock_boot_ms()))
-		nominations_redo_deadlines(c->nominations);
+	if (!server_clock_note(&c->cluster.server_clock, date_ms, clock_boot_ms()))
+		return;
+	nominations_redo_deadlines(c->nominations);
+	nominations_wake(c->nominations, GUARD_CLOCK);
 }
 
 void controller_healthy(struct controller *c)
@@ -408,8 +414,21 @@ static void judge_failing(struct controller *c)
 			queue_add(c->keys, h);
 }
 
+/* No event of a pod follows when the host's clock is set; what was judged by the old time is judged anew. */
+static void look_at_clock(struct controller *c, uint64_t now)
+{
+	const int64_t ahead = clock_wall_ms() - (int64_t)now, step = ahead - c->wall_ahead;
+
+	if (step >= -STEP_MS && step <= STEP_MS)
+		return;
+	c->wall_ahead = ahead;
+	log_info("the clock of this host was set: what waits is judged anew", kv_i("by_ms", step));
+	nominations_clock_stepped(c->nominations);
+}
+
 static void collect(struct controller *c, uint64_t now)
 {
+	look_at_clock(c, now);
 	queue_tick(c->keys, now);
 	nominations_collect(c->nominations, now);
 	if (now < c->housekeeping_at)

@@ -51,8 +51,9 @@ void controller_set_leader(struct controller *c, bool leading, const char *holde
 void controller_on_room(struct controller *c);
 
 /* Work for at most about two milliseconds; nothing yet, for at most four, while many events come in between
- * the calls: what lies in the socket is read first. Returns boot time of the next run that is needed: now or
- * earlier = at once, UINT64_MAX = not before something happens. */
+ * the calls: what lies in the socket is read first. Notices that the host's clock was set since the last run,
+ * and judges anew what was refused, blocked or put off by the old time. Returns boot time of the next run
+ * that is needed: now or earlier = at once, UINT64_MAX = not before something happens. */
 uint64_t controller_run(struct controller *c);
 /* When controller_run would next have something to do, without doing it. */
 uint64_t controller_next(const struct controller *c);

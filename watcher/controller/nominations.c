@@ -371,6 +371,16 @@ void nominations_redo_deadlines(struct nominations *n)
 		queue_add(n->keys, n->deadlines.key[i]);
 }
 
+void nominations_clock_stepped(struct nominations *n)
+{
+	const uint64_t now = clock_boot_ms();
+
+	in_flight_clock_stepped(n->in_flight, now);
+	for (enum guard g = 0; g < GUARD__MAX; g++)
+		blocked_wake(n->blocked, g, now);
+	nominations_redo_deadlines(n);
+}
+
 void nominations_collect(struct nominations *n, uint64_t now)
 {
 	uint32_t key;

@@ -30,10 +30,12 @@ void nominations_on_result(struct nominations *n, const struct msg_nomination_re
 void nominations_wake(struct nominations *n, enum guard g);
 /* The API server answers again: what was given up because of it is tried again. */
 void nominations_healthy(struct nominations *n);
-/* All deadlines were made by another time of the server: they are made anew. */
 /* The settings changed, and every pod is queued: nothing waits for what followed from the old ones. */
 void nominations_judge_anew(struct nominations *n);
+/* All deadlines were made by another time of the server: they are made anew. */
 void nominations_redo_deadlines(struct nominations *n);
+/* The clock of this host was set: and what was refused, or is blocked, is judged anew. */
+void nominations_clock_stepped(struct nominations *n);
 
 /* What a next watcher has to know leaves the outbox: 0, or what it said. */
 int nominations_flush(struct nominations *n);

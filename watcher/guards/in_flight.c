@@ -33,6 +33,8 @@ struct nomination {
 	bool used, open, dropped, reported; /* reported: it wants no pods and still has some */
 	bool written; /* the last one was, or may have been: the cache may not show it yet */
 	bool anew;    /* open, and nominated by settings that hold no more */
+	bool stepped; /* open, and nominated by a clock that was set since */
+	bool refused; /* the last one was */
 };
 
 struct in_flight {
@@ -163,11 +165,12 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 		e->early = e->rounds <= early[m->outcome];
 		e->until = now + (m->outcome == OUTCOME_WOULD ? OBSERVED_MS : slow_wait(e));
 	}
+	e->refused = m->outcome == OUTCOME_REFUSED;
 	if (e->anew && m->outcome == OUTCOME_ANNOUNCED)
 		e->until = e->until < now + SETTLED_MS ? e->until : now + SETTLED_MS;
-	else if (e->anew || (m->outcome == OUTCOME_WOULD && !observe))
+	else if (e->anew || (e->stepped && e->refused) || (m->outcome == OUTCOME_WOULD && !observe))
 		end_wait(e, now);
-	e->anew = false;
+	e->anew = e->stepped = false;
 	*ret = (struct in_flight_end){ e->h, e->group, e->until, e->dropped };
 	if (e->h == 0 && !e->group)
 		forget(b, id);
@@ -247,6 +250,18 @@ void in_flight_judge_anew(struct in_flight *b, uint64_t now)
 		if (e->used && e->open)
 			e->anew = true;
 		else if (e->used)
+			end_wait(e, now);
+	}
+}
+
+void in_flight_clock_stepped(struct in_flight *b, uint64_t now)
+{
+	for (uint32_t id = 1; id < b->cap && b->count; id++) {
+		struct nomination *e = &b->v[id];
+
+		if (e->used && e->open)
+			e->stepped = true;
+		else if (e->used && e->refused)
 			end_wait(e, now);
 	}
 }

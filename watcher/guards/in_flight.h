@@ -61,6 +61,8 @@ void in_flight_retry_failed(struct in_flight *b, uint64_t now, void (*fn)(void *
 /* Other settings: no wait holds that followed from the old ones, and no end of what is open makes one. What
  * was written waits all the same until the cache shows it. */
 void in_flight_judge_anew(struct in_flight *b, uint64_t now);
+/* A clock was set: what was refused by the old time waits no longer, nor what is open and will be. */
+void in_flight_clock_stepped(struct in_flight *b, uint64_t now);
 /* Forget waits that ended long ago. */
 void in_flight_expire(struct in_flight *b, uint64_t now);
 

@@ -2,6 +2,7 @@
 import time
 
 from harness.client import MERGE
+from harness.clock import Clock
 from harness.objects import path_of
 from harness.scenario import scenario
 
@@ -237,6 +238,24 @@ def fresh(t):
     assert scaled.t >= retry.t + 4, f"scaled {scaled.t - retry.t:.3f} s after the fresh attempt"
     rows = program.history()
     assert [r["action"] for r in sorted(rows, key=lambda r: r["id"])] == ["freshAttempt", "scaleDown"], rows
+
+
+@scenario("guards/clock-set-back-and-right", timeout=90)
+def clock_set_back_and_right(t):
+    """What is evicted while this host's clock is two hours behind stays, says why, and goes as soon as the clock is right."""
+    ns = t.ns()
+    clock = Clock.copy(t.build, t.dir / "program")
+    t.build = clock.folder
+    program = t.run(evicted=ns)
+    clock.step(-7200)
+    pod = evicted(t, ns, 1)[0]
+    t.until("a wait for the clock", lambda: {"TimeInFuture", "ClockUncertain"} & {
+        r["reason"] for r in program.ask_json("plan")["rows"]}, 20, every=0.3)
+    t.never("deleted by a wrong clock", lambda: t.writes(), 3)
+    clock.step(0)
+    t.wait_write(pod, 10, code=200)
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="done")
+    t.expect(deleted=[pod])
 
 
 def kill_all(t, program):

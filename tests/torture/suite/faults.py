@@ -1,7 +1,6 @@
 """Does what the schedule says, in lanes beside one another."""
 import os
 import signal
-import struct
 import subprocess
 import threading
 import time
@@ -41,19 +40,6 @@ class Disk:
 
     def empty(self):
         self.ballast.unlink()
-
-
-class Clock:
-    """The wall clock of the instances (clock_step.c)."""
-
-    def __init__(self, folder):
-        self.path = folder / "libexec" / "ops-pod-cleaner" / "clock-step"
-        self.step(0.0)
-
-    def step(self, seconds):
-        """It is then so far from this machine's."""
-        with open(self.path, "r+b" if self.path.exists() else "wb", buffering=0) as file:
-            file.write(struct.pack("=q", int(seconds * 1e9)))
 
 
 class Server:

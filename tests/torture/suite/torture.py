@@ -8,11 +8,12 @@ import sys
 import time
 
 import scratch
+from harness.clock import Clock
 from harness.servers import TESTS, Cluster, judge as oracle
 from oracle import logs
 
 from . import feed, judge, measure, page, schedule
-from .faults import Clock, Disk, Fire
+from .faults import Disk, Fire
 from .instance import Instance
 
 WORKERS = 6             # of each instance. All together hold fewer leases (8 each) than the API server takes requests of one user
@@ -120,8 +121,7 @@ class Torture:
         self.server.start()
         self.server.admin.on_object = lambda obj: self.server.states.add(slim(json.loads(json.dumps(obj))))
         program = self.folder / "program"
-        shutil.copytree(pathlib.Path(self.options.build) / "tests" / "torture", program, ignore=shutil.ignore_patterns("CMake*", "*.cmake"))
-        self.clock = Clock(program)
+        self.clock = Clock.copy(self.options.build, program)
         self.disks = []
         rate = THINGS_PER_SECOND / self.options.instances
         kubeconfig = self.folder / "kubeconfig"

@@ -224,9 +224,9 @@ static const struct {
 	{ odd_grace, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS },
 	{ no_created, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
 	{ past_created, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
-	{ far_created, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+	{ far_created, VERDICT_WAIT, REASON_TIME_IN_FUTURE },
 	{ skewed, VERDICT_ACT, REASON_EVICTED },
-	{ too_skewed, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+	{ too_skewed, VERDICT_WAIT, REASON_TIME_IN_FUTURE },
 	{ cut, VERDICT_REFUSE, REASON_TOO_MANY_CONTAINERS },
 	{ deletion_negative, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
 	{ deletion_before_birth, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
@@ -238,6 +238,25 @@ TEST_LOOP(spoilt_facts, 0, sizeof(spoilt) / sizeof(spoilt[0]))
 
 	spoilt[_i].spoil(&p);
 	expect(judge(&p), spoilt[_i].kind, spoilt[_i].reason, _i);
+}
+
+/* A clock that is behind may be right in a moment, and the time comes in any case: a wait, until the very
+ * millisecond at which it is past. */
+TEST(a_time_in_the_future_is_waited_for)
+{
+	struct pod_facts p = pod_evicted();
+	struct verdict v;
+
+	p.created = NOW + HOUR;
+	v = EXPECT(judge(&p), WAIT, TIME_IN_FUTURE);
+	ck_assert_int_eq(v.at_ms, NOW + HOUR - JUDGE_SKEW_MS);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "a time of it is 1h in the future"));
+	judge_duty(DUTY_EVICTED, &p, &policy, &(struct pod_context){ .stage = STAGE_LIVE }, v.at_ms - 1, &v);
+	ck_assert_int_eq(v.kind, VERDICT_WAIT);
+	judge_duty(DUTY_EVICTED, &p, &policy, &(struct pod_context){ .stage = STAGE_LIVE }, v.at_ms, &v);
+	ck_assert_int_eq(v.kind, VERDICT_ACT);
+	p.deletion = p.created - 1; /* out of order is wrong by any clock */
+	EXPECT(judge(&p), REFUSE, BAD_TIMESTAMP);
 }
 
 TEST(negative_threshold_is_refused)

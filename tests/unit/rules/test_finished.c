@@ -132,7 +132,7 @@ static const struct {
 	{ -1, 1, 0, 1, true, VERDICT_WAIT, REASON_WAITING_FOR_THRESHOLD },
 	{ 1, 0, 0, -1, true, VERDICT_WAIT, REASON_WAITING_FOR_THRESHOLD },
 	{ 1, 0, -1, 0, false, VERDICT_WAIT, REASON_WAITING_FOR_THRESHOLD },
-	{ 2, 0, 0, 0, true, VERDICT_REFUSE, REASON_BAD_TIMESTAMP },
+	{ 2, 0, 0, 0, true, VERDICT_WAIT, REASON_TIME_IN_FUTURE },
 };
 
 TEST_LOOP(its_end_is_the_latest_time_that_tells, 0, sizeof(ends) / sizeof(ends[0]))

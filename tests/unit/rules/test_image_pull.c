@@ -44,9 +44,10 @@ TEST(no_first_seen_waits_for_ever)
 	s.failing_since = -5;
 	EXPECT(judge(&p, s), REFUSE, BAD_TIMESTAMP);
 	s.failing_since = NOW + JUDGE_SKEW_MS + 1;
-	EXPECT(judge(&p, s), REFUSE, BAD_TIMESTAMP);
+	v = EXPECT(judge(&p, s), WAIT, TIME_IN_FUTURE);
+	ck_assert_int_eq(v.at_ms, NOW + 1);
 	s.failing_since = INT64_MAX;
-	EXPECT(judge(&p, s), REFUSE, BAD_TIMESTAMP);
+	EXPECT(judge(&p, s), WAIT, TIME_IN_FUTURE);
 	s.failing_since = NOW + 1;
 	EXPECT(judge(&p, s), WAIT, WAITING_FOR_THRESHOLD);
 }

@@ -181,6 +181,86 @@ TEST(the_server_is_set)
 	ck_assert_uint_le(controller_next(c), boot + HOUR + WAIT + 2 * S);
 }
 
+/* In step while the local clock is two hours behind; nothing goes. */
+static void behind(struct pod_facts p)
+{
+	wait_for_one();
+	clocks(-2 * HOUR, 0);
+	hear_of_server();
+	p.name = STR_LIT("meanwhile");
+	p.uid = STR_LIT(UID_2);
+	event(&p);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+}
+
+/* What was evicted while this host's clock was behind is from the future by it. When the clock is right again
+ * it goes, without an event of the pod. */
+TEST(what_was_judged_while_the_clock_was_behind)
+{
+	struct pod_facts p = pod_evicted();
+
+	p.created = NOW - MIN;
+	behind(p);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 0);
+	clocks(2 * HOUR + 2 * S, 2 * S);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.name, "meanwhile");
+}
+
+/* Nor does the guard Clock hold anything a moment longer, nor the server that is put right. */
+TEST_LOOP(the_guard_ends_with_the_step, 0, 2)
+{
+	behind(pod_evicted());
+	ck_assert_str_eq(stats().blocked_by, "Clock 1");
+	if (_i == 0) {
+		clocks(2 * HOUR, 0);
+	} else {
+		controller_server_date(c, wall);
+		controller_server_date(c, wall);
+	}
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+
+/* A worker that refused by the old clock was no attempt: asked again at once, whichever comes first, its word
+ * or the right time. What was written is not asked for again. */
+TEST_LOOP(a_refusal_ends_with_the_step, 0, 4)
+{
+	const bool result_first = _i & 1, written = _i & 2;
+	struct pod_facts p = pod_evicted();
+
+	wait_for_one();
+	event(&p);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	clocks(-2 * HOUR, 0);
+	run_all();
+	if (!result_first)
+		clocks(2 * HOUR, 0);
+	settle_as(written ? OUTCOME_DONE : OUTCOME_REFUSED, written ? "Evicted" : "ClockUncertain");
+	run_all();
+	if (result_first)
+		clocks(2 * HOUR, 0);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), written ? 1 : 2);
+}
+
+/* Clocks that differ by less than a second are not set: what NTP slews wakes nobody. */
+TEST(a_second_is_no_step)
+{
+	wait_for_one();
+	const uint64_t before = judged();
+
+	clocks(S, 0);
+	run_all();
+	ck_assert_uint_eq(judged(), before);
+	clocks(1, 0);
+	run_all();
+	ck_assert_uint_eq(judged(), before + 1);
+}
+
 /* Random lives: answers that were up to 900 ms on their way, Dates cut to the second, now and then an odd
  * one, sleeps, a local clock set to anything. Server time is then known to a second, and never more than that
  * ahead of the truth. */

@@ -268,6 +268,9 @@ TEST_LOOP(server_clock, 0, 8)
 	}
 	expect_result(cases[_i].reason == REASON_STUCK_TERMINATING ? OUTCOME_DONE : OUTCOME_REFUSED,
 		      cases[_i].reason, _i);
+	/* Nobody has judged the pod: soon again, and no round. */
+	if (cases[_i].reason == REASON_CLOCK_UNCERTAIN)
+		ck_assert_uint_eq(fake.result.retry_ms, 5000);
 }
 
 #define ITEM(node, pv) "{'spec':{'nodeName':'" node "','source':{'persistentVolumeName':'" pv "'}}}"
