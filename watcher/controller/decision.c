@@ -101,29 +101,29 @@ static void doubt_times(const struct cluster_state *c, const struct clock_snapsh
 }
 
 static void admit(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
-		  const struct budget *budget, struct decision *ret)
+		  const struct clock_snapshot *now, const struct budget *budget, struct decision *ret)
 {
-	const struct clock_snapshot now = cluster_clocks(c);
-
 	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
-	doubt_times(c, &now, &ret->v);
+	doubt_times(c, now, &ret->v);
 	if (ret->v.kind != VERDICT_ACT || !duty_acts(ret->v.duty))
 		return;
-	if (!escalate(c, p, &now, ret))
+	if (!escalate(c, p, now, ret))
 		return;
-	make_ask(c, p, s, &now, ret);
+	make_ask(c, p, s, now, ret);
 	ret->due = true;
-	ret->blocked = !admission_ask(c->admission, budget, &ret->ask, &now, &ret->block);
+	ret->blocked = !admission_ask(c->admission, budget, &ret->ask, now, &ret->block);
 	if (ret->blocked)
-		make_wait(&ret->v, ret->block.reason, server_of(&now, ret->block.until), ret->block.evidence);
+		make_wait(&ret->v, ret->block.reason, server_of(now, ret->block.until), ret->block.evidence);
 }
 
 void decision_make(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		   const struct budget *budget, struct decision *ret)
 {
-	judge_pod(p, c->policy, s, cluster_clocks(c).server, &ret->v);
-	admit(c, p, s, budget, ret);
+	const struct clock_snapshot now = cluster_clocks(c);
+
+	judge_pod(p, c->policy, s, now.server, &ret->v);
+	admit(c, p, s, &now, budget, ret);
 }
 
 /* -- for explain -- */
@@ -162,7 +162,7 @@ void decision_of_duty(const struct cluster_state *c, enum duty d, const struct p
 		judge_trace(d, p, c->policy, s, now.server, report, ctx, &ret->v);
 	else
 		judge_duty(d, p, c->policy, s, now.server, &ret->v);
-	admit(c, p, s, NULL, ret);
+	admit(c, p, s, &now, NULL, ret);
 	if (!report || !duty_acts(d))
 		return;
 	if (!ret->due)

@@ -142,8 +142,3 @@ uint64_t unsettled_next(const struct unsettled *u)
 {
 	return u->look_at;
 }
-
-uint32_t unsettled_count(const struct unsettled *u)
-{
-	return u->count;
-}

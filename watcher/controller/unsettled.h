@@ -29,7 +29,5 @@ void unsettled_touch(struct unsettled *u, uint64_t now);
 int unsettled_flush(struct unsettled *u, uint64_t now);
 /* When to look next; UINT64_MAX = not before unsettled_touch(). */
 uint64_t unsettled_next(const struct unsettled *u);
-/* How many are followed. */
-uint32_t unsettled_count(const struct unsettled *u);
 
 #endif
