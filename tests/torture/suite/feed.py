@@ -10,6 +10,7 @@ from harness.objects import Objects, pod_path
 
 DELETE, SCALE, EITHER, NEVER = "delete", "scale", "either", "never"     # what may happen to a thing; either: at most once
 HOURS = 2.0         # threshold of the duties that have one, seconds
+FINISH = "5s"       # when a half-deleted pod is finished: the calm is a minute
 KINDS = {"evicted": 66, "terminating": 8, "finished": 8, "pull": 2, "successor": 6, "bystander": 10}
 BYSTANDERS = ("running", "marked", "uncovered", "other-reason")
 SPACES = ("evicted", "terminating", "finished", "pull", "uncovered")
@@ -78,7 +79,7 @@ class Feed(threading.Thread):
     def config(self):
         """Of the instance that has to deal with them."""
         hours = f"{HOURS:g}s"
-        return {"deleteEvictedPod": {"enable": True, "namespaces": [self.spaces["evicted"]]},
+        return {"finishDeletionsAfter": FINISH, "deleteEvictedPod": {"enable": True, "namespaces": [self.spaces["evicted"]]},
                 "deleteTerminatingPod": {"enable": True, "namespaces": [self.spaces["terminating"]], "hours": hours},
                 "deleteFinishedPod": {"enable": True, "namespaces": [self.spaces["finished"]], "hours": hours, "includeBarePods": True},
                 "errImagePull": {"enable": True, "namespaces": [self.spaces["pull"]], "hours": hours}}
