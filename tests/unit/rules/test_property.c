@@ -150,7 +150,7 @@ static struct pod_context generate_context(void)
 				 .node_out_of_service = (enum tri)below(3),
 				 .volume_attached = (enum tri)below(3) };
 
-	s.others_pulled_at = below(2) ? s.failing_since + (int64_t)below(3) - 1 : 0;
+	s.others_pulled_at = below(2) ? time_add(s.failing_since, (int64_t)below(3) - 1) : 0;
 	s.failing = below(4) ? s.pods : (uint32_t)below(3);
 	return s;
 }
