@@ -237,8 +237,10 @@ TEST_LOOP(a_refusal_ends_with_the_step, 0, 4)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 	clocks(-2 * HOUR, 0);
 	run_all();
-	if (!result_first)
+	if (!result_first) {
 		clocks(2 * HOUR, 0);
+		run_all();
+	}
 	settle_as(written ? OUTCOME_DONE : OUTCOME_REFUSED, written ? "Evicted" : "ClockUncertain");
 	run_all();
 	if (result_first)

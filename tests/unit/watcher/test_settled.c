@@ -144,6 +144,30 @@ TEST(followed_after_a_restart)
 	settled(2, UID_2);
 }
 
+/* Nor does a namespace whose own list is refused, beside one that is complete. */
+TEST(a_namespace_out_of_step_tells_of_nobody)
+{
+	struct msg row = { .type = MSG_UNSETTLED_ROW };
+
+	msg_set(&row, unsettled_row.ns, "shop", 4);
+	msg_set(&row, unsettled_row.name, "web-1-abcde", 11);
+	msg_set(&row, unsettled_row.uid, UID_3, strlen(UID_3));
+	controller_on_msg(c, &row);
+	HEAR(SAVED_END, saved_end, { 0 });
+	controller_list(c, STR_LIT("shop"));
+	controller_list_failed(c, STR_LIT("shop"));
+	controller_list(c, STR_LIT("other"));
+	controller_sync(c, STR_LIT("other"));
+	controller_alive(c);
+	pass(1000);
+	settled(0, NULL);
+	controller_list(c, STR_LIT("shop"));
+	controller_sync(c, STR_LIT("shop"));
+	controller_alive(c);
+	pass(1000);
+	settled(1, UID_3);
+}
+
 /* The outbox is full: told when there is room. */
 TEST(told_when_there_is_room)
 {
