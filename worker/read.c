@@ -34,21 +34,33 @@ int64_t read_created(const json_t *o)
 	return rfc3339_parse(s.p, s.n, &ms) == 0 && ms > 0 ? ms : 0;
 }
 
-bool read_controller(const json_t *o, struct owner_facts *ret)
+json_t *read_controller_ref(const json_t *o)
 {
-	const json_t *refs = READ_AT(o, "metadata", "ownerReferences"), *ref;
+	const json_t *refs = READ_AT(o, "metadata", "ownerReferences");
+	json_t *ref;
 	size_t i;
 
-	json_array_foreach (refs, i, ref) {
-		if (!json_is_true(json_object_get(ref, "controller")))
-			continue;
-		*ret = (struct owner_facts){ .api_version = READ_TEXT(ref, "apiVersion"),
-					     .kind = READ_TEXT(ref, "kind"),
-					     .name = READ_TEXT(ref, "name"),
-					     .uid = READ_TEXT(ref, "uid") };
-		return true;
-	}
-	return false;
+	json_array_foreach (refs, i, ref)
+		if (json_is_true(json_object_get(ref, "controller")))
+			return ref;
+	return NULL;
+}
+
+struct owner_facts read_owner(const json_t *ref)
+{
+	return (struct owner_facts){ .api_version = READ_TEXT(ref, "apiVersion"),
+				     .kind = READ_TEXT(ref, "kind"),
+				     .name = READ_TEXT(ref, "name"),
+				     .uid = READ_TEXT(ref, "uid") };
+}
+
+bool read_controller(const json_t *o, struct owner_facts *ret)
+{
+	const json_t *ref = read_controller_ref(o);
+
+	if (ref)
+		*ret = read_owner(ref);
+	return ref;
 }
 
 enum tri read_node_ready(const json_t *node)

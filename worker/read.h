@@ -23,7 +23,11 @@ struct str read_text(const json_t *o, const char *const path[]);
 /* metadata.creationTimestamp, Unix ms; 0 when absent or garbage. */
 int64_t read_created(const json_t *o);
 
-/* The ownerReference with controller: true; false when there is none. */
+/* The ownerReference with controller: true, borrowed from o; NULL when there is none. */
+json_t *read_controller_ref(const json_t *o);
+/* What an ownerReference says; its texts are borrowed from it. */
+struct owner_facts read_owner(const json_t *ref);
+/* Both in one: false when there is none. */
 bool read_controller(const json_t *o, struct owner_facts *ret);
 
 /* Condition Ready (no: anything but "True") and taint node.kubernetes.io/out-of-service of a Node. */

@@ -15,18 +15,6 @@ bool peers_is_ours(const struct action *a, struct str uid)
 	return false;
 }
 
-/* The reference itself: it outlives the list. */
-static json_t *controller_ref(const json_t *o)
-{
-	json_t *refs = json_object_get(json_object_get(o, "metadata"), "ownerReferences"), *ref;
-	size_t i;
-
-	json_array_foreach (refs, i, ref)
-		if (json_is_true(json_object_get(ref, "controller")))
-			return ref;
-	return NULL;
-}
-
 static size_t find(const struct findings *f, struct str uid)
 {
 	size_t i = 0;
@@ -39,7 +27,7 @@ static size_t find(const struct findings *f, struct str uid)
 enum step_then peers_add(struct action *a, const json_t *pod, bool serves)
 {
 	struct findings *f = &a->found;
-	json_t *ref = controller_ref(pod);
+	json_t *ref = read_controller_ref(pod);
 	const size_t i = find(f, READ_TEXT(ref, "uid"));
 
 	if (!ref)
@@ -48,7 +36,7 @@ enum step_then peers_add(struct action *a, const json_t *pod, bool serves)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN,
 				    "its scale has no selector, and too many others are in its namespace");
 	if (i == f->n_peers)
-		f->peers[f->n_peers++] = (struct peer){ .ref = json_incref(ref) };
+		f->peers[f->n_peers++] = (struct peer){ .ref = json_incref(ref) }; /* it outlives the list */
 	f->peers[i].serves |= serves;
 	return STEP_NEXT;
 }
@@ -62,10 +50,8 @@ void peers_forget(struct findings *f)
 static enum owner_kinds_answer find_kind(struct action *a)
 {
 	struct findings *f = &a->found;
-	const json_t *ref = f->peers[f->peer].ref;
 
-	f->peer_link.ref = (struct owner_facts){ READ_TEXT(ref, "apiVersion"), READ_TEXT(ref, "kind"),
-						 READ_TEXT(ref, "name"), READ_TEXT(ref, "uid") };
+	f->peer_link.ref = read_owner(f->peers[f->peer].ref);
 	return owner_kinds_find(a->env.kinds, f->peer_link.ref.api_version, f->peer_link.ref.kind,
 				clock_boot_ms(), &f->peer_link.kind);
 }
@@ -154,7 +140,7 @@ static enum step_then ascend(struct action *a, json_t *ref)
 enum step_then take_peer(struct action *a, const struct step_reply *reply)
 {
 	struct findings *f = &a->found;
-	json_t *ref = reply->json ? controller_ref(reply->json) : NULL;
+	json_t *ref = reply->json ? read_controller_ref(reply->json) : NULL;
 
 	if (!reply->json && reply->status != 404)
 		return unreadable(a);
