@@ -195,3 +195,27 @@ struct verdict expect(struct verdict v, enum verdict_kind kind, enum reason reas
 		      reason_code(v.reason), v.evidence);
 	return v;
 }
+
+void finishes_half_deleted(enum duty d, struct pod_facts p, enum reason reason)
+{
+	const struct pod_context s = live();
+	struct verdict v;
+
+	p.deletion = NOW - FINISH;
+	p.grace_s = 0;
+	v = EXPECT(judge_one(d, &p, s, NOW), WAIT, BEING_DELETED);
+	ck_assert_int_eq(v.at_ms, NOW + 1);
+	p.deletion--;
+	v = expect(judge_one(d, &p, s, NOW), VERDICT_ACT, reason, __LINE__);
+	ck_assert_ptr_nonnull(strstr(v.evidence, "half-deleted for 1m"));
+	p.grace_s = 1;
+	EXPECT(judge_one(d, &p, s, NOW), NONE, BEING_DELETED);
+	p.grace_s = -1;
+	EXPECT(judge_one(d, &p, s, NOW), NONE, BEING_DELETED);
+	p.grace_s = 0;
+	p.n_finalizers = 1;
+	EXPECT(judge_one(d, &p, s, NOW), NONE, BEING_DELETED);
+	p.n_finalizers = 0;
+	policy.finish_ms = 10 * HOUR;
+	EXPECT(judge_one(d, &p, s, NOW), WAIT, BEING_DELETED);
+}

@@ -52,6 +52,9 @@ struct pod_context live(void); /* STAGE_LIVE, nothing else is known */
 struct verdict judge_one(enum duty d, const struct pod_facts *p, struct pod_context s, int64_t now);
 /* Returns v. */
 struct verdict expect(struct verdict v, enum verdict_kind kind, enum reason reason, int line);
+/* A DELETE that was cut off leaves p marked at grace 0: duty d finishes it, by whom it was marked does not
+ * matter. What has a grace or is held by a finalizer is somebody's who is at it. */
+void finishes_half_deleted(enum duty d, struct pod_facts p, enum reason reason);
 #define EXPECT(v, kind, reason) expect(v, VERDICT_##kind, REASON_##reason, __LINE__)
 
 #endif

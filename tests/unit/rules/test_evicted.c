@@ -70,30 +70,9 @@ TEST(a_stale_ready_condition_says_nothing)
 	EXPECT(judge(&p), ACT, EVICTED);
 }
 
-/* A DELETE that was cut off leaves it marked at grace 0: finished, by whom it was marked does not matter.
- * What has a grace or is held by a finalizer is somebody's who is at it. */
 TEST(half_deleted_is_finished)
 {
-	struct pod_facts p = pod_evicted();
-	struct verdict v;
-
-	p.deletion = NOW - FINISH;
-	p.grace_s = 0;
-	v = EXPECT(judge(&p), WAIT, BEING_DELETED);
-	ck_assert_int_eq(v.at_ms, NOW + 1);
-	p.deletion--;
-	v = EXPECT(judge(&p), ACT, EVICTED);
-	ck_assert_ptr_nonnull(strstr(v.evidence, "half-deleted for 1m"));
-	p.grace_s = 1;
-	EXPECT(judge(&p), NONE, BEING_DELETED);
-	p.grace_s = -1;
-	EXPECT(judge(&p), NONE, BEING_DELETED);
-	p.grace_s = 0;
-	p.n_finalizers = 1;
-	EXPECT(judge(&p), NONE, BEING_DELETED);
-	p.n_finalizers = 0;
-	policy.finish_ms = 10 * HOUR;
-	EXPECT(judge(&p), WAIT, BEING_DELETED);
+	finishes_half_deleted(DUTY_EVICTED, pod_evicted(), REASON_EVICTED);
 }
 
 TEST(guards)
