@@ -26,7 +26,7 @@ static const uint8_t early[OUTCOME__MAX] = { [OUTCOME_REFUSED] = 1, [OUTCOME_CON
 struct nomination {
 	uint64_t zero_since,
 		zero_heard; /* it wants no pods: since when, and when that was heard last; 0 = not */
-	uint64_t until;     /*: of the wait, or when an open one is asked for again */
+	uint64_t until;     /* of the wait, or when an open one is asked for again */
 	uint32_t h, group, rv_hash;
 	uint8_t rounds;                     /* nominations that ended without an end to the state */
 	uint8_t early;                      /* a change of the pod ends the wait */
