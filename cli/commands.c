@@ -67,7 +67,7 @@ static const struct command commands[] = {
 	  .options = { ONLY_NAMESPACE, ONLY_DUTY, { OPTION_CLUSTER, "only this cluster" }, SHOWS },
 	  .notes = "The watchers judge as they always do. For what is due now a worker reads and judges "
 		   "live, and stops\n"
-		   "before the write.\n",
+		   "before the write. The newest refusal of the last day is shown beside it.\n",
 	  .run = command_plan },
 	{ .name = "pause",
 	  .usage = "[DUTY] [CLUSTER] [options]",
@@ -111,6 +111,9 @@ static const struct command commands[] = {
 		       { OPTION_NOW, "with -f: the time to judge at (RFC 3339)" },
 		       { OPTION_FAILING_SINCE, "with -f: when the pull failure was first seen" },
 		       SHOWS },
+	  .notes = "What the cache says is due, a worker reads and judges live, and its word is the "
+		   "verdict: `unclear` when\n"
+		   "none answers. The newest refusal of the last day is shown beside it.\n",
 	  .max_args = 1,
 	  .run = command_explain },
 	{ .name = "reload",

@@ -1,5 +1,6 @@
 /* explain.c - `explain`: why a pod or workload is acted on, or why not; verdicts and checks are collected and
- * printed alike for a live object and for a file. */
+ * printed alike for a live object and for a file. A watcher judges from its cache; what it says would be
+ * done now, a worker then judges live, and the worker's word is the verdict that is printed. */
 // SPDX-License-Identifier: Apache-2.0
 #include <jansson.h>
 #include <stdio.h>
@@ -7,24 +8,42 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/explain_file.h"
+#include "cli/live.h"
 #include "cli/output.h"
 #include "cli/table.h"
 
 struct row {
 	char pod[320];
 	struct msg_ctl_explain_row r; /* r.rule "": a verdict */
+	size_t live;                  /* of a verdict: 1 + its place among the live rows; 0 = none */
 };
 
 struct explain_report {
 	struct row *rows;
 	size_t n;
+	struct live live;
 };
+
+/* An answer of the watcher may take this long. */
+#define ASK_MS UINT64_C(10000)
+/* And one of a worker; after 10 s the supervisor says that there is none. */
+#define DRY_RUN_MS UINT64_C(12000)
+/* --watch asks the workers again after this time, though the cache says the same. */
+#define LIVE_AGAIN_MS UINT64_C(10000)
+
+static void report_done(struct explain_report *e)
+{
+	live_done(&e->live);
+	free(e->rows);
+	*e = (struct explain_report){ 0 };
+}
 
 void explain_add(struct explain_report *e, const char *pod, const struct msg_ctl_explain_row *row)
 {
@@ -34,8 +53,8 @@ void explain_add(struct explain_report *e, const char *pod, const struct msg_ctl
 	e->n++;
 }
 
-/* Both say the same. */
-static bool is_same(const struct explain_report *a, const struct explain_report *b)
+/* Both caches say the same. */
+static bool is_same_cache(const struct explain_report *a, const struct explain_report *b)
 {
 	if (a->n != b->n)
 		return false;
@@ -45,6 +64,71 @@ static bool is_same(const struct explain_report *a, const struct explain_report 
 		if (x->duty != y->duty || x->verdict != y->verdict || x->until != y->until ||
 		    x->holds != y->holds || strcmp(a->rows[i].pod, b->rows[i].pod) != 0 ||
 		    strcmp(x->reason, y->reason) != 0 || strcmp(x->evidence, y->evidence) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* -- the verdict that is printed -- */
+
+struct told {
+	const char *verdict, *reason, *facts;
+	enum table_color color;
+	int64_t until;
+};
+
+static const struct live_row *live_of(const struct explain_report *e, const struct row *row)
+{
+	return row->live ? &e->live.v[row->live - 1] : NULL;
+}
+
+static struct told cache_told(const struct msg_ctl_explain_row *r)
+{
+	static const enum table_color colors[] = { [VERDICT_NONE] = COLOR_DIM,
+						   [VERDICT_WAIT] = COLOR_WARN,
+						   [VERDICT_ACT] = COLOR_GOOD,
+						   [VERDICT_REFUSE] = COLOR_BAD };
+
+	return (struct told){ verdict_kind_name((enum verdict_kind)r->verdict), r->reason, r->evidence,
+			      colors[r->verdict], r->until };
+}
+
+/* The worker's word, where it differs from the cache's. */
+static struct told told_of(const struct explain_report *e, const struct row *row)
+{
+	static const struct {
+		const char *verdict;
+		enum table_color color;
+	} live[OUTCOME__MAX] = { [OUTCOME_GONE] = { "none", COLOR_DIM },
+				 [OUTCOME_REFUSED] = { "refuse", COLOR_BAD },
+				 [OUTCOME_FORBIDDEN] = { "refuse", COLOR_BAD },
+				 [OUTCOME_ANNOUNCED] = { "wait", COLOR_WARN } };
+	const struct live_row *l = live_of(e, row);
+	struct told t = cache_told(&row->r);
+
+	if (l && live_was_declined(l)) {
+		t = (struct told){ live[l->dry_run.outcome].verdict, l->dry_run.reason, l->dry_run.detail,
+				   live[l->dry_run.outcome].color, 0 };
+	} else if (l && l->dry_run.id == 0 && row->r.verdict == VERDICT_ACT) {
+		t.verdict = NULL;
+		t.facts = "no worker answered in time; so says the cache alone";
+	}
+	if (!t.verdict) {
+		t.verdict = "unclear";
+		t.color = COLOR_BAD;
+	}
+	return t;
+}
+
+/* Both say the same, after the workers were asked. */
+static bool is_same(const struct explain_report *a, const struct explain_report *b)
+{
+	if (!is_same_cache(a, b) || a->live.n != b->live.n)
+		return false;
+	for (size_t i = 0; i < a->n; i++) {
+		const struct told x = told_of(a, &a->rows[i]), y = told_of(b, &b->rows[i]);
+
+		if (strcmp(x.verdict, y.verdict) != 0 || strcmp(x.reason, y.reason) != 0)
 			return false;
 	}
 	return true;
@@ -60,15 +144,31 @@ static const char *result_of(const struct msg_ctl_explain_row *r)
 
 /* -- JSON -- */
 
-static json_t *verdict_json(const struct row *row)
+/* What the worker said, null when none was asked; answered: false where none did. */
+static json_t *live_json(const struct row *row, const struct live_row *l)
 {
-	const struct msg_ctl_explain_row *r = &row->r;
+	const struct msg_ctl_dry_run_result *d = l ? &l->dry_run : NULL;
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "pod", row->pod, "duty",
-			 duty_name((enum duty)r->duty), "verdict",
-			 verdict_kind_name((enum verdict_kind)r->verdict), "reason", r->reason, "sentence",
-			 output_sentence(r->reason), "remedy", output_remedy(r->reason), "evidence",
-			 r->evidence, "until", output_json_time(r->until));
+	if (!l || !live_is_due(l))
+		return json_null();
+	return json_pack("{s:b, s:s?, s:s?, s:s?, s:s?, s:s?, s:s?, s:s, s:s}", "answered", d->id != 0,
+			 "outcome", d->id ? outcome_name((enum outcome)d->outcome) : NULL, "reason",
+			 d->id ? d->reason : NULL, "detail", d->id ? d->detail : NULL, "evidence",
+			 d->id ? d->evidence : NULL, "target", d->id ? d->target : NULL, "request",
+			 d->id ? d->request : NULL, "cacheVerdict",
+			 verdict_kind_name((enum verdict_kind)row->r.verdict), "cacheReason", row->r.reason);
+}
+
+static json_t *verdict_json(const struct explain_report *e, const struct row *row)
+{
+	const struct live_row *l = live_of(e, row);
+	const struct told t = told_of(e, row);
+
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "pod", row->pod, "duty",
+			 duty_name((enum duty)row->r.duty), "verdict", t.verdict, "reason", t.reason,
+			 "sentence", output_sentence(t.reason), "remedy", output_remedy(t.reason), "evidence",
+			 t.facts, "until", output_json_time(t.until), "live", live_json(row, l),
+			 "lastRefusal", l ? live_refusal_json(l) : json_null());
 }
 
 static void print_json(const struct explain_report *e)
@@ -77,7 +177,7 @@ static void print_json(const struct explain_report *e)
 
 	for (size_t i = 0; i < e->n; i++) {
 		const struct msg_ctl_explain_row *r = &e->rows[i].r;
-		json_t *verdict = r->rule[0] ? NULL : verdict_json(&e->rows[i]);
+		json_t *verdict = r->rule[0] ? NULL : verdict_json(e, &e->rows[i]);
 
 		if (verdict)
 			json_array_append_new(root, verdict);
@@ -106,24 +206,32 @@ static void add_rule(struct table *t, const struct row *row)
 	table_add(t, r->holds == TRI_UNKNOWN ? COLOR_DIM : COLOR_NONE, "%s", r->evidence);
 }
 
-static void add_verdict(struct table *t, const struct row *row)
+static void add_verdict(struct table *t, const struct explain_report *e, const struct row *row)
 {
-	static const enum table_color colors[] = { [VERDICT_NONE] = COLOR_DIM,
-						   [VERDICT_WAIT] = COLOR_WARN,
-						   [VERDICT_ACT] = COLOR_GOOD,
-						   [VERDICT_REFUSE] = COLOR_BAD };
-	const struct msg_ctl_explain_row *r = &row->r;
-	char until[RFC3339_MAX] = "-";
+	const struct live_row *l = live_of(e, row);
+	const struct told told = told_of(e, row);
+	char until[RFC3339_MAX] = "-", refused[LIVE_REFUSAL_MAX] = "";
 
-	if (r->until)
-		rfc3339_format(r->until, false, until);
+	if (told.until)
+		rfc3339_format(told.until, false, until);
 	table_add(t, COLOR_NONE, "%s", row->pod);
-	table_add(t, COLOR_NONE, "%s", duty_name((enum duty)r->duty));
-	table_add(t, colors[r->verdict], "%s", verdict_kind_name((enum verdict_kind)r->verdict));
-	table_add(t, COLOR_NONE, "%s", r->reason);
+	table_add(t, COLOR_NONE, "%s", duty_name((enum duty)row->r.duty));
+	table_add(t, told.color, "%s", told.verdict);
+	table_add(t, COLOR_NONE, "%s", told.reason);
 	table_add(t, COLOR_NONE, "%s", until);
-	table_add(t, COLOR_NONE, "%s%s%s", output_sentence(r->reason), r->evidence[0] ? ": " : "",
-		  r->evidence);
+	table_add(t, COLOR_NONE, "%s%s%s%s", output_sentence(told.reason), told.facts[0] ? ": " : "",
+		  told.facts, l ? live_refusal_text(l, refused) : refused);
+}
+
+static void print_remedies(const struct explain_report *e)
+{
+	for (size_t i = 0; i < e->n; i++) {
+		const struct msg_ctl_explain_row *r = &e->rows[i].r;
+
+		if (!r->rule[0] && r->verdict == VERDICT_REFUSE && output_remedy(r->reason)[0])
+			printf("%s: %s: %s\n", e->rows[i].pod, r->reason, output_remedy(r->reason));
+	}
+	live_print_remedies(&e->live);
 }
 
 static void print_tables(const struct explain_report *e)
@@ -139,7 +247,7 @@ static void print_tables(const struct explain_report *e)
 			add_rule(rules, &e->rows[i]);
 			any_rule = true;
 		} else {
-			add_verdict(verdicts, &e->rows[i]);
+			add_verdict(verdicts, e, &e->rows[i]);
 		}
 	table_print(verdicts, stdout, color);
 	if (any_rule) {
@@ -148,12 +256,7 @@ static void print_tables(const struct explain_report *e)
 	}
 	table_free(&verdicts);
 	table_free(&rules);
-	for (size_t i = 0; i < e->n; i++) {
-		const struct msg_ctl_explain_row *r = &e->rows[i].r;
-
-		if (!r->rule[0] && r->verdict == VERDICT_REFUSE && output_remedy(r->reason)[0])
-			printf("%s: %s: %s\n", e->rows[i].pod, r->reason, output_remedy(r->reason));
-	}
+	print_remedies(e);
 }
 
 /* -- the running instance -- */
@@ -171,13 +274,17 @@ static void on_row(void *ctx, const struct msg *m)
 	const struct question *q = ctx;
 	char pod[320];
 
+	if (m->type == MSG_CTL_PLAN_ROW && q->into->n > 0) { /* the object that the verdict is about */
+		live_add(&q->into->live, &m->u.ctl_plan_row);
+		q->into->rows[q->into->n - 1].live = q->into->live.n;
+	}
 	if (m->type != MSG_CTL_EXPLAIN_ROW)
 		return;
 	(void)snprintf(pod, sizeof(pod), "%.*s/%s", (int)q->ns, q->object, r->pod);
 	explain_add(q->into, r->pod[0] ? pod : q->object, r);
 }
 
-static int ask(const struct options *o, struct explain_report *into)
+static int ask(const struct options *o, struct ctl *c, struct explain_report *into)
 {
 	const char *object = o->args[0];
 	struct msg request = { .type = MSG_CTL_EXPLAIN, .u.ctl_explain = { .rules = o->rules } };
@@ -187,34 +294,71 @@ static int ask(const struct options *o, struct explain_report *into)
 	msg_set(&request, ctl_explain.name, object + q.ns + 1, strlen(object + q.ns + 1));
 	if (o->cluster)
 		msg_set(&request, ctl_explain.cluster_name, o->cluster, strlen(o->cluster));
-	return ctl_ask(o->socket, &request, 10000, on_row, &q);
+	return ctl_request(c, &request, ASK_MS, on_row, &q);
 }
 
 /* -- the command -- */
+
+/* Workers and the history; what they do not answer stands as unclear, which is no error. */
+static void ask_live(const struct options *o, struct ctl *c, struct explain_report *r)
+{
+	const char *object = o->args[0];
+	char ns[64];
+
+	(void)snprintf(ns, sizeof(ns), "%.*s", (int)strcspn(object, "/"), object);
+	live_find_refusals(&r->live, c, ns);
+	(void)live_ask_workers(&r->live, c, DRY_RUN_MS);
+}
+
+/* Into r, unless the cache says what last said and the workers were asked a moment ago. */
+static int take(const struct options *o, const struct explain_report *last, bool again, uint64_t *asked_ms,
+		struct explain_report *r)
+{
+	struct ctl *c = NULL;
+
+	if (o->file)
+		return explain_file(o, r);
+	int code = ctl_open(o->socket, &c);
+
+	if (code == EXIT_CODE_OK)
+		code = ask(o, c, r);
+	if (code == EXIT_CODE_OK &&
+	    (!again || !is_same_cache(r, last) || clock_boot_ms() - *asked_ms >= LIVE_AGAIN_MS)) {
+		ask_live(o, c, r);
+		*asked_ms = clock_boot_ms();
+	} else {
+		report_done(r);
+	}
+	ctl_close(&c);
+	return code;
+}
 
 /* Once; or again whenever the answer changes, until it is interrupted, or object or instance is gone. */
 static int explain(const struct options *o)
 {
 	struct explain_report last = { 0 };
+	uint64_t asked_ms = 0;
 	int code;
 
 	for (bool again = false;; again = true) {
 		struct explain_report r = { 0 };
 
-		code = o->file ? explain_file(o, &r) : ask(o, &r);
-		if (code == EXIT_CODE_OK && (!again || !is_same(&r, &last))) {
+		code = take(o, &last, again, &asked_ms, &r);
+		if (code == EXIT_CODE_OK && (!again || (r.n > 0 && !is_same(&r, &last)))) {
 			if (again && o->output != OUTPUT_JSON)
 				printf("\n");
 			(o->output == OUTPUT_JSON ? print_json : print_tables)(&r);
 			(void)fflush(stdout);
 		}
-		free(last.rows);
-		last = r;
+		if (r.n > 0) {
+			report_done(&last);
+			last = r;
+		}
 		if (code != EXIT_CODE_OK || !o->watch)
 			break;
 		(void)sleep(1);
 	}
-	free(last.rows);
+	report_done(&last);
 	return code;
 }
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -15,28 +14,21 @@
 #include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
+#include "cli/live.h"
 #include "cli/output.h"
 #include "cli/table.h"
 #include "model/duties.h"
 
-/* Questions to workers under way at once: enough that no worker waits for this program. */
-#define WINDOW 64u
 /* A worker that takes longer than 30 s is killed, and says so. */
 #define DRY_RUN_MS UINT64_C(120000)
 #define ASK_MS     UINT64_C(60000)
-
-struct plan_row {
-	struct msg_ctl_plan_row row;
-	struct msg_ctl_dry_run_result dry_run; /* id 0: no worker was asked */
-};
 
 struct plan {
 	char clusters[CLUSTERS_MAX][64]; /* names by index */
 	uint64_t n_clusters;
 	bool observe;
 	int64_t taken_ms;
-	struct plan_row *v;
-	size_t n;
+	struct live rows;
 };
 
 enum plan_when {
@@ -64,22 +56,9 @@ static enum plan_when dry_run_when(const struct msg_ctl_dry_run_result *t)
 	return table[t->outcome];
 }
 
-/* Would be written now, if at all but for an operator's pause: a worker is asked. */
-static bool is_due(const struct plan_row *r)
+static enum plan_when when_of(const struct live_row *r)
 {
-	return r->row.verdict == VERDICT_ACT ||
-	       (r->row.verdict == VERDICT_WAIT && strcmp(r->row.reason, "Paused") == 0);
-}
-
-/* A worker was asked and said no. */
-static bool was_declined(const struct plan_row *r)
-{
-	return r->dry_run.id && r->dry_run.outcome != OUTCOME_WOULD;
-}
-
-static enum plan_when when_of(const struct plan_row *r)
-{
-	if (was_declined(r))
+	if (live_was_declined(r))
 		return dry_run_when(&r->dry_run);
 	if (r->row.verdict == VERDICT_ACT)
 		return r->dry_run.id ? PLAN_NOW : PLAN_UNCLEAR;
@@ -88,15 +67,15 @@ static enum plan_when when_of(const struct plan_row *r)
 	return reason_find(r->row.reason)->class == CLASS_BLOCKED ? PLAN_BLOCKED : PLAN_LATER;
 }
 
-static const char *reason_of(const struct plan_row *r)
+static const char *reason_of(const struct live_row *r)
 {
-	return was_declined(r) ? r->dry_run.reason : r->row.reason;
+	return live_was_declined(r) ? r->dry_run.reason : r->row.reason;
 }
 
 /* Order for people: what is done first comes first. */
 static int compare(const void *a, const void *b)
 {
-	const struct plan_row *x = a, *y = b;
+	const struct live_row *x = a, *y = b;
 	const int w = (int)when_of(x) - (int)when_of(y);
 
 	if (w != 0)
@@ -117,19 +96,19 @@ typedef size_t counts[DUTY__MAX][PLAN__MAX];
 static void count(const struct plan *p, counts ret)
 {
 	memset(ret, 0, sizeof(counts));
-	for (size_t i = 0; i < p->n; i++)
-		ret[p->v[i].row.duty][when_of(&p->v[i])]++;
+	for (size_t i = 0; i < p->rows.n; i++)
+		ret[p->rows.v[i].row.duty][when_of(&p->rows.v[i])]++;
 }
 
 /* -- JSON -- */
 
-static json_t *row_json(const struct plan *p, const struct plan_row *r)
+static json_t *row_json(const struct plan *p, const struct live_row *r)
 {
 	const struct msg_ctl_dry_run_result *asked = r->dry_run.id ? &r->dry_run : NULL;
 	const char *reason = reason_of(r);
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:s?, "
-			 "s:s?, s:s?, s:o, s:s?, s:s?}",
+			 "s:s?, s:s?, s:o, s:s?, s:s?, s:o}",
 			 "when", when_names[when_of(r)], "cluster", p->clusters[r->row.cluster], "duty",
 			 duty_name((enum duty)r->row.duty), "namespace", r->row.ns, "pod", r->row.name, "uid",
 			 r->row.uid, "at", output_json_time(r->row.until), "action",
@@ -139,7 +118,8 @@ static json_t *row_json(const struct plan *p, const struct plan_row *r)
 			 (json_int_t)r->row.reverts, "target", asked ? asked->target : NULL, "targetUid",
 			 asked ? asked->target_uid : NULL, "request", asked ? asked->request : NULL,
 			 "replicas", output_json_replicas(asked ? asked->replicas : -1), "detail",
-			 asked ? asked->detail : NULL, "liveEvidence", asked ? asked->evidence : NULL);
+			 asked ? asked->detail : NULL, "liveEvidence", asked ? asked->evidence : NULL,
+			 "lastRefusal", live_refusal_json(r));
 }
 
 static json_t *counts_json(const struct plan *p)
@@ -165,8 +145,8 @@ static void print_json(const struct plan *p)
 {
 	json_t *rows = json_array();
 
-	for (size_t i = 0; i < p->n; i++)
-		json_array_append_new(rows, row_json(p, &p->v[i]));
+	for (size_t i = 0; i < p->rows.n; i++)
+		json_array_append_new(rows, row_json(p, &p->rows.v[i]));
 	output_json(json_pack("{s:o, s:s, s:o, s:o}", "takenAt", output_json_time(p->taken_ms), "mode",
 			      p->observe ? "observe" : "enforce", "counts", counts_json(p), "rows", rows));
 }
@@ -195,13 +175,15 @@ static void print_counts(const struct plan *p)
 	table_free(&t);
 }
 
-static void add_why(struct table *t, const struct plan_row *r)
+static void add_why(struct table *t, const struct live_row *r)
 {
-	const bool other = was_declined(r);
+	const bool other = live_was_declined(r);
+	char refused[LIVE_REFUSAL_MAX];
 	const char *facts = other ? r->dry_run.detail : r->row.evidence;
 	const char *say = output_sentence(reason_of(r));
 
-	table_add(t, COLOR_NONE, "%s%s%s", say, say[0] && facts[0] ? ": " : "", facts);
+	table_add(t, COLOR_NONE, "%s%s%s%s", say, say[0] && facts[0] ? ": " : "", facts,
+		  live_refusal_text(r, refused));
 }
 
 static void print_rows(const struct plan *p, bool wide)
@@ -212,8 +194,8 @@ static void print_rows(const struct plan *p, bool wide)
 							    COLOR_BAD,  COLOR_DIM,  COLOR_BAD };
 	struct table *t = table_new(headers, wide ? 8 : 7);
 
-	for (size_t i = 0; i < p->n; i++) {
-		const struct plan_row *r = &p->v[i];
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const struct live_row *r = &p->rows.v[i];
 		const enum plan_when w = when_of(r);
 		char until[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
@@ -243,12 +225,13 @@ static void print_text(const struct plan *p, bool wide)
 	if (p->observe)
 		printf("mode: observe: nothing of this is written\n\n");
 	print_counts(p);
-	if (p->n == 0) {
+	if (p->rows.n == 0) {
 		printf("\nnothing is due, and nothing will be as things are\n");
 		return;
 	}
 	printf("\n");
 	print_rows(p, wide);
+	live_print_remedies(&p->rows);
 }
 
 /* -- the clusters -- */
@@ -274,8 +257,7 @@ static void on_plan_row(void *ctx, const struct msg *m)
 
 	if (m->type != MSG_CTL_PLAN_ROW || m->u.ctl_plan_row.cluster >= p->n_clusters)
 		return;
-	p->v = xreallocarray(p->v, p->n + 1, sizeof(*p->v));
-	p->v[p->n++] = (struct plan_row){ .row = m->u.ctl_plan_row };
+	live_add(&p->rows, &m->u.ctl_plan_row);
 }
 
 static int ask_watchers(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
@@ -298,67 +280,6 @@ static int ask_watchers(struct ctl *c, const struct msg *request, const char *cl
 	return EXIT_CODE_USAGE;
 }
 
-/* -- the workers -- */
-
-static void progress(size_t done, size_t all)
-{
-	if (isatty(STDERR_FILENO))
-		(void)fprintf(stderr, "\rasking workers: %zu of %zu%s", done, all, done == all ? "\n" : "");
-}
-
-static int take_answer(struct ctl *c, struct plan *p)
-{
-	struct msg m;
-
-	for (;;) {
-		const int code = ctl_recv(c, DRY_RUN_MS, &m);
-
-		if (code != EXIT_CODE_OK)
-			return code;
-		if (m.type == MSG_CTL_END && m.u.ctl_end.code != EXIT_CODE_OK) {
-			(void)fprintf(stderr, "ops-pod-cleaner: %s\n", m.u.ctl_end.text);
-			return (int)m.u.ctl_end.code;
-		}
-		if (m.type != MSG_CTL_DRY_RUN_RESULT || m.u.ctl_dry_run_result.id == 0 ||
-		    m.u.ctl_dry_run_result.id > p->n)
-			continue;
-		p->v[m.u.ctl_dry_run_result.id - 1].dry_run = m.u.ctl_dry_run_result;
-		return EXIT_CODE_OK;
-	}
-}
-
-static int send_question(struct ctl *c, const struct plan *p, size_t i)
-{
-	const struct msg row = { .type = MSG_CTL_PLAN_ROW, .u.ctl_plan_row = p->v[i].row };
-	struct msg m = { .type = MSG_CTL_DRY_RUN };
-
-	msg_copy_fields(&m, &row);
-	m.u.ctl_dry_run.conn = 0;
-	m.u.ctl_dry_run.id = i + 1;
-	return ctl_send(c, &m);
-}
-
-static int ask_workers(struct ctl *c, struct plan *p)
-{
-	size_t all = 0, asked = 0, done = 0, next = 0;
-	int code = EXIT_CODE_OK;
-
-	for (size_t i = 0; i < p->n; i++)
-		all += is_due(&p->v[i]);
-	while (code == EXIT_CODE_OK && done < all) {
-		if (asked == all || asked - done == WINDOW) {
-			code = take_answer(c, p);
-			progress(++done, all);
-			continue;
-		}
-		while (!is_due(&p->v[next]))
-			next++;
-		code = send_question(c, p, next++);
-		asked++;
-	}
-	return code;
-}
-
 /* -- the command -- */
 
 static int take(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
@@ -368,7 +289,10 @@ static int take(struct ctl *c, const struct msg *request, const char *cluster, s
 
 	if (code == EXIT_CODE_OK)
 		code = ask_watchers(c, request, cluster, p);
-	return code == EXIT_CODE_OK ? ask_workers(c, p) : code;
+	if (code != EXIT_CODE_OK)
+		return code;
+	live_find_refusals(&p->rows, c, request->u.ctl_plan.ns);
+	return live_ask_workers(&p->rows, c, DRY_RUN_MS);
 }
 
 int command_plan(const struct options *o)
@@ -385,13 +309,13 @@ int command_plan(const struct options *o)
 	if (code == EXIT_CODE_OK)
 		code = take(ctl, &request, o->cluster, p);
 	ctl_close(&ctl);
-	if (p->n > 0)
-		qsort(p->v, p->n, sizeof(p->v[0]), compare);
+	if (p->rows.n > 0)
+		qsort(p->rows.v, p->rows.n, sizeof(p->rows.v[0]), compare);
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(p);
 	else if (code == EXIT_CODE_OK)
 		print_text(p, o->output == OUTPUT_WIDE);
-	free(p->v);
+	live_done(&p->rows);
 	free(p);
 	return code;
 }

@@ -100,6 +100,27 @@ static struct str workload_name(const struct pod_facts *p)
 	return name;
 }
 
+/* -- what a plan holds -- */
+
+static bool is_planned(const struct decision *d)
+{
+	return d->v.kind == VERDICT_ACT || d->v.kind == VERDICT_REFUSE || d->blocked ||
+	       (d->v.kind == VERDICT_WAIT && d->v.at_ms > 0);
+}
+
+static void make_plan_row(const struct questions *q, uint64_t conn, const struct pod_facts *p,
+			  const struct pod_context *s, const struct decision *d, struct msg *ret)
+{
+	struct msg object = { .type = MSG_NOMINATE };
+
+	*ret = (struct msg){ .type = MSG_CTL_PLAN_ROW };
+	decision_fill(q->cluster, p, s, d, &object);
+	msg_copy_fields(ret, &object);
+	ret->u.ctl_plan_row.conn = conn;
+	ret->u.ctl_plan_row.verdict = d->v.kind;
+	ret->u.ctl_plan_row.until = d->v.at_ms > 0 ? d->v.at_ms : 0;
+}
+
 /* -- explain -- */
 
 static bool is_workload(const struct pod_facts *p, struct str name)
@@ -143,17 +164,22 @@ struct pass {
 	int at, r;
 };
 
-static void send_ctl_explain_row(struct pass *p, struct msg *m, enum reason reason, const char *evidence)
+static void send_row(struct pass *p, const struct msg *m)
 {
 	if (p->r < 0 || p->at++ < p->q->row)
 		return;
+	p->r = outbox_send(p->q->out, m);
+	p->q->row += p->r == 0;
+}
+
+static void send_ctl_explain_row(struct pass *p, struct msg *m, enum reason reason, const char *evidence)
+{
 	m->u.ctl_explain_row.conn = p->asked->u.ctl_explain.conn;
 	if (p->q->workload)
 		msg_set(m, ctl_explain_row.pod, p->pod->name.p, p->pod->name.n);
 	msg_set(m, ctl_explain_row.reason, reason_code(reason), strlen(reason_code(reason)));
 	msg_set(m, ctl_explain_row.evidence, evidence, strlen(evidence));
-	p->r = outbox_send(p->q->out, m);
-	p->q->row += p->r == 0;
+	send_row(p, m);
 }
 
 static void verdict_row(struct pass *p, const struct verdict *v)
@@ -187,6 +213,7 @@ static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)
 	struct pod_facts pod;
 	struct decision d;
 	struct pass p = { .q = q, .asked = asked, .pod = &pod };
+	struct msg m;
 
 	if (!store_has(q->cluster->store, h))
 		return 0;
@@ -195,6 +222,10 @@ static int explain_pod(struct questions *q, const struct msg *asked, uint32_t h)
 	for (enum duty duty = 0; p.r == 0 && duty < DUTY__MAX; duty++) {
 		decision_of_duty(q->cluster, duty, &pod, &s, NULL, NULL, &d);
 		verdict_row(&p, &d.v);
+		if (duty_acts(duty) && is_planned(&d)) { /* a worker may be asked about it */
+			make_plan_row(q, asked->u.ctl_explain.conn, &pod, &s, &d, &m);
+			send_row(&p, &m);
+		}
 		if (asked->u.ctl_explain.rules)
 			decision_of_duty(q->cluster, duty, &pod, &s, check_row, &p, &d);
 	}
@@ -219,14 +250,6 @@ static int explain_end(struct questions *q, const struct msg *asked)
 
 /* -- plan -- */
 
-static bool is_asked_for(const struct msg_ctl_plan *asked, const struct decision *d)
-{
-	if (asked->duty >= 0 && (int64_t)d->v.duty != asked->duty)
-		return false;
-	return d->v.kind == VERDICT_ACT || d->v.kind == VERDICT_REFUSE || d->blocked ||
-	       (d->v.kind == VERDICT_WAIT && d->v.at_ms > 0);
-}
-
 /* What a row is sent once for: the action key with duty and verdict. */
 static struct str key_of_row(const struct msg_ctl_plan_row *row, char buf[static 80])
 {
@@ -242,7 +265,7 @@ static int plan_pod(struct questions *q, const struct msg *asked, uint32_t h)
 {
 	const struct msg_ctl_plan *plan = &asked->u.ctl_plan;
 	const struct cluster_state *c = q->cluster;
-	struct msg m = { .type = MSG_CTL_PLAN_ROW }, object = { .type = MSG_NOMINATE };
+	struct msg m;
 	struct pod_context s;
 	struct pod_facts pod;
 	struct decision d;
@@ -259,13 +282,9 @@ static int plan_pod(struct questions *q, const struct msg *asked, uint32_t h)
 	store_get(c->store, h, &pod);
 	cluster_context(c, h, &pod, &s);
 	decision_make(c, &pod, &s, q->budget, &d);
-	if (!is_asked_for(plan, &d))
+	if (!is_planned(&d) || (plan->duty >= 0 && (int64_t)d.v.duty != plan->duty))
 		return 0;
-	decision_fill(c, &pod, &s, &d, &object);
-	msg_copy_fields(&m, &object);
-	m.u.ctl_plan_row.conn = plan->conn;
-	m.u.ctl_plan_row.verdict = d.v.kind;
-	m.u.ctl_plan_row.until = d.v.at_ms > 0 ? d.v.at_ms : 0;
+	make_plan_row(q, plan->conn, &pod, &s, &d, &m);
 	key = key_of_row(&m.u.ctl_plan_row, buf);
 	if (intern_find(q->sent, key))
 		return 0;

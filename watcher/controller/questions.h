@@ -21,14 +21,14 @@ void questions_free(struct questions **q);
 /* Takes a question in; false = the message is none. It is
  *   CTL_EXPLAIN  what each duty says about one pod of the cache, or about every pod of a workload: for each
  *                pod and duty a CTL_EXPLAIN_ROW with the verdict (an ACT that a guard blocks is a WAIT with
- *                that reason) and, when `rules` was asked for, one for each check and then each guard; then
- *                CTL_END, with code 1 when there is no such pod or workload in the cache
- *   CTL_PLAN     every pod through the same rules and guards as the run that acts, in the order in which
- *                they would go: a CTL_PLAN_ROW for each that is due, that will be at a known time or that is
- *                blocked, and for each that is refused; one for all pods of a workload that share a verdict.
- *                Budgets are spent on a copy. Then CTL_END, with an error when the cache is not in step
- *   DIGEST_GET   a DIGEST_ROW for every pod that restarts too often, then DIGEST_END; another digest that is
- *                on its way is ended as not complete */
+ *                that reason) and, when `rules` was asked for, one for each check and then each guard; right
+ *                behind a verdict that a plan would show, its CTL_PLAN_ROW: with it a worker can be asked;
+ * then CTL_END, with code 1 when there is no such pod or workload in the cache CTL_PLAN     every pod through
+ * the same rules and guards as the run that acts, in the order in which they would go: a CTL_PLAN_ROW for
+ * each that is due, that will be at a known time or that is blocked, and for each that is refused; one for
+ * all pods of a workload that share a verdict. Budgets are spent on a copy. Then CTL_END, with an error when
+ * the cache is not in step DIGEST_GET   a DIGEST_ROW for every pod that restarts too often, then DIGEST_END;
+ * another digest that is on its way is ended as not complete */
 bool questions_on_msg(struct questions *q, const struct msg *m);
 /* Is any not answered to the end? */
 bool questions_open(const struct questions *q);

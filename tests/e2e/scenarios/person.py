@@ -262,6 +262,28 @@ def explain(t):
     assert {r["pod"] for r in rows} == {f"{ns}/{p['metadata']['name']}" for p in workload.pods()}, rows
 
 
+@scenario("person/explain-as-the-worker")
+def as_the_worker(t):
+    """What only a live read shows: explain and plan say what the worker says, and when it last refused."""
+    ns = t.ns()
+    program = t.run(terminating=ns, hours="1s", breaker=NO_BREAKER)
+    pod = t.objects.pod(ns, node=t.objects.node("Unknown"))
+    t.objects.stop_containers(pod)
+    pod = t.objects.terminate(pod, 1)
+    name = f"{ns}/{pod['metadata']['name']}"
+    refused = t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NodeNotReady")
+    told = next(r for r in program.ask_json("explain", name) if r["duty"] == "deleteTerminatingPod")
+    assert told["verdict"] == "refuse" and told["reason"] == "NodeNotReady" and told["remedy"], told
+    assert told["live"]["cacheVerdict"] == "act" and told["live"]["outcome"] == "refused", told
+    planned_row, = program.ask_json("plan", "-n", ns)["rows"]
+    assert planned_row["when"] == "refused" and planned_row["reason"] == "NodeNotReady", planned_row
+    for row in told, planned_row:
+        last = row["lastRefusal"]
+        assert last["reason"] == "NodeNotReady" and last["remedy"] and last["id"] >= refused["id"], row
+    assert "last refused" in program.ask("explain", name, check=True).stdout
+    t.expect()
+
+
 @scenario("person/explain-watch")
 def watch(t):
     """Told again whenever the answer changes; it ends with the object."""

@@ -284,7 +284,11 @@ static void on_ctl_dry_run(const struct msg *m)
 						 .id = m->u.ctl_dry_run.id + is("wrong-try"),
 						 .outcome = OUTCOME_WOULD,
 						 .replicas = 3 };
-	strcpy(answer.u.ctl_dry_run_result.reason, "Evicted");
+	if (is("mute-on-try"))
+		return;
+	if (is("refuse-on-try"))
+		answer.u.ctl_dry_run_result.outcome = OUTCOME_REFUSED;
+	strcpy(answer.u.ctl_dry_run_result.reason, is("refuse-on-try") ? "NodeNotReady" : "Evicted");
 	strcpy(answer.u.ctl_dry_run_result.target, "deployments.apps/default/web");
 	send_msg(&answer, -1);
 }
@@ -312,6 +316,50 @@ static void on_ctl_plan(const struct msg *m)
 		send_msg(&row, -1);
 	}
 	end_question(m->u.ctl_plan.conn);
+}
+
+/* One pod that is due by the cache. */
+static void on_ctl_explain(const struct msg *m)
+{
+	const uint64_t conn = m->u.ctl_explain.conn;
+	struct msg row = { .type = MSG_CTL_EXPLAIN_ROW,
+			   .u.ctl_explain_row = { .conn = conn, .verdict = VERDICT_ACT } };
+	struct msg object = new_object(MSG_CTL_PLAN_ROW, 1);
+
+	strcpy(row.u.ctl_explain_row.reason, "Evicted");
+	send_msg(&row, -1);
+	object.u.ctl_plan_row.conn = conn;
+	object.u.ctl_plan_row.verdict = VERDICT_ACT;
+	send_msg(&object, -1);
+	end_question(conn);
+}
+
+/* Two refusals of that pod, the newest first, and one of another. */
+static void on_ctl_history(const struct msg *m)
+{
+	static const char *const uids[] = { "uid-1", "uid-1", "uid-2" }, *const reasons[] = {
+		"PodReady", "ContainerRunning", "NodeNotReady"
+	};
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct msg row = { .type = MSG_CTL_HISTORY_ROW };
+		struct msg_ctl_history_row *h = &row.u.ctl_history_row;
+
+		*h = (struct msg_ctl_history_row){ .conn = m->u.ctl_history.conn,
+						   .id = 9 - i,
+						   .intent_at = 1000 * (9 - i),
+						   .result_at = 1000 * (9 - i),
+						   .outcome = OUTCOME_REFUSED,
+						   .replicas = -1 };
+		strcpy(h->cluster_name, "default");
+		strcpy(h->ns, "default");
+		strcpy(h->name, "pod");
+		strcpy(h->uid, uids[i]);
+		strcpy(h->action_key, uids[i]);
+		strcpy(h->reason, reasons[i]);
+		send_msg(&row, -1);
+	}
+	end_question(m->u.ctl_history.conn);
 }
 
 static void on_ctl_show(const struct msg *m)
@@ -377,6 +425,8 @@ static void (*const handlers[MSG__MAX])(const struct msg *m) = {
 	[MSG_PAUSE] = on_pause,
 	[MSG_CTL_DRY_RUN] = on_ctl_dry_run,
 	[MSG_CTL_PLAN] = on_ctl_plan,
+	[MSG_CTL_EXPLAIN] = on_ctl_explain,
+	[MSG_CTL_HISTORY] = on_ctl_history,
 	[MSG_CTL_RESTORE] = on_ctl_restore,
 	[MSG_CTL_SHOW] = on_ctl_show,
 	[MSG_PREFETCH] = on_prefetch,

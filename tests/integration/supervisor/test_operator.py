@@ -113,6 +113,35 @@ def plan_asks_workers_about_what_is_due():
     assert "no cluster of that name" in t.ask("plan", "--cluster", "elsewhere", code=64)
 
 
+def explain_says_what_a_worker_would_do():
+    t = ready(worker="refuse-on-try")
+    row, = t.ask("explain", "default/pod", "-o", "json")
+    assert row["verdict"] == "refuse" and row["reason"] == "NodeNotReady" and row["remedy"], row
+    assert row["live"]["cacheVerdict"] == "act" and row["live"]["outcome"] == "refused", row
+    assert row["lastRefusal"]["id"] == 9 and row["lastRefusal"]["reason"] == "PodReady", row  # the newest, and its own
+    assert row["lastRefusal"]["at"] == "1970-01-01T00:00:09.000Z" and row["lastRefusal"]["remedy"], row
+    text = t.ask("explain", "default/pod")
+    assert "refuse" in text and "last refused 1970-01-01T00:00:09Z: PodReady" in text, text
+    assert "GRANT" not in t.text() and len(re.findall("TRY id=", t.text())) == 2
+
+
+def explain_agrees_with_a_worker_that_would():
+    row, = ready().ask("explain", "default/pod", "-o", "json")
+    assert row["verdict"] == "act" and row["live"]["answered"] and row["live"]["outcome"] == "would", row
+
+
+def explain_says_that_no_worker_answered():
+    t = ready(worker="mute-on-try")
+    row, = t.ask("explain", "default/pod", "-o", "json")
+    assert row["verdict"] == "unclear" and row["live"]["answered"] is False and "cache alone" in row["evidence"], row
+
+
+def plan_shows_the_newest_refusal():
+    rows = {r["pod"]: r for r in ready().ask("plan", "-o", "json")["rows"]}
+    assert rows["pod-1"]["lastRefusal"]["reason"] == "PodReady" and rows["pod-2"]["lastRefusal"]["id"] == 7, rows["pod-1"]
+    assert rows["pod-3"]["lastRefusal"] is None
+
+
 def worker_that_dies_over_a_question_is_said():
     t = ready(worker="die-on-try")
     said = t.ask("restore", "7", "--dry-run", code=1)

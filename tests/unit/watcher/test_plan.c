@@ -226,7 +226,7 @@ static const struct msg_ctl_end *take_explain(const char *name, bool rules)
 static const struct msg_ctl_explain_row *row_of(enum duty d, const char *rule)
 {
 	for (size_t i = 0; i < n_rows; i++)
-		if (rows[i].u.ctl_explain_row.duty == (uint64_t)d &&
+		if (rows[i].type == MSG_CTL_EXPLAIN_ROW && rows[i].u.ctl_explain_row.duty == (uint64_t)d &&
 		    strcmp(rows[i].u.ctl_explain_row.rule, rule) == 0)
 			return &rows[i].u.ctl_explain_row;
 	ck_abort_msg("no row of %d %s", d, rule);
@@ -257,17 +257,44 @@ TEST(explain_tells_what_holds)
 	ck_assert_str_eq(v->pod, "");
 }
 
+/* Right behind a verdict that a plan would show: a worker can be asked about it. */
+TEST(explain_names_the_object_of_a_verdict)
+{
+	struct pod_facts p = pod_evicted();
+	struct msg_ctl_plan_row planned;
+
+	siblings(p, 1);
+	(void)take_plan("", -1);
+	planned = rows[0].u.ctl_plan_row;
+	answer_room = 2;
+	for (int with_rules = 0; with_rules < 2; with_rules++) {
+		size_t objects = 0;
+
+		(void)take_explain(names[0], with_rules);
+		for (size_t i = 0; i < n_rows; i++) {
+			if (rows[i].type != MSG_CTL_PLAN_ROW)
+				continue;
+			objects++;
+			ck_assert_uint_eq(rows[i - 1].u.ctl_explain_row.duty, DUTY_EVICTED);
+			ck_assert_str_eq(rows[i - 1].u.ctl_explain_row.rule, "");
+			ck_assert_mem_eq(&rows[i].u.ctl_plan_row, &planned, sizeof(planned));
+		}
+		ck_assert_uint_eq(objects, 1); /* of the duties that have nothing to do, none */
+	}
+}
+
 TEST(explain_takes_a_workload)
 {
 	struct pod_facts p = pod_pull_failing();
+	const size_t of_a_pod = DUTY__MAX + 1; /* it waits, which a plan shows */
 
 	siblings(p, 3);
 	ck_assert_uint_eq(take_explain("web", false)->code, 0); /* the ReplicaSet web-1 of revision 1 */
-	ck_assert_uint_eq(n_rows, 3 * DUTY__MAX);
-	for (int i = 0; i < 3; i++)
-		ck_assert_str_eq(rows[(size_t)i * DUTY__MAX].u.ctl_explain_row.pod, names[i]);
+	ck_assert_uint_eq(n_rows, 3 * of_a_pod);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_str_eq(rows[i * of_a_pod].u.ctl_explain_row.pod, names[i]);
 	ck_assert_uint_eq(take_explain("web-1", false)->code, 0);
-	ck_assert_uint_eq(n_rows, 3 * DUTY__MAX);
+	ck_assert_uint_eq(n_rows, 3 * of_a_pod);
 	ck_assert_uint_ne(take_explain("other", false)->code, 0);
 	ck_assert_uint_eq(n_rows, 0);
 }

@@ -1,0 +1,214 @@
+/* live.c - see live.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "cli/output.h"
+#include "model/duties.h"
+
+/* Questions to workers under way at once: enough that no worker waits for this program. */
+#define WINDOW 64u
+/* How far back a refusal is still news, and how many are looked through. */
+#define REFUSED_MS   INT64_C(86400000)
+#define REFUSALS_MAX 10000u
+#define HISTORY_MS   UINT64_C(30000)
+
+void live_done(struct live *l)
+{
+	free(l->v);
+	free(l->refusals);
+	*l = (struct live){ 0 };
+}
+
+void live_add(struct live *l, const struct msg_ctl_plan_row *row)
+{
+	l->v = xreallocarray(l->v, l->n + 1, sizeof(*l->v));
+	l->v[l->n++] = (struct live_row){ .row = *row };
+}
+
+bool live_is_due(const struct live_row *r)
+{
+	return r->row.verdict == VERDICT_ACT ||
+	       (r->row.verdict == VERDICT_WAIT && strcmp(r->row.reason, "Paused") == 0);
+}
+
+bool live_was_declined(const struct live_row *r)
+{
+	return r->dry_run.id && r->dry_run.outcome != OUTCOME_WOULD;
+}
+
+/* -- the history -- */
+
+static void on_history_row(void *ctx, const struct msg *m)
+{
+	struct live *l = ctx;
+
+	if (m->type != MSG_CTL_HISTORY_ROW)
+		return;
+	l->refusals = xreallocarray(l->refusals, l->n_refusals + 1, sizeof(*l->refusals));
+	l->refusals[l->n_refusals++] = m->u.ctl_history_row;
+}
+
+/* By action key, the newest first. */
+static int compare(const void *a, const void *b)
+{
+	const struct msg_ctl_history_row *x = a, *y = b;
+	const int key = strcmp(x->action_key, y->action_key);
+
+	return key ? key : (x->id < y->id) - (x->id > y->id);
+}
+
+/* The first of that key, which is the newest, or NULL. */
+static const struct msg_ctl_history_row *newest(const struct live *l, const char *key)
+{
+	size_t from = 0, to = l->n_refusals;
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+
+		if (strcmp(l->refusals[middle].action_key, key) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	if (from == l->n_refusals || strcmp(l->refusals[from].action_key, key) != 0)
+		return NULL;
+	return &l->refusals[from];
+}
+
+void live_find_refusals(struct live *l, struct ctl *c, const char *ns)
+{
+	struct msg ask = { .type = MSG_CTL_HISTORY,
+			   .u.ctl_history = { .since = clock_wall_ms() - REFUSED_MS,
+					      .limit = REFUSALS_MAX,
+					      .duty = DUTY_ALL,
+					      .outcomes = UINT64_C(1) << OUTCOME_REFUSED |
+							  UINT64_C(1) << OUTCOME_FORBIDDEN } };
+
+	if (l->n == 0)
+		return;
+	if (ns)
+		msg_set(&ask, ctl_history.ns, ns, strlen(ns));
+	(void)ctl_request(c, &ask, HISTORY_MS, on_history_row, l);
+	if (l->n_refusals > 0)
+		qsort(l->refusals, l->n_refusals, sizeof(l->refusals[0]), compare);
+	for (size_t i = 0; i < l->n; i++)
+		l->v[i].refused = newest(l, l->v[i].row.action_key);
+}
+
+/* -- the workers -- */
+
+static void progress(size_t done, size_t all)
+{
+	if (all > 1 && isatty(STDERR_FILENO))
+		(void)fprintf(stderr, "\rasking workers: %zu of %zu%s", done, all, done == all ? "\n" : "");
+}
+
+static int take_answer(struct live *l, struct ctl *c, uint64_t timeout_ms)
+{
+	struct msg m;
+
+	for (;;) {
+		const int code = ctl_recv(c, timeout_ms, &m);
+
+		if (code != EXIT_CODE_OK)
+			return code;
+		if (m.type == MSG_CTL_END && m.u.ctl_end.code != EXIT_CODE_OK) {
+			(void)fprintf(stderr, "ops-pod-cleaner: %s\n", m.u.ctl_end.text);
+			return (int)m.u.ctl_end.code;
+		}
+		if (m.type != MSG_CTL_DRY_RUN_RESULT || m.u.ctl_dry_run_result.id == 0 ||
+		    m.u.ctl_dry_run_result.id > l->n)
+			continue;
+		l->v[m.u.ctl_dry_run_result.id - 1].dry_run = m.u.ctl_dry_run_result;
+		return EXIT_CODE_OK;
+	}
+}
+
+static int send_question(const struct live *l, struct ctl *c, size_t i)
+{
+	const struct msg row = { .type = MSG_CTL_PLAN_ROW, .u.ctl_plan_row = l->v[i].row };
+	struct msg m = { .type = MSG_CTL_DRY_RUN };
+
+	msg_copy_fields(&m, &row);
+	m.u.ctl_dry_run.conn = 0;
+	m.u.ctl_dry_run.id = i + 1;
+	return ctl_send(c, &m);
+}
+
+int live_ask_workers(struct live *l, struct ctl *c, uint64_t timeout_ms)
+{
+	size_t all = 0, asked = 0, done = 0, next = 0;
+	int code = EXIT_CODE_OK;
+
+	for (size_t i = 0; i < l->n; i++)
+		all += live_is_due(&l->v[i]);
+	while (code == EXIT_CODE_OK && done < all) {
+		if (asked == all || asked - done == WINDOW) {
+			code = take_answer(l, c, timeout_ms);
+			progress(++done, all);
+			continue;
+		}
+		while (!live_is_due(&l->v[next]))
+			next++;
+		code = send_question(l, c, next++);
+		asked++;
+	}
+	return code;
+}
+
+/* -- printing -- */
+
+const char *live_refusal_text(const struct live_row *r, char buf[static LIVE_REFUSAL_MAX])
+{
+	char when[RFC3339_MAX];
+
+	buf[0] = '\0';
+	if (!r->refused)
+		return buf;
+	rfc3339_format(r->refused->result_at, false, when);
+	(void)snprintf(buf, LIVE_REFUSAL_MAX, "; last refused %s: %s", when, r->refused->reason);
+	return buf;
+}
+
+json_t *live_refusal_json(const struct live_row *r)
+{
+	const struct msg_ctl_history_row *h = r->refused;
+
+	if (!h)
+		return json_null();
+	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "id", (json_int_t)h->id, "at",
+			 output_json_time(h->result_at), "outcome", outcome_name((enum outcome)h->outcome),
+			 "reason", h->reason, "sentence", output_sentence(h->reason), "remedy",
+			 output_remedy(h->reason), "detail", h->detail);
+}
+
+static void print_remedy(const char *reason, bool printed[static REASON__MAX])
+{
+	const enum reason r = reason_parse(reason);
+
+	if (r >= REASON__MAX || printed[r] || !output_remedy(reason)[0])
+		return;
+	printed[r] = true;
+	printf("%s: %s\n", reason, output_remedy(reason));
+}
+
+void live_print_remedies(const struct live *l)
+{
+	bool printed[REASON__MAX] = { false };
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (live_was_declined(&l->v[i]))
+			print_remedy(l->v[i].dry_run.reason, printed);
+		if (l->v[i].refused)
+			print_remedy(l->v[i].refused->reason, printed);
+	}
+}
