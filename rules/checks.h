@@ -46,6 +46,9 @@ struct duty_ops {
 	 * containers), and does it prove that its revision does not? */
 	bool (*fails)(const struct pod_facts *p, const struct policy *policy, uint32_t *ret_container);
 	bool (*works)(const struct pod_facts *p);
+	/* Until when did it show that its revision did not fail, Unix ms? 0: nothing tells. NULL: it never
+	 * does. */
+	int64_t (*worked_at)(const struct pod_facts *p);
 };
 #define DUTY_OPS(X, ID, rules, ...) extern const struct duty_ops duty_##rules;
 DUTY_LIST(DUTY_OPS, )

@@ -85,6 +85,24 @@ static bool has_pulled(const struct pod_facts *p)
 	return any && !p->containers_cut;
 }
 
+/* Where all images were pulled each container tells; of a pod that waits for one, the container that waits:
+ * it has run before. */
+static int64_t worked_at(const struct pod_facts *p)
+{
+	const bool pulled = has_pulled(p);
+	int64_t at = 0;
+
+	for (uint32_t i = 0; i < p->n_containers && i < POD_CONTAINERS_MAX; i++) {
+		const struct container_facts *c = &p->containers[i];
+
+		if (c->kind == CONTAINER_EPHEMERAL || !(pulled || cause_concerns(c)))
+			continue;
+		at = c->last_finished_at > at ? c->last_finished_at : at;
+		at = c->finished_at > at ? c->finished_at : at;
+	}
+	return at;
+}
+
 static bool check_is_failing(struct evaluation *l)
 {
 	const struct pod_facts *p = l->p;
@@ -150,5 +168,5 @@ static const struct check checks[] = {
 	CHECKS_WORKLOAD_ACT,
 };
 const struct duty_ops duty_image_pull = {
-	REASON_CANNOT_PULL_IMAGE, checks, ARRAY_SIZE(checks), NULL, fails, has_pulled,
+	REASON_CANNOT_PULL_IMAGE, checks, ARRAY_SIZE(checks), NULL, fails, has_pulled, worked_at,
 };

@@ -114,3 +114,8 @@ bool judge_works(enum duty d, const struct pod_facts *p)
 {
 	return duties[d]->works && duties[d]->works(p);
 }
+
+int64_t judge_worked_at(enum duty d, const struct pod_facts *p)
+{
+	return duties[d]->worked_at ? duties[d]->worked_at(p) : 0;
+}

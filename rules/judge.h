@@ -36,5 +36,7 @@ bool judge_fails(enum duty d, const struct pod_facts *p, const struct policy *po
 		 uint32_t *ret_container);
 /* Does it prove that its revision works, so that nothing of it has failed "since" before? */
 bool judge_works(enum duty d, const struct pod_facts *p);
+/* Until when this pod, which may be over, shows that its revision worked, Unix ms; 0: nothing tells. */
+int64_t judge_worked_at(enum duty d, const struct pod_facts *p);
 
 #endif

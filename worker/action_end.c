@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/rfc3339.h"
 #include "rules/select.h"
 
 #define RETRY_MAX_MS   3600000
@@ -143,6 +144,21 @@ bool action_judge(struct action *a, enum judge_stage stage)
 	if (a->verdict.kind != VERDICT_ACT)
 		(void)action_refuse(a, &a->verdict);
 	return a->verdict.kind == VERDICT_ACT;
+}
+
+void action_heed_floors(struct action *a)
+{
+	char at[RFC3339_MAX];
+	const char *why;
+	const int64_t since = floors_since(&a->found.floors, (enum duty)a->grant.duty, a->grant.since, &why);
+
+	if (since == a->found.context.failing_since)
+		return;
+	a->found.context.failing_since = since;
+	if (!why)
+		return;
+	rfc3339_format(since, false, at);
+	action_add_evidence(a, "fails since %s at most: %s", at, why);
 }
 
 /* -- what is said on the object -- */

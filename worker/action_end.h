@@ -34,6 +34,9 @@ void action_forget(struct action *a);
 int64_t action_now(const struct action *a);
 /* The settings of this duty for this object. */
 const struct duty_policy *action_policy(const struct action *a);
+/* Since when the workload fails, for the judgement: what the grant says, or the latest floor that was read by
+ * now, which is evidence then. */
+void action_heed_floors(struct action *a);
 /* Judge on what is known by now. False when it is anything but ACT; the result is then complete. */
 bool action_judge(struct action *a, enum judge_stage stage);
 

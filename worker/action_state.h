@@ -4,6 +4,7 @@
 #ifndef WORKER_ACTION_STATE_H
 #define WORKER_ACTION_STATE_H
 
+#include "rules/floors.h"
 #include "rules/judge.h"
 #include "worker/action_env.h"
 #include "worker/read.h"
@@ -43,6 +44,7 @@ struct findings {
 	size_t volume;            /* of the pod's spec, that is looked at */
 
 	/* scale-down */
+	struct floors floors;                 /* before which it cannot have begun to fail */
 	int64_t event_at[POD_CONTAINERS_MAX]; /* of the newest Event that tells why it cannot be pulled */
 	char *event_text;                     /* what the last of them says; NULL none */
 	struct owner_link owners[OWNERS_MAX]; /* from the pod's controller up */

@@ -34,6 +34,21 @@ int64_t read_created(const json_t *o)
 	return rfc3339_parse(s.p, s.n, &ms) == 0 && ms > 0 ? ms : 0;
 }
 
+int64_t read_unavailable(const json_t *o)
+{
+	const json_t *conditions = READ_AT(o, "status", "conditions"), *c;
+	int64_t ms;
+	size_t i;
+
+	json_array_foreach (conditions, i, c) {
+		struct str since = READ_TEXT(c, "lastTransitionTime");
+
+		if (str_is(READ_TEXT(c, "type"), "Available") && str_is(READ_TEXT(c, "status"), "False"))
+			return rfc3339_parse(since.p, since.n, &ms) == 0 && ms > 0 ? ms : 0;
+	}
+	return 0;
+}
+
 json_t *read_controller_ref(const json_t *o)
 {
 	const json_t *refs = READ_AT(o, "metadata", "ownerReferences");

@@ -22,6 +22,9 @@ struct str read_text(const json_t *o, const char *const path[]);
 #define READ_TEXT(o, ...) read_text(o, (const char *const[]){ __VA_ARGS__, NULL })
 /* metadata.creationTimestamp, Unix ms; 0 when absent or garbage. */
 int64_t read_created(const json_t *o);
+/* Since when condition Available of a workload is False, Unix ms; 0 when it is not, or has no such condition.
+ */
+int64_t read_unavailable(const json_t *o);
 
 /* The ownerReference with controller: true, borrowed from o; NULL when there is none. */
 json_t *read_controller_ref(const json_t *o);

@@ -362,6 +362,9 @@ def duty_of_scale(request, world, policy):
 def why_not_image_pull(request, world, pods, policy):
     if not policy.covers("image_pull", request.ns):
         return f"namespace {request.ns} is not covered by errImagePull"
+    since = unavailable_since(world.objects.get(request.uid))
+    if since is not None and request.t < since + policy.image_pull_hours:
+        return f"it served until lately: {since + policy.image_pull_hours - request.t:.3f} s too early"
     if pods and not any(reason in PULL for p in pods for reason in waiting_reasons(p)):
         return "none of its pods fails to pull"
     causes = set().union(*(causes_of(p) for p in pods)) if pods else set()
@@ -371,6 +374,14 @@ def why_not_image_pull(request, world, pods, policy):
         return None     # not the registry: what hinders it is not known
     if causes and not causes & policy.causes:
         return f"its pods fail for causes {sorted(causes)}, which may not act"
+    return None
+
+
+def unavailable_since(obj):
+    """Since when a workload says that it does not serve any more, Unix seconds; None when it does not say so."""
+    for c in ((obj or {}).get("status") or {}).get("conditions") or []:
+        if c.get("type") == "Available" and c.get("status") == "False":
+            return parse_time(c.get("lastTransitionTime"))
     return None
 
 

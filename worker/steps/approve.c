@@ -67,6 +67,7 @@ enum step_then take_approval(struct action *a, const struct step_reply *reply)
 	int64_t until;
 
 	(void)reply;
+	action_heed_floors(a);
 	if (!action_judge(a, STAGE_LIVE))
 		return STEP_END;
 	const struct annotations m = annotations_of(a);

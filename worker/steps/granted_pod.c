@@ -57,8 +57,9 @@ static enum step_then judge_pod_alone(struct action *a)
 {
 	if (a->grant.action == ACTION_DELETE)
 		return STEP_NEXT;
-	a->found.context.failing_since = a->grant.since;
 	a->found.context.others_pulled_at = a->grant.others_pulled_at;
+	floors_add(&a->found.floors, FLOOR_WORKED, judge_worked_at((enum duty)a->grant.duty, &a->pod));
+	action_heed_floors(a);
 	if (!action_judge(a, STAGE_CACHE))
 		return look_at_workload(a);
 	if (is_forced(a))

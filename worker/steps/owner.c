@@ -107,6 +107,9 @@ enum step_then take_owner(struct action *a, const struct step_reply *reply)
 	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), o->ref.uid))
 		return refuse(a, REASON_OWNER_UID_DIFFERS);
 	o->json = json_incref(reply->json);
+	floors_add(&a->found.floors, a->found.n_owners == 1 ? FLOOR_REVISION : FLOOR_WORKLOAD,
+		   read_created(o->json));
+	floors_add(&a->found.floors, FLOOR_UNAVAILABLE, read_unavailable(o->json));
 	action_add_evidence(a, "%s %.*s (uid %.*s)", o->kind.kind, STR_ARG(o->ref.name), STR_ARG(o->ref.uid));
 	if (!read_controller(reply->json, &next))
 		return take_top(a);

@@ -39,17 +39,13 @@ enum step_then scale_take(struct action *a, const struct step_reply *reply)
 	return STEP_NEXT;
 }
 
-/* Which pods are those of the newest revision, and is ours among them? A revision's clock cannot be older
- * than the revision. */
+/* Which pods are those of the newest revision, and is ours among them? */
 static enum step_then choose_revision(struct action *a)
 {
 	struct findings *f = &a->found;
 	const struct owner_link *o = &f->owners[0];
 	struct str update = READ_TEXT(o->json, "status", "updateRevision");
-	const int64_t created = read_created(o->json);
 
-	if (f->context.failing_since < created)
-		f->context.failing_since = created;
 	f->rule = f->n_owners > 1 && is_kind(o, "apps", "ReplicaSet") ? REVISION_BY_OWNER : REVISION_ALL;
 	if (is_kind(o, "apps", "StatefulSet") && !str_empty(update)) {
 		if (!str_eq(update, a->pod.revision))
@@ -160,7 +156,11 @@ enum step_then item_pod(struct action *a, const json_t *item)
 	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
 	if (pod_is_serving(&p))
 		return is_of_others(a, &p) ? peers_add(a, item, true) : refuse_serving(a);
-	if (p.deletion > 0 || pod_is_finished(&p) || !of_newest_revision(&a->found, &p, a->pod.revision))
+	if (!of_newest_revision(&a->found, &p, a->pod.revision))
+		return STEP_NEXT;
+	if (!is_of_others(a, &p))
+		floors_add(&a->found.floors, FLOOR_WORKED, judge_worked_at((enum duty)a->grant.duty, &p));
+	if (p.deletion > 0 || pod_is_finished(&p))
 		return STEP_NEXT;
 	failing = judge_fails((enum duty)a->grant.duty, &p, a->policy, NULL);
 	if (is_of_others(a, &p))

@@ -68,7 +68,6 @@ enum step_then suspend_begin(struct action *a)
 {
 	struct findings *f = &a->found;
 	const struct owner_link *job = &f->owners[0];
-	const int64_t created = read_created(job->json);
 
 	f->suspended = next_running(f, f->n_owners);
 	if (f->suspended == f->n_owners)
@@ -77,8 +76,6 @@ enum step_then suspend_begin(struct action *a)
 	if (!f->selector)
 		return action_end(a, OUTCOME_REFUSED, REASON_TALLY_UNKNOWN,
 				  "Job %.*s selects its pods in another way", STR_ARG(job->ref.name));
-	if (f->context.failing_since < created)
-		f->context.failing_since = created;
 	f->suspends = true;
 	f->scale.selector = STR_C(f->selector);
 	f->rule = REVISION_BY_OWNER;

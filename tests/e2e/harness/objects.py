@@ -7,6 +7,8 @@ import itertools
 import time
 import uuid
 
+from oracle.logs import parse_time
+
 from .client import MERGE
 from .etcd import Etcd
 from .wait import until
@@ -326,6 +328,19 @@ class Workload:
         return [dict(p, apiVersion="v1", kind="Pod") for p in answer.get("items") or []
                 if not p["metadata"].get("deletionTimestamp")
                 and (p["metadata"].get("labels") or {}).get("app") == self.name]
+
+    def becomes_available(self, value):
+        """Its condition Available is that; since when, Unix seconds. Where there is no controller, it is written here."""
+        path, status = path_of(self.kind, self.ns, self.name), str(value)
+        if not self.objects.server.has_controllers:
+            self.objects.admin.patch(path + "/status", {"status": {"conditions": [condition("Available", status)]}})
+
+        def now_so():
+            for c in (self.objects.admin.get(path).get("status") or {}).get("conditions") or []:
+                if c["type"] == "Available" and c["status"] == status:
+                    return parse_time(c["lastTransitionTime"])
+            return None
+        return until(f"{self.name} to be Available: {status}", now_so, 30)
 
     def fail_to_pull(self, **how):
         """All its pods. Returns when the last status was written."""

@@ -225,6 +225,28 @@ def old_serves(t):
     t.expect()
 
 
+@scenario("image-pull/served-until-lately")
+def served_until_lately(t):
+    """The old revision served until a moment ago: the time counts from there, however long the new one has failed."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="4s")
+    workload = t.objects.workload("Deployment", ns, 1)
+    old = workload.pods()
+    for pod in old:
+        t.objects.run(pod)
+    workload.becomes_available(True)
+    for pod in workload.new_revision():
+        t.objects.fail_to_pull(pod)
+    time.sleep(2)       # half of its time, while the old one serves
+    for pod in old:
+        t.objects.run(pod, ready=False)
+    ended = workload.becomes_available(False)
+    t.wait_history(program, outcome="refused", reason="WaitingForThreshold")
+    request = t.wait_write(workload)
+    assert request.t >= ended + 4, f"acted {ended + 4 - request.t:.3f} s too early"
+    t.expect(scaled=[workload])
+
+
 @scenario("image-pull/not-all-fail")
 def not_all(t):
     """One pod fails, another is still being created: not yet."""

@@ -76,6 +76,105 @@ TEST(since_is_not_before_the_revision)
 	ck_assert_uint_eq(fake.result.retry_ms, 1);
 }
 
+#define UNAVAILABLE(since) "{'type':'Available','status':'False','lastTransitionTime':'" since "'}"
+#define TWO_SECONDS_AGO    "2026-09-21T14:13:18Z"
+#define LONG_AGO           "2026-09-21T13:13:19Z" /* by one second more than the threshold */
+
+static void on_deployment(const char *conditions)
+{
+	on(DEPLOY, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','creationTimestamp':'" LIVE "','generation':4},"
+	   "'status':{'observedGeneration':4,'conditions':[%s]}}",
+	   conditions);
+}
+
+/* The attack: a nomination says that it has failed for a day. The workload served until two seconds ago, and
+ * says so itself. */
+TEST_LOOP(a_forged_since_is_not_believed, 0, 5)
+{
+	static const struct {
+		const char *conditions;
+		bool acts;
+	} rows[] = {
+		{ UNAVAILABLE(TWO_SECONDS_AGO), false },
+		{ "{'type':'Progressing','status':'True'}," UNAVAILABLE(TWO_SECONDS_AGO), false },
+		{ UNAVAILABLE(LONG_AGO), true },
+		{ "{'type':'Available','status':'True','lastTransitionTime':'" TWO_SECONDS_AGO "'}", true },
+		{ "", true },
+	};
+
+	fake.grant.since = NOW - 25 * HOUR;
+	on_deployment(rows[_i].conditions);
+	go();
+	if (rows[_i].acts) {
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+		return;
+	}
+	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	ck_assert_uint_eq(fake.result.retry_ms, HOUR - 2 * SEC + 1);
+	ck_assert_ptr_nonnull(strstr(fake.result.evidence,
+				     "fails since " TWO_SECONDS_AGO " at most: it was Available until then"));
+}
+
+/* The same attack, where its own pods tell: one had the images of the revision and ran. */
+TEST_LOOP(a_pod_that_ran_tells_since_when, 0, 5)
+{
+	static const struct {
+		const char *others;
+		bool acts;
+	} rows[] = {
+		{ ITEM("b", "pod-2", BY_RS,
+		       "'phase':'Failed','reason':'Evicted','containerStatuses':[{'name':'app','state':{'"
+		       "terminated':"
+		       "{'finishedAt':'" TWO_SECONDS_AGO "'}}}]"),
+		  false },
+		{ ITEM("b", "pod-2", BY_RS,
+		       "'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':"
+		       "'ErrImagePull'}},'lastState':{'terminated':{'finishedAt':'" TWO_SECONDS_AGO "'}}}]"),
+		  false },
+		/* of another revision */
+		{ ITEM("b", "pod-2", OWNED("apps/v1", "ReplicaSet", "web-1", "rs-1"),
+		       "'phase':'Failed','containerStatuses':[{'name':'app','state':{'terminated':{'"
+		       "finishedAt':'" TWO_SECONDS_AGO "'}}}]"),
+		  true },
+		/* one of its two images was never there */
+		{ ITEM("b", "pod-2", BY_RS,
+		       "'phase':'Pending','containerStatuses':[{'name':'app','state':{'waiting':{'reason':"
+		       "'ErrImagePull'}}},{'name':'side','restartCount':3,'state':{'terminated':{'finishedAt'"
+		       ":'" TWO_SECONDS_AGO "'}}}]"),
+		  true },
+		{ ITEM("b", "pod-2", BY_RS,
+		       "'phase':'Failed','containerStatuses':[{'name':'app','state':{'terminated':{'"
+		       "finishedAt':'" LONG_AGO "'}}}]"),
+		  true },
+	};
+	char items[2000];
+
+	fake.grant.since = NOW - 25 * HOUR;
+	(void)snprintf(items, sizeof(items), "%s,%s", OURS(BY_RS), rows[_i].others);
+	on_pods(items);
+	go();
+	if (rows[_i].acts)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+}
+
+/* The pod that is nominated tells it before anything else is read. */
+TEST(the_pod_itself_ran_lately)
+{
+	fake.grant.since = NOW - 25 * HOUR;
+	on_pod("41", "," BY_RS, "",
+	       "'phase':'Pending','containerStatuses':[{'name':'app','restartCount':1,'state':{'waiting':{'"
+	       "reason':"
+	       "'ErrImagePull','message':'manifest "
+	       "unknown'}},'lastState':{'terminated':{'finishedAt':'" TWO_SECONDS_AGO "'}}}]");
+	go();
+	REQUESTS(GET);
+	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "ran until then"));
+}
+
 TEST(pod_got_better)
 {
 	on_pod("42", "," BY_RS, "", READY);

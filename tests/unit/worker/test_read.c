@@ -1,6 +1,7 @@
 /* Readers of other objects that are given anything at all. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/suite.h"
@@ -38,9 +39,32 @@ TEST_LOOP(readers_take_anything, 0, 7)
 	ck_assert_int_eq(read_node_ready(o), TRI_NO);
 	ck_assert_int_eq(read_node_out_of_service(o), TRI_NO);
 	ck_assert_int_eq(read_created(o), 0);
+	ck_assert_int_eq(read_unavailable(o), 0);
 	ck_assert_uint_eq(read_revision(o), 0);
 	ck_assert(read_observed(o));
 	ck_assert_int_eq(read_failure(o), 0);
+	json_decref(o);
+}
+
+TEST_LOOP(since_when_it_is_unavailable, 0, 5)
+{
+#define SINCE ",\"lastTransitionTime\":\"2026-09-21T14:13:20Z\"}"
+	static const struct {
+		const char *conditions;
+		int64_t since;
+	} rows[] = {
+		{ "{\"type\":\"Available\",\"status\":\"False\"" SINCE, T },
+		{ "{\"type\":\"Progressing\",\"status\":\"False\"" SINCE, 0 },
+		{ "{\"type\":\"Available\",\"status\":\"True\"" SINCE, 0 },
+		{ "{\"type\":\"Available\",\"status\":\"Unknown\"" SINCE, 0 },
+		{ "{\"type\":\"Available\",\"status\":\"False\",\"lastTransitionTime\":\"lately\"}", 0 },
+	};
+	char text[300];
+
+	(void)snprintf(text, sizeof(text), "{\"status\":{\"conditions\":[%s]}}", rows[_i].conditions);
+	json_t *o = parse(text);
+
+	ck_assert_int_eq(read_unavailable(o), rows[_i].since);
 	json_decref(o);
 }
 

@@ -56,6 +56,18 @@ TEST(a_job)
 	ck_assert_int_eq(fake.result.replicas, -1);
 }
 
+/* A nomination says that it has failed for a day; the Job is two seconds old. */
+TEST(a_forged_since_is_not_believed)
+{
+	fake.grant.since = NOW - 25 * HOUR;
+	on("GET " JOB, 200,
+	   "{'metadata':{'name':'web','uid':'job-1','resourceVersion':'51','creationTimestamp':"
+	   "'2026-09-21T14:13:18Z'},'spec':{" SELECTED "}}");
+	go();
+	REQUESTS(GET, "GET " JOB, JOB_PODS);
+	RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+}
+
 TEST_LOOP(a_cron_job_and_its_job, 0, 3)
 {
 	on_job(BY_CRON, SELECTED);
