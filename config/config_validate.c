@@ -12,6 +12,7 @@
 #include "config/diag.h"
 #include "config/window.h"
 #include "config/zone_file.h"
+#include "model/namespaces.h"
 
 struct check {
 	const char *path;
@@ -41,37 +42,118 @@ static const struct position *position_of_key(const struct check *k, enum duty d
 	return position_of(k, path);
 }
 
-static void check_namespaces(const struct check *k, enum duty duty)
+/* Is there an item, not an exception, that selects others than itself? */
+static bool selects_more(const struct str_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
+
+		if (!item.except && item.kind != NAMESPACE_NAME)
+			return true;
+	}
+	return namespaces_only_except(l);
+}
+
+/* The first of `names` that the pattern would take, and that is not named beside it; NULL when there is none.
+ */
+static const char *left_out(const struct str_list *list, struct str pattern, const struct str_list *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (namespaces_glob(pattern, STR_C(names->v[i])) && !str_list_has(list, STR_C(names->v[i])))
+			return names->v[i];
+	return NULL;
+}
+
+static void check_exception(const struct check *k, const char *key, const struct position *at,
+			    const struct str_list *list, const struct namespace_item *item)
+{
+	if (item->kind == NAMESPACE_LABEL)
+		return;
+	if (item->kind == NAMESPACE_NAME && str_list_has(list, item->text))
+		WARN(k, at, "%s: \"%.*s\" is named and excepted: the exception wins", key,
+		     STR_ARG(item->text));
+	else if (!selects_more(list) && !left_out(&(struct str_list){ 0 }, item->text, list))
+		WARN(k, at, "%s: \"!%.*s\" excepts nothing that is selected", key, STR_ARG(item->text));
+}
+
+static void check_name(const struct check *k, enum duty duty, const struct position *at, struct str name)
 {
 	const struct policy *p = &k->c->settings.policy;
-	const struct str_list *list = &p->duty[duty].namespaces;
-	const struct position *at = position_of_key(k, duty, "namespaces");
-	const bool star = str_list_has(list, STR_LIT("*"));
 
-	if (list->n == 0) {
+	if (namespaces_match(&p->exclude_namespaces, name, NULL) == TRI_YES)
+		WARN(k, at, "%s.namespaces: \"%.*s\" is also in excludeNamespaces, which wins",
+		     duty_name(duty), STR_ARG(name));
+	else if (namespaces_match(&p->default_exclude_namespaces, name, NULL) == TRI_YES)
+		WARN(k, at, "%s.namespaces: \"%.*s\" is left alone unless it is named, and here it is named",
+		     duty_name(duty), STR_ARG(name));
+	else if (str_list_has(&p->duty[duty].namespaces, STR_LIT("*")))
+		WARN(k, at, "%s.namespaces: \"%.*s\" is already in \"*\"", duty_name(duty), STR_ARG(name));
+}
+
+static void check_pattern(const struct check *k, enum duty duty, const struct position *at,
+			  struct str pattern)
+{
+	const struct policy *p = &k->c->settings.policy;
+	const struct str_list *list = &p->duty[duty].namespaces, *by_default = &p->default_exclude_namespaces;
+	const char *one = left_out(list, pattern, by_default);
+
+	if (str_is(pattern, "*")) {
+		if (!is_written(k, "defaultExcludeNamespaces"))
+			WARN(k, at,
+			     "%s.namespaces: \"*\" leaves out kube-system and %zu more "
+			     "(defaultExcludeNamespaces): name one to work in it",
+			     duty_name(duty), by_default->n - 1);
+	} else if (str_list_has(list, STR_LIT("*"))) {
+		WARN(k, at, "%s.namespaces: \"%.*s\" is already in \"*\"", duty_name(duty), STR_ARG(pattern));
+	} else if (one) {
+		WARN(k, at,
+		     "%s.namespaces: \"%.*s\" leaves out %s (defaultExcludeNamespaces): name it to work in "
+		     "it",
+		     duty_name(duty), STR_ARG(pattern), one);
+	}
+}
+
+static void check_namespaces(const struct check *k, enum duty duty)
+{
+	const struct str_list *list = &k->c->settings.policy.duty[duty].namespaces;
+	const struct position *at = position_of_key(k, duty, "namespaces");
+	char key[64];
+
+	(void)snprintf(key, sizeof(key), "%s.namespaces", duty_name(duty));
+	if (list->n == 0)
 		WARN(k, position_of_key(k, duty, "enable"),
 		     "%s is enabled but works in no namespace: name some in namespaces, or \"*\" for all",
 		     duty_name(duty));
-		return;
-	}
 	for (size_t i = 0; i < list->n; i++) {
-		const struct str ns = STR_C(list->v[i]);
+		const struct namespace_item item = namespaces_item(STR_C(list->v[i]));
 
-		if (str_list_has(&p->exclude_namespaces, ns))
-			WARN(k, at, "%s.namespaces: \"%s\" is also in excludeNamespaces, which wins",
-			     duty_name(duty), ns.p);
-		else if (str_list_has(&p->default_exclude_namespaces, ns))
-			WARN(k, at,
-			     "%s.namespaces: \"%s\" is left alone unless it is named, and here it is named",
-			     duty_name(duty), ns.p);
-		else if (star && !str_is(ns, "*"))
-			WARN(k, at, "%s.namespaces: \"%s\" is already in \"*\"", duty_name(duty), ns.p);
+		if (item.except)
+			check_exception(k, key, at, list, &item);
+		else if (item.kind == NAMESPACE_NAME)
+			check_name(k, duty, at, item.text);
+		else if (item.kind == NAMESPACE_PATTERN)
+			check_pattern(k, duty, at, item.text);
 	}
-	if (star && !is_written(k, "defaultExcludeNamespaces"))
-		WARN(k, at,
-		     "%s.namespaces: \"*\" leaves out kube-system and %zu more (defaultExcludeNamespaces): "
-		     "name one to work in it",
-		     duty_name(duty), p->default_exclude_namespaces.n - 1);
+	if (namespaces_only_except(list))
+		check_pattern(k, duty, at, STR_LIT("*"));
+}
+
+/* Exceptions alone would exclude all others: that is hardly what was meant. */
+static void check_exclusions(const struct check *k, const char *key, const struct str_list *list)
+{
+	const struct position *at = position_of(k, key);
+
+	if (namespaces_only_except(list))
+		ERROR(k, at,
+		      "%s: \"%s\" alone would exclude every other namespace: write without '!' what is "
+		      "excluded",
+		      key, list->v[0]);
+	for (size_t i = 0; i < list->n; i++) {
+		const struct namespace_item item = namespaces_item(STR_C(list->v[i]));
+
+		if (item.except)
+			check_exception(k, key, at, list, &item);
+	}
 }
 
 static void check_duties(const struct check *k)
@@ -268,6 +350,8 @@ void config_validate(const char *path, const struct config *c, const struct posi
 	const struct check k = { path, c, positions, d };
 
 	check_duties(&k);
+	check_exclusions(&k, "excludeNamespaces", &c->settings.policy.exclude_namespaces);
+	check_exclusions(&k, "defaultExcludeNamespaces", &c->settings.policy.default_exclude_namespaces);
 	check_secrets(&k);
 	check_schedule(&k);
 	for (enum duty duty = 0; duty < DUTY__MAX; duty++)

@@ -164,6 +164,8 @@ static int open_node(struct build *b, const yaml_event_t *e, int kind, const cha
 	return r;
 }
 
+#define NEEDS_QUOTES "; a text that begins with '!' needs its quotes"
+
 /* Errors after which reading goes on: the rest is worth checking. */
 static void check_decorations(struct build *b, const yaml_event_t *e, const yaml_char_t *anchor,
 			      const yaml_char_t *tag)
@@ -171,7 +173,7 @@ static void check_decorations(struct build *b, const yaml_event_t *e, const yaml
 	if (anchor)
 		(void)FAIL(b, &e->start_mark, "anchors (&) are not supported: write the value out");
 	if (tag)
-		(void)FAIL(b, &e->start_mark, "tags (!) are not supported: leave the tag out");
+		(void)FAIL(b, &e->start_mark, "tags (!) are not supported: leave the tag out" NEEDS_QUOTES);
 }
 
 static int on_scalar(struct build *b, const yaml_event_t *e)
@@ -203,7 +205,7 @@ static int on_event(struct build *b, const yaml_event_t *e)
 	case YAML_ALIAS_EVENT:
 		(void)FAIL(b, &e->start_mark,
 			   "aliases (*) are not supported: write the value out; "
-			   "\"*\" for all namespaces needs its quotes");
+			   "\"*\" for all namespaces, and a pattern like \"*-dev\", need their quotes");
 		return open_node(b, e, TREE_SCALAR, "", 0, true);
 	case YAML_DOCUMENT_START_EVENT:
 		if (++b->documents > 1)
@@ -229,10 +231,13 @@ static bool is_tab(const struct build *b, const yaml_mark_t *at)
 static int report_syntax(struct build *b, const yaml_parser_t *p)
 {
 	const yaml_mark_t *at = &p->problem_mark;
+	const bool tag = p->context && strstr(p->context, "scanning a tag");
 
 	return FAIL(b, at, "not valid YAML: %s%s%s%s", p->problem ? p->problem : "the parser gave up",
 		    p->context ? ", " : "", p->context ? p->context : "",
-		    is_tab(b, at) ? "; a tab cannot indent, use spaces" : "");
+		    tag             ? NEEDS_QUOTES
+		    : is_tab(b, at) ? "; a tab cannot indent, use spaces"
+				    : "");
 }
 
 static int build(struct build *b)

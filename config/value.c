@@ -16,6 +16,7 @@
 #include "config/url.h"
 #include "config/window.h"
 #include "config/zone_file.h"
+#include "model/namespaces.h"
 
 struct value {
 	const struct setting *row;
@@ -239,29 +240,86 @@ static int assign_text(struct value *v)
 	return 0;
 }
 
-static int check_namespace(struct value *v, struct str *item)
+/* Characters that look like '!', '*' and others of ASCII, as an input method for Chinese writes them: UTF-8
+ * of U+FF01 to U+FF5E. */
+static bool has_full_width(struct str s)
 {
-	const struct str s = *item;
+	for (size_t i = 0; i + 2 < s.n; i++)
+		if (s.p[i] == '\xef' && (s.p[i + 1] == '\xbc' || s.p[i + 1] == '\xbd'))
+			return true;
+	return false;
+}
 
-	if (str_is(s, "*")) {
-		if (v->row->flags & SETTING_NO_STAR)
-			return FAIL(v, "\"*\" is not possible here: name the namespaces");
-		return 0;
+/* The pattern that a regular expression of the simplest kind means: "^team-.*$" is team-*. Owned by the
+ * caller. */
+static char *pattern_of_regex(struct str s)
+{
+	char *out = xmalloc(s.n + 1), *w = out;
+
+	for (size_t i = 0; i < s.n; i++) {
+		const bool any = s.p[i] == '.' && i + 1 < s.n && strchr("*+", s.p[i + 1]);
+
+		if (s.p[i] != '^' && s.p[i] != '$')
+			*w++ = any ? '*' : s.p[i];
+		i += any;
 	}
-	if (memchr(s.p, '*', s.n) || memchr(s.p, '?', s.n))
-		return FAIL(v, "\"%s\": patterns are not supported; name each namespace, or \"*\" for all",
-			    v->shown);
+	*w = '\0';
+	return out;
+}
+
+static bool is_name_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+static int refuse_name_char(struct value *v, struct str s)
+{
+	_cleanup_free_ char *pattern = pattern_of_regex(s);
+
+	if (has_full_width(s))
+		return FAIL(v, "\"%s\": a full-width character: write '!', '*' and ',' in ASCII", v->shown);
+	if (strlen(pattern) < s.n)
+		return FAIL(v, "\"%s\" is a regular expression, patterns know only '*': write %s", v->shown,
+			    pattern);
+	if (memchr(s.p, '?', s.n))
+		return FAIL(v, "\"%s\": patterns know only '*', which stands for any characters", v->shown);
+	return FAIL(v, "\"%s\" cannot be a namespace: lower case letters, digits and '-' only", v->shown);
+}
+
+/* A name, or a pattern. */
+static int check_namespace_text(struct value *v, struct str s)
+{
 	if (s.n > 63)
 		return FAIL(v, "\"%s\" is longer than a namespace can be (63)", v->shown);
-	for (size_t i = 0; i < s.n; i++) {
-		const bool alnum = (s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9');
-
-		if (!alnum && (s.p[i] != '-' || i == 0 || i == s.n - 1))
-			return FAIL(v,
-				    "\"%s\" cannot be a namespace: lower case letters, digits and '-' only",
-				    v->shown);
-	}
+	for (size_t i = 0; i < s.n; i++)
+		if ((!is_name_char(s.p[i]) && s.p[i] != '*') || (s.p[i] == '-' && (i == 0 || i == s.n - 1)))
+			return refuse_name_char(v, s);
 	return 0;
+}
+
+static bool is_all(struct str s)
+{
+	size_t i = 0;
+
+	while (i < s.n && s.p[i] == '*')
+		i++;
+	return i > 0 && i == s.n;
+}
+
+/* model/namespaces.h */
+static int check_namespace(struct value *v, struct str *item)
+{
+	const struct namespace_item i = namespaces_item(*item);
+
+	if (i.except && i.text.n == 0)
+		return FAIL(v, "\"%s\": write the namespace behind the '!', without a space", v->shown);
+	if (i.except && is_all(i.text))
+		return FAIL(v, "\"%s\" excepts every namespace: nothing would be left", v->shown);
+	if (is_all(i.text) && i.text.n > 1)
+		return FAIL(v, "\"%s\": write \"*\"", v->shown);
+	if (is_all(i.text) && (v->row->flags & SETTING_NO_STAR))
+		return FAIL(v, "\"*\" is not possible here: name the namespaces");
+	return check_namespace_text(v, i.text);
 }
 
 static bool is_label_char(char c, const char *more)

@@ -204,8 +204,8 @@ static void fall_back(struct stream *s, const char *text)
 	s->forbidden = true;
 	if (!s->fallback->each) {
 		add_namespaces(s->fallback, true);
-		(void)snprintf(whole, sizeof(whole), "%.255s; watching the configured namespaces one by one",
-			       text);
+		(void)snprintf(whole, sizeof(whole),
+			       "%.255s; watching only the namespaces that are named, one by one", text);
 		report_trouble(s, 403, whole);
 	}
 	set_trouble(s, false); /* the namespaces' streams are, until they have synced */

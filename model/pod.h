@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "model/annotations.h"
 #include "model/fields.def"
+#include "model/namespaces.h"
 #include "model/policy.h"
 
 /* More containers than this in one pod: the pod is kept, `containers_cut` is set, and no rule acts on it. */
@@ -43,10 +44,6 @@ struct container_facts {
 	enum pull_cause cause; /* from the cache, or found in Events; rules/cause.h prefers the message */
 };
 
-struct label {
-	struct str key, value;
-};
-
 /* The ownerReference with controller=true; uid empty when there is none. */
 struct owner_facts {
 	struct str api_version;
@@ -60,7 +57,9 @@ struct pod_facts {
 	struct owner_facts owner;
 	struct annotations annotations; /* ops-pod-cleaner.io/... */
 	uint8_t revision_rank;          /* of the decoders: which label `revision` came from */
-	uint32_t labels_mask;  /* from the cache: rules/select.h; 0 where the labels themselves are here */
+	uint32_t labels_mask; /* from the cache: rules/select.h; 0 where the labels themselves are here */
+	/* of its namespace, by who asked for them; NULL: not known */
+	const struct namespace_labels *namespace_labels;
 	uint32_t n_labels;     /* 0 from the cache */
 	uint32_t n_finalizers; /* all of them, also those above POD_FINALIZERS_MAX */
 	/* What follows is as it was, up to those numbers. */

@@ -23,7 +23,7 @@ enum pull_cause {
 
 struct duty_policy {
 	bool enable;
-	struct str_list namespaces; /* "*" means every namespace; empty means none */
+	struct str_list namespaces; /* model/namespaces.h; empty means none */
 	int64_t hours_ms;           /* threshold; the key is called `hours`, its value is a Go duration */
 	struct str_list status;   /* reasons that count: of containers; deleteFinishedPod: of pods, "*" any */
 	struct str_list phases;   /* deleteFinishedPod: Failed, Succeeded */
@@ -60,7 +60,7 @@ struct policy_override {
 	struct duty_policy duty[DUTY__MAX]; /* complete: what it does not name is as in the policy; first, as
 					     * there: the rows of config/settings.def hold for both */
 	char *name;                         /* for people */
-	struct str_list namespaces;         /* by name; empty = any */
+	struct str_list namespaces;         /* model/namespaces.h; empty = any */
 	struct str_list labels;             /* "key=value", all of them on the pod; empty = any */
 };
 

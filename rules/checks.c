@@ -70,8 +70,7 @@ bool check_selected(struct evaluation *l)
 	enum reason reason;
 
 	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
-	if (select_namespace(l->policy, l->duty, l->p->ns, &reason) ||
-	    reason != REASON_NAMESPACE_NOT_SELECTED)
+	if (select_namespace(l->policy, l->duty, l->p, &reason) || reason != REASON_NAMESPACE_NOT_SELECTED)
 		return false;
 	EVIDENCE_OF_NONE(l, "namespace %.*s", STR_ARG(l->p->ns));
 	return evaluation_decide(l, VERDICT_NONE, reason);
@@ -108,6 +107,8 @@ bool check_facts(struct evaluation *l)
 	if (!facts_complete(p, l->s->stage) ||
 	    (l->policy->n_overrides && select_labels(l->policy, p) & SELECT_LABELS_UNKNOWN))
 		return evaluation_decide(l, VERDICT_REFUSE, REASON_INCOMPLETE_FACTS);
+	if (!select_overrides_known(l->policy, p))
+		return evaluation_decide(l, VERDICT_REFUSE, REASON_NAMESPACE_UNKNOWN);
 	return false;
 }
 
@@ -143,7 +144,7 @@ bool check_excluded(struct evaluation *l)
 	enum reason reason;
 
 	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
-	return !select_namespace(l->policy, l->duty, l->p->ns, &reason) && evaluation_forbid(l, reason);
+	return !select_namespace(l->policy, l->duty, l->p, &reason) && evaluation_forbid(l, reason);
 }
 
 bool check_mirror(struct evaluation *l)
@@ -158,7 +159,7 @@ bool check_priority(struct evaluation *l)
 
 	SAY(l, "priority class %.*s", STR_ARG(text_or_dash(class)));
 	return (str_is(class, "system-cluster-critical") || str_is(class, "system-node-critical")) &&
-	       !str_list_has(&l->policy->duty[l->duty].namespaces, l->p->ns) &&
+	       !namespaces_name(&l->policy->duty[l->duty].namespaces, l->p->ns) &&
 	       evaluation_forbid(l, REASON_SYSTEM_PRIORITY);
 }
 

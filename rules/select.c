@@ -53,23 +53,27 @@ bool select_labels_alike(const struct policy *a, const struct policy *b)
 	return true;
 }
 
-/* 3 labels and namespace, 2 labels, 1 namespace, 0 does not match. */
-static unsigned specific(const struct policy_override *o, struct str ns, bool labels_match)
+static enum tri serves(const struct policy_override *o, const struct pod_facts *p)
 {
-	const bool ns_match = str_list_has(&o->namespaces, ns);
+	return namespaces_match(&o->namespaces, p->ns, p->namespace_labels);
+}
 
-	if ((o->labels.n && !labels_match) || (o->namespaces.n && !ns_match))
+/* 3 labels and namespace, 2 labels, 1 namespace, 0 does not match. */
+static unsigned specific(const struct policy_override *o, const struct pod_facts *p, bool labels_match)
+{
+	if ((o->labels.n && !labels_match) || (o->namespaces.n && serves(o, p) != TRI_YES))
 		return 0;
 	return (o->labels.n ? 2u : 0u) + (o->namespaces.n ? 1u : 0u);
 }
 
-static const struct policy_override *find(const struct policy *policy, struct str ns, uint32_t mask)
+static const struct policy_override *find(const struct policy *policy, const struct pod_facts *p,
+					  uint32_t mask)
 {
 	const struct policy_override *best = NULL;
 	unsigned best_rank = 0;
 
 	for (size_t i = 0; i < policy->n_overrides && i < OVERRIDES_MAX; i++) {
-		const unsigned rank = specific(&policy->overrides[i], ns, (mask >> i) & 1u);
+		const unsigned rank = specific(&policy->overrides[i], p, (mask >> i) & 1u);
 
 		if (rank > best_rank) {
 			best_rank = rank;
@@ -81,7 +85,7 @@ static const struct policy_override *find(const struct policy *policy, struct st
 
 const struct policy_override *select_override(const struct policy *policy, const struct pod_facts *p)
 {
-	return policy->n_overrides ? find(policy, p->ns, select_labels(policy, p)) : NULL;
+	return policy->n_overrides ? find(policy, p, select_labels(policy, p)) : NULL;
 }
 
 const struct duty_policy *policy_of(const struct policy *policy, const struct pod_facts *p)
@@ -91,24 +95,38 @@ const struct duty_policy *policy_of(const struct policy *policy, const struct po
 	return o ? o->duty : policy->duty;
 }
 
-bool select_namespace(const struct policy *policy, enum duty d, struct str ns, enum reason *ret)
+bool select_overrides_known(const struct policy *policy, const struct pod_facts *p)
 {
-	const struct duty_policy *dp = &policy->duty[d];
-	bool named = str_list_has(&dp->namespaces, ns);
-
-	if (!named && !str_list_has(&dp->namespaces, STR_LIT("*"))) {
-		*ret = REASON_NAMESPACE_NOT_SELECTED;
-		return false;
-	}
-	if (str_list_has(&policy->exclude_namespaces, ns) ||
-	    str_list_has(&policy->exclude_namespaces, STR_LIT("*"))) {
-		*ret = REASON_NAMESPACE_EXCLUDED;
-		return false;
-	}
-	if (!named && (str_list_has(&policy->default_exclude_namespaces, ns) ||
-		       (policy->own_namespace && str_is(ns, policy->own_namespace)))) {
-		*ret = REASON_NAMESPACE_PROTECTED;
-		return false;
-	}
+	for (size_t i = 0; i < policy->n_overrides; i++)
+		if (serves(&policy->overrides[i], p) == TRI_UNKNOWN)
+			return false;
 	return true;
+}
+
+static bool refuse(enum reason why, enum reason *ret)
+{
+	*ret = why;
+	return false;
+}
+
+bool select_namespace(const struct policy *policy, enum duty d, const struct pod_facts *p, enum reason *ret)
+{
+	const struct str_list *list = &policy->duty[d].namespaces;
+	const enum tri wanted = namespaces_match(list, p->ns, p->namespace_labels);
+	const enum tri excluded = namespaces_match(&policy->exclude_namespaces, p->ns, p->namespace_labels);
+	const bool own = policy->own_namespace && str_is(p->ns, policy->own_namespace);
+	enum tri protected;
+
+	if (wanted == TRI_NO)
+		return refuse(REASON_NAMESPACE_NOT_SELECTED, ret);
+	if (excluded == TRI_YES)
+		return refuse(REASON_NAMESPACE_EXCLUDED, ret);
+	if (wanted == TRI_UNKNOWN || excluded == TRI_UNKNOWN)
+		return refuse(REASON_NAMESPACE_UNKNOWN, ret);
+	if (namespaces_name(list, p->ns))
+		return true;
+	protected = namespaces_match(&policy->default_exclude_namespaces, p->ns, p->namespace_labels);
+	if (own || protected == TRI_YES)
+		return refuse(REASON_NAMESPACE_PROTECTED, ret);
+	return protected == TRI_NO || refuse(REASON_NAMESPACE_UNKNOWN, ret);
 }

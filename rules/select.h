@@ -24,8 +24,12 @@ const struct policy_override *select_override(const struct policy *policy, const
 /* The settings of all duties in force for a pod: an array of DUTY__MAX. */
 const struct duty_policy *policy_of(const struct policy *policy, const struct pod_facts *p);
 
-/* Does the duty serve this namespace? "*" or its name selects; excludeNamespaces beats both; namespaces
- * protected by default (and our own) yield to being named. *ret is set when false. */
-bool select_namespace(const struct policy *policy, enum duty d, struct str ns, enum reason *ret);
+/* Is it known of each override whether it is for the pod's namespace? */
+bool select_overrides_known(const struct policy *policy, const struct pod_facts *p);
+
+/* Does the duty serve the pod's namespace? Its list selects (model/namespaces.h); excludeNamespaces beats it;
+ * namespaces protected by default (and our own) yield to being named, not to a pattern. *ret is set when
+ * false. */
+bool select_namespace(const struct policy *policy, enum duty d, const struct pod_facts *p, enum reason *ret);
 
 #endif

@@ -321,27 +321,15 @@ static void prepare_leadership(struct cluster_watch *w)
 
 /* -- settings -- */
 
-static void add_once(struct str_list *l, const char *name)
-{
-	if (!str_list_has(l, STR_C(name)))
-		str_list_add(l, name, strlen(name));
-}
-
 /* The namespaces to be content with when the cluster-wide list is forbidden: those that the duties name, or
  * the credential's own. */
 static struct str_list namespaces_of(const struct settings *s)
 {
 	struct str_list ret = { 0 };
 
-	for (int d = 0; d < DUTY__MAX; d++) {
-		const struct duty_policy *p = &s->policy.duty[d];
-
-		for (size_t i = 0; policy_enables(&s->policy, (enum duty)d) && i < p->namespaces.n; i++)
-			if (strcmp(p->namespaces.v[i], "*") != 0)
-				add_once(&ret, p->namespaces.v[i]);
-	}
+	(void)policy_list_namespaces(&s->policy, &ret);
 	if (ret.n == 0 && s->cluster.namespace && *s->cluster.namespace)
-		add_once(&ret, s->cluster.namespace);
+		str_list_add(&ret, s->cluster.namespace, strlen(s->cluster.namespace));
 	return ret;
 }
 

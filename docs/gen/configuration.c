@@ -86,6 +86,35 @@ static void print_schedules(FILE *out)
 		     "twice. `ops-pod-cleaner cron next 'SPEC' --timezone ZONE` shows the next times.\n");
 }
 
+static void print_namespaces(FILE *out)
+{
+	(void)fprintf(out, "\n## Namespaces\n\n"
+			   "Every list of namespaces is read alike. Its items, in any order:\n\n"
+			   "| item | means |\n|---|---|\n"
+			   "| `shop` | that namespace |\n"
+			   "| `team-*`, `*-dev`, `a*b` | every namespace of such a name; `*` stands for any "
+			   "characters, also "
+			   "none. It is the only wildcard, and this is no regular expression |\n"
+			   "| `!team-x`, `!*-prod` | not these, whatever else the list says |\n"
+			   "| `*` | every namespace; only where a duty works |\n\n"
+			   "Exceptions alone mean all others: `[\"!team-x\"]` is `[\"*\", \"!team-x\"]`. "
+			   "Neither `*` nor a "
+			   "pattern means what is protected by default (`defaultExcludeNamespaces`, and the "
+			   "namespace this "
+			   "program runs in); its name does. `excludeNamespaces` beats everything. YAML "
+			   "wants quotes around "
+			   "what begins with `!` or `*`.\n\n"
+			   "```yaml\ndeleteEvictedPod:\n  enable: true\n"
+			   "  namespaces: [\"team-*\", \"!team-x\", kube-system]\n"
+			   "excludeNamespaces: [\"*-prod\"]\n```\n\n"
+			   "Where all duties list names only, rights in these namespaces suffice: the "
+			   "program watches them "
+			   "one by one where it may not list the pods of the whole cluster. Patterns and `*` "
+			   "need that right; "
+			   "without it only the namespaces that are named are watched, and the log and "
+			   "`status` say so.\n");
+}
+
 static void print_differences(FILE *out)
 {
 	(void)fprintf(out, "\n## Where the same file is read more carefully than by the original program\n\n"
@@ -157,6 +186,7 @@ static void print_docs(FILE *out)
 		print_docs_row(row, out);
 	print_overrides_docs(out);
 	print_long_defaults(out);
+	print_namespaces(out);
 	print_schedules(out);
 	print_differences(out);
 }

@@ -15,7 +15,7 @@ BUDGETS = {"maxPerMinute": 60, "maxPerHour": 3600, "maxPerDay": 86400, "maxPerNa
 
 @dataclass
 class Policy:
-    """namespaces: a set, or None for none. hours: seconds. The dictionaries are by duty: evicted, terminating, ..."""
+    """namespaces: a set of what its list holds, or None for none. hours: seconds. The dictionaries are by duty: evicted, terminating, ..."""
     evicted: object = None
     terminating: object = None
     image_pull: object = None
@@ -40,6 +40,8 @@ class Policy:
     budgets: dict = field(default_factory=dict)     # duty -> {key: number}
     windows: dict = field(default_factory=dict)     # duty -> [text]
     zone: str = ""
+    excluded: tuple = ()                            # what excludeNamespaces holds
+    labels: dict = field(default_factory=dict)      # namespace -> its labels, where a list asks for them
     restore: bool = False                           # a person puts back whatever this program took
     restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
 
@@ -49,8 +51,9 @@ class Policy:
         return self.causes_named or {"permanent", "auth", "misconfigured", "unknown"}
 
     def covers(self, duty, ns):
-        namespaces = getattr(self, duty)
-        return namespaces is not None and ("*" in namespaces or ns in namespaces)
+        namespaces, labels = getattr(self, duty), self.labels.get(ns, {})
+        return (namespaces is not None and means(namespaces, ns, labels) and not means(self.excluded, ns, labels)
+                and (ns in namespaces or not ns.startswith("kube-")))
 
     def configure(self, config):
         """Take over what one configuration (a dict) says; several programs of one run add up."""
@@ -60,6 +63,7 @@ class Policy:
                 if isinstance(part.get(key), dict):
                     self._section(duty, part[key])
         self.zone = config.get("timeZone", self.zone)
+        self.excluded = texts(config.get("excludeNamespaces", self.excluded))
         if "finishDeletionsAfter" in config:
             self.finish = seconds(config["finishDeletionsAfter"])
 
@@ -83,6 +87,22 @@ class Policy:
             self.budgets.setdefault(duty, {}).update(found)
         if section.get("windows"):
             self.windows[duty] = section["windows"] if isinstance(section["windows"], list) else [section["windows"]]
+
+
+def wild(pattern, text):
+    """Does a pattern with * match?"""
+    return re.fullmatch(".*".join(re.escape(part) for part in pattern.split("*")), text) is not None
+
+
+def means(items, ns, labels):
+    """Is ns in a list of names, patterns and label:KEY=VALUE? What stands behind a ! is taken away, from all where nothing else is said."""
+    def hit(item):
+        key, _, value = item.removeprefix("label:").partition("=")
+        return key in labels and wild(value, labels[key]) if item.startswith("label:") else wild(item, ns)
+
+    minus = [item[1:] for item in items if item.startswith("!")]
+    plus = [item for item in items if not item.startswith("!")] or (["*"] if minus else [])
+    return any(map(hit, plus)) and not any(map(hit, minus))
 
 
 def texts(value):

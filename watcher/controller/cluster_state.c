@@ -172,7 +172,7 @@ static void failing(struct cluster_state *c, size_t i, const struct pod_facts *p
 	ret->failing_since =
 		workloads_fails(c->workloads, owner, p->revision, i,
 				server_clock_latest(&c->server_clock, clock_wall_ms(), clock_boot_ms()));
-	if (duty_has_guard(d, GUARD_BREAKER) && select_namespace(c->policy, d, p->ns, &ignored))
+	if (duty_has_guard(d, GUARD_BREAKER) && select_namespace(c->policy, d, p, &ignored))
 		admission_failing(c->admission, owner, p->revision, ret->failing_since, p);
 }
 

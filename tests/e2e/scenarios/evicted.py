@@ -97,6 +97,24 @@ def every(t):
     assert all(t.objects.get(p) for p in stay)
 
 
+@scenario("evicted/patterns")
+def patterns(t):
+    """Namespaces by a pattern: not what it excepts, not what excludeNamespaces takes by a pattern of its own, not what is protected."""
+    served, served2, excepted, excluded_ns, other = t.ns(), t.ns(), t.ns(), t.ns(), t.ns(f"x{t.prefix}-1")
+    system = t.ns("kube-system")
+    config = t.config(evicted=[f"{t.prefix}-*", "kube-*", f"!{excepted}"], excludeNamespaces=[f"*{excluded_ns[1:]}"])
+    gone = [t.objects.evict(t.objects.pod(ns)) for ns in (served, served2)]
+    stay = [t.objects.evict(t.objects.pod(ns, f"{t.prefix}-stays")) for ns in (excepted, excluded_ns, other, system)]
+    program = t.program(config)
+    gone.append(t.canary(served))
+    for pod in gone:
+        t.wait_write(pod)
+    t.wait_history(program, ns=excluded_ns, reason="NamespaceExcluded")
+    t.wait_history(program, ns=system, reason="NamespaceProtected")
+    t.expect(deleted=gone)
+    assert all(t.objects.get(p) for p in stay)
+
+
 @scenario("evicted/better-before-read")
 def better_before_read(t):
     """The pod is well again when the worker looks: nothing is written."""

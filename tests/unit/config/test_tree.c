@@ -51,9 +51,11 @@ static const struct {
 	  "f:2:2: not valid YAML: did not find expected ',' or ']', while parsing a flow sequence" },
 	{ T("a: 1\n---\nb: 2\n"), "f:2:1: a second document (---) in the file: keep one" },
 	{ T("a: &x 1\n"), "f:1:4: anchors (&) are not supported: write the value out" },
-	{ T("a: *x\n"), "f:1:4: aliases (*) are not supported: write the value out; \"*\" for all namespaces "
-			"needs its quotes" },
-	{ T("a: !!str 1\n"), "f:1:4: tags (!) are not supported: leave the tag out" },
+	{ T("a: *x\n"),
+	  "f:1:4: aliases (*) are not supported: write the value out; \"*\" for all namespaces, "
+	  "and a pattern like \"*-dev\", need their quotes" },
+	{ T("a: !!str 1\n"), "f:1:4: tags (!) are not supported: leave the tag out; a text that begins "
+			     "with '!' needs its quotes" },
 	{ T("<<: {a: 1}\n"), "f:1:1: merge keys (<<) are not supported: write the keys out" },
 	{ T("? [a]\n: 1\n"), "f:1:3: a key must be a plain word" },
 	{ T("a: 1\nA: 2\n"), "f:2:1: duplicate key \"A\": it is already in line 1; keep one" },

@@ -24,8 +24,39 @@ static const struct {
 	{ "*", "", "cleaner", "cleaner", REASON_NAMESPACE_PROTECTED },
 	{ "cleaner", "", "cleaner", "cleaner", -1 },
 	{ "*", "", "cleaner", "shop", -1 },
+	/* patterns: what is protected yields to a name only */
+	{ "team-*", "", NULL, "team-a", -1 },
+	{ "team-*", "", NULL, "team-", -1 },
+	{ "team-*", "", NULL, "team", REASON_NAMESPACE_NOT_SELECTED },
+	{ "team-*", "", NULL, "my-team-a", REASON_NAMESPACE_NOT_SELECTED },
+	{ "*-dev", "", NULL, "shop-dev", -1 },
+	{ "kube-*", "", NULL, "kube-system", REASON_NAMESPACE_PROTECTED },
+	{ "kube-*,kube-system", "", NULL, "kube-system", -1 },
+	{ "kube-*,kube-system", "", NULL, "kube-public", REASON_NAMESPACE_PROTECTED },
+	{ "cleane*", "", "cleaner", "cleaner", REASON_NAMESPACE_PROTECTED },
+	{ "*", "team-*", NULL, "team-a", REASON_NAMESPACE_EXCLUDED },
+	{ "team-a", "team-*", NULL, "team-a", REASON_NAMESPACE_EXCLUDED },
+	{ "*", "team-*,!team-x", NULL, "team-x", -1 },
+	{ "*", "*", NULL, "shop", REASON_NAMESPACE_EXCLUDED },
+	/* exceptions beat every other item, wherever they stand */
+	{ "team-*,!team-x", "", NULL, "team-a", -1 },
+	{ "team-*,!team-x", "", NULL, "team-x", REASON_NAMESPACE_NOT_SELECTED },
+	{ "!team-x,team-*", "", NULL, "team-x", REASON_NAMESPACE_NOT_SELECTED },
+	{ "team-x,!team-*", "", NULL, "team-x", REASON_NAMESPACE_NOT_SELECTED },
+	{ "!team-x", "", NULL, "shop", -1 },
+	{ "!team-x", "", NULL, "team-x", REASON_NAMESPACE_NOT_SELECTED },
+	{ "!team-x", "", NULL, "kube-system", REASON_NAMESPACE_PROTECTED },
+	{ "kube-system,!kube-system", "", NULL, "kube-system", REASON_NAMESPACE_NOT_SELECTED },
 	{ "*", "", NULL, "", -1 }, /* an empty name is refused as an incomplete fact */
 };
+
+static bool serves(enum duty d, const char *ns, enum reason *ret)
+{
+	struct pod_facts p = pod_healthy();
+
+	p.ns = STR_C(ns);
+	return select_namespace(&policy, d, &p, ret);
+}
 
 TEST_LOOP(table, 0, sizeof(rows) / sizeof(rows[0]))
 {
@@ -35,7 +66,7 @@ TEST_LOOP(table, 0, sizeof(rows) / sizeof(rows[0]))
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, rows[_i].namespaces);
 	list_set(&policy.exclude_namespaces, rows[_i].exclude);
 	policy.own_namespace = (char *)(uintptr_t)rows[_i].own;
-	served = select_namespace(&policy, DUTY_EVICTED, STR_C(rows[_i].ns), &reason);
+	served = serves(DUTY_EVICTED, rows[_i].ns, &reason);
 	ck_assert_int_eq(served, rows[_i].reason < 0);
 	if (!served)
 		ck_assert_str_eq(reason_code(reason), reason_code((enum reason)rows[_i].reason));
@@ -47,8 +78,8 @@ TEST(lists_are_per_duty)
 	enum reason reason;
 
 	list_set(&policy.duty[DUTY_EVICTED].namespaces, "shop");
-	ck_assert(select_namespace(&policy, DUTY_TERMINATING, STR_LIT("other"), &reason));
-	ck_assert(!select_namespace(&policy, DUTY_EVICTED, STR_LIT("other"), &reason));
+	ck_assert(serves(DUTY_TERMINATING, "other", &reason));
+	ck_assert(!serves(DUTY_EVICTED, "other", &reason));
 }
 
 POLICY_SUITE("rules/namespaces");

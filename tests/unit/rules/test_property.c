@@ -67,6 +67,8 @@ static const char *const states[] = { "ErrImagePull",
 				      "" };
 static const char *const messages[] = { "manifest unknown", "manifest unknown", "manifest unknown",
 					"i/o timeout",      "401 Unauthorized", "" };
+static const struct label team_label = { STR_LIT("team"), STR_LIT("a") };
+static const struct namespace_labels worlds[2] = { { NULL, 0 }, { &team_label, 1 } };
 static const char *const classes[] = { "", "", "", "system-node-critical", "high" };
 
 static void generate_container(struct container_facts *c)
@@ -112,6 +114,9 @@ static struct pod_facts generate_pod(void)
 	p.skip = rarely();
 	p.annotations.skip = rarely() ? (uint8_t)below(1u << DUTY__MAX) : 0;
 	p.annotations.announced[DUTY_EVICTED] = rarely() ? some_time() : 0;
+	p.namespace_labels = &worlds[below(2)];
+	if (rarely())
+		p.namespace_labels = NULL;
 	p.labels_mask = rarely() ? SELECT_LABELS_UNKNOWN : 0;
 	p.containers_cut = rarely();
 	p.has_pvc = below(2) != 0;
@@ -157,7 +162,10 @@ static struct pod_context generate_context(void)
 
 static void generate_policy(void)
 {
-	static const char *const lists[] = { "*", "*", "shop", "shop,kube-system", "*,cleaner", "" };
+	static const char *const lists[] = {
+		"*", "*",          "shop",  "shop,kube-system", "*,cleaner",
+		"",  "sh*,kube-*", "!bank", "label:team=a",     "*,!label:team=a"
+	};
 	static const char *const causes[] = { "permanent", "permanent,auth", "permanent,unknown",
 					      "permanent,auth,misconfigured,unknown" };
 	static const int64_t hours[] = { HOURS, HOURS, HOURS, 0, 0, -1, INT64_MAX };
@@ -184,6 +192,23 @@ static bool ready_forbids(const struct pod_facts *p, const struct pod_context *s
 	       !(d == DUTY_TERMINATING && (s->node_exists == TRI_NO || looks));
 }
 
+/* Its list read a second time, as far as generate_policy writes lists. */
+static bool is_selected(const struct str_list *l, const struct pod_facts *p)
+{
+	const struct namespace_labels *labels = p->namespace_labels;
+	const bool known = labels != NULL, team_a = known && labels->n > 0;
+
+	if (str_list_has(l, STR_LIT("!label:team=a")))
+		return known && !team_a;
+	if (str_list_has(l, STR_LIT("!bank")))
+		return !str_is(p->ns, "bank");
+	if (str_list_has(l, STR_LIT("label:team=a")))
+		return team_a;
+	if (str_list_has(l, STR_LIT("sh*")) && p->ns.n >= 2 && memcmp(p->ns.p, "sh", 2) == 0)
+		return true;
+	return str_list_has(l, p->ns) || str_list_has(l, STR_LIT("*"));
+}
+
 /* What must be true of a pod before any duty may touch it, written down a second time. */
 static void assert_may_act(const struct pod_facts *p, const struct pod_context *s, const struct verdict *v)
 {
@@ -191,7 +216,7 @@ static void assert_may_act(const struct pod_facts *p, const struct pod_context *
 	bool named = str_list_has(&dp->namespaces, p->ns);
 
 	ck_assert(dp->enable && dp->hours_ms >= 0);
-	ck_assert(named || str_list_has(&dp->namespaces, STR_LIT("*")));
+	ck_assert(is_selected(&dp->namespaces, p));
 	ck_assert(!str_list_has(&policy.exclude_namespaces, p->ns));
 	if (str_is(p->ns, "kube-system") || str_is(p->ns, "cleaner") ||
 	    str_is(p->priority_class, "system-node-critical"))

@@ -125,6 +125,34 @@ TEST(an_override_changes_the_verdict_and_is_named)
 	EXPECT(judge_one(DUTY_IMAGE_PULL, &p, s, NOW), NONE, DUTY_DISABLED);
 }
 
+TEST(an_override_matches_by_pattern)
+{
+	struct pod_facts p = pod_healthy();
+
+	list_set(&overrides[0].namespaces, "team-*,!team-x");
+	p.ns = STR_LIT("team-a");
+	ck_assert_str_eq(name_for(&p), "namespace");
+	p.ns = STR_LIT("team-x");
+	ck_assert_str_eq(name_for(&p), "");
+}
+
+/* Whether an override forbids it is not known: no act, until the labels of the namespace are. */
+TEST(an_override_by_labels_of_the_namespace)
+{
+	const struct label dev = { STR_LIT("env"), STR_LIT("dev") };
+	const struct namespace_labels labels = { &dev, 1 };
+	const struct pod_context s = { .stage = STAGE_LIVE };
+	struct pod_facts p = pod_evicted();
+
+	list_set(&overrides[0].namespaces, "label:env=dev");
+	overrides[0].duty[DUTY_EVICTED].enable = false;
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), REFUSE, NAMESPACE_UNKNOWN);
+	p.namespace_labels = &labels;
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), NONE, DUTY_DISABLED);
+	p.namespace_labels = &(struct namespace_labels){ 0 };
+	EXPECT(judge_one(DUTY_EVICTED, &p, s, NOW), ACT, EVICTED);
+}
+
 TEST(an_override_never_beats_an_exclusion)
 {
 	struct pod_facts p = pod_evicted();

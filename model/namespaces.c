@@ -1,0 +1,177 @@
+/* namespaces.c - see namespaces.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "model/namespaces.h"
+
+#include <string.h>
+
+static const struct str label_prefix = STR_LIT("label:");
+
+static struct str without(struct str s, size_t n)
+{
+	return (struct str){ s.p + n, s.n - n };
+}
+
+struct namespace_item namespaces_item(struct str text)
+{
+	const bool except = text.n > 0 && text.p[0] == '!';
+	struct namespace_item i = { .except = except, .text = without(text, except) };
+
+	if (i.text.n > label_prefix.n && memcmp(i.text.p, label_prefix.p, label_prefix.n) == 0) {
+		i.text = without(i.text, label_prefix.n);
+		const char *eq = memchr(i.text.p, '=', i.text.n);
+		const size_t key = eq ? (size_t)(eq - i.text.p) : i.text.n;
+
+		i.kind = NAMESPACE_LABEL;
+		i.value = without(i.text, key + (eq != NULL));
+		i.text.n = key;
+	} else if (i.text.n > 0 && memchr(i.text.p, '*', i.text.n)) {
+		i.kind = NAMESPACE_PATTERN;
+	}
+	return i;
+}
+
+/* The last '*' takes as little as will do; where the rest does not fit, one character more. */
+bool namespaces_glob(struct str pattern, struct str text)
+{
+	size_t p = 0, t = 0, star = SIZE_MAX, taken = 0;
+
+	while (t < text.n) {
+		if (p < pattern.n && pattern.p[p] == '*') {
+			star = p++;
+			taken = t;
+		} else if (p < pattern.n && pattern.p[p] == text.p[t]) {
+			p++;
+			t++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			t = ++taken;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.n && pattern.p[p] == '*')
+		p++;
+	return p == pattern.n;
+}
+
+static enum tri tri_of(bool yes)
+{
+	return yes ? TRI_YES : TRI_NO;
+}
+
+static enum tri has_label(const struct namespace_labels *labels, const struct namespace_item *i)
+{
+	if (!labels)
+		return TRI_UNKNOWN;
+	for (size_t k = 0; k < labels->n; k++)
+		if (str_eq(labels->v[k].key, i->text))
+			return tri_of(namespaces_glob(i->value, labels->v[k].value));
+	return TRI_NO;
+}
+
+static enum tri item_matches(const struct namespace_item *i, struct str ns,
+			     const struct namespace_labels *labels)
+{
+	switch (i->kind) {
+	case NAMESPACE_LABEL:
+		return has_label(labels, i);
+	case NAMESPACE_PATTERN:
+		return tri_of(namespaces_glob(i->text, ns));
+	default:
+		return tri_of(str_eq(i->text, ns));
+	}
+}
+
+/* By the items that except, or by the others: YES when one of them does, else UNKNOWN when one may. */
+static enum tri any_matches(const struct str_list *l, bool except, struct str ns,
+			    const struct namespace_labels *labels)
+{
+	enum tri ret = TRI_NO;
+
+	for (size_t k = 0; k < l->n && ret != TRI_YES; k++) {
+		const struct namespace_item i = namespaces_item(STR_C(l->v[k]));
+		const enum tri one = i.except == except ? item_matches(&i, ns, labels) : TRI_NO;
+
+		if (one != TRI_NO)
+			ret = one;
+	}
+	return ret;
+}
+
+bool namespaces_only_except(const struct str_list *l)
+{
+	for (size_t k = 0; k < l->n; k++)
+		if (!namespaces_item(STR_C(l->v[k])).except)
+			return false;
+	return l->n > 0;
+}
+
+enum tri namespaces_match(const struct str_list *l, struct str ns, const struct namespace_labels *labels)
+{
+	const enum tri meant = namespaces_only_except(l) ? TRI_YES : any_matches(l, false, ns, labels);
+	enum tri excepted;
+
+	if (meant == TRI_NO)
+		return TRI_NO;
+	excepted = any_matches(l, true, ns, labels);
+	return excepted == TRI_YES ? TRI_NO : excepted == TRI_UNKNOWN ? TRI_UNKNOWN : meant;
+}
+
+bool namespaces_name(const struct str_list *l, struct str ns)
+{
+	for (size_t k = 0; k < l->n; k++) {
+		const struct namespace_item i = namespaces_item(STR_C(l->v[k]));
+
+		if (i.kind == NAMESPACE_NAME && !i.except && str_eq(i.text, ns))
+			return any_matches(l, true, ns, NULL) != TRI_YES;
+	}
+	return false;
+}
+
+/* -- over a whole policy -- */
+
+static bool asks_labels(const struct str_list *l)
+{
+	for (size_t k = 0; k < l->n; k++)
+		if (namespaces_item(STR_C(l->v[k])).kind == NAMESPACE_LABEL)
+			return true;
+	return false;
+}
+
+bool policy_needs_namespaces(const struct policy *p)
+{
+	for (int d = 0; d < DUTY__MAX; d++)
+		if (policy_enables(p, (enum duty)d) && asks_labels(&p->duty[d].namespaces))
+			return true;
+	for (size_t i = 0; i < p->n_overrides; i++)
+		if (asks_labels(&p->overrides[i].namespaces))
+			return true;
+	return asks_labels(&p->exclude_namespaces) || asks_labels(&p->default_exclude_namespaces);
+}
+
+static bool list_names(const struct str_list *l, struct str_list *names)
+{
+	bool all = !namespaces_only_except(l);
+
+	for (size_t k = 0; k < l->n; k++) {
+		const struct namespace_item i = namespaces_item(STR_C(l->v[k]));
+
+		if (i.except)
+			continue;
+		if (i.kind != NAMESPACE_NAME)
+			all = false;
+		else if (!str_list_has(names, i.text))
+			str_list_add(names, i.text.p, i.text.n);
+	}
+	return all;
+}
+
+bool policy_list_namespaces(const struct policy *p, struct str_list *names)
+{
+	bool all = true;
+
+	for (int d = 0; d < DUTY__MAX; d++)
+		if (policy_enables(p, (enum duty)d) && !list_names(&p->duty[d].namespaces, names))
+			all = false;
+	return all;
+}
