@@ -31,6 +31,11 @@
 /* Heartbeats until the memory of the start is given back, and then between two such acts. */
 #define TRIM_FIRST 2
 #define TRIM_EVERY 150
+/* Private memory of a process at most; idle each has below 2 MiB. The watcher has its cache besides. */
+#define DATA_MAX  (UINT64_C(256) << 20)
+#define CACHE_MAX (UINT64_C(1) << 30)
+/* Of the reporter's files. */
+#define FILE_MAX (UINT64_C(1) << 30)
 
 struct process {
 	const struct process_spec *spec;
@@ -101,11 +106,15 @@ static void sandbox_from_settings(struct process *p, const struct settings *s, s
 	const struct cluster_settings *c = &s->cluster;
 	const char *url = c->proxy && *c->proxy ? c->proxy : c->address ? c->address : c->server;
 
-	*ret = (struct sandbox_params){ .role = p->spec->role, .mode = (enum sandbox_mode)s->sandbox };
+	*ret = (struct sandbox_params){ .role = p->spec->role,
+					.mode = (enum sandbox_mode)s->sandbox,
+					.data_bytes = p->spec->role == ROLE_WATCHER ? DATA_MAX + CACHE_MAX
+										    : DATA_MAX };
 	if (p->spec->role == ROLE_REPORTER) {
 		if (!p->writable_dir && s->state_dir)
 			p->writable_dir = xstrdup(s->state_dir);
 		ret->writable_dir = p->writable_dir;
+		ret->file_bytes = FILE_MAX;
 		url = s->api_address ? s->api_address : s->api_url;
 	}
 	ret->port = url ? sandbox_port_of(url) : 0;
@@ -342,7 +351,8 @@ static void process_init(struct process *p, const struct process_spec *spec)
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGHUP, SIG_IGN);
-	tzset(); /* reads its files now, not in the sandbox */
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error like a full disk */
+	tzset();                        /* reads its files now, not in the sandbox */
 	p->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	p->base = event_base_new();
 	if (!p->base)

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <seccomp.h>
@@ -14,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -140,80 +143,62 @@ static int landlock_enter(const struct sandbox_params *p)
 
 enum profile { P_R = 1, P_W = 2, P_N = P_R | P_W };
 
+#define CONDITIONS_MAX 3
+
 struct call_rule {
 	int call;
 	enum profile roles;
 	uint32_t action;
-	bool conditional;
-	unsigned arg;
-	uint64_t mask, value;
+	struct scmp_arg_cmp when[CONDITIONS_MAX];
 };
 
 static const struct call_rule call_rules[] = {
-#define R                  P_R
-#define W                  P_W
-#define N                  P_N
-#define ALLOW(call, roles) { SCMP_SYS(call), roles, SCMP_ACT_ALLOW, false, 0, 0, 0 },
-#define ALLOW_ARG(call, roles, arg, mask, value)                                                             \
-	{ SCMP_SYS(call), roles, SCMP_ACT_ALLOW, true, arg, mask, value },
-#define ANSWER(call, roles, err) { SCMP_SYS(call), roles, SCMP_ACT_ERRNO(err), false, 0, 0, 0 },
-#define ANSWER_ARG(call, roles, arg, mask, value, err)                                                       \
-	{ SCMP_SYS(call), roles, SCMP_ACT_ERRNO(err), true, arg, mask, value },
+#define R P_R
+#define W P_W
+#define N P_N
+#define HAS(arg, mask, value)                                                                                \
+	{                                                                                                    \
+		arg, SCMP_CMP_MASKED_EQ, mask, value                                                         \
+	}
+#define IS(arg, value)                HAS(arg, 0xffffffff, value)
+#define ALLOW(call, roles, ...)       { SCMP_SYS(call), roles, SCMP_ACT_ALLOW, { __VA_ARGS__ } },
+#define ANSWER(call, roles, err, ...) { SCMP_SYS(call), roles, SCMP_ACT_ERRNO(err), { __VA_ARGS__ } },
+/* 3 up to 255: no role may have more. A filter knows no "greater" for the lower half of an argument alone. */
+#define ALLOW_FD(call, roles, ...)                                                                           \
+	ALLOW(call, roles, HAS(0, 0xffffffff, 3), __VA_ARGS__)                                               \
+	ALLOW(call, roles, HAS(0, 0xfffffffc, 4), __VA_ARGS__)                                               \
+	ALLOW(call, roles, HAS(0, 0xfffffff8, 8), __VA_ARGS__)                                               \
+	ALLOW(call, roles, HAS(0, 0xfffffff0, 16), __VA_ARGS__)                                              \
+	ALLOW(call, roles, HAS(0, 0xffffffe0, 32), __VA_ARGS__)                                              \
+	ALLOW(call, roles, HAS(0, 0xffffffc0, 64), __VA_ARGS__)                                              \
+	ALLOW(call, roles, HAS(0, 0xffffff80, 128), __VA_ARGS__)
 #include "process/profiles.def"
 #undef R
 #undef W
 #undef N
 };
 
-static const struct {
-	int level, option;
-} socket_options[] = {
-	{ SOL_SOCKET, SO_KEEPALIVE },  { SOL_SOCKET, SO_REUSEADDR },      { SOL_SOCKET, SO_RCVBUF },
-	{ IPPROTO_TCP, TCP_KEEPIDLE }, { IPPROTO_TCP, TCP_KEEPINTVL },    { IPPROTO_TCP, TCP_KEEPCNT },
-	{ IPPROTO_TCP, TCP_NODELAY },  { IPPROTO_TCP, TCP_USER_TIMEOUT },
-};
-
-static int add_sockets(scmp_filter_ctx ctx)
+static int add_rule(scmp_filter_ctx ctx, const struct call_rule *c)
 {
-	static const uint64_t families[] = { AF_INET, AF_INET6 };
-	static const uint64_t protocols[] = { 0, IPPROTO_TCP };
-	const struct scmp_arg_cmp is_unix = SCMP_A0_64(SCMP_CMP_EQ, AF_UNIX);
-	int r = 0;
+	unsigned n = 0;
 
-	for (size_t f = 0; f < ARRAY_SIZE(families); f++)
-		for (size_t i = 0; i < ARRAY_SIZE(protocols); i++)
-			r |= seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3,
-					      SCMP_A0_64(SCMP_CMP_EQ, families[f]),
-					      SCMP_A1_64(SCMP_CMP_MASKED_EQ, 0xf, SOCK_STREAM),
-					      SCMP_A2_64(SCMP_CMP_EQ, protocols[i]));
-	/* nscd, resolver and audit probes of libraries: answered, not killed. */
-	r |= seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, is_unix);
-	r |= seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-			      SCMP_A0_64(SCMP_CMP_EQ, AF_NETLINK));
-	r |= seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(socketpair), 1, is_unix); /* libcurl's wake-up */
-	for (size_t i = 0; i < ARRAY_SIZE(socket_options); i++)
-		r |= seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(setsockopt), 2,
-				      SCMP_A1_64(SCMP_CMP_EQ, (uint64_t)socket_options[i].level),
-				      SCMP_A2_64(SCMP_CMP_EQ, (uint64_t)socket_options[i].option));
-	/* abort() of a failed check must show as SIGABRT. */
-	r |= seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
-			      SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid()));
-	return r;
+	while (n < CONDITIONS_MAX && c->when[n].op == SCMP_CMP_MASKED_EQ)
+		n++;
+	return seccomp_rule_add_array(ctx, c->action, c->call, n, c->when);
 }
 
 static int seccomp_enter(enum role role)
 {
 	const enum profile profile = role == ROLE_REPORTER ? P_R : P_W;
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int r = ctx ? add_sockets(ctx) : -ENOMEM;
+	/* abort() of a failed check must show as SIGABRT. */
+	int r = ctx ? seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+				       SCMP_A0_64(SCMP_CMP_EQ, (uint64_t)getpid()))
+		    : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(call_rules); i++) {
-		const struct call_rule *c = &call_rules[i];
-		const struct scmp_arg_cmp cmp = { c->arg, SCMP_CMP_MASKED_EQ, c->mask, c->value };
-
-		if (c->roles & profile)
-			r = seccomp_rule_add_array(ctx, c->action, c->call, c->conditional, &cmp);
-	}
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(call_rules); i++)
+		if (call_rules[i].roles & profile)
+			r = add_rule(ctx, &call_rules[i]);
 	if (r == 0)
 		r = seccomp_load(ctx);
 	seccomp_release(ctx);
@@ -235,11 +220,47 @@ static void limit(int resource, rlim_t value)
 	(void)setrlimit((__rlimit_resource_t)resource, &rl);
 }
 
-static void set_limits(enum role role)
+/* A log that is a file has no limit here that would not be its own, too: no other file is open for writing.
+ */
+static bool logs_to_file(void)
+{
+	struct stat st;
+
+	return fstat(STDERR_FILENO, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static void set_limits(const struct sandbox_params *p)
 {
 	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_NOFILE, role == ROLE_REPORTER ? 256 : 128);
+	limit(RLIMIT_NOFILE, p->role == ROLE_REPORTER ? 256 : 128);
 	limit(RLIMIT_MEMLOCK, 0);
+	limit(RLIMIT_NPROC, 0);
+	if (p->data_bytes)
+		limit(RLIMIT_DATA, p->data_bytes);
+	if (!logs_to_file())
+		limit(RLIMIT_FSIZE, p->file_bytes);
+}
+
+/* -- capabilities: who starts this as root gives it to the supervisor, not to those who read what others
+ * wrote -- */
+
+#define SECUREBITS_ALL                                                                                       \
+	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |     \
+	 SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
+
+/* Does none hold? The bounding set is only root's to change; who is not root gains nothing by it. */
+static bool drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 }, now[_LINUX_CAPABILITY_U32S_3];
+
+	(void)prctl(PR_SET_SECUREBITS, SECUREBITS_ALL, 0, 0, 0);
+	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (syscall(SYS_capset, &head, none) < 0 || syscall(SYS_capget, &head, now) < 0)
+		return false;
+	return memcmp(now, none, sizeof(now)) == 0;
 }
 
 struct report {
@@ -262,12 +283,13 @@ static void enter_all(const struct sandbox_params *p, struct report *rep)
 {
 	char landlock[24];
 
-	set_limits(p->role);
+	set_limits(p);
 	note(rep, prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 && prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0,
 	     "dumpable0");
 	const bool nnp = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 
 	note(rep, nnp, "nnp");
+	note(rep, drop_capabilities(), "nocaps");
 	/* Kernels before 6.3 do not have it; seccomp forbids the same calls, so it is no requirement. */
 	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) == 0)
 		note(rep, true, "mdwe");

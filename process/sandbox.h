@@ -1,5 +1,6 @@
-/* sandbox.h - what a role may still do after start: rlimits, no_new_privs, dumpable 0, W^X, Landlock,
- * seccomp. Layer: process.  Profiles: process/profiles.def.  Facts about the filters: docs/threat-model.md.
+/* sandbox.h - what a role may still do after start: rlimits, dumpable 0, no_new_privs, no capabilities, W^X,
+ * Landlock, seccomp. Layer: process.  Profiles: process/profiles.def.  Facts about the filters:
+ * docs/threat-model.md.
  */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef PROCESS_SANDBOX_H
@@ -16,6 +17,8 @@ struct sandbox_params {
 	enum sandbox_mode mode;
 	const char *writable_dir; /* the one directory this role may use; NULL = none */
 	uint16_t port;            /* the one TCP port it may connect to; 0 = none */
+	uint64_t data_bytes;      /* of private memory at most; 0 = no limit */
+	uint64_t file_bytes;      /* no file grows beyond; not in force while the log is a file */
 };
 
 /* Port of "https://host:port/path", "[::1]:port" or "ip:port"; the scheme's default (443, 80, 1080) without

@@ -306,16 +306,30 @@ static void on_accept(evutil_socket_t listener, short what, void *arg)
 		(void)close(fd);
 }
 
-/* The lock beside the socket is ours, so a socket that is there has no owner. */
+/* The lock beside the socket is ours, so a socket that is there has no owner. Anything else is not ours. */
+static int remove_old(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	return unlink(path) < 0 ? -errno : 0;
+}
+
 static int listen_at(const char *path)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	const int gone = remove_old(path);
+
+	if (gone < 0)
+		return gone;
 	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	if (fd < 0)
 		return -errno;
 	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
-	(void)unlink(sa.sun_path);
 	const mode_t old = umask(0177);
 	const int r =
 		bind(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0 || listen(fd, CONNECTIONS_MAX) < 0

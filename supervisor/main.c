@@ -86,7 +86,8 @@ static void reset_signals(void)
 static int take_lock(const char *control_socket)
 {
 	_cleanup_free_ char *path = xasprintf("%s.lock", control_socket);
-	_cleanup_close_ int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	/* To be locked, not written: workers hold it, too. */
+	_cleanup_close_ int opened = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	const uint64_t end = clock_boot_ms() + LOCK_WAIT_MS;
 
 	if (opened < 0)
@@ -172,8 +173,14 @@ static int run(struct supervisor *s, const char *control_socket)
 	const int r = control_new(s, control_socket, &s->control);
 
 	if (r < 0) {
-		(void)log_error(r, "cannot open the control socket", kv_s("path", control_socket));
-		return EXIT_CODE_RESOURCE;
+		if (r == -EEXIST)
+			(void)log_error(0,
+					"the control socket would replace a file that is no socket: move it "
+					"away, or choose another --control-socket",
+					kv_s("path", control_socket));
+		else
+			(void)log_error(r, "cannot open the control socket", kv_s("path", control_socket));
+		return r == -EEXIST ? EXIT_CODE_CONFIG : EXIT_CODE_RESOURCE;
 	}
 	s->answers = (struct answers){ s->control, control_answer, control_end };
 	const int code = lifecycle_run(s->root);

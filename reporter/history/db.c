@@ -115,7 +115,7 @@ static int check_dir(const char *dir, char *text)
 static int take_lock(const char *dir, int *ret_fd, char *text)
 {
 	_cleanup_free_ char *path = xasprintf("%s/lock", dir);
-	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return str_fail(text, DB_TEXT_MAX, -errno, "%s: cannot be opened: %s", path, strerror(errno));

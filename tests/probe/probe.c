@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -121,15 +122,110 @@ static int fork_process(int64_t arg)
 	return pid < 0 || waitpid(pid, NULL, 0) < 0 ? -errno : 0;
 }
 
+/* A connection that no connect() asks for. */
+static int fast_open(int64_t port, bool with_sendmsg)
+{
+	char byte = 0;
+	struct sockaddr_in sa = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct iovec iov = { &byte, 1 };
+	const struct msghdr m = {
+		.msg_name = &sa, .msg_namelen = sizeof(sa), .msg_iov = &iov, .msg_iovlen = 1
+	};
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	return (with_sendmsg ? sendmsg(fd, &m, MSG_FASTOPEN)
+			     : sendto(fd, &byte, 1, MSG_FASTOPEN, (struct sockaddr *)&sa, sizeof(sa))) < 0
+		       ? -errno
+		       : 0;
+}
+
+static int fast_open_sendmsg(int64_t arg)
+{
+	return fast_open(arg, true);
+}
+
+static int fast_open_sendto(int64_t arg)
+{
+	return fast_open(arg, false);
+}
+
+/* Each end can be connected to any datagram socket with a path. */
+static int datagram_pair(int64_t arg)
+{
+	int pair[2];
+
+	(void)arg;
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	(void)close(pair[0]);
+	return close_result(pair[1]);
+}
+
+/* O_PATH is not judged by Landlock. */
+static int open_path(int64_t arg)
+{
+	(void)arg;
+	return close_result(open("/etc/passwd", O_PATH | O_CLOEXEC));
+}
+
+/* Without O_APPEND what others logged could be written over. */
+static int rewrite_log(int64_t arg)
+{
+	const int flags = fcntl(STDERR_FILENO, F_GETFL);
+
+	(void)arg;
+	if (flags < 0 || fcntl(STDERR_FILENO, F_SETFL, flags & ~O_APPEND) < 0)
+		return -errno;
+	return fcntl(STDERR_FILENO, F_SETFL, flags) < 0 ? -errno : 0;
+}
+
+static int seek_log(int64_t arg)
+{
+	(void)arg;
+	return lseek(STDERR_FILENO, 0, SEEK_CUR) < 0 ? -errno : 0;
+}
+
+/* Another number for the log would escape what is asked of the first three. */
+static int copy_log(int64_t arg)
+{
+	(void)arg;
+	return close_result(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+}
+
+static int shared_memory(int64_t arg)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	(void)arg;
+	return p == MAP_FAILED ? -errno : munmap(p, 4096);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(int64_t arg);
 } probes[] = {
-	{ "read-passwd", read_passwd }, { "write-file", write_file },
-	{ "exec", exec_program },       { "connect-port", connect_port },
-	{ "ptrace", ptrace_process },   { "udp-socket", udp_socket },
-	{ "unix-socket", unix_socket }, { "executable-memory", executable_memory },
-	{ "signal", signal_process },   { "fork", fork_process },
+	{ "read-passwd", read_passwd },
+	{ "write-file", write_file },
+	{ "exec", exec_program },
+	{ "connect-port", connect_port },
+	{ "sendmsg-fast-open", fast_open_sendmsg },
+	{ "sendto-fast-open", fast_open_sendto },
+	{ "datagram-pair", datagram_pair },
+	{ "ptrace", ptrace_process },
+	{ "udp-socket", udp_socket },
+	{ "unix-socket", unix_socket },
+	{ "executable-memory", executable_memory },
+	{ "shared-memory", shared_memory },
+	{ "open-path", open_path },
+	{ "rewrite-log", rewrite_log },
+	{ "seek-log", seek_log },
+	{ "copy-log", copy_log },
+	{ "signal", signal_process },
+	{ "fork", fork_process },
 };
 
 const char *probe_name(size_t i)

@@ -295,6 +295,39 @@ def odd_inheritance_is_normalised():
     assert p.wait(30) == 0
 
 
+def only_a_socket_is_replaced():
+    d = ready()
+    d.signal(signal.SIGTERM)
+    d.wait_exit()
+    for name, kind in (("notes", "file"), ("old", "socket")):
+        path = os.path.join(d.dir, name)
+        if kind == "file":
+            with open(path, "w") as f:
+                f.write("mine")
+        else:
+            socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).bind(path)
+        d.log = os.path.join(d.dir, f"log-{name}")
+        with open(d.log, "w") as f:
+            p = scratch.start([os.path.join(d.dir, "supervisor"), "--config", d.config, "--control-socket", path], stderr=f,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={"OPC_LOG_FORMAT": "text"})
+        if kind == "file":
+            assert p.wait(20) == 78 and "is no socket" in d.text(), d.text()
+            with open(path) as f:
+                assert f.read() == "mine"
+        else:
+            d.wait_for("all processes are ready")
+            p.terminate()
+            assert p.wait(30) == 0
+
+
+def the_lock_cannot_be_written():
+    t = ready()
+    pid = re.findall(r'ready role="worker".*?pid=(\d+)', t.text())[0]
+    with open(f"/proc/{pid}/fdinfo/4") as f:
+        flags = int(re.search(r"flags:\s+(\d+)", f.read())[1], 8)
+    assert os.readlink(f"/proc/{pid}/fd/4").endswith("control.sock.lock") and flags & os.O_ACCMODE == os.O_RDONLY, oct(flags)
+
+
 def systemd_is_told():
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     path = str(scratch.folder("notify") / "socket")

@@ -1,13 +1,19 @@
 /* test_sandbox.c - every probe in a child: denied inside the sandbox of each role, and working without it. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +34,12 @@ static int listener(uint16_t *ret_port)
 	return fd;
 }
 
+static void log_is_a_file(void)
+{
+	if (dup2(open("/tmp", O_TMPFILE | O_RDWR | O_APPEND, 0600), STDERR_FILENO) < 0)
+		_exit(200);
+}
+
 /* 0: it worked; > 0: denied with this errno; < 0: killed by this signal. */
 static int try(const char *probe, int64_t arg, enum role role, enum sandbox_mode mode, uint16_t port)
 {
@@ -38,6 +50,7 @@ static int try(const char *probe, int64_t arg, enum role role, enum sandbox_mode
 		struct sandbox_params p = { .role = role, .mode = mode, .port = port };
 		char text[256];
 
+		log_is_a_file();
 		if (sandbox_enter(&p, text) < 0)
 			_exit(200);
 		_exit(-probe_run(probe, arg) & 0x7f);
@@ -49,11 +62,11 @@ static int try(const char *probe, int64_t arg, enum role role, enum sandbox_mode
 	return WEXITSTATUS(status);
 }
 
-static int64_t arg_for(const char *probe, uint16_t port)
+static int64_t arg_for(const char *probe, uint16_t port, pid_t victim)
 {
-	return strcmp(probe, "connect-port") == 0                             ? port
-	       : strcmp(probe, "ptrace") == 0 || strcmp(probe, "signal") == 0 ? getppid()
-									      : 0;
+	if (strcmp(probe, "connect-port") == 0 || strstr(probe, "fast-open"))
+		return port;
+	return strcmp(probe, "ptrace") == 0 || strcmp(probe, "signal") == 0 ? victim : 0;
 }
 
 static const enum role roles[] = { ROLE_WATCHER, ROLE_WORKER, ROLE_REPORTER };
@@ -69,10 +82,8 @@ START_TEST(denied_inside_and_working_outside)
 		(void)pause();
 		_exit(0);
 	}
-	int64_t arg = arg_for(probe, port);
+	const int64_t arg = arg_for(probe, port, victim);
 
-	if (arg && strcmp(probe, "connect-port") != 0)
-		arg = victim;
 	ck_assert_msg(try(probe, arg, ROLE_WORKER, SANDBOX_OFF, 0) == 0,
 		      "%s does not work without sandbox: empty test", probe);
 	for (size_t r = 0; r < sizeof(roles) / sizeof(roles[0]); r++)
@@ -108,7 +119,8 @@ START_TEST(reporter_writes_below_its_directory_only)
 	if (pid == 0) {
 		const struct sandbox_params p = { .role = ROLE_REPORTER,
 						  .mode = SANDBOX_REQUIRE,
-						  .writable_dir = dir };
+						  .writable_dir = dir,
+						  .file_bytes = 4096 };
 		char text[256];
 
 		if (sandbox_enter(&p, text) < 0)
@@ -123,6 +135,128 @@ START_TEST(reporter_writes_below_its_directory_only)
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
+}
+
+/* Runs what in the role's sandbox with these limits; the exit status of it. */
+static int inside(enum role role, void (*log)(void), int (*what)(void))
+{
+	int status;
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		const struct sandbox_params p = {
+			.role = role, .mode = SANDBOX_REQUIRE, .data_bytes = 64 << 20, .file_bytes = 4096
+		};
+		char text[256];
+
+		log();
+		(void)signal(SIGXFSZ, SIG_IGN);
+		_exit(sandbox_enter(&p, text) < 0 ? 200 : what());
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void log_is_a_pipe(void)
+{
+	int ends[2];
+
+	if (pipe(ends) < 0 || dup2(ends[1], STDERR_FILENO) < 0)
+		_exit(200);
+}
+
+/* Its own descriptor: in the sandbox none can be opened. */
+static int write_much(void)
+{
+	static const char page[4096];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = open("/tmp", O_TMPFILE | O_RDWR, 0600);
+		return fd;
+	}
+	return write(fd, page, sizeof(page)) == sizeof(page) && write(fd, page, 1) == 1 ? 0 : errno;
+}
+
+START_TEST(no_file_grows_beyond_its_limit)
+{
+	ck_assert_int_ge(write_much(), 0);
+	ck_assert_int_eq(inside(ROLE_WORKER, log_is_a_pipe, write_much), EFBIG);
+	/* A log that is a file has to grow. */
+	ck_assert_int_eq(inside(ROLE_WORKER, log_is_a_file, write_much), 0);
+}
+
+static int take_memory(void)
+{
+	const size_t n = 128 << 20;
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? errno : munmap(p, n);
+}
+
+START_TEST(memory_has_a_limit)
+{
+	ck_assert_int_eq(take_memory(), 0);
+	ck_assert_int_eq(inside(ROLE_WATCHER, log_is_a_pipe, take_memory), ENOMEM);
+}
+
+static int stat_passwd(void)
+{
+	struct stat st;
+
+	return syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", &st, AT_EMPTY_PATH) < 0 ? errno : 0;
+}
+
+/* The path counts whatever the flags say. */
+START_TEST(no_file_is_told_of)
+{
+	ck_assert_int_eq(stat_passwd(), 0);
+	ck_assert_int_eq(inside(ROLE_WATCHER, log_is_a_pipe, stat_passwd), EACCES);
+	ck_assert_int_eq(inside(ROLE_WORKER, log_is_a_pipe, stat_passwd), EACCES);
+}
+
+/* Of a child that waits in its sandbox. */
+static uint64_t effective_capabilities(enum sandbox_mode mode, const char *which)
+{
+	char path[64], line[256], text[256];
+	uint64_t value = UINT64_MAX;
+	int ready[2], byte;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		const struct sandbox_params p = { .role = ROLE_WORKER, .mode = mode };
+
+		(void)sandbox_enter(&p, text);
+		(void)!write(ready[1], "", 1);
+		(void)poll(NULL, 0, -1);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	FILE *f = fopen(path, "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, which, strlen(which)) == 0)
+			value = strtoull(line + strlen(which), NULL, 16);
+	if (f)
+		(void)fclose(f);
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	return value;
+}
+
+/* Only root has some to lose. */
+START_TEST(capabilities_are_dropped)
+{
+	static const char *const sets[] = { "CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:" };
+	const bool root = geteuid() == 0;
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		if (root || strcmp(sets[i], "CapBnd:") != 0)
+			ck_assert_msg(effective_capabilities(SANDBOX_REQUIRE, sets[i]) == 0, "%s", sets[i]);
+	if (root)
+		ck_assert_uint_ne(effective_capabilities(SANDBOX_OFF, "CapEff:"), 0);
 }
 
 START_TEST(report_names_the_layers)
@@ -145,6 +279,7 @@ START_TEST(report_names_the_layers)
 	ck_assert_int_gt(read(pipefd[0], text, sizeof(text) - 1), 0);
 	ck_assert_ptr_nonnull(strstr(text, "nnp"));
 	ck_assert_ptr_nonnull(strstr(text, "dumpable0"));
+	ck_assert_ptr_nonnull(strstr(text, "nocaps"));
 	ck_assert_ptr_nonnull(strstr(text, "landlock"));
 	ck_assert_ptr_nonnull(strstr(text, "seccomp"));
 }
@@ -169,11 +304,19 @@ TEST_MAIN("process/sandbox")
 	(void)the_allowed_port_works;
 	(void)reporter_writes_below_its_directory_only;
 	(void)report_names_the_layers;
+	(void)no_file_grows_beyond_its_limit;
+	(void)memory_has_a_limit;
+	(void)no_file_is_told_of;
+	(void)capabilities_are_dropped;
 #else
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, denied_inside_and_working_outside, 0, probes());
 	tcase_add_test(t, the_allowed_port_works);
 	tcase_add_test(t, reporter_writes_below_its_directory_only);
 	tcase_add_test(t, report_names_the_layers);
+	tcase_add_test(t, no_file_grows_beyond_its_limit);
+	tcase_add_test(t, memory_has_a_limit);
+	tcase_add_test(t, no_file_is_told_of);
+	tcase_add_test(t, capabilities_are_dropped);
 #endif
 }
