@@ -109,24 +109,30 @@ static bool refuse(enum reason why, enum reason *ret)
 	return false;
 }
 
-bool select_namespace(const struct policy *policy, enum duty d, const struct pod_facts *p, enum reason *ret)
+bool select_unprotected(const struct policy *policy, enum duty d, const struct pod_facts *p, enum reason *ret)
 {
-	const struct str_list *list = &policy->duty[d].namespaces;
-	const enum tri wanted = namespaces_match(list, p->ns, p->namespace_labels);
 	const enum tri excluded = namespaces_match(&policy->exclude_namespaces, p->ns, p->namespace_labels);
 	const bool own = policy->own_namespace && str_is(p->ns, policy->own_namespace);
 	enum tri protected;
 
-	if (wanted == TRI_NO)
-		return refuse(REASON_NAMESPACE_NOT_SELECTED, ret);
 	if (excluded == TRI_YES)
 		return refuse(REASON_NAMESPACE_EXCLUDED, ret);
-	if (wanted == TRI_UNKNOWN || excluded == TRI_UNKNOWN)
+	if (excluded == TRI_UNKNOWN)
 		return refuse(REASON_NAMESPACE_UNKNOWN, ret);
-	if (namespaces_name(list, p->ns))
+	if (namespaces_name(&policy->duty[d].namespaces, p->ns))
 		return true;
 	protected = namespaces_match(&policy->default_exclude_namespaces, p->ns, p->namespace_labels);
 	if (own || protected == TRI_YES)
 		return refuse(REASON_NAMESPACE_PROTECTED, ret);
 	return protected == TRI_NO || refuse(REASON_NAMESPACE_UNKNOWN, ret);
+}
+
+bool select_namespace(const struct policy *policy, enum duty d, const struct pod_facts *p, enum reason *ret)
+{
+	const enum tri wanted = namespaces_match(&policy->duty[d].namespaces, p->ns, p->namespace_labels);
+
+	if (wanted == TRI_NO)
+		return refuse(REASON_NAMESPACE_NOT_SELECTED, ret);
+	return select_unprotected(policy, d, p, ret) &&
+	       (wanted == TRI_YES || refuse(REASON_NAMESPACE_UNKNOWN, ret));
 }

@@ -31,5 +31,8 @@ bool select_overrides_known(const struct policy *policy, const struct pod_facts 
  * namespaces protected by default (and our own) yield to being named, not to a pattern. *ret is set when
  * false. */
 bool select_namespace(const struct policy *policy, enum duty d, const struct pod_facts *p, enum reason *ret);
+/* The second half of it: no exclusion forbids it, whether the duty selects the namespace or not. */
+bool select_unprotected(const struct policy *policy, enum duty d, const struct pod_facts *p,
+			enum reason *ret);
 
 #endif

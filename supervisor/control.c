@@ -242,6 +242,7 @@ void control_on_ctl_restore_row(struct control *control, struct child *reporter,
 	} else if (r->dry) {
 		msg_copy_fields(&ask, m);
 		ask.u.ctl_dry_run.id = r->origin;
+		ask.u.ctl_dry_run.by_operator = true;
 		dry_run_on_ctl_dry_run(s->dry_runs, &ask);
 	} else if (!dispatch_restore(s->dispatch, m, r->conn)) {
 		control_end(

@@ -66,7 +66,7 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 	case MSG_CREDENTIAL:
 		return on_credential(s, c, m), true;
 	case MSG_NOMINATE:
-		return dispatch_on_nominate(s->dispatch, m), true;
+		return dispatch_on_nominate(s->dispatch, c, m), true;
 	case MSG_INTENT_ACK:
 		return dispatch_on_intent_ack(s->dispatch, m), true;
 	case MSG_OPEN_INTENT:

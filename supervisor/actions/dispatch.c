@@ -53,7 +53,7 @@ static bool is_paused(const struct dispatch *d, uint64_t cluster, uint64_t duty)
 
 static bool lease_is_paused(void *ctx, const struct lease *l)
 {
-	return l->action != ACTION_RESTORE && is_paused(ctx, l->cluster, l->duty);
+	return !l->by_operator && is_paused(ctx, l->cluster, l->duty);
 }
 
 /* -- messages -- */
@@ -130,8 +130,12 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 		state_of(d, w)->prefetch_id = l->id;
 }
 
-void dispatch_on_nominate(struct dispatch *d, const struct msg *m)
+void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m)
 {
+	if (m->u.nominate.action == ACTION_RESTORE) {
+		child_protocol_error(watcher, "NOMINATE of a restore");
+		return;
+	}
 	if (!lifecycle_is_running(d->root) || lease_table_is_full(d->leases)) {
 		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
 		return;
@@ -150,8 +154,12 @@ void dispatch_on_nominate(struct dispatch *d, const struct msg *m)
 
 bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn)
 {
+	struct msg m = { .type = MSG_INTENT };
+
+	msg_copy_fields(&m, row);
+	m.u.intent.by_operator = true;
 	struct lease *l =
-		lifecycle_is_running(d->root) ? lease_open(d->leases, row, settings(d)->observe) : NULL;
+		lifecycle_is_running(d->root) ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
 
 	if (!l)
 		return false;
@@ -184,6 +192,37 @@ void dispatch_on_intent_ack(struct dispatch *d, const struct msg *m)
 		dispatch_cluster(d, l->cluster);
 }
 
+static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reason, const char *detail,
+			     uint64_t retry_ms)
+{
+	struct msg m = { .type = MSG_RESULT,
+			 .u.result = { .id = id,
+				       .outcome = outcome,
+				       .replicas = -1,
+				       .at = clock_wall_ms(),
+				       .retry_ms = retry_ms } };
+
+	msg_set(&m, result.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_set(&m, result.detail, detail, strlen(detail));
+	return m;
+}
+
+/* The operator who asked for it has gone with the supervisor that was asked, and what was to be put back is
+ * not taken from the history's word. A reporter that dies before it is written down sends the intent again.
+ */
+static void end_open_restore(struct dispatch *d, const struct msg_open_intent *i)
+{
+	const struct msg result = new_result(i->id, OUTCOME_UNCONFIRMED, REASON_RESTORE_CUT_OFF, "", 0);
+	struct msg record = { .type = MSG_RECORD };
+
+	(void)log_warn(0, "an earlier life was ended while it put replicas back: look at the workload",
+		       kv_u("id", i->id), kv_s("cluster", settings(d)->names[i->cluster]),
+		       kv_s("namespace", i->ns), kv_s("evidence", i->evidence));
+	lease_table_set_next_id(d->leases, i->id + 1);
+	msg_copy_fields(&record, &result);
+	(void)children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &record);
+}
+
 void dispatch_on_open_intent(struct dispatch *d, const struct msg *m)
 {
 	const struct msg_open_intent *i = &m->u.open_intent;
@@ -192,6 +231,8 @@ void dispatch_on_open_intent(struct dispatch *d, const struct msg *m)
 	if (i->cluster >= settings(d)->clusters)
 		(void)log_warn(0, "history holds an open intent of a cluster that is not configured any more",
 			       kv_u("id", i->id));
+	else if (i->action == ACTION_RESTORE && !known)
+		end_open_restore(d, i);
 	else if (lease_reopen(d->leases, m))
 		log_info("taking back an action that an earlier life left open", kv_u("id", i->id),
 			 kv_s("namespace", i->ns), kv_s("pod", i->name));
@@ -282,21 +323,6 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	m.u.grant.valid_until = until;
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
-}
-
-static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reason, const char *detail,
-			     uint64_t retry_ms)
-{
-	struct msg m = { .type = MSG_RESULT,
-			 .u.result = { .id = id,
-				       .outcome = outcome,
-				       .replicas = -1,
-				       .at = clock_wall_ms(),
-				       .retry_ms = retry_ms } };
-
-	msg_set(&m, result.reason, reason_code(reason), strlen(reason_code(reason)));
-	msg_set(&m, result.detail, detail, strlen(detail));
-	return m;
 }
 
 /* What was written down before the pause ends now: an operator who pauses sees that nothing is in flight. */

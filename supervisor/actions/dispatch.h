@@ -20,10 +20,13 @@ void dispatch_free(struct dispatch **d);
 void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *worker), void *ctx);
 
 /* Messages; the sender is of the role that may say them. */
-void dispatch_on_nominate(struct dispatch *d, const struct msg *m);
+/* A watcher that nominates a restore breaks the protocol: those are an operator's. */
+void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m);
 void dispatch_on_intent_ack(struct dispatch *d, const struct msg *m);
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m);
 void dispatch_on_record_ack(struct dispatch *d, const struct msg *m);
+/* It is taken up again; not so a restore, which only the operator who asked can ask for again: that ends
+ * as UNCONFIRMED. */
 void dispatch_on_open_intent(struct dispatch *d, const struct msg *m);
 /* The history is open; lifecycle_open() follows. */
 void dispatch_on_open_end(struct dispatch *d, const struct msg *m);
@@ -39,9 +42,8 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms);
 /* Hand what waits in a cluster to its workers. */
 void dispatch_cluster(struct dispatch *d, uint64_t cluster);
 void dispatch_all(struct dispatch *d);
-/* Open a lease that takes an action back (CTL_RESTORE_ROW); its end is reported to conn. False when it cannot
- * be.
- */
+/* Open a lease that takes an action back, as the operator at conn has asked (CTL_RESTORE_ROW); its end is
+ * reported there. No pause stops it. False when it cannot be. */
 bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn);
 
 /* OPEN_END of the present reporter has arrived. */

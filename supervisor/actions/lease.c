@@ -125,7 +125,7 @@ static struct lease *insert(struct lease_table *t, const struct msg *intent)
 	l->id = i->id;
 	l->cluster = (uint8_t)i->cluster;
 	l->duty = (uint8_t)i->duty;
-	l->action = (uint8_t)i->action;
+	l->by_operator = i->by_operator;
 	l->holder = -1;
 	l->intent = msg_pack(intent);
 	l->by_key = *by_key;

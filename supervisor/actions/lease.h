@@ -35,10 +35,11 @@ struct lease {
 	struct lease *by_key, *by_id; /* hash chains */
 	int16_t holder;               /* index of the child, while LEASE_GRANTED */
 	uint8_t phase;                /* enum lease_phase */
-	uint8_t cluster, duty, action;
+	uint8_t cluster, duty;
 	uint8_t grants;    /* how often granted */
 	bool sent;         /* INTENT or RECORD is on its way to the present reporter */
 	bool verify_first; /* an earlier holder died */
+	bool by_operator;  /* no pause stops it */
 	char key[];        /* action key */
 };
 _Static_assert(sizeof(struct lease) <= 80, "a lease is small: there are thousands");
@@ -57,7 +58,8 @@ bool lease_table_is_full(const struct lease_table *t);
 /* First id that no lease has had. Ids only grow. */
 void lease_table_set_next_id(struct lease_table *t, uint64_t id);
 
-/* Open a lease from a NOMINATE. NULL when its action key has one already. */
+/* Open a lease from a NOMINATE, or from an INTENT by an operator. NULL when its action key has one already.
+ */
 struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool observe);
 /* Take back a lease that the history holds open from an earlier life: WAITING, verify_first. NULL when its id
  * or its action key has a lease already. */

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
+#include "rules/select.h"
 #include "worker/action_end.h"
 #include "worker/managed_fields.h"
 
@@ -16,12 +17,19 @@ static enum step_then refuse(struct action *a, enum reason reason, const char *w
 	return action_end(a, OUTCOME_REFUSED, reason, "%s: %s", a->grant.want_target, why);
 }
 
+/* Whatever an operator, or the history, says: an excluded namespace is not touched. */
 enum step_then take_intent(struct action *a, const struct step_reply *reply)
 {
 	struct owner_link *o = &a->found.owners[0];
 	struct object_name name;
+	enum reason why;
 
 	(void)reply;
+	if (!a->grant.by_operator)
+		return refuse(a, REASON_INCOMPLETE_FACTS, "no operator asked for it");
+	a->pod.ns = STR_C(a->grant.ns);
+	if (!select_unprotected(a->policy, (enum duty)a->grant.duty, &a->pod, &why))
+		return refuse(a, why, "nothing is scaled there");
 	if (!read_object_name(a->grant.want_target, &name) || !str_is(name.ns, a->grant.ns) ||
 	    !a->grant.want_uid[0] || a->grant.want_replicas <= 0)
 		return refuse(a, REASON_INCOMPLETE_FACTS, "what should be put back is not known");

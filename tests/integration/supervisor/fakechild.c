@@ -156,10 +156,29 @@ static void on_ctl_restore(const struct msg *m)
 	send_msg(&row, -1);
 }
 
+/* An action that says it is a restore, as a process might send it that has been taken over. */
+static void send_restore(enum msg_type type)
+{
+	struct msg m = new_object(MSG_INTENT, 5), as = { .type = type };
+
+	m.u.intent.cluster = 0;
+	m.u.intent.id = 5;
+	m.u.intent.duty = 2;
+	m.u.intent.action = ACTION_RESTORE;
+	m.u.intent.origin = 4;
+	m.u.intent.want_replicas = 1000;
+	strcpy(m.u.intent.want_target, "deployments.apps/default/web");
+	strcpy(m.u.intent.want_uid, "d-1");
+	msg_copy_fields(&as, &m);
+	send_msg(&as, -1);
+}
+
 /* What the history of "paused" holds. */
 static void send_pause_row(void)
 {
 	struct msg m = { .type = MSG_PAUSE, .u.pause = { .duty = 1, .on = true, .at = 1 } };
+
+	m.u.pause.duty = is("open-restore") ? DUTY_ALL : 1;
 
 	strcpy(m.u.pause.by, "somebody");
 	strcpy(m.u.pause.why, "from the history");
@@ -182,8 +201,10 @@ static void ready(uint64_t generation)
 		on_ctl_restore(
 			&(struct msg){ .type = MSG_CTL_RESTORE, .u.ctl_restore = { .conn = 1, .id = 7 } });
 	}
-	if (strcmp(role, "reporter") == 0 && is("paused"))
+	if (strcmp(role, "reporter") == 0 && (is("paused") || is("open-restore")))
 		send_pause_row();
+	if (strcmp(role, "reporter") == 0 && is("open-restore"))
+		send_restore(MSG_OPEN_INTENT);
 	if (strcmp(role, "reporter") == 0)
 		send_msg(&end, -1);
 	if (is("world"))
@@ -201,6 +222,8 @@ static void ready(uint64_t generation)
 		nominate(0, 1);
 	if (strcmp(role, "watcher") == 0 && is("nominate-terminating"))
 		nominate(1, 1);
+	if (strcmp(role, "watcher") == 0 && is("nominate-restore"))
+		send_restore(MSG_NOMINATE);
 }
 
 static void on_settings(const struct msg_settings *s, int fd, bool first)

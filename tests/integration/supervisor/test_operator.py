@@ -185,6 +185,22 @@ def restore_that_nobody_asked_for_is_not_done():
     assert "INTENT" not in t.text() + other.text() and "TRY" not in t.text() + other.text()
 
 
+def a_watcher_cannot_have_anything_restored():
+    t = Service(watcher="nominate-restore")
+    t.wait_for("NOMINATE of a restore")
+    t.wait_for('child ready role="watcher"', count=2)
+    assert not re.search("INTENT|PREFETCH|GRANT|TRY", t.text())
+
+
+def a_restore_that_the_history_holds_open_is_not_done():
+    t = Service(reporter="open-restore")    # and everything is paused
+    t.wait_for("RECORD id=5 outcome=unconfirmed")
+    t.wait_for("an earlier life was ended while it put replicas back")
+    t.ask("resume")
+    time.sleep(0.5)
+    assert not re.search("INTENT|PREFETCH|GRANT|TRY", t.text())
+
+
 def _on_terminal(t, answer, *args):
     """The command on a terminal of its own; what it printed, and its exit code."""
     pid, fd = pty.fork()

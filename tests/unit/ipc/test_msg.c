@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "ipc/msg.h"
 #include "tests/suite.h"
 
@@ -227,12 +228,40 @@ TEST(bad_fields)
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), -EBADMSG);
 	ns[3] = 'a';
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), (int)n);
-	/* array16, [type, cluster, duty, ...]: byte 5 is the duty. */
-	buf[5] = DUTY__MAX;
+	/* [type, cluster, duty, ...] behind the header of a fixarray or an array16. */
+	uint8_t *duty = buf + (buf[0] == 0xdc ? 5 : 3);
+
+	*duty = DUTY__MAX;
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), -EBADMSG);
 	ck_assert_str_eq(field, "duty");
-	buf[5] = 0xca; /* a float */
+	*duty = 0xca; /* a float */
 	ck_assert_int_eq(decode(MSG_NOMINATE, buf, n), -EBADMSG);
+}
+
+static bool has_field(const struct msg_desc *d, const char *name)
+{
+	for (size_t i = 0; i < d->n; i++)
+		if (strcmp(d->fields[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Neither a watcher nor a reporter can name replicas, but where the reporter answers an operator. */
+TEST(who_may_say_what_is_restored)
+{
+	static const char *const names[] = { "want_target", "want_uid", "want_replicas", "by_operator" };
+	unsigned said = 0;
+
+	for (enum msg_type t = 0; t < MSG__MAX; t++)
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (msg_desc(t) && has_field(msg_desc(t), names[i])) {
+				const bool answers = t == MSG_CTL_RESTORE_ROW && i < 3;
+
+				ck_assert_msg(answers || !(msg_desc(t)->from & (R_WATCHER | R_REPORTER)),
+					      "%s: %s", msg_desc(t)->name, names[i]);
+				said++;
+			}
+	ck_assert_uint_eq(said, 15); /* INTENT, GRANT, CTL_DRY_RUN and CTL_RESTORE_ROW */
 }
 
 /* Headers that make an allocating decoder ask for gigabytes. */

@@ -302,7 +302,6 @@ static struct msg longest(unsigned key)
 	memset(n->ns, 'n', sizeof(n->ns) - 1);
 	memset(n->name, 'n', sizeof(n->name) - 1);
 	memset(n->evidence, 'e', sizeof(n->evidence) - 1);
-	memset(n->want_target, 't', sizeof(n->want_target) - 1);
 	return m;
 }
 

@@ -241,6 +241,7 @@ TEST_LOOP(its_pod_goes_already, 0, 5)
 static void setup_restore(const char *annotations)
 {
 	fake.grant.action = ACTION_RESTORE;
+	fake.grant.by_operator = true;
 	fake.grant.origin = 7;
 	fake.grant.want_replicas = 3;
 	(void)snprintf(fake.grant.want_target, sizeof(fake.grant.want_target), "deployments.apps/shop/web");

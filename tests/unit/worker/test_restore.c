@@ -33,6 +33,7 @@ static void setup(void)
 	fake_setup();
 	fake.grant.duty = DUTY_IMAGE_PULL;
 	fake.grant.action = ACTION_RESTORE;
+	fake.grant.by_operator = true;
 	fake.grant.origin = 17;
 	fake.grant.want_replicas = 3;
 	(void)snprintf(fake.grant.want_target, sizeof(fake.grant.want_target), "deployments.apps/shop/web");
@@ -72,6 +73,23 @@ TEST_LOOP(dry, 0, 2)
 			 "PATCH " SCALE "?fieldManager=ops-pod-cleaner&dryRun=All ");
 		RESULT(WOULD, RESTORED);
 	}
+}
+
+/* It is an operator's command, and even that does not reach everywhere. */
+TEST_LOOP(not_by_anybody_nor_everywhere, 0, 4)
+{
+	static const enum reason why[] = { REASON_INCOMPLETE_FACTS, REASON_NAMESPACE_EXCLUDED,
+					   REASON_NAMESPACE_EXCLUDED, REASON_NAMESPACE_PROTECTED };
+	struct str_list *list =
+		_i < 3 ? &fake.policy.exclude_namespaces : &fake.policy.default_exclude_namespaces;
+
+	fake.grant.by_operator = _i > 0;
+	if (_i > 0)
+		str_list_add(list, _i == 2 ? "*" : "shop", _i == 2 ? 1 : 4);
+	go();
+	expect_result(OUTCOME_REFUSED, why[_i], __LINE__);
+	ck_assert_uint_eq(fake.n_log, 0);
+	str_list_done(list);
 }
 
 TEST_LOOP(not_zero_any_more, 0, 2)
