@@ -15,7 +15,7 @@
 		OPTION_##ID, help                                                                            \
 	}
 #define ASKS           USE(SOCKET, "socket of the instance to ask")
-#define SHOWS          ASKS, USE(OUTPUT, "print as ")
+#define SHOWS          ASKS, USE(OUTPUT, "print as "), USE(UTC, "times in UTC on a terminal, too")
 #define ONLY_NAMESPACE USE(NAMESPACE, "only this namespace")
 #define ONLY_DUTY      USE(DUTY, "only ")
 
@@ -35,12 +35,13 @@ static const struct command commands[] = {
 		       { OPTION_KUBECONFIG,
 			 "cluster and credential, before $KUBECONFIG, in-cluster and ~/.kube/config" },
 		       { OPTION_MASTER, "API server, instead of the kubeconfig's" } },
-	  .notes = "SIGTERM drains and ends, a second one ends at once. SIGHUP loads the settings again.\n",
+	  .notes = "SIGTERM drains and ends, a second one ends at once.\n"
+		   "SIGHUP loads the settings again.\n",
 	  .one_dash = true, /* the original's -kubeconfig and -master */
 	  .run = command_run },
 	{ .name = "status",
 	  .usage = "[options]",
-	  .summary = "show the processes, the clusters, what is paused and what is blocked",
+	  .summary = "show clusters and processes, what is paused and what is blocked",
 	  .options = { SHOWS },
 	  .run = command_status },
 	{ .name = "history",
@@ -65,9 +66,9 @@ static const struct command commands[] = {
 	  .usage = "[options]",
 	  .summary = "show what would be done now, what later, what is blocked, and why",
 	  .options = { ONLY_NAMESPACE, ONLY_DUTY, { OPTION_CLUSTER, "only this cluster" }, SHOWS },
-	  .notes = "The watchers judge as they always do. For what is due now a worker reads and judges "
-		   "live, and stops\n"
-		   "before the write. The newest refusal of the last day is shown beside it.\n",
+	  .notes = "The watchers judge as they always do. For what is due now a worker reads and\n"
+		   "judges live, and stops before the write. The newest refusal of the last day is\n"
+		   "shown beside it.\n",
 	  .run = command_plan },
 	{ .name = "pause",
 	  .usage = "[DUTY] [CLUSTER] [options]",
@@ -92,11 +93,10 @@ static const struct command commands[] = {
 		       { OPTION_DRY_RUN, "only say what would be done" },
 		       { OPTION_YES, "do not ask" },
 		       SHOWS },
-	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history` shows it; ID "
-		   "is the number of\n"
-		   "an action in `history`. Done only where the workload is the same one (uid), is still at "
-		   "0, and nobody else\n"
-		   "has scaled it since.\n",
+	  .notes = "WORKLOAD is NAMESPACE/NAME, KIND/NAMESPACE/NAME, or the target as `history`\n"
+		   "shows it; ID is the number of an action in `history`. Done only where the\n"
+		   "workload is the same one (uid), is still at 0, and nobody else has scaled it\n"
+		   "since.\n",
 	  .max_args = 100000,
 	  .run = command_restore },
 	{ .name = "explain",
@@ -111,9 +111,9 @@ static const struct command commands[] = {
 		       { OPTION_NOW, "with -f: the time to judge at (RFC 3339)" },
 		       { OPTION_FAILING_SINCE, "with -f: when the pull failure was first seen" },
 		       SHOWS },
-	  .notes = "What the cache says is due, a worker reads and judges live, and its word is the "
-		   "verdict: `unclear` when\n"
-		   "none answers. The newest refusal of the last day is shown beside it.\n",
+	  .notes = "What the cache says is due, a worker reads and judges live, and its word is the\n"
+		   "verdict: `unclear` when none answers. The newest refusal of the last day is\n"
+		   "shown beside it.\n",
 	  .max_args = 1,
 	  .run = command_explain },
 	{ .name = "reload",
@@ -123,10 +123,10 @@ static const struct command commands[] = {
 	  .run = run_reload },
 	{ .name = "config",
 	  .usage = "check FILE | print FILE | help",
-	  .summary = "check a configuration file, print it with all defaults, list all keys",
-	  .notes = "  check FILE             FILE: ok, or every error as FILE:LINE:COLUMN: message; exit 78\n"
-		   "  print FILE             the settings in force, defaults included, secrets hidden\n"
-		   "  help                   every key with its type, default, range and meaning\n",
+	  .summary = "check a configuration, print it with all defaults, list all keys",
+	  .notes = "  check FILE   FILE: ok, or every error as FILE:LINE:COLUMN: message; exit 78\n"
+		   "  print FILE   the settings in force, defaults included, secrets hidden\n"
+		   "  help         every key with its type, default, range and meaning\n",
 	  .max_args = 2,
 	  .run = command_config },
 	{ .name = "cron",

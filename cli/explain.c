@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
@@ -206,40 +207,55 @@ static void add_rule(struct table *t, const struct row *row)
 	table_add(t, r->holds == TRI_UNKNOWN ? COLOR_DIM : COLOR_NONE, "%s", r->evidence);
 }
 
-static void add_verdict(struct table *t, const struct explain_report *e, const struct row *row)
+static void add_verdict(struct table *t, const struct explain_report *e, const struct row *row,
+			const struct table_view *view)
 {
 	const struct live_row *l = live_of(e, row);
 	const struct told told = told_of(e, row);
 	char until[RFC3339_MAX] = "-", refused[LIVE_REFUSAL_MAX] = "";
 
 	if (told.until)
-		rfc3339_format(told.until, false, until);
+		output_time(view, told.until, until);
 	table_add(t, COLOR_NONE, "%s", row->pod);
 	table_add(t, COLOR_NONE, "%s", duty_name((enum duty)row->r.duty));
 	table_add(t, told.color, "%s", told.verdict);
 	table_add(t, COLOR_NONE, "%s", told.reason);
 	table_add(t, COLOR_NONE, "%s", until);
 	table_add(t, COLOR_NONE, "%s%s%s%s", output_sentence(told.reason), told.facts[0] ? ": " : "",
-		  told.facts, l ? live_refusal_text(l, refused) : refused);
+		  told.facts, l ? live_refusal_text(l, view, refused) : refused);
 }
 
-static void print_remedies(const struct explain_report *e)
+static void print_remedies(const struct explain_report *e, const struct table_view *view)
 {
 	for (size_t i = 0; i < e->n; i++) {
 		const struct msg_ctl_explain_row *r = &e->rows[i].r;
 
 		if (!r->rule[0] && r->verdict == VERDICT_REFUSE && output_remedy(r->reason)[0])
-			printf("%s: %s: %s\n", e->rows[i].pod, r->reason, output_remedy(r->reason));
+			table_text(stdout, view, "%s: %s: %s", e->rows[i].pod, r->reason,
+				   output_remedy(r->reason));
 	}
-	live_print_remedies(&e->live);
+	live_print_remedies(&e->live, view);
 }
 
-static void print_tables(const struct explain_report *e)
+static void print_tables(const struct explain_report *e, const struct table_view *view)
 {
-	static const char *const verdict_headers[] = { "POD", "DUTY", "VERDICT", "REASON", "UNTIL", "WHY" };
-	static const char *const rule_headers[] = { "POD", "DUTY", "RULE", "RESULT", "FACTS" };
-	struct table *verdicts = table_new(verdict_headers, 6), *rules = table_new(rule_headers, 5);
-	const bool color = table_wants_color(stdout);
+	static const struct table_column verdict_columns[] = {
+		{ "POD", 2, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "DUTY", 0, 0 },
+		{ "VERDICT", 0, 0 },
+		{ "REASON", 0, 0 },
+		{ "UNTIL", 0, COLUMN_ALIKE },
+		{ "WHY", 1, COLUMN_BELOW },
+	};
+	static const struct table_column rule_columns[] = {
+		{ "POD", 2, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "DUTY", 0, 0 },
+		{ "RULE", 0, 0 },
+		{ "RESULT", 0, 0 },
+		{ "FACTS", 1, COLUMN_BELOW },
+	};
+	struct table *verdicts = table_new(verdict_columns, ARRAY_SIZE(verdict_columns));
+	struct table *rules = table_new(rule_columns, ARRAY_SIZE(rule_columns));
 	bool any_rule = false;
 
 	for (size_t i = 0; i < e->n; i++)
@@ -247,16 +263,16 @@ static void print_tables(const struct explain_report *e)
 			add_rule(rules, &e->rows[i]);
 			any_rule = true;
 		} else {
-			add_verdict(verdicts, e, &e->rows[i]);
+			add_verdict(verdicts, e, &e->rows[i], view);
 		}
-	table_print(verdicts, stdout, color);
+	table_print(verdicts, stdout, view);
 	if (any_rule) {
 		printf("\n");
-		table_print(rules, stdout, color);
+		table_print(rules, stdout, view);
 	}
 	table_free(&verdicts);
 	table_free(&rules);
-	print_remedies(e);
+	print_remedies(e, view);
 }
 
 /* -- the running instance -- */
@@ -336,6 +352,7 @@ static int take(const struct options *o, const struct explain_report *last, bool
 /* Once; or again whenever the answer changes, until it is interrupted, or object or instance is gone. */
 static int explain(const struct options *o)
 {
+	const struct table_view view = output_view(o);
 	struct explain_report last = { 0 };
 	uint64_t asked_ms = 0;
 	int code;
@@ -347,7 +364,10 @@ static int explain(const struct options *o)
 		if (code == EXIT_CODE_OK && (!again || (r.n > 0 && !is_same(&r, &last)))) {
 			if (again && o->output != OUTPUT_JSON)
 				printf("\n");
-			(o->output == OUTPUT_JSON ? print_json : print_tables)(&r);
+			if (o->output == OUTPUT_JSON)
+				print_json(&r);
+			else
+				print_tables(&r, &view);
 			(void)fflush(stdout);
 		}
 		if (r.n > 0) {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "model/duties.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
@@ -77,17 +78,38 @@ static enum table_color outcome_color(const struct msg_ctl_history_row *h)
 	}
 }
 
-static void print_table(const struct rows *rows, bool wide)
+/* "deployments.apps/shop/web (had 3)"; on a terminal nothing where it is the pod that stands there already.
+ */
+static void add_target(struct table *t, const struct msg_ctl_history_row *h, const struct table_view *view)
 {
-	static const char *const headers[] = { "ID",      "WHEN",   "CLUSTER", "POD",   "DUTY",
-					       "OUTCOME", "REASON", "TARGET",  "DETAIL" };
-	struct table *t = table_new(headers, wide ? 9 : 8);
+	char pod[sizeof(h->target)], had[32] = "";
+
+	(void)snprintf(pod, sizeof(pod), "pods/%s/%s", h->ns, h->name);
+	if (h->replicas >= 0)
+		(void)snprintf(had, sizeof(had), " (had %" PRId64 ")", h->replicas);
+	table_add(t, COLOR_NONE, "%s%s", view->width && strcmp(pod, h->target) == 0 ? "" : h->target, had);
+}
+
+static void print_table(const struct rows *rows, const struct table_view *view)
+{
+	static const struct table_column columns[] = {
+		{ "ID", 0, 0 },
+		{ "WHEN", 0, 0 },
+		{ "CLUSTER", 3, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "POD", 0, 0 },
+		{ "DUTY", 2, COLUMN_BELOW },
+		{ "OUTCOME", 0, 0 },
+		{ "REASON", 4, COLUMN_BELOW },
+		{ "TARGET", 1, COLUMN_BELOW },
+		{ "DETAIL", 0, COLUMN_WIDE },
+	};
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = rows->n; i-- > 0;) {
 		const struct msg_ctl_history_row *h = &rows->v[i];
 		char when[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
-		rfc3339_format(h->result_at ? h->result_at : h->intent_at, false, when);
+		output_time(view, h->result_at ? h->result_at : h->intent_at, when);
 		if (h->id)
 			table_add(t, COLOR_NONE, "%" PRIu64, h->id);
 		else
@@ -99,14 +121,10 @@ static void print_table(const struct rows *rows, bool wide)
 		table_add(t, COLOR_NONE, "%s", duty);
 		table_add(t, outcome_color(h), "%s%s", outcome_text(h), h->observe ? " (observe)" : "");
 		table_add(t, COLOR_NONE, "%s", h->reason);
-		if (h->replicas >= 0)
-			table_add(t, COLOR_NONE, "%s (had %" PRId64 ")", h->target, h->replicas);
-		else
-			table_add(t, COLOR_NONE, "%s", h->target);
-		if (wide)
-			table_add(t, COLOR_DIM, "%s", h->detail);
+		add_target(t, h, view);
+		table_add(t, COLOR_DIM, "%s", h->detail);
 	}
-	table_print(t, stdout, table_wants_color(stdout));
+	table_print(t, stdout, view);
 	table_free(&t);
 }
 
@@ -125,12 +143,13 @@ int command_history(const struct options *o)
 		msg_set(&request, ctl_history.ns, o->ns, strlen(o->ns));
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
+	const struct table_view view = output_view(o);
 	const int code = ctl_ask(o->socket, &request, 30000, on_row, &rows);
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&rows);
 	else if (code == EXIT_CODE_OK)
-		print_table(&rows, o->output == OUTPUT_WIDE);
+		print_table(&rows, &view);
 	free(rows.v);
 	return code;
 }

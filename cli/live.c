@@ -167,14 +167,15 @@ int live_ask_workers(struct live *l, struct ctl *c, uint64_t timeout_ms)
 
 /* -- printing -- */
 
-const char *live_refusal_text(const struct live_row *r, char buf[static LIVE_REFUSAL_MAX])
+const char *live_refusal_text(const struct live_row *r, const struct table_view *view,
+			      char buf[static LIVE_REFUSAL_MAX])
 {
 	char when[RFC3339_MAX];
 
 	buf[0] = '\0';
 	if (!r->refused)
 		return buf;
-	rfc3339_format(r->refused->result_at, false, when);
+	output_time(view, r->refused->result_at, when);
 	(void)snprintf(buf, LIVE_REFUSAL_MAX, "; last refused %s: %s", when, r->refused->reason);
 	return buf;
 }
@@ -191,24 +192,24 @@ json_t *live_refusal_json(const struct live_row *r)
 			 output_remedy(h->reason), "detail", h->detail);
 }
 
-static void print_remedy(const char *reason, bool printed[static REASON__MAX])
+static void print_remedy(const char *reason, const struct table_view *view, bool printed[static REASON__MAX])
 {
 	const enum reason r = reason_parse(reason);
 
 	if (r >= REASON__MAX || printed[r] || !output_remedy(reason)[0])
 		return;
 	printed[r] = true;
-	printf("%s: %s\n", reason, output_remedy(reason));
+	table_text(stdout, view, "%s: %s", reason, output_remedy(reason));
 }
 
-void live_print_remedies(const struct live *l)
+void live_print_remedies(const struct live *l, const struct table_view *view)
 {
 	bool printed[REASON__MAX] = { false };
 
 	for (size_t i = 0; i < l->n; i++) {
 		if (live_was_declined(&l->v[i]))
-			print_remedy(l->v[i].dry_run.reason, printed);
+			print_remedy(l->v[i].dry_run.reason, view, printed);
 		if (l->v[i].refused)
-			print_remedy(l->v[i].refused->reason, printed);
+			print_remedy(l->v[i].refused->reason, view, printed);
 	}
 }

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "cli/ctl.h"
+#include "cli/table.h"
 
 struct live_row {
 	struct msg_ctl_plan_row row;           /* as the watcher judged */
@@ -40,10 +41,11 @@ int live_ask_workers(struct live *l, struct ctl *c, uint64_t timeout_ms);
 
 /* "; last refused 2026-11-22T10:00:00Z: NodeNotReady", or "". Returns buf. */
 #define LIVE_REFUSAL_MAX 128
-const char *live_refusal_text(const struct live_row *r, char buf[static LIVE_REFUSAL_MAX]);
+const char *live_refusal_text(const struct live_row *r, const struct table_view *view,
+			      char buf[static LIVE_REFUSAL_MAX]);
 /* Of refused: when, which action, reason, remedy, detail; null for NULL. */
 json_t *live_refusal_json(const struct live_row *r);
 /* Print, once a reason, what can be done about the live and the newest refusals. */
-void live_print_remedies(const struct live *l);
+void live_print_remedies(const struct live *l, const struct table_view *view);
 
 #endif

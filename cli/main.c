@@ -27,12 +27,10 @@ static int help(FILE *out, int code)
 {
 	const struct command *c;
 
-	(void)fprintf(
-		out,
-		"usage: ops-pod-cleaner COMMAND [options]\n\n"
-		"A Kubernetes janitor: deletes evicted pods, force-deletes pods stuck in Terminating where "
-		"that is\n"
-		"safe, scales to zero what cannot pull its image, and reports what restarts too often.\n\n");
+	(void)fprintf(out, "usage: ops-pod-cleaner COMMAND [options]\n\n"
+			   "A Kubernetes janitor: deletes evicted pods, force-deletes pods stuck in\n"
+			   "Terminating where that is safe, scales to zero what cannot pull its image, and\n"
+			   "reports what restarts too often.\n\n");
 	for (size_t i = 0; (c = command_at(i)); i++)
 		if (!c->hidden)
 			(void)fprintf(out, "  %-10s %s\n", c->name, c->summary);

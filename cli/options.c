@@ -240,6 +240,26 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 				      : 0;
 }
 
+#define HELP_LEFT  25 /* columns of the option itself */
+#define HELP_WIDTH 80
+
+/* Append its words to the n bytes of a line of help, in lines of HELP_WIDTH. All of it is ASCII. */
+static size_t add_words(char ret[static OPTIONS_TEXT_MAX], size_t n, const char *text)
+{
+	size_t at = n;
+
+	for (size_t len; *(text += strspn(text, " ")) && n < OPTIONS_TEXT_MAX; text += len) {
+		len = strcspn(text, " ");
+		const bool wraps = at > HELP_LEFT && at + 1 + len > HELP_WIDTH;
+		const size_t before = n;
+
+		n += (size_t)snprintf(ret + n, OPTIONS_TEXT_MAX - n, "%s%*s%.*s", wraps ? "\n" : "",
+				      wraps ? HELP_LEFT : at > HELP_LEFT, "", (int)len, text);
+		at = wraps ? HELP_LEFT + len : at + (n - before);
+	}
+	return n < OPTIONS_TEXT_MAX ? n : OPTIONS_TEXT_MAX - 1;
+}
+
 void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX])
 {
 	const struct row *row = &rows[use->id];
@@ -252,5 +272,9 @@ void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX
 		list_names(k, names);
 	(void)snprintf(left, sizeof(left), "%s--%s %s", letter, row->name,
 		       row->argument ? row->argument : "");
-	(void)snprintf(ret, OPTIONS_TEXT_MAX, "  %-22s %s%.240s\n", left, use->help, names);
+	size_t n = (size_t)snprintf(ret, OPTIONS_TEXT_MAX, "  %-22s ", left);
+
+	n = add_words(ret, n, use->help);
+	n = add_words(ret, n, names);
+	(void)snprintf(ret + n, OPTIONS_TEXT_MAX - n, "\n");
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define OPTIONS_MAX      12 /* of one command */
-#define OPTIONS_TEXT_MAX 320
+#define OPTIONS_TEXT_MAX 400
 
 enum option_id {
 #define O(ID, ...) OPTION_##ID,
@@ -35,8 +35,8 @@ struct options {
 	int64_t outcome;                            /* enum outcome; -1: open; -2: none was written */
 	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
 	int64_t for_ms, count;
-	int64_t refusals, dry_run, yes, rules, watch; /* 1: written */
-	char *const *args;                            /* what is no option */
+	int64_t refusals, dry_run, yes, rules, watch, utc; /* 1: written */
+	char *const *args;                                 /* what is no option */
 	size_t n_args;
 };
 

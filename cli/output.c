@@ -3,8 +3,8 @@
 #include "cli/output.h"
 
 #include <stdio.h>
+#include <time.h>
 
-#include "base/rfc3339.h"
 #include "model/duties.h"
 #include "model/reasons.h"
 
@@ -26,6 +26,20 @@ json_t *output_json_time(int64_t ms)
 json_t *output_json_replicas(int64_t n)
 {
 	return n < 0 ? json_null() : json_integer(n);
+}
+
+struct table_view output_view(const struct options *o)
+{
+	return table_view_of(stdout, o->output == OUTPUT_WIDE, o->utc);
+}
+
+void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX])
+{
+	const time_t s = (time_t)(ms / 1000);
+	struct tm tm;
+
+	if (!v->local || !localtime_r(&s, &tm) || strftime(ret, RFC3339_MAX, "%F %T", &tm) == 0)
+		rfc3339_format(ms, false, ret);
 }
 
 const char *output_sentence(const char *code)

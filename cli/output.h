@@ -7,12 +7,21 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include "base/rfc3339.h"
+#include "cli/options.h"
+#include "cli/table.h"
+
 /* Print to stdout and free. */
 void output_json(json_t *root);
 /* RFC 3339, or null for 0. */
 json_t *output_json_time(int64_t ms);
 /* null when they are not known (negative). */
 json_t *output_json_replicas(int64_t n);
+
+/* How stdout is written for these options. */
+struct table_view output_view(const struct options *o);
+/* A time for people: "2026-11-22 18:31:04" of this machine's zone, or RFC 3339 with its Z. */
+void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX]);
 
 /* Of a reason code; "" of one that this program does not know. */
 const char *output_sentence(const char *code);

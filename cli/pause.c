@@ -53,12 +53,12 @@ static void print_json(const struct msg_ctl_pause *p)
 			      output_json_time(p->until), "reason", p->why));
 }
 
-static void print_text(const struct msg_ctl_pause *p)
+static void print_text(const struct msg_ctl_pause *p, const struct table_view *view)
 {
 	char until[RFC3339_MAX] = "resumed";
 
 	if (p->until)
-		rfc3339_format(p->until, false, until);
+		output_time(view, p->until, until);
 	printf("%s: %s of %s%s%s%s\n", p->on ? "paused" : "resumed",
 	       p->duty < 0 ? "every duty" : duty_name((enum duty)p->duty),
 	       p->cluster_name[0] ? "cluster " : "every cluster", p->cluster_name, p->on ? " until " : "",
@@ -68,6 +68,7 @@ static void print_text(const struct msg_ctl_pause *p)
 int command_pause(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = -1 } };
+	const struct table_view view = output_view(o);
 	struct msg_ctl_pause *p = &request.u.ctl_pause;
 
 	int code = take_arguments(o, &request);
@@ -84,6 +85,6 @@ int command_pause(const struct options *o)
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(p);
 	else if (code == EXIT_CODE_OK)
-		print_text(p);
+		print_text(p, &view);
 	return code;
 }

@@ -153,12 +153,13 @@ static void print_json(const struct plan *p)
 
 /* -- table -- */
 
-static void print_counts(const struct plan *p)
+static void print_counts(const struct plan *p, const struct table_view *view)
 {
-	static const char *const headers[] = {
-		"DUTY", "NOW", "LATER", "BLOCKED", "REFUSED", "GONE", "UNCLEAR"
+	static const struct table_column columns[] = {
+		{ "DUTY", 0, 0 },    { "NOW", 0, 0 },  { "LATER", 0, 0 },   { "BLOCKED", 0, 0 },
+		{ "REFUSED", 0, 0 }, { "GONE", 0, 0 }, { "UNCLEAR", 0, 0 },
 	};
-	struct table *t = table_new(headers, ARRAY_SIZE(headers));
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	counts n;
 
 	count(p, n);
@@ -171,11 +172,11 @@ static void print_counts(const struct plan *p)
 		for (int w = 0; w < PLAN__MAX; w++)
 			table_add(t, n[d][w] ? COLOR_NONE : COLOR_DIM, "%zu", n[d][w]);
 	}
-	table_print(t, stdout, table_wants_color(stdout));
+	table_print(t, stdout, view);
 	table_free(&t);
 }
 
-static void add_why(struct table *t, const struct live_row *r)
+static void add_why(struct table *t, const struct live_row *r, const struct table_view *view)
 {
 	const bool other = live_was_declined(r);
 	char refused[LIVE_REFUSAL_MAX];
@@ -183,23 +184,31 @@ static void add_why(struct table *t, const struct live_row *r)
 	const char *say = output_sentence(reason_of(r));
 
 	table_add(t, COLOR_NONE, "%s%s%s%s", say, say[0] && facts[0] ? ": " : "", facts,
-		  live_refusal_text(r, refused));
+		  live_refusal_text(r, view, refused));
 }
 
-static void print_rows(const struct plan *p, bool wide)
+static void print_rows(const struct plan *p, const struct table_view *view)
 {
-	static const char *const headers[] = { "WHEN",   "CLUSTER", "POD", "DUTY",
-					       "REASON", "TARGET",  "WHY", "REQUEST" };
+	static const struct table_column columns[] = {
+		{ "WHEN", 0, 0 },
+		{ "CLUSTER", 4, COLUMN_ALIKE | COLUMN_BELOW },
+		{ "POD", 0, 0 },
+		{ "DUTY", 3, COLUMN_BELOW },
+		{ "REASON", 5, COLUMN_BELOW },
+		{ "TARGET", 2, COLUMN_BELOW },
+		{ "WHY", 1, COLUMN_BELOW },
+		{ "REQUEST", 0, COLUMN_WIDE },
+	};
 	static const enum table_color colors[PLAN__MAX] = { COLOR_GOOD, COLOR_NONE, COLOR_WARN,
 							    COLOR_BAD,  COLOR_DIM,  COLOR_BAD };
-	struct table *t = table_new(headers, wide ? 8 : 7);
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t i = 0; i < p->rows.n; i++) {
 		const struct live_row *r = &p->rows.v[i];
 		const enum plan_when w = when_of(r);
 		char until[RFC3339_MAX], duty[OUTPUT_DUTY_MAX];
 
-		rfc3339_format(r->row.until, false, until);
+		output_time(view, r->row.until, until);
 		table_add(t, colors[w], "%s%s%s", when_names[w], r->row.until ? " " : "",
 			  r->row.until ? until : "");
 		table_add(t, COLOR_NONE, "%s", p->clusters[r->row.cluster]);
@@ -212,26 +221,25 @@ static void print_rows(const struct plan *p, bool wide)
 				  r->dry_run.replicas);
 		else
 			table_add(t, COLOR_NONE, "%s", r->dry_run.id ? r->dry_run.target : "-");
-		add_why(t, r);
-		if (wide)
-			table_add(t, COLOR_DIM, "%s", r->dry_run.id ? r->dry_run.request : "");
+		add_why(t, r, view);
+		table_add(t, COLOR_DIM, "%s", r->dry_run.id ? r->dry_run.request : "");
 	}
-	table_print(t, stdout, table_wants_color(stdout));
+	table_print(t, stdout, view);
 	table_free(&t);
 }
 
-static void print_text(const struct plan *p, bool wide)
+static void print_text(const struct plan *p, const struct table_view *view)
 {
 	if (p->observe)
 		printf("mode: observe: nothing of this is written\n\n");
-	print_counts(p);
+	print_counts(p, view);
 	if (p->rows.n == 0) {
 		printf("\nnothing is due, and nothing will be as things are\n");
 		return;
 	}
 	printf("\n");
-	print_rows(p, wide);
-	live_print_remedies(&p->rows);
+	print_rows(p, view);
+	live_print_remedies(&p->rows, view);
 }
 
 /* -- the clusters -- */
@@ -299,6 +307,7 @@ int command_plan(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = o->duty } };
 	struct plan *p = xcalloc(1, sizeof(*p));
+	const struct table_view view = output_view(o);
 	struct ctl *ctl = NULL;
 
 	if (o->ns)
@@ -314,7 +323,7 @@ int command_plan(const struct options *o)
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(p);
 	else if (code == EXIT_CODE_OK)
-		print_text(p, o->output == OUTPUT_WIDE);
+		print_text(p, &view);
 	live_done(&p->rows);
 	free(p);
 	return code;

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "model/duties.h"
 #include "base/exit.h"
 #include "base/str.h"
@@ -162,8 +163,12 @@ static size_t count(const struct restore *r, enum outcome outcome)
 
 static void print_table(const struct restore *r, FILE *out)
 {
-	static const char *const headers[] = { "ID", "WORKLOAD", "REPLICAS", "OUTCOME", "REASON", "DETAIL" };
-	struct table *t = table_new(headers, 6);
+	static const struct table_column columns[] = {
+		{ "ID", 0, 0 },      { "WORKLOAD", 0, 0 },          { "REPLICAS", 0, 0 },
+		{ "OUTCOME", 0, 0 }, { "REASON", 2, COLUMN_BELOW }, { "DETAIL", 1, COLUMN_BELOW },
+	};
+	const struct table_view view = table_view_of(out, false, false);
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 
 	for (size_t k = 0; k < r->n; k++) {
 		const struct item *i = &r->v[k];
@@ -179,7 +184,7 @@ static void print_table(const struct restore *r, FILE *out)
 		table_add(t, COLOR_NONE, "%s", i->reason[0] ? i->reason : "-");
 		table_add(t, COLOR_DIM, "%s", i->text);
 	}
-	table_print(t, out, table_wants_color(out));
+	table_print(t, out, &view);
 	table_free(&t);
 }
 

@@ -63,7 +63,7 @@ static enum kind kind_of(const char *name)
 }
 
 /* A value for people; false = it says nothing (0 of something optional). */
-static bool readable(const struct msg_ctl_show_row *r, char *ret, size_t size)
+static bool readable(const struct msg_ctl_show_row *r, const struct table_view *view, char *ret, size_t size)
 {
 	const enum kind k = kind_of(r->name);
 	int64_t v = 0;
@@ -72,7 +72,9 @@ static bool readable(const struct msg_ctl_show_row *r, char *ret, size_t size)
 		return false;
 	switch (k) {
 	case KIND_TIME:
-		if (v != 0)
+		if (v != 0 && view->local)
+			output_time(view, v, ret);
+		else if (v != 0)
 			rfc3339_format(v, true, ret);
 		return v != 0;
 	case KIND_DUTY:
@@ -121,7 +123,7 @@ static void print_json(const struct rows *rows)
 	for (size_t i = 0; i < rows->n; i++) {
 		const struct msg_ctl_show_row *r = &rows->v[i];
 
-		if (!readable(r, value, sizeof(value)))
+		if (!readable(r, &(const struct table_view){ .local = false }, value, sizeof(value)))
 			continue;
 		json_name(r->name, name, sizeof(name));
 		if (kind_of(r->name) == KIND_NUMBER && str_to_i64(value, strlen(value), &number) == 0)
@@ -140,25 +142,27 @@ static const char *value_of(const struct rows *rows, const char *name)
 	return "";
 }
 
-static void print_table(const struct rows *rows)
+static void print_table(const struct rows *rows, const struct table_view *view)
 {
-	static const char *const headers[] = { "WHAT", "VALUE" };
-	struct table *t = table_new(headers, 2);
+	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	char value[1100];
 	const char *reason = value_of(rows, "reason");
 	const struct reason_desc *desc = reason_find(reason[0] ? reason : value_of(rows, "nominated_for"));
 
 	for (size_t i = 0; i < rows->n; i++) {
-		if (!readable(&rows->v[i], value, sizeof(value)))
+		if (!readable(&rows->v[i], view, value, sizeof(value)))
 			continue;
 		table_add(t, COLOR_DIM, "%s", rows->v[i].name);
 		table_add(t, COLOR_NONE, "%s", value);
 	}
-	table_print(t, stdout, table_wants_color(stdout));
+	table_print(t, stdout, view);
 	table_free(&t);
-	if (*desc->text[LANGUAGE_EN].sentence)
-		printf("\n%s\nremedy: %s\n", desc->text[LANGUAGE_EN].sentence,
-		       desc->text[LANGUAGE_EN].remedy);
+	if (*desc->text[LANGUAGE_EN].sentence) {
+		printf("\n");
+		table_text(stdout, view, "%s", desc->text[LANGUAGE_EN].sentence);
+		table_text(stdout, view, "remedy: %s", desc->text[LANGUAGE_EN].remedy);
+	}
 }
 
 int command_show(const struct options *o)
@@ -169,11 +173,12 @@ int command_show(const struct options *o)
 	if (o->n_args != 1 || str_to_u64(o->args[0], strlen(o->args[0]), &request.u.ctl_show.id) < 0 ||
 	    request.u.ctl_show.id == 0)
 		return command_misuse(o, "needs the ID of one action; `history -o wide` shows them");
+	const struct table_view view = output_view(o);
 	const int code = ctl_ask(o->socket, &request, 20000, on_row, &rows);
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&rows);
 	else if (code == EXIT_CODE_OK)
-		print_table(&rows);
+		print_table(&rows, &view);
 	return code;
 }

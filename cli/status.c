@@ -145,11 +145,21 @@ static enum table_color state_color(const char *state)
 	return strcmp(state, "degraded") == 0 || strcmp(state, "stopped") == 0 ? COLOR_BAD : COLOR_WARN;
 }
 
-static void print_processes(const struct status *s, bool wide, bool color)
+static void print_processes(const struct status *s, const struct table_view *view)
 {
-	static const char *const headers[] = { "PROCESS", "CLUSTER", "STATE",  "PID",     "UP",
-					       "DEATHS",  "MEMORY",  "LEASES", "SANDBOX", "LAST ERROR" };
-	struct table *t = table_new(headers, wide ? 10 : 8);
+	static const struct table_column columns[] = {
+		{ "PROCESS", 0, 0 },
+		{ "CLUSTER", 1, COLUMN_ALIKE },
+		{ "STATE", 0, 0 },
+		{ "PID", 0, 0 },
+		{ "UP", 0, 0 },
+		{ "DEATHS", 0, 0 },
+		{ "MEMORY", 0, 0 },
+		{ "LEASES", 0, 0 },
+		{ "SANDBOX", 0, COLUMN_WIDE },
+		{ "LAST ERROR", 0, COLUMN_WIDE },
+	};
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	const int64_t now = clock_wall_ms();
 	char span[32];
 
@@ -165,20 +175,23 @@ static void print_processes(const struct status *s, bool wide, bool color)
 		table_add(t, c->restarts ? COLOR_WARN : COLOR_NONE, "%" PRIu64, c->restarts);
 		table_add(t, COLOR_NONE, "%.1f MB", (double)c->rss_kb / 1024);
 		table_add(t, COLOR_NONE, "%" PRIu64, c->leases);
-		if (wide) {
-			table_add(t, COLOR_DIM, "%s", c->sandbox);
-			table_add(t, COLOR_BAD, "%s", c->error);
-		}
+		table_add(t, COLOR_DIM, "%s", c->sandbox);
+		table_add(t, COLOR_BAD, "%s", c->error);
 	}
-	table_print(t, stdout, color);
+	table_print(t, stdout, view);
 	table_free(&t);
 }
 
-static void print_clusters(const struct status *s, bool color)
+static void print_clusters(const struct status *s, const struct table_view *view)
 {
-	static const char *const headers[] = { "CLUSTER", "SYNCED", "PODS",      "CACHE", "BYTES/POD",
-					       "EVENTS",  "QUEUE",  "DEADLINES", "LAST",  "TROUBLE" };
-	struct table *t = table_new(headers, ARRAY_SIZE(headers));
+	static const struct table_column columns[] = {
+		{ "CLUSTER", 0, 0 },   { "SYNCED", 0, 0 },
+		{ "PODS", 0, 0 },      { "CACHE", 4, 0 },
+		{ "BYTES/POD", 3, 0 }, { "EVENTS", 5, 0 },
+		{ "QUEUE", 0, 0 },     { "DEADLINES", 2, 0 },
+		{ "LAST", 0, 0 },      { "TROUBLE", 1, COLUMN_BELOW },
+	};
+	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	const int64_t now = clock_wall_ms();
 	char span[32];
 
@@ -196,79 +209,80 @@ static void print_clusters(const struct status *s, bool color)
 		table_add(t, COLOR_NONE, "%s", w->last_event ? table_span(now - w->last_event, span) : "-");
 		table_add(t, COLOR_BAD, "%s", w->error);
 	}
-	table_print(t, stdout, color);
+	table_print(t, stdout, view);
 	table_free(&t);
 }
 
-static void print_leaders(const struct status *s)
+static void print_leaders(const struct status *s, const struct table_view *view)
 {
 	for (uint64_t i = 0; i < CLUSTERS_MAX; i++) {
 		const struct msg_leader *l = &s->leaders[i];
 
 		if (s->elects[i])
-			printf("\n%s: %s\n", cluster_name(s, i),
-			       leads(l)       ? "this replica leads"
-			       : l->holder[0] ? "standby; the leader is another replica"
-					      : "standby; nobody leads yet");
+			table_text(stdout, view, "%s: %s", cluster_name(s, i),
+				   leads(l)       ? "this replica leads"
+				   : l->holder[0] ? "standby; the leader is another replica"
+						  : "standby; nobody leads yet");
 	}
 }
 
-static void print_pauses(const struct status *s)
+static void print_pauses(const struct status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_pauses; i++) {
 		const struct msg_pause *p = &s->pauses[i];
 		char since[RFC3339_MAX], until[RFC3339_MAX];
 
-		rfc3339_format(p->at, false, since);
-		rfc3339_format(p->until, false, until);
-		printf("PAUSED: %s of %s%s since %s by %s, until %s%s%s\n",
-		       p->duty < 0 ? "every duty" : duty_name((enum duty)p->duty),
-		       p->cluster_name[0] ? "cluster " : "every cluster", p->cluster_name, since, p->by,
-		       p->until ? until : "resumed", p->why[0] ? ": " : "", p->why);
+		output_time(view, p->at, since);
+		output_time(view, p->until, until);
+		table_text(stdout, view, "PAUSED: %s of %s%s since %s by %s, until %s%s%s",
+			   p->duty < 0 ? "every duty" : duty_name((enum duty)p->duty),
+			   p->cluster_name[0] ? "cluster " : "every cluster", p->cluster_name, since, p->by,
+			   p->until ? until : "resumed", p->why[0] ? ": " : "", p->why);
 	}
 }
 
-static void print_blocked(const struct status *s)
+static void print_blocked(const struct status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_clusters; i++)
 		if (s->clusters[i].blocked)
-			printf("%s: %" PRIu64 " due but blocked: %s\n",
-			       cluster_name(s, s->clusters[i].cluster), s->clusters[i].blocked,
-			       s->clusters[i].blocked_by);
+			table_text(stdout, view, "%s: %" PRIu64 " due but blocked: %s",
+				   cluster_name(s, s->clusters[i].cluster), s->clusters[i].blocked,
+				   s->clusters[i].blocked_by);
 }
 
-static void print_text(const struct status *s, bool wide)
+static void print_text(const struct status *s, const struct table_view *view)
 {
-	const bool color = table_wants_color(stdout);
 	char span[32];
 
-	printf("ops-pod-cleaner %s: %s, %s, up %s, settings #%" PRIu64 ", %" PRIu64 " actions, %" PRIu64
-	       " leases open (%" PRIu64 " waiting)\n",
-	       s->supervisor.version, s->supervisor.phase,
-	       s->supervisor.observe ? "observe (nothing is written)" : "enforce",
-	       table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
-	       s->supervisor.actions, s->supervisor.leases, s->supervisor.pending);
+	table_text(stdout, view,
+		   "ops-pod-cleaner %s: %s, %s, up %s, settings #%" PRIu64 ", %" PRIu64 " actions, %" PRIu64
+		   " leases open (%" PRIu64 " waiting)",
+		   s->supervisor.version, s->supervisor.phase,
+		   s->supervisor.observe ? "observe (nothing is written)" : "enforce",
+		   table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
+		   s->supervisor.actions, s->supervisor.leases, s->supervisor.pending);
 	if (s->supervisor.note[0])
-		printf("note: %s\n", s->supervisor.note);
-	print_pauses(s);
-	print_blocked(s);
+		table_text(stdout, view, "note: %s", s->supervisor.note);
+	print_pauses(s, view);
+	print_blocked(s, view);
 	printf("\n");
-	print_processes(s, wide, color);
+	print_clusters(s, view);
 	printf("\n");
-	print_clusters(s, color);
-	print_leaders(s);
+	print_processes(s, view);
+	print_leaders(s, view);
 }
 
 int command_status(const struct options *o)
 {
 	const struct msg request = { .type = MSG_CTL_STATUS };
+	const struct table_view view = output_view(o);
 	struct status s = { 0 };
 	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(&s);
 	else if (code == EXIT_CODE_OK)
-		print_text(&s, o->output == OUTPUT_WIDE);
+		print_text(&s, &view);
 	free(s.children);
 	free(s.clusters);
 	free(s.pauses);

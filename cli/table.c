@@ -6,11 +6,16 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+
+#define GAP      2  /* spaces between columns */
+#define INDENT   4  /* of what stands below a row */
+#define FLOW_MIN 24 /* columns that a text needs to go on in */
 
 struct cell {
 	char *text;
@@ -18,8 +23,8 @@ struct cell {
 };
 
 struct table {
-	const char *const *headers;
-	size_t columns, n;
+	const struct table_column *columns;
+	size_t n_columns, n;
 	struct cell *cells;
 };
 
@@ -28,7 +33,7 @@ struct range {
 };
 
 /* Unicode East Asian Width W and F, in the blocks that names and messages use. */
-static const struct range wide[] = {
+static const struct range double_width[] = {
 	{ 0x1100, 0x115f },   { 0x2e80, 0x303e },   { 0x3041, 0x33ff }, { 0x3400, 0x4dbf },
 	{ 0x4e00, 0x9fff },   { 0xa000, 0xa4cf },   { 0xac00, 0xd7a3 }, { 0xf900, 0xfaff },
 	{ 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },   { 0xffe0, 0xffe6 }, { 0x1f300, 0x1f64f },
@@ -62,7 +67,7 @@ size_t table_width(const char *s)
 		const size_t len = str_utf8_len(s, left);
 		const uint32_t c = len ? code_point(s, len) : '?';
 
-		width += in_ranges(c, wide, ARRAY_SIZE(wide))
+		width += in_ranges(c, double_width, ARRAY_SIZE(double_width))
 				 ? 2
 				 : !in_ranges(c, combining, ARRAY_SIZE(combining));
 		s += len ? len : 1;
@@ -71,12 +76,12 @@ size_t table_width(const char *s)
 	return width;
 }
 
-struct table *table_new(const char *const *headers, size_t n)
+struct table *table_new(const struct table_column *columns, size_t n)
 {
 	struct table *t = xcalloc(1, sizeof(*t));
 
-	t->headers = headers;
-	t->columns = n;
+	t->columns = columns;
+	t->n_columns = n;
 	return t;
 }
 
@@ -106,11 +111,26 @@ void table_add(struct table *t, enum table_color color, const char *fmt, ...)
 	t->cells[t->n++] = (struct cell){ text, color };
 }
 
+/* -- which columns are shown, and where -- */
+
+enum place { PLACE_ROW, PLACE_BELOW, PLACE_NOWHERE };
+
+struct layout {
+	enum place place;
+	size_t width;
+};
+
+/* A terminal, whose width is a limit. */
+static bool is_narrow(const struct table_view *view)
+{
+	return view->width && !view->wide;
+}
+
 static size_t column_width(const struct table *t, size_t column)
 {
-	size_t w = table_width(t->headers[column]);
+	size_t w = table_width(t->columns[column].name);
 
-	for (size_t i = column; i < t->n; i += t->columns) {
+	for (size_t i = column; i < t->n; i += t->n_columns) {
 		const size_t k = table_width(t->cells[i].text);
 
 		w = k > w ? k : w;
@@ -118,38 +138,187 @@ static size_t column_width(const struct table *t, size_t column)
 	return w;
 }
 
-static void print_cell(FILE *out, const char *text, size_t width, bool last, const char *on)
+static bool all_alike(const struct table *t, size_t column)
+{
+	for (size_t i = column; i < t->n; i += t->n_columns)
+		if (strcmp(t->cells[i].text, t->cells[column].text) != 0)
+			return false;
+	return true;
+}
+
+static size_t row_width(const struct table *t, const struct layout *l)
+{
+	size_t w = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++)
+		if (l[c].place == PLACE_ROW)
+			w += l[c].width + (w ? GAP : 0);
+	return w;
+}
+
+/* The next that gives way; n_columns: none is left that does. */
+static size_t next_to_give_way(const struct table *t, const struct layout *l)
+{
+	size_t next = t->n_columns;
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		const uint8_t order = t->columns[c].gives_way;
+
+		if (l[c].place == PLACE_ROW && order &&
+		    (next == t->n_columns || order < t->columns[next].gives_way))
+			next = c;
+	}
+	return next;
+}
+
+static void lay_out(const struct table *t, const struct table_view *view, struct layout *l)
+{
+	const bool narrow = is_narrow(view);
+	size_t c;
+
+	for (c = 0; c < t->n_columns; c++) {
+		const uint8_t how = t->columns[c].how;
+
+		l[c].width = column_width(t, c);
+		if (how & COLUMN_FLOWS && narrow && l[c].width > FLOW_MIN)
+			l[c].width = FLOW_MIN;
+		if ((how & COLUMN_WIDE && !view->wide) || (how & COLUMN_ALIKE && narrow && all_alike(t, c)))
+			l[c].place = PLACE_NOWHERE;
+	}
+	while (narrow && row_width(t, l) > view->width && (c = next_to_give_way(t, l)) < t->n_columns)
+		l[c].place = t->columns[c].how & COLUMN_BELOW ? PLACE_BELOW : PLACE_NOWHERE;
+}
+
+/* -- printing -- */
+
+static const char *const color_codes[] = { "", "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[2m" };
+
+/* One cell of the row; *gap is what stands before it. */
+static void print_cell(FILE *out, const char *text, size_t width, const char *on, size_t *gap)
 {
 	const size_t w = table_width(text);
 
-	(void)fprintf(out, "%s%s%s%*s", on, text, *on ? "\x1b[0m" : "", last ? 0 : (int)(width - w + 2), "");
+	(void)fprintf(out, "%*s%s%s%s", (int)*gap, "", on, text, *on ? "\x1b[0m" : "");
+	*gap = width - w + GAP;
 }
 
-void table_print(const struct table *t, FILE *out, bool color)
+static void print_header(const struct table *t, const struct layout *l, FILE *out, bool color)
 {
-	static const char *const codes[] = { "", "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[2m" };
-	_cleanup_free_ size_t *widths = xcalloc(t->columns, sizeof(*widths));
+	size_t gap = 0;
 
-	for (size_t c = 0; c < t->columns; c++) {
-		widths[c] = column_width(t, c);
-		print_cell(out, t->headers[c], widths[c], c + 1 == t->columns, color ? "\x1b[1m" : "");
+	for (size_t c = 0; c < t->n_columns; c++)
+		if (l[c].place == PLACE_ROW)
+			print_cell(out, t->columns[c].name, l[c].width, color ? "\x1b[1m" : "", &gap);
+	(void)fputc('\n', out);
+}
+
+/* Text that goes on in further lines where it does not fit. */
+struct flow {
+	FILE *out;
+	size_t width, indent; /* of a line; of those that go on */
+	size_t at, gap;       /* where the line is; blanks before the next word */
+	bool begun;
+};
+
+static void print_words(struct flow *f, const char *text)
+{
+	for (size_t len; *(text += strspn(text, " ")); text += len) {
+		_cleanup_free_ char *word = xstrndup(text, len = strcspn(text, " "));
+		const size_t w = table_width(word);
+
+		if (f->begun && f->at + f->gap + w > f->width) {
+			(void)fputc('\n', f->out);
+			f->at = 0;
+			f->gap = f->indent;
+		}
+		(void)fprintf(f->out, "%*s%s", (int)f->gap, "", word);
+		f->at += f->gap + w;
+		f->gap = 1;
+		f->begun = true;
+	}
+}
+
+static void print_row(const struct table *t, const struct layout *l, const struct cell *row, FILE *out,
+		      const struct table_view *view)
+{
+	size_t gap = 0, at = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		if (l[c].place != PLACE_ROW)
+			continue;
+		if (t->columns[c].how & COLUMN_FLOWS && is_narrow(view))
+			print_words(&(struct flow){ out, view->width, at, at - gap, gap, false },
+				    row[c].text);
+		else
+			print_cell(out, row[c].text, l[c].width, view->color ? color_codes[row[c].color] : "",
+				   &gap);
+		at += l[c].width + GAP;
 	}
 	(void)fputc('\n', out);
-	for (size_t i = 0; i < t->n; i++) {
-		const bool last = i % t->columns + 1 == t->columns;
+}
 
-		print_cell(out, t->cells[i].text, widths[i % t->columns], last,
-			   color ? codes[t->cells[i].color] : "");
-		if (last)
-			(void)fputc('\n', out);
+static void print_below(const struct table *t, const struct layout *l, const struct cell *row, FILE *out,
+			const struct table_view *view)
+{
+	struct flow f = { .out = out, .width = view->width, .indent = INDENT, .gap = INDENT };
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		if (l[c].place != PLACE_BELOW || !row[c].text[0] || strcmp(row[c].text, "-") == 0)
+			continue;
+		f.gap = f.begun ? GAP : INDENT;
+		print_words(&f, row[c].text);
+	}
+	if (f.begun)
+		(void)fputc('\n', out);
+}
+
+void table_print(const struct table *t, FILE *out, const struct table_view *view)
+{
+	_cleanup_free_ struct layout *l = xcalloc(t->n_columns, sizeof(*l));
+
+	lay_out(t, view, l);
+	print_header(t, l, out, view->color);
+	for (size_t i = 0; i + t->n_columns <= t->n; i += t->n_columns) {
+		print_row(t, l, &t->cells[i], out, view);
+		print_below(t, l, &t->cells[i], out, view);
 	}
 }
 
-bool table_wants_color(FILE *out)
+void table_text(FILE *out, const struct table_view *view, const char *fmt, ...)
+{
+	struct flow f = { .out = out, .width = view->width, .indent = INDENT };
+	va_list ap;
+
+	va_start(ap, fmt);
+	_cleanup_free_ char *text = xvasprintf(fmt, ap);
+	va_end(ap);
+	if (is_narrow(view))
+		print_words(&f, text);
+	else
+		(void)fputs(text, out);
+	(void)fputc('\n', out);
+}
+
+static size_t terminal_width(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size = { .ws_col = 0 };
+	uint64_t n;
+
+	if (columns && str_to_u64(columns, strlen(columns), &n) == 0 && n > 0 && n < 10000)
+		return (size_t)n;
+	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+struct table_view table_view_of(FILE *out, bool wide, bool utc)
 {
 	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+	const bool terminal = isatty(fileno(out));
 
-	return isatty(fileno(out)) && !(no && *no) && !(term && strcmp(term, "dumb") == 0);
+	return (struct table_view){ .width = terminal ? terminal_width(out) : 0,
+				    .wide = wide,
+				    .color = terminal && !(no && *no) && !(term && strcmp(term, "dumb") == 0),
+				    .local = terminal && !utc };
 }
 
 const char *table_span(int64_t ms, char buf[static 32])

@@ -1,10 +1,15 @@
 """One running ops-pod-cleaner with its own configuration, state directory and control socket."""
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
+import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 import scratch
@@ -102,6 +107,25 @@ class Program:
         if check and result.returncode:
             raise AssertionError(f"ops-pod-cleaner {' '.join(args)}: exit {result.returncode}: {result.stderr.strip()}")
         return result
+
+    def on_terminal(self, columns, *args, timeout=10, env=None):
+        """The lines of a command on a terminal of that width, without colours."""
+        master, slave = pty.openpty()       # the slave stays open here: nothing that is written to it gets lost
+        try:
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+            process = subprocess.Popen([self.binary, *args, "--control-socket", self.socket], stdin=subprocess.DEVNULL, stdout=slave,
+                                       stderr=subprocess.PIPE, env={**self.env, "TERM": "xterm", "NO_COLOR": "1", **(env or {})})
+            text, end = b"", time.monotonic() + timeout
+            while select.select([master], [], [], 0.05)[0] or process.poll() is None:
+                assert time.monotonic() < end, f"{args}: no end after {timeout:g} s"
+                if select.select([master], [], [], 0)[0]:
+                    text += os.read(master, 65536)
+            assert process.returncode == 0, process.stderr.read()
+            process.stderr.close()
+            return text.decode().replace("\r\n", "\n").splitlines()
+        finally:
+            os.close(slave)
+            os.close(master)
 
     def ask_plain(self, *args, timeout=10):
         """A command that talks to no running instance."""

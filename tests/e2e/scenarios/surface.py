@@ -1,4 +1,5 @@
 """What a person or a monitor sees of a running program."""
+import datetime
 import http.client
 import json
 import socket
@@ -55,6 +56,36 @@ def explain(t):
     assert "WaitingForThreshold" in answer, answer
     missing = program.ask("explain", f"{ns}/nobody")
     assert missing.returncode != 0 and missing.stderr.strip(), missing
+
+
+@scenario("surface/eighty-columns")
+def eighty_columns(t):
+    """On a terminal of 80 columns no line is longer, but for a word that is; what scripts read stays as it is."""
+    ns = t.ns()
+    program = t.run(evicted=ns, image_pull=ns, hours="1s")
+    scaled = t.objects.workload("Deployment", ns, 2)
+    scaled.fail_to_pull()
+    name = "web-" + "x" * 30
+    evicted = [t.canary(ns), t.objects.evict(t.objects.pod(ns, name))]
+    waits = t.objects.pod(ns)
+    t.until("the actions in the history", lambda: len([r for r in program.history() if r["outcome"] == "done"]) == 3, 15)
+    t.expect(deleted=evicted, scaled=[scaled])
+    for words in (["status"], ["history"], ["plan"], ["history", "--refusals"], ["explain", f"{ns}/{waits['metadata']['name']}", "--rules"],
+                  ["show", str(program.history()[0]["id"])]):
+        lines = program.on_terminal(80, *words)
+        assert lines and not [line for line in lines if len(line) > 80 and " " in line.strip()], "\n".join([" ".join(words), *lines])
+    lines = program.on_terminal(80, "history", env={"TZ": "Asia/Shanghai"})
+    text = " ".join(" ".join(lines).split())
+    assert f"pods/{ns}" not in text and f"{ns}/{name}" in text and "ImagePull" in text and f"{ns}/{scaled.top['metadata']['name']} (had 2)" in text, text
+    assert "CLUSTER" not in lines[0] and "T0" not in text, text
+    at = next(r for r in program.history() if r["name"] == name)["resultAt"]
+    east = datetime.datetime.fromisoformat(at.replace("Z", "+00:00")) + datetime.timedelta(hours=8)
+    assert east.strftime("%Y-%m-%d %H:%M:%S") in text, (at, text)
+    assert at[:19] + "Z" in "\n".join(program.on_terminal(80, "history", "--utc", env={"TZ": "Asia/Shanghai"}))
+    piped = program.ask("history", check=True).stdout.splitlines()
+    assert piped[0].split() == ["ID", "WHEN", "CLUSTER", "POD", "DUTY", "OUTCOME", "REASON", "TARGET"] and len(piped) == 4, piped
+    wide = program.on_terminal(80, "history", "-o", "wide")
+    assert wide[0].split()[-1] == "DETAIL" and len(wide) == 4, wide
 
 
 @scenario("surface/hostile-names")

@@ -53,7 +53,10 @@ def every_command_has_help():
             "version"} <= set(names), names
     for name in names:
         if name != "version":
-            assert f"usage: ops-pod-cleaner {name}" in call(name, "--help")
+            text = call(name, "--help")
+            assert f"usage: ops-pod-cleaner {name}" in text
+            assert not [line for line in text.splitlines() if len(line) > 80], text
+    assert not [line for line in call("--help").splitlines() if len(line) > 80]
 
 
 def version():

@@ -8,27 +8,28 @@
 #include "cli/table.h"
 #include "tests/suite.h"
 
-static const char *const headers[] = { "NAME", "N", "WHY" };
+static const struct table_column columns[] = { { "NAME", 0, 0 }, { "N", 1, 0 }, { "WHY", 2, COLUMN_BELOW } };
+static const struct table_view in_a_pipe = { .width = 0 }, coloured = { .color = true };
 
-static char *print(const struct table *t, bool color)
+static char *print(const struct table *t, const struct table_view *view)
 {
 	char *buf = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&buf, &n);
 
-	table_print(t, f, color);
+	table_print(t, f, view);
 	(void)fclose(f);
 	return buf;
 }
 
 TEST(aligned_without_trailing_blanks)
 {
-	struct table *t = table_new(headers, 3);
+	struct table *t = table_new(columns, 3);
 
 	table_add(t, COLOR_NONE, "%s", "web-1");
 	table_add(t, COLOR_GOOD, "%d", 12);
 	table_add(t, COLOR_NONE, "%s", "ok");
-	char *s = print(t, false);
+	char *s = print(t, &in_a_pipe);
 
 	ck_assert_str_eq(s, "NAME   N   WHY\nweb-1  12  ok\n");
 	free(s);
@@ -37,7 +38,7 @@ TEST(aligned_without_trailing_blanks)
 
 TEST(wide_characters_count_two)
 {
-	struct table *t = table_new(headers, 3);
+	struct table *t = table_new(columns, 3);
 
 	ck_assert_uint_eq(table_width("重启"), 4);
 	ck_assert_uint_eq(table_width("e\xcc\x81"), 1);
@@ -45,7 +46,7 @@ TEST(wide_characters_count_two)
 	table_add(t, COLOR_NONE, "%s", "重启");
 	table_add(t, COLOR_NONE, "%d", 1);
 	table_add(t, COLOR_NONE, "%s", "x");
-	char *s = print(t, false);
+	char *s = print(t, &in_a_pipe);
 
 	ck_assert_str_eq(s, "NAME  N  WHY\n重启  1  x\n");
 	free(s);
@@ -54,12 +55,12 @@ TEST(wide_characters_count_two)
 
 TEST(control_bytes_are_replaced)
 {
-	struct table *t = table_new(headers, 3);
+	struct table *t = table_new(columns, 3);
 
 	table_add(t, COLOR_NONE, "%s", "a\x1b[31mb\n");
 	table_add(t, COLOR_NONE, "%s", "");
 	table_add(t, COLOR_NONE, "%s", "");
-	char *s = print(t, false);
+	char *s = print(t, &in_a_pipe);
 
 	ck_assert_ptr_null(strchr(s, '\x1b'));
 	ck_assert_ptr_nonnull(strstr(s, "a?[31mb?"));
@@ -69,16 +70,123 @@ TEST(control_bytes_are_replaced)
 
 TEST(colours_do_not_move_columns)
 {
-	struct table *t = table_new(headers, 3);
+	struct table *t = table_new(columns, 3);
 
 	table_add(t, COLOR_BAD, "%s", "x");
 	table_add(t, COLOR_NONE, "%s", "1");
 	table_add(t, COLOR_NONE, "%s", "y");
-	char *s = print(t, true);
+	char *s = print(t, &coloured);
 
 	ck_assert_ptr_nonnull(strstr(s, "\x1b[31mx\x1b[0m     1  y\n"));
 	free(s);
 	table_free(&t);
+}
+
+static const struct table_column actions[] = {
+	{ "ID", 0, 0 },
+	{ "CLUSTER", 3, COLUMN_ALIKE },
+	{ "POD", 0, 0 },
+	{ "OUTCOME", 0, 0 },
+	{ "REASON", 2, COLUMN_BELOW },
+	{ "WHY", 1, COLUMN_BELOW },
+	{ "MORE", 0, COLUMN_WIDE },
+};
+
+static struct table *two_actions(const char *second_cluster)
+{
+	static const char *const cells[2][6] = {
+		{ "7", "default", "shop/web-1", "done", "Evicted", "the kubelet evicted it" },
+		{ "8", NULL, "shop/web-2", "refused", "NodeNotReady", "-" },
+	};
+	struct table *t = table_new(actions, 7);
+
+	for (size_t row = 0; row < 2; row++) {
+		for (size_t c = 0; c < 6; c++)
+			table_add(t, COLOR_NONE, "%s", cells[row][c] ? cells[row][c] : second_cluster);
+		table_add(t, COLOR_NONE, "%s", "more");
+	}
+	return t;
+}
+
+static void ck_shown(const char *second_cluster, const struct table_view *view, const char *expected)
+{
+	struct table *t = two_actions(second_cluster);
+	char *s = print(t, view);
+
+	ck_assert_str_eq(s, expected);
+	free(s);
+	table_free(&t);
+}
+
+TEST(a_pipe_gets_every_column)
+{
+	ck_shown("default", &in_a_pipe,
+		 "ID  CLUSTER  POD         OUTCOME  REASON        WHY\n"
+		 "7   default  shop/web-1  done     Evicted       the kubelet evicted it\n"
+		 "8   default  shop/web-2  refused  NodeNotReady  -\n");
+}
+
+TEST(one_cluster_has_no_column_on_a_terminal)
+{
+	ck_shown("default", &(const struct table_view){ .width = 200 },
+		 "ID  POD         OUTCOME  REASON        WHY\n"
+		 "7   shop/web-1  done     Evicted       the kubelet evicted it\n"
+		 "8   shop/web-2  refused  NodeNotReady  -\n");
+	ck_shown("other", &(const struct table_view){ .width = 70 },
+		 "ID  CLUSTER  POD         OUTCOME  REASON        WHY\n"
+		 "7   default  shop/web-1  done     Evicted       the kubelet evicted it\n"
+		 "8   other    shop/web-2  refused  NodeNotReady  -\n");
+}
+
+TEST(columns_give_way_in_their_order)
+{
+	ck_shown("other", &(const struct table_view){ .width = 69 },
+		 "ID  CLUSTER  POD         OUTCOME  REASON\n"
+		 "7   default  shop/web-1  done     Evicted\n"
+		 "    the kubelet evicted it\n"
+		 "8   other    shop/web-2  refused  NodeNotReady\n");
+	ck_shown("other", &(const struct table_view){ .width = 40 },
+		 "ID  CLUSTER  POD         OUTCOME\n"
+		 "7   default  shop/web-1  done\n"
+		 "    Evicted  the kubelet evicted it\n"
+		 "8   other    shop/web-2  refused\n"
+		 "    NodeNotReady\n");
+	ck_shown("other", &(const struct table_view){ .width = 26 },
+		 "ID  POD         OUTCOME\n"
+		 "7   shop/web-1  done\n"
+		 "    Evicted  the kubelet\n"
+		 "    evicted it\n"
+		 "8   shop/web-2  refused\n"
+		 "    NodeNotReady\n");
+}
+
+TEST(a_text_goes_on_below_itself)
+{
+	static const struct table_column facts[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
+	static const char text[] = "the kubelet evicted this pod; only its record is left";
+	struct table *t = table_new(facts, 2);
+
+	table_add(t, COLOR_NONE, "%s", "evidence");
+	table_add(t, COLOR_NONE, "%s", text);
+	char *s = print(t, &(const struct table_view){ .width = 40 });
+
+	ck_assert_str_eq(s, "WHAT      VALUE\n"
+			    "evidence  the kubelet evicted this pod;\n"
+			    "          only its record is left\n");
+	free(s);
+	s = print(t, &in_a_pipe);
+	ck_assert_str_eq(
+		s, "WHAT      VALUE\nevidence  the kubelet evicted this pod; only its record is left\n");
+	free(s);
+	table_free(&t);
+}
+
+TEST(wide_shows_everything_however_narrow)
+{
+	ck_shown("default", &(const struct table_view){ .width = 20, .wide = true },
+		 "ID  CLUSTER  POD         OUTCOME  REASON        WHY                     MORE\n"
+		 "7   default  shop/web-1  done     Evicted       the kubelet evicted it  more\n"
+		 "8   default  shop/web-2  refused  NodeNotReady  -                       more\n");
 }
 
 TEST(spans)
