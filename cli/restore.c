@@ -264,7 +264,7 @@ static int take_arguments(const struct options *o, struct restore *r)
 	for (size_t i = 0; i < o->n_args; i++) {
 		const char *arg = o->args[i];
 
-		if (str_to_u64(arg, strlen(arg), &id) == 0 && id > 0)
+		if (str_to_u64(arg, strlen(arg), &id) == 0 && id > 0 && id <= LEASE_ID_MAX)
 			(void)add(r, id);
 		else if (strchr(arg, '/') && !r->workload)
 			r->workload = arg;

@@ -14,7 +14,7 @@
 #include "model/actions.h"
 #include "model/duties.h"
 
-#define IPC_PROTO     3u
+#define IPC_PROTO     4u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */
 #define CLUSTERS_MAX  64
 #define WORKERS_MAX   64 /* of one cluster */
@@ -37,6 +37,11 @@ enum {
 #undef R
 };
 enum phase { PH_HELLO = 1, PH_SETUP = 2, PH_RUN = 4 };
+
+/* Ids of leases are numbers of SQLite, too. */
+#define LEASE_ID_MAX INT64_MAX
+/* Bytes of the state directory's path. */
+#define STATE_DIR_MAX 1000
 
 /* The longest time a RESULT can ask to wait: 30 days. */
 #define RETRY_MS_MAX UINT64_C(2592000000)

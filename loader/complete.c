@@ -157,6 +157,9 @@ static char *default_state_dir(void)
 	return home ? xasprintf("%s/.local/state/ops-pod-cleaner", home) : NULL;
 }
 
+/* Paths within it have to fit into a message. */
+#define STATE_DIR_BYTES 900
+
 static bool find_state_dir(struct loader *l)
 {
 	struct settings *s = &l->config.settings;
@@ -167,6 +170,9 @@ static bool find_state_dir(struct loader *l)
 		s->state_dir = absolute(l->options->state_dir);
 	else
 		s->state_dir = beside ? absolute(beside) : default_state_dir();
+	if (s->state_dir && strlen(s->state_dir) > STATE_DIR_BYTES)
+		return loader_error(l, -ENAMETOOLONG, NULL, "stateDir: its path is longer than %d bytes: %s",
+				    STATE_DIR_BYTES, s->state_dir);
 	if (s->state_dir)
 		return true;
 	return loader_error(l, -EINVAL, l->options->config,

@@ -15,10 +15,12 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
 #include "loader/cluster.h"
 #include "loader/complete.h"
+#include "loader/limits.h"
 
 #include "build_id.h"
 
@@ -153,16 +155,41 @@ static void send_fixed(struct channel *c, const struct settings *s)
 	}
 }
 
+static bool send_supervisor(struct channel *c, const struct loader *l, uint64_t clusters)
+{
+	const struct settings *s = &l->config.settings;
+	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
+			 .u.load_supervisor = { .clusters = clusters,
+						.observe = s->policy.mode == MODE_OBSERVE,
+						.election = s->election,
+						.refresh_ms = l->refresh_ms > 86400000 ? 86400000
+										       : l->refresh_ms } };
+	struct write_limits limits;
+
+	limits_derive(&s->policy, &limits);
+	m.u.load_supervisor.writes_per_minute = limits.per_minute;
+	m.u.load_supervisor.writes_per_hour = limits.per_hour;
+	msg_set(&m, load_supervisor.state_dir, s->state_dir, strlen(s->state_dir));
+	return channel_send(c, &m, -1) == 0;
+}
+
+/* The history has a folder of its own, beside what only the supervisor may touch. */
+static bool send_reporter(struct channel *c, struct settings *s)
+{
+	char *const whole = s->state_dir;
+
+	s->state_dir = xasprintf("%s/history", whole);
+	const bool ok = send_blob(c, s, ROLE_REPORTER, CLUSTERS_MAX);
+
+	free(s->state_dir);
+	s->state_dir = whole;
+	return ok;
+}
+
 static bool send_all(struct channel *c, struct loader *l, const struct loaded_cluster *clusters, size_t n)
 {
 	struct settings *s = &l->config.settings;
-	const struct msg m = { .type = MSG_LOAD_SUPERVISOR,
-			       .u.load_supervisor = {
-				       .clusters = n,
-				       .observe = s->policy.mode == MODE_OBSERVE,
-				       .election = s->election,
-				       .refresh_ms = l->refresh_ms > 86400000 ? 86400000 : l->refresh_ms } };
-	bool ok = channel_send(c, &m, -1) == 0;
+	bool ok = send_supervisor(c, l, n);
 
 	send_fixed(c, s);
 	for (size_t i = 0; i < n; i++)
@@ -172,7 +199,7 @@ static bool send_all(struct channel *c, struct loader *l, const struct loaded_cl
 		ok = send_target(c, s, &clusters[i], ROLE_WATCHER, i) && ok;
 		ok = send_target(c, s, &clusters[i], ROLE_WORKER, i) && ok;
 	}
-	return send_blob(c, s, ROLE_REPORTER, CLUSTERS_MAX) && ok;
+	return send_reporter(c, s) && ok;
 }
 
 /* -- one run -- */

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/route.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "supervisor/control.h"
@@ -18,6 +19,27 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
 	msg_copy_fields(&end, m);
 	end.u.digest_end.synced = false;
 	supervisor_send_reporter(s, &end);
+}
+
+/* -- what is saved for a watcher -- */
+
+/* Rows of the history count between the watcher's question and their end: what comes unasked would change a
+ * watcher's budgets, its breaker or its clocks. False: a protocol error. */
+static bool was_asked_for(struct supervisor *s, const struct msg *m)
+{
+	static const enum msg_type rows[] = { MSG_SAVED_ROW, MSG_ACTION_ROW, MSG_FAILING_SINCE_ROW,
+					      MSG_UNSETTLED_ROW, MSG_SAVED_END };
+	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
+	bool one = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		one = one || rows[i] == m->type;
+	if (!one)
+		return true;
+	if (cluster >= CLUSTERS_MAX || s->saved_asked[cluster] == 0)
+		return false;
+	s->saved_asked[cluster] -= m->type == MSG_SAVED_END;
+	return true;
 }
 
 /* -- what the supervisor takes itself -- */
@@ -44,10 +66,10 @@ static void on_drained(const struct child *c, const struct msg *m)
 			 kv_u("left", m->u.drained.left));
 }
 
-static void on_open_end(struct supervisor *s, const struct msg *m)
+static void on_open_end(struct supervisor *s, struct child *c, const struct msg *m)
 {
-	dispatch_on_open_end(s->dispatch, m);
-	pause_requests_on_open_end(s->pause_requests);
+	if (dispatch_on_open_end(s->dispatch, c, m))
+		pause_requests_on_open_end(s->pause_requests);
 }
 
 static void on_watch_stats(struct supervisor *s, const struct msg *m)
@@ -68,15 +90,15 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 	case MSG_NOMINATE:
 		return dispatch_on_nominate(s->dispatch, c, m), true;
 	case MSG_INTENT_ACK:
-		return dispatch_on_intent_ack(s->dispatch, m), true;
+		return dispatch_on_intent_ack(s->dispatch, c, m), true;
 	case MSG_OPEN_INTENT:
-		return dispatch_on_open_intent(s->dispatch, m), true;
+		return dispatch_on_open_intent(s->dispatch, c, m), true;
 	case MSG_OPEN_END:
-		return on_open_end(s, m), true;
+		return on_open_end(s, c, m), true;
 	case MSG_RESULT:
 		return dispatch_on_result(s->dispatch, c, m), true;
 	case MSG_RECORD_ACK:
-		return dispatch_on_record_ack(s->dispatch, m), true;
+		return dispatch_on_record_ack(s->dispatch, c, m), true;
 	case MSG_LEADER:
 		return dispatch_on_leader(s->dispatch, m), true;
 	case MSG_WATCH_STATS:
@@ -113,6 +135,8 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 		child_protocol_error(c, "a message about another cluster than its own");
 	else if (to == ROLE_REPORTER)
 		supervisor_send_reporter(s, m);
+	else if (to == ROLE_WATCHER && !was_asked_for(s, m))
+		child_protocol_error(c, "rows for a watcher that did not ask");
 	else if (to == ROLE_WATCHER)
 		to_watcher(s, m);
 	else if (to == ROLE_CLI)

@@ -6,15 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "supervisor/actions/write_guard.h"
+
 #include "build_id.h"
 
 #define STATS_TICKS 5 /* stats of the children go to the reporter this often */
 
 void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
 {
-	if (!children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m) &&
-	    s->n_outbox < OUTBOX_MAX)
+	const bool sent = children_send(lifecycle_children(s->root), ROLE_REPORTER, CLUSTERS_MAX, m);
+
+	if (sent && m->type == MSG_SAVED_GET)
+		s->saved_asked[m->u.saved_get.cluster]++;
+	if (!sent && s->n_outbox < OUTBOX_MAX)
 		s->outbox[s->n_outbox++] = msg_pack(m);
+}
+
+void supervisor_on_reporter_dead(struct supervisor *s)
+{
+	memset(s->saved_asked, 0, sizeof(s->saved_asked));
 }
 
 static const struct msg *stats_of(const struct supervisor *s, uint64_t cluster)
@@ -95,6 +105,8 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 					       .pending = d.leases - d.busy } };
 
 	lifecycle_describe(s->root, &m);
+	if (d.limited && !m.u.ctl_supervisor.note[0])
+		msg_set(&m, ctl_supervisor.note, WRITE_GUARD_LIMITED, strlen(WRITE_GUARD_LIMITED));
 	if (d.unasked && !m.u.ctl_supervisor.note[0])
 		msg_set(&m, ctl_supervisor.note, DISPATCH_UNASKED, strlen(DISPATCH_UNASKED));
 	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));

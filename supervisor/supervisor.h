@@ -1,4 +1,4 @@
-/* supervisor.h - the parts that main.c has made, for those that join them: route.c and control.c;
+/* supervisor.h - the parts that wire.c has made, for those that join them: route.c and control.c;
  * and what is said of the whole: to the reporter, to an operator, to the service manager. Each part has its
  * own state and header.  Process: supervisor. */
 // SPDX-License-Identifier: Apache-2.0
@@ -7,6 +7,7 @@
 
 #include "supervisor/actions/dispatch.h"
 #include "supervisor/actions/dry_run.h"
+#include "supervisor/actions/own_state.h"
 #include "supervisor/actions/pause_requests.h"
 #include "supervisor/children/lifecycle.h"
 
@@ -17,6 +18,7 @@ struct control;
 struct supervisor {
 	struct lifecycle *root;
 	struct pause_list *pauses;
+	struct own_state *own;
 	struct dispatch *dispatch;
 	struct pause_requests *pause_requests;
 	struct dry_runs *dry_runs;
@@ -27,6 +29,7 @@ struct supervisor {
 	size_t n_outbox;
 	int64_t started_at;
 	unsigned ticks;
+	unsigned saved_asked[CLUSTERS_MAX];   /* SAVED_GETs that the present reporter has to answer */
 	struct msg watch_stats[CLUSTERS_MAX]; /* the last of each cluster; type 0 = nothing yet */
 };
 
@@ -35,6 +38,8 @@ void supervisor_send_reporter(struct supervisor *s, const struct msg *m);
 /* The reporter is ready: it gets what was kept, and the last WATCH_STATS: a watcher speaks when something
  * changes, so what it said to an earlier reporter this one must hear too. */
 void supervisor_on_reporter_ready(struct supervisor *s);
+/* Nobody answers any more what it was asked. */
+void supervisor_on_reporter_dead(struct supervisor *s);
 /* CHILD_STATS to the reporter. */
 void supervisor_send_child_stats(struct supervisor *s, const struct child *c);
 /* Once a second. */

@@ -3,15 +3,14 @@
 #include "reporter/history/db.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/private_dir.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "reporter/history/schema.h"
@@ -69,64 +68,6 @@ int db_errno(int rc)
 const char *db_error(struct db *d)
 {
 	return sqlite3_errmsg(d->sql);
-}
-
-/* -- directory and lock -- */
-
-/* mkdir -p; only what is missing is made, for us alone. */
-static int make_dirs(const char *dir)
-{
-	_cleanup_free_ char *path = xstrdup(dir);
-
-	for (char *p = strchr(path + 1, '/'); p; *p = '/', p = strchr(p + 1, '/')) {
-		*p = '\0';
-		if (mkdir(path, 0700) < 0 && errno != EEXIST)
-			return -errno;
-	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-static int check_dir(const char *dir, char *text)
-{
-	struct stat st;
-	int r = make_dirs(dir);
-
-	if (r == 0 && stat(dir, &st) < 0)
-		r = -errno;
-	if (r < 0)
-		return str_fail(
-			text, DB_TEXT_MAX, r,
-			"%s: cannot be made or read: %s; set stateDir to a place this user may write to", dir,
-			strerror(-r));
-	if (!S_ISDIR(st.st_mode))
-		return str_fail(text, DB_TEXT_MAX, -ENOTDIR, "%s: is not a directory; set stateDir to one",
-				dir);
-	if (st.st_uid != geteuid())
-		return str_fail(text, DB_TEXT_MAX, -EPERM,
-				"%s: belongs to user %u, not to user %u that runs this program; chown it",
-				dir, (unsigned)st.st_uid, (unsigned)geteuid());
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return str_fail(text, DB_TEXT_MAX, -EPERM,
-				"%s: others may write to it (mode %04o); chmod 0700 it", dir,
-				(unsigned)(st.st_mode & 07777));
-	return 0;
-}
-
-static int take_lock(const char *dir, int *ret_fd, char *text)
-{
-	_cleanup_free_ char *path = xasprintf("%s/lock", dir);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-
-	if (fd < 0)
-		return str_fail(text, DB_TEXT_MAX, -errno, "%s: cannot be opened: %s", path, strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return str_fail(
-			text, DB_TEXT_MAX, -errno,
-			"%s: another instance uses this state directory; stop it, or give this one its "
-			"own stateDir",
-			dir);
-	*ret_fd = TAKE_FD(fd);
-	return 0;
 }
 
 /* -- opening -- */
@@ -193,10 +134,10 @@ int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
 	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	(void)umask(077);
-	int r = check_dir(dir, ret_text);
+	int r = private_dir_make(dir, ret_text);
 
 	if (r == 0)
-		r = take_lock(dir, &d->lock_fd, ret_text);
+		r = private_dir_lock(dir, &d->lock_fd, ret_text);
 	if (r == 0)
 		r = open_file(d, dir, ret_text);
 	if (r < 0)

@@ -110,6 +110,12 @@ static int find_intent(struct history *h, struct queued *q)
 	return db_errno(rc);
 }
 
+/* Also when its id had a result before: what has one is not open. */
+static int close_intent(struct history *h, const struct queued *q)
+{
+	return db_run(db_stmt(h->db, DB_OPEN_DELETE, db_i("id", q->m->u.record.id)), NULL);
+}
+
 static int apply_record(struct history *h, struct queued *q)
 {
 	int changes = 0;
@@ -121,13 +127,13 @@ static int apply_record(struct history *h, struct queued *q)
 		return r;
 	if (!changes) {
 		q->e.effect = HISTORY_KNOWN;
-		return 0;
+		return close_intent(h, q);
 	}
 	if (OUTCOMES_FOLLOWED >> q->m->u.record.outcome & 1)
 		r = db_run(db_stmt(h->db, DB_UNSETTLED_PUT, db_i("id", q->m->u.record.id),
 				   db_i("on_pods", ACTIONS_ON_PODS)),
 			   NULL);
-	return r < 0 ? r : db_run(db_stmt(h->db, DB_OPEN_DELETE, db_i("id", q->m->u.record.id)), NULL);
+	return r < 0 ? r : close_intent(h, q);
 }
 
 /* Not yet while an action on the pod is open: its result may have to be settled, too. */

@@ -13,12 +13,17 @@
 #include "model/actions.h"
 #include "model/reasons.h"
 #include "supervisor/actions/lease.h"
+#include "supervisor/actions/open_intents.h"
+#include "supervisor/actions/write_guard.h"
 
 #define LEASE_MS        30000u /* a holder that takes longer is killed */
 #define VALID_MS        20000u /* a write may start this long after the grant */
 #define GRANTS_MAX      5u     /* holders that may die on one lease before it is given up */
 #define BUSY_RETRY_MS   1000u
 #define PAUSED_RETRY_MS 5000u
+#define LIMIT_RETRY_MS  10000u
+#define LEADER_MS       15000u /* a word about the Lease holds no longer: its holders renew it */
+#define FLOOR_MS        60000u /* how often it is kept up to when all has ended */
 
 /* What is known of a worker, by the index of the child. */
 struct worker {
@@ -31,7 +36,11 @@ struct dispatch {
 	struct children *children;
 	const struct pause_list *pauses;
 	const struct answers *answers;
+	struct own_state *own;
 	struct lease_table *leases;
+	struct open_intents *open;
+	struct write_guard *guard;
+	uint64_t floor_ms; /* boot time when the floor was last kept */
 	struct worker workers[CHILDREN_MAX];
 	struct msg leader[CLUSTERS_MAX]; /* type 0 = nothing yet */
 	bool history_open;
@@ -74,9 +83,14 @@ static void send_nomination_result(struct dispatch *d, const struct msg *from, e
 /* The INTENT or RECORD that the history has not acknowledged. */
 static void send_to_history(struct dispatch *d, struct lease *l)
 {
+	char mac[SIPHASH_TEXT_MAX];
 	struct msg m;
 
 	msg_unpack(l->phase == LEASE_NEW ? l->intent : l->record, &m);
+	if (m.type == MSG_INTENT) {
+		own_state_sign(d->own, &m, settings(d)->names[l->cluster], mac);
+		msg_set(&m, intent.mac, mac, strlen(mac));
+	}
 	l->sent = children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
@@ -140,6 +154,11 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
 		return;
 	}
+	if (write_guard_check(d->guard, m->u.nominate.cluster, 0)) {
+		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_WRITE_LIMIT),
+				       LIMIT_RETRY_MS);
+		return;
+	}
 	if (is_paused(d, m->u.nominate.cluster, m->u.nominate.duty)) {
 		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS);
 		return;
@@ -173,8 +192,6 @@ static void drop_unwritable(struct dispatch *d, struct lease *l)
 {
 	struct msg intent;
 
-	if (l->phase != LEASE_NEW)
-		return;
 	msg_unpack(l->intent, &intent);
 	d->answers->end(d->answers->ctx, l->conn, EXIT_CODE_TEMPORARY,
 			"the history does not take it: try again");
@@ -182,73 +199,47 @@ static void drop_unwritable(struct dispatch *d, struct lease *l)
 	lease_close(d->leases, &l);
 }
 
-void dispatch_on_intent_ack(struct dispatch *d, const struct msg *m)
+/* The present history acknowledges what it was sent, and nothing else. */
+static bool was_sent(const struct lease *l, enum lease_phase phase, struct child *reporter)
+{
+	if (!l || l->phase != phase)
+		return false; /* acknowledged twice, by two lives of the reporter */
+	if (!l->sent)
+		child_protocol_error(reporter, "it acknowledges what it was not sent");
+	return l->sent;
+}
+
+void dispatch_on_intent_ack(struct dispatch *d, struct child *reporter, const struct msg *m)
 {
 	struct lease *l = lease_find(d->leases, m->u.intent_ack.id);
 
-	if (l && !m->u.intent_ack.written)
+	if (!was_sent(l, LEASE_NEW, reporter))
+		return;
+	if (!m->u.intent_ack.written)
 		drop_unwritable(d, l);
-	else if (l && lease_written(d->leases, l))
+	else if (lease_written(d->leases, l))
 		dispatch_cluster(d, l->cluster);
 }
 
-static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reason, const char *detail,
-			     uint64_t retry_ms)
+void dispatch_on_open_intent(struct dispatch *d, struct child *reporter, const struct msg *m)
 {
-	struct msg m = { .type = MSG_RESULT,
-			 .u.result = { .id = id,
-				       .outcome = outcome,
-				       .replicas = -1,
-				       .at = clock_wall_ms(),
-				       .retry_ms = retry_ms } };
-
-	msg_set(&m, result.reason, reason_code(reason), strlen(reason_code(reason)));
-	msg_set(&m, result.detail, detail, strlen(detail));
-	return m;
+	if (d->history_open)
+		child_protocol_error(reporter, "OPEN_INTENT behind OPEN_END");
+	else
+		open_intents_take(d->open, m);
 }
 
-/* The operator who asked for it has gone with the supervisor that was asked, and what was to be put back is
- * not taken from the history's word. A reporter that dies before it is written down sends the intent again.
- */
-static void end_open_restore(struct dispatch *d, const struct msg_open_intent *i)
+bool dispatch_on_open_end(struct dispatch *d, struct child *reporter, const struct msg *m)
 {
-	const struct msg result = new_result(i->id, OUTCOME_UNCONFIRMED, REASON_RESTORE_CUT_OFF, "", 0);
-	struct msg record = { .type = MSG_RECORD };
-
-	(void)log_warn(0, "an earlier life was ended while it put replicas back: look at the workload",
-		       kv_u("id", i->id), kv_s("cluster", settings(d)->names[i->cluster]),
-		       kv_s("namespace", i->ns), kv_s("evidence", i->evidence));
-	lease_table_set_next_id(d->leases, i->id + 1);
-	msg_copy_fields(&record, &result);
-	(void)children_send(d->children, ROLE_REPORTER, CLUSTERS_MAX, &record);
-}
-
-void dispatch_on_open_intent(struct dispatch *d, const struct msg *m)
-{
-	const struct msg_open_intent *i = &m->u.open_intent;
-	const bool known = lease_find(d->leases, i->id) != NULL;
-
-	if (i->cluster >= settings(d)->clusters)
-		(void)log_warn(0, "history holds an open intent of a cluster that is not configured any more",
-			       kv_u("id", i->id));
-	else if (i->action == ACTION_RESTORE && !known)
-		end_open_restore(d, i);
-	else if (lease_reopen(d->leases, m))
-		log_info("taking back an action that an earlier life left open", kv_u("id", i->id),
-			 kv_s("namespace", i->ns), kv_s("pod", i->name));
-	else if (!known)
-		(void)log_warn(0,
-			       "history holds two open actions on one object: the second is looked at after "
-			       "the next start of the history",
-			       kv_u("id", i->id), kv_s("uid", i->uid));
-}
-
-void dispatch_on_open_end(struct dispatch *d, const struct msg *m)
-{
-	lease_table_set_next_id(d->leases, m->u.open_end.next_id);
+	if (d->history_open) {
+		child_protocol_error(reporter, "OPEN_END twice");
+		return false;
+	}
+	open_intents_end(d->open, m->u.open_end.next_id);
 	d->history_open = true;
 	lifecycle_open(d->root);
 	dispatch_all(d);
+	return true;
 }
 
 static void send_unsent(struct dispatch *d)
@@ -263,6 +254,7 @@ void dispatch_on_reporter_ready(struct dispatch *d)
 {
 	for (struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
 		l->sent = false;
+	open_intents_begin(d->open);
 	send_unsent(d);
 }
 
@@ -293,9 +285,12 @@ static uint64_t may_write_until(const struct dispatch *d, uint64_t cluster, uint
 void dispatch_on_leader(struct dispatch *d, const struct msg *m)
 {
 	const uint64_t cluster = m->u.leader.cluster;
-	const bool led = may_write_until(d, cluster, clock_boot_ms()) != 0;
+	const uint64_t now = clock_boot_ms();
+	const bool led = may_write_until(d, cluster, now) != 0;
 
 	d->leader[cluster] = *m;
+	if (m->u.leader.valid_until > now + LEADER_MS)
+		d->leader[cluster].u.leader.valid_until = now + LEADER_MS;
 	if (!led)
 		dispatch_cluster(d, cluster);
 }
@@ -303,6 +298,20 @@ void dispatch_on_leader(struct dispatch *d, const struct msg *m)
 const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster)
 {
 	return d->leader[cluster].type == MSG_LEADER ? &d->leader[cluster] : NULL;
+}
+
+/* Leases that the workers of the cluster hold. */
+static uint64_t under_way(const struct dispatch *d, uint64_t cluster)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < children_count(d->children); i++) {
+		const struct child *c = children_get(d->children, i);
+
+		if (child_info(c)->cluster == cluster)
+			n += dispatch_leases_of(d, c);
+	}
+	return n;
 }
 
 static bool send_grant(struct dispatch *d, struct child *worker)
@@ -313,6 +322,7 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 
 	if (!until)
 		return false; /* another replica may lead: what waits here is taken up when this one does */
+	(void)write_guard_check(d->guard, at->cluster, under_way(d, at->cluster));
 	const struct lease *l = lease_grant(d->leases, at->cluster, (int)at->index, now + LEASE_MS);
 
 	if (!l)
@@ -323,6 +333,21 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	m.u.grant.valid_until = until;
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
+}
+
+static struct msg new_result(uint64_t id, enum outcome outcome, enum reason reason, const char *detail,
+			     uint64_t retry_ms)
+{
+	struct msg m = { .type = MSG_RESULT,
+			 .u.result = { .id = id,
+				       .outcome = outcome,
+				       .replicas = -1,
+				       .at = clock_wall_ms(),
+				       .retry_ms = retry_ms } };
+
+	msg_set(&m, result.reason, reason_code(reason), strlen(reason_code(reason)));
+	msg_set(&m, result.detail, detail, strlen(detail));
+	return m;
 }
 
 /* What was written down before the pause ends now: an operator who pauses sees that nothing is in flight. */
@@ -405,6 +430,7 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 		return;
 	}
 	note_dry_run(d, l->cluster, &m->u.result);
+	write_guard_on_result(d->guard, l->cluster, l, &m->u.result);
 	send_to_history(d, l);
 	dispatch_cluster(d, child_info(worker)->cluster);
 }
@@ -418,13 +444,13 @@ static void log_end(const struct dispatch *d, const struct msg_intent *i, const 
 		 kv_s("mode", i->observe ? "observe" : "enforce"), kv_s("detail", r->detail));
 }
 
-void dispatch_on_record_ack(struct dispatch *d, const struct msg *m)
+void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const struct msg *m)
 {
 	struct lease *l = lease_find(d->leases, m->u.record_ack.id);
 	struct msg intent, record, answer = { .type = MSG_CTL_DRY_RUN_RESULT };
 
-	if (!l || l->phase != LEASE_RECORDING)
-		return; /* acknowledged twice, by two lives of the reporter */
+	if (!was_sent(l, LEASE_RECORDING, reporter))
+		return;
 	msg_unpack(l->intent, &intent);
 	msg_unpack(l->record, &record);
 	const struct msg_record *r = &record.u.record;
@@ -472,12 +498,29 @@ static void check_overdue(const struct dispatch *d, struct child *worker, uint64
 			child_kill(worker, "hung: a lease took longer than 30 s");
 }
 
+/* An intent that has ended cannot be opened again, by whoever keeps the history. */
+static void keep_floor(struct dispatch *d, uint64_t now_ms)
+{
+	const uint64_t lowest = lease_table_lowest_id(d->leases);
+
+	if (!d->history_open || now_ms - d->floor_ms < FLOOR_MS || lowest == own_state_floor(d->own))
+		return;
+	d->floor_ms = now_ms;
+	own_state_set_floor(d->own, lowest);
+	(void)own_state_save(d->own); /* else the old one holds, which is lower */
+}
+
 void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 {
 	for (size_t i = 0; i < children_count(d->children); i++)
 		check_overdue(d, children_get(d->children, i), now_ms);
 	if (d->history_open)
 		send_unsent(d);
+	write_guard_tick(d->guard);
+	for (uint64_t c = 0; settings(d) && c < settings(d)->clusters; c++)
+		if (lease_is_waiting(d->leases, c))
+			dispatch_cluster(d, c);
+	keep_floor(d, now_ms);
 }
 
 /* -- stats -- */
@@ -487,6 +530,7 @@ void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 	*ret = (struct dispatch_stats){ .leases = lease_table_count(d->leases), .done = d->done };
 	for (uint64_t c = 0; settings(d)->observe && c < settings(d)->clusters; c++)
 		ret->unasked = ret->unasked || d->unasked[c];
+	ret->limited = settings(d) && write_guard_blocks(d->guard);
 	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
 		ret->busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
 }
@@ -499,7 +543,7 @@ void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *w
 	d->idle_ctx = ctx;
 }
 
-struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses,
+struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses, struct own_state *own,
 			      const struct answers *answers)
 {
 	struct dispatch *d = xcalloc(1, sizeof(*d));
@@ -508,12 +552,17 @@ struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *p
 	d->children = lifecycle_children(root);
 	d->pauses = pauses;
 	d->answers = answers;
+	d->own = own;
 	d->leases = lease_table_new(lease_is_paused, d);
+	d->open = open_intents_new(root, own, d->leases);
+	d->guard = write_guard_new(root, own, d->leases);
 	return d;
 }
 
 void dispatch_free(struct dispatch **d)
 {
+	write_guard_free(&(*d)->guard);
+	open_intents_free(&(*d)->open);
 	lease_table_free(&(*d)->leases);
 	free(*d);
 	*d = NULL;

@@ -6,13 +6,14 @@
 #define SUPERVISOR_ACTIONS_DISPATCH_H
 
 #include "supervisor/actions/answers.h"
+#include "supervisor/actions/own_state.h"
 #include "supervisor/actions/pause_list.h"
 #include "supervisor/children/lifecycle.h"
 
 struct dispatch;
 
 /* All is borrowed. */
-struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses,
+struct dispatch *dispatch_new(struct lifecycle *root, const struct pause_list *pauses, struct own_state *own,
 			      const struct answers *answers);
 void dispatch_free(struct dispatch **d);
 /* Is asked when a worker holds no lease and none can be granted to it. True: it works on something else now,
@@ -22,14 +23,15 @@ void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *w
 /* Messages; the sender is of the role that may say them. */
 /* A watcher that nominates a restore breaks the protocol: those are an operator's. */
 void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m);
-void dispatch_on_intent_ack(struct dispatch *d, const struct msg *m);
+void dispatch_on_intent_ack(struct dispatch *d, struct child *reporter, const struct msg *m);
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m);
-void dispatch_on_record_ack(struct dispatch *d, const struct msg *m);
-/* It is taken up again; not so a restore, which only the operator who asked can ask for again: that ends
- * as UNCONFIRMED. */
-void dispatch_on_open_intent(struct dispatch *d, const struct msg *m);
-/* The history is open; lifecycle_open() follows. */
-void dispatch_on_open_end(struct dispatch *d, const struct msg *m);
+void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const struct msg *m);
+/* Both once a life of the reporter, OPEN_END last. What an earlier life of the supervisor signed is taken up,
+ * at the first OPEN_END of its own life; anything else is not carried out, and its row ends as unconfirmed.
+ */
+void dispatch_on_open_intent(struct dispatch *d, struct child *reporter, const struct msg *m);
+/* The history is open; lifecycle_open() follows. False: a protocol error. */
+bool dispatch_on_open_end(struct dispatch *d, struct child *reporter, const struct msg *m);
 void dispatch_on_leader(struct dispatch *d, const struct msg *m);
 
 void dispatch_on_reporter_ready(struct dispatch *d);
@@ -59,6 +61,7 @@ struct dispatch_stats {
 	size_t busy;   /* of them, those that a worker or the history still works on */
 	uint64_t done; /* writes since the start */
 	bool unasked;  /* in mode observe a credential may not even ask the server by a dry run */
+	bool limited;  /* in some cluster as much was written as may be */
 };
 void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret);
 unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker);

@@ -18,6 +18,7 @@ struct lease_table {
 	uint8_t n_held[CHILDREN_MAX];
 	size_t count, bytes;
 	uint64_t next_id;
+	bool blocked[CLUSTERS_MAX + 1];
 	bool (*is_paused)(void *ctx, const struct lease *l);
 	void *ctx;
 };
@@ -78,13 +79,30 @@ size_t lease_table_bytes(const struct lease_table *t)
 
 bool lease_table_is_full(const struct lease_table *t)
 {
-	return t->count >= LEASES_MAX || t->bytes >= LEASES_BYTES_MAX;
+	return t->count >= LEASES_MAX || t->bytes >= LEASES_BYTES_MAX || t->next_id > LEASE_ID_MAX;
 }
 
-void lease_table_set_next_id(struct lease_table *t, uint64_t id)
+bool lease_table_set_next_id(struct lease_table *t, uint64_t id)
 {
+	if (id > t->next_id && id - t->next_id > LEASES_AHEAD_MAX)
+		return false;
 	if (id > t->next_id)
 		t->next_id = id;
+	return true;
+}
+
+uint64_t lease_table_lowest_id(const struct lease_table *t)
+{
+	uint64_t lowest = t->next_id;
+
+	for (const struct lease *l = lease_next(t, NULL); l; l = lease_next(t, l))
+		lowest = l->id < lowest ? l->id : lowest;
+	return lowest;
+}
+
+void lease_table_block(struct lease_table *t, uint64_t cluster, bool on)
+{
+	t->blocked[cluster] = on;
 }
 
 static void push_waiting(struct lease_table *t, struct lease *l, bool front)
@@ -142,7 +160,7 @@ struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool
 	struct msg intent = { .type = MSG_INTENT };
 
 	msg_copy_fields(&intent, nominate);
-	if (find_key(t, &intent.u.intent))
+	if (t->next_id > LEASE_ID_MAX || find_key(t, &intent.u.intent))
 		return NULL;
 	intent.u.intent.id = t->next_id++;
 	intent.u.intent.observe = observe;
@@ -154,8 +172,9 @@ struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent)
 	struct msg intent = { .type = MSG_INTENT };
 
 	msg_copy_fields(&intent, open_intent);
-	lease_table_set_next_id(t, intent.u.intent.id + 1);
-	if (lease_find(t, intent.u.intent.id) || find_key(t, &intent.u.intent))
+	if (t->next_id <= intent.u.intent.id)
+		t->next_id = intent.u.intent.id + 1;
+	if (t->count >= LEASES_MAX || lease_find(t, intent.u.intent.id) || find_key(t, &intent.u.intent))
 		return NULL;
 	struct lease *l = insert(t, &intent);
 
@@ -201,6 +220,8 @@ bool lease_written(struct lease_table *t, struct lease *l)
 
 static bool may_be_granted(const struct lease_table *t, const struct lease *l)
 {
+	if (t->blocked[l->cluster] && !l->by_operator)
+		return false;
 	return !t->is_paused(t->ctx, l);
 }
 

@@ -3,8 +3,7 @@
  * I/O, no clock. Process: supervisor.  The protocol is modelled in tests/model/lease.pml: never release by
  * timer.
  * Memory: messages are kept packed. A table that holds LEASES_MAX leases, or LEASES_BYTES_MAX, is full; what
- * is beyond that are the leases that an earlier life left open and the results that are being written down.
- */
+ * is beyond that are restores that operators ask for and the results that are being written down. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_LEASE_H
 #define SUPERVISOR_ACTIONS_LEASE_H
@@ -17,6 +16,8 @@
 
 #define LEASES_MAX       8192u
 #define LEASES_BYTES_MAX (4u << 20)
+/* A history that is further ahead than this is not believed. */
+#define LEASES_AHEAD_MAX (UINT64_C(1) << 40)
 
 enum lease_phase {
 	LEASE_NEW,       /* not written down: INTENT has to be sent, or was sent and not acknowledged */
@@ -53,16 +54,21 @@ void lease_table_free(struct lease_table **t);
 size_t lease_table_count(const struct lease_table *t);
 /* What all leases take, without the table. */
 size_t lease_table_bytes(const struct lease_table *t);
-/* No room for another nomination. */
+/* No room for another nomination, or no id is left. */
 bool lease_table_is_full(const struct lease_table *t);
-/* First id that no lease has had. Ids only grow. */
-void lease_table_set_next_id(struct lease_table *t, uint64_t id);
+/* First id that no lease has had, as the history says. Ids only grow. False: that is further ahead than any
+ * history can be, and nothing changes. */
+bool lease_table_set_next_id(struct lease_table *t, uint64_t id);
+/* The lowest id of all that are open; the next one when none is. */
+uint64_t lease_table_lowest_id(const struct lease_table *t);
+/* While this is on, nothing of the cluster is granted but restores that an operator waits for. */
+void lease_table_block(struct lease_table *t, uint64_t cluster, bool on);
 
-/* Open a lease from a NOMINATE, or from an INTENT by an operator. NULL when its action key has one already.
- */
+/* Open a lease from a NOMINATE, or from an INTENT by an operator. NULL when its action key has one already,
+ * or no id is left. */
 struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool observe);
-/* Take back a lease that the history holds open from an earlier life: WAITING, verify_first. NULL when its id
- * or its action key has a lease already. */
+/* Take back a lease that the history holds open from an earlier life and that we signed: WAITING,
+ * verify_first. NULL when its id or its action key has a lease already, or there are LEASES_MAX. */
 struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent);
 struct lease *lease_find(const struct lease_table *t, uint64_t id);
 /* End: the result is on disk, or the intent never will be. Frees the lease. Not while it waits or is held. */

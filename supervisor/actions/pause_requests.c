@@ -16,16 +16,20 @@ struct pause_requests {
 	struct lifecycle *root;
 	struct dispatch *dispatch;
 	struct pause_list *list;
+	struct own_state *own;
 	const struct answers *answers;
-	bool known; /* the history was read once */
+	bool known;  /* what is paused: by our own file, or because the history was read once */
+	bool unkept; /* our own file does not say all of it */
 };
 
 struct pause_requests *pause_requests_new(struct lifecycle *root, struct dispatch *d, struct pause_list *list,
-					  const struct answers *answers)
+					  struct own_state *own, const struct answers *answers)
 {
 	struct pause_requests *ps = xcalloc(1, sizeof(*ps));
 
-	*ps = (struct pause_requests){ .root = root, .dispatch = d, .list = list, .answers = answers };
+	*ps = (struct pause_requests){
+		.root = root, .dispatch = d, .list = list, .own = own, .answers = answers
+	};
 	return ps;
 }
 
@@ -101,9 +105,21 @@ static void send_to_reporter(const struct pause_requests *ps, struct pause *e)
 		e->sent = children_send(lifecycle_children(ps->root), ROLE_REPORTER, CLUSTERS_MAX, &m);
 }
 
-/* Have it written down, now or when that is possible. */
-static void save(const struct pause_requests *ps, struct pause *e)
+/* Our own file, which no child can touch. */
+static void keep(struct pause_requests *ps)
 {
+	const int r = own_state_save(ps->own);
+
+	if (r < 0 && !ps->unkept)
+		(void)log_error(
+			r, "a pause that changed cannot be written down: it is in force, and tried again");
+	ps->unkept = r < 0;
+}
+
+/* Have it written down, now or when that is possible. */
+static void save(struct pause_requests *ps, struct pause *e)
+{
+	keep(ps);
 	answer_late(ps, e); /* somebody else changed the same */
 	e->unsaved = true;
 	e->sent = false;
@@ -124,11 +140,11 @@ static void save_again(const struct pause_requests *ps)
 static void wait_for(const struct pause_requests *ps, struct pause *e, uint64_t conn, bool late)
 {
 	e->conn = conn;
-	if (late || !e->sent)
+	if (late || !e->sent || ps->unkept)
 		answer_late(ps, e);
 }
 
-static void pause_scope(const struct pause_requests *ps, const struct msg_pause *p, uint64_t conn)
+static void pause_scope(struct pause_requests *ps, const struct msg_pause *p, uint64_t conn)
 {
 	struct pause *e = pause_list_set(ps->list, p);
 
@@ -153,14 +169,14 @@ static void say_nothing_to_resume(const struct pause_requests *ps, const struct 
 		  : "nothing of that is paused");
 }
 
-static void resume(const struct pause_requests *ps, struct pause *e)
+static void resume(struct pause_requests *ps, struct pause *e)
 {
 	e->p.on = false;
 	save(ps, e);
 	change(ps, &e->p);
 }
 
-static void resume_scope(const struct pause_requests *ps, const struct msg_pause *scope, uint64_t conn)
+static void resume_scope(struct pause_requests *ps, const struct msg_pause *scope, uint64_t conn)
 {
 	struct pause *e, *last = NULL;
 	bool late = false;
@@ -207,6 +223,8 @@ void pause_requests_tick(struct pause_requests *ps)
 	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++)
 		if (e->p.on && pause_has_ended(&e->p, clock_wall_ms()))
 			resume(ps, e);
+	if (ps->unkept)
+		keep(ps);
 	save_again(ps);
 }
 
@@ -225,12 +243,26 @@ static void on_confirmation(const struct pause_requests *ps, const struct msg_pa
 		pause_list_remove(ps->list, e);
 }
 
+static bool names_a_cluster(const struct pause_requests *ps, const struct msg_pause *p)
+{
+	const struct generation *g = lifecycle_generation(ps->root);
+
+	return !p->cluster_name[0] || generation_find_cluster(g, p->cluster_name) < g->clusters;
+}
+
+void pause_requests_on_own_state(struct pause_requests *ps)
+{
+	ps->known = own_state_found(ps->own) == OWN_READ;
+}
+
 void pause_requests_on_pause(struct pause_requests *ps, const struct msg *m)
 {
 	struct pause *e;
 
 	if (dispatch_history_is_open(ps->dispatch)) {
 		on_confirmation(ps, &m->u.pause);
+	} else if (!names_a_cluster(ps, &m->u.pause)) {
+		return; /* one of an older configuration: the list has room for all that there are */
 	} else if (!ps->known || !pause_list_find_scope(ps->list, &m->u.pause)) {
 		e = pause_list_set(ps->list, &m->u.pause);
 		if (e)
@@ -243,8 +275,10 @@ void pause_requests_on_open_end(struct pause_requests *ps)
 	struct pause *e;
 
 	/* What its predecessor wrote is not known: all of it again does no harm. */
-	for (size_t i = 0; ps->known && (e = pause_list_get(ps->list, i)); i++)
+	for (size_t i = 0; (e = pause_list_get(ps->list, i)); i++)
 		e->unsaved = true;
+	if (!ps->known)
+		keep(ps);
 	ps->known = true;
 	save_again(ps);
 }

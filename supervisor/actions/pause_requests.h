@@ -15,9 +15,12 @@ struct pause_requests;
 
 /* All is borrowed; list is the one that d obeys. */
 struct pause_requests *pause_requests_new(struct lifecycle *root, struct dispatch *d, struct pause_list *list,
-					  const struct answers *answers);
+					  struct own_state *own, const struct answers *answers);
 void pause_requests_free(struct pause_requests **p);
 
+/* The supervisor's own file was read: what it says counts, and the history is corrected by it. When there was
+ * none, or a damaged one, what the history holds is paused, too. */
+void pause_requests_on_own_state(struct pause_requests *p);
 /* Somebody pauses or resumes: CTL_PAUSE, its conn is set. */
 void pause_requests_on_ctl_pause(struct pause_requests *p, const struct msg *m);
 /* PAUSE from the reporter. Before OPEN_END: what the history holds. Afterwards: it is on disk. */

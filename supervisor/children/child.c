@@ -28,8 +28,7 @@ static const struct backoff_policy restart_backoff = { 100, 30000, 0.5 };
 struct life {
 	struct spawned process;
 	bool ready;                 /* READY has arrived */
-	bool condemned;             /* killed, not dead yet */
-	bool mute;                  /* a protocol error: what it says is dropped */
+	bool condemned;             /* killed, not dead yet: what it says is dropped, but for RESULTs */
 	uint64_t ready_ms, beat_ms; /* boot time of READY, of the last heartbeat */
 	uint64_t eof_ms;            /* of the channel's end, 0 = open */
 	uint64_t rss_kb;
@@ -100,10 +99,7 @@ void child_kill(struct child *c, const char *why)
 
 void child_protocol_error(struct child *c, const char *why)
 {
-	const bool first = !c->life.mute;
-
-	c->life.mute = true;
-	if (first)
+	if (!c->life.condemned)
 		condemn(c, "it broke the protocol", why);
 }
 
@@ -160,7 +156,7 @@ static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int 
 		(void)close(fd);
 		child_protocol_error(c, "a descriptor rode along");
 	}
-	if (c->life.mute)
+	if (c->life.condemned && !c->env->ops->still_counts(c->env->root, m))
 		return;
 	if (m->type == MSG_HELLO)
 		on_hello(c, &m->u.hello);

@@ -34,6 +34,8 @@ struct child_ops {
 	void (*on_hello)(struct lifecycle *l, struct child *c);
 	/* A message that the codec has checked: this role may say it. */
 	void (*on_msg)(struct lifecycle *l, struct child *c, const struct msg *m);
+	/* It is killed and not dead yet: does on_msg get this message all the same? */
+	bool (*still_counts)(struct lifecycle *l, const struct msg *m);
 	/* Proven death, after everything that it had said. code: its exit code, or the negative number of the
 	 * signal. It is not ready any more; whether it is started again follows. */
 	void (*on_dead)(struct lifecycle *l, struct child *c, int code);
@@ -68,9 +70,10 @@ int child_send(struct child *c, const struct msg *m, int fd);
 void child_event(struct child *c, enum fsm_event ev);
 /* Once a second: has it stalled? */
 void child_tick(struct child *c, uint64_t now_ms);
-/* It hangs: log, remember, kill, once. What it still says counts until it is dead. */
+/* It hangs: log, remember, kill, once a life. Of what it still says only what child_ops lets through counts.
+ */
 void child_kill(struct child *c, const char *why);
-/* It broke a rule of the protocol: the same, and nothing that it said behind that counts. */
+/* It broke a rule of the protocol: the same. */
 void child_protocol_error(struct child *c, const char *why);
 
 #endif

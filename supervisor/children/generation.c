@@ -45,6 +45,9 @@ void generation_add(struct generation *g, const struct msg *m, int fd)
 		g->observe = s->observe;
 		g->election = s->election;
 		g->refresh_ms = s->refresh_ms;
+		g->writes_per_minute = s->writes_per_minute;
+		g->writes_per_hour = s->writes_per_hour;
+		memcpy(g->state_dir, s->state_dir, sizeof(g->state_dir));
 	} else if (m->type == MSG_LOAD_FIXED && g->n_fixed < GENERATION_FIXED_MAX) {
 		g->fixed[g->n_fixed++] = m->u.load_fixed;
 	} else if (m->type == MSG_LOAD_CLUSTER) {

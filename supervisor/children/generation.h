@@ -14,7 +14,9 @@ struct generation {
 	uint64_t number;
 	bool complete; /* the loader said so */
 	bool observe, election;
-	uint64_t refresh_ms; /* load again after this time, 0 = never */
+	uint64_t refresh_ms;                         /* load again after this time, 0 = never */
+	uint64_t writes_per_minute, writes_per_hour; /* the supervisor's own limit a cluster, 0 = none */
+	char state_dir[STATE_DIR_MAX + 1];
 	uint64_t clusters;
 	char names[CLUSTERS_MAX][64];
 	uint64_t workers[CLUSTERS_MAX];

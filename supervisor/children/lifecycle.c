@@ -111,6 +111,8 @@ static void leave(struct lifecycle *l, int code)
 
 static void on_first(struct lifecycle *l, int code)
 {
+	if (code == EXIT_CODE_OK)
+		code = l->ops->on_first(l->above);
 	if (code != EXIT_CODE_OK) {
 		leave(l, code);
 		return;
@@ -249,6 +251,11 @@ static void on_msg(struct lifecycle *l, struct child *c, const struct msg *m)
 		l->ops->on_msg(l->above, c, m);
 }
 
+static bool still_counts(struct lifecycle *l, const struct msg *m)
+{
+	return l->ops->still_counts(m);
+}
+
 static void on_changed(struct lifecycle *l, struct child *c)
 {
 	if (l->phase == LIFECYCLE_ENDED)
@@ -332,7 +339,8 @@ static void add_event(struct lifecycle *l, int sig, uint64_t every_ms, event_cal
 struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, const struct lifecycle_ops *ops,
 				struct supervisor *s)
 {
-	static const struct child_ops child_ops = { on_hello, on_msg, on_dead, on_give_up, on_changed };
+	static const struct child_ops child_ops = { on_hello, on_msg,     still_counts,
+						    on_dead,  on_give_up, on_changed };
 	static const struct settings_load_ops load_ops = { on_first, on_load_end };
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 

@@ -17,8 +17,12 @@ enum lifecycle_phase { LIFECYCLE_STARTING, LIFECYCLE_RUNNING, LIFECYCLE_DRAINING
 struct supervisor;
 
 struct lifecycle_ops {
+	/* The first generation is in force, and no child runs yet: EXIT_CODE_OK, or the code to end with. */
+	int (*on_first)(struct supervisor *s);
 	/* A message that is about the trade. */
 	void (*on_msg)(struct supervisor *s, struct child *c, const struct msg *m);
+	/* As child_ops. */
+	bool (*still_counts)(const struct msg *m);
 	/* A child's state has changed; ready: to READY. Not any more while all drains. */
 	void (*on_changed)(struct supervisor *s, struct child *c, bool ready);
 	/* As child_ops. */

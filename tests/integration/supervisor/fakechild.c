@@ -515,6 +515,16 @@ static void send_blob(enum role to, uint64_t c, int fd)
 	send_msg(&(struct msg){ .type = MSG_LOAD_BLOB, .u.load_blob = { .role = to, .cluster = c } }, fd);
 }
 
+/* The state directory lies beside the configuration. */
+static void find_state_dir(const char *path, struct msg *m)
+{
+	char dir[1000];
+
+	(void)snprintf(dir, sizeof(dir), "%s", path);
+	strcpy(strrchr(dir, '/') + 1, "state");
+	msg_set(m, load_supervisor.state_dir, dir, strlen(dir));
+}
+
 static int load(const char *path)
 {
 	char text[4096] = "";
@@ -535,6 +545,7 @@ static int load(const char *path)
 		(void)raise(SIGKILL);
 	const int fd = blob(text);
 
+	find_state_dir(path, &m);
 	send_msg(&m, -1);
 	m = (struct msg){ .type = MSG_LOAD_FIXED, .u.load_fixed.value = is("other-lease") };
 	strcpy(m.u.load_fixed.key, "leaderElection.name");

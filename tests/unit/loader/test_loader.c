@@ -250,7 +250,23 @@ TEST(two_clusters_and_a_writer)
 	ck_assert_str_eq(run.watcher[1].cluster.name, "west");
 	ck_assert_uint_eq(run.reporter.cluster_names.n, 2);
 	_cleanup_free_ char *state = path_of("state");
-	ck_assert_str_eq(run.reporter.state_dir, state); /* beside the file */
+	ck_assert_str_eq(run.tree.state_dir, state); /* beside the file */
+	_cleanup_free_ char *history = path_of("state/history");
+	ck_assert_str_eq(run.reporter.state_dir, history); /* all that the reporter may open */
+}
+
+/* Twice what all duties that work may do together, and some; without a budget for one there is no limit. */
+TEST(the_supervisors_own_limit)
+{
+	succeeds("delteEvictedPod: {enable: true, namespaces: a, maxPerMinute: 3, maxPerDay: 100}\n"
+		 "errImagePull: {enable: true, namespaces: a, maxPerHour: 7, maxPerDay: 5}\n"
+		 "delteTerminatingPod: {enable: false, namespaces: a}\n",
+		 "reader");
+	ck_assert_uint_eq(run.tree.writes_per_minute, 2 * (3 + 5) + 10);
+	ck_assert_uint_eq(run.tree.writes_per_hour, 2 * (100 + 5) + 10);
+	succeeds("delteEvictedPod: {enable: true, namespaces: a, maxPerMinute: 3}\n", "reader");
+	ck_assert_uint_eq(run.tree.writes_per_minute, 16);
+	ck_assert_uint_eq(run.tree.writes_per_hour, 0);
 }
 
 static struct msg_load_fixed fixed_of(const char *text, const char *key)

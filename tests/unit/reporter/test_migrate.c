@@ -1,7 +1,7 @@
 /* test_migrate.c - a history that an older version of this program wrote reads the same after its migration.
  * golden/history/schema3.sql is a dump of a file that holds every duty, outcome and kind of row; schema3.rows
  * is what the version that wrote it said of it, with names that have changed since as they are now, the field
- * `finishes` of an intent, and the deletions that are followed until their pod is gone. */
+ * `finishes` and `mac` of an intent, and the deletions that are followed until their pod is gone. */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "base/rfc3339.h"

@@ -1,0 +1,151 @@
+/* private_dir.c - see private_dir.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/private_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+/* mkdir -p; only what is missing is made, for us alone. */
+static int make_dirs(const char *dir)
+{
+	_cleanup_free_ char *path = xstrdup(dir);
+
+	for (char *p = strchr(path + 1, '/'); p; *p = '/', p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return -errno;
+	}
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+int private_dir_make(const char *dir, char text[static PRIVATE_DIR_TEXT_MAX])
+{
+	struct stat st;
+	int r = make_dirs(dir);
+
+	if (r == 0 && stat(dir, &st) < 0)
+		r = -errno;
+	if (r < 0)
+		return str_fail(
+			text, PRIVATE_DIR_TEXT_MAX, r,
+			"%s: cannot be made or read: %s; set stateDir to a place this user may write to", dir,
+			strerror(-r));
+	if (!S_ISDIR(st.st_mode))
+		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -ENOTDIR,
+				"%s: is not a directory; set stateDir to one", dir);
+	if (st.st_uid != geteuid())
+		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -EPERM,
+				"%s: belongs to user %u, not to user %u that runs this program; chown it",
+				dir, (unsigned)st.st_uid, (unsigned)geteuid());
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -EPERM,
+				"%s: others may write to it (mode %04o); chmod 0700 it", dir,
+				(unsigned)(st.st_mode & 07777));
+	return 0;
+}
+
+int private_dir_lock(const char *dir, int *ret_fd, char text[static PRIVATE_DIR_TEXT_MAX])
+{
+	_cleanup_free_ char *path = xasprintf("%s/lock", dir);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -errno, "%s: cannot be opened: %s", path,
+				strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return str_fail(
+			text, PRIVATE_DIR_TEXT_MAX, -errno,
+			"%s: another instance uses this state directory; stop it, or give this one its "
+			"own stateDir",
+			dir);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* -- files -- */
+
+/* n bytes, or fewer where the file ends. */
+static ssize_t read_full(int fd, char *p, size_t n)
+{
+	size_t at = 0;
+
+	while (at < n) {
+		const ssize_t r = read(fd, p + at, n - at);
+
+		if (r < 0 && errno != EINTR)
+			return -errno;
+		if (r == 0)
+			break;
+		at += r > 0 ? (size_t)r : 0;
+	}
+	return (ssize_t)at;
+}
+
+static int write_full(int fd, const char *p, size_t n)
+{
+	for (size_t at = 0; at < n;) {
+		const ssize_t w = write(fd, p + at, n - at);
+
+		if (w < 0 && errno != EINTR)
+			return -errno;
+		at += w > 0 ? (size_t)w : 0;
+	}
+	return 0;
+}
+
+int private_dir_read(const char *dir, const char *name, size_t max, char **ret, size_t *ret_n)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return -EPERM;
+	if (st.st_size < 0 || (size_t)st.st_size > max)
+		return -EFBIG;
+	_cleanup_free_ char *text = xcalloc((size_t)st.st_size + 1, 1);
+	const ssize_t n = read_full(fd, text, (size_t)st.st_size);
+
+	if (n < 0)
+		return (int)n;
+	*ret = TAKE_PTR(text);
+	*ret_n = (size_t)n;
+	return 0;
+}
+
+static int write_new(const char *path, const void *p, size_t n)
+{
+	(void)unlink(path); /* of a write that a crash cut off */
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	const int r = fd < 0 ? -errno : write_full(fd, p, n);
+
+	return r < 0 ? r : fsync(fd) < 0 ? -errno : 0;
+}
+
+static int sync_dir(const char *dir)
+{
+	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+int private_dir_replace(const char *dir, const char *name, const void *p, size_t n)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", dir, name), *fresh = xasprintf("%s.new", path);
+	const int r = write_new(fresh, p, n);
+
+	if (r < 0)
+		return r;
+	return rename(fresh, path) < 0 ? -errno : sync_dir(dir);
+}

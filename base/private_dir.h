@@ -1,0 +1,26 @@
+/* private_dir.h - a folder in which a process keeps what nobody else may change: made, checked, locked; and
+ * files in it that are replaced whole.  Layer: base. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef BASE_PRIVATE_DIR_H
+#define BASE_PRIVATE_DIR_H
+
+#include <stddef.h>
+
+#define PRIVATE_DIR_TEXT_MAX 512
+
+/* mkdir -p (mode 0700 where something is missing), then: it is a folder, it is ours, nobody else may write
+ * to it. On error ret_text is a sentence that names the place and the remedy: -EPERM, -ENOTDIR, or what the
+ * system said. */
+int private_dir_make(const char *dir, char ret_text[static PRIVATE_DIR_TEXT_MAX]);
+/* The lock of the folder, which lasts as long as *ret_fd is open (O_CLOEXEC). -EWOULDBLOCK: another instance
+ * holds it; ret_text as above. */
+int private_dir_lock(const char *dir, int *ret_fd, char ret_text[static PRIVATE_DIR_TEXT_MAX]);
+
+/* All of dir/name, with a 0 behind it; *ret is to be freed. -ENOENT; -EFBIG: more than max bytes; -EPERM: it
+ * is no regular file of ours that others cannot write to; or what the system said. */
+int private_dir_read(const char *dir, const char *name, size_t max, char **ret, size_t *ret_n);
+/* dir/name becomes these bytes (mode 0600), or stays as it is: also over a power cut. 0 when they are on
+ * disk; negative errno. */
+int private_dir_replace(const char *dir, const char *name, const void *p, size_t n);
+
+#endif

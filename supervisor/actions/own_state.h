@@ -1,0 +1,57 @@
+/* own_state.h - what the supervisor itself keeps on disk, out of the reach of all its children: the key with
+ * which it signs intents, the pauses, and what was written to each cluster. The state directory is the
+ * supervisor's; the history has a folder of its own in it, which is all that the reporter can open.
+ * One file, replaced whole. Process: supervisor.  Owns: the lock of the state directory, the key, the counts.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef SUPERVISOR_ACTIONS_OWN_STATE_H
+#define SUPERVISOR_ACTIONS_OWN_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/siphash.h"
+#include "ipc/msg.h"
+#include "supervisor/actions/pause_list.h"
+#include "supervisor/actions/write_limit.h"
+
+#define OWN_STATE_FILE     "supervisor.state"
+#define OWN_STATE_HISTORY  "history" /* the reporter's folder */
+#define OWN_STATE_TEXT_MAX 512
+
+enum own_found {
+	OWN_NEW,     /* there was no file: of a first start, or of the version before */
+	OWN_READ,    /* it is what the last life wrote */
+	OWN_DAMAGED, /* it is not: everything is paused until an operator resumes */
+};
+
+struct own_state;
+
+/* Nothing is on disk yet: a new key, no pauses, nothing counted. pauses is borrowed. */
+struct own_state *own_state_new(struct pause_list *pauses);
+void own_state_free(struct own_state **o);
+
+/* Take the state directory: make, check and lock it, give the history its folder (the files of the version
+ * before, which lie beside ours, move there), read our file, write it anew. On error ret_text is a sentence
+ * with the remedy: -EWOULDBLOCK another instance holds the directory; -EPERM or -ENOTDIR it is not ours; or
+ * what the system said. */
+int own_state_open(struct own_state *o, const char *dir, char ret_text[static OWN_STATE_TEXT_MAX]);
+enum own_found own_state_found(const struct own_state *o);
+/* Write it. 0, or negative errno: then the last that was written still stands there. */
+int own_state_save(struct own_state *o);
+
+/* What ended before a lease of this id was opened: an intent below it is over. */
+uint64_t own_state_floor(const struct own_state *o);
+void own_state_set_floor(struct own_state *o, uint64_t id);
+
+/* The signature of an intent: all that OPEN_INTENT says of it, with the name of the cluster instead of its
+ * index, which changes with the configuration. m: INTENT or OPEN_INTENT; its own `mac` does not matter. */
+void own_state_sign(const struct own_state *o, const struct msg *m, const char *cluster_name,
+		    char ret[static SIPHASH_TEXT_MAX]);
+bool own_state_is_signed(const struct own_state *o, const struct msg *open_intent, const char *cluster_name);
+
+/* What was written to this cluster; made when it is new, NULL when there are too many. */
+struct write_count *own_state_count(struct own_state *o, const char *cluster_name);
+
+#endif
