@@ -53,6 +53,7 @@ struct settings {
 	struct cluster_settings cluster;
 	bool election; /* act only while holding the Lease */
 	char *lease_namespace, *lease_name;
+	uint64_t max_pods;         /* in the watcher's cache */
 	uint64_t startup_quiet_ms; /* no nomination this long after the first sync */
 	/* all */
 	uint64_t sandbox; /* enum sandbox_mode */

@@ -101,6 +101,8 @@ static void open_page(struct reflect_core *c, struct core_step *ret)
 		c->asked_zero = strcmp(rv, "0") == 0;
 		c->asked_none = *rv == '\0';
 	}
+	/* Beside "0" it is ignored where there is a watch cache. */
+	ret->limit = strcmp(rv, "0") == 0 ? 0 : limit;
 	set_query(c, ret,
 		  xasprintf("%s%s%s%s%s%s%s", c->token ? "continue=" : "", token,
 			    c->token && limit ? "&" : "", limit_text, (c->token || limit) && *rv ? "&" : "",

@@ -60,6 +60,7 @@ struct core_step {
 	bool backoff;              /* the wait is a backoff: something is wrong */
 	uint64_t wait_ms;          /* not 0: feed CORE_START when it is over; no request now */
 	enum core_request request; /* to be made at once; CORE_NONE: wait, or the stream in hand goes on */
+	uint32_t limit;            /* of a page, when the server has to keep to it; 0 = it need not */
 	uint32_t timeout_s;        /* watches: the server ends them then */
 	const char *query;         /* owned by the core, valid until the next call */
 };

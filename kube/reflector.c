@@ -304,7 +304,7 @@ static void launch(struct stream *s, const struct core_step *step)
 	s->status = 0;
 	s->good = false;
 	s->error_len = 0;
-	stream_body_begin(&s->body);
+	stream_body_begin(&s->body, step->limit);
 	s->timeout_s = step->timeout_s;
 	s->started_ms = s->last_byte_ms = clock_boot_ms();
 	s->request = http_client_start(s->env->client, &call);
@@ -426,6 +426,7 @@ struct reflector *reflector_new(struct event_base *base, struct http_client *cli
 	r->env.ctx = ctx;
 	r->env.core =
 		(struct core_config){ config->no_watchlist, config->page_size, config->backoff_base_ms };
+	r->env.max_objects = config->max_objects;
 	r->env.stalled_ms = config->stalled_ms ? config->stalled_ms : STALLED_MS;
 	r->all_retry_ms = config->all_retry_ms ? config->all_retry_ms : ALL_RETRY_MS;
 	r->retire = event_new(base, -1, 0, on_retire, r);

@@ -19,8 +19,9 @@ struct reflector_config {
 				    only_namespaces */
 	size_t n_namespaces;
 	bool only_namespaces;
-	bool no_watchlist;  /* never ask for WatchList */
-	uint32_t page_size; /* 0 = 500 */
+	bool no_watchlist;    /* never ask for WatchList */
+	uint32_t page_size;   /* 0 = 500; a page that holds 20 times as many ends its list */
+	uint64_t max_objects; /* a list that holds more ends; 0 = no limit */
 	/* Tests wait less; 0 = the default. */
 	uint32_t backoff_base_ms; /* 800 */
 	uint32_t stalled_ms;      /* 90000: a watch that should speak and does not is dead */

@@ -3,6 +3,7 @@
 #ifndef KUBE_REFLECTOR_OPS_H
 #define KUBE_REFLECTOR_OPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "model/pod.h"
@@ -25,6 +26,9 @@ struct reflector_ops {
 	void (*on_trouble)(void *ctx, long status, const char *text);
 	/* An object could not be decoded and was skipped; name may be empty. */
 	void (*on_bad_object)(void *ctx, const char *text);
+	/* There is no room for this object, which comes next: it is not handed over, and the list or watch
+	 * ends. NULL = there always is. */
+	bool (*is_full)(void *ctx, const struct pod_facts *pod);
 };
 
 struct reflector_stats {

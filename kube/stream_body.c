@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/stream_body.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kube/cursor.h"
 #include "kube/decode_protobuf.h"
 #include "kube/decode_objects.h"
+
+/* A page with so many times its limit is no page. */
+#define PAGE_EXCESS 20u
 
 static const struct str none;
 
@@ -51,12 +55,37 @@ static bool take_pod(struct stream_body *b, const uint8_t *p, size_t n)
 	return false;
 }
 
+/* Refuses what no memory would be enough for. Asked before an object is handed over. */
+static bool is_too_much(struct stream_body *b)
+{
+	const struct stream_env *env = b->env;
+	char text[160] = "";
+
+	if (b->items_max && ++b->items > b->items_max)
+		(void)snprintf(text, sizeof(text),
+			       "a page of the list holds more than %llu pods, %u times its limit: the server "
+			       "or a proxy ignores the limit",
+			       (unsigned long long)b->items_max, PAGE_EXCESS);
+	else if (b->core->request != CORE_WATCH && env->max_objects && b->core->events >= env->max_objects)
+		(void)snprintf(text, sizeof(text),
+			       "the list holds more than %llu pods: raise maxPods, and the memory it takes",
+			       (unsigned long long)env->max_objects);
+	else if (env->ops.is_full && env->ops.is_full(env->ctx, &env->facts))
+		(void)snprintf(text, sizeof(text),
+			       "the cache is full: raise maxPods, and the memory it takes");
+	if (*text)
+		stream_body_refuse(b, CORE_FAILED, text);
+	return *text;
+}
+
 static int on_item(void *ctx, const uint8_t *p, size_t n)
 {
 	struct stream_body *b = ctx;
 
 	if (!take_pod(b, p, n))
 		return 0;
+	if (is_too_much(b))
+		return -ECANCELED;
 	b->env->ops.on_pod(b->env->ctx, &b->env->facts);
 	reflect_core_observe_rv(b->core, b->env->facts.rv, true);
 	return 0;
@@ -111,19 +140,22 @@ static int take_error(struct stream_body *b, const struct envelope *object)
 	return -ECANCELED;
 }
 
-static void take_object(struct stream_body *b, const struct watch_event *e)
+static int take_object(struct stream_body *b, const struct watch_event *e)
 {
 	if (!str_is(e->object.kind, "Pod")) {
 		bad_object(b, none, e->object.kind, "an object that is no Pod was skipped");
-		return;
+		return 0;
 	}
 	if (!take_pod(b, e->object.raw.p, cursor_left(&e->object.raw)))
-		return;
+		return 0;
+	if (e->type != WATCH_DELETED && is_too_much(b))
+		return -ECANCELED;
 	if (e->type == WATCH_DELETED)
 		b->env->ops.on_delete(b->env->ctx, &b->env->facts);
 	else
 		b->env->ops.on_pod(b->env->ctx, &b->env->facts);
 	reflect_core_observe_rv(b->core, b->env->facts.rv, e->type == WATCH_ADDED);
+	return 0;
 }
 
 static int on_frame(void *ctx, const uint8_t *p, size_t n)
@@ -145,8 +177,7 @@ static int on_frame(void *ctx, const uint8_t *p, size_t n)
 	case WATCH_ADDED:
 	case WATCH_MODIFIED:
 	case WATCH_DELETED:
-		take_object(b, &e);
-		return 0;
+		return take_object(b, &e);
 	default:
 		bad_object(b, none, none, "an event of an unknown type was skipped");
 		return 0;
@@ -155,12 +186,14 @@ static int on_frame(void *ctx, const uint8_t *p, size_t n)
 
 /* -- one answer -- */
 
-void stream_body_begin(struct stream_body *b)
+void stream_body_begin(struct stream_body *b, uint32_t limit)
 {
 	const bool list = b->core->request == CORE_LIST;
 	const struct frame_ops ops = { list ? on_item : on_frame, on_oversize, b };
 
 	b->end_text[0] = '\0';
+	b->items = 0;
+	b->items_max = (uint64_t)limit * PAGE_EXCESS;
 	stream_body_done(b);
 	frame_parser_init(&b->parser, list ? FRAME_LIST : FRAME_WATCH, &ops);
 }

@@ -16,8 +16,9 @@ struct stream_env {
 	struct reflector_ops ops; /* the consumer */
 	void *ctx;
 	struct core_config core;
-	uint64_t stalled_ms; /* a watch that should speak and does not is dead */
-	unsigned in_trouble; /* streams of which trouble was reported, and not yet that it is over */
+	uint64_t max_objects; /* of a list; 0 = no limit */
+	uint64_t stalled_ms;  /* a watch that should speak and does not is dead */
+	unsigned in_trouble;  /* streams of which trouble was reported, and not yet that it is over */
 	struct reflector_stats stats;
 	struct pod_facts facts; /* of the object in hand */
 };
@@ -32,11 +33,13 @@ struct stream_body {
 	/* Why the stream is to end, decided while its bytes arrive; text empty = nothing decided. */
 	enum core_event end;
 	char end_text[256];
+	uint64_t items, items_max; /* of this page; no limit is 0 */
 	struct frame_parser parser;
 };
 
-/* A new answer to what the core asked for; the caller has set the members up to ctx before the first. */
-void stream_body_begin(struct stream_body *b);
+/* A new answer to what the core asked for, with this limit (0 = none); the caller has set the members up to
+ * ctx before the first. */
+void stream_body_begin(struct stream_body *b, uint32_t limit);
 void stream_body_done(struct stream_body *b);
 /* Hands each whole object in the bytes to the consumer. Not 0: the stream is to end, and end_text says why.
  */

@@ -31,9 +31,10 @@
 /* Heartbeats until the memory of the start is given back, and then between two such acts. */
 #define TRIM_FIRST 2
 #define TRIM_EVERY 150
-/* Private memory of a process at most; idle each has below 2 MiB. The watcher has its cache besides. */
+/* Private memory of a process at most; idle each has below 2 MiB. A watcher has its cache besides, which
+ * takes 102 bytes a pod, and twice as much while it is listed anew. */
 #define DATA_MAX  (UINT64_C(256) << 20)
-#define CACHE_MAX (UINT64_C(1) << 30)
+#define POD_BYTES 512
 /* Of the reporter's files. */
 #define FILE_MAX (UINT64_C(1) << 30)
 
@@ -108,8 +109,7 @@ static void sandbox_from_settings(struct process *p, const struct settings *s, s
 
 	*ret = (struct sandbox_params){ .role = p->spec->role,
 					.mode = (enum sandbox_mode)s->sandbox,
-					.data_bytes = p->spec->role == ROLE_WATCHER ? DATA_MAX + CACHE_MAX
-										    : DATA_MAX };
+					.data_bytes = DATA_MAX + s->max_pods * POD_BYTES };
 	if (p->spec->role == ROLE_REPORTER) {
 		if (!p->writable_dir && s->state_dir)
 			p->writable_dir = xstrdup(s->state_dir);

@@ -248,19 +248,27 @@ static void set_limits(const struct sandbox_params *p)
 	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |     \
 	 SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
-/* Does none hold? The bounding set is only root's to change; who is not root gains nothing by it. */
-static bool drop_capabilities(void)
+static bool has_none(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 }, now[_LINUX_CAPABILITY_U32S_3];
 
+	return syscall(SYS_capget, &head, now) == 0 && memcmp(now, none, sizeof(now)) == 0;
+}
+
+/* Does none hold? Who has none does not ask: a service's filter may forbid it. */
+static bool drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (has_none())
+		return true;
 	(void)prctl(PR_SET_SECUREBITS, SECUREBITS_ALL, 0, 0, 0);
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	if (syscall(SYS_capset, &head, none) < 0 || syscall(SYS_capget, &head, now) < 0)
-		return false;
-	return memcmp(now, none, sizeof(now)) == 0;
+	return syscall(SYS_capset, &head, none) == 0 && has_none();
 }
 
 struct report {

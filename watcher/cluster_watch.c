@@ -51,7 +51,8 @@ struct cluster_watch {
 	bool run_now;                  /* the timer is due at once */
 	bool remembered;               /* SAVED_END is here */
 	bool stopped;
-	long trouble; /* HTTP status of the present trouble, 0 = none or not HTTP's */
+	unsigned lists; /* that are being read */
+	long trouble;   /* HTTP status of the present trouble, 0 = none or not HTTP's */
 	char trouble_text[256];
 	uint64_t credential_at, credential_generation, bad_object_at, bad_objects;
 };
@@ -168,6 +169,7 @@ static void on_list(void *ctx, const char *ns)
 {
 	struct cluster_watch *w = ctx;
 
+	w->lists++;
 	controller_list(w->controller, STR_C(ns));
 	touch_stats(w);
 }
@@ -211,6 +213,7 @@ static void on_sync(void *ctx, const char *ns)
 
 	const struct store *store = controller_cluster(w->controller)->store;
 
+	w->lists -= w->lists > 0;
 	controller_sync(w->controller, STR_C(ns));
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"), kv_u("pods", store_count(store)),
 		 kv_u("bytes", store_bytes(store)));
@@ -222,6 +225,7 @@ static void on_list_failed(void *ctx, const char *ns)
 {
 	struct cluster_watch *w = ctx;
 
+	w->lists -= w->lists > 0;
 	controller_list_failed(w->controller, STR_C(ns));
 	changed(w);
 }
@@ -274,8 +278,19 @@ static void on_trouble(void *ctx, long status, const char *text)
 	schedule(w);
 }
 
-static const struct reflector_ops reflector_ops = { on_list,        on_pod,   on_delete,  on_sync,
-						    on_list_failed, on_alive, on_trouble, on_bad_object };
+/* While a list is read, pods that it does not name any more are still there beside those that it does. */
+static bool is_full(void *ctx, const struct pod_facts *pod)
+{
+	const struct cluster_watch *w = ctx;
+	const struct store *store = controller_cluster(w->controller)->store;
+	const uint64_t max = w->settings.max_pods * (w->lists > 0 ? 2 : 1);
+
+	return max && store_count(store) >= max && !store_find(store, pod->ns, pod->name);
+}
+
+static const struct reflector_ops reflector_ops = {
+	on_list, on_pod, on_delete, on_sync, on_list_failed, on_alive, on_trouble, on_bad_object, is_full,
+};
 
 /* -- leadership -- */
 
@@ -362,7 +377,8 @@ static void set_place(struct cluster_watch *w)
 static void start_reflector(struct cluster_watch *w)
 {
 	const struct reflector_config config = { .namespaces = w->namespaces.v,
-						 .n_namespaces = w->namespaces.n };
+						 .n_namespaces = w->namespaces.n,
+						 .max_objects = w->settings.max_pods };
 
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
 }
@@ -370,6 +386,7 @@ static void start_reflector(struct cluster_watch *w)
 static void stop_reflector(struct cluster_watch *w)
 {
 	w->before = sums(w);
+	w->lists = 0;
 	reflector_free(&w->reflector);
 }
 

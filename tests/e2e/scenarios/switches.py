@@ -490,6 +490,7 @@ FIXED.update({
     "leaderElection.enable": {"leaderElection": {"enable": True}},
     "leaderElection.namespace": {"leaderElection": {"namespace": "other"}},
     "leaderElection.name": {"leaderElection": {"name": "other"}},
+    "maxPods": {"maxPods": 5000},
     "stateDir": {"stateDir": "/tmp/other"},
     "metricsListen": {"metricsListen": "127.0.0.1:1"},
     "sandbox": {"sandbox": "off"},

@@ -294,6 +294,62 @@ TEST_LOOP(pg01_pages, 0, ARRAY_SIZE(paged))
 	ck_assert_int_eq(got, paged[_i].got);
 }
 
+/* -- more than there is room for -- */
+
+#define PAGE_EXCESS 20
+static int second_page_items;
+
+/* Pages of one; the second holds more. */
+static int serve_long_page(struct server_conn *c, const char *request)
+{
+	static const char *const first[] = { "a", NULL };
+	const char *second[PAGE_EXCESS + 2] = { NULL };
+
+	if (asks(request, "watch=true"))
+		return asks(request, "sendInitialEvents=true") ? answer_status(c, 422, "Invalid", "no")
+							       : stream_words(c, "+next@12");
+	for (int i = 0; i < second_page_items; i++)
+		second[i] = "b";
+	send_list(c, "shop", strstr(request, "continue=") ? second : first, "11",
+		  strstr(request, "continue=") ? "" : "tok");
+	return 1;
+}
+
+TEST_LOOP(a_page_may_not_exceed_its_limit_many_times, 0, 2)
+{
+	const struct reflector_config config = { .backoff_base_ms = 2, .page_size = 1 };
+
+	second_page_items = PAGE_EXCESS + _i;
+	const struct seen s = run(serve_long_page, &config, _i ? "failed: " : "+next ");
+
+	ck_assert_int_eq(strstr(s.text, "sync: ") != NULL, _i == 0);
+	ck_assert_int_eq(strstr(s.trouble, "holds more than 20 pods, 20 times its limit") != NULL, _i == 1);
+}
+
+static int serve_three(struct server_conn *c, const char *request)
+{
+	static const char *const names[] = { "a", "b", "c", NULL };
+
+	if (second_page_items && asks(request, "sendInitialEvents=true"))
+		return answer_status(c, 422, "Invalid", "no");
+	if (asks(request, "watch=true"))
+		return stream_words(c, "+a@3 +b@3 +c@3 |5 +next@6");
+	send_list(c, "shop", names, "11", "");
+	return 1;
+}
+
+/* As a stream and in pages; three are too many for two, and none beyond is handed over. */
+TEST_LOOP(a_list_may_not_hold_more_than_that, 0, 4)
+{
+	const struct reflector_config config = { .backoff_base_ms = 2, .max_objects = _i % 2 ? 3 : 2 };
+
+	second_page_items = _i / 2;
+	const struct seen s = run(serve_three, &config, _i % 2 ? "+next " : "trouble failed: ");
+
+	ck_assert_int_eq(strstr(s.text, "+c") != NULL, _i % 2);
+	ck_assert_int_eq(strstr(s.trouble, "more than 2 pods: raise maxPods") != NULL, _i % 2 == 0);
+}
+
 /* -- retrying requests: TestIsNextRetry -- */
 
 static const struct {

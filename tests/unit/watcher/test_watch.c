@@ -124,6 +124,34 @@ TEST(stats_follow)
 	ck_assert_uint_gt(s->bytes, 0);
 }
 
+/* What is known has its room; while a list is read, what it does not name any more is there, too. */
+TEST(a_full_cache_takes_no_other_pod)
+{
+	struct pod_facts p = pod_healthy(), q = pod_evicted();
+	struct settings s;
+
+	q.name = STR_C("other");
+	ck_assert_uint_eq(fake.config.max_objects, 0);
+	ck_assert(!fake.ops.is_full(fake.ctx, &p));
+	close_watch();
+	base = event_base_new();
+	some_settings(&s);
+	s.max_pods = 1;
+	w = cluster_watch_new(base, 2, &s, &ops, NULL);
+	cluster_watch_start(w);
+	ck_assert_uint_eq(fake.config.max_objects, 1);
+	ck_assert(!fake.ops.is_full(fake.ctx, &p));
+	list(&p, 1);
+	ck_assert(!fake.ops.is_full(fake.ctx, &p));
+	ck_assert(fake.ops.is_full(fake.ctx, &q));
+	fake.ops.on_list(fake.ctx, "");
+	ck_assert(!fake.ops.is_full(fake.ctx, &q));
+	fake.ops.on_list_failed(fake.ctx, "");
+	ck_assert(fake.ops.is_full(fake.ctx, &q));
+	fake.ops.on_delete(fake.ctx, &p);
+	ck_assert(!fake.ops.is_full(fake.ctx, &q));
+}
+
 TEST(a_refused_credential_is_reported)
 {
 	fake.ops.on_trouble(fake.ctx, 401, "Unauthorized");
