@@ -10,6 +10,7 @@
 enum {
 	EXIT_CODE_OK = 0,
 	EXIT_CODE_FAILURE = 1,
+	EXIT_CODE_DUE = 2,          /* `plan --detailed-exitcode`: something is due */
 	EXIT_CODE_USAGE = 64,       /* EX_USAGE: wrong command line */
 	EXIT_CODE_DATA = 65,        /* EX_DATAERR: a file the user named is not what it should be */
 	EXIT_CODE_UNAVAILABLE = 69, /* EX_UNAVAILABLE: no running instance, API server unreachable */

@@ -28,6 +28,7 @@ int command_pause(const struct options *o); /* and resume */
 int command_show(const struct options *o);
 int command_restore(const struct options *o);
 int command_config(const struct options *o);
+int command_completion(const struct options *o);
 int command_cron(const struct options *o);
 int command_probe(const struct options *o); /* test builds */
 

@@ -8,6 +8,7 @@
 #include "build_id.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
+#include "cli/output.h"
 
 /* Options that mean the same to several commands. */
 #define USE(ID, help)                                                                                        \
@@ -15,7 +16,8 @@
 		OPTION_##ID, help                                                                            \
 	}
 #define ASKS           USE(SOCKET, "socket of the instance to ask")
-#define SHOWS          ASKS, USE(OUTPUT, "print as "), USE(UTC, "times in UTC on a terminal, too")
+#define PRINTS         USE(OUTPUT, "print as ")
+#define SHOWS          ASKS, PRINTS, USE(UTC, "times in UTC on a terminal, too")
 #define ONLY_NAMESPACE USE(NAMESPACE, "only this namespace")
 #define ONLY_DUTY      USE(DUTY, "only ")
 
@@ -54,6 +56,7 @@ static const struct command commands[] = {
 		       { OPTION_OUTCOME, "only " },
 		       { OPTION_TARGET, "only what was written to KIND.GROUP/NAMESPACE/NAME" },
 		       { OPTION_REFUSALS, "also what was due but forbidden by a rule" },
+		       { OPTION_FOLLOW, "and what comes, until interrupted; with json an object a line" },
 		       SHOWS },
 	  .run = command_history },
 	{ .name = "show",
@@ -65,7 +68,12 @@ static const struct command commands[] = {
 	{ .name = "plan",
 	  .usage = "[options]",
 	  .summary = "show what would be done now, what later, what is blocked, and why",
-	  .options = { ONLY_NAMESPACE, ONLY_DUTY, { OPTION_CLUSTER, "only this cluster" }, SHOWS },
+	  .options = { ONLY_NAMESPACE,
+		       ONLY_DUTY,
+		       { OPTION_CLUSTER, "only this cluster" },
+		       { OPTION_DETAILED_EXITCODE, "exit with 2 when something is due, now or once a guard "
+						   "lets it; with 0 when nothing is" },
+		       SHOWS },
 	  .notes = "The watchers judge as they always do. For what is due now a worker reads and\n"
 		   "judges live, and stops before the write. The newest refusal of the last day is\n"
 		   "shown beside it.\n",
@@ -100,7 +108,7 @@ static const struct command commands[] = {
 	  .max_args = 100000,
 	  .run = command_restore },
 	{ .name = "explain",
-	  .usage = "NAMESPACE/NAME | -f FILE [options]",
+	  .usage = "[KIND/]NAMESPACE/NAME | -f FILE [options]",
 	  .summary = "say for every duty why a pod or workload is acted on, or why not",
 	  .options = { { OPTION_RULES, "every check in order with its facts, and which one decided" },
 		       { OPTION_WATCH, "again whenever the answer changes, until interrupted" },
@@ -119,14 +127,17 @@ static const struct command commands[] = {
 	{ .name = "reload",
 	  .usage = "[options]",
 	  .summary = "load the settings again; all processes take them or none does",
-	  .options = { ASKS },
+	  .options = { ASKS, PRINTS },
 	  .run = run_reload },
 	{ .name = "config",
-	  .usage = "check FILE | print FILE | help",
+	  .usage = "check FILE | print FILE | help | schema",
 	  .summary = "check a configuration, print it with all defaults, list all keys",
+	  .options = { { OPTION_STRICT, "with check: a warning is an error" }, PRINTS },
 	  .notes = "  check FILE   FILE: ok, or every error as FILE:LINE:COLUMN: message; exit 78\n"
 		   "  print FILE   the settings in force, defaults included, secrets hidden\n"
-		   "  help         every key with its type, default, range and meaning\n",
+		   "  help         every key with its type, default, range and meaning\n"
+		   "  schema       the same as a JSON Schema, for editors\n"
+		   "FILE may be - for standard input.\n",
 	  .max_args = 2,
 	  .run = command_config },
 	{ .name = "cron",
@@ -134,9 +145,18 @@ static const struct command commands[] = {
 	  .summary = "print the next times of a schedule",
 	  .options = { { OPTION_FROM, "begin after this RFC 3339 time (now)" },
 		       { OPTION_COUNT, "how many (5)" },
-		       { OPTION_TIME_ZONE, "an IANA name such as Asia/Shanghai (UTC)" } },
+		       { OPTION_TIME_ZONE, "an IANA name such as Asia/Shanghai (UTC)" },
+		       PRINTS },
 	  .max_args = 2,
 	  .run = command_cron },
+	{ .name = "completion",
+	  .usage = "bash | zsh | fish",
+	  .summary = "print what completes this program's command line in a shell",
+	  .notes = "  bash   eval \"$(ops-pod-cleaner completion bash)\" in ~/.bashrc\n"
+		   "  zsh    ops-pod-cleaner completion zsh > DIR/_ops-pod-cleaner, DIR of $fpath\n"
+		   "  fish   ops-pod-cleaner completion fish | source\n",
+	  .max_args = 1,
+	  .run = command_completion },
 #if defined(OPC_PROBES)
 	{ .name = "probe",
 	  .usage = "ROLE NUMBER NAME [ARG]",
@@ -146,7 +166,11 @@ static const struct command commands[] = {
 	  .run = command_probe,
 	  .hidden = true },
 #endif
-	{ .name = "version", .usage = "", .summary = "print the version", .run = run_version },
+	{ .name = "version",
+	  .usage = "[options]",
+	  .summary = "print the version",
+	  .options = { PRINTS },
+	  .run = run_version },
 };
 
 const struct command *command_at(size_t i)
@@ -171,14 +195,18 @@ static int run_reload(const struct options *o)
 	const struct msg request = { .type = MSG_CTL_RELOAD };
 	const int code = ctl_ask(o->socket, &request, 60000, NULL, NULL);
 
-	if (code == EXIT_CODE_OK)
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+		output_json(json_pack("{s:b}", "inForce", 1));
+	else if (code == EXIT_CODE_OK)
 		printf("settings are in force\n");
 	return code;
 }
 
 static int run_version(const struct options *o)
 {
-	(void)o;
-	printf("ops-pod-cleaner %s (%s)\n", OPC_VERSION, OPC_REVISION);
+	if (o->output == OUTPUT_JSON)
+		output_json(json_pack("{s:s, s:s}", "version", OPC_VERSION, "revision", OPC_REVISION));
+	else
+		printf("ops-pod-cleaner %s (%s)\n", OPC_VERSION, OPC_REVISION);
 	return EXIT_CODE_OK;
 }

@@ -1,41 +1,133 @@
-/* config.c - `config check|print|help`: what config/ knows, for people. */
+/* config.c - `config check|print|help|schema`: what config/ knows, for people and their editors. */
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/output.h"
+#include "cli/schema.h"
+#include "cli/yaml_json.h"
 #include "config/config_print.h"
 #include "config/diag.h"
 
-static int print_effective(const char *path)
+#define STDIN_MAX (1u << 20) /* as of a file */
+
+/* Standard input, whole; NULL when it is too much or cannot be read, which is told. */
+static char *read_stdin(size_t *ret_n, struct diags *d)
+{
+	char *text = xmalloc(STDIN_MAX + 1);
+
+	*ret_n = fread(text, 1, STDIN_MAX + 1, stdin);
+	if (!ferror(stdin) && *ret_n <= STDIN_MAX)
+		return text;
+	(void)diags_error(d, "-", 0, 0, "%s",
+			  ferror(stdin) ? "cannot be read"
+					: "is larger than 1024 KiB: is this the right file?");
+	free(text);
+	return NULL;
+}
+
+/* The file, or standard input where it is called "-". */
+static int load(const char *path, struct config *c, struct diags *d)
+{
+	size_t n = 0;
+
+	if (strcmp(path, "-") != 0)
+		return config_load(path, c, d);
+	_cleanup_free_ char *text = read_stdin(&n, d);
+
+	return text ? config_load_text(path, text, n, c, d) : -EINVAL;
+}
+
+static json_t *messages_json(const struct diags *d)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < d->n; i++)
+		json_array_append_new(all, json_pack("{s:b, s:I, s:I, s:s}", "error", d->v[i].error, "line",
+						     (json_int_t)d->v[i].line, "column",
+						     (json_int_t)d->v[i].column, "text", d->v[i].text));
+	return all;
+}
+
+static int check(const struct options *o, const char *path)
+{
+	struct diags d = { 0 };
+	struct config c;
+
+	config_init(&c);
+	const bool taken = load(path, &c, &d) == 0;
+	const bool good = taken && !(o->strict && d.n > 0);
+
+	if (o->output == OUTPUT_JSON)
+		output_json(json_pack("{s:s, s:b, s:o}", "file", path, "ok", good, "messages",
+				      messages_json(&d)));
+	else
+		config_tell(path, taken, &d, stdout);
+	if (taken && !good)
+		(void)fprintf(stderr, "ops-pod-cleaner config: with --strict a warning is an error\n");
+	config_done(&c);
+	diags_done(&d);
+	return good ? EXIT_CODE_OK : EXIT_CODE_CONFIG;
+}
+
+static int print_json(const struct config *c)
+{
+	struct diags d = { 0 };
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		return EXIT_CODE_RESOURCE;
+	config_print_effective(c, f);
+	(void)fclose(f);
+	output_json(yaml_json_load("", text, n, &d));
+	free(text);
+	diags_done(&d);
+	return EXIT_CODE_OK;
+}
+
+static int print_effective(const struct options *o, const char *path)
 {
 	struct config c;
 	struct diags d = { 0 };
 
 	config_init(&c);
-	const int r = config_load(path, &c, &d);
+	int code = load(path, &c, &d) == 0 ? EXIT_CODE_OK : EXIT_CODE_CONFIG;
 
 	for (size_t i = 0; i < d.n; i++)
 		(void)fprintf(stderr, "%s\n", d.v[i].text);
-	if (r == 0)
+	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+		code = print_json(&c);
+	else if (code == EXIT_CODE_OK)
 		config_print_effective(&c, stdout);
 	diags_done(&d);
 	config_done(&c);
-	return r < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
+	return code;
 }
 
 int command_config(const struct options *o)
 {
 	const char *verb = o->n_args > 0 ? o->args[0] : "";
+	const bool schema = strcmp(verb, "schema") == 0;
 
+	if (o->n_args == 1 && (schema || (strcmp(verb, "help") == 0 && o->output == OUTPUT_JSON))) {
+		output_json(schema_of_configuration());
+		return EXIT_CODE_OK;
+	}
 	if (o->n_args == 1 && strcmp(verb, "help") == 0) {
 		config_print_help(stdout);
 		return EXIT_CODE_OK;
 	}
 	if (o->n_args == 2 && strcmp(verb, "check") == 0)
-		return config_check(o->args[1], stdout);
-	if (o->n_args == 2 && strcmp(verb, "print") == 0)
-		return print_effective(o->args[1]);
-	return command_misuse(o, "needs `check FILE`, `print FILE` or `help`");
+		return check(o, o->args[1]);
+	if (o->n_args == 2 && strcmp(verb, "print") == 0 && !o->strict)
+		return print_effective(o, o->args[1]);
+	return command_misuse(o, "needs `check FILE`, `print FILE`, `help` or `schema`");
 }

@@ -9,6 +9,7 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "config/cron.h"
 #include "config/zone_file.h"
 
@@ -26,8 +27,10 @@ static int load_zone(const char *name, struct zone **ret)
 	return r;
 }
 
+#define TIME_MAX (RFC3339_MAX + 8)
+
 /* Local time with its offset: "2026-11-21T09:00:00+08:00". */
-static void print_time(int64_t ms, const struct zone *zone)
+static void format_time(int64_t ms, const struct zone *zone, char ret[static TIME_MAX])
 {
 	int64_t until;
 	const int32_t east = zone_offset(zone, ms / 1000, &until);
@@ -36,10 +39,10 @@ static void print_time(int64_t ms, const struct zone *zone)
 
 	rfc3339_format(ms + (int64_t)east * 1000, false, buf);
 	if (east == 0)
-		printf("%s\n", buf);
+		(void)snprintf(ret, TIME_MAX, "%s", buf);
 	else
-		printf("%.*s%c%02d:%02d\n", (int)strlen(buf) - 1, buf, east < 0 ? '-' : '+', minutes / 60,
-		       minutes % 60);
+		(void)snprintf(ret, TIME_MAX, "%.*s%c%02d:%02d", (int)strlen(buf) - 1, buf,
+			       east < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
 static int print_next(const struct options *o, const char *spec)
@@ -55,14 +58,22 @@ static int print_next(const struct options *o, const char *spec)
 	if (load_zone(cron.zone[0] ? cron.zone : o->zone ? o->zone : "UTC", &zone) < 0)
 		return EXIT_CODE_DATA;
 	int64_t at = o->now_ms ? o->now_ms : clock_wall_ms();
+	json_t *times = json_array();
+	char text[TIME_MAX];
 
 	for (int64_t i = 0; i < (o->count ? o->count : 5); i++) {
 		at = cron_next(&cron, zone, at);
 		if (at == 0)
 			break;
-		print_time(at, zone);
+		format_time(at, zone, text);
+		json_array_append_new(times, json_string(text));
+		if (o->output != OUTPUT_JSON)
+			printf("%s\n", text);
 	}
 	zone_free(&zone);
+	if (o->output == OUTPUT_JSON)
+		output_json(json_incref(times));
+	json_decref(times);
 	if (at == 0)
 		(void)fprintf(stderr, "ops-pod-cleaner cron: no further time within five years\n");
 	return EXIT_CODE_OK;

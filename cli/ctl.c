@@ -37,6 +37,21 @@ static int connect_socket(const char *path)
 	return TAKE_FD(fd);
 }
 
+static int not_connected(const char *path, int err)
+{
+	const bool denied = err == EACCES || err == EPERM;
+
+	(void)fprintf(stderr,
+		      denied ? "ops-pod-cleaner: permission denied at %s (%s): only root and the user whom "
+			       "the instance "
+			       "runs as may ask; use sudo\n"
+			     : "ops-pod-cleaner: no running instance at %s (%s): start one with "
+			       "`ops-pod-cleaner run`, or "
+			       "name its socket with --control-socket\n",
+		      path, strerrordesc_np(err));
+	return denied ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
+}
+
 int ctl_open(const char *socket, struct ctl **ret)
 {
 	struct ctl *c = xcalloc(1, sizeof(*c));
@@ -47,13 +62,10 @@ int ctl_open(const char *socket, struct ctl **ret)
 		*ret = c;
 		return EXIT_CODE_OK;
 	}
-	(void)fprintf(stderr,
-		      "ops-pod-cleaner: no running instance at %s (%s): start one with "
-		      "`ops-pod-cleaner run`, or name "
-		      "its socket with --control-socket\n",
-		      c->path, strerrordesc_np(-c->fd));
+	const int code = not_connected(c->path, -c->fd);
+
 	ctl_close(&c);
-	return EXIT_CODE_UNAVAILABLE;
+	return code;
 }
 
 void ctl_close(struct ctl **cp)

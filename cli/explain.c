@@ -277,6 +277,21 @@ static void print_tables(const struct explain_report *e, const struct table_view
 
 /* -- the running instance -- */
 
+/* "NAMESPACE/NAME" of that, or of what `history` shows as TARGET ("deployments.apps/NAMESPACE/NAME"); NULL if
+ * it is neither. */
+static const char *object_of(const char *s)
+{
+	const char *name = strrchr(s, '/'), *first = strchr(s, '/');
+
+	if (!name || name == s || name[1] == '\0' || strlen(s) > 400)
+		return NULL;
+	if (name == first)
+		return s;
+	return first != s && name > first + 1 && !memchr(first + 1, '/', (size_t)(name - first - 1))
+		       ? first + 1
+		       : NULL;
+}
+
 struct question {
 	const char *object;
 	size_t ns; /* bytes of the namespace in it */
@@ -302,7 +317,7 @@ static void on_row(void *ctx, const struct msg *m)
 
 static int ask(const struct options *o, struct ctl *c, struct explain_report *into)
 {
-	const char *object = o->args[0];
+	const char *object = object_of(o->args[0]);
 	struct msg request = { .type = MSG_CTL_EXPLAIN, .u.ctl_explain = { .rules = o->rules } };
 	struct question q = { object, strcspn(object, "/"), into };
 
@@ -318,7 +333,7 @@ static int ask(const struct options *o, struct ctl *c, struct explain_report *in
 /* Workers and the history; what they do not answer stands as unclear, which is no error. */
 static void ask_live(const struct options *o, struct ctl *c, struct explain_report *r)
 {
-	const char *object = o->args[0];
+	const char *object = object_of(o->args[0]);
 	char ns[64];
 
 	(void)snprintf(ns, sizeof(ns), "%.*s", (int)strcspn(object, "/"), object);
@@ -382,21 +397,13 @@ static int explain(const struct options *o)
 	return code;
 }
 
-/* "NAMESPACE/NAME" */
-static bool is_object(const char *s)
-{
-	const char *slash = strchr(s, '/');
-
-	return slash && slash != s && slash[1] != '\0' && strlen(s) <= 300;
-}
-
 int command_explain(const struct options *o)
 {
 	if ((o->n_args == 1) == (o->file != NULL))
 		return command_misuse(o, "needs either NAMESPACE/NAME or -f FILE");
 	if (o->watch && o->file)
 		return command_misuse(o, "--watch follows a live object, not a file");
-	if (!o->file && !is_object(o->args[0]))
-		return command_misuse(o, "names a pod or workload as NAMESPACE/NAME");
+	if (!o->file && !object_of(o->args[0]))
+		return command_misuse(o, "names a pod or workload as NAMESPACE/NAME or KIND/NAMESPACE/NAME");
 	return explain(o);
 }

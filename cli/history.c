@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "model/duties.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
@@ -16,6 +18,10 @@
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/table.h"
+
+#define ASK_MS     UINT64_C(30000)
+#define FOLLOW_MS  (15 * 60 * INT64_C(1000)) /* nothing stays open longer */
+#define FOLLOW_MAX 10000
 
 struct rows {
 	struct msg_ctl_history_row *v;
@@ -53,6 +59,18 @@ static json_t *row_json(const struct msg_ctl_history_row *h)
 			 h->reason, "detail", h->detail, "target", h->target, "replicas",
 			 output_json_replicas(h->replicas), "http", (json_int_t)h->http, "action",
 			 output_action(action_of(h)));
+}
+
+/* An object a line. */
+static void print_json_lines(const struct rows *rows)
+{
+	for (size_t i = rows->n; i-- > 0;) {
+		json_t *row = row_json(&rows->v[i]);
+
+		(void)json_dumpf(row, stdout, JSON_COMPACT);
+		(void)fputc('\n', stdout);
+		json_decref(row);
+	}
 }
 
 static void print_json(const struct rows *rows)
@@ -128,6 +146,71 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 	table_free(&t);
 }
 
+/* -- following -- */
+
+/* An action counts again when it has ended; a refusal that repeats does not. */
+static bool is_same(const struct msg_ctl_history_row *a, const struct msg_ctl_history_row *b)
+{
+	if (a->id || b->id)
+		return a->id == b->id && a->outcome == b->outcome;
+	return a->duty == b->duty && strcmp(a->uid, b->uid) == 0 && strcmp(a->reason, b->reason) == 0;
+}
+
+static bool holds(const struct rows *rows, const struct msg_ctl_history_row *h)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (is_same(&rows->v[i], h))
+			return true;
+	return false;
+}
+
+/* Into new, what rows hold and last do not. */
+static void take_new(const struct rows *rows, const struct rows *last, struct rows *new)
+{
+	new->v = xreallocarray(NULL, rows->n + 1, sizeof(*new->v));
+	for (size_t i = 0; i < rows->n; i++)
+		if (!holds(last, &rows->v[i]))
+			new->v[new->n++] = rows->v[i];
+}
+
+static void print(const struct options *o, const struct rows *rows, const struct table_view *view)
+{
+	if (o->output == OUTPUT_JSON && o->follow)
+		print_json_lines(rows);
+	else if (o->output == OUTPUT_JSON)
+		print_json(rows);
+	else if (rows->n > 0 || !view->bare)
+		print_table(rows, view);
+	(void)fflush(stdout);
+}
+
+/* Every second what is new; until it is interrupted, nobody reads it any more, or the instance is gone. */
+static int follow(const struct options *o, struct msg *request, struct rows *last)
+{
+	struct table_view view = output_view(o);
+	int code = EXIT_CODE_OK;
+
+	view.bare = true;
+	request->u.ctl_history.limit = FOLLOW_MAX;
+	while (code == EXIT_CODE_OK && !ferror(stdout)) {
+		struct rows rows = { 0 }, new = { 0 };
+
+		(void)sleep(1);
+		request->u.ctl_history.since = clock_wall_ms() - FOLLOW_MS;
+		code = ctl_ask(o->socket, request, ASK_MS, on_row, &rows);
+		take_new(&rows, last, &new);
+		print(o, &new, &view);
+		free(new.v);
+		if (code == EXIT_CODE_OK) {
+			free(last->v);
+			*last = rows;
+		} else {
+			free(rows.v);
+		}
+	}
+	return code;
+}
+
 int command_history(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_HISTORY,
@@ -137,19 +220,19 @@ int command_history(const struct options *o)
 						  .outcomes = o->outcome < 0 ? OUTCOMES_ALL
 									     : UINT64_C(1) << o->outcome,
 						  .refusals = o->refusals } };
+	const struct table_view view = output_view(o);
 	struct rows rows = { 0 };
 
 	if (o->ns)
 		msg_set(&request, ctl_history.ns, o->ns, strlen(o->ns));
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
-	const struct table_view view = output_view(o);
-	const int code = ctl_ask(o->socket, &request, 30000, on_row, &rows);
+	int code = ctl_ask(o->socket, &request, ASK_MS, on_row, &rows);
 
-	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
-		print_json(&rows);
-	else if (code == EXIT_CODE_OK)
-		print_table(&rows, &view);
+	if (code == EXIT_CODE_OK)
+		print(o, &rows, &view);
+	if (code == EXIT_CODE_OK && o->follow)
+		code = follow(o, &request, &rows);
 	free(rows.v);
 	return code;
 }

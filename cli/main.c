@@ -1,5 +1,6 @@
 /* main.c - ops-pod-cleaner: finds the command, reads its options, runs it. */
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,6 +70,16 @@ static int run(const struct command *c, int argc, char **argv)
 	return r > 0 ? help_command(c) : c->run(&o);
 }
 
+/* Nobody has read what could not be written: a full disk behind a pipe must not look like success. */
+static int flushed(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	(void)fprintf(stderr, "ops-pod-cleaner: what was asked for could not be written: %s\n",
+		      strerrordesc_np(errno));
+	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -77,13 +88,13 @@ int main(int argc, char **argv)
 	if (!name)
 		return help(stderr, EXIT_CODE_USAGE);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-		return help(stdout, EXIT_CODE_OK);
+		return flushed(help(stdout, EXIT_CODE_OK));
 	if (strcmp(name, "--version") == 0)
 		name = "version";
 	if (strcmp(name, "--help-config") == 0) /* the original's */
-		return config_print_help(stdout), EXIT_CODE_OK;
+		return config_print_help(stdout), flushed(EXIT_CODE_OK);
 	for (size_t i = 0; (c = command_at(i)); i++)
 		if (strcmp(name, c->name) == 0)
-			return run(c, argc - 1, argv + 1);
+			return flushed(run(c, argc - 1, argv + 1));
 	return unknown(name);
 }

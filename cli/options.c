@@ -240,6 +240,13 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 				      : 0;
 }
 
+struct option_shape options_shape(enum option_id id)
+{
+	const struct row *row = &rows[id];
+
+	return (struct option_shape){ row->name, row->argument, row->letter, kinds[row->kind].at };
+}
+
 #define HELP_LEFT  25 /* columns of the option itself */
 #define HELP_WIDTH 80
 

@@ -15,6 +15,7 @@ enum option_id {
 #define O(ID, ...) OPTION_##ID,
 #include "cli/options.def"
 #undef O
+	OPTION__MAX
 };
 
 /* An option of one command and what it means there. */
@@ -35,8 +36,8 @@ struct options {
 	int64_t outcome;                            /* enum outcome; -1: open; -2: none was written */
 	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
 	int64_t for_ms, count;
-	int64_t refusals, dry_run, yes, rules, watch, utc; /* 1: written */
-	char *const *args;                                 /* what is no option */
+	int64_t refusals, dry_run, yes, rules, watch, utc, detailed_exitcode, follow, strict; /* 1: written */
+	char *const *args; /* what is no option */
 	size_t n_args;
 };
 
@@ -44,6 +45,14 @@ struct options {
  * asked for; -EINVAL with what is wrong in reterr. */
 int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_args, bool one_dash, int argc,
 		  char **argv, struct options *ret, char reterr[static OPTIONS_TEXT_MAX]);
+/* What a shell needs to complete an option. */
+struct option_shape {
+	const char *name, *argument; /* argument NULL: it takes none */
+	char letter;                 /* 0: none */
+	const char *(*value_at)(
+		int i); /* the names that may be written, NULL behind the last; NULL: any text */
+};
+struct option_shape options_shape(enum option_id id);
 /* The line of help about one option, with its end; names that may be written stand behind the help. */
 void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX]);
 

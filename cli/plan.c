@@ -89,6 +89,18 @@ static int compare(const void *a, const void *b)
 	return ns ? ns : strcmp(x->row.name, y->row.name);
 }
 
+/* Would anything be done now, or as soon as a guard lets it? */
+static bool any_due(const struct plan *p)
+{
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const enum plan_when w = when_of(&p->rows.v[i]);
+
+		if (w == PLAN_NOW || w == PLAN_BLOCKED)
+			return true;
+	}
+	return false;
+}
+
 /* -- printing -- */
 
 typedef size_t counts[DUTY__MAX][PLAN__MAX];
@@ -324,6 +336,8 @@ int command_plan(const struct options *o)
 		print_json(p);
 	else if (code == EXIT_CODE_OK)
 		print_text(p, &view);
+	if (code == EXIT_CODE_OK && o->detailed_exitcode && any_due(p))
+		code = EXIT_CODE_DUE;
 	live_done(&p->rows);
 	free(p);
 	return code;

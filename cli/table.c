@@ -277,7 +277,8 @@ void table_print(const struct table *t, FILE *out, const struct table_view *view
 	_cleanup_free_ struct layout *l = xcalloc(t->n_columns, sizeof(*l));
 
 	lay_out(t, view, l);
-	print_header(t, l, out, view->color);
+	if (!view->bare)
+		print_header(t, l, out, view->color);
 	for (size_t i = 0; i + t->n_columns <= t->n; i += t->n_columns) {
 		print_row(t, l, &t->cells[i], out, view);
 		print_below(t, l, &t->cells[i], out, view);

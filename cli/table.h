@@ -27,6 +27,7 @@ struct table_column {
 struct table_view {
 	size_t width; /* columns of the terminal; 0: as wide as it gets (a pipe) */
 	bool wide;    /* everything, however wide */
+	bool bare;    /* without the names of the columns */
 	bool color;
 	bool local; /* times of this machine's zone instead of UTC */
 };

@@ -305,22 +305,13 @@ int config_load(const char *path, struct config *ret, struct diags *d)
 	return config_load_text(path, NULL, 0, ret, d);
 }
 
-int config_check(const char *path, FILE *out)
+void config_tell(const char *path, bool loaded, const struct diags *d, FILE *out)
 {
-	struct diags d = { 0 };
-	struct config c;
-	int r;
-
-	config_init(&c);
-	r = config_load(path, &c, &d);
-	if (r == 0)
+	if (loaded)
 		(void)fprintf(out, "%s: ok\n", path);
-	for (size_t i = 0; i < d.n; i++)
-		if (r == 0 || d.v[i].error)
-			(void)fprintf(out, "%s\n", d.v[i].text);
-	if (d.dropped > 0)
-		(void)fprintf(out, "%s: and %zu more\n", path, d.dropped);
-	config_done(&c);
-	diags_done(&d);
-	return r < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
+	for (size_t i = 0; i < d->n; i++)
+		if (loaded || d->v[i].error)
+			(void)fprintf(out, "%s\n", d->v[i].text);
+	if (d->dropped > 0)
+		(void)fprintf(out, "%s: and %zu more\n", path, d->dropped);
 }

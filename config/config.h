@@ -22,7 +22,7 @@ int config_load(const char *path, struct config *ret, struct diags *d);
 /* The same for a text in memory; `path` is only for the messages. Without a text it is the same. */
 int config_load_text(const char *path, const char *text, size_t n, struct config *ret, struct diags *d);
 
-/* For the operator: "FILE: ok" and the warnings, or all errors. Returns EXIT_CODE_OK or EXIT_CODE_CONFIG. */
-int config_check(const char *path, FILE *out);
+/* For the operator, of what was loaded: "FILE: ok" and the warnings, or all errors. */
+void config_tell(const char *path, bool loaded, const struct diags *d, FILE *out);
 
 #endif

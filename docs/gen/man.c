@@ -63,13 +63,15 @@ static void put_codes(void)
 	} codes[] = {
 		{ EXIT_CODE_OK, "all went well" },
 		{ EXIT_CODE_FAILURE, "what was asked is not there, or was not done" },
+		{ EXIT_CODE_DUE, "plan --detailed-exitcode: something is due" },
 		{ EXIT_CODE_USAGE, "wrong command line" },
 		{ EXIT_CODE_DATA, "a file that was named is not what it should be" },
 		{ EXIT_CODE_UNAVAILABLE, "no running instance, or it does not answer" },
 		{ EXIT_CODE_INTERNAL, "a bug" },
 		{ EXIT_CODE_RESOURCE, "out of memory, descriptors or processes" },
 		{ EXIT_CODE_TEMPORARY, "try again" },
-		{ EXIT_CODE_CREDENTIAL, "the credential is refused" },
+		{ EXIT_CODE_CREDENTIAL,
+		  "the credential is refused, or permission denied at the control socket" },
 		{ EXIT_CODE_CONFIG, "the configuration is wrong, or a requirement is not met" },
 	};
 

@@ -1,4 +1,5 @@
 """One running ops-pod-cleaner with its own configuration, state directory and control socket."""
+import contextlib
 import fcntl
 import json
 import os
@@ -10,6 +11,7 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 import time
 
 import scratch
@@ -101,12 +103,26 @@ class Program:
 
     # --- questions ---
 
-    def ask(self, *args, timeout=10, check=False):
+    def ask(self, *args, timeout=10, check=False, user=None):
         result = subprocess.run([self.binary, *args, "--control-socket", self.socket], env=self.env, timeout=timeout,
-                                stdin=subprocess.DEVNULL, capture_output=True, text=True)
+                                stdin=subprocess.DEVNULL, capture_output=True, text=True, user=user)
         if check and result.returncode:
             raise AssertionError(f"ops-pod-cleaner {' '.join(args)}: exit {result.returncode}: {result.stderr.strip()}")
         return result
+
+    @contextlib.contextmanager
+    def reading(self, *args, timeout=30):
+        """The lines of a command that goes on until it is interrupted, as they come."""
+        process = subprocess.Popen([self.binary, *args, "--control-socket", self.socket], env=self.env, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = threading.Timer(timeout, process.kill)
+        end.start()
+        try:
+            yield iter(process.stdout.readline, "")
+        finally:
+            end.cancel()
+            process.terminate()
+            process.communicate(timeout=10)
 
     def on_terminal(self, columns, *args, timeout=10, env=None):
         """The lines of a command on a terminal of that width, without colours."""

@@ -2,9 +2,10 @@
 import datetime
 import http.client
 import json
+import os
 import socket
 
-from harness.scenario import scenario
+from harness.scenario import Skip, scenario
 
 
 def fetch(port, path):
@@ -86,6 +87,45 @@ def eighty_columns(t):
     assert piped[0].split() == ["ID", "WHEN", "CLUSTER", "POD", "DUTY", "OUTCOME", "REASON", "TARGET"] and len(piped) == 4, piped
     wide = program.on_terminal(80, "history", "-o", "wide")
     assert wide[0].split()[-1] == "DETAIL" and len(wide) == 4, wide
+
+
+@scenario("surface/verbs-of-a-script")
+def verbs_of_a_script(t):
+    """plan --detailed-exitcode, history --follow and explain with what history prints: what a script stands on."""
+    ns = t.ns()
+    program = t.run(evicted=ns, image_pull=ns, hours="1s")
+    assert program.ask("plan", "--detailed-exitcode", "-n", ns, timeout=30).returncode == 0
+    program.ask("pause", check=True)
+    evicted = t.objects.evict(t.objects.pod(ns))
+    t.until("it to be planned", lambda: program.ask("plan", "--detailed-exitcode", "-n", ns, timeout=30).returncode == 2, 10)
+    assert program.ask("plan", "-n", ns, timeout=30).returncode == 0
+    with program.reading("history", "--follow", "-o", "json", "-n", ns) as rows:
+        program.ask("resume", check=True)
+        row = next(json.loads(line) for line in rows if json.loads(line)["outcome"] == "done")
+        assert row["name"] == evicted["metadata"]["name"], row
+        scaled = t.objects.workload("Deployment", ns, 2)
+        scaled.fail_to_pull()
+        seen = [json.loads(next(rows))]
+        while seen[-1]["outcome"] != "done":
+            seen.append(json.loads(next(rows)))
+        assert len({(r["id"], r["outcome"]) for r in seen}) == len(seen), seen
+    t.expect(deleted=[evicted], scaled=[scaled])
+    target = program.history()[-1]["target"]
+    ends = [program.ask("explain", words, check=True).stdout for words in
+            (target, "deployment/" + target.partition("/")[2], target.partition("/")[2])]
+    assert target.startswith("deployments.apps/") and ends[0] == ends[1] == ends[2] and ends[0].strip(), ends
+
+
+@scenario("surface/not-yours")
+def not_yours(t):
+    """Another user of the machine is told that he may not ask, and by whom it may be done: exit 77."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    if os.getuid() != 0:
+        raise Skip("only root can become another user")
+    answer = program.ask("status", user=65534)
+    assert answer.returncode == 77 and "permission denied" in answer.stderr and "sudo" in answer.stderr, answer
+    t.expect(deleted=[t.canary(ns)])
 
 
 @scenario("surface/hostile-names")

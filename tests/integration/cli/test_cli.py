@@ -204,7 +204,117 @@ def one_dash_as_in_the_original():
         assert "no-such-kubeconfig" in out, out
 
 
-CASES = [every_command_has_help, version, misuse_is_64_and_helps,
+def every_verb_refuses_what_it_does_not_know():
+    for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
+        assert "unknown option '--no-such'" in call(name, "--no-such", code=64), name
+        assert "--help" in call(name, *["x/y"] * 3, "--no-such", code=64), name
+        if name not in ("restore", "pause", "resume", "show"):
+            assert "--help" in call(name, *["x/y"] * 3, code=64), name
+
+
+def a_full_disk_is_an_error():
+    config = write("config.yml", ORIGINAL)
+    for args in (["version"], ["--help"], ["config", "print", config], ["config", "check", config], ["cron", "next", "@daily"],
+                 ["completion", "bash"], ["history", "--help"]):
+        with open("/dev/full", "w") as full:
+            r = subprocess.run([PROGRAM, *args], stdout=full, stderr=subprocess.PIPE, text=True, timeout=30)
+        assert r.returncode == 1 and "No space left" in r.stderr, (args, r)
+
+
+def json_of_what_needs_no_instance():
+    assert set(json.loads(call("version", "-o", "json"))) == {"version", "revision"}
+    times = json.loads(call("cron", "next", "0 9 * * 1", "--from", "2026-11-22T00:00:00Z", "--timezone", "Asia/Shanghai", "--count", "2",
+                            "-o", "json"))
+    assert times == ["2026-11-23T09:00:00+08:00", "2026-11-30T09:00:00+08:00"], times
+    config = write("config.yml", ORIGINAL)
+    assert json.loads(call("config", "check", config, "-o", "json"))["ok"] is True
+    printed = json.loads(call("config", "print", config, "-o", "json"))
+    assert printed["errImagePull"]["enable"] in (True, False) and printed["mode"] == "enforce", printed
+    bad = json.loads(call("config", "check", write("bad.yml", "mode: enforc\n"), "-o", "json", code=78))
+    assert bad["ok"] is False and [m["line"] for m in bad["messages"] if m["error"]] == [1], bad
+
+
+def check_reads_standard_input():
+    assert "-: ok" in call("config", "check", "-", stdin=ORIGINAL)
+    assert "-:1:" in call("config", "check", "-", stdin="mode: enforc\n", code=78)
+    assert "is larger than" in call("config", "check", "-", stdin="#" * (1 << 20) + "x", code=78)
+
+
+def strict_takes_no_warning():
+    warned = "deleteEvictedPod:\n  enable: true\n  includeJobs: false\n  namespaces: shop\nerrImagePull:\n  enable: true\n  namespaces: shop\n  hours: 1s\n"
+    assert "warning" in call("config", "check", "-", stdin=warned)
+    assert "with --strict a warning is an error" in call("config", "check", "--strict", "-", stdin=warned, code=78)
+    call("config", "check", "--strict", "-", stdin=warned.replace("1s", "24h") + "mode: observe\n")
+
+
+def fits(schema, value, place=""):
+    """The part of JSON Schema that ours uses."""
+    if "anyOf" in schema:
+        assert any(not trouble(s, value) for s in schema["anyOf"]), (place, value)
+    if "enum" in schema:
+        assert value in schema["enum"], (place, value)
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
+    if "type" in schema:
+        assert isinstance(value, kinds[schema["type"]]), (place, value)
+    if "pattern" in schema:
+        assert re.search(schema["pattern"], value), (place, value)
+    if "minimum" in schema:
+        assert schema["minimum"] <= value <= schema["maximum"], (place, value)
+    for key, item in value.items() if schema.get("type") == "object" else ():
+        assert key in schema["properties"], (place, key)
+        fits(schema["properties"][key], item, f"{place}.{key}")
+    for item in value if schema.get("type") == "array" else ():
+        fits(schema["items"], item, place)
+
+
+def trouble(schema, value):
+    try:
+        fits(schema, value)
+    except AssertionError as e:
+        return e
+    return None
+
+
+def the_schema_fits_what_the_program_takes():
+    schema = json.loads(call("config", "schema"))
+    assert schema == json.loads(call("config", "help", "-o", "json"))
+    original = write("config.yml", ORIGINAL)
+    more = write("more.yml", ORIGINAL + "overrides:\n- name: a\n  namespaces: shop\n  errImagePull: {hours: 2h}\n"
+                 "clusters:\n- {name: a, kubeconfig: x}\n")
+    for path in (original, more):
+        fits(schema, json.loads(call("config", "print", path, "-o", "json")))
+    for wrong in ({"mode": "dryrun"}, {"errImagePull": {"hours": "2 days"}}, {"errImagePull": {"enabled": True}}, {"workers": 0},
+                  {"overrides": [{"nam": "a"}]}, {"deleteEvictedPod": True}):
+        assert trouble(schema, wrong), wrong
+
+
+def bash_completes_what_the_tables_hold():
+    script = write("completion.bash", call("completion", "bash"))
+
+    def complete(*words):
+        text = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ops_pod_cleaner; printf "%s\\n" "${COMPREPLY[@]}"'
+        r = subprocess.run(["bash", "-c", text, "-", script, "ops-pod-cleaner", *words], capture_output=True, text=True, timeout=30)
+        assert r.returncode == 0 and not r.stderr, r
+        return r.stdout.split()
+    assert complete("pl") == ["plan"]
+    assert complete("history", "--ou") == ["--outcome", "--output"]
+    assert complete("history", "--outcome", "fo") == ["forbidden"]
+    assert complete("plan", "--duty", "delete") == ["deleteEvictedPod", "deleteFinishedPod", "deleteTerminatingPod"]
+    assert complete("status", "-o", "j") == ["json"]
+    assert complete("config", "ch") == ["check"]
+    write("some.yml", "")
+    assert str(HOME) + "/some.yml" in complete("run", "--config", HOME + "/some")
+    for shell in ("zsh", "fish"):
+        text = call("completion", shell)
+        for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
+            assert name in text, (shell, name)
+            for option in re.findall(r"--([a-z-]+)", call(name, "--help")):
+                assert option in text, (shell, name, option)
+
+
+CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json_of_what_needs_no_instance, check_reads_standard_input,
+         strict_takes_no_warning, the_schema_fits_what_the_program_takes, bash_completes_what_the_tables_hold,
+         every_command_has_help, version, misuse_is_64_and_helps,
          manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,

@@ -62,14 +62,23 @@ static char *printed(void (*print)(const struct config *, FILE *), const struct 
 	return text;
 }
 
-/* What config_check prints, and its code. */
+/* What `config check` prints, and its code. */
 static char *check(const char *path, int *ret_code)
 {
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);
 
-	*ret_code = config_check(path, f);
+	struct diags d = { 0 };
+	struct config c;
+
+	config_init(&c);
+	const bool loaded = config_load(path, &c, &d) == 0;
+
+	config_tell(path, loaded, &d, f);
+	*ret_code = loaded ? EXIT_CODE_OK : EXIT_CODE_CONFIG;
+	config_done(&c);
+	diags_done(&d);
 	(void)fclose(f);
 	return text;
 }
