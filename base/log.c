@@ -43,7 +43,7 @@ static void put_str(struct line *l, const char *s)
 
 static void put_quoted(struct line *l, const char *s)
 {
-	char esc[VALUE_MAX * 6 + 4];
+	char esc[VALUE_MAX * STR_ESCAPED_MAX + 4];
 
 	put(l, "\"", 1);
 	put(l, esc, str_escape_json(esc, sizeof(esc), s, strnlen(s, VALUE_MAX)));

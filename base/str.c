@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/unicode.h"
 #include "base/xalloc.h"
 
 bool str_empty(struct str a)
@@ -107,86 +108,63 @@ int str_to_i64(const char *s, size_t n, int64_t *ret)
 	return 0;
 }
 
-size_t str_utf8_len(const char *s, size_t n)
-{
-	const unsigned char *u = (const unsigned char *)s;
-	size_t len = n == 0        ? 0
-		     : u[0] < 0x80 ? 1
-		     : u[0] < 0xc2 ? 0
-		     : u[0] < 0xe0 ? 2
-		     : u[0] < 0xf0 ? 3
-		     : u[0] < 0xf5 ? 4
-				   : 0;
+/* What becomes of a character that is not shown, or of one with a meaning there. */
+enum show { SHOW_PRINTABLE, SHOW_JSON, SHOW_YAML };
 
-	if (len == 0 || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	if (len == 3 && ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)))
-		return 0; /* overlong, surrogate */
-	if (len == 4 && ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f)))
-		return 0; /* overlong, above U+10FFFF */
-	return len;
+#define SHOWN_MAX 16
+
+static size_t escape(char out[static SHOWN_MAX], uint32_t c, enum show how)
+{
+	if (c < 0x10000)
+		return (size_t)snprintf(out, SHOWN_MAX, "\\u%04x", (unsigned)c);
+	if (how == SHOW_YAML)
+		return (size_t)snprintf(out, SHOWN_MAX, "\\U%08x", (unsigned)c);
+	c -= 0x10000;
+	return (size_t)snprintf(out, SHOWN_MAX, "\\u%04x\\u%04x", 0xd800u | (unsigned)(c >> 10),
+				0xdc00u | (unsigned)(c & 0x3ff));
 }
 
-/* U+200E/F, U+202A-E, U+2066-9: they reorder what is read. */
-static bool is_bidi_control(const char *s, size_t len)
+/* The character of len bytes at s (0 = it is none). Returns the bytes that it becomes. */
+static size_t show_one(char out[static SHOWN_MAX], const char *s, size_t len, uint32_t c, enum show how)
 {
-	const unsigned char *u = (const unsigned char *)s;
+	const bool shown = len > 0 && unicode_is_printable(c);
 
-	if (len != 3 || u[0] != 0xe2)
-		return false;
-	return (u[1] == 0x80 && (u[2] == 0x8e || u[2] == 0x8f || (u[2] >= 0xaa && u[2] <= 0xae))) ||
-	       (u[1] == 0x81 && u[2] >= 0xa6 && u[2] <= 0xa9);
+	if (how == SHOW_PRINTABLE && !shown) {
+		out[0] = '?';
+		return 1;
+	}
+	if (len == 0)
+		return escape(out, 0xfffd, how);
+	if (how != SHOW_PRINTABLE && (c == '"' || c == '\\'))
+		return (size_t)snprintf(out, SHOWN_MAX, "\\%c", (char)c);
+	if (c == '\n')
+		return (size_t)snprintf(out, SHOWN_MAX, "\\n");
+	if (!shown)
+		return escape(out, c, how);
+	memcpy(out, s, len);
+	return len;
 }
 
 /* One byte that stands for itself wherever people read it: nearly all are. */
 static bool is_plain(char c)
 {
-	return c >= 0x20 && c < 0x7f;
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* A character of len bytes (0 = it is none), as it may be shown: escaped for JSON, or '?' for what is not
- * printable. Returns the bytes of it. */
-static size_t show_one(char out[static 8], const char *s, size_t len, bool json)
-{
-	const unsigned char c = (unsigned char)s[0];
-	const bool control = c < 0x20 || c == 0x7f;
-
-	if (!json && (len == 0 || control || is_bidi_control(s, len))) {
-		out[0] = '?';
-		return 1;
-	}
-	if (len == 0)
-		return (size_t)snprintf(out, 8, "\\ufffd");
-	if (is_bidi_control(s, len)) {
-		const unsigned code = 0x2000u | ((unsigned)(s[1] & 0x3f) << 6) | (unsigned)(s[2] & 0x3f);
-		return (size_t)snprintf(out, 8, "\\u%04x", code);
-	}
-	if (json && (c == '"' || c == '\\'))
-		return (size_t)snprintf(out, 8, "\\%c", c);
-	if (c == '\n')
-		return (size_t)snprintf(out, 8, "\\n");
-	if (control)
-		return (size_t)snprintf(out, 8, "\\u%04x", c);
-	memcpy(out, s, len);
-	return len;
-}
-
-static size_t show(char *dst, size_t size, const char *s, size_t n, bool json)
+static size_t show(char *dst, size_t size, const char *s, size_t n, enum show how)
 {
 	size_t w = 0;
 
 	for (size_t i = 0; i < n;) {
-		char one[8];
+		char one[SHOWN_MAX];
+		uint32_t c;
 
-		if (is_plain(s[i]) && !(json && (s[i] == '"' || s[i] == '\\')) && w + 1 < size) {
+		if (is_plain(s[i]) && w + 1 < size) {
 			dst[w++] = s[i++];
 			continue;
 		}
-		const size_t len = str_utf8_len(s + i, n - i);
-		const size_t k = show_one(one, s + i, len, json);
+		const size_t len = unicode_take(s + i, n - i, &c);
+		const size_t k = show_one(one, s + i, len, c, how);
 
 		if (w + k + 1 > size)
 			break;
@@ -201,12 +179,17 @@ static size_t show(char *dst, size_t size, const char *s, size_t n, bool json)
 
 size_t str_escape_json(char *dst, size_t size, const char *s, size_t n)
 {
-	return show(dst, size, s, n, true);
+	return show(dst, size, s, n, SHOW_JSON);
+}
+
+size_t str_escape_yaml(char *dst, size_t size, const char *s, size_t n)
+{
+	return show(dst, size, s, n, SHOW_YAML);
 }
 
 size_t str_copy_printable(char *dst, size_t size, const char *s, size_t n)
 {
-	return show(dst, size, s, n, false);
+	return show(dst, size, s, n, SHOW_PRINTABLE);
 }
 
 size_t str_distance(const char *a, const char *b)

@@ -63,17 +63,19 @@ int str_to_i64(const char *s, size_t n, int64_t *ret);
 /* Without the `blanks` at its begin and end. */
 struct str str_trim(struct str s, const char *blanks);
 
-/* Escape for inside a JSON string: quotes, backslash, C0, DEL, bytes that are not UTF-8 (shown as \ufffd),
- * and bidirectional controls. Writes at most size - 1 bytes plus NUL, never half an escape. Returns the bytes
- * written. */
+/* What does not stand for itself may take so many times its bytes. */
+#define STR_ESCAPED_MAX 6
+
+/* Escape for inside a JSON string: quotes, backslash, bytes that are not UTF-8 (shown as \ufffd), and what is
+ * not printable (base/unicode.h). Writes at most size - 1 bytes plus NUL, never half an escape. Returns the
+ * bytes written. */
 size_t str_escape_json(char *dst, size_t size, const char *s, size_t n);
+/* The same for inside double quotes of YAML, which writes what is above U+FFFF in another way. */
+size_t str_escape_yaml(char *dst, size_t size, const char *s, size_t n);
 
-/* Copy for a terminal or a log: control bytes and invalid UTF-8 become '?'; cut at a character border.
- * Returns bytes written. */
+/* Copy for a terminal or a log: what is not printable and invalid UTF-8 become '?'; cut at a character
+ * border. Returns bytes written. */
 size_t str_copy_printable(char *dst, size_t size, const char *s, size_t n);
-
-/* Length in bytes (1-4) of the valid UTF-8 character at s, or 0. RFC 3629. */
-size_t str_utf8_len(const char *s, size_t n);
 
 /* Levenshtein distance, for "did you mean"; inputs above 64 bytes count as SIZE_MAX. */
 size_t str_distance(const char *a, const char *b);

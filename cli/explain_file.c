@@ -106,10 +106,12 @@ static void judge_one(struct file_run *f, const struct pod_facts *pod)
 static int explain_object(struct file_run *f, json_t *object)
 {
 	const char *kind = json_string_value(json_object_get(object, "kind"));
+	char shown[64];
 	struct pod_facts pod;
 
 	if (kind && strcmp(kind, "Pod") != 0) {
-		(void)fprintf(stderr, "%s: is a %s: the rules judge pods\n", f->o->file, kind);
+		(void)str_copy_printable(shown, sizeof(shown), kind, strlen(kind));
+		(void)fprintf(stderr, "%s: is a %s: the rules judge pods\n", f->o->file, shown);
 		return EXIT_CODE_DATA;
 	}
 	if (decode_pod_json(object, &pod) < 0) {
@@ -119,7 +121,9 @@ static int explain_object(struct file_run *f, json_t *object)
 			      f->o->file);
 		return EXIT_CODE_DATA;
 	}
-	(void)snprintf(f->pod, sizeof(f->pod), "%.*s/%.*s", STR_ARG(pod.ns), STR_ARG(pod.name));
+	_cleanup_free_ char *name = xasprintf("%.*s/%.*s", STR_ARG(pod.ns), STR_ARG(pod.name));
+
+	(void)str_copy_printable(f->pod, sizeof(f->pod), name, strlen(name));
 	judge_one(f, &pod);
 	return EXIT_CODE_OK;
 }

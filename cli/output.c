@@ -3,14 +3,39 @@
 #include "cli/output.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/unicode.h"
 #include "model/duties.h"
 #include "model/reasons.h"
 
+/* jansson escapes C0 alone. Outside texts there is nothing but ASCII, so what is left to escape is in one. */
+static void print_escaped(const char *s)
+{
+	for (size_t n = strlen(s), len; n > 0; s += len, n -= len) {
+		char one[16];
+		uint32_t c;
+
+		len = unicode_take(s, n, &c);
+		if (len > 0 && (c == '\n' || unicode_is_printable(c))) {
+			(void)fwrite(s, 1, len, stdout);
+			continue;
+		}
+		len = len ? len : 1;
+		(void)str_escape_json(one, sizeof(one), s, len);
+		(void)fputs(one, stdout);
+	}
+}
+
 void output_json(json_t *root)
 {
-	(void)json_dumpf(root, stdout, JSON_INDENT(2));
+	_cleanup_free_ char *text = json_dumps(root, JSON_INDENT(2));
+
+	print_escaped(text ? text : "null");
 	(void)fputc('\n', stdout);
 	json_decref(root);
 }

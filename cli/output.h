@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "cli/table.h"
 
-/* Print to stdout and free. */
+/* Print to stdout and free. What is not printable (base/unicode.h) is escaped. */
 void output_json(json_t *root);
 /* RFC 3339, or null for 0. */
 json_t *output_json_time(int64_t ms);

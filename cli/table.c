@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 
 #define GAP      2  /* spaces between columns */
@@ -49,23 +50,13 @@ static bool in_ranges(uint32_t c, const struct range *r, size_t n)
 	return false;
 }
 
-static uint32_t code_point(const char *s, size_t len)
-{
-	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	uint32_t c = (unsigned char)s[0] & masks[len];
-
-	for (size_t i = 1; i < len; i++)
-		c = c << 6 | ((unsigned char)s[i] & 0x3f);
-	return c;
-}
-
 size_t table_width(const char *s)
 {
 	size_t width = 0, left = strlen(s);
 
 	while (left) {
-		const size_t len = str_utf8_len(s, left);
-		const uint32_t c = len ? code_point(s, len) : '?';
+		uint32_t c;
+		const size_t len = unicode_take(s, left, &c);
 
 		width += in_ranges(c, double_width, ARRAY_SIZE(double_width))
 				 ? 2
@@ -97,16 +88,24 @@ void table_free(struct table **tp)
 	*tp = NULL;
 }
 
+/* Owned by the caller. */
+static char *printable(const char *fmt, va_list ap)
+{
+	_cleanup_free_ char *raw = xvasprintf(fmt, ap);
+	const size_t n = strlen(raw);
+	char *text = xmalloc(n + 1);
+
+	(void)str_copy_printable(text, n + 1, raw, n);
+	return text;
+}
+
 void table_add(struct table *t, enum table_color color, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	_cleanup_free_ char *raw = xvasprintf(fmt, ap);
+	char *text = printable(fmt, ap);
 	va_end(ap);
-	char *text = xmalloc(strlen(raw) + 1);
-
-	(void)str_copy_printable(text, strlen(raw) + 1, raw, strlen(raw));
 	t->cells = xreallocarray(t->cells, t->n + 1, sizeof(*t->cells));
 	t->cells[t->n++] = (struct cell){ text, color };
 }
@@ -291,7 +290,7 @@ void table_text(FILE *out, const struct table_view *view, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	_cleanup_free_ char *text = xvasprintf(fmt, ap);
+	_cleanup_free_ char *text = printable(fmt, ap);
 	va_end(ap);
 	if (is_narrow(view))
 		print_words(&f, text);

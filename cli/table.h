@@ -42,7 +42,7 @@ struct table;
 struct table *table_new(const struct table_column *columns, size_t n);
 void table_free(struct table **t);
 /* Append one cell; rows fill from left to right, with a cell for every column whatever is shown of it. Text
- * is copied; control bytes are replaced. */
+ * is copied; what is not printable (base/unicode.h) is replaced, here and by table_text. */
 void table_add(struct table *t, enum table_color color, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Print with two spaces between columns; the last column is not padded. Where the columns are wider than the

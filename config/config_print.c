@@ -94,10 +94,10 @@ void config_print_help(FILE *out)
 
 static void print_quoted(FILE *out, const char *s)
 {
-	const size_t size = strlen(s) * 6 + 1;
+	const size_t size = strlen(s) * STR_ESCAPED_MAX + 1;
 	_cleanup_free_ char *escaped = xmalloc(size);
 
-	(void)str_escape_json(escaped, size, s, strlen(s));
+	(void)str_escape_yaml(escaped, size, s, strlen(s));
 	(void)fprintf(out, "\"%s\"", escaped);
 }
 

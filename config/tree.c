@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "config/diag.h"
 #include "config/file.h"
@@ -273,7 +274,7 @@ static int check_bytes(const char *path, const char *text, size_t n, struct diag
 
 	for (size_t i = 0; i < n;) {
 		const unsigned char c = (unsigned char)text[i];
-		const size_t len = str_utf8_len(text + i, n - i);
+		const size_t len = unicode_len(text + i, n - i);
 		const char *what = len == 0 ? "bytes that are not UTF-8"
 				   : c == 0 ? "a NUL byte"
 				   : (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f

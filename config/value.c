@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "config/cron.h"
 #include "base/duration.h"
+#include "base/unicode.h"
 #include "config/url.h"
 #include "config/window.h"
 #include "config/zone_file.h"
@@ -207,7 +208,7 @@ static int check_name(struct value *v, const char *text)
 static bool is_clean(struct str s)
 {
 	for (size_t i = 0; i < s.n;) {
-		const size_t len = str_utf8_len(s.p + i, s.n - i);
+		const size_t len = unicode_len(s.p + i, s.n - i);
 
 		if (len == 0 || (unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
 			return false;

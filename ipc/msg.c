@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "ipc/unpack.h"
 
@@ -98,14 +99,12 @@ static const struct msg_field *find_field(const struct msg_desc *d, enum field_k
 
 /* -- characters -- */
 
-/* A bit for each kind of text that the character may stand in. */
-enum { IN_STR = 1 << KIND_STR, IN_NAME = IN_STR | 1 << KIND_NAME, IN_ALL = IN_NAME | 1 << KIND_UID };
+/* A bit for each kind of text that the character may stand in. In STR all that is printable may. */
+enum { IN_NAME = 1 << KIND_NAME, IN_ALL = IN_NAME | 1 << KIND_UID };
 
 static const unsigned char_kinds[256] = {
-	[' ' ... ')'] = IN_STR,  ['*'] = IN_NAME,        ['+' ... ','] = IN_STR,   ['-'] = IN_ALL,
-	['.' ... '/'] = IN_NAME, ['0' ... '9'] = IN_ALL, [':'] = IN_NAME,          [';' ... '@'] = IN_STR,
-	['A' ... 'Z'] = IN_ALL,  ['[' ... '^'] = IN_STR, ['_'] = IN_NAME,          ['`'] = IN_STR,
-	['a' ... 'z'] = IN_ALL,  ['{' ... '~'] = IN_STR, [0x80 ... 0xff] = IN_STR,
+	['*'] = IN_NAME, ['-'] = IN_ALL,         ['.' ... '/'] = IN_NAME, ['0' ... '9'] = IN_ALL,
+	[':'] = IN_NAME, ['A' ... 'Z'] = IN_ALL, ['_'] = IN_NAME,         ['a' ... 'z'] = IN_ALL,
 };
 
 static bool char_ok(enum field_kind kind, unsigned char c)
@@ -115,6 +114,8 @@ static bool char_ok(enum field_kind kind, unsigned char c)
 
 static bool text_ok(enum field_kind kind, const char *s, size_t n)
 {
+	if (kind == KIND_STR)
+		return unicode_all_printable(s, n);
 	for (size_t i = 0; i < n; i++)
 		if (!char_ok(kind, (unsigned char)s[i]))
 			return false;
@@ -331,10 +332,11 @@ static void copy_field(struct msg *dst, const struct msg_field *to, const struct
 		       const struct msg_field *f)
 {
 	const bool text = f->kind > KIND_BOOL;
+	const char *from = const_member(src, f);
 	const size_t size = f->kind == KIND_BOOL ? sizeof(bool) : sizeof(uint64_t);
-	const size_t n = text ? strnlen(const_member(src, f), to->max < f->max ? to->max : f->max) : size;
+	const size_t n = text ? unicode_cut(from, strnlen(from, f->max), to->max) : size;
 
-	memcpy(member(dst, to), const_member(src, f), n);
+	memcpy(member(dst, to), from, n);
 	if (text)
 		member(dst, to)[n] = '\0';
 }

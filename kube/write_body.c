@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 
 static bool is_utf8(const char *s)
@@ -15,7 +16,7 @@ static bool is_utf8(const char *s)
 	size_t left = strlen(s), n = 1;
 
 	for (; left > 0 && n > 0; s += n, left -= n)
-		n = str_utf8_len(s, left);
+		n = unicode_len(s, left);
 	return n > 0;
 }
 
@@ -24,7 +25,7 @@ static bool is_utf8(const char *s)
 static char *escaped(const char *s)
 {
 	const char *text = is_utf8(s) ? s : "?";
-	const size_t n = strlen(text), size = 6 * n + 1;
+	const size_t n = strlen(text), size = STR_ESCAPED_MAX * n + 1;
 	char *to = xmalloc(size);
 
 	(void)str_escape_json(to, size, text, n);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/unicode.h"
 #include "model/fields.def"
 
 #define DEPTH_MAX  64
@@ -126,7 +127,7 @@ static unsigned unicode(const char *hex)
 static size_t special_len(const char *p, size_t left)
 {
 	if ((unsigned char)*p >= 0x80)
-		return str_utf8_len(p, left);
+		return unicode_len(p, left);
 	if (*p != '\\' || left < 2)
 		return 0;
 	if (p[1] == 'u')

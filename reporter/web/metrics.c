@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/unicode.h"
 #include "base/xalloc.h"
 
 static const struct family {
@@ -31,13 +32,21 @@ struct metrics {
 	} family[METRIC__MAX];
 };
 
-/* Exposition format: backslash, quote and line feed are escaped in label values. */
+/* Exposition format: backslash, quote and line feed are escaped in label values. It has no escape for what is
+ * not printable. */
 static void put_escaped(FILE *f, const char *s)
 {
-	for (; *s; s++) {
-		if (*s == '\\' || *s == '"' || *s == '\n')
-			(void)fputc('\\', f);
-		(void)fputc(*s == '\n' ? 'n' : *s, f);
+	for (size_t n = strlen(s), len; n > 0; s += len, n -= len) {
+		uint32_t c;
+
+		len = unicode_take(s, n, &c);
+		if (c == '\\' || c == '"' || c == '\n')
+			(void)fprintf(f, "\\%c", c == '\n' ? 'n' : (char)c);
+		else if (unicode_is_printable(c))
+			(void)fwrite(s, 1, len, f);
+		else
+			(void)fputc('?', f);
+		len = len ? len : 1;
 	}
 }
 

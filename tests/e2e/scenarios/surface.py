@@ -133,7 +133,8 @@ def hostile(t):
     """Text of a pod's author with escapes and new lines: one line a log record, nothing raw in log or history."""
     ns = t.ns()
     program = t.run(image_pull=ns, hours="1s")
-    evil = 'manifest unknown\n{"level":"error","msg":"forged"}\x1b[31mred\u202egnp'
+    hidden = "\x1b\u202e\x9b\x85\u061c\u200b\u2028\u2029\ufeff\U000e0041\u0378"
+    evil = 'manifest unknown\n{"level":"error","msg":"forged"}\x1b[31mred' + hidden + "gnp"
     workload = t.objects.workload("Fleet", ns, 1)
     workload.fail_to_pull(message=evil)
     t.wait_write(workload)
@@ -141,7 +142,11 @@ def hostile(t):
     t.expect(scaled=[workload])
     for line in program.log().splitlines():
         assert json.loads(line)["msg"] != "forged", line
-    assert "\x1b" not in program.log() + program.ask("history").stdout
+    pod = f"{ns}/{workload.pods()[0]['metadata']['name']}"
+    shown = program.log() + "".join(program.ask(*command).stdout for command in (
+        ("history",), ("history", "-o", "json"), ("status",), ("explain", pod, "--rules"), ("explain", pod, "-o", "json")))
+    assert "manifest unknown" in shown
+    assert not set(hidden) & set(shown), sorted(f"U+{ord(c):04X}" for c in set(hidden) & set(shown))
 
 
 @scenario("surface/nobody-is-running")

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "tests/hostile.h"
 #include "tests/suite.h"
 
 static char captured[8192];
@@ -55,6 +56,15 @@ static void write_debug(const void *ctx)
 static void write_pairs(const void *ctx)
 {
 	(void)log_write(LOG_LEVEL_ERROR, -EIO, "m", ctx, 8);
+}
+
+TEST_LOOP(hostile_text_is_not_shown, 0, 2)
+{
+	(void)setenv("OPC_LOG_FORMAT", _i == 0 ? "json" : "text", 1);
+	log_init(HOSTILE);
+	capture(HOSTILE, 0);
+	ck_assert(hostile_is_gone(captured));
+	ck_assert_ptr_eq(strchr(captured, '\n'), captured + strlen(captured) - 1);
 }
 
 TEST(always_one_valid_line)

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/str.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "tests/suite.h"
 
@@ -69,7 +70,7 @@ TEST(never_past_the_end)
 		(void)str_copy_printable(buf, size, in, sizeof(in) - 1);
 		ck_assert_uint_lt(strlen(buf), size);
 		for (size_t i = 0; buf[i];) {
-			const size_t len = str_utf8_len(buf + i, strlen(buf + i));
+			const size_t len = unicode_len(buf + i, strlen(buf + i));
 
 			ck_assert_uint_gt(len, 0);
 			i += len;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/table.h"
+#include "tests/hostile.h"
 #include "tests/suite.h"
 
 static const struct table_column columns[] = { { "NAME", 0, 0 }, { "N", 1, 0 }, { "WHY", 2, COLUMN_BELOW } };
@@ -20,6 +21,25 @@ static char *print(const struct table *t, const struct table_view *view)
 	table_print(t, f, view);
 	(void)fclose(f);
 	return buf;
+}
+
+TEST(hostile_text_is_not_shown)
+{
+	struct table *t = table_new(columns, 3);
+
+	for (unsigned i = 0; i < 3; i++)
+		table_add(t, COLOR_NONE, "%s", HOSTILE);
+	char *s = print(t, &in_a_pipe), *line = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&line, &n);
+
+	table_text(f, &in_a_pipe, "%s", HOSTILE);
+	(void)fclose(f);
+	ck_assert(hostile_is_gone(s));
+	ck_assert(hostile_is_gone(line));
+	free(line);
+	free(s);
+	table_free(&t);
 }
 
 TEST(aligned_without_trailing_blanks)

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "ipc/msg.h"
+#include "tests/hostile.h"
 #include "tests/suite.h"
 
 static uint64_t rng = 1;
@@ -318,6 +319,57 @@ TEST(set_text_keeps_the_charset)
 	ck_assert_uint_eq(strlen(m.u.nominate.evidence), 255);
 	msg_set(&m, nominate.evidence, longer + 0, 256 / 3 * 3);
 	ck_assert_uint_eq(strlen(m.u.nominate.evidence) % 3, 0);
+}
+
+/* What a sender that was taken over puts into a text is refused; what an honest one is given becomes '?'. */
+TEST(text_is_printable)
+{
+	static const char *const bad[] = { "\xc2\x9b",         "\xd8\x9c", "\xe2\x80\x8b", "\xe2\x80\xa8",
+					   "\xf3\xa0\x81\x81", "\xcd\xb8", "\xff",         "\xed\xa0\x80",
+					   "\xe9\x87",         "\x1b",     "\x7f" };
+	struct msg m = make(MSG_RESULT, 5);
+	uint8_t bytes[IPC_FRAME_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		const size_t k = strlen(bad[i]);
+
+		msg_set(&m, result.detail, "detail:xxxx", strlen("detail:") + k);
+		const size_t n = msg_encode(&m, bytes);
+		uint8_t *at = memmem(bytes, n, "detail:", strlen("detail:"));
+
+		ck_assert_int_eq(decode(MSG_RESULT, bytes, n), (int)n);
+		ck_assert_ptr_nonnull(at);
+		memcpy(at + strlen("detail:"), bad[i], k);
+		ck_assert_int_eq(decode(MSG_RESULT, bytes, n), -EBADMSG);
+		ck_assert_str_eq(field, "detail");
+		msg_set(&m, result.detail, bad[i], k);
+		ck_assert_int_eq(m.u.result.detail[0], '?');
+		ck_assert_int_eq(decode(MSG_RESULT, bytes, msg_encode(&m, bytes)),
+				 (int)msg_encode(&m, bytes));
+	}
+	msg_set(&m, result.detail, HOSTILE, sizeof(HOSTILE) - 1);
+	ck_assert(hostile_is_gone(m.u.result.detail));
+}
+
+/* A text that is longer than the field of the same name in the other message: cut, but not inside a
+ * character. */
+TEST(copied_fields_are_cut_between_characters)
+{
+	struct msg from = { .type = MSG_RESULT }, to = make(MSG_NOMINATE, 5);
+	char text[601];
+
+	for (size_t i = 0; i < 600; i += 3)
+		memcpy(text + i, "\xe9\x87\x8d", 3);
+	msg_set(&from, result.evidence, text, 600);
+	ck_assert_uint_eq(strlen(from.u.result.evidence), 600);
+	text[599] = '\0';
+	for (size_t shift = 0; shift < 3; shift++) {
+		memset(from.u.result.evidence, 'x', shift);
+		memcpy(from.u.result.evidence + shift, text, 597);
+		from.u.result.evidence[597 + shift] = '\0';
+		msg_copy_fields(&to, &from);
+		ck_assert_uint_eq(strlen(to.u.nominate.evidence), shift + (255 - shift) / 3 * 3);
+	}
 }
 
 TEST(copy_fields)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/duties.h"
 #include "reporter/web/stats.h"
+#include "tests/hostile.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
@@ -39,6 +40,18 @@ TEST(text_is_the_documented_format)
 		"# HELP opc_digest_last_success_timestamp_seconds When a report was last delivered in full.\n"
 		"# TYPE opc_digest_last_success_timestamp_seconds gauge\n"
 		"opc_digest_last_success_timestamp_seconds 1700000000.25\n");
+	free(text);
+}
+
+TEST(hostile_text_is_not_shown)
+{
+	size_t n = 0;
+
+	metrics_add(m, METRIC_ACTIONS, 1, METRIC_LABELS(HOSTILE, "done", HOSTILE, "enforce"));
+	char *text = metrics_text(m, &n);
+
+	ck_assert(hostile_is_gone(text));
+	ck_assert_ptr_nonnull(strstr(text, "duty=\"a?"));
 	free(text);
 }
 
