@@ -6,7 +6,8 @@
 #define CLI_PATHS_H
 
 char *paths_default_control_socket(void);
-/* The file `run` takes: the default, else ./config.yml where only that exists (as the original did). */
+/* The file `run` takes: the default, else ./config.yml where only that exists (as the original did). Root's
+ * is the default alone. */
 char *paths_find_config(void);
 /* A relative path begins in the working directory. NULL and "" stay what they are. */
 char *paths_absolute(const char *path);

@@ -50,6 +50,10 @@ static int become_supervisor(const struct options *o, const char *control_socket
 
 	if (found)
 		(void)fprintf(stderr, "ops-pod-cleaner: configuration is %s\n", config);
+	if (found && access(found, F_OK) != 0 && access("config.yml", F_OK) == 0)
+		(void)fprintf(stderr,
+			      "ops-pod-cleaner: root does not take ./config.yml unasked: name it with "
+			      "--config ./config.yml\n");
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
 		if (given[i][1])
 			argv[n++] = xasprintf("--%s=%s", given[i][0], given[i][1]);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
@@ -28,10 +29,37 @@ static int check(const struct stat *st, size_t cap, char *reterr)
 	if ((uint64_t)st->st_size > cap)
 		return str_fail(reterr, FILE_ERROR_MAX, -EFBIG,
 				"is larger than %zu KiB: is this the right file?", cap / 1024);
-	if (st->st_mode & S_IWOTH)
+	/* What stands in it decides what is done, and with which credential. */
+	if (st->st_uid != 0 && st->st_uid != geteuid())
 		return str_fail(reterr, FILE_ERROR_MAX, -EPERM,
-				"can be changed by anybody: chmod o-w it first");
+				"belongs to user %u, neither root nor user %u, who runs this: chown it first",
+				(unsigned)st->st_uid, (unsigned)geteuid());
+	if (st->st_mode & (S_IWGRP | S_IWOTH))
+		return str_fail(reterr, FILE_ERROR_MAX, -EPERM,
+				"can be changed by others (mode %04o): chmod go-w it first",
+				(unsigned)(st->st_mode & 07777));
 	return 0;
+}
+
+/* Is the group of a file one of ours? root's is, too. */
+static bool is_our_group(gid_t gid)
+{
+	gid_t groups[64];
+	const int n = getgroups(ARRAY_SIZE(groups), groups);
+
+	for (int i = 0; i < n; i++)
+		if (groups[i] == gid)
+			return true;
+	return gid == 0 || gid == getegid();
+}
+
+bool file_is_exposed(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return false;
+	return st.st_mode & S_IROTH || (st.st_mode & S_IRGRP && !is_our_group(st.st_gid));
 }
 
 static int read_all(int fd, char *p, size_t n, size_t *ret)

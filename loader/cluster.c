@@ -148,6 +148,9 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 	}
 	if (t->cert_file || t->ca_file)
 		loader_refresh_within(l, CERT_FILE_MS);
+	loader_check_secret(l, o->kubeconfig);
+	loader_check_secret(l, t->key_file);
+	loader_check_secret(l, t->token_file);
 	ok = read_pem(l, t->ca_file, "certificate authority", &t->c.ca_pem) && ok;
 	ok = read_pem(l, t->cert_file, "client certificate", &t->c.cert_pem) && ok;
 	ok = read_pem(l, t->key_file, "client key", &t->c.key_pem) && ok;

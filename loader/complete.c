@@ -37,6 +37,7 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 		return true;
 	path = file_beside(l->options->config, file);
 	loader_refresh_within(l, SECRET_FILE_MS);
+	loader_check_secret(l, path);
 	int r = file_read(path, SECRET_MAX_BYTES, &text, &n, why);
 
 	if (r < 0)

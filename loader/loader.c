@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
+#include "config/file.h"
+#include "config/kubeconfig.h"
 
 void loader_refresh_within(struct loader *l, uint64_t ms)
 {
@@ -24,4 +26,12 @@ bool loader_error(struct loader *l, int err, const char *file, const char *fmt, 
 	(void)diags_error(&l->diags, file, 0, 0, "%s", text);
 	l->lasting = l->lasting || !exit_is_transient(err);
 	return false;
+}
+
+void loader_check_secret(struct loader *l, const char *path)
+{
+	if (path && !kube_is_in_cluster() && file_is_exposed(path))
+		diags_warn(&l->diags, path, 0, 0,
+			   "holds a secret that other users can read: chmod o-rwx it, and give it a group of "
+			   "this service alone");
 }

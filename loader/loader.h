@@ -29,5 +29,7 @@ void loader_refresh_within(struct loader *l, uint64_t ms);
  * the host at this moment (base/exit.h). */
 bool loader_error(struct loader *l, int err, const char *file, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+/* Warn when others may read this secret (path NULL: there is none). A pod's files are only its own. */
+void loader_check_secret(struct loader *l, const char *path);
 
 #endif

@@ -196,6 +196,27 @@ def run_names_what_it_takes_and_what_is_wrong():
     assert "config.yml:1:23" in out and "24h" in out, out
 
 
+def root_takes_no_file_of_the_working_directory():
+    # Whoever may write to a folder that root stands in would run a program as root, by an exec plugin.
+    write("config.yml", "errImagePull: {hours: 1d}\n")
+    env = {"XDG_RUNTIME_DIR": HOME, "XDG_CONFIG_HOME": HOME + "/none", "XDG_STATE_HOME": HOME + "/state"}
+    out = call("run", "--control-socket", HOME + "/s/control.sock", code=78, env=env)
+    if os.geteuid() == 0:
+        assert "/etc/ops-pod-cleaner/config.yml" in out and "config.yml:1:23" not in out and "--config ./config.yml" in out, out
+    else:
+        assert "config.yml:1:23" in out, out
+
+
+def a_file_of_another_user_is_refused():
+    path = write("others.yml", ORIGINAL)
+    for change, part in ((lambda: os.chmod(path, 0o664), "chmod go-w"), (lambda: os.chown(path, 1000, 0), "belongs to user 1000")):
+        if os.geteuid() and "user" in part:
+            continue
+        change()
+        out = call("run", "--config", path, "--control-socket", HOME + "/s/control.sock", "--state-dir", HOME + "/state", code=78)
+        assert part in out, out
+
+
 def one_dash_as_in_the_original():
     write("config.yml", ORIGINAL)
     for flag in ("-kubeconfig", "--kubeconfig"):
@@ -318,7 +339,7 @@ CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json
          manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
          explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
-         run_names_what_it_takes_and_what_is_wrong, one_dash_as_in_the_original]
+         run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
 
 
 def main():

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "config/diag.h"
+#include "config/file.h"
 #include "config/tree.h"
 #include "tests/suite.h"
 
@@ -194,7 +195,10 @@ START_TEST(files_that_are_none)
 	struct rusage before, after;
 
 	write_file("plain", 0, 0644);
-	write_file("open", 0, 0666);
+	write_file("open", 0, 0602);
+	write_file("group", 0, 0660);
+	write_file("mount", 0, 0440);
+	write_file("alien", 0, 0644);
 	write_file("big", 100 << 20, 0644);
 	ck_assert_int_eq(mkfifo(in_dir("fifo"), 0600), 0);
 	_cleanup_free_ char *target = xstrdup(in_dir("plain"));
@@ -202,7 +206,15 @@ START_TEST(files_that_are_none)
 	expect_file(in_dir("plain"), NULL);
 	expect_file(in_dir("link"), NULL); /* a mounted ConfigMap is links */
 	expect_file(in_dir("fifo"), "is a pipe, not a regular file");
-	expect_file(in_dir("open"), "chmod o-w");
+	expect_file(in_dir("open"), "(mode 0602): chmod go-w");
+	expect_file(in_dir("group"), "(mode 0660): chmod go-w");
+	if (geteuid() == 0) {
+		/* Of a pod's Secret: root's, for its fsGroup to read. */
+		ck_assert_int_eq(chown(in_dir("mount"), 0, 2000), 0);
+		ck_assert_int_eq(chown(in_dir("alien"), 1000, 0), 0);
+		expect_file(in_dir("alien"), "belongs to user 1000, neither root nor user 0");
+	}
+	expect_file(in_dir("mount"), NULL);
 	expect_file(in_dir("none"), "cannot be read: No such file");
 	expect_file(dir, "is a directory");
 	expect_file("/dev/zero", "is a device");
@@ -212,10 +224,29 @@ START_TEST(files_that_are_none)
 	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 4096); /* KiB */
 }
 
+START_TEST(secrets_that_others_can_read)
+{
+	static const struct {
+		mode_t mode;
+		gid_t group;
+		bool exposed;
+	} cases[] = { { 0600, 0, false }, { 0640, 0, false }, { 0640, 2000, true }, { 0604, 0, true } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		write_file("secret", 0, cases[i].mode);
+		if (cases[i].group && geteuid() != 0)
+			continue; /* only root gives to any group */
+		ck_assert_int_eq(chown(in_dir("secret"), (uid_t)-1, cases[i].group ? 2000 : getegid()), 0);
+		ck_assert_msg(file_is_exposed(in_dir("secret")) == cases[i].exposed, "%zu", i);
+	}
+	ck_assert(!file_is_exposed(in_dir("none")));
+}
+
 TEST_MAIN("config/tree")
 {
 	tcase_add_checked_fixture(t, NULL, forget);
 	TCase *f = suite_case(suite, "files");
 	tcase_add_checked_fixture(f, make_dir, NULL);
 	tcase_add_test(f, files_that_are_none);
+	tcase_add_test(f, secrets_that_others_can_read);
 }
