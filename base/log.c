@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,7 +18,7 @@
 
 static char component[32] = "ops-pod-cleaner";
 static enum log_level threshold = LOG_LEVEL_INFO;
-static bool as_json = true;
+static bool as_json = true, with_priority;
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
 struct line {
@@ -84,8 +85,14 @@ static void put_kv(struct line *l, const struct log_kv *kv)
 
 static void put_head(struct line *l, enum log_level level, const char *msg)
 {
+	static const int priorities[] = { 7, 6, 4,
+					  3 }; /* LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERR of syslog(3) */
 	char when[RFC3339_MAX], head[192];
 
+	if (with_priority) {
+		(void)snprintf(head, sizeof(head), "<%d>", priorities[level]);
+		put_str(l, head);
+	}
 	rfc3339_format(clock_wall_ms(), true, when);
 	(void)snprintf(head, sizeof(head),
 		       as_json ? "{\"time\":\"%s\",\"level\":\"%s\",\"component\":\"%s\",\"msg\":"
@@ -98,6 +105,21 @@ static void put_head(struct line *l, enum log_level level, const char *msg)
 		put_str(l, msg);
 }
 
+/* Is stderr the journal? Then a line may begin with its priority, which is taken off. Source:
+ * systemd.exec(5), $JOURNAL_STREAM; sd-daemon(3). */
+static bool is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	struct stat st;
+	char own[64];
+
+	if (!stream || fstat(STDERR_FILENO, &st) < 0)
+		return false;
+	(void)snprintf(own, sizeof(own), "%llu:%llu", (unsigned long long)st.st_dev,
+		       (unsigned long long)st.st_ino);
+	return strcmp(stream, own) == 0;
+}
+
 void log_init(const char *name)
 {
 	const char *format = getenv("OPC_LOG_FORMAT"), *level = getenv("OPC_LOG_LEVEL");
@@ -107,6 +129,7 @@ void log_init(const char *name)
 			threshold = (enum log_level)i;
 	(void)str_escape_json(component, sizeof(component), name, strlen(name));
 	as_json = format ? strcmp(format, "text") != 0 : !isatty(STDERR_FILENO);
+	with_priority = is_journal();
 }
 
 void log_set_level(enum log_level level)

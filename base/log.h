@@ -3,7 +3,8 @@
  * Formats: text on a terminal, JSON lines otherwise (OPC_LOG_FORMAT=text|json decides when set). What is
  * below OPC_LOG_LEVEL=debug|info|warn|error is not written; info when it is not set. Control bytes, invalid
  * UTF-8 and over-long values (> 512 bytes) are escaped or cut, so a line is always one line. A line that
- * stderr does not take is dropped, never waited for. */
+ * stderr does not take is dropped, never waited for. Where stderr is the journal, a line begins with its
+ * priority ("<4>"), so that `journalctl -p warning` shows what matters. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

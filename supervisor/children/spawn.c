@@ -33,8 +33,8 @@ struct spawn_images {
 static const enum role roles[] = { ROLE_REPORTER, ROLE_WATCHER, ROLE_WORKER, ROLE_LOADER };
 
 /* What a long-lived child may know of the environment. */
-static const char *const environment[] = { "OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "ASAN_OPTIONS", "UBSAN_OPTIONS",
-					   "LSAN_OPTIONS" };
+static const char *const environment[] = { "OPC_LOG_FORMAT", "OPC_LOG_LEVEL", "JOURNAL_STREAM",
+					   "ASAN_OPTIONS",   "UBSAN_OPTIONS", "LSAN_OPTIONS" };
 /* The loader gets the rest too, as credential plugins and the search for a kubeconfig need it, but nothing
  * that changes what code it runs. */
 static const char *const forbidden[] = { "LD_", "GLIBC_TUNABLES", "OPENSSL_", "NOTIFY_SOCKET", "WATCHDOG_" };

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -147,6 +149,41 @@ TEST(level_from_the_environment)
 		capture("x", 0);
 		ck_assert_int_eq(captured[0] != '\0', cases[i].warn);
 	}
+}
+
+/* As systemd starts it: $JOURNAL_STREAM is what stderr is. */
+static void write_to_the_journal(const void *ctx)
+{
+	const bool *is_ours = ctx;
+	struct stat st;
+	char stream[64];
+
+	ck_assert_int_eq(fstat(STDERR_FILENO, &st), 0);
+	(void)snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
+		       (unsigned long long)st.st_ino + (*is_ours ? 0 : 1));
+	(void)setenv("JOURNAL_STREAM", stream, 1);
+	(void)setenv("OPC_LOG_LEVEL", "debug", 1);
+	log_init("test");
+	log_debug("one");
+	log_info("two");
+	(void)log_warn(0, "three");
+	(void)log_error(0, "four");
+	(void)unsetenv("JOURNAL_STREAM");
+	(void)unsetenv("OPC_LOG_LEVEL");
+}
+
+TEST(the_journal_gets_priorities)
+{
+	(void)setenv("OPC_LOG_FORMAT", "json", 1);
+	capture_of(write_to_the_journal, &(bool){ true });
+	ck_assert_int_eq(strncmp(captured, "<7>{", 4), 0);
+	ck_assert_ptr_nonnull(strstr(captured, "\n<6>{"));
+	ck_assert_ptr_nonnull(strstr(captured, "\n<4>{"));
+	ck_assert_ptr_nonnull(strstr(captured, "\n<3>{"));
+	capture_of(write_to_the_journal, &(bool){ false });
+	ck_assert_ptr_null(strstr(captured, "<6>"));
+	ck_assert_int_eq(captured[0], '{');
+	log_init("test");
 }
 
 SUITE("base/log");
