@@ -534,6 +534,9 @@ static int load(const char *path)
 	if (in < 0 || read(in, text, sizeof(text) - 1) < 0)
 		return 78;
 	find_behaviour(text);
+	hello();
+	if (is("world"))
+		print_world();
 	if (is("invalid")) {
 		m = (struct msg){ .type = MSG_LOAD_LINE, .u.load_line.error = true };
 		strcpy(m.u.load_line.text, "config.yml:1:1: that is wrong");
@@ -555,11 +558,13 @@ static int load(const char *path)
 	send_msg(&m, -1);
 	send_blob(ROLE_REPORTER, CLUSTERS_MAX, fd);
 	send_blob(ROLE_WATCHER, 0, fd);
-	send_blob(ROLE_WORKER, 0, fd);
+	if (!is("no-worker-settings"))
+		send_blob(ROLE_WORKER, 0, fd);
 	m = (struct msg){ .type = MSG_LOAD_END, .u.load_end.ok = true };
-	send_msg(&m, -1);
+	if (!is("no-end"))
+		send_msg(&m, -1);
 	(void)channel_flush(channel, 1000);
-	return 0;
+	return is("fails-late");
 }
 
 static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
@@ -578,9 +583,9 @@ int main(int argc, char **argv)
 		(void)usleep(10000);
 	channel = channel_new(base, 3, (enum role)self, ROLE_SUPERVISOR, &ops, NULL);
 	channel_set_phase(channel, PH_SETUP);
-	hello();
 	if (self == ROLE_LOADER)
 		return load(argc > 2 ? argv[2] : "");
+	hello();
 	struct event *beat = event_new(base, -1, EV_PERSIST, on_beat, NULL);
 
 	(void)event_add(beat, &period);

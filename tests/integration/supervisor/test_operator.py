@@ -4,6 +4,8 @@ import os
 import pty
 import re
 import signal
+import stat
+import subprocess
 import sys
 import time
 
@@ -26,6 +28,23 @@ def pause_reaches_everybody_and_holds():
     t.wait_for("PAUSE watcher on=0", count=2)
     t.wait_for("PAUSE reporter on=0", count=2)
     assert t.ask("status", "-o", "json")["pauses"] == []
+
+
+def the_socket_is_for_its_user_alone():
+    t = ready()
+    path = os.path.join(t.dir, "control.sock")
+    mode = os.stat(path)
+    assert stat.S_IMODE(mode.st_mode) == 0o600 and mode.st_uid == os.geteuid(), oct(mode.st_mode)
+    assert t.ask("status", "-o", "json")["phase"] == "running"
+    if os.geteuid() != 0:
+        return  # nobody else to be
+    # Where the file's mode lets everybody in, the kernel still says who it is.
+    os.chmod(t.dir, 0o711)
+    os.chmod(path, 0o666)
+    ask = "import socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.settimeout(5); s.connect('control.sock'); print(len(s.recv(9)))"
+    r = subprocess.run(["/usr/bin/python3", "-c", ask], cwd=t.dir, user=65534, group=65534, extra_groups=[], capture_output=True, text=True, timeout=20)
+    assert r.stdout == "0\n", r
+    assert t.ask("status", "-o", "json")["phase"] == "running"
 
 
 def resume_says_what_it_did_not_find():

@@ -142,6 +142,18 @@ TEST(re08_page_size)
 	then_at(&s, CORE_PAGE, "10", SYNCED, CORE_WATCH, WATCH("10"));
 }
 
+/* A later page is as old as the first: what happened since the first is missed by a watch from a newer one.
+ */
+TEST(re08_the_list_has_the_version_of_its_first_page)
+{
+	SIM s = begin(true, 4);
+
+	event(&s, CORE_START);
+	then_page(&s, "10", "C1", 0, CORE_LIST, "continue=C1&limit=4");
+	then_page(&s, "12", "C2", 0, CORE_LIST, "continue=C2&limit=4");
+	then_at(&s, CORE_PAGE, "14", SYNCED, CORE_WATCH, WATCH("10"));
+}
+
 TEST(re08_no_limit_beside_a_known_version)
 {
 	SIM s = listed("10");

@@ -2,6 +2,7 @@
  * tell what was written. */
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <signal.h>
 
@@ -255,6 +256,32 @@ TEST(intents_of_a_removed_cluster_end_unconfirmed)
 	ck_assert_str_eq(w.seen.cluster, "staging");
 }
 
+/* SQLite's calls come here; the bytes go to the disk all the same. */
+static size_t synced;
+
+int fdatasync(int fd)
+{
+	synced++;
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fsync(int fd)
+{
+	synced++;
+	return (int)syscall(SYS_fsync, fd);
+}
+
+TEST(what_was_written_is_on_the_disk)
+{
+	for (uint64_t id = 1; id <= 3; id++) {
+		const struct msg m = world_intent(id, 0, "u1");
+
+		synced = 0;
+		world_write(&m, 1);
+		ck_assert_uint_ge(synced, 1);
+	}
+}
+
 TEST(prune_keeps_open_new_and_the_last_id)
 {
 	const struct msg old[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
@@ -274,6 +301,24 @@ TEST(prune_keeps_open_new_and_the_last_id)
 	ck_assert_uint_eq(out[1].u.ctl_history_row.id, 2);
 	ck_assert_int_eq(world_next_id(&next), 0);
 	ck_assert_uint_eq(next, 6);
+}
+
+/* Open is what open_intents says, also where a result is there already, as after a restore of a backup. */
+TEST(prune_keeps_what_is_open_though_it_has_a_result)
+{
+	const struct msg old[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
+				   world_intent(2, 0, "u2"), world_record(2, OUTCOME_DONE),
+				   world_intent(3, 0, "u3") };
+	bool more = true;
+	struct msg out[4];
+
+	world_write(old, 5);
+	ck_assert_int_eq(db_run(db_stmt(w.db, DB_OPEN_PUT, db_i("id", 1)), NULL), 0);
+	clock_fake_advance(INT64_C(31) * 86400000);
+	ck_assert_int_eq(history_prune(w.h, 30, &more), 0);
+	ck_assert_uint_eq(world_open_intents(out, 4), 3); /* 1, 3, and the end */
+	ck_assert_uint_eq(out[0].u.open_intent.id, 1);
+	ck_assert_uint_eq(out[1].u.open_intent.id, 3);
 }
 
 /* Rows that somebody changed by hand must not make this process send what its peers would kill it for. */

@@ -43,6 +43,22 @@ TEST(what_was_refused_live_is_given_back)
 	nominated_at(5000, 2);
 }
 
+TEST(what_could_not_be_sent_is_given_back)
+{
+	struct pod_facts p = pod_evicted();
+
+	policy.duty[DUTY_EVICTED].max_per_day = 1;
+	ready_with(NULL, 0);
+	room = 0;
+	event(&p);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	room = SENT_MAX;
+	controller_on_room(c);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 0);
+}
+
 TEST(many_that_wait_cost_nothing)
 {
 	uint64_t before;

@@ -1,0 +1,393 @@
+/* test_dispatch.c - who gets a grant, for how long, and what becomes of a holder that never answers: the real
+ * dispatch and children over processes that are not there. Processes, channels and the lifecycle are played
+ * here. */
+// SPDX-License-Identifier: Apache-2.0
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "build_id.h"
+#include "model/reasons.h"
+#include "supervisor/actions/dispatch.h"
+#include "supervisor/actions/lease.h"
+#include "tests/suite.h"
+
+#define NOW_MS   UINT64_C(1000000) /* boot time at the start */
+#define GRANT_MS UINT64_C(20000)
+#define LEASE_MS UINT64_C(30000)
+#define SENT_MAX 32768
+
+struct lifecycle {
+	struct children *children;
+	struct generation *generation;
+};
+struct channel {
+	struct spawned *process;
+	bool killed;
+};
+
+static struct lifecycle root;
+static struct child_env env;
+static struct dispatch *dispatch;
+static struct pause_list *pauses;
+static struct channel processes[CHILDREN_MAX];
+static size_t n_processes;
+static struct {
+	const struct channel *to;
+	struct msg_packed *packed;
+} sent[SENT_MAX];
+static size_t n_sent;
+
+/* -- what is played -- */
+
+int spawn_child(const struct spawn_images *images, enum role role, const char *const argv[],
+		const struct spawn_ops *ops, void *ctx, struct spawned *ret)
+{
+	struct channel *c = &processes[n_processes++];
+
+	(void)images;
+	(void)role;
+	(void)argv;
+	*c = (struct channel){ .process = ret };
+	*ret = (struct spawned){ .pid = (pid_t)n_processes, .channel = c, .ops = ops, .ctx = ctx };
+	return 0;
+}
+
+void spawned_kill(const struct spawned *p)
+{
+	if (p->channel)
+		p->channel->killed = true;
+}
+
+void spawned_done(struct spawned *p)
+{
+	*p = (struct spawned){ 0 };
+}
+
+void channel_set_phase(struct channel *c, enum phase phase)
+{
+	(void)c;
+	(void)phase;
+}
+
+int channel_send(struct channel *c, const struct msg *m, int fd)
+{
+	(void)fd;
+	ck_assert_uint_lt(n_sent, SENT_MAX);
+	sent[n_sent].to = c;
+	sent[n_sent++].packed = msg_pack(m);
+	return 0;
+}
+
+struct children *lifecycle_children(const struct lifecycle *l)
+{
+	return l->children;
+}
+
+const struct generation *lifecycle_generation(const struct lifecycle *l)
+{
+	return l->generation;
+}
+
+bool lifecycle_is_running(const struct lifecycle *l)
+{
+	(void)l;
+	return true;
+}
+
+void lifecycle_open(struct lifecycle *l)
+{
+	(void)l;
+}
+
+static void on_hello(struct lifecycle *l, struct child *c)
+{
+	(void)l;
+	(void)c;
+}
+
+static void on_msg(struct lifecycle *l, struct child *c, const struct msg *m)
+{
+	(void)l;
+	if (m->type == MSG_RESULT)
+		dispatch_on_result(dispatch, c, m);
+}
+
+static void on_dead(struct lifecycle *l, struct child *c, int code)
+{
+	(void)l;
+	(void)code;
+	if (child_info(c)->role == ROLE_WORKER)
+		dispatch_on_worker_dead(dispatch, c);
+}
+
+static void on_changed(struct lifecycle *l, struct child *c)
+{
+	(void)l;
+	if (child_is_ready(c) && child_info(c)->role == ROLE_WORKER)
+		dispatch_cluster(dispatch, child_info(c)->cluster);
+}
+
+static void end_answer(void *ctx, uint64_t conn, uint64_t code, const char *text)
+{
+	(void)ctx;
+	(void)conn;
+	(void)code;
+	(void)text;
+}
+
+static void send_answer(void *ctx, uint64_t conn, const struct msg *m)
+{
+	(void)ctx;
+	(void)conn;
+	(void)m;
+}
+
+/* -- steps -- */
+
+static struct child *child_of(enum role role, uint64_t cluster, uint64_t number)
+{
+	for (size_t i = 0; i < children_count(root.children); i++) {
+		struct child *c = children_get(root.children, i);
+		const struct child_info *at = child_info(c);
+
+		if (at->role == role && at->number == number &&
+		    (role == ROLE_REPORTER || at->cluster == cluster))
+			return c;
+	}
+	ck_abort_msg("no such child");
+	return NULL;
+}
+
+static struct channel *process_of(const struct child *c)
+{
+	return &processes[child_info(c)->pid - 1];
+}
+
+static void says(const struct child *c, const struct msg *m)
+{
+	const struct spawned *p = process_of(c)->process;
+
+	p->ops->channel.on_msg(p->ctx, p->channel, m, -1);
+}
+
+static struct child *gets_ready(enum role role, uint64_t cluster, uint64_t number)
+{
+	struct child *c = child_of(role, cluster, number);
+	struct msg hello = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = 1 } };
+
+	msg_set(&hello, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	child_event(c, FSM_EV_START);
+	says(c, &hello);
+	says(c, &(struct msg){ .type = MSG_READY, .u.ready.generation = 1 });
+	ck_assert(child_is_ready(c));
+	return c;
+}
+
+static void dies(struct child *c)
+{
+	const struct spawned *p = process_of(c)->process;
+
+	p->ops->on_death(p->ctx, &(siginfo_t){ .si_code = CLD_KILLED, .si_status = SIGKILL });
+}
+
+/* How many messages of that type it was sent (NULL: anybody), and the newest. */
+static size_t was_sent(const struct child *to, enum msg_type type, struct msg *ret_last)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_sent; i++) {
+		struct msg m;
+
+		if (to && sent[i].to != process_of(to))
+			continue;
+		msg_unpack(sent[i].packed, &m);
+		if (m.type != type)
+			continue;
+		n++;
+		if (ret_last)
+			*ret_last = m;
+	}
+	return n;
+}
+
+static void nominate(uint64_t cluster, unsigned key)
+{
+	struct msg m = { .type = MSG_NOMINATE, .u.nominate.cluster = cluster };
+	struct msg_nominate *n = &m.u.nominate;
+
+	(void)snprintf(n->action_key, sizeof(n->action_key), "uid-%u", key);
+	strcpy(n->uid, n->action_key);
+	strcpy(n->name, "pod");
+	strcpy(n->ns, "default");
+	strcpy(n->reason, "Evicted");
+	dispatch_on_nominate(dispatch, &m);
+}
+
+static void is_written(uint64_t id)
+{
+	dispatch_on_intent_ack(dispatch, &(struct msg){ .type = MSG_INTENT_ACK,
+							.u.intent_ack = { .id = id, .written = true } });
+}
+
+static void leads(uint64_t cluster, bool leading, uint64_t valid_until)
+{
+	dispatch_on_leader(dispatch, &(struct msg){ .type = MSG_LEADER,
+						    .u.leader = { .cluster = cluster,
+								  .leading = leading,
+								  .valid_until = valid_until } });
+}
+
+static void begin(uint64_t clusters, uint64_t workers, bool election)
+{
+	static const struct child_ops ops = {
+		.on_hello = on_hello, .on_msg = on_msg, .on_dead = on_dead, .on_changed = on_changed
+	};
+	static const struct answers answers = { NULL, send_answer, end_answer };
+
+	clock_fake_set(1800000000000, NOW_MS);
+	env = (struct child_env){ event_base_new(), NULL, &ops, &root };
+	root.children = children_new(&env);
+	root.generation = generation_new(1);
+	root.generation->clusters = clusters;
+	root.generation->election = election;
+	for (uint64_t c = 0; c < clusters; c++) {
+		(void)snprintf(root.generation->names[c], sizeof(root.generation->names[c]), "c%u",
+			       (unsigned)c);
+		root.generation->workers[c] = workers;
+	}
+	children_make(root.children, root.generation);
+	pauses = pause_list_new();
+	dispatch = dispatch_new(&root, pauses, &answers);
+	(void)gets_ready(ROLE_REPORTER, 0, 0);
+	for (uint64_t c = 0; c < clusters; c++)
+		(void)gets_ready(ROLE_WATCHER, c, 0);
+	dispatch_on_open_end(dispatch, &(struct msg){ .type = MSG_OPEN_END, .u.open_end.next_id = 1 });
+}
+
+static void tear_down(void)
+{
+	dispatch_free(&dispatch);
+	pause_list_free(&pauses);
+	children_free(&root.children);
+	generation_free(&root.generation);
+	event_base_free(env.base);
+	while (n_sent > 0)
+		free(sent[--n_sent].packed);
+}
+
+/* -- leadership -- */
+
+/* A write may start until the grant ends, and from the end of the Lease on another replica may write. */
+TEST(a_grant_ends_with_the_lease_of_the_leader)
+{
+	begin(1, 1, true);
+	struct child *worker = gets_ready(ROLE_WORKER, 0, 0);
+	struct msg m;
+
+	leads(0, true, NOW_MS + 7000);
+	nominate(0, 1);
+	is_written(1);
+	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, &m), 1);
+	ck_assert_uint_eq(m.u.grant.valid_until, NOW_MS + 7000);
+	leads(0, true, NOW_MS + 60000);
+	nominate(0, 2);
+	is_written(2);
+	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, &m), 2);
+	ck_assert_uint_eq(m.u.grant.valid_until, NOW_MS + GRANT_MS); /* nor is it ever longer */
+}
+
+TEST(nothing_is_granted_without_the_lease_of_the_leader)
+{
+	begin(1, 1, true);
+	struct child *worker = gets_ready(ROLE_WORKER, 0, 0);
+
+	nominate(0, 1);
+	is_written(1);
+	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, NULL), 0); /* nobody has said who leads */
+	leads(0, false, NOW_MS + 60000);
+	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, NULL), 0);
+	leads(0, true, NOW_MS); /* over already */
+	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, NULL), 0);
+	leads(0, true, NOW_MS + 1);
+	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, NULL), 1);
+}
+
+/* -- holders -- */
+
+TEST(an_overdue_holder_is_killed_and_its_death_releases)
+{
+	begin(1, 2, false);
+	struct child *first = gets_ready(ROLE_WORKER, 0, 0), *second;
+	struct msg m;
+
+	nominate(0, 1);
+	is_written(1);
+	ck_assert_uint_eq(was_sent(first, MSG_GRANT, NULL), 1);
+	second = gets_ready(ROLE_WORKER, 0, 1);
+	clock_fake_advance(LEASE_MS);
+	dispatch_tick(dispatch, clock_boot_ms());
+	ck_assert(!process_of(first)->killed); /* not a moment before */
+	clock_fake_advance(1);
+	dispatch_tick(dispatch, clock_boot_ms());
+	ck_assert(process_of(first)->killed);
+	ck_assert_uint_eq(was_sent(second, MSG_GRANT, NULL), 0); /* time releases nothing */
+	dies(first);
+	ck_assert_uint_eq(was_sent(second, MSG_GRANT, &m), 1);
+	ck_assert(m.u.grant.verify_first);
+}
+
+/* -- clusters -- */
+
+TEST(a_worker_works_for_its_own_cluster)
+{
+	begin(2, 1, false);
+	struct child *other = gets_ready(ROLE_WORKER, 1, 0), *own;
+	struct msg m;
+
+	nominate(0, 1);
+	is_written(1);
+	ck_assert_uint_eq(was_sent(other, MSG_PREFETCH, NULL), 0);
+	ck_assert_uint_eq(was_sent(other, MSG_GRANT, NULL), 0);
+	nominate(1, 2);
+	is_written(2);
+	ck_assert_uint_eq(was_sent(other, MSG_GRANT, &m), 1);
+	ck_assert_uint_eq(m.u.grant.id, 2);
+	ck_assert_uint_eq(m.u.grant.cluster, 1);
+	own = gets_ready(ROLE_WORKER, 0, 0);
+	ck_assert_uint_eq(was_sent(own, MSG_GRANT, &m), 1);
+	ck_assert_uint_eq(m.u.grant.id, 1);
+	/* Nor does it end what is another's. */
+	m = (struct msg){ .type = MSG_RESULT, .u.result = { .id = 1, .replicas = -1 } };
+	strcpy(m.u.result.reason, "Evicted");
+	says(other, &m);
+	ck_assert(process_of(other)->killed);
+	ck_assert_uint_eq(was_sent(NULL, MSG_RECORD, NULL), 0);
+}
+
+/* -- room -- */
+
+TEST(leases_have_an_end)
+{
+	begin(1, 1, false);
+	struct child *watcher = child_of(ROLE_WATCHER, 0, 0);
+	struct dispatch_stats stats;
+	struct msg m;
+
+	for (unsigned i = 0; i <= LEASES_MAX; i++)
+		nominate(0, i);
+	dispatch_stats(dispatch, &stats);
+	ck_assert_uint_le(stats.leases, LEASES_MAX);
+	ck_assert_uint_ge(was_sent(watcher, MSG_NOMINATION_RESULT, &m), 1);
+	ck_assert_uint_eq(m.u.nomination_result.outcome, OUTCOME_REFUSED);
+	ck_assert_str_eq(m.u.nomination_result.reason, reason_code(REASON_BUSY));
+	ck_assert_uint_gt(m.u.nomination_result.retry_ms, 0);
+}
+
+TEST_MAIN("supervisor/dispatch")
+{
+	tcase_add_checked_fixture(t, NULL, tear_down);
+}
