@@ -224,7 +224,7 @@ static void nominate(uint64_t cluster, unsigned key)
 	strcpy(n->name, "pod");
 	strcpy(n->ns, "default");
 	strcpy(n->reason, "Evicted");
-	dispatch_on_nominate(dispatch, &m);
+	dispatch_on_nominate(dispatch, child_of(ROLE_WATCHER, cluster, 0), &m);
 }
 
 static void is_written(uint64_t id)
