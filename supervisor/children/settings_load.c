@@ -41,6 +41,7 @@ struct settings_load {
 	uint64_t refresh_at_ms; /* next run of its own, 0 = none */
 	uint64_t numbers;       /* generations made so far */
 	bool again;             /* asked for while busy */
+	bool distrusted;        /* what the loader that runs says does not count */
 };
 
 const struct generation *settings_load_generation(const struct settings_load *l)
@@ -241,13 +242,20 @@ static void on_load_line(struct settings_load *l, const struct msg_load_line *li
 	}
 }
 
+/* It may have said all and ended well before the kill. */
+static void distrust(struct settings_load *l)
+{
+	l->distrusted = true;
+	spawned_kill(&l->loader);
+}
+
 static void on_hello(struct settings_load *l, const struct msg_hello *hello)
 {
 	channel_set_phase(l->loader.channel, PH_SETUP);
 	if (hello->proto == IPC_PROTO && strcmp(hello->build, OPC_BUILD_ID) == 0)
 		return;
 	(void)log_error(0, "the loader is of another build: restart the service after an upgrade");
-	spawned_kill(&l->loader);
+	distrust(l);
 }
 
 static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
@@ -269,8 +277,7 @@ static void on_close(void *ctx, struct channel *c, int err, const char *text)
 	(void)c;
 	if (err) {
 		(void)log_error(err, "the loader broke the protocol", kv_s("detail", text));
-		l->made->complete = false;
-		spawned_kill(&l->loader);
+		distrust(l);
 	}
 }
 
@@ -286,7 +293,7 @@ static void on_death(void *ctx, const siginfo_t *si)
 	const bool exited = si->si_code == CLD_EXITED;
 	struct generation *g = TAKE_PTR(l->made);
 
-	if (!exited || si->si_status != 0 || !generation_whole(g)) {
+	if (l->distrusted || !exited || si->si_status != 0 || !generation_whole(g)) {
 		if (!l->problem[0])
 			(void)log_error(0, "the loader ended without settings",
 					kv_s("how", exited ? "exit" : sigabbrev_np(si->si_status)),
@@ -306,6 +313,7 @@ int settings_load_start(struct settings_load *l, uint64_t conn)
 	l->conn = conn;
 	l->refresh_at_ms = 0;
 	l->problem[0] = '\0';
+	l->distrusted = false;
 	const int r = spawn_child(l->env->images, ROLE_LOADER, l->argv, &ops, l, &l->loader);
 
 	if (r < 0) {

@@ -172,6 +172,24 @@ def a_loader_of_another_build_is_not_believed():
     assert "the loader is of another build" in t.text() and "all processes are ready" not in t.text(), t.text()
 
 
+def a_loader_of_another_build_may_end_before_it_is_killed():
+    t = ready()
+    known, hold = {pid for pid, _ in t.children()}, os.path.join(t.dir, "hold")
+    open(hold, "w").close()
+    t.reload(loader="other-build", watcher="other")
+    end = time.monotonic() + 10
+    while time.monotonic() < end and not {pid for pid, _ in t.children()} - known:
+        time.sleep(0.02)
+    t.signal(signal.SIGSTOP)
+    os.unlink(hold)  # it says all that it has to say, to nobody yet
+    while time.monotonic() < end and not [s for _, s in t.children() if s.startswith("Z")]:
+        time.sleep(0.02)
+    assert [s for _, s in t.children() if s.startswith("Z")], t.children()
+    t.signal(signal.SIGCONT)
+    t.wait_for("reload failed, the old settings stay in force")
+    assert "COMMIT" not in t.text(), t.text()
+
+
 def settings_of_a_loader_that_failed_are_not_taken():
     """Whole, but it says itself that it failed; the end is missing; a part is missing."""
     for how in "fails-late", "no-end", "no-worker-settings":
