@@ -15,10 +15,11 @@
 #include "supervisor/actions/lease.h"
 #include "tests/suite.h"
 
-#define NOW_MS   UINT64_C(1000000) /* boot time at the start */
-#define GRANT_MS UINT64_C(20000)
-#define LEASE_MS UINT64_C(30000)
-#define SENT_MAX 32768
+#define NOW_MS    UINT64_C(1000000) /* boot time at the start */
+#define GRANT_MS  UINT64_C(20000)
+#define LEASE_MS  UINT64_C(30000)
+#define LEADER_MS UINT64_C(15000) /* the longest Lease */
+#define SENT_MAX  32768
 
 struct lifecycle {
 	struct children *children;
@@ -33,6 +34,7 @@ static struct lifecycle root;
 static struct child_env env;
 static struct dispatch *dispatch;
 static struct pause_list *pauses;
+static struct own_state *own;
 static struct channel processes[CHILDREN_MAX];
 static size_t n_processes;
 static struct {
@@ -229,8 +231,9 @@ static void nominate(uint64_t cluster, unsigned key)
 
 static void is_written(uint64_t id)
 {
-	dispatch_on_intent_ack(dispatch, &(struct msg){ .type = MSG_INTENT_ACK,
-							.u.intent_ack = { .id = id, .written = true } });
+	dispatch_on_intent_ack(
+		dispatch, child_of(ROLE_REPORTER, 0, 0),
+		&(struct msg){ .type = MSG_INTENT_ACK, .u.intent_ack = { .id = id, .written = true } });
 }
 
 static void leads(uint64_t cluster, bool leading, uint64_t valid_until)
@@ -261,16 +264,19 @@ static void begin(uint64_t clusters, uint64_t workers, bool election)
 	}
 	children_make(root.children, root.generation);
 	pauses = pause_list_new();
-	dispatch = dispatch_new(&root, pauses, &answers);
+	own = own_state_new(pauses);
+	dispatch = dispatch_new(&root, pauses, own, &answers);
 	(void)gets_ready(ROLE_REPORTER, 0, 0);
 	for (uint64_t c = 0; c < clusters; c++)
 		(void)gets_ready(ROLE_WATCHER, c, 0);
-	dispatch_on_open_end(dispatch, &(struct msg){ .type = MSG_OPEN_END, .u.open_end.next_id = 1 });
+	(void)dispatch_on_open_end(dispatch, child_of(ROLE_REPORTER, 0, 0),
+				   &(struct msg){ .type = MSG_OPEN_END, .u.open_end.next_id = 1 });
 }
 
 static void tear_down(void)
 {
 	dispatch_free(&dispatch);
+	own_state_free(&own);
 	pause_list_free(&pauses);
 	children_free(&root.children);
 	generation_free(&root.generation);
@@ -297,7 +303,7 @@ TEST(a_grant_ends_with_the_lease_of_the_leader)
 	nominate(0, 2);
 	is_written(2);
 	ck_assert_uint_eq(was_sent(worker, MSG_GRANT, &m), 2);
-	ck_assert_uint_eq(m.u.grant.valid_until, NOW_MS + GRANT_MS); /* nor is it ever longer */
+	ck_assert_uint_eq(m.u.grant.valid_until, NOW_MS + LEADER_MS); /* whatever a watcher says */
 }
 
 TEST(nothing_is_granted_without_the_lease_of_the_leader)
@@ -326,7 +332,8 @@ TEST(an_overdue_holder_is_killed_and_its_death_releases)
 
 	nominate(0, 1);
 	is_written(1);
-	ck_assert_uint_eq(was_sent(first, MSG_GRANT, NULL), 1);
+	ck_assert_uint_eq(was_sent(first, MSG_GRANT, &m), 1);
+	ck_assert_uint_eq(m.u.grant.valid_until, NOW_MS + GRANT_MS);
 	second = gets_ready(ROLE_WORKER, 0, 1);
 	clock_fake_advance(LEASE_MS);
 	dispatch_tick(dispatch, clock_boot_ms());
@@ -345,7 +352,7 @@ TEST(an_overdue_holder_is_killed_and_its_death_releases)
 TEST(a_worker_works_for_its_own_cluster)
 {
 	begin(2, 1, false);
-	struct child *other = gets_ready(ROLE_WORKER, 1, 0), *own;
+	struct child *other = gets_ready(ROLE_WORKER, 1, 0), *first;
 	struct msg m;
 
 	nominate(0, 1);
@@ -357,8 +364,8 @@ TEST(a_worker_works_for_its_own_cluster)
 	ck_assert_uint_eq(was_sent(other, MSG_GRANT, &m), 1);
 	ck_assert_uint_eq(m.u.grant.id, 2);
 	ck_assert_uint_eq(m.u.grant.cluster, 1);
-	own = gets_ready(ROLE_WORKER, 0, 0);
-	ck_assert_uint_eq(was_sent(own, MSG_GRANT, &m), 1);
+	first = gets_ready(ROLE_WORKER, 0, 0);
+	ck_assert_uint_eq(was_sent(first, MSG_GRANT, &m), 1);
 	ck_assert_uint_eq(m.u.grant.id, 1);
 	/* Nor does it end what is another's. */
 	m = (struct msg){ .type = MSG_RESULT, .u.result = { .id = 1, .replicas = -1 } };
