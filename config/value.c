@@ -307,11 +307,43 @@ static bool is_all(struct str s)
 	return i > 0 && i == s.n;
 }
 
+static bool is_label_char(char c, const char *more)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c != '\0' && strchr(more, c));
+}
+
+/* KEY=VALUE, the value with '*' for any characters. */
+static int check_namespace_label(struct value *v, const struct namespace_item *i)
+{
+	const struct str key = i->text, value = i->value;
+
+	if (key.n == 0 || key.p + key.n == value.p)
+		return FAIL(v, "\"%s\": write label:KEY=VALUE; label:KEY=* is for any value", v->shown);
+	for (size_t k = 0; k < key.n; k++)
+		if (!is_label_char(key.p[k], "-_./"))
+			return FAIL(v, "\"%s\" is no label: letters, digits, '-', '_', '.' and '/' only",
+				    v->shown);
+	for (size_t k = 0; k < value.n; k++)
+		if (!is_label_char(value.p[k], "-_.*"))
+			return FAIL(v,
+				    "\"%s\" is no label: letters, digits, '-', '_', '.' and '*' only; write "
+				    "one item "
+				    "for each value",
+				    v->shown);
+	return value.n > 63 ? FAIL(v, "\"%s\": a label's value has at most 63 characters", v->shown) : 0;
+}
+
 /* model/namespaces.h */
 static int check_namespace(struct value *v, struct str *item)
 {
 	const struct namespace_item i = namespaces_item(*item);
 
+	if (i.kind == NAMESPACE_LABEL)
+		return check_namespace_label(v, &i);
+	if (memchr(i.text.p, '=', i.text.n) || str_is(i.text, "label:"))
+		return FAIL(v, "\"%s\": namespaces by label are written label:KEY=VALUE, as in label:team=a",
+			    v->shown);
 	if (i.except && i.text.n == 0)
 		return FAIL(v, "\"%s\": write the namespace behind the '!', without a space", v->shown);
 	if (i.except && is_all(i.text))
@@ -321,12 +353,6 @@ static int check_namespace(struct value *v, struct str *item)
 	if (is_all(i.text) && (v->row->flags & SETTING_NO_STAR))
 		return FAIL(v, "\"*\" is not possible here: name the namespaces");
 	return check_namespace_text(v, i.text);
-}
-
-static bool is_label_char(char c, const char *more)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c != '\0' && strchr(more, c));
 }
 
 /* Kubernetes' syntax of labels, kubernetes.io/docs/concepts/overview/working-with-objects/labels. */

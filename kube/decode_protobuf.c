@@ -242,3 +242,17 @@ int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
 	facts_end(ret);
 	return 0;
 }
+
+static INLINE int object_field(struct field f, void *out)
+{
+	return f.tag == TAG(1, WIRE_BYTES) ? cursor_walk(field_message(f), meta_field, out) : 0;
+}
+
+int decode_metadata_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret)
+{
+	facts_begin(ret);
+	if (cursor_walk(cursor_of(p, n), object_field, ret) < 0)
+		return -EBADMSG;
+	facts_end(ret);
+	return 0;
+}

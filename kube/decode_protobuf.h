@@ -13,5 +13,7 @@
  * wrong wire type are treated as absent. 0, or -EBADMSG when the bytes are no protobuf (truncated, overlong
  * varint, length past the end). */
 int decode_pod_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret);
+/* Of an object of any kind only what its metadata says. */
+int decode_metadata_protobuf(const uint8_t *p, size_t n, struct pod_facts *ret);
 
 #endif

@@ -13,8 +13,6 @@
 /* A straddling object's buffer above this is freed after use: one giant must not stay for ever. */
 #define PAYLOAD_KEEP (256u << 10)
 
-#define LIST_KIND "PodList"
-
 struct input {
 	const uint8_t *p;
 	size_t n;
@@ -28,7 +26,7 @@ static void input_advance(struct input *in, size_t n)
 
 void frame_parser_init(struct frame_parser *f, enum frame_level what, const struct frame_ops *ops)
 {
-	*f = (struct frame_parser){ .ops = *ops, .level = what };
+	*f = (struct frame_parser){ .ops = *ops, .level = what, .list_kind = "PodList" };
 }
 
 void frame_parser_done(struct frame_parser *f)
@@ -87,7 +85,7 @@ static int take_object(struct frame_parser *f, struct input object)
 
 	switch (f->field) {
 	case FRAME_FIELD_TYPE: /* TypeMeta: kind = 2 */
-		f->seen_kind = str_is(cursor_text(c, 2, &bad), LIST_KIND);
+		f->seen_kind = str_is(cursor_text(c, 2, &bad), f->list_kind);
 		return bad || !f->seen_kind ? -EBADMSG : 0;
 	case FRAME_FIELD_META: /* ListMeta: resourceVersion = 2, continue = 3 */
 		keep_text(&f->resource_version, cursor_text(c, 2, &bad));

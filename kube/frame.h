@@ -44,6 +44,7 @@ enum frame_field { FRAME_FIELD_NONE, FRAME_FIELD_TYPE, FRAME_FIELD_META, FRAME_F
 struct frame_parser {
 	struct frame_ops ops;
 	struct payload payload;
+	const char *list_kind; /* that a list must have: PodList unless it is set after the init */
 	char *resource_version, *continue_token; /* of a list; NULL before they have come */
 	uint64_t raw_left;                       /* bytes left of raw, FRAME_RAW only */
 	uint8_t header[24];

@@ -71,7 +71,13 @@ static void report_trouble(struct stream *s, long status, const char *text)
 	char whole[512];
 
 	set_trouble(s, true);
-	(void)snprintf(whole, sizeof(whole), "pods of %s: %s", *s->ns ? s->ns : "all namespaces", text);
+	const struct stream_kind *kind = s->env->kind;
+
+	(void)snprintf(whole, sizeof(whole), "%s%s%s: %s", kind->resource, kind->namespaced ? " of " : "",
+		       *s->ns             ? s->ns
+		       : kind->namespaced ? "all namespaces"
+					  : "",
+		       text);
 	s->env->ops.on_trouble(s->env->ctx, status, whole);
 }
 
@@ -288,7 +294,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *ctx)
 static void launch(struct stream *s, const struct core_step *step)
 {
 	_cleanup_free_ char *path =
-		path_format("", "v1", *s->ns ? s->ns : NULL, "pods", NULL, NULL, step->query);
+		path_format("", "v1", *s->ns ? s->ns : NULL, s->env->kind->resource, NULL, NULL, step->query);
 	const bool list = step->request == CORE_LIST;
 	const struct http_call call = {
 		.method = "GET",
@@ -420,6 +426,7 @@ struct reflector *reflector_new(struct event_base *base, struct http_client *cli
 {
 	struct reflector *r = xcalloc(1, sizeof(*r));
 
+	r->env.kind = &stream_kinds[config->what];
 	r->env.base = base;
 	r->env.client = client;
 	r->env.ops = *ops;

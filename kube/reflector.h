@@ -1,4 +1,5 @@
-/* reflector.h - keeps a consumer in step with all pods of a cluster (or of some namespaces): list, then
+/* reflector.h - keeps a consumer in step with all pods of a cluster (or of some namespaces), or with
+ * its namespaces: list, then
  * watch, for ever. client-go's algorithm and constants (tools/cache/reflector.go, kube-wire notes in
  * docs/informer.md): WatchList where served, else pages; 410 -> relist; bookmarks; backoff 0.8 s x 2 to 30 s;
  * a watch timeout of 300-600 s; half-open detection. Layer: kube.  Decodes while bytes arrive: no list is
@@ -15,6 +16,7 @@
 struct reflector;
 
 struct reflector_config {
+	enum reflect_what what;
 	char *const *namespaces; /* used when the list of all namespaces is forbidden (403), or when
 				    only_namespaces */
 	size_t n_namespaces;

@@ -8,6 +8,10 @@
 
 #include "model/pod.h"
 
+/* What is kept in step. Of namespaces only name, uid, resourceVersion and labels are told; pod and ns below
+ * are then a namespace and "". */
+enum reflect_what { REFLECT_PODS, REFLECT_NAMESPACES, REFLECT__MAX };
+
 struct reflector_ops {
 	/* A list (or WatchList) begins to arrive: objects not named until on_sync are gone. */
 	void (*on_list)(void *ctx, const char *ns);

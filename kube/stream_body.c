@@ -15,6 +15,17 @@
 
 static const struct str none;
 
+const struct stream_kind stream_kinds[REFLECT__MAX] = {
+	[REFLECT_PODS] = { "pods", "Pod", "PodList", true, decode_pod_protobuf,
+			   "a pod that is not valid protobuf was skipped",
+			   "a pod without name, namespace or uid was skipped",
+			   "an object that is no Pod was skipped" },
+	[REFLECT_NAMESPACES] = { "namespaces", "Namespace", "NamespaceList", false, decode_metadata_protobuf,
+				 "a namespace that is not valid protobuf was skipped",
+				 "a namespace without name or uid was skipped",
+				 "an object that is no Namespace was skipped" },
+};
+
 void stream_body_refuse(struct stream_body *b, enum core_event event, const char *text)
 {
 	if (b->end_text[0])
@@ -45,11 +56,12 @@ static void bad_object(struct stream_body *b, struct str ns, struct str name, co
 static bool take_pod(struct stream_body *b, const uint8_t *p, size_t n)
 {
 	struct pod_facts *f = &b->env->facts;
+	const struct stream_kind *kind = b->env->kind;
 
-	if (decode_pod_protobuf(p, n, f) < 0)
-		bad_object(b, f->ns, f->name, "a pod that is not valid protobuf was skipped");
-	else if (str_empty(f->name) || str_empty(f->ns) || str_empty(f->uid))
-		bad_object(b, f->ns, f->name, "a pod without name, namespace or uid was skipped");
+	if (kind->decode(p, n, f) < 0)
+		bad_object(b, f->ns, f->name, kind->no_protobuf);
+	else if (str_empty(f->name) || (kind->namespaced && str_empty(f->ns)) || str_empty(f->uid))
+		bad_object(b, f->ns, f->name, kind->no_name);
 	else
 		return true;
 	return false;
@@ -142,8 +154,8 @@ static int take_error(struct stream_body *b, const struct envelope *object)
 
 static int take_object(struct stream_body *b, const struct watch_event *e)
 {
-	if (!str_is(e->object.kind, "Pod")) {
-		bad_object(b, none, e->object.kind, "an object that is no Pod was skipped");
+	if (!str_is(e->object.kind, b->env->kind->kind)) {
+		bad_object(b, none, e->object.kind, b->env->kind->no_kind);
 		return 0;
 	}
 	if (!take_pod(b, e->object.raw.p, cursor_left(&e->object.raw)))
@@ -196,6 +208,7 @@ void stream_body_begin(struct stream_body *b, uint32_t limit)
 	b->items_max = (uint64_t)limit * PAGE_EXCESS;
 	stream_body_done(b);
 	frame_parser_init(&b->parser, list ? FRAME_LIST : FRAME_WATCH, &ops);
+	b->parser.list_kind = b->env->kind->list_kind;
 }
 
 void stream_body_done(struct stream_body *b)
@@ -233,7 +246,7 @@ static const char *hint_of(long status)
 	case 401:
 		return ": the credential is not accepted";
 	case 403:
-		return ": RBAC does not allow to list and watch pods here";
+		return ": RBAC does not allow to list and watch here";
 	case 404:
 		return ": is this the API server's address?";
 	case 406:

@@ -9,8 +9,18 @@
 #include "kube/reflect_core.h"
 #include "kube/reflector_ops.h"
 
+/* What is listed and watched. */
+struct stream_kind {
+	const char *resource, *kind, *list_kind;
+	bool namespaced;
+	int (*decode)(const uint8_t *p, size_t n, struct pod_facts *ret);
+	const char *no_protobuf, *no_name, *no_kind; /* why an object of a stream was skipped */
+};
+extern const struct stream_kind stream_kinds[REFLECT__MAX];
+
 /* What all streams of a reflector share. */
 struct stream_env {
+	const struct stream_kind *kind;
 	struct event_base *base;
 	struct http_client *client;
 	struct reflector_ops ops; /* the consumer */

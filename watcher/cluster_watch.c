@@ -20,6 +20,7 @@
 #include "rules/select.h"
 #include "watcher/controller/questions.h"
 #include "watcher/guards/leadership.h"
+#include "watcher/namespace_watch.h"
 
 #define RUN_LATEST_MS                                                                                        \
 	2000u /* while anything waits: timers count no suspended time, and no event tells of a clock that is \
@@ -39,7 +40,8 @@ struct cluster_watch {
 	struct str_list namespaces; /* to fall back on, lives as long as the reflector */
 	struct http_client *client;
 	struct reflector *reflector;
-	struct leadership *leadership; /* NULL: this replica is the only one */
+	struct namespace_watch *namespace_watch; /* NULL: no labels of namespaces are asked for */
+	struct leadership *leadership;           /* NULL: this replica is the only one */
 	bool was_leading;
 	struct controller *controller;
 	struct questions *questions;
@@ -89,8 +91,10 @@ static struct reflector_stats sums(const struct cluster_watch *w)
 
 static void send_watch_stats(struct cluster_watch *w)
 {
-	const char *error =
-		*w->trouble_text ? w->trouble_text : cluster_stale(controller_cluster(w->controller));
+	const char *of_namespaces = w->namespace_watch ? namespace_watch_trouble(w->namespace_watch) : "";
+	const char *error = *w->trouble_text ? w->trouble_text
+			    : *of_namespaces ? of_namespaces
+					     : cluster_stale(controller_cluster(w->controller));
 	const struct reflector_stats r = sums(w);
 	struct msg m;
 
@@ -383,6 +387,19 @@ static void start_reflector(struct cluster_watch *w)
 	w->reflector = reflector_new(w->base, w->client, &config, &reflector_ops, w);
 }
 
+static void on_namespaces(void *ctx)
+{
+	changed(ctx);
+}
+
+static void start_namespace_watch(struct cluster_watch *w)
+{
+	static const struct namespace_watch_ops ops = { on_namespaces, on_bad_object, send_credential };
+
+	if (!w->namespace_watch && policy_needs_namespaces(&w->settings.policy))
+		w->namespace_watch = namespace_watch_new(w->base, w->client, w->controller, &ops, w);
+}
+
 static void stop_reflector(struct cluster_watch *w)
 {
 	w->before = sums(w);
@@ -417,6 +434,10 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 		controller_reset(w->controller);
 	if (again && !w->stopped)
 		start_reflector(w);
+	if (again || !policy_needs_namespaces(&w->settings.policy))
+		namespace_watch_free(&w->namespace_watch);
+	if (!w->stopped)
+		start_namespace_watch(w);
 	schedule(w);
 }
 
@@ -463,6 +484,7 @@ void cluster_watch_start(struct cluster_watch *w)
 {
 	send_saved_get(-1, 0, w);
 	start_reflector(w);
+	start_namespace_watch(w);
 	if (w->leadership)
 		leadership_start(w->leadership);
 	send_watch_stats(w);
@@ -473,6 +495,7 @@ static void stop(struct cluster_watch *w)
 {
 	w->stopped = true;
 	stop_reflector(w);
+	namespace_watch_free(&w->namespace_watch);
 	(void)evtimer_del(w->run_timer);
 	(void)evtimer_del(w->saved_get_timer);
 }

@@ -96,6 +96,9 @@ void action_forget(struct action *a)
 {
 	struct findings *f = &a->found;
 
+	json_decref(f->namespace_json);
+	free(f->labels);
+	a->pod.namespace_labels = NULL;
 	json_decref(f->pod_json);
 	json_decref(f->scale_json);
 	for (size_t i = 0; i < f->n_owners; i++)

@@ -35,8 +35,12 @@ enum revision_rule {
 /* What was read; forgotten before it is read again. */
 struct findings {
 	struct pod_context context;
-	json_t *pod_json; /* owned */
-	char *page;       /* continue token of the list under way; NULL at its first page */
+	json_t *namespace_json; /* owned: the labels of the namespace; NULL: not known */
+	struct label *labels;   /* owned, borrowing from it */
+	struct namespace_labels namespace_labels;
+	uint64_t namespace_at; /* boot ms, when they were asked for; 0: they were not */
+	json_t *pod_json;      /* owned */
+	char *page;            /* continue token of the list under way; NULL at its first page */
 
 	/* forced deletion */
 	struct str_list attached; /* persistent volumes attached to the pod's node */

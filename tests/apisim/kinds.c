@@ -213,5 +213,5 @@ json_t *kinds_discovery(const char *path)
 
 bool kinds_has_protobuf(const struct kind *kind)
 {
-	return kind == kinds_pods() || !strcmp(kind->plural, "leases");
+	return kind == kinds_pods() || !strcmp(kind->plural, "leases") || !strcmp(kind->plural, "namespaces");
 }

@@ -154,7 +154,7 @@ def why_not_evicted(pod, request, policy):
     status = pod.get("status") or {}
     if status.get("phase") != "Failed" or status.get("reason") != "Evicted":
         return f"phase {status.get('phase')}, reason {status.get('reason')}: not evicted"
-    if not policy.covers("evicted", request.ns):
+    if not policy.covers("evicted", request.ns, request.t):
         return f"namespace {request.ns} is not covered by deleteEvictedPod"
     return why_not_finish(pod, request, policy)
 
@@ -164,7 +164,7 @@ def why_not_terminating(pod, request, policy, world):
     deadline = parse_time(meta.get("deletionTimestamp"))
     if not deadline:
         return "not being deleted"
-    if not policy.covers("terminating", request.ns):
+    if not policy.covers("terminating", request.ns, request.t):
         return f"namespace {request.ns} is not covered by deleteTerminatingPod"
     due = deadline + (policy.finish if is_half_deleted(pod) else policy.terminating_hours)
     if request.t < due:
@@ -197,7 +197,7 @@ def why_not_finished(pod, request, policy):
         return f"phase {status.get('phase')} is not one of {policy.finished_phases}"
     if ANY not in policy.finished_reasons and status.get("reason") not in policy.finished_reasons:
         return f"reason {status.get('reason')} is not one of {policy.finished_reasons}"
-    if not policy.covers("finished", request.ns):
+    if not policy.covers("finished", request.ns, request.t):
         return f"namespace {request.ns} is not covered by deleteFinishedPod"
     if not owner and not policy.include_bare_pods:
         return "no controller made it, and includeBarePods is not set"
@@ -232,7 +232,7 @@ def judge_delete(request, states, policy, world):
 
 def is_fresh_attempt(pod, request, policy):
     """Deleted so that its controller makes another one, which pulls afresh."""
-    return (policy.fresh_attempt and request.grace is None and policy.covers("image_pull", request.ns) and not is_ready(pod)
+    return (policy.fresh_attempt and request.grace is None and policy.covers("image_pull", request.ns, request.t) and not is_ready(pod)
             and any(reason in PULL for reason in waiting_reasons(pod)))
 
 
@@ -334,7 +334,7 @@ def crashes(pod, policy):
 
 
 def why_not_crash_loop(request, pods, policy):
-    if not policy.covers("crash_loop", request.ns):
+    if not policy.covers("crash_loop", request.ns, request.t):
         return f"namespace {request.ns} is not covered by crashLoop"
     calm = [p["metadata"]["name"] for p in pods if not crashes(p, policy)]
     return f"pods of it do not crash in a loop: {', '.join(calm)}" if calm else None
@@ -360,7 +360,7 @@ def duty_of_scale(request, world, policy):
 
 
 def why_not_image_pull(request, world, pods, policy):
-    if not policy.covers("image_pull", request.ns):
+    if not policy.covers("image_pull", request.ns, request.t):
         return f"namespace {request.ns} is not covered by errImagePull"
     since = unavailable_since(world.objects.get(request.uid))
     if since is not None and request.t < since + policy.image_pull_hours:
@@ -597,7 +597,7 @@ def check_suspend(r, policy, states, world, memory, report):
         report.add("marked", why, r)
     if not policy.suspend_jobs:
         report.add("right", "a Job is suspended although suspendJobs is not set", r)
-    elif not policy.covers("image_pull", r.ns):
+    elif not policy.covers("image_pull", r.ns, r.t):
         report.add("right", f"namespace {r.ns} is not covered by errImagePull", r)
     elif not r.dry_run:
         check_limits(r, "image_pull", policy, memory.acts, report)

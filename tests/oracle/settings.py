@@ -41,7 +41,7 @@ class Policy:
     windows: dict = field(default_factory=dict)     # duty -> [text]
     zone: str = ""
     excluded: tuple = ()                            # what excludeNamespaces holds
-    labels: dict = field(default_factory=dict)      # namespace -> its labels, where a list asks for them
+    labels: dict = field(default_factory=dict)      # namespace -> [(since when, its labels)], where a list asks for them
     restore: bool = False                           # a person puts back whatever this program took
     restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
 
@@ -50,8 +50,10 @@ class Policy:
         """Of a failed pull, that may lead to an act: those that the operator names, else all that do not heal by themselves."""
         return self.causes_named or {"permanent", "auth", "misconfigured", "unknown"}
 
-    def covers(self, duty, ns):
-        namespaces, labels = getattr(self, duty), self.labels.get(ns, {})
+    def covers(self, duty, ns, at=float("inf")):
+        namespaces, labels = getattr(self, duty), {}
+        for since, then in self.labels.get(ns, ()):
+            labels = then if since <= at else labels
         return (namespaces is not None and means(namespaces, ns, labels) and not means(self.excluded, ns, labels)
                 and (ns in namespaces or not ns.startswith("kube-")))
 

@@ -39,6 +39,7 @@ struct store {
 	struct store_ops ops;
 	void *ctx;
 	const struct policy *policy;
+	const struct namespace_table *namespaces;
 	struct intern *intern;
 	struct groups *groups;
 	struct arena arena;
@@ -315,6 +316,11 @@ void store_set_policy(struct store *s, const struct policy *policy)
 	s->policy = policy;
 }
 
+void store_set_namespaces(struct store *s, const struct namespace_table *namespaces)
+{
+	s->namespaces = namespaces;
+}
+
 int store_put(struct store *s, const struct pod_facts *p, uint8_t mark, uint32_t *ret_handle,
 	      enum store_change *ret_change)
 {
@@ -372,6 +378,7 @@ void store_read(const struct store *s, uint32_t h, struct pack_text *text, struc
 	const struct record *r = record_at(s, h);
 
 	pack_decode(s->intern, s->groups, &r->head, r->bytes, text, ret);
+	ret->namespace_labels = s->namespaces ? namespace_table_find(s->namespaces, ret->ns) : NULL;
 }
 
 void store_get(struct store *s, uint32_t h, struct pod_facts *ret)

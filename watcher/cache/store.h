@@ -10,6 +10,7 @@
 #include "model/pod.h"
 #include "model/policy.h"
 #include "watcher/cache/group.h"
+#include "watcher/cache/namespace_table.h"
 
 struct store;
 
@@ -35,6 +36,10 @@ enum store_change {
 /* Which labels matter: those of this policy's overrides (borrowed; NULL: none). Pods that are here keep what
  * was found of theirs until they are put again. */
 void store_set_policy(struct store *s, const struct policy *policy);
+
+/* Where facts that are handed out get the labels of their namespace from (borrowed; NULL: they are not
+ * known). */
+void store_set_namespaces(struct store *s, const struct namespace_table *namespaces);
 
 /* Take in the facts of one pod; mark is a set of MARK_*. 0, or -EINVAL when namespace, name or uid are
  * missing or longer than Kubernetes allows (nothing is kept). */

@@ -11,6 +11,7 @@ void cluster_init(struct cluster_state *c, uint64_t number, const struct policy 
 	*c = (struct cluster_state){
 		.number = number,
 		.store = store_new(ops, ctx),
+		.namespaces = namespace_table_new(),
 		.sync = sync_state_new(quiet_ms),
 		.workloads = workloads_new(),
 		.counts = pod_counts_new(),
@@ -23,6 +24,7 @@ void cluster_init(struct cluster_state *c, uint64_t number, const struct policy 
 void cluster_done(struct cluster_state *c)
 {
 	store_free(&c->store);
+	namespace_table_free(&c->namespaces);
 	sync_state_free(&c->sync);
 	admission_free(&c->admission);
 	workloads_free(&c->workloads);
@@ -34,6 +36,7 @@ void cluster_set_policy(struct cluster_state *c, const struct policy *policy, ui
 {
 	c->policy = policy;
 	store_set_policy(c->store, policy);
+	store_set_namespaces(c->store, policy_needs_namespaces(policy) ? c->namespaces : NULL);
 	admission_set_observe(c->admission, policy->mode == MODE_OBSERVE);
 	sync_state_set_quiet(c->sync, quiet_ms);
 }

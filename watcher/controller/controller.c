@@ -29,6 +29,7 @@ struct controller {
 	uint64_t housekeeping_at, breaker_at /* checked last */, run_ended;
 	uint32_t unread;  /* events since the last run, or since one was put off */
 	bool all_tracked; /* every pod that fails is known to clocks and breaker */
+	bool namespaces_listed;
 	uint64_t judged;
 	int64_t last_byte;
 	int64_t wall_ahead;           /* of boot time, when that was last judged by */
@@ -119,12 +120,17 @@ void controller_set_place(struct controller *c, const char *cluster, const void 
 	admission_set_place(c->cluster.admission, cluster, zones, n_zones);
 }
 
-void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
+static void judge_all(struct controller *c)
 {
-	cluster_set_policy(&c->cluster, policy, quiet_ms);
 	c->all_tracked = false;
 	for (uint32_t h = 0; (h = store_next(c->cluster.store, h));)
 		queue_add(c->keys, h);
+}
+
+void controller_set_policy(struct controller *c, const struct policy *policy, uint64_t quiet_ms)
+{
+	cluster_set_policy(&c->cluster, policy, quiet_ms);
+	judge_all(c);
 }
 
 void controller_judge_anew(struct controller *c)
@@ -229,6 +235,55 @@ void controller_server_date(struct controller *c, int64_t date_ms)
 void controller_healthy(struct controller *c)
 {
 	nominations_healthy(c->nominations);
+}
+
+/* -- and of namespaces -- */
+
+void controller_reset_namespaces(struct controller *c)
+{
+	namespace_table_list(c->cluster.namespaces);
+	namespace_table_sweep(c->cluster.namespaces);
+	c->namespaces_listed = false;
+	sync_state_set_waits(c->cluster.sync, policy_needs_namespaces(c->cluster.policy));
+}
+
+/* The first list is judged as a whole. Later, what was refused by the labels before is judged anew. */
+void controller_namespace(struct controller *c, const struct pod_facts *ns)
+{
+	const struct store *s = c->cluster.store;
+
+	if (!namespace_table_put(c->cluster.namespaces, ns) || !c->namespaces_listed)
+		return;
+	nominations_judge_anew(c->nominations);
+	for (uint32_t h = 0; (h = store_next(s, h));)
+		if (str_eq(store_namespace(s, h), ns->name))
+			queue_add(c->keys, h);
+}
+
+void controller_namespace_gone(struct controller *c, const struct pod_facts *ns)
+{
+	namespace_table_remove(c->cluster.namespaces, ns->name);
+}
+
+void controller_list_namespaces(struct controller *c)
+{
+	namespace_table_list(c->cluster.namespaces);
+}
+
+void controller_sync_namespaces(struct controller *c)
+{
+	namespace_table_sweep(c->cluster.namespaces);
+	if (c->namespaces_listed)
+		return;
+	c->namespaces_listed = true;
+	sync_state_set_waits(c->cluster.sync, false);
+	nominations_judge_anew(c->nominations);
+	judge_all(c);
+}
+
+void controller_namespaces_failed(struct controller *c)
+{
+	sync_state_set_waits(c->cluster.sync, false);
 }
 
 /* -- messages of other processes -- */

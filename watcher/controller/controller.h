@@ -41,6 +41,16 @@ void controller_server_date(struct controller *c, int64_t date_ms);
 /* The API server answers again. */
 void controller_healthy(struct controller *c);
 
+/* The same of namespaces, while the policy asks for their labels. reset: what was known is forgotten, and
+ * nothing is judged before they are listed, or it is known that they may not be (failed): then what asks for
+ * labels is refused. */
+void controller_reset_namespaces(struct controller *c);
+void controller_namespace(struct controller *c, const struct pod_facts *ns);
+void controller_namespace_gone(struct controller *c, const struct pod_facts *ns);
+void controller_list_namespaces(struct controller *c);
+void controller_sync_namespaces(struct controller *c);
+void controller_namespaces_failed(struct controller *c);
+
 /* A message of another process: NOMINATION_RESULT, PAUSE, SETTLED_ACK, or what the reporter saved
  * (FAILING_SINCE_ROW, SAVED_ROW, ACTION_ROW, UNSETTLED_ROW, SAVED_END). Any other is ignored. */
 void controller_on_msg(struct controller *c, const struct msg *m);

@@ -18,7 +18,7 @@ struct sync_state {
 	struct scope *v;
 	size_t n;
 	uint64_t quiet_ms, last_byte;
-	bool remembered;
+	bool remembered, waits;
 };
 
 struct sync_state *sync_state_new(uint64_t quiet_ms)
@@ -114,6 +114,11 @@ void sync_state_alive(struct sync_state *g, uint64_t boot_ms)
 	g->last_byte = boot_ms;
 }
 
+void sync_state_set_waits(struct sync_state *g, bool for_namespaces)
+{
+	g->waits = for_namespaces;
+}
+
 void sync_state_remembered(struct sync_state *g)
 {
 	g->remembered = true;
@@ -143,6 +148,9 @@ const char *sync_state_reason(const struct sync_state *g, uint64_t boot_ms)
 		return "the first list is not complete yet";
 	if (!g->remembered)
 		return "the reporter has not yet sent its saved state";
+	if (g->waits)
+		return "the first list of namespaces, whose labels the configuration asks for, is not "
+		       "complete yet";
 	if (any(g, true, true) || any(g, true, false))
 		return "a list is on its way";
 	if (!sync_state_fresh(g, boot_ms))

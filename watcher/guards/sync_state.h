@@ -31,6 +31,8 @@ struct sync_state_synced {
 struct sync_state_synced sync_state_sync(struct sync_state *g, struct str ns, uint64_t boot_ms);
 void sync_state_list_failed(struct sync_state *g, struct str ns);
 void sync_state_alive(struct sync_state *g, uint64_t boot_ms);
+/* Labels of namespaces are asked for, and their list is still to come. */
+void sync_state_set_waits(struct sync_state *g, bool for_namespaces);
 /* What the reporter remembers is here. */
 void sync_state_remembered(struct sync_state *g);
 

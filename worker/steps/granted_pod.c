@@ -85,9 +85,10 @@ enum step_then take_pod(struct action *a, const struct step_reply *reply)
 
 	json_decref(a->found.pod_json); /* there is one when a write is in doubt */
 	a->found.pod_json = json_incref(reply->json);
-	a->fresh_from = a->asked_at;
+	a->fresh_from = a->found.namespace_at ? a->found.namespace_at : a->asked_at;
 	if (decode_pod_json(reply->json, &a->pod) < 0)
 		return action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER, "get pods: the answer is no pod");
+	a->pod.namespace_labels = namespace_labels(a);
 	if (!str_is(p->ns, a->grant.ns) || !str_is(p->name, a->grant.name))
 		return action_end(a, OUTCOME_FAILED, REASON_BAD_ANSWER,
 				  "get pods: the answer is another pod");

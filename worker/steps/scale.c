@@ -153,6 +153,7 @@ enum step_then item_pod(struct action *a, const json_t *item)
 
 	if (decode_pod_json(item, &p) < 0)
 		return owner_refuse(a, REASON_TALLY_UNKNOWN, "a pod cannot be read");
+	p.namespace_labels = namespace_labels(a);
 	/* Whoever owns it: when a selector reaches too far, better nothing is done. */
 	if (pod_is_serving(&p))
 		return is_of_others(a, &p) ? peers_add(a, item, true) : refuse_serving(a);

@@ -78,6 +78,13 @@ struct step_desc {
 
 /* -- the columns of steps.def, by the file they are in; and what one file does for another -- */
 
+/* namespace.c */
+step_needed_fn needs_namespace;
+step_ask_fn ask_namespace;
+step_take_fn take_namespace;
+/* Of the namespace that the action is in; NULL: not known, or not asked for. */
+const struct namespace_labels *namespace_labels(const struct action *a);
+
 /* granted_pod.c */
 step_ask_fn ask_pod, ask_delete;
 step_take_fn take_pod, take_delete;

@@ -1,4 +1,6 @@
 """Duty deleteEvictedPod."""
+import time
+
 from harness.objects import pod_path
 from harness.proxy import Answer
 from harness.scenario import scenario
@@ -113,6 +115,65 @@ def patterns(t):
     t.wait_history(program, ns=system, reason="NamespaceProtected")
     t.expect(deleted=gone)
     assert all(t.objects.get(p) for p in stay)
+
+
+def label(t, ns, **labels):
+    """Labels of a namespace, and the oracle told of them."""
+    then = t.policy.labels.setdefault(ns, [(0, {})])
+    then.append((time.time(), {**then[-1][1], **labels}))
+    t.admin.patch(f"/api/v1/namespaces/{ns}", {"metadata": {"labels": labels}})
+
+
+@scenario("evicted/namespace-labels")
+def namespace_labels(t):
+    """Namespaces by label: what has it when the program starts, what gets it later, nothing that lost it, nothing that is excluded by one."""
+    before, later, without, excluded_ns = t.ns(), t.ns(), t.ns(), t.ns()
+    for ns in (before, excluded_ns):
+        label(t, ns, team=t.prefix)
+    label(t, excluded_ns, env="prod-1")
+    label(t, without, team="another")
+    config = t.config(evicted=[f"label:team={t.prefix}"], excludeNamespaces=["label:env=prod-*"])
+    waits, *stay = [t.objects.evict(t.objects.pod(ns)) for ns in (later, without, excluded_ns)]
+    gone = [t.objects.evict(t.objects.pod(before))]
+    program = t.program(config)
+    t.wait_write(gone[0])
+    t.wait_history(program, ns=excluded_ns, reason="NamespaceExcluded")
+    assert not t.writes_on(waits)
+    label(t, later, team=t.prefix)
+    t.wait_write(waits)
+    label(t, before, team="another")
+    stay.append(t.objects.evict(t.objects.pod(before)))
+    gone += [waits, t.canary(later)]
+    t.expect(deleted=gone)
+    assert all(t.objects.get(p) for p in stay)
+
+
+@scenario("evicted/namespace-label-lost-before-read")
+def namespace_label_lost(t):
+    """The label goes while the worker is about to look: it reads the namespace itself, and nothing is written."""
+    ns, proxy = t.ns(), t.proxy()
+    label(t, ns, team=t.prefix)
+    program = t.run(proxy, evicted=[f"label:team={t.prefix}"])
+    hook = proxy.before("GET", f"^/api/v1/namespaces/{ns}$", lambda _: label(t, ns, team="another"))
+    pod = t.objects.evict(t.objects.pod(ns))
+    assert hook.ran.wait(10), "the worker never read the namespace"
+    t.wait_history(program, uid=pod["metadata"]["uid"], outcome="refused", reason="NamespaceNotSelected")
+    t.expect(deleted=[])
+
+
+@scenario("evicted/namespace-labels-forbidden")
+def namespace_labels_forbidden(t):
+    """Who may not read namespaces does nothing by label, and says so; what is named is served."""
+    named, labelled, proxy = t.ns(), t.ns(), t.proxy()
+    label(t, labelled, team=t.prefix)
+    proxy.before("GET", r"^/api/v1/namespaces(/[^/]+)?$", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    program = t.run(proxy, evicted=[named, f"label:team={t.prefix}"])
+    t.policy.evicted = {named}
+    stay = t.objects.evict(t.objects.pod(labelled))
+    gone = t.canary(named)
+    t.wait_history(program, uid=stay["metadata"]["uid"], reason="NamespaceUnknown")
+    t.until("status says why", lambda: "namespaces: the API server answered 403" in str(program.status()), 10)
+    t.expect(deleted=[gone])
 
 
 @scenario("evicted/better-before-read")

@@ -156,6 +156,57 @@ TEST(a_hostile_object_is_named)
 	ck_assert_str_eq(s.bad, "a pod that is not valid protobuf was skipped: shop/bro?ken?[2J");
 }
 
+/* Of a namespace: a name, a uid, labels, and a spec that no pod has. */
+static int serve_namespaces(struct server_conn *c, const char *request)
+{
+	struct wire w = { 0 }, ns = { 0 }, meta = { 0 }, pair = { 0 };
+
+	if (!asks(request, "GET /api/v1/namespaces?"))
+		return answer_status(c, 404, "NotFound", "no");
+	server_sends(c, STREAM_HEAD);
+	wire_field_str(&meta, 1, "shop");
+	wire_field_str(&meta, 5, "ns-1");
+	wire_field_str(&meta, 6, "3");
+	wire_field_str(&pair, 1, "team");
+	wire_field_str(&pair, 2, "a");
+	wire_field_message(&meta, 11, &pair);
+	wire_field_message(&ns, 1, &meta);
+	wire_field_bytes(&ns, 2,
+			 "\x0a\x7f"
+			 "kubernetes",
+			 12);
+	wire_event(&w, "ADDED", "v1", "Namespace", &ns);
+	send_chunk(c, w.p, w.n);
+	wire_done(&w);
+	send_words(c, "+b@4 |5");
+	server_drain(c);
+	return 0;
+}
+
+TEST(namespaces_are_kept_in_step)
+{
+	const struct reflector_config config = { .what = REFLECT_NAMESPACES };
+	const struct seen s = run(serve_namespaces, &config, "sync: ");
+
+	ck_assert_str_eq(s.text, "list: +shop bad sync: "); /* a pod is none */
+	ck_assert_ptr_nonnull(strstr(s.bad, "no Namespace"));
+}
+
+static int serve_forbidden_namespaces(struct server_conn *c, const char *request)
+{
+	(void)request;
+	return answer_status(c, 403, "Forbidden", "namespaces is forbidden");
+}
+
+TEST(forbidden_namespaces)
+{
+	const struct reflector_config config = { .what = REFLECT_NAMESPACES };
+	const struct seen s = run(serve_forbidden_namespaces, &config, "trouble ");
+
+	ck_assert_int_eq(s.trouble_status, 403);
+	ck_assert_int_eq(strncmp(s.trouble, "namespaces: the API server answered 403", 39), 0);
+}
+
 static int serve_json(struct server_conn *c, const char *request)
 {
 	(void)request;

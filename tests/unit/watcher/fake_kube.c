@@ -7,10 +7,10 @@
 
 #include <check.h>
 
-struct fake_kube fake;
+struct fake_kube fake, fake_namespaces;
 
 struct reflector {
-	int unused;
+	struct fake_kube *of;
 };
 
 struct http_client {
@@ -21,21 +21,24 @@ struct reflector *reflector_new(struct event_base *base, struct http_client *cli
 				const struct reflector_config *config, const struct reflector_ops *ops,
 				void *ctx)
 {
+	struct reflector *r = xcalloc(1, sizeof(*r));
+
 	(void)base;
 	(void)client;
-	fake.started++;
-	fake.running = true;
-	fake.ops = *ops;
-	fake.ctx = ctx;
-	fake.config = *config;
-	return xcalloc(1, sizeof(struct reflector));
+	r->of = config->what == REFLECT_NAMESPACES ? &fake_namespaces : &fake;
+	r->of->started++;
+	r->of->running = true;
+	r->of->ops = *ops;
+	r->of->ctx = ctx;
+	r->of->config = *config;
+	return r;
 }
 
 void reflector_free(struct reflector **r)
 {
 	if (!*r)
 		return;
-	fake.running = false;
+	(*r)->of->running = false;
 	free(*r);
 	*r = NULL;
 }

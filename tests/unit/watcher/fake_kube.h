@@ -8,6 +8,7 @@
 
 #include "kube/reflector.h"
 
+/* The last reflector of pods; of namespaces: one more of the kind. */
 extern struct fake_kube {
 	int started;
 	bool running;
@@ -15,6 +16,6 @@ extern struct fake_kube {
 	void *ctx;
 	struct reflector_config config;
 	char server[64], token[64];
-} fake;
+} fake, fake_namespaces;
 
 #endif

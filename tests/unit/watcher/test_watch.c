@@ -45,6 +45,7 @@ static void open_watch(void)
 
 	clock_fake_set(NOW, 1000000);
 	memset(&fake, 0, sizeof(fake));
+	memset(&fake_namespaces, 0, sizeof(fake_namespaces));
 	n_sent = 0;
 	room = 1 << 30;
 	generation = 1;
@@ -401,6 +402,127 @@ TEST(a_hostile_object_is_logged)
 	ck_assert_ptr_nonnull(strstr(line, "the last"));
 	ck_assert_ptr_nonnull(strstr(line, "1002"));
 	ck_assert_ptr_null(strstr(line + 1, "left out"));
+}
+
+/* -- labels of namespaces -- */
+
+static void serve_by(const char *item)
+{
+	struct settings s;
+
+	some_settings(&s);
+	list_set(&s.policy.duty[DUTY_EVICTED].namespaces, item);
+	cluster_watch_set_settings(w, &s);
+	loop();
+}
+
+static void say_namespace(const char *name, const char *team)
+{
+	struct pod_facts p = { .name = STR_C(name), .uid = STR_LIT("ns-uid"), .rv = STR_LIT("1") };
+
+	p.labels[p.n_labels++] = (struct label){ STR_LIT("team"), STR_C(team) };
+	fake_namespaces.ops.on_pod(fake_namespaces.ctx, &p);
+	loop();
+}
+
+static void list_namespaces(const char *name, const char *team)
+{
+	fake_namespaces.ops.on_list(fake_namespaces.ctx, "");
+	say_namespace(name, team);
+	fake_namespaces.ops.on_sync(fake_namespaces.ctx, "");
+	loop();
+}
+
+TEST(namespaces_are_watched_only_where_labels_are_asked_for)
+{
+	ck_assert_int_eq(fake_namespaces.started, 0);
+	serve_by("team-*");
+	ck_assert_int_eq(fake_namespaces.started, 0);
+	serve_by("label:team=a");
+	ck_assert_int_eq(fake_namespaces.started, 1);
+	ck_assert_int_eq(fake_namespaces.config.what, REFLECT_NAMESPACES);
+	serve_by("label:team=b");
+	ck_assert_int_eq(fake_namespaces.started, 1);
+	ck_assert(fake_namespaces.running);
+	serve_by("*");
+	ck_assert(!fake_namespaces.running);
+}
+
+/* Nothing is judged before the labels are here; what gets the label later is judged then. */
+TEST(labels_of_namespaces_decide)
+{
+	struct pod_facts p = pod_evicted();
+
+	serve_by("label:team=a");
+	list(&p, 1);
+	list(&p, 1); /* the figures follow a list */
+	ck_assert_uint_eq(count(MSG_NOMINATE) + count(MSG_REFUSAL), 0);
+	ck_assert_ptr_nonnull(strstr(last(MSG_WATCH_STATS)->u.watch_stats.error, "first list of namespaces"));
+	list_namespaces("shop", "b");
+	ck_assert_uint_eq(count(MSG_NOMINATE) + count(MSG_REFUSAL), 0);
+	say_namespace("bank", "a");
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	say_namespace("shop", "a");
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+
+TEST(labels_of_namespaces_that_are_here_first)
+{
+	struct pod_facts p = pod_evicted();
+
+	serve_by("label:team=a");
+	list_namespaces("shop", "a");
+	list(&p, 1);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+
+/* Whoever is not allowed to read them does nothing by label, and hears of it. The gone namespace is unknown
+ * again. */
+TEST_LOOP(unknown_labels_refuse, 0, 2)
+{
+	struct pod_facts p = pod_evicted(), ns = { .name = STR_LIT("shop"), .uid = STR_LIT("ns-uid") };
+
+	serve_by("label:team=a");
+	if (_i) {
+		list_namespaces("shop", "a");
+		fake_namespaces.ops.on_delete(fake_namespaces.ctx, &ns);
+	}
+	list(&p, 1);
+	if (!_i) {
+		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 0, "no answer");
+		loop();
+		ck_assert_uint_eq(count(MSG_REFUSAL), 0); /* it may come yet */
+		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 403, "namespaces: forbidden");
+		list(&p, 1); /* the figures follow a list */
+		ck_assert_str_eq(last(MSG_WATCH_STATS)->u.watch_stats.error, "namespaces: forbidden");
+	}
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_uint_eq(count(MSG_REFUSAL), 1);
+	ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "NamespaceUnknown");
+	if (!_i)
+		fake_namespaces.ops.on_trouble(fake_namespaces.ctx, 0, "");
+	list_namespaces("shop", "a");
+	say_namespace("shop", "a");
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+}
+
+/* Its bytes say nothing of the pods in the cache. */
+TEST(namespaces_keep_no_cache_of_pods_fresh)
+{
+	struct pod_facts p = pod_evicted();
+
+	serve_by("label:team=a");
+	fake.ops.on_list(fake.ctx, "");
+	fake.ops.on_pod(fake.ctx, &p);
+	fake.ops.on_sync(fake.ctx, "");
+	clock_fake_advance(SYNC_STATE_STALE_MS + 1);
+	fake_namespaces.ops.on_alive(fake_namespaces.ctx, 0);
+	list_namespaces("shop", "a");
+	tell(MSG_SAVED_END);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	fake.ops.on_alive(fake.ctx, 0);
+	loop();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
 }
 
 static void stop_loop(evutil_socket_t fd, short what, void *arg)

@@ -1,0 +1,157 @@
+/* Labels of the namespace, read live where the configuration asks for labels: what is not known never acts.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "fake.h"
+#include "tests/suite.h"
+
+#define NAMESPACE "GET /api/v1/namespaces/shop"
+#define GET       "GET " POD_PATH
+#define DELETE    "DELETE " POD_PATH
+#define EVICTED   "'phase':'Failed','reason':'Evicted'"
+#define SUCCESS   "{'kind':'Status','apiVersion':'v1','status':'Success'}"
+
+static void select_by(struct str_list *l, const char *item)
+{
+	str_list_done(l);
+	*l = (struct str_list){ 0 };
+	str_list_add(l, item, strlen(item));
+}
+
+static struct str_list *served(void)
+{
+	return &fake.policy.duty[DUTY_EVICTED].namespaces;
+}
+
+static void teardown(void)
+{
+	str_list_done(&fake.policy.exclude_namespaces);
+	fake_teardown();
+}
+
+static struct fake_reply *on_namespace(const char *labels)
+{
+	return on(NAMESPACE, 200, "{'kind':'Namespace','metadata':{'name':'shop'%s}}", labels);
+}
+
+/* Nobody asks for labels: it is not read. */
+TEST(not_read_without_need)
+{
+	select_by(served(), "sh*");
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	REQUESTS(GET, DELETE);
+	RESULT(DONE, EVICTED);
+}
+
+TEST(acts_by_the_label_it_reads)
+{
+	select_by(served(), "label:team=a*");
+	on_namespace(",'labels':{'x':'y','team':'ab'}");
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	REQUESTS(NAMESPACE, GET, DELETE);
+	RESULT(DONE, EVICTED);
+	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "namespace shop has 2 labels"));
+}
+
+static const struct {
+	const char *labels;
+	enum reason reason;
+} others[] = {
+	{ ",'labels':{'team':'b'}", REASON_NAMESPACE_NOT_SELECTED },
+	{ ",'labels':{}", REASON_NAMESPACE_NOT_SELECTED },
+	{ "", REASON_NAMESPACE_NOT_SELECTED },
+	{ ",'labels':null", REASON_NAMESPACE_UNKNOWN },
+	{ ",'labels':['team','a']", REASON_NAMESPACE_UNKNOWN },
+	{ ",'labels':{'x':'y','team':7}", REASON_NAMESPACE_UNKNOWN },
+	{ ",'labels':{'team':'a'},'name':'bank'", REASON_NAMESPACE_UNKNOWN },
+};
+
+TEST_LOOP(refuses_by_the_label_it_reads, 0, (int)(sizeof(others) / sizeof(others[0])))
+{
+	select_by(served(), "label:team=a");
+	on_namespace(others[_i].labels);
+	on_pod("41", "", "", EVICTED);
+	go();
+	REQUESTS(NAMESPACE, GET);
+	expect_result(OUTCOME_REFUSED, others[_i].reason, __LINE__);
+}
+
+/* It may not be read, is gone, or something else answers. */
+TEST_LOOP(unknown_never_acts, 0, 3)
+{
+	static const int statuses[] = { 403, 404, 200 };
+
+	select_by(served(), "label:team=a");
+	on(NAMESPACE, statuses[_i], "{'kind':'Status','apiVersion':'v1','status':'%s','code':%d}",
+	   _i == 2 ? "Success" : "Failure", statuses[_i]);
+	on_pod("41", "", "", EVICTED);
+	go();
+	REQUESTS(NAMESPACE, GET);
+	RESULT(REFUSED, NAMESPACE_UNKNOWN);
+}
+
+/* Where a name decides, what is not known does not matter; an exclusion by label does. */
+TEST_LOOP(a_name_beside_a_label, 0, 2)
+{
+	select_by(served(), "shop");
+	select_by(_i ? &fake.policy.exclude_namespaces : served(), "label:env=prod");
+	if (!_i)
+		str_list_add(served(), "shop", 4);
+	on(NAMESPACE, 403, "{'kind':'Status','apiVersion':'v1','status':'Failure','code':403}");
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	go();
+	if (_i)
+		RESULT(REFUSED, NAMESPACE_UNKNOWN);
+	else
+		RESULT(DONE, EVICTED);
+}
+
+TEST(excluded_by_a_label)
+{
+	select_by(&fake.policy.exclude_namespaces, "label:env=prod");
+	on_namespace(",'labels':{'env':'prod'}");
+	on_pod("41", "", "", EVICTED);
+	go();
+	RESULT(REFUSED, NAMESPACE_EXCLUDED);
+}
+
+/* The pod has changed: all is read again, the labels, too. */
+TEST(read_again_after_a_conflict)
+{
+	select_by(served(), "label:team=a");
+	on_namespace(",'labels':{'team':'b'}");
+	on_namespace(",'labels':{'team':'a'}")->times = 1;
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 409,
+	   "{'kind':'Status','apiVersion':'v1','status':'Failure','reason':'Conflict','code':409}");
+	go();
+	REQUESTS(NAMESPACE, GET, DELETE, NAMESPACE, GET);
+	RESULT(REFUSED, NAMESPACE_NOT_SELECTED);
+}
+
+/* What was read ahead counts from the older of the two reads. */
+TEST(labels_that_were_read_long_ago_are_read_again)
+{
+	select_by(served(), "label:team=a");
+	on_namespace(",'labels':{'team':'a'}");
+	on_pod("41", "", "", EVICTED);
+	on(DELETE, 200, SUCCESS);
+	fake.slowness_ms = ACTION_FRESH_MS / 2 + 1;
+	go_prefetch();
+	fake_drain();
+	fake.slowness_ms = 0;
+	grant();
+	fake_drain();
+	REQUESTS(NAMESPACE, GET, NAMESPACE, GET, DELETE);
+	RESULT(DONE, EVICTED);
+}
+
+TEST_MAIN("worker/namespace")
+{
+	tcase_add_checked_fixture(t, fake_setup, teardown);
+}
