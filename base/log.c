@@ -16,7 +16,7 @@
 
 #define VALUE_MAX 512
 
-static char component[32] = "ops-pod-cleaner";
+static char component[32] = "ops-pod-cleaner", cluster[64];
 static enum log_level threshold = LOG_LEVEL_INFO;
 static bool as_json = true, with_priority;
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
@@ -103,6 +103,8 @@ static void put_head(struct line *l, enum log_level level, const char *msg)
 		put_quoted(l, msg);
 	else
 		put_str(l, msg);
+	if (cluster[0])
+		put_kv(l, &kv_s("cluster", cluster));
 }
 
 /* Is stderr the journal? Then a line may begin with its priority, which is taken off. Source:
@@ -130,6 +132,11 @@ void log_init(const char *name)
 	(void)str_escape_json(component, sizeof(component), name, strlen(name));
 	as_json = format ? strcmp(format, "text") != 0 : !isatty(STDERR_FILENO);
 	with_priority = is_journal();
+}
+
+void log_set_cluster(const char *name)
+{
+	(void)snprintf(cluster, sizeof(cluster), "%s", name ? name : "");
 }
 
 void log_set_level(enum log_level level)

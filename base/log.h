@@ -32,6 +32,8 @@ struct log_kv {
  * Call at start. */
 void log_init(const char *component);
 void log_set_level(enum log_level level);
+/* Every further line says that it is about this cluster; copied, at most 63 bytes; NULL for none. */
+void log_set_cluster(const char *name);
 
 /* Write one line; err is 0 or a negative errno that is appended as text. Returns err. */
 int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n);

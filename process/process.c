@@ -187,6 +187,7 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 		process_exit(p, r == -EINVAL ? EXIT_CODE_CONFIG : EXIT_CODE_RESOURCE);
 		return;
 	}
+	log_set_cluster(p->next.cluster.name);
 	r = start(p);
 	if (r < 0 && p->code == EXIT_CODE_OK) {
 		(void)log_error(r, "start failed");

@@ -76,9 +76,8 @@ def two_clusters(t):
         return [r for r in other.log() if r.verb == "delete" and other.is_program(r)]
 
     t.until("the DELETE in the other cluster", deletes, 10)
-    first = t.wait_history(program, uid=here_pod["metadata"]["uid"], outcome="done")
-    second = t.wait_history(program, uid=there_pod["metadata"]["uid"], outcome="done")
-    assert (first["cluster"], second["cluster"]) == ("first", "second"), (first, second)
+    t.wait_history(program, uid=here_pod["metadata"]["uid"], cluster="first", outcome="done")
+    t.wait_history(program, uid=there_pod["metadata"]["uid"], cluster="second", outcome="done")
     t.expect(deleted=[here_pod])
     assert [r.uid for r in deletes()] == [there_pod["metadata"]["uid"]]
     other.stop()

@@ -90,6 +90,18 @@ TEST(always_one_valid_line)
 	}
 }
 
+TEST(a_line_names_its_cluster)
+{
+	(void)setenv("OPC_LOG_FORMAT", "json", 1);
+	log_init("test");
+	log_set_cluster("shanghai");
+	capture("x", 0);
+	ck_assert_ptr_nonnull(strstr(captured, "\"msg\":\"message\",\"cluster\":\"shanghai\",\"value\""));
+	log_set_cluster(NULL);
+	capture("x", 0);
+	ck_assert_ptr_null(strstr(captured, "cluster"));
+}
+
 TEST(long_values_are_cut)
 {
 	char *big = malloc(100001);
