@@ -98,14 +98,14 @@ static json_t *leader_json(const struct status *s, uint64_t cluster)
 static json_t *cluster_json(const struct status *s, const struct msg_watch_stats *w)
 {
 	return json_pack(
-		"{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, s:s}",
+		"{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, s:s, s:b}",
 		"cluster", (json_int_t)w->cluster, "name", cluster_name(s, w->cluster), "synced", w->synced,
 		"pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events", (json_int_t)w->events,
 		"lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue, "deadlines",
 		(json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated, "dropped",
 		(json_int_t)w->dropped, "lastEvent", output_json_time(w->last_event), "error", w->error,
 		"leader", leader_json(s, w->cluster), "blocked", (json_int_t)w->blocked, "reverted",
-		(json_int_t)w->reverts, "blockedBy", w->blocked_by);
+		(json_int_t)w->reverts, "blockedBy", w->blocked_by, "sharedCredential", w->shared);
 }
 
 static json_t *pause_json(const struct msg_pause *p)
@@ -250,6 +250,16 @@ static void print_blocked(const struct status *s, const struct table_view *view)
 				   s->clusters[i].blocked_by);
 }
 
+static void print_shared(const struct status *s, const struct table_view *view)
+{
+	for (size_t i = 0; i < s->n_clusters; i++)
+		if (s->clusters[i].shared)
+			table_text(stdout, view,
+				   "%s: watcher and workers have one credential; give the workers their own "
+				   "(writerKubeconfig)",
+				   cluster_name(s, s->clusters[i].cluster));
+}
+
 static void print_text(const struct status *s, const struct table_view *view)
 {
 	char span[32];
@@ -265,6 +275,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 		table_text(stdout, view, "note: %s", s->supervisor.note);
 	print_pauses(s, view);
 	print_blocked(s, view);
+	print_shared(s, view);
 	printf("\n");
 	print_clusters(s, view);
 	printf("\n");

@@ -21,6 +21,7 @@ struct cluster_settings {
 	char *address; /* resolved "ip:port" for CURLOPT_CONNECT_TO; NULL when server is an IP literal */
 	char *tls_server_name; /* NULL = the server's host */
 	bool insecure;         /* insecure-skip-tls-verify */
+	bool shared;           /* watcher and workers have one credential */
 	char *proxy;           /* proxy-url, NULL = none */
 	char *ca_pem;          /* NULL = system trust */
 	char *cert_pem, *key_pem;
@@ -72,6 +73,7 @@ struct config {
 	struct settings settings; /* first: rows of the table have the same offset in both */
 	uint64_t workers;
 	char *kubeconfig, *context;
+	char *writer_kubeconfig, *writer_context; /* without `clusters` */
 	char *api_url_file, *api_secret_file;
 	struct cluster_config *clusters;
 	size_t n_clusters;

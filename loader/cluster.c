@@ -165,7 +165,10 @@ static struct cluster_config effective(const struct loader *l, size_t i)
 {
 	const struct config *c = &l->config;
 	struct cluster_config e =
-		c->n_clusters > 0 ? c->clusters[i] : (struct cluster_config){ .context = c->context };
+		c->n_clusters > 0 ? c->clusters[i]
+				  : (struct cluster_config){ .context = c->context,
+							     .writer_kubeconfig = c->writer_kubeconfig,
+							     .writer_context = c->writer_context };
 
 	if (e.workers == 0)
 		e.workers = c->workers;
@@ -181,6 +184,19 @@ static char *find_kubeconfig(const struct loader *l, const char *own)
 	return l->config.kubeconfig ? file_beside(l->options->config, l->config.kubeconfig) : NULL;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Whoever has the one can do what the other may. An impersonated user is not asked for: whoever may
+ * impersonate him, may. */
+static bool same_credential(const struct cluster_settings *a, const struct cluster_settings *b)
+{
+	return same_text(a->token, b->token) && same_text(a->cert_pem, b->cert_pem) &&
+	       same_text(a->username, b->username);
+}
+
 static bool load_cluster(struct loader *l, const struct cluster_config *c, struct loaded_cluster *ret)
 {
 	_cleanup_free_ char *reader = find_kubeconfig(l, c->kubeconfig);
@@ -194,10 +210,12 @@ static bool load_cluster(struct loader *l, const struct cluster_config *c, struc
 	*ret = (struct loaded_cluster){ .name = xstrdup(c->name ? c->name : "default"),
 					.workers = c->workers };
 	ok = load_target(l, &r, &ret->reader);
+	ret->shared = true;
 	if (!c->writer_kubeconfig && !c->writer_context)
 		return ok;
 	ret->own_writer = true;
 	ok = load_target(l, &w, &ret->writer) && ok;
+	ret->shared = same_credential(&ret->reader.c, &ret->writer.c);
 	if (ok && strcmp(ret->reader.c.server, ret->writer.c.server) != 0)
 		return loader_error(
 			l, -EINVAL, l->options->config,

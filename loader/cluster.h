@@ -11,7 +11,7 @@ struct loaded_cluster {
 	char *name;
 	uint64_t workers;
 	struct kube_target reader, writer; /* writer.c is empty when it is the reader's */
-	bool own_writer;
+	bool own_writer, shared;           /* shared: one credential for both all the same */
 };
 
 /* *ret is malloc()ed; false after an error (some may be half filled). */

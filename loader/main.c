@@ -130,6 +130,7 @@ static bool send_target(struct channel *c, struct settings *s, const struct load
 	s->cluster = t->c;
 	s->cluster.name = k->name;
 	s->cluster.workers = k->workers;
+	s->cluster.shared = k->shared;
 	ok = send_blob(c, s, role, index);
 	s->cluster = none;
 	return ok;

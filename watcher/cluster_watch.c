@@ -103,6 +103,7 @@ static void send_watch_stats(struct cluster_watch *w)
 	(void)controller_stats(w->controller, &m);
 	m.u.watch_stats.events = r.events;
 	m.u.watch_stats.lists = r.lists;
+	m.u.watch_stats.shared = w->settings.cluster.shared;
 	msg_set(&m, watch_stats.error, error, strlen(error));
 	w->news = false;
 	(void)evtimer_del(w->stats_timer);
@@ -364,6 +365,12 @@ static bool same_names(const struct str_list *a, const struct str_list *b)
 /* Takes the contents of *s over; what *ret points to belongs to them. */
 static void take_settings(struct cluster_watch *w, struct settings *s, struct http_endpoint *ret)
 {
+	if (s->cluster.shared && !w->settings.cluster.shared && s->policy.mode == MODE_ENFORCE)
+		(void)log_warn(
+			0,
+			"watcher and workers have one credential: what is read from the cluster is parsed "
+			"by a process that may write; give the workers their own (writerKubeconfig)",
+			kv_s("cluster", s->cluster.name));
 	settings_done(&w->settings);
 	w->settings = *s;
 	settings_init(s);

@@ -13,15 +13,10 @@
 #define LEARNT_MAX 128
 
 static const struct kind_info builtin[] = {
-	{ "apps", "v1", "Deployment", "deployments", true, true, true },
-	{ "apps", "v1", "StatefulSet", "statefulsets", true, true, true },
-	{ "apps", "v1", "ReplicaSet", "replicasets", true, true, true },
-	{ "apps", "v1", "DaemonSet", "daemonsets", true, false, true },
-	{ "", "v1", "ReplicationController", "replicationcontrollers", true, true, true },
-	{ "", "v1", "Node", "nodes", false, false, true },
-	{ "batch", "v1", "Job", "jobs", true, false, true },
-	{ "batch", "v1", "CronJob", "cronjobs", true, false, true },
-	{ "argoproj.io", "v1alpha1", "Rollout", "rollouts", true, true, true },
+#define KIND(group, version, kind, resource, namespaced, scale, suspend)                                     \
+	{ group, version, kind, resource, namespaced, scale, true },
+#include "model/kinds.def"
+#undef KIND
 };
 
 struct learnt {

@@ -46,7 +46,7 @@ class Client:
             headers["Authorization"] = f"Bearer {self.token}"
         data = None
         if body is not None:
-            data = json.dumps(body).encode()
+            data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
             headers["Content-Type"] = content_type
         for attempt in (1, 2):
             conn = getattr(self._local, "conn", None)

@@ -45,7 +45,7 @@ class Died(AssertionError):
 class Program:
     """`config` is a dict or the text of the file; `env` is added to an environment that holds nothing of the caller's."""
 
-    def __init__(self, build, folder, config, kubeconfig=None, env=None, args=(), cwd=None):
+    def __init__(self, build, folder, config, kubeconfig=None, env=None, args=(), cwd=None, writer_context=None):
         self.build = pathlib.Path(build)
         self.binary = self.build / "bin" / "ops-pod-cleaner"
         self.dir = pathlib.Path(folder)
@@ -55,6 +55,7 @@ class Program:
         self.log_path = self.dir / "log"
         self.config_path = self.dir / "config.yml"
         self.kubeconfig = kubeconfig
+        self.writer_context = writer_context    # stands in every configuration that is written
         self.env = {"PATH": "/usr/bin:/bin", "HOME": str(self.dir), "LANG": "C.UTF-8", **(env or {})}
         for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
             if name in os.environ:
@@ -69,6 +70,8 @@ class Program:
         text = config
         if isinstance(config, dict):
             text = yaml({"metricsListen": "", **config}) + "\n"
+        if self.writer_context and "writerContext" not in text:
+            text = text.rstrip("\n") + f"\nwriterContext: {self.writer_context}\n"
         self.config_path.write_text(text)
 
     def command(self):

@@ -58,6 +58,7 @@ class Test:
         self.prefix = "e" + uuid.uuid4().hex[:6]
         self.objects = Objects(server, self.prefix)
         self.programs, self.closing = [], []
+        self.pairs = set()                  # kubeconfigs with the credentials of watcher and workers
         self.policy = judge.Policy(evicted=set(), terminating=set(), image_pull=set(), finished=set(),
                                    crash_loop=set())
         self.is_mine = server.is_program    # whose requests are the program's
@@ -75,7 +76,12 @@ class Test:
         path.write_text(text)
         return path
 
-    def kubeconfig(self, user="cleaner", proxy=None):
+    def kubeconfig(self, user=None, proxy=None):
+        """Of that user; without one the watcher's and, as context `writer`, the workers'."""
+        if user is None:
+            path = self.write(f"kubeconfig-{uuid.uuid4().hex[:4]}", self.server.kubeconfig_pair(proxy))
+            self.pairs.add(str(path))
+            return path
         name = f"kubeconfig-{user}-{uuid.uuid4().hex[:4]}"
         if proxy:
             return self.write(name, self.server.kubeconfig(user, proxy.url, proxy.ca))
@@ -119,7 +125,8 @@ class Test:
             self.policy.configure(config)
         if kubeconfig == "":
             kubeconfig = self.kubeconfig()
-        program = Program(self.build, self.dir / f"p{len(self.programs)}", config, kubeconfig, **more)
+        program = Program(self.build, self.dir / f"p{len(self.programs)}", config, kubeconfig,
+                          writer_context="writer" if str(kubeconfig) in self.pairs else None, **more)
         self.programs.append(program)
         return program.start() if start else program
 

@@ -1,6 +1,7 @@
 """The two API servers that every scenario runs on: apisim, and the real control plane of tests/cluster."""
 import os
 import pathlib
+import re
 import secrets
 import shlex
 import subprocess
@@ -15,6 +16,13 @@ from .tls import Authority
 from .wait import until
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
+RBAC, ADMISSION = "/apis/rbac.authorization.k8s.io/v1", "/apis/admissionregistration.k8s.io/v1"
+# Where what stands in deploy/ goes.
+PATHS = {"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/ops-pod-cleaner/serviceaccounts",
+         "Role": RBAC + "/namespaces/ops-pod-cleaner/roles", "RoleBinding": RBAC + "/namespaces/ops-pod-cleaner/rolebindings",
+         "ClusterRole": RBAC + "/clusterroles", "ClusterRoleBinding": RBAC + "/clusterrolebindings",
+         "ValidatingAdmissionPolicy": ADMISSION + "/validatingadmissionpolicies",
+         "ValidatingAdmissionPolicyBinding": ADMISSION + "/validatingadmissionpolicybindings"}
 
 
 class Server:
@@ -65,6 +73,12 @@ class Server:
                   "users:", "- name: test", "  user:", f"    token: {token or self.tokens[user]}", ""]
         return "\n".join(lines)
 
+    def kubeconfig_pair(self, proxy=None):
+        """The watcher's credential, and as context `writer` the workers'."""
+        text = self.kubeconfig("cleaner-reader", proxy.url, proxy.ca) if proxy else self.kubeconfig("cleaner-reader")
+        text = text.replace("contexts:\n", "contexts:\n- name: writer\n  context: {cluster: test, user: writer}\n")
+        return text + f"- name: writer\n  user:\n    token: {self.tokens['cleaner-writer']}\n"
+
 
 class Cluster(Server):
     name = "cluster"
@@ -72,6 +86,7 @@ class Cluster(Server):
 
     def __init__(self, folder, build=None):
         self.given = os.environ.get("OPC_E2E_CLUSTER")      # one that runs already, and goes on running
+        self.build = build
         self.dir = pathlib.Path(self.given or folder)
         self.dir.mkdir(parents=True, exist_ok=True)
 
@@ -93,6 +108,30 @@ class Cluster(Server):
                        "cleaner-ns": env["TOKEN_CLEANER_NS"]}
         self.service_account = self.dir / "serviceaccount"
         self._ready()
+        if self.build:
+            self.wall("cleaner-writer", TESTS / "e2e" / "policy.yml", "ops-pod-cleaner-writer")
+
+    def wall(self, user, config, name, token=None, ns="default", more=()):
+        """From now on the admission policy of that configuration, under that name, stands before that user."""
+        text = subprocess.run([pathlib.Path(self.build) / "bin" / "ops-pod-cleaner", "rbac", "--admission", "--config", config,
+                               "--writer", user, "--kinds", "fleets.example.com", *more],
+                              check=True, capture_output=True, text=True).stdout
+        for document in text.split("\n---\n")[:2]:
+            self.apply(document.replace("ame: ops-pod-cleaner-writer", f"ame: {name}"))
+        client = Client(self.url, token or self.tokens[user], self.ca)
+        event = {"metadata": {"generateName": "probe-"}, "involvedObject": {"namespace": ns}}
+        until(f"the admission policy before {user}", lambda: name in str(
+            client.request("POST", f"/api/v1/namespaces/{ns}/events", event, dryRun="All")[1]), 20)
+
+    def apply(self, document):
+        """The server itself reads the YAML; what is there already goes first."""
+        kind, name = (re.search(rf"^(?:metadata: {{)?{key}: ([^\s,}}]+)", document, re.M)[1] for key in ("kind", "name"))
+        path = PATHS[kind]
+        code, answer = self.admin.request("POST", path, document, "application/yaml", fieldValidation="Strict")
+        if code == 409 and kind.startswith("Validating"):
+            self.admin.request("DELETE", f"{path}/{name}")
+            code, answer = self.admin.request("POST", path, document, "application/yaml", fieldValidation="Strict")
+        assert code in (201, 409), f"{kind} {name}: {code} {answer}"
 
     def stop(self):
         if not self.given:
@@ -102,7 +141,7 @@ class Cluster(Server):
 class Apisim(Server):
     """`build` is the folder it was built in; `fill` are more of its flags; without `answers` the log holds no objects."""
     name = "apisim"
-    USERS = {"admin": "", "cleaner": "", "cleaner-writer": "", "cleaner-reader": ":+get,list,watch/pods",
+    USERS = {"admin": "", "cleaner": "", "cleaner-writer": "", "cleaner-reader": ":+get,list,watch/pods:+get,create,patch/leases",
              "cleaner-ns": ":+get,list,watch/pods@only-here"}
 
     def __init__(self, folder, build, fill=(), tls=True, answers=True):

@@ -23,7 +23,7 @@ def home(t):
     program = t.program(t.config(evicted=ns), kubeconfig=None, start=False)
     (program.dir / ".kube").mkdir()
     (program.dir / ".kube" / "config").write_text(t.server.kubeconfig("cleaner", token="not-a-token"))
-    program.env["KUBECONFIG"] = str(t.kubeconfig())
+    program.env["KUBECONFIG"] = str(t.kubeconfig("cleaner"))
     program.start()
     gone = [t.canary(ns)]
     assert program.stop() == 0
@@ -58,7 +58,7 @@ def two_clusters(t):
     other = Apisim(t.dir / "other", t.build)
     other.start()
     t.closing.append(other)
-    a = t.kubeconfig()
+    a = t.kubeconfig("cleaner")
     b = t.write("kubeconfig-other", other.kubeconfig("cleaner"))
     config = t.config(evicted=ns)
     config["clusters"] = [{"name": "first", "kubeconfig": str(a), "workers": 1},

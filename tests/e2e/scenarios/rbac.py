@@ -1,94 +1,119 @@
-"""What deploy/rbac.yaml gives is enough, and not more."""
+"""What `ops-pod-cleaner rbac` prints is enough for its configuration, and not more: deploy/ is printed so."""
 import pathlib
 import subprocess
 import time
+import uuid
 
 from harness.client import Client
 from harness.objects import path_of
 from harness.scenario import scenario
+from harness.servers import PATHS
 
-FILE = pathlib.Path(__file__).resolve().parents[3] / "deploy" / "rbac.yaml"
-ACCOUNT = "/api/v1/namespaces/ops-pod-cleaner/serviceaccounts/ops-pod-cleaner"
-USER = "system:serviceaccount:ops-pod-cleaner:ops-pod-cleaner"
-GROUP = "/apis/rbac.authorization.k8s.io/v1"
-PATHS = {"Namespace": "/api/v1/namespaces", "ServiceAccount": "/api/v1/namespaces/ops-pod-cleaner/serviceaccounts",
-         "Role": GROUP + "/namespaces/ops-pod-cleaner/roles", "RoleBinding": GROUP + "/namespaces/ops-pod-cleaner/rolebindings",
-         "ClusterRole": GROUP + "/clusterroles", "ClusterRoleBinding": GROUP + "/clusterrolebindings"}
+HOME = "/api/v1/namespaces/ops-pod-cleaner"
+USER = "system:serviceaccount:ops-pod-cleaner:ops-pod-cleaner-"
+KINDS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout")
 
 
-def apply(server, document):
-    """The server itself reads the YAML."""
-    kind = next(line.split(":")[1].strip() for line in document.splitlines() if line.startswith("kind:"))
-    answer = subprocess.run(["curl", "-sS", "--cacert", server.ca, "-H", f"Authorization: Bearer {server.tokens['admin']}",
-                             "-H", "Content-Type: application/yaml", "--data-binary", "@-", "-w", "\n%{http_code}",
-                             server.url + PATHS[kind] + "?fieldValidation=Strict"], input=document, capture_output=True, text=True, check=True)
-    code = answer.stdout.rsplit("\n", 1)[1]
-    assert code in ("201", "409"), f"{kind}: {answer.stdout}"
+def printed(t, config, *args):
+    path = t.write(f"rbac-{uuid.uuid4().hex[:4]}.yml", config)
+    return subprocess.run([pathlib.Path(t.build) / "bin" / "ops-pod-cleaner", "rbac", "--config", path, *args], check=True,
+                          capture_output=True, text=True).stdout
 
 
-def service_account(t):
-    for document in FILE.read_text().split("\n---\n"):
-        apply(t.server, document)
-    return t.admin.post(ACCOUNT + "/token", {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})["status"]["token"]
+def token_of(t, account):
+    answer = t.admin.post(f"{HOME}/serviceaccounts/ops-pod-cleaner-{account}/token",
+                          {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+    return answer["status"]["token"]
 
 
-@scenario("rbac/deploy", servers=("cluster",))
+def two_accounts(t, config, ns, guarded):
+    """Applies what is printed for that configuration, bound in that namespace; the tokens of reader and writer."""
+    text = printed(t, config, "--namespace", ns)
+    if guarded:     # the bindings only: the policy's name is another one's
+        text += "---\n" + "\n---\n".join(printed(t, config, "--admission", "--namespace", ns).split("\n---\n")[2:])
+    for document in text.split("---\n"):
+        path = PATHS.get(next(line.split(":")[1].strip() for line in document.splitlines() if line.startswith("kind:")))
+        home = path.replace("namespaces/ops-pod-cleaner/role", f"namespaces/{ns}/role") if f"namespace: {ns}}}" in document else path
+        code, answer = t.admin.request("POST", home, document, "application/yaml", fieldValidation="Strict")
+        assert code in (201, 409), f"{code} {answer}: {document}"
+    if guarded:
+        t.server.wall(USER + "writer", t.write("wall.yml", config), f"before-{ns}", token_of(t, "writer"), ns)
+    return token_of(t, "reader"), token_of(t, "writer")
+
+
+def start(t, ns, tokens, **config):
+    pair = t.server.kubeconfig(token=tokens[0]).replace("contexts:\n", "contexts:\n- name: writer\n  context: {cluster: test, user: writer}\n")
+    pair += f"- name: writer\n  user:\n    token: {tokens[1]}\n"
+    t.is_mine = lambda r: r.user.startswith(USER) and r.ns == ns
+    t.policy.configure(config)
+    return t.program({**config, "writerContext": "writer"}, t.write("kubeconfig-accounts", pair))
+
+
+def in_use(ns):
+    return f"""
+errImagePull: {{enable: true, namespaces: {ns}, hours: 2s}}
+deleteEvictedPod: {{enable: true, namespaces: {ns}}}
+deleteTerminatingPod: {{enable: true, namespaces: {ns}, hours: 2s}}
+"""
+
+
+@scenario("rbac/deploy", servers=("cluster",), alone=True)
 def enough(t):
-    """With the roles of deploy/rbac.yaml all duties act, the way from pod to owner included."""
-    token = service_account(t)
+    """With what is printed all duties act, the way from pod to owner and the mark included; the policy refuses nothing of it."""
     ns = t.ns()
-    t.is_mine = lambda r: r.user == USER and r.ns == ns
+    tokens = two_accounts(t, in_use(ns), ns, guarded=True)
     sink = t.sink()
     config = t.config(evicted=ns, terminating=ns, image_pull=ns, hours="2s",
                       restarts={"namespaces": ns, "hours": "0s", "counts": 1, "duration": "*/2 * * * * *", "apiurl": sink.url})
-    t.program(config, t.write("kubeconfig-account", t.server.kubeconfig(token=token)))
+    start(t, ns, tokens, **config)
     evicted = t.objects.evict(t.objects.pod(ns))
     stuck = t.objects.pod(ns)
     t.objects.stop_containers(stuck)
     stuck = t.objects.terminate(stuck, 1)
-    workloads = [t.objects.workload(kind, ns, 1) for kind in ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout")]
+    workloads = [t.objects.workload(kind, ns, 1) for kind in KINDS]
     for workload in workloads:
         workload.fail_to_pull()
     for obj in (evicted, stuck, *workloads):
         t.wait_write(obj, 15)
-    time.sleep(1)
-    refused = [r for r in t.requests() if r.code == 403]
-    marks = [r for r in refused if r.verb == "patch" and not r.subresource and r.name in [w.name for w in workloads]]
-    assert refused == marks, f"refused: {[str(r) for r in refused]}"
-    assert len(marks) == len(workloads), f"one try to mark each, not {len(marks)}"
-    t.expect(deleted=[evicted], forced=[stuck], scaled=workloads)
-
-
-@scenario("rbac/marker", servers=("cluster",))
-def marker(t):
-    """With ops-pod-cleaner-marker bound in its namespace, what was scaled to 0 is marked; nothing is refused."""
-    token = service_account(t)
-    ns = t.ns()
-    t.is_mine = lambda r: r.user == USER and r.ns == ns
-    t.admin.post(f"{GROUP}/namespaces/{ns}/rolebindings", {
-        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "marker", "namespace": ns},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "ops-pod-cleaner-marker"},
-        "subjects": [{"kind": "ServiceAccount", "name": "ops-pod-cleaner", "namespace": "ops-pod-cleaner"}]})
-    t.program(t.config(image_pull=ns, hours="1s"), t.write("kubeconfig-account", t.server.kubeconfig(token=token)))
-    workloads = [t.objects.workload(kind, ns, 1) for kind in ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Rollout")]
-    for workload in workloads:
-        workload.fail_to_pull()
     for workload in workloads:
         t.until(f"the mark of {workload.name}", lambda w=workload: "ops-pod-cleaner.io/scaled-down-by" in (
             t.admin.get(path_of(w.top["kind"], ns, w.name))["metadata"].get("annotations") or {}), 20)
-    assert not [str(r) for r in t.requests() if r.code == 403]
+    refused = [r for r in t.requests() if r.code == 403 and not r.dry_run]
+    assert not refused, f"refused: {[str(r) for r in refused]}"
+    assert {r.user for r in t.writes()} == {USER + "writer"}
+    t.expect(deleted=[evicted], forced=[stuck], scaled=workloads)
+
+
+@scenario("rbac/unguarded", servers=("cluster",))
+def unguarded(t):
+    """Without the policy nothing is bound that allows to change all of an object: scaled, and each mark is refused once."""
+    ns = t.ns()
+    tokens = two_accounts(t, in_use(ns), ns, guarded=False)
+    start(t, ns, tokens, **t.config(image_pull=ns, hours="1s"))
+    workloads = [t.objects.workload(kind, ns, 1) for kind in KINDS]
+    for workload in workloads:
+        workload.fail_to_pull()
+    for workload in workloads:
+        t.wait_write(workload, 15)
+    time.sleep(1)
+    marks = [r for r in t.requests() if r.code == 403]
+    assert all(r.verb == "patch" and not r.subresource for r in marks), [str(r) for r in marks]
+    assert sorted(r.name for r in marks) == sorted(w.name for w in workloads), [str(r) for r in marks]
     t.expect(scaled=workloads)
 
 
 @scenario("rbac/no-more", servers=("cluster",))
 def no_more(t):
-    """What none of the duties needs is refused to the service account."""
-    client = Client(t.server.url, service_account(t), t.server.ca)
+    """What none of the duties needs is refused to either account; what the one may, the other may not."""
     ns = t.ns()
-    for method, path in (("GET", "/api/v1/secrets"), ("GET", f"/api/v1/namespaces/{ns}/configmaps"), ("DELETE", f"/api/v1/namespaces/{ns}/pods"),
-                         ("DELETE", path_of("Deployment", ns, "x")), ("PATCH", path_of("Deployment", ns, "x")),
-                         ("PATCH", f"/api/v1/namespaces/{ns}/pods/x"), ("DELETE", "/api/v1/nodes/node-1"), ("POST", f"/api/v1/namespaces/{ns}/pods"),
-                         ("GET", f"/api/v1/namespaces/{ns}/pods/x/log"), ("DELETE", f"/api/v1/namespaces/{ns}")):
-        code, answer = client.request(method, path, None if method in ("GET", "DELETE") else {}, "application/merge-patch+json"
-                                      if method == "PATCH" else "application/json")
-        assert code == 403, f"{method} {path}: {code} {answer}"
+    reader, writer = (Client(t.server.url, token, t.server.ca) for token in two_accounts(t, in_use(ns), ns, guarded=False))
+    pods = f"/api/v1/namespaces/{ns}/pods"
+    for client, allowed, forbidden in ((reader, ("GET", pods), ("DELETE", pods + "/x")), (writer, ("GET", pods + "/x"), ("GET", pods + "?watch=true"))):
+        assert client.request(*allowed)[0] in (200, 404)
+        for method, path in (forbidden, ("GET", "/api/v1/secrets"), ("GET", f"/api/v1/namespaces/{ns}/configmaps"), ("DELETE", pods),
+                             ("DELETE", path_of("Deployment", ns, "x")), ("PATCH", path_of("Deployment", ns, "x")),
+                             ("PATCH", pods + "/x"), ("DELETE", "/api/v1/nodes/node-1"), ("POST", pods),
+                             ("GET", pods + "/x/log"), ("DELETE", f"/api/v1/namespaces/{ns}"), ("GET", "/api/v1/namespaces")):
+            code, answer = client.request(method, path, None if method in ("GET", "DELETE") else {}, "application/merge-patch+json"
+                                          if method == "PATCH" else "application/json")
+            assert code == 403, f"{method} {path}: {code} {answer}"

@@ -395,6 +395,18 @@ def context(t):
     kubeconfig_switch(t, {"kubeconfig": path, "context": "test"}, {"kubeconfig": path, "context": "able"})
 
 
+@switch("writerKubeconfig")
+def writer_kubeconfig(t):
+    reader, writer = str(t.kubeconfig("cleaner-reader")), str(t.kubeconfig("cleaner-writer"))
+    kubeconfig_switch(t, {"kubeconfig": reader}, {"kubeconfig": reader, "writerKubeconfig": writer})
+
+
+@switch("writerContext")
+def writer_context(t):
+    path = two_contexts(t)
+    kubeconfig_switch(t, {"kubeconfig": path, "context": "test"}, {"kubeconfig": path, "context": "test", "writerContext": "able"})
+
+
 def register_cluster(key, before, after):
     @switch(f"clusters[].{key}")
     def one(t):

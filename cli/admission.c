@@ -1,0 +1,645 @@
+/* admission.c - see admission.h. The policy is a list of variables and demands in CEL; each stands here as it
+ * is printed, with what the configuration says in between. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/admission.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "config/config.h"
+#include "model/actions.h"
+#include "model/annotations.h"
+#include "model/namespaces.h"
+
+/* The clock that a policy can read is the time of the leader's Lease: renewed every few seconds, it lags. */
+#define CLOCK_SLACK_MS 60000
+#define POLICY_NAME    "ops-pod-cleaner-writer"
+
+/* -- pieces of CEL -- */
+
+static void put_string(FILE *f, struct str s)
+{
+	(void)fputc('\'', f);
+	for (size_t i = 0; i < s.n; i++) {
+		const unsigned char c = (unsigned char)s.p[i];
+
+		if (c == '\'' || c == '\\' || c < 0x20 || c == 0x7f)
+			(void)fprintf(f, "\\x%02x", c);
+		else
+			(void)fputc(c, f);
+	}
+	(void)fputc('\'', f);
+}
+
+static void put_list(FILE *f, const struct str_list *l)
+{
+	(void)fputc('[', f);
+	for (size_t i = 0; i < l->n; i++) {
+		(void)fputs(i == 0 ? "" : i % 6 == 0 ? ",\n" : ", ", f);
+		put_string(f, STR_C(l->v[i]));
+	}
+	(void)fputc(']', f);
+}
+
+/* '*' stands for any characters, all others for themselves. */
+static void put_matches(FILE *f, const char *what, struct str pattern)
+{
+	(void)fprintf(f, "%s.matches('^", what);
+	for (size_t i = 0; i < pattern.n; i++)
+		if (pattern.p[i] == '*')
+			(void)fputs(".*", f);
+		else if (pattern.p[i] == '.')
+			(void)fputs("[.]", f);
+		else
+			(void)fputc(pattern.p[i], f);
+	(void)fputs("$')", f);
+}
+
+/* -- namespaces -- */
+
+static void put_item(FILE *f, const struct namespace_item *item)
+{
+	if (item->kind == NAMESPACE_PATTERN) {
+		put_matches(f, "variables.ns", item->text);
+		return;
+	}
+	(void)fputs("(", f);
+	put_string(f, item->text);
+	(void)fputs(" in variables.labels && variables.labels[", f);
+	put_string(f, item->text);
+	put_matches(f, "]", item->value);
+	(void)fputs(")", f);
+}
+
+/* Those of the items that except, or of the others, that mean the namespace: the names, then each of the
+ * rest. */
+static bool put_any(FILE *f, const struct str_list *l, bool except)
+{
+	struct str_list names = { 0 };
+	bool any = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
+
+		if (item.except == except && item.kind == NAMESPACE_NAME)
+			str_list_add(&names, item.text.p, item.text.n);
+	}
+	if (names.n > 0) {
+		(void)fputs("variables.ns in ", f);
+		put_list(f, &names);
+		any = true;
+	}
+	str_list_done(&names);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
+
+		if (item.except != except || item.kind == NAMESPACE_NAME)
+			continue;
+		(void)fputs(any ? " ||\n" : "", f);
+		put_item(f, &item);
+		any = true;
+	}
+	return any;
+}
+
+static bool has_exceptions(const struct str_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (namespaces_item(STR_C(l->v[i])).except)
+			return true;
+	return false;
+}
+
+static void put_namespaces(FILE *f, const struct str_list *l)
+{
+	(void)fputs("(", f);
+	if (!put_any(f, l, false))
+		(void)fputs(namespaces_only_except(l) ? "true" : "false", f);
+	if (has_exceptions(l)) {
+		(void)fputs(") &&\n!(", f);
+		(void)put_any(f, l, true);
+	}
+	(void)fputs(")", f);
+}
+
+/* As namespaces_name(). */
+static void put_named(FILE *f, const struct str_list *l)
+{
+	struct str_list names = { 0 };
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct namespace_item item = namespaces_item(STR_C(l->v[i]));
+
+		if (item.kind == NAMESPACE_NAME && namespaces_name(l, item.text))
+			str_list_add(&names, item.text.p, item.text.n);
+	}
+	(void)fputs("variables.ns in ", f);
+	put_list(f, &names);
+	str_list_done(&names);
+}
+
+/* -- one duty: its settings, and those of the overrides in which it works; what any of them allows -- */
+
+struct limits {
+	bool jobs, bare;
+	struct str_list status, phases;
+	int64_t hours_ms; /* the least */
+	bool fresh_attempt;
+};
+
+static void add_texts(struct str_list *to, const struct str_list *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (!str_list_has(to, STR_C(from->v[i])))
+			str_list_add(to, from->v[i], strlen(from->v[i]));
+}
+
+static void add_limits(struct limits *l, const struct duty_policy *dp)
+{
+	if (!dp->enable)
+		return;
+	l->jobs = l->jobs || dp->include_jobs;
+	l->bare = l->bare || dp->include_bare_pods;
+	l->fresh_attempt = l->fresh_attempt || dp->fresh_attempt_ms > 0;
+	if (dp->hours_ms < l->hours_ms)
+		l->hours_ms = dp->hours_ms;
+	add_texts(&l->status, &dp->status);
+	add_texts(&l->phases, &dp->phases);
+}
+
+static struct limits limits_of(const struct policy *p, enum duty d)
+{
+	struct limits l = { .hours_ms = INT64_MAX };
+
+	add_limits(&l, &p->duty[d]);
+	for (size_t i = 0; i < p->n_overrides; i++)
+		add_limits(&l, &p->overrides[i].duty[d]);
+	l.hours_ms = l.hours_ms > CLOCK_SLACK_MS ? l.hours_ms - CLOCK_SLACK_MS : 0;
+	return l;
+}
+
+static void limits_done(struct limits *l)
+{
+	str_list_done(&l->status);
+	str_list_done(&l->phases);
+}
+
+/* -- what a duty deletes, as far as the pod itself says it -- */
+
+struct due {
+	FILE *f;
+	const struct limits *limits;
+	bool clock; /* variables.now is there */
+};
+
+static void put_no_job(const struct due *d)
+{
+	if (!d->limits->jobs)
+		(void)fputs(" &&\n!variables.owners.exists(o, o.kind == 'Job')", d->f);
+}
+
+static void put_evicted(const struct due *d)
+{
+	(void)fputs("variables.phase == 'Failed' && oldObject.?status.?reason.orValue('') == 'Evicted'",
+		    d->f);
+	put_no_job(d);
+}
+
+static void put_finished(const struct due *d)
+{
+	const struct limits *l = d->limits;
+
+	(void)fputs("variables.phase in ['Failed', 'Succeeded'] && variables.phase in ", d->f);
+	put_list(d->f, &l->phases);
+	if (!str_list_has(&l->status, STR_LIT("*"))) {
+		(void)fputs(" &&\n(oldObject.?status.?reason.orValue('') in ", d->f);
+		put_list(d->f, &l->status);
+		(void)fputs(
+			" ||\nvariables.containers.exists(c, c.?state.?terminated.?reason.orValue('') in ",
+			d->f);
+		put_list(d->f, &l->status);
+		(void)fputs("))", d->f);
+	}
+	if (!l->bare)
+		(void)fputs(" &&\nvariables.owners.size() > 0", d->f);
+	put_no_job(d);
+	if (d->clock)
+		(void)fprintf(d->f,
+			      " &&\nvariables.containers.all(c, !has(c.state.terminated.finishedAt) ||\n"
+			      "  timestamp(c.state.terminated.finishedAt) + duration('%" PRId64
+			      "ms') < variables.now)",
+			      l->hours_ms);
+}
+
+/* The server asks twice: the second time, of the pod that it has marked with grace 0 itself, with a deadline
+ * of now. To refuse then would leave it half-deleted. */
+static void put_terminating(const struct due *d)
+{
+	(void)fputs("has(oldObject.metadata.deletionTimestamp) && "
+		    "oldObject.metadata.?finalizers.orValue([]).size() "
+		    "== 0 &&\nrequest.?options.?gracePeriodSeconds.orValue(1) == 0",
+		    d->f);
+	if (d->clock)
+		(void)fprintf(d->f,
+			      " &&\n(oldObject.metadata.?deletionGracePeriodSeconds.orValue(1) == 0 ||\n"
+			      "timestamp(oldObject.metadata.deletionTimestamp) + duration('%" PRId64
+			      "ms') < variables.now)",
+			      d->limits->hours_ms);
+}
+
+static void put_fresh_attempt(const struct due *d)
+{
+	(void)fputs("!has(oldObject.metadata.deletionTimestamp) && variables.owners.size() > 0 &&\n"
+		    "request.?options.?gracePeriodSeconds.orValue(0) != 0 &&\n"
+		    "!oldObject.?status.?conditions.orValue([]).exists(c, c.type == 'Ready' && c.status == "
+		    "'True') &&\n"
+		    "variables.containers.exists(c, c.?state.?waiting.?reason.orValue('') in ",
+		    d->f);
+	put_list(d->f, &d->limits->status);
+	(void)fputs(")", d->f);
+}
+
+/* A duty without a row deletes nothing. */
+static void (*const due_of[DUTY__MAX])(const struct due *d) = {
+	[DUTY_EVICTED] = put_evicted,
+	[DUTY_TERMINATING] = put_terminating,
+	[DUTY_FINISHED] = put_finished,
+	[DUTY_IMAGE_PULL] = put_fresh_attempt,
+};
+
+/* -- YAML -- */
+
+struct printer {
+	const struct admission_request *q;
+	const struct policy *policy;
+	FILE *out;
+	FILE *expression; /* one at a time ... */
+	char *text;
+	size_t n;
+};
+
+static FILE *begin(struct printer *p)
+{
+	p->expression = open_memstream(&p->text, &p->n);
+	return p->expression;
+}
+
+/* ... as a block that stands so deep. */
+static void end(struct printer *p, int indent)
+{
+	(void)fclose(p->expression);
+	for (char *rest = p->text, *line; (line = strsep(&rest, "\n"));)
+		(void)fprintf(p->out, "%*s%s\n", indent, "", line);
+	free(p->text);
+	p->text = NULL;
+}
+
+static FILE *variable(struct printer *p, const char *prefix, const char *name)
+{
+	(void)fprintf(p->out, "    - name: %s%s\n      expression: |-\n", prefix, name);
+	return begin(p);
+}
+
+static void variable_is(struct printer *p, const char *name, const char *text)
+{
+	(void)fputs(text, variable(p, "", name));
+	end(p, 8);
+}
+
+static void demand(struct printer *p, const char *message, const char *text)
+{
+	(void)fprintf(p->out, "    - message: \"%s\"\n      reason: Forbidden\n      expression: |-\n",
+		      message);
+	(void)fputs(text, begin(p));
+	end(p, 8);
+}
+
+static bool works(const struct policy *p, enum duty d)
+{
+	return duty_acts(d) && policy_enables(p, d);
+}
+
+/* Does the duty delete anything by its settings? */
+static bool deletes(const struct policy *p, enum duty d)
+{
+	struct limits l = limits_of(p, d);
+	const bool pod = action_desc(duty_desc(d)->action)->target == TARGET_POD;
+
+	limits_done(&l);
+	return due_of[d] && (pod || l.fresh_attempt);
+}
+
+static const struct kind_desc *kind_of(const struct printer *p, size_t i)
+{
+	size_t n = 0;
+
+	while (kind_at(n))
+		n++;
+	if (i < n)
+		return kind_at(i);
+	return i - n < p->q->n_kinds ? &p->q->kinds[i - n] : NULL;
+}
+
+/* "UPDATE apps/deployments/scale", of every kind of the set; with pods, where there is a first. */
+static void print_whats(struct printer *p, const char *name, enum right_set set, const char *behind,
+			const char *first)
+{
+	FILE *f = variable(p, "", name);
+	const struct kind_desc *k;
+	const char *comma = *first ? ", " : "";
+
+	(void)fprintf(f, "[%s", first);
+	for (size_t i = 0; (k = kind_of(p, i)); i++)
+		if (right_is_for(set, k)) {
+			(void)fprintf(f, "%s'UPDATE %s%s%s%s'", comma, k->group, *k->group ? "/" : "",
+				      k->resource, behind);
+			comma = ",\n";
+		}
+	(void)fputs("]", f);
+	end(p, 8);
+}
+
+static void print_requests(struct printer *p)
+{
+	const bool scales = works(p->policy, DUTY_IMAGE_PULL) || works(p->policy, DUTY_CRASH_LOOP);
+
+	variable_is(p, "what",
+		    "request.operation + ' ' + (request.resource.group == '' ? '' : request.resource.group + "
+		    "'/') +\n"
+		    "request.resource.resource + (request.?subResource.orValue('') == '' ? '' : '/' + "
+		    "request.subResource)");
+	if (scales)
+		print_whats(p, "scales", SET_SCALES, "/scale", "");
+	else
+		variable_is(p, "scales", "[]");
+	if (p->q->suspends)
+		print_whats(p, "suspends", SET_SUSPENDS, "", "");
+	else
+		variable_is(p, "suspends", "[]");
+	if (scales || p->q->announces)
+		print_whats(p, "annotates", SET_SCALES, "", p->q->announces ? "'UPDATE pods'" : "");
+	else
+		variable_is(p, "annotates", "[]");
+	variable_is(p, "tells", "['CREATE events', 'UPDATE events']");
+}
+
+static void print_where(struct printer *p)
+{
+	variable_is(p, "ns", "request.?namespace.orValue('')");
+	variable_is(p, "labels", "namespaceObject.?metadata.?labels.orValue({})");
+	put_namespaces(variable(p, "", "excluded"), &p->policy->exclude_namespaces);
+	end(p, 8);
+	FILE *f = variable(p, "", "protected");
+
+	(void)fputs("variables.ns == '" ADMISSION_HOME "' ||\n", f);
+	put_namespaces(f, &p->policy->default_exclude_namespaces);
+	end(p, 8);
+	for (int i = 0; i < DUTY__MAX; i++) {
+		const struct str_list *l = &p->policy->duty[i].namespaces;
+
+		if (!works(p->policy, (enum duty)i))
+			continue;
+		put_named(variable(p, "named_", duty_name((enum duty)i)), l);
+		end(p, 8);
+		f = variable(p, "in_", duty_name((enum duty)i));
+		(void)fputs("variables.ns != '' && !variables.excluded &&\n", f);
+		(void)fprintf(f, "(variables.named_%s || !variables.protected) &&\n",
+			      duty_name((enum duty)i));
+		put_namespaces(f, l);
+		end(p, 8);
+	}
+}
+
+static void print_due(struct printer *p)
+{
+	const bool clock = p->q->config->settings.election;
+
+	variable_is(p, "phase", "oldObject.?status.?phase.orValue('')");
+	variable_is(p, "containers",
+		    "oldObject.?status.?containerStatuses.orValue([]) + "
+		    "oldObject.?status.?initContainerStatuses.orValue([])");
+	variable_is(
+		p, "owners",
+		"oldObject.metadata.?ownerReferences.orValue([]).filter(o, o.?controller.orValue(false))");
+	variable_is(p, "critical",
+		    "oldObject.spec.?priorityClassName.orValue('') in ['system-cluster-critical', "
+		    "'system-node-critical']");
+	if (clock)
+		variable_is(p, "now", "timestamp(params.spec.renewTime)");
+	for (int i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = (enum duty)i;
+
+		if (!works(p->policy, d) || !deletes(p->policy, d))
+			continue;
+		struct limits l = limits_of(p->policy, d);
+		const struct due due = { variable(p, "due_", duty_name(d)), &l, clock };
+
+		(void)fprintf(due.f, "variables.in_%s && (variables.named_%s || !variables.critical) &&\n",
+			      duty_name(d), duty_name(d));
+		due_of[d](&due);
+		end(p, 8);
+		limits_done(&l);
+	}
+}
+
+static void print_annotations(struct printer *p)
+{
+	FILE *f = variable(p, "", "marks");
+
+	for (int i = 0; i < MARK__MAX; i++)
+		(void)fprintf(f, "%s'%s'", i > 0 ? ",\n" : "[", annotations_mark_key((enum mark_part)i));
+	(void)fputs("]", f);
+	end(p, 8);
+	variable_is(p, "ours", "variables.marks + ['" ANNOTATION_ANNOUNCED "']");
+	variable_is(p, "before", "oldObject.?metadata.?annotations.orValue({})");
+	variable_is(p, "after", "object.?metadata.?annotations.orValue({})");
+	variable_is(p, "patches",
+		    "variables.what in variables.annotates || variables.what in variables.suspends");
+}
+
+/* The namespaces of all duties, or what all of them delete. */
+static void put_duties(const struct printer *p, FILE *f, const char *prefix,
+		       bool (*which)(const struct policy *, enum duty))
+{
+	for (int i = 0; i < DUTY__MAX; i++)
+		if (works(p->policy, (enum duty)i) && which(p->policy, (enum duty)i))
+			(void)fprintf(f, " ||\nvariables.%s%s", prefix, duty_name((enum duty)i));
+}
+
+static void print_deletions(struct printer *p)
+{
+	(void)fputs("    - message: \"no duty deletes this pod\"\n      reason: Forbidden\n      expression: "
+		    "|-\n",
+		    p->out);
+	FILE *f = begin(p);
+
+	(void)fputs("variables.what != 'DELETE pods'", f);
+	put_duties(p, f, "due_", deletes);
+	end(p, 8);
+	demand(p, "a pod is deleted only by the uid and resourceVersion that were judged",
+	       "variables.what != 'DELETE pods' ||\n"
+	       "(request.?options.?preconditions.?uid.orValue('') != '' &&\n"
+	       " request.?options.?preconditions.?resourceVersion.orValue('') != '')");
+	demand(p, "this pod is spared: its annotations say so, or it is this program's",
+	       "variables.what != 'DELETE pods' ||\n"
+	       "!('kubernetes.io/config.mirror' in variables.before ||\n"
+	       "  variables.before[?'" ANNOTATION_IGNORE "'].orValue('') == 'true' ||\n"
+	       "  (variables.ns == '" ADMISSION_HOME
+	       "' && oldObject.spec.?serviceAccountName.orValue('').startsWith('ops-pod-cleaner-')))");
+}
+
+/* A policy sees only the scale, not the mark on the workload that says how many there were. */
+static void print_scales(struct printer *p)
+{
+	(void)fputs(
+		"    - message: \"a scale goes to 0; from 0 at most to 1000, with the right to restore\"\n"
+		"      reason: Forbidden\n      expression: |-\n",
+		p->out);
+	(void)fprintf(begin(p),
+		      "!(variables.what in variables.scales) || object.?spec.?replicas.orValue(0) == 0 ||\n"
+		      "(oldObject.?spec.?replicas.orValue(0) == 0 && object.spec.replicas <= %d &&\n"
+		      " authorizer.requestResource.check('restore').allowed())",
+		      ADMISSION_RESTORE_MAX);
+	end(p, 8);
+}
+
+static void print_patches(struct printer *p)
+{
+	demand(p, "nothing of an object changes but our annotations and the suspension of a Job",
+	       "!variables.patches ||\n"
+	       "(object.all(k, k in ['metadata', 'spec'] || (k in oldObject && object[k] == oldObject[k])) "
+	       "&&\n"
+	       " oldObject.all(k, k in object) &&\n"
+	       " object.spec.all(k, (k == 'suspend' && variables.what in variables.suspends) ||\n"
+	       "   (k in oldObject.spec && object.spec[k] == oldObject.spec[k])) &&\n"
+	       " oldObject.spec.all(k, k in object.spec) &&\n"
+	       " object.metadata.all(k, k in ['annotations', 'managedFields', 'generation', "
+	       "'resourceVersion'] ||\n"
+	       "   (k in oldObject.metadata && object.metadata[k] == oldObject.metadata[k])) &&\n"
+	       " oldObject.metadata.all(k, k == 'annotations' || k in object.metadata))");
+	demand(p, "no annotation changes but ours",
+	       "!variables.patches ||\n"
+	       "(variables.after.all(k, k in variables.ours ||\n"
+	       "   (k in variables.before && variables.before[k] == variables.after[k])) &&\n"
+	       " variables.before.all(k, k in variables.ours || k in variables.after))");
+	demand(p, "only what is at 0 or suspended is marked",
+	       "!variables.patches || object.?spec.?replicas.orValue(0) == 0 && "
+	       "object.spec.?suspend.orValue(true) ||\n"
+	       "variables.after.all(k, !(k in variables.marks) ||\n"
+	       "  (k in variables.before && variables.before[k] == variables.after[k]))");
+	demand(p, "a Job is suspended, never resumed",
+	       "!(variables.what in variables.suspends) || object.spec.?suspend.orValue(false) ||\n"
+	       "!oldObject.spec.?suspend.orValue(false)");
+	demand(p, "Events are written only as ours",
+	       "!(variables.what in variables.tells) ||\n"
+	       "(object.?source.?component.orValue('') == 'ops-pod-cleaner' &&\n"
+	       " (request.operation == 'CREATE' || oldObject.?source.?component.orValue('') == "
+	       "'ops-pod-cleaner'))");
+}
+
+static bool is_any(const struct policy *p, enum duty d)
+{
+	(void)p, (void)d;
+	return true;
+}
+
+static bool scales(const struct policy *p, enum duty d)
+{
+	(void)p;
+	return action_desc(duty_desc(d)->action)->target == TARGET_WORKLOAD;
+}
+
+/* what NULL: whatever it is. */
+static void demand_namespaces(struct printer *p, const char *message, const char *what,
+			      bool (*which)(const struct policy *, enum duty))
+{
+	(void)fprintf(p->out, "    - message: \"%s\"\n      reason: Forbidden\n      expression: |-\n",
+		      message);
+	FILE *f = begin(p);
+
+	(void)fputs(what, f);
+	put_duties(p, f, "in_", which);
+	end(p, 8);
+}
+
+static void print_demands(struct printer *p)
+{
+	(void)fputs("  validations:\n"
+		    "    - messageExpression: \"'no duty needs ' + variables.what\"\n"
+		    "      reason: Forbidden\n"
+		    "      expression: |-\n",
+		    p->out);
+	(void)fputs("variables.what == 'DELETE pods' || variables.patches || variables.what in "
+		    "variables.scales ||\n"
+		    "variables.what in variables.tells",
+		    begin(p));
+	end(p, 8);
+	demand_namespaces(p, "no duty works in this namespace", "false", is_any);
+	demand_namespaces(p, "no duty scales or suspends in this namespace",
+			  "!(variables.what in variables.scales || variables.what in variables.suspends)",
+			  scales);
+	print_deletions(p);
+	print_scales(p);
+	print_patches(p);
+}
+
+static void print_binding(const struct printer *p)
+{
+	const struct settings *s = &p->q->config->settings;
+
+	(void)fputs("---\napiVersion: admissionregistration.k8s.io/v1\n"
+		    "kind: ValidatingAdmissionPolicyBinding\n"
+		    "metadata: {name: " POLICY_NAME "}\n"
+		    "spec:\n  policyName: " POLICY_NAME "\n  validationActions: [Deny]\n",
+		    p->out);
+	if (s->election)
+		(void)fprintf(
+			p->out, "  paramRef: {name: %s, namespace: %s, parameterNotFoundAction: Deny}\n",
+			s->lease_name,
+			s->lease_namespace && *s->lease_namespace ? s->lease_namespace : ADMISSION_HOME);
+}
+
+void admission_print(const struct admission_request *q, FILE *out)
+{
+	struct printer p = { .q = q, .policy = &q->config->settings.policy, .out = out };
+	static const char head[] = "# What the workers may write, checked by the cluster itself, as "
+				   "`ops-pod-cleaner rbac --admission` prints it for a\n"
+				   "# configuration; kubectl apply -f\n"
+				   "#\n"
+				   "# Who has taken over a worker, or has its token, gets no further than "
+				   "this. Kubernetes 1.30 or newer: where the server\n"
+				   "# does not know ValidatingAdmissionPolicy, apply nothing of this file, "
+				   "for the bindings below are safe only beside it.\n"
+				   "apiVersion: admissionregistration.k8s.io/v1\n"
+				   "kind: ValidatingAdmissionPolicy\n"
+				   "metadata: {name: " POLICY_NAME "}\n"
+				   "spec:\n"
+				   "  failurePolicy: Fail\n";
+
+	(void)fputs(head, out);
+	if (q->config->settings.election)
+		(void)fputs("  paramKind: {apiVersion: coordination.k8s.io/v1, kind: Lease}\n", out);
+	(void)fputs("  matchConstraints:\n"
+		    "    resourceRules:\n"
+		    "      - {apiGroups: [\"*\"], apiVersions: [\"*\"], operations: [\"*\"], resources: "
+		    "[\"*/*\"]}\n"
+		    "  matchConditions:\n"
+		    "    - name: writer\n"
+		    "      expression: |-\n",
+		    out);
+	FILE *f = begin(&p);
+
+	(void)fputs("request.userInfo.username == ", f);
+	put_string(f, STR_C(q->writer ? q->writer
+				      : "system:serviceaccount:" ADMISSION_HOME ":ops-pod-cleaner-writer"));
+	end(&p, 8);
+	(void)fputs("  variables:\n", out);
+	print_requests(&p);
+	print_where(&p);
+	print_annotations(&p);
+	print_due(&p);
+	print_demands(&p);
+	print_binding(&p);
+}

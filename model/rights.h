@@ -1,0 +1,69 @@
+/* rights.h - what the program asks of an API server, from model/rights.def, and the kinds that it knows
+ * without asking, from model/kinds.def. Layer: model.  Pure. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MODEL_RIGHTS_H
+#define MODEL_RIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/rights.def"
+
+/* What a configuration asks for, as bits. */
+enum rights_need {
+	NEED_ALWAYS = 0,
+	NEED_DELETES = 1,         /* deletes pods */
+	NEED_FORCES = 2,          /* deletes them by force */
+	NEED_SCALES = 4,          /* scales workloads to 0 */
+	NEED_SUSPENDS = 8,        /* suspends Jobs */
+	NEED_ANNOUNCES = 16,      /* announces on the object */
+	NEED_ELECTION = 32,       /* two replicas agree on a Lease ... */
+	NEED_ELECTION_NAMED = 64, /* ... of this name; always both */
+	NEED_NAMESPACES = 128     /* goes by labels of namespaces */
+};
+
+enum account { ACCOUNT_READER, ACCOUNT_WRITER, ACCOUNT_BOTH };
+enum role_scope { SCOPE_CLUSTER, SCOPE_SPREAD, SCOPE_HOME };
+enum role_bound { BOUND_ALONE, BOUND_GUARDED };
+
+enum right_role {
+#define ROLE_ID(ID, ...) ROLE_OF_##ID,
+	ROLE_LIST(ROLE_ID)
+#undef ROLE_ID
+		ROLE_OF__MAX
+};
+
+struct role_desc {
+	const char *name; /* "reader" */
+	enum account account;
+	enum role_scope scope;
+	enum role_bound bound;
+};
+
+/* Which objects a right is for: what its row names, or kinds of model/kinds.def. */
+enum right_set { SET_ONE, SET_OWNERS, SET_SCALES, SET_SUSPENDS };
+
+struct right_desc {
+	enum right_role role;
+	enum right_set set;
+	const char *group;     /* NULL unless SET_ONE */
+	const char *resources; /* "pods"; else what follows the name of the kind: "/scale" */
+	const char *verbs;     /* "get, list" */
+	enum rights_need needs;
+	const char *why; /* NULL: as the row before */
+};
+
+struct kind_desc {
+	const char *group, *resource;
+	bool namespaced, scale, suspend;
+};
+
+/* The rows in their order; NULL behind the last. */
+const struct right_desc *right_at(size_t i);
+const struct kind_desc *kind_at(size_t i);
+/* Its row. r is below ROLE_OF__MAX. */
+const struct role_desc *role_of(enum right_role r);
+/* Is this kind one of those? */
+bool right_is_for(enum right_set set, const struct kind_desc *k);
+
+#endif
