@@ -300,13 +300,10 @@ static void reap_strangers(const struct lifecycle *l)
 		(void)waitpid(si.si_pid, NULL, WNOHANG);
 }
 
-static void on_tick(evutil_socket_t fd, short what, void *arg)
+void lifecycle_tick(struct lifecycle *l)
 {
-	struct lifecycle *l = arg;
 	const uint64_t now = clock_boot_ms();
 
-	(void)fd;
-	(void)what;
 	for (size_t i = 0; i < children_count(l->children); i++)
 		child_tick(children_get(l->children, i), now);
 	reap_strangers(l);
@@ -319,6 +316,13 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 		(void)log_warn(0, "drain took too long: what is open is taken up at the next start");
 		leave(l, EXIT_CODE_OK);
 	}
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	lifecycle_tick(arg);
 }
 
 static void on_watchdog(evutil_socket_t fd, short what, void *arg)

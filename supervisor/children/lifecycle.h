@@ -45,6 +45,8 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 void lifecycle_free(struct lifecycle **l);
 /* Until the end; returns the exit code. */
 int lifecycle_run(struct lifecycle *l);
+/* What it does once a second. */
+void lifecycle_tick(struct lifecycle *l);
 
 /* The reporter has told what it holds: the others may start. */
 void lifecycle_open(struct lifecycle *l);

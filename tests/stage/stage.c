@@ -1,0 +1,362 @@
+/* stage.c - see stage.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/stage/stage.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "build_id.h"
+#include "supervisor/children/spawn.h"
+
+#define ACTORS   (ROLE__MAX * STAGE_WORKERS)
+#define RUNS_MAX 1000
+
+struct actor {
+	enum role role;
+	uint64_t number;
+	struct spawned *process; /* NULL = it does not run */
+	int fd;                  /* its end of the channel */
+	bool killed, greeted, ready;
+	unsigned lives;
+};
+
+struct spawn_images {
+	struct event_base *base;
+};
+
+struct stage {
+	struct stage_options o;
+	char *socket;
+	struct supervisor *supervisor;
+	struct actor actors[ACTORS];
+};
+
+/* spawn_child() is not told for whom. */
+static struct stage *on_stage;
+
+static struct actor *actor_of(struct stage *s, enum role role, uint64_t number)
+{
+	return &s->actors[(size_t)role * STAGE_WORKERS + number % STAGE_WORKERS];
+}
+
+/* -- instead of processes -- */
+
+struct spawn_images *spawn_images_open(struct event_base *base, int lock_fd)
+{
+	struct spawn_images *images = xcalloc(1, sizeof(*images));
+
+	(void)lock_fd;
+	images->base = base;
+	return images;
+}
+
+void spawn_images_close(struct spawn_images **i)
+{
+	free(*i);
+	*i = NULL;
+}
+
+int spawn_child(const struct spawn_images *images, enum role role, const char *const argv[],
+		const struct spawn_ops *ops, void *ctx, struct spawned *ret)
+{
+	const uint64_t number = role == ROLE_WORKER ? strtoul(argv[2], NULL, 10) : 0;
+	struct actor *a = actor_of(on_stage, role, number);
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+		return -errno;
+	*ret = (struct spawned){
+		.pid = 1000 + (pid_t)(a - on_stage->actors), .pidfd = -1, .ops = ops, .ctx = ctx
+	};
+	ret->channel = channel_new(images->base, pair[0], ROLE_SUPERVISOR, role, &ops->channel, ctx);
+	*a = (struct actor){
+		.role = role, .number = number, .process = ret, .fd = pair[1], .lives = a->lives + 1
+	};
+	return 0;
+}
+
+static struct actor *actor_with(const struct spawned *p)
+{
+	for (size_t i = 0; i < ACTORS; i++)
+		if (on_stage->actors[i].process == p)
+			return &on_stage->actors[i];
+	return NULL;
+}
+
+void spawned_kill(const struct spawned *p)
+{
+	struct actor *a = p->pid ? actor_with(p) : NULL;
+
+	if (a)
+		a->killed = true;
+}
+
+void spawned_done(struct spawned *p)
+{
+	struct actor *a = actor_with(p);
+
+	if (a) {
+		(void)close(a->fd);
+		a->process = NULL;
+	}
+	channel_free(&p->channel);
+	*p = (struct spawned){ 0 };
+}
+
+/* Its death is seen after everything that it has said. */
+static void die(struct actor *a, int code, int status)
+{
+	siginfo_t si = { .si_code = code };
+	struct spawned *p = a->process;
+
+	si.si_status = status;
+	channel_read_all(p->channel);
+	p->pid = 0;
+	p->ops->on_death(p->ctx, &si);
+}
+
+/* -- what they say -- */
+
+static bool send_bytes(const struct actor *a, const void *p, size_t n, int fd)
+{
+	struct iovec iov = { (void *)(uintptr_t)p, n };
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		mh.msg_control = control.room;
+		mh.msg_controllen = sizeof(control.room);
+		control.h.cmsg_level = SOL_SOCKET;
+		control.h.cmsg_type = SCM_RIGHTS;
+		control.h.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.h), &fd, sizeof(fd));
+	}
+	return sendmsg(a->fd, &mh, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
+}
+
+static bool say(const struct actor *a, const struct msg *m, int fd)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+
+	return a->process && send_bytes(a, bytes, msg_encode(m, bytes), fd);
+}
+
+bool stage_say(struct stage *s, enum role role, uint64_t number, const struct msg *m)
+{
+	return say(actor_of(s, role, number), m, -1);
+}
+
+bool stage_say_all(struct stage *s, enum role role, uint64_t number, const struct msg *m, size_t n)
+{
+	const struct actor *a = actor_of(s, role, number);
+	uint8_t one[IPC_FRAME_MAX], all[IPC_FRAME_MAX];
+	size_t len = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t more = msg_encode(&m[i], one);
+
+		if (len + more > sizeof(all))
+			return false;
+		memcpy(all + len, one, more);
+		len += more;
+	}
+	return a->process && send_bytes(a, all, len, -1);
+}
+
+static void hello(const struct actor *a)
+{
+	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = 1 } };
+
+	msg_set(&m, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	(void)say(a, &m, -1);
+}
+
+static void send_blob(const struct actor *a, enum role role, uint64_t cluster, int fd)
+{
+	const struct msg m = { .type = MSG_LOAD_BLOB, .u.load_blob = { .role = role, .cluster = cluster } };
+
+	(void)say(a, &m, fd);
+}
+
+static void load(const struct stage *s, const struct actor *a)
+{
+	const int fd = memfd_create("settings", MFD_CLOEXEC);
+	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
+			 .u.load_supervisor = { .clusters = 1,
+						.observe = s->o.observe,
+						.writes_per_minute = s->o.writes_per_minute,
+						.writes_per_hour = s->o.writes_per_hour } };
+
+	msg_set(&m, load_supervisor.state_dir, s->o.dir, strlen(s->o.dir));
+	(void)say(a, &m, -1);
+	m = (struct msg){ .type = MSG_LOAD_CLUSTER, .u.load_cluster = { .workers = STAGE_WORKERS } };
+	msg_set(&m, load_cluster.cluster_name, "test", 4);
+	(void)say(a, &m, -1);
+	send_blob(a, ROLE_REPORTER, CLUSTERS_MAX, fd);
+	send_blob(a, ROLE_WATCHER, 0, fd);
+	send_blob(a, ROLE_WORKER, 0, fd);
+	m = (struct msg){ .type = MSG_LOAD_END, .u.load_end.ok = true };
+	(void)say(a, &m, -1);
+	(void)close(fd);
+}
+
+static void hear_one(struct stage *s, struct actor *a, const struct msg *m)
+{
+	const struct msg ready = { .type = MSG_READY, .u.ready.generation = m->u.settings.generation };
+
+	if (m->type == MSG_SETTINGS && !a->ready) {
+		a->ready = say(a, &ready, -1);
+	} else if (m->type == MSG_SETTINGS) {
+		const struct msg ack = { .type = MSG_SETTINGS_ACK,
+					 .u.settings_ack = { m->u.settings.generation, true, "" } };
+
+		(void)say(a, &ack, -1);
+	} else if (s->o.on_msg) {
+		s->o.on_msg(s->o.ctx, a->role, a->number, m);
+	}
+}
+
+static void close_fds(struct msghdr *mh)
+{
+	for (struct cmsghdr *h = CMSG_FIRSTHDR(mh); h; h = CMSG_NXTHDR(mh, h)) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(h), sizeof(fd));
+		(void)close(fd);
+	}
+}
+
+/* True: there was something. */
+static bool hear(struct stage *s, struct actor *a)
+{
+	uint8_t bytes[IPC_FRAME_MAX];
+	char control[64];
+	struct iovec iov = { bytes, sizeof(bytes) };
+	struct msghdr mh = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+	};
+	const ssize_t n = a->process ? recvmsg(a->fd, &mh, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) : -1;
+	const char *field;
+	struct msg m;
+
+	if (n <= 0)
+		return false;
+	close_fds(&mh);
+	for (size_t at = 0; at < (size_t)n;) {
+		const enum phase phase = a->ready ? PH_RUN : PH_SETUP;
+		const int used =
+			msg_decode(ROLE_SUPERVISOR, a->role, phase, bytes + at, (size_t)n - at, &m, &field);
+
+		if (used <= 0)
+			abort(); /* the supervisor says what it must not say */
+		hear_one(s, a, &m);
+		at += (size_t)used;
+	}
+	return true;
+}
+
+/* True: it did something. */
+static bool play(struct stage *s, struct actor *a)
+{
+	if (!a->process)
+		return false;
+	if (a->killed) {
+		die(a, CLD_KILLED, SIGKILL);
+		return true;
+	}
+	if (!a->greeted) {
+		a->greeted = true;
+		hello(a);
+		if (a->role == ROLE_LOADER) {
+			load(s, a);
+			die(a, CLD_EXITED, EXIT_CODE_OK);
+		}
+		return true;
+	}
+	return hear(s, a);
+}
+
+/* -- running -- */
+
+void stage_run(struct stage *s)
+{
+	struct event_base *base = lifecycle_base(s->supervisor->root);
+	bool more = true;
+
+	for (int i = 0; more && i < RUNS_MAX; i++) {
+		more = false;
+		(void)event_base_loop(base, EVLOOP_NONBLOCK);
+		for (size_t a = 0; a < ACTORS; a++)
+			more = play(s, &s->actors[a]) || more;
+	}
+	(void)event_base_loop(base, EVLOOP_NONBLOCK);
+}
+
+void stage_pass(struct stage *s, int64_t ms)
+{
+	const struct msg beat = { .type = MSG_HEARTBEAT };
+
+	clock_fake_advance(ms);
+	for (size_t i = 0; i < ACTORS; i++)
+		if (s->actors[i].ready)
+			(void)say(&s->actors[i], &beat, -1);
+	stage_run(s);
+	lifecycle_tick(s->supervisor->root);
+	stage_run(s);
+}
+
+void stage_die(struct stage *s, enum role role, uint64_t number)
+{
+	struct actor *a = actor_of(s, role, number);
+
+	a->killed = a->process != NULL;
+	stage_run(s);
+}
+
+unsigned stage_lives(const struct stage *s, enum role role, uint64_t number)
+{
+	return s->actors[(size_t)role * STAGE_WORKERS + number % STAGE_WORKERS].lives;
+}
+
+struct supervisor *stage_supervisor(struct stage *s)
+{
+	return s->supervisor;
+}
+
+struct stage *stage_new(const struct stage_options *o)
+{
+	static const char *const argv[] = { "loader", NULL };
+	struct stage *s = xcalloc(1, sizeof(*s));
+
+	s->o = *o;
+	s->socket = xasprintf("%s.sock", o->dir); /* beside it: the directory is made by the supervisor */
+	on_stage = s;
+	s->supervisor = wire_new(argv, -1);
+	if (!s->supervisor || wire_listen(s->supervisor, s->socket) < 0)
+		abort();
+	(void)lifecycle_reload(s->supervisor->root, 0);
+	stage_run(s);
+	return s;
+}
+
+void stage_free(struct stage **sp)
+{
+	wire_free(&(*sp)->supervisor);
+	free((*sp)->socket);
+	free(*sp);
+	*sp = NULL;
+	on_stage = NULL;
+}

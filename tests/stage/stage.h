@@ -1,0 +1,50 @@
+/* stage.h - a whole supervisor in this process, over children that are no processes: the test says what each
+ * of them sends, and when it dies, and sees what it gets. The clock is a fake one. Replaces
+ * supervisor/children/spawn.c.  Layer: tests. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TESTS_STAGE_STAGE_H
+#define TESTS_STAGE_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ipc/msg.h"
+#include "supervisor/wire.h"
+
+#define STAGE_WORKERS 2
+
+struct stage_options {
+	const char *dir; /* state directory */
+	uint64_t writes_per_minute, writes_per_hour;
+	bool observe;
+	/* What a child gets from the supervisor. */
+	void (*on_msg)(void *ctx, enum role role, uint64_t number, const struct msg *m);
+	void *ctx;
+};
+
+struct stage;
+
+/* One cluster, "test", with its watcher and STAGE_WORKERS workers. The reporter is READY and has not yet said
+ * OPEN_END. */
+struct stage *stage_new(const struct stage_options *o);
+/* As by SIGKILL: what the supervisor has not written is lost. */
+void stage_free(struct stage **s);
+
+struct supervisor *stage_supervisor(struct stage *s);
+
+/* A child says this, which its role may; the supervisor reads it with stage_run(). False: it does not live,
+ * or its channel is full. */
+bool stage_say(struct stage *s, enum role role, uint64_t number, const struct msg *m);
+/* Several in one datagram: what stands behind the first is queued when that is read. */
+bool stage_say_all(struct stage *s, enum role role, uint64_t number, const struct msg *m, size_t n);
+/* It dies, after all that it has said. */
+void stage_die(struct stage *s, enum role role, uint64_t number);
+/* Started how often. */
+unsigned stage_lives(const struct stage *s, enum role role, uint64_t number);
+
+/* Until nothing is left to do: children that were killed die, new ones say HELLO and READY. */
+void stage_run(struct stage *s);
+/* Time passes, all children are alive, and the supervisor ticks once. */
+void stage_pass(struct stage *s, int64_t ms);
+
+#endif

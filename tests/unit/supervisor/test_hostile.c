@@ -1,0 +1,569 @@
+/* test_hostile.c - a supervisor against children that somebody else controls: they say what their role may
+ * say, at any time and in any number. Each case is an attack; beside it stands the same message at its right
+ * moment. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "tests/stage/stage.h"
+#include "tests/suite.h"
+
+#define HEARD_MAX 4096
+
+static struct {
+	char folder[SUITE_PATH_MAX];
+	char *dir;
+	struct stage *s;
+	struct stage_options o;
+	struct msg heard[HEARD_MAX]; /* by any child, since forget() */
+	size_t n;
+} w;
+
+static void on_msg(void *ctx, enum role role, uint64_t number, const struct msg *m)
+{
+	(void)ctx;
+	(void)role;
+	(void)number;
+	if (w.n < HEARD_MAX)
+		w.heard[w.n++] = *m;
+}
+
+static void start(void)
+{
+	w.o.dir = w.dir;
+	w.o.on_msg = on_msg;
+	w.s = stage_new(&w.o);
+}
+
+static void set_up(void)
+{
+	log_set_level(LOG_LEVEL_ERROR);
+	suite_folder(w.folder);
+	w.dir = xasprintf("%s/state", w.folder);
+	clock_fake_set(INT64_C(1790000000000), 1000000);
+	start();
+}
+
+static void tear_down(void)
+{
+	stage_free(&w.s);
+	free(w.dir);
+}
+
+static void start_again(void)
+{
+	stage_free(&w.s);
+	start();
+}
+
+static void forget(void)
+{
+	w.n = 0;
+}
+
+static size_t count(enum msg_type type)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < w.n; i++)
+		n += w.heard[i].type == type;
+	return n;
+}
+
+/* The i-th of that type. */
+static const struct msg *heard(enum msg_type type, size_t i)
+{
+	for (size_t k = 0; k < w.n; k++)
+		if (w.heard[k].type == type && i-- == 0)
+			return &w.heard[k];
+	ck_abort_msg("%s was not sent", msg_desc(type)->name);
+}
+
+static void say(enum role role, const struct msg *m)
+{
+	ck_assert(stage_say(w.s, role, 0, m));
+	stage_run(w.s);
+}
+
+static struct msg end_of(uint64_t next_id)
+{
+	return (struct msg){ .type = MSG_OPEN_END, .u.open_end.next_id = next_id };
+}
+
+static void open_history(void)
+{
+	const struct msg end = end_of(1);
+
+	say(ROLE_REPORTER, &end);
+}
+
+static struct msg nomination(unsigned number)
+{
+	struct msg m = { .type = MSG_NOMINATE };
+	struct msg_nominate *n = &m.u.nominate;
+
+	strcpy(n->ns, "default");
+	(void)snprintf(n->name, sizeof(n->name), "pod-%u", number);
+	(void)snprintf(n->uid, sizeof(n->uid), "uid-%u", number);
+	strcpy(n->action_key, n->uid);
+	strcpy(n->reason, "Evicted");
+	return m;
+}
+
+static void nominate(unsigned number)
+{
+	const struct msg m = nomination(number);
+
+	say(ROLE_WATCHER, &m);
+}
+
+static void acknowledge(uint64_t id)
+{
+	const struct msg m = { .type = MSG_INTENT_ACK, .u.intent_ack = { .id = id, .written = true } };
+
+	say(ROLE_REPORTER, &m);
+}
+
+static struct msg result_of(uint64_t id, enum outcome outcome)
+{
+	struct msg m = { .type = MSG_RESULT, .u.result = { .id = id, .outcome = outcome, .replicas = -1 } };
+
+	strcpy(m.u.result.reason, "Evicted");
+	return m;
+}
+
+/* By whichever worker holds it. */
+static void end_lease(uint64_t id, enum outcome outcome)
+{
+	const struct msg m = result_of(id, outcome), ack = { .type = MSG_RECORD_ACK, .u.record_ack.id = id };
+
+	for (uint64_t n = 0; n < STAGE_WORKERS; n++)
+		if (dispatch_leases_of(stage_supervisor(w.s)->dispatch,
+				       children_get(lifecycle_children(stage_supervisor(w.s)->root), 2 + n)) >
+		    0) {
+			ck_assert(stage_say(w.s, ROLE_WORKER, n, &m));
+			stage_run(w.s);
+			break;
+		}
+	say(ROLE_REPORTER, &ack);
+}
+
+static struct msg open_of(const struct msg *intent)
+{
+	struct msg m = { .type = MSG_OPEN_INTENT };
+
+	msg_copy_fields(&m, intent);
+	return m;
+}
+
+static size_t open_leases(void)
+{
+	struct dispatch_stats d;
+
+	dispatch_stats(stage_supervisor(w.s)->dispatch, &d);
+	return d.leases;
+}
+
+static const struct msg_record *only_record(void)
+{
+	ck_assert_uint_eq(count(MSG_RECORD), 1);
+	return &heard(MSG_RECORD, 0)->u.record;
+}
+
+/* -- what the history keeps -- */
+
+TEST(an_intent_that_we_signed_is_taken_up_after_our_death)
+{
+	open_history();
+	nominate(1);
+	const struct msg open = open_of(heard(MSG_INTENT, 0));
+
+	ck_assert_uint_eq(strlen(open.u.open_intent.mac), 32);
+	start_again();
+	forget();
+	say(ROLE_REPORTER, &open);
+	open_history();
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	ck_assert(heard(MSG_GRANT, 0)->u.grant.verify_first);
+	ck_assert_uint_eq(count(MSG_RECORD), 0);
+}
+
+/* Each member that is changed, and no signature at all. */
+TEST_LOOP(an_invented_intent_is_not_carried_out, 0, 6)
+{
+	open_history();
+	nominate(1);
+	struct msg open = open_of(heard(MSG_INTENT, 0));
+	struct msg_open_intent *i = &open.u.open_intent;
+
+	switch (_i) {
+	case 0:
+		strcpy(i->mac, "");
+		break;
+	case 1:
+		strcpy(i->uid, "uid-2");
+		break;
+	case 2:
+		i->since = 1;
+		break;
+	case 3:
+		i->id++;
+		break;
+	case 4:
+		i->action = ACTION_SCALE_DOWN;
+		break;
+	default:
+		i->mac[0] = i->mac[0] == '0' ? '1' : '0';
+	}
+	start_again();
+	forget();
+	say(ROLE_REPORTER, &open);
+	open_history();
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	ck_assert_uint_eq(open_leases(), 0);
+	ck_assert_uint_eq(only_record()->id, i->id); /* its row ends */
+	ck_assert_uint_eq(only_record()->outcome, OUTCOME_UNCONFIRMED);
+	ck_assert_str_eq(only_record()->reason, "IntentNotOurs");
+}
+
+TEST(an_intent_that_ended_long_ago_is_not_carried_out_again)
+{
+	open_history();
+	nominate(1);
+	const struct msg open = open_of(heard(MSG_INTENT, 0));
+
+	acknowledge(1);
+	end_lease(1, OUTCOME_DONE);
+	ck_assert_uint_eq(open_leases(), 0);
+	stage_pass(w.s, 61000); /* by then our own file knows that it has ended */
+	start_again();
+	forget();
+	say(ROLE_REPORTER, &open);
+	open_history();
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	ck_assert_uint_eq(only_record()->id, 1);
+}
+
+TEST(a_history_that_comes_back_opens_nothing_that_we_closed)
+{
+	open_history();
+	nominate(1);
+	const struct msg open = open_of(heard(MSG_INTENT, 0));
+
+	acknowledge(1);
+	end_lease(1, OUTCOME_DONE);
+	stage_die(w.s, ROLE_REPORTER, 0);
+	forget();
+	say(ROLE_REPORTER, &open);
+	open_history();
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	ck_assert_uint_eq(open_leases(), 0);
+}
+
+TEST(open_intents_come_once_a_life_and_before_their_end)
+{
+	open_history();
+	nominate(1);
+	const struct msg open = open_of(heard(MSG_INTENT, 0)), end = end_of(9);
+
+	say(ROLE_REPORTER, &open);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	say(ROLE_REPORTER, &end);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 3);
+}
+
+/* 150,000 of them were 150,000 leases. */
+TEST(invented_intents_take_no_memory)
+{
+	struct msg open = { .type = MSG_OPEN_INTENT };
+	struct msg m = nomination(1);
+
+	msg_copy_fields(&open, &m);
+	for (unsigned i = 1; i <= 20000; i++) {
+		open.u.open_intent.id = i;
+		(void)snprintf(open.u.open_intent.action_key, sizeof(open.u.open_intent.action_key), "k%u",
+			       i);
+		while (!stage_say(w.s, ROLE_REPORTER, 0, &open))
+			stage_run(w.s);
+	}
+	stage_run(w.s);
+	ck_assert_uint_eq(open_leases(), 0);
+}
+
+TEST_LOOP(ids_at_their_end_do_not_end_the_supervisor, 0, 2)
+{
+	const struct msg end = end_of(_i ? LEASE_ID_MAX : (UINT64_C(1) << 40) + 2);
+
+	say(ROLE_REPORTER, &end);
+	nominate(1);
+	ck_assert_uint_eq(heard(MSG_INTENT, 0)->u.intent.id, 1); /* it is not believed */
+	acknowledge(1);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+}
+
+TEST(an_acknowledgement_of_what_was_not_sent_breaks_the_protocol)
+{
+	open_history();
+	nominate(1);
+	stage_die(w.s, ROLE_REPORTER, 0);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	acknowledge(1); /* it was sent again */
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+	open_history();
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	const struct msg ack = { .type = MSG_RECORD_ACK, .u.record_ack.id = 1 };
+
+	say(ROLE_REPORTER, &ack); /* nothing was recorded: it has not ended */
+	ck_assert_uint_eq(open_leases(), 1);
+}
+
+/* -- an accusation -- */
+
+TEST(what_a_killed_child_has_queued_does_not_count)
+{
+	struct msg m[3] = { nomination(1), nomination(2), nomination(3) };
+
+	open_history();
+	m[0].u.nominate.cluster = 1; /* another one than its own */
+	ck_assert(stage_say_all(w.s, ROLE_WATCHER, 0, m, 3));
+	stage_run(w.s);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WATCHER, 0), 2);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	ck_assert(stage_say_all(w.s, ROLE_WATCHER, 0, m + 1, 2)); /* the next life of it */
+	stage_run(w.s);
+	ck_assert_uint_eq(count(MSG_INTENT), 2);
+}
+
+TEST(what_a_hung_child_has_queued_does_not_count_but_results)
+{
+	const struct msg m = nomination(2), done = result_of(1, OUTCOME_DONE);
+
+	open_history();
+	nominate(1);
+	acknowledge(1);
+	ck_assert_uint_eq(count(MSG_GRANT), 1);
+	forget();
+	clock_fake_advance(40000);
+	for (uint64_t n = 0; n < STAGE_WORKERS; n++)
+		ck_assert(stage_say(w.s, ROLE_WORKER, n, &done));
+	ck_assert(stage_say(w.s, ROLE_WATCHER, 0, &m));
+	lifecycle_tick(stage_supervisor(w.s)->root); /* none has sent a heartbeat */
+	stage_run(w.s);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WATCHER, 0), 2);
+	ck_assert_uint_eq(count(MSG_INTENT), 0);
+	ck_assert_uint_eq(count(MSG_GRANT), 0);
+	ck_assert_uint_eq(only_record()->outcome, OUTCOME_DONE);
+}
+
+/* -- what is saved for a watcher -- */
+
+static struct msg saved_row(void)
+{
+	struct msg m = { .type = MSG_SAVED_ROW, .u.saved_row = { .at = 1, .count = 9 } };
+
+	strcpy(m.u.saved_row.kind, "breaker");
+	strcpy(m.u.saved_row.key, "prod");
+	return m;
+}
+
+TEST(rows_for_a_watcher_count_between_question_and_end)
+{
+	const struct msg get = { .type = MSG_SAVED_GET }, end = { .type = MSG_SAVED_END }, row = saved_row();
+
+	open_history();
+	say(ROLE_WATCHER, &get);
+	say(ROLE_REPORTER, &row);
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(count(MSG_SAVED_ROW), 1);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 1);
+	say(ROLE_REPORTER, &row);
+	ck_assert_uint_eq(count(MSG_SAVED_ROW), 1);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_REPORTER, 0), 2);
+}
+
+/* -- limits and pauses that are the supervisor's own -- */
+
+/* One after the other is done; how many were granted? */
+static size_t do_many(unsigned from, unsigned n)
+{
+	forget();
+	for (unsigned i = from; i < from + n; i++) {
+		const size_t before = count(MSG_INTENT);
+
+		nominate(i);
+		if (count(MSG_INTENT) == before)
+			continue;
+		const uint64_t id = heard(MSG_INTENT, before)->u.intent.id;
+
+		acknowledge(id);
+		end_lease(id, OUTCOME_DONE);
+	}
+	return count(MSG_GRANT);
+}
+
+TEST(a_watcher_without_budgets_is_limited_all_the_same)
+{
+	w.o.writes_per_minute = 5;
+	w.o.writes_per_hour = 8;
+	start_again();
+	open_history();
+	ck_assert_uint_eq(do_many(0, 20), 5);
+	ck_assert_str_eq(
+		heard(MSG_NOMINATION_RESULT, count(MSG_NOMINATION_RESULT) - 1)->u.nomination_result.reason,
+		"WriteLimit");
+	stage_pass(w.s, 60000);
+	ck_assert_uint_eq(do_many(20, 20), 3); /* of the hour */
+	stage_pass(w.s, 3600000);
+	ck_assert_uint_eq(do_many(40, 20), 5);
+}
+
+TEST(only_what_was_written_is_counted)
+{
+	w.o.writes_per_minute = 1;
+	start_again();
+	open_history();
+	for (unsigned i = 1; i < 5; i++) {
+		nominate(i);
+		acknowledge(heard(MSG_INTENT, i - 1)->u.intent.id);
+		end_lease(heard(MSG_INTENT, i - 1)->u.intent.id, OUTCOME_REFUSED);
+	}
+	ck_assert_uint_eq(count(MSG_GRANT), 4);
+}
+
+TEST(what_is_under_way_is_within_the_limit)
+{
+	w.o.writes_per_minute = 3;
+	start_again();
+	open_history();
+	for (unsigned i = 1; i < 9; i++) {
+		nominate(i);
+		acknowledge(i);
+	}
+	ck_assert_uint_eq(count(MSG_GRANT), 3);
+}
+
+TEST(the_limit_survives_our_death)
+{
+	w.o.writes_per_hour = 20;
+	start_again();
+	open_history();
+	ck_assert_uint_eq(do_many(0, 15), 15);
+	start_again();
+	const struct msg end = end_of(16);
+
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_le(do_many(20, 15), 5);
+	stage_pass(w.s, 3600000);
+	ck_assert_uint_eq(do_many(40, 15), 15);
+}
+
+static void pause_all(bool on)
+{
+	struct msg m = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = DUTY_ALL, .on = on } };
+
+	pause_requests_on_ctl_pause(stage_supervisor(w.s)->pause_requests, &m);
+	stage_run(w.s);
+}
+
+TEST(a_pause_survives_a_history_that_forgets_it)
+{
+	open_history();
+	pause_all(true);
+	start_again();
+	open_history(); /* it says of no pause */
+	ck_assert_uint_eq(do_many(1, 1), 0);
+	pause_all(false);
+	ck_assert_uint_eq(do_many(1, 1), 1);
+	start_again();
+	const struct msg end = end_of(9);
+
+	say(ROLE_REPORTER, &end);
+	ck_assert_uint_eq(do_many(2, 1), 1);
+}
+
+static char *state_file(void)
+{
+	return xasprintf("%s/" OWN_STATE_FILE, w.dir);
+}
+
+TEST_LOOP(a_damaged_file_pauses_everything, 0, 3)
+{
+	_cleanup_free_ char *path = state_file();
+
+	open_history();
+	stage_free(&w.s);
+	if (_i == 0) {
+		ck_assert_int_eq(truncate(path, 40), 0);
+	} else {
+		FILE *f = fopen(path, "r+");
+
+		ck_assert_ptr_nonnull(f);
+		ck_assert_int_eq(fseek(f, _i == 1 ? 40 : 75, SEEK_SET), 0);
+		(void)fputc('g', f);
+		(void)fclose(f);
+	}
+	start();
+	open_history();
+	ck_assert_uint_eq(do_many(1, 1), 0);
+	pause_all(false);
+	ck_assert_uint_eq(do_many(1, 1), 1);
+}
+
+/* -- the state directory of the version before -- */
+
+static bool is_there(const char *name)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", w.dir, name);
+
+	return access(path, F_OK) == 0;
+}
+
+static void put(const char *name)
+{
+	_cleanup_free_ char *path = xasprintf("%s/%s", w.dir, name);
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	(void)fputs(name, f);
+	(void)fclose(f);
+}
+
+TEST(the_history_moves_out_of_reach_of_our_own_file)
+{
+	stage_free(&w.s);
+	put("history.db");
+	put("history.db-wal");
+	start();
+	ck_assert(is_there("history/history.db") && is_there("history/history.db-wal"));
+	ck_assert(!is_there("history.db") && !is_there("history.db-wal"));
+	ck_assert(is_there(OWN_STATE_FILE) && !is_there("history/" OWN_STATE_FILE));
+}
+
+/* A move that a crash cut off goes on where it was; and no history is ever written over. */
+TEST(the_move_of_the_history_is_finished_and_overwrites_nothing)
+{
+	stage_free(&w.s);
+	put("history/history.db-wal");
+	put("history.db");
+	start();
+	ck_assert(is_there("history/history.db") && is_there("history/history.db-wal") &&
+		  !is_there("history.db"));
+	stage_free(&w.s);
+	put("history.db");
+	start();
+	ck_assert(is_there("history/history.db") && is_there("history.db"));
+}
+
+TEST_MAIN("supervisor/hostile")
+{
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_set_timeout(t, 60);
+}
