@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#define SIPHASH_SIZE 16
+
 struct state {
 	uint64_t v0, v1, v2, v3;
 };
@@ -59,8 +61,8 @@ static uint64_t finish(struct state *s)
 	return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
 }
 
-void siphash(const uint8_t key[static SIPHASH_KEY_SIZE], const void *data, size_t n,
-	     uint8_t ret[static SIPHASH_SIZE])
+static void hash_bytes(const uint8_t key[static SIPHASH_KEY_SIZE], const void *data, size_t n,
+		       uint8_t ret[static SIPHASH_SIZE])
 {
 	const uint64_t k0 = read_word(key, 8), k1 = read_word(key + 8, 8);
 	struct state s = { k0 ^ UINT64_C(0x736f6d6570736575), k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
@@ -82,7 +84,7 @@ void siphash_text(const uint8_t key[static SIPHASH_KEY_SIZE], const void *p, siz
 {
 	uint8_t hash[SIPHASH_SIZE];
 
-	siphash(key, p, n, hash);
+	hash_bytes(key, p, n, hash);
 	for (size_t i = 0; i < SIPHASH_SIZE; i++)
 		(void)snprintf(ret + 2 * i, 3, "%02x", hash[i]);
 }

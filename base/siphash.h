@@ -8,12 +8,9 @@
 #include <stdint.h>
 
 #define SIPHASH_KEY_SIZE 16
-#define SIPHASH_SIZE     16
-#define SIPHASH_TEXT_MAX (2 * SIPHASH_SIZE + 1)
+#define SIPHASH_TEXT_MAX 33
 
-void siphash(const uint8_t key[static SIPHASH_KEY_SIZE], const void *p, size_t n,
-	     uint8_t ret[static SIPHASH_SIZE]);
-/* The same as 32 lower-case hexadecimal digits. */
+/* 32 lower-case hexadecimal digits. */
 void siphash_text(const uint8_t key[static SIPHASH_KEY_SIZE], const void *p, size_t n,
 		  char ret[static SIPHASH_TEXT_MAX]);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -329,6 +330,24 @@ void stage_die(struct stage *s, enum role role, uint64_t number)
 unsigned stage_lives(const struct stage *s, enum role role, uint64_t number)
 {
 	return s->actors[(size_t)role * STAGE_WORKERS + number % STAGE_WORKERS].lives;
+}
+
+bool stage_lives_now(const struct stage *s, enum role role, uint64_t number)
+{
+	const struct actor *a = &s->actors[(size_t)role * STAGE_WORKERS + number % STAGE_WORKERS];
+
+	return a->process && a->ready && !a->killed;
+}
+
+int stage_connect(const struct stage *s)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", s->socket);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+		abort();
+	return fd;
 }
 
 struct supervisor *stage_supervisor(struct stage *s)

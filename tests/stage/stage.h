@@ -31,6 +31,8 @@ struct stage *stage_new(const struct stage_options *o);
 void stage_free(struct stage **s);
 
 struct supervisor *stage_supervisor(struct stage *s);
+/* An operator's end of a new connection to the control socket; the caller closes it. */
+int stage_connect(const struct stage *s);
 
 /* A child says this, which its role may; the supervisor reads it with stage_run(). False: it does not live,
  * or its channel is full. */
@@ -39,6 +41,8 @@ bool stage_say(struct stage *s, enum role role, uint64_t number, const struct ms
 bool stage_say_all(struct stage *s, enum role role, uint64_t number, const struct msg *m, size_t n);
 /* It dies, after all that it has said. */
 void stage_die(struct stage *s, enum role role, uint64_t number);
+/* It has said READY and is not dead. */
+bool stage_lives_now(const struct stage *s, enum role role, uint64_t number);
 /* Started how often. */
 unsigned stage_lives(const struct stage *s, enum role role, uint64_t number);
 
