@@ -25,13 +25,26 @@
 
 /* How long nothing is accepted after that has failed. */
 #define ACCEPT_PAUSE_MS 500
+/* So many are accepted in a row before those that have asked already are read: a burst drives out none that
+ * has not had its turn. */
+#define ACCEPT_BURST (LISTENER_HEADS_MAX / 4)
+
+static const size_t share_max[LISTENER__MAX] = {
+	[LISTENER_SMALL] = LISTENER_SMALL_MAX,
+	[LISTENER_LARGE] = LISTENER_LARGE_MAX,
+	[LISTENER_HEADS] = LISTENER_HEADS_MAX,
+};
 
 struct web_connection {
 	struct web_listener *listener;
 	struct bufferevent *bev;
 	struct event *deadline;
-	LIST_ENTRY(web_connection) entry;
+	enum listener_share share;
+	TAILQ_ENTRY(web_connection) entry;
 };
+
+/* The oldest first. */
+TAILQ_HEAD(connections, web_connection);
 
 struct web_listener {
 	struct event_base *base;
@@ -39,18 +52,36 @@ struct web_listener {
 	listener_fn *fn;
 	void *ctx;
 	struct event *accept_again;
-	LIST_HEAD(, web_connection) connections;
-	size_t n;
+	unsigned accepted; /* in a row */
+	struct connections connections[LISTENER__MAX];
+	size_t n[LISTENER__MAX];
 	char *address;
 };
 
+static void share_leave(struct web_connection *c)
+{
+	TAILQ_REMOVE(&c->listener->connections[c->share], c, entry);
+	c->listener->n[c->share]--;
+}
+
 static void connection_free(struct web_connection *c)
 {
-	LIST_REMOVE(c, entry);
-	c->listener->n--;
+	share_leave(c);
 	event_free(c->deadline);
 	bufferevent_free(c->bev);
 	free(c);
+}
+
+/* The oldest of them makes room. */
+static void share_enter(struct web_connection *c, enum listener_share share)
+{
+	struct web_listener *l = c->listener;
+
+	if (l->n[share] == share_max[share])
+		connection_free(TAILQ_FIRST(&l->connections[share]));
+	c->share = share;
+	TAILQ_INSERT_TAIL(&l->connections[share], c, entry);
+	l->n[share]++;
 }
 
 /* -- answers -- */
@@ -93,6 +124,8 @@ static void answer(struct web_connection *c, const struct listener_answer *a, bo
 {
 	struct evbuffer *out = bufferevent_get_output(c->bev);
 
+	share_leave(c);
+	share_enter(c, a->share);
 	(void)evbuffer_add_printf(
 		out,
 		"HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
@@ -102,14 +135,15 @@ static void answer(struct web_connection *c, const struct listener_answer *a, bo
 	if (!head)
 		(void)evbuffer_add(out, a->body, a->size);
 	(void)bufferevent_disable(c->bev, EV_READ);
-	(void)event_add(c->deadline, CLOCK_TIMEVAL(LISTENER_TIMEOUT_MS));
+	(void)event_add(c->deadline, CLOCK_TIMEVAL(LISTENER_ANSWER_MS));
 	bufferevent_setcb(c->bev, NULL, on_written, on_event, c);
 }
 
 static void refuse(struct web_connection *c, int status)
 {
 	_cleanup_free_ char *text = xasprintf("%d %s\n", status, status_text(status));
-	const struct listener_answer a = { status, "text/plain; charset=utf-8", text, strlen(text) };
+	const struct listener_answer a = { LISTENER_SMALL, status, "text/plain; charset=utf-8", text,
+					   strlen(text) };
 
 	answer(c, &a, false);
 }
@@ -188,12 +222,11 @@ static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct soc
 {
 	struct web_listener *l = arg;
 
-	(void)lev;
 	(void)sa;
 	(void)len;
-	if (l->n >= LISTENER_CONNECTIONS_MAX) {
-		(void)close(fd);
-		return;
+	if (++l->accepted >= ACCEPT_BURST) {
+		(void)evconnlistener_disable(lev);
+		(void)evtimer_add(l->accept_again, CLOCK_TIMEVAL(0));
 	}
 	struct web_connection *c = xcalloc(1, sizeof(*c));
 
@@ -205,11 +238,10 @@ static void on_accept(struct evconnlistener *lev, evutil_socket_t fd, struct soc
 		return;
 	}
 	c->deadline = event_new(l->base, -1, 0, on_deadline, c);
-	LIST_INSERT_HEAD(&l->connections, c, entry);
-	l->n++;
+	share_enter(c, LISTENER_HEADS);
 	bufferevent_setcb(c->bev, on_read, NULL, on_event, c);
 	bufferevent_setwatermark(c->bev, EV_READ, 0, LISTENER_REQUEST_MAX + 4);
-	(void)event_add(c->deadline, CLOCK_TIMEVAL(LISTENER_TIMEOUT_MS));
+	(void)event_add(c->deadline, CLOCK_TIMEVAL(LISTENER_HEAD_MS));
 	(void)bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 }
 
@@ -222,9 +254,12 @@ static void on_accept_error(struct evconnlistener *lev, void *arg)
 
 static void on_accept_again(evutil_socket_t fd, short what, void *arg)
 {
+	struct web_listener *l = arg;
+
 	(void)fd;
 	(void)what;
-	(void)evconnlistener_enable(((struct web_listener *)arg)->accept);
+	l->accepted = 0;
+	(void)evconnlistener_enable(l->accept);
 }
 
 /* -- binding -- */
@@ -264,6 +299,8 @@ int listener_new(struct event_base *base, const char *address, listener_fn *fn, 
 	struct web_listener *l = xcalloc(1, sizeof(*l));
 
 	*l = (struct web_listener){ .base = base, .fn = fn, .ctx = ctx };
+	for (size_t i = 0; i < LISTENER__MAX; i++)
+		TAILQ_INIT(&l->connections[i]);
 	errno = 0;
 	l->accept = evconnlistener_new_bind(base, on_accept, l,
 					    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE,
@@ -286,8 +323,9 @@ void listener_free(struct web_listener **l)
 {
 	if (!*l)
 		return;
-	while (!LIST_EMPTY(&(*l)->connections))
-		connection_free(LIST_FIRST(&(*l)->connections));
+	for (size_t i = 0; i < LISTENER__MAX; i++)
+		while (!TAILQ_EMPTY(&(*l)->connections[i]))
+			connection_free(TAILQ_FIRST(&(*l)->connections[i]));
 	event_free((*l)->accept_again);
 	evconnlistener_free((*l)->accept);
 	free((*l)->address);

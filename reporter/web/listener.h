@@ -2,8 +2,10 @@
  * before the sandbox.
  * Layer: process (reporter).
  * Out of descriptors it accepts nothing for a moment: what connects waits.
- * Limits: 64 connections, 8 KiB of request, 5 s from accept to the end of the request and again for the
- * answer, whatever arrives meanwhile. */
+ * Limits: 8 KiB of request; 2 s from accept to the end of the request and 5 s for the answer, whatever
+ * arrives meanwhile. Connections that have asked nothing yet, small answers and large ones have a number
+ * each: when one more comes, the oldest of the same kind is closed. So slow clients keep nobody out, and who
+ * reads metrics slowly keeps no probe of health from its answer. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_WEB_LISTENER_H
 #define REPORTER_WEB_LISTENER_H
@@ -13,11 +15,23 @@
 struct event_base;
 struct web_listener;
 
-#define LISTENER_CONNECTIONS_MAX 64u
-#define LISTENER_REQUEST_MAX     8192u
-#define LISTENER_TIMEOUT_MS      5000
+#define LISTENER_REQUEST_MAX 8192u
+#define LISTENER_HEAD_MS     2000
+#define LISTENER_ANSWER_MS   5000
+
+enum listener_share {
+	LISTENER_SMALL, /* answers of a line or so: health, refusals */
+	LISTENER_LARGE, /* each holds much memory until it is read: metrics */
+	LISTENER_HEADS, /* asked nothing yet */
+	LISTENER__MAX
+};
+/* Connections of a share at once. */
+#define LISTENER_SMALL_MAX 32u
+#define LISTENER_LARGE_MAX 8u
+#define LISTENER_HEADS_MAX 64u
 
 struct listener_answer {
+	enum listener_share share;
 	int status;
 	const char *content_type;
 	char *body; /* freed by the listener */

@@ -182,6 +182,7 @@ void stats_serve(struct stats *s, const struct history *h, const char *path, con
 {
 	refresh(s, h);
 	if (strcmp(path, "/metrics") == 0) {
+		ret->share = LISTENER_LARGE;
 		ret->status = 200;
 		ret->content_type = METRICS_CONTENT_TYPE;
 		ret->body = metrics_text(s->metrics, &ret->size);

@@ -36,6 +36,13 @@ def metrics(t):
                 if not line.startswith("#") and 'outcome="done"' in line and line.rsplit(" ", 1)[1] in ("1", "1.0")]
     t.until("the action in /metrics", counted, 10)
     assert fetch(port, "/nothing")[0] == 404
+    slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]     # more than it takes, and none says more
+    for s in slow:
+        s.send(b"G")
+    for _ in range(3):
+        assert fetch(port, "/healthz")[0] == 200, "slow clients keep a probe of health out"
+    for s in slow:
+        s.close()
     seen = fetch(port, "/metrics")[1] + program.log() + json.dumps(program.status()) + json.dumps(program.history())
     for secret in (t.server.tokens["cleaner"], sink.url.rsplit("/", 1)[1] + "\""):
         assert secret not in seen, "a secret is shown"

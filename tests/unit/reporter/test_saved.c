@@ -284,6 +284,7 @@ static void serve(struct stats *f)
 	struct listener_answer a = { .status = 404 };
 
 	stats_serve(f, w.h, "/metrics", NULL, &a);
+	ck_assert_int_eq(a.share, LISTENER_LARGE);
 	ck_assert_int_eq(a.status, 200);
 	free(a.body);
 }
