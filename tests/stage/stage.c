@@ -198,6 +198,7 @@ static void load(const struct stage *s, const struct actor *a)
 	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
 			 .u.load_supervisor = { .clusters = 1,
 						.observe = s->o.observe,
+						.election = s->o.election,
 						.writes_per_minute = s->o.writes_per_minute,
 						.writes_per_hour = s->o.writes_per_hour } };
 

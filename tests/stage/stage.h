@@ -16,7 +16,7 @@
 struct stage_options {
 	const char *dir; /* state directory */
 	uint64_t writes_per_minute, writes_per_hour;
-	bool observe;
+	bool observe, election;
 	/* What a child gets from the supervisor. */
 	void (*on_msg)(void *ctx, enum role role, uint64_t number, const struct msg *m);
 	void *ctx;

@@ -43,6 +43,19 @@ TEST(same_message_twice_is_known)
 	ck_assert_uint_eq(history_open_intents(w.h), 0);
 }
 
+/* A result that was there first does not keep the intent open for ever. */
+TEST(an_intent_whose_result_is_known_is_not_open)
+{
+	const struct msg m[] = { world_record(9, OUTCOME_DONE), world_intent(9, 0, "u9"),
+				 world_record(9, OUTCOME_DONE) };
+	struct msg out[8];
+
+	world_write(m, 2);
+	ck_assert_uint_eq(world_open_intents(out, 8), 2);
+	world_write(m + 2, 1);
+	ck_assert_uint_eq(world_open_intents(out, 8), 1); /* its end alone */
+}
+
 TEST(id_of_another_object_is_a_conflict)
 {
 	const struct msg m[] = { world_intent(7, 0, "u7"), world_intent(7, 0, "other") };

@@ -23,6 +23,7 @@ static struct {
 	struct stage *s;
 	struct stage_options o;
 	struct msg heard[HEARD_MAX]; /* by any child, since forget() */
+	uint64_t holders[64];        /* worker by lease id */
 	size_t n;
 } w;
 
@@ -30,7 +31,8 @@ static void on_msg(void *ctx, enum role role, uint64_t number, const struct msg 
 {
 	(void)ctx;
 	(void)role;
-	(void)number;
+	if (m->type == MSG_GRANT && m->u.grant.id < ARRAY_SIZE(w.holders))
+		w.holders[m->u.grant.id] = number;
 	if (w.n < HEARD_MAX)
 		w.heard[w.n++] = *m;
 }
@@ -139,19 +141,13 @@ static struct msg result_of(uint64_t id, enum outcome outcome)
 	return m;
 }
 
-/* By whichever worker holds it. */
+/* By the worker that holds it. */
 static void end_lease(uint64_t id, enum outcome outcome)
 {
 	const struct msg m = result_of(id, outcome), ack = { .type = MSG_RECORD_ACK, .u.record_ack.id = id };
 
-	for (uint64_t n = 0; n < STAGE_WORKERS; n++)
-		if (dispatch_leases_of(stage_supervisor(w.s)->dispatch,
-				       children_get(lifecycle_children(stage_supervisor(w.s)->root), 2 + n)) >
-		    0) {
-			ck_assert(stage_say(w.s, ROLE_WORKER, n, &m));
-			stage_run(w.s);
-			break;
-		}
+	ck_assert(stage_say(w.s, ROLE_WORKER, w.holders[id], &m));
+	stage_run(w.s);
 	say(ROLE_REPORTER, &ack);
 }
 
@@ -403,8 +399,11 @@ static size_t do_many(unsigned from, unsigned n)
 			continue;
 		const uint64_t id = heard(MSG_INTENT, before)->u.intent.id;
 
+		const size_t granted = count(MSG_GRANT);
+
 		acknowledge(id);
-		end_lease(id, OUTCOME_DONE);
+		if (count(MSG_GRANT) > granted)
+			end_lease(id, OUTCOME_DONE);
 	}
 	return count(MSG_GRANT);
 }
@@ -494,8 +493,10 @@ static char *state_file(void)
 	return xasprintf("%s/" OWN_STATE_FILE, w.dir);
 }
 
-TEST_LOOP(a_damaged_file_pauses_everything, 0, 3)
+/* Cut off; one digit of the key, of what was written, or of the hash is another. */
+TEST_LOOP(a_damaged_file_pauses_everything, 0, 4)
 {
+	static const long places[] = { 0, 40, 75, -3 };
 	_cleanup_free_ char *path = state_file();
 
 	open_history();
@@ -506,8 +507,11 @@ TEST_LOOP(a_damaged_file_pauses_everything, 0, 3)
 		FILE *f = fopen(path, "r+");
 
 		ck_assert_ptr_nonnull(f);
-		ck_assert_int_eq(fseek(f, _i == 1 ? 40 : 75, SEEK_SET), 0);
-		(void)fputc('g', f);
+		ck_assert_int_eq(fseek(f, places[_i], places[_i] < 0 ? SEEK_END : SEEK_SET), 0);
+		const int c = fgetc(f);
+
+		ck_assert_int_eq(fseek(f, -1, SEEK_CUR), 0);
+		(void)fputc(c == '0' ? '1' : '0', f);
 		(void)fclose(f);
 	}
 	start();
@@ -515,6 +519,24 @@ TEST_LOOP(a_damaged_file_pauses_everything, 0, 3)
 	ck_assert_uint_eq(do_many(1, 1), 0);
 	pause_all(false);
 	ck_assert_uint_eq(do_many(1, 1), 1);
+}
+
+/* -- leadership -- */
+
+/* A watcher that says so once leads as long as a Lease lasts, and not for ever. */
+TEST(a_word_about_the_lease_ends_with_the_lease)
+{
+	const struct msg leader = { .type = MSG_LEADER,
+				    .u.leader = { .leading = true, .valid_until = UINT64_MAX } };
+
+	w.o.election = true;
+	start_again();
+	open_history();
+	ck_assert_uint_eq(do_many(1, 1), 0);
+	say(ROLE_WATCHER, &leader);
+	ck_assert_uint_eq(do_many(2, 1), 1);
+	stage_pass(w.s, 16000);
+	ck_assert_uint_eq(do_many(3, 1), 0);
 }
 
 /* -- the state directory of the version before -- */
