@@ -37,8 +37,8 @@ static const struct command commands[] = {
 		       { OPTION_KUBECONFIG,
 			 "cluster and credential, before $KUBECONFIG, in-cluster and ~/.kube/config" },
 		       { OPTION_MASTER, "API server, instead of the kubeconfig's" } },
-	  .notes = "SIGTERM drains and ends, a second one ends at once.\n"
-		   "SIGHUP loads the settings again.\n",
+	  .notes = "SIGTERM drains and ends (SIGINT and SIGQUIT, too), a second one ends at once.\n"
+		   "SIGHUP loads the settings again, SIGUSR1 tells the log how all is.\n",
 	  .one_dash = true, /* the original's -kubeconfig and -master */
 	  .run = command_run },
 	{ .name = "status",

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "build_id.h"
@@ -349,11 +350,8 @@ static void process_init(struct process *p, const struct process_spec *spec)
 	log_init(role_name(spec->role));
 	(void)prctl(PR_SET_NAME, role_name(spec->role), 0, 0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)signal(SIGPIPE, SIG_IGN);
-	(void)signal(SIGINT, SIG_IGN);
-	(void)signal(SIGHUP, SIG_IGN);
-	(void)signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error like a full disk */
-	tzset();                        /* reads its files now, not in the sandbox */
+	signals_ignore();
+	tzset(); /* reads its files now, not in the sandbox */
 	p->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	p->base = event_base_new();
 	if (!p->base)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "base/xalloc.h"
 #include "supervisor/wire.h"
 
@@ -74,7 +75,7 @@ static void reset_signals(void)
 	sigset_t none;
 
 	(void)signal(SIGCHLD, SIG_DFL);
-	(void)signal(SIGPIPE, SIG_IGN);
+	signals_ignore();
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }

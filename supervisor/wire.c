@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "supervisor/control.h"
+#include "supervisor/dump.h"
 #include "supervisor/route.h"
 
 /* -- what the root of all processes tells us -- */
@@ -106,6 +107,7 @@ static const struct lifecycle_ops lifecycle_ops = {
 	.on_tick = on_tick,
 	.on_reload_end = on_reload_end,
 	.busy = count_busy,
+	.dump = supervisor_dump,
 	.describe = supervisor_describe,
 };
 

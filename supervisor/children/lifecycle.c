@@ -32,7 +32,7 @@ struct lifecycle {
 	bool told_ready; /* the service manager */
 	bool draining;   /* inside drain_next() */
 	uint64_t drain_until_ms;
-	struct event *events[5];
+	struct event *events[7];
 	size_t n_events;
 	char note[256];
 };
@@ -223,6 +223,16 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char 
 	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
 }
 
+static void on_dump_signal(evutil_socket_t sig, short what, void *arg)
+{
+	const struct lifecycle *l = arg;
+
+	(void)sig;
+	(void)what;
+	if (l->phase == LIFECYCLE_RUNNING)
+		l->ops->dump(l->above);
+}
+
 static void on_reload_signal(evutil_socket_t sig, short what, void *arg)
 {
 	struct lifecycle *l = arg;
@@ -368,7 +378,9 @@ int lifecycle_run(struct lifecycle *l)
 		add_event(l, -1, l->watchdog_ms, on_watchdog);
 	add_event(l, SIGTERM, 0, on_end_signal);
 	add_event(l, SIGINT, 0, on_end_signal);
+	add_event(l, SIGQUIT, 0, on_end_signal);
 	add_event(l, SIGHUP, 0, on_reload_signal);
+	add_event(l, SIGUSR1, 0, on_dump_signal);
 	(void)event_base_dispatch(l->env.base);
 	l->phase = LIFECYCLE_ENDED;
 	return l->exit_code;

@@ -33,6 +33,8 @@ struct lifecycle_ops {
 	void (*on_reload_end)(struct supervisor *s, uint64_t conn, int code, const char *text);
 	/* So many things have to end before anybody is asked to drain. */
 	size_t (*busy)(const struct supervisor *s);
+	/* SIGUSR1: tell the log how all is. */
+	void (*dump)(struct supervisor *s);
 	/* For the status line, e.g. "2/2 clusters synced". */
 	void (*describe)(const struct supervisor *s, char *ret, size_t size);
 };

@@ -125,6 +125,31 @@ def _alive(pid):
     return alive(pid)
 
 
+@scenario("crash/stray-signals")
+def stray_signals(t):
+    """No signal but SIGKILL, SIGTERM and faults ends a process; SIGUSR1 tells the log how all is; SIGQUIT drains."""
+    ns = t.ns()
+    program = t.run(evicted=ns)
+    roles = ("supervisor", "reporter", "watcher", "worker")
+    before = {role: program.pids(role) for role in roles}
+    stray = [signal.SIGINT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGPROF, signal.SIGVTALRM,
+             signal.SIGIO, signal.SIGPWR, signal.SIGXFSZ, signal.SIGRTMIN, signal.SIGRTMAX]
+    for role in roles:
+        for pid in before[role]:
+            for sig in stray:
+                if (role, sig) != ("supervisor", signal.SIGINT):
+                    os.kill(pid, sig)
+    evicted = [t.canary(ns)]
+    t.expect(deleted=evicted)
+    assert {role: program.pids(role) for role in roles} == before
+    t.until("the state in the log", lambda: all(f'"row":"{row}"' in program.log() for row in
+                                                ("CTL_SUPERVISOR", "CHILD_STATS", "WATCH_STATS")), 5)
+    os.kill(before["supervisor"][0], signal.SIGQUIT)
+    t.until("the program to have drained", lambda: program.process.poll() is not None, 10)
+    assert program.process.returncode == 0, program.process.returncode
+    t.expect(deleted=evicted)
+
+
 @scenario("crash/second-instance")
 def second(t):
     """A second instance on the same state directory is refused with 75 and disturbs nothing."""
