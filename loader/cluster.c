@@ -61,13 +61,13 @@ static bool read_token(struct loader *l, struct kube_target *t)
 	if (r < 0)
 		return loader_error(l, r, t->token_file, "token: %s", why);
 	const struct str trimmed = str_trim((struct str){ text, n }, BLANKS);
-	_cleanup_free_ char *token = xstrndup(trimmed.p, trimmed.n);
+	_cleanup_(kube_secret_clear) char *token = xstrndup(trimmed.p, trimmed.n);
 
 	explicit_bzero(text, n);
 	if (token[0] == '\0' || strlen(token) != trimmed.n || strpbrk(token, BLANKS))
 		return loader_error(l, -EINVAL, t->token_file,
 				    "token: the file is empty or holds more than a token");
-	free(t->c.token);
+	kube_secret_clear(&t->c.token);
 	t->c.token = TAKE_PTR(token);
 	return true;
 }

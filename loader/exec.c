@@ -83,6 +83,15 @@ static void add_variable(struct str_list *own, const char *name, const char *val
 	_cleanup_free_ char *text = xasprintf("%s=%s", name, value);
 
 	str_list_add(own, text, strlen(text));
+	explicit_bzero(text, strlen(text));
+}
+
+/* What the file gives a plugin in env may be a secret. */
+static void wipe_variables(struct str_list *own)
+{
+	for (size_t i = 0; i < own->n; i++)
+		explicit_bzero(own->v[i], strlen(own->v[i]));
+	str_list_done(own);
 }
 
 static bool is_overridden(const struct str_list *own, const char *entry)
@@ -251,7 +260,7 @@ static int run(const struct kube_target *t, int timeout_ms, struct output o[stat
 
 	if (pid == 0)
 		become(argv, env, out[1], err[1]);
-	str_list_done(&own);
+	wipe_variables(&own);
 	(void)close(out[1]);
 	(void)close(err[1]);
 	o[0].fd = out[0];

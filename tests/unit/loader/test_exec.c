@@ -14,6 +14,7 @@
 #include "loader/exec.h"
 #include "loader/resolve.h"
 #include "tests/suite.h"
+#include "tests/wiped.h"
 
 static char dir[SUITE_PATH_MAX];
 
@@ -60,6 +61,39 @@ TEST(takes_a_token)
 	runs();
 	ck_assert_str_eq(target.c.token, "abc");
 	ck_assert_int_eq(expiry, INT64_C(1795256568000));
+}
+
+/* What a plugin is told in env and what it prints is not left in memory that is given back. It knows the
+ * secret from env alone, so that this test has no copy either. */
+#define SAYS(status)                                                                                         \
+	"echo "                                                                                              \
+	"\"{\\\"apiVersion\\\":\\\"client.authentication.k8s.io/v1\\\",\\\"kind\\\":\\\"ExecCredential\\\"," \
+	"\\\"status\\\":{" status "}}\""
+TEST(what_a_plugin_says_is_wiped)
+{
+	static const char *const says[] = {
+		SAYS("\\\"token\\\":\\\"$X\\\""),
+		SAYS("\\\"clientCertificateData\\\":\\\"-----BEGIN "
+		     "C-----\\\",\\\"clientKeyData\\\":\\\"-----BEGIN $X\\\""),
+		"echo no JSON but $X",
+		"echo $X; exit 1",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(says); i++) {
+		set_plugin(says[i]);
+		target.exec.env = xcalloc(1, sizeof(*target.exec.env));
+		target.exec.env[0].name = xstrdup("X");
+		target.exec.env[0].value = xstrdup("s3cr3t");
+		target.exec.n_env = 1;
+		wiped_watch("s3cr3t");
+		const int r = loader_exec(&target, 5000, &expiry, why);
+
+		ck_assert_msg((r == 0) == (i < 2), "%zu: %s", i, why);
+		ck_assert_msg(wiped_missed() == 0, "%zu: left behind when it was run", i);
+		kube_target_done(&target);
+		ck_assert_msg(wiped_missed() == 0, "%zu: left behind in the end", i);
+		wiped_watch(NULL);
+	}
 }
 
 TEST(takes_a_certificate)
