@@ -21,7 +21,8 @@ struct status {
 	struct msg_ctl_supervisor supervisor;
 	struct msg_child_stats *children;
 	size_t n_children;
-	struct msg_watch_stats *clusters;
+	struct msg_ctl_cluster clusters[CLUSTERS_MAX]; /* by index, which has no gaps */
+	struct msg_watch_stats watch[CLUSTERS_MAX];
 	size_t n_clusters;
 	struct msg_leader leaders[CLUSTERS_MAX];
 	bool elects[CLUSTERS_MAX];
@@ -41,9 +42,13 @@ static void on_row(void *ctx, const struct msg *m)
 		s->children = xreallocarray(s->children, s->n_children + 1, sizeof(*s->children));
 		s->children[s->n_children++] = m->u.child_stats;
 		break;
+	case MSG_CTL_CLUSTER:
+		s->clusters[m->u.ctl_cluster.cluster] = m->u.ctl_cluster;
+		s->n_clusters = m->u.ctl_cluster.cluster + 1;
+		break;
 	case MSG_WATCH_STATS:
-		s->clusters = xreallocarray(s->clusters, s->n_clusters + 1, sizeof(*s->clusters));
-		s->clusters[s->n_clusters++] = m->u.watch_stats;
+		if (m->u.watch_stats.cluster < CLUSTERS_MAX)
+			s->watch[m->u.watch_stats.cluster] = m->u.watch_stats;
 		break;
 	case MSG_PAUSE:
 		s->pauses = xreallocarray(s->pauses, s->n_pauses + 1, sizeof(*s->pauses));
@@ -65,26 +70,21 @@ static bool leads(const struct msg_leader *l)
 	return l->leading && clock_boot_ms() < l->valid_until;
 }
 
-static const char *cluster_name(const struct status *s, uint64_t index)
+static bool has_duty(const struct status *s, enum duty d)
 {
-	uint64_t seen = 0;
-
-	/* Watchers come in the order of the clusters. */
-	for (size_t i = 0; i < s->n_children; i++)
-		if (strcmp(s->children[i].role, role_name(ROLE_WATCHER)) == 0 && seen++ == index)
-			return s->children[i].cluster_name;
-	return "";
+	return s->supervisor.duties >> d & 1;
 }
 
 /* -- JSON -- */
 
 static json_t *child_json(const struct msg_child_stats *c)
 {
-	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s}", "role", c->role,
+	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s, s:s}", "role", c->role,
 			 "cluster", c->cluster_name, "number", (json_int_t)c->number, "state", c->state,
 			 "pid", (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
 			 (json_int_t)c->rss_kb, "leases", (json_int_t)c->leases, "startedAt",
-			 output_json_time(c->started), "sandbox", c->sandbox, "error", c->error);
+			 output_json_time(c->started), "sandbox", c->sandbox, "error", c->error, "trouble",
+			 c->trouble);
 }
 
 static json_t *leader_json(const struct status *s, uint64_t cluster)
@@ -95,17 +95,43 @@ static json_t *leader_json(const struct status *s, uint64_t cluster)
 			 s->leaders[cluster].holder);
 }
 
-static json_t *cluster_json(const struct status *s, const struct msg_watch_stats *w)
+/* Where it is, and whether it could be loaded. */
+static void add_place(json_t *to, const struct msg_ctl_cluster *c)
 {
-	return json_pack(
+	json_t *place = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s, s:o}", "server", c->server,
+				  "context", c->context, "user", c->user, "kubeconfig", c->kubeconfig,
+				  "writer", c->writer, "namespaces", c->namespaces, "waiting", c->waiting,
+				  "problem", c->problem, "nextLoad", output_json_time(c->next));
+
+	(void)json_object_update(to, place);
+	json_decref(place);
+}
+
+static json_t *cluster_json(const struct status *s, uint64_t index)
+{
+	const struct msg_watch_stats *w = &s->watch[index];
+	json_t *all = json_pack(
 		"{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, s:s, s:b}",
-		"cluster", (json_int_t)w->cluster, "name", cluster_name(s, w->cluster), "synced", w->synced,
+		"cluster", (json_int_t)index, "name", s->clusters[index].cluster_name, "synced", w->synced,
 		"pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events", (json_int_t)w->events,
 		"lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue, "deadlines",
 		(json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated, "dropped",
 		(json_int_t)w->dropped, "lastEvent", output_json_time(w->last_event), "error", w->error,
-		"leader", leader_json(s, w->cluster), "blocked", (json_int_t)w->blocked, "reverted",
+		"leader", leader_json(s, index), "blocked", (json_int_t)w->blocked, "reverted",
 		(json_int_t)w->reverts, "blockedBy", w->blocked_by, "sharedCredential", w->shared);
+
+	add_place(all, &s->clusters[index]);
+	return all;
+}
+
+static json_t *duties_json(const struct status *s)
+{
+	json_t *all = json_array();
+
+	for (enum duty d = 0; d < DUTY__MAX; d++)
+		if (has_duty(s, d))
+			json_array_append_new(all, json_string(duty_name(d)));
+	return all;
 }
 
 static json_t *pause_json(const struct msg_pause *p)
@@ -123,17 +149,17 @@ static void print_json(const struct status *s)
 	for (size_t i = 0; i < s->n_children; i++)
 		json_array_append_new(processes, child_json(&s->children[i]));
 	for (size_t i = 0; i < s->n_clusters; i++)
-		json_array_append_new(clusters, cluster_json(s, &s->clusters[i]));
+		json_array_append_new(clusters, cluster_json(s, i));
 	for (size_t i = 0; i < s->n_pauses; i++)
 		json_array_append_new(pauses, pause_json(&s->pauses[i]));
-	output_json(json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
-			      s->supervisor.version, "phase", s->supervisor.phase, "mode",
-			      s->supervisor.observe ? "observe" : "enforce", "generation",
-			      (json_int_t)s->supervisor.generation, "started",
-			      output_json_time(s->supervisor.started), "leases",
-			      (json_int_t)s->supervisor.leases, "actions", (json_int_t)s->supervisor.actions,
-			      "pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note,
-			      "processes", processes, "clusters", clusters, "pauses", pauses));
+	output_json(json_pack(
+		"{s:s, s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
+		s->supervisor.version, "config", s->supervisor.config, "duties", duties_json(s), "phase",
+		s->supervisor.phase, "mode", s->supervisor.observe ? "observe" : "enforce", "generation",
+		(json_int_t)s->supervisor.generation, "started", output_json_time(s->supervisor.started),
+		"leases", (json_int_t)s->supervisor.leases, "actions", (json_int_t)s->supervisor.actions,
+		"pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note, "processes",
+		processes, "clusters", clusters, "pauses", pauses));
 }
 
 /* -- table -- */
@@ -196,9 +222,9 @@ static void print_clusters(const struct status *s, const struct table_view *view
 	char span[32];
 
 	for (size_t i = 0; i < s->n_clusters; i++) {
-		const struct msg_watch_stats *w = &s->clusters[i];
+		const struct msg_watch_stats *w = &s->watch[i];
 
-		table_add(t, COLOR_NONE, "%s", cluster_name(s, w->cluster));
+		table_add(t, COLOR_NONE, "%s", s->clusters[i].cluster_name);
 		table_add(t, w->synced ? COLOR_GOOD : COLOR_BAD, "%s", w->synced ? "yes" : "no");
 		table_add(t, COLOR_NONE, "%" PRIu64, w->pods);
 		table_add(t, COLOR_NONE, "%.1f MB", (double)w->bytes / 1048576);
@@ -215,11 +241,11 @@ static void print_clusters(const struct status *s, const struct table_view *view
 
 static void print_leaders(const struct status *s, const struct table_view *view)
 {
-	for (uint64_t i = 0; i < CLUSTERS_MAX; i++) {
+	for (uint64_t i = 0; i < s->n_clusters; i++) {
 		const struct msg_leader *l = &s->leaders[i];
 
 		if (s->elects[i])
-			table_text(stdout, view, "%s: %s", cluster_name(s, i),
+			table_text(stdout, view, "%s: %s", s->clusters[i].cluster_name,
 				   leads(l)       ? "this replica leads"
 				   : l->holder[0] ? "standby; the leader is another replica"
 						  : "standby; nobody leads yet");
@@ -244,20 +270,63 @@ static void print_pauses(const struct status *s, const struct table_view *view)
 static void print_blocked(const struct status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_clusters; i++)
-		if (s->clusters[i].blocked)
+		if (s->watch[i].blocked)
 			table_text(stdout, view, "%s: %" PRIu64 " due but blocked: %s",
-				   cluster_name(s, s->clusters[i].cluster), s->clusters[i].blocked,
-				   s->clusters[i].blocked_by);
+				   s->clusters[i].cluster_name, s->watch[i].blocked, s->watch[i].blocked_by);
+}
+
+static void print_trouble(const struct status *s, const struct table_view *view)
+{
+	char span[32];
+
+	for (size_t i = 0; i < s->n_clusters; i++) {
+		const struct msg_ctl_cluster *c = &s->clusters[i];
+		const int64_t left = c->next - clock_wall_ms();
+
+		if (c->problem[0])
+			table_text(stdout, view, "TROUBLE: cluster %s %s; %s%s: %s", c->cluster_name,
+				   c->waiting ? "waits" : "stays on the credential that it has",
+				   left > 0 ? "tried again in " : "being tried again",
+				   left > 0 ? table_span(left, span) : "", c->problem);
+	}
+	for (size_t i = 0; i < s->n_children; i++)
+		if (s->children[i].trouble[0])
+			table_text(stdout, view, "TROUBLE: %s", s->children[i].trouble);
+}
+
+static void print_place(const struct msg_ctl_cluster *c, const struct table_view *view)
+{
+	table_text(stdout, view, "cluster %s: %s, namespaces %s%s%s%s%s, %s", c->cluster_name,
+		   c->server[0] ? c->server : "(server not known yet)",
+		   c->namespaces[0] ? c->namespaces : "(none)", c->context[0] ? ", context " : "", c->context,
+		   c->user[0] ? ", user " : "", c->user, c->kubeconfig);
+	if (c->writer[0])
+		table_text(stdout, view, "its workers: %s", c->writer);
+}
+
+/* Which configuration, and which clusters: so that nobody acts on another one than they think. */
+static void print_places(const struct status *s, const struct table_view *view)
+{
+	char duties[256] = "none";
+	size_t n = 0;
+
+	for (enum duty d = 0; d < DUTY__MAX && n < sizeof(duties); d++)
+		if (has_duty(s, d))
+			n += (size_t)snprintf(duties + n, sizeof(duties) - n, "%s%s", n ? ", " : "",
+					      duty_name(d));
+	table_text(stdout, view, "configuration %s; duties %s", s->supervisor.config, duties);
+	for (size_t i = 0; i < s->n_clusters; i++)
+		print_place(&s->clusters[i], view);
 }
 
 static void print_shared(const struct status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_clusters; i++)
-		if (s->clusters[i].shared)
+		if (s->watch[i].shared)
 			table_text(stdout, view,
 				   "%s: watcher and workers have one credential; give the workers their own "
 				   "(writerKubeconfig)",
-				   cluster_name(s, s->clusters[i].cluster));
+				   s->clusters[i].cluster_name);
 }
 
 static void print_text(const struct status *s, const struct table_view *view)
@@ -273,6 +342,8 @@ static void print_text(const struct status *s, const struct table_view *view)
 		   s->supervisor.actions, s->supervisor.leases, s->supervisor.pending);
 	if (s->supervisor.note[0])
 		table_text(stdout, view, "note: %s", s->supervisor.note);
+	print_places(s, view);
+	print_trouble(s, view);
 	print_pauses(s, view);
 	print_blocked(s, view);
 	print_shared(s, view);
@@ -295,7 +366,6 @@ int command_status(const struct options *o)
 	else if (code == EXIT_CODE_OK)
 		print_text(&s, &view);
 	free(s.children);
-	free(s.clusters);
 	free(s.pauses);
 	return code;
 }

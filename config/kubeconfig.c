@@ -142,6 +142,12 @@ static int missing(const struct files *f, const char *list, const char *what, co
 	return diags_error(d, f->path[0], 0, 0, "there is no %s \"%s\"; there is: %s", what, name, names);
 }
 
+static void set_text(char **ret, const char *text)
+{
+	free(*ret);
+	*ret = text ? xstrdup(text) : NULL;
+}
+
 static int read_target(const struct files *f, const char *wanted, struct kube_target *t, struct diags *d)
 {
 	const char *name = wanted ? wanted : current_context(f);
@@ -154,6 +160,8 @@ static int read_target(const struct files *f, const char *wanted, struct kube_ta
 	context = find_entry(f, "contexts", "context", name, d);
 	if (!context.path)
 		return missing(f, "contexts", "context", name, d);
+	set_text(&t->path, context.path);
+	set_text(&t->context, name);
 	cluster_name = kube_entry_text(&context, "cluster");
 	user_name = kube_entry_text(&context, "user");
 	cluster = cluster_name ? find_entry(f, "clusters", "cluster", cluster_name, d)
@@ -161,6 +169,7 @@ static int read_target(const struct files *f, const char *wanted, struct kube_ta
 	if (!cluster.node)
 		return missing(f, "clusters", "cluster", cluster_name ? cluster_name : "", d);
 	kube_read_cluster(&cluster, t);
+	set_text(&t->user, user_name);
 	if (user_name) {
 		user = find_entry(f, "users", "user", user_name, d);
 		if (!user.path)
@@ -183,6 +192,7 @@ static void read_service_account(struct kube_target *t)
 	t->ca_file = xasprintf("%s/ca.crt", kube_service_account_dir());
 	t->token_file = xasprintf("%s/token", kube_service_account_dir());
 	t->source = xasprintf("service account in %s", kube_service_account_dir());
+	set_text(&t->path, t->source);
 	t->in_cluster = true;
 }
 
@@ -192,8 +202,11 @@ static int find_source(const struct kube_options *o, struct files *f, struct kub
 	const char *env = str_env("KUBECONFIG"), *home = str_env("HOME");
 	_cleanup_free_ char *standard = xasprintf("%s/.kube/config", home ? home : "");
 
-	if (o->kubeconfig && *o->kubeconfig)
-		return add_file(f, o->kubeconfig, d);
+	const char *given = o->kubeconfig && *o->kubeconfig ? o->kubeconfig : NULL;
+
+	set_text(&t->path, given ? given : env);
+	if (given)
+		return add_file(f, given, d);
 	if (env)
 		return add_files(f, env, d);
 	/* The token of the pod is not for another server. */
@@ -201,8 +214,10 @@ static int find_source(const struct kube_options *o, struct files *f, struct kub
 		read_service_account(t);
 		return 0;
 	}
-	if (home && access(standard, F_OK) == 0)
+	if (home && access(standard, F_OK) == 0) {
+		set_text(&t->path, standard);
 		return add_file(f, standard, d);
+	}
 	if (o->master)
 		return 0;
 	return diags_error(d, NULL, 0, 0,

@@ -37,6 +37,9 @@ void kube_target_done(struct kube_target *t)
 	}
 	free(t->exec.env);
 	free(t->source);
+	free(t->path);
+	free(t->context);
+	free(t->user);
 	*t = (struct kube_target){ 0 };
 }
 

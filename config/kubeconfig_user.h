@@ -28,7 +28,8 @@ struct kube_target {
 	struct cluster_settings c; /* without name and workers; *-data decoded, files not read yet */
 	char *ca_file, *cert_file, *key_file, *token_file;
 	struct kube_exec exec;
-	char *source; /* for people: "/root/.kube/config, context x" */
+	char *source;                /* for people: "/root/.kube/config, context x" */
+	char *path, *context, *user; /* the parts of it; path: also of one that cannot be read */
 	bool in_cluster;
 };
 

@@ -20,12 +20,13 @@
 #define BLANKS          " \t\r\n"
 /* client-go takes a token file for expired 1 min after reading, with 10 s to spare; certificates after 5 min.
  */
-#define TOKEN_FILE_MS  50000u
-#define CERT_FILE_MS   300000u
-#define NAME_MS        300000u
-#define EXEC_EARLY_MS  60000
-#define EXEC_SOON_MS   10000
-#define EXEC_TIMEOUT_S 20
+#define TOKEN_FILE_MS   50000u
+#define CERT_FILE_MS    300000u
+#define NAME_MS         300000u
+#define EXEC_EARLY_MS   60000
+#define EXEC_SOON_MS    10000
+#define EXEC_TIMEOUT_MS 20000u
+#define EXEC_SPARE_MS   1000u /* is left to say that the plugin was given up */
 
 static bool read_pem(struct loader *l, const char *path, const char *what, char **ret)
 {
@@ -72,11 +73,18 @@ static bool read_token(struct loader *l, struct kube_target *t)
 	return true;
 }
 
+static int plugin_timeout_ms(const struct loader *l)
+{
+	const uint64_t now = clock_boot_ms(), end = l->until_ms - EXEC_SPARE_MS;
+
+	return now >= end ? 1 : (int)(end - now < EXEC_TIMEOUT_MS ? end - now : EXEC_TIMEOUT_MS);
+}
+
 static bool run_plugin(struct loader *l, struct kube_target *t)
 {
 	char why[LOADER_ERROR_MAX];
 	int64_t expiry;
-	const int r = loader_exec(t, EXEC_TIMEOUT_S * 1000, &expiry, why);
+	const int r = loader_exec(t, plugin_timeout_ms(l), &expiry, why);
 
 	if (r < 0)
 		return loader_error(l, r == -ENOENT ? r : -EAGAIN, t->source, "the plugin \"%.200s\" %s",
@@ -197,21 +205,31 @@ static bool same_credential(const struct cluster_settings *a, const struct clust
 	       same_text(a->username, b->username);
 }
 
-static bool load_cluster(struct loader *l, const struct cluster_config *c, struct loaded_cluster *ret)
+size_t loader_clusters(const struct loader *l)
 {
-	_cleanup_free_ char *reader = find_kubeconfig(l, c->kubeconfig);
-	_cleanup_free_ char *writer = c->writer_kubeconfig
-					      ? file_beside(l->options->config, c->writer_kubeconfig)
-					      : find_kubeconfig(l, c->kubeconfig);
-	const struct kube_options r = { reader, c->context, l->options->master };
-	const struct kube_options w = { writer, c->writer_context, l->options->master };
-	bool ok;
+	return l->config.n_clusters > 0 ? l->config.n_clusters : 1;
+}
 
-	*ret = (struct loaded_cluster){ .name = xstrdup(c->name ? c->name : "default"),
-					.workers = c->workers };
-	ok = load_target(l, &r, &ret->reader);
+void loaded_cluster_init(const struct loader *l, size_t i, struct loaded_cluster *ret)
+{
+	const struct cluster_config c = effective(l, i);
+
+	*ret = (struct loaded_cluster){ .name = c.name ? c.name : "default", .workers = c.workers };
+}
+
+bool loader_load_cluster(struct loader *l, size_t i, struct loaded_cluster *ret)
+{
+	const struct cluster_config c = effective(l, i);
+	_cleanup_free_ char *reader = find_kubeconfig(l, c.kubeconfig);
+	_cleanup_free_ char *writer = c.writer_kubeconfig
+					      ? file_beside(l->options->config, c.writer_kubeconfig)
+					      : find_kubeconfig(l, c.kubeconfig);
+	const struct kube_options r = { reader, c.context, l->options->master };
+	const struct kube_options w = { writer, c.writer_context, l->options->master };
+	bool ok = load_target(l, &r, &ret->reader);
+
 	ret->shared = true;
-	if (!c->writer_kubeconfig && !c->writer_context)
+	if (!c.writer_kubeconfig && !c.writer_context)
 		return ok;
 	ret->own_writer = true;
 	ok = load_target(l, &w, &ret->writer) && ok;
@@ -224,32 +242,8 @@ static bool load_cluster(struct loader *l, const struct cluster_config *c, struc
 	return ok;
 }
 
-bool loader_clusters(struct loader *l, struct loaded_cluster **ret, size_t *ret_n)
+void loaded_cluster_done(struct loaded_cluster *c)
 {
-	const size_t n = l->config.n_clusters > 0 ? l->config.n_clusters : 1;
-	struct loaded_cluster *all = xcalloc(n, sizeof(*all));
-	bool ok = true;
-
-	if (n > 1 && l->options->master)
-		ok = loader_error(l, -EINVAL, NULL,
-				  "--master names one server, but there are several clusters");
-	for (size_t i = 0; i < n; i++) {
-		const struct cluster_config c = effective(l, i);
-
-		ok = load_cluster(l, &c, &all[i]) && ok;
-	}
-	*ret = all;
-	*ret_n = n;
-	return ok;
-}
-
-void loaded_clusters_free(struct loaded_cluster **c, size_t n)
-{
-	for (size_t i = 0; *c && i < n; i++) {
-		free((*c)[i].name);
-		kube_target_done(&(*c)[i].reader);
-		kube_target_done(&(*c)[i].writer);
-	}
-	free(*c);
-	*c = NULL;
+	kube_target_done(&c->reader);
+	kube_target_done(&c->writer);
 }

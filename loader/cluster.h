@@ -1,4 +1,4 @@
-/* cluster.h - each cluster of the configuration with its credentials and addresses.  Process: loader. */
+/* cluster.h - a cluster of the configuration with its credentials and addresses.  Process: loader. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef LOADER_CLUSTER_H
 #define LOADER_CLUSTER_H
@@ -8,14 +8,18 @@
 
 /* One cluster, ready to be sent: the credential of the watcher and that of the workers. */
 struct loaded_cluster {
-	char *name;
+	const char *name; /* the configuration's */
 	uint64_t workers;
 	struct kube_target reader, writer; /* writer.c is empty when it is the reader's */
 	bool own_writer, shared;           /* shared: one credential for both all the same */
 };
 
-/* *ret is malloc()ed; false after an error (some may be half filled). */
-bool loader_clusters(struct loader *l, struct loaded_cluster **ret, size_t *ret_n);
-void loaded_clusters_free(struct loaded_cluster **c, size_t n);
+/* How many there are. Without `clusters` it is one, called default. */
+size_t loader_clusters(const struct loader *l);
+/* Name and workers of the i-th; nothing is read. */
+void loaded_cluster_init(const struct loader *l, size_t i, struct loaded_cluster *ret);
+/* Load the i-th, which is initialised. False after an error; it may be half filled then. */
+bool loader_load_cluster(struct loader *l, size_t i, struct loaded_cluster *c);
+void loaded_cluster_done(struct loaded_cluster *c);
 
 #endif

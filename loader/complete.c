@@ -52,22 +52,27 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 }
 
 /* The janitor works without its chat: a name that does not resolve is only a warning. */
-static void resolve_webhook(struct loader *l)
+void loader_no_webhook(struct loader *l, const char *why)
+{
+	diags_warn(&l->diags, l->options->config, 0, 0, "tooManyRestart.apiurl: %s; no report until it does",
+		   why);
+	loader_refresh_within(l, NAME_RETRY_MS);
+}
+
+void loader_resolve_webhook(struct loader *l)
 {
 	struct settings *s = &l->config.settings;
 	char why[LOADER_ERROR_MAX];
 	const char *text;
 	struct url u;
 
-	if (!s->api_url || url_parse(s->api_url, &u, &text) < 0 || u.ip)
+	if (!policy_enables(&s->policy, DUTY_RESTARTS) || !s->api_url ||
+	    url_parse(s->api_url, &u, &text) < 0 || u.ip)
 		return;
-	if (loader_resolve(u.host, u.port, &s->api_address, why) < 0) {
-		diags_warn(&l->diags, l->options->config, 0, 0,
-			   "tooManyRestart.apiurl: %s; no report until it does", why);
-		loader_refresh_within(l, NAME_RETRY_MS);
-	} else {
+	if (loader_resolve(u.host, u.port, &s->api_address, why) < 0)
+		loader_no_webhook(l, why);
+	else
 		loader_refresh_within(l, NAME_MS);
-	}
 }
 
 static bool load_zone(struct loader *l)
@@ -209,8 +214,6 @@ bool loader_complete(struct loader *l)
 	if (policy_enables(&l->config.settings.policy, DUTY_RESTARTS)) {
 		ok = read_secret(l, l->config.api_url_file, "tooManyRestart.apiurl") && ok;
 		ok = read_secret(l, l->config.api_secret_file, "tooManyRestart.secret") && ok;
-		if (ok)
-			resolve_webhook(l);
 	}
 	ok = load_zone(l) && ok;
 	ok = load_window_zones(l) && ok;

@@ -5,7 +5,11 @@
 
 #include "loader/loader.h"
 
-/* Files, zone, webhook, state directory, own pod. False after an error. */
+/* Secret files, zones, state directory, own pod. False after an error. */
 bool loader_complete(struct loader *l);
+/* The address of the chat. It may have to wait for the resolver. */
+void loader_resolve_webhook(struct loader *l);
+/* Warn that there is none, and try again soon. */
+void loader_no_webhook(struct loader *l, const char *why);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "config/diag.h"
+#include "ipc/msg.h"
 
 #define LOADER_TIME_S 30 /* of one run */
 /* A text that says why something cannot be loaded; no secrets. */
@@ -21,6 +22,10 @@ struct loader {
 	struct diags diags;
 	uint64_t refresh_ms; /* when to run again; 0 = never */
 	bool lasting;        /* an error that will not go away by itself */
+	/* From the supervisor: */
+	uint64_t limit_ms;                 /* for all that may have to be waited for */
+	int kept[ROLE__MAX][CLUSTERS_MAX]; /* settings in force, sealed memfds; -1 = none */
+	uint64_t until_ms;                 /* boot time: limit_ms from the begin on */
 };
 
 /* Run again within so many ms; 0 asks for nothing. The shortest counts. */

@@ -1,6 +1,6 @@
-/* main.c - the loader: reads everything once, hands it over, ends. Exit codes: 0; 78 what is written is
- * wrong; 75 it may work at the next try (a name does not resolve, a plugin was too slow); 64, 70, 71 as
- * everywhere. */
+/* main.c - the loader: reads everything once, hands it over, ends. Exit codes are about the whole: 0, also
+ * when clusters could not be loaded; 78 what is written is wrong; 75 it may work at the next try; 64, 70, 71
+ * as everywhere. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <event2/event.h>
@@ -15,14 +15,11 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/log.h"
-#include "base/xalloc.h"
-#include "config/blob.h"
 #include "ipc/channel.h"
 #include "loader/cluster.h"
 #include "loader/complete.h"
-#include "loader/limits.h"
-
-#include "build_id.h"
+#include "loader/jobs.h"
+#include "loader/send.h"
 
 #define CHANNEL_FD   3
 #define MEMORY_BYTES (512u << 20)
@@ -65,7 +62,12 @@ static void limit_ourselves(void)
 	(void)alarm(LOADER_TIME_S);
 }
 
-/* -- sending -- */
+/* -- what the supervisor says -- */
+
+struct start {
+	struct event_base *base;
+	struct loader *loader;
+};
 
 static void on_close(void *ctx, struct channel *c, int err, const char *text)
 {
@@ -75,158 +77,52 @@ static void on_close(void *ctx, struct channel *c, int err, const char *text)
 
 static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 {
-	(void)ctx, (void)c, (void)m;
+	const struct msg_load_kept *k = &m->u.load_kept;
+	const struct start *s = ctx;
+
+	(void)c;
+	if (m->type == MSG_LOAD_KEPT && s->loader->kept[k->role][k->cluster] < 0) {
+		s->loader->kept[k->role][k->cluster] = fd;
+		return;
+	}
 	if (fd >= 0)
 		(void)close(fd);
-}
-
-static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
-
-static void send_hello(struct channel *c)
-{
-	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = (uint64_t)getpid() } };
-
-	msg_set(&m, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
-	(void)channel_send(c, &m, -1);
-	(void)channel_flush(c, 0); /* reading everything takes long */
-}
-
-static void send_lines(struct channel *c, const struct diags *d)
-{
-	for (size_t i = 0; i < d->n; i++) {
-		struct msg m = { .type = MSG_LOAD_LINE, .u.load_line.error = d->v[i].error };
-
-		msg_set(&m, load_line.text, d->v[i].text, strlen(d->v[i].text));
-		(void)channel_send(c, &m, -1);
+	if (m->type == MSG_LOAD_BEGIN) {
+		s->loader->limit_ms = m->u.load_begin.limit_ms;
+		(void)event_base_loopbreak(s->base);
 	}
-	(void)channel_flush(c, 0); /* the operator reads them, whatever becomes of the rest */
-}
-
-static void send_end(struct channel *c, bool ok)
-{
-	const struct msg m = { .type = MSG_LOAD_END, .u.load_end.ok = ok };
-
-	(void)channel_send(c, &m, -1);
-}
-
-static bool send_blob(struct channel *c, const struct settings *s, enum role role, uint64_t cluster)
-{
-	const struct msg m = { .type = MSG_LOAD_BLOB, .u.load_blob = { .role = role, .cluster = cluster } };
-	_cleanup_close_ int fd = settings_write_blob(s, role);
-
-	if (fd < 0)
-		return log_error(fd, "cannot make a settings blob", kv_s("role", role_name(role))) == 0;
-	return channel_send(c, &m, fd) == 0;
-}
-
-/* The blob of one role of one cluster: the common settings with this cluster's target lent to them. */
-static bool send_target(struct channel *c, struct settings *s, const struct loaded_cluster *k, enum role role,
-			uint64_t index)
-{
-	const struct kube_target *t = role == ROLE_WORKER && k->own_writer ? &k->writer : &k->reader;
-	const struct cluster_settings none = { 0 };
-	bool ok;
-
-	s->cluster = t->c;
-	s->cluster.name = k->name;
-	s->cluster.workers = k->workers;
-	s->cluster.shared = k->shared;
-	ok = send_blob(c, s, role, index);
-	s->cluster = none;
-	return ok;
-}
-
-static void send_cluster(struct channel *c, const struct loaded_cluster *k, uint64_t index)
-{
-	struct msg m = { .type = MSG_LOAD_CLUSTER,
-			 .u.load_cluster = { .cluster = index, .workers = k->workers } };
-
-	msg_set(&m, load_cluster.cluster_name, k->name, strlen(k->name));
-	(void)channel_send(c, &m, -1);
-}
-
-static void send_fixed(struct channel *c, const struct settings *s)
-{
-	struct msg m = { .type = MSG_LOAD_FIXED };
-	const char *key;
-
-	for (size_t i = 0; (key = settings_fixed_key(s, i, &m.u.load_fixed.value)); i++) {
-		msg_set(&m, load_fixed.key, key, strlen(key));
-		(void)channel_send(c, &m, -1);
-	}
-}
-
-static bool send_supervisor(struct channel *c, const struct loader *l, uint64_t clusters)
-{
-	const struct settings *s = &l->config.settings;
-	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
-			 .u.load_supervisor = { .clusters = clusters,
-						.observe = s->policy.mode == MODE_OBSERVE,
-						.election = s->election,
-						.refresh_ms = l->refresh_ms > 86400000 ? 86400000
-										       : l->refresh_ms } };
-	struct write_limits limits;
-
-	limits_derive(&s->policy, &limits);
-	m.u.load_supervisor.writes_per_minute = limits.per_minute;
-	m.u.load_supervisor.writes_per_hour = limits.per_hour;
-	msg_set(&m, load_supervisor.state_dir, s->state_dir, strlen(s->state_dir));
-	return channel_send(c, &m, -1) == 0;
-}
-
-/* The history has a folder of its own, beside what only the supervisor may touch. */
-static bool send_reporter(struct channel *c, struct settings *s)
-{
-	char *const whole = s->state_dir;
-
-	s->state_dir = xasprintf("%s/history", whole);
-	const bool ok = send_blob(c, s, ROLE_REPORTER, CLUSTERS_MAX);
-
-	free(s->state_dir);
-	s->state_dir = whole;
-	return ok;
-}
-
-static bool send_all(struct channel *c, struct loader *l, const struct loaded_cluster *clusters, size_t n)
-{
-	struct settings *s = &l->config.settings;
-	bool ok = send_supervisor(c, l, n);
-
-	send_fixed(c, s);
-	for (size_t i = 0; i < n; i++)
-		str_list_add(&s->cluster_names, clusters[i].name, strlen(clusters[i].name));
-	for (size_t i = 0; i < n; i++) {
-		send_cluster(c, &clusters[i], i);
-		ok = send_target(c, s, &clusters[i], ROLE_WATCHER, i) && ok;
-		ok = send_target(c, s, &clusters[i], ROLE_WORKER, i) && ok;
-	}
-	return send_reporter(c, s) && ok;
 }
 
 /* -- one run -- */
 
-static int load(struct channel *c, struct loader *l)
+/* Everything that concerns all clusters; what is wrong there is wrong for the whole. */
+static bool load_common(struct loader *l)
 {
-	struct loaded_cluster *clusters = NULL;
-	size_t n = 0;
-	bool ok;
-
 	const int r = config_load(l->options->config, &l->config, &l->diags);
 
 	l->lasting = r < 0 && !exit_is_transient(r);
-	ok = r == 0;
-	/* The configuration alone first: what it says wrongly about clusters need not be reported twice. */
-	if (ok) {
-		ok = loader_complete(l);
-		ok = loader_clusters(l, &clusters, &n) && ok;
-	}
-	send_lines(c, &l->diags);
+	if (r < 0)
+		return false;
+	if (loader_clusters(l) > 1 && l->options->master)
+		return loader_error(l, -EINVAL, NULL,
+				    "--master names one server, but there are several clusters");
+	return loader_complete(l);
+}
+
+static int load(struct channel *c, struct event_base *base, struct loader *l)
+{
+	const bool ok = load_common(l);
 	int code = ok ? EXIT_CODE_OK : l->lasting ? EXIT_CODE_CONFIG : EXIT_CODE_TEMPORARY;
 
-	if (ok && !send_all(c, l, clusters, n))
-		code = EXIT_CODE_RESOURCE;
+	send_lines(c, &l->diags, 0, CLUSTERS_MAX, NULL);
+	if (ok) {
+		send_supervisor(c, l);
+		/* What is queued would be sent by every job once more. */
+		if (channel_flush(c, FLUSH_MS) < 0)
+			return EXIT_CODE_ORPHAN;
+		code = loader_run_jobs(l, c, base) ? EXIT_CODE_OK : EXIT_CODE_RESOURCE;
+	}
 	send_end(c, code == EXIT_CODE_OK);
-	loaded_clusters_free(&clusters, n);
 	return code;
 }
 
@@ -250,11 +146,10 @@ static int parse_options(int argc, char **argv, struct loader_options *ret)
 
 int main(int argc, char **argv)
 {
+	static const struct channel_ops ops = { .on_msg = on_msg, .on_close = on_close };
 	struct loader_options options = { 0 };
 	struct loader l = { .options = &options };
-	struct event_base *base;
-	struct channel *c;
-	int code;
+	struct start start = { .loader = &l };
 
 	log_init("loader");
 	if (parse_options(argc, argv, &options) < 0) {
@@ -264,18 +159,23 @@ int main(int argc, char **argv)
 		return EXIT_CODE_USAGE;
 	}
 	limit_ourselves();
-	base = event_base_new();
-	if (!base)
+	memset(l.kept, -1, sizeof(l.kept));
+	start.base = event_base_new();
+	if (!start.base)
 		return EXIT_CODE_RESOURCE;
-	c = channel_new(base, CHANNEL_FD, ROLE_LOADER, ROLE_SUPERVISOR, &ops, NULL);
+	struct channel *c = channel_new(start.base, CHANNEL_FD, ROLE_LOADER, ROLE_SUPERVISOR, &ops, &start);
+
+	channel_set_phase(c, PH_SETUP);
 	send_hello(c);
+	(void)event_base_dispatch(start.base); /* until LOAD_BEGIN */
 	config_init(&l.config);
-	code = load(c, &l);
+	int code = load(c, start.base, &l);
+
 	if (channel_flush(c, FLUSH_MS) < 0)
 		code = EXIT_CODE_ORPHAN;
 	config_done(&l.config);
 	diags_done(&l.diags);
 	channel_free(&c);
-	event_base_free(base);
+	event_base_free(start.base);
 	return code;
 }

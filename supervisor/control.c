@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "ipc/channel.h"
+#include "supervisor/overview.h"
 
 #define CONNECTIONS_MAX 8
 
@@ -174,7 +175,7 @@ static void on_request(struct connection *c, struct msg *m)
 
 	switch (m->type) {
 	case MSG_CTL_STATUS:
-		supervisor_answer_status(s, c->id);
+		overview_answer(s, c->id);
 		break;
 	case MSG_CTL_RELOAD:
 		on_ctl_reload(c);

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "supervisor/control.h"
+#include "supervisor/overview.h"
 
 #define CREDENTIAL_PAUSE_MS 5000u
 
@@ -76,7 +77,7 @@ static void on_watch_stats(struct supervisor *s, const struct msg *m)
 {
 	s->watch_stats[m->u.watch_stats.cluster] = *m;
 	lifecycle_tell_status(s->root);
-	supervisor_send_reporter(s, m);
+	overview_send_stats_of(s, m->u.watch_stats.cluster);
 }
 
 /* False when there is nobody for it. */

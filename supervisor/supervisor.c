@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "supervisor/actions/write_guard.h"
-
-#include "build_id.h"
-
 #define STATS_TICKS 5 /* stats of the children go to the reporter this often */
 
 void supervisor_send_reporter(struct supervisor *s, const struct msg *m)
@@ -27,13 +23,6 @@ void supervisor_on_reporter_dead(struct supervisor *s)
 	memset(s->saved_asked, 0, sizeof(s->saved_asked));
 }
 
-static const struct msg *stats_of(const struct supervisor *s, uint64_t cluster)
-{
-	const struct msg *m = &s->watch_stats[cluster];
-
-	return m->type == MSG_WATCH_STATS ? m : NULL;
-}
-
 void supervisor_on_reporter_ready(struct supervisor *s)
 {
 	const size_t n = s->n_outbox;
@@ -47,12 +36,9 @@ void supervisor_on_reporter_ready(struct supervisor *s)
 		free(p);
 		supervisor_send_reporter(s, &m);
 	}
-	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
-		if (stats_of(s, c))
-			supervisor_send_reporter(s, stats_of(s, c));
 }
 
-static void get_child(const struct supervisor *s, const struct child *c, struct msg *ret)
+void supervisor_child_stats(const struct supervisor *s, const struct child *c, struct msg *ret)
 {
 	child_stats(c, ret);
 	ret->u.child_stats.leases = dispatch_leases_of(s->dispatch, c);
@@ -62,7 +48,7 @@ void supervisor_send_child_stats(struct supervisor *s, const struct child *c)
 {
 	struct msg m;
 
-	get_child(s, c, &m);
+	supervisor_child_stats(s, c, &m);
 	supervisor_send_reporter(s, &m);
 }
 
@@ -90,46 +76,4 @@ void supervisor_describe(const struct supervisor *s, char *ret, size_t size)
 	(void)snprintf(ret, size, "%llu/%llu clusters synced, %llu pods, %llu actions",
 		       (unsigned long long)synced, (unsigned long long)clusters, (unsigned long long)pods,
 		       (unsigned long long)d.done);
-}
-
-static void answer_supervisor(const struct supervisor *s, uint64_t conn)
-{
-	struct dispatch_stats d;
-
-	dispatch_stats(s->dispatch, &d);
-	struct msg m = { .type = MSG_CTL_SUPERVISOR,
-			 .u.ctl_supervisor = { .conn = conn,
-					       .started = s->started_at,
-					       .leases = d.leases,
-					       .actions = d.done,
-					       .pending = d.leases - d.busy } };
-
-	lifecycle_describe(s->root, &m);
-	if (d.limited && !m.u.ctl_supervisor.note[0])
-		msg_set(&m, ctl_supervisor.note, WRITE_GUARD_LIMITED, strlen(WRITE_GUARD_LIMITED));
-	if (d.unasked && !m.u.ctl_supervisor.note[0])
-		msg_set(&m, ctl_supervisor.note, DISPATCH_UNASKED, strlen(DISPATCH_UNASKED));
-	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
-	s->answers.send(s->answers.ctx, conn, &m);
-}
-
-void supervisor_answer_status(struct supervisor *s, uint64_t conn)
-{
-	const struct children *all = lifecycle_children(s->root);
-	const struct msg *said;
-	struct msg m;
-
-	answer_supervisor(s, conn);
-	for (size_t i = 0; i < children_count(all); i++) {
-		get_child(s, children_get(all, i), &m);
-		s->answers.send(s->answers.ctx, conn, &m);
-	}
-	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
-		if ((said = stats_of(s, c)))
-			s->answers.send(s->answers.ctx, conn, said);
-	pause_requests_send_status(s->pause_requests, conn);
-	for (uint64_t c = 0; c < CLUSTERS_MAX; c++)
-		if ((said = dispatch_leader(s->dispatch, c)))
-			s->answers.send(s->answers.ctx, conn, said);
-	s->answers.end(s->answers.ctx, conn, 0, "");
 }

@@ -31,22 +31,23 @@ struct supervisor {
 	unsigned ticks;
 	unsigned saved_asked[CLUSTERS_MAX];   /* SAVED_GETs that the present reporter has to answer */
 	struct msg watch_stats[CLUSTERS_MAX]; /* the last of each cluster; type 0 = nothing yet */
+	bool announced;                       /* the line at start */
+	bool placed[CLUSTERS_MAX];            /* so is that of this cluster; again after a trouble */
 };
 
 /* What the reporter cannot take just now is kept, up to a limit, until it is back. */
 void supervisor_send_reporter(struct supervisor *s, const struct msg *m);
-/* The reporter is ready: it gets what was kept, and the last WATCH_STATS: a watcher speaks when something
- * changes, so what it said to an earlier reporter this one must hear too. */
+/* The reporter is ready: it gets what was kept. */
 void supervisor_on_reporter_ready(struct supervisor *s);
 /* Nobody answers any more what it was asked. */
 void supervisor_on_reporter_dead(struct supervisor *s);
+/* All members of CHILD_STATS. */
+void supervisor_child_stats(const struct supervisor *s, const struct child *c, struct msg *ret);
 /* CHILD_STATS to the reporter. */
 void supervisor_send_child_stats(struct supervisor *s, const struct child *c);
 /* Once a second. */
 void supervisor_tick(struct supervisor *s);
 
-/* The answer to CTL_STATUS. */
-void supervisor_answer_status(struct supervisor *s, uint64_t conn);
 /* "2/2 clusters synced, 1204 pods, 17 actions" */
 void supervisor_describe(const struct supervisor *s, char *ret, size_t size);
 

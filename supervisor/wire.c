@@ -12,6 +12,7 @@
 #include "supervisor/control.h"
 #include "supervisor/dump.h"
 #include "supervisor/route.h"
+#include "supervisor/overview.h"
 
 /* -- what the root of all processes tells us -- */
 
@@ -54,6 +55,7 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 	if (ready && at->role == ROLE_REPORTER) {
 		dispatch_on_reporter_ready(s->dispatch);
 		supervisor_on_reporter_ready(s);
+		overview_send_stats(s);
 	}
 	if (ready && at->role == ROLE_WORKER)
 		dispatch_cluster(s->dispatch, at->cluster);
@@ -105,6 +107,7 @@ static const struct lifecycle_ops lifecycle_ops = {
 	.on_changed = on_changed,
 	.on_dead = on_dead,
 	.on_tick = on_tick,
+	.on_loaded = overview_on_loaded,
 	.on_reload_end = on_reload_end,
 	.busy = count_busy,
 	.dump = supervisor_dump,

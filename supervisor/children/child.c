@@ -42,7 +42,8 @@ struct child {
 	struct life life;
 	int64_t started_at; /* wall */
 	char sandbox[256];
-	char error[256]; /* why the last life ended */
+	char error[256];   /* why the last life ended */
+	char trouble[256]; /* what this one cannot do at present */
 };
 
 #define CHILD_KV(c)                                                                                          \
@@ -74,6 +75,7 @@ void child_stats(const struct child *c, struct msg *ret)
 	msg_set(ret, child_stats.state, state, strlen(state));
 	msg_set(ret, child_stats.sandbox, c->sandbox, strlen(c->sandbox));
 	msg_set(ret, child_stats.error, c->error, strlen(c->error));
+	msg_set(ret, child_stats.trouble, c->trouble, strlen(c->trouble));
 }
 
 int child_send(struct child *c, const struct msg *m, int fd)
@@ -147,6 +149,12 @@ static void on_heartbeat(struct child *c, const struct msg_heartbeat *beat)
 	c->life.rss_kb = beat->rss_kb;
 }
 
+static void on_trouble(struct child *c, const struct msg_trouble *trouble)
+{
+	(void)snprintf(c->trouble, sizeof(c->trouble), "%s", trouble->text);
+	c->env->ops->on_changed(c->env->root, c);
+}
+
 static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int fd)
 {
 	struct child *c = ctx;
@@ -164,6 +172,8 @@ static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int 
 		on_ready(c, &m->u.ready);
 	else if (m->type == MSG_HEARTBEAT)
 		on_heartbeat(c, &m->u.heartbeat);
+	else if (m->type == MSG_TROUBLE)
+		on_trouble(c, &m->u.trouble);
 	else
 		c->env->ops->on_msg(c->env->root, c, m);
 }
@@ -221,6 +231,7 @@ static void on_death(void *ctx, const siginfo_t *si)
 
 	spawned_done(&c->life.process);
 	c->life = (struct life){ 0 };
+	c->trouble[0] = '\0';
 	c->info.pid = 0;
 	c->env->ops->on_dead(c->env->root, c, code);
 	child_event(c, ev);

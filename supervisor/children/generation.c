@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervisor/children/generation.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,28 +35,61 @@ void generation_free(struct generation **g)
 	*g = NULL;
 }
 
+static void load_again_within(struct generation *g, uint64_t ms)
+{
+	if (ms > 0 && (g->refresh_ms == 0 || ms < g->refresh_ms))
+		g->refresh_ms = ms;
+}
+
+/* Of several errors the first: the others follow from it, or stand in the log. */
+static void add_line(struct generation *g, const struct msg_load_line *line)
+{
+	if (line->error && line->cluster < CLUSTERS_MAX && g->problem[line->cluster][0] == '\0')
+		(void)snprintf(g->problem[line->cluster], GENERATION_PROBLEM_MAX, "%.511s", line->text);
+}
+
+static void add_cluster(struct generation *g, const struct msg_load_cluster *c)
+{
+	g->at[c->cluster] = *c;
+	g->workers[c->cluster] = c->workers;
+	memcpy(g->names[c->cluster], c->cluster_name, sizeof(g->names[0]));
+	if (c->loaded) {
+		g->problem[c->cluster][0] = '\0';
+		return;
+	}
+	/* What its load had sent before it broke off is not whole. */
+	close_fd(g->fd[ROLE_WATCHER][c->cluster]);
+	close_fd(g->fd[ROLE_WORKER][c->cluster]);
+	g->fd[ROLE_WATCHER][c->cluster] = g->fd[ROLE_WORKER][c->cluster] = -1;
+	if (g->problem[c->cluster][0] == '\0')
+		(void)snprintf(g->problem[c->cluster], GENERATION_PROBLEM_MAX, "not loaded, see the log");
+}
+
 void generation_add(struct generation *g, const struct msg *m, int fd)
 {
 	const struct msg_load_supervisor *s = &m->u.load_supervisor;
-	const struct msg_load_cluster *c = &m->u.load_cluster;
 	const struct msg_load_blob *b = &m->u.load_blob;
 
 	if (m->type == MSG_LOAD_SUPERVISOR) {
 		g->clusters = s->clusters;
 		g->observe = s->observe;
 		g->election = s->election;
-		g->refresh_ms = s->refresh_ms;
+		load_again_within(g, s->refresh_ms);
 		g->writes_per_minute = s->writes_per_minute;
 		g->writes_per_hour = s->writes_per_hour;
 		memcpy(g->state_dir, s->state_dir, sizeof(g->state_dir));
+		g->duties = s->duties;
+		memcpy(g->config, s->config, sizeof(g->config));
 	} else if (m->type == MSG_LOAD_FIXED && g->n_fixed < GENERATION_FIXED_MAX) {
 		g->fixed[g->n_fixed++] = m->u.load_fixed;
+	} else if (m->type == MSG_LOAD_LINE) {
+		add_line(g, &m->u.load_line);
 	} else if (m->type == MSG_LOAD_CLUSTER) {
-		g->workers[c->cluster] = c->workers;
-		memcpy(g->names[c->cluster], c->cluster_name, sizeof(g->names[0]));
+		add_cluster(g, &m->u.load_cluster);
 	} else if (m->type == MSG_LOAD_BLOB) {
 		close_fd(g->fd[b->role][b->cluster]);
 		g->fd[b->role][b->cluster] = fd;
+		load_again_within(g, b->refresh_ms);
 		return;
 	} else if (m->type == MSG_LOAD_END) {
 		g->complete = m->u.load_end.ok;
@@ -77,9 +111,56 @@ bool generation_whole(const struct generation *g)
 	if (!g->complete || g->clusters == 0 || g->fd[ROLE_REPORTER][CLUSTERS_MAX] < 0)
 		return false;
 	for (uint64_t c = 0; c < g->clusters; c++)
-		if (g->fd[ROLE_WATCHER][c] < 0 || g->fd[ROLE_WORKER][c] < 0 || g->workers[c] == 0)
+		if (g->workers[c] == 0 || (!generation_has_cluster(g, c) && g->problem[c][0] == '\0'))
 			return false;
 	return true;
+}
+
+bool generation_has_cluster(const struct generation *g, uint64_t cluster)
+{
+	return g->fd[ROLE_WATCHER][cluster] >= 0 && g->fd[ROLE_WORKER][cluster] >= 0;
+}
+
+bool generation_has_trouble(const struct generation *g)
+{
+	for (uint64_t c = 0; c < g->clusters; c++)
+		if (g->problem[c][0])
+			return true;
+	return false;
+}
+
+void generation_update(struct generation *g, const struct generation *newer)
+{
+	g->refresh_ms = newer->refresh_ms;
+	memcpy(g->at, newer->at, sizeof(g->at));
+	memcpy(g->problem, newer->problem, sizeof(g->problem));
+}
+
+void generation_keep_places(struct generation *g, const struct generation *older)
+{
+	for (uint64_t c = 0; c < g->clusters; c++) {
+		const struct msg_load_cluster now = g->at[c];
+
+		if (now.loaded || !generation_has_cluster(older, c))
+			continue;
+		g->at[c] = older->at[c];
+		g->at[c].loaded = false;
+		memcpy(g->at[c].namespaces, now.namespaces, sizeof(now.namespaces));
+	}
+}
+
+void generation_describe_trouble(const struct generation *g, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	ret[0] = '\0';
+	for (uint64_t c = 0; c < g->clusters && n < size; c++)
+		if (g->problem[c][0])
+			n += (size_t)snprintf(
+				ret + n, size - n, "%scluster %s%s: %s", n ? "; " : "", g->names[c],
+				generation_has_cluster(g, c) ? " stays on the credential that it has"
+							     : " waits",
+				g->problem[c]);
 }
 
 const char *generation_fixed_difference(const struct generation *a, const struct generation *b)

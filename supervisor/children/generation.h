@@ -8,7 +8,8 @@
 
 #include "ipc/msg.h"
 
-#define GENERATION_FIXED_MAX 16
+#define GENERATION_FIXED_MAX   16
+#define GENERATION_PROBLEM_MAX 512
 
 struct generation {
 	uint64_t number;
@@ -17,10 +18,14 @@ struct generation {
 	uint64_t refresh_ms;                         /* load again after this time, 0 = never */
 	uint64_t writes_per_minute, writes_per_hour; /* the supervisor's own limit a cluster, 0 = none */
 	char state_dir[STATE_DIR_MAX + 1];
+	uint64_t duties; /* that are enabled, bits; for people, as is config */
+	char config[256];
 	uint64_t clusters;
 	char names[CLUSTERS_MAX][64];
 	uint64_t workers[CLUSTERS_MAX];
-	struct msg_load_fixed fixed[GENERATION_FIXED_MAX]; /* what only a restart changes */
+	struct msg_load_cluster at[CLUSTERS_MAX];           /* for people: where they are */
+	char problem[CLUSTERS_MAX][GENERATION_PROBLEM_MAX]; /* why one could not be loaded, "" = it was */
+	struct msg_load_fixed fixed[GENERATION_FIXED_MAX];  /* what only a restart changes */
 	size_t n_fixed;
 	int fd[ROLE__MAX][CLUSTERS_MAX + 1]; /* settings by role and cluster, -1 = none; owned */
 };
@@ -31,8 +36,18 @@ void generation_free(struct generation **g);
 void generation_add(struct generation *g, const struct msg *m, int fd);
 /* Index of the cluster of that name; g->clusters when there is none. */
 uint64_t generation_find_cluster(const struct generation *g, const char *name);
-/* Every part has arrived. */
+/* Every part has arrived; a cluster that could not be loaded has none, or those of an earlier generation. */
 bool generation_whole(const struct generation *g);
+/* There are settings for its watcher and its workers: from this load or, when that failed, an earlier one. */
+bool generation_has_cluster(const struct generation *g, uint64_t cluster);
+/* Some cluster could not be loaded. */
+bool generation_has_trouble(const struct generation *g);
+/* What has changed without any child's noticing: problems, places, when to load again. */
+void generation_update(struct generation *g, const struct generation *newer);
+/* Where a cluster is whose credential is kept from `older`. */
+void generation_keep_places(struct generation *g, const struct generation *older);
+/* For people: "cluster b waits: ...; cluster c: ..."; "" when all are loaded. */
+void generation_describe_trouble(const struct generation *g, char *ret, size_t size);
 /* What differs so that b cannot replace a without a restart, NULL = nothing; borrowed from b. */
 const char *generation_fixed_difference(const struct generation *a, const struct generation *b);
 /* Nobody would notice the difference. */

@@ -57,6 +57,11 @@ bool lifecycle_is_running(const struct lifecycle *l)
 	return l->phase == LIFECYCLE_RUNNING;
 }
 
+uint64_t lifecycle_next_load_ms(const struct lifecycle *l)
+{
+	return settings_load_next_ms(l->settings);
+}
+
 static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 {
 	size_t n = 0;
@@ -80,14 +85,16 @@ void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
 
 void lifecycle_tell_status(const struct lifecycle *l)
 {
-	char text[256] = "";
+	const struct generation *g = lifecycle_generation(l);
+	char text[256] = "", trouble[200];
 
 	if (!l->told_ready || l->phase != LIFECYCLE_RUNNING)
 		return;
 	l->ops->describe(l->above, text, sizeof(text));
-	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%s",
-		    lifecycle_generation(l)->observe ? "observe: " : "", count_in_state(l, FSM_READY),
-		    children_count(l->children), text, l->note[0] ? "; " : "", l->note);
+	generation_describe_trouble(g, trouble, sizeof(trouble));
+	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%s%s%s", g->observe ? "observe: " : "",
+		    count_in_state(l, FSM_READY), children_count(l->children), text, trouble[0] ? "; " : "",
+		    trouble, l->note[0] ? "; " : "", l->note);
 }
 
 /* -- start -- */
@@ -121,27 +128,51 @@ static void on_first(struct lifecycle *l, int code)
 	send_event(l, ROLE_REPORTER, FSM_EV_START);
 }
 
+/* Of the clusters that are loaded, those that do not run yet. */
+static void start_loaded(struct lifecycle *l, enum role role)
+{
+	for (size_t i = 0; i < children_count(l->children); i++) {
+		struct child *c = children_get(l->children, i);
+		const struct child_info *at = child_info(c);
+
+		if (at->role == role && at->state == FSM_DOWN &&
+		    generation_has_cluster(lifecycle_generation(l), at->cluster))
+			child_event(c, FSM_EV_START);
+	}
+}
+
+/* A cluster that waits keeps nobody waiting. */
+static void tell_ready(struct lifecycle *l)
+{
+	const struct generation *g = lifecycle_generation(l);
+	const size_t n = children_count(l->children) - count_in_state(l, FSM_DOWN);
+	char trouble[200];
+
+	if (l->told_ready || count_in_state(l, FSM_READY) < n)
+		return;
+	l->told_ready = true;
+	generation_describe_trouble(g, trouble, sizeof(trouble));
+	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->clusters),
+		 kv_s("mode", g->observe ? "observe" : "enforce"), kv_s("but", trouble));
+	notify_send(l->notify, "READY=1");
+	lifecycle_tell_status(l);
+}
+
+static void start_all_loaded(struct lifecycle *l)
+{
+	if (l->phase != LIFECYCLE_RUNNING)
+		return;
+	start_loaded(l, ROLE_WORKER);
+	start_loaded(l, ROLE_WATCHER);
+	tell_ready(l); /* should all clusters wait */
+}
+
 void lifecycle_open(struct lifecycle *l)
 {
 	if (l->phase != LIFECYCLE_STARTING)
 		return;
 	l->phase = LIFECYCLE_RUNNING;
-	send_event(l, ROLE_WORKER, FSM_EV_START);
-	send_event(l, ROLE_WATCHER, FSM_EV_START);
-}
-
-static void tell_ready(struct lifecycle *l)
-{
-	const struct generation *g = lifecycle_generation(l);
-	const size_t n = children_count(l->children);
-
-	if (l->told_ready || count_in_state(l, FSM_READY) < n)
-		return;
-	l->told_ready = true;
-	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->clusters),
-		 kv_s("mode", g->observe ? "observe" : "enforce"));
-	notify_send(l->notify, "READY=1");
-	lifecycle_tell_status(l);
+	start_all_loaded(l);
 }
 
 /* -- end -- */
@@ -214,12 +245,15 @@ int lifecycle_reload(struct lifecycle *l, uint64_t conn)
 static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char *text)
 {
 	(void)snprintf(l->note, sizeof(l->note), "%s%s", err ? "reload failed: " : "", err ? text : "");
-	if (l->phase != LIFECYCLE_STARTING) {
-		if (err)
-			(void)log_error(0, "reload failed, the old settings stay in force",
-					kv_s("detail", text));
-		notify_send(l->notify, "READY=1\nSTATUS=%s", err ? l->note : "settings in force");
+	if (!err) {
+		l->ops->on_loaded(l->above);
+		start_all_loaded(l);
 	}
+	if (err && l->phase != LIFECYCLE_STARTING)
+		(void)log_error(0, "reload failed, the old settings stay in force", kv_s("detail", text));
+	if (l->told_ready)
+		notify_send(l->notify, "READY=1\nSTATUS=%s%s%s", err ? l->note : "settings in force",
+			    !err && *text ? "; " : "", err ? "" : text);
 	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
 }
 

@@ -1,7 +1,7 @@
 /* lifecycle.h - the root of all processes: start order (the reporter first, the others when it has told what
- * it holds), reload, drain (watchers and workers, then the reporter), end. What the children work on is not
- * known here: that is lifecycle_ops. Process: supervisor.  Owns: the event loop, the children, the loader,
- * the signals. */
+ * it holds and their cluster is loaded), reload, drain (watchers and workers, then the reporter), end. What
+ * the children work on is not known here: that is lifecycle_ops. Process: supervisor.  Owns: the event loop,
+ * the children, the loader, the signals. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_CHILDREN_LIFECYCLE_H
 #define SUPERVISOR_CHILDREN_LIFECYCLE_H
@@ -29,6 +29,9 @@ struct lifecycle_ops {
 	void (*on_dead)(struct supervisor *s, struct child *c, int code);
 	/* Once a second. */
 	void (*on_tick)(struct supervisor *s, uint64_t now_ms);
+	/* Settings are in force: for the first time, new ones, or the same and clusters that could (not) be
+	 * loaded. */
+	void (*on_loaded)(struct supervisor *s);
 	/* A load that conn asked for has ended: exit code and text for it. */
 	void (*on_reload_end)(struct supervisor *s, uint64_t conn, int code, const char *text);
 	/* So many things have to end before anybody is asked to drain. */
@@ -52,7 +55,7 @@ void lifecycle_tick(struct lifecycle *l);
 
 /* The reporter has told what it holds: the others may start. */
 void lifecycle_open(struct lifecycle *l);
-/* Load the settings again. -EBUSY when that is being done, or all ends. */
+/* Load the settings again. -EBUSY when somebody waits for that already, or all ends. */
 int lifecycle_reload(struct lifecycle *l, uint64_t conn);
 /* Tell the service manager how things are. */
 void lifecycle_tell_status(const struct lifecycle *l);
@@ -62,6 +65,8 @@ struct children *lifecycle_children(const struct lifecycle *l);
 /* The generation in force; NULL before the first. */
 const struct generation *lifecycle_generation(const struct lifecycle *l);
 bool lifecycle_is_running(const struct lifecycle *l);
+/* When the settings are loaded again by themselves, boot time; 0 = not, or just now. */
+uint64_t lifecycle_next_load_ms(const struct lifecycle *l);
 /* CTL_SUPERVISOR: the members that are known here. */
 void lifecycle_describe(const struct lifecycle *l, struct msg *ret);
 

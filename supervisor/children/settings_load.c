@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/backoff.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
@@ -17,6 +18,12 @@
 
 #define LOAD_MS  40000u /* the loader limits itself to 30 s */
 #define AGREE_MS 10000u /* all children have prepared */
+/* What one cluster may take of a run. The first run is short, as all others wait for it; what is too slow for
+ * it, such as a plugin that asks a cloud, gets its time at the second. */
+#define FIRST_LIMIT_MS 6000u
+#define LIMIT_MS       25000u
+
+static const struct backoff_policy trouble_backoff = { 1000, 30000, 0.2 };
 
 /* Generations, 0 = none. */
 struct held {
@@ -42,11 +49,18 @@ struct settings_load {
 	uint64_t numbers;       /* generations made so far */
 	bool again;             /* asked for while busy */
 	bool distrusted;        /* what the loader that runs says does not count */
+	uint64_t again_conn;    /* by whom, 0 nobody */
+	unsigned troubles;      /* runs in a row after which a cluster was not loaded */
 };
 
 const struct generation *settings_load_generation(const struct settings_load *l)
 {
 	return l->in_force;
+}
+
+uint64_t settings_load_next_ms(const struct settings_load *l)
+{
+	return l->made || l->offered ? 0 : l->refresh_at_ms;
 }
 
 bool settings_load_is(const struct settings_load *l, pid_t pid)
@@ -56,16 +70,33 @@ bool settings_load_is(const struct settings_load *l, pid_t pid)
 
 /* -- end of a run -- */
 
+static void plan_next(struct settings_load *l)
+{
+	const struct generation *g = l->in_force;
+
+	if (!g)
+		return;
+	l->troubles = generation_has_trouble(g) ? l->troubles + 1 : 0;
+	const uint64_t soon =
+		l->troubles ? backoff_delay_ms(&trouble_backoff, l->troubles, backoff_random()) : UINT64_MAX;
+	const uint64_t regular = g->refresh_ms ? g->refresh_ms : UINT64_MAX,
+		       in = soon < regular ? soon : regular;
+
+	l->refresh_at_ms = in == UINT64_MAX ? 0 : clock_boot_ms() + in;
+}
+
 static void finish(struct settings_load *l, int err, const char *text)
 {
-	const uint64_t conn = l->conn;
+	const uint64_t conn = l->conn, again_conn = l->again_conn;
+	char trouble[GENERATION_PROBLEM_MAX] = "";
 
-	l->conn = 0;
-	if (l->in_force && l->in_force->refresh_ms)
-		l->refresh_at_ms = clock_boot_ms() + l->in_force->refresh_ms;
-	l->ops->on_end(l->env->root, conn, err, text);
+	l->conn = l->again_conn = 0;
+	plan_next(l);
+	if (!err)
+		generation_describe_trouble(l->in_force, trouble, sizeof(trouble));
+	l->ops->on_end(l->env->root, conn, err, err ? text : trouble);
 	if (l->again)
-		(void)settings_load_start(l, 0);
+		(void)settings_load_start(l, again_conn);
 }
 
 static struct held *held_by(struct settings_load *l, const struct child *c)
@@ -202,6 +233,8 @@ static void loaded(struct settings_load *l, struct generation *g, int code)
 	const char *fixed = g && l->in_force ? generation_fixed_difference(l->in_force, g) : NULL;
 	char why[128];
 
+	if (g && l->in_force)
+		generation_keep_places(g, l->in_force);
 	if (!l->in_force) {
 		on_first(l, g, code);
 		return;
@@ -213,7 +246,7 @@ static void loaded(struct settings_load *l, struct generation *g, int code)
 	if (fixed)
 		(void)snprintf(why, sizeof(why), "%s changed: restart the service to use it", fixed);
 	else if (g)
-		l->in_force->refresh_ms = g->refresh_ms;
+		generation_update(l->in_force, g);
 	const char *problem = fixed ? why : l->problem[0] ? l->problem : "the loader failed, see the log";
 	const bool ok = g && !fixed;
 
@@ -221,24 +254,31 @@ static void loaded(struct settings_load *l, struct generation *g, int code)
 	finish(l, ok ? 0 : -EINVAL, ok ? "" : problem);
 }
 
-/* The loader warns anew at every run, also when it only refreshes a token: an operator reads what changed. */
-static void warn_once(struct settings_load *l, const char *text)
+/* The loader warns anew at every run, also when it only refreshes a token, and when a cluster still cannot be
+ * loaded: an operator reads what changed. */
+static void warn_once(struct settings_load *l, const struct msg_load_line *line)
 {
-	char *all = xasprintf("%s%s\n", l->warning ? l->warning : "", text);
+	_cleanup_free_ char *one = xasprintf("%s %s\n", line->cluster_name, line->text);
+	char *all = xasprintf("%s%s", l->warning ? l->warning : "", one);
 
 	free(l->warning);
 	l->warning = all;
-	if (!l->warned || !strstr(l->warned, text))
-		(void)log_warn(0, "configuration", kv_s("detail", text));
+	if (l->warned && strstr(l->warned, one))
+		return;
+	if (line->error)
+		(void)log_warn(0, "a cluster cannot be loaded: it is tried again",
+			       kv_s("cluster", line->cluster_name), kv_s("detail", line->text));
+	else
+		(void)log_warn(0, "configuration", kv_s("detail", line->text));
 }
 
 static void on_load_line(struct settings_load *l, const struct msg_load_line *line)
 {
-	if (line->error) {
+	if (line->error && line->cluster == CLUSTERS_MAX) {
 		(void)log_error(0, "configuration", kv_s("detail", line->text));
 		(void)snprintf(l->problem, sizeof(l->problem), "%.255s", line->text);
 	} else {
-		warn_once(l, line->text);
+		warn_once(l, line);
 	}
 }
 
@@ -249,11 +289,34 @@ static void distrust(struct settings_load *l)
 	spawned_kill(&l->loader);
 }
 
+static void send_kept(struct settings_load *l, enum role role, uint64_t cluster)
+{
+	const struct msg m = { .type = MSG_LOAD_KEPT, .u.load_kept = { .role = role, .cluster = cluster } };
+	const int fd = l->in_force->fd[role][cluster];
+
+	if (fd >= 0) /* one that cannot be sent is as if there were none */
+		(void)channel_send(l->loader.channel, &m, fd);
+}
+
+static void begin(struct settings_load *l)
+{
+	const struct msg m = { .type = MSG_LOAD_BEGIN,
+			       .u.load_begin.limit_ms = l->in_force ? LIMIT_MS : FIRST_LIMIT_MS };
+
+	for (uint64_t c = 0; l->in_force && c < l->in_force->clusters; c++) {
+		send_kept(l, ROLE_WATCHER, c);
+		send_kept(l, ROLE_WORKER, c);
+	}
+	(void)channel_send(l->loader.channel, &m, -1);
+}
+
 static void on_hello(struct settings_load *l, const struct msg_hello *hello)
 {
 	channel_set_phase(l->loader.channel, PH_SETUP);
-	if (hello->proto == IPC_PROTO && strcmp(hello->build, OPC_BUILD_ID) == 0)
+	if (hello->proto == IPC_PROTO && strcmp(hello->build, OPC_BUILD_ID) == 0) {
+		begin(l);
 		return;
+	}
 	(void)log_error(0, "the loader is of another build: restart the service after an upgrade");
 	distrust(l);
 }
@@ -307,9 +370,13 @@ int settings_load_start(struct settings_load *l, uint64_t conn)
 {
 	static const struct spawn_ops ops = { { .on_msg = on_msg, .on_close = on_close }, on_death };
 
-	l->again = l->made || l->offered;
-	if (l->again || l->stopped)
+	if (l->stopped || (conn && l->again_conn))
 		return -EBUSY;
+	l->again = l->made || l->offered;
+	if (l->again) {
+		l->again_conn = conn ? conn : l->again_conn;
+		return 0;
+	}
 	l->conn = conn;
 	l->refresh_at_ms = 0;
 	l->problem[0] = '\0';

@@ -13,8 +13,8 @@ struct settings_load;
 struct settings_load_ops {
 	/* The first run has ended: EXIT_CODE_OK, its generation is in force; else the code to end with. */
 	void (*on_first)(struct lifecycle *l, int code);
-	/* A run has ended. err 0: its settings are in force; else the old ones stay, and text says why. conn:
-	 * what settings_load_start() was given. */
+	/* A run has ended. err 0: its settings are in force, and text names the clusters that could not be
+	 * loaded; else the old ones stay, and text says why. conn: what settings_load_start() was given. */
 	void (*on_end)(struct lifecycle *l, uint64_t conn, int err, const char *text);
 };
 
@@ -24,12 +24,16 @@ struct settings_load *settings_load_new(const struct child_env *env, struct chil
 /* Kills a loader that runs. */
 void settings_load_free(struct settings_load **l);
 
-/* Begin a run. -EBUSY when one is under way: another follows it, which answers nobody. */
+/* Begin a run, or have one follow the one that is under way. -EBUSY when somebody waits for that one
+ * already, or nothing is loaded any more. */
 int settings_load_start(struct settings_load *l, uint64_t conn);
 /* Nothing is loaded or offered any more. */
 void settings_load_stop(struct settings_load *l);
 /* What new children get; NULL before the first run has ended. Borrowed until the loop comes round. */
 const struct generation *settings_load_generation(const struct settings_load *l);
+/* When the next run begins by itself, boot time; 0 = not, or one is under way. Clusters that could not be
+ * loaded are tried again after 1 s, 2 s, ... up to half a minute. */
+uint64_t settings_load_next_ms(const struct settings_load *l);
 /* This process is the loader. */
 bool settings_load_is(const struct settings_load *l, pid_t pid);
 

@@ -1,5 +1,7 @@
 """Ways to reach a cluster, and what a credential allows."""
+import socket
 import time
+import urllib.request
 
 from harness.proxy import Answer
 from harness.scenario import scenario
@@ -34,13 +36,95 @@ def home(t):
     t.expect(deleted=gone)
 
 
-@scenario("credentials/none", servers=("apisim",))
+def troubles(program):
+    """Clusters that could not be loaded, and why; None while nobody answers."""
+    status = program.status()
+    return status and {c["name"]: c["problem"] for c in status["clusters"] if c["problem"]}
+
+
+def plugin(t, command):
+    """A kubeconfig whose credential is what this shell command prints."""
+    script = t.write(f"plugin-{command.split()[0]}", f"#!/bin/sh\n{command}\n")
+    script.chmod(0o700)
+    text = t.server.kubeconfig("cleaner")
+    return text.replace(f"    token: {t.server.tokens['cleaner']}", f"    exec: {{command: {script}, interactiveMode: Never, "
+                        "apiVersion: client.authentication.k8s.io/v1}")
+
+
+@scenario("credentials/none")
 def none(t):
-    """No credential anywhere: exit 78 with a text that says what to do."""
-    program = t.program(t.config(evicted="default"), kubeconfig=None, start=False)
+    """No credential anywhere: it waits, `status` says what to do, and once there is one it works."""
+    ns = t.ns()
+    program = t.program(t.config(evicted=ns), kubeconfig=None, start=False)
     program.start(wait=False)
-    code = program.process.wait(10)
-    assert code == 78 and "kubeconfig" in program.log(), f"exit {code}: {program.log()}"
+    t.until("its trouble in status", lambda: "kubeconfig" in (troubles(program) or {}).get("default", ""), 10)
+    text = program.ask("status", check=True).stdout
+    assert "TROUBLE: cluster default waits" in text and "--kubeconfig FILE" in text, text
+    (program.dir / ".kube").mkdir()
+    (program.dir / ".kube" / "config").write_text(t.server.kubeconfig("cleaner"))
+    program.wait_ready(40)
+    t.expect(deleted=[t.canary(ns)])
+
+
+@scenario("credentials/waited-for", timeout=180)
+def waited_for(t):
+    """A name that does not resolve, then a file that is broken, a plugin that hangs, one that fails: the program waits for its only
+    cluster, and works when it can be reached. It tells the service manager's side no less: it is up, and answers."""
+    ns = t.ns()
+    good = t.server.kubeconfig("cleaner")
+    kubeconfig = t.write("kubeconfig-late", t.server.kubeconfig("cleaner", url="https://no-such.invalid"))
+    program = t.program(t.config(evicted=ns), kubeconfig, start=False)
+    program.start(wait=False)
+    for what, text in (("cannot be resolved", None), ("not valid YAML", "a: ["), ("did not end in time", plugin(t, "exec sleep 1000")),
+                       ("failed (exit 3)", plugin(t, "echo no >&2; exit 3"))):
+        if text:
+            kubeconfig.write_text(text)
+        t.until(what, lambda: what in (troubles(program) or {}).get("default", ""), 60)
+        assert not program.pids("watcher") and not program.pids("worker"), program.tree()
+    kubeconfig.write_text(good)
+    assert program.ask("reload", timeout=60).returncode == 0
+    program.wait_ready(20)
+    t.expect(deleted=[t.canary(ns)])
+
+
+@scenario("credentials/one-bad-cluster", timeout=180)
+def one_bad_cluster(t):
+    """Of five clusters one can be loaded: it works as if it were alone, and no other is forgotten. A kubeconfig that is taken away later
+    leaves the cluster its credential, and the settings of the reload are in force there."""
+    ns, second = t.ns(), t.ns()
+    other = Apisim(t.dir / "other", t.build)
+    other.start()
+    t.closing.append(other)
+    good = t.kubeconfig()
+    late = t.dir / "kubeconfig-late"
+    bad = {"absent": t.dir / "no-such-file", "nameless": t.write("kubeconfig-nameless", other.kubeconfig("cleaner", url="https://no-such.invalid")),
+           "hangs": t.write("kubeconfig-hangs", plugin(t, "exec sleep 8")), "late": late}
+    config = t.config(evicted=ns)
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        config["metricsListen"] = f"127.0.0.1:{s.getsockname()[1]}"
+    config["clusters"] = [{"name": name, "kubeconfig": str(path)} for name, path in {"good": good, **bad}.items()]
+    program = t.program(config, kubeconfig=None, start=False)
+    program.start(wait=False)
+    t.until("the good one to be synced", lambda: [c["name"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
+    t.expect(deleted=[t.canary(ns)])
+    assert set(troubles(program)) == set(bad), troubles(program)
+    assert len(program.pids("watcher")) == 1 and len(program.pids("worker")) == 2, program.tree()
+    metrics = urllib.request.urlopen(f"http://{config['metricsListen']}/metrics", timeout=5).read().decode()
+    told = {name for name in ("good", *bad) if f'opc_watch_trouble{{cluster="{name}"}} 1' in metrics}
+    assert told == set(bad), metrics
+    late.write_text(other.kubeconfig("cleaner"))
+    t.until("the late one to be synced", lambda: [c["name"] for c in program.status()["clusters"] if c["synced"]] == ["good", "late"], 90)
+    good.rename(t.dir / "gone")
+    config["deleteEvictedPod"]["namespaces"] = [second]
+    t.policy.evicted.add(second)
+    t.complete = False      # what is left in the first is not due any more
+    program.write_config(config)
+    answer = program.ask("reload", timeout=60)
+    assert answer.returncode == 0 and "cluster good stays on the credential that it has" in answer.stderr, answer
+    left = t.objects.evict(t.objects.pod(ns))
+    gone = t.canary(second)
+    assert t.objects.get(left) and t.objects.get(gone) is None
+    assert "good" in troubles(program) and len(program.pids("watcher")) == 2, program.tree()
 
 
 @scenario("credentials/client-certificate", servers=("cluster",))

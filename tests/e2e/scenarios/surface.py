@@ -48,6 +48,39 @@ def metrics(t):
         assert secret not in seen, "a secret is shown"
 
 
+@scenario("surface/which-cluster")
+def which_cluster(t):
+    """The log at the start and `status` say which configuration, mode and duties, and which cluster as whom."""
+    ns = t.ns()
+    kubeconfig = t.kubeconfig()
+    program = t.program(t.config(evicted=ns, finished=ns, mode="observe"), kubeconfig)
+    status = program.status()
+    assert status["config"] == str(program.config_path) and status["mode"] == "observe", status
+    assert status["duties"] == ["deleteEvictedPod", "deleteFinishedPod"], status
+    one, = status["clusters"]
+    wanted = {"name": "default", "server": t.server.url, "context": "test", "user": "test", "kubeconfig": str(kubeconfig), "namespaces": ns,
+              "writer": "", "waiting": False, "problem": ""}
+    assert wanted.items() <= one.items(), one
+    text = program.ask("status", check=True).stdout
+    for line in (f"configuration {program.config_path}; duties deleteEvictedPod, deleteFinishedPod\n",
+                 f"cluster default: {t.server.url}, namespaces {ns}, context test, user test, {kubeconfig}\n"):
+        assert line in text, text
+    logged = [line for line in program.log().splitlines() if "ops-pod-cleaner starts" in line or t.server.url in line and str(kubeconfig) in line]
+    assert len(logged) == 2 and "deleteEvictedPod, deleteFinishedPod" in logged[0], logged
+
+
+@scenario("surface/metrics-port-taken", servers=("apisim",))
+def metrics_port_taken(t):
+    """A port that somebody else has is a trouble that `status` tells; the work goes on."""
+    ns = t.ns()
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        address = "127.0.0.1:%d" % s.getsockname()[1]
+        program = t.program(t.config(evicted=ns, metricsListen=address))
+        t.expect(deleted=[t.canary(ns)])
+        text = program.ask("status", check=True).stdout
+        assert f"TROUBLE: metricsListen: cannot listen at {address}: Address already in use" in text, text
+
+
 @scenario("surface/explain")
 def explain(t):
     """`explain NS/NAME` tells of a living pod why nothing, and until when, is done."""

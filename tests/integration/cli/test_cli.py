@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(TESTS))
@@ -220,9 +221,16 @@ def a_file_of_another_user_is_refused():
 def one_dash_as_in_the_original():
     write("config.yml", ORIGINAL)
     for flag in ("-kubeconfig", "--kubeconfig"):
-        out = call("run", "--config", HOME + "/config.yml", "--control-socket", HOME + "/s/control.sock", "--state-dir",
-                   HOME + "/state", flag, HOME + "/no-such-kubeconfig", code=78)
-        assert "no-such-kubeconfig" in out, out
+        sock = HOME + "/s/control.sock"
+        program = scratch.start([PROGRAM, "run", "--config", HOME + "/config.yml", "--control-socket", sock, "--state-dir", HOME + "/state",
+                                 flag, HOME + "/no-such-kubeconfig"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"HOME": HOME, "PATH": os.environ["PATH"]})
+        out, end = "", time.monotonic() + 20
+        while "no-such-kubeconfig: cannot be read" not in out:  # it waits for it
+            assert time.monotonic() < end and program.poll() is None, out
+            time.sleep(0.1)
+            out = subprocess.run([PROGRAM, "status", "--control-socket", sock], capture_output=True, text=True, timeout=30, env={"HOME": HOME, "PATH": os.environ["PATH"]}).stdout
+        program.terminate()
+        assert program.wait(30) == 0
 
 
 def every_verb_refuses_what_it_does_not_know():

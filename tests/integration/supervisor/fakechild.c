@@ -20,7 +20,7 @@ static struct channel *channel;
 static const char *role;
 static char behaviour[64];
 static uint64_t cluster, next_id = 1;
-static bool running;
+static bool running, kept; /* loader: something was in force */
 
 static bool is(const char *what)
 {
@@ -462,6 +462,9 @@ static void (*const handlers[MSG__MAX])(const struct msg *m) = {
 static void on_msg(__attribute__((unused)) void *ctx, __attribute__((unused)) struct channel *c,
 		   const struct msg *m, int fd)
 {
+	kept = kept || m->type == MSG_LOAD_KEPT;
+	if (m->type == MSG_LOAD_BEGIN)
+		(void)event_base_loopbreak(base);
 	if (m->type == MSG_SETTINGS)
 		on_settings(&m->u.settings, fd, !running);
 	else if (handlers[m->type])
@@ -525,6 +528,28 @@ static void find_state_dir(const char *path, struct msg *m)
 	msg_set(m, load_supervisor.state_dir, dir, strlen(dir));
 }
 
+/* The second of two is missing something, or the only one. */
+static void send_cluster(uint64_t c, int fd)
+{
+	const bool bad = is("all-bad") || (is("second-bad") && c == 1);
+	struct msg m = { .type = MSG_LOAD_LINE, .u.load_line = { .error = true, .cluster = c } };
+
+	strcpy(m.u.load_line.cluster_name, c ? "second" : "test");
+	strcpy(m.u.load_line.text, "/etc/kubeconfig: cannot be read");
+	if (bad)
+		send_msg(&m, -1);
+	m = (struct msg){ .type = MSG_LOAD_CLUSTER,
+			  .u.load_cluster = { .cluster = c, .workers = 2, .loaded = !bad } };
+	strcpy(m.u.load_cluster.cluster_name, c ? "second" : "test");
+	strcpy(m.u.load_cluster.server, "https://192.0.2.1:6443");
+	send_msg(&m, -1);
+	if (bad && !kept)
+		return;
+	send_blob(ROLE_WATCHER, c, fd);
+	if (!is("no-worker-settings"))
+		send_blob(ROLE_WORKER, c, fd);
+}
+
 static int load(const char *path)
 {
 	char text[4096] = "";
@@ -535,10 +560,13 @@ static int load(const char *path)
 		return 78;
 	find_behaviour(text);
 	hello();
+	if (!is("other-build"))
+		(void)event_base_dispatch(base); /* until LOAD_BEGIN */
 	if (is("world"))
 		print_world();
 	if (is("invalid")) {
-		m = (struct msg){ .type = MSG_LOAD_LINE, .u.load_line.error = true };
+		m = (struct msg){ .type = MSG_LOAD_LINE,
+				  .u.load_line = { .error = true, .cluster = CLUSTERS_MAX } };
 		strcpy(m.u.load_line.text, "config.yml:1:1: that is wrong");
 		send_msg(&m, -1);
 		(void)channel_flush(channel, 1000);
@@ -546,20 +574,18 @@ static int load(const char *path)
 	}
 	if (is("crash"))
 		(void)raise(SIGKILL);
+	const uint64_t clusters = strncmp(behaviour, "second-", 7) == 0 ? 2 : 1;
 	const int fd = blob(text);
 
 	find_state_dir(path, &m);
+	m.u.load_supervisor.clusters = clusters;
 	send_msg(&m, -1);
 	m = (struct msg){ .type = MSG_LOAD_FIXED, .u.load_fixed.value = is("other-lease") };
 	strcpy(m.u.load_fixed.key, "leaderElection.name");
 	send_msg(&m, -1);
-	m = (struct msg){ .type = MSG_LOAD_CLUSTER, .u.load_cluster = { .cluster = 0, .workers = 2 } };
-	strcpy(m.u.load_cluster.cluster_name, "test");
-	send_msg(&m, -1);
 	send_blob(ROLE_REPORTER, CLUSTERS_MAX, fd);
-	send_blob(ROLE_WATCHER, 0, fd);
-	if (!is("no-worker-settings"))
-		send_blob(ROLE_WORKER, 0, fd);
+	for (uint64_t c = 0; c < clusters; c++)
+		send_cluster(c, fd);
 	m = (struct msg){ .type = MSG_LOAD_END, .u.load_end.ok = true };
 	if (!is("no-end"))
 		send_msg(&m, -1);

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The real supervisor over children that misbehave on request."""
+import concurrent.futures
 import os
 import re
 import resource
@@ -204,6 +205,64 @@ def settings_of_a_reload_that_failed_are_not_taken():
         t.reload(loader=how, watcher="other")
         t.wait_for("reload failed, the old settings stay in force", count=n)
     assert t.process.poll() is None and "COMMIT" not in t.text(), t.text()
+
+
+
+def a_cluster_that_cannot_be_loaded_stops_no_other():
+    t = ready(loader="second-bad")
+    assert len(t.children()) == 4, t.children()  # reporter, and the watcher and workers of the first
+    assert "cannot be loaded" in t.text() and 'cluster="second"' in t.text(), t.text()
+    status = t.ask("status", "-o", "json")
+    assert [(c["name"], c["waiting"], c["problem"]) for c in status["clusters"]] == [
+        ("test", False, ""), ("second", True, "/etc/kubeconfig: cannot be read")], status
+    text = t.ask("status")
+    assert "TROUBLE: cluster second waits; " in text and "cluster test: https://192.0.2.1:6443" in text, text
+    t.write(loader="second-good")  # it comes up by itself
+    t.wait_for('child ready role="worker" cluster="second"', count=2)
+    t.wait_for('child ready role="watcher" cluster="second"')
+    assert not any(c["problem"] for c in t.ask("status", "-o", "json")["clusters"])
+    assert "child died" not in t.text() and len(re.findall("cannot be loaded", t.text())) == 1, t.text()
+
+
+def a_single_cluster_that_cannot_be_loaded_is_waited_for():
+    t = ready(loader="all-bad")  # the service manager is told, too
+    assert len(t.children()) == 1, t.children()
+    t.write(loader="ok")
+    t.wait_for('child ready role="watcher" cluster="test"')
+
+
+def a_cluster_that_a_reload_cannot_load_keeps_its_credential():
+    t = ready(loader="second-good")
+    t.write(loader="second-bad", watcher="other")  # with its new policy
+    assert "cluster second stays on the credential that it has: /etc/kubeconfig" in t.ask("reload")
+    t.wait_for("COMMIT watcher 2", count=2)
+    status = t.ask("status", "-o", "json")
+    second = status["clusters"][1]
+    assert second["problem"] and not second["waiting"] and second["error"] and second["nextLoad"], second
+    assert second["server"] == "https://192.0.2.1:6443", second
+    t.kill("watcher")  # a new one starts with what is in force
+    t.wait_for("SETTINGS watcher [234]", count=3)
+    t.write(loader="second-good", watcher="other")
+    t.ask("reload")
+    assert not t.ask("status", "-o", "json")["clusters"][1]["problem"]
+
+
+def a_reload_waits_for_a_load_that_is_under_way():
+    t = ready(loader="second-bad")
+    hold = os.path.join(t.dir, "hold")
+    open(hold, "w").close()
+    end = time.monotonic() + 10
+    while len(t.children()) < 5:  # the load that tries the second cluster again
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    t.write(loader="second-good")
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(t.ask, "reload")
+        time.sleep(0.3)
+        assert not asked.done()
+        os.unlink(hold)
+        assert "settings are in force" in asked.result()
+    t.wait_for('child ready role="watcher" cluster="second"')
 
 
 def no_ready_within_ten_seconds_kills():

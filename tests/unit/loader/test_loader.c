@@ -1,11 +1,14 @@
 /* test_loader.c - the loader as a process: what it sends for which files, and how it ends. */
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +62,9 @@ struct run {
 	struct msg_load_supervisor tree;
 	struct msg_load_cluster clusters[4];
 	size_t n_clusters;
+	bool kept[4]; /* blobs of one that could not be loaded */
+	char problem[4][1024];
+	uint64_t refresh_ms; /* the shortest that was asked for */
 	struct msg_load_fixed fixed[8];
 	size_t n_fixed;
 	struct settings watcher[4], worker[4], reporter;
@@ -67,8 +73,21 @@ struct run {
 
 static struct run run; /* the last one */
 
+/* What is in force of the first cluster; a run makes it where keep is set. */
+static int in_force[ROLE__MAX];
+static bool keep;
+
+static void refresh_within(struct run *r, uint64_t ms)
+{
+	if (ms && (!r->refresh_ms || ms < r->refresh_ms))
+		r->refresh_ms = ms;
+}
+
 static void take_blob(struct run *r, const struct msg_load_blob *m, int fd)
 {
+	refresh_within(r, m->refresh_ms);
+	if (keep && m->cluster == 0)
+		in_force[m->role] = dup(fd);
 	struct settings *s = m->role == ROLE_REPORTER  ? &r->reporter
 			     : m->role == ROLE_WATCHER ? &r->watcher[m->cluster]
 						       : &r->worker[m->cluster];
@@ -77,6 +96,17 @@ static void take_blob(struct run *r, const struct msg_load_blob *m, int fd)
 	ck_assert_msg(settings_read_blob(fd, s, why) == 0, "%s", why);
 	if (m->role == ROLE_REPORTER)
 		r->reporter_fd = dup(fd);
+	else
+		r->kept[m->cluster] = r->n_clusters && !r->clusters[m->cluster].loaded;
+}
+
+static void take_line(struct run *r, const struct msg_load_line *line)
+{
+	ck_assert_uint_lt(r->n_lines, ARRAY_SIZE(r->lines));
+	memcpy(r->lines[r->n_lines++], line->text, sizeof(r->lines[0]));
+	r->errors += line->error;
+	if (line->error && line->cluster < ARRAY_SIZE(r->problem))
+		memcpy(r->problem[line->cluster], line->text, sizeof(r->problem[0]));
 }
 
 static void take(struct run *r, const struct msg *m, int fd)
@@ -86,15 +116,16 @@ static void take(struct run *r, const struct msg *m, int fd)
 		r->hello = true;
 		break;
 	case MSG_LOAD_LINE:
-		ck_assert_uint_lt(r->n_lines, ARRAY_SIZE(r->lines));
-		memcpy(r->lines[r->n_lines++], m->u.load_line.text, sizeof(r->lines[0]));
-		r->errors += m->u.load_line.error;
+		take_line(r, &m->u.load_line);
 		break;
 	case MSG_LOAD_SUPERVISOR:
 		r->tree = m->u.load_supervisor;
+		refresh_within(r, r->tree.refresh_ms);
 		break;
 	case MSG_LOAD_CLUSTER:
-		r->clusters[r->n_clusters++] = m->u.load_cluster;
+		ck_assert_uint_lt(m->u.load_cluster.cluster, ARRAY_SIZE(r->clusters));
+		r->clusters[m->u.load_cluster.cluster] = m->u.load_cluster; /* in any order */
+		r->n_clusters++;
 		break;
 	case MSG_LOAD_FIXED:
 		ck_assert_uint_lt(r->n_fixed, ARRAY_SIZE(r->fixed));
@@ -149,6 +180,36 @@ static bool receive(int sock, struct run *r)
 
 /* How many the loader may have, 0 = as many as we. */
 static rlim_t descriptors;
+/* How long a cluster may take. */
+static uint64_t limit_ms = 6000;
+
+static void say(int sock, const struct msg *m, int fd)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	uint8_t buf[IPC_FRAME_MAX];
+	struct iovec iov = { buf, msg_encode(m, buf) };
+	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	if (fd > 0) {
+		mh.msg_control = &control;
+		mh.msg_controllen = sizeof(control);
+		*CMSG_FIRSTHDR(&mh) = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&mh)), &fd, sizeof(int));
+	}
+	(void)sendmsg(sock, &mh, MSG_NOSIGNAL);
+}
+
+/* What the supervisor answers to HELLO. */
+static void begin(int sock)
+{
+	for (enum role r = 0; r < ROLE__MAX; r++)
+		if (in_force[r] > 0)
+			say(sock, &(struct msg){ .type = MSG_LOAD_KEPT, .u.load_kept.role = r }, in_force[r]);
+	say(sock, &(struct msg){ .type = MSG_LOAD_BEGIN, .u.load_begin.limit_ms = limit_ms }, -1);
+}
 
 static void run_done(void)
 {
@@ -180,6 +241,7 @@ static void run_loader(const char *config, const char *kubeconfig)
 		_exit(1);
 	}
 	(void)close(pair[1]);
+	begin(pair[0]);
 	while (receive(pair[0], &run))
 		;
 	(void)close(pair[0]);
@@ -218,8 +280,17 @@ TEST(the_original_file)
 	ck_assert(run.end && run.ok);
 	ck_assert_uint_eq(run.errors, 0);
 	ck_assert_uint_eq(run.tree.clusters, 1);
-	ck_assert_uint_eq(run.tree.refresh_ms, 50000); /* a token file */
+	ck_assert_uint_eq(run.refresh_ms, 50000); /* a token file */
 	ck_assert(!run.tree.observe);
+	ck_assert(run.tree.duties & 1 << DUTY_EVICTED);
+	ck_assert_str_eq(run.tree.config, GOLDEN_DIR "/original.yml");
+	ck_assert(run.clusters[0].loaded);
+	ck_assert_str_eq(run.clusters[0].server, "https://127.0.0.1:6443");
+	ck_assert_str_eq(run.clusters[0].context, "x");
+	ck_assert_str_eq(run.clusters[0].user, "u");
+	ck_assert_ptr_nonnull(strstr(run.clusters[0].kubeconfig, "/reader"));
+	ck_assert_str_eq(run.clusters[0].writer, "");
+	ck_assert_ptr_nonnull(strstr(run.clusters[0].namespaces, "default"));
 	ck_assert_str_eq(run.clusters[0].cluster_name, "default");
 	ck_assert_uint_eq(run.clusters[0].workers, 2);
 	ck_assert_str_eq(run.watcher[0].cluster.server, "https://127.0.0.1:6443");
@@ -246,6 +317,7 @@ TEST(two_clusters_and_a_writer)
 	ck_assert_uint_eq(run.clusters[1].workers, 1);
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
 	ck_assert_str_eq(run.worker[0].cluster.token, "WRITERTOKEN");
+	ck_assert_ptr_nonnull(strstr(run.clusters[0].writer, "/writer"));
 	ck_assert_str_eq(run.watcher[1].cluster.token, "WRITERTOKEN");
 	ck_assert_str_eq(run.watcher[1].cluster.name, "west");
 	ck_assert_uint_eq(run.reporter.cluster_names.n, 2);
@@ -329,6 +401,7 @@ TEST(in_a_pod)
 	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
 	ck_assert_int_eq(setenv("POD_NAME", "me-0", 1), 0);
 	succeeds("sandbox: require\n", NULL);
+	ck_assert_ptr_nonnull(strstr(run.clusters[0].kubeconfig, "service account"));
 	ck_assert_str_eq(run.watcher[0].cluster.server, "https://10.0.0.1:443");
 	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
 	ck_assert_str_eq(run.worker[0].policy.own_namespace, "janitors");
@@ -336,49 +409,132 @@ TEST(in_a_pod)
 	ck_assert_uint_eq(run.reporter.sandbox, SANDBOX_REQUIRE);
 }
 
-/* What is broken, and the line that says so. */
+/* What is broken in the whole, and the line that says so. */
 static const struct {
 	const char *config, *file, *text; /* text of FILE, NULL = removed */
-	int code;
 	const char *line;
 } errors[] = {
-	{ "workers: many\n", "token", "t", EXIT_CODE_CONFIG, "config.yml:1:10: workers: \"many\"" },
-	{ "mode: observe\n", "token", NULL, EXIT_CODE_CONFIG, "token: token: cannot be read" },
-	{ "mode: observe\n", "token", " \n", EXIT_CODE_CONFIG, "empty or holds more than a token" },
-	{ "mode: observe\n", "token", "a b\n", EXIT_CODE_CONFIG, "empty or holds more than a token" },
-	{ "mode: observe\n", "ca.crt", "x", EXIT_CODE_CONFIG, "the file is not PEM" },
-	{ "mode: observe\n", "reader", "a: [", EXIT_CODE_CONFIG, "not valid YAML" },
-	{ "mode: observe\n", "reader", NULL, EXIT_CODE_CONFIG, "cannot be read: No such file" },
+	{ "workers: many\n", "token", "t", "config.yml:1:10: workers: \"many\"" },
 	{ "tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook}\n", "hook", "ftp://x",
-	  EXIT_CODE_CONFIG, "does not begin with https" },
-	{ "mode: observe\n", "reader",
-	  "{current-context: x, clusters: [{name: c, cluster: {server: 'https://no-such.invalid'}}], "
-	  "contexts: [{name: x, context: {cluster: c}}]}",
-	  EXIT_CODE_TEMPORARY, "cannot be resolved" },
-	{ "mode: observe\n", "reader",
-	  "{current-context: x, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], "
-	  "users: [{name: u, user: {exec: {command: /no/p, interactiveMode: Never, "
-	  "apiVersion: client.authentication.k8s.io/v1}}}], contexts: [{name: x, context: {cluster: c, user: "
-	  "u}}]}",
-	  EXIT_CODE_CONFIG, "the plugin \"/no/p\" cannot be run" },
+	  "does not begin with https" },
 };
+
+static bool said(const char *line)
+{
+	for (size_t i = 0; i < run.n_lines; i++)
+		if (strstr(run.lines[i], line))
+			return true;
+	return false;
+}
+
+/* Break a file of set_up() (text NULL: remove it). */
+static void spoil(const char *name, const char *text)
+{
+	_cleanup_free_ char *file = path_of(name);
+
+	(void)unlink(file);
+	if (text)
+		free(suite_file(dir, name, text));
+}
 
 TEST_LOOP(tells_what_is_broken, 0, ARRAY_SIZE(errors))
 {
-	_cleanup_free_ char *file = path_of(errors[_i].file);
-	bool found = false;
-
-	(void)unlink(file);
-	if (errors[_i].text)
-		free(suite_file(dir, errors[_i].file, errors[_i].text));
+	spoil(errors[_i].file, errors[_i].text);
 	run_text(errors[_i].config, "reader");
-	ck_assert_int_eq(run.code, errors[_i].code);
+	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
 	ck_assert(run.end && !run.ok);
 	ck_assert_uint_ge(run.errors, 1);
-	for (size_t i = 0; i < run.n_lines; i++)
-		found = found || strstr(run.lines[i], errors[_i].line);
-	ck_assert_msg(found, "%s", run.lines[0]);
+	ck_assert_msg(said(errors[_i].line), "%s", run.lines[0]);
 	ck_assert_uint_eq(run.n_clusters, 0);
+}
+
+#define TARGET(server, user)                                                                                 \
+	"{current-context: x, clusters: [{name: c, cluster: {server: '" server                               \
+	"'}}], users: [{name: u, user: {" user                                                               \
+	"}}], contexts: [{name: x, context: {cluster: c, user: u}}]}\n"
+#define PLUGIN(command)                                                                                      \
+	"exec: {command: " command ", interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1}"
+
+/* What is broken about one cluster, and the line that says so. */
+static const struct {
+	const char *file, *text;
+	const char *line;
+} bad_clusters[] = {
+	{ "token", NULL, "token: token: cannot be read" },
+	{ "token", " \n", "empty or holds more than a token" },
+	{ "token", "a b\n", "empty or holds more than a token" },
+	{ "ca.crt", "x", "the file is not PEM" },
+	{ "reader", "a: [", "not valid YAML" },
+	{ "reader", NULL, "cannot be read: No such file" },
+	{ "reader", "{current-context: y, contexts: []}", "there is no context \"y\"" },
+	{ "reader", TARGET("https://no-such.invalid", "token: t"), "cannot be resolved" },
+	{ "reader", TARGET("https://127.0.0.1:1", PLUGIN("/no/p")), "the plugin \"/no/p\" cannot be run" },
+	{ "reader", TARGET("https://127.0.0.1:1", PLUGIN("'false'")), "failed (exit 1)" },
+	{ "reader",
+	  "{current-context: x, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}], contexts: "
+	  "[{name: x, context: {cluster: c, "
+	  "namespace: a234567890123456789012345678901234567890123456789012345678901234}}]}",
+	  "its settings cannot be used" },
+};
+
+#define TWO_CLUSTERS "clusters:\n- {name: bad, kubeconfig: reader}\n- {name: good, kubeconfig: writer}\n"
+
+TEST_LOOP(a_bad_cluster_leaves_the_others, 0, ARRAY_SIZE(bad_clusters))
+{
+	spoil(bad_clusters[_i].file, bad_clusters[_i].text);
+	succeeds("mode: observe\n" TWO_CLUSTERS, NULL);
+	ck_assert(run.end && run.ok);
+	ck_assert_uint_eq(run.n_clusters, 2);
+	ck_assert(!run.clusters[0].loaded && run.clusters[1].loaded);
+	ck_assert_msg(said(bad_clusters[_i].line), "%s", run.lines[0]);
+	ck_assert_ptr_nonnull(strstr(run.problem[0], bad_clusters[_i].line));
+	ck_assert_str_eq(run.problem[1], "");
+	ck_assert_ptr_nonnull(strstr(run.clusters[0].kubeconfig, "/reader"));
+	ck_assert_ptr_null(run.watcher[0].cluster.server);
+	ck_assert_str_eq(run.watcher[1].cluster.token, "WRITERTOKEN");
+	ck_assert_str_eq(run.worker[1].cluster.token, "WRITERTOKEN");
+	ck_assert_uint_eq(run.reporter.cluster_names.n, 2);
+}
+
+/* It takes its own time alone, and its plugin ends with it. */
+TEST(a_plugin_that_hangs_costs_its_own_cluster)
+{
+	_cleanup_free_ char *here = path_of("here"), *script = path_of("plugin");
+	_cleanup_free_ char *text = xasprintf("#!/bin/sh\necho $$ >%s\nexec sleep 1000\n", here);
+	_cleanup_free_ char *config = xasprintf(TARGET("https://127.0.0.1:1", PLUGIN("%s")), script);
+	char pid[16] = "";
+
+	free(suite_file(dir, "plugin", text));
+	ck_assert_int_eq(chmod(script, 0700), 0);
+	spoil("reader", config);
+	limit_ms = 1500;
+	succeeds("mode: observe\n" TWO_CLUSTERS, NULL);
+	ck_assert(!run.clusters[0].loaded && run.clusters[1].loaded);
+	ck_assert_ptr_nonnull(strstr(run.problem[0], "did not end in time"));
+	_cleanup_close_ int fd = open(here, O_RDONLY);
+	ck_assert_int_gt(read(fd, pid, sizeof(pid) - 1), 0);
+	for (int i = 0; i < 100 && kill((pid_t)strtol(pid, NULL, 10), 0) == 0; i++)
+		(void)usleep(10000);
+	ck_assert_int_eq(kill((pid_t)strtol(pid, NULL, 10), 0), -1);
+}
+
+/* Policy: as the file says now. Credential: as it was. */
+TEST(what_is_in_force_stays_where_a_cluster_cannot_be_loaded)
+{
+	keep = true;
+	succeeds("mode: enforce\n" TWO_CLUSTERS, NULL);
+	ck_assert(run.clusters[0].loaded);
+	keep = false;
+	spoil("reader", NULL);
+	succeeds("mode: observe\n" TWO_CLUSTERS, NULL);
+	ck_assert(!run.clusters[0].loaded && run.kept[0] && !run.kept[1]);
+	ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
+	ck_assert_str_eq(run.watcher[0].cluster.ca_pem, "-----BEGIN CERTIFICATE-----\nx\n");
+	ck_assert_str_eq(run.worker[0].cluster.server, "https://127.0.0.1:6443");
+	ck_assert_int_eq((int)run.worker[0].policy.mode, (int)MODE_OBSERVE);
+	ck_assert_str_eq(run.watcher[1].cluster.token, "WRITERTOKEN");
+	for (enum role r = 0; r < ROLE__MAX; r++)
+		in_force[r] = in_force[r] > 0 ? close(in_force[r]) : 0;
 }
 
 /* A lack of descriptors passes, wherever it is met: 78 would keep the service down. */
@@ -386,7 +542,7 @@ TEST(no_lack_of_descriptors_ends_with_78)
 {
 	int code = -1;
 
-	for (descriptors = 4; descriptors < 40 && code != 0; descriptors++) {
+	for (descriptors = 4; descriptors < 40 && !run.clusters[0].loaded; descriptors++) {
 		run_original();
 		code = run.code;
 		ck_assert_int_ne(code, EXIT_CODE_CONFIG);
@@ -399,8 +555,8 @@ TEST(a_webhook_that_does_not_resolve_is_a_warning)
 	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurl: 'https://no-such.invalid/x'}\n",
 		 "reader");
 	ck_assert_uint_eq(run.errors, 0);
-	ck_assert_ptr_nonnull(strstr(run.lines[0], "no report until it does"));
-	ck_assert_uint_eq(run.tree.refresh_ms, 30000);
+	ck_assert(said("no report until it does"));
+	ck_assert_uint_eq(run.refresh_ms, 30000);
 }
 
 TEST_MAIN("loader/loader")

@@ -1,0 +1,168 @@
+/* send.c - see send.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/send.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "build_id.h"
+#include "loader/limits.h"
+
+#define DAY_MS UINT64_C(86400000)
+
+static uint64_t at_most_a_day(uint64_t ms)
+{
+	return ms > DAY_MS ? DAY_MS : ms;
+}
+
+void send_hello(struct channel *c)
+{
+	struct msg m = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = (uint64_t)getpid() } };
+
+	msg_set(&m, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	(void)channel_send(c, &m, -1);
+}
+
+void send_lines(struct channel *c, const struct diags *d, size_t from, uint64_t cluster,
+		const struct loaded_cluster *of)
+{
+	for (size_t i = from; i < d->n; i++) {
+		struct msg m = { .type = MSG_LOAD_LINE,
+				 .u.load_line = { .error = d->v[i].error, .cluster = cluster } };
+
+		if (of)
+			msg_set(&m, load_line.cluster_name, of->name, strlen(of->name));
+		msg_set(&m, load_line.text, d->v[i].text, strlen(d->v[i].text));
+		(void)channel_send(c, &m, -1);
+	}
+	(void)channel_flush(c, 0); /* the operator reads them, whatever becomes of the rest */
+}
+
+static void send_fixed(struct channel *c, const struct settings *s)
+{
+	struct msg m = { .type = MSG_LOAD_FIXED };
+	const char *key;
+
+	for (size_t i = 0; (key = settings_fixed_key(s, i, &m.u.load_fixed.value)); i++) {
+		msg_set(&m, load_fixed.key, key, strlen(key));
+		(void)channel_send(c, &m, -1);
+	}
+}
+
+void send_supervisor(struct channel *c, const struct loader *l)
+{
+	const struct settings *s = &l->config.settings;
+	const char *path = l->options->config;
+	struct msg m = { .type = MSG_LOAD_SUPERVISOR,
+			 .u.load_supervisor = { .clusters = loader_clusters(l),
+						.observe = s->policy.mode == MODE_OBSERVE,
+						.election = s->election,
+						.refresh_ms = at_most_a_day(l->refresh_ms) } };
+	struct write_limits limits;
+
+	for (enum duty d = 0; d < DUTY__MAX; d++)
+		if (policy_enables(&s->policy, d))
+			m.u.load_supervisor.duties |= UINT64_C(1) << d;
+	limits_derive(&s->policy, &limits);
+	m.u.load_supervisor.writes_per_minute = limits.per_minute;
+	m.u.load_supervisor.writes_per_hour = limits.per_hour;
+	msg_set(&m, load_supervisor.state_dir, s->state_dir, strlen(s->state_dir));
+	msg_set(&m, load_supervisor.config, path, strlen(path));
+	(void)channel_send(c, &m, -1);
+	send_fixed(c, s);
+}
+
+/* -- one cluster -- */
+
+static void add_word(char **all, const char *word)
+{
+	char *longer = xasprintf("%s%s%s", *all ? *all : "", *all ? ", " : "", word);
+
+	free(*all);
+	*all = longer;
+}
+
+/* "*", or the namespaces of all duties, each once. */
+static char *namespaces_text(const struct policy *p)
+{
+	struct str_list seen = { 0 };
+	char *all = NULL;
+
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		const struct str_list *of = &p->duty[d].namespaces;
+
+		for (size_t i = 0; policy_enables(p, d) && i < of->n; i++) {
+			if (str_list_has(&seen, STR_C(of->v[i])))
+				continue;
+			str_list_add(&seen, of->v[i], strlen(of->v[i]));
+			add_word(&all, of->v[i]);
+		}
+	}
+	if (str_list_has(&seen, STR_LIT("*"))) {
+		free(all);
+		all = xstrdup("*");
+	}
+	str_list_done(&seen);
+	return all ? all : xstrdup("");
+}
+
+/* "admin as viewer"; a service account has no name here. */
+static char *user_text(const struct kube_target *t)
+{
+	const char *user = t->user ? t->user : "", *as = t->c.impersonate_user;
+
+	return as ? xasprintf("%s as %s", user, as) : xstrdup(user);
+}
+
+static char *writer_text(const struct loaded_cluster *of)
+{
+	const struct kube_target *t = &of->writer;
+	_cleanup_free_ char *user = user_text(t);
+
+	if (!of->own_writer)
+		return xstrdup("");
+	return xasprintf("user %s, context %s, %s", user, t->context ? t->context : "?",
+			 t->path ? t->path : "?");
+}
+
+void send_cluster(struct channel *c, const struct loader *l, uint64_t cluster,
+		  const struct loaded_cluster *of, bool loaded)
+{
+	const struct kube_target *t = &of->reader;
+	_cleanup_free_ char *user = user_text(t), *writer = writer_text(of),
+			    *namespaces = namespaces_text(&l->config.settings.policy);
+	struct msg m = { .type = MSG_LOAD_CLUSTER,
+			 .u.load_cluster = { .cluster = cluster, .workers = of->workers, .loaded = loaded } };
+
+	msg_set(&m, load_cluster.cluster_name, of->name, strlen(of->name));
+	if (t->c.server)
+		msg_set(&m, load_cluster.server, t->c.server, strlen(t->c.server));
+	if (t->context)
+		msg_set(&m, load_cluster.context, t->context, strlen(t->context));
+	msg_set(&m, load_cluster.user, user, strlen(user));
+	if (t->path)
+		msg_set(&m, load_cluster.kubeconfig, t->path, strlen(t->path));
+	msg_set(&m, load_cluster.writer, writer, strlen(writer));
+	msg_set(&m, load_cluster.namespaces, namespaces, strlen(namespaces));
+	(void)channel_send(c, &m, -1);
+}
+
+int send_blob(struct channel *c, enum role role, uint64_t cluster, int fd, uint64_t refresh_ms)
+{
+	const struct msg m = {
+		.type = MSG_LOAD_BLOB,
+		.u.load_blob = { .role = role, .cluster = cluster, .refresh_ms = at_most_a_day(refresh_ms) }
+	};
+
+	return channel_send(c, &m, fd);
+}
+
+void send_end(struct channel *c, bool ok)
+{
+	const struct msg m = { .type = MSG_LOAD_END, .u.load_end.ok = ok };
+
+	(void)channel_send(c, &m, -1);
+}
