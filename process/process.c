@@ -241,7 +241,7 @@ static void on_probe(struct process *p, const struct msg_ctl_probe *probe)
 }
 #endif
 
-static void on_drain(struct process *p)
+void process_drain(struct process *p)
 {
 	if (p->draining)
 		return;
@@ -268,7 +268,7 @@ static void on_channel_msg(void *ctx, struct channel *c, const struct msg *m, in
 		on_commit(p, m->u.settings_commit.generation);
 		break;
 	case MSG_DRAIN:
-		on_drain(p);
+		process_drain(p);
 		break;
 #if defined(OPC_PROBES)
 	case MSG_CTL_PROBE:
@@ -331,7 +331,7 @@ static void on_sigterm(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	on_drain(arg);
+	process_drain(arg);
 }
 
 /* -- start and end -- */

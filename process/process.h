@@ -43,6 +43,8 @@ uint64_t process_cluster(const struct process *p);
 uint64_t process_generation(const struct process *p);
 /* As channel_send: 0, -EAGAIN (not queued; on_room follows) or -EPIPE. */
 int process_send(struct process *p, const struct msg *m);
+/* Begin to drain, as when the supervisor asks for it: it starts the process again afterwards. */
+void process_drain(struct process *p);
 /* Answer to on_drain: nothing is left but `left` things given up. The process then ends with 0. */
 void process_drained(struct process *p, uint64_t left);
 /* End the loop; process_run returns code after on_done. */

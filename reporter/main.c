@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <event2/event.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/exit.h"
@@ -16,6 +18,8 @@
 
 /* What runs at a drain is given this long. */
 #define DRAIN_MS 4000
+/* How often it is tried to listen where it was not possible. */
+#define LISTEN_MS 20000
 
 struct reporter {
 	struct process *process;
@@ -26,7 +30,8 @@ struct reporter {
 	struct webhook *webhook;
 	struct digest_runner *runner;
 	struct inbox *inbox;
-	struct event *wake, *drain_limit;
+	struct event *wake, *drain_limit, *listen_again;
+	struct msg listen_trouble; /* TROUBLE, while nothing is served that should be */
 	bool draining;
 };
 
@@ -187,23 +192,36 @@ static int open_history(struct reporter *r)
 	return err;
 }
 
-static int open_listener(struct reporter *r)
+/* Nothing else depends on it: who cannot be asked goes on with the work. */
+static void open_listener(struct reporter *r)
 {
 	const char *address = r->settings.metrics_listen;
+	char text[256];
 
 	if (!address || !*address)
-		return 0;
+		return;
 	const int err = listener_new(process_base(r->process), address, on_request, r, &r->listener);
 
-	if (err < 0) {
-		(void)log_error(
-			err, "metricsListen: cannot listen there; choose another address, or \"\" for none",
-			kv_s("address", address));
-		process_exit(r->process, exit_is_transient(err) ? EXIT_CODE_TEMPORARY : EXIT_CODE_CONFIG);
-		return err;
+	if (err == 0) {
+		log_info("serving metrics and health", kv_s("address", listener_address(r->listener)));
+		return;
 	}
-	log_info("serving metrics and health", kv_s("address", listener_address(r->listener)));
-	return 0;
+	(void)snprintf(text, sizeof(text),
+		       "metricsListen: cannot listen at %s: %s; no metrics and no health until that works, "
+		       "tried every %d s; or choose another address, or \"\" for none",
+		       address, strerrordesc_np(-err), LISTEN_MS / 1000);
+	(void)log_warn(0, "no metrics and no health are served", kv_s("detail", text));
+	r->listen_trouble.type = MSG_TROUBLE;
+	msg_set(&r->listen_trouble, trouble.text, text, strlen(text));
+}
+
+/* The sandbox lets no process bind a port later: a new one does. */
+static void on_listen_again(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	log_info("starting again, to listen for metrics and health");
+	process_drain(((struct reporter *)arg)->process);
 }
 
 /* End the drain: write, say how much is left. Once; again it does nothing. */
@@ -242,8 +260,10 @@ static int on_start(struct process *p, struct settings *s)
 	r->webhook = webhook_new(process_base(p), on_answer, r);
 	r->runner = digest_runner_new(r->db, &digest, r);
 	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner);
+	r->listen_again = evtimer_new(process_base(p), on_listen_again, r);
 	use_settings(r);
-	return open_listener(r);
+	open_listener(r);
+	return 0;
 }
 
 static void on_ready(struct process *p)
@@ -257,6 +277,10 @@ static void on_ready(struct process *p)
 		return;
 	}
 	start_digest(r);
+	if (r->listen_trouble.type != MSG_TROUBLE)
+		return;
+	(void)process_send(p, &r->listen_trouble);
+	(void)evtimer_add(r->listen_again, CLOCK_TIMEVAL(LISTEN_MS));
 }
 
 /* -- messages, end -- */
@@ -297,6 +321,8 @@ static void on_done(struct process *p)
 		event_free(r->wake);
 	if (r->drain_limit)
 		event_free(r->drain_limit);
+	if (r->listen_again)
+		event_free(r->listen_again);
 	settings_done(&r->settings);
 	free(r);
 }

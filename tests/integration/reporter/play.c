@@ -98,11 +98,16 @@ size_t play_start(struct play *p)
 	play_recv_type(p, MSG_READY, &m);
 	(void)snprintf(p->sandbox, sizeof(p->sandbox), "%s", m.u.ready.sandbox);
 	p->phase = PH_RUN;
-	for (;; open++) {
+	for (;;) {
 		play_recv(p, &m);
 		if (m.type == MSG_OPEN_END)
 			return open;
+		if (m.type == MSG_TROUBLE) {
+			(void)snprintf(p->trouble, sizeof(p->trouble), "%s", m.u.trouble.text);
+			continue;
+		}
 		ck_assert_int_eq(m.type, MSG_OPEN_INTENT);
+		open++;
 	}
 }
 
@@ -133,7 +138,7 @@ void play_settings(const struct play *p, struct settings *s)
 {
 	settings_init(s);
 	s->state_dir = xstrdup(p->dir);
-	s->metrics_listen = xstrdup("127.0.0.1:0");
+	s->metrics_listen = xstrdup(p->listen ? p->listen : "127.0.0.1:0");
 	s->history_days = 30;
 	s->sandbox = SANDBOX_AUTO;
 	str_list_add(&s->cluster_names, "prod", 4);

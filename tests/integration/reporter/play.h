@@ -25,7 +25,9 @@ struct play {
 	int bot;                      /* listening socket */
 	unsigned bot_port;
 	const char *schedule; /* NULL = the duty is off */
+	const char *listen;   /* NULL = any free port */
 	char sandbox[256];    /* what READY said */
+	char trouble[256];    /* what TROUBLE said behind it */
 	size_t at, len;       /* of the datagram that was read last: decoded up to at */
 	uint8_t frame[IPC_FRAME_MAX];
 };

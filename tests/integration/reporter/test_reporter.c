@@ -378,14 +378,28 @@ TEST(settings_without_their_memfd_do_not_end_with_78)
 	ck_assert_int_eq(play_wait(&p), EXIT_CODE_RESOURCE);
 }
 
-/* The socket of the start before may still be there. */
-TEST(address_in_use_ends_with_75)
+/* What others need of it does not depend on who asks for metrics. */
+TEST(an_address_in_use_is_a_trouble)
 {
 	char address[32];
+	struct msg m;
 
 	(void)snprintf(address, sizeof(address), "127.0.0.1:%u", p.bot_port);
-	ck_assert_int_eq(start_and_fail(&p, address), EXIT_CODE_TEMPORARY);
-	ck_assert(play_logged(&p, "cannot listen there"));
+	p.listen = address;
+	(void)play_start(&p);
+	ck_assert_ptr_nonnull(strstr(p.trouble, address));
+	ck_assert_ptr_nonnull(strstr(p.trouble, "Address already in use"));
+	(void)close(p.bot);
+	p.bot = -1;
+	/* It cannot bind any more: it ends in order, and who is started for it listens. */
+	ck_assert(play_recv_within(&p, 40000, &m));
+	ck_assert_int_eq((int)m.type, MSG_DRAINED);
+	ck_assert_int_eq(play_wait(&p), 0);
+	p.trouble[0] = '\0';
+	(void)play_start(&p);
+	ck_assert_str_eq(p.trouble, "");
+	ck_assert(play_logged(&p, "serving metrics and health"));
+	drain();
 }
 
 TEST(directory_open_to_others_ends_with_78)
