@@ -132,8 +132,13 @@ static const struct command commands[] = {
 	{ .name = "config",
 	  .usage = "check FILE | print FILE | help | schema",
 	  .summary = "check a configuration, print it with all defaults, list all keys",
-	  .options = { { OPTION_STRICT, "with check: a warning is an error" }, PRINTS },
-	  .notes = "  check FILE   FILE: ok, or every error as FILE:LINE:COLUMN: message; exit 78\n"
+	  .options = { { OPTION_STRICT, "with check: a warning is an error" },
+		       { OPTION_NAMESPACES,
+			 "with check: which of a cluster's namespaces each duty works in; FILE is "
+			 "what `kubectl get namespaces -o json` prints" },
+		       PRINTS },
+	  .notes = "  check FILE   FILE: ok, and where each duty works; or every error as\n"
+		   "               FILE:LINE:COLUMN: message; exit 78\n"
 		   "  print FILE   the settings in force, defaults included, secrets hidden\n"
 		   "  help         every key with its type, default, range and meaning\n"
 		   "  schema       the same as a JSON Schema, for editors\n"

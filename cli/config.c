@@ -9,6 +9,7 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/config_namespaces.h"
 #include "cli/output.h"
 #include "cli/schema.h"
 #include "cli/yaml_json.h"
@@ -55,20 +56,34 @@ static json_t *messages_json(const struct diags *d)
 	return all;
 }
 
+static void tell_json(const char *path, bool good, const struct config *c, const json_t *cluster,
+		      const struct diags *d)
+{
+	json_t *told = json_pack("{s:s, s:b, s:o}", "file", path, "ok", good, "messages", messages_json(d));
+
+	if (c)
+		json_object_set_new(told, "namespaces", config_namespaces_json(&c->settings.policy, cluster));
+	output_json(told);
+}
+
 static int check(const struct options *o, const char *path)
 {
 	struct diags d = { 0 };
 	struct config c;
+	json_auto_t *cluster = o->namespaces ? config_namespaces_load(o->namespaces) : NULL;
 
+	if (o->namespaces && !cluster)
+		return EXIT_CODE_DATA;
 	config_init(&c);
 	const bool taken = load(path, &c, &d) == 0;
 	const bool good = taken && !(o->strict && d.n > 0);
 
 	if (o->output == OUTPUT_JSON)
-		output_json(json_pack("{s:s, s:b, s:o}", "file", path, "ok", good, "messages",
-				      messages_json(&d)));
+		tell_json(path, good, taken ? &c : NULL, cluster, &d);
 	else
 		config_tell(path, taken, &d, stdout);
+	if (taken && o->output != OUTPUT_JSON)
+		config_namespaces_print(&c.settings.policy, cluster, stdout);
 	if (taken && !good)
 		(void)fprintf(stderr, "ops-pod-cleaner config: with --strict a warning is an error\n");
 	config_done(&c);
@@ -127,7 +142,7 @@ int command_config(const struct options *o)
 	}
 	if (o->n_args == 2 && strcmp(verb, "check") == 0)
 		return check(o, o->args[1]);
-	if (o->n_args == 2 && strcmp(verb, "print") == 0 && !o->strict)
+	if (o->n_args == 2 && strcmp(verb, "print") == 0 && !o->strict && !o->namespaces)
 		return print_effective(o, o->args[1]);
 	return command_misuse(o, "needs `check FILE`, `print FILE`, `help` or `schema`");
 }

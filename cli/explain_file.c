@@ -12,44 +12,13 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
+#include "cli/input.h"
 #include "cli/paths.h"
 #include "cli/yaml_json.h"
 #include "config/config.h"
 #include "config/diag.h"
 #include "kube/decode_json.h"
 #include "rules/judge.h"
-
-#define FILE_MAX (16u << 20)
-
-/* The whole file, or NULL after a message. */
-static char *read_file(const char *path, size_t *ret_n)
-{
-	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-	char *buf = NULL;
-	size_t n = 0, k;
-
-	if (!f) {
-		(void)fprintf(stderr, "%s: cannot be read: %s\n", path, strerrordesc_np(errno));
-		return NULL;
-	}
-	do {
-		buf = xreallocarray(buf, n + 65536, 1);
-		k = fread(buf + n, 1, 65536, f);
-		n += k;
-	} while (k > 0 && n <= FILE_MAX);
-	const bool bad = ferror(f) != 0;
-
-	if (f != stdin)
-		(void)fclose(f);
-	if (bad || n > FILE_MAX) {
-		(void)fprintf(stderr, "%s: %s\n", path,
-			      bad ? "cannot be read (is it a directory?)" : "larger than 16 MiB");
-		free(buf);
-		return NULL;
-	}
-	*ret_n = n;
-	return buf;
-}
 
 struct file_run {
 	const struct options *o;
@@ -153,7 +122,7 @@ static int explain_by(const struct options *o, const struct policy *policy, stru
 	};
 	struct diags d = { 0 };
 	size_t n = 0;
-	_cleanup_free_ char *text = read_file(o->file, &n);
+	_cleanup_free_ char *text = input_read(o->file, &n);
 	json_t *root = text ? yaml_json_load(o->file, text, n, &d) : NULL;
 	const int code = root ? explain_root(&f, root) : EXIT_CODE_DATA;
 

@@ -31,7 +31,7 @@ struct options {
 	const char *command; /* its name; set by main() */
 	const char *socket, *config, *state_dir, *kubeconfig, *master;
 	const char *cluster, *ns, *target, *reason, *file, *zone;
-	const char *kinds, *writer, *kubeconfig_for;
+	const char *kinds, *writer, *kubeconfig_for, *namespaces;
 	int64_t output;                             /* enum output */
 	int64_t duty;                               /* enum duty; -1: none was written */
 	int64_t outcome;                            /* enum outcome; -1: open; -2: none was written */

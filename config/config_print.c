@@ -33,8 +33,7 @@ void config_print_range(const struct setting *row, FILE *out, const char *open, 
 	}
 }
 
-/* Words up to `width` columns, each line after `indent` blanks. */
-static void print_wrapped(FILE *out, const char *text, int indent, int width)
+void config_print_wrapped(FILE *out, const char *text, int indent, int width)
 {
 	int column = 0;
 
@@ -65,9 +64,9 @@ static void print_help_row(const struct setting *row, FILE *out)
 	if (row->def[0] != '\0')
 		(void)fprintf(out, "\n%*sdefault: %s", 6, "", row->def);
 	(void)fputc('\n', out);
-	print_wrapped(out, row->doc, 6, 100);
+	config_print_wrapped(out, row->doc, 6, 100);
 	if (row->flags & SETTING_FIXED)
-		print_wrapped(out, "Changed by a restart, not by a reload.", 6, 100);
+		config_print_wrapped(out, "Changed by a restart, not by a reload.", 6, 100);
 }
 
 static void print_help_rows(const struct setting *table, FILE *out)

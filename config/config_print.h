@@ -14,6 +14,8 @@ void config_print_help(FILE *out);
 /* The configuration in force as YAML that reads back equal; secrets as "(hidden)". */
 void config_print_effective(const struct config *c, FILE *out);
 
+/* Words up to `width` columns, each line after `indent` blanks. */
+void config_print_wrapped(FILE *out, const char *text, int indent, int width);
 /* What may be written, in a word. */
 const char *config_type_name(const struct setting *row);
 /* Range of a number or a duration, or the texts that are possible, between open and close; nothing when there

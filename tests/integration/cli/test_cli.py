@@ -263,6 +263,28 @@ def json_of_what_needs_no_instance():
     assert bad["ok"] is False and [m["line"] for m in bad["messages"] if m["error"]] == [1], bad
 
 
+def check_says_where_each_duty_works():
+    config = write("places.yml", 'deleteEvictedPod: {enable: true, includeJobs: false, namespaces: ["team-*", "label:env=dev", "!team-x", kube-system]}\n'
+                   'crashLoop: {enable: true, namespaces: ["!team-x"]}\nerrImagePull: {enable: true, namespaces: shop, hours: 24h}\n'
+                   'excludeNamespaces: "*-pay"\n')
+    out = call("config", "check", config)
+    words = " ".join(out.split())
+    assert max(map(len, out.split("Namespaces:")[1].splitlines())) <= 80, out
+    assert "deleteEvictedPod: those named team-*, those labelled env=dev, kube-system; but not team-x; what is protected only" in words, out
+    assert "crashLoop: every namespace; but not team-x; what is protected only where it is named here" in words, out
+    assert "errImagePull: shop never: those named *-pay protected: kube-system, kube-public" in words, out
+    assert "deleteFinishedPod" not in out and "works in no namespace" not in out, out
+    listed = [("team-a", {}), ("team-x", {}), ("team-pay", {}), ("web", {"env": "dev"}), ("kube-system", {}), ("kube-public", {}), ("shop", {})]
+    cluster = write("namespaces.json", json.dumps({"kind": "List", "items": [{"metadata": {"name": n, "labels": l}} for n, l in listed]}))
+    answer = json.loads(call("config", "check", config, "--namespaces", cluster, "-o", "json"))["namespaces"]
+    assert {duty: row["namespaces"] for duty, row in answer.items()} == {
+        "deleteEvictedPod": ["team-a", "web", "kube-system"], "crashLoop": ["team-a", "web", "shop"], "errImagePull": ["shop"]}, answer
+    out = call("config", "check", config, "--namespaces", "-", stdin=pathlib.Path(cluster).read_text())
+    assert "of 7, 3: team-a, web, kube-system" in out, out
+    assert "kubectl get namespaces" in call("config", "check", config, "--namespaces", config, code=65)
+    call("config", "print", config, "--namespaces", cluster, code=64)
+
+
 def check_reads_standard_input():
     assert "-: ok" in call("config", "check", "-", stdin=ORIGINAL)
     assert "-:1:" in call("config", "check", "-", stdin="mode: enforc\n", code=78)

@@ -86,7 +86,10 @@ TEST_LOOP(unknown_never_acts, 0, 3)
 	static const int statuses[] = { 403, 404, 200 };
 
 	select_by(served(), "label:team=a");
-	on(NAMESPACE, statuses[_i], "{'kind':'Status','apiVersion':'v1','status':'%s','code':%d}",
+	on(NAMESPACE, statuses[_i],
+	   "{'kind':'Status','apiVersion':'v1','metadata':{'name':'shop','labels':{'team':'a'}},'status':'%s'"
+	   ","
+	   "'code':%d}",
 	   _i == 2 ? "Success" : "Failure", statuses[_i]);
 	on_pod("41", "", "", EVICTED);
 	go();
