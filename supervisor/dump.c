@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "supervisor/overview.h"
 
 #define FIELDS_MAX 48
 
@@ -53,6 +54,6 @@ void supervisor_dump(struct supervisor *s)
 	const struct answers asked = s->answers;
 
 	s->answers = (struct answers){ NULL, log_row, log_end }; /* the log asks, for this once */
-	supervisor_answer_status(s, 0);
+	overview_answer(s, 0);
 	s->answers = asked;
 }
