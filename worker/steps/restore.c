@@ -28,6 +28,7 @@ enum step_then take_intent(struct action *a, const struct step_reply *reply)
 	if (!a->grant.by_operator)
 		return refuse(a, REASON_INCOMPLETE_FACTS, "no operator asked for it");
 	a->pod.ns = STR_C(a->grant.ns);
+	a->pod.namespace_labels = namespace_labels(a);
 	if (!select_unprotected(a->policy, (enum duty)a->grant.duty, &a->pod, &why))
 		return refuse(a, why, "nothing is scaled there");
 	if (!read_object_name(a->grant.want_target, &name) || !str_is(name.ns, a->grant.ns) ||

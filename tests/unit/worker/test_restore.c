@@ -75,6 +75,30 @@ TEST_LOOP(dry, 0, 2)
 	}
 }
 
+/* What is excluded by a label of its namespace is asked for live; not known, nothing is scaled there. */
+TEST_LOOP(excluded_by_a_label_of_the_namespace, 0, 3)
+{
+	static const char *const labels[] = { "'env':'prod'", "'env':'dev'", NULL };
+
+	str_list_add(&fake.policy.exclude_namespaces, "label:env=prod", 14);
+	if (labels[_i])
+		on("GET "
+		   "/api/v1/namespaces/shop",
+		   200, "{'kind':'Namespace','metadata':{'name':'shop','labels':{%s}}}", labels[_i]);
+	else
+		on("GET "
+		   "/api/v1/namespaces/shop",
+		   403, "{'kind':'Status','code':403}");
+	go();
+	if (_i == 1)
+		RESULT(DONE, RESTORED);
+	else if (_i == 0)
+		RESULT(REFUSED, NAMESPACE_EXCLUDED);
+	else
+		RESULT(REFUSED, NAMESPACE_UNKNOWN);
+	str_list_done(&fake.policy.exclude_namespaces);
+}
+
 /* It is an operator's command, and even that does not reach everywhere. */
 TEST_LOOP(not_by_anybody_nor_everywhere, 0, 4)
 {
