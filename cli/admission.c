@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/admission.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +12,7 @@
 #include "model/annotations.h"
 #include "model/namespaces.h"
 
-/* The clock that a policy can read is the time of the leader's Lease: renewed every few seconds, it lags. */
-#define CLOCK_SLACK_MS 60000
-#define POLICY_NAME    "ops-pod-cleaner-writer"
+#define POLICY_NAME "ops-pod-cleaner-writer"
 
 /* -- pieces of CEL -- */
 
@@ -145,7 +142,6 @@ static void put_named(FILE *f, const struct str_list *l)
 struct limits {
 	bool jobs, bare;
 	struct str_list status, phases;
-	int64_t hours_ms; /* the least */
 	bool fresh_attempt;
 };
 
@@ -163,20 +159,17 @@ static void add_limits(struct limits *l, const struct duty_policy *dp)
 	l->jobs = l->jobs || dp->include_jobs;
 	l->bare = l->bare || dp->include_bare_pods;
 	l->fresh_attempt = l->fresh_attempt || dp->fresh_attempt_ms > 0;
-	if (dp->hours_ms < l->hours_ms)
-		l->hours_ms = dp->hours_ms;
 	add_texts(&l->status, &dp->status);
 	add_texts(&l->phases, &dp->phases);
 }
 
 static struct limits limits_of(const struct policy *p, enum duty d)
 {
-	struct limits l = { .hours_ms = INT64_MAX };
+	struct limits l = { 0 };
 
 	add_limits(&l, &p->duty[d]);
 	for (size_t i = 0; i < p->n_overrides; i++)
 		add_limits(&l, &p->overrides[i].duty[d]);
-	l.hours_ms = l.hours_ms > CLOCK_SLACK_MS ? l.hours_ms - CLOCK_SLACK_MS : 0;
 	return l;
 }
 
@@ -191,7 +184,6 @@ static void limits_done(struct limits *l)
 struct due {
 	FILE *f;
 	const struct limits *limits;
-	bool clock; /* variables.now is there */
 };
 
 static void put_no_job(const struct due *d)
@@ -225,28 +217,17 @@ static void put_finished(const struct due *d)
 	if (!l->bare)
 		(void)fputs(" &&\nvariables.owners.size() > 0", d->f);
 	put_no_job(d);
-	if (d->clock)
-		(void)fprintf(d->f,
-			      " &&\nvariables.containers.all(c, !has(c.state.terminated.finishedAt) ||\n"
-			      "  timestamp(c.state.terminated.finishedAt) + duration('%" PRId64
-			      "ms') < variables.now)",
-			      l->hours_ms);
 }
 
-/* The server asks twice: the second time, of the pod that it has marked with grace 0 itself, with a deadline
- * of now. To refuse then would leave it half-deleted. */
+/* Not how long: a policy has no clock, and a parameter to read one from (the leader's Lease) would be worse
+ * than none. Without it the server refuses all that the policy is about, to everybody, and once a binding has
+ * been renewed it keeps an old one for ever (kubernetes/kubernetes#130887). */
 static void put_terminating(const struct due *d)
 {
 	(void)fputs("has(oldObject.metadata.deletionTimestamp) && "
 		    "oldObject.metadata.?finalizers.orValue([]).size() "
 		    "== 0 &&\nrequest.?options.?gracePeriodSeconds.orValue(1) == 0",
 		    d->f);
-	if (d->clock)
-		(void)fprintf(d->f,
-			      " &&\n(oldObject.metadata.?deletionGracePeriodSeconds.orValue(1) == 0 ||\n"
-			      "timestamp(oldObject.metadata.deletionTimestamp) + duration('%" PRId64
-			      "ms') < variables.now)",
-			      d->limits->hours_ms);
 }
 
 static void put_fresh_attempt(const struct due *d)
@@ -414,8 +395,6 @@ static void print_where(struct printer *p)
 
 static void print_due(struct printer *p)
 {
-	const bool clock = p->q->config->settings.election;
-
 	variable_is(p, "phase", "oldObject.?status.?phase.orValue('')");
 	variable_is(p, "containers",
 		    "oldObject.?status.?containerStatuses.orValue([]) + "
@@ -426,15 +405,13 @@ static void print_due(struct printer *p)
 	variable_is(p, "critical",
 		    "oldObject.spec.?priorityClassName.orValue('') in ['system-cluster-critical', "
 		    "'system-node-critical']");
-	if (clock)
-		variable_is(p, "now", "timestamp(params.spec.renewTime)");
 	for (int i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = (enum duty)i;
 
 		if (!works(p->policy, d) || !deletes(p->policy, d))
 			continue;
 		struct limits l = limits_of(p->policy, d);
-		const struct due due = { variable(p, "due_", duty_name(d)), &l, clock };
+		const struct due due = { variable(p, "due_", duty_name(d)), &l };
 
 		(void)fprintf(due.f, "variables.in_%s && (variables.named_%s || !variables.critical) &&\n",
 			      duty_name(d), duty_name(d));
@@ -585,25 +562,8 @@ static void print_demands(struct printer *p)
 	print_patches(p);
 }
 
-static void print_binding(const struct printer *p)
+static void print_head(struct printer *p)
 {
-	const struct settings *s = &p->q->config->settings;
-
-	(void)fputs("---\napiVersion: admissionregistration.k8s.io/v1\n"
-		    "kind: ValidatingAdmissionPolicyBinding\n"
-		    "metadata: {name: " POLICY_NAME "}\n"
-		    "spec:\n  policyName: " POLICY_NAME "\n  validationActions: [Deny]\n",
-		    p->out);
-	if (s->election)
-		(void)fprintf(
-			p->out, "  paramRef: {name: %s, namespace: %s, parameterNotFoundAction: Deny}\n",
-			s->lease_name,
-			s->lease_namespace && *s->lease_namespace ? s->lease_namespace : ADMISSION_HOME);
-}
-
-void admission_print(const struct admission_request *q, FILE *out)
-{
-	struct printer p = { .q = q, .policy = &q->config->settings.policy, .out = out };
 	static const char head[] = "# What the workers may write, checked by the cluster itself, as "
 				   "`ops-pod-cleaner rbac --admission` prints it for a\n"
 				   "# configuration; kubectl apply -f\n"
@@ -616,26 +576,39 @@ void admission_print(const struct admission_request *q, FILE *out)
 				   "kind: ValidatingAdmissionPolicy\n"
 				   "metadata: {name: " POLICY_NAME "}\n"
 				   "spec:\n"
-				   "  failurePolicy: Fail\n";
+				   "  failurePolicy: Fail\n"
+				   "  matchConstraints:\n"
+				   "    resourceRules:\n"
+				   "      - {apiGroups: [\"*\"], apiVersions: [\"*\"], operations: [\"*\"], "
+				   "resources: [\"*/*\"]}\n"
+				   "  matchConditions:\n"
+				   "    - name: writer\n"
+				   "      expression: |-\n";
 
-	(void)fputs(head, out);
-	if (q->config->settings.election)
-		(void)fputs("  paramKind: {apiVersion: coordination.k8s.io/v1, kind: Lease}\n", out);
-	(void)fputs("  matchConstraints:\n"
-		    "    resourceRules:\n"
-		    "      - {apiGroups: [\"*\"], apiVersions: [\"*\"], operations: [\"*\"], resources: "
-		    "[\"*/*\"]}\n"
-		    "  matchConditions:\n"
-		    "    - name: writer\n"
-		    "      expression: |-\n",
-		    out);
-	FILE *f = begin(&p);
+	(void)fputs(head, p->out);
+	FILE *f = begin(p);
 
 	(void)fputs("request.userInfo.username == ", f);
-	put_string(f, STR_C(q->writer ? q->writer
-				      : "system:serviceaccount:" ADMISSION_HOME ":ops-pod-cleaner-writer"));
-	end(&p, 8);
-	(void)fputs("  variables:\n", out);
+	put_string(f, STR_C(p->q->writer ? p->q->writer
+					 : "system:serviceaccount:" ADMISSION_HOME ":" POLICY_NAME));
+	end(p, 8);
+	(void)fputs("  variables:\n", p->out);
+}
+
+static void print_binding(const struct printer *p)
+{
+	(void)fputs("---\napiVersion: admissionregistration.k8s.io/v1\n"
+		    "kind: ValidatingAdmissionPolicyBinding\n"
+		    "metadata: {name: " POLICY_NAME "}\n"
+		    "spec:\n  policyName: " POLICY_NAME "\n  validationActions: [Deny]\n",
+		    p->out);
+}
+
+void admission_print(const struct admission_request *q, FILE *out)
+{
+	struct printer p = { .q = q, .policy = &q->config->settings.policy, .out = out };
+
+	print_head(&p);
 	print_requests(&p);
 	print_where(&p);
 	print_annotations(&p);

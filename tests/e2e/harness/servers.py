@@ -116,12 +116,16 @@ class Cluster(Server):
         text = subprocess.run([pathlib.Path(self.build) / "bin" / "ops-pod-cleaner", "rbac", "--admission", "--config", config,
                                "--writer", user, "--kinds", "fleets.example.com", *more],
                               check=True, capture_output=True, text=True).stdout
-        for document in text.split("\n---\n")[:2]:
+        for document in [d for d in re.split("^---\n", text, flags=re.M) if "kind: Validating" in d]:
             self.apply(document.replace("ame: ops-pod-cleaner-writer", f"ame: {name}"))
         client = Client(self.url, token or self.tokens[user], self.ca)
         event = {"metadata": {"generateName": "probe-"}, "involvedObject": {"namespace": ns}}
         until(f"the admission policy before {user}", lambda: name in str(
             client.request("POST", f"/api/v1/namespaces/{ns}/events", event, dryRun="All")[1]), 20)
+
+    def unwall(self, name):
+        for kind in ("ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"):
+            self.admin.request("DELETE", f"{PATHS[kind]}/{name}")
 
     def apply(self, document):
         """The server itself reads the YAML; what is there already goes first."""

@@ -30,7 +30,8 @@ def two_accounts(t, config, ns, guarded):
     """Applies what is printed for that configuration, bound in that namespace; the tokens of reader and writer."""
     text = printed(t, config, "--namespace", ns)
     if guarded:     # the bindings only: the policy's name is another one's
-        text += "---\n" + "\n---\n".join(printed(t, config, "--admission", "--namespace", ns).split("\n---\n")[2:])
+        policy = printed(t, config, "--admission", "--namespace", ns)
+        text += "".join("---\n" + document for document in policy.split("---\n") if "RoleBinding" in document)
     for document in text.split("---\n"):
         path = PATHS.get(next(line.split(":")[1].strip() for line in document.splitlines() if line.startswith("kind:")))
         home = path.replace("namespaces/ops-pod-cleaner/role", f"namespaces/{ns}/role") if f"namespace: {ns}}}" in document else path
@@ -61,27 +62,30 @@ deleteTerminatingPod: {{enable: true, namespaces: {ns}, hours: 2s}}
 def enough(t):
     """With what is printed all duties act, the way from pod to owner and the mark included; the policy refuses nothing of it."""
     ns = t.ns()
-    tokens = two_accounts(t, in_use(ns), ns, guarded=True)
-    sink = t.sink()
-    config = t.config(evicted=ns, terminating=ns, image_pull=ns, hours="2s",
-                      restarts={"namespaces": ns, "hours": "0s", "counts": 1, "duration": "*/2 * * * * *", "apiurl": sink.url})
-    start(t, ns, tokens, **config)
-    evicted = t.objects.evict(t.objects.pod(ns))
-    stuck = t.objects.pod(ns)
-    t.objects.stop_containers(stuck)
-    stuck = t.objects.terminate(stuck, 1)
-    workloads = [t.objects.workload(kind, ns, 1) for kind in KINDS]
-    for workload in workloads:
-        workload.fail_to_pull()
-    for obj in (evicted, stuck, *workloads):
-        t.wait_write(obj, 15)
-    for workload in workloads:
-        t.until(f"the mark of {workload.name}", lambda w=workload: "ops-pod-cleaner.io/scaled-down-by" in (
-            t.admin.get(path_of(w.top["kind"], ns, w.name))["metadata"].get("annotations") or {}), 20)
-    refused = [r for r in t.requests() if r.code == 403 and not r.dry_run]
-    assert not refused, f"refused: {[str(r) for r in refused]}"
-    assert {r.user for r in t.writes()} == {USER + "writer"}
-    t.expect(deleted=[evicted], forced=[stuck], scaled=workloads)
+    try:
+        tokens = two_accounts(t, in_use(ns), ns, guarded=True)
+        sink = t.sink()
+        config = t.config(evicted=ns, terminating=ns, image_pull=ns, hours="2s",
+                          restarts={"namespaces": ns, "hours": "0s", "counts": 1, "duration": "*/2 * * * * *", "apiurl": sink.url})
+        start(t, ns, tokens, **config)
+        evicted = t.objects.evict(t.objects.pod(ns))
+        stuck = t.objects.pod(ns)
+        t.objects.stop_containers(stuck)
+        stuck = t.objects.terminate(stuck, 1)
+        workloads = [t.objects.workload(kind, ns, 1) for kind in KINDS]
+        for workload in workloads:
+            workload.fail_to_pull()
+        for obj in (evicted, stuck, *workloads):
+            t.wait_write(obj, 15)
+        for workload in workloads:
+            t.until(f"the mark of {workload.name}", lambda w=workload: "ops-pod-cleaner.io/scaled-down-by" in (
+                t.admin.get(path_of(w.top["kind"], ns, w.name))["metadata"].get("annotations") or {}), 20)
+        refused = [r for r in t.requests() if r.code == 403 and not r.dry_run]
+        assert not refused, f"refused: {[str(r) for r in refused]}"
+        assert {r.user for r in t.writes()} == {USER + "writer"}
+        t.expect(deleted=[evicted], forced=[stuck], scaled=workloads)
+    finally:
+        t.server.unwall(f"before-{ns}")
 
 
 @scenario("rbac/unguarded", servers=("cluster",))

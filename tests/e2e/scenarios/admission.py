@@ -1,0 +1,293 @@
+"""The wall that the cluster puts around the workers: who has their user, with every right that RBAC can give, gains only what the
+duties of the configuration would do anyway."""
+import time
+
+from harness.client import MERGE, STRATEGIC, Client
+from harness.objects import IMAGE, path_of, pod_path
+from harness.scenario import scenario
+
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+MARK = "ops-pod-cleaner.io/scaled-down-by"
+APPLY = "application/apply-patch+yaml"
+
+
+def policy_of(ns, spared):
+    return f"""
+errImagePull: {{enable: true, namespaces: [{ns}, {spared}], suspendJobs: true}}
+deleteEvictedPod: {{enable: true, namespaces: [{ns}, {spared}]}}
+deleteTerminatingPod: {{enable: true, namespaces: [{ns}, {spared}], hours: 1h}}
+deleteFinishedPod: {{enable: true, namespaces: [{ns}, {spared}], hours: 1h}}
+excludeNamespaces: [{spared}]
+"""
+
+
+def account(t, ns, rules=None):
+    """A service account; with every right, unless there are rules. (user, client)"""
+    name = "taken" if rules is None else "lesser"
+    user = f"system:serviceaccount:{ns}:{name}"
+    t.admin.post(f"/api/v1/namespaces/{ns}/serviceaccounts", {"metadata": {"name": name}})
+    subject = [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": user}]
+    if rules is None:
+        t.admin.post(f"{RBAC}/clusterrolebindings", {"metadata": {"name": f"{ns}-taken"}, "subjects": subject, "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}})
+    else:
+        t.admin.post(f"{RBAC}/namespaces/{ns}/roles", {"metadata": {"name": name}, "rules": rules})
+        t.admin.post(f"{RBAC}/namespaces/{ns}/rolebindings", {"metadata": {"name": name}, "subjects": subject, "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name}})
+    token = t.admin.post(f"/api/v1/namespaces/{ns}/serviceaccounts/{name}/token",
+                         {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})["status"]["token"]
+    return user, token, Client(t.server.url, token, t.server.ca)
+
+
+def options(pod, uid=True, rv=True, **more):
+    meta = pod["metadata"]
+    wanted = {**({"uid": meta["uid"]} if uid else {}), **({"resourceVersion": meta["resourceVersion"]} if rv else {})}
+    return {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": wanted, **more}
+
+
+class Scene:
+    """One object of everything that an attempt needs."""
+
+    def __init__(self, t, ns, spared):
+        o = t.objects
+        self.ns, self.spared, self.elsewhere = ns, spared, t.ns()
+        self.running = o.run(o.pod(ns))
+        self.evicted = o.evict(o.pod(ns))
+        self.evicted_elsewhere = o.evict(o.pod(self.elsewhere))
+        self.evicted_spared = o.evict(o.pod(spared))
+        self.ignored = o.evict(o.pod(ns, annotations={"ops-pod-cleaner.io/ignore": "true"}))
+        self.mirror = o.evict(o.pod(ns, annotations={"kubernetes.io/config.mirror": "x"}))
+        self.error = o.evict(o.pod(ns), reason="Error")
+        self.succeeded = o.evict(o.pod(ns), reason="NodeShutdown", phase="Succeeded")
+        self.bare = o.evict(o.pod(ns), reason="NodeShutdown")
+        self.pulling = o.fail_to_pull(o.pod(ns))
+        self.stuck = o.terminate(o.pod(ns), 1)
+        self.patient = o.terminate(o.pod(ns), 300)
+        self.held = o.terminate(o.pod(ns, finalizers=["example.com/held"]), 1)
+        self.stuck_elsewhere = o.terminate(o.pod(self.elsewhere), 1)
+        self.deployment = o.workload("Deployment", ns, 3).top
+        self.zero = o.workload("Deployment", ns, 0).top
+        self.other = o.workload("Deployment", self.elsewhere, 2).top
+        self.excluded = o.workload("Deployment", spared, 2).top
+        template = {"spec": {"restartPolicy": "Never", "nodeName": "node-1", "containers": [{"name": "c", "image": IMAGE}]}}
+        jobs = path_of("Job", ns)
+        self.job = t.admin.post(jobs, {"metadata": {"name": "job"}, "spec": {"template": template}})
+        self.idle = t.admin.post(jobs, {"metadata": {"name": "idle"}, "spec": {"suspend": True, "template": template}})
+        job_pod = o.evict(o.pod(ns, owner=self.job, labels=self.job["spec"]["selector"]["matchLabels"]))
+        self.shut_down = o.evict(o.pod(ns, owner=self.zero), reason="NodeShutdown")
+        t.admin.post(f"/api/v1/namespaces/{ns}/secrets", {"metadata": {"name": "held"}})
+        self.unbound = o.pod(ns, node=None)
+        time.sleep(1.5)     # the Job's controller counts it
+        self.job_pod = o.get(job_pod)
+        self.told = t.admin.post(f"/api/v1/namespaces/{ns}/events", event(ns, "told", "kubelet"))
+
+
+def event(ns, name, component):
+    return {"metadata": {"name": name}, "involvedObject": {"kind": "Pod", "namespace": ns, "name": "x"}, "reason": "R", "message": "m",
+            "source": {"component": component}}
+
+
+def of(obj, sub=""):
+    meta = obj["metadata"]
+    path = pod_path(meta["namespace"], meta["name"]) if obj["kind"] == "Pod" else path_of(obj["kind"], meta["namespace"], meta["name"])
+    return path + (f"/{sub}" if sub else "")
+
+
+def patch(obj, body, sub="", kind=MERGE):
+    return "PATCH", of(obj, sub), body, kind
+
+
+def delete(pod, **how):
+    return "DELETE", of(pod), options(pod, **how)
+
+
+def image(obj):
+    containers = {"spec": {"containers": [{"name": "main", "image": "evil.example.com/x"}]}}
+    return containers if obj["kind"] == "Pod" else {"spec": {"template": containers}}
+
+
+def annotated(key, value="x"):
+    return {"metadata": {"annotations": {key: value}}}
+
+
+def attempts(s):
+    """name: (method, path, body[, content type]). What each of them wants is no duty's, or not so, not there, not yet."""
+    ns, core = s.ns, f"/api/v1/namespaces/{s.ns}"
+    pod = {"metadata": {"name": "new"}, "spec": {"containers": [{"name": "c", "image": IMAGE}]}}
+    job = {"template": {"spec": {"restartPolicy": "Never", **pod["spec"]}}}
+    deployment = {"metadata": {"name": "new"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+        "metadata": {"labels": {"a": "b"}}, "spec": pod["spec"]}}}
+    rule = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale"}
+    return {
+        # pods that no duty deletes
+        "delete a running pod": delete(s.running),
+        "delete a running pod by force": delete(s.running, gracePeriodSeconds=0),
+        "delete a pod that failed for another reason": delete(s.error),
+        "delete a pod that succeeded": delete(s.succeeded),
+        "delete a finished pod without a controller": delete(s.bare),
+        "delete a pod that pulls its image": delete(s.pulling),
+        "delete a pod of a Job": delete(s.job_pod),
+        "delete a pod that is to be ignored": delete(s.ignored),
+        "delete a mirror pod": delete(s.mirror),
+        "shorten the grace of a pod that is being deleted": delete(s.patient, gracePeriodSeconds=3),
+        "force a pod that a finalizer holds": delete(s.held, gracePeriodSeconds=0),
+        # not as it was judged
+        "delete without preconditions": ("DELETE", of(s.evicted), None),
+        "delete by uid alone": delete(s.evicted, rv=False),
+        "delete by resourceVersion alone": delete(s.evicted, uid=False),
+        "delete all pods": ("DELETE", f"{core}/pods", None),
+        "delete all evicted pods": ("DELETE", f"{core}/pods?fieldSelector=status.phase%3DFailed", None),
+        # not there
+        "delete an evicted pod elsewhere": delete(s.evicted_elsewhere),
+        "delete an evicted pod of an excluded namespace": delete(s.evicted_spared),
+        "force a pod elsewhere": delete(s.stuck_elsewhere, gracePeriodSeconds=0),
+        "scale to 0 elsewhere": patch(s.other, {"spec": {"replicas": 0}}, "scale"),
+        "scale to 0 in an excluded namespace": patch(s.excluded, {"spec": {"replicas": 0}}, "scale"),
+        "tell an Event elsewhere": ("POST", f"/api/v1/namespaces/{s.elsewhere}/events", event(s.elsewhere, "new", "ops-pod-cleaner")),
+        # other ways to a pod
+        "evict a running pod": ("POST", of(s.running, "eviction"), {
+            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": s.running["metadata"]["name"]}}),
+        "change the image of a pod": patch(s.running, image(s.running), kind=STRATEGIC),
+        "label a pod": patch(s.running, {"metadata": {"labels": {"app": "evil"}}}),
+        "annotate a pod": patch(s.running, annotated("ops-pod-cleaner.io/announced")),
+        "hold a pod by a finalizer": patch(s.running, {"metadata": {"finalizers": ["example.com/x"]}}),
+        "let go of a held pod": patch(s.held, {"metadata": {"finalizers": None}}),
+        "end a pod by its deadline": patch(s.running, {"spec": {"activeDeadlineSeconds": 1}}),
+        "fail a pod by its status": patch(s.running, {"status": {"phase": "Failed", "reason": "Evicted"}}, "status"),
+        "bind a pod": ("POST", of(s.unbound, "binding"), {"target": {"kind": "Node", "name": "node-2"},
+                                                        "metadata": {"name": s.unbound["metadata"]["name"]}}),
+        "debug a pod": patch(s.running, {"spec": {"ephemeralContainers": [{"name": "d", "image": IMAGE}]}}, "ephemeralcontainers"),
+        "execute in a pod": ("POST", of(s.running, "exec?command=id"), None),
+        "attach to a pod": ("POST", of(s.running, "attach"), None),
+        "forward a port of a pod": ("POST", of(s.running, "portforward"), None),
+        "reach a pod through the server": ("GET", of(s.running, "proxy/"), None),
+        # making things
+        "create a pod": ("POST", f"{core}/pods", pod),
+        "create a Deployment": ("POST", path_of("Deployment", ns), deployment),
+        "create a Job": ("POST", path_of("Job", ns), {"metadata": {"name": "new"}, "spec": job}),
+        "create a CronJob": ("POST", path_of("CronJob", ns), {
+            "metadata": {"name": "new"}, "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": job}}}),
+        "create a Secret": ("POST", f"{core}/secrets", {"metadata": {"name": "new"}}),
+        "create a ConfigMap": ("POST", f"{core}/configmaps", {"metadata": {"name": "new"}}),
+        "create a service account": ("POST", f"{core}/serviceaccounts", {"metadata": {"name": "new"}}),
+        "create a token": ("POST", f"{core}/serviceaccounts/taken/token", {
+            "apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}),
+        "create a namespace": ("POST", "/api/v1/namespaces", {"metadata": {"name": ns + "-new"}}),
+        "create a role": ("POST", f"{RBAC}/namespaces/{ns}/roles", {"metadata": {"name": "new"}, "rules": rule}),
+        "bind a role": ("POST", f"{RBAC}/namespaces/{ns}/rolebindings", {"metadata": {"name": "new"}, "roleRef": ref}),
+        "bind a role everywhere": ("POST", f"{RBAC}/clusterrolebindings", {"metadata": {"name": ns + "-new"}, "roleRef": ref}),
+        "create a Lease": ("POST", f"/apis/coordination.k8s.io/v1/namespaces/{ns}/leases", {"metadata": {"name": "new"}}),
+        # changing workloads
+        "change an image": patch(s.deployment, image(s.deployment)),
+        "change an image by server-side apply": patch(s.deployment, {
+            "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": s.deployment["metadata"]["name"]}, **image(s.deployment)},
+            kind=APPLY + "?fieldManager=x&force=true"),
+        "replace a Deployment": ("PUT", of(s.deployment), {**s.deployment, "metadata": {**s.deployment["metadata"], "resourceVersion": None}, "spec": {**s.deployment["spec"], "paused": True}}),
+        "change the replicas of a Deployment": patch(s.deployment, {"spec": {"replicas": 0}}),
+        "label a Deployment": patch(s.deployment, {"metadata": {"labels": {"app": "evil"}}}),
+        "annotate a Deployment": patch(s.deployment, annotated("kubectl.kubernetes.io/restartedAt")),
+        "annotate with ours and another": patch(s.zero, {"metadata": {"annotations": {MARK: "x", "example.com/x": "y"}}}),
+        "own a Deployment": patch(s.deployment, {"metadata": {"ownerReferences": [
+            {"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "11111111-1111-1111-1111-111111111111"}]}}),
+        "hold a Deployment by a finalizer": patch(s.deployment, {"metadata": {"finalizers": ["example.com/x"]}}),
+        "mark what is not at 0": patch(s.deployment, annotated(MARK)),
+        "scale up": patch(s.deployment, {"spec": {"replicas": 5}}, "scale"),
+        "scale down, not to 0": patch(s.deployment, {"spec": {"replicas": 1}}, "scale"),
+        "scale up by replacing": ("PUT", of(s.deployment, "scale"), {
+            **scale, "metadata": {"name": s.deployment["metadata"]["name"], "namespace": ns}, "spec": {"replicas": 4}}),
+        "restore more than there can have been": patch(s.zero, {"spec": {"replicas": 1001}}, "scale"),
+        "delete a Deployment": ("DELETE", of(s.deployment), None),
+        "delete a ReplicaSet's likes": ("DELETE", path_of("ReplicaSet", ns), None),
+        "run more of a Job": patch(s.job, {"spec": {"parallelism": 7}}),
+        "resume a Job": patch(s.idle, {"spec": {"suspend": False}}),
+        "delete a Job": ("DELETE", of(s.job), None),
+        # the rest of the cluster
+        "delete a namespace": ("DELETE", f"/api/v1/namespaces/{ns}", None),
+        "delete a Secret": ("DELETE", f"{core}/secrets/held", None),
+        "delete a node": ("DELETE", "/api/v1/nodes/node-1", None),
+        "taint a node": ("PATCH", "/api/v1/nodes/node-1", {"spec": {"unschedulable": True}}, MERGE),
+        "tell an Event in another's name": ("POST", f"{core}/events", event(ns, "new", "kubelet")),
+        "change another's Event": ("PATCH", f"{core}/events/told", {"source": {"component": "ops-pod-cleaner"}, "message": "evil"}, MERGE),
+    }
+
+
+CONNECTS = ("execute", "attach", "forward", "reach", "evict")     # without a dry run
+NOTHING = ("let go of a held pod",)
+
+
+def ask(client, attempt, **query):
+    method, path, body, kind = (*attempt, "application/json")[:4]
+    kind, _, more = kind.partition("?")
+    path += ("&" if "?" in path else "?") + more if more else ""
+    if query and body and method == "DELETE":      # with a body the server does not look at the query
+        body = {**body, "dryRun": [query["dryRun"]]}
+    elif query:
+        path += ("&" if "?" in path else "?") + "&".join(f"{k}={v}" for k, v in query.items())
+    return client.request(method, path, body, kind)
+
+
+@scenario("admission/attempts", servers=("cluster",), timeout=90, alone=True)
+def sixty(t):
+    """More than 60 attempts of a worker's user that may do everything by RBAC: each is refused by the policy, and nothing else."""
+    t.is_mine = lambda _: False
+    ns, spared = t.ns(), t.ns()
+    user, token, taken = account(t, ns)
+    s = Scene(t, ns, spared)
+    name = f"before-{ns}"
+    t.server.wall(user, t.write("wall.yml", policy_of(ns, spared)), name, token, ns)
+    try:
+        wrong, table = [], attempts(s)
+        for what, attempt in table.items():
+            code, answer = ask(taken, attempt)
+            if name not in str(answer):
+                wrong.append(f"{what}: {code} {str(answer)[:300]}")
+            # The negative control: without the policy the very same request is taken.
+            if not what.startswith(CONNECTS):
+                code, answer = ask(t.admin, attempt, dryRun="All")
+                if code >= 300:
+                    wrong.append(f"{what}, by the administrator: {code} {str(answer)[:300]}")
+        assert not wrong, f"{len(wrong)} of {len(table)}:\n      " + "\n      ".join(wrong)
+        assert len(table) >= 60, len(table)
+        t.note = f"{len(table)} attempts"
+        duties_are_served(t, s, taken)
+    finally:
+        t.admin.request("DELETE", f"{RBAC}/clusterrolebindings/{ns}-taken")
+        t.server.unwall(name)
+
+
+def duties_are_served(t, s, taken):
+    """What the duties need is taken from the same user."""
+    mark = {"metadata": {"annotations": {MARK: "ops-pod-cleaner"}}}
+    served = {
+        "evicted": delete(s.evicted), "finished": delete(s.shut_down), "scale to 0": patch(s.deployment, {"spec": {"replicas": 0}}, "scale"),
+        "mark": patch(s.zero, mark), "restore": patch(s.zero, {"spec": {"replicas": 3}}, "scale"),
+        "unmark": patch(s.zero, {"metadata": {"annotations": {MARK: None}}}),
+        "suspend": patch(s.job, {**mark, "spec": {"suspend": True}}),
+        "stuck": delete(s.stuck, gracePeriodSeconds=0), "an Event": ("POST", f"/api/v1/namespaces/{s.ns}/events", event(s.ns, "ours", "ops-pod-cleaner"))}
+    for what, attempt in served.items():
+        code, answer = ask(taken, attempt)
+        assert code in (200, 201), f"{what}: {code} {answer}"
+    assert t.objects.get(s.stuck) is None, "half-deleted"
+
+
+@scenario("admission/restorer", servers=("cluster",))
+def restorer(t):
+    """What stands at 0 comes back only with the right to restore, which is nobody else's."""
+    t.is_mine = lambda _: False
+    ns = t.ns()
+    rules = [{"apiGroups": ["apps"], "resources": ["deployments/scale"], "verbs": ["get", "patch"]},
+             {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]}]
+    user, token, client = account(t, ns, rules)
+    name = f"before-{ns}"
+    t.server.wall(user, t.write("wall.yml", f"errImagePull: {{enable: true, namespaces: {ns}}}\n"), name, token, ns)
+    try:
+        up = patch(t.objects.workload("Deployment", ns, 0).top, {"spec": {"replicas": 2}}, "scale")
+        code, answer = ask(client, up)
+        assert code == 403 and name in answer["message"], f"{code} {answer}"
+        rules[0]["verbs"].append("restore")
+        t.admin.patch(f"{RBAC}/namespaces/{ns}/roles/lesser", {"rules": rules})
+        t.until("the right to reach the server", lambda: ask(client, up)[0] == 200, 10)
+    finally:
+        t.server.unwall(name)
