@@ -8,6 +8,7 @@
 #include "model/duties.h"
 #include "model/actions.h"
 #include "model/reasons.h"
+#include "model/rights.h"
 #include "tests/suite.h"
 
 /* What older histories, messages of saved state and annotations hold. A row may be added, never changed. */
@@ -158,3 +159,49 @@ TEST(outside_the_tables_is_a_question_mark)
 }
 
 SUITE("model/tables");
+
+/* Is there a right for that verb on those resources, "deployments/scale" written as its set says it? */
+static bool is_right(const char *verb, const char *resources)
+{
+	const struct right_desc *r;
+
+	for (size_t i = 0; (r = right_at(i)); i++) {
+		const bool every = r->set != SET_ONE && resources[0] == '*';
+
+		if (strstr(r->verbs, verb) && strcmp(r->resources, resources + every) == 0)
+			return true;
+	}
+	return false;
+}
+
+TEST(every_write_has_its_right)
+{
+	for (int i = 0; i < ACTION__MAX; i++) {
+		const struct action_desc *a = action_desc((enum action_kind)i);
+
+		ck_assert_msg(is_right(a->verb, a->resources), "%s: %s %s", a->name, a->verb, a->resources);
+	}
+	ck_assert(!is_right("patch", "pods/status"));
+}
+
+TEST(rights_are_of_roles_and_writes_of_the_writer)
+{
+	const struct right_desc *r;
+	bool used[ROLE_OF__MAX] = { 0 };
+
+	for (size_t i = 0; (r = right_at(i)); i++) {
+		const struct role_desc *role = role_of(r->role);
+		const bool writes = strstr(r->verbs, "delete") ||
+				    (strstr(r->verbs, "patch") && r->role != ROLE_OF_LEADER);
+
+		used[r->role] = true;
+		ck_assert_int_eq(r->group == NULL, r->set != SET_ONE);
+		ck_assert(!writes || role->account == ACCOUNT_WRITER);
+		/* What may change all of an object is never bound without the policy. */
+		if (strstr(r->verbs, "patch") && !strchr(r->resources, '/') &&
+		    strcmp(r->resources, "events") != 0 && r->role != ROLE_OF_LEADER)
+			ck_assert_int_eq(role->bound, BOUND_GUARDED);
+	}
+	for (int i = 0; i < ROLE_OF__MAX; i++)
+		ck_assert(used[i]);
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""`ops-pod-cleaner rbac`: what a configuration needs, and no more; the policy follows the configuration. What the policy does is
+for a real server to say: tests/e2e/scenarios/admission.py, rbac.py."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(TOP / "tests"))
+import scratch  # noqa: E402
+
+PROGRAM = sys.argv[1]
+HOME = scratch.folder("rbac")
+ALWAYS = {"reader", "writer"}
+
+
+def call(*args, code=0):
+    r = subprocess.run([PROGRAM, "rbac", *args], capture_output=True, text=True, timeout=30, cwd=HOME,
+                       env={"HOME": str(HOME), "PATH": os.environ["PATH"]})
+    assert r.returncode == code, (args, r.returncode, r.stdout, r.stderr)
+    return r.stdout if code == 0 else r.stderr
+
+
+def printed(config, *args, code=0):
+    path = HOME / "c.yml"
+    path.write_text(config)
+    path.chmod(0o600)
+    return call("--config", str(path), *args, code=code)
+
+
+def duty(name, **more):
+    fields = {"enable": "true", "namespaces": "web", **more}
+    return f"{name}: {{" + ", ".join(f"{k}: {v}" for k, v in fields.items()) + "}\n"
+
+
+def roles(text):
+    return set(re.findall(r"kind: (?:Cluster)?Role\nmetadata: {name: ops-pod-cleaner-(\w+)", text))
+
+
+def bound(text):
+    return {(m[1], m[2]) for m in re.finditer(r"RoleBinding\nmetadata: {name: ops-pod-cleaner-(\w+).*\n.*\nsubjects:\n((?:  - .*\n)+)", text)}
+
+
+def expression(policy, name):
+    m = re.search(rf"    - name: {name}\n      expression: \|-\n((?:        .*\n)+)", policy)
+    return re.sub(r"\s+", " ", m[1]).strip() if m else None
+
+
+def demand(policy, message):
+    m = re.search(rf"    - message: \"{message}\"\n.*\n.*\n((?:        .*\n)+)", policy)
+    return re.sub(r"\s+", " ", m[1]).strip()
+
+
+def deploy_is_what_is_printed():
+    config = str(TOP / "deploy" / "config.yml")
+    assert call("--config", config) == (TOP / "deploy" / "rbac.yaml").read_text()
+    assert call("--config", config, "--admission") == (TOP / "deploy" / "admission.yaml").read_text()
+
+
+def no_role_that_is_not_needed():
+    for config, wanted in ((duty("deleteEvictedPod"), set()), (duty("deleteFinishedPod"), set()),
+                           (duty("deleteTerminatingPod"), {"nodes"}),
+                           (duty("errImagePull"), {"marker", "restorer"}), (duty("crashLoop"), {"marker", "restorer"}),
+                           (duty("errImagePull", suspendJobs="true"), {"marker", "restorer", "suspender"}),
+                           (duty("deleteEvictedPod", announce="5m"), {"announcer"}),
+                           (duty("deleteEvictedPod", namespaces="\"label:team=web\""), {"namespaces"}),
+                           ("leaderElection: {enable: true}\n" + duty("deleteEvictedPod"), {"leader"}),
+                           (duty("deleteEvictedPod", enable="false"), set())):
+        text = printed(config)
+        assert roles(text) == ALWAYS | wanted, (config, roles(text))
+        assert ("verbs: [delete]" in text) == ("delete" in config and "enable: false" not in config), config
+        assert ("/scale" in text) == ("errImagePull" in config or "crashLoop" in config), config
+    override = duty("crashLoop", enable="false") + "overrides:\n  - {name: x, namespaces: web, crashLoop: {enable: true}}\n"
+    assert "marker" in roles(printed(override)), "an override switches it on"
+
+
+def two_accounts_and_each_its_own():
+    text = printed("leaderElection: {enable: true}\n" + duty("deleteTerminatingPod") + duty("errImagePull"))
+    for role, subjects in bound(text):
+        reader, writer = "ops-pod-cleaner-reader" in subjects, "ops-pod-cleaner-writer" in subjects
+        assert (reader, writer) == ((True, False) if role in ("reader", "leader") else (False, True)), (role, subjects)
+    assert "name: \"robot\"" in printed(duty("errImagePull"), "--writer", "robot")
+
+
+def what_changes_all_of_an_object_is_bound_beside_the_policy_only():
+    config = duty("errImagePull", suspendJobs="true", announce="1h")
+    guarded = {"announcer", "marker", "suspender", "restorer"}
+    assert not {role for role, _ in bound(printed(config))} & guarded
+    text = printed(config, "--admission")
+    assert {role for role, _ in bound(text)} == guarded
+    assert text.index("kind: ValidatingAdmissionPolicyBinding") < text.index("RoleBinding\nmeta")
+
+
+def namespaces_are_bound_one_by_one():
+    text = printed(duty("deleteTerminatingPod"), "--namespace", "web")
+    assert "kind: RoleBinding\nmetadata: {name: ops-pod-cleaner-writer, namespace: web}" in text
+    assert "kind: ClusterRoleBinding\nmetadata: {name: ops-pod-cleaner-nodes}" in text
+
+
+def kinds_join_those_that_are_known():
+    config = duty("errImagePull")
+    assert "resources: [fleets/scale], verbs: [get, patch]" in printed(config, "--kinds", "fleets.example.com")
+    assert "'UPDATE example.com/fleets/scale'" in expression(printed(config, "--admission", "--kinds", "fleets.example.com"), "scales")
+    for bad in ("fleets", ".x", "x.", "A.b", "x.y;z"):
+        assert "RESOURCE.GROUP" in printed(config, "--kinds", bad, code=64), bad
+
+
+def the_policy_is_for_the_writer_alone():
+    policy = printed(duty("deleteEvictedPod"), "--admission")
+    assert "request.userInfo.username == 'system:serviceaccount:ops-pod-cleaner:ops-pod-cleaner-writer'" in policy
+    assert "request.userInfo.username == 'o\\x27neil'" in printed(duty("deleteEvictedPod"), "--admission", "--writer", "o'neil")
+    assert "failurePolicy: Fail" in policy and "validationActions: [Deny]" in policy
+    # A parameter that cannot be read refuses everybody.
+    assert "param" not in policy
+
+
+def the_policy_knows_the_namespaces():
+    policy = printed(duty("deleteEvictedPod", namespaces="[web, 'team-*', '!team-x', 'label:tier=ba*', '!label:keep=true']")
+                     + "excludeNamespaces: [vault, 'pay*']\n", "--admission")
+    assert expression(policy, "excluded") == "(variables.ns in ['vault'] || variables.ns.matches('^pay.*$'))"
+    assert expression(policy, "named_deleteEvictedPod") == "variables.ns in ['web']"
+    where = expression(policy, "in_deleteEvictedPod")
+    assert where == ("variables.ns != '' && !variables.excluded && (variables.named_deleteEvictedPod || !variables.protected) && "
+                     "(variables.ns in ['web'] || variables.ns.matches('^team-.*$') || "
+                     "('tier' in variables.labels && variables.labels['tier'].matches('^ba.*$'))) && "
+                     "!(variables.ns in ['team-x'] || ('keep' in variables.labels && variables.labels['keep'].matches('^true$')))"), where
+    assert "'kube-system'" in expression(policy, "protected") and "'ops-pod-cleaner'" in expression(policy, "protected")
+    everywhere = expression(printed(duty("crashLoop", namespaces="\"!vault\""), "--admission"), "in_crashLoop")
+    assert everywhere.endswith("(true) && !(variables.ns in ['vault'])"), everywhere
+    nowhere = expression(printed(duty("crashLoop"), "--admission"), "excluded")
+    assert nowhere == "(false)", nowhere
+
+
+def the_policy_knows_what_is_due():
+    def due(name, **more):
+        return expression(printed(duty(name, **more), "--admission"), "due_" + name)
+    assert due("deleteEvictedPod").endswith("'Evicted' && !variables.owners.exists(o, o.kind == 'Job')")
+    assert due("deleteEvictedPod", includeJobs="true").endswith("'Evicted'")
+    assert "size() == 0 && request.?options.?gracePeriodSeconds.orValue(1) == 0" in due("deleteTerminatingPod")
+    finished = due("deleteFinishedPod", reasons="[NodeLost]")
+    assert "in ['Failed']" in finished and "in ['NodeLost']" in finished and "owners.size() > 0" in finished, finished
+    assert "reason" not in due("deleteFinishedPod", reasons="\"*\"", includeBarePods="true")
+    assert due("errImagePull") is None, "it deletes nothing"
+    assert "in ['ErrImagePull', 'ImagePullBackOff']" in due("errImagePull", freshAttempt="10m")
+    assert due("crashLoop") is None
+
+
+def the_policy_demands():
+    policy = printed(duty("deleteEvictedPod") + duty("errImagePull", suspendJobs="true"), "--admission")
+    assert demand(policy, "no duty works in this namespace") == "false || variables.in_deleteEvictedPod || variables.in_errImagePull"
+    assert demand(policy, "no duty deletes this pod") == "variables.what != 'DELETE pods' || variables.due_deleteEvictedPod"
+    scales = demand(policy, "no duty scales or suspends in this namespace")
+    assert scales.endswith("|| variables.in_errImagePull") and "deleteEvictedPod" not in scales, scales
+    assert "preconditions.?uid" in policy and "preconditions.?resourceVersion" in policy
+    assert expression(policy, "suspends") == "['UPDATE batch/jobs', 'UPDATE batch/cronjobs']"
+    only = printed(duty("deleteEvictedPod"), "--admission")
+    assert [expression(only, name) for name in ("scales", "suspends", "annotates")] == ["[]"] * 3
+    assert expression(printed(duty("deleteEvictedPod", announce="5m"), "--admission"), "annotates").startswith("['UPDATE pods', ")
+
+
+def a_token_for_a_bastion():
+    text = call("--kubeconfig-for", "writer")
+    assert "kubernetes.io/service-account.name: ops-pod-cleaner-writer" in text and "umask 077" in text
+    assert subprocess.run(["bash", "-n"], input=text, text=True).returncode == 0
+    assert "reader or writer" in call("--kubeconfig-for", "root", code=64)
+
+
+def a_wrong_configuration_prints_nothing():
+    assert "c.yml:1:1" in printed("nonsense: 1\n", code=78)
+
+
+CASES = [deploy_is_what_is_printed, no_role_that_is_not_needed, two_accounts_and_each_its_own,
+         what_changes_all_of_an_object_is_bound_beside_the_policy_only, namespaces_are_bound_one_by_one, kinds_join_those_that_are_known,
+         the_policy_is_for_the_writer_alone, the_policy_knows_the_namespaces, the_policy_knows_what_is_due, the_policy_demands,
+         a_token_for_a_bastion, a_wrong_configuration_prints_nothing]
+
+
+def main():
+    failed = 0
+    for case in CASES:
+        try:
+            case()
+            print(f"ok {case.__name__}", flush=True)
+        except Exception as e:  # noqa: BLE001 - every failure is reported the same way
+            failed += 1
+            print(f"FAIL {case.__name__}: {type(e).__name__}: {e}", flush=True)
+    print(f"{len(CASES) - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(failed != 0)
+
+
+main()
