@@ -30,6 +30,7 @@ int str_fail(char *dst, size_t size, int r, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(dst, size, fmt, ap);
 	va_end(ap);
+	(void)str_copy_printable(dst, size, dst, strlen(dst));
 	return r;
 }
 
@@ -43,6 +44,7 @@ int str_fail_at(struct str_error *reterr, size_t pos, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(reterr->text, sizeof(reterr->text), fmt, ap);
 	va_end(ap);
+	(void)str_copy_printable(reterr->text, sizeof(reterr->text), reterr->text, strlen(reterr->text));
 	return -EINVAL;
 }
 

@@ -40,7 +40,7 @@ struct str_error {
 /* A variable of the environment; NULL when it is not set or empty. */
 const char *str_env(const char *name);
 
-/* Say in dst why something failed; returns r. */
+/* Say in dst (of at least one byte) why something failed, in text that may be shown; returns r. */
 int str_fail(char *dst, size_t size, int r, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* The same for a text that has a place; returns -EINVAL. reterr may be NULL. */
 int str_fail_at(struct str_error *reterr, size_t pos, const char *fmt, ...)
@@ -74,7 +74,7 @@ size_t str_escape_json(char *dst, size_t size, const char *s, size_t n);
 size_t str_escape_yaml(char *dst, size_t size, const char *s, size_t n);
 
 /* Copy for a terminal or a log: what is not printable and invalid UTF-8 become '?'; cut at a character
- * border. Returns bytes written. */
+ * border. s may be dst. Returns bytes written. */
 size_t str_copy_printable(char *dst, size_t size, const char *s, size_t n);
 
 /* Levenshtein distance, for "did you mean"; inputs above 64 bytes count as SIZE_MAX. */

@@ -183,6 +183,7 @@ static int bad(struct reader *c, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(c->text + n, SETTINGS_ERROR_MAX - (size_t)n, fmt, ap);
 	va_end(ap);
+	(void)str_copy_printable(c->text, SETTINGS_ERROR_MAX, c->text, strlen(c->text));
 	return -EBADMSG;
 }
 

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "reporter/web/request.h"
 
 /* How long nothing is accepted after that has failed. */
 #define ACCEPT_PAUSE_MS 500
@@ -150,43 +151,19 @@ static void refuse(struct web_connection *c, int status)
 
 /* -- requests -- */
 
-static void handle(struct web_connection *c, const char *method, char *target)
-{
-	struct listener_answer a = { .status = 404, .content_type = "text/plain; charset=utf-8" };
-	const bool head = strcmp(method, "HEAD") == 0;
-	char *query = strchr(target, '?');
-
-	if (!head && strcmp(method, "GET") != 0) {
-		refuse(c, 405);
-		return;
-	}
-	if (target[0] != '/') {
-		refuse(c, 400);
-		return;
-	}
-	if (query)
-		*query++ = '\0';
-	c->listener->fn(c->listener->ctx, target, query, &a);
-	answer(c, &a, head);
-	free(a.body);
-}
-
-/* "METHOD target HTTP/1.x": three words, one space between them. */
 static void on_request_line(struct web_connection *c, char *line)
 {
-	char *target = strchr(line, ' ');
-	char *version = target ? strchr(target + 1, ' ') : NULL;
+	struct listener_answer a = { .status = 404, .content_type = "text/plain; charset=utf-8" };
+	struct web_request request;
+	const int refused = request_parse(line, &request);
 
-	if (!version) {
-		refuse(c, 400);
+	if (refused) {
+		refuse(c, refused);
 		return;
 	}
-	*target++ = '\0';
-	*version++ = '\0';
-	if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0)
-		refuse(c, strncmp(version, "HTTP/", 5) == 0 ? 505 : 400);
-	else
-		handle(c, line, target);
+	c->listener->fn(c->listener->ctx, request.path, request.query, &a);
+	answer(c, &a, request.head);
+	free(a.body);
 }
 
 static void on_read(struct bufferevent *bev, void *arg)
@@ -204,10 +181,10 @@ static void on_read(struct bufferevent *bev, void *arg)
 	}
 	char *line = evbuffer_readln(in, NULL, EVBUFFER_EOL_CRLF_STRICT);
 
-	if (!line || strlen(line) == 0)
-		refuse(c, 400);
-	else
+	if (line)
 		on_request_line(c, line);
+	else
+		refuse(c, 400);
 	free(line);
 }
 

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/unicode.h"
 #include "base/xalloc.h"
+#include "tests/hostile.h"
 #include "tests/suite.h"
 
 TEST(integers)
@@ -28,6 +29,23 @@ TEST(integers)
 	ck_assert_int_eq(str_to_i64("-9223372036854775809", 20, &i), -ERANGE);
 	ck_assert_int_eq(str_to_i64("9223372036854775808", 19, &i), -ERANGE);
 	ck_assert_int_eq(str_to_i64("-", 1, &i), -EINVAL);
+}
+
+/* What was read is quoted in why it was refused. */
+TEST(reasons_may_be_shown)
+{
+	char why[sizeof(HOSTILE) + 16];
+	struct str_error at;
+
+	ck_assert_int_eq(str_fail(why, sizeof(why), -EINVAL, "key \"%s\"", HOSTILE), -EINVAL);
+	ck_assert(hostile_is_gone(why));
+	ck_assert_int_eq(strncmp(why, "key \"a?", 7), 0);
+	ck_assert_int_eq(why[strlen(why) - 1], '"');
+	ck_assert_int_eq(str_fail_at(&at, 7, "%s", HOSTILE), -EINVAL);
+	ck_assert(hostile_is_gone(at.text));
+	ck_assert_uint_eq(at.pos, 7);
+	ck_assert_int_eq(str_fail(why, 4, 0, "ab\xe9\x87\x8d"), 0);
+	ck_assert_str_eq(why, "ab?");
 }
 
 TEST(json_escapes)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/unicode.h"
 #include "base/xalloc.h"
 #include "config/blob.h"
 #include "config/table.h"
@@ -219,8 +220,10 @@ TEST(damaged_bytes)
 		uint8_t *copy = xmemdup(p, n);
 
 		copy[i] = (uint8_t)(copy[i] ^ (1 + rnd(255)));
+		why[0] = '\0';
 		if (settings_decode(copy, n, &back, why) == 0)
 			settings_done(&back);
+		ck_assert(unicode_all_printable(why, strlen(why)));
 		free(copy);
 	}
 	uint8_t *longer = xmalloc(n + 1);
