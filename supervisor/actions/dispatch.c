@@ -300,12 +300,13 @@ const struct msg *dispatch_leader(const struct dispatch *d, uint64_t cluster)
 	return d->leader[cluster].type == MSG_LEADER ? &d->leader[cluster] : NULL;
 }
 
-/* Leases that the workers of the cluster hold. */
+/* Leases that the workers of the cluster hold; asked for where writes are limited. */
 static uint64_t under_way(const struct dispatch *d, uint64_t cluster)
 {
+	const bool limited = settings(d)->writes_per_minute || settings(d)->writes_per_hour;
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < children_count(d->children); i++) {
+	for (size_t i = 0; limited && i < children_count(d->children); i++) {
 		const struct child *c = children_get(d->children, i);
 
 		if (child_info(c)->cluster == cluster)

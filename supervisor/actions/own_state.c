@@ -359,7 +359,7 @@ int own_state_open(struct own_state *o, const char *dir, char ret_text[static OW
 		return r;
 	o->dir = xstrdup(dir);
 	r = read_file(o);
-	if (r == 0)
+	if (r == 0 && o->found != OWN_READ) /* else a full disk is no reason not to start */
 		r = own_state_save(o);
 	return r < 0 ? str_fail(ret_text, OWN_STATE_TEXT_MAX, r, "%s/%s: cannot be used: %s", dir,
 				OWN_STATE_FILE, strerror(-r))

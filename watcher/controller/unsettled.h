@@ -1,6 +1,7 @@
 /* unsettled.h - pods whose deletion was accepted, or may have been, and that are not known to be gone: each
  * is followed until it is, and the history is told. The reporter keeps the list over a restart of this
- * process, and says which of them it has written down; until then it is told again. Layer: watcher.  Threads:
+ * process, and says which of them it has written down; until then it is told again. A deletion that a worker
+ * called done has to show in the watch within a minute, or that is told, too (ResultContradicted). Layer: watcher.  Threads:
  * none; no I/O, no timers.  Times are boot milliseconds. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CONTROLLER_UNSETTLED_H
@@ -17,7 +18,7 @@ void unsettled_free(struct unsettled **u);
 
 /* Follow this pod from now on. */
 void unsettled_add(struct unsettled *u, struct str ns, struct str name, struct str uid, uint64_t now);
-/* NOMINATION_RESULT: follow its pod when its outcome says so. */
+/* NOMINATION_RESULT: follow its pod when its outcome says so; when it is done, until that shows. */
 void unsettled_on_result(struct unsettled *u, const struct msg_nomination_result *m, uint64_t now);
 /* The history knows it. */
 void unsettled_forget(struct unsettled *u, struct str uid);

@@ -114,6 +114,31 @@ TEST_LOOP(nothing_else_is_followed, 0, 3)
 	settled(0, NULL);
 }
 
+/* What a worker calls done has to show. One that is held back by its grace shows, too. */
+TEST_LOOP(a_result_that_the_watch_contradicts_is_told, 0, 3)
+{
+	struct pod_facts p = ready_one(pod_evicted());
+	const size_t before = count(MSG_REFUSAL);
+
+	settle(OUTCOME_DONE, 0);
+	if (_i == 1) {
+		p.rv = STR_LIT("4712");
+		p.deletion = clock_wall_ms();
+		p.grace_s = 30;
+		event(&p);
+	} else if (_i == 2) {
+		controller_delete(c, &p);
+	}
+	pass(50 * S);
+	ck_assert_uint_eq(count(MSG_REFUSAL), before);
+	pass(20 * S);
+	ck_assert_uint_eq(count(MSG_REFUSAL), before + (_i == 0));
+	if (_i == 0)
+		ck_assert_str_eq(last(MSG_REFUSAL)->u.refusal.reason, "ResultContradicted");
+	pass(5 * 60 * S);
+	ck_assert_uint_eq(count(MSG_REFUSAL), before + (_i == 0)); /* once */
+}
+
 /* A new watcher gets them from the history. A cache that is not complete does not say that they are gone, a
  * pod that took the name does. */
 TEST(followed_after_a_restart)
