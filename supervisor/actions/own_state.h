@@ -33,9 +33,9 @@ struct own_state *own_state_new(struct pause_list *pauses);
 void own_state_free(struct own_state **o);
 
 /* Take the state directory: make, check and lock it, give the history its folder (the files of the version
- * before, which lie beside ours, move there), read our file, or write it when it is new. On error ret_text is a sentence
- * with the remedy: -EWOULDBLOCK another instance holds the directory; -EPERM or -ENOTDIR it is not ours; or
- * what the system said. */
+ * before, which lie beside ours, move there), read our file, or write it when it is new. On error ret_text is
+ * a sentence with the remedy: -EWOULDBLOCK another instance holds the directory; -EPERM or -ENOTDIR it is not
+ * ours; or what the system said. */
 int own_state_open(struct own_state *o, const char *dir, char ret_text[static OWN_STATE_TEXT_MAX]);
 enum own_found own_state_found(const struct own_state *o);
 /* Write it. 0, or negative errno: then the last that was written still stands there. */

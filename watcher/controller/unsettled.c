@@ -135,8 +135,9 @@ static int tell_contradiction(struct unsettled *u, uint32_t id)
 {
 	const struct followed *f = &u->v[id];
 	const char *slash = strchr(f->place, '/'), *reason = reason_code(REASON_RESULT_CONTRADICTED);
-	static const char evidence[] = "a worker said that it deleted this pod; a minute later the watch shows it, "
-				       "not marked for deletion";
+	static const char evidence[] =
+		"a worker said that it deleted this pod; a minute later the watch shows it, "
+		"not marked for deletion";
 	struct msg m = { .type = MSG_REFUSAL,
 			 .u.refusal = { .cluster = u->cluster->number, .duty = f->duty } };
 	const struct str uid = intern_str(u->uids, id);

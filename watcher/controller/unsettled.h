@@ -1,8 +1,8 @@
 /* unsettled.h - pods whose deletion was accepted, or may have been, and that are not known to be gone: each
  * is followed until it is, and the history is told. The reporter keeps the list over a restart of this
  * process, and says which of them it has written down; until then it is told again. A deletion that a worker
- * called done has to show in the watch within a minute, or that is told, too (ResultContradicted). Layer: watcher.  Threads:
- * none; no I/O, no timers.  Times are boot milliseconds. */
+ * called done has to show in the watch within a minute, or that is told, too (ResultContradicted). Layer:
+ * watcher.  Threads: none; no I/O, no timers.  Times are boot milliseconds. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CONTROLLER_UNSETTLED_H
 #define WATCHER_CONTROLLER_UNSETTLED_H
