@@ -1,5 +1,8 @@
 """Ways to reach a cluster, and what a credential allows."""
+import pathlib
+import re
 import socket
+import textwrap
 import time
 import urllib.request
 
@@ -249,3 +252,56 @@ def refused(t):
     program.reload()
     program.wait_ready(40)
     t.expect(deleted=[t.canary(ns)])
+
+
+DEPLOY = pathlib.Path(__file__).resolve().parents[3] / "deploy" / "in-cluster.yaml"
+
+
+@scenario("credentials/in-cluster-apart")
+def in_cluster_apart(t):
+    """The kubeconfigs of deploy/in-cluster.yaml, with the files that a pod mounts: the reader reads, the writer writes."""
+    ns, files = t.ns(), {}
+    for role, secrets in (("reader", "/var/run/secrets/ops-pod-cleaner/reader"), ("writer", "/var/run/secrets/kubernetes.io/serviceaccount")):
+        folder = t.dir / f"mounted-{role}"
+        folder.mkdir()
+        (folder / "token").write_text(t.server.tokens[f"cleaner-{role}"])
+        (folder / "ca.crt").write_bytes(pathlib.Path(t.server.ca).read_bytes())
+        text = textwrap.dedent(re.search(rf"^  {role}: \|\n((?:    .*\n)+)", DEPLOY.read_text(), re.M)[1])
+        assert text.count(secrets) == 2 and "https://kubernetes.default.svc\n" in text, text
+        files[role] = str(t.write(role, text.replace(secrets, str(folder)).replace("https://kubernetes.default.svc", t.server.url)))
+    program = t.program({**t.config(evicted=ns), "kubeconfig": files["reader"], "writerKubeconfig": files["writer"]}, kubeconfig=None)
+    t.expect(deleted=[t.canary(ns)])
+    assert {r.user for r in t.writes()} == {"cleaner-writer"}
+    assert not program.status()["clusters"][0]["sharedCredential"]
+
+
+@scenario("credentials/shared-is-told")
+def shared(t):
+    """One credential for both: the log, status and a metric say so, until a reload gives the workers their own."""
+    ns = t.ns()
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    config = {**t.config(evicted=ns), "metricsListen": f"127.0.0.1:{port}"}
+    one, both = str(t.kubeconfig("cleaner")), t.server.kubeconfig_pair()
+    program = t.program({**config, "kubeconfig": one}, kubeconfig=None)
+
+    def metric():
+        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read().decode()
+        return int(re.search(r"^opc_shared_credential{.*} (\d)", text, re.M)[1])
+
+    def told():
+        text = program.ask("status", check=True).stdout
+        return program.status()["clusters"][0]["sharedCredential"], "one credential" in text, metric()
+
+    t.until("all three to say so", lambda: told() == (True, True, 1), 10)
+    assert program.log().count("watcher and workers have one credential") == 1, program.log()
+    # Two names of the same credential are one.
+    program.write_config({**config, "kubeconfig": one, "writerKubeconfig": str(t.kubeconfig("cleaner"))})
+    program.reload()
+    time.sleep(1.5)
+    assert told() == (True, True, 1), told()
+    program.write_config({**config, "kubeconfig": str(t.write("pair", both)), "writerContext": "writer"})
+    program.reload()
+    t.until("none to say so", lambda: told() == (False, False, 0), 10)
+    assert program.log().count("watcher and workers have one credential") == 1, program.log()
