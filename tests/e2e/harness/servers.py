@@ -145,7 +145,8 @@ class Cluster(Server):
 class Apisim(Server):
     """`build` is the folder it was built in; `fill` are more of its flags; without `answers` the log holds no objects."""
     name = "apisim"
-    USERS = {"admin": "", "cleaner": "", "cleaner-writer": "", "cleaner-reader": ":+get,list,watch/pods:+get,create,patch/leases",
+    USERS = {"admin": "", "cleaner": "", "cleaner-writer": "",
+             "cleaner-reader": ":+get,list,watch/pods:+list,watch/namespaces:+get,create,patch/leases",
              "cleaner-ns": ":+get,list,watch/pods@only-here"}
 
     def __init__(self, folder, build, fill=(), tls=True, answers=True):
