@@ -98,7 +98,7 @@ def one_bad_cluster(t):
     other = Apisim(t.dir / "other", t.build)
     other.start()
     t.closing.append(other)
-    good = t.kubeconfig()
+    good = t.kubeconfig("cleaner")
     late = t.dir / "kubeconfig-late"
     bad = {"absent": t.dir / "no-such-file", "nameless": t.write("kubeconfig-nameless", other.kubeconfig("cleaner", url="https://no-such.invalid")),
            "hangs": t.write("kubeconfig-hangs", plugin(t, "exec sleep 8")), "late": late}

@@ -52,7 +52,7 @@ def metrics(t):
 def which_cluster(t):
     """The log at the start and `status` say which configuration, mode and duties, and which cluster as whom."""
     ns = t.ns()
-    kubeconfig = t.kubeconfig()
+    kubeconfig = t.kubeconfig("cleaner")
     program = t.program(t.config(evicted=ns, finished=ns, mode="observe"), kubeconfig)
     status = program.status()
     assert status["config"] == str(program.config_path) and status["mode"] == "observe", status

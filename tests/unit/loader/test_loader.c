@@ -518,6 +518,31 @@ TEST(a_plugin_that_hangs_costs_its_own_cluster)
 	ck_assert_int_eq(kill((pid_t)strtol(pid, NULL, 10), 0), -1);
 }
 
+/* What a plugin does to the process that runs it, and how that is told. */
+static const struct {
+	const char *does, *line;
+} ends[] = {
+	{ "kill -STOP $PPID; exec sleep 1000", "not loaded within 1.5 s" },
+	{ "kill -ABRT $PPID", "ended by SIGABRT" },
+};
+
+TEST_LOOP(what_hangs_or_crashes_costs_its_own_cluster, 0, ARRAY_SIZE(ends))
+{
+	_cleanup_free_ char *script = path_of("plugin");
+	_cleanup_free_ char *text = xasprintf("#!/bin/sh\n%s\n", ends[_i].does);
+	_cleanup_free_ char *config = xasprintf(TARGET("https://127.0.0.1:1", PLUGIN("%s")), script);
+
+	free(suite_file(dir, "plugin", text));
+	ck_assert_int_eq(chmod(script, 0700), 0);
+	spoil("reader", config);
+	limit_ms = 1500;
+	succeeds("mode: observe\n" TWO_CLUSTERS, NULL);
+	ck_assert(!run.clusters[0].loaded && run.clusters[1].loaded);
+	ck_assert_msg(strstr(run.problem[0], ends[_i].line) != NULL, "%s", run.problem[0]);
+	ck_assert_uint_eq(run.clusters[0].workers, 2);
+	ck_assert_str_eq(run.worker[1].cluster.token, "WRITERTOKEN");
+}
+
 /* Policy: as the file says now. Credential: as it was. */
 TEST(what_is_in_force_stays_where_a_cluster_cannot_be_loaded)
 {

@@ -1,0 +1,116 @@
+/* test_generation.c - what the loader says of clusters that it cannot load. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/children/generation.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tests/suite.h"
+
+static struct generation *g;
+
+static void begin(void)
+{
+	g = generation_new(1);
+	generation_add(
+		g, &(struct msg){ .type = MSG_LOAD_SUPERVISOR, .u.load_supervisor = { .clusters = 2 } }, -1);
+}
+
+static void end(void)
+{
+	generation_free(&g);
+}
+
+static void say_blob(enum role role, uint64_t cluster, uint64_t refresh_ms)
+{
+	const struct msg m = { .type = MSG_LOAD_BLOB,
+			       .u.load_blob = {
+				       .role = role, .cluster = cluster, .refresh_ms = refresh_ms } };
+
+	generation_add(g, &m, memfd_create("settings", MFD_CLOEXEC));
+}
+
+static void say_line(bool error, uint64_t cluster, const char *text)
+{
+	struct msg m = { .type = MSG_LOAD_LINE, .u.load_line = { .error = error, .cluster = cluster } };
+
+	msg_set(&m, load_line.text, text, strlen(text));
+	generation_add(g, &m, -1);
+}
+
+static void say_cluster(uint64_t cluster, bool loaded)
+{
+	struct msg m = { .type = MSG_LOAD_CLUSTER,
+			 .u.load_cluster = { .cluster = cluster, .workers = 1, .loaded = loaded } };
+
+	msg_set(&m, load_cluster.cluster_name, cluster ? "b" : "a", 1);
+	generation_add(g, &m, -1);
+}
+
+/* The first cluster, the reporter and the end. */
+static void say_rest(void)
+{
+	say_cluster(0, true);
+	say_blob(ROLE_WATCHER, 0, 50000);
+	say_blob(ROLE_WORKER, 0, 50000);
+	say_blob(ROLE_REPORTER, CLUSTERS_MAX, 30000);
+	generation_add(g, &(struct msg){ .type = MSG_LOAD_END, .u.load_end.ok = true }, -1);
+}
+
+TEST(a_cluster_without_settings_needs_a_reason)
+{
+	say_rest();
+	say_line(false, 1, "only a warning");
+	ck_assert(!generation_whole(g)); /* nothing was said of the second */
+	say_line(true, 1, "file: first");
+	say_line(true, 1, "file: second");
+	say_cluster(1, false);
+	ck_assert(generation_whole(g));
+	ck_assert(generation_has_cluster(g, 0) && !generation_has_cluster(g, 1));
+	ck_assert_str_eq(g->problem[1], "file: first");
+	ck_assert(generation_has_trouble(g));
+	ck_assert_uint_eq(g->refresh_ms, 30000);
+}
+
+/* Its load was killed behind its first settings: what it had sent does not count. What follows is kept. */
+TEST(settings_of_a_load_that_broke_off_do_not_count)
+{
+	char text[200];
+
+	say_rest();
+	say_cluster(1, true);
+	say_blob(ROLE_WATCHER, 1, 0);
+	say_blob(ROLE_WORKER, 1, 0);
+	say_line(true, 1, "file: too slow");
+	say_cluster(1, false);
+	ck_assert(!generation_has_cluster(g, 1));
+	generation_describe_trouble(g, text, sizeof(text));
+	ck_assert_str_eq(text, "cluster b waits: file: too slow");
+	say_blob(ROLE_WATCHER, 1, 0);
+	ck_assert(!generation_has_cluster(g, 1));
+	say_blob(ROLE_WORKER, 1, 0);
+	ck_assert(generation_has_cluster(g, 1) && generation_whole(g));
+	generation_describe_trouble(g, text, sizeof(text));
+	ck_assert_str_eq(text, "cluster b stays on the credential that it has: file: too slow");
+}
+
+TEST(a_long_text_is_cut)
+{
+	char text[40], line[600];
+
+	memset(line, 'x', sizeof(line));
+	line[599] = '\0';
+	say_rest();
+	say_line(true, 1, line);
+	say_line(true, 0, line);
+	say_cluster(1, false);
+	generation_describe_trouble(g, text, sizeof(text));
+	ck_assert_uint_eq(strlen(text), sizeof(text) - 1);
+}
+
+TEST_MAIN("supervisor/generation")
+{
+	tcase_add_checked_fixture(t, begin, end);
+}
