@@ -211,6 +211,27 @@ TEST(roles_and_phases)
 }
 
 /* NOMINATE with one field replaced by hand. */
+/* They are numbers of SQLite, too, which has a sign. */
+TEST(ids_fit_into_the_history)
+{
+	static const char *const names[] = { "id", "next_id", "origin" };
+	size_t n = 0;
+
+	for (int t = 0; t < MSG__MAX; t++) {
+		const struct msg_desc *d = msg_desc((enum msg_type)t);
+
+		for (size_t i = 0; i < d->n * ARRAY_SIZE(names); i++) {
+			const struct msg_field *f = &d->fields[i / ARRAY_SIZE(names)];
+
+			if (strcmp(f->name, names[i % ARRAY_SIZE(names)]) != 0)
+				continue;
+			ck_assert_uint_le(f->max, INT64_MAX);
+			n++;
+		}
+	}
+	ck_assert_uint_gt(n, 10);
+}
+
 TEST(bad_fields)
 {
 	struct msg m = make(MSG_NOMINATE, 0);

@@ -488,6 +488,25 @@ TEST(a_pause_survives_a_history_that_forgets_it)
 	ck_assert_uint_eq(do_many(2, 1), 1);
 }
 
+/* There is no file of ours yet: what the history of the version before holds is taken over, once. */
+TEST(pauses_of_the_version_before_are_taken_over)
+{
+	struct msg row = { .type = MSG_PAUSE, .u.pause = { .duty = DUTY_ALL, .on = true, .at = 1 } };
+
+	strcpy(row.u.pause.by, "somebody");
+	say(ROLE_REPORTER, &row);
+	open_history();
+	ck_assert_uint_eq(do_many(1, 1), 0);
+	start_again();
+	open_history(); /* this history does not know of it */
+	ck_assert_uint_eq(do_many(1, 1), 0);
+	pause_all(false);
+	start_again();
+	say(ROLE_REPORTER, &row); /* and this one has not heard that it is over */
+	open_history();
+	ck_assert_uint_eq(do_many(1, 1), 1);
+}
+
 static char *state_file(void)
 {
 	return xasprintf("%s/" OWN_STATE_FILE, w.dir);
