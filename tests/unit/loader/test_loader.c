@@ -327,6 +327,34 @@ TEST(two_clusters_and_a_writer)
 	ck_assert_str_eq(run.reporter.state_dir, history); /* all that the reporter may open */
 }
 
+/* A watcher that has the workers' credential, under whatever name, can do what they may. */
+TEST(one_credential_for_both_is_said)
+{
+	static const struct {
+		const char *text;
+		bool shared;
+		const char *token; /* the workers' */
+	} cases[] = {
+		{ "kubeconfig: reader\n", true, "READERTOKEN" },
+		{ "kubeconfig: reader\nwriterKubeconfig: reader\n", true, "READERTOKEN" },
+		{ "kubeconfig: reader\nwriterKubeconfig: writer\n", false, "WRITERTOKEN" },
+		{ "clusters:\n- {name: a, kubeconfig: reader}\n", true, "READERTOKEN" },
+		{ "clusters:\n- {name: a, kubeconfig: reader, writerKubeconfig: writer}\n", false,
+		  "WRITERTOKEN" },
+		/* That of the only cluster is not that of several. */
+		{ "writerKubeconfig: writer\nclusters:\n- {name: a, kubeconfig: reader}\n", true,
+		  "READERTOKEN" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		succeeds(cases[i].text, NULL);
+		ck_assert_msg(run.watcher[0].cluster.shared == cases[i].shared, "%s", cases[i].text);
+		ck_assert(run.worker[0].cluster.shared == cases[i].shared);
+		ck_assert_str_eq(run.watcher[0].cluster.token, "READERTOKEN");
+		ck_assert_str_eq(run.worker[0].cluster.token, cases[i].token);
+	}
+}
+
 /* Twice what all duties that work may do together, and some; without a budget for one there is no limit. */
 TEST(the_supervisors_own_limit)
 {
