@@ -500,7 +500,8 @@ static void print_patches(struct printer *p)
 	       "!variables.patches ||\n"
 	       "(variables.after.all(k, k in variables.ours ||\n"
 	       "   (k in variables.before && variables.before[k] == variables.after[k])) &&\n"
-	       " variables.before.all(k, k in variables.ours || k in variables.after))");
+	       " variables.before.all(k, k in variables.ours || k == '" ANNOTATION_PREFIX "restore' ||\n"
+	       "   k in variables.after))");
 	demand(p, "only what is at 0 or suspended is marked",
 	       "!variables.patches || object.?spec.?replicas.orValue(0) == 0 && "
 	       "object.spec.?suspend.orValue(true) ||\n"

@@ -189,6 +189,7 @@ def attempts(s):
         "label a Deployment": patch(s.deployment, {"metadata": {"labels": {"app": "evil"}}}),
         "annotate a Deployment": patch(s.deployment, annotated("kubectl.kubernetes.io/restartedAt")),
         "annotate with ours and another": patch(s.zero, {"metadata": {"annotations": {MARK: "x", "example.com/x": "y"}}}),
+        "ask for a restore": patch(s.zero, annotated("ops-pod-cleaner.io/restore", "now")),
         "own a Deployment": patch(s.deployment, {"metadata": {"ownerReferences": [
             {"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "11111111-1111-1111-1111-111111111111"}]}}),
         "hold a Deployment by a finalizer": patch(s.deployment, {"metadata": {"finalizers": ["example.com/x"]}}),
@@ -263,9 +264,10 @@ def duties_are_served(t, s, taken):
     served = {
         "evicted": delete(s.evicted), "finished": delete(s.shut_down), "scale to 0": patch(s.deployment, {"spec": {"replicas": 0}}, "scale"),
         "mark": patch(s.zero, mark), "restore": patch(s.zero, {"spec": {"replicas": 3}}, "scale"),
-        "unmark": patch(s.zero, {"metadata": {"annotations": {MARK: None}}}),
+        "unmark": patch(s.zero, {"metadata": {"annotations": {MARK: None, "ops-pod-cleaner.io/restore": None}}}),
         "suspend": patch(s.job, {**mark, "spec": {"suspend": True}}),
         "stuck": delete(s.stuck, gracePeriodSeconds=0), "an Event": ("POST", f"/api/v1/namespaces/{s.ns}/events", event(s.ns, "ours", "ops-pod-cleaner"))}
+    t.admin.patch(of(s.zero), annotated("ops-pod-cleaner.io/restore", "now"))
     for what, attempt in served.items():
         code, answer = ask(taken, attempt)
         assert code in (200, 201), f"{what}: {code} {answer}"
