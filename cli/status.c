@@ -329,6 +329,23 @@ static void print_shared(const struct status *s, const struct table_view *view)
 				   s->clusters[i].cluster_name);
 }
 
+/* Each way in which it is weaker than it could be, once. */
+static void print_sandboxes(const struct status *s, const struct table_view *view)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < s->n_children; i++) {
+		const struct msg_child_stats *c = &s->children[i];
+
+		if (!sandbox_is_weak(c->sandbox) || strcmp(c->sandbox, last) == 0)
+			continue;
+		last = c->sandbox;
+		table_text(stdout, view, "sandbox of the %s: %s: %s", c->role, last,
+			   strcmp(last, "off") == 0 ? "switched off by the configuration"
+						    : "this kernel lacks what is named with \"no\"");
+	}
+}
+
 static void print_text(const struct status *s, const struct table_view *view)
 {
 	char span[32];
@@ -347,6 +364,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 	print_pauses(s, view);
 	print_blocked(s, view);
 	print_shared(s, view);
+	print_sandboxes(s, view);
 	printf("\n");
 	print_clusters(s, view);
 	printf("\n");

@@ -48,6 +48,7 @@ struct settings {
 	uint64_t window_zones_size;
 	char *state_dir;
 	char *metrics_listen;          /* "127.0.0.1:9090"; empty = off */
+	uint64_t history_megabytes;    /* the database at most */
 	uint64_t history_days;         /* rows older than this are removed */
 	struct str_list cluster_names; /* index -> name, for reporter and cli */
 	/* watcher, worker */

@@ -57,6 +57,12 @@ const char *role_name(enum role role)
 	return (unsigned)role < ROLE__MAX ? role_names[role] : "?";
 }
 
+bool sandbox_is_weak(const char *text)
+{
+	return strncmp(text, "no ", 3) == 0 || strstr(text, ",no ") || strcmp(text, "off") == 0 ||
+	       strcmp(text, "built out") == 0;
+}
+
 int role_parse(const char *name)
 {
 	for (int i = 0; i < ROLE__MAX; i++)

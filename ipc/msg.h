@@ -103,6 +103,8 @@ struct msg_desc {
 /* Description of a type; NULL above MSG__MAX. */
 const struct msg_desc *msg_desc(enum msg_type type);
 const char *role_name(enum role role);
+/* Does what READY says of the sandbox lack a layer, as in "nnp,no landlock,seccomp"? Also when it is off. */
+bool sandbox_is_weak(const char *text);
 /* Role of that name, or -1. */
 int role_parse(const char *name);
 

@@ -36,8 +36,8 @@
  * takes 102 bytes a pod, and twice as much while it is listed anew. */
 #define DATA_MAX  (UINT64_C(256) << 20)
 #define POD_BYTES 512
-/* Of the reporter's files. */
-#define FILE_MAX (UINT64_C(1) << 30)
+/* Beside the database, at most: its log of what is to be written into it. */
+#define FILE_SLACK (UINT64_C(64) << 20)
 
 struct process {
 	const struct process_spec *spec;
@@ -115,7 +115,7 @@ static void sandbox_from_settings(struct process *p, const struct settings *s, s
 		if (!p->writable_dir && s->state_dir)
 			p->writable_dir = xstrdup(s->state_dir);
 		ret->writable_dir = p->writable_dir;
-		ret->file_bytes = FILE_MAX;
+		ret->file_bytes = (s->history_megabytes << 20) + FILE_SLACK;
 		url = s->api_address ? s->api_address : s->api_url;
 	}
 	ret->port = url ? sandbox_port_of(url) : 0;
@@ -141,23 +141,43 @@ static int prepare_settings(struct process *p, int fd, char reterr[static SETTIN
 	return 0;
 }
 
+static int confine(struct process *p, char ret_text[static 256])
+{
+	int r;
+
+	p->sandbox = p->wanted;
+	r = sandbox_enter(&p->sandbox, ret_text);
+	if (r == 0 && p->spec->on_confined) {
+		r = p->spec->on_confined(p);
+		if (r < 0)
+			return r;
+	}
+	if (r == 0)
+		r = sandbox_seal(&p->sandbox, ret_text);
+	if (r == 0 && sandbox_is_weak(ret_text) && p->sandbox.mode != SANDBOX_OFF)
+		return log_warn(0,
+				"the sandbox is weaker than it could be: this kernel lacks a layer; see "
+				"docs/threat-model.md",
+				kv_s("sandbox", ret_text));
+	if (r == 0)
+		return 0;
+	process_exit(p, EXIT_CODE_CONFIG);
+	return log_error(r,
+			 "sandbox: require, but this kernel lacks a layer; use sandbox: auto to run without "
+			 "it",
+			 kv_s("missing", ret_text));
+}
+
 static int start(struct process *p)
 {
 	struct msg ready = { .type = MSG_READY, .u.ready.generation = p->generation };
 	int r = p->spec->on_start(p, &p->next);
 
 	settings_done(&p->next);
+	if (r == 0)
+		r = confine(p, ready.u.ready.sandbox);
 	if (r < 0)
 		return r;
-	p->sandbox = p->wanted;
-	r = sandbox_enter(&p->sandbox, ready.u.ready.sandbox);
-	if (r < 0) {
-		process_exit(p, EXIT_CODE_CONFIG);
-		return log_error(r,
-				 "sandbox: require, but this kernel lacks a layer; use sandbox: auto to run "
-				 "without it",
-				 kv_s("missing", ready.u.ready.sandbox));
-	}
 	channel_set_phase(p->channel, PH_RUN);
 	p->running = true;
 	(void)process_send(p, &ready);

@@ -18,6 +18,9 @@ struct process_spec {
 	 * sandbox comes next. The contents of *s belong to the callee, who leaves it initialised and empty;
 	 * what is left in it is freed. Negative errno ends the process. */
 	int (*on_start)(struct process *p, struct settings *s);
+	/* In the sandbox, the last chance to open something there: what is in the files comes from outside.
+	 * Negative errno ends the process. May be NULL. */
+	int (*on_confined)(struct process *p);
 	/* Use another generation from now on; *s as for on_start. */
 	void (*on_commit)(struct process *p, struct settings *s);
 	/* Sandboxed, READY is sent, messages may be sent. May be NULL. */

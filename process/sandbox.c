@@ -63,6 +63,7 @@ uint16_t sandbox_port_of(const char *url)
 /* -- Landlock: Debian 12's header knows no network and no scopes, so the ABI is spelt out here -- */
 
 #define LL_CREATE_VERSION      1u
+#define LL_ABI_TCP             4 /* kernel 6.7 */
 #define LL_RULE_PATH           1
 #define LL_RULE_PORT           2
 #define LL_NET_BIND_TCP        (1ull << 0)
@@ -74,6 +75,7 @@ uint16_t sandbox_port_of(const char *url)
 #define LL_FS_TRUNCATE         (1ull << 14) /* ABI 3 */
 #define LL_FS_IOCTL_DEV        (1ull << 15) /* ABI 5 */
 #define LL_FS_EXECUTE          (1ull << 0)
+#define LL_FS_MAKE             (0x7full << 6) /* of anything */
 #define LL_FS_MAKE_CHAR        (1ull << 6)
 #define LL_FS_MAKE_BLOCK       (1ull << 11)
 
@@ -116,9 +118,11 @@ static int landlock_enter(const struct sandbox_params *p)
 {
 	const int abi = landlock_abi();
 	const uint64_t fs = landlock_fs(abi);
-	const struct ll_ruleset attr = { fs, abi >= 4 ? LL_NET_BIND_TCP | LL_NET_CONNECT_TCP : 0,
+	const struct ll_ruleset attr = { fs, abi >= LL_ABI_TCP ? LL_NET_BIND_TCP | LL_NET_CONNECT_TCP : 0,
 					 abi >= 6 ? LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL : 0 };
-	const size_t size = abi >= 6 ? sizeof(attr) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
+	const size_t size = abi >= 6            ? sizeof(attr)
+			    : abi >= LL_ABI_TCP ? 2 * sizeof(uint64_t)
+						: sizeof(uint64_t);
 
 	if (abi == 0)
 		return -ENOTSUP;
@@ -134,25 +138,36 @@ static int landlock_enter(const struct sandbox_params *p)
 	}
 	const struct ll_port_rule rule = { LL_NET_CONNECT_TCP, p->port };
 
-	if (abi >= 4 && p->port && syscall(445, ruleset, LL_RULE_PORT, &rule, 0) < 0)
+	if (abi >= LL_ABI_TCP && p->port && syscall(445, ruleset, LL_RULE_PORT, &rule, 0) < 0)
 		return -errno;
 	return syscall(446, ruleset, 0u) < 0 ? -errno : abi;
 }
 
+/* From now on nothing new is made, anywhere. */
+static int landlock_seal(void)
+{
+	const struct ll_ruleset attr = { LL_FS_MAKE, 0, 0 };
+	_cleanup_close_ int ruleset = (int)syscall(444, &attr, sizeof(uint64_t), 0u);
+
+	return ruleset < 0 || syscall(446, ruleset, 0u) < 0 ? -errno : 0;
+}
+
 /* -- seccomp -- */
 
-enum profile { P_R = 1, P_W = 2, P_N = P_R | P_W };
+enum profile { P_F = 1, P_W = 2, P_O = 4, P_R = P_F | P_O, P_N = P_R | P_W };
 
 #define CONDITIONS_MAX 3
 
 struct call_rule {
 	int call;
-	enum profile roles;
+	unsigned roles; /* of enum profile */
 	uint32_t action;
 	struct scmp_arg_cmp when[CONDITIONS_MAX];
 };
 
 static const struct call_rule call_rules[] = {
+#define F P_F
+#define O P_O
 #define R P_R
 #define W P_W
 #define N P_N
@@ -173,6 +188,8 @@ static const struct call_rule call_rules[] = {
 	ALLOW(call, roles, HAS(0, 0xffffffc0, 64), __VA_ARGS__)                                              \
 	ALLOW(call, roles, HAS(0, 0xffffff80, 128), __VA_ARGS__)
 #include "process/profiles.def"
+#undef F
+#undef O
 #undef R
 #undef W
 #undef N
@@ -187,9 +204,8 @@ static int add_rule(scmp_filter_ctx ctx, const struct call_rule *c)
 	return seccomp_rule_add_array(ctx, c->action, c->call, n, c->when);
 }
 
-static int seccomp_enter(enum role role)
+static int seccomp_enter(enum profile profile)
 {
-	const enum profile profile = role == ROLE_REPORTER ? P_R : P_W;
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	/* abort() of a failed check must show as SIGABRT. */
 	int r = ctx ? seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
@@ -276,15 +292,18 @@ struct report {
 	const char *missing;
 };
 
+static void append(struct report *rep, const char *no, const char *name)
+{
+	const size_t n = strlen(rep->text);
+
+	(void)snprintf(rep->text + n, 256 - n, "%s%s%s", n > 0 ? "," : "", no, name);
+}
+
 static void note(struct report *rep, bool holds, const char *name)
 {
-	if (!holds) {
-		rep->missing = rep->missing ? rep->missing : name;
-		return;
-	}
-	if (rep->text[0])
-		(void)strncat(rep->text, ",", 255 - strlen(rep->text));
-	(void)strncat(rep->text, name, 255 - strlen(rep->text));
+	append(rep, holds ? "" : "no ", name);
+	if (!holds && !rep->missing)
+		rep->missing = name;
 }
 
 static void enter_all(const struct sandbox_params *p, struct report *rep)
@@ -305,7 +324,33 @@ static void enter_all(const struct sandbox_params *p, struct report *rep)
 
 	(void)snprintf(landlock, sizeof(landlock), "landlock%d", abi > 0 ? abi : 0);
 	note(rep, abi > 0, abi > 0 ? landlock : "landlock");
-	note(rep, seccomp_enter(p->role) == 0, "seccomp");
+	if (abi > 0 && abi < LL_ABI_TCP)
+		append(rep, "no ", "landlock-tcp"); /* told, but no reason to refuse: it never was */
+	note(rep, seccomp_enter(p->role == ROLE_REPORTER ? P_O : P_W) == 0, "seccomp");
+}
+
+#if defined(OPC_NO_SANDBOX)
+int sandbox_enter(const struct sandbox_params *params, char ret_text[static 256])
+{
+	(void)snprintf(ret_text, 256, params->mode == SANDBOX_OFF ? "off" : "built out");
+	(void)enter_all;
+	(void)landlock_seal;
+	return params->mode == SANDBOX_REQUIRE ? -ENOTSUP : 0;
+}
+
+int sandbox_seal(const struct sandbox_params *params, char text[static 256])
+{
+	(void)params;
+	(void)text;
+	return 0;
+}
+#else
+static int result(const struct sandbox_params *params, const struct report *rep)
+{
+	if (!rep->missing || params->mode != SANDBOX_REQUIRE)
+		return 0;
+	(void)snprintf(rep->text, 256, "%s", rep->missing);
+	return -ENOTSUP;
 }
 
 int sandbox_enter(const struct sandbox_params *params, char ret_text[static 256])
@@ -317,17 +362,19 @@ int sandbox_enter(const struct sandbox_params *params, char ret_text[static 256]
 		(void)snprintf(ret_text, 256, "off");
 		return 0;
 	}
-#if defined(OPC_NO_SANDBOX)
-	(void)snprintf(ret_text, 256, "built out");
-	(void)enter_all;
-	(void)rep;
-	return params->mode == SANDBOX_REQUIRE ? -ENOTSUP : 0;
-#else
 	enter_all(params, &rep);
-	if (rep.missing && params->mode == SANDBOX_REQUIRE) {
-		(void)snprintf(ret_text, 256, "%s", rep.missing);
-		return -ENOTSUP;
-	}
-	return 0;
-#endif
+	return result(params, &rep);
 }
+
+int sandbox_seal(const struct sandbox_params *params, char text[static 256])
+{
+	struct report rep = { text, NULL };
+
+	if (params->mode == SANDBOX_OFF || params->role != ROLE_REPORTER)
+		return 0;
+	const int layers = landlock_abi() > 0 ? landlock_seal() : 0;
+
+	note(&rep, layers == 0 && seccomp_enter(P_F) == 0, "sealed");
+	return result(params, &rep);
+}
+#endif

@@ -35,6 +35,7 @@ struct inbox {
 	struct history *history;
 	struct response_stream *stream;
 	struct event *flush, *prune;
+	uint64_t days_kept; /* by the last prune */
 	unsigned commit_failures;
 	uint64_t committed_ms; /* boot clock: when the last commit ended */
 	struct msg *acks;      /* that the channel did not take */
@@ -97,6 +98,8 @@ static void flush(struct inbox *i)
 				kv_s("directory", i->settings->state_dir), kv_s("detail", db_error(i->db)),
 				kv_u("waiting", history_queued(i->history)));
 		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(delay));
+		if (err == -ENOSPC) /* there may be old rows that make room */
+			(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
 		return;
 	}
 	if (i->commit_failures > 0)
@@ -161,13 +164,21 @@ static void on_write(struct inbox *i, const struct msg *m)
 static void on_prune(evutil_socket_t fd, short what, void *arg)
 {
 	struct inbox *i = arg;
+	uint64_t days = i->settings->history_days;
 	bool more = false;
-	const int err = history_prune(i->history, i->settings->history_days, &more);
+	const int err = history_prune(i->history, &days, &more);
 
 	(void)fd;
 	(void)what;
 	if (err < 0)
 		(void)log_warn(err, "old history cannot be removed", kv_s("detail", db_error(i->db)));
+	else if (days < i->settings->history_days && days != i->days_kept)
+		(void)log_warn(
+			0,
+			"the history is nearly full: older rows are removed; raise historyMegabytes to "
+			"keep them longer",
+			kv_u("days_kept", days));
+	i->days_kept = days;
 	(void)evtimer_add(i->prune, CLOCK_TIMEVAL(more ? PRUNE_MORE_MS : PRUNE_MS));
 }
 

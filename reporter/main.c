@@ -179,16 +179,12 @@ static void on_request(void *ctx, const char *path, const char *query, struct li
 	stats_serve(&r->stats, inbox_history(r->inbox), path, query, ret);
 }
 
-static int open_history(struct reporter *r)
+static int end_without_history(struct reporter *r, int err, const char *text)
 {
-	char text[DB_TEXT_MAX] = "";
-	const int err = db_open(r->settings.state_dir, &r->db, text);
+	const bool lasting = err == -EPERM || err == -EBADMSG || err == -ENOTDIR || err == -EFBIG;
 
-	if (err == 0)
-		return 0;
 	(void)log_error(0, "the history cannot be opened", kv_s("detail", text));
-	process_exit(r->process, err == -EPERM || err == -EBADMSG || err == -ENOTDIR ? EXIT_CODE_CONFIG
-										     : EXIT_CODE_TEMPORARY);
+	process_exit(r->process, lasting ? EXIT_CODE_CONFIG : EXIT_CODE_TEMPORARY);
 	return err;
 }
 
@@ -243,26 +239,38 @@ static void on_drain_limit(evutil_socket_t fd, short what, void *arg)
 
 static int on_start(struct process *p, struct settings *s)
 {
-	static const struct digest_ops digest = { ask, post, wake, ended, trouble, finish_drain };
 	struct reporter *r = xcalloc(1, sizeof(*r));
+	char text[DB_TEXT_MAX] = "";
 
 	process_set_ctx(p, r);
 	r->process = p;
 	take_settings(r, s);
 	http_global_init();
 	stats_init(&r->stats, &r->settings.cluster_names);
-	const int err = open_history(r);
+	const int err = db_claim(r->settings.state_dir, &r->db, text);
 
 	if (err < 0)
-		return err;
+		return end_without_history(r, err, text);
 	r->drain_limit = evtimer_new(process_base(p), on_drain_limit, r);
 	r->wake = evtimer_new(process_base(p), on_wake, r);
 	r->webhook = webhook_new(process_base(p), on_answer, r);
+	r->listen_again = evtimer_new(process_base(p), on_listen_again, r);
+	open_listener(r);
+	return 0;
+}
+
+static int on_confined(struct process *p)
+{
+	static const struct digest_ops digest = { ask, post, wake, ended, trouble, finish_drain };
+	struct reporter *r = process_ctx(p);
+	char text[DB_TEXT_MAX] = "";
+	const int err = db_open(r->db, r->settings.history_megabytes << 20, text);
+
+	if (err < 0)
+		return end_without_history(r, err, text);
 	r->runner = digest_runner_new(r->db, &digest, r);
 	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner);
-	r->listen_again = evtimer_new(process_base(p), on_listen_again, r);
 	use_settings(r);
-	open_listener(r);
 	return 0;
 }
 
@@ -334,6 +342,7 @@ int main(int argc, char **argv)
 		.check_settings = check_settings,
 		.on_commit = on_commit,
 		.on_start = on_start,
+		.on_confined = on_confined,
 		.on_ready = on_ready,
 		.on_msg = on_msg,
 		.on_room = on_room,

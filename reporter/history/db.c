@@ -3,9 +3,11 @@
 #include "reporter/history/db.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -29,6 +31,8 @@ struct bindings {
 
 struct db {
 	sqlite3 *sql;
+	char *dir;
+	int64_t max_pages; /* 0 = no limit */
 	int lock_fd;
 	sqlite3_stmt *stmt[DB__MAX];
 	int now[DB__MAX], day_ago[DB__MAX]; /* these parameters of each; 0 = it has none */
@@ -97,53 +101,167 @@ static int configure(sqlite3 *sql)
 		NULL, NULL, NULL);
 }
 
-static int open_file(struct db *d, const char *dir, char *text)
+/* The C library's calls take a path for every question, also about what is open: the sandbox denies that. A
+ * file that was opened for an answer stays open: closing it would give up the locks of the database. */
+static int stat_open(int fd, struct stat *ret)
 {
-	_cleanup_free_ char *path = xasprintf("%s/history.db", dir);
-	int rc = sqlite3_open_v2(path, &d->sql,
-				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
+	return (int)syscall(SYS_fstat, fd, ret);
+}
 
-	if (rc == SQLITE_OK)
-		rc = configure(d->sql);
-	if (rc == SQLITE_OK)
-		rc = schema_migrate(d->sql, schema_version());
+static int stat_path(const char *path, struct stat *ret)
+{
+	if (stat(path, ret) == 0)
+		return 0;
+	if (errno != EACCES)
+		return -1;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	return fd < 0 ? -1 : stat_open(fd, ret);
+}
+
+static void set_system_calls(void)
+{
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+
+	(void)vfs->xSetSystemCall(vfs, "fstat", (sqlite3_syscall_ptr)stat_open);
+	(void)vfs->xSetSystemCall(vfs, "stat", (sqlite3_syscall_ptr)stat_path);
+}
+
+/* Nobody but us and root can put something in the directory; what an operator copied into it may be anything.
+ */
+static int check_file(const char *path, char *text)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0
+				       : str_fail(text, DB_TEXT_MAX, -errno, "%s: cannot be read: %s", path,
+						  strerror(errno));
+	if (S_ISREG(st.st_mode) && st.st_uid == geteuid())
+		return 0;
+	return str_fail(text, DB_TEXT_MAX, -EPERM,
+			"%s: is not a regular file of user %u; move it away, or chown it", path,
+			(unsigned)geteuid());
+}
+
+static int64_t ask_pragma(sqlite3 *sql, const char *pragma)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t n = 0;
+
+	if (sqlite3_prepare_v2(sql, pragma, -1, &st, NULL) == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
+		n = sqlite3_column_int64(st, 0);
+	(void)sqlite3_finalize(st);
+	return n;
+}
+
+/* SQLite takes the size that the file has for a limit that is below. */
+static int set_limit(struct db *d, uint64_t max_bytes, const char *path, char *text)
+{
+	const int64_t page = ask_pragma(d->sql, "PRAGMA page_size");
+	const int64_t want = max_bytes && page ? (int64_t)max_bytes / page : 0;
+	char pragma[64];
+
+	if (want == 0)
+		return 0;
+	(void)snprintf(pragma, sizeof(pragma), "PRAGMA max_page_count = %lld", (long long)want);
+	d->max_pages = ask_pragma(d->sql, pragma);
+	if (d->max_pages <= want)
+		return 0;
+	return str_fail(
+		text, DB_TEXT_MAX, -EFBIG,
+		"%s: is larger than historyMegabytes allows; raise that to %lld, or move the file away", path,
+		(long long)(d->max_pages * page / 1048576 + 1));
+}
+
+unsigned db_fill(struct db *d)
+{
+	const int64_t used = d->max_pages ? ask_pragma(d->sql, "PRAGMA page_count") -
+						    ask_pragma(d->sql, "PRAGMA freelist_count")
+					  : 0;
+
+	return d->max_pages ? (unsigned)(used * 100 / d->max_pages) : 0;
+}
+
+static int failed(const struct db *d, int rc, const char *path, char *text)
+{
+	const char *why = d->sql ? sqlite3_errmsg(d->sql) : "no memory";
+	const int r = db_errno(rc);
+
 	if (rc == SQLITE_MISMATCH)
 		return str_fail(
 			text, DB_TEXT_MAX, -EBADMSG,
 			"%s: was written by a newer version of this program; use that version, or move "
 			"the file away",
 			path);
-	if (rc == SQLITE_OK)
-		rc = prepare_all(d);
-	const char *why = d->sql ? sqlite3_errmsg(d->sql) : "no memory";
-	const int r = db_errno(rc);
-
 	if (r == -EBADMSG)
 		return str_fail(text, DB_TEXT_MAX, r,
 				"%s: is damaged (%s); restore it, or move it away to start a new history",
 				path, why);
-	return r < 0 ? str_fail(text, DB_TEXT_MAX, r, "%s: cannot be used: %s", path, why) : 0;
+	return str_fail(text, DB_TEXT_MAX, r, "%s: cannot be used: %s", path, why);
 }
 
-int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
+static int open_file(struct db *d, const char *path, uint64_t max_bytes, char *text)
+{
+	int rc = sqlite3_open_v2(path, &d->sql,
+				 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = configure(d->sql);
+	if (rc != SQLITE_OK)
+		return failed(d, rc, path, text);
+	const int r = set_limit(d, max_bytes, path, text);
+
+	if (r < 0)
+		return r;
+	rc = schema_migrate(d->sql, schema_version());
+	if (rc == SQLITE_OK)
+		rc = prepare_all(d);
+	return rc == SQLITE_OK ? 0 : failed(d, rc, path, text);
+}
+
+/* What SQLite would read outside of the directory later: its first random bytes. */
+static void prepare_sqlite(void)
+{
+	char seed;
+
+	/* No locks, no statistics: there is one thread. Refused when it is in force already. */
+	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	set_system_calls();
+	sqlite3_randomness(1, &seed);
+}
+
+int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX])
 {
 	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
 
 	d->lock_fd = -1;
-	/* No locks, no statistics: there is one thread. Refused when it is in force already. */
-	(void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
-	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+	d->dir = xstrdup(dir);
 	(void)umask(077);
+	prepare_sqlite();
 	int r = private_dir_make(dir, ret_text);
 
 	if (r == 0)
 		r = private_dir_lock(dir, &d->lock_fd, ret_text);
-	if (r == 0)
-		r = open_file(d, dir, ret_text);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(d);
 	return 0;
+}
+
+int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX])
+{
+	static const char *const files[] = { "history.db-wal", "history.db-journal", "history.db" };
+	_cleanup_free_ char *path = NULL;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(files); i++) {
+		free(path);
+		path = xasprintf("%s/%s", d->dir, files[i]);
+		r = check_file(path, ret_text);
+	}
+	return r < 0 ? r : open_file(d, path, max_bytes, ret_text);
 }
 
 void db_close(struct db **d)
@@ -157,6 +275,7 @@ void db_close(struct db **d)
 	(void)sqlite3_close((*d)->sql);
 	if ((*d)->lock_fd >= 0)
 		(void)close((*d)->lock_fd);
+	free((*d)->dir);
 	free(*d);
 	*d = NULL;
 }

@@ -1,7 +1,8 @@
 /* db.h - the reporter's SQLite file: directory, lock, schema, prepared statements, and the bridge between
  * messages and rows. Layer: process (reporter).  Threads: none.
  * WAL with synchronous=FULL and exclusive locking (no shared memory file): a commit that returned 0 survives
- * a power cut. Opened before the sandbox; afterwards only files beneath the directory are touched. */
+ * a power cut. The directory is claimed before the sandbox, the file is opened in it: what is in it may have
+ * come from anywhere. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_HISTORY_DB_H
 #define REPORTER_HISTORY_DB_H
@@ -22,11 +23,16 @@ enum db_stmt {
 	DB__MAX
 };
 
-/* Open (and create, mode 0700) dir and the database in it, bring the schema up to date. On error ret_text
- * holds a sentence for people that names the place and the remedy:
- * -EWOULDBLOCK another instance holds the lock; -EPERM the directory is not ours or others may write to it;
- * -EBADMSG the file is damaged, no database, or from a newer version; else what the system said. */
-int db_open(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]);
+/* Make dir (mode 0700) where it is missing, and lock it. On error ret_text holds a sentence for people that
+ * names the place and the remedy: -EWOULDBLOCK another instance holds the lock; -EPERM the directory is not
+ * ours or others may write to it; else what the system said. */
+int db_claim(const char *dir, struct db **ret, char ret_text[static DB_TEXT_MAX]);
+/* Open (and create) the database in it, bring the schema up to date. It never grows beyond max_bytes (0: no
+ * limit): then writing is -ENOSPC. Once. Errors as above: -EPERM it is no regular file, or another user's;
+ * -EFBIG it is larger already; -EBADMSG it is damaged, no database, or from a newer version. */
+int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX]);
+/* How full it is, in percent of max_bytes; 0 when it has no limit or cannot be asked. */
+unsigned db_fill(struct db *d);
 /* Accepts NULL. */
 void db_close(struct db **d);
 

@@ -17,6 +17,9 @@
 /* The memory of a failing revision outlives the history: losing it restarts that workload's clock. */
 #define SAVED_DAYS  400
 #define PRUNE_LIMIT 2000
+/* Of the file: nearly full, and no longer so. */
+#define FULL_PERCENT 90
+#define ROOM_PERCENT 70
 
 struct queued {
 	struct msg *m; /* only as long as its own struct */
@@ -34,6 +37,8 @@ struct history {
 	uint32_t room;
 	bool broken;
 	uint64_t open;
+	uint64_t days; /* kept less than configured, as the file is nearly full; 0 = it is not */
+	bool pruning;  /* the last prune has left some */
 };
 
 struct history *history_new(struct db *db, const struct str_list *clusters,
@@ -360,24 +365,41 @@ int history_end_orphans(struct history *h, uint64_t *ret)
 	return rc == SQLITE_DONE ? history_flush(h) : db_errno(rc);
 }
 
-int history_prune(struct history *h, uint64_t days, bool *ret_more)
+/* Half as long each time that all older is gone and it is still nearly full. */
+static void shorten(struct history *h, uint64_t *days)
+{
+	const unsigned fill = db_fill(h->db);
+
+	if (fill < ROOM_PERCENT)
+		h->days = 0;
+	else if (fill >= FULL_PERCENT && !h->pruning && h->days != HISTORY_DAYS_MIN)
+		h->days = (h->days ? h->days : *days) / 2;
+	if (h->days && h->days < HISTORY_DAYS_MIN)
+		h->days = HISTORY_DAYS_MIN;
+	if (h->days && h->days < *days)
+		*days = h->days;
+}
+
+int history_prune(struct history *h, uint64_t *days, bool *ret_more)
 {
 	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS,  DB_PRUNE_RESULTS, DB_PRUNE_UNSETTLED,
 					      DB_PRUNE_REFUSALS, DB_PRUNE_DIGESTS, DB_PRUNE_FAILING_SINCE,
 					      DB_PRUNE_SAVED,    DB_PRUNE_PAUSES,  DB_PRUNE_ATTENTION };
 	const int64_t now = clock_wall_ms();
 
-	*ret_more = false;
+	shorten(h, days);
+	h->pruning = false;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		int changes = 0;
-		const int r = db_run(db_stmt(h->db, steps[i], db_i("before", now - (int64_t)days * DAY_MS),
+		const int r = db_run(db_stmt(h->db, steps[i], db_i("before", now - (int64_t)*days * DAY_MS),
 					     db_i("long_before", now - SAVED_DAYS * DAY_MS),
 					     db_i("limit", PRUNE_LIMIT)),
 				     &changes);
 
 		if (r < 0)
 			return r;
-		*ret_more = *ret_more || changes == PRUNE_LIMIT;
+		h->pruning = h->pruning || changes == PRUNE_LIMIT;
 	}
+	*ret_more = h->pruning || (db_fill(h->db) >= FULL_PERCENT && *days > HISTORY_DAYS_MIN);
 	return 0;
 }

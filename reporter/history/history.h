@@ -70,7 +70,10 @@ bool history_has_saved(const struct history *h, const char *cluster_name, const 
 /* End orphaned intents as unconfirmed: those of clusters that are no longer configured can never be looked at
  * again. *ret is how many. 0 or negative errno. */
 int history_end_orphans(struct history *h, uint64_t *ret);
-/* Remove what ended before now - days. Does a bounded amount of work; *ret_more says that some is left. */
-int history_prune(struct history *h, uint64_t days, bool *ret_more);
+/* Remove what ended before now - *days. Does a bounded amount of work; *ret_more says that some is left.
+ * Where the file is nearly full *days becomes less, down to HISTORY_DAYS_MIN, which the budgets look back on.
+ */
+int history_prune(struct history *h, uint64_t *days, bool *ret_more);
+#define HISTORY_DAYS_MIN 2u
 
 #endif

@@ -108,6 +108,8 @@ bool stats_child(struct stats *s, const struct msg_child_stats *m)
 	metrics_set(s->metrics, METRIC_CHILD_RSS, (double)m->rss_kb * 1024.0, l);
 	metrics_set(s->metrics, METRIC_CHILD_LEASES, (double)m->leases, l);
 	metrics_set(s->metrics, METRIC_CHILD_START, seconds(m->started), l);
+	if (*m->sandbox)
+		metrics_set(s->metrics, METRIC_CHILD_SANDBOX, !sandbox_is_weak(m->sandbox), l);
 	return !up && strcmp(m->role, role_name(ROLE_WATCHER)) == 0;
 }
 

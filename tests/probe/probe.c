@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,6 +166,14 @@ static int datagram_pair(int64_t arg)
 	return close_result(pair[1]);
 }
 
+static int stat_any(int64_t arg)
+{
+	struct stat st;
+
+	(void)arg;
+	return syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", &st, AT_EMPTY_PATH) < 0 ? -errno : 0;
+}
+
 /* O_PATH is not judged by Landlock. */
 static int open_path(int64_t arg)
 {
@@ -221,6 +230,7 @@ static const struct {
 	{ "executable-memory", executable_memory },
 	{ "shared-memory", shared_memory },
 	{ "open-path", open_path },
+	{ "stat-any", stat_any },
 	{ "rewrite-log", rewrite_log },
 	{ "seek-log", seek_log },
 	{ "copy-log", copy_log },

@@ -503,6 +503,7 @@ FIXED.update({
     "leaderElection.namespace": {"leaderElection": {"namespace": "other"}},
     "leaderElection.name": {"leaderElection": {"name": "other"}},
     "maxPods": {"maxPods": 5000},
+    "historyMegabytes": {"historyMegabytes": 100},
     "stateDir": {"stateDir": "/tmp/other"},
     "metricsListen": {"metricsListen": "127.0.0.1:1"},
     "sandbox": {"sandbox": "off"},

@@ -155,6 +155,7 @@ TEST(a_role_gets_no_more_than_its_own)
 	s.cluster.key_pem = xstrdup("SECRETKEY");
 	s.cluster.password = xstrdup("SECRETPASSWORD");
 	s.history_days = 30;
+	s.history_megabytes = 512;
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
 		const bool reporter = roles[i] == ROLE_REPORTER;
 		const int fd = settings_write_blob(&s, roles[i]);
@@ -244,6 +245,7 @@ TEST(refuses_a_value_out_of_range)
 
 	settings_init(&s);
 	s.history_days = 30;
+	s.history_megabytes = 512;
 	s.policy.duty[DUTY_RESTARTS].counts = s.policy.duty[DUTY_CRASH_LOOP].counts = 1;
 	s.sandbox = 3;
 	const int fd = settings_write_blob(&s, ROLE_REPORTER);

@@ -51,7 +51,7 @@ static int try(const char *probe, int64_t arg, enum role role, enum sandbox_mode
 		char text[256];
 
 		log_is_a_file();
-		if (sandbox_enter(&p, text) < 0)
+		if (sandbox_enter(&p, text) < 0 || sandbox_seal(&p, text) < 0)
 			_exit(200);
 		_exit(-probe_run(probe, arg) & 0x7f);
 	}
@@ -131,10 +131,27 @@ START_TEST(reporter_writes_below_its_directory_only)
 			_exit(1);
 		if (open(other, O_CREAT | O_RDWR, 0600) >= 0)
 			_exit(2);
-		_exit(open("/etc/passwd", O_RDONLY) >= 0 ? 3 : 0);
+		if (open("/etc/passwd", O_RDONLY) >= 0)
+			_exit(3);
+		/* Then it makes none, but goes on with those that it has. */
+		if (sandbox_seal(&p, text) < 0 || !strstr(text, "sealed"))
+			_exit(4);
+		if (open(file, O_RDWR) < 0 || write(fd, "x", 1) != 1)
+			_exit(5);
+		(void)open(other, O_CREAT | O_RDWR, 0600);
+		_exit(6);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_int_eq(status, 0);
+	ck_assert_msg(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS, "%d", status);
+}
+
+START_TEST(what_is_missing_is_told)
+{
+	ck_assert(!sandbox_is_weak("dumpable0,nnp,nocaps,mdwe,landlock7,seccomp,sealed"));
+	ck_assert(sandbox_is_weak("dumpable0,nnp,nocaps,no landlock,seccomp"));
+	ck_assert(sandbox_is_weak("no dumpable0,nnp"));
+	ck_assert(sandbox_is_weak("dumpable0,landlock3,no landlock-tcp,seccomp"));
+	ck_assert(sandbox_is_weak("off"));
 }
 
 /* Runs what in the role's sandbox with these limits; the exit status of it. */
@@ -151,7 +168,7 @@ static int inside(enum role role, void (*log)(void), int (*what)(void))
 
 		log();
 		(void)signal(SIGXFSZ, SIG_IGN);
-		_exit(sandbox_enter(&p, text) < 0 ? 200 : what());
+		_exit(sandbox_enter(&p, text) < 0 || sandbox_seal(&p, text) < 0 ? 200 : what());
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
@@ -213,6 +230,7 @@ START_TEST(no_file_is_told_of)
 	ck_assert_int_eq(stat_passwd(), 0);
 	ck_assert_int_eq(inside(ROLE_WATCHER, log_is_a_pipe, stat_passwd), EACCES);
 	ck_assert_int_eq(inside(ROLE_WORKER, log_is_a_pipe, stat_passwd), EACCES);
+	ck_assert_int_eq(inside(ROLE_REPORTER, log_is_a_pipe, stat_passwd), EACCES);
 }
 
 /* Of a child that waits in its sandbox. */
@@ -304,6 +322,7 @@ TEST_MAIN("process/sandbox")
 	(void)the_allowed_port_works;
 	(void)reporter_writes_below_its_directory_only;
 	(void)report_names_the_layers;
+	(void)what_is_missing_is_told;
 	(void)no_file_grows_beyond_its_limit;
 	(void)memory_has_a_limit;
 	(void)no_file_is_told_of;
@@ -314,6 +333,7 @@ TEST_MAIN("process/sandbox")
 	tcase_add_test(t, the_allowed_port_works);
 	tcase_add_test(t, reporter_writes_below_its_directory_only);
 	tcase_add_test(t, report_names_the_layers);
+	tcase_add_test(t, what_is_missing_is_told);
 	tcase_add_test(t, no_file_grows_beyond_its_limit);
 	tcase_add_test(t, memory_has_a_limit);
 	tcase_add_test(t, no_file_is_told_of);

@@ -8,7 +8,7 @@
 
 struct history_world w;
 
-static void on_committed(void *ctx, const struct history_entry *e)
+void world_on_committed(void *ctx, const struct history_entry *e)
 {
 	struct seen *s = ctx;
 
@@ -25,7 +25,7 @@ void world_open(void)
 {
 	w.db = test_db_open(w.dir);
 	test_names(&w.clusters, "prod", "staging");
-	w.h = history_new(w.db, &w.clusters, on_committed, &w.seen);
+	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
 	w.seen = (struct seen){ 0 };
 }
 

@@ -33,6 +33,7 @@ void world_setup(void);
 void world_teardown(void);
 void world_open(void);
 void world_close(void);
+void world_on_committed(void *ctx, const struct history_entry *e);
 /* The cluster "staging" is not configured any more. */
 void world_forget_staging(void);
 

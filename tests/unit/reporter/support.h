@@ -15,11 +15,22 @@
 #include "ipc/msg.h"
 #include "reporter/history/db.h"
 
+static inline int test_open(const char *dir, uint64_t max_bytes, struct db **ret, char *text)
+{
+	int r = db_claim(dir, ret, text);
+
+	if (r == 0)
+		r = db_open(*ret, max_bytes, text);
+	if (r < 0)
+		db_close(ret);
+	return r;
+}
+
 static inline struct db *test_db_open(const char *dir)
 {
 	char text[DB_TEXT_MAX] = "";
 	struct db *db = NULL;
-	const int r = db_open(dir, &db, text);
+	const int r = test_open(dir, 0, &db, text);
 
 	ck_assert_msg(r == 0, "db_open: %d %s", r, text);
 	return db;

@@ -27,7 +27,7 @@ TEST(second_instance_is_refused)
 	char text[DB_TEXT_MAX] = "";
 	struct db *other = NULL;
 
-	ck_assert_int_eq(db_open(dir, &other, text), -EWOULDBLOCK);
+	ck_assert_int_eq(test_open(dir, 0, &other, text), -EWOULDBLOCK);
 	ck_assert_ptr_null(other);
 	ck_assert_ptr_nonnull(strstr(text, "another instance"));
 	ck_assert_ptr_nonnull(strstr(text, dir));
@@ -41,10 +41,10 @@ TEST(directory_others_may_write_to_is_refused)
 
 	suite_folder(mine);
 	ck_assert_int_eq(chmod(mine, 0770), 0);
-	ck_assert_int_eq(db_open(mine, &other, text), -EPERM);
+	ck_assert_int_eq(test_open(mine, 0, &other, text), -EPERM);
 	ck_assert_ptr_nonnull(strstr(text, "0770"));
 	ck_assert_int_eq(chmod(mine, 0700), 0);
-	ck_assert_int_eq(db_open(mine, &other, text), 0);
+	ck_assert_int_eq(test_open(mine, 0, &other, text), 0);
 	db_close(&other);
 }
 
@@ -56,7 +56,7 @@ TEST(missing_directories_are_made_private)
 
 	suite_folder(mine);
 	(void)snprintf(deep, sizeof(deep), "%s/state", mine);
-	ck_assert_int_eq(db_open(deep, &other, text), 0);
+	ck_assert_int_eq(test_open(deep, 0, &other, text), 0);
 	ck_assert_int_eq(stat(deep, &st), 0);
 	ck_assert_uint_eq(st.st_mode & 0777, 0700);
 	db_close(&other);
@@ -82,11 +82,70 @@ TEST(damaged_file_is_named_and_refused)
 
 	memset(garbage, 'x', sizeof(garbage));
 	replace_file(garbage, sizeof(garbage));
-	ck_assert_int_eq(db_open(dir, &db, text), -EBADMSG);
+	ck_assert_int_eq(test_open(dir, 0, &db, text), -EBADMSG);
 	ck_assert_ptr_nonnull(strstr(text, "history.db"));
 	ck_assert_ptr_nonnull(strstr(text, "move it away"));
 	replace_file("", 0);
 	db = test_db_open(dir);
+}
+
+TEST(a_file_that_is_none_is_refused)
+{
+	char text[DB_TEXT_MAX] = "", path[128];
+
+	db_close(&db);
+	(void)snprintf(path, sizeof(path), "%s/history.db-wal", dir);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(test_open(dir, 0, &db, text), -EPERM);
+	ck_assert_ptr_nonnull(strstr(text, "history.db-wal: is not a regular file"));
+	ck_assert_int_eq(unlink(path), 0);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	if (geteuid() == 0) {
+		ck_assert_int_eq(chown(path, 1000, 0), 0);
+		ck_assert_int_eq(test_open(dir, 0, &db, text), -EPERM);
+	}
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(symlink("/etc/passwd", path), 0);
+	ck_assert_int_eq(test_open(dir, 0, &db, text), -EPERM);
+	ck_assert_int_eq(unlink(path), 0);
+	db = test_db_open(dir);
+}
+
+/* Rows until it is full: a limit that is kept, told as such, and room again when rows are gone. */
+TEST(the_file_has_a_limit)
+{
+	static char long_text[201];
+	const int64_t max = 1 << 20;
+	char text[DB_TEXT_MAX] = "", path[128], name[32];
+	struct stat st;
+	int r = 0, n = 0;
+
+	db_close(&db);
+	ck_assert_int_eq(test_open(dir, (uint64_t)max, &db, text), 0);
+	ck_assert_uint_lt(db_fill(db), 20);
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	for (; r == 0 && n < 100000; n++) {
+		const struct msg m = { .type = MSG_SAVED };
+
+		if (n % 100 == 0)
+			ck_assert_int_eq(db_begin(db), 0);
+		(void)snprintf(name, sizeof(name), "k%d", n);
+		r = db_run(db_stmt_msg(db, DB_SAVED_PUT, &m, db_s("cluster_name", "prod"), db_s("kind", "x"),
+				       db_s("key", name), db_s("text", long_text)),
+			   NULL);
+		if (r == 0 && n % 100 == 99)
+			r = db_commit(db);
+	}
+	db_rollback(db);
+	ck_assert_int_eq(r, -ENOSPC);
+	ck_assert_uint_ge(db_fill(db), 90);
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	db_close(&db);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_le(st.st_size, max);
+	ck_assert_int_eq(test_open(dir, (uint64_t)max / 2, &db, text), -EFBIG);
+	ck_assert_ptr_nonnull(strstr(text, "historyMegabytes"));
+	ck_assert_int_eq(test_open(dir, (uint64_t)max, &db, text), 0);
 }
 
 TEST(newer_schema_is_refused)
@@ -100,7 +159,7 @@ TEST(newer_schema_is_refused)
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(sql, "PRAGMA user_version = 9999", NULL, NULL, NULL), SQLITE_OK);
 	(void)sqlite3_close(sql);
-	ck_assert_int_eq(db_open(dir, &db, text), -EBADMSG);
+	ck_assert_int_eq(test_open(dir, 0, &db, text), -EBADMSG);
 	ck_assert_ptr_nonnull(strstr(text, "newer version"));
 	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(sql, version, NULL, NULL, NULL), SQLITE_OK);

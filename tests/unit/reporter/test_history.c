@@ -295,8 +295,43 @@ TEST(what_was_written_is_on_the_disk)
 	}
 }
 
+/* Ten days old, kept for thirty: until the file is nearly full. */
+TEST(prune_makes_room_in_a_full_file)
+{
+	uint64_t days = 30;
+	char text[DB_TEXT_MAX] = "", path[SUITE_PATH_MAX + 16], uid[16];
+	struct stat st;
+	bool more = true;
+	int calls = 0;
+
+	for (int i = 0; i < 1500; i++) {
+		(void)snprintf(uid, sizeof(uid), "u%d", i);
+		const struct msg m = world_refusal(uid, "X");
+
+		ck_assert(history_add(w.h, &m));
+	}
+	ck_assert_int_eq(history_flush(w.h), 0);
+	clock_fake_advance(INT64_C(10) * 86400000);
+	world_close();
+	(void)snprintf(path, sizeof(path), "%s/history.db", w.dir);
+	ck_assert_int_eq(stat(path, &st), 0);
+	world_open();
+	db_close(&w.db);
+	ck_assert_int_eq(test_open(w.dir, (uint64_t)st.st_size, &w.db, text), 0);
+	history_free(&w.h);
+	w.h = history_new(w.db, &w.clusters, world_on_committed, &w.seen);
+	for (; more && calls < 100; calls++)
+		ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
+	ck_assert_uint_eq(days, 7);
+	ck_assert_uint_lt(db_fill(w.db), 70);
+	days = 30;
+	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
+	ck_assert_uint_eq(days, 30);
+}
+
 TEST(prune_keeps_open_new_and_the_last_id)
 {
+	uint64_t days = 30;
 	const struct msg old[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
 				   world_intent(2, 0, "u2"), world_refusal("u9", "X"),
 				   world_intent(5, 0, "u5"), world_record(5, OUTCOME_DONE) };
@@ -307,7 +342,7 @@ TEST(prune_keeps_open_new_and_the_last_id)
 
 	world_write(old, 6);
 	clock_fake_advance(INT64_C(31) * 86400000);
-	ck_assert_int_eq(history_prune(w.h, 30, &more), 0);
+	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
 	ck_assert(!more);
 	ck_assert_uint_eq(world_query(&q, out, 8), 3); /* 5: newest id; 2: open; end */
 	ck_assert_uint_eq(out[0].u.ctl_history_row.id, 5);
@@ -319,6 +354,7 @@ TEST(prune_keeps_open_new_and_the_last_id)
 /* Open is what open_intents says, also where a result is there already, as after a restore of a backup. */
 TEST(prune_keeps_what_is_open_though_it_has_a_result)
 {
+	uint64_t days = 30;
 	const struct msg old[] = { world_intent(1, 0, "u1"), world_record(1, OUTCOME_DONE),
 				   world_intent(2, 0, "u2"), world_record(2, OUTCOME_DONE),
 				   world_intent(3, 0, "u3") };
@@ -328,7 +364,7 @@ TEST(prune_keeps_what_is_open_though_it_has_a_result)
 	world_write(old, 5);
 	ck_assert_int_eq(db_run(db_stmt(w.db, DB_OPEN_PUT, db_i("id", 1)), NULL), 0);
 	clock_fake_advance(INT64_C(31) * 86400000);
-	ck_assert_int_eq(history_prune(w.h, 30, &more), 0);
+	ck_assert_int_eq(history_prune(w.h, &days, &more), 0);
 	ck_assert_uint_eq(world_open_intents(out, 4), 3); /* 1, 3, and the end */
 	ck_assert_uint_eq(out[0].u.open_intent.id, 1);
 	ck_assert_uint_eq(out[1].u.open_intent.id, 3);

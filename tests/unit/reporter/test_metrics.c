@@ -106,6 +106,15 @@ TEST(stats_come_from_messages)
 			    METRIC_LABELS(duty_name(DUTY_TERMINATING), "conflict", "prod", "observe")),
 		1);
 	ck_assert(!stats_child(&f, &c));
+	static const char *const sandboxes[] = { "nnp,no landlock,seccomp", "nnp,landlock7,seccomp" };
+
+	for (int i = 0; i < 2; i++) {
+		(void)snprintf(c.sandbox, sizeof(c.sandbox), "%s", sandboxes[i]);
+		(void)stats_child(&f, &c);
+		ck_assert_double_eq(
+			metrics_get(f.metrics, METRIC_CHILD_SANDBOX, METRIC_LABELS("watcher", "0", "prod")),
+			i);
+	}
 	(void)snprintf(c.state, sizeof(c.state), "backoff");
 	ck_assert(stats_child(&f, &c));
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_CHILD_UP, METRIC_LABELS("watcher", "0", "prod")),
