@@ -13,7 +13,7 @@
 #define TYPE_BOOL(m)       _Generic((m), bool : 1)
 #define TYPE_COUNT(m)      _Generic((m), int64_t : 1, uint64_t : 1)
 #define TYPE_DURATION(m)   _Generic((m), int64_t : 1, uint64_t : 1)
-#define TYPE_ENUM(m)       _Generic((m), enum policy_mode : 1, uint64_t : 1)
+#define TYPE_ENUM(m)       _Generic((m), enum policy_mode : 1, enum restore_mode : 1, uint64_t : 1)
 #define TYPE_TEXT(m)       _Generic((m), char * : 1)
 #define TYPE_CRON(m)       TYPE_TEXT(m)
 #define TYPE_URL(m)        TYPE_TEXT(m)

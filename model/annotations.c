@@ -21,6 +21,7 @@ const char *annotations_mark_key(enum mark_part part)
 		[MARK_WHY] = ANNOTATION_PREFIX "scaled-down-why",
 		[MARK_FROM] = ANNOTATION_PREFIX "scaled-down-from",
 		[MARK_UNDO] = ANNOTATION_PREFIX "scaled-down-undo",
+		[MARK_TEMPLATE] = ANNOTATION_PREFIX "scaled-down-template",
 	};
 
 	return keys[part];

@@ -10,16 +10,17 @@
 #include "model/duties.h"
 #include "base/str.h"
 
-#define ANNOTATION_PREFIX "ops-pod-cleaner.io/"
-#define ANNOTATION_IGNORE ANNOTATION_PREFIX "ignore" /* "true": no duty */
-#define ANNOTATION_SKIP   ANNOTATION_PREFIX "skip"   /* "errImagePull,deleteEvictedPod" or "all" */
-#define ANNOTATION_EXTEND ANNOTATION_PREFIX "extend" /* "2h": so much longer than the announced grace */
+#define ANNOTATION_PREFIX  "ops-pod-cleaner.io/"
+#define ANNOTATION_IGNORE  ANNOTATION_PREFIX "ignore"  /* "true": no duty */
+#define ANNOTATION_SKIP    ANNOTATION_PREFIX "skip"    /* "errImagePull,deleteEvictedPod" or "all" */
+#define ANNOTATION_EXTEND  ANNOTATION_PREFIX "extend"  /* "2h": so much longer than the announced grace */
+#define ANNOTATION_RESTORE ANNOTATION_PREFIX "restore" /* "now", on a workload that was scaled to 0 */
 #define ANNOTATION_ANNOUNCED                                                                                 \
 	ANNOTATION_PREFIX "announced" /* ours: "errImagePull=2026-11-21T10:22:48Z", with commas */
 
 /* The mark on a workload that this program has scaled to 0, or suspended: by whom, which action of the
- * history, when, why, from how many replicas, and how to undo it. */
-enum mark_part { MARK_BY, MARK_ACTION, MARK_AT, MARK_WHY, MARK_FROM, MARK_UNDO, MARK__MAX };
+ * history, when, why, from how many replicas, how to undo it, and a hash of its pod template then. */
+enum mark_part { MARK_BY, MARK_ACTION, MARK_AT, MARK_WHY, MARK_FROM, MARK_UNDO, MARK_TEMPLATE, MARK__MAX };
 /* Its key: "ops-pod-cleaner.io/scaled-down-by". */
 const char *annotations_mark_key(enum mark_part part);
 

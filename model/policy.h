@@ -21,21 +21,25 @@ enum pull_cause {
 	CAUSE__MAX
 };
 
+/* Do replicas that were taken come back when somebody has corrected the workload? */
+enum restore_mode { RESTORE_NEVER, RESTORE_WHEN_TEMPLATE_CHANGES };
+
 struct duty_policy {
 	bool enable;
 	struct str_list namespaces; /* model/namespaces.h; empty means none */
 	int64_t hours_ms;           /* threshold; the key is called `hours`, its value is a Go duration */
-	struct str_list status;   /* reasons that count: of containers; deleteFinishedPod: of pods, "*" any */
-	struct str_list phases;   /* deleteFinishedPod: Failed, Succeeded */
-	int64_t counts;           /* restarts that are too many (tooManyRestart, crashLoop) */
-	bool include_jobs;        /* duties that delete: also pods of Jobs, which carry exit information */
-	bool include_bare_pods;   /* deleteFinishedPod: also pods without a controller */
-	bool unreachable_nodes;   /* deleteTerminatingPod: force where the node is NotReady: dangerous */
-	struct str_list causes;   /* errImagePull: that may act: words of cause_name() */
-	bool suspend_jobs;        /* errImagePull: suspend the Job or CronJob above the pod (R24) */
-	int64_t fresh_attempt_ms; /* errImagePull: first delete one failing pod, then wait; 0 = no */
-	int64_t announce_ms;      /* grace announced on the object before the act; 0 = none */
-	struct str_list windows;  /* when it may act: "CRON for DURATION"; empty = always */
+	struct str_list status; /* reasons that count: of containers; deleteFinishedPod: of pods, "*" any */
+	struct str_list phases; /* deleteFinishedPod: Failed, Succeeded */
+	int64_t counts;         /* restarts that are too many (tooManyRestart, crashLoop) */
+	bool include_jobs;      /* duties that delete: also pods of Jobs, which carry exit information */
+	bool include_bare_pods; /* deleteFinishedPod: also pods without a controller */
+	bool unreachable_nodes; /* deleteTerminatingPod: force where the node is NotReady: dangerous */
+	struct str_list causes; /* errImagePull: that may act: words of cause_name() */
+	bool suspend_jobs;      /* errImagePull: suspend the Job or CronJob above the pod (R24) */
+	enum restore_mode restore; /* of the duties that scale workloads down */
+	int64_t fresh_attempt_ms;  /* errImagePull: first delete one failing pod, then wait; 0 = no */
+	int64_t announce_ms;       /* grace announced on the object before the act; 0 = none */
+	struct str_list windows;   /* when it may act: "CRON for DURATION"; empty = always */
 	/* Budgets: at most so many acts in a sliding minute, hour, day, over the cluster and in one
 	 * namespace, and at most this share of the pods of one namespace or node within an hour. 0 = no
 	 * limit.
@@ -69,7 +73,8 @@ enum policy_mode { MODE_ENFORCE, MODE_OBSERVE };
 struct policy {
 	struct duty_policy duty[DUTY__MAX];
 	enum policy_mode mode;
-	int64_t finish_ms; /* a half-deleted pod is due again this long after its deadline */
+	int64_t finish_ms;  /* a half-deleted pod is due again this long after its deadline */
+	int64_t restore_ms; /* what was scaled down is looked at this often, where it may come back */
 	struct policy_override *overrides;
 	size_t n_overrides; /* at most OVERRIDES_MAX */
 	struct breaker_policy breaker;

@@ -108,6 +108,7 @@ static void on_ctl_restore(struct connection *c, struct msg *m)
 {
 	c->restore_id = m->u.ctl_restore.id;
 	c->restore_dry = m->u.ctl_restore.dry;
+	m->u.ctl_restore.by_operator = true;
 	forward(c, m);
 }
 
@@ -245,7 +246,7 @@ void control_on_ctl_restore_row(struct control *control, struct child *reporter,
 		ask.u.ctl_dry_run.id = r->origin;
 		ask.u.ctl_dry_run.by_operator = true;
 		dry_run_on_ctl_dry_run(s->dry_runs, &ask);
-	} else if (!dispatch_restore(s->dispatch, m, r->conn)) {
+	} else if (!dispatch_restore(s->dispatch, m, r->conn, true)) {
 		control_end(
 			control, r->conn, EXIT_CODE_TEMPORARY,
 			"something else is being done with this workload, or the program ends: try again");

@@ -28,8 +28,8 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
  * watcher's budgets, its breaker or its clocks. False: a protocol error. */
 static bool was_asked_for(struct supervisor *s, const struct msg *m)
 {
-	static const enum msg_type rows[] = { MSG_SAVED_ROW, MSG_ACTION_ROW, MSG_FAILING_SINCE_ROW,
-					      MSG_UNSETTLED_ROW, MSG_SAVED_END };
+	static const enum msg_type rows[] = { MSG_SAVED_ROW,     MSG_ACTION_ROW, MSG_FAILING_SINCE_ROW,
+					      MSG_UNSETTLED_ROW, MSG_SCALED_ROW, MSG_SAVED_END };
 	const uint64_t cluster = msg_get_u64(m, "cluster", 0);
 	bool one = false;
 
@@ -80,6 +80,14 @@ static void on_watch_stats(struct supervisor *s, const struct msg *m)
 	overview_send_stats_of(s, m->u.watch_stats.cluster);
 }
 
+static void on_ctl_restore_row(struct supervisor *s, struct child *c, const struct msg *m)
+{
+	if (!restores_has(m->u.ctl_restore_row.conn))
+		control_on_ctl_restore_row(s->control, c, m);
+	else if (restores_on_row(s->restores, m) < 0)
+		child_protocol_error(c, "CTL_RESTORE_ROW that nobody asked for");
+}
+
 /* False when there is nobody for it. */
 static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 {
@@ -108,8 +116,10 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 		return pause_requests_on_pause(s->pause_requests, m), true;
 	case MSG_CTL_DRY_RUN_RESULT:
 		return dry_run_on_ctl_dry_run_result(s->dry_runs, c, m), true;
+	case MSG_RESTORE_ASK:
+		return restores_on_restore_ask(s->restores, m), true;
 	case MSG_CTL_RESTORE_ROW:
-		return control_on_ctl_restore_row(s->control, c, m), true;
+		return on_ctl_restore_row(s, c, m), true;
 #if defined(OPC_PROBES)
 	case MSG_CTL_PROBE_ROW:
 		return control_on_ctl_probe_row(s->control, m), true;
@@ -140,6 +150,9 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 		child_protocol_error(c, "rows for a watcher that did not ask");
 	else if (to == ROLE_WATCHER)
 		to_watcher(s, m);
+	else if (m->type == MSG_CTL_END && child_info(c)->role == ROLE_REPORTER &&
+		 restores_has(m->u.ctl_end.conn))
+		restores_on_ctl_end(s->restores, m);
 	else if (to == ROLE_CLI)
 		control_answer(s->control, msg_get_u64(m, "conn", 0), m);
 	else if (!take(s, c, m))

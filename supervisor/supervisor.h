@@ -9,6 +9,7 @@
 #include "supervisor/actions/dry_run.h"
 #include "supervisor/actions/own_state.h"
 #include "supervisor/actions/pause_requests.h"
+#include "supervisor/actions/restores.h"
 #include "supervisor/children/lifecycle.h"
 
 struct control;
@@ -22,8 +23,9 @@ struct supervisor {
 	struct dispatch *dispatch;
 	struct pause_requests *pause_requests;
 	struct dry_runs *dry_runs;
+	struct restores *restores;
 	struct control *control;
-	struct answers answers;                /* by control.c */
+	struct answers answers;                /* by control.c and restores.c */
 	uint64_t credential_ms;                /* last load because of a refused credential, boot time */
 	struct msg_packed *outbox[OUTBOX_MAX]; /* for the reporter, which could not take them */
 	size_t n_outbox;

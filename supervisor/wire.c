@@ -69,6 +69,7 @@ static void on_dead(struct supervisor *s, struct child *c, int code)
 	control_on_child_dead(s->control, c, code);
 	if (child_info(c)->role == ROLE_REPORTER) {
 		dispatch_on_reporter_dead(s->dispatch);
+		restores_on_reporter_dead(s->restores);
 		pause_requests_on_reporter_dead(s->pause_requests);
 		supervisor_on_reporter_dead(s);
 	} else if (child_info(c)->role == ROLE_WATCHER) {
@@ -114,6 +115,28 @@ static const struct lifecycle_ops lifecycle_ops = {
 	.describe = supervisor_describe,
 };
 
+/* -- the ways back: to an operator, or to a watcher that asked for a restore -- */
+
+static void on_answer(void *ctx, uint64_t conn, const struct msg *m)
+{
+	struct supervisor *s = ctx;
+
+	if (restores_has(conn))
+		restores_on_answer(s->restores, conn, m);
+	else
+		control_answer(s->control, conn, m);
+}
+
+static void on_end(void *ctx, uint64_t conn, uint64_t code, const char *text)
+{
+	struct supervisor *s = ctx;
+
+	if (restores_has(conn))
+		restores_on_end(s->restores, conn, code);
+	else
+		control_end(s->control, conn, code, text);
+}
+
 /* -- from start to end -- */
 
 struct supervisor *wire_new(const char *const loader_argv[], int lock_fd)
@@ -131,6 +154,7 @@ struct supervisor *wire_new(const char *const loader_argv[], int lock_fd)
 	s->dispatch = dispatch_new(s->root, s->pauses, s->own, &s->answers);
 	s->pause_requests = pause_requests_new(s->root, s->dispatch, s->pauses, s->own, &s->answers);
 	s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
+	s->restores = restores_new(s->root, s->pauses, s->dispatch, s->dry_runs);
 	return s;
 }
 
@@ -139,7 +163,7 @@ int wire_listen(struct supervisor *s, const char *control_socket)
 	const int r = control_new(s, control_socket, &s->control);
 
 	if (r == 0)
-		s->answers = (struct answers){ s->control, control_answer, control_end };
+		s->answers = (struct answers){ s, on_answer, on_end };
 	return r;
 }
 
@@ -150,6 +174,7 @@ void wire_free(struct supervisor **sp)
 	if (s->control)
 		control_free(&s->control);
 	lifecycle_free(&s->root);
+	restores_free(&s->restores);
 	dry_run_free(&s->dry_runs);
 	pause_requests_free(&s->pause_requests);
 	dispatch_free(&s->dispatch);

@@ -272,12 +272,14 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 /* -- going on -- */
 
 /* It waited since it was nominated, and its window may have closed meanwhile. An operator who puts replicas
- * back, or asks what would be done, is not bound by windows. */
+ * back, or asks what would be done, is not bound by windows; a look whether replicas may come back is. */
 static bool is_outside(const struct action *a)
 {
 	int64_t at;
 
-	return a->env.windows && !a->dry_run && a->grant.action != ACTION_RESTORE &&
+	const bool asked = a->grant.action == ACTION_RESTORE ? a->grant.by_operator : a->dry_run;
+
+	return a->env.windows && !asked &&
 	       !windows_are_open(a->env.windows, &action_policy(a)->windows, action_now(a), &at);
 }
 

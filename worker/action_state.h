@@ -8,6 +8,7 @@
 #include "rules/judge.h"
 #include "worker/action_env.h"
 #include "worker/read.h"
+#include "worker/template_hash.h"
 #include "worker/steps/step.h"
 
 #define OWNERS_MAX 8
@@ -73,6 +74,8 @@ struct findings {
 	bool mark_due;               /* the workload was written to: its mark has to be brought up to date */
 	char mark_rv[64];            /* the version that this is bound to; empty = it is read first */
 	unsigned mark_tries;
+	char template[TEMPLATE_HASH_MAX]; /* of the workload as it was judged; empty = not read, or none */
+	int64_t restores;                 /* replicas that are put back */
 };
 
 struct action {

@@ -189,6 +189,22 @@ static struct str cut(const char **p, char at)
 	return s;
 }
 
+void read_template_labels(const json_t *workload, struct pod_facts *ret)
+{
+	json_t *labels =
+		json_object_get(json_object_get(READ_AT(workload, "spec", "template"), "metadata"), "labels");
+	const char *key;
+	json_t *value;
+
+	ret->n_labels = 0;
+	json_object_foreach (labels, key, value) {
+		ret->labels_cut = ret->n_labels == POD_LABELS_MAX;
+		if (ret->labels_cut)
+			return;
+		ret->labels[ret->n_labels++] = (struct label){ STR_C(key), text_of(value) };
+	}
+}
+
 bool read_object_name(const char *text, struct object_name *ret)
 {
 	struct str what = cut(&text, '/');

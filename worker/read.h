@@ -49,6 +49,9 @@ struct scale_facts {
 /* An autoscaling/v1 Scale. False when uid, resourceVersion or kind is missing. */
 bool read_scale(const json_t *o, struct scale_facts *ret);
 
+/* Labels of the pod template of a workload, into a pod that has none yet; borrowed. */
+void read_template_labels(const json_t *workload, struct pod_facts *ret);
+
 /* What a RESULT calls its target: "deployments.apps/shop/web", "pods/shop/web". Borrows from the text. */
 struct object_name {
 	struct str resource, group, ns, name; /* group is empty for core */

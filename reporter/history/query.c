@@ -11,6 +11,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 
+#define SCALED_MAX     4096 /* that a watcher is told of */
 #define UNKNOWN_ACTION "no action has this number: see `ops-pod-cleaner history`"
 
 /* One kind of row: which there are, and how one becomes a message. */
@@ -41,12 +42,13 @@ struct query {
 /* A statement with everything bound that it may name. */
 static sqlite3_stmt *prepare(const struct query *q, enum db_stmt stmt, int64_t id, const struct msg *question)
 {
-	return db_stmt_msg(q->db, stmt, question, db_i("id", id), db_i("conn", q->conn),
-			   db_i("cluster", q->cluster),
-			   db_s("cluster_name", history_cluster_name(q->history, q->cluster)),
-			   db_i("open", OUTCOME_OPEN), db_i("open_bit", OUTCOME__MAX),
-			   db_i("refused", OUTCOME_REFUSED), db_i("written", OUTCOMES_WRITTEN),
-			   db_i("spent", OUTCOMES_SPENT), db_i("restore", ACTION_RESTORE));
+	return db_stmt_msg(
+		q->db, stmt, question, db_i("id", id), db_i("conn", q->conn), db_i("cluster", q->cluster),
+		db_s("cluster_name", history_cluster_name(q->history, q->cluster)),
+		db_i("open", OUTCOME_OPEN), db_i("open_bit", OUTCOME__MAX), db_i("refused", OUTCOME_REFUSED),
+		db_i("written", OUTCOMES_WRITTEN), db_i("spent", OUTCOMES_SPENT),
+		db_i("restore", ACTION_RESTORE), db_i("scale_down", ACTION_SCALE_DOWN),
+		db_i("done", OUTCOME_DONE), db_i("scaled_max", SCALED_MAX));
 }
 
 static int read_row(struct query *q, const struct query_row *row, struct msg *ret)
@@ -121,6 +123,7 @@ static const struct row_kind saved_rows[] = {
 	{ DB_SAVED_IDS, .row = DB_SAVED_ROW, .type = MSG_SAVED_ROW },
 	{ DB_UNSETTLED_IDS, .row = DB_UNSETTLED_ROW, .type = MSG_UNSETTLED_ROW },
 	{ DB_ACTION_IDS, .row = DB_ACTION_ROW, .type = MSG_ACTION_ROW },
+	{ DB_SCALED_IDS, .row = DB_SCALED_ROW, .type = MSG_SCALED_ROW },
 	{ DB_FAILING_SINCE_IDS, .row = DB_FAILING_SINCE_ROW, .type = MSG_FAILING_SINCE_ROW },
 	{ DB_ONE_ROW, .row = DB_SAVED_END, .type = MSG_SAVED_END },
 };
@@ -263,17 +266,18 @@ static const char *objection(const struct msg_ctl_history_row *a, const struct m
 	return NULL;
 }
 
-static void explain(const struct msg_ctl_history_row *a, struct msg *row)
+static void explain(const struct msg_ctl_history_row *a, bool by_operator, struct msg *row)
 {
+	const char *reason = reason_code(by_operator ? REASON_RESTORED : REASON_CORRECTED);
 	char when[RFC3339_MAX];
 
 	rfc3339_format(a->intent_at, false, when);
 	_cleanup_free_ char *evidence =
-		xasprintf("an operator takes back action %" PRIu64 " of %s (%s): %s had %" PRId64 " replicas",
-			  a->id, when, a->reason, a->target, a->replicas);
+		xasprintf("%s action %" PRIu64 " of %s (%s): %s had %" PRId64 " replicas",
+			  by_operator ? "an operator takes back" : "it was corrected since", a->id, when,
+			  a->reason, a->target, a->replicas);
 
-	msg_set(row, ctl_restore_row.reason, reason_code(REASON_RESTORED),
-		strlen(reason_code(REASON_RESTORED)));
+	msg_set(row, ctl_restore_row.reason, reason, strlen(reason));
 	msg_set(row, ctl_restore_row.evidence, evidence, strlen(evidence));
 }
 
@@ -302,7 +306,7 @@ void query_restorable(struct db *db, const struct history *h, const struct msg_c
 
 	if (!why) {
 		ret->u.ctl_restore_row.cluster = (uint64_t)cluster;
-		explain(a, ret);
+		explain(a, q->by_operator, ret);
 		return;
 	}
 	_cleanup_free_ char *text = xasprintf("action %" PRIu64 " %s", q->id, why);

@@ -17,7 +17,7 @@ struct query;
 /* PAUSE for everything that is paused, OPEN_INTENT for every intent without a result, then OPEN_END. */
 int query_open_intents(struct db *db, const struct history *h, struct query **ret);
 /* All that is kept for the watcher of a cluster: SAVED_ROW, ACTION_ROW (what was written, may have been,
- * or would have been within a day), FAILING_SINCE_ROW, then SAVED_END. */
+ * or would have been within a day), SCALED_ROW, FAILING_SINCE_ROW, then SAVED_END. */
 int query_saved(struct db *db, const struct history *h, uint64_t cluster, struct query **ret);
 /* question is a CTL_HISTORY. CTL_HISTORY_ROW, newest first (actions by the time of their intent, refusals by
  * when they were last seen), then CTL_END. For a refusal id is 0, intent_at when it was first seen and

@@ -171,12 +171,12 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 	send_prefetch(d, l, m);
 }
 
-bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn)
+bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, bool by_operator)
 {
 	struct msg m = { .type = MSG_INTENT };
 
 	msg_copy_fields(&m, row);
-	m.u.intent.by_operator = true;
+	m.u.intent.by_operator = by_operator;
 	struct lease *l =
 		lifecycle_is_running(d->root) ? lease_open(d->leases, &m, settings(d)->observe) : NULL;
 

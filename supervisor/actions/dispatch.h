@@ -44,9 +44,9 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms);
 /* Hand what waits in a cluster to its workers. */
 void dispatch_cluster(struct dispatch *d, uint64_t cluster);
 void dispatch_all(struct dispatch *d);
-/* Open a lease that takes an action back, as the operator at conn has asked (CTL_RESTORE_ROW); its end is
- * reported there. No pause stops it. False when it cannot be. */
-bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn);
+/* Open a lease that takes an action back (CTL_RESTORE_ROW); its end is reported to conn. No pause stops what
+ * an operator has asked for. False when it cannot be. */
+bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, bool by_operator);
 
 /* OPEN_END of the present reporter has arrived. */
 bool dispatch_history_is_open(const struct dispatch *d);

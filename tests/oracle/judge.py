@@ -12,7 +12,8 @@ the server answered them. What it checks of every write that was not a dry run:
   budget    no sliding minute, hour or day holds more acts than allowed
   window    it came while a window was open
   marked    only what this program has scaled to 0 says so, by whom, when, why, from how many; a restore takes that away
-  restored  replicas come back only where this program had taken them, to what they had been, once
+  restored  replicas come back only where this program had taken them, to what they had been, once, when a person asked for it
+            or, where `restore` says so, has corrected the workload
 """
 import re
 from dataclasses import dataclass, field
@@ -23,7 +24,8 @@ from .settings import BUDGETS, Policy, window_open  # noqa: F401
 PULL = ("ErrImagePull", "ImagePullBackOff")
 ANNOUNCED = "ops-pod-cleaner.io/announced"
 MARK = "ops-pod-cleaner.io/scaled-down-"
-MARKS = {MARK + part for part in ("by", "action", "at", "why", "from", "undo")}
+RESTORE = "ops-pod-cleaner.io/restore"              # a person's wish; this program only takes it away
+MARKS = {MARK + part for part in ("by", "action", "at", "why", "from", "undo", "template")} | {RESTORE}
 DUTY_KEYS = {"evicted": "deleteEvictedPod", "terminating": "deleteTerminatingPod", "image_pull": "errImagePull",
              "finished": "deleteFinishedPod", "crash_loop": "crashLoop"}
 ANY = "*"
@@ -385,10 +387,33 @@ def unavailable_since(obj):
     return None
 
 
-def judge_restore(request, scaled, policy):
-    """Replicas that come back: a person asked for it, this program had taken them, and so many."""
-    if not policy.restore and policy.restores.get((request.ns, request.name)) != request.replicas:
+def template_of(obj):
+    return ((obj or {}).get("spec") or {}).get("template")
+
+
+def workload_at(request, states):
+    """The workload whose scale is written, as it was then; None when the log does not hold it. (The log may hold the Scale.)"""
+    obj = states.at(request.uid, request.rv) or request.before
+    return obj if (obj or {}).get("kind") != "Scale" else None
+
+
+def is_corrected(request, was, states, policy):
+    """Did somebody change its pod template since, or ask for it on the object, where the settings allow that? was: the object when
+    it was scaled down."""
+    now = workload_at(request, states)
+    asked = ((now or {}).get("metadata") or {}).get("annotations") or {}
+    duties = [d for d in ("image_pull", "crash_loop") if d in policy.corrected and policy.covers(d, request.ns, request.t)]
+    if not duties or policy.observe:
+        return False
+    return asked.get(RESTORE) == "now" or not now or not was or template_of(now) != template_of(was)
+
+
+def judge_restore(request, scaled, policy, corrected=False):
+    """Replicas that come back: a person asked for it or corrected it, this program had taken them, and so many."""
+    if not corrected and not policy.restore and policy.restores.get((request.ns, request.name)) != request.replicas:
         return f"nobody asked to put {request.replicas} replicas back"
+    if policy.excludes(request.ns, request.t):
+        return f"namespace {request.ns} is excluded"
     if request.uid not in scaled:
         return f"asks for {request.replicas} replicas of what this program had not scaled down"
     before = scaled[request.uid]
@@ -513,6 +538,7 @@ class Memory:
     deleted: dict = field(default_factory=dict)     # uid -> when its successful DELETE had been answered
     restored: set = field(default_factory=set)      # uids
     scaled: dict = field(default_factory=dict)      # uid -> replicas before, None when the log does not show them
+    were: dict = field(default_factory=dict)        # uid -> the workload as it was scaled down, None when the log does not show it
     acts: list = field(default_factory=list)        # (duty, namespace, time)
 
 
@@ -558,7 +584,10 @@ def replicas_of(obj):
 
 def check_scale(r, policy, states, world, memory, report):
     restores = bool(r.replicas)
-    why = judge_restore(r, memory.scaled, policy) if restores else judge_scale(r, world, policy)
+    if restores:
+        why = judge_restore(r, memory.scaled, policy, is_corrected(r, memory.were.get(r.uid), states, policy))
+    else:
+        why = judge_scale(r, world, policy)
     if why:
         report.add("restored" if restores else "right", why, r)
     if r.dry_run:
@@ -568,6 +597,7 @@ def check_scale(r, policy, states, world, memory, report):
         memory.scaled.pop(r.uid, None)
         memory.restored.add(r.uid)
         return
+    memory.were[r.uid] = workload_at(r, states)
     memory.scaled[r.uid] = replicas_of(r.before) if r.before else replicas_of(states.at(r.uid, r.rv))
     duty = duty_of_scale(r, world, policy)
     check_limits(r, duty, policy, memory.acts, report)
@@ -581,6 +611,8 @@ def check_announce(r, policy, states, world, memory, report):
 
 def check_mark(r, policy, states, world, memory, report):
     said = {key: value for key, value in annotations_of(r).items() if value is not None}
+    if RESTORE in said:
+        report.add("marked", "asks itself to put replicas back", r)
     if not said:
         why = None if r.uid in memory.restored else "a mark is taken away of what was not put back"
     elif r.uid not in memory.scaled:

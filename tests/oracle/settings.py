@@ -42,6 +42,7 @@ class Policy:
     zone: str = ""
     excluded: tuple = ()                            # what excludeNamespaces holds
     labels: dict = field(default_factory=dict)      # namespace -> [(since when, its labels)], where a list asks for them
+    corrected: set = field(default_factory=set)     # duties whose replicas come back when a person has corrected the workload
     restore: bool = False                           # a person puts back whatever this program took
     restores: dict = field(default_factory=dict)    # (namespace, name) -> replicas that a person asked to put back
 
@@ -50,11 +51,18 @@ class Policy:
         """Of a failed pull, that may lead to an act: those that the operator names, else all that do not heal by themselves."""
         return self.causes_named or {"permanent", "auth", "misconfigured", "unknown"}
 
-    def covers(self, duty, ns, at=float("inf")):
-        namespaces, labels = getattr(self, duty), {}
+    def _labels(self, ns, at):
+        labels = {}
         for since, then in self.labels.get(ns, ()):
             labels = then if since <= at else labels
-        return (namespaces is not None and means(namespaces, ns, labels) and not means(self.excluded, ns, labels)
+        return labels
+
+    def excludes(self, ns, at=float("inf")):
+        return means(self.excluded, ns, self._labels(ns, at))
+
+    def covers(self, duty, ns, at=float("inf")):
+        namespaces = getattr(self, duty)
+        return (namespaces is not None and means(namespaces, ns, self._labels(ns, at)) and not self.excludes(ns, at)
                 and (ns in namespaces or not ns.startswith("kube-")))
 
     def configure(self, config):
@@ -80,6 +88,8 @@ class Policy:
             self.finished_phases = texts(section.get("phases")) or self.finished_phases
             self.include_jobs |= bool(section.get("includeJobs"))
             self.include_bare_pods |= bool(section.get("includeBarePods"))
+        if duty in ("image_pull", "crash_loop") and section.get("restore") == "whenTemplateChanges":
+            self.corrected.add(duty)
         if duty == "crash_loop":
             self.crash_loop_counts = section.get("counts", self.crash_loop_counts)
         if "announce" in section:

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "watcher/controller/queue.h"
+#include "watcher/controller/scaled_down.h"
 #include "watcher/controller/unsettled.h"
 
 #define RUN_MS           2u
@@ -23,6 +24,7 @@ struct controller {
 	struct cluster_state cluster;
 	struct nominations *nominations;
 	struct unsettled *unsettled;
+	struct scaled_down *scaled_down;
 	struct outbox out;
 	struct queue *keys, *groups; /* pods; groups whose tally changed */
 	uint64_t blocked_until;      /* the outbox is full */
@@ -98,6 +100,7 @@ struct controller *controller_new(uint64_t cluster, const struct policy *policy,
 	c->groups = queue_new();
 	cluster_init(&c->cluster, cluster, policy, quiet_ms, &store_ops, c);
 	c->unsettled = unsettled_new(&c->cluster, &c->out);
+	c->scaled_down = scaled_down_new(&c->cluster, &c->out);
 	c->nominations = nominations_new(&c->cluster, c->keys, c->groups, &c->out);
 	return c;
 }
@@ -109,6 +112,7 @@ void controller_free(struct controller **c)
 	cluster_done(&(*c)->cluster);
 	nominations_free(&(*c)->nominations);
 	unsettled_free(&(*c)->unsettled);
+	scaled_down_free(&(*c)->scaled_down);
 	queue_free(&(*c)->keys);
 	queue_free(&(*c)->groups);
 	free(*c);
@@ -137,6 +141,7 @@ void controller_judge_anew(struct controller *c)
 {
 	nominations_judge_anew(c->nominations);
 	admission_judge_anew(c->cluster.admission);
+	scaled_down_judge_anew(c->scaled_down, clock_boot_ms());
 	c->breaker_at = 0;
 }
 
@@ -292,6 +297,17 @@ static void on_nomination_result(struct controller *c, const struct msg *m)
 {
 	nominations_on_result(c->nominations, &m->u.nomination_result);
 	unsettled_on_result(c->unsettled, &m->u.nomination_result, clock_boot_ms());
+	scaled_down_on_result(c->scaled_down, &m->u.nomination_result, clock_boot_ms());
+}
+
+static void on_scaled_row(struct controller *c, const struct msg *m)
+{
+	scaled_down_on_row(c->scaled_down, &m->u.scaled_row, clock_boot_ms());
+}
+
+static void on_restore_end(struct controller *c, const struct msg *m)
+{
+	scaled_down_on_restore_end(c->scaled_down, &m->u.restore_end, clock_boot_ms());
 }
 
 static void on_failing_since_row(struct controller *c, const struct msg *m)
@@ -345,6 +361,8 @@ void controller_on_msg(struct controller *c, const struct msg *m)
 		[MSG_ACTION_ROW] = on_action_row,
 		[MSG_UNSETTLED_ROW] = on_unsettled_row,
 		[MSG_SETTLED_ACK] = on_settled_ack,
+		[MSG_SCALED_ROW] = on_scaled_row,
+		[MSG_RESTORE_END] = on_restore_end,
 		[MSG_SAVED_END] = on_saved_end,
 		[MSG_PAUSE] = on_pause,
 	};
@@ -532,6 +550,8 @@ uint64_t controller_run(struct controller *c)
 		while (r == 0 && queue_len(c->keys) && clock_boot_ms() < begin + RUN_MS);
 		if (r == 0)
 			r = unsettled_flush(c->unsettled, begin);
+		if (r == 0)
+			r = scaled_down_flush(c->scaled_down, begin);
 	}
 	if (r == 0)
 		r = nominations_flush(c->nominations);
@@ -556,6 +576,8 @@ uint64_t controller_next(const struct controller *c)
 		next = at;
 	if (unsettled_next(c->unsettled) < next)
 		next = unsettled_next(c->unsettled);
+	if (scaled_down_next(c->scaled_down) < next)
+		next = scaled_down_next(c->scaled_down);
 	if (admission_check_due(c->cluster.admission, now, &at))
 		at = c->breaker_at + BREAKER_CHECK_MS;
 	if (at < next)

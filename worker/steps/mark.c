@@ -79,28 +79,47 @@ char *mark_undo(const struct action *a, const struct owner_link *o)
 			 o->kind.group, STR_ARG(o->ref.name));
 }
 
+/* A Job is not restored: its mark needs no hash. */
+static char *say_template(const struct action *a, const struct owner_link *o)
+{
+	char now[TEMPLATE_HASH_MAX];
+
+	if (a->found.suspends)
+		return NULL;
+	if (a->found.template[0])
+		return xstrdup(a->found.template);
+	template_hash(o->json, now);
+	return now[0] ? xstrdup(now) : NULL;
+}
+
 void mark_list(const struct action *a, const struct owner_link *o,
-	       struct write_annotation ret[static MARK__MAX])
+	       struct write_annotation ret[static MARK_LIST])
 {
 	static char *(*const say[MARK__MAX])(const struct action *a, const struct owner_link *o) = {
-		[MARK_BY] = say_by,   [MARK_ACTION] = say_action, [MARK_AT] = say_at,
-		[MARK_WHY] = say_why, [MARK_FROM] = say_from,     [MARK_UNDO] = mark_undo,
+		[MARK_BY] = say_by,
+		[MARK_ACTION] = say_action,
+		[MARK_AT] = say_at,
+		[MARK_WHY] = say_why,
+		[MARK_FROM] = say_from,
+		[MARK_UNDO] = mark_undo,
+		[MARK_TEMPLATE] = say_template,
 	};
 	const bool removes = a->grant.action == ACTION_RESTORE;
 
 	for (enum mark_part i = 0; i < MARK__MAX; i++)
 		ret[i] = (struct write_annotation){ annotations_mark_key(i), removes ? NULL : say[i](a, o) };
+	ret[MARK__MAX] = (struct write_annotation){ ANNOTATION_RESTORE, NULL };
 }
 
-void mark_list_done(struct write_annotation list[static MARK__MAX])
+void mark_list_done(struct write_annotation list[static MARK_LIST])
 {
-	for (size_t i = 0; i < MARK__MAX; i++)
+	for (size_t i = 0; i < MARK_LIST; i++)
 		free(list[i].value);
 }
 
 /* -- what is on the object -- */
 
-static struct str marked(const json_t *o, enum mark_part part)
+struct str mark_read(const json_t *o, enum mark_part part)
 {
 	return READ_TEXT(o, "metadata", "annotations", annotations_mark_key(part));
 }
@@ -108,7 +127,7 @@ static struct str marked(const json_t *o, enum mark_part part)
 static bool is_marked(const json_t *o)
 {
 	for (enum mark_part i = 0; i < MARK__MAX; i++)
-		if (!str_empty(marked(o, i)))
+		if (!str_empty(mark_read(o, i)))
 			return true;
 	return false;
 }
@@ -116,7 +135,7 @@ static bool is_marked(const json_t *o)
 /* By the action that is carried out. */
 static bool is_marked_by(const struct action *a, const json_t *o)
 {
-	struct str id = marked(o, MARK_ACTION);
+	struct str id = mark_read(o, MARK_ACTION);
 	uint64_t n;
 
 	return str_to_u64(id.p, id.n, &n) == 0 && n == a->grant.id;
@@ -137,6 +156,8 @@ enum step_then mark_begin(struct action *a, struct str rv)
 {
 	struct findings *f = &a->found;
 
+	if (!f->template[0] && a->grant.action != ACTION_RESTORE)
+		template_hash(action_top(a)->json, f->template);
 	f->mark_due =
 		!a->grant.observe && (a->grant.action != ACTION_RESTORE || is_marked(action_top(a)->json));
 	(void)snprintf(f->mark_rv, sizeof(f->mark_rv), "%.*s", STR_ARG(rv));
@@ -199,7 +220,7 @@ enum step_then take_marked(struct action *a, const struct step_reply *reply)
 	if (a->grant.action == ACTION_RESTORE && !is_marked(o->json))
 		return STEP_END;
 	if (a->grant.action != ACTION_RESTORE && is_marked_by(a, o->json))
-		return is_unconfirmed(a) ? confirm(a, marked(o->json, MARK_FROM)) : STEP_END;
+		return is_unconfirmed(a) ? confirm(a, mark_read(o->json, MARK_FROM)) : STEP_END;
 	if (a->grant.action != ACTION_RESTORE && !is_our_zero(o->json)) {
 		action_add_evidence(a, "its mark was not written: somebody else has set the replicas since");
 		return STEP_END;
@@ -212,11 +233,11 @@ void ask_mark(struct action *a, struct step_request *ret)
 {
 	const struct owner_link *o = action_top(a);
 	_cleanup_free_ char *uid = xstrndup(o->ref.uid.p, o->ref.uid.n);
-	struct write_annotation mark[MARK__MAX];
+	struct write_annotation mark[MARK_LIST];
 
 	mark_list(a, o, mark);
 	object_patch(a, o, NULL, ret);
-	ret->body = write_body_annotations(uid, a->found.mark_rv, mark, MARK__MAX);
+	ret->body = write_body_annotations(uid, a->found.mark_rv, mark, MARK_LIST);
 	mark_list_done(mark);
 }
 

@@ -1,5 +1,7 @@
-/* restore.c - taking a scale-down back: only when the workload is the same object, still wants no replicas,
- * and nobody but this program wanted that last (R20). */
+/* restore.c - taking a scale-down back: only when the workload is the same object, still wants no
+ * replicas, and nobody but this program wanted that last (R20). An operator asks for it; without one our own
+ * mark on the workload has to say the same as the history, and somebody must have corrected the workload
+ * since. */
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
@@ -8,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/xalloc.h"
 #include "kube/path.h"
+#include "rules/correction.h"
 #include "rules/select.h"
 #include "worker/action_end.h"
 #include "worker/managed_fields.h"
@@ -17,25 +20,39 @@ static enum step_then refuse(struct action *a, enum reason reason, const char *w
 	return action_end(a, OUTCOME_REFUSED, reason, "%s: %s", a->grant.want_target, why);
 }
 
-/* Whatever an operator, or the history, says: an excluded namespace is not touched. */
+/* Whatever an operator, or the history, says: an excluded namespace is not touched. Without an operator the
+ * duty has to serve it, too, and to be in mode enforce. */
+static bool may_touch(struct action *a)
+{
+	const enum duty duty = (enum duty)a->grant.duty;
+	enum reason why = REASON_RESTORE_OFF;
+	bool may;
+
+	a->pod.ns = STR_C(a->grant.ns);
+	a->pod.namespace_labels = namespace_labels(a);
+	if (a->grant.by_operator)
+		may = select_unprotected(a->policy, duty, &a->pod, &why);
+	else
+		may = a->policy->mode == MODE_ENFORCE && select_namespace(a->policy, duty, &a->pod, &why);
+	if (!may)
+		(void)refuse(a, why, "nothing is scaled up there");
+	return may;
+}
+
 enum step_then take_intent(struct action *a, const struct step_reply *reply)
 {
 	struct owner_link *o = &a->found.owners[0];
 	struct object_name name;
-	enum reason why;
 
 	(void)reply;
-	if (!a->grant.by_operator)
-		return refuse(a, REASON_INCOMPLETE_FACTS, "no operator asked for it");
-	a->pod.ns = STR_C(a->grant.ns);
-	a->pod.namespace_labels = namespace_labels(a);
-	if (!select_unprotected(a->policy, (enum duty)a->grant.duty, &a->pod, &why))
-		return refuse(a, why, "nothing is scaled there");
+	if (!may_touch(a))
+		return STEP_END;
 	if (!read_object_name(a->grant.want_target, &name) || !str_is(name.ns, a->grant.ns) ||
 	    !a->grant.want_uid[0] || a->grant.want_replicas <= 0)
 		return refuse(a, REASON_INCOMPLETE_FACTS, "what should be put back is not known");
 	*o = (struct owner_link){ .ref = { .name = name.name, .uid = STR_C(a->grant.want_uid) } };
 	a->found.n_owners = 1;
+	a->found.restores = a->grant.want_replicas;
 	if (!owner_kinds_resource(name.group, name.resource, &o->kind))
 		return refuse(a, REASON_KIND_NOT_SCALABLE, "not a workload");
 	return o->kind.scale ? STEP_NEXT : refuse(a, REASON_KIND_NOT_SCALABLE, "no replicas");
@@ -69,7 +86,43 @@ enum step_then take_workload(struct action *a, const struct step_reply *reply)
 	if (!str_eq(READ_TEXT(reply->json, "metadata", "uid"), action_top(a)->ref.uid))
 		return refuse(a, REASON_OWNER_UID_DIFFERS, "another object bears this name now");
 	action_top(a)->json = json_incref(reply->json);
+	read_template_labels(reply->json, &a->pod);
 	return STEP_NEXT;
+}
+
+/* Do we know which settings hold for what this template makes? */
+static bool knows_settings(const struct action *a)
+{
+	return select_overrides_known(a->policy, &a->pod) &&
+	       (a->policy->n_overrides == 0 || !(select_labels(a->policy, &a->pod) & SELECT_LABELS_UNKNOWN));
+}
+
+/* Nobody asked: do the settings of this workload and its own mark allow it? */
+static bool is_corrected(struct action *a)
+{
+	const json_t *o = action_top(a)->json;
+	char now[TEMPLATE_HASH_MAX];
+
+	if (!knows_settings(a)) {
+		(void)refuse(a, REASON_INCOMPLETE_FACTS, "which settings hold for it is not known");
+		return false;
+	}
+	template_hash(o, now);
+	const struct correction_facts f = { .action = a->grant.origin,
+					    .replicas = a->grant.want_replicas,
+					    .marked = mark_read(o, MARK_ACTION),
+					    .from = mark_read(o, MARK_FROM),
+					    .template = mark_read(o, MARK_TEMPLATE),
+					    .now = STR_C(now),
+					    .asked = READ_TEXT(o, "metadata", "annotations",
+							       ANNOTATION_RESTORE) };
+
+	correction_judge(action_policy(a), &f, &a->verdict);
+	if (a->verdict.kind == VERDICT_ACT)
+		action_add_evidence(a, "%s", a->verdict.evidence);
+	else
+		(void)refuse(a, a->verdict.reason, a->verdict.evidence);
+	return a->verdict.kind == VERDICT_ACT;
 }
 
 /* Nobody but this program wanted no replicas, as far as the server can tell. */
@@ -124,9 +177,10 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 	if (!str_eq(scale->rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")))
 		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED,
 				    "it changes all the time");
-	if (!is_ours(a))
+	if (!is_ours(a) || (!a->grant.by_operator && !is_corrected(a)))
 		return STEP_END;
-	a->verdict = (struct verdict){ .kind = VERDICT_ACT, .reason = REASON_RESTORED };
+	a->verdict = (struct verdict){ .kind = VERDICT_ACT,
+				       .reason = a->grant.by_operator ? REASON_RESTORED : REASON_CORRECTED };
 	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence),
 		       "from 0 to %lld replicas, as before action %llu", want,
 		       (unsigned long long)a->grant.origin);

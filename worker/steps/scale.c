@@ -193,7 +193,7 @@ enum step_then take_pods(struct action *a, const struct step_reply *reply)
 
 static int64_t wanted(const struct action *a)
 {
-	return a->grant.action == ACTION_RESTORE ? a->grant.want_replicas : 0;
+	return a->grant.action == ACTION_RESTORE ? a->found.restores : 0;
 }
 
 void ask_replicas(struct action *a, struct step_request *ret)

@@ -166,10 +166,14 @@ enum step_then mark_begin(struct action *a, struct str rv);
 /* The result is complete: the workload is as it should be, perhaps by an earlier write of ours. Goes on to
  * look what its mark says, and to bring it up to date. */
 enum step_then mark_look(struct action *a);
-/* What the mark of target o says. value NULL: it says nothing there. Freed by mark_list_done. */
+/* What the mark of target o says. value NULL: it says nothing there; the last takes ANNOTATION_RESTORE away:
+ * a wish is for one scale-down, and for none that comes after it. Freed by mark_list_done. */
+enum { MARK_LIST = MARK__MAX + 1 };
 void mark_list(const struct action *a, const struct owner_link *o,
-	       struct write_annotation ret[static MARK__MAX]);
-void mark_list_done(struct write_annotation list[static MARK__MAX]);
+	       struct write_annotation ret[static MARK_LIST]);
+void mark_list_done(struct write_annotation list[static MARK_LIST]);
+/* What o says there. */
+struct str mark_read(const json_t *o, enum mark_part part);
 /* How to undo what was done to o. Owned by the caller. */
 char *mark_undo(const struct action *a, const struct owner_link *o);
 

@@ -91,12 +91,12 @@ static const struct owner_link *target(const struct action *a)
 
 void ask_suspend(struct action *a, struct step_request *ret)
 {
-	struct write_annotation mark[MARK__MAX];
+	struct write_annotation mark[MARK_LIST];
 
 	object_ask_patch(a, target(a), NULL, ret);
 	mark_list(a, target(a), mark);
 	ret->body = write_body_suspend(a->result.u.result.target_uid, a->result.u.result.target_rv, mark,
-				       MARK__MAX);
+				       MARK_LIST);
 	mark_list_done(mark);
 }
 

@@ -83,3 +83,77 @@ def unconfirmed(t):
     done = restore(program, f"{ns}/{workload.name}")
     assert done.returncode == 0, done.stdout + done.stderr
     t.until("the replicas", lambda: workload.wanted() == 3, 10)
+
+
+# --- without an operator ---
+
+def correct(t, workload, image="registry.example.com/corrected:1"):
+    """A person corrects the image."""
+    containers = [{**c, "image": image} for c in workload._template()["spec"]["containers"]]
+    t.admin.patch(path_of(workload.kind, workload.ns, workload.name), {"spec": {"template": {"spec": {"containers": containers}}}})
+
+
+def waits_for_a_correction(t, **more):
+    """(program, workload, id of the action): at 0, and left there as long as nobody does anything."""
+    program, workload, number = scaled_down(t, restoreCheckEvery="1s", errImagePull={"restore": "whenTemplateChanges"}, **more)
+    t.policy.restore = False
+    t.never("replicas that nobody asked for", lambda: ups(t), 2.5)
+    return program, workload, number
+
+
+@scenario("restore/corrected")
+def corrected(t):
+    """Somebody corrects the image: the replicas come back, once, but not while that is paused; the history and the mark say so."""
+    program, workload, number = waits_for_a_correction(t)
+    assert program.ask("pause", "--reason", "a change is on its way").returncode == 0
+    correct(t, workload)
+    t.never("replicas while it is paused", lambda: ups(t), 2.5)
+    assert program.ask("resume").returncode == 0
+    t.until("the replicas", lambda: workload.wanted() == 2, 15)
+    row = t.wait_history(program, outcome="done", reason="Corrected")
+    assert len(ups(t)) == 1 and ups(t)[0].uid == workload.uid and ups(t)[0].rv, [str(r) for r in ups(t)]
+    assert "origin" in program.ask("show", str(row["id"])).stdout
+    top = path_of("Deployment", workload.ns, workload.name)
+    t.until("the end of the mark", lambda: "scaled-down" not in str(t.admin.get(top)["metadata"].get("annotations")), 10)
+    t.never("another restore", lambda: len(ups(t)) > 1, 2.5)
+    # A look alone leaves nothing in the history.
+    assert len([r for r in program.history() if r["action"] == "restore"]) == 1, program.history()
+
+
+@scenario("restore/asked-on-the-object")
+def asked(t):
+    """Somebody asks by annotation; the wish goes with the mark. The program has forgotten nothing over a restart."""
+    program, workload, number = waits_for_a_correction(t)
+    program.stop()
+    top = path_of("Deployment", workload.ns, workload.name)
+    t.admin.patch(top, {"metadata": {"annotations": {"ops-pod-cleaner.io/restore": "now"}}})
+    program.start()
+    t.until("the replicas", lambda: workload.wanted() == 2, 20)
+    t.until("the end of mark and wish", lambda: "ops-pod-cleaner.io" not in str(t.admin.get(top)["metadata"].get("annotations")), 10)
+
+
+@scenario("restore/touched-since")
+def touched(t):
+    """Somebody else has scaled it up and down again: it is theirs, whatever is corrected."""
+    program, workload, number = waits_for_a_correction(t)
+    for replicas in (1, 0):
+        t.admin.patch(path_of("Deployment", workload.ns, workload.name), {"spec": {"replicas": replicas}})
+    correct(t, workload)
+    t.never("replicas that are somebody else's", lambda: ups(t), 3.5)
+    assert workload.wanted() == 0
+
+
+@scenario("restore/excluded-namespace")
+def excluded(t):
+    """A namespace that was excluded since: an operator's restore does not reach it either."""
+    program, workload, number = waits_for_a_correction(t)
+    config = t.config(image_pull=workload.ns, hours="1s", restoreCheckEvery="1s", errImagePull={"restore": "whenTemplateChanges"},
+                      excludeNamespaces=[workload.ns])
+    program.write_config(config)
+    assert program.ask("reload").returncode == 0
+    correct(t, workload)
+    answer = restore(program, str(number))
+    assert "NamespaceExcluded" in answer.stdout + answer.stderr, answer.stdout + answer.stderr
+    t.never("replicas in an excluded namespace", lambda: ups(t), 2.5)
+    assert workload.wanted() == 0
+    t.policy.excluded = ()      # the scale-down was before

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import time
 
+from harness.objects import path_of
 from harness.scenario import judge, scenario, seconds
 from scenarios.worker import job as failing_job
 
@@ -214,6 +215,40 @@ def suspend_jobs(t):
     ns = t.ns()
     duty = "errImagePull"
     play(t, duty_config(duty, ns), duty_config(duty, ns, suspendJobs=True), lambda: [failing_job(t, ns)])
+
+
+def comes_back(t, before, after, duty="errImagePull"):
+    """A workload that was scaled down and corrected stays at 0 by the settings before, and comes back by those after."""
+    ns = t.ns()
+    base = duty_config(duty, ns)
+    first, then = (merged(base, how if "restoreCheckEvery" in how else {"restoreCheckEvery": "1s", **how}) for how in (before, after))
+    program = t.program(first)
+    t.policy = policy_of(first)
+    workload = victim(t, duty, ns)
+    t.wait_write(workload)
+    t.until("its row", lambda: [r for r in program.history() if r["outcome"] == "done"], 10)
+    t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": {"ops-pod-cleaner.io/restore": "now"}}})
+    t.never("replicas by the settings before", lambda: workload.wanted(), 2.5)
+    begin = turn(t, program, then)
+    t.until("the replicas", lambda: workload.wanted() == 1, EFFECT_S + 10)
+    late = max(r.t for r in t.writes() if r.ok) - begin
+    assert late <= EFFECT_S, f"took effect {late:.1f} s after the reload"
+
+
+def register_restore(duty):
+    @switch(f"{duty}.restore")
+    def one(t):
+        comes_back(t, {duty: {"restore": "never"}}, {duty: {"restore": "whenTemplateChanges"}}, duty)
+
+
+for _duty in WORKLOAD_DUTIES:
+    register_restore(_duty)
+
+
+@switch("restoreCheckEvery")
+def restore_check(t):
+    on = {"errImagePull": {"restore": "whenTemplateChanges"}}
+    comes_back(t, {**on, "restoreCheckEvery": "1h"}, {**on, "restoreCheckEvery": "1s"})
 
 
 @switch("mode")

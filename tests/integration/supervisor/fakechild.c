@@ -178,7 +178,7 @@ static void send_pause_row(void)
 {
 	struct msg m = { .type = MSG_PAUSE, .u.pause = { .duty = 1, .on = true, .at = 1 } };
 
-	m.u.pause.duty = is("open-restore") ? DUTY_ALL : 1;
+	m.u.pause.duty = is("open-restore") || is("paused-all") ? DUTY_ALL : 1;
 
 	strcpy(m.u.pause.by, "somebody");
 	strcpy(m.u.pause.why, "from the history");
@@ -201,7 +201,7 @@ static void ready(uint64_t generation)
 		on_ctl_restore(
 			&(struct msg){ .type = MSG_CTL_RESTORE, .u.ctl_restore = { .conn = 1, .id = 7 } });
 	}
-	if (strcmp(role, "reporter") == 0 && (is("paused") || is("open-restore")))
+	if (strcmp(role, "reporter") == 0 && (is("paused") || is("paused-all") || is("open-restore")))
 		send_pause_row();
 	if (strcmp(role, "reporter") == 0 && is("open-restore"))
 		send_restore(MSG_OPEN_INTENT);
@@ -224,6 +224,10 @@ static void ready(uint64_t generation)
 		nominate(1, 1);
 	if (strcmp(role, "watcher") == 0 && is("nominate-restore"))
 		send_restore(MSG_NOMINATE);
+	if (strcmp(role, "watcher") == 0 && is("ask-restore")) { /* one at a time */
+		send_msg(&(struct msg){ .type = MSG_RESTORE_ASK, .u.restore_ask.id = 7 }, -1);
+		send_msg(&(struct msg){ .type = MSG_RESTORE_ASK, .u.restore_ask.id = 8 }, -1);
+	}
 }
 
 static void on_settings(const struct msg_settings *s, int fd, bool first)
@@ -259,8 +263,8 @@ static void on_grant(const struct msg *msg)
 	const struct msg_grant *g = &msg->u.grant;
 	struct msg m = { .type = MSG_RESULT, .u.result = { .id = g->id, .replicas = -1 } };
 
-	(void)fprintf(stderr, "GRANT id=%llu verify_first=%d pid=%d\n", (unsigned long long)g->id,
-		      g->verify_first, getpid());
+	(void)fprintf(stderr, "GRANT id=%llu verify_first=%d pid=%d by_operator=%d\n",
+		      (unsigned long long)g->id, g->verify_first, getpid(), g->by_operator);
 	if (is("stall") || (is("die-on-second") && !g->verify_first && g->id != 2))
 		return; /* until it is killed */
 	if (is("die-on-second") && g->id == 2) {
@@ -297,9 +301,9 @@ static void on_ctl_dry_run(const struct msg *m)
 {
 	struct msg answer = { .type = MSG_CTL_DRY_RUN_RESULT };
 
-	(void)fprintf(stderr, "TRY id=%llu action=%llu origin=%llu\n",
+	(void)fprintf(stderr, "TRY id=%llu action=%llu origin=%llu by_operator=%d\n",
 		      (unsigned long long)m->u.ctl_dry_run.id, (unsigned long long)m->u.ctl_dry_run.action,
-		      (unsigned long long)m->u.ctl_dry_run.origin);
+		      (unsigned long long)m->u.ctl_dry_run.origin, m->u.ctl_dry_run.by_operator);
 	if (is("die-on-try"))
 		(void)raise(SIGKILL);
 	answer.u.ctl_dry_run_result =
@@ -433,6 +437,14 @@ static void on_nomination_result(const struct msg *m)
 		nominate(0, 1);
 }
 
+static void on_restore_end(const struct msg *m)
+{
+	const struct msg_restore_end *r = &m->u.restore_end;
+
+	(void)fprintf(stderr, "RESTORE_END id=%llu outcome=%s reason=%s\n", (unsigned long long)r->id,
+		      outcome_name((enum outcome)r->outcome), r->reason);
+}
+
 static void on_drain(__attribute__((unused)) const struct msg *m)
 {
 	(void)fprintf(stderr, "DRAIN %s\n", role);
@@ -456,6 +468,7 @@ static void (*const handlers[MSG__MAX])(const struct msg *m) = {
 	[MSG_GRANT] = on_grant,
 	[MSG_RECORD] = on_record,
 	[MSG_NOMINATION_RESULT] = on_nomination_result,
+	[MSG_RESTORE_END] = on_restore_end,
 	[MSG_DRAIN] = on_drain,
 };
 

@@ -211,6 +211,28 @@ def a_watcher_cannot_have_anything_restored():
     assert not re.search("INTENT|PREFETCH|GRANT|TRY", t.text())
 
 
+def what_was_corrected_is_looked_at_and_then_put_back():
+    t = Service(watcher="ask-restore")
+    t.wait_for("RESTORE_END id=8 outcome=refused reason=Busy")
+    t.wait_for("RESTORE_END id=7 outcome=done")
+    text = t.text()
+    assert text.index("TRY id=7 action=2 origin=7 by_operator=0") < text.index("INTENT id=1") < text.index("GRANT id=1"), text
+    assert re.search(r"GRANT id=1 .*by_operator=0", text) and text.index("RECORD id=1") < text.index("RESTORE_END id=7"), text
+
+
+def what_was_corrected_waits_while_it_is_paused():
+    t = Service(watcher="ask-restore", reporter="paused-all")
+    t.wait_for("RESTORE_END id=7 outcome=refused reason=Paused")
+    assert not re.search("INTENT|PREFETCH|GRANT|TRY", t.text())
+
+
+def a_history_that_answers_what_no_watcher_asked():
+    t = Service(watcher="ask-restore", reporter="other-restore")
+    t.wait_for("CTL_RESTORE_ROW that nobody asked for")
+    t.wait_for("RESTORE_END id=7 outcome=refused reason=Busy")
+    assert not re.search("INTENT|PREFETCH|GRANT|TRY", t.text())
+
+
 def a_restore_that_the_history_holds_open_is_not_done():
     t = Service(reporter="open-restore")    # and everything is paused
     t.wait_for("RECORD id=5 outcome=unconfirmed")

@@ -283,7 +283,7 @@ TEST(who_may_say_what_is_restored)
 					      "%s: %s", msg_desc(t)->name, names[i]);
 				said++;
 			}
-	ck_assert_uint_eq(said, 15); /* INTENT, GRANT, CTL_DRY_RUN and CTL_RESTORE_ROW */
+	ck_assert_uint_eq(said, 16); /* INTENT, GRANT, CTL_DRY_RUN; CTL_RESTORE_ROW; CTL_RESTORE */
 }
 
 /* Headers that make an allocating decoder ask for gigabytes. */

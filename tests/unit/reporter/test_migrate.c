@@ -1,7 +1,8 @@
 /* test_migrate.c - a history that an older version of this program wrote reads the same after its migration.
  * golden/history/schema3.sql is a dump of a file that holds every duty, outcome and kind of row; schema3.rows
  * is what the version that wrote it said of it, with names that have changed since as they are now, the field
- * `finishes` and `mac` of an intent, and the deletions that are followed until their pod is gone. */
+ * `finishes` and `mac` of an intent, the deletions that are followed until
+ * their pod is gone, and the scale-downs that may come back (SCALED_ROW). */
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
 #include "base/rfc3339.h"
@@ -83,7 +84,7 @@ static void print_actions(void)
 		print_response(m, world_saved(i / 2, i % 2, m, ROWS_MAX));
 	print_response(m, world_query(&all, m, ROWS_MAX));
 	for (uint64_t id = 1; id <= LAST_ID; id++) {
-		query_restorable(w.db, w.h, &(struct msg_ctl_restore){ .id = id }, m);
+		query_restorable(w.db, w.h, &(struct msg_ctl_restore){ .id = id, .by_operator = true }, m);
 		if (m->type == MSG_CTL_END && strstr(m->u.ctl_end.text, "no action has this number"))
 			continue;
 		print_msg(m);

@@ -112,6 +112,50 @@ TEST(unknown_number_and_removed_cluster_are_said)
 	ck_assert_ptr_nonnull(strstr(find(4, false).u.ctl_end.text, "not configured"));
 }
 
+static size_t scaled_rows(uint64_t *ret_first)
+{
+	struct msg out[16];
+	size_t n = 0;
+
+	const size_t all = world_saved(1, false, out, 16);
+
+	for (size_t i = 0; i < all; i++) {
+		if (out[i].type != MSG_SCALED_ROW)
+			continue;
+		ck_assert_uint_eq(out[i].u.scaled_row.cluster, 1);
+		ck_assert_uint_eq(out[i].u.scaled_row.duty, DUTY_IMAGE_PULL);
+		if (n++ == 0)
+			*ret_first = out[i].u.scaled_row.id;
+	}
+	return n;
+}
+
+/* What a watcher looks at: what was really scaled down, until it was really put back. */
+TEST(what_may_come_back_is_given)
+{
+	struct msg m[6];
+	uint64_t first = 0;
+
+	scale_down(4, &m[0], &m[1]);
+	scale_down(5, &m[2], &m[3]);
+	m[2].u.intent.observe = true;
+	scale_down(6, &m[4], &m[5]);
+	m[5].u.record.outcome = OUTCOME_REFUSED;
+	world_write(m, 6);
+	ck_assert_uint_eq(scaled_rows(&first), 1);
+	ck_assert_uint_eq(first, 4);
+
+	for (int i = 0; i < 3; i++) { /* a dry run, one that failed, and the one that did it */
+		m[0] = world_intent(10 + (uint64_t)i, 1, "u1");
+		m[0].u.intent.action = ACTION_RESTORE;
+		m[0].u.intent.origin = 4;
+		m[0].u.intent.observe = i == 0;
+		m[1] = world_record(10 + (uint64_t)i, i == 1 ? OUTCOME_FAILED : OUTCOME_DONE);
+		world_write(m, 2);
+		ck_assert_uint_eq(scaled_rows(&first), i < 2);
+	}
+}
+
 static const char *shown(const struct msg *out, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)

@@ -1,8 +1,13 @@
 /* The action of a restore: only the same object, still at zero, and by nobody but us. */
 // SPDX-License-Identifier: Apache-2.0
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/xalloc.h"
+#include "config/window.h"
 #include "tests/suite.h"
+#include "worker/template_hash.h"
 #include "workload.h"
 
 #define PATH "/apis/apps/v1" NS "deployments/web"
@@ -102,7 +107,7 @@ TEST_LOOP(excluded_by_a_label_of_the_namespace, 0, 3)
 /* It is an operator's command, and even that does not reach everywhere. */
 TEST_LOOP(not_by_anybody_nor_everywhere, 0, 4)
 {
-	static const enum reason why[] = { REASON_INCOMPLETE_FACTS, REASON_NAMESPACE_EXCLUDED,
+	static const enum reason why[] = { REASON_RESTORE_OFF, REASON_NAMESPACE_EXCLUDED,
 					   REASON_NAMESPACE_EXCLUDED, REASON_NAMESPACE_PROTECTED };
 	struct str_list *list =
 		_i < 3 ? &fake.policy.exclude_namespaces : &fake.policy.default_exclude_namespaces;
@@ -112,7 +117,7 @@ TEST_LOOP(not_by_anybody_nor_everywhere, 0, 4)
 		str_list_add(list, _i == 2 ? "*" : "shop", _i == 2 ? 1 : 4);
 	go();
 	expect_result(OUTCOME_REFUSED, why[_i], __LINE__);
-	ck_assert_uint_eq(fake.n_log, 0);
+	ck_assert_uint_eq(fake.n_log, _i == 0 ? 2 : 0); /* the settings alone are read */
 	str_list_done(list);
 }
 
@@ -282,6 +287,134 @@ TEST_LOOP(nothing_to_put_back, 0, 2)
 	go();
 	ck_assert_uint_eq(fake.n_log, 0);
 	RESULT(REFUSED, INCOMPLETE_FACTS);
+}
+
+/* -- without an operator -- */
+
+#define MARK "ops-pod-cleaner.io/scaled-down-"
+
+/* Its hash when the image was that. */
+static const char *template_of(const char *image)
+{
+	static char text[TEMPLATE_HASH_MAX];
+	json_t *o = json_pack("{s:{s:{s:{s:{s:s}}, s:{s:[{s:s, s:s}]}}}}", "spec", "template", "metadata",
+			      "labels", "tier", "gold", "spec", "containers", "name", "app", "image", image);
+
+	template_hash(o, text);
+	json_decref(o);
+	return text;
+}
+
+/* The workload with the mark of action 17, and what else stands among its annotations. */
+static void on_marked(const char *from, const char *more, const char *image)
+{
+	on("GET " PATH, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'77','annotations':{'" MARK
+	   "by':'ops-pod-cleaner','" MARK "action':'17','" MARK "from':'%s','" MARK
+	   "template':'%s'%s},'managedFields':[" OURS_0 "]},'spec':{'template':{'metadata':{'labels':{"
+	   "'tier':'gold'}},'spec':{'containers':[{'name':'app','image':'%s'}]}}}}",
+	   from, template_of("broken"), more, image);
+	on(PATCH_MARK, 200, "{'metadata':{'uid':'dep-1'}}");
+}
+
+static void setup_corrected(void)
+{
+	fake.grant.by_operator = false;
+	fake.policy.duty[DUTY_IMAGE_PULL].restore = RESTORE_WHEN_TEMPLATE_CHANGES;
+	on_marked("3", "", "corrected");
+}
+
+TEST(corrected)
+{
+	setup_corrected();
+	go();
+	REQUESTS("GET " PATH, "GET " SCALE, WRITE, PATCH_MARK "?");
+	RESULT(DONE, CORRECTED);
+	ck_assert_str_eq(fake.result.detail, "from 0 to 3 replicas, as before action 17");
+	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "its pod template was changed since"));
+	ck_assert_ptr_nonnull(strstr(fake.log[3], "\"ops-pod-cleaner.io/restore\":null"));
+	ck_assert(fake.reported);
+	ck_assert_str_eq(fake.event.reason, "Corrected");
+}
+
+TEST(asked_for_on_the_object)
+{
+	setup_corrected();
+	on_marked("3", ",'ops-pod-cleaner.io/restore':'now'", "broken");
+	go();
+	RESULT(DONE, CORRECTED);
+}
+
+/* What was nominated says nothing: the mark, the settings and who wrote the zero do. */
+TEST_LOOP(not_corrected, 0, 9)
+{
+	static const enum reason why[] = {
+		REASON_TEMPLATE_UNCHANGED, REASON_NOT_MARKED,
+		REASON_NOT_MARKED,         REASON_NOT_MARKED,
+		REASON_RESTORE_OFF,        REASON_RESTORE_OFF,
+		REASON_NOT_OUR_ZERO,       REASON_NAMESPACE_NOT_SELECTED,
+		REASON_NOT_ZERO_ANYMORE,
+	};
+
+	setup_corrected();
+	if (_i == 0)
+		on_marked("3", "", "broken");
+	if (_i == 1)
+		on_marked("1000", "", "corrected");
+	if (_i == 2)
+		fake.grant.want_replicas = 1000;
+	if (_i == 3)
+		fake.grant.origin = 16;
+	if (_i == 4)
+		fake.policy.duty[DUTY_IMAGE_PULL].restore = RESTORE_NEVER;
+	if (_i == 5)
+		fake.policy.mode = MODE_OBSERVE;
+	if (_i == 6)
+		on_workload("dep-1", "77", OURS_0 "," ENTRY("kubectl", "scale", "2026-09-20T14:13:21Z"));
+	if (_i == 7)
+		str_list_done(&fake.policy.duty[DUTY_IMAGE_PULL].namespaces);
+	if (_i == 8)
+		on_scale(SCALE, "dep-1", "'replicas':1");
+	go();
+	expect_result(OUTCOME_REFUSED, why[_i], __LINE__);
+	for (size_t i = 0; i < fake.n_log; i++)
+		ck_assert_ptr_null(strstr(fake.log[i], "PATCH"));
+}
+
+/* The override that is for what the template makes. */
+TEST(settings_of_the_workload_itself)
+{
+	struct policy_override gold = { .name = xstrdup("gold") };
+
+	setup_corrected();
+	for (enum duty d = 0; d < DUTY__MAX; d++)
+		gold.duty[d] = fake.policy.duty[d];
+	gold.duty[DUTY_IMAGE_PULL].restore = RESTORE_NEVER;
+	str_list_add(&gold.labels, "tier=gold", 9);
+	fake.policy.overrides = &gold;
+	fake.policy.n_overrides = 1;
+	go();
+	RESULT(REFUSED, RESTORE_OFF);
+	str_list_done(&gold.labels);
+	free(gold.name);
+	fake.policy.n_overrides = 0;
+}
+
+/* A look is bound by the windows of the duty, an operator is not. */
+TEST_LOOP(windows, 0, 3)
+{
+	setup_corrected();
+	fake.windows = windows_new();
+	str_list_add(&fake.policy.duty[DUTY_IMAGE_PULL].windows, "0 0 1 1 * for 1m", 16);
+	fake.grant.by_operator = _i == 2;
+	fake.dry_run = _i == 1;
+	go();
+	if (_i == 2)
+		RESULT(DONE, RESTORED);
+	else
+		RESULT(REFUSED, OUTSIDE_WINDOW);
+	windows_free(&fake.windows);
+	str_list_done(&fake.policy.duty[DUTY_IMAGE_PULL].windows);
 }
 
 TEST_MAIN("worker/restore")

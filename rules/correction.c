@@ -1,0 +1,39 @@
+/* correction.c - see correction.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/correction.h"
+
+#include "rules/text.h"
+
+/* Is this the mark of that action, and do both say the same number? */
+static bool is_its_mark(const struct correction_facts *f)
+{
+	uint64_t action, from;
+
+	return str_to_u64(f->marked.p, f->marked.n, &action) == 0 && action == f->action &&
+	       str_to_u64(f->from.p, f->from.n, &from) == 0 && f->replicas > 0 &&
+	       from == (uint64_t)f->replicas;
+}
+
+static void decide(struct verdict *v, enum verdict_kind kind, enum reason reason, const char *why)
+{
+	*v = (struct verdict){ .kind = kind, .reason = reason, .rule = "R20", .override = "" };
+	text_evidence(v, "%s", why);
+}
+
+void correction_judge(const struct duty_policy *policy, const struct correction_facts *f, struct verdict *ret)
+{
+	const bool changed = !str_empty(f->template) && !str_empty(f->now) && !str_eq(f->template, f->now);
+
+	if (policy->restore != RESTORE_WHEN_TEMPLATE_CHANGES)
+		decide(ret, VERDICT_REFUSE, REASON_RESTORE_OFF, "restore is never here");
+	else if (!is_its_mark(f))
+		decide(ret, VERDICT_REFUSE, REASON_NOT_MARKED, "its mark is gone, or that of another action");
+	else if (str_is(f->asked, "now"))
+		decide(ret, VERDICT_ACT, REASON_CORRECTED, "asked for by its annotation");
+	else if (changed)
+		decide(ret, VERDICT_ACT, REASON_CORRECTED, "its pod template was changed since");
+	else
+		decide(ret, VERDICT_REFUSE, REASON_TEMPLATE_UNCHANGED,
+		       str_empty(f->template) ? "what its pod template was is not known: ask by annotation"
+					      : "its pod template is as it was");
+}
