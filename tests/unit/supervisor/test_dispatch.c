@@ -1,12 +1,14 @@
-/* test_dispatch.c - who gets a grant, for how long, and what becomes of a holder that never answers: the real
+/* test_dispatch.c - who gets a grant, for how long, and what becomes of a child that never answers: the real
  * dispatch and children over processes that are not there. Processes, channels and the lifecycle are played
  * here. */
 // SPDX-License-Identifier: Apache-2.0
 #include <event2/event.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "build_id.h"
@@ -118,6 +120,12 @@ static void on_msg(struct lifecycle *l, struct child *c, const struct msg *m)
 		dispatch_on_result(dispatch, c, m);
 }
 
+static bool still_counts(struct lifecycle *l, const struct msg *m)
+{
+	(void)l;
+	return m->type == MSG_RESULT;
+}
+
 static void on_dead(struct lifecycle *l, struct child *c, int code)
 {
 	(void)l;
@@ -176,14 +184,21 @@ static void says(const struct child *c, const struct msg *m)
 	p->ops->channel.on_msg(p->ctx, p->channel, m, -1);
 }
 
-static struct child *gets_ready(enum role role, uint64_t cluster, uint64_t number)
+static struct child *says_hello(enum role role, uint64_t cluster, uint64_t number, const char *build)
 {
 	struct child *c = child_of(role, cluster, number);
 	struct msg hello = { .type = MSG_HELLO, .u.hello = { .proto = IPC_PROTO, .pid = 1 } };
 
-	msg_set(&hello, hello.build, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
+	msg_set(&hello, hello.build, build, strlen(build));
 	child_event(c, FSM_EV_START);
 	says(c, &hello);
+	return c;
+}
+
+static struct child *gets_ready(enum role role, uint64_t cluster, uint64_t number)
+{
+	struct child *c = says_hello(role, cluster, number, OPC_BUILD_ID);
+
 	says(c, &(struct msg){ .type = MSG_READY, .u.ready.generation = 1 });
 	ck_assert(child_is_ready(c));
 	return c;
@@ -246,9 +261,11 @@ static void leads(uint64_t cluster, bool leading, uint64_t valid_until)
 
 static void begin(uint64_t clusters, uint64_t workers, bool election)
 {
-	static const struct child_ops ops = {
-		.on_hello = on_hello, .on_msg = on_msg, .on_dead = on_dead, .on_changed = on_changed
-	};
+	static const struct child_ops ops = { .on_hello = on_hello,
+					      .on_msg = on_msg,
+					      .still_counts = still_counts,
+					      .on_dead = on_dead,
+					      .on_changed = on_changed };
 	static const struct answers answers = { NULL, send_answer, end_answer };
 
 	clock_fake_set(1800000000000, NOW_MS);
@@ -373,6 +390,49 @@ TEST(a_worker_works_for_its_own_cluster)
 	says(other, &m);
 	ck_assert(process_of(other)->killed);
 	ck_assert_uint_eq(was_sent(NULL, MSG_RECORD, NULL), 0);
+}
+
+/* -- what ends a child -- */
+
+TEST(a_child_of_another_build_is_killed)
+{
+	begin(1, 1, false);
+	const struct child *worker = says_hello(ROLE_WORKER, 0, 0, "0.0.0-other");
+
+	ck_assert(process_of(worker)->killed);
+}
+
+TEST(a_descriptor_that_rides_along_ends_its_sender)
+{
+	begin(1, 1, false);
+	const struct child *worker = gets_ready(ROLE_WORKER, 0, 0);
+	const struct spawned *p = process_of(worker)->process;
+	const int fd = dup(STDERR_FILENO);
+
+	p->ops->channel.on_msg(p->ctx, p->channel, &(struct msg){ .type = MSG_HEARTBEAT }, fd);
+	ck_assert(process_of(worker)->killed);
+	ck_assert_int_lt(fcntl(fd, F_GETFD), 0); /* and it is closed */
+}
+
+TEST(a_child_that_is_silent_is_killed)
+{
+	begin(1, 2, false);
+	struct child *worker = gets_ready(ROLE_WORKER, 0, 0),
+		     *slow = says_hello(ROLE_WORKER, 0, 1, OPC_BUILD_ID);
+
+	clock_fake_advance(10000);
+	child_tick(slow, clock_boot_ms());
+	ck_assert(!process_of(slow)->killed);
+	says(worker, &(struct msg){ .type = MSG_HEARTBEAT });
+	clock_fake_advance(1);
+	child_tick(slow, clock_boot_ms());
+	ck_assert(process_of(slow)->killed); /* not READY in time */
+	clock_fake_advance(14999);
+	child_tick(worker, clock_boot_ms());
+	ck_assert(!process_of(worker)->killed);
+	clock_fake_advance(1);
+	child_tick(worker, clock_boot_ms());
+	ck_assert(process_of(worker)->killed);
 }
 
 /* -- room -- */
