@@ -1,6 +1,8 @@
 """Any process may die at any instant: nothing is lost and nothing is done twice."""
+import contextlib
 import os
 import signal
+import sqlite3
 import threading
 import time
 
@@ -148,6 +150,31 @@ def stray_signals(t):
     t.until("the program to have drained", lambda: program.process.poll() is not None, 10)
     assert program.process.returncode == 0, program.process.returncode
     t.expect(deleted=evicted)
+
+
+@scenario("crash/invented-intent", timeout=90)
+def invented_intent(t):
+    """An open intent that somebody else wrote into the history is not carried out, whatever the budget; its row says why."""
+    ns = t.ns()
+    config = t.config(evicted=ns)
+    config["deleteEvictedPod"]["maxPerDay"] = 1
+    program = t.program(config)
+    pods = [t.objects.evict(t.objects.pod(ns)) for _ in range(2)]
+    t.until("one deletion", lambda: t.writes(), 15)
+    done, left = sorted(pods, key=lambda pod: not t.writes_on(pod))
+    t.wait_history(program, uid=done["metadata"]["uid"], outcome="done")
+    program.kill_all()
+    with contextlib.closing(sqlite3.connect(next(program.state.rglob("history.db")))) as history, history:
+        history.row_factory = sqlite3.Row
+        row = dict(history.execute("SELECT * FROM intents WHERE uid = ?", (done["metadata"]["uid"],)).fetchone())
+        row |= {"id": row["id"] + 1, "name": left["metadata"]["name"], "uid": left["metadata"]["uid"],
+                "action_key": left["metadata"]["uid"], "rv": left["metadata"]["resourceVersion"]}
+        history.execute(f"INSERT INTO intents({', '.join(row)}) VALUES({', '.join(':' + key for key in row)})", row)
+        history.execute("INSERT INTO open_intents(id) VALUES(:id)", row)
+    program.start()
+    t.wait_history(program, uid=left["metadata"]["uid"], outcome="unconfirmed", reason="IntentNotOurs")
+    t.never("what nobody intended was done", lambda: t.writes_on(left), 2)
+    t.expect(deleted=[done])
 
 
 @scenario("crash/second-instance")
