@@ -127,18 +127,18 @@ def _alive(pid):
     return alive(pid)
 
 
-@scenario("crash/stray-signals")
-def stray_signals(t):
+@scenario("crash/other-signals")
+def other_signals(t):
     """No signal but SIGKILL, SIGTERM and faults ends a process; SIGUSR1 tells the log how all is; SIGQUIT drains."""
     ns = t.ns()
     program = t.run(evicted=ns)
     roles = ("supervisor", "reporter", "watcher", "worker")
     before = {role: program.pids(role) for role in roles}
-    stray = [signal.SIGINT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGPROF, signal.SIGVTALRM,
-             signal.SIGIO, signal.SIGPWR, signal.SIGXFSZ, signal.SIGRTMIN, signal.SIGRTMAX]
+    others = [signal.SIGINT, signal.SIGALRM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGPIPE, signal.SIGPROF, signal.SIGVTALRM,
+              signal.SIGIO, signal.SIGPWR, signal.SIGXFSZ, signal.SIGRTMIN, signal.SIGRTMAX]
     for role in roles:
         for pid in before[role]:
-            for sig in stray:
+            for sig in others:
                 if (role, sig) != ("supervisor", signal.SIGINT):
                     os.kill(pid, sig)
     evicted = [t.canary(ns)]
