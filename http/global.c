@@ -3,9 +3,11 @@
 #include "http/global.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -115,6 +117,31 @@ static void warm_tls(void)
 	curl_multi_cleanup(multi);
 }
 
+/* -- memory: what libcurl frees may hold a token; it is asked for none that is not wiped -- */
+
+static void wipe_free(void *p)
+{
+	if (p)
+		explicit_bzero(p, malloc_usable_size(p));
+	free(p);
+}
+
+/* The C library's would leave the old place as it is. */
+static void *wipe_realloc(void *p, size_t n)
+{
+	const size_t had = p ? malloc_usable_size(p) : 0;
+
+	if (p && n <= had)
+		return p;
+	void *moved = malloc(n);
+
+	if (moved && p) {
+		memcpy(moved, p, had);
+		wipe_free(p);
+	}
+	return moved;
+}
+
 void http_global_init(void)
 {
 	static bool done;
@@ -123,7 +150,8 @@ void http_global_init(void)
 		return;
 	done = true;
 	tzset();
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, malloc, wipe_free, wipe_realloc, strdup, calloc) !=
+	    CURLE_OK)
 		abort();
 	read_system_ca();
 	warm_tls();
