@@ -69,63 +69,71 @@ static enum tri has_label(const struct namespace_labels *labels, const struct na
 	return TRI_NO;
 }
 
-static enum tri item_matches(const struct namespace_item *i, struct str ns,
-			     const struct namespace_labels *labels)
+/* Lists are read for every pod: of most items the first characters tell that they do not match. */
+static bool may_match(const char *item, struct str ns)
 {
-	switch (i->kind) {
-	case NAMESPACE_LABEL:
-		return has_label(labels, i);
-	case NAMESPACE_PATTERN:
-		return tri_of(namespaces_glob(i->text, ns));
-	default:
-		return tri_of(str_eq(i->text, ns));
-	}
+	for (size_t i = 0; item[i] && item[i] != '*'; i++)
+		if (i >= ns.n || item[i] != ns.p[i])
+			return false;
+	return true;
 }
 
-/* By the items that except, or by the others: YES when one of them does, else UNKNOWN when one may. */
-static enum tri any_matches(const struct str_list *l, bool except, struct str ns,
-			    const struct namespace_labels *labels)
+/* Of the item behind its '!'. */
+static enum tri item_matches(const char *item, struct str ns, const struct namespace_labels *labels)
 {
-	enum tri ret = TRI_NO;
+	if (item[0] == 'l' && strncmp(item, label_prefix.p, label_prefix.n) == 0) {
+		const struct namespace_item i = namespaces_item(STR_C(item));
 
-	for (size_t k = 0; k < l->n && ret != TRI_YES; k++) {
-		const struct namespace_item i = namespaces_item(STR_C(l->v[k]));
-		const enum tri one = i.except == except ? item_matches(&i, ns, labels) : TRI_NO;
-
-		if (one != TRI_NO)
-			ret = one;
+		if (i.kind == NAMESPACE_LABEL)
+			return has_label(labels, &i);
 	}
-	return ret;
+	return tri_of(may_match(item, ns) && namespaces_glob(STR_C(item), ns));
+}
+
+/* YES beats UNKNOWN, which beats NO. */
+static enum tri either(enum tri a, enum tri b)
+{
+	if (a == TRI_YES || b == TRI_YES)
+		return TRI_YES;
+	return a == TRI_UNKNOWN || b == TRI_UNKNOWN ? TRI_UNKNOWN : TRI_NO;
 }
 
 bool namespaces_only_except(const struct str_list *l)
 {
 	for (size_t k = 0; k < l->n; k++)
-		if (!namespaces_item(STR_C(l->v[k])).except)
+		if (l->v[k][0] != '!')
 			return false;
 	return l->n > 0;
 }
 
 enum tri namespaces_match(const struct str_list *l, struct str ns, const struct namespace_labels *labels)
 {
-	const enum tri meant = namespaces_only_except(l) ? TRI_YES : any_matches(l, false, ns, labels);
-	enum tri excepted;
+	enum tri meant = tri_of(namespaces_only_except(l)), excepted = TRI_NO;
 
-	if (meant == TRI_NO)
+	for (size_t k = 0; k < l->n; k++) {
+		const bool except = l->v[k][0] == '!';
+		enum tri *which = except ? &excepted : &meant;
+
+		*which = either(*which, item_matches(l->v[k] + except, ns, labels));
+	}
+	if (meant == TRI_NO || excepted == TRI_YES)
 		return TRI_NO;
-	excepted = any_matches(l, true, ns, labels);
-	return excepted == TRI_YES ? TRI_NO : excepted == TRI_UNKNOWN ? TRI_UNKNOWN : meant;
+	return excepted == TRI_UNKNOWN ? TRI_UNKNOWN : meant;
 }
 
 bool namespaces_name(const struct str_list *l, struct str ns)
 {
-	for (size_t k = 0; k < l->n; k++) {
-		const struct namespace_item i = namespaces_item(STR_C(l->v[k]));
+	bool named = false;
 
-		if (i.kind == NAMESPACE_NAME && !i.except && str_eq(i.text, ns))
-			return any_matches(l, true, ns, NULL) != TRI_YES;
+	for (size_t k = 0; k < l->n; k++) {
+		const char *item = l->v[k];
+
+		if (item[0] != '!')
+			named = named || (str_is(ns, item) && !strpbrk(item, "*:"));
+		else if (item_matches(item + 1, ns, NULL) == TRI_YES)
+			return false;
 	}
-	return false;
+	return named;
 }
 
 /* -- over a whole policy -- */

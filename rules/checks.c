@@ -67,13 +67,11 @@ bool check_enabled(struct evaluation *l)
 
 bool check_selected(struct evaluation *l)
 {
-	enum reason reason;
-
 	SAY(l, "namespace %.*s", STR_ARG(l->p->ns));
-	if (select_namespace(l->policy, l->duty, l->p, &reason) || reason != REASON_NAMESPACE_NOT_SELECTED)
+	if (select_wanted(l->policy, l->duty, l->p) != TRI_NO)
 		return false;
 	EVIDENCE_OF_NONE(l, "namespace %.*s", STR_ARG(l->p->ns));
-	return evaluation_decide(l, VERDICT_NONE, reason);
+	return evaluation_decide(l, VERDICT_NONE, REASON_NAMESPACE_NOT_SELECTED);
 }
 
 /* -- what must hold before the rest is believed -- */

@@ -127,9 +127,14 @@ bool select_unprotected(const struct policy *policy, enum duty d, const struct p
 	return protected == TRI_NO || refuse(REASON_NAMESPACE_UNKNOWN, ret);
 }
 
+enum tri select_wanted(const struct policy *policy, enum duty d, const struct pod_facts *p)
+{
+	return namespaces_match(&policy->duty[d].namespaces, p->ns, p->namespace_labels);
+}
+
 bool select_namespace(const struct policy *policy, enum duty d, const struct pod_facts *p, enum reason *ret)
 {
-	const enum tri wanted = namespaces_match(&policy->duty[d].namespaces, p->ns, p->namespace_labels);
+	const enum tri wanted = select_wanted(policy, d, p);
 
 	if (wanted == TRI_NO)
 		return refuse(REASON_NAMESPACE_NOT_SELECTED, ret);

@@ -27,6 +27,9 @@ const struct duty_policy *policy_of(const struct policy *policy, const struct po
 /* Is it known of each override whether it is for the pod's namespace? */
 bool select_overrides_known(const struct policy *policy, const struct pod_facts *p);
 
+/* Does the list of the duty select the pod's namespace, whatever else forbids it? */
+enum tri select_wanted(const struct policy *policy, enum duty d, const struct pod_facts *p);
+
 /* Does the duty serve the pod's namespace? Its list selects (model/namespaces.h); excludeNamespaces beats it;
  * namespaces protected by default (and our own) yield to being named, not to a pattern. *ret is set when
  * false. */

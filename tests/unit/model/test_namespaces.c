@@ -104,6 +104,7 @@ static const struct {
 	{ "kube-system,!kube-*", "kube-system", false },
 	{ "!kube-system", "kube-system", false },
 	{ "!kube-system", "!kube-system", false },
+	{ "label:a=b", "label:a=b", false },
 };
 
 TEST_LOOP(by_name, 0, (int)ARRAY_SIZE(names))
