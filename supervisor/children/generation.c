@@ -132,8 +132,8 @@ bool generation_has_trouble(const struct generation *g)
 void generation_update(struct generation *g, const struct generation *newer)
 {
 	g->refresh_ms = newer->refresh_ms;
-	memcpy(g->at, newer->at, sizeof(g->at));
-	memcpy(g->problem, newer->problem, sizeof(g->problem));
+	memcpy(g->at, newer->at, g->clusters * sizeof(g->at[0]));
+	memcpy(g->problem, newer->problem, g->clusters * sizeof(g->problem[0]));
 }
 
 void generation_keep_places(struct generation *g, const struct generation *older)

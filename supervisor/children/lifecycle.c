@@ -74,7 +74,9 @@ static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
 {
 	static const char *const phases[] = { "starting", "running", "draining", "ended" };
-	const bool degraded = l->phase == LIFECYCLE_RUNNING && count_in_state(l, FSM_DEGRADED) > 0;
+	const bool degraded =
+		l->phase == LIFECYCLE_RUNNING &&
+		(count_in_state(l, FSM_DEGRADED) > 0 || generation_has_trouble(lifecycle_generation(l)));
 	const char *phase = degraded ? "degraded" : phases[l->phase];
 
 	ret->u.ctl_supervisor.observe = lifecycle_generation(l)->observe;

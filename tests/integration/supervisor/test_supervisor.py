@@ -215,6 +215,7 @@ def a_cluster_that_cannot_be_loaded_stops_no_other():
     status = t.ask("status", "-o", "json")
     assert [(c["name"], c["waiting"], c["problem"]) for c in status["clusters"]] == [
         ("test", False, ""), ("second", True, "/etc/kubeconfig: cannot be read")], status
+    assert status["phase"] == "degraded", status
     text = t.ask("status")
     assert "TROUBLE: cluster second waits; " in text and "cluster test: https://192.0.2.1:6443" in text, text
     t.write(loader="second-good")  # it comes up by itself
