@@ -336,6 +336,7 @@ static void operate(void)
 
 	if (b & 2 && !make(ROLE_CLI, &m))
 		return;
+	w.paused = false; /* it may resume; what comes of it is seen below */
 	(void)send(w.operator_fd, bytes, msg_encode(&m, bytes), MSG_NOSIGNAL);
 	stage_run(w.s);
 	while (recv(w.operator_fd, bytes, sizeof(bytes), 0) > 0)

@@ -424,6 +424,19 @@ TEST(a_watcher_without_budgets_is_limited_all_the_same)
 	ck_assert_uint_eq(do_many(40, 20), 5);
 }
 
+/* Whoever sets the clock back does not get another minute for it. */
+TEST(a_clock_that_goes_back_keeps_what_was_counted)
+{
+	w.o.writes_per_minute = 5;
+	start_again();
+	open_history();
+	ck_assert_uint_eq(do_many(0, 9), 5);
+	clock_fake_set(clock_wall_ms() - 3600000, clock_boot_ms());
+	ck_assert_uint_eq(do_many(10, 9), 0);
+	stage_pass(w.s, 60000);
+	ck_assert_uint_eq(do_many(20, 9), 5);
+}
+
 TEST(only_what_was_written_is_counted)
 {
 	w.o.writes_per_minute = 1;
