@@ -13,10 +13,10 @@ APPLY = "application/apply-patch+yaml"
 
 def policy_of(ns, spared):
     return f"""
-errImagePull: {{enable: true, namespaces: [{ns}, {spared}], suspendJobs: true}}
+errImagePull: {{enable: true, namespaces: ['{ns}*', {spared}], suspendJobs: true}}
 deleteEvictedPod: {{enable: true, namespaces: [{ns}, {spared}]}}
 deleteTerminatingPod: {{enable: true, namespaces: [{ns}, {spared}], hours: 1h}}
-deleteFinishedPod: {{enable: true, namespaces: [{ns}, {spared}], hours: 1h}}
+deleteFinishedPod: {{enable: true, namespaces: ['label:finished=clean*'], hours: 1h}}
 excludeNamespaces: [{spared}]
 """
 
@@ -75,6 +75,9 @@ class Scene:
         self.idle = t.admin.post(jobs, {"metadata": {"name": "idle"}, "spec": {"suspend": True, "template": template}})
         job_pod = o.evict(o.pod(ns, owner=self.job, labels=self.job["spec"]["selector"]["matchLabels"]))
         self.shut_down = o.evict(o.pod(ns, owner=self.zero), reason="NodeShutdown")
+        self.unlabelled = o.evict(o.pod(self.elsewhere, owner=self.other), reason="NodeShutdown")
+        for space, value in ((ns, "cleaned"), (self.elsewhere, "kept"), (spared, "cleaned")):
+            t.admin.patch(f"/api/v1/namespaces/{space}", {"metadata": {"labels": {"finished": value}}})
         t.admin.post(f"/api/v1/namespaces/{ns}/secrets", {"metadata": {"name": "held"}})
         self.unbound = o.pod(ns, node=None)
         time.sleep(1.5)     # the Job's controller counts it
@@ -142,6 +145,7 @@ def attempts(s):
         # not there
         "delete an evicted pod elsewhere": delete(s.evicted_elsewhere),
         "delete an evicted pod of an excluded namespace": delete(s.evicted_spared),
+        "delete a finished pod where the namespace's label is another": delete(s.unlabelled),
         "force a pod elsewhere": delete(s.stuck_elsewhere, gracePeriodSeconds=0),
         "scale to 0 elsewhere": patch(s.other, {"spec": {"replicas": 0}}, "scale"),
         "scale to 0 in an excluded namespace": patch(s.excluded, {"spec": {"replicas": 0}}, "scale"),

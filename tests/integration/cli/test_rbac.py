@@ -147,6 +147,14 @@ def the_policy_knows_what_is_due():
     assert due("crashLoop") is None
 
 
+def every_duty_that_deletes_stands_in_the_policy():
+    text = (TOP / "model" / "duties.def").read_text()
+    deleting = re.findall(r'D\(X, \w+, \w+, \d+, "(\w+)", "\w*", \d+, ACTS, (?:FORCE_)?DELETE,', text)
+    assert len(deleting) >= 3, deleting
+    for name in deleting:
+        assert expression(printed(duty(name), "--admission"), "due_" + name), name
+
+
 def the_policy_demands():
     policy = printed(duty("deleteEvictedPod") + duty("errImagePull", suspendJobs="true"), "--admission")
     assert demand(policy, "no duty works in this namespace") == "false || variables.in_deleteEvictedPod || variables.in_errImagePull"
@@ -173,7 +181,7 @@ def a_wrong_configuration_prints_nothing():
 
 CASES = [deploy_is_what_is_printed, no_role_that_is_not_needed, two_accounts_and_each_its_own,
          what_changes_all_of_an_object_is_bound_beside_the_policy_only, namespaces_are_bound_one_by_one, kinds_join_those_that_are_known,
-         the_policy_is_for_the_writer_alone, the_policy_knows_the_namespaces, the_policy_knows_what_is_due, the_policy_demands,
+         the_policy_is_for_the_writer_alone, the_policy_knows_the_namespaces, the_policy_knows_what_is_due, every_duty_that_deletes_stands_in_the_policy, the_policy_demands,
          a_token_for_a_bastion, a_wrong_configuration_prints_nothing]
 
 
