@@ -30,12 +30,11 @@ struct request {
 
 /* -- what is needed -- */
 
-static unsigned needs_of_duty(const struct policy *p, const struct duty_policy *dp, enum duty d)
+static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 {
 	const enum action_kind action = duty_desc(d)->action;
 	unsigned needs = dp->announce_ms > 0 ? NEED_ANNOUNCES : 0;
 
-	(void)p;
 	if (action == ACTION_DELETE || action == ACTION_FORCE_DELETE || dp->fresh_attempt_ms > 0)
 		needs |= NEED_DELETES;
 	if (action == ACTION_FORCE_DELETE)
@@ -58,9 +57,9 @@ static unsigned needs_of(const struct config *c)
 
 		if (!duty_acts(d) || !policy_enables(p, d))
 			continue;
-		needs |= needs_of_duty(p, &p->duty[d], d);
+		needs |= needs_of_duty(&p->duty[d], d);
 		for (size_t k = 0; k < p->n_overrides; k++)
-			needs |= needs_of_duty(p, &p->overrides[k].duty[d], d);
+			needs |= needs_of_duty(&p->overrides[k].duty[d], d);
 	}
 	return needs;
 }
