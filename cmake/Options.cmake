@@ -43,17 +43,14 @@ endfunction()
 function(opc_layer name)
 	cmake_parse_arguments(L "" "" "SOURCES;LIBS" ${ARGN})
 	add_library(opc_${name} STATIC ${L_SOURCES})
+	add_dependencies(opc_${name} opc_build_id)
 	target_link_libraries(opc_${name} PUBLIC ${L_LIBS} PRIVATE opc_warnings opc_sanitize opc_harden)
 endfunction()
 
-# The build id: two processes of different builds refuse one another.
+# The build id: two processes of different builds refuse one another. Written anew at each build, when it changed.
 find_package(Git QUIET)
-set(OPC_REVISION "unknown")
-if(GIT_FOUND)
-	execute_process(COMMAND ${GIT_EXECUTABLE} -C ${CMAKE_SOURCE_DIR} rev-parse --short=12 HEAD
-		OUTPUT_VARIABLE OPC_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-	if(NOT OPC_REVISION)
-		set(OPC_REVISION "unknown")
-	endif()
-endif()
-configure_file(${CMAKE_SOURCE_DIR}/cmake/build_id.h.in ${CMAKE_BINARY_DIR}/generated/build_id.h)
+set(OPC_BUILD_ID_H ${CMAKE_BINARY_DIR}/generated/build_id.h)
+set(OPC_BUILD_ID_COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUT=${OPC_BUILD_ID_H} -DGIT=${GIT_EXECUTABLE}
+	-DPROJECT_VERSION=${PROJECT_VERSION} -P ${CMAKE_SOURCE_DIR}/cmake/BuildId.cmake)
+execute_process(COMMAND ${OPC_BUILD_ID_COMMAND} COMMAND_ERROR_IS_FATAL ANY)
+add_custom_target(opc_build_id COMMAND ${OPC_BUILD_ID_COMMAND} BYPRODUCTS ${OPC_BUILD_ID_H} VERBATIM)
