@@ -133,9 +133,9 @@ static void *wipe_realloc(void *p, size_t n)
 
 	if (p && n <= had)
 		return p;
-	void *moved = malloc(n);
+	void *moved = xmalloc(n);
 
-	if (moved && p) {
+	if (p) {
 		memcpy(moved, p, had);
 		wipe_free(p);
 	}
