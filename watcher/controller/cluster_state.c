@@ -36,7 +36,8 @@ void cluster_set_policy(struct cluster_state *c, const struct policy *policy, ui
 {
 	c->policy = policy;
 	store_set_policy(c->store, policy);
-	store_set_namespaces(c->store, policy_needs_namespaces(policy) ? c->namespaces : NULL);
+	c->asks_labels = policy_needs_namespaces(policy);
+	store_set_namespaces(c->store, c->asks_labels ? c->namespaces : NULL);
 	admission_set_observe(c->admission, policy->mode == MODE_OBSERVE);
 	sync_state_set_quiet(c->sync, quiet_ms);
 }

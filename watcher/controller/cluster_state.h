@@ -18,7 +18,8 @@ struct cluster_state {
 	uint64_t number;             /* of the cluster, in messages */
 	const struct policy *policy; /* borrowed */
 	struct store *store;
-	struct namespace_table *namespaces; /* empty unless the policy asks for their labels */
+	struct namespace_table *namespaces; /* empty unless the policy asks for their labels, */
+	bool asks_labels;                   /* which is this */
 	struct server_clock server_clock;
 	struct workloads *workloads;
 	struct sync_state *sync;

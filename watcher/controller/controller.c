@@ -153,8 +153,19 @@ void controller_reset(struct controller *c)
 
 /* -- what the reflector reports -- */
 
-int controller_pod(struct controller *c, const struct pod_facts *p)
+/* An override may hang on them, and with it what the pod counts as. */
+static const struct pod_facts *with_labels(struct controller *c, const struct pod_facts *p)
 {
+	if (!c->cluster.asks_labels)
+		return p;
+	c->facts = *p;
+	c->facts.namespace_labels = namespace_table_find(c->cluster.namespaces, p->ns);
+	return &c->facts;
+}
+
+int controller_pod(struct controller *c, const struct pod_facts *event)
+{
+	const struct pod_facts *p = with_labels(c, event);
 	enum store_change change;
 	uint64_t at;
 	uint32_t h;
@@ -249,7 +260,7 @@ void controller_reset_namespaces(struct controller *c)
 	namespace_table_list(c->cluster.namespaces);
 	namespace_table_sweep(c->cluster.namespaces);
 	c->namespaces_listed = false;
-	sync_state_set_waits(c->cluster.sync, policy_needs_namespaces(c->cluster.policy));
+	sync_state_set_waits(c->cluster.sync, c->cluster.asks_labels);
 }
 
 /* The first list is judged as a whole. Later, what was refused by the labels before is judged anew. */

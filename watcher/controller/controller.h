@@ -30,7 +30,7 @@ void controller_reset(struct controller *c);
 
 /* What the reflector reports (kube/reflector.h). controller_pod: 0, or -EINVAL when the pod cannot be kept.
  */
-int controller_pod(struct controller *c, const struct pod_facts *p);
+int controller_pod(struct controller *c, const struct pod_facts *event);
 void controller_delete(struct controller *c, const struct pod_facts *p);
 void controller_list(struct controller *c, struct str ns);
 void controller_sync(struct controller *c, struct str ns);

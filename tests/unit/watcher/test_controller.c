@@ -195,6 +195,40 @@ TEST(the_clock_survives_churn_and_restart)
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, since);
 }
 
+/* By the override of its namespace no pod of the workload fails, also between its event and its judgement. */
+TEST_LOOP(an_override_by_labels_of_the_namespace, 0, 2)
+{
+	const struct pod_facts ns = { .name = STR_LIT("shop"),
+				      .n_labels = 1,
+				      .labels = { { STR_LIT("team"), _i ? STR_LIT("b") : STR_LIT("a") } } };
+	struct policy_override o = { .name = (char[]){ "o" } };
+	struct pod_facts p = pod_pull_failing();
+	const struct store *store = controller_cluster(c)->store;
+
+	memcpy(o.duty, policy.duty, sizeof(o.duty));
+	o.duty[DUTY_IMAGE_PULL].status = (struct str_list){ 0 };
+	list_set(&o.duty[DUTY_IMAGE_PULL].status, "InvalidImageName");
+	list_set(&o.namespaces, "label:team=a");
+	policy.overrides = &o;
+	policy.n_overrides = 1;
+	controller_set_policy(c, &policy, QUIET_MS);
+	controller_reset_namespaces(c);
+	controller_list_namespaces(c);
+	controller_namespace(c, &ns);
+	controller_sync_namespaces(c);
+	ready_with(&p, 1);
+	p.rv = STR_LIT("4712");
+	ck_assert_int_eq(controller_pod(c, &p), 0);
+	ck_assert_int_eq(cluster_failing_by(store_mark(store, store_find(store, p.ns, p.name))) >= 0, _i);
+	run_all();
+	ck_assert_int_eq(cluster_failing_by(store_mark(store, store_find(store, p.ns, p.name))) >= 0, _i);
+	policy.n_overrides = 0;
+	policy.overrides = NULL;
+	controller_set_policy(c, &policy, QUIET_MS);
+	str_list_done(&o.duty[DUTY_IMAGE_PULL].status);
+	str_list_done(&o.namespaces);
+}
+
 TEST_MAIN("watcher/controller")
 {
 	tcase_add_checked_fixture(t, begin, end);
