@@ -315,7 +315,7 @@ static void reopen(void)
 	struct msg m = w.kept[b % w.n_kept].intent;
 
 	if (change & 1)
-		m.u.open_intent.since++;
+		m.u.open_intent.since ^= 1;
 	if (change & 2)
 		m.u.open_intent.id++;
 	say(ROLE_REPORTER, 0, &m);
