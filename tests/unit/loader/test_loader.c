@@ -305,6 +305,25 @@ TEST(the_original_file)
 	ck_assert_str_eq(run.reporter.cluster_names.v[0], "default");
 }
 
+/* What others could read is said of the file, and the work goes on. In a pod it is nobody else's. */
+TEST(a_secret_that_others_can_read_is_said)
+{
+	_cleanup_free_ char *token = path_of("token");
+	static const mode_t modes[] = { 0600, 0604 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		bool said = false;
+
+		ck_assert_int_eq(chmod(token, modes[i]), 0);
+		run_original();
+		ck_assert_int_eq(run.code, 0);
+		for (size_t n = 0; n < run.n_lines; n++)
+			said = said || (strstr(run.lines[n], "/token: ") &&
+					strstr(run.lines[n], "other users can read"));
+		ck_assert(said == (modes[i] == 0604));
+	}
+}
+
 TEST(two_clusters_and_a_writer)
 {
 	succeeds("deleteEvictedPod: {enable: true, namespaces: default, includeJobs: false}\nmode: observe\n"
