@@ -52,6 +52,14 @@ enum {
 #undef OUTCOME
 };
 
+/* The set of those of which it is known. */
+enum {
+	OUTCOMES_KNOWN_WRITTEN = 0
+#define OUTCOME(ID, id, name, written, settled, doc) | (WRITTEN_##written == WRITTEN_YES ? 1 << id : 0)
+#include "model/outcomes.def"
+#undef OUTCOME
+};
+
 /* The set of those that a budget counts: dry runs against those of dry runs. */
 #define OUTCOMES_SPENT (OUTCOMES_WRITTEN | UINT64_C(1) << OUTCOME_WOULD)
 

@@ -87,25 +87,11 @@ static bool escalate(const struct cluster_state *c, const struct pod_facts *p,
 	return next != ESCALATION_WAIT;
 }
 
-/* While this host's clock is too late to be believed, a time in the future may be its fault: that is looked
- * at again soon, neither refused nor waited for. */
-static void doubt_times(const struct cluster_state *c, const struct clock_snapshot *now, struct verdict *v)
-{
-	const bool refused = v->kind == VERDICT_REFUSE && v->reason == REASON_BAD_TIMESTAMP;
-	const int64_t look = now->server + CLOCK_LOOK_MS;
-
-	if (server_clock_excess(&c->server_clock, now->wall, (uint64_t)now->boot) == 0)
-		return;
-	if (refused || (v->kind == VERDICT_WAIT && v->at_ms > look))
-		make_wait(v, REASON_CLOCK_UNCERTAIN, look, "this host's clock is too late");
-}
-
 static void admit(const struct cluster_state *c, const struct pod_facts *p, const struct pod_context *s,
 		  const struct clock_snapshot *now, const struct budget *budget, struct decision *ret)
 {
 	ret->due = ret->blocked = false;
 	ret->ask = (struct due){ 0 };
-	doubt_times(c, now, &ret->v);
 	if (ret->v.kind != VERDICT_ACT || !duty_acts(ret->v.duty))
 		return;
 	if (!escalate(c, p, now, ret))

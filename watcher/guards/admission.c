@@ -390,7 +390,7 @@ bool admission_on_result(struct admission *g, const struct msg_nomination_result
 			 const struct clock_snapshot *now)
 {
 	const bool written = OUTCOMES_WRITTEN >> m->outcome & 1, spent = OUTCOMES_SPENT >> m->outcome & 1,
-		   done = m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_MARKED;
+		   done = OUTCOMES_KNOWN_WRITTEN >> m->outcome & 1;
 	const uint32_t id = intern_find(g->keys, STR_C(m->action_key));
 
 	/* A fresh attempt is remembered with the clock it belongs to. */

@@ -157,8 +157,7 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 		e->until = now + failure_wait(e, retries, delay_ms, m->retry_ms);
 	} else if (m->outcome != OUTCOME_DONE && m->retry_ms) {
 		e->until = now + m->retry_ms; /* nobody judged it, or its time is known: no round */
-	} else if ((m->outcome == OUTCOME_DONE || m->outcome == OUTCOME_MARKED) &&
-		   m->action == ACTION_FRESH_ATTEMPT) {
+	} else if ((OUTCOMES_KNOWN_WRITTEN >> m->outcome & 1) && m->action == ACTION_FRESH_ATTEMPT) {
 		e->until = now; /* escalation knows how long to wait */
 	} else {
 		e->rounds = (uint8_t)(e->rounds < 255 ? e->rounds + 1 : 255);

@@ -158,6 +158,13 @@ TEST(outside_the_tables_is_a_question_mark)
 	ck_assert_str_eq(outcome_name((enum outcome)OUTCOME_OPEN), "open");
 }
 
+/* What may have been written counts for a budget; what is known to have been, for what follows from it. */
+TEST(outcomes_that_wrote)
+{
+	ck_assert_uint_eq(OUTCOMES_KNOWN_WRITTEN, 1u << OUTCOME_DONE | 1u << OUTCOME_MARKED);
+	ck_assert_uint_eq(OUTCOMES_WRITTEN, OUTCOMES_KNOWN_WRITTEN | 1u << OUTCOME_UNCONFIRMED);
+}
+
 SUITE("model/tables");
 
 /* Is there a right for that verb on those resources, "deployments/scale" written as its set says it? */
