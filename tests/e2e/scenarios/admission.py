@@ -113,16 +113,10 @@ def annotated(key, value="x"):
     return {"metadata": {"annotations": {key: value}}}
 
 
-def attempts(s):
-    """name: (method, path, body[, content type]). What each of them wants is no duty's, or not so, not there, not yet."""
+# name: (method, path, body[, content type]). What each of them wants is no duty's, or not so, not there, not yet.
+
+def attempts_on_pods(s):
     ns, core = s.ns, f"/api/v1/namespaces/{s.ns}"
-    pod = {"metadata": {"name": "new"}, "spec": {"containers": [{"name": "c", "image": IMAGE}]}}
-    job = {"template": {"spec": {"restartPolicy": "Never", **pod["spec"]}}}
-    deployment = {"metadata": {"name": "new"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
-        "metadata": {"labels": {"a": "b"}}, "spec": pod["spec"]}}}
-    rule = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
-    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
-    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale"}
     return {
         # pods that no duty deletes
         "delete a running pod": delete(s.running),
@@ -167,7 +161,18 @@ def attempts(s):
         "attach to a pod": ("POST", of(s.running, "attach"), None),
         "forward a port of a pod": ("POST", of(s.running, "portforward"), None),
         "reach a pod through the server": ("GET", of(s.running, "proxy/"), None),
-        # making things
+    }
+
+
+def attempts_to_create(s):
+    ns, core = s.ns, f"/api/v1/namespaces/{s.ns}"
+    pod = {"metadata": {"name": "new"}, "spec": {"containers": [{"name": "c", "image": IMAGE}]}}
+    job = {"template": {"spec": {"restartPolicy": "Never", **pod["spec"]}}}
+    deployment = {"metadata": {"name": "new"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+        "metadata": {"labels": {"a": "b"}}, "spec": pod["spec"]}}}
+    rule = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
+    ref = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    return {
         "create a pod": ("POST", f"{core}/pods", pod),
         "create a Deployment": ("POST", path_of("Deployment", ns), deployment),
         "create a Job": ("POST", path_of("Job", ns), {"metadata": {"name": "new"}, "spec": job}),
@@ -183,7 +188,13 @@ def attempts(s):
         "bind a role": ("POST", f"{RBAC}/namespaces/{ns}/rolebindings", {"metadata": {"name": "new"}, "roleRef": ref}),
         "bind a role everywhere": ("POST", f"{RBAC}/clusterrolebindings", {"metadata": {"name": ns + "-new"}, "roleRef": ref}),
         "create a Lease": ("POST", f"/apis/coordination.k8s.io/v1/namespaces/{ns}/leases", {"metadata": {"name": "new"}}),
-        # changing workloads
+    }
+
+
+def attempts_on_workloads(s):
+    ns = s.ns
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale"}
+    return {
         "change an image": patch(s.deployment, image(s.deployment)),
         "change an image by server-side apply": patch(s.deployment, {
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": s.deployment["metadata"]["name"]}, **image(s.deployment)},
@@ -208,7 +219,12 @@ def attempts(s):
         "run more of a Job": patch(s.job, {"spec": {"parallelism": 7}}),
         "resume a Job": patch(s.idle, {"spec": {"suspend": False}}),
         "delete a Job": ("DELETE", of(s.job), None),
-        # the rest of the cluster
+    }
+
+
+def attempts_on_the_rest(s):
+    ns, core = s.ns, f"/api/v1/namespaces/{s.ns}"
+    return {
         "delete a namespace": ("DELETE", f"/api/v1/namespaces/{ns}", None),
         "delete a Secret": ("DELETE", f"{core}/secrets/held", None),
         "delete a node": ("DELETE", "/api/v1/nodes/node-1", None),
@@ -216,6 +232,10 @@ def attempts(s):
         "tell an Event in another's name": ("POST", f"{core}/events", event(ns, "new", "kubelet")),
         "change another's Event": ("PATCH", f"{core}/events/told", {"source": {"component": "ops-pod-cleaner"}, "message": "evil"}, MERGE),
     }
+
+
+def attempts(s):
+    return {**attempts_on_pods(s), **attempts_to_create(s), **attempts_on_workloads(s), **attempts_on_the_rest(s)}
 
 
 CONNECTS = ("execute", "attach", "forward", "reach", "evict")     # without a dry run
