@@ -130,23 +130,28 @@ void scaled_down_judge_anew(struct scaled_down *s, uint64_t now)
 		s->v[i].look_at = now;
 }
 
-/* May it come back anywhere? Which override is its own, a worker sees. */
-static bool is_wanted(const struct scaled_down *s, enum duty duty)
+/* Duties, as bits, whose workloads may come back anywhere. Which override is its own, a worker sees. */
+static unsigned duties_that_restore(const struct policy *p)
 {
-	const struct policy *p = s->cluster->policy;
-	bool wanted = p->duty[duty].restore != RESTORE_NEVER;
+	unsigned duties = 0;
 
-	for (size_t i = 0; i < p->n_overrides; i++)
-		wanted = wanted || p->overrides[i].duty[duty].restore != RESTORE_NEVER;
-	return wanted && p->mode == MODE_ENFORCE;
+	for (enum duty d = 0; d < DUTY__MAX; d++) {
+		bool any = p->duty[d].restore != RESTORE_NEVER;
+
+		for (size_t i = 0; i < p->n_overrides; i++)
+			any = any || p->overrides[i].duty[d].restore != RESTORE_NEVER;
+		duties |= any ? 1u << d : 0;
+	}
+	return p->mode == MODE_ENFORCE ? duties : 0;
 }
 
 static struct workload *first_due(const struct scaled_down *s)
 {
+	const unsigned duties = s->n > 0 ? duties_that_restore(s->cluster->policy) : 0;
 	struct workload *first = NULL;
 
-	for (uint32_t i = 0; i < s->n; i++)
-		if (is_wanted(s, s->v[i].duty) && (!first || s->v[i].look_at < first->look_at))
+	for (uint32_t i = 0; duties && i < s->n; i++)
+		if (duties >> s->v[i].duty & 1 && (!first || s->v[i].look_at < first->look_at))
 			first = &s->v[i];
 	return first;
 }
