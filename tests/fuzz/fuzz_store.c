@@ -216,22 +216,22 @@ static void list(unsigned ns)
 	m.list_runs = false;
 }
 
-static void check(void)
+static void check(unsigned ns, unsigned name)
 {
 	static struct pod_facts got;
+	const uint32_t h = store_find(m.store, ns_of(ns), name_of(name));
 
-	require(store_count(m.store) == m.n);
-	for (unsigned ns = 0; ns < NAMESPACES; ns++) {
-		for (unsigned name = 0; name < NAMES; name++) {
-			const uint32_t h = store_find(m.store, ns_of(ns), name_of(name));
+	require(!h == !m.there[ns][name] && store_count(m.store) == m.n);
+	if (!h)
+		return;
+	store_get(m.store, h, &got);
+	same_pod(&m.pods[ns][name], &got);
+}
 
-			require(!h == !m.there[ns][name]);
-			if (!h)
-				continue;
-			store_get(m.store, h, &got);
-			same_pod(&m.pods[ns][name], &got);
-		}
-	}
+static void check_all(void)
+{
+	for (unsigned i = 0; i < NAMESPACES * NAMES; i++)
+		check(i % NAMESPACES, i / NAMESPACES);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -249,8 +249,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			drop(ns, name);
 		else
 			list(ns);
-		check();
+		check(ns, name);
 	}
+	check_all();
 	for (unsigned i = 0; i < NAMESPACES * NAMES; i++)
 		drop(i % NAMESPACES, i / NAMESPACES);
 	require(store_count(m.store) == 0 && !store_next(m.store, 0));
