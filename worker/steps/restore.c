@@ -153,6 +153,21 @@ static bool is_ours(struct action *a)
 	return ours;
 }
 
+/* An operator asked, but the number is the history's word: the mark of that action must not say another one.
+ */
+static bool agrees_with_mark(struct action *a)
+{
+	struct str marked = mark_read(action_top(a)->json, MARK_ACTION);
+	struct str from = mark_read(action_top(a)->json, MARK_FROM);
+	uint64_t action, replicas;
+
+	if (str_to_u64(marked.p, marked.n, &action) < 0 || action != a->grant.origin || str_empty(from) ||
+	    (str_to_u64(from.p, from.n, &replicas) == 0 && replicas == (uint64_t)a->found.restores))
+		return true;
+	(void)refuse(a, REASON_NOT_MARKED, "its mark says another number of replicas");
+	return false;
+}
+
 enum step_then take_zero(struct action *a, const struct step_reply *reply)
 {
 	const struct scale_facts *scale = &a->found.scale;
@@ -177,7 +192,7 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 	if (!str_eq(scale->rv, READ_TEXT(action_top(a)->json, "metadata", "resourceVersion")))
 		return action_again(a, OUTCOME_CONFLICT, REASON_PRECONDITION_FAILED,
 				    "it changes all the time");
-	if (!is_ours(a) || (!a->grant.by_operator && !is_corrected(a)))
+	if (!is_ours(a) || !(a->grant.by_operator ? agrees_with_mark(a) : is_corrected(a)))
 		return STEP_END;
 	a->verdict = (struct verdict){ .kind = VERDICT_ACT,
 				       .reason = a->grant.by_operator ? REASON_RESTORED : REASON_CORRECTED };

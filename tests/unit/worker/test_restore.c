@@ -381,6 +381,25 @@ TEST_LOOP(not_corrected, 0, 9)
 		ck_assert_ptr_null(strstr(fake.log[i], "PATCH"));
 }
 
+/* The number comes from the history; where the mark is there, it has to be that of the mark. */
+TEST_LOOP(an_operator_and_the_mark, 0, 4)
+{
+	static const char *const from[] = { "3", "1", "", "3" };
+
+	setup_corrected();
+	fake.grant.by_operator = true;
+	on_marked(from[_i], "", "broken");
+	if (_i == 3) {
+		fake.grant.origin = 16; /* the mark is that of another action, and says nothing of this */
+		fake.grant.want_replicas = 3;
+	}
+	go();
+	if (_i == 1)
+		RESULT(REFUSED, NOT_MARKED);
+	else
+		RESULT(DONE, RESTORED);
+}
+
 /* The override that is for what the template makes. */
 TEST(settings_of_the_workload_itself)
 {
