@@ -131,8 +131,8 @@ static const char *const migrations[] = {
 	" WHERE r.outcome = 6 AND i.observe = 0 AND i.action IN (0, 1, 3);",
 
 	/* All that the supervisor signs of an intent, and its signature. */
-	"ALTER TABLE intents ADD COLUMN others_pulled_at INTEGER NOT NULL DEFAULT 0;"
-	"ALTER TABLE intents ADD COLUMN mac TEXT NOT NULL DEFAULT '';",
+	("ALTER TABLE intents ADD COLUMN others_pulled_at INTEGER NOT NULL DEFAULT 0;"
+	 "ALTER TABLE intents ADD COLUMN mac TEXT NOT NULL DEFAULT '';"),
 };
 
 int schema_version(void)
