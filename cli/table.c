@@ -89,6 +89,7 @@ void table_free(struct table **tp)
 }
 
 /* Owned by the caller. */
+static char *printable(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 static char *printable(const char *fmt, va_list ap)
 {
 	_cleanup_free_ char *raw = xvasprintf(fmt, ap);
