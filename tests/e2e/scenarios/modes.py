@@ -1,4 +1,5 @@
 """Mode observe, the original configuration file, reload, refusals of bad files."""
+import os
 import socket
 import subprocess
 import time
@@ -72,13 +73,17 @@ def original(t):
 
 @scenario("mode/config-in-the-working-directory")
 def working_directory(t):
-    """Without --config it takes ./config.yml, as the original did."""
+    """Without --config it takes ./config.yml, as the original did; but never as root, whoever owns that file."""
     ns = t.ns()
     program = t.program(t.config(evicted=ns), start=False)
     program.cwd = program.dir
     command = [c for c in program.command() if c != "--config" and c != str(program.config_path)]
     program.command = lambda: command
     program.env["XDG_CONFIG_HOME"] = str(program.dir / "none")
+    if os.getuid() == 0:
+        refused = subprocess.run(command, cwd=program.dir, env=program.env, capture_output=True, text=True, timeout=20)
+        assert refused.returncode == 78 and "root does not take ./config.yml" in refused.stderr, refused
+        command += ["--config", "./config.yml"]
     program.start()
     t.expect(deleted=[t.canary(ns)])
 

@@ -520,7 +520,7 @@ def history_days(t):
     t.canary(ns)
     t.until("two rows", lambda: len([r for r in program.history() if r["outcome"] == "done"]) == 2, 10)
     program.stop()
-    with sqlite3.connect(next(program.state.glob("*.db"))) as db:
+    with sqlite3.connect(next(program.state.rglob("history.db"))) as db:
         for table, column in (("intents", "intent_at"), ("results", "result_at")):
             db.execute(f"UPDATE {table} SET {column} = {column} - 5 * 86400000 WHERE id = ?", (old,))
     db.close()
