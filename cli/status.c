@@ -171,6 +171,69 @@ static enum table_color state_color(const char *state)
 	return strcmp(state, "degraded") == 0 || strcmp(state, "stopped") == 0 ? COLOR_BAD : COLOR_WARN;
 }
 
+#define GROUPS_FROM 12 /* more processes than these are shown in groups */
+
+/* Processes of one role in one state, or one process alone. */
+struct group {
+	size_t first, last, n;
+	uint64_t restarts, rss_kb, leases;
+	int64_t started; /* of the oldest */
+	bool many_clusters;
+};
+
+static bool are_alike(const struct msg_child_stats *a, const struct msg_child_stats *b)
+{
+	return strcmp(a->role, b->role) == 0 && strcmp(a->state, b->state) == 0;
+}
+
+static struct group group_of(const struct status *s, size_t of, bool grouped)
+{
+	struct group g = { .first = s->n_children, .started = INT64_MAX };
+
+	for (size_t i = 0; i < s->n_children; i++) {
+		const struct msg_child_stats *c = &s->children[i];
+
+		if (grouped ? !are_alike(c, &s->children[of]) : i != of)
+			continue;
+		g.first = g.n ? g.first : i;
+		g.last = i;
+		g.n++;
+		g.restarts += c->restarts;
+		g.rss_kb += c->rss_kb;
+		g.leases += c->leases;
+		g.started = c->started < g.started ? c->started : g.started;
+		g.many_clusters |= strcmp(c->cluster_name, s->children[g.first].cluster_name) != 0;
+	}
+	return g;
+}
+
+static void add_group(struct table *t, const struct msg_child_stats *c, const struct group *g, size_t all,
+		      int64_t now)
+{
+	const char *branch = g->last + 1 == all ? "└─" : "├─";
+	char span[32];
+
+	if (g->n > 1)
+		table_add(t, COLOR_NONE, "%s %s × %zu", branch, c->role, g->n);
+	else
+		table_add(t, COLOR_NONE, "%s %s %u", branch, c->role, (unsigned)c->number);
+	table_add(t, COLOR_NONE, "%s",
+		  g->many_clusters     ? "several"
+		  : c->cluster_name[0] ? c->cluster_name
+				       : "-");
+	table_add(t, state_color(c->state), "%s", c->state);
+	if (g->n > 1)
+		table_add(t, COLOR_NONE, "-");
+	else
+		table_add(t, COLOR_NONE, "%" PRIu64, c->pid);
+	table_add(t, COLOR_NONE, "%s", c->pid ? table_span(now - g->started, span) : "-");
+	table_add(t, g->restarts ? COLOR_WARN : COLOR_NONE, "%" PRIu64, g->restarts);
+	table_add(t, COLOR_NONE, "%.1f MB", (double)g->rss_kb / 1024);
+	table_add(t, COLOR_NONE, "%" PRIu64, g->leases);
+	table_add(t, COLOR_DIM, "%s", c->sandbox);
+	table_add(t, COLOR_BAD, "%s", c->error);
+}
+
 static void print_processes(const struct status *s, const struct table_view *view)
 {
 	static const struct table_column columns[] = {
@@ -187,22 +250,13 @@ static void print_processes(const struct status *s, const struct table_view *vie
 	};
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	const int64_t now = clock_wall_ms();
-	char span[32];
 
 	for (size_t i = 0; i < s->n_children; i++) {
-		const struct msg_child_stats *c = &s->children[i];
+		const struct group g =
+			group_of(s, i, view->width && !view->wide && s->n_children > GROUPS_FROM);
 
-		table_add(t, COLOR_NONE, "%s %s %u", i + 1 == s->n_children ? "└─" : "├─", c->role,
-			  (unsigned)c->number);
-		table_add(t, COLOR_NONE, "%s", c->cluster_name[0] ? c->cluster_name : "-");
-		table_add(t, state_color(c->state), "%s", c->state);
-		table_add(t, COLOR_NONE, "%" PRIu64, c->pid);
-		table_add(t, COLOR_NONE, "%s", c->pid ? table_span(now - c->started, span) : "-");
-		table_add(t, c->restarts ? COLOR_WARN : COLOR_NONE, "%" PRIu64, c->restarts);
-		table_add(t, COLOR_NONE, "%.1f MB", (double)c->rss_kb / 1024);
-		table_add(t, COLOR_NONE, "%" PRIu64, c->leases);
-		table_add(t, COLOR_DIM, "%s", c->sandbox);
-		table_add(t, COLOR_BAD, "%s", c->error);
+		if (g.first == i)
+			add_group(t, &s->children[i], &g, s->n_children, now);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);

@@ -168,6 +168,17 @@ def not_yours(t):
     t.expect(deleted=[t.canary(ns)])
 
 
+@scenario("surface/many-processes", servers=("apisim",))
+def many_processes(t):
+    """Forty workers are a line on a terminal, after the clusters; a pipe and -o wide show each."""
+    program = t.program({**t.config(evicted=t.ns()), "workers": 40})
+    lines = program.on_terminal(80, "status")
+    assert [line for line in lines if "worker × 40" in line and "ready" in line], lines
+    assert len(lines) < 15 and lines.index(next(x for x in lines if x.startswith("PROCESS"))) > 3, lines
+    for whole in (program.ask("status", check=True).stdout.splitlines(), program.on_terminal(80, "status", "-o", "wide")):
+        assert len([line for line in whole if " worker " in line]) == 40, whole
+
+
 @scenario("surface/hostile-names")
 def hostile(t):
     """Text of a pod's author with escapes and new lines: one line a log record, nothing raw in log or history."""
