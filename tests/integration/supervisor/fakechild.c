@@ -92,7 +92,10 @@ static void print_world(void)
 		(void)closedir(d);
 	for (char **e = environ; *e; e++)
 		(void)fprintf(stderr, "WORLD %s env %s\n", role, *e);
-	(void)fprintf(stderr, "WORLD %s cwd %s\n", role, get_current_dir_name());
+	char *cwd = get_current_dir_name();
+
+	(void)fprintf(stderr, "WORLD %s cwd %s\n", role, cwd);
+	free(cwd);
 }
 
 static struct msg new_object(enum msg_type type, unsigned number)

@@ -25,7 +25,7 @@ static void hash_with(const char *from, const char *to, char ret[static TEMPLATE
 	strcpy(text, BEFORE);
 	at = strstr(text, from);
 	ck_assert_msg(at != NULL, "%s", from);
-	const char *rest = BEFORE + (at - text) + strlen(from);
+	const char *rest = &(BEFORE)[(size_t)(at - text) + strlen(from)];
 
 	(void)snprintf(at, sizeof(text) - (size_t)(at - text), "%s%s", to, rest);
 	for (char *p = text; *p; p++)
