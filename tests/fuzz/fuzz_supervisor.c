@@ -71,23 +71,24 @@ static struct kept *find(uint64_t id)
 
 /* -- what the supervisor says -- */
 
-static void on_intent(const struct msg *m)
-{
-	struct kept *k = find(m->u.intent.id);
-
-	if (!k && w.n_kept < KEPT_MAX) {
-		k = &w.kept[w.n_kept++];
-		*k = (struct kept){ .intent.type = MSG_OPEN_INTENT };
-		msg_copy_fields(&k->intent, m);
-	}
-	if (k)
-		k->intent_due = true;
-}
-
 static bool still_holds(const struct kept *k)
 {
 	return k->held && stage_lives_now(w.s, ROLE_WORKER, k->holder) &&
 	       stage_lives(w.s, ROLE_WORKER, k->holder) == k->life;
+}
+
+static void on_intent(const struct msg *m)
+{
+	struct kept *k = find(m->u.intent.id);
+
+	if (!k && w.n_kept < KEPT_MAX)
+		k = &w.kept[w.n_kept++];
+	if (!k)
+		return;
+	demand(!still_holds(k), "an id that is held is not given again");
+	/* A history that has lost some of its ids, or says so, has them given again. */
+	*k = (struct kept){ .intent.type = MSG_OPEN_INTENT, .intent_due = true };
+	msg_copy_fields(&k->intent, m);
 }
 
 static size_t writes_since(int64_t at)
