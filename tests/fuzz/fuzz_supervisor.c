@@ -81,12 +81,11 @@ static void on_intent(const struct msg *m)
 {
 	struct kept *k = find(m->u.intent.id);
 
-	if (!k && w.n_kept < KEPT_MAX)
-		k = &w.kept[w.n_kept++];
-	if (!k)
+	if (!k && w.n_kept == KEPT_MAX)
 		return;
-	demand(!still_holds(k), "an id that is held is not given again");
+	demand(!k || !still_holds(k), "an id that is held is not given again");
 	/* A history that has lost some of its ids, or says so, has them given again. */
+	k = k ? k : &w.kept[w.n_kept++];
 	*k = (struct kept){ .intent.type = MSG_OPEN_INTENT, .intent_due = true };
 	msg_copy_fields(&k->intent, m);
 }
