@@ -155,7 +155,8 @@ static void tell_ready(struct lifecycle *l)
 	l->told_ready = true;
 	generation_describe_trouble(g, trouble, sizeof(trouble));
 	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->clusters),
-		 kv_s("mode", g->observe ? "observe" : "enforce"), kv_s("but", trouble));
+		 kv_s("mode", g->observe ? "observe" : "enforce"),
+		 kv_s("trouble", trouble[0] ? trouble : "none"));
 	notify_send(l->notify, "READY=1");
 	lifecycle_tell_status(l);
 }

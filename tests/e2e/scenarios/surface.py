@@ -150,7 +150,7 @@ def verbs_of_a_script(t):
             seen.append(json.loads(next(rows)))
         assert len({(r["id"], r["outcome"]) for r in seen}) == len(seen), seen
     t.expect(deleted=[evicted], scaled=[scaled])
-    target = program.history()[-1]["target"]
+    target = next(r["target"] for r in program.history() if r["duty"] == "errImagePull" and r["outcome"] == "done")
     ends = [program.ask("explain", words, check=True).stdout for words in
             (target, "deployment/" + target.partition("/")[2], target.partition("/")[2])]
     assert target.startswith("deployments.apps/") and ends[0] == ends[1] == ends[2] and ends[0].strip(), ends
