@@ -224,7 +224,7 @@ class Torture:
             self.say(f"{len(open_now)} left")
             time.sleep(1)
             open_now = self.open_things(self.left())
-        self.facts["settled"] = None if open_now else time.time() - self.calm_at
+        self.facts["settled"] = None if open_now else max(0.0, time.time() - self.calm_at)
         self.facts["unsettled"] = [f"{t}: due {time.time() - t.due:.0f} s ago" for t in open_now]
         time.sleep(AFTER)
         self.facts["history"] = self.histories()
@@ -283,7 +283,7 @@ class Torture:
         self.check(not v.wrong, f"{len(v.wrong)} wrong writes", v.wrong)
         self.check(not findings, f"{len(findings)} findings of the oracle", [str(f) for f in findings])
         settled = self.facts["settled"]
-        self.check(settled is not None, f"settled {settled:.1f} s after the last fault" if settled else f"not settled within {self.options.calm:g} s",
+        self.check(settled is not None, f"settled {settled:.1f} s after the last fault" if settled is not None else f"not settled within {self.options.calm:g} s",
                    self.facts["unsettled"])
         self.check(not exits and not any(self.facts["codes"]), f"exit codes at the end: {self.facts['codes']}", exits)
         planned = self.facts["fire"] * self.options.kills_per_second
