@@ -44,6 +44,7 @@ def as_markdown(run):
 
 
 def write(run, docs):
+    docs.mkdir(parents=True, exist_ok=True)
     (docs / "benchmarks.md").write_text(as_markdown(run), encoding="utf-8")
     names = list(dict.fromkeys([*run.lines["memory"], *run.lines["sync"]]))
     charts = (("memory", "Memory of all processes", "MB"), ("sync", "From the start to a complete cache, on apisim", "s"))
