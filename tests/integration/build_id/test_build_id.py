@@ -12,6 +12,7 @@ import sys
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(TOP / "tests"))
+import cases  # noqa: E402
 import scratch  # noqa: E402
 
 ENVIRONMENT = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_CEILING_DIRECTORIES": "/"}
@@ -73,18 +74,5 @@ def the_same_is_not_written_again():
 CASES = (without_a_revision, with_a_revision, the_same_is_not_written_again)
 
 
-def main():
-    failed = 0
-    for case in CASES:
-        try:
-            case()
-            print(f"ok   {case.__name__}", flush=True)
-        except Exception as e:  # noqa: BLE001 - every failure is reported the same way
-            failed += 1
-            print(f"FAIL {case.__name__}: {type(e).__name__}: {e}", flush=True)
-    print(f"{len(CASES) - failed} passed, {failed} failed, 0 skipped")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    cases.run(CASES)

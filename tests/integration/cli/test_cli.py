@@ -10,6 +10,7 @@ import time
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(TESTS))
+import cases  # noqa: E402
 import scratch  # noqa: E402
 
 PROGRAM = sys.argv[1]
@@ -372,17 +373,4 @@ CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
 
 
-def main():
-    failed = 0
-    for case in CASES:
-        try:
-            case()
-            print(f"ok {case.__name__}", flush=True)
-        except Exception as e:  # noqa: BLE001 - every failure is reported the same way
-            failed += 1
-            print(f"FAIL {case.__name__}: {type(e).__name__}: {e}", flush=True)
-    print(f"{len(CASES) - failed} passed, {failed} failed, 0 skipped")
-    sys.exit(failed != 0)
-
-
-main()
+cases.run(CASES)

@@ -9,6 +9,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path.append(str(TOP / "tests"))
+import cases  # noqa: E402
 import scratch  # noqa: E402
 
 PROGRAM = sys.argv[1]
@@ -185,18 +186,4 @@ CASES = [deploy_is_what_is_printed, no_role_that_is_not_needed, two_accounts_and
          a_token_for_a_bastion, a_wrong_configuration_prints_nothing]
 
 
-def main():
-    failed = 0
-    cases = [c for c in CASES if c.__name__ in sys.argv[2:]] or CASES
-    for case in cases:
-        try:
-            case()
-            print(f"ok {case.__name__}", flush=True)
-        except Exception as e:  # noqa: BLE001 - every failure is reported the same way
-            failed += 1
-            print(f"FAIL {case.__name__}: {type(e).__name__}: {e}", flush=True)
-    print(f"{len(cases) - failed} passed, {failed} failed, 0 skipped")
-    sys.exit(failed != 0)
-
-
-main()
+cases.run(CASES, sys.argv[2:])

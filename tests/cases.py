@@ -1,0 +1,17 @@
+"""Runs the cases of a test program one after the other: a line for each, and a count at the end."""
+import sys
+
+
+def run(cases, only=()):
+    """The functions, or those of them whose names are in `only`; ends the program, with 1 when one has failed."""
+    cases = [case for case in cases if case.__name__ in only] or cases
+    failed = 0
+    for case in cases:
+        try:
+            case()
+            print(f"ok {case.__name__}", flush=True)
+        except Exception as e:  # noqa: BLE001 - every failure is reported the same way
+            failed += 1
+            print(f"FAIL {case.__name__}: {type(e).__name__}: {e}", flush=True)
+    print(f"{len(cases) - failed} passed, {failed} failed, 0 skipped")
+    sys.exit(failed != 0)
