@@ -11,14 +11,10 @@
 
 static int help_command(const struct command *c)
 {
-	char line[OPTIONS_TEXT_MAX];
-
 	printf("usage: ops-pod-cleaner %s %s\n\n%s.\n%s", c->name, c->usage, c->summary,
 	       c->options[0].help ? "\n" : "");
-	for (const struct option_use *use = c->options; use->help; use++) {
-		options_help(use, line);
-		printf("%s", line);
-	}
+	for (const struct option_use *use = c->options; use->help; use++)
+		options_help(use, stdout);
 	if (c->notes)
 		printf("\n%s", c->notes);
 	return EXIT_CODE_OK;

@@ -12,6 +12,7 @@
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
+#include "cli/table.h"
 #include "model/duties.h"
 #include "model/actions.h"
 
@@ -250,24 +251,7 @@ struct option_shape options_shape(enum option_id id)
 #define HELP_LEFT  25 /* columns of the option itself */
 #define HELP_WIDTH 80
 
-/* Append its words to the n bytes of a line of help, in lines of HELP_WIDTH. All of it is ASCII. */
-static size_t add_words(char ret[static OPTIONS_TEXT_MAX], size_t n, const char *text)
-{
-	size_t at = n;
-
-	for (size_t len; *(text += strspn(text, " ")) && n < OPTIONS_TEXT_MAX; text += len) {
-		len = strcspn(text, " ");
-		const bool wraps = at > HELP_LEFT && at + 1 + len > HELP_WIDTH;
-		const size_t before = n;
-
-		n += (size_t)snprintf(ret + n, OPTIONS_TEXT_MAX - n, "%s%*s%.*s", wraps ? "\n" : "",
-				      wraps ? HELP_LEFT : at > HELP_LEFT, "", (int)len, text);
-		at = wraps ? HELP_LEFT + len : at + (n - before);
-	}
-	return n < OPTIONS_TEXT_MAX ? n : OPTIONS_TEXT_MAX - 1;
-}
-
-void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX])
+void options_help(const struct option_use *use, FILE *out)
 {
 	const struct row *row = &rows[use->id];
 	const struct kind_row *k = &kinds[row->kind];
@@ -279,9 +263,11 @@ void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX
 		list_names(k, names);
 	(void)snprintf(left, sizeof(left), "%s--%s %s", letter, row->name,
 		       row->argument ? row->argument : "");
-	size_t n = (size_t)snprintf(ret, OPTIONS_TEXT_MAX, "  %-22s ", left);
+	const size_t n = (size_t)fprintf(out, "  %-22s ", left);
+	const bool beyond = n > HELP_LEFT;
+	struct table_flow f = { out, HELP_WIDTH, HELP_LEFT, n, beyond, beyond };
 
-	n = add_words(ret, n, use->help);
-	n = add_words(ret, n, names);
-	(void)snprintf(ret + n, OPTIONS_TEXT_MAX - n, "\n");
+	table_words(&f, use->help);
+	table_words(&f, names);
+	(void)fputc('\n', out);
 }

@@ -7,9 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define OPTIONS_MAX      12 /* of one command */
-#define OPTIONS_TEXT_MAX 400
+#define OPTIONS_TEXT_MAX 320
 
 enum option_id {
 #define O(ID, ...) OPTION_##ID,
@@ -56,6 +57,6 @@ struct option_shape {
 };
 struct option_shape options_shape(enum option_id id);
 /* The line of help about one option, with its end; names that may be written stand behind the help. */
-void options_help(const struct option_use *use, char ret[static OPTIONS_TEXT_MAX]);
+void options_help(const struct option_use *use, FILE *out);
 
 #endif

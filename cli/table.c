@@ -212,15 +212,7 @@ static void print_header(const struct table *t, const struct layout *l, FILE *ou
 	(void)fputc('\n', out);
 }
 
-/* Text that goes on in further lines where it does not fit. */
-struct flow {
-	FILE *out;
-	size_t width, indent; /* of a line; of those that go on */
-	size_t at, gap;       /* where the line is; blanks before the next word */
-	bool begun;
-};
-
-static void print_words(struct flow *f, const char *text)
+void table_words(struct table_flow *f, const char *text)
 {
 	for (size_t len; *(text += strspn(text, " ")); text += len) {
 		_cleanup_free_ char *word = xstrndup(text, len = strcspn(text, " "));
@@ -247,7 +239,7 @@ static void print_row(const struct table *t, const struct layout *l, const struc
 		if (l[c].place != PLACE_ROW)
 			continue;
 		if (t->columns[c].how & COLUMN_FLOWS && is_narrow(view))
-			print_words(&(struct flow){ out, view->width, at, at - gap, gap, false },
+			table_words(&(struct table_flow){ out, view->width, at, at - gap, gap, false },
 				    row[c].text);
 		else
 			print_cell(out, row[c].text, l[c].width, view->color ? color_codes[row[c].color] : "",
@@ -260,13 +252,13 @@ static void print_row(const struct table *t, const struct layout *l, const struc
 static void print_below(const struct table *t, const struct layout *l, const struct cell *row, FILE *out,
 			const struct table_view *view)
 {
-	struct flow f = { .out = out, .width = view->width, .indent = INDENT, .gap = INDENT };
+	struct table_flow f = { .out = out, .width = view->width, .indent = INDENT, .gap = INDENT };
 
 	for (size_t c = 0; c < t->n_columns; c++) {
 		if (l[c].place != PLACE_BELOW || !row[c].text[0] || strcmp(row[c].text, "-") == 0)
 			continue;
 		f.gap = f.begun ? GAP : INDENT;
-		print_words(&f, row[c].text);
+		table_words(&f, row[c].text);
 	}
 	if (f.begun)
 		(void)fputc('\n', out);
@@ -287,14 +279,14 @@ void table_print(const struct table *t, FILE *out, const struct table_view *view
 
 void table_text(FILE *out, const struct table_view *view, const char *fmt, ...)
 {
-	struct flow f = { .out = out, .width = view->width, .indent = INDENT };
+	struct table_flow f = { .out = out, .width = view->width, .indent = INDENT };
 	va_list ap;
 
 	va_start(ap, fmt);
 	_cleanup_free_ char *text = printable(fmt, ap);
 	va_end(ap);
 	if (is_narrow(view))
-		print_words(&f, text);
+		table_words(&f, text);
 	else
 		(void)fputs(text, out);
 	(void)fputc('\n', out);

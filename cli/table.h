@@ -53,6 +53,16 @@ void table_print(const struct table *t, FILE *out, const struct table_view *view
 void table_text(FILE *out, const struct table_view *view, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Text that goes on in further lines where it does not fit. */
+struct table_flow {
+	FILE *out;
+	size_t width, indent; /* of a line; of those that go on */
+	size_t at, gap;       /* where the line is; blanks before the next word */
+	bool begun;           /* it holds a word, so the next may go to another line */
+};
+/* Print the words of text; the caller ends the last line. */
+void table_words(struct table_flow *f, const char *text);
+
 /* Columns on a terminal of a UTF-8 text: 2 for East Asian wide characters, 0 for combining marks. */
 size_t table_width(const char *s);
 /* "2m", "3h12m", "5d" of a span in ms; buf of 32 bytes. */

@@ -1,6 +1,7 @@
 /* man.c - prints docs/man/ops-pod-cleaner.1 from the table of commands. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -27,10 +28,22 @@ static void put_text(const char *s)
 	put(s, strlen(s));
 }
 
+static void put_option(const struct option_use *use)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		abort();
+	options_help(use, f);
+	(void)fclose(f);
+	put_text(text);
+	free(text);
+}
+
 static void put_command(const struct command *c)
 {
-	char line[OPTIONS_TEXT_MAX];
-
 	(void)fputs(".SS ", stdout);
 	put_text(c->name);
 	(void)fputs("\n.B ops\\-pod\\-cleaner ", stdout);
@@ -43,10 +56,8 @@ static void put_command(const struct command *c)
 	(void)fputs(".\n", stdout);
 	if (c->options[0].help || c->notes)
 		(void)fputs(".PP\n.nf\n", stdout);
-	for (const struct option_use *use = c->options; use->help; use++) {
-		options_help(use, line);
-		put_text(line);
-	}
+	for (const struct option_use *use = c->options; use->help; use++)
+		put_option(use);
 	if (c->options[0].help && c->notes)
 		(void)fputc('\n', stdout);
 	if (c->notes)
