@@ -98,7 +98,7 @@ def explain_tells_every_rule():
 
 
 def manual_page_has_every_command():
-    page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "ops-pod-cleaner.1"
+    page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "ops-pod-cleaner.8"
     for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
         assert f".SS {name}\n" in page.read_text(), name
 
