@@ -5,7 +5,7 @@ DESTDIR ?=
 export OPC_BUILD_ROOT := $(BUILD)
 PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader
 
-.PHONY: demo check bench torture build install clean help
+.PHONY: demo check bench torture build install image clean help
 
 help:
 	@echo 'make demo     build, then show the program at work on a cluster in memory'
@@ -14,6 +14,7 @@ help:
 	@echo 'make torture  ten minutes of kills and faults on a real API server, written to docs/torture.md'
 	@echo 'make build    the hardened release build, in build/release'
 	@echo 'make install  build and install to PREFIX (/usr) below DESTDIR'
+	@echo 'make image    the container image, build/image/ops-pod-cleaner.tar'
 	@echo 'make clean    remove build/'
 
 demo:
@@ -43,6 +44,10 @@ install:
 	@scripts/deps
 	@scripts/build release -DOPC_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(PROGRAM) >/dev/null
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)/release
+
+image:
+	@scripts/deps
+	@deploy/image/build
 
 clean:
 	rm -rf $(BUILD)

@@ -4,6 +4,7 @@ option(OPC_SANITIZE "AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(OPC_FUZZ "libFuzzer targets (clang)" OFF)
 option(OPC_COVERAGE "gcov instrumentation" OFF)
 option(OPC_HARDEN "hardening flags of the release build" OFF)
+option(OPC_STATIC "executables without shared libraries, for the image" OFF)
 option(OPC_TESTS "build the tests" ON)
 option(OPC_PROBES "let live processes answer sandbox probes (test builds only)" OFF)
 
