@@ -23,6 +23,15 @@ def starts_and_drains_in_order():
     assert order[-1] == "reporter", order
 
 
+def the_history_waits_for_the_last_worker():
+    t = ready(worker="ignore-drain")
+    t.signal(signal.SIGTERM)
+    t.wait_for("DRAIN worker", count=2)
+    states = {p["role"]: p["state"] for p in t.ask("status", "-o", "json")["processes"]}
+    assert states["worker"] == "draining" and states["reporter"] == "ready", states
+    assert "DRAIN reporter" not in t.text()
+
+
 def second_signal_ends_at_once():
     t = ready(watcher="ignore-drain")
     t.signal(signal.SIGTERM)
