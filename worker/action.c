@@ -13,6 +13,8 @@
 #include "config/window.h"
 #include "worker/action_end.h"
 
+#define DOUBT_RETRY_MS 5000 /* until a pod is judged again whose deletion may have been carried out */
+
 struct action *action_new(const struct action_env *env, const struct policy *policy,
 			  const struct msg_grant *grant)
 {
@@ -235,6 +237,21 @@ static enum step_then receive_afterwards(struct action *a, const struct step_des
 	return d->take(a, &reply);
 }
 
+/* Neither the write nor the look after it was answered: it may have been carried out. Of a pod, the history
+ * follows that until the watch shows it, and it is judged again soon. A scale is taken up again as failed:
+ * the next worker sees by the mark whether it was. */
+static enum step_then nothing_learnt(struct action *a)
+{
+	struct msg_result *r = &a->result.u.result;
+
+	if (action_is_on_pod(a) && r->outcome == OUTCOME_FAILED) {
+		r->outcome = OUTCOME_UNCONFIRMED;
+		if (!r->retry_ms)
+			action_set_retry(a, DOUBT_RETRY_MS);
+	}
+	return STEP_END;
+}
+
 static enum step_then receive(struct action *a, const struct http_result *r)
 {
 	const struct step_desc *d = step_desc(a->step);
@@ -254,7 +271,7 @@ static enum step_then receive(struct action *a, const struct http_result *r)
 			status = read_failure(json);
 	}
 	if (a->in_doubt && !(json && is_success(status)) && !(arrived && status == 404))
-		return STEP_END; /* nothing learnt: what was said of the write stands */
+		return nothing_learnt(a);
 	if (!arrived)
 		return on_failure(a, d, r);
 	if (!is_success(status) && !(may_fail && (status == 403 || status == 404)))

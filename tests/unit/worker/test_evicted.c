@@ -422,8 +422,9 @@ TEST(lost_answer_and_blind)
 	lose(3);
 	go();
 	REQUESTS(GET, DELETE, GET);
-	RESULT(FAILED, NETWORK_ERROR);
+	RESULT(UNCONFIRMED, NETWORK_ERROR);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "delete pods"));
+	ck_assert_uint_eq(fake.result.retry_ms, 5000);
 }
 
 TEST_LOOP(unreadable_answers, 0, 7)
