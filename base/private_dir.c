@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/own_group.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 
@@ -25,6 +26,14 @@ static int make_dirs(const char *dir)
 			return -errno;
 	}
 	return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+bool private_dir_is_volume(const char *dir)
+{
+	struct stat st;
+
+	return geteuid() != 0 && stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == 0 &&
+	       (st.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP && group_is_ours(st.st_gid);
 }
 
 int private_dir_make(const char *dir, char text[static PRIVATE_DIR_TEXT_MAX])
@@ -44,7 +53,8 @@ int private_dir_make(const char *dir, char text[static PRIVATE_DIR_TEXT_MAX])
 				"%s: is not a directory; set stateDir to one", dir);
 	if (st.st_uid != geteuid())
 		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -EPERM,
-				"%s: belongs to user %u, not to user %u that runs this program; chown it",
+				"%s: belongs to user %u, not to user %u that runs this program; chown it, or "
+				"give the pod a securityContext.fsGroup",
 				dir, (unsigned)st.st_uid, (unsigned)geteuid());
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return str_fail(text, PRIVATE_DIR_TEXT_MAX, -EPERM,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/own_group.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 
@@ -41,25 +42,13 @@ static int check(const struct stat *st, size_t cap, char *reterr)
 	return 0;
 }
 
-/* Is the group of a file one of ours? root's is, too. */
-static bool is_our_group(gid_t gid)
-{
-	gid_t groups[64];
-	const int n = getgroups(ARRAY_SIZE(groups), groups);
-
-	for (int i = 0; i < n; i++)
-		if (groups[i] == gid)
-			return true;
-	return gid == 0 || gid == getegid();
-}
-
 bool file_is_exposed(const char *path)
 {
 	struct stat st;
 
 	if (stat(path, &st) < 0)
 		return false;
-	return st.st_mode & S_IROTH || (st.st_mode & S_IRGRP && !is_our_group(st.st_gid));
+	return st.st_mode & S_IROTH || (st.st_mode & S_IRGRP && st.st_gid != 0 && !group_is_ours(st.st_gid));
 }
 
 static int read_all(int fd, char *p, size_t n, size_t *ret)

@@ -39,13 +39,17 @@ const char *kube_service_account_dir(void)
 	return dir ? dir : "/var/run/secrets/kubernetes.io/serviceaccount";
 }
 
+bool kube_is_in_pod(void)
+{
+	return str_env("KUBERNETES_SERVICE_HOST") && str_env("KUBERNETES_SERVICE_PORT");
+}
+
 bool kube_is_in_cluster(void)
 {
 	_cleanup_free_ char *token = xasprintf("%s/token", kube_service_account_dir());
 	struct stat st;
 
-	return str_env("KUBERNETES_SERVICE_HOST") && str_env("KUBERNETES_SERVICE_PORT") &&
-	       stat(token, &st) == 0 && S_ISREG(st.st_mode);
+	return kube_is_in_pod() && stat(token, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 static int add_file(struct files *f, const char *path, struct diags *d)

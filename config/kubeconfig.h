@@ -20,7 +20,9 @@ int kube_target_load(const struct kube_options *o, struct kube_target *ret, stru
 
 /* Directory of the mounted service account: $OPC_SERVICEACCOUNT_DIR or the standard one. */
 const char *kube_service_account_dir(void);
-/* $KUBERNETES_SERVICE_HOST and _PORT are set and there is a token. */
+/* $KUBERNETES_SERVICE_HOST and _PORT are set, as a kubelet does for every container. */
+bool kube_is_in_pod(void);
+/* The same, and there is a token. */
 bool kube_is_in_cluster(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 #include "config/file.h"
 #include "config/url.h"
@@ -145,8 +146,23 @@ static bool resolve_server(struct loader *l, struct kube_target *t)
 	return true;
 }
 
+/* Wherever it may be found, though it may not be there yet. */
+static void watch_kubeconfig(struct loader *l, const char *given)
+{
+	const char *home = str_env("HOME");
+	_cleanup_free_ char *standard = home ? xasprintf("%s/.kube/config", home) : NULL;
+
+	if (given)
+		watches_add(&l->watches, given);
+	else if (str_env("KUBECONFIG"))
+		watches_add_list(&l->watches, str_env("KUBECONFIG"));
+	else
+		watches_add(&l->watches, standard);
+}
+
 static bool load_target(struct loader *l, const struct kube_options *o, struct kube_target *t)
 {
+	watch_kubeconfig(l, o->kubeconfig);
 	const int r = kube_target_load(o, t, &l->diags);
 	bool ok = true;
 
@@ -159,6 +175,10 @@ static bool load_target(struct loader *l, const struct kube_options *o, struct k
 	loader_check_secret(l, o->kubeconfig);
 	loader_check_secret(l, t->key_file);
 	loader_check_secret(l, t->token_file);
+	watches_add(&l->watches, t->ca_file);
+	watches_add(&l->watches, t->cert_file);
+	watches_add(&l->watches, t->key_file);
+	watches_add(&l->watches, t->token_file);
 	ok = read_pem(l, t->ca_file, "certificate authority", &t->c.ca_pem) && ok;
 	ok = read_pem(l, t->cert_file, "client certificate", &t->c.cert_pem) && ok;
 	ok = read_pem(l, t->key_file, "client key", &t->c.key_pem) && ok;

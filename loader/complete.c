@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit.h"
+#include "base/private_dir.h"
 #include "base/str.h"
 #include "base/xalloc.h"
 #include "config/cron.h"
@@ -38,6 +39,7 @@ static bool read_secret(struct loader *l, const char *file, const char *key)
 	path = file_beside(l->options->config, file);
 	loader_refresh_within(l, SECRET_FILE_MS);
 	loader_check_secret(l, path);
+	watches_add(&l->watches, path);
 	int r = file_read(path, SECRET_MAX_BYTES, &text, &n, why);
 
 	if (r < 0)
@@ -176,6 +178,13 @@ static bool find_state_dir(struct loader *l)
 		s->state_dir = absolute(l->options->state_dir);
 	else
 		s->state_dir = beside ? absolute(beside) : default_state_dir();
+	/* A folder of our own in a volume that a kubelet made. */
+	if (s->state_dir && private_dir_is_volume(s->state_dir)) {
+		char *own = xasprintf("%s/ops-pod-cleaner", s->state_dir);
+
+		free(s->state_dir);
+		s->state_dir = own;
+	}
 	if (s->state_dir && strlen(s->state_dir) > STATE_DIR_BYTES)
 		return loader_error(l, -ENAMETOOLONG, NULL, "stateDir: its path is longer than %d bytes: %s",
 				    STATE_DIR_BYTES, s->state_dir);
@@ -207,6 +216,19 @@ static void find_ourselves(struct loader *l)
 		p->own_pod = xstrdup(pod);
 }
 
+/* A kubelet asks from outside of the pod, and so does who collects metrics. */
+static void find_listen(struct loader *l)
+{
+	struct settings *s = &l->config.settings;
+	const char *host = str_env("KUBERNETES_SERVICE_HOST");
+
+	if (s->metrics_listen)
+		return;
+	s->metrics_listen = xstrdup(!kube_is_in_pod()   ? "127.0.0.1:9464"
+				    : strchr(host, ':') ? "[::]:9464"
+							: "0.0.0.0:9464");
+}
+
 bool loader_complete(struct loader *l)
 {
 	bool ok = true;
@@ -218,6 +240,7 @@ bool loader_complete(struct loader *l)
 	ok = load_zone(l) && ok;
 	ok = load_window_zones(l) && ok;
 	ok = find_state_dir(l) && ok;
+	find_listen(l);
 	find_ourselves(l);
 	return ok;
 }

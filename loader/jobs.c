@@ -75,7 +75,7 @@ static int load_cluster(struct loader *l, struct channel *c, size_t i)
 {
 	struct loaded_cluster k;
 	_cleanup_close_ int watcher = -1, worker = -1;
-	const size_t from = l->diags.n;
+	const size_t from = l->diags.n, from_watch = l->watches.n;
 
 	loaded_cluster_init(l, i, &k);
 	if (loader_load_cluster(l, i, &k)) {
@@ -84,6 +84,7 @@ static int load_cluster(struct loader *l, struct channel *c, size_t i)
 	}
 	const bool ok = watcher >= 0 && worker >= 0;
 
+	send_watches(c, &l->watches, from_watch);
 	send_lines(c, &l->diags, from, i, &k);
 	send_cluster(c, l, i, &k, ok);
 	if (ok && (send_blob(c, ROLE_WATCHER, i, watcher, l->refresh_ms) < 0 ||

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "config/diag.h"
 #include "ipc/msg.h"
+#include "loader/watch.h"
 
 #define LOADER_TIME_S 30 /* of one run */
 /* A text that says why something cannot be loaded; no secrets. */
@@ -20,6 +21,7 @@ struct loader {
 	const struct loader_options *options;
 	struct config config;
 	struct diags diags;
+	struct watches watches;
 	uint64_t refresh_ms; /* when to run again; 0 = never */
 	bool lasting;        /* an error that will not go away by itself */
 	/* From the supervisor: */

@@ -95,9 +95,22 @@ static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 
 /* -- one run -- */
 
+static void watch(struct loader *l)
+{
+	const int r = watches_init(&l->watches);
+
+	if (r < 0)
+		diags_warn(&l->diags, NULL, 0, 0,
+			   "changed files are not noticed: %s; reload after a change, or raise the sysctl "
+			   "fs.inotify.max_user_instances",
+			   strerrordesc_np(-r));
+	watches_add(&l->watches, l->options->config);
+}
+
 /* Everything that concerns all clusters; what is wrong there is wrong for the whole. */
 static bool load_common(struct loader *l)
 {
+	watch(l);
 	const int r = config_load(l->options->config, &l->config, &l->diags);
 
 	l->lasting = r < 0 && !exit_is_transient(r);
@@ -115,6 +128,7 @@ static int load(struct channel *c, struct event_base *base, struct loader *l)
 	int code = ok ? EXIT_CODE_OK : l->lasting ? EXIT_CODE_CONFIG : EXIT_CODE_TEMPORARY;
 
 	send_lines(c, &l->diags, 0, CLUSTERS_MAX, NULL);
+	send_watches(c, &l->watches, 0);
 	if (ok) {
 		send_supervisor(c, l);
 		/* What is queued would be sent by every job once more. */
@@ -175,6 +189,7 @@ int main(int argc, char **argv)
 		code = EXIT_CODE_ORPHAN;
 	config_done(&l.config);
 	diags_done(&l.diags);
+	watches_done(&l.watches);
 	channel_free(&c);
 	event_base_free(start.base);
 	return code;

@@ -41,6 +41,16 @@ void send_lines(struct channel *c, const struct diags *d, size_t from, uint64_t 
 	(void)channel_flush(c, 0); /* the operator reads them, whatever becomes of the rest */
 }
 
+void send_watches(struct channel *c, const struct watches *w, size_t from)
+{
+	for (size_t i = from; i < w->n; i++) {
+		struct msg m = { .type = MSG_LOAD_WATCH, .u.load_watch.watch = w->v[i].watch };
+
+		msg_set(&m, load_watch.name, w->v[i].name, strlen(w->v[i].name));
+		(void)channel_send(c, &m, i == 0 ? w->fd : -1);
+	}
+}
+
 static void send_fixed(struct channel *c, const struct settings *s)
 {
 	struct msg m = { .type = MSG_LOAD_FIXED };

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "build_id.h"
+#include "supervisor/children/file_watch.h"
 
 #define LOAD_MS  40000u /* the loader limits itself to 30 s */
 #define AGREE_MS 10000u /* all children have prepared */
@@ -22,6 +23,8 @@
  * it, such as a plugin that asks a cloud, gets its time at the second. */
 #define FIRST_LIMIT_MS 6000u
 #define LIMIT_MS       25000u
+/* A plugin that writes to its own kubeconfig at every run does not keep the loader busy. */
+#define BY_FILES_MS 5000u
 
 static const struct backoff_policy trouble_backoff = { 1000, 30000, 0.2 };
 
@@ -41,16 +44,18 @@ struct settings_load {
 	struct generation *offered;  /* children are preparing it */
 	struct generation *in_force; /* for new children too */
 	struct held held[CHILDREN_MAX];
-	uint64_t conn;          /* who asked, 0 nobody */
-	char *warned, *warning; /* warnings of the last run and of this one, a line each */
-	char problem[256];      /* last error of this run, for an operator */
-	uint64_t since_ms;      /* start of this step */
-	uint64_t refresh_at_ms; /* next run of its own, 0 = none */
-	uint64_t numbers;       /* generations made so far */
-	bool again;             /* asked for while busy */
-	bool distrusted;        /* what the loader that runs says does not count */
-	uint64_t again_conn;    /* by whom, 0 nobody */
-	unsigned troubles;      /* runs in a row after which a cluster was not loaded */
+	uint64_t conn;                         /* who asked, 0 nobody */
+	char *warned, *warning;                /* warnings of the last run and of this one, a line each */
+	char problem[256];                     /* last error of this run, for an operator */
+	uint64_t since_ms;                     /* start of this step */
+	uint64_t refresh_at_ms;                /* next run of its own, 0 = none */
+	uint64_t numbers;                      /* generations made so far */
+	bool again;                            /* asked for while busy */
+	bool distrusted;                       /* what the loader that runs says does not count */
+	uint64_t again_conn;                   /* by whom, 0 nobody */
+	struct file_watch *made_watch, *watch; /* by the loader that runs; in force. Either may be NULL */
+	uint64_t by_files_ms;                  /* last run because a file had changed */
+	unsigned troubles;                     /* runs in a row after which a cluster was not loaded */
 };
 
 const struct generation *settings_load_generation(const struct settings_load *l)
@@ -321,11 +326,39 @@ static void on_hello(struct settings_load *l, const struct msg_hello *hello)
 	distrust(l);
 }
 
+/* The descriptor comes with the first name; should it be none of inotify, nothing is watched. */
+static void on_load_watch(struct settings_load *l, const struct msg_load_watch *m, int fd)
+{
+	if (fd >= 0 && l->made_watch)
+		(void)close(fd);
+	else if (fd >= 0)
+		l->made_watch = file_watch_new(fd);
+	if (l->made_watch)
+		file_watch_add(l->made_watch, m->watch, m->name);
+}
+
+/* What this loader has read is what counts from now on, also when it was refused: the next change may be its
+ * correction. */
+static void take_watch(struct settings_load *l)
+{
+	if (l->distrusted)
+		file_watch_free(&l->made_watch);
+	if (!l->made_watch)
+		return;
+	file_watch_free(&l->watch);
+	l->watch = TAKE_PTR(l->made_watch);
+	file_watch_start(l->watch, l->env->base);
+}
+
 static void on_msg(void *ctx, struct channel *c, const struct msg *m, int fd)
 {
 	struct settings_load *l = ctx;
 
 	(void)c;
+	if (m->type == MSG_LOAD_WATCH) {
+		on_load_watch(l, &m->u.load_watch, fd);
+		return;
+	}
 	if (m->type == MSG_HELLO)
 		on_hello(l, &m->u.hello);
 	else if (m->type == MSG_LOAD_LINE)
@@ -353,6 +386,7 @@ static void on_death(void *ctx, const siginfo_t *si)
 	spawned_done(&l->loader);
 	free(l->warned);
 	l->warned = TAKE_PTR(l->warning);
+	take_watch(l);
 	const bool exited = si->si_code == CLD_EXITED;
 	struct generation *g = TAKE_PTR(l->made);
 
@@ -381,6 +415,7 @@ int settings_load_start(struct settings_load *l, uint64_t conn)
 	l->refresh_at_ms = 0;
 	l->problem[0] = '\0';
 	l->distrusted = false;
+	file_watch_forget(l->watch);
 	const int r = spawn_child(l->env->images, ROLE_LOADER, l->argv, &ops, l, &l->loader);
 
 	if (r < 0) {
@@ -406,12 +441,28 @@ static void catch_up(struct settings_load *l)
 			offer(l, children_get(l->children, i), l->in_force);
 }
 
+/* For a second or two the old settings are in force, longer only while it happens again and again. */
+static bool load_changed_files(struct settings_load *l, uint64_t now_ms)
+{
+	const char *name = file_watch_due(l->watch, now_ms);
+
+	if (!name || l->stopped || l->made || l->offered ||
+	    (l->by_files_ms && now_ms - l->by_files_ms < BY_FILES_MS))
+		return false;
+	log_info("a file has changed: the settings are loaded again", kv_s("name", name));
+	l->by_files_ms = now_ms;
+	(void)settings_load_start(l, 0);
+	return true;
+}
+
 void settings_load_tick(struct settings_load *l, uint64_t now_ms)
 {
 	if (l->made && now_ms - l->since_ms > LOAD_MS)
 		spawned_kill(&l->loader);
 	else if (l->offered && now_ms - l->since_ms > AGREE_MS)
 		give_up_offer(l, "not all processes answered in time");
+	else if (load_changed_files(l, now_ms))
+		return;
 	else if (!l->made && !l->offered && l->refresh_at_ms && now_ms >= l->refresh_at_ms)
 		(void)settings_load_start(l, 0);
 	else if (!l->offered && l->in_force)
@@ -438,6 +489,8 @@ void settings_load_free(struct settings_load **lp)
 	generation_free(&l->made);
 	generation_free(&l->offered);
 	generation_free(&l->in_force);
+	file_watch_free(&l->made_watch);
+	file_watch_free(&l->watch);
 	free(l->warned);
 	free(l->warning);
 	free(l);

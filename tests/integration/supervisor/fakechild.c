@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -566,6 +567,24 @@ static void send_cluster(uint64_t c, int fd)
 		send_blob(ROLE_WORKER, c, fd);
 }
 
+/* "watched..." has the configuration watched, "watched-pipe" with what the supervisor must not read. */
+static void send_watch(const char *path)
+{
+	char dir[1000];
+	int pipes[2];
+
+	if (strncmp(behaviour, "watched", 7) != 0)
+		return;
+	(void)snprintf(dir, sizeof(dir), "%s", path);
+	*strrchr(dir, '/') = '\0';
+	const int fd = is("watched-pipe") && pipe(pipes) == 0 ? pipes[0] : inotify_init1(IN_CLOEXEC);
+	const int watch = is("watched-pipe") ? 1 : inotify_add_watch(fd, dir, IN_CLOSE_WRITE);
+	struct msg m = { .type = MSG_LOAD_WATCH, .u.load_watch.watch = (uint64_t)watch };
+
+	strcpy(m.u.load_watch.name, strrchr(path, '/') + 1);
+	send_msg(&m, fd);
+}
+
 static int load(const char *path)
 {
 	char text[4096] = "";
@@ -580,7 +599,8 @@ static int load(const char *path)
 		(void)event_base_dispatch(base); /* until LOAD_BEGIN */
 	if (is("world"))
 		print_world();
-	if (is("invalid")) {
+	send_watch(path);
+	if (is("invalid") || is("watched-invalid")) {
 		m = (struct msg){ .type = MSG_LOAD_LINE,
 				  .u.load_line = { .error = true, .cluster = CLUSTERS_MAX } };
 		strcpy(m.u.load_line.text, "config.yml:1:1: that is wrong");

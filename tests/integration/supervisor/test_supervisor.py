@@ -322,6 +322,34 @@ def reload_is_taken_by_all():
     assert set(re.findall(r"COMMIT (\w+) 2", t.text())) == {"reporter", "watcher", "worker"}
 
 
+def a_changed_file_is_loaded_by_itself():
+    t = ready(loader="watched")
+    t.write(loader="watched", watcher="other")
+    t.wait_for("COMMIT", count=4)
+    assert 'a file has changed: the settings are loaded again name="config.yml"' in t.text(), t.text()
+    t.write(loader="watched-invalid")  # refused, and the next one is heard of all the same
+    t.wait_for("reload failed, the old settings stay in force")
+    t.write(loader="watched", worker="other")
+    t.wait_for("COMMIT reporter 4")
+
+
+def a_change_is_loaded_once():
+    t = ready(loader="watched")
+    t.write(watcher="other")  # this loader has nothing watched: what was watched before goes on
+    t.wait_for("COMMIT", count=4)
+    time.sleep(9)  # the next one would have begun after 5
+    assert t.text().count("a file has changed") == 1, t.text()
+    t.write(loader="watched", worker="other")
+    t.wait_for("COMMIT reporter 3")
+
+
+def a_loader_that_is_not_believed_watches_nothing():
+    t = ready(loader="watched-pipe")
+    t.write(watcher="other")
+    t.reload()  # the supervisor is not stuck in what it was given
+    t.wait_for("COMMIT", count=4)
+
+
 def ready_during_a_reload_catches_up():
     # A worker starts again while the watcher is thinking: it becomes READY after the offer, and before all have agreed.
     t = ready(worker="slow-ready", watcher="slow-ack")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,261 +18,7 @@
 #include "base/xalloc.h"
 #include "config/blob.h"
 #include "ipc/msg.h"
-#include "tests/suite.h"
-
-static char dir[SUITE_PATH_MAX];
-
-static char *path_of(const char *name)
-{
-	return xasprintf("%s/%s", dir, name);
-}
-
-static void set_up(void)
-{
-	static const char *const unset[] = { "KUBECONFIG",
-					     "KUBERNETES_SERVICE_HOST",
-					     "KUBERNETES_SERVICE_PORT",
-					     "POD_NAMESPACE",
-					     "POD_NAME",
-					     "TZ" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(unset); i++)
-		(void)unsetenv(unset[i]);
-	suite_folder(dir);
-	ck_assert_int_eq(setenv("HOME", dir, 1), 0);
-	free(suite_file(
-		dir, "reader",
-		"{current-context: x, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:6443', "
-		"certificate-authority: ca.crt}}], users: [{name: u, user: {tokenFile: token}}], "
-		"contexts: [{name: x, context: {cluster: c, user: u}}]}\n"));
-	free(suite_file(
-		dir, "writer",
-		"{current-context: x, clusters: [{name: c, cluster: {server: 'https://127.0.0.1:6443'}}], "
-		"users: [{name: u, user: {token: WRITERTOKEN}}], "
-		"contexts: [{name: x, context: {cluster: c, user: u}}]}\n"));
-	free(suite_file(dir, "ca.crt", "-----BEGIN CERTIFICATE-----\nx\n"));
-	free(suite_file(dir, "token", "READERTOKEN\n"));
-}
-
-/* All that one run said. */
-struct run {
-	int code;
-	bool hello, end, ok;
-	char lines[8][1024];
-	size_t n_lines, errors;
-	struct msg_load_supervisor tree;
-	struct msg_load_cluster clusters[4];
-	size_t n_clusters;
-	bool kept[4]; /* blobs of one that could not be loaded */
-	char problem[4][1024];
-	uint64_t refresh_ms; /* the shortest that was asked for */
-	struct msg_load_fixed fixed[8];
-	size_t n_fixed;
-	struct settings watcher[4], worker[4], reporter;
-	int reporter_fd;
-};
-
-static struct run run; /* the last one */
-
-/* What is in force of the first cluster; a run makes it where keep is set. */
-static int in_force[ROLE__MAX];
-static bool keep;
-
-static void refresh_within(struct run *r, uint64_t ms)
-{
-	if (ms && (!r->refresh_ms || ms < r->refresh_ms))
-		r->refresh_ms = ms;
-}
-
-static void take_blob(struct run *r, const struct msg_load_blob *m, int fd)
-{
-	refresh_within(r, m->refresh_ms);
-	if (keep && m->cluster == 0)
-		in_force[m->role] = dup(fd);
-	struct settings *s = m->role == ROLE_REPORTER  ? &r->reporter
-			     : m->role == ROLE_WATCHER ? &r->watcher[m->cluster]
-						       : &r->worker[m->cluster];
-	char why[SETTINGS_ERROR_MAX] = "";
-
-	ck_assert_msg(settings_read_blob(fd, s, why) == 0, "%s", why);
-	if (m->role == ROLE_REPORTER)
-		r->reporter_fd = dup(fd);
-	else
-		r->kept[m->cluster] = r->n_clusters && !r->clusters[m->cluster].loaded;
-}
-
-static void take_line(struct run *r, const struct msg_load_line *line)
-{
-	ck_assert_uint_lt(r->n_lines, ARRAY_SIZE(r->lines));
-	memcpy(r->lines[r->n_lines++], line->text, sizeof(r->lines[0]));
-	r->errors += line->error;
-	if (line->error && line->cluster < ARRAY_SIZE(r->problem))
-		memcpy(r->problem[line->cluster], line->text, sizeof(r->problem[0]));
-}
-
-static void take(struct run *r, const struct msg *m, int fd)
-{
-	switch (m->type) {
-	case MSG_HELLO:
-		r->hello = true;
-		break;
-	case MSG_LOAD_LINE:
-		take_line(r, &m->u.load_line);
-		break;
-	case MSG_LOAD_SUPERVISOR:
-		r->tree = m->u.load_supervisor;
-		refresh_within(r, r->tree.refresh_ms);
-		break;
-	case MSG_LOAD_CLUSTER:
-		ck_assert_uint_lt(m->u.load_cluster.cluster, ARRAY_SIZE(r->clusters));
-		r->clusters[m->u.load_cluster.cluster] = m->u.load_cluster; /* in any order */
-		r->n_clusters++;
-		break;
-	case MSG_LOAD_FIXED:
-		ck_assert_uint_lt(r->n_fixed, ARRAY_SIZE(r->fixed));
-		r->fixed[r->n_fixed++] = m->u.load_fixed;
-		break;
-	case MSG_LOAD_BLOB:
-		take_blob(r, &m->u.load_blob, fd);
-		break;
-	case MSG_LOAD_END:
-		r->end = true;
-		r->ok = m->u.load_end.ok;
-		break;
-	default:
-		ck_abort_msg("unexpected message");
-	}
-}
-
-static bool receive(int sock, struct run *r)
-{
-	uint8_t buf[IPC_FRAME_MAX];
-	union {
-		char space[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control;
-	struct iovec iov = { buf, sizeof(buf) };
-	struct msghdr mh = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)
-	};
-	const ssize_t n = recvmsg(sock, &mh, 0);
-	const struct cmsghdr *c = CMSG_FIRSTHDR(&mh);
-	const char *field = "";
-	struct msg m;
-	int fd = -1;
-
-	if (n <= 0)
-		return false;
-	if (c)
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	for (size_t at = 0; at < (size_t)n; fd = -1) {
-		const int used = msg_decode(ROLE_LOADER, ROLE_SUPERVISOR, r->hello ? PH_SETUP : PH_HELLO,
-					    buf + at, (size_t)n - at, &m, &field);
-
-		ck_assert_msg(used > 0, "%s", field);
-		at += (size_t)used;
-		ck_assert(fd < 0 || at == (size_t)n);
-		take(r, &m, fd);
-		if (fd >= 0)
-			(void)close(fd);
-	}
-	return true;
-}
-
-/* How many the loader may have, 0 = as many as we. */
-static rlim_t descriptors;
-/* How long a cluster may take. */
-static uint64_t limit_ms = 6000;
-
-static void say(int sock, const struct msg *m, int fd)
-{
-	union {
-		char space[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { 0 };
-	uint8_t buf[IPC_FRAME_MAX];
-	struct iovec iov = { buf, msg_encode(m, buf) };
-	struct msghdr mh = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	if (fd > 0) {
-		mh.msg_control = &control;
-		mh.msg_controllen = sizeof(control);
-		*CMSG_FIRSTHDR(&mh) = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
-		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&mh)), &fd, sizeof(int));
-	}
-	(void)sendmsg(sock, &mh, MSG_NOSIGNAL);
-}
-
-/* What the supervisor answers to HELLO. */
-static void begin(int sock)
-{
-	for (enum role r = 0; r < ROLE__MAX; r++)
-		if (in_force[r] > 0)
-			say(sock, &(struct msg){ .type = MSG_LOAD_KEPT, .u.load_kept.role = r }, in_force[r]);
-	say(sock, &(struct msg){ .type = MSG_LOAD_BEGIN, .u.load_begin.limit_ms = limit_ms }, -1);
-}
-
-static void run_done(void)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(run.watcher); i++) {
-		settings_done(&run.watcher[i]);
-		settings_done(&run.worker[i]);
-	}
-	settings_done(&run.reporter);
-	if (run.reporter_fd > 0)
-		(void)close(run.reporter_fd);
-	run = (struct run){ 0 };
-}
-
-/* kubeconfig NULL: without the flag */
-static void run_loader(const char *config, const char *kubeconfig)
-{
-	int pair[2], status;
-
-	run_done();
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	const pid_t pid = fork();
-
-	if (pid == 0) {
-		(void)dup2(pair[1], 3);
-		if (descriptors)
-			(void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){ descriptors, descriptors });
-		(void)execl(LOADER, "loader", "--config", config, kubeconfig ? "--kubeconfig" : NULL,
-			    kubeconfig, (char *)NULL);
-		_exit(1);
-	}
-	(void)close(pair[1]);
-	begin(pair[0]);
-	while (receive(pair[0], &run))
-		;
-	(void)close(pair[0]);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFEXITED(status));
-	run.code = WEXITSTATUS(status);
-	ck_assert(run.hello || descriptors);
-}
-
-static void run_original(void)
-{
-	_cleanup_free_ char *kubeconfig = path_of("reader");
-
-	run_loader(GOLDEN_DIR "/original.yml", kubeconfig);
-}
-
-/* A configuration of this text, and the kubeconfig of that name (NULL: without the flag). */
-static void run_text(const char *text, const char *kubeconfig)
-{
-	_cleanup_free_ char *path = kubeconfig ? path_of(kubeconfig) : NULL,
-			    *config = suite_file(dir, "config.yml", text);
-
-	run_loader(config, path);
-}
-
-static void succeeds(const char *text, const char *kubeconfig)
-{
-	run_text(text, kubeconfig);
-	ck_assert_msg(run.code == 0, "%s", run.lines[0]);
-}
+#include "tests/unit/loader/run_loader.h"
 
 TEST(the_original_file)
 {
@@ -629,6 +376,81 @@ TEST(a_webhook_that_does_not_resolve_is_a_warning)
 	ck_assert_uint_eq(run.errors, 0);
 	ck_assert(said("no report until it does"));
 	ck_assert_uint_eq(run.refresh_ms, 30000);
+}
+
+/* -- files that change -- */
+
+static bool watches(const char *name)
+{
+	for (size_t i = 0; i < run.n_watched; i++)
+		if (strcmp(run.watched[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static const char mounted[] =
+	"kubeconfig: reader\ntooManyRestart: {enable: true, namespaces: a, apiurlFile: url}\n";
+
+TEST(every_file_that_was_read_is_watched)
+{
+	free(suite_file(dir, "url", "https://127.0.0.1/x\n"));
+	succeeds(mounted, NULL);
+	ck_assert(watches("config.yml") && watches("reader") && watches("token") && watches("ca.crt") &&
+		  watches("url"));
+	ck_assert_int_gt(run.watch_fd, 0);
+}
+
+/* Whoever corrects it shall not have to wait. */
+TEST(a_refused_file_is_watched_too)
+{
+	run_text("nonsense: 1\n", "reader");
+	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
+	ck_assert(watches("config.yml"));
+	ck_assert_int_gt(run.watch_fd, 0);
+}
+
+/* -- in a pod -- */
+
+/* A volume never belongs to the user of a pod, but a folder in it may. */
+TEST(a_volume_serves_as_state_directory)
+{
+	_cleanup_free_ char *state = path_of("state"), *own = path_of("state/ops-pod-cleaner"),
+			    *history = path_of("state/ops-pod-cleaner/history");
+	const mode_t old = umask(022);
+
+	if (geteuid() != 0)
+		return; /* only root makes folders of others */
+	ck_assert_int_eq(mkdir(state, 0700), 0);
+	ck_assert_int_eq(chown(state, 0, POD_GROUP), 0);
+	ck_assert_int_eq(chmod(state, 02775), 0);
+	ck_assert_int_eq(chmod(dir, 0755), 0);
+	as_pod = true;
+	succeeds("stateDir: state\nkubeconfig: writer\n", NULL);
+	ck_assert_str_eq(run.tree.state_dir, own);
+	ck_assert_str_eq(run.reporter.state_dir, history);
+	ck_assert_int_eq(chown(state, POD_USER, POD_GROUP), 0);
+	succeeds("stateDir: state\nkubeconfig: writer\n", NULL);
+	ck_assert_str_eq(run.tree.state_dir, state); /* ours: as everywhere */
+	(void)umask(old);
+}
+
+TEST(metrics_are_for_the_machine_alone_but_in_a_pod)
+{
+	succeeds("mode: observe\n", "reader");
+	ck_assert_str_eq(run.reporter.metrics_listen, "127.0.0.1:9464");
+	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1), 0);
+	succeeds("mode: observe\n", "reader");
+	ck_assert_str_eq(run.reporter.metrics_listen, "127.0.0.1:9464"); /* one of the two alone */
+	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_PORT", "443", 1), 0);
+	succeeds("mode: observe\n", "reader");
+	ck_assert_str_eq(run.reporter.metrics_listen, "0.0.0.0:9464");
+	ck_assert_int_eq(setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1), 0);
+	succeeds("mode: observe\n", "reader");
+	ck_assert_str_eq(run.reporter.metrics_listen, "[::]:9464");
+	succeeds("metricsListen: '127.0.0.1:1'\n", "reader");
+	ck_assert_str_eq(run.reporter.metrics_listen, "127.0.0.1:1");
+	succeeds("metricsListen: ''\n", "reader");
+	ck_assert_str_eq(run.reporter.metrics_listen, "");
 }
 
 TEST_MAIN("loader/loader")
