@@ -146,21 +146,22 @@ class Cluster(Server):
 
 
 class Apisim(Server):
-    """`build` is the folder it was built in; `fill` are more of its flags; without `answers` the log holds no objects."""
+    """`build` is the folder it was built in; `fill` are more of its flags; without `answers` the log holds no objects;
+    `host_name` stands in its certificate."""
     name = "apisim"
     USERS = {"admin": "", "cleaner": "", "cleaner-writer": "",
              "cleaner-reader": ":+get,list,watch/pods:+list,watch/namespaces:+get,create,patch/leases",
              "cleaner-ns": ":+get,list,watch/pods@only-here"}
 
-    def __init__(self, folder, build, fill=(), tls=True, answers=True):
+    def __init__(self, folder, build, fill=(), tls=True, answers=True, host_name="localhost"):
         self.dir = pathlib.Path(folder)
         self.binary = pathlib.Path(build) / "tests" / "bin" / "apisim"
         self.fill = list(fill)
-        self.tls, self.answers = tls, answers
+        self.tls, self.answers, self.host_name = tls, answers, host_name
         self.process = None
 
     def start(self, timeout=60):
-        authority = Authority(self.dir)
+        authority = Authority(self.dir, self.host_name)
         self.tokens = {user: secrets.token_hex(16) for user in self.USERS}
         self.audit, self.ca, self.host = self.dir / "requests.log", str(authority.ca) if self.tls else None, "127.0.0.1"
         port = self.dir / "port"
