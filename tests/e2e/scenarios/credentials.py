@@ -254,12 +254,12 @@ def refused(t):
     t.expect(deleted=[t.canary(ns)])
 
 
-DEPLOY = pathlib.Path(__file__).resolve().parents[3] / "deploy" / "in-cluster.yaml"
+DEPLOY = pathlib.Path(__file__).resolve().parents[3] / "deploy" / "kustomize" / "ops-pod-cleaner.yaml"
 
 
 @scenario("credentials/in-cluster-apart")
 def in_cluster_apart(t):
-    """The kubeconfigs of deploy/in-cluster.yaml, with the files that a pod mounts: the reader reads, the writer writes."""
+    """The kubeconfigs of deploy/kustomize, with the files that a pod mounts: the reader reads, the writer writes."""
     ns, files = t.ns(), {}
     for role, secrets in (("reader", "/var/run/secrets/ops-pod-cleaner/reader"), ("writer", "/var/run/secrets/kubernetes.io/serviceaccount")):
         folder = t.dir / f"mounted-{role}"
