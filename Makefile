@@ -8,7 +8,7 @@ PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader
 .PHONY: demo check bench torture build install image clean help
 
 help:
-	@echo 'make demo     build, then show the program at work on a cluster in memory'
+	@echo 'make demo     build, then show the program at work on a cluster in memory; STAY=1: it stays to be played with'
 	@echo 'make check    everything that is tested, on an in-memory and on a real API server'
 	@echo 'make bench    figures, written to docs/benchmarks.md'
 	@echo 'make torture  ten minutes of kills and faults on a real API server, written to docs/torture.md'
@@ -19,8 +19,8 @@ help:
 
 demo:
 	@scripts/deps
-	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim >/dev/null
-	@demo/run $(BUILD)/release
+	@scripts/quietly $(BUILD)/demo.log scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim
+	@demo/run $(if $(STAY),--stay) $(BUILD)/release
 
 check:
 	@scripts/deps
