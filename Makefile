@@ -5,7 +5,7 @@ DESTDIR ?=
 export OPC_BUILD_ROOT := $(BUILD)
 PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader
 
-.PHONY: demo check bench torture build install image clean help
+.PHONY: demo check bench torture build install uninstall deb dist image clean help
 
 help:
 	@echo 'make demo     build, then show the program at work on a cluster in memory; STAY=1: it stays to be played with'
@@ -14,6 +14,9 @@ help:
 	@echo 'make torture  ten minutes of kills and faults on a real API server, written to docs/torture.md'
 	@echo 'make build    the hardened release build, in build/release'
 	@echo 'make install  build and install to PREFIX (/usr) below DESTDIR'
+	@echo 'make uninstall  take away what it installed; configuration and history stay'
+	@echo 'make deb      the Debian package, in build/dist/deb'
+	@echo 'make dist     the sources of the commit that is checked out, as a tarball in build/dist'
 	@echo 'make image    the container image, build/image/ops-pod-cleaner.tar'
 	@echo 'make clean    remove build/'
 
@@ -48,6 +51,17 @@ install:
 image:
 	@scripts/deps
 	@deploy/image/build
+
+uninstall:
+	@scripts/build release -DOPC_TESTS=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX) $(PROGRAM) >/dev/null
+	@DESTDIR=$(DESTDIR) scripts/uninstall $(BUILD)/release
+
+deb:
+	@scripts/deps
+	@scripts/package deb
+
+dist:
+	@scripts/package dist
 
 clean:
 	rm -rf $(BUILD)

@@ -5,10 +5,16 @@ set(folders base model ipc http config kube rules process supervisor watcher wor
 set(OPC_REVISION "unknown")
 set(OPC_CONTENT "")
 set(changed "unknown")
-if(GIT)
+# A tarball says which revision it was made of: git fills the line in. A folder in somebody else's repository is no checkout.
+file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/revision revision REGEX "^[0-9a-f]+$")
+if(revision)
+	string(SUBSTRING ${revision} 0 12 OPC_REVISION)
+elseif(GIT)
 	execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE revision
 		OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-	if(revision)
+	execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --show-prefix OUTPUT_VARIABLE prefix
+		OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+	if(revision AND NOT prefix)
 		set(OPC_REVISION ${revision})
 		execute_process(COMMAND ${GIT} -C ${SOURCE} status --porcelain -- ${folders} OUTPUT_VARIABLE changed ERROR_QUIET)
 	endif()

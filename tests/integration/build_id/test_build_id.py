@@ -6,6 +6,7 @@ Usage: tests/integration/build_id/test_build_id.py CMAKE
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -22,10 +23,10 @@ def git(tree, *args):
     subprocess.run(["git", "-C", tree, "-c", "user.name=x", "-c", "user.email=x@y", *args], check=True, capture_output=True, env=ENVIRONMENT)
 
 
-def build_id(tree, program="git"):
+def build_id(tree, program="git", cmake=TOP / "cmake"):
     out = tree / "build_id.h"
     subprocess.run([sys.argv[1], f"-DSOURCE={tree}", f"-DOUT={out}", f"-DGIT={program}", "-DPROJECT_VERSION=1.2.3", "-P",
-                    TOP / "cmake" / "BuildId.cmake"], check=True, capture_output=True, env=ENVIRONMENT)
+                    cmake / "BuildId.cmake"], check=True, capture_output=True, env=ENVIRONMENT)
     return re.search(r'OPC_BUILD_ID "(.*)"', out.read_text())[1]
 
 
@@ -63,6 +64,27 @@ def with_a_revision():
     assert build_id(tree) == clean
 
 
+def in_a_repository_of_others():
+    outer = tree_of("1")
+    git(outer, "init")
+    git(outer, "add", "base")
+    git(outer, "commit", "-m", "x")
+    (outer / "inner" / "base").mkdir(parents=True)
+    (outer / "inner" / "base" / "a.c").write_text("1")
+    assert build_id(outer / "inner") == build_id(tree_of("1")), build_id(outer / "inner")
+
+
+def of_a_tarball():
+    """Which says its revision, but not whether it was changed since."""
+    tree = tree_of("1")
+    shutil.copytree(TOP / "cmake", tree / "cmake")
+    (tree / "cmake" / "revision").write_text("0123456789abcdef0123456789abcdef01234567\n")
+    one = build_id(tree, cmake=tree / "cmake")
+    (tree / "base" / "a.c").write_text("2")
+    two = build_id(tree, cmake=tree / "cmake")
+    assert one != two and all(re.fullmatch(r"1\.2\.3-0123456789ab-[0-9a-f]{12}", i) for i in (one, two)), (one, two)
+
+
 def the_same_is_not_written_again():
     tree = tree_of("1")
     build_id(tree)
@@ -71,7 +93,7 @@ def the_same_is_not_written_again():
     assert (tree / "build_id.h").stat().st_mtime == 1
 
 
-CASES = (without_a_revision, with_a_revision, the_same_is_not_written_again)
+CASES = (without_a_revision, with_a_revision, in_a_repository_of_others, of_a_tarball, the_same_is_not_written_again)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""A clean Debian to install the package in, and to boot."""

@@ -1,0 +1,246 @@
+"""Cases on a booted machine, one after the other: each finds it as the one before has left it."""
+import base64
+import contextlib
+import json
+import pathlib
+import re
+import sqlite3
+import time
+
+from harness.objects import Objects
+from harness.servers import Apisim
+from harness.wait import until
+
+from lab import machine
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+UNIT, TWO = "ops-pod-cleaner.service", "ops-pod-cleaner@two.service"
+SOCKETS = {UNIT: "/run/ops-pod-cleaner/control.sock", TWO: "/run/ops-pod-cleaner@two/control.sock"}
+CONFIG, KUBECONFIG = "/etc/ops-pod-cleaner/config.yml", "/etc/ops-pod-cleaner/kubeconfig"
+PRIORITY = {"debug": "7", "info": "6", "warn": "4", "error": "3"}
+SOON = 90       # seconds that a busy machine may take for what takes one
+GOLDEN = TOP / "tests" / "golden" / "history" / "schema3.sql"
+GOLDEN_AT = 1795318944001       # when that history was written
+WATCHDOG = 10   # seconds instead of the unit's 30
+
+
+@contextlib.contextmanager
+def at_work(world):
+    """The machine, and outside of it an API server that it reaches on the loopback that they share."""
+    world.version("old.deb", "0.0.1-1")
+    world.version("next.deb", "99.0-1")
+    write_old_history(world.packages / "history.db")
+    world.server = Apisim(world.folder / "apisim", world.build)
+    world.server.start()
+    world.objects = Objects(world.server, "boot")
+    world.machine = machine.Machine(world.root, world.packages, world.folder / "boot.log")
+    try:
+        yield world
+    finally:
+        world.server.stop()
+
+
+# --- what cases ask and do ---
+
+def write_old_history(path):
+    """A history as version 3 of the schema wrote it, but of just now: nothing of it is too old to be kept."""
+    later = int(time.time() * 1000) - GOLDEN_AT
+    text = re.sub(r"\b179\d{10}\b", lambda m: str(int(m.group()) + later), GOLDEN.read_text())
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(text)
+
+
+def kubeconfig(server):
+    """The server's, with the certificate in it: files outside are not in the machine."""
+    ca = base64.b64encode(pathlib.Path(server.ca).read_bytes()).decode()
+    return re.sub("certificate-authority: .*", f"certificate-authority-data: {ca}", server.kubeconfig())
+
+
+def ask(world, *args, unit=UNIT):
+    return json.loads(world.machine.do("ops-pod-cleaner", *args, "-o", "json", "--control-socket", SOCKETS[unit]))
+
+
+def status(world, unit=UNIT):
+    """None while nobody answers."""
+    done = world.machine.call("ops-pod-cleaner", "status", "-o", "json", "--control-socket", SOCKETS[unit])
+    return json.loads(done.stdout) if done.stdout.startswith("{") else None
+
+
+def history(world, unit=UNIT):
+    answer = ask(world, "history", "--limit", "10000", unit=unit)
+    return answer if isinstance(answer, list) else answer["actions"]
+
+
+def main_pid(world, unit=UNIT):
+    return int(world.machine.property(unit, "MainPID"))
+
+
+def is_active(world, unit=UNIT):
+    return world.machine.property(unit, "ActiveState") == "active" and main_pid(world, unit) > 0
+
+
+def is_synced(world, unit=UNIT):
+    now = status(world, unit)
+    return now and now["clusters"] and all(c["synced"] for c in now["clusters"])
+
+
+def processes(world, unit=UNIT):
+    """Everything in the unit's control group."""
+    return world.machine.property(unit, "TasksCurrent") not in ("0", "[not set]")
+
+
+def wait_synced(world, unit=UNIT):
+    until(f"{unit} to know its cluster", lambda: is_synced(world, unit), SOON, 0.3)
+
+
+def evicted_pod(world):
+    world.objects.ns("default")
+    pod = world.objects.pod("default")
+    world.objects.evict(pod)
+    return pod
+
+
+def install(world, name):
+    world.machine.do("dpkg", "--force-confold", "-i", f"/packages/{name}")
+
+
+# --- cases ---
+
+def the_unit_is_active_and_waits_for_its_cluster(world):
+    install(world, "old.deb")
+    assert is_active(world), world.machine.call("systemctl", "status", UNIT).stdout
+    now = until("an answer", lambda: status(world), SOON, 0.3)
+    assert now["mode"] == "observe" and now["clusters"][0]["waiting"], now
+    assert "kubeconfig" in now["clusters"][0]["problem"], now
+
+
+def an_upgrade_migrates_the_history(world):
+    world.machine.do("systemctl", "stop", UNIT)
+    world.machine.sh("""rm -rf /var/lib/ops-pod-cleaner/*
+		install -o ops-pod-cleaner -g ops-pod-cleaner -m 0600 /packages/history.db /var/lib/ops-pod-cleaner/history.db""")
+    install(world, "new.deb")
+    assert is_active(world), world.machine.call("systemctl", "status", UNIT).stdout
+    until("an answer", lambda: status(world), SOON, 0.3)
+    rows = history(world)
+    first = next((r for r in rows if r["id"] == 1), None)
+    assert len(rows) > 30 and first and (first["uid"], first["outcome"], first["reason"]) == ("pod-1", "done", "Deleted"), (len(rows), first)
+    files = world.machine.sh("cd /var/lib/ops-pod-cleaner; find . -name 'history.db' | sort").split()
+    assert files == ["./history/history.db"], files
+    world.machine.sh(f"systemctl stop {UNIT}; rm -rf /var/lib/ops-pod-cleaner/*; systemctl start {UNIT}")
+
+
+def a_kubeconfig_is_enough_and_nothing_is_written(world):
+    world.machine.write(KUBECONFIG, kubeconfig(world.server))
+    world.machine.do("systemctl", "reload", UNIT)
+    wait_synced(world)
+    world.pod = evicted_pod(world)
+    until("what would be done", lambda: [r for r in history(world) if r["outcome"] == "would"], SOON, 0.3)
+    assert world.objects.get(world.pod), "deleted in mode: observe"
+
+
+def its_sandbox_is_whole(world):
+    now = status(world)
+    assert len(now["processes"]) >= 4, now["processes"]
+    for one in now["processes"]:
+        assert "landlock" in one["sandbox"] and "seccomp" in one["sandbox"], one
+
+
+def systemctl_reload_takes_a_changed_configuration(world):
+    before = main_pid(world)
+    world.machine.sh(f"sed -i 's/^mode: observe/mode: enforce/' {CONFIG}")
+    world.machine.do("systemctl", "reload", UNIT)
+    until("the evicted pod to be deleted", lambda: not world.objects.get(world.pod), SOON)
+    assert main_pid(world) == before, "it was restarted"
+
+
+def systemctl_reload_refuses_a_wrong_configuration(world):
+    world.machine.sh(f"cp -p {CONFIG} /root/good; echo 'no such key: 1' >>{CONFIG}")
+    done = world.machine.call("systemctl", "reload", UNIT)
+    world.machine.sh(f"cp -p /root/good {CONFIG}")
+    assert done.returncode != 0, "a wrong configuration was accepted"
+    assert is_active(world) and status(world)["mode"] == "enforce"
+
+
+def the_watchdog_restarts_what_hangs(world):
+    world.machine.sh(f"""mkdir -p /etc/systemd/system/{UNIT}.d
+		printf '[Service]\\nWatchdogSec={WATCHDOG}\\n' >/etc/systemd/system/{UNIT}.d/watchdog.conf
+		systemctl daemon-reload; systemctl restart {UNIT}""")
+    wait_synced(world)
+    before, rows = main_pid(world), len(history(world))
+    world.machine.sh(f"kill -STOP {before}")
+    until("a new one", lambda: is_active(world) and main_pid(world) != before, SOON + WATCHDOG, 0.5)
+    wait_synced(world)
+    assert any("Watchdog timeout" in line for line in world.machine.journal("-u", UNIT)), "not by the watchdog"
+    assert len(history(world)) >= rows > 0, "the history is gone"
+    pod = evicted_pod(world)
+    until("its work to go on", lambda: not world.objects.get(pod), SOON)
+
+
+def one_instance_a_cluster(world):
+    world.machine.sh(f"""sed 's/^mode: enforce/mode: observe\\nmetricsListen: 127.0.0.1:9465/' {CONFIG} >/etc/ops-pod-cleaner/two.yml
+		cp {KUBECONFIG} /etc/ops-pod-cleaner/two.kubeconfig
+		systemd-tmpfiles --create ops-pod-cleaner.conf; systemctl start {TWO}""")
+    wait_synced(world, TWO)
+    modes = [status(world, unit)["mode"] for unit in (UNIT, TWO)]
+    assert modes == ["enforce", "observe"], modes
+    kept = world.machine.sh("ls /var/lib/ops-pod-cleaner@two/history; stat -c %a%U /var/lib/ops-pod-cleaner@two").split()
+    assert "history.db" in kept and "700ops-pod-cleaner" in kept, kept
+    assert len({main_pid(world, unit) for unit in (UNIT, TWO)}) == 2
+
+
+def an_upgrade_restarts_every_instance_and_keeps_what_is_ours(world):
+    before = [main_pid(world, unit) for unit in (UNIT, TWO)]
+    rows = len(history(world))
+    install(world, "next.deb")
+    for unit, pid in zip((UNIT, TWO), before):
+        assert is_active(world, unit) and main_pid(world, unit) != pid, unit
+        wait_synced(world, unit)
+    assert status(world)["mode"] == "enforce", "the configuration was replaced"
+    assert len(history(world)) >= rows, "the history is gone"
+
+
+def the_journal_has_priorities(world):
+    seen = set()
+    for line in world.machine.do("journalctl", "-b", "-o", "json", "-u", UNIT, "-u", TWO).splitlines():
+        entry = json.loads(line)
+        if entry.get("SYSLOG_IDENTIFIER") != "ops-pod-cleaner" or not str(entry["MESSAGE"]).startswith("{"):
+            continue
+        level = json.loads(entry["MESSAGE"])["level"]
+        assert entry["PRIORITY"] == PRIORITY[level], entry["MESSAGE"]
+        seen.add(level)
+    assert {"info", "warn"} <= seen, seen
+    warnings = world.machine.journal("-u", UNIT, "-p", "warning")
+    assert any("a cluster cannot be loaded" in line for line in warnings), warnings
+    assert not any('"level":"info"' in line for line in warnings), warnings
+
+
+def it_stops_in_order(world):
+    for unit in (UNIT, TWO):
+        world.machine.do("systemctl", "stop", unit)
+        result = [world.machine.property(unit, name) for name in ("ActiveState", "Result", "ExecMainStatus")]
+        assert result == ["inactive", "success", "0"], (unit, result)
+        assert not processes(world, unit), f"processes of {unit} are left"
+        killed = [line for line in world.machine.journal("-u", unit)[-30:] if "SIGKILL" in line]
+        assert not killed, killed
+
+
+def removed_at_work_and_purged(world):
+    world.machine.do("systemctl", "start", UNIT, TWO)
+    world.machine.do("dpkg", "-r", "ops-pod-cleaner")
+    assert not is_active(world) and not is_active(world, TWO), "still at work"
+    left = world.machine.sh("find /proc -maxdepth 1 -user ops-pod-cleaner")
+    assert not left and not processes(world) and not processes(world, TWO), f"processes are left: {left}"
+    world.machine.sh("test -f /var/lib/ops-pod-cleaner/history/history.db; test -f /etc/ops-pod-cleaner/kubeconfig")
+    world.machine.sh(f"rm -r /etc/systemd/system/{UNIT}.d; dpkg -P ops-pod-cleaner")
+    left = world.machine.sh("find / -xdev -name '*ops-pod-cleaner*' -not -path '/proc/*' -not -path '/sys/*' 2>/dev/null || true").split()
+    assert not left, left
+
+
+def the_machine_powers_off(world):
+    assert world.machine.power_off() == 0
+
+
+CASES = (the_unit_is_active_and_waits_for_its_cluster, an_upgrade_migrates_the_history, a_kubeconfig_is_enough_and_nothing_is_written,
+         its_sandbox_is_whole, systemctl_reload_takes_a_changed_configuration, systemctl_reload_refuses_a_wrong_configuration,
+         the_watchdog_restarts_what_hangs, one_instance_a_cluster, an_upgrade_restarts_every_instance_and_keeps_what_is_ours,
+         the_journal_has_priorities, it_stops_in_order, removed_at_work_and_purged, the_machine_powers_off)
