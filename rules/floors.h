@@ -1,5 +1,6 @@
 /* floors.h - before which time a workload cannot have begun to fail. Since when it does is the watcher's
- * word, from its memory; what a worker reads itself may show that it is less. A floor delays an act and never
+ * word, from its memory; what a worker reads itself may show that it is less, and so may what the supervisor
+ * has heard. A floor delays an act and never
  * leads to one: an old floor proves nothing. Layer: rules.  Pure.  Times: Unix ms, 0 = nothing tells. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef RULES_FLOORS_H
@@ -14,6 +15,7 @@ enum floor {
 	FLOOR_REVISION,    /* what owns its pods was made */
 	FLOOR_UNAVAILABLE, /* its condition Available became False: until then enough of its pods served */
 	FLOOR_WORKED,      /* a pod of the revision had its images and ran until then (judge_worked_at) */
+	FLOOR_KNOWN,       /* its watcher first said so to the supervisor (GRANT) */
 	FLOOR__MAX
 };
 

@@ -24,6 +24,7 @@
 #define LIMIT_RETRY_MS  10000u
 #define LEADER_MS       15000u /* a word about the Lease holds no longer: its holders renew it */
 #define FLOOR_MS        60000u /* how often it is kept up to when all has ended */
+#define KNOWN_SLACK_MS  2000   /* a watcher says what it sees a moment later: so much is believed */
 
 /* What is known of a worker, by the index of the child. */
 struct worker {
@@ -41,6 +42,7 @@ struct dispatch {
 	struct open_intents *open;
 	struct write_guard *guard;
 	uint64_t floor_ms; /* boot time when the floor was last kept */
+	bool known_is_full;
 	struct worker workers[CHILDREN_MAX];
 	struct msg leader[CLUSTERS_MAX]; /* type 0 = nothing yet */
 	bool history_open;
@@ -124,6 +126,65 @@ static bool prefetches(struct dispatch *d, const struct child *worker)
 	return l && (l->phase == LEASE_NEW || l->phase == LEASE_WAITING);
 }
 
+/* -- since when it is known to fail -- */
+
+static struct known_key known_key(const struct dispatch *d, const struct msg_nominate *n)
+{
+	return (struct known_key){ settings(d)->names[n->cluster], n->duty, n->action_key, n->revision };
+}
+
+/* For a GRANT or a PREFETCH of what was nominated so. What is not known, or only from now on, is known since
+ * now.
+ */
+static int64_t known_to_fail_since(const struct dispatch *d, const struct msg *from)
+{
+	struct msg m = { .type = MSG_NOMINATE };
+	const int64_t now = clock_wall_ms();
+
+	msg_copy_fields(&m, from);
+	const struct msg_nominate *n = &m.u.nominate;
+
+	if (duty_workload((enum duty)n->duty) < 0 || n->action == ACTION_RESTORE)
+		return 0;
+	const struct known_key key = known_key(d, n);
+	const int64_t since = known_since(own_state_known(d->own), &key);
+
+	return since > 0 && since < now ? since : now;
+}
+
+static void add_known(struct dispatch *d, const struct known_key *key, int64_t at)
+{
+	if (known_add(own_state_known(d->own), key, at) || d->known_is_full)
+		return;
+	d->known_is_full = true; /* said once */
+	(void)log_warn(
+		0, "more workloads fail than can be kept in mind: what begins to fail now is not scaled down",
+		kv_s("cluster", key->cluster_name), kv_u("kept", KNOWN_MAX));
+}
+
+/* What is nominated without having been named begins now. */
+static void name_nominated(struct dispatch *d, const struct msg_nominate *n)
+{
+	const struct known_key key = known_key(d, n);
+
+	if (duty_workload((enum duty)n->duty) >= 0)
+		add_known(d, &key, clock_wall_ms());
+}
+
+void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_since *m)
+{
+	if (m->cluster >= settings(d)->clusters || duty_workload((enum duty)m->duty) < 0)
+		return;
+	const struct known_key key = { settings(d)->names[m->cluster], m->duty, m->owner, m->revision };
+
+	if (m->at > 0)
+		add_known(d, &key, clock_wall_ms() - KNOWN_SLACK_MS);
+	else
+		known_remove(own_state_known(d->own), &key);
+}
+
+/* -- nominations -- */
+
 /* An idle worker reads and judges while the intent is being written down. It is a hint: the grant may go to
  * another one, and then that one reads. */
 static void send_prefetch(struct dispatch *d, const struct lease *l, const struct msg *from)
@@ -140,6 +201,7 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 	msg_copy_fields(&m, from);
 	m.u.prefetch.id = l->id;
 	m.u.prefetch.observe = settings(d)->observe;
+	m.u.prefetch.known_since = known_to_fail_since(d, from);
 	if (child_send(w, &m, -1) == 0)
 		state_of(d, w)->prefetch_id = l->id;
 }
@@ -163,6 +225,7 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS);
 		return;
 	}
+	name_nominated(d, &m->u.nominate);
 	struct lease *l = lease_open(d->leases, m, settings(d)->observe);
 
 	if (!l)
@@ -332,6 +395,7 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	msg_copy_fields(&m, &intent);
 	m.u.grant.verify_first = l->verify_first;
 	m.u.grant.valid_until = until;
+	m.u.grant.known_since = known_to_fail_since(d, &intent);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }
@@ -511,6 +575,13 @@ static void keep_floor(struct dispatch *d, uint64_t now_ms)
 	(void)own_state_save(d->own); /* else the old one holds, which is lower */
 }
 
+/* A restart does not begin anew. What is not on disk does: it is acted on later, never earlier. */
+static void keep_known(struct dispatch *d)
+{
+	if (known_is_changed(own_state_known(d->own)))
+		(void)own_state_save(d->own);
+}
+
 void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 {
 	for (size_t i = 0; i < children_count(d->children); i++)
@@ -522,6 +593,7 @@ void dispatch_tick(struct dispatch *d, uint64_t now_ms)
 		if (lease_is_waiting(d->leases, c))
 			dispatch_cluster(d, c);
 	keep_floor(d, now_ms);
+	keep_known(d);
 }
 
 /* -- stats -- */

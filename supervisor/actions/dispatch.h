@@ -23,6 +23,8 @@ void dispatch_set_idle(struct dispatch *d, bool (*fn)(void *ctx, struct child *w
 /* Messages; the sender is of the role that may say them. */
 /* A watcher that nominates a restore breaks the protocol: those are an operator's. */
 void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struct msg *m);
+/* On its way to the history: since when a workload is known to fail begins, or ends. */
+void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_since *m);
 void dispatch_on_intent_ack(struct dispatch *d, struct child *reporter, const struct msg *m);
 void dispatch_on_result(struct dispatch *d, struct child *worker, const struct msg *m);
 void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const struct msg *m);

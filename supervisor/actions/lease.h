@@ -68,8 +68,9 @@ void lease_table_block(struct lease_table *t, uint64_t cluster, bool on);
  * or no id is left. */
 struct lease *lease_open(struct lease_table *t, const struct msg *nominate, bool observe);
 /* Take back a lease that the history holds open from an earlier life and that we signed: WAITING,
- * verify_first. NULL when its id or its action key has a lease already, or there are LEASES_MAX. */
-struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent);
+ * verify_first. revision: what is known to fail of its action key, which the history does not hold. NULL when
+ * its id or its action key has a lease already, or there are LEASES_MAX. */
+struct lease *lease_reopen(struct lease_table *t, const struct msg *open_intent, const char *revision);
 struct lease *lease_find(const struct lease_table *t, uint64_t id);
 /* End: the result is on disk, or the intent never will be. Frees the lease. Not while it waits or is held. */
 void lease_close(struct lease_table *t, struct lease **l);

@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "base/xalloc.h"
 
-#define FILE_MAX (512u << 10)
+#define FILE_MAX (64u << 20) /* more than all that may be known (known.h) */
 #define HEAD     "ops-pod-cleaner supervisor 1"
 #define SUM_LEN  (4 + SIPHASH_TEXT_MAX) /* "sum" TAB hash NEWLINE */
 #define MEMBERS  7
@@ -32,6 +32,7 @@ struct own_state {
 	uint64_t floor;
 	struct write_count counts[CLUSTERS_MAX];
 	size_t n_counts;
+	struct known *known;
 };
 
 /* -- signatures -- */
@@ -91,6 +92,11 @@ struct write_count *own_state_count(struct own_state *o, const char *cluster_nam
 	return c;
 }
 
+struct known *own_state_known(const struct own_state *o)
+{
+	return o->known;
+}
+
 /* -- writing -- */
 
 static void put_key(const struct own_state *o, FILE *f)
@@ -121,6 +127,15 @@ static void put_pauses(const struct own_state *o, FILE *f)
 				      e->p.cluster_name, e->p.duty, e->p.at, e->p.until, e->p.by, e->p.why);
 }
 
+static void put_known(const struct own_state *o, FILE *f)
+{
+	const struct known_entry *e = NULL;
+
+	while ((e = known_next(o->known, e)))
+		(void)fprintf(f, "known\t%s\t%" PRIu64 "\t%s\t%s\t%" PRId64 "\n",
+			      known_cluster_name(o->known, e), e->duty, e->owner, e->revision, e->at);
+}
+
 int own_state_save(struct own_state *o)
 {
 	char sum[SIPHASH_TEXT_MAX];
@@ -137,6 +152,7 @@ int own_state_save(struct own_state *o)
 	put_key(o, f);
 	put_counts(o, f);
 	put_pauses(o, f);
+	put_known(o, f);
 	(void)fflush(f);
 	siphash_text(o->key, text, n, sum);
 	(void)fprintf(f, "sum\t%s\n", sum);
@@ -144,6 +160,8 @@ int own_state_save(struct own_state *o)
 	const int r = ok ? private_dir_replace(o->dir, OWN_STATE_FILE, text, n) : -ENOMEM;
 
 	free(text);
+	if (r == 0)
+		known_kept(o->known);
 	return r;
 }
 
@@ -221,15 +239,23 @@ static bool read_pause(struct own_state *o, char *const v[])
 	return read_i64(v[2], &p->at) && read_i64(v[3], &p->until) && pause_list_set(o->pauses, p);
 }
 
+static bool read_known(struct own_state *o, char *const v[])
+{
+	struct known_key key = { .cluster_name = v[0], .owner = v[2], .revision = v[3] };
+	int64_t at = 0;
+
+	if (!read_u64(v[1], DUTY__MAX - 1, &key.duty) || !read_i64(v[4], &at))
+		return false;
+	return known_add(o->known, &key, at);
+}
+
 static const struct line {
 	const char *name;
 	size_t members;
 	bool (*read)(struct own_state *o, char *const v[]);
 } lines[] = {
-	{ "key", 1, read_key },
-	{ "floor", 1, read_floor },
-	{ "wrote", 5, read_wrote },
-	{ "pause", 6, read_pause },
+	{ "key", 1, read_key },     { "floor", 1, read_floor }, { "wrote", 5, read_wrote },
+	{ "pause", 6, read_pause }, { "known", 5, read_known },
 };
 
 static bool read_line(struct own_state *o, char *text)
@@ -275,6 +301,7 @@ static void forget_all(struct own_state *o)
 
 	while ((e = pause_list_get(o->pauses, 0)))
 		pause_list_remove(o->pauses, e);
+	known_forget_all(o->known);
 	o->n_counts = 0;
 	o->floor = 0;
 	new_key(o);
@@ -377,7 +404,7 @@ struct own_state *own_state_new(struct pause_list *pauses)
 {
 	struct own_state *o = xcalloc(1, sizeof(*o));
 
-	*o = (struct own_state){ .pauses = pauses, .lock_fd = -1 };
+	*o = (struct own_state){ .pauses = pauses, .lock_fd = -1, .known = known_new() };
 	new_key(o);
 	return o;
 }
@@ -388,8 +415,10 @@ void own_state_free(struct own_state **op)
 
 	if (o && o->lock_fd >= 0)
 		(void)close(o->lock_fd);
-	if (o)
+	if (o) {
 		free(o->dir);
+		known_free(&o->known);
+	}
 	free(o);
 	*op = NULL;
 }

@@ -1,7 +1,8 @@
 /* own_state.h - what the supervisor itself keeps on disk, out of the reach of all its children: the key with
- * which it signs intents, the pauses, and what was written to each cluster. The state directory is the
- * supervisor's; the history has a folder of its own in it, which is all that the reporter can open.
- * One file, replaced whole. Process: supervisor.  Owns: the lock of the state directory, the key, the counts.
+ * which it signs intents, the pauses, what was written to each cluster, and since when it has known that a
+ * workload fails. The state directory is the supervisor's; the history has a folder of its own in it, which
+ * is all that the reporter can open. One file, replaced whole. Process: supervisor.  Owns: the lock of the
+ * state directory, the key, the counts.
  */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef SUPERVISOR_ACTIONS_OWN_STATE_H
@@ -13,6 +14,7 @@
 
 #include "base/siphash.h"
 #include "ipc/msg.h"
+#include "supervisor/actions/known.h"
 #include "supervisor/actions/pause_list.h"
 #include "supervisor/actions/write_limit.h"
 
@@ -53,5 +55,8 @@ bool own_state_is_signed(const struct own_state *o, const struct msg *open_inten
 
 /* What was written to this cluster; made when it is new, NULL when there are too many. */
 struct write_count *own_state_count(struct own_state *o, const char *cluster_name);
+
+/* Since when workloads are known to fail. Borrowed; it lives as long as o. */
+struct known *own_state_known(const struct own_state *o);
 
 #endif

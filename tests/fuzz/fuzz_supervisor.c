@@ -2,7 +2,8 @@
  * role, deaths, commands of an operator, time, and restarts of the supervisor itself. Properties, at every
  * grant: the intent was acknowledged in this life, or is one that an earlier life of the supervisor signed,
  * unchanged; nobody else is at work on the same key; nothing is granted that an operator has paused, nor more
- * than the limit of writes. And after each step memory is bounded, and a pause is what it was. */
+ * than the limit of writes; and no workload counts as known to fail for longer than it has been named. And
+ * after each step memory is bounded, and a pause is what it was. */
 // SPDX-License-Identifier: Apache-2.0
 #include <ftw.h>
 #include <limits.h>
@@ -22,6 +23,8 @@
 #define LIMIT     4u
 #define STEPS_MAX 200
 #define MINUTE_MS 60000
+#define NAMED_MAX 64
+#define SLACK_MS  2000 /* KNOWN_SLACK_MS */
 
 struct kept {
 	struct msg intent; /* as OPEN_INTENT */
@@ -29,6 +32,13 @@ struct kept {
 	bool held; /* by this worker, in this life of it */
 	uint64_t holder;
 	unsigned life;
+};
+
+/* A workload of which somebody has said that it fails. */
+struct named {
+	uint64_t duty;
+	char owner[64], revision[64];
+	int64_t at; /* the first time */
 };
 
 static struct {
@@ -41,6 +51,8 @@ static struct {
 	size_t n_kept;
 	int64_t writes[KEPT_MAX]; /* when: what was done without an operator */
 	size_t n_writes;
+	struct named named[NAMED_MAX + 1]; /* the last place is for looking */
+	size_t n_named;
 	bool paused;
 	int operator_fd;
 } w;
@@ -99,6 +111,47 @@ static size_t writes_since(int64_t at)
 	return n;
 }
 
+/* Since when it was named; now when it was not. */
+static int64_t named_at(uint64_t duty, const char *owner, const char *revision, bool names)
+{
+	struct named *n = w.named;
+
+	while (n < w.named + w.n_named &&
+	       (n->duty != duty || strcmp(n->owner, owner) != 0 || strcmp(n->revision, revision) != 0))
+		n++;
+	if (n < w.named + w.n_named)
+		return n->at;
+	if (names && w.n_named < NAMED_MAX) {
+		n->duty = duty;
+		n->at = clock_wall_ms();
+		(void)snprintf(n->owner, sizeof(n->owner), "%s", owner);
+		(void)snprintf(n->revision, sizeof(n->revision), "%s", revision);
+		w.n_named++;
+	}
+	return clock_wall_ms();
+}
+
+static void note_named(const struct msg *m)
+{
+	struct msg f = { .type = MSG_FAILING_SINCE };
+
+	msg_copy_fields(&f, m);
+	if (m->type == MSG_NOMINATE)
+		(void)named_at(m->u.nominate.duty, m->u.nominate.action_key, m->u.nominate.revision, true);
+	else if (m->type == MSG_FAILING_SINCE || m->type == MSG_FAILING_SINCE_ROW)
+		(void)named_at(f.u.failing_since.duty, f.u.failing_since.owner, f.u.failing_since.revision,
+			       true);
+}
+
+static void check_known(const struct msg_grant *g)
+{
+	if (duty_workload((enum duty)g->duty) < 0 || g->action == ACTION_RESTORE)
+		demand(g->known_since == 0, "of a pod it does not matter");
+	else if (w.n_named < NAMED_MAX)
+		demand(g->known_since >= named_at(g->duty, g->action_key, g->revision, false) - SLACK_MS,
+		       "no failure is known for longer than it was named");
+}
+
 static void on_grant(uint64_t worker, const struct msg_grant *g)
 {
 	struct kept *k = find(g->id);
@@ -111,6 +164,7 @@ static void on_grant(uint64_t worker, const struct msg_grant *g)
 	demand(strcmp(i->action_key, g->action_key) == 0 && strcmp(i->uid, g->uid) == 0 &&
 		       i->since == g->since && i->action == g->action,
 	       "what is granted is what was kept");
+	check_known(g);
 	demand(g->by_operator || !w.paused, "nothing is granted that is paused");
 	demand(g->by_operator || writes_since(clock_wall_ms() - MINUTE_MS) < 2 * (size_t)LIMIT,
 	       "no more writes than the limit");
@@ -168,6 +222,7 @@ static void say(enum role role, uint64_t number, const struct msg *m)
 		k->acked = true;
 	if (m->type == MSG_OPEN_INTENT && (k = find(m->u.open_intent.id)) && is_same(m, &k->intent))
 		k->reopened = true;
+	note_named(m);
 	if (m->type == MSG_RESULT)
 		note_result(number, &m->u.result);
 	(void)stage_say(w.s, role, number, m);
@@ -250,9 +305,27 @@ static void any_message(void)
 
 /* -- what honest children would do -- */
 
+static void name_failing(uint8_t b)
+{
+	struct msg m = { .type = MSG_FAILING_SINCE,
+			 .u.failing_since = { .duty = b & 8 ? DUTY_CRASH_LOOP : DUTY_IMAGE_PULL,
+					      .at = !(b & 16) } };
+	char key[16];
+
+	const int n = snprintf(key, sizeof(key), "uid-%u", b % 8u);
+
+	msg_set(&m, failing_since.owner, key, (size_t)n);
+	say(ROLE_WATCHER, 0, &m);
+}
+
 static void nominate(void)
 {
 	const uint8_t b = next();
+
+	if (b >= 224) {
+		name_failing(b);
+		return;
+	}
 	struct msg m = { .type = MSG_NOMINATE, .u.nominate.duty = b / 8 % DUTY__MAX };
 	char key[16];
 
@@ -438,7 +511,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	(void)unlink(file);
 	w.p = p;
 	w.n = n;
-	w.n_kept = w.n_writes = 0;
+	w.n_kept = w.n_writes = w.n_named = 0;
 	w.paused = false;
 	clock_fake_set(INT64_C(1790000000000), 1000000);
 	w.o = (struct stage_options){ .dir = state, .writes_per_minute = LIMIT, .on_msg = on_msg };

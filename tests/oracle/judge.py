@@ -41,6 +41,7 @@ CAUSES = (("transient", r"timeout|timed out|toomanyrequests|too many requests|\b
 
 
 SKEW = 300      # seconds by which clocks may differ: what began later than so much after now did not begin
+KNOWN_SLACK = 2 # seconds that the supervisor believes of a watcher beyond what it was told itself
 
 
 @dataclass
@@ -257,6 +258,7 @@ class World:
         self.objects = {}
         self.absent_nodes = set()   # that the server said do not exist, and nobody has made since
         self.failing_since = {}     # uid of a pod that waits for its image -> when that was first seen
+        self.began = {}             # uid of the owner of such pods -> when the first of them was
         self.started = {}           # (host of an image, uid of the pod's owner) -> when a pod was last seen to start with it
 
     def apply_node(self, r):
@@ -286,6 +288,7 @@ class World:
         uid = obj["metadata"]["uid"]
         if any(reason in PULL for reason in waiting_reasons(obj)):
             self.failing_since.setdefault(uid, t)
+            self.began.setdefault(self.owner(obj) or uid, t)
         else:
             self.failing_since.pop(uid, None)
         if runs(obj) and not runs(self.objects.get(uid) or {}):
@@ -367,6 +370,9 @@ def why_not_image_pull(request, world, pods, policy):
     since = unavailable_since(world.objects.get(request.uid))
     if since is not None and request.t < since + policy.image_pull_hours:
         return f"it served until lately: {since + policy.image_pull_hours - request.t:.3f} s too early"
+    began = min((world.began[of] for of in map(world.owner, pods) if of in world.began), default=None)
+    if began is not None and request.t < began + policy.image_pull_hours - KNOWN_SLACK:
+        return f"it has not failed for so long: {began + policy.image_pull_hours - request.t:.3f} s too early"
     if pods and not any(reason in PULL for p in pods for reason in waiting_reasons(p)):
         return "none of its pods fails to pull"
     causes = set().union(*(causes_of(p) for p in pods)) if pods else set()

@@ -96,6 +96,8 @@ static int send_nominate(struct nominations *n, const struct judged *j)
 	if (r < 0)
 		return r;
 	decision_fill(n->cluster, j->pod, j->context, j->d, &m);
+	if (duty_workload(j->d->v.duty) >= 0)
+		msg_set(&m, nominate.revision, j->pod->revision.p, j->pod->revision.n);
 	return outbox_send(n->out, &m);
 }
 

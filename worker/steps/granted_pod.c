@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
+#include "base/clock.h"
 #include "kube/decode_json.h"
 #include "kube/write_body.h"
 #include "rules/status.h"
@@ -52,6 +53,20 @@ static enum step_then look_at_workload(struct action *a)
 	return owner_add(a, &a->pod.owner) == STEP_NEXT ? STEP_MORE : STEP_END;
 }
 
+/* Since when the supervisor has known that this very revision fails, by the API server's clock; now, when it
+ * has not: a grant that names another owner or revision than the pod has says nothing of it. Who only asks
+ * has no grant. */
+static int64_t known_at(const struct action *a)
+{
+	const struct msg_grant *g = &a->grant;
+	const struct str owner = str_empty(a->pod.owner.uid) ? a->pod.uid : a->pod.owner.uid;
+	const bool known =
+		g->known_since > 0 && str_is(owner, g->action_key) && str_is(a->pod.revision, g->revision);
+	const int64_t age = known ? clock_wall_ms() - g->known_since : 0;
+
+	return a->dry_run ? 0 : action_now(a) - (age > 0 ? age : 0);
+}
+
 /* The cheap half of the judgement first: is anything else worth reading? */
 static enum step_then judge_pod_alone(struct action *a)
 {
@@ -59,6 +74,7 @@ static enum step_then judge_pod_alone(struct action *a)
 		return STEP_NEXT;
 	a->found.context.others_pulled_at = a->grant.others_pulled_at;
 	floors_add(&a->found.floors, FLOOR_WORKED, judge_worked_at((enum duty)a->grant.duty, &a->pod));
+	floors_add(&a->found.floors, FLOOR_KNOWN, known_at(a));
 	action_heed_floors(a);
 	if (!action_judge(a, STAGE_CACHE))
 		return look_at_workload(a);

@@ -1,9 +1,14 @@
 """Duty errImagePull."""
+import contextlib
+import sqlite3
 import time
 
 from harness.objects import owner_ref, path_of
 from harness.proxy import Answer
 from harness.scenario import scenario
+
+
+SLACK_S = 2     # KNOWN_SLACK_MS of the supervisor
 
 
 def any_pod(ns):
@@ -145,6 +150,35 @@ def clock(t):
     program.start()
     request = t.wait_write(workload)
     assert 0 <= request.t - begin - 6 < 2.5, f"acted {request.t - begin - 6:+.3f} s from the threshold"
+    t.expect(scaled=[workload])
+
+
+@scenario("image-pull/forged-memory")
+def forged_memory(t):
+    """The watcher's memory says that it has failed for a day. Nothing on the server tells otherwise, but the supervisor has not
+    known it for so long."""
+    ns = t.ns()
+    program = t.run(image_pull=ns, hours="6s")
+    workload = t.objects.workload("StatefulSet", ns, 1)
+    time.sleep(6.5)     # older than the threshold: when it was made does not tell
+    begin = time.time()
+    workload.fail_to_pull()
+
+    def forge():
+        """The file is the reporter's alone while it lives."""
+        time.sleep(1)
+        program.kill_all()
+        with contextlib.closing(sqlite3.connect(next(program.state.rglob("history.db")))) as db, db:
+            n = db.execute("UPDATE failing_since SET at = at - 86400000").rowcount
+        if n == 0:
+            program.start()
+        return n
+
+    t.until("it is remembered since when it fails", forge, 5)
+    program.start()
+    request = t.wait_write(workload, 30)
+    assert request.t - begin >= 6 - SLACK_S, f"acted {request.t - begin:.3f} s after it began to fail"
+    t.wait_history(program, outcome="refused", reason="WaitingForThreshold")
     t.expect(scaled=[workload])
 
 

@@ -129,14 +129,14 @@ TEST(open_intents_of_an_earlier_life)
 
 	msg_copy_fields(&open, &m);
 	open.u.open_intent.id = 17;
-	struct lease *l = lease_reopen(table, &open);
+	struct lease *l = lease_reopen(table, &open, "");
 
 	ck_assert(l->verify_first);
 	ck_assert_int_eq(l->phase, LEASE_WAITING);
-	ck_assert_ptr_null(lease_reopen(table, &open));
+	ck_assert_ptr_null(lease_reopen(table, &open, ""));
 	ck_assert_ptr_null(lease_open(table, &m, false));
 	open.u.open_intent.id = 18; /* another one of the same object: there is one actor */
-	ck_assert_ptr_null(lease_reopen(table, &open));
+	ck_assert_ptr_null(lease_reopen(table, &open, ""));
 	ck_assert_uint_eq(lease_table_count(table), 1);
 	lease_table_set_next_id(table, 5); /* ids never go back */
 	m = nominate(0, 2);

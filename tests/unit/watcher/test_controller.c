@@ -136,6 +136,12 @@ TEST(a_workload_is_nominated_once)
 	nominated_after(HOURS - QUIET_MS + 1, 0, 1);
 	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.action_key, "0b8f0f3e-0000-4000-8000-00000000000a");
 	ck_assert_int_eq(last(MSG_NOMINATE)->u.nominate.since, NOW);
+	/* The supervisor knows it by the names that it was told when the clock began. */
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.action_key,
+			 last(MSG_FAILING_SINCE)->u.failing_since.owner);
+	ck_assert_str_ne(last(MSG_NOMINATE)->u.nominate.revision, "");
+	ck_assert_str_eq(last(MSG_NOMINATE)->u.nominate.revision,
+			 last(MSG_FAILING_SINCE)->u.failing_since.revision);
 	/* Events, flips and time bring no second one while the first is open. */
 	p.rv = STR_LIT("4712");
 	p.containers[0].reason = STR_LIT("ErrImagePull");

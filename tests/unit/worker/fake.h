@@ -30,6 +30,7 @@ extern struct fake {
 	struct policy policy;
 	struct msg_grant grant;
 	bool dry_run;
+	bool grants_as_it_is; /* else it names what the pod says, known for long */
 	struct owner_kinds *kinds;
 	struct server_clock clock;
 	struct windows *windows; /* NULL = none */

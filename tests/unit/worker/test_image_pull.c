@@ -116,6 +116,54 @@ TEST_LOOP(a_forged_since_is_not_believed, 0, 5)
 				     "fails since " TWO_SECONDS_AGO " at most: it was Available until then"));
 }
 
+/* The same attack where nothing that can be read tells: all is a day old, and its image is broken since just
+ * now. What the supervisor knows of this revision of this owner does. */
+TEST_LOOP(a_forged_since_is_not_older_than_what_is_known, 0, 7)
+{
+	static const struct {
+		int64_t known;
+		const char *key, *revision;
+		bool dry, acts;
+	} rows[] = {
+		{ NOW - 2 * SEC, "sts-1", "web-7", false, false }, /* named two seconds ago */
+		{ NOW - HOUR, "sts-1", "web-7", false, false },    /* to the millisecond */
+		{ NOW - HOUR - 1, "sts-1", "web-7", false, true },
+		{ NOW - 25 * HOUR, "sts-2", "web-7", false, false }, /* another workload was */
+		{ NOW - 25 * HOUR, "sts-1", "web-6", false, false }, /* another revision was */
+		{ 0, "sts-1", "web-7", false, false },
+		{ 0, "", "", true, true }, /* who asks is told what the rules say */
+	};
+
+	on_pod("41", "," BY_STS ",'labels':{'controller-revision-hash':'web-7'}", "", PULLING);
+	on("GET /apis/apps/v1" NS "statefulsets/web", 200,
+	   "{'metadata':{'name':'web','uid':'sts-1','creationTimestamp':'" LIVE
+	   "'},'status':{'updateRevision':'web-7'}}");
+	on_scale("/apis/apps/v1" NS "statefulsets/web/scale", "sts-1", "'replicas':1");
+	on_pods(OURS(BY_STS ",'labels':{'controller-revision-hash':'web-7'}"));
+	on("PATCH /apis/apps/v1" NS "statefulsets/web", 200, "%s", "{}");
+	on("PATCH /apis/apps/v1" NS "statefulsets/web/scale", 200,
+	   "{'kind':'Scale','metadata':{'name':'web','uid':'sts-1','resourceVersion':'78'},'spec':{}}");
+	fake.grant.since = NOW - 25 * HOUR;
+	fake.grant.known_since = rows[_i].known;
+	strcpy(fake.grant.action_key, rows[_i].key);
+	strcpy(fake.grant.revision, rows[_i].revision);
+	fake.grants_as_it_is = true;
+	fake.dry_run = rows[_i].dry;
+	go();
+	if (rows[_i].dry)
+		RESULT(WOULD, CANNOT_PULL_IMAGE);
+	else if (rows[_i].acts)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		RESULT(REFUSED, WAITING_FOR_THRESHOLD);
+	if (_i == 0) {
+		ck_assert_uint_eq(fake.result.retry_ms, HOUR - 2 * SEC + 1);
+		ck_assert_ptr_nonnull(strstr(fake.result.evidence, "fails since " TWO_SECONDS_AGO
+								   " at most: the supervisor has known it "
+								   "since then"));
+	}
+}
+
 /* The same attack, where its own pods tell: one had the images of the revision and ran. */
 TEST_LOOP(a_pod_that_ran_tells_since_when, 0, 5)
 {

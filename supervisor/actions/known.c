@@ -1,0 +1,195 @@
+/* known.c - see known.h. A hash by cluster, duty and owner: the revisions of one owner share a bucket. */
+// SPDX-License-Identifier: Apache-2.0
+#include "supervisor/actions/known.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
+#include "ipc/msg.h"
+
+#define BUCKETS 4096u
+
+/* A cluster of which something is known. */
+struct cluster {
+	char name[64];
+	size_t n; /* 0: the place is free */
+};
+
+struct known {
+	struct known_entry *by_owner[BUCKETS];
+	struct cluster clusters[CLUSTERS_MAX];
+	bool changed;
+};
+
+struct known *known_new(void)
+{
+	return xcalloc(1, sizeof(struct known));
+}
+
+void known_free(struct known **k)
+{
+	if (*k)
+		known_forget_all(*k);
+	free(*k);
+	*k = NULL;
+}
+
+/* Its place, or CLUSTERS_MAX. */
+static size_t find_cluster(const struct known *k, const char *name)
+{
+	size_t i = 0;
+
+	while (i < CLUSTERS_MAX && !(k->clusters[i].n > 0 && strcmp(k->clusters[i].name, name) == 0))
+		i++;
+	return i;
+}
+
+static size_t make_cluster(struct known *k, const char *name)
+{
+	size_t i = find_cluster(k, name);
+
+	if (i < CLUSTERS_MAX)
+		return i;
+	for (i = 0; i < CLUSTERS_MAX && k->clusters[i].n > 0; i++)
+		;
+	if (i < CLUSTERS_MAX)
+		(void)snprintf(k->clusters[i].name, sizeof(k->clusters[i].name), "%s", name);
+	return i;
+}
+
+static size_t bucket_of(size_t cluster, uint64_t duty, const char *owner)
+{
+	uint64_t h = 14695981039346656037u ^ (cluster << 8 | duty);
+
+	for (; *owner; owner++)
+		h = (h ^ (unsigned char)*owner) * 1099511628211u;
+	return (size_t)(h >> 20) % BUCKETS;
+}
+
+static bool is_of(const struct known_entry *e, size_t cluster, const struct known_key *key)
+{
+	return e->cluster == cluster && e->duty == key->duty && strcmp(e->owner, key->owner) == 0;
+}
+
+/* Where the entry hangs; where nothing hangs when there is none. */
+static struct known_entry **find(struct known *k, size_t cluster, const struct known_key *key)
+{
+	struct known_entry **p = &k->by_owner[bucket_of(cluster, key->duty, key->owner)];
+
+	while (*p && !(is_of(*p, cluster, key) && strcmp((*p)->revision, key->revision) == 0))
+		p = &(*p)->next;
+	return p;
+}
+
+static void drop(struct known *k, struct known_entry **p)
+{
+	struct known_entry *e = *p;
+
+	*p = e->next;
+	k->clusters[e->cluster].n--;
+	k->changed = true;
+	free(e);
+}
+
+void known_forget_all(struct known *k)
+{
+	for (size_t b = 0; b < BUCKETS; b++)
+		while (k->by_owner[b])
+			drop(k, &k->by_owner[b]);
+}
+
+static struct known_entry *make(const struct known_key *key, size_t cluster, int64_t at)
+{
+	const size_t owner = strlen(key->owner) + 1, revision = strlen(key->revision) + 1;
+	struct known_entry *e = xcalloc(1, sizeof(*e) + owner + revision);
+
+	memcpy(e->owner, key->owner, owner);
+	memcpy(e->owner + owner, key->revision, revision);
+	e->revision = e->owner + owner;
+	e->at = at;
+	e->duty = key->duty;
+	e->cluster = cluster;
+	return e;
+}
+
+bool known_add(struct known *k, const struct known_key *key, int64_t at)
+{
+	const size_t cluster = make_cluster(k, key->cluster_name);
+	struct known_entry **p = cluster < CLUSTERS_MAX ? find(k, cluster, key) : NULL;
+
+	if (p && *p)
+		return true;
+	if (!p || k->clusters[cluster].n >= KNOWN_MAX)
+		return false;
+	*p = make(key, cluster, at);
+	k->clusters[cluster].n++;
+	k->changed = true;
+	return true;
+}
+
+void known_remove(struct known *k, const struct known_key *key)
+{
+	const size_t cluster = find_cluster(k, key->cluster_name);
+	struct known_entry **p = cluster < CLUSTERS_MAX ? find(k, cluster, key) : NULL;
+
+	if (p && *p)
+		drop(k, p);
+}
+
+/* The newest of this owner, of that revision when there is one. */
+static const struct known_entry *newest(const struct known *k, const struct known_key *key)
+{
+	const size_t cluster = find_cluster(k, key->cluster_name);
+	const struct known_entry *found = NULL, *e;
+
+	if (cluster == CLUSTERS_MAX)
+		return NULL;
+	for (e = k->by_owner[bucket_of(cluster, key->duty, key->owner)]; e; e = e->next)
+		if (is_of(e, cluster, key) && (!key->revision || strcmp(e->revision, key->revision) == 0) &&
+		    (!found || e->at > found->at))
+			found = e;
+	return found;
+}
+
+int64_t known_since(const struct known *k, const struct known_key *key)
+{
+	const struct known_entry *e = newest(k, key);
+
+	return e ? e->at : 0;
+}
+
+const char *known_revision(const struct known *k, const struct known_key *key)
+{
+	const struct known_key any = { key->cluster_name, key->duty, key->owner, NULL };
+	const struct known_entry *e = newest(k, &any);
+
+	return e ? e->revision : "";
+}
+
+const struct known_entry *known_next(const struct known *k, const struct known_entry *e)
+{
+	size_t b = e ? bucket_of(e->cluster, e->duty, e->owner) + 1 : 0;
+
+	if (e && e->next)
+		return e->next;
+	while (b < BUCKETS && !k->by_owner[b])
+		b++;
+	return b < BUCKETS ? k->by_owner[b] : NULL;
+}
+
+const char *known_cluster_name(const struct known *k, const struct known_entry *e)
+{
+	return k->clusters[e->cluster].name;
+}
+
+bool known_is_changed(const struct known *k)
+{
+	return k->changed;
+}
+
+void known_kept(struct known *k)
+{
+	k->changed = false;
+}

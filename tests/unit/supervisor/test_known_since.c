@@ -1,0 +1,193 @@
+/* test_known_since.c - since when the supervisor counts a workload as failing, against a watcher and a
+ * history that say of a fresh failure that it is old. Beside each attack stands what an honest watcher says.
+ */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "world.h"
+
+#define HOUR_MS  INT64_C(3600000)
+#define SLACK_MS 2000 /* KNOWN_SLACK_MS */
+
+/* By a watcher that says it has failed for ever. */
+static struct msg forged(const char *owner, const char *revision)
+{
+	struct msg m = nomination(1);
+
+	m.u.nominate.duty = DUTY_IMAGE_PULL;
+	m.u.nominate.action = ACTION_SCALE_DOWN;
+	m.u.nominate.since = 1;
+	strcpy(m.u.nominate.action_key, owner);
+	strcpy(m.u.nominate.revision, revision);
+	return m;
+}
+
+static void name_failing(const char *owner, const char *revision, bool fails)
+{
+	struct msg m = { .type = MSG_FAILING_SINCE,
+			 .u.failing_since = { .duty = DUTY_IMAGE_PULL, .at = fails } };
+
+	strcpy(m.u.failing_since.owner, owner);
+	strcpy(m.u.failing_since.revision, revision);
+	say(ROLE_WATCHER, &m);
+}
+
+/* What the worker is told, now and while it reads ahead. */
+static int64_t known_of(const char *owner, const char *revision)
+{
+	const struct msg m = forged(owner, revision);
+
+	forget();
+	say(ROLE_WATCHER, &m);
+	const struct msg_prefetch *p = &heard(MSG_PREFETCH, 0)->u.prefetch;
+
+	acknowledge(heard(MSG_INTENT, 0)->u.intent.id);
+	const struct msg_grant *g = &heard(MSG_GRANT, 0)->u.grant;
+
+	ck_assert_int_eq(p->known_since, g->known_since);
+	ck_assert_str_eq(g->revision, revision);
+	ck_assert_str_eq(p->revision, revision);
+	const int64_t since = g->known_since;
+
+	end_lease(g->id, OUTCOME_REFUSED);
+	return since;
+}
+
+TEST(a_failure_is_known_since_it_was_named)
+{
+	open_history();
+	name_failing("rs-1", "r1", true);
+	const int64_t then = clock_wall_ms() - SLACK_MS;
+
+	stage_pass(w.s, HOUR_MS);
+	name_failing("rs-1", "r1", true); /* once more changes nothing */
+	ck_assert_int_eq(known_of("rs-1", "r1"), then);
+	ck_assert_int_eq(known_of("rs-1", "r1"), then); /* refused, and nominated again */
+}
+
+/* The attack: what nobody has named, or another revision or owner than was named, has begun just now.
+ * Nominated it is named. */
+TEST_LOOP(what_was_not_named_has_begun_just_now, 0, 3)
+{
+	static const char *const what[][2] = { { "rs-2", "r1" }, { "rs-1", "r2" }, { "rs-1", "" } };
+	const char *owner = what[_i][0], *revision = what[_i][1];
+
+	open_history();
+	name_failing("rs-1", "r1", true);
+	stage_pass(w.s, HOUR_MS);
+	const int64_t now = clock_wall_ms();
+
+	ck_assert_int_eq(known_of(owner, revision), now);
+	stage_pass(w.s, HOUR_MS);
+	ck_assert_int_eq(known_of(owner, revision), now);
+}
+
+TEST(what_has_healed_begins_anew_however_old_it_is_said_to_be)
+{
+	open_history();
+	name_failing("rs-1", "r1", true);
+	stage_pass(w.s, HOUR_MS);
+	name_failing("rs-1", "r1", false);
+	ck_assert_int_eq(known_of("rs-1", "r1"), clock_wall_ms());
+}
+
+TEST(what_is_known_survives_our_death)
+{
+	const struct msg end = end_of(9);
+
+	open_history();
+	name_failing("rs-1", "r1", true);
+	const int64_t then = clock_wall_ms() - SLACK_MS;
+
+	stage_pass(w.s, 1000);
+	start_again();
+	say(ROLE_REPORTER, &end);
+	stage_pass(w.s, HOUR_MS);
+	ck_assert_int_eq(known_of("rs-1", "r1"), then);
+}
+
+/* The history's rows say that it fails, not since when. */
+TEST(rows_of_the_history_make_nothing_older)
+{
+	const struct msg get = { .type = MSG_SAVED_GET };
+	struct msg row = { .type = MSG_FAILING_SINCE_ROW,
+			   .u.failing_since_row = { .duty = DUTY_IMAGE_PULL, .at = 1 } };
+
+	open_history();
+	strcpy(row.u.failing_since_row.owner, "rs-1");
+	strcpy(row.u.failing_since_row.revision, "r1");
+	say(ROLE_WATCHER, &get);
+	say(ROLE_REPORTER, &row);
+	const int64_t then = clock_wall_ms() - SLACK_MS;
+
+	stage_pass(w.s, HOUR_MS);
+	ck_assert_int_eq(known_of("rs-1", "r1"), then);
+}
+
+/* The history does not keep the revision: what was named last counts. */
+TEST(an_open_intent_counts_as_known)
+{
+	const struct msg m = forged("rs-1", "r1");
+
+	open_history();
+	name_failing("rs-1", "r1", true);
+	const int64_t then = clock_wall_ms() - SLACK_MS;
+
+	stage_pass(w.s, HOUR_MS);
+	say(ROLE_WATCHER, &m);
+	const struct msg open = open_of(heard(MSG_INTENT, 0));
+
+	start_again();
+	forget();
+	say(ROLE_REPORTER, &open);
+	open_history();
+	ck_assert(heard(MSG_GRANT, 0)->u.grant.verify_first);
+	ck_assert_str_eq(heard(MSG_GRANT, 0)->u.grant.revision, "r1");
+	ck_assert_int_eq(heard(MSG_GRANT, 0)->u.grant.known_since, then);
+}
+
+/* A clock that went back makes nothing unknown, and nothing begins in the future. */
+TEST(a_clock_that_goes_back_is_no_proof_of_age)
+{
+	open_history();
+	name_failing("rs-1", "r1", true);
+	clock_fake_set(clock_wall_ms() - HOUR_MS, clock_boot_ms());
+	ck_assert_int_eq(known_of("rs-1", "r1"), clock_wall_ms());
+}
+
+TEST(duties_of_pods_alone_ask_for_no_such_time)
+{
+	open_history();
+	nominate(1);
+	acknowledge(1);
+	ck_assert_int_eq(heard(MSG_GRANT, 0)->u.grant.known_since, 0);
+	ck_assert_int_eq(heard(MSG_PREFETCH, 0)->u.prefetch.known_since, 0);
+}
+
+/* A watcher that names more than there is room for displaces nothing, and what it names last is never known.
+ */
+TEST(inventions_do_not_displace_what_is_known)
+{
+	char owner[16];
+
+	open_history();
+	name_failing("rs-1", "r1", true);
+	const int64_t then = clock_wall_ms() - SLACK_MS;
+
+	for (unsigned i = 0; i < KNOWN_MAX + 10; i++) {
+		(void)snprintf(owner, sizeof(owner), "x-%u", i);
+		name_failing(owner, "r1", true);
+	}
+	stage_pass(w.s, HOUR_MS);
+	ck_assert_int_eq(known_of("rs-1", "r1"), then);
+	ck_assert_int_eq(known_of(owner, "r1"), clock_wall_ms());
+}
+
+TEST_MAIN("supervisor/known_since")
+{
+	tcase_add_checked_fixture(t, set_up, tear_down);
+	tcase_set_timeout(t, 60);
+}
