@@ -82,6 +82,16 @@ def check_links(folder, text):
             yield f"the link to {target} leads nowhere"
 
 
+def check_figures(top, text):
+    """A figure beside a link to what was measured stands there."""
+    for part in re.split(r"\n(?=- |\n|\|)", BLOCK.sub("", text)):
+        for page in re.findall(r"\]\((?:\.\./)*(?:docs/)?((?:benchmarks|torture)\.md)\)", part):
+            measured = (top / "docs" / page).read_text()
+            for figure in re.findall(r"(?<![\w.-])\d[\d,.]*\d(?![\w-])", part):
+                if not re.search(rf"(?<![\d.,]){re.escape(figure)}(?![\d])", measured):
+                    yield f"{page} does not say {figure}"
+
+
 def check_words(program, top, text):
     for line in commands(text):
         for words in simple(line):
@@ -96,8 +106,9 @@ def check_words(program, top, text):
                 yield from check_make(top, words)
             elif words[0] == "helm":
                 yield from check_helm(top, words)
+    yield from check_figures(top, text)
     for path in re.findall(r"(?<![\w/])(?:deploy|demo|scripts|systemd)/[\w./-]*\w", text):
-        if path != "deploy/ops-pod-cleaner" and not (top / path).exists():     # that one is the Deployment, for kubectl
+        if not (top / path).exists():
             yield f"{path} does not exist"
 
 

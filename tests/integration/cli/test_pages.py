@@ -30,6 +30,8 @@ from page_words import check_links, check_twin, check_words  # noqa: E402
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 QUESTION = re.compile(r"ops-pod-cleaner (status|history|plan|explain|show|log-level)\b")
+# Pages for operators and for the owners of workloads: each has its twin in Chinese.
+TWINS = {"README.md", "quick-start.md", "pod.md", "troubleshooting.md", "upgrade.md", "faq.md", "moving-over.md", "reasons.md"}
 PATIENCE = 30       # seconds in which a question gets its answer
 
 # Where the pages' commands find the running program, whoever runs the test.
@@ -157,7 +159,9 @@ def check(path, text, twin):
         yield from check_shown(text)
     yield from check_words(PROGRAM, TOP, text)
     yield from check_links(path.parent, text)
-    if twin.exists():
+    if path.name in TWINS and not twin.exists():
+        yield f"{twin.relative_to(TOP)} is missing"
+    elif twin.exists():
         yield from (f"{twin.relative_to(TOP)}: {e}" for e in check_twin(text, twin.read_text()))
         yield from check_words(PROGRAM, TOP, twin.read_text())
         yield from check_links(twin.parent, twin.read_text())
