@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/xalloc.h"
 #include "config/config.h"
 #include "model/actions.h"
 #include "model/annotations.h"
@@ -345,24 +346,31 @@ static void print_whats(struct printer *p, const char *name, enum right_set set,
 static void print_requests(struct printer *p)
 {
 	const bool scales = works(p->policy, DUTY_IMAGE_PULL) || works(p->policy, DUTY_CRASH_LOOP);
+	const struct {
+		const char *name;
+		enum right_set set;
+		const char *behind, *first;
+		bool printed;
+	} lists[] = {
+		{ "scales", SET_SCALES, "/scale", "", scales },
+		{ "by_scale", SET_BY_SCALE, "/scale", "", scales },
+		{ "wholes", SET_WHOLES, "", "", scales },
+		{ "others", SET_BY_SCALE, "", "", scales },
+		{ "suspends", SET_SUSPENDS, "", "", p->q->suspends },
+		{ "annotates", SET_SCALES, "", p->q->announces ? "'UPDATE pods'" : "",
+		  scales || p->q->announces },
+	};
 
 	variable_is(p, "what",
 		    "request.operation + ' ' + (request.resource.group == '' ? '' : request.resource.group + "
 		    "'/') +\n"
 		    "request.resource.resource + (request.?subResource.orValue('') == '' ? '' : '/' + "
 		    "request.subResource)");
-	if (scales)
-		print_whats(p, "scales", SET_SCALES, "/scale", "");
-	else
-		variable_is(p, "scales", "[]");
-	if (p->q->suspends)
-		print_whats(p, "suspends", SET_SUSPENDS, "", "");
-	else
-		variable_is(p, "suspends", "[]");
-	if (scales || p->q->announces)
-		print_whats(p, "annotates", SET_SCALES, "", p->q->announces ? "'UPDATE pods'" : "");
-	else
-		variable_is(p, "annotates", "[]");
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (lists[i].printed)
+			print_whats(p, lists[i].name, lists[i].set, lists[i].behind, lists[i].first);
+		else
+			variable_is(p, lists[i].name, "[]");
 	variable_is(p, "tells", "['CREATE events', 'UPDATE events']");
 }
 
@@ -467,29 +475,75 @@ static void print_deletions(struct printer *p)
 	       "' && oldObject.spec.?serviceAccountName.orValue('').startsWith('ops-pod-cleaner-')))");
 }
 
-/* A policy sees only the scale, not the mark on the workload that says how many there were. */
+/* Replicas and the mark that notes them, which are written at once: so no mark is forged, and none comes back
+ * that was not taken away. */
+static void print_replicas(struct printer *p)
+{
+	variable_is(p, "was", "variables.what in variables.wholes ? oldObject.spec.?replicas.orValue(0) : 0");
+	variable_is(p, "will", "variables.what in variables.wholes ? object.spec.?replicas.orValue(0) : 0");
+	variable_is(p, "lowers", "variables.was > 0 && variables.will == 0");
+	variable_is(p, "raises", "variables.was == 0 && variables.will > 0");
+	variable_is(p, "halts",
+		    "variables.what in variables.suspends && object.spec.?suspend.orValue(false) &&\n"
+		    "!oldObject.spec.?suspend.orValue(false)");
+	variable_is(p, "remarks", "variables.marks.exists(k, variables.before[?k] != variables.after[?k])");
+	variable_is(p, "unmarked", "variables.marks.all(k, !(k in variables.after))");
+}
+
 static void print_scales(struct printer *p)
 {
-	(void)fputs(
-		"    - message: \"a scale goes to 0; from 0 at most to 1000, with the right to restore\"\n"
-		"      reason: Forbidden\n      expression: |-\n",
-		p->out);
-	(void)fprintf(begin(p),
-		      "!(variables.what in variables.scales) || object.?spec.?replicas.orValue(0) == 0 ||\n"
-		      "(oldObject.?spec.?replicas.orValue(0) == 0 && object.spec.replicas <= %d &&\n"
-		      " authorizer.requestResource.check('restore').allowed())",
-		      ADMISSION_RESTORE_MAX);
-	end(p, 8);
+	const char *from = annotations_mark_key(MARK_FROM), *undo = annotations_mark_key(MARK_UNDO);
+	_cleanup_free_ char *raised =
+		xconcat("variables.was == variables.will || variables.lowers ||\n"
+			"(variables.raises && string(variables.will) == variables.before[?'",
+			from,
+			"'].orValue('') &&\n"
+			" variables.unmarked && authorizer.requestResource.check('restore').allowed())",
+			NULL);
+	_cleanup_free_ char *noted = xconcat("!variables.lowers ||\nvariables.after[?'", from,
+					     "'].orValue('') == string(variables.was)", NULL);
+	_cleanup_free_ char *undone = xconcat(
+		"!variables.patches || variables.unmarked || !variables.remarks ||\nvariables.after[?'", undo,
+		"'].orValue('').matches(r'^(ops-pod-cleaner restore [0-9]+|' +\n"
+		"  r'kubectl -n [a-z0-9-]+ (scale [a-z0-9.-]+ [a-z0-9.-]+ --replicas=[.]{3}|' +\n"
+		"  r'patch [a-z0-9.-]+ [a-z0-9.-]+ --type=merge -p "
+		".[{]\"spec\":[{]\"suspend\":false[}][}].))$')",
+		NULL);
+
+	_cleanup_free_ char *scaled = xasprintf(
+		"!(variables.what in variables.scales) ||\n"
+		"(variables.what in variables.by_scale && (object.?spec.?replicas.orValue(0) == 0 ||\n"
+		" (oldObject.?spec.?replicas.orValue(0) == 0 && object.spec.replicas <= %d &&\n"
+		"  authorizer.requestResource.check('restore').allowed())))",
+		ADMISSION_RESTORE_MAX);
+
+	demand(p,
+	       "replicas are written on the object itself, with their mark (role ops-pod-cleaner-marker); "
+	       "/scale is for kinds named by --kinds: to 0, and back with the right to restore",
+	       scaled);
+	demand(p, "replicas go to 0, or from 0 to what the mark on the object says", raised);
+	demand(p, "a scale-down notes how many replicas there were", noted);
+	demand(p, "what serves is neither scaled to 0 nor suspended",
+	       "!(variables.lowers || variables.halts) ||\n"
+	       "(oldObject.?status.?readyReplicas.orValue(0) == 0 && oldObject.?status.?ready.orValue(0) == "
+	       "0)");
+	demand(p, "a mark comes with what it notes, and goes when that is over",
+	       "!variables.patches || !variables.remarks || variables.lowers || variables.halts ||\n"
+	       "(variables.unmarked && variables.will > 0) ||\n"
+	       "(variables.what in variables.others &&\n"
+	       " (variables.unmarked || object.?spec.?replicas.orValue(0) == 0))");
+	demand(p, "a mark names a way back and no other command", undone);
 }
 
 static void print_patches(struct printer *p)
 {
-	demand(p, "nothing of an object changes but our annotations and the suspension of a Job",
+	demand(p, "nothing of an object changes but our annotations, replicas, and the suspension of a Job",
 	       "!variables.patches ||\n"
 	       "(object.all(k, k in ['metadata', 'spec'] || (k in oldObject && object[k] == oldObject[k])) "
 	       "&&\n"
 	       " oldObject.all(k, k in object) &&\n"
 	       " object.spec.all(k, (k == 'suspend' && variables.what in variables.suspends) ||\n"
+	       "   (k == 'replicas' && variables.what in variables.wholes) ||\n"
 	       "   (k in oldObject.spec && object.spec[k] == oldObject.spec[k])) &&\n"
 	       " oldObject.spec.all(k, k in object.spec) &&\n"
 	       " object.metadata.all(k, k in ['annotations', 'managedFields', 'generation', "
@@ -500,13 +554,8 @@ static void print_patches(struct printer *p)
 	       "!variables.patches ||\n"
 	       "(variables.after.all(k, k in variables.ours ||\n"
 	       "   (k in variables.before && variables.before[k] == variables.after[k])) &&\n"
-	       " variables.before.all(k, k in variables.ours || k == '" ANNOTATION_PREFIX "restore' ||\n"
+	       " variables.before.all(k, k in variables.ours || k == '" ANNOTATION_RESTORE "' ||\n"
 	       "   k in variables.after))");
-	demand(p, "only what is at 0 or suspended is marked",
-	       "!variables.patches || object.?spec.?replicas.orValue(0) == 0 && "
-	       "object.spec.?suspend.orValue(true) ||\n"
-	       "variables.after.all(k, !(k in variables.marks) ||\n"
-	       "  (k in variables.before && variables.before[k] == variables.after[k]))");
 	demand(p, "a Job is suspended, never resumed",
 	       "!(variables.what in variables.suspends) || object.spec.?suspend.orValue(false) ||\n"
 	       "!oldObject.spec.?suspend.orValue(false)");
@@ -556,7 +605,8 @@ static void print_demands(struct printer *p)
 	end(p, 8);
 	demand_namespaces(p, "no duty works in this namespace", "false", is_any);
 	demand_namespaces(p, "no duty scales or suspends in this namespace",
-			  "!(variables.what in variables.scales || variables.what in variables.suspends)",
+			  "!(variables.what in variables.scales || variables.what in variables.suspends ||\n"
+			  "  variables.lowers || variables.raises)",
 			  scales);
 	print_deletions(p);
 	print_scales(p);
@@ -613,6 +663,7 @@ void admission_print(const struct admission_request *q, FILE *out)
 	print_requests(&p);
 	print_where(&p);
 	print_annotations(&p);
+	print_replicas(&p);
 	print_due(&p);
 	print_demands(&p);
 	print_binding(&p);

@@ -13,8 +13,9 @@
 
 /* The namespace of the accounts. */
 #define ADMISSION_HOME "ops-pod-cleaner"
-/* A restore brings back at most so many replicas: the mark that says how many is on the workload, and a
- * policy sees only its scale. */
+
+/* Of a kind that only /scale can tell nobody sees the mark: what its administrator lets come back from 0 is
+ * at most this. */
 #define ADMISSION_RESTORE_MAX 1000
 
 struct config;

@@ -292,7 +292,7 @@ static bool read_kinds(struct request *q, char *text)
 		    one[strspn(one, "abcdefghijklmnopqrstuvwxyz0123456789.-")] != '\0')
 			return false;
 		*dot = '\0';
-		q->kinds[q->n_kinds++] = (struct kind_desc){ dot + 1, one, true, true, false };
+		q->kinds[q->n_kinds++] = (struct kind_desc){ dot + 1, one, true, true, false, false };
 	}
 	return true;
 }

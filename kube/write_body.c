@@ -92,6 +92,16 @@ char *write_body_annotations(const char *uid, const char *rv, const struct write
 }
 
 /* What is written first stands first: a history that cuts the text keeps it. */
+char *write_body_replicas(const char *uid, const char *rv, int64_t replicas,
+			  const struct write_annotation *list, size_t n)
+{
+	_cleanup_free_ char *text = annotations_of(list, n);
+	char spec[64];
+
+	(void)snprintf(spec, sizeof(spec), "\"spec\":{\"replicas\":%lld},", (long long)replicas);
+	return bound_patch(uid, rv, spec, text, "");
+}
+
 char *write_body_suspend(const char *uid, const char *rv, const struct write_annotation *list, size_t n)
 {
 	_cleanup_free_ char *text = annotations_of(list, n);

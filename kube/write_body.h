@@ -19,9 +19,11 @@ struct write_annotation {
 	const char *key;
 	char *value; /* NULL: it is taken away */
 };
-/* merge-patches of the object itself, bound alike: n > 0 annotations, and with them spec.suspend of a Job or
- * CronJob. */
+/* merge-patches of the object itself, bound alike: n > 0 annotations, and with them spec.replicas, or
+ * spec.suspend of a Job or CronJob. */
 char *write_body_annotations(const char *uid, const char *rv, const struct write_annotation *list, size_t n);
+char *write_body_replicas(const char *uid, const char *rv, int64_t replicas,
+			  const struct write_annotation *list, size_t n);
 char *write_body_suspend(const char *uid, const char *rv, const struct write_annotation *list, size_t n);
 
 #endif

@@ -20,7 +20,7 @@ static const struct right_desc rights[] = {
 
 static const struct kind_desc kinds[] = {
 #define KIND(group, version, kind, resource, namespaced, scale, suspend)                                     \
-	{ group, resource, namespaced, scale, suspend },
+	{ group, resource, namespaced, scale, suspend, scale },
 #include "model/kinds.def"
 #undef KIND
 };
@@ -42,6 +42,13 @@ const struct role_desc *role_of(enum right_role r)
 
 bool right_is_for(enum right_set set, const struct kind_desc *k)
 {
-	return k->namespaced &&
-	       (set == SET_OWNERS || (set == SET_SCALES && k->scale) || (set == SET_SUSPENDS && k->suspend));
+	const bool is[] = {
+		[SET_OWNERS] = true,
+		[SET_SCALES] = k->scale,
+		[SET_WHOLES] = k->scale && k->whole,
+		[SET_BY_SCALE] = k->scale && !k->whole,
+		[SET_SUSPENDS] = k->suspend,
+	};
+
+	return k->namespaced && is[set];
 }

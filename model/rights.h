@@ -41,7 +41,14 @@ struct role_desc {
 };
 
 /* Which objects a right is for: what its row names, or kinds of model/kinds.def. */
-enum right_set { SET_ONE, SET_OWNERS, SET_SCALES, SET_SUSPENDS };
+enum right_set {
+	SET_ONE,
+	SET_OWNERS,   /* can own a pod */
+	SET_SCALES,   /* can be scaled: */
+	SET_WHOLES,   /*   in a write of the object itself, */
+	SET_BY_SCALE, /*   by /scale alone */
+	SET_SUSPENDS, /* can be suspended */
+};
 
 struct right_desc {
 	enum right_role role;
@@ -56,6 +63,7 @@ struct right_desc {
 struct kind_desc {
 	const char *group, *resource;
 	bool namespaced, scale, suspend;
+	bool whole; /* its replicas are spec.replicas of the object itself */
 };
 
 /* The rows in their order; NULL behind the last. */

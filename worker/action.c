@@ -59,6 +59,7 @@ enum {
 	WRITES = STEP_WRITES,
 	MAY_FAIL = STEP_MAY_FAIL,
 	AFTERWARDS = STEP_AFTERWARDS,
+	OTHER_WAY = STEP_OTHER_WAY,
 	POD = 1u << ACTION_DELETE,
 	FORCE = 1u << ACTION_FORCE_DELETE,
 	SCALE = 1u << ACTION_SCALE_DOWN | 1u << ACTION_FRESH_ATTEMPT,
@@ -147,6 +148,12 @@ static bool may_not_ask(const struct action *a, const struct step_desc *d, long 
 	return a->grant.observe && (d->flags & STEP_WRITES) && status == 403 && s->by_rights;
 }
 
+/* The server has looked at the write and does not want it: it was not carried out. */
+static bool is_refused(long status)
+{
+	return status == 400 || status == 403 || status == 422;
+}
+
 static enum step_then on_status(struct action *a, const struct step_desc *d, long status,
 				const struct http_result *r)
 {
@@ -155,6 +162,9 @@ static enum step_then on_status(struct action *a, const struct step_desc *d, lon
 	enum outcome outcome = OUTCOME_FAILED;
 	char detail[400];
 
+	if ((d->flags & STEP_OTHER_WAY) && is_refused(status))
+		return d->take(a, &(struct step_reply){
+					  .status = status, .body = r->body, .body_len = r->body_len });
 	read_refusal(r->body, r->body_len, &s);
 	(void)snprintf(detail, sizeof(detail), "%s: %ld %s", d->what, status, s.message);
 	if (status == 409 && (d->flags & STEP_WRITES))

@@ -73,6 +73,7 @@ struct findings {
 	bool pod_seen;               /* the granted pod is in the list, of the newest revision and failing */
 	bool mark_due;               /* the workload was written to: its mark has to be brought up to date */
 	char mark_rv[64];            /* the version that this is bound to; empty = it is read first */
+	bool mark_asks;              /* is it still at 0? The object itself does not say it of this kind */
 	unsigned mark_tries;
 	char template[TEMPLATE_HASH_MAX]; /* of the workload as it was judged; empty = not read, or none */
 	int64_t restores;                 /* replicas that are put back */
@@ -93,6 +94,7 @@ struct action {
 	unsigned round;
 	uint64_t asked_at;      /* boot ms, of the last request */
 	uint64_t fresh_from;    /* boot ms, of the oldest read that the write is based on */
+	bool by_scale;          /* the server refused to change replicas and mark in one write */
 	bool in_doubt;          /* a write of ours may or may not have been carried out: only look now */
 	struct verdict verdict; /* the last one */
 	struct findings found;

@@ -65,7 +65,7 @@ bool managed_fields_zero_by_scale(const json_t *o)
 
 bool managed_fields_is_us(const struct managed_fields_writer *w)
 {
-	return str_is(w->manager, MANAGED_US) && str_is(w->subresource, "scale");
+	return str_is(w->manager, MANAGED_US) && !str_is(w->operation, "Apply");
 }
 
 void managed_fields_text(const struct managed_fields_writer *w, char ret[static MANAGED_TEXT_MAX])

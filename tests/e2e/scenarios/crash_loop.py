@@ -30,7 +30,7 @@ def make_kind(kind):
         assert row["duty"] == "crashLoop" and row["replicas"] == 2 and workload.name in row["target"], row
         time.sleep(1)
         t.expect(scaled=[workload])
-    acts.__doc__ = f"{kind}: scaled to zero once, through /scale, and never again."
+    acts.__doc__ = f"{kind}: scaled to zero once, and never again."
 
 
 for _kind in ("Deployment", "StatefulSet", "Rollout"):

@@ -56,9 +56,37 @@ for _kind in ("Deployment", "StatefulSet", "Fleet"):
 @scenario("mark/forbidden")
 def forbidden(t):
     """Without the right to change the object the scale counts all the same; that it is not marked is told once, and in each row."""
+    program, workloads = not_marked(t, "Fleet")
+    lines = t.until("the line of the log", lambda: [line for line in program.log().splitlines() if "are not marked" in line], 10)
+    assert len(lines) <= 2, f"{len(lines)} lines by two workers"
+    t.expect(scaled=workloads)
+
+
+@scenario("mark/refused-at-once", servers=("apisim",))
+def refused(t):
+    """Where replicas and mark may not be one write (a webhook's word, say) it is scaled by /scale, and not marked."""
+    t.expect(scaled=not_marked(t, "Deployment")[1])
+
+
+@scenario("mark/refused-behind-the-policy", servers=("cluster",))
+def behind_the_policy(t):
+    """The same behind the admission policy, which knows no other way: it stays as it is, and both refusals are told."""
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
-    workloads = [t.objects.workload("Deployment", ns, 1) for _ in range(2)]
+    workload = t.objects.workload("Deployment", ns, 1)
+    proxy.before("PATCH", is_object(workload), lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    workload.fail_to_pull()
+    row = t.wait_history(program, outcome="forbidden", reason="Forbidden")
+    shown = program.ask("show", str(row["id"])).stdout
+    assert "its mark was not written: 403 said by the test" in shown and "written on the object itself" in shown, shown
+    assert workload.wanted() == 1
+
+
+def not_marked(t, kind):
+    """(program, workloads) whose own PATCH is refused, when they are at 0."""
+    ns, proxy = t.ns(), t.proxy()
+    program = t.run(proxy, image_pull=ns, hours="1s")
+    workloads = [t.objects.workload(kind, ns, 1) for _ in range(2)]
     for workload in workloads:
         proxy.before("PATCH", is_object(workload), lambda _: Answer(403, reason="Forbidden"), times=10**6)
     for workload in workloads:
@@ -67,29 +95,37 @@ def forbidden(t):
     for row in rows:
         shown = program.ask("show", str(row["id"])).stdout
         assert "its mark was not written: 403" in shown, shown
-    lines = t.until("the line of the log", lambda: [line for line in program.log().splitlines() if "are not marked" in line], 10)
-    assert len(lines) <= 2, f"{len(lines)} lines by two workers"
-    assert not any(mark_of(t, "Deployment", ns, w.name) for w in workloads)
-    t.expect(scaled=workloads)
+    assert not any(mark_of(t, kind, ns, w.name) for w in workloads)
+    return program, workloads
 
 
 @scenario("mark/conflict")
 def conflict(t):
-    """Somebody changes the object in between: it is read again, and marked."""
+    """Somebody changes the object between its scale and its mark: it is read again, and marked."""
+    meddled(t, "Fleet")
+
+
+@scenario("mark/conflict-at-once")
+def conflict_at_once(t):
+    """Somebody changes the object before replicas and mark are written: neither is, all is read again, and then both are."""
+    meddled(t, "Deployment", 409)
+
+
+def meddled(t, kind, *code):
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
-    workload = t.objects.workload("Deployment", ns, 2)
+    workload = t.objects.workload(kind, ns, 2)
 
     def meddle(_):
-        t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"labels": {"touched": "yes"}}})
+        t.admin.patch(path_of(kind, ns, workload.name), {"metadata": {"labels": {"touched": "yes"}}})
 
     hook = proxy.before("PATCH", is_object(workload), meddle)
     workload.fail_to_pull()
     t.wait_write(workload)
-    mark = t.until("its mark", lambda: mark_of(t, "Deployment", ns, workload.name), 15)
+    mark = t.until("its mark", lambda: mark_of(t, kind, ns, workload.name), 15)
     assert hook.calls == 1 and mark["from"] == "2", mark
     t.wait_history(program, outcome="done", reason="CannotPullImage")
-    t.expect(scaled=[workload])
+    t.expect(scaled=[workload], failed=[(workload, c) for c in code])
 
 
 @scenario("mark/scaled-up-in-between")
@@ -97,24 +133,36 @@ def scaled_up(t):
     """Somebody puts the replicas back before the mark is written: there is nothing to mark any more."""
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
-    workload = t.objects.workload("Deployment", ns, 2)
+    workload = t.objects.workload("Fleet", ns, 2)
 
     def scale_up(_):
-        t.admin.patch(path_of("Deployment", ns, workload.name), {"spec": {"replicas": 2}})
+        t.admin.patch(path_of("Fleet", ns, workload.name), {"spec": {"size": 2}})
 
     proxy.before("PATCH", is_object(workload), scale_up)
     workload.fail_to_pull()
     t.wait_write(workload)
     t.wait_history(program, outcome="done", reason="CannotPullImage")
-    assert not mark_of(t, "Deployment", ns, workload.name)
+    assert not mark_of(t, "Fleet", ns, workload.name)
 
 
 @scenario("mark/worker-dies")
 def worker_dies(t):
     """The worker is killed when the workload is scaled and not yet marked: the next one marks it, and scales nothing again."""
+    mark = killed_before_the_mark(t, "Fleet", "unconfirmed")
+    assert "most likely" in mark["why"] and "from" not in mark and "kubectl" in mark["undo"], mark
+
+
+@scenario("mark/worker-dies-at-once")
+def dies_at_once(t):
+    """Where both are one write nothing lies between them: killed before it, the next one writes both, and all of the mark."""
+    mark = killed_before_the_mark(t, "Deployment", "done")
+    assert mark["from"] == "2" and "most likely" not in mark["why"] and "ops-pod-cleaner restore" in mark["undo"], mark
+
+
+def killed_before_the_mark(t, kind, outcome):
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
-    workload = t.objects.workload("Deployment", ns, 2)
+    workload = t.objects.workload(kind, ns, 2)
 
     def kill(_):
         for which in range(len(program.pids("worker"))):
@@ -124,10 +172,10 @@ def worker_dies(t):
     hook = proxy.before("PATCH", is_object(workload), kill)
     workload.fail_to_pull()
     assert hook.ran.wait(30), "no mark was seen"
-    mark = t.until("its mark", lambda: mark_of(t, "Deployment", ns, workload.name), 20)
-    assert "most likely" in mark["why"] and "from" not in mark and "kubectl" in mark["undo"], mark
-    t.wait_history(program, outcome="unconfirmed")
+    mark = t.until("its mark", lambda: mark_of(t, kind, ns, workload.name), 20)
+    t.wait_history(program, outcome=outcome)
     t.expect(scaled=[workload])
+    return mark
 
 
 @scenario("mark/worker-dies-after-it")
@@ -166,4 +214,5 @@ def observe(t):
     workload.fail_to_pull()
     t.until("its row", lambda: [r for r in program.history() if r["reason"] == "CannotPullImage"], 30)
     t.never("a mark in mode observe", lambda: mark_of(t, "Deployment", ns, workload.name), 1.5)
-    assert not [r for r in t.requests() if r.verb == "patch" and not r.subresource and r.resource == "deployments"]
+    patches = [r for r in t.requests() if r.verb == "patch" and r.resource == "deployments"]
+    assert patches and all(r.dry_run for r in patches), [str(r) for r in patches]

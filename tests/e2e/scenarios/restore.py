@@ -1,7 +1,7 @@
 """Taking a scale-down back."""
 from harness.objects import path_of
 from harness.proxy import DROP
-from harness.scenario import scenario
+from harness.scenario import judge, scenario
 
 
 def scaled_down(t, kind="Deployment", replicas=2, **more):
@@ -22,7 +22,7 @@ def restore(program, *args):
 
 def ups(t):
     """What put replicas back: one that met a status written meanwhile (409) wrote nothing and is tried again."""
-    return [r for r in t.writes() if r.subresource == "scale" and r.replicas and r.ok]
+    return [r for r in t.writes() if judge.kind_of(r) == "scale" and r.replicas and r.ok]
 
 
 def make(kind):
@@ -71,14 +71,24 @@ def replaced(t):
 
 @scenario("restore/unconfirmed")
 def unconfirmed(t):
-    """The server scaled it down and the answer never came: it is taken back by its name as well as by its number."""
+    """The server scaled it down by /scale and the answer never came: it is taken back by its name as well as by its number."""
+    without_answer(t, "Fleet", "/scale$", "unconfirmed")
+
+
+@scenario("restore/without-answer")
+def proven(t):
+    """The same where replicas and mark are one write: the mark proves it."""
+    without_answer(t, "Deployment", "$", "done")
+
+
+def without_answer(t, kind, path, outcome):
     ns, proxy = t.ns(), t.proxy()
     program = t.run(proxy, image_pull=ns, hours="1s")
-    workload = t.objects.workload("Deployment", ns, 3)
-    proxy.after("PATCH", f"/{workload.name}/scale", lambda _: DROP)
+    workload = t.objects.workload(kind, ns, 3)
+    proxy.after("PATCH", f"/{workload.name}{path}", lambda _: DROP)
     workload.fail_to_pull()
     t.wait_write(workload)
-    t.wait_history(program, outcome="unconfirmed")
+    t.wait_history(program, outcome=outcome)
     t.policy.restore = True
     done = restore(program, f"{ns}/{workload.name}")
     assert done.returncode == 0, done.stdout + done.stderr

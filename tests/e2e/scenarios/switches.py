@@ -69,7 +69,7 @@ def duty_config(duty, ns, **more):
 
 def taken(t):
     """The names of all that was really done: an announcement is not."""
-    return [r.name for r in t.writes() if r.ok and (r.verb == "delete" or r.subresource == "scale" or r.resource in ("jobs", "cronjobs"))]
+    return [r.name for r in t.writes() if r.ok and judge.kind_of(r) in ("delete", "scale", "suspend")]
 
 
 def turn(t, program, after):
@@ -202,11 +202,11 @@ def fresh_attempt(t):
     for pod in workload.pods() or [workload.add_pod(1)]:
         t.objects.fail_to_pull(pod)
     time.sleep(1.5)
-    assert not [r for r in t.writes() if r.subresource == "scale"], t.writes()
+    assert not [r for r in t.writes() if judge.kind_of(r) == "scale"], t.writes()
     policy = t.policy
     begin = turn(t, program, after)
     t.policy = policy       # a deletion of the time before is no act of the duty without
-    request = t.until("the scale-down", lambda: next((r for r in t.writes() if r.subresource == "scale" and r.ok), None), 15)
+    request = t.until("the scale-down", lambda: next((r for r in t.writes() if judge.kind_of(r) == "scale" and r.ok), None), 15)
     assert request.t - begin <= EFFECT_S, f"took effect {request.t - begin:.1f} s after the reload"
 
 

@@ -3,7 +3,7 @@ import time
 import uuid
 
 from harness.objects import owner_ref, path_of, pod_path, stamp
-from harness.scenario import scenario
+from harness.scenario import judge, scenario
 
 MARK = "ops-pod-cleaner.io/"
 OLD_KUBELET = "Back-off pulling image"      # says nothing of the cause
@@ -66,7 +66,7 @@ def announce_workload(t):
     t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": {MARK + "extend": "3s"}}})
     first = next(r for r in t.writes() if r.verb == "patch" and not r.subresource)
     assert workload.name in row["target"], row
-    scaled = t.until("the scale", lambda: next((r for r in t.writes() if r.subresource == "scale"), None), 30)
+    scaled = t.until("the scale", lambda: next((r for r in t.writes() if judge.kind_of(r) == "scale"), None), 30)
     assert scaled.t - first.t >= 4, f"acted {scaled.t - first.t:.3f} s after the announcement"
     t.expect(scaled=[workload], patched=[workload])
 

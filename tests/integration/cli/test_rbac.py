@@ -103,7 +103,13 @@ def namespaces_are_bound_one_by_one():
 def kinds_join_those_that_are_known():
     config = duty("errImagePull")
     assert "resources: [fleets/scale], verbs: [get, patch]" in printed(config, "--kinds", "fleets.example.com")
-    assert "'UPDATE example.com/fleets/scale'" in expression(printed(config, "--admission", "--kinds", "fleets.example.com"), "scales")
+    policy = printed(config, "--admission", "--kinds", "fleets.example.com")
+    assert "'UPDATE example.com/fleets/scale'" in expression(policy, "scales")
+    # Nobody knows their field: they are not written as a whole, and no right to restore them is given.
+    assert expression(policy, "by_scale") == "['UPDATE example.com/fleets/scale']"
+    assert expression(policy, "others") == "['UPDATE example.com/fleets']" and "fleets" not in expression(policy, "wholes")
+    restorer = printed(config, "--kinds", "fleets.example.com").split("name: ops-pod-cleaner-restorer}")[1].split("---")[0]
+    assert "verbs: [restore]" in restorer and "deployments" in restorer and "fleets" not in restorer and "/scale" not in restorer, restorer
     for bad in ("fleets", ".x", "x.", "A.b", "x.y;z"):
         assert "RESOURCE.GROUP" in printed(config, "--kinds", bad, code=64), bad
 
@@ -162,11 +168,31 @@ def the_policy_demands():
     assert demand(policy, "no duty deletes this pod") == "variables.what != 'DELETE pods' || variables.due_deleteEvictedPod"
     scales = demand(policy, "no duty scales or suspends in this namespace")
     assert scales.endswith("|| variables.in_errImagePull") and "deleteEvictedPod" not in scales, scales
+    assert "variables.lowers || variables.raises" in scales, scales
     assert "preconditions.?uid" in policy and "preconditions.?resourceVersion" in policy
     assert expression(policy, "suspends") == "['UPDATE batch/jobs', 'UPDATE batch/cronjobs']"
     only = printed(duty("deleteEvictedPod"), "--admission")
-    assert [expression(only, name) for name in ("scales", "suspends", "annotates")] == ["[]"] * 3
+    nothing = ("scales", "by_scale", "wholes", "others", "suspends", "annotates")
+    assert [expression(only, name) for name in nothing] == ["[]"] * len(nothing)
+    assert expression(printed(duty("deleteEvictedPod", announce="5m"), "--admission"), "wholes") == "[]", "an announcement changes no replicas"
     assert expression(printed(duty("deleteEvictedPod", announce="5m"), "--admission"), "annotates").startswith("['UPDATE pods', ")
+
+
+def the_policy_binds_replicas_to_the_mark():
+    policy, mark = printed(duty("errImagePull"), "--admission"), "'ops-pod-cleaner.io/scaled-down-from'"
+    assert expression(policy, "wholes").count("UPDATE") == 5 and "/scale" not in expression(policy, "wholes")
+    assert demand(policy, "a scale-down notes how many replicas there were") == (
+        f"!variables.lowers || variables.after[?{mark}].orValue('') == string(variables.was)")
+    back = demand(policy, "replicas go to 0, or from 0 to what the mark on the object says")
+    assert back == (f"variables.was == variables.will || variables.lowers || "
+                    f"(variables.raises && string(variables.will) == variables.before[?{mark}].orValue('') && "
+                    "variables.unmarked && authorizer.requestResource.check('restore').allowed())"), back
+    kept = demand(policy, "a mark comes with what it notes, and goes when that is over")
+    assert kept.startswith("!variables.patches || !variables.remarks || variables.lowers || variables.halts || "
+                           "(variables.unmarked && variables.will > 0) ||"), kept
+    serves = demand(policy, "what serves is neither scaled to 0 nor suspended")
+    assert "readyReplicas.orValue(0) == 0" in serves and "?ready.orValue(0) == 0" in serves and "variables.halts" in serves, serves
+    assert "ops-pod-cleaner restore [0-9]+" in demand(policy, "a mark names a way back and no other command")
 
 
 def a_token_for_a_bastion():
@@ -183,6 +209,7 @@ def a_wrong_configuration_prints_nothing():
 CASES = [deploy_is_what_is_printed, no_role_that_is_not_needed, two_accounts_and_each_its_own,
          what_changes_all_of_an_object_is_bound_beside_the_policy_only, namespaces_are_bound_one_by_one, kinds_join_those_that_are_known,
          the_policy_is_for_the_writer_alone, the_policy_knows_the_namespaces, the_policy_knows_what_is_due, every_duty_that_deletes_stands_in_the_policy, the_policy_demands,
+         the_policy_binds_replicas_to_the_mark,
          a_token_for_a_bastion, a_wrong_configuration_prints_nothing]
 
 

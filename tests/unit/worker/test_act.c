@@ -42,7 +42,8 @@ static void setup_workload(void)
 	setup_deployment();
 	fake.policy.duty[DUTY_IMAGE_PULL].announce_ms = 10 * 60 * SEC;
 	on_deploy("");
-	on("PATCH " DEPLOY_PATH, 200, "{'kind':'Deployment','metadata':{'uid':'dep-1'}}");
+	on("PATCH " DEPLOY_PATH, 200,
+	   "{'kind':'Deployment','metadata':{'uid':'dep-1'},'spec':{'replicas':0}}");
 	on(DELETE, 200, SUCCESS);
 }
 

@@ -142,10 +142,10 @@ TEST_LOOP(the_server_fails, 0, 2)
 /* That KEDA is not installed is remembered for a while. */
 TEST(no_keda)
 {
-	on("PATCH " SCALE, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
+	on(PATCH_MARK, 409, "{'kind':'Status','status':'Failure','code':409}")->times = 1;
 	go();
 	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH", GET, RS, DEPLOY, HPAS,
-		 "GET " SCALE, RSES, PODS, "PATCH", PATCH_MARK);
+		 "GET " SCALE, RSES, PODS, "PATCH");
 }
 
 TEST_LOOP(gitops, 0, 6)

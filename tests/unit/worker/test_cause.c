@@ -54,8 +54,7 @@ TEST(the_event_tells)
 {
 	on_events(EVENT("pod-1", APP, "Failed", LATER, UNKNOWN));
 	go();
-	REQUESTS(GET, ASKED, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, "PATCH " SCALE,
-		 PATCH_MARK "?");
+	REQUESTS(GET, ASKED, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, PATCH_MARK "?");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_msg(strstr(fake.result.evidence,
 			     "container app: ImagePullBackOff, cause permanent by its Event: " UNKNOWN) !=
@@ -128,7 +127,7 @@ TEST(events_in_pages)
 	on(EVENTS, 200, "{'metadata':{'continue':'t/1'},'items':[]}")->times = 1;
 	go();
 	REQUESTS(GET, ASKED, ASKED "&continue=t%2F1", RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS PAGE1,
-		 "PATCH " SCALE, PATCH_MARK "?");
+		 PATCH_MARK "?");
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 }
 

@@ -325,7 +325,7 @@ TEST_LOOP(nothing_is_told, 0, 5)
 	else if (_i == 2)
 		on_pod("42", "," BY_RS, "", READY);
 	else if (_i == 3)
-		on("PATCH " SCALE, 500, "%s", "");
+		on(PATCH_MARK, 500, "%s", "");
 	else
 		on(GET, 404, NOTFOUND);
 	go();

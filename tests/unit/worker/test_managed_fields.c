@@ -18,7 +18,10 @@ static const struct {
 	{ ENTRY("kubectl", "", LIVE, "\"f:template\":{}"), NULL, false },
 	{ ENTRY("kubectl", "", LIVE, REPLICAS), "kubectl", false },
 	{ ENTRY("ops-pod-cleaner", "scale", LIVE, REPLICAS), "ops-pod-cleaner", true },
-	{ ENTRY("ops-pod-cleaner", "", LIVE, REPLICAS), "ops-pod-cleaner", false },
+	{ ENTRY("ops-pod-cleaner", "", LIVE, REPLICAS), "ops-pod-cleaner", true },
+	{ "{\"manager\":\"ops-pod-cleaner\",\"operation\":\"Apply\",\"fieldsV1\":{\"f:spec\":{" REPLICAS
+	  "}}}",
+	  "ops-pod-cleaner", false },
 	{ ENTRY("ops-pod-cleaner", "scale", LIVE, REPLICAS) "," ENTRY("flux", "", "2026-09-20T14:13:21Z",
 								      REPLICAS),
 	  "flux", false },

@@ -23,19 +23,19 @@ static bool has(const char *text)
 }
 
 /* The workload as it is after the write. */
-static struct fake_reply *on_now(const char *uid, const char *replicas, const char *annotations)
+static void on_now(const char *path, const char *uid, const char *replicas, const char *annotations)
 {
-	return on("GET " PATH, 200,
-		  "{'metadata':{'name':'web','uid':'%s','resourceVersion':'80','annotations':{%s}},'spec':{%"
-		  "s}}",
-		  uid, annotations, replicas);
+	on(path, 200,
+	   "{'metadata':{'name':'web','uid':'%s','resourceVersion':'80','annotations':{%s}},'spec':{%"
+	   "s}}",
+	   uid, annotations, replicas);
 }
 
-/* The one after the first read, which is that of the owner. */
-static void on_owner_first(void)
+/* The one before it, as its first read finds it. */
+static void on_before(const char *path, const char *uid)
 {
-	on("GET " PATH, 200,
-	   "{'metadata':{'name':'web','uid':'dep-1','creationTimestamp':'" LIVE "'},'status':{}}")
+	on(path, 200, "{'metadata':{'name':'web','uid':'%s','creationTimestamp':'" LIVE "'},'status':{}}",
+	   uid)
 		->times = 1;
 }
 
@@ -71,8 +71,8 @@ TEST(says_all_that_is_asked_of_it)
 	json_t *o = sent(fake.n_log - 1), *meta = json_object_get(o, "metadata");
 
 	ck_assert_str_eq(json_string_value(json_object_get(meta, "uid")), "dep-1");
-	ck_assert_str_eq(json_string_value(json_object_get(meta, "resourceVersion")), "78");
-	ck_assert_uint_eq(json_object_size(o), 1);
+	ck_assert_str_eq(json_string_value(json_object_get(meta, "resourceVersion")), "77");
+	ck_assert_uint_eq(json_object_size(o), 2); /* and spec.replicas */
 	ck_assert_uint_eq(json_object_size(json_object_get(meta, "annotations")), MARK__MAX + 1);
 	ck_assert_str_eq(text_of(o, "by"), "ops-pod-cleaner");
 	ck_assert_str_eq(text_of(o, "action"), "7");
@@ -85,30 +85,138 @@ TEST(says_all_that_is_asked_of_it)
 	ck_assert_ptr_nonnull(strstr(text_of(o, "why"), "2 of 2 pods of the revision fail"));
 	json_decref(o);
 	ck_assert(has("; marked"));
-	/* What the result says is said of the scale. */
-	ck_assert_ptr_nonnull(strstr(fake.result.request, "/scale"));
 	ck_assert_str_eq(fake.result.target_rv, "77");
 }
 
-/* Nothing was scaled: nothing is marked. */
-TEST_LOOP(dry_runs_mark_nothing, 0, 2)
+/* What a webhook takes out of the write is not there, whatever was asked for. */
+TEST(left_out_by_the_server)
 {
-	fake.grant.observe = _i == 0;
-	fake.dry_run = _i == 1;
+	on(PATCH_MARK, 200, "{'metadata':{'uid':'dep-1','resourceVersion':'78'},'spec':{'replicas':0}}");
 	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert(has("its mark was not written: the server left it out"));
+}
+
+/* -- where the server refuses replicas and mark in one write: by /scale, and not marked -- */
+
+#define BY_RIGHTS_JSON                                                                                       \
+	"{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":403,\"message\":\"deployments.apps "           \
+	"\\\"web\\\" is "                                                                                    \
+	"forbidden: User \\\"u\\\" cannot patch resource\"}"
+
+TEST_LOOP(refused_as_one, 0, 3)
+{
+	static const long status[] = { 403, 400, 422 };
+
+	on(PATCH_MARK, status[_i], "%s",
+	   _i == 0 ? BY_RIGHTS_JSON : "{\"kind\":\"Status\",\"message\":\"no\"}");
+	go();
+	REQUESTS(GET, RS, DEPLOY, HPAS, KEDA, "GET " SCALE, RSES, PODS, PATCH_MARK "?",
+		 "PATCH " SCALE "?fieldManager=ops-pod-cleaner {\"metadata\":{\"uid\":\"dep-1\","
+		 "\"resourceVersion\":\"77\"},\"spec\":{\"replicas\":0}}");
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_int_eq(fake.result.replicas, 3);
+	ck_assert_ptr_nonnull(strstr(fake.result.request, "/scale"));
+	ck_assert(has("its mark was not written: ") && !has("; marked"));
+	ck_assert_uint_eq(fake.unmarked, _i == 0);
+}
+
+/* A conflict begins all again, but what the server does not want is not asked for twice. */
+TEST(refused_once)
+{
+	on(PATCH_MARK, 403, "%s", BY_RIGHTS_JSON);
+	on("PATCH " SCALE, 409, CONFLICT)->times = 1;
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_uint_eq(fake.n_log, 10 + 8);
+	ck_assert_uint_eq(fake.unmarked, 1);
+}
+
+/* Nobody knows whether these were carried out, or they say something else: no other way. */
+TEST_LOOP(not_refused, 0, 5)
+{
+	static const struct {
+		long status;
+		enum outcome outcome;
+	} rows[] = { { 401, OUTCOME_FORBIDDEN },
+		     { 404, OUTCOME_GONE },
+		     { 409, OUTCOME_CONFLICT },
+		     { 429, OUTCOME_FAILED },
+		     { 500, OUTCOME_FAILED } };
+
+	on(PATCH_MARK, rows[_i].status, "{'kind':'Status','message':'no'}");
+	go();
+	ck_assert_uint_eq(fake.result.outcome, rows[_i].outcome);
 	for (size_t i = 0; i < fake.n_log; i++)
-		ck_assert_ptr_null(strstr(fake.log[i], PATCH_MARK "?"));
+		ck_assert_ptr_null(strstr(fake.log[i], "PATCH " SCALE));
+}
+
+/* In mode observe nothing is marked that could be told as missing. */
+TEST(refused_to_who_only_observes)
+{
+	fake.grant.observe = true;
+	on(PATCH_MARK, 403, "%s", BY_RIGHTS_JSON);
+	on("PATCH " SCALE, 403, "%s", BY_RIGHTS_JSON);
+	go();
+	RESULT(WOULD, CANNOT_PULL_IMAGE);
+	ck_assert(!has("its mark"));
+	ck_assert_uint_eq(fake.unmarked, 0);
+}
+
+/* The answer was lost: the mark, which is there or not with the replicas, is the proof. */
+TEST_LOOP(lost_answer, 0, 2)
+{
+	on_failure(PATCH_MARK, HTTP_BROKEN, true);
+	on_scale(SCALE, "dep-1", _i == 0 ? "" : "'replicas':3");
+	on_scale(SCALE, "dep-1", "'replicas':3")->times = 1;
+	on_now("GET " PATH, "dep-1", "'replicas':0", "'" PREFIX "action':'7','" PREFIX "from':'3'");
+	on_before("GET " PATH, "dep-1");
+	go();
+	if (_i == 0)
+		RESULT(DONE, CANNOT_PULL_IMAGE);
+	else
+		RESULT(FAILED, NETWORK_ERROR);
+	if (_i == 0)
+		ck_assert_int_eq(fake.result.replicas, 3);
+}
+
+/* Nothing was scaled: nothing is marked. */
+TEST_LOOP(dry_runs_mark_nothing, 0, 3)
+{
+	fake.grant.observe = _i != 1;
+	fake.dry_run = _i == 1;
+	if (_i == 2)
+		with_fleet(FLEETS(WITH_SCALE));
+	go();
+	for (size_t i = 0; i < fake.n_log; i++) {
+		ck_assert(!strstr(fake.log[i], "PATCH") || strstr(fake.log[i], "&dryRun=All {"));
+		ck_assert_ptr_null(strstr(fake.log[i], "PATCH " FLEET "?"));
+	}
+	ck_assert(!has("marked"));
+}
+
+/* -- a kind that is not in the table: its mark follows the scale -- */
+
+#define FLEET_MARK "PATCH " FLEET
+
+/* The scale as it is after the write. */
+static void on_scaled(const char *spec)
+{
+	on_scale(FLEET "/scale", "fleet-1", spec);
+	on_scale(FLEET "/scale", "fleet-1", "'replicas':5")->times = 1;
 }
 
 /* Its controller was faster: read again, and bound to what was read. */
 TEST(after_a_conflict)
 {
-	on(PATCH_MARK, 409, CONFLICT)->times = 1;
-	on_now("dep-1", "'replicas':0", "");
-	on_owner_first();
+	with_fleet(FLEETS(WITH_SCALE));
+	on(FLEET_MARK, 409, CONFLICT)->times = 1;
+	on_now("GET " FLEET, "fleet-1", "'replicas':0", "");
+	on_before("GET " FLEET, "fleet-1");
+	on_scaled("'replicas':0");
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_int_eq(strncmp(fake.log[fake.n_log - 2], "GET " PATH, strlen("GET " PATH)), 0);
+	ck_assert_int_eq(strncmp(fake.log[fake.n_log - 3], "GET " FLEET, strlen("GET " FLEET)), 0);
 	json_t *o = sent(fake.n_log - 1);
 
 	ck_assert_str_eq(
@@ -120,27 +228,45 @@ TEST(after_a_conflict)
 /* Somebody scaled it up meanwhile, or replaced it: a mark would lie. */
 TEST_LOOP(not_what_was_scaled_any_more, 0, 3)
 {
-	on(PATCH_MARK, 409, CONFLICT);
+	with_fleet(FLEETS(WITH_SCALE));
+	on(FLEET_MARK, 409, CONFLICT);
 	if (_i < 2)
-		on_now(_i == 0 ? "dep-1" : "dep-2", _i == 0 ? "'replicas':2" : "'replicas':0", "");
+		on_now("GET " FLEET, _i == 0 ? "fleet-1" : "fleet-2",
+		       _i == 0 ? "'replicas':2" : "'replicas':0", "");
 	else
-		on("GET " PATH, 404, NOTFOUND);
-	on_owner_first();
+		on("GET " FLEET, 404, NOTFOUND);
+	on_before("GET " FLEET, "fleet-1");
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert_int_eq(strncmp(fake.log[fake.n_log - 1], "GET", 3), 0);
 	ck_assert(!has("; marked"));
 }
 
+/* Only the scale of such a kind says that its replicas are back: the object calls them as it likes. */
+TEST(scaled_up_before_it_was_marked)
+{
+	with_fleet(FLEETS(WITH_SCALE));
+	on(FLEET_MARK, 409, CONFLICT);
+	on_now("GET " FLEET, "fleet-1", "'size':5", "");
+	on_before("GET " FLEET, "fleet-1");
+	go();
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_int_eq(
+		strncmp(fake.log[fake.n_log - 1], "GET " FLEET "/scale", strlen("GET " FLEET "/scale")), 0);
+	ck_assert(has("somebody else has set the replicas since"));
+}
+
 TEST(conflicts_end)
 {
-	on(PATCH_MARK, 409, CONFLICT);
-	on_now("dep-1", "'replicas':0", "");
-	on_owner_first();
+	with_fleet(FLEETS(WITH_SCALE));
+	on_scaled("'replicas':0");
+	on(FLEET_MARK, 409, CONFLICT);
+	on_now("GET " FLEET, "fleet-1", "'replicas':0", "");
+	on_before("GET " FLEET, "fleet-1");
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
 	ck_assert(has("its mark was not written: 409 modified"));
-	ck_assert_uint_eq(fake.n_log, 9 + 1 + 2 * 4);
+	ck_assert_uint_eq(fake.n_log, 8 + 1 + 3 * 4);
 }
 
 /* The scale was done, whatever becomes of the mark. */
@@ -148,14 +274,15 @@ TEST_LOOP(its_failure_is_not_that_of_the_act, 0, 5)
 {
 	static const long status[] = { 403, 500, 404, 200, 0 };
 
+	with_fleet(FLEETS(WITH_SCALE));
 	if (status[_i] == 0)
-		on_failure(PATCH_MARK, HTTP_BROKEN, true);
+		on_failure(FLEET_MARK, HTTP_BROKEN, true);
 	else
-		on(PATCH_MARK, status[_i], "%s",
+		on(FLEET_MARK, status[_i], "%s",
 		   status[_i] == 403 ? "{\"kind\":\"Status\",\"message\":\"no\"}" : "[]");
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_int_eq(fake.result.replicas, 3);
+	ck_assert_int_eq(fake.result.replicas, 5);
 	ck_assert_uint_eq(fake.result.http, 200);
 	ck_assert(has("its mark was not written: "));
 	ck_assert(fake.reported);
@@ -165,11 +292,12 @@ TEST_LOOP(its_failure_is_not_that_of_the_act, 0, 5)
 /* The grant ended with the scale: nothing is begun after it. */
 TEST(not_after_the_grant)
 {
+	with_fleet(FLEETS(WITH_SCALE));
 	fake.slowness_ms = 100;
-	fake.grant.valid_until = BOOT + 850;
+	fake.grant.valid_until = BOOT + 750;
 	go();
 	RESULT(DONE, CANNOT_PULL_IMAGE);
-	ck_assert_ptr_null(strstr(fake.log[fake.n_log - 1], PATCH_MARK "?"));
+	ck_assert_ptr_null(strstr(fake.log[fake.n_log - 1], FLEET_MARK "?"));
 }
 
 /* -- after the death of an earlier holder -- */
@@ -179,8 +307,8 @@ static void setup_verify(const char *replicas, const char *annotations)
 	fake.grant.verify_first = true;
 	(void)snprintf(fake.grant.evidence, sizeof(fake.grant.evidence), "it cannot pull");
 	on_scale(SCALE, "dep-1", "");
-	on_now("dep-1", replicas, annotations);
-	on_owner_first();
+	on_now("GET " PATH, "dep-1", replicas, annotations);
+	on_before("GET " PATH, "dep-1");
 }
 
 /* It came as far as the mark: it is known what was done, and nothing is written again. */
@@ -194,6 +322,27 @@ TEST(its_own_mark_proves_it)
 	ck_assert_str_eq(fake.result.target_uid, "dep-1");
 	ck_assert_int_eq(strncmp(fake.log[fake.n_log - 1], "GET", 3), 0);
 	ck_assert_str_eq(fake.event.reason, "ScaledToZero");
+}
+
+/* At once, whatever the workload would be refused for by now: here its controller has not looked at it yet.
+ */
+TEST_LOOP(its_own_mark_proves_it_before_all_else, 0, 3)
+{
+	fake.grant.verify_first = _i < 2;
+	on("GET " PATH, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'80','generation':5,'annotations':{"
+	   "'" PREFIX "action':'%s','" PREFIX
+	   "from':'3'}},'spec':{'replicas':0},'status':{'observedGeneration':4}}",
+	   _i == 1 ? "6" : "7");
+	go();
+	REQUESTS(GET, RS, "GET " PATH);
+	if (_i > 0) {
+		RESULT(REFUSED, NOT_NEWEST_REVISION);
+		return;
+	}
+	RESULT(DONE, CANNOT_PULL_IMAGE);
+	ck_assert_int_eq(fake.result.replicas, 3);
+	ck_assert_str_eq(fake.result.target, "deployments.apps/shop/web");
 }
 
 /* Without it, or with that of an older action: it is written, without what nobody knows. */
@@ -210,6 +359,15 @@ TEST_LOOP(it_is_written_by_the_next, 0, 2)
 	ck_assert_ptr_nonnull(strstr(text_of(o, "why"), "CannotPullImage (most likely: "));
 	ck_assert_str_eq(text_of(o, "undo"), "kubectl -n shop scale deployments.apps web --replicas=...");
 	json_decref(o);
+}
+
+/* Somebody has put the replicas back before that: a mark would lie. */
+TEST(it_is_not_written_when_it_runs_again)
+{
+	setup_verify("'replicas':2", "");
+	go();
+	RESULT(UNCONFIRMED, PROBABLY_DONE);
+	ck_assert_int_eq(strncmp(fake.log[fake.n_log - 1], "GET " PATH, strlen("GET " PATH)), 0);
 }
 
 /* Its pods are on their way out already: their owners still lead to it. Where nothing is found nothing is
@@ -255,6 +413,8 @@ static void setup_restore(const char *annotations)
 	   "','fieldsV1':{'f:spec':{'f:replicas':{}}}}]}}",
 	   annotations);
 	on_scale(SCALE, "dep-1", "");
+	on(PATCH_MARK, 200,
+	   "{'metadata':{'name':'web','uid':'dep-1','resourceVersion':'78'},'spec':{'replicas':3}}");
 	on("PATCH " SCALE, 200,
 	   "{'kind':'Scale','metadata':{'name':'web','uid':'dep-1','resourceVersion':'78'},'spec':{'replicas'"
 	   ":3}}");
@@ -265,11 +425,7 @@ TEST_LOOP(a_restore_takes_it_away, 0, 2)
 	setup_restore(_i == 0 ? "'" PREFIX "by':'ops-pod-cleaner'" : "");
 	go();
 	RESULT(DONE, RESTORED);
-	if (_i == 1) {
-		REQUESTS("GET " PATH, "GET " SCALE, "PATCH " SCALE);
-		return;
-	}
-	REQUESTS("GET " PATH, "GET " SCALE, "PATCH " SCALE, PATCH_MARK "?");
+	REQUESTS("GET " PATH, "GET " SCALE, PATCH_MARK "?");
 	json_t *o = sent(fake.n_log - 1), *value;
 	const char *key;
 
@@ -278,7 +434,18 @@ TEST_LOOP(a_restore_takes_it_away, 0, 2)
 	json_object_foreach (json_object_get(json_object_get(o, "metadata"), "annotations"), key, value)
 		ck_assert(json_is_null(value));
 	json_decref(o);
-	ck_assert(has("its mark was taken away"));
+	ck_assert(has("its mark was taken away") == (_i == 0));
+}
+
+/* Where that is refused the replicas come back by /scale, and the mark stays. */
+TEST(a_restore_refused_as_one)
+{
+	setup_restore("'" PREFIX "by':'ops-pod-cleaner'");
+	on(PATCH_MARK, 403, "%s", BY_RIGHTS_JSON);
+	go();
+	RESULT(DONE, RESTORED);
+	REQUESTS("GET " PATH, "GET " SCALE, PATCH_MARK "?", "PATCH " SCALE);
+	ck_assert(has("its mark was not written: 403"));
 }
 
 TEST_MAIN("worker/mark")

@@ -16,6 +16,14 @@ struct fake_reply *on_scale(const char *path, const char *uid, const char *spec)
 		  uid, spec);
 }
 
+struct fake_reply *on_written(const char *patch, const char *uid)
+{
+	return on(patch, 200,
+		  "{'metadata':{'name':'web','uid':'%s','resourceVersion':'78','annotations':{"
+		  "'ops-pod-cleaner.io/scaled-down-action':'7'}},'spec':{'replicas':0}}",
+		  uid);
+}
+
 void on_pods(const char *items)
 {
 	on(PODS, 200, "{'kind':'PodList','metadata':{},'items':[%s]}", items);
@@ -40,7 +48,19 @@ void setup_deployment(void)
 	   "{'items':[" RSITEM("rs-1", "1", LIVE, "0", BY_DEPLOY) "," RSITEM("rs-2", "2", LIVE, "0",
 									     BY_DEPLOY) "]}");
 	on_pods(OURS(BY_RS) "," ITEM("web-b", "pod-2", BY_RS, PULLING));
-	on(PATCH_MARK, 200, "%s", "{}");
+	on_written(PATCH_MARK, "dep-1");
 	on("PATCH " SCALE, 200,
 	   "{'kind':'Scale','metadata':{'name':'web','uid':'dep-1','resourceVersion':'78'},'spec':{}}");
+}
+
+void with_fleet(const char *list)
+{
+	on_pod("41", "," BY_FLEET, "", PULLING);
+	on(DISCO, 200, "%s", list);
+	on("GET " FLEET, 200, "{'metadata':{'uid':'fleet-1'}}");
+	on_scale(FLEET "/scale", "fleet-1", "'replicas':5");
+	on_pods(OURS(BY_FLEET));
+	on("PATCH " FLEET, 200, "%s", "{}");
+	on("PATCH " FLEET "/scale", 200,
+	   "{'kind':'Scale','metadata':{'uid':'fleet-1','resourceVersion':'78'}}");
 }

@@ -48,9 +48,25 @@
 	"','annotations':{'deployment.kubernetes.io/revision':'" revision "'}," owner                        \
 	"},'status':{'readyReplicas':" ready "}}"
 
+/* A kind that is known from discovery alone. */
+#define FLEET "/apis/example.com/v1" NS "fleets/web"
+#define DISCO "GET /apis/example.com/v1"
+#define FLEETS(scale)                                                                                        \
+	"{'kind':'APIResourceList','groupVersion':'example.com/"                                             \
+	"v1','resources':[{'name':'fleets','kind':'Fleet',"                                                  \
+	"'namespaced':true,'verbs':['get']}" scale "]}"
+#define WITH_SCALE                                                                                           \
+	",{'name':'fleets/"                                                                                  \
+	"scale','kind':'Scale','group':'autoscaling','version':'v1','namespaced':true,'verbs':['get','"      \
+	"patch']}"
+
 struct fake_reply *on_scale(const char *path, const char *uid, const char *spec);
+/* The workload as the server answers when replicas and mark are written at once. */
+struct fake_reply *on_written(const char *patch, const char *uid);
 void on_pods(const char *items);
 /* Deployment web with three replicas, its newest ReplicaSet web-2, all of whose pods fail. */
 void setup_deployment(void);
+/* Then: its pod is Fleet web's, of five replicas, and the server knows these kinds. */
+void with_fleet(const char *list);
 
 #endif
