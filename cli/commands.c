@@ -36,7 +36,12 @@ static const struct command commands[] = {
 			 "where `status` and the like ask (root: /run/ops-pod-cleaner/control.sock)" },
 		       { OPTION_KUBECONFIG,
 			 "cluster and credential, before $KUBECONFIG, in-cluster and ~/.kube/config" },
-		       { OPTION_MASTER, "API server, instead of the kubeconfig's" } },
+		       { OPTION_CONTEXT,
+			 "context of the kubeconfig, before `context` and its current-context" },
+		       { OPTION_MASTER, "API server, instead of the kubeconfig's" },
+		       { OPTION_ONCE, "one round: list, act within the budgets, end; exit with 1 when "
+				      "something failed or is left" },
+		       { OPTION_DRY_RUN, "as if the configuration said mode: observe" } },
 	  .notes = "SIGTERM drains and ends (SIGINT and SIGQUIT, too), a second one ends at once.\n"
 		   "SIGHUP loads the settings again, SIGUSR1 tells the log how all is.\n",
 	  .one_dash = true, /* the original's -kubeconfig and -master */
@@ -73,10 +78,16 @@ static const struct command commands[] = {
 		       { OPTION_CLUSTER, "only this cluster" },
 		       { OPTION_DETAILED_EXITCODE, "exit with 2 when something is due, now or once a guard "
 						   "lets it; with 0 when nothing is" },
+		       { OPTION_KUBECONFIG, "ask no instance: judge this cluster, as `run` would" },
+		       { OPTION_CONTEXT, "the same, with this context of the kubeconfig" },
+		       { OPTION_CONFIG, "the same, with this configuration; without it the defaults judge" },
 		       SHOWS },
 	  .notes = "The watchers judge as they always do. For what is due now a worker reads and\n"
 		   "judges live, and stops before the write. The newest refusal of the last day is\n"
-		   "shown beside it.\n",
+		   "shown beside it.\n"
+		   "With --kubeconfig, --context or --config no instance need run: the same\n"
+		   "processes list, judge and end. Nothing is written to the cluster, and nothing\n"
+		   "stays on this machine.\n",
 	  .run = command_plan },
 	{ .name = "pause",
 	  .usage = "[DUTY] [CLUSTER] [options]",

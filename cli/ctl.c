@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -15,6 +16,8 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/paths.h"
+
+#define SOON_MS 20
 
 struct ctl {
 	int fd;
@@ -66,6 +69,19 @@ int ctl_open(const char *socket, struct ctl **ret)
 
 	ctl_close(&c);
 	return code;
+}
+
+int ctl_open_soon(const char *socket, uint64_t timeout_ms, struct ctl **ret)
+{
+	const struct timespec pause = { 0, SOON_MS * 1000000L };
+	const uint64_t end = clock_boot_ms() + timeout_ms;
+	int fd;
+
+	while ((fd = connect_socket(socket)) < 0 && clock_boot_ms() < end)
+		(void)nanosleep(&pause, NULL);
+	if (fd >= 0)
+		(void)close(fd);
+	return ctl_open(socket, ret);
 }
 
 void ctl_close(struct ctl **cp)

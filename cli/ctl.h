@@ -16,6 +16,9 @@ int ctl_ask(const char *socket, const struct msg *request, uint64_t timeout_ms,
 
 /* A connection for more than one question. 0 or EXIT_CODE_UNAVAILABLE. */
 int ctl_open(const char *socket, struct ctl **ret);
+/* The same once the instance listens, which it may begin to do within timeout_ms; else EXIT_CODE_UNAVAILABLE.
+ */
+int ctl_open_soon(const char *socket, uint64_t timeout_ms, struct ctl **ret);
 /* Accepts NULL. */
 void ctl_close(struct ctl **c);
 /* The same as ctl_ask on an open connection. */

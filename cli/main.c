@@ -1,12 +1,12 @@
 /* main.c - ops-pod-cleaner: finds the command, reads its options, runs it. */
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/exit.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "config/config_print.h"
 
 static int help_command(const struct command *c)
@@ -66,16 +66,6 @@ static int run(const struct command *c, int argc, char **argv)
 	return r > 0 ? help_command(c) : c->run(&o);
 }
 
-/* Nobody has read what could not be written: a full disk behind a pipe must not look like success. */
-static int flushed(int code)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return code;
-	(void)fprintf(stderr, "ops-pod-cleaner: what was asked for could not be written: %s\n",
-		      strerrordesc_np(errno));
-	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
-}
-
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : NULL;
@@ -84,13 +74,13 @@ int main(int argc, char **argv)
 	if (!name)
 		return help(stderr, EXIT_CODE_USAGE);
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-		return flushed(help(stdout, EXIT_CODE_OK));
+		return output_flush(help(stdout, EXIT_CODE_OK));
 	if (strcmp(name, "--version") == 0)
 		name = "version";
 	if (strcmp(name, "--help-config") == 0) /* the original's */
-		return config_print_help(stdout), flushed(EXIT_CODE_OK);
+		return config_print_help(stdout), output_flush(EXIT_CODE_OK);
 	for (size_t i = 0; (c = command_at(i)); i++)
 		if (strcmp(name, c->name) == 0)
-			return flushed(run(c, argc - 1, argv + 1));
+			return output_flush(run(c, argc - 1, argv + 1));
 	return unknown(name);
 }

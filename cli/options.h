@@ -30,7 +30,7 @@ enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON };
 /* What was written; a member whose option was not is NULL or 0, unless it says otherwise. */
 struct options {
 	const char *command; /* its name; set by main() */
-	const char *socket, *config, *state_dir, *kubeconfig, *master;
+	const char *socket, *config, *state_dir, *kubeconfig, *context, *master;
 	const char *cluster, *ns, *target, *reason, *file, *zone;
 	const char *kinds, *writer, *kubeconfig_for, *namespaces;
 	int64_t output;                             /* enum output */
@@ -39,7 +39,7 @@ struct options {
 	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
 	int64_t for_ms, count;
 	int64_t refusals, dry_run, yes, rules, watch, utc, detailed_exitcode, follow, strict; /* 1: written */
-	int64_t admission;
+	int64_t admission, once;
 	char *const *args; /* what is no option */
 	size_t n_args;
 };

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/exit.h"
 #include "base/str.h"
 #include "base/unicode.h"
 #include "model/duties.h"
@@ -38,6 +40,15 @@ void output_json(json_t *root)
 	print_escaped(text ? text : "null");
 	(void)fputc('\n', stdout);
 	json_decref(root);
+}
+
+int output_flush(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	(void)fprintf(stderr, "ops-pod-cleaner: what was asked for could not be written: %s\n",
+		      strerrordesc_np(errno));
+	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
 }
 
 json_t *output_json_time(int64_t ms)

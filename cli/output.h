@@ -13,6 +13,9 @@
 
 /* Print to stdout and free. What is not printable (base/unicode.h) is escaped. */
 void output_json(json_t *root);
+/* Write out what was printed. Code, or EXIT_CODE_FAILURE when code was 0 and it could not be written: a full
+ * disk behind a pipe must not look like success. */
+int output_flush(int code);
 /* RFC 3339, or null for 0. */
 json_t *output_json_time(int64_t ms);
 /* null when they are not known (negative). */

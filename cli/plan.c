@@ -12,10 +12,13 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
+#include "cli/alone.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/live.h"
 #include "cli/output.h"
+#include "cli/plan.h"
+#include "cli/round.h"
 #include "cli/table.h"
 #include "model/duties.h"
 
@@ -315,30 +318,160 @@ static int take(struct ctl *c, const struct msg *request, const char *cluster, s
 	return live_ask_workers(&p->rows, c, DRY_RUN_MS);
 }
 
-int command_plan(const struct options *o)
+static struct plan *plan_new(const struct options *o, const char *socket, int *ret_code)
 {
 	struct msg request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = o->duty } };
 	struct plan *p = xcalloc(1, sizeof(*p));
-	const struct table_view view = output_view(o);
 	struct ctl *ctl = NULL;
 
 	if (o->ns)
 		msg_set(&request, ctl_plan.ns, o->ns, strlen(o->ns));
 	p->taken_ms = clock_wall_ms();
-	int code = ctl_open(o->socket, &ctl);
-
-	if (code == EXIT_CODE_OK)
-		code = take(ctl, &request, o->cluster, p);
+	*ret_code = ctl_open(socket, &ctl);
+	if (*ret_code == EXIT_CODE_OK)
+		*ret_code = take(ctl, &request, o->cluster, p);
 	ctl_close(&ctl);
 	if (p->rows.n > 0)
 		qsort(p->rows.v, p->rows.n, sizeof(p->rows.v[0]), compare);
+	return p;
+}
+
+static void plan_free(struct plan **p)
+{
+	live_done(&(*p)->rows);
+	free(*p);
+	*p = NULL;
+}
+
+static int show(const struct options *o, const char *socket)
+{
+	const struct table_view view = output_view(o);
+	int code;
+	struct plan *p = plan_new(o, socket, &code);
+
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		print_json(p);
 	else if (code == EXIT_CODE_OK)
 		print_text(p, &view);
 	if (code == EXIT_CODE_OK && o->detailed_exitcode && any_due(p))
 		code = EXIT_CODE_DUE;
-	live_done(&p->rows);
-	free(p);
+	plan_free(&p);
 	return code;
+}
+
+/* -- after a round -- */
+
+/* Only what is due and not done stays, in its order. */
+static void keep_left(struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const enum plan_when w = when_of(&p->rows.v[i]);
+
+		if (w == PLAN_NOW || w == PLAN_BLOCKED || w == PLAN_UNCLEAR)
+			p->rows.v[n++] = p->rows.v[i];
+	}
+	p->rows.n = n;
+}
+
+int plan_print_left(const struct options *o, const char *socket, size_t *ret_left)
+{
+	const struct table_view view = output_view(o);
+	int code;
+	struct plan *p = plan_new(o, socket, &code);
+
+	keep_left(p);
+	*ret_left = p->observe ? 0 : p->rows.n;
+	printf(p->observe ? " %zu would be done\n" : " %zu left\n", p->rows.n);
+	if (code == EXIT_CODE_OK && p->rows.n > 0)
+		print_rows(p, &view);
+	plan_free(&p);
+	return code;
+}
+
+/* -- without a running instance -- */
+
+/* What could be seen or heard outside of this command is off. */
+static const char *const without_instance[] = {
+	"plansOnly=true", "mode=observe",    "leaderElection.enable=false", "tooManyRestart.enable=false",
+	"metricsListen=", "startupQuiet=0s",
+};
+
+#define SET_MAX    (ARRAY_SIZE(without_instance) + 3)
+#define START_MS   10000u
+#define TROUBLE_MS 4000u /* one try more than the first */
+#define DRAIN_MS   2000u
+
+static int await_and_show(const struct options *o, const char *socket)
+{
+	static const struct round_limits limits = { .trouble_ms = TROUBLE_MS };
+	struct ctl *c = NULL;
+	int code = ctl_open_soon(socket, START_MS, &c);
+
+	if (code == EXIT_CODE_OK)
+		code = round_await(c, &limits);
+	ctl_close(&c);
+	return code == EXIT_CODE_OK ? show(o, socket) : code;
+}
+
+/* Every duty that acts, where the options say. */
+static char *default_config(const char *ns)
+{
+	char *text = xstrdup("");
+
+	for (size_t i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = duty_at(i);
+		char *more = duty_acts(d) ? xasprintf("%s%s: {enable: true, namespaces: \"%s\"}\n", text,
+						      duty_name(d), ns ? ns : "*")
+					  : NULL;
+
+		if (!more)
+			continue;
+		free(text);
+		text = more;
+	}
+	(void)fprintf(
+		stderr,
+		"ops-pod-cleaner: no --config: every duty judges by its defaults, in %s (`ops-pod-cleaner "
+		"config help`)\n",
+		ns ? ns : "every namespace that is not protected");
+	return text;
+}
+
+/* What the command line names is the only credential: what the configuration has for the workers of another
+ * machine may not be here. */
+static void set_all(const struct options *o, const char *ret[static SET_MAX])
+{
+	size_t n = 0;
+
+	while (n < ARRAY_SIZE(without_instance)) {
+		ret[n] = without_instance[n];
+		n++;
+	}
+	if (o->kubeconfig || o->context)
+		ret[n++] = "writerKubeconfig=";
+	if (o->context)
+		ret[n++] = "writerContext=";
+	ret[n] = NULL;
+}
+
+static int run_alone(const struct options *o)
+{
+	const char *set[SET_MAX];
+	_cleanup_free_ char *config = o->config ? NULL : default_config(o->ns);
+	const struct alone a = {
+		.o = o, .default_config = config, .set = set, .drain_ms = DRAIN_MS, .ask = await_and_show
+	};
+
+	if (o->socket)
+		return command_misuse(o, "--control-socket asks a running instance; --kubeconfig, --context "
+					 "and --config ask none: name one or the other");
+	set_all(o, set);
+	return alone_run(&a);
+}
+
+int command_plan(const struct options *o)
+{
+	return o->kubeconfig || o->context || o->config ? run_alone(o) : show(o, o->socket);
 }

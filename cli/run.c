@@ -12,7 +12,9 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
+#include "cli/once.h"
 #include "cli/paths.h"
+#include "cli/start.h"
 
 /* Every missing directory of the path, for us alone. */
 static int make_parents(const char *path)
@@ -34,19 +36,17 @@ static int make_parents(const char *path)
 /* Does not return but on an error. */
 static int become_supervisor(const struct options *o, const char *control_socket)
 {
-	_cleanup_free_ char *dir = paths_libexec();
-	_cleanup_free_ char *path = xasprintf("%s/supervisor", dir);
 	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
 	_cleanup_free_ char *config = paths_absolute(found ? found : o->config);
 	_cleanup_free_ char *state_dir = paths_absolute(o->state_dir);
 	_cleanup_free_ char *kubeconfig = paths_absolute(o->kubeconfig);
-	const char *const given[][2] = { { "config", config },
-					 { "state-dir", state_dir },
-					 { "control-socket", control_socket },
-					 { "kubeconfig", kubeconfig },
-					 { "master", o->master } };
-	char *argv[ARRAY_SIZE(given) + 2] = { xstrdup("ops-pod-cleaner") };
-	size_t n = 1;
+	const struct start s = { config,
+				 control_socket,
+				 state_dir,
+				 kubeconfig,
+				 o->context,
+				 o->master,
+				 o->dry_run ? start_dry_run : NULL };
 
 	if (found)
 		(void)fprintf(stderr, "ops-pod-cleaner: configuration is %s\n", config);
@@ -54,17 +54,7 @@ static int become_supervisor(const struct options *o, const char *control_socket
 		(void)fprintf(stderr,
 			      "ops-pod-cleaner: root does not take ./config.yml unasked: name it with "
 			      "--config ./config.yml\n");
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
-		if (given[i][1])
-			argv[n++] = xasprintf("--%s=%s", given[i][0], given[i][1]);
-	(void)execv(path, argv);
-	const int err = errno;
-
-	for (size_t i = 0; i < n; i++)
-		free(argv[i]);
-	(void)fprintf(stderr, "ops-pod-cleaner: cannot start %s: %s: install the program again\n", path,
-		      strerrordesc_np(err));
-	return EXIT_CODE_RESOURCE;
+	return start_supervisor(&s);
 }
 
 int command_run(const struct options *o)
@@ -75,5 +65,7 @@ int command_run(const struct options *o)
 		return command_misuse(o, "--control-socket %s is longer than a socket name may be", socket);
 	const int code = make_parents(socket);
 
-	return code == EXIT_CODE_OK ? become_supervisor(o, socket) : code;
+	if (code != EXIT_CODE_OK)
+		return code;
+	return o->once ? once_run(o, socket) : become_supervisor(o, socket);
 }

@@ -229,6 +229,35 @@ static void find_listen(struct loader *l)
 							: "0.0.0.0:9464");
 }
 
+static bool set_one(struct loader *l, const char *text)
+{
+	const char *equals = strchr(text, '='), *value = equals ? equals + 1 : "";
+	_cleanup_free_ char *key = equals ? xstrndup(text, (size_t)(equals - text)) : NULL;
+	const struct setting *row = settings_table;
+	struct policy *p = &l->config.settings.policy;
+	char err[SETTING_ERROR_MAX];
+	int r = 0;
+
+	while (key && row->path && strcmp(row->path, key) != 0)
+		row++;
+	if (!key || !row->path)
+		return loader_error(l, -EINVAL, NULL, "--set %s: KEY=VALUE, a key of the configuration",
+				    text);
+	r = setting_assign(row, &l->config, value, strlen(value), err);
+	for (size_t i = 0; r == 0 && setting_is_of_duty(row) && i < p->n_overrides; i++)
+		r = setting_assign(row, &p->overrides[i], value, strlen(value), err);
+	return r == 0 || loader_error(l, r, NULL, "--set %s: %s", text, err);
+}
+
+bool loader_set(struct loader *l)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < l->options->n_set; i++)
+		ok = set_one(l, l->options->set[i]) && ok;
+	return ok;
+}
+
 bool loader_complete(struct loader *l)
 {
 	bool ok = true;

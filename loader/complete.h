@@ -5,6 +5,9 @@
 
 #include "loader/loader.h"
 
+/* What the command line sets (--set KEY=VALUE) holds whatever the file says, in every override, too. False
+ * after an error. */
+bool loader_set(struct loader *l);
 /* Secret files, zones, state directory, own pod. False after an error. */
 bool loader_complete(struct loader *l);
 /* The address of the chat. It may have to wait for the resolver. */

@@ -13,8 +13,12 @@
 /* A text that says why something cannot be loaded; no secrets. */
 #define LOADER_ERROR_MAX 600
 
+#define LOADER_SETS_MAX 24
+
 struct loader_options {
-	const char *config, *kubeconfig, *master, *state_dir;
+	const char *config, *kubeconfig, *context, *master, *state_dir;
+	const char *set[LOADER_SETS_MAX]; /* KEY=VALUE: whatever the file says */
+	size_t n_set;
 };
 
 struct loader {

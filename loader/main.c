@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/xalloc.h"
 #include "ipc/channel.h"
 #include "loader/cluster.h"
 #include "loader/complete.h"
@@ -119,7 +121,14 @@ static bool load_common(struct loader *l)
 	if (loader_clusters(l) > 1 && l->options->master)
 		return loader_error(l, -EINVAL, NULL,
 				    "--master names one server, but there are several clusters");
-	return loader_complete(l);
+	if (l->config.n_clusters > 0 && l->options->context)
+		return loader_error(l, -EINVAL, NULL,
+				    "--context names one cluster, but the configuration has `clusters`");
+	if (l->options->context) {
+		free(l->config.context);
+		l->config.context = xstrdup(l->options->context);
+	}
+	return loader_set(l) && loader_complete(l);
 }
 
 static int load(struct channel *c, struct event_base *base, struct loader *l)
@@ -146,14 +155,21 @@ static int parse_options(int argc, char **argv, struct loader_options *ret)
 					       { "kubeconfig", required_argument, NULL, 1 },
 					       { "master", required_argument, NULL, 2 },
 					       { "state-dir", required_argument, NULL, 3 },
+					       { "context", required_argument, NULL, 4 },
+					       { "set", required_argument, NULL, 5 },
 					       { 0 } };
-	const char **const values[] = { &ret->config, &ret->kubeconfig, &ret->master, &ret->state_dir };
+	const char **const values[] = { &ret->config, &ret->kubeconfig, &ret->master, &ret->state_dir,
+					&ret->context };
+	const int set = (int)ARRAY_SIZE(values);
 	int o;
 
 	while ((o = getopt_long(argc, argv, "", names, NULL)) != -1) {
-		if (o >= (int)ARRAY_SIZE(values)) /* '?' */
+		if (o > set || (o == set && ret->n_set == LOADER_SETS_MAX)) /* '?', or too many */
 			return -EINVAL;
-		*values[o] = *optarg ? optarg : NULL;
+		if (o == set)
+			ret->set[ret->n_set++] = optarg;
+		else
+			*values[o] = *optarg ? optarg : NULL;
 	}
 	return ret->config && optind == argc ? 0 : -EINVAL;
 }
@@ -168,8 +184,8 @@ int main(int argc, char **argv)
 	log_init("loader");
 	if (parse_options(argc, argv, &options) < 0) {
 		(void)log_error(
-			0,
-			"usage: loader --config FILE [--kubeconfig FILE] [--master URL] [--state-dir DIR]");
+			0, "usage: loader --config FILE [--kubeconfig FILE] [--context NAME] [--master URL] "
+			   "[--state-dir DIR] [--set KEY=VALUE]...");
 		return EXIT_CODE_USAGE;
 	}
 	limit_ourselves();

@@ -73,6 +73,7 @@ enum policy_mode { MODE_ENFORCE, MODE_OBSERVE };
 struct policy {
 	struct duty_policy duty[DUTY__MAX];
 	enum policy_mode mode;
+	bool plans_only;    /* nothing is nominated, not even for a dry run */
 	int64_t finish_ms;  /* a half-deleted pod is due again this long after its deadline */
 	int64_t restore_ms; /* what was scaled down is looked at this often, where it may come back */
 	struct policy_override *overrides;

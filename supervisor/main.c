@@ -22,38 +22,43 @@
 #define LOCK_WAIT_MS 5000u
 #define LOCK_FD_MIN  10
 
-/* The options that are the loader's go on to it. */
-#define LOADER_OPTIONS   4
+/* The options that are the loader's go on to it, in the order in which they are written. */
+#define LOADER_OPTIONS   32
 #define LOADER_ARGV_SIZE (2 + 2 * LOADER_OPTIONS)
 
 static int parse_options(int argc, char **argv, const char *loader_argv[static LOADER_ARGV_SIZE],
 			 const char **ret_socket)
 {
+	enum { SOCKET, CONFIG };
 	static const struct option longs[] = {
-		{ "config", required_argument, NULL, 0 },
+		[SOCKET] = { "control-socket", required_argument, NULL, 0 },
+		[CONFIG] = { "config", required_argument, NULL, 0 },
 		{ "kubeconfig", required_argument, NULL, 0 },
+		{ "context", required_argument, NULL, 0 },
 		{ "master", required_argument, NULL, 0 },
 		{ "state-dir", required_argument, NULL, 0 },
-		{ "control-socket", required_argument, NULL, 0 },
+		{ "set", required_argument, NULL, 0 },
 		{ 0 },
 	};
-	static const char *const flags[LOADER_OPTIONS] = { "--config", "--kubeconfig", "--master",
-							   "--state-dir" };
-	const char *values[LOADER_OPTIONS + 1] = { NULL };
+	static const char *const flags[] = { [CONFIG] = "--config", "--kubeconfig", "--context", "--master",
+					     "--state-dir",         "--set" };
+	bool config = false;
 	int which, c;
 	size_t n = 0;
 
-	while ((c = getopt_long(argc, argv, "", longs, &which)) == 0)
-		values[which] = optarg;
 	loader_argv[n++] = role_name(ROLE_LOADER);
-	for (size_t i = 0; i < LOADER_OPTIONS; i++) {
-		if (!values[i])
+	while ((c = getopt_long(argc, argv, "", longs, &which)) == 0) {
+		if (which == SOCKET) {
+			*ret_socket = optarg;
 			continue;
-		loader_argv[n++] = flags[i];
-		loader_argv[n++] = values[i];
+		}
+		if (n + 2 >= LOADER_ARGV_SIZE)
+			return -E2BIG;
+		config = config || which == CONFIG;
+		loader_argv[n++] = flags[which];
+		loader_argv[n++] = optarg;
 	}
-	*ret_socket = values[LOADER_OPTIONS];
-	return c < 0 && values[0] && *ret_socket && optind == argc ? 0 : -EINVAL;
+	return c < 0 && config && *ret_socket && optind == argc ? 0 : -EINVAL;
 }
 
 /* 0-2 must be there: a socket that got one of these numbers would receive what is meant for the log. */
@@ -105,7 +110,7 @@ static int take_lock(const char *control_socket)
 
 int main(int argc, char **argv)
 {
-	const char *loader_argv[LOADER_ARGV_SIZE] = { NULL }, *control_socket;
+	const char *loader_argv[LOADER_ARGV_SIZE] = { NULL }, *control_socket = NULL;
 
 	open_standard_fds();
 	log_init("supervisor");

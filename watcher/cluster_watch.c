@@ -104,6 +104,7 @@ static void send_watch_stats(struct cluster_watch *w)
 	m.u.watch_stats.events = r.events;
 	m.u.watch_stats.lists = r.lists;
 	m.u.watch_stats.shared = w->settings.cluster.shared;
+	m.u.watch_stats.failing = *w->trouble_text || *of_namespaces;
 	msg_set(&m, watch_stats.error, error, strlen(error));
 	w->news = false;
 	(void)evtimer_del(w->stats_timer);

@@ -129,6 +129,8 @@ static int nominate(struct nominations *n, const struct judged *j)
 	int r;
 
 	blocked_remove(n->blocked, j->h);
+	if (n->cluster->policy->plans_only)
+		return 0;
 	if (in_flight_open_count(n->in_flight) >= OPEN_MAX) {
 		queue_add(n->waiting, j->h);
 		return 0;

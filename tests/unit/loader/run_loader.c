@@ -214,6 +214,7 @@ void run_done(void)
 }
 
 bool as_pod;
+const char *const *more;
 
 static void become_pod(void)
 {
@@ -225,15 +226,15 @@ static void become_pod(void)
 
 void run_loader(const char *config, const char *kubeconfig)
 {
-	char *argv[] = { "loader",
-			 "--config",
-			 xstrdup(config),
-			 kubeconfig ? "--kubeconfig" : NULL,
-			 kubeconfig ? xstrdup(kubeconfig) : NULL,
-			 NULL };
+	char *argv[12] = { xstrdup("loader"), xasprintf("--config=%s", config) };
+	size_t n = 2;
 	const int image = open(LOADER, O_PATH | O_CLOEXEC); /* whoever may read its folder */
 	int pair[2], status;
 
+	if (kubeconfig)
+		argv[n++] = xasprintf("--kubeconfig=%s", kubeconfig);
+	for (size_t i = 0; more && more[i]; i++)
+		argv[n++] = xstrdup(more[i]);
 	run_done();
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	const pid_t pid = fork();
@@ -249,8 +250,8 @@ void run_loader(const char *config, const char *kubeconfig)
 	}
 	(void)close(pair[1]);
 	(void)close(image);
-	free(argv[2]);
-	free(argv[4]);
+	while (n > 0)
+		free(argv[--n]);
 	begin(pair[0]);
 	while (receive(pair[0], &run))
 		;

@@ -369,6 +369,52 @@ TEST(no_lack_of_descriptors_ends_with_78)
 	ck_assert_int_eq(code, 0);
 }
 
+/* -- what the command line says -- */
+
+static void with(const char *const args[], const char *text, const char *kubeconfig)
+{
+	more = args;
+	run_text(text, kubeconfig);
+	more = NULL;
+}
+
+TEST(what_the_command_line_sets_holds_in_overrides_too)
+{
+	static const char *const sets[] = { "--set=mode=observe", "--set=tooManyRestart.enable=false",
+					    "--set=plansOnly=true", "--set=metricsListen=", NULL };
+	const char *text = "mode: enforce\ntooManyRestart: {enable: true, namespaces: a, apiurl: "
+			   "'https://no-such.invalid/x'}\noverrides:\n- {name: o, namespaces: b}\n";
+
+	with(sets, text, "reader");
+	ck_assert_msg(run.code == 0, "%s", run.lines[0]);
+	ck_assert(run.tree.observe);
+	ck_assert(!(run.tree.duties & 1 << DUTY_RESTARTS));
+	ck_assert(run.watcher[0].policy.plans_only);
+	ck_assert(!run.watcher[0].policy.overrides[0].duty[DUTY_RESTARTS].enable);
+	ck_assert_int_eq((int)run.worker[0].policy.mode, (int)MODE_OBSERVE);
+	ck_assert_str_eq(run.reporter.metrics_listen, "");
+	ck_assert(!said("no report until it does"));
+	succeeds(text, "reader");
+	ck_assert(!run.tree.observe && !run.watcher[0].policy.plans_only);
+}
+
+TEST(the_context_of_the_command_line_beats_the_file)
+{
+	static const char *const args[] = { "--context=elsewhere", NULL }, *const wrong[] = {
+		"--set=mod=observe", NULL
+	};
+
+	with(args, "context: x\nmode: observe\n", "reader");
+	ck_assert(!run.clusters[0].loaded);
+	ck_assert(said("there is no context \"elsewhere\""));
+	with(args, "mode: observe\n" TWO_CLUSTERS, NULL);
+	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
+	ck_assert(said("--context names one cluster"));
+	with(wrong, "mode: observe\n", "reader");
+	ck_assert_int_eq(run.code, EXIT_CODE_CONFIG);
+	ck_assert(said("--set mod=observe: KEY=VALUE"));
+}
+
 TEST(a_webhook_that_does_not_resolve_is_a_warning)
 {
 	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurl: 'https://no-such.invalid/x'}\n",

@@ -286,6 +286,22 @@ TEST(clocks_that_differ_too_much)
 	nominated_at(MIN, 2);
 }
 
+/* It judges and spends nothing; what is blocked is blocked. */
+TEST(what_only_plans_nominates_nothing)
+{
+	policy.plans_only = true;
+	policy.duty[DUTY_EVICTED].max_per_hour = 3;
+	many(pod_evicted(), 3);
+	pass(HOUR);
+	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
+	ck_assert_uint_eq(stats().queue, 0);
+	ck_assert_uint_eq(stats().blocked, 0);
+	policy.plans_only = false;
+	controller_set_policy(c, &policy, QUIET_MS);
+	run_all();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 3);
+}
+
 TEST(start_up_is_quiet_and_says_so)
 {
 	struct pod_facts p = nth(&(struct pod_facts){ 0 }, 0);

@@ -1,0 +1,119 @@
+/* once.c - see once.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/once.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "cli/alone.h"
+#include "cli/paths.h"
+#include "cli/plan.h"
+#include "cli/round.h"
+#include "cli/start.h"
+
+#define START_MS   10000u
+#define TROUBLE_MS 30000u /* as long as a name server or an API server may be away */
+#define LEADER_MS  30000u /* a Lease that nobody renews is free after 15 s */
+#define DRAIN_MS   25000u
+#define ASK_MS     UINT64_C(30000)
+#define ROWS_MAX   100000u
+
+static const uint64_t failures = UINT64_C(1) << OUTCOME_FAILED | UINT64_C(1) << OUTCOME_FORBIDDEN |
+				 UINT64_C(1) << OUTCOME_CONFLICT | UINT64_C(1) << OUTCOME_UNCONFIRMED;
+
+struct rows {
+	struct msg_ctl_history_row *v;
+	size_t n;
+};
+
+static void on_row(void *ctx, const struct msg *m)
+{
+	struct rows *r = ctx;
+
+	if (m->type != MSG_CTL_HISTORY_ROW || m->u.ctl_history_row.outcome < 0)
+		return;
+	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));
+	r->v[r->n++] = m->u.ctl_history_row;
+}
+
+/* By what they concern, the newest first. */
+static int compare(const void *a, const void *b)
+{
+	const struct msg_ctl_history_row *x = a, *y = b;
+	const int key = strcmp(x->action_key, y->action_key);
+
+	return key ? key : (x->id < y->id) - (x->id > y->id);
+}
+
+/* How each ended at last: what failed and was done at the next try did not fail. */
+static void count(struct rows *r, size_t ret[static OUTCOME__MAX])
+{
+	if (r->n > 0)
+		qsort(r->v, r->n, sizeof(r->v[0]), compare);
+	for (size_t i = 0; i < r->n; i++)
+		if (i == 0 || strcmp(r->v[i].action_key, r->v[i - 1].action_key) != 0)
+			ret[r->v[i].outcome]++;
+}
+
+/* True when nothing failed. */
+static bool print_outcomes(struct ctl *c, int64_t since)
+{
+	const struct msg ask = { .type = MSG_CTL_HISTORY,
+				 .u.ctl_history = { .since = since,
+						    .limit = ROWS_MAX,
+						    .duty = DUTY_ALL,
+						    .outcomes = OUTCOMES_ALL } };
+	struct rows rows = { 0 };
+	size_t n[OUTCOME__MAX] = { 0 };
+	bool ok = ctl_request(c, &ask, ASK_MS, on_row, &rows) == EXIT_CODE_OK;
+
+	count(&rows, n);
+	printf("round over:");
+	for (size_t i = 0; i < OUTCOME__MAX; i++) {
+		if (n[i] > 0)
+			printf(" %zu %s,", n[i], outcome_name((enum outcome)i));
+		ok = ok && !(n[i] > 0 && failures >> i & 1);
+	}
+	free(rows.v);
+	return ok;
+}
+
+static int ask(const struct options *o, const char *socket)
+{
+	static const struct round_limits limits = { TROUBLE_MS, LEADER_MS, true };
+	const int64_t since = clock_wall_ms();
+	struct ctl *c = NULL;
+	size_t left = 0;
+	int code = ctl_open_soon(socket, START_MS, &c);
+
+	if (code != EXIT_CODE_OK)
+		return code;
+	code = round_await(c, &limits);
+	const bool ok = print_outcomes(c, since);
+
+	ctl_close(&c);
+	if (code == EXIT_CODE_OK)
+		code = plan_print_left(o, socket, &left);
+	else
+		printf(" and not all clusters were looked at\n");
+	return code == EXIT_CODE_OK && (!ok || left > 0) ? EXIT_CODE_FAILURE : code;
+}
+
+int once_run(const struct options *o, const char *socket)
+{
+	_cleanup_free_ char *state_dir = paths_absolute(o->state_dir);
+	const struct alone a = { .o = o,
+				 .socket = socket,
+				 .state_dir = state_dir,
+				 .set = o->dry_run ? start_dry_run : NULL,
+				 .logs = true,
+				 .drain_ms = DRAIN_MS,
+				 .ask = ask };
+
+	return alone_run(&a);
+}

@@ -1,0 +1,184 @@
+/* round.c - see round.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/round.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/exit.h"
+#include "model/guards.h"
+
+#define EVERY_MS  100u
+#define ANSWER_MS UINT64_C(20000)
+/* Watchers tell every 2 s what has changed: what has been still for longer is over. */
+#define STILL_MS 5000u
+
+/* One answer to CTL_STATUS. */
+struct state {
+	bool known; /* it has settings */
+	char names[CLUSTERS_MAX][64];
+	size_t clusters, told, synced; /* told: by their watchers */
+	uint64_t pods, queue, leases, guards;
+	uint64_t moves; /* grows with whatever happens */
+	size_t children, ready;
+	char trouble[640]; /* of the first cluster that has one */
+	bool lasting;      /* it will hardly go away in a moment */
+};
+
+/* The credential, by the server. */
+static bool is_refused(const char *trouble)
+{
+	return strstr(trouble, "401");
+}
+
+static void note_trouble(struct state *s, uint64_t cluster, const char *text, bool lasting)
+{
+	const char *name = cluster < CLUSTERS_MAX ? s->names[cluster] : "";
+
+	if (!text[0] || s->trouble[0])
+		return;
+	(void)snprintf(s->trouble, sizeof(s->trouble), "cluster %s: %s", name, text);
+	s->lasting = lasting;
+}
+
+static void on_ctl_cluster(struct state *s, const struct msg_ctl_cluster *m)
+{
+	(void)snprintf(s->names[m->cluster], sizeof(s->names[0]), "%s", m->cluster_name);
+	s->clusters++;
+	note_trouble(s, m->cluster, m->problem, true);
+}
+
+static void on_watch_stats(struct state *s, const struct msg_watch_stats *m)
+{
+	s->told++;
+	s->synced += m->synced;
+	s->pods += m->pods;
+	s->queue += m->queue;
+	s->guards |= m->guards;
+	s->moves += m->nominated + m->dropped;
+	if (m->failing)
+		note_trouble(s, m->cluster, m->error, is_refused(m->error));
+}
+
+static void on_row(struct state *s, const struct msg *m)
+{
+	const struct msg_child_stats *c = &m->u.child_stats;
+
+	switch (m->type) {
+	case MSG_CTL_SUPERVISOR:
+		s->known = true;
+		s->leases = m->u.ctl_supervisor.leases;
+		s->moves += m->u.ctl_supervisor.actions;
+		break;
+	case MSG_CTL_CLUSTER:
+		on_ctl_cluster(s, &m->u.ctl_cluster);
+		break;
+	case MSG_WATCH_STATS:
+		on_watch_stats(s, &m->u.watch_stats);
+		break;
+	case MSG_CHILD_STATS:
+		s->children++;
+		s->ready += strcmp(c->state, "ready") == 0;
+		break;
+	default:
+		break;
+	}
+}
+
+/* What it says while it is still starting is not worth a line. */
+static int take_state(struct ctl *c, struct state *ret)
+{
+	const struct msg ask = { .type = MSG_CTL_STATUS };
+	struct msg m = { 0 };
+
+	*ret = (struct state){ 0 };
+	int code = ctl_send(c, &ask);
+
+	while (code == EXIT_CODE_OK && m.type != MSG_CTL_END) {
+		code = ctl_recv(c, ANSWER_MS, &m);
+		if (code == EXIT_CODE_OK)
+			on_row(ret, &m);
+	}
+	return code;
+}
+
+static void progress(const struct state *s, bool end)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	(void)fprintf(stderr, "\r\033[K");
+	if (!end)
+		(void)fprintf(stderr, "listing: %" PRIu64 " pods, %zu of %zu clusters", s->pods, s->synced,
+			      s->clusters);
+}
+
+static bool is_judged(const struct state *s)
+{
+	return s->known && s->clusters > 0 && s->told == s->clusters && s->synced == s->clusters &&
+	       s->ready == s->children && s->queue == 0;
+}
+
+/* Since when which of these lasts, boot time; 0 = not. */
+struct since {
+	uint64_t begin, trouble, still;
+	uint64_t moves; /* at `still` */
+};
+
+static bool is_still(const struct state *s, struct since *t, uint64_t now)
+{
+	if (s->leases || s->moves != t->moves || !t->still)
+		t->still = now;
+	t->moves = s->moves;
+	return now - t->still >= STILL_MS;
+}
+
+/* What passes by itself and soon. */
+static bool guards_wait(const struct state *s, const struct round_limits *limits, const struct since *t,
+			uint64_t now)
+{
+	return s->guards >> GUARD_QUIET & 1 ||
+	       (s->guards >> GUARD_LEADER & 1 && now - t->begin < limits->leader_ms);
+}
+
+static bool is_over(const struct state *s, const struct round_limits *limits, struct since *t, uint64_t now)
+{
+	if (!is_judged(s)) {
+		t->still = 0;
+		return false;
+	}
+	return !limits->acts || (is_still(s, t, now) && !guards_wait(s, limits, t, now));
+}
+
+static int give_up(const struct state *s)
+{
+	(void)fprintf(stderr, "ops-pod-cleaner: %s\n", s->trouble);
+	return is_refused(s->trouble) ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
+}
+
+int round_await(struct ctl *c, const struct round_limits *limits)
+{
+	const struct timespec pause = { 0, EVERY_MS * 1000000L };
+	struct since t = { .begin = clock_boot_ms() };
+	struct state s;
+
+	for (;;) {
+		const int code = take_state(c, &s);
+		const uint64_t now = clock_boot_ms();
+		const bool over = is_over(&s, limits, &t, now);
+
+		t.trouble = !s.trouble[0] ? 0 : t.trouble ? t.trouble : now;
+		const bool lost = s.trouble[0] &&
+				  (now - t.trouble >= limits->trouble_ms || (s.lasting && !limits->acts));
+
+		progress(&s, code != EXIT_CODE_OK || over || lost);
+		if (code != EXIT_CODE_OK || over)
+			return code;
+		if (lost)
+			return give_up(&s);
+		(void)nanosleep(&pause, NULL);
+	}
+}

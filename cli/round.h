@@ -1,0 +1,24 @@
+/* round.h - wait until an instance has listed its clusters and judged all that is in them.  Process: cli.
+ * Asks for its status now and then; on a terminal it says how far it is. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CLI_ROUND_H
+#define CLI_ROUND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/ctl.h"
+
+struct round_limits {
+	uint64_t trouble_ms; /* a cluster that is in trouble for so long is given up; unless it acts, at once
+			      * when it cannot be loaded or its credential is refused */
+	uint64_t leader_ms;  /* the Lease of another replica is waited for so long; 0: not at all */
+	bool acts;           /* wait, too, until everything that was begun has ended */
+};
+
+/* The instance at this socket, which may still be starting. EXIT_CODE_OK when every cluster is through; else
+ * what is wrong with the first one that is not stands on stderr: EXIT_CODE_CREDENTIAL when its API server
+ * refuses the credential, else EXIT_CODE_UNAVAILABLE. */
+int round_await(struct ctl *c, const struct round_limits *limits);
+
+#endif

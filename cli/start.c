@@ -1,0 +1,49 @@
+/* start.c - see start.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/start.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit.h"
+#include "base/xalloc.h"
+#include "cli/paths.h"
+
+const char *const start_dry_run[] = { "mode=observe", NULL };
+
+int start_supervisor(const struct start *s)
+{
+	_cleanup_free_ char *dir = paths_libexec();
+	_cleanup_free_ char *path = xasprintf("%s/supervisor", dir);
+	const char *const given[][2] = { { "config", s->config },         { "state-dir", s->state_dir },
+					 { "control-socket", s->socket }, { "kubeconfig", s->kubeconfig },
+					 { "context", s->context },       { "master", s->master } };
+	char **argv = xcalloc(1, sizeof(*argv));
+	size_t n = 0;
+
+	argv[n++] = xstrdup("ops-pod-cleaner");
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		if (!given[i][1])
+			continue;
+		argv = xreallocarray(argv, n + 2, sizeof(*argv));
+		argv[n++] = xasprintf("--%s=%s", given[i][0], given[i][1]);
+	}
+	for (size_t i = 0; s->set && s->set[i]; i++) {
+		argv = xreallocarray(argv, n + 2, sizeof(*argv));
+		argv[n++] = xasprintf("--set=%s", s->set[i]);
+	}
+	argv[n] = NULL;
+	(void)execv(path, argv);
+	const int err = errno;
+
+	while (n > 0)
+		free(argv[--n]);
+	free(argv);
+	(void)fprintf(stderr, "ops-pod-cleaner: cannot start %s: %s: install the program again\n", path,
+		      strerrordesc_np(err));
+	return EXIT_CODE_RESOURCE;
+}

@@ -1,0 +1,19 @@
+/* start.h - become the supervisor: its command line, and where its program is.  Process: cli. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CLI_START_H
+#define CLI_START_H
+
+/* NULL: not said. Paths are absolute. */
+struct start {
+	const char *config, *socket; /* always said */
+	const char *state_dir, *kubeconfig, *context, *master;
+	const char *const *set; /* KEY=VALUE, NULL behind the last: they hold whatever the file says */
+};
+
+/* `set` of a run that writes nothing. */
+extern const char *const start_dry_run[];
+
+/* Does not return but on an error, which it tells; the exit code. */
+int start_supervisor(const struct start *s);
+
+#endif

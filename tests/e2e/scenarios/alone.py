@@ -1,0 +1,192 @@
+"""Without a daemon: `plan` of a cluster that nothing watches, and one round of `run`."""
+import json
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import time
+
+import scratch
+from harness.scenario import scenario
+from scenarios.person import NO_BREAKER, due, planned
+
+
+class Alone:
+    """Commands with an instance of their own; what they leave behind is seen in `tmp`."""
+
+    def __init__(self, t, config, kubeconfig=""):
+        self.t = t
+        self.program = t.program(config, kubeconfig, start=False)
+        self.tmp = pathlib.Path(scratch.folder("alone"))
+        self.env = {**self.program.env, "TMPDIR": str(self.tmp)}
+
+    def command(self, verb, *args, config=True):
+        where = ["--config", self.program.config_path] if config else []
+        where += ["--kubeconfig", self.program.kubeconfig] if self.program.kubeconfig else []
+        return [str(a) for a in (self.program.binary, verb, *where, *args)]
+
+    def call(self, verb, *args, code=0, config=True, timeout=60):
+        r = subprocess.run(self.command(verb, *args, config=config), env=self.env, cwd=self.program.dir, timeout=timeout,
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        assert r.returncode == code, (r.returncode, r.stdout, r.stderr)
+        self.left_nothing()
+        return r
+
+    def plan(self, *args, **more):
+        return json.loads(self.call("plan", "-o", "json", *args, **more).stdout)
+
+    def once(self, *args, **more):
+        where = ("--state-dir", self.program.state, "--control-socket", self.program.socket)
+        return self.call("run", "--once", *where, *args, **more)
+
+    def left_nothing(self):
+        assert not list(self.tmp.iterdir()), "left behind: " + str(list(self.tmp.iterdir()))
+
+
+def requests_of(t):
+    return [r for r in t.server.log()[t.started:] if t.is_mine(r) and r.ns in ("", *t.objects.namespaces)]
+
+
+@scenario("alone/plan-is-the-plan-of-an-instance", timeout=90)
+def plan_is_the_plan(t):
+    """The rows of `plan --kubeconfig` are those of a running instance in mode observe; nothing is written, not even a dry run or a Lease."""
+    ns = t.ns()
+    config = t.config(evicted=ns, terminating=ns, image_pull=ns, hours="1s", breaker=NO_BREAKER,
+                      leaderElection={"enable": True, "namespace": ns, "name": f"{t.prefix}-lease"})
+    deleted, forced, scaled = due(t, ns)
+    expected = len(deleted) + len(forced) + len(scaled)
+    time.sleep(2)                                   # everything has been so for longer than `hours`
+    alone = Alone(t, config)
+    before = len(requests_of(t))
+    plan = alone.plan("-n", ns)
+    mine = requests_of(t)[before:]
+    assert mine and not [r for r in mine if r.is_write or r.dry_run], [str(r) for r in mine if r.is_write or r.dry_run]
+    assert plan["mode"] == "observe", plan["mode"]
+    rows = planned(plan, "now")
+    pulls = [r for r in plan["rows"] if r["duty"] == "errImagePull"]
+    assert len(rows) + len([r for r in pulls if r["when"] == "later"]) == expected, plan["rows"]
+    assert {r["uid"] for r in rows} >= {p["metadata"]["uid"] for p in deleted + forced}, rows
+    assert all(r["request"] for r in rows), rows
+    alone.call("plan", "-n", ns, "--detailed-exitcode", code=2)
+    other = t.ns()
+    alone.call("plan", "-n", other, "--detailed-exitcode")
+    table = alone.call("plan", "-n", ns).stdout
+    assert "deleteEvictedPod" in table and deleted[0]["metadata"]["name"] in table, table
+    t.policy.observe = True
+
+
+@scenario("alone/plan-by-the-defaults")
+def plan_by_the_defaults(t):
+    """Without --config every duty judges by its defaults, which is said; with --context another context of the kubeconfig is taken."""
+    ns = t.ns()
+    t.policy.observe = True
+    pod = t.objects.evict(t.objects.pod(ns))
+    alone = Alone(t, t.config(evicted=ns))
+    r = alone.call("plan", "-n", ns, "-o", "json", "--context", "writer", config=False)
+    assert "no --config" in r.stderr and "defaults" in r.stderr, r.stderr
+    assert [row["uid"] for row in planned(json.loads(r.stdout), "now")] == [pod["metadata"]["uid"]], r.stdout
+    users = {r.user for r in requests_of(t) if r.ns == ns}
+    assert len(users) == 1 and "writer" in users.pop(), users
+
+
+@scenario("alone/plan-says-what-is-wrong")
+def plan_says_what_is_wrong(t):
+    """A wrong token, a name that does not resolve, a context that is not there, a wrong file: an error within seconds that names it."""
+    ns = t.ns()
+    config = t.config(evicted=ns)
+    text = t.server.kubeconfig("cleaner")
+    wrong = {
+        "token": (text.replace(t.server.tokens["cleaner"], "not-the-token"), (), 77, "401"),
+        "name": (text.replace(f"server: {t.server.url}", "server: https://no-such-host.invalid:6443"), (), 69, "no-such-host.invalid"),
+        "context": (text, ("--context", "elsewhere"), 69, "elsewhere"),
+    }
+    for name, (kubeconfig, args, code, says) in wrong.items():
+        alone = Alone(t, config, t.write(f"kubeconfig-{name}", kubeconfig))
+        begun = time.monotonic()
+        r = alone.call("plan", *args, code=code)
+        assert says in r.stderr and not r.stdout, (name, r.stderr, r.stdout)
+        assert len(r.stderr.splitlines()) == 1, r.stderr
+        assert time.monotonic() - begun < 30, f"{name}: it took {time.monotonic() - begun:.1f} s"
+    alone = Alone(t, "deleteEvictedPod: {enabled: true}\n")
+    assert "config.yml:1:20" in alone.call("plan", code=78).stderr
+    assert "name one or the other" in alone.call("plan", "--control-socket", "/nowhere", code=64).stderr
+
+
+@scenario("alone/plan-is-interrupted")
+def plan_is_interrupted(t):
+    """Ctrl-C while it lists: progress was on the terminal, its processes end, its folder is gone, exit 130."""
+    ns = t.ns()
+    alone = Alone(t, t.config(evicted=ns), t.write("kubeconfig-nobody", t.server.kubeconfig("cleaner").replace(t.server.url, "https://192.0.2.1:6443")))
+    master, slave = pty.openpty()
+    process = subprocess.Popen(alone.command("plan"), env=alone.env, stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+    os.close(slave)
+    seen = b""
+    while b"listing" not in seen:
+        seen += os.read(master, 4096)
+    pids = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if belongs(pid, alone.tmp)]
+    assert pids, "no process of its own runs"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130, process.returncode
+    os.close(master)
+    alone.left_nothing()
+    t.until("its processes to be gone", lambda: not any(belongs(pid, alone.tmp) for pid in pids), 5)
+
+
+def belongs(pid, tmp):
+    try:
+        return f"--control-socket={tmp}".encode() in pathlib.Path("/proc", str(pid), "cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+@scenario("alone/once", timeout=120)
+def once(t):
+    """`run --once` does what is due and ends: 0 when all is done; what a spent budget leaves is named, with exit 1, and the next round does it."""
+    ns = t.ns()
+    config = t.config(evicted=ns, terminating=ns, hours="1s", breaker=NO_BREAKER)
+    config["deleteEvictedPod"]["maxPerDay"] = 2
+    pods = [t.objects.evict(t.objects.pod(ns)) for _ in range(3)]
+    alone = Alone(t, config)
+    r = alone.once(code=1)
+    assert "round over: 2 done, 1 left" in r.stdout and "BudgetSpent" in r.stdout, (r.stdout, r.stderr)
+    assert len([w for w in t.writes() if w.ok]) == 2, t.writes()
+    r = alone.once(code=1)                              # the budget is remembered
+    assert "round over: 1 left" in r.stdout, r.stdout
+    del config["deleteEvictedPod"]["maxPerDay"]
+    alone.program.write_config(config)
+    t.policy.budgets.clear()
+    r = alone.once()
+    assert "round over: 1 done, 0 left" in r.stdout, r.stdout
+    t.expect(deleted=pods)
+    r = alone.once()
+    assert r.stdout == "round over: 0 left\n", r.stdout
+
+
+@scenario("alone/once-dry-run", timeout=90)
+def once_dry_run(t):
+    """`run --once --dry-run` writes nothing, whatever the file says, and names what would be done; so does `run --dry-run`."""
+    ns = t.ns()
+    pod = t.objects.evict(t.objects.pod(ns))
+    alone = Alone(t, {**t.config(evicted=ns), "mode": "enforce"})
+    t.policy.observe = True
+    r = alone.once("--dry-run")
+    assert "1 would, 1 would be done" in r.stdout and pod["metadata"]["name"] in r.stdout, r.stdout
+    assert not t.writes(), t.writes()
+    alone.program.args = ["--dry-run"]
+    alone.program.start()
+    assert alone.program.ask_json("status")["mode"] == "observe"
+    t.wait_history(alone.program, outcome="would")
+    assert not t.writes() and t.objects.get(pod), t.writes()
+
+
+@scenario("alone/once-fails")
+def once_fails(t):
+    """A right that is missing, a cluster that does not answer: `run --once` ends with an exit code that says so."""
+    ns = t.ns()
+    t.objects.evict(t.objects.pod(ns))
+    config = t.config(evicted=ns)
+    alone = Alone(t, config, t.kubeconfig("cleaner-reader"))
+    t.complete = False
+    r = alone.once(code=1)
+    assert "1 forbidden" in r.stdout, r.stdout
