@@ -6,9 +6,8 @@ the server answered them. What it checks of every write that was not a dry run:
   bound     it names the uid and the resourceVersion it was decided on
   once      at most one DELETE per uid succeeds, and none is even sent after that one has been answered
   right     the object with that uid at that resourceVersion deserved it (where the log shows that version)
-  kind      it is a DELETE of one pod, a PATCH of replicas (of one scale subresource; or of one workload together with its mark,
-            and of nothing else), an announcement (one annotation, nothing else), or the suspension of a Job, or the mark of
-            what was scaled; Leases and Events apart, nothing else is ever written
+  kind      it is a DELETE of one pod, a PATCH of replicas (of a scale, or of a workload with its mark), an announcement (one
+            annotation), the suspension of a Job, or the mark of what was scaled, each of nothing else; Leases and Events apart
   grace     where a grace is announced, the act comes after it
   budget    no sliding minute, hour or day holds more acts than allowed
   window    it came while a window was open
@@ -454,19 +453,22 @@ def is_mark(request):
             and set(body["metadata"]) <= {"uid", "resourceVersion", "annotations"})
 
 
-def is_whole(request):
-    """A patch of a workload's replicas together with the annotations that note them, and of nothing else."""
+def patches_with_mark(request, field):
+    """A patch of that field of an object's spec and the annotations of a mark, and of nothing else."""
     body = request.body if isinstance(request.body, dict) else {}
-    return (request.verb == "patch" and not request.subresource and SCALABLE.match(request.resource)
-            and set(body.get("spec") or {}) == {"replicas"} and set(body) <= {"metadata", "spec", "apiVersion", "kind"}
-            and set(body.get("metadata") or {}) <= {"uid", "resourceVersion", "annotations"} and set(annotations_of(request)) <= MARKS)
+    return (request.verb == "patch" and not request.subresource and set(body.get("spec") or {}) == {field}
+            and set(body) <= {"metadata", "spec", "apiVersion", "kind"} and set(annotations_of(request)) <= MARKS
+            and set(body.get("metadata") or {}) <= {"uid", "resourceVersion", "annotations"})
+
+
+def is_whole(request):
+    """Replicas and the mark that notes them in one write."""
+    return SCALABLE.match(request.resource) and patches_with_mark(request, "replicas")
 
 
 def is_suspension(request):
-    body = request.body if isinstance(request.body, dict) else {}
-    return (request.verb == "patch" and request.resource in ("jobs", "cronjobs") and not request.subresource
-            and body.get("spec") == {"suspend": True} and set(body) <= {"metadata", "spec", "apiVersion", "kind"}
-            and set(body.get("metadata") or {}) <= {"uid", "resourceVersion", "annotations"} and set(annotations_of(request)) <= MARKS)
+    return (request.resource in ("jobs", "cronjobs") and patches_with_mark(request, "suspend")
+            and request.body["spec"]["suspend"] is True)
 
 
 def why_not_marked(said, before):
@@ -600,14 +602,9 @@ def replicas_of(obj):
 def check_mark_within(r, before, report):
     """The mark that is written with the replicas."""
     said = {key: value for key, value in annotations_of(r).items() if value is not None}
-    if r.replicas:
-        why = f"a restore says {', '.join(said)}" if said else None
-    elif not said.get(MARK + "from"):
-        why = "does not say from how many"
-    else:
-        why = why_not_marked(said, before)
-    if RESTORE in said:
-        why = "asks itself to put replicas back"
+    why = f"a restore says {', '.join(said)}" if r.replicas and said else None if r.replicas else why_not_marked(said, before)
+    if RESTORE in said or not (r.replicas or said.get(MARK + "from")):
+        why = "asks itself to put replicas back, or does not say from how many"
     if why:
         report.add("marked", why, r)
 
