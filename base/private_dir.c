@@ -32,8 +32,9 @@ bool private_dir_is_volume(const char *dir)
 {
 	struct stat st;
 
-	return geteuid() != 0 && stat(dir, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == 0 &&
-	       (st.st_mode & (S_IWGRP | S_IWOTH)) == S_IWGRP && group_is_ours(st.st_gid);
+	if (geteuid() == 0 || stat(dir, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != 0)
+		return false;
+	return (st.st_mode & (S_ISGID | S_IWGRP)) == (S_ISGID | S_IWGRP) && group_is_ours(st.st_gid);
 }
 
 int private_dir_make(const char *dir, char text[static PRIVATE_DIR_TEXT_MAX])

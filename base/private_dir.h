@@ -9,9 +9,10 @@
 
 #define PRIVATE_DIR_TEXT_MAX 512
 
-/* A volume as a kubelet prepares it for the fsGroup of a pod: it belongs to root, and a group of ours may
- * write to it, and nobody else. It cannot be ours alone; a folder in it can: nobody changes what is in that,
- * and the others of the group, which are the pod's own containers, could at most take it away whole. */
+/* A volume as a kubelet prepares it for the fsGroup of a pod: it belongs to root, a group of ours may write
+ * to it and inherits what is made in it (mode 2775; 2777 an emptyDir). It cannot be ours alone; a folder in
+ * it can: nobody changes what is in that, and those who see the volume, which are the pod's own containers,
+ * could at most take it away whole. */
 bool private_dir_is_volume(const char *dir);
 /* mkdir -p (mode 0700 where something is missing), then: it is a folder, it is ours, nobody else may write
  * to it. On error ret_text is a sentence that names the place and the remedy: -EPERM, -ENOTDIR, or what the

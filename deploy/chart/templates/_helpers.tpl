@@ -13,6 +13,15 @@ app.kubernetes.io/name: ops-pod-cleaner
 {{ .Values.existingSecret | default "ops-pod-cleaner-config" }}
 {{- end }}
 
+{{/* The text that was given, or the chart's own, which fits the chart's own configuration only. */}}
+{{- define "opc.manifest" -}}
+{{- $own := omit (fromYaml (.root.Files.Get "files/config.yml")) "mode" }}
+{{- if and (not .given) (ne (toYaml $own) (toYaml (omit .root.Values.config "mode"))) }}
+{{- fail (printf "config needs other rights than the chart's own: print them, `ops-pod-cleaner rbac%s --config FILE >%s.yaml`, and give them with --set-file %s.manifest=%s.yaml; or apply them yourself, with --set %s.create=false" .option .name .name .name .name) }}
+{{- end }}
+{{- .given | default (.root.Files.Get (printf "files/%s" .file)) }}
+{{- end }}
+
 {{/* What `ops-pod-cleaner rbac` prints, for the namespace of this release, which makes its namespace itself. */}}
 {{- define "opc.printed" -}}
 {{- $ns := .root.Release.Namespace }}

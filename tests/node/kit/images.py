@@ -1,9 +1,12 @@
-"""Images made of one static binary, as archives that containerd imports and as blobs that a registry serves."""
+"""Images made of one static binary, or of the program, as archives that containerd imports and as blobs that a registry serves."""
 import gzip
 import hashlib
 import io
 import json
 import os
+import pathlib
+import re
+import subprocess
 import tarfile
 
 LAYER, CONFIG, MANIFEST = (f"application/vnd.oci.image.{what}" for what in ("layer.v1.tar+gzip", "config.v1+json", "manifest.v1+json"))
@@ -26,22 +29,34 @@ def descriptor(media, blob, **more):
     return {"mediaType": media, "digest": digest(blob), "size": len(blob), **more}
 
 
+def tar_of(rows):
+    """rows: arguments of add() behind the archive."""
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w") as tar:
+        for name, more in rows:
+            add(tar, name, **more)
+    return raw.getvalue()
+
+
+def tools(busybox, mark):
+    yield "mark", {"data": mark.encode(), "mode": 0o644}
+    yield "bin", {"kind": tarfile.DIRTYPE}
+    yield "tmp", {"kind": tarfile.DIRTYPE, "mode": 0o777}
+    yield "bin/busybox", {"data": busybox}
+    for tool in TOOLS:
+        yield f"bin/{tool}", {"kind": tarfile.SYMTYPE, "link": "busybox"}
+
+
 class Image:
     """blobs: digest -> bytes; manifest: its bytes. Of the same binary, another `mark` makes another image."""
 
     def __init__(self, busybox, architecture=None, mark="tools"):
-        architecture = architecture or HERE
-        raw = io.BytesIO()
-        with tarfile.open(fileobj=raw, mode="w") as tar:
-            add(tar, "mark", mark.encode(), mode=0o644)
-            add(tar, "bin", kind=tarfile.DIRTYPE)
-            add(tar, "tmp", kind=tarfile.DIRTYPE, mode=0o777)
-            add(tar, "bin/busybox", busybox)
-            for tool in TOOLS:
-                add(tar, f"bin/{tool}", kind=tarfile.SYMTYPE, link="busybox")
-        layer = gzip.compress(raw.getvalue(), 1, mtime=0)
-        config = json.dumps({"architecture": architecture, "os": "linux", "config": {"Env": ["PATH=/bin"], "Cmd": ["sleep", "infinity"]},
-                             "rootfs": {"type": "layers", "diff_ids": [digest(raw.getvalue())]}}).encode()
+        self.make(tar_of(tools(busybox, mark)), {"Env": ["PATH=/bin"], "Cmd": ["sleep", "infinity"]}, architecture or HERE)
+
+    def make(self, raw, how, architecture):
+        layer = gzip.compress(raw, 1, mtime=0)
+        config = json.dumps({"architecture": architecture, "os": "linux", "config": how,
+                             "rootfs": {"type": "layers", "diff_ids": [digest(raw)]}}).encode()
         self.manifest = json.dumps({"schemaVersion": 2, "mediaType": MANIFEST, "config": descriptor(CONFIG, config),
                                     "layers": [descriptor(LAYER, layer)]}).encode()
         self.blobs = {digest(blob): blob for blob in (layer, config, self.manifest)}
@@ -59,3 +74,22 @@ class Image:
             add(tar, "index.json", self.index(**{"io.containerd.image.name": name}))
             for key, blob in self.blobs.items():
                 add(tar, "blobs/" + key.replace(":", "/"), blob)
+
+
+class Program(Image):
+    """The program as it was built, with the shared libraries that it needs, as the image of deploy/image starts it."""
+
+    def __init__(self, build):
+        rows = [(f"usr/{path.relative_to(build)}", {"data": path.read_bytes()}) for path in programs(build)]
+        rows += [(path[1:], {"data": pathlib.Path(path).read_bytes()}) for path in libraries(build)]
+        env = ["PATH=/usr/bin", "XDG_CONFIG_HOME=/etc", "XDG_STATE_HOME=/var/lib", "XDG_RUNTIME_DIR=/run"]
+        self.make(tar_of(rows), {"User": "65532:65532", "Env": env, "Entrypoint": ["/usr/bin/ops-pod-cleaner"], "Cmd": ["run"]}, HERE)
+
+
+def programs(build):
+    return [build / "bin" / "ops-pod-cleaner", *sorted((build / "libexec" / "ops-pod-cleaner").iterdir())]
+
+
+def libraries(build):
+    said = subprocess.run(["ldd", *programs(build)], check=True, capture_output=True, text=True).stdout
+    return sorted(set(re.findall(r"(?:=> |^\t)(/\S+) \(0x", said, re.M)))

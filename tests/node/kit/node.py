@@ -19,6 +19,7 @@ from . import images, parts, pods, room
 from .pods import IMAGE, NAME
 from .registry import Registry
 
+PROGRAM = "localhost/ops-pod-cleaner:1"
 BESIDE = "node-2"       # another node, kept Ready by this program, so that losing the real one is not losing all
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -41,15 +42,17 @@ disabled_plugins = ["io.containerd.snapshotter.v1.aufs", "io.containerd.snapshot
   [plugins."io.containerd.grpc.v1.cri".registry]
     config_path = "{dir}/hosts"
   [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "{dir}/cni"
+    bin_dir = "{plugins}"
     conf_dir = "{dir}/cni"
 """
 HOST = """server = "http://{host}"
 [host."http://{host}"]
   capabilities = ["pull", "resolve"]
 """
-# Pods use the network of the room; this is here because a runtime without any is not ready.
-CNI = {"cniVersion": "1.0.0", "name": "none", "plugins": [{"type": "loopback"}]}
+# Most pods use the network of the room; the others reach it by a bridge.
+CNI = {"cniVersion": "1.0.0", "name": "pods", "plugins": [{
+    "type": "bridge", "bridge": "pods0", "isGateway": True,
+    "ipam": {"type": "host-local", "subnet": "10.124.0.0/24", "dataDir": "/run/pods", "routes": [{"dst": "0.0.0.0/0"}]}}]}
 KUBELET = {
     "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
     "cgroupDriver": "cgroupfs", "failSwapOn": False, "oomScoreAdj": 0,
@@ -81,7 +84,7 @@ class Node(Cluster):
         busybox = (self.root / "bin" / "busybox").read_bytes()
         self.registry = Registry(busybox, Authority(self.home / "authority", "registry.test"))
         self.start_containerd(busybox)
-        subprocess.run([TESTS / "cluster" / "up", self.dir, "--real-nodes"], check=True)
+        subprocess.run([TESTS / "cluster" / "up", self.dir, "--real-nodes", room.ADDRESS], check=True)
         self.attach()
         self.start_kubelet()
         until("the node to be Ready", lambda: self.ready(NAME), 60, every=0.2)
@@ -107,8 +110,8 @@ class Node(Cluster):
 
     def start_containerd(self, busybox):
         (self.home / "cni").mkdir()
-        (self.home / "cni" / "10-none.conflist").write_text(json.dumps(CNI))
-        (self.home / "containerd.toml").write_text(CONTAINERD.format(dir=self.home, image=IMAGE))
+        (self.home / "cni" / "10-pods.conflist").write_text(json.dumps(CNI))
+        (self.home / "containerd.toml").write_text(CONTAINERD.format(dir=self.home, image=IMAGE, plugins=parts.plugins()))
         for host in ("127.0.0.1", room.ADDRESS):
             plain = f"{host}:{self.registry.plain}"
             (self.home / "hosts" / plain).mkdir(parents=True)
@@ -118,14 +121,17 @@ class Node(Cluster):
         self.launch("containerd", self.tools / "containerd", "--config", self.home / "containerd.toml")
         until("containerd", lambda: self.ctr("version").returncode == 0, 30, every=0.2)
         self.import_image()
+        program = self.home / "program.tar"
+        images.Program(self.build).archive(PROGRAM, program)
+        self.import_image(program)
 
     def ctr(self, *command):
         return subprocess.run([self.tools / "ctr", "-a", self.home / "containerd.sock", "-n", "k8s.io", *command],
                               capture_output=True, text=True, check=False)
 
-    def import_image(self):
+    def import_image(self, archive=None):
         local = ["--local"] if "--local" in self.ctr("images", "import", "--help").stdout else []   # containerd 2 does it elsewhere
-        done = self.ctr("images", "import", *local, "--snapshotter", "native", self.archive)
+        done = self.ctr("images", "import", *local, "--snapshotter", "native", archive or self.archive)
         assert done.returncode == 0, f"the image cannot be imported: {done.stderr}"
 
     def start_kubelet(self, **changes):
@@ -147,6 +153,25 @@ class Node(Cluster):
 
     def signal_kubelet(self, how):
         self.processes["kubelet"].send_signal(how)
+
+    def container_of(self, pod):
+        """The only container of that pod, as the runtime calls it."""
+        return pods.statuses(pod)[0]["containerID"].removeprefix("containerd://")
+
+    def execute(self, pod, *command):
+        """A command in the only container of that pod."""
+        return self.ctr("task", "exec", "--exec-id", os.urandom(4).hex(), self.container_of(pod), *command)
+
+    def processes_of(self, pod):
+        """[(pid here, name)] of all that run in the only container of that pod, the first one first."""
+        wanted, found = self.container_of(pod), []
+        for folder in sorted(pathlib.Path("/proc").glob("[0-9]*"), key=lambda f: int(f.name)):
+            try:
+                if wanted in (folder / "cgroup").read_text():
+                    found.append((int(folder.name), (folder / "comm").read_text().strip()))
+            except OSError:
+                pass    # gone meanwhile
+        return found
 
     def shim_of(self, pod):
         """The process id of the shim that stands between the runtime and the containers of that pod."""

@@ -14,6 +14,8 @@ import tempfile
 CLUSTER = pathlib.Path(__file__).resolve().parents[2] / "cluster"
 PACKAGES = ("containerd", "runc", "busybox-static")
 WANTED = ("usr/bin/containerd", "usr/bin/containerd-shim-runc-v2", "usr/bin/ctr", "usr/sbin/runc", "bin/busybox")
+PLUGINS = ("containernetworking-plugins",)
+PLUGINS_WANTED = ("usr/lib/cni/bridge", "usr/lib/cni/host-local")
 
 
 class Unavailable(Exception):
@@ -37,18 +39,18 @@ def release():
     return f"{facts.get('ID', 'linux')}-{facts.get('VERSION_ID', '0')}_{os.uname().machine}".replace('"', "")
 
 
-def download(folder, lists):
+def download(folder, lists, packages):
     """`apt-get download`; lists: a folder for package lists of our own, where those of the machine are missing or old."""
     options = ["-o", "APT::Sandbox::User=root"]
     if lists:
         (lists / "partial").mkdir(parents=True)
         options += ["-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache::pkgcache={lists}/pkgcache.bin"]
         subprocess.run(["apt-get", *options, "-q", "update"], cwd=folder, check=True, stdout=sys.stderr)
-    done = subprocess.run(["apt-get", *options, "-q", "download", *PACKAGES], cwd=folder, check=False, stdout=sys.stderr)
+    done = subprocess.run(["apt-get", *options, "-q", "download", *packages], cwd=folder, check=False, stdout=sys.stderr)
     return done.returncode == 0
 
 
-def unpack(into):
+def unpack(into, packages, wanted):
     for tool in ("apt-get", "dpkg-deb"):
         if not shutil.which(tool):
             raise Unavailable(f"there is no {tool}: the node's programs are Debian packages")
@@ -56,29 +58,34 @@ def unpack(into):
         shutil.rmtree(old)
     with tempfile.TemporaryDirectory(prefix="node-tmp.", dir=into.parent) as name:
         folder = pathlib.Path(name)
-        if not download(folder, None) and not download(folder, folder / "lists"):
-            raise Unavailable(f"apt-get cannot download {', '.join(PACKAGES)}")
+        if not download(folder, None, packages) and not download(folder, folder / "lists", packages):
+            raise Unavailable(f"apt-get cannot download {', '.join(packages)}")
         (folder / "root").mkdir()
         for package in folder.glob("*.deb"):
             subprocess.run(["dpkg-deb", "-x", package, folder / "root"], check=True)
-        missing = [path for path in WANTED if not (folder / "root" / path).exists()]
+        missing = [path for path in wanted if not (folder / "root" / path).exists()]
         if missing:
             raise Unavailable(f"the packages lack {', '.join(missing)}")
         shutil.rmtree(into, ignore_errors=True)
         (folder / "root").rename(into)
 
 
-def debian():
+def debian(name="node", packages=PACKAGES, wanted=WANTED):
     """The folder with the unpacked packages."""
     folder = cache()
     folder.mkdir(parents=True, exist_ok=True)
-    into = folder / f"node-{release()}"
+    into = folder / f"{name}-{release()}"
     with open(folder / "node.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not all((into / path).exists() for path in WANTED):
-            say(f"unpacking {', '.join(PACKAGES)} into {into}, once")
-            unpack(into)
+        if not all((into / path).exists() for path in wanted):
+            say(f"unpacking {', '.join(packages)} into {into}, once")
+            unpack(into, packages, wanted)
     return into
+
+
+def plugins():
+    """The folder with the programs that give pods a network of their own."""
+    return debian("node-cni", PLUGINS, PLUGINS_WANTED) / "usr" / "lib" / "cni"
 
 
 def binaries():
@@ -87,3 +94,8 @@ def binaries():
     for option in ([], ["--kubelet"]):
         path = subprocess.run([CLUSTER / "build", *option], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     return pathlib.Path(path)
+
+
+def helm():
+    """What renders the chart."""
+    subprocess.run([CLUSTER.parent / "chart" / "build"], check=True, stdout=subprocess.DEVNULL)

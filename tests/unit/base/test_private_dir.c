@@ -42,8 +42,9 @@ static const struct {
 	bool volume;
 } folders[] = {
 	{ "as a kubelet makes it", 0, POD_GROUP, 02775, true },
-	{ "without setgid", 0, POD_GROUP, 0770, true },
-	{ "nobody but root may write", 0, POD_GROUP, 0755, false },
+	{ "an emptyDir", 0, POD_GROUP, 02777, true },
+	{ "no kubelet's", 0, POD_GROUP, 0770, false },
+	{ "nobody but root may write", 0, POD_GROUP, 02755, false },
 	{ "everybody may write", 0, POD_GROUP, 0777, false },
 	{ "everybody may write, and none removes what is another's", 0, POD_GROUP, 01777, false },
 	{ "of another group", 0, POD_GROUP - 1, 02775, false },

@@ -1,0 +1,173 @@
+"""The program as an operator installs it: from the chart, as pods, where Pod Security `restricted` is enforced."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+from harness.objects import pod_path
+from harness.program import ready_in
+from harness.scenario import scenario
+
+from kit import pods, room
+from kit.node import PROGRAM
+from scenarios.evicted import is_evicted
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "chart"))
+import chart  # noqa: E402
+
+SELECTOR = "app.kubernetes.io/name=ops-pod-cleaner"
+SETS = f"/apis/apps/v1/namespaces/{chart.NAME}/statefulsets/{chart.NAME}"
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{chart.NAME}/leases/{chart.NAME}"
+ROLES = {"reporter", "watcher", "worker"}
+HOLDS = ("nnp", "nocaps", "landlock", "seccomp")     # of the sandbox
+WITHOUT_RIGHTS = ("--set", "rbac.create=false,admissionPolicy.create=false")
+MERGE = "application/merge-patch+json"
+
+
+class Release:
+    """The chart on the server of this test, with those namespaces in the configuration."""
+
+    def __init__(self, t, *spaces):
+        self.t = t
+        t.is_mine = lambda request: request.user.startswith(f"system:serviceaccount:{chart.NAME}:")
+        t.policy.evicted = set(spaces)
+        t.admin.post("/api/v1/namespaces", {"metadata": {"name": chart.NAME, "labels": {"pod-security.kubernetes.io/enforce": "restricted"}}})
+        self.rights = []
+        self.render(spaces)     # the rights are those of all of them, from the start
+        for kind, name, document in chart.documents(self.render(spaces[:1])):
+            if kind.startswith("Validating"):       # the other scenarios' has that name
+                document = document.replace("ame: ops-pod-cleaner-writer", "ame: ops-pod-cleaner-chart")
+            code, answer = t.admin.request("POST", chart.path_of(kind, document), document, "application/yaml", fieldValidation="Strict")
+            assert code == 201, f"{kind} {name}: {code} {answer}"
+
+    def render(self, spaces):
+        config = {"mode": "enforce", "deleteEvictedPod": {"namespaces": list(spaces)}, "sandbox": "require",
+                  "errImagePull": {"enable": False}, "deleteTerminatingPod": {"enable": False}}
+        values = {"config": config, "apiServer": f"https://{room.ADDRESS}:{self.t.server.port}",
+                  "image": {"repository": PROGRAM.split(":", maxsplit=1)[0], "tag": PROGRAM.split(":")[1], "pullPolicy": "Never"}}
+        path = self.t.write("values.json", json.dumps(values))
+        if not self.rights:
+            plain = self.t.write("config.yml", chart.config_of(chart.render("--values", path, *WITHOUT_RIGHTS)))
+            plain.chmod(0o600)
+            self.rights = [f"{name}.manifest={self.t.write(name, self.printed(plain, *more))}"
+                           for name, more in (("rbac", ()), ("admissionPolicy", ("--admission",)))]
+        return chart.render("--values", path, *[word for right in self.rights for word in ("--set-file", right)])
+
+    def printed(self, config, *more):
+        return subprocess.run([self.t.build / "bin" / chart.NAME, "rbac", "--config", config, *more], check=True,
+                              capture_output=True, text=True).stdout
+
+    def pods(self):
+        return sorted(self.t.admin.get(pod_path(chart.NAME), labelSelector=SELECTOR).get("items") or [], key=lambda p: p["metadata"]["name"])
+
+    def are_ready(self, other_than=()):
+        found = self.pods()
+        return len(found) == 2 and all(pods.is_ready(p) and not p["metadata"].get("deletionTimestamp") and
+                                       p["metadata"]["uid"] not in other_than for p in found) and found
+
+    def leader(self):
+        holder = (self.t.admin.find(LEASE) or {}).get("spec", {}).get("holderIdentity") or ""
+        return next((p for p in self.pods() if holder.startswith(p["metadata"]["name"])), None)
+
+    def ask(self, pod, *args):
+        done = self.t.server.execute(pod, "/usr/bin/ops-pod-cleaner", *args)
+        return done.stdout
+
+    def status(self, pod):
+        text = self.ask(pod, "status", "-o", "json")
+        return json.loads(text) if text.startswith("{") else None
+
+    def configure(self, *spaces):
+        """As `helm upgrade` changes the Secret. A kubelet looks at a mounted one about once a minute, or when its pod changes."""
+        text = chart.config_of(self.render(spaces))
+        self.t.admin.patch(f"/api/v1/namespaces/{chart.NAME}/secrets/ops-pod-cleaner-config", {"stringData": {"config.yml": text}}, MERGE)
+        end = time.monotonic() + 90
+        while not all(self.generation(p) > 1 for p in self.pods()):
+            assert time.monotonic() < end, [self.ask(p, "status") for p in self.pods()]
+            for pod in self.pods():
+                self.t.admin.patch(pod_path(chart.NAME, pod["metadata"]["name"]), {"metadata": {"annotations": {"touched": str(time.time())}}}, MERGE)
+            time.sleep(2)
+
+    def logs(self):
+        """The last lines of every container of the program."""
+        for path in sorted(self.t.server.home.glob(f"podlogs/{chart.NAME}_*/*/*.log")):
+            yield from [f"{path.parts[-3][:40]} {path.name}: {line[:300]}" for line in path.read_text(errors="replace").splitlines()[-25:]]
+
+    def generation(self, pod):
+        return (self.status(pod) or {}).get("generation", 0)
+
+    def remove(self):
+        self.t.admin.request("DELETE", SETS, {"propagationPolicy": "Foreground"})
+        self.t.until("the pods of the program to be gone", lambda: not self.pods(), 60)
+
+
+def evicted(t, ns, name):
+    """A pod that a kubelet evicts, in a while."""
+    return pods.pod(t, ns, name, pods.container("dd if=/dev/zero of=/v/f bs=1M count=40; sleep 3600", volumeMounts=[{"name": "v", "mountPath": "/v"}]),
+                    volumes=[{"name": "v", "emptyDir": {"sizeLimit": "10Mi"}}])
+
+
+def wait_gone(t, *found):
+    """Evicted, and then deleted by the program."""
+    for pod in found:
+        t.until(f"{pod['metadata']['name']} to be evicted", lambda pod=pod: is_evicted(t.server.records.last(pod)), 60, every=0.2)
+        t.wait_write(pod, 60)
+
+
+def kill_children(t, release, pod):
+    """SIGKILL of all at once: new ones come, and the kubelet notices nothing."""
+    before = {number: name for number, name in t.server.processes_of(pod) if name in ROLES}
+    assert set(before.values()) == ROLES and len(before) == 4, t.server.processes_of(pod)
+    for number in before:
+        os.kill(number, signal.SIGKILL)
+
+    def replaced():
+        now = [name for number, name in t.server.processes_of(pod) if name in ROLES and number not in before]
+        status = release.status(pod)
+        return len(now) == 4 and status and ready_in(status)
+    t.until("the processes to be replaced", replaced, 40)
+
+
+def restarts(found):
+    return {pod["metadata"]["name"]: pods.statuses(pod)[0]["restartCount"] for pod in found}
+
+
+@scenario("installed/from-the-chart", servers=("node",), timeout=200)
+def from_the_chart(t):
+    """Probes, sandbox, killed processes, a changed configuration, a rollout: two pods, evicted ones go, each once."""
+    first, second = t.ns(), t.ns()
+    release = Release(t, first, second)
+    try:
+        gone = [evicted(t, first, "one")]
+        started = t.until("both pods to be Ready", release.are_ready, 60)
+        leader = t.until("one to lead", release.leader, 30)
+        for pod in started:
+            rows = [row["sandbox"] for row in release.status(pod)["processes"]]
+            assert len(rows) == 4 and all(word in row and f"no {word}" not in row for row in rows for word in HOLDS), rows
+        wait_gone(t, *gone)
+        kill_children(t, release, leader)
+        gone.append(evicted(t, first, "two"))
+        late = evicted(t, second, "elsewhere")
+        t.until("it to be evicted", lambda: is_evicted(t.server.records.last(late)), 60, every=0.2)
+        assert not t.writes_on(late)
+        release.configure(first, second)
+        gone.append(late)
+        wait_gone(t, *gone)
+        assert set(restarts(release.pods()).values()) == {0} and release.are_ready(), release.pods()
+        gone.append(evicted(t, first, "during"))
+        t.admin.patch(SETS, {"spec": {"template": {"metadata": {"annotations": {"rollout": "1"}}}}}, MERGE)
+        t.until("the rollout", lambda: release.are_ready({p["metadata"]["uid"] for p in started}), 120)
+        gone.append(evicted(t, second, "afterwards"))
+        wait_gone(t, *gone)
+        ended = [pods.ends(t.server.records.last(pod)) for pod in started]
+        assert all(end[0][0] == "Completed" for end in ended if end), ended
+        assert set(restarts(release.pods()).values()) == {0}, release.pods()
+        t.expect(deleted=gone)
+    except BaseException:
+        print(*release.logs(), sep="\n", file=sys.stderr)
+        raise
+    finally:
+        release.remove()
