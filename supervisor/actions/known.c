@@ -114,13 +114,21 @@ static struct known_entry *make(const struct known_key *key, size_t cluster, int
 	return e;
 }
 
+/* What is known from a time that is still to come was named by a clock that has been set back. */
+static bool begin_earlier(struct known *k, struct known_entry *e, int64_t at)
+{
+	k->changed = k->changed || at < e->at;
+	e->at = at < e->at ? at : e->at;
+	return true;
+}
+
 bool known_add(struct known *k, const struct known_key *key, int64_t at)
 {
 	const size_t cluster = make_cluster(k, key->cluster_name);
 	struct known_entry **p = cluster < CLUSTERS_MAX ? find(k, cluster, key) : NULL;
 
 	if (p && *p)
-		return true;
+		return begin_earlier(k, *p, at);
 	if (!p || k->clusters[cluster].n >= KNOWN_MAX)
 		return false;
 	*p = make(key, cluster, at);

@@ -36,7 +36,7 @@ struct known *known_new(void);
 void known_free(struct known **k);
 void known_forget_all(struct known *k);
 
-/* It was named at `at`. What is known already stays as it is. False: there is no room. */
+/* It was named at `at`. Of what is known already the earlier time counts. False: there is no room. */
 bool known_add(struct known *k, const struct known_key *key, int64_t at);
 /* It has healed: named again it begins anew. */
 void known_remove(struct known *k, const struct known_key *key);

@@ -153,6 +153,23 @@ def clock(t):
     t.expect(scaled=[workload])
 
 
+@scenario("image-pull/first-installation")
+def first_installation(t):
+    """It has failed for long when the program starts for the first time: watcher and supervisor begin to count together, and only
+    once `hours` pass."""
+    ns = t.ns()
+    workload = t.objects.workload("StatefulSet", ns, 1)
+    workload.fail_to_pull()
+    time.sleep(2)
+    begin = time.time()
+    t.run(image_pull=ns, hours="6s")
+    ready = time.time()
+    request = t.wait_write(workload)
+    assert request.t - begin >= 6, f"acted {request.t - begin:.3f} s after the start"
+    assert request.t - ready < 6 + 5, f"acted {request.t - ready:.3f} s after it was ready: it waited twice"
+    t.expect(scaled=[workload])
+
+
 @scenario("image-pull/forged-memory")
 def forged_memory(t):
     """The watcher's memory says that it has failed for a day. Nothing on the server tells otherwise, but the supervisor has not

@@ -42,9 +42,13 @@ TEST(the_first_time_counts)
 {
 	ck_assert_int_eq(since("a", "r1"), 0);
 	ck_assert(add("a", "r1", 100));
-	ck_assert(add("a", "r1", 50));
+	known_kept(known);
 	ck_assert(add("a", "r1", 200));
 	ck_assert_int_eq(since("a", "r1"), 100);
+	ck_assert(!known_is_changed(known));
+	ck_assert(add("a", "r1", 50)); /* the clock was set back */
+	ck_assert_int_eq(since("a", "r1"), 50);
+	ck_assert(known_is_changed(known));
 }
 
 /* Each part of the key. */
@@ -96,7 +100,7 @@ TEST(a_cluster_has_so_much_room)
 	ck_assert(!add("late", "r1", 1));
 	ck_assert_int_eq(since("late", "r1"), 0);
 	ck_assert_int_eq(since("w0", "r1"), 100);
-	ck_assert(add("w0", "r1", 1)); /* it is there already */
+	ck_assert(add("w0", "r1", 999)); /* it is there already */
 	ck_assert(known_add(known, &other, 7));
 	known_remove(known, &first);
 	ck_assert(add("late", "r1", 9));
