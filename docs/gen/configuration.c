@@ -1,8 +1,12 @@
-/* configuration.c - prints docs/configuration.md from config/settings.def. */
+/* configuration.c - prints docs/configuration.md from config/settings.def, or docs/zh/configuration.md when
+ * its argument is "zh". */
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "base/duration.h"
 #include "config/config_print.h"
+#include "docs/gen/configuration_text.h"
+#include "docs/gen/say.h"
 
 /* Text in a table cell. */
 static void print_cell(FILE *out, const char *s)
@@ -11,201 +15,124 @@ static void print_cell(FILE *out, const char *s)
 		(void)fprintf(out, *s == '|' ? "\\%c" : "%c", *s);
 }
 
-static void print_docs_row(const struct setting *row, FILE *out)
+/* Units are words of English. */
+static void print_range(struct said *s, const struct setting *row)
 {
+	const struct configuration_text *t = &configuration_texts[s->language];
+	char low[DURATION_MAX], high[DURATION_MAX];
+
+	if (s->language == LANGUAGE_EN) {
+		config_print_range(row, s->out, " ", t->stop);
+	} else if (row->kind == SET_COUNT) {
+		(void)fprintf(s->out, "%lld%s%lld%s", (long long)row->min, t->to, (long long)row->max,
+			      t->stop);
+	} else {
+		(void)duration_format(row->min * 1000000, low);
+		(void)duration_format(row->max * 1000000, high);
+		(void)fprintf(s->out, "%s%s%s%s", low, t->to, high, t->stop);
+	}
+}
+
+static void print_row(struct said *s, const struct setting *row)
+{
+	const struct configuration_text *t = &configuration_texts[s->language];
 	const char *dot = strrchr(row->path, '.');
 
-	(void)fprintf(out, "| `%s` | ", dot ? dot + 1 : row->path);
-	print_cell(out, config_type_name(row));
+	(void)fprintf(s->out, "| `%s` | ", dot ? dot + 1 : row->path);
+	print_cell(s->out, row->kind == SET_ENUM ? row->unit : say(s, config_type_name(row)));
 	if (row->def[0] == '\0')
-		(void)fprintf(out, " | | ");
+		(void)fprintf(s->out, " | | ");
 	else
-		(void)fprintf(out, " | `%s` | ", strlen(row->def) > 80 ? "(below)" : row->def);
-	print_cell(out, row->doc);
+		(void)fprintf(s->out, " | `%s` | ", strlen(row->def) > 80 ? t->below : row->def);
+	print_cell(s->out, say(s, row->doc));
 	if (row->kind == SET_COUNT || row->kind == SET_DURATION)
-		config_print_range(row, out, " ", ".");
+		print_range(s, row);
 	if (row->kind == SET_REASONS && row->unit[0] != '\0') {
-		(void)fprintf(out, " One ");
-		(void)fprintf(out, "of ");
-		print_cell(out, row->unit);
-		(void)fprintf(out, ".");
+		(void)fputs(t->one_of, s->out);
+		print_cell(s->out, row->unit);
+		(void)fputs(t->stop, s->out);
 	}
 	if (row->flags & SETTING_SECRET)
-		(void)fprintf(out, " A secret: never shown, sent to the reporter only.");
+		(void)fputs(t->secret, s->out);
 	if (row->flags & SETTING_FIXED)
-		(void)fprintf(out, " Changed by a restart, not by a reload.");
-	(void)fprintf(out, " |\n");
+		(void)fputs(t->fixed, s->out);
+	(void)fprintf(s->out, " |\n");
 }
 
-static void print_table_head(FILE *out)
+static void print_table(struct said *s, const struct setting *rows)
 {
-	(void)fprintf(out, "\n| key | value | default | meaning |\n|---|---|---|---|\n");
+	(void)fputs(configuration_texts[s->language].table_head, s->out);
+	for (const struct setting *row = rows; row->path; row++)
+		print_row(s, row);
 }
 
-static void print_docs_section(const struct setting *section, FILE *out)
+static void print_section(struct said *s, const struct setting *section)
 {
 	const size_t n = strlen(section->path);
 
-	(void)fprintf(out, "\n## %s\n\n%s\n", section->path, section->doc);
-	print_table_head(out);
+	(void)fprintf(s->out, "\n## %s\n\n%s\n", section->path, say(s, section->doc));
+	(void)fputs(configuration_texts[s->language].table_head, s->out);
 	for (const struct setting *row = settings_table; row->path; row++)
 		if (strncmp(row->path, section->path, n) == 0 && row->path[n] == '.' &&
 		    !(row->flags & SETTING_DERIVED))
-			print_docs_row(row, out);
+			print_row(s, row);
 }
 
-static void print_long_defaults(FILE *out)
+static void print_top(struct said *s)
 {
+	(void)fputs(configuration_texts[s->language].top, s->out);
+	(void)fputs(configuration_texts[s->language].table_head, s->out);
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (row->kind != SET_SECTION && !strchr(row->path, '.') && !(row->flags & SETTING_DERIVED))
+			print_row(s, row);
+}
+
+static void print_overrides(struct said *s)
+{
+	const struct configuration_text *t = &configuration_texts[s->language];
+
+	(void)fprintf(s->out, "\n## overrides\n\n%s", t->each_item);
+	print_table(s, settings_override_table);
+	(void)fputs(t->override_keys, s->out);
+	for (const struct setting *row = settings_table; row->path; row++)
+		if (row->flags & SETTING_OVERRIDE)
+			(void)fprintf(s->out, "- `%s`\n", row->path);
+	(void)fputs(t->overrides, s->out);
+}
+
+static void print_long_defaults(struct said *s)
+{
+	const struct configuration_text *t = &configuration_texts[s->language];
+
 	for (const struct setting *row = settings_table; row->path; row++)
 		if (strlen(row->def) > 80) {
-			(void)fprintf(out, "\nDefault of `%s`:\n\n", row->path);
-			for (const char *s = row->def; *s;) {
-				const size_t n = strcspn(s, ",");
+			(void)fprintf(s->out, "\n%s`%s`%s\n\n", t->default_of, row->path, t->default_is);
+			for (const char *item = row->def; *item;) {
+				const size_t n = strcspn(item, ",");
 
-				(void)fprintf(out, "- `%.*s`\n", (int)n, s);
-				s += n + (s[n] == ',');
+				(void)fprintf(s->out, "- `%.*s`\n", (int)n, item);
+				item += n + (item[n] == ',');
 			}
 		}
 }
 
-static void print_schedules(FILE *out)
+int main(int argc, char **argv)
 {
-	(void)fprintf(
-		out, "\n## Schedules\n\n"
-		     "Six fields, seconds first, mean what they meant to the original program (robfig/cron "
-		     "v1): numbers, "
-		     "`jan`-`dec`, `sun`-`sat` (weekday 0 to 6), ranges, lists, steps, `*` and `?`. When day "
-		     "and weekday are both "
-		     "restricted, either suffices; when one of them begins with `*`, also with a step, both "
-		     "must hold. Five "
-		     "fields are a crontab line (minute first), with a warning: the original read them as "
-		     "second, minute, hour, "
-		     "day, month. L, W, # and @reboot do not exist. `@every 6h` counts from the last run.\n\n"
-		     "A local time that the clocks skip in spring does not fire that day; one that they "
-		     "repeat in autumn fires "
-		     "twice. `ops-pod-cleaner cron next 'SPEC' --timezone ZONE` shows the next times.\n");
-}
+	struct said s = { .language = argc > 1 && strcmp(argv[1], "zh") == 0 ? LANGUAGE_ZH : LANGUAGE_EN,
+			  .out = stdout };
+	const struct configuration_text *t = &configuration_texts[s.language];
 
-static void print_namespaces(FILE *out)
-{
-	(void)fprintf(
-		out,
-		"\n## Namespaces\n\n"
-		"Every list of namespaces is read alike. Its items, in any order:\n\n"
-		"| item | means |\n|---|---|\n"
-		"| `shop` | that namespace |\n"
-		"| `team-*`, `*-dev`, `a*b` | every namespace of such a name; `*` stands for any "
-		"characters, also "
-		"none. It is the only wildcard, and this is no regular expression |\n"
-		"| `label:team=a`, `label:env=dev-*`, `label:team=*` | every namespace with that label; its "
-		"value may be a "
-		"pattern too, `*` alone is any value. Items add up: write one for each value |\n"
-		"| `!team-x`, `!*-prod`, `!label:env=prod` | not these, whatever else the list says |\n"
-		"| `*` | every namespace; only where a duty works |\n\n"
-		"Exceptions alone mean all others: `[\"!team-x\"]` is `[\"*\", \"!team-x\"]`. "
-		"Neither `*` nor a "
-		"pattern nor a label means what is protected by default (`defaultExcludeNamespaces`, and the "
-		"namespace this "
-		"program runs in); its name does. `excludeNamespaces` beats everything. YAML "
-		"wants quotes around "
-		"what begins with `!` or `*`.\n\n"
-		"```yaml\ndeleteEvictedPod:\n  enable: true\n"
-		"  namespaces: [\"team-*\", \"label:janitor=on\", \"!team-x\", kube-system]\n"
-		"excludeNamespaces: [\"*-prod\", \"label:env=prod\"]\n```\n\n"
-		"Labels are those of the namespace, not of the pod. Only where a list asks for some, the "
-		"watcher "
-		"lists and watches namespaces (rights: list and watch), and each worker reads the namespace "
-		"again "
-		"before it judges (get), on rights that `deploy/rbac.yaml` holds as "
-		"ops-pod-cleaner-namespaces. "
-		"While the labels of a namespace are not known, nothing is done where they would decide: "
-		"`NamespaceUnknown`.\n\n"
-		"Where all duties list names only, rights in these namespaces suffice: the "
-		"program watches them "
-		"one by one where it may not list the pods of the whole cluster. Patterns and `*` "
-		"need that right; "
-		"without it only the namespaces that are named are watched, and the log and "
-		"`status` say so.\n");
-}
-
-static void print_differences(FILE *out)
-{
-	(void)fprintf(out, "\n## Where the same file is read more carefully than by the original program\n\n"
-			   "- Items of a comma list are trimmed; the original kept the blanks, and such an "
-			   "item matched nothing.\n"
-			   "- `*` means all namespaces but `defaultExcludeNamespaces`; name one of these to "
-			   "work in it.\n"
-			   "- Evicted pods of Jobs are kept unless `includeJobs: true`.\n"
-			   "- Pods stuck in Terminating on a node that does not answer are kept unless "
-			   "`unreachableNodes: true`.\n"
-			   "- A workload is scaled to 0 only when all its newest pods fail and none of its "
-			   "pods is Ready; the original "
-			   "looked at single pods.\n"
-			   "- An unknown key, a misspelt status and a bad schedule are errors; the original "
-			   "ignored them.\n\n"
-			   "`config check` warns where this matters for a file; writing the key out ends the "
-			   "warning.\n");
-}
-
-static void print_overrides_docs(FILE *out)
-{
-	(void)fprintf(out, "\n## overrides\n\nEach item of the list:\n");
-	print_table_head(out);
-	for (const struct setting *row = settings_override_table; row->path; row++)
-		print_docs_row(row, out);
-	(void)fprintf(
-		out,
-		"\nand, in a section of the duty's name, any of these; what an item does not name is as in "
-		"the rest of the file:\n\n");
-	for (const struct setting *row = settings_table; row->path; row++)
-		if (row->flags & SETTING_OVERRIDE)
-			(void)fprintf(out, "- `%s`\n", row->path);
-	(void)fprintf(
-		out, "\nLabels and namespaces are more specific than labels, labels more than namespaces; of "
-		     "equally specific items the first holds. Two items are never mixed. `explain` names the "
-		     "item that decided.\n\n"
-		     "```yaml\noverrides:\n- name: gold\n  namespaces: [shop]\n  labels: [tier=gold]\n"
-		     "  errImagePull:\n    hours: 72h\n    announce: 4h\n- name: batch\n"
-		     "  namespaces: [batch]\n  deleteEvictedPod:\n    includeJobs: true\n```\n");
-}
-
-static void print_docs(FILE *out)
-{
-	(void)fprintf(
-		out, "# Configuration\n\n"
-		     "Generated from `config/settings.def`; do not edit.\n\n"
-		     "One YAML file. Keys are read without regard to case; an unknown key, a key given "
-		     "twice and a value "
-		     "out of its range are errors with file, line and column (`ops-pod-cleaner config "
-		     "check FILE`). A list "
-		     "is a YAML list or one text separated by commas. A duration is a number with a "
-		     "unit, `90s`, `30m`, "
-		     "`1h30m` (units ns, us, ms, s, m, h; a week is `168h`). Every duty is off until "
-		     "`enable: true`.\n\n"
-		     "Anchors, aliases, tags and several documents are refused; so is a file above 1 "
-		     "MiB or one that "
-		     "anybody may change. A relative path starts in the folder of the configuration file.\n");
+	(void)fputs(t->head, s.out);
 	for (const struct setting *row = settings_table; row->path; row++)
 		if (row->kind == SET_SECTION)
-			print_docs_section(row, out);
-	(void)fprintf(out, "\n## At the top of the file\n");
-	print_table_head(out);
-	for (const struct setting *row = settings_table; row->path; row++)
-		if (row->kind != SET_SECTION && !strchr(row->path, '.') && !(row->flags & SETTING_DERIVED))
-			print_docs_row(row, out);
-	(void)fprintf(out, "\n## clusters\n\nEach item of the list:\n");
-	print_table_head(out);
-	for (const struct setting *row = settings_cluster_table; row->path; row++)
-		print_docs_row(row, out);
-	print_overrides_docs(out);
-	print_long_defaults(out);
-	print_namespaces(out);
-	print_schedules(out);
-	print_differences(out);
-}
-
-int main(void)
-{
-	print_docs(stdout);
-	return fflush(stdout) == 0 ? 0 : 1;
+			print_section(&s, row);
+	print_top(&s);
+	(void)fprintf(s.out, "\n## clusters\n\n%s", t->each_item);
+	print_table(&s, settings_cluster_table);
+	print_overrides(&s);
+	print_long_defaults(&s);
+	(void)fputs(t->namespaces, s.out);
+	(void)fputs(t->schedules, s.out);
+	(void)fputs(t->differences, s.out);
+	return fflush(s.out) == 0 ? said_all(&s) : 1;
 }
