@@ -229,6 +229,7 @@ TEST(after_a_conflict)
 TEST_LOOP(not_what_was_scaled_any_more, 0, 3)
 {
 	with_fleet(FLEETS(WITH_SCALE));
+	on_scaled("'replicas':0");
 	on(FLEET_MARK, 409, CONFLICT);
 	if (_i < 2)
 		on_now("GET " FLEET, _i == 0 ? "fleet-1" : "fleet-2",
