@@ -97,4 +97,4 @@ CASES = (without_a_revision, with_a_revision, in_a_repository_of_others, of_a_ta
 
 
 if __name__ == "__main__":
-    cases.run(CASES)
+    cases.run(CASES, sys.argv[2:])
