@@ -37,6 +37,9 @@ PATIENCE = 30       # seconds in which a question gets its answer
 
 # Where the pages' commands find the running program, whoever runs the test.
 WRAPPER = """#!/bin/bash
+case "$*" in
+*" --config "* | *" --kubeconfig "* | *" --context "*) [[ $1 == run ]] || exec {program} "$@" ;;     # these ask no instance
+esac
 case "$1" in
 run) exec {program} "$@" --state-dir {folder}/state --control-socket {folder}/control.sock ;;
 {asking}) exec {program} "$@" --control-socket {folder}/control.sock ;;
