@@ -11,8 +11,6 @@ if(OPC_HARDEN)
 	target_link_options(opc_harden INTERFACE -pie -Wl,-z,relro,-z,now,-z,noexecstack)
 endif()
 if(OPC_STATIC)
-	# No paths of this machine in it: the same source gives the same bytes in any folder.
-	target_compile_options(opc_harden INTERFACE -ffunction-sections -fdata-sections -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.
-		-ffile-prefix-map=${CMAKE_BINARY_DIR}=.)
+	target_compile_options(opc_harden INTERFACE -ffunction-sections -fdata-sections)
 	target_link_options(opc_harden INTERFACE -static-pie -Wl,--gc-sections,--build-id=sha1)
 endif()
