@@ -48,8 +48,10 @@ static const struct command commands[] = {
 	  .run = command_run },
 	{ .name = "status",
 	  .usage = "[options]",
-	  .summary = "show clusters and processes, what is paused and what is blocked",
-	  .options = { SHOWS },
+	  .summary = "show what hurts, the clusters and the processes",
+	  .options = { { OPTION_QUIET, "print nothing: the exit code alone tells" }, SHOWS },
+	  .notes = "The first line says `running`, `degraded` when something hurts, or `blind` when\n"
+		   "no cluster is seen. Exit code 0, 1 with trouble, 69 when nobody answers.\n",
 	  .run = command_status },
 	{ .name = "history",
 	  .usage = "[options]",

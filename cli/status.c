@@ -28,6 +28,8 @@ struct status {
 	bool elects[CLUSTERS_MAX];
 	struct msg_pause *pauses;
 	size_t n_pauses;
+	struct msg_trouble_row *troubles;
+	size_t n_troubles;
 };
 
 static void on_row(void *ctx, const struct msg *m)
@@ -54,6 +56,10 @@ static void on_row(void *ctx, const struct msg *m)
 		s->pauses = xreallocarray(s->pauses, s->n_pauses + 1, sizeof(*s->pauses));
 		s->pauses[s->n_pauses++] = m->u.pause;
 		break;
+	case MSG_TROUBLE_ROW:
+		s->troubles = xreallocarray(s->troubles, s->n_troubles + 1, sizeof(*s->troubles));
+		s->troubles[s->n_troubles++] = m->u.trouble_row;
+		break;
 	case MSG_LEADER:
 		if (m->u.leader.cluster < CLUSTERS_MAX) {
 			s->leaders[m->u.leader.cluster] = m->u.leader;
@@ -79,12 +85,11 @@ static bool has_duty(const struct status *s, enum duty d)
 
 static json_t *child_json(const struct msg_child_stats *c)
 {
-	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s, s:s}", "role", c->role,
+	return json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:s, s:s}", "role", c->role,
 			 "cluster", c->cluster_name, "number", (json_int_t)c->number, "state", c->state,
 			 "pid", (json_int_t)c->pid, "restarts", (json_int_t)c->restarts, "rssKB",
 			 (json_int_t)c->rss_kb, "leases", (json_int_t)c->leases, "startedAt",
-			 output_json_time(c->started), "sandbox", c->sandbox, "error", c->error, "trouble",
-			 c->trouble);
+			 output_json_time(c->started), "sandbox", c->sandbox, "error", c->error);
 }
 
 static json_t *leader_json(const struct status *s, uint64_t cluster)
@@ -142,9 +147,24 @@ static json_t *pause_json(const struct msg_pause *p)
 			 "until", output_json_time(p->until), "by", p->by, "reason", p->why);
 }
 
+static json_t *trouble_json(const struct msg_trouble_row *t)
+{
+	const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
+
+	return json_pack("{s:s, s:s, s:s?, s:o, s:s, s:s, s:s}", "trouble", d->name, "severity",
+			 d->severity == TROUBLE_IS_BLIND ? "blind" : "degraded", "cluster",
+			 t->cluster_name[0] ? t->cluster_name : NULL, "since", output_json_time(t->since),
+			 "text", d->text[LANGUAGE_EN].sentence, "detail", t->detail, "remedy",
+			 d->text[LANGUAGE_EN].remedy);
+}
+
 static void print_json(const struct status *s)
 {
 	json_t *processes = json_array(), *clusters = json_array(), *pauses = json_array();
+	json_t *troubles = json_array();
+
+	for (size_t i = 0; i < s->n_troubles; i++)
+		json_array_append_new(troubles, trouble_json(&s->troubles[i]));
 
 	for (size_t i = 0; i < s->n_children; i++)
 		json_array_append_new(processes, child_json(&s->children[i]));
@@ -153,13 +173,13 @@ static void print_json(const struct status *s)
 	for (size_t i = 0; i < s->n_pauses; i++)
 		json_array_append_new(pauses, pause_json(&s->pauses[i]));
 	output_json(json_pack(
-		"{s:s, s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o}", "version",
+		"{s:s, s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o}", "version",
 		s->supervisor.version, "config", s->supervisor.config, "duties", duties_json(s), "phase",
 		s->supervisor.phase, "mode", s->supervisor.observe ? "observe" : "enforce", "generation",
 		(json_int_t)s->supervisor.generation, "started", output_json_time(s->supervisor.started),
 		"leases", (json_int_t)s->supervisor.leases, "actions", (json_int_t)s->supervisor.actions,
-		"pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note, "processes",
-		processes, "clusters", clusters, "pauses", pauses));
+		"pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note, "troubles",
+		troubles, "processes", processes, "clusters", clusters, "pauses", pauses));
 }
 
 /* -- table -- */
@@ -265,11 +285,9 @@ static void print_processes(const struct status *s, const struct table_view *vie
 static void print_clusters(const struct status *s, const struct table_view *view)
 {
 	static const struct table_column columns[] = {
-		{ "CLUSTER", 0, 0 },   { "SYNCED", 0, 0 },
-		{ "PODS", 0, 0 },      { "CACHE", 4, 0 },
-		{ "BYTES/POD", 3, 0 }, { "EVENTS", 5, 0 },
-		{ "QUEUE", 0, 0 },     { "DEADLINES", 2, 0 },
-		{ "LAST", 0, 0 },      { "TROUBLE", 1, COLUMN_BELOW },
+		{ "CLUSTER", 0, 0 }, { "SYNCED", 0, 0 },    { "PODS", 0, 0 },
+		{ "CACHE", 4, 0 },   { "BYTES/POD", 3, 0 }, { "EVENTS", 5, 0 },
+		{ "QUEUE", 0, 0 },   { "DEADLINES", 2, 0 }, { "LAST", 0, 0 },
 	};
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	const int64_t now = clock_wall_ms();
@@ -287,7 +305,6 @@ static void print_clusters(const struct status *s, const struct table_view *view
 		table_add(t, COLOR_NONE, "%" PRIu64, w->queue);
 		table_add(t, COLOR_NONE, "%" PRIu64, w->deadlines);
 		table_add(t, COLOR_NONE, "%s", w->last_event ? table_span(now - w->last_event, span) : "-");
-		table_add(t, COLOR_BAD, "%s", w->error);
 	}
 	table_print(t, stdout, view);
 	table_free(&t);
@@ -329,23 +346,37 @@ static void print_blocked(const struct status *s, const struct table_view *view)
 				   s->clusters[i].cluster_name, s->watch[i].blocked, s->watch[i].blocked_by);
 }
 
-static void print_trouble(const struct status *s, const struct table_view *view)
+/* When a cluster that could not be loaded is tried again; "" of everything else. */
+static void next_load(const struct status *s, const struct msg_trouble_row *t, char *ret, size_t size)
 {
+	const int64_t now = clock_wall_ms();
 	char span[32];
 
+	ret[0] = '\0';
 	for (size_t i = 0; i < s->n_clusters; i++) {
 		const struct msg_ctl_cluster *c = &s->clusters[i];
-		const int64_t left = c->next - clock_wall_ms();
 
-		if (c->problem[0])
-			table_text(stdout, view, "TROUBLE: cluster %s %s; %s%s: %s", c->cluster_name,
-				   c->waiting ? "waits" : "stays on the credential that it has",
-				   left > 0 ? "tried again in " : "being tried again",
-				   left > 0 ? table_span(left, span) : "", c->problem);
+		if ((t->trouble == TROUBLE_CLUSTER_WAITS || t->trouble == TROUBLE_CREDENTIAL_KEPT) &&
+		    strcmp(c->cluster_name, t->cluster_name) == 0)
+			(void)snprintf(ret, size, ", tried again %s%s", c->next > now ? "in " : "now",
+				       c->next > now ? table_span(c->next - now, span) : "");
 	}
-	for (size_t i = 0; i < s->n_children; i++)
-		if (s->children[i].trouble[0])
-			table_text(stdout, view, "TROUBLE: %s", s->children[i].trouble);
+}
+
+static void print_troubles(const struct status *s, const struct table_view *view)
+{
+	char span[32], next[64];
+
+	for (size_t i = 0; i < s->n_troubles; i++) {
+		const struct msg_trouble_row *t = &s->troubles[i];
+		const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
+
+		next_load(s, t, next, sizeof(next));
+		table_text(stdout, view, "TROUBLE%s%s (for %s%s): %s%s%s -- remedy: %s",
+			   t->cluster_name[0] ? " in cluster " : "", t->cluster_name,
+			   table_span(clock_wall_ms() - t->since, span), next, d->text[LANGUAGE_EN].sentence,
+			   t->detail[0] ? ": " : "", t->detail, d->text[LANGUAGE_EN].remedy);
+	}
 }
 
 static void print_place(const struct msg_ctl_cluster *c, const struct table_view *view)
@@ -411,10 +442,10 @@ static void print_text(const struct status *s, const struct table_view *view)
 		   s->supervisor.observe ? "observe (nothing is written)" : "enforce",
 		   table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
 		   s->supervisor.actions, s->supervisor.leases, s->supervisor.pending);
+	print_troubles(s, view);
 	if (s->supervisor.note[0])
 		table_text(stdout, view, "note: %s", s->supervisor.note);
 	print_places(s, view);
-	print_trouble(s, view);
 	print_pauses(s, view);
 	print_blocked(s, view);
 	print_shared(s, view);
@@ -433,11 +464,12 @@ int command_status(const struct options *o)
 	struct status s = { 0 };
 	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 
-	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+	if (code == EXIT_CODE_OK && !o->quiet && o->output == OUTPUT_JSON)
 		print_json(&s);
-	else if (code == EXIT_CODE_OK)
+	else if (code == EXIT_CODE_OK && !o->quiet)
 		print_text(&s, &view);
 	free(s.children);
+	free(s.troubles);
 	free(s.pauses);
-	return code;
+	return code == EXIT_CODE_OK && s.n_troubles ? EXIT_CODE_FAILURE : code;
 }

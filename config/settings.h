@@ -39,6 +39,7 @@ struct settings {
 	char *api_url;     /* tooManyRestart.apiurl: a secret */
 	char *api_secret;  /* signing secret: a secret */
 	char *api_address; /* resolved "ip:port" of api_url's host; NULL when literal */
+	char *api_problem; /* why there is no address or secret, NULL = nothing is wrong */
 	char *schedule;    /* tooManyRestart.duration: cron expression */
 	char *time_zone;   /* IANA name, NULL = UTC */
 	void *zone_data;   /* TZif bytes read by the loader, NULL = UTC */

@@ -13,6 +13,7 @@
 
 #include "model/actions.h"
 #include "model/duties.h"
+#include "model/troubles.h"
 
 #define IPC_PROTO     4u
 #define IPC_FRAME_MAX 8192u /* bytes of a datagram, and so of a message */

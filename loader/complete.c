@@ -25,40 +25,62 @@
 #define SECRET_MAX_BYTES 4096u
 #define SECRET_FILE_MS   300000u
 #define NAME_MS          300000u
-#define NAME_RETRY_MS    30000u
+#define SINK_RETRY_MS    30000u
+
+/* The janitor works without its chat: what is wrong with it stops nothing else, and is the reporter's trouble
+ * until another load finds it well. */
+static void no_sink(struct loader *l, const char *text)
+{
+	struct settings *s = &l->config.settings;
+
+	if (!s->api_problem)
+		s->api_problem = xasprintf("%.240s", text);
+	diags_warn(&l->diags, l->options->config, 0, 0, "%s; no report until that is well", text);
+	loader_refresh_within(l, SINK_RETRY_MS);
+}
+
+/* Neither is anything sent to an address without its secret. */
+static void no_secret(struct loader *l, const char *path, const char *key, const char *why)
+{
+	_cleanup_free_ char *said = xasprintf("%s: %s: %s", key, path, why);
+
+	free(l->config.settings.api_url);
+	l->config.settings.api_url = NULL;
+	no_sink(l, said);
+}
 
 /* A key whose value is in a file, one line. */
-static bool read_secret(struct loader *l, const char *file, const char *key)
+static void read_secret(struct loader *l, const char *file, const char *key)
 {
 	char why[FILE_ERROR_MAX], err[SETTING_ERROR_MAX];
 	_cleanup_free_ char *path = NULL, *text = NULL;
 	size_t n;
 
 	if (!file)
-		return true;
+		return;
 	path = file_beside(l->options->config, file);
 	loader_refresh_within(l, SECRET_FILE_MS);
 	loader_check_secret(l, path);
 	watches_add(&l->watches, path);
 	int r = file_read(path, SECRET_MAX_BYTES, &text, &n, why);
 
-	if (r < 0)
-		return loader_error(l, r, path, "%s: %s", key, why);
+	if (r < 0) {
+		no_secret(l, path, key, why);
+		return;
+	}
 	const struct str value = str_trim((struct str){ text, n }, " \t\r\n");
 	r = value.n == 0 ? -EINVAL : setting_assign(settings_find(key), &l->config, value.p, value.n, err);
 
 	explicit_bzero(text, n);
-	if (r == 0)
-		return true;
-	return loader_error(l, -EINVAL, path, "%s: %s", key, value.n == 0 ? "the file is empty" : err);
+	if (r < 0)
+		no_secret(l, path, key, value.n == 0 ? "the file is empty" : err);
 }
 
-/* The janitor works without its chat: a name that does not resolve is only a warning. */
 void loader_no_webhook(struct loader *l, const char *why)
 {
-	diags_warn(&l->diags, l->options->config, 0, 0, "tooManyRestart.apiurl: %s; no report until it does",
-		   why);
-	loader_refresh_within(l, NAME_RETRY_MS);
+	_cleanup_free_ char *said = xasprintf("tooManyRestart.apiurl: %s", why);
+
+	no_sink(l, said);
 }
 
 void loader_resolve_webhook(struct loader *l)
@@ -263,8 +285,8 @@ bool loader_complete(struct loader *l)
 	bool ok = true;
 
 	if (policy_enables(&l->config.settings.policy, DUTY_RESTARTS)) {
-		ok = read_secret(l, l->config.api_url_file, "tooManyRestart.apiurl") && ok;
-		ok = read_secret(l, l->config.api_secret_file, "tooManyRestart.secret") && ok;
+		read_secret(l, l->config.api_url_file, "tooManyRestart.apiurl");
+		read_secret(l, l->config.api_secret_file, "tooManyRestart.secret");
 	}
 	ok = load_zone(l) && ok;
 	ok = load_window_zones(l) && ok;

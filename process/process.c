@@ -86,6 +86,14 @@ int process_send(struct process *p, const struct msg *m)
 	return channel_send(p->channel, m, -1);
 }
 
+void process_say_trouble(struct process *p, enum trouble kind, const char *text)
+{
+	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = kind };
+
+	msg_set(&m, trouble.text, text, strlen(text));
+	(void)process_send(p, &m);
+}
+
 void process_exit(struct process *p, int code)
 {
 	p->code = code;

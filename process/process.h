@@ -46,6 +46,9 @@ uint64_t process_cluster(const struct process *p);
 uint64_t process_generation(const struct process *p);
 /* As channel_send: 0, -EAGAIN (not queued; on_room follows) or -EPIPE. */
 int process_send(struct process *p, const struct msg *m);
+/* What this process cannot do at present, until it says "" (model/troubles.def). text is cut where it is too
+ * long. */
+void process_say_trouble(struct process *p, enum trouble kind, const char *text);
 /* Begin to drain, as when the supervisor asks for it: it starts the process again afterwards. */
 void process_drain(struct process *p);
 /* Answer to on_drain: nothing is left but `left` things given up. The process then ends with 0. */

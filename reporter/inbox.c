@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/backoff.h"
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
@@ -85,6 +86,14 @@ static void on_committed(void *ctx, const struct history_entry *e)
 	}
 }
 
+static void say_unwritable(struct inbox *i, int err)
+{
+	_cleanup_free_ char *text =
+		xasprintf("%s: %s (%s)", i->settings->state_dir, db_error(i->db), strerrordesc_np(-err));
+
+	process_say_trouble(i->process, TROUBLE_HISTORY, text);
+}
+
 static void flush(struct inbox *i)
 {
 	const int err = history_flush(i->history);
@@ -94,16 +103,14 @@ static void flush(struct inbox *i)
 			backoff_delay_ms(&commit_policy, ++i->commit_failures, backoff_random());
 
 		metrics_add(i->stats->metrics, METRIC_COMMIT_FAILURES, 1, METRIC_NO_LABELS);
-		(void)log_error(err, "the history cannot be written: nothing is acted on until it can",
-				kv_s("directory", i->settings->state_dir), kv_s("detail", db_error(i->db)),
-				kv_u("waiting", history_queued(i->history)));
+		say_unwritable(i, err);
 		(void)evtimer_add(i->flush, CLOCK_TIMEVAL(delay));
 		if (err == -ENOSPC) /* there may be old rows that make room */
 			(void)evtimer_add(i->prune, CLOCK_TIMEVAL(PRUNE_MORE_MS));
 		return;
 	}
 	if (i->commit_failures > 0)
-		log_info("the history can be written again");
+		process_say_trouble(i->process, TROUBLE_HISTORY, "");
 	i->commit_failures = 0;
 	i->committed_ms = clock_boot_ms();
 	if (!i->lost)
@@ -277,6 +284,14 @@ static void on_watch_stats(struct inbox *i, const struct msg *m)
 	digest_runner_synced(i->runner, s->cluster, s->synced);
 }
 
+static void on_trouble_row(struct inbox *i, const struct msg *m)
+{
+	const struct msg_trouble_row *r = &m->u.trouble_row;
+
+	metrics_set(i->stats->metrics, METRIC_TROUBLE, (double)r->n,
+		    METRIC_LABELS(trouble_desc((enum trouble)r->trouble)->name, r->cluster_name));
+}
+
 static void on_child_stats(struct inbox *i, const struct msg *m)
 {
 	const struct msg_child_stats *s = &m->u.child_stats;
@@ -312,6 +327,7 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_CTL_RESTORE] = on_ctl_restore,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,
+	[MSG_TROUBLE_ROW] = on_trouble_row,
 	[MSG_DIGEST_ROW] = on_digest_row,
 	[MSG_DIGEST_END] = on_digest_end,
 };

@@ -31,7 +31,8 @@ struct reporter {
 	struct digest_runner *runner;
 	struct inbox *inbox;
 	struct event *wake, *drain_limit, *listen_again;
-	struct msg listen_trouble; /* TROUBLE, while nothing is served that should be */
+	char sink_trouble[256];   /* said last; "" = none */
+	char listen_trouble[256]; /* while nothing is served that should be; "" = none */
 	bool draining;
 };
 
@@ -49,6 +50,17 @@ static int check_settings(const struct settings *s, const char **reterr)
 
 	digest_options_done(&options);
 	return err;
+}
+
+/* Reports that do not arrive: for what is known of the settings, else as the last one ended. */
+static void say_sink(struct reporter *r, const char *of_last)
+{
+	const char *problem = r->settings.api_problem, *now = problem && *problem ? problem : of_last;
+
+	if (strncmp(now, r->sink_trouble, sizeof(r->sink_trouble) - 1) == 0)
+		return;
+	(void)snprintf(r->sink_trouble, sizeof(r->sink_trouble), "%s", now);
+	process_say_trouble(r->process, TROUBLE_SINK, now);
 }
 
 /* Hand r->settings to everything that does not read them at each use. */
@@ -81,6 +93,7 @@ static void on_commit(struct process *p, struct settings *s)
 	take_settings(r, s);
 	use_settings(r);
 	use_schedule(r);
+	say_sink(r, "");
 	inbox_settings_changed(r->inbox);
 }
 
@@ -123,6 +136,10 @@ static void ended(void *ctx, const struct scheduled_run *run)
 	metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, 1, METRIC_LABELS(run_state_name(run->state)));
 	if (run->state == RUN_DONE)
 		set_delivered(r, clock_wall_ms());
+	if (run->state != RUN_EMPTY)
+		say_sink(r, run->state == RUN_DONE ? ""
+			    : run->error           ? run->error
+						   : "the report was not sent");
 	(void)LOG_(partial && level == LOG_LEVEL_INFO ? LOG_LEVEL_WARN : level, 0, "restart report ended",
 		   kv_s("result", run_state_name(run->state)), kv_i("due_at_ms", run->due_at),
 		   kv_u("late", run->late), kv_u("workloads", run->workloads), kv_u("pods", run->pods),
@@ -192,7 +209,6 @@ static int end_without_history(struct reporter *r, int err, const char *text)
 static void open_listener(struct reporter *r)
 {
 	const char *address = r->settings.metrics_listen;
-	char text[256];
 
 	if (!address || !*address)
 		return;
@@ -202,13 +218,8 @@ static void open_listener(struct reporter *r)
 		log_info("serving metrics and health", kv_s("address", listener_address(r->listener)));
 		return;
 	}
-	(void)snprintf(text, sizeof(text),
-		       "metricsListen: cannot listen at %s: %s; no metrics and no health until that works, "
-		       "tried every %d s; or choose another address, or \"\" for none",
-		       address, strerrordesc_np(-err), LISTEN_MS / 1000);
-	(void)log_warn(0, "no metrics and no health are served", kv_s("detail", text));
-	r->listen_trouble.type = MSG_TROUBLE;
-	msg_set(&r->listen_trouble, trouble.text, text, strlen(text));
+	(void)snprintf(r->listen_trouble, sizeof(r->listen_trouble), "metricsListen: cannot listen at %s: %s",
+		       address, strerrordesc_np(-err));
 }
 
 /* The sandbox lets no process bind a port later: a new one does. */
@@ -285,9 +296,10 @@ static void on_ready(struct process *p)
 		return;
 	}
 	start_digest(r);
-	if (r->listen_trouble.type != MSG_TROUBLE)
+	say_sink(r, "");
+	if (!r->listen_trouble[0])
 		return;
-	(void)process_send(p, &r->listen_trouble);
+	process_say_trouble(p, TROUBLE_LISTENER, r->listen_trouble);
 	(void)evtimer_add(r->listen_again, CLOCK_TIMEVAL(LISTEN_MS));
 }
 

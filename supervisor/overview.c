@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "build_id.h"
-#include "supervisor/actions/write_guard.h"
+#include "supervisor/trouble_check.h"
 
 /* -- log -- */
 
@@ -54,6 +54,7 @@ void overview_on_loaded(struct supervisor *s)
 			log_cluster(&g->at[c]);
 	}
 	overview_send_stats(s);
+	trouble_check(s);
 	lifecycle_tell_status(s->root);
 }
 
@@ -125,6 +126,7 @@ static void answer_clusters(const struct supervisor *s, uint64_t conn)
 static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 {
 	const struct generation *g = lifecycle_generation(s->root);
+	const char *headline = trouble_check_headline(s);
 	struct dispatch_stats d;
 
 	dispatch_stats(s->dispatch, &d);
@@ -137,9 +139,9 @@ static void answer_supervisor(const struct supervisor *s, uint64_t conn)
 					       .duties = g->duties } };
 
 	lifecycle_describe(s->root, &m);
-	if (d.limited && !m.u.ctl_supervisor.note[0])
-		msg_set(&m, ctl_supervisor.note, WRITE_GUARD_LIMITED, strlen(WRITE_GUARD_LIMITED));
-	if (d.unasked && !m.u.ctl_supervisor.note[0])
+	if (lifecycle_is_running(s->root))
+		msg_set(&m, ctl_supervisor.phase, headline, strlen(headline));
+	if (d.unasked)
 		msg_set(&m, ctl_supervisor.note, DISPATCH_UNASKED, strlen(DISPATCH_UNASKED));
 	msg_set(&m, ctl_supervisor.version, OPC_BUILD_ID, strlen(OPC_BUILD_ID));
 	msg_set(&m, ctl_supervisor.config, g->config, strlen(g->config));
@@ -152,7 +154,9 @@ void overview_answer(struct supervisor *s, uint64_t conn)
 	const struct msg *said;
 	struct msg m;
 
+	trouble_check(s);
 	answer_supervisor(s, conn);
+	trouble_check_answer(s, conn);
 	answer_clusters(s, conn);
 	for (size_t i = 0; i < children_count(all); i++) {
 		supervisor_child_stats(s, children_get(all, i), &m);

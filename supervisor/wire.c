@@ -13,6 +13,7 @@
 #include "supervisor/dump.h"
 #include "supervisor/route.h"
 #include "supervisor/overview.h"
+#include "supervisor/trouble_check.h"
 
 /* -- what the root of all processes tells us -- */
 
@@ -56,6 +57,7 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 		dispatch_on_reporter_ready(s->dispatch);
 		supervisor_on_reporter_ready(s);
 		overview_send_stats(s);
+		trouble_check_send(s);
 	}
 	if (ready && at->role == ROLE_WORKER)
 		dispatch_cluster(s->dispatch, at->cluster);
@@ -86,6 +88,7 @@ static void on_tick(struct supervisor *s, uint64_t now_ms)
 	dispatch_tick(s->dispatch, now_ms);
 	dry_run_tick(s->dry_runs, now_ms);
 	pause_requests_tick(s->pause_requests);
+	trouble_check(s);
 }
 
 static void on_reload_end(struct supervisor *s, uint64_t conn, int code, const char *text)
@@ -154,6 +157,7 @@ struct supervisor *wire_new(const char *const loader_argv[], int lock_fd)
 	s->dispatch = dispatch_new(s->root, s->pauses, s->own, &s->answers);
 	s->pause_requests = pause_requests_new(s->root, s->dispatch, s->pauses, s->own, &s->answers);
 	s->dry_runs = dry_run_new(s->root, s->dispatch, &s->answers);
+	s->troubles = trouble_list_new(trouble_check_tell, s);
 	s->restores = restores_new(s->root, s->pauses, s->dispatch, s->dry_runs);
 	return s;
 }
@@ -180,6 +184,7 @@ void wire_free(struct supervisor **sp)
 	dispatch_free(&s->dispatch);
 	own_state_free(&s->own);
 	pause_list_free(&s->pauses);
+	trouble_list_free(&s->troubles);
 	while (s->n_outbox > 0)
 		free(s->outbox[--s->n_outbox]);
 	free(s);

@@ -267,20 +267,15 @@ static void send_credential(void *ctx)
 static void on_trouble(void *ctx, long status, const char *text)
 {
 	struct cluster_watch *w = ctx;
-	bool healed = *text == '\0' && *w->trouble_text, news = strcmp(text, w->trouble_text) != 0;
+	const bool healed = *text == '\0' && *w->trouble_text;
 
 	w->trouble = *text ? status : 0;
 	(void)str_copy_printable(w->trouble_text, sizeof(w->trouble_text), text, strlen(text));
 	touch_stats(w);
 	if (status == 401 && *text)
 		send_credential(w);
-	if (healed) {
-		log_info("the API server answers again");
+	if (healed)
 		controller_healthy(w->controller);
-	} else if (news) {
-		(void)log_warn(0, "trouble with the API server", kv_i("status", status),
-			       kv_s("detail", text));
-	}
 	schedule(w);
 }
 
@@ -318,6 +313,15 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 	schedule(w);
 }
 
+static void on_lease_trouble(void *ctx, const char *text)
+{
+	struct cluster_watch *w = ctx;
+	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = TROUBLE_LEASE };
+
+	msg_set(&m, trouble.text, text, strlen(text));
+	(void)send_msg(w, &m);
+}
+
 /* As configured, else the own one, else the credential's. */
 static const char *lease_namespace(const struct settings *s)
 {
@@ -331,7 +335,7 @@ static const char *lease_namespace(const struct settings *s)
 
 static void prepare_leadership(struct cluster_watch *w)
 {
-	static const struct leadership_ops ops = { on_leadership, send_credential };
+	static const struct leadership_ops ops = { on_leadership, send_credential, on_lease_trouble };
 
 	if (!w->settings.election)
 		return;
@@ -368,10 +372,8 @@ static void take_settings(struct cluster_watch *w, struct settings *s, struct ht
 {
 	if (s->cluster.shared && !w->settings.cluster.shared && s->policy.mode == MODE_ENFORCE)
 		(void)log_warn(
-			0,
-			"watcher and workers have one credential: what is read from the cluster is parsed "
-			"by a process that may write; give the workers their own (writerKubeconfig)",
-			kv_s("cluster", s->cluster.name));
+			0, "watcher and workers have one credential: what is read from the cluster is parsed "
+			   "by a process that may write; give the workers their own (writerKubeconfig)");
 	settings_done(&w->settings);
 	w->settings = *s;
 	settings_init(s);

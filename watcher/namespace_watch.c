@@ -70,9 +70,6 @@ static void on_trouble(void *ctx, long status, const char *text)
 {
 	struct namespace_watch *n = ctx;
 
-	if (*text && strcmp(text, n->trouble) != 0)
-		(void)log_warn(0, "labels of namespaces are not kept in step", kv_i("status", status),
-			       kv_s("detail", text));
 	(void)str_copy_printable(n->trouble, sizeof(n->trouble), text, strlen(text));
 	if (*text && status >= 400 &&
 	    status <= 499) /* anything else hinders the pods' stream as well, and passes */

@@ -140,8 +140,7 @@ static void action_done(void *ctx, const struct msg *m)
 
 static void events_denied(void *ctx, const char *why)
 {
-	(void)ctx;
-	log_warn(0, "no Events are written: the server does not allow it", kv_s("detail", why));
+	process_say_trouble(((struct worker *)ctx)->process, TROUBLE_EVENTS, why);
 }
 
 static void action_credential(void *ctx)

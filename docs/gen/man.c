@@ -77,7 +77,7 @@ static const struct {
 	const char *text;
 } codes[] = {
 	{ EXIT_CODE_OK, "all went well" },
-	{ EXIT_CODE_FAILURE, "what was asked is not there, or was not done" },
+	{ EXIT_CODE_FAILURE, "what was asked is not there, or was not done; status: there is a trouble" },
 	{ EXIT_CODE_DUE, "plan --detailed-exitcode: something is due" },
 	{ EXIT_CODE_USAGE, "wrong command line" },
 	{ EXIT_CODE_DATA, "a file that was named is not what it should be" },

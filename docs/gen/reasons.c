@@ -6,6 +6,7 @@
 
 #include "model/duties.h"
 #include "model/actions.h"
+#include "model/troubles.h"
 
 static const char *const heads[LANGUAGE__MAX] = {
 	[LANGUAGE_EN] = "# Reasons\n\n"
@@ -33,6 +34,23 @@ static const char *const classes[] = { [CLASS_NONE] = "none",
 				       [CLASS_BLOCKED] = "blocked",
 				       [CLASS_OUTCOME] = "outcome" };
 
+static const char *const trouble_heads[LANGUAGE__MAX] = {
+	[LANGUAGE_EN] = "\n## Troubles\n\n"
+			"Generated from `model/troubles.def`. What can be wrong with the program itself, as "
+			"`status`, the log and the\n"
+			"metric `opc_trouble{trouble,cluster}` say it. **blind** = nothing of that cluster "
+			"is seen; when that is so of\n"
+			"every cluster, the first line of `status` says `blind`. While any stands, `status` "
+			"ends with exit code 1.\n\n"
+			"| trouble | severity | what it says | what to do |\n|---|---|---|---|\n",
+	[LANGUAGE_ZH] = "\n## 故障\n\n"
+			"由 `model/troubles.def` 生成。程序自身可能出现的问题，见 `status`、日志和指标 "
+			"`opc_trouble{trouble,cluster}`。\n"
+			"**blind** = 看不到该集群；若所有集群都如此，`status` 的第一行显示 "
+			"`blind`。只要存在任何故障，`status` 的退出码就是 1。\n\n"
+			"| 故障 | 级别 | 含义 | 如何处理 |\n|---|---|---|---|\n",
+};
+
 int main(int argc, char **argv)
 {
 	const enum language l = argc > 1 && strcmp(argv[1], "zh") == 0 ? LANGUAGE_ZH : LANGUAGE_EN;
@@ -42,6 +60,14 @@ int main(int argc, char **argv)
 		const struct reason_desc *d = reason_desc(r);
 
 		printf("| `%s` | %s | %s | %s |\n", d->code, classes[d->class], d->text[l].sentence,
+		       d->text[l].remedy);
+	}
+	fputs(trouble_heads[l], stdout);
+	for (enum trouble t = 0; t < TROUBLE__MAX; t++) {
+		const struct trouble_desc *d = trouble_desc(t);
+
+		printf("| `%s` | %s | %s | %s |\n", d->name,
+		       d->severity == TROUBLE_IS_BLIND ? "blind" : "degraded", d->text[l].sentence,
 		       d->text[l].remedy);
 	}
 	return 0;

@@ -48,6 +48,7 @@ struct dispatch {
 	bool history_open;
 	uint64_t done;
 	bool unasked[CLUSTERS_MAX]; /* the last dry run there was forbidden */
+	struct failures failures;
 	bool (*idle)(void *ctx, struct child *worker);
 	void *idle_ctx;
 };
@@ -502,11 +503,16 @@ void dispatch_on_result(struct dispatch *d, struct child *worker, const struct m
 
 static void log_end(const struct dispatch *d, const struct msg_intent *i, const struct msg_record *r)
 {
-	log_info("action ended", kv_u("id", i->id), kv_s("cluster", settings(d)->names[i->cluster]),
-		 kv_s("duty", duty_name((enum duty)i->duty)), kv_s("namespace", i->ns), kv_s("pod", i->name),
-		 kv_s("uid", i->uid), kv_s("outcome", outcome_name((enum outcome)r->outcome)),
-		 kv_s("reason", r->reason), kv_s("target", r->target),
-		 kv_s("mode", i->observe ? "observe" : "enforce"), kv_s("detail", r->detail));
+	const bool failed = r->outcome == OUTCOME_FORBIDDEN || r->outcome == OUTCOME_FAILED;
+
+	(void)LOG_(failed ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, 0, "action ended", kv_u("id", i->id),
+		   kv_s("cluster", settings(d)->names[i->cluster]),
+		   kv_s("duty", duty_name((enum duty)i->duty)), kv_s("namespace", i->ns),
+		   kv_s("pod", i->name), kv_s("uid", i->uid),
+		   kv_s("outcome", outcome_name((enum outcome)r->outcome)), kv_s("reason", r->reason),
+		   kv_s("target", r->target), kv_s("mode", i->observe ? "observe" : "enforce"),
+		   kv_s("detail", r->detail),
+		   kv_s("remedy", failed ? reason_find(r->reason)->text[LANGUAGE_EN].remedy : ""));
 }
 
 void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const struct msg *m)
@@ -521,6 +527,8 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 	const struct msg_record *r = &record.u.record;
 
 	log_end(d, &intent.u.intent, r);
+	failures_note(&d->failures, l->cluster, (enum duty)intent.u.intent.duty, (enum outcome)r->outcome,
+		      r->detail, clock_boot_ms());
 	msg_copy_fields(&answer, &record);
 	answer.u.ctl_dry_run_result.conn = l->conn;
 	d->answers->send(d->answers->ctx, l->conn, &answer);
@@ -606,6 +614,20 @@ void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret)
 	ret->limited = settings(d) && write_guard_blocks(d->guard);
 	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
 		ret->busy += l->phase == LEASE_GRANTED || l->phase == LEASE_RECORDING;
+}
+
+uint64_t dispatch_leases_in(const struct dispatch *d, uint64_t cluster)
+{
+	uint64_t n = 0;
+
+	for (const struct lease *l = lease_next(d->leases, NULL); l; l = lease_next(d->leases, l))
+		n += l->cluster == cluster;
+	return n;
+}
+
+const struct failure *dispatch_failure(const struct dispatch *d, uint64_t cluster, enum duty duty)
+{
+	return failures_get(&d->failures, cluster, duty, clock_boot_ms());
 }
 
 /* -- life -- */

@@ -6,6 +6,7 @@
 #define SUPERVISOR_ACTIONS_DISPATCH_H
 
 #include "supervisor/actions/answers.h"
+#include "supervisor/actions/failures.h"
 #include "supervisor/actions/own_state.h"
 #include "supervisor/actions/pause_list.h"
 #include "supervisor/children/lifecycle.h"
@@ -66,6 +67,10 @@ struct dispatch_stats {
 	bool limited;  /* in some cluster as much was written as may be */
 };
 void dispatch_stats(const struct dispatch *d, struct dispatch_stats *ret);
+/* Of any worker or none, in that cluster. */
+uint64_t dispatch_leases_in(const struct dispatch *d, uint64_t cluster);
+/* What that duty cannot do there at present; NULL when all is well. */
+const struct failure *dispatch_failure(const struct dispatch *d, uint64_t cluster, enum duty duty);
 unsigned dispatch_leases_of(const struct dispatch *d, const struct child *worker);
 
 #endif

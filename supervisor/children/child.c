@@ -41,9 +41,10 @@ struct child {
 	struct event *timer;
 	struct life life;
 	int64_t started_at; /* wall */
+	bool slow;          /* it died too often, and has not been ready since */
 	char sandbox[256];
-	char error[256];   /* why the last life ended */
-	char trouble[256]; /* what this one cannot do at present */
+	char error[256];              /* why the last life ended */
+	char *troubles[TROUBLE__MAX]; /* what this one cannot do at present; NULL = it can */
 };
 
 #define CHILD_KV(c)                                                                                          \
@@ -55,9 +56,19 @@ const struct child_info *child_info(const struct child *c)
 	return &c->info;
 }
 
+const char *child_trouble(const struct child *c, enum trouble kind)
+{
+	return c->troubles[kind] ? c->troubles[kind] : "";
+}
+
 bool child_is_ready(const struct child *c)
 {
 	return c->info.state == FSM_READY && c->info.pid && !c->life.condemned;
+}
+
+bool child_is_slow(const struct child *c)
+{
+	return c->slow;
 }
 
 void child_stats(const struct child *c, struct msg *ret)
@@ -75,7 +86,6 @@ void child_stats(const struct child *c, struct msg *ret)
 	msg_set(ret, child_stats.state, state, strlen(state));
 	msg_set(ret, child_stats.sandbox, c->sandbox, strlen(c->sandbox));
 	msg_set(ret, child_stats.error, c->error, strlen(c->error));
-	msg_set(ret, child_stats.trouble, c->trouble, strlen(c->trouble));
 }
 
 int child_send(struct child *c, const struct msg *m, int fd)
@@ -138,6 +148,7 @@ static void on_ready(struct child *c, const struct msg_ready *ready)
 	channel_set_phase(c->life.process.channel, PH_RUN);
 	(void)snprintf(c->sandbox, sizeof(c->sandbox), "%s", ready->sandbox);
 	c->life.ready = c->info.was_ready = true;
+	c->slow = false;
 	c->life.ready_ms = c->life.beat_ms = clock_boot_ms();
 	child_event(c, FSM_EV_READY);
 	log_info("child ready", CHILD_KV(c), kv_s("sandbox", c->sandbox));
@@ -151,8 +162,10 @@ static void on_heartbeat(struct child *c, const struct msg_heartbeat *beat)
 
 static void on_trouble(struct child *c, const struct msg_trouble *trouble)
 {
-	(void)snprintf(c->trouble, sizeof(c->trouble), "%s", trouble->text);
-	c->env->ops->on_changed(c->env->root, c);
+	char **to = &c->troubles[trouble->trouble];
+
+	free(*to);
+	*to = trouble->text[0] ? xstrdup(trouble->text) : NULL;
 }
 
 static void on_msg(void *ctx, struct channel *channel, const struct msg *m, int fd)
@@ -220,6 +233,14 @@ static enum fsm_cause cause_of(const struct child *c, int code)
 	return code == -SIGKILL && !c->life.condemned ? FSM_CAUSE_KILLED : FSM_CAUSE_OWN;
 }
 
+static void forget_troubles(struct child *c)
+{
+	for (size_t i = 0; i < TROUBLE__MAX; i++) {
+		free(c->troubles[i]);
+		c->troubles[i] = NULL;
+	}
+}
+
 static void on_death(void *ctx, const siginfo_t *si)
 {
 	struct child *c = ctx;
@@ -231,7 +252,7 @@ static void on_death(void *ctx, const siginfo_t *si)
 
 	spawned_done(&c->life.process);
 	c->life = (struct life){ 0 };
-	c->trouble[0] = '\0';
+	forget_troubles(c);
 	c->info.pid = 0;
 	c->env->ops->on_dead(c->env->root, c, code);
 	child_event(c, ev);
@@ -281,8 +302,7 @@ static void act_backoff(struct child *c)
 
 static void act_slow(struct child *c)
 {
-	(void)log_error(0, "child dies too often: degraded, tried again slowly", CHILD_KV(c),
-			kv_s("detail", c->error));
+	c->slow = true;
 	(void)evtimer_add(c->timer, CLOCK_TIMEVAL(FSM_SLOW_MS));
 }
 
@@ -337,6 +357,7 @@ void child_free(struct child **cp)
 	struct child *c = *cp;
 
 	spawned_done(&c->life.process);
+	forget_troubles(c);
 	event_free(c->timer);
 	free(c);
 	*cp = NULL;

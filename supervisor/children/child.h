@@ -61,6 +61,10 @@ void child_free(struct child **c);
 const struct child_info *child_info(const struct child *c);
 /* It runs, has said READY and is not about to be killed. */
 bool child_is_ready(const struct child *c);
+/* It died too often, and has not been ready since. */
+bool child_is_slow(const struct child *c);
+/* The particulars of what it cannot do at present, as it says; "" when that is not so. */
+const char *child_trouble(const struct child *c, enum trouble kind);
 /* All members but `leases`. */
 void child_stats(const struct child *c, struct msg *ret);
 

@@ -34,7 +34,7 @@ struct lifecycle {
 	uint64_t drain_until_ms;
 	struct event *events[7];
 	size_t n_events;
-	char note[256];
+	char refusal[256]; /* why the last reload was refused */
 };
 
 struct event_base *lifecycle_base(const struct lifecycle *l)
@@ -71,18 +71,19 @@ static size_t count_in_state(const struct lifecycle *l, enum fsm_state state)
 	return n;
 }
 
+const char *lifecycle_refusal(const struct lifecycle *l)
+{
+	return l->refusal;
+}
+
 void lifecycle_describe(const struct lifecycle *l, struct msg *ret)
 {
 	static const char *const phases[] = { "starting", "running", "draining", "ended" };
-	const bool degraded =
-		l->phase == LIFECYCLE_RUNNING &&
-		(count_in_state(l, FSM_DEGRADED) > 0 || generation_has_trouble(lifecycle_generation(l)));
-	const char *phase = degraded ? "degraded" : phases[l->phase];
+	const char *phase = phases[l->phase];
 
 	ret->u.ctl_supervisor.observe = lifecycle_generation(l)->observe;
 	ret->u.ctl_supervisor.generation = lifecycle_generation(l)->number;
 	msg_set(ret, ctl_supervisor.phase, phase, strlen(phase));
-	msg_set(ret, ctl_supervisor.note, l->note, strlen(l->note));
 }
 
 void lifecycle_tell_status(const struct lifecycle *l)
@@ -96,7 +97,7 @@ void lifecycle_tell_status(const struct lifecycle *l)
 	generation_describe_trouble(g, trouble, sizeof(trouble));
 	notify_send(l->notify, "STATUS=%s%zu/%zu processes, %s%s%s%s%s", g->observe ? "observe: " : "",
 		    count_in_state(l, FSM_READY), children_count(l->children), text, trouble[0] ? "; " : "",
-		    trouble, l->note[0] ? "; " : "", l->note);
+		    trouble, l->refusal[0] ? "; reload failed: " : "", l->refusal);
 }
 
 /* -- start -- */
@@ -148,15 +149,12 @@ static void tell_ready(struct lifecycle *l)
 {
 	const struct generation *g = lifecycle_generation(l);
 	const size_t n = children_count(l->children) - count_in_state(l, FSM_DOWN);
-	char trouble[200];
 
 	if (l->told_ready || count_in_state(l, FSM_READY) < n)
 		return;
 	l->told_ready = true;
-	generation_describe_trouble(g, trouble, sizeof(trouble));
 	log_info("all processes are ready", kv_u("processes", n), kv_u("clusters", g->clusters),
-		 kv_s("mode", g->observe ? "observe" : "enforce"),
-		 kv_s("trouble", trouble[0] ? trouble : "none"));
+		 kv_s("mode", g->observe ? "observe" : "enforce"));
 	notify_send(l->notify, "READY=1");
 	lifecycle_tell_status(l);
 }
@@ -247,7 +245,7 @@ int lifecycle_reload(struct lifecycle *l, uint64_t conn)
 
 static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char *text)
 {
-	(void)snprintf(l->note, sizeof(l->note), "%s%s", err ? "reload failed: " : "", err ? text : "");
+	(void)snprintf(l->refusal, sizeof(l->refusal), "%s", err ? text : "");
 	if (!err) {
 		l->ops->on_loaded(l->above);
 		start_all_loaded(l);
@@ -255,8 +253,8 @@ static void on_load_end(struct lifecycle *l, uint64_t conn, int err, const char 
 	if (err && l->phase != LIFECYCLE_STARTING)
 		(void)log_error(0, "reload failed, the old settings stay in force", kv_s("detail", text));
 	if (l->told_ready)
-		notify_send(l->notify, "READY=1\nSTATUS=%s%s%s", err ? l->note : "settings in force",
-			    !err && *text ? "; " : "", err ? "" : text);
+		notify_send(l->notify, "READY=1\nSTATUS=%s%s%s", err ? "reload failed" : "settings in force",
+			    *text ? err ? ": " : "; " : "", text);
 	l->ops->on_reload_end(l->above, conn, err ? EXIT_CODE_CONFIG : EXIT_CODE_OK, text);
 }
 

@@ -67,6 +67,8 @@ const struct generation *lifecycle_generation(const struct lifecycle *l);
 bool lifecycle_is_running(const struct lifecycle *l);
 /* When the settings are loaded again by themselves, boot time; 0 = not, or just now. */
 uint64_t lifecycle_next_load_ms(const struct lifecycle *l);
+/* Why the last reload was refused; "" when it was not. */
+const char *lifecycle_refusal(const struct lifecycle *l);
 /* CTL_SUPERVISOR: the members that are known here. */
 void lifecycle_describe(const struct lifecycle *l, struct msg *ret);
 

@@ -271,8 +271,8 @@ static void warn_once(struct settings_load *l, const struct msg_load_line *line)
 	if (l->warned && strstr(l->warned, one))
 		return;
 	if (line->error)
-		(void)log_warn(0, "a cluster cannot be loaded: it is tried again",
-			       kv_s("cluster", line->cluster_name), kv_s("detail", line->text));
+		log_debug("a cluster cannot be loaded", kv_s("cluster", line->cluster_name),
+			  kv_s("detail", line->text));
 	else
 		(void)log_warn(0, "configuration", kv_s("detail", line->text));
 }

@@ -65,13 +65,15 @@ static void end_release(struct leadership *l)
 	released(l->released_ctx);
 }
 
-static void trouble(struct leadership *l, long status, const char *detail)
+static void trouble(struct leadership *l, const char *detail)
 {
-	if (*detail && strcmp(detail, l->trouble) != 0)
-		(void)log_warn(0, "the Lease of the leader election cannot be used", kv_s("namespace", l->ns),
-			       kv_s("name", l->name), kv_i("status", status), kv_s("detail", detail),
-			       kv_s("remedy", status == 403 ? "allow get, create and patch on it" : ""));
-	(void)str_copy_printable(l->trouble, sizeof(l->trouble), detail, strlen(detail));
+	char text[sizeof(l->trouble)];
+
+	(void)str_copy_printable(text, sizeof(text), detail, strlen(detail));
+	if (strcmp(text, l->trouble) == 0)
+		return;
+	memcpy(l->trouble, text, sizeof(text));
+	l->ops.trouble(l->ctx, text);
 }
 
 static void report_trouble(struct leadership *l, const struct http_result *r)
@@ -81,7 +83,7 @@ static void report_trouble(struct leadership *l, const struct http_result *r)
 
 	/* 404 and 409 are part of the protocol. */
 	if (r->failure == HTTP_OK && (r->status / 100 == 2 || r->status == 404 || r->status == 409)) {
-		trouble(l, 0, "");
+		trouble(l, "");
 		return;
 	}
 	if (r->failure != HTTP_OK)
@@ -90,7 +92,7 @@ static void report_trouble(struct leadership *l, const struct http_result *r)
 		(void)snprintf(text, sizeof(text), "%.*s", STR_ARG(status.message));
 	else
 		(void)snprintf(text, sizeof(text), "HTTP status %ld", r->status);
-	trouble(l, r->failure == HTTP_OK ? r->status : 0, text);
+	trouble(l, text);
 	if (r->failure == HTTP_OK && r->status == 401)
 		l->ops.refused(l->ctx);
 }

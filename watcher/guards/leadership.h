@@ -18,6 +18,8 @@ struct leadership_ops {
 	void (*changed)(void *ctx, bool leading, uint64_t valid_until, const char *holder);
 	/* The API server refused the credential (401). */
 	void (*refused)(void *ctx);
+	/* Why the Lease cannot be used; "" = it can, again. Told when it changes. */
+	void (*trouble)(void *ctx, const char *text);
 };
 
 /* The client is borrowed; ns and name are copied. The identity is made of the host's name and the

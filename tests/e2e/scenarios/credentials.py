@@ -61,8 +61,9 @@ def none(t):
     program = t.program(t.config(evicted=ns), kubeconfig=None, start=False)
     program.start(wait=False)
     t.until("its trouble in status", lambda: "kubeconfig" in (troubles(program) or {}).get("default", ""), 10)
+    t.until("the headline", lambda: program.status()["phase"] == "blind", 10)
     text = program.ask("status", check=True).stdout
-    assert "TROUBLE: cluster default waits" in text and "--kubeconfig FILE" in text, text
+    assert "TROUBLE in cluster default (for " in text and ": blind, " in text and "--kubeconfig FILE" in text, text
     (program.dir / ".kube").mkdir()
     (program.dir / ".kube" / "config").write_text(t.server.kubeconfig("cleaner"))
     program.wait_ready(40)

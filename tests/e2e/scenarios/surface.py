@@ -5,6 +5,7 @@ import json
 import os
 import socket
 
+from harness.proxy import Answer
 from harness.scenario import Skip, scenario
 
 
@@ -78,7 +79,52 @@ def metrics_port_taken(t):
         program = t.program(t.config(evicted=ns, metricsListen=address))
         t.expect(deleted=[t.canary(ns)])
         text = program.ask("status", check=True).stdout
-        assert f"TROUBLE: metricsListen: cannot listen at {address}: Address already in use" in text, text
+        assert "TROUBLE (for " in text and f"metricsListen: cannot listen at {address}: Address already in use" in text, text
+
+
+@scenario("surface/what-hurts", timeout=90)
+def what_hurts(t):
+    """An action that is forbidden, settings that are refused, an address that is not there yet: `status` says each with a remedy and exits
+    with 1, the log and the metrics say it, too; what is well again is not said any more."""
+    ns, proxy = t.ns(), t.proxy()
+    hook = proxy.before("DELETE", "/pods/", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    address = t.dir / "bot"
+    config = t.config(evicted=ns, restarts={"namespaces": ns, "duration": "@every 1h", "apiurlFile": str(address)}, metricsListen=f"127.0.0.1:{port}")
+    program = t.program(config, t.kubeconfig("cleaner", proxy))
+    pod = t.objects.evict(t.objects.pod(ns))
+
+    def troubles():
+        return {x["trouble"]: x for x in program.status()["troubles"]}
+
+    t.until("what is forbidden", lambda: "forbidden" in troubles(), 15)
+    program.write_config({**config, "workers": "many"})
+    assert program.ask("reload", timeout=30).returncode == 78
+    found = troubles()
+    assert set(found) == {"forbidden", "sink", "settings"}, found
+    assert "deleteEvictedPod" in found["forbidden"]["detail"] and found["forbidden"]["cluster"] == "default", found
+    assert str(address) in found["sink"]["detail"] and "workers" in found["settings"]["detail"], found
+    asked = program.ask("status")
+    assert asked.returncode == 1 and ": degraded, " in asked.stdout.splitlines()[0], asked
+    assert asked.stdout.count("TROUBLE") == 3 and "`ops-pod-cleaner rbac` prints the rights" in asked.stdout, asked.stdout
+    quiet = program.ask("status", "--quiet")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (1, "", ""), quiet
+    warned = [json.loads(line) for line in program.log().splitlines() if '"trouble":"forbidden"' in line]
+    assert len(warned) == 1 and warned[0]["level"] == "warn" and warned[0]["cluster"] == "default" and warned[0]["remedy"], warned
+    ended = [json.loads(line) for line in program.log().splitlines() if '"outcome":"forbidden"' in line]
+    assert ended and all(line["level"] == "warn" and line["remedy"] for line in ended), ended
+    t.until("the metric", lambda: 'opc_trouble{trouble="forbidden",cluster="default"} 1' in fetch(port, "/metrics")[1], 10)
+    t.objects.force_delete(pod)
+    hook.times = 0
+    address.write_text("http://127.0.0.1:9/hook\n")
+    address.chmod(0o600)
+    program.write_config(config)
+    assert program.ask("reload", timeout=30).returncode == 0
+    gone = t.canary(ns)
+    t.until("all to be well", lambda: program.ask("status", "--quiet").returncode == 0, 30)
+    assert program.status()["phase"] == "running" and program.log().count("a trouble is over") >= 3
+    t.expect(deleted=[gone])
 
 
 @scenario("surface/explain")

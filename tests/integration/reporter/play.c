@@ -102,10 +102,8 @@ size_t play_start(struct play *p)
 		play_recv(p, &m);
 		if (m.type == MSG_OPEN_END)
 			return open;
-		if (m.type == MSG_TROUBLE) {
-			(void)snprintf(p->trouble, sizeof(p->trouble), "%s", m.u.trouble.text);
+		if (m.type == MSG_TROUBLE)
 			continue;
-		}
 		ck_assert_int_eq(m.type, MSG_OPEN_INTENT);
 		open++;
 	}
@@ -224,6 +222,9 @@ bool play_recv_within(struct play *p, int ms, struct msg *ret)
 void play_recv(struct play *p, struct msg *ret)
 {
 	ck_assert_msg(play_recv_within(p, WAIT_MS, ret), "no message came");
+	if (ret->type == MSG_TROUBLE)
+		(void)snprintf(p->troubles[ret->u.trouble.trouble], sizeof(p->troubles[0]), "%s",
+			       ret->u.trouble.text);
 }
 
 void play_recv_type(struct play *p, enum msg_type type, struct msg *ret)

@@ -24,11 +24,11 @@ struct play {
 	char log[SUITE_PATH_MAX + 8]; /* its stderr, of every start */
 	int bot;                      /* listening socket */
 	unsigned bot_port;
-	const char *schedule; /* NULL = the duty is off */
-	const char *listen;   /* NULL = any free port */
-	char sandbox[256];    /* what READY said */
-	char trouble[256];    /* what TROUBLE said behind it */
-	size_t at, len;       /* of the datagram that was read last: decoded up to at */
+	const char *schedule;             /* NULL = the duty is off */
+	const char *listen;               /* NULL = any free port */
+	char sandbox[256];                /* what READY said */
+	char troubles[TROUBLE__MAX][256]; /* what TROUBLE said last of each kind */
+	size_t at, len;                   /* of the datagram that was read last: decoded up to at */
 	uint8_t frame[IPC_FRAME_MAX];
 };
 

@@ -387,17 +387,17 @@ TEST(an_address_in_use_is_a_trouble)
 	(void)snprintf(address, sizeof(address), "127.0.0.1:%u", p.bot_port);
 	p.listen = address;
 	(void)play_start(&p);
-	ck_assert_ptr_nonnull(strstr(p.trouble, address));
-	ck_assert_ptr_nonnull(strstr(p.trouble, "Address already in use"));
+	ck_assert_ptr_nonnull(strstr(p.troubles[TROUBLE_LISTENER], address));
+	ck_assert_ptr_nonnull(strstr(p.troubles[TROUBLE_LISTENER], "Address already in use"));
 	(void)close(p.bot);
 	p.bot = -1;
 	/* It cannot bind any more: it ends in order, and who is started for it listens. */
 	ck_assert(play_recv_within(&p, 40000, &m));
 	ck_assert_int_eq((int)m.type, MSG_DRAINED);
 	ck_assert_int_eq(play_wait(&p), 0);
-	p.trouble[0] = '\0';
+	p.troubles[TROUBLE_LISTENER][0] = '\0';
 	(void)play_start(&p);
-	ck_assert_str_eq(p.trouble, "");
+	ck_assert_str_eq(p.troubles[TROUBLE_LISTENER], "");
 	ck_assert(play_logged(&p, "serving metrics and health"));
 	drain();
 }

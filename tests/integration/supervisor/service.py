@@ -82,7 +82,7 @@ class Service:
         r = subprocess.run([PROGRAM, *args, "--control-socket", os.path.join(self.dir, "control.sock")], stdin=subprocess.DEVNULL,
                            capture_output=True, text=True, timeout=60)
         assert r.returncode == code, (args, r.returncode, r.stdout, r.stderr)
-        return json.loads(r.stdout) if "json" in args and code == 0 else r.stdout + r.stderr
+        return json.loads(r.stdout) if "json" in args and code in (0, 1) else r.stdout + r.stderr
 
     def children(self):
         out = subprocess.run(["ps", "-o", "pid=,stat=", "--ppid", str(self.process.pid)], capture_output=True, text=True)

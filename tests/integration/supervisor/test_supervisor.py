@@ -118,7 +118,7 @@ def message_of_another_role_kills():
 
 def crash_loop_degrades():
     t = Service(watcher="crash-after-ready")
-    t.wait_for("degraded, tried again slowly")
+    t.wait_for("a process dies too often")
     assert len(re.findall("child died", t.text())) == 10
     assert t.process.poll() is None
 
@@ -126,7 +126,7 @@ def crash_loop_degrades():
 def kill_loop_degrades_later():
     """SIGKILL again and again, as by the OOM killer: three times as many lives, then as slow as any other loop."""
     t = Service(watcher="die-after-ready")
-    t.wait_for("degraded, tried again slowly")
+    t.wait_for("a process dies too often")
     assert len(re.findall("child died", t.text())) == 30
     assert t.process.poll() is None
 
@@ -221,22 +221,30 @@ def a_cluster_that_cannot_be_loaded_stops_no_other():
     t = ready(loader="second-bad")
     assert len(t.children()) == 4, t.children()  # reporter, and the watcher and workers of the first
     assert "cannot be loaded" in t.text() and 'cluster="second"' in t.text(), t.text()
-    status = t.ask("status", "-o", "json")
+    status = t.ask("status", "-o", "json", code=1)
     assert [(c["name"], c["waiting"], c["problem"]) for c in status["clusters"]] == [
         ("test", False, ""), ("second", True, "/etc/kubeconfig: cannot be read")], status
     assert status["phase"] == "degraded", status
-    text = t.ask("status")
-    assert "TROUBLE: cluster second waits; " in text and "cluster test: https://192.0.2.1:6443" in text, text
+    trouble, = status["troubles"]
+    assert (trouble["trouble"], trouble["severity"], trouble["cluster"], trouble["detail"]) == (
+        "cluster-waits", "blind", "second", "/etc/kubeconfig: cannot be read"), trouble
+    text = t.ask("status", code=1)
+    assert ": degraded, " in text.splitlines()[0] and text.splitlines()[1].startswith("TROUBLE in cluster second (for "), text
+    assert "the cluster cannot be loaded" in text and "cluster test: https://192.0.2.1:6443" in text and " -- remedy: " in text, text
+    assert t.ask("status", "--quiet", code=1) == ""
     t.write(loader="second-good")  # it comes up by itself
     t.wait_for('child ready role="worker" cluster="second"', count=2)
     t.wait_for('child ready role="watcher" cluster="second"')
-    assert not any(c["problem"] for c in t.ask("status", "-o", "json")["clusters"])
+    status = t.ask("status", "-o", "json")
+    assert not any(c["problem"] for c in status["clusters"]) and not status["troubles"] and status["phase"] == "running", status
+    t.wait_for('a trouble is over trouble="cluster-waits" cluster="second"')
     assert "child died" not in t.text() and len(re.findall("cannot be loaded", t.text())) == 1, t.text()
 
 
 def a_single_cluster_that_cannot_be_loaded_is_waited_for():
     t = ready(loader="all-bad")  # the service manager is told, too
     assert len(t.children()) == 1, t.children()
+    assert t.ask("status", "-o", "json", code=1)["phase"] == "blind"
     t.write(loader="ok")
     t.wait_for('child ready role="watcher" cluster="test"')
 
@@ -246,7 +254,8 @@ def a_cluster_that_a_reload_cannot_load_keeps_its_credential():
     t.write(loader="second-bad", watcher="other")  # with its new policy
     assert "cluster second stays on the credential that it has: /etc/kubeconfig" in t.ask("reload")
     t.wait_for("COMMIT watcher 2", count=2)
-    status = t.ask("status", "-o", "json")
+    status = t.ask("status", "-o", "json", code=1)
+    assert [x["trouble"] for x in status["troubles"]] == ["credential-kept"], status
     second = status["clusters"][1]
     assert second["problem"] and not second["waiting"] and second["error"] and second["nextLoad"], second
     assert second["server"] == "https://192.0.2.1:6443", second
@@ -422,7 +431,7 @@ def stopped_child_is_killed_and_replaced():
 
 def no_zombies_after_many_deaths():
     t = Service(watcher="die-after-ready")
-    t.wait_for("degraded")
+    t.wait_for("a process dies too often")
     assert not [s for _, s in t.children() if s.startswith("Z")]
 
 

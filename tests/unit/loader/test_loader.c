@@ -209,8 +209,17 @@ static const struct {
 	const char *line;
 } errors[] = {
 	{ "workers: many\n", "token", "t", "config.yml:1:10: workers: \"many\"" },
-	{ "tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook}\n", "hook", "ftp://x",
-	  "does not begin with https" },
+};
+
+/* What is wrong with the chat stops nothing else: no file yet, an address that is none, no secret to it. */
+static const struct {
+	const char *hook, *sign; /* texts of the files, NULL = missing */
+	const char *problem;
+} sinks[] = {
+	{ NULL, NULL, "tooManyRestart.apiurl: " },
+	{ "ftp://x", "SIGN", "does not begin with https" },
+	{ "", "SIGN", "the file is empty" },
+	{ "https://localhost:1/HOOK", NULL, "tooManyRestart.secret: " },
 };
 
 static bool said(const char *line)
@@ -229,6 +238,19 @@ static void spoil(const char *name, const char *text)
 	(void)unlink(file);
 	if (text)
 		free(suite_file(dir, name, text));
+}
+
+TEST_LOOP(a_chat_that_cannot_be_reached_is_the_reporters_trouble, 0, ARRAY_SIZE(sinks))
+{
+	spoil("hook", sinks[_i].hook);
+	spoil("sign", sinks[_i].sign);
+	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook, secretFile: sign}\n",
+		 "reader");
+	ck_assert_ptr_nonnull(run.reporter.api_problem);
+	ck_assert_msg(strstr(run.reporter.api_problem, sinks[_i].problem), "%s", run.reporter.api_problem);
+	ck_assert_ptr_null(run.reporter.api_url);
+	ck_assert_uint_eq(run.refresh_ms, 30000);
+	ck_assert_uint_eq(run.n_clusters, 1);
 }
 
 TEST_LOOP(tells_what_is_broken, 0, ARRAY_SIZE(errors))
@@ -420,7 +442,7 @@ TEST(a_webhook_that_does_not_resolve_is_a_warning)
 	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurl: 'https://no-such.invalid/x'}\n",
 		 "reader");
 	ck_assert_uint_eq(run.errors, 0);
-	ck_assert(said("no report until it does"));
+	ck_assert(said("no report until that is well"));
 	ck_assert_uint_eq(run.refresh_ms, 30000);
 }
 

@@ -9,6 +9,7 @@
 #include "model/actions.h"
 #include "model/reasons.h"
 #include "model/rights.h"
+#include "model/troubles.h"
 #include "tests/suite.h"
 
 /* What older histories, messages of saved state and annotations hold. A row may be added, never changed. */
@@ -211,4 +212,20 @@ TEST(rights_are_of_roles_and_writes_of_the_writer)
 	}
 	for (int i = 0; i < ROLE_OF__MAX; i++)
 		ck_assert(used[i]);
+}
+
+TEST(troubles_are_complete_in_both_languages)
+{
+	for (enum trouble k = 0; k < TROUBLE__MAX; k++) {
+		const struct trouble_desc *d = trouble_desc(k);
+
+		for (const char *p = d->name; *p; p++)
+			ck_assert(islower((unsigned char)*p) || *p == '-');
+		for (int l = 0; l < LANGUAGE__MAX; l++) {
+			ck_assert_uint_gt(strlen(d->text[l].sentence), 10);
+			ck_assert_uint_gt(strlen(d->text[l].remedy), 10);
+		}
+		for (enum trouble other = 0; other < k; other++)
+			ck_assert_str_ne(d->name, trouble_desc(other)->name);
+	}
 }
