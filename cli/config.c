@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/config_namespaces.h"
 #include "cli/output.h"
+#include "cli/schedule.h"
 #include "cli/schema.h"
 #include "cli/yaml_json.h"
 #include "config/config_print.h"
@@ -61,8 +63,10 @@ static void tell_json(const char *path, bool good, const struct config *c, const
 {
 	json_t *told = json_pack("{s:s, s:b, s:o}", "file", path, "ok", good, "messages", messages_json(d));
 
-	if (c)
+	if (c) {
 		json_object_set_new(told, "namespaces", config_namespaces_json(&c->settings.policy, cluster));
+		json_object_set_new(told, "schedules", schedule_json(c, clock_wall_ms()));
+	}
 	output_json(told);
 }
 
@@ -82,8 +86,10 @@ static int check(const struct options *o, const char *path)
 		tell_json(path, good, taken ? &c : NULL, cluster, &d);
 	else
 		config_tell(path, taken, &d, stdout);
-	if (taken && o->output != OUTPUT_JSON)
+	if (taken && o->output != OUTPUT_JSON) {
 		config_namespaces_print(&c.settings.policy, cluster, stdout);
+		schedule_print(&c, clock_wall_ms(), stdout);
+	}
 	if (taken && !good)
 		(void)fprintf(stderr, "ops-pod-cleaner config: with --strict a warning is an error\n");
 	config_done(&c);

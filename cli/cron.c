@@ -9,6 +9,7 @@
 #include "base/exit.h"
 #include "base/rfc3339.h"
 #include "cli/command.h"
+#include "cli/schedule.h"
 #include "cli/output.h"
 #include "config/cron.h"
 #include "config/zone_file.h"
@@ -27,24 +28,6 @@ static int load_zone(const char *name, struct zone **ret)
 	return r;
 }
 
-#define TIME_MAX (RFC3339_MAX + 8)
-
-/* Local time with its offset: "2026-11-21T09:00:00+08:00". */
-static void format_time(int64_t ms, const struct zone *zone, char ret[static TIME_MAX])
-{
-	int64_t until;
-	const int32_t east = zone_offset(zone, ms / 1000, &until);
-	const int32_t minutes = (east < 0 ? -east : east) / 60;
-	char buf[RFC3339_MAX];
-
-	rfc3339_format(ms + (int64_t)east * 1000, false, buf);
-	if (east == 0)
-		(void)snprintf(ret, TIME_MAX, "%s", buf);
-	else
-		(void)snprintf(ret, TIME_MAX, "%.*s%c%02d:%02d", (int)strlen(buf) - 1, buf,
-			       east < 0 ? '-' : '+', minutes / 60, minutes % 60);
-}
-
 static int print_next(const struct options *o, const char *spec)
 {
 	struct cron cron;
@@ -59,13 +42,13 @@ static int print_next(const struct options *o, const char *spec)
 		return EXIT_CODE_DATA;
 	int64_t at = o->now_ms ? o->now_ms : clock_wall_ms();
 	json_t *times = json_array();
-	char text[TIME_MAX];
+	char text[SCHEDULE_TIME_MAX];
 
 	for (int64_t i = 0; i < (o->count ? o->count : 5); i++) {
 		at = cron_next(&cron, zone, at);
 		if (at == 0)
 			break;
-		format_time(at, zone, text);
+		schedule_time(at, zone, text);
 		json_array_append_new(times, json_string(text));
 		if (o->output != OUTPUT_JSON)
 			printf("%s\n", text);

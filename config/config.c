@@ -13,6 +13,7 @@
 #include "base/xalloc.h"
 #include "config/config_validate.h"
 #include "config/diag.h"
+#include "config/hints.h"
 #include "config/table.h"
 #include "config/value.h"
 #include "config/tree.h"
@@ -270,6 +271,24 @@ static void read_section(struct walk *w, const struct setting *row, void *base, 
 	read_map(w, base, node, prefix);
 }
 
+/* A whole object of Kubernetes, as `kubectl get -o yaml` prints it: the configuration stands in it. */
+static bool is_object(struct walk *w, const struct tree_node *root)
+{
+	const struct tree_node *kind = tree_get(root, "kind"), *data = tree_get(root, "data");
+	const char *key = data && data->kind == TREE_MAP && data->first ? data->first->key->text : NULL;
+
+	if (!kind || kind->kind != TREE_SCALAR || !tree_get(root, "apiVersion"))
+		return false;
+	if (key)
+		ERROR(w, data->first->key,
+		      "the file is a whole %s, the configuration is the text of its key %s: take it with "
+		      "`kubectl get %s NAME -o go-template='{{index .data \"%s\"}}'`",
+		      kind->text, key, kind->text, key);
+	else
+		ERROR(w, kind->key, "the file is a %s of Kubernetes, and holds no configuration", kind->text);
+	return true;
+}
+
 static int walk_tree(const char *path, const struct tree_node *root, struct config *ret, struct diags *d)
 {
 	_cleanup_free_ struct positions *positions = xcalloc(1, sizeof(*positions));
@@ -278,7 +297,7 @@ static int walk_tree(const char *path, const struct tree_node *root, struct conf
 	if (root && root->kind != TREE_MAP)
 		ERROR(&w, root, "the file is %s, keys were expected: \"deleteEvictedPod:\"",
 		      tree_kind_name(root));
-	else if (root)
+	else if (root && !is_object(&w, root))
 		read_map(&w, ret, root, "");
 	if (w.overrides)
 		read_items(&w, settings_find("overrides"), w.overrides);
@@ -290,19 +309,27 @@ int config_load_text(const char *path, const char *text, size_t n, struct config
 {
 	struct tree_node *root = NULL;
 	const size_t from = d->n;
-	int r = text ? tree_parse(path, text, n, TREE_CONFIGURATION, &root, d)
-		     : tree_read(path, TREE_CONFIGURATION, &root, d);
+	int r = tree_parse(path, text, n, TREE_CONFIGURATION, &root, d);
 
 	if (r == 0)
 		r = walk_tree(path, root, ret, d);
 	tree_free(&root);
 	diags_sort(d, from); /* of the tree and of the walk, in the order of the file */
+	hints_add(text, n, d, from);
 	return r;
 }
 
 int config_load(const char *path, struct config *ret, struct diags *d)
 {
-	return config_load_text(path, NULL, 0, ret, d);
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+	int r = tree_read_text(path, TREE_CONFIGURATION, &text, &n, d);
+
+	if (r < 0)
+		return r;
+	r = config_load_text(path, text, n, ret, d);
+	explicit_bzero(text, n);
+	return r;
 }
 
 void config_tell(const char *path, bool loaded, const struct diags *d, FILE *out)

@@ -3,13 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/config_validate.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "config/cron.h"
 #include "config/diag.h"
+#include "config/file.h"
 #include "config/window.h"
 #include "config/zone_file.h"
 #include "model/namespaces.h"
@@ -183,9 +186,23 @@ static void check_duties(const struct check *k)
 		     "program deleted: write unreachableNodes: true (dangerous) or false");
 }
 
+/* It may yet come, and on another machine be there: no error. */
+static void check_file(const struct check *k, const char *key, const char *file)
+{
+	_cleanup_free_ char *path = file ? file_beside(k->path, file) : NULL;
+
+	if (path && access(path, F_OK) < 0)
+		WARN(k, position_of(k, key),
+		     "%s: %s: %s: write its path, absolute or from the folder of this file", key, path,
+		     strerrordesc_np(errno));
+}
+
 static void check_secrets(const struct check *k)
 {
 	const struct config *c = k->c;
+
+	check_file(k, "tooManyRestart.apiurlFile", c->api_url_file);
+	check_file(k, "tooManyRestart.secretFile", c->api_secret_file);
 
 	if (c->settings.api_url && c->api_url_file)
 		ERROR(k, position_of(k, "tooManyRestart.apiurlFile"),

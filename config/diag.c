@@ -39,6 +39,17 @@ int diags_add(struct diags *d, const char *warning, const char *file, size_t lin
 	return -EINVAL;
 }
 
+void diags_append(struct diag *one, const char *more)
+{
+	char *longer = xasprintf("%s; %s", one->text, more);
+
+	if (strlen(longer) < LINE_MAX_BYTES) {
+		free(one->text);
+		one->text = TAKE_PTR(longer);
+	}
+	free(longer);
+}
+
 void diags_sort(struct diags *d, size_t from)
 {
 	/* At most DIAGS_MAX, mostly in order, and equal places must keep theirs. */

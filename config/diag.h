@@ -30,6 +30,8 @@ struct diags {
 #define diags_warn(d, ...) ((void)diags_add(d, "warning: ", __VA_ARGS__))
 int diags_add(struct diags *d, const char *warning, const char *file, size_t line, size_t column,
 	      const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* "; more" behind the text of that one, if there is room. */
+void diags_append(struct diag *one, const char *more);
 /* Order by line and column what was added from index `from` on. */
 void diags_sort(struct diags *d, size_t from);
 void diags_done(struct diags *d);

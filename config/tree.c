@@ -313,18 +313,24 @@ int tree_parse(const char *path, const char *text, size_t n, enum tree_use use, 
 	return 0;
 }
 
-int tree_read(const char *path, enum tree_use use, struct tree_node **ret, struct diags *d)
+int tree_read_text(const char *path, enum tree_use use, char **ret, size_t *ret_n, struct diags *d)
 {
 	char why[FILE_ERROR_MAX];
+	const int r = file_read(path, limits_of[use].bytes, ret, ret_n, why);
+
+	if (r < 0)
+		diags_error(d, path, 0, 0, "%s", why);
+	return r;
+}
+
+int tree_read(const char *path, enum tree_use use, struct tree_node **ret, struct diags *d)
+{
 	_cleanup_free_ char *text = NULL;
 	size_t n;
+	int r = tree_read_text(path, use, &text, &n, d);
 
-	int r = file_read(path, limits_of[use].bytes, &text, &n, why);
-
-	if (r < 0) {
-		diags_error(d, path, 0, 0, "%s", why);
+	if (r < 0)
 		return r;
-	}
 	r = tree_parse(path, text, n, use, ret, d);
 	explicit_bzero(text, n);
 	return r;

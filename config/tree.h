@@ -31,6 +31,8 @@ struct tree_node {
  * could not be read; 0 also after errors (duplicate key, alias, ...) that leave the rest worth checking: look
  * at d->errors. Free with tree_free. */
 int tree_read(const char *path, enum tree_use use, struct tree_node **ret, struct diags *d);
+/* Only its text, as far as it may be one; malloc()ed. */
+int tree_read_text(const char *path, enum tree_use use, char **ret, size_t *ret_n, struct diags *d);
 int tree_parse(const char *path, const char *text, size_t n, enum tree_use use, struct tree_node **ret,
 	       struct diags *d);
 void tree_free(struct tree_node **node);

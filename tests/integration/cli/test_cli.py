@@ -273,7 +273,7 @@ def check_says_where_each_duty_works():
     assert max(map(len, out.split("Namespaces:")[1].splitlines())) <= 80, out
     assert "deleteEvictedPod: those named team-*, those labelled env=dev, kube-system; but not team-x; what is protected only" in words, out
     assert "crashLoop: every namespace; but not team-x; what is protected only where it is named here" in words, out
-    assert "errImagePull: shop never: those named *-pay protected: kube-system, kube-public" in words, out
+    assert "errImagePull: shop crashLoop: every" in words and "never: those named *-pay protected: kube-system, kube-public" in words, out
     assert "deleteFinishedPod" not in out and "works in no namespace" not in out, out
     listed = [("team-a", {}), ("team-x", {}), ("team-pay", {}), ("web", {"env": "dev"}), ("kube-system", {}), ("kube-public", {}), ("shop", {})]
     cluster = write("namespaces.json", json.dumps({"kind": "List", "items": [{"metadata": {"name": n, "labels": l}} for n, l in listed]}))
@@ -284,6 +284,32 @@ def check_says_where_each_duty_works():
     assert "of 7, 3: team-a, web, kube-system" in out, out
     assert "kubectl get namespaces" in call("config", "check", config, "--namespaces", config, code=65)
     call("config", "print", config, "--namespaces", cluster, code=64)
+
+
+def check_says_when_schedules_fire():
+    text = """timeZone: Asia/Shanghai
+tooManyRestart: {enable: true, namespaces: a, apiurlFile: nowhere/url, timeZone: Europe/Berlin}
+deleteEvictedPod: {enable: true, namespaces: a, includeJobs: true, windows: [0 9 * * 1-5 for 8h]}
+overrides: [{name: night, namespaces: b, deleteEvictedPod: {windows: [CRON_TZ=UTC 30 22 * * * for 1h]}}]
+errImagePull: {windows: [0 9 * * 1 for 8h]}
+"""
+    path = write("schedules.yml", text)
+    told = json.loads(call("config", "check", path, "-o", "json"))["schedules"]
+    assert [(s["key"], s["zone"]) for s in told] == [
+        ("tooManyRestart.duration", "Europe/Berlin"), ("deleteEvictedPod.windows", "Asia/Shanghai"),
+        ("override night: deleteEvictedPod.windows", "UTC")] or sorted(s["zone"] for s in told) == [
+            "Asia/Shanghai", "Europe/Berlin", "UTC"], told
+    for s in told:      # as `cron next` says
+        spec = s["schedule"].split(" for ")[0]
+        assert s["next"] == call("cron", "next", spec, "--timezone", s["zone"], "--count", "3").split(), s
+    shown = call("config", "check", path)
+    assert all(t in shown for s in told for t in s["next"]), shown
+    assert "schedules.yml:2:47: warning: tooManyRestart.apiurlFile: " in shown and "nowhere/url: No such file" in shown, shown
+    write("nowhere-url", "https://x.y/z")
+    there = write("there.yml", text.replace("nowhere/url", "nowhere-url"))
+    assert "No such file" not in call("config", "check", there)
+    off = write("off.yml", "deleteEvictedPod: {enable: true, namespaces: a}\n")
+    assert "Next runs" not in call("config", "check", off)
 
 
 def check_reads_standard_input():
@@ -369,8 +395,8 @@ CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json
          every_command_has_help, version, misuse_is_64_and_helps,
          manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
-         explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
+         check_says_where_each_duty_works, check_says_when_schedules_fire, explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
 
 
-cases.run(CASES)
+cases.run(CASES, sys.argv[2:])

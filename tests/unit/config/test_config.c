@@ -227,6 +227,26 @@ static const struct {
 	const char *text, *line;
 } errors[] = {
 	{ "[a]", "f:1:1: the file is a list, keys were expected" },
+	/* what people write wrong: config/hints.def */
+	{ "tooManyRestart:\n  duration: */3 * * * *\n",
+	  "line 2, column 13: what begins with '*' needs its quotes" },
+	{ "deleteEvictedPod：\n  enable: true\n",
+	  "line 1, column 17: '：' is full-width: write ':' and a blank" },
+	{ "errImagePull: {hours: 24h，}", "f:1:23: errImagePull.hours: unknown unit in duration" },
+	{ "errImagePull: {hours: 24h，}", "line 1, column 26: '，' is full-width: write ','" },
+	{ "errImagePull: {hours: 24h（x）}", "line 1, column 26: '（' is full-width: write '('" },
+	{ "mode: dryrun", "f:1:7: mode: \"dryrun\" is none of enforce|observe; a dry run is mode: observe" },
+	{ "deleteEvictedPod:\n\tenable: true\n",
+	  "f:2:1: not valid YAML: found character that cannot start any "
+	  "token, while scanning for the next token; a tab cannot indent" },
+	{ "apiVersion: v1\nkind: ConfigMap\ndata:\n  app.yml: |\n    mode: observe\n",
+	  "f:4:3: the file is a whole ConfigMap, the configuration is the text of its key app.yml: take it "
+	  "with "
+	  "`kubectl get ConfigMap NAME -o go-template='{{index .data \"app.yml\"}}'`" },
+	{ "apiVersion: v1\nkind: Pod\n",
+	  "f:2:1: the file is a Pod of Kubernetes, and holds no configuration" },
+	{ "tooManyRestart: {urlFile: x}",
+	  "unknown key \"tooManyRestart.urlFile\": did you mean apiurlFile?" },
 	{ "text", "f:1:1: the file is a text, keys were expected" },
 	{ "errImagePull: 5", "f:1:1: errImagePull is a text, a mapping of keys was expected" },
 	{ "errImagePull:", "f:1:1: errImagePull is nothing, a mapping of keys was expected" },

@@ -1,0 +1,73 @@
+/* hints.c - see hints.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/hints.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+
+static const struct hint {
+	const char *said, *written, *remedy;
+} hints[] = {
+#define HINT(said, written, remedy) { said, written, remedy },
+#include "config/hints.def"
+#undef HINT
+};
+
+/* The line of that number, from 1 on; empty when there is none. */
+static struct str line_of(const char *text, size_t n, size_t number)
+{
+	const char *p = text, *end = text + n, *stop;
+
+	while (number > 1 && (p = memchr(p, '\n', (size_t)(end - p)))) {
+		p++;
+		number--;
+	}
+	if (!p || number == 0)
+		return (struct str){ text, 0 };
+	stop = memchr(p, '\n', (size_t)(end - p));
+	return (struct str){ p, (size_t)((stop ? stop : end) - p) };
+}
+
+/* Where it stands in that line, in characters from 1 on; 0 = nowhere, or in a comment. */
+static size_t column_of(struct str line, const char *written)
+{
+	const char *at = memmem(line.p, line.n, written, strlen(written));
+	const char *comment = memmem(line.p, line.n, " #", 2);
+	size_t column = 1;
+
+	if (!at || (comment && comment < at))
+		return 0;
+	for (const char *p = line.p; p < at; p++)
+		column += ((unsigned char)*p & 0xc0) != 0x80;
+	return column;
+}
+
+static void add_one(const char *text, size_t n, struct diag *d, const struct hint *h)
+{
+	if (!strstr(d->text, h->said) || strstr(d->text, "full-width"))
+		return;
+	if (!*h->written) {
+		diags_append(d, h->remedy);
+		return;
+	}
+	for (size_t up = 0; up < 2 && up < d->line; up++) {
+		const size_t line = d->line - up, column = column_of(line_of(text, n, line), h->written);
+		_cleanup_free_ char *remedy =
+			column ? xasprintf("line %zu, column %zu: %s", line, column, h->remedy) : NULL;
+
+		if (remedy) {
+			diags_append(d, remedy);
+			return;
+		}
+	}
+}
+
+void hints_add(const char *text, size_t n, struct diags *d, size_t from)
+{
+	for (size_t i = from; i < d->n; i++)
+		for (size_t h = 0; d->v[i].error && h < sizeof(hints) / sizeof(hints[0]); h++)
+			add_one(text, n, &d->v[i], &hints[h]);
+}
