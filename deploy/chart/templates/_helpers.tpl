@@ -13,11 +13,33 @@ app.kubernetes.io/name: ops-pod-cleaner
 {{ .Values.existingSecret | default "ops-pod-cleaner-config" }}
 {{- end }}
 
+{{/* The duties as they are given, or the chart's own. */}}
+{{- define "opc.duties" -}}
+{{- $file := fromYaml .Values.configFile }}
+{{- with $file.Error }}
+{{- fail (printf "configFile is no YAML: %s" .) }}
+{{- end }}
+{{- if hasKey $file "metricsListen" }}
+{{- fail "configFile: the probes ask port 9464, so metricsListen has no place in it" }}
+{{- end }}
+{{- $own := fromYaml (.Files.Get "files/duties.yml") }}
+{{- toYaml ($file | default .Values.config | default $own) }}
+{{- end }}
+
+{{- define "opc.config" -}}
+{{- $all := dict "kubeconfig" "credentials/reader" "writerKubeconfig" "credentials/writer" "leaderElection" (dict "enable" true) }}
+{{- $all = mergeOverwrite $all (fromYaml (include "opc.duties" .)) }}
+{{- with .Values.mode }}
+{{- $_ := set $all "mode" . }}
+{{- end }}
+{{- toYaml $all }}
+{{- end }}
+
 {{/* The text that was given, or the chart's own, which fits the chart's own configuration only. */}}
 {{- define "opc.manifest" -}}
-{{- $own := omit (fromYaml (.root.Files.Get "files/config.yml")) "mode" }}
-{{- if and (not .given) (ne (toYaml $own) (toYaml (omit .root.Values.config "mode"))) }}
-{{- fail (printf "config needs other rights than the chart's own: print them, `ops-pod-cleaner rbac%s --config FILE >%s.yaml`, and give them with --set-file %s.manifest=%s.yaml; or apply them yourself, with --set %s.create=false" .option .name .name .name .name) }}
+{{- $own := fromYaml (.root.Files.Get "files/duties.yml") }}
+{{- if and (not .given) (ne (toYaml $own) (include "opc.duties" .root)) }}
+{{- fail (printf "the configuration needs other rights than the chart's own: print them, `ops-pod-cleaner rbac%s --config FILE >%s.yaml`, and give them with --set-file %s.manifest=%s.yaml; or apply them yourself, with --set %s.create=false" .option .name .name .name .name) }}
 {{- end }}
 {{- .given | default (.root.Files.Get (printf "files/%s" .file)) }}
 {{- end }}

@@ -44,8 +44,7 @@ class Release:
             assert code == 201, f"{kind} {name}: {code} {answer}"
 
     def render(self, spaces):
-        config = {"mode": "enforce", "deleteEvictedPod": {"namespaces": list(spaces)}, "sandbox": "require",
-                  "errImagePull": {"enable": False}, "deleteTerminatingPod": {"enable": False}}
+        config = {"mode": "enforce", "deleteEvictedPod": {"enable": True, "namespaces": list(spaces)}, "sandbox": "require"}
         values = {"config": config, "apiServer": f"https://{room.ADDRESS}:{self.t.server.port}",
                   "image": {"repository": PROGRAM.split(":", maxsplit=1)[0], "tag": PROGRAM.split(":")[1], "pullPolicy": "Never"}}
         path = self.t.write("values.json", json.dumps(values))

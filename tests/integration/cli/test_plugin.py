@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""`kubectl ops_pod_cleaner`: which pod it asks, what it hands on, and what it says when that is not possible. kubectl is played."""
+import os
+import pathlib
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(TOP / "tests"))
+import cases  # noqa: E402
+import scratch  # noqa: E402
+
+PLUGIN = TOP / "cli" / "kubectl-ops_pod_cleaner"
+HOME = scratch.folder("plugin")
+# Writes down what it was called with, a word a line; says what files name pods, lease and exec hold, and ends as NAME.code says.
+KUBECTL = """#!/bin/sh
+printf '%s\\n' "$@" -- >>"$HOME/calls"
+for word in "$@"; do
+	case $word in get | exec) verb=$word ;; pods) verb=pods ;; leases*) verb=lease ;; esac
+	[ "$verb" != exec ] || break
+done
+[ ! -e "$HOME/$verb" ] || cat "$HOME/$verb"
+[ ! -e "$HOME/$verb.code" ] || { echo "error: forbidden $verb" >&2; exit "$(cat "$HOME/$verb.code")"; }
+"""
+
+
+def call(*args, pods="", lease="", answer="", codes=None, path=None, stdin=""):
+    """(exit code, stdout, stderr, calls) of the plugin where kubectl answers so."""
+    for old in HOME.iterdir():
+        old.unlink()
+    for name, text in (("pods", pods), ("lease", lease), ("exec", answer), ("kubectl", KUBECTL)):
+        (HOME / name).write_text(text)
+    for name, code in (codes or {}).items():
+        (HOME / f"{name}.code").write_text(str(code))
+    (HOME / "kubectl").chmod(0o755)
+    done = subprocess.run(["/bin/sh", PLUGIN, *args], env={"HOME": str(HOME), "PATH": path or f"{HOME}:{os.environ['PATH']}"},
+                          input=stdin, capture_output=True, text=True, timeout=30, check=False)
+    calls = (HOME / "calls").read_text() if (HOME / "calls").exists() else ""
+    return done.returncode, done.stdout, done.stderr, calls
+
+
+def last_call(calls):
+    """The words of the last call, of which one may be `--`."""
+    words = calls.splitlines()
+    return words[max(i for i, word in enumerate(words) if word.startswith("--namespace=")):]
+
+
+def the_leader_is_asked():
+    code, out, err, calls = call("status", "-o", "wide", pods="ops-pod-cleaner-0\nops-pod-cleaner-1\n", lease="ops-pod-cleaner-1_7", answer="fine\n")
+    assert (code, out, err) == (0, "fine\n", ""), (code, out, err)
+    assert last_call(calls) == ["--namespace=ops-pod-cleaner", "exec", "--container=ops-pod-cleaner", "ops-pod-cleaner-1", "--",
+                                "/usr/bin/ops-pod-cleaner", "status", "-o", "wide", "--"], calls
+
+
+def the_leader_by_its_whole_name():
+    calls = call("status", pods="ops-pod-cleaner-10\nops-pod-cleaner-1\n", lease="ops-pod-cleaner-1_7")[3]
+    assert "ops-pod-cleaner-1" in last_call(calls), calls
+
+
+def the_only_pod_needs_no_lease():
+    code, _, err, calls = call("plan", pods="janitor-5d8f\n")
+    assert code == 0 and err == "" and "janitor-5d8f" in last_call(calls), (err, calls)
+
+
+def nobody_leads_is_said():
+    code, _, err, calls = call("status", pods="a-0\na-1\n", lease="gone-7_1")
+    assert code == 0 and "none of these pods leads at present: a-0 a-1, asking a-0" in err, err
+    assert "a-0" in last_call(calls)
+
+
+def words_arrive_as_they_are():
+    calls = call("pause", "--reason", "two  words; $HOME `x` 'y'", pods="a\n")[3]
+    assert "two  words; $HOME `x` 'y'" in calls.splitlines(), calls
+
+
+def options_of_kubectl_stand_first():
+    both = (["--context", "east", "--kubeconfig", "/k", "-n", "janitors"], ["--context=east", "--kubeconfig=/k", "--namespace=janitors"])
+    for options in both:
+        calls = call(*options, "history", "-n", "web", pods="a\n")[3].splitlines()
+        assert calls.count("--context=east") == calls.count("--kubeconfig=/k") == calls.count("--namespace=janitors") == 3, calls
+        assert calls[-4:-1] == ["history", "-n", "web"], calls
+
+
+def what_stands_in_the_way_is_said():
+    for how, wanted, text in (
+            ({"pods": ""}, 69, "no pod runs in namespace ops-pod-cleaner with label app.kubernetes.io/name=ops-pod-cleaner: name another one"),
+            ({"codes": {"pods": 1}}, 69, "the pods in namespace ops-pod-cleaner cannot be listed, see above"),
+            ({"pods": "a\nb\n", "codes": {"lease": 1}}, 0, "who leads cannot be asked, see above: this needs the right to get leases"),
+            ({"path": "/nowhere"}, 69, "there is no kubectl on the PATH")):
+        code, _, err, _ = call("status", **how)
+        assert code == wanted and text in err, (how, code, err)
+    assert "error: forbidden pods" in call("status", codes={"pods": 1})[2]
+
+
+def the_exit_code_is_that_of_the_command():
+    assert call("plan", "--detailed-exitcode", pods="a\n", codes={"exec": 2})[0] == 2
+
+
+def misuse_is_refused():
+    for args, text in (((), "no command was given"), (("-n",), "-n needs a value"), (("--nonsense", "status"), "there is no option --nonsense"),
+                       (("run",), "which runs there already")):
+        code, _, err, calls = call(*args, pods="a\n")
+        assert code == 64 and text in err and not calls, (args, code, err, calls)
+    code, out, _, _ = call("--help")
+    assert code == 0 and "Needs to get leases, list pods and create pods/exec" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def what_is_typed_goes_along_only_when_it_is_asked_for():
+    assert "--stdin" not in call("status", pods="a\n", stdin="x")[3]
+    assert "--stdin" in call("config", "check", "-", pods="a\n", stdin="x")[3]
+
+
+cases.run([the_leader_is_asked, the_leader_by_its_whole_name, the_only_pod_needs_no_lease, nobody_leads_is_said, words_arrive_as_they_are,
+           options_of_kubectl_stand_first, what_stands_in_the_way_is_said, the_exit_code_is_that_of_the_command, misuse_is_refused,
+           what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])
