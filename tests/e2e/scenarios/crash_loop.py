@@ -2,6 +2,7 @@
 import time
 
 from harness.scenario import scenario
+from scenarios.restore import restore as take_back
 
 
 def crash(t, workload, restarts=7):
@@ -101,7 +102,7 @@ def restore(t):
     t.wait_write(workload)
     t.wait_history(program, outcome="done", duty="crashLoop")
     t.policy.restore = True
-    program.ask("restore", f"{ns}/{workload.name}", "--yes", timeout=30)
+    take_back(program, f"{ns}/{workload.name}")
     t.until("the replicas to be back", lambda: workload.wanted() == 2, 10)
 
 

@@ -5,6 +5,7 @@ from harness.objects import path_of
 from harness.proxy import DROP, Answer
 from harness.scenario import scenario
 from oracle.logs import parse_time
+from scenarios.restore import restore
 
 MARK = "ops-pod-cleaner.io/scaled-down-"
 PARTS = ("by", "action", "at", "why", "from", "undo", "template")
@@ -42,7 +43,7 @@ def make(kind):
         assert begin - 2 <= parse_time(mark["at"]) <= time.time() + 2, mark
         assert "errImagePull: CannotPullImage" in mark["why"] and mark["undo"] == f"ops-pod-cleaner restore {row['id']}", mark
         t.policy.restore = True
-        done = program.ask("restore", mark["action"], "--yes", timeout=30)
+        done = restore(program, mark["action"])
         assert done.returncode == 0, done.stdout + done.stderr
         t.until("the replicas", lambda: workload.wanted() == 3, 10)
         t.until("the end of the mark", lambda: not mark_of(t, kind, workload.ns, workload.name), 10)
@@ -200,7 +201,7 @@ def dies_after(t):
     row = t.wait_history(program, outcome="done", reason="CannotPullImage")
     assert killed and row["replicas"] == 2 and workload.name in row["target"], row
     t.policy.restore = True
-    done = program.ask("restore", str(row["id"]), "--yes", timeout=30)
+    done = restore(program, str(row["id"]))
     assert done.returncode == 0, done.stdout + done.stderr
     t.until("the replicas", lambda: workload.wanted() == 2, 10)
 

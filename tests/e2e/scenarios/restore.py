@@ -2,6 +2,7 @@
 from harness.objects import path_of
 from harness.proxy import DROP
 from harness.scenario import judge, scenario
+from harness.wait import until
 
 
 def scaled_down(t, kind="Deployment", replicas=2, **more):
@@ -17,7 +18,11 @@ def scaled_down(t, kind="Deployment", replicas=2, **more):
 
 
 def restore(program, *args):
-    return program.ask("restore", *args, "--yes", timeout=30)
+    """As a person does it: once more where it says so. Another pod of the workload may be looked at in that moment."""
+    def answer():
+        done = program.ask("restore", *args, "--yes", timeout=30)
+        return None if "try again" in done.stdout + done.stderr else done
+    return until("an answer to the restore", answer, 20)
 
 
 def ups(t):
