@@ -14,7 +14,7 @@ FILES = (*PROGRAMS, "lib/systemd/system/ops-pod-cleaner.service", "lib/systemd/s
          "usr/lib/sysusers.d/ops-pod-cleaner.conf", "usr/lib/tmpfiles.d/ops-pod-cleaner.conf", "etc/ops-pod-cleaner/config.yml",
          "usr/share/man/man8/ops-pod-cleaner.8.gz", "usr/share/man/man5/ops-pod-cleaner.yml.5.gz",
          "usr/share/bash-completion/completions/ops-pod-cleaner", "usr/share/zsh/site-functions/_ops-pod-cleaner",
-         "usr/share/fish/vendor_completions.d/ops-pod-cleaner.fish", "usr/share/doc/ops-pod-cleaner/README.md.gz",
+         "usr/share/fish/vendor_completions.d/ops-pod-cleaner.fish", "usr/share/doc/ops-pod-cleaner/README.md", "usr/share/doc/ops-pod-cleaner/docs/troubleshooting.md",
          "usr/share/doc/ops-pod-cleaner/changelog.gz", "usr/share/doc/ops-pod-cleaner/copyright",
          "usr/share/doc/ops-pod-cleaner/examples/rbac.yaml")
 # What it prints stands between these, a line each; a path is told with owner and mode.
