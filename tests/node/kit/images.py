@@ -1,12 +1,9 @@
-"""Images made of one static binary, or of the program, as archives that containerd imports and as blobs that a registry serves."""
+"""Images made of one static binary, as archives that containerd imports and as blobs that a registry serves."""
 import gzip
 import hashlib
 import io
 import json
 import os
-import pathlib
-import re
-import subprocess
 import tarfile
 
 LAYER, CONFIG, MANIFEST = (f"application/vnd.oci.image.{what}" for what in ("layer.v1.tar+gzip", "config.v1+json", "manifest.v1+json"))
@@ -74,22 +71,3 @@ class Image:
             add(tar, "index.json", self.index(**{"io.containerd.image.name": name}))
             for key, blob in self.blobs.items():
                 add(tar, "blobs/" + key.replace(":", "/"), blob)
-
-
-class Program(Image):
-    """The program as it was built, with the shared libraries that it needs, as the image of deploy/image starts it."""
-
-    def __init__(self, build):
-        rows = [(f"usr/{path.relative_to(build)}", {"data": path.read_bytes()}) for path in programs(build)]
-        rows += [(path[1:], {"data": pathlib.Path(path).read_bytes()}) for path in libraries(build)]
-        env = ["PATH=/usr/bin", "XDG_CONFIG_HOME=/etc", "XDG_STATE_HOME=/var/lib", "XDG_RUNTIME_DIR=/run"]
-        self.make(tar_of(rows), {"User": "65532:65532", "Env": env, "Entrypoint": ["/usr/bin/ops-pod-cleaner"], "Cmd": ["run"]}, HERE)
-
-
-def programs(build):
-    return [build / "bin" / "ops-pod-cleaner", *sorted((build / "libexec" / "ops-pod-cleaner").iterdir())]
-
-
-def libraries(build):
-    said = subprocess.run(["ldd", *programs(build)], check=True, capture_output=True, text=True).stdout
-    return sorted(set(re.findall(r"(?:=> |^\t)(/\S+) \(0x", said, re.M)))

@@ -19,7 +19,7 @@ from . import images, parts, pods, room
 from .pods import IMAGE, NAME
 from .registry import Registry
 
-PROGRAM = "localhost/ops-pod-cleaner:1"
+PROGRAM = f"docker.io/library/ops-pod-cleaner:{parts.version()}"
 BESIDE = "node-2"       # another node, kept Ready by this program, so that losing the real one is not losing all
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -121,9 +121,7 @@ class Node(Cluster):
         self.launch("containerd", self.tools / "containerd", "--config", self.home / "containerd.toml")
         until("containerd", lambda: self.ctr("version").returncode == 0, 30, every=0.2)
         self.import_image()
-        program = self.home / "program.tar"
-        images.Program(self.build).archive(PROGRAM, program)
-        self.import_image(program)
+        self.import_image(os.environ["OPC_NODE_PROGRAM"])
 
     def ctr(self, *command):
         return subprocess.run([self.tools / "ctr", "-a", self.home / "containerd.sock", "-n", "k8s.io", *command],

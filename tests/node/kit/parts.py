@@ -6,12 +6,14 @@ changes.
 import fcntl
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
-CLUSTER = pathlib.Path(__file__).resolve().parents[2] / "cluster"
+TOP = pathlib.Path(__file__).resolve().parents[3]
+CLUSTER = TOP / "tests" / "cluster"
 PACKAGES = ("containerd", "runc", "busybox-static")
 WANTED = ("usr/bin/containerd", "usr/bin/containerd-shim-runc-v2", "usr/bin/ctr", "usr/sbin/runc", "bin/busybox")
 PLUGINS = ("containernetworking-plugins",)
@@ -99,3 +101,14 @@ def binaries():
 def helm():
     """What renders the chart."""
     subprocess.run([CLUSTER.parent / "chart" / "build"], check=True, stdout=subprocess.DEVNULL)
+
+
+def program():
+    """The archive with the program's own image, made of the tree as it is."""
+    root = pathlib.Path(os.environ.get("OPC_BUILD_ROOT") or TOP / "build").absolute()
+    subprocess.run([TOP / "deploy" / "image" / "build"], check=True, stdout=sys.stderr)
+    return root / "image" / "ops-pod-cleaner.tar"
+
+
+def version():
+    return re.search(r"^project\(\S+ VERSION (\S+)", (TOP / "CMakeLists.txt").read_text(), re.M).group(1)
