@@ -129,26 +129,14 @@ static bool prefetches(struct dispatch *d, const struct child *worker)
 
 /* -- since when it is known to fail -- */
 
-static struct known_key known_key(const struct dispatch *d, const struct msg_nominate *n)
+/* For a GRANT or a PREFETCH. What is not known, or only from now on, is known since now. */
+static int64_t known_to_fail_since(const struct dispatch *d, uint64_t action, const struct known_key *key)
 {
-	return (struct known_key){ settings(d)->names[n->cluster], n->duty, n->action_key, n->revision };
-}
-
-/* For a GRANT or a PREFETCH of what was nominated so. What is not known, or only from now on, is known since
- * now.
- */
-static int64_t known_to_fail_since(const struct dispatch *d, const struct msg *from)
-{
-	struct msg m = { .type = MSG_NOMINATE };
 	const int64_t now = clock_wall_ms();
 
-	msg_copy_fields(&m, from);
-	const struct msg_nominate *n = &m.u.nominate;
-
-	if (duty_workload((enum duty)n->duty) < 0 || n->action == ACTION_RESTORE)
+	if (duty_workload((enum duty)key->duty) < 0 || action == ACTION_RESTORE)
 		return 0;
-	const struct known_key key = known_key(d, n);
-	const int64_t since = known_since(own_state_known(d->own), &key);
+	const int64_t since = known_since(own_state_known(d->own), key);
 
 	return since > 0 && since < now ? since : now;
 }
@@ -161,15 +149,6 @@ static void add_known(struct dispatch *d, const struct known_key *key, int64_t a
 	(void)log_warn(
 		0, "more workloads fail than can be kept in mind: what begins to fail now is not scaled down",
 		kv_s("cluster", key->cluster_name), kv_u("kept", KNOWN_MAX));
-}
-
-/* What is nominated without having been named begins now. */
-static void name_nominated(struct dispatch *d, const struct msg_nominate *n)
-{
-	const struct known_key key = known_key(d, n);
-
-	if (duty_workload((enum duty)n->duty) >= 0)
-		add_known(d, &key, clock_wall_ms());
 }
 
 void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_since *m)
@@ -188,7 +167,8 @@ void dispatch_on_failing_since(struct dispatch *d, const struct msg_failing_sinc
 
 /* An idle worker reads and judges while the intent is being written down. It is a hint: the grant may go to
  * another one, and then that one reads. */
-static void send_prefetch(struct dispatch *d, const struct lease *l, const struct msg *from)
+static void send_prefetch(struct dispatch *d, const struct lease *l, const struct msg *from,
+			  const struct known_key *key)
 {
 	struct msg m = { .type = MSG_PREFETCH };
 	struct child *w;
@@ -202,7 +182,7 @@ static void send_prefetch(struct dispatch *d, const struct lease *l, const struc
 	msg_copy_fields(&m, from);
 	m.u.prefetch.id = l->id;
 	m.u.prefetch.observe = settings(d)->observe;
-	m.u.prefetch.known_since = known_to_fail_since(d, from);
+	m.u.prefetch.known_since = known_to_fail_since(d, from->u.nominate.action, key);
 	if (child_send(w, &m, -1) == 0)
 		state_of(d, w)->prefetch_id = l->id;
 }
@@ -226,13 +206,17 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS);
 		return;
 	}
-	name_nominated(d, &m->u.nominate);
+	const struct msg_nominate *n = &m->u.nominate;
+	const struct known_key key = { settings(d)->names[n->cluster], n->duty, n->action_key, n->revision };
+
+	if (duty_workload((enum duty)n->duty) >= 0) /* named now, if it was not before */
+		add_known(d, &key, clock_wall_ms());
 	struct lease *l = lease_open(d->leases, m, settings(d)->observe);
 
 	if (!l)
 		return; /* the action key has an open lease, whose end is reported */
 	send_to_history(d, l);
-	send_prefetch(d, l, m);
+	send_prefetch(d, l, m, &key);
 }
 
 bool dispatch_restore(struct dispatch *d, const struct msg *row, uint64_t conn, bool by_operator)
@@ -396,7 +380,10 @@ static bool send_grant(struct dispatch *d, struct child *worker)
 	msg_copy_fields(&m, &intent);
 	m.u.grant.verify_first = l->verify_first;
 	m.u.grant.valid_until = until;
-	m.u.grant.known_since = known_to_fail_since(d, &intent);
+	const struct msg_intent *i = &intent.u.intent;
+	const struct known_key key = { settings(d)->names[at->cluster], i->duty, i->action_key, i->revision };
+
+	m.u.grant.known_since = known_to_fail_since(d, i->action, &key);
 	(void)child_send(worker, &m, -1); /* a failure is followed by the worker's death */
 	return true;
 }
