@@ -12,7 +12,7 @@ from lab import base, machine
 PROGRAMS = ("usr/bin/ops-pod-cleaner", *(f"usr/libexec/ops-pod-cleaner/{name}" for name in ("loader", "reporter", "supervisor", "watcher", "worker")))
 FILES = (*PROGRAMS, "lib/systemd/system/ops-pod-cleaner.service", "lib/systemd/system/ops-pod-cleaner@.service",
          "usr/lib/sysusers.d/ops-pod-cleaner.conf", "usr/lib/tmpfiles.d/ops-pod-cleaner.conf", "etc/ops-pod-cleaner/config.yml",
-         "usr/share/man/man8/ops-pod-cleaner.8.gz", "usr/share/man/man5/ops-pod-cleaner.yml.5.gz",
+         "usr/bin/kubectl-ops_pod_cleaner", "usr/share/man/man1/kubectl-ops_pod_cleaner.1.gz", "usr/share/man/man8/ops-pod-cleaner.8.gz", "usr/share/man/man5/ops-pod-cleaner.yml.5.gz",
          "usr/share/bash-completion/completions/ops-pod-cleaner", "usr/share/zsh/site-functions/_ops-pod-cleaner",
          "usr/share/fish/vendor_completions.d/ops-pod-cleaner.fish", "usr/share/doc/ops-pod-cleaner/README.md", "usr/share/doc/ops-pod-cleaner/docs/troubleshooting.md",
          "usr/share/doc/ops-pod-cleaner/changelog.gz", "usr/share/doc/ops-pod-cleaner/copyright",
