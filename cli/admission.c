@@ -527,6 +527,13 @@ static void print_scales(struct printer *p)
 	       "!(variables.lowers || variables.halts) ||\n"
 	       "(oldObject.?status.?readyReplicas.orValue(0) == 0 && oldObject.?status.?ready.orValue(0) == "
 	       "0)");
+	demand(p,
+	       "this workload is spared: by its annotations, its owner, or the claims that would be deleted",
+	       "!variables.lowers ||\n"
+	       "(variables.owners.size() == 0 && variables.before[?'" ANNOTATION_IGNORE
+	       "'].orValue('') != 'true' &&\n"
+	       " variables.before[?'" ANNOTATION_SKIP "'].orValue('') != 'all' &&\n"
+	       " oldObject.spec.?persistentVolumeClaimRetentionPolicy.?whenScaled.orValue('') != 'Delete')");
 	demand(p, "a mark comes with what it notes, and goes when that is over",
 	       "!variables.patches || !variables.remarks || variables.lowers || variables.halts ||\n"
 	       "(variables.unmarked && variables.will > 0) ||\n"

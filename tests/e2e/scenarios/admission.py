@@ -79,6 +79,12 @@ class Scene:
         self.put_down = self.marked(t, ns, 0)       # by us, from 3
         self.up_again = self.marked(t, ns, 2)
         self.serving = o.workload("Deployment", ns, 1)
+        self.left_alone = self.marked(t, ns, 2, **{"ops-pod-cleaner.io/ignore": "true"})
+        self.skipped = self.marked(t, ns, 2, **{"ops-pod-cleaner.io/skip": "all"})
+        self.loses_claims = t.admin.patch(of(o.workload("StatefulSet", ns, 1).top), {
+            "spec": {"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"}}})
+        self.owned = {**t.admin.get(path_of("ReplicaSet", ns), labelSelector=f"app={self.deployment['metadata']['name']}")["items"][0],
+                      "kind": "ReplicaSet"}
         self.fleet, self.fleet_at_0 = (o.workload("Fleet", ns, size).top for size in (2, 0))
         self.other = o.workload("Deployment", self.elsewhere, 2).top
         self.excluded = o.workload("Deployment", spared, 2).top
@@ -100,9 +106,9 @@ class Scene:
         self.serve(t)
 
     @staticmethod
-    def marked(t, ns, replicas):
+    def marked(t, ns, replicas, **more):
         workload = t.objects.workload("Deployment", ns, replicas)
-        return t.admin.patch(path_of("Deployment", ns, workload.name), {"metadata": {"annotations": noted(3)}})
+        return t.admin.patch(of(workload.top), {"metadata": {"annotations": {**noted(3), **more}}})
 
     def serve(self, t):
         """What works, as its controllers count it."""
@@ -269,6 +275,10 @@ def attempts_on_replicas(s):
         "scale to 0 and note another number": at_once(s.deployment, 0, noted(1000)),
         "scale to 0 and note no number": at_once(s.deployment, 0, {**noted(3), MARK + "from": None}),
         "scale to 0 what serves": at_once(s.serving, 0, noted(1)),
+        "scale to 0 what is to be ignored": at_once(s.left_alone, 0, noted(2)),
+        "scale to 0 what every duty skips": at_once(s.skipped, 0, noted(2)),
+        "scale to 0 what would lose its claims": at_once(s.loses_claims, 0, noted(1)),
+        "scale to 0 what another controller owns": at_once(s.owned, 0, noted(3)),
         "scale to 0 with another image": at_once(s.deployment, 0, noted(3), **evil),
         "scale to 0 and pause": at_once(s.deployment, 0, noted(3), paused=True),
         "scale to 0 and label": patch(s.deployment, labels),
@@ -330,8 +340,8 @@ def ask(client, attempt, **query):
 
 
 @scenario("admission/attempts", servers=("cluster",), timeout=90, alone=True)
-def ninety(t):
-    """More than 90 attempts of a worker's user that may do everything by RBAC: each is refused by the policy, and nothing else."""
+def hundred(t):
+    """More than 100 attempts of a worker's user that may do everything by RBAC: each is refused by the policy, and nothing else."""
     t.is_mine = lambda _: False
     ns, spared = t.ns(), t.ns()
     user, token, taken = account(t, ns)
@@ -350,7 +360,7 @@ def ninety(t):
                 if code >= 300:
                     wrong.append(f"{what}, by the administrator: {code} {str(answer)[:300]}")
         assert not wrong, f"{len(wrong)} of {len(table)}:\n      " + "\n      ".join(wrong)
-        assert len(table) >= 90, len(table)
+        assert len(table) >= 100, len(table)
         t.note = f"{len(table)} attempts"
         duties_are_served(t, s, taken)
     finally:

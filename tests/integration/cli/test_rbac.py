@@ -192,6 +192,9 @@ def the_policy_binds_replicas_to_the_mark():
                            "(variables.unmarked && variables.will > 0) ||"), kept
     serves = demand(policy, "what serves is neither scaled to 0 nor suspended")
     assert "readyReplicas.orValue(0) == 0" in serves and "?ready.orValue(0) == 0" in serves and "variables.halts" in serves, serves
+    spared = demand(policy, "this workload is spared: by its annotations, its owner, or the claims that would be deleted")
+    for what in ("owners.size() == 0", "io/ignore'].orValue('') != 'true'", "io/skip'].orValue('') != 'all'", "whenScaled.orValue('') != 'Delete'"):
+        assert what in spared, (what, spared)
     assert "ops-pod-cleaner restore [0-9]+" in demand(policy, "a mark names a way back and no other command")
 
 
