@@ -343,7 +343,24 @@ static void plan_free(struct plan **p)
 	*p = NULL;
 }
 
-static int show(const struct options *o, const char *socket)
+/* Their clocks begin at the first sight of a failure. */
+static void tell_of_clocks(const struct plan *p, const struct table_view *view)
+{
+	for (size_t i = 0; i < p->rows.n; i++) {
+		const struct live_row *r = &p->rows.v[i];
+
+		if (when_of(r) != PLAN_LATER || duty_workload((enum duty)r->row.duty) < 0)
+			continue;
+		printf("\n");
+		table_text(stdout, view,
+			   "%s counts from the first sight of a failure, which is now: an instance "
+			   "that has run for longer may call it due",
+			   duty_name((enum duty)r->row.duty));
+		return;
+	}
+}
+
+static int show(const struct options *o, const char *socket, bool alone)
 {
 	const struct table_view view = output_view(o);
 	int code;
@@ -353,6 +370,8 @@ static int show(const struct options *o, const char *socket)
 		print_json(p);
 	else if (code == EXIT_CODE_OK)
 		print_text(p, &view);
+	if (code == EXIT_CODE_OK && o->output != OUTPUT_JSON && alone)
+		tell_of_clocks(p, &view);
 	if (code == EXIT_CODE_OK && o->detailed_exitcode && any_due(p))
 		code = EXIT_CODE_DUE;
 	plan_free(&p);
@@ -412,7 +431,7 @@ static int await_and_show(const struct options *o, const char *socket)
 	if (code == EXIT_CODE_OK)
 		code = round_await(c, &limits);
 	ctl_close(&c);
-	return code == EXIT_CODE_OK ? show(o, socket) : code;
+	return code == EXIT_CODE_OK ? show(o, socket, true) : code;
 }
 
 /* Every duty that acts, where the options say. */
@@ -473,5 +492,5 @@ static int run_alone(const struct options *o)
 
 int command_plan(const struct options *o)
 {
-	return o->kubeconfig || o->context || o->config ? run_alone(o) : show(o, o->socket);
+	return o->kubeconfig || o->context || o->config ? run_alone(o) : show(o, o->socket, false);
 }
