@@ -17,7 +17,8 @@
 #define VALUE_MAX 512
 
 static char component[32] = "ops-pod-cleaner", cluster[64];
-static enum log_level threshold = LOG_LEVEL_INFO;
+static enum log_level threshold = LOG_LEVEL_INFO, override;
+static uint64_t override_until_ms; /* boot time; 0 = there is none */
 static bool as_json = true, with_priority;
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
@@ -122,13 +123,21 @@ static bool is_journal(void)
 	return strcmp(stream, own) == 0;
 }
 
+int log_parse_level(const char *name)
+{
+	for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++)
+		if (strcmp(name, level_names[i]) == 0)
+			return (int)i;
+	return -1;
+}
+
 void log_init(const char *name)
 {
-	const char *format = getenv("OPC_LOG_FORMAT"), *level = getenv("OPC_LOG_LEVEL");
+	const char *format = getenv("OPC_LOG_FORMAT"), *text = getenv("OPC_LOG_LEVEL");
+	const int level = text ? log_parse_level(text) : -1;
 
-	for (size_t i = 0; level && i < sizeof(level_names) / sizeof(level_names[0]); i++)
-		if (strcmp(level, level_names[i]) == 0)
-			threshold = (enum log_level)i;
+	if (level >= 0)
+		threshold = (enum log_level)level;
 	(void)str_escape_json(component, sizeof(component), name, strlen(name));
 	as_json = format ? strcmp(format, "text") != 0 : !isatty(STDERR_FILENO);
 	with_priority = is_journal();
@@ -142,6 +151,27 @@ void log_set_cluster(const char *name)
 void log_set_level(enum log_level level)
 {
 	threshold = level;
+}
+
+void log_configure(enum log_level level, enum log_format format)
+{
+	if (!getenv("OPC_LOG_LEVEL"))
+		threshold = level;
+	if (!getenv("OPC_LOG_FORMAT"))
+		as_json = format == LOG_FORMAT_AUTO ? !isatty(STDERR_FILENO) : format == LOG_FORMAT_JSON;
+}
+
+void log_override_level(enum log_level level, uint64_t until_ms)
+{
+	override = level;
+	override_until_ms = until_ms;
+}
+
+static enum log_level level_now(void)
+{
+	if (override_until_ms && clock_boot_ms() >= override_until_ms)
+		override_until_ms = 0;
+	return override_until_ms ? override : threshold;
 }
 
 static void write_line(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
@@ -162,7 +192,7 @@ static void write_line(enum log_level level, int err, const char *msg, const str
 /* Apart from the line, which is eight kilobytes to clear: most of what is said is dropped. */
 int log_write(enum log_level level, int err, const char *msg, const struct log_kv *kv, size_t n)
 {
-	if (level >= threshold)
+	if (level >= level_now())
 		write_line(level, err, msg, kv, n);
 	return err;
 }

@@ -1,7 +1,8 @@
 /* log.h - one line per event on stderr, typed key/value pairs, no format strings with cluster data.
  * Layer: base.  Only process folders log; library layers return errors instead.
- * Formats: text on a terminal, JSON lines otherwise (OPC_LOG_FORMAT=text|json decides when set). What is
- * below OPC_LOG_LEVEL=debug|info|warn|error is not written; info when it is not set. Control bytes, invalid
+ * Formats: text on a terminal, JSON lines otherwise, else as configured; OPC_LOG_FORMAT=text|json beats
+ * both. What is below the level (debug, info, warn, error) is not written: OPC_LOG_LEVEL, else the
+ * configuration, else info. Control bytes, invalid
  * UTF-8 and over-long values (> 512 bytes) are escaped or cut, so a line is always one line. A line that
  * stderr does not take is dropped, never waited for. Where stderr is the journal, a line begins with its
  * priority ("<4>"), so that `journalctl -p warning` shows what matters. */
@@ -13,6 +14,8 @@
 #include <stddef.h>
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
+
+enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
 struct log_kv {
 	const char *key;
@@ -32,6 +35,12 @@ struct log_kv {
  * Call at start. */
 void log_init(const char *component);
 void log_set_level(enum log_level level);
+/* As the configuration says, where the environment does not. */
+void log_configure(enum log_level level, enum log_format format);
+/* Another level until that boot time; 0 ends it. It beats everything else. */
+void log_override_level(enum log_level level, uint64_t until_ms);
+/* "debug", ...; -1 of anything else. */
+int log_parse_level(const char *name);
 /* Every further line says that it is about this cluster; copied, at most 63 bytes; NULL for none. */
 void log_set_cluster(const char *name);
 

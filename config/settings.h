@@ -59,7 +59,9 @@ struct settings {
 	uint64_t max_pods;         /* in the watcher's cache */
 	uint64_t startup_quiet_ms; /* no nomination this long after the first sync */
 	/* all */
-	uint64_t sandbox; /* enum sandbox_mode */
+	uint64_t sandbox;    /* enum sandbox_mode */
+	uint64_t log_level;  /* enum log_level */
+	uint64_t log_format; /* enum log_format */
 };
 
 /* One entry of `clusters`. */

@@ -79,6 +79,8 @@ void send_supervisor(struct channel *c, const struct loader *l)
 	limits_derive(&s->policy, &limits);
 	m.u.load_supervisor.writes_per_minute = limits.per_minute;
 	m.u.load_supervisor.writes_per_hour = limits.per_hour;
+	m.u.load_supervisor.log_level = s->log_level;
+	m.u.load_supervisor.log_format = s->log_format;
 	msg_set(&m, load_supervisor.state_dir, s->state_dir, strlen(s->state_dir));
 	msg_set(&m, load_supervisor.config, path, strlen(path));
 	(void)channel_send(c, &m, -1);

@@ -217,6 +217,7 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 		return;
 	}
 	log_set_cluster(p->next.cluster.name);
+	log_configure((enum log_level)p->next.log_level, (enum log_format)p->next.log_format);
 	r = start(p);
 	if (r < 0 && p->code == EXIT_CODE_OK) {
 		(void)log_error(r, "start failed");
@@ -250,6 +251,7 @@ static void on_commit(struct process *p, uint64_t generation)
 		process_exit(p, EXIT_CODE_OK);
 		return;
 	}
+	log_configure((enum log_level)p->next.log_level, (enum log_format)p->next.log_format);
 	p->spec->on_commit(p, &p->next);
 	settings_done(&p->next);
 }
@@ -294,6 +296,9 @@ static void on_channel_msg(void *ctx, struct channel *c, const struct msg *m, in
 		break;
 	case MSG_SETTINGS_COMMIT:
 		on_commit(p, m->u.settings_commit.generation);
+		break;
+	case MSG_LOG_LEVEL:
+		log_override_level((enum log_level)m->u.log_level.level, m->u.log_level.until_ms);
 		break;
 	case MSG_DRAIN:
 		process_drain(p);

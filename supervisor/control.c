@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
@@ -124,6 +125,17 @@ static void on_ctl_pause(struct connection *c, struct msg *m)
 	pause_requests_on_ctl_pause(c->control->supervisor->pause_requests, m);
 }
 
+static void on_ctl_log_level(struct connection *c, const struct msg_ctl_log_level *asked)
+{
+	struct supervisor *s = c->control->supervisor;
+
+	s->log_level = (struct msg_log_level){ asked->level, clock_boot_ms() + asked->for_ms };
+	log_override_level((enum log_level)s->log_level.level, s->log_level.until_ms);
+	for (size_t i = 0; i < children_count(lifecycle_children(s->root)); i++)
+		supervisor_send_log_level(s, children_get(lifecycle_children(s->root), i));
+	control_end(c->control, c->id, EXIT_CODE_OK, "");
+}
+
 static void on_ctl_reload(struct connection *c)
 {
 	if (lifecycle_reload(c->control->supervisor->root, c->id) < 0)
@@ -177,6 +189,9 @@ static void on_request(struct connection *c, struct msg *m)
 	switch (m->type) {
 	case MSG_CTL_STATUS:
 		overview_answer(s, c->id);
+		break;
+	case MSG_CTL_LOG_LEVEL:
+		on_ctl_log_level(c, &m->u.ctl_log_level);
 		break;
 	case MSG_CTL_RELOAD:
 		on_ctl_reload(c);

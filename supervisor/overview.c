@@ -43,6 +43,7 @@ void overview_on_loaded(struct supervisor *s)
 {
 	const struct generation *g = lifecycle_generation(s->root);
 
+	log_configure((enum log_level)g->log_level, (enum log_format)g->log_format);
 	if (!s->announced)
 		log_start(g);
 	s->announced = true;

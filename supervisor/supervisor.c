@@ -38,6 +38,14 @@ void supervisor_on_reporter_ready(struct supervisor *s)
 	}
 }
 
+void supervisor_send_log_level(const struct supervisor *s, struct child *c)
+{
+	const struct msg m = { .type = MSG_LOG_LEVEL, .u.log_level = s->log_level };
+
+	if (s->log_level.until_ms && child_is_ready(c))
+		(void)child_send(c, &m, -1);
+}
+
 void supervisor_child_stats(const struct supervisor *s, const struct child *c, struct msg *ret)
 {
 	child_stats(c, ret);

@@ -32,6 +32,7 @@ struct supervisor {
 	struct msg_packed *outbox[OUTBOX_MAX]; /* for the reporter, which could not take them */
 	size_t n_outbox;
 	int64_t started_at;
+	struct msg_log_level log_level; /* asked for, until_ms 0 = never */
 	unsigned ticks;
 	unsigned saved_asked[CLUSTERS_MAX];   /* SAVED_GETs that the present reporter has to answer */
 	struct msg watch_stats[CLUSTERS_MAX]; /* the last of each cluster; type 0 = nothing yet */
@@ -45,6 +46,8 @@ void supervisor_send_reporter(struct supervisor *s, const struct msg *m);
 void supervisor_on_reporter_ready(struct supervisor *s);
 /* Nobody answers any more what it was asked. */
 void supervisor_on_reporter_dead(struct supervisor *s);
+/* LOG_LEVEL to a child, when an operator has asked for one. */
+void supervisor_send_log_level(const struct supervisor *s, struct child *c);
 /* All members of CHILD_STATS. */
 void supervisor_child_stats(const struct supervisor *s, const struct child *c, struct msg *ret);
 /* CHILD_STATS to the reporter. */

@@ -53,6 +53,8 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 {
 	const struct child_info *at = child_info(c);
 
+	if (ready)
+		supervisor_send_log_level(s, c);
 	if (ready && at->role == ROLE_REPORTER) {
 		dispatch_on_reporter_ready(s->dispatch);
 		supervisor_on_reporter_ready(s);

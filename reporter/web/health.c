@@ -8,7 +8,7 @@
 
 #include "base/xalloc.h"
 
-void health_set(struct health *h, const char *name, bool ok)
+static void set(struct health *h, const char *name, bool ok, bool any)
 {
 	for (size_t i = 0; i < h->n; i++)
 		if (strcmp(h->v[i].name, name) == 0) {
@@ -16,7 +16,17 @@ void health_set(struct health *h, const char *name, bool ok)
 			return;
 		}
 	h->v = xreallocarray(h->v, h->n + 1, sizeof(*h->v));
-	h->v[h->n++] = (struct health_check){ xstrdup(name), ok };
+	h->v[h->n++] = (struct health_check){ xstrdup(name), ok, any };
+}
+
+void health_set(struct health *h, const char *name, bool ok)
+{
+	set(h, name, ok, false);
+}
+
+void health_set_any(struct health *h, const char *name, bool ok)
+{
+	set(h, name, ok, true);
 }
 
 void health_done(struct health *h)
@@ -62,7 +72,7 @@ int health_answer(const struct health *h, const char *group, const char *path, c
 {
 	const char *rest = path + 1 + strlen(group);
 	size_t n = 0;
-	bool ok = true;
+	bool ok = true, any = false, some = false; /* some: there are checks of which one suffices */
 
 	if (*rest == '/' && rest[1])
 		return one_check(h, rest + 1, ret);
@@ -79,8 +89,11 @@ int health_answer(const struct health *h, const char *group, const char *path, c
 			      excluded ? "excluded: ok"
 			      : good   ? "ok"
 				       : "failed: reason withheld");
-		ok = ok && good;
+		ok = ok && (good || h->v[i].any);
+		some = some || h->v[i].any;
+		any = any || (good && h->v[i].any);
 	}
+	ok = ok && (any || !some);
 	(void)fprintf(f, "%s check %s\n", group, ok ? "passed" : "failed");
 	(void)fclose(f);
 	if (ok && !query_has(query, "verbose", NULL)) {

@@ -11,6 +11,7 @@
 struct health_check {
 	char *name;
 	bool ok;
+	bool any; /* of these one suffices */
 };
 /* Checks in the order they are shown. Zero-initialised is empty. */
 struct health {
@@ -18,6 +19,8 @@ struct health {
 	size_t n;
 };
 void health_set(struct health *h, const char *name, bool ok);
+/* The same for a check of which there are several: one that is well suffices. */
+void health_set_any(struct health *h, const char *name, bool ok);
 void health_done(struct health *h);
 
 /* Answer to a request for `path` (which begins with "/" + group) with query string (NULL = none). Returns the

@@ -53,7 +53,7 @@ void stats_set_synced(struct stats *s, const char *cluster, bool synced)
 {
 	_cleanup_free_ char *check = xasprintf("watch-%s", cluster);
 
-	health_set(&s->ready, check, synced);
+	health_set_any(&s->ready, check, synced);
 	metrics_set(s->metrics, METRIC_WATCH_SYNCED, synced, METRIC_LABELS(cluster));
 }
 

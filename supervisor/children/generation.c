@@ -79,6 +79,8 @@ void generation_add(struct generation *g, const struct msg *m, int fd)
 		g->writes_per_hour = s->writes_per_hour;
 		memcpy(g->state_dir, s->state_dir, sizeof(g->state_dir));
 		g->duties = s->duties;
+		g->log_level = s->log_level;
+		g->log_format = s->log_format;
 		memcpy(g->config, s->config, sizeof(g->config));
 	} else if (m->type == MSG_LOAD_FIXED && g->n_fixed < GENERATION_FIXED_MAX) {
 		g->fixed[g->n_fixed++] = m->u.load_fixed;

@@ -18,6 +18,7 @@ struct generation {
 	uint64_t refresh_ms;                         /* load again after this time, 0 = never */
 	uint64_t writes_per_minute, writes_per_hour; /* the supervisor's own limit a cluster, 0 = none */
 	char state_dir[STATE_DIR_MAX + 1];
+	uint64_t log_level, log_format;
 	uint64_t duties; /* that are enabled, bits; for people, as is config */
 	char config[256];
 	uint64_t clusters;

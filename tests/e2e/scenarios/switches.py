@@ -531,6 +531,45 @@ def history_days(t):
     t.until("the old row is gone", lambda: old not in [r["id"] for r in program.history()], EFFECT_S)
 
 
+@switch("logLevel")
+def log_level(t):
+    """Nothing of what the workers do in detail, and then all of it; `log-level` says so for a while, and it returns by itself."""
+    ns = t.ns()
+    config = duty_config("deleteEvictedPod", ns)
+    t.policy = policy_of(config)
+    program = t.program(config)
+    gone = [t.canary(ns)]
+    assert '"level":"debug"' not in program.log()
+    asked = program.ask("log-level", "debug", "--for", "3s", check=True)
+    assert asked.stdout == "logging debug for 3s, then as configured\n", asked
+    gone.append(t.canary(ns))
+    t.until("what a worker says of it", lambda: '"msg":"action begins"' in program.log(), EFFECT_S)
+    time.sleep(3.1)
+    said = program.log().count('"level":"debug"')
+    gone.append(t.canary(ns))
+    assert program.log().count('"level":"debug"') == said
+    program.write_config({**config, "logLevel": "debug"})
+    program.ask("reload", timeout=30, check=True)
+    gone.append(t.canary(ns))
+    t.until("the same again", lambda: program.log().count('"level":"debug"') > said, EFFECT_S)
+    t.expect(deleted=gone)
+
+
+@switch("logFormat")
+def log_format(t):
+    """Objects, and then text."""
+    ns = t.ns()
+    config = duty_config("deleteEvictedPod", ns)
+    t.policy = policy_of(config)
+    program = t.program(config)
+    before = len(program.log())
+    program.write_config({**config, "logFormat": "text"})
+    program.ask("reload", timeout=30, check=True)
+    pod = t.canary(ns)
+    t.until("text", lambda: re.search(r" info supervisor: action ended id=", program.log()[before:]), EFFECT_S)
+    t.expect(deleted=[pod])
+
+
 # --- what only a restart changes ---
 
 FIXED.update({

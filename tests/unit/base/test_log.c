@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "tests/hostile.h"
 #include "tests/suite.h"
@@ -161,6 +162,34 @@ TEST(level_from_the_environment)
 		capture("x", 0);
 		ck_assert_int_eq(captured[0] != '\0', cases[i].warn);
 	}
+}
+
+/* The configuration says it where the environment does not; a level that was asked for beats both until it is
+ * over. */
+TEST(level_from_the_configuration)
+{
+	(void)unsetenv("OPC_LOG_LEVEL");
+	(void)setenv("OPC_LOG_FORMAT", "json", 1);
+	log_init("test");
+	log_configure(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
+	capture("x", 0);
+	ck_assert_str_eq(captured, "");
+	log_override_level(LOG_LEVEL_DEBUG, clock_boot_ms() + 60000);
+	capture_of(write_debug, NULL);
+	ck_assert_int_eq(captured[0], '{'); /* the environment's format */
+	log_override_level(LOG_LEVEL_DEBUG, clock_boot_ms());
+	capture("x", 0);
+	ck_assert_str_eq(captured, "");
+	(void)unsetenv("OPC_LOG_FORMAT");
+	(void)setenv("OPC_LOG_LEVEL", "warn", 1);
+	log_init("test");
+	log_configure(LOG_LEVEL_ERROR, LOG_FORMAT_TEXT);
+	capture("x", 0);
+	ck_assert_int_ne(captured[0], '\0');
+	ck_assert_int_ne(captured[0], '{');
+	(void)unsetenv("OPC_LOG_LEVEL");
+	ck_assert_int_eq(log_parse_level("warn"), LOG_LEVEL_WARN);
+	ck_assert_int_eq(log_parse_level("loud"), -1);
 }
 
 /* As systemd starts it: $JOURNAL_STREAM is what stderr is. */

@@ -40,4 +40,23 @@ TEST_LOOP(answers, 0, (int)(sizeof(cases) / sizeof(cases[0])))
 	health_done(&h);
 }
 
+/* Of several clusters one that is served makes it ready; what else has to be well, still has. */
+TEST_LOOP(one_cluster_suffices, 0, 8)
+{
+	const bool history = _i & 1, a = _i & 2, b = _i & 4;
+	struct health h = { 0 };
+	char *text = NULL;
+
+	health_set_any(&h, "watch-a", a);
+	health_set(&h, "history", history);
+	health_set_any(&h, "watch-b", b);
+	ck_assert_int_eq(health_answer(&h, "readyz", "/readyz", "verbose", &text),
+			 history && (a || b) ? 200 : 500);
+	ck_assert_int_eq(strstr(text, "[-]watch-b") != NULL, !b);
+	free(text);
+	ck_assert_int_eq(health_answer(&h, "readyz", "/readyz/watch-b", NULL, &text), b ? 200 : 500);
+	free(text);
+	health_done(&h);
+}
+
 SUITE("reporter/health");
