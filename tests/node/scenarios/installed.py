@@ -89,6 +89,8 @@ class Release:
             for pod in self.pods():
                 self.t.admin.patch(pod_path(chart.NAME, pod["metadata"]["name"]), {"metadata": {"annotations": {"touched": str(time.time())}}}, MERGE)
             time.sleep(2)
+        said = [line for line in self.logs() if "a file has changed: the settings are loaded again" in line]
+        assert len({line.split(" ")[0] for line in said}) == 2, "not both have noticed it: a token that was read again brought it along"
 
     def logs(self):
         """The last lines of every container of the program."""
