@@ -92,6 +92,13 @@ def check_figures(top, text):
                     yield f"{page} does not say {figure}"
 
 
+def check_troubles(top, text):
+    """Every trouble that `status` can tell has its place on the page of troubles."""
+    for name in re.findall(r'^TROUBLE\(\w+, "([\w-]+)"', (top / "model" / "troubles.def").read_text(), re.M):
+        if f"`{name}`" not in text:
+            yield f"the trouble {name} is missing"
+
+
 def check_words(program, top, text):
     for line in commands(text):
         for words in simple(line):

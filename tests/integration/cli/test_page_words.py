@@ -6,7 +6,7 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(TOP / "tests"), str(pathlib.Path(__file__).parent)]
 import cases  # noqa: E402
-from page_words import check_links, check_twin, check_words  # noqa: E402
+from page_words import check_links, check_troubles, check_twin, check_words  # noqa: E402
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 PAGE = """# One
@@ -56,4 +56,11 @@ def a_twin_that_differs_is_found():
         assert len(errors) == 1 and word in errors[0], (wrong, errors)
 
 
-cases.run([a_right_page_passes, what_is_not_there_is_found, a_twin_that_differs_is_found])
+def a_trouble_without_its_place_is_found():
+    page = (TOP / "docs" / "troubleshooting.md").read_text()
+    assert not list(check_troubles(TOP, page))
+    assert list(check_troubles(TOP, page.replace("`sink`", "`sunk`"))) == ["the trouble sink is missing"]
+
+
+cases.run([a_right_page_passes, what_is_not_there_is_found, a_twin_that_differs_is_found,
+           a_trouble_without_its_place_is_found])

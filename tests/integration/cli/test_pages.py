@@ -25,7 +25,7 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(TOP / "tests"), str(TOP / "tests" / "e2e"), str(pathlib.Path(__file__).parent)]
 import scratch  # noqa: E402
 from page_cluster import PageCluster  # noqa: E402
-from page_words import check_links, check_twin, check_words  # noqa: E402
+from page_words import check_links, check_troubles, check_twin, check_words  # noqa: E402
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
@@ -163,6 +163,8 @@ def check(path, text, twin):
         yield from check_shown(text)
     yield from check_words(PROGRAM, TOP, text)
     yield from check_links(path.parent, text)
+    if path.name == "troubleshooting.md":
+        yield from check_troubles(TOP, text)
     if path.name in TWINS and not twin.exists():
         yield f"{twin.relative_to(TOP)} is missing"
     elif twin.exists():
