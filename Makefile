@@ -3,7 +3,7 @@ BUILD   ?= $(or $(OPC_BUILD_ROOT),$(CURDIR)/build)
 PREFIX  ?= /usr
 DESTDIR ?=
 export OPC_BUILD_ROOT := $(BUILD)
-PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader
+PROGRAM := ops-pod-cleaner supervisor watcher worker reporter loader completions
 
 .PHONY: demo check bench torture build install uninstall deb dist image clean help
 
