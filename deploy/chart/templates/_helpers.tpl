@@ -38,7 +38,7 @@ app.kubernetes.io/name: ops-pod-cleaner
 {{/* The text that was given, or the chart's own, which fits the chart's own configuration only. */}}
 {{- define "opc.manifest" -}}
 {{- $own := fromYaml (.root.Files.Get "files/duties.yml") }}
-{{- if and (not .given) (ne (toYaml $own) (include "opc.duties" .root)) }}
+{{- if and (not .given) (or .root.Values.existingSecret (ne (toYaml $own) (include "opc.duties" .root))) }}
 {{- fail (printf "the configuration needs other rights than the chart's own: print them, `ops-pod-cleaner rbac%s --config FILE >%s.yaml`, and give them with --set-file %s.manifest=%s.yaml; or apply them yourself, with --set %s.create=false" .option .name .name .name .name) }}
 {{- end }}
 {{- .given | default (.root.Files.Get (printf "files/%s" .file)) }}
