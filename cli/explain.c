@@ -237,6 +237,80 @@ static void print_remedies(const struct explain_report *e, const struct table_vi
 	live_print_remedies(&e->live, view);
 }
 
+/* -- one sentence first -- */
+
+#define SENTENCES_MAX 10u /* of a workload with many pods */
+
+/* What counts most for its pod comes last. */
+static unsigned weight(const struct explain_report *e, const struct row *row)
+{
+	static const char *const order[] = { "none", "wait", "refuse", "unclear", "act" };
+	const char *verdict = told_of(e, row).verdict;
+	unsigned i = 0;
+
+	while (i + 1 < ARRAY_SIZE(order) && strcmp(order[i], verdict) != 0)
+		i++;
+	return i;
+}
+
+/* The verdict that decides about the pod of row first; *next: where another pod begins. */
+static const struct row *deciding(const struct explain_report *e, size_t first, size_t *next)
+{
+	const struct row *ret = NULL;
+	size_t i = first;
+
+	for (; i < e->n && strcmp(e->rows[i].pod, e->rows[first].pod) == 0; i++)
+		if (!e->rows[i].r.rule[0] && (!ret || weight(e, &e->rows[i]) > weight(e, ret)))
+			ret = &e->rows[i];
+	*next = i;
+	return ret;
+}
+
+static void print_sentence(const struct explain_report *e, const struct row *row,
+			   const struct table_view *view)
+{
+	const struct duty_desc *duty = duty_desc((enum duty)row->r.duty);
+	const char *done = duty->action == ACTION_NONE ? "reported" : action_desc(duty->action)->done;
+	const bool workload =
+		duty->action != ACTION_NONE && action_desc(duty->action)->target == TARGET_WORKLOAD;
+	const char *its = workload ? "its workload " : "";
+	const struct told told = told_of(e, row);
+	char until[RFC3339_MAX] = "";
+
+	if (told.until)
+		output_time(view, told.until, until);
+	if (strcmp(told.verdict, "act") == 0)
+		table_text(stdout, view, "%s: %swill be %s now by %s, because %s", row->pod, its, done,
+			   duty->name, output_sentence(told.reason));
+	else if (strcmp(told.verdict, "wait") == 0 && until[0])
+		table_text(stdout, view, "%s: %swill be %s by %s at %s, unless it changes: %s", row->pod, its,
+			   done, duty->name, until, output_sentence(told.reason));
+	else if (strcmp(told.verdict, "unclear") == 0)
+		table_text(stdout, view, "%s: it is not clear whether %s acts: %s", row->pod, duty->name,
+			   told.facts);
+	else if (strcmp(told.verdict, "none") == 0)
+		table_text(stdout, view, "%s: is left alone: no duty has anything to do with it now",
+			   row->pod);
+	else
+		table_text(stdout, view, "%s: is left alone by %s: %s", row->pod, duty->name,
+			   output_sentence(told.reason));
+}
+
+static void print_sentences(const struct explain_report *e, const struct table_view *view)
+{
+	size_t pods = 0, next;
+
+	for (size_t i = 0; i < e->n; i = next) {
+		const struct row *row = deciding(e, i, &next);
+
+		if (row && pods++ < SENTENCES_MAX)
+			print_sentence(e, row, view);
+	}
+	if (pods > SENTENCES_MAX)
+		table_text(stdout, view, "and %zu more pods", pods - SENTENCES_MAX);
+	printf("\n");
+}
+
 static void print_tables(const struct explain_report *e, const struct table_view *view)
 {
 	static const struct table_column verdict_columns[] = {
@@ -259,12 +333,15 @@ static void print_tables(const struct explain_report *e, const struct table_view
 	bool any_rule = false;
 
 	for (size_t i = 0; i < e->n; i++)
-		if (e->rows[i].r.rule[0]) {
+		if (e->rows[i].r.rule[0] && e->rows[i].r.holds == TRI_UNKNOWN && !view->wide) {
+			continue; /* not reached */
+		} else if (e->rows[i].r.rule[0]) {
 			add_rule(rules, &e->rows[i]);
 			any_rule = true;
 		} else {
 			add_verdict(verdicts, e, &e->rows[i], view);
 		}
+	print_sentences(e, view);
 	table_print(verdicts, stdout, view);
 	if (any_rule) {
 		printf("\n");
@@ -315,9 +392,8 @@ static void on_row(void *ctx, const struct msg *m)
 	explain_add(q->into, r->pod[0] ? pod : q->object, r);
 }
 
-static int ask(const struct options *o, struct ctl *c, struct explain_report *into)
+static int ask(const struct options *o, const char *object, struct ctl *c, struct explain_report *into)
 {
-	const char *object = object_of(o->args[0]);
 	struct msg request = { .type = MSG_CTL_EXPLAIN, .u.ctl_explain = { .rules = o->rules } };
 	struct question q = { object, strcspn(object, "/"), into };
 
@@ -331,9 +407,8 @@ static int ask(const struct options *o, struct ctl *c, struct explain_report *in
 /* -- the command -- */
 
 /* Workers and the history; what they do not answer stands as unclear, which is no error. */
-static void ask_live(const struct options *o, struct ctl *c, struct explain_report *r)
+static void ask_live(const char *object, struct ctl *c, struct explain_report *r)
 {
-	const char *object = object_of(o->args[0]);
 	char ns[64];
 
 	(void)snprintf(ns, sizeof(ns), "%.*s", (int)strcspn(object, "/"), object);
@@ -342,8 +417,8 @@ static void ask_live(const struct options *o, struct ctl *c, struct explain_repo
 }
 
 /* Into r, unless the cache says what last said and the workers were asked a moment ago. */
-static int take(const struct options *o, const struct explain_report *last, bool again, uint64_t *asked_ms,
-		struct explain_report *r)
+static int take(const struct options *o, const char *object, const struct explain_report *last, bool again,
+		uint64_t *asked_ms, struct explain_report *r)
 {
 	struct ctl *c = NULL;
 
@@ -352,10 +427,10 @@ static int take(const struct options *o, const struct explain_report *last, bool
 	int code = ctl_open(o->socket, &c);
 
 	if (code == EXIT_CODE_OK)
-		code = ask(o, c, r);
+		code = ask(o, object, c, r);
 	if (code == EXIT_CODE_OK &&
 	    (!again || !is_same_cache(r, last) || clock_boot_ms() - *asked_ms >= LIVE_AGAIN_MS)) {
-		ask_live(o, c, r);
+		ask_live(object, c, r);
 		*asked_ms = clock_boot_ms();
 	} else {
 		report_done(r);
@@ -365,7 +440,7 @@ static int take(const struct options *o, const struct explain_report *last, bool
 }
 
 /* Once; or again whenever the answer changes, until it is interrupted, or object or instance is gone. */
-static int explain(const struct options *o)
+static int explain(const struct options *o, const char *object)
 {
 	const struct table_view view = output_view(o);
 	struct explain_report last = { 0 };
@@ -375,7 +450,7 @@ static int explain(const struct options *o)
 	for (bool again = false;; again = true) {
 		struct explain_report r = { 0 };
 
-		code = take(o, &last, again, &asked_ms, &r);
+		code = take(o, object, &last, again, &asked_ms, &r);
 		if (code == EXIT_CODE_OK && (!again || (r.n > 0 && !is_same(&r, &last)))) {
 			if (again && o->output != OUTPUT_JSON)
 				printf("\n");
@@ -399,11 +474,13 @@ static int explain(const struct options *o)
 
 int command_explain(const struct options *o)
 {
+	const char *object = o->n_args == 1 ? object_of(o->args[0]) : NULL;
+
 	if ((o->n_args == 1) == (o->file != NULL))
 		return command_misuse(o, "needs either NAMESPACE/NAME or -f FILE");
 	if (o->watch && o->file)
 		return command_misuse(o, "--watch follows a live object, not a file");
-	if (!o->file && !object_of(o->args[0]))
+	if (!o->file && !object)
 		return command_misuse(o, "names a pod or workload as NAMESPACE/NAME or KIND/NAMESPACE/NAME");
-	return explain(o);
+	return explain(o, object);
 }

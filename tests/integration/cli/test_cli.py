@@ -94,7 +94,20 @@ def explain_tells_every_rule():
     assert [r["result"] for r in other["rules"]].count("decided") == 1 and other["rules"][-1]["result"] != "passed", other["rules"]
     assert "rules" not in json.loads(call("explain", "--config", config, "-f", pod, "-o", "json"))[0]
     text = call("explain", "--config", config, "-f", pod, "--rules")
-    assert "RULE" in text and "not reached" in text and "decided" in text, text
+    assert "RULE" in text and "not reached" not in text and "decided" in text, text
+    assert "not reached" in call("explain", "--config", config, "-f", pod, "--rules", "-o", "wide")
+    said, empty = text.splitlines()[:2]
+    assert re.match(r"\S+/\S+: will be deleted now by deleteEvictedPod, because the kubelet evicted this pod", said) and not empty, text
+
+
+def explain_begins_with_a_sentence():
+    """What is due and when, what is left alone, and why: of each pod once."""
+    running = POD.replace("phase: Failed\n  reason: Evicted", "phase: Running")
+    stuck = running.replace("  creationTimestamp", '  deletionTimestamp: "2026-01-01T10:00:00Z"\n  deletionGracePeriodSeconds: 30\n  creationTimestamp')
+    for pod, now, wanted in ((stuck, "2026-01-01T10:01:00Z", r": will be deleted by force by deleteTerminatingPod at \S+, unless it changes: the state has not"),
+                             (running, "2026-01-01T10:01:00Z", r": is left alone: no duty has anything to do with it now")):
+        text = call("explain", "--config", write("c.yml", ORIGINAL), "-f", write("pod.yml", pod), "--now", now)
+        assert re.search(wanted, text.splitlines()[0]), text
 
 
 def manual_page_has_every_command():
@@ -164,7 +177,7 @@ def explain_offline():
     assert rows[0]["verdict"] == "act" and rows[0]["reason"] == "Evicted" and rows[0]["pod"] == "default/web-1", rows[0]
     assert all(r["verdict"] != "act" for r in rows[1:]), rows
     table = call("explain", "--config", config, "-f", "-", stdin=POD)
-    assert table.splitlines()[0].split()[:3] == ["POD", "DUTY", "VERDICT"], table
+    assert table.splitlines()[2].split()[:3] == ["POD", "DUTY", "VERDICT"], table
 
 
 def explain_threshold_by_the_second():
@@ -395,7 +408,7 @@ CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json
          every_command_has_help, version, misuse_is_64_and_helps,
          manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
-         check_says_where_each_duty_works, check_says_when_schedules_fire, explain_offline, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
+         check_says_where_each_duty_works, check_says_when_schedules_fire, explain_offline, explain_begins_with_a_sentence, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
 
 
