@@ -32,7 +32,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 QUESTION = re.compile(r"ops-pod-cleaner (status|history|plan|explain|show|log-level)\b")
 # Pages for operators and for the owners of workloads: each has its twin in Chinese.
 TWINS = {"README.md", "quick-start.md", "pod.md", "troubleshooting.md", "upgrade.md", "faq.md", "moving-over.md", "reasons.md",
-         "configuration.md"}
+         "configuration.md", "without-a-daemon.md"}
 PATIENCE = 30       # seconds in which a question gets its answer
 
 # Where the pages' commands find the running program, whoever runs the test.
