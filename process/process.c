@@ -202,11 +202,10 @@ static void on_first_settings(struct process *p, const struct msg_settings *m, i
 	p->cluster = m->cluster;
 	p->number = m->number;
 	p->generation = m->generation;
-	if (p->cluster == CLUSTERS_MAX)
+	if (p->spec->role != ROLE_WORKER) /* one a cluster, whose name stands in every line */
 		(void)snprintf(name, sizeof(name), "%s", role_name(p->spec->role));
 	else
-		(void)snprintf(name, sizeof(name), "%s/%u.%u", role_name(p->spec->role), (unsigned)p->cluster,
-			       (unsigned)p->number);
+		(void)snprintf(name, sizeof(name), "%s/%u", role_name(p->spec->role), (unsigned)p->number);
 	log_init(name);
 	int r = prepare_settings(p, fd, err);
 

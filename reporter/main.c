@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/log.h"
+#include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "http/global.h"
 #include "reporter/inbox.h"
@@ -130,9 +131,11 @@ static void ended(void *ctx, const struct scheduled_run *run)
 		[RUN_UNCONFIRMED] = LOG_LEVEL_ERROR,
 	};
 	struct reporter *r = ctx;
+	char due[RFC3339_MAX];
 	const bool partial = *run->incomplete != '\0';
 	const enum log_level level = levels[run->state];
 
+	rfc3339_format(run->due_at, false, due);
 	metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, 1, METRIC_LABELS(run_state_name(run->state)));
 	if (run->state == RUN_DONE)
 		set_delivered(r, clock_wall_ms());
@@ -141,9 +144,9 @@ static void ended(void *ctx, const struct scheduled_run *run)
 			    : run->error           ? run->error
 						   : "the report was not sent");
 	(void)LOG_(partial && level == LOG_LEVEL_INFO ? LOG_LEVEL_WARN : level, 0, "restart report ended",
-		   kv_s("result", run_state_name(run->state)), kv_i("due_at_ms", run->due_at),
-		   kv_u("late", run->late), kv_u("workloads", run->workloads), kv_u("pods", run->pods),
-		   kv_u("part", run->part), kv_u("parts", run->parts),
+		   kv_s("result", run_state_name(run->state)), kv_s("due", due),
+		   kv_s("late", run->late ? "yes" : "no"), kv_u("workloads", run->workloads),
+		   kv_u("pods", run->pods), kv_u("part", run->part), kv_u("parts", run->parts),
 		   kv_s("no_answer_from", run->incomplete), kv_s("detail", run->error ? run->error : ""));
 }
 

@@ -50,7 +50,7 @@ def write(name, text):
 
 
 def every_command_has_help():
-    names = re.findall(r"^  (\w+) ", call("--help"), re.M)
+    names = re.findall(r"^  ([a-z-]+) ", call("--help"), re.M)
     assert {"run", "status", "history", "show", "explain", "plan", "pause", "resume", "restore", "reload", "config", "cron",
             "version"} <= set(names), names
     for name in names:
@@ -59,6 +59,16 @@ def every_command_has_help():
             assert f"usage: ops-pod-cleaner {name}" in text
             assert not [line for line in text.splitlines() if len(line) > 80], text
     assert not [line for line in call("--help").splitlines() if len(line) > 80]
+
+
+def every_verb_says_that_nobody_answers_and_what_it_prints_as():
+    words = {"show": ["7"], "explain": ["a/b"], "log-level": ["debug"], "restore": ["7", "--yes"]}
+    for name in re.findall(r"^  ([a-z-]+) ", call("--help"), re.M):
+        text = call(name, "--help")
+        if "--output" in text:
+            assert "--output takes" in call(name, *words.get(name, []), "-o", "yaml", code=64), name
+        if "--control-socket" in text and name != "run":
+            assert "no running instance" in call(name, *words.get(name, []), "--control-socket", HOME + "/nobody", code=69), name
 
 
 def version():
@@ -112,8 +122,8 @@ def explain_begins_with_a_sentence():
 
 def manual_page_has_every_command():
     page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "ops-pod-cleaner.8"
-    for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
-        assert f".SS {name}\n" in page.read_text(), name
+    for name in re.findall(r"^  ([a-z-]+) ", call("--help"), re.M):
+        assert ".SS " + name.replace("-", "\\-") + "\n" in page.read_text(), name
 
 
 def original_configuration_is_ok():
@@ -248,7 +258,7 @@ def one_dash_as_in_the_original():
 
 
 def every_verb_refuses_what_it_does_not_know():
-    for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
+    for name in re.findall(r"^  ([a-z-]+) ", call("--help"), re.M):
         assert "unknown option '--no-such'" in call(name, "--no-such", code=64), name
         assert "--help" in call(name, *["x/y"] * 3, "--no-such", code=64), name
         if name not in ("restore", "pause", "resume", "show"):
@@ -397,7 +407,7 @@ def bash_completes_what_the_tables_hold():
     assert str(HOME) + "/some.yml" in complete("run", "--config", HOME + "/some")
     for shell in ("zsh", "fish"):
         text = call("completion", shell)
-        for name in re.findall(r"^  (\w+) ", call("--help"), re.M):
+        for name in re.findall(r"^  ([a-z-]+) ", call("--help"), re.M):
             assert name in text, (shell, name)
             for option in re.findall(r"--([a-z-]+)", call(name, "--help")):
                 assert option in text, (shell, name, option)
@@ -408,7 +418,7 @@ CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json
          every_command_has_help, version, misuse_is_64_and_helps,
          manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
-         check_says_where_each_duty_works, check_says_when_schedules_fire, explain_offline, explain_begins_with_a_sentence, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
+         check_says_where_each_duty_works, check_says_when_schedules_fire, every_verb_says_that_nobody_answers_and_what_it_prints_as, explain_offline, explain_begins_with_a_sentence, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
 
 
