@@ -66,7 +66,7 @@ class Session:
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         env = {"PATH": f"{folder}/bin:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "xterm", "NO_COLOR": "1",
-               "TZ": "UTC"}
+               "TZ": "UTC", **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}}
         self.shell = scratch.start(["bash"], cwd=folder, stdin=subprocess.PIPE, stdout=slave, stderr=slave, env=env)
         os.close(slave)
 
