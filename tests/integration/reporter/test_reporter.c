@@ -299,6 +299,11 @@ TEST(health_follows_the_watcher)
 	play_send(&p, &m);
 	play_expect(&p, "/readyz", "HTTP/1.1 500 Internal Server Error");
 	play_expect(&p, "/nothing", "HTTP/1.1 404 Not Found");
+	m = (struct msg){ .type = MSG_TROUBLE_ROW,
+			  .u.trouble_row = { .trouble = TROUBLE_FORBIDDEN, .n = 2 } };
+	set(&m, trouble_row.cluster_name, "prod");
+	play_send(&p, &m);
+	play_expect(&p, "/metrics", "opc_trouble{trouble=\"forbidden\",cluster=\"prod\"} 2\n");
 	drain();
 }
 
