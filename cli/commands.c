@@ -184,16 +184,21 @@ static const struct command commands[] = {
 	  .run = command_completion },
 	{ .name = "rbac",
 	  .usage = "[options]",
-	  .summary = "print the rights that a configuration needs, for kubectl apply",
+	  .summary = "print, or check, the rights that a configuration needs",
 	  .options = { { OPTION_CONFIG, "the configuration (found as by `run`)" },
 		       { OPTION_NAMESPACE, "bind the roles in this namespace only; once for each" },
 		       { OPTION_ADMISSION,
 			 "instead the admission policy that holds the workers to the duties" },
+		       { OPTION_CHECK, "instead ask the API server, and name what is missing; exit with 1 "
+				       "when something is" },
+		       { OPTION_KUBECONFIG, "with --check: the credential, before the configuration's" },
+		       { OPTION_CONTEXT, "with --check: the context of the kubeconfig" },
 		       { OPTION_KINDS, "further kinds that have a scale: RESOURCE.GROUP,..." },
 		       { OPTION_WRITER, "the workers' user, instead of the service account" },
 		       { OPTION_KUBECONFIG_FOR, "instead what makes a kubeconfig for: reader or writer" } },
-	  .notes = "Asks no server. Print it again when the configuration changes: its namespaces\n"
-		   "and thresholds stand in the policy. The policy needs Kubernetes 1.30.\n",
+	  .notes = "Asks no server but with --check. Print it again when the configuration\n"
+		   "changes: its namespaces and thresholds stand in the policy, which needs\n"
+		   "Kubernetes 1.30.\n",
 	  .run = command_rbac },
 #if defined(OPC_PROBES)
 	{ .name = "probe",

@@ -39,7 +39,7 @@ struct options {
 	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
 	int64_t for_ms, count;
 	int64_t refusals, dry_run, yes, rules, watch, utc, detailed_exitcode, follow, strict; /* 1: written */
-	int64_t admission, once, quiet;
+	int64_t admission, once, quiet, check;
 	char *const *args; /* what is no option */
 	size_t n_args;
 };

@@ -19,6 +19,7 @@
 #include "cli/output.h"
 #include "cli/plan.h"
 #include "cli/round.h"
+#include "cli/start.h"
 #include "cli/table.h"
 #include "model/duties.h"
 
@@ -411,13 +412,6 @@ int plan_print_left(const struct options *o, const char *socket, size_t *ret_lef
 
 /* -- without a running instance -- */
 
-/* What could be seen or heard outside of this command is off. */
-static const char *const without_instance[] = {
-	"plansOnly=true", "mode=observe",    "leaderElection.enable=false", "tooManyRestart.enable=false",
-	"metricsListen=", "startupQuiet=0s",
-};
-
-#define SET_MAX    (ARRAY_SIZE(without_instance) + 3)
 #define START_MS   10000u
 #define TROUBLE_MS 4000u /* one try more than the first */
 #define DRAIN_MS   2000u
@@ -458,26 +452,9 @@ static char *default_config(const char *ns)
 	return text;
 }
 
-/* What the command line names is the only credential: what the configuration has for the workers of another
- * machine may not be here. */
-static void set_all(const struct options *o, const char *ret[static SET_MAX])
-{
-	size_t n = 0;
-
-	while (n < ARRAY_SIZE(without_instance)) {
-		ret[n] = without_instance[n];
-		n++;
-	}
-	if (o->kubeconfig || o->context)
-		ret[n++] = "writerKubeconfig=";
-	if (o->context)
-		ret[n++] = "writerContext=";
-	ret[n] = NULL;
-}
-
 static int run_alone(const struct options *o)
 {
-	const char *set[SET_MAX];
+	const char *set[START_ALONE_MAX];
 	_cleanup_free_ char *config = o->config ? NULL : default_config(o->ns);
 	const struct alone a = {
 		.o = o, .default_config = config, .set = set, .drain_ms = DRAIN_MS, .ask = await_and_show
@@ -486,7 +463,7 @@ static int run_alone(const struct options *o)
 	if (o->socket)
 		return command_misuse(o, "--control-socket asks a running instance; --kubeconfig, --context "
 					 "and --config ask none: name one or the other");
-	set_all(o, set);
+	start_alone(set, o->kubeconfig || o->context, o->context != NULL);
 	return alone_run(&a);
 }
 

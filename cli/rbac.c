@@ -11,6 +11,8 @@
 #include "cli/admission.h"
 #include "cli/command.h"
 #include "cli/paths.h"
+#include "cli/rbac_needs.h"
+#include "cli/rbac_check.h"
 #include "config/config.h"
 #include "config/diag.h"
 #include "model/namespaces.h"
@@ -18,63 +20,15 @@
 
 #define HOME       ADMISSION_HOME
 #define RBAC_GROUP "rbac.authorization.k8s.io"
-#define KINDS_MAX  32
-
-struct request {
-	const struct config *config;
-	const struct options *o;
-	struct kind_desc kinds[KINDS_MAX]; /* of --kinds */
-	size_t n_kinds;
-	unsigned needs;
-};
 
 /* -- what is needed -- */
 
-static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
-{
-	const enum action_kind action = duty_desc(d)->action;
-	unsigned needs = dp->announce_ms > 0 ? NEED_ANNOUNCES : 0;
-
-	if (action == ACTION_DELETE || action == ACTION_FORCE_DELETE || dp->fresh_attempt_ms > 0)
-		needs |= NEED_DELETES;
-	if (action == ACTION_FORCE_DELETE)
-		needs |= NEED_FORCES;
-	if (action == ACTION_SCALE_DOWN)
-		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u);
-	return needs;
-}
-
-/* An override may switch on what the duty itself does not. */
-static unsigned needs_of(const struct config *c)
-{
-	const struct policy *p = &c->settings.policy;
-	unsigned needs = c->settings.election ? NEED_ELECTION | NEED_ELECTION_NAMED : 0;
-
-	needs |= policy_needs_namespaces(p) ? NEED_NAMESPACES : 0;
-
-	for (int i = 0; i < DUTY__MAX; i++) {
-		const enum duty d = (enum duty)i;
-
-		if (!duty_acts(d) || !policy_enables(p, d))
-			continue;
-		needs |= needs_of_duty(&p->duty[d], d);
-		for (size_t k = 0; k < p->n_overrides; k++)
-			needs |= needs_of_duty(&p->overrides[k].duty[d], d);
-	}
-	return needs;
-}
-
-static bool is_needed(const struct request *q, const struct right_desc *r)
-{
-	return r->needs == NEED_ALWAYS || (q->needs & r->needs);
-}
-
-static bool has_rows(const struct request *q, enum right_role role)
+static bool has_rows(const struct rbac_request *q, enum right_role role)
 {
 	const struct right_desc *r;
 
 	for (size_t i = 0; (r = right_at(i)); i++)
-		if (r->role == role && is_needed(q, r))
+		if (r->role == role && rbac_needs_right(q, r))
 			return true;
 	return false;
 }
@@ -87,27 +41,16 @@ static void print_rule(const char *group, const char *resources, const char *ver
 	       more, verbs);
 }
 
-static const struct kind_desc *kind_of(const struct request *q, size_t i)
-{
-	size_t n = 0;
-
-	while (kind_at(n))
-		n++;
-	if (i < n)
-		return kind_at(i);
-	return i - n < q->n_kinds ? &q->kinds[i - n] : NULL;
-}
-
 /* One rule for each group, at the first of its kinds. */
-static void print_kinds(const struct request *q, const struct right_desc *r)
+static void print_kinds(const struct rbac_request *q, const struct right_desc *r)
 {
 	const struct kind_desc *k, *other;
 
-	for (size_t i = 0; (k = kind_of(q, i)); i++) {
+	for (size_t i = 0; (k = rbac_kind_of(q, i)); i++) {
 		_cleanup_free_ char *list = xstrdup("");
 		bool first = true;
 
-		for (size_t j = 0; (other = kind_of(q, j)); j++) {
+		for (size_t j = 0; (other = rbac_kind_of(q, j)); j++) {
 			if (!right_is_for(r->set, other) || strcmp(other->group, k->group) != 0)
 				continue;
 			first = first && j >= i;
@@ -121,7 +64,7 @@ static void print_kinds(const struct request *q, const struct right_desc *r)
 	}
 }
 
-static void print_right(const struct request *q, const struct right_desc *r)
+static void print_right(const struct rbac_request *q, const struct right_desc *r)
 {
 	_cleanup_free_ char *named = xconcat(", resourceNames: [", q->config->settings.lease_name, "]", NULL);
 
@@ -133,15 +76,7 @@ static void print_right(const struct request *q, const struct right_desc *r)
 		print_kinds(q, r);
 }
 
-/* Where the Lease is: only the watcher knows better, when the configuration does not say. */
-static const char *lease_namespace(const struct request *q)
-{
-	const char *ns = q->config->settings.lease_namespace;
-
-	return ns && *ns ? ns : HOME;
-}
-
-static void print_role(const struct request *q, enum right_role role)
+static void print_role(const struct rbac_request *q, enum right_role role)
 {
 	const struct role_desc *desc = role_of(role);
 	const struct right_desc *r;
@@ -149,15 +84,15 @@ static void print_role(const struct request *q, enum right_role role)
 	printf("---\napiVersion: " RBAC_GROUP "/v1\n");
 	if (desc->scope == SCOPE_HOME)
 		printf("kind: Role\nmetadata: {name: ops-pod-cleaner-%s, namespace: %s}\nrules:\n",
-		       desc->name, lease_namespace(q));
+		       desc->name, rbac_lease_namespace(q));
 	else
 		printf("kind: ClusterRole\nmetadata: {name: ops-pod-cleaner-%s}\nrules:\n", desc->name);
 	for (size_t i = 0; (r = right_at(i)); i++)
-		if (r->role == role && is_needed(q, r))
+		if (r->role == role && rbac_needs_right(q, r))
 			print_right(q, r);
 }
 
-static void print_subject(const struct request *q, enum account a)
+static void print_subject(const struct rbac_request *q, enum account a)
 {
 	const char *name = a == ACCOUNT_READER ? "reader" : "writer";
 
@@ -167,10 +102,10 @@ static void print_subject(const struct request *q, enum account a)
 		printf("  - {kind: ServiceAccount, name: ops-pod-cleaner-%s, namespace: " HOME "}\n", name);
 }
 
-static void print_binding(const struct request *q, enum right_role role)
+static void print_binding(const struct rbac_request *q, enum right_role role)
 {
 	const struct role_desc *desc = role_of(role);
-	const char *ns = desc->scope == SCOPE_HOME     ? lease_namespace(q)
+	const char *ns = desc->scope == SCOPE_HOME     ? rbac_lease_namespace(q)
 			 : desc->scope == SCOPE_SPREAD ? q->o->ns
 						       : NULL;
 
@@ -192,7 +127,7 @@ static void print_account(const char *name)
 	       name);
 }
 
-static void print_rights(const struct request *q)
+static void print_rights(const struct rbac_request *q)
 {
 	printf("# The least that this configuration asks of a cluster, as `ops-pod-cleaner rbac` prints it; "
 	       "kubectl apply -f\n"
@@ -218,7 +153,7 @@ static void print_rights(const struct request *q)
 	}
 }
 
-static void print_admission(const struct request *q)
+static void print_admission(const struct rbac_request *q)
 {
 	const struct admission_request a = { .config = q->config,
 					     .writer = q->o->writer,
@@ -280,23 +215,6 @@ static int print_kubeconfig_for(const struct options *o)
 
 /* -- the verb -- */
 
-/* "fleets.example.com,widgets.example.com", taken apart in place. */
-static bool read_kinds(struct request *q, char *text)
-{
-	char *rest = text;
-
-	for (char *one; (one = strsep(&rest, ","));) {
-		char *dot = strchr(one, '.');
-
-		if (!dot || dot == one || !dot[1] || q->n_kinds == KINDS_MAX ||
-		    one[strspn(one, "abcdefghijklmnopqrstuvwxyz0123456789.-")] != '\0')
-			return false;
-		*dot = '\0';
-		q->kinds[q->n_kinds++] = (struct kind_desc){ dot + 1, one, true, true, false, false };
-	}
-	return true;
-}
-
 static int print_yaml(const struct options *o, const char *path)
 {
 	_cleanup_free_ char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
@@ -305,13 +223,13 @@ static int print_yaml(const struct options *o, const char *path)
 
 	config_init(&c);
 	const int r = config_load(path, &c, &d);
-	struct request q = { .config = &c, .o = o, .needs = r < 0 ? 0 : needs_of(&c) };
+	struct rbac_request q = { .config = &c, .o = o, .needs = r < 0 ? 0 : rbac_needs_of(&c) };
 	int code = r < 0 ? EXIT_CODE_CONFIG : EXIT_CODE_OK;
 
 	for (size_t i = 0; i < d.n; i++)
 		if (d.v[i].error)
 			(void)fprintf(stderr, "%s\n", d.v[i].text);
-	if (r == 0 && kinds && !read_kinds(&q, kinds))
+	if (r == 0 && kinds && !rbac_read_kinds(&q, kinds))
 		code = command_misuse(o, "--kinds takes RESOURCE.GROUP, as in fleets.example.com");
 	if (code == EXIT_CODE_OK)
 		(o->admission ? print_admission : print_rights)(&q);
@@ -326,5 +244,7 @@ int command_rbac(const struct options *o)
 
 	if (o->kubeconfig_for)
 		return print_kubeconfig_for(o);
+	if (o->check)
+		return rbac_check(o);
 	return print_yaml(o, found ? found : o->config);
 }

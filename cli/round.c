@@ -182,3 +182,24 @@ int round_await(struct ctl *c, const struct round_limits *limits)
 		(void)nanosleep(&pause, NULL);
 	}
 }
+
+int round_await_workers(struct ctl *c, uint64_t timeout_ms)
+{
+	const struct timespec pause = { 0, EVERY_MS * 1000000L };
+	const uint64_t end = clock_boot_ms() + timeout_ms;
+	struct state s;
+
+	for (;;) {
+		const int code = take_state(c, &s);
+
+		if (code != EXIT_CODE_OK || (s.children > 0 && s.ready == s.children))
+			return code;
+		if (s.trouble[0] && s.lasting)
+			return give_up(&s);
+		if (clock_boot_ms() >= end)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	(void)fprintf(stderr, "ops-pod-cleaner: its workers are not ready\n");
+	return EXIT_CODE_UNAVAILABLE;
+}

@@ -21,4 +21,8 @@ struct round_limits {
  * refuses the credential, else EXIT_CODE_UNAVAILABLE. */
 int round_await(struct ctl *c, const struct round_limits *limits);
 
+/* Until its workers are ready, whatever its watchers may see. As round_await; EXIT_CODE_UNAVAILABLE, too,
+ * when they are not within timeout_ms. */
+int round_await_workers(struct ctl *c, uint64_t timeout_ms);
+
 #endif

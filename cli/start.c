@@ -15,6 +15,29 @@
 
 const char *const start_dry_run[] = { "mode=observe", NULL };
 
+void start_alone(const char *ret[static START_ALONE_MAX], bool without_kubeconfig, bool without_context)
+{
+	static const char *const always[] = {
+		"plansOnly=true",
+		"mode=observe",
+		"leaderElection.enable=false",
+		"tooManyRestart.enable=false",
+		"metricsListen=",
+		"startupQuiet=0s",
+	};
+	size_t n = 0;
+
+	while (n < ARRAY_SIZE(always)) {
+		ret[n] = always[n];
+		n++;
+	}
+	if (without_kubeconfig)
+		ret[n++] = "writerKubeconfig=";
+	if (without_context)
+		ret[n++] = "writerContext=";
+	ret[n] = NULL;
+}
+
 int start_supervisor(const struct start *s)
 {
 	_cleanup_free_ char *dir = paths_libexec();

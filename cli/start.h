@@ -3,6 +3,8 @@
 #ifndef CLI_START_H
 #define CLI_START_H
 
+#include <stdbool.h>
+
 /* NULL: not said. Paths are absolute. */
 struct start {
 	const char *config, *socket; /* always said */
@@ -12,6 +14,11 @@ struct start {
 
 /* `set` of a run that writes nothing. */
 extern const char *const start_dry_run[];
+
+/* `set` of a run that only looks: what could be seen or heard outside of it is off. What the configuration
+ * has for the workers of another machine may not be here: without their kubeconfig, without their context. */
+#define START_ALONE_MAX 12
+void start_alone(const char *ret[static START_ALONE_MAX], bool without_kubeconfig, bool without_context);
 
 /* Does not return but on an error, which it tells; the exit code. */
 int start_supervisor(const struct start *s);

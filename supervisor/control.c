@@ -91,7 +91,8 @@ static void forward(struct connection *c, struct msg *m)
 {
 	const struct supervisor *s = c->control->supervisor;
 	const struct generation *g = lifecycle_generation(s->root);
-	const enum role to = msg_receiver(m->type) == ROLE_WATCHER ? ROLE_WATCHER : ROLE_REPORTER;
+	const enum role named = msg_receiver(m->type);
+	const enum role to = named == ROLE_SUPERVISOR ? ROLE_REPORTER : named;
 	const char *name = msg_cluster_name(m);
 	const uint64_t cluster = *name ? generation_find_cluster(g, name) : 0;
 

@@ -12,6 +12,7 @@
 #include "http/global.h"
 #include "process/cluster_endpoint.h"
 #include "process/process.h"
+#include "worker/access.h"
 #include "worker/action.h"
 
 struct worker;
@@ -32,6 +33,7 @@ struct worker {
 	struct server_clock clock;
 	struct windows *windows;
 	struct events *events;
+	struct access *access;
 	struct job jobs[WORKER_LEASES_MAX];
 	bool unmarked_told;   /* that what is scaled to 0 may not be marked */
 	struct job *prefetch; /* the one that is not granted yet; NULL = none */
@@ -136,6 +138,11 @@ static void action_done(void *ctx, const struct msg *m)
 		post(w, &copy);
 	if (reports)
 		events_add(w->events, &event);
+}
+
+static void access_answer(void *ctx, const struct msg *m)
+{
+	post(ctx, m);
 }
 
 static void events_denied(void *ctx, const char *why)
@@ -292,6 +299,9 @@ static int worker_on_start(struct process *p, struct settings *s)
 	const struct events_env events = {
 		.start = events_http_start, .cancel = http_cancel, .denied = events_denied, .ctx = w
 	};
+	const struct access_env access = {
+		.start = events_http_start, .cancel = http_cancel, .answer = access_answer, .ctx = w
+	};
 	struct http_endpoint e;
 
 	process_set_ctx(p, w);
@@ -301,6 +311,7 @@ static int worker_on_start(struct process *p, struct settings *s)
 	w->kinds = owner_kinds_new();
 	w->windows = windows_new();
 	w->events = events_new(&events);
+	w->access = access_new(&access);
 	use_settings(w, s, &e);
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
@@ -315,6 +326,8 @@ static void worker_on_msg(struct process *p, const struct msg *m)
 		on_grant(process_ctx(p), &m->u.grant);
 	if (m->type == MSG_CTL_DRY_RUN)
 		on_ctl_dry_run(process_ctx(p), m);
+	if (m->type == MSG_CTL_ACCESS)
+		access_ask(((struct worker *)process_ctx(p))->access, &m->u.ctl_access);
 }
 
 /* What runs is carried to its end: the supervisor waits for the RESULT. */
@@ -336,6 +349,7 @@ static void worker_on_done(struct process *p)
 	for (size_t i = 0; i < WORKER_LEASES_MAX; i++)
 		action_free(&w->jobs[i].action);
 	events_free(&w->events);
+	access_free(&w->access);
 	http_client_free(&w->client);
 	owner_kinds_free(&w->kinds);
 	windows_free(&w->windows);

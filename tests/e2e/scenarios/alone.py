@@ -21,13 +21,14 @@ class Alone:
         self.tmp = pathlib.Path(scratch.folder("alone"))
         self.env = {**self.program.env, "TMPDIR": str(self.tmp)}
 
-    def command(self, verb, *args, config=True):
+    def command(self, verb, *args, config=True, kubeconfig=True):
         where = ["--config", self.program.config_path] if config else []
-        where += ["--kubeconfig", self.program.kubeconfig] if self.program.kubeconfig else []
+        where += ["--kubeconfig", self.program.kubeconfig] if kubeconfig and self.program.kubeconfig else []
         return [str(a) for a in (self.program.binary, verb, *where, *args)]
 
-    def call(self, verb, *args, code=0, config=True, timeout=60):
-        r = subprocess.run(self.command(verb, *args, config=config), env=self.env, cwd=self.program.dir, timeout=timeout,
+    def call(self, verb, *args, code=0, config=True, kubeconfig=True, timeout=60):
+        env = self.env if kubeconfig else {**self.env, "KUBECONFIG": str(self.program.kubeconfig)}
+        r = subprocess.run(self.command(verb, *args, config=config, kubeconfig=kubeconfig), env=env, cwd=self.program.dir, timeout=timeout,
                            stdin=subprocess.DEVNULL, capture_output=True, text=True)
         assert r.returncode == code, (r.returncode, r.stdout, r.stderr)
         self.left_nothing()
@@ -190,3 +191,27 @@ def once_fails(t):
     t.complete = False
     r = alone.once(code=1)
     assert "1 forbidden" in r.stdout, r.stdout
+
+
+@scenario("alone/rbac-check", servers=("cluster",))
+def rbac_check(t):
+    """`rbac --check` asks the server by the credentials of both accounts: nothing is missing to them; with the reader's alone, what only the
+    writer may do is, by name."""
+    ns = t.ns()
+    config = t.config(evicted=ns)
+    pair = Alone(t, config)
+    said = pair.call("rbac", "--check", "-n", ns, config=True, kubeconfig=False).stdout
+    assert "reader: 0 of" in said and "writer: 0 of" in said, said
+    reader = Alone(t, config, t.kubeconfig("cleaner-reader"))
+    said = reader.call("rbac", "--check", "-n", ns, code=1).stdout
+    assert f"missing: delete pods in {ns}, role ops-pod-cleaner-writer" in said and "missing: list pods" not in said, said
+    assert "kubeconfig" in reader.call("rbac", "--check", "--kubeconfig", "/nowhere/kubeconfig", kubeconfig=False, code=69).stderr
+    assert not t.writes(), t.writes()
+
+
+@scenario("alone/rbac-check-without-an-answer", servers=("apisim",))
+def rbac_check_without_an_answer(t):
+    """A server that knows no SelfSubjectAccessReview: what is not known is no right, and no missing one."""
+    alone = Alone(t, t.config(evicted=t.ns()), t.kubeconfig("cleaner"))
+    r = alone.call("rbac", "--check", code=69)
+    assert "does not say" in r.stderr and not r.stdout, (r.stderr, r.stdout)

@@ -1,0 +1,83 @@
+/* rbac_needs.c - see rbac_needs.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/rbac_needs.h"
+
+#include <string.h>
+
+#include "cli/admission.h"
+#include "model/namespaces.h"
+
+static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
+{
+	const enum action_kind action = duty_desc(d)->action;
+	unsigned needs = dp->announce_ms > 0 ? NEED_ANNOUNCES : 0;
+
+	if (action == ACTION_DELETE || action == ACTION_FORCE_DELETE || dp->fresh_attempt_ms > 0)
+		needs |= NEED_DELETES;
+	if (action == ACTION_FORCE_DELETE)
+		needs |= NEED_FORCES;
+	if (action == ACTION_SCALE_DOWN)
+		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u);
+	return needs;
+}
+
+/* An override may switch on what the duty itself does not. */
+unsigned rbac_needs_of(const struct config *c)
+{
+	const struct policy *p = &c->settings.policy;
+	unsigned needs = c->settings.election ? NEED_ELECTION | NEED_ELECTION_NAMED : 0;
+
+	needs |= policy_needs_namespaces(p) ? NEED_NAMESPACES : 0;
+
+	for (int i = 0; i < DUTY__MAX; i++) {
+		const enum duty d = (enum duty)i;
+
+		if (!duty_acts(d) || !policy_enables(p, d))
+			continue;
+		needs |= needs_of_duty(&p->duty[d], d);
+		for (size_t k = 0; k < p->n_overrides; k++)
+			needs |= needs_of_duty(&p->overrides[k].duty[d], d);
+	}
+	return needs;
+}
+
+bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r)
+{
+	return r->needs == NEED_ALWAYS || (q->needs & r->needs);
+}
+
+const struct kind_desc *rbac_kind_of(const struct rbac_request *q, size_t i)
+{
+	size_t n = 0;
+
+	while (kind_at(n))
+		n++;
+	if (i < n)
+		return kind_at(i);
+	return i - n < q->n_kinds ? &q->kinds[i - n] : NULL;
+}
+
+/* Where the Lease is: only the watcher knows better, when the configuration does not say. */
+const char *rbac_lease_namespace(const struct rbac_request *q)
+{
+	const char *ns = q->config->settings.lease_namespace;
+
+	return ns && *ns ? ns : ADMISSION_HOME;
+}
+
+/* "fleets.example.com,widgets.example.com", taken apart in place. */
+bool rbac_read_kinds(struct rbac_request *q, char *text)
+{
+	char *rest = text;
+
+	for (char *one; (one = strsep(&rest, ","));) {
+		char *dot = strchr(one, '.');
+
+		if (!dot || dot == one || !dot[1] || q->n_kinds == RBAC_KINDS_MAX ||
+		    one[strspn(one, "abcdefghijklmnopqrstuvwxyz0123456789.-")] != '\0')
+			return false;
+		*dot = '\0';
+		q->kinds[q->n_kinds++] = (struct kind_desc){ dot + 1, one, true, true, false, false };
+	}
+	return true;
+}

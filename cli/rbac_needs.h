@@ -1,0 +1,31 @@
+/* rbac_needs.h - what a configuration asks of an API server, for those that print it and those that check it.
+ * Process: cli. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CLI_RBAC_NEEDS_H
+#define CLI_RBAC_NEEDS_H
+
+#include "cli/options.h"
+#include "config/config.h"
+#include "model/rights.h"
+
+#define RBAC_KINDS_MAX 32
+
+struct rbac_request {
+	const struct config *config;
+	const struct options *o;
+	struct kind_desc kinds[RBAC_KINDS_MAX]; /* of --kinds */
+	size_t n_kinds;
+	unsigned needs; /* rbac_needs_of() */
+};
+
+/* Bits of enum rights_need. */
+unsigned rbac_needs_of(const struct config *c);
+bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r);
+/* The kinds that are known, then those of --kinds; NULL behind the last. */
+const struct kind_desc *rbac_kind_of(const struct rbac_request *q, size_t i);
+/* "fleets.example.com,widgets.example.com", taken apart in place; false when it is no such text. */
+bool rbac_read_kinds(struct rbac_request *q, char *text);
+/* Where the Lease is, as far as the configuration says. */
+const char *rbac_lease_namespace(const struct rbac_request *q);
+
+#endif
