@@ -1,0 +1,110 @@
+"""What deploy/monitoring holds, with a real Prometheus that scrapes the program."""
+import json
+import re
+import shutil
+import signal
+import subprocess
+import urllib.parse
+import urllib.request
+
+import scratch
+from harness.scenario import scenario
+from monitoring import queries
+
+from .person import free_port
+from .sandbox import need_sandbox
+from .terminating import stuck
+
+
+class Prometheus:
+    """With the alert rules as they are shipped, but for the time that each waits: a second."""
+
+    def __init__(self, t, scraped):
+        assert shutil.which("prometheus"), "prometheus is not there: scripts/deps installs it"
+        rules = re.sub(r"^( +for:) .*$", r"\1 1s", queries.ALERTS.read_text(), flags=re.M)
+        config = {"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(t.write("alerts.yml", rules))],
+                  "scrape_configs": [{"job_name": "ops-pod-cleaner", "static_configs": [{"targets": [scraped]}]}]}
+        self.address, self.log = f"127.0.0.1:{free_port()}", t.dir / "prometheus.log"
+        with open(self.log, "wb") as log:
+            self.process = scratch.start(
+                ["prometheus", f"--config.file={t.write('prometheus.json', json.dumps(config))}", f"--storage.tsdb.path={t.dir / 'tsdb'}",
+                 f"--web.listen-address={self.address}", "--log.level=warn"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=t.dir)
+        t.closing.append(self)
+        t.until("Prometheus to be ready", self.is_ready, 30)
+
+    def is_ready(self):
+        assert self.process.poll() is None, self.log.read_text()
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=5):
+                return True
+        except OSError:
+            return False
+
+    def ask(self, what, **query):
+        with urllib.request.urlopen(f"http://{self.address}/api/v1/{what}?{urllib.parse.urlencode(query)}", timeout=20) as answer:
+            return json.load(answer)["data"]
+
+    def rules(self):
+        """{alert: its state}; none has an error."""
+        rows = [row for group in self.ask("rules")["groups"] for row in group["rules"]]
+        assert {row["health"] for row in rows} <= {"ok", "unknown"}, rows
+        return {row["name"]: row["state"] for row in rows}
+
+    def firing(self):
+        return {name for name, state in self.rules().items() if state == "firing"}
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def check_exposition(address):
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
+        done = subprocess.run(["promtool", "check", "metrics"], input=answer.read(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode() + done.stdout.decode()
+
+
+def wait_answers(t, server, left):
+    """Each of the (panel, query) gets an answer that is not empty."""
+    def all_answered():
+        left[:] = [(title, query) for title, query in left if not server.ask("query", query=query)["result"]]
+        return not left
+    try:
+        t.until("an answer to each query", all_answered, 30, every=0.5)
+    except AssertionError as e:
+        raise AssertionError(f"{e}: {left}") from None
+
+
+@scenario("monitoring/prometheus", servers=("apisim",))
+def prometheus(t):
+    """Each query of the dashboard has an answer; no alert while all is well, and the right one when a reload is refused and at the end."""
+    need_sandbox(t)
+    ns, sink, address = t.ns(), t.sink(), f"127.0.0.1:{free_port()}"
+    t.objects.crash(t.objects.pod(ns), 9)
+    held, _ = stuck(t, ns, finalizers=["example.com/unmount"])
+    restarts = {"namespaces": ns, "hours": "0s", "status": "CrashLoopBackOff", "counts": 2, "duration": "*/2 * * * * *", "apiurl": sink.url}
+    program = t.program(t.config(evicted=ns, terminating=ns, hours="1s", restarts=restarts, metricsListen=address))
+    server = Prometheus(t, address)
+    t.canary(ns)
+    t.wait_history(program, uid=held["metadata"]["uid"], reason="HasFinalizers")
+    t.until("a report", lambda: sink.accepted, 20)
+    troubles = [row for row in queries.queries() if row[0] == "Troubles" and "vector(0)" not in row[1]]
+    wait_answers(t, server, [row for row in queries.queries(interval="10s") if row not in troubles])
+    check_exposition(address)
+    t.until("no alert", lambda: set(server.rules().values()) == {"inactive"}, 20, every=0.5)
+    assert troubles and set(server.rules()) == {row["alert"] for row in queries.alerts()}
+    text = program.config_path.read_text()
+    program.config_path.write_text(text + "nonsense: 1\n")
+    program.reload()
+    t.until("OpcSettingsRefused", lambda: server.firing() == {"OpcSettingsRefused"}, 20, every=0.5)
+    wait_answers(t, server, troubles)
+    program.config_path.write_text(text)
+    program.reload()
+    t.until("its end", lambda: not server.firing(), 20, every=0.5)
+    program.process.send_signal(signal.SIGTERM)
+    assert program.process.wait(30) == 0
+    t.until("OpcDown", lambda: server.firing() == {"OpcDown"}, 30, every=0.5)
