@@ -280,11 +280,11 @@ static void print_sentence(const struct explain_report *e, const struct row *row
 	if (told.until)
 		output_time(view, told.until, until);
 	if (strcmp(told.verdict, "act") == 0)
-		table_text(stdout, view, "%s: %swill be %s now by %s, because %s", row->pod, its, done,
+		table_text(stdout, view, "%s: %sis due to be %s now by %s, because %s", row->pod, its, done,
 			   duty->name, output_sentence(told.reason));
 	else if (strcmp(told.verdict, "wait") == 0 && until[0])
-		table_text(stdout, view, "%s: %swill be %s by %s at %s, unless it changes: %s", row->pod, its,
-			   done, duty->name, until, output_sentence(told.reason));
+		table_text(stdout, view, "%s: %sis due to be %s by %s at %s, unless it changes: %s", row->pod,
+			   its, done, duty->name, until, output_sentence(told.reason));
 	else if (strcmp(told.verdict, "unclear") == 0)
 		table_text(stdout, view, "%s: it is not clear whether %s acts: %s", row->pod, duty->name,
 			   told.facts);

@@ -51,14 +51,19 @@ static void on_done(void *ctx, const struct http_result *r)
 	json_auto_t *o = r->failure == HTTP_OK ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
 	const json_t *allowed = READ_AT(o, "status", "allowed");
 	const struct str reason = READ_TEXT(o, "status", "reason");
+	const bool known = r->failure == HTTP_OK && r->status == 201 && json_is_boolean(allowed);
 	char text[512];
 
 	a->request = NULL;
-	if (r->status == 201 && json_is_boolean(allowed))
+	if (known)
 		(void)str_copy_printable(text, sizeof(text), reason.p ? reason.p : "", reason.n);
+	else if (r->failure != HTTP_OK)
+		(void)snprintf(text, sizeof(text), "the API server does not say: %s", r->error);
+	else if (r->status == 201)
+		(void)snprintf(text, sizeof(text), "the API server does not say: its answer is no review");
 	else
-		(void)snprintf(text, sizeof(text), "the API server does not say: %s%ld", r->error, r->status);
-	answer(a, a->conn, r->status == 201 && json_is_boolean(allowed), json_is_true(allowed), text);
+		(void)snprintf(text, sizeof(text), "the API server does not say: HTTP status %ld", r->status);
+	answer(a, a->conn, known, known && json_is_true(allowed), text);
 }
 
 static char *body_of(const struct msg_ctl_access *q)

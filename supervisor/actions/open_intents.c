@@ -103,7 +103,7 @@ void open_intents_end(struct open_intents *o, uint64_t next_id)
 	if (!lease_table_set_next_id(o->leases, next_id))
 		(void)log_warn(
 			0, "the history claims more actions than there can have been: its count is not used",
-			kv_u("next_id", next_id));
+			kv_u("claimed", next_id - 1));
 	o->closed = true;
 }
 

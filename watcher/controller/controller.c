@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/duration.h"
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "watcher/controller/queue.h"
@@ -502,11 +503,14 @@ static void judge_failing(struct controller *c)
 static void look_at_clock(struct controller *c, uint64_t now)
 {
 	const int64_t ahead = clock_wall_ms() - (int64_t)now, step = ahead - c->wall_ahead;
+	char by[DURATION_MAX];
 
 	if (step >= -STEP_MS && step <= STEP_MS)
 		return;
 	c->wall_ahead = ahead;
-	log_info("the clock of this host was set: what waits is judged anew", kv_i("by_ms", step));
+	(void)duration_format((step < 0 ? -step : step) * 1000000, by);
+	log_info("the clock of this host was set: what waits is judged anew",
+		 kv_s(step < 0 ? "back" : "forward", by));
 	nominations_clock_stepped(c->nominations);
 }
 
