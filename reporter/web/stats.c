@@ -57,12 +57,27 @@ void stats_set_synced(struct stats *s, const char *cluster, bool synced)
 	metrics_set(s->metrics, METRIC_WATCH_SYNCED, synced, METRIC_LABELS(cluster));
 }
 
+/* Prometheus sees no increase in a series whose first value is 1. */
+static void begin_at_zero(struct stats *s, const char *cluster)
+{
+	static const enum outcome outcomes[] = { OUTCOME_DONE, OUTCOME_MARKED, OUTCOME_FAILED,
+						 OUTCOME_FORBIDDEN };
+
+	for (enum duty d = 0; d < DUTY__MAX; d++)
+		for (size_t i = 0; duty_acts(d) && i < ARRAY_SIZE(outcomes); i++)
+			metrics_add(
+				s->metrics, METRIC_ACTIONS, 0,
+				METRIC_LABELS(duty_name(d), outcome_name(outcomes[i]), cluster, "enforce"));
+}
+
 void stats_use_settings(struct stats *s)
 {
 	set(s, METRIC_CONFIG_TIME, seconds(clock_wall_ms()));
-	for (size_t i = 0; i < s->clusters->n; i++)
+	for (size_t i = 0; i < s->clusters->n; i++) {
+		begin_at_zero(s, s->clusters->v[i]);
 		if (metrics_get(s->metrics, METRIC_WATCH_SYNCED, METRIC_LABELS(s->clusters->v[i])) == 0)
 			stats_set_synced(s, s->clusters->v[i], false);
+	}
 }
 
 /* -- messages -- */

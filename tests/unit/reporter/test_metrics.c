@@ -125,6 +125,26 @@ TEST(stats_come_from_messages)
 	stats_done(&f);
 }
 
+/* A first action is an increase, too. */
+TEST(actions_are_counted_from_zero)
+{
+	static const char wanted[] = "opc_actions_total{duty=\"deleteEvictedPod\",outcome=\"done\",cluster="
+				     "\"prod\",mode=\"enforce\"} 0\n";
+	struct str_list names;
+	struct stats f;
+	size_t size;
+
+	test_names(&names, "prod", NULL);
+	stats_init(&f, &names);
+	stats_use_settings(&f);
+	char *text = metrics_text(f.metrics, &size);
+
+	ck_assert_msg(strstr(text, wanted) != NULL, "%s", text);
+	free(text);
+	str_list_done(&names);
+	stats_done(&f);
+}
+
 TEST_MAIN("reporter/metrics")
 {
 	tcase_add_checked_fixture(t, setup, teardown);
