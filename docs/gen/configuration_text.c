@@ -3,6 +3,22 @@
 #include "docs/gen/configuration_text.h"
 
 /* clang-format off */
+/* The same in every language. */
+#define EXAMPLE \
+	"```yaml\n" \
+	"overrides:\n" \
+	"- name: gold\n" \
+	"  namespaces: [shop]\n" \
+	"  labels: [tier=gold]\n" \
+	"  errImagePull:\n" \
+	"    hours: 72h\n" \
+	"    announce: 4h\n" \
+	"- name: batch\n" \
+	"  namespaces: [batch]\n" \
+	"  deleteEvictedPod:\n" \
+	"    includeJobs: true\n" \
+	"```\n"
+
 const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 	[LANGUAGE_EN] = {
 		.table_head =
@@ -91,19 +107,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"Labels and namespaces are more specific than labels, labels more than namespaces; of equally specific items the first holds. Two items are never mixed. `explain` names the item that decided.\n"
 			"\n"
-			"```yaml\n"
-			"overrides:\n"
-			"- name: gold\n"
-			"  namespaces: [shop]\n"
-			"  labels: [tier=gold]\n"
-			"  errImagePull:\n"
-			"    hours: 72h\n"
-			"    announce: 4h\n"
-			"- name: batch\n"
-			"  namespaces: [batch]\n"
-			"  deleteEvictedPod:\n"
-			"    includeJobs: true\n"
-			"```\n",
+			EXAMPLE,
 	},
 	[LANGUAGE_ZH] = {
 		.table_head =
@@ -192,19 +196,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"标签加命名空间比只有标签更具体，标签比命名空间更具体；同样具体时以先写的为准。两项绝不混合。`explain` 会写明由哪一项决定。\n"
 			"\n"
-			"```yaml\n"
-			"overrides:\n"
-			"- name: gold\n"
-			"  namespaces: [shop]\n"
-			"  labels: [tier=gold]\n"
-			"  errImagePull:\n"
-			"    hours: 72h\n"
-			"    announce: 4h\n"
-			"- name: batch\n"
-			"  namespaces: [batch]\n"
-			"  deleteEvictedPod:\n"
-			"    includeJobs: true\n"
-			"```\n",
+			EXAMPLE,
 	},
 };
 /* clang-format on */
