@@ -236,7 +236,7 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 			table_add(t, COLOR_NONE, "%s (has %" PRId64 ")", r->dry_run.target,
 				  r->dry_run.replicas);
 		else
-			table_add(t, COLOR_NONE, "%s", r->dry_run.id ? r->dry_run.target : "-");
+			table_add(t, COLOR_NONE, "%s", r->dry_run.target[0] ? r->dry_run.target : "-");
 		add_why(t, r, view);
 		table_add(t, COLOR_DIM, "%s", r->dry_run.id ? r->dry_run.request : "");
 	}
