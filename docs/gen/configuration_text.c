@@ -4,7 +4,14 @@
 
 /* clang-format off */
 /* The same in every language. */
-#define EXAMPLE \
+#define NAMESPACES_EXAMPLE \
+	"```yaml\n" \
+	"deleteEvictedPod:\n" \
+	"  enable: true\n" \
+	"  namespaces: [\"team-*\", \"label:janitor=on\", \"!team-x\", kube-system]\n" \
+	"excludeNamespaces: [\"*-prod\", \"label:env=prod\"]\n" \
+	"```\n"
+#define OVERRIDES_EXAMPLE \
 	"```yaml\n" \
 	"overrides:\n" \
 	"- name: gold\n" \
@@ -69,12 +76,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"Exceptions alone mean all others: `[\"!team-x\"]` is `[\"*\", \"!team-x\"]`. Neither `*` nor a pattern nor a label means what is protected by default (`defaultExcludeNamespaces`, and the namespace this program runs in); its name does. `excludeNamespaces` beats everything. YAML wants quotes around what begins with `!` or `*`.\n"
 			"\n"
-			"```yaml\n"
-			"deleteEvictedPod:\n"
-			"  enable: true\n"
-			"  namespaces: [\"team-*\", \"label:janitor=on\", \"!team-x\", kube-system]\n"
-			"excludeNamespaces: [\"*-prod\", \"label:env=prod\"]\n"
-			"```\n"
+			NAMESPACES_EXAMPLE
 			"\n"
 			"Labels are those of the namespace, not of the pod. Only where a list asks for some, the watcher lists and watches namespaces (rights: list and watch), and each worker reads the namespace again before it judges (get), on rights that `deploy/rbac.yaml` holds as ops-pod-cleaner-namespaces. While the labels of a namespace are not known, nothing is done where they would decide: `NamespaceUnknown`.\n"
 			"\n"
@@ -107,7 +109,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"Labels and namespaces are more specific than labels, labels more than namespaces; of equally specific items the first holds. Two items are never mixed. `explain` names the item that decided.\n"
 			"\n"
-			EXAMPLE,
+			OVERRIDES_EXAMPLE,
 	},
 	[LANGUAGE_ZH] = {
 		.table_head =
@@ -158,12 +160,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"只写排除项表示其余全部：`[\"!team-x\"]` 等于 `[\"*\", \"!team-x\"]`。`*`、模式和标签都不包含默认受保护的命名空间（`defaultExcludeNamespaces`，以及本程序所在的命名空间）；直接写出名字才包含。`excludeNamespaces` 优先于一切。以 `!` 或 `*` 开头的内容在 YAML 中需要加引号。\n"
 			"\n"
-			"```yaml\n"
-			"deleteEvictedPod:\n"
-			"  enable: true\n"
-			"  namespaces: [\"team-*\", \"label:janitor=on\", \"!team-x\", kube-system]\n"
-			"excludeNamespaces: [\"*-prod\", \"label:env=prod\"]\n"
-			"```\n"
+			NAMESPACES_EXAMPLE
 			"\n"
 			"标签指命名空间的标签，不是 Pod 的。只有列表用到标签时，watcher 才会列出并监视命名空间（权限：list 和 watch），每个 worker 判断前也会再读取一次命名空间（get）；相应权限在 `deploy/rbac.yaml` 中名为 ops-pod-cleaner-namespaces。命名空间的标签未知时，凡由标签决定的一律不做：`NamespaceUnknown`。\n"
 			"\n"
@@ -196,7 +193,7 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 			"\n"
 			"标签加命名空间比只有标签更具体，标签比命名空间更具体；同样具体时以先写的为准。两项绝不混合。`explain` 会写明由哪一项决定。\n"
 			"\n"
-			EXAMPLE,
+			OVERRIDES_EXAMPLE,
 	},
 };
 /* clang-format on */

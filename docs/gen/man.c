@@ -104,19 +104,44 @@ static void put(const char *s)
 	}
 }
 
+/* What is printed for put(). */
+struct held {
+	FILE *f;
+	char *text;
+	size_t n;
+};
+
+static FILE *hold(struct held *h)
+{
+	*h = (struct held){ 0 };
+	h->f = open_memstream(&h->text, &h->n);
+	if (!h->f)
+		abort();
+	return h->f;
+}
+
+/* The caller frees it. */
+static char *let_go(struct held *h)
+{
+	(void)fclose(h->f);
+	return h->text;
+}
+
+static void put_held(struct held *h)
+{
+	char *text = let_go(h);
+
+	put(text);
+	free(text);
+}
+
 /* Running text, in lines of the width that mandoc recommends. */
 static void put_prose(const char *s)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	struct held h;
 
-	if (!f)
-		abort();
-	config_print_wrapped(f, s, 0, 72);
-	(void)fclose(f);
-	put(text);
-	free(text);
+	config_print_wrapped(hold(&h), s, 0, 72);
+	put_held(&h);
 }
 
 /* Items that '|' or ',' divides, with room between them, where a line may break. */
@@ -152,16 +177,10 @@ static void put_entries(const char *heading, char font, const struct entry *e)
 
 static void put_option(const struct option_use *use)
 {
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
+	struct held h;
 
-	if (!f)
-		abort();
-	options_help(use, f);
-	(void)fclose(f);
-	put(text);
-	free(text);
+	options_help(use, hold(&h));
+	put_held(&h);
 }
 
 static void put_command(const struct command *c)
@@ -246,14 +265,11 @@ static void print_value(const struct setting *row, FILE *out)
 static void put_setting(const struct setting *row)
 {
 	const char *dot = strrchr(row->path, '.');
-	char *value = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&value, &n);
+	struct held h;
 
-	if (!f)
-		abort();
-	print_value(row, f);
-	(void)fclose(f);
+	print_value(row, hold(&h));
+	char *value = let_go(&h);
+
 	(void)fputs(".TP\n.B ", stdout);
 	put(dot ? dot + 1 : row->path);
 	(void)fputc('\n', stdout);
