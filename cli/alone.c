@@ -113,7 +113,7 @@ static pid_t start(struct run *r, bool supervisor)
 	if (supervisor)
 		become_supervisor(r);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	_exit(output_flush(r->a->ask(r->a->o, r->socket)));
+	_exit(output_flush(r->a->ask(r->a->ctx, r->socket)));
 }
 
 /* -- waiting -- */

@@ -18,7 +18,8 @@ struct alone {
 	bool logs;               /* to standard error; else it is shown only when the instance fails */
 	uint64_t drain_ms;       /* what is open at the end may take this long */
 	/* Asks the instance at this socket, in a process of its own; returns the exit code. */
-	int (*ask)(const struct options *o, const char *socket);
+	int (*ask)(const void *ctx, const char *socket);
+	const void *ctx;
 };
 
 /* The exit code of ask(); of the instance, when that ends before; 128 and the signal that interrupted it. */

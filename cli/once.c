@@ -83,8 +83,9 @@ static bool print_outcomes(struct ctl *c, int64_t since)
 	return ok;
 }
 
-static int ask(const struct options *o, const char *socket)
+static int ask(const void *ctx, const char *socket)
 {
+	const struct options *o = ctx;
 	static const struct round_limits limits = { TROUBLE_MS, LEADER_MS, true };
 	const int64_t since = clock_wall_ms();
 	struct ctl *c = NULL;
@@ -113,7 +114,8 @@ int once_run(const struct options *o, const char *socket)
 				 .set = o->dry_run ? start_dry_run : NULL,
 				 .logs = true,
 				 .drain_ms = DRAIN_MS,
-				 .ask = ask };
+				 .ask = ask,
+				 .ctx = o };
 
 	return alone_run(&a);
 }

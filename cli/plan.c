@@ -416,7 +416,7 @@ int plan_print_left(const struct options *o, const char *socket, size_t *ret_lef
 #define TROUBLE_MS 4000u /* one try more than the first */
 #define DRAIN_MS   2000u
 
-static int await_and_show(const struct options *o, const char *socket)
+static int await_and_show(const void *ctx, const char *socket)
 {
 	static const struct round_limits limits = { .trouble_ms = TROUBLE_MS };
 	struct ctl *c = NULL;
@@ -425,7 +425,7 @@ static int await_and_show(const struct options *o, const char *socket)
 	if (code == EXIT_CODE_OK)
 		code = round_await(c, &limits);
 	ctl_close(&c);
-	return code == EXIT_CODE_OK ? show(o, socket, true) : code;
+	return code == EXIT_CODE_OK ? show(ctx, socket, true) : code;
 }
 
 /* Every duty that acts, where the options say. */
@@ -456,9 +456,12 @@ static int run_alone(const struct options *o)
 {
 	const char *set[START_ALONE_MAX];
 	_cleanup_free_ char *config = o->config ? NULL : default_config(o->ns);
-	const struct alone a = {
-		.o = o, .default_config = config, .set = set, .drain_ms = DRAIN_MS, .ask = await_and_show
-	};
+	const struct alone a = { .o = o,
+				 .default_config = config,
+				 .set = set,
+				 .drain_ms = DRAIN_MS,
+				 .ask = await_and_show,
+				 .ctx = o };
 
 	if (o->socket)
 		return command_misuse(o, "--control-socket asks a running instance; --kubeconfig, --context "

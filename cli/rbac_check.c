@@ -121,90 +121,69 @@ static const char *const account_words[] = {
 	[ACCOUNT_READER] = "reader", [ACCOUNT_WRITER] = "writer", [ACCOUNT_BOTH] = "reader and writer"
 };
 
-/* The file has been checked; the kinds, too. */
-static int check_as(const struct options *o, const char *socket, enum account a)
-{
-	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
-	_cleanup_free_ char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
-	struct rbac_request q = { .o = o };
-	struct check k = { .q = &q };
-	struct diags d = { 0 };
-	struct config c;
+struct question {
+	const struct rbac_request *q;
+	enum account account;
+};
 
-	config_init(&c);
-	q.config = &c;
-	if (config_load(found ? found : o->config, &c, &d) < 0 || (kinds && !rbac_read_kinds(&q, kinds)))
-		k.code = EXIT_CODE_CONFIG;
-	q.needs = rbac_needs_of(&c);
-	if (k.code == EXIT_CODE_OK)
-		k.code = ctl_open_soon(socket, START_MS, &k.ctl);
+static int ask(const void *ctx, const char *socket)
+{
+	const struct question *asked = ctx;
+	struct check k = { .q = asked->q };
+
+	k.code = ctl_open_soon(socket, START_MS, &k.ctl);
 	if (k.code == EXIT_CODE_OK)
 		k.code = round_await_workers(k.ctl, START_MS);
 	if (k.code == EXIT_CODE_OK)
-		check_account(&k, a);
+		check_account(&k, asked->account);
 	ctl_close(&k.ctl);
-	diags_done(&d);
-	config_done(&c);
 	if (k.code == EXIT_CODE_OK)
-		printf("%s: %u of %u rights are missing\n", account_words[a], k.missing, k.asked);
+		printf("%s: %u of %u rights are missing\n", account_words[asked->account], k.missing,
+		       k.asked);
 	return k.code != EXIT_CODE_OK ? k.code : k.missing ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }
 
-static int ask_reader(const struct options *o, const char *socket)
-{
-	return check_as(o, socket, ACCOUNT_READER);
-}
-
-static int ask_writer(const struct options *o, const char *socket)
-{
-	return check_as(o, socket, ACCOUNT_WRITER);
-}
-
-static int ask_both(const struct options *o, const char *socket)
-{
-	return check_as(o, socket, ACCOUNT_BOTH);
-}
-
-static int run(const struct options *o, bool own_writer,
-	       int (*ask)(const struct options *o, const char *socket))
+static int run(const struct rbac_request *q, enum account account)
 {
 	const char *set[START_ALONE_MAX];
-	const struct alone a = { .o = o, .set = set, .drain_ms = DRAIN_MS, .ask = ask };
+	const bool own_writer = account == ACCOUNT_WRITER;
+	const struct question asked = { q, account };
+	const struct alone a = { .o = q->o, .set = set, .drain_ms = DRAIN_MS, .ask = ask, .ctx = &asked };
 
 	start_alone(set, !own_writer, !own_writer);
 	return alone_run(&a);
 }
 
-/* What is wrong with the file is told by alone_run(). */
-static int look(const struct options *o, bool *ret_clusters, bool *ret_writer)
+static int check(const struct rbac_request *q, bool has_writer)
 {
-	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
-	struct diags d = { 0 };
-	struct config c;
+	if (!has_writer || q->o->kubeconfig || q->o->context)
+		return run(q, ACCOUNT_BOTH);
+	const int reader = run(q, ACCOUNT_READER), writer = run(q, ACCOUNT_WRITER);
 
-	config_init(&c);
-	const int r = config_load(found ? found : o->config, &c, &d);
-
-	*ret_clusters = r == 0 && c.n_clusters > 0;
-	*ret_writer = r == 0 && (c.writer_kubeconfig || c.writer_context);
-	diags_done(&d);
-	config_done(&c);
-	return r;
+	return reader != EXIT_CODE_OK ? reader : writer;
 }
 
 int rbac_check(const struct options *o)
 {
+	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
 	_cleanup_free_ char *kinds = o->kinds ? xstrdup(o->kinds) : NULL;
-	struct rbac_request q = { 0 };
-	bool clusters = false, writer = false;
+	struct diags d = { 0 };
+	struct config c;
+	struct rbac_request q = { .config = &c, .o = o };
+	int code;
 
+	config_init(&c);
+	/* What is wrong with the file is told by alone_run(). */
+	const bool good = config_load(found ? found : o->config, &c, &d) == 0;
+
+	q.needs = good ? rbac_needs_of(&c) : 0;
 	if (kinds && !rbac_read_kinds(&q, kinds))
-		return command_misuse(o, "--kinds takes RESOURCE.GROUP, as in fleets.example.com");
-	if (look(o, &clusters, &writer) == 0 && clusters)
-		return command_misuse(o, "--check is for one cluster, and the configuration has `clusters`");
-	if (!writer || o->kubeconfig || o->context)
-		return run(o, false, ask_both);
-	const int reader = run(o, false, ask_reader), code = run(o, true, ask_writer);
-
-	return reader != EXIT_CODE_OK ? reader : code;
+		code = command_misuse(o, "--kinds takes RESOURCE.GROUP, as in fleets.example.com");
+	else if (good && c.n_clusters > 0)
+		code = command_misuse(o, "--check is for one cluster, and the configuration has `clusters`");
+	else
+		code = check(&q, good && (c.writer_kubeconfig || c.writer_context));
+	diags_done(&d);
+	config_done(&c);
+	return code;
 }
