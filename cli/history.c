@@ -17,26 +17,12 @@
 #include "cli/output.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
+#include "cli/history_rows.h"
 #include "cli/table.h"
 
 #define ASK_MS     UINT64_C(30000)
 #define FOLLOW_MS  (15 * 60 * INT64_C(1000)) /* nothing stays open longer */
 #define FOLLOW_MAX 10000
-
-struct rows {
-	struct msg_ctl_history_row *v;
-	size_t n;
-};
-
-static void on_row(void *ctx, const struct msg *m)
-{
-	struct rows *r = ctx;
-
-	if (m->type != MSG_CTL_HISTORY_ROW)
-		return;
-	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));
-	r->v[r->n++] = m->u.ctl_history_row;
-}
 
 static const char *outcome_text(const struct msg_ctl_history_row *h)
 {
@@ -62,7 +48,7 @@ static json_t *row_json(const struct msg_ctl_history_row *h)
 }
 
 /* An object a line. */
-static void print_json_lines(const struct rows *rows)
+static void print_json_lines(const struct history_rows *rows)
 {
 	for (size_t i = rows->n; i-- > 0;) {
 		json_t *row = row_json(&rows->v[i]);
@@ -73,7 +59,7 @@ static void print_json_lines(const struct rows *rows)
 	}
 }
 
-static void print_json(const struct rows *rows)
+static void print_json(const struct history_rows *rows)
 {
 	json_t *root = json_array();
 
@@ -108,7 +94,7 @@ static void add_target(struct table *t, const struct msg_ctl_history_row *h, con
 	table_add(t, COLOR_NONE, "%s%s", view->width && strcmp(pod, h->target) == 0 ? "" : h->target, had);
 }
 
-static void print_table(const struct rows *rows, const struct table_view *view)
+static void print_table(const struct history_rows *rows, const struct table_view *view)
 {
 	static const struct table_column columns[] = {
 		{ "ID", 0, 0 },
@@ -156,7 +142,7 @@ static bool is_same(const struct msg_ctl_history_row *a, const struct msg_ctl_hi
 	return a->duty == b->duty && strcmp(a->uid, b->uid) == 0 && strcmp(a->reason, b->reason) == 0;
 }
 
-static bool holds(const struct rows *rows, const struct msg_ctl_history_row *h)
+static bool holds(const struct history_rows *rows, const struct msg_ctl_history_row *h)
 {
 	for (size_t i = 0; i < rows->n; i++)
 		if (is_same(&rows->v[i], h))
@@ -165,7 +151,8 @@ static bool holds(const struct rows *rows, const struct msg_ctl_history_row *h)
 }
 
 /* Into new, what rows hold and last do not. */
-static void take_new(const struct rows *rows, const struct rows *last, struct rows *new)
+static void take_new(const struct history_rows *rows, const struct history_rows *last,
+		     struct history_rows *new)
 {
 	new->v = xreallocarray(NULL, rows->n + 1, sizeof(*new->v));
 	for (size_t i = 0; i < rows->n; i++)
@@ -173,7 +160,7 @@ static void take_new(const struct rows *rows, const struct rows *last, struct ro
 			new->v[new->n++] = rows->v[i];
 }
 
-static void print(const struct options *o, const struct rows *rows, const struct table_view *view)
+static void print(const struct options *o, const struct history_rows *rows, const struct table_view *view)
 {
 	if (o->output == OUTPUT_JSON && o->follow)
 		print_json_lines(rows);
@@ -185,7 +172,7 @@ static void print(const struct options *o, const struct rows *rows, const struct
 }
 
 /* Every second what is new; until it is interrupted, nobody reads it any more, or the instance is gone. */
-static int follow(const struct options *o, struct msg *request, struct rows *last)
+static int follow(const struct options *o, struct msg *request, struct history_rows *last)
 {
 	struct table_view view = output_view(o);
 	int code = EXIT_CODE_OK;
@@ -193,11 +180,11 @@ static int follow(const struct options *o, struct msg *request, struct rows *las
 	view.bare = true;
 	request->u.ctl_history.limit = FOLLOW_MAX;
 	while (code == EXIT_CODE_OK && !ferror(stdout)) {
-		struct rows rows = { 0 }, new = { 0 };
+		struct history_rows rows = { 0 }, new = { 0 };
 
 		(void)sleep(1);
 		request->u.ctl_history.since = clock_wall_ms() - FOLLOW_MS;
-		code = ctl_ask(o->socket, request, ASK_MS, on_row, &rows);
+		code = ctl_ask(o->socket, request, ASK_MS, history_rows_take, &rows);
 		take_new(&rows, last, &new);
 		print(o, &new, &view);
 		free(new.v);
@@ -221,13 +208,13 @@ int command_history(const struct options *o)
 									     : UINT64_C(1) << o->outcome,
 						  .refusals = o->refusals } };
 	const struct table_view view = output_view(o);
-	struct rows rows = { 0 };
+	struct history_rows rows = { 0 };
 
 	if (o->ns)
 		msg_set(&request, ctl_history.ns, o->ns, strlen(o->ns));
 	if (o->target)
 		msg_set(&request, ctl_history.target, o->target, strlen(o->target));
-	int code = ctl_ask(o->socket, &request, ASK_MS, on_row, &rows);
+	int code = ctl_ask(o->socket, &request, ASK_MS, history_rows_take, &rows);
 
 	if (code == EXIT_CODE_OK)
 		print(o, &rows, &view);

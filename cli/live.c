@@ -24,7 +24,7 @@
 void live_done(struct live *l)
 {
 	free(l->v);
-	free(l->refusals);
+	free(l->refusals.v);
 	*l = (struct live){ 0 };
 }
 
@@ -47,41 +47,22 @@ bool live_was_declined(const struct live_row *r)
 
 /* -- the history -- */
 
-static void on_history_row(void *ctx, const struct msg *m)
-{
-	struct live *l = ctx;
-
-	if (m->type != MSG_CTL_HISTORY_ROW)
-		return;
-	l->refusals = xreallocarray(l->refusals, l->n_refusals + 1, sizeof(*l->refusals));
-	l->refusals[l->n_refusals++] = m->u.ctl_history_row;
-}
-
-/* By action key, the newest first. */
-static int compare(const void *a, const void *b)
-{
-	const struct msg_ctl_history_row *x = a, *y = b;
-	const int key = strcmp(x->action_key, y->action_key);
-
-	return key ? key : (x->id < y->id) - (x->id > y->id);
-}
-
 /* The first of that key, which is the newest, or NULL. */
 static const struct msg_ctl_history_row *newest(const struct live *l, const char *key)
 {
-	size_t from = 0, to = l->n_refusals;
+	size_t from = 0, to = l->refusals.n;
 
 	while (from < to) {
 		const size_t middle = from + (to - from) / 2;
 
-		if (strcmp(l->refusals[middle].action_key, key) < 0)
+		if (strcmp(l->refusals.v[middle].action_key, key) < 0)
 			from = middle + 1;
 		else
 			to = middle;
 	}
-	if (from == l->n_refusals || strcmp(l->refusals[from].action_key, key) != 0)
+	if (from == l->refusals.n || strcmp(l->refusals.v[from].action_key, key) != 0)
 		return NULL;
-	return &l->refusals[from];
+	return &l->refusals.v[from];
 }
 
 void live_find_refusals(struct live *l, struct ctl *c, const char *ns)
@@ -97,9 +78,8 @@ void live_find_refusals(struct live *l, struct ctl *c, const char *ns)
 		return;
 	if (ns)
 		msg_set(&ask, ctl_history.ns, ns, strlen(ns));
-	(void)ctl_request(c, &ask, HISTORY_MS, on_history_row, l);
-	if (l->n_refusals > 0)
-		qsort(l->refusals, l->n_refusals, sizeof(l->refusals[0]), compare);
+	(void)ctl_request(c, &ask, HISTORY_MS, history_rows_take, &l->refusals);
+	history_rows_sort(&l->refusals);
 	for (size_t i = 0; i < l->n; i++)
 		l->v[i].refused = newest(l, l->v[i].row.action_key);
 }

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "cli/ctl.h"
+#include "cli/history_rows.h"
 #include "cli/table.h"
 
 struct live_row {
@@ -20,8 +21,7 @@ struct live_row {
 struct live {
 	struct live_row *v;
 	size_t n;
-	struct msg_ctl_history_row *refusals;
-	size_t n_refusals;
+	struct history_rows refusals;
 };
 
 void live_done(struct live *l);

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
-#include "base/xalloc.h"
 #include "cli/alone.h"
+#include "cli/history_rows.h"
 #include "cli/paths.h"
 #include "cli/plan.h"
 #include "cli/round.h"
@@ -26,38 +26,20 @@
 static const uint64_t failures = UINT64_C(1) << OUTCOME_FAILED | UINT64_C(1) << OUTCOME_FORBIDDEN |
 				 UINT64_C(1) << OUTCOME_CONFLICT | UINT64_C(1) << OUTCOME_UNCONFIRMED;
 
-struct rows {
-	struct msg_ctl_history_row *v;
-	size_t n;
-};
-
-static void on_row(void *ctx, const struct msg *m)
-{
-	struct rows *r = ctx;
-
-	if (m->type != MSG_CTL_HISTORY_ROW || m->u.ctl_history_row.outcome < 0)
-		return;
-	r->v = xreallocarray(r->v, r->n + 1, sizeof(*r->v));
-	r->v[r->n++] = m->u.ctl_history_row;
-}
-
-/* By what they concern, the newest first. */
-static int compare(const void *a, const void *b)
-{
-	const struct msg_ctl_history_row *x = a, *y = b;
-	const int key = strcmp(x->action_key, y->action_key);
-
-	return key ? key : (x->id < y->id) - (x->id > y->id);
-}
-
 /* How each ended at last: what failed and was done at the next try did not fail. */
-static void count(struct rows *r, size_t ret[static OUTCOME__MAX])
+static void count(struct history_rows *r, size_t ret[static OUTCOME__MAX])
 {
-	if (r->n > 0)
-		qsort(r->v, r->n, sizeof(r->v[0]), compare);
-	for (size_t i = 0; i < r->n; i++)
-		if (i == 0 || strcmp(r->v[i].action_key, r->v[i - 1].action_key) != 0)
-			ret[r->v[i].outcome]++;
+	const char *key = NULL;
+
+	history_rows_sort(r);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct msg_ctl_history_row *h = &r->v[i];
+
+		if (h->outcome < 0 || (key && strcmp(h->action_key, key) == 0))
+			continue;
+		key = h->action_key;
+		ret[h->outcome]++;
+	}
 }
 
 /* True when nothing failed. */
@@ -68,9 +50,9 @@ static bool print_outcomes(struct ctl *c, int64_t since)
 						    .limit = ROWS_MAX,
 						    .duty = DUTY_ALL,
 						    .outcomes = OUTCOMES_ALL } };
-	struct rows rows = { 0 };
+	struct history_rows rows = { 0 };
 	size_t n[OUTCOME__MAX] = { 0 };
-	bool ok = ctl_request(c, &ask, ASK_MS, on_row, &rows) == EXIT_CODE_OK;
+	bool ok = ctl_request(c, &ask, ASK_MS, history_rows_take, &rows) == EXIT_CODE_OK;
 
 	count(&rows, n);
 	printf("round over:");
