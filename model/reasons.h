@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "model/language.h"
+
 enum verdict_kind {
 	VERDICT_NONE,
 	VERDICT_WAIT,
@@ -32,7 +34,6 @@ enum reason {
 enum reason_class { CLASS_NONE, CLASS_REFUSAL, CLASS_BLOCKED, CLASS_OUTCOME };
 enum reason_event { REASON_EVENT_NO, REASON_EVENT_NORMAL, REASON_EVENT_WARNING };
 enum reason_attention { ATTENTION_NO, ATTENTION_OBJECT, ATTENTION_GUARD, ATTENTION_GUARD_NOW };
-enum language { LANGUAGE_EN, LANGUAGE_ZH, LANGUAGE__MAX };
 
 struct reason_desc {
 	const char *code; /* "NamespaceExcluded" */

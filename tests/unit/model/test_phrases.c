@@ -1,0 +1,94 @@
+/* test_phrases.c - every sentence is there in every language, and takes the same arguments in each. */
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/phrases.h"
+#include "tests/suite.h"
+
+static const char *const ids[PHRASE__MAX] = {
+#define PHRASE(ID, en, zh) #ID,
+#include "model/phrases.def"
+#undef PHRASE
+};
+
+/* The conversions of a format, in their order, separated: "%s" and "%-5.1f" as "s|-5.1f|". "%%" is none of
+ * them. "bad" where one cannot be read. */
+static const char *conversions(const char *format, char ret[static 256])
+{
+	size_t n = 0;
+
+	for (const char *p = format; *p; p++) {
+		if (*p != '%' || *++p == '%')
+			continue;
+		const size_t flags = strspn(p, "-+ #0123456789.*hljzt");
+
+		if (!p[flags] || !strchr("sduxcfg", p[flags]) || n + flags + 3 > 256)
+			return "bad";
+		memcpy(ret + n, p, flags + 1);
+		n += flags + 1;
+		ret[n++] = '|';
+		p += flags;
+	}
+	ret[n] = '\0';
+	return ret;
+}
+
+TEST(conversions_are_read)
+{
+	char buf[256];
+
+	ck_assert_str_eq(conversions("none, 100%%", buf), "");
+	ck_assert_str_eq(conversions("%s of %-5zu, %.1f%%", buf), "s|-5zu|.1f|");
+	ck_assert_str_eq(conversions("%1$s", buf), "bad");
+	ck_assert_str_eq(conversions("at the end %", buf), "bad");
+}
+
+TEST(every_language_has_it_and_takes_the_same)
+{
+	for (enum phrase p = 0; p < PHRASE__MAX; p++) {
+		char en[256], other[256];
+
+		ck_assert_msg(*phrase_text(p, LANGUAGE_EN) &&
+				      strcmp(conversions(phrase_text(p, LANGUAGE_EN), en), "bad") != 0,
+			      "%s", ids[p]);
+		for (int l = 0; l < LANGUAGE__MAX; l++) {
+			const char *text = phrase_text(p, (enum language)l);
+
+			ck_assert_msg(*text, "%s says nothing in %s", ids[p],
+				      language_name((enum language)l));
+			ck_assert_msg(strcmp(conversions(text, other), en) == 0,
+				      "%s takes %s in English and %s in %s", ids[p], en, other,
+				      language_name((enum language)l));
+		}
+	}
+}
+
+/* A column that was copied is a sentence that nobody translated. */
+TEST(chinese_is_chinese)
+{
+	for (enum phrase p = 0; p < PHRASE__MAX; p++) {
+		ck_assert_msg(language_of_text(phrase_text(p, LANGUAGE_EN)) == LANGUAGE_EN, "%s", ids[p]);
+		ck_assert_msg(language_of_text(phrase_text(p, LANGUAGE_ZH)) == LANGUAGE_ZH, "%s", ids[p]);
+	}
+}
+
+TEST(a_sentence_stands_once)
+{
+	for (enum phrase p = 0; p < PHRASE__MAX; p++)
+		for (enum phrase q = 0; q < p; q++)
+			ck_assert_msg(
+				strcmp(phrase_text(p, LANGUAGE_EN), phrase_text(q, LANGUAGE_EN)) != 0 ||
+					strcmp(phrase_text(p, LANGUAGE_ZH), phrase_text(q, LANGUAGE_ZH)) != 0,
+				"%s is %s", ids[p], ids[q]);
+}
+
+TEST(outside_the_table_is_a_question_mark)
+{
+	ck_assert_str_eq(phrase_text(PHRASE__MAX, LANGUAGE_EN), "?");
+	ck_assert_str_eq(phrase_text(0, LANGUAGE__MAX), "?");
+	ck_assert_str_eq(phrase(REMEDY_IS, LANGUAGE_ZH), "处理方法：%s");
+}
+
+SUITE("model/phrases");
