@@ -32,17 +32,41 @@ struct cluster_settings {
 	char *namespace; /* of the context or the service account */
 };
 
+/* One entry of `sinks`: a place that news is sent to (model/sink_types.def). */
+struct sink_settings {
+	char *name;
+	uint64_t type;     /* enum sink_type */
+	char *url;         /* a secret, as most hold a key */
+	char *secret;      /* of its signature, or the password of a mail server; NULL = none */
+	uint64_t language; /* enum language */
+	uint64_t news;     /* one bit for each enum news that it is told */
+	struct str_list clusters, namespaces; /* patterns; empty = all */
+	struct str_list duties;               /* names; empty = all */
+	struct str_list mentions;             /* whom to mention where something is bad */
+	uint64_t top;                         /* entries of a section at most */
+	char *proxy;                          /* NULL = none */
+	char *ca_pem;                         /* NULL = system trust */
+	char *from;                           /* email */
+	struct str_list to;
+	/* made by the loader */
+	char *address; /* resolved "ip:port"; NULL when the host is an IP literal */
+	char *problem; /* why nothing can be sent: no address, no secret; NULL = nothing is wrong */
+};
+
 struct settings {
 	struct policy policy; /* duties, mode, exclusions */
 	/* reporter only */
-	char *msg_title;   /* tooManyRestart.msgtitle */
-	char *api_url;     /* tooManyRestart.apiurl: a secret */
-	char *api_secret;  /* signing secret: a secret */
-	char *api_address; /* resolved "ip:port" of api_url's host; NULL when literal */
-	char *api_problem; /* why there is no address or secret, NULL = nothing is wrong */
-	char *schedule;    /* tooManyRestart.duration: cron expression */
-	char *time_zone;   /* IANA name, NULL = UTC */
-	void *zone_data;   /* TZif bytes read by the loader, NULL = UTC */
+	char *msg_title;             /* tooManyRestart.msgtitle */
+	char *api_url;               /* tooManyRestart.apiurl: a secret */
+	char *api_secret;            /* signing secret: a secret */
+	char *api_address;           /* resolved "ip:port" of api_url's host; NULL when literal */
+	char *api_problem;           /* why there is no address or secret, NULL = nothing is wrong */
+	struct sink_settings *sinks; /* the original tooManyRestart.apiurl is the first one */
+	size_t n_sinks;
+	uint64_t remind_ms, give_up_ms; /* tell.remind, tell.giveUp */
+	char *schedule;                 /* tooManyRestart.duration: cron expression */
+	char *time_zone;                /* IANA name, NULL = UTC */
+	void *zone_data;                /* TZif bytes read by the loader, NULL = UTC */
 	uint64_t zone_size;
 	char *window_zone;  /* timeZone: of windows that name none; NULL = UTC */
 	void *window_zones; /* TZif bytes by name (config/window.h), read by the loader */

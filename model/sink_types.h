@@ -1,0 +1,24 @@
+/* sink_types.h - the kinds of places that news is sent to, from model/sink_types.def, which says what the
+ * columns mean.  Layer: model.  Pure. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef MODEL_SINK_TYPES_H
+#define MODEL_SINK_TYPES_H
+
+enum sink_type {
+#define SINK_TYPE(ID, ...) SINK_##ID,
+#include "model/sink_types.def"
+#undef SINK_TYPE
+	SINK_TYPE__MAX
+};
+
+enum sink_secret { SINK_SECRET_NONE, SINK_SECRET_MAY, SINK_SECRET_SHOULD };
+
+struct sink_type_desc {
+	const char *name, *label, *schemes, *hosts, *path;
+	enum sink_secret secret;
+};
+
+/* Its row. t is below SINK_TYPE__MAX. */
+const struct sink_type_desc *sink_type_desc(enum sink_type t);
+
+#endif

@@ -1,0 +1,94 @@
+/* test_document.c - a message for people is the same after it was kept as JSON; its texts are printable. */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "reporter/news/document.h"
+#include "tests/suite.h"
+
+static void make(struct document *d)
+{
+	document_init(d, NEWS_ATTENTION, LANGUAGE_ZH, 1700000000000);
+	d->tone = TONE_BAD;
+	document_set_title(d, "需要处理");
+	document_add_line(d, "one line");
+	struct entry *e = section_add_entry(document_add_section(d, "新出现"), "shop/web");
+
+	entry_set_key(e, "prod/BreakerOpen");
+	e->is_over = true;
+	e->begin_ms = 1;
+	e->end_ms = 2;
+	entry_add_line(e, "many workloads fail");
+	entry_set_command(e, "ops-pod-cleaner plan");
+	entry_add_mention(e, "ou_1");
+	entry_add_fact(e, "cluster", "prod");
+	d->sections[0].more = 7;
+	document_set_footer(d, "v1");
+	d->is_repeat = true;
+}
+
+TEST(json_keeps_all_of_it)
+{
+	struct document d, again;
+
+	make(&d);
+	_cleanup_free_ char *json = document_to_json(&d);
+
+	ck_assert_int_eq(document_from_json(json, strlen(json), &again), 0);
+	_cleanup_free_ char *twice = document_to_json(&again);
+
+	ck_assert_str_eq(json, twice);
+	ck_assert(again.kind == NEWS_ATTENTION && again.tone == TONE_BAD && again.is_repeat);
+	ck_assert_int_eq(again.language, LANGUAGE_ZH);
+	ck_assert_str_eq(entry_fact(&again.sections[0].entries[0], "cluster"), "prod");
+	ck_assert_ptr_null(entry_fact(&again.sections[0].entries[0], "node"));
+	ck_assert_int_eq(again.sections[0].entries[0].end_ms, 2);
+	document_done(&d);
+	document_done(&again);
+}
+
+TEST(what_is_no_document_is_refused)
+{
+	static const char *const bad[] = { "",
+					   "{",
+					   "[]",
+					   "{\"kind\":\"gossip\"}",
+					   "{\"kind\":\"report\",\"tone\":9}",
+					   "{\"kind\":\"report\",\"language\":-1}" };
+	struct document d;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		ck_assert_int_eq(document_from_json(bad[i], strlen(bad[i]), &d), -EINVAL);
+}
+
+TEST(texts_are_printable)
+{
+	struct document d;
+
+	document_init(&d, NEWS_REPORT, LANGUAGE_EN, 0);
+	document_set_title(&d, "a\033[31mb\nc\xff");
+	ck_assert_ptr_null(strpbrk(d.title, "\033\n\xff"));
+	document_set_title(&d, NULL);
+	ck_assert_str_eq(d.title, "");
+	document_done(&d);
+}
+
+TEST(text_shows_all_that_people_read)
+{
+	struct document d;
+
+	make(&d);
+	_cleanup_free_ char *text = document_to_text(&d);
+
+	ck_assert_str_eq(text, "需要处理\none line\n\n新出现\n- shop/web\n  many workloads fail\n"
+			       "  $ ops-pod-cleaner plan\n- …另有 7 项\n\nv1\n");
+	document_done(&d);
+}
+
+TEST_MAIN("reporter/document")
+{
+	(void)t;
+}
