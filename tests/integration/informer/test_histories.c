@@ -26,6 +26,8 @@
  * which there is not much time altogether. */
 enum { LIMIT_MS = 30000, SHRINK_LIMIT_MS = 3000, SHRINK_ALL_MS = 90000 };
 enum { WORLDS = 24, PROCESSES = 2, KEPT_TIMES = 10, SHRINK_TRIES = 600, AGAIN = 12 };
+/* Steps of a history that is small (random ones have up to 47), and how many that fail are made smaller. */
+enum { SMALL = 12, FOUND_TRIES = 4 };
 
 static const char *folder;
 static uint64_t seed, rounds = 10000, planted;
@@ -271,24 +273,33 @@ TEST(kept_histories)
 
 /* -- does it find anything? -- */
 
+/* The next random history that fails, made smaller. */
+static void find_small(struct numbers *numbers, enum plant plant, struct history *ret, char verdict[256])
+{
+	struct batch *b = batch_new(WORLDS, plant, LIMIT_MS);
+
+	batch_run(b, next_random, numbers);
+	ck_assert_msg(*b->verdict, "fault %d is not found", (int)plant);
+	*ret = b->failed;
+	batch_free(&b);
+	shrink_failed(ret, plant, verdict);
+}
+
 /* Each planted fault is found among some hundred histories, and what is left of the history that found it is
- * short, still fails, and does not without the fault. */
+ * short, still fails, and does not without the fault. A history that fails only now and then, as things have
+ * to arrive just so, cannot be made small: then another one. */
 TEST_LOOP(planted_faults_are_found, PLANT_NONE + 1, PLANT__MAX)
 {
 	const enum plant plant = (enum plant)_i;
-	struct batch *b = batch_new(WORLDS, plant, LIMIT_MS);
 	struct numbers numbers = { 0, 1, 3000 };
 	char verdict[256] = "";
+	static struct history small;
 
-	batch_run(b, next_random, &numbers);
-	ck_assert_msg(*b->verdict, "fault %d is not found", _i);
-	struct history small = b->failed;
-
-	batch_free(&b);
-	shrink_failed(&small, plant, verdict);
+	for (int i = 0; i == 0 || (i < FOUND_TRIES && small.n > SMALL); i++)
+		find_small(&numbers, plant, &small, verdict);
 	printf("fault %d: %s\n", _i, verdict);
 	history_print(&small, stdout);
-	ck_assert_uint_le(small.n, 12); /* of up to 47 */
+	ck_assert_uint_le(small.n, SMALL);
 	struct batch *sound = batch_new(AGAIN, PLANT_NONE, LIMIT_MS);
 
 	ck_assert(!fails(sound, &small));
