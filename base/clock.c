@@ -11,22 +11,27 @@ static struct {
 	uint64_t boot_ms;
 } fake;
 
-static int64_t read_ms(clockid_t id)
+static int64_t read_us(clockid_t id)
 {
 	struct timespec ts;
 
 	(void)clock_gettime(id, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
 int64_t clock_wall_ms(void)
 {
-	return fake.on ? fake.wall_ms : read_ms(CLOCK_REALTIME);
+	return fake.on ? fake.wall_ms : read_us(CLOCK_REALTIME) / 1000;
+}
+
+uint64_t clock_boot_us(void)
+{
+	return fake.on ? fake.boot_ms * 1000 : (uint64_t)read_us(CLOCK_BOOTTIME);
 }
 
 uint64_t clock_boot_ms(void)
 {
-	return fake.on ? fake.boot_ms : (uint64_t)read_ms(CLOCK_BOOTTIME);
+	return fake.on ? fake.boot_ms : clock_boot_us() / 1000;
 }
 
 void clock_fake_set(int64_t wall_ms, uint64_t boot_ms)

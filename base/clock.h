@@ -11,6 +11,8 @@
 
 int64_t clock_wall_ms(void);
 uint64_t clock_boot_ms(void);
+/* The same clock in microseconds: for what takes less than one of those. */
+uint64_t clock_boot_us(void);
 
 static inline struct timeval clock_timeval(uint64_t ms)
 {

@@ -39,6 +39,7 @@ struct inbox {
 	uint64_t days_kept; /* by the last prune */
 	unsigned commit_failures;
 	uint64_t committed_ms; /* boot clock: when the last commit ended */
+	uint64_t intent_us;    /* boot clock: since when an intent waits for a commit, 0 = none does */
 	struct msg *acks;      /* that the channel did not take */
 	size_t n_acks;
 	bool lost; /* a message had to be dropped: the supervisor sends it again after a restart */
@@ -94,6 +95,13 @@ static void say_unwritable(struct inbox *i, int err)
 	process_say_trouble(i->process, TROUBLE_HISTORY, text);
 }
 
+static void note_commit(struct inbox *i)
+{
+	if (i->intent_us)
+		stats_timing(i->stats, NULL, TIMING_COMMIT, clock_boot_us() - i->intent_us);
+	i->intent_us = 0;
+}
+
 static void flush(struct inbox *i)
 {
 	const int err = history_flush(i->history);
@@ -113,6 +121,7 @@ static void flush(struct inbox *i)
 		process_say_trouble(i->process, TROUBLE_HISTORY, "");
 	i->commit_failures = 0;
 	i->committed_ms = clock_boot_ms();
+	note_commit(i);
 	if (!i->lost)
 		return;
 	(void)log_warn(
@@ -161,6 +170,8 @@ static void plan_flush(struct inbox *i, enum msg_type type)
 static void on_write(struct inbox *i, const struct msg *m)
 {
 	if (!i->lost && history_add(i->history, m)) {
+		if (m->type == MSG_INTENT && !i->intent_us)
+			i->intent_us = clock_boot_us();
 		plan_flush(i, m->type);
 		return;
 	}
@@ -288,8 +299,7 @@ static void on_trouble_row(struct inbox *i, const struct msg *m)
 {
 	const struct msg_trouble_row *r = &m->u.trouble_row;
 
-	metrics_set(i->stats->metrics, METRIC_TROUBLE, (double)r->n,
-		    METRIC_LABELS(trouble_desc((enum trouble)r->trouble)->name, r->cluster_name));
+	stats_trouble(i->stats, r);
 }
 
 static void on_child_stats(struct inbox *i, const struct msg *m)

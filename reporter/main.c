@@ -67,7 +67,7 @@ static void say_sink(struct reporter *r, const char *of_last)
 /* Hand r->settings to everything that does not read them at each use. */
 static void use_settings(struct reporter *r)
 {
-	stats_use_settings(&r->stats);
+	stats_use_settings(&r->stats, r->settings.policy.mode == MODE_OBSERVE);
 	webhook_set_url(r->webhook, r->settings.api_url, r->settings.api_address);
 }
 
@@ -192,11 +192,11 @@ static void start_digest(struct reporter *r)
 
 /* -- start -- */
 
-static void on_request(void *ctx, const char *path, const char *query, struct listener_answer *ret)
+static void on_request(void *ctx, const struct web_request *request, struct listener_answer *ret)
 {
 	struct reporter *r = ctx;
 
-	stats_serve(&r->stats, inbox_history(r->inbox), path, query, ret);
+	stats_serve(&r->stats, inbox_history(r->inbox), request, ret);
 }
 
 static int end_without_history(struct reporter *r, int err, const char *text)

@@ -10,9 +10,11 @@
 
 static const char head[] =
 	"# Metrics\n\n"
-	"Generated from `reporter/web/metrics.def`; do not edit. Served as Prometheus text at `/metrics` of "
-	"`metricsListen`\n"
-	"([configuration.md](configuration.md)). Times are in seconds, sizes in bytes. A counter begins at 0 "
+	"Generated from `reporter/web/metrics.def`; do not edit. Served at `/metrics` of "
+	"`metricsListen` "
+	"([configuration.md](configuration.md)),\n"
+	"as OpenMetrics where `Accept` asks for it, else as Prometheus text. Times are in seconds, sizes in "
+	"bytes. A counter begins at 0 "
 	"when "
 	"its process starts.\n"
 	"A series is there once there is something to say of it. No label holds the name of a pod, and a "
@@ -49,8 +51,10 @@ static void print_metrics(void)
 		const char *name, *type, *labels, *help;
 	} rows[] = {
 #define M(ID, name, type, labels, help, field) { name, type, labels, help },
+#define H(ID, name, labels, help, timing)      { name, "histogram", labels, help },
 #include "reporter/web/metrics.def"
 #undef M
+#undef H
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

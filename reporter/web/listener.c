@@ -22,7 +22,6 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "reporter/web/request.h"
 
 /* How long nothing is accepted after that has failed. */
 #define ACCEPT_PAUSE_MS 500
@@ -151,17 +150,28 @@ static void refuse(struct web_connection *c, int status)
 
 /* -- requests -- */
 
+static char *read_line(struct web_connection *c)
+{
+	return evbuffer_readln(bufferevent_get_input(c->bev), NULL, EVBUFFER_EOL_CRLF_STRICT);
+}
+
 static void on_request_line(struct web_connection *c, char *line)
 {
 	struct listener_answer a = { .status = 404, .content_type = "text/plain; charset=utf-8" };
 	struct web_request request;
 	const int refused = request_parse(line, &request);
+	_cleanup_free_ char *header = NULL;
 
 	if (refused) {
 		refuse(c, refused);
 		return;
 	}
-	c->listener->fn(c->listener->ctx, request.path, request.query, &a);
+	while (!request.accept && (header = read_line(c)) && *header) {
+		request_header(header, &request);
+		if (!request.accept)
+			free(TAKE_PTR(header));
+	}
+	c->listener->fn(c->listener->ctx, &request, &a);
 	answer(c, &a, request.head);
 	free(a.body);
 }
@@ -179,7 +189,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 		refuse(c, 431);
 		return;
 	}
-	char *line = evbuffer_readln(in, NULL, EVBUFFER_EOL_CRLF_STRICT);
+	char *line = read_line(c);
 
 	if (line)
 		on_request_line(c, line);

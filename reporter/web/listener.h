@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+#include "reporter/web/request.h"
+
 struct event_base;
 struct web_listener;
 
@@ -37,9 +39,8 @@ struct listener_answer {
 	char *body; /* freed by the listener */
 	size_t size;
 };
-/* path begins with "/" and has no query; query is NULL when there is none. Both end with the call. *ret is a
- * 404 without a body when it begins. */
-typedef void listener_fn(void *ctx, const char *path, const char *query, struct listener_answer *ret);
+/* The request ends with the call. *ret is a 404 without a body when it begins. */
+typedef void listener_fn(void *ctx, const struct web_request *request, struct listener_answer *ret);
 
 /* address: "127.0.0.1:9464", "[::1]:0", ":9464" (all addresses). Port 0 takes a free one. 0, -EINVAL (no such
  * address) or what bind said. */

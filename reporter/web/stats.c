@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "model/duties.h"
 #include "model/guards.h"
+#include "model/reasons.h"
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "base/memory.h"
@@ -36,6 +37,7 @@ void stats_init(struct stats *s, const struct str_list *clusters)
 	set(s, METRIC_START, seconds(clock_wall_ms()));
 	set(s, METRIC_COMMIT_FAILURES, 0);
 	set(s, METRIC_HISTORY_DROPPED, 0);
+	set(s, METRIC_CONFIG_OK, 1);
 }
 
 void stats_done(struct stats *s)
@@ -70,8 +72,10 @@ static void begin_at_zero(struct stats *s, const char *cluster)
 				METRIC_LABELS(duty_name(d), outcome_name(outcomes[i]), cluster, "enforce"));
 }
 
-void stats_use_settings(struct stats *s)
+void stats_use_settings(struct stats *s, bool observe)
 {
+	metrics_set(s->metrics, METRIC_MODE, !observe, METRIC_LABELS("enforce"));
+	metrics_set(s->metrics, METRIC_MODE, observe, METRIC_LABELS("observe"));
 	set(s, METRIC_CONFIG_TIME, seconds(clock_wall_ms()));
 	for (size_t i = 0; i < s->clusters->n; i++) {
 		begin_at_zero(s, s->clusters->v[i]);
@@ -106,8 +110,29 @@ void stats_watch(struct stats *s, const char *cluster, const struct msg *m)
 		for (size_t i = 0; i < d->n; i++)
 			if (strcmp(metric_field(id), d->fields[i].name) == 0)
 				metrics_set(s->metrics, id, value_of(m, &d->fields[i]),
-					    METRIC_LABELS(cluster));
+					    metric_labels(id) == 2 ? METRIC_LABELS(cluster, cluster)
+								   : METRIC_LABELS(cluster));
 	stats_set_synced(s, cluster, m->u.watch_stats.synced);
+}
+
+/* What READY says, as "nnp,no landlock,seccomp" or "landlock7": a number behind a name is its version. */
+static void set_sandbox(struct stats *s, const char *text, const char *role, const char *number,
+			const char *cluster)
+{
+	for (const char *at = text; *at;) {
+		const size_t n = strcspn(at, ",");
+		const bool missing = strncmp(at, "no ", 3) == 0;
+		const char *name = at + (missing ? 3 : 0);
+		size_t len = n - (size_t)(name - at);
+
+		while (len > 1 && name[len - 1] >= '0' && name[len - 1] <= '9')
+			len--;
+		_cleanup_free_ char *feature = xstrndup(name, len);
+
+		metrics_set(s->metrics, METRIC_SANDBOX, !missing && !sandbox_is_weak(feature),
+			    METRIC_LABELS(role, number, cluster, feature));
+		at += n + (at[n] == ',');
+	}
 }
 
 bool stats_child(struct stats *s, const struct msg_child_stats *m)
@@ -125,7 +150,17 @@ bool stats_child(struct stats *s, const struct msg_child_stats *m)
 	metrics_set(s->metrics, METRIC_CHILD_START, seconds(m->started), l);
 	if (*m->sandbox)
 		metrics_set(s->metrics, METRIC_CHILD_SANDBOX, !sandbox_is_weak(m->sandbox), l);
+	set_sandbox(s, m->sandbox, m->role, number, m->cluster_name);
 	return !up && strcmp(m->role, role_name(ROLE_WATCHER)) == 0;
+}
+
+static void count_action(struct stats *s, const struct msg_record *m, const char *duty, const char *cluster,
+			 const char *mode)
+{
+	metrics_add(s->metrics, METRIC_ACTIONS, 1,
+		    METRIC_LABELS(duty, outcome_name((enum outcome)m->outcome), cluster, mode));
+	metrics_add(s->metrics, METRIC_ACTION_REASONS, 1,
+		    METRIC_LABELS(cluster, duty, reason_find(m->reason)->code, mode));
 }
 
 void stats_committed(struct stats *s, const struct history_entry *e)
@@ -135,11 +170,46 @@ void stats_committed(struct stats *s, const struct history_entry *e)
 	if (e->effect != HISTORY_NEW)
 		return;
 	if (e->m->type == MSG_RECORD)
-		metrics_add(s->metrics, METRIC_ACTIONS, 1,
-			    METRIC_LABELS(duty, outcome_name((enum outcome)e->m->u.record.outcome),
-					  e->cluster_name, e->observe ? "observe" : "enforce"));
+		count_action(s, &e->m->u.record, duty, e->cluster_name, e->observe ? "observe" : "enforce");
 	if (e->m->type == MSG_REFUSAL)
-		metrics_add(s->metrics, METRIC_REFUSALS, 1, METRIC_LABELS(duty, e->m->u.refusal.reason));
+		metrics_add(s->metrics, METRIC_REFUSALS, 1,
+			    METRIC_LABELS(e->cluster_name, duty, reason_find(e->m->u.refusal.reason)->code));
+}
+
+void stats_trouble(struct stats *s, const struct msg_trouble_row *m)
+{
+	metrics_set(s->metrics, METRIC_TROUBLE, (double)m->n,
+		    METRIC_LABELS(trouble_desc((enum trouble)m->trouble)->name, m->cluster_name));
+	if (m->trouble == TROUBLE_SETTINGS)
+		set(s, METRIC_CONFIG_OK, m->n == 0);
+}
+
+void stats_timing(struct stats *s, const char *cluster, enum timing t, uint64_t us)
+{
+	metrics_observe(s->metrics, metric_of_timing(t), timing_bucket(us), 1, us, METRIC_LABELS(cluster));
+}
+
+/* -- sinks -- */
+
+void stats_outbox(struct stats *s, const char *sink, uint64_t n, int64_t oldest_ms)
+{
+	metrics_set(s->metrics, METRIC_OUTBOX_PENDING, (double)n, METRIC_LABELS(sink));
+	if (oldest_ms > 0)
+		metrics_set(s->metrics, METRIC_OUTBOX_OLDEST, seconds(oldest_ms), METRIC_LABELS(sink));
+	else
+		metrics_forget(s->metrics, METRIC_OUTBOX_OLDEST, sink);
+}
+
+void stats_sink_message(struct stats *s, const char *sink, const char *outcome)
+{
+	metrics_add(s->metrics, METRIC_SINK_MESSAGES, 1, METRIC_LABELS(sink, outcome));
+}
+
+void stats_sink_gone(struct stats *s, const char *sink)
+{
+	metrics_forget(s->metrics, METRIC_OUTBOX_PENDING, sink);
+	metrics_forget(s->metrics, METRIC_OUTBOX_OLDEST, sink);
+	metrics_forget(s->metrics, METRIC_SINK_MESSAGES, sink);
 }
 
 /* -- read when asked for -- */
@@ -194,22 +264,29 @@ static bool in_group(const char *path, const char *name)
 	return strncmp(path + 1, name, n) == 0 && (path[n + 1] == '\0' || path[n + 1] == '/');
 }
 
-void stats_serve(struct stats *s, const struct history *h, const char *path, const char *query,
+static void serve_metrics(const struct stats *s, const char *accept, struct listener_answer *ret)
+{
+	const enum metrics_format format = metrics_format(accept);
+
+	ret->share = LISTENER_LARGE;
+	ret->status = 200;
+	ret->content_type = metrics_content_type(format);
+	ret->body = metrics_text(s->metrics, format, &ret->size);
+}
+
+void stats_serve(struct stats *s, const struct history *h, const struct web_request *request,
 		 struct listener_answer *ret)
 {
 	refresh(s, h);
-	if (strcmp(path, "/metrics") == 0) {
-		ret->share = LISTENER_LARGE;
-		ret->status = 200;
-		ret->content_type = METRICS_CONTENT_TYPE;
-		ret->body = metrics_text(s->metrics, &ret->size);
+	if (strcmp(request->path, "/metrics") == 0) {
+		serve_metrics(s, request->accept, ret);
 		return;
 	}
 	for (size_t i = 0; !ret->body && i < ARRAY_SIZE(groups); i++)
-		if (in_group(path, groups[i].name))
+		if (in_group(request->path, groups[i].name))
 			ret->status =
 				health_answer((const struct health *)((const char *)s + groups[i].checks),
-					      groups[i].name, path, query, &ret->body);
+					      groups[i].name, request->path, request->query, &ret->body);
 	if (!ret->body)
 		ret->body = xstrdup("404 page not found\n");
 	ret->size = strlen(ret->body);

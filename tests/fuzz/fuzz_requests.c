@@ -76,9 +76,9 @@ static void try_labels(const char *a, const char *b)
 	struct metrics *m = metrics_new();
 	size_t n = 0;
 
-	metrics_add(m, METRIC_REFUSALS, 1, METRIC_LABELS(a, b));
-	metrics_add(m, METRIC_REFUSALS, 2, METRIC_LABELS(b, a));
-	char *text = metrics_text(m, &n);
+	metrics_add(m, METRIC_REFUSALS, 1, METRIC_LABELS("prod", a, b));
+	metrics_add(m, METRIC_REFUSALS, 2, METRIC_LABELS("prod", b, a));
+	char *text = metrics_text(m, metrics_format(a), &n);
 
 	require(n == strlen(text) && n < 1000 + 4 * (strlen(a) + strlen(b)));
 	require_shown(text, n);

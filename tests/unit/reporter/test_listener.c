@@ -17,18 +17,19 @@
 static struct event_base *base;
 static struct web_listener *l;
 
-static void on_path(void *ctx, const char *path, const char *query, struct listener_answer *ret)
+static void on_path(void *ctx, const struct web_request *r, struct listener_answer *ret)
 {
 	(void)ctx;
 	ret->status = 200;
-	if (strcmp(path, "/large") == 0) {
+	if (strcmp(r->path, "/large") == 0) {
 		ret->share = LISTENER_LARGE;
 		ret->size = LARGE;
 		ret->body = calloc(1, LARGE);
 		return;
 	}
 	ret->body = calloc(1, 128);
-	(void)snprintf(ret->body, 128, "path=%s query=%s", path, query ? query : "-");
+	(void)snprintf(ret->body, 128, "path=%s query=%s%s%s", r->path, r->query ? r->query : "-",
+		       r->accept ? " accept=" : "", r->accept ? r->accept : "");
 	ret->size = strlen(ret->body);
 }
 
@@ -99,6 +100,10 @@ static const struct {
 	{ "GET  / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
 	{ "GET http://x/ HTTP/1.1\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
 	{ "\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n", "400 Bad Request\n" },
+	{ "GET /a HTTP/1.1\r\nHost: x\r\naCCept:text/plain;q=0.5\r\nAccept: */*\r\n\r\n",
+	  "HTTP/1.1 200 OK\r\n", "path=/a query=- accept=text/plain;q=0.5" },
+	{ "GET /a HTTP/1.1\r\nAccept-Language: zh\r\n\r\nAccept: late\r\n\r\n", "HTTP/1.1 200 OK\r\n",
+	  "path=/a query=-" },
 	{ "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/a query=-" },
 };
 

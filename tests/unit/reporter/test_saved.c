@@ -283,7 +283,7 @@ static void serve(struct stats *f)
 {
 	struct listener_answer a = { .status = 404 };
 
-	stats_serve(f, w.h, "/metrics", NULL, &a);
+	stats_serve(f, w.h, &(struct web_request){ .path = "/metrics" }, &a);
 	ck_assert_int_eq(a.share, LISTENER_LARGE);
 	ck_assert_int_eq(a.status, 200);
 	free(a.body);
@@ -300,7 +300,7 @@ TEST(guards_are_metrics)
 
 	world_write(m, 4);
 	stats_init(&f, &w.clusters);
-	stats_use_settings(&f);
+	stats_use_settings(&f, false);
 	stats_watch(&f, "prod", &stats);
 	serve(&f);
 	ck_assert_double_eq(metrics_get(f.metrics, METRIC_BLOCKED, METRIC_LABELS("prod")), 7);
