@@ -384,7 +384,8 @@ int history_prune(struct history *h, uint64_t *days, bool *ret_more)
 {
 	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS,  DB_PRUNE_RESULTS, DB_PRUNE_UNSETTLED,
 					      DB_PRUNE_REFUSALS, DB_PRUNE_DIGESTS, DB_PRUNE_FAILING_SINCE,
-					      DB_PRUNE_SAVED,    DB_PRUNE_PAUSES,  DB_PRUNE_ATTENTION };
+					      DB_PRUNE_SAVED,    DB_PRUNE_PAUSES,  DB_PRUNE_ATTENTION,
+					      DB_PRUNE_OUTBOX };
 	const int64_t now = clock_wall_ms();
 
 	shorten(h, days);

@@ -133,6 +133,33 @@ static const char *const migrations[] = {
 	/* All that the supervisor signs of an intent, and its signature. */
 	("ALTER TABLE intents ADD COLUMN others_pulled_at INTEGER NOT NULL DEFAULT 0;"
 	 "ALTER TABLE intents ADD COLUMN mac TEXT NOT NULL DEFAULT '';"),
+
+	/* Messages for people, each a row before it is sent. */
+	("CREATE TABLE outbox("
+	 " id INTEGER PRIMARY KEY, sink TEXT NOT NULL, news TEXT NOT NULL, message_id TEXT NOT NULL,"
+	 " made_at INTEGER NOT NULL,"
+	 " state TEXT NOT NULL DEFAULT 'waiting' CHECK(state IN ('waiting', 'sending', 'done', 'given_up', "
+	 "'unconfirmed')),"
+	 " tries INTEGER NOT NULL DEFAULT 0, doubts INTEGER NOT NULL DEFAULT 0, next_at INTEGER NOT NULL "
+	 "DEFAULT 0,"
+	 " finished_at INTEGER NOT NULL DEFAULT 0, error TEXT NOT NULL DEFAULT '', document TEXT NOT NULL) "
+	 "STRICT;"
+	 "CREATE INDEX outbox_open ON outbox(sink, id) WHERE state IN ('waiting', 'sending');"
+	 "CREATE INDEX outbox_ended ON outbox(sink, news, id) WHERE state NOT IN ('waiting', 'sending');"
+	 /* Up to which action people were told, and those before it that had not ended then. */
+	 "CREATE TABLE told_actions(one INTEGER PRIMARY KEY CHECK(one = 1), up_to INTEGER NOT NULL,"
+	 " told_at INTEGER NOT NULL) STRICT;"
+	 "CREATE TABLE untold_actions(id INTEGER PRIMARY KEY) STRICT;"
+	 /* What only an operator can change: as long as it lasts, and until its end was told. */
+	 "CREATE TABLE alarms("
+	 " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, cluster_name TEXT NOT NULL, kind TEXT NOT NULL,"
+	 " code TEXT NOT NULL, duty INTEGER NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL, detail TEXT NOT "
+	 "NULL,"
+	 " begin_at INTEGER NOT NULL, lasting_ms INTEGER NOT NULL, gone_at INTEGER NOT NULL DEFAULT 0) "
+	 "STRICT;"
+	 "CREATE TABLE alarms_told("
+	 " alarm INTEGER NOT NULL, sink TEXT NOT NULL, begin_at INTEGER NOT NULL, told_at INTEGER NOT NULL,"
+	 " PRIMARY KEY(alarm, sink)) STRICT, WITHOUT ROWID;"),
 };
 
 int schema_version(void)

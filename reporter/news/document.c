@@ -84,6 +84,11 @@ void document_set_title(struct document *d, const char *title)
 	replace(&d->title, title);
 }
 
+void document_set_id(struct document *d, const char *id)
+{
+	replace(&d->id, id);
+}
+
 void document_set_footer(struct document *d, const char *footer)
 {
 	replace(&d->footer, footer);

@@ -65,6 +65,7 @@ void document_done(struct document *d);
 
 /* The texts are copied and made printable; NULL counts as "". */
 void document_set_title(struct document *d, const char *title);
+void document_set_id(struct document *d, const char *id);
 void document_set_footer(struct document *d, const char *footer);
 void document_add_line(struct document *d, const char *line);
 /* Valid until the next one is added. */

@@ -1,0 +1,20 @@
+/* when.c - see when.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/news/when.h"
+
+#include <stdio.h>
+
+#include "base/rfc3339.h"
+
+void when_format(int64_t at_ms, const struct zone *zone, char ret[static WHEN_TEXT_MAX])
+{
+	int64_t until = 0;
+	char local[RFC3339_MAX];
+
+	if (at_ms <= 0) {
+		(void)snprintf(ret, WHEN_TEXT_MAX, "?");
+		return;
+	}
+	rfc3339_format(at_ms + (int64_t)zone_offset(zone, at_ms / 1000, &until) * 1000, false, local);
+	(void)snprintf(ret, WHEN_TEXT_MAX, "%.10s %.5s", local, local + 11);
+}

@@ -1,0 +1,29 @@
+/* audience.c - see audience.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/outbox/audience.h"
+
+#include "model/duties.h"
+#include "model/namespaces.h"
+
+bool audience_is_told(const struct sink_settings *s, enum news news)
+{
+	return s->news >> news & 1;
+}
+
+static bool matches(const struct str_list *patterns, const char *name)
+{
+	if (patterns->n == 0 || !*name)
+		return true;
+	for (size_t i = 0; i < patterns->n; i++)
+		if (namespaces_glob(STR_C(patterns->v[i]), STR_C(name)))
+			return true;
+	return false;
+}
+
+bool audience_concerns(const struct sink_settings *s, const char *cluster, const char *ns, int64_t duty)
+{
+	const bool of_duty = duty < 0 || duty >= DUTY__MAX || s->duties.n == 0 ||
+			     str_list_has(&s->duties, STR_C(duty_name((enum duty)duty)));
+
+	return of_duty && matches(&s->clusters, cluster) && matches(&s->namespaces, ns);
+}

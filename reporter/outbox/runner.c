@@ -1,0 +1,386 @@
+/* runner.c - see runner.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/outbox/runner.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/backoff.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "reporter/sinks/delivery.h"
+
+static const struct backoff_policy retry_policy = { .base_ms = 1000, .cap_ms = 300000, .jitter = 0.5 };
+
+/* Whatever a server or a clock says: it is tried again within this. */
+#define PAUSE_MAX_MS UINT64_C(3600000)
+#define TROUBLE_MS   5000u
+/* A message in doubt is repeated so often; a chat that never answers would be filled with it. */
+#define DOUBTS_MAX 3u
+/* Failures in a row from which on a sink is down, where it does not refuse. */
+#define DOWN_AFTER 3u
+/* While nothing else is to be done. */
+#define LOOK_MS 3600000u
+
+struct lane {
+	struct outbox_runner *runner;
+	char *name, *problem; /* why nothing can be sent by the settings; NULL = nothing is wrong */
+	struct delivery *delivery;
+	struct outbox_row row; /* on its way: id is not 0 */
+	bool is_empty;         /* nothing waits, until outbox_wake() */
+	uint64_t not_before;   /* boot ms */
+	unsigned failures;     /* in a row */
+	int64_t down_at;       /* Unix ms; 0 = it is not */
+	char why[256];
+};
+
+struct outbox_runner {
+	struct event_base *base;
+	struct db *db;
+	const struct outbox_ops *ops;
+	void *ctx;
+	struct lane **lanes;
+	size_t n;
+	uint64_t give_up_ms;
+	bool draining;
+	char said[512];
+};
+
+/* -- lanes -- */
+
+static void lane_free(struct lane *l)
+{
+	delivery_free(&l->delivery);
+	outbox_row_done(&l->row);
+	free(l->name);
+	free(l->problem);
+	free(l);
+}
+
+struct outbox_runner *outbox_runner_new(struct event_base *base, struct db *db, const struct outbox_ops *ops,
+					void *ctx)
+{
+	struct outbox_runner *r = xcalloc(1, sizeof(*r));
+
+	*r = (struct outbox_runner){ .base = base, .db = db, .ops = ops, .ctx = ctx };
+	return r;
+}
+
+void outbox_runner_free(struct outbox_runner **r)
+{
+	if (!*r)
+		return;
+	for (size_t i = 0; i < (*r)->n; i++)
+		lane_free((*r)->lanes[i]);
+	free((*r)->lanes);
+	free(*r);
+	*r = NULL;
+}
+
+const char *outbox_runner_sink(const struct outbox_runner *r, size_t i, int64_t *ret_down_at,
+			       const char **ret_why)
+{
+	if (i >= r->n)
+		return NULL;
+	*ret_down_at = r->lanes[i]->down_at;
+	*ret_why = r->lanes[i]->why;
+	return r->lanes[i]->name;
+}
+
+/* -- what is said -- */
+
+static void say_down(struct outbox_runner *r)
+{
+	char text[sizeof(r->said)] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct lane *l = r->lanes[i];
+
+		if (l->down_at && used < sizeof(text) - 1)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s: %s",
+						 used ? "; " : "", l->name, l->why);
+	}
+	if (strcmp(text, r->said) == 0)
+		return;
+	memcpy(r->said, text, sizeof(text));
+	r->ops->say_down(r->ctx, r->said);
+}
+
+/* why NULL: it is not. */
+static void set_down(struct lane *l, const char *why)
+{
+	if (!why)
+		l->down_at = 0;
+	else if (!l->down_at)
+		l->down_at = clock_wall_ms();
+	(void)snprintf(l->why, sizeof(l->why), "%s", why ? why : "");
+}
+
+static void say_ended(struct lane *l, const struct outbox_row *row, enum outbox_state state,
+		      const char *error)
+{
+	const struct outbox_news n = { .sink = l->name,
+				       .news = row->news,
+				       .state = state,
+				       .id = row->id,
+				       .made_at = row->made_at,
+				       .tries = row->tries,
+				       .error = error };
+
+	l->runner->ops->ended(l->runner->ctx, &n);
+}
+
+static void say_trouble(struct lane *l, int err, const char *what)
+{
+	l->runner->ops->trouble(l->runner->ctx, err, what);
+	l->not_before = clock_boot_ms() + TROUBLE_MS;
+}
+
+/* -- one message -- */
+
+static bool is_too_old(const struct lane *l, const struct outbox_row *row)
+{
+	return clock_wall_ms() - row->made_at >= (int64_t)l->runner->give_up_ms;
+}
+
+static void end_row(struct lane *l, const struct outbox_row *row, enum outbox_state state, const char *error)
+{
+	const int err = outbox_end(l->runner->db, row->id, state, error);
+
+	/* What stays on disk is "sending": the next start reads it in the safe way. Until then nothing else
+	 * is sent there, as the order would be lost. */
+	if (err < 0)
+		say_trouble(l, err, "how a message ended could not be written down");
+	say_ended(l, row, state, error);
+}
+
+static uint64_t pause_of(const struct lane *l, const struct sink_answer *a)
+{
+	uint64_t ms = backoff_delay_ms(&retry_policy, l->failures, backoff_random());
+
+	if (a->retry_after_ms > 0 && (uint64_t)a->retry_after_ms > ms)
+		ms = (uint64_t)a->retry_after_ms;
+	return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
+}
+
+static void try_again(struct lane *l, const struct sink_answer *a, bool doubt, const char *error)
+{
+	const uint64_t ms = pause_of(l, a);
+	const int err = outbox_again(l->runner->db, l->row.id, clock_wall_ms() + (int64_t)ms, doubt, error);
+
+	l->not_before = clock_boot_ms() + ms;
+	if (err < 0)
+		say_trouble(l, err, "how a try ended could not be written down");
+	say_ended(l, &l->row, OUTBOX_WAITING, error);
+}
+
+/* Is it sent again, although nobody knows whether it arrived? */
+static bool may_repeat(const struct lane *l)
+{
+	return delivery_knows_ids(l->delivery) ||
+	       (news_in_doubt(l->row.news) == IN_DOUBT_REPEAT && l->row.doubts < DOUBTS_MAX);
+}
+
+static void on_answer(void *ctx, const struct sink_answer *a)
+{
+	struct lane *l = ctx;
+	struct outbox_runner *r = l->runner;
+	char error[256] = "";
+
+	l->row.tries++;
+	l->failures = a->verdict == SINK_ACCEPTED ? 0 : l->failures + 1;
+	if (a->verdict != SINK_ACCEPTED)
+		(void)snprintf(error, sizeof(error), "%s%.0lld%s%s", a->code >= 0 ? "code " : "",
+			       (long long)(a->code >= 0 ? a->code : 0), a->code >= 0 ? ", " : "", a->text);
+	if (a->verdict == SINK_ACCEPTED)
+		end_row(l, &l->row, OUTBOX_DONE, "");
+	else if (a->verdict == SINK_REFUSED || (a->verdict == SINK_AGAIN && is_too_old(l, &l->row)))
+		end_row(l, &l->row, OUTBOX_GIVEN_UP, error);
+	else if (a->verdict == SINK_IN_DOUBT && (!may_repeat(l) || is_too_old(l, &l->row)))
+		end_row(l, &l->row, OUTBOX_UNCONFIRMED, error);
+	else
+		try_again(l, a, a->verdict == SINK_IN_DOUBT, error);
+	if (a->verdict == SINK_ACCEPTED || a->verdict == SINK_REFUSED || l->failures >= DOWN_AFTER)
+		set_down(l, a->verdict == SINK_ACCEPTED ? NULL : error);
+	outbox_row_done(&l->row);
+	say_down(r);
+	if (r->draining && outbox_runner_drain(r))
+		r->ops->drained(r->ctx);
+	else
+		outbox_runner_tick(r);
+}
+
+static void send_row(struct lane *l, struct outbox_row *row)
+{
+	const int err = outbox_begin(l->runner->db, row->id);
+
+	if (err < 0) {
+		say_trouble(l, err, "a message is not sent before that can be written down");
+		outbox_row_done(row);
+		return;
+	}
+	l->row = *row;
+	l->row.document.is_repeat = row->doubts > 0 && !delivery_knows_ids(l->delivery);
+	delivery_send(l->delivery, &l->row.document);
+}
+
+/* One step of a lane whose time has come. */
+static void step(struct lane *l)
+{
+	struct outbox_row row;
+	const uint64_t wait = delivery_wait(l->delivery);
+	const int r = outbox_next(l->runner->db, l->name, &row);
+
+	l->is_empty = r == 0;
+	if (r < 0) {
+		say_trouble(l, r, "what waits to be sent cannot be read");
+	} else if (r > 0 && is_too_old(l, &row) && (l->failures > 0 || l->problem)) {
+		/* What waits behind one that was given up had its chance with it. */
+		end_row(l, &row, OUTBOX_GIVEN_UP, l->why[0] ? l->why : "it waited for too long");
+		outbox_row_done(&row);
+	} else if (r > 0 && (l->problem || wait > 0)) {
+		l->not_before = clock_boot_ms() + (l->problem ? LOOK_MS : wait);
+		outbox_row_done(&row);
+	} else if (r > 0) {
+		send_row(l, &row);
+	}
+}
+
+void outbox_runner_tick(struct outbox_runner *r)
+{
+	uint64_t next = LOOK_MS;
+
+	if (r->draining)
+		return;
+	for (size_t i = 0; i < r->n; i++) {
+		struct lane *l = r->lanes[i];
+
+		while (!l->row.id && !l->is_empty && clock_boot_ms() >= l->not_before)
+			step(l);
+		const uint64_t now = clock_boot_ms();
+
+		if (!l->row.id && !l->is_empty && l->not_before - now < next)
+			next = l->not_before - now;
+	}
+	r->ops->wake(r->ctx, next);
+}
+
+void outbox_wake(struct outbox_runner *r)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		struct lane *l = r->lanes[i];
+		uint64_t lost = 0;
+		const int err = outbox_give_up_excess(r->db, l->name, &lost);
+
+		l->is_empty = false;
+		if (err < 0)
+			say_trouble(l, err, "what waits too long cannot be given up");
+		if (lost > 0)
+			r->ops->lost(r->ctx, l->name, lost, "too many messages wait for this sink");
+	}
+	outbox_runner_tick(r);
+}
+
+/* -- settings -- */
+
+/* What a lane finds at its begin: a message in doubt, and how long the last one is to wait. */
+static void open_lane(struct outbox_runner *r, struct lane *l)
+{
+	struct outbox_doubt doubt = { 0 };
+	struct outbox_row row;
+	int err = outbox_recover(r->db, l->name, delivery_knows_ids(l->delivery), &doubt);
+
+	if (doubt.unconfirmed > 0)
+		r->ops->lost(r->ctx, l->name, doubt.unconfirmed,
+			     "the program ended while it was on its way: it may have arrived, and is not "
+			     "sent again");
+	if (err == 0)
+		err = outbox_next(r->db, l->name, &row);
+	if (err < 0) {
+		say_trouble(l, err, "what was left before the start cannot be read");
+		return;
+	}
+	const int64_t pause = err > 0 ? row.next_at - clock_wall_ms() : 0;
+
+	if (pause > 0)
+		l->not_before =
+			clock_boot_ms() + ((uint64_t)pause < PAUSE_MAX_MS ? (uint64_t)pause : PAUSE_MAX_MS);
+	outbox_row_done(&row);
+}
+
+static struct lane *find_lane(struct lane **lanes, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (lanes[i] && strcmp(lanes[i]->name, name) == 0)
+			return lanes[i];
+	return NULL;
+}
+
+static struct lane *lane_of(struct outbox_runner *r, const struct sink_settings *s)
+{
+	struct lane *l = find_lane(r->lanes, r->n, s->name);
+
+	if (l) {
+		delivery_set(l->delivery, s);
+	} else {
+		l = xcalloc(1, sizeof(*l));
+		l->runner = r;
+		l->name = xstrdup(s->name);
+		l->delivery = delivery_new(r->base, s, on_answer, l);
+		open_lane(r, l);
+	}
+	free(l->problem);
+	l->problem = s->problem ? xstrdup(s->problem) : NULL;
+	/* Whoever changes the settings waits to see whether it works now. */
+	l->not_before = l->failures > 0 || l->down_at ? 0 : l->not_before;
+	l->is_empty = false;
+	if (l->problem || l->failures == 0)
+		set_down(l, l->problem);
+	return l;
+}
+
+static void give_up_strangers(struct outbox_runner *r, const struct settings *s)
+{
+	struct str_list names = { 0 };
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < s->n_sinks; i++)
+		str_list_add(&names, s->sinks[i].name, strlen(s->sinks[i].name));
+	const int err = outbox_give_up_strangers(r->db, &names, &lost);
+
+	str_list_done(&names);
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "what waits for sinks that are gone cannot be given up");
+	if (lost > 0)
+		r->ops->lost(r->ctx, "", lost, "the sink is not configured any more");
+}
+
+void outbox_runner_set(struct outbox_runner *r, const struct settings *s)
+{
+	struct lane **lanes = xcalloc(s->n_sinks + 1, sizeof(struct lane *));
+
+	r->give_up_ms = s->give_up_ms;
+	for (size_t i = 0; i < s->n_sinks; i++)
+		lanes[i] = lane_of(r, &s->sinks[i]);
+	for (size_t i = 0; i < r->n; i++)
+		if (!find_lane(lanes, s->n_sinks, r->lanes[i]->name))
+			lane_free(r->lanes[i]);
+	free(r->lanes);
+	r->lanes = lanes;
+	r->n = s->n_sinks;
+	give_up_strangers(r, s);
+	say_down(r);
+	outbox_wake(r);
+}
+
+bool outbox_runner_drain(struct outbox_runner *r)
+{
+	r->draining = true;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->lanes[i]->row.id)
+			return false;
+	return true;
+}
