@@ -49,6 +49,8 @@ struct http_call {
 	const char *path;   /* "/api/v1/pods?watch=true", appended to base_url */
 	const char *accept; /* NULL = application/json */
 	const char *content_type;
+	char *const *headers; /* more of them, "Name: value"; copied */
+	size_t n_headers;
 	const char *body; /* NULL = none; copied */
 	size_t body_len;
 	size_t max_body;           /* 0 = 8 MiB; not used with on_data */

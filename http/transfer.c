@@ -60,6 +60,9 @@ void transfer_free(struct http_request *r)
 	endpoint_unref(&r->endpoint);
 	free(r->accept.data);
 	free(r->sent_type.data);
+	for (size_t i = 0; i < r->n_extra; i++)
+		free(r->extra[i].data);
+	free(r->extra);
 	free(r->body);
 	free(r->received);
 	free(r);
@@ -294,12 +297,14 @@ static bool set_headers(CURL *easy, struct http_request *r)
 {
 	const char *accept = r->call.accept ? r->call.accept : "application/json";
 	const char *type = r->call.content_type ? r->call.content_type : "application/json";
+	struct curl_slist *rest = r->endpoint->headers;
 	bool ok = true;
 
-	r->accept = (struct curl_slist){ xconcat("Accept: ", accept, NULL), r->endpoint->headers };
+	for (size_t i = r->n_extra; i-- > 0; rest = &r->extra[i])
+		r->extra[i].next = rest;
+	r->accept = (struct curl_slist){ xconcat("Accept: ", accept, NULL), rest };
 	if (r->body) {
-		r->sent_type =
-			(struct curl_slist){ xconcat("Content-Type: ", type, NULL), r->endpoint->headers };
+		r->sent_type = (struct curl_slist){ xconcat("Content-Type: ", type, NULL), rest };
 		r->accept.next = &r->sent_type;
 	}
 	SET(CURLOPT_HTTPHEADER, &r->accept);
@@ -392,6 +397,14 @@ static const char *prepare(struct http_request *r)
 	return r->easy && set_request(r->easy, r) ? NULL : "libcurl refuses the request";
 }
 
+static void copy_headers(struct http_request *r)
+{
+	r->n_extra = r->call.n_headers;
+	r->extra = r->n_extra ? xcalloc(r->n_extra, sizeof(*r->extra)) : NULL;
+	for (size_t i = 0; i < r->n_extra; i++)
+		r->extra[i].data = xstrdup(r->call.headers[i]);
+}
+
 struct http_request *transfer_new(struct http_client *c, const struct http_call *call)
 {
 	struct http_request *r = xcalloc(1, sizeof(*r));
@@ -403,10 +416,12 @@ struct http_request *transfer_new(struct http_client *c, const struct http_call 
 	r->repeatable = strcmp(call->method, "GET") == 0 || strcmp(call->method, "HEAD") == 0;
 	if (call->body)
 		r->body = xmemdup(call->body, call->body_len + (call->body_len == 0));
+	copy_headers(r);
 	r->problem_kind = HTTP_CONNECT;
 	r->problem = prepare(r);
 	/* the caller's */
 	r->call.method = r->call.path = r->call.accept = r->call.content_type = r->call.body = NULL;
+	r->call.headers = NULL;
 	return r;
 }
 

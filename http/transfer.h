@@ -23,7 +23,9 @@ struct http_request {
 	enum request_state state;
 	CURL *easy;
 	struct curl_slist accept, sent_type; /* the first headers; the endpoint's follow them */
-	char *body;                          /* to send */
+	struct curl_slist *extra;            /* the call's own; n_extra of them */
+	size_t n_extra;
+	char *body; /* to send */
 	struct event *idle_timer;
 	uint64_t last_byte_ms;
 	char error[CURL_ERROR_SIZE];

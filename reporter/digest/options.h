@@ -10,7 +10,7 @@
 #include "config/cron.h"
 #include "config/settings.h"
 #include "config/zone.h"
-#include "reporter/sinks/sink.h"
+#include "reporter/sinks/parts.h"
 
 struct digest_options {
 	bool enable;
@@ -18,7 +18,7 @@ struct digest_options {
 	struct zone *zone; /* NULL = UTC */
 	char *schedule;    /* expression and zone: runs of another one are not this one's */
 	char *title, *secret;
-	const struct sink_ops *sink;
+	const struct post_ops *sink;
 	struct str_list clusters;
 };
 

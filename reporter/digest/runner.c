@@ -118,7 +118,8 @@ static void finish(struct digest_runner *r, enum run_state state, const char *er
 
 static void send_part(struct digest_runner *r)
 {
-	const uint64_t wait = sink_limit_wait(&r->limit, r->options.sink, clock_boot_ms());
+	const uint64_t wait = sink_limit_wait(&r->limit, r->options.sink->per_second,
+					      r->options.sink->per_minute, clock_boot_ms());
 
 	if (wait > 0) {
 		wait_until(r, PAUSED, wait);

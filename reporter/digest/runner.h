@@ -12,7 +12,7 @@
 #include "reporter/digest/options.h"
 #include "reporter/digest/run_log.h"
 #include "reporter/history/db.h"
-#include "reporter/sinks/sink.h"
+#include "reporter/sinks/parts.h"
 
 /* How long it waits for caches that are not complete yet, and then for answers. */
 #define DIGEST_SYNC_MS   60000u

@@ -1,127 +1,235 @@
-/* feishu.c - the custom bot of Feishu/Lark (sink_feishu of sink.h).
- * Source: open.feishu.cn, client-docs/bot-v3/add-custom-bot: body up to 20 KB, 5 messages a second and 100 a
- * minute, success is code 0 in the JSON answer and not the HTTP status. */
+/* feishu.c - the custom bot of Feishu/Lark. Form 0 is an interactive card, form 1 a post, for bots and groups
+ * that refuse cards.
+ * Sources: open.feishu.cn, "client-docs/bot-v3/add-custom-bot": a body of at most 20 KB, 5 messages a second
+ * and 100 a minute; success is code 0 in the answer, not the HTTP status; the signature is
+ * base64(HMAC-SHA256( key = timestamp "\n" secret, message = "")) with seconds, in the body; 9499 bad body,
+ * 19001 no such hook, 19021 signature or clock, 19022 address not allowed, 19024 keyword missing, 11232 too
+ * often. "feishu-cards/card-components/content-components/rich-text" (JSON 1.0): markdown, <at id=...>, code
+ * between three backquotes, and the HTML codes that characters are written as which would be marks. */
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/sinks/sink.h"
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/xalloc.h"
+#include "reporter/sinks/markup.h"
 
-/* Largest body made, below the bot's 20 KB. */
-#define BODY_MAX ((size_t)18 * 1024)
-/* Room for what surrounds the paragraphs: the frame of the message, " (20/20)", timestamp and signature, and
- * the line about what was left out. */
-#define FRAME_BYTES 512u
-/* The bot's code for too many messages just now. */
-#define CODE_TOO_MANY 11232
+#define LIMIT ((size_t)20 * 1024)
+/* "timestamp" and "sign" with their values. */
+#define SIGNATURE_BYTES 96u
 
-static bool accepts(const char *url)
+enum form { CARD, POST, FORMS };
+
+static const char special[] = "<>*~_`[]()#!\\&$";
+static const char *const plain[] = { "&#60;", "&#62;", "&#42;", "&#126;", "&#95;", "&#96;", "&#91;", "&#93;",
+				     "&#40;", "&#41;", "&#35;", "&#33;",  "&#92;", "&#38;", "&#36;" };
+
+/* "all", the ID of a user, or a mail address: what looks like none of them is printed. */
+static bool mention(FILE *f, const char *who, bool trusted)
 {
-	(void)url; /* Lark and what stands in for the bot in a private network have other hosts */
+	if (markup_is_mail(who))
+		(void)fprintf(f, "<at email=%s></at>", who);
+	else if (markup_is_name(who, "_-") && (trusted || strncmp(who, "ou_", 3) == 0))
+		(void)fprintf(f, "<at id=%s></at>", who);
+	else
+		return false;
 	return true;
 }
 
-/* -- bodies -- */
+static const struct markup lark_md = {
+	.special = special,
+	.plain = plain,
+	.bold = "**",
+	.bold_end = "**",
+	.code = "```\n",
+	.code_end = "\n```",
+	.entry = "",
+	.line = "\n",
+	.gap = "\n\n",
+	.mention = mention,
+};
 
-/* One paragraph is one line of a post: an array with one text element. */
-static json_t *line_json(const char *s, size_t n)
+/* -- the card -- */
+
+static const char *const templates[TONE__MAX] = {
+	[TONE_GOOD] = "green",
+	[TONE_INFO] = "blue",
+	[TONE_WARNING] = "orange",
+	[TONE_BAD] = "red",
+};
+
+static void add_markdown(json_t *elements, char *text)
 {
-	return json_pack("[{s:s, s:o}]", "tag", "text", "text", json_stringn(s, n));
+	if (*text)
+		(void)json_array_append_new(elements,
+					    json_pack("{s:s, s:s}", "tag", "markdown", "content", text));
+	free(text);
 }
 
-static json_t *lines_json(const struct sink_message *m)
+static json_t *title_json(const struct sink_view *v)
+{
+	_cleanup_free_ char *title = sink_title(v), *text = NULL;
+	const struct markup none = { .special = "" };
+	size_t size;
+	FILE *f = markup_open(&text, &size);
+
+	markup_text(f, &none, title, v->text_max);
+	(void)fclose(f);
+	return json_string(text);
+}
+
+static void add_sections(json_t *elements, const struct sink_view *v)
+{
+	for (size_t i = 0; i < v->sections; i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *f = markup_open(&text, &size);
+
+		markup_section(f, &lark_md, v, i);
+		(void)fclose(f);
+		if (json_array_size(elements) > 0)
+			(void)json_array_append_new(elements, json_pack("{s:s}", "tag", "hr"));
+		add_markdown(elements, text);
+	}
+}
+
+static void add_end(json_t *elements, const struct sink_view *v)
+{
+	_cleanup_free_ char *footer = NULL;
+	const struct markup none = { .special = "" };
+	const uint64_t more = sink_more_sections(v);
+	char *text = NULL;
+	size_t size;
+	FILE *f = markup_open(&text, &size);
+
+	if (more > 0)
+		markup_more(f, &lark_md, v, more);
+	(void)fclose(f);
+	add_markdown(elements, text);
+	if (!v->doc->footer)
+		return;
+	f = markup_open(&footer, &size);
+	markup_text(f, &none, v->doc->footer, v->text_max);
+	(void)fclose(f);
+	(void)json_array_append_new(elements, json_pack("{s:s, s:[{s:s, s:s}]}", "tag", "note", "elements",
+							"tag", "plain_text", "content", footer));
+}
+
+static json_t *card_json(const struct sink_view *v)
+{
+	json_t *elements = json_array();
+	char *text = NULL;
+	size_t size;
+	FILE *f = markup_open(&text, &size);
+
+	(void)markup_head(f, &lark_md, v);
+	(void)fclose(f);
+	add_markdown(elements, text);
+	add_sections(elements, v);
+	add_end(elements, v);
+	return json_pack("{s:s, s:{s:{s:b}, s:{s:s, s:{s:s, s:o}}, s:o}}", "msg_type", "interactive", "card",
+			 "config", "wide_screen_mode", 1, "header", "template", templates[v->doc->tone],
+			 "title", "tag", "plain_text", "content", title_json(v), "elements", elements);
+}
+
+/* -- the post: lines of text that knows no marks -- */
+
+static const struct markup no_markup = {
+	.special = "",
+	.bold = "",
+	.bold_end = "",
+	.entry = "- ",
+	.line = "\n  ",
+	.gap = "\n",
+};
+
+static void add_line(json_t *lines, const char *text)
+{
+	(void)json_array_append_new(lines, json_pack("[{s:s, s:s}]", "tag", "text", "text", text));
+}
+
+static json_t *post_json(const struct sink_view *v)
 {
 	json_t *lines = json_array();
 
-	for (size_t i = m->parts->start[m->part]; i < m->parts->start[m->part + 1]; i++)
-		(void)json_array_append_new(
-			lines,
-			line_json(m->paragraphs[i], sink_fitting(&sink_feishu, m->title, m->paragraphs[i])));
-	if (m->parts->left_out > 0 && m->part + 1 == m->parts->n) {
-		_cleanup_free_ char *more = xasprintf("… and %zu more workloads", m->parts->left_out);
+	for (size_t i = 0; i <= v->sections + 1; i++) {
+		_cleanup_free_ char *text = NULL;
+		size_t size;
+		FILE *f = markup_open(&text, &size);
 
-		(void)json_array_append_new(lines, line_json(more, strlen(more)));
+		if (i == 0)
+			(void)markup_head(f, &no_markup, v);
+		else if (i <= v->sections)
+			markup_section(f, &no_markup, v, i - 1);
+		else if (sink_more_sections(v) > 0)
+			markup_more(f, &no_markup, v, sink_more_sections(v));
+		(void)fclose(f);
+		if (*text)
+			add_line(lines, text);
 	}
-	return lines;
+	return json_pack("{s:s, s:{s:{s:{s:o, s:o}}}}", "msg_type", "post", "content", "post", "zh_cn",
+			 "title", title_json(v), "content", lines);
 }
 
-/* sign: base64(HMAC-SHA256(key = "<timestamp>\n<secret>", message = "")); timestamp in seconds. */
-static void add_signature(json_t *body, const struct sink_message *m)
+static char *render(const struct sink_view *v)
 {
-	_cleanup_free_ char *timestamp = xasprintf("%" PRId64, m->timestamp_s);
-	_cleanup_free_ char *key = xasprintf("%s\n%s", timestamp, m->secret);
-	unsigned char mac[EVP_MAX_MD_SIZE], sign[4 * ((EVP_MAX_MD_SIZE + 2) / 3) + 1];
-	unsigned n = 0;
-
-	if (!HMAC(EVP_sha256(), key, (int)strlen(key), (const unsigned char *)"", 0, mac, &n))
-		n = 0;
-	(void)EVP_EncodeBlock(sign, mac, (int)n);
-	OPENSSL_cleanse(key, strlen(key));
-	(void)json_object_set_new(body, "timestamp", json_string(timestamp));
-	(void)json_object_set_new(body, "sign", json_string((const char *)sign));
-}
-
-/* "title (i/n)" when there are several parts; signed when there is a secret. */
-static char *render(const struct sink_message *m)
-{
-	_cleanup_free_ char *numbered =
-		m->parts->n > 1 ? xasprintf("%s (%zu/%zu)", m->title, m->part + 1, m->parts->n)
-				: xstrdup(m->title);
-	json_t *body = json_object();
-
-	if (*m->secret)
-		add_signature(body, m);
-	(void)json_object_set_new(body, "msg_type", json_string("post"));
-	(void)json_object_set_new(body, "content",
-				  json_pack("{s:{s:{s:s, s:o}}}", "post", "zh_cn", "title", numbered,
-					    "content", lines_json(m)));
-	char *ret = json_dumps(body, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	json_t *body = v->form == CARD ? card_json(v) : post_json(v);
+	char *ret = body ? json_dumps(body, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
 
 	json_decref(body);
+	if (!ret)
+		abort();
 	return ret;
 }
 
-/* -- answers -- */
+/* -- request and answer -- */
 
-static int64_t integer_of(const json_t *root, const char *key)
+static void request(const struct sink_settings *s, const struct document *doc, int64_t now_ms,
+		    struct sink_request *rq)
 {
-	const json_t *v = json_object_get(root, key);
+	(void)doc;
+	if (!s->secret || !*s->secret)
+		return;
+	_cleanup_free_ char *key = xasprintf("%" PRId64 "\n%s", now_ms / 1000, s->secret);
+	char *unsigned_body = rq->body, sign[SINK_BASE64_MAX];
 
-	return json_is_integer(v) ? (int64_t)json_integer_value(v) : -1;
+	sink_hmac_base64(key, "", sign);
+	explicit_bzero(key, strlen(key));
+	rq->body = xasprintf("{\"timestamp\":\"%" PRId64 "\",\"sign\":\"%s\",%s", now_ms / 1000, sign,
+			     unsigned_body + 1);
+	free(unsigned_body);
 }
 
-static bool interpret(const char *body, size_t n, struct sink_answer *ret, char **ret_text)
-{
-	json_t *root = n > 0 ? json_loadb(body, n, 0, NULL) : NULL;
-	const char *msg = json_string_value(json_object_get(root, "msg"));
+static const struct sink_code codes[] = {
+	{ 9499, SINK_REFUSED, SINK_OTHER, 0, true },   /* bad body: of a card that it does not take, too */
+	{ 11246, SINK_REFUSED, SINK_OTHER, 0, true },  /* the card cannot be read */
+	{ 19002, SINK_REFUSED, SINK_OTHER, 0, true },  /* msg_type */
+	{ 230099, SINK_REFUSED, SINK_OTHER, 0, true }, /* the card cannot be made */
+	{ 11232, SINK_AGAIN, SINK_TOO_OFTEN, 0, false },
+	{ 19001, SINK_REFUSED, SINK_BAD_ADDRESS, 0, false },
+	{ 19021, SINK_REFUSED, SINK_BAD_SECRET, 0, false },
+	{ 19022, SINK_REFUSED, SINK_FORBIDDEN, 0, false },
+	{ 19024, SINK_REFUSED, SINK_NO_KEYWORD, 0, false },
+	{ 0, SINK_ACCEPTED, SINK_NO_CAUSE, 0, false },
+};
 
-	ret->code = integer_of(root, "code");
-	if (ret->code < 0)
-		ret->code = integer_of(root, "StatusCode"); /* the older form */
-	ret->verdict = ret->code == 0               ? SINK_ACCEPTED
-		       : ret->code == CODE_TOO_MANY ? SINK_AGAIN
-						    : SINK_REFUSED;
-	if (ret->code >= 0)
-		*ret_text = xstrdup(msg ? msg : "");
-	json_decref(root);
-	return ret->code >= 0;
+static bool interpret(const struct http_result *r, struct sink_answer *ret, char **ret_text)
+{
+	return sink_read_code(r, "code", "msg", codes, ret, ret_text) ||
+	       sink_read_code(r, "StatusCode", "StatusMessage", codes, ret, ret_text); /* the older form */
 }
 
 const struct sink_ops sink_feishu = {
-	.name = "a Feishu bot",
-	.content_type = "application/json; charset=utf-8",
+	.size_max = LIMIT - SIGNATURE_BYTES,
 	.per_second = 5,
 	.per_minute = 100,
-	.accepts = accepts,
-	.size_max = BODY_MAX,
-	.frame = FRAME_BYTES,
-	.around = sizeof("[{\"tag\":\"text\",\"text\":}],") - 1,
+	.forms = FORMS,
+	.content_type = "application/json; charset=utf-8",
 	.render = render,
+	.request = request,
 	.interpret = interpret,
 };

@@ -3,83 +3,186 @@
 #include "reporter/sinks/sink.h"
 
 #include <jansson.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
+#include "model/phrases.h"
 
-/* The last one accepts every address. */
-static const struct sink_ops *const sinks[] = { &sink_feishu };
+static const struct sink_ops *const rows[SINK_TYPE__MAX] = {
+	[SINK_FEISHU] = &sink_feishu,
+};
 
-const struct sink_ops *sink_of(const char *url)
+const struct sink_ops *sink_ops_of(uint64_t type)
 {
-	size_t i = 0;
-
-	while (i + 1 < ARRAY_SIZE(sinks) && !sinks[i]->accepts(url))
-		i++;
-	return sinks[i];
+	return type < SINK_TYPE__MAX ? rows[type] : NULL;
 }
 
-/* -- messages -- */
+/* -- what fits -- */
 
-/* As a JSON string. */
-static size_t string_size(const char *s, size_t n)
+/* From what everybody would show down to what fits everywhere. */
+static const struct {
+	size_t text_max, lines_max, sections_max;
+} levels[] = {
+	{ 600, 12, 40 }, { 300, 8, 40 }, { 150, 5, 20 }, { 80, 2, 8 }, { 40, 1, 2 },
+};
+
+static size_t count_entries(const struct document *doc, size_t sections)
 {
-	json_t *j = json_stringn(s, n);
-	const size_t size = j ? json_dumpb(j, NULL, 0, JSON_ENCODE_ANY) : 0;
+	size_t n = 0;
 
-	json_decref(j);
-	return size;
-}
-
-/* Bytes of a message that are left for paragraphs. */
-static size_t room_of(const struct sink_ops *ops, const char *title)
-{
-	const size_t used = ops->frame + string_size(title, strlen(title));
-
-	return used + 1024 < ops->size_max ? ops->size_max - used : 1024;
-}
-
-/* A byte takes 6 in JSON at most, so a step never takes away more than it must. */
-size_t sink_fitting(const struct sink_ops *ops, const char *title, const char *paragraph)
-{
-	const size_t room = room_of(ops, title) - ops->around;
-	size_t n = strlen(paragraph), size;
-
-	while (n > 0 && (size = string_size(paragraph, n)) > room) {
-		const size_t step = 1 + (size - room) / 6;
-
-		n -= step > n ? n : step;
-		while (n > 0 && ((unsigned char)paragraph[n] & 0xc0) == 0x80)
-			n--;
-	}
+	for (size_t i = 0; i < sections; i++)
+		n += doc->sections[i].n;
 	return n;
 }
 
-void sink_split(const struct sink_ops *ops, const char *title, char *const *paragraphs, size_t n,
-		struct sink_parts *ret)
+static size_t smaller(size_t a, size_t b)
 {
-	const size_t room = room_of(ops, title);
-	size_t used = 0;
+	return a < b ? a : b;
+}
 
-	*ret = (struct sink_parts){ .n = 1 };
-	for (size_t i = 0; i < n; i++) {
-		size_t size = ops->around + string_size(paragraphs[i], strlen(paragraphs[i]));
+/* How many are shown when no section shows more than cap. */
+static size_t count_capped(const struct document *doc, size_t sections, size_t cap)
+{
+	size_t n = 0;
 
-		size = size > room ? room : size; /* it will be cut */
-		if (used > 0 && used + size > room) {
-			ret->start[ret->n] = i;
-			if (ret->n == SINK_PARTS_MAX) {
-				ret->left_out = n - i;
-				return;
-			}
-			ret->n++;
-			used = 0;
-		}
-		used += size;
+	for (size_t i = 0; i < sections; i++)
+		n += smaller(doc->sections[i].n, cap);
+	return n;
+}
+
+/* k entries, as if they were taken away one by one from the end of the section that shows most. */
+static void share_out(const struct document *doc, size_t sections, size_t k, size_t *shown)
+{
+	size_t low = 0, high = k;
+
+	while (low < high) { /* the largest cap that is not too many */
+		const size_t middle = low + (high - low + 1) / 2;
+
+		if (count_capped(doc, sections, middle) <= k)
+			low = middle;
+		else
+			high = middle - 1;
 	}
-	ret->start[ret->n] = n;
+	size_t left = k - count_capped(doc, sections, low);
+
+	for (size_t i = 0; i < sections; i++) {
+		shown[i] = smaller(doc->sections[i].n, low);
+		if (left > 0 && doc->sections[i].n > low) {
+			shown[i]++;
+			left--;
+		}
+	}
+}
+
+static char *render_fitting(const struct sink_ops *ops, struct sink_view *v, size_t k, size_t *shown)
+{
+	share_out(v->doc, v->sections, k, shown);
+	v->shown = shown;
+	char *body = ops->render(v);
+
+	if (body && strlen(body) <= ops->size_max)
+		return body;
+	free(body);
+	return NULL;
+}
+
+/* As many entries as fit at this level; *ret_k says how many. NULL when not even none do. */
+static char *fill(const struct sink_ops *ops, struct sink_view *v, size_t *shown, size_t *ret_k)
+{
+	size_t low = 0, high = count_entries(v->doc, v->sections);
+	char *best = render_fitting(ops, v, high, shown);
+
+	*ret_k = high;
+	if (best)
+		return best;
+	best = render_fitting(ops, v, 0, shown);
+	*ret_k = 0;
+	while (best && high - low > 1) {
+		const size_t middle = low + (high - low) / 2;
+		char *body = render_fitting(ops, v, middle, shown);
+
+		if (!body) {
+			high = middle;
+			continue;
+		}
+		free(best);
+		best = body;
+		*ret_k = low = middle;
+	}
+	return best;
+}
+
+/* The first level that shows all, else the one that shows most. */
+static char *render_best(const struct sink_ops *ops, const struct sink_settings *s,
+			 const struct document *doc, unsigned form, uint64_t *ret_left_out)
+{
+	_cleanup_free_ size_t *shown = xcalloc(doc->n_sections + 1, sizeof(*shown));
+	const size_t all = count_entries(doc, doc->n_sections);
+	size_t most = 0;
+	char *best = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(levels) && !(best && most == all); i++) {
+		struct sink_view v = {
+			.sink = s,
+			.doc = doc,
+			.form = form,
+			.sections = smaller(doc->n_sections, levels[i].sections_max),
+			.text_max = levels[i].text_max,
+			.lines_max = levels[i].lines_max,
+		};
+		size_t k = 0;
+		char *body = fill(ops, &v, shown, &k);
+
+		if (body && (!best || k > most)) {
+			free(best);
+			best = TAKE_PTR(body);
+			most = k;
+		}
+		free(body);
+	}
+	if (!best)
+		abort(); /* its file breaks the promise of render() */
+	*ret_left_out = all - most;
+	return best;
+}
+
+/* -- the request -- */
+
+size_t sink_base_length(const char *url)
+{
+	const char *scheme = strstr(url, "://");
+	const char *host = scheme ? scheme + 3 : url;
+
+	return (size_t)(host - url) + strcspn(host, "/?#");
+}
+
+void sink_compose(const struct sink_settings *s, const struct document *doc, unsigned form, int64_t now_ms,
+		  struct sink_request *ret, uint64_t *ret_left_out)
+{
+	const struct sink_ops *ops = sink_ops_of(s->type);
+	const char *url = s->url ? s->url : "", *path = url + sink_base_length(url);
+
+	*ret = (struct sink_request){
+		.path = xasprintf("%s%.*s", *path == '/' ? "" : "/", (int)strcspn(path, "#"), path),
+		.body = render_best(ops, s, doc, form, ret_left_out),
+	};
+	if (ops->request)
+		ops->request(s, doc, now_ms, ret);
+}
+
+void sink_request_done(struct sink_request *rq)
+{
+	free(rq->path);
+	free(rq->body);
+	str_list_done(&rq->headers);
+	*rq = (struct sink_request){ 0 };
 }
 
 /* -- answers -- */
@@ -87,70 +190,193 @@ void sink_split(const struct sink_ops *ops, const char *title, char *const *para
 /* What a library or the server says goes to the log; the address is a secret and must not. */
 static void set_text(struct sink_answer *a, const char *s, const char *url)
 {
-	const char *scheme = strstr(url, "://");
-	const char *path = strchr(scheme ? scheme + 3 : url, '/');
+	const char *path = url + sink_base_length(url);
 
-	if (path && path[1] && strstr(s, path))
-		s = "(a text that contains the address of the bot)";
+	if (path[0] && path[1] && strstr(s, path))
+		s = "(a text that contains the address)";
 	(void)str_copy_printable(a->text, sizeof(a->text), s, strlen(s));
 }
 
-static enum sink_verdict verdict_of_status(long status)
-{
+/* -- what a status says, where the sink says nothing of its own -- */
+
+static const struct {
+	long status;
+	enum sink_verdict verdict;
+	enum sink_cause cause;
+} statuses[] = {
+	{ 401, SINK_REFUSED, SINK_BAD_SECRET },
+	{ 403, SINK_REFUSED, SINK_FORBIDDEN },
+	{ 404, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 408, SINK_AGAIN, SINK_BROKEN },
+	{ 410, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 413, SINK_REFUSED, SINK_TOO_LARGE },
+	{ 425, SINK_AGAIN, SINK_BROKEN },
+	{ 429, SINK_AGAIN, SINK_TOO_OFTEN },
 	/* A gateway that gave up waiting does not know what became of the message. */
-	if (status == 504)
-		return SINK_IN_DOUBT;
-	return status == 429 || status >= 500 ? SINK_AGAIN : SINK_REFUSED;
+	{ 504, SINK_IN_DOUBT, SINK_BROKEN },
+};
+
+static void judge_status(long status, struct sink_answer *ret)
+{
+	ret->verdict = status >= 500 ? SINK_AGAIN : SINK_REFUSED;
+	ret->cause = status >= 500 ? SINK_BROKEN : status < 400 ? SINK_BAD_ADDRESS : SINK_OTHER;
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (statuses[i].status == status) {
+			ret->verdict = statuses[i].verdict;
+			ret->cause = statuses[i].cause;
+		}
 }
 
-static void interpret_response(const struct sink_ops *ops, const struct http_result *r, const char *url,
+static void interpret_response(const struct sink_settings *s, const struct http_result *r,
 			       struct sink_answer *ret)
 {
 	const bool good = r->status >= 200 && r->status < 300;
+	const struct sink_type_desc *type = sink_type_desc((enum sink_type)s->type);
 	_cleanup_free_ char *text = NULL;
-	const bool understood = ops->interpret(r->body, r->body_len, ret, &text);
+	const bool understood = sink_ops_of(s->type)->interpret(r, ret, &text);
 
-	if (!understood)
-		text = good ? xasprintf("the answer is not what %s says; check apiurl", ops->name)
-			    : xasprintf("HTTP status %ld", r->status);
-	if (!understood)
+	if (understood && (good || ret->verdict == SINK_AGAIN)) {
+		set_text(ret, text ? text : "", s->url ? s->url : "");
+		return;
+	}
+	if (good) {
 		ret->verdict = SINK_REFUSED;
-	if (!good && ret->verdict != SINK_AGAIN)
-		ret->verdict = verdict_of_status(r->status);
-	set_text(ret, text, url);
+		ret->cause = SINK_BAD_ADDRESS;
+	} else if (!understood || ret->verdict == SINK_ACCEPTED || r->status >= 500 || r->status == 429) {
+		judge_status(r->status, ret);
+	}
+	if (!text)
+		text = good ? xasprintf("the answer is not what %s says; check its url", type->label)
+			    : xasprintf("HTTP status %ld", r->status);
+	set_text(ret, text, s->url ? s->url : "");
 }
 
-void sink_interpret(const struct sink_ops *ops, const struct http_result *r, const char *url,
-		    struct sink_answer *ret)
+void sink_interpret(const struct sink_settings *s, const struct http_result *r, struct sink_answer *ret)
 {
 	*ret = (struct sink_answer){ .code = -1, .retry_after_ms = r->retry_after_ms };
 	if (r->failure == HTTP_OK) {
-		interpret_response(ops, r, url, ret);
+		interpret_response(s, r, ret);
 		return;
 	}
 	/* An answer that is too large is an answer: the message arrived, what became of it is not known. */
 	const bool arrived = r->failure == HTTP_TOO_LARGE || r->failure == HTTP_ABORTED;
 
 	ret->verdict = arrived || (r->sent && r->failure != HTTP_CONNECT) ? SINK_IN_DOUBT : SINK_AGAIN;
-	set_text(ret, r->error, url);
+	ret->cause = SINK_UNREACHABLE;
+	set_text(ret, r->error, s->url ? s->url : "");
 }
 
-/* -- limits -- */
+bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,
+		    const struct sink_code *codes, struct sink_answer *ret, char **ret_text)
+{
+	json_t *root = r->body_len > 0 ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
+	const json_t *code = json_object_get(root, code_key);
+	const char *text = json_string_value(json_object_get(root, text_key));
+	const bool understood = json_is_integer(code);
+
+	if (understood) {
+		ret->code = (int64_t)json_integer_value(code);
+		ret->verdict = ret->code == 0 ? SINK_ACCEPTED : SINK_REFUSED;
+		ret->cause = ret->code == 0 ? SINK_NO_CAUSE : SINK_OTHER;
+		*ret_text = xstrdup(text ? text : "");
+		for (; ret->code != 0 && codes->code != 0; codes++)
+			if (codes->code == ret->code) {
+				ret->verdict = codes->verdict;
+				ret->cause = codes->cause;
+				ret->other_form = codes->other_form;
+				if (codes->retry_after_ms > ret->retry_after_ms)
+					ret->retry_after_ms = codes->retry_after_ms;
+			}
+	}
+	json_decref(root);
+	return understood;
+}
+
+/* A login page, or a proxy's, answers everything with 200. */
+static bool is_page(const struct http_result *r)
+{
+	return strncasecmp(r->content_type ? r->content_type : "", "text/html", 9) == 0;
+}
+
+bool sink_read_status(const struct http_result *r, struct sink_answer *ret, char **ret_text)
+{
+	(void)ret_text;
+	if (r->status < 200 || r->status >= 300 || is_page(r))
+		return false;
+	ret->verdict = SINK_ACCEPTED;
+	return true;
+}
+
+/* -- signatures -- */
+
+static unsigned hmac(const char *key, const char *message, unsigned char mac[static EVP_MAX_MD_SIZE])
+{
+	unsigned n = 0;
+
+	if (!HMAC(EVP_sha256(), key, (int)strlen(key), (const unsigned char *)message, strlen(message), mac,
+		  &n))
+		abort();
+	return n;
+}
+
+void sink_hmac_base64(const char *key, const char *message, char ret[static SINK_BASE64_MAX])
+{
+	unsigned char mac[EVP_MAX_MD_SIZE];
+
+	(void)EVP_EncodeBlock((unsigned char *)ret, mac, (int)hmac(key, message, mac));
+}
+
+void sink_hmac_hex(const char *key, const char *message, char ret[static SINK_HEX_MAX])
+{
+	unsigned char mac[EVP_MAX_MD_SIZE];
+	const unsigned n = hmac(key, message, mac);
+
+	for (unsigned i = 0; i < n; i++)
+		(void)snprintf(ret + (size_t)2 * i, 3, "%02x", mac[i]);
+}
+
+/* -- for the types -- */
+
+char *sink_title(const struct sink_view *v)
+{
+	const char *title = v->doc->title;
+
+	return v->doc->is_repeat ? xasprintf(phrase(NEWS_REPEAT, v->doc->language), title) : xstrdup(title);
+}
+
+uint64_t sink_more(const struct sink_view *v, size_t i)
+{
+	const struct section *s = &v->doc->sections[i];
+
+	return s->more + (s->n - v->shown[i]);
+}
+
+uint64_t sink_more_sections(const struct sink_view *v)
+{
+	uint64_t n = 0;
+
+	for (size_t i = v->sections; i < v->doc->n_sections; i++)
+		n += v->doc->sections[i].more + v->doc->sections[i].n;
+	return n;
+}
+
+/* -- how often -- */
 
 /* Until the message `back` messages ago is `window` old. */
 static uint64_t window_wait(const struct sink_limit *l, size_t back, uint64_t window, uint64_t now)
 {
-	if (l->n < back)
+	if (back == 0 || l->n < back)
 		return 0;
 	const uint64_t then = l->sent_ms[(l->next + SINK_PER_MINUTE_MAX - back) % SINK_PER_MINUTE_MAX];
 
 	return now >= then + window ? 0 : then + window - now;
 }
 
-uint64_t sink_limit_wait(const struct sink_limit *l, const struct sink_ops *ops, uint64_t now_ms)
+uint64_t sink_limit_wait(const struct sink_limit *l, unsigned per_second, unsigned per_minute,
+			 uint64_t now_ms)
 {
-	const uint64_t second = window_wait(l, ops->per_second, 1000, now_ms);
-	const uint64_t minute = window_wait(l, ops->per_minute, 60000, now_ms);
+	const uint64_t second = window_wait(l, per_second, 1000, now_ms);
+	const uint64_t minute = window_wait(l, per_minute, 60000, now_ms);
 
 	return second > minute ? second : minute;
 }

@@ -1,5 +1,8 @@
-/* sink.h - a kind of chat that reports are posted to. Each is one file with one `struct sink_ops`, and one
- * row in sink.c; what they have in common is here.  Layer: process (reporter), sinks.  Pure. */
+/* sink.h - a type of place that news is sent to. Each is one file with one `struct sink_ops`, and one row in
+ * sink.c (by enum sink_type); what they have in common is here: what fits, the request, what an answer means,
+ * how often.  Layer: process (reporter), sinks.  Pure.
+ * A document never becomes several messages. What has no room is left out from the end of its longest section
+ * and counted ("... and N more"); a text that is longer than any reader wants is cut. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_SINKS_SINK_H
 #define REPORTER_SINKS_SINK_H
@@ -8,68 +11,122 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/settings.h"
 #include "http/client.h"
+#include "model/sink_types.h"
+#include "reporter/news/document.h"
 
-/* Most messages of one report; what does not fit is counted in the last one. */
-#define SINK_PARTS_MAX 20u
-
-/* Paragraphs put together into messages: message k holds paragraphs [start[k], start[k + 1]). */
-struct sink_parts {
-	size_t start[SINK_PARTS_MAX + 1];
-	size_t n;
-	size_t left_out; /* paragraphs that did not fit into SINK_PARTS_MAX messages */
-};
+/* -- what became of a message -- */
 
 enum sink_verdict {
 	SINK_ACCEPTED,
 	SINK_AGAIN,    /* certainly not delivered, worth another try */
-	SINK_REFUSED,  /* certainly not delivered, no use trying again */
-	SINK_IN_DOUBT, /* it may have been delivered: never sent again */
+	SINK_REFUSED,  /* certainly not delivered, no use trying again as things are */
+	SINK_IN_DOUBT, /* it may have been delivered */
+};
+/* What an operator has to look at. */
+enum sink_cause {
+	SINK_NO_CAUSE,
+	SINK_UNREACHABLE, /* no connection, or it ended early */
+	SINK_BAD_SECRET,  /* the signature or the password is wrong, or the clock */
+	SINK_BAD_ADDRESS, /* there is no such bot, or another thing answers */
+	SINK_NO_KEYWORD,  /* the bot takes only messages with a word that its owner set */
+	SINK_FORBIDDEN,   /* this host may not send: the bot's list of addresses, or it was switched off */
+	SINK_TOO_OFTEN,
+	SINK_TOO_LARGE,
+	SINK_BROKEN, /* it has a trouble of its own */
+	SINK_OTHER,
 };
 struct sink_answer {
 	enum sink_verdict verdict;
-	int64_t code;           /* of the chat's own answer; -1 when there was none */
+	enum sink_cause cause;
+	int64_t code;           /* of the sink's own answer; -1 when there was none */
 	int64_t retry_after_ms; /* what the server asked for; -1 */
+	bool other_form;        /* refused for its form: the next one may be taken */
 	char text[160];         /* for logs: printable, without the address */
 };
 
-struct sink_message {
-	const char *title, *secret; /* secret: of the chat's signature, "" = none */
-	char *const *paragraphs;
-	const struct sink_parts *parts;
-	size_t part; /* which of them, from 0 */
-	int64_t timestamp_s;
+/* -- a type -- */
+
+/* A document as much of it as is shown. */
+struct sink_view {
+	const struct sink_settings *sink;
+	const struct document *doc;
+	unsigned form;
+	size_t sections;     /* of its sections, from the first */
+	const size_t *shown; /* entries of each of them, from the first */
+	size_t text_max;     /* bytes of one text */
+	size_t lines_max;    /* of an entry, and of the document */
+};
+
+/* What is sent, beside what all have in common. All owned. */
+struct sink_request {
+	char *path;              /* with its query; as in the address, unless the type changes it */
+	struct str_list headers; /* "Name: value" */
+	char *body;
 };
 
 struct sink_ops {
-	const char *name;                /* in sentences: "a Feishu bot" */
-	const char *content_type;        /* of what it is sent */
-	unsigned per_second, per_minute; /* messages; at most SINK_PER_MINUTE_MAX a minute */
-	/* Is this the address of such a chat? */
-	bool (*accepts)(const char *url);
-	/* Bytes: of a message, and of what surrounds title and paragraphs, and one paragraph, in it. Title
-	 * and paragraphs are JSON strings. */
-	size_t size_max, frame, around;
-	/* Body of one message; the caller frees it. */
-	char *(*render)(const struct sink_message *m);
-	/* What a body that came with an HTTP answer says: code and verdict, and a message in *ret_text (""
-	 * when it has none; the caller frees it). False when such a chat does not say that. */
-	bool (*interpret)(const char *body, size_t n, struct sink_answer *ret, char **ret_text);
+	size_t size_max;                 /* bytes of a body, less what request() adds */
+	unsigned per_second, per_minute; /* messages; 0 = no limit; at most SINK_PER_MINUTE_MAX a minute */
+	unsigned forms;                  /* how many there are; form 0 is the best one */
+	bool knows_ids;                  /* a message that is sent twice is one */
+	const char *content_type;
+	/* The body, which the caller frees; NULL when something in it has a limit that this exceeds. The
+	 * smallest view of any document must fit. */
+	char *(*render)(const struct sink_view *v);
+	/* Signature, path, headers. NULL = none. */
+	void (*request)(const struct sink_settings *s, const struct document *doc, int64_t now_ms,
+			struct sink_request *rq);
+	/* What an HTTP answer says: verdict, cause, code, and a message in *ret_text (NULL when it has none;
+	 * the caller frees it). False when such a sink does not say that. */
+	bool (*interpret)(const struct http_result *r, struct sink_answer *ret, char **ret_text);
 };
+/* NULL while a type has none. */
+const struct sink_ops *sink_ops_of(uint64_t type);
+
 extern const struct sink_ops sink_feishu;
 
-/* The first kind of chat that accepts this address; never NULL. */
-const struct sink_ops *sink_of(const char *url);
+/* -- for whoever sends -- */
 
-/* Greedy, in order, so that no message exceeds its room. A paragraph too large for a message of its own is
- * cut, between characters, when its message is rendered. */
-void sink_split(const struct sink_ops *ops, const char *title, char *const *paragraphs, size_t n,
-		struct sink_parts *ret);
-/* How many bytes of a paragraph go into a message. */
-size_t sink_fitting(const struct sink_ops *ops, const char *title, const char *paragraph);
-/* What became of a message. url is only used to keep it out of the text. */
-void sink_interpret(const struct sink_ops *ops, const struct http_result *r, const char *url,
-		    struct sink_answer *ret);
+/* The request that carries doc to s, and how many entries had no room; sink_request_done() frees it. form is
+ * below forms. */
+void sink_compose(const struct sink_settings *s, const struct document *doc, unsigned form, int64_t now_ms,
+		  struct sink_request *ret, uint64_t *ret_left_out);
+void sink_request_done(struct sink_request *rq);
+/* What became of it. */
+void sink_interpret(const struct sink_settings *s, const struct http_result *r, struct sink_answer *ret);
+/* Where the path begins: "https://host:port|/open-apis/..." */
+size_t sink_base_length(const char *url);
+
+/* -- for the types -- */
+
+/* What a code of its own means; the last row of a table has code 0. */
+struct sink_code {
+	int64_t code;
+	enum sink_verdict verdict;
+	enum sink_cause cause;
+	int64_t retry_after_ms; /* 0 = it is not said */
+	bool other_form;
+};
+/* An answer {code_key: 0, text_key: "..."}; what is in no row is refused. */
+bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,
+		    const struct sink_code *codes, struct sink_answer *ret, char **ret_text);
+/* An answer whose status says it all: 2xx is a yes, unless a page for people came with it. */
+bool sink_read_status(const struct http_result *r, struct sink_answer *ret, char **ret_text);
+/* HMAC-SHA256; ret as base64 or hex text. */
+#define SINK_BASE64_MAX 48
+#define SINK_HEX_MAX    65
+void sink_hmac_base64(const char *key, const char *message, char ret[static SINK_BASE64_MAX]);
+void sink_hmac_hex(const char *key, const char *message, char ret[static SINK_HEX_MAX]);
+/* The title, with a word before it when the message may have arrived before; the caller frees it. */
+char *sink_title(const struct sink_view *v);
+/* Entries of section i that are not shown. */
+uint64_t sink_more(const struct sink_view *v, size_t i);
+/* Entries of the sections that are not shown at all. */
+uint64_t sink_more_sections(const struct sink_view *v);
+
+/* -- how often -- */
 
 /* The times of the last messages (boot clock). Zero-initialised is empty. */
 #define SINK_PER_MINUTE_MAX 100u
@@ -78,7 +135,8 @@ struct sink_limit {
 	size_t n, next;
 };
 /* ms to wait before a message may be sent. */
-uint64_t sink_limit_wait(const struct sink_limit *l, const struct sink_ops *ops, uint64_t now_ms);
+uint64_t sink_limit_wait(const struct sink_limit *l, unsigned per_second, unsigned per_minute,
+			 uint64_t now_ms);
 void sink_limit_sent(struct sink_limit *l, uint64_t now_ms);
 
 #endif

@@ -20,7 +20,7 @@ struct webhook {
 	struct http_client *client;
 	char *url;      /* of client; NULL = nowhere */
 	char *post_url; /* of the post that runs */
-	const struct sink_ops *post_sink;
+	const struct post_ops *post_sink;
 	struct http_request *request;
 	struct event *deliver; /* hands the answer over outside of the client's own callback */
 	struct sink_answer answer;
@@ -99,7 +99,7 @@ static void on_done(void *ctx, const struct http_result *r)
 	struct webhook *w = ctx;
 
 	w->request = NULL;
-	sink_interpret(w->post_sink, r, w->post_url, &w->answer);
+	post_interpret(w->post_sink, r, w->post_url, &w->answer);
 	deliver(w);
 }
 
@@ -107,7 +107,9 @@ void webhook_post(struct webhook *w, char *body)
 {
 	if (!w->url) {
 		free(body);
-		w->answer = (struct sink_answer){ SINK_REFUSED, -1, -1, "apiurl is not set" };
+		w->answer = (struct sink_answer){
+			.verdict = SINK_REFUSED, .code = -1, .retry_after_ms = -1, .text = "apiurl is not set"
+		};
 		deliver(w);
 		return;
 	}

@@ -5,7 +5,7 @@
 #ifndef REPORTER_SINKS_WEBHOOK_H
 #define REPORTER_SINKS_WEBHOOK_H
 
-#include "reporter/sinks/sink.h"
+#include "reporter/sinks/parts.h"
 
 struct event_base;
 struct webhook;

@@ -60,7 +60,7 @@ static void forget_world(void)
 
 void set_schedule(const char *schedule, bool enable)
 {
-	struct digest_options p = { .enable = enable, .sink = &sink_feishu };
+	struct digest_options p = { .enable = enable, .sink = &post_feishu };
 
 	ck_assert_int_eq(cron_parse(schedule, &p.cron, NULL), 0);
 	p.schedule = xstrdup(schedule);

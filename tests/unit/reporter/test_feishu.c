@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <jansson.h>
 
-#include "reporter/sinks/sink.h"
+#include "reporter/sinks/parts.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
@@ -14,7 +14,7 @@ static char *render(const char *title, char *const *paragraphs, const struct sin
 {
 	const struct sink_message m = { title, secret, paragraphs, parts, part, timestamp_s };
 
-	return sink_feishu.render(&m);
+	return post_feishu.render(&m);
 }
 
 TEST(body_is_the_documented_one)
@@ -22,7 +22,7 @@ TEST(body_is_the_documented_one)
 	char *paragraphs[] = { (char *)"head\n", (char *)"say \"hi\"\n" };
 	struct sink_parts parts;
 
-	sink_split(&sink_feishu, TITLE, paragraphs, 2, &parts);
+	sink_split(&post_feishu, TITLE, paragraphs, 2, &parts);
 	ck_assert_uint_eq(parts.n, 1);
 	char *plain = render(TITLE, paragraphs, &parts, 0, "", 0);
 
@@ -38,7 +38,7 @@ TEST(signature_is_the_documented_one)
 	char *paragraphs[] = { (char *)"head\n" };
 	struct sink_parts parts;
 
-	sink_split(&sink_feishu, TITLE, paragraphs, 1, &parts);
+	sink_split(&post_feishu, TITLE, paragraphs, 1, &parts);
 	char *body = render(TITLE, paragraphs, &parts, 0, "demo-secret", 1700000000);
 	json_t *j = json_loads(body, 0, NULL);
 
@@ -77,7 +77,7 @@ static char *random_text(size_t max)
 /* Append every text element of a body to out; all of it must be UTF-8 and below the limit. */
 static size_t check_body(char *body, char *out, size_t have)
 {
-	ck_assert_uint_le(strlen(body), sink_feishu.size_max);
+	ck_assert_uint_le(strlen(body), post_feishu.size_max);
 	json_t *j = json_loads(body, 0, NULL);
 	json_t *lines = json_object_get(
 		json_object_get(json_object_get(json_object_get(j, "content"), "post"), "zh_cn"), "content");
@@ -109,7 +109,7 @@ static size_t check_all(char **paragraphs, size_t n, const char *secret)
 		memcpy(want + want_n, paragraphs[i], strlen(paragraphs[i]));
 		want_n += strlen(paragraphs[i]);
 	}
-	sink_split(&sink_feishu, TITLE, paragraphs, n, &parts);
+	sink_split(&post_feishu, TITLE, paragraphs, n, &parts);
 	ck_assert_uint_eq(parts.left_out, 0);
 	for (size_t p = 0; p < parts.n; p++) {
 		char *body = render(TITLE, paragraphs, &parts, p, secret, 1700000000);
@@ -160,7 +160,7 @@ TEST(huge_paragraph_is_cut_between_characters)
 	ck_assert(big && got);
 	for (size_t i = 0; i < 30000; i++)
 		memcpy(big + 3 * i, "重", 3);
-	sink_split(&sink_feishu, TITLE, &big, 1, &parts);
+	sink_split(&post_feishu, TITLE, &big, 1, &parts);
 	ck_assert_uint_eq(parts.n, 1);
 	const size_t n = check_body(render(TITLE, &big, &parts, 0, "", 0), got, 0);
 
@@ -181,14 +181,14 @@ TEST(too_many_paragraphs_are_counted)
 		memset(paragraphs[i], 'x', 512);
 		paragraphs[i][512] = '\0';
 	}
-	sink_split(&sink_feishu, "t", paragraphs, 2000, &parts);
+	sink_split(&post_feishu, "t", paragraphs, 2000, &parts);
 	ck_assert_uint_eq(parts.n, SINK_PARTS_MAX);
 	ck_assert_uint_eq(parts.start[parts.n] + parts.left_out, 2000);
 	ck_assert_uint_gt(parts.left_out, 0);
 	char *last = render("t", paragraphs, &parts, parts.n - 1, "", 0);
 
 	ck_assert_ptr_nonnull(strstr(last, "more workloads"));
-	ck_assert_uint_le(strlen(last), sink_feishu.size_max);
+	ck_assert_uint_le(strlen(last), post_feishu.size_max);
 	free(last);
 	for (size_t i = 0; i < 2000; i++)
 		free(paragraphs[i]);
@@ -236,7 +236,7 @@ TEST_LOOP(answers_mean_what_the_bot_says, 0, sizeof(answers) / sizeof(answers[0]
 				 .body_len = strlen(answers[_i].body) };
 	struct sink_answer a;
 
-	sink_interpret(&sink_feishu, &r, URL, &a);
+	post_interpret(&post_feishu, &r, URL, &a);
 	ck_assert_int_eq(a.verdict, answers[_i].verdict);
 	ck_assert_int_eq(a.code, answers[_i].code);
 	ck_assert_int_eq(a.retry_after_ms, 1234);
@@ -248,17 +248,17 @@ TEST(the_address_never_shows)
 	struct sink_answer a;
 
 	(void)snprintf(r.error, sizeof(r.error), "cannot connect to " URL);
-	sink_interpret(&sink_feishu, &r, URL, &a);
+	post_interpret(&post_feishu, &r, URL, &a);
 	ck_assert_ptr_null(strstr(a.text, "s3cr3t"));
 	r = (struct http_result){ .failure = HTTP_OK,
 				  .status = 200,
 				  .body = "{\"code\":1,\"msg\":\"bad hook " URL "\\u001b[2J\"}" };
 	r.body_len = strlen(r.body);
-	sink_interpret(&sink_feishu, &r, URL, &a);
+	post_interpret(&post_feishu, &r, URL, &a);
 	ck_assert_ptr_null(strstr(a.text, "s3cr3t"));
 	r.body = "{\"code\":1,\"msg\":\"\\u001b[2Jx\"}";
 	r.body_len = strlen(r.body);
-	sink_interpret(&sink_feishu, &r, URL, &a);
+	post_interpret(&post_feishu, &r, URL, &a);
 	ck_assert_str_eq(a.text, "?[2Jx");
 }
 
@@ -268,8 +268,9 @@ TEST(limits_hold_in_every_window)
 	uint64_t sent[300], now = 1000;
 
 	for (size_t i = 0; i < 300; i++) {
-		now += sink_limit_wait(&l, &sink_feishu, now);
-		ck_assert_uint_eq(sink_limit_wait(&l, &sink_feishu, now), 0);
+		now += sink_limit_wait(&l, post_feishu.per_second, post_feishu.per_minute, now);
+		ck_assert_uint_eq(sink_limit_wait(&l, post_feishu.per_second, post_feishu.per_minute, now),
+				  0);
 		sink_limit_sent(&l, now);
 		sent[i] = now;
 		if (i >= 5)

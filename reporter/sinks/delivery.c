@@ -1,0 +1,280 @@
+/* delivery.c - see delivery.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/sinks/delivery.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+
+/* Largest answer read. */
+#define ANSWER_MAX ((size_t)4 * 1024)
+/* Whole time of one message. */
+#define TIMEOUT_MS 10000u
+
+struct delivery {
+	struct event_base *base;
+	delivery_answer_fn *fn;
+	void *ctx;
+	struct sink_settings sink; /* what is needed of it, copied */
+	struct sink_limit limit;
+	unsigned form;              /* the sink refuses those before it */
+	struct http_client *client; /* NULL before the first message */
+	/* the message under way */
+	struct http_request *request;
+	struct sink_settings sent_to;
+	char *document;       /* JSON: it may be sent again in another form */
+	struct event *answer; /* hands the answer over outside of the client's own callback */
+	struct sink_answer said;
+};
+
+/* -- a copy of the settings -- */
+
+static char *copy(const char *s)
+{
+	return s ? xstrdup(s) : NULL;
+}
+
+static void copy_list(const struct str_list *from, struct str_list *to)
+{
+	for (size_t i = 0; i < from->n; i++)
+		str_list_add(to, from->v[i], strlen(from->v[i]));
+}
+
+static struct sink_settings copy_sink(const struct sink_settings *s)
+{
+	struct sink_settings c = {
+		.name = copy(s->name),
+		.type = s->type,
+		.url = copy(s->url),
+		.secret = copy(s->secret),
+		.language = s->language,
+		.news = s->news,
+		.top = s->top,
+		.proxy = copy(s->proxy),
+		.ca_pem = copy(s->ca_pem),
+		.from = copy(s->from),
+		.address = copy(s->address),
+		.problem = copy(s->problem),
+	};
+
+	copy_list(&s->mentions, &c.mentions);
+	copy_list(&s->to, &c.to);
+	return c;
+}
+
+static void wipe_free(char *s)
+{
+	if (s)
+		explicit_bzero(s, strlen(s));
+	free(s);
+}
+
+static void free_sink(struct sink_settings *s)
+{
+	free(s->name);
+	wipe_free(s->url);
+	wipe_free(s->secret);
+	wipe_free(s->proxy);
+	free(s->ca_pem);
+	free(s->from);
+	free(s->address);
+	free(s->problem);
+	str_list_done(&s->mentions);
+	str_list_done(&s->to);
+	*s = (struct sink_settings){ 0 };
+}
+
+/* -- where to -- */
+
+/* "scheme://user:word@host:port" with the address that was found for its host. */
+static char *proxy_at(const struct sink_settings *s)
+{
+	if (!s->proxy || !*s->proxy || !s->address)
+		return copy(s->proxy && *s->proxy ? s->proxy : NULL);
+	const char *scheme = strstr(s->proxy, "://");
+	const char *authority = scheme ? scheme + 3 : s->proxy;
+	const size_t n = strcspn(authority, "/?#");
+	const char *at = memrchr(authority, '@', n);
+	const char *host = at ? at + 1 : authority;
+
+	return xasprintf("%.*s%s", (int)(host - s->proxy), s->proxy, s->address);
+}
+
+static void set_endpoint(struct delivery *d)
+{
+	const struct sink_settings *s = &d->sink;
+	_cleanup_free_ char *base_url = xstrndup(s->url, sink_base_length(s->url)), *proxy = proxy_at(s);
+	const struct http_endpoint e = {
+		.base_url = base_url,
+		.address = proxy ? NULL : s->address,
+		.proxy = proxy,
+		.ca_pem = s->ca_pem,
+		.user_agent = "ops-pod-cleaner",
+	};
+
+	if (d->client)
+		http_client_set_endpoint(d->client, &e);
+	else
+		d->client = http_client_new(d->base, &e);
+}
+
+/* -- new, free -- */
+
+static void on_said(evutil_socket_t fd, short what, void *arg)
+{
+	struct delivery *d = arg;
+	const struct sink_answer said = d->said;
+
+	(void)fd;
+	(void)what;
+	d->fn(d->ctx, &said); /* d may be gone after it */
+}
+
+struct delivery *delivery_new(struct event_base *base, const struct sink_settings *s, delivery_answer_fn *fn,
+			      void *ctx)
+{
+	struct delivery *d = xcalloc(1, sizeof(*d));
+
+	*d = (struct delivery){ .base = base, .fn = fn, .ctx = ctx, .sink = copy_sink(s) };
+	d->answer = event_new(base, -1, 0, on_said, d);
+	return d;
+}
+
+static void end_message(struct delivery *d)
+{
+	free(d->document);
+	d->document = NULL;
+	free_sink(&d->sent_to);
+}
+
+void delivery_free(struct delivery **ref)
+{
+	struct delivery *d = *ref;
+
+	*ref = NULL;
+	if (!d)
+		return;
+	if (d->request)
+		http_request_cancel(&d->request);
+	http_client_free(&d->client);
+	event_free(d->answer);
+	end_message(d);
+	free_sink(&d->sink);
+	free(d);
+}
+
+void delivery_set(struct delivery *d, const struct sink_settings *s)
+{
+	free_sink(&d->sink);
+	d->sink = copy_sink(s);
+	d->form = 0;
+	if (d->client && d->sink.url)
+		set_endpoint(d);
+}
+
+uint64_t delivery_wait(const struct delivery *d)
+{
+	const struct sink_ops *ops = sink_ops_of(d->sink.type);
+
+	return ops ? sink_limit_wait(&d->limit, ops->per_second, ops->per_minute, clock_boot_ms()) : 0;
+}
+
+bool delivery_knows_ids(const struct delivery *d)
+{
+	const struct sink_ops *ops = sink_ops_of(d->sink.type);
+
+	return ops && ops->knows_ids;
+}
+
+/* -- sending -- */
+
+static void say(struct delivery *d)
+{
+	end_message(d);
+	(void)event_add(d->answer, CLOCK_TIMEVAL(0));
+}
+
+static void start(struct delivery *d, const struct document *doc);
+
+/* The same in the next form: the sink says that it did not take this one. */
+static void start_again(struct delivery *d)
+{
+	struct document doc;
+
+	d->form++;
+	if (document_from_json(d->document, strlen(d->document), &doc) < 0)
+		abort(); /* it was made of one */
+	start(d, &doc);
+	document_done(&doc);
+}
+
+static void on_done(void *ctx, const struct http_result *r)
+{
+	struct delivery *d = ctx;
+
+	d->request = NULL;
+	sink_interpret(&d->sent_to, r, &d->said);
+	if (d->said.other_form && d->form + 1 < sink_ops_of(d->sent_to.type)->forms)
+		start_again(d);
+	else
+		say(d);
+}
+
+static void start(struct delivery *d, const struct document *doc)
+{
+	const struct sink_ops *ops = sink_ops_of(d->sent_to.type);
+	struct sink_request rq;
+	uint64_t left_out;
+
+	sink_compose(&d->sent_to, doc, d->form, clock_wall_ms(), &rq, &left_out);
+	const struct http_call call = {
+		.method = "POST",
+		.path = rq.path,
+		.content_type = ops->content_type,
+		.headers = rq.headers.v,
+		.n_headers = rq.headers.n,
+		.body = rq.body,
+		.body_len = strlen(rq.body),
+		.max_body = ANSWER_MAX,
+		.total_timeout_ms = TIMEOUT_MS,
+		.on_done = on_done,
+		.ctx = d,
+	};
+
+	sink_limit_sent(&d->limit, clock_boot_ms());
+	d->request = http_client_start(d->client, &call);
+	sink_request_done(&rq);
+}
+
+static const char *problem_of(const struct sink_settings *s)
+{
+	if (s->problem && *s->problem)
+		return s->problem;
+	if (!s->url || !*s->url)
+		return "it has no url";
+	return sink_ops_of(s->type) ? NULL : "its type cannot be sent to";
+}
+
+void delivery_send(struct delivery *d, const struct document *doc)
+{
+	const char *problem = problem_of(&d->sink);
+
+	if (problem) {
+		/* A missing file or name may be there the next time. */
+		d->said = (struct sink_answer){
+			.verdict = SINK_AGAIN, .cause = SINK_BAD_ADDRESS, .code = -1, .retry_after_ms = -1
+		};
+		(void)str_copy_printable(d->said.text, sizeof(d->said.text), problem, strlen(problem));
+		say(d);
+		return;
+	}
+	if (!d->client)
+		set_endpoint(d);
+	d->sent_to = copy_sink(&d->sink);
+	d->document = document_to_json(doc);
+	start(d, doc);
+}
