@@ -12,14 +12,13 @@
 
 #include "base/str.h"
 #include "ipc/msg.h"
+#include "reporter/digest/samples.h"
 #include "reporter/history/attention.h"
 
 /* More rows than this in one digest are counted, but not kept. */
 #define DIGEST_ROWS_MAX 10000u
 /* Pods named for one workload; the rest is counted. */
 #define DIGEST_PODS_SHOWN 3u
-
-#define DELTA_UNKNOWN (-1)
 
 struct digest_pod {
 	struct msg_digest_row row;

@@ -382,20 +382,24 @@ static void shorten(struct history *h, uint64_t *days)
 
 int history_prune(struct history *h, uint64_t *days, bool *ret_more)
 {
-	static const enum db_stmt steps[] = { DB_PRUNE_INTENTS,  DB_PRUNE_RESULTS, DB_PRUNE_UNSETTLED,
-					      DB_PRUNE_REFUSALS, DB_PRUNE_DIGESTS, DB_PRUNE_FAILING_SINCE,
-					      DB_PRUNE_SAVED,    DB_PRUNE_PAUSES,  DB_PRUNE_ATTENTION,
-					      DB_PRUNE_OUTBOX };
+	static const enum db_stmt steps[] = {
+		DB_PRUNE_INTENTS,   DB_PRUNE_RESULTS,       DB_PRUNE_UNSETTLED,    DB_PRUNE_REFUSALS,
+		DB_PRUNE_DIGESTS,   DB_PRUNE_FAILING_SINCE, DB_PRUNE_SAVED,        DB_PRUNE_PAUSES,
+		DB_PRUNE_ATTENTION, DB_PRUNE_SAMPLES,       DB_PRUNE_SAMPLES_MANY, DB_PRUNE_SAMPLED,
+		DB_PRUNE_OUTBOX
+	};
 	const int64_t now = clock_wall_ms();
 
 	shorten(h, days);
 	h->pruning = false;
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		int changes = 0;
-		const int r = db_run(db_stmt(h->db, steps[i], db_i("before", now - (int64_t)*days * DAY_MS),
-					     db_i("long_before", now - SAVED_DAYS * DAY_MS),
-					     db_i("limit", PRUNE_LIMIT)),
-				     &changes);
+		const int r =
+			db_run(db_stmt(h->db, steps[i], db_i("before", now - (int64_t)*days * DAY_MS),
+				       db_i("long_before", now - SAVED_DAYS * DAY_MS),
+				       db_i("samples_before", now - HISTORY_SAMPLE_DAYS * DAY_MS),
+				       db_i("samples_max", HISTORY_SAMPLES_MAX), db_i("limit", PRUNE_LIMIT)),
+			       &changes);
 
 		if (r < 0)
 			return r;

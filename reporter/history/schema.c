@@ -160,6 +160,25 @@ static const char *const migrations[] = {
 	 "CREATE TABLE alarms_told("
 	 " alarm INTEGER NOT NULL, sink TEXT NOT NULL, begin_at INTEGER NOT NULL, told_at INTEGER NOT NULL,"
 	 " PRIMARY KEY(alarm, sink)) STRICT, WITHOUT ROWID;"),
+
+	/* How often containers restarted, and when that was seen (reporter/digest/samples.h); and of each
+	 * workload what the last report said of it. */
+	"CREATE TABLE sampled("
+	" id INTEGER PRIMARY KEY, cluster_name TEXT NOT NULL, ns TEXT NOT NULL, kind TEXT NOT NULL,"
+	" workload TEXT NOT NULL, pod TEXT NOT NULL, container TEXT NOT NULL, created INTEGER NOT NULL,"
+	" restarts INTEGER NOT NULL, seen_at INTEGER NOT NULL, known_since INTEGER NOT NULL,"
+	" UNIQUE(cluster_name, ns, pod, container)) STRICT;"
+	"CREATE TABLE samples("
+	" series INTEGER NOT NULL, at INTEGER NOT NULL, restarts INTEGER NOT NULL, PRIMARY KEY(series, at)) "
+	"STRICT, WITHOUT ROWID;"
+	"CREATE INDEX samples_at ON samples(at);"
+	"CREATE TABLE sampling("
+	" cluster_name TEXT PRIMARY KEY, at INTEGER NOT NULL, full_at INTEGER NOT NULL) STRICT, WITHOUT "
+	"ROWID;"
+	"CREATE TABLE reported("
+	" cluster_name TEXT NOT NULL, ns TEXT NOT NULL, kind TEXT NOT NULL, workload TEXT NOT NULL,"
+	" restarts INTEGER NOT NULL, window_ms INTEGER NOT NULL, at INTEGER NOT NULL,"
+	" PRIMARY KEY(cluster_name, ns, kind, workload)) STRICT, WITHOUT ROWID;",
 };
 
 int schema_version(void)
