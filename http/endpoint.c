@@ -58,7 +58,7 @@ static struct parts parts_of(const char *url)
 	p.port = url_part(u, CURLUPART_PORT, CURLU_DEFAULT_PORT);
 	p.rest = url_rest(url);
 	curl_url_cleanup(u);
-	p.ok = p.ok && (strcmp(p.scheme, "https") == 0 || strcmp(p.scheme, "http") == 0) && *p.host;
+	p.ok = p.ok && *p.host;
 	return p;
 }
 
@@ -207,24 +207,34 @@ static void set_trust(struct endpoint *e, const struct http_endpoint *from)
 	e->insecure = from->insecure;
 	if (from->ca_pem && *from->ca_pem)
 		e->ca = blob_of(from->ca_pem);
-	else if (e->is_https && !from->insecure && !http_system_ca().data)
+	else if ((e->is_https || (e->is_mail && !e->is_near)) && !from->insecure && !http_system_ca().data)
 		set_problem(e, "no certificate authority is given and this system has no CA bundle", "");
 	e->cert = blob_of(from->cert_pem);
 	e->key = blob_of(from->key_pem);
 }
 
-struct endpoint *endpoint_new(const struct http_endpoint *from)
+static bool is_one_of(const char *s, const char *a, const char *b)
+{
+	return strcmp(s, a) == 0 || strcmp(s, b) == 0;
+}
+
+static struct endpoint *endpoint_make(const struct http_endpoint *from, bool is_mail)
 {
 	struct endpoint *e = xcalloc(1, sizeof(*e));
 	struct parts p = parts_of(from->base_url ? from->base_url : "");
 
-	*e = (struct endpoint){ .refs = 1, .is_https = strcmp(p.scheme, "https") == 0 };
-	if (!p.ok)
-		set_problem(e, "not an http or https URL: ", from->base_url ? from->base_url : "(none)");
+	*e = (struct endpoint){ .refs = 1, .is_https = strcmp(p.scheme, "https") == 0, .is_mail = is_mail };
+	if (!p.ok || !(is_mail ? is_one_of(p.scheme, "smtps", "smtp") : is_one_of(p.scheme, "https", "http")))
+		set_problem(e, is_mail ? "not an smtp or smtps URL" : "not an http or https URL: ",
+			    is_mail          ? ""
+			    : from->base_url ? from->base_url
+					     : "(none)");
 	set_proxy(e, from->proxy);
 	set_target(e, from, &p);
-	/* Credentials never cross a network in clear (client-go's IsConfigTransportTLS). */
-	if (e->is_https || is_loopback(p.host))
+	e->is_near = is_loopback(p.host);
+	/* Credentials never cross a network in clear (client-go's IsConfigTransportTLS). For a mail there is
+	 * TLS before them, or nothing. */
+	if (e->is_https || e->is_mail || e->is_near)
 		set_credentials(e, from);
 	set_trust(e, from);
 	add_header(e, "User-Agent",
@@ -233,6 +243,24 @@ struct endpoint *endpoint_new(const struct http_endpoint *from)
 	e->headers = curl_slist_append(e->headers, "Expect:"); /* none: a body goes at once */
 	parts_done(&p);
 	return e;
+}
+
+struct endpoint *endpoint_new(const struct http_endpoint *from)
+{
+	return endpoint_make(from, false);
+}
+
+struct endpoint *endpoint_new_mail(const struct http_endpoint *from)
+{
+	CURLU *u = curl_url();
+	struct http_endpoint with_user = *from;
+
+	(void)curl_url_set(u, CURLUPART_URL, from->base_url, 0);
+	_cleanup_free_ char *user = url_part(u, CURLUPART_USER, CURLU_URLDECODE);
+
+	curl_url_cleanup(u);
+	with_user.username = user;
+	return endpoint_make(&with_user, true);
 }
 
 struct endpoint *endpoint_ref(struct endpoint *e)

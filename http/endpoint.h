@@ -21,7 +21,8 @@ struct endpoint {
 	struct curl_slist *connect_to;
 	struct curl_slist *headers;     /* that every request has, the last ones of its list */
 	struct curl_blob ca, cert, key; /* data NULL = not used */
-	bool is_https, insecure;
+	bool is_https, is_mail, insecure;
+	bool is_near;  /* this host's own */
 	char *problem; /* why no request can be made with it, NULL = none */
 	/* Configured, without request: making one is half a request's work. */
 	CURL *idle[IDLE_HANDLES_MAX];
@@ -30,6 +31,8 @@ struct endpoint {
 
 /* Everything in e is copied. One that cannot be used has a problem. */
 struct endpoint *endpoint_new(const struct http_endpoint *e);
+/* The same of a mail server (http/mail.h). */
+struct endpoint *endpoint_new_mail(const struct http_endpoint *e);
 struct endpoint *endpoint_ref(struct endpoint *e);
 void endpoint_unref(struct endpoint **e);
 /* Release its idle handles but `keep` of them. */

@@ -138,52 +138,88 @@ static void serve(struct server_conn *c, server_fn *fn)
 	}
 }
 
-static void child_loop(int listener, struct server_log *log, SSL_CTX *ctx, server_fn *fn)
+bool server_line(struct server_conn *c, char *ret, size_t size)
+{
+	const size_t had = strlen(c->log->last);
+	size_t n = 0;
+
+	ret[0] = '\0';
+	while (n + 1 < size && receive(c, ret + n, 1) == 1 && ret[n] != '\n')
+		n++;
+	const bool whole = ret[n] == '\n';
+
+	ret[n > 0 && ret[n - 1] == '\r' ? n - 1 : n] = '\0';
+	snprintf(c->log->last + had, sizeof(c->log->last) - had, "%s\n", ret);
+	return whole;
+}
+
+bool server_secure(struct server_conn *c)
+{
+	c->ssl = SSL_new(c->tls);
+	SSL_set_fd(c->ssl, c->fd);
+	return SSL_accept(c->ssl) == 1;
+}
+
+/* How a server speaks. */
+struct manner {
+	server_fn *fn;
+	bool tls, late, talks;
+};
+
+static void child_loop(int listener, struct server_log *log, SSL_CTX *ctx, const struct manner *how)
 {
 	for (;;) {
-		struct server_conn c = { accept(listener, NULL, NULL), NULL, log };
+		struct server_conn c = { accept(listener, NULL, NULL), NULL, ctx, log };
 
 		__atomic_add_fetch(&log->connections, 1, __ATOMIC_SEQ_CST);
-		if (ctx) {
-			c.ssl = SSL_new(ctx);
-			SSL_set_fd(c.ssl, c.fd);
-		}
 		if (fork() == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
-			if (!c.ssl || SSL_accept(c.ssl) == 1)
-				serve(&c, fn);
+			if (ctx && !how->late && !server_secure(&c))
+				_exit(0);
+			if (how->talks)
+				(void)how->fn(&c, "");
+			else
+				serve(&c, how->fn);
 			_exit(0);
 		}
 		close(c.fd);
-		if (c.ssl)
-			SSL_free(c.ssl);
 	}
 }
 
-void server_start(struct server *s, server_fn *fn, bool tls)
+static void start(struct server *s, const struct manner *how)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t len = sizeof(a);
 	const int listener = socket(AF_INET, SOCK_STREAM, 0);
 
 	*s = (struct server){ 0 };
-	SSL_CTX *ctx = tls ? make_context(&s->ca_pem) : NULL;
+	SSL_CTX *ctx = how->tls ? make_context(&s->ca_pem) : NULL;
 
 	ck_assert_int_eq(bind(listener, (struct sockaddr *)&a, sizeof(a)), 0);
 	ck_assert_int_eq(listen(listener, 16), 0);
 	getsockname(listener, (struct sockaddr *)&a, &len);
 	s->port = ntohs(a.sin_port);
-	snprintf(s->url, sizeof(s->url), "%s://127.0.0.1:%u", tls ? "https" : "http", s->port);
+	snprintf(s->url, sizeof(s->url), "%s://127.0.0.1:%u", how->tls ? "https" : "http", s->port);
 	snprintf(s->address, sizeof(s->address), "127.0.0.1:%u", s->port);
 	s->log = mmap(NULL, sizeof(*s->log), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	s->pid = fork();
 	if (s->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		signal(SIGCHLD, SIG_IGN);
-		child_loop(listener, s->log, ctx, fn);
+		child_loop(listener, s->log, ctx, how);
 	}
 	close(listener);
 	SSL_CTX_free(ctx);
+}
+
+void server_start(struct server *s, server_fn *fn, bool tls)
+{
+	start(s, &(const struct manner){ .fn = fn, .tls = tls });
+}
+
+void server_start_talk(struct server *s, server_fn *fn, bool tls, bool late)
+{
+	start(s, &(const struct manner){ .fn = fn, .tls = tls, .late = late, .talks = true });
 }
 
 void server_stop(struct server *s)

@@ -17,7 +17,7 @@ struct server_log {
 
 struct server_conn {
 	int fd;
-	void *ssl;
+	void *ssl, *tls; /* tls: what ssl is made from, NULL = plain for ever */
 	struct server_log *log;
 };
 
@@ -33,6 +33,13 @@ struct server {
 };
 
 void server_start(struct server *s, server_fn *fn, bool tls);
+/* The same for a protocol in which the server speaks first: fn is called once for each connection, with "".
+ * late: TLS begins with server_secure(). */
+void server_start_talk(struct server *s, server_fn *fn, bool tls, bool late);
+/* One line, without its end; false at the end of the connection. It is added to log->last. */
+bool server_line(struct server_conn *c, char *ret, size_t size);
+/* From here on TLS; false when the peer does not take it. */
+bool server_secure(struct server_conn *c);
 void server_stop(struct server *s);
 void server_send(struct server_conn *c, const char *data, size_t n);
 void server_sends(struct server_conn *c, const char *text);
