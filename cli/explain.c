@@ -19,6 +19,7 @@
 #include "cli/live.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "model/object_events.h"
 
 struct row {
 	char pod[320];
@@ -270,7 +271,10 @@ static void print_sentence(const struct explain_report *e, const struct row *row
 			   const struct table_view *view)
 {
 	const struct duty_desc *duty = duty_desc((enum duty)row->r.duty);
-	const char *done = duty->action == ACTION_NONE ? "reported" : action_desc(duty->action)->done;
+	const char *done =
+		duty->action == ACTION_NONE
+			? "reported"
+			: phrase_text(object_event_of(duty->action, false)->done_phrase, LANGUAGE_EN);
 	const bool workload =
 		duty->action != ACTION_NONE && action_desc(duty->action)->target == TARGET_WORKLOAD;
 	const char *its = workload ? "its workload " : "";

@@ -5,8 +5,7 @@
 #include <stddef.h>
 
 static const struct action_desc actions[ACTION__MAX] = {
-#define ACTION(ID, id, name, target, done, event, event_reason, verb, resources)                             \
-	[id] = { name, TARGET_##target, done, REASON_EVENT_##event, event_reason, verb, resources },
+#define ACTION(ID, id, name, target, verb, resources) [id] = { name, TARGET_##target, verb, resources },
 #include "model/actions.def"
 #undef ACTION
 };

@@ -21,9 +21,6 @@ enum action_target { TARGET_POD, TARGET_WORKLOAD };
 struct action_desc {
 	const char *name; /* "scaleDown" */
 	enum action_target target;
-	const char *done;             /* "deleted by force" */
-	enum reason_event event;      /* when it was done; REASON_EVENT_NO: that of the reason why ... */
-	const char *event_reason;     /* ... and then NULL */
 	const char *verb, *resources; /* that RBAC has to allow */
 };
 

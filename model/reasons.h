@@ -32,7 +32,7 @@ enum reason {
 };
 
 enum reason_class { CLASS_NONE, CLASS_REFUSAL, CLASS_BLOCKED, CLASS_OUTCOME };
-enum reason_event { REASON_EVENT_NO, REASON_EVENT_NORMAL, REASON_EVENT_WARNING };
+enum reason_event { REASON_EVENT_NO, REASON_EVENT_WARNING };
 enum reason_attention { ATTENTION_NO, ATTENTION_OBJECT, ATTENTION_GUARD, ATTENTION_GUARD_NOW };
 
 struct reason_desc {

@@ -10,6 +10,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/rfc3339.h"
+#include "base/xalloc.h"
+#include "model/object_events.h"
 #include "rules/select.h"
 
 #define RETRY_MAX_MS   3600000
@@ -164,65 +166,108 @@ void action_heed_floors(struct action *a)
 	action_add_evidence(a, "fails since %s at most: %s", at, why);
 }
 
-/* -- what is said on the object -- */
+/* -- what is said on the object, in the language of Events -- */
 
-/* What was done. */
-static void describe_act(const struct action *a, char *buf, size_t size)
+#define SAY(ID) phrase(ID, LANGUAGE_EN)
+
+/* The workload that the action is about; NULL: the pod. */
+static const struct owner_link *about_workload(const struct action *a)
 {
-	if (a->found.suspends)
-		(void)snprintf(buf, size, "suspended");
-	else if (a->grant.action == ACTION_SCALE_DOWN)
-		(void)snprintf(buf, size, "scaled from %lld to 0", (long long)a->result.u.result.replicas);
-	else
-		(void)snprintf(buf, size, "%s", action_desc((enum action_kind)a->grant.action)->done);
+	const struct owner_link *top = a->found.n_owners > 0 ? &a->found.owners[a->found.n_owners - 1] : NULL;
+
+	return top && top->json && a->grant.action != ACTION_FRESH_ATTEMPT ? top : NULL;
 }
 
-/* Of some acts the Event says more loudly what was done than why: a workload at zero has nobody who would
- * tell its owner. */
-static void describe_done(const struct action *a, struct object_event *ret)
+/* What was done, with its numbers. Owned by the caller. */
+static char *say_act(const struct action *a, const struct object_event_desc *desc)
 {
-	const struct action_desc *desc = action_desc((enum action_kind)a->grant.action);
-	const size_t n = strlen(ret->message);
+	const struct msg_result *r = &a->result.u.result;
 
-	if (!desc->event_reason || a->found.suspends)
-		return;
-	_cleanup_free_ char *undo = mark_undo(a, &a->found.owners[a->found.n_owners - 1]);
-
-	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", desc->event_reason);
-	(void)snprintf(ret->message + n, sizeof(ret->message) - n, "; undo: %s", undo);
-	ret->warning = desc->event == REASON_EVENT_WARNING;
+	if (a->grant.action == ACTION_RESTORE && a->grant.want_replicas > 0)
+		return xasprintf(SAY(NEWS_RESTORED), (int64_t)a->grant.want_replicas);
+	if (a->grant.action == ACTION_SCALE_DOWN && !a->found.suspends && r->replicas > 0)
+		return xasprintf(SAY(NEWS_SCALED), (int64_t)r->replicas);
+	return xstrdup(phrase_text(desc->done_phrase, LANGUAGE_EN));
 }
 
-static void describe(const struct action *a, struct object_event *ret)
+/* How it is undone, with what stands before it, or nothing. Owned by the caller. */
+static char *say_undo(const struct action *a)
+{
+	if (a->grant.action != ACTION_SCALE_DOWN)
+		return xstrdup("");
+	_cleanup_free_ char *command = mark_undo(a, about_workload(a));
+	_cleanup_free_ char *undo = xasprintf(SAY(NEWS_UNDO), command);
+
+	return xconcat("; ", undo, NULL);
+}
+
+static void tell_done(const struct action *a, struct object_event *ret)
+{
+	const struct msg_result *r = &a->result.u.result;
+	const struct object_event_desc *desc =
+		object_event_of((enum action_kind)a->grant.action, a->found.suspends);
+	_cleanup_free_ char *act = say_act(a, desc), *undo = say_undo(a);
+	_cleanup_free_ char *text =
+		xasprintf(SAY(NEWS_DONE), act, reason_find(r->reason)->text[LANGUAGE_EN].sentence, r->detail);
+
+	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", desc->done);
+	(void)snprintf(ret->message, sizeof(ret->message), "%s%s", text, undo);
+	ret->warning = desc->warning;
+}
+
+/* What an owner may write who does not want it. Owned by the caller. */
+static char *refusing_command(const struct action *a)
+{
+	const struct owner_link *o = about_workload(a);
+	const struct str name = o ? o->ref.name : a->pod.name;
+
+	return xasprintf("kubectl -n %s annotate %s%s%s %.*s %s=%s", a->grant.ns,
+			 o ? o->kind.resource : "pods", o && o->kind.group[0] ? "." : "",
+			 o ? o->kind.group : "", STR_ARG(name), ANNOTATION_SKIP,
+			 duty_name((enum duty)a->grant.duty));
+}
+
+static void tell_announced(const struct action *a, struct object_event *ret)
+{
+	const struct object_event_desc *desc =
+		object_event_of((enum action_kind)a->grant.action, a->found.suspends);
+	_cleanup_free_ char *command = refusing_command(a);
+	char end[RFC3339_MAX];
+
+	rfc3339_format(action_now(a) + action_policy(a)->announce_ms, false, end);
+	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", desc->will);
+	(void)snprintf(ret->message, sizeof(ret->message), SAY(NEWS_WILL),
+		       phrase_text(desc->will_phrase, LANGUAGE_EN), end,
+		       reason_find(a->grant.reason)->text[LANGUAGE_EN].sentence, command,
+		       a->verdict.evidence);
+	ret->warning = desc->warning;
+}
+
+static void tell_refused(const struct action *a, struct object_event *ret)
 {
 	const struct msg_result *r = &a->result.u.result;
 	const struct reason_desc *reason = reason_find(r->reason);
-	char act[80] = "";
 
 	(void)snprintf(ret->reason, sizeof(ret->reason), "%s", r->reason);
-	if (r->outcome == OUTCOME_DONE)
-		describe_act(a, act, sizeof(act));
-	if (r->outcome == OUTCOME_MARKED)
-		(void)snprintf(act, sizeof(act), "marked for deletion");
-	if (r->outcome == OUTCOME_REFUSED)
-		(void)snprintf(ret->message, sizeof(ret->message), "nothing was done: %s (%s); to do: %s",
-			       reason->text[LANGUAGE_EN].sentence, r->detail,
-			       reason->text[LANGUAGE_EN].remedy);
-	else
-		(void)snprintf(ret->message, sizeof(ret->message), "%s%s%s (%s)", act, *act ? ": " : "",
-			       reason->text[LANGUAGE_EN].sentence, r->detail);
-	ret->warning = reason->event == REASON_EVENT_WARNING;
-	if (*act)
-		describe_done(a, ret);
+	(void)snprintf(ret->message, sizeof(ret->message), SAY(NEWS_REFUSED),
+		       reason->text[LANGUAGE_EN].sentence, r->detail, reason->text[LANGUAGE_EN].remedy);
+	ret->warning = true;
 }
 
-/* Of a refusal the reason says whether anybody should know; waiting is no news. */
-static bool is_news(const struct msg_result *r)
+/* Who tells of this end of an action; NULL: it is no news. Of a refusal the reason says whether anybody
+ * should know; waiting is no news. */
+static void (*teller_of(const struct msg_result *r))(const struct action *a, struct object_event *ret)
 {
-	const struct reason_desc *reason = reason_find(r->reason);
-
-	return reason->event != REASON_EVENT_NO &&
-	       (r->outcome != OUTCOME_REFUSED || reason->class != CLASS_NONE);
+	switch (r->outcome) {
+	case OUTCOME_DONE:
+		return tell_done;
+	case OUTCOME_ANNOUNCED:
+		return tell_announced;
+	case OUTCOME_REFUSED:
+		return reason_find(r->reason)->event == REASON_EVENT_WARNING ? tell_refused : NULL;
+	default:
+		return NULL;
+	}
 }
 
 static bool is_about(struct object_event *ret, const struct kind_info *kind, struct str name, struct str uid)
@@ -241,15 +286,17 @@ static bool is_about(struct object_event *ret, const struct kind_info *kind, str
 bool action_event(const struct action *a, struct object_event *ret)
 {
 	static const struct kind_info pod = { .version = "v1", .kind = "Pod" };
-	const struct owner_link *top = a->found.n_owners > 0 ? &a->found.owners[a->found.n_owners - 1] : NULL;
+	const struct owner_link *workload = about_workload(a);
+	void (*tell)(const struct action *, struct object_event *) = teller_of(&a->result.u.result);
 
 	*ret = (struct object_event){ 0 };
-	if (a->dry_run || a->grant.observe || !is_news(&a->result.u.result))
+	if (a->dry_run || a->grant.observe || !tell)
 		return false;
-	describe(a, ret);
+	tell(a, ret);
 	(void)snprintf(ret->ns, sizeof(ret->ns), "%s", a->grant.ns);
-	if (top && top->json && a->grant.action != ACTION_FRESH_ATTEMPT)
-		return top->kind.namespaced && is_about(ret, &top->kind, top->ref.name, top->ref.uid);
+	if (workload)
+		return workload->kind.namespaced &&
+		       is_about(ret, &workload->kind, workload->ref.name, workload->ref.uid);
 	return a->grant.action != ACTION_RESTORE &&
 	       is_about(ret, &pod, STR_C(a->grant.name), STR_C(a->grant.uid));
 }

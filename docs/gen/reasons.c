@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/duties.h"
-#include "model/actions.h"
+#include "model/object_events.h"
 #include "model/troubles.h"
 
 static const char *const heads[LANGUAGE__MAX] = {
@@ -51,6 +51,50 @@ static const char *const trouble_heads[LANGUAGE__MAX] = {
 			"| 故障 | 级别 | 含义 | 如何处理 |\n|---|---|---|---|\n",
 };
 
+static const char *const event_heads[LANGUAGE__MAX] = {
+	[LANGUAGE_EN] =
+		"\n## Events\n\n"
+		"Generated from `model/object_events.def`. Events stand on the object that was written "
+		"to, in English whatever\n"
+		"`language` says: everybody who may read the namespace reads them. What was done has "
+		"the first reason; what was\n"
+		"announced (`announce` of the duty) the second, with the time and the command that "
+		"refuses it. Mode observe writes none.\n\n"
+		"| done | announced | type | what it says |\n|---|---|---|---|\n",
+	[LANGUAGE_ZH] = "\n## Events\n\n"
+			"由 `model/object_events.def` 生成。Event 写在被操作的对象上；无论 `language` "
+			"如何设置都使用英文，因为凡能读取该命名空间的人都会看到。\n"
+			"操作完成后使用第一列的 reason；预告（功能的 `announce`）使用第二列，"
+			"内容包括时间和用于拒绝的命令。observe 模式不写 Event。\n\n"
+			"| 已执行 | 预告 | 类型 | 含义 |\n|---|---|---|---|\n",
+};
+static const char *const refusal_heads[LANGUAGE__MAX] = {
+	[LANGUAGE_EN] = "\nWhat was refused is told by a Warning Event with the code as its reason, where "
+			"somebody has to look at it:\n",
+	[LANGUAGE_ZH] = "\n被拒绝且需要有人查看的，以原因码作为 reason 写入 Warning Event：\n",
+};
+
+static void print_events(enum language l)
+{
+	const char *separator = "";
+
+	fputs(event_heads[l], stdout);
+	for (enum object_event_id e = 0; e < OBJECT_EVENT__MAX; e++) {
+		const struct object_event_desc *d = object_event_desc(e);
+
+		printf("| `%s` | %s%s%s | %s | %s |\n", d->done, *d->will ? "`" : "",
+		       *d->will ? d->will : "-", *d->will ? "`" : "", d->warning ? "Warning" : "Normal",
+		       phrase_text(d->done_phrase, l));
+	}
+	fputs(refusal_heads[l], stdout);
+	for (enum reason r = 0; r < REASON__MAX; r++)
+		if (reason_desc(r)->event == REASON_EVENT_WARNING) {
+			printf("%s`%s`", separator, reason_code(r));
+			separator = l == LANGUAGE_EN ? ", " : "、";
+		}
+	printf("%s\n", l == LANGUAGE_EN ? "." : "。");
+}
+
 int main(int argc, char **argv)
 {
 	const enum language l = argc > 1 && strcmp(argv[1], "zh") == 0 ? LANGUAGE_ZH : LANGUAGE_EN;
@@ -62,6 +106,7 @@ int main(int argc, char **argv)
 		printf("| `%s` | %s | %s | %s |\n", d->code, classes[d->class], d->text[l].sentence,
 		       d->text[l].remedy);
 	}
+	print_events(l);
 	fputs(trouble_heads[l], stdout);
 	for (enum trouble t = 0; t < TROUBLE__MAX; t++) {
 		const struct trouble_desc *d = trouble_desc(t);

@@ -1,4 +1,6 @@
 """Kubernetes Events on the objects."""
+import re
+
 from harness.objects import path_of
 from harness.proxy import Answer
 from harness.scenario import scenario
@@ -24,9 +26,25 @@ def done(t):
     about = one[0]["involvedObject"]
     assert (about["kind"], about["name"], about["uid"]) == ("Deployment", workload.name, workload.uid), about
     assert one[0]["message"].startswith("scaled from 1 to 0") and "undo: ops-pod-cleaner restore" in one[0]["message"], one
-    other = t.until("the Event of the pod", lambda: told(t, ns, reason="Evicted"), 30)
-    assert other[0]["involvedObject"]["uid"] == pod["metadata"]["uid"], other
+    other = t.until("the Event of the pod", lambda: told(t, ns, reason="PodDeleted"), 30)
+    assert other[0]["involvedObject"]["uid"] == pod["metadata"]["uid"] and other[0]["type"] == "Normal", other
     t.expect(deleted=[pod], scaled=[workload])
+
+
+@scenario("events/announced")
+def announced(t):
+    """What will happen, when, and the command that refuses it."""
+    ns = t.ns()
+    config = t.config(image_pull=ns, hours="1s")
+    config["errImagePull"]["announce"] = "1h"
+    program = t.program(config)
+    workload = t.objects.workload("Deployment", ns, 1)
+    workload.fail_to_pull()
+    one = t.until("the Event", lambda: told(t, ns, reason="WillScaleToZero"), 30)
+    assert len(one) == 1 and one[0]["type"] == "Warning" and one[0]["involvedObject"]["uid"] == workload.uid, one
+    said = re.match(r"will be scaled to 0 after 20\S+Z: .*; to refuse it: (kubectl .*?) \(", one[0]["message"])
+    assert said and said[1] == f"kubectl -n {ns} annotate deployments.apps {workload.name} ops-pod-cleaner.io/skip=errImagePull", one
+    t.expect(patched=[workload])
 
 
 @scenario("events/refused")

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "model/duties.h"
 #include "model/actions.h"
+#include "model/object_events.h"
 #include "model/reasons.h"
 #include "model/rights.h"
 #include "model/troubles.h"
@@ -142,11 +143,38 @@ TEST(news_is_what_somebody_can_change)
 		ck_assert_msg((d->attention != ATTENTION_GUARD && d->attention != ATTENTION_GUARD_NOW) ||
 				      d->class == CLASS_BLOCKED,
 			      "%s", d->code);
-		ck_assert_msg(d->event != REASON_EVENT_NORMAL || d->class != CLASS_REFUSAL, "%s", d->code);
+		ck_assert_msg(d->event == REASON_EVENT_NO || d->class == CLASS_REFUSAL ||
+				      d->class == CLASS_BLOCKED,
+			      "%s", d->code);
 	}
 	ck_assert_int_eq(reason_desc(REASON_HAS_FINALIZERS)->attention, ATTENTION_OBJECT);
 	ck_assert_int_eq(reason_desc(REASON_REVERTED)->attention, ATTENTION_GUARD_NOW);
 	ck_assert_int_eq(reason_desc(REASON_NAMESPACE_EXCLUDED)->attention, ATTENTION_NO);
+}
+
+/* What programs and alerts match on; no refusal is called the same. */
+TEST(events_of_what_is_done)
+{
+	static const char *const reasons[OBJECT_EVENT__MAX][2] = {
+		[OBJECT_EVENT_DELETE] = { "PodDeleted", "WillDeletePod" },
+		[OBJECT_EVENT_FRESH_ATTEMPT] = { "PodDeleted", "" },
+		[OBJECT_EVENT_RESTORE] = { "Restored", "" },
+		[OBJECT_EVENT_FORCE_DELETE] = { "PodForceDeleted", "WillForceDeletePod" },
+		[OBJECT_EVENT_SCALE_DOWN] = { "ScaledToZero", "WillScaleToZero" },
+		[OBJECT_EVENT_SUSPEND] = { "Suspended", "WillSuspend" },
+	};
+
+	for (enum object_event_id e = 0; e < OBJECT_EVENT__MAX; e++) {
+		const struct object_event_desc *d = object_event_desc(e);
+
+		ck_assert_str_eq(d->done, reasons[e][0]);
+		ck_assert_str_eq(d->will, reasons[e][1]);
+		ck_assert_int_eq(d->warning, e == OBJECT_EVENT_SCALE_DOWN || e == OBJECT_EVENT_SUSPEND);
+		ck_assert(reason_find(d->done)->event == REASON_EVENT_NO &&
+			  reason_parse(d->will) == REASON__MAX);
+	}
+	ck_assert_str_eq(object_event_of(ACTION_FORCE_DELETE, false)->done, "PodForceDeleted");
+	ck_assert_str_eq(object_event_of(ACTION_SCALE_DOWN, true)->done, "Suspended");
 }
 
 TEST(outside_the_tables_is_a_question_mark)

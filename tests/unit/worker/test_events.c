@@ -283,7 +283,8 @@ TEST(a_pod_is_told)
 	on_pod("41", "", "", EVICTED);
 	on(DELETE, 200, SUCCESS);
 	go();
-	ck_assert(fake.reported);
+	ck_assert(fake.reported && !fake.event.warning);
+	ck_assert_str_eq(fake.event.reason, "PodDeleted");
 	ck_assert_str_eq(fake.event.kind, "Pod");
 	ck_assert_str_eq(fake.event.api_version, "v1");
 	ck_assert_str_eq(fake.event.name, "web");
@@ -295,12 +296,46 @@ TEST(a_pod_is_told)
 TEST(an_announcement_is_told)
 {
 	fake.policy.duty[DUTY_IMAGE_PULL].announce_ms = HOUR;
+	(void)snprintf(fake.grant.reason, sizeof(fake.grant.reason), "CannotPullImage");
 	on("PATCH /apis/apps/v1" NS "deployments/web", 200, "%s", "{}");
 	go();
 	RESULT(ANNOUNCED, ANNOUNCED);
 	ck_assert(fake.reported && fake.event.warning);
 	ck_assert_str_eq(fake.event.kind, "Deployment");
-	ck_assert_str_eq(fake.event.reason, "Announced");
+	ck_assert_str_eq(fake.event.reason, "WillScaleToZero");
+	ck_assert_msg(strncmp(fake.event.message, "will be scaled to 0 after 2026-09-21T15:13:20Z: ", 48) ==
+			      0,
+		      "%s", fake.event.message);
+	ck_assert_msg(strstr(fake.event.message, ": no pod of the newest revision can pull its image") !=
+			      NULL,
+		      "%s", fake.event.message);
+	ck_assert_msg(strstr(fake.event.message,
+			     "; to refuse it: kubectl -n shop annotate deployments.apps web "
+			     "ops-pod-cleaner.io/skip=errImagePull (") != NULL,
+		      "%s", fake.event.message);
+}
+
+/* The owner of a pod is told of the pod, and asked there. */
+TEST(an_announcement_on_a_pod_is_told)
+{
+	fake.grant.duty = DUTY_EVICTED;
+	fake.grant.action = ACTION_DELETE;
+	(void)snprintf(fake.grant.reason, sizeof(fake.grant.reason), "Evicted");
+	fake.policy.duty[DUTY_EVICTED].announce_ms = HOUR;
+	on_pod("41", "", "", EVICTED);
+	on("PATCH /api/v1" NS "pods/web", 200, "%s", "{}");
+	go();
+	RESULT(ANNOUNCED, ANNOUNCED);
+	ck_assert(fake.reported && !fake.event.warning);
+	ck_assert_str_eq(fake.event.reason, "WillDeletePod");
+	ck_assert_str_eq(fake.event.kind, "Pod");
+	ck_assert_msg(strncmp(fake.event.message, "will be deleted after 2026-09-21T15:13:20Z: ", 44) == 0,
+		      "%s", fake.event.message);
+	ck_assert_msg(strstr(fake.event.message, ": the kubelet evicted this pod") != NULL &&
+			      strstr(fake.event.message,
+				     "; to refuse it: kubectl -n shop annotate pods web "
+				     "ops-pod-cleaner.io/skip=deleteEvictedPod (") != NULL,
+		      "%s", fake.event.message);
 }
 
 TEST(what_an_operator_must_do_is_reported)

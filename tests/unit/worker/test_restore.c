@@ -341,7 +341,9 @@ TEST(corrected)
 	ck_assert_ptr_nonnull(strstr(fake.result.evidence, "its pod template was changed since"));
 	ck_assert_ptr_nonnull(strstr(fake.log[2], "\"ops-pod-cleaner.io/restore\":null"));
 	ck_assert(fake.reported);
-	ck_assert_str_eq(fake.event.reason, "Corrected");
+	ck_assert_str_eq(fake.event.reason, "Restored");
+	ck_assert_msg(!fake.event.warning && strncmp(fake.event.message, "scaled back to 3: ", 18) == 0, "%s",
+		      fake.event.message);
 }
 
 TEST(asked_for_on_the_object)

@@ -54,6 +54,13 @@ TEST(a_job)
 	ck_assert_str_eq(fake.result.target, "jobs.batch/shop/web");
 	ck_assert_str_eq(fake.result.target_uid, "job-1");
 	ck_assert_int_eq(fake.result.replicas, -1);
+	ck_assert(fake.reported && fake.event.warning);
+	ck_assert_str_eq(fake.event.kind, "Job");
+	ck_assert_str_eq(fake.event.reason, "Suspended");
+	ck_assert_msg(strncmp(fake.event.message, "suspended: ", 11) == 0 &&
+			      strstr(fake.event.message, "; undo: kubectl -n shop patch jobs.batch web") !=
+				      NULL,
+		      "%s", fake.event.message);
 }
 
 /* A nomination says that it has failed for a day; the Job is two seconds old. */

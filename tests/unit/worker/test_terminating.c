@@ -48,6 +48,9 @@ TEST(node_gone)
 	go();
 	REQUESTS(GET, NODE, FORCE);
 	RESULT(DONE, STUCK_TERMINATING);
+	ck_assert_str_eq(fake.event.reason, "PodForceDeleted");
+	ck_assert(fake.reported && !fake.event.warning &&
+		  strncmp(fake.event.message, "deleted by force: ", 18) == 0);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "node is gone"));
 	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Running; no finalizers; "
 					       "container a running; node n1 does not exist");

@@ -1,0 +1,28 @@
+/* object_events.c - see object_events.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "model/object_events.h"
+
+enum { NORMAL = false, WARNING = true };
+
+static const struct object_event_desc events[OBJECT_EVENT__MAX] = {
+#define OBJECT_EVENT(ID, done, will, type, done_phrase, will_phrase)                                         \
+	[OBJECT_EVENT_##ID] = { done, will, type, PHRASE_##done_phrase, PHRASE_##will_phrase },
+#include "model/object_events.def"
+#undef OBJECT_EVENT
+};
+
+static const enum object_event_id of_actions[ACTION__MAX] = {
+#define ACTION(ID, id, ...) [id] = OBJECT_EVENT_##ID,
+#include "model/actions.def"
+#undef ACTION
+};
+
+const struct object_event_desc *object_event_desc(enum object_event_id e)
+{
+	return &events[e];
+}
+
+const struct object_event_desc *object_event_of(enum action_kind a, bool suspends)
+{
+	return &events[suspends ? OBJECT_EVENT_SUSPEND : of_actions[a]];
+}
