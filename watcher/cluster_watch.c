@@ -45,7 +45,7 @@ struct cluster_watch {
 	bool was_leading;
 	struct controller *controller;
 	struct questions *questions;
-	struct outbox out;
+	struct outlet out;
 	struct event *run_timer, *saved_get_timer, *stats_timer;
 	struct reflector_stats before; /* sums of reflectors that are gone */
 	struct msg stats;              /* sent last */
@@ -479,7 +479,7 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	settings_init(&w->settings);
 	take_settings(w, s, &e);
 	w->client = http_client_new(base, &e);
-	w->out = (struct outbox){ send_msg, w };
+	w->out = (struct outlet){ send_msg, w };
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
 	set_place(w);
 	w->questions = questions_new(w->controller, &w->out);

@@ -26,9 +26,9 @@ struct controller {
 	struct nominations *nominations;
 	struct unsettled *unsettled;
 	struct scaled_down *scaled_down;
-	struct outbox out;
+	struct outlet out;
 	struct queue *keys, *groups; /* pods; groups whose tally changed */
-	uint64_t blocked_until;      /* the outbox is full */
+	uint64_t blocked_until;      /* the outlet is full */
 	uint64_t housekeeping_at, breaker_at /* checked last */, run_ended;
 	uint32_t unread;  /* events since the last run, or since one was put off */
 	bool all_tracked; /* every pod that fails is known to clocks and breaker */
@@ -90,7 +90,7 @@ static void on_tally(void *ctx, uint32_t group)
 /* -- start and end -- */
 
 struct controller *controller_new(uint64_t cluster, const struct policy *policy, uint64_t quiet_ms,
-				  const struct outbox *out)
+				  const struct outlet *out)
 {
 	static const struct store_ops store_ops = { on_removed, on_tally };
 	struct controller *c = xcalloc(1, sizeof(*c));
@@ -417,7 +417,7 @@ static void check_breaker(struct controller *c, uint64_t now, bool asked)
 		nominations_wake(c->nominations, GUARD_BREAKER);
 }
 
-/* 0, or a negative errno of the outbox: the key has to come again. */
+/* 0, or a negative errno of the outlet: the key has to come again. */
 static int judge_key(struct controller *c, uint32_t h, uint64_t now)
 {
 	struct pod_context s;

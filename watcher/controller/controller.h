@@ -1,6 +1,6 @@
 /* controller.h - from an event to a nomination: keys are queued, judged again, and what follows is kept
  * (client-go's controller). Layer: watcher.  Threads: none; no I/O, no timers: messages leave through the
- * outbox, time comes from base/clock.h, and whoever owns the loop calls controller_run() when it says so.
+ * outlet, time comes from base/clock.h, and whoever owns the loop calls controller_run() when it says so.
  * Events only mark keys; controller_run() judges a few at a time, so that the socket is always read first. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_CONTROLLER_CONTROLLER_H
@@ -8,14 +8,14 @@
 
 #include "watcher/controller/cluster_state.h"
 #include "watcher/controller/nominations.h"
-#include "watcher/guards/outbox.h"
+#include "watcher/guards/outlet.h"
 
 struct controller;
 
-/* policy is borrowed until the next controller_set_policy, the outbox is copied. quiet_ms: no nomination this
+/* policy is borrowed until the next controller_set_policy, the outlet is copied. quiet_ms: no nomination this
  * long after the first sync. */
 struct controller *controller_new(uint64_t cluster, const struct policy *policy, uint64_t quiet_ms,
-				  const struct outbox *out);
+				  const struct outlet *out);
 void controller_free(struct controller **c);
 
 /* Name of the cluster, for pauses; TZif bytes of the zones that windows name (config/window.h). Copied. */
@@ -57,7 +57,7 @@ void controller_on_msg(struct controller *c, const struct msg *m);
 /* Does this replica act? It does without a call; what is due meanwhile waits, in order. holder: who
  * does, for the operator. */
 void controller_set_leader(struct controller *c, bool leading, const char *holder);
-/* The outbox, which was full, has room again. */
+/* The outlet, which was full, has room again. */
 void controller_on_room(struct controller *c);
 
 /* Work for at most about two milliseconds; nothing yet, for at most four, while many events come in between

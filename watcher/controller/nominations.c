@@ -23,7 +23,7 @@ _Static_assert((REASON__MAX + 1) * DUTY__MAX < 1 << REASON_BITS, "reason and dut
 
 struct nominations {
 	struct cluster_state *cluster;
-	const struct outbox *out;
+	const struct outlet *out;
 	struct queue *keys, *groups, *waiting; /* waiting: due pods above OPEN_MAX */
 	struct deadlines deadlines;            /* by handle */
 	struct in_flight *in_flight;
@@ -44,7 +44,7 @@ struct judged {
 };
 
 struct nominations *nominations_new(struct cluster_state *cluster, struct queue *keys, struct queue *groups,
-				    const struct outbox *out)
+				    const struct outlet *out)
 {
 	struct nominations *n = xcalloc(1, sizeof(*n));
 
@@ -84,7 +84,7 @@ static int send_refusal(const struct nominations *n, const struct judged *j)
 	struct msg m = { .type = MSG_REFUSAL };
 
 	decision_fill(n->cluster, j->pod, j->context, j->d, &m);
-	return outbox_send(n->out, &m);
+	return outlet_send(n->out, &m);
 }
 
 /* What it spends is written down before it is done. */
@@ -98,7 +98,7 @@ static int send_nominate(struct nominations *n, const struct judged *j)
 	decision_fill(n->cluster, j->pod, j->context, j->d, &m);
 	if (duty_workload(j->d->v.duty) >= 0)
 		msg_set(&m, nominate.revision, j->pod->revision.p, j->pod->revision.n);
-	return outbox_send(n->out, &m);
+	return outlet_send(n->out, &m);
 }
 
 /* -- what follows from a decision -- */

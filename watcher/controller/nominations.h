@@ -7,17 +7,17 @@
 #define WATCHER_CONTROLLER_NOMINATIONS_H
 
 #include "watcher/controller/decision.h"
-#include "watcher/guards/outbox.h"
+#include "watcher/guards/outlet.h"
 #include "watcher/controller/queue.h"
 
 struct nominations;
 
 /* All borrowed: pods are judged again by way of keys, groups by way of groups. */
 struct nominations *nominations_new(struct cluster_state *cluster, struct queue *keys, struct queue *groups,
-				    const struct outbox *out);
+				    const struct outlet *out);
 void nominations_free(struct nominations **n);
 
-/* Pod h, whose facts are p, was judged. 0, or what the outbox said: the key has to come again. */
+/* Pod h, whose facts are p, was judged. 0, or what the outlet said: the key has to come again. */
 int nominations_apply(struct nominations *n, uint32_t h, const struct pod_facts *p,
 		      const struct pod_context *s, const struct decision *d, uint64_t now);
 /* Pod h is not judged, because its namespace is not kept in step. */
@@ -37,7 +37,7 @@ void nominations_redo_deadlines(struct nominations *n);
 /* The clock of this host was set: and what was refused, or is blocked, is judged anew. */
 void nominations_clock_stepped(struct nominations *n);
 
-/* What a next watcher has to know leaves the outbox: 0, or what it said. */
+/* What a next watcher has to know leaves the outlet: 0, or what it said. */
 int nominations_flush(struct nominations *n);
 /* Queue what is due at `now`: deadlines, and as many of those that wait for room as there is. */
 void nominations_collect(struct nominations *n, uint64_t now);

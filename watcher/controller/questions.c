@@ -29,7 +29,7 @@ struct series {
 struct questions {
 	const struct controller *controller;
 	const struct cluster_state *cluster;
-	const struct outbox *out;
+	const struct outlet *out;
 	struct series open[KIND__MAX];
 	/* of the oldest explanation: was a workload asked for, how many of its pods are not shown, how many
 	 * rows of the next pod were sent */
@@ -41,7 +41,7 @@ struct questions {
 	struct intern *sent; /* keys of its rows */
 };
 
-struct questions *questions_new(const struct controller *c, const struct outbox *out)
+struct questions *questions_new(const struct controller *c, const struct outlet *out)
 {
 	struct questions *q = xcalloc(1, sizeof(*q));
 
@@ -83,7 +83,7 @@ static int send_ctl_end(const struct questions *q, const struct msg *asked, uint
 	msg_copy_fields(&m, asked);
 	m.u.ctl_end.code = code;
 	msg_set(&m, ctl_end.text, text, strlen(text));
-	return outbox_send(q->out, &m);
+	return outlet_send(q->out, &m);
 }
 
 /* Name of the workload as far as the pod says: a ReplicaSet's without the revision that ends it, the pod's
@@ -168,7 +168,7 @@ static void send_row(struct pass *p, const struct msg *m)
 {
 	if (p->r < 0 || p->at++ < p->q->row)
 		return;
-	p->r = outbox_send(p->q->out, m);
+	p->r = outlet_send(p->q->out, m);
 	p->q->row += p->r == 0;
 }
 
@@ -288,7 +288,7 @@ static int plan_pod(struct questions *q, const struct msg *asked, uint32_t h)
 	key = key_of_row(&m.u.ctl_plan_row, buf);
 	if (intern_find(q->sent, key))
 		return 0;
-	r = outbox_send(q->out, &m);
+	r = outlet_send(q->out, &m);
 	if (r < 0)
 		return r;
 	(void)intern_ref(q->sent, key);
@@ -351,7 +351,7 @@ static int digest_pod(struct questions *q, const struct msg *asked, uint32_t h)
 	if (v.kind != VERDICT_ACT)
 		return 0;
 	fill_row(&p, &p.containers[v.container], &m);
-	return outbox_send(q->out, &m);
+	return outlet_send(q->out, &m);
 }
 
 static int digest_end(struct questions *q, const struct msg *asked)
@@ -363,7 +363,7 @@ static int digest_end(struct questions *q, const struct msg *asked)
 						 .digest = asked->u.digest_get.digest,
 						 .synced = whole && cluster_in_step(q->cluster) } };
 
-	return outbox_send(q->out, &m);
+	return outlet_send(q->out, &m);
 }
 
 /* -- every kind -- */
@@ -373,7 +373,7 @@ static const struct {
 	size_t max; /* open at once */
 	/* The pods that the answer is about, as controller_order() (NULL). */
 	uint32_t (*pods)(struct questions *q, const struct msg *asked, uint32_t **ret);
-	/* The rows of one pod; the end of the answer. 0, or what the outbox said. */
+	/* The rows of one pod; the end of the answer. 0, or what the outlet said. */
 	int (*pod)(struct questions *q, const struct msg *asked, uint32_t h);
 	int (*end)(struct questions *q, const struct msg *asked);
 } kinds[KIND__MAX] = {

@@ -14,7 +14,7 @@
 struct questions;
 
 /* Both are borrowed. */
-struct questions *questions_new(const struct controller *c, const struct outbox *out);
+struct questions *questions_new(const struct controller *c, const struct outlet *out);
 /* Accepts NULL. */
 void questions_free(struct questions **q);
 
@@ -32,7 +32,7 @@ void questions_free(struct questions **q);
 bool questions_on_msg(struct questions *q, const struct msg *m);
 /* Is any not answered to the end? */
 bool questions_open(const struct questions *q);
-/* Answer on: of each kind some hundred pods. 0; or -EAGAIN of the outbox: call again when there is room. */
+/* Answer on: of each kind some hundred pods. 0; or -EAGAIN of the outlet: call again when there is room. */
 int questions_step(struct questions *q);
 
 #endif

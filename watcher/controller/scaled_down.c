@@ -19,14 +19,14 @@ struct workload {
 
 struct scaled_down {
 	const struct cluster_state *cluster;
-	const struct outbox *out;
+	const struct outlet *out;
 	struct workload *v;
 	uint32_t n, cap;
 	uint64_t asked; /* its id; 0 = nothing is asked */
 	uint64_t asked_at;
 };
 
-struct scaled_down *scaled_down_new(const struct cluster_state *cluster, const struct outbox *out)
+struct scaled_down *scaled_down_new(const struct cluster_state *cluster, const struct outlet *out)
 {
 	struct scaled_down *s = xcalloc(1, sizeof(*s));
 
@@ -165,7 +165,7 @@ int scaled_down_flush(struct scaled_down *s, uint64_t now)
 		return 0;
 	w = first_due(s);
 	m.u.restore_ask.id = w->id;
-	const int r = outbox_send(s->out, &m);
+	const int r = outlet_send(s->out, &m);
 
 	if (r < 0)
 		return r;

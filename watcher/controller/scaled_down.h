@@ -8,7 +8,7 @@
 #define WATCHER_CONTROLLER_SCALED_DOWN_H
 
 #include "watcher/controller/cluster_state.h"
-#include "watcher/guards/outbox.h"
+#include "watcher/guards/outlet.h"
 
 /* At most so many are looked at: the newest. */
 #define SCALED_DOWN_MAX 4096u
@@ -16,7 +16,7 @@
 struct scaled_down;
 
 /* Both borrowed. */
-struct scaled_down *scaled_down_new(const struct cluster_state *cluster, const struct outbox *out);
+struct scaled_down *scaled_down_new(const struct cluster_state *cluster, const struct outlet *out);
 void scaled_down_free(struct scaled_down **s);
 
 /* SCALED_ROW; NOMINATION_RESULT, when it says that something was scaled down; RESTORE_END. */
@@ -26,7 +26,7 @@ void scaled_down_on_restore_end(struct scaled_down *s, const struct msg_restore_
 /* The settings have changed: all are looked at anew. */
 void scaled_down_judge_anew(struct scaled_down *s, uint64_t now);
 
-/* Ask for the next that is due. 0, or what the outbox said. */
+/* Ask for the next that is due. 0, or what the outlet said. */
 int scaled_down_flush(struct scaled_down *s, uint64_t now);
 /* When there is something to ask; UINT64_MAX = not before a change. */
 uint64_t scaled_down_next(const struct scaled_down *s);

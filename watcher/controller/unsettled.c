@@ -23,14 +23,14 @@ struct followed {
 
 struct unsettled {
 	const struct cluster_state *cluster;
-	const struct outbox *out;
+	const struct outlet *out;
 	struct intern *uids;
 	struct followed *v; /* by id of the uid */
 	uint32_t cap, count;
 	uint64_t look_at;
 };
 
-struct unsettled *unsettled_new(const struct cluster_state *cluster, const struct outbox *out)
+struct unsettled *unsettled_new(const struct cluster_state *cluster, const struct outlet *out)
 {
 	struct unsettled *u = xcalloc(1, sizeof(*u));
 
@@ -148,7 +148,7 @@ static int tell_contradiction(struct unsettled *u, uint32_t id)
 	msg_set(&m, refusal.action_key, uid.p, uid.n);
 	msg_set(&m, refusal.reason, reason, strlen(reason));
 	msg_set(&m, refusal.evidence, evidence, sizeof(evidence) - 1);
-	const int r = outbox_send(u->out, &m);
+	const int r = outlet_send(u->out, &m);
 
 	if (r == 0)
 		(void)log_warn(0, "the watch contradicts a worker's result", kv_s("pod", f->place),
@@ -162,7 +162,7 @@ static int tell(struct unsettled *u, uint32_t id, uint64_t now)
 	const struct str uid = intern_str(u->uids, id);
 
 	msg_set(&m, settled.uid, uid.p, uid.n);
-	const int r = outbox_send(u->out, &m);
+	const int r = outlet_send(u->out, &m);
 
 	if (r == 0)
 		u->v[id].told = now;

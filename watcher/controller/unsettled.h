@@ -8,12 +8,12 @@
 #define WATCHER_CONTROLLER_UNSETTLED_H
 
 #include "watcher/controller/cluster_state.h"
-#include "watcher/guards/outbox.h"
+#include "watcher/guards/outlet.h"
 
 struct unsettled;
 
 /* Both borrowed. */
-struct unsettled *unsettled_new(const struct cluster_state *cluster, const struct outbox *out);
+struct unsettled *unsettled_new(const struct cluster_state *cluster, const struct outlet *out);
 void unsettled_free(struct unsettled **u);
 
 /* Follow this pod from now on. */
@@ -26,7 +26,7 @@ void unsettled_forget(struct unsettled *u, struct str uid);
 void unsettled_touch(struct unsettled *u, uint64_t now);
 
 /* Tell of those that are gone, when it is time to look. To be called only while the cache is in step. 0, or
- * what the outbox said: the rest is told at the next call. */
+ * what the outlet said: the rest is told at the next call. */
 int unsettled_flush(struct unsettled *u, uint64_t now);
 /* When to look next; UINT64_MAX = not before unsettled_touch(). */
 uint64_t unsettled_next(const struct unsettled *u);

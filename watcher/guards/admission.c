@@ -418,7 +418,7 @@ static void load_breaker(struct admission *g, const struct msg_saved_row *m, con
 	(void)snprintf(g->text, sizeof(g->text), "%s", m->text);
 }
 
-static int flush_breaker(struct admission *g, const struct outbox *out)
+static int flush_breaker(struct admission *g, const struct outlet *out)
 {
 	const struct str key = STR_C(duty_name(DUTY_IMAGE_PULL));
 	int64_t since;
@@ -426,7 +426,7 @@ static int flush_breaker(struct admission *g, const struct outbox *out)
 
 	if (!g->breaker_dirty)
 		return 0;
-	r = outbox_send_saved(out, g->cluster, GUARD_BREAKER, key, g->opened, 0,
+	r = outlet_send_saved(out, g->cluster, GUARD_BREAKER, key, g->opened, 0,
 			      breaker_burst(g->breaker, &since)->workloads, g->text);
 	g->breaker_dirty = r < 0;
 	return r;
@@ -458,7 +458,7 @@ bool admission_is_unsaved(const struct admission *g)
 	       shares_are_unsaved(spent_by(g, false));
 }
 
-int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outbox *out)
+int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outlet *out)
 {
 	int r = flush_breaker(g, out);
 

@@ -8,7 +8,7 @@
 #include "model/pod.h"
 #include "rules/admit.h"
 #include "watcher/guards/clocks.h"
-#include "watcher/guards/outbox.h"
+#include "watcher/guards/outlet.h"
 #include "watcher/guards/workloads.h"
 
 struct admission;
@@ -99,8 +99,8 @@ bool admission_check_due(const struct admission *g, uint64_t boot, uint64_t *ret
 void admission_housekeeping(struct admission *g, const struct clock_snapshot *now);
 /* Did the saved state change? It is sent at once: a next watcher has to know of it. */
 bool admission_is_unsaved(const struct admission *g);
-/* Send what changed of the saved state until the outbox is full; 0 or what it said. */
-int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outbox *out);
+/* Send what changed of the saved state until the outlet is full; 0 or what it said. */
+int admission_flush(struct admission *g, const struct clock_snapshot *now, const struct outlet *out);
 
 /* What the breaker says, "" when it is closed. */
 const char *admission_breaker_text(const struct admission *g);

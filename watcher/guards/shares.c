@@ -125,13 +125,13 @@ bool shares_are_unsaved(const struct shares *s)
 }
 
 int shares_flush(struct shares *s, uint64_t cluster, const struct clock_snapshot *now,
-		 const struct outbox *out)
+		 const struct outlet *out)
 {
 	for (uint32_t id = 1; id < s->cap && s->dirty; id++) {
 		if (!s->v[id].dirty)
 			continue;
 		const int64_t pods = pods_of(s, id, now);
-		const int r = outbox_send_saved(out, cluster, GUARD_BUDGET, intern_str(s->keys, id),
+		const int r = outlet_send_saved(out, cluster, GUARD_BUDGET, intern_str(s->keys, id),
 						pods ? now->wall : 0, now->wall + BUDGET_HOUR_MS,
 						(uint64_t)pods, "");
 

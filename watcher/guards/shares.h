@@ -6,7 +6,7 @@
 
 #include "rules/budget.h"
 #include "watcher/guards/clocks.h"
-#include "watcher/guards/outbox.h"
+#include "watcher/guards/outlet.h"
 
 struct shares;
 
@@ -26,9 +26,9 @@ void shares_changed(struct shares *s, uint32_t id);
 void shares_on_saved(struct shares *s, const struct msg_saved_row *m, const struct clock_snapshot *now);
 /* Is there something to send? */
 bool shares_are_unsaved(const struct shares *s);
-/* Send what changed until the outbox is full; 0 or what it said. */
+/* Send what changed until the outlet is full; 0 or what it said. */
 int shares_flush(struct shares *s, uint64_t cluster, const struct clock_snapshot *now,
-		 const struct outbox *out);
+		 const struct outlet *out);
 void shares_expire(struct shares *s, const struct clock_snapshot *now);
 
 #endif

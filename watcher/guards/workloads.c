@@ -225,7 +225,7 @@ uint32_t workloads_clocks(const struct workloads *w)
 	return w->running;
 }
 
-static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t cluster, const struct outbox *out)
+static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t cluster, const struct outlet *out)
 {
 	struct failing_clock *c = &w->v[id].clocks[i];
 	struct msg m = { .type = MSG_FAILING_SINCE,
@@ -241,7 +241,7 @@ static int flush_clock(struct workloads *w, uint32_t id, size_t i, uint64_t clus
 	split_key(w, id, &owner, &revision);
 	msg_set(&m, failing_since.owner, owner.p, owner.n);
 	msg_set(&m, failing_since.revision, revision.p, revision.n);
-	r = outbox_send(out, &m);
+	r = outlet_send(out, &m);
 	w->dirty -= r == 0;
 	c->dirty = r < 0;
 	return r;
@@ -412,14 +412,14 @@ void workloads_on_saved_loop(struct workloads *w, const struct msg_saved_row *m)
 			(struct evict_loop){ .last = last, .counted = m->at, .count = (uint32_t)m->count };
 }
 
-static int flush_loop(struct workloads *w, uint32_t id, uint64_t cluster, const struct outbox *out)
+static int flush_loop(struct workloads *w, uint32_t id, uint64_t cluster, const struct outlet *out)
 {
 	struct workload *v = &w->v[id];
 	int r;
 
 	if (!v->loop_dirty)
 		return 0;
-	r = outbox_send_saved(out, cluster, GUARD_EVICT_LOOP, intern_str(w->keys, id),
+	r = outlet_send_saved(out, cluster, GUARD_EVICT_LOOP, intern_str(w->keys, id),
 			      v->looping ? v->loop.counted : 0, v->loop.last + LOOP_KEEP_MS, v->loop.count,
 			      "");
 	w->dirty -= r == 0;
@@ -427,7 +427,7 @@ static int flush_loop(struct workloads *w, uint32_t id, uint64_t cluster, const 
 	return r;
 }
 
-static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, const struct outbox *out)
+static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, const struct outlet *out)
 {
 	struct workload *v = &w->v[id];
 	/* 0 would mean "forget it": a return that was counted keeps only the block. */
@@ -436,7 +436,7 @@ static int flush_reverted(struct workloads *w, uint32_t id, uint64_t cluster, co
 
 	if (!v->dirty)
 		return 0;
-	r = outbox_send_saved(out, cluster, GUARD_REVERTED, intern_str(w->keys, id), at, v->reverted.until,
+	r = outlet_send_saved(out, cluster, GUARD_REVERTED, intern_str(w->keys, id), at, v->reverted.until,
 			      v->reverted.count, "");
 	w->dirty -= r == 0;
 	v->dirty = r < 0;
@@ -448,7 +448,7 @@ bool workloads_are_unsaved(const struct workloads *w)
 	return w->dirty > 0;
 }
 
-int workloads_flush(struct workloads *w, uint64_t cluster, const struct outbox *out)
+int workloads_flush(struct workloads *w, uint64_t cluster, const struct outlet *out)
 {
 	for (uint32_t id = 1; id < w->cap && w->dirty; id++) {
 		int r = 0;

@@ -14,7 +14,7 @@
 #include "model/duties.h"
 #include "rules/reverted.h"
 #include "watcher/guards/clocks.h"
-#include "watcher/guards/outbox.h"
+#include "watcher/guards/outlet.h"
 
 struct workloads;
 
@@ -80,8 +80,8 @@ void workloads_on_saved(struct workloads *w, const struct msg_saved_row *m);
 void workloads_on_saved_loop(struct workloads *w, const struct msg_saved_row *m);
 /* Is there something to send? */
 bool workloads_are_unsaved(const struct workloads *w);
-/* Send what changed, as FAILING_SINCE and SAVED, until the outbox is full; 0 or what it said. */
-int workloads_flush(struct workloads *w, uint64_t cluster, const struct outbox *out);
+/* Send what changed, as FAILING_SINCE and SAVED, until the outlet is full; 0 or what it said. */
+int workloads_flush(struct workloads *w, uint64_t cluster, const struct outlet *out);
 void workloads_expire(struct workloads *w, const struct clock_snapshot *now);
 
 #endif

@@ -90,7 +90,7 @@ void begin(void)
 	policy_init(&policy);
 	n_sent = 0;
 	room = 1 << 30;
-	c = controller_new(3, &policy, QUIET_MS, &(struct outbox){ take, NULL });
+	c = controller_new(3, &policy, QUIET_MS, &(struct outlet){ take, NULL });
 }
 
 void end(void)

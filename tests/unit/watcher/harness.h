@@ -17,7 +17,7 @@ extern struct controller *c;
 extern struct msg sent[SENT_MAX];
 extern size_t n_sent;
 extern int room; /* messages that still find room */
-/* Puts it there: for an outbox. */
+/* Puts it there: for an outlet. */
 int take(void *ctx, const struct msg *m);
 
 /* Fixture: a policy that serves everything, NOW on the clock, nothing listed. */

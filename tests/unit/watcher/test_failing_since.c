@@ -38,13 +38,13 @@ static int write_back(void *ctx, const struct msg *m)
 	return 0;
 }
 
-static const struct outbox outbox = { write_back, NULL };
+static const struct outlet outlet = { write_back, NULL };
 
 static const char *flushed(void)
 {
 	written[0] = '\0';
 	room = 100;
-	ck_assert_int_eq(workloads_flush(tested, 3, &outbox), 0);
+	ck_assert_int_eq(workloads_flush(tested, 3, &outlet), 0);
 	return written;
 }
 
@@ -168,9 +168,9 @@ TEST(nothing_is_lost_without_room)
 	(void)workloads_fails(tested, B, R, 0, 2000);
 	written[0] = '\0';
 	room = 1;
-	ck_assert_int_eq(workloads_flush(tested, 3, &outbox), -EAGAIN);
+	ck_assert_int_eq(workloads_flush(tested, 3, &outlet), -EAGAIN);
 	room = 100;
-	ck_assert_int_eq(workloads_flush(tested, 3, &outbox), 0);
+	ck_assert_int_eq(workloads_flush(tested, 3, &outlet), 0);
 	ck_assert_str_eq(written, "owner-a/7d9c8b5f6d=1000 owner-b/7d9c8b5f6d=2000 ");
 }
 

@@ -28,7 +28,7 @@ static int answer(void *ctx, const struct msg *m)
 	return 0;
 }
 
-static const struct outbox answers = { answer, NULL };
+static const struct outlet answers = { answer, NULL };
 
 static void open(void)
 {

@@ -193,7 +193,7 @@ TEST(a_namespace_out_of_step_tells_of_nobody)
 	settled(1, UID_3);
 }
 
-/* The outbox is full: told when there is room. */
+/* The outlet is full: told when there is room. */
 TEST(told_when_there_is_room)
 {
 	struct pod_facts p = ready_one(pod_evicted());

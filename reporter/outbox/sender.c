@@ -1,6 +1,6 @@
-/* runner.c - see runner.h. */
+/* sender.c - see sender.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "reporter/outbox/runner.h"
+#include "reporter/outbox/sender.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,21 +25,21 @@ static const struct backoff_policy retry_policy = { .base_ms = 1000, .cap_ms = 3
 #define LOOK_MS 3600000u
 
 struct lane {
-	struct outbox_runner *runner;
+	struct sender *sender;
 	char *name, *problem; /* why nothing can be sent by the settings; NULL = nothing is wrong */
 	struct delivery *delivery;
 	struct outbox_row row; /* on its way: id is not 0 */
-	bool is_empty;         /* nothing waits, until outbox_wake() */
+	bool is_empty;         /* nothing waits, until sender_wake() */
 	uint64_t not_before;   /* boot ms */
 	unsigned failures;     /* in a row */
 	int64_t down_at;       /* Unix ms; 0 = it is not */
 	char why[256];
 };
 
-struct outbox_runner {
+struct sender {
 	struct event_base *base;
 	struct db *db;
-	const struct outbox_ops *ops;
+	const struct sender_ops *ops;
 	void *ctx;
 	struct lane **lanes;
 	size_t n;
@@ -59,16 +59,15 @@ static void lane_free(struct lane *l)
 	free(l);
 }
 
-struct outbox_runner *outbox_runner_new(struct event_base *base, struct db *db, const struct outbox_ops *ops,
-					void *ctx)
+struct sender *sender_new(struct event_base *base, struct db *db, const struct sender_ops *ops, void *ctx)
 {
-	struct outbox_runner *r = xcalloc(1, sizeof(*r));
+	struct sender *r = xcalloc(1, sizeof(*r));
 
-	*r = (struct outbox_runner){ .base = base, .db = db, .ops = ops, .ctx = ctx };
+	*r = (struct sender){ .base = base, .db = db, .ops = ops, .ctx = ctx };
 	return r;
 }
 
-void outbox_runner_free(struct outbox_runner **r)
+void sender_free(struct sender **r)
 {
 	if (!*r)
 		return;
@@ -79,8 +78,7 @@ void outbox_runner_free(struct outbox_runner **r)
 	*r = NULL;
 }
 
-const char *outbox_runner_sink(const struct outbox_runner *r, size_t i, int64_t *ret_down_at,
-			       const char **ret_why)
+const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why)
 {
 	if (i >= r->n)
 		return NULL;
@@ -91,7 +89,7 @@ const char *outbox_runner_sink(const struct outbox_runner *r, size_t i, int64_t 
 
 /* -- what is said -- */
 
-static void say_down(struct outbox_runner *r)
+static void say_down(struct sender *r)
 {
 	char text[sizeof(r->said)] = "";
 	size_t used = 0;
@@ -122,7 +120,7 @@ static void set_down(struct lane *l, const char *why)
 static void say_ended(struct lane *l, const struct outbox_row *row, enum outbox_state state,
 		      const char *error)
 {
-	const struct outbox_news n = { .sink = l->name,
+	const struct sender_news n = { .sink = l->name,
 				       .news = row->news,
 				       .state = state,
 				       .id = row->id,
@@ -130,12 +128,12 @@ static void say_ended(struct lane *l, const struct outbox_row *row, enum outbox_
 				       .tries = row->tries,
 				       .error = error };
 
-	l->runner->ops->ended(l->runner->ctx, &n);
+	l->sender->ops->ended(l->sender->ctx, &n);
 }
 
 static void say_trouble(struct lane *l, int err, const char *what)
 {
-	l->runner->ops->trouble(l->runner->ctx, err, what);
+	l->sender->ops->trouble(l->sender->ctx, err, what);
 	l->not_before = clock_boot_ms() + TROUBLE_MS;
 }
 
@@ -143,12 +141,12 @@ static void say_trouble(struct lane *l, int err, const char *what)
 
 static bool is_too_old(const struct lane *l, const struct outbox_row *row)
 {
-	return clock_wall_ms() - row->made_at >= (int64_t)l->runner->give_up_ms;
+	return clock_wall_ms() - row->made_at >= (int64_t)l->sender->give_up_ms;
 }
 
 static void end_row(struct lane *l, const struct outbox_row *row, enum outbox_state state, const char *error)
 {
-	const int err = outbox_end(l->runner->db, row->id, state, error);
+	const int err = outbox_end(l->sender->db, row->id, state, error);
 
 	/* What stays on disk is "sending": the next start reads it in the safe way. Until then nothing else
 	 * is sent there, as the order would be lost. */
@@ -169,7 +167,7 @@ static uint64_t pause_of(const struct lane *l, const struct sink_answer *a)
 static void try_again(struct lane *l, const struct sink_answer *a, bool doubt, const char *error)
 {
 	const uint64_t ms = pause_of(l, a);
-	const int err = outbox_again(l->runner->db, l->row.id, clock_wall_ms() + (int64_t)ms, doubt, error);
+	const int err = outbox_again(l->sender->db, l->row.id, clock_wall_ms() + (int64_t)ms, doubt, error);
 
 	l->not_before = clock_boot_ms() + ms;
 	if (err < 0)
@@ -187,7 +185,7 @@ static bool may_repeat(const struct lane *l)
 static void on_answer(void *ctx, const struct sink_answer *a)
 {
 	struct lane *l = ctx;
-	struct outbox_runner *r = l->runner;
+	struct sender *r = l->sender;
 	char error[256] = "";
 
 	l->row.tries++;
@@ -207,15 +205,15 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 		set_down(l, a->verdict == SINK_ACCEPTED ? NULL : error);
 	outbox_row_done(&l->row);
 	say_down(r);
-	if (r->draining && outbox_runner_drain(r))
+	if (r->draining && sender_drain(r))
 		r->ops->drained(r->ctx);
 	else
-		outbox_runner_tick(r);
+		sender_tick(r);
 }
 
 static void send_row(struct lane *l, struct outbox_row *row)
 {
-	const int err = outbox_begin(l->runner->db, row->id);
+	const int err = outbox_begin(l->sender->db, row->id);
 
 	if (err < 0) {
 		say_trouble(l, err, "a message is not sent before that can be written down");
@@ -232,7 +230,7 @@ static void step(struct lane *l)
 {
 	struct outbox_row row;
 	const uint64_t wait = delivery_wait(l->delivery);
-	const int r = outbox_next(l->runner->db, l->name, &row);
+	const int r = outbox_next(l->sender->db, l->name, &row);
 
 	l->is_empty = r == 0;
 	if (r < 0) {
@@ -249,7 +247,7 @@ static void step(struct lane *l)
 	}
 }
 
-void outbox_runner_tick(struct outbox_runner *r)
+void sender_tick(struct sender *r)
 {
 	uint64_t next = LOOK_MS;
 
@@ -268,7 +266,7 @@ void outbox_runner_tick(struct outbox_runner *r)
 	r->ops->wake(r->ctx, next);
 }
 
-void outbox_wake(struct outbox_runner *r)
+void sender_wake(struct sender *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		struct lane *l = r->lanes[i];
@@ -281,13 +279,13 @@ void outbox_wake(struct outbox_runner *r)
 		if (lost > 0)
 			r->ops->lost(r->ctx, l->name, lost, "too many messages wait for this sink");
 	}
-	outbox_runner_tick(r);
+	sender_tick(r);
 }
 
 /* -- settings -- */
 
 /* What a lane finds at its begin: a message in doubt, and how long the last one is to wait. */
-static void open_lane(struct outbox_runner *r, struct lane *l)
+static void open_lane(struct sender *r, struct lane *l)
 {
 	struct outbox_doubt doubt = { 0 };
 	struct outbox_row row;
@@ -319,7 +317,7 @@ static struct lane *find_lane(struct lane **lanes, size_t n, const char *name)
 	return NULL;
 }
 
-static struct lane *lane_of(struct outbox_runner *r, const struct sink_settings *s)
+static struct lane *lane_of(struct sender *r, const struct sink_settings *s)
 {
 	struct lane *l = find_lane(r->lanes, r->n, s->name);
 
@@ -327,7 +325,7 @@ static struct lane *lane_of(struct outbox_runner *r, const struct sink_settings 
 		delivery_set(l->delivery, s);
 	} else {
 		l = xcalloc(1, sizeof(*l));
-		l->runner = r;
+		l->sender = r;
 		l->name = xstrdup(s->name);
 		l->delivery = delivery_new(r->base, s, on_answer, l);
 		open_lane(r, l);
@@ -342,7 +340,7 @@ static struct lane *lane_of(struct outbox_runner *r, const struct sink_settings 
 	return l;
 }
 
-static void give_up_strangers(struct outbox_runner *r, const struct settings *s)
+static void give_up_strangers(struct sender *r, const struct settings *s)
 {
 	struct str_list names = { 0 };
 	uint64_t lost = 0;
@@ -358,7 +356,7 @@ static void give_up_strangers(struct outbox_runner *r, const struct settings *s)
 		r->ops->lost(r->ctx, "", lost, "the sink is not configured any more");
 }
 
-void outbox_runner_set(struct outbox_runner *r, const struct settings *s)
+void sender_set(struct sender *r, const struct settings *s)
 {
 	struct lane **lanes = xcalloc(s->n_sinks + 1, sizeof(struct lane *));
 
@@ -373,10 +371,10 @@ void outbox_runner_set(struct outbox_runner *r, const struct settings *s)
 	r->n = s->n_sinks;
 	give_up_strangers(r, s);
 	say_down(r);
-	outbox_wake(r);
+	sender_wake(r);
 }
 
-bool outbox_runner_drain(struct outbox_runner *r)
+bool sender_drain(struct sender *r)
 {
 	r->draining = true;
 	for (size_t i = 0; i < r->n; i++)

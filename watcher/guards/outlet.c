@@ -1,10 +1,10 @@
-/* outbox.c - see outbox.h. */
+/* outlet.c - see outlet.h. */
 // SPDX-License-Identifier: Apache-2.0
-#include "watcher/guards/outbox.h"
+#include "watcher/guards/outlet.h"
 
 #include <string.h>
 
-int outbox_send_saved(const struct outbox *o, uint64_t cluster, enum guard g, struct str key, int64_t at,
+int outlet_send_saved(const struct outlet *o, uint64_t cluster, enum guard g, struct str key, int64_t at,
 		      int64_t until, uint64_t count, const char *text)
 {
 	const char *kind = guard_desc(g)->saved;
@@ -14,5 +14,5 @@ int outbox_send_saved(const struct outbox *o, uint64_t cluster, enum guard g, st
 	msg_set(&m, saved.kind, kind, strlen(kind));
 	msg_set(&m, saved.key, key.p, key.n);
 	msg_set(&m, saved.text, text, strlen(text));
-	return outbox_send(o, &m);
+	return outlet_send(o, &m);
 }

@@ -1,24 +1,24 @@
-/* outbox.h - where the watcher's messages leave.  Layer: watcher.  Threads: none. */
+/* outlet.h - where the watcher's messages leave.  Layer: watcher.  Threads: none. */
 // SPDX-License-Identifier: Apache-2.0
-#ifndef WATCHER_GUARDS_OUTBOX_H
-#define WATCHER_GUARDS_OUTBOX_H
+#ifndef WATCHER_GUARDS_OUTLET_H
+#define WATCHER_GUARDS_OUTLET_H
 
 #include "ipc/msg.h"
 #include "model/guards.h"
 
-struct outbox {
+struct outlet {
 	/* 0, or -EAGAIN: the caller keeps it and tries again when there is room. */
 	int (*send)(void *ctx, const struct msg *m);
 	void *ctx;
 };
 
-static inline int outbox_send(const struct outbox *o, const struct msg *m)
+static inline int outlet_send(const struct outlet *o, const struct msg *m)
 {
 	return o->send(o->ctx, m);
 }
 
 /* SAVED: what a next watcher has to know of this guard. at 0 = forget it; text may be "". */
-int outbox_send_saved(const struct outbox *o, uint64_t cluster, enum guard g, struct str key, int64_t at,
+int outlet_send_saved(const struct outlet *o, uint64_t cluster, enum guard g, struct str key, int64_t at,
 		      int64_t until, uint64_t count, const char *text);
 
 #endif
