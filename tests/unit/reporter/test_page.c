@@ -1,0 +1,171 @@
+/* test_page.c - the pages: whatever is in them is text, the style is the one that the policy allows. That
+ * they look right is shown by a browser (tests/page/run). */
+// SPDX-License-Identifier: Apache-2.0
+#include <check.h>
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "reporter/page/chart.h"
+#include "reporter/page/html.h"
+#include "reporter/page/report.h"
+#include "reporter/page/style.h"
+#include "tests/hostile.h"
+#include "tests/suite.h"
+
+#define EVIL "<script>alert(\"1\")</script>' onload='x' &amp; ]]> <!-- " HOSTILE
+
+TEST(texts_and_attributes_are_escaped)
+{
+	struct html *h = html_new();
+
+	html_open(h, "p");
+	html_attr(h, "title", EVIL);
+	html_attr(h, "class", NULL);
+	html_text(h, EVIL);
+	html_text(h, NULL);
+	_cleanup_free_ char *text = html_end(&h, NULL);
+
+	ck_assert_ptr_null(h);
+	ck_assert_ptr_null(strstr(text, "<script"));
+	ck_assert_ptr_null(strstr(text, "' "));
+	ck_assert_ptr_null(strstr(text, "class"));
+	ck_assert_ptr_nonnull(strstr(text, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39; onload"));
+	ck_assert_ptr_nonnull(strstr(text, "&amp;amp; ]]&gt; &lt;!-- "));
+	ck_assert(hostile_is_gone(text));
+	ck_assert_ptr_nonnull(strstr(text, "</p>"));
+}
+
+TEST(what_is_open_is_closed)
+{
+	struct html *h = html_new();
+	size_t size = 0;
+
+	html_open_class(h, "a", "x");
+	html_element(h, "b", NULL, "1");
+	html_open(h, "c");
+	_cleanup_free_ char *text = html_end(&h, &size);
+
+	ck_assert_str_eq(text, "<a class=\"x\"><b>1</b><c></c></a>\n");
+	ck_assert_uint_eq(size, strlen(text));
+}
+
+TEST(the_policy_allows_this_style_alone)
+{
+	unsigned char hash[SHA256_DIGEST_LENGTH];
+	char base64[64];
+	const char *css = style_sheet();
+
+	(void)SHA256((const unsigned char *)css, strlen(css), hash);
+	(void)EVP_EncodeBlock((unsigned char *)base64, hash, sizeof(hash));
+	_cleanup_free_ char *want = xasprintf("style-src 'sha256-%s';", base64);
+
+	ck_assert_msg(strstr(STYLE_POLICY, want) != NULL, "STYLE_POLICY lacks: %s", want);
+	ck_assert_ptr_nonnull(strstr(STYLE_POLICY, "default-src 'none';"));
+	ck_assert_ptr_null(strpbrk(css, "<&"));
+}
+
+TEST(tiles_are_darker_for_more)
+{
+	ck_assert_uint_eq(chart_level(0, 100), 0);
+	ck_assert_uint_eq(chart_level(1, 100), 1);
+	ck_assert_uint_eq(chart_level(13, 100), 2);
+	ck_assert_uint_eq(chart_level(51, 100), 3);
+	ck_assert_uint_eq(chart_level(1, 1), 3);
+}
+
+TEST(a_bar_is_as_high_as_its_share)
+{
+	const uint32_t v[] = { 0, 1, 100 }, days[] = { 1, 3, 0, 0 };
+	struct html *h = html_new();
+
+	html_open(h, "div");
+	chart_spark(h, "label", v, ARRAY_SIZE(v));
+	chart_stacked(h, "by day", days, 2, 2);
+	_cleanup_free_ char *text = html_end(&h, NULL);
+
+	/* Nothing has no bar, one of a hundred is seen, the highest fills the height. */
+	ck_assert_ptr_nonnull(strstr(text, "d=\"M4 39v-1.9h3V39zM8 39v-38.5h3V39z\""));
+	/* A quarter below, three quarters on it; the empty day has none. */
+	ck_assert_ptr_nonnull(strstr(text, "class=\"d0\" x=\"2\" y=\"75.00\" width=\"16\" height=\"24.50\""));
+	ck_assert_ptr_nonnull(strstr(text, "class=\"d1\" x=\"2\" y=\"1.50\" width=\"16\" height=\"73.50\""));
+	ck_assert_ptr_null(strstr(text, "x=\"22\""));
+}
+
+static void fill(struct document *d, struct series *s, const char *text)
+{
+	document_init(d, NEWS_REPORT, LANGUAGE_EN, 1700000000000);
+	document_set_title(d, text);
+	document_add_line(d, text);
+	document_set_footer(d, text);
+	struct section *section = document_add_section(d, text);
+	struct entry *e = section_add_entry(section, text);
+
+	entry_add_line(e, text);
+	entry_set_command(e, text);
+	entry_add_fact(e, "restarts", text);
+	section->more = 7;
+	*s = (struct series){ .begin_ms = 1699000000000, .end_ms = 1700000000000, .more_held = 3 };
+	series_add_line(s, text, text)->by_hour[SERIES_HOURS - 1] = 5;
+	series_add_held(s, text, text, text, text);
+	series_add_held(s, "prod", "", "BudgetSpent", "5 of 5")->duty = DUTY_EVICTED;
+	*series_add_tile(s, text, text) = (struct series_tile){ xstrdup(text), xstrdup(text), 1, 2, 3 };
+	s->actions[SERIES_DAYS - 1][DUTY_EVICTED] = 4;
+}
+
+TEST(hostile_names_stay_text)
+{
+	struct document d;
+	struct series s;
+
+	fill(&d, &s, EVIL);
+	_cleanup_free_ char *text = page_report(&d, &s);
+
+	ck_assert_ptr_null(strstr(text, "<script"));
+	ck_assert_ptr_null(strstr(text, "onload='"));
+	ck_assert(hostile_is_gone(text));
+	document_done(&d);
+	series_done(&s);
+}
+
+TEST(a_report_says_all_of_it)
+{
+	static const char *const wanted[] = {
+		"<html lang=\"en\">",
+		"<title>shop/web</title>",
+		"2023-11-03 08:26 to 2023-11-14 22:13",
+		"shop/web: 5 restarts in 14 days",
+		"4 actions in 14 days; most on a day: 4",
+		"deleteEvictedPod 4",
+		"… and 3 more",
+		"… and 7 more",
+		"1 restarts",
+		"2 actions",
+		"3 held back",
+		"5 of 5",
+		"<code>shop/web</code>",
+		"data-l=\"Restarts\">shop/web</td>",
+		"<footer>shop/web</footer>",
+	};
+	struct document d;
+	struct series s;
+
+	fill(&d, &s, "shop/web");
+	_cleanup_free_ char *text = page_report(&d, &s);
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		ck_assert_msg(strstr(text, wanted[i]) != NULL, "%s is not in %s", wanted[i], text);
+	d.language = LANGUAGE_ZH;
+	_cleanup_free_ char *zh = page_report(&d, NULL);
+
+	ck_assert_ptr_nonnull(strstr(zh, "<html lang=\"zh\">"));
+	ck_assert_ptr_nonnull(strstr(zh, "…另有 7 项"));
+	document_done(&d);
+	series_done(&s);
+}
+
+SUITE("reporter/page");
