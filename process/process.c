@@ -24,6 +24,7 @@
 #include "build_id.h"
 #include "config/blob.h"
 #include "ipc/channel.h"
+#include "ipc/loop.h"
 #include "process/sandbox.h"
 #include "base/memory.h"
 
@@ -385,7 +386,7 @@ static void process_init(struct process *p, const struct process_spec *spec)
 	signals_ignore();
 	tzset(); /* reads its files now, not in the sandbox */
 	p->statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-	p->base = event_base_new();
+	p->base = loop_new();
 	if (!p->base)
 		abort();
 	p->channel = channel_new(p->base, CHANNEL_FD, spec->role, ROLE_SUPERVISOR, &channel_ops, p);

@@ -14,6 +14,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "ipc/loop.h"
 #include "supervisor/children/notify.h"
 
 #define TICK_MS  1000u
@@ -394,7 +395,7 @@ struct lifecycle *lifecycle_new(const char *const loader_argv[], int lock_fd, co
 	struct lifecycle *l = xcalloc(1, sizeof(*l));
 
 	l->notify = notify_new(&l->watchdog_ms);
-	l->env = (struct child_env){ event_base_new(), NULL, &child_ops, l };
+	l->env = (struct child_env){ loop_new(), NULL, &child_ops, l };
 	l->env.images = spawn_images_open(l->env.base, lock_fd);
 	l->ops = ops;
 	l->above = s;
