@@ -45,7 +45,7 @@ static json_t *value_schema(const struct setting *row)
 		return json_pack("{s:s, s:s}", "type", "string", "pattern", DURATION_PATTERN);
 	if (row->kind == SET_ENUM)
 		return enum_schema(row->unit);
-	if (setting_is_list(row->kind))
+	if (setting_is_list(row->kind) || row->kind == SET_OPTIONS)
 		return list_schema();
 	return json_pack("{s:s, s:I}", "type", "string", "maxLength", (json_int_t)row->max);
 }
@@ -77,13 +77,14 @@ static void add(json_t *properties, const struct setting *row, json_t *schema)
 	json_object_set_new(properties, key_of(row->path), schema);
 }
 
-/* What an item of `clusters` or `overrides` has of its own. */
+/* What an item of `clusters`, `overrides` or `sinks` has of its own. */
 static json_t *item_properties(const struct setting *table)
 {
 	json_t *properties = json_object();
 
 	for (const struct setting *row = table; row->path; row++)
-		add(properties, row, value_schema(row));
+		if (!(row->flags & SETTING_DERIVED))
+			add(properties, row, value_schema(row));
 	return properties;
 }
 
@@ -99,7 +100,7 @@ static void add_rows(json_t *properties, unsigned flags)
 			below = NULL;
 		}
 		if (row->kind == SET_SECTION || row->flags & SETTING_DERIVED ||
-		    (row->flags & flags) != flags || row->kind == SET_OBJECTS || row->kind == SET_OVERRIDES)
+		    (row->flags & flags) != flags || setting_item_table(row->kind))
 			continue;
 		if (strchr(row->path, '.') && !below) {
 			below = json_object();
@@ -123,6 +124,7 @@ json_t *schema_of_configuration(void)
 	add_rows(override, SETTING_OVERRIDE);
 	add_items(properties, "clusters", item_properties(settings_cluster_table));
 	add_items(properties, "overrides", override);
+	add_items(properties, "sinks", item_properties(settings_sink_table));
 	schema = object_schema(properties);
 	json_object_set_new(schema, "$schema", json_string("http://json-schema.org/draft-07/schema#"));
 	json_object_set_new(schema, "title", json_string("ops-pod-cleaner configuration"));

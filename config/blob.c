@@ -29,11 +29,11 @@ static bool is_visible(const struct setting *row, enum role role)
 	return (row->roles >> role) & 1u;
 }
 
-static size_t count_rows(enum role role)
+static size_t count_rows(const struct setting *table, enum role role)
 {
 	size_t n = 0;
 
-	for (const struct setting *row = settings_table; row->path; row++)
+	for (const struct setting *row = table; row->path; row++)
 		n += is_visible(row, role);
 	return n;
 }
@@ -105,6 +105,18 @@ static void pack_overrides(msgpack_packer *pk, const struct policy *p)
 	}
 }
 
+/* Each as an array of what the reporter, who alone gets them, may see. */
+static void pack_sinks(msgpack_packer *pk, const struct settings *s)
+{
+	msgpack_pack_array(pk, s->n_sinks);
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		msgpack_pack_array(pk, count_rows(settings_sink_table, ROLE_REPORTER));
+		for (const struct setting *row = settings_sink_table; row->path; row++)
+			if (is_visible(row, ROLE_REPORTER))
+				pack_member(pk, row, &s->sinks[i]);
+	}
+}
+
 static void pack_member(msgpack_packer *pk, const struct setting *row, const void *base)
 {
 	const void *p = setting_member_const(row, base);
@@ -119,6 +131,8 @@ static void pack_member(msgpack_packer *pk, const struct setting *row, const voi
 		pack_list(pk, p);
 	} else if (row->kind == SET_OVERRIDES) {
 		pack_overrides(pk, base);
+	} else if (row->kind == SET_SINKS) {
+		pack_sinks(pk, base);
 	} else if (row->kind == SET_BYTES) {
 		uint64_t n;
 
@@ -133,7 +147,7 @@ static void pack_settings(struct buffer *b, const struct settings *s, enum role 
 	msgpack_packer pk;
 
 	msgpack_packer_init(&pk, b, buffer_append);
-	msgpack_pack_map(&pk, count_rows(role) + 1);
+	msgpack_pack_map(&pk, count_rows(settings_table, role) + 1);
 	pack_text(&pk, "role");
 	pack_text(&pk, role_name(role));
 	for (const struct setting *row = settings_table; row->path; row++) {
@@ -290,6 +304,32 @@ static int read_overrides(struct reader *c, const struct setting *row, struct po
 	return r;
 }
 
+static int read_sink(struct reader *c, struct sink_settings *s)
+{
+	const size_t want = count_rows(settings_sink_table, ROLE_REPORTER);
+	uint64_t n;
+	int r = 0;
+
+	if (!unpack_array(&c->u, &n) || n != want)
+		return bad(c, "an item is not an array of %zu", want);
+	for (const struct setting *row = settings_sink_table; row->path && r == 0; row++)
+		if (is_visible(row, ROLE_REPORTER))
+			r = read_member(c, row, s);
+	return r == 0 && !s->name ? bad(c, "an item has no name") : r;
+}
+
+static int read_sinks(struct reader *c, const struct setting *row, struct settings *s)
+{
+	uint64_t n;
+	int r = 0;
+
+	if (!unpack_array(&c->u, &n) || n > (uint64_t)row->max)
+		return bad(c, "not an array of at most %lld", (long long)row->max);
+	for (; n > 0 && r == 0; n--)
+		r = read_sink(c, setting_add_sink(s));
+	return r;
+}
+
 static int read_member(struct reader *c, const struct setting *row, void *base)
 {
 	if (setting_is_number(row->kind))
@@ -300,6 +340,8 @@ static int read_member(struct reader *c, const struct setting *row, void *base)
 		return read_bytes(c, row, base);
 	if (row->kind == SET_OVERRIDES)
 		return read_overrides(c, row, base);
+	if (row->kind == SET_SINKS)
+		return read_sinks(c, row, base);
 	if (unpack_nil(&c->u))
 		return 0;
 	if (!take_text(c, (uint64_t)row->max, setting_member(row, base)))
@@ -326,9 +368,9 @@ static int read_settings(struct reader *c, struct settings *s)
 		return bad(c, "unknown role \"%.32s\"", name);
 	const enum role role = (enum role)parsed;
 
-	if (n != count_rows(role) + 1)
+	if (n != count_rows(settings_table, role) + 1)
 		return bad(c, "%llu keys, %zu were expected for the %s", (unsigned long long)n,
-			   count_rows(role) + 1, role_name(role));
+			   count_rows(settings_table, role) + 1, role_name(role));
 	for (const struct setting *row = settings_table; row->path; row++) {
 		if (!is_visible(row, role))
 			continue;

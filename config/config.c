@@ -23,7 +23,7 @@ static void set_defaults(const struct setting *table, void *base)
 	char text[SETTING_ERROR_MAX];
 
 	for (const struct setting *row = table; row->path; row++)
-		if (row->kind != SET_SECTION && row->kind != SET_OBJECTS && row->def[0] != '\0' &&
+		if (row->kind != SET_SECTION && !setting_item_table(row->kind) && row->def[0] != '\0' &&
 		    setting_assign(row, base, row->def, strlen(row->def), text) < 0)
 			abort(); /* a unit test reads every default */
 }
@@ -43,6 +43,19 @@ void config_done(struct config *c)
 	for (const struct setting *row = settings_table; row->path; row++)
 		setting_clear(row, c);
 	*c = (struct config){ 0 };
+}
+
+bool config_has_original_sink(const struct config *c)
+{
+	return policy_enables(&c->settings.policy, DUTY_RESTARTS) && (c->settings.api_url || c->api_url_file);
+}
+
+struct sink_settings *config_add_sink(struct config *c)
+{
+	struct sink_settings *s = setting_add_sink(&c->settings);
+
+	set_defaults(settings_sink_table, s);
+	return s;
 }
 
 /* -- walk -- */
@@ -123,6 +136,8 @@ static void read_list(struct walk *w, const struct setting *row, void *base, con
 {
 	char text[SETTING_ERROR_MAX];
 
+	if (row->kind == SET_OPTIONS)
+		setting_set_number(row, base, 0);
 	setting_clear(row, base);
 	for (const struct tree_node *item = node->first; item; item = item->next) {
 		if (item->kind != TREE_SCALAR || tree_is_null(item))
@@ -135,17 +150,22 @@ static void read_list(struct walk *w, const struct setting *row, void *base, con
 		ERROR(w, node, "%s: the list is empty", row->path);
 }
 
+static bool takes_items(const struct setting *row)
+{
+	return setting_is_list(row->kind) || row->kind == SET_OPTIONS;
+}
+
 static void read_value(struct walk *w, const struct setting *row, void *base, const struct tree_node *node)
 {
 	char text[SETTING_ERROR_MAX];
 
 	if (tree_is_null(node))
 		ERROR(w, node->key, "%s has no value: write one, or remove the line", row->path);
-	else if (node->kind == TREE_LIST && setting_is_list(row->kind))
+	else if (node->kind == TREE_LIST && takes_items(row))
 		read_list(w, row, base, node);
 	else if (node->kind != TREE_SCALAR)
 		ERROR(w, node, "%s is %s, %s was expected", row->path, tree_kind_name(node),
-		      setting_is_list(row->kind) ? "a list or a text" : "a text or number");
+		      takes_items(row) ? "a list or a text" : "a text or number");
 	else
 		report(w, row, node, setting_assign(row, base, node->text, node->n, text), text);
 }
@@ -199,11 +219,47 @@ static void read_override(struct walk *w, const struct tree_node *node)
 		o->name = xasprintf("override %zu", p->n_overrides);
 }
 
-/* `clusters` or `overrides`. */
+static void read_sink(struct walk *w, const struct tree_node *node)
+{
+	const size_t i = w->c->settings.n_sinks;
+	struct sink_settings *s = config_add_sink(w->c);
+
+	w->positions->sink[i] = (struct position){ .line = node->line, .column = node->column };
+	for (const struct tree_node *n = node->first; n; n = n->next) {
+		const struct setting *row = find_row(settings_sink_table, "sinks[].", n->key->text);
+
+		if (!row) {
+			report_unknown(w, settings_sink_table, "sinks[].", n->key);
+			continue;
+		}
+		w->positions->sink_key[i][row - settings_sink_table] =
+			(struct position){ n->key->line, n->key->column, n->key->text };
+		read_value(w, row, s, n);
+	}
+}
+
+static const struct items {
+	enum setting_kind kind;
+	size_t count, max; /* offset in struct config; of the list */
+	const char *of;    /* what a mapping of it must have */
+	void (*read)(struct walk *, const struct tree_node *);
+} item_kinds[] = {
+	{ SET_OBJECTS, offsetof(struct config, n_clusters), CLUSTERS_MAX, " with a name", read_cluster },
+	{ SET_OVERRIDES, offsetof(struct config, settings.policy.n_overrides), OVERRIDES_MAX, "",
+	  read_override },
+	/* tooManyRestart makes one more */
+	{ SET_SINKS, offsetof(struct config, settings.n_sinks), SINKS_MAX - 1, " with a name and a type",
+	  read_sink },
+};
+
+/* `clusters`, `overrides` or `sinks`. */
 static void read_items(struct walk *w, const struct setting *row, const struct tree_node *node)
 {
-	const bool clusters = row->kind == SET_OBJECTS;
-	const size_t *n = clusters ? &w->c->n_clusters : &w->c->settings.policy.n_overrides;
+	const struct items *k = item_kinds;
+
+	while (k->kind != row->kind)
+		k++;
+	const size_t *n = (const size_t *)(const void *)((const char *)w->c + k->count);
 
 	if (node->kind != TREE_LIST || !node->first) {
 		ERROR(w, node, "%s is %s, a list of mappings was expected: \"- name: ...\"", row->path,
@@ -213,13 +269,11 @@ static void read_items(struct walk *w, const struct setting *row, const struct t
 	for (const struct tree_node *item = node->first; item; item = item->next) {
 		if (item->kind != TREE_MAP)
 			ERROR(w, item, "an item of %s is %s, a mapping%s was expected", row->path,
-			      tree_kind_name(item), clusters ? " with a name" : "");
-		else if (*n == (size_t)row->max)
+			      tree_kind_name(item), k->of);
+		else if (*n == k->max)
 			ERROR(w, item, "more than %zu %s", *n, row->path);
-		else if (clusters)
-			read_cluster(w, item);
 		else
-			read_override(w, item);
+			k->read(w, item);
 	}
 }
 
@@ -249,10 +303,10 @@ static void read_map(struct walk *w, void *base, const struct tree_node *map, co
 			ERROR(w, n->key, "%s holds for all pods: it cannot stand in overrides", row->path);
 		else if (row->kind == SET_SECTION)
 			read_section(w, row, base, n);
-		else if (row->kind == SET_OBJECTS)
-			read_items(w, row, n);
 		else if (row->kind == SET_OVERRIDES)
 			w->overrides = n;
+		else if (setting_item_table(row->kind))
+			read_items(w, row, n);
 		else
 			read_value(w, row, base, n);
 	}

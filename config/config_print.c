@@ -28,7 +28,8 @@ void config_print_range(const struct setting *row, FILE *out, const char *open, 
 		(void)duration_format(row->min * 1000000, low);
 		(void)duration_format(row->max * 1000000, high);
 		(void)fprintf(out, "%s%s to %s%s", open, low, high, close);
-	} else if (row->kind == SET_REASONS && row->unit[0] != '\0') {
+	} else if ((row->kind == SET_REASONS || row->kind == SET_STRINGS || row->kind == SET_OPTIONS) &&
+		   row->unit[0] != '\0') {
 		(void)fprintf(out, "%sof %s%s", open, row->unit, close);
 	}
 }
@@ -75,10 +76,8 @@ static void print_help_rows(const struct setting *table, FILE *out)
 		if (row->flags & SETTING_DERIVED)
 			continue;
 		print_help_row(row, out);
-		if (row->kind == SET_OBJECTS)
-			print_help_rows(settings_cluster_table, out);
-		if (row->kind == SET_OVERRIDES)
-			print_help_rows(settings_override_table, out);
+		if (setting_item_table(row->kind))
+			print_help_rows(setting_item_table(row->kind), out);
 	}
 }
 
@@ -107,6 +106,22 @@ static void print_option(FILE *out, const char *options, int64_t i)
 	(void)fprintf(out, "%.*s", (int)strcspn(options, "|"), options);
 }
 
+/* [a, c] of the bits 101 */
+static void print_options(FILE *out, const char *options, int64_t bits)
+{
+	const char *before = "";
+
+	(void)fputc('[', out);
+	for (int i = 0; bits >> i; i++) {
+		if (!(bits >> i & 1))
+			continue;
+		(void)fputs(before, out);
+		print_option(out, options, i);
+		before = ", ";
+	}
+	(void)fputc(']', out);
+}
+
 static void print_value(const struct setting *row, const void *base, FILE *out)
 {
 	const void *p = setting_member_const(row, base);
@@ -122,6 +137,8 @@ static void print_value(const struct setting *row, const void *base, FILE *out)
 		(void)fprintf(out, "%s", text);
 	} else if (row->kind == SET_ENUM) {
 		print_option(out, row->unit, v);
+	} else if (row->kind == SET_OPTIONS) {
+		print_options(out, row->unit, v);
 	} else if (setting_is_list(row->kind)) {
 		const struct str_list *l = p;
 
@@ -156,7 +173,8 @@ static void print_effective_row(const struct setting *row, const void *base, con
 static void print_item(const struct setting *table, const void *base, FILE *out)
 {
 	for (const struct setting *row = table; row->path; row++)
-		print_effective_row(row, base, row == table ? "  - " : "    ", out);
+		if (!(row->flags & SETTING_DERIVED))
+			print_effective_row(row, base, row == table ? "  - " : "    ", out);
 }
 
 /* Of its duties what differs from the policy. */
@@ -177,20 +195,27 @@ static void print_effective_override(const struct config *c, const struct policy
 	}
 }
 
-/* `clusters` or `overrides`. */
-static void print_items(const struct setting *row, const struct config *c, FILE *out)
+static void print_clusters(const struct config *c, FILE *out)
 {
-	const bool clusters = row->kind == SET_OBJECTS;
-	const struct policy *p = &c->settings.policy;
-	const size_t n = clusters ? c->n_clusters : p->n_overrides;
+	(void)fprintf(out, c->n_clusters ? "clusters:\n" : "");
+	for (size_t i = 0; i < c->n_clusters; i++)
+		print_item(settings_cluster_table, &c->clusters[i], out);
+}
 
-	if (n > 0)
-		(void)fprintf(out, "%s:\n", row->path);
-	for (size_t i = 0; i < n; i++)
-		if (clusters)
-			print_item(settings_cluster_table, &c->clusters[i], out);
-		else
-			print_effective_override(c, &p->overrides[i], out);
+static void print_overrides(const struct config *c, FILE *out)
+{
+	const struct policy *p = &c->settings.policy;
+
+	(void)fprintf(out, p->n_overrides ? "overrides:\n" : "");
+	for (size_t i = 0; i < p->n_overrides; i++)
+		print_effective_override(c, &p->overrides[i], out);
+}
+
+static void print_sinks(const struct config *c, FILE *out)
+{
+	(void)fprintf(out, c->settings.n_sinks ? "sinks:\n" : "");
+	for (size_t i = 0; i < c->settings.n_sinks; i++)
+		print_item(settings_sink_table, &c->settings.sinks[i], out);
 }
 
 void config_print_effective(const struct config *c, FILE *out)
@@ -200,8 +225,12 @@ void config_print_effective(const struct config *c, FILE *out)
 			continue;
 		if (row->kind == SET_SECTION)
 			(void)fprintf(out, "%s:\n", row->path);
-		else if (row->kind == SET_OBJECTS || row->kind == SET_OVERRIDES)
-			print_items(row, c, out);
+		else if (row->kind == SET_OBJECTS)
+			print_clusters(c, out);
+		else if (row->kind == SET_OVERRIDES)
+			print_overrides(c, out);
+		else if (row->kind == SET_SINKS)
+			print_sinks(c, out);
 		else
 			print_effective_row(row, c, strchr(row->path, '.') ? "  " : "", out);
 	}

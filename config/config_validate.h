@@ -15,11 +15,14 @@ struct position {
 };
 
 #define POSITIONS_MAX 256
+#define SINK_ROWS_MAX 32
 
 struct positions {
 	struct position row[POSITIONS_MAX];    /* by index in settings_table */
 	struct position cluster[CLUSTERS_MAX]; /* key is NULL when it has no name */
 	struct position override[OVERRIDES_MAX];
+	struct position sink[SINKS_MAX];
+	struct position sink_key[SINKS_MAX][SINK_ROWS_MAX]; /* by index in settings_sink_table */
 };
 
 void config_validate(const char *path, const struct config *c, const struct positions *positions,

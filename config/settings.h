@@ -32,6 +32,8 @@ struct cluster_settings {
 	char *namespace; /* of the context or the service account */
 };
 
+#define SINKS_MAX 20
+
 /* One entry of `sinks`: a place that news is sent to (model/sink_types.def). */
 struct sink_settings {
 	char *name;
@@ -48,6 +50,7 @@ struct sink_settings {
 	char *ca_pem;                         /* NULL = system trust */
 	char *from;                           /* email */
 	struct str_list to;
+	char *url_file, *secret_file, *ca_file; /* end in the loader */
 	/* made by the loader */
 	char *address; /* resolved "ip:port"; NULL when the host is an IP literal */
 	char *problem; /* why nothing can be sent: no address, no secret; NULL = nothing is wrong */
@@ -64,9 +67,10 @@ struct settings {
 	struct sink_settings *sinks; /* the original tooManyRestart.apiurl is the first one */
 	size_t n_sinks;
 	uint64_t remind_ms, give_up_ms; /* tell.remind, tell.giveUp */
-	char *schedule;                 /* tooManyRestart.duration: cron expression */
-	char *time_zone;                /* IANA name, NULL = UTC */
-	void *zone_data;                /* TZif bytes read by the loader, NULL = UTC */
+	uint64_t language; /* enum language; of everything that is said to nobody in particular */
+	char *schedule;    /* tooManyRestart.duration: cron expression */
+	char *time_zone;   /* IANA name, NULL = UTC */
+	void *zone_data;   /* TZif bytes read by the loader, NULL = UTC */
 	uint64_t zone_size;
 	char *window_zone;  /* timeZone: of windows that name none; NULL = UTC */
 	void *window_zones; /* TZif bytes by name (config/window.h), read by the loader */
@@ -103,6 +107,8 @@ struct config {
 	char *kubeconfig, *context;
 	char *writer_kubeconfig, *writer_context; /* without `clusters` */
 	char *api_url_file, *api_secret_file;
+	bool tell_actions, tell_attention;
+	uint64_t language; /* enum language, or LANGUAGE__MAX: of the title */
 	struct cluster_config *clusters;
 	size_t n_clusters;
 };

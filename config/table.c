@@ -14,9 +14,11 @@
 #define TYPE_COUNT(m)      _Generic((m), int64_t : 1, uint64_t : 1)
 #define TYPE_DURATION(m)   _Generic((m), int64_t : 1, uint64_t : 1)
 #define TYPE_ENUM(m)       _Generic((m), enum policy_mode : 1, enum restore_mode : 1, uint64_t : 1)
+#define TYPE_OPTIONS(m)    _Generic((m), uint64_t : 1)
 #define TYPE_TEXT(m)       _Generic((m), char * : 1)
 #define TYPE_CRON(m)       TYPE_TEXT(m)
 #define TYPE_URL(m)        TYPE_TEXT(m)
+#define TYPE_PROXY(m)      TYPE_TEXT(m)
 #define TYPE_LISTEN(m)     TYPE_TEXT(m)
 #define TYPE_ZONE(m)       TYPE_TEXT(m)
 #define TYPE_PATH(m)       TYPE_TEXT(m)
@@ -27,6 +29,7 @@
 #define TYPE_LABELS(m)     TYPE_NAMESPACES(m)
 #define TYPE_WINDOWS(m)    TYPE_NAMESPACES(m)
 #define TYPE_OVERRIDES(m)  _Generic((m), struct policy_override * : 1)
+#define TYPE_SINKS(m)      _Generic((m), struct sink_settings * : 1)
 #define TYPE_BYTES(m)      _Generic((m), void * : 1)
 #define TYPE_SECTION(m)    1
 #define TYPE_OBJECTS(m)    _Generic((m), struct cluster_config * : 1)
@@ -49,10 +52,12 @@
 #define CONFIG_ROW(...)   ROW(config, __VA_ARGS__)
 #define CLUSTER_ROW(...)  ROW(cluster_config, __VA_ARGS__)
 #define OVERRIDE_ROW(...) ROW(policy_override, __VA_ARGS__)
+#define SINK_ROW(...)     ROW(sink_settings, __VA_ARGS__)
 
 const struct setting settings_table[] = { SETTINGS_LIST(CONFIG_ROW){ 0 } };
 const struct setting settings_cluster_table[] = { CLUSTER_KEYS(CLUSTER_ROW){ 0 } };
 const struct setting settings_override_table[] = { OVERRIDE_KEYS(OVERRIDE_ROW){ 0 } };
+const struct setting settings_sink_table[] = { SINK_KEYS(SINK_ROW){ 0 } };
 
 _Static_assert(offsetof(struct config, settings) == 0 && offsetof(struct settings, policy.duty) == 0 &&
 		       offsetof(struct policy_override, duty) == 0,
@@ -64,11 +69,21 @@ _Static_assert(offsetof(struct settings, zone_size) == offsetof(struct settings,
 	       "SET_BYTES expects the length behind the pointer");
 _Static_assert(offsetof(struct policy, n_overrides) == offsetof(struct policy, overrides) + sizeof(void *),
 	       "SET_OVERRIDES expects the length behind the pointer");
+_Static_assert(offsetof(struct settings, n_sinks) == offsetof(struct settings, sinks) + sizeof(void *),
+	       "SET_SINKS expects the length behind the pointer");
 
 const struct setting *settings_find(const char *path)
 {
 	for (const struct setting *row = settings_table; row->path; row++)
 		if (strcmp(row->path, path) == 0)
+			return row;
+	abort();
+}
+
+const struct setting *setting_find_member(const struct setting *table, size_t off)
+{
+	for (const struct setting *row = table; row->path; row++)
+		if (row->off == off)
 			return row;
 	abort();
 }
@@ -85,7 +100,15 @@ bool setting_is_list(enum setting_kind kind)
 
 bool setting_is_number(enum setting_kind kind)
 {
-	return kind >= SET_BOOL && kind <= SET_ENUM;
+	return kind >= SET_BOOL && kind <= SET_OPTIONS;
+}
+
+const struct setting *setting_item_table(enum setting_kind kind)
+{
+	return kind == SET_OBJECTS     ? settings_cluster_table
+	       : kind == SET_OVERRIDES ? settings_override_table
+	       : kind == SET_SINKS     ? settings_sink_table
+				       : NULL;
 }
 
 bool setting_is_of_duty(const struct setting *row)
@@ -213,6 +236,16 @@ static void overrides_done(struct policy_override **v, size_t *n)
 	*n = 0;
 }
 
+static void sinks_done(struct sink_settings **v, size_t *n)
+{
+	for (size_t i = 0; i < *n; i++)
+		for (const struct setting *row = settings_sink_table; row->path; row++)
+			setting_clear(row, &(*v)[i]);
+	free(*v);
+	*v = NULL;
+	*n = 0;
+}
+
 void setting_clear(const struct setting *row, void *base)
 {
 	void *p = setting_member(row, base);
@@ -234,6 +267,8 @@ void setting_clear(const struct setting *row, void *base)
 		memset(bytes + 1, 0, sizeof(uint64_t));
 	} else if (row->kind == SET_OVERRIDES) {
 		overrides_done(p, (size_t *)(void *)((struct policy_override **)p + 1));
+	} else if (row->kind == SET_SINKS) {
+		sinks_done(p, (size_t *)(void *)((struct sink_settings **)p + 1));
 	}
 }
 
@@ -263,6 +298,13 @@ struct policy_override *setting_add_override(struct policy *policy)
 		if (setting_is_of_duty(row))
 			copy(row, o, policy);
 	return o;
+}
+
+struct sink_settings *setting_add_sink(struct settings *s)
+{
+	s->sinks = xreallocarray(s->sinks, s->n_sinks + 1, sizeof(*s->sinks));
+	s->sinks[s->n_sinks] = (struct sink_settings){ 0 };
+	return &s->sinks[s->n_sinks++];
 }
 
 /* -- struct settings (settings.h) -- */

@@ -14,9 +14,11 @@
 	K(COUNT, "number") /* int64_t or uint64_t */ \
 	K(DURATION, "duration") /* the same, milliseconds; written as a Go duration */ \
 	K(ENUM, NULL) \
-	K(TEXT, "text") /* char *, as are the next six; NULL when empty */ \
+	K(OPTIONS, "list of words") /* uint64_t, a bit for each */ \
+	K(TEXT, "text") /* char *, as are the next seven; NULL when empty */ \
 	K(CRON, "schedule") \
 	K(URL, "URL") \
+	K(PROXY, "URL") \
 	K(LISTEN, "address:port") \
 	K(ZONE, "time zone") \
 	K(PATH, "path") \
@@ -25,8 +27,9 @@
 	K(REASONS, "list of reasons") \
 	K(LABELS, "list of labels") /* key=value */ \
 	K(WINDOWS, "list of windows") /* one text is one window: it may hold commas */ \
-	K(STRINGS, NULL) \
+	K(STRINGS, "list of texts") \
 	K(OVERRIDES, "list of mappings") /* struct policy_override *, its size_t length is the next member */ \
+	K(SINKS, "list of mappings") /* struct sink_settings *, the same */ \
 	K(BYTES, NULL) /* void *, its uint64_t length is the next member */
 /* clang-format on */
 #define SETTING_KIND(KIND, written) SET_##KIND,
@@ -39,6 +42,7 @@ enum {
 	SETTING_NO_STAR = 8,   /* NAMESPACES: "*" is not one */
 	SETTING_OVERRIDE = 16, /* may stand in an item of `overrides` */
 	SETTING_ANY = 32,      /* REASONS: "*" is any */
+	SETTING_NO_LABEL = 64, /* NAMESPACES: label:KEY=VALUE is not one */
 };
 
 struct setting {
@@ -56,14 +60,21 @@ struct setting {
 extern const struct setting settings_table[];
 /* The row of this path, which there is. */
 const struct setting *settings_find(const char *path);
+/* The row of this member, which there is. */
+const struct setting *setting_find_member(const struct setting *table, size_t off);
 /* Keys of one entry of `clusters`; offsets in struct cluster_config. */
 extern const struct setting settings_cluster_table[];
+/* Keys of one entry of `sinks`; offsets in struct sink_settings. */
+extern const struct setting settings_sink_table[];
 /* Keys of one entry of `overrides`, without those of the duties; offsets in struct policy_override. */
 extern const struct setting settings_override_table[];
 
 bool setting_is_text(enum setting_kind kind);
 bool setting_is_list(enum setting_kind kind);
-bool setting_is_number(enum setting_kind kind); /* also BOOL and ENUM */
+bool setting_is_number(enum setting_kind kind); /* also BOOL, ENUM and OPTIONS */
+/* Keys of one item of a list of mappings, for an override without those of the duties. NULL for other kinds.
+ */
+const struct setting *setting_item_table(enum setting_kind kind);
 
 /* Is it a member of struct duty_policy: what an override is made of? The base of such a row may also be a
  * struct policy or a struct policy_override. */
@@ -80,5 +91,7 @@ void setting_clear(const struct setting *row, void *base);
 /* Append an override without name, namespaces and labels whose duties are copies of the policy's. The pointer
  * is valid until the next call. */
 struct policy_override *setting_add_override(struct policy *policy);
+/* Append a sink of which nothing is known. The same holds for the pointer. */
+struct sink_settings *setting_add_sink(struct settings *s);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cleanup.h"
 #include "base/str.h"
 
 static int fail(const char **reterr, const char *text)
@@ -57,29 +58,76 @@ static int parse_host(const char *s, size_t n, struct url *u, const char **reter
 	return parse_port(end, n - (size_t)(end - s), u, reterr);
 }
 
-int url_parse(const char *text, struct url *ret, const char **reterr)
+static const struct scheme {
+	const char *name;
+	bool tls;
+	unsigned port;
+	bool user; /* may stand in front of the host */
+} schemes[] = {
+	{ "https", true, 443, false }, { "http", false, 80, false },      { "smtps", true, 465, true },
+	{ "smtp", false, 25, true },   { "socks5h", false, 1080, false },
+};
+
+bool url_scheme_is(const char *text, const char *name, size_t n)
 {
+	return strncasecmp(text, name, n) == 0 && strncmp(text + n, "://", 3) == 0;
+}
+
+/* Its row, when it is one of `allowed`. */
+static const struct scheme *scheme_of(const char *text, const char *allowed)
+{
+	for (size_t n; *allowed; allowed += n + (allowed[n] == '|')) {
+		n = strcspn(allowed, "|");
+		for (size_t i = 0; url_scheme_is(text, allowed, n) && i < ARRAY_SIZE(schemes); i++)
+			if (strlen(schemes[i].name) == n && strncmp(schemes[i].name, allowed, n) == 0)
+				return &schemes[i];
+	}
+	return NULL;
+}
+
+/* Behind the user, whose '@' is written %40. */
+static int skip_user(const char **s, size_t n, const char **reterr)
+{
+	const char *at = memchr(*s, '@', n);
+
+	if (at && memchr(*s, ':', (size_t)(at - *s)))
+		return fail(reterr, "a password in the URL is not supported: write it in secret");
+	*s = at ? at + 1 : *s;
+	return 0;
+}
+
+int url_parse_as(const char *text, const char *allowed, struct url *ret, const char **reterr)
+{
+	const struct scheme *scheme = scheme_of(text, allowed);
 	struct url u = { 0 };
 	const char *s;
-	int r;
+	int r = 0;
 
 	for (s = text; *s; s++)
 		if ((unsigned char)*s <= 0x20 || *s == 0x7f)
 			return fail(reterr, "the URL holds a space or a control character");
-	if (strncasecmp(text, "https://", 8) == 0) {
-		u.https = true;
-		s = text + 8;
-	} else if (strncasecmp(text, "http://", 7) == 0) {
-		s = text + 7;
-	} else {
-		return fail(reterr, "the URL does not begin with https:// or http://");
-	}
-	u.port = u.https ? 443 : 80;
+	if (!scheme)
+		return fail(reterr,
+			    strstr(allowed, "socks") ? "the URL does not begin with http:// or socks5h://"
+			    : strstr(allowed, "smtp")
+				    ? "the URL does not begin with https://, http://, smtp:// or smtps://"
+				    : "the URL does not begin with https:// or http://");
+	u.https = scheme->tls;
+	u.port = scheme->port;
+	s = text + strlen(scheme->name) + 3;
 	u.path = s + strcspn(s, "/?#");
-	r = parse_host(s, (size_t)(u.path - s), &u, reterr);
+	if (scheme->user)
+		r = skip_user(&s, (size_t)(u.path - s), reterr);
+	if (r == 0)
+		r = parse_host(s, (size_t)(u.path - s), &u, reterr);
 	if (r == 0)
 		*ret = u;
 	return r;
+}
+
+int url_parse(const char *text, struct url *ret, const char **reterr)
+{
+	return url_parse_as(text, "https|http", ret, reterr);
 }
 
 bool url_is_loopback(const struct url *u)

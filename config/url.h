@@ -1,4 +1,4 @@
-/* url.h - the parts of an http(s) URL that matter before a request is made.  Layer: config.  Pure. */
+/* url.h - the parts of a URL that matter before a request is made.  Layer: config.  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef CONFIG_URL_H
 #define CONFIG_URL_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 struct url {
-	bool https;
+	bool https;     /* or smtps: TLS from the first byte on */
 	char host[254]; /* without brackets */
 	bool ip;        /* host is an IPv4 or IPv6 literal */
 	bool six;
@@ -18,6 +18,14 @@ struct url {
 /* http://host[:port][/...] or https://. No user information, no spaces. 0, or -EINVAL with a text in *reterr
  * that does not repeat the URL (it may be a secret). */
 int url_parse(const char *text, struct url *ret, const char **reterr);
+/* The same of the schemes "a|b|c": https, http, smtps, smtp, socks5h. A user may stand in front of the host
+ * of a mail server; without a port it is the scheme's own. */
+int url_parse_as(const char *text, const char *allowed, struct url *ret, const char **reterr);
+/* Of what news is sent to, and of proxies on the way there. */
+#define URL_SINKS   "https|http|smtp|smtps"
+#define URL_PROXIES "http|socks5h"
+/* Does it begin with name, of n bytes, and "://"? */
+bool url_scheme_is(const char *text, const char *name, size_t n);
 /* localhost, 127.0.0.0/8 or ::1 */
 bool url_is_loopback(const struct url *u);
 

@@ -164,11 +164,21 @@ static int check_url(struct value *v, const char *text)
 	struct url u;
 	const char *why;
 
-	if (url_parse(text, &u, &why) < 0)
+	if (url_parse_as(text, v->row->unit, &u, &why) < 0)
 		return FAIL(v, "%s; write for example https://open.feishu.cn/open-apis/bot/v2/hook/...", why);
-	if (!u.https && !url_is_loopback(&u))
+	if (url_scheme_is(text, "http", 4) && !url_is_loopback(&u))
 		note(v, "http sends the address and the report unencrypted; write https");
 	return 0;
+}
+
+static int check_proxy(struct value *v, const char *text)
+{
+	struct url u;
+	const char *why;
+
+	if (url_parse_as(text, URL_PROXIES, &u, &why) < 0)
+		return FAIL(v, "%s; write for example socks5h://10.0.0.1:1080", why);
+	return strchr("/", *u.path) ? 0 : FAIL(v, "a proxy is SCHEME://HOST:PORT, with nothing behind it");
 }
 
 static int check_listen(struct value *v, const char *text)
@@ -220,8 +230,9 @@ static bool is_clean(struct str s)
 static int assign_text(struct value *v)
 {
 	static int (*const check[])(struct value *, const char *) = {
-		[SET_CRON] = check_cron, [SET_URL] = check_url, [SET_LISTEN] = check_listen,
-		[SET_ZONE] = check_zone, [SET_PATH] = NULL,     [SET_NAME] = check_name,
+		[SET_CRON] = check_cron,     [SET_URL] = check_url,   [SET_PROXY] = check_proxy,
+		[SET_LISTEN] = check_listen, [SET_ZONE] = check_zone, [SET_PATH] = NULL,
+		[SET_NAME] = check_name,
 	};
 	_cleanup_free_ char *text = xstrndup(v->text.p, v->text.n);
 	char **member = setting_member(v->row, v->base);
@@ -339,6 +350,8 @@ static int check_namespace(struct value *v, struct str *item)
 {
 	const struct namespace_item i = namespaces_item(*item);
 
+	if (i.kind == NAMESPACE_LABEL && (v->row->flags & SETTING_NO_LABEL))
+		return FAIL(v, "\"%s\": labels are not known here: write names or patterns", v->shown);
 	if (i.kind == NAMESPACE_LABEL)
 		return check_namespace_label(v, &i);
 	if (memchr(i.text.p, '=', i.text.n) || str_is(i.text, "label:"))
@@ -405,13 +418,16 @@ static int check_reason(struct value *v, struct str *s)
 	return 0;
 }
 
+static int check_text(struct value *v, struct str *s)
+{
+	return v->row->unit[0] == '\0' || find_option(v, *s, false) >= 0 ? 0 : -EINVAL;
+}
+
 static int add_item(struct value *v, struct str_list *list)
 {
 	static int (*const check[])(struct value *, struct str *) = {
-		[SET_NAMESPACES] = check_namespace,
-		[SET_REASONS] = check_reason,
-		[SET_LABELS] = check_label,
-		[SET_WINDOWS] = check_window,
+		[SET_NAMESPACES] = check_namespace, [SET_REASONS] = check_reason, [SET_LABELS] = check_label,
+		[SET_WINDOWS] = check_window,       [SET_STRINGS] = check_text,
 	};
 	struct str s = str_trim(v->text, " \t");
 
@@ -474,6 +490,38 @@ static int assign_option(struct value *v)
 	return 0;
 }
 
+static int add_option(struct value *v)
+{
+	const struct str s = str_trim(v->text, " \t");
+	int i;
+
+	(void)str_copy_printable(v->shown, sizeof(v->shown), s.p, s.n);
+	i = find_option(v, s, true);
+	if (i < 0)
+		return -EINVAL;
+	setting_set_number(v->row, v->base, setting_get_number(v->row, v->base) | INT64_C(1) << i);
+	return 0;
+}
+
+static int assign_options(struct value *v)
+{
+	const int64_t before = setting_get_number(v->row, v->base);
+	const struct str all = v->text;
+	int r = 0;
+
+	setting_set_number(v->row, v->base, 0);
+	for (size_t at = 0, n; all.n > 0 && at <= all.n && r == 0; at += n + 1) {
+		const char *comma = memchr(all.p + at, ',', all.n - at);
+
+		n = comma ? (size_t)(comma - all.p) - at : all.n - at;
+		v->text = (struct str){ all.p + at, n };
+		r = add_option(v);
+	}
+	if (r < 0)
+		setting_set_number(v->row, v->base, before);
+	return r;
+}
+
 static struct value value_of(const struct setting *row, void *base, const char *text, size_t n, char *out)
 {
 	struct value v = { .row = row, .base = base, .text = { text, n }, .out = out };
@@ -487,10 +535,8 @@ int setting_assign(const struct setting *row, void *base, const char *text, size
 		   char ret_text[static SETTING_ERROR_MAX])
 {
 	static int (*const assign[])(struct value *) = {
-		[SET_BOOL] = assign_bool,
-		[SET_COUNT] = assign_count,
-		[SET_DURATION] = assign_duration,
-		[SET_ENUM] = assign_option,
+		[SET_BOOL] = assign_bool,   [SET_COUNT] = assign_count,     [SET_DURATION] = assign_duration,
+		[SET_ENUM] = assign_option, [SET_OPTIONS] = assign_options,
 	};
 	struct value v = value_of(row, base, text, n, ret_text);
 
@@ -504,5 +550,5 @@ int setting_add_item(const struct setting *row, void *base, const char *text, si
 {
 	struct value v = value_of(row, base, text, n, ret_text);
 
-	return add_item(&v, setting_member(row, base));
+	return row->kind == SET_OPTIONS ? add_option(&v) : add_item(&v, setting_member(row, base));
 }

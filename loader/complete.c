@@ -1,4 +1,4 @@
-/* complete.c - what the configuration names besides clusters: secret files, time zone, webhook address, state
+/* complete.c - what the configuration names besides clusters: secret files, time zone, state
  * directory, and who we are. */
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/complete.h"
@@ -17,87 +17,9 @@
 #include "config/kubeconfig.h"
 #include "config/file.h"
 #include "config/value.h"
-#include "config/url.h"
 #include "config/window.h"
 #include "config/zone_file.h"
-#include "loader/resolve.h"
-
-#define SECRET_MAX_BYTES 4096u
-#define SECRET_FILE_MS   300000u
-#define NAME_MS          300000u
-#define SINK_RETRY_MS    30000u
-
-/* The janitor works without its chat: what is wrong with it stops nothing else, and is the reporter's trouble
- * until another load finds it well. */
-static void no_sink(struct loader *l, const char *text)
-{
-	struct settings *s = &l->config.settings;
-
-	if (!s->api_problem)
-		s->api_problem = xasprintf("%.240s", text);
-	diags_warn(&l->diags, l->options->config, 0, 0, "%s; no report until that is well", text);
-	loader_refresh_within(l, SINK_RETRY_MS);
-}
-
-/* Neither is anything sent to an address without its secret. */
-static void no_secret(struct loader *l, const char *path, const char *key, const char *why)
-{
-	_cleanup_free_ char *said = xasprintf("%s: %s: %s", key, path, why);
-
-	free(l->config.settings.api_url);
-	l->config.settings.api_url = NULL;
-	no_sink(l, said);
-}
-
-/* A key whose value is in a file, one line. */
-static void read_secret(struct loader *l, const char *file, const char *key)
-{
-	char why[FILE_ERROR_MAX], err[SETTING_ERROR_MAX];
-	_cleanup_free_ char *path = NULL, *text = NULL;
-	size_t n;
-
-	if (!file)
-		return;
-	path = file_beside(l->options->config, file);
-	loader_refresh_within(l, SECRET_FILE_MS);
-	loader_check_secret(l, path);
-	watches_add(&l->watches, path);
-	int r = file_read(path, SECRET_MAX_BYTES, &text, &n, why);
-
-	if (r < 0) {
-		no_secret(l, path, key, why);
-		return;
-	}
-	const struct str value = str_trim((struct str){ text, n }, " \t\r\n");
-	r = value.n == 0 ? -EINVAL : setting_assign(settings_find(key), &l->config, value.p, value.n, err);
-
-	explicit_bzero(text, n);
-	if (r < 0)
-		no_secret(l, path, key, value.n == 0 ? "the file is empty" : err);
-}
-
-void loader_no_webhook(struct loader *l, const char *why)
-{
-	_cleanup_free_ char *said = xasprintf("tooManyRestart.apiurl: %s", why);
-
-	no_sink(l, said);
-}
-
-void loader_resolve_webhook(struct loader *l)
-{
-	struct settings *s = &l->config.settings;
-	char why[LOADER_ERROR_MAX];
-	const char *text;
-	struct url u;
-
-	if (!policy_enables(&s->policy, DUTY_RESTARTS) || !s->api_url ||
-	    url_parse(s->api_url, &u, &text) < 0 || u.ip)
-		return;
-	if (loader_resolve(u.host, u.port, &s->api_address, why) < 0)
-		loader_no_webhook(l, why);
-	else
-		loader_refresh_within(l, NAME_MS);
-}
+#include "loader/sinks.h"
 
 static bool load_zone(struct loader *l)
 {
@@ -284,10 +206,7 @@ bool loader_complete(struct loader *l)
 {
 	bool ok = true;
 
-	if (policy_enables(&l->config.settings.policy, DUTY_RESTARTS)) {
-		read_secret(l, l->config.api_url_file, "tooManyRestart.apiurl");
-		read_secret(l, l->config.api_secret_file, "tooManyRestart.secret");
-	}
+	loader_read_sinks(l);
 	ok = load_zone(l) && ok;
 	ok = load_window_zones(l) && ok;
 	ok = find_state_dir(l) && ok;

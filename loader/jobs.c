@@ -21,6 +21,7 @@
 #include "loader/cluster.h"
 #include "loader/complete.h"
 #include "loader/send.h"
+#include "loader/sinks.h"
 
 #define FLUSH_MS 5000
 
@@ -113,7 +114,7 @@ static int load_reporter(struct loader *l, struct channel *c)
 {
 	const size_t from = l->diags.n;
 
-	loader_resolve_webhook(l);
+	loader_resolve_sinks(l);
 	return send_reporter(l, c, from) ? SENT : EXIT_CODE_RESOURCE;
 }
 
@@ -260,7 +261,7 @@ static bool finish_reporter(struct loader *l, struct channel *c, const struct jo
 		return true;
 	describe(l, j, why, sizeof(why));
 	l->refresh_ms = 0;
-	loader_no_webhook(l, why);
+	loader_no_sinks(l, why);
 	return send_reporter(l, c, from);
 }
 

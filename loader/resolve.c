@@ -3,13 +3,20 @@
 #include "loader/resolve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/str.h"
 #include "base/xalloc.h"
 
 #define CANDIDATES 8
@@ -90,4 +97,101 @@ int loader_resolve(const char *host, unsigned port, char **ret, char reterr[stat
 
 	*ret = xasprintf("%s%s%s:%u", six ? "[" : "", all[best].text, six ? "]" : "", port);
 	return 0;
+}
+
+/* -- several at once -- */
+
+/* In another process, which ends with it: '=' and the address, or '!' and why there is none. */
+static _Noreturn void answer(int fd, const struct lookup *k)
+{
+	char why[LOADER_ERROR_MAX], *address = NULL, text[LOADER_ERROR_MAX + 1];
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (loader_resolve(k->host, k->port, &address, why) == 0)
+		(void)snprintf(text, sizeof(text), "=%s", address);
+	else
+		(void)snprintf(text, sizeof(text), "!%s", why);
+	_exit(write(fd, text, strlen(text)) < 0); /* less than PIPE_BUF: all or nothing */
+}
+
+/* The process that looks it up, and in *ret_fd what will hold its answer; -1 = none. */
+static pid_t ask(const struct lookup *k, int *ret_fd)
+{
+	int fds[2];
+
+	*ret_fd = -1;
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	const pid_t pid = fork();
+
+	if (pid == 0)
+		answer(fds[1], k);
+	(void)close(fds[1]);
+	if (pid < 0)
+		(void)close(fds[0]);
+	else
+		*ret_fd = fds[0];
+	return pid;
+}
+
+static void hear(struct lookup *k, int fd, uint64_t until_ms)
+{
+	char text[LOADER_ERROR_MAX + 1] = "";
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	ssize_t n = -1;
+	uint64_t now;
+
+	while (fd >= 0 && n < 0 && (now = clock_boot_ms()) < until_ms)
+		if (poll(&p, 1, (int)(until_ms - now)) > 0)
+			n = read(fd, text, sizeof(text) - 1);
+	if (n > 0 && text[0] == '=')
+		k->address = xstrdup(text + 1);
+	else if (n > 0)
+		(void)str_copy_printable(k->why, sizeof(k->why), text + 1, (size_t)n - 1);
+	else
+		(void)snprintf(k->why, sizeof(k->why),
+			       "the name \"%s\" cannot be resolved: no name server answers", k->host);
+}
+
+/* The first of the same name and port. */
+static size_t same(const struct lookup *v, size_t i)
+{
+	size_t k = 0;
+
+	while (v[k].port != v[i].port || strcmp(v[k].host, v[i].host) != 0)
+		k++;
+	return k;
+}
+
+void lookup_init(struct lookup *k, const char *host, unsigned port)
+{
+	*k = (struct lookup){ .port = port };
+	(void)snprintf(k->host, sizeof(k->host), "%s", host);
+}
+
+void loader_resolve_all(struct lookup *v, size_t n, uint64_t until_ms)
+{
+	int fds[SINKS_MAX];
+	pid_t pids[SINKS_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		pids[i] = *v[i].host && same(v, i) == i ? ask(&v[i], &fds[i]) : 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct lookup *first = &v[*v[i].host ? same(v, i) : i];
+
+		if (pids[i] != 0) {
+			hear(&v[i], fds[i], until_ms);
+			if (fds[i] >= 0)
+				(void)close(fds[i]);
+		} else if (*v[i].host) {
+			v[i].address = first->address ? xstrdup(first->address) : NULL;
+			memcpy(v[i].why, first->why, sizeof(v[i].why));
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (pids[i] <= 0)
+			continue;
+		(void)kill(pids[i], SIGKILL);
+		(void)waitpid(pids[i], NULL, 0);
+	}
 }

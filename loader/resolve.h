@@ -9,4 +9,17 @@
  * or -EAGAIN with a text in reterr. */
 int loader_resolve(const char *host, unsigned port, char **ret, char reterr[static LOADER_ERROR_MAX]);
 
+/* One of several names to be looked up at the same time. */
+struct lookup {
+	char host[254]; /* "" = none, and nothing is done */
+	unsigned port;
+	char *address; /* as above; NULL = none */
+	char why[LOADER_ERROR_MAX];
+};
+
+void lookup_init(struct lookup *k, const char *host, unsigned port);
+/* Each name in a process of its own, equal ones in one: a name server that does not answer costs its own
+ * names alone. What has no answer until until_ms (boot time) has none. At most SINKS_MAX. */
+void loader_resolve_all(struct lookup *v, size_t n, uint64_t until_ms);
+
 #endif

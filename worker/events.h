@@ -22,9 +22,9 @@
 
 struct object_event {
 	char api_version[320], kind[64], ns[64], name[254], uid[64]; /* the object it is about */
-	char reason[49];                                             /* of model/object_events.def, or a code of model/reasons.def */
-	char message[1024];                                          /* the server takes 1024 bytes */
-	bool warning;                                                /* type Warning; else Normal */
+	char reason[49];    /* of model/object_events.def, or a code of model/reasons.def */
+	char message[1024]; /* the server takes 1024 bytes */
+	bool warning;       /* type Warning; else Normal */
 };
 
 struct events_env {

@@ -47,7 +47,8 @@ static void print_row(struct said *s, const struct setting *row)
 	print_cell(s->out, say(s, row->doc));
 	if (row->kind == SET_COUNT || row->kind == SET_DURATION)
 		print_range(s, row);
-	if (row->kind == SET_REASONS && row->unit[0] != '\0') {
+	if ((row->kind == SET_REASONS || row->kind == SET_STRINGS || row->kind == SET_OPTIONS) &&
+	    row->unit[0] != '\0') {
 		(void)fputs(t->one_of, s->out);
 		print_cell(s->out, row->unit);
 		(void)fputs(t->stop, s->out);
@@ -63,7 +64,8 @@ static void print_table(struct said *s, const struct setting *rows)
 {
 	(void)fputs(configuration_texts[s->language].table_head, s->out);
 	for (const struct setting *row = rows; row->path; row++)
-		print_row(s, row);
+		if (!(row->flags & SETTING_DERIVED))
+			print_row(s, row);
 }
 
 static void print_section(struct said *s, const struct setting *section)
@@ -129,6 +131,8 @@ int main(int argc, char **argv)
 	print_top(&s);
 	(void)fprintf(s.out, "\n## clusters\n\n%s", t->each_item);
 	print_table(&s, settings_cluster_table);
+	(void)fprintf(s.out, "\n## sinks\n\n%s", t->sinks);
+	print_table(&s, settings_sink_table);
 	print_overrides(&s);
 	print_long_defaults(&s);
 	(void)fputs(t->namespaces, s.out);

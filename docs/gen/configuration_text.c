@@ -51,6 +51,9 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 		.top =
 			"\n"
 			"## At the top of the file\n",
+		.sinks =
+			"Who is told what was done, what needs an operator, and the report. What is sent to one is in its language, of its clusters, namespaces and\n"
+			"duties. One that does not answer slows no other, and nothing else. Each item of the list:\n",
 		.each_item =
 			"Each item of the list:\n",
 		.schedules =
@@ -135,6 +138,9 @@ const struct configuration_text configuration_texts[LANGUAGE__MAX] = {
 		.top =
 			"\n"
 			"## 文件顶层\n",
+		.sinks =
+			"谁会收到：做了什么、什么需要人工处理，以及定期报告。每个接收方按自己的语言、集群、命名空间和功能接收。某个接收方没有响应，\n"
+			"不影响其他接收方，也不影响其他工作。列表的每一项：\n",
 		.each_item =
 			"列表的每一项：\n",
 		.schedules =

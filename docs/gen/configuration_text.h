@@ -23,6 +23,7 @@ struct configuration_text {
 	const char *head;
 	const char *override_keys;
 	const char *overrides;
+	const char *sinks;
 };
 
 extern const struct configuration_text configuration_texts[LANGUAGE__MAX];

@@ -332,6 +332,7 @@ static void put_file(void)
 			put_section(row);
 	put_rows("At the top of the file", "Keys of no section:", settings_table, true);
 	put_rows("clusters", "A list; each item:", settings_cluster_table, false);
+	put_rows("sinks", "A list; each item:", settings_sink_table, false);
 	put_rows("overrides",
 		 "A list; each item, and any key of a duty that may differ, in a section of the duty's name:",
 		 settings_override_table, false);

@@ -36,13 +36,24 @@ static char *random_text(size_t max)
 	return s;
 }
 
-/* Any value that the row allows. */
-static void fill(const struct setting *row, struct settings *s)
+static void fill(const struct setting *row, void *base);
+
+static void fill_sink(struct sink_settings *s)
 {
-	void *p = setting_member(row, s);
+	for (const struct setting *row = settings_sink_table; row->path; row++)
+		if (row->roles)
+			fill(row, s);
+	free(s->name);
+	s->name = xstrdup("ops");
+}
+
+/* Any value that the row allows. */
+static void fill(const struct setting *row, void *base)
+{
+	void *p = setting_member(row, base);
 
 	if (setting_is_number(row->kind)) {
-		setting_set_number(row, s, row->min + (int64_t)rnd((uint64_t)(row->max - row->min) + 1));
+		setting_set_number(row, base, row->min + (int64_t)rnd((uint64_t)(row->max - row->min) + 1));
 	} else if (setting_is_text(row->kind)) {
 		*(char **)p = rnd(4) ? random_text((size_t)row->max) : NULL;
 	} else if (setting_is_list(row->kind)) {
@@ -60,6 +71,9 @@ static void fill(const struct setting *row, struct settings *s)
 			bytes[i] = (uint8_t)rnd(256);
 		*(void **)p = bytes;
 		memcpy((char *)p + sizeof(void *), &n, sizeof(n));
+	} else if (row->kind == SET_SINKS) {
+		for (uint64_t n = rnd(4); n > 0; n--)
+			fill_sink(setting_add_sink(base));
 	}
 }
 
@@ -75,7 +89,17 @@ static struct settings random_settings(void)
 }
 
 /* Empty texts and absent ones differ; so do lists. */
-static void assert_equal(const struct setting *row, const struct settings *a, const struct settings *b)
+static void assert_equal(const struct setting *row, const void *a, const void *b);
+
+static void assert_same_sinks(const struct settings *a, const struct settings *b)
+{
+	ck_assert_uint_eq(a->n_sinks, b->n_sinks);
+	for (size_t i = 0; i < a->n_sinks; i++)
+		for (const struct setting *row = settings_sink_table; row->path; row++)
+			assert_equal(row, &a->sinks[i], &b->sinks[i]);
+}
+
+static void assert_equal(const struct setting *row, const void *a, const void *b)
 {
 	const void *p = setting_member_const(row, a), *q = setting_member_const(row, b);
 
@@ -98,6 +122,8 @@ static void assert_equal(const struct setting *row, const struct settings *a, co
 		memcpy(&m, (const char *)q + sizeof(void *), sizeof(m));
 		ck_assert_msg(n == m, "%s", row->path);
 		ck_assert(n == 0 || memcmp(*(void *const *)p, *(void *const *)q, n) == 0);
+	} else if (row->kind == SET_SINKS) {
+		assert_same_sinks(a, b);
 	}
 }
 
@@ -151,10 +177,17 @@ TEST(a_role_gets_no_more_than_its_own)
 	settings_init(&s);
 	s.api_url = xstrdup("https://hook/SECRETURL");
 	s.api_secret = xstrdup("SECRETSIGN");
+	struct sink_settings *sink = setting_add_sink(&s);
+	sink->name = xstrdup("ops");
+	sink->url = xstrdup("https://sink/SECRETSINK");
+	sink->secret = xstrdup("SECRETOFSINK");
+	sink->url_file = xstrdup("ENDS-HERE");
+	sink->top = 1;
 	s.cluster.token = xstrdup("SECRETTOKEN");
 	s.cluster.key_pem = xstrdup("SECRETKEY");
 	s.cluster.password = xstrdup("SECRETPASSWORD");
 	s.history_days = 30;
+	s.give_up_ms = 60000;
 	s.history_megabytes = 512;
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
 		const bool reporter = roles[i] == ROLE_REPORTER;
@@ -164,6 +197,9 @@ TEST(a_role_gets_no_more_than_its_own)
 
 		ck_assert_int_eq(contains(p, n, "SECRETURL"), reporter);
 		ck_assert_int_eq(contains(p, n, "SECRETSIGN"), reporter);
+		ck_assert_int_eq(contains(p, n, "SECRETSINK"), reporter);
+		ck_assert_int_eq(contains(p, n, "SECRETOFSINK"), reporter);
+		ck_assert(!contains(p, n, "ENDS-HERE"));
 		ck_assert_int_eq(contains(p, n, "SECRETTOKEN"), !reporter);
 		ck_assert_int_eq(contains(p, n, "SECRETKEY"), !reporter);
 		ck_assert_int_eq(contains(p, n, "SECRETPASSWORD"), !reporter);
@@ -245,6 +281,7 @@ TEST(refuses_a_value_out_of_range)
 
 	settings_init(&s);
 	s.history_days = 30;
+	s.give_up_ms = 60000;
 	s.history_megabytes = 512;
 	s.policy.duty[DUTY_RESTARTS].counts = s.policy.duty[DUTY_CRASH_LOOP].counts = 1;
 	s.sandbox = 3;

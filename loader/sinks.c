@@ -1,0 +1,216 @@
+/* sinks.c - see sinks.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "loader/sinks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/str.h"
+#include "base/xalloc.h"
+#include "config/config.h"
+#include "config/file.h"
+#include "config/table.h"
+#include "config/url.h"
+#include "config/value.h"
+#include "loader/resolve.h"
+#include "model/language.h"
+#include "model/news.h"
+#include "model/sink_types.h"
+
+#define SECRET_MAX_BYTES 4096u
+#define FILE_MS          300000u
+#define NAME_MS          300000u
+#define SINK_RETRY_MS    30000u
+
+/* The keys whose value may stand in a file, each with the one that names it. */
+static const struct file_key {
+	const char *key, *of_original;
+	size_t value, file;
+} file_keys[] = {
+	{ "url", "apiurl", offsetof(struct sink_settings, url), offsetof(struct sink_settings, url_file) },
+	{ "secret", "secret", offsetof(struct sink_settings, secret),
+	  offsetof(struct sink_settings, secret_file) },
+	{ "ca", NULL, offsetof(struct sink_settings, ca_pem), offsetof(struct sink_settings, ca_file) },
+};
+
+static bool is_original(const struct loader *l, const struct sink_settings *s)
+{
+	return s == l->config.settings.sinks && config_has_original_sink(&l->config);
+}
+
+static void add_problem(struct loader *l, struct sink_settings *s, const char *key, const char *why)
+{
+	_cleanup_free_ char *said = is_original(l, s) ? xasprintf("tooManyRestart.%s: %s", key, why)
+						      : xasprintf("%s: %s", key, why);
+
+	if (!s->problem)
+		s->problem = xasprintf("%.240s", said);
+	diags_warn(&l->diags, l->options->config, 0, 0,
+		   "sink \"%s\": %s; it is told nothing until that is well", s->name, said);
+	loader_refresh_within(l, SINK_RETRY_MS);
+}
+
+/* -- files -- */
+
+/* 0, or an error with its text in *reterr. */
+static int take_value(struct sink_settings *s, const struct setting *row, struct str value,
+		      char reterr[static SETTING_ERROR_MAX])
+{
+	if (value.n == 0)
+		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the file is empty");
+	if (!(row->flags & SETTING_DERIVED))
+		return setting_assign(row, s, value.p, value.n, reterr);
+	if (memchr(value.p, 0, value.n) || !memmem(value.p, value.n, "-----BEGIN ", 11))
+		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the file is not PEM (-----BEGIN ...)");
+	*(char **)setting_member(row, s) = xstrndup(value.p, value.n);
+	return 0;
+}
+
+/* Nothing is sent to an address without its secret, or with other trust than was asked for. */
+static void read_file(struct loader *l, struct sink_settings *s, const struct file_key *k)
+{
+	const struct setting *row = setting_find_member(settings_sink_table, k->value);
+	const char *file = *(char *const *)(const void *)((const char *)s + k->file);
+	const char *key = is_original(l, s) ? k->of_original : k->key;
+	char why[FILE_ERROR_MAX], err[SETTING_ERROR_MAX] = "";
+	_cleanup_free_ char *path = NULL, *text = NULL, *said = NULL;
+	size_t n = 0;
+
+	if (!file)
+		return;
+	path = file_beside(l->options->config, file);
+	loader_refresh_within(l, FILE_MS);
+	watches_add(&l->watches, path);
+	if (row->flags & SETTING_SECRET)
+		loader_check_secret(l, path);
+	int r = file_read(path, row->flags & SETTING_SECRET ? SECRET_MAX_BYTES : (size_t)row->max, &text, &n,
+			  why);
+
+	if (r == 0)
+		r = take_value(s, row, str_trim((struct str){ text, n }, " \t\r\n"), err);
+	if (text)
+		explicit_bzero(text, n);
+	if (r == 0)
+		return;
+	said = xasprintf("%s: %s", path, *err ? err : why);
+	setting_clear(setting_find_member(settings_sink_table, offsetof(struct sink_settings, url)), s);
+	add_problem(l, s, key, said);
+}
+
+/* -- the list -- */
+
+static char *copy(const char *s)
+{
+	return s ? xstrdup(s) : NULL;
+}
+
+/* The first of them. */
+static void add_original(struct config *c)
+{
+	struct settings *s = &c->settings;
+	struct sink_settings *last = config_add_sink(c), one = *last;
+
+	one.name = xstrdup(SINK_ORIGINAL_NAME);
+	one.type = SINK_FEISHU;
+	one.url = copy(s->api_url);
+	one.url_file = copy(c->api_url_file);
+	one.secret = copy(s->api_secret);
+	one.secret_file = copy(c->api_secret_file);
+	memmove(s->sinks + 1, s->sinks, (s->n_sinks - 1) * sizeof(*s->sinks));
+	s->sinks[0] = one;
+}
+
+void loader_read_sinks(struct loader *l)
+{
+	struct config *c = &l->config;
+	struct settings *s = &c->settings;
+	uint64_t told = UINT64_C(1) << NEWS_REPORT;
+
+	told |= c->tell_actions ? UINT64_C(1) << NEWS_ACTIONS : 0;
+	told |= c->tell_attention ? UINT64_C(1) << NEWS_ATTENTION : 0;
+	s->language = c->language < LANGUAGE__MAX ? c->language : language_of_text(s->msg_title);
+	if (config_has_original_sink(c))
+		add_original(c);
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		struct sink_settings *sink = &s->sinks[i];
+
+		sink->news &= told;
+		if (sink->language >= LANGUAGE__MAX)
+			sink->language = s->language;
+		for (size_t k = 0; k < ARRAY_SIZE(file_keys); k++)
+			read_file(l, sink, &file_keys[k]);
+	}
+}
+
+/* -- addresses -- */
+
+/* As long as the reporter asks for them by these names. */
+static void mirror_original(struct loader *l)
+{
+	struct settings *s = &l->config.settings;
+	const struct sink_settings *o = s->sinks;
+
+	if (s->n_sinks == 0 || !is_original(l, o))
+		return;
+	free(s->api_url);
+	free(s->api_secret);
+	s->api_url = copy(o->url);
+	s->api_secret = copy(o->secret);
+	s->api_address = copy(o->address);
+	s->api_problem = copy(o->problem);
+}
+
+/* Where to connect to. False when the name needs no resolver, or there is none. */
+static bool needs_address(const struct sink_settings *s, struct url *ret)
+{
+	const char *why;
+
+	if (!s->url || s->problem)
+		return false;
+	return (s->proxy ? url_parse_as(s->proxy, URL_PROXIES, ret, &why)
+			 : url_parse_as(s->url, URL_SINKS, ret, &why)) == 0 &&
+	       !ret->ip;
+}
+
+static const char *address_key(const struct loader *l, const struct sink_settings *s)
+{
+	return s->proxy ? "proxy" : is_original(l, s) ? "apiurl" : "url";
+}
+
+void loader_resolve_sinks(struct loader *l)
+{
+	struct settings *s = &l->config.settings;
+	struct lookup lookups[SINKS_MAX] = { 0 };
+
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		struct url u;
+
+		if (needs_address(&s->sinks[i], &u))
+			lookup_init(&lookups[i], u.host, u.port);
+	}
+	/* Some time is left to say what was not found. */
+	loader_resolve_all(lookups, s->n_sinks, l->until_ms - l->limit_ms / 8);
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		struct lookup *k = &lookups[i];
+
+		if (k->address)
+			loader_refresh_within(l, NAME_MS);
+		else if (*k->host)
+			add_problem(l, &s->sinks[i], address_key(l, &s->sinks[i]), k->why);
+		s->sinks[i].address = k->address;
+	}
+	mirror_original(l);
+}
+
+void loader_no_sinks(struct loader *l, const char *why)
+{
+	struct settings *s = &l->config.settings;
+	struct url u;
+
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (needs_address(&s->sinks[i], &u))
+			add_problem(l, &s->sinks[i], address_key(l, &s->sinks[i]), why);
+	mirror_original(l);
+}
