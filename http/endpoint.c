@@ -259,7 +259,8 @@ struct endpoint *endpoint_new_mail(const struct http_endpoint *from)
 	_cleanup_free_ char *user = url_part(u, CURLUPART_USER, CURLU_URLDECODE);
 
 	curl_url_cleanup(u);
-	with_user.username = user;
+	if (*user)
+		with_user.username = user;
 	return endpoint_make(&with_user, true);
 }
 

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "reporter/sinks/email.h"
 
 /* Largest answer read. */
 #define ANSWER_MAX ((size_t)4 * 1024)
@@ -25,6 +26,7 @@ struct delivery {
 	struct http_client *client; /* NULL before the first message */
 	/* the message under way */
 	struct http_request *request;
+	struct mail *mail; /* the same of a mail */
 	struct sink_settings sent_to;
 	char *document;       /* JSON: it may be sent again in another form */
 	struct event *answer; /* hands the answer over outside of the client's own callback */
@@ -104,17 +106,24 @@ static char *proxy_at(const struct sink_settings *s)
 	return xasprintf("%.*s%s", (int)(host - s->proxy), s->proxy, s->address);
 }
 
-static void set_endpoint(struct delivery *d)
+/* What e points to is held by base_url and proxy, and by s. */
+static struct http_endpoint endpoint_of(const struct sink_settings *s, char **base_url, char **proxy)
 {
-	const struct sink_settings *s = &d->sink;
-	_cleanup_free_ char *base_url = xstrndup(s->url, sink_base_length(s->url)), *proxy = proxy_at(s);
-	const struct http_endpoint e = {
-		.base_url = base_url,
-		.address = proxy ? NULL : s->address,
-		.proxy = proxy,
+	*base_url = xstrndup(s->url, sink_base_length(s->url));
+	*proxy = proxy_at(s);
+	return (struct http_endpoint){
+		.base_url = *base_url,
+		.address = *proxy ? NULL : s->address,
+		.proxy = *proxy,
 		.ca_pem = s->ca_pem,
 		.user_agent = "ops-pod-cleaner",
 	};
+}
+
+static void set_endpoint(struct delivery *d)
+{
+	_cleanup_free_ char *base_url = NULL, *proxy = NULL;
+	const struct http_endpoint e = endpoint_of(&d->sink, &base_url, &proxy);
 
 	if (d->client)
 		http_client_set_endpoint(d->client, &e);
@@ -160,6 +169,7 @@ void delivery_free(struct delivery **ref)
 		return;
 	if (d->request)
 		http_request_cancel(&d->request);
+	mail_cancel(&d->mail);
 	http_client_free(&d->client);
 	event_free(d->answer);
 	end_message(d);
@@ -212,11 +222,8 @@ static void start_again(struct delivery *d)
 	document_done(&doc);
 }
 
-static void on_done(void *ctx, const struct http_result *r)
+static void take_answer(struct delivery *d, const struct http_result *r)
 {
-	struct delivery *d = ctx;
-
-	d->request = NULL;
 	sink_interpret(&d->sent_to, r, &d->said);
 	if (d->said.other_form && d->form + 1 < sink_ops_of(d->sent_to.type)->forms)
 		start_again(d);
@@ -224,29 +231,78 @@ static void on_done(void *ctx, const struct http_result *r)
 		say(d);
 }
 
-static void start(struct delivery *d, const struct document *doc)
+static void on_done(void *ctx, const struct http_result *r)
 {
-	const struct sink_ops *ops = sink_ops_of(d->sent_to.type);
-	struct sink_request rq;
-	uint64_t left_out;
+	struct delivery *d = ctx;
 
-	sink_compose(&d->sent_to, doc, d->form, clock_wall_ms(), &rq, &left_out);
+	d->request = NULL;
+	take_answer(d, r);
+}
+
+static void on_mailed(void *ctx, const struct mail_result *m)
+{
+	struct delivery *d = ctx;
+	_cleanup_free_ char *body = NULL;
+	struct http_result r;
+
+	d->mail = NULL;
+	email_answer(m, &r, &body);
+	take_answer(d, &r);
+}
+
+static void start_mail(struct delivery *d, const struct sink_request *rq)
+{
+	const struct sink_settings *s = &d->sent_to;
+	_cleanup_free_ char *base_url = NULL, *proxy = NULL, *user = NULL;
+	struct http_endpoint e = endpoint_of(s, &base_url, &proxy);
+	const struct mail_call call = {
+		.from = s->from ? s->from : "",
+		.to = s->to.v,
+		.n_to = s->to.n,
+		.message = rq->body,
+		.len = strlen(rq->body),
+		.on_done = on_mailed,
+		.ctx = d,
+	};
+
+	e.base_url = s->url; /* with the name in its path */
+	email_login(s, &user, &e.password);
+	e.username = user;
+	d->mail = mail_start(d->base, &e, &call);
+}
+
+static void start_request(struct delivery *d, const struct sink_request *rq)
+{
 	const struct http_call call = {
 		.method = "POST",
-		.path = rq.path,
-		.content_type = ops->content_type,
-		.headers = rq.headers.v,
-		.n_headers = rq.headers.n,
-		.body = rq.body,
-		.body_len = strlen(rq.body),
+		.path = rq->path,
+		.content_type = sink_ops_of(d->sent_to.type)->content_type,
+		.headers = rq->headers.v,
+		.n_headers = rq->headers.n,
+		.body = rq->body,
+		.body_len = strlen(rq->body),
 		.max_body = ANSWER_MAX,
 		.total_timeout_ms = TIMEOUT_MS,
 		.on_done = on_done,
 		.ctx = d,
 	};
 
-	sink_limit_sent(&d->limit, clock_boot_ms());
+	if (!d->client)
+		set_endpoint(d);
 	d->request = http_client_start(d->client, &call);
+}
+
+static void start(struct delivery *d, const struct document *doc)
+{
+	struct sink_request rq;
+	uint64_t left_out;
+
+	sink_compose(&d->sent_to, doc, d->form, clock_wall_ms(), &rq, &left_out);
+	sink_limit_sent(&d->limit, clock_boot_ms());
+	if (sink_ops_of(d->sent_to.type)->is_mail)
+		start_mail(d, &rq);
+	else
+		start_request(d, &rq);
 	sink_request_done(&rq);
 }
 
@@ -272,8 +328,6 @@ void delivery_send(struct delivery *d, const struct document *doc)
 		say(d);
 		return;
 	}
-	if (!d->client)
-		set_endpoint(d);
 	d->sent_to = copy_sink(&d->sink);
 	d->document = document_to_json(doc);
 	start(d, doc);

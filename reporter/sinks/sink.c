@@ -17,6 +17,8 @@
 
 static const struct sink_ops *const rows[SINK_TYPE__MAX] = {
 	[SINK_FEISHU] = &sink_feishu,
+	[SINK_ALERTMANAGER] = &sink_alertmanager,
+	[SINK_EMAIL] = &sink_email,
 };
 
 const struct sink_ops *sink_ops_of(uint64_t type)
@@ -121,7 +123,7 @@ static char *fill(const struct sink_ops *ops, struct sink_view *v, size_t *shown
 
 /* The first level that shows all, else the one that shows most. */
 static char *render_best(const struct sink_ops *ops, const struct sink_settings *s,
-			 const struct document *doc, unsigned form, uint64_t *ret_left_out)
+			 const struct document *doc, unsigned form, int64_t now_ms, uint64_t *ret_left_out)
 {
 	_cleanup_free_ size_t *shown = xcalloc(doc->n_sections + 1, sizeof(*shown));
 	const size_t all = count_entries(doc, doc->n_sections);
@@ -133,6 +135,7 @@ static char *render_best(const struct sink_ops *ops, const struct sink_settings 
 			.sink = s,
 			.doc = doc,
 			.form = form,
+			.now_ms = now_ms,
 			.sections = smaller(doc->n_sections, levels[i].sections_max),
 			.text_max = levels[i].text_max,
 			.lines_max = levels[i].lines_max,
@@ -171,7 +174,7 @@ void sink_compose(const struct sink_settings *s, const struct document *doc, uns
 
 	*ret = (struct sink_request){
 		.path = xasprintf("%s%.*s", *path == '/' ? "" : "/", (int)strcspn(path, "#"), path),
-		.body = render_best(ops, s, doc, form, ret_left_out),
+		.body = render_best(ops, s, doc, form, now_ms, ret_left_out),
 	};
 	if (ops->request)
 		ops->request(s, doc, now_ms, ret);

@@ -53,6 +53,7 @@ struct sink_view {
 	const struct sink_settings *sink;
 	const struct document *doc;
 	unsigned form;
+	int64_t now_ms;      /* when it is sent, Unix ms */
 	size_t sections;     /* of its sections, from the first */
 	const size_t *shown; /* entries of each of them, from the first */
 	size_t text_max;     /* bytes of one text */
@@ -71,6 +72,7 @@ struct sink_ops {
 	unsigned per_second, per_minute; /* messages; 0 = no limit; at most SINK_PER_MINUTE_MAX a minute */
 	unsigned forms;                  /* how many there are; form 0 is the best one */
 	bool knows_ids;                  /* a message that is sent twice is one */
+	bool is_mail;                    /* it goes by http/mail.h; interpret() gets what email.h makes */
 	const char *content_type;
 	/* The body, which the caller frees; NULL when something in it has a limit that this exceeds. The
 	 * smallest view of any document must fit. */
@@ -85,7 +87,7 @@ struct sink_ops {
 /* NULL while a type has none. */
 const struct sink_ops *sink_ops_of(uint64_t type);
 
-extern const struct sink_ops sink_feishu;
+extern const struct sink_ops sink_feishu, sink_alertmanager, sink_email;
 
 /* -- for whoever sends -- */
 

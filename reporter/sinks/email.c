@@ -1,0 +1,308 @@
+/* email.c - a mail to the readers of a mail server: the text and the same as a page, which is the report's
+ * own (document.html) where there is one. It is sent by http/mail.h; `secret` is the password of the user in
+ * the URL, or "USER:PASSWORD" where the URL names none. Sources: RFC 5322 (headers; lines of at most 998
+ * bytes), RFC 2045/2046 (multipart/alternative, base64 in lines of 76: no byte of a text ever begins a line
+ * with a dot or looks like a boundary), RFC 2047 (words of at most 75 characters in the subject, never half a
+ * character in one), RFC 3834 5 (Auto-Submitted: nobody's holiday answers it), RFC 5321 4.2 and RFC 4954 6
+ * (replies). The same document has the same Message-ID for ever: what is sent twice is one mail for most
+ * servers and programs, but no standard promises that, so a repetition says so in its subject. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/sinks/email.h"
+
+#include <inttypes.h>
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/unicode.h"
+#include "base/xalloc.h"
+#include "model/language.h"
+#include "reporter/sinks/markup.h"
+
+/* Servers take 10 MB and more; base64 makes four bytes of three. */
+#define LIMIT    ((size_t)4 << 20)
+#define PAGE_MAX ((size_t)2 << 20)
+/* "=?UTF-8?B?" and "?=" around so many bytes in base64 are 64 characters: with the name before it, 73. */
+#define WORD_BYTES 39u
+#define LINE_BYTES 57u /* 76 characters */
+#define BOUNDARY   "=_ops-pod-cleaner"
+
+/* -- as text, as a page -- */
+
+static const struct markup plain_text = {
+	.special = "",
+	.bold = "",
+	.bold_end = "",
+	.code = "$ ",
+	.code_end = "",
+	.entry = "- ",
+	.line = "\n  ",
+	.gap = "\n",
+};
+
+static const char *const entities[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
+static const struct markup page = {
+	.special = "<>&\"'",
+	.plain = entities,
+	.bold = "<b>",
+	.bold_end = "</b>",
+	.entry = "",
+	.line = "<br>\n",
+	.gap = "<br>\n<br>\n",
+};
+
+static char *text_of(const struct sink_view *v)
+{
+	_cleanup_free_ char *title = sink_title(v);
+	char *text = NULL;
+	size_t size;
+	FILE *f = markup_open(&text, &size);
+
+	(void)fprintf(f, "%s\n", title);
+	if (v->doc->lines.n > 0 || v->sink->mentions.n > 0)
+		(void)fputs("\n", f);
+	if (markup_head(f, &plain_text, v))
+		(void)fputs("\n", f);
+	for (size_t i = 0; i < v->sections; i++) {
+		(void)fputs("\n", f);
+		markup_section(f, &plain_text, v, i);
+		(void)fputs("\n", f);
+	}
+	if (sink_more_sections(v) > 0)
+		markup_more(f, &plain_text, v, sink_more_sections(v));
+	if (v->doc->footer)
+		(void)fprintf(f, "\n-- \n%s\n", v->doc->footer);
+	(void)fclose(f);
+	return text;
+}
+
+static const char *const colors[TONE__MAX] = {
+	[TONE_GOOD] = "#2e7d32",
+	[TONE_INFO] = "#1565c0",
+	[TONE_WARNING] = "#ef6c00",
+	[TONE_BAD] = "#c62828",
+};
+
+static void put_block(FILE *f, const char *style, const char *text, size_t max)
+{
+	(void)fprintf(f, "<p style=\"%s\">", style);
+	markup_text(f, &page, text, max);
+	(void)fputs("</p>\n", f);
+}
+
+static char *page_of(const struct sink_view *v)
+{
+	_cleanup_free_ char *title = sink_title(v), *style = NULL;
+	char *text = NULL;
+	size_t size;
+	FILE *f = markup_open(&text, &size);
+
+	style = xasprintf("font-size:18px;font-weight:bold;border-left:4px solid %s;padding-left:10px",
+			  colors[v->doc->tone]);
+	(void)fprintf(f,
+		      "<!DOCTYPE html>\n<html lang=\"%s\"><head><meta charset=\"utf-8\"></head>\n"
+		      "<body style=\"font:14px/1.5 sans-serif;max-width:46em;margin:16px\">\n",
+		      language_name(v->doc->language));
+	put_block(f, style, title, v->text_max);
+	(void)fputs("<p>", f);
+	(void)markup_head(f, &page, v);
+	(void)fputs("</p>\n", f);
+	for (size_t i = 0; i < v->sections; i++) {
+		(void)fputs("<hr>\n<p>", f);
+		markup_section(f, &page, v, i);
+		(void)fputs("</p>\n", f);
+	}
+	if (sink_more_sections(v) > 0)
+		markup_more(f, &page, v, sink_more_sections(v));
+	if (v->doc->footer)
+		put_block(f, "color:#666;font-size:12px", v->doc->footer, v->text_max);
+	(void)fputs("</body></html>\n", f);
+	(void)fclose(f);
+	return text;
+}
+
+/* -- as a mail -- */
+
+static void put_base64(FILE *f, const char *s, size_t n)
+{
+	char line[80];
+
+	for (size_t at = 0; at < n; at += LINE_BYTES) {
+		const size_t k = n - at < LINE_BYTES ? n - at : LINE_BYTES;
+
+		(void)EVP_EncodeBlock((unsigned char *)line, (const unsigned char *)s + at, (int)k);
+		(void)fprintf(f, "%s\r\n", line);
+	}
+}
+
+static bool is_ascii(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s >= 0x80)
+			return false;
+	return true;
+}
+
+static void put_subject(FILE *f, const char *s)
+{
+	const char *before = "Subject: ";
+	size_t n = strlen(s);
+	char word[80];
+
+	if (is_ascii(s) && n < 70 && !strstr(s, "=?")) {
+		(void)fprintf(f, "Subject: %s\r\n", s);
+		return;
+	}
+	while (n > 0) {
+		const size_t k = unicode_cut(s, n, WORD_BYTES);
+
+		(void)EVP_EncodeBlock((unsigned char *)word, (const unsigned char *)s, (int)k);
+		(void)fprintf(f, "%s=?UTF-8?B?%s?=\r\n", before, word);
+		before = " ";
+		s += k;
+		n -= k;
+	}
+}
+
+static void put_date(FILE *f, int64_t at_ms)
+{
+	const time_t t = (time_t)(at_ms / 1000);
+	struct tm tm;
+	char text[64];
+
+	(void)gmtime_r(&t, &tm);
+	(void)strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S +0000", &tm);
+	(void)fprintf(f, "Date: %s\r\n", text);
+}
+
+/* Letters, digits and dots alone: what stands there is between angle brackets. */
+static void put_id(FILE *f, const struct sink_view *v)
+{
+	const char *from = v->sink->from ? v->sink->from : "", *at = strrchr(from, '@');
+
+	(void)fputs("Message-ID: <", f);
+	for (const char *c = v->doc->id; *c; c++)
+		(void)fputc(strchr("<>@ \"", *c) || (unsigned char)*c >= 0x80 ? '.' : *c, f);
+	(void)fprintf(f, ".ops-pod-cleaner@%s>\r\n", at && at[1] ? at + 1 : "localhost");
+}
+
+static void put_to(FILE *f, const struct str_list *to)
+{
+	for (size_t i = 0; i < to->n; i++)
+		(void)fprintf(f, "%s%s", i == 0 ? "To: " : ",\r\n ", to->v[i]);
+	(void)fputs("\r\n", f);
+}
+
+static void put_part(FILE *f, const char *type, const char *s)
+{
+	(void)fprintf(f,
+		      "--" BOUNDARY "\r\nContent-Type: %s; charset=utf-8\r\n"
+		      "Content-Transfer-Encoding: base64\r\n\r\n",
+		      type);
+	put_base64(f, s, strlen(s));
+}
+
+static char *render(const struct sink_view *v)
+{
+	const bool has_page = v->doc->html && strlen(v->doc->html) <= PAGE_MAX;
+	_cleanup_free_ char *text = text_of(v), *own = has_page ? NULL : page_of(v), *title = sink_title(v);
+	char *ret = NULL;
+	size_t size;
+	FILE *f = markup_open(&ret, &size);
+
+	put_date(f, v->doc->at_ms);
+	(void)fprintf(f, "From: %s\r\n", v->sink->from ? v->sink->from : "");
+	put_to(f, &v->sink->to);
+	put_subject(f, title);
+	put_id(f, v);
+	(void)fprintf(f,
+		      "Auto-Submitted: auto-generated\r\nX-Ops-Pod-Cleaner: %s\r\nMIME-Version: 1.0\r\n"
+		      "Content-Type: multipart/alternative; boundary=\"" BOUNDARY "\"\r\n\r\n",
+		      news_name(v->doc->kind));
+	put_part(f, "text/plain", text);
+	put_part(f, "text/html", has_page ? v->doc->html : own);
+	(void)fputs("--" BOUNDARY "--\r\n", f);
+	(void)fclose(f);
+	return ret;
+}
+
+/* -- the server and its answer -- */
+
+void email_login(const struct sink_settings *s, char **ret_user, const char **ret_password)
+{
+	const char *scheme = s->url ? strstr(s->url, "://") : NULL;
+	const char *authority = scheme ? scheme + 3 : "";
+	const char *colon = s->secret ? strchr(s->secret, ':') : NULL;
+	const bool named = memchr(authority, '@', strcspn(authority, "/?#")) != NULL;
+
+	*ret_user = named || !colon ? NULL : xstrndup(s->secret, (size_t)(colon - s->secret));
+	*ret_password = *ret_user ? colon + 1 : s->secret;
+}
+
+void email_answer(const struct mail_result *m, struct http_result *ret, char **ret_body)
+{
+	*ret_body = m->refused > 0 && m->failure == HTTP_OK
+			    ? xasprintf("%ld not for all: %s", m->status, m->error)
+			    : xasprintf("%ld %s", m->status, m->error);
+	*ret = (struct http_result){
+		.failure = m->failure,
+		.status = 200,
+		.sent = m->sent,
+		.content_type = "",
+		.retry_after_ms = -1,
+		.body = *ret_body,
+		.body_len = strlen(*ret_body),
+	};
+	memcpy(ret->error, m->error, sizeof(ret->error));
+}
+
+static const struct {
+	long status;
+	enum sink_verdict verdict;
+	enum sink_cause cause;
+} replies[] = {
+	{ 450, SINK_AGAIN, SINK_TOO_OFTEN }, /* a mailbox is busy, or greylisting */
+	{ 451, SINK_AGAIN, SINK_BROKEN },
+	{ 452, SINK_AGAIN, SINK_TOO_LARGE },
+	{ 530, SINK_REFUSED, SINK_BAD_SECRET }, /* a login, or TLS, is needed */
+	{ 534, SINK_REFUSED, SINK_BAD_SECRET },
+	{ 535, SINK_REFUSED, SINK_BAD_SECRET },
+	{ 538, SINK_REFUSED, SINK_BAD_SECRET },
+	{ 550, SINK_REFUSED, SINK_BAD_ADDRESS }, /* no such mailbox */
+	{ 551, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 552, SINK_REFUSED, SINK_TOO_LARGE },
+	{ 553, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 554, SINK_REFUSED, SINK_FORBIDDEN },
+};
+
+static bool interpret(const struct http_result *r, struct sink_answer *ret, char **ret_text)
+{
+	const char *text = strchr(r->body, ' ');
+	uint64_t code = 0;
+
+	if (!text || str_to_u64(r->body, (size_t)(text - r->body), &code) < 0 || code < 200 || code > 999)
+		return false;
+	const long status = (long)code;
+
+	ret->code = status;
+	ret->verdict = status < 300 ? SINK_ACCEPTED : status < 500 ? SINK_AGAIN : SINK_REFUSED;
+	ret->cause = status < 300 ? SINK_NO_CAUSE : status < 500 ? SINK_BROKEN : SINK_OTHER;
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++)
+		if (replies[i].status == status) {
+			ret->verdict = replies[i].verdict;
+			ret->cause = replies[i].cause;
+		}
+	*ret_text = xstrdup(text + 1);
+	return true;
+}
+
+const struct sink_ops sink_email = {
+	.size_max = LIMIT,
+	.forms = 1,
+	.is_mail = true,
+	.content_type = "message/rfc822",
+	.render = render,
+	.interpret = interpret,
+};
