@@ -69,6 +69,7 @@ struct settings {
 	uint64_t remind_ms, give_up_ms; /* tell.remind, tell.giveUp */
 	uint64_t language; /* enum language; of everything that is said to nobody in particular */
 	char *schedule;    /* tooManyRestart.duration: cron expression */
+	uint64_t report_window_ms; /* tooManyRestart.window; 0 = since the last report */
 	char *time_zone;   /* IANA name, NULL = UTC */
 	void *zone_data;   /* TZif bytes read by the loader, NULL = UTC */
 	uint64_t zone_size;
@@ -82,7 +83,8 @@ struct settings {
 	struct str_list cluster_names; /* index -> name, for reporter and cli */
 	/* watcher, worker */
 	struct cluster_settings cluster;
-	bool election; /* act only while holding the Lease */
+	char *owner_annotation; /* tooManyRestart.ownerAnnotation: keys, separated by commas */
+	bool election;          /* act only while holding the Lease */
 	char *lease_namespace, *lease_name;
 	uint64_t max_pods;         /* in the watcher's cache */
 	uint64_t startup_quiet_ms; /* no nomination this long after the first sync */

@@ -22,6 +22,18 @@ static void to_watcher(struct supervisor *s, const struct msg *m)
 	supervisor_send_reporter(s, &end);
 }
 
+/* Any worker of the cluster can look; without one the report goes on without. */
+static void to_worker(struct supervisor *s, const struct msg *m)
+{
+	struct msg answer = { .type = MSG_LOOKED };
+
+	if (children_send(lifecycle_children(s->root), ROLE_WORKER, m->u.look.cluster, m))
+		return;
+	answer.u.looked.cluster = m->u.look.cluster;
+	answer.u.looked.look = m->u.look.look;
+	supervisor_send_reporter(s, &answer);
+}
+
 /* -- what is saved for a watcher -- */
 
 /* Rows of the history count between the watcher's question and their end: what comes unasked would change a
@@ -142,12 +154,12 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 	}
 }
 
-/* A watcher speaks for its own cluster and for no other; so does whoever says CREDENTIAL. */
+/* A watcher speaks for its own cluster and for no other; so does whoever says CREDENTIAL or LOOKED. */
 static bool cluster_is_own(const struct child *c, const struct msg *m)
 {
 	const uint64_t own = child_info(c)->cluster;
 
-	return (child_info(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL) ||
+	return (child_info(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL && m->type != MSG_LOOKED) ||
 	       msg_get_u64(m, "cluster", own) == own;
 }
 
@@ -163,6 +175,8 @@ void route_from_child(struct supervisor *s, struct child *c, const struct msg *m
 		child_protocol_error(c, "rows for a watcher that did not ask");
 	else if (to == ROLE_WATCHER)
 		note_failing(s, m), to_watcher(s, m);
+	else if (to == ROLE_WORKER)
+		to_worker(s, m);
 	else if (m->type == MSG_CTL_END && child_info(c)->role == ROLE_REPORTER &&
 		 restores_has(m->u.ctl_end.conn))
 		restores_on_ctl_end(s->restores, m);

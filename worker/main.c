@@ -14,6 +14,7 @@
 #include "process/process.h"
 #include "worker/access.h"
 #include "worker/action.h"
+#include "worker/look.h"
 
 struct worker;
 
@@ -34,6 +35,7 @@ struct worker {
 	struct windows *windows;
 	struct events *events;
 	struct access *access;
+	struct looks *looks;
 	struct job jobs[WORKER_LEASES_MAX];
 	bool unmarked_told;   /* that what is scaled to 0 may not be marked */
 	struct job *prefetch; /* the one that is not granted yet; NULL = none */
@@ -302,6 +304,9 @@ static int worker_on_start(struct process *p, struct settings *s)
 	const struct access_env access = {
 		.start = events_http_start, .cancel = http_cancel, .answer = access_answer, .ctx = w
 	};
+	const struct looks_env looks = {
+		.start = events_http_start, .cancel = http_cancel, .answer = access_answer, .ctx = w
+	};
 	struct http_endpoint e;
 
 	process_set_ctx(p, w);
@@ -312,10 +317,16 @@ static int worker_on_start(struct process *p, struct settings *s)
 	w->windows = windows_new();
 	w->events = events_new(&events);
 	w->access = access_new(&access);
+	w->looks = looks_new(&looks);
 	use_settings(w, s, &e);
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
 	return 0;
+}
+
+static void on_look(struct worker *w, const struct msg_look *q)
+{
+	looks_ask(w->looks, q, w->now.owner_annotation);
 }
 
 static void worker_on_msg(struct process *p, const struct msg *m)
@@ -328,6 +339,8 @@ static void worker_on_msg(struct process *p, const struct msg *m)
 		on_ctl_dry_run(process_ctx(p), m);
 	if (m->type == MSG_CTL_ACCESS)
 		access_ask(((struct worker *)process_ctx(p))->access, &m->u.ctl_access);
+	if (m->type == MSG_LOOK)
+		on_look(process_ctx(p), &m->u.look);
 }
 
 /* What runs is carried to its end: the supervisor waits for the RESULT. */
@@ -350,6 +363,7 @@ static void worker_on_done(struct process *p)
 		action_free(&w->jobs[i].action);
 	events_free(&w->events);
 	access_free(&w->access);
+	looks_free(&w->looks);
 	http_client_free(&w->client);
 	owner_kinds_free(&w->kinds);
 	windows_free(&w->windows);

@@ -317,22 +317,66 @@ static struct str state_of(const struct container_facts *c)
 	return c->last_reason.n ? c->last_reason : STR_LIT("Error");
 }
 
+/* When it ended last, Unix ms; 0 = nothing tells. */
+static int64_t ended_at(const struct container_facts *c)
+{
+	const bool ended = c->state == CONTAINER_TERMINATED && c->finished_at > 0;
+
+	return ended ? c->finished_at : c->last_finished_at > 0 ? c->last_finished_at : 0;
+}
+
 static void fill_row(const struct pod_facts *p, const struct container_facts *c, struct msg *m)
 {
 	struct str workload = workload_name(p), state = state_of(c);
 	struct str kind = p->owner.kind.n ? p->owner.kind : STR_LIT("Pod");
 	struct str container = c->name.n ? c->name : STR_LIT("-");
 	bool ended = c->state == CONTAINER_TERMINATED;
+	struct str last = ended ? c->reason : c->last_reason;
 
 	m->u.digest_row.restarts = (uint64_t)(c->restarts > 0 ? c->restarts : 0);
 	m->u.digest_row.exit_code = ended ? c->exit_code : c->last_exit_code;
 	m->u.digest_row.created = p->created > 0 ? p->created : 0;
+	m->u.digest_row.ended_at = ended_at(c);
+	msg_set(m, digest_row.uid, p->uid.p, p->uid.n);
+	msg_set(m, digest_row.node, p->node.p, p->node.n);
+	msg_set(m, digest_row.last_reason, last.p, last.n);
 	msg_set(m, digest_row.ns, p->ns.p, p->ns.n);
 	msg_set(m, digest_row.kind, kind.p, kind.n);
 	msg_set(m, digest_row.workload, workload.p, workload.n);
 	msg_set(m, digest_row.pod, p->name.p, p->name.n);
 	msg_set(m, digest_row.container, container.p, container.n);
 	msg_set(m, digest_row.reason, state.p, state.n);
+}
+
+/* What people do not want to hear of is not counted either. */
+static bool is_silent(const struct verdict *v)
+{
+	return v->reason == REASON_NAMESPACE_EXCLUDED || v->reason == REASON_IGNORE_ANNOTATION ||
+	       v->reason == REASON_SKIP_ANNOTATION;
+}
+
+static bool is_asked_for(const struct container_facts *c, const struct msg_digest_get *asked)
+{
+	return c->kind != CONTAINER_EPHEMERAL && c->restarts > 0 &&
+	       (asked->since == 0 || ended_at(c) >= asked->since);
+}
+
+/* Every container that restarted. When the outbox is full all of the pod is sent again. */
+static int digest_all(struct questions *q, const struct msg_digest_get *asked, const struct pod_facts *p,
+		      const struct verdict *v)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < p->n_containers && !is_silent(v); i++) {
+		struct msg m = { .type = MSG_DIGEST_ROW,
+				 .u.digest_row = { .cluster = q->cluster->number, .digest = asked->digest } };
+
+		if (!is_asked_for(&p->containers[i], asked))
+			continue;
+		fill_row(p, &p->containers[i], &m);
+		r = outbox_send(q->out, &m);
+	}
+	return r;
 }
 
 static int digest_pod(struct questions *q, const struct msg *asked, uint32_t h)
@@ -348,6 +392,8 @@ static int digest_pod(struct questions *q, const struct msg *asked, uint32_t h)
 		return 0;
 	store_get(c->store, h, &p);
 	judge_duty(DUTY_RESTARTS, &p, c->policy, &context, cluster_clocks(c).server, &v);
+	if (asked->u.digest_get.all)
+		return digest_all(q, &asked->u.digest_get, &p, &v);
 	if (v.kind != VERDICT_ACT)
 		return 0;
 	fill_row(&p, &p.containers[v.container], &m);
@@ -357,13 +403,33 @@ static int digest_pod(struct questions *q, const struct msg *asked, uint32_t h)
 static int digest_end(struct questions *q, const struct msg *asked)
 {
 	const struct series *s = &q->open[DIGEST];
-	const bool whole = s->pods && s->next == s->n_pods;
+	const bool whole = asked == &s->asked[0] && s->pods && s->next == s->n_pods;
 	const struct msg m = { .type = MSG_DIGEST_END,
 			       .u.digest_end = { .cluster = q->cluster->number,
 						 .digest = asked->u.digest_get.digest,
 						 .synced = whole && cluster_in_step(q->cluster) } };
 
 	return outlet_send(q->out, &m);
+}
+
+/* A question takes the place of the one of its kind that is open: a report's, or one for all. */
+static void replace_digest(struct questions *q, const struct msg_digest_get *by)
+{
+	struct series *s = &q->open[DIGEST];
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct msg_digest_get *open = &s->asked[i].u.digest_get;
+
+		if (open->all != by->all)
+			continue;
+		if (open->digest != by->digest)
+			(void)digest_end(q, &(struct msg){ .type = MSG_DIGEST_GET, .u.digest_get = *open });
+		if (i == 0)
+			end_oldest(q, DIGEST);
+		else
+			memmove(&s->asked[i], &s->asked[i + 1], (--s->n - i) * sizeof(s->asked[0]));
+		return;
+	}
 }
 
 /* -- every kind -- */
@@ -379,18 +445,15 @@ static const struct {
 } kinds[KIND__MAX] = {
 	[EXPLAIN] = { MSG_CTL_EXPLAIN, QUESTIONS_EXPLAIN_MAX, explain_pods, explain_pod, explain_end },
 	[PLAN] = { MSG_CTL_PLAN, QUESTIONS_PLAN_MAX, NULL, plan_pod, plan_end },
-	[DIGEST] = { MSG_DIGEST_GET, 1, NULL, digest_pod, digest_end },
+	[DIGEST] = { MSG_DIGEST_GET, 2, NULL, digest_pod, digest_end },
 };
 
 static void ask(struct questions *q, enum kind k, const struct msg *m)
 {
 	struct series *s = &q->open[k];
 
-	if (k == DIGEST && s->n) {
-		if (s->asked[0].u.digest_get.digest != m->u.digest_get.digest)
-			(void)digest_end(q, &s->asked[0]);
-		end_oldest(q, k);
-	}
+	if (k == DIGEST)
+		replace_digest(q, &m->u.digest_get);
 	if (s->n < kinds[k].max)
 		s->asked[s->n++] = *m;
 	else

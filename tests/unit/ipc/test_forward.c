@@ -22,7 +22,8 @@ static const struct {
 	{ MSG_DIGEST_GET, ROLE_WATCHER },        { MSG_CTL_HISTORY_ROW, ROLE_CLI },
 	{ MSG_CTL_EXPLAIN_ROW, ROLE_CLI },       { MSG_CTL_PLAN_ROW, ROLE_CLI },
 	{ MSG_CTL_SHOW_ROW, ROLE_CLI },          { MSG_CTL_END, ROLE_CLI },
-	{ MSG_CTL_ACCESS_ROW, ROLE_CLI },
+	{ MSG_CTL_ACCESS_ROW, ROLE_CLI },        { MSG_LOOK, ROLE_WORKER },
+	{ MSG_LOOKED, ROLE_REPORTER },
 };
 
 static enum role meant(enum msg_type type)

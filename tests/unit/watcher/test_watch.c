@@ -267,6 +267,70 @@ TEST(restart_rows_rows)
 	}
 }
 
+static void ask_all(uint64_t number, int64_t since)
+{
+	const struct msg m = { .type = MSG_DIGEST_GET,
+			       .u.digest_get = {
+				       .cluster = 2, .digest = number, .all = true, .since = since } };
+
+	cluster_watch_on_msg(w, &m);
+	loop();
+}
+
+/* Below the threshold, too, and every container; but not what ended before. */
+TEST(all_that_restarted_is_told)
+{
+	struct pod_facts p[3] = { pod_crashing(), pod_crashing(), pod_healthy() };
+
+	p[0].containers[0].restarts = 1;
+	p[0].containers[0].state = CONTAINER_RUNNING;
+	p[0].containers[0].last_finished_at = 5000;
+	p[0].containers[1] = p[0].containers[0];
+	p[0].containers[1].name = STR_LIT("side");
+	p[0].containers[1].last_finished_at = 9000;
+	p[0].containers[1].last_reason = STR_LIT("OOMKilled");
+	p[0].n_containers = 2;
+	p[0].node = STR_LIT("node-7");
+	p[1].name = STR_LIT("ignored");
+	p[1].skip = true;
+	p[2].name = STR_LIT("fine");
+	list(p, 3);
+	ask_digest(8);
+	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 0);
+	ask_all(9, 0);
+	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 2);
+	ck_assert(last(MSG_DIGEST_END)->u.digest_end.synced);
+	n_sent = 0;
+	ask_all(10, 6000);
+	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 1);
+	const struct msg_digest_row *r = &last(MSG_DIGEST_ROW)->u.digest_row;
+
+	ck_assert_str_eq(r->container, "side");
+	ck_assert_str_eq(r->node, "node-7");
+	ck_assert_str_eq(r->last_reason, "OOMKilled");
+	ck_assert_int_eq(r->ended_at, 9000);
+	ck_assert_uint_gt(strlen(r->uid), 0);
+}
+
+/* A report and the hourly look do not end one another. */
+TEST(both_questions_are_answered)
+{
+	struct pod_facts p = pod_crashing();
+
+	list(&p, 1);
+	room = 0;
+	ask_digest(1);
+	ask_all(2, 0);
+	while (count(MSG_DIGEST_END) < 2) {
+		room = 100;
+		cluster_watch_on_room(w);
+		loop();
+	}
+	ck_assert_uint_eq(count(MSG_DIGEST_ROW), 2);
+	for (size_t i = 0; i < n_sent; i++)
+		ck_assert(sent[i].type != MSG_DIGEST_END || sent[i].u.digest_end.synced);
+}
+
 TEST(restart_rows_is_complete_without_room)
 {
 	struct pod_facts p = pod_crashing();

@@ -1,0 +1,242 @@
+/* look.c - see look.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/look.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "kube/path.h"
+#include "worker/owner_kinds.h"
+#include "worker/read.h"
+
+#define TIMEOUT_MS 4000u
+#define OWNERS_MAX 4u
+#define BODY_MAX   (2u << 20)
+
+struct look {
+	struct looks *looks;
+	struct http_request *request; /* NULL = free */
+	struct msg_look question;
+	struct msg answer;
+	char *keys;
+	unsigned owners; /* read so far, or being read; 0: the pod is */
+	char uid[64];    /* of the owner that is read */
+};
+
+struct looks {
+	struct looks_env env;
+	struct owner_kinds *kinds;
+	struct look v[LOOKS_MAX];
+};
+
+struct looks *looks_new(const struct looks_env *env)
+{
+	struct looks *l = xcalloc(1, sizeof(*l));
+
+	l->env = *env;
+	l->kinds = owner_kinds_new();
+	return l;
+}
+
+void looks_free(struct looks **l)
+{
+	for (size_t i = 0; *l && i < LOOKS_MAX; i++) {
+		if ((*l)->v[i].request)
+			(*l)->env.cancel((*l)->env.ctx, (*l)->v[i].request);
+		free((*l)->v[i].keys);
+	}
+	if (*l)
+		owner_kinds_free(&(*l)->kinds);
+	free(*l);
+	*l = NULL;
+}
+
+static void end(struct look *k)
+{
+	const struct msg answer = k->answer;
+	struct looks *l = k->looks;
+
+	free(k->keys);
+	*k = (struct look){ 0 };
+	l->env.answer(l->env.ctx, &answer);
+}
+
+/* -- what an answer says -- */
+
+/* The element of an array whose name is that. */
+static const json_t *named(const json_t *array, const char *name)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (array, i, o)
+		if (str_is(READ_TEXT(o, "name"), name))
+			return o;
+	return NULL;
+}
+
+/* A container or an init container; `what` is of the spec or of the status. */
+static const json_t *container_of(const json_t *pod, const char *where, const char *const what[2],
+				  const char *name)
+{
+	const json_t *found = named(READ_AT(pod, where, what[0]), name);
+
+	return found ? found : named(READ_AT(pod, where, what[1]), name);
+}
+
+/* The last line that says something. */
+static struct str last_line(struct str s)
+{
+	s = str_trim(s, " \t\r\n");
+	for (size_t i = s.n; i > 0; i--)
+		if (s.p[i - 1] == '\n')
+			return str_trim((struct str){ s.p + i, s.n - i }, " \t\r");
+	return s;
+}
+
+static void read_end(const json_t *status, struct msg *ret)
+{
+	const json_t *now = READ_AT(status, "state", "terminated");
+	const json_t *ended = now ? now : READ_AT(status, "lastState", "terminated");
+	const struct str reason = READ_TEXT(ended, "reason"), text = last_line(READ_TEXT(ended, "message"));
+	const json_int_t code = json_integer_value(READ_AT(ended, "exitCode"));
+	const json_int_t signal = json_integer_value(READ_AT(ended, "signal"));
+
+	msg_set(ret, looked.reason, reason.p, reason.n);
+	msg_set(ret, looked.message, text.p, text.n);
+	ret->u.looked.exit_code = code >= INT32_MIN && code <= INT32_MAX ? code : 0;
+	/* What a shell makes of a signal; the runtime says only this. */
+	ret->u.looked.signal = signal > 0 && signal <= 255      ? (uint64_t)signal
+			       : code > 128 && code <= 128 + 64 ? (uint64_t)(code - 128)
+								: 0;
+}
+
+static void read_contact(struct look *k, const json_t *o)
+{
+	struct str rest = STR_C(k->keys), value = { "", 0 };
+
+	while (rest.n > 0 && str_empty(value)) {
+		const char *comma = memchr(rest.p, ',', rest.n);
+		const struct str word = { rest.p, comma ? (size_t)(comma - rest.p) : rest.n };
+		const struct str key = str_trim(word, " \t");
+		_cleanup_free_ char *text = xstrndup(key.p, key.n);
+
+		value = READ_TEXT(o, "metadata", "annotations", text);
+		rest = comma ? (struct str){ comma + 1, rest.n - word.n - 1 } : (struct str){ "", 0 };
+	}
+	value = str_trim(value, " \t\r\n");
+	if (!str_empty(value))
+		msg_set(&k->answer, looked.contact, value.p, value.n);
+}
+
+static void read_pod(struct look *k, const json_t *pod)
+{
+	static const char *const statuses[2] = { "containerStatuses", "initContainerStatuses" };
+	static const char *const containers[2] = { "containers", "initContainers" };
+	const json_t *spec = container_of(pod, "spec", containers, k->question.container);
+	const struct str memory = READ_TEXT(spec, "resources", "limits", "memory");
+	const struct str image = READ_TEXT(spec, "image");
+
+	k->answer.u.looked.found = true;
+	read_end(container_of(pod, "status", statuses, k->question.container), &k->answer);
+	msg_set(&k->answer, looked.memory, memory.p, memory.n);
+	msg_set(&k->answer, looked.image, image.p, image.n);
+}
+
+/* -- one object after the other -- */
+
+static void on_done(void *ctx, const struct http_result *r);
+
+static void ask(struct look *k, char *path)
+{
+	const struct http_call call = { .method = "GET",
+					.path = path,
+					.max_body = BODY_MAX,
+					.total_timeout_ms = TIMEOUT_MS,
+					.on_done = on_done,
+					.ctx = k };
+
+	k->request = path ? k->looks->env.start(k->looks->env.ctx, &call) : NULL;
+	free(path);
+	if (!k->request)
+		end(k);
+}
+
+/* The controller of what was read: name it, and read it where its kind is known. */
+static void go_up(struct look *k, const json_t *o)
+{
+	struct owner_facts owner;
+	struct kind_info kind;
+
+	if (!read_controller(o, &owner) || k->owners == OWNERS_MAX || owner.uid.n >= sizeof(k->uid)) {
+		end(k);
+		return;
+	}
+	msg_set(&k->answer, looked.kind, owner.kind.p, owner.kind.n);
+	msg_set(&k->answer, looked.workload, owner.name.p, owner.name.n);
+	if (owner_kinds_find(k->looks->kinds, owner.api_version, owner.kind, clock_boot_ms(), &kind) !=
+	    OWNER_KINDS_FOUND) {
+		end(k);
+		return;
+	}
+	_cleanup_free_ char *name = xstrndup(owner.name.p, owner.name.n);
+
+	(void)memcpy(k->uid, owner.uid.p, owner.uid.n);
+	k->uid[owner.uid.n] = '\0';
+	k->owners++;
+	ask(k, path_format(kind.group, kind.version, kind.namespaced ? k->question.ns : NULL, kind.resource,
+			   name, NULL, NULL));
+}
+
+static void take(struct look *k, const json_t *o)
+{
+	const char *want = k->owners ? k->uid : k->question.uid;
+	const bool is_it = !*want || str_is(READ_TEXT(o, "metadata", "uid"), want);
+
+	if (!is_it) {
+		end(k);
+		return;
+	}
+	if (k->owners == 0)
+		read_pod(k, o);
+	else if (k->owners == 1 && strcmp(k->answer.u.looked.kind, "ReplicaSet") == 0)
+		k->answer.u.looked.rolled_at = read_created(o);
+	read_contact(k, o);
+	go_up(k, o);
+}
+
+static void on_done(void *ctx, const struct http_result *r)
+{
+	struct look *k = ctx;
+	const bool ok = r->failure == HTTP_OK && r->status == 200;
+	json_auto_t *o = ok ? json_loadb(r->body, r->body_len, 0, NULL) : NULL;
+
+	k->request = NULL;
+	if (o)
+		take(k, o);
+	else
+		end(k);
+}
+
+void looks_ask(struct looks *l, const struct msg_look *question, const char *contact_keys)
+{
+	struct look *k = NULL;
+	struct msg answer = { .type = MSG_LOOKED,
+			      .u.looked = { .cluster = question->cluster, .look = question->look } };
+
+	for (size_t i = 0; !k && i < LOOKS_MAX; i++)
+		if (!l->v[i].request)
+			k = &l->v[i];
+	if (!k) {
+		l->env.answer(l->env.ctx, &answer);
+		return;
+	}
+	*k = (struct look){ .looks = l,
+			    .question = *question,
+			    .answer = answer,
+			    .keys = xstrdup(contact_keys ? contact_keys : "") };
+	ask(k, path_format("", "v1", question->ns, "pods", question->pod, NULL, NULL));
+}

@@ -1,0 +1,34 @@
+/* look.h - looks at one container for the rows of a report: how it ended last, its memory limit and image,
+ * the topmost controller of its pod, since when that one's revision exists, and whom it concerns. It reads
+ * the pod, then its owners one after the other, and writes nothing. Layer: worker. What may not be read is
+ * left out. No discovery: an owner of a kind that model/kinds.def does not have is named, not read.
+ *
+ * Whom it concerns stands in an annotation of the topmost owner that was read, else of those below it, else
+ * of the pod: the first key of the setting tooManyRestart.ownerAnnotation that is there. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef WORKER_LOOK_H
+#define WORKER_LOOK_H
+
+#include "http/client.h"
+#include "ipc/msg.h"
+
+/* Open at once; one more is answered as not found. */
+#define LOOKS_MAX 8u
+
+struct looks_env {
+	/* As in action_env.h. */
+	struct http_request *(*start)(void *ctx, const struct http_call *call);
+	void (*cancel)(void *ctx, struct http_request *r);
+	/* m is a LOOKED. */
+	void (*answer)(void *ctx, const struct msg *m);
+	void *ctx;
+};
+
+struct looks;
+struct looks *looks_new(const struct looks_env *env);
+/* Cancels what is under way, without answers. Accepts NULL. */
+void looks_free(struct looks **l);
+/* contact_keys: keys of annotations, separated by commas, or NULL. */
+void looks_ask(struct looks *l, const struct msg_look *question, const char *contact_keys);
+
+#endif
