@@ -374,7 +374,7 @@ static int digest_all(struct questions *q, const struct msg_digest_get *asked, c
 		if (!is_asked_for(&p->containers[i], asked))
 			continue;
 		fill_row(p, &p->containers[i], &m);
-		r = outbox_send(q->out, &m);
+		r = outlet_send(q->out, &m);
 	}
 	return r;
 }
