@@ -57,7 +57,7 @@ KUBELET = {
     "apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
     "cgroupDriver": "cgroupfs", "failSwapOn": False, "oomScoreAdj": 0,
     "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
-    "authorization": {"mode": "AlwaysAllow"}, "address": "127.0.0.1",
+    "authorization": {"mode": "AlwaysAllow"}, "address": room.ADDRESS,
     "resolvConf": "", "serializeImagePulls": False, "registryBurst": 60,
     "nodeStatusUpdateFrequency": "2s", "nodeStatusReportFrequency": "2s", "nodeLeaseDurationSeconds": 8,
     "evictionHard": {"memory.available": "50Mi", "nodefs.available": "50Mi", "imagefs.available": "50Mi"},

@@ -99,7 +99,7 @@ def binaries():
 
 
 def helm():
-    """What renders the chart."""
+    """What renders the chart, and what the plugin of kubectl is called by."""
     subprocess.run([CLUSTER.parent / "chart" / "build"], check=True, stdout=subprocess.DEVNULL)
 
 

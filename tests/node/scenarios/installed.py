@@ -18,6 +18,7 @@ from scenarios.evicted import is_evicted
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "chart"))
 import chart  # noqa: E402
 
+PLUGIN = pathlib.Path(__file__).resolve().parents[3] / "cli" / "kubectl-ops_pod_cleaner"
 SELECTOR = "app.kubernetes.io/name=ops-pod-cleaner"
 SETS = f"/apis/apps/v1/namespaces/{chart.NAME}/statefulsets/{chart.NAME}"
 LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{chart.NAME}/leases/{chart.NAME}"
@@ -136,6 +137,26 @@ def restarts(found):
     return {pod["metadata"]["name"]: pods.statuses(pod)[0]["restartCount"] for pod in found}
 
 
+def ask_by_kubectl(t, *args):
+    """What an operator types; kubectl finds the plugin on the PATH and it finds the pod that leads."""
+    found = t.write("kubectl-ops_pod_cleaner", PLUGIN.read_text())
+    found.chmod(0o755)
+    env = {**os.environ, "PATH": f"{found.parent}:{chart.tools()}:{os.environ['PATH']}", "KUBECONFIG": str(t.server.dir / "kubeconfig"),
+           "HOME": str(found.parent)}
+    return subprocess.run(["kubectl", "ops_pod_cleaner", *args], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+
+
+def ask_the_leader(t, release, leader):
+    """The words of the documentation, by a kubectl and the exec of a kubelet."""
+    done = ask_by_kubectl(t, "status", "-o", "json")
+    assert done.returncode == 0 and not done.stderr, done
+    numbers = {row["pid"] for row in json.loads(done.stdout)["processes"]}
+    assert numbers == {row["pid"] for row in release.status(leader)["processes"]}, done.stdout
+    assert "evicted" in ask_by_kubectl(t, "history", "--since", "1h").stdout.lower()
+    unknown = ask_by_kubectl(t, "statsu")
+    assert unknown.returncode == 64 and "status" in unknown.stderr, unknown
+
+
 @scenario("installed/from-the-chart", servers=("node",), timeout=200)
 def from_the_chart(t):
     """Probes, sandbox, killed processes, a changed configuration, a rollout: two pods, evicted ones go, each once."""
@@ -149,6 +170,7 @@ def from_the_chart(t):
             rows = [row["sandbox"] for row in release.status(pod)["processes"]]
             assert len(rows) == 4 and all(word in row and f"no {word}" not in row for row in rows for word in HOLDS), rows
         wait_gone(t, *gone)
+        ask_the_leader(t, release, leader)
         kill_children(t, release, leader)
         gone.append(evicted(t, first, "two"))
         late = evicted(t, second, "elsewhere")
