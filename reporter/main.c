@@ -1,5 +1,5 @@
-/* main.c - the reporter: wires history, digest, metrics and the listener to the channel and the loop. Of the
- * digest: questions to the watchers, posts to the chat, and how they ended into log and metrics. */
+/* main.c - the reporter: wires history, digest, what people are told, metrics and the listener to the channel
+ * and the loop. Of the digest: questions to the watchers, and how runs ended into log and metrics. */
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <event2/event.h>
@@ -14,7 +14,7 @@
 #include "base/xalloc.h"
 #include "http/global.h"
 #include "reporter/inbox.h"
-#include "reporter/sinks/webhook.h"
+#include "reporter/telling.h"
 #include "reporter/web/listener.h"
 
 /* What runs at a drain is given this long. */
@@ -28,11 +28,10 @@ struct reporter {
 	struct db *db;
 	struct stats stats;
 	struct web_listener *listener;
-	struct webhook *webhook;
+	struct telling *telling;
 	struct digest_runner *runner;
 	struct inbox *inbox;
 	struct event *wake, *drain_limit, *listen_again;
-	char sink_trouble[256];   /* said last; "" = none */
 	char listen_trouble[256]; /* while nothing is served that should be; "" = none */
 	bool draining;
 };
@@ -53,22 +52,10 @@ static int check_settings(const struct settings *s, const char **reterr)
 	return err;
 }
 
-/* Reports that do not arrive: for what is known of the settings, else as the last one ended. */
-static void say_sink(struct reporter *r, const char *of_last)
-{
-	const char *problem = r->settings.api_problem, *now = problem && *problem ? problem : of_last;
-
-	if (strncmp(now, r->sink_trouble, sizeof(r->sink_trouble) - 1) == 0)
-		return;
-	(void)snprintf(r->sink_trouble, sizeof(r->sink_trouble), "%s", now);
-	process_say_trouble(r->process, TROUBLE_SINK, now);
-}
-
 /* Hand r->settings to everything that does not read them at each use. */
 static void use_settings(struct reporter *r)
 {
 	stats_use_settings(&r->stats, r->settings.policy.mode == MODE_OBSERVE);
-	webhook_set_url(r->webhook, r->settings.api_url, r->settings.api_address);
 }
 
 static void use_schedule(struct reporter *r)
@@ -94,7 +81,7 @@ static void on_commit(struct process *p, struct settings *s)
 	take_settings(r, s);
 	use_settings(r);
 	use_schedule(r);
-	say_sink(r, "");
+	telling_use_settings(r->telling);
 	inbox_settings_changed(r->inbox);
 }
 
@@ -107,47 +94,26 @@ static void ask(void *ctx, uint64_t cluster, uint64_t digest)
 	(void)process_send(((struct reporter *)ctx)->process, &m);
 }
 
-static void post(void *ctx, char *body)
-{
-	webhook_post(((struct reporter *)ctx)->webhook, body);
-}
-
 static void wake(void *ctx, uint64_t ms)
 {
 	(void)evtimer_add(((struct reporter *)ctx)->wake, CLOCK_TIMEVAL(ms));
 }
 
-static void set_delivered(struct reporter *r, int64_t at_ms)
-{
-	metrics_set(r->stats.metrics, METRIC_DIGEST_SUCCESS, (double)at_ms / 1000.0, METRIC_NO_LABELS);
-}
-
 static void ended(void *ctx, const struct scheduled_run *run)
 {
-	static const enum log_level levels[RUN_STATE__MAX] = {
-		[RUN_DONE] = LOG_LEVEL_INFO,
-		[RUN_EMPTY] = LOG_LEVEL_INFO,
-		[RUN_FAILED] = LOG_LEVEL_ERROR,
-		[RUN_UNCONFIRMED] = LOG_LEVEL_ERROR,
-	};
 	struct reporter *r = ctx;
 	char due[RFC3339_MAX];
 	const bool partial = *run->incomplete != '\0';
-	const enum log_level level = levels[run->state];
 
 	rfc3339_format(run->due_at, false, due);
-	metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, 1, METRIC_LABELS(run_state_name(run->state)));
-	if (run->state == RUN_DONE)
-		set_delivered(r, clock_wall_ms());
-	if (run->state != RUN_EMPTY)
-		say_sink(r, run->state == RUN_DONE ? ""
-			    : run->error           ? run->error
-						   : "the report was not sent");
-	(void)LOG_(partial && level == LOG_LEVEL_INFO ? LOG_LEVEL_WARN : level, 0, "restart report ended",
+	if (run->state == RUN_EMPTY)
+		metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, 1,
+			    METRIC_LABELS(run_state_name(run->state)));
+	(void)LOG_(partial ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, 0, "restart report ended",
 		   kv_s("result", run_state_name(run->state)), kv_s("due", due),
 		   kv_s("late", run->late ? "yes" : "no"), kv_u("workloads", run->workloads),
-		   kv_u("pods", run->pods), kv_u("part", run->part), kv_u("parts", run->parts),
-		   kv_s("no_answer_from", run->incomplete), kv_s("detail", run->error ? run->error : ""));
+		   kv_u("pods", run->pods), kv_s("no_answer_from", run->incomplete));
+	telling_wake(r->telling);
 }
 
 static void trouble(void *ctx, int err, const char *what)
@@ -155,11 +121,6 @@ static void trouble(void *ctx, int err, const char *what)
 	struct reporter *r = ctx;
 
 	(void)log_error(err, "restart report", kv_s("problem", what), kv_s("detail", db_error(r->db)));
-}
-
-static void on_answer(void *ctx, const struct sink_answer *a)
-{
-	digest_runner_on_answer(((struct reporter *)ctx)->runner, a);
 }
 
 static void on_wake(evutil_socket_t fd, short what, void *arg)
@@ -178,15 +139,13 @@ static void start_digest(struct reporter *r)
 
 	if (err < 0)
 		trouble(r, err, "what was left before the restart cannot be read");
-	if (in_doubt > 0) {
+	if (in_doubt > 0)
 		(void)log_error(
 			0, "a restart report was on its way when the process ended; it is not sent again",
 			kv_u("reports", in_doubt));
-		metrics_add(r->stats.metrics, METRIC_DIGEST_SENDS, (double)in_doubt,
-			    METRIC_LABELS(run_state_name(RUN_UNCONFIRMED)));
-	}
 	if (run_log_past(r->db, &past) == 0 && past.last_success > 0)
-		set_delivered(r, past.last_success);
+		metrics_set(r->stats.metrics, METRIC_DIGEST_SUCCESS, (double)past.last_success / 1000.0,
+			    METRIC_NO_LABELS);
 	use_schedule(r);
 }
 
@@ -267,7 +226,6 @@ static int on_start(struct process *p, struct settings *s)
 		return end_without_history(r, err, text);
 	r->drain_limit = evtimer_new(process_base(p), on_drain_limit, r);
 	r->wake = evtimer_new(process_base(p), on_wake, r);
-	r->webhook = webhook_new(process_base(p), on_answer, r);
 	r->listen_again = evtimer_new(process_base(p), on_listen_again, r);
 	open_listener(r);
 	return 0;
@@ -275,7 +233,7 @@ static int on_start(struct process *p, struct settings *s)
 
 static int on_confined(struct process *p)
 {
-	static const struct digest_ops digest = { ask, post, wake, ended, trouble, finish_drain };
+	static const struct digest_ops digest = { ask, wake, ended, trouble };
 	struct reporter *r = process_ctx(p);
 	char text[DB_TEXT_MAX] = "";
 	const int err = db_open(r->db, r->settings.history_megabytes << 20, text);
@@ -283,6 +241,7 @@ static int on_confined(struct process *p)
 	if (err < 0)
 		return end_without_history(r, err, text);
 	r->runner = digest_runner_new(r->db, &digest, r);
+	r->telling = telling_new(p, &r->settings, r->db, &r->stats, finish_drain, r);
 	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner);
 	use_settings(r);
 	return 0;
@@ -298,8 +257,8 @@ static void on_ready(struct process *p)
 		process_exit(p, EXIT_CODE_TEMPORARY);
 		return;
 	}
+	telling_use_settings(r->telling);
 	start_digest(r);
-	say_sink(r, "");
 	if (!r->listen_trouble[0])
 		return;
 	process_say_trouble(p, TROUBLE_LISTENER, r->listen_trouble);
@@ -324,7 +283,8 @@ static void on_drain(struct process *p)
 
 	r->draining = true;
 	(void)evtimer_add(r->drain_limit, CLOCK_TIMEVAL(DRAIN_MS));
-	if (digest_runner_drain(r->runner))
+	digest_runner_drain(r->runner);
+	if (telling_drain(r->telling))
 		finish_drain(r);
 }
 
@@ -337,7 +297,7 @@ static void on_done(struct process *p)
 	listener_free(&r->listener);
 	inbox_free(&r->inbox);
 	digest_runner_free(&r->runner);
-	webhook_free(&r->webhook);
+	telling_free(&r->telling);
 	db_close(&r->db);
 	stats_done(&r->stats);
 	if (r->wake)

@@ -13,13 +13,22 @@
 #include "base/xalloc.h"
 #include "config/zone.h"
 #include "reporter/digest/digest.h"
+#include "reporter/outbox/audience.h"
+
+static bool is_told(const struct settings *s)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (audience_is_told(&s->sinks[i], NEWS_REPORT))
+			return true;
+	return false;
+}
 
 int digest_options_from_settings(const struct settings *s, struct digest_options *ret, const char **reterr)
 {
 	_cleanup_(digest_options_done) struct digest_options o = { 0 };
-	const char *url = s->api_url ? s->api_url : "", *schedule = s->schedule ? s->schedule : "";
+	const char *schedule = s->schedule ? s->schedule : "";
 
-	o.enable = policy_enables(&s->policy, DUTY_RESTARTS) && *url;
+	o.enable = policy_enables(&s->policy, DUTY_RESTARTS) && is_told(s);
 	if (o.enable && cron_parse(schedule, &o.cron, NULL) < 0) {
 		*reterr = "tooManyRestart.duration: it is no schedule";
 		return -EINVAL;
@@ -30,8 +39,8 @@ int digest_options_from_settings(const struct settings *s, struct digest_options
 	}
 	o.schedule = xasprintf("%s|%s", schedule, s->time_zone ? s->time_zone : "UTC");
 	o.title = digest_clean(s->msg_title ? s->msg_title : "");
-	o.secret = xstrdup(s->api_secret ? s->api_secret : "");
-	o.sink = sink_of(url);
+	o.sinks = s->sinks;
+	o.n_sinks = s->n_sinks;
 	for (size_t i = 0; i < s->cluster_names.n; i++)
 		str_list_add(&o.clusters, s->cluster_names.v[i], strlen(s->cluster_names.v[i]));
 	*ret = o;
@@ -44,7 +53,6 @@ void digest_options_done(struct digest_options *o)
 	zone_free(&o->zone);
 	free(o->schedule);
 	free(o->title);
-	free(o->secret);
 	str_list_done(&o->clusters);
 	*o = (struct digest_options){ 0 };
 }

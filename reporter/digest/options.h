@@ -10,20 +10,20 @@
 #include "config/cron.h"
 #include "config/settings.h"
 #include "config/zone.h"
-#include "reporter/sinks/parts.h"
 
 struct digest_options {
 	bool enable;
 	struct cron cron;
 	struct zone *zone; /* NULL = UTC */
 	char *schedule;    /* expression and zone: runs of another one are not this one's */
-	char *title, *secret;
-	const struct post_ops *sink;
+	char *title;
+	const struct sink_settings *sinks; /* of the settings: they have to live as long */
+	size_t n_sinks;
 	struct str_list clusters;
 };
 
 /* 0, or -EINVAL with a sentence for people in *reterr (static or this thread's, until the next call). *ret is
- * disabled when the duty is, or when no address to send to is set. */
+ * disabled when the duty is, or when no sink is told reports. */
 int digest_options_from_settings(const struct settings *s, struct digest_options *ret, const char **reterr);
 void digest_options_done(struct digest_options *o);
 

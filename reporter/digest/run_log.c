@@ -8,14 +8,16 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "reporter/history/attention.h"
+#include "reporter/outbox/outbox.h"
 
 _Static_assert(CLUSTERS_MAX <= 64, "one bit a cluster");
 
 const char *run_state_name(enum run_state s)
 {
 	static const char *const names[RUN_STATE__MAX] = {
-		[RUN_CLAIMED] = "claimed", [RUN_SENDING] = "sending", [RUN_DONE] = "done",
-		[RUN_EMPTY] = "empty",     [RUN_FAILED] = "failed",   [RUN_UNCONFIRMED] = "unconfirmed",
+		[RUN_CLAIMED] = "claimed",
+		[RUN_DONE] = "done",
+		[RUN_EMPTY] = "empty",
 		[RUN_SKIPPED] = "skipped",
 	};
 
@@ -34,12 +36,10 @@ int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late
 
 int run_log_state(struct db *db, const struct scheduled_run *r)
 {
-	const bool ended = r->state != RUN_CLAIMED && r->state != RUN_SENDING;
-
 	return db_run(db_stmt(db, DB_DIGEST_STATE, db_i("due_at", r->due_at),
-			      db_s("state", run_state_name(r->state)), db_i("part", r->part),
-			      db_i("parts", r->parts), db_i("workloads", r->workloads), db_i("pods", r->pods),
-			      db_i("finished_at", ended ? clock_wall_ms() : 0),
+			      db_s("state", run_state_name(r->state)), db_i("workloads", r->workloads),
+			      db_i("pods", r->pods),
+			      db_i("finished_at", r->state == RUN_CLAIMED ? 0 : clock_wall_ms()),
 			      db_s("error", r->error ? r->error : "")),
 		      NULL);
 }
@@ -82,7 +82,7 @@ int run_log_disarm(struct db *db)
 
 int run_log_past(struct db *db, struct run_log_past *ret)
 {
-	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_PAST);
+	sqlite3_stmt *st = db_stmt(db, DB_DIGEST_PAST, db_s("report", news_name(NEWS_REPORT)));
 	const int rc = sqlite3_step(st);
 
 	*ret = (struct run_log_past){ 0 };
@@ -104,7 +104,7 @@ static sqlite3_stmt *bind_row(struct db *db, enum db_stmt id, const struct msg *
 			   db_s("cluster_name", cluster < clusters->n ? clusters->v[cluster] : "?"));
 }
 
-int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t delivered)
+int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t reported)
 {
 	for (size_t i = 0; i < d->n_pods; i++) {
 		struct digest_pod *p = &d->pods[i];
@@ -117,7 +117,7 @@ int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clust
 			return r;
 		if (r == 0)
 			p->delta = now >= then ? now - then : now;
-		else if (delivered > 0 && p->row.created >= delivered)
+		else if (reported > 0 && p->row.created >= reported)
 			p->delta = now; /* it did not exist then */
 	}
 	return 0;
@@ -140,7 +140,7 @@ static int remember_rows(struct db *db, struct digest *d, const struct str_list 
 }
 
 int run_log_finish(struct db *db, const struct scheduled_run *run, struct digest *d,
-		   const struct str_list *clusters, uint64_t answered)
+		   const struct str_list *clusters, uint64_t answered, const struct run_message *m, size_t n)
 {
 	int r = db_begin(db);
 
@@ -150,6 +150,8 @@ int run_log_finish(struct db *db, const struct scheduled_run *run, struct digest
 		r = remember_rows(db, d, clusters, answered);
 	if (r == 0)
 		r = attention_reported(db);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = outbox_put(db, m[i].sink, &m[i].document);
 	if (r == 0)
 		r = db_commit(db);
 	if (r < 0)

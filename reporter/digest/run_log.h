@@ -1,6 +1,6 @@
-/* run_log.h - what must be remembered about scheduled runs of the digest so that none is posted twice, also
- * across a crash. A state is committed before the act it announces.  Layer: process (reporter), digest. A run
- * is named by the time when it is due (Unix ms). */
+/* run_log.h - what must be remembered about scheduled runs of the digest so that none is reported twice, also
+ * across a crash: a run ends in the transaction that puts its messages into the outbox.
+ * Layer: process (reporter), digest. A run is named by the time when it is due (Unix ms). */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_DIGEST_RUN_LOG_H
 #define REPORTER_DIGEST_RUN_LOG_H
@@ -10,15 +10,13 @@
 
 #include "reporter/digest/digest.h"
 #include "reporter/history/db.h"
+#include "reporter/news/document.h"
 
 enum run_state {
-	RUN_CLAIMED,     /* rows are collected; nothing has been sent, or it was certainly refused */
-	RUN_SENDING,     /* part `part` may have been sent */
-	RUN_DONE,        /* all parts were accepted */
-	RUN_EMPTY,       /* nothing to report: nothing was sent */
-	RUN_FAILED,      /* given up */
-	RUN_UNCONFIRMED, /* in doubt: never sent again */
-	RUN_SKIPPED,     /* a later run was due as well */
+	RUN_CLAIMED, /* rows are collected */
+	RUN_DONE,    /* its messages are in the outbox */
+	RUN_EMPTY,   /* nothing to report */
+	RUN_SKIPPED, /* a later run was due as well */
 	RUN_STATE__MAX
 };
 const char *run_state_name(enum run_state s);
@@ -26,7 +24,6 @@ const char *run_state_name(enum run_state s);
 struct scheduled_run {
 	int64_t due_at;
 	enum run_state state;
-	uint64_t part, parts; /* part counts from 1 */
 	uint64_t workloads, pods;
 	bool late;
 	const char *error, *incomplete; /* incomplete: clusters without a full answer, or "" */
@@ -36,9 +33,9 @@ struct scheduled_run {
 int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late);
 /* Write down how far it is. 0 or negative errno. */
 int run_log_state(struct db *db, const struct scheduled_run *r);
-/* Close what was left at the last end of this process: runs in "sending" become unconfirmed (*ret_in_doubt
- * counts them). *ret_claimed is the newest one that was claimed and can be sent now, 0 = none; older ones are
- * skipped. */
+/* Close what was left at the last end of this process. *ret_claimed is the newest run that was claimed and
+ * can be reported now, 0 = none; older ones are skipped. What a version without an outbox was sending becomes
+ * unconfirmed (*ret_in_doubt counts it). */
 int run_log_recover(struct db *db, uint64_t *ret_in_doubt, int64_t *ret_claimed);
 /* Skip what was claimed before due_at. */
 int run_log_supersede(struct db *db, int64_t due_at);
@@ -51,18 +48,23 @@ int run_log_disarm(struct db *db);
 
 /* Unix ms; 0 = none, never. */
 struct run_log_past {
-	int64_t delivered;    /* when the newest delivered (or empty) run was due */
-	int64_t lost;         /* how many since then were given up or are in doubt */
-	int64_t last_success; /* when the newest one was sent */
+	int64_t reported;     /* when the newest reported (or empty) run was due */
+	int64_t lost;         /* how many since then did not surely arrive, of a version without an outbox */
+	int64_t last_success; /* when the newest report was delivered */
 };
 /* 0, or negative errno with *ret all 0. */
 int run_log_past(struct db *db, struct run_log_past *ret);
 
-/* Fill in the delta of every row from what the last delivered digest remembered; delivered as above. */
-int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t delivered);
-/* End a run as r says and remember the restart counts of `d` for the clusters whose bit is in `answered`, in
- * one transaction. */
+/* Fill in the delta of every row from what the last digest remembered; reported as above. */
+int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t reported);
+/* One message of a run; owns what it holds. */
+struct run_message {
+	char *sink;
+	struct document document;
+};
+/* End a run as r says, put its messages into the outbox and remember the restart counts of `d` for the
+ * clusters whose bit is in `answered`, in one transaction. */
 int run_log_finish(struct db *db, const struct scheduled_run *r, struct digest *d,
-		   const struct str_list *clusters, uint64_t answered);
+		   const struct str_list *clusters, uint64_t answered, const struct run_message *m, size_t n);
 
 #endif

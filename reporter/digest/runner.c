@@ -6,21 +6,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/backoff.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "reporter/digest/compose.h"
 #include "reporter/digest/digest.h"
 #include "reporter/digest/options.h"
 #include "reporter/history/attention.h"
+#include "reporter/outbox/audience.h"
+#include "reporter/outbox/outbox.h"
 
 /* The wall clock may be set: look again at least this often. */
 #define LOOK_MS    60000u
 #define TROUBLE_MS 5000u
 
-static const struct backoff_policy retry_policy = { .base_ms = 1000, .cap_ms = 60000, .jitter = 0.5 };
-
-enum runner_phase { IDLE, SYNCING, COLLECTING, PAUSED, POSTING };
+enum runner_phase { IDLE, SYNCING, COLLECTING, WRITING };
 
 struct digest_runner {
 	struct db *db;
@@ -32,19 +32,16 @@ struct digest_runner {
 	int64_t claimed; /* when the run was due that was begun before a restart and is to be sent; 0 = none
 			  */
 	uint64_t synced; /* one bit a cluster */
-	struct sink_limit limit;
 	/* the run under way */
 	enum runner_phase phase;
-	uint64_t deadline; /* boot ms: end of SYNCING, COLLECTING, PAUSED */
+	uint64_t deadline; /* boot ms: end of SYNCING, COLLECTING; WRITING is tried then */
 	struct scheduled_run run;
 	uint64_t number;   /* of the question to the watchers */
 	uint64_t complete; /* clusters that answered from a complete cache */
 	struct digest digest;
-	struct digest_text text;
-	struct sink_parts parts;
+	struct run_message *messages;
+	size_t n_messages;
 	char *incomplete;
-	unsigned tries;
-	uint64_t first_try;
 };
 
 struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *ops, void *ctx)
@@ -62,7 +59,13 @@ struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *
 static void clear_run(struct digest_runner *r)
 {
 	digest_done(&r->digest);
-	digest_text_done(&r->text);
+	for (size_t i = 0; i < r->n_messages; i++) {
+		free(r->messages[i].sink);
+		document_done(&r->messages[i].document);
+	}
+	free(r->messages);
+	r->messages = NULL;
+	r->n_messages = 0;
 	free(r->incomplete);
 	r->incomplete = NULL;
 	r->phase = IDLE;
@@ -96,122 +99,22 @@ static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_
 
 /* -- end of a run -- */
 
-static void finish(struct digest_runner *r, enum run_state state, const char *error)
+/* All of it in one transaction, which is tried until it succeeds. */
+static void finish(struct digest_runner *r)
 {
-	int err;
-
-	r->run.state = state;
-	r->run.error = error;
-	if (state == RUN_DONE || state == RUN_EMPTY)
-		err = run_log_finish(r->db, &r->run, &r->digest, &r->options.clusters, r->complete);
-	else
-		err = run_log_state(r->db, &r->run);
-	/* What stays on disk is "sending" or "claimed"; the next start reads it in the safe way. */
-	if (err < 0)
-		r->ops->trouble(r->ctx, err, "the end of a report could not be written down");
-	r->run.incomplete = r->incomplete ? r->incomplete : "";
-	r->ops->ended(r->ctx, &r->run);
-	clear_run(r);
-}
-
-/* -- sending -- */
-
-static void send_part(struct digest_runner *r)
-{
-	const uint64_t wait = sink_limit_wait(&r->limit, r->options.sink->per_second,
-					      r->options.sink->per_minute, clock_boot_ms());
-
-	if (wait > 0) {
-		wait_until(r, PAUSED, wait);
-		return;
-	}
-	r->run.state = RUN_SENDING;
-	const int err = run_log_state(r->db, &r->run);
+	r->run.state = r->n_messages > 0 ? RUN_DONE : RUN_EMPTY;
+	r->run.error = r->incomplete;
+	const int err = run_log_finish(r->db, &r->run, &r->digest, &r->options.clusters, r->complete,
+				       r->messages, r->n_messages);
 
 	if (err < 0) {
 		r->ops->trouble(r->ctx, err, "a report is not sent before that can be written down");
-		wait_until(r, PAUSED, TROUBLE_MS);
+		wait_until(r, WRITING, TROUBLE_MS);
 		return;
 	}
-	if (r->tries++ == 0)
-		r->first_try = clock_boot_ms();
-	sink_limit_sent(&r->limit, clock_boot_ms());
-	r->phase = POSTING;
-	const struct sink_message m = {
-		.title = r->options.title,
-		.secret = r->options.secret,
-		.paragraphs = r->text.v,
-		.parts = &r->parts,
-		.part = r->run.part - 1,
-		.timestamp_s = clock_wall_ms() / 1000,
-	};
-
-	r->ops->post(r->ctx, r->options.sink->render(&m));
-}
-
-static void on_accepted(struct digest_runner *r)
-{
-	if (r->run.part == r->run.parts) {
-		finish(r, RUN_DONE, r->incomplete);
-		return;
-	}
-	r->run.part++;
-	r->tries = 0;
-	wait_until(r, PAUSED, 0);
-}
-
-static void give_up(struct digest_runner *r, const struct sink_answer *a, enum run_state state)
-{
-	char error[320];
-
-	(void)snprintf(error, sizeof(error), "part %u of %u, try %u: code %lld, %s", (unsigned)r->run.part,
-		       (unsigned)r->run.parts, r->tries, (long long)a->code, a->text);
-	finish(r, state, error);
-}
-
-static void on_again(struct digest_runner *r, const struct sink_answer *a)
-{
-	uint64_t delay = backoff_delay_ms(&retry_policy, r->tries, backoff_random());
-
-	if (a->retry_after_ms > 0 && (uint64_t)a->retry_after_ms > delay)
-		delay = (uint64_t)a->retry_after_ms;
-	if (r->tries >= DIGEST_TRIES_MAX || clock_boot_ms() + delay > r->first_try + DIGEST_RETRY_MS) {
-		give_up(r, a, RUN_FAILED);
-		return;
-	}
-	/* Nothing of this run was delivered: after a restart all of it may be sent. */
-	if (r->run.part == 1) {
-		r->run.state = RUN_CLAIMED;
-		(void)run_log_state(r->db, &r->run);
-	}
-	wait_until(r, PAUSED, delay);
-}
-
-/* Between two parts there is no way back: what came is not sent again, what is missing stays missing. */
-static void stop_between(struct digest_runner *r)
-{
-	if (r->phase == PAUSED && r->run.part > 1)
-		finish(r, RUN_FAILED, "the program was stopped before all parts were sent");
-	else if (r->phase != IDLE)
-		clear_run(r); /* claimed on disk: sent after the restart */
-}
-
-void digest_runner_on_answer(struct digest_runner *r, const struct sink_answer *a)
-{
-	if (r->phase != POSTING)
-		return;
-	if (a->verdict == SINK_ACCEPTED)
-		on_accepted(r);
-	else if (a->verdict == SINK_AGAIN)
-		on_again(r, a);
-	else
-		give_up(r, a, a->verdict == SINK_IN_DOUBT ? RUN_UNCONFIRMED : RUN_FAILED);
-	if (r->draining) {
-		stop_between(r);
-		r->ops->drained(r->ctx);
-		return;
-	}
-	digest_runner_tick(r);
+	r->run.incomplete = r->incomplete ? r->incomplete : "";
+	r->ops->ended(r->ctx, &r->run);
+	clear_run(r);
 }
 
 /* -- collecting -- */
@@ -231,52 +134,71 @@ static char *names_without(const struct digest_runner *r, uint64_t bits)
 	return ret;
 }
 
-static void render(struct digest_runner *r, const struct run_log_past *past,
-		   const struct attention *attention)
+/* A message for each sink that is told reports. */
+static void compose(struct digest_runner *r, const struct run_log_past *past,
+		    const struct attention *attention)
 {
 	char due[SCHEDULE_TEXT_MAX], previous[SCHEDULE_TEXT_MAX] = "";
 
 	schedule_format(r->run.due_at, r->options.zone, due);
-	if (past->delivered > 0)
-		schedule_format(past->delivered, r->options.zone, previous);
-	const struct digest_context ctx = {
+	if (past->reported > 0)
+		schedule_format(past->reported, r->options.zone, previous);
+	struct digest_context ctx = {
 		.cluster_names = &r->options.clusters,
 		.incomplete = r->incomplete,
 		.due = due,
 		.previous = previous,
-		.lost = past->lost,
 		.late = r->run.late,
 		.attention = *attention,
 	};
 
-	digest_render(&r->digest, &ctx, &r->text);
-	sink_split(r->options.sink, r->options.title, r->text.v, r->text.n, &r->parts);
+	r->messages = xcalloc(r->options.n_sinks + 1, sizeof(*r->messages));
+	for (size_t i = 0; i < r->options.n_sinks; i++) {
+		const struct sink_settings *s = &r->options.sinks[i];
+		struct outbox_stats stats;
+
+		if (!audience_is_told(s, NEWS_REPORT))
+			continue;
+		if (outbox_stats(r->db, s->name, &stats) < 0)
+			r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
+		ctx.lost = past->lost + (int64_t)stats.lost_reports;
+		struct run_message *m = &r->messages[r->n_messages++];
+
+		m->sink = xstrdup(s->name);
+		digest_compose(&r->digest, &ctx, r->options.title, s, clock_wall_ms(), &m->document);
+	}
+}
+
+/* What stood in a report that got lost is due again. */
+static int recall_lost(struct digest_runner *r)
+{
+	struct outbox_stats stats = { 0 };
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && stats.lost_reports == 0 && i < r->options.n_sinks; i++)
+		if (audience_is_told(&r->options.sinks[i], NEWS_REPORT))
+			err = outbox_stats(r->db, r->options.sinks[i].name, &stats);
+	return err == 0 && stats.lost_reports > 0 ? attention_lost(r->db) : err;
 }
 
 static void conclude(struct digest_runner *r)
 {
-	_cleanup_(attention_done) struct attention attention;
+	_cleanup_(attention_done) struct attention attention = { 0 };
 	struct run_log_past past;
 
 	r->incomplete = names_without(r, r->complete);
 	digest_finish(&r->digest);
 	if (run_log_past(r->db, &past) < 0 ||
-	    run_log_deltas(r->db, &r->digest, &r->options.clusters, past.delivered) < 0)
+	    run_log_deltas(r->db, &r->digest, &r->options.clusters, past.reported) < 0)
 		r->ops->trouble(r->ctx, -EIO, "earlier restart counts could not be read");
 	digest_group(&r->digest);
 	r->run.workloads = r->digest.n_workloads;
 	r->run.pods = r->digest.n_pods;
-	if (attention_begin(r->db, &attention) < 0)
+	if (recall_lost(r) < 0 || attention_begin(r->db, &attention) < 0)
 		r->ops->trouble(r->ctx, -EIO, "what needs an operator could not be read");
-	if (r->run.workloads == 0 && attention.n == 0) {
-		finish(r, RUN_EMPTY, r->incomplete);
-		return;
-	}
-	render(r, &past, &attention);
-	r->run.part = 1;
-	r->run.parts = r->parts.n;
-	r->tries = 0;
-	send_part(r);
+	if (r->run.workloads > 0 || attention.n > 0)
+		compose(r, &past, &attention);
+	finish(r);
 }
 
 static void ask_all(struct digest_runner *r)
@@ -365,8 +287,8 @@ static void step(struct digest_runner *r)
 		ask_all(r);
 	else if (r->phase == COLLECTING && (over || r->complete == all))
 		conclude(r);
-	else if (r->phase == PAUSED && over)
-		send_part(r);
+	else if (r->phase == WRITING && over)
+		finish(r);
 	if (err < 0)
 		r->ops->trouble(r->ctx, err, "a report is not begun before that can be written down");
 }
@@ -395,11 +317,10 @@ void digest_runner_tick(struct digest_runner *r)
 	do {
 		before = r->phase;
 		step(r);
-	} while (r->phase != before && r->phase != POSTING && r->phase != IDLE);
+	} while (r->phase != before && r->phase != WRITING && r->phase != IDLE);
 	if (r->phase == IDLE && !r->options.enable)
 		return;
-	if (r->phase != POSTING)
-		r->ops->wake(r->ctx, wake_after(r));
+	r->ops->wake(r->ctx, wake_after(r));
 }
 
 void digest_runner_set_options(struct digest_runner *r, struct digest_options *o)
@@ -424,11 +345,8 @@ void digest_runner_set_options(struct digest_runner *r, struct digest_options *o
 	digest_runner_tick(r);
 }
 
-bool digest_runner_drain(struct digest_runner *r)
+void digest_runner_drain(struct digest_runner *r)
 {
 	r->draining = true;
-	if (r->phase == POSTING)
-		return false;
-	stop_between(r);
-	return true;
+	clear_run(r); /* claimed on disk: reported after the restart */
 }

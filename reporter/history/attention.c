@@ -137,3 +137,8 @@ int attention_reported(struct db *db)
 {
 	return db_run(db_stmt(db, DB_ATTENTION_REPORTED), NULL);
 }
+
+int attention_lost(struct db *db)
+{
+	return db_run(db_stmt(db, DB_ATTENTION_LOST), NULL);
+}

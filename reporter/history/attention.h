@@ -38,8 +38,10 @@ struct attention {
 /* Take what is due into a report that is under way. 0, or negative errno with *ret empty. */
 int attention_begin(struct db *db, struct attention *ret);
 void attention_done(struct attention *a);
-/* The report was delivered: what it held is not reported again. Within the transaction of the caller. 0 or
+/* The report is written: what it held is not reported again. Within the transaction of the caller. 0 or
  * negative errno. */
 int attention_reported(struct db *db);
+/* It did not arrive: what stands is due once more. 0 or negative errno. */
+int attention_lost(struct db *db);
 
 #endif

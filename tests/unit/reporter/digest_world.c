@@ -13,18 +13,13 @@ static struct db *db;
 struct digest_runner *run;
 struct world w;
 size_t clusters;
+static char *text;
 
 static void on_ask(void *ctx, uint64_t cluster, uint64_t digest)
 {
 	(void)cluster;
 	((struct world *)ctx)->asked++;
 	((struct world *)ctx)->number = digest;
-}
-static void on_post(void *ctx, char *body)
-{
-	struct world *x = ctx;
-
-	x->bodies[x->posts++] = body;
 }
 static void on_wake(void *ctx, uint64_t ms)
 {
@@ -45,27 +40,21 @@ static void on_trouble(void *ctx, int err, const char *what)
 	(void)what;
 	((struct world *)ctx)->troubles++;
 }
-static void on_drained(void *ctx)
-{
-	((struct world *)ctx)->drained = true;
-}
-static const struct digest_ops ops = { on_ask, on_post, on_wake, on_ended, on_trouble, on_drained };
+static const struct digest_ops ops = { on_ask, on_wake, on_ended, on_trouble };
 
-static void forget_world(void)
-{
-	for (size_t i = 0; i < w.posts; i++)
-		free(w.bodies[i]);
-	w = (struct world){ 0 };
-}
+/* One is told reports, the other is not. */
+static struct sink_settings sinks[] = {
+	{ .name = (char *)"team", .news = 1 << NEWS_REPORT, .top = 20 },
+	{ .name = (char *)"pager", .news = 1 << NEWS_ATTENTION },
+};
 
 void set_schedule(const char *schedule, bool enable)
 {
-	struct digest_options p = { .enable = enable, .sink = &post_feishu };
+	struct digest_options p = { .enable = enable, .sinks = sinks, .n_sinks = 2 };
 
 	ck_assert_int_eq(cron_parse(schedule, &p.cron, NULL), 0);
 	p.schedule = xstrdup(schedule);
 	p.title = xstrdup("Restarts");
-	p.secret = xstrdup("");
 	test_names(&p.clusters, "prod", clusters > 1 ? "staging" : NULL);
 	digest_runner_set_options(run, &p);
 }
@@ -76,25 +65,23 @@ void kill_it(void)
 	db_close(&db);
 }
 
-uint64_t start_unarmed(void)
+void start_unarmed(void)
 {
-	uint64_t in_doubt = 99;
+	uint64_t in_doubt = 9;
 
 	kill_it();
 	db = test_db_open(dir);
 	run = digest_runner_new(db, &ops, &w);
 	ck_assert_int_eq(digest_runner_recover(run, &in_doubt), 0);
+	ck_assert_uint_eq(in_doubt, 0);
 	for (size_t i = 0; i < clusters; i++)
 		digest_runner_synced(run, i, true);
-	return in_doubt;
 }
 
-uint64_t start_again(void)
+void start_again(void)
 {
-	const uint64_t in_doubt = start_unarmed();
-
+	start_unarmed();
 	set_schedule("0 0 9 * * *", true);
-	return in_doubt;
 }
 
 void world_setup(void)
@@ -102,13 +89,15 @@ void world_setup(void)
 	clusters = 1;
 	clock_fake_set(DUE_AT - 10000, 5000000);
 	suite_folder(dir);
-	ck_assert_uint_eq(start_again(), 0);
+	start_again();
 }
 
 void world_teardown(void)
 {
 	kill_it();
-	forget_world();
+	free(text);
+	text = NULL;
+	w = (struct world){ 0 };
 	clock_fake_clear();
 }
 
@@ -145,22 +134,60 @@ void answer(void)
 	answer_end(0, true);
 }
 
-void answer_bot(enum sink_verdict v)
-{
-	const struct sink_answer a = {
-		.verdict = v, .code = v == SINK_ACCEPTED ? 0 : 9499, .retry_after_ms = -1, .text = "why"
-	};
-
-	digest_runner_on_answer(run, &a);
-}
-
-/* To the moment where the first part is on its way. */
-void reach_post(void)
+void reach_end(void)
 {
 	pass(10000);
 	ck_assert_uint_eq(w.asked, clusters);
 	answer();
-	ck_assert_uint_eq(w.posts, 1);
+	ck_assert_uint_eq(messages(), 1);
+}
+
+static sqlite3 *handle(void)
+{
+	return sqlite3_db_handle(db_stmt(db, DB_ONE_ROW));
+}
+
+static int64_t number(const char *sql)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t ret;
+
+	ck_assert_int_eq(sqlite3_prepare_v2(handle(), sql, -1, &st, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	ret = sqlite3_column_int64(st, 0);
+	(void)sqlite3_finalize(st);
+	return ret;
+}
+
+size_t messages(void)
+{
+	ck_assert_int_eq(number("SELECT count(*) FROM outbox WHERE sink <> 'team'"), 0);
+	return (size_t)number("SELECT count(*) FROM outbox");
+}
+
+const char *message(void)
+{
+	struct outbox_row row;
+
+	ck_assert_int_eq(outbox_next(db, "team", &row), 1);
+	free(text);
+	text = document_to_text(&row.document);
+	outbox_row_done(&row);
+	return text;
+}
+
+void end_message(enum outbox_state state)
+{
+	ck_assert_int_eq(outbox_end(db, number("SELECT max(id) FROM outbox"), state, "why"), 0);
+}
+
+void break_outbox(bool broken)
+{
+	ck_assert_int_eq(sqlite3_exec(handle(),
+				      broken ? "ALTER TABLE outbox RENAME TO away"
+					     : "ALTER TABLE away RENAME TO outbox",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
 }
 
 void run_state(int64_t due_at, char ret[static 32])
@@ -180,20 +207,4 @@ void run_state(int64_t due_at, char ret[static 32])
 		(void)snprintf(ret, 32, "%s", (const char *)sqlite3_column_text(st, 0));
 	(void)sqlite3_finalize(st);
 	(void)sqlite3_close(other);
-}
-
-/* Enough rows for several messages. */
-void reach_many_parts(void)
-{
-	char name[200];
-
-	pass(10000);
-	for (int i = 0; i < 600; i++) {
-		(void)snprintf(name, sizeof(name), "workload-with-a-rather-long-name-%03d", i);
-		const struct msg m = test_row(0, w.number, "shop", name, name, 50);
-
-		digest_runner_on_row(run, &m.u.digest_row);
-	}
-	answer_end(0, true);
-	ck_assert_uint_eq(w.posts, 1);
 }

@@ -1,10 +1,12 @@
-/* digest_world.h - a digest run with everything around it played by the test: watchers, bot, timer, clock.
+/* digest_world.h - a digest run with everything around it played by the test: watchers, timer, clock; and
+ * the messages it put into the outbox.
  * Layer: tests. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef TESTS_UNIT_REPORTER_DIGEST_WORLD_H
 #define TESTS_UNIT_REPORTER_DIGEST_WORLD_H
 
 #include "reporter/digest/runner.h"
+#include "reporter/outbox/outbox.h"
 #include "tests/unit/reporter/support.h"
 
 /* Monday 2023-11-13 09:00:00 UTC; the schedule fires daily at 09:00. The fixture starts 10 s before. */
@@ -12,11 +14,9 @@
 #define DAY_MS INT64_C(86400000)
 
 struct world {
-	size_t asked, posts, ended;
+	size_t asked, ended;
 	uint64_t number; /* of the last question */
-	char *bodies[32];
 	uint64_t wake_ms;
-	bool drained;
 	struct scheduled_run last;
 	char error[400]; /* "<incomplete>|<error>" of the last end */
 	size_t troubles;
@@ -27,9 +27,9 @@ extern size_t clusters; /* 1 or 2; counts from the next start on */
 
 void world_setup(void);
 void world_teardown(void);
-/* After an end as by SIGKILL when it runs. Returns how many posts were left in doubt. */
-uint64_t start_again(void);
-uint64_t start_unarmed(void);
+/* After an end as by SIGKILL when it runs. */
+void start_again(void);
+void start_unarmed(void);
 /* As after SIGKILL: what is on disk is all there is. */
 void kill_it(void);
 void set_schedule(const char *schedule, bool enable);
@@ -41,10 +41,16 @@ void answer_row(uint64_t cluster, const char *pod, uint64_t restarts);
 void answer_end(uint64_t cluster, bool synced);
 /* All that cluster 0 has: web-1 with 12 restarts. */
 void answer(void);
-void answer_bot(enum sink_verdict v);
-/* To the moment where the first (or only) part is on its way. */
-void reach_post(void);
-void reach_many_parts(void);
+/* To the moment where the report is composed. */
+void reach_end(void);
+/* How many messages are in the outbox. */
+size_t messages(void);
+/* The newest of them as text, until the next call. */
+const char *message(void);
+/* It ends so. */
+void end_message(enum outbox_state state);
+/* No message can be written any more (or again). */
+void break_outbox(bool broken);
 /* State of a run on disk; while it is not started. */
 void run_state(int64_t due_at, char ret[static 32]);
 

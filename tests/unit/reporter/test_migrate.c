@@ -130,7 +130,7 @@ static void print_runs(void)
 	ck_assert_int_eq(run_log_past(w.db, &past), 0);
 	ck_assert_int_eq(run_log_arm(w.db, "@every 1s|UTC", &last), 0);
 	(void)fprintf(out, "digests|%lld|%lld|%lld|%lld|%lld|%lld\n", (long long)in_doubt, (long long)claimed,
-		      (long long)past.delivered, (long long)past.lost, (long long)past.last_success,
+		      (long long)past.reported, (long long)past.lost, (long long)past.last_success,
 		      (long long)last);
 	struct digest d = { 0 };
 
@@ -143,7 +143,7 @@ static void print_runs(void)
 		m.u.digest_row.created = 1790000000000;
 		digest_add(&d, &m.u.digest_row);
 	}
-	ck_assert_int_eq(run_log_deltas(w.db, &d, &w.clusters, past.delivered), 0);
+	ck_assert_int_eq(run_log_deltas(w.db, &d, &w.clusters, past.reported), 0);
 	for (size_t i = 0; i < d.n_pods; i++)
 		(void)fprintf(out, "restarts|%lld\n", (long long)d.pods[i].delta);
 	digest_done(&d);

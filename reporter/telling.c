@@ -1,0 +1,178 @@
+/* telling.c - see telling.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/telling.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/xalloc.h"
+#include "reporter/outbox/sender.h"
+
+struct telling {
+	struct process *process;
+	const struct settings *settings;
+	struct db *db;
+	struct stats *stats;
+	void (*drained)(void *ctx);
+	void *ctx;
+	struct sender *sender;
+	struct event *wake;
+};
+
+/* -- what waits, for the metrics -- */
+
+static void count_waiting(struct telling *t, const char *sink)
+{
+	struct outbox_stats s;
+
+	if (outbox_stats(t->db, sink, &s) == 0)
+		stats_outbox(t->stats, sink, s.waiting, s.oldest_at);
+}
+
+static void count_all(struct telling *t)
+{
+	for (size_t i = 0; i < t->settings->n_sinks; i++)
+		count_waiting(t, t->settings->sinks[i].name);
+}
+
+/* -- what the sender says -- */
+
+static void wake_sender(void *ctx, uint64_t ms)
+{
+	(void)evtimer_add(((struct telling *)ctx)->wake, CLOCK_TIMEVAL(ms));
+}
+
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	sender_tick(((struct telling *)arg)->sender);
+}
+
+static void count_report(struct telling *t, const struct sender_news *n)
+{
+	if (n->news != NEWS_REPORT || n->state == OUTBOX_WAITING)
+		return;
+	metrics_add(t->stats->metrics, METRIC_DIGEST_SENDS, 1, METRIC_LABELS(outbox_state_name(n->state)));
+	if (n->state == OUTBOX_DONE)
+		metrics_set(t->stats->metrics, METRIC_DIGEST_SUCCESS, (double)clock_wall_ms() / 1000.0,
+			    METRIC_NO_LABELS);
+}
+
+static void on_ended(void *ctx, const struct sender_news *n)
+{
+	static const enum log_level levels[OUTBOX_STATE__MAX] = {
+		[OUTBOX_WAITING] = LOG_LEVEL_WARN,
+		[OUTBOX_DONE] = LOG_LEVEL_INFO,
+		[OUTBOX_GIVEN_UP] = LOG_LEVEL_ERROR,
+		[OUTBOX_UNCONFIRMED] = LOG_LEVEL_ERROR,
+	};
+	const char *result = n->state == OUTBOX_WAITING ? "again" : outbox_state_name(n->state);
+	struct telling *t = ctx;
+
+	stats_sink_message(t->stats, n->sink, result);
+	count_report(t, n);
+	count_waiting(t, n->sink);
+	(void)LOG_(levels[n->state], 0, "a message was sent", kv_s("sink", n->sink),
+		   kv_s("news", news_name(n->news)), kv_s("result", result), kv_u("tries", n->tries),
+		   kv_s("detail", n->error));
+}
+
+static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
+{
+	struct telling *t = ctx;
+
+	for (uint64_t i = 0; *sink && i < n; i++)
+		stats_sink_message(t->stats, sink, "lost");
+	(void)log_error(0, "messages were given up", kv_s("sink", sink), kv_u("messages", n),
+			kv_s("detail", why));
+}
+
+static void on_say_down(void *ctx, const char *text)
+{
+	process_say_trouble(((struct telling *)ctx)->process, TROUBLE_SINK, text);
+}
+
+static void on_trouble(void *ctx, int err, const char *what)
+{
+	struct telling *t = ctx;
+
+	(void)log_error(err, "outbox", kv_s("problem", what), kv_s("detail", db_error(t->db)));
+}
+
+static void on_drained(void *ctx)
+{
+	struct telling *t = ctx;
+
+	t->drained(t->ctx);
+}
+
+/* -- from start to end -- */
+
+struct telling *telling_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
+			    void (*drained)(void *ctx), void *ctx)
+{
+	static const struct sender_ops ops = {
+		.wake = wake_sender,
+		.ended = on_ended,
+		.lost = on_lost,
+		.say_down = on_say_down,
+		.trouble = on_trouble,
+		.drained = on_drained,
+	};
+	struct telling *t = xcalloc(1, sizeof(*t));
+
+	*t = (struct telling){ p, s, db, stats, drained, ctx, NULL, NULL };
+	t->sender = sender_new(process_base(p), db, &ops, t);
+	t->wake = evtimer_new(process_base(p), on_wake, t);
+	return t;
+}
+
+void telling_free(struct telling **t)
+{
+	if (!*t)
+		return;
+	sender_free(&(*t)->sender);
+	event_free((*t)->wake);
+	free(*t);
+	*t = NULL;
+}
+
+static bool has_sink(const struct settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (strcmp(s->sinks[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static void forget_gone(struct telling *t)
+{
+	const char *name, *why;
+	int64_t at;
+
+	for (size_t i = 0; (name = sender_sink(t->sender, i, &at, &why)); i++)
+		if (!has_sink(t->settings, name))
+			stats_sink_gone(t->stats, name);
+}
+
+void telling_use_settings(struct telling *t)
+{
+	forget_gone(t);
+	sender_set(t->sender, t->settings);
+	count_all(t);
+}
+
+void telling_wake(struct telling *t)
+{
+	sender_wake(t->sender);
+	count_all(t);
+}
+
+bool telling_drain(struct telling *t)
+{
+	return sender_drain(t->sender);
+}

@@ -1,0 +1,463 @@
+/* test_outbox.c - what waits to be sent, and who sends it: in order for each sink, never twice where the
+ * answer was yes, whatever dies when. The deliveries are played by the test. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
+#include "tests/unit/reporter/support.h"
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "reporter/outbox/audience.h"
+#include "reporter/outbox/sender.h"
+#include "reporter/sinks/delivery.h"
+
+#define NOW  INT64_C(1700000000000)
+#define HOUR INT64_C(3600000)
+
+/* -- deliveries, in the place of reporter/sinks/delivery.c -- */
+
+struct delivery {
+	char name[32];
+	delivery_answer_fn *fn;
+	void *ctx;
+};
+static struct {
+	char titles[64][64], ids[64][40];
+	bool repeats[64];
+	size_t n, open;
+	struct delivery *last; /* that was sent to */
+	bool knows_ids;
+	uint64_t wait;
+} sent;
+
+struct delivery *delivery_new(struct event_base *base, const struct sink_settings *s, delivery_answer_fn *fn,
+			      void *ctx)
+{
+	struct delivery *d = xcalloc(1, sizeof(*d));
+
+	(void)base;
+	*d = (struct delivery){ .fn = fn, .ctx = ctx };
+	(void)snprintf(d->name, sizeof(d->name), "%s", s->name);
+	sent.open++;
+	return d;
+}
+void delivery_free(struct delivery **d)
+{
+	sent.open -= *d != NULL;
+	free(*d);
+	*d = NULL;
+}
+void delivery_set(struct delivery *d, const struct sink_settings *s)
+{
+	ck_assert_str_eq(d->name, s->name);
+}
+uint64_t delivery_wait(const struct delivery *d)
+{
+	(void)d;
+	return sent.wait;
+}
+void delivery_send(struct delivery *d, const struct document *doc)
+{
+	(void)snprintf(sent.titles[sent.n], sizeof(sent.titles[0]), "%s:%s", d->name, doc->title);
+	(void)snprintf(sent.ids[sent.n], sizeof(sent.ids[0]), "%s", doc->id);
+	sent.repeats[sent.n++] = doc->is_repeat;
+	sent.last = d;
+}
+bool delivery_knows_ids(const struct delivery *d)
+{
+	(void)d;
+	return sent.knows_ids;
+}
+
+static void answer_of(struct delivery *d, enum sink_verdict v, int64_t retry_ms)
+{
+	const struct sink_answer a = { .verdict = v,
+				       .code = v == SINK_ACCEPTED ? 0 : 19024,
+				       .retry_after_ms = retry_ms,
+				       .text = "why" };
+
+	d->fn(d->ctx, &a);
+}
+static void answer(enum sink_verdict v)
+{
+	answer_of(sent.last, v, -1);
+}
+
+/* -- the world around the sender -- */
+
+static char dir[SUITE_PATH_MAX];
+static struct db *db;
+static struct sender *sender;
+static struct sink_settings sinks[3];
+static struct settings settings;
+static struct {
+	uint64_t wake_ms, lost;
+	size_t ended[OUTBOX_STATE__MAX];
+	char down[200], error[100];
+	bool drained;
+	int troubles;
+} w;
+
+static void on_wake(void *ctx, uint64_t ms)
+{
+	(void)ctx;
+	w.wake_ms = ms;
+}
+static void on_ended(void *ctx, const struct sender_news *n)
+{
+	(void)ctx;
+	w.ended[n->state]++;
+	(void)snprintf(w.error, sizeof(w.error), "%s", n->error);
+}
+static void on_lost(void *ctx, const char *sink, uint64_t n, const char *why)
+{
+	(void)ctx;
+	(void)sink;
+	ck_assert_str_ne(why, "");
+	w.lost += n;
+}
+static void on_down(void *ctx, const char *text)
+{
+	(void)ctx;
+	(void)snprintf(w.down, sizeof(w.down), "%s", text);
+}
+static void on_trouble(void *ctx, int err, const char *what)
+{
+	(void)ctx;
+	(void)what;
+	ck_assert_int_lt(err, 0);
+	w.troubles++;
+}
+static void on_drained(void *ctx)
+{
+	(void)ctx;
+	w.drained = true;
+}
+
+static void start(void)
+{
+	static const struct sender_ops ops = { on_wake, on_ended, on_lost, on_down, on_trouble, on_drained };
+
+	sender_free(&sender);
+	db_close(&db);
+	db = test_db_open(dir);
+	sender = sender_new(NULL, db, &ops, NULL);
+	sender_set(sender, &settings);
+}
+
+static void setup(void)
+{
+	memset(&w, 0, sizeof(w));
+	memset(&sent, 0, sizeof(sent));
+	clock_fake_set(NOW, 5000000);
+	suite_folder(dir);
+	sinks[0] = (struct sink_settings){ .name = (char *)"a" };
+	sinks[1] = (struct sink_settings){ .name = (char *)"b" };
+	settings = (struct settings){ .sinks = sinks, .n_sinks = 2, .give_up_ms = 24 * HOUR };
+	start();
+}
+
+static void teardown(void)
+{
+	sender_free(&sender);
+	ck_assert_uint_eq(sent.open, 0);
+	db_close(&db);
+	clock_fake_clear();
+}
+
+static void put(const char *sink, enum news news, const char *title)
+{
+	struct document d;
+
+	document_init(&d, news, LANGUAGE_EN, clock_wall_ms());
+	document_set_title(&d, title);
+	ck_assert_int_eq(db_begin(db), 0);
+	ck_assert_int_eq(outbox_put(db, sink, &d), 0);
+	ck_assert_int_eq(db_commit(db), 0);
+	document_done(&d);
+	sender_wake(sender);
+}
+
+static void pass(int64_t ms)
+{
+	clock_fake_advance(ms);
+	sender_tick(sender);
+}
+
+#define SENT(i, text)                                                                                        \
+	do {                                                                                                 \
+		ck_assert_uint_eq(sent.n, (i) + 1);                                                          \
+		ck_assert_str_eq(sent.titles[i], text);                                                      \
+	} while (0)
+
+TEST(one_after_the_other_each_once)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("a", NEWS_ATTENTION, "2");
+	SENT(0, "a:1");
+	answer(SINK_ACCEPTED);
+	SENT(1, "a:2");
+	answer(SINK_ACCEPTED);
+	ck_assert_uint_eq(w.ended[OUTBOX_DONE], 2);
+	ck_assert_str_ne(sent.ids[0], sent.ids[1]);
+	for (int i = 0; i < 50; i++)
+		pass(HOUR);
+	start();
+	pass(HOUR);
+	ck_assert_uint_eq(sent.n, 2);
+}
+
+TEST(a_sink_that_is_down_holds_up_no_other)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("b", NEWS_ACTIONS, "1"); /* while a's is on its way */
+	ck_assert_uint_eq(sent.n, 2);
+	ck_assert_str_eq(sent.titles[1], "b:1");
+	answer(SINK_ACCEPTED);
+	put("b", NEWS_ACTIONS, "2");
+	ck_assert_str_eq(sent.titles[2], "b:2");
+}
+
+TEST(tried_again_with_growing_pauses_in_order)
+{
+	uint64_t before = 0;
+
+	put("a", NEWS_ACTIONS, "1");
+	put("a", NEWS_ACTIONS, "2");
+	for (size_t i = 0; i < 8; i++) {
+		SENT(i, "a:1");
+		answer(SINK_AGAIN);
+		ck_assert_uint_gt(w.wake_ms, before / 2);
+		before = w.wake_ms;
+		pass((int64_t)w.wake_ms - 1);
+		ck_assert_uint_eq(sent.n, i + 1);
+		pass(1);
+	}
+	ck_assert_str_eq(w.down, "a: code 19024, why");
+	ck_assert_str_eq(sent.ids[0], sent.ids[8]); /* the same message */
+	answer(SINK_ACCEPTED);
+	ck_assert_str_eq(w.down, "");
+	SENT(9, "a:2");
+}
+
+TEST(what_the_server_asks_for_is_waited_also_after_a_restart)
+{
+	put("a", NEWS_ACTIONS, "1");
+	answer_of(sent.last, SINK_AGAIN, 100000);
+	start();
+	pass(99000);
+	ck_assert_uint_eq(sent.n, 1);
+	pass(1000);
+	SENT(1, "a:1");
+}
+
+TEST(given_up_after_its_time_and_then_the_next)
+{
+	put("a", NEWS_ACTIONS, "1");
+	for (int i = 0; i < 23; i++) {
+		answer(SINK_AGAIN);
+		pass(HOUR);
+	}
+	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 0);
+	put("a", NEWS_ACTIONS, "2");
+	answer(SINK_AGAIN);
+	pass(HOUR);
+	answer(SINK_AGAIN);
+	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 1);
+	ck_assert_str_eq(w.error, "code 19024, why");
+	pass(HOUR);
+	ck_assert_str_eq(sent.titles[sent.n - 1], "a:2");
+}
+
+TEST(a_refusal_is_final_and_said)
+{
+	put("a", NEWS_REPORT, "1");
+	put("a", NEWS_REPORT, "2");
+	answer(SINK_REFUSED);
+	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 1);
+	ck_assert_str_eq(w.down, "a: code 19024, why");
+	pass((int64_t)w.wake_ms);
+	SENT(1, "a:2");
+	answer(SINK_ACCEPTED);
+	ck_assert_str_eq(w.down, "");
+}
+
+static const struct {
+	enum news news;
+	bool knows_ids, is_sent_again, is_marked;
+} doubts[] = {
+	{ NEWS_ACTIONS, false, true, true },
+	{ NEWS_ATTENTION, false, true, true },
+	{ NEWS_REPORT, false, false, false },
+	{ NEWS_REPORT, true, true, false },
+};
+
+/* Nobody knows whether it arrived: as its kind of news wants it. */
+static void check_doubt(int i)
+{
+	struct outbox_stats stats;
+
+	if (!doubts[i].is_sent_again) {
+		ck_assert_uint_eq(sent.n, 1);
+		ck_assert_int_eq(outbox_stats(db, "a", &stats), 0);
+		ck_assert_uint_eq(stats.waiting, 0);
+		ck_assert_uint_eq(stats.lost_reports, 1);
+		return;
+	}
+	SENT(1, "a:1");
+	ck_assert_str_eq(sent.ids[0], sent.ids[1]);
+	ck_assert(sent.repeats[1] == doubts[i].is_marked);
+}
+
+TEST_LOOP(killed_while_it_is_on_its_way, 0, 4)
+{
+	sent.knows_ids = doubts[_i].knows_ids;
+	put("a", doubts[_i].news, "1");
+	ck_assert(!sent.repeats[0]);
+	start();
+	check_doubt(_i);
+	ck_assert_uint_eq(w.lost, !doubts[_i].is_sent_again);
+	start();
+	ck_assert_uint_eq(w.lost, !doubts[_i].is_sent_again); /* said once */
+}
+
+TEST_LOOP(never_answered, 0, 4)
+{
+	sent.knows_ids = doubts[_i].knows_ids;
+	put("a", doubts[_i].news, "1");
+	answer(SINK_IN_DOUBT);
+	pass(60000);
+	check_doubt(_i);
+}
+
+TEST(a_chat_that_never_answers_is_not_filled)
+{
+	put("a", NEWS_ACTIONS, "1");
+	for (int i = 0; i < 20; i++) {
+		if (w.ended[OUTBOX_UNCONFIRMED] == 0)
+			answer(SINK_IN_DOUBT);
+		pass(HOUR / 2);
+	}
+	ck_assert_uint_eq(sent.n, 4);
+	ck_assert_uint_eq(w.ended[OUTBOX_UNCONFIRMED], 1);
+}
+
+/* Dead at every step: before it is sent, between two, after the last. */
+TEST(killed_between_messages_each_is_sent_once)
+{
+	for (int i = 0; i < 5; i++) {
+		char title[8];
+
+		(void)snprintf(title, sizeof(title), "%d", i);
+		sent.wait = 1000;
+		put("a", NEWS_ACTIONS, title);
+		ck_assert_uint_eq(sent.n, (size_t)i);
+		start();
+		sent.wait = 0;
+		pass(1000);
+		ck_assert_uint_eq(sent.n, (size_t)i + 1);
+		answer(SINK_ACCEPTED);
+		start();
+		ck_assert_uint_eq(sent.n, (size_t)i + 1);
+	}
+}
+
+TEST(the_rate_of_a_sink_is_kept)
+{
+	sent.wait = 700;
+	put("a", NEWS_ACTIONS, "1");
+	ck_assert_uint_eq(sent.n, 0);
+	ck_assert_uint_eq(w.wake_ms, 700);
+	sent.wait = 0;
+	pass(700);
+	SENT(0, "a:1");
+}
+
+TEST(what_waits_for_a_sink_that_is_gone_is_given_up)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("a", NEWS_ACTIONS, "2");
+	sinks[0].name = (char *)"c";
+	sender_set(sender, &settings);
+	ck_assert_uint_eq(w.lost, 2);
+	ck_assert_uint_eq(sent.open, 2);
+	sinks[0].name = (char *)"a";
+	start();
+	ck_assert_uint_eq(sent.n, 1);
+}
+
+TEST(without_an_address_it_waits_until_there_is_one)
+{
+	sinks[0].problem = (char *)"no such file";
+	sender_set(sender, &settings);
+	ck_assert_str_eq(w.down, "a: no such file");
+	put("a", NEWS_ACTIONS, "1");
+	pass(HOUR);
+	ck_assert_uint_eq(sent.n, 0);
+	sinks[0].problem = NULL;
+	sender_set(sender, &settings);
+	ck_assert_str_eq(w.down, "");
+	SENT(0, "a:1");
+}
+
+TEST(too_many_are_not_kept)
+{
+	struct outbox_stats stats;
+
+	sinks[0].problem = (char *)"no such file";
+	sender_set(sender, &settings);
+	for (int i = 0; i < OUTBOX_WAITING_MAX + 3; i++)
+		put("a", NEWS_ACTIONS, i < 3 ? "old" : "new");
+	ck_assert_uint_eq(w.lost, 3);
+	ck_assert_int_eq(outbox_stats(db, "a", &stats), 0);
+	ck_assert_uint_eq(stats.waiting, OUTBOX_WAITING_MAX);
+	sinks[0].problem = NULL;
+	sender_set(sender, &settings);
+	SENT(0, "a:new");
+}
+
+TEST(drain_waits_for_what_is_on_its_way)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("b", NEWS_ACTIONS, "1");
+	struct delivery *b = sent.last;
+
+	ck_assert(!sender_drain(sender));
+	answer_of(b, SINK_ACCEPTED, -1);
+	ck_assert(!w.drained);
+	sender_tick(sender);
+	ck_assert_uint_eq(sent.n, 2);
+	start();
+}
+
+TEST(the_last_answer_ends_the_drain)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("a", NEWS_ACTIONS, "2");
+	ck_assert(!sender_drain(sender));
+	answer(SINK_ACCEPTED);
+	ck_assert(w.drained);
+	ck_assert_uint_eq(sent.n, 1);
+	ck_assert_uint_eq(w.ended[OUTBOX_DONE], 1);
+}
+
+TEST(who_is_told_what)
+{
+	char *clusters[] = { (char *)"prod*" }, *namespaces[] = { (char *)"shop-*", (char *)"pay" };
+	const struct sink_settings s = { .news = 1 << NEWS_ACTIONS,
+					 .clusters = { clusters, 1 },
+					 .namespaces = { namespaces, 2 } };
+
+	ck_assert(audience_is_told(&s, NEWS_ACTIONS));
+	ck_assert(!audience_is_told(&s, NEWS_REPORT));
+	ck_assert(audience_concerns(&s, "prod-1", "shop-web", DUTY_EVICTED));
+	ck_assert(!audience_concerns(&s, "test", "shop-web", DUTY_EVICTED));
+	ck_assert(!audience_concerns(&s, "prod-1", "paypal", DUTY_EVICTED));
+	ck_assert(audience_concerns(&s, "prod-1", "", DUTY_ALL));
+	ck_assert(audience_concerns(&s, "", "pay", DUTY_ALL));
+}
+
+TEST_MAIN("reporter/outbox")
+{
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 60);
+}
