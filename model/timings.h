@@ -20,8 +20,10 @@ enum timing {
 #define TIMING_BUCKETS(B)                                                                                    \
 	B(1000)                                                                                              \
 	B(2500)                                                                                              \
-	B(5000) B(10000) B(25000) B(50000) B(100000) B(250000) B(500000) B(1000000) B(2500000) B(5000000)    \
-		B(10000000) B(30000000) B(60000000)
+	B(5000)                                                                                              \
+	B(10000)                                                                                             \
+	B(25000) B(50000) B(100000) B(250000) B(500000) B(1000000) B(2500000) B(5000000) B(10000000)         \
+		B(30000000) B(60000000)
 #define TIMING_BUCKET_ONE(us) +1
 enum { TIMING_BOUNDS = 0 TIMING_BUCKETS(TIMING_BUCKET_ONE) };
 

@@ -25,7 +25,7 @@
 #include "config/blob.h"
 #include "ipc/channel.h"
 #include "ipc/loop.h"
-#include "process/sandbox.h"
+#include "process/sandbox_ports.h"
 #include "base/memory.h"
 
 #define CHANNEL_FD   3
@@ -112,11 +112,24 @@ void process_drained(struct process *p, uint64_t left)
 
 /* -- settings -- */
 
-static void sandbox_from_settings(struct process *p, const struct settings *s, struct sandbox_params *ret)
+/* Where a role connects to. */
+static void allow_ports(const struct settings *s, struct sandbox_params *p)
 {
 	const struct cluster_settings *c = &s->cluster;
 	const char *url = c->proxy && *c->proxy ? c->proxy : c->address ? c->address : c->server;
 
+	if (url)
+		sandbox_allow_port(p, sandbox_port_of(url));
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		const struct sink_settings *k = &s->sinks[i];
+
+		if (k->url)
+			sandbox_allow_port(p, sandbox_port_of(k->proxy ? k->proxy : k->url));
+	}
+}
+
+static void sandbox_from_settings(struct process *p, const struct settings *s, struct sandbox_params *ret)
+{
 	*ret = (struct sandbox_params){ .role = p->spec->role,
 					.mode = (enum sandbox_mode)s->sandbox,
 					.data_bytes = DATA_MAX + s->max_pods * POD_BYTES };
@@ -125,9 +138,8 @@ static void sandbox_from_settings(struct process *p, const struct settings *s, s
 			p->writable_dir = xstrdup(s->state_dir);
 		ret->writable_dir = p->writable_dir;
 		ret->file_bytes = (s->history_megabytes << 20) + FILE_SLACK;
-		url = s->api_address ? s->api_address : s->api_url;
 	}
-	ret->port = url ? sandbox_port_of(url) : 0;
+	allow_ports(s, ret);
 }
 
 static int prepare_settings(struct process *p, int fd, char reterr[static SETTINGS_ERROR_MAX])
@@ -246,7 +258,7 @@ static void on_commit(struct process *p, uint64_t generation)
 	p->generation = generation;
 	p->prepared = 0;
 	/* A sandbox only tightens: another port needs another process. */
-	if (p->wanted.port != p->sandbox.port && p->sandbox.mode != SANDBOX_OFF) {
+	if (!sandbox_has_ports(&p->sandbox, &p->wanted) && p->sandbox.mode != SANDBOX_OFF) {
 		log_info("another port is needed: starting again with the new settings");
 		process_exit(p, EXIT_CODE_OK);
 		return;

@@ -28,38 +28,6 @@
 #define PR_MDWE_REFUSE_EXEC_GAIN 1
 #endif
 
-/* -- ports -- */
-
-static uint16_t default_port(const char *url)
-{
-	static const struct {
-		const char *scheme;
-		uint16_t port;
-	} defaults[] = { { "https:", 443 }, { "http:", 80 }, { "socks5:", 1080 }, { "socks5h:", 1080 } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++)
-		if (strncmp(url, defaults[i].scheme, strlen(defaults[i].scheme)) == 0)
-			return defaults[i].port;
-	return 0;
-}
-
-uint16_t sandbox_port_of(const char *url)
-{
-	const char *start = strstr(url, "://");
-	const char *host = start ? start + 3 : url;
-	const size_t n = strcspn(host, "/?#");
-	const char *at = memrchr(host, '@', n);
-	const char *colon = memrchr(host, ':', n);
-	const char *bracket = memrchr(host, ']', n);
-	uint64_t port;
-
-	if (!colon || (at && colon < at) || (bracket && colon < bracket))
-		return default_port(url);
-	if (str_to_u64(colon + 1, (size_t)(host + n - colon - 1), &port) < 0 || port == 0 || port > 65535)
-		return 0;
-	return (uint16_t)port;
-}
-
 /* -- Landlock: Debian 12's header knows no network and no scopes, so the ABI is spelt out here -- */
 
 #define LL_CREATE_VERSION      1u
@@ -136,10 +104,12 @@ static int landlock_enter(const struct sandbox_params *p)
 		if (r < 0)
 			return r;
 	}
-	const struct ll_port_rule rule = { LL_NET_CONNECT_TCP, p->port };
+	for (size_t i = 0; abi >= LL_ABI_TCP && i < SANDBOX_PORTS_MAX && p->ports[i]; i++) {
+		const struct ll_port_rule rule = { LL_NET_CONNECT_TCP, p->ports[i] };
 
-	if (abi >= LL_ABI_TCP && p->port && syscall(445, ruleset, LL_RULE_PORT, &rule, 0) < 0)
-		return -errno;
+		if (syscall(445, ruleset, LL_RULE_PORT, &rule, 0) < 0)
+			return -errno;
+	}
 	return syscall(446, ruleset, 0u) < 0 ? -errno : abi;
 }
 

@@ -12,18 +12,16 @@
 
 #include "ipc/msg.h"
 
+#define SANDBOX_PORTS_MAX 32
+
 struct sandbox_params {
 	enum role role;
 	enum sandbox_mode mode;
-	const char *writable_dir; /* the one directory this role may use; NULL = none */
-	uint16_t port;            /* the one TCP port it may connect to; 0 = none */
-	uint64_t data_bytes;      /* of private memory at most; 0 = no limit */
-	uint64_t file_bytes;      /* no file grows beyond; not in force while the log is a file */
+	const char *writable_dir;          /* the one directory this role may use; NULL = none */
+	uint16_t ports[SANDBOX_PORTS_MAX]; /* TCP ports it may connect to; 0 = none, or no more */
+	uint64_t data_bytes;               /* of private memory at most; 0 = no limit */
+	uint64_t file_bytes;               /* no file grows beyond; not in force while the log is a file */
 };
-
-/* Port of "https://host:port/path", "[::1]:port" or "ip:port"; the scheme's default (443, 80, 1080) without
- * one; 0 when there is none to be found. */
-uint16_t sandbox_port_of(const char *url);
 
 /* Close the sandbox around the calling process; it can not be opened again. *ret_text (255 bytes) lists what
  * really holds, and what does not, e.g. "nnp,dumpable0,mdwe,landlock3,no landlock-tcp,seccomp". 0, or

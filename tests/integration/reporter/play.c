@@ -16,6 +16,9 @@
 #include "base/str.h"
 #include "config/blob.h"
 #include "base/xalloc.h"
+#include "config/table.h"
+#include "model/news.h"
+#include "model/sink_types.h"
 
 #define WAIT_MS 20000
 
@@ -152,6 +155,12 @@ void play_settings(const struct play *p, struct settings *s)
 	str_list_add(&s->policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
 	s->api_secret = xstrdup("demo-secret");
 	s->api_url = xasprintf("http://127.0.0.1:%u/hook/" PLAY_SECRET, p->bot_port);
+	*setting_add_sink(s) = (struct sink_settings){ .name = xstrdup("feishu"),
+						       .type = SINK_FEISHU,
+						       .url = xstrdup(s->api_url),
+						       .secret = xstrdup(s->api_secret),
+						       .news = UINT64_C(1) << NEWS_REPORT,
+						       .top = 20 };
 }
 
 static void send_frame(struct play *p, const struct msg *m, int fd)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <check.h>
 
-#include "process/sandbox.h"
+#include "process/sandbox_ports.h"
 #include "tests/suite.h"
 
 TEST(ports)
@@ -26,6 +26,9 @@ TEST(ports)
 		{ "https://host:65536", 0 },
 		{ "https://host:x", 0 },
 		{ "socks5h://proxy", 1080 },
+		{ "smtps://mail", 465 },
+		{ "smtp://me%40x@mail/", 25 },
+		{ "smtp://me@[::1]:587", 587 },
 		{ "", 0 },
 	};
 

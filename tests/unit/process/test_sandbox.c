@@ -47,7 +47,7 @@ static int try(const char *probe, int64_t arg, enum role role, enum sandbox_mode
 	const pid_t pid = fork();
 
 	if (pid == 0) {
-		struct sandbox_params p = { .role = role, .mode = mode, .port = port };
+		struct sandbox_params p = { .role = role, .mode = mode, .ports = { 443, port } };
 		char text[256];
 
 		log_is_a_file();

@@ -83,11 +83,6 @@ int channel_flush(struct channel *c, int timeout_ms)
 	return 0;
 }
 
-uint16_t sandbox_port_of(const char *url)
-{
-	return (uint16_t)strtoul(strrchr(url, ':') + 1, NULL, 10);
-}
-
 int sandbox_enter(const struct sandbox_params *params, char ret_text[static 256])
 {
 	strcpy(ret_text, "played");
@@ -106,13 +101,13 @@ int sandbox_seal(const struct sandbox_params *params, char text[static 256])
 
 static void take(const struct settings *s)
 {
-	strcpy(server, s->cluster.server);
+	strcpy(server, s->cluster.server ? s->cluster.server : "");
 }
 
 static int check_settings(const struct settings *s, const char **reterr)
 {
 	*reterr = "not that one";
-	return strstr(s->cluster.server, "refused") ? -1 : 0;
+	return s->cluster.server && strstr(s->cluster.server, "refused") ? -1 : 0;
 }
 
 static int on_start(struct process *p, struct settings *s)
@@ -140,15 +135,17 @@ static void on_end(struct process *p)
 	(void)p;
 }
 
+static enum role of_role = ROLE_WORKER;
+
 static int runs(void (*what)(void))
 {
-	static const struct process_spec spec = { .role = ROLE_WORKER,
-						  .check_settings = check_settings,
-						  .on_start = on_start,
-						  .on_commit = on_commit,
-						  .on_msg = on_msg,
-						  .on_drain = on_end,
-						  .on_done = on_end };
+	const struct process_spec spec = { .role = of_role,
+					   .check_settings = check_settings,
+					   .on_start = on_start,
+					   .on_commit = on_commit,
+					   .on_msg = on_msg,
+					   .on_drain = on_end,
+					   .on_done = on_end };
 	char name[] = "worker", *argv[] = { name, NULL };
 
 	script = what;
@@ -199,7 +196,7 @@ TEST(another_host_on_the_same_port_is_taken)
 	ck_assert_uint_eq(n_commits, 1);
 	ck_assert_str_eq(server, "https://127.0.0.2:6443");
 	ck_assert_uint_eq(n_closed, 1);
-	ck_assert_uint_eq(closed[0].port, 6443);
+	ck_assert_uint_eq(closed[0].ports[0], 6443);
 }
 
 static void another_port(void)
@@ -249,6 +246,69 @@ TEST(what_was_refused_or_not_prepared_is_not_used)
 	ck_assert(!said[2].u.settings_ack.ok);
 	ck_assert_str_eq(said[2].u.settings_ack.error, "not that one");
 	ck_assert(said[3].u.settings_ack.ok);
+}
+
+/* -- a reporter, which connects to each of its sinks -- */
+
+static void hears_sinks(uint64_t generation, const char *const (*urls)[2], size_t n)
+{
+	const struct msg m = { .type = MSG_SETTINGS, .u.settings.generation = generation };
+	struct config c;
+
+	config_init(&c);
+	for (size_t i = 0; i < n; i++) {
+		struct sink_settings *s = config_add_sink(&c);
+
+		s->name = xasprintf("sink-%zu", i);
+		s->language = 0;
+		s->url = urls[i][0] ? xstrdup(urls[i][0]) : NULL;
+		s->proxy = urls[i][1] ? xstrdup(urls[i][1]) : NULL;
+	}
+	const int fd = settings_write_blob(&c.settings, ROLE_REPORTER);
+
+	config_done(&c);
+	ck_assert_int_ge(fd, 0);
+	ops->on_msg(ops_ctx, NULL, &m, fd);
+}
+
+static const char *const three[][2] = { { "https://a/x", NULL },
+					{ "https://b/y", "socks5h://bastion" },
+					{ "smtp://me@mail:587", NULL },
+					{ NULL, NULL } };
+
+static void fewer_sinks(void)
+{
+	hears_sinks(1, three, 4);
+	hears_sinks(2, three + 1, 1);
+	hears_commit(2);
+}
+
+static void another_sink(void)
+{
+	static const char *const more[][2] = { { "https://a/x", NULL }, { "http://c:9093", NULL } };
+
+	hears_sinks(1, three, 4);
+	hears_sinks(2, more, 2);
+	hears_commit(2);
+}
+
+/* One that needs no other port is a matter of settings alone. */
+TEST(a_reporter_starts_again_for_a_port_it_does_not_have)
+{
+	of_role = ROLE_REPORTER;
+	ck_assert_int_eq(runs(fewer_sinks), EXIT_CODE_ORPHAN);
+	ck_assert_uint_eq(n_commits, 1);
+	ck_assert_uint_eq(closed[0].ports[0], 443);
+	ck_assert_uint_eq(closed[0].ports[1], 1080);
+	ck_assert_uint_eq(closed[0].ports[2], 587);
+	ck_assert_uint_eq(closed[0].ports[3], 0);
+}
+
+TEST(a_sink_behind_another_port_needs_another_reporter)
+{
+	of_role = ROLE_REPORTER;
+	ck_assert_int_eq(runs(another_sink), EXIT_CODE_OK);
+	ck_assert_uint_eq(n_commits, 0);
 }
 
 SUITE("process/settings");
