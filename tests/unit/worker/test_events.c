@@ -338,12 +338,17 @@ TEST(an_announcement_on_a_pod_is_told)
 		      "%s", fake.event.message);
 }
 
-TEST(what_an_operator_must_do_is_reported)
+static void an_autoscaler_forbids_it(void)
 {
 	on(HPAS, 200,
 	   "{'items':[{'metadata':{'name':'auto'},'spec':{'minReplicas':0,'scaleTargetRef':{'apiVersion':'"
 	   "apps/v1',"
 	   "'kind':'Deployment','name':'web'}}}]}");
+}
+
+TEST(what_an_operator_must_do_is_reported)
+{
+	an_autoscaler_forbids_it();
 	go();
 	RESULT(REFUSED, HAS_HPA);
 	ck_assert(fake.reported && fake.event.warning);
@@ -353,6 +358,8 @@ TEST(what_an_operator_must_do_is_reported)
 
 TEST_LOOP(nothing_is_told, 0, 5)
 {
+	if (_i < 2) /* neither what would be done nor what would be refused */
+		an_autoscaler_forbids_it();
 	if (_i == 0)
 		fake.dry_run = true;
 	else if (_i == 1)
