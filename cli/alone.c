@@ -55,7 +55,7 @@ static char *make_dir(void)
 			return dir;
 		free(dir);
 	}
-	(void)fprintf(stderr, "ops-pod-cleaner: cannot make a folder in /tmp: %s\n", strerrordesc_np(errno));
+	output_complain(NULL, TEXT(RUN_NO_FOLDER), strerrordesc_np(errno));
 	return NULL;
 }
 
@@ -105,8 +105,7 @@ static pid_t start(struct run *r, bool supervisor)
 
 	if (pid != 0) {
 		if (pid < 0)
-			(void)fprintf(stderr, "ops-pod-cleaner: cannot start a process: %s\n",
-				      strerrordesc_np(errno));
+			output_complain(NULL, TEXT(RUN_NO_PROCESS), strerrordesc_np(errno));
 		return pid;
 	}
 	(void)sigprocmask(SIG_SETMASK, &r->before, NULL);
@@ -200,7 +199,7 @@ static int finish(struct run *r)
 	end_supervisor(r);
 	if (failed) {
 		show_log(r);
-		(void)fprintf(stderr, "ops-pod-cleaner: its processes ended before they had answered\n");
+		output_complain(NULL, "%s", TEXT(RUN_ENDED));
 		return code_of(r->ended) ? code_of(r->ended) : EXIT_CODE_INTERNAL;
 	}
 	return sig ? KILLED_BY + sig : r->code;

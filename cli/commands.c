@@ -228,7 +228,8 @@ int command_misuse(const struct options *o, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)fprintf(stderr, "ops-pod-cleaner %s: ", o->command);
 	(void)vfprintf(stderr, fmt, ap);
-	(void)fprintf(stderr, "; see `ops-pod-cleaner %s --help`\n", o->command);
+	(void)fprintf(stderr, TEXT(SEE_HELP), o->command);
+	(void)fputc('\n', stderr);
 	va_end(ap);
 	return EXIT_CODE_USAGE;
 }
@@ -241,7 +242,7 @@ static int run_reload(const struct options *o)
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
 		output_json(json_pack("{s:b}", "inForce", 1));
 	else if (code == EXIT_CODE_OK)
-		printf("settings are in force\n");
+		puts(TEXT(IN_FORCE));
 	return code;
 }
 

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/exit.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 /* Does the option name a file or folder? */
 static bool is_path(const struct option_shape *s)
@@ -187,5 +188,5 @@ int command_completion(const struct options *o)
 			shells[i].print();
 			return EXIT_CODE_OK;
 		}
-	return command_misuse(o, "needs bash, zsh or fish");
+	return command_misuse(o, "%s", TEXT(COMPLETION_NEEDS));
 }

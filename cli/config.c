@@ -91,7 +91,7 @@ static int check(const struct options *o, const char *path)
 		schedule_print(&c, clock_wall_ms(), stdout);
 	}
 	if (taken && !good)
-		(void)fprintf(stderr, "ops-pod-cleaner config: with --strict a warning is an error\n");
+		output_complain("config", "%s", TEXT(CONFIG_STRICT));
 	config_done(&c);
 	diags_done(&d);
 	return good ? EXIT_CODE_OK : EXIT_CODE_CONFIG;
@@ -150,5 +150,5 @@ int command_config(const struct options *o)
 		return check(o, o->args[1]);
 	if (o->n_args == 2 && strcmp(verb, "print") == 0 && !o->strict && !o->namespaces)
 		return print_effective(o, o->args[1]);
-	return command_misuse(o, "needs `check FILE`, `print FILE`, `help` or `schema`");
+	return command_misuse(o, "%s", TEXT(CONFIG_NEEDS));
 }

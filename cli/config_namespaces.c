@@ -9,7 +9,7 @@
 #include "base/xalloc.h"
 #include "cli/input.h"
 #include "cli/yaml_json.h"
-#include "config/config_print.h"
+#include "cli/output.h"
 #include "config/diag.h"
 #include "rules/select.h"
 
@@ -17,30 +17,32 @@
 
 /* -- in words -- */
 
-static void say_item(FILE *f, const struct namespace_item *i)
+static void say_item(FILE *f, const struct namespace_item *i, enum language l)
 {
 	if (i->kind == NAMESPACE_LABEL && str_is(i->value, "*"))
-		(void)fprintf(f, "those with a label %.*s", STR_ARG(i->text));
+		(void)fprintf(f, phrase(NAMESPACES_LABEL, l), STR_ARG(i->text));
 	else if (i->kind == NAMESPACE_LABEL)
-		(void)fprintf(f, "those labelled %.*s=%.*s", STR_ARG(i->text), STR_ARG(i->value));
+		(void)fprintf(f, phrase(NAMESPACES_LABELLED, l), STR_ARG(i->text), STR_ARG(i->value));
 	else if (str_is(i->text, "*"))
-		(void)fputs("every namespace", f);
+		(void)fputs(phrase(NAMESPACES_EVERY, l), f);
+	else if (i->kind == NAMESPACE_PATTERN)
+		(void)fprintf(f, phrase(NAMESPACES_NAMED, l), STR_ARG(i->text));
 	else
-		(void)fprintf(f, "%s%.*s", i->kind == NAMESPACE_PATTERN ? "those named " : "",
-			      STR_ARG(i->text));
+		(void)fprintf(f, "%.*s", STR_ARG(i->text));
 }
 
-static size_t say_items(FILE *f, const struct str_list *l, bool except, const char *before)
+static size_t say_items(FILE *f, const struct str_list *list, bool except, const char *before,
+			enum language l)
 {
 	size_t n = 0;
 
-	for (size_t k = 0; k < l->n; k++) {
-		const struct namespace_item i = namespaces_item(STR_C(l->v[k]));
+	for (size_t k = 0; k < list->n; k++) {
+		const struct namespace_item i = namespaces_item(STR_C(list->v[k]));
 
 		if (i.except != except)
 			continue;
 		(void)fputs(n++ ? ", " : before, f);
-		say_item(f, &i);
+		say_item(f, &i, l);
 	}
 	return n;
 }
@@ -57,7 +59,7 @@ static bool is_wide(const struct str_list *l)
 }
 
 /* Owned by the caller. protected: what the list does not name is not meant where it is protected. */
-static char *meaning(const struct str_list *l, bool protected)
+static char *meaning(const struct str_list *list, bool protected, enum language l)
 {
 	char *text = NULL;
 	size_t n = 0;
@@ -65,11 +67,11 @@ static char *meaning(const struct str_list *l, bool protected)
 
 	if (!f)
 		abort();
-	if (say_items(f, l, false, "") == 0)
-		(void)fputs(l->n ? "every namespace" : "none", f);
-	(void)say_items(f, l, true, "; but not ");
-	if (protected && is_wide(l))
-		(void)fputs("; what is protected only where it is named here", f);
+	if (say_items(f, list, false, "", l) == 0)
+		(void)fputs(list->n ? phrase(NAMESPACES_EVERY, l) : phrase(NONE, l), f);
+	(void)say_items(f, list, true, phrase(NAMESPACES_BUT_NOT, l), l);
+	if (protected && is_wide(list))
+		(void)fputs(phrase(NAMESPACES_PROTECTED, l), f);
 	(void)fclose(f);
 	return text;
 }
@@ -120,9 +122,8 @@ json_t *config_namespaces_load(const char *path)
 		(void)fprintf(stderr, "%s\n", d.v[i].text);
 	diags_done(&d);
 	if (root && !json_is_array(json_object_get(root, "items"))) {
-		(void)fprintf(stderr,
-			      "%s: is no list of namespaces; take it with `kubectl get namespaces -o json`\n",
-			      path);
+		(void)fprintf(stderr, TEXT(NAMESPACES_NO_LIST), path);
+		(void)fputc('\n', stderr);
 		json_decref(root);
 		root = NULL;
 	}
@@ -131,10 +132,18 @@ json_t *config_namespaces_load(const char *path)
 
 /* -- both -- */
 
+static void print_words(FILE *out, const char *text)
+{
+	struct table_flow f = { .out = out, .width = WIDTH, .indent = 4, .gap = 4 };
+
+	table_words(&f, text);
+	(void)fputc('\n', out);
+}
+
 static void print_line(FILE *out, const char *what, const char *text)
 {
 	(void)fprintf(out, "  %s:\n", what);
-	config_print_wrapped(out, text, 4, WIDTH);
+	print_words(out, text);
 }
 
 static void print_served(FILE *out, const struct policy *p, enum duty d, const json_t *cluster)
@@ -147,24 +156,25 @@ static void print_served(FILE *out, const struct policy *p, enum duty d, const j
 
 	if (!f)
 		abort();
-	(void)fprintf(f, "of %zu, %zu: ", json_array_size(json_object_get(cluster, "items")),
+	(void)fprintf(f, TEXT(NAMESPACES_OF), json_array_size(json_object_get(cluster, "items")),
 		      json_array_size(names));
 	json_array_foreach (names, i, name)
 		(void)fprintf(f, "%s%s", i ? ", " : "", json_string_value(name));
 	(void)fclose(f);
-	config_print_wrapped(out, text, 4, WIDTH);
+	print_words(out, text);
 	free(text);
 }
 
 void config_namespaces_print(const struct policy *p, const json_t *cluster, FILE *out)
 {
+	const enum language said = language_of_environment();
 	bool wide = false;
 
-	(void)fputs("Namespaces:\n", out);
+	(void)fprintf(out, "%s\n", TEXT(NAMESPACES_HEAD));
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
 		const struct str_list *l = &p->duty[d].namespaces;
-		_cleanup_free_ char *text = meaning(l, true);
+		_cleanup_free_ char *text = meaning(l, true, said);
 
 		if (!policy_enables(p, d))
 			continue;
@@ -174,21 +184,21 @@ void config_namespaces_print(const struct policy *p, const json_t *cluster, FILE
 			print_served(out, p, d, cluster);
 	}
 	for (size_t i = 0; i < p->n_overrides; i++) {
-		_cleanup_free_ char *text = meaning(&p->overrides[i].namespaces, false);
-		_cleanup_free_ char *what = xasprintf("override %s", p->overrides[i].name);
+		_cleanup_free_ char *text = meaning(&p->overrides[i].namespaces, false, said);
+		_cleanup_free_ char *what = xasprintf(TEXT(NAMESPACES_OVERRIDE), p->overrides[i].name);
 
 		if (p->overrides[i].namespaces.n)
 			print_line(out, what, text);
 	}
-	_cleanup_free_ char *never = meaning(&p->exclude_namespaces, false);
-	_cleanup_free_ char *protected = meaning(&p->default_exclude_namespaces, false);
+	_cleanup_free_ char *never = meaning(&p->exclude_namespaces, false, said);
+	_cleanup_free_ char *protected = meaning(&p->default_exclude_namespaces, false, said);
 
 	if (p->exclude_namespaces.n)
-		print_line(out, "never", never);
+		print_line(out, TEXT(NAMESPACES_NEVER), never);
 	if (wide) {
-		_cleanup_free_ char *text = xconcat(protected, "; and the one this program runs in", NULL);
+		_cleanup_free_ char *text = xconcat(protected, TEXT(NAMESPACES_OWN), NULL);
 
-		print_line(out, "protected", text);
+		print_line(out, TEXT(NAMESPACES_PROTECTED_ARE), text);
 	}
 }
 
@@ -198,7 +208,7 @@ json_t *config_namespaces_json(const struct policy *p, const json_t *cluster)
 
 	for (size_t i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = duty_at(i);
-		_cleanup_free_ char *text = meaning(&p->duty[d].namespaces, true);
+		_cleanup_free_ char *text = meaning(&p->duty[d].namespaces, true, LANGUAGE_EN);
 		json_t *one = json_pack("{s:s}", "meaning", text);
 
 		if (cluster)

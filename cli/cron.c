@@ -24,7 +24,7 @@ static int load_zone(const char *name, struct zone **ret)
 		r = zone_parse(bytes, n, ret);
 	free(bytes);
 	if (r < 0)
-		(void)fprintf(stderr, "ops-pod-cleaner cron: time zone '%s': %s\n", name, zone_error(r));
+		output_complain("cron", TEXT(CRON_ZONE), name, zone_error(r));
 	return r;
 }
 
@@ -58,13 +58,13 @@ static int print_next(const struct options *o, const char *spec)
 		output_json(json_incref(times));
 	json_decref(times);
 	if (at == 0)
-		(void)fprintf(stderr, "ops-pod-cleaner cron: no further time within five years\n");
+		output_complain("cron", "%s", TEXT(CRON_NO_MORE));
 	return EXIT_CODE_OK;
 }
 
 int command_cron(const struct options *o)
 {
 	if (o->n_args != 2 || strcmp(o->args[0], "next") != 0)
-		return command_misuse(o, "needs `next SPEC` (quote the schedule)");
+		return command_misuse(o, "%s", TEXT(CRON_NEEDS));
 	return print_next(o, o->args[1]);
 }

@@ -16,6 +16,7 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/paths.h"
+#include "cli/output.h"
 
 #define SOON_MS 20
 
@@ -44,14 +45,7 @@ static int not_connected(const char *path, int err)
 {
 	const bool denied = err == EACCES || err == EPERM;
 
-	(void)fprintf(stderr,
-		      denied ? "ops-pod-cleaner: permission denied at %s (%s): only root and the user whom "
-			       "the instance "
-			       "runs as may ask; use sudo\n"
-			     : "ops-pod-cleaner: no running instance at %s (%s): start one with "
-			       "`ops-pod-cleaner run`, or "
-			       "name its socket with --control-socket\n",
-		      path, strerrordesc_np(err));
+	output_complain(NULL, denied ? TEXT(CTL_DENIED) : TEXT(CTL_ABSENT), path, strerrordesc_np(err));
 	return denied ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
 }
 
@@ -98,7 +92,7 @@ void ctl_close(struct ctl **cp)
 
 static int ended(const char *why)
 {
-	(void)fprintf(stderr, "ops-pod-cleaner: the instance ended the connection: %s\n", why);
+	output_complain(NULL, TEXT(CTL_ENDED), why);
 	return EXIT_CODE_UNAVAILABLE;
 }
 
@@ -123,11 +117,11 @@ static int read_frame(struct ctl *c, uint64_t timeout_ms)
 		n = recv(c->fd, c->frame, sizeof(c->frame), 0);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN) {
-		(void)fprintf(stderr, "ops-pod-cleaner: no answer from %s in time\n", c->path);
+		output_complain(NULL, TEXT(CTL_LATE), c->path);
 		return EXIT_CODE_UNAVAILABLE;
 	}
 	if (n <= 0)
-		return ended("not answered (only root and the instance's own user may ask)");
+		return ended(TEXT(CTL_NOT_ANSWERED));
 	c->at = 0;
 	c->len = (size_t)n;
 	return EXIT_CODE_OK;
@@ -144,7 +138,7 @@ int ctl_recv(struct ctl *c, uint64_t timeout_ms, struct msg *ret)
 		msg_decode(ROLE_SUPERVISOR, ROLE_CLI, PH_RUN, c->frame + c->at, c->len - c->at, ret, &field);
 
 	if (n < 0)
-		return ended("it speaks another protocol: use the program of its version");
+		return ended(TEXT(CTL_OTHER_VERSION));
 	c->at += (size_t)n;
 	return EXIT_CODE_OK;
 }
@@ -162,7 +156,7 @@ int ctl_request(struct ctl *c, const struct msg *request, uint64_t timeout_ms,
 		code = ctl_recv(c, now < until ? until - now : 0, &m);
 		if (code == EXIT_CODE_OK && m.type == MSG_CTL_END) {
 			if (m.u.ctl_end.text[0])
-				(void)fprintf(stderr, "ops-pod-cleaner: %s\n", m.u.ctl_end.text);
+				output_complain(NULL, "%s", m.u.ctl_end.text);
 			return (int)m.u.ctl_end.code;
 		}
 		if (code == EXIT_CODE_OK && on_row)

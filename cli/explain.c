@@ -31,6 +31,7 @@ struct explain_report {
 	struct row *rows;
 	size_t n;
 	struct live live;
+	enum language language;
 };
 
 /* An answer of the watcher may take this long. */
@@ -44,7 +45,7 @@ static void report_done(struct explain_report *e)
 {
 	live_done(&e->live);
 	free(e->rows);
-	*e = (struct explain_report){ 0 };
+	*e = (struct explain_report){ .language = e->language };
 }
 
 void explain_add(struct explain_report *e, const char *pod, const struct msg_ctl_explain_row *row)
@@ -113,7 +114,7 @@ static struct told told_of(const struct explain_report *e, const struct row *row
 				   live[l->dry_run.outcome].color, 0 };
 	} else if (l && l->dry_run.id == 0 && row->r.verdict == VERDICT_ACT) {
 		t.verdict = NULL;
-		t.facts = "no worker answered in time; so says the cache alone";
+		t.facts = phrase(CACHE_ALONE, e->language);
 	}
 	if (!t.verdict) {
 		t.verdict = "unclear";
@@ -168,9 +169,10 @@ static json_t *verdict_json(const struct explain_report *e, const struct row *ro
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "pod", row->pod, "duty",
 			 duty_name((enum duty)row->r.duty), "verdict", t.verdict, "reason", t.reason,
-			 "sentence", output_sentence(t.reason), "remedy", output_remedy(t.reason), "evidence",
-			 t.facts, "until", output_json_time(t.until), "live", live_json(row, l),
-			 "lastRefusal", l ? live_refusal_json(l) : json_null());
+			 "sentence", output_sentence(t.reason, LANGUAGE_EN), "remedy",
+			 output_remedy(t.reason, LANGUAGE_EN), "evidence", t.facts, "until",
+			 output_json_time(t.until), "live", live_json(row, l), "lastRefusal",
+			 l ? live_refusal_json(l) : json_null());
 }
 
 static void print_json(const struct explain_report *e)
@@ -196,6 +198,9 @@ static void print_json(const struct explain_report *e)
 
 static void add_rule(struct table *t, const struct row *row)
 {
+	const char *const results[] = { [TRI_UNKNOWN] = TEXT(RULE_NOT_REACHED),
+					[TRI_NO] = TEXT(RULE_DECIDED),
+					[TRI_YES] = TEXT(RULE_PASSED) };
 	static const enum table_color colors[] = {
 		[TRI_UNKNOWN] = COLOR_DIM, [TRI_NO] = COLOR_WARN, [TRI_YES] = COLOR_GOOD
 	};
@@ -204,7 +209,7 @@ static void add_rule(struct table *t, const struct row *row)
 	table_add(t, COLOR_NONE, "%s", row->pod);
 	table_add(t, COLOR_NONE, "%s", duty_name((enum duty)r->duty));
 	table_add(t, COLOR_NONE, "%s", r->rule);
-	table_add(t, colors[r->holds], "%s", result_of(r));
+	table_add(t, colors[r->holds], "%s", results[r->holds]);
 	table_add(t, r->holds == TRI_UNKNOWN ? COLOR_DIM : COLOR_NONE, "%s", r->evidence);
 }
 
@@ -222,8 +227,8 @@ static void add_verdict(struct table *t, const struct explain_report *e, const s
 	table_add(t, told.color, "%s", told.verdict);
 	table_add(t, COLOR_NONE, "%s", told.reason);
 	table_add(t, COLOR_NONE, "%s", until);
-	table_add(t, COLOR_NONE, "%s%s%s%s", output_sentence(told.reason), told.facts[0] ? ": " : "",
-		  told.facts, l ? live_refusal_text(l, view, refused) : refused);
+	table_add(t, COLOR_NONE, "%s%s%s%s", output_sentence(told.reason, e->language),
+		  told.facts[0] ? ": " : "", told.facts, l ? live_refusal_text(l, view, refused) : refused);
 }
 
 static void print_remedies(const struct explain_report *e, const struct table_view *view)
@@ -231,9 +236,9 @@ static void print_remedies(const struct explain_report *e, const struct table_vi
 	for (size_t i = 0; i < e->n; i++) {
 		const struct msg_ctl_explain_row *r = &e->rows[i].r;
 
-		if (!r->rule[0] && r->verdict == VERDICT_REFUSE && output_remedy(r->reason)[0])
+		if (!r->rule[0] && r->verdict == VERDICT_REFUSE && output_remedy(r->reason, e->language)[0])
 			table_text(stdout, view, "%s: %s: %s", e->rows[i].pod, r->reason,
-				   output_remedy(r->reason));
+				   output_remedy(r->reason, e->language));
 	}
 	live_print_remedies(&e->live, view);
 }
@@ -271,33 +276,31 @@ static void print_sentence(const struct explain_report *e, const struct row *row
 			   const struct table_view *view)
 {
 	const struct duty_desc *duty = duty_desc((enum duty)row->r.duty);
-	const char *done =
+	const char *will =
 		duty->action == ACTION_NONE
-			? "reported"
-			: phrase_text(object_event_of(duty->action, false)->done_phrase, LANGUAGE_EN);
+			? TEXT(WILL_REPORT)
+			: phrase_text(object_event_of(duty->action, false)->will_phrase, e->language);
 	const bool workload =
 		duty->action != ACTION_NONE && action_desc(duty->action)->target == TARGET_WORKLOAD;
-	const char *its = workload ? "its workload " : "";
+	const char *its = workload ? TEXT(EXPLAIN_WORKLOAD) : "";
 	const struct told told = told_of(e, row);
 	char until[RFC3339_MAX] = "";
 
 	if (told.until)
 		output_time(view, told.until, until);
 	if (strcmp(told.verdict, "act") == 0)
-		table_text(stdout, view, "%s: %sis due to be %s now by %s, because %s", row->pod, its, done,
-			   duty->name, output_sentence(told.reason));
+		table_text(stdout, view, TEXT(EXPLAIN_ACT), row->pod, its, will, duty->name,
+			   output_sentence(told.reason, e->language));
 	else if (strcmp(told.verdict, "wait") == 0 && until[0])
-		table_text(stdout, view, "%s: %sis due to be %s by %s at %s, unless it changes: %s", row->pod,
-			   its, done, duty->name, until, output_sentence(told.reason));
+		table_text(stdout, view, TEXT(EXPLAIN_WAIT), row->pod, its, will, duty->name, until,
+			   output_sentence(told.reason, e->language));
 	else if (strcmp(told.verdict, "unclear") == 0)
-		table_text(stdout, view, "%s: it is not clear whether %s acts: %s", row->pod, duty->name,
-			   told.facts);
+		table_text(stdout, view, TEXT(EXPLAIN_UNCLEAR), row->pod, duty->name, told.facts);
 	else if (strcmp(told.verdict, "none") == 0)
-		table_text(stdout, view, "%s: is left alone: no duty has anything to do with it now",
-			   row->pod);
+		table_text(stdout, view, TEXT(EXPLAIN_NONE), row->pod);
 	else
-		table_text(stdout, view, "%s: is left alone by %s: %s", row->pod, duty->name,
-			   output_sentence(told.reason));
+		table_text(stdout, view, TEXT(EXPLAIN_REFUSE), row->pod, duty->name,
+			   output_sentence(told.reason, e->language));
 }
 
 static void print_sentences(const struct explain_report *e, const struct table_view *view)
@@ -311,7 +314,7 @@ static void print_sentences(const struct explain_report *e, const struct table_v
 			print_sentence(e, row, view);
 	}
 	if (pods > SENTENCES_MAX)
-		table_text(stdout, view, "and %zu more pods", pods - SENTENCES_MAX);
+		table_text(stdout, view, TEXT(EXPLAIN_MORE_PODS), pods - SENTENCES_MAX);
 	printf("\n");
 }
 
@@ -447,12 +450,13 @@ static int take(const struct options *o, const char *object, const struct explai
 static int explain(const struct options *o, const char *object)
 {
 	const struct table_view view = output_view(o);
-	struct explain_report last = { 0 };
+	const enum language l = o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment();
+	struct explain_report last = { .language = l };
 	uint64_t asked_ms = 0;
 	int code;
 
 	for (bool again = false;; again = true) {
-		struct explain_report r = { 0 };
+		struct explain_report r = { .language = l };
 
 		code = take(o, object, &last, again, &asked_ms, &r);
 		if (code == EXIT_CODE_OK && (!again || (r.n > 0 && !is_same(&r, &last)))) {
@@ -481,10 +485,10 @@ int command_explain(const struct options *o)
 	const char *object = o->n_args == 1 ? object_of(o->args[0]) : NULL;
 
 	if ((o->n_args == 1) == (o->file != NULL))
-		return command_misuse(o, "needs either NAMESPACE/NAME or -f FILE");
+		return command_misuse(o, "%s", TEXT(EXPLAIN_NEEDS));
 	if (o->watch && o->file)
-		return command_misuse(o, "--watch follows a live object, not a file");
+		return command_misuse(o, "%s", TEXT(EXPLAIN_WATCHES));
 	if (!o->file && !object)
-		return command_misuse(o, "names a pod or workload as NAMESPACE/NAME or KIND/NAMESPACE/NAME");
+		return command_misuse(o, "%s", TEXT(EXPLAIN_NAMES));
 	return explain(o, object);
 }

@@ -15,6 +15,7 @@
 #include "cli/input.h"
 #include "cli/paths.h"
 #include "cli/yaml_json.h"
+#include "cli/output.h"
 #include "config/config.h"
 #include "config/diag.h"
 #include "kube/decode_json.h"
@@ -80,14 +81,13 @@ static int explain_object(struct file_run *f, json_t *object)
 
 	if (kind && strcmp(kind, "Pod") != 0) {
 		(void)str_copy_printable(shown, sizeof(shown), kind, strlen(kind));
-		(void)fprintf(stderr, "%s: is a %s: the rules judge pods\n", f->o->file, shown);
+		(void)fprintf(stderr, TEXT(EXPLAIN_OTHER_KIND), f->o->file, shown);
+		(void)fputc('\n', stderr);
 		return EXIT_CODE_DATA;
 	}
 	if (decode_pod_json(object, &pod) < 0) {
-		(void)fprintf(stderr,
-			      "%s: is no pod: metadata.name or metadata.uid is missing; "
-			      "take it with `kubectl get pod NAME -o yaml`\n",
-			      f->o->file);
+		(void)fprintf(stderr, TEXT(EXPLAIN_NO_POD), f->o->file);
+		(void)fputc('\n', stderr);
 		return EXIT_CODE_DATA;
 	}
 	_cleanup_free_ char *name = xasprintf("%.*s/%.*s", STR_ARG(pod.ns), STR_ARG(pod.name));

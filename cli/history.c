@@ -86,12 +86,15 @@ static enum table_color outcome_color(const struct msg_ctl_history_row *h)
  */
 static void add_target(struct table *t, const struct msg_ctl_history_row *h, const struct table_view *view)
 {
-	char pod[sizeof(h->target)], had[32] = "";
+	char pod[sizeof(h->target)];
 
 	(void)snprintf(pod, sizeof(pod), "pods/%s/%s", h->ns, h->name);
+	const char *target = view->width && strcmp(pod, h->target) == 0 ? "" : h->target;
+
 	if (h->replicas >= 0)
-		(void)snprintf(had, sizeof(had), " (had %" PRId64 ")", h->replicas);
-	table_add(t, COLOR_NONE, "%s%s", view->width && strcmp(pod, h->target) == 0 ? "" : h->target, had);
+		table_add(t, COLOR_NONE, TEXT(HAD_REPLICAS), target, h->replicas);
+	else
+		table_add(t, COLOR_NONE, "%s", target);
 }
 
 static void print_table(const struct history_rows *rows, const struct table_view *view)

@@ -1,6 +1,7 @@
 /* input.c - see input.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/input.h"
+#include "cli/output.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -19,7 +20,8 @@ char *input_read(const char *path, size_t *ret_n)
 	size_t n = 0, k;
 
 	if (!f) {
-		(void)fprintf(stderr, "%s: cannot be read: %s\n", path, strerrordesc_np(errno));
+		(void)fprintf(stderr, TEXT(CANNOT_READ), path, strerrordesc_np(errno));
+		(void)fputc('\n', stderr);
 		return NULL;
 	}
 	do {
@@ -32,8 +34,8 @@ char *input_read(const char *path, size_t *ret_n)
 	if (f != stdin)
 		(void)fclose(f);
 	if (bad || n > FILE_MAX) {
-		(void)fprintf(stderr, "%s: %s\n", path,
-			      bad ? "cannot be read (is it a directory?)" : "larger than 16 MiB");
+		(void)fprintf(stderr, bad ? TEXT(CANNOT_READ_FOLDER) : TEXT(TOO_LARGE), path);
+		(void)fputc('\n', stderr);
 		free(buf);
 		return NULL;
 	}

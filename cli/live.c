@@ -89,7 +89,8 @@ void live_find_refusals(struct live *l, struct ctl *c, const char *ns)
 static void progress(size_t done, size_t all)
 {
 	if (all > 1 && isatty(STDERR_FILENO))
-		(void)fprintf(stderr, "\rasking workers: %zu of %zu%s", done, all, done == all ? "\n" : "");
+		(void)fputc('\r', stderr), (void)fprintf(stderr, TEXT(LIVE_ASKING), done, all),
+			(void)fputs(done == all ? "\n" : "", stderr);
 }
 
 static int take_answer(struct live *l, struct ctl *c, uint64_t timeout_ms)
@@ -102,7 +103,7 @@ static int take_answer(struct live *l, struct ctl *c, uint64_t timeout_ms)
 		if (code != EXIT_CODE_OK)
 			return code;
 		if (m.type == MSG_CTL_END && m.u.ctl_end.code != EXIT_CODE_OK) {
-			(void)fprintf(stderr, "ops-pod-cleaner: %s\n", m.u.ctl_end.text);
+			output_complain(NULL, "%s", m.u.ctl_end.text);
 			return (int)m.u.ctl_end.code;
 		}
 		if (m.type != MSG_CTL_DRY_RUN_RESULT || m.u.ctl_dry_run_result.id == 0 ||
@@ -156,7 +157,7 @@ const char *live_refusal_text(const struct live_row *r, const struct table_view 
 	if (!r->refused)
 		return buf;
 	output_time(view, r->refused->result_at, when);
-	(void)snprintf(buf, LIVE_REFUSAL_MAX, "; last refused %s: %s", when, r->refused->reason);
+	(void)snprintf(buf, LIVE_REFUSAL_MAX, TEXT(LIVE_REFUSED), when, r->refused->reason);
 	return buf;
 }
 
@@ -168,18 +169,18 @@ json_t *live_refusal_json(const struct live_row *r)
 		return json_null();
 	return json_pack("{s:I, s:o, s:s, s:s, s:s, s:s, s:s}", "id", (json_int_t)h->id, "at",
 			 output_json_time(h->result_at), "outcome", outcome_name((enum outcome)h->outcome),
-			 "reason", h->reason, "sentence", output_sentence(h->reason), "remedy",
-			 output_remedy(h->reason), "detail", h->detail);
+			 "reason", h->reason, "sentence", output_sentence(h->reason, LANGUAGE_EN), "remedy",
+			 output_remedy(h->reason, LANGUAGE_EN), "detail", h->detail);
 }
 
 static void print_remedy(const char *reason, const struct table_view *view, bool printed[static REASON__MAX])
 {
 	const enum reason r = reason_parse(reason);
 
-	if (r >= REASON__MAX || printed[r] || !output_remedy(reason)[0])
+	if (r >= REASON__MAX || printed[r] || !output_remedy(reason, language_of_environment())[0])
 		return;
 	printed[r] = true;
-	table_text(stdout, view, "%s: %s", reason, output_remedy(reason));
+	table_text(stdout, view, "%s: %s", reason, output_remedy(reason, language_of_environment()));
 }
 
 void live_print_remedies(const struct live *l, const struct table_view *view)

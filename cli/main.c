@@ -1,10 +1,13 @@
 /* main.c - ops-pod-cleaner: finds the command, reads its options, runs it. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/exit.h"
 #include "base/str.h"
+#include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "config/config_print.h"
@@ -49,8 +52,9 @@ static int unknown(const char *name)
 			best = c->name;
 		}
 	}
-	(void)fprintf(stderr, "ops-pod-cleaner: unknown command '%s'%s%s%s; see `ops-pod-cleaner --help`\n",
-		      name, best ? ", did you mean '" : "", best ? best : "", best ? "'" : "");
+	_cleanup_free_ char *meant = best ? xasprintf(TEXT(DID_YOU_MEAN), best) : xstrdup("");
+
+	output_complain(NULL, TEXT(UNKNOWN_COMMAND), name, meant);
 	return EXIT_CODE_USAGE;
 }
 

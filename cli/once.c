@@ -15,6 +15,7 @@
 #include "cli/plan.h"
 #include "cli/round.h"
 #include "cli/start.h"
+#include "cli/output.h"
 
 #define START_MS   10000u
 #define TROUBLE_MS 30000u /* as long as a name server or an API server may be away */
@@ -55,7 +56,7 @@ static bool print_outcomes(struct ctl *c, int64_t since)
 	bool ok = ctl_request(c, &ask, ASK_MS, history_rows_take, &rows) == EXIT_CODE_OK;
 
 	count(&rows, n);
-	printf("round over:");
+	printf("%s", TEXT(ROUND_OVER));
 	for (size_t i = 0; i < OUTCOME__MAX; i++) {
 		if (n[i] > 0)
 			printf(" %zu %s,", n[i], outcome_name((enum outcome)i));
@@ -83,7 +84,7 @@ static int ask(const void *ctx, const char *socket)
 	if (code == EXIT_CODE_OK)
 		code = plan_print_left(o, socket, &left);
 	else
-		printf(" and not all clusters were looked at\n");
+		printf("%s\n", TEXT(ROUND_NOT_ALL));
 	return code == EXIT_CODE_OK && (!ok || left > 0) ? EXIT_CODE_FAILURE : code;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/exit.h"
 #include "base/str.h"
 #include "base/unicode.h"
+#include "base/xalloc.h"
 #include "model/duties.h"
 #include "model/reasons.h"
 
@@ -46,8 +48,7 @@ int output_flush(int code)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	(void)fprintf(stderr, "ops-pod-cleaner: what was asked for could not be written: %s\n",
-		      strerrordesc_np(errno));
+	output_complain(NULL, TEXT(NOT_WRITTEN_OUT), strerrordesc_np(errno));
 	return code == EXIT_CODE_OK ? EXIT_CODE_FAILURE : code;
 }
 
@@ -78,14 +79,35 @@ void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339
 		rfc3339_format(ms, false, ret);
 }
 
-const char *output_sentence(const char *code)
+void output_complain(const char *command, const char *fmt, ...)
 {
-	return reason_find(code)->text[LANGUAGE_EN].sentence;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)fprintf(stderr, "ops-pod-cleaner%s%s: ", command ? " " : "", command ? command : "");
+	(void)vfprintf(stderr, fmt, ap);
+	(void)fputc('\n', stderr);
+	va_end(ap);
 }
 
-const char *output_remedy(const char *code)
+const char *output_sentence(const char *code, enum language l)
 {
-	return reason_find(code)->text[LANGUAGE_EN].remedy;
+	return reason_find(code)->text[l].sentence;
+}
+
+const char *output_remedy(const char *code, enum language l)
+{
+	return reason_find(code)->text[l].remedy;
+}
+
+const char *output_duties(int64_t d)
+{
+	return d < 0 ? TEXT(EVERY_DUTY) : duty_name((enum duty)d);
+}
+
+char *output_clusters(const char *name)
+{
+	return name[0] ? xasprintf(TEXT(THAT_CLUSTER), name) : xstrdup(TEXT(EVERY_CLUSTER));
 }
 
 const char *output_action(uint64_t action)

@@ -10,6 +10,7 @@
 #include "base/rfc3339.h"
 #include "cli/options.h"
 #include "cli/table.h"
+#include "model/phrases.h"
 
 /* Print to stdout and free. What is not printable (base/unicode.h) is escaped. */
 void output_json(json_t *root);
@@ -21,14 +22,22 @@ json_t *output_json_time(int64_t ms);
 /* null when they are not known (negative). */
 json_t *output_json_replicas(int64_t n);
 
+/* The text of row ID of model/phrases.def, in the language of the reader's locale. */
+#define TEXT(ID) phrase(ID, language_of_environment())
+/* Print "ops-pod-cleaner COMMAND: " (command NULL: without one), the text and a line end on stderr. */
+void output_complain(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* How stdout is written for these options. */
 struct table_view output_view(const struct options *o);
 /* A time for people: "2026-11-22 18:31:04" of this machine's zone, or RFC 3339 with its Z. */
 void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX]);
 
-/* Of a reason code; "" of one that this program does not know. */
-const char *output_sentence(const char *code);
-const char *output_remedy(const char *code);
+/* Of a reason code; "" of one that this program does not know. JSON is in English. */
+const char *output_sentence(const char *code, enum language l);
+const char *output_remedy(const char *code, enum language l);
+/* "every duty" where d is negative; "cluster prod", or "every cluster" of "", owned by the caller. */
+const char *output_duties(int64_t d);
+char *output_clusters(const char *name);
 /* "duty", "retry", "restore" */
 const char *output_action(uint64_t action);
 /* "errImagePull restore"; the duty alone when the action is what it does anyway. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/rfc3339.h"
@@ -24,9 +25,9 @@ static int take_arguments(const struct options *o, struct msg *request)
 		const size_t n = strlen(o->args[i]);
 
 		if (duty >= 0 && !duty_acts((enum duty)duty))
-			return command_misuse(o, "%s only reports; there is nothing to pause", o->args[i]);
+			return command_misuse(o, TEXT(PAUSE_ONLY_REPORTS), o->args[i]);
 		if ((duty >= 0 ? p->duty >= 0 : p->cluster_name[0] != '\0') || n > 63)
-			return command_misuse(o, "takes one duty and one cluster at most");
+			return command_misuse(o, "%s", TEXT(PAUSE_TAKES));
 		if (duty >= 0)
 			p->duty = duty;
 		else
@@ -55,14 +56,15 @@ static void print_json(const struct msg_ctl_pause *p)
 
 static void print_text(const struct msg_ctl_pause *p, const struct table_view *view)
 {
-	char until[RFC3339_MAX] = "resumed";
+	_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
+	char until[RFC3339_MAX];
 
-	if (p->until)
-		output_time(view, p->until, until);
-	printf("%s: %s of %s%s%s%s\n", p->on ? "paused" : "resumed",
-	       p->duty < 0 ? "every duty" : duty_name((enum duty)p->duty),
-	       p->cluster_name[0] ? "cluster " : "every cluster", p->cluster_name, p->on ? " until " : "",
-	       p->on ? until : "");
+	output_time(view, p->until, until);
+	if (p->on)
+		table_text(stdout, view, TEXT(PAUSE_ON), output_duties(p->duty), clusters,
+			   p->until ? until : TEXT(UNTIL_RESUMED));
+	else
+		table_text(stdout, view, TEXT(PAUSE_OFF), output_duties(p->duty), clusters);
 }
 
 int command_pause(const struct options *o)

@@ -123,19 +123,19 @@ static json_t *row_json(const struct plan *p, const struct live_row *r)
 	const struct msg_ctl_dry_run_result *asked = r->dry_run.id ? &r->dry_run : NULL;
 	const char *reason = reason_of(r);
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:s?, "
-			 "s:s?, s:s?, s:o, s:s?, s:s?, s:o}",
-			 "when", when_names[when_of(r)], "cluster", p->clusters[r->row.cluster], "duty",
-			 duty_name((enum duty)r->row.duty), "namespace", r->row.ns, "pod", r->row.name, "uid",
-			 r->row.uid, "at", output_json_time(r->row.until), "action",
-			 output_action(r->row.action), "reason", reason, "sentence", output_sentence(reason),
-			 "remedy", output_remedy(reason), "evidence", r->row.evidence, "resourceVersion",
-			 r->row.rv, "since", output_json_time(r->row.since), "reverted",
-			 (json_int_t)r->row.reverts, "target", asked ? asked->target : NULL, "targetUid",
-			 asked ? asked->target_uid : NULL, "request", asked ? asked->request : NULL,
-			 "replicas", output_json_replicas(asked ? asked->replicas : -1), "detail",
-			 asked ? asked->detail : NULL, "liveEvidence", asked ? asked->evidence : NULL,
-			 "lastRefusal", live_refusal_json(r));
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:o, s:I, s:s?, "
+		"s:s?, s:s?, s:o, s:s?, s:s?, s:o}",
+		"when", when_names[when_of(r)], "cluster", p->clusters[r->row.cluster], "duty",
+		duty_name((enum duty)r->row.duty), "namespace", r->row.ns, "pod", r->row.name, "uid",
+		r->row.uid, "at", output_json_time(r->row.until), "action", output_action(r->row.action),
+		"reason", reason, "sentence", output_sentence(reason, LANGUAGE_EN), "remedy",
+		output_remedy(reason, LANGUAGE_EN), "evidence", r->row.evidence, "resourceVersion", r->row.rv,
+		"since", output_json_time(r->row.since), "reverted", (json_int_t)r->row.reverts, "target",
+		asked ? asked->target : NULL, "targetUid", asked ? asked->target_uid : NULL, "request",
+		asked ? asked->request : NULL, "replicas", output_json_replicas(asked ? asked->replicas : -1),
+		"detail", asked ? asked->detail : NULL, "liveEvidence", asked ? asked->evidence : NULL,
+		"lastRefusal", live_refusal_json(r));
 }
 
 static json_t *counts_json(const struct plan *p)
@@ -197,7 +197,7 @@ static void add_why(struct table *t, const struct live_row *r, const struct tabl
 	const bool other = live_was_declined(r);
 	char refused[LIVE_REFUSAL_MAX];
 	const char *facts = other ? r->dry_run.detail : r->row.evidence;
-	const char *say = output_sentence(reason_of(r));
+	const char *say = output_sentence(reason_of(r), language_of_environment());
 
 	table_add(t, COLOR_NONE, "%s%s%s%s", say, say[0] && facts[0] ? ": " : "", facts,
 		  live_refusal_text(r, view, refused));
@@ -233,8 +233,7 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 		table_add(t, COLOR_NONE, "%s", duty);
 		table_add(t, COLOR_NONE, "%s", reason_of(r));
 		if (r->dry_run.id && r->dry_run.replicas >= 0)
-			table_add(t, COLOR_NONE, "%s (has %" PRId64 ")", r->dry_run.target,
-				  r->dry_run.replicas);
+			table_add(t, COLOR_NONE, TEXT(HAS_REPLICAS), r->dry_run.target, r->dry_run.replicas);
 		else
 			table_add(t, COLOR_NONE, "%s", r->dry_run.target[0] ? r->dry_run.target : "-");
 		add_why(t, r, view);
@@ -247,10 +246,10 @@ static void print_rows(const struct plan *p, const struct table_view *view)
 static void print_text(const struct plan *p, const struct table_view *view)
 {
 	if (p->observe)
-		printf("mode: observe: nothing of this is written\n\n");
+		printf("%s\n\n", TEXT(PLAN_OBSERVE));
 	print_counts(p, view);
 	if (p->rows.n == 0) {
-		printf("\nnothing is due, and nothing will be as things are\n");
+		printf("\n%s\n", TEXT(PLAN_NOTHING));
 		return;
 	}
 	printf("\n");
@@ -300,7 +299,7 @@ static int ask_watchers(struct ctl *c, const struct msg *request, const char *cl
 	}
 	if (known)
 		return code;
-	(void)fprintf(stderr, "ops-pod-cleaner: no cluster of that name: see `ops-pod-cleaner status`\n");
+	output_complain(NULL, "%s", TEXT(NO_SUCH_CLUSTER));
 	return EXIT_CODE_USAGE;
 }
 
@@ -353,10 +352,7 @@ static void tell_of_clocks(const struct plan *p, const struct table_view *view)
 		if (when_of(r) != PLAN_LATER || duty_workload((enum duty)r->row.duty) < 0)
 			continue;
 		printf("\n");
-		table_text(stdout, view,
-			   "%s counts from the first sight of a failure, which is now: an instance "
-			   "that has run for longer may call it due",
-			   duty_name((enum duty)r->row.duty));
+		table_text(stdout, view, TEXT(PLAN_CLOCKS), duty_name((enum duty)r->row.duty));
 		return;
 	}
 }
@@ -403,7 +399,8 @@ int plan_print_left(const struct options *o, const char *socket, size_t *ret_lef
 
 	keep_left(p);
 	*ret_left = p->observe ? 0 : p->rows.n;
-	printf(p->observe ? " %zu would be done\n" : " %zu left\n", p->rows.n);
+	printf(p->observe ? TEXT(PLAN_WOULD) : TEXT(PLAN_LEFT), p->rows.n);
+	printf("\n");
 	if (code == EXIT_CODE_OK && p->rows.n > 0)
 		print_rows(p, &view);
 	plan_free(&p);
@@ -444,11 +441,7 @@ static char *default_config(const char *ns)
 		free(text);
 		text = more;
 	}
-	(void)fprintf(
-		stderr,
-		"ops-pod-cleaner: no --config: every duty judges by its defaults, in %s (`ops-pod-cleaner "
-		"config help`)\n",
-		ns ? ns : "every namespace that is not protected");
+	output_complain(NULL, TEXT(PLAN_NO_CONFIG), ns ? ns : TEXT(PLAN_UNPROTECTED));
 	return text;
 }
 
@@ -464,8 +457,7 @@ static int run_alone(const struct options *o)
 				 .ctx = o };
 
 	if (o->socket)
-		return command_misuse(o, "--control-socket asks a running instance; --kubeconfig, --context "
-					 "and --config ask none: name one or the other");
+		return command_misuse(o, "%s", TEXT(PLAN_ONE_OR_OTHER));
 	start_alone(set, o->kubeconfig || o->context, o->context != NULL);
 	return alone_run(&a);
 }

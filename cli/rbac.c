@@ -13,6 +13,7 @@
 #include "cli/paths.h"
 #include "cli/rbac_needs.h"
 #include "cli/rbac_check.h"
+#include "cli/output.h"
 #include "config/config.h"
 #include "config/diag.h"
 #include "model/namespaces.h"
@@ -208,7 +209,7 @@ static int print_kubeconfig_for(const struct options *o)
 		"YAML\n";
 
 	if (strcmp(o->kubeconfig_for, "reader") != 0 && strcmp(o->kubeconfig_for, "writer") != 0)
-		return command_misuse(o, "--kubeconfig-for takes reader or writer");
+		return command_misuse(o, "%s", TEXT(RBAC_KUBECONFIG_FOR));
 	printf(text, o->kubeconfig_for);
 	return EXIT_CODE_OK;
 }
@@ -230,7 +231,7 @@ static int print_yaml(const struct options *o, const char *path)
 		if (d.v[i].error)
 			(void)fprintf(stderr, "%s\n", d.v[i].text);
 	if (r == 0 && kinds && !rbac_read_kinds(&q, kinds))
-		code = command_misuse(o, "--kinds takes RESOURCE.GROUP, as in fleets.example.com");
+		code = command_misuse(o, "%s", TEXT(RBAC_KINDS));
 	if (code == EXIT_CODE_OK)
 		(o->admission ? print_admission : print_rights)(&q);
 	diags_done(&d);

@@ -18,6 +18,7 @@
 #include "cli/rbac_needs.h"
 #include "cli/round.h"
 #include "cli/start.h"
+#include "cli/output.h"
 #include "config/diag.h"
 
 #define START_MS UINT64_C(20000)
@@ -37,9 +38,13 @@ static void print_missing(const struct msg_ctl_access *a, const struct right_des
 {
 	const bool guarded = role_of(r->role)->bound == BOUND_GUARDED;
 
-	printf("missing%s: %s %s%s%s%s%s%s%s, role ops-pod-cleaner-%s\n", guarded ? " (optional)" : "",
-	       a->verb, a->resource, a->group[0] ? "." : "", a->group, a->subresource[0] ? "/" : "",
-	       a->subresource, a->ns[0] ? " in " : "", a->ns, role_of(r->role)->name);
+	_cleanup_free_ char *in = a->ns[0] ? xasprintf(TEXT(RBAC_IN), a->ns) : xstrdup("");
+	_cleanup_free_ char *what = xasprintf("%s%s%s%s%s", a->resource, a->group[0] ? "." : "", a->group,
+					      a->subresource[0] ? "/" : "", a->subresource);
+
+	printf(guarded ? TEXT(RBAC_MISSING_OPTIONAL) : TEXT(RBAC_MISSING), a->verb, what, in,
+	       role_of(r->role)->name);
+	printf("\n");
 }
 
 static int ask_server(struct ctl *c, const struct msg_ctl_access *a, bool *ret_allowed)
@@ -55,8 +60,7 @@ static int ask_server(struct ctl *c, const struct msg_ctl_access *a, bool *ret_a
 	*ret_allowed = m.type == MSG_CTL_ACCESS_ROW && m.u.ctl_access_row.allowed;
 	if (m.type == MSG_CTL_ACCESS_ROW && m.u.ctl_access_row.known)
 		return EXIT_CODE_OK;
-	(void)fprintf(stderr, "ops-pod-cleaner: %s\n",
-		      m.type == MSG_CTL_END ? m.u.ctl_end.text : m.u.ctl_access_row.text);
+	output_complain(NULL, "%s", m.type == MSG_CTL_END ? m.u.ctl_end.text : m.u.ctl_access_row.text);
 	return EXIT_CODE_UNAVAILABLE;
 }
 
@@ -117,9 +121,12 @@ static void check_account(struct check *k, enum account a)
 
 /* -- by an instance -- */
 
-static const char *const account_words[] = {
-	[ACCOUNT_READER] = "reader", [ACCOUNT_WRITER] = "writer", [ACCOUNT_BOTH] = "reader and writer"
-};
+static const char *account_words(enum account a)
+{
+	static const char *const names[] = { [ACCOUNT_READER] = "reader", [ACCOUNT_WRITER] = "writer" };
+
+	return a == ACCOUNT_BOTH ? TEXT(RBAC_BOTH) : names[a];
+}
 
 struct question {
 	const struct rbac_request *q;
@@ -138,8 +145,7 @@ static int ask(const void *ctx, const char *socket)
 		check_account(&k, asked->account);
 	ctl_close(&k.ctl);
 	if (k.code == EXIT_CODE_OK)
-		printf("%s: %u of %u rights are missing\n", account_words[asked->account], k.missing,
-		       k.asked);
+		printf(TEXT(RBAC_COUNT), account_words(asked->account), k.missing, k.asked), printf("\n");
 	return k.code != EXIT_CODE_OK ? k.code : k.missing ? EXIT_CODE_FAILURE : EXIT_CODE_OK;
 }
 
@@ -178,9 +184,9 @@ int rbac_check(const struct options *o)
 
 	q.needs = good ? rbac_needs_of(&c) : 0;
 	if (kinds && !rbac_read_kinds(&q, kinds))
-		code = command_misuse(o, "--kinds takes RESOURCE.GROUP, as in fleets.example.com");
+		code = command_misuse(o, "%s", TEXT(RBAC_KINDS));
 	else if (good && c.n_clusters > 0)
-		code = command_misuse(o, "--check is for one cluster, and the configuration has `clusters`");
+		code = command_misuse(o, "%s", TEXT(RBAC_ONE_CLUSTER));
 	else
 		code = check(&q, good && (c.writer_kubeconfig || c.writer_context));
 	diags_done(&d);

@@ -98,10 +98,10 @@ static int find(struct restore *r)
 
 	if (code != EXIT_CODE_OK || r->n > 0)
 		return code;
-	(void)fprintf(stderr,
-		      "ops-pod-cleaner restore: the history knows no scale-down %s%s; see "
-		      "`ops-pod-cleaner history`\n",
-		      r->workload ? "of " : "since then", r->workload ? r->workload : "");
+	if (r->workload)
+		output_complain("restore", TEXT(RESTORE_UNKNOWN), r->workload);
+	else
+		output_complain("restore", "%s", TEXT(RESTORE_NONE_SINCE));
 	return EXIT_CODE_FAILURE;
 }
 
@@ -221,10 +221,10 @@ static bool agree(const struct restore *r, size_t n)
 	if (r->o->yes)
 		return true;
 	if (!isatty(STDIN_FILENO)) {
-		(void)fprintf(stderr, "ops-pod-cleaner restore: nothing was written: repeat with --yes\n");
+		output_complain("restore", "%s", TEXT(RESTORE_REPEAT));
 		return false;
 	}
-	(void)fprintf(stderr, "Put back the replicas of %zu workload%s? [y/N] ", n, n == 1 ? "" : "s");
+	(void)fprintf(stderr, n == 1 ? TEXT(RESTORE_AGREE_ONE) : TEXT(RESTORE_AGREE), n);
 	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
 }
 
@@ -269,11 +269,10 @@ static int take_arguments(const struct options *o, struct restore *r)
 		else if (strchr(arg, '/') && !r->workload)
 			r->workload = arg;
 		else
-			return command_misuse(o, "'%s' is neither the ID of an action nor NAMESPACE/NAME",
-					      arg);
+			return command_misuse(o, TEXT(RESTORE_NEITHER), arg);
 	}
 	if ((r->workload != NULL) + (r->n > 0) + (o->since_ms != 0 && !r->workload) != 1)
-		return command_misuse(o, "needs a workload, or --since, or IDs");
+		return command_misuse(o, "%s", TEXT(RESTORE_NEEDS));
 	return EXIT_CODE_OK;
 }
 

@@ -1,6 +1,7 @@
 /* round.c - see round.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/round.h"
+#include "cli/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static void note_trouble(struct state *s, uint64_t cluster, const char *text, bo
 
 	if (!text[0] || s->trouble[0])
 		return;
-	(void)snprintf(s->trouble, sizeof(s->trouble), "cluster %s: %s", name, text);
+	(void)snprintf(s->trouble, sizeof(s->trouble), TEXT(ROUND_TROUBLE), name, text);
 	s->lasting = lasting;
 }
 
@@ -112,8 +113,7 @@ static void progress(const struct state *s, bool end)
 		return;
 	(void)fprintf(stderr, "\r\033[K");
 	if (!end)
-		(void)fprintf(stderr, "listing: %" PRIu64 " pods, %zu of %zu clusters", s->pods, s->synced,
-			      s->clusters);
+		(void)fprintf(stderr, TEXT(ROUND_LISTING), s->pods, s->synced, s->clusters);
 }
 
 static bool is_judged(const struct state *s)
@@ -155,7 +155,7 @@ static bool is_over(const struct state *s, const struct round_limits *limits, st
 
 static int give_up(const struct state *s)
 {
-	(void)fprintf(stderr, "ops-pod-cleaner: %s\n", s->trouble);
+	output_complain(NULL, "%s", s->trouble);
 	return is_refused(s->trouble) ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
 }
 
@@ -200,6 +200,6 @@ int round_await_workers(struct ctl *c, uint64_t timeout_ms)
 			break;
 		(void)nanosleep(&pause, NULL);
 	}
-	(void)fprintf(stderr, "ops-pod-cleaner: its workers are not ready\n");
+	output_complain(NULL, "%s", TEXT(ROUND_NOT_READY));
 	return EXIT_CODE_UNAVAILABLE;
 }

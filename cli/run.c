@@ -15,6 +15,7 @@
 #include "cli/once.h"
 #include "cli/paths.h"
 #include "cli/start.h"
+#include "cli/output.h"
 
 /* Every missing directory of the path, for us alone. */
 static int make_parents(const char *path)
@@ -24,8 +25,7 @@ static int make_parents(const char *path)
 	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(copy, 0700) < 0 && errno != EEXIST) {
-			(void)fprintf(stderr, "ops-pod-cleaner: cannot create %s: %s\n", copy,
-				      strerrordesc_np(errno));
+			output_complain(NULL, TEXT(RUN_CANNOT_CREATE), copy, strerrordesc_np(errno));
 			return EXIT_CODE_CONFIG;
 		}
 		*slash = '/';
@@ -49,11 +49,9 @@ static int become_supervisor(const struct options *o, const char *control_socket
 				 o->dry_run ? start_dry_run : NULL };
 
 	if (found)
-		(void)fprintf(stderr, "ops-pod-cleaner: configuration is %s\n", config);
+		output_complain(NULL, TEXT(RUN_CONFIGURATION), config);
 	if (found && access(found, F_OK) != 0 && access("config.yml", F_OK) == 0)
-		(void)fprintf(stderr,
-			      "ops-pod-cleaner: root does not take ./config.yml unasked: name it with "
-			      "--config ./config.yml\n");
+		output_complain(NULL, "%s", TEXT(RUN_NOT_UNASKED));
 	return start_supervisor(&s);
 }
 
@@ -62,7 +60,7 @@ int command_run(const struct options *o)
 	_cleanup_free_ char *socket = o->socket ? paths_absolute(o->socket) : paths_default_control_socket();
 
 	if (strlen(socket) >= sizeof(((struct sockaddr_un *)0)->sun_path) - 8)
-		return command_misuse(o, "--control-socket %s is longer than a socket name may be", socket);
+		return command_misuse(o, TEXT(RUN_LONG_SOCKET), socket);
 	const int code = make_parents(socket);
 
 	if (code != EXIT_CODE_OK)

@@ -1,6 +1,7 @@
 /* schedule.c - see schedule.h. */
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/schedule.h"
+#include "cli/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +110,7 @@ void schedule_print(const struct config *c, int64_t now_ms, FILE *out)
 	size_t i, k;
 
 	if (json_array_size(all) > 0)
-		(void)fprintf(out, "Next runs:\n");
+		(void)fprintf(out, "%s\n", TEXT(CONFIG_NEXT_RUNS));
 	json_array_foreach (all, i, one) {
 		(void)fprintf(out, "  %s \"%s\", %s:\n   ", text_of(one, "key"), text_of(one, "schedule"),
 			      text_of(one, "zone"));

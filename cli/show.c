@@ -145,6 +145,7 @@ static const char *value_of(const struct rows *rows, const char *name)
 static void print_table(const struct rows *rows, const struct table_view *view)
 {
 	static const struct table_column columns[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
+	const enum language l = language_of_environment();
 	struct table *t = table_new(columns, ARRAY_SIZE(columns));
 	char value[1100];
 	const char *reason = value_of(rows, "reason");
@@ -158,10 +159,10 @@ static void print_table(const struct rows *rows, const struct table_view *view)
 	}
 	table_print(t, stdout, view);
 	table_free(&t);
-	if (*desc->text[LANGUAGE_EN].sentence) {
+	if (*desc->text[l].sentence) {
 		printf("\n");
-		table_text(stdout, view, "%s", desc->text[LANGUAGE_EN].sentence);
-		table_text(stdout, view, "remedy: %s", desc->text[LANGUAGE_EN].remedy);
+		table_text(stdout, view, "%s", desc->text[l].sentence);
+		table_text(stdout, view, TEXT(REMEDY_IS), desc->text[l].remedy);
 	}
 }
 
@@ -172,7 +173,7 @@ int command_show(const struct options *o)
 
 	if (o->n_args != 1 || str_to_u64(o->args[0], strlen(o->args[0]), &request.u.ctl_show.id) < 0 ||
 	    request.u.ctl_show.id == 0 || request.u.ctl_show.id > LEASE_ID_MAX)
-		return command_misuse(o, "needs the ID of one action; `history -o wide` shows them");
+		return command_misuse(o, "%s", TEXT(SHOW_NEEDS));
 	const struct table_view view = output_view(o);
 	const int code = ctl_ask(o->socket, &request, 20000, on_row, &rows);
 

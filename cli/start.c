@@ -12,6 +12,7 @@
 #include "base/exit.h"
 #include "base/xalloc.h"
 #include "cli/paths.h"
+#include "cli/output.h"
 
 const char *const start_dry_run[] = { "mode=observe", NULL };
 
@@ -66,7 +67,6 @@ int start_supervisor(const struct start *s)
 	while (n > 0)
 		free(argv[--n]);
 	free(argv);
-	(void)fprintf(stderr, "ops-pod-cleaner: cannot start %s: %s: install the program again\n", path,
-		      strerrordesc_np(err));
+	output_complain(NULL, TEXT(RUN_CANNOT_START), path, strerrordesc_np(err));
 	return EXIT_CODE_RESOURCE;
 }

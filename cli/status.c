@@ -238,7 +238,7 @@ static void add_group(struct table *t, const struct msg_child_stats *c, const st
 	else
 		table_add(t, COLOR_NONE, "%s %s %u", branch, c->role, (unsigned)c->number);
 	table_add(t, COLOR_NONE, "%s",
-		  g->many_clusters     ? "several"
+		  g->many_clusters     ? TEXT(STATUS_SEVERAL)
 		  : c->cluster_name[0] ? c->cluster_name
 				       : "-");
 	table_add(t, state_color(c->state), "%s", c->state);
@@ -316,10 +316,11 @@ static void print_leaders(const struct status *s, const struct table_view *view)
 		const struct msg_leader *l = &s->leaders[i];
 
 		if (s->elects[i])
-			table_text(stdout, view, "%s: %s", s->clusters[i].cluster_name,
-				   leads(l)       ? "this replica leads"
-				   : l->holder[0] ? "standby; the leader is another replica"
-						  : "standby; nobody leads yet");
+			table_text(stdout, view,
+				   leads(l)       ? TEXT(STATUS_LEADS)
+				   : l->holder[0] ? TEXT(STATUS_STANDBY)
+						  : TEXT(STATUS_NO_LEADER),
+				   s->clusters[i].cluster_name);
 	}
 }
 
@@ -328,13 +329,12 @@ static void print_pauses(const struct status *s, const struct table_view *view)
 	for (size_t i = 0; i < s->n_pauses; i++) {
 		const struct msg_pause *p = &s->pauses[i];
 		char since[RFC3339_MAX], until[RFC3339_MAX];
+		_cleanup_free_ char *clusters = output_clusters(p->cluster_name);
 
 		output_time(view, p->at, since);
 		output_time(view, p->until, until);
-		table_text(stdout, view, "PAUSED: %s of %s%s since %s by %s, until %s%s%s",
-			   p->duty < 0 ? "every duty" : duty_name((enum duty)p->duty),
-			   p->cluster_name[0] ? "cluster " : "every cluster", p->cluster_name, since, p->by,
-			   p->until ? until : "resumed", p->why[0] ? ": " : "", p->why);
+		table_text(stdout, view, TEXT(STATUS_PAUSED), output_duties(p->duty), clusters, since, p->by,
+			   p->until ? until : TEXT(UNTIL_RESUMED), p->why[0] ? ": " : "", p->why);
 	}
 }
 
@@ -342,8 +342,8 @@ static void print_blocked(const struct status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_clusters; i++)
 		if (s->watch[i].blocked)
-			table_text(stdout, view, "%s: %" PRIu64 " due but blocked: %s",
-				   s->clusters[i].cluster_name, s->watch[i].blocked, s->watch[i].blocked_by);
+			table_text(stdout, view, TEXT(STATUS_BLOCKED), s->clusters[i].cluster_name,
+				   s->watch[i].blocked, s->watch[i].blocked_by);
 }
 
 /* When a cluster that could not be loaded is tried again; "" of everything else. */
@@ -356,50 +356,60 @@ static void next_load(const struct status *s, const struct msg_trouble_row *t, c
 	for (size_t i = 0; i < s->n_clusters; i++) {
 		const struct msg_ctl_cluster *c = &s->clusters[i];
 
-		if ((t->trouble == TROUBLE_CLUSTER_WAITS || t->trouble == TROUBLE_CREDENTIAL_KEPT) &&
-		    strcmp(c->cluster_name, t->cluster_name) == 0)
-			(void)snprintf(ret, size, ", tried again %s%s", c->next > now ? "in " : "now",
-				       c->next > now ? table_span(c->next - now, span) : "");
+		if ((t->trouble != TROUBLE_CLUSTER_WAITS && t->trouble != TROUBLE_CREDENTIAL_KEPT) ||
+		    strcmp(c->cluster_name, t->cluster_name) != 0)
+			continue;
+		if (c->next > now)
+			(void)snprintf(ret, size, TEXT(STATUS_TRIED_IN), table_span(c->next - now, span));
+		else
+			(void)snprintf(ret, size, "%s", TEXT(STATUS_TRIED_NOW));
 	}
 }
 
 static void print_troubles(const struct status *s, const struct table_view *view)
 {
-	char span[32], next[64];
+	const enum language l = language_of_environment();
+	char span[32], next[96];
 
 	for (size_t i = 0; i < s->n_troubles; i++) {
 		const struct msg_trouble_row *t = &s->troubles[i];
 		const struct trouble_desc *d = trouble_desc((enum trouble)t->trouble);
 
 		next_load(s, t, next, sizeof(next));
-		table_text(stdout, view, "TROUBLE%s%s (for %s%s): %s%s%s -- remedy: %s",
-			   t->cluster_name[0] ? " in cluster " : "", t->cluster_name,
-			   table_span(clock_wall_ms() - t->since, span), next, d->text[LANGUAGE_EN].sentence,
-			   t->detail[0] ? ": " : "", t->detail, d->text[LANGUAGE_EN].remedy);
+		_cleanup_free_ char *in = t->cluster_name[0]
+						  ? xasprintf(TEXT(STATUS_IN_CLUSTER), t->cluster_name)
+						  : xstrdup("");
+		table_text(stdout, view, TEXT(STATUS_TROUBLE), in,
+			   table_span(clock_wall_ms() - t->since, span), next, d->text[l].sentence,
+			   t->detail[0] ? ": " : "", t->detail, d->text[l].remedy);
 	}
 }
 
 static void print_place(const struct msg_ctl_cluster *c, const struct table_view *view)
 {
-	table_text(stdout, view, "cluster %s: %s, namespaces %s%s%s%s%s, %s", c->cluster_name,
-		   c->server[0] ? c->server : "(server not known yet)",
-		   c->namespaces[0] ? c->namespaces : "(none)", c->context[0] ? ", context " : "", c->context,
-		   c->user[0] ? ", user " : "", c->user, c->kubeconfig);
+	_cleanup_free_ char *context =
+		c->context[0] ? xasprintf(TEXT(STATUS_CONTEXT), c->context) : xstrdup("");
+	_cleanup_free_ char *user = c->user[0] ? xasprintf(TEXT(STATUS_USER), c->user) : xstrdup("");
+
+	table_text(stdout, view, TEXT(STATUS_PLACE), c->cluster_name,
+		   c->server[0] ? c->server : TEXT(STATUS_NO_SERVER),
+		   c->namespaces[0] ? c->namespaces : TEXT(STATUS_NO_NAMESPACES), context, user,
+		   c->kubeconfig);
 	if (c->writer[0])
-		table_text(stdout, view, "its workers: %s", c->writer);
+		table_text(stdout, view, TEXT(STATUS_WRITER), c->writer);
 }
 
 /* Which configuration, and which clusters: so that nobody acts on another one than they think. */
 static void print_places(const struct status *s, const struct table_view *view)
 {
-	char duties[256] = "none";
+	char duties[256] = "";
 	size_t n = 0;
 
 	for (enum duty d = 0; d < DUTY__MAX && n < sizeof(duties); d++)
 		if (has_duty(s, d))
 			n += (size_t)snprintf(duties + n, sizeof(duties) - n, "%s%s", n ? ", " : "",
 					      duty_name(d));
-	table_text(stdout, view, "configuration %s; duties %s", s->supervisor.config, duties);
+	table_text(stdout, view, TEXT(STATUS_PLACES), s->supervisor.config, n ? duties : TEXT(NONE));
 	for (size_t i = 0; i < s->n_clusters; i++)
 		print_place(&s->clusters[i], view);
 }
@@ -408,10 +418,7 @@ static void print_shared(const struct status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_clusters; i++)
 		if (s->watch[i].shared)
-			table_text(stdout, view,
-				   "%s: watcher and workers have one credential; give the workers their own "
-				   "(writerKubeconfig)",
-				   s->clusters[i].cluster_name);
+			table_text(stdout, view, TEXT(STATUS_SHARED), s->clusters[i].cluster_name);
 }
 
 /* Each way in which it is weaker than it could be, once. */
@@ -425,9 +432,8 @@ static void print_sandboxes(const struct status *s, const struct table_view *vie
 		if (!sandbox_is_weak(c->sandbox) || strcmp(c->sandbox, last) == 0)
 			continue;
 		last = c->sandbox;
-		table_text(stdout, view, "sandbox of the %s: %s: %s", c->role, last,
-			   strcmp(last, "off") == 0 ? "switched off by the configuration"
-						    : "this kernel lacks what is named with \"no\"");
+		table_text(stdout, view, TEXT(STATUS_SANDBOX), c->role, last,
+			   strcmp(last, "off") == 0 ? TEXT(STATUS_SANDBOX_OFF) : TEXT(STATUS_SANDBOX_LACKS));
 	}
 }
 
@@ -435,16 +441,13 @@ static void print_text(const struct status *s, const struct table_view *view)
 {
 	char span[32];
 
-	table_text(stdout, view,
-		   "ops-pod-cleaner %s: %s, %s, up %s, settings #%" PRIu64 ", %" PRIu64 " actions, %" PRIu64
-		   " leases open (%" PRIu64 " waiting)",
-		   s->supervisor.version, s->supervisor.phase,
-		   s->supervisor.observe ? "observe (nothing is written)" : "enforce",
+	table_text(stdout, view, TEXT(STATUS_HEAD), s->supervisor.version, s->supervisor.phase,
+		   s->supervisor.observe ? TEXT(STATUS_OBSERVE) : "enforce",
 		   table_span(clock_wall_ms() - s->supervisor.started, span), s->supervisor.generation,
 		   s->supervisor.actions, s->supervisor.leases, s->supervisor.pending);
 	print_troubles(s, view);
 	if (s->supervisor.note[0])
-		table_text(stdout, view, "note: %s", s->supervisor.note);
+		table_text(stdout, view, TEXT(STATUS_NOTE), s->supervisor.note);
 	print_places(s, view);
 	print_pauses(s, view);
 	print_blocked(s, view);

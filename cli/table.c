@@ -212,10 +212,50 @@ static void print_header(const struct table *t, const struct layout *l, FILE *ou
 	(void)fputc('\n', out);
 }
 
+/* Marks that belong to what stands before or behind them: a line neither begins with the one nor ends with
+ * the other (the rules of GB/T 15834 for Chinese, in what our texts use). */
+static const char *const closing[] = { "，", "。", "；", "：", "、", "？", "！", "）", "》", "」", "”" };
+static const char *const opening[] = { "（", "《", "「", "“" };
+
+/* Bytes of the mark of that list that s begins with; 0: none. */
+static size_t mark_at(const char *s, const char *const *marks, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(s, marks[i], strlen(marks[i])) == 0)
+			return strlen(marks[i]);
+	return 0;
+}
+
+/* Bytes of the wide character that s begins with; 0: it is another one. */
+static size_t wide_at(const char *s)
+{
+	uint32_t c;
+	const size_t len = unicode_take(s, strnlen(s, 4), &c);
+
+	return len && in_ranges(c, double_width, ARRAY_SIZE(double_width)) ? len : 0;
+}
+
+/* Bytes that stay in one line: a word, or one wide character, with the marks that belong to it. */
+static size_t unbroken(const char *s)
+{
+	size_t n = 0, k;
+
+	while ((k = mark_at(s + n, opening, ARRAY_SIZE(opening))) > 0)
+		n += k;
+	if ((k = wide_at(s + n)) > 0)
+		n += k;
+	else
+		while (s[n] && s[n] != ' ' && !wide_at(s + n))
+			n++;
+	while ((k = mark_at(s + n, closing, ARRAY_SIZE(closing))) > 0)
+		n += k;
+	return n;
+}
+
 void table_words(struct table_flow *f, const char *text)
 {
 	for (size_t len; *(text += strspn(text, " ")); text += len) {
-		_cleanup_free_ char *word = xstrndup(text, len = strcspn(text, " "));
+		_cleanup_free_ char *word = xstrndup(text, len = unbroken(text));
 		const size_t w = table_width(word);
 
 		if (f->begun && f->at + f->gap + w > f->width) {
@@ -225,7 +265,7 @@ void table_words(struct table_flow *f, const char *text)
 		}
 		(void)fprintf(f->out, "%*s%s", (int)f->gap, "", word);
 		f->at += f->gap + w;
-		f->gap = 1;
+		f->gap = text[len] && text[len] != ' ' ? 0 : 1;
 		f->begun = true;
 	}
 }

@@ -106,8 +106,8 @@ class Program:
 
     # --- questions ---
 
-    def ask(self, *args, timeout=10, check=False, user=None):
-        result = subprocess.run([self.binary, *args, "--control-socket", self.socket], env=self.env, timeout=timeout,
+    def ask(self, *args, timeout=10, check=False, user=None, env=None):
+        result = subprocess.run([self.binary, *args, "--control-socket", self.socket], env={**self.env, **(env or {})}, timeout=timeout,
                                 stdin=subprocess.DEVNULL, capture_output=True, text=True, user=user)
         if check and result.returncode and (args[0], result.returncode) != ("status", 1):  # 1: it tells of a trouble
             raise AssertionError(f"ops-pod-cleaner {' '.join(args)}: exit {result.returncode}: {result.stderr.strip()}")

@@ -3,7 +3,9 @@ import datetime
 import http.client
 import json
 import os
+import re
 import socket
+import unicodedata
 
 from harness.proxy import Answer
 from harness.scenario import Skip, scenario
@@ -145,9 +147,18 @@ def explain(t):
     assert missing.returncode != 0 and missing.stderr.strip(), missing
 
 
+def chinese(text):
+    return re.search(r"[\u4e00-\u9fff]", text) is not None
+
+
+def columns_of(line):
+    """On a terminal: a Chinese character has two."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
 @scenario("surface/eighty-columns")
 def eighty_columns(t):
-    """On a terminal of 80 columns no line is longer, but for a word that is; what scripts read stays as it is."""
+    """On a terminal of 80 columns no line is longer, but for a word that is, in English and in Chinese; what scripts read stays as it is."""
     ns = t.ns()
     program = t.run(evicted=ns, image_pull=ns, hours="1s")
     scaled = t.objects.workload("Deployment", ns, 2)
@@ -161,6 +172,12 @@ def eighty_columns(t):
                   ["show", str(program.history()[0]["id"])]):
         lines = program.on_terminal(80, *words)
         assert lines and not [line for line in lines if len(line) > 80 and " " in line.strip()], "\n".join([" ".join(words), *lines])
+        lines = program.on_terminal(80, *words, env={"LANG": "zh_CN.UTF-8"})
+        said = "\n".join([" ".join(words), *lines])
+        assert not [line for line in lines if columns_of(line) > 80 and " " in line.strip()], said
+        assert chinese(said) or words[0] == "history", said     # whose columns are codes
+        for env in ({"LANG": "zh_CN.UTF-8"}, {"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}):
+            assert not chinese(program.ask(*words, *(["-o", "json"] if "LC_ALL" not in env else []), env=env, timeout=30).stdout), (words, env)
     lines = program.on_terminal(80, "history", env={"TZ": "Asia/Shanghai"})
     text = " ".join(" ".join(lines).split())
     assert f"pods/{ns}" not in text and f"{ns}/{name}" in text and "ImagePull" in text and f"{ns}/{scaled.top['metadata']['name']} (had 2)" in text, text

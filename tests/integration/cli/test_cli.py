@@ -107,14 +107,14 @@ def explain_tells_every_rule():
     assert "RULE" in text and "not reached" not in text and "decided" in text, text
     assert "not reached" in call("explain", "--config", config, "-f", pod, "--rules", "-o", "wide")
     said, empty = text.splitlines()[:2]
-    assert re.match(r"\S+/\S+: is due to be deleted now by deleteEvictedPod, because the kubelet evicted this pod", said) and not empty, text
+    assert re.match(r"\S+/\S+: will be deleted now by deleteEvictedPod, because the kubelet evicted this pod", said) and not empty, text
 
 
 def explain_begins_with_a_sentence():
     """What is due and when, what is left alone, and why: of each pod once."""
     running = POD.replace("phase: Failed\n  reason: Evicted", "phase: Running")
     stuck = running.replace("  creationTimestamp", '  deletionTimestamp: "2026-01-01T10:00:00Z"\n  deletionGracePeriodSeconds: 30\n  creationTimestamp')
-    for pod, now, wanted in ((stuck, "2026-01-01T10:01:00Z", r": is due to be deleted by force by deleteTerminatingPod at \S+, unless it changes: the state has not"),
+    for pod, now, wanted in ((stuck, "2026-01-01T10:01:00Z", r": will be deleted by force by deleteTerminatingPod at \S+, unless it changes: the state has not"),
                              (running, "2026-01-01T10:01:00Z", r": is left alone: no duty has anything to do with it now")):
         text = call("explain", "--config", write("c.yml", ORIGINAL), "-f", write("pod.yml", pod), "--now", now)
         assert re.search(wanted, text.splitlines()[0]), text

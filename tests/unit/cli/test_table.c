@@ -73,6 +73,34 @@ TEST(wide_characters_count_two)
 	table_free(&t);
 }
 
+/* Chinese has no blanks: a line ends between any two characters, but not before a mark that closes, nor
+ * behind one that opens; a word in Latin letters stays whole. */
+TEST(a_line_of_chinese_is_broken_anywhere_but_at_marks)
+{
+	static const struct table_view narrow = { .width = 20 };
+	static const struct {
+		const char *text, *shown;
+	} cases[] = {
+		{ "镜像仓库拒绝访问该镜像", "镜像仓库拒绝访问该镜\n    像\n" },
+		{ "镜像仓库拒绝访问该镜。", "镜像仓库拒绝访问该\n    镜。\n" },
+		{ "镜像仓库拒绝访问该（镜）像", "镜像仓库拒绝访问该\n    （镜）像\n" },
+		{ "处理：检查 Deployment 的镜像", "处理：检查\n    Deployment 的镜\n    像\n" },
+		{ "执行kubectl命令123456789", "执行kubectl命令\n    123456789\n" },
+		{ "\xff\xfe", "??\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *s = NULL;
+		size_t n = 0;
+		FILE *f = open_memstream(&s, &n);
+
+		table_text(f, &narrow, "%s", cases[i].text);
+		(void)fclose(f);
+		ck_assert_str_eq(s, cases[i].shown);
+		free(s);
+	}
+}
+
 TEST(control_bytes_are_replaced)
 {
 	struct table *t = table_new(columns, 3);
