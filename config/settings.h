@@ -67,11 +67,11 @@ struct settings {
 	struct sink_settings *sinks; /* the original tooManyRestart.apiurl is the first one */
 	size_t n_sinks;
 	uint64_t remind_ms, give_up_ms; /* tell.remind, tell.giveUp */
-	uint64_t language; /* enum language; of everything that is said to nobody in particular */
-	char *schedule;    /* tooManyRestart.duration: cron expression */
+	uint64_t language;         /* enum language; of everything that is said to nobody in particular */
+	char *schedule;            /* tooManyRestart.duration: cron expression */
 	uint64_t report_window_ms; /* tooManyRestart.window; 0 = since the last report */
-	char *time_zone;   /* IANA name, NULL = UTC */
-	void *zone_data;   /* TZif bytes read by the loader, NULL = UTC */
+	char *time_zone;           /* IANA name, NULL = UTC */
+	void *zone_data;           /* TZif bytes read by the loader, NULL = UTC */
 	uint64_t zone_size;
 	char *window_zone;  /* timeZone: of windows that name none; NULL = UTC */
 	void *window_zones; /* TZif bytes by name (config/window.h), read by the loader */

@@ -55,23 +55,21 @@ static const struct markup page = {
 
 static char *text_of(const struct sink_view *v)
 {
-	_cleanup_free_ char *title = sink_title(v);
 	char *text = NULL;
 	size_t size;
 	FILE *f = markup_open(&text, &size);
 
-	(void)fprintf(f, "%s\n", title);
-	if (v->doc->lines.n > 0 || v->sink->mentions.n > 0)
-		(void)fputs("\n", f);
-	if (markup_head(f, &plain_text, v))
-		(void)fputs("\n", f);
-	for (size_t i = 0; i < v->sections; i++) {
-		(void)fputs("\n", f);
-		markup_section(f, &plain_text, v, i);
-		(void)fputs("\n", f);
+	markup_put(f, markup_title(v));
+	(void)fputs("\n", f);
+	for (size_t i = 0; i < v->sections + 2; i++) {
+		char *part = i == 0             ? markup_head(&plain_text, v)
+			     : i <= v->sections ? markup_section(&plain_text, v, i - 1)
+						: markup_more(&plain_text, v, sink_more_sections(v));
+
+		if (*part)
+			(void)fprintf(f, "\n%s\n", part);
+		free(part);
 	}
-	if (sink_more_sections(v) > 0)
-		markup_more(f, &plain_text, v, sink_more_sections(v));
 	if (v->doc->footer)
 		(void)fprintf(f, "\n-- \n%s\n", v->doc->footer);
 	(void)fclose(f);
@@ -85,16 +83,17 @@ static const char *const colors[TONE__MAX] = {
 	[TONE_BAD] = "#c62828",
 };
 
-static void put_block(FILE *f, const char *style, const char *text, size_t max)
+/* Takes text, which is markup; nothing comes of an empty one. */
+static void put_block(FILE *f, const char *before, const char *style, char *text)
 {
-	(void)fprintf(f, "<p style=\"%s\">", style);
-	markup_text(f, &page, text, max);
-	(void)fputs("</p>\n", f);
+	if (*text)
+		(void)fprintf(f, "%s<p style=\"%s\">%s</p>\n", before, style, text);
+	free(text);
 }
 
 static char *page_of(const struct sink_view *v)
 {
-	_cleanup_free_ char *title = sink_title(v), *style = NULL;
+	_cleanup_free_ char *title = markup_title(v), *style = NULL;
 	char *text = NULL;
 	size_t size;
 	FILE *f = markup_open(&text, &size);
@@ -105,19 +104,13 @@ static char *page_of(const struct sink_view *v)
 		      "<!DOCTYPE html>\n<html lang=\"%s\"><head><meta charset=\"utf-8\"></head>\n"
 		      "<body style=\"font:14px/1.5 sans-serif;max-width:46em;margin:16px\">\n",
 		      language_name(v->doc->language));
-	put_block(f, style, title, v->text_max);
-	(void)fputs("<p>", f);
-	(void)markup_head(f, &page, v);
-	(void)fputs("</p>\n", f);
-	for (size_t i = 0; i < v->sections; i++) {
-		(void)fputs("<hr>\n<p>", f);
-		markup_section(f, &page, v, i);
-		(void)fputs("</p>\n", f);
-	}
-	if (sink_more_sections(v) > 0)
-		markup_more(f, &page, v, sink_more_sections(v));
+	put_block(f, "", style, markup_text(&page, v, title));
+	put_block(f, "", "", markup_head(&page, v));
+	for (size_t i = 0; i < v->sections; i++)
+		put_block(f, "<hr>\n", "", markup_section(&page, v, i));
+	put_block(f, "", "", markup_more(&page, v, sink_more_sections(v)));
 	if (v->doc->footer)
-		put_block(f, "color:#666;font-size:12px", v->doc->footer, v->text_max);
+		put_block(f, "", "color:#666;font-size:12px", markup_text(&page, v, v->doc->footer));
 	(void)fputs("</body></html>\n", f);
 	(void)fclose(f);
 	return text;
@@ -207,7 +200,7 @@ static void put_part(FILE *f, const char *type, const char *s)
 static char *render(const struct sink_view *v)
 {
 	const bool has_page = v->doc->html && strlen(v->doc->html) <= PAGE_MAX;
-	_cleanup_free_ char *text = text_of(v), *own = has_page ? NULL : page_of(v), *title = sink_title(v);
+	_cleanup_free_ char *text = text_of(v), *own = has_page ? NULL : page_of(v), *title = markup_title(v);
 	char *ret = NULL;
 	size_t size;
 	FILE *f = markup_open(&ret, &size);

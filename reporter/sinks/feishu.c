@@ -28,6 +28,8 @@ static const char special[] = "<>*~_`[]()#!\\&$";
 static const char *const plain[] = { "&#60;", "&#62;", "&#42;", "&#126;", "&#95;", "&#96;", "&#91;", "&#93;",
 				     "&#40;", "&#41;", "&#35;", "&#33;",  "&#92;", "&#38;", "&#36;" };
 
+static const char *const plain_first[] = { "&#45;", "&#43;", "&#61;" };
+
 /* "all", the ID of a user, or a mail address: what looks like none of them is printed. */
 static bool mention(FILE *f, const char *who, bool trusted)
 {
@@ -43,6 +45,8 @@ static bool mention(FILE *f, const char *who, bool trusted)
 static const struct markup lark_md = {
 	.special = special,
 	.plain = plain,
+	.special_first = "-+=",
+	.plain_first = plain_first,
 	.bold = "**",
 	.bold_end = "**",
 	.code = "```\n",
@@ -70,70 +74,35 @@ static void add_markdown(json_t *elements, char *text)
 	free(text);
 }
 
-static json_t *title_json(const struct sink_view *v)
+static json_t *plain_text(char *text)
 {
-	_cleanup_free_ char *title = sink_title(v), *text = NULL;
-	const struct markup none = { .special = "" };
-	size_t size;
-	FILE *f = markup_open(&text, &size);
+	json_t *ret = json_pack("{s:s, s:s}", "tag", "plain_text", "content", text);
 
-	markup_text(f, &none, title, v->text_max);
-	(void)fclose(f);
-	return json_string(text);
-}
-
-static void add_sections(json_t *elements, const struct sink_view *v)
-{
-	for (size_t i = 0; i < v->sections; i++) {
-		char *text = NULL;
-		size_t size;
-		FILE *f = markup_open(&text, &size);
-
-		markup_section(f, &lark_md, v, i);
-		(void)fclose(f);
-		if (json_array_size(elements) > 0)
-			(void)json_array_append_new(elements, json_pack("{s:s}", "tag", "hr"));
-		add_markdown(elements, text);
-	}
-}
-
-static void add_end(json_t *elements, const struct sink_view *v)
-{
-	_cleanup_free_ char *footer = NULL;
-	const struct markup none = { .special = "" };
-	const uint64_t more = sink_more_sections(v);
-	char *text = NULL;
-	size_t size;
-	FILE *f = markup_open(&text, &size);
-
-	if (more > 0)
-		markup_more(f, &lark_md, v, more);
-	(void)fclose(f);
-	add_markdown(elements, text);
-	if (!v->doc->footer)
-		return;
-	f = markup_open(&footer, &size);
-	markup_text(f, &none, v->doc->footer, v->text_max);
-	(void)fclose(f);
-	(void)json_array_append_new(elements, json_pack("{s:s, s:[{s:s, s:s}]}", "tag", "note", "elements",
-							"tag", "plain_text", "content", footer));
+	free(text);
+	return ret;
 }
 
 static json_t *card_json(const struct sink_view *v)
 {
+	const struct document *doc = v->doc;
 	json_t *elements = json_array();
-	char *text = NULL;
-	size_t size;
-	FILE *f = markup_open(&text, &size);
 
-	(void)markup_head(f, &lark_md, v);
-	(void)fclose(f);
-	add_markdown(elements, text);
-	add_sections(elements, v);
-	add_end(elements, v);
-	return json_pack("{s:s, s:{s:{s:b}, s:{s:s, s:{s:s, s:o}}, s:o}}", "msg_type", "interactive", "card",
-			 "config", "wide_screen_mode", 1, "header", "template", templates[v->doc->tone],
-			 "title", "tag", "plain_text", "content", title_json(v), "elements", elements);
+	add_markdown(elements, markup_head(&lark_md, v));
+	for (size_t i = 0; i < v->sections; i++) {
+		char *text = markup_section(&lark_md, v, i);
+
+		if (*text && json_array_size(elements) > 0)
+			(void)json_array_append_new(elements, json_pack("{s:s}", "tag", "hr"));
+		add_markdown(elements, text);
+	}
+	add_markdown(elements, markup_more(&lark_md, v, sink_more_sections(v)));
+	if (doc->footer)
+		(void)json_array_append_new(elements,
+					    json_pack("{s:s, s:[o]}", "tag", "note", "elements",
+						      plain_text(markup_text(NULL, v, doc->footer))));
+	return json_pack("{s:s, s:{s:{s:b}, s:{s:s, s:o}, s:o}}", "msg_type", "interactive", "card", "config",
+			 "wide_screen_mode", 1, "header", "template", templates[doc->tone], "title",
+			 plain_text(markup_title(v)), "elements", elements);
 }
 
 /* -- the post: lines of text that knows no marks -- */
@@ -147,43 +116,17 @@ static const struct markup no_markup = {
 	.gap = "\n",
 };
 
-static void add_line(json_t *lines, const char *text)
-{
-	(void)json_array_append_new(lines, json_pack("[{s:s, s:s}]", "tag", "text", "text", text));
-}
-
 static json_t *post_json(const struct sink_view *v)
 {
-	json_t *lines = json_array();
+	_cleanup_free_ char *title = markup_title(v), *text = markup_document(&no_markup, v);
 
-	for (size_t i = 0; i <= v->sections + 1; i++) {
-		_cleanup_free_ char *text = NULL;
-		size_t size;
-		FILE *f = markup_open(&text, &size);
-
-		if (i == 0)
-			(void)markup_head(f, &no_markup, v);
-		else if (i <= v->sections)
-			markup_section(f, &no_markup, v, i - 1);
-		else if (sink_more_sections(v) > 0)
-			markup_more(f, &no_markup, v, sink_more_sections(v));
-		(void)fclose(f);
-		if (*text)
-			add_line(lines, text);
-	}
-	return json_pack("{s:s, s:{s:{s:{s:o, s:o}}}}", "msg_type", "post", "content", "post", "zh_cn",
-			 "title", title_json(v), "content", lines);
+	return json_pack("{s:s, s:{s:{s:{s:s, s:[[{s:s, s:s}]]}}}}", "msg_type", "post", "content", "post",
+			 "zh_cn", "title", title, "content", "tag", "text", "text", text);
 }
 
 static char *render(const struct sink_view *v)
 {
-	json_t *body = v->form == CARD ? card_json(v) : post_json(v);
-	char *ret = body ? json_dumps(body, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
-
-	json_decref(body);
-	if (!ret)
-		abort();
-	return ret;
+	return sink_dump(v->form == CARD ? card_json(v) : post_json(v));
 }
 
 /* -- request and answer -- */

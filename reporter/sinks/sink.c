@@ -13,12 +13,12 @@
 #include "base/cleanup.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "model/phrases.h"
 
 static const struct sink_ops *const rows[SINK_TYPE__MAX] = {
-	[SINK_FEISHU] = &sink_feishu,
-	[SINK_ALERTMANAGER] = &sink_alertmanager,
-	[SINK_EMAIL] = &sink_email,
+	[SINK_FEISHU] = &sink_feishu,   [SINK_DINGTALK] = &sink_dingtalk,
+	[SINK_WECOM] = &sink_wecom,     [SINK_SLACK] = &sink_slack,
+	[SINK_TEAMS] = &sink_teams,     [SINK_ALERTMANAGER] = &sink_alertmanager,
+	[SINK_WEBHOOK] = &sink_webhook, [SINK_EMAIL] = &sink_email,
 };
 
 const struct sink_ops *sink_ops_of(uint64_t type)
@@ -28,11 +28,16 @@ const struct sink_ops *sink_ops_of(uint64_t type)
 
 /* -- what fits -- */
 
-/* From what everybody would show down to what fits everywhere. */
+/* From all there is (for machines), by what people read, down to what fits everywhere. */
 static const struct {
 	size_t text_max, lines_max, sections_max;
 } levels[] = {
-	{ 600, 12, 40 }, { 300, 8, 40 }, { 150, 5, 20 }, { 80, 2, 8 }, { 40, 1, 2 },
+	{ SIZE_MAX, SIZE_MAX, SIZE_MAX },
+	{ 600, 12, 40 },
+	{ 300, 8, 40 },
+	{ 150, 5, 20 },
+	{ 80, 2, 8 },
+	{ 40, 1, 2 },
 };
 
 static size_t count_entries(const struct document *doc, size_t sections)
@@ -130,7 +135,7 @@ static char *render_best(const struct sink_ops *ops, const struct sink_settings 
 	size_t most = 0;
 	char *best = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(levels) && !(best && most == all); i++) {
+	for (size_t i = ops->whole ? 0 : 1; i < ARRAY_SIZE(levels) && !(best && most == all); i++) {
 		struct sink_view v = {
 			.sink = s,
 			.doc = doc,
@@ -340,11 +345,14 @@ void sink_hmac_hex(const char *key, const char *message, char ret[static SINK_HE
 
 /* -- for the types -- */
 
-char *sink_title(const struct sink_view *v)
+char *sink_dump(json_t *j)
 {
-	const char *title = v->doc->title;
+	char *ret = j ? json_dumps(j, JSON_COMPACT | JSON_PRESERVE_ORDER) : NULL;
 
-	return v->doc->is_repeat ? xasprintf(phrase(NEWS_REPEAT, v->doc->language), title) : xstrdup(title);
+	json_decref(j);
+	if (!ret)
+		abort(); /* no memory, or a text that is not UTF-8: none gets into a document */
+	return ret;
 }
 
 uint64_t sink_more(const struct sink_view *v, size_t i)

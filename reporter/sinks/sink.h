@@ -73,6 +73,7 @@ struct sink_ops {
 	unsigned forms;                  /* how many there are; form 0 is the best one */
 	bool knows_ids;                  /* a message that is sent twice is one */
 	bool is_mail;                    /* it goes by http/mail.h; interpret() gets what email.h makes */
+	bool whole;                      /* machines read it: long texts are cut only when they must be */
 	const char *content_type;
 	/* The body, which the caller frees; NULL when something in it has a limit that this exceeds. The
 	 * smallest view of any document must fit. */
@@ -87,7 +88,8 @@ struct sink_ops {
 /* NULL while a type has none. */
 const struct sink_ops *sink_ops_of(uint64_t type);
 
-extern const struct sink_ops sink_feishu, sink_alertmanager, sink_email;
+extern const struct sink_ops sink_feishu, sink_dingtalk, sink_wecom, sink_slack, sink_teams,
+	sink_alertmanager, sink_webhook, sink_email;
 
 /* -- for whoever sends -- */
 
@@ -121,8 +123,9 @@ bool sink_read_status(const struct http_result *r, struct sink_answer *ret, char
 #define SINK_HEX_MAX    65
 void sink_hmac_base64(const char *key, const char *message, char ret[static SINK_BASE64_MAX]);
 void sink_hmac_hex(const char *key, const char *message, char ret[static SINK_HEX_MAX]);
-/* The title, with a word before it when the message may have arrived before; the caller frees it. */
-char *sink_title(const struct sink_view *v);
+/* As one line; the caller frees it. Takes the reference. */
+struct json_t;
+char *sink_dump(struct json_t *j);
 /* Entries of section i that are not shown. */
 uint64_t sink_more(const struct sink_view *v, size_t i);
 /* Entries of the sections that are not shown at all. */

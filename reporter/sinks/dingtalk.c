@@ -1,0 +1,160 @@
+/* dingtalk.c - the custom robot of a DingTalk group.
+ * Sources: open.dingtalk.com, "Custom robots: send messages" (robot/custom-robot-access): markdown with a
+ * title for the list of chats; "at" holds the mobile numbers and user IDs that the text mentions, or isAtAll;
+ * 20 messages a minute, a robot that sends more is blocked for ten minutes; success is errcode 0.
+ * "Custom robot security settings": sign = base64(HMAC-SHA256(key = secret, message = timestamp "\n" secret))
+ * with milliseconds, both in the query; 310000 signature, keyword or address, its text says which.
+ * Error codes 130101 and 410100 too often, 300001 and 400013 no such robot or group, -1 busy.
+ * Its markdown is a subset that documents no escapes: what would be a mark is written as the full-width
+ * character of the same look. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/sinks/sink.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "reporter/sinks/markup.h"
+
+/* Below the 20 KB of a body. */
+#define BODY_MAX ((size_t)18 * 1024)
+#define BLOCK_MS INT64_C(600000)
+
+static const char special[] = "<>*_`[]#~\\";
+static const char *const plain[] = { "＜", "＞", "＊", "＿", "｀", "［", "］", "＃", "～", "＼" };
+static const char *const plain_first[] = { "－", "＋", "＝" };
+
+static bool is_all(const char *who)
+{
+	return strcmp(who, "all") == 0;
+}
+
+static bool is_mobile(const char *who)
+{
+	return strlen(who) >= 8 && strspn(who, "+-0123456789") == strlen(who);
+}
+
+/* It mentions whom "at" names; the text only says where. */
+static bool mention(FILE *f, const char *who, bool trusted)
+{
+	if (!markup_is_name(who, "+-_.$:") || (is_all(who) && !trusted))
+		return false;
+	(void)fprintf(f, "@%s", who);
+	return true;
+}
+
+static const struct markup markdown = {
+	.special = special,
+	.plain = plain,
+	.lookalike = true,
+	.special_first = "-+=",
+	.plain_first = plain_first,
+	.bold = "**",
+	.bold_end = "**",
+	.entry = "",
+	.line = "  \n",
+	.gap = "\n\n",
+	.mention = mention,
+};
+
+/* The longest list that is made of names: more is no message. */
+struct at {
+	json_t *mobiles, *users;
+	bool all;
+};
+
+static void add_at(void *ctx, const char *who, bool trusted)
+{
+	struct at *at = ctx;
+
+	if (is_all(who))
+		at->all = at->all || trusted;
+	else if (is_mobile(who))
+		(void)json_array_append_new(at->mobiles, json_string(who));
+	else if (markup_is_name(who, "+-_.$:"))
+		(void)json_array_append_new(at->users, json_string(who));
+}
+
+static char *render(const struct sink_view *v)
+{
+	_cleanup_free_ char *title = markup_title(v), *head = markup_text(&markdown, v, title),
+			    *rest = markup_document(&markdown, v);
+	_cleanup_free_ char *text = xasprintf("#### %s\n\n%s", head, rest);
+	struct at at = { json_array(), json_array(), false };
+
+	markup_each_mention(v, add_at, &at);
+	return sink_dump(json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:b}}", "msgtype", "markdown",
+				   "markdown", "title", title, "text", text, "at", "atMobiles", at.mobiles,
+				   "atUserIds", at.users, "isAtAll", (int)at.all));
+}
+
+/* -- request and answer -- */
+
+/* base64 in a query. */
+static char *encode(const char *base64)
+{
+	char *ret = xmalloc(3 * strlen(base64) + 1), *w = ret;
+
+	for (const char *c = base64; *c; c++) {
+		const char *coded = *c == '+' ? "%2B" : *c == '/' ? "%2F" : *c == '=' ? "%3D" : NULL;
+		const size_t n = coded ? 3 : 1;
+
+		memcpy(w, coded ? coded : c, n);
+		w += n;
+	}
+	*w = '\0';
+	return ret;
+}
+
+static void request(const struct sink_settings *s, const struct document *doc, int64_t now_ms,
+		    struct sink_request *rq)
+{
+	(void)doc;
+	if (!s->secret || !*s->secret)
+		return;
+	_cleanup_free_ char *message = xasprintf("%" PRId64 "\n%s", now_ms, s->secret);
+	char sign[SINK_BASE64_MAX], *path = rq->path;
+
+	sink_hmac_base64(s->secret, message, sign);
+	explicit_bzero(message, strlen(message));
+	_cleanup_free_ char *coded = encode(sign);
+
+	rq->path = xasprintf("%s%ctimestamp=%" PRId64 "&sign=%s", path, strchr(path, '?') ? '&' : '?', now_ms,
+			     coded);
+	free(path);
+}
+
+static const struct sink_code codes[] = {
+	{ -1, SINK_AGAIN, SINK_BROKEN, 0, false },
+	{ 130101, SINK_AGAIN, SINK_TOO_OFTEN, BLOCK_MS, false },
+	{ 410100, SINK_AGAIN, SINK_TOO_OFTEN, BLOCK_MS, false },
+	{ 300001, SINK_REFUSED, SINK_BAD_ADDRESS, 0, false },
+	{ 400013, SINK_REFUSED, SINK_BAD_ADDRESS, 0, false },
+	{ 310000, SINK_REFUSED, SINK_BAD_SECRET, 0, false },
+	{ 0, SINK_ACCEPTED, SINK_NO_CAUSE, 0, false },
+};
+
+static bool interpret(const struct http_result *r, struct sink_answer *ret, char **ret_text)
+{
+	if (!sink_read_code(r, "errcode", "errmsg", codes, ret, ret_text))
+		return false;
+	/* One code for three things. */
+	if (ret->code == 310000 && strstr(*ret_text, "keyword"))
+		ret->cause = SINK_NO_KEYWORD;
+	else if (ret->code == 310000 && strstr(*ret_text, " ip "))
+		ret->cause = SINK_FORBIDDEN;
+	return true;
+}
+
+const struct sink_ops sink_dingtalk = {
+	.size_max = BODY_MAX,
+	.per_minute = 18, /* as we count; its minutes begin elsewhere */
+	.forms = 1,
+	.content_type = "application/json; charset=utf-8",
+	.render = render,
+	.request = request,
+	.interpret = interpret,
+};

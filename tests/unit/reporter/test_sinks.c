@@ -1,0 +1,723 @@
+/* test_sinks.c - what each type of sink is sent, what fits, and what its answers mean. */
+// SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/xalloc.h"
+#include "reporter/sinks/sink.h"
+#include "tests/hostile.h"
+#include "tests/suite.h"
+#include "tests/unit/reporter/sink_document.h"
+
+#define NOW_MS 1700000000000
+#define EN     LANGUAGE_EN
+
+/* The limit of its owner, of the body or of what it calls content. */
+static const struct {
+	uint64_t type;
+	const char *url, *secret;
+	size_t owners_limit;
+	/* What no text of the cluster may bring into a body of form 0. */
+	const char *never[8];
+} types[] = {
+	{ SINK_FEISHU,
+	  "https://open.feishu.cn/open-apis/bot/v2/hook/s3cr3t",
+	  "demo-secret",
+	  20 * 1024,
+	  { "<at id=all", "<at id=evil", "](", "<font", "~~", "<a ", "**b**" } },
+	{ SINK_DINGTALK,
+	  "https://oapi.dingtalk.com/robot/send?access_token=s3cr3t",
+	  "SECdemo",
+	  20 * 1024,
+	  { "](", "<", "~~", "**b**" } },
+	{ SINK_WECOM,
+	  "https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=s3cr3t",
+	  NULL,
+	  4096,
+	  { "](", "<@evil", "<@all", "<a ", "**b**", "<font color=\"x" } },
+	{ SINK_SLACK,
+	  "https://hooks.slack.com/services/T/B/s3cr3t",
+	  NULL,
+	  12 * 1024,
+	  { "<!", "<http", "<@", "*b*", "~~" } },
+	{ SINK_TEAMS,
+	  "https://x.logic.azure.com/workflows/s3cr3t",
+	  NULL,
+	  28 * 1024,
+	  { "<at>evil", "<at>all" } },
+	{ SINK_WEBHOOK, "https://hooks.example.com/pods", "hook-secret", 256 * 1024, { NULL } },
+};
+#define N_TYPES (sizeof(types) / sizeof(types[0]))
+
+static const struct sink_ops *ops_of(size_t i)
+{
+	return sink_ops_of(types[i].type);
+}
+
+static const char *name_of(size_t i)
+{
+	return sink_type_desc((enum sink_type)types[i].type)->name;
+}
+
+static struct sink_settings settings_of(size_t i)
+{
+	return sink_of_type(types[i].type, types[i].url, types[i].secret, EN);
+}
+
+static char *body_of(size_t i, const struct document *d, unsigned form, uint64_t *ret_left_out)
+{
+	const struct sink_settings s = settings_of(i);
+	struct sink_request rq;
+
+	sink_compose(&s, d, form, NOW_MS, &rq, ret_left_out);
+	char *body = xstrdup(rq.body);
+
+	sink_request_done(&rq);
+	return body;
+}
+
+/* Every string in it, and the object that it is in. */
+typedef void string_fn(void *ctx, const json_t *in, const char *key, const char *s);
+static void each_string(const json_t *j, string_fn *fn, void *ctx)
+{
+	const char *k;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (j, i, v)
+		each_string(v, fn, ctx);
+	json_object_foreach ((json_t *)(uintptr_t)j, k, v) {
+		if (json_is_string(v))
+			fn(ctx, j, k, json_string_value(v));
+		each_string(v, fn, ctx);
+	}
+}
+
+/* -- golden bodies -- */
+
+static json_t *request_json(const struct sink_request *rq)
+{
+	json_t *headers = json_array(), *body = json_loads(rq->body, 0, NULL);
+
+	ck_assert_ptr_nonnull(body);
+	for (size_t i = 0; i < rq->headers.n; i++)
+		(void)json_array_append_new(headers, json_string(rq->headers.v[i]));
+	return json_pack("{s:s, s:o, s:o}", "path", rq->path, "headers", headers, "body", body);
+}
+
+static char *sample(size_t t)
+{
+	json_t *all = json_object();
+
+	for (enum language l = 0; l < LANGUAGE__MAX; l++) {
+		struct sink_settings s = settings_of(t);
+		json_t *forms = json_array();
+		struct document d;
+
+		str_list_add(&s.mentions, "all", 3);
+		sink_document(&d, l);
+		d.is_repeat = l == LANGUAGE_ZH;
+		for (unsigned form = 0; form < ops_of(t)->forms; form++) {
+			struct sink_request rq;
+			uint64_t left_out;
+
+			sink_compose(&s, &d, form, NOW_MS, &rq, &left_out);
+			ck_assert_uint_eq(left_out, 0);
+			(void)json_array_append_new(forms, request_json(&rq));
+			sink_request_done(&rq);
+		}
+		(void)json_object_set_new(all, language_name(l), forms);
+		document_done(&d);
+		str_list_done(&s.mentions);
+	}
+	char *text = json_dumps(all, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+
+	json_decref(all);
+	return text;
+}
+
+TEST_LOOP(bodies_are_the_golden_ones, 0, N_TYPES)
+{
+	char path[256], *got = sample((size_t)_i), *want = calloc(1, 65536);
+
+	(void)snprintf(path, sizeof(path), "%s/%s.json", SINKS_DIR, name_of((size_t)_i));
+	FILE *f = fopen(path, getenv("OPC_GOLDEN_WRITE") ? "w+" : "r");
+
+	ck_assert_msg(f && want, "%s", path);
+	if (getenv("OPC_GOLDEN_WRITE"))
+		(void)fprintf(f, "%s\n", got);
+	rewind(f);
+	const size_t n = fread(want, 1, 65535, f);
+
+	(void)fclose(f);
+	ck_assert_uint_gt(n, 0);
+	want[n - 1] = '\0'; /* the line's end */
+	ck_assert_str_eq(got, want);
+	free(got);
+	free(want);
+}
+
+/* -- whatever is told -- */
+
+static uint64_t seed;
+static uint64_t rnd(uint64_t below)
+{
+	seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (seed >> 33) % below;
+}
+
+static const char *text(char *buffer, size_t max)
+{
+	static const char *const pieces[] = {
+		"<at id=all></at>",
+		"<at id=evil></at>",
+		"[x](http://y)",
+		"**b**",
+		"*b*",
+		"~~x~~",
+		"`c`",
+		"<font color=\"x\">",
+		"<!channel>",
+		"<http://y|z>",
+		"<@evil>",
+		"<@all>",
+		"<at>evil</at>",
+		"<a href='x'>",
+		"\"",
+		"\\",
+		"\\*",
+		"重启",
+		"😀",
+		"web-1",
+		" ",
+		"\x01",
+		"\xff",
+		HOSTILE,
+		"&lt;",
+		"- ",
+		"# ",
+		"> ",
+		"_i_",
+		"@all ",
+		"<at>all</at>",
+	};
+	const size_t want = rnd(4) == 0 ? rnd(max) : rnd(60);
+	size_t n = 0;
+
+	while (n < want && n < 8000) {
+		const char *p = pieces[rnd(sizeof(pieces) / sizeof(pieces[0]))];
+
+		memcpy(buffer + n, p, strlen(p));
+		n += strlen(p);
+	}
+	buffer[n] = '\0';
+	return buffer;
+}
+
+static void random_entry(struct section *s, char *b)
+{
+	struct entry *e = section_add_entry(s, text(b, 3000));
+
+	for (uint64_t n = rnd(4); n > 0; n--)
+		entry_add_line(e, text(b, 7000));
+	if (rnd(2))
+		entry_set_command(e, text(b, 500));
+	for (uint64_t n = rnd(3); n > 0; n--)
+		entry_add_mention(e, rnd(3) == 0 ? "all" : text(b, 100));
+	for (uint64_t n = rnd(3); n > 0; n--)
+		entry_add_fact(e, rnd(2) ? "namespace" : "cause", text(b, 3000));
+}
+
+static void random_document(struct document *d)
+{
+	char *b = calloc(1, 8192);
+
+	ck_assert_ptr_nonnull(b);
+	document_init(d, (enum news)rnd(NEWS__MAX), (enum language)rnd(LANGUAGE__MAX), 1764000000000);
+	d->tone = (enum tone)rnd(TONE__MAX);
+	d->is_repeat = rnd(2);
+	(void)snprintf(b, 8192, "TITLE");
+	document_set_title(d, b);
+	if (rnd(3) == 0) {
+		memcpy(b, "TITLE", 5);
+		(void)text(b + 5, 4000);
+		document_set_title(d, b);
+	}
+	for (uint64_t n = rnd(rnd(5) == 0 ? 60 : 4); n > 0; n--)
+		document_add_line(d, text(b, 3000));
+	for (uint64_t n = rnd(rnd(5) == 0 ? 80 : 4); n > 0; n--) {
+		struct section *s = document_add_section(d, text(b, 2000));
+
+		for (uint64_t k = rnd(rnd(5) == 0 ? 300 : 12); k > 0; k--)
+			random_entry(s, b);
+		s->more = rnd(3) ? 0 : rnd(100);
+	}
+	if (rnd(2))
+		document_set_footer(d, text(b, 2000));
+	free(b);
+}
+
+struct found {
+	size_t type;
+	bool title;
+};
+
+static bool is(const json_t *j, const char *key, const char *value)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+
+	return s && strcmp(s, value) == 0;
+}
+
+/* Does its owner look for marks in it? */
+static bool is_markup(uint64_t type, const json_t *in, const char *key)
+{
+	switch (type) {
+	case SINK_FEISHU:
+		return is(in, "tag", "markdown");
+	case SINK_SLACK:
+		return strcmp(key, "text") == 0 && !is(in, "type", "plain_text");
+	case SINK_TEAMS:
+		return is(in, "type", "TextBlock");
+	case SINK_WEBHOOK:
+		return false;
+	default:
+		return strcmp(key, "text") == 0 || strcmp(key, "content") == 0;
+	}
+}
+
+/* Without what is code, where nothing is a mark; the back quote itself is one everywhere else. */
+static char *without_code(const char *s)
+{
+	char *ret = xmalloc(strlen(s) + 1), *w = ret;
+	bool code = false;
+
+	for (; *s; s++) {
+		code = code != (*s == '`');
+		if (!code && *s != '`')
+			*w++ = *s;
+	}
+	*w = '\0';
+	ck_assert(!code);
+	return ret;
+}
+
+static void check_marks(size_t t, const char *s)
+{
+	char *marked = without_code(s);
+
+	for (size_t i = 0; i < 8 && types[t].never[i]; i++)
+		ck_assert_msg(!strstr(marked, types[t].never[i]), "%s: %s in %.300s", name_of(t),
+			      types[t].never[i], marked);
+	free(marked);
+}
+
+static void check_string(void *ctx, const json_t *in, const char *key, const char *s)
+{
+	struct found *f = ctx;
+	const uint64_t type = types[f->type].type;
+
+	f->title = f->title || strstr(s, "TITLE");
+	ck_assert(hostile_is_gone(s));
+	if (type == SINK_WECOM && strcmp(key, "content") == 0)
+		ck_assert_uint_le(strlen(s), types[f->type].owners_limit);
+	if (type == SINK_SLACK && strcmp(key, "text") == 0)
+		ck_assert_uint_le(strlen(s), 3000);
+	if (is_markup(type, in, key))
+		check_marks(f->type, s);
+}
+
+/* In Teams only a TextBlock is markdown: none holds a text of the cluster. */
+static void check_blocks(const json_t *j)
+{
+	const json_t *body = json_object_get(
+		json_object_get(json_array_get(json_object_get(j, "attachments"), 0), "content"), "body");
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (body, i, v)
+		if (strcmp(json_string_value(json_object_get(v, "type")), "TextBlock") == 0)
+			ck_assert_ptr_nonnull(strchr(json_string_value(json_object_get(v, "text")), '@'));
+}
+
+static void check_body(size_t t, const struct document *d, unsigned form)
+{
+	struct found f = { .type = t };
+	uint64_t left_out;
+	char *body = body_of(t, d, form, &left_out);
+	json_t *j = json_loads(body, 0, NULL);
+
+	ck_assert_ptr_nonnull(j); /* jansson refuses invalid UTF-8 */
+	if (types[t].type != SINK_WECOM)
+		ck_assert_uint_le(strlen(body), types[t].owners_limit);
+	each_string(j, check_string, &f);
+	ck_assert_ptr_null(strstr(body, "\"isAtAll\":true")); /* only the operator wakes all */
+	ck_assert_msg(f.title, "%s: no title in %.300s", name_of(t), body);
+	if (types[t].type == SINK_SLACK)
+		ck_assert_uint_le(json_array_size(json_object_get(j, "blocks")), 50);
+	if (types[t].type == SINK_TEAMS)
+		check_blocks(j);
+	json_decref(j);
+	free(body);
+}
+
+TEST_LOOP(any_document_fits_and_brings_no_marks, 0, 60)
+{
+	struct document d;
+
+	seed = (uint64_t)_i * 7919 + 3;
+	random_document(&d);
+	for (size_t t = 0; t < N_TYPES; t++)
+		for (unsigned form = 0; form < ops_of(t)->forms; form++)
+			check_body(t, &d, form);
+	document_done(&d);
+}
+
+/* -- what has no room is counted -- */
+
+static size_t count_of(const char *haystack, const char *needle)
+{
+	size_t n = 0;
+
+	for (const char *s = strstr(haystack, needle); s; s = strstr(s + 1, needle))
+		n++;
+	return n;
+}
+
+TEST_LOOP(what_has_no_room_is_counted, 0, N_TYPES)
+{
+	const size_t per_section[] = { 3000, 40, 0 };
+	uint64_t left_out;
+	struct document d;
+	char more[64];
+
+	document_init(&d, NEWS_REPORT, EN, NOW_MS);
+	document_set_title(&d, "t");
+	for (size_t i = 0; i < 3; i++) {
+		struct section *s = document_add_section(&d, i == 0 ? "long" : "short");
+
+		for (size_t k = 0; k < per_section[i]; k++) {
+			struct entry *e = section_add_entry(s, "ENTRY of a namespace, which is a workload");
+
+			entry_add_line(e, "restarted 12 times, OOMKilled, on 3 nodes, since the last report");
+		}
+	}
+	char *body = body_of((size_t)_i, &d, 0, &left_out);
+	const size_t shown = count_of(body, "ENTRY");
+
+	ck_assert_uint_gt(left_out, 0);
+	ck_assert_uint_eq(shown + left_out, 3040);
+	/* the longest section gives way first */
+	(void)snprintf(more, sizeof(more),
+		       types[_i].type == SINK_WEBHOOK ? "\"more\":%" PRIu64 "" : "and %" PRIu64 " more",
+		       left_out > 2980 ? (3000 - shown / 2 - shown % 2) : left_out);
+	ck_assert_msg(strstr(body, more), "%s not in %s", more, body);
+	/* and no room is wasted */
+	ck_assert_uint_gt(shown, types[_i].type == SINK_WECOM ? 20 : 60);
+	document_done(&d);
+	free(body);
+}
+
+/* -- signatures -- */
+
+TEST(signatures_are_the_documented_ones)
+{
+	static const struct {
+		uint64_t type;
+		const char *secret, *url;
+		const char *in_body, *path, *header;
+	} rows[] = {
+		{ SINK_FEISHU, "demo-secret", "https://h/hook",
+		  "{\"timestamp\":\"1700000000\",\"sign\":\"mYHw2R2SOm8Rw/sne3lQdmz4sOfntKR+1P/8RKKTwmA=\",",
+		  "/hook", NULL },
+		{ SINK_DINGTALK, "SECdemo", "https://h/robot/send?access_token=T", "{\"msgtype\"",
+		  "/robot/"
+		  "send?access_token=T&timestamp=1700000000000&sign="
+		  "lOvVf9TQCVugV68mGbSZCg0gzOl1SVjxWi1MyVZCUuA%3D",
+		  NULL },
+		{ SINK_WEBHOOK, "", "https://h", "{\"apiVersion\":\"ops-pod-cleaner.io/v1\"", "/",
+		  "X-Ops-Pod-Cleaner-Timestamp: 1700000000" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct sink_settings s = sink_of_type(rows[i].type, rows[i].url, rows[i].secret, EN);
+		struct sink_request rq;
+		uint64_t left_out;
+		struct document d;
+
+		document_init(&d, NEWS_REPORT, EN, NOW_MS);
+		sink_compose(&s, &d, 0, NOW_MS, &rq, &left_out);
+		ck_assert_int_eq(strncmp(rq.body, rows[i].in_body, strlen(rows[i].in_body)), 0);
+		ck_assert_str_eq(rq.path, rows[i].path);
+		ck_assert_uint_eq(rq.headers.n, rows[i].header ? 1 : 0);
+		if (rows[i].header)
+			ck_assert_str_eq(rq.headers.v[0], rows[i].header);
+		sink_request_done(&rq);
+		document_done(&d);
+	}
+}
+
+/* RFC 4231, test case 2. */
+TEST(hmac_is_the_one_of_the_rfc)
+{
+	char hex[SINK_HEX_MAX];
+
+	sink_hmac_hex("Jefe", "what do ya want for nothing?", hex);
+	ck_assert_str_eq(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+}
+
+/* -- mentions -- */
+
+static char *body_with(size_t t, const char *of_operator, const char *of_cluster, enum tone tone)
+{
+	struct sink_settings s = settings_of(t);
+	struct sink_request rq;
+	uint64_t left_out;
+	struct document d;
+
+	document_init(&d, NEWS_ATTENTION, EN, NOW_MS);
+	d.tone = tone;
+	str_list_add(&s.mentions, of_operator, strlen(of_operator));
+	entry_add_mention(section_add_entry(document_add_section(&d, ""), "e"), of_cluster);
+	sink_compose(&s, &d, 0, NOW_MS, &rq, &left_out);
+	char *body = xstrdup(rq.body);
+
+	sink_request_done(&rq);
+	document_done(&d);
+	str_list_done(&s.mentions);
+	return body;
+}
+
+TEST(operators_mention_whom_they_want_and_clusters_only_people)
+{
+	static const struct {
+		uint64_t type;
+		const char *of_operator, *of_cluster;
+		const char *is, *is_too, *is_not;
+	} rows[] = {
+		{ SINK_FEISHU, "all", "ou_12ab", "<at id=all></at>", "<at id=ou_12ab></at>", "@" },
+		{ SINK_FEISHU, "ou_9", "all", "<at id=ou_9></at>", "@ all", "<at id=all>" },
+		{ SINK_FEISHU, "a@b.c", "team-a", "<at email=a@b.c></at>", "@ team-a", "team-a></at>" },
+		{ SINK_DINGTALK, "all", "13800138000", "\"isAtAll\":true", "\"atMobiles\":[\"13800138000\"]",
+		  "@@" },
+		{ SINK_DINGTALK, "manager1", "all", "\"atUserIds\":[\"manager1\"]", "\"isAtAll\":false",
+		  "@all" },
+		{ SINK_WECOM, "wangqing", "li.si", "<@wangqing>", "<@li.si>", "@ " },
+		{ SINK_SLACK, "channel", "U024BE7LH", "<!channel>", "<@U024BE7LH>", "@ " },
+		{ SINK_SLACK, "SAZ94GDB8", "here", "<!subteam^SAZ94GDB8>", "@ here", "<!here>" },
+		{ SINK_TEAMS, "ops@b.c", "al@b.c", "\"mentioned\":{\"id\":\"ops@b.c\"", "<at>al@b.c</at>",
+		  "<at>all" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t t = 0;
+
+		while (types[t].type != rows[i].type)
+			t++;
+		char *bad = body_with(t, rows[i].of_operator, rows[i].of_cluster, TONE_BAD);
+		char *good = body_with(t, rows[i].of_operator, "x", TONE_GOOD);
+
+		ck_assert_msg(strstr(bad, rows[i].is), "%s", bad);
+		ck_assert_msg(strstr(bad, rows[i].is_too), "%s", bad);
+		ck_assert_msg(!strstr(bad, rows[i].is_not), "%s", bad);
+		ck_assert_msg(!strstr(good, rows[i].is), "%s", good);
+		free(bad);
+		free(good);
+	}
+}
+
+/* -- answers -- */
+
+static const struct {
+	uint64_t type;
+	long status;
+	const char *body;
+	enum sink_verdict verdict;
+	enum sink_cause cause;
+	bool other_form;
+} answers[] = {
+	{ SINK_FEISHU, 200, "{\"code\":0,\"msg\":\"success\"}", SINK_ACCEPTED, SINK_NO_CAUSE, false },
+	{ SINK_FEISHU, 200, "{\"StatusCode\":0,\"StatusMessage\":\"success\"}", SINK_ACCEPTED, SINK_NO_CAUSE,
+	  false },
+	{ SINK_FEISHU, 200, "{\"code\":19021,\"msg\":\"sign match fail\"}", SINK_REFUSED, SINK_BAD_SECRET,
+	  false },
+	{ SINK_FEISHU, 200, "{\"code\":19022,\"msg\":\"Ip Not Allowed\"}", SINK_REFUSED, SINK_FORBIDDEN,
+	  false },
+	{ SINK_FEISHU, 200, "{\"code\":19024,\"msg\":\"Key Words Not Found\"}", SINK_REFUSED, SINK_NO_KEYWORD,
+	  false },
+	{ SINK_FEISHU, 200, "{\"code\":11232,\"msg\":\"frequency limited\"}", SINK_AGAIN, SINK_TOO_OFTEN,
+	  false },
+	{ SINK_FEISHU, 400, "{\"code\":11232,\"msg\":\"frequency limited\"}", SINK_AGAIN, SINK_TOO_OFTEN,
+	  false },
+	{ SINK_FEISHU, 400, "{\"code\":9499,\"msg\":\"Bad Request\"}", SINK_REFUSED, SINK_OTHER, true },
+	{ SINK_FEISHU, 200, "{\"code\":11246,\"msg\":\"parse card json err\"}", SINK_REFUSED, SINK_OTHER,
+	  true },
+	{ SINK_FEISHU, 200, "{\"code\":\"0\"}", SINK_REFUSED, SINK_BAD_ADDRESS, false },
+	{ SINK_FEISHU, 500, "{\"code\":0}", SINK_AGAIN, SINK_BROKEN, false },
+	{ SINK_DINGTALK, 200, "{\"errcode\":0,\"errmsg\":\"ok\"}", SINK_ACCEPTED, SINK_NO_CAUSE, false },
+	{ SINK_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"sign not match\"}", SINK_REFUSED,
+	  SINK_BAD_SECRET, false },
+	{ SINK_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"keywords not in content\"}", SINK_REFUSED,
+	  SINK_NO_KEYWORD, false },
+	{ SINK_DINGTALK, 200, "{\"errcode\":310000,\"errmsg\":\"the ip 1.2.3.4 ip not in whitelist\"}",
+	  SINK_REFUSED, SINK_FORBIDDEN, false },
+	{ SINK_DINGTALK, 200, "{\"errcode\":130101,\"errmsg\":\"send too fast\"}", SINK_AGAIN, SINK_TOO_OFTEN,
+	  false },
+	{ SINK_DINGTALK, 200, "{\"errcode\":-1,\"errmsg\":\"system busy\"}", SINK_AGAIN, SINK_BROKEN, false },
+	{ SINK_WECOM, 200, "{\"errcode\":0,\"errmsg\":\"ok\"}", SINK_ACCEPTED, SINK_NO_CAUSE, false },
+	{ SINK_WECOM, 200, "{\"errcode\":93000,\"errmsg\":\"invalid webhook url\"}", SINK_REFUSED,
+	  SINK_BAD_ADDRESS, false },
+	{ SINK_WECOM, 200, "{\"errcode\":40058,\"errmsg\":\"exceed max length\"}", SINK_REFUSED,
+	  SINK_TOO_LARGE, false },
+	{ SINK_WECOM, 200, "{\"errcode\":45009,\"errmsg\":\"api freq out of limit\"}", SINK_AGAIN,
+	  SINK_TOO_OFTEN, false },
+	{ SINK_SLACK, 200, "ok", SINK_ACCEPTED, SINK_NO_CAUSE, false },
+	{ SINK_SLACK, 404, "no_service", SINK_REFUSED, SINK_BAD_ADDRESS, false },
+	{ SINK_SLACK, 403, "invalid_token", SINK_REFUSED, SINK_BAD_SECRET, false },
+	{ SINK_SLACK, 403, "action_prohibited", SINK_REFUSED, SINK_FORBIDDEN, false },
+	{ SINK_SLACK, 400, "invalid_payload", SINK_REFUSED, SINK_OTHER, false },
+	{ SINK_SLACK, 500, "rollup_error", SINK_AGAIN, SINK_BROKEN, false },
+	{ SINK_TEAMS, 202, "", SINK_ACCEPTED, SINK_NO_CAUSE, false },
+	{ SINK_TEAMS, 200, "1", SINK_ACCEPTED, SINK_NO_CAUSE, false },
+	{ SINK_TEAMS, 200, "Microsoft Teams endpoint returned HTTP error 429", SINK_AGAIN, SINK_TOO_OFTEN,
+	  false },
+	{ SINK_TEAMS, 200, "Microsoft Teams endpoint returned HTTP error 400", SINK_REFUSED, SINK_OTHER,
+	  false },
+	{ SINK_TEAMS, 413, "", SINK_REFUSED, SINK_TOO_LARGE, false },
+	{ SINK_WEBHOOK, 204, "", SINK_ACCEPTED, SINK_NO_CAUSE, false },
+	{ SINK_WEBHOOK, 401, "", SINK_REFUSED, SINK_BAD_SECRET, false },
+	{ SINK_WEBHOOK, 403, "", SINK_REFUSED, SINK_FORBIDDEN, false },
+};
+
+TEST_LOOP(answers_mean_what_their_owner_says, 0, sizeof(answers) / sizeof(answers[0]))
+{
+	const struct sink_settings s = sink_of_type(answers[_i].type, "https://h/s3cr3t", "", EN);
+	const struct http_result r = { .failure = HTTP_OK,
+				       .status = answers[_i].status,
+				       .retry_after_ms = -1,
+				       .content_type = "text/plain",
+				       .body = answers[_i].body,
+				       .body_len = strlen(answers[_i].body) };
+	struct sink_answer a;
+
+	sink_interpret(&s, &r, &a);
+	ck_assert_int_eq(a.verdict, answers[_i].verdict);
+	ck_assert_int_eq(a.cause, answers[_i].cause);
+	ck_assert_int_eq(a.other_form, answers[_i].other_form);
+}
+
+/* What any of them may meet on the way. */
+TEST_LOOP(answers_of_others_are_no_yes, 0, N_TYPES)
+{
+	static const struct {
+		enum http_failure failure;
+		long status;
+		bool sent;
+		const char *type, *body;
+		enum sink_verdict verdict;
+	} rows[] = {
+		{ HTTP_OK, 200, true, "text/html; charset=utf-8", "<html>please log in</html>",
+		  SINK_REFUSED },
+		{ HTTP_OK, 302, true, "text/html", "", SINK_REFUSED },
+		{ HTTP_OK, 404, true, "text/html", "<html>", SINK_REFUSED },
+		{ HTTP_OK, 429, true, "text/plain", "slow down", SINK_AGAIN },
+		{ HTTP_OK, 502, true, "text/html", "<html>", SINK_AGAIN },
+		{ HTTP_OK, 504, true, "text/html", "", SINK_IN_DOUBT },
+		{ HTTP_CONNECT, 0, false, "", "", SINK_AGAIN },
+		{ HTTP_TIMEOUT, 0, false, "", "", SINK_AGAIN },
+		{ HTTP_TIMEOUT, 0, true, "", "", SINK_IN_DOUBT },
+		{ HTTP_BROKEN, 0, true, "", "", SINK_IN_DOUBT },
+		{ HTTP_BROKEN, 0, false, "", "", SINK_AGAIN },
+		{ HTTP_TOO_LARGE, 200, true, "", "", SINK_IN_DOUBT },
+	};
+	const struct sink_settings s = settings_of((size_t)_i);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct http_result r = { .failure = rows[i].failure,
+					 .status = rows[i].status,
+					 .sent = rows[i].sent,
+					 .retry_after_ms = 1234,
+					 .content_type = rows[i].type,
+					 .body = rows[i].body,
+					 .body_len = strlen(rows[i].body) };
+		struct sink_answer a;
+
+		(void)snprintf(r.error, sizeof(r.error), "cannot connect to %s", types[_i].url);
+		sink_interpret(&s, &r, &a);
+		ck_assert_msg(a.verdict == rows[i].verdict, "%s %zu: %d", name_of((size_t)_i), i, a.verdict);
+		ck_assert_int_eq(a.retry_after_ms, 1234);
+		ck_assert_int_ne(a.cause, SINK_NO_CAUSE);
+		ck_assert(strlen(types[_i].url) < 40 || !strstr(a.text, "s3cr3t"));
+	}
+}
+
+/* A robot that was blocked for ten minutes is left alone for them. */
+TEST(blocked_robot_is_left_alone)
+{
+	const struct sink_settings s = sink_of_type(SINK_DINGTALK, "https://h/x", "", EN);
+	const char *body = "{\"errcode\":130101,\"errmsg\":\"send too fast\"}";
+	const struct http_result r = { .failure = HTTP_OK,
+				       .status = 200,
+				       .retry_after_ms = -1,
+				       .content_type = "application/json",
+				       .body = body,
+				       .body_len = strlen(body) };
+	struct sink_answer a;
+
+	sink_interpret(&s, &r, &a);
+	ck_assert_int_eq(a.retry_after_ms, 600000);
+}
+
+TEST(the_address_never_shows)
+{
+	static const struct {
+		const char *says, *shown;
+	} rows[] = {
+		{ "bad hook https://h/hook/s3cr3t-t0ken", "(a text that contains the address)" },
+		{ "\\u001b[2Jx", "?[2Jx" },
+	};
+	const struct sink_settings s = sink_of_type(SINK_FEISHU, "https://h/hook/s3cr3t-t0ken", "", EN);
+
+	for (size_t i = 0; i < 2; i++) {
+		char *body = xasprintf("{\"code\":1,\"msg\":\"%s\"}", rows[i].says);
+		const struct http_result r = { .failure = HTTP_OK,
+					       .status = 200,
+					       .content_type = "application/json",
+					       .body = body,
+					       .body_len = strlen(body) };
+		struct sink_answer a;
+
+		sink_interpret(&s, &r, &a);
+		ck_assert_str_eq(a.text, rows[i].shown);
+		free(body);
+	}
+}
+
+/* -- how often -- */
+
+TEST_LOOP(limits_hold_in_every_window, 0, N_TYPES)
+{
+	const struct sink_ops *ops = ops_of((size_t)_i);
+	const size_t second = ops->per_second, minute = ops->per_minute;
+	struct sink_limit l = { 0 };
+	uint64_t sent[300], now = 1000;
+
+	for (size_t i = 0; i < 300; i++) {
+		now += sink_limit_wait(&l, ops->per_second, ops->per_minute, now);
+		ck_assert_uint_eq(sink_limit_wait(&l, ops->per_second, ops->per_minute, now), 0);
+		sink_limit_sent(&l, now);
+		sent[i] = now;
+		if (second > 0 && i >= second)
+			ck_assert_uint_ge(sent[i] - sent[i - second], 1000);
+		if (minute > 0 && i >= minute)
+			ck_assert_uint_ge(sent[i] - sent[i - minute], 60000);
+	}
+	/* and no slower than it must be */
+	ck_assert(minute == 0 || sent[minute - 1] - sent[0] <= 60000);
+}
+
+TEST_MAIN("reporter/sinks")
+{
+	tcase_set_timeout(t, 120);
+}
