@@ -1,0 +1,77 @@
+/* status_page.h - the state of the program as one page of HTML, in the look of the report, which a browser loads
+ * again by itself. It only reads.
+ * Layer: process (reporter), page.  Pure. Says nothing secret: it is given no address of a sink, and no
+ * credential. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_PAGE_STATUS_PAGE_H
+#define REPORTER_PAGE_STATUS_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/zone.h"
+#include "ipc/msg.h"
+#include "model/language.h"
+
+/* A browser loads the page again after so many seconds. */
+#define LIVE_REFRESH_S 15
+/* So many rows of each table at most; the rest is counted. */
+#define LIVE_ROWS_MAX    100u
+#define LIVE_ACTIONS_MAX 20u
+
+/* What stands in the way: of the program, or (reason given) of what should be done. Texts are borrowed. */
+struct live_trouble {
+	const char *cluster; /* "" = of none */
+	const char *sentence, *detail, *remedy;
+	int64_t since_ms; /* 0 = unknown */
+	bool is_blind;
+};
+
+struct live_cluster {
+	const char *name;
+	bool synced, leading;
+	uint64_t pods, blocked;
+	const char *problem, *blocked_by; /* "" = none */
+};
+
+/* Pods that stand so: duty, "due", "blocked", ... and why. */
+struct live_due {
+	const char *cluster, *duty, *verdict, *reason; /* reason: its code */
+	uint64_t n;
+	int64_t oldest_ms; /* 0 = unknown */
+};
+
+struct live_sink {
+	const char *name, *type;
+	uint64_t waiting;
+	int64_t oldest_ms, delivered_ms; /* 0 = none, never */
+	const char *error;               /* "" = none */
+};
+
+struct live {
+	enum language language;
+	const struct zone *zone; /* NULL = UTC */
+	const char *version;
+	int64_t now_ms;
+	bool observe, live, ready;   /* live, ready: as /livez and /readyz say */
+	int64_t report_next_ms;      /* when the next one is due; 0 = there is none */
+	int64_t report_delivered_ms; /* when the last one was delivered; 0 = never */
+	struct live_trouble *troubles;
+	size_t n_troubles;
+	struct msg_pause *pauses;
+	size_t n_pauses;
+	struct live_cluster *clusters;
+	size_t n_clusters;
+	struct live_due *due;
+	size_t n_due;
+	struct msg_ctl_history_row *actions, *refusals; /* the newest first */
+	size_t n_actions, n_refusals;
+	struct live_sink *sinks;
+	size_t n_sinks;
+};
+
+/* The page; the caller frees it. */
+char *page_status(const struct live *l, size_t *ret_size);
+
+#endif
