@@ -34,6 +34,7 @@ struct inbox {
 	struct stats *stats;
 	struct digest_runner *runner;
 	struct history *history;
+	struct present *present;
 	struct response_stream *stream;
 	struct event *flush, *prune;
 	uint64_t days_kept; /* by the last prune */
@@ -291,6 +292,7 @@ static void on_watch_stats(struct inbox *i, const struct msg *m)
 	if (s->cluster >= i->settings->cluster_names.n)
 		return;
 	stats_watch(i->stats, history_cluster_name(i->history, s->cluster), m);
+	present_watch(i->present, history_cluster_name(i->history, s->cluster), s);
 	note_guards(i, s);
 	digest_runner_synced(i->runner, s->cluster, s->synced);
 }
@@ -300,6 +302,7 @@ static void on_trouble_row(struct inbox *i, const struct msg *m)
 	const struct msg_trouble_row *r = &m->u.trouble_row;
 
 	stats_trouble(i->stats, r);
+	present_trouble(i->present, r);
 }
 
 static void on_child_stats(struct inbox *i, const struct msg *m)
@@ -369,6 +372,7 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *
 	struct inbox *i = xcalloc(1, sizeof(*i));
 
 	*i = (struct inbox){ .process = p, .settings = s, .db = db, .stats = stats, .runner = runner };
+	i->present = present_new();
 	i->history = history_new(db, &s->cluster_names, on_committed, i);
 	i->stream = response_stream_new(base, &ops, i);
 	i->flush = evtimer_new(base, on_flush, i);
@@ -387,6 +391,7 @@ void inbox_free(struct inbox **i)
 		return;
 	response_stream_free(&(*i)->stream);
 	history_free(&(*i)->history);
+	present_free(&(*i)->present);
 	event_free((*i)->flush);
 	event_free((*i)->prune);
 	free((*i)->acks);
@@ -397,6 +402,11 @@ void inbox_free(struct inbox **i)
 struct history *inbox_history(struct inbox *i)
 {
 	return i->history;
+}
+
+const struct present *inbox_present(const struct inbox *i)
+{
+	return i->present;
 }
 
 int inbox_start(struct inbox *i)

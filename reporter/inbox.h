@@ -7,6 +7,7 @@
 #include "process/process.h"
 #include "reporter/digest/runner.h"
 #include "reporter/history/history.h"
+#include "reporter/present.h"
 #include "reporter/web/stats.h"
 
 struct inbox;
@@ -20,6 +21,8 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *
 void inbox_free(struct inbox **i);
 /* What is written goes through it; borrowed. */
 struct history *inbox_history(struct inbox *i);
+/* What it was told of the present; borrowed. */
+const struct present *inbox_present(const struct inbox *i);
 /* Messages may be sent: tell the supervisor what is open. Negative errno when that cannot be read. */
 int inbox_start(struct inbox *i);
 void inbox_on_msg(struct inbox *i, const struct msg *m);

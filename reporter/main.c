@@ -155,7 +155,12 @@ static void on_request(void *ctx, const struct web_request *request, struct list
 {
 	struct reporter *r = ctx;
 
-	stats_serve(&r->stats, inbox_history(r->inbox), request, ret);
+	const struct present_sources from = { &r->settings, r->db, inbox_history(r->inbox), &r->stats };
+
+	if (strcmp(request->path, "/") == 0)
+		present_serve(inbox_present(r->inbox), &from, request, ret);
+	else
+		stats_serve(&r->stats, inbox_history(r->inbox), request, ret);
 }
 
 static int end_without_history(struct reporter *r, int err, const char *text)

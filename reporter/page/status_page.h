@@ -1,7 +1,6 @@
-/* status_page.h - the state of the program as one page of HTML, in the look of the report, which a browser loads
- * again by itself. It only reads.
- * Layer: process (reporter), page.  Pure. Says nothing secret: it is given no address of a sink, and no
- * credential. */
+/* status_page.h - the state of the program as one page of HTML, in the look of the report, which a browser
+ * loads again by itself. It only reads. Layer: process (reporter), page.  Pure. Says nothing secret: it is
+ * given no address of a sink, and no credential. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_PAGE_STATUS_PAGE_H
 #define REPORTER_PAGE_STATUS_PAGE_H
@@ -46,7 +45,7 @@ struct live_sink {
 	const char *name, *type;
 	uint64_t waiting;
 	int64_t oldest_ms, delivered_ms; /* 0 = none, never */
-	const char *error;               /* "" = none */
+	char error[256];                 /* "" = none */
 };
 
 struct live {

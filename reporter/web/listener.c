@@ -129,8 +129,8 @@ static void answer(struct web_connection *c, const struct listener_answer *a, bo
 	(void)evbuffer_add_printf(
 		out,
 		"HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
-		"X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n%sConnection: close\r\n\r\n",
-		a->status, status_text(a->status), a->content_type, a->size,
+		"X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n%s%sConnection: close\r\n\r\n",
+		a->status, status_text(a->status), a->content_type, a->size, a->headers ? a->headers : "",
 		a->status == 405 ? "Allow: GET, HEAD\r\n" : "");
 	if (!head)
 		(void)evbuffer_add(out, a->body, a->size);
@@ -142,8 +142,8 @@ static void answer(struct web_connection *c, const struct listener_answer *a, bo
 static void refuse(struct web_connection *c, int status)
 {
 	_cleanup_free_ char *text = xasprintf("%d %s\n", status, status_text(status));
-	const struct listener_answer a = { LISTENER_SMALL, status, "text/plain; charset=utf-8", text,
-					   strlen(text) };
+	const struct listener_answer a = { LISTENER_SMALL, status, "text/plain; charset=utf-8",
+					   NULL,           text,   strlen(text) };
 
 	answer(c, &a, false);
 }
@@ -155,23 +155,36 @@ static char *read_line(struct web_connection *c)
 	return evbuffer_readln(bufferevent_get_input(c->bev), NULL, EVBUFFER_EOL_CRLF_STRICT);
 }
 
+/* What is taken down of the headers; *ret borrows from `kept`. */
+static void read_headers(struct web_connection *c, struct web_request *ret, struct str_list *kept)
+{
+	char *line;
+
+	while ((line = read_line(c)) && *line) {
+		if (!request_header(line, ret)) {
+			free(line);
+			continue;
+		}
+		kept->v = xreallocarray(kept->v, kept->n + 1, sizeof(*kept->v));
+		kept->v[kept->n++] = line;
+	}
+	free(line);
+}
+
 static void on_request_line(struct web_connection *c, char *line)
 {
 	struct listener_answer a = { .status = 404, .content_type = "text/plain; charset=utf-8" };
 	struct web_request request;
+	struct str_list kept = { 0 };
 	const int refused = request_parse(line, &request);
-	_cleanup_free_ char *header = NULL;
 
 	if (refused) {
 		refuse(c, refused);
 		return;
 	}
-	while (!request.accept && (header = read_line(c)) && *header) {
-		request_header(header, &request);
-		if (!request.accept)
-			free(TAKE_PTR(header));
-	}
+	read_headers(c, &request, &kept);
 	c->listener->fn(c->listener->ctx, &request, &a);
+	str_list_done(&kept);
 	answer(c, &a, request.head);
 	free(a.body);
 }

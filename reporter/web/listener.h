@@ -1,11 +1,9 @@
-/* listener.h - a small HTTP/1 server for metrics and health: GET and HEAD, one answer a connection. Bound
- * before the sandbox.
- * Layer: process (reporter).
- * Out of descriptors it accepts nothing for a moment: what connects waits.
- * Limits: 8 KiB of request; 2 s from accept to the end of the request and 5 s for the answer, whatever
- * arrives meanwhile. Connections that have asked nothing yet, small answers and large ones have a number
- * each: when one more comes, the oldest of the same kind is closed. So slow clients keep nobody out, and who
- * reads metrics slowly keeps no probe of health from its answer. */
+/* listener.h - a small HTTP/1 server for metrics, health and the status page: GET and HEAD, one answer a
+ * connection. Bound before the sandbox. Layer: process (reporter). Out of descriptors it accepts nothing for
+ * a moment: what connects waits. Limits: 8 KiB of request; 2 s from accept to the end of the request and 5 s
+ * for the answer, whatever arrives meanwhile. Connections that have asked nothing yet, small answers and
+ * large ones have a number each: when one more comes, the oldest of the same kind is closed. So slow clients
+ * keep nobody out, and who reads metrics slowly keeps no probe of health from its answer. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_WEB_LISTENER_H
 #define REPORTER_WEB_LISTENER_H
@@ -36,7 +34,8 @@ struct listener_answer {
 	enum listener_share share;
 	int status;
 	const char *content_type;
-	char *body; /* freed by the listener */
+	const char *headers; /* more of them, each ended by "\r\n"; NULL = none */
+	char *body;          /* freed by the listener */
 	size_t size;
 };
 /* The request ends with the call. *ret is a 404 without a body when it begins. */

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cleanup.h"
+#include "base/str.h"
+
 static int parse_target(char *target, struct web_request *ret)
 {
 	char *query = strchr(target, '?');
@@ -36,10 +39,65 @@ int request_parse(char *line, struct web_request *ret)
 	return parse_target(target, ret);
 }
 
-void request_header(char *line, struct web_request *ret)
+bool request_header(char *line, struct web_request *ret)
 {
-	static const char name[] = "accept:";
+	const struct {
+		const char *name;
+		const char **value;
+	} headers[REQUEST_HEADERS] = {
+		{ "accept:", &ret->accept },
+		{ "accept-language:", &ret->languages },
+	};
 
-	if (strncasecmp(line, name, sizeof(name) - 1) == 0 && !ret->accept)
-		ret->accept = line + sizeof(name) - 1;
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
+		const size_t n = strlen(headers[i].name);
+
+		if (*headers[i].value || strncasecmp(line, headers[i].name, n) != 0)
+			continue;
+		*headers[i].value = line + n;
+		return true;
+	}
+	return false;
+}
+
+/* "0.75" as 750: a weight has one digit before the point. */
+static unsigned thousandths(const char *p, const char *end)
+{
+	unsigned v = 0, unit = 1000;
+
+	for (; p < end && ((*p >= '0' && *p <= '9') || *p == '.'); p++) {
+		if (*p == '.')
+			continue;
+		v += (unsigned)(*p - '0') * unit;
+		unit /= 10;
+	}
+	return v < 1000 ? v : 1000;
+}
+
+/* How much one item ("zh-CN;q=0.9") wants that language, in thousandths. */
+static unsigned weight_of(struct str item, enum language l)
+{
+	const char *name = language_name(l), *q = memmem(item.p, item.n, "q=", 2);
+	const size_t n = strlen(name);
+
+	if (item.n < n || strncasecmp(item.p, name, n) != 0 || (item.n > n && !strchr("-; \t", item.p[n])))
+		return 0;
+	return q ? thousandths(q + 2, item.p + item.n) : 1000;
+}
+
+enum language request_language(const struct web_request *r)
+{
+	enum language best = LANGUAGE_EN;
+	unsigned most = 0;
+
+	for (const char *p = r->languages ? r->languages : ""; *p; p += strcspn(p, ","), p += *p == ',') {
+		const struct str item = str_trim((struct str){ p, strcspn(p, ",") }, " \t");
+
+		for (enum language l = 0; l < LANGUAGE__MAX; l++)
+			if (weight_of(item, l) > most) {
+				most = weight_of(item, l);
+				best = l;
+			}
+	}
+	return best;
 }

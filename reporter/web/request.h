@@ -1,4 +1,4 @@
-/* request.h - an HTTP/1 request: its first line, and the header that says what is wanted.
+/* request.h - an HTTP/1 request: its first line, and the headers that say what is wanted.
  * Layer: process (reporter).  Pure. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_WEB_REQUEST_H
@@ -6,17 +6,27 @@
 
 #include <stdbool.h>
 
+#include "model/language.h"
+
+/* Headers that are taken down. */
+#define REQUEST_HEADERS 2u
+
 struct web_request {
-	bool head;          /* HEAD, else GET */
-	const char *path;   /* begins with "/" and has no query */
-	const char *query;  /* NULL when there is none */
-	const char *accept; /* value of Accept, NULL when there is none */
+	bool head;             /* HEAD, else GET */
+	const char *path;      /* begins with "/" and has no query */
+	const char *query;     /* NULL when there is none */
+	const char *accept;    /* value of Accept, NULL when there is none */
+	const char *languages; /* of Accept-Language, likewise */
 };
 
 /* "METHOD target HTTP/1.x": three words, one space between them. The line is cut up, and *ret borrows from
  * it. 0, or the status to refuse it with: 400, 405 or 505. */
 int request_parse(char *line, struct web_request *ret);
-/* A line of the headers: an Accept is taken down. *ret borrows from it. Of several the first counts. */
-void request_header(char *line, struct web_request *ret);
+/* A line of the headers. True when it is one of those that are taken down: then *ret borrows from it. Of
+ * several of one name the first counts. */
+bool request_header(char *line, struct web_request *ret);
+/* The language that its sender wants most of those spoken here (RFC 9110 12.5.4); English where it wants
+ * none of them. */
+enum language request_language(const struct web_request *r);
 
 #endif

@@ -45,6 +45,9 @@ void stats_sink_message(struct stats *s, const char *sink, const char *outcome);
 /* That sink is no longer configured. */
 void stats_sink_gone(struct stats *s, const char *sink);
 
+/* As /livez and /readyz say, now. */
+bool stats_is_live(struct stats *s);
+bool stats_is_ready(struct stats *s, const struct history *h);
 /* The answers of the HTTP listener: /metrics, /healthz, /livez, /readyz; anything else is 404. What is read
  * when it is asked for is read first. */
 void stats_serve(struct stats *s, const struct history *h, const struct web_request *request,
