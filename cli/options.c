@@ -12,6 +12,7 @@
 #include "base/duration.h"
 #include "base/rfc3339.h"
 #include "base/str.h"
+#include "cli/output.h"
 #include "cli/table.h"
 #include "model/duties.h"
 #include "model/actions.h"
@@ -97,21 +98,21 @@ enum kind {
 /* What may be written: what parse() takes, a name of at() (without parse, the value is its index), or any
  * text that is not too long. */
 static const struct kind_row {
-	const char *takes;
+	enum phrase takes;
 	int (*parse)(const char *s, int64_t *ret);
 	const char *(*at)(int i);
 	size_t max;
 } kinds[] = {
-	[KIND_TIME] = { "an RFC 3339 time", .parse = parse_time },
-	[KIND_WHEN] = { "a duration (2h) or an RFC 3339 time", .parse = parse_when },
-	[KIND_SPAN] = { "a duration such as 30m or 2h", .parse = parse_span },
-	[KIND_COUNT] = { "a number from 1 to 100000", .parse = parse_count },
+	[KIND_TIME] = { PHRASE_OPTION_TIME, .parse = parse_time },
+	[KIND_WHEN] = { PHRASE_OPTION_WHEN, .parse = parse_when },
+	[KIND_SPAN] = { PHRASE_OPTION_SPAN, .parse = parse_span },
+	[KIND_COUNT] = { PHRASE_OPTION_COUNT, .parse = parse_count },
 	[KIND_DUTY] = { .parse = parse_duty, .at = acting_duty },
 	[KIND_OUTCOME] = { .at = outcome_at },
 	[KIND_OUTPUT] = { .at = output_at },
-	[KIND_TEXT] = { "at most 4096 bytes", .max = 4096 },
-	[KIND_NAME] = { "at most 63 bytes", .max = 63 },
-	[KIND_REASON] = { "at most 200 bytes", .max = 200 },
+	[KIND_TEXT] = { PHRASE_OPTION_TEXT, .max = 4096 },
+	[KIND_NAME] = { PHRASE_OPTION_NAME, .max = 63 },
+	[KIND_REASON] = { PHRASE_OPTION_REASON, .max = 200 },
 };
 
 static const struct row {
@@ -139,7 +140,7 @@ static int find_name(const struct kind_row *k, const char *name, int64_t *ret)
 }
 
 /* "table, wide or json" */
-static void list_names(const struct kind_row *k, char ret[static OPTIONS_TEXT_MAX])
+static void list_names(const struct kind_row *k, enum language l, char ret[static OPTIONS_TEXT_MAX])
 {
 	const char *at;
 	size_t n = 0;
@@ -149,12 +150,13 @@ static void list_names(const struct kind_row *k, char ret[static OPTIONS_TEXT_MA
 		n += (size_t)snprintf(ret + n, OPTIONS_TEXT_MAX - n, "%s%s",
 				      i == 0         ? ""
 				      : k->at(i + 1) ? ", "
-						     : " or ",
+						     : phrase(OPTION_OR, l),
 				      at);
 }
 
 static int take(const struct row *row, const char *value, struct options *ret, char *reterr)
 {
+	const enum language l = language_of_environment();
 	const struct kind_row *k = &kinds[row->kind];
 	void *member = (char *)ret + row->off;
 	char names[OPTIONS_TEXT_MAX];
@@ -171,9 +173,9 @@ static int take(const struct row *row, const char *value, struct options *ret, c
 	if (r == 0)
 		return 0;
 	if (k->at)
-		list_names(k, names);
-	return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, "--%s takes %s", row->name,
-			k->at ? names : k->takes);
+		list_names(k, l, names);
+	return str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, phrase(OPTION_TAKES, l), row->name,
+			k->at ? names : phrase_text(k->takes, l));
 }
 
 /* What getopt_long answers for an option. */
@@ -228,16 +230,15 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 		if (row)
 			r = take(row, optarg, ret, reterr);
 		else
-			r = str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, "%s '%s'",
-				     c == ':' ? "an argument is missing behind" : "unknown option",
-				     argv[optind - 1]);
+			r = str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL,
+				     c == ':' ? TEXT(OPTION_LACKS) : TEXT(OPTION_UNKNOWN), argv[optind - 1]);
 	}
 	if (r < 0)
 		return r;
 	ret->args = argv + optind;
 	ret->n_args = (size_t)(argc - optind);
-	return ret->n_args > max_args ? str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL,
-						 "unexpected argument '%s'", ret->args[max_args])
+	return ret->n_args > max_args ? str_fail(reterr, OPTIONS_TEXT_MAX, -EINVAL, TEXT(OPTION_UNEXPECTED),
+						 ret->args[max_args])
 				      : 0;
 }
 
@@ -260,7 +261,7 @@ void options_help(const struct option_use *use, FILE *out)
 	if (row->letter)
 		(void)snprintf(letter, sizeof(letter), "-%c, ", row->letter);
 	if (k->at)
-		list_names(k, names);
+		list_names(k, LANGUAGE_EN, names); /* as the manual page */
 	(void)snprintf(left, sizeof(left), "%s--%s %s", letter, row->name,
 		       row->argument ? row->argument : "");
 	const size_t n = (size_t)fprintf(out, "  %-22s ", left);

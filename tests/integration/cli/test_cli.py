@@ -120,6 +120,22 @@ def explain_begins_with_a_sentence():
         assert re.search(wanted, text.splitlines()[0]), text
 
 
+def speaks_the_language_of_the_locale():
+    """Sentences, on either way out; what scripts read, codes and help stay as they are, in whatever locale."""
+    config, pod = write("c.yml", ORIGINAL), write("pod.yml", POD)
+    words = ("explain", "--config", config, "-f", pod, "--rules")
+    for env in ({"LANG": "zh_CN.UTF-8"}, {"LC_ALL": "zh_CN.UTF-8", "LANG": "C"}):
+        text = call(*words, env=env)
+        assert "default/web-1：将被删除，现在由 deleteEvictedPod 执行，因为：" in text and "Evicted" in text and "VERDICT" in text, text
+        assert "由此决定" in text and "decided" not in text, text
+        assert "未知的选项 '--nonsense'；用法见" in call("plan", "--nonsense", code=64, env=env)
+    for env in ({}, {"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, {"LANG": "zh_CN.GB18030"}):
+        assert call(*words, env=env) == call(*words), env
+    chinese = {"LANG": "zh_CN.UTF-8"}
+    for same in ((*words, "-o", "json"), ("plan", "--help"), ("--help",), ("config", "check", config, "-o", "json"), ("completion", "bash")):
+        assert re.sub(r"20\d\d-[^\"]*", "", call(*same, env=chinese)) == re.sub(r"20\d\d-[^\"]*", "", call(*same)), same
+
+
 def manual_page_has_every_command():
     page = pathlib.Path(__file__).resolve().parents[3] / "docs" / "man" / "ops-pod-cleaner.8"
     for name in re.findall(r"^  ([a-z-]+) ", call("--help"), re.M):
@@ -418,7 +434,7 @@ CASES = [every_verb_refuses_what_it_does_not_know, a_full_disk_is_an_error, json
          every_command_has_help, version, misuse_is_64_and_helps,
          manual_page_has_every_command, original_configuration_is_ok, errors_have_a_place_and_a_remedy,
          files_that_are_no_configuration, effective_configuration_reads_back_and_hides_secrets, every_key_is_explained, cron_next,
-         check_says_where_each_duty_works, check_says_when_schedules_fire, every_verb_says_that_nobody_answers_and_what_it_prints_as, explain_offline, explain_begins_with_a_sentence, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
+         check_says_where_each_duty_works, check_says_when_schedules_fire, every_verb_says_that_nobody_answers_and_what_it_prints_as, explain_offline, explain_begins_with_a_sentence, speaks_the_language_of_the_locale, explain_threshold_by_the_second, explain_refuses_what_is_no_pod, explain_tells_every_rule,
          run_names_what_it_takes_and_what_is_wrong, root_takes_no_file_of_the_working_directory, a_file_of_another_user_is_refused, one_dash_as_in_the_original]
 
 
