@@ -28,6 +28,7 @@ struct delivery {
 	struct http_request *request;
 	struct mail *mail; /* the same of a mail */
 	struct sink_settings sent_to;
+	unsigned sent_form;
 	char *document;       /* JSON: it may be sent again in another form */
 	struct event *answer; /* hands the answer over outside of the client's own callback */
 	struct sink_answer said;
@@ -215,7 +216,7 @@ static void start_again(struct delivery *d)
 {
 	struct document doc;
 
-	d->form++;
+	d->sent_form++;
 	if (document_from_json(d->document, strlen(d->document), &doc) < 0)
 		abort(); /* it was made of one */
 	start(d, &doc);
@@ -225,10 +226,14 @@ static void start_again(struct delivery *d)
 static void take_answer(struct delivery *d, const struct http_result *r)
 {
 	sink_interpret(&d->sent_to, r, &d->said);
-	if (d->said.other_form && d->form + 1 < sink_ops_of(d->sent_to.type)->forms)
+	if (d->said.other_form && d->sent_form + 1 < sink_ops_of(d->sent_to.type)->forms) {
 		start_again(d);
-	else
-		say(d);
+		return;
+	}
+	/* One that took a later form is spared the refusal the next time. */
+	if (d->said.verdict == SINK_ACCEPTED && d->sink.url && strcmp(d->sink.url, d->sent_to.url) == 0)
+		d->form = d->sent_form;
+	say(d);
 }
 
 static void on_done(void *ctx, const struct http_result *r)
@@ -297,7 +302,7 @@ static void start(struct delivery *d, const struct document *doc)
 	struct sink_request rq;
 	uint64_t left_out;
 
-	sink_compose(&d->sent_to, doc, d->form, clock_wall_ms(), &rq, &left_out);
+	sink_compose(&d->sent_to, doc, d->sent_form, clock_wall_ms(), &rq, &left_out);
 	sink_limit_sent(&d->limit, clock_boot_ms());
 	if (sink_ops_of(d->sent_to.type)->is_mail)
 		start_mail(d, &rq);
@@ -329,6 +334,7 @@ void delivery_send(struct delivery *d, const struct document *doc)
 		return;
 	}
 	d->sent_to = copy_sink(&d->sink);
+	d->sent_form = d->form;
 	d->document = document_to_json(doc);
 	start(d, doc);
 }
