@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/measures.h"
+
 /* Borrowed for the call to http_client_new only. NULL members mean "not used". */
 struct http_endpoint {
 	const char *base_url; /* "https://host:port/prefix" */
@@ -43,6 +45,14 @@ struct http_result {
 	const char *body; /* collected body when no on_data was given; NUL-terminated; valid during on_done */
 	size_t body_len;
 };
+
+/* A request whose answer has begun, or that has ended without one: for who counts. */
+struct http_seen {
+	enum api_verb verb;
+	long status; /* 0 = no answer */
+	uint64_t us; /* from its start until now */
+};
+typedef void http_seen_fn(void *ctx, const struct http_seen *seen);
 
 struct http_call {
 	const char *method; /* "GET" */

@@ -32,6 +32,8 @@ static void finish(struct http_request *r, CURLcode code)
 	note_end(c);
 	r->state = REQUEST_DONE;
 	if (report)
+		transfer_note(r, result.failure == HTTP_OK ? result.status : 0);
+	if (report)
 		r->call.on_done(r->call.ctx, &result);
 	transfer_free(r);
 }
@@ -283,6 +285,12 @@ void http_client_set_endpoint(struct http_client *c, const struct http_endpoint 
 
 	endpoint_unref(&c->endpoint);
 	c->endpoint = fresh;
+}
+
+void http_client_watch(struct http_client *c, http_seen_fn *fn, void *ctx)
+{
+	c->seen = fn;
+	c->seen_ctx = ctx;
 }
 
 struct http_request *http_client_start(struct http_client *c, const struct http_call *call)

@@ -127,6 +127,17 @@ static struct str header_of(const struct http_request *r, const char *name)
 	return (struct str){ h->value, strlen(h->value) };
 }
 
+void transfer_note(struct http_request *r, long status)
+{
+	const struct http_client *c = r->client;
+
+	if (c->seen && !r->seen)
+		c->seen(c->seen_ctx, &(struct http_seen){ .verb = r->verb,
+							  .status = status,
+							  .us = clock_boot_us() - r->started_us });
+	r->seen = true;
+}
+
 /* The empty line. An interim answer (1xx) is followed by the real one. */
 static void end_headers(struct http_request *r)
 {
@@ -141,6 +152,8 @@ static void end_headers(struct http_request *r)
 	(void)str_copy_printable(r->content_type, sizeof(r->content_type), type.p, type.n);
 	r->retry_after_ms = retry_after(header_of(r, "Retry-After"));
 	(void)http_date_parse(date.p, date.n, &r->server_date_ms);
+	if (r->call.on_data)
+		transfer_note(r, status);
 	if (r->call.on_headers)
 		r->call.on_headers(r->call.ctx, status, r->content_type, r->server_date_ms);
 }
@@ -417,6 +430,10 @@ struct http_request *transfer_new(struct http_client *c, const struct http_call 
 	if (call->body)
 		r->body = xmemdup(call->body, call->body_len + (call->body_len == 0));
 	copy_headers(r);
+	if (c->seen) {
+		r->verb = api_verb_of(call->method, call->path);
+		r->started_us = clock_boot_us();
+	}
 	r->problem_kind = HTTP_CONNECT;
 	r->problem = prepare(r);
 	/* the caller's */

@@ -27,7 +27,9 @@ struct http_request {
 	size_t n_extra;
 	char *body; /* to send */
 	struct event *idle_timer;
-	uint64_t last_byte_ms;
+	uint64_t last_byte_ms, started_us;
+	enum api_verb verb;
+	bool seen; /* whoever counts was told of it */
 	char error[CURL_ERROR_SIZE];
 	const char *problem; /* our own reason for ending it; beats curl's */
 	enum http_failure problem_kind;
@@ -55,6 +57,8 @@ struct http_client {
 	TAILQ_HEAD(request_list, http_request) requests;
 	unsigned depth; /* inside curl or a callback of ours: no curl call that re-enters, no free */
 	bool doomed;
+	http_seen_fn *seen; /* NULL = nobody counts */
+	void *seen_ctx;
 };
 
 /* To the client's endpoint, with its curl handle; r->problem says why it can not be made, NULL = none. Of
@@ -65,6 +69,8 @@ void transfer_free(struct http_request *r);
 void transfer_release(struct http_request *r, bool whole);
 /* Of a handle that is at work: has an answer to it arrived? A socket is kept from then on. */
 bool transfer_is_answered(CURL *easy);
+/* Tell whoever counts, once. */
+void transfer_note(struct http_request *r, long status);
 /* What on_done is told. */
 void transfer_result(struct http_request *r, CURLcode code, struct http_result *ret);
 

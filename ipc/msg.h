@@ -13,6 +13,7 @@
 
 #include "model/actions.h"
 #include "model/duties.h"
+#include "model/measures.h"
 #include "model/troubles.h"
 
 #define IPC_PROTO     4u

@@ -297,6 +297,36 @@ static void on_watch_stats(struct inbox *i, const struct msg *m)
 	digest_runner_synced(i->runner, s->cluster, s->synced);
 }
 
+/* The name of a cluster that is configured, else NULL: a reload may have taken it away. */
+static const char *configured(const struct inbox *i, uint64_t cluster)
+{
+	return cluster < i->settings->cluster_names.n ? history_cluster_name(i->history, cluster) : NULL;
+}
+
+static void on_due_row(struct inbox *i, const struct msg *m)
+{
+	const char *cluster = configured(i, m->u.due_row.cluster);
+
+	if (cluster)
+		stats_due(i->stats, cluster, &m->u.due_row);
+}
+
+static void on_requests(struct inbox *i, const struct msg *m)
+{
+	const char *cluster = configured(i, m->u.requests.cluster);
+
+	if (cluster)
+		stats_requests(i->stats, cluster, &m->u.requests);
+}
+
+static void on_timing(struct inbox *i, const struct msg *m)
+{
+	const char *cluster = configured(i, m->u.timing.cluster);
+
+	if (cluster)
+		stats_timings(i->stats, cluster, &m->u.timing);
+}
+
 static void on_trouble_row(struct inbox *i, const struct msg *m)
 {
 	const struct msg_trouble_row *r = &m->u.trouble_row;
@@ -340,6 +370,9 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_CTL_RESTORE] = on_ctl_restore,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,
+	[MSG_DUE_ROW] = on_due_row,
+	[MSG_REQUESTS] = on_requests,
+	[MSG_TIMING] = on_timing,
 	[MSG_TROUBLE_ROW] = on_trouble_row,
 	[MSG_DIGEST_ROW] = on_digest_row,
 	[MSG_DIGEST_END] = on_digest_end,

@@ -154,13 +154,13 @@ static bool take(struct supervisor *s, struct child *c, const struct msg *m)
 	}
 }
 
-/* A watcher speaks for its own cluster and for no other; so does whoever says CREDENTIAL or LOOKED. */
+/* A watcher speaks for its own cluster and for no other; so does a worker. The reporter answers all of them.
+ */
 static bool cluster_is_own(const struct child *c, const struct msg *m)
 {
 	const uint64_t own = child_info(c)->cluster;
 
-	return (child_info(c)->role != ROLE_WATCHER && m->type != MSG_CREDENTIAL && m->type != MSG_LOOKED) ||
-	       msg_get_u64(m, "cluster", own) == own;
+	return child_info(c)->role == ROLE_REPORTER || msg_get_u64(m, "cluster", own) == own;
 }
 
 void route_from_child(struct supervisor *s, struct child *c, const struct msg *m)

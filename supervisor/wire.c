@@ -49,6 +49,17 @@ static bool still_counts(const struct msg *m)
 	return m->type == MSG_RESULT;
 }
 
+/* What watchers have told it of what is due is gone with the one before. */
+static void ask_watchers(const struct supervisor *s)
+{
+	struct msg m = { .type = MSG_DUE_GET };
+
+	for (uint64_t c = 0; c < lifecycle_generation(s->root)->clusters; c++) {
+		m.u.due_get.cluster = c;
+		(void)children_send(lifecycle_children(s->root), ROLE_WATCHER, c, &m);
+	}
+}
+
 static void on_changed(struct supervisor *s, struct child *c, bool ready)
 {
 	const struct child_info *at = child_info(c);
@@ -60,6 +71,7 @@ static void on_changed(struct supervisor *s, struct child *c, bool ready)
 		supervisor_on_reporter_ready(s);
 		overview_send_stats(s);
 		trouble_check_send(s);
+		ask_watchers(s);
 	}
 	if (ready && at->role == ROLE_WORKER)
 		dispatch_cluster(s->dispatch, at->cluster);

@@ -17,6 +17,7 @@
 #include "http/client.h"
 #include "kube/reflector.h"
 #include "process/cluster_endpoint.h"
+#include "process/meter.h"
 #include "rules/select.h"
 #include "watcher/controller/questions.h"
 #include "watcher/guards/leadership.h"
@@ -39,6 +40,7 @@ struct cluster_watch {
 	struct settings settings;
 	struct str_list namespaces; /* to fall back on, lives as long as the reflector */
 	struct http_client *client;
+	struct meter *meter;
 	struct reflector *reflector;
 	struct namespace_watch *namespace_watch; /* NULL: no labels of namespaces are asked for */
 	struct leadership *leadership;           /* NULL: this replica is the only one */
@@ -53,8 +55,10 @@ struct cluster_watch {
 	bool run_now;                  /* the timer is due at once */
 	bool remembered;               /* SAVED_END is here */
 	bool stopped;
-	unsigned lists; /* that are being read */
-	long trouble;   /* HTTP status of the present trouble, 0 = none or not HTTP's */
+	unsigned lists;   /* that are being read */
+	uint64_t list_us; /* boot time: since when any is */
+	bool due_again;   /* the reporter has asked */
+	long trouble;     /* HTTP status of the present trouble, 0 = none or not HTTP's */
 	char trouble_text[256];
 	uint64_t credential_at, credential_generation, bad_object_at, bad_objects;
 };
@@ -89,6 +93,14 @@ static struct reflector_stats sums(const struct cluster_watch *w)
 	return s;
 }
 
+/* Again when the channel is full. */
+static void tell_due(struct cluster_watch *w)
+{
+	if (controller_tell_due(w->controller, w->due_again) < 0)
+		touch_stats(w);
+	w->due_again = false;
+}
+
 static void send_watch_stats(struct cluster_watch *w)
 {
 	const char *of_namespaces = w->namespace_watch ? namespace_watch_trouble(w->namespace_watch) : "";
@@ -104,10 +116,12 @@ static void send_watch_stats(struct cluster_watch *w)
 	m.u.watch_stats.events = r.events;
 	m.u.watch_stats.lists = r.lists;
 	m.u.watch_stats.shared = w->settings.cluster.shared;
+	m.u.watch_stats.leading = !w->leadership || w->was_leading;
 	m.u.watch_stats.failing = *w->trouble_text || *of_namespaces;
 	msg_set(&m, watch_stats.error, error, strlen(error));
 	w->news = false;
 	(void)evtimer_del(w->stats_timer);
+	tell_due(w);
 	if (memcmp(&m, &w->stats, sizeof(m)) == 0)
 		return;
 	if (send_msg(w, &m) == 0)
@@ -175,7 +189,8 @@ static void on_list(void *ctx, const char *ns)
 {
 	struct cluster_watch *w = ctx;
 
-	w->lists++;
+	if (w->lists++ == 0)
+		w->list_us = clock_boot_us();
 	controller_list(w->controller, STR_C(ns));
 	touch_stats(w);
 }
@@ -219,7 +234,8 @@ static void on_sync(void *ctx, const char *ns)
 
 	const struct store *store = controller_cluster(w->controller)->store;
 
-	w->lists -= w->lists > 0;
+	if (w->lists > 0 && --w->lists == 0)
+		meter_time(w->meter, TIMING_SYNC, clock_boot_us() - w->list_us);
 	controller_sync(w->controller, STR_C(ns));
 	log_info("list complete", kv_s("namespace", *ns ? ns : "*"), kv_u("pods", store_count(store)),
 		 kv_u("bytes", store_bytes(store)));
@@ -307,6 +323,7 @@ static void on_leadership(void *ctx, bool leading, uint64_t valid_until, const c
 	else if (!leading && w->was_leading)
 		(void)log_warn(0, "this replica does not lead any more", kv_s("holder", holder));
 	w->was_leading = leading;
+	touch_stats(w);
 	msg_set(&m, leader.holder, holder, strlen(holder));
 	(void)send_msg(w, &m); /* the next renewal sends it again */
 	controller_set_leader(w->controller, leading, holder);
@@ -466,6 +483,11 @@ static void send_saved_get(evutil_socket_t fd, short what, void *arg)
 	(void)evtimer_add(w->saved_get_timer, CLOCK_TIMEVAL(SAVED_GET_MS));
 }
 
+static void timed(void *ctx, enum timing t, uint64_t us)
+{
+	meter_time(((struct cluster_watch *)ctx)->meter, t, us);
+}
+
 struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluster, struct settings *s,
 					const struct cluster_watch_ops *ops, void *ctx)
 {
@@ -479,7 +501,9 @@ struct cluster_watch *cluster_watch_new(struct event_base *base, uint64_t cluste
 	settings_init(&w->settings);
 	take_settings(w, s, &e);
 	w->client = http_client_new(base, &e);
-	w->out = (struct outlet){ send_msg, w };
+	w->meter = meter_new(base, cluster, send_msg, w);
+	http_client_watch(w->client, meter_request, w->meter);
+	w->out = (struct outlet){ send_msg, w, timed };
 	w->controller = controller_new(cluster, &w->settings.policy, w->settings.startup_quiet_ms, &w->out);
 	set_place(w);
 	w->questions = questions_new(w->controller, &w->out);
@@ -513,6 +537,7 @@ static void stop(struct cluster_watch *w)
 void cluster_watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), void *ctx)
 {
 	stop(w);
+	meter_flush(w->meter);
 	if (w->leadership)
 		leadership_release(w->leadership, drained, ctx);
 	else
@@ -530,6 +555,7 @@ void cluster_watch_free(struct cluster_watch **w)
 	questions_free(&old->questions);
 	controller_free(&old->controller);
 	http_client_free(&old->client);
+	meter_free(&old->meter);
 	event_free(old->run_timer);
 	event_free(old->saved_get_timer);
 	event_free(old->stats_timer);
@@ -545,6 +571,8 @@ void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 {
 	if (m->type == MSG_SAVED_END)
 		w->remembered = true;
+	if (m->type == MSG_DUE_GET)
+		w->due_again = true;
 	if (!questions_on_msg(w->questions, m))
 		controller_on_msg(w->controller, m);
 	changed(w);

@@ -11,6 +11,7 @@
 #include "config/window.h"
 #include "http/global.h"
 #include "process/cluster_endpoint.h"
+#include "process/meter.h"
 #include "process/process.h"
 #include "worker/access.h"
 #include "worker/action.h"
@@ -36,6 +37,7 @@ struct worker {
 	struct events *events;
 	struct access *access;
 	struct looks *looks;
+	struct meter *meter;
 	struct job jobs[WORKER_LEASES_MAX];
 	bool unmarked_told;   /* that what is scaled to 0 may not be marked */
 	struct job *prefetch; /* the one that is not granted yet; NULL = none */
@@ -295,6 +297,11 @@ static void worker_on_commit(struct process *p, struct settings *s)
 			action_set_policy(w->jobs[i].action, &w->now.policy);
 }
 
+static int send_measure(void *ctx, const struct msg *m)
+{
+	return process_send(ctx, m);
+}
+
 static int worker_on_start(struct process *p, struct settings *s)
 {
 	struct worker *w = xcalloc(1, sizeof(*w));
@@ -321,6 +328,8 @@ static int worker_on_start(struct process *p, struct settings *s)
 	use_settings(w, s, &e);
 	http_global_init();
 	w->client = http_client_new(process_base(p), &e);
+	w->meter = meter_new(process_base(p), process_cluster(p), send_measure, p);
+	http_client_watch(w->client, meter_timed_request, w->meter);
 	return 0;
 }
 
@@ -349,6 +358,7 @@ static void worker_on_drain(struct process *p)
 	struct worker *w = process_ctx(p);
 
 	w->draining = true;
+	meter_flush(w->meter);
 	drop_prefetch(w);
 	end_when_idle(w);
 }
@@ -365,6 +375,7 @@ static void worker_on_done(struct process *p)
 	access_free(&w->access);
 	looks_free(&w->looks);
 	http_client_free(&w->client);
+	meter_free(&w->meter);
 	owner_kinds_free(&w->kinds);
 	windows_free(&w->windows);
 	settings_done(&w->now);

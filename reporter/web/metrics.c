@@ -164,14 +164,14 @@ void metrics_observe(struct metrics *m, enum metric id, unsigned bucket, uint64_
 	s->value += (double)sum_us / 1e6;
 }
 
-void metrics_forget(struct metrics *m, enum metric id, const char *first)
+void metrics_forget(struct metrics *m, enum metric id, const struct metric_labels *labels)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < m->family[id].n; i++) {
 		struct series *s = &m->family[id].v[i];
 
-		if (s->label[0] && strcmp(s->label[0], first) == 0)
+		if (is_labelled(s, labels))
 			series_done(s);
 		else
 			m->family[id].v[kept++] = *s;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/timings.h"
+#include "model/measures.h"
 
 #define METRICS_LABELS_MAX 4
 #define METRICS_SERIES_MAX 2048u
@@ -41,11 +41,11 @@ void metrics_free(struct metrics **m);
 /* Label values are copied. */
 void metrics_set(struct metrics *m, enum metric id, double value, const struct metric_labels *labels);
 void metrics_add(struct metrics *m, enum metric id, double by, const struct metric_labels *labels);
-/* A histogram: n more in this bucket (model/timings.h), which took so long together. */
+/* A histogram: n more in this bucket (model/measures.h), which took so long together. */
 void metrics_observe(struct metrics *m, enum metric id, unsigned bucket, uint64_t n, uint64_t sum_us,
 		     const struct metric_labels *labels);
-/* No series is left whose first label has this value. */
-void metrics_forget(struct metrics *m, enum metric id, const char *first);
+/* No series is left that has these labels; of the first few of the table, all that begin so. */
+void metrics_forget(struct metrics *m, enum metric id, const struct metric_labels *labels);
 /* Present value, of a histogram the sum in seconds; 0 when there is no such series. */
 double metrics_get(const struct metrics *m, enum metric id, const struct metric_labels *labels);
 

@@ -135,6 +135,14 @@ static void set_sandbox(struct stats *s, const char *text, const char *role, con
 	}
 }
 
+/* Nobody looks: the next watcher begins anew. */
+static void forget_watcher(struct stats *s, const char *cluster)
+{
+	metrics_forget(s->metrics, METRIC_DUE, METRIC_LABELS(cluster));
+	metrics_forget(s->metrics, METRIC_DUE_OLDEST, METRIC_LABELS(cluster));
+	metrics_set(s->metrics, METRIC_LEADER, 0, METRIC_LABELS(cluster));
+}
+
 bool stats_child(struct stats *s, const struct msg_child_stats *m)
 {
 	const bool up = strcmp(m->state, "ready") == 0;
@@ -151,7 +159,11 @@ bool stats_child(struct stats *s, const struct msg_child_stats *m)
 	if (*m->sandbox)
 		metrics_set(s->metrics, METRIC_CHILD_SANDBOX, !sandbox_is_weak(m->sandbox), l);
 	set_sandbox(s, m->sandbox, m->role, number, m->cluster_name);
-	return !up && strcmp(m->role, role_name(ROLE_WATCHER)) == 0;
+	const bool blind = !up && strcmp(m->role, role_name(ROLE_WATCHER)) == 0;
+
+	if (blind)
+		forget_watcher(s, m->cluster_name);
+	return blind;
 }
 
 static void count_action(struct stats *s, const struct msg_record *m, const char *duty, const char *cluster,
@@ -189,6 +201,37 @@ void stats_timing(struct stats *s, const char *cluster, enum timing t, uint64_t 
 	metrics_observe(s->metrics, metric_of_timing(t), timing_bucket(us), 1, us, METRIC_LABELS(cluster));
 }
 
+void stats_due(struct stats *s, const char *cluster, const struct msg_due_row *m)
+{
+	const struct metric_labels *l =
+		METRIC_LABELS(cluster, duty_name((enum duty)m->duty),
+			      due_state_name((enum due_state)m->state), reason_find(m->reason)->code);
+
+	if (m->n == 0) {
+		metrics_forget(s->metrics, METRIC_DUE, l);
+		metrics_forget(s->metrics, METRIC_DUE_OLDEST, l);
+		return;
+	}
+	metrics_set(s->metrics, METRIC_DUE, (double)m->n, l);
+	metrics_set(s->metrics, METRIC_DUE_OLDEST, seconds(m->oldest), l);
+}
+
+void stats_requests(struct stats *s, const char *cluster, const struct msg_requests *m)
+{
+	char code[8] = "none";
+
+	if (m->code > 0)
+		(void)snprintf(code, sizeof(code), "%u", (unsigned)m->code);
+	metrics_add(s->metrics, METRIC_API_REQUESTS, (double)m->n,
+		    METRIC_LABELS(cluster, api_verb_name((enum api_verb)m->verb), code));
+}
+
+void stats_timings(struct stats *s, const char *cluster, const struct msg_timing *m)
+{
+	metrics_observe(s->metrics, metric_of_timing((enum timing)m->timing), (unsigned)m->bucket, m->n,
+			m->sum_us, METRIC_LABELS(cluster));
+}
+
 /* -- sinks -- */
 
 void stats_outbox(struct stats *s, const char *sink, uint64_t n, int64_t oldest_ms)
@@ -197,7 +240,7 @@ void stats_outbox(struct stats *s, const char *sink, uint64_t n, int64_t oldest_
 	if (oldest_ms > 0)
 		metrics_set(s->metrics, METRIC_OUTBOX_OLDEST, seconds(oldest_ms), METRIC_LABELS(sink));
 	else
-		metrics_forget(s->metrics, METRIC_OUTBOX_OLDEST, sink);
+		metrics_forget(s->metrics, METRIC_OUTBOX_OLDEST, METRIC_LABELS(sink));
 }
 
 void stats_sink_message(struct stats *s, const char *sink, const char *outcome)
@@ -207,9 +250,9 @@ void stats_sink_message(struct stats *s, const char *sink, const char *outcome)
 
 void stats_sink_gone(struct stats *s, const char *sink)
 {
-	metrics_forget(s->metrics, METRIC_OUTBOX_PENDING, sink);
-	metrics_forget(s->metrics, METRIC_OUTBOX_OLDEST, sink);
-	metrics_forget(s->metrics, METRIC_SINK_MESSAGES, sink);
+	metrics_forget(s->metrics, METRIC_OUTBOX_PENDING, METRIC_LABELS(sink));
+	metrics_forget(s->metrics, METRIC_OUTBOX_OLDEST, METRIC_LABELS(sink));
+	metrics_forget(s->metrics, METRIC_SINK_MESSAGES, METRIC_LABELS(sink));
 }
 
 /* -- read when asked for -- */

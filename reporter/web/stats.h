@@ -35,6 +35,10 @@ bool stats_child(struct stats *s, const struct msg_child_stats *m);
 void stats_set_synced(struct stats *s, const char *cluster, bool synced);
 void stats_trouble(struct stats *s, const struct msg_trouble_row *m);
 void stats_committed(struct stats *s, const struct history_entry *e);
+/* DUE_ROW, REQUESTS and TIMING of that cluster. */
+void stats_due(struct stats *s, const char *cluster, const struct msg_due_row *m);
+void stats_requests(struct stats *s, const char *cluster, const struct msg_requests *m);
+void stats_timings(struct stats *s, const char *cluster, const struct msg_timing *m);
 /* Something took so long, in this cluster (NULL: it is of none). */
 void stats_timing(struct stats *s, const char *cluster, enum timing t, uint64_t us);
 

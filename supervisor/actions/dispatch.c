@@ -71,13 +71,14 @@ static bool lease_is_paused(void *ctx, const struct lease *l)
 /* -- messages -- */
 
 static void send_nomination_result(struct dispatch *d, const struct msg *from, enum outcome outcome,
-				   const char *reason, uint64_t retry_ms)
+				   const char *reason, uint64_t retry_ms, int64_t at)
 {
 	struct msg m = { .type = MSG_NOMINATION_RESULT };
 
 	msg_copy_fields(&m, from);
 	m.u.nomination_result.outcome = outcome;
 	m.u.nomination_result.retry_ms = retry_ms;
+	m.u.nomination_result.at = at;
 	msg_set(&m, nomination_result.reason, reason, strlen(reason));
 	/* A watcher that is down nominates again after its list: the rules decide anew. */
 	(void)children_send(d->children, ROLE_WATCHER, m.u.nomination_result.cluster, &m);
@@ -194,16 +195,16 @@ void dispatch_on_nominate(struct dispatch *d, struct child *watcher, const struc
 		return;
 	}
 	if (!lifecycle_is_running(d->root) || lease_table_is_full(d->leases)) {
-		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
+		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS, 0);
 		return;
 	}
 	if (write_guard_check(d->guard, m->u.nominate.cluster, 0)) {
-		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_WRITE_LIMIT),
-				       LIMIT_RETRY_MS);
+		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_WRITE_LIMIT), LIMIT_RETRY_MS,
+				       0);
 		return;
 	}
 	if (is_paused(d, m->u.nominate.cluster, m->u.nominate.duty)) {
-		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS);
+		send_nomination_result(d, m, OUTCOME_REFUSED, reason_code(REASON_PAUSED), PAUSED_RETRY_MS, 0);
 		return;
 	}
 	const struct msg_nominate *n = &m->u.nominate;
@@ -243,7 +244,7 @@ static void drop_unwritable(struct dispatch *d, struct lease *l)
 	msg_unpack(l->intent, &intent);
 	d->answers->end(d->answers->ctx, l->conn, EXIT_CODE_TEMPORARY,
 			"the history does not take it: try again");
-	send_nomination_result(d, &intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS);
+	send_nomination_result(d, &intent, OUTCOME_REFUSED, reason_code(REASON_BUSY), BUSY_RETRY_MS, 0);
 	lease_close(d->leases, &l);
 }
 
@@ -520,7 +521,7 @@ void dispatch_on_record_ack(struct dispatch *d, struct child *reporter, const st
 	answer.u.ctl_dry_run_result.conn = l->conn;
 	d->answers->send(d->answers->ctx, l->conn, &answer);
 	d->done += r->outcome == OUTCOME_DONE;
-	send_nomination_result(d, &intent, (enum outcome)r->outcome, r->reason, r->retry_ms);
+	send_nomination_result(d, &intent, (enum outcome)r->outcome, r->reason, r->retry_ms, r->at);
 	lease_close(d->leases, &l);
 }
 

@@ -258,7 +258,7 @@ static void start(struct ours *o)
 {
 	struct world *w = o->c->world;
 
-	o->controller = controller_new(0, &o->policy, 0, &(struct outlet){ on_send, o });
+	o->controller = controller_new(0, &o->policy, 0, &(struct outlet){ .send = on_send, .ctx = o });
 	for (size_t i = 0; i < o->n_kept; i++)
 		if (is_last(o, i))
 			remember(o, &o->kept[i]);

@@ -30,5 +30,9 @@ def queries(interval="5m", cluster=".*"):
 
 def metrics():
     """{name: its labels}, the table of what is served."""
-    rows = re.findall(r'^M\(\w+, "(\w+)", "\w+", "([\w,]*)"', (TOP / "reporter" / "web" / "metrics.def").read_text(), re.M)
-    return {name: set(labels.split(",")) - {""} for name, labels in rows}
+    table = (TOP / "reporter" / "web" / "metrics.def").read_text()
+    served = {name: set(labels.split(",")) - {""} for name, labels in re.findall(r'^M\(\w+, "(\w+)", "\w+", "([\w,]*)"', table, re.M)}
+    for name, labels in re.findall(r'^H\(\w+, "(\w+)", "([\w,]*)"', table, re.M):
+        of = set(labels.split(",")) - {""}
+        served.update({f"{name}_bucket": of | {"le"}, f"{name}_sum": of, f"{name}_count": of})
+    return served

@@ -33,6 +33,10 @@ struct controller {
 	uint32_t unread;  /* events since the last run, or since one was put off */
 	bool all_tracked; /* every pod that fails is known to clocks and breaker */
 	bool namespaces_listed;
+	/* When the first key that waits in the queue was put there, at the earliest: 0 = none waits. Kept for
+	 * two stretches of the queue, not for each key: of the one behind the mark it is not known yet. */
+	uint64_t first_seen, mark_seen;
+	size_t mark_left; /* keys before the mark, 0 = there is none */
 	uint64_t judged;
 	int64_t last_byte;
 	int64_t wall_ahead;           /* of boot time, when that was last judged by */
@@ -182,8 +186,11 @@ int controller_pod(struct controller *c, const struct pod_facts *event)
 	/* A first list is judged as a whole when it is complete. Of a pod that only has a new version, the
 	 * verdict is the same, but a nomination that waits for a change may go on. */
 	if (change != STORE_SAME && sync_state_namespace(c->cluster.sync, p->ns, &at) &&
-	    (change != STORE_TOUCHED || nominations_any(c->nominations)))
+	    (change != STORE_TOUCHED || nominations_any(c->nominations))) {
+		if (c->first_seen == 0)
+			c->first_seen = clock_boot_ms();
 		queue_add(c->keys, h);
+	}
 	return 0;
 }
 
@@ -417,8 +424,31 @@ static void check_breaker(struct controller *c, uint64_t now, bool asked)
 		nominations_wake(c->nominations, GUARD_BREAKER);
 }
 
+/* A key leaves the queue. Returns since when it may have waited. */
+static uint64_t seen_next(struct controller *c)
+{
+	const uint64_t seen = c->first_seen;
+
+	if (c->mark_left > 0 && --c->mark_left == 0)
+		c->first_seen = c->mark_seen;
+	return seen;
+}
+
+/* What is put there from now on was seen now or later. */
+static void mark_seen(struct controller *c, uint64_t now)
+{
+	const size_t left = queue_len(c->keys);
+
+	if (left == 0)
+		c->first_seen = c->mark_left = 0;
+	else if (c->mark_left == 0) {
+		c->mark_left = left;
+		c->mark_seen = now;
+	}
+}
+
 /* 0, or a negative errno of the outlet: the key has to come again. */
-static int judge_key(struct controller *c, uint32_t h, uint64_t now)
+static int judge_key(struct controller *c, uint32_t h, uint64_t seen, uint64_t now)
 {
 	struct pod_context s;
 	struct decision d;
@@ -432,7 +462,7 @@ static int judge_key(struct controller *c, uint32_t h, uint64_t now)
 	cluster_track(&c->cluster, h, &c->facts, &s);
 	check_breaker(c, now, true);
 	decision_make(&c->cluster, &c->facts, &s, NULL, &d);
-	return nominations_apply(c->nominations, h, &c->facts, &s, &d, now);
+	return nominations_apply(c->nominations, h, &c->facts, &s, &d, seen, now);
 }
 
 /* The pods whose verdict hangs on the tally of this group: those that fail, in every revision. */
@@ -463,7 +493,7 @@ static int judge_some(struct controller *c, uint64_t now)
 		mark_group(c, key);
 	}
 	for (uint32_t i = 0; i < KEYS_PER_CLOCK && r == 0 && queue_get(c->keys, &key) == 0; i++) {
-		r = judge_key(c, key, now);
+		r = judge_key(c, key, seen_next(c), now);
 		queue_done(c->keys, key);
 		if (r < 0)
 			queue_add(c->keys, key);
@@ -560,6 +590,8 @@ uint64_t controller_run(struct controller *c)
 	collect(c, begin);
 	if (r == 0 && sync_state_open(c->cluster.sync, begin)) {
 		collect_blocked(c, begin);
+		if (c->first_seen == 0) /* a time has come */
+			c->first_seen = begin;
 		do
 			r = judge_some(c, clock_boot_ms());
 		while (r == 0 && queue_len(c->keys) && clock_boot_ms() < begin + RUN_MS);
@@ -571,6 +603,7 @@ uint64_t controller_run(struct controller *c)
 	if (r == 0)
 		r = nominations_flush(c->nominations);
 	c->run_ended = clock_boot_ms();
+	mark_seen(c, c->run_ended);
 	if (r < 0)
 		c->blocked_until = c->run_ended + BLOCKED_MS;
 	return controller_next(c);
@@ -613,6 +646,11 @@ const struct cluster_state *controller_cluster(const struct controller *c)
 uint32_t controller_order(const struct controller *c, uint32_t **ret)
 {
 	return nominations_order(c->nominations, ret);
+}
+
+int controller_tell_due(struct controller *c, bool again)
+{
+	return nominations_tell_due(c->nominations, again);
 }
 
 uint64_t controller_stats(const struct controller *c, struct msg *m)

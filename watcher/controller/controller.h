@@ -73,6 +73,8 @@ const struct cluster_state *controller_cluster(const struct controller *c);
 /* As nominations_order(). */
 uint32_t controller_order(const struct controller *c, uint32_t **ret);
 
+/* As nominations_tell_due(). */
+int controller_tell_due(struct controller *c, bool again);
 /* What the controller knows of WATCH_STATS. Returns how many keys were judged since the start. */
 uint64_t controller_stats(const struct controller *c, struct msg *m);
 

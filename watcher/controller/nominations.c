@@ -12,6 +12,7 @@
 #include "base/xalloc.h"
 #include "watcher/cache/deadline.h"
 #include "watcher/guards/blocked.h"
+#include "watcher/guards/due_counts.h"
 #include "watcher/guards/in_flight.h"
 
 #define OPEN_MAX        1024u   /* nominations open at once; more due pods wait, in order */
@@ -28,10 +29,12 @@ struct nominations {
 	struct deadlines deadlines;            /* by handle */
 	struct in_flight *in_flight;
 	struct blocked *blocked;
+	struct due_counts *due;
 	uint16_t *refused; /* by handle: duty and reason last reported as REFUSAL, 0 = none */
 	uint32_t cap_refused;
 	uint64_t budget_at; /* when budgets are checked, 0 = not */
 	uint64_t nominated, dropped;
+	int64_t wall_ahead; /* of boot time, when that was looked at last */
 };
 
 /* A pod that was judged, and what came of it. */
@@ -40,7 +43,7 @@ struct judged {
 	const struct pod_facts *pod;
 	const struct pod_context *context;
 	const struct decision *d;
-	uint64_t now;
+	uint64_t seen, now;
 };
 
 struct nominations *nominations_new(struct cluster_state *cluster, struct queue *keys, struct queue *groups,
@@ -55,6 +58,8 @@ struct nominations *nominations_new(struct cluster_state *cluster, struct queue 
 	n->waiting = queue_new();
 	n->in_flight = in_flight_new();
 	n->blocked = blocked_new();
+	n->due = due_counts_new();
+	n->wall_ahead = clock_wall_ms() - (int64_t)clock_boot_ms();
 	return n;
 }
 
@@ -66,6 +71,7 @@ void nominations_free(struct nominations **n)
 	deadlines_done(&(*n)->deadlines);
 	in_flight_free(&(*n)->in_flight);
 	blocked_free(&(*n)->blocked);
+	due_counts_free(&(*n)->due);
 	free((*n)->refused);
 	free(*n);
 	*n = NULL;
@@ -118,6 +124,7 @@ static int block_pod(struct nominations *n, const struct judged *j)
 			return r;
 	}
 	blocked_put(n->blocked, j->h, bin, block);
+	due_counts_set(n->due, j->h, j->d->v.duty, DUE_BLOCKED, block->reason, j->now);
 	deadlines_cancel(&n->deadlines, j->h);
 	return 0;
 }
@@ -148,7 +155,28 @@ static int nominate(struct nominations *n, const struct judged *j)
 			    str_eq(due->action_key, j->pod->owner.uid) ? store_group(n->cluster->store, j->h)
 								       : 0,
 			    j->now);
+	in_flight_seen(n->in_flight, due->action_key, j->seen);
 	return 0;
+}
+
+static void note_due(struct nominations *n, const struct judged *j)
+{
+	static const enum due_state states[VERDICT__MAX] = {
+		[VERDICT_WAIT] = DUE_WAITING, [VERDICT_ACT] = DUE_NOW, [VERDICT_REFUSE] = DUE_REFUSED
+	};
+	const struct verdict *v = &j->d->v;
+
+	if (v->kind == VERDICT_NONE || !duty_acts(v->duty))
+		due_counts_clear(n->due, j->h);
+	else if (!j->d->blocked)
+		due_counts_set(n->due, j->h, v->duty, states[v->kind], v->reason, j->now);
+}
+
+/* Its own nomination may be what blocks it. */
+static void note_on_its_way(struct nominations *n, const struct judged *j)
+{
+	if (!due_counts_is(n->due, j->h, DUE_NOW))
+		due_counts_set(n->due, j->h, j->d->v.duty, DUE_NOW, j->d->v.reason, j->now);
 }
 
 static int act(struct nominations *n, const struct judged *j)
@@ -166,6 +194,7 @@ static int act(struct nominations *n, const struct judged *j)
 	    (before == IN_FLIGHT_WAIT && !(d->blocked && d->block.guard == GUARD_REVERTED))) {
 		blocked_remove(n->blocked, j->h);
 		deadlines_set(&n->deadlines, j->h, at);
+		note_on_its_way(n, j);
 		return 0;
 	}
 	const struct clock_snapshot clocks = cluster_clocks(n->cluster);
@@ -229,19 +258,20 @@ static void not_due(struct nominations *n, const struct judged *j)
 }
 
 int nominations_apply(struct nominations *n, uint32_t h, const struct pod_facts *p,
-		      const struct pod_context *s, const struct decision *d, uint64_t now)
+		      const struct pod_context *s, const struct decision *d, uint64_t seen, uint64_t now)
 {
 	static int (*const then[])(struct nominations * n,
 				   const struct judged *j) = { [VERDICT_NONE] = nothing,
 							       [VERDICT_WAIT] = wait,
 							       [VERDICT_ACT] = act,
 							       [VERDICT_REFUSE] = refuse };
-	const struct judged j = { h, p, s, d, now };
+	const struct judged j = { h, p, s, d, seen, now };
 
 	if (!d->due)
 		not_due(n, &j);
 	if (d->v.kind == VERDICT_ACT)
 		deadlines_cancel(&n->deadlines, h);
+	note_due(n, &j);
 	return then[d->v.kind](n, &j);
 }
 
@@ -249,6 +279,7 @@ int nominations_apply(struct nominations *n, uint32_t h, const struct pod_facts 
 
 void nominations_skip(struct nominations *n, uint32_t h)
 {
+	due_counts_clear(n->due, h);
 	blocked_remove(n->blocked, h);
 }
 
@@ -256,6 +287,7 @@ void nominations_gone(struct nominations *n, uint32_t h, const struct pod_facts 
 {
 	deadlines_cancel(&n->deadlines, h);
 	blocked_remove(n->blocked, h);
+	due_counts_clear(n->due, h);
 	if (h < n->cap_refused)
 		n->refused[h] = 0;
 	if (!p)
@@ -308,6 +340,17 @@ static void watch_scaledown(struct nominations *n, const struct msg_nomination_r
 		report_staying(n, h, (enum duty)m->duty);
 }
 
+/* By the worker's clock, which is this host's: what was written into the history since does not count. */
+static void note_written(const struct nominations *n, const struct msg_nomination_result *m, uint64_t seen,
+			 uint64_t now)
+{
+	const int64_t at = m->at - (clock_wall_ms() - (int64_t)now);
+
+	if (n->out->timed && m->at > 0 && seen > 0 && at >= (int64_t)seen &&
+	    (OUTCOMES_KNOWN_WRITTEN >> m->outcome & 1))
+		n->out->timed(n->out->ctx, TIMING_EVENT_TO_WRITE, ((uint64_t)at - seen) * 1000);
+}
+
 void nominations_on_result(struct nominations *n, const struct msg_nomination_result *m)
 {
 	const bool failure = in_flight_is_failure(m->outcome);
@@ -327,6 +370,7 @@ void nominations_on_result(struct nominations *n, const struct msg_nomination_re
 	}
 	if (!in_flight_on_result(n->in_flight, m, retries, delay, observe, now, &end))
 		return;
+	note_written(n, m, end.seen, now);
 	watch_scaledown(n, m, end.h, written, now);
 	if (end.dropped)
 		report_dropped(n, m);
@@ -380,6 +424,8 @@ void nominations_clock_stepped(struct nominations *n)
 	const uint64_t now = clock_boot_ms();
 
 	in_flight_clock_stepped(n->in_flight, now);
+	n->wall_ahead = clock_wall_ms() - (int64_t)now;
+	due_counts_clock_stepped(n->due);
 	for (enum guard g = 0; g < GUARD__MAX; g++)
 		blocked_wake(n->blocked, g, now);
 	nominations_redo_deadlines(n);
@@ -447,6 +493,21 @@ uint32_t nominations_order(const struct nominations *n, uint32_t **ret)
 	return found;
 }
 
+static int send_due(void *ctx, struct msg *m)
+{
+	const struct nominations *n = ctx;
+
+	m->u.due_row.cluster = n->cluster->number;
+	return outlet_send(n->out, m);
+}
+
+int nominations_tell_due(struct nominations *n, bool again)
+{
+	if (again)
+		due_counts_again(n->due);
+	return due_counts_tell(n->due, n->wall_ahead, send_due, n);
+}
+
 /* "Budget 12, Pause 3; breaker: ..." */
 static void describe_blocks(const struct nominations *n, struct msg *m)
 {
@@ -472,7 +533,8 @@ void nominations_stats(const struct nominations *n, struct msg *m)
 	struct msg_watch_stats *s = &m->u.watch_stats;
 
 	s->bytes += queue_bytes(n->waiting) + deadlines_bytes(&n->deadlines) +
-		    n->cap_refused * sizeof(*n->refused) + blocked_bytes(n->blocked);
+		    n->cap_refused * sizeof(*n->refused) + blocked_bytes(n->blocked) +
+		    due_counts_bytes(n->due);
 	s->queue += queue_len(n->waiting);
 	s->deadlines = n->deadlines.n;
 	s->nominated = n->nominated;

@@ -17,9 +17,10 @@ struct nominations *nominations_new(struct cluster_state *cluster, struct queue 
 				    const struct outlet *out);
 void nominations_free(struct nominations **n);
 
-/* Pod h, whose facts are p, was judged. 0, or what the outlet said: the key has to come again. */
+/* Pod h, whose facts are p, was judged; what made that necessary was seen at `seen`. 0, or what the outlet
+ * said: the key has to come again. */
 int nominations_apply(struct nominations *n, uint32_t h, const struct pod_facts *p,
-		      const struct pod_context *s, const struct decision *d, uint64_t now);
+		      const struct pod_context *s, const struct decision *d, uint64_t seen, uint64_t now);
 /* Pod h is not judged, because its namespace is not kept in step. */
 void nominations_skip(struct nominations *n, uint32_t h);
 /* Pod h goes; p: its facts, NULL is enough as long as there is not nominations_any(). */
@@ -52,6 +53,10 @@ bool nominations_any(const struct nominations *n);
 /* Every pod in the order in which they would go: those that are blocked, oldest first, then the others. A
  * malloc()ed array in *ret, never NULL; returns how many. */
 uint32_t nominations_order(const struct nominations *n, uint32_t **ret);
+
+/* DUE_ROWs of what has changed; `again`: of everything. 0, or what the outlet said: the rest comes the next
+ * time. */
+int nominations_tell_due(struct nominations *n, bool again);
 
 /* Adds what is here to WATCH_STATS. */
 void nominations_stats(const struct nominations *n, struct msg *m);

@@ -26,6 +26,7 @@ static const uint8_t early[OUTCOME__MAX] = { [OUTCOME_REFUSED] = 1, [OUTCOME_CON
 struct nomination {
 	uint64_t zero_since,
 		zero_heard; /* it wants no pods: since when, and when that was heard last; 0 = not */
+	uint64_t seen;      /* when what made it due was */
 	uint64_t until;     /* of the wait, or when an open one is asked for again */
 	uint32_t h, group, rv_hash;
 	uint8_t rounds;                     /* nominations that ended without an end to the state */
@@ -105,6 +106,11 @@ void in_flight_nominated(struct in_flight *b, struct str action_key, struct str 
 	e->until = now + LOST_MS;
 }
 
+void in_flight_seen(struct in_flight *b, struct str action_key, uint64_t at)
+{
+	b->v[find_id(b, action_key)].seen = at; /* [0] is of no key */
+}
+
 bool in_flight_is_failure(uint64_t outcome)
 {
 	return outcome == OUTCOME_FORBIDDEN || outcome == OUTCOME_FAILED;
@@ -170,7 +176,7 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 	else if (e->anew || (e->stepped && e->refused) || (m->outcome == OUTCOME_WOULD && !observe))
 		end_wait(e, now);
 	e->anew = e->stepped = false;
-	*ret = (struct in_flight_end){ e->h, e->group, e->until, e->dropped };
+	*ret = (struct in_flight_end){ e->h, e->group, e->until, e->dropped, e->seen };
 	if (e->h == 0 && !e->group)
 		forget(b, id);
 	return true;

@@ -26,11 +26,14 @@ enum in_flight_answer in_flight_ask(const struct in_flight *b, struct str action
 /* It was: for pod h of group (0 = none). */
 void in_flight_nominated(struct in_flight *b, struct str action_key, struct str rv, uint32_t h,
 			 uint32_t group, uint64_t now);
+/* What made it due was seen then: said right behind it. */
+void in_flight_seen(struct in_flight *b, struct str action_key, uint64_t at);
 
 struct in_flight_end {
 	uint32_t h, group; /* whose nomination ended; 0 when gone */
 	uint64_t until;    /* not again before */
 	bool dropped;      /* given up after all retries */
+	uint64_t seen;     /* as in_flight_seen said */
 };
 /* NOMINATION_RESULT came. retries and delay_ms are the queue's for h, used by outcomes that count as failure
  * (see in_flight_is_failure). observe: the settings ask for dry runs; one that succeeded is not repeated

@@ -10,6 +10,8 @@ struct outlet {
 	/* 0, or -EAGAIN: the caller keeps it and tries again when there is room. */
 	int (*send)(void *ctx, const struct msg *m);
 	void *ctx;
+	/* Something took so long; NULL = nobody wants to know. */
+	void (*timed)(void *ctx, enum timing t, uint64_t us);
 };
 
 static inline int outlet_send(const struct outlet *o, const struct msg *m)

@@ -211,7 +211,8 @@ void world_begin(struct world *w, const struct history *h)
 	struct reflector_config config = settings[h->mode].config;
 
 	config.backoff_base_ms = 1;
-	w->controller = controller_new(1, &no_duties, 0, &(struct outlet){ send_nothing, NULL });
+	w->controller =
+		controller_new(1, &no_duties, 0, &(struct outlet){ .send = send_nothing, .ctx = NULL });
 	w->client = http_client_new(w->base, &e);
 	w->reflector = reflector_new(w->base, w->client, &config, &ops, w);
 }

@@ -33,6 +33,40 @@ TEST(test_get)
 	ck_assert_ptr_null(strcasestr(s.log->last, "Accept-Encoding"));
 }
 
+static struct http_seen seen;
+static unsigned n_seen;
+
+static void note_seen(void *ctx, const struct http_seen *what)
+{
+	ck_assert_ptr_eq(ctx, &seen);
+	seen = *what;
+	n_seen++;
+}
+
+/* Once each, with an answer or without. */
+TEST(requests_are_counted)
+{
+	play(serve_ok);
+	struct http_call call = call_of(&run, "GET", "/api/v1/pods?limit=1");
+
+	http_client_watch(run.client, note_seen, &seen);
+	go(&run, &call);
+	ck_assert_uint_eq(n_seen, 1);
+	ck_assert_int_eq(seen.status, 200);
+	ck_assert_int_eq(seen.verb, API_LIST);
+	ck_assert_uint_lt(seen.us, 60000000);
+	call.path = "/bad path";
+	call.method = "DELETE";
+	go(&run, &call);
+	ck_assert_uint_eq(n_seen, 2);
+	ck_assert_int_eq(seen.status, 0);
+	ck_assert_int_eq(seen.verb, API_DELETE);
+	call.path = "/api/v1/pods";
+	run.request = http_client_start(run.client, &call);
+	http_request_cancel(&run.request);
+	ck_assert_uint_eq(n_seen, 2);
+}
+
 TEST(test_write_with_body)
 {
 	play(serve_ok);

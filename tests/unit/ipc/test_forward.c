@@ -23,7 +23,8 @@ static const struct {
 	{ MSG_CTL_EXPLAIN_ROW, ROLE_CLI },       { MSG_CTL_PLAN_ROW, ROLE_CLI },
 	{ MSG_CTL_SHOW_ROW, ROLE_CLI },          { MSG_CTL_END, ROLE_CLI },
 	{ MSG_CTL_ACCESS_ROW, ROLE_CLI },        { MSG_LOOK, ROLE_WORKER },
-	{ MSG_LOOKED, ROLE_REPORTER },
+	{ MSG_LOOKED, ROLE_REPORTER },           { MSG_DUE_ROW, ROLE_REPORTER },
+	{ MSG_REQUESTS, ROLE_REPORTER },         { MSG_TIMING, ROLE_REPORTER },
 };
 
 static enum role meant(enum msg_type type)

@@ -290,6 +290,60 @@ TEST(what_is_in_force_is_told)
 	stats_done(&f);
 }
 
+/* What is over is absent, and what a watcher said goes with it. */
+TEST(what_is_due_comes_and_goes)
+{
+	const struct msg_child_stats down = { .role = "watcher", .state = "backoff", .cluster_name = "prod" };
+	struct msg_due_row due = { .duty = DUTY_EVICTED,
+				   .state = DUE_BLOCKED,
+				   .reason = "Paused",
+				   .n = 4,
+				   .oldest = 1700000000000 };
+	const struct msg_requests asked = { .verb = API_LIST, .code = 200, .n = 3 },
+				  lost = { .verb = API_LIST, .n = 1 };
+	const struct msg_timing took = { .timing = TIMING_READ, .bucket = 2, .n = 2, .sum_us = 8000 };
+	const struct metric_labels *l = METRIC_LABELS("prod", "deleteEvictedPod", "blocked", "Paused");
+	struct str_list names;
+	struct stats f;
+	size_t n;
+
+	test_names(&names, "prod", NULL);
+	stats_init(&f, &names);
+	stats_due(&f, "prod", &due);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_DUE, l), 4);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_DUE_OLDEST, l), 1700000000);
+	due.n = 0;
+	stats_due(&f, "east", &due);
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_DUE, l), 4);
+	stats_due(&f, "prod", &due);
+	char *text = metrics_text(f.metrics, METRICS_TEXT, &n);
+
+	ck_assert_ptr_null(strstr(text, "opc_due"));
+	free(text);
+	due.n = 1;
+	stats_due(&f, "prod", &due);
+	stats_due(&f, "east", &due);
+	metrics_set(f.metrics, METRIC_LEADER, 1, METRIC_LABELS("prod"));
+	ck_assert(stats_child(&f, &down));
+	ck_assert_double_eq(metrics_get(f.metrics, METRIC_LEADER, METRIC_LABELS("prod")), 0);
+	stats_requests(&f, "prod", &asked);
+	stats_requests(&f, "prod", &asked);
+	stats_requests(&f, "prod", &lost);
+	stats_timings(&f, "prod", &took);
+	text = metrics_text(f.metrics, METRICS_TEXT, &n);
+	ck_assert_ptr_null(strstr(text, "opc_due{cluster=\"prod\""));
+	ck_assert_ptr_nonnull(strstr(text, "opc_due{cluster=\"east\""));
+	ck_assert_ptr_nonnull(
+		strstr(text, "opc_api_requests_total{cluster=\"prod\",verb=\"list\",code=\"200\"} 6\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "opc_api_requests_total{cluster=\"prod\",verb=\"list\",code=\"none\"} 1\n"));
+	ck_assert_ptr_nonnull(strstr(text, "opc_api_read_seconds_bucket{cluster=\"prod\",le=\"0.005\"} 2\n"));
+	ck_assert_ptr_nonnull(strstr(text, "opc_api_read_seconds_sum{cluster=\"prod\"} 0.008"));
+	free(text);
+	str_list_done(&names);
+	stats_done(&f);
+}
+
 /* A sink that has nothing to send has no oldest message, and one that is gone nothing at all. */
 TEST(sinks_come_and_go)
 {

@@ -63,6 +63,11 @@ void http_client_set_endpoint(struct http_client *c, const struct http_endpoint 
 	(void)snprintf(fake.token, sizeof(fake.token), "%s", e->bearer_token ? e->bearer_token : "");
 }
 
+void http_client_watch(struct http_client *c, http_seen_fn *fn, void *ctx)
+{
+	(void)c, (void)fn, (void)ctx;
+}
+
 void http_client_free(struct http_client **c)
 {
 	free(*c);

@@ -84,13 +84,24 @@ uint64_t judged(void)
 	return controller_stats(c, &(struct msg){ 0 });
 }
 
+unsigned n_timed;
+uint64_t timed_us;
+
+static void note_timed(void *ctx, enum timing t, uint64_t us)
+{
+	(void)ctx;
+	ck_assert_int_eq(t, TIMING_EVENT_TO_WRITE);
+	n_timed++;
+	timed_us = us;
+}
+
 void begin(void)
 {
 	clock_fake_set(NOW, 1000000);
 	policy_init(&policy);
-	n_sent = 0;
+	n_sent = n_timed = 0;
 	room = 1 << 30;
-	c = controller_new(3, &policy, QUIET_MS, &(struct outlet){ take, NULL });
+	c = controller_new(3, &policy, QUIET_MS, &(struct outlet){ .send = take, .timed = note_timed });
 }
 
 void end(void)

@@ -16,7 +16,9 @@
 extern struct controller *c;
 extern struct msg sent[SENT_MAX];
 extern size_t n_sent;
-extern int room; /* messages that still find room */
+extern int room;          /* messages that still find room */
+extern unsigned n_timed;  /* times that were said */
+extern uint64_t timed_us; /* the last of them */
 /* Puts it there: for an outlet. */
 int take(void *ctx, const struct msg *m);
 

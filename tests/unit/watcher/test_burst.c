@@ -135,7 +135,7 @@ static void start(uint32_t pods)
 	now_us = look_us = 0;
 	n_victims = n_nominated = settled = 0;
 	policy_init(&policy);
-	c = controller_new(3, &policy, 0, &(struct outlet){ on_send, NULL });
+	c = controller_new(3, &policy, 0, &(struct outlet){ .send = on_send, .ctx = NULL });
 	controller_list(c, STR_LIT(""));
 	for (uint32_t i = 0; i < pods; i++)
 		change(i, 0);

@@ -12,6 +12,7 @@
 #include "http/global.h"
 #include "model/reasons.h"
 #include "process/cluster_endpoint.h"
+#include "process/meter.h"
 #include "process/process.h"
 #include "tests/suite.h"
 
@@ -117,6 +118,33 @@ void http_client_set_endpoint(struct http_client *c, const struct http_endpoint 
 {
 	(void)c;
 	(void)e;
+}
+
+void http_client_watch(struct http_client *c, http_seen_fn *fn, void *ctx)
+{
+	(void)c, (void)fn, (void)ctx;
+}
+
+struct meter *meter_new(struct event_base *base, uint64_t cluster,
+			int (*send)(void *ctx, const struct msg *m), void *ctx)
+{
+	(void)base, (void)cluster, (void)send, (void)ctx;
+	return NULL;
+}
+
+void meter_free(struct meter **m)
+{
+	(void)m;
+}
+
+void meter_flush(struct meter *m)
+{
+	(void)m;
+}
+
+void meter_timed_request(void *ctx, const struct http_seen *seen)
+{
+	(void)ctx, (void)seen;
 }
 
 struct http_request *http_client_start(struct http_client *c, const struct http_call *call)
