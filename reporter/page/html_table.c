@@ -12,11 +12,6 @@ static const char *title_of(const struct table *t, size_t column)
 	return phrase_text(t->columns[column].title, t->language);
 }
 
-static const char *class_of(const struct table *t, size_t column)
-{
-	return t->columns[column].is_number ? "num" : NULL;
-}
-
 void table_begin(struct table *t, struct html *h, enum language language, const struct table_column *columns,
 		 size_t n)
 {
@@ -25,7 +20,7 @@ void table_begin(struct table *t, struct html *h, enum language language, const 
 	html_open(h, "thead");
 	html_open(h, "tr");
 	for (size_t i = 0; i < n; i++)
-		html_element(h, "th", class_of(t, i), title_of(t, i));
+		html_element(h, "th", t->columns[i].class, title_of(t, i));
 	html_close(h);
 	html_close(h);
 	html_open(h, "tbody");
@@ -50,7 +45,7 @@ void table_end_row(struct table *t)
 
 void table_open_cell(struct table *t)
 {
-	html_open_class(t->h, "td", class_of(t, t->at));
+	html_open_class(t->h, "td", t->columns[t->at].class);
 	html_attr(t->h, "data-l", t->at > 0 ? title_of(t, t->at) : NULL);
 	t->at++;
 }

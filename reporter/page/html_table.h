@@ -4,14 +4,12 @@
 #ifndef REPORTER_PAGE_HTML_TABLE_H
 #define REPORTER_PAGE_HTML_TABLE_H
 
-#include <stdbool.h>
-
 #include "model/phrases.h"
 #include "reporter/page/html.h"
 
 struct table_column {
 	enum phrase title;
-	bool is_number;
+	const char *class; /* "num", "word" (short: it is not broken), or NULL: any text */
 };
 
 struct table {

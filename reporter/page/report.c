@@ -98,9 +98,9 @@ static uint64_t line_sum(const struct series_line *l)
 static void put_worst(struct report *r)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_WORKLOAD, false },
-		{ PHRASE_PAGE_RESTARTS, true },
-		{ PHRASE_PAGE_COURSE, false },
+		{ PHRASE_PAGE_WORKLOAD, NULL },
+		{ PHRASE_PAGE_RESTARTS, "num" },
+		{ PHRASE_PAGE_COURSE, NULL },
 	};
 	struct table t;
 
@@ -271,10 +271,10 @@ static void put_held_row(struct report *r, struct table *t, const struct series_
 static void put_held(struct report *r)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_WHAT, false },
-		{ PHRASE_PAGE_DUTY, false },
-		{ PHRASE_PAGE_WHY, false },
-		{ PHRASE_PAGE_SINCE, false },
+		{ PHRASE_PAGE_WHAT, NULL },
+		{ PHRASE_PAGE_DUTY, "word" },
+		{ PHRASE_PAGE_WHY, NULL },
+		{ PHRASE_PAGE_SINCE, "word" },
 	};
 	const size_t n = r->s->n_held < SERIES_HELD_MAX ? r->s->n_held : SERIES_HELD_MAX;
 	struct table t;
@@ -325,7 +325,7 @@ static void put_entry(struct report *r, const struct entry *e)
 
 static void put_section(struct report *r, const struct section *s)
 {
-	struct table_column columns[1 + ARRAY_SIZE(numbers)] = { { PHRASE_PAGE_WHAT, false } };
+	struct table_column columns[1 + ARRAY_SIZE(numbers)] = { { PHRASE_PAGE_WHAT, NULL } };
 	const char *facts[ARRAY_SIZE(numbers)];
 	struct table t;
 	size_t n = 0;
@@ -333,7 +333,7 @@ static void put_section(struct report *r, const struct section *s)
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (section_has(s, numbers[i].fact)) {
 			facts[n++] = numbers[i].fact;
-			columns[n] = (struct table_column){ numbers[i].title, true };
+			columns[n] = (struct table_column){ numbers[i].title, "num" };
 		}
 	begin_section(r, s->title);
 	if (s->n > 0) {

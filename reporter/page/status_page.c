@@ -106,9 +106,9 @@ static void put_trouble(struct page *p, struct table *t, const struct live_troub
 static void put_troubles(struct page *p)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_WHAT, false },
-		{ PHRASE_PAGE_CLUSTER, false },
-		{ PHRASE_PAGE_SINCE, false },
+		{ PHRASE_PAGE_WHAT, NULL },
+		{ PHRASE_PAGE_CLUSTER, NULL },
+		{ PHRASE_PAGE_SINCE, "word" },
 	};
 	struct table t;
 
@@ -144,8 +144,8 @@ static void put_pause(struct page *p, struct table *t, const struct msg_pause *p
 static void put_pauses(struct page *p)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_WHAT, false },  { PHRASE_LIVE_PAUSED_BY, false }, { PHRASE_LIVE_REASON, false },
-		{ PHRASE_PAGE_SINCE, false }, { PHRASE_LIVE_UNTIL, false },
+		{ PHRASE_PAGE_WHAT, NULL },    { PHRASE_LIVE_PAUSED_BY, NULL }, { PHRASE_LIVE_REASON, NULL },
+		{ PHRASE_PAGE_SINCE, "word" }, { PHRASE_LIVE_UNTIL, "word" },
 	};
 	struct table t;
 
@@ -187,8 +187,8 @@ static void put_cluster(struct page *p, struct table *t, const struct live_clust
 static void put_clusters(struct page *p)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_CLUSTER, false }, { PHRASE_LIVE_STATE, false },  { PHRASE_LIVE_LEADER, false },
-		{ PHRASE_LIVE_PODS, true },     { PHRASE_LIVE_BLOCKED, true }, { PHRASE_LIVE_NOTE, false },
+		{ PHRASE_PAGE_CLUSTER, NULL }, { PHRASE_LIVE_STATE, "word" },  { PHRASE_LIVE_LEADER, "word" },
+		{ PHRASE_LIVE_PODS, "num" },   { PHRASE_LIVE_BLOCKED, "num" }, { PHRASE_LIVE_NOTE, NULL },
 	};
 	struct table t;
 
@@ -231,8 +231,8 @@ static const char *reason_text(const char *code, enum language l)
 static void put_due(struct page *p)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_CLUSTER, false }, { PHRASE_PAGE_DUTY, false }, { PHRASE_LIVE_VERDICT, false },
-		{ PHRASE_LIVE_PODS, true },     { PHRASE_PAGE_WHY, false },  { PHRASE_LIVE_OLDEST, false },
+		{ PHRASE_PAGE_CLUSTER, NULL }, { PHRASE_PAGE_DUTY, "word" }, { PHRASE_LIVE_VERDICT, "word" },
+		{ PHRASE_LIVE_PODS, "num" },   { PHRASE_PAGE_WHY, NULL },    { PHRASE_LIVE_OLDEST, "word" },
 	};
 	struct table t;
 
@@ -317,8 +317,8 @@ static void put_action(struct page *p, struct table *t, const struct msg_ctl_his
 static void put_actions(struct page *p)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_WHAT, false },    { PHRASE_LIVE_WHEN, false }, { PHRASE_LIVE_ACTION, false },
-		{ PHRASE_LIVE_OUTCOME, false }, { PHRASE_PAGE_WHY, false },
+		{ PHRASE_PAGE_WHAT, NULL },      { PHRASE_LIVE_WHEN, "word" }, { PHRASE_LIVE_ACTION, "word" },
+		{ PHRASE_LIVE_OUTCOME, "word" }, { PHRASE_PAGE_WHY, NULL },
 	};
 	struct table t;
 
@@ -337,10 +337,10 @@ static void put_actions(struct page *p)
 static void put_refusals(struct page *p)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_PAGE_WHAT, false },
-		{ PHRASE_LIVE_WHEN, false },
-		{ PHRASE_PAGE_DUTY, false },
-		{ PHRASE_PAGE_WHY, false },
+		{ PHRASE_PAGE_WHAT, NULL },
+		{ PHRASE_LIVE_WHEN, "word" },
+		{ PHRASE_PAGE_DUTY, "word" },
+		{ PHRASE_PAGE_WHY, NULL },
 	};
 	struct table t;
 
@@ -378,10 +378,10 @@ static void put_key(struct page *p, const char *title, int64_t at_ms, const char
 static void put_sinks(struct page *p)
 {
 	static const struct table_column columns[] = {
-		{ PHRASE_LIVE_SINK, false },
-		{ PHRASE_LIVE_WAITING, true },
-		{ PHRASE_LIVE_DELIVERED, false },
-		{ PHRASE_LIVE_SINK_ERROR, false },
+		{ PHRASE_LIVE_SINK, NULL },
+		{ PHRASE_LIVE_WAITING, "num" },
+		{ PHRASE_LIVE_DELIVERED, "word" },
+		{ PHRASE_LIVE_SINK_ERROR, NULL },
 	};
 	struct table t;
 

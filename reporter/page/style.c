@@ -45,7 +45,7 @@ static const char sheet[] =
 	"var(--line)}"
 	"thead th{border-top:0;color:var(--dim);font-size:13px;font-weight:600;overflow-wrap:normal}"
 	"td.num,th.num{text-align:right;font-variant-numeric:tabular-nums;overflow-wrap:normal}"
-	"td>p:last-child{margin:0}"
+	"td.word{white-space:nowrap}td>p:last-child{margin:0}"
 	".key{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:10px;margin:0}"
 	".key div{min-width:0}.key dt{color:var(--dim);font-size:13px}"
 	".key dd{margin:0;font-size:17px;font-weight:600}"
@@ -70,8 +70,8 @@ static const char sheet[] =
 	 */
 	"@media screen and (max-width:640px){main{padding:10px}section{padding:12px}"
 	"table,tbody,tr,td{display:block}thead{display:none}"
-	"tr{border-top:1px solid var(--line);padding:6px 0}td,td.num{border:0;padding:2px 0;"
-	"text-align:left}td[data-l]::before{content:attr(data-l) \": \";color:var(--dim);"
+	"tr{border-top:1px solid var(--line);padding:6px 0}td,td.num,td.word{border:0;padding:2px 0;"
+	"text-align:left;white-space:normal}td[data-l]::before{content:attr(data-l) \": \";color:var(--dim);"
 	"font-size:13px}td:empty{display:none}}"
 	/* paper */
 	"@media print{:root{" LIGHT ";--bg:#fff}body{font-size:11px}main{max-width:none;padding:0}"

@@ -12,7 +12,7 @@ const char *style_sheet(void);
  * (https://www.w3.org/TR/CSP3/#external-hash). tests/unit/reporter/test_page.c says the new one when the
  * stylesheet has changed. */
 #define STYLE_POLICY                                                                                         \
-	"default-src 'none'; style-src 'sha256-GnsPpZxX1LlRqdeDdkYVr6jFPHLPA8HYAR6J2Doet8o='; "              \
+	"default-src 'none'; style-src 'sha256-nSolj3Sl9CTUCei+doyBSVVpae9Q8l3bhW6PeDbz5Bk='; "              \
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 #endif

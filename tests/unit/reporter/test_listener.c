@@ -28,8 +28,10 @@ static void on_path(void *ctx, const struct web_request *r, struct listener_answ
 		return;
 	}
 	ret->body = calloc(1, 128);
-	(void)snprintf(ret->body, 128, "path=%s query=%s%s%s", r->path, r->query ? r->query : "-",
-		       r->accept ? " accept=" : "", r->accept ? r->accept : "");
+	ret->headers = strcmp(r->path, "/headers") == 0 ? "X-One: 1\r\nX-Two: 2\r\n" : NULL;
+	(void)snprintf(ret->body, 128, "path=%s query=%s%s%s%s", r->path, r->query ? r->query : "-",
+		       r->accept ? " accept=" : "", r->accept ? r->accept : "",
+		       request_language(r) == LANGUAGE_ZH ? " zh" : "");
 	ret->size = strlen(ret->body);
 }
 
@@ -103,7 +105,9 @@ static const struct {
 	{ "GET /a HTTP/1.1\r\nHost: x\r\naCCept:text/plain;q=0.5\r\nAccept: */*\r\n\r\n",
 	  "HTTP/1.1 200 OK\r\n", "path=/a query=- accept=text/plain;q=0.5" },
 	{ "GET /a HTTP/1.1\r\nAccept-Language: zh\r\n\r\nAccept: late\r\n\r\n", "HTTP/1.1 200 OK\r\n",
-	  "path=/a query=-" },
+	  "path=/a query=- zh" },
+	{ "GET /a HTTP/1.1\r\nAccept: b\r\nX: 1\r\naccept-language: zh-CN,zh;q=0.9\r\nAccept: c\r\n\r\n",
+	  "HTTP/1.1 200 OK\r\n", "path=/a query=- accept= b zh" },
 	{ "GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n", "path=/a query=-" },
 };
 
@@ -303,6 +307,46 @@ TEST(addresses)
 	ck_assert_int_eq(listener_new(base, ":0", on_path, NULL, &x), 0);
 	ck_assert_int_eq(strncmp(listener_address(x), "0.0.0.0:", 8), 0);
 	listener_free(&x);
+}
+
+TEST(more_headers_stand_in_the_answer)
+{
+	static const char request[] = "HEAD /headers HTTP/1.1\r\n\r\n";
+	char buf[4096];
+	const int fd = dial();
+
+	ck_assert_int_gt(write(fd, request, sizeof(request) - 1), 0);
+	ck_assert_int_gt(read_all(fd, buf, sizeof(buf)), 0);
+	ck_assert_ptr_nonnull(strstr(buf, "\r\nX-One: 1\r\nX-Two: 2\r\n"));
+	(void)close(fd);
+}
+
+TEST(the_language_that_is_wanted_most)
+{
+	static const struct {
+		const char *header;
+		enum language want;
+	} rows[] = {
+		{ NULL, LANGUAGE_EN },
+		{ "", LANGUAGE_EN },
+		{ "fr", LANGUAGE_EN },
+		{ "zh", LANGUAGE_ZH },
+		{ " ZH-cn ", LANGUAGE_ZH },
+		{ "zhx", LANGUAGE_EN },
+		{ "en,zh", LANGUAGE_EN },
+		{ "zh;q=0.8, en;q=0.9", LANGUAGE_EN },
+		{ "fr, zh;q=0.8,en-US;q=0.75", LANGUAGE_ZH },
+		{ "zh;q=0", LANGUAGE_EN },
+		{ "zh;q=99999999999999999999", LANGUAGE_ZH },
+		{ ",,;q=1,zh", LANGUAGE_ZH },
+		{ "zh;q=", LANGUAGE_EN },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct web_request r = { .languages = rows[i].header };
+
+		ck_assert_int_eq(request_language(&r), rows[i].want);
+	}
 }
 
 TEST_MAIN("reporter/listener")

@@ -13,6 +13,7 @@
 #include "reporter/page/chart.h"
 #include "reporter/page/html.h"
 #include "reporter/page/report.h"
+#include "reporter/page/status_page.h"
 #include "reporter/page/style.h"
 #include "tests/hostile.h"
 #include "tests/suite.h"
@@ -138,14 +139,14 @@ TEST(a_report_says_all_of_it)
 		"<html lang=\"en\">",
 		"<title>shop/web</title>",
 		"2023-11-03 08:26 to 2023-11-14 22:13",
-		"shop/web: 5 restarts in 14 days",
-		"4 actions in 14 days; most on a day: 4",
+		"shop/web, restarts in 14 days: 5",
+		"actions in 14 days: 4; most on a day: 4",
 		"deleteEvictedPod 4",
 		"… and 3 more",
 		"… and 7 more",
-		"1 restarts",
-		"2 actions",
-		"3 held back",
+		"restarts: 1",
+		"actions: 2",
+		"held back: 3",
 		"5 of 5",
 		"<code>shop/web</code>",
 		"data-l=\"Restarts\">shop/web</td>",
@@ -158,7 +159,7 @@ TEST(a_report_says_all_of_it)
 	_cleanup_free_ char *text = page_report(&d, &s);
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
-		ck_assert_msg(strstr(text, wanted[i]) != NULL, "%s is not in %s", wanted[i], text);
+		ck_assert_msg(strstr(text, wanted[i]) != NULL, "%s is not in it", wanted[i]);
 	d.language = LANGUAGE_ZH;
 	_cleanup_free_ char *zh = page_report(&d, NULL);
 
@@ -166,6 +167,56 @@ TEST(a_report_says_all_of_it)
 	ck_assert_ptr_nonnull(strstr(zh, "…另有 7 项"));
 	document_done(&d);
 	series_done(&s);
+}
+
+TEST(status_says_what_is_wrong_and_cuts_long_lists)
+{
+	struct live_due *due = xcalloc(LIVE_ROWS_MAX + 5, sizeof(*due));
+	struct live_trouble trouble = { "prod", "it is broken", EVIL, "mend it", 1700000000000, true };
+	struct msg_pause pause = { .duty = DUTY_EVICTED, .by = "alice", .why = EVIL };
+	struct live l = { .version = "1",
+			  .now_ms = 1700000000000,
+			  .troubles = &trouble,
+			  .n_troubles = 1,
+			  .pauses = &pause,
+			  .n_pauses = 1,
+			  .due = due,
+			  .n_due = LIVE_ROWS_MAX + 5 };
+	size_t size = 0;
+
+	for (size_t i = 0; i < l.n_due; i++)
+		due[i] = (struct live_due){ "prod", "errImagePull", "blocked", "BudgetSpent", 3, 0 };
+	_cleanup_free_ char *text = page_status(&l, &size);
+	static const char *const wanted[] = {
+		"http-equiv=\"refresh\" content=\"15\"",
+		"not ready",
+		"mode: enforce",
+		"it is broken",
+		"mend it",
+		"2023-11-14 22:13",
+		"alice",
+		"until resumed",
+		"all clusters",
+		"as many actions as are allowed",
+		"… and 5 more",
+		"Nothing has been done yet.",
+	};
+
+	ck_assert_uint_eq(size, strlen(text));
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		ck_assert_msg(strstr(text, wanted[i]) != NULL, "%s is not in it", wanted[i]);
+	ck_assert_ptr_null(strstr(text, "<script"));
+	ck_assert_ptr_null(strstr(text, "Nothing is wrong."));
+	ck_assert(hostile_is_gone(text));
+	l = (struct live){
+		.language = LANGUAGE_ZH, .version = "1", .live = true, .ready = true, .observe = true
+	};
+	_cleanup_free_ char *zh = page_status(&l, NULL);
+
+	ck_assert_ptr_nonnull(strstr(zh, "一切正常"));
+	ck_assert_ptr_nonnull(strstr(zh, "就绪"));
+	ck_assert_ptr_nonnull(strstr(zh, "模式：observe"));
+	free(due);
 }
 
 SUITE("reporter/page");
