@@ -262,6 +262,22 @@ static void sample_action(struct msg_ctl_history_row *r, unsigned i, const char 
 	SET(r->detail, detail);
 }
 
+static void sample_actions(struct msg_ctl_history_row actions[static 5])
+{
+	sample_action(&actions[0], 0, "shop", "checkout-5c9d8f7b6-x2lq", ACTION_SCALE_DOWN, OUTCOME_DONE,
+		      "CannotPullImage",
+		      "no pod of revision 5c9d8f7b6 pulls registry.example.com/shop/checkout:2.32; "
+		      "ErrImagePull for 24h");
+	sample_action(&actions[1], 1, "media", "thumbnailer-77fd4-9kvbp", ACTION_DELETE, OUTCOME_DONE,
+		      "Evicted", "phase Failed, reason Evicted");
+	sample_action(&actions[2], 2, "payments", "ledger-0", ACTION_FORCE_DELETE, OUTCOME_REFUSED,
+		      "HasFinalizers", "finalizer example.com/backup");
+	sample_action(&actions[3], 3, "search", "indexer-28391-abcde", ACTION_DELETE, OUTCOME_FAILED,
+		      "ServerError", "HTTP 500");
+	sample_action(&actions[4], 4, "ci", "runner-of-a-team-with-a-long-name-6c9f7d7b5f-zq8xk",
+		      ACTION_DELETE, OUTCOME_DONE, "Finished", "phase Succeeded");
+}
+
 static int print_status(enum language language)
 {
 	struct live_trouble troubles[] = {
@@ -298,18 +314,7 @@ static int print_status(enum language language)
 	SET(pause.cluster_name, "prod");
 	SET(pause.by, "alice");
 	SET(pause.why, "incident 17: do not touch the shop");
-	sample_action(&actions[0], 0, "shop", "checkout-5c9d8f7b6-x2lq", ACTION_SCALE_DOWN, OUTCOME_DONE,
-		      "CannotPullImage",
-		      "no pod of revision 5c9d8f7b6 pulls registry.example.com/shop/checkout:2.32; "
-		      "ErrImagePull for 24h");
-	sample_action(&actions[1], 1, "media", "thumbnailer-77fd4-9kvbp", ACTION_DELETE, OUTCOME_DONE,
-		      "Evicted", "phase Failed, reason Evicted");
-	sample_action(&actions[2], 2, "payments", "ledger-0", ACTION_FORCE_DELETE, OUTCOME_REFUSED,
-		      "HasFinalizers", "finalizer example.com/backup");
-	sample_action(&actions[3], 3, "search", "indexer-28391-abcde", ACTION_DELETE, OUTCOME_FAILED,
-		      "ServerError", "HTTP 500");
-	sample_action(&actions[4], 4, "ci", "runner-of-a-team-with-a-long-name-6c9f7d7b5f-zq8xk",
-		      ACTION_DELETE, OUTCOME_DONE, "Finished", "phase Succeeded");
+	sample_actions(actions);
 	refusal = actions[2];
 	refusal.duty = DUTY_TERMINATING;
 	const struct live l = { .language = language,
