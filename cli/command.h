@@ -27,6 +27,7 @@ int command_plan(const struct options *o);
 int command_log_level(const struct options *o);
 int command_pause(const struct options *o); /* and resume */
 int command_show(const struct options *o);
+int command_report(const struct options *o);
 int command_restore(const struct options *o);
 int command_config(const struct options *o);
 int command_completion(const struct options *o);

@@ -137,6 +137,25 @@ static const struct command commands[] = {
 		   "shown beside it.\n",
 	  .max_args = 1,
 	  .run = command_explain },
+	{ .name = "report",
+	  .usage = "[preview | send] [options]",
+	  .summary = "show the report as of now, or as a sink would get it; try a sink",
+	  .options = { { OPTION_SINK, "with preview: as this sink of `sinks` gets it (the first); with "
+				      "send: where to" },
+		       { OPTION_TEST, "with send: a message that says it is a test" },
+		       { OPTION_FORM, "print as " },
+		       ASKS },
+	  .notes = "  report                   what the report would say now\n"
+		   "  report -o html > FILE    the same as a page for a browser\n"
+		   "  report preview           what the sink would be sent, to the byte; with -o the\n"
+		   "                           same for people, in its language\n"
+		   "  report send --sink NAME --test\n"
+		   "                           a message through the way of all news; says what the\n"
+		   "                           sink answered, and what to do when it was not a yes\n"
+		   "Exit code 0, 69 sink not reached, 75 try again, 77 secret refused, 78 its\n"
+		   "settings are wrong.\n",
+	  .max_args = 1,
+	  .run = command_report },
 	{ .name = "log-level",
 	  .usage = "debug | info | warn | error [options]",
 	  .summary = "log more, or less, for a while; it returns by itself",

@@ -81,6 +81,14 @@ static const char *output_at(int i)
 	return i < (int)ARRAY_SIZE(names) ? names[i] : NULL;
 }
 
+/* As enum report_form; what a sink is sent has no name, it is what stands there without one. */
+static const char *form_at(int i)
+{
+	static const char *const names[] = { "text", "json", "html" };
+
+	return i < (int)ARRAY_SIZE(names) ? names[i] : NULL;
+}
+
 enum kind {
 	KIND_FLAG,
 	KIND_TIME,
@@ -90,6 +98,7 @@ enum kind {
 	KIND_DUTY,
 	KIND_OUTCOME,
 	KIND_OUTPUT,
+	KIND_FORM,
 	KIND_TEXT,
 	KIND_NAME,
 	KIND_REASON
@@ -110,6 +119,7 @@ static const struct kind_row {
 	[KIND_DUTY] = { .parse = parse_duty, .at = acting_duty },
 	[KIND_OUTCOME] = { .at = outcome_at },
 	[KIND_OUTPUT] = { .at = output_at },
+	[KIND_FORM] = { .at = form_at },
 	[KIND_TEXT] = { PHRASE_OPTION_TEXT, .max = 4096 },
 	[KIND_NAME] = { PHRASE_OPTION_NAME, .max = 63 },
 	[KIND_REASON] = { PHRASE_OPTION_REASON, .max = 200 },
@@ -219,7 +229,7 @@ int options_parse(const struct option_use uses[static OPTIONS_MAX], size_t max_a
 	char letters[2 * OPTIONS_MAX + 3];
 	int c, r = 0;
 
-	*ret = (struct options){ .duty = -1, .outcome = -1 };
+	*ret = (struct options){ .duty = -1, .outcome = -1, .form = -1 };
 	declare(uses, longs, letters);
 	while (r == 0 &&
 	       (c = (one_dash ? getopt_long_only : getopt_long)(argc, argv, letters, longs, NULL)) != -1) {

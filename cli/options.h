@@ -31,15 +31,16 @@ enum output { OUTPUT_TABLE, OUTPUT_WIDE, OUTPUT_JSON };
 struct options {
 	const char *command; /* its name; set by main() */
 	const char *socket, *config, *state_dir, *kubeconfig, *context, *master;
-	const char *cluster, *ns, *target, *reason, *file, *zone;
+	const char *cluster, *ns, *target, *reason, *file, *zone, *sink;
 	const char *kinds, *writer, *kubeconfig_for, *namespaces;
 	int64_t output;                             /* enum output */
+	int64_t form;                               /* enum report_form; -1: none was written */
 	int64_t duty;                               /* enum duty; -1: none was written */
 	int64_t outcome;                            /* enum outcome; -1: open; -2: none was written */
 	int64_t since_ms, now_ms, failing_since_ms; /* Unix ms */
 	int64_t for_ms, count;
 	int64_t refusals, dry_run, yes, rules, watch, utc, detailed_exitcode, follow, strict; /* 1: written */
-	int64_t admission, once, quiet, check;
+	int64_t admission, once, quiet, check, test;
 	char *const *args; /* what is no option */
 	size_t n_args;
 };

@@ -13,7 +13,9 @@
 
 #include "model/actions.h"
 #include "model/duties.h"
+#include "model/language.h"
 #include "model/measures.h"
+#include "model/news.h"
 #include "model/troubles.h"
 
 #define IPC_PROTO     4u

@@ -14,6 +14,11 @@ enum news {
 
 enum news_in_doubt { IN_DOUBT_REPEAT, IN_DOUBT_TELL };
 
+/* What `ops-pod-cleaner report` asks for, and the form of the answer: lines for a terminal, the document as
+ * JSON, a page, or what the sink would be sent, to the byte. */
+enum report_ask { REPORT_ASK_NOW, REPORT_ASK_PREVIEW, REPORT_ASK_TEST, REPORT_ASK__MAX };
+enum report_form { REPORT_FORM_TEXT, REPORT_FORM_JSON, REPORT_FORM_HTML, REPORT_FORM_BODY, REPORT_FORM__MAX };
+
 /* "actions"; "?" outside the table. */
 const char *news_name(enum news n);
 /* The kind of that name; -1 when there is none. */

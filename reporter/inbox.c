@@ -13,6 +13,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "base/xalloc.h"
+#include "reporter/desk.h"
 #include "reporter/history/attention.h"
 #include "reporter/history/response_stream.h"
 
@@ -36,6 +37,7 @@ struct inbox {
 	struct history *history;
 	struct present *present;
 	struct response_stream *stream;
+	struct desk *desk;
 	struct event *flush, *prune;
 	uint64_t days_kept; /* by the last prune */
 	unsigned commit_failures;
@@ -257,6 +259,16 @@ static void on_ctl_question(struct inbox *i, const struct msg *m)
 	(void)process_send(i->process, &end);
 }
 
+static void send_answer(void *ctx, const struct msg *m)
+{
+	send_ack(ctx, m);
+}
+
+static void on_ctl_report(struct inbox *i, const struct msg *m)
+{
+	desk_on_ask(i->desk, &m->u.ctl_report);
+}
+
 static void on_ctl_restore(struct inbox *i, const struct msg *m)
 {
 	struct msg found;
@@ -368,6 +380,7 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_CTL_HISTORY] = on_ctl_question,
 	[MSG_CTL_SHOW] = on_ctl_question,
 	[MSG_CTL_RESTORE] = on_ctl_restore,
+	[MSG_CTL_REPORT] = on_ctl_report,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,
 	[MSG_DUE_ROW] = on_due_row,
@@ -401,6 +414,7 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *
 			struct digest_runner *runner)
 {
 	static const struct response_stream_ops ops = { send_row, on_trouble };
+	static const struct desk_ops desk = { send_answer };
 	struct event_base *base = process_base(p);
 	struct inbox *i = xcalloc(1, sizeof(*i));
 
@@ -408,6 +422,7 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *
 	i->present = present_new();
 	i->history = history_new(db, &s->cluster_names, on_committed, i);
 	i->stream = response_stream_new(base, &ops, i);
+	i->desk = desk_new(base, s, &desk, i);
 	i->flush = evtimer_new(base, on_flush, i);
 	i->prune = evtimer_new(base, on_prune, i);
 	return i;
@@ -422,6 +437,7 @@ void inbox_free(struct inbox **i)
 {
 	if (!*i)
 		return;
+	desk_free(&(*i)->desk);
 	response_stream_free(&(*i)->stream);
 	history_free(&(*i)->history);
 	present_free(&(*i)->present);

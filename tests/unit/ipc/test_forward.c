@@ -25,6 +25,7 @@ static const struct {
 	{ MSG_CTL_ACCESS_ROW, ROLE_CLI },        { MSG_LOOK, ROLE_WORKER },
 	{ MSG_LOOKED, ROLE_REPORTER },           { MSG_DUE_ROW, ROLE_REPORTER },
 	{ MSG_REQUESTS, ROLE_REPORTER },         { MSG_TIMING, ROLE_REPORTER },
+	{ MSG_CTL_TEXT, ROLE_CLI },
 };
 
 static enum role meant(enum msg_type type)

@@ -1,0 +1,217 @@
+/* desk.c - see desk.h. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/desk.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/exit.h"
+#include "base/unicode.h"
+#include "base/xalloc.h"
+#include "model/phrases.h"
+#include "reporter/sinks/delivery.h"
+
+/* Questions at once: as many as the control socket has connections. */
+#define ASKS_MAX 8
+
+struct ask {
+	TAILQ_ENTRY(ask) entry;
+	struct desk *desk;
+	struct msg_ctl_report question;
+	char *sink; /* its name, which a reload may take away */
+	struct delivery *delivery;
+	struct event *end; /* frees it outside of the delivery's own callback */
+};
+
+struct desk {
+	struct event_base *base;
+	const struct settings *settings;
+	const struct desk_ops *ops;
+	void *ctx;
+	TAILQ_HEAD(ask_list, ask) asks;
+	size_t n;
+};
+
+/* -- answers -- */
+
+static void send_text(struct desk *d, uint64_t conn, const char *text)
+{
+	const size_t room = sizeof(((struct msg_ctl_text *)NULL)->text) - 1;
+
+	while (*text) {
+		const size_t line = strcspn(text, "\n"), n = unicode_cut(text, line, room);
+		struct msg m = { .type = MSG_CTL_TEXT, .u.ctl_text = { .conn = conn, .more = n < line } };
+
+		msg_set(&m, ctl_text.text, text, n > 0 && text[n - 1] == '\r' && n == line ? n - 1 : n);
+		d->ops->send(d->ctx, &m);
+		text += n == line && text[n] ? n + 1 : n;
+	}
+}
+
+static void send_end(struct desk *d, uint64_t conn, int code, const char *text)
+{
+	struct msg m = { .type = MSG_CTL_END, .u.ctl_end = { .conn = conn, .code = (uint64_t)code } };
+
+	msg_set(&m, ctl_end.text, text, strlen(text));
+	d->ops->send(d->ctx, &m);
+}
+
+static const struct sink_settings *find_sink(const struct settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (!*name || strcmp(s->sinks[i].name, name) == 0)
+			return &s->sinks[i];
+	return NULL;
+}
+
+/* What there is instead. */
+static void refuse_name(struct desk *d, const struct msg_ctl_report *q)
+{
+	const enum language l = (enum language)q->language;
+	_cleanup_free_ char *names = xstrdup("");
+
+	for (size_t i = 0; i < d->settings->n_sinks; i++) {
+		char *longer = xconcat(names, i == 0 ? "" : ", ", d->settings->sinks[i].name, NULL);
+
+		free(names);
+		names = longer;
+	}
+	_cleanup_free_ char *text =
+		*names ? xasprintf(phrase(SINK_UNKNOWN, l), q->sink, names) : xstrdup(phrase(SINK_NONE, l));
+
+	send_end(d, q->conn, EXIT_CODE_USAGE, text);
+}
+
+/* -- a test -- */
+
+/* What an answer means for the one who asked: the exit code, and what to do. */
+static const struct {
+	int code;
+	enum phrase text;
+} causes[] = {
+	[SINK_NO_CAUSE] = { EXIT_CODE_FAILURE, PHRASE_SINK_OTHER },
+	[SINK_UNREACHABLE] = { EXIT_CODE_UNAVAILABLE, PHRASE_SINK_UNREACHABLE },
+	[SINK_BAD_SECRET] = { EXIT_CODE_CREDENTIAL, PHRASE_SINK_BAD_SECRET },
+	[SINK_BAD_ADDRESS] = { EXIT_CODE_CONFIG, PHRASE_SINK_BAD_ADDRESS },
+	[SINK_NO_KEYWORD] = { EXIT_CODE_CONFIG, PHRASE_SINK_NO_KEYWORD },
+	[SINK_FORBIDDEN] = { EXIT_CODE_CREDENTIAL, PHRASE_SINK_FORBIDDEN },
+	[SINK_TOO_OFTEN] = { EXIT_CODE_TEMPORARY, PHRASE_SINK_TOO_OFTEN },
+	[SINK_TOO_LARGE] = { EXIT_CODE_FAILURE, PHRASE_SINK_TOO_LARGE },
+	[SINK_BROKEN] = { EXIT_CODE_TEMPORARY, PHRASE_SINK_BROKEN },
+	[SINK_OTHER] = { EXIT_CODE_FAILURE, PHRASE_SINK_OTHER },
+};
+
+static void ask_free(struct ask *a)
+{
+	TAILQ_REMOVE(&a->desk->asks, a, entry);
+	a->desk->n--;
+	delivery_free(&a->delivery);
+	event_free(a->end);
+	free(a->sink);
+	free(a);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	ask_free(arg);
+}
+
+static void say_answer(struct ask *a, const struct sink_answer *said)
+{
+	const enum language l = (enum language)a->question.language;
+	const bool doubtful = said->verdict == SINK_IN_DOUBT, told = said->text[0] != '\0';
+	const enum phrase what = doubtful ? PHRASE_SINK_IN_DOUBT : causes[said->cause].text;
+	_cleanup_free_ char *text = said->verdict == SINK_ACCEPTED
+					    ? xasprintf(phrase(SINK_ACCEPTED, l), a->sink)
+					    : xasprintf("%s: %s", a->sink, phrase_text(what, l));
+	_cleanup_free_ char *all = told ? xasprintf("%s (%s)", text, said->text) : xstrdup(text);
+
+	if (said->verdict == SINK_ACCEPTED)
+		send_text(a->desk, a->question.conn, all);
+	send_end(a->desk, a->question.conn,
+		 said->verdict == SINK_ACCEPTED ? EXIT_CODE_OK
+		 : doubtful                     ? EXIT_CODE_TEMPORARY
+						: causes[said->cause].code,
+		 said->verdict == SINK_ACCEPTED ? "" : all);
+}
+
+static void on_answer(void *ctx, const struct sink_answer *said)
+{
+	struct ask *a = ctx;
+
+	say_answer(a, said);
+	(void)event_add(a->end, CLOCK_TIMEVAL(0));
+}
+
+static void make_test(const struct sink_settings *s, struct document *d)
+{
+	const enum language l = (enum language)s->language;
+	_cleanup_free_ char *line = xasprintf(phrase(SINK_TEST_LINE, l), s->name);
+
+	document_init(d, NEWS_REPORT, l, clock_wall_ms());
+	d->is_test = true;
+	free(d->id);
+	d->id = xasprintf("test-%" PRId64, d->at_ms);
+	document_set_title(d, phrase(SINK_TEST_TITLE, l));
+	document_add_line(d, line);
+}
+
+static void start_test(struct desk *d, const struct msg_ctl_report *q, const struct sink_settings *s)
+{
+	struct ask *a = xcalloc(1, sizeof(*a));
+	struct document doc;
+
+	*a = (struct ask){ .desk = d, .question = *q, .sink = xstrdup(s->name) };
+	a->delivery = delivery_new(d->base, s, on_answer, a);
+	a->end = event_new(d->base, -1, 0, on_end, a);
+	TAILQ_INSERT_TAIL(&d->asks, a, entry);
+	d->n++;
+	make_test(s, &doc);
+	delivery_send(a->delivery, &doc);
+	document_done(&doc);
+}
+
+/* -- the interface -- */
+
+struct desk *desk_new(struct event_base *base, const struct settings *s, const struct desk_ops *ops,
+		      void *ctx)
+{
+	struct desk *d = xcalloc(1, sizeof(*d));
+
+	*d = (struct desk){ .base = base, .settings = s, .ops = ops, .ctx = ctx };
+	TAILQ_INIT(&d->asks);
+	return d;
+}
+
+void desk_free(struct desk **d)
+{
+	struct ask *a;
+
+	if (!*d)
+		return;
+	while ((a = TAILQ_FIRST(&(*d)->asks)))
+		ask_free(a);
+	free(*d);
+	*d = NULL;
+}
+
+void desk_on_ask(struct desk *d, const struct msg_ctl_report *q)
+{
+	const struct sink_settings *s = find_sink(d->settings, q->sink);
+
+	if (d->n >= ASKS_MAX)
+		send_end(d, q->conn, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, (enum language)q->language));
+	else if (q->ask != REPORT_ASK_NOW && !s)
+		refuse_name(d, q);
+	else if (q->ask == REPORT_ASK_TEST)
+		start_test(d, q, s);
+	else
+		send_end(d, q->conn, EXIT_CODE_UNAVAILABLE, "");
+}
