@@ -66,7 +66,7 @@ struct settings {
 	char *api_problem;           /* why there is no address or secret, NULL = nothing is wrong */
 	struct sink_settings *sinks; /* the original tooManyRestart.apiurl is the first one */
 	size_t n_sinks;
-	uint64_t remind_ms, give_up_ms; /* tell.remind, tell.giveUp */
+	uint64_t remind_ms, gather_ms, give_up_ms; /* tell.remind, tell.gather, tell.giveUp */
 	uint64_t language;         /* enum language; of everything that is said to nobody in particular */
 	char *schedule;            /* tooManyRestart.duration: cron expression */
 	uint64_t report_window_ms; /* tooManyRestart.window; 0 = since the last report */

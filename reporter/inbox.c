@@ -34,6 +34,7 @@ struct inbox {
 	struct db *db;
 	struct stats *stats;
 	struct digest_runner *runner;
+	struct telling *telling;
 	struct history *history;
 	struct present *present;
 	struct response_stream *stream;
@@ -77,6 +78,7 @@ static void on_committed(void *ctx, const struct history_entry *e)
 		ack.u.intent_ack.written = e->effect != HISTORY_CONFLICT;
 		send_ack(i, &ack);
 	} else if (e->m->type == MSG_RECORD) {
+		telling_action_ended(i->telling);
 		ack.type = MSG_RECORD_ACK;
 		ack.u.record_ack.id = e->m->u.record.id;
 		send_ack(i, &ack);
@@ -411,14 +413,16 @@ void inbox_on_room(struct inbox *i)
 /* -- from start to end -- */
 
 struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
-			struct digest_runner *runner)
+			struct digest_runner *runner, struct telling *telling)
 {
 	static const struct response_stream_ops ops = { send_row, on_trouble };
 	static const struct desk_ops desk = { send_answer };
 	struct event_base *base = process_base(p);
 	struct inbox *i = xcalloc(1, sizeof(*i));
 
-	*i = (struct inbox){ .process = p, .settings = s, .db = db, .stats = stats, .runner = runner };
+	*i = (struct inbox){
+		.process = p, .settings = s, .db = db, .stats = stats, .runner = runner, .telling = telling
+	};
 	i->present = present_new();
 	i->history = history_new(db, &s->cluster_names, on_committed, i);
 	i->stream = response_stream_new(base, &ops, i);

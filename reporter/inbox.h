@@ -8,6 +8,7 @@
 #include "reporter/digest/runner.h"
 #include "reporter/history/history.h"
 #include "reporter/present.h"
+#include "reporter/telling.h"
 #include "reporter/web/stats.h"
 
 struct inbox;
@@ -16,7 +17,7 @@ struct inbox;
 /* The settings changed: what is too old by them goes now. */
 void inbox_settings_changed(struct inbox *i);
 struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
-			struct digest_runner *runner);
+			struct digest_runner *runner, struct telling *telling);
 /* Accepts NULL. */
 void inbox_free(struct inbox **i);
 /* What is written goes through it; borrowed. */

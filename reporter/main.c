@@ -247,7 +247,7 @@ static int on_confined(struct process *p)
 		return end_without_history(r, err, text);
 	r->runner = digest_runner_new(r->db, &digest, r);
 	r->telling = telling_new(p, &r->settings, r->db, &r->stats, finish_drain, r);
-	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner);
+	r->inbox = inbox_new(p, &r->settings, r->db, &r->stats, r->runner, r->telling);
 	use_settings(r);
 	return 0;
 }
@@ -262,7 +262,7 @@ static void on_ready(struct process *p)
 		process_exit(p, EXIT_CODE_TEMPORARY);
 		return;
 	}
-	telling_use_settings(r->telling);
+	telling_start(r->telling);
 	start_digest(r);
 	if (!r->listen_trouble[0])
 		return;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "reporter/outbox/sender.h"
+#include "reporter/outbox/tell_actions.h"
 
 struct telling {
 	struct process *process;
@@ -20,6 +21,9 @@ struct telling {
 	void *ctx;
 	struct sender *sender;
 	struct event *wake;
+	struct zone *zone;    /* of times in texts; NULL = UTC */
+	struct event *gather; /* runs while actions have ended that are not told */
+	bool is_gathering;
 };
 
 /* -- what waits, for the metrics -- */
@@ -110,6 +114,37 @@ static void on_drained(void *ctx)
 	t->drained(t->ctx);
 }
 
+/* -- news -- */
+
+static void gather(struct telling *t, uint64_t ms)
+{
+	t->is_gathering = true;
+	(void)evtimer_add(t->gather, CLOCK_TIMEVAL(ms));
+}
+
+void telling_action_ended(struct telling *t)
+{
+	if (!t->is_gathering)
+		gather(t, t->settings->gather_ms);
+}
+
+static void on_gather(evutil_socket_t fd, short what, void *arg)
+{
+	struct telling *t = arg;
+	bool put, more;
+	const int err = tell_actions(t->db, t->settings, t->zone, &put, &more);
+
+	(void)fd;
+	(void)what;
+	t->is_gathering = false;
+	if (err < 0)
+		on_trouble(t, err, "what was done cannot be told yet");
+	if (err < 0 || more)
+		gather(t, put ? 0 : t->settings->gather_ms);
+	if (put)
+		telling_wake(t);
+}
+
 /* -- from start to end -- */
 
 struct telling *telling_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
@@ -125,9 +160,12 @@ struct telling *telling_new(struct process *p, const struct settings *s, struct 
 	};
 	struct telling *t = xcalloc(1, sizeof(*t));
 
-	*t = (struct telling){ p, s, db, stats, drained, ctx, NULL, NULL };
+	*t = (struct telling){
+		.process = p, .settings = s, .db = db, .stats = stats, .drained = drained, .ctx = ctx
+	};
 	t->sender = sender_new(process_base(p), db, &ops, t);
 	t->wake = evtimer_new(process_base(p), on_wake, t);
+	t->gather = evtimer_new(process_base(p), on_gather, t);
 	return t;
 }
 
@@ -137,6 +175,8 @@ void telling_free(struct telling **t)
 		return;
 	sender_free(&(*t)->sender);
 	event_free((*t)->wake);
+	event_free((*t)->gather);
+	zone_free(&(*t)->zone);
 	free(*t);
 	*t = NULL;
 }
@@ -161,9 +201,22 @@ static void forget_gone(struct telling *t)
 
 void telling_use_settings(struct telling *t)
 {
+	zone_free(&t->zone);
+	if (t->settings->zone_size > 0)
+		(void)zone_parse(t->settings->zone_data, t->settings->zone_size, &t->zone); /* was checked */
 	forget_gone(t);
 	sender_set(t->sender, t->settings);
 	count_all(t);
+}
+
+void telling_start(struct telling *t)
+{
+	const int err = tell_actions_begin(t->db);
+
+	if (err < 0)
+		on_trouble(t, err, "what was told cannot be read");
+	telling_use_settings(t);
+	telling_action_ended(t); /* before the last end of this process, perhaps */
 }
 
 void telling_wake(struct telling *t)

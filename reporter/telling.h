@@ -16,8 +16,13 @@ struct telling *telling_new(struct process *p, const struct settings *s, struct 
 			    void (*drained)(void *ctx), void *ctx);
 /* Accepts NULL. */
 void telling_free(struct telling **t);
-/* Messages may be sent: the first settings are in force, or others now. */
+/* Messages may be sent: go on where the last end of this process left off. Once. */
+void telling_start(struct telling *t);
+/* Other settings are in force. */
 void telling_use_settings(struct telling *t);
+/* An action has ended, which stands in the history now: it is told with the others of the next minute
+ * (tell.gather). Cheap. */
+void telling_action_ended(struct telling *t);
 /* Something was put into the outbox. */
 void telling_wake(struct telling *t);
 /* Send nothing any more. True: nothing is on its way. */

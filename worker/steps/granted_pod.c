@@ -39,7 +39,10 @@ static void add_evidence(struct action *a)
 	if (!str_empty(p->owner.uid))
 		action_add_evidence(a, "controlled by %.*s %.*s", STR_ARG(p->owner.kind),
 				    STR_ARG(p->owner.name));
-	if (is_forced(a) && str_empty(p->node))
+	/* The news count deletions by node (reporter/outbox/tell_actions.c). */
+	if (!str_empty(p->node))
+		action_add_evidence(a, "on node %.*s", STR_ARG(p->node));
+	else if (is_forced(a))
 		action_add_evidence(a, "on no node");
 }
 

@@ -1,0 +1,592 @@
+/* tell_actions.c - see tell_actions.h. Rows are read once; a message is made of them for each sink. */
+// SPDX-License-Identifier: Apache-2.0
+#include "reporter/outbox/tell_actions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "model/duties.h"
+#include "model/phrases.h"
+#include "reporter/news/when.h"
+#include "reporter/outbox/audience.h"
+#include "reporter/outbox/outbox.h"
+
+/* Actions of one message at most. */
+#define BATCH 1000
+/* Of the ids of a count: the rest is left out. */
+#define IDS_MAX 2000
+
+enum part { PART_NONE, PART_WORKLOAD, PART_FORCED, PART_PODS, PART_FAILED, PART__MAX };
+
+/* One action that ended. */
+struct told {
+	int64_t id, duty, since, outcome, replicas, at, retry_ms;
+	enum action_kind action;
+	bool observe;
+	enum part part;
+	char *cluster, *ns, *name, *why, *evidence; /* why, evidence: of the nomination */
+	char *reason, *detail, *target, *proof;     /* of the result */
+	char *node;                                 /* "" = unknown */
+};
+struct told_list {
+	struct told *v;
+	size_t n;
+	uint32_t room;
+	bool has_done; /* something else than failures */
+};
+
+/* -- rows -- */
+
+static char *column(sqlite3_stmt *st, int i)
+{
+	const char *s = (const char *)sqlite3_column_text(st, i);
+
+	return xstrdup(s ? s : "");
+}
+
+static enum part part_of(const struct told *t)
+{
+	const uint64_t done = OUTCOMES_SPENT | UINT64_C(1) << OUTCOME_ANNOUNCED;
+
+	if (t->outcome == OUTCOME_FAILED || t->outcome == OUTCOME_FORBIDDEN)
+		return PART_FAILED;
+	if (t->outcome < 0 || t->outcome >= OUTCOME__MAX || !(done >> t->outcome & 1))
+		return PART_NONE;
+	if (action_desc(t->action)->target == TARGET_WORKLOAD)
+		return PART_WORKLOAD;
+	return t->action == ACTION_FORCE_DELETE ? PART_FORCED : PART_PODS;
+}
+
+/* From the fact that the worker notes (worker/steps/granted_pod.c). */
+static char *node_of(const char *proof)
+{
+	static const char fact[] = "; on node ";
+	const char *at = strstr(proof, fact);
+
+	if (!at)
+		return xstrdup("");
+	at += sizeof(fact) - 1;
+	return xasprintf("%.*s", (int)strcspn(at, ";"), at);
+}
+
+static void told_done(struct told *t)
+{
+	free(t->cluster);
+	free(t->ns);
+	free(t->name);
+	free(t->why);
+	free(t->evidence);
+	free(t->reason);
+	free(t->detail);
+	free(t->target);
+	free(t->proof);
+	free(t->node);
+}
+
+static void told_list_done(struct told_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		told_done(&l->v[i]);
+	free(l->v);
+	*l = (struct told_list){ 0 };
+}
+
+static void read_told(sqlite3_stmt *st, struct told *t)
+{
+	const int64_t action = sqlite3_column_int64(st, 3);
+
+	*t = (struct told){
+		.id = sqlite3_column_int64(st, 0),
+		.cluster = column(st, 1),
+		.duty = sqlite3_column_int64(st, 2),
+		.action = action >= 0 && action < ACTION__MAX ? (enum action_kind)action : ACTION_DELETE,
+		.observe = sqlite3_column_int64(st, 4) != 0,
+		.ns = column(st, 5),
+		.name = column(st, 6),
+		.since = sqlite3_column_int64(st, 7),
+		.why = column(st, 8),
+		.evidence = column(st, 9),
+		.outcome = sqlite3_column_int64(st, 12),
+		.reason = column(st, 13),
+		.detail = column(st, 14),
+		.target = column(st, 15),
+		.replicas = sqlite3_column_int64(st, 16),
+		.proof = column(st, 17),
+		.at = sqlite3_column_int64(st, 18),
+		.retry_ms = sqlite3_column_int64(st, 19),
+	};
+	if (t->action == ACTION_RESTORE) {
+		t->replicas = sqlite3_column_int64(st, 11);
+		free(t->target);
+		t->target = column(st, 10);
+	}
+	t->node = node_of(t->proof);
+	t->part = part_of(t);
+}
+
+static int read_all(struct db *db, int64_t up_to, int64_t newest, struct told_list *ret)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_TOLD_ROWS, db_i("up_to", up_to), db_i("newest", newest));
+	int rc;
+
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+		ret->v = xgrow(ret->v, &ret->room, (uint32_t)ret->n, sizeof(*ret->v));
+		struct told *t = &ret->v[ret->n];
+
+		read_told(st, t);
+		if (t->part == PART_NONE) {
+			told_done(t);
+			continue;
+		}
+		ret->has_done = ret->has_done || t->part != PART_FAILED;
+		ret->n++;
+	}
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+/* -- words -- */
+
+struct composer {
+	const struct settings *settings;
+	const struct sink_settings *sink;
+	const struct zone *zone;
+	enum language language;
+	const struct told_list *rows;
+	struct document *doc;
+	uint64_t n[PART__MAX];
+};
+
+/* "Deployment.apps/shop/web": its kind; its name. */
+static char *kind_of(const struct told *t)
+{
+	return xasprintf("%.*s", (int)strcspn(t->target, "./"), t->target);
+}
+
+static const char *name_of(const struct told *t)
+{
+	const char *slash = strrchr(t->target, '/');
+
+	return action_desc(t->action)->target == TARGET_WORKLOAD && slash ? slash + 1 : t->name;
+}
+
+/* "[prod] " where there are several. */
+static char *cluster_prefix(const struct composer *c, const char *cluster)
+{
+	return c->settings->cluster_names.n > 1 && *cluster ? xasprintf("[%s] ", cluster) : xstrdup("");
+}
+
+static char *object_of(const struct composer *c, const struct told *t)
+{
+	_cleanup_free_ char *kind = kind_of(t), *cluster = cluster_prefix(c, t->cluster), *name = NULL;
+
+	if (action_desc(t->action)->target == TARGET_WORKLOAD && *kind)
+		name = xasprintf(phrase(NEWS_OBJECT_KIND, c->language), t->ns, name_of(t), kind);
+	else
+		name = xasprintf("%s/%s", t->ns, name_of(t));
+	return xasprintf("%s%s", cluster, name);
+}
+
+static bool is_suspended(const struct told *t)
+{
+	return strcmp(t->reason, reason_code(REASON_SUSPENDED)) == 0;
+}
+
+/* "scaled from 3 to 0" */
+static char *verb_of(const struct composer *c, const struct told *t)
+{
+	static const enum phrase done[ACTION__MAX] = { [ACTION_DELETE] = PHRASE_DONE_DELETE,
+						       [ACTION_FRESH_ATTEMPT] = PHRASE_DONE_FRESH_ATTEMPT,
+						       [ACTION_RESTORE] = PHRASE_DONE_RESTORE,
+						       [ACTION_FORCE_DELETE] = PHRASE_DONE_FORCE_DELETE,
+						       [ACTION_SCALE_DOWN] = PHRASE_DONE_SCALE_DOWN };
+
+	if (is_suspended(t))
+		return xstrdup(phrase_text(PHRASE_DONE_SUSPEND, c->language));
+	if (t->action == ACTION_SCALE_DOWN && t->replicas > 0)
+		return xasprintf(phrase(NEWS_SCALED, c->language), t->replicas);
+	if (t->action == ACTION_RESTORE && t->replicas > 0)
+		return xasprintf(phrase(NEWS_RESTORED, c->language), t->replicas);
+	return xstrdup(phrase_text(done[t->action], c->language));
+}
+
+static char *announcement_of(const struct composer *c, const struct told *t)
+{
+	char when[WHEN_TEXT_MAX];
+	const enum phrase verb = t->action == ACTION_SCALE_DOWN     ? PHRASE_WILL_SCALE_DOWN
+				 : t->action == ACTION_FORCE_DELETE ? PHRASE_WILL_FORCE_DELETE
+								    : PHRASE_WILL_DELETE;
+
+	when_format(t->at + t->retry_ms, c->zone, when);
+	return xasprintf(phrase(NEWS_EARLIEST, c->language), phrase_text(verb, c->language), when);
+}
+
+/* The same as surely as it is known. */
+static char *said_of(const struct composer *c, const struct told *t)
+{
+	if (t->outcome == OUTCOME_ANNOUNCED)
+		return announcement_of(c, t);
+	_cleanup_free_ char *verb = verb_of(c, t);
+
+	if (t->outcome == OUTCOME_WOULD || t->observe)
+		return xasprintf(phrase(NEWS_WOULD, c->language), verb);
+	if (t->outcome == OUTCOME_UNCONFIRMED)
+		return xasprintf(phrase(NEWS_MAYBE, c->language), verb);
+	if (t->outcome == OUTCOME_MARKED)
+		return xasprintf(phrase(NEWS_MARKED, c->language), verb);
+	return xstrdup(verb);
+}
+
+static void add_number(struct entry *e, const char *key, int64_t v)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "%" PRId64, v);
+	entry_add_fact(e, key, text);
+}
+
+static void add_facts(struct entry *e, const struct told *t)
+{
+	entry_add_fact(e, "cluster", t->cluster);
+	entry_add_fact(e, "namespace", t->ns);
+	entry_add_fact(e, "duty", duty_name((enum duty)t->duty));
+	entry_add_fact(e, "outcome", outcome_name((enum outcome)t->outcome));
+	entry_add_fact(e, "reason", t->part == PART_FAILED ? t->reason : t->why);
+}
+
+/* -- entries -- */
+
+static void add_why(const struct composer *c, struct entry *e, const struct told *t)
+{
+	const char *sentence = reason_find(t->why)->text[c->language].sentence;
+	_cleanup_free_ char *why = xasprintf(phrase(NEWS_WHY, c->language), sentence, t->why);
+	char when[WHEN_TEXT_MAX];
+
+	entry_add_line(e, why);
+	if (t->since > 0) {
+		when_format(t->since, c->zone, when);
+		_cleanup_free_ char *since = xasprintf(phrase(NEWS_SINCE, c->language), when);
+
+		entry_add_line(e, since);
+	}
+}
+
+/* One by one: a workload, or a forced deletion with its certificate. */
+static void add_single(struct composer *c, struct section *s, const struct told *t)
+{
+	_cleanup_free_ char *object = object_of(c, t), *said = said_of(c, t), *kind = kind_of(t);
+	_cleanup_free_ char *title = xasprintf("%s: %s", object, said);
+	_cleanup_free_ char *key = xasprintf("action/%" PRId64, t->id);
+	struct entry *e = section_add_entry(s, title);
+
+	entry_set_key(e, key);
+	e->begin_ms = t->at;
+	add_why(c, e, t);
+	add_facts(e, t);
+	add_number(e, "actionId", t->id);
+	entry_add_fact(e, t->part == PART_WORKLOAD ? "workload" : "pod", name_of(t));
+	if (*t->node)
+		entry_add_fact(e, "node", t->node);
+	if (t->part == PART_FORCED) {
+		_cleanup_free_ char *proof = xasprintf(phrase(NEWS_CERTIFICATE, c->language), t->proof);
+
+		entry_add_line(e, proof);
+		return;
+	}
+	if (*t->evidence)
+		entry_add_line(e, t->evidence);
+	entry_add_fact(e, "kind", kind);
+	if (t->replicas >= 0)
+		add_number(e, "replicas", t->replicas);
+	if (t->action == ACTION_SCALE_DOWN && (OUTCOMES_WRITTEN >> t->outcome & 1) && !is_suspended(t)) {
+		_cleanup_free_ char *undo = xasprintf("ops-pod-cleaner restore %" PRId64, t->id);
+
+		entry_set_command(e, undo);
+		entry_add_fact(e, "undo", undo);
+	}
+}
+
+/* Counted together. */
+static bool is_alike(const struct told *a, const struct told *b)
+{
+	if (a->part != b->part || a->duty != b->duty || a->outcome != b->outcome ||
+	    a->observe != b->observe || strcmp(a->cluster, b->cluster) != 0)
+		return false;
+	if (a->part == PART_FAILED)
+		return strcmp(a->reason, b->reason) == 0;
+	return a->action == b->action && strcmp(a->ns, b->ns) == 0 && strcmp(a->node, b->node) == 0 &&
+	       strcmp(a->why, b->why) == 0;
+}
+
+static bool is_for(const struct composer *c, const struct told *t)
+{
+	return audience_concerns(c->sink, t->cluster, t->ns, t->duty);
+}
+
+/* How many are like the i-th; *ret_ids are theirs. 0 when one before it is: it was counted there. */
+static uint64_t count_alike(const struct composer *c, size_t i, char **ret_ids)
+{
+	const struct told *t = c->rows->v;
+	size_t size = 0;
+	uint64_t n = 0;
+
+	for (size_t k = 0; k < i; k++)
+		if (is_for(c, &t[k]) && is_alike(&t[k], &t[i]))
+			return 0;
+	FILE *f = open_memstream(ret_ids, &size);
+
+	if (!f)
+		abort();
+	for (size_t k = i; k < c->rows->n; k++) {
+		if (!is_for(c, &t[k]) || !is_alike(&t[k], &t[i]))
+			continue;
+		if (ftell(f) < IDS_MAX)
+			(void)fprintf(f, "%s%" PRId64, n > 0 ? " " : "", t[k].id);
+		n++;
+	}
+	(void)fclose(f);
+	return n;
+}
+
+static char *place_of(const struct composer *c, const struct told *t)
+{
+	_cleanup_free_ char *cluster = cluster_prefix(c, t->cluster);
+	_cleanup_free_ char *place =
+		*t->node ? xasprintf(phrase(NEWS_ON_NODE, c->language), t->ns, t->node) : xstrdup(t->ns);
+
+	return xasprintf("%s%s", cluster, place);
+}
+
+static char *pods_title(const struct composer *c, const struct told *t, uint64_t n)
+{
+	_cleanup_free_ char *place = place_of(c, t), *said = said_of(c, t);
+	_cleanup_free_ char *pods = xasprintf(phrase(NEWS_PODS, c->language), n, said);
+
+	return xasprintf("%s: %s", place, pods);
+}
+
+static char *failures_title(const struct composer *c, const struct told *t, uint64_t n)
+{
+	const enum phrase how = t->outcome == OUTCOME_FORBIDDEN ? PHRASE_NEWS_FORBIDDEN : PHRASE_NEWS_FAILED;
+	_cleanup_free_ char *cluster = cluster_prefix(c, t->cluster);
+	_cleanup_free_ char *text =
+		xasprintf(phrase(NEWS_FAILURES, c->language), n, phrase_text(how, c->language), t->reason);
+
+	return xasprintf("%s%s: %s", cluster, duty_name((enum duty)t->duty), text);
+}
+
+static void add_count(struct composer *c, struct section *s, const struct told *t, uint64_t n,
+		      const char *ids)
+{
+	const bool failed = t->part == PART_FAILED;
+	_cleanup_free_ char *title = failed ? failures_title(c, t, n) : pods_title(c, t, n);
+	struct entry *e = section_add_entry(s, title);
+	const char *code = failed ? t->reason : t->why;
+	_cleanup_free_ char *key = xasprintf("action/%" PRId64, t->id);
+	_cleanup_free_ char *why =
+		xasprintf(phrase(NEWS_WHY, c->language), reason_find(code)->text[c->language].sentence, code);
+
+	entry_set_key(e, key);
+	e->begin_ms = t->at;
+	entry_add_line(e, why);
+	if (failed) {
+		_cleanup_free_ char *object = object_of(c, t);
+		_cleanup_free_ char *example =
+			xasprintf(phrase(NEWS_EXAMPLE, c->language), object, t->detail);
+
+		entry_add_line(e, example);
+	} else if (*t->node) {
+		entry_add_fact(e, "node", t->node);
+	}
+	add_facts(e, t);
+	add_number(e, "count", (int64_t)n);
+	entry_add_fact(e, "actionIds", ids);
+}
+
+/* -- the message -- */
+
+static const struct {
+	enum phrase title, count;
+} parts[PART__MAX] = {
+	[PART_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS, PHRASE_NEWS_N_WORKLOADS },
+	[PART_FORCED] = { PHRASE_NEWS_SECTION_FORCED, PHRASE_NEWS_N_FORCED },
+	[PART_PODS] = { PHRASE_NEWS_SECTION_PODS, PHRASE_NEWS_N_PODS },
+	[PART_FAILED] = { PHRASE_NEWS_SECTION_FAILED, PHRASE_NEWS_N_FAILED },
+};
+
+static void add_part(struct composer *c, enum part part)
+{
+	struct section *s = NULL;
+
+	for (size_t i = 0; i < c->rows->n; i++) {
+		const struct told *t = &c->rows->v[i];
+		_cleanup_free_ char *ids = NULL;
+
+		if (t->part != part || !is_for(c, t))
+			continue;
+		c->n[part]++;
+		const bool single = part == PART_WORKLOAD || part == PART_FORCED;
+
+		s = s ? s : document_add_section(c->doc, phrase_text(parts[part].title, c->language));
+		const uint64_t n = single ? 1 : count_alike(c, i, &ids);
+
+		if (n == 0)
+			continue;
+		if (s->n >= c->sink->top)
+			s->more++;
+		else if (single)
+			add_single(c, s, t);
+		else
+			add_count(c, s, t, n, ids);
+	}
+}
+
+/* The one cluster that all of it is about; "" where it is not one. */
+static const char *only_cluster(const struct composer *c)
+{
+	const char *ret = NULL;
+
+	for (size_t i = 0; i < c->rows->n; i++) {
+		const struct told *t = &c->rows->v[i];
+
+		if (is_for(c, t) && ret && strcmp(ret, t->cluster) != 0)
+			return "";
+		if (is_for(c, t))
+			ret = t->cluster;
+	}
+	return ret ? ret : "";
+}
+
+static void set_title(struct composer *c)
+{
+	_cleanup_free_ char *prefix = cluster_prefix(c, only_cluster(c)), *what = xstrdup("");
+
+	for (enum part p = PART_WORKLOAD; p < PART__MAX; p++) {
+		if (c->n[p] == 0)
+			continue;
+		_cleanup_free_ char *count = NULL, *before = what;
+
+		count = xasprintf(phrase_checked(phrase_en_NEWS_N_PODS, parts[p].count, c->language),
+				  c->n[p]);
+		what = xasprintf("%s%s%s", before, *before ? ", " : "", count);
+	}
+	_cleanup_free_ char *title = xasprintf(phrase(NEWS_ACTIONS_TITLE, c->language), prefix, what);
+
+	document_set_title(c->doc, title);
+}
+
+/* 1: something was put; 0: nothing of it is for this sink; or negative errno. */
+static int put_for(struct db *db, struct composer *c)
+{
+	struct document doc;
+	int r = 0;
+
+	document_init(&doc, NEWS_ACTIONS, c->language, clock_wall_ms());
+	c->doc = &doc;
+	for (enum part p = PART_WORKLOAD; p < PART__MAX; p++)
+		add_part(c, p);
+	doc.tone = c->n[PART_WORKLOAD] + c->n[PART_FAILED] > 0 ? TONE_WARNING : TONE_INFO;
+	set_title(c);
+	if (doc.n_sections > 0)
+		r = outbox_put(db, c->sink->name, &doc);
+	const bool put = doc.n_sections > 0;
+
+	document_done(&doc);
+	return r < 0 ? r : put;
+}
+
+static int put_all(struct db *db, const struct settings *s, const struct zone *zone,
+		   const struct told_list *rows, bool *ret_put)
+{
+	for (size_t i = 0; i < s->n_sinks && rows->n > 0; i++) {
+		struct composer c = { .settings = s,
+				      .sink = &s->sinks[i],
+				      .zone = zone,
+				      .language = (enum language)s->sinks[i].language,
+				      .rows = rows };
+
+		if (!audience_is_told(c.sink, NEWS_ACTIONS))
+			continue;
+		const int r = put_for(db, &c);
+
+		if (r < 0)
+			return r;
+		*ret_put = *ret_put || r > 0;
+	}
+	return 0;
+}
+
+/* -- which are told -- */
+
+static int move_on(struct db *db, int64_t up_to, int64_t newest, bool told)
+{
+	int r = db_run(db_stmt(db, DB_UNTOLD_FORGET), NULL);
+
+	if (r == 0)
+		r = db_run(db_stmt(db, DB_UNTOLD_PUT, db_i("up_to", up_to), db_i("newest", newest)), NULL);
+	if (r == 0)
+		r = db_run(db_stmt(db, DB_TOLD_MOVE, db_i("newest", newest), db_i("told", told)), NULL);
+	return r;
+}
+
+int tell_actions_begin(struct db *db)
+{
+	return db_run(db_stmt(db, DB_TOLD_BEGIN), NULL);
+}
+
+struct told_state {
+	int64_t up_to, told_at, newest;
+};
+
+static int read_state(struct db *db, struct told_state *ret)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_TOLD, db_i("batch", BATCH));
+	const int rc = sqlite3_step(st);
+
+	*ret = (struct told_state){ 0 };
+	if (rc == SQLITE_ROW)
+		*ret = (struct told_state){ sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
+					    sqlite3_column_int64(st, 2) };
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+static int tell(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
+		bool *ret_more)
+{
+	_cleanup_(told_list_done) struct told_list rows = { 0 };
+	struct told_state at;
+	int r = read_state(db, &at);
+
+	if (r == 0)
+		r = read_all(db, at.up_to, at.newest, &rows);
+	if (r < 0)
+		return r;
+	if (rows.n > 0 && !rows.has_done && clock_wall_ms() - at.told_at < TELL_FAILURES_MS) {
+		*ret_more = true;
+		return 0;
+	}
+	*ret_more = at.newest >= at.up_to + BATCH;
+	r = put_all(db, s, zone, &rows, ret_put);
+	return r < 0 ? r : move_on(db, at.up_to, at.newest, *ret_put);
+}
+
+int tell_actions(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
+		 bool *ret_more)
+{
+	int r = db_begin(db);
+
+	*ret_put = *ret_more = false;
+	if (r == 0)
+		r = tell(db, s, zone, ret_put, ret_more);
+	if (r == 0)
+		r = db_commit(db);
+	if (r < 0)
+		db_rollback(db);
+	return r;
+}
