@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "build_id.h"
 #include "config/settings.h"
+#include "model/reasons.h"
 #include "model/sink_types.h"
 #include "model/troubles.h"
 #include "reporter/digest/options.h"
@@ -18,6 +19,9 @@
 #include "reporter/history/recent.h"
 #include "reporter/outbox/outbox.h"
 #include "reporter/page/style.h"
+
+/* Rows of what is due that are looked at: more are not counted either. */
+#define LIVE_DUE_MAX 300u
 
 /* Troubles of one kind in one cluster: there are no more than rows of the table in each cluster. */
 struct trouble_now {
@@ -130,20 +134,36 @@ void present_trouble(struct present *p, const struct msg_trouble_row *m)
 
 /* -- the page -- */
 
-static void fill_troubles(const struct present *p, struct live *l)
+static void add_troubles(const struct present *p, struct live *l)
 {
-	l->troubles = xcalloc(p->n_troubles + 1, sizeof(*l->troubles));
 	for (size_t i = 0; i < p->n_troubles; i++) {
 		const struct trouble_now *t = &p->troubles[i];
 		const struct trouble_desc *d = trouble_desc(t->trouble);
 
 		l->troubles[l->n_troubles++] =
 			(struct live_trouble){ .cluster = t->cluster,
+					       .object = "",
 					       .sentence = d->text[l->language].sentence,
 					       .detail = t->detail,
 					       .remedy = d->text[l->language].remedy,
 					       .since_ms = t->since_ms,
 					       .is_blind = d->severity == TROUBLE_IS_BLIND };
+	}
+}
+
+static void add_attention(const struct recent_attention *v, size_t n, struct live *l)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct reason_desc *d = reason_find(v[i].reason);
+		const char *sentence = d->text[l->language].sentence;
+
+		l->troubles[l->n_troubles++] =
+			(struct live_trouble){ .cluster = v[i].cluster,
+					       .object = v[i].object,
+					       .sentence = *sentence ? sentence : v[i].reason,
+					       .detail = v[i].detail,
+					       .remedy = d->text[l->language].remedy,
+					       .since_ms = v[i].since_ms };
 	}
 }
 
@@ -160,11 +180,53 @@ static void fill_clusters(const struct present *p, const struct present_sources 
 		l->clusters[l->n_clusters++] =
 			(struct live_cluster){ .name = names->v[i],
 					       .synced = metrics_get(m, METRIC_WATCH_SYNCED, of) > 0,
+					       .leading = metrics_get(m, METRIC_LEADER, of) > 0,
 					       .pods = (uint64_t)metrics_get(m, METRIC_CACHE_PODS, of),
 					       .blocked = (uint64_t)metrics_get(m, METRIC_BLOCKED, of),
 					       .problem = c ? c->problem : "",
 					       .blocked_by = c ? c->blocked_by : "" };
 	}
+}
+
+/* Labels: cluster, duty, verdict, reason. */
+struct due_filler {
+	const struct metrics *m;
+	struct live *l;
+};
+
+static void add_due(void *ctx, const struct metric_labels *labels, double value)
+{
+	const struct due_filler *f = ctx;
+	struct live *l = f->l;
+
+	if (l->n_due == LIVE_DUE_MAX || value <= 0)
+		return;
+	l->due[l->n_due++] = (struct live_due){
+		.cluster = labels->v[0],
+		.duty = labels->v[1],
+		.verdict = labels->v[2],
+		.reason = labels->v[3],
+		.n = (uint64_t)value,
+		.oldest_ms = (int64_t)(metrics_get(f->m, METRIC_DUE_OLDEST, labels) * 1000),
+	};
+}
+
+/* By verdict (blocked, due, refused, waiting); then the most first. */
+static int compare_due(const void *a, const void *b)
+{
+	const struct live_due *x = a, *y = b;
+	const int by_verdict = strcmp(x->verdict, y->verdict);
+
+	return by_verdict ? by_verdict : x->n < y->n ? 1 : x->n > y->n ? -1 : strcmp(x->cluster, y->cluster);
+}
+
+static void fill_due(const struct present_sources *from, struct live *l)
+{
+	struct due_filler f = { from->stats->metrics, l };
+
+	l->due = xcalloc(LIVE_DUE_MAX, sizeof(*l->due));
+	metrics_each(f.m, METRIC_DUE, add_due, &f);
+	qsort(l->due, l->n_due, sizeof(*l->due), compare_due);
 }
 
 static void fill_sinks(const struct present_sources *from, struct live *l)
@@ -217,7 +279,9 @@ static void live_done(struct live *l)
 void present_serve(const struct present *p, const struct present_sources *from,
 		   const struct web_request *request, struct listener_answer *ret)
 {
+	struct recent_attention attention[LIVE_ROWS_MAX];
 	struct digest_options options = { 0 };
+	size_t n = 0;
 	const char *why;
 	struct live l = { .language = request_language(request),
 			  .version = OPC_VERSION,
@@ -229,8 +293,12 @@ void present_serve(const struct present *p, const struct present_sources *from,
 	if (digest_options_from_settings(from->settings, &options, &why) == 0 && options.enable)
 		l.report_next_ms = cron_next(&options.cron, options.zone, l.now_ms);
 	l.zone = options.zone;
-	fill_troubles(p, &l);
+	(void)recent_attention(from->db, LIVE_ROWS_MAX, attention, &n);
+	l.troubles = xcalloc(p->n_troubles + n + 1, sizeof(*l.troubles));
+	add_troubles(p, &l);
+	add_attention(attention, n, &l);
 	fill_clusters(p, from, &l);
+	fill_due(from, &l);
 	fill_sinks(from, &l);
 	fill_history(from, &l);
 	ret->share = LISTENER_LARGE;
@@ -240,5 +308,6 @@ void present_serve(const struct present *p, const struct present_sources *from,
 		       "\r\nReferrer-Policy: no-referrer\r\nVary: Accept-Language\r\n";
 	ret->body = page_status(&l, &ret->size);
 	live_done(&l);
+	recent_attention_done(attention, n);
 	digest_options_done(&options);
 }

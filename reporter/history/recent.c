@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/history/recent.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/xalloc.h"
 #include "model/actions.h"
 
 /* At most max ids of a statement. */
@@ -53,4 +57,34 @@ int recent_refusals(struct db *db, size_t max, struct msg_ctl_history_row *ret, 
 int recent_pauses(struct db *db, size_t max, struct msg_pause *ret, size_t *ret_n)
 {
 	return read_rows(db, DB_PAUSE_IDS, DB_PAUSE_ROW, MSG_PAUSE, max, (char *)ret, sizeof(*ret), ret_n);
+}
+
+static char *text_of(sqlite3_stmt *st, int column)
+{
+	const char *s = (const char *)sqlite3_column_text(st, column);
+
+	return xstrdup(s ? s : "");
+}
+
+int recent_attention(struct db *db, size_t max, struct recent_attention *ret, size_t *ret_n)
+{
+	sqlite3_stmt *st = db_stmt(db, DB_RECENT_ATTENTION, db_i("limit", max));
+	int rc = SQLITE_ROW;
+
+	*ret_n = 0;
+	while (*ret_n < max && (rc = sqlite3_step(st)) == SQLITE_ROW)
+		ret[(*ret_n)++] = (struct recent_attention){ text_of(st, 0), text_of(st, 1), text_of(st, 2),
+							     text_of(st, 3), sqlite3_column_int64(st, 4) };
+	(void)sqlite3_reset(st);
+	return db_errno(rc);
+}
+
+void recent_attention_done(struct recent_attention *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(v[i].cluster);
+		free(v[i].object);
+		free(v[i].reason);
+		free(v[i].detail);
+	}
 }

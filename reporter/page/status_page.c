@@ -90,6 +90,8 @@ static void put_trouble(struct page *p, struct table *t, const struct live_troub
 	html_open_class(p->h, "p", trouble->is_blind ? "bad" : "warn");
 	html_element(p->h, "b", NULL, trouble->sentence);
 	html_close(p->h);
+	if (*trouble->object)
+		html_element(p->h, "p", NULL, trouble->object);
 	if (*trouble->detail)
 		html_element(p->h, "p", "small", trouble->detail);
 	if (*trouble->remedy) {

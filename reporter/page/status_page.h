@@ -19,9 +19,9 @@
 #define LIVE_ROWS_MAX    100u
 #define LIVE_ACTIONS_MAX 20u
 
-/* What stands in the way: of the program, or (reason given) of what should be done. Texts are borrowed. */
+/* What stands in the way: of the program, or of what should be done. Texts are borrowed. */
 struct live_trouble {
-	const char *cluster; /* "" = of none */
+	const char *cluster, *object; /* "" = of none */
 	const char *sentence, *detail, *remedy;
 	int64_t since_ms; /* 0 = unknown */
 	bool is_blind;

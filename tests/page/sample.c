@@ -278,10 +278,17 @@ static void sample_actions(struct msg_ctl_history_row actions[static 5])
 		      ACTION_DELETE, OUTCOME_DONE, "Finished", "phase Succeeded");
 }
 
+static void sample_pause(struct msg_pause *p)
+{
+	SET(p->cluster_name, "prod");
+	SET(p->by, "alice");
+	SET(p->why, "incident 17: do not touch the shop");
+}
+
 static int print_status(enum language language)
 {
 	struct live_trouble troubles[] = {
-		{ "staging",
+		{ "staging", "",
 		  language == LANGUAGE_ZH ? "API Server 拒绝了该功能所需的操作"
 					  : "the API server forbids what a duty has to do",
 		  "deployments.apps \"web\" is forbidden: User \"cleaner\" cannot patch resource "
@@ -311,9 +318,7 @@ static int print_status(enum language language)
 				   .until = NOW_MS + HOUR_MS };
 	struct msg_ctl_history_row actions[5], refusal;
 
-	SET(pause.cluster_name, "prod");
-	SET(pause.by, "alice");
-	SET(pause.why, "incident 17: do not touch the shop");
+	sample_pause(&pause);
 	sample_actions(actions);
 	refusal = actions[2];
 	refusal.duty = DUTY_TERMINATING;
@@ -357,7 +362,7 @@ static int print_rows(unsigned n)
 
 	for (unsigned i = 0; i < n; i++) {
 		/* The texts live as long as four more: what is kept as a pointer is the same in all. */
-		troubles[i] = (struct live_trouble){ version, version,          version,
+		troubles[i] = (struct live_trouble){ version, version,          version, version,
 						     version, (int64_t)roll(9), roll(2) };
 		clusters[i] = (struct live_cluster){ version, roll(2), roll(2), roll(99),
 						     roll(9), version, version };

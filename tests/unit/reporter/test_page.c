@@ -172,7 +172,8 @@ TEST(a_report_says_all_of_it)
 TEST(status_says_what_is_wrong_and_cuts_long_lists)
 {
 	struct live_due *due = xcalloc(LIVE_ROWS_MAX + 5, sizeof(*due));
-	struct live_trouble trouble = { "prod", "it is broken", EVIL, "mend it", 1700000000000, true };
+	struct live_trouble trouble = { "prod",        "shop/web", "it is broken", EVIL, "mend it",
+					1700000000000, true };
 	struct msg_pause pause = { .duty = DUTY_EVICTED, .by = "alice", .why = EVIL };
 	struct live l = { .version = "1",
 			  .now_ms = 1700000000000,
