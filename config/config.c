@@ -45,11 +45,6 @@ void config_done(struct config *c)
 	*c = (struct config){ 0 };
 }
 
-bool config_has_original_sink(const struct config *c)
-{
-	return policy_enables(&c->settings.policy, DUTY_RESTARTS) && (c->settings.api_url || c->api_url_file);
-}
-
 struct sink_settings *config_add_sink(struct config *c)
 {
 	struct sink_settings *s = setting_add_sink(&c->settings);

@@ -14,9 +14,6 @@ struct diags;
 /* Every key at its default. */
 void config_init(struct config *c);
 void config_done(struct config *c);
-/* Is tooManyRestart enabled, with an address: then its bot is a sink, and called so. */
-bool config_has_original_sink(const struct config *c);
-#define SINK_ORIGINAL_NAME "feishu"
 /* Append a sink, every key at its default. Valid until the next call. */
 struct sink_settings *config_add_sink(struct config *c);
 

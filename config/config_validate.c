@@ -13,6 +13,8 @@
 #include "config/cron.h"
 #include "config/diag.h"
 #include "config/file.h"
+#include "config/table.h"
+#include "config/sinks_validate.h"
 #include "config/window.h"
 #include "config/zone_file.h"
 #include "model/namespaces.h"
@@ -210,10 +212,6 @@ static void check_secrets(const struct check *k)
 	if (c->settings.api_secret && c->api_secret_file)
 		ERROR(k, position_of(k, "tooManyRestart.secretFile"),
 		      "secret and secretFile are both given: keep one");
-	if (policy_enables(&c->settings.policy, DUTY_RESTARTS) && !c->settings.api_url && !c->api_url_file)
-		ERROR(k, position_of(k, "tooManyRestart.enable"),
-		      "tooManyRestart is enabled but has no apiurl: write the address of the bot, or enable: "
-		      "false");
 }
 
 /* Two runs less than a minute apart flood the group. */
@@ -370,6 +368,7 @@ void config_validate(const char *path, const struct config *c, const struct posi
 	check_exclusions(&k, "excludeNamespaces", &c->settings.policy.exclude_namespaces);
 	check_exclusions(&k, "defaultExcludeNamespaces", &c->settings.policy.default_exclude_namespaces);
 	check_secrets(&k);
+	config_validate_sinks(path, c, positions, d);
 	check_schedule(&k);
 	for (enum duty duty = 0; duty < DUTY__MAX; duty++)
 		check_windows(&k, duty);

@@ -115,6 +115,10 @@ struct config {
 	size_t n_clusters;
 };
 
+/* Is tooManyRestart enabled, with an address: then its bot is a sink, the first one, and called so. */
+bool config_has_original_sink(const struct config *c);
+#define SINK_ORIGINAL_NAME "feishu"
+
 void settings_init(struct settings *s);
 void settings_done(struct settings *s);
 

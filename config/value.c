@@ -178,7 +178,9 @@ static int check_proxy(struct value *v, const char *text)
 
 	if (url_parse_as(text, URL_PROXIES, &u, &why) < 0)
 		return FAIL(v, "%s; write for example socks5h://10.0.0.1:1080", why);
-	return strchr("/", *u.path) ? 0 : FAIL(v, "a proxy is SCHEME://HOST:PORT, with nothing behind it");
+	return strcmp(u.path, *u.path == '/' ? "/" : "") == 0
+		       ? 0
+		       : FAIL(v, "a proxy is SCHEME://HOST:PORT, with nothing behind it");
 }
 
 static int check_listen(struct value *v, const char *text)

@@ -54,14 +54,37 @@ static void add_problem(struct loader *l, struct sink_settings *s, const char *k
 
 /* -- files -- */
 
+/* What `config check` says of an address in the configuration itself. */
+static int check_host(const struct sink_settings *s, char reterr[static SETTING_ERROR_MAX])
+{
+	const struct sink_type_desc *t = sink_type_desc((enum sink_type)s->type);
+	enum sink_type of;
+	const char *why;
+	struct url u;
+
+	if (url_parse_as(s->url, URL_SINKS, &u, &why) < 0)
+		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "%s", why);
+	of = sink_type_of_host(u.host);
+	if (of < SINK_TYPE__MAX && of != s->type)
+		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "%s is the host of %s, not of %s", u.host,
+				sink_type_desc(of)->label, t->label);
+	if (url_scheme_is(s->url, "smtp", 4) + url_scheme_is(s->url, "smtps", 5) != (s->type == SINK_EMAIL))
+		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the address of %s begins with %.*s://",
+				t->label, (int)strcspn(t->schemes, ","), t->schemes);
+	return 0;
+}
+
 /* 0, or an error with its text in *reterr. */
 static int take_value(struct sink_settings *s, const struct setting *row, struct str value,
 		      char reterr[static SETTING_ERROR_MAX])
 {
 	if (value.n == 0)
 		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the file is empty");
-	if (!(row->flags & SETTING_DERIVED))
-		return setting_assign(row, s, value.p, value.n, reterr);
+	if (!(row->flags & SETTING_DERIVED)) {
+		const int r = setting_assign(row, s, value.p, value.n, reterr);
+
+		return r < 0 || row->kind != SET_URL ? r : check_host(s, reterr);
+	}
 	if (memchr(value.p, 0, value.n) || !memmem(value.p, value.n, "-----BEGIN ", 11))
 		return str_fail(reterr, SETTING_ERROR_MAX, -EINVAL, "the file is not PEM (-----BEGIN ...)");
 	*(char **)setting_member(row, s) = xstrndup(value.p, value.n);

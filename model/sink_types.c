@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/sink_types.h"
 
+#include <string.h>
+
+#include "model/namespaces.h"
+
 static const struct sink_type_desc rows[SINK_TYPE__MAX] = {
 #define SINK_TYPE(ID, name, label, schemes, hosts, path, secret)                                             \
 	[SINK_##ID] = { name, label, schemes, hosts, path, SINK_SECRET_##secret },
@@ -12,4 +16,25 @@ static const struct sink_type_desc rows[SINK_TYPE__MAX] = {
 const struct sink_type_desc *sink_type_desc(enum sink_type t)
 {
 	return &rows[t];
+}
+
+bool sink_type_has_host(enum sink_type t, const char *host)
+{
+	for (const char *one = rows[t].hosts; *one;) {
+		const size_t n = strcspn(one, ",");
+
+		if (namespaces_glob((struct str){ one, n }, STR_C(host)))
+			return true;
+		one += n + (one[n] == ',');
+	}
+	return false;
+}
+
+enum sink_type sink_type_of_host(const char *host)
+{
+	enum sink_type t = 0;
+
+	while (t < SINK_TYPE__MAX && !sink_type_has_host(t, host))
+		t++;
+	return t;
 }

@@ -4,6 +4,8 @@
 #ifndef MODEL_SINK_TYPES_H
 #define MODEL_SINK_TYPES_H
 
+#include <stdbool.h>
+
 enum sink_type {
 #define SINK_TYPE(ID, ...) SINK_##ID,
 #include "model/sink_types.def"
@@ -20,5 +22,10 @@ struct sink_type_desc {
 
 /* Its row. t is below SINK_TYPE__MAX. */
 const struct sink_type_desc *sink_type_desc(enum sink_type t);
+
+/* Does its owner serve it at that host? */
+bool sink_type_has_host(enum sink_type t, const char *host);
+/* The type that is served there; SINK_TYPE__MAX when none is. */
+enum sink_type sink_type_of_host(const char *host);
 
 #endif

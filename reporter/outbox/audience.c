@@ -25,5 +25,8 @@ bool audience_concerns(const struct sink_settings *s, const char *cluster, const
 	const bool of_duty = duty < 0 || duty >= DUTY__MAX || s->duties.n == 0 ||
 			     str_list_has(&s->duties, STR_C(duty_name((enum duty)duty)));
 
-	return of_duty && matches(&s->clusters, cluster) && matches(&s->namespaces, ns);
+	const bool of_namespace =
+		s->namespaces.n == 0 || !*ns || namespaces_match(&s->namespaces, STR_C(ns), NULL) == TRI_YES;
+
+	return of_duty && of_namespace && matches(&s->clusters, cluster);
 }

@@ -18,7 +18,7 @@
 struct run {
 	int code;
 	bool hello, end, ok;
-	char lines[8][1024];
+	char lines[24][1024];
 	size_t n_lines, errors;
 	struct msg_load_supervisor tree;
 	struct msg_load_cluster clusters[4];

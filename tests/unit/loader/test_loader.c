@@ -18,6 +18,9 @@
 #include "base/xalloc.h"
 #include "config/blob.h"
 #include "ipc/msg.h"
+#include "model/language.h"
+#include "model/news.h"
+#include "model/sink_types.h"
 #include "tests/unit/loader/run_loader.h"
 
 TEST(the_original_file)
@@ -446,6 +449,94 @@ TEST(a_webhook_that_does_not_resolve_is_a_warning)
 	ck_assert_uint_eq(run.refresh_ms, 30000);
 }
 
+/* -- sinks -- */
+
+static const struct sink_settings *sink(const char *name)
+{
+	for (size_t i = 0; i < run.reporter.n_sinks; i++)
+		if (strcmp(run.reporter.sinks[i].name, name) == 0)
+			return &run.reporter.sinks[i];
+	ck_abort_msg("there is no sink %s", name);
+}
+
+#define REPORTS                                                                                              \
+	"tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook, secretFile: sign, msgtitle: "       \
+	"重启过多}\n"
+
+/* Told everything, unless the whole says otherwise; in the language of its title. */
+TEST(the_bot_of_the_report_is_the_first_sink)
+{
+	free(suite_file(dir, "hook", "https://localhost:1/HOOK\n"));
+	free(suite_file(dir, "sign", "SIGN\n"));
+	succeeds(REPORTS "sinks: [{name: b, type: wecom, url: 'http://127.0.0.1:2/B', language: en}]\n",
+		 "reader");
+	const struct sink_settings *s = run.reporter.sinks;
+
+	ck_assert_uint_eq(run.reporter.n_sinks, 2);
+	ck_assert_uint_eq(run.reporter.language, LANGUAGE_ZH);
+	ck_assert_str_eq(s->name, "feishu");
+	ck_assert_uint_eq(s->type, SINK_FEISHU);
+	ck_assert_str_eq(s->url, "https://localhost:1/HOOK");
+	ck_assert_str_eq(s->secret, "SIGN");
+	ck_assert_ptr_nonnull(strstr(s->address, ":1"));
+	ck_assert_uint_eq(s->news, (1 << NEWS__MAX) - 1);
+	ck_assert_uint_eq(s->language, LANGUAGE_ZH);
+	ck_assert_uint_eq(s->top, 20);
+	ck_assert_ptr_null(s->problem);
+	ck_assert_str_eq(s[1].name, "b");
+	ck_assert_uint_eq(s[1].language, LANGUAGE_EN);
+	ck_assert_ptr_null(s[1].address);
+	ck_assert_uint_eq(run.reporter.remind_ms, 86400000);
+	ck_assert_uint_eq(run.reporter.give_up_ms, 86400000);
+	succeeds(REPORTS "tell: {actions: false}\nlanguage: en\n", "reader");
+	ck_assert_uint_eq(run.reporter.sinks->news, 1 << NEWS_ATTENTION | 1 << NEWS_REPORT);
+	ck_assert_uint_eq(run.reporter.sinks->language, LANGUAGE_EN);
+	succeeds("tooManyRestart: {enable: false, apiurlFile: hook}\n", "reader");
+	ck_assert_uint_eq(run.reporter.n_sinks, 0);
+}
+
+/* What is wrong with one is its own problem; the others are told. */
+TEST(each_sink_has_its_own_problem)
+{
+	free(suite_file(dir, "slack", "https://hooks.slack.com/services/HIDE"));
+	free(suite_file(dir, "nopem", "x"));
+	free(suite_file(dir, "pem", "-----BEGIN CERTIFICATE-----\nx\n"));
+	free(suite_file(dir, "good", "https://localhost:9/GOOD\n"));
+	succeeds("sinks:\n"
+		 "- {name: missing, type: feishu, urlFile: nowhere}\n"
+		 "- {name: wrong, type: dingtalk, urlFile: slack, secret: s}\n"
+		 "- {name: unsigned, type: dingtalk, urlFile: good, secretFile: nowhere}\n"
+		 "- {name: untrusted, type: webhook, urlFile: good, caFile: nopem}\n"
+		 "- {name: mute, type: webhook, url: 'https://no-such.invalid/HIDE'}\n"
+		 "- {name: cut-off, type: webhook, urlFile: good, proxy: 'socks5h://no-such.invalid'}\n"
+		 "- {name: good, type: webhook, urlFile: good, caFile: pem}\n"
+		 "- {name: near, type: webhook, url: 'https://no-such.invalid/x', proxy: "
+		 "'http://localhost:8'}\n",
+		 "reader");
+	ck_assert_ptr_nonnull(strstr(sink("missing")->problem, "url: "));
+	ck_assert_ptr_nonnull(strstr(sink("missing")->problem, "/nowhere: cannot be read"));
+	ck_assert_ptr_nonnull(
+		strstr(sink("wrong")->problem, "hooks.slack.com is the host of a Slack webhook"));
+	ck_assert_ptr_null(strstr(sink("wrong")->problem, "HIDE"));
+	ck_assert_ptr_nonnull(strstr(sink("unsigned")->problem, "secret: "));
+	ck_assert_ptr_null(sink("unsigned")->url);
+	ck_assert_ptr_nonnull(strstr(sink("untrusted")->problem, "is not PEM"));
+	ck_assert_ptr_null(sink("untrusted")->url);
+	ck_assert_ptr_nonnull(
+		strstr(sink("mute")->problem, "url: the name \"no-such.invalid\" cannot be resolved"));
+	ck_assert_ptr_null(sink("mute")->address);
+	ck_assert_ptr_nonnull(strstr(sink("cut-off")->problem, "proxy: the name"));
+	ck_assert_ptr_null(sink("good")->problem);
+	ck_assert_ptr_nonnull(strstr(sink("good")->address, ":9"));
+	ck_assert_str_eq(sink("good")->ca_pem, "-----BEGIN CERTIFICATE-----\nx");
+	ck_assert_ptr_null(sink("near")->problem);
+	ck_assert_ptr_nonnull(strstr(sink("near")->address, ":8"));
+	ck_assert_uint_eq(run.errors, 0);
+	ck_assert(said("sink \"mute\": url: the name"));
+	ck_assert_uint_eq(run.refresh_ms, 30000);
+	ck_assert_uint_eq(run.n_clusters, 1);
+}
+
 /* -- files that change -- */
 
 static bool watches(const char *name)
@@ -457,14 +548,15 @@ static bool watches(const char *name)
 }
 
 static const char mounted[] =
-	"kubeconfig: reader\ntooManyRestart: {enable: true, namespaces: a, apiurlFile: url}\n";
+	"kubeconfig: reader\ntooManyRestart: {enable: true, namespaces: a, apiurlFile: url}\n"
+	"sinks: [{name: a, type: webhook, urlFile: url, secretFile: yet-to-come, caFile: its-ca}]\n";
 
 TEST(every_file_that_was_read_is_watched)
 {
 	free(suite_file(dir, "url", "https://127.0.0.1/x\n"));
 	succeeds(mounted, NULL);
 	ck_assert(watches("config.yml") && watches("reader") && watches("token") && watches("ca.crt") &&
-		  watches("url"));
+		  watches("url") && watches("yet-to-come") && watches("its-ca"));
 	ck_assert_int_gt(run.watch_fd, 0);
 }
 

@@ -454,6 +454,9 @@ TEST(who_is_told_what)
 	ck_assert(!audience_concerns(&s, "prod-1", "paypal", DUTY_EVICTED));
 	ck_assert(audience_concerns(&s, "prod-1", "", DUTY_ALL));
 	ck_assert(audience_concerns(&s, "", "pay", DUTY_ALL));
+	namespaces[1] = (char *)"!shop-test";
+	ck_assert(audience_concerns(&s, "prod-1", "shop-web", DUTY_EVICTED));
+	ck_assert(!audience_concerns(&s, "prod-1", "shop-test", DUTY_EVICTED));
 }
 
 TEST_MAIN("reporter/outbox")

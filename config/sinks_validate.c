@@ -1,0 +1,353 @@
+/* sinks_validate.c - see sinks_validate.h. No message repeats an address: it may be a secret. */
+// SPDX-License-Identifier: Apache-2.0
+#include "config/sinks_validate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/xalloc.h"
+#include "config/file.h"
+#include "config/table.h"
+#include "config/url.h"
+#include "model/namespaces.h"
+#include "model/news.h"
+#include "model/sink_types.h"
+
+struct check {
+	const char *path;
+	const struct config *c;
+	const struct positions *positions;
+	struct diags *d;
+	const struct sink_settings *s; /* the i-th */
+	size_t i;
+};
+
+#define ERROR(k, m, ...) diags_error((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
+#define WARN(k, m, ...)  diags_warn((k)->d, (k)->path, (m)->line, (m)->column, __VA_ARGS__)
+#define KEY(k, member)   key_position(k, offsetof(struct sink_settings, member))
+
+static bool is_written(const struct check *k, size_t off)
+{
+	const struct setting *row = setting_find_member(settings_sink_table, off);
+
+	return k->positions->sink_key[k->i][row - settings_sink_table].line > 0;
+}
+
+/* Where the key of that member stands, or its item. */
+static const struct position *key_position(const struct check *k, size_t off)
+{
+	const struct setting *row = setting_find_member(settings_sink_table, off);
+
+	return is_written(k, off) ? &k->positions->sink_key[k->i][row - settings_sink_table]
+				  : &k->positions->sink[k->i];
+}
+
+/* The next of "a,b,c"; false behind the last one. */
+static bool next_item(const char **list, struct str *ret)
+{
+	const size_t n = strcspn(*list, ",");
+
+	*ret = (struct str){ *list, n };
+	*list += n + ((*list)[n] == ',');
+	return n > 0;
+}
+
+/* -- the address -- */
+
+static bool has_scheme(const struct sink_type_desc *t, const char *url)
+{
+	const char *list = t->schemes;
+	struct str one;
+
+	while (next_item(&list, &one))
+		if (url_scheme_is(url, one.p, one.n))
+			return true;
+	return false;
+}
+
+/* key: as the operator wrote it. */
+static bool is_of_another(const struct check *k, const struct position *at, const char *key,
+			  enum sink_type type, const struct url *u)
+{
+	const enum sink_type of_host = sink_type_of_host(u->host);
+
+	if (of_host == SINK_TYPE__MAX || of_host == type)
+		return false;
+	ERROR(k, at, "%s: %s is the host of %s, not of %s: write %stype: %s", key, u->host,
+	      sink_type_desc(of_host)->label, sink_type_desc(type)->label,
+	      k->s ? "" : "it in an item of sinks, with ", sink_type_desc(of_host)->name);
+	return true;
+}
+
+static void check_address(const struct check *k)
+{
+	const struct sink_type_desc *t = sink_type_desc((enum sink_type)k->s->type);
+	const struct position *at = KEY(k, url);
+	struct url u;
+	const char *why;
+
+	if (!k->s->url || url_parse_as(k->s->url, URL_SINKS, &u, &why) < 0)
+		return;
+	if (!has_scheme(t, k->s->url)) {
+		ERROR(k, at, "sinks[].url: the address of %s begins with %.*s://", t->label,
+		      (int)strcspn(t->schemes, ","), t->schemes);
+		return;
+	}
+	if (is_of_another(k, at, "sinks[].url", (enum sink_type)k->s->type, &u) || url_is_loopback(&u))
+		return;
+	if (*t->hosts && !sink_type_has_host((enum sink_type)k->s->type, u.host))
+		WARN(k, at,
+		     "sinks[].url: %s is not where %s is (%s): right if it is a server of your own that "
+		     "stands in between",
+		     u.host, t->label, t->hosts);
+	else if (*t->path && strncmp(u.path, t->path, strlen(t->path)) != 0)
+		WARN(k, at, "sinks[].url: the path of the address of %s begins with %s: copy all of it",
+		     t->label, t->path);
+}
+
+/* -- what a type needs -- */
+
+static void check_secret(const struct check *k)
+{
+	const struct sink_type_desc *t = sink_type_desc((enum sink_type)k->s->type);
+	const bool given = k->s->secret || k->s->secret_file;
+
+	if (given && t->secret == SINK_SECRET_NONE)
+		WARN(k, k->s->secret ? KEY(k, secret) : KEY(k, secret_file),
+		     "sinks[].secret is not used by %s: remove it", t->label);
+	else if (!given && t->secret == SINK_SECRET_SHOULD)
+		WARN(k, KEY(k, type),
+		     "sink \"%s\" is unsigned: switch the signature of %s on, and write its secret or "
+		     "secretFile; without one it takes only what holds its keyword or comes from its "
+		     "addresses",
+		     k->s->name, t->label);
+}
+
+static void check_mail(const struct check *k)
+{
+	const bool mail = k->s->type == SINK_EMAIL;
+	struct url u;
+	const char *why;
+
+	if (!mail && (k->s->from || k->s->to.n > 0))
+		WARN(k, k->s->from ? KEY(k, from) : KEY(k, to), "sinks[].from and to are for email alone");
+	if (!mail)
+		return;
+	if (!k->s->from || k->s->to.n == 0)
+		ERROR(k, KEY(k, type), "sink \"%s\": email needs %s: write %s", k->s->name,
+		      k->s->from   ? "a reader"
+		      : k->s->to.n ? "a sender"
+				   : "a sender and a reader",
+		      k->s->from   ? "to: [sre@example.com]"
+		      : k->s->to.n ? "from: cleaner@example.com"
+				   : "from: cleaner@example.com and to: [sre@example.com]");
+	if (k->s->url && url_scheme_is(k->s->url, "smtp", 4) &&
+	    url_parse_as(k->s->url, URL_SINKS, &u, &why) == 0)
+		WARN(k, KEY(k, url),
+		     url_is_loopback(&u)
+			     ? "sinks[].url: smtp to this host itself is not encrypted unless it offers "
+			       "STARTTLS"
+			     : "sinks[].url: smtp needs a server that offers STARTTLS, else nothing is sent; "
+			       "smtps:// is encrypted from the first byte on");
+}
+
+/* -- files, and keys that exclude each other -- */
+
+/* It may yet come, and on another machine be there: no error. */
+static void check_file(const struct check *k, size_t off)
+{
+	const struct setting *row = setting_find_member(settings_sink_table, off);
+	const char *file = *(char *const *)setting_member_const(row, k->s);
+	_cleanup_free_ char *path = file ? file_beside(k->path, file) : NULL;
+
+	if (path && access(path, F_OK) < 0)
+		WARN(k, key_position(k, off),
+		     "%s: %s: %s: write its path, absolute or from the folder of this file", row->path, path,
+		     strerrordesc_np(errno));
+}
+
+static void check_given(const struct check *k)
+{
+	const struct sink_settings *s = k->s;
+	struct url u;
+	const char *why;
+
+	if (!s->name && !is_written(k, offsetof(struct sink_settings, name)))
+		ERROR(k, &k->positions->sink[k->i], "a sink without a name: write name: ...");
+	if (!is_written(k, offsetof(struct sink_settings, type))) {
+		const enum sink_type of_host = s->url && url_parse_as(s->url, URL_SINKS, &u, &why) == 0
+						       ? sink_type_of_host(u.host)
+						       : SINK_TYPE__MAX;
+
+		ERROR(k, &k->positions->sink[k->i], "a sink without a type: write type: %s",
+		      of_host < SINK_TYPE__MAX ? sink_type_desc(of_host)->name : "...");
+	}
+	if (s->url && s->url_file)
+		ERROR(k, KEY(k, url_file), "sinks[].url and urlFile are both given: keep one");
+	if (s->secret && s->secret_file)
+		ERROR(k, KEY(k, secret_file), "sinks[].secret and secretFile are both given: keep one");
+	if (!is_written(k, offsetof(struct sink_settings, url)) && !s->url_file)
+		ERROR(k, &k->positions->sink[k->i],
+		      "a sink without an address: write urlFile, a file that holds it, or url");
+}
+
+/* -- who is told what -- */
+
+static const char *name_of(const struct sink_settings *s)
+{
+	return s->name ? s->name : "";
+}
+
+static void check_name(const struct check *k)
+{
+	if (!k->s->name)
+		return;
+	for (size_t j = 0; j < k->i; j++)
+		if (strcmp(k->s->name, name_of(&k->c->settings.sinks[j])) == 0)
+			ERROR(k, KEY(k, name), "two sinks are called \"%s\"", k->s->name);
+	if (strcmp(k->s->name, SINK_ORIGINAL_NAME) == 0 && config_has_original_sink(k->c))
+		ERROR(k, KEY(k, name),
+		      "two sinks are called \"%s\": tooManyRestart.apiurl is one of them; give this one "
+		      "another "
+		      "name, or remove apiurl",
+		      k->s->name);
+}
+
+static uint64_t told_at_all(const struct config *c)
+{
+	return UINT64_C(1) << NEWS_REPORT | (uint64_t)c->tell_actions << NEWS_ACTIONS |
+	       (uint64_t)c->tell_attention << NEWS_ATTENTION;
+}
+
+static void check_told(const struct check *k)
+{
+	if (k->s->news == 0)
+		WARN(k, KEY(k, news), "sink \"%s\" is told nothing: write tell: [actions, attention, report]",
+		     name_of(k->s));
+	else if (!(k->s->news & told_at_all(k->c)))
+		WARN(k, KEY(k, news),
+		     "sink \"%s\" is told nothing: tell.actions or tell.attention, at the top, is false",
+		     name_of(k->s));
+}
+
+static void check_clusters(const struct check *k)
+{
+	const struct config *c = k->c;
+	const struct str_list *l = &k->s->clusters;
+
+	for (size_t i = 0; i < l->n; i++) {
+		bool any = c->n_clusters == 0 && namespaces_glob(STR_C(l->v[i]), STR_LIT("default"));
+
+		for (size_t j = 0; j < c->n_clusters; j++)
+			any = any || (c->clusters[j].name &&
+				      namespaces_glob(STR_C(l->v[i]), STR_C(c->clusters[j].name)));
+		if (!any)
+			WARN(k, KEY(k, clusters), "sinks[].clusters: there is no cluster \"%s\"%s", l->v[i],
+			     c->n_clusters ? "" : "; without `clusters` it is called default");
+	}
+}
+
+/* May a duty work where the item of a sink says? Two patterns may. */
+static bool duty_may_work(const struct duty_policy *p, struct str item)
+{
+	if (!memchr(item.p, '*', item.n))
+		return namespaces_match(&p->namespaces, item, NULL) != TRI_NO;
+	for (size_t i = 0; i < p->namespaces.n; i++) {
+		const struct namespace_item of = namespaces_item(STR_C(p->namespaces.v[i]));
+
+		if (of.except || of.kind != NAMESPACE_NAME || namespaces_glob(item, of.text))
+			return true;
+	}
+	return false;
+}
+
+static void check_namespaces(const struct check *k)
+{
+	const struct policy *p = &k->c->settings.policy;
+	const struct str_list *l = &k->s->namespaces;
+
+	for (size_t i = 0; i < l->n; i++) {
+		bool any = l->v[i][0] == '!';
+
+		for (enum duty d = 0; d < DUTY__MAX; d++)
+			any = any || (policy_enables(p, d) && duty_may_work(&p->duty[d], STR_C(l->v[i])));
+		if (!any)
+			WARN(k, KEY(k, namespaces), "sinks[].namespaces: no duty works in \"%s\"", l->v[i]);
+	}
+}
+
+static void check_duties(const struct check *k)
+{
+	const struct str_list *l = &k->s->duties;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const int d = duty_parse(STR_C(l->v[i]));
+
+		if (d >= 0 && !policy_enables(&k->c->settings.policy, (enum duty)d))
+			WARN(k, KEY(k, duties), "sinks[].duties: %s is not enabled", l->v[i]);
+	}
+}
+
+/* -- all of them -- */
+
+static void check_one(const struct check *k)
+{
+	check_given(k);
+	check_name(k);
+	if (is_written(k, offsetof(struct sink_settings, type))) {
+		check_address(k);
+		check_secret(k);
+		check_mail(k);
+	}
+	check_file(k, offsetof(struct sink_settings, url_file));
+	check_file(k, offsetof(struct sink_settings, secret_file));
+	check_file(k, offsetof(struct sink_settings, ca_file));
+	check_told(k);
+	check_clusters(k);
+	check_namespaces(k);
+	check_duties(k);
+}
+
+/* The one of tooManyRestart, as far as more than its syntax is wrong. */
+static void check_original(const struct check *k)
+{
+	const struct setting *row = settings_find("tooManyRestart.apiurl");
+	struct url u;
+	const char *why;
+
+	if (k->c->settings.api_url && url_parse(k->c->settings.api_url, &u, &why) == 0)
+		(void)is_of_another(k, &k->positions->row[row - settings_table], row->path, SINK_FEISHU, &u);
+}
+
+/* Somebody has to hear it. */
+static void check_report(const struct check *k)
+{
+	const struct config *c = k->c;
+	const struct setting *row = settings_find("tooManyRestart.enable");
+	bool told = config_has_original_sink(c);
+
+	for (size_t i = 0; i < c->settings.n_sinks; i++)
+		told = told || c->settings.sinks[i].news >> NEWS_REPORT & 1;
+	if (policy_enables(&c->settings.policy, DUTY_RESTARTS) && !told)
+		ERROR(k, &k->positions->row[row - settings_table],
+		      "tooManyRestart is enabled but has no apiurl, and no sink is told the report: write "
+		      "the "
+		      "address of the bot, an item of sinks, or enable: false");
+}
+
+void config_validate_sinks(const char *path, const struct config *c, const struct positions *positions,
+			   struct diags *d)
+{
+	struct check k = { .path = path, .c = c, .positions = positions, .d = d };
+
+	check_original(&k);
+	check_report(&k);
+	for (k.i = 0; k.i < c->settings.n_sinks; k.i++) {
+		k.s = &c->settings.sinks[k.i];
+		check_one(&k);
+	}
+}
