@@ -196,6 +196,34 @@ static void print_json(const struct explain_report *e)
 
 /* -- tables -- */
 
+/* What a check asked or a guard says, which an instance says in English; n bytes of it. NULL: it is none. */
+static const char *asked_in(const char *text, size_t n, enum language l)
+{
+	const enum phrase p = phrase_find(text, n);
+
+	if (p < PHRASE__MAX)
+		return phrase_text(p, l);
+	for (enum reason r = 0; r < REASON__MAX; r++) {
+		const char *sentence = reason_desc(r)->text[LANGUAGE_EN].sentence;
+
+		if (strlen(sentence) == n && strncmp(sentence, text, n) == 0)
+			return reason_desc(r)->text[l].sentence;
+	}
+	return NULL;
+}
+
+/* "question: facts", or one of them. The question may hold a colon itself. Owned by the caller. */
+static char *say_check(const char *text, enum language l)
+{
+	for (size_t n = strlen(text); l != LANGUAGE_EN && n > 0; n--) {
+		const char *asked = text[n] == '\0' || text[n] == ':' ? asked_in(text, n, l) : NULL;
+
+		if (asked)
+			return xconcat(asked, text + n, NULL);
+	}
+	return xstrdup(text);
+}
+
 static void add_rule(struct table *t, const struct row *row)
 {
 	const char *const results[] = { [TRI_UNKNOWN] = TEXT(RULE_NOT_REACHED),
@@ -205,12 +233,13 @@ static void add_rule(struct table *t, const struct row *row)
 		[TRI_UNKNOWN] = COLOR_DIM, [TRI_NO] = COLOR_WARN, [TRI_YES] = COLOR_GOOD
 	};
 	const struct msg_ctl_explain_row *r = &row->r;
+	_cleanup_free_ char *said = say_check(r->evidence, language_of_environment());
 
 	table_add(t, COLOR_NONE, "%s", row->pod);
 	table_add(t, COLOR_NONE, "%s", duty_name((enum duty)r->duty));
 	table_add(t, COLOR_NONE, "%s", r->rule);
 	table_add(t, colors[r->holds], "%s", results[r->holds]);
-	table_add(t, r->holds == TRI_UNKNOWN ? COLOR_DIM : COLOR_NONE, "%s", r->evidence);
+	table_add(t, r->holds == TRI_UNKNOWN ? COLOR_DIM : COLOR_NONE, "%s", said);
 }
 
 static void add_verdict(struct table *t, const struct explain_report *e, const struct row *row,

@@ -411,7 +411,7 @@ static void put_news(struct page *p)
 	begin_section(p, phrase(LIVE_NEWS, p->language));
 	html_open_class(p->h, "dl", "key");
 	put_key(p, phrase(LIVE_NEXT_REPORT, p->language), p->l->report_next_ms,
-		phrase(LIVE_NONE, p->language));
+		phrase(NONE, p->language));
 	put_key(p, phrase(LIVE_LAST_REPORT, p->language), p->l->report_delivered_ms,
 		phrase(LIVE_NEVER, p->language));
 	html_close(p->h);
@@ -435,7 +435,7 @@ char *page_status(const struct live *l, size_t *ret_size)
 	put_news(&p);
 	html_open(p.h, "footer");
 	html_text_f(p.h, phrase(LIVE_VERSION, p.language), l->version,
-		    l->zone ? phrase(LIVE_ZONE_LOCAL, p.language) : phrase(LIVE_ZONE_UTC, p.language));
+		    l->zone ? phrase(LIVE_ZONE_LOCAL, p.language) : "UTC");
 	html_close(p.h);
 	return html_end(&p.h, ret_size);
 }

@@ -85,6 +85,14 @@ TEST(a_sentence_stands_once)
 				"%s is %s", ids[p], ids[q]);
 }
 
+TEST(found_by_its_english)
+{
+	ck_assert_int_eq(phrase_find("is it enabled: yes", 13), PHRASE_RULE_ENABLED);
+	ck_assert_int_eq(phrase_find("is it enabled", 12), PHRASE__MAX);
+	ck_assert_int_eq(phrase_find("is it enabled: yes", 18), PHRASE__MAX);
+	ck_assert_int_eq(phrase_find("", 0), PHRASE__MAX);
+}
+
 TEST(outside_the_table_is_a_question_mark)
 {
 	ck_assert_str_eq(phrase_text(PHRASE__MAX, LANGUAGE_EN), "?");

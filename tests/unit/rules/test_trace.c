@@ -1,6 +1,7 @@
 /* Every check of a duty is told in order, and tells the same verdict as the judgement itself. */
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
+#include "model/phrases.h"
 #include "tests/suite.h"
 
 #include <stdio.h>
@@ -19,6 +20,8 @@ static void hear(void *ctx, const struct check_report *told)
 	ck_assert_uint_le(strlen(told->rule), 24);
 	ck_assert_uint_gt(strlen(told->rule), 0);
 	ck_assert_uint_gt(strlen(told->name), 0);
+	ck_assert_msg(phrase_find(told->name, strlen(told->name)) < PHRASE__MAX,
+		      "model/phrases_rules.def does not have: %s", told->name);
 	ck_assert_ptr_nonnull(told->fact);
 	if (told->holds == TRI_YES) {
 		ck_assert_uint_eq(h->decided, 0);
