@@ -9,6 +9,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "model/sink_types.h"
+#include "reporter/digest/attach.h"
 #include "reporter/digest/compose.h"
 #include "reporter/digest/digest.h"
 #include "reporter/digest/options.h"
@@ -166,6 +168,8 @@ static void compose(struct digest_runner *r, const struct run_log_past *past,
 
 		m->sink = xstrdup(s->name);
 		digest_compose(&r->digest, &ctx, r->options.title, s, clock_wall_ms(), &m->document);
+		if (s->type == SINK_EMAIL)
+			digest_attach_page(r->db, s, r->options.zone, &m->document);
 	}
 }
 
