@@ -66,6 +66,7 @@ struct http_call {
 	size_t max_body;           /* 0 = 8 MiB; not used with on_data */
 	uint64_t total_timeout_ms; /* 0 = none (watch) */
 	uint64_t idle_timeout_ms;  /* no byte for this long = HTTP_TIMEOUT; 0 = none */
+	bool alone;                /* its connection is kept for nobody */
 	/* Status and headers are in; called once before on_data. May be NULL. */
 	void (*on_headers)(void *ctx, long status, const char *content_type, int64_t server_date_ms);
 	/* Bytes as they arrive, never held back. Return 0, or non-zero to abort. NULL = collect. */

@@ -276,6 +276,8 @@ static void start_mail(struct delivery *d, const struct sink_request *rq)
 	d->mail = mail_start(d->base, &e, &call);
 }
 
+/* On a connection of its own: one that was kept for a minute may have died, and then nobody knows whether the
+ * message arrived. */
 static void start_request(struct delivery *d, const struct sink_request *rq)
 {
 	const struct http_call call = {
@@ -288,6 +290,7 @@ static void start_request(struct delivery *d, const struct sink_request *rq)
 		.body_len = strlen(rq->body),
 		.max_body = ANSWER_MAX,
 		.total_timeout_ms = TIMEOUT_MS,
+		.alone = true,
 		.on_done = on_done,
 		.ctx = d,
 	};

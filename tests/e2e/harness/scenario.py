@@ -92,8 +92,8 @@ class Test:
         self.closing.append(proxy)
         return proxy
 
-    def sink(self, *script, secret=None):
-        sink = Sink(script, secret)
+    def sink(self, *script, secret=None, kind="feishu"):
+        sink = Sink(script, secret, kind=kind)
         self.closing.append(sink)
         return sink
 

@@ -289,6 +289,7 @@ TEST(each_message_counts_for_the_limit)
 		deliver(&r);
 	}
 	ck_assert_uint_gt(delivery_wait(r.delivery), 0);
+	ck_assert_uint_eq(server.log->connections, 3); /* none is kept until it may be dead */
 	end(&r);
 	server_stop(&server);
 }

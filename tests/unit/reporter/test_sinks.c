@@ -419,6 +419,30 @@ TEST_LOOP(what_has_no_room_is_counted, 0, N_TYPES)
 	free(body);
 }
 
+/* Half a command, copied into a terminal, is another command. */
+TEST_LOOP(commands_are_whole_or_not_there, 0, N_TYPES)
+{
+	const bool whole = ops_of((size_t)_i)->whole;
+	char command[1000] = "COMMAND", *body;
+	uint64_t left_out;
+	struct document d;
+
+	memset(command + 7, 'x', 900);
+	document_init(&d, NEWS_ACTIONS, EN, NOW_MS);
+	struct entry *e = section_add_entry(document_add_section(&d, ""), "e");
+
+	entry_set_command(e, command);
+	body = body_of((size_t)_i, &d, 0, &left_out);
+	ck_assert_int_eq(strstr(body, "COMMAND") != NULL, whole);
+	ck_assert_int_eq(strstr(body, command) != NULL, whole);
+	free(body);
+	entry_set_command(e, "kubectl -n a scale deployment/web --replicas=3");
+	body = body_of((size_t)_i, &d, 0, &left_out);
+	ck_assert_ptr_nonnull(strstr(body, "kubectl -n a scale deployment/web --replicas=3"));
+	free(body);
+	document_done(&d);
+}
+
 /* -- signatures -- */
 
 TEST(signatures_are_the_documented_ones)
