@@ -142,6 +142,7 @@ void play_settings(const struct play *p, struct settings *s)
 	s->metrics_listen = xstrdup(p->listen ? p->listen : "127.0.0.1:0");
 	s->history_days = 30;
 	s->remind_ms = s->give_up_ms = 86400000;
+	s->gather_ms = 60000;
 	s->history_megabytes = 512;
 	s->sandbox = SANDBOX_AUTO;
 	str_list_add(&s->cluster_names, "prod", 4);
