@@ -347,6 +347,7 @@ static void on_trouble_row(struct inbox *i, const struct msg *m)
 
 	stats_trouble(i->stats, r);
 	present_trouble(i->present, r);
+	telling_trouble(i->telling, &m->u.trouble_row);
 }
 
 static void on_child_stats(struct inbox *i, const struct msg *m)

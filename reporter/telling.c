@@ -11,6 +11,7 @@
 #include "base/xalloc.h"
 #include "reporter/outbox/sender.h"
 #include "reporter/outbox/tell_actions.h"
+#include "reporter/outbox/tell_attention.h"
 
 struct telling {
 	struct process *process;
@@ -24,6 +25,8 @@ struct telling {
 	struct zone *zone;    /* of times in texts; NULL = UTC */
 	struct event *gather; /* runs while actions have ended that are not told */
 	bool is_gathering;
+	struct tell_attention *attention;
+	struct event *look; /* for what needs an operator */
 };
 
 /* -- what waits, for the metrics -- */
@@ -145,6 +148,31 @@ static void on_gather(evutil_socket_t fd, short what, void *arg)
 		telling_wake(t);
 }
 
+void telling_trouble(struct telling *t, const struct msg_trouble_row *m)
+{
+	tell_attention_trouble(t->attention, m);
+}
+
+static void look_again(struct telling *t)
+{
+	(void)evtimer_add(t->look, CLOCK_TIMEVAL(t->settings->gather_ms / 2));
+}
+
+static void on_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct telling *t = arg;
+	bool put;
+	const int err = tell_attention(t->attention, t->db, t->settings, t->zone, t->sender, &put);
+
+	(void)fd;
+	(void)what;
+	if (err < 0)
+		on_trouble(t, err, "what needs an operator cannot be told yet");
+	if (put)
+		telling_wake(t);
+	look_again(t);
+}
+
 /* -- from start to end -- */
 
 struct telling *telling_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
@@ -166,6 +194,8 @@ struct telling *telling_new(struct process *p, const struct settings *s, struct 
 	t->sender = sender_new(process_base(p), db, &ops, t);
 	t->wake = evtimer_new(process_base(p), on_wake, t);
 	t->gather = evtimer_new(process_base(p), on_gather, t);
+	t->look = evtimer_new(process_base(p), on_look, t);
+	t->attention = tell_attention_new();
 	return t;
 }
 
@@ -176,6 +206,8 @@ void telling_free(struct telling **t)
 	sender_free(&(*t)->sender);
 	event_free((*t)->wake);
 	event_free((*t)->gather);
+	event_free((*t)->look);
+	tell_attention_free(&(*t)->attention);
 	zone_free(&(*t)->zone);
 	free(*t);
 	*t = NULL;
@@ -207,6 +239,7 @@ void telling_use_settings(struct telling *t)
 	forget_gone(t);
 	sender_set(t->sender, t->settings);
 	count_all(t);
+	look_again(t);
 }
 
 void telling_start(struct telling *t)

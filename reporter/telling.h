@@ -23,6 +23,8 @@ void telling_use_settings(struct telling *t);
 /* An action has ended, which stands in the history now: it is told with the others of the next minute
  * (tell.gather). Cheap. */
 void telling_action_ended(struct telling *t);
+/* A trouble of the program begins or ends. */
+void telling_trouble(struct telling *t, const struct msg_trouble_row *m);
 /* Something was put into the outbox. */
 void telling_wake(struct telling *t);
 /* Send nothing any more. True: nothing is on its way. */

@@ -34,7 +34,8 @@ static const struct entry environment[] = {
 	  "set by systemd: log lines carry their priority, readiness and signs of life are sent." },
 	{ "COLUMNS, TERM, NO_COLOR", "width of the tables; whether there are colors." },
 	{ "LC_ALL, LC_MESSAGES, LANG",
-	  "the first that is set decides the language of sentences: Chinese for zh_CN.UTF-8 and the like, else "
+	  "the first that is set decides the language of sentences: Chinese for zh_CN.UTF-8 and the like, "
+	  "else "
 	  "English. JSON, codes, names of columns, --help and the log are in English." },
 	{ "SUDO_USER", "who paused, when it was done with sudo." },
 	{ NULL, NULL },

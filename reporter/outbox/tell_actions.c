@@ -129,16 +129,28 @@ static void read_told(sqlite3_stmt *st, struct told *t)
 	t->part = part_of(t);
 }
 
+/* What was done needs nobody any more. */
+static int settle(struct db *db, const struct told *t)
+{
+	if (t->outcome != OUTCOME_DONE && t->outcome != OUTCOME_GONE)
+		return 0;
+	return db_run(db_stmt(db, DB_ATTENTION_SETTLED, db_s("cluster_name", t->cluster),
+			      db_i("duty", t->duty), db_s("ns", t->ns), db_s("name", t->name),
+			      db_i("at", t->at)),
+		      NULL);
+}
+
 static int read_all(struct db *db, int64_t up_to, int64_t newest, struct told_list *ret)
 {
 	sqlite3_stmt *st = db_stmt(db, DB_TOLD_ROWS, db_i("up_to", up_to), db_i("newest", newest));
-	int rc;
+	int rc = SQLITE_DONE, r = 0;
 
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while (r == 0 && (rc = sqlite3_step(st)) == SQLITE_ROW) {
 		ret->v = xgrow(ret->v, &ret->room, (uint32_t)ret->n, sizeof(*ret->v));
 		struct told *t = &ret->v[ret->n];
 
 		read_told(st, t);
+		r = settle(db, t);
 		if (t->part == PART_NONE) {
 			told_done(t);
 			continue;
@@ -147,7 +159,7 @@ static int read_all(struct db *db, int64_t up_to, int64_t newest, struct told_li
 		ret->n++;
 	}
 	(void)sqlite3_reset(st);
-	return db_errno(rc);
+	return r < 0 ? r : db_errno(rc);
 }
 
 /* -- words -- */

@@ -1,0 +1,31 @@
+/* tell_attention.h - news of what only an operator can change, as it begins and as it ends: troubles of the
+ * program (model/troubles.def), reasons that need an operator (reporter/history/attention.h), pauses that are
+ * forgotten, and sinks that get nothing.  Layer: process (reporter), outbox.
+ * What stands is kept in the history as alarms, with which sink was told of which begin: so a begin is told
+ * once to each sink, an end only where its begin was told, and a crash changes neither. What comes and goes
+ * within tell.gather is not told. */
+// SPDX-License-Identifier: Apache-2.0
+#ifndef REPORTER_OUTBOX_TELL_ATTENTION_H
+#define REPORTER_OUTBOX_TELL_ATTENTION_H
+
+#include "config/settings.h"
+#include "config/zone.h"
+#include "reporter/history/db.h"
+
+/* A pause that is older is told. */
+#define TELL_PAUSE_MS INT64_C(86400000)
+
+struct tell_attention;
+struct sender;
+
+struct tell_attention *tell_attention_new(void);
+/* Accepts NULL. */
+void tell_attention_free(struct tell_attention **t);
+/* A trouble of the program begins or ends. After a start each that stands is said anew. */
+void tell_attention_trouble(struct tell_attention *t, const struct msg_trouble_row *m);
+/* Look what stands now. To be called several times within tell.gather. *ret_put: messages were put into the
+ * outbox. 0, or negative errno and nothing was told. sender: may be NULL. */
+int tell_attention(struct tell_attention *t, struct db *db, const struct settings *s, const struct zone *zone,
+		   const struct sender *sender, bool *ret_put);
+
+#endif
