@@ -1,0 +1,404 @@
+/* test_telling.c - what people are told: each action once, what needs an operator as it begins and as it
+ * ends, to whom it concerns, whatever dies when. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/reporter/history_world.h"
+
+#include "base/clock.h"
+#include "model/guards.h"
+#include "reporter/history/attention.h"
+#include "reporter/outbox/outbox.h"
+#include "reporter/outbox/tell_actions.h"
+#include "reporter/outbox/tell_attention.h"
+
+#define MINUTE INT64_C(60000)
+#define HOUR   (60 * MINUTE)
+#define DAY    (24 * HOUR)
+
+static char *pay[] = { (char *)"pay" };
+static struct sink_settings sinks[3];
+static struct settings settings;
+static struct tell_attention *attention;
+static char text[20000];
+static bool put, more;
+
+static void setup(void)
+{
+	world_setup();
+	sinks[0] = (struct sink_settings){ .name = (char *)"team", .news = 7, .top = 3 };
+	sinks[1] = (struct sink_settings){
+		.name = (char *)"pay", .news = 7, .top = 3, .language = LANGUAGE_ZH, .namespaces = { pay, 1 }
+	};
+	sinks[2] = (struct sink_settings){ .name = (char *)"reports", .news = 1 << NEWS_REPORT, .top = 3 };
+	settings = (struct settings){ .sinks = sinks, .n_sinks = 3, .gather_ms = MINUTE, .remind_ms = DAY };
+	settings.cluster_names = w.clusters;
+	attention = tell_attention_new();
+	ck_assert_int_eq(tell_actions_begin(w.db), 0);
+}
+
+static void teardown(void)
+{
+	tell_attention_free(&attention);
+	world_teardown();
+}
+
+/* The messages for a sink, which are delivered with this; as text. */
+static const char *told(const char *sink)
+{
+	struct outbox_row row;
+	size_t n = 0;
+
+	text[0] = '\0';
+	while (outbox_next(w.db, sink, &row) == 1) {
+		char *t = document_to_text(&row.document);
+
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", t);
+		free(t);
+		ck_assert_int_eq(outbox_end(w.db, row.id, OUTBOX_DONE, ""), 0);
+		outbox_row_done(&row);
+	}
+	return text;
+}
+#define HAS(s)    ck_assert_msg(strstr(text, s) != NULL, "%s is missing in:\n%s", s, text)
+#define HAS_NO(s) ck_assert_msg(strstr(text, s) == NULL, "%s is in:\n%s", s, text)
+
+/* -- actions -- */
+
+static void tell(void)
+{
+	ck_assert_int_eq(tell_actions(w.db, &settings, NULL, &put, &more), 0);
+}
+
+static void act(uint64_t id, enum action_kind action, const char *ns, const char *name, enum outcome outcome,
+		bool ends)
+{
+	char uid[24];
+
+	(void)snprintf(uid, sizeof(uid), "uid-%llu", (unsigned long long)id);
+	struct msg m[2] = { world_intent(id, 0, uid), world_record(id, outcome) };
+
+	m[0].u.intent.action = action;
+	m[0].u.intent.duty = action == ACTION_SCALE_DOWN ? DUTY_IMAGE_PULL
+			     : action == ACTION_DELETE   ? DUTY_EVICTED
+							 : DUTY_TERMINATING;
+	test_set(&m[0], intent.ns, ns);
+	test_set(&m[0], intent.name, name);
+	test_set(&m[0], intent.reason,
+		 action == ACTION_SCALE_DOWN ? "CannotPullImage"
+		 : action == ACTION_DELETE   ? "Evicted"
+					     : "StuckTerminating");
+	if (action == ACTION_SCALE_DOWN) {
+		char target[100];
+
+		(void)snprintf(target, sizeof(target), "Deployment.apps/%s/%s", ns, name);
+		test_set(&m[1], record.target, target);
+	}
+	test_set(&m[1], record.evidence,
+		 "pod x at resourceVersion 7: phase Failed; on node node-7; and so on");
+	world_write(m, ends ? 2 : 1);
+}
+
+TEST(what_was_done_is_told_once_with_the_way_back)
+{
+	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
+	act(2, ACTION_FORCE_DELETE, "shop", "db-0", OUTCOME_DONE, true);
+	for (uint64_t i = 3; i < 37; i++)
+		act(i, ACTION_DELETE, "shop", "cron", OUTCOME_DONE, true);
+	tell();
+	ck_assert(put && !more);
+	(void)told("team");
+	HAS("ops-pod-cleaner acted: 1 workloads, 1 pods by force, 34 pods deleted");
+	HAS("shop/web (Deployment): scaled from 3 to 0");
+	HAS("$ ops-pod-cleaner restore 1\n");
+	HAS("since 2023-11-14 22:13");
+	HAS("shop/db-0: deleted by force");
+	HAS("certificate: pod x at resourceVersion 7");
+	HAS("shop, node node-7: 34 pods: deleted");
+	ck_assert_str_eq(told("pay"), "");
+	ck_assert_str_eq(told("reports"), "");
+	tell();
+	ck_assert(!put);
+	ck_assert_str_eq(told("team"), "");
+}
+
+TEST(what_is_old_is_not_told_and_what_was_open_is_when_it_ends)
+{
+	act(1, ACTION_SCALE_DOWN, "shop", "old", OUTCOME_DONE, true);
+	ck_assert_int_eq(db_run(db_stmt(w.db, DB_TOLD_MOVE, db_i("newest", 1), db_i("told", 0)), NULL), 0);
+	act(2, ACTION_SCALE_DOWN, "shop", "slow", OUTCOME_DONE, false);
+	act(3, ACTION_SCALE_DOWN, "shop", "fast", OUTCOME_DONE, true);
+	tell();
+	(void)told("team");
+	HAS("shop/fast");
+	HAS_NO("shop/slow");
+	HAS_NO("shop/old");
+	world_close();
+	world_open(); /* as after a crash */
+	const struct msg end = world_record(2, OUTCOME_UNCONFIRMED);
+
+	world_write(&end, 1);
+	tell();
+	(void)told("team");
+	HAS("not confirmed: scaled from 3 to 0");
+	HAS_NO("shop/fast");
+	tell();
+	ck_assert_str_eq(told("team"), "");
+}
+
+TEST(each_hears_of_its_own_in_its_language)
+{
+	act(1, ACTION_SCALE_DOWN, "pay", "api", OUTCOME_DONE, true);
+	act(2, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_WOULD, true);
+	tell();
+	(void)told("pay");
+	HAS("pay/api（Deployment）");
+	HAS("副本数已由 3 缩为 0");
+	HAS("最新版本的所有 Pod 都拉取不到镜像");
+	HAS_NO("shop");
+	(void)told("team");
+	HAS("shop/web (Deployment): would be done, mode observe: scaled from 3 to 0");
+	HAS_NO("restore 2");
+}
+
+TEST(many_are_counted)
+{
+	for (uint64_t i = 1; i <= 8; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "web-%llu", (unsigned long long)i);
+		act(i, ACTION_SCALE_DOWN, "shop", name, OUTCOME_DONE, true);
+	}
+	tell();
+	(void)told("team");
+	HAS("shop/web-3 ");
+	HAS_NO("shop/web-4 ");
+	HAS("and 5 more");
+	HAS("8 workloads");
+}
+
+TEST(failures_alone_wait_and_are_told_with_the_next)
+{
+	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
+	tell();
+	(void)told("team");
+	act(2, ACTION_DELETE, "shop", "a", OUTCOME_FORBIDDEN, true);
+	act(3, ACTION_DELETE, "shop", "b", OUTCOME_FORBIDDEN, true);
+	act(4, ACTION_DELETE, "shop", "c", OUTCOME_GONE, true); /* nothing was done */
+	tell();
+	ck_assert(!put && more);
+	clock_fake_advance(TELL_FAILURES_MS);
+	tell();
+	ck_assert(put && !more);
+	(void)told("team");
+	HAS("2 failed");
+	HAS("deleteEvictedPod: 2 actions: forbidden");
+	tell();
+	ck_assert(!put && !more);
+}
+
+TEST(nothing_is_told_that_could_not_be_written)
+{
+	sqlite3 *sql = sqlite3_db_handle(db_stmt(w.db, DB_ONE_ROW));
+
+	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
+	ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE outbox RENAME TO away", NULL, NULL, NULL), SQLITE_OK);
+	ck_assert_int_lt(tell_actions(w.db, &settings, NULL, &put, &more), 0);
+	ck_assert_int_eq(sqlite3_exec(sql, "ALTER TABLE away RENAME TO outbox", NULL, NULL, NULL), SQLITE_OK);
+	tell();
+	(void)told("team");
+	HAS("shop/web");
+}
+
+/* -- attention -- */
+
+static void look(int64_t ms)
+{
+	clock_fake_advance(ms);
+	ck_assert_int_eq(tell_attention(attention, w.db, &settings, NULL, NULL, &put), 0);
+}
+
+static void trouble(enum trouble kind, const char *cluster, uint64_t n)
+{
+	struct msg m = { .type = MSG_TROUBLE_ROW };
+
+	m.u.trouble_row = (struct msg_trouble_row){ .trouble = kind, .n = n, .since = clock_wall_ms() };
+	test_set(&m, trouble_row.cluster_name, cluster);
+	test_set(&m, trouble_row.detail, "cannot delete pods");
+	tell_attention_trouble(attention, &m.u.trouble_row);
+}
+
+TEST(a_trouble_is_told_as_it_begins_and_as_it_ends)
+{
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	look(MINUTE - 1);
+	ck_assert_str_eq(told("team"), "");
+	look(1);
+	(void)told("team");
+	HAS("ops-pod-cleaner needs an operator: 1");
+	HAS("[prod] the API server forbids what a duty has to do");
+	HAS("cannot delete pods");
+	HAS("what to do: grant what is named");
+	look(HOUR);
+	ck_assert_str_eq(told("team"), "");
+	trouble(TROUBLE_FORBIDDEN, "prod", 0);
+	look(0);
+	ck_assert_str_eq(told("team"), "");
+	look(MINUTE);
+	(void)told("team");
+	HAS("resolved: 1");
+	HAS("from 2023-11-14 22:13 to 2023-11-14 23:14");
+	(void)told("pay");
+	HAS("问题已恢复");
+	look(DAY);
+	ck_assert_str_eq(told("team"), "");
+	ck_assert_str_eq(told("reports"), "");
+}
+
+TEST(what_comes_and_goes_is_not_told)
+{
+	for (int i = 0; i < 10; i++) {
+		trouble(TROUBLE_CLUSTER_UNSEEN, "prod", 1);
+		look(MINUTE / 2);
+		trouble(TROUBLE_CLUSTER_UNSEEN, "prod", 0);
+		look(MINUTE / 3);
+		look(MINUTE);
+	}
+	ck_assert_str_eq(told("team"), "");
+	/* Away for less than a minute it has not ended. */
+	trouble(TROUBLE_CLUSTER_UNSEEN, "prod", 1);
+	look(MINUTE);
+	(void)told("team");
+	HAS("cannot be seen");
+	for (int i = 0; i < 5; i++) {
+		trouble(TROUBLE_CLUSTER_UNSEEN, "prod", 0);
+		look(MINUTE / 2);
+		trouble(TROUBLE_CLUSTER_UNSEEN, "prod", 1);
+		look(MINUTE / 2);
+	}
+	ck_assert_str_eq(told("team"), "");
+}
+
+TEST(reminded_once_a_day_or_never)
+{
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	look(MINUTE);
+	(void)told("team");
+	look(DAY - 1);
+	ck_assert_str_eq(told("team"), "");
+	look(1);
+	(void)told("team");
+	HAS("still needs an operator: 1");
+	look(HOUR);
+	ck_assert_str_eq(told("team"), "");
+	settings.remind_ms = 0;
+	look(3 * DAY);
+	ck_assert_str_eq(told("team"), "");
+}
+
+TEST(a_crash_tells_nothing_twice_and_loses_no_end)
+{
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	look(MINUTE);
+	(void)told("team");
+	tell_attention_free(&attention);
+	world_close();
+	world_open();
+	attention = tell_attention_new();
+	look(1000); /* nobody has said yet what stands */
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	look(MINUTE);
+	ck_assert_str_eq(told("team"), "");
+	tell_attention_free(&attention);
+	attention = tell_attention_new(); /* and it ended while nobody looked */
+	look(0);
+	look(MINUTE);
+	(void)told("team");
+	HAS("resolved: 1");
+}
+
+TEST(an_end_goes_only_where_its_begin_went)
+{
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	settings.n_sinks = 1;
+	look(MINUTE);
+	(void)told("team");
+	HAS("needs an operator");
+	settings.n_sinks = 2;
+	trouble(TROUBLE_FORBIDDEN, "prod", 0);
+	look(0);
+	look(MINUTE);
+	(void)told("team");
+	HAS("resolved");
+	ck_assert_str_eq(told("pay"), "");
+}
+
+TEST(a_new_sink_is_told_what_stands)
+{
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	settings.n_sinks = 1;
+	look(MINUTE);
+	settings.n_sinks = 2;
+	look(MINUTE);
+	(void)told("pay");
+	HAS("需要人工处理");
+}
+
+TEST(guards_pauses_and_objects_need_an_operator_too)
+{
+	const struct msg pause = { .type = MSG_PAUSE,
+				   .u.pause = { .duty = DUTY_EVICTED, .on = true, .at = WORLD_NOW } };
+
+	world_write(&pause, 1);
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "Budget 1", "prod"), 0);
+	act(1, ACTION_DELETE, "pay", "api-1", OUTCOME_FORBIDDEN, true);
+	const struct msg forbidden = world_refusal("uid-9", "Forbidden");
+
+	world_write(&forbidden, 1);
+	look(MINUTE);
+	ck_assert_str_eq(told("team"), "");
+	clock_fake_advance(ATTENTION_LASTING_MS);
+	world_write(&forbidden, 1);
+	look(0);
+	(void)told("team");
+	HAS("as many actions as are allowed were done");
+	HAS("the credential may not do this");
+	HAS("kube-system: dns-1");
+	(void)told("pay");
+	HAS("该时段内的操作次数已达上限"); /* which concerns everyone */
+	HAS_NO("kube-system");
+	look(DAY - ATTENTION_LASTING_MS);
+	(void)told("team");
+	HAS("deleteEvictedPod: paused for more than a day");
+	ck_assert_int_eq(attention_note_guards(w.db, 0, "", "prod"), 0);
+	look(0);
+	look(MINUTE);
+	(void)told("team");
+	HAS("resolved");
+	HAS("as many actions as are allowed were done");
+}
+
+TEST(what_was_done_at_last_needs_nobody)
+{
+	struct msg refusal = world_refusal("uid-9", "Forbidden");
+
+	refusal.u.refusal.cluster = 0;
+	test_set(&refusal, refusal.ns, "shop");
+	test_set(&refusal, refusal.name, "cron");
+	world_write(&refusal, 1);
+	clock_fake_advance(ATTENTION_LASTING_MS);
+	world_write(&refusal, 1);
+	look(0);
+	(void)told("team");
+	HAS("the credential may not do this");
+	act(1, ACTION_DELETE, "shop", "cron", OUTCOME_DONE, true);
+	tell();
+	look(0);
+	look(MINUTE);
+	(void)told("team");
+	HAS("resolved: 1");
+}
+
+TEST_MAIN("reporter/telling")
+{
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 30);
+}
