@@ -206,10 +206,10 @@ static void check_secrets(const struct check *k)
 	check_file(k, "tooManyRestart.apiurlFile", c->api_url_file);
 	check_file(k, "tooManyRestart.secretFile", c->api_secret_file);
 
-	if (c->settings.api_url && c->api_url_file)
+	if (c->api_url && c->api_url_file)
 		ERROR(k, position_of(k, "tooManyRestart.apiurlFile"),
 		      "apiurl and apiurlFile are both given: keep one");
-	if (c->settings.api_secret && c->api_secret_file)
+	if (c->api_secret && c->api_secret_file)
 		ERROR(k, position_of(k, "tooManyRestart.secretFile"),
 		      "secret and secretFile are both given: keep one");
 }

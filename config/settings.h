@@ -60,10 +60,6 @@ struct settings {
 	struct policy policy; /* duties, mode, exclusions */
 	/* reporter only */
 	char *msg_title;             /* tooManyRestart.msgtitle */
-	char *api_url;               /* tooManyRestart.apiurl: a secret */
-	char *api_secret;            /* signing secret: a secret */
-	char *api_address;           /* resolved "ip:port" of api_url's host; NULL when literal */
-	char *api_problem;           /* why there is no address or secret, NULL = nothing is wrong */
 	struct sink_settings *sinks; /* the original tooManyRestart.apiurl is the first one */
 	size_t n_sinks;
 	uint64_t remind_ms, gather_ms, give_up_ms; /* tell.remind, tell.gather, tell.giveUp */
@@ -108,7 +104,8 @@ struct config {
 	uint64_t workers;
 	char *kubeconfig, *context;
 	char *writer_kubeconfig, *writer_context; /* without `clusters` */
-	char *api_url_file, *api_secret_file;
+	char *api_url, *api_url_file;             /* tooManyRestart.apiurl: a secret */
+	char *api_secret, *api_secret_file;       /* its signing secret */
 	bool tell_actions, tell_attention;
 	uint64_t language; /* enum language, or LANGUAGE__MAX: of the title */
 	struct cluster_config *clusters;

@@ -319,7 +319,7 @@ static void check_original(const struct check *k)
 	struct url u;
 	const char *why;
 
-	if (k->c->settings.api_url && url_parse(k->c->settings.api_url, &u, &why) == 0)
+	if (k->c->api_url && url_parse(k->c->api_url, &u, &why) == 0)
 		(void)is_of_another(k, &k->positions->row[row - settings_table], row->path, SINK_FEISHU, &u);
 }
 

@@ -311,7 +311,7 @@ struct sink_settings *setting_add_sink(struct settings *s)
 
 bool config_has_original_sink(const struct config *c)
 {
-	return policy_enables(&c->settings.policy, DUTY_RESTARTS) && (c->settings.api_url || c->api_url_file);
+	return policy_enables(&c->settings.policy, DUTY_RESTARTS) && (c->api_url || c->api_url_file);
 }
 
 void settings_init(struct settings *s)

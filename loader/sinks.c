@@ -137,9 +137,9 @@ static void add_original(struct config *c)
 
 	one.name = xstrdup(SINK_ORIGINAL_NAME);
 	one.type = SINK_FEISHU;
-	one.url = copy(s->api_url);
+	one.url = copy(c->api_url);
 	one.url_file = copy(c->api_url_file);
-	one.secret = copy(s->api_secret);
+	one.secret = copy(c->api_secret);
 	one.secret_file = copy(c->api_secret_file);
 	memmove(s->sinks + 1, s->sinks, (s->n_sinks - 1) * sizeof(*s->sinks));
 	s->sinks[0] = one;
@@ -168,22 +168,6 @@ void loader_read_sinks(struct loader *l)
 }
 
 /* -- addresses -- */
-
-/* As long as the reporter asks for them by these names. */
-static void mirror_original(struct loader *l)
-{
-	struct settings *s = &l->config.settings;
-	const struct sink_settings *o = s->sinks;
-
-	if (s->n_sinks == 0 || !is_original(l, o))
-		return;
-	free(s->api_url);
-	free(s->api_secret);
-	s->api_url = copy(o->url);
-	s->api_secret = copy(o->secret);
-	s->api_address = copy(o->address);
-	s->api_problem = copy(o->problem);
-}
 
 /* Where to connect to. False when the name needs no resolver, or there is none. */
 static bool needs_address(const struct sink_settings *s, struct url *ret)
@@ -224,7 +208,6 @@ void loader_resolve_sinks(struct loader *l)
 			add_problem(l, &s->sinks[i], address_key(l, &s->sinks[i]), k->why);
 		s->sinks[i].address = k->address;
 	}
-	mirror_original(l);
 }
 
 void loader_no_sinks(struct loader *l, const char *why)
@@ -235,5 +218,4 @@ void loader_no_sinks(struct loader *l, const char *why)
 	for (size_t i = 0; i < s->n_sinks; i++)
 		if (needs_address(&s->sinks[i], &u))
 			add_problem(l, &s->sinks[i], address_key(l, &s->sinks[i]), why);
-	mirror_original(l);
 }

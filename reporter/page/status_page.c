@@ -410,8 +410,7 @@ static void put_news(struct page *p)
 {
 	begin_section(p, phrase(LIVE_NEWS, p->language));
 	html_open_class(p->h, "dl", "key");
-	put_key(p, phrase(LIVE_NEXT_REPORT, p->language), p->l->report_next_ms,
-		phrase(NONE, p->language));
+	put_key(p, phrase(LIVE_NEXT_REPORT, p->language), p->l->report_next_ms, phrase(NONE, p->language));
 	put_key(p, phrase(LIVE_LAST_REPORT, p->language), p->l->report_delivered_ms,
 		phrase(LIVE_NEVER, p->language));
 	html_close(p->h);

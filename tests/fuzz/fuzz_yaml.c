@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct config c, back;
 
-	if (load((const char *)data, size, &c) == 0 && !c.settings.api_url && !c.settings.api_secret) {
+	if (load((const char *)data, size, &c) == 0 && !c.api_url && !c.api_secret) {
 		char *first = effective(&c);
 
 		match_all(&c.settings.policy);

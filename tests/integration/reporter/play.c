@@ -154,14 +154,14 @@ void play_settings(const struct play *p, struct settings *s)
 	s->policy.duty[DUTY_RESTARTS].counts = s->policy.duty[DUTY_CRASH_LOOP].counts = 5;
 	str_list_add(&s->policy.duty[DUTY_RESTARTS].status, "Error", 5);
 	str_list_add(&s->policy.duty[DUTY_IMAGE_PULL].status, "ErrImagePull", 12);
-	s->api_secret = xstrdup("demo-secret");
-	s->api_url = xasprintf("http://127.0.0.1:%u/hook/" PLAY_SECRET, p->bot_port);
-	*setting_add_sink(s) = (struct sink_settings){ .name = xstrdup("feishu"),
-						       .type = SINK_FEISHU,
-						       .url = xstrdup(s->api_url),
-						       .secret = xstrdup(s->api_secret),
-						       .news = UINT64_C(1) << NEWS_REPORT,
-						       .top = 20 };
+	*setting_add_sink(s) =
+		(struct sink_settings){ .name = xstrdup("feishu"),
+					.type = SINK_FEISHU,
+					.url = xasprintf("http://127.0.0.1:%u/hook/" PLAY_SECRET,
+							 p->bot_port),
+					.secret = xstrdup("demo-secret"),
+					.news = UINT64_C(1) << NEWS_REPORT,
+					.top = 20 };
 }
 
 static void send_frame(struct play *p, const struct msg *m, int fd)

@@ -153,7 +153,7 @@ TEST(the_original_file_keeps_its_meaning)
 	ck_assert_int_eq(restarts->counts, 2);
 	ck_assert_str_eq(s->schedule, "*/3 * * * * *");
 	ck_assert_str_eq(s->msg_title, "pod重启次数过多");
-	ck_assert_str_eq(s->api_url, "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx");
+	ck_assert_str_eq(config.api_url, "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx");
 	ck_assert_int_eq(s->policy.mode, MODE_ENFORCE);
 }
 

@@ -49,9 +49,9 @@ TEST(the_original_file)
 	ck_assert_str_eq(run.watcher[0].cluster.ca_pem, "-----BEGIN CERTIFICATE-----\nx\n");
 	ck_assert_str_eq(run.worker[0].cluster.token, "READERTOKEN");
 	ck_assert_str_eq(run.worker[0].policy.duty[DUTY_EVICTED].namespaces.v[0], "default");
-	ck_assert_ptr_null(run.watcher[0].api_url);
+	ck_assert_uint_eq(run.watcher[0].n_sinks, 0);
 	ck_assert_ptr_null(run.reporter.cluster.token);
-	ck_assert_str_eq(run.reporter.api_url, "https://open.feishu.cn/open-apis/bot/v2/hook/xxxx");
+	ck_assert_uint_eq(run.reporter.n_sinks, 0); /* its duty is off */
 	ck_assert_str_eq(run.reporter.cluster_names.v[0], "default");
 }
 
@@ -183,9 +183,9 @@ TEST(webhook_from_files_and_zone)
 	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook, secretFile: sign, "
 		 "duration: 'CRON_TZ=Asia/Tokyo 0 7 9 * * 1'}\n",
 		 "reader");
-	ck_assert_str_eq(run.reporter.api_url, "https://localhost:1/HOOK");
-	ck_assert_str_eq(run.reporter.api_secret, "SIGN");
-	ck_assert_ptr_nonnull(strstr(run.reporter.api_address, ":1"));
+	ck_assert_str_eq(run.reporter.sinks->url, "https://localhost:1/HOOK");
+	ck_assert_str_eq(run.reporter.sinks->secret, "SIGN");
+	ck_assert_ptr_nonnull(strstr(run.reporter.sinks->address, ":1"));
 	ck_assert_str_eq(run.reporter.time_zone, "Asia/Tokyo");
 	ck_assert_uint_gt(run.reporter.zone_size, 100);
 }
@@ -249,9 +249,10 @@ TEST_LOOP(a_chat_that_cannot_be_reached_is_the_reporters_trouble, 0, ARRAY_SIZE(
 	spoil("sign", sinks[_i].sign);
 	succeeds("tooManyRestart: {enable: true, namespaces: a, apiurlFile: hook, secretFile: sign}\n",
 		 "reader");
-	ck_assert_ptr_nonnull(run.reporter.api_problem);
-	ck_assert_msg(strstr(run.reporter.api_problem, sinks[_i].problem), "%s", run.reporter.api_problem);
-	ck_assert_ptr_null(run.reporter.api_url);
+	ck_assert_ptr_nonnull(run.reporter.sinks->problem);
+	ck_assert_msg(strstr(run.reporter.sinks->problem, sinks[_i].problem), "%s",
+		      run.reporter.sinks->problem);
+	ck_assert_ptr_null(run.reporter.sinks->url);
 	ck_assert_uint_eq(run.refresh_ms, 30000);
 	ck_assert_uint_eq(run.n_clusters, 1);
 }
