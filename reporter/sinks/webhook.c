@@ -1,4 +1,4 @@
-/* webhook.c - a webhook of somebody's own: everything of the document as JSON (docs/webhook.md says what each
+/* webhook.c - a webhook of somebody's own: everything of the document as JSON (docs/sinks.md says what each
  * member is; it grows, and what is there stays), at most 256 KiB. With a secret the header
  * X-Ops-Pod-Cleaner-Signature is "sha256=" and the hex HMAC-SHA256 (key = secret) over the value of
  * X-Ops-Pod-Cleaner-Timestamp (Unix seconds), a full stop, and the body: the receiver can tell an old one
