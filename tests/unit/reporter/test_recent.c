@@ -1,0 +1,176 @@
+/* test_recent.c - the newest of the history, bounded; and the page of a report, which holds what concerns its
+ * sink. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/reporter/history_world.h"
+
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "reporter/digest/attach.h"
+#include "reporter/digest/samples.h"
+#include "reporter/history/attention.h"
+#include "reporter/history/recent.h"
+#include "tests/suite.h"
+#include "tests/unit/reporter/support.h"
+
+static void act(uint64_t id)
+{
+	char uid[16];
+
+	(void)snprintf(uid, sizeof(uid), "uid-%u", (unsigned)id);
+	const struct msg m[] = { world_intent(id, 0, uid), world_record(id, OUTCOME_DONE) };
+
+	world_write(m, 2);
+	clock_fake_advance(1000);
+}
+
+TEST(the_newest_come_first_and_no_more_than_asked)
+{
+	struct msg_ctl_history_row rows[4];
+	size_t n = 9;
+
+	ck_assert_int_eq(recent_actions(w.db, 4, rows, &n), 0);
+	ck_assert_uint_eq(n, 0);
+	for (uint64_t id = 1; id <= 6; id++)
+		act(id);
+	const struct msg open = world_intent(7, 1, "uid-7");
+
+	world_write(&open, 1);
+	ck_assert_int_eq(recent_actions(w.db, 4, rows, &n), 0);
+	ck_assert_uint_eq(n, 4);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(rows[i].id, 7 - i);
+	ck_assert_int_eq(rows[0].outcome, OUTCOME_OPEN);
+	ck_assert_str_eq(rows[0].cluster_name, "staging");
+	ck_assert_int_eq(rows[1].outcome, OUTCOME_DONE);
+}
+
+TEST(refusals_stand_in_the_order_in_which_they_were_seen)
+{
+	struct msg_ctl_history_row rows[4];
+	size_t n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		const struct msg first = world_refusal("u1", "HasFinalizers"),
+				 second = world_refusal("u2", "HasFinalizers");
+
+		world_write(i == 0 ? &first : &second, 1);
+		clock_fake_advance(1000);
+	}
+	const struct msg again = world_refusal("u1", "HasFinalizers");
+
+	world_write(&again, 1);
+	ck_assert_int_eq(recent_refusals(w.db, 4, rows, &n), 0);
+	ck_assert_uint_eq(n, 2);
+	ck_assert_str_eq(rows[0].uid, "u1");
+	ck_assert_str_eq(rows[1].uid, "u2");
+	ck_assert_str_eq(rows[0].reason, "HasFinalizers");
+	ck_assert_int_eq(rows[0].outcome, OUTCOME_REFUSED);
+}
+
+TEST(pauses_that_are_over_are_not_told)
+{
+	const int64_t now = clock_wall_ms();
+	struct msg m = { .type = MSG_PAUSE,
+			 .u.pause = { .duty = DUTY_ALL, .on = true, .at = now, .until = now + 5000 } };
+	struct msg_pause rows[4];
+	size_t n = 0;
+
+	test_set(&m, pause.by, "alice");
+	test_set(&m, pause.why, "incident");
+	world_write(&m, 1);
+	ck_assert_int_eq(recent_pauses(w.db, 4, rows, &n), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_str_eq(rows[0].by, "alice");
+	clock_fake_advance(6000);
+	ck_assert_int_eq(recent_pauses(w.db, 4, rows, &n), 0);
+	ck_assert_uint_eq(n, 0);
+}
+
+TEST(only_what_stands_now_needs_an_operator)
+{
+	const struct msg refused = world_refusal("u1", "HasFinalizers");
+	struct recent_attention rows[4];
+	size_t n = 0;
+
+	world_write(&refused, 1); /* of one object: among the refusals */
+	ck_assert_int_eq(attention_note_guards(w.db, GUARD_BIT(BUDGET), "9 of 10", "prod"), 0);
+	ck_assert_int_eq(recent_attention(w.db, 4, rows, &n), 0);
+	ck_assert_uint_eq(n, 1);
+	ck_assert_str_eq(rows[0].cluster, "prod");
+	ck_assert_str_eq(rows[0].reason, "BudgetSpent");
+	ck_assert_str_eq(rows[0].detail, "9 of 10");
+	ck_assert_int_eq(rows[0].since_ms, clock_wall_ms());
+	recent_attention_done(rows, n);
+	ck_assert_int_eq(attention_note_guards(w.db, 0, "", "prod"), 0);
+	ck_assert_int_eq(recent_attention(w.db, 4, rows, &n), 0);
+	ck_assert_uint_eq(n, 0);
+}
+
+/* -- the page of a report -- */
+
+static void restart(const char *cluster, const char *ns, const char *workload)
+{
+	struct msg_digest_row r = test_row(0, 1, ns, workload, workload, 0).u.digest_row;
+	const int64_t now = clock_wall_ms();
+
+	r.created = now - 100 * 3600000;
+	for (int i = 0; i < 2; i++) {
+		r.restarts = i == 0 ? 0 : 3;
+		ck_assert_int_eq(db_begin(w.db), 0);
+		ck_assert_int_eq(samples_put(w.db, &r, 1, cluster, now - (2 - i) * 3600000), 0);
+		ck_assert_int_eq(samples_answered(w.db, cluster, true, now - (2 - i) * 3600000), 0);
+		ck_assert_int_eq(db_commit(w.db), 0);
+	}
+}
+
+static char *page_of(const struct sink_settings *s)
+{
+	struct document d;
+
+	document_init(&d, NEWS_REPORT, LANGUAGE_EN, clock_wall_ms());
+	document_set_title(&d, "report");
+	digest_attach_page(w.db, s, NULL, &d);
+	char *page = TAKE_PTR(d.html);
+
+	document_done(&d);
+	ck_assert_ptr_nonnull(page);
+	return page;
+}
+
+TEST(a_page_shows_what_concerns_its_sink)
+{
+	struct sink_settings s = { .name = (char[]){ "mail" } };
+
+	restart("prod", "shop", "web");
+	restart("prod", "pay", "ledger");
+	restart("staging", "shop", "cart");
+	act(1);
+	_cleanup_free_ char *all = page_of(NULL);
+
+	ck_assert(strstr(all, "shop/web") && strstr(all, "pay/ledger") && strstr(all, "shop/cart"));
+	ck_assert_ptr_nonnull(strstr(all, "Actions by day"));
+	_cleanup_free_ char *unrestricted = page_of(&s);
+
+	ck_assert_str_eq(unrestricted, all);
+	str_list_add(&s.namespaces, "shop", 4);
+	_cleanup_free_ char *shop = page_of(&s);
+
+	ck_assert(strstr(shop, "shop/web") && strstr(shop, "shop/cart"));
+	ck_assert_ptr_null(strstr(shop, "ledger"));
+	ck_assert_ptr_null(strstr(shop, "<b>pay</b>"));
+	ck_assert_ptr_null(strstr(shop, "Actions by day"));
+	str_list_add(&s.clusters, "stag*", 5);
+	_cleanup_free_ char *cart = page_of(&s);
+
+	ck_assert_ptr_nonnull(strstr(cart, "shop/cart"));
+	ck_assert_ptr_null(strstr(cart, "shop/web"));
+	str_list_done(&s.namespaces);
+	str_list_done(&s.clusters);
+}
+
+TEST_MAIN("reporter/recent")
+{
+	tcase_add_checked_fixture(t, world_setup, world_teardown);
+}
