@@ -71,8 +71,8 @@ static void put(json_t *o, const char *key, const char *s, size_t max)
 
 static json_t *labels_of(const struct document *d, const struct entry *e)
 {
-	static const char *const facts[] = { "cluster", "namespace", "duty", "workload",
-					     "kind",    "container", "node" };
+	static const char *const facts[] = { "cluster", "namespace", "duty",      "workload",
+					     "pod",     "kind",      "container", "node" };
 	const char *reason = e ? entry_fact(e, "reason") : NULL;
 	json_t *o = json_object();
 
@@ -194,6 +194,7 @@ const struct sink_ops sink_alertmanager = {
 	.size_max = LIMIT,
 	.forms = 1,
 	.knows_ids = true, /* by its labels */
+	.again_ms = ALERTMANAGER_AGAIN_MS,
 	.content_type = "application/json",
 	.render = render,
 	.request = request,

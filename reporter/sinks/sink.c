@@ -26,6 +26,14 @@ const struct sink_ops *sink_ops_of(uint64_t type)
 	return type < SINK_TYPE__MAX ? rows[type] : NULL;
 }
 
+int64_t sink_remind_ms(const struct sink_settings *s, uint64_t remind_ms)
+{
+	const struct sink_ops *ops = sink_ops_of(s->type);
+	const int64_t again = ops ? ops->again_ms : 0, remind = (int64_t)remind_ms;
+
+	return again > 0 && (remind == 0 || again < remind) ? again : remind;
+}
+
 /* -- what fits -- */
 
 /* From all there is (for machines), by what people read, down to what fits everywhere. */

@@ -72,8 +72,9 @@ struct sink_ops {
 	unsigned per_second, per_minute; /* messages; 0 = no limit; at most SINK_PER_MINUTE_MAX a minute */
 	unsigned forms;                  /* how many there are; form 0 is the best one */
 	bool knows_ids;                  /* a message that is sent twice is one */
-	bool is_mail;                    /* it goes by http/mail.h; interpret() gets what email.h makes */
-	bool whole;                      /* machines read it: long texts are cut only when they must be */
+	int64_t again_ms; /* what stands is sent again so often of itself; 0 = as tell.remind says */
+	bool is_mail;     /* it goes by http/mail.h; interpret() gets what email.h makes */
+	bool whole;       /* machines read it: long texts are cut only when they must be */
 	const char *content_type;
 	/* The body, which the caller frees; NULL when something in it has a limit that this exceeds. The
 	 * smallest view of any document must fit. */
@@ -90,6 +91,9 @@ const struct sink_ops *sink_ops_of(uint64_t type);
 
 extern const struct sink_ops sink_feishu, sink_dingtalk, sink_wecom, sink_slack, sink_teams,
 	sink_alertmanager, sink_webhook, sink_email;
+
+/* How long attention stands before s is told of it again: remind_ms, 0 = never, or as its type needs it. */
+int64_t sink_remind_ms(const struct sink_settings *s, uint64_t remind_ms);
 
 /* -- for whoever sends -- */
 

@@ -117,6 +117,18 @@ TEST(test_attention_lasts_until_its_end)
 	document_done(&over);
 }
 
+/* Before it forgets what stands, and never more seldom than the operator wants it. */
+TEST(test_reminders)
+{
+	const struct sink_settings am = { .type = SINK_ALERTMANAGER }, chat = { .type = SINK_FEISHU };
+
+	ck_assert_int_eq(sink_remind_ms(&am, (uint64_t)(24 * HOUR)), ALERTMANAGER_AGAIN_MS);
+	ck_assert_int_eq(sink_remind_ms(&am, 0), ALERTMANAGER_AGAIN_MS);
+	ck_assert_int_eq(sink_remind_ms(&am, 60000), 60000);
+	ck_assert_int_eq(sink_remind_ms(&chat, (uint64_t)(24 * HOUR)), 24 * HOUR);
+	ck_assert_int_eq(sink_remind_ms(&chat, 0), 0);
+}
+
 TEST(test_what_was_done_ends_by_itself)
 {
 	static const enum news kinds[] = { NEWS_ACTIONS, NEWS_REPORT };
