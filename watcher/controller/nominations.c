@@ -159,24 +159,46 @@ static int nominate(struct nominations *n, const struct judged *j)
 	return 0;
 }
 
+/* How what a worker or the supervisor said of it makes it stand until they say something else: a refusal that
+ * is asked for anew every few minutes is one all the while. DUE_STATE__MAX: it goes on. */
+static enum due_state state_after(enum outcome before, enum reason reason)
+{
+	const enum reason_class class = reason_desc(reason)->class;
+
+	if (before == OUTCOME_ANNOUNCED || before == OUTCOME_WOULD)
+		return DUE_WAITING;
+	if (before != OUTCOME_REFUSED)
+		return DUE_STATE__MAX;
+	if (class == CLASS_BLOCKED || reason == REASON_WRITE_LIMIT)
+		return DUE_BLOCKED;
+	return class == CLASS_OUTCOME ? DUE_STATE__MAX : DUE_REFUSED;
+}
+
+/* Due by its state, and nothing holds it here. */
+static void note_going(struct nominations *n, const struct judged *j)
+{
+	enum reason reason = REASON__MAX;
+	const enum outcome before = in_flight_before(n->in_flight, j->d->ask.action_key, &reason);
+	const enum due_state state = state_after(before, reason);
+
+	if (state < DUE_STATE__MAX)
+		due_counts_set(n->due, j->h, j->d->v.duty, state, reason, j->now);
+	else if (!j->d->blocked ||
+		 !due_counts_is(n->due, j->h, DUE_NOW)) /* its own nomination may block it */
+		due_counts_set(n->due, j->h, j->d->v.duty, DUE_NOW, j->d->v.reason, j->now);
+}
+
 static void note_due(struct nominations *n, const struct judged *j)
 {
-	static const enum due_state states[VERDICT__MAX] = {
-		[VERDICT_WAIT] = DUE_WAITING, [VERDICT_ACT] = DUE_NOW, [VERDICT_REFUSE] = DUE_REFUSED
-	};
 	const struct verdict *v = &j->d->v;
 
 	if (v->kind == VERDICT_NONE || !duty_acts(v->duty))
 		due_counts_clear(n->due, j->h);
+	else if (v->kind == VERDICT_ACT)
+		note_going(n, j);
 	else if (!j->d->blocked)
-		due_counts_set(n->due, j->h, v->duty, states[v->kind], v->reason, j->now);
-}
-
-/* Its own nomination may be what blocks it. */
-static void note_on_its_way(struct nominations *n, const struct judged *j)
-{
-	if (!due_counts_is(n->due, j->h, DUE_NOW))
-		due_counts_set(n->due, j->h, j->d->v.duty, DUE_NOW, j->d->v.reason, j->now);
+		due_counts_set(n->due, j->h, v->duty, v->kind == VERDICT_WAIT ? DUE_WAITING : DUE_REFUSED,
+			       v->reason, j->now);
 }
 
 static int act(struct nominations *n, const struct judged *j)
@@ -194,7 +216,7 @@ static int act(struct nominations *n, const struct judged *j)
 	    (before == IN_FLIGHT_WAIT && !(d->blocked && d->block.guard == GUARD_REVERTED))) {
 		blocked_remove(n->blocked, j->h);
 		deadlines_set(&n->deadlines, j->h, at);
-		note_on_its_way(n, j);
+		note_going(n, j);
 		return 0;
 	}
 	const struct clock_snapshot clocks = cluster_clocks(n->cluster);

@@ -32,10 +32,12 @@ struct nomination {
 	uint8_t rounds;                     /* nominations that ended without an end to the state */
 	uint8_t early;                      /* a change of the pod ends the wait */
 	bool used, open, dropped, reported; /* reported: it wants no pods and still has some */
-	bool written; /* the last one was, or may have been: the cache may not show it yet */
-	bool anew;    /* open, and nominated by settings that hold no more */
-	bool stepped; /* open, and nominated by a clock that was set since */
-	bool refused; /* the last one was */
+	bool written;    /* the last one was, or may have been: the cache may not show it yet */
+	bool anew;       /* open, and nominated by settings that hold no more */
+	bool stepped;    /* open, and nominated by a clock that was set since */
+	bool refused;    /* the last one was */
+	uint8_t outcome; /* of the last one; OUTCOME__MAX = none */
+	uint16_t reason;
 };
 
 struct in_flight {
@@ -96,6 +98,8 @@ void in_flight_nominated(struct in_flight *b, struct str action_key, struct str 
 	struct nomination *e = &b->v[id];
 
 	b->count += !e->used;
+	if (!e->used)
+		e->outcome = OUTCOME__MAX;
 	e->used = true;
 	b->open += !e->open;
 	e->open = true;
@@ -109,6 +113,16 @@ void in_flight_nominated(struct in_flight *b, struct str action_key, struct str 
 void in_flight_seen(struct in_flight *b, struct str action_key, uint64_t at)
 {
 	b->v[find_id(b, action_key)].seen = at; /* [0] is of no key */
+}
+
+enum outcome in_flight_before(const struct in_flight *b, struct str action_key, enum reason *ret_reason)
+{
+	const uint32_t id = find_id(b, action_key);
+
+	if (!id)
+		return OUTCOME__MAX;
+	*ret_reason = (enum reason)b->v[id].reason;
+	return (enum outcome)b->v[id].outcome;
 }
 
 bool in_flight_is_failure(uint64_t outcome)
@@ -145,6 +159,7 @@ static void end_wait(struct nomination *e, uint64_t now)
 	e->until = now;
 	e->rounds = 0;
 	e->dropped = false;
+	e->outcome = OUTCOME__MAX;
 }
 
 bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result *m, uint32_t retries,
@@ -171,6 +186,8 @@ bool in_flight_on_result(struct in_flight *b, const struct msg_nomination_result
 		e->until = now + (m->outcome == OUTCOME_WOULD ? OBSERVED_MS : slow_wait(e));
 	}
 	e->refused = m->outcome == OUTCOME_REFUSED;
+	e->outcome = (uint8_t)m->outcome;
+	e->reason = (uint16_t)reason_parse(m->reason);
 	if (e->anew && m->outcome == OUTCOME_ANNOUNCED)
 		e->until = e->until < now + SETTLED_MS ? e->until : now + SETTLED_MS;
 	else if (e->anew || (e->stepped && e->refused) || (m->outcome == OUTCOME_WOULD && !observe))

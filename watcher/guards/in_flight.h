@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "ipc/msg.h"
+#include "model/reasons.h"
 
 struct in_flight;
 
@@ -28,6 +29,10 @@ void in_flight_nominated(struct in_flight *b, struct str action_key, struct str 
 			 uint32_t group, uint64_t now);
 /* What made it due was seen then: said right behind it. */
 void in_flight_seen(struct in_flight *b, struct str action_key, uint64_t at);
+
+/* How the nomination before this one, or before the wait, ended: OUTCOME__MAX when there was none, or other
+ * settings were in force. */
+enum outcome in_flight_before(const struct in_flight *b, struct str action_key, enum reason *ret_reason);
 
 struct in_flight_end {
 	uint32_t h, group; /* whose nomination ended; 0 when gone */

@@ -72,6 +72,52 @@ TEST(what_is_on_its_way_is_not_blocked)
 	row(0, DUE_NOW, "Evicted", 1);
 }
 
+/* What a worker said counts until it says something else, however often it is asked meanwhile. */
+TEST(what_a_worker_refuses_is_refused)
+{
+	(void)ready_one(pod_evicted());
+	settle_as(OUTCOME_REFUSED, "HasHpa");
+	tell(false, 1);
+	row(0, DUE_REFUSED, "HasHpa", 1);
+	nominated_at(31000, 2);
+	tell(false, 0);
+	settle_as(OUTCOME_FAILED, "ServerError");
+	tell(false, 2);
+	row(0, DUE_NOW, "Evicted", 1);
+	row(1, DUE_REFUSED, "HasHpa", 0);
+}
+
+TEST_LOOP(what_a_supervisor_holds, 0, 3)
+{
+	static const struct {
+		const char *reason, *told;
+		enum due_state state;
+	} cases[] = { { "WriteLimit", "WriteLimit", DUE_BLOCKED },
+		      { "Paused", "Paused", DUE_BLOCKED },
+		      { "Busy", "Evicted", DUE_NOW } };
+
+	(void)ready_one(pod_evicted());
+	settle_as(OUTCOME_REFUSED, cases[_i].reason);
+	tell(true, 1);
+	row(0, cases[_i].state, cases[_i].told, 1);
+}
+
+TEST_LOOP(what_is_announced_waits, 0, 2)
+{
+	static const enum outcome outcomes[] = { OUTCOME_ANNOUNCED, OUTCOME_WOULD };
+
+	policy.mode = _i == 1 ? MODE_OBSERVE : MODE_ENFORCE;
+	(void)ready_one(pod_evicted());
+	settle_as(outcomes[_i], "Evicted");
+	tell(true, 1);
+	row(0, DUE_WAITING, "Evicted", 1);
+	controller_judge_anew(c); /* other settings */
+	controller_set_policy(c, &policy, 0);
+	run_all();
+	tell(true, 1);
+	row(0, DUE_NOW, "Evicted", 1);
+}
+
 TEST(what_waits_and_what_is_refused)
 {
 	struct pod_facts p = pod_terminating(), q = sibling(&p, "web-2", UID_2);
