@@ -63,9 +63,14 @@ class Prometheus:
 
 
 def check_exposition(address):
+    """As text, which promtool reads, and as OpenMetrics, which Prometheus asks for."""
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
         done = subprocess.run(["promtool", "check", "metrics"], input=answer.read(), capture_output=True, check=False)
     assert done.returncode == 0, done.stderr.decode() + done.stdout.decode()
+    request = urllib.request.Request(f"http://{address}/metrics", headers={"Accept": "application/openmetrics-text;version=1.0.0,*/*;q=0.1"})
+    with urllib.request.urlopen(request, timeout=5) as answer:
+        assert answer.headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0"), answer.headers
+        assert answer.read().endswith(b"\n# EOF\n")
 
 
 def wait_answers(t, server, left):
@@ -77,6 +82,15 @@ def wait_answers(t, server, left):
         t.until("an answer to each query", all_answered, 30, every=0.5)
     except AssertionError as e:
         raise AssertionError(f"{e}: {left}") from None
+
+
+# What has happened by then in the scenario, as it is counted.
+COUNTED = ('opc_due{verdict="refused",reason="HasFinalizers"} == 1', 'opc_leader == 1', 'opc_mode{mode="enforce"} == 1',
+           'opc_settings_last_reload_successful == 1', 'sum(opc_api_requests_total{verb="delete",code="200"}) > 0',
+           'sum(opc_api_requests_total{verb="watch",code="200"}) > 0', 'opc_event_to_write_seconds_count > 0',
+           'opc_api_read_seconds_count > 0', 'opc_api_write_seconds_count > 0', 'opc_intent_commit_seconds_count > 0',
+           'opc_sync_seconds_count > 0', 'opc_action_reasons_total{duty="deleteEvictedPod",reason="Evicted"} > 0',
+           'opc_outbox_pending == 0', 'sum(opc_sink_messages_total{outcome="done"}) > 0', 'opc_sandbox{role="worker",feature="seccomp"} == 1')
 
 
 @scenario("monitoring/prometheus", servers=("apisim",))
@@ -93,7 +107,9 @@ def prometheus(t):
     t.wait_history(program, uid=held["metadata"]["uid"], reason="HasFinalizers")
     t.until("a report", lambda: sink.accepted, 20)
     troubles = [row for row in queries.queries() if row[0] == "Troubles" and "vector(0)" not in row[1]]
-    wait_answers(t, server, [row for row in queries.queries(interval="10s") if row not in troubles])
+    waiting = [row for row in queries.queries() if row[0] == "Age of the oldest message that waits"]
+    wait_answers(t, server, [row for row in queries.queries(interval="10s") if row not in troubles + waiting])
+    wait_answers(t, server, [("counted", query) for query in COUNTED])
     check_exposition(address)
     t.until("no alert", lambda: set(server.rules().values()) == {"inactive"}, 20, every=0.5)
     assert troubles and set(server.rules()) == {row["alert"] for row in queries.alerts()}
@@ -105,6 +121,8 @@ def prometheus(t):
     program.config_path.write_text(text)
     program.reload()
     t.until("its end", lambda: not server.firing(), 20, every=0.5)
+    sink.script = ["503"] * 1000
+    wait_answers(t, server, waiting)
     program.process.send_signal(signal.SIGTERM)
     assert program.process.wait(30) == 0
     t.until("OpcDown", lambda: server.firing() == {"OpcDown"}, 30, every=0.5)

@@ -82,6 +82,7 @@ TEST(what_a_worker_refuses_is_refused)
 	nominated_at(31000, 2);
 	tell(false, 0);
 	settle_as(OUTCOME_FAILED, "ServerError");
+	nominated_at(5000, 3);
 	tell(false, 2);
 	row(0, DUE_NOW, "Evicted", 1);
 	row(1, DUE_REFUSED, "HasHpa", 0);
