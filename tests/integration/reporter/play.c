@@ -371,6 +371,6 @@ void play_expect(struct play *p, const char *path, const char *what)
 			break;
 		(void)usleep(100000);
 	}
-	ck_assert_msg(strstr(got, what) != NULL, "%s does not hold %s:\n%s", path, what, got);
+	ck_assert_msg(strstr(got, what) != NULL, "%s does not hold %s:\n%.2000s", path, what, got);
 	free(got);
 }

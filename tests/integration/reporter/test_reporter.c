@@ -220,8 +220,8 @@ TEST(digest_is_posted_and_what_the_bot_says_counts)
 		{ "200 OK", "{\"code\":0,\"msg\":\"success\"}",
 		  "opc_digest_send_total{result=\"done\"} 1\n" },
 		{ "200 OK", "{\"code\":19024,\"msg\":\"Key Words Not Found\"}",
-		  "opc_digest_send_total{result=\"failed\"} 1\n" },
-		{ "302 Found\r\nLocation: /elsewhere", "", "opc_digest_send_total{result=\"failed\"} 2\n" },
+		  "opc_digest_send_total{result=\"given_up\"} 1\n" },
+		{ "302 Found\r\nLocation: /elsewhere", "", "opc_digest_send_total{result=\"given_up\"} 2\n" },
 		{ "500 Oops\r\nRetry-After: 1", "", NULL },
 		{ "200 OK", "{\"StatusCode\":0}", "opc_digest_send_total{result=\"done\"} 2\n" },
 	};
@@ -236,7 +236,7 @@ TEST(digest_is_posted_and_what_the_bot_says_counts)
 		const int conn = play_bot_request(&p, &body);
 		json_t *j = json_loads(body, 0, NULL);
 
-		ck_assert_str_eq(json_string_value(json_object_get(j, "msg_type")), "post");
+		ck_assert_str_eq(json_string_value(json_object_get(j, "msg_type")), "interactive");
 		ck_assert_ptr_nonnull(strstr(body, "pod重启次数过多"));
 		ck_assert_ptr_nonnull(strstr(body, "shop/web: 12 restarts"));
 		ck_assert_ptr_null(strstr(body, "<at"));
@@ -263,8 +263,8 @@ TEST(killed_while_posting_that_run_is_not_posted_again)
 	play_kill(&p);
 	(void)close(lost);
 	(void)play_start(&p);
-	play_expect(&p, "/metrics", "opc_digest_send_total{result=\"unconfirmed\"} 1\n");
-	ck_assert(play_logged(&p, "it is not sent again"));
+	play_expect(&p, "/metrics", "opc_sink_messages_total{sink=\"feishu\",outcome=\"lost\"} 1\n");
+	ck_assert(play_logged(&p, "it may have arrived, and is not sent again"));
 	say_synced(true);
 	answer_digest("web-1"); /* of a later run */
 	const int conn = play_bot_request(&p, &second);
