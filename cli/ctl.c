@@ -156,7 +156,7 @@ int ctl_request(struct ctl *c, const struct msg *request, uint64_t timeout_ms,
 		code = ctl_recv(c, now < until ? until - now : 0, &m);
 		if (code == EXIT_CODE_OK && m.type == MSG_CTL_END) {
 			if (m.u.ctl_end.text[0])
-				output_complain(NULL, "%s", m.u.ctl_end.text);
+				output_complain_answer(m.u.ctl_end.text);
 			return (int)m.u.ctl_end.code;
 		}
 		if (code == EXIT_CODE_OK && on_row)

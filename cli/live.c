@@ -103,7 +103,7 @@ static int take_answer(struct live *l, struct ctl *c, uint64_t timeout_ms)
 		if (code != EXIT_CODE_OK)
 			return code;
 		if (m.type == MSG_CTL_END && m.u.ctl_end.code != EXIT_CODE_OK) {
-			output_complain(NULL, "%s", m.u.ctl_end.text);
+			output_complain_answer(m.u.ctl_end.text);
 			return (int)m.u.ctl_end.code;
 		}
 		if (m.type != MSG_CTL_DRY_RUN_RESULT || m.u.ctl_dry_run_result.id == 0 ||

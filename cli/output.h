@@ -27,6 +27,12 @@ json_t *output_json_replicas(int64_t n);
 /* Print "ops-pod-cleaner COMMAND: " (command NULL: without one), the text and a line end on stderr. */
 void output_complain(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* What an instance answered (model/phrases_answers.def), in that language; as it is when it is none of those.
+ * Owned by the caller. */
+char *output_answer(const char *text, enum language l);
+/* The same as output_complain(), of an answer, in the reader's language. */
+void output_complain_answer(const char *text);
+
 /* How stdout is written for these options. */
 struct table_view output_view(const struct options *o);
 /* A time for people: "2026-11-22 18:31:04" of this machine's zone, or RFC 3339 with its Z. */

@@ -299,7 +299,7 @@ static int ask_watchers(struct ctl *c, const struct msg *request, const char *cl
 	}
 	if (known)
 		return code;
-	output_complain(NULL, "%s", TEXT(NO_SUCH_CLUSTER));
+	output_complain(NULL, "%s", TEXT(ANSWER_NO_CLUSTER));
 	return EXIT_CODE_USAGE;
 }
 

@@ -133,7 +133,11 @@ static int one(struct restore *r, struct item *i, bool dry)
 		if (m.type == MSG_CTL_END) {
 			i->outcome = OUTCOME_REFUSED;
 			i->reason[0] = '\0';
-			(void)snprintf(i->text, sizeof(i->text), "%s", m.u.ctl_end.text);
+			_cleanup_free_ char *said = output_answer(
+				m.u.ctl_end.text,
+				r->o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment());
+
+			(void)snprintf(i->text, sizeof(i->text), "%s", said);
 			return EXIT_CODE_OK;
 		}
 	}
