@@ -46,6 +46,7 @@ static const struct {
 	{ 150, 5, 20 },
 	{ 80, 2, 8 },
 	{ 40, 1, 2 },
+	{ 20, 0, 0 },
 };
 
 static size_t count_entries(const struct document *doc, size_t sections)

@@ -46,7 +46,7 @@ static const struct markup markdown = {
 	.code_end = "`",
 	.entry = "",
 	.line = "\n",
-	.gap = "\n\n",
+	.gap = "\n",
 	.mention = mention,
 };
 

@@ -362,6 +362,22 @@ static void check_body(size_t t, const struct document *d, unsigned form)
 	free(body);
 }
 
+/* Those that are no chat. */
+static void check_others(const struct document *d)
+{
+	static const uint64_t others[] = { SINK_ALERTMANAGER, SINK_EMAIL };
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct sink_settings s = sink_of_type(others[i], "https://h/x", NULL, EN);
+		struct sink_request rq;
+		uint64_t left_out;
+
+		sink_compose(&s, d, 0, NOW_MS, &rq, &left_out);
+		ck_assert_uint_le(strlen(rq.body), sink_ops_of(others[i])->size_max);
+		sink_request_done(&rq);
+	}
+}
+
 TEST_LOOP(any_document_fits_and_brings_no_marks, 0, 60)
 {
 	struct document d;
@@ -371,6 +387,7 @@ TEST_LOOP(any_document_fits_and_brings_no_marks, 0, 60)
 	for (size_t t = 0; t < N_TYPES; t++)
 		for (unsigned form = 0; form < ops_of(t)->forms; form++)
 			check_body(t, &d, form);
+	check_others(&d);
 	document_done(&d);
 }
 
