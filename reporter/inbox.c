@@ -371,6 +371,11 @@ static void on_digest_end(struct inbox *i, const struct msg *m)
 	digest_runner_on_end(i->runner, &m->u.digest_end);
 }
 
+static void on_looked(struct inbox *i, const struct msg *m)
+{
+	digest_runner_on_looked(i->runner, &m->u.looked);
+}
+
 static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = {
 	[MSG_INTENT] = on_write,
 	[MSG_RECORD] = on_write,
@@ -392,6 +397,7 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_TROUBLE_ROW] = on_trouble_row,
 	[MSG_DIGEST_ROW] = on_digest_row,
 	[MSG_DIGEST_END] = on_digest_end,
+	[MSG_LOOKED] = on_looked,
 };
 
 void inbox_on_msg(struct inbox *i, const struct msg *m)

@@ -1,7 +1,7 @@
-/* digest.h - the rows of one digest: collected, freed of doubles, grouped by workload, worst first; and as
- * text for people.  Pure. Layer: process (reporter), digest. Restarts are counted per container (the
- * threshold is per container, never a sum), a workload shows the sum over its listed pods. Worst is what
- * restarted most since the last digest, where that is known (R30). */
+/* digest.h - the rows of one digest: collected, freed of doubles, grouped by workload, worst first.  Pure.
+ * Layer: process (reporter), digest. Restarts are counted per container (the threshold is per container,
+ * never a sum), a workload shows the sum over its listed pods. Worst is what restarted most in the window,
+ * where that is known (R30). */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_DIGEST_DIGEST_H
 #define REPORTER_DIGEST_DIGEST_H
@@ -17,12 +17,9 @@
 
 /* More rows than this in one digest are counted, but not kept. */
 #define DIGEST_ROWS_MAX 10000u
-/* Pods named for one workload; the rest is counted. */
-#define DIGEST_PODS_SHOWN 3u
-
 struct digest_pod {
 	struct msg_digest_row row;
-	int64_t delta; /* restarts since the last digest, or DELTA_UNKNOWN */
+	int64_t delta; /* restarts in the window, or DELTA_UNKNOWN */
 };
 
 struct digest_workload {
@@ -52,28 +49,7 @@ void digest_group(struct digest *d);
 /* Groups of what needs an operator that one report shows. */
 #define DIGEST_ATTENTION_MAX 20u
 
-/* What the text says beside the rows. */
-struct digest_context {
-	const struct str_list *cluster_names;
-	const char *incomplete; /* names of clusters that did not answer or were not synced, or "" */
-	const char *due;        /* when it was due, as text */
-	const char *previous;   /* when the last delivered digest was, or "" */
-	int64_t lost;           /* reports since the last delivered one that people did not (surely) get */
-	bool late;
-	struct attention attention; /* what needs an operator */
-};
-
-/* Paragraphs: [0] the head, then one a workload, then a head and one a group of what needs an operator. Every
- * text is free of control characters, of bidirectional controls and of '<' (no mention can be made), lines
- * end with '\n'. */
-struct digest_text {
-	char **v;
-	size_t n;
-	size_t size; /* of the paragraph that is being written */
-};
-void digest_render(const struct digest *d, const struct digest_context *ctx, struct digest_text *ret);
-void digest_text_done(struct digest_text *t);
-/* A copy for eyes only, as every text above: no control, no bidirectional control, no tag that a chat would
+/* A copy for eyes only: no control, no bidirectional control, no tag that a chat would
  * act on. The caller frees it. */
 char *digest_clean(const char *s);
 

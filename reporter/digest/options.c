@@ -28,6 +28,8 @@ int digest_options_from_settings(const struct settings *s, struct digest_options
 	_cleanup_(digest_options_done) struct digest_options o = { 0 };
 	const char *schedule = s->schedule ? s->schedule : "";
 
+	o.sample = policy_enables(&s->policy, DUTY_RESTARTS);
+	o.window_ms = (int64_t)s->report_window_ms;
 	o.enable = policy_enables(&s->policy, DUTY_RESTARTS) && is_told(s);
 	if (o.enable && cron_parse(schedule, &o.cron, NULL) < 0) {
 		*reterr = "tooManyRestart.duration: it is no schedule";

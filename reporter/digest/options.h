@@ -13,6 +13,8 @@
 
 struct digest_options {
 	bool enable;
+	bool sample;       /* count restarts every hour, with or without reports */
+	int64_t window_ms; /* of what a report counts; 0 = since the last one */
 	struct cron cron;
 	struct zone *zone; /* NULL = UTC */
 	char *schedule;    /* expression and zone: runs of another one are not this one's */

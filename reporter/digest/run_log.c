@@ -39,7 +39,7 @@ int run_log_state(struct db *db, const struct scheduled_run *r)
 	return db_run(db_stmt(db, DB_DIGEST_STATE, db_i("due_at", r->due_at),
 			      db_s("state", run_state_name(r->state)), db_i("workloads", r->workloads),
 			      db_i("pods", r->pods),
-			      db_i("finished_at", r->state == RUN_CLAIMED ? 0 : clock_wall_ms()),
+			      db_i("finished_at", r->state == RUN_CLAIMED ? 0 : r->collected_at),
 			      db_s("error", r->error ? r->error : "")),
 		      NULL);
 }
@@ -88,66 +88,20 @@ int run_log_past(struct db *db, struct run_log_past *ret)
 	*ret = (struct run_log_past){ 0 };
 	if (rc == SQLITE_ROW)
 		*ret = (struct run_log_past){ sqlite3_column_int64(st, 0), sqlite3_column_int64(st, 1),
-					      sqlite3_column_int64(st, 2) };
+					      sqlite3_column_int64(st, 2), sqlite3_column_int64(st, 3) };
 	(void)sqlite3_reset(st);
 	return db_errno(rc);
 }
 
-/* -- restart counts -- */
-
-static sqlite3_stmt *bind_row(struct db *db, enum db_stmt id, const struct msg *m,
-			      const struct str_list *clusters)
-{
-	const uint64_t cluster = m->u.digest_row.cluster;
-
-	return db_stmt_msg(db, id, m,
-			   db_s("cluster_name", cluster < clusters->n ? clusters->v[cluster] : "?"));
-}
-
-int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t reported)
-{
-	for (size_t i = 0; i < d->n_pods; i++) {
-		struct digest_pod *p = &d->pods[i];
-		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = p->row };
-		const int64_t now = (int64_t)p->row.restarts;
-		int64_t then = 0;
-		const int r = db_number(bind_row(db, DB_RESTARTS_OF, &m, clusters), &then);
-
-		if (r < 0 && r != -ENOENT)
-			return r;
-		if (r == 0)
-			p->delta = now >= then ? now - then : now;
-		else if (reported > 0 && p->row.created >= reported)
-			p->delta = now; /* it did not exist then */
-	}
-	return 0;
-}
-
-static int remember_rows(struct db *db, struct digest *d, const struct str_list *clusters, uint64_t answered)
-{
-	int r = 0;
-
-	for (size_t c = 0; r == 0 && c < clusters->n; c++)
-		if (answered & (UINT64_C(1) << c))
-			r = db_run(db_stmt(db, DB_RESTARTS_CLEAR, db_s("cluster_name", clusters->v[c])),
-				   NULL);
-	for (size_t i = 0; r == 0 && i < d->n_pods; i++) {
-		const struct msg m = { .type = MSG_DIGEST_ROW, .u.digest_row = d->pods[i].row };
-
-		r = db_run(bind_row(db, DB_RESTARTS_PUT, &m, clusters), NULL);
-	}
-	return r;
-}
-
-int run_log_finish(struct db *db, const struct scheduled_run *run, struct digest *d,
-		   const struct str_list *clusters, uint64_t answered, const struct run_message *m, size_t n)
+int run_log_finish(struct db *db, const struct scheduled_run *run, const struct edition *e,
+		   const struct run_message *m, size_t n)
 {
 	int r = db_begin(db);
 
 	if (r == 0)
 		r = run_log_state(db, run);
 	if (r == 0)
-		r = remember_rows(db, d, clusters, answered);
+		r = edition_remember(e, db);
 	if (r == 0)
 		r = attention_reported(db);
 	for (size_t i = 0; r == 0 && i < n; i++)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "reporter/digest/digest.h"
+#include "reporter/digest/edition.h"
 #include "reporter/history/db.h"
 #include "reporter/news/document.h"
 
@@ -25,6 +25,7 @@ struct scheduled_run {
 	int64_t due_at;
 	enum run_state state;
 	uint64_t workloads, pods;
+	int64_t collected_at; /* when its rows were complete: its window ends there */
 	bool late;
 	const char *error, *incomplete; /* incomplete: clusters without a full answer, or "" */
 };
@@ -51,20 +52,19 @@ struct run_log_past {
 	int64_t reported;     /* when the newest reported (or empty) run was due */
 	int64_t lost;         /* how many since then did not surely arrive, of a version without an outbox */
 	int64_t last_success; /* when the newest report was delivered */
+	int64_t collected_at; /* when the rows of the newest reported (or empty) run were complete */
 };
 /* 0, or negative errno with *ret all 0. */
 int run_log_past(struct db *db, struct run_log_past *ret);
 
-/* Fill in the delta of every row from what the last digest remembered; reported as above. */
-int run_log_deltas(struct db *db, struct digest *d, const struct str_list *clusters, int64_t reported);
 /* One message of a run; owns what it holds. */
 struct run_message {
 	char *sink;
 	struct document document;
 };
-/* End a run as r says, put its messages into the outbox and remember the restart counts of `d` for the
- * clusters whose bit is in `answered`, in one transaction. */
-int run_log_finish(struct db *db, const struct scheduled_run *r, struct digest *d,
-		   const struct str_list *clusters, uint64_t answered, const struct run_message *m, size_t n);
+/* End a run as r says, put its messages into the outbox and remember what it said (edition_remember), in one
+ * transaction. */
+int run_log_finish(struct db *db, const struct scheduled_run *r, const struct edition *e,
+		   const struct run_message *m, size_t n);
 
 #endif

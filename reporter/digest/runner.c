@@ -11,9 +11,9 @@
 #include "base/xalloc.h"
 #include "model/sink_types.h"
 #include "reporter/digest/attach.h"
-#include "reporter/digest/compose.h"
-#include "reporter/digest/digest.h"
+#include "reporter/digest/edition.h"
 #include "reporter/digest/options.h"
+#include "reporter/digest/sampler.h"
 #include "reporter/history/attention.h"
 #include "reporter/outbox/audience.h"
 #include "reporter/outbox/outbox.h"
@@ -22,7 +22,7 @@
 #define LOOK_MS    60000u
 #define TROUBLE_MS 5000u
 
-enum runner_phase { IDLE, SYNCING, COLLECTING, WRITING };
+enum runner_phase { IDLE, SYNCING, COLLECTING, LOOKING, WRITING };
 
 struct digest_runner {
 	struct db *db;
@@ -36,14 +36,17 @@ struct digest_runner {
 	uint64_t synced; /* one bit a cluster */
 	/* the run under way */
 	enum runner_phase phase;
-	uint64_t deadline; /* boot ms: end of SYNCING, COLLECTING; WRITING is tried then */
+	uint64_t deadline; /* boot ms: end of SYNCING, COLLECTING, LOOKING; WRITING is tried then */
 	struct scheduled_run run;
 	uint64_t number;   /* of the question to the watchers */
 	uint64_t complete; /* clusters that answered from a complete cache */
-	struct digest digest;
+	struct edition *edition;
 	struct run_message *messages;
 	size_t n_messages;
-	char *incomplete;
+	digest_preview_fn *preview; /* whom this is for; NULL = it is a run of the schedule */
+	void *preview_ctx;
+	uint64_t preview_top;
+	struct sampler *sampler;
 };
 
 struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *ops, void *ctx)
@@ -55,12 +58,18 @@ struct digest_runner *digest_runner_new(struct db *db, const struct digest_ops *
 	r->ctx = ctx;
 	/* Differs from the questions before a restart, whose answers may still arrive. */
 	r->number = (uint64_t)clock_wall_ms() + 1;
+	r->sampler = sampler_new(db, ops->ask, ctx);
 	return r;
 }
 
 static void clear_run(struct digest_runner *r)
 {
-	digest_done(&r->digest);
+	digest_preview_fn *const fn = r->preview;
+
+	r->preview = NULL;
+	if (fn)
+		fn(r->preview_ctx, r->phase == LOOKING ? r->edition : NULL, r->options.zone);
+	edition_free(&r->edition);
 	for (size_t i = 0; i < r->n_messages; i++) {
 		free(r->messages[i].sink);
 		document_done(&r->messages[i].document);
@@ -68,8 +77,6 @@ static void clear_run(struct digest_runner *r)
 	free(r->messages);
 	r->messages = NULL;
 	r->n_messages = 0;
-	free(r->incomplete);
-	r->incomplete = NULL;
 	r->phase = IDLE;
 }
 
@@ -78,6 +85,7 @@ void digest_runner_free(struct digest_runner **r)
 	if (!*r)
 		return;
 	clear_run(*r);
+	sampler_free(&(*r)->sampler);
 	digest_options_done(&(*r)->options);
 	free(*r);
 	*r = NULL;
@@ -105,72 +113,36 @@ static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_
 static void finish(struct digest_runner *r)
 {
 	r->run.state = r->n_messages > 0 ? RUN_DONE : RUN_EMPTY;
-	r->run.error = r->incomplete;
-	const int err = run_log_finish(r->db, &r->run, &r->digest, &r->options.clusters, r->complete,
-				       r->messages, r->n_messages);
+	r->run.incomplete = edition_incomplete(r->edition);
+	r->run.error = r->run.incomplete;
+	const int err = run_log_finish(r->db, &r->run, r->edition, r->messages, r->n_messages);
 
 	if (err < 0) {
 		r->ops->trouble(r->ctx, err, "a report is not sent before that can be written down");
 		wait_until(r, WRITING, TROUBLE_MS);
 		return;
 	}
-	r->run.incomplete = r->incomplete ? r->incomplete : "";
 	r->ops->ended(r->ctx, &r->run);
 	clear_run(r);
 }
 
 /* -- collecting -- */
 
-static char *names_without(const struct digest_runner *r, uint64_t bits)
+static void compose_one(struct digest_runner *r, const struct sink_settings *s, int64_t lost,
+			const struct attention *attention)
 {
-	char *ret = xstrdup("");
+	struct outbox_stats stats = { 0 };
+	struct run_message *m = &r->messages[r->n_messages];
 
-	for (size_t i = 0; i < r->options.clusters.n; i++) {
-		if (bits & (UINT64_C(1) << i))
-			continue;
-		char *longer = xasprintf("%s%s%s", ret, *ret ? ", " : "", r->options.clusters.v[i]);
-
-		free(ret);
-		ret = longer;
-	}
-	return ret;
-}
-
-/* A message for each sink that is told reports. */
-static void compose(struct digest_runner *r, const struct run_log_past *past,
-		    const struct attention *attention)
-{
-	char due[SCHEDULE_TEXT_MAX], previous[SCHEDULE_TEXT_MAX] = "";
-
-	schedule_format(r->run.due_at, r->options.zone, due);
-	if (past->reported > 0)
-		schedule_format(past->reported, r->options.zone, previous);
-	struct digest_context ctx = {
-		.cluster_names = &r->options.clusters,
-		.incomplete = r->incomplete,
-		.due = due,
-		.previous = previous,
-		.late = r->run.late,
-		.attention = *attention,
-	};
-
-	r->messages = xcalloc(r->options.n_sinks + 1, sizeof(*r->messages));
-	for (size_t i = 0; i < r->options.n_sinks; i++) {
-		const struct sink_settings *s = &r->options.sinks[i];
-		struct outbox_stats stats;
-
-		if (!audience_is_told(s, NEWS_REPORT))
-			continue;
-		if (outbox_stats(r->db, s->name, &stats) < 0)
-			r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
-		ctx.lost = past->lost + (int64_t)stats.lost_reports;
-		struct run_message *m = &r->messages[r->n_messages++];
-
-		m->sink = xstrdup(s->name);
-		digest_compose(&r->digest, &ctx, r->options.title, s, clock_wall_ms(), &m->document);
-		if (s->type == SINK_EMAIL)
-			digest_attach_page(r->db, s, r->options.zone, &m->document);
-	}
+	if (outbox_stats(r->db, s->name, &stats) < 0)
+		r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
+	if (!edition_compose(r->edition, s, r->options.zone, lost + (int64_t)stats.lost_reports, attention,
+			     &m->document))
+		return;
+	if (s->type == SINK_EMAIL)
+		digest_attach_page(r->db, s, r->options.zone, &m->document);
+	m->sink = xstrdup(s->name);
+	r->n_messages++;
 }
 
 /* What stood in a report that got lost is due again. */
@@ -185,32 +157,82 @@ static int recall_lost(struct digest_runner *r)
 	return err == 0 && stats.lost_reports > 0 ? attention_lost(r->db) : err;
 }
 
-static void conclude(struct digest_runner *r)
+/* A message for each sink that is told reports. */
+static void write_messages(struct digest_runner *r)
 {
 	_cleanup_(attention_done) struct attention attention = { 0 };
 	struct run_log_past past;
 
-	r->incomplete = names_without(r, r->complete);
-	digest_finish(&r->digest);
-	if (run_log_past(r->db, &past) < 0 ||
-	    run_log_deltas(r->db, &r->digest, &r->options.clusters, past.reported) < 0)
-		r->ops->trouble(r->ctx, -EIO, "earlier restart counts could not be read");
-	digest_group(&r->digest);
-	r->run.workloads = r->digest.n_workloads;
-	r->run.pods = r->digest.n_pods;
-	if (recall_lost(r) < 0 || attention_begin(r->db, &attention) < 0)
+	if (run_log_past(r->db, &past) < 0 || recall_lost(r) < 0 || attention_begin(r->db, &attention) < 0)
 		r->ops->trouble(r->ctx, -EIO, "what needs an operator could not be read");
-	if (r->run.workloads > 0 || attention.n > 0)
-		compose(r, &past, &attention);
+	r->messages = xcalloc(r->options.n_sinks + 1, sizeof(*r->messages));
+	for (size_t i = 0; i < r->options.n_sinks; i++)
+		if (audience_is_told(&r->options.sinks[i], NEWS_REPORT))
+			compose_one(r, &r->options.sinks[i], past.lost, &attention);
 	finish(r);
+}
+
+static void looked_at(struct digest_runner *r)
+{
+	if (r->preview)
+		clear_run(r);
+	else
+		write_messages(r);
+}
+
+static void ask_looks(struct digest_runner *r)
+{
+	struct msg_look question;
+
+	while (edition_next_look(r->edition, &question))
+		r->ops->look(r->ctx, &question);
+}
+
+/* All rows are there. */
+static void conclude(struct digest_runner *r)
+{
+	const struct sink_settings previewed = { .top = r->preview_top };
+	struct run_log_past past;
+	int err = run_log_past(r->db, &past);
+	const struct edition_options o = { .clusters = &r->options.clusters,
+					   .title = r->options.title,
+					   .window_ms = r->options.window_ms,
+					   .last_at = past.collected_at,
+					   .late = r->run.late,
+					   .number = r->number };
+
+	r->run.collected_at = clock_wall_ms();
+	if (err == 0)
+		err = edition_collected(r->edition, r->db, &o, r->complete, r->run.collected_at);
+	else
+		(void)edition_collected(r->edition, r->db, &o, r->complete, r->run.collected_at);
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "earlier restart counts could not be read");
+	r->run.workloads = edition_workloads(r->edition);
+	r->run.pods = edition_pods(r->edition);
+	if (r->preview)
+		edition_want_looks(r->edition, &previewed);
+	for (size_t i = 0; !r->preview && i < r->options.n_sinks; i++)
+		if (audience_is_told(&r->options.sinks[i], NEWS_REPORT))
+			edition_want_looks(r->edition, &r->options.sinks[i]);
+	wait_until(r, LOOKING, DIGEST_LOOK_MS);
+	ask_looks(r);
+}
+
+static void ask_one(struct digest_runner *r, uint64_t cluster)
+{
+	const struct msg_digest_get question = { .cluster = cluster, .digest = r->number };
+
+	r->ops->ask(r->ctx, &question);
 }
 
 static void ask_all(struct digest_runner *r)
 {
 	r->number++;
 	wait_until(r, COLLECTING, DIGEST_ANSWER_MS);
+	r->edition = edition_new();
 	for (size_t i = 0; i < r->options.clusters.n; i++)
-		r->ops->ask(r->ctx, i, r->number);
+		ask_one(r, i);
 }
 
 static void begin(struct digest_runner *r, int64_t due_at)
@@ -229,24 +251,55 @@ void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced
 	r->synced = synced ? r->synced | bit : r->synced & ~bit;
 	/* A watcher that was started again meanwhile has not seen the question. */
 	if (came && r->phase == COLLECTING && !(r->complete & bit) && cluster < r->options.clusters.n)
-		r->ops->ask(r->ctx, cluster, r->number);
-	if (came && r->phase == SYNCING)
+		ask_one(r, cluster);
+	sampler_synced(r->sampler, cluster, synced);
+	if (came)
 		digest_runner_tick(r);
 }
 
 void digest_runner_on_row(struct digest_runner *r, const struct msg_digest_row *row)
 {
+	const int err = sampler_on_row(r->sampler, row);
+
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "restart counts could not be written down");
 	if (r->phase == COLLECTING && row->digest == r->number && row->cluster < r->options.clusters.n)
-		digest_add(&r->digest, row);
+		edition_add(r->edition, row);
 }
 
 void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *end)
 {
+	const int err = sampler_on_end(r->sampler, end);
+
+	if (err < 0)
+		r->ops->trouble(r->ctx, err, "restart counts could not be written down");
 	if (r->phase != COLLECTING || end->digest != r->number || end->cluster >= r->options.clusters.n ||
 	    !end->synced)
 		return;
 	r->complete |= UINT64_C(1) << end->cluster;
 	digest_runner_tick(r);
+}
+
+void digest_runner_on_looked(struct digest_runner *r, const struct msg_looked *looked)
+{
+	if (r->phase != LOOKING || !edition_on_looked(r->edition, looked))
+		return;
+	ask_looks(r);
+	digest_runner_tick(r);
+}
+
+int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s, digest_preview_fn *fn,
+			  void *ctx)
+{
+	if (r->phase != IDLE || r->draining)
+		return -EBUSY;
+	begin(r, clock_wall_ms());
+	r->preview = fn;
+	r->preview_ctx = ctx;
+	r->preview_top = s->top;
+	wait_until(r, SYNCING, DIGEST_PREVIEW_MS);
+	digest_runner_tick(r);
+	return 0;
 }
 
 /* -- ticks -- */
@@ -286,11 +339,13 @@ static void step(struct digest_runner *r)
 	int err = 0;
 
 	if (r->phase == IDLE)
-		err = begin_due(r);
+		err = r->options.enable ? begin_due(r) : 0;
 	else if (r->phase == SYNCING && (over || (r->synced & all) == all))
 		ask_all(r);
 	else if (r->phase == COLLECTING && (over || r->complete == all))
 		conclude(r);
+	else if (r->phase == LOOKING && (over || !edition_waits_for_looks(r->edition)))
+		looked_at(r);
 	else if (r->phase == WRITING && over)
 		finish(r);
 	if (err < 0)
@@ -302,6 +357,8 @@ static uint64_t wake_after(const struct digest_runner *r)
 	const int64_t now = clock_wall_ms();
 	const uint64_t boot = clock_boot_ms();
 
+	if (r->phase == IDLE && !r->options.enable)
+		return SAMPLER_MS;
 	if (r->phase != IDLE)
 		return r->deadline > boot ? r->deadline - boot : 0;
 	const int64_t next = cron_next(&r->options.cron, r->options.zone, r->last > now ? now : r->last);
@@ -316,15 +373,17 @@ void digest_runner_tick(struct digest_runner *r)
 {
 	enum runner_phase before;
 
-	if (r->draining || (r->phase == IDLE && !r->options.enable))
+	if (r->draining)
 		return;
+	const uint64_t sample_ms = sampler_tick(r->sampler);
+
 	do {
 		before = r->phase;
 		step(r);
 	} while (r->phase != before && r->phase != WRITING && r->phase != IDLE);
-	if (r->phase == IDLE && !r->options.enable)
-		return;
-	r->ops->wake(r->ctx, wake_after(r));
+	const uint64_t wake_ms = wake_after(r);
+
+	r->ops->wake(r->ctx, sample_ms < wake_ms ? sample_ms : wake_ms);
 }
 
 void digest_runner_set_options(struct digest_runner *r, struct digest_options *o)
@@ -334,6 +393,7 @@ void digest_runner_set_options(struct digest_runner *r, struct digest_options *o
 	digest_options_done(&r->options);
 	r->options = *o;
 	*o = (struct digest_options){ 0 };
+	sampler_set(r->sampler, r->options.sample, &r->options.clusters);
 	if (r->options.enable) {
 		err = run_log_arm(r->db, r->options.schedule, &r->last);
 	} else {

@@ -13,15 +13,22 @@
 #include "reporter/digest/run_log.h"
 #include "reporter/history/db.h"
 
-/* How long it waits for caches that are not complete yet, and then for answers. */
+/* How long it waits for caches that are not complete yet, then for answers, then for workers that look. */
 #define DIGEST_SYNC_MS   60000u
 #define DIGEST_ANSWER_MS 20000u
+#define DIGEST_LOOK_MS   20000u
+/* A preview waits for caches this long. */
+#define DIGEST_PREVIEW_MS 2000u
 /* A run this long overdue when it starts is called late. */
 #define DIGEST_LATE_MS 60000
 
 struct digest_ops {
-	/* Ask one cluster's watcher (DIGEST_GET). */
-	void (*ask)(void *ctx, uint64_t cluster, uint64_t digest);
+	/* Ask one cluster's watcher. */
+	void (*ask)(void *ctx, const struct msg_digest_get *question);
+	/* Ask a worker. */
+	void (*look)(void *ctx, const struct msg_look *question);
+	/* The message as a page of its own, for a mail; NULL = none. The caller frees it. */
+	char *(*page)(void *ctx, const struct document *d);
 	/* Call digest_runner_tick after ms; replaces an earlier wish. */
 	void (*wake)(void *ctx, uint64_t ms);
 	/* A run ended: what it has to say is in the outbox. */
@@ -46,6 +53,15 @@ void digest_runner_tick(struct digest_runner *r);
 void digest_runner_synced(struct digest_runner *r, uint64_t cluster, bool synced);
 void digest_runner_on_row(struct digest_runner *r, const struct msg_digest_row *row);
 void digest_runner_on_end(struct digest_runner *r, const struct msg_digest_end *end);
+
+void digest_runner_on_looked(struct digest_runner *r, const struct msg_looked *looked);
+
+/* What a report would say now: asks as for a report, claims, remembers and sends nothing. fn is called once,
+ * later, with an edition to compose from, which goes after the call; with NULL when it comes to nothing. 0,
+ * or -EBUSY: a report or another preview is under way. s: who will be shown it; only read during the call. */
+typedef void digest_preview_fn(void *ctx, const struct edition *e, const struct zone *zone);
+int digest_runner_preview(struct digest_runner *r, const struct sink_settings *s, digest_preview_fn *fn,
+			  void *ctx);
 
 /* Start nothing any more. */
 void digest_runner_drain(struct digest_runner *r);

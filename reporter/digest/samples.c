@@ -76,15 +76,12 @@ static int put_one(struct db *db, const struct msg_digest_row *row, const char *
 	return r;
 }
 
-int samples_put(struct db *db, const struct msg_digest_row *rows, size_t n, const char *cluster_name,
-		int64_t now_ms)
+int samples_put(struct db *db, const struct msg_digest_row *row, const char *cluster_name, int64_t now_ms)
 {
 	int64_t full = 0;
-	int r = full_at(db, cluster_name, &full);
+	const int r = full_at(db, cluster_name, &full);
 
-	for (size_t i = 0; r == 0 && i < n; i++)
-		r = put_one(db, &rows[i], cluster_name, full, now_ms);
-	return r;
+	return r < 0 ? r : put_one(db, row, cluster_name, full, now_ms);
 }
 
 int samples_answered(struct db *db, const char *cluster_name, bool all, int64_t now_ms)

@@ -16,9 +16,8 @@
 
 #define DELTA_UNKNOWN (-1)
 
-/* Write down what n rows say, seen at now_ms, in the transaction of the caller. 0 or negative errno. */
-int samples_put(struct db *db, const struct msg_digest_row *rows, size_t n, const char *cluster_name,
-		int64_t now_ms);
+/* Write down what a row says, seen at now_ms, in the transaction of the caller. 0 or negative errno. */
+int samples_put(struct db *db, const struct msg_digest_row *row, const char *cluster_name, int64_t now_ms);
 /* A question to this cluster was answered in full; `all`: about all its containers. What is first seen after
  * a full answer has restarted since, every time that it has. 0 or negative errno. */
 int samples_answered(struct db *db, const char *cluster_name, bool all, int64_t now_ms);

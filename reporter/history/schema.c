@@ -179,6 +179,13 @@ static const char *const migrations[] = {
 	" cluster_name TEXT NOT NULL, ns TEXT NOT NULL, kind TEXT NOT NULL, workload TEXT NOT NULL,"
 	" restarts INTEGER NOT NULL, window_ms INTEGER NOT NULL, at INTEGER NOT NULL,"
 	" PRIMARY KEY(cluster_name, ns, kind, workload)) STRICT, WITHOUT ROWID;",
+
+	/* What the last report remembered of restart counts is known since then. */
+	"INSERT OR IGNORE INTO sampled(cluster_name, ns, kind, workload, pod, container, created, restarts,"
+	" seen_at, known_since)"
+	" SELECT cluster_name, ns, '', '', pod, container, created, restarts, at, at FROM restarts,"
+	" (SELECT coalesce(max(due_at), 0) AS at FROM digests WHERE state IN ('done', 'empty'));"
+	"DROP TABLE restarts;",
 };
 
 int schema_version(void)

@@ -42,7 +42,7 @@ static void put(int64_t at, const char *pod, uint64_t restarts, int64_t created)
 	const struct msg_digest_row r = row(pod, restarts, created);
 
 	ck_assert_int_eq(db_begin(db), 0);
-	ck_assert_int_eq(samples_put(db, &r, 1, "prod", at), 0);
+	ck_assert_int_eq(samples_put(db, &r, "prod", at), 0);
 	ck_assert_int_eq(db_commit(db), 0);
 }
 
@@ -79,7 +79,7 @@ TEST(what_comes_after_a_full_answer_had_no_restart_before)
 	const struct msg_digest_row r = row("web-2", 3, T0 - 900 * HOUR);
 	int64_t ret = 0;
 
-	ck_assert_int_eq(samples_put(db, &r, 1, "staging", T0 + HOUR), 0);
+	ck_assert_int_eq(samples_put(db, &r, "staging", T0 + HOUR), 0);
 	ck_assert_int_eq(samples_delta(db, &r, "staging", T0, &ret), 0);
 	ck_assert_int_eq(ret, DELTA_UNKNOWN);
 }

@@ -1,0 +1,379 @@
+/* test_report.c - the report: what is new, worse, still, recovered; how much of it a sink is shown, in which
+ * language; what rows have in common. */
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/suite.h"
+#include "tests/unit/reporter/support.h"
+
+#include "base/xalloc.h"
+#include "model/duties.h"
+#include "reporter/digest/patterns.h"
+#include "reporter/digest/compose.h"
+
+#define HOUR INT64_C(3600000)
+#define T0   INT64_C(1699866000000) /* Monday 2023-11-13 09:00:00 UTC */
+
+static struct {
+	struct digest digest;
+	struct str_list clusters;
+	struct reported past[8];
+	struct report_input in;
+	struct sink_settings sink;
+	struct document document;
+	char *text;
+} w;
+
+static void setup(void)
+{
+	memset(&w, 0, sizeof(w));
+	test_names(&w.clusters, "prod", NULL);
+	w.in = (struct report_input){ .digest = &w.digest,
+				      .clusters = &w.clusters,
+				      .answered = 1,
+				      .past = w.past,
+				      .from_ms = T0 - 10 * HOUR,
+				      .at_ms = T0,
+				      .title = "Pods that restart too often",
+				      .incomplete = "" };
+	w.sink = (struct sink_settings){ .news = 1u << NEWS_REPORT, .top = 20 };
+}
+
+static void teardown(void)
+{
+	digest_done(&w.digest);
+	str_list_done(&w.clusters);
+	document_done(&w.document);
+	free(w.text);
+}
+
+/* A pod of that workload with so many restarts in the window. */
+static struct msg_digest_row *pod(const char *ns, const char *workload, const char *name, int64_t delta)
+{
+	struct msg m = test_row(0, 1, ns, workload, name, (uint64_t)(delta + 100));
+
+	m.u.digest_row.created = T0 - 240 * HOUR;
+	test_set(&m, digest_row.node, "node-1");
+	digest_add(&w.digest, &m.u.digest_row);
+	w.digest.pods[w.digest.n_pods - 1].delta = delta;
+	return &w.digest.pods[w.digest.n_pods - 1].row;
+}
+
+static char *texts[8][4];
+
+static void past(const char *ns, const char *workload, uint64_t restarts)
+{
+	char **t = texts[w.in.n_past];
+
+	t[0] = strdup("prod");
+	t[1] = strdup(ns);
+	t[2] = strdup("Deployment");
+	t[3] = strdup(workload);
+	w.past[w.in.n_past++] = (struct reported){ t[0], t[1], t[2], t[3], restarts, 10 * HOUR };
+}
+
+/* look: of the worst row; NULL = none. */
+static bool compose_with(const struct msg_looked *look, int64_t lost)
+{
+	struct report r;
+
+	digest_group(&w.digest);
+	report_build(&w.in, &r);
+	if (look)
+		r.rows[0].look = look;
+	document_done(&w.document);
+	free(w.text);
+	const bool ret = report_compose(&r, &w.in, &w.sink, lost, &w.document);
+
+	w.text = ret ? document_to_text(&w.document) : strdup("");
+	report_done(&r);
+	return ret;
+}
+
+static bool compose(void)
+{
+	return compose_with(NULL, 0);
+}
+
+static bool says(const char *what)
+{
+	return strstr(w.text, what) != NULL;
+}
+
+static const struct section *section(const char *title)
+{
+	for (size_t i = 0; i < w.document.n_sections; i++)
+		if (strcmp(w.document.sections[i].title, title) == 0)
+			return &w.document.sections[i];
+	return NULL;
+}
+
+TEST(new_worse_still_and_recovered)
+{
+	past("shop", "worse", 10);
+	past("shop", "still", 10);
+	past("shop", "quiet", 30);
+	past("shop", "gone", 40);
+	pod("shop", "new", "new-1", 5);
+	pod("shop", "worse", "worse-1", 13);
+	pod("shop", "still", "still-1", 12);
+	pod("shop", "quiet", "quiet-1", 0);
+	ck_assert(compose());
+	ck_assert_uint_eq(section("New")->n, 1);
+	ck_assert(says("- shop/new (Deployment): +5 (0.5/h), 105 in all"));
+	ck_assert_uint_eq(section("Worse")->n, 1);
+	ck_assert(says("- shop/worse (Deployment): +13 (1.3/h), 113 in all"));
+	ck_assert_uint_eq(section("Still restarting")->n, 1);
+	ck_assert(says("- shop/still (Deployment): +12"));
+	/* +0 is no row, and says that it has recovered; what was worst comes first. */
+	ck_assert_uint_eq(section("Recovered")->n, 2);
+	ck_assert_str_eq(section("Recovered")->entries[0].title, "shop/gone (Deployment): before +40");
+	ck_assert_str_eq(section("Recovered")->entries[1].title, "shop/quiet (Deployment): before +30");
+	ck_assert(section("Recovered")->entries[0].is_over);
+	ck_assert(says("Restarts since 2023-11-12 23:00: 30. Workloads: 3, Pods: 3."));
+	ck_assert_int_eq(w.document.tone, TONE_WARNING);
+}
+
+TEST(only_who_answered_can_say_that_something_recovered)
+{
+	past("shop", "gone", 40);
+	w.in.answered = 0;
+	ck_assert(!compose());
+	w.in.answered = 1;
+	ck_assert(compose());
+	ck_assert_int_eq(w.document.tone, TONE_GOOD);
+	ck_assert(says("Nothing restarts too often any more."));
+}
+
+TEST(nothing_is_no_message)
+{
+	pod("shop", "quiet", "quiet-1", 0);
+	ck_assert(!compose());
+	ck_assert_ptr_null(w.document.title);
+}
+
+TEST(what_nobody_counted_shows_all_its_restarts)
+{
+	pod("shop", "old", "old-1", DELTA_UNKNOWN);
+	w.in.is_first = true;
+	ck_assert(compose());
+	ck_assert(says("Restarting\n- shop/old (Deployment): 99 in all"));
+}
+
+TEST(the_worst_are_shown_and_the_rest_is_counted)
+{
+	char name[16];
+
+	past("shop", "w07", 1000);
+	for (int i = 1; i <= 9; i++) {
+		(void)snprintf(name, sizeof(name), "w%02d", i);
+		pod("shop", name, name, i);
+	}
+	w.sink.top = 3;
+	ck_assert(compose());
+	ck_assert_uint_eq(section("New")->n, 2);
+	ck_assert_str_eq(entry_fact(&section("New")->entries[0], "workload"), "w09");
+	ck_assert_uint_eq(section("New")->more, 6);
+	ck_assert_uint_eq(section("Still restarting")->n, 1);
+	ck_assert_uint_eq(section("Still restarting")->more, 0);
+	ck_assert(says("Workloads: 9"));
+}
+
+TEST(a_sink_is_told_of_its_namespaces)
+{
+	struct str_list namespaces = { 0 };
+
+	past("pay", "gone", 9);
+	past("shop", "gone", 9);
+	pod("shop", "web", "web-1", 5);
+	pod("pay", "api", "api-1", 7);
+	str_list_add(&namespaces, "pa*", 3);
+	w.sink.namespaces = namespaces;
+	ck_assert(compose());
+	ck_assert(says("pay/api") && says("pay/gone") && !says("shop/"));
+	ck_assert(says("Restarts since 2023-11-12 23:00: 7. Workloads: 1, Pods: 1."));
+	str_list_done(&namespaces);
+}
+
+static struct msg_looked looked(void)
+{
+	struct msg m = { .type = MSG_LOOKED };
+
+	m.u.looked.found = true;
+	m.u.looked.exit_code = 137;
+	m.u.looked.signal = 9;
+	m.u.looked.rolled_at = T0 - 2 * HOUR;
+	test_set(&m, looked.kind, "Rollout");
+	test_set(&m, looked.workload, "front");
+	test_set(&m, looked.reason, "OOMKilled");
+	test_set(&m, looked.memory, "256Mi");
+	test_set(&m, looked.image, "registry.example/front:2");
+	test_set(&m, looked.message, "allocating 300 MB");
+	test_set(&m, looked.contact, "ou_42");
+	return m.u.looked;
+}
+
+TEST(a_look_says_what_the_cache_does_not)
+{
+	const struct msg_looked k = looked();
+
+	pod("shop", "front-abc", "front-1", 9);
+	pod("shop", "front-abc", "front-2", 1);
+	ck_assert(compose_with(&k, 2));
+	ck_assert(says("- shop/front (Rollout): +10 (1.0/h), 210 in all\n"
+		       "  app: OOMKilled, memory limit 256Mi, exit code 137 (SIGKILL)\n"
+		       "  Pods: 2, on node node-1, since 2023-11-03 09:00\n"
+		       "  image registry.example/front:2, rolled out 2023-11-13 07:00\n"
+		       "  last words: allocating 300 MB\n"));
+	ck_assert(says("Earlier reports that did not get through, or not surely: 2."));
+	const struct entry *e = &section("New")->entries[0];
+
+	ck_assert_uint_eq(e->mentions.n, 1);
+	ck_assert_str_eq(e->mentions.v[0], "ou_42");
+	ck_assert_str_eq(entry_fact(e, "memoryLimit"), "256Mi");
+	ck_assert_str_eq(entry_fact(e, "restarts"), "10");
+	ck_assert_str_eq(entry_fact(e, "restartsTotal"), "210");
+}
+
+TEST(a_replicaset_that_nobody_looked_at_has_no_kind)
+{
+	struct msg_digest_row *r = pod("shop", "web", "web-1", 3);
+
+	(void)snprintf(r->kind, sizeof(r->kind), "ReplicaSet");
+	(void)snprintf(r->node, sizeof(r->node), "node-2");
+	pod("shop", "db", "db-1", 2);
+	ck_assert(compose());
+	ck_assert(says("- shop/web: +3") && says("- shop/db (Deployment): +2"));
+	ck_assert(says("on node node-2"));
+}
+
+TEST(pods_on_many_nodes)
+{
+	char name[16], node[16];
+
+	for (int i = 0; i < 7; i++) {
+		(void)snprintf(name, sizeof(name), "web-%d", i);
+		(void)snprintf(node, sizeof(node), "node-%d", i);
+		struct msg_digest_row *r = pod("shop", "web", name, 3);
+
+		(void)snprintf(r->node, sizeof(r->node), "%s", node);
+	}
+	ck_assert(compose());
+	ck_assert(says("Pods: 7, on 7 nodes, since 2023-11-03 09:00"));
+}
+
+TEST(it_speaks_chinese)
+{
+	const struct msg_looked k = looked();
+
+	pod("shop", "front-abc", "front-1", 9);
+	w.sink.language = LANGUAGE_ZH;
+	w.in.incomplete = "staging";
+	w.in.late = true;
+	ck_assert(compose_with(&k, 0));
+	ck_assert_str_eq(w.document.title, "频繁重启的 Pod");
+	ck_assert(says("自 2023-11-12 23:00 以来重启 9 次，涉及工作负载 1 个、Pod 1 个。"));
+	ck_assert(says("新增\n- shop/front（Rollout）：+9（0.9 次/小时），累计 109\n"
+		       "  app：OOMKilled，内存限制 256Mi，退出码 137（SIGKILL）\n"));
+	ck_assert(says("内容不完整：staging 未给出完整数据。") && says("延迟发送"));
+	w.in.title = "重启日报";
+	ck_assert(compose());
+	ck_assert_str_eq(w.document.title, "重启日报");
+}
+
+TEST(several_clusters_are_named)
+{
+	str_list_add(&w.clusters, "staging", 7);
+	pod("shop", "web", "web-1", 3)->cluster = 1;
+	ck_assert(compose());
+	ck_assert(says("- [staging] shop/web (Deployment): +3"));
+}
+
+TEST(ten_thousand_rows_are_one_message)
+{
+	char name[32];
+
+	for (int i = 0; i < 10000; i++) {
+		(void)snprintf(name, sizeof(name), "web-%d", i % 9000);
+		pod("shop", name, name, 1 + i % 50);
+	}
+	ck_assert(compose());
+	ck_assert_uint_eq(section("New")->n, 20);
+	ck_assert_uint_eq(section("New")->more, 8980);
+	ck_assert_uint_lt(strlen(w.text), 8192);
+}
+
+TEST(lines_fit_a_terminal)
+{
+	const struct msg_looked k = looked();
+
+	pod("shop", "front-abc", "front-1", 9);
+	ck_assert(compose_with(&k, 0));
+	for (const char *line = w.text; *line; line += strcspn(line, "\n") + 1)
+		ck_assert_msg(strcspn(line, "\n") <= 80, "%s", line);
+}
+
+/* -- hints -- */
+
+static const struct {
+	struct hint_row rows[5];
+	size_t n;
+	const char *hint[3];
+} cases[] = {
+	{ { { "a", "x", "Error", 0, 9 }, { "a", "y", "Error", 0, 9 }, { "a", "", "", 0, 9 } },
+	  3,
+	  { "3 of 3 are on node a: look at the node first" } },
+	{ { { "a", "", "", 0, 9 }, { "a", "", "", 0, 9 } }, 2, { NULL } },
+	{ { { "a", "", "", 0, 9 }, { "a", "", "", 0, 9 }, { "b", "", "", 0, 9 }, { "a", "", "", 0, 9 } },
+	  4,
+	  { NULL } },
+	{ { { "a", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 },
+	    { "b", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 },
+	    { "a", "", "", 0, 9 } },
+	  5,
+	  { "4 of 5 are on node a: look at the node first" } },
+	{ { { "a", "", "OOMKilled", 0, 9 }, { "b", "", "OOMKilled", 0, 9 }, { "c", "", "OOMKilled", 0, 9 } },
+	  3,
+	  { "3 of 3 were killed for memory: raise limits.memory, or look for a leak" } },
+	{ { { "a", "i", "", 5, 9 }, { "b", "i", "", 0, 9 }, { "c", "i", "", 7, 9 }, { "d", "", "", 0, 9 } },
+	  4,
+	  { "3 of 3 run image i, the newest since 1970-01-01 00:00" } },
+	{ { { "a", "i", "", 9, 9 }, { "b", "j", "", 10, 9 }, { "c", "k", "", 11, 9 } },
+	  3,
+	  { "3 of 3 were rolled out in this time: look at what changed, or roll back" } },
+	{ { { "a", "i", "", 8, 9 }, { "b", "j", "", 10, 9 }, { "c", "k", "", 11, 9 } }, 3, { NULL } },
+	{ { { "" } }, 0, { NULL } },
+};
+
+TEST_LOOP(each_pattern_is_known, 0, sizeof(cases) / sizeof(*cases))
+{
+	char *hints[HINTS_MAX];
+	const size_t n = hints_of(cases[_i].rows, cases[_i].n, LANGUAGE_EN, NULL, hints);
+	size_t want = 0;
+
+	while (cases[_i].hint[want])
+		want++;
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_msg(i < want, "%s", hints[i]);
+		ck_assert_str_eq(hints[i], cases[_i].hint[i]);
+		free(hints[i]);
+	}
+	ck_assert_uint_eq(n, want);
+}
+
+TEST(hints_stand_first)
+{
+	pod("shop", "a", "a-1", 3);
+	pod("shop", "b", "b-1", 3);
+	pod("shop", "c", "c-1", 3);
+	ck_assert(compose());
+	ck_assert_str_eq(w.document.sections[0].title, "In common");
+	ck_assert_str_eq(w.document.sections[0].entries[0].title,
+			 "3 of 3 are on node node-1: look at the node first");
+}
+
+TEST_MAIN("reporter/report")
+{
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_set_timeout(t, 20);
+}
