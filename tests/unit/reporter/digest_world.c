@@ -15,11 +15,28 @@ struct world w;
 size_t clusters;
 static char *text;
 
-static void on_ask(void *ctx, uint64_t cluster, uint64_t digest)
+static void on_ask(void *ctx, const struct msg_digest_get *q)
 {
-	(void)cluster;
-	((struct world *)ctx)->asked++;
-	((struct world *)ctx)->number = digest;
+	struct world *x = ctx;
+
+	if (q->all) {
+		x->sampled++;
+		x->sample = *q;
+		return;
+	}
+	x->asked++;
+	x->number = q->digest;
+}
+static void on_look(void *ctx, const struct msg_look *q)
+{
+	struct world *x = ctx;
+
+	x->looks[x->n_looks++] = *q;
+}
+static char *on_page(void *ctx, const struct document *d)
+{
+	(void)ctx;
+	return xconcat("<html>", d->title, NULL);
 }
 static void on_wake(void *ctx, uint64_t ms)
 {
@@ -40,7 +57,7 @@ static void on_trouble(void *ctx, int err, const char *what)
 	(void)what;
 	((struct world *)ctx)->troubles++;
 }
-static const struct digest_ops ops = { on_ask, on_wake, on_ended, on_trouble };
+static const struct digest_ops ops = { on_ask, on_look, on_page, on_wake, on_ended, on_trouble };
 
 /* One is told reports, the other is not. */
 static struct sink_settings sinks[] = {
@@ -50,7 +67,7 @@ static struct sink_settings sinks[] = {
 
 void set_schedule(const char *schedule, bool enable)
 {
-	struct digest_options p = { .enable = enable, .sinks = sinks, .n_sinks = 2 };
+	struct digest_options p = { .enable = enable, .sample = true, .sinks = sinks, .n_sinks = 2 };
 
 	ck_assert_int_eq(cron_parse(schedule, &p.cron, NULL), 0);
 	p.schedule = xstrdup(schedule);
@@ -128,10 +145,33 @@ void answer_end(uint64_t cluster, bool synced)
 	digest_runner_on_end(run, &e);
 }
 
+void answer_look(size_t i, bool found)
+{
+	struct msg m = { .type = MSG_LOOKED,
+			 .u.looked = {
+				 .cluster = w.looks[i].cluster, .look = w.looks[i].look, .found = found } };
+
+	test_set(&m, looked.kind, "Rollout");
+	test_set(&m, looked.workload, "front");
+	digest_runner_on_looked(run, &m.u.looked);
+}
+
+void answer_looks(void)
+{
+	while (w.answered < w.n_looks)
+		answer_look(w.answered++, false);
+}
+
+void answer_count(uint64_t restarts)
+{
+	answer_row(0, "web-1", restarts);
+	answer_end(0, true);
+	answer_looks();
+}
+
 void answer(void)
 {
-	answer_row(0, "web-1", 12);
-	answer_end(0, true);
+	answer_count(12);
 }
 
 void reach_end(void)

@@ -20,6 +20,10 @@ struct world {
 	struct scheduled_run last;
 	char error[400]; /* "<incomplete>|<error>" of the last end */
 	size_t troubles;
+	size_t sampled; /* questions for all that restarted, and the last of them */
+	struct msg_digest_get sample;
+	struct msg_look looks[64];
+	size_t n_looks, answered;
 };
 extern struct world w;
 extern struct digest_runner *run;
@@ -39,8 +43,13 @@ void need_an_operator(void);
 void pass(int64_t ms);
 void answer_row(uint64_t cluster, const char *pod, uint64_t restarts);
 void answer_end(uint64_t cluster, bool synced);
-/* All that cluster 0 has: web-1 with 12 restarts. */
+/* The i-th question to a worker. */
+void answer_look(size_t i, bool found);
+/* Those that are open: nothing is found. */
+void answer_looks(void);
+/* All that cluster 0 has: web-1 with 12 restarts, or so many. */
 void answer(void);
+void answer_count(uint64_t restarts);
 /* To the moment where the report is composed. */
 void reach_end(void);
 /* How many messages are in the outbox. */

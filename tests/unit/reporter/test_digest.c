@@ -1,23 +1,14 @@
-/* test_digest.c - grouping, order and text of a digest. */
+/* test_digest.c - grouping and order of a digest. */
 // SPDX-License-Identifier: Apache-2.0
 #include "reporter/digest/digest.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/support.h"
 
 static struct digest d;
-static struct str_list one, two;
-
-static void setup(void)
-{
-	test_names(&one, "prod", NULL);
-	test_names(&two, "prod", "staging");
-}
 
 static void teardown(void)
 {
 	digest_done(&d);
-	str_list_done(&one);
-	str_list_done(&two);
 }
 
 static void add(uint64_t cluster, const char *ns, const char *workload, const char *pod, uint64_t restarts)
@@ -87,60 +78,6 @@ TEST(rows_are_bounded_and_the_rest_is_counted)
 	ck_assert_uint_eq(d.dropped, 5);
 }
 
-static void check_text(const struct digest_context *ctx, const char *want)
-{
-	char all[8192] = "";
-	struct digest_text t;
-
-	digest_group(&d);
-	digest_render(&d, ctx, &t);
-	for (size_t i = 0; i < t.n; i++)
-		(void)strncat(all, t.v[i], sizeof(all) - strlen(all) - 1);
-	ck_assert_str_eq(all, want);
-	digest_text_done(&t);
-}
-
-TEST(text_of_one_cluster)
-{
-	const struct digest_context ctx = { &one, "", "2026-11-23 09:07:00 +08:00", "", 0, false };
-
-	add(0, "shop", "web", "web-1", 12);
-	digest_finish(&d);
-	check_text(&ctx, "1 workload with 1 pod, worst first, as of 2026-11-23 09:07:00 +08:00.\n"
-			 "1. shop/web (Deployment): 12 restarts in 1 pod\n"
-			 "  web-1 / app: CrashLoopBackOff, 12 restarts, exit code 137\n");
-}
-
-TEST(text_with_everything)
-{
-	const struct digest_context ctx = {
-		&two, "staging", "2026-11-23 09:07:00 +08:00", "2026-11-16 09:07:00 +08:00", 2, true
-	};
-
-	for (int i = 1; i <= 5; i++) {
-		char pod[16];
-
-		(void)snprintf(pod, sizeof(pod), "web-%d", i);
-		add(0, "shop", "web", pod, (uint64_t)i);
-	}
-	add(1, "shop", "db", "db-0", 40);
-	digest_finish(&d);
-	set_delta("web-5", 4);
-	set_delta("web-4", 0);
-	check_text(&ctx, "2 workloads with 6 pods, worst first, as of 2026-11-23 09:07:00 +08:00.\n"
-			 "In brackets: since the report of 2026-11-16 09:07:00 +08:00.\n"
-			 "Sent late: the program did not run, or could not send, when this report was due.\n"
-			 "2 earlier reports did not get through, or not surely.\n"
-			 "Not complete: no full answer from staging.\n"
-			 "1. [staging] shop/db (Deployment): 40 restarts (new) in 1 pod\n"
-			 "  db-0 / app: CrashLoopBackOff, 40 restarts (new), exit code 137\n"
-			 "2. [prod] shop/web (Deployment): 15 restarts (+4) in 5 pods\n"
-			 "  web-5 / app: CrashLoopBackOff, 5 restarts (+4), exit code 137\n"
-			 "  web-3 / app: CrashLoopBackOff, 3 restarts (new), exit code 137\n"
-			 "  web-2 / app: CrashLoopBackOff, 2 restarts (new), exit code 137\n"
-			 "  … and 2 more\n");
-}
-
 TEST(nothing_from_the_cluster_reaches_the_chat_as_markup)
 {
 	static const struct {
@@ -164,5 +101,5 @@ TEST(nothing_from_the_cluster_reaches_the_chat_as_markup)
 
 TEST_MAIN("reporter/digest")
 {
-	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_checked_fixture(t, NULL, teardown);
 }

@@ -1,5 +1,7 @@
 /* test_digest_run.c - one run is never posted twice, whatever dies when; a missed one is sent once, late. */
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+
 #include "base/clock.h"
 #include "tests/suite.h"
 #include "tests/unit/reporter/digest_world.h"
@@ -14,8 +16,8 @@ TEST(a_run_is_sent_once_and_on_time)
 	ck_assert_uint_eq(w.asked, 1);
 	answer();
 	ck_assert_uint_eq(messages(), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "shop/web (Deployment): 12 restarts"));
-	ck_assert_ptr_nonnull(strstr(message(), "2023-11-13 09:00:00 +00:00"));
+	ck_assert_ptr_nonnull(strstr(message(), "shop/web (Deployment): 12 in all"));
+	ck_assert_ptr_nonnull(strstr(message(), "Report of 2023-11-13 09:00"));
 	ck_assert_ptr_null(strstr(message(), "late"));
 	end_message(OUTBOX_DONE);
 	ck_assert_uint_eq(w.ended, 1);
@@ -32,11 +34,11 @@ TEST(the_next_one_shows_what_came_since)
 	end_message(OUTBOX_DONE);
 	start_again();
 	pass(DAY_MS);
-	answer_row(0, "web-1", 20);
-	answer_end(0, true);
+	answer_count(20);
 	ck_assert_uint_eq(messages(), 2);
-	ck_assert_ptr_nonnull(strstr(message(), "20 restarts (+8)"));
-	ck_assert_ptr_nonnull(strstr(message(), "since the report of 2023-11-13 09:00:00 +00:00"));
+	ck_assert_ptr_nonnull(
+		strstr(message(), "Still restarting\n- shop/web (Deployment): +8 (0.3/h), 20 in all"));
+	ck_assert_ptr_nonnull(strstr(message(), "Restarts since 2023-11-13 09:00: 8."));
 }
 
 TEST(nothing_to_say_is_not_said)
@@ -145,6 +147,7 @@ TEST(a_silent_cluster_is_waited_for_and_then_named)
 	pass(19999);
 	ck_assert_uint_eq(messages(), 0);
 	pass(1);
+	answer_looks();
 	ck_assert_uint_eq(messages(), 1);
 	ck_assert_ptr_nonnull(strstr(message(), "no full answer from staging"));
 	end_message(OUTBOX_DONE);
@@ -163,6 +166,7 @@ TEST(a_watcher_that_comes_back_is_asked_again)
 	ck_assert_uint_eq(w.asked, 3);
 	answer_row(1, "web-1", 9);
 	answer_end(1, true);
+	answer_looks();
 	ck_assert_uint_eq(messages(), 1);
 	ck_assert_ptr_null(strstr(message(), "Not complete"));
 }
@@ -220,12 +224,13 @@ TEST(the_next_one_says_what_did_not_get_through)
 	reach_end();
 	end_message(OUTBOX_GIVEN_UP);
 	pass(DAY_MS);
-	answer();
-	ck_assert_ptr_nonnull(strstr(message(), "1 earlier report did not get through"));
+	answer_count(30);
+	ck_assert_ptr_nonnull(
+		strstr(message(), "Earlier reports that did not get through, or not surely: 1."));
 	end_message(OUTBOX_DONE);
 	pass(DAY_MS);
-	answer();
-	ck_assert_ptr_null(strstr(message(), "earlier report"));
+	answer_count(40);
+	ck_assert_ptr_null(strstr(message(), "Earlier report"));
 }
 
 TEST(drain_leaves_a_collected_run_to_the_next_start)
@@ -245,19 +250,190 @@ TEST(what_needs_an_operator_is_sent_once)
 	pass(10000);
 	answer_end(0, true);
 	ck_assert_uint_eq(messages(), 1);
-	ck_assert_ptr_nonnull(strstr(message(), "1 thing needs an operator"));
-	ck_assert_ptr_nonnull(strstr(message(), "No workload restarts too often"));
+	ck_assert_ptr_nonnull(strstr(message(), "Needs an operator"));
+	ck_assert_ptr_nonnull(strstr(message(), "Nothing restarts too often any more"));
 	end_message(OUTBOX_GIVEN_UP); /* not delivered: the next one tells it */
 	pass(DAY_MS);
 	answer();
 	ck_assert_uint_eq(messages(), 2);
-	ck_assert_ptr_nonnull(strstr(message(), "1 thing needs an operator"));
-	ck_assert_ptr_nonnull(strstr(message(), "web-1"));
+	ck_assert_ptr_nonnull(strstr(message(), "Needs an operator"));
+	ck_assert_ptr_nonnull(strstr(message(), "shop/web"));
+	end_message(OUTBOX_DONE);
+	pass(DAY_MS);
+	answer_end(0, true); /* web has recovered */
+	ck_assert_uint_eq(messages(), 3);
+	ck_assert_ptr_null(strstr(message(), "Needs an operator"));
 	end_message(OUTBOX_DONE);
 	pass(DAY_MS);
 	answer_end(0, true);
-	ck_assert_uint_eq(messages(), 2);
+	ck_assert_uint_eq(messages(), 3);
 	ck_assert_int_eq(w.last.state, RUN_EMPTY);
+}
+
+/* -- looks -- */
+
+TEST(a_worker_looks_at_what_is_shown)
+{
+	pass(10000);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	ck_assert_uint_eq(w.n_looks, 1);
+	ck_assert_str_eq(w.looks[0].ns, "shop");
+	ck_assert_str_eq(w.looks[0].pod, "web-1");
+	ck_assert_str_eq(w.looks[0].container, "app");
+	ck_assert_uint_eq(messages(), 0);
+	answer_look(0, true);
+	ck_assert_uint_eq(messages(), 1);
+	ck_assert_ptr_nonnull(strstr(message(), "- shop/front (Rollout): 12 in all"));
+	answer_look(0, true); /* once more, by nobody's wish */
+	ck_assert_uint_eq(messages(), 1);
+}
+
+TEST(a_few_rows_are_looked_at_at_once)
+{
+	char ns[8];
+
+	pass(10000);
+	for (int i = 0; i < 30; i++) {
+		(void)snprintf(ns, sizeof(ns), "n%d", i);
+		const struct msg m = test_row(0, w.number, ns, "web", "web-1", 12);
+
+		digest_runner_on_row(run, &m.u.digest_row);
+	}
+	answer_end(0, true);
+	ck_assert_uint_eq(w.n_looks, EDITION_LOOKS_OPEN);
+	answer_look(1, true);
+	ck_assert_uint_eq(w.n_looks, EDITION_LOOKS_OPEN + 1);
+	answer_look(0, true);
+	for (size_t i = 2; i < w.n_looks; i++)
+		answer_look(i, true);
+	ck_assert_uint_eq(w.n_looks, 20); /* the sink's top */
+	ck_assert_uint_eq(messages(), 1);
+}
+
+TEST(a_worker_that_says_nothing_is_waited_for_but_not_for_ever)
+{
+	pass(10000);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	pass(19999);
+	ck_assert_uint_eq(messages(), 0);
+	pass(1);
+	ck_assert_uint_eq(messages(), 1);
+	ck_assert_ptr_nonnull(strstr(message(), "- shop/web (Deployment): 12 in all"));
+	answer_look(0, true);
+	ck_assert_uint_eq(messages(), 1);
+}
+
+TEST(settings_may_change_meanwhile)
+{
+	pass(10000);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	set_schedule("0 0 9 * * *", true);
+	answer_look(0, true);
+	ck_assert_uint_eq(messages(), 1);
+	ck_assert_ptr_nonnull(strstr(message(), "shop/front"));
+}
+
+/* -- samples -- */
+
+static void sample(uint64_t restarts)
+{
+	struct msg m = test_row(0, w.sample.digest, "shop", "web", "web-1", restarts);
+	const struct msg_digest_end e = { 0, w.sample.digest, true };
+
+	digest_runner_on_row(run, &m.u.digest_row);
+	digest_runner_on_end(run, &e);
+}
+
+TEST(all_is_asked_for_once_then_what_changed)
+{
+	ck_assert_uint_eq(w.sampled, 1);
+	ck_assert_int_eq(w.sample.since, 0);
+	pass(299999); /* nobody answers */
+	ck_assert_uint_eq(w.sampled, 1);
+	pass(1);
+	ck_assert_uint_eq(w.sampled, 2);
+	sample(4);
+	pass(3599999);
+	ck_assert_uint_eq(w.sampled, 2);
+	pass(1);
+	ck_assert_uint_eq(w.sampled, 3);
+	ck_assert_int_gt(w.sample.since, 0);
+	sample(9);
+	/* Killed, it goes on from what is written. */
+	start_again();
+	ck_assert_uint_eq(w.sampled, 4);
+	ck_assert_int_gt(w.sample.since, 0);
+}
+
+TEST(the_first_report_knows_what_samples_say)
+{
+	sample(4);
+	pass(10000);
+	answer_count(12);
+	ck_assert_ptr_nonnull(strstr(message(), "12 in all"));
+	end_message(OUTBOX_DONE);
+	/* It restarted in the night, and not since: seen by samples alone. */
+	pass(DAY_MS / 2);
+	sample(17);
+	pass(DAY_MS / 2);
+	answer_count(17);
+	ck_assert_ptr_nonnull(strstr(message(), "+5 (0.2/h), 17 in all"));
+}
+
+/* -- previews -- */
+
+static char *previewed;
+static size_t previews;
+
+static void on_preview(void *ctx, const struct edition *e, const struct zone *zone)
+{
+	const struct sink_settings s = { .top = 20 };
+	struct document d;
+
+	(void)ctx;
+	previews++;
+	free(previewed);
+	previewed = NULL;
+	if (e && edition_compose(e, &s, zone, 0, NULL, &d)) {
+		previewed = document_to_text(&d);
+		document_done(&d);
+	}
+}
+
+TEST(a_preview_says_it_now_and_leaves_no_trace)
+{
+	const struct sink_settings s = { .top = 20 };
+
+	pass(1000);
+	ck_assert_int_eq(digest_runner_preview(run, &s, on_preview, NULL), 0);
+	ck_assert_int_eq(digest_runner_preview(run, &s, on_preview, NULL), -EBUSY);
+	ck_assert_uint_eq(w.asked, 1);
+	answer_row(0, "web-1", 12);
+	answer_end(0, true);
+	answer_look(0, true);
+	ck_assert_uint_eq(previews, 1);
+	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): 12 in all"));
+	ck_assert_uint_eq(messages(), 0);
+	ck_assert_uint_eq(w.ended, 0);
+	w.n_looks = w.answered = 0;
+	pass(9000);
+	answer();
+	ck_assert_uint_eq(messages(), 1);
+	ck_assert_ptr_nonnull(strstr(message(), "Restarting\n"));
+	free(previewed);
+}
+
+TEST(a_preview_ends_with_the_process)
+{
+	const struct sink_settings s = { .top = 20 };
+
+	ck_assert_int_eq(digest_runner_preview(run, &s, on_preview, NULL), 0);
+	digest_runner_drain(run);
+	ck_assert_uint_eq(previews, 1);
+	ck_assert_ptr_null(previewed);
 }
 
 TEST_MAIN("reporter/digest_run")
