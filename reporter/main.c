@@ -13,9 +13,7 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 #include "http/global.h"
-#include "reporter/digest/series_load.h"
 #include "reporter/inbox.h"
-#include "reporter/page/report.h"
 #include "reporter/telling.h"
 #include "reporter/web/listener.h"
 
@@ -101,23 +99,6 @@ static void look(void *ctx, const struct msg_look *question)
 	const struct msg m = { .type = MSG_LOOK, .u.look = *question };
 
 	(void)process_send(((struct reporter *)ctx)->process, &m);
-}
-
-static char *page(void *ctx, const struct document *d)
-{
-	struct reporter *r = ctx;
-	struct zone *zone = NULL;
-	struct series series;
-	int64_t until;
-
-	if (r->settings.zone_size > 0)
-		(void)zone_parse(r->settings.zone_data, r->settings.zone_size, &zone);
-	const int err = series_load(r->db, d->at_ms, zone_offset(zone, d->at_ms / 1000, &until), &series);
-	char *ret = page_report(d, err == 0 ? &series : NULL);
-
-	series_done(&series);
-	zone_free(&zone);
-	return ret;
 }
 
 static void wake(void *ctx, uint64_t ms)
@@ -264,7 +245,7 @@ static int on_start(struct process *p, struct settings *s)
 
 static int on_confined(struct process *p)
 {
-	static const struct digest_ops digest = { ask, look, page, wake, ended, trouble };
+	static const struct digest_ops digest = { ask, look, wake, ended, trouble };
 	struct reporter *r = process_ctx(p);
 	char text[DB_TEXT_MAX] = "";
 	const int err = db_open(r->db, r->settings.history_megabytes << 20, text);

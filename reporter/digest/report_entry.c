@@ -238,7 +238,7 @@ static char *name_of(const struct report_input *in, const char *cluster, const c
 
 	if (!*kind)
 		return name;
-	char *ret = xasprintf(phrase(REPORT_NAME, l), name, kind);
+	char *ret = xasprintf(phrase(NEWS_WHY, l), name, kind);
 
 	free(name);
 	return ret;

@@ -27,8 +27,6 @@ struct digest_ops {
 	void (*ask)(void *ctx, const struct msg_digest_get *question);
 	/* Ask a worker. */
 	void (*look)(void *ctx, const struct msg_look *question);
-	/* The message as a page of its own, for a mail; NULL = none. The caller frees it. */
-	char *(*page)(void *ctx, const struct document *d);
 	/* Call digest_runner_tick after ms; replaces an earlier wish. */
 	void (*wake)(void *ctx, uint64_t ms);
 	/* A run ended: what it has to say is in the outbox. */

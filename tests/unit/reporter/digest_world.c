@@ -33,11 +33,6 @@ static void on_look(void *ctx, const struct msg_look *q)
 
 	x->looks[x->n_looks++] = *q;
 }
-static char *on_page(void *ctx, const struct document *d)
-{
-	(void)ctx;
-	return xconcat("<html>", d->title, NULL);
-}
 static void on_wake(void *ctx, uint64_t ms)
 {
 	((struct world *)ctx)->wake_ms = ms;
@@ -57,7 +52,7 @@ static void on_trouble(void *ctx, int err, const char *what)
 	(void)what;
 	((struct world *)ctx)->troubles++;
 }
-static const struct digest_ops ops = { on_ask, on_look, on_page, on_wake, on_ended, on_trouble };
+static const struct digest_ops ops = { on_ask, on_look, on_wake, on_ended, on_trouble };
 
 /* One is told reports, the other is not. */
 static struct sink_settings sinks[] = {
