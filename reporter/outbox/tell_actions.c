@@ -174,10 +174,22 @@ struct composer {
 	uint64_t n[PART__MAX];
 };
 
-/* "Deployment.apps/shop/web": its kind; its name. */
+/* "deployments.apps/shop/web": its kind, or its resource where that is not known; its name. */
 static char *kind_of(const struct told *t)
 {
-	return xasprintf("%.*s", (int)strcspn(t->target, "./"), t->target);
+	static const struct {
+		const char *kind, *resource;
+	} kinds[] = {
+#define KIND(group, version, kind, resource, ...) { kind, resource },
+#include "model/kinds.def"
+#undef KIND
+	};
+	const struct str resource = { t->target, strcspn(t->target, "./") };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (str_is(resource, kinds[i].resource))
+			return xstrdup(kinds[i].kind);
+	return xasprintf("%.*s", STR_ARG(resource));
 }
 
 static const char *name_of(const struct told *t)

@@ -89,7 +89,7 @@ static void act(uint64_t id, enum action_kind action, const char *ns, const char
 	if (action == ACTION_SCALE_DOWN) {
 		char target[100];
 
-		(void)snprintf(target, sizeof(target), "Deployment.apps/%s/%s", ns, name);
+		(void)snprintf(target, sizeof(target), "deployments.apps/%s/%s", ns, name);
 		test_set(&m[1], record.target, target);
 	}
 	test_set(&m[1], record.evidence,

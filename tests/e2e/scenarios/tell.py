@@ -1,0 +1,110 @@
+"""What people are told: what was done, and what only an operator can change, as it begins and as it ends."""
+import time
+
+from harness.proxy import Answer
+from harness.scenario import scenario
+from scenarios.terminating import stuck
+
+GATHER = {"gather": "3s"}
+
+
+def entries(posts, kind):
+    """Every entry of the messages of that kind; a message that came again with its id is one."""
+    messages = {p.body["id"]: p.body for p in posts if p.body["news"] == kind}
+    return [e for m in messages.values() for s in m["sections"] for e in s["entries"]]
+
+
+def facts(posts):
+    return [e["facts"] for e in entries(posts, "actions")]
+
+
+def counted(posts):
+    """The actions that were told, by number; each once."""
+    told = [int(n) for f in facts(posts) for n in f.get("actionIds", f.get("actionId", "")).split()]
+    assert len(set(told)) == len(told), f"told twice: {told}"
+    return told
+
+
+@scenario("tell/actions", timeout=90)
+def actions(t):
+    """A scale-down with its way back, a forced deletion with its certificate, evicted pods counted by namespace and node: a card of them
+    within the time that is gathered, each action once, in the language of each sink."""
+    ns, hook, chat = t.ns(), t.sink(kind="webhook"), t.sink()
+    workload = t.objects.workload("Deployment", ns, 2)
+    workload.fail_to_pull()
+    pod, _ = stuck(t, ns)
+    evicted = [t.objects.evict(t.objects.pod(ns)) for _ in range(12)]
+    time.sleep(2.1)
+    program = t.run(evicted=ns, terminating=ns, image_pull=ns, hours="1s", tell=GATHER,
+                    sinks=[hook.settings(), chat.settings(language="zh")])
+
+    def all_told():
+        rows = facts(hook.accepted)
+        return len([f for f in rows if "workload" in f]) == 1 and len([f for f in rows if f["reason"] == "StuckTerminating"]) == 1 \
+            and sum(int(f["count"]) for f in rows if f["reason"] == "Evicted") == len(evicted)
+    t.until("all of it", all_told, 40)
+    rows = facts(hook.accepted)
+    down = next(f for f in rows if "workload" in f)
+    assert (down["workload"], down["kind"], str(down["replicas"]), down["reason"]) == (workload.name, "Deployment", "2", "CannotPullImage"), down
+    number = down["undo"].rsplit(" ", 1)[1]
+    assert program.ask("restore", number, "--dry-run", timeout=30).returncode == 0, down
+    gone = [f for f in rows if f["reason"] == "Evicted"]
+    assert all(f["namespace"] == ns and f["node"] for f in gone), gone
+    forced = next(e for e in entries(hook.accepted, "actions") if e["facts"]["reason"] == "StuckTerminating")
+    assert any("container" in line for line in forced["lines"]), forced
+    ids = {int(r["id"]) for r in program.history() if r["outcome"] in ("done", "marked")}
+    assert ids == set(counted(hook.accepted)), (ids, counted(hook.accepted))
+    t.until("the chat", lambda: any(workload.name in p.text and "副本数已由 2 缩为 0" in p.text for p in chat.accepted), 20)
+    t.expect(deleted=evicted, forced=[pod], scaled=[workload])
+
+
+@scenario("tell/attention", timeout=90)
+def attention(t):
+    """A right that is missing is told once, with its remedy, and that it is over once it is granted; not where nothing of it was told."""
+    ns, proxy, hook, other = t.ns(), t.proxy(), t.sink(kind="webhook"), t.sink(kind="webhook")
+    deny = proxy.before("DELETE", f"/namespaces/{ns}/pods/", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    t.run(proxy, evicted=ns, tell=GATHER, sinks=[hook.settings("ops"), other.settings("actions", tell=["actions"])])
+    pod = t.objects.evict(t.objects.pod(ns))
+
+    def said(over):
+        return [e for e in entries(hook.accepted, "attention") if e["facts"]["reason"] == "forbidden" and bool(e.get("over")) == over]
+    t.until("the begin", lambda: said(False), 30)
+    assert "rbac" in said(False)[0]["facts"]["remedy"], said(False)
+    deny.times = 0
+    t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 40)
+    t.until("the end", lambda: said(True), 30)
+    assert len(said(False)) == 1 and len(said(True)) == 1, hook.accepted
+    t.until("what was done at last", lambda: counted(other.accepted), 20)
+    assert not entries(other.accepted, "attention"), other.accepted
+
+
+@scenario("tell/down", timeout=120)
+def down(t):
+    """A sink that is down holds up no other; what waits survives the death of the reporter and arrives in order, each message once."""
+    ns, good, bad = t.ns(), t.sink(kind="webhook"), t.sink(*["500"] * 4, kind="webhook")
+    program = t.run(evicted=ns, tell={"gather": "1s"}, sinks=[good.settings("good"), bad.settings("bad")])
+    for i in range(4):
+        t.objects.evict(t.objects.pod(ns))
+        t.until("the good sink", lambda: len(counted(good.accepted)) > i, 20)
+        program.kill("reporter")
+    t.until("all at the bad one", lambda: sorted(counted(bad.accepted)) == sorted(counted(good.accepted)), 60)
+    assert counted(bad.accepted) == sorted(counted(bad.accepted)), counted(bad.accepted)
+    assert len(bad.posts) > len(bad.accepted), [p.answered for p in bad.posts]
+
+
+@scenario("tell/crash", timeout=120)
+def crash(t):
+    """The reporter is killed as a message arrives: a chat that knows no ids gets it again with a mark that says so, one that knows ids
+    gets the same id again; none is lost."""
+    ns, hook, chat = t.ns(), t.sink(kind="webhook"), t.sink()
+    program = t.run(evicted=ns, tell={"gather": "1s"}, sinks=[hook.settings(tell=["actions"]), chat.settings(tell=["actions"])])
+    pods = []
+    for _ in range(2):
+        n = len(chat.posts)
+        kill = [lambda _: program.kill("reporter")]
+        chat.on_post = lambda post: kill and kill.pop()(post)
+        pods.append(t.objects.evict(t.objects.pod(ns)))
+        t.until("a message and its repetition", lambda: len(chat.posts) > n + 1, 30)
+    t.until("both at the hook", lambda: len(counted(hook.accepted)) == len(pods), 40)
+    firsts = [p for p in chat.posts if "may have arrived before" not in p.text]
+    assert len(firsts) == len(pods) and len(chat.posts) == 2 * len(pods), [p.text for p in chat.posts]
