@@ -146,6 +146,7 @@ def other_signals(t):
     assert {role: program.pids(role) for role in roles} == before
     t.until("the state in the log", lambda: all(f'"row":"{row}"' in program.log() for row in
                                                 ("CTL_SUPERVISOR", "CHILD_STATS", "WATCH_STATS")), 5)
+    assert '"duties":"deleteEvictedPod"' in program.log()
     os.kill(before["supervisor"][0], signal.SIGQUIT)
     t.until("the program to have drained", lambda: program.process.poll() is not None, 10)
     assert program.process.returncode == 0, program.process.returncode
