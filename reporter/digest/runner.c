@@ -136,8 +136,9 @@ static void compose_one(struct digest_runner *r, const struct sink_settings *s, 
 
 	if (outbox_stats(r->db, s->name, &stats) < 0)
 		r->ops->trouble(r->ctx, -EIO, "whether earlier reports arrived could not be read");
-	if (!edition_compose(r->edition, s, r->options.zone, lost + (int64_t)stats.lost_reports, attention,
-			     &m->document))
+	/* Who is told what needs an operator as it begins is not told again. */
+	if (!edition_compose(r->edition, s, r->options.zone, lost + (int64_t)stats.lost_reports,
+			     audience_is_told(s, NEWS_ATTENTION) ? NULL : attention, &m->document))
 		return;
 	if (s->type == SINK_EMAIL)
 		digest_attach_page(r->db, s, r->options.zone, &m->document);

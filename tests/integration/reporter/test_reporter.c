@@ -193,23 +193,47 @@ static void say_synced(bool synced)
 	play_send(&p, &m);
 }
 
+static void end_digest(uint64_t digest)
+{
+	const struct msg end = { .type = MSG_DIGEST_END,
+				 .u.digest_end = { .digest = digest, .synced = true } };
+
+	play_send(&p, &end);
+}
+
+/* The question of a report. The one for all that restarted, which comes once an hour, finds nothing. */
+static uint64_t asked_for_report(void)
+{
+	struct msg m;
+
+	for (;;) {
+		play_recv_type(&p, MSG_DIGEST_GET, &m);
+		if (!m.u.digest_get.all)
+			return m.u.digest_get.digest;
+		end_digest(m.u.digest_get.digest);
+	}
+}
+
+/* Twelve restarts more each time; nobody finds more than that out. */
 static void answer_digest(const char *pod)
 {
-	struct msg m, end;
+	static uint64_t restarts;
+	struct msg m, looked = { .type = MSG_LOOKED };
+	const uint64_t digest = asked_for_report();
 
-	play_recv_type(&p, MSG_DIGEST_GET, &m);
-	const uint64_t digest = m.u.digest_get.digest;
-
+	restarts += 12;
 	m = (struct msg){ .type = MSG_DIGEST_ROW,
-			  .u.digest_row = { .digest = digest, .restarts = 12, .created = 1 } };
+			  .u.digest_row = { .digest = digest, .restarts = restarts, .created = 1 } };
 	set(&m, digest_row.ns, "shop");
 	set(&m, digest_row.workload, "web");
 	set(&m, digest_row.pod, pod);
 	set(&m, digest_row.container, "app");
 	set(&m, digest_row.reason, "<at user_id=\"all\">");
 	play_send(&p, &m);
-	end = (struct msg){ .type = MSG_DIGEST_END, .u.digest_end = { .digest = digest, .synced = true } };
-	play_send(&p, &end);
+	end_digest(digest);
+	play_recv_type(&p, MSG_LOOK, &m);
+	looked.u.looked.look = m.u.look.look;
+	play_send(&p, &looked);
 }
 
 TEST(digest_is_posted_and_what_the_bot_says_counts)
@@ -238,7 +262,7 @@ TEST(digest_is_posted_and_what_the_bot_says_counts)
 
 		ck_assert_str_eq(json_string_value(json_object_get(j, "msg_type")), "interactive");
 		ck_assert_ptr_nonnull(strstr(body, "pod重启次数过多"));
-		ck_assert_ptr_nonnull(strstr(body, "shop/web: 12 restarts"));
+		ck_assert_ptr_nonnull(strstr(body, "shop/web"));
 		ck_assert_ptr_null(strstr(body, "<at"));
 		ck_assert_uint_eq(strlen(json_string_value(json_object_get(j, "sign"))), 44);
 		json_decref(j);
@@ -268,10 +292,9 @@ TEST(killed_while_posting_that_run_is_not_posted_again)
 	say_synced(true);
 	answer_digest("web-1"); /* of a later run */
 	const int conn = play_bot_request(&p, &second);
-	const char *a = strstr(first, "as of "), *b = strstr(second, "as of ");
 
-	ck_assert(a && b);
-	ck_assert_int_ne(strncmp(a, b, 30), 0);
+	ck_assert_ptr_nonnull(strstr(first, "12 in all"));
+	ck_assert_ptr_nonnull(strstr(second, "24 in all"));
 	play_bot_answer(conn, "200 OK", "{\"code\":0}");
 	play_expect(&p, "/metrics", "opc_digest_send_total{result=\"done\"} 1\n");
 	free(first);
