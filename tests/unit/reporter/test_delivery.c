@@ -4,6 +4,7 @@
 #include <event2/event.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/xalloc.h"
 #include "http/global.h"
@@ -292,6 +293,49 @@ TEST(each_message_counts_for_the_limit)
 	ck_assert_uint_eq(server.log->connections, 3); /* none is kept until it may be dead */
 	end(&r);
 	server_stop(&server);
+}
+
+/* Answers when the test lets it. */
+static int waits(struct server_conn *c, const char *request)
+{
+	(void)request;
+	(void)usleep(300000);
+	answer(c, "200 OK", "{\"code\":0}");
+	return 1;
+}
+
+TEST(what_runs_ends_as_it_began)
+{
+	struct server one, other;
+	struct document d;
+	struct run r;
+
+	server_start(&one, waits, false);
+	server_start(&other, takes_all, false);
+	const struct sink_settings first = sink_of_type(SINK_FEISHU, one.url, "", LANGUAGE_EN);
+	const struct sink_settings next = sink_of_type(SINK_TEAMS, other.url, NULL, LANGUAGE_EN);
+
+	begin(&r, &first);
+	sink_document(&d, LANGUAGE_EN);
+	delivery_send(r.delivery, &d);
+	delivery_set(r.delivery, &next);
+	(void)event_base_dispatch(r.base);
+	ck_assert_int_eq(r.a.verdict, SINK_ACCEPTED);
+	ck_assert_int_eq(r.a.code, 0); /* as a Feishu bot says it */
+	ck_assert_uint_eq(other.log->requests, 0);
+	deliver(&r);
+	ck_assert_int_eq(r.a.verdict, SINK_ACCEPTED);
+	ck_assert_uint_eq(other.log->requests, 1);
+	ck_assert_uint_eq(one.log->requests, 1);
+	/* and what is cancelled says nothing more */
+	delivery_send(r.delivery, &d);
+	delivery_free(&r.delivery);
+	(void)event_base_loop(r.base, EVLOOP_NONBLOCK);
+	ck_assert_uint_eq(r.answers, 2);
+	document_done(&d);
+	event_base_free(r.base);
+	server_stop(&one);
+	server_stop(&other);
 }
 
 TEST_MAIN("reporter/delivery")
