@@ -298,6 +298,7 @@ static const struct {
 	enum phrase title;
 } numbers[] = {
 	{ "restarts", PHRASE_PAGE_RESTARTS },
+	{ "restartsTotal", PHRASE_PAGE_IN_ALL },
 	{ "count", PHRASE_PAGE_COUNT },
 };
 

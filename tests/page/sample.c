@@ -114,58 +114,78 @@ static void sample_series(struct series *s)
 	}
 }
 
+static const struct {
+	const char *section[LANGUAGE__MAX], *title[LANGUAGE__MAX], *line[LANGUAGE__MAX];
+	const char *restarts, *total, *pods;
+} report_rows[] = {
+	{ { "New", "新出现" },
+	  { "[prod] shop/checkout (Deployment): +412 (9.4/h), 531 in all",
+	    "[prod] shop/checkout（Deployment）：+412（9.4 次/小时），累计 531" },
+	  { "container app: OOMKilled, memory limit 512Mi; 3 pods on 3 nodes; image "
+	    "registry.example.com/shop/checkout:2.31 since 2026-11-20 14:02",
+	    "容器 app：OOMKilled，内存限制 512Mi；3 个 Pod，分布在 3 个节点；镜像 "
+	    "registry.example.com/shop/checkout:2.31，自 2026-11-20 14:02 起" },
+	  "412",
+	  "531",
+	  "3" },
+	{ { "New", "新出现" },
+	  { "[prod] payments/ledger (StatefulSet): +128 (5.1/h), 128 in all",
+	    "[prod] payments/ledger（StatefulSet）：+128（5.1 次/小时），累计 128" },
+	  { "container ledger: Error, exit code 137 (SIGKILL); node-07",
+	    "容器 ledger：Error，退出码 137（SIGKILL）；node-07" },
+	  "128",
+	  "128",
+	  "1" },
+	{ { "Worse", "变多" },
+	  { "[prod] shop/cart-worker (Deployment): +61 (0.4/h), 902 in all",
+	    "[prod] shop/cart-worker（Deployment）：+61（0.4 次/小时），累计 902" },
+	  { "container worker: Error, exit code 1: \"connection refused: redis:6379\"",
+	    "容器 worker：Error，退出码 1：\"connection refused: redis:6379\"" },
+	  "61",
+	  "902",
+	  "12" },
+	{ { "Still", "仍在重启" },
+	  { "[staging] search/indexer (Job): +44 (0.3/h), 203 in all",
+	    "[staging] search/indexer（Job）：+44（0.3 次/小时），累计 203" },
+	  { "container index: exit code 3", "容器 index：退出码 3" },
+	  "44",
+	  "203",
+	  "1" },
+	{ { "Recovered", "已恢复" },
+	  { "[staging] ci/runner-of-a-team-with-a-long-name: before +36",
+	    "[staging] ci/runner-of-a-team-with-a-long-name：此前 +36" },
+	  { NULL, NULL },
+	  NULL,
+	  NULL,
+	  NULL },
+};
+
 static void sample_document(struct document *d, enum language language)
 {
-	static const struct {
-		const char *section[LANGUAGE__MAX];
-		const char *name, *line[LANGUAGE__MAX], *restarts;
-	} rows[] = {
-		{ { "New", "新出现" },
-		  "prod shop/checkout (Deployment), container app",
-		  { "OOMKilled, limit 512Mi; 9.4 an hour; on 3 nodes; image "
-		    "registry.example.com/shop/checkout:2.31 since 2026-11-20 14:02",
-		    "OOMKilled，限制 512Mi；每小时 9.4 次；分布在 3 个节点；镜像 "
-		    "registry.example.com/shop/checkout:2.31 自 2026-11-20 14:02 起" },
-		  "412" },
-		{ { "New", "新出现" },
-		  "prod payments/ledger (StatefulSet), container ledger",
-		  { "Error, exit code 137 (SIGKILL); 5.1 an hour; node-07",
-		    "Error，退出码 137（SIGKILL）；每小时 5.1 次；node-07" },
-		  "128" },
-		{ { "Worse", "变多" },
-		  "prod shop/cart-worker (Deployment), container worker",
-		  { "Error, exit code 1: \"connection refused: redis:6379\"",
-		    "Error，退出码 1：\"connection refused: redis:6379\"" },
-		  "61" },
-		{ { "Still", "仍在重启" },
-		  "staging search/indexer (Job), container index",
-		  { "Completed with exit code 3", "退出码 3" },
-		  "44" },
-		{ { "Recovered", "已恢复" },
-		  "staging ci/runner-of-a-team-with-a-long-name (Deployment)",
-		  { "no restart since 2026-11-19 08:11", "自 2026-11-19 08:11 起未再重启" },
-		  "0" },
-	};
 	struct section *s = NULL;
 
 	document_init(d, NEWS_REPORT, language, NOW_MS);
 	d->tone = TONE_WARNING;
 	document_set_title(d, language == LANGUAGE_ZH ? "Pod 重启报告" : "Pods that restart");
 	document_add_line(d, language == LANGUAGE_ZH
-				     ? "本期 5 个工作负载共重启 645 次；2 个为新出现。"
-				     : "5 workloads restarted 645 times in this window; 2 of them are new.");
-	document_add_line(d, language == LANGUAGE_ZH
-				     ? "提示：412 次中有 380 次为 OOMKilled，均始于同一次发布之后。"
-				     : "Hint: 380 of 412 were OOMKilled, all after one rollout.");
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const char *title = rows[i].section[language];
+				     ? "本期 4 个工作负载共重启 645 次；其中 2 个为新出现。"
+				     : "4 workloads restarted 645 times in this window; 2 of them are new.");
+	document_add_line(d, language == LANGUAGE_ZH ? "412 次中有 380 次为 OOMKilled，均始于同一次发布之后。"
+						     : "380 of 412 were OOMKilled, all after one rollout.");
+	for (size_t i = 0; i < ARRAY_SIZE(report_rows); i++) {
+		const char *title = report_rows[i].section[language];
 
 		if (!s || strcmp(s->title, title) != 0)
 			s = document_add_section(d, title);
-		struct entry *e = section_add_entry(s, rows[i].name);
+		struct entry *e = section_add_entry(s, report_rows[i].title[language]);
 
-		entry_add_line(e, rows[i].line[language]);
-		entry_add_fact(e, "restarts", rows[i].restarts);
+		e->is_over = !report_rows[i].restarts;
+		if (e->is_over)
+			continue;
+		entry_add_line(e, report_rows[i].line[language]);
+		entry_add_fact(e, "restarts", report_rows[i].restarts);
+		entry_add_fact(e, "restartsTotal", report_rows[i].total);
+		entry_add_fact(e, "count", report_rows[i].pods);
 		if (i == 0)
 			entry_set_command(e, "kubectl -n shop logs deploy/checkout --previous");
 	}

@@ -52,6 +52,11 @@ TEST(what_is_open_is_closed)
 	_cleanup_free_ char *text = html_end(&h, &size);
 
 	ck_assert_str_eq(text, "<a class=\"x\"><b>1</b><c></c></a>\n");
+	size_t rows = 0;
+
+	for (const char *at = text; (at = strstr(at, ">errImagePull<")); at++)
+		rows++;
+	ck_assert_uint_eq(rows, LIVE_ROWS_MAX);
 	ck_assert_uint_eq(size, strlen(text));
 }
 
