@@ -2,22 +2,59 @@
  * message. The reporter of the running instance answers with lines; they are printed as they come. */
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/exit.h"
+#include "base/xalloc.h"
 #include "cli/command.h"
 #include "cli/ctl.h"
 #include "cli/output.h"
+#include "cli/table.h"
 #include "model/language.h"
 
 /* Longer than all watchers together may take to answer, or a sink. */
 #define ASK_MS UINT64_C(180000)
 
+struct reader {
+	struct table_view view;
+	bool folds;
+	char *line; /* what came of it; NULL = nothing */
+};
+
+/* A line that is to be copied stays whole. What goes on stands under the text. */
+static void print_line(const struct reader *r, const char *line)
+{
+	const size_t blanks = strspn(line, " "), mark = strncmp(line + blanks, "- ", 2) == 0 ? 2 : 0;
+
+	if (!r->folds || r->view.width == 0 || strncmp(line + blanks, "$ ", 2) == 0) {
+		(void)fprintf(stdout, "%s\n", line);
+		return;
+	}
+	struct table_flow f = {
+		.out = stdout, .width = r->view.width, .indent = blanks + mark, .at = blanks + mark
+	};
+
+	(void)fprintf(stdout, "%.*s", (int)(blanks + mark), line);
+	table_words(&f, line + blanks + mark);
+	(void)fputc('\n', stdout);
+}
+
 static void on_row(void *ctx, const struct msg *m)
 {
-	(void)ctx;
-	if (m->type == MSG_CTL_TEXT)
-		(void)fprintf(stdout, "%s%s", m->u.ctl_text.text, m->u.ctl_text.more ? "" : "\n");
+	struct reader *r = ctx;
+
+	if (m->type != MSG_CTL_TEXT)
+		return;
+	char *whole = xconcat(r->line ? r->line : "", m->u.ctl_text.text, NULL);
+
+	free(r->line);
+	r->line = whole;
+	if (m->u.ctl_text.more)
+		return;
+	print_line(r, whole);
+	free(r->line);
+	r->line = NULL;
 }
 
 /* Which question it is, or EXIT_CODE_USAGE. */
@@ -50,5 +87,9 @@ int command_report(const struct options *o)
 	request.u.ctl_report.language = language_of_environment();
 	if (o->sink)
 		msg_set(&request, ctl_report.sink, o->sink, strlen(o->sink));
-	return ctl_ask(o->socket, &request, ASK_MS, on_row, NULL);
+	struct reader r = { output_view(o), request.u.ctl_report.form == REPORT_FORM_TEXT, NULL };
+	const int exit_code = ctl_ask(o->socket, &request, ASK_MS, on_row, &r);
+
+	free(r.line);
+	return exit_code;
 }

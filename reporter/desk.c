@@ -3,6 +3,8 @@
 #include "reporter/desk.h"
 
 #include <event2/event.h>
+#include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +16,30 @@
 #include "base/unicode.h"
 #include "base/xalloc.h"
 #include "model/phrases.h"
+#include "reporter/digest/attach.h"
+#include "reporter/digest/edition.h"
+#include "reporter/history/attention.h"
 #include "reporter/sinks/delivery.h"
 
 /* Questions at once: as many as the control socket has connections. */
 #define ASKS_MAX 8
+/* Rows of a section in a terminal. */
+#define TOP_SHOWN 20u
 
 struct ask {
 	TAILQ_ENTRY(ask) entry;
 	struct desk *desk;
 	struct msg_ctl_report question;
-	char *sink; /* its name, which a reload may take away */
-	struct delivery *delivery;
-	struct event *end; /* frees it outside of the delivery's own callback */
+	char *sink;                /* its name, which a reload may take away */
+	struct delivery *delivery; /* of a test */
+	struct event *end;         /* frees it outside of the callback that ends it */
 };
 
 struct desk {
 	struct event_base *base;
 	const struct settings *settings;
+	struct db *db;
+	struct digest_runner *runner;
 	const struct desk_ops *ops;
 	void *ctx;
 	TAILQ_HEAD(ask_list, ask) asks;
@@ -87,6 +96,142 @@ static void refuse_name(struct desk *d, const struct msg_ctl_report *q)
 	send_end(d, q->conn, EXIT_CODE_USAGE, text);
 }
 
+/* -- questions under way -- */
+
+static void ask_free(struct ask *a)
+{
+	TAILQ_REMOVE(&a->desk->asks, a, entry);
+	a->desk->n--;
+	delivery_free(&a->delivery);
+	event_free(a->end);
+	free(a->sink);
+	free(a);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	ask_free(arg);
+}
+
+static struct ask *ask_new(struct desk *d, const struct msg_ctl_report *q, const char *sink)
+{
+	struct ask *a = xcalloc(1, sizeof(*a));
+
+	*a = (struct ask){ .desk = d, .question = *q, .sink = xstrdup(sink) };
+	a->end = event_new(d->base, -1, 0, on_end, a);
+	TAILQ_INSERT_TAIL(&d->asks, a, entry);
+	d->n++;
+	return a;
+}
+
+static void end_ask(struct ask *a, int code, const char *text)
+{
+	send_end(a->desk, a->question.conn, code, text);
+	(void)event_add(a->end, CLOCK_TIMEVAL(0));
+}
+
+/* -- the report as of now -- */
+
+/* For people who read JSON. */
+static char *indented(const struct document *doc)
+{
+	_cleanup_free_ char *json = document_to_json(doc);
+	json_t *root = json_loads(json, 0, NULL);
+	char *ret = root ? json_dumps(root, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : NULL;
+
+	json_decref(root);
+	if (!ret)
+		abort();
+	return ret;
+}
+
+static char *body_of(const struct sink_settings *s, const struct document *doc)
+{
+	struct sink_request rq;
+	uint64_t left_out;
+
+	sink_compose(s, doc, 0, clock_wall_ms(), &rq, &left_out);
+	char *ret = TAKE_PTR(rq.body);
+
+	sink_request_done(&rq);
+	return ret;
+}
+
+/* The caller frees it. */
+static char *in_form(struct desk *d, enum report_form form, const struct sink_settings *s,
+		     const struct zone *zone, struct document *doc)
+{
+	const bool as_sink = *s->name != '\0';
+
+	if (form == REPORT_FORM_TEXT)
+		return document_to_text(doc);
+	if (form == REPORT_FORM_JSON)
+		return indented(doc);
+	if (form == REPORT_FORM_HTML || s->type == SINK_EMAIL)
+		digest_attach_page(d->db, as_sink ? s : NULL, zone, doc);
+	return form == REPORT_FORM_HTML ? xstrdup(doc->html) : body_of(s, doc);
+}
+
+static void show(struct ask *a, const struct edition *e, const struct zone *zone,
+		 const struct sink_settings *s)
+{
+	const enum language l = (enum language)a->question.language;
+	_cleanup_(attention_done) struct attention attention = { 0 };
+	struct desk *d = a->desk;
+	struct document doc;
+
+	/* What is due for the next report stays due for it. */
+	(void)attention_begin(d->db, &attention);
+	if (!edition_compose(e, s, zone, 0, &attention, &doc)) {
+		send_text(d, a->question.conn, phrase(REPORT_NOTHING, l));
+		end_ask(a, EXIT_CODE_OK, "");
+		return;
+	}
+	_cleanup_free_ char *text = in_form(d, (enum report_form)a->question.form, s, zone, &doc);
+
+	document_done(&doc);
+	send_text(d, a->question.conn, text);
+	end_ask(a, EXIT_CODE_OK, "");
+}
+
+/* Who asks without a sink sees all of it. */
+static struct sink_settings everything(const struct msg_ctl_report *q)
+{
+	return (struct sink_settings){
+		.name = (char[]){ "" }, .type = SINK_WEBHOOK, .language = q->language, .top = TOP_SHOWN
+	};
+}
+
+static void on_edition(void *ctx, const struct edition *e, const struct zone *zone)
+{
+	struct ask *a = ctx;
+	const struct sink_settings all = everything(&a->question);
+	const struct sink_settings *s =
+		a->question.ask == REPORT_ASK_NOW ? &all : find_sink(a->desk->settings, a->sink);
+
+	if (e && s)
+		show(a, e, zone, s);
+	else
+		end_ask(a, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, (enum language)a->question.language));
+}
+
+static void start_preview(struct desk *d, const struct msg_ctl_report *q, const struct sink_settings *sink)
+{
+	const enum language l = (enum language)q->language;
+	const struct sink_settings all = everything(q), *s = q->ask == REPORT_ASK_NOW ? &all : sink;
+
+	if (!policy_enables(&d->settings->policy, DUTY_RESTARTS)) {
+		send_end(d, q->conn, EXIT_CODE_CONFIG, phrase(REPORT_OFF, l));
+		return;
+	}
+	struct ask *a = ask_new(d, q, s->name);
+
+	if (digest_runner_preview(d->runner, s, on_edition, a) < 0)
+		end_ask(a, EXIT_CODE_TEMPORARY, phrase(REPORT_BUSY, l));
+}
+
 /* -- a test -- */
 
 /* What an answer means for the one who asked: the exit code, and what to do. */
@@ -106,23 +251,6 @@ static const struct {
 	[SINK_OTHER] = { EXIT_CODE_FAILURE, PHRASE_SINK_OTHER },
 };
 
-static void ask_free(struct ask *a)
-{
-	TAILQ_REMOVE(&a->desk->asks, a, entry);
-	a->desk->n--;
-	delivery_free(&a->delivery);
-	event_free(a->end);
-	free(a->sink);
-	free(a);
-}
-
-static void on_end(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;
-	(void)what;
-	ask_free(arg);
-}
-
 static void say_answer(struct ask *a, const struct sink_answer *said)
 {
 	const enum language l = (enum language)a->question.language;
@@ -135,19 +263,15 @@ static void say_answer(struct ask *a, const struct sink_answer *said)
 
 	if (said->verdict == SINK_ACCEPTED)
 		send_text(a->desk, a->question.conn, all);
-	send_end(a->desk, a->question.conn,
-		 said->verdict == SINK_ACCEPTED ? EXIT_CODE_OK
-		 : doubtful                     ? EXIT_CODE_TEMPORARY
-						: causes[said->cause].code,
-		 said->verdict == SINK_ACCEPTED ? "" : all);
+	if (said->verdict == SINK_ACCEPTED)
+		end_ask(a, EXIT_CODE_OK, "");
+	else
+		end_ask(a, doubtful ? EXIT_CODE_TEMPORARY : causes[said->cause].code, all);
 }
 
 static void on_answer(void *ctx, const struct sink_answer *said)
 {
-	struct ask *a = ctx;
-
-	say_answer(a, said);
-	(void)event_add(a->end, CLOCK_TIMEVAL(0));
+	say_answer(ctx, said);
 }
 
 static void make_test(const struct sink_settings *s, struct document *d)
@@ -165,14 +289,10 @@ static void make_test(const struct sink_settings *s, struct document *d)
 
 static void start_test(struct desk *d, const struct msg_ctl_report *q, const struct sink_settings *s)
 {
-	struct ask *a = xcalloc(1, sizeof(*a));
+	struct ask *a = ask_new(d, q, s->name);
 	struct document doc;
 
-	*a = (struct ask){ .desk = d, .question = *q, .sink = xstrdup(s->name) };
 	a->delivery = delivery_new(d->base, s, on_answer, a);
-	a->end = event_new(d->base, -1, 0, on_end, a);
-	TAILQ_INSERT_TAIL(&d->asks, a, entry);
-	d->n++;
 	make_test(s, &doc);
 	delivery_send(a->delivery, &doc);
 	document_done(&doc);
@@ -180,12 +300,12 @@ static void start_test(struct desk *d, const struct msg_ctl_report *q, const str
 
 /* -- the interface -- */
 
-struct desk *desk_new(struct event_base *base, const struct settings *s, const struct desk_ops *ops,
-		      void *ctx)
+struct desk *desk_new(struct event_base *base, const struct settings *s, struct db *db,
+		      struct digest_runner *runner, const struct desk_ops *ops, void *ctx)
 {
 	struct desk *d = xcalloc(1, sizeof(*d));
 
-	*d = (struct desk){ .base = base, .settings = s, .ops = ops, .ctx = ctx };
+	*d = (struct desk){ .base = base, .settings = s, .db = db, .runner = runner, .ops = ops, .ctx = ctx };
 	TAILQ_INIT(&d->asks);
 	return d;
 }
@@ -213,5 +333,5 @@ void desk_on_ask(struct desk *d, const struct msg_ctl_report *q)
 	else if (q->ask == REPORT_ASK_TEST)
 		start_test(d, q, s);
 	else
-		send_end(d, q->conn, EXIT_CODE_UNAVAILABLE, "");
+		start_preview(d, q, s);
 }

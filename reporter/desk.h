@@ -7,6 +7,7 @@
 
 #include "config/settings.h"
 #include "ipc/msg.h"
+#include "reporter/digest/runner.h"
 
 struct event_base;
 struct desk;
@@ -16,9 +17,9 @@ struct desk_ops {
 	void (*send)(void *ctx, const struct msg *m);
 };
 
-/* *s may change between two calls; it must outlive the desk. */
-struct desk *desk_new(struct event_base *base, const struct settings *s, const struct desk_ops *ops,
-		      void *ctx);
+/* *s may change between two calls; it and db must outlive the desk, which must outlive the runner. */
+struct desk *desk_new(struct event_base *base, const struct settings *s, struct db *db,
+		      struct digest_runner *runner, const struct desk_ops *ops, void *ctx);
 /* Accepts NULL. */
 void desk_free(struct desk **d);
 void desk_on_ask(struct desk *d, const struct msg_ctl_report *q);

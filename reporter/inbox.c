@@ -433,7 +433,7 @@ struct inbox *inbox_new(struct process *p, const struct settings *s, struct db *
 	i->present = present_new();
 	i->history = history_new(db, &s->cluster_names, on_committed, i);
 	i->stream = response_stream_new(base, &ops, i);
-	i->desk = desk_new(base, s, &desk, i);
+	i->desk = desk_new(base, s, db, runner, &desk, i);
 	i->flush = evtimer_new(base, on_flush, i);
 	i->prune = evtimer_new(base, on_prune, i);
 	return i;

@@ -307,8 +307,8 @@ static void on_done(struct process *p)
 	if (!r)
 		return;
 	listener_free(&r->listener);
+	digest_runner_free(&r->runner); /* an operator may wait for it at the desk */
 	inbox_free(&r->inbox);
-	digest_runner_free(&r->runner);
 	telling_free(&r->telling);
 	db_close(&r->db);
 	stats_done(&r->stats);

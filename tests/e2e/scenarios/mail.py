@@ -98,3 +98,42 @@ def send_test(t):
     finally:
         for server in (mails, refusing, cut, alerts):
             server.close()
+
+
+@scenario("tell/preview")
+def preview(t):
+    """The report as of now on a terminal, as a page, and as each sink would get it; nothing is sent and nothing written down."""
+    ns, sink, alerts, mails = t.ns(), t.sink(), Alerts(), MailServer()
+    t.objects.crash(t.objects.workload("ReplicaSet", ns, 1).pods()[0], 40)
+    other = t.objects.crash(t.objects.pod(t.ns()), 50)["metadata"]["name"]
+    sinks = [{"name": "chat", "type": "feishu", "language": "zh", "url": sink.url}, mail_sink(mails),
+             {"name": "alerts", "type": "alertmanager", "url": alerts.url, "language": "en"},
+             {"name": "elsewhere", "type": "webhook", "url": alerts.url, "namespaces": ["no-such-*"]}]
+    try:
+        p = t.program(config(t, "*", sinks))
+        t.until("the crashes to be seen", lambda: all(x in p.ask("report", timeout=60).stdout for x in (ns, other)), 30)
+        text = p.ask("report", timeout=60, check=True).stdout
+        assert "40" in text and text.startswith("restarts"), text
+        lines = p.on_terminal(60, "report", timeout=60)
+        assert max(map(len, lines)) <= 60 and any(ns in line for line in lines), lines
+        page = p.ask("report", "-o", "html", timeout=60, check=True).stdout
+        assert page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>") and ns in page, page[:300]
+        document = json.loads(p.ask("report", "-o", "json", timeout=60, check=True).stdout)
+        assert document["kind"] == "report" and document["sections"], document
+        card = json.loads(p.ask("report", "preview", timeout=60, check=True).stdout)
+        assert card["msg_type"] == "interactive" and ns in json.dumps(card), card
+        chinese = p.ask("report", "preview", "--sink", "chat", "-o", "text", timeout=60, check=True).stdout
+        assert any("一" <= c <= "鿿" for c in chinese) and ns in chinese, chinese
+        mail = p.ask("report", "preview", "--sink", "mail", timeout=60, check=True).stdout
+        assert "multipart/alternative" in mail and "To: ops@example.org" in mail, mail[:600]
+        alert = json.loads(p.ask("report", "preview", "--sink", "alerts", timeout=60, check=True).stdout)
+        assert alert[0]["labels"]["alertname"] == "OpsPodCleanerReport", alert
+        nothing = p.ask("report", "preview", "--sink", "elsewhere", "-o", "text", timeout=60, check=True).stdout
+        assert ns not in nothing and other not in nothing, nothing
+        for words, code in ((("preview", "--sink", "x"), 64), (("send",), 64), (("show",), 64), (("--sink", "chat"), 64)):
+            r = p.ask("report", *words)
+            assert r.returncode == code and r.stderr, f"{words}: {r.returncode} {r.stderr}"
+        assert not sink.posts and not alerts.posts and not mails.mails
+    finally:
+        mails.close()
+        alerts.close()
