@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/object_events.h"
 
+#include "base/xalloc.h"
+
 enum { NORMAL = false, WARNING = true };
 
 static const struct object_event_desc events[OBJECT_EVENT__MAX] = {
@@ -25,4 +27,13 @@ const struct object_event_desc *object_event_desc(enum object_event_id e)
 const struct object_event_desc *object_event_of(enum action_kind a, bool suspends)
 {
 	return &events[suspends ? OBJECT_EVENT_SUSPEND : of_actions[a]];
+}
+
+char *object_event_say_done(enum action_kind a, bool suspends, int64_t replicas, enum language l)
+{
+	if (a == ACTION_SCALE_DOWN && !suspends && replicas > 0)
+		return xasprintf(phrase(NEWS_SCALED, l), replicas);
+	if (a == ACTION_RESTORE && replicas > 0)
+		return xasprintf(phrase(NEWS_RESTORED, l), replicas);
+	return xstrdup(phrase_text(object_event_of(a, suspends)->done_phrase, l));
 }

@@ -178,18 +178,6 @@ static const struct owner_link *about_workload(const struct action *a)
 	return top && top->json && a->grant.action != ACTION_FRESH_ATTEMPT ? top : NULL;
 }
 
-/* What was done, with its numbers. Owned by the caller. */
-static char *say_act(const struct action *a, const struct object_event_desc *desc)
-{
-	const struct msg_result *r = &a->result.u.result;
-
-	if (a->grant.action == ACTION_RESTORE && a->grant.want_replicas > 0)
-		return xasprintf(SAY(NEWS_RESTORED), (int64_t)a->grant.want_replicas);
-	if (a->grant.action == ACTION_SCALE_DOWN && !a->found.suspends && r->replicas > 0)
-		return xasprintf(SAY(NEWS_SCALED), (int64_t)r->replicas);
-	return xstrdup(phrase_text(desc->done_phrase, LANGUAGE_EN));
-}
-
 /* How it is undone, with what stands before it, or nothing. Owned by the caller. */
 static char *say_undo(const struct action *a)
 {
@@ -206,7 +194,11 @@ static void tell_done(const struct action *a, struct object_event *ret)
 	const struct msg_result *r = &a->result.u.result;
 	const struct object_event_desc *desc =
 		object_event_of((enum action_kind)a->grant.action, a->found.suspends);
-	_cleanup_free_ char *act = say_act(a, desc), *undo = say_undo(a);
+	const bool restores = a->grant.action == ACTION_RESTORE;
+	_cleanup_free_ char *act =
+		object_event_say_done((enum action_kind)a->grant.action, a->found.suspends,
+				      restores ? a->grant.want_replicas : r->replicas, LANGUAGE_EN);
+	_cleanup_free_ char *undo = say_undo(a);
 	_cleanup_free_ char *text =
 		xasprintf(SAY(NEWS_DONE), act, reason_find(r->reason)->text[LANGUAGE_EN].sentence, r->detail);
 

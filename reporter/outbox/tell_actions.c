@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/xalloc.h"
+#include "model/object_events.h"
 #include "model/duties.h"
 #include "model/phrases.h"
 #include "reporter/news/when.h"
@@ -224,27 +225,13 @@ static bool is_suspended(const struct told *t)
 /* "scaled from 3 to 0" */
 static char *verb_of(const struct composer *c, const struct told *t)
 {
-	static const enum phrase done[ACTION__MAX] = { [ACTION_DELETE] = PHRASE_DONE_DELETE,
-						       [ACTION_FRESH_ATTEMPT] = PHRASE_DONE_FRESH_ATTEMPT,
-						       [ACTION_RESTORE] = PHRASE_DONE_RESTORE,
-						       [ACTION_FORCE_DELETE] = PHRASE_DONE_FORCE_DELETE,
-						       [ACTION_SCALE_DOWN] = PHRASE_DONE_SCALE_DOWN };
-
-	if (is_suspended(t))
-		return xstrdup(phrase_text(PHRASE_DONE_SUSPEND, c->language));
-	if (t->action == ACTION_SCALE_DOWN && t->replicas > 0)
-		return xasprintf(phrase(NEWS_SCALED, c->language), t->replicas);
-	if (t->action == ACTION_RESTORE && t->replicas > 0)
-		return xasprintf(phrase(NEWS_RESTORED, c->language), t->replicas);
-	return xstrdup(phrase_text(done[t->action], c->language));
+	return object_event_say_done(t->action, is_suspended(t), t->replicas, c->language);
 }
 
 static char *announcement_of(const struct composer *c, const struct told *t)
 {
 	char when[WHEN_TEXT_MAX];
-	const enum phrase verb = t->action == ACTION_SCALE_DOWN     ? PHRASE_WILL_SCALE_DOWN
-				 : t->action == ACTION_FORCE_DELETE ? PHRASE_WILL_FORCE_DELETE
-								    : PHRASE_WILL_DELETE;
+	const enum phrase verb = object_event_of(t->action, is_suspended(t))->will_phrase;
 
 	when_format(t->at + t->retry_ms, c->zone, when);
 	return xasprintf(phrase(NEWS_EARLIEST, c->language), phrase_text(verb, c->language), when);
