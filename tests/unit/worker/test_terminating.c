@@ -53,7 +53,7 @@ TEST(node_gone)
 		  strncmp(fake.event.message, "deleted by force: ", 18) == 0);
 	ck_assert_ptr_nonnull(strstr(fake.result.detail, "node is gone"));
 	ck_assert_str_eq(fake.result.evidence, "pod web at resourceVersion 41: phase Running; no finalizers; "
-					       "container a running; node n1 does not exist");
+					       "container a running; on node n1; node n1 does not exist");
 }
 
 TEST(node_ready_and_nothing_runs)
@@ -66,7 +66,7 @@ TEST(node_ready_and_nothing_runs)
 	ck_assert_str_eq(
 		fake.result.evidence,
 		"pod web at resourceVersion 41: phase Running; no finalizers; container a terminated; "
-		"node n1 is Ready, the pod claims no volume");
+		"on node n1; node n1 is Ready, the pod claims no volume");
 }
 
 /* The certificate says which of the conditions blocked, whoever reads it later. */
