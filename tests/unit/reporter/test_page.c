@@ -52,11 +52,6 @@ TEST(what_is_open_is_closed)
 	_cleanup_free_ char *text = html_end(&h, &size);
 
 	ck_assert_str_eq(text, "<a class=\"x\"><b>1</b><c></c></a>\n");
-	size_t rows = 0;
-
-	for (const char *at = text; (at = strstr(at, ">errImagePull<")); at++)
-		rows++;
-	ck_assert_uint_eq(rows, LIVE_ROWS_MAX);
 	ck_assert_uint_eq(size, strlen(text));
 }
 
@@ -208,6 +203,11 @@ TEST(status_says_what_is_wrong_and_cuts_long_lists)
 		"Nothing has been done yet.",
 	};
 
+	size_t rows = 0;
+
+	for (const char *at = text; (at = strstr(at, ">errImagePull<")); at++)
+		rows++;
+	ck_assert_uint_eq(rows, LIVE_ROWS_MAX);
 	ck_assert_uint_eq(size, strlen(text));
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		ck_assert_msg(strstr(text, wanted[i]) != NULL, "%s is not in it", wanted[i]);
