@@ -240,6 +240,8 @@ void telling_use_settings(struct telling *t)
 	sender_set(t->sender, t->settings);
 	count_all(t);
 	look_again(t);
+	if (t->is_gathering) /* by the time that was to be waited before */
+		gather(t, t->settings->gather_ms);
 }
 
 void telling_start(struct telling *t)

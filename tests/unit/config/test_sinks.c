@@ -113,7 +113,7 @@ static const struct {
 	  "f:1:9: an item of sinks is a text, a mapping with a name and a type was expected" },
 	{ "sinks: [{name: a, type: feishu, urlFile: y, top: 0}]", "0 is out of range: write 1 to 500" },
 	{ "language: fr", "\"fr\" is none of en|zh|auto" },
-	{ "tell: {giveUp: 1s}", "1s is out of range" },
+	{ "tell: {giveUp: 1ms}", "1ms is out of range" },
 };
 
 TEST_LOOP(one_error_each, 0, ARRAY_SIZE(errors))
