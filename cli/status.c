@@ -30,6 +30,8 @@ struct status {
 	size_t n_pauses;
 	struct msg_trouble_row *troubles;
 	size_t n_troubles;
+	struct msg_ctl_sink_row *sinks;
+	size_t n_sinks;
 };
 
 static void on_row(void *ctx, const struct msg *m)
@@ -55,6 +57,10 @@ static void on_row(void *ctx, const struct msg *m)
 	case MSG_PAUSE:
 		s->pauses = xreallocarray(s->pauses, s->n_pauses + 1, sizeof(*s->pauses));
 		s->pauses[s->n_pauses++] = m->u.pause;
+		break;
+	case MSG_CTL_SINK_ROW:
+		s->sinks = xreallocarray(s->sinks, s->n_sinks + 1, sizeof(*s->sinks));
+		s->sinks[s->n_sinks++] = m->u.ctl_sink_row;
 		break;
 	case MSG_TROUBLE_ROW:
 		s->troubles = xreallocarray(s->troubles, s->n_troubles + 1, sizeof(*s->troubles));
@@ -158,10 +164,20 @@ static json_t *trouble_json(const struct msg_trouble_row *t)
 			 d->text[LANGUAGE_EN].remedy);
 }
 
+static json_t *sink_json(const struct msg_ctl_sink_row *k)
+{
+	return json_pack("{s:s, s:I, s:o, s:o, s:o, s:s}", "name", k->name, "waiting", (json_int_t)k->waiting,
+			 "oldest", output_json_time(k->oldest), "delivered", output_json_time(k->delivered),
+			 "down", output_json_time(k->down), "error", k->error);
+}
+
 static void print_json(const struct status *s)
 {
 	json_t *processes = json_array(), *clusters = json_array(), *pauses = json_array();
-	json_t *troubles = json_array();
+	json_t *troubles = json_array(), *sinks = json_array();
+
+	for (size_t i = 0; i < s->n_sinks; i++)
+		json_array_append_new(sinks, sink_json(&s->sinks[i]));
 
 	for (size_t i = 0; i < s->n_troubles; i++)
 		json_array_append_new(troubles, trouble_json(&s->troubles[i]));
@@ -173,13 +189,13 @@ static void print_json(const struct status *s)
 	for (size_t i = 0; i < s->n_pauses; i++)
 		json_array_append_new(pauses, pause_json(&s->pauses[i]));
 	output_json(json_pack(
-		"{s:s, s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o}", "version",
+		"{s:s, s:s, s:o, s:s, s:s, s:I, s:o, s:I, s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "version",
 		s->supervisor.version, "config", s->supervisor.config, "duties", duties_json(s), "phase",
 		s->supervisor.phase, "mode", s->supervisor.observe ? "observe" : "enforce", "generation",
 		(json_int_t)s->supervisor.generation, "started", output_json_time(s->supervisor.started),
 		"leases", (json_int_t)s->supervisor.leases, "actions", (json_int_t)s->supervisor.actions,
 		"pending", (json_int_t)s->supervisor.pending, "note", s->supervisor.note, "troubles",
-		troubles, "processes", processes, "clusters", clusters, "pauses", pauses));
+		troubles, "processes", processes, "clusters", clusters, "pauses", pauses, "sinks", sinks));
 }
 
 /* -- table -- */
@@ -437,6 +453,21 @@ static void print_sandboxes(const struct status *s, const struct table_view *vie
 	}
 }
 
+/* Only those that something waits for. */
+static void print_sinks(const struct status *s, const struct table_view *view)
+{
+	char span[32];
+
+	for (size_t i = 0; i < s->n_sinks; i++) {
+		const struct msg_ctl_sink_row *k = &s->sinks[i];
+
+		if (k->waiting > 0)
+			table_text(stdout, view, TEXT(STATUS_SINK), k->name, k->waiting,
+				   table_span(clock_wall_ms() - k->oldest, span), k->error[0] ? ": " : "",
+				   k->error);
+	}
+}
+
 static void print_text(const struct status *s, const struct table_view *view)
 {
 	char span[32];
@@ -451,6 +482,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 	print_places(s, view);
 	print_pauses(s, view);
 	print_blocked(s, view);
+	print_sinks(s, view);
 	print_shared(s, view);
 	print_sandboxes(s, view);
 	printf("\n");
@@ -460,6 +492,17 @@ static void print_text(const struct status *s, const struct table_view *view)
 	print_leaders(s, view);
 }
 
+/* Who answers may be down, which the answer so far says. */
+static void ask_sinks(const struct options *o, struct status *s)
+{
+	const struct msg request = { .type = MSG_CTL_SINKS };
+
+	for (size_t i = 0; i < s->n_children; i++)
+		if (strcmp(s->children[i].role, role_name(ROLE_REPORTER)) == 0 &&
+		    strcmp(s->children[i].state, "ready") == 0)
+			(void)ctl_ask(o->socket, &request, 2000, on_row, s);
+}
+
 int command_status(const struct options *o)
 {
 	const struct msg request = { .type = MSG_CTL_STATUS };
@@ -467,10 +510,13 @@ int command_status(const struct options *o)
 	struct status s = { 0 };
 	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 
+	if (code == EXIT_CODE_OK && !o->quiet)
+		ask_sinks(o, &s);
 	if (code == EXIT_CODE_OK && !o->quiet && o->output == OUTPUT_JSON)
 		print_json(&s);
 	else if (code == EXIT_CODE_OK && !o->quiet)
 		print_text(&s, &view);
+	free(s.sinks);
 	free(s.children);
 	free(s.troubles);
 	free(s.pauses);

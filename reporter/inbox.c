@@ -271,6 +271,11 @@ static void on_ctl_report(struct inbox *i, const struct msg *m)
 	desk_on_ask(i->desk, &m->u.ctl_report);
 }
 
+static void on_ctl_sinks(struct inbox *i, const struct msg *m)
+{
+	telling_answer(i->telling, m->u.ctl_sinks.conn, send_answer, i);
+}
+
 static void on_ctl_restore(struct inbox *i, const struct msg *m)
 {
 	struct msg found;
@@ -389,6 +394,7 @@ static void (*const handlers[MSG__MAX])(struct inbox *i, const struct msg *m) = 
 	[MSG_CTL_SHOW] = on_ctl_question,
 	[MSG_CTL_RESTORE] = on_ctl_restore,
 	[MSG_CTL_REPORT] = on_ctl_report,
+	[MSG_CTL_SINKS] = on_ctl_sinks,
 	[MSG_WATCH_STATS] = on_watch_stats,
 	[MSG_CHILD_STATS] = on_child_stats,
 	[MSG_DUE_ROW] = on_due_row,

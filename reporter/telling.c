@@ -45,6 +45,31 @@ static void count_all(struct telling *t)
 		count_waiting(t, t->settings->sinks[i].name);
 }
 
+void telling_answer(const struct telling *t, uint64_t conn, void (*send)(void *ctx, const struct msg *m),
+		    void *ctx)
+{
+	const struct msg end = { .type = MSG_CTL_END, .u.ctl_end.conn = conn };
+	const char *name, *why;
+	int64_t down;
+
+	for (size_t i = 0; (name = sender_sink(t->sender, i, &down, &why)); i++) {
+		struct msg m = { .type = MSG_CTL_SINK_ROW };
+		struct outbox_stats s = { 0 };
+
+		(void)outbox_stats(t->db, name, &s);
+		m.u.ctl_sink_row = (struct msg_ctl_sink_row){ .conn = conn,
+							      .waiting = s.waiting,
+							      .oldest = s.oldest_at,
+							      .delivered = s.delivered_at,
+							      .down = down };
+		msg_set(&m, ctl_sink_row.name, name, strlen(name));
+		why = *why ? why : s.error;
+		msg_set(&m, ctl_sink_row.error, why, strlen(why));
+		send(ctx, &m);
+	}
+	send(ctx, &end);
+}
+
 /* -- what the sender says -- */
 
 static void wake_sender(void *ctx, uint64_t ms)

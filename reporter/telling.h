@@ -27,6 +27,9 @@ void telling_action_ended(struct telling *t);
 void telling_trouble(struct telling *t, const struct msg_trouble_row *m);
 /* Something was put into the outbox. */
 void telling_wake(struct telling *t);
+/* What waits for each sink, as CTL_SINK_ROW and CTL_END to that connection of the control socket. */
+void telling_answer(const struct telling *t, uint64_t conn, void (*send)(void *ctx, const struct msg *m),
+		    void *ctx);
 /* Send nothing any more. True: nothing is on its way. */
 bool telling_drain(struct telling *t);
 

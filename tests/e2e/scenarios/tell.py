@@ -83,9 +83,15 @@ def down(t):
     """A sink that is down holds up no other; what waits survives the death of the reporter and arrives in order, each message once."""
     ns, good, bad = t.ns(), t.sink(kind="webhook"), t.sink(*["500"] * 4, kind="webhook")
     program = t.run(evicted=ns, tell={"gather": "1s"}, sinks=[good.settings("good"), bad.settings("bad")])
+
+    def waits():
+        sinks = {k["name"]: k for k in program.status()["sinks"]}
+        return sinks["bad"]["waiting"] and sinks["bad"]["oldest"] and "500" in sinks["bad"]["error"] and not sinks["good"]["error"]
     for i in range(4):
         t.objects.evict(t.objects.pod(ns))
         t.until("the good sink", lambda: len(counted(good.accepted)) > i, 20)
+        if i == 0:
+            t.until("status to say what waits", waits, 8)
         program.kill("reporter")
     t.until("all at the bad one", lambda: sorted(counted(bad.accepted)) == sorted(counted(good.accepted)), 60)
     assert counted(bad.accepted) == sorted(counted(bad.accepted)), counted(bad.accepted)

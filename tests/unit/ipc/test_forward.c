@@ -39,6 +39,7 @@ static const struct {
 	{ MSG_REQUESTS, ROLE_REPORTER },
 	{ MSG_TIMING, ROLE_REPORTER },
 	{ MSG_CTL_TEXT, ROLE_CLI },
+	{ MSG_CTL_SINK_ROW, ROLE_CLI },
 };
 
 static enum role meant(enum msg_type type)
