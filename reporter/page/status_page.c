@@ -190,7 +190,7 @@ static void put_clusters(struct page *p)
 {
 	static const struct table_column columns[] = {
 		{ PHRASE_PAGE_CLUSTER, NULL }, { PHRASE_LIVE_STATE, "word" },  { PHRASE_LIVE_LEADER, "word" },
-		{ PHRASE_LIVE_PODS, "num" },   { PHRASE_LIVE_BLOCKED, "num" }, { PHRASE_LIVE_NOTE, NULL },
+		{ PHRASE_PAGE_COUNT, "num" },  { PHRASE_LIVE_BLOCKED, "num" }, { PHRASE_LIVE_NOTE, NULL },
 	};
 	struct table t;
 
@@ -234,7 +234,7 @@ static void put_due(struct page *p)
 {
 	static const struct table_column columns[] = {
 		{ PHRASE_PAGE_CLUSTER, NULL }, { PHRASE_PAGE_DUTY, "word" }, { PHRASE_LIVE_VERDICT, "word" },
-		{ PHRASE_LIVE_PODS, "num" },   { PHRASE_PAGE_WHY, NULL },    { PHRASE_LIVE_OLDEST, "word" },
+		{ PHRASE_PAGE_COUNT, "num" },  { PHRASE_PAGE_WHY, NULL },    { PHRASE_LIVE_OLDEST, "word" },
 	};
 	struct table t;
 
