@@ -50,7 +50,7 @@ static void end_tag(struct html *h)
 	h->in_tag = false;
 }
 
-struct html *html_new(void)
+static struct html *html_new(void)
 {
 	struct html *h = xcalloc(1, sizeof(*h));
 

@@ -13,7 +13,8 @@
 
 struct html;
 
-struct html *html_new(void);
+/* The begin of a page, up to the open <main>; language "en" or "zh", refresh_s 0 = it does not refresh. */
+struct html *html_new_page(const char *language, const char *title, unsigned refresh_s);
 /* Closes what is open and ends it; the text is the caller's. */
 char *html_end(struct html **h, size_t *ret_size);
 
@@ -32,8 +33,5 @@ void html_close(struct html *h);
 void html_element(struct html *h, const char *tag, const char *class, const char *text);
 /* An element with a class, open. */
 void html_open_class(struct html *h, const char *tag, const char *class);
-
-/* The begin of a page, up to the open <main>; language "en" or "zh", refresh_s 0 = it does not refresh. */
-struct html *html_new_page(const char *language, const char *title, unsigned refresh_s);
 
 #endif

@@ -37,8 +37,8 @@ static const char *hostile(void)
 		"\"'><img src=x onerror=alert(1)>",
 		"]]></style><style>*{display:none}",
 		"<!-- &amp; &#0; &bogus;",
-		"\xe2\x80\xae"
-		"fdp.exe\xe2\x81\xa6",
+		("\xe2\x80\xae"
+		 "fdp.exe\xe2\x81\xa6"),
 		"\xff\xfe\xc0\xaf\xed\xa0\x80",
 		"javascript:alert(1)",
 		"",
