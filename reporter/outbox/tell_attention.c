@@ -399,7 +399,7 @@ static bool is_for(const struct teller *t, const struct alarm *a)
 /* What this sink is to hear of it now. Negative errno on failure. */
 static int stage_of(const struct teller *t, const struct alarm *a, enum stage *ret)
 {
-	const int64_t now = t->now, remind = (int64_t)t->settings->remind_ms;
+	const int64_t now = t->now, remind = sink_remind_ms(t->sink, t->settings->remind_ms);
 	const bool is_gone = a->gone_at && now - a->gone_at >= (int64_t)t->settings->gather_ms;
 	int64_t told_at = 0;
 	const int r = db_number(db_stmt(t->db, DB_ALARM_TOLD, db_i("id", a->id), db_s("sink", t->sink->name),

@@ -125,7 +125,8 @@ def webhook(post, secret):
 
 
 def alertmanager(post, _):
-    good = isinstance(post.body, list) and post.body and all(isinstance(a.get("labels"), dict) and a["labels"].get("alertname") for a in post.body)
+    good = post.path == "/api/v2/alerts" and isinstance(post.body, list) and post.body and all(
+        a["labels"].get("alertname") and all(a["labels"].values()) and a["endsAt"] >= a["startsAt"] for a in post.body)
     return 0 if good else "400"
 
 

@@ -1,14 +1,24 @@
 """`report send --test`, mails and alerts: what arrives, and what is said when it does not."""
-import http.server
 import json
-import socket
-import threading
+import shutil
+import subprocess
+import time
+import urllib.request
+
+import scratch
 
 from harness.mail import MailServer
-from harness.scenario import scenario
+from harness.proxy import Answer
+from harness.scenario import Skip, scenario
 from harness.tls import Authority
 
+from .person import free_port
+
 LOGIN = ("cleaner@example.org", "pass:word")
+
+
+def rfc3339(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
 
 
 def config(t, ns, sinks, schedule="0 0 4 1 1 *"):
@@ -23,42 +33,95 @@ def mail_sink(server, authority=None, name="mail", password=LOGIN[1], **more):
     return {**sink, "caFile": str(authority.ca)} if authority else sink
 
 
-class Alerts:
-    """An Alertmanager's API: the alerts that were sent to it, and whether its labels and times are such."""
+class Alertmanager:
+    """The real one, alone on a port of its own."""
 
-    def __init__(self):
-        self.posts = []
-        outer = self
+    def __init__(self, t):
+        program = shutil.which("prometheus-alertmanager")
+        if not program:
+            raise Skip("no Alertmanager here: scripts/deps installs it")
+        settings = {"route": {"receiver": "none"}, "receivers": [{"name": "none"}]}
+        address, self.log = f"127.0.0.1:{free_port()}", t.dir / "alertmanager.log"
+        self.url = f"http://{address}"
+        with open(self.log, "wb") as log:
+            self.process = scratch.start([program, f"--config.file={t.write('alertmanager.json', json.dumps(settings))}",
+                                          f"--storage.path={t.dir / 'alerts'}", f"--web.listen-address={address}", "--cluster.listen-address="],
+                                         stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=t.dir)
+        t.closing.append(self)
+        t.until("Alertmanager to be ready", self.is_ready, 30)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+    def is_ready(self):
+        assert self.process.poll() is None, self.log.read_text()
+        try:
+            with urllib.request.urlopen(f"{self.url}/-/ready", timeout=5):
+                return True
+        except OSError:
+            return False
 
-            def do_POST(self):
-                alerts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                good = self.path == "/api/v2/alerts" and all(a["labels"].get("alertname") and a["endsAt"] >= a["startsAt"]
-                                                            and all(a["labels"].values()) for a in alerts)
-                outer.posts += alerts if good else []
-                self.send_response(200 if good else 400)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    def alerts(self):
+        """What is firing there now, by name."""
+        with urllib.request.urlopen(f"{self.url}/api/v2/alerts", timeout=20) as answer:
+            return {a["labels"]["alertname"]: a for a in json.load(answer)}
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def forbidden(t, url, is_firing):
+    """A right that is missing, until it is granted: is_firing(alert) says whether that is an alert at url."""
+    ns, proxy = t.ns(), t.proxy()
+    deny = proxy.before("DELETE", f"/namespaces/{ns}/pods/", lambda _: Answer(403, reason="Forbidden"), times=10**6)
+    t.run(proxy, evicted=ns, tell={"gather": "1s"}, sinks=[{"name": "alerts", "type": "alertmanager", "url": url, "tell": ["attention"]}])
+    pod = t.objects.evict(t.objects.pod(ns))
+    t.until("the alert", lambda: is_firing("OpsPodCleanerForbidden"), 30)
+    deny.times = 0
+    t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 40)
+    t.until("the end of the alert", lambda: not is_firing("OpsPodCleanerForbidden"), 40)
+
+
+@scenario("sinks/alertmanager", timeout=120)
+def alertmanager(t):
+    """What needs an operator is an alert that holds, and its end is the same alert, over."""
+    sink = t.sink(kind="alertmanager")
+
+    def newest(name):
+        return next((a for p in reversed(sink.accepted) for a in p.body if a["labels"]["alertname"] == name), None)
+    forbidden(t, sink.url, lambda name: newest(name) and newest(name)["endsAt"] > rfc3339(time.time() + 3600))
+    ours = [a for p in sink.accepted for a in p.body if a["labels"]["alertname"] == "OpsPodCleanerForbidden"]
+    assert len({json.dumps(a["labels"], sort_keys=True) for a in ours}) == 1, ours
+    assert "rbac" in ours[0]["annotations"]["remedy"] and ours[-1]["endsAt"] <= rfc3339(time.time()), ours
+
+
+@scenario("sinks/alertmanager-itself", timeout=120)
+def alertmanager_itself(t):
+    """A real Alertmanager takes the alert, shows it, and drops it at its end."""
+    real = Alertmanager(t)
+    forbidden(t, real.url, lambda name: name in real.alerts())
+
+
+@scenario("sinks/email", timeout=90)
+def report_mail(t):
+    """A report by mail, over TLS and with a login: refused for a while, then taken, the same mail; text, and the page of the report."""
+    ns, authority = t.ns(), Authority(t.dir / "tls")
+    server = MailServer(["451"], authority, LOGIN)
+    try:
+        pod = t.objects.crash(t.objects.pod(ns), 7)["metadata"]["name"]
+        t.program(config(t, ns, [mail_sink(server, authority, language="zh")], schedule="*/2 * * * * *"))
+        t.until("an accepted mail", lambda: server.accepted, 40)
+        first, second = server.mails[:2]
+        assert first.message["Message-ID"] == second.message["Message-ID"] and second.accepted and not first.accepted
+        assert second.secure and second.user == LOGIN[0] and second.sender == "cleaner@example.org"
+        assert pod in second.part("plain") and pod in second.part("html") and 'name="viewport"' in second.part("html"), second.part("html")[:500]
+        assert 'lang="zh' in second.part("html") and "报告" in second.part("plain"), second.part("plain")
+        ids = [m.message["Message-ID"] for m in server.accepted]
+        assert len(set(ids)) == len(ids), ids
+    finally:
+        server.close()
 
 
 @scenario("tell/send-test")
@@ -66,7 +129,7 @@ def send_test(t):
     """A test message by each kind of way, and for each way in which it fails: words, what to do, and an exit code."""
     ns, authority = t.ns(), Authority(t.dir / "tls")
     good, bad, gone, cut = t.sink(), t.sink(secret="right"), t.sink(19001), MailServer(["cut"])
-    mails, refusing, alerts = MailServer(authority=authority, login=LOGIN), MailServer(["refuse"]), Alerts()
+    mails, refusing, alerts = MailServer(authority=authority, login=LOGIN), MailServer(["refuse"]), t.sink(kind="alertmanager")
     feishu = {"type": "feishu", "language": "en"}
     sinks = [{**feishu, "name": "good", "url": good.url}, {**feishu, "name": "bad", "url": bad.url, "secret": "wrong"},
              {**feishu, "name": "gone", "url": gone.url},
@@ -91,19 +154,19 @@ def send_test(t):
         assert mail.secure and mail.user == LOGIN[0] and mail.readers == ["ops@example.org", "night@example.org"]
         assert "a test" in mail.subject and "sink mail" in mail.part("plain") and "sink mail" in mail.part("html"), mail.raw
         assert mail.message["Auto-Submitted"] == "auto-generated" and "@example.org>" in mail.message["Message-ID"]
-        assert [a["labels"]["alertname"] for a in alerts.posts] == ["OpsPodCleanerTest"], alerts.posts
+        assert [a["labels"]["alertname"] for p in alerts.accepted for a in p.body] == ["OpsPodCleanerTest"], alerts.posts
         p.env["LANG"] = "zh_CN.UTF-8"
         chinese = p.ask("report", "send", "--sink", "bad", "--test")
         assert "密钥或密码被拒绝" in chinese.stderr, chinese.stderr
     finally:
-        for server in (mails, refusing, cut, alerts):
+        for server in (mails, refusing, cut):
             server.close()
 
 
 @scenario("tell/preview")
 def preview(t):
     """The report as of now on a terminal, as a page, and as each sink would get it; nothing is sent and nothing written down."""
-    ns, sink, alerts, mails = t.ns(), t.sink(), Alerts(), MailServer()
+    ns, sink, alerts, mails = t.ns(), t.sink(), t.sink(kind="alertmanager"), MailServer()
     t.objects.crash(t.objects.workload("ReplicaSet", ns, 1).pods()[0], 40)
     other = t.objects.crash(t.objects.pod(t.ns()), 50)["metadata"]["name"]
     sinks = [{"name": "chat", "type": "feishu", "language": "zh", "url": sink.url}, mail_sink(mails),
@@ -136,4 +199,3 @@ def preview(t):
         assert not sink.posts and not alerts.posts and not mails.mails
     finally:
         mails.close()
-        alerts.close()

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "model/guards.h"
 #include "reporter/history/attention.h"
+#include "model/sink_types.h"
 #include "reporter/outbox/outbox.h"
 #include "reporter/outbox/tell_actions.h"
 #include "reporter/outbox/tell_attention.h"
@@ -292,6 +293,19 @@ TEST(reminded_once_a_day_or_never)
 	settings.remind_ms = 0;
 	look(3 * DAY);
 	ck_assert_str_eq(told("team"), "");
+}
+
+/* It would forget what stands: it is told again long before the others, and whatever they are told. */
+TEST(an_alertmanager_is_told_again_soon)
+{
+	sinks[0].type = SINK_ALERTMANAGER;
+	settings.remind_ms = 0;
+	trouble(TROUBLE_FORBIDDEN, "prod", 1);
+	look(MINUTE);
+	(void)told("team");
+	look(HOUR);
+	(void)told("team");
+	HAS("still needs an operator: 1");
 }
 
 TEST(a_crash_tells_nothing_twice_and_loses_no_end)
