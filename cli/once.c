@@ -77,7 +77,7 @@ static int ask(const void *ctx, const char *socket)
 
 	if (code != EXIT_CODE_OK)
 		return code;
-	code = round_await(c, &limits);
+	code = round_await(c, &limits, NULL);
 	const bool ok = print_outcomes(c, since);
 
 	ctl_close(&c);

@@ -30,6 +30,8 @@
 struct plan {
 	char clusters[CLUSTERS_MAX][64]; /* names by index */
 	uint64_t n_clusters;
+	bool left_out[CLUSTERS_MAX]; /* by index: known not to answer, which was told; or it did not */
+	uint64_t answered;
 	bool observe;
 	int64_t taken_ms;
 	struct live rows;
@@ -157,14 +159,26 @@ static json_t *counts_json(const struct plan *p)
 	return all;
 }
 
+/* Clusters of which nothing is in the rows. */
+static json_t *left_out_json(const struct plan *p)
+{
+	json_t *names = json_array();
+
+	for (uint64_t i = 0; i < p->n_clusters; i++)
+		if (p->left_out[i])
+			json_array_append_new(names, json_string(p->clusters[i]));
+	return names;
+}
+
 static void print_json(const struct plan *p)
 {
 	json_t *rows = json_array();
 
 	for (size_t i = 0; i < p->rows.n; i++)
 		json_array_append_new(rows, row_json(p, &p->rows.v[i]));
-	output_json(json_pack("{s:o, s:s, s:o, s:o}", "takenAt", output_json_time(p->taken_ms), "mode",
-			      p->observe ? "observe" : "enforce", "counts", counts_json(p), "rows", rows));
+	output_json(json_pack("{s:o, s:s, s:o, s:o, s:o}", "takenAt", output_json_time(p->taken_ms), "mode",
+			      p->observe ? "observe" : "enforce", "leftOut", left_out_json(p), "counts",
+			      counts_json(p), "rows", rows));
 }
 
 /* -- table -- */
@@ -262,13 +276,11 @@ static void print_text(const struct plan *p, const struct table_view *view)
 static void on_status_row(void *ctx, const struct msg *m)
 {
 	struct plan *p = ctx;
-	const struct msg_child_stats *c = &m->u.child_stats;
+	const struct msg_ctl_cluster *c = &m->u.ctl_cluster; /* in the order of their numbers */
 
 	if (m->type == MSG_CTL_SUPERVISOR)
 		p->observe = m->u.ctl_supervisor.observe;
-	/* Watchers come in the order of the clusters. */
-	if (m->type == MSG_CHILD_STATS && strcmp(c->role, role_name(ROLE_WATCHER)) == 0 &&
-	    p->n_clusters < CLUSTERS_MAX)
+	if (m->type == MSG_CTL_CLUSTER && p->n_clusters < CLUSTERS_MAX)
 		(void)snprintf(p->clusters[p->n_clusters++], sizeof(p->clusters[0]), "%s", c->cluster_name);
 }
 
@@ -283,22 +295,29 @@ static void on_plan_row(void *ctx, const struct msg *m)
 	live_add(&p->rows, &m->u.ctl_plan_row);
 }
 
+/* One that does not answer says why on stderr, and keeps no other from being asked. The code of the first. */
 static int ask_watchers(struct ctl *c, const struct msg *request, const char *cluster, struct plan *p)
 {
-	int code = EXIT_CODE_OK;
+	int first = EXIT_CODE_OK;
 	bool known = !cluster;
 
-	for (uint64_t i = 0; code == EXIT_CODE_OK && i < p->n_clusters; i++) {
+	for (uint64_t i = 0; i < p->n_clusters; i++) {
 		struct msg ask = *request;
 
 		if (cluster && strcmp(cluster, p->clusters[i]) != 0)
 			continue;
 		known = true;
+		if (p->left_out[i])
+			continue;
 		msg_set(&ask, ctl_plan.cluster_name, p->clusters[i], strlen(p->clusters[i]));
-		code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
+		const int code = ctl_request(c, &ask, ASK_MS, on_plan_row, p);
+
+		p->left_out[i] = code != EXIT_CODE_OK;
+		p->answered += code == EXIT_CODE_OK;
+		first = first != EXIT_CODE_OK ? first : code;
 	}
 	if (known)
-		return code;
+		return first;
 	output_complain(NULL, "%s", TEXT(ANSWER_NO_CLUSTER));
 	return EXIT_CODE_USAGE;
 }
@@ -312,13 +331,27 @@ static int take(struct ctl *c, const struct msg *request, const char *cluster, s
 
 	if (code == EXIT_CODE_OK)
 		code = ask_watchers(c, request, cluster, p);
-	if (code != EXIT_CODE_OK)
+	if (p->answered == 0)
 		return code;
 	live_find_refusals(&p->rows, c, request->u.ctl_plan.ns);
-	return live_ask_workers(&p->rows, c, DRY_RUN_MS);
+	const int asked = live_ask_workers(&p->rows, c, DRY_RUN_MS);
+
+	p->answered = asked == EXIT_CODE_OK ? p->answered : 0;
+	return code != EXIT_CODE_OK ? code : asked;
 }
 
-static struct plan *plan_new(const struct options *o, const char *socket, int *ret_code)
+/* Is the one that was asked for left out, or, of all (NULL), any? */
+static bool leaves_out(const struct plan *p, const char *cluster)
+{
+	for (uint64_t i = 0; i < p->n_clusters; i++)
+		if (p->left_out[i] && (!cluster || strcmp(cluster, p->clusters[i]) == 0))
+			return true;
+	return false;
+}
+
+/* lost: clusters that are known not to answer; NULL = none is. */
+static struct plan *plan_new(const struct options *o, const char *socket, const struct round_lost *lost,
+			     int *ret_code)
 {
 	struct msg request = { .type = MSG_CTL_PLAN, .u.ctl_plan = { .duty = o->duty } };
 	struct plan *p = xcalloc(1, sizeof(*p));
@@ -327,10 +360,14 @@ static struct plan *plan_new(const struct options *o, const char *socket, int *r
 	if (o->ns)
 		msg_set(&request, ctl_plan.ns, o->ns, strlen(o->ns));
 	p->taken_ms = clock_wall_ms();
+	if (lost)
+		memcpy(p->left_out, lost->is, sizeof(p->left_out));
 	*ret_code = ctl_open(socket, &ctl);
 	if (*ret_code == EXIT_CODE_OK)
 		*ret_code = take(ctl, &request, o->cluster, p);
 	ctl_close(&ctl);
+	if (*ret_code == EXIT_CODE_OK && lost && leaves_out(p, o->cluster))
+		*ret_code = lost->code;
 	if (p->rows.n > 0)
 		qsort(p->rows.v, p->rows.n, sizeof(p->rows.v[0]), compare);
 	return p;
@@ -357,17 +394,18 @@ static void tell_of_clocks(const struct plan *p, const struct table_view *view)
 	}
 }
 
-static int show(const struct options *o, const char *socket, bool alone)
+/* What some clusters say is shown whatever is wrong with the others; the exit code tells of these. */
+static int show(const struct options *o, const char *socket, const struct round_lost *lost)
 {
 	const struct table_view view = output_view(o);
 	int code;
-	struct plan *p = plan_new(o, socket, &code);
+	struct plan *p = plan_new(o, socket, lost, &code);
 
-	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)
+	if (p->answered > 0 && o->output == OUTPUT_JSON)
 		print_json(p);
-	else if (code == EXIT_CODE_OK)
+	else if (p->answered > 0)
 		print_text(p, &view);
-	if (code == EXIT_CODE_OK && o->output != OUTPUT_JSON && alone)
+	if (p->answered > 0 && o->output != OUTPUT_JSON && lost)
 		tell_of_clocks(p, &view);
 	if (code == EXIT_CODE_OK && o->detailed_exitcode && any_due(p))
 		code = EXIT_CODE_DUE;
@@ -395,7 +433,7 @@ int plan_print_left(const struct options *o, const char *socket, size_t *ret_lef
 {
 	const struct table_view view = output_view(o);
 	int code;
-	struct plan *p = plan_new(o, socket, &code);
+	struct plan *p = plan_new(o, socket, NULL, &code);
 
 	keep_left(p);
 	*ret_left = p->observe ? 0 : p->rows.n;
@@ -416,13 +454,14 @@ int plan_print_left(const struct options *o, const char *socket, size_t *ret_lef
 static int await_and_show(const void *ctx, const char *socket)
 {
 	static const struct round_limits limits = { .trouble_ms = TROUBLE_MS };
+	struct round_lost lost = { .code = EXIT_CODE_OK };
 	struct ctl *c = NULL;
 	int code = ctl_open_soon(socket, START_MS, &c);
 
 	if (code == EXIT_CODE_OK)
-		code = round_await(c, &limits);
+		code = round_await(c, &limits, &lost);
 	ctl_close(&c);
-	return code == EXIT_CODE_OK ? show(ctx, socket, true) : code;
+	return code == EXIT_CODE_OK ? show(ctx, socket, &lost) : code;
 }
 
 /* Every duty that acts, where the options say. */
@@ -464,5 +503,5 @@ static int run_alone(const struct options *o)
 
 int command_plan(const struct options *o)
 {
-	return o->kubeconfig || o->context || o->config ? run_alone(o) : show(o, o->socket, false);
+	return o->kubeconfig || o->context || o->config ? run_alone(o) : show(o, o->socket, NULL);
 }

@@ -4,6 +4,7 @@
 #include "cli/output.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -26,8 +27,12 @@ struct state {
 	uint64_t pods, queue, leases, guards;
 	uint64_t moves; /* grows with whatever happens */
 	size_t children, ready;
-	char trouble[640]; /* of the first cluster that has one */
-	bool lasting;      /* it will hardly go away in a moment */
+	struct {
+		bool synced;
+		char trouble[400]; /* the first; "" = none */
+		bool lasting;      /* it will hardly go away in a moment */
+		size_t down;       /* processes that are not ready */
+	} at[CLUSTERS_MAX];
 };
 
 /* The credential, by the server. */
@@ -38,12 +43,21 @@ static bool is_refused(const char *trouble)
 
 static void note_trouble(struct state *s, uint64_t cluster, const char *text, bool lasting)
 {
-	const char *name = cluster < CLUSTERS_MAX ? s->names[cluster] : "";
-
-	if (!text[0] || s->trouble[0])
+	if (!text[0] || cluster >= CLUSTERS_MAX || s->at[cluster].trouble[0])
 		return;
-	(void)snprintf(s->trouble, sizeof(s->trouble), TEXT(ROUND_TROUBLE), name, text);
-	s->lasting = lasting;
+	(void)snprintf(s->at[cluster].trouble, sizeof(s->at[0].trouble), TEXT(ROUND_TROUBLE),
+		       s->names[cluster], text);
+	s->at[cluster].lasting = lasting;
+}
+
+/* The first cluster that is in trouble; CLUSTERS_MAX: none is. */
+static size_t first_troubled(const struct state *s)
+{
+	size_t i = 0;
+
+	while (i < CLUSTERS_MAX && !s->at[i].trouble[0])
+		i++;
+	return i;
 }
 
 static void on_ctl_cluster(struct state *s, const struct msg_ctl_cluster *m)
@@ -57,12 +71,24 @@ static void on_watch_stats(struct state *s, const struct msg_watch_stats *m)
 {
 	s->told++;
 	s->synced += m->synced;
+	if (m->cluster < CLUSTERS_MAX)
+		s->at[m->cluster].synced = m->synced;
 	s->pods += m->pods;
 	s->queue += m->queue;
 	s->guards |= m->guards;
 	s->moves += m->nominated + m->dropped;
 	if (m->failing)
 		note_trouble(s, m->cluster, m->error, is_refused(m->error));
+}
+
+static void on_child(struct state *s, const struct msg_child_stats *m)
+{
+	const bool ready = strcmp(m->state, "ready") == 0;
+
+	s->children++;
+	s->ready += ready;
+	for (size_t i = 0; i < s->clusters; i++)
+		s->at[i].down += !ready && strcmp(s->names[i], m->cluster_name) == 0;
 }
 
 static void on_row(struct state *s, const struct msg *m)
@@ -82,8 +108,7 @@ static void on_row(struct state *s, const struct msg *m)
 		on_watch_stats(s, &m->u.watch_stats);
 		break;
 	case MSG_CHILD_STATS:
-		s->children++;
-		s->ready += strcmp(c->state, "ready") == 0;
+		on_child(s, c);
 		break;
 	default:
 		break;
@@ -124,8 +149,9 @@ static bool is_judged(const struct state *s)
 
 /* Since when which of these lasts, boot time; 0 = not. */
 struct since {
-	uint64_t begin, trouble, still;
+	uint64_t begin, still;
 	uint64_t moves; /* at `still` */
+	uint64_t trouble[CLUSTERS_MAX];
 };
 
 static bool is_still(const struct state *s, struct since *t, uint64_t now)
@@ -153,13 +179,62 @@ static bool is_over(const struct state *s, const struct round_limits *limits, st
 	return !limits->acts || (is_still(s, t, now) && !guards_wait(s, limits, t, now));
 }
 
-static int give_up(const struct state *s)
+static int give_up(const struct state *s, size_t cluster)
 {
-	output_complain(NULL, "%s", s->trouble);
-	return is_refused(s->trouble) ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
+	const char *trouble = s->at[cluster].trouble;
+
+	output_complain(NULL, "%s", trouble);
+	return is_refused(trouble) ? EXIT_CODE_CREDENTIAL : EXIT_CODE_UNAVAILABLE;
 }
 
-int round_await(struct ctl *c, const struct round_limits *limits)
+/* Has its trouble lasted? */
+static bool is_lost(const struct state *s, size_t cluster, const struct round_limits *limits,
+		    const struct since *t, uint64_t now)
+{
+	return s->at[cluster].trouble[0] &&
+	       (now - t->trouble[cluster] >= limits->trouble_ms || (s->at[cluster].lasting && !limits->acts));
+}
+
+static void note_since(struct since *t, const struct state *s, uint64_t now)
+{
+	for (size_t i = 0; i < CLUSTERS_MAX; i++)
+		t->trouble[i] = !s->at[i].trouble[0] ? 0 : t->trouble[i] ? t->trouble[i] : now;
+}
+
+/* Is every cluster through or lost, and one of them through? Then what is wrong with the others is said. */
+static bool is_over_without(const struct state *s, const struct round_limits *limits, const struct since *t,
+			    uint64_t now, struct round_lost *ret)
+{
+	size_t lost = 0, down = s->children - s->ready;
+
+	if (!s->known || s->told != s->clusters || s->synced == 0 || s->queue > 0)
+		return false;
+	for (size_t i = 0; i < s->clusters; i++) {
+		ret->is[i] = !s->at[i].synced && is_lost(s, i, limits, t, now);
+		lost += ret->is[i];
+		down -= ret->is[i] ? s->at[i].down : 0;
+	}
+	if (lost == 0 || s->synced + lost != s->clusters || down > 0)
+		return false;
+	for (size_t i = 0; i < s->clusters; i++) {
+		const int code = ret->is[i] ? give_up(s, i) : EXIT_CODE_OK;
+
+		ret->code = ret->code != EXIT_CODE_OK ? ret->code : code;
+	}
+	return true;
+}
+
+/* Can none of the clusters get through? */
+static bool is_lost_altogether(const struct state *s, const struct round_limits *limits,
+			       const struct since *t, uint64_t now)
+{
+	for (size_t i = 0; i < s->clusters; i++)
+		if (!is_lost(s, i, limits, t, now))
+			return false;
+	return s->clusters > 0;
+}
+
+int round_await(struct ctl *c, const struct round_limits *limits, struct round_lost *ret_lost)
 {
 	const struct timespec pause = { 0, EVERY_MS * 1000000L };
 	struct since t = { .begin = clock_boot_ms() };
@@ -170,15 +245,18 @@ int round_await(struct ctl *c, const struct round_limits *limits)
 		const uint64_t now = clock_boot_ms();
 		const bool over = is_over(&s, limits, &t, now);
 
-		t.trouble = !s.trouble[0] ? 0 : t.trouble ? t.trouble : now;
-		const bool lost = s.trouble[0] &&
-				  (now - t.trouble >= limits->trouble_ms || (s.lasting && !limits->acts));
+		note_since(&t, &s, now);
+		const size_t first = first_troubled(&s);
+		const bool lost = first < CLUSTERS_MAX && (ret_lost ? is_lost_altogether(&s, limits, &t, now)
+								    : is_lost(&s, first, limits, &t, now));
 
 		progress(&s, code != EXIT_CODE_OK || over || lost);
 		if (code != EXIT_CODE_OK || over)
 			return code;
 		if (lost)
-			return give_up(&s);
+			return give_up(&s, first);
+		if (ret_lost && is_over_without(&s, limits, &t, now, ret_lost))
+			return EXIT_CODE_OK;
 		(void)nanosleep(&pause, NULL);
 	}
 }
@@ -194,8 +272,10 @@ int round_await_workers(struct ctl *c, uint64_t timeout_ms)
 
 		if (code != EXIT_CODE_OK || (s.children > 0 && s.ready == s.children))
 			return code;
-		if (s.trouble[0] && s.lasting)
-			return give_up(&s);
+		const size_t first = first_troubled(&s);
+
+		if (first < CLUSTERS_MAX && s.at[first].lasting)
+			return give_up(&s, first);
 		if (clock_boot_ms() >= end)
 			break;
 		(void)nanosleep(&pause, NULL);

@@ -4,6 +4,7 @@
 #ifndef CLI_ROUND_H
 #define CLI_ROUND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,10 +17,18 @@ struct round_limits {
 	bool acts;           /* wait, too, until everything that was begun has ended */
 };
 
+/* Clusters that were given up. */
+struct round_lost {
+	bool is[CLUSTERS_MAX]; /* by index */
+	int code;              /* EXIT_CODE_OK: none was; else as round_await says of the first one */
+};
+
 /* The instance at this socket, which may still be starting. EXIT_CODE_OK when every cluster is through; else
  * what is wrong with the first one that is not stands on stderr: EXIT_CODE_CREDENTIAL when its API server
- * refuses the credential, else EXIT_CODE_UNAVAILABLE. */
-int round_await(struct ctl *c, const struct round_limits *limits);
+ * refuses the credential, else EXIT_CODE_UNAVAILABLE. With ret_lost (NULL = all have to be) it is enough that
+ * one of them is, and that all others are through or lost; what is wrong with each of those stands on stderr.
+ */
+int round_await(struct ctl *c, const struct round_limits *limits, struct round_lost *ret_lost);
 
 /* Until its workers are ready, whatever its watchers may see. As round_await; EXIT_CODE_UNAVAILABLE, too,
  * when they are not within timeout_ms. */

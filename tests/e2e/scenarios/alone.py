@@ -114,6 +114,27 @@ def plan_says_what_is_wrong(t):
     assert "name one or the other" in alone.call("plan", "--control-socket", "/nowhere", code=64).stderr
 
 
+@scenario("alone/plan-of-several-clusters")
+def plan_of_several_clusters(t):
+    """Two clusters that cannot be seen, by name and by token, keep the third from nothing: each is told, and the exit code is theirs."""
+    ns = t.ns()
+    text = t.server.kubeconfig("cleaner")
+    pod = t.objects.evict(t.objects.pod(ns))
+    files = {"token": text.replace(t.server.tokens["cleaner"], "not-the-token"), "good": text,
+             "name": text.replace(f"server: {t.server.url}", "server: https://no-such-host.invalid:6443")}
+    config = {**t.config(evicted=ns),
+              "clusters": [{"name": name, "kubeconfig": str(t.write(f"kubeconfig-{name}", body))} for name, body in files.items()]}
+    alone = Alone(t, config)
+    r = alone.call("plan", "-n", ns, "-o", "json", code=77, kubeconfig=False)
+    plan = json.loads(r.stdout)
+    assert [(row["cluster"], row["uid"]) for row in planned(plan, "now")] == [("good", pod["metadata"]["uid"])], plan
+    assert plan["leftOut"] == ["token", "name"], plan
+    assert len(r.stderr.splitlines()) == 2 and "401" in r.stderr and "no-such-host.invalid" in r.stderr, r.stderr
+    assert json.loads(alone.call("plan", "-n", ns, "-o", "json", "--cluster", "good", kubeconfig=False).stdout)["rows"] == plan["rows"]
+    assert not alone.call("plan", "-n", ns, "--cluster", "name", code=77, kubeconfig=False).stdout
+    t.policy.observe = True
+
+
 @scenario("alone/plan-is-interrupted")
 def plan_is_interrupted(t):
     """Ctrl-C while it lists: progress was on the terminal, its processes end, its folder is gone, exit 130."""
