@@ -39,6 +39,8 @@ def status(t):
     t.until("the action on the page", lambda: name in words(ask(port)[2]), 20)
     program.ask("pause", "--reason", "incident <17>", check=True)
     t.until("the pause on the page", lambda: "incident <17>" in words(ask(port)[2]), 20)
+    held = t.objects.evict(t.objects.pod(ns))
+    t.until("what the pause blocks", lambda: re.search(r"deleteEvictedPod blocked 1 ", words(ask(port)[2])), 20)
     code, headers, page = ask(port)
     assert code == 200 and headers["Content-Type"] == "text/html; charset=utf-8", headers
     assert headers["Content-Security-Policy"].startswith("default-src 'none'; style-src 'sha256-"), headers
@@ -55,3 +57,23 @@ def status(t):
     code, headers, text = ask(port, "HEAD")
     assert code == 200 and not text and int(headers["Content-Length"]) > 1000, headers
     assert ask(port, "POST")[0] == 405 and ask(port, path="/status")[0] == 404
+    program.ask("resume", check=True)
+    t.wait_write(held)
+    t.expect(deleted=[pod, held])
+
+
+@scenario("page/report")
+def report(t):
+    """`report -o html`: a page of its own with what restarts, as text, a drawing of the last hours and the namespace on its map."""
+    ns = t.ns()
+    restarts = {"namespaces": ns, "hours": "0s", "status": "CrashLoopBackOff", "counts": 2, "duration": "0 0 4 1 1 *", "msgtitle": "what restarts",
+                "apiurl": t.sink().url}
+    pod = t.objects.crash(t.objects.pod(ns), 7)
+    program = t.program(t.config(restarts=restarts))
+    found = program.ask("report", "-o", "html", timeout=60)
+    assert found.returncode == 0, found
+    seen = words(found.stdout)
+    for wanted in ("what restarts", f"{ns}/{pod['metadata']['name']}", "7"):
+        assert wanted in seen, f"{wanted!r} is not in {seen}"
+    for never in ("<script", "style=", "http://", "https://", "src="):
+        assert never not in found.stdout, f"{never} is on the page"
