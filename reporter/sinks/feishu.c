@@ -30,12 +30,17 @@ static const char *const plain[] = { "&#60;", "&#62;", "&#42;", "&#126;", "&#95;
 
 static const char *const plain_first[] = { "&#45;", "&#43;", "&#61;" };
 
+static bool is_open_id(const char *who)
+{
+	return strncmp(who, "ou_", 3) == 0;
+}
+
 /* "all", the ID of a user, or a mail address: what looks like none of them is printed. */
 static bool mention(FILE *f, const char *who, bool trusted)
 {
 	if (markup_is_mail(who))
 		(void)fprintf(f, "<at email=%s></at>", who);
-	else if (markup_is_name(who, "_-") && (trusted || strncmp(who, "ou_", 3) == 0))
+	else if (markup_is_name(who, "_-") && (trusted || is_open_id(who)))
 		(void)fprintf(f, "<at id=%s></at>", who);
 	else
 		return false;
@@ -116,12 +121,24 @@ static const struct markup no_markup = {
 	.gap = "\n",
 };
 
+/* Whom a post mentions stands in elements of its own; it knows no mail addresses. */
+static void add_at(void *ctx, const char *who, bool trusted)
+{
+	if (markup_is_name(who, "_-") && (trusted || is_open_id(who)))
+		(void)json_array_append_new(ctx, json_pack("{s:s, s:s}", "tag", "at", "user_id", who));
+}
+
 static json_t *post_json(const struct sink_view *v)
 {
 	_cleanup_free_ char *title = markup_title(v), *text = markup_document(&no_markup, v);
+	json_t *lines = json_pack("[[{s:s, s:s}]]", "tag", "text", "text", text), *at = json_array();
 
-	return json_pack("{s:s, s:{s:{s:{s:s, s:[[{s:s, s:s}]]}}}}", "msg_type", "post", "content", "post",
-			 "zh_cn", "title", title, "content", "tag", "text", "text", text);
+	markup_each_mention(v, add_at, at);
+	if (json_array_size(at) > 0)
+		(void)json_array_append(lines, at);
+	json_decref(at);
+	return json_pack("{s:s, s:{s:{s:{s:s, s:o}}}}", "msg_type", "post", "content", "post", "zh_cn",
+			 "title", title, "content", lines);
 }
 
 static char *render(const struct sink_view *v)

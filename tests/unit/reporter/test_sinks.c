@@ -356,6 +356,7 @@ static void check_body(size_t t, const struct document *d, unsigned form)
 		ck_assert_uint_le(strlen(body), types[t].owners_limit);
 	each_string(j, check_string, &f);
 	ck_assert_ptr_null(strstr(body, "\"isAtAll\":true")); /* only the operator wakes all */
+	ck_assert_ptr_null(strstr(body, "\"user_id\":\"all\""));
 	ck_assert_msg(f.title, "%s: no title in %.*s", name_of(t), SHOWN(body));
 	if (types[t].type == SINK_SLACK)
 		ck_assert_uint_le(json_array_size(json_object_get(j, "blocks")), 50);
