@@ -13,6 +13,9 @@
 #include "reporter/news/when.h"
 #include "reporter/outbox/audience.h"
 
+/* What crashes in a loop restarts at least this often: a kubelet waits five minutes at most, and runs it. */
+#define QUIET_MS INT64_C(900000)
+
 /* -- what became of each workload -- */
 
 static int compare_names(const char *const a[4], const char *const b[4])
@@ -79,11 +82,13 @@ static bool answered(const struct report_input *in, const char *cluster)
 void report_build(const struct report_input *in, struct report *ret)
 {
 	const size_t n = in->digest->n_workloads;
+	const int64_t window = in->at_ms - in->from_ms;
 	_cleanup_free_ const struct reported **past = xcalloc(in->n_past + 1, sizeof(*past));
 	_cleanup_free_ bool *seen = xcalloc(in->n_past + 1, sizeof(*seen));
 
 	*ret = (struct report){ .rows = xcalloc(n + 1, sizeof(*ret->rows)),
-				.recovered = xcalloc(in->n_past + 1, sizeof(*ret->recovered)) };
+				.recovered = xcalloc(in->n_past + 1, sizeof(*ret->recovered)),
+				.quiet = xcalloc(in->n_past + 1, sizeof(*ret->quiet)) };
 	for (size_t i = 0; i < in->n_past; i++)
 		past[i] = &in->past[i];
 	qsort(past, in->n_past, sizeof(*past), by_name);
@@ -91,15 +96,17 @@ void report_build(const struct report_input *in, struct report *ret)
 		const struct digest_workload *w = &in->digest->workloads[i];
 		struct report_row *r = &ret->rows[ret->n];
 
-		if (w->delta == 0)
-			continue;
 		*r = (struct report_row){ .workload = w,
 					  .cluster = cluster_name(in, w->pods[0].row.cluster) };
 		const struct reported **then = find_past(past, in->n_past, r);
 
-		r->class = then ? class_of(r, *then, in->at_ms - in->from_ms) : REPORT_NEW;
-		if (then)
+		if (then && w->delta == 0 && window < QUIET_MS)
+			ret->quiet[ret->n_quiet++] = *then;
+		if (then && (w->delta != 0 || window < QUIET_MS))
 			seen[then - past] = true;
+		if (w->delta == 0)
+			continue;
+		r->class = then ? class_of(r, *then, window) : REPORT_NEW;
 		ret->n++;
 	}
 	for (size_t i = 0; i < in->n_past; i++)
@@ -112,6 +119,7 @@ void report_done(struct report *r)
 {
 	free(r->rows);
 	free(r->recovered);
+	free(r->quiet);
 	*r = (struct report){ 0 };
 }
 

@@ -3,7 +3,8 @@
  * Layer: process (reporter), digest.  Pure: rows, samples and the last report go in, a document comes out.
  *
  * Worse: more restarts an hour than in the window of the last report, by a quarter at least. What did not
- * restart in the window is no row; when the last report had it, it has recovered. The first `top` rows by
+ * restart in the window is no row; when the last report had it, it has recovered, unless it still crashes and
+ * the window is shorter than the pauses that a kubelet makes between two tries. The first `top` rows by
  * restarts in the window are shown, in their sections; a section says how many more it has. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef REPORTER_DIGEST_COMPOSE_H
@@ -19,6 +20,8 @@ struct report {
 	size_t n;
 	const struct reported **recovered; /* what restarted most then comes first */
 	size_t n_recovered;
+	const struct reported **quiet; /* no restart, but the window is too short to say more */
+	size_t n_quiet;
 };
 
 void report_build(const struct report_input *in, struct report *ret);

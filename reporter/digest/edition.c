@@ -285,6 +285,16 @@ static int remember_row(const struct edition *e, struct db *db, const struct rep
 		      NULL);
 }
 
+/* As it was. */
+static int remember_quiet(const struct edition *e, struct db *db, const struct reported *p)
+{
+	return db_run(db_stmt(db, DB_REPORTED_PUT, db_s("cluster_name", p->cluster), db_s("ns", p->ns),
+			      db_s("kind", p->kind), db_s("workload", p->workload),
+			      db_i("window_restarts", p->restarts), db_i("window_ms", p->window_ms),
+			      db_i("at", e->in.at_ms)),
+		      NULL);
+}
+
 int edition_remember(const struct edition *e, struct db *db)
 {
 	int r = 0;
@@ -295,5 +305,7 @@ int edition_remember(const struct edition *e, struct db *db)
 				   NULL);
 	for (size_t i = 0; r == 0 && i < e->report.n; i++)
 		r = remember_row(e, db, &e->report.rows[i]);
+	for (size_t i = 0; r == 0 && i < e->report.n_quiet; i++)
+		r = remember_quiet(e, db, e->report.quiet[i]);
 	return r;
 }

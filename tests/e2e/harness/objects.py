@@ -132,8 +132,9 @@ class Objects:
 
     # --- pods ---
 
-    def template(self, node=NODE, containers=("main",), init=(), labels=None, grace=30, volumes=()):
-        spec = {"containers": [{"name": c, "image": IMAGE} for c in containers],
+    def template(self, node=NODE, containers=("main",), init=(), labels=None, grace=30, volumes=(), memory=None):
+        limits = {"resources": {"limits": {"memory": memory}}} if memory else {}
+        spec = {"containers": [{"name": c, "image": IMAGE, **limits} for c in containers],
                 "terminationGracePeriodSeconds": grace, "tolerations": [{"operator": "Exists"}]}
         if init:
             spec["initContainers"] = [{"name": c, "image": IMAGE} for c in init]

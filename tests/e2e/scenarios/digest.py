@@ -1,7 +1,8 @@
-"""Duty tooManyRestart: the digest to a chat, which a local server plays."""
+"""Duty tooManyRestart: the report to a chat, which a local server plays."""
 import re
 import time
 
+from harness.objects import terminated, waiting
 from harness.scenario import scenario
 
 TITLE = "pod重启次数过多"
@@ -14,9 +15,10 @@ def config(t, sink, ns, counts=2, hours="0s", schedule=SCHEDULE, **more):
 
 
 def run_of(post):
-    found = re.search(r"as of (.+?)\.(?:\n|$)", post.text)
+    """Which run a message is of: restarts rise between two of them, else there is nothing to report."""
+    found = re.search(r"累计 (\d+)", post.text)
     assert found, f"no run in: {post.text[:200]}"
-    return found.group(1)
+    return int(found.group(1))
 
 
 def crashing(t, ns, restarts=7, **how):
@@ -24,8 +26,23 @@ def crashing(t, ns, restarts=7, **how):
     return t.objects.crash(pod, restarts, **how)
 
 
-def accepted(t, sink, n=1, timeout=12):
-    t.until(f"{n} accepted messages", lambda: len(sink.accepted) >= n, timeout)
+class Crasher:
+    """A pod that goes on restarting: once a second, as long as somebody waits for something."""
+    def __init__(self, t, ns):
+        self.t, self.restarts, self.last = t, 7, time.time()
+        self.pod = t.objects.crash(t.objects.pod(ns), self.restarts)
+
+    def until(self, what, condition, timeout):
+        def look():
+            if time.time() - self.last >= 1:
+                self.restarts, self.last = self.restarts + 1, time.time()
+                self.t.objects.crash(self.pod, self.restarts)
+            return condition()
+        return self.t.until(what, look, timeout)
+
+
+def accepted(t, sink, n=1, timeout=12, crasher=None):
+    (crasher or t).until(f"{n} accepted messages", lambda: len(sink.accepted) >= n, timeout)
     return sink.accepted
 
 
@@ -48,7 +65,7 @@ def posts(t):
     assert -1 not in order and order == sorted(order), f"{order} in {text}"
     for pod in out:
         assert pod["metadata"]["name"] not in text, f"{pod['metadata']['name']} in {text}"
-    assert "80 restarts" in text, text
+    assert "累计 80" in text, text
     t.expect()
 
 
@@ -90,17 +107,17 @@ def signed(t):
 def once(t):
     """One message for each run of the schedule, each run once."""
     ns, sink = t.ns(), t.sink()
-    crashing(t, ns)
+    crasher = Crasher(t, ns)
     t.program(config(t, sink, ns))
-    runs = [run_of(p) for p in accepted(t, sink, 4, 20)]
+    runs = [run_of(p) for p in accepted(t, sink, 4, 30, crasher)]
     assert len(set(runs)) == len(runs), runs
 
 
 def refused_then_accepted(t, script, same_run):
     ns, sink = t.ns(), t.sink(*script)
-    crashing(t, ns)
+    crasher = Crasher(t, ns)
     program = t.program(config(t, sink, ns, schedule="*/5 * * * * *"))
-    accepted(t, sink, 1, 40)
+    accepted(t, sink, 1, 40, crasher)
     runs = [run_of(p) for p in sink.posts]
     if same_run:
         assert len(set(runs)) == 1, f"the refused message was not tried again: {runs}"
@@ -130,13 +147,13 @@ for _name, _script, _same, _doc in (
 def slow(t):
     """A slow answer holds nothing up: duties go on, no run is sent twice."""
     ns, sink = t.ns(), t.sink(("slow", 3), ("slow", 3))
-    crashing(t, ns)
+    crasher = Crasher(t, ns)
     both = config(t, sink, ns)
     both.update(t.config(evicted=ns))
     t.program(both)
-    t.until("the first message", lambda: sink.posts, 10)
+    crasher.until("the first message", lambda: sink.posts, 10)
     gone = t.canary(ns, 2)
-    accepted(t, sink, 2, 20)
+    accepted(t, sink, 2, 30, crasher)
     runs = [run_of(p) for p in sink.posts]
     assert len(set(runs)) == len(runs), runs
     t.expect(deleted=[gone])
@@ -156,30 +173,30 @@ def many(t):
     assert len(post.raw) <= 20 * 1024, len(post.raw)
     shown = [n for n in names if n in post.text]
     assert shown and shown == names[-len(shown):], f"not the worst: {shown}"
-    left = re.search(r"and (\d+) more", post.text)
+    left = re.search(r"另有 (\d+) 项", post.text)
     assert left and len(shown) + int(left.group(1)) == len(names), (len(shown), post.text[-300:])
-    accepted(t, sink, 2, 30)
-    assert run_of(sink.accepted[0]) != run_of(sink.accepted[1]), "a run in two messages"
+    time.sleep(1)
+    assert len(sink.posts) == 1, "a run in two messages"
 
 
 @scenario("digest/crash", timeout=120)
 def crash(t):
     """SIGKILL of everything at every moment around a message: no run is delivered twice."""
     ns, sink = t.ns(), t.sink()
-    crashing(t, ns)
+    crasher = Crasher(t, ns)
     program = t.program(config(t, sink, ns))
     for moment in ("on-arrival", "on-arrival", "after", "after", "random", "random"):
         n = len(sink.posts)
         if moment == "on-arrival":
             sink.on_post = lambda _: program.kill_all()
-        t.until("a message", lambda: len(sink.posts) > n, 20)
+        crasher.until("a message", lambda: len(sink.posts) > n, 20)
         sink.on_post = None
         if moment == "random":
             time.sleep(0.7)
         if program.process.poll() is None:
             program.kill_all()
         program.start()
-    accepted(t, sink, len(sink.accepted) + 2, 20)
+    accepted(t, sink, len(sink.accepted) + 2, 30, crasher)
     runs = [run_of(p) for p in sink.posts]
     assert len(set(runs)) == len(runs), f"a run was sent twice: {runs}"
 
@@ -188,13 +205,47 @@ def crash(t):
 def reporter_crash(t):
     """The same when only the reporter is killed."""
     ns, sink = t.ns(), t.sink()
-    crashing(t, ns)
+    crasher = Crasher(t, ns)
     program = t.program(config(t, sink, ns))
     for _ in range(3):
         n = len(sink.posts)
         sink.on_post = lambda _: program.kill("reporter")
-        t.until("a message", lambda: len(sink.posts) > n, 20)
+        crasher.until("a message", lambda: len(sink.posts) > n, 20)
         sink.on_post = None
-    accepted(t, sink, len(sink.accepted) + 2, 30)
+    accepted(t, sink, len(sink.accepted) + 2, 30, crasher)
     runs = [run_of(p) for p in sink.posts]
     assert len(set(runs)) == len(runs), f"a run was sent twice: {runs}"
+
+
+def oom(t, pod, restarts):
+    """Killed for memory, and waiting for the next try."""
+    last = terminated("OOMKilled", 137)
+    last["terminated"]["message"] = "loading the cache\nallocating 300 MB\n"
+    statuses = [{"name": c["name"], "image": c["image"], "imageID": "", "ready": False, "restartCount": restarts,
+                 "state": waiting("CrashLoopBackOff", "back-off 5m0s"), "lastState": last} for c in pod["spec"]["containers"]]
+    return t.objects.status(pod, phase="Running", startTime=t.objects.stamp(), containerStatuses=statuses)
+
+
+@scenario("report/rows", timeout=90)
+def rows(t):
+    """A row names the Deployment, why its container ended, its limit and last words; then what is new, worse and recovered."""
+    ns, sink = t.ns(), t.sink()
+    web = t.objects.workload("Deployment", ns, 1, memory="256Mi")
+    pod, gone = web.pods()[0], crashing(t, ns, 9)
+    oom(t, pod, 30)
+    t.program(config(t, sink, ns, msgtitle="Restarts"))
+    first = accepted(t, sink, 1, 30)[0].text
+    assert f"{ns}/{web.name} (Deployment): +30" in first and "30 in all" in first, first
+    for words in ("OOMKilled, memory limit 256Mi, exit code 137 (SIGKILL)", "last words: allocating 300 MB", "on node ", "rolled out "):
+        assert words in first, f"no {words!r} in {first}"
+    oom(t, pod, 37)
+    t.objects.force_delete(gone)
+    crashing(t, ns, 11)
+    seen = t.until("what is new, worse or still, and recovered", lambda: all_sections(sink), 30)
+    assert f"{ns}/{web.name} (Deployment): +7" in seen and "37 in all" in seen, seen
+    t.expect(deleted=[gone])
+
+
+def all_sections(sink):
+    text = "\n".join(p.text for p in sink.accepted[1:])
+    return text if all(word in text for word in ("New", "Recovered", "+7")) else None

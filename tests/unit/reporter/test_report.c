@@ -143,6 +143,18 @@ TEST(only_who_answered_can_say_that_something_recovered)
 	ck_assert(says("Nothing restarts too often any more."));
 }
 
+/* A kubelet waits up to five minutes between two tries. */
+TEST(between_two_crashes_nothing_has_recovered)
+{
+	past("shop", "loops", 40);
+	pod("shop", "loops", "loops-1", 0);
+	w.in.from_ms = T0 - 60000;
+	ck_assert(!compose());
+	w.in.from_ms = T0 - HOUR;
+	ck_assert(compose());
+	ck_assert_uint_eq(section("Recovered")->n, 1);
+}
+
 TEST(nothing_is_no_message)
 {
 	pod("shop", "quiet", "quiet-1", 0);
