@@ -20,6 +20,7 @@
 #include "cli/start.h"
 #include "cli/output.h"
 #include "config/diag.h"
+#include "config/file.h"
 
 #define START_MS UINT64_C(20000)
 #define ASK_MS   UINT64_C(20000)
@@ -169,6 +170,68 @@ static int check(const struct rbac_request *q, bool has_writer)
 	return reader != EXIT_CODE_OK ? reader : writer;
 }
 
+/* -- of several clusters, one after the other -- */
+
+/* The instance only lends its workers' credential: what is asked for follows from the configuration in q. */
+static const char any_duty[] = "deleteEvictedPod: {enable: true, namespaces: \"*\"}\n";
+
+static int run_as(const struct rbac_request *q, const char *kubeconfig, const char *context,
+		  enum account account)
+{
+	struct options o = *q->o;
+	const char *set[START_ALONE_MAX];
+	const struct question asked = { q, account };
+	const struct alone a = { .o = &o,
+				 .default_config = any_duty,
+				 .set = set,
+				 .drain_ms = DRAIN_MS,
+				 .ask = ask,
+				 .ctx = &asked };
+
+	o.config = NULL;
+	o.kubeconfig = kubeconfig;
+	o.context = context;
+	start_alone(set, true, true);
+	return alone_run(&a);
+}
+
+static char *beside(const char *path, const char *own, const char *otherwise)
+{
+	const char *file = own ? own : otherwise;
+
+	return file ? file_beside(path, file) : NULL;
+}
+
+static int check_cluster(const struct rbac_request *q, const char *path, const struct cluster_config *c)
+{
+	_cleanup_free_ char *kubeconfig = beside(path, c->kubeconfig, q->config->kubeconfig);
+	_cleanup_free_ char *writer = c->writer_kubeconfig ? file_beside(path, c->writer_kubeconfig) : NULL;
+
+	printf(TEXT(RBAC_CLUSTER), c->name);
+	printf("\n");
+	if (!c->writer_kubeconfig && !c->writer_context)
+		return run_as(q, kubeconfig, c->context, ACCOUNT_BOTH);
+	const int of_reader = run_as(q, kubeconfig, c->context, ACCOUNT_READER);
+	const int of_writer = run_as(q, writer ? writer : kubeconfig, c->writer_context, ACCOUNT_WRITER);
+
+	return of_reader != EXIT_CODE_OK ? of_reader : of_writer;
+}
+
+/* The code of the first that is not as it should be. */
+static int check_clusters(const struct rbac_request *q, const char *path)
+{
+	int first = EXIT_CODE_OK;
+
+	if (q->o->kubeconfig || q->o->context)
+		return run_as(q, q->o->kubeconfig, q->o->context, ACCOUNT_BOTH);
+	for (size_t i = 0; i < q->config->n_clusters; i++) {
+		const int code = check_cluster(q, path, &q->config->clusters[i]);
+
+		first = first != EXIT_CODE_OK ? first : code;
+	}
+	return first;
+}
+
 int rbac_check(const struct options *o)
 {
 	_cleanup_free_ char *found = o->config ? NULL : paths_find_config();
@@ -186,7 +249,7 @@ int rbac_check(const struct options *o)
 	if (kinds && !rbac_read_kinds(&q, kinds))
 		code = command_misuse(o, "%s", TEXT(RBAC_KINDS));
 	else if (good && c.n_clusters > 0)
-		code = command_misuse(o, "%s", TEXT(RBAC_ONE_CLUSTER));
+		code = check_clusters(&q, found ? found : o->config);
 	else
 		code = check(&q, good && (c.writer_kubeconfig || c.writer_context));
 	diags_done(&d);

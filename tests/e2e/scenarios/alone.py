@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -226,6 +227,12 @@ def rbac_check(t):
     reader = Alone(t, config, t.kubeconfig("cleaner-reader"))
     said = reader.call("rbac", "--check", "-n", ns, code=1).stdout
     assert f"missing: delete pods in {ns}, role ops-pod-cleaner-writer" in said and "missing: list pods" not in said, said
+    clusters = [{"name": "full", "kubeconfig": str(t.kubeconfig("cleaner-reader")), "writerKubeconfig": str(t.kubeconfig("cleaner-writer"))},
+                {"name": "gone", "kubeconfig": "/nowhere/kubeconfig"}, {"name": "half", "kubeconfig": str(t.kubeconfig("cleaner-reader"))}]
+    r = Alone(t, {**config, "clusters": clusters}).call("rbac", "--check", "-n", ns, code=69, kubeconfig=False)
+    parts = re.split(r"^cluster (\w+)\n", r.stdout, flags=re.M)
+    assert parts[1::2] == ["full", "gone", "half"] and "/nowhere/kubeconfig" in r.stderr, (r.stdout, r.stderr)
+    assert "reader: 0 of" in parts[2] and "writer: 0 of" in parts[2] and not parts[4] and "missing: delete pods" in parts[6], r.stdout
     assert "kubeconfig" in reader.call("rbac", "--check", "--kubeconfig", "/nowhere/kubeconfig", kubeconfig=False, code=69).stderr
     assert not t.writes(), t.writes()
 
