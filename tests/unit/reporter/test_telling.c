@@ -8,6 +8,7 @@
 #include "reporter/history/attention.h"
 #include "model/sink_types.h"
 #include "reporter/outbox/outbox.h"
+#include "reporter/outbox/sender.h"
 #include "reporter/outbox/tell_actions.h"
 #include "reporter/outbox/tell_attention.h"
 
@@ -21,6 +22,7 @@ static struct settings settings;
 static struct tell_attention *attention;
 static char text[20000];
 static bool put, more;
+static int64_t team_down_at;
 
 static void setup(void)
 {
@@ -32,6 +34,7 @@ static void setup(void)
 	sinks[2] = (struct sink_settings){ .name = (char *)"reports", .news = 1 << NEWS_REPORT, .top = 3 };
 	settings = (struct settings){ .sinks = sinks, .n_sinks = 3, .gather_ms = MINUTE, .remind_ms = DAY };
 	settings.cluster_names = w.clusters;
+	team_down_at = 0;
 	attention = tell_attention_new();
 	ck_assert_int_eq(tell_actions_begin(w.db), 0);
 }
@@ -40,6 +43,15 @@ static void teardown(void)
 {
 	tell_attention_free(&attention);
 	world_teardown();
+}
+
+/* In the place of reporter/outbox/sender.c: whether the sink "team" is down. */
+const char *sender_sink(const struct sender *r, size_t i, int64_t *ret_down_at, const char **ret_why)
+{
+	(void)r;
+	*ret_down_at = i == 0 ? team_down_at : 0;
+	*ret_why = *ret_down_at ? "code 19024" : "";
+	return i < settings.n_sinks ? sinks[i].name : NULL;
 }
 
 /* The messages for a sink, which are delivered with this; as text. */
@@ -214,7 +226,10 @@ TEST(nothing_is_told_that_could_not_be_written)
 static void look(int64_t ms)
 {
 	clock_fake_advance(ms);
-	ck_assert_int_eq(tell_attention(attention, w.db, &settings, NULL, NULL, &put), 0);
+	/* Nothing of the sender is looked at but sender_sink() above. */
+	const struct sender *sender = (const struct sender *)(const void *)&settings;
+
+	ck_assert_int_eq(tell_attention(attention, w.db, &settings, NULL, sender, &put), 0);
 }
 
 static void trouble(enum trouble kind, const char *cluster, uint64_t n)
@@ -409,6 +424,24 @@ TEST(what_was_done_at_last_needs_nobody)
 	look(MINUTE);
 	(void)told("team");
 	HAS("resolved: 1");
+}
+
+TEST(a_sink_that_is_down_is_told_to_the_others)
+{
+	trouble(TROUBLE_SINK, "", 1); /* which says no more than each sink does */
+	team_down_at = clock_wall_ms();
+	look(MINUTE);
+	(void)told("pay");
+	HAS("需要人工处理：1 项");
+	HAS("team");
+	HAS("code 19024");
+	ck_assert_str_eq(told("team"), "");
+	team_down_at = 0;
+	look(0);
+	look(MINUTE);
+	(void)told("pay");
+	HAS("问题已恢复");
+	ck_assert_str_eq(told("team"), "");
 }
 
 TEST_MAIN("reporter/telling")
