@@ -41,7 +41,7 @@ struct series_tile {
 };
 
 struct series {
-	int64_t begin_ms, end_ms; /* what the report is about, Unix ms; 0 = unknown */
+	int64_t begin_ms, end_ms; /* what is counted here, Unix ms; 0 = unknown */
 	int32_t utc_offset_s; /* seconds east of UTC, of the zone in which days begin and times are said */
 	struct series_line *worst;
 	size_t n_worst;

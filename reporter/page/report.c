@@ -60,15 +60,14 @@ static const char *tone_class(enum tone t)
 
 static void put_head(struct report *r)
 {
-	char begin[WHEN_TEXT_MAX], end[WHEN_TEXT_MAX];
+	char at[WHEN_TEXT_MAX];
 
 	html_open(r->h, "header");
 	html_element(r->h, "h1", NULL, r->d->title);
-	if (r->s && r->s->begin_ms > 0) {
-		say_when(r, r->s->begin_ms, begin);
-		say_when(r, r->s->end_ms, end);
+	if (r->s) { /* the time that the report is about stands in its first line */
+		say_when(r, r->d->at_ms, at);
 		html_open_class(r->h, "p", "dim");
-		html_text_f(r->h, phrase(PAGE_WINDOW, r->language), begin, end);
+		html_text_f(r->h, phrase(PAGE_AT, r->language), at);
 		html_close(r->h);
 	}
 	for (size_t i = 0; i < r->d->lines.n; i++)

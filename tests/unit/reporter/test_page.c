@@ -139,7 +139,7 @@ TEST(a_report_says_all_of_it)
 	static const char *const wanted[] = {
 		"<html lang=\"en\">",
 		"<title>shop/web</title>",
-		"2023-11-03 08:26 to 2023-11-14 22:13",
+		"As of 2023-11-14 22:13",
 		"shop/web, restarts in 14 days: 5",
 		"actions in 14 days: 4; most on a day: 4",
 		"deleteEvictedPod 4",
