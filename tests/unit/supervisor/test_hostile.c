@@ -457,6 +457,42 @@ TEST(the_move_of_the_history_is_finished_and_overwrites_nothing)
 	ck_assert(is_there("history/history.db") && is_there("history.db"));
 }
 
+/* -- a look at what a report shows -- */
+
+TEST(a_look_goes_to_a_worker_of_its_cluster_and_back)
+{
+	struct msg look = { .type = MSG_LOOK, .u.look = { .cluster = 0, .look = 7 } };
+	struct msg looked = { .type = MSG_LOOKED, .u.looked = { .cluster = 0, .look = 7, .found = true } };
+
+	open_history();
+	forget();
+	msg_set(&look, look.ns, "shop", 4);
+	msg_set(&look, look.pod, "web-1", 5);
+	msg_set(&look, look.container, "app", 3);
+	say(ROLE_REPORTER, &look);
+	ck_assert_uint_eq(count(MSG_LOOK), 1);
+	say(ROLE_WORKER, &looked);
+	ck_assert_uint_eq(count(MSG_LOOKED), 1);
+	ck_assert(heard(MSG_LOOKED, 0)->u.looked.found);
+	/* Of a cluster without a worker: the report goes on without. */
+	look.u.look.cluster = 7;
+	say(ROLE_REPORTER, &look);
+	ck_assert_uint_eq(count(MSG_LOOK), 1);
+	ck_assert_uint_eq(count(MSG_LOOKED), 2);
+	ck_assert(!heard(MSG_LOOKED, 1)->u.looked.found);
+}
+
+TEST(a_worker_looks_into_its_own_cluster_alone)
+{
+	const struct msg looked = { .type = MSG_LOOKED,
+				    .u.looked = { .cluster = 7, .look = 7, .found = true } };
+
+	open_history();
+	forget();
+	say(ROLE_WORKER, &looked);
+	ck_assert_uint_eq(count(MSG_LOOKED), 0);
+}
+
 TEST_MAIN("supervisor/hostile")
 {
 	tcase_add_checked_fixture(t, set_up, tear_down);
