@@ -207,7 +207,7 @@ static int check_cluster(const struct rbac_request *q, const char *path, const s
 	_cleanup_free_ char *kubeconfig = beside(path, c->kubeconfig, q->config->kubeconfig);
 	_cleanup_free_ char *writer = c->writer_kubeconfig ? file_beside(path, c->writer_kubeconfig) : NULL;
 
-	printf(TEXT(RBAC_CLUSTER), c->name);
+	printf(TEXT(THAT_CLUSTER), c->name);
 	printf("\n");
 	if (!c->writer_kubeconfig && !c->writer_context)
 		return run_as(q, kubeconfig, c->context, ACCOUNT_BOTH);
