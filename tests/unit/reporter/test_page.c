@@ -115,7 +115,11 @@ static void fill(struct document *d, struct series *s, const char *text)
 	series_add_line(s, text, text)->by_hour[SERIES_HOURS - 1] = 5;
 	series_add_held(s, text, text, text, text);
 	series_add_held(s, "prod", "", "BudgetSpent", "5 of 5")->duty = DUTY_EVICTED;
-	*series_add_tile(s, text, text) = (struct series_tile){ xstrdup(text), xstrdup(text), 1, 2, 3 };
+	struct series_tile *tile = series_add_tile(s, text, text);
+
+	tile->restarts = 1;
+	tile->actions = 2;
+	tile->held = 3;
 	s->actions[SERIES_DAYS - 1][DUTY_EVICTED] = 4;
 }
 
