@@ -12,7 +12,7 @@ from harness.clock import Clock
 from harness.servers import TESTS, Cluster, judge as oracle
 from oracle import logs
 
-from . import feed, judge, measure, page, schedule
+from . import feed, judge, measure, page, schedule, telling
 from .faults import Disk, Fire
 from .instance import Instance
 
@@ -53,7 +53,7 @@ class Torture:
         self.terminal = sys.stdout.isatty()
         self.begin, self.phase = time.monotonic(), "start"
         self.width, self.printed = 0, ("", 0.0)     # of the line on a terminal; what was printed elsewhere, and when
-        self.instances, self.feeds, self.things = [], [], []
+        self.instances, self.feeds, self.things, self.listeners = [], [], [], []
         self.checks, self.speeds, self.facts = [], {}, {}
 
     # --- what the person sees ---
@@ -104,6 +104,8 @@ class Torture:
             for instance in self.instances:
                 instance.ending.set()
                 instance.destroy()
+            for listeners in self.listeners:
+                listeners.close()
             if o.keep:
                 self.stay(f"files: {self.folder}")
                 self.server.stop()
@@ -128,7 +130,9 @@ class Torture:
         kubeconfig.write_text(self.server.kubeconfig("cleaner"))
         for number in range(self.options.instances):
             source = feed.Feed(self.server, number, rate, self.options.seed)
-            instance = Instance(number, program, self.folder / f"instance-{number}", {**source.config(), "workers": WORKERS}, kubeconfig)
+            listeners = telling.Listeners()
+            self.listeners.append(listeners)
+            instance = Instance(number, program, self.folder / f"instance-{number}", {**source.config(), **listeners.config(), "workers": WORKERS}, kubeconfig)
             self.feeds.append(source)
             self.instances.append(instance)
             self.mount(instance)
@@ -251,6 +255,15 @@ class Torture:
         self.facts["codes"] = codes
         self.left_at_end = self.left()
 
+    def check_telling(self):
+        figures, wrong = {}, []
+        for instance, listeners in zip(self.instances, self.listeners):
+            found, bad = telling.judge(listeners, instance.state)
+            wrong += [f"instance {instance.number}: {text}" for text in bad]
+            figures = {key: figures.get(key, 0) + n for key, n in found.items()}
+        self.check(not wrong, f"{figures['told']:,} actions told in {figures['messages']:,} messages, "
+                              f"{figures['again']} of the chat's {figures['chat']:,} as a repetition", wrong)
+
     def requests(self):
         """All writes of the audit log."""
         found = []
@@ -286,6 +299,7 @@ class Torture:
         self.check(settled is not None, f"settled {settled:.1f} s after the last fault" if settled is not None else f"not settled within {self.options.calm:g} s",
                    self.facts["unsettled"])
         self.check(not exits and not any(self.facts["codes"]), f"exit codes at the end: {self.facts['codes']}", exits)
+        self.check_telling()
         planned = self.facts["fire"] * self.options.kills_per_second
         if "kills" in self.options.lanes:
             self.check(self.kills() >= 0.9 * planned, f"{self.kills():,} kills")
