@@ -336,6 +336,31 @@ TEST(settings_may_change_meanwhile)
 	ck_assert_ptr_nonnull(strstr(message(), "shop/front"));
 }
 
+TEST(ten_thousand_rows_are_one_message)
+{
+	char ns[8], pod[16];
+
+	for (int day = 1; day <= 2; day++) {
+		pass(day == 1 ? 10000 : DAY_MS);
+		for (int i = 0; i < 10000; i++) {
+			(void)snprintf(ns, sizeof(ns), "n%d", i % 900);
+			(void)snprintf(pod, sizeof(pod), "web-%d", i);
+			const struct msg m = test_row(0, w.number, ns, "web", pod, (uint64_t)(10 * day));
+
+			digest_runner_on_row(run, &m.u.digest_row);
+		}
+		answer_end(0, true);
+		for (; w.answered < w.n_looks; w.answered++)
+			answer_look(w.answered, false);
+		ck_assert_uint_eq(messages(), (size_t)day);
+		if (day == 1)
+			end_message(OUTBOX_DONE);
+	}
+	ck_assert_ptr_nonnull(
+		strstr(message(), "Restarts since 2023-11-13 09:00: 100000. Workloads: 900, Pods: 10000."));
+	ck_assert_uint_eq(w.last.workloads, 900);
+}
+
 /* -- samples -- */
 
 static void sample(uint64_t restarts)
