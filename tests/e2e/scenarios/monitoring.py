@@ -62,6 +62,14 @@ class Prometheus:
             self.process.wait()
 
 
+def served(address):
+    try:
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
+            return answer.read().decode()
+    except OSError:
+        return ""
+
+
 def check_exposition(address):
     """As text, which promtool reads, and as OpenMetrics, which Prometheus asks for."""
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
@@ -123,6 +131,9 @@ def prometheus(t):
     t.until("its end", lambda: not server.firing(), 20, every=0.5)
     sink.script = ["503"] * 1000
     wait_answers(t, server, waiting)
+    pid = program.kill("reporter")
+    t.until("another reporter", lambda: program.pids("reporter") not in ([], [pid]), 20)
+    t.until("what is due, told again", lambda: 'verdict="refused",reason="HasFinalizers"} 1\n' in served(address), 20)
     program.process.send_signal(signal.SIGTERM)
     assert program.process.wait(30) == 0
     t.until("OpcDown", lambda: server.firing() == {"OpcDown"}, 30, every=0.5)

@@ -14,6 +14,31 @@
 #include "base/xalloc.h"
 #include "world.h"
 
+/* -- numbers -- */
+
+TEST(a_worker_counts_for_its_own_cluster)
+{
+	struct msg m = { .type = MSG_REQUESTS, .u.requests = { .verb = API_GET, .code = 200, .n = 1 } };
+
+	open_history();
+	say(ROLE_WORKER, &m);
+	ck_assert_uint_eq(count(MSG_REQUESTS), 1);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, 0), 1);
+	m.u.requests.cluster = 1;
+	say(ROLE_WORKER, &m);
+	ck_assert_uint_eq(count(MSG_REQUESTS), 1);
+	ck_assert_uint_eq(stage_lives(w.s, ROLE_WORKER, 0), 2);
+}
+
+/* It knows nothing of what the one before it was told. */
+TEST(a_new_reporter_has_the_watcher_asked)
+{
+	open_history();
+	forget();
+	stage_die(w.s, ROLE_REPORTER, 0);
+	ck_assert_uint_eq(count(MSG_DUE_GET), 1);
+}
+
 /* -- what the history keeps -- */
 
 TEST(an_intent_that_we_signed_is_taken_up_after_our_death)

@@ -637,6 +637,25 @@ TEST(waiting_costs_no_wake_up)
 	ck_assert_uint_eq(count(MSG_NOMINATE), 0);
 }
 
+/* Once; and all of it again when the reporter is a new one. */
+TEST(what_is_due_is_told)
+{
+	struct pod_facts p = pod_evicted();
+
+	list(&p, 1);
+	loop();
+	ck_assert_uint_eq(count(MSG_NOMINATE), 1);
+	fake.ops.on_sync(fake.ctx, "");
+	ck_assert_uint_eq(count(MSG_DUE_ROW), 1);
+	ck_assert_uint_eq(last(MSG_DUE_ROW)->u.due_row.cluster, 2);
+	fake.ops.on_sync(fake.ctx, "");
+	ck_assert_uint_eq(count(MSG_DUE_ROW), 1);
+	tell(MSG_DUE_GET);
+	fake.ops.on_sync(fake.ctx, "");
+	ck_assert_uint_eq(count(MSG_DUE_ROW), 2);
+	ck_assert(last(MSG_WATCH_STATS)->u.watch_stats.leading);
+}
+
 /* Every message sent passes the codec: charset, length, range. */
 TEST(what_is_sent_can_be_read)
 {
