@@ -106,7 +106,8 @@ def prometheus(t):
     """Each query of the dashboard has an answer; no alert while all is well, and the right one when a reload is refused and at the end."""
     need_sandbox(t)
     ns, sink, address = t.ns(), t.sink(), f"127.0.0.1:{free_port()}"
-    t.objects.crash(t.objects.pod(ns), 9)
+    crashing = t.objects.pod(ns)
+    t.objects.crash(crashing, 9)
     held, _ = stuck(t, ns, finalizers=["example.com/unmount"])
     restarts = {"namespaces": ns, "hours": "0s", "status": "CrashLoopBackOff", "counts": 2, "duration": "*/2 * * * * *", "apiurl": sink.url}
     program = t.program(t.config(evicted=ns, terminating=ns, hours="1s", restarts=restarts, metricsListen=address))
@@ -130,6 +131,7 @@ def prometheus(t):
     program.reload()
     t.until("its end", lambda: not server.firing(), 20, every=0.5)
     sink.script = ["503"] * 1000
+    t.objects.crash(crashing, 19)       # there is something to report
     wait_answers(t, server, waiting)
     pid = program.kill("reporter")
     t.until("another reporter", lambda: program.pids("reporter") not in ([], [pid]), 20)
