@@ -107,14 +107,33 @@ static void put_lines(json_t *o, const char *key, const struct str_list *l, cons
 	free(text);
 }
 
+/* Of one that is all of a document: its lines, and what stands in it. */
+static void put_contents(json_t *o, const struct sink_view *v)
+{
+	_cleanup_(str_list_done) struct str_list lines = { 0 };
+	const struct sink_view all = { .lines_max = SIZE_MAX, .text_max = v->text_max };
+
+	for (size_t i = 0; i < v->doc->lines.n; i++)
+		str_list_add(&lines, v->doc->lines.v[i], strlen(v->doc->lines.v[i]));
+	for (size_t i = 0; i < v->sections; i++)
+		for (size_t k = 0; k < v->shown[i]; k++) {
+			const char *title = v->doc->sections[i].entries[k].title;
+
+			str_list_add(&lines, title, strlen(title));
+		}
+	put_lines(o, "description", &lines, &all);
+}
+
 static json_t *annotations_of(const struct sink_view *v, const struct entry *e)
 {
 	json_t *o = json_object();
 
 	put(o, "summary", e ? e->title : v->doc->title, v->text_max);
-	put_lines(o, "description", e ? &e->lines : &v->doc->lines, v);
-	if (!e)
+	if (!e) {
+		put_contents(o, v);
 		return o;
+	}
+	put_lines(o, "description", &e->lines, v);
 	put(o, "remedy", entry_fact(e, "remedy"), v->text_max);
 	put(o, "undo", entry_fact(e, "undo"), v->text_max);
 	put(o, "command", e->command, v->text_max);

@@ -146,6 +146,9 @@ TEST(test_what_was_done_ends_by_itself)
 		ck_assert_str_eq(of(a, 0, "annotations", "summary"),
 				 kinds[i] == NEWS_REPORT ? "needs an operator"
 							 : "prod: a credential was refused");
+		if (kinds[i] == NEWS_REPORT) /* what stands in it */
+			ck_assert_str_eq(of(a, 0, "annotations", "description"),
+					 "prod: a credential was refused");
 		json_decref(a);
 		document_done(&d);
 	}
