@@ -468,6 +468,16 @@ def report(sink, ns, **more):
                                "duration": SCHEDULE, "msgtitle": "too many", "apiurl": sink.url, **more}}
 
 
+def restarting(t, pod, limit, found):
+    """Its container restarts again and again, as only what has restarted since the last report is in the next one. What was found."""
+    end = time.time() + limit
+    while time.time() < end and not found():
+        pod["restarts"] = pod.get("restarts", 9) + 1
+        t.objects.crash(pod, pod["restarts"])
+        time.sleep(0.5)
+    return found()
+
+
 def register_report(key, before, after, seen=None, secret=None, drop=()):
     @switch(f"tooManyRestart.{key}")
     def one(t):
@@ -479,11 +489,10 @@ def register_report(key, before, after, seen=None, secret=None, drop=()):
             for k in drop:
                 config["tooManyRestart"].pop(k)
         program = t.program(first)
-        time.sleep(2.5)
         found = seen or (lambda post, name: name in post.text)
-        assert not [p for p in sink.accepted if found(p, name)], "by the settings before"
+        assert not restarting(t, pod, 2.5, lambda: [p for p in sink.accepted if found(p, name)]), "by the settings before"
         turn(t, program, then)
-        t.until("a report by the settings after", lambda: [p for p in sink.accepted if found(p, name)], EFFECT_S)
+        assert restarting(t, pod, EFFECT_S, lambda: [p for p in sink.accepted if found(p, name)]), "no report by the settings after"
         t.expect()
 
 
@@ -507,6 +516,33 @@ register_report("apiurl", {"apiurl": "http://127.0.0.1:9/hook"}, {})
 register_report("apiurlFile", {"apiurlFile": in_file("http://127.0.0.1:9/hook")}, {"apiurlFile": in_file("URL")}, drop=("apiurl",))
 register_report("secret", {"secret": "wrong"}, {"secret": "right"}, secret="right")
 register_report("secretFile", {"secretFile": in_file("wrong")}, {"secretFile": in_file("right")}, secret="right")
+
+
+@switch("tooManyRestart.window")
+def report_window(t):
+    """What restarted before the last report is reported once more when the window is longer than that."""
+    ns, sink = t.ns(), t.sink()
+    pod = t.objects.crash(t.objects.pod(ns), 9)
+    program = t.program(report(sink, ns))
+    assert restarting(t, pod, 15, lambda: sink.accepted), "no report"
+    time.sleep(2.5)
+    told = len(sink.accepted)
+    time.sleep(2)
+    assert len(sink.accepted) == told, "nothing has restarted since"
+    turn(t, program, report(sink, ns, window="1h"))
+    t.until("a report of the last hour", lambda: len(sink.accepted) > told, EFFECT_S)
+
+
+@switch("tooManyRestart.ownerAnnotation")
+def owner_annotation(t):
+    """Whom an annotation of the pod names is mentioned once the settings say which one it is."""
+    ns, sink = t.ns(), t.sink()
+    pod = t.objects.crash(t.objects.pod(ns, annotations={"example.com/who": "ou_1234567890"}), 9)
+    program = t.program(report(sink, ns))
+    named = lambda: [p for p in sink.accepted if b"ou_1234567890" in p.raw]     # noqa: E731
+    assert not restarting(t, pod, 3, named) and sink.accepted, "by the settings before"
+    turn(t, program, report(sink, ns, ownerAnnotation="example.com/who"))
+    assert restarting(t, pod, EFFECT_S, named), "nobody is mentioned"
 
 
 @switch("historyDays")
