@@ -1,26 +1,48 @@
-/* phrases.c - see phrases.h. */
+/* phrases.c - see phrases.h. The texts lie in one constant and are found by their place in it: an array of
+ * pointers would be written to when a program starts (relocation), in each of its processes. */
 // SPDX-License-Identifier: Apache-2.0
 #include "model/phrases.h"
 
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
-static const char *const phrases[PHRASE__MAX][LANGUAGE__MAX] = {
-#define PHRASE(ID, en, zh) [PHRASE_##ID] = { en, zh },
+static const struct texts {
+#define PHRASE(ID, en, zh)                                                                                   \
+	char ID##_en[sizeof(en)];                                                                            \
+	char ID##_zh[sizeof(zh)];
+#include "model/phrases.def"
+#undef PHRASE
+} texts = {
+#define PHRASE(ID, en, zh) en, zh,
 #include "model/phrases.def"
 #undef PHRASE
 };
+
+static const uint32_t places[PHRASE__MAX][LANGUAGE__MAX] = {
+#define PHRASE(ID, en, zh)                                                                                   \
+	[PHRASE_##ID] = { [LANGUAGE_EN] = offsetof(struct texts, ID##_en),                                   \
+			  [LANGUAGE_ZH] = offsetof(struct texts, ID##_zh) },
+#include "model/phrases.def"
+#undef PHRASE
+};
+
+static const char *text_at(enum phrase p, enum language l)
+{
+	return (const char *)&texts + places[p][l];
+}
 
 enum phrase phrase_find(const char *en, size_t n)
 {
 	enum phrase p = 0;
 
 	while (p < PHRASE__MAX &&
-	       (strncmp(phrases[p][LANGUAGE_EN], en, n) != 0 || phrases[p][LANGUAGE_EN][n] != '\0'))
+	       (strncmp(text_at(p, LANGUAGE_EN), en, n) != 0 || text_at(p, LANGUAGE_EN)[n] != '\0'))
 		p++;
 	return p;
 }
 
 const char *phrase_text(enum phrase p, enum language l)
 {
-	return (unsigned)p < PHRASE__MAX && (unsigned)l < LANGUAGE__MAX ? phrases[p][l] : "?";
+	return (unsigned)p < PHRASE__MAX && (unsigned)l < LANGUAGE__MAX ? text_at(p, l) : "?";
 }
