@@ -67,7 +67,7 @@ static enum part part_of(const struct told *t)
 static char *node_of(const char *proof)
 {
 	static const char fact[] = "; on node ";
-	const char *at = strstr(proof, fact);
+	const char *at = proof ? strstr(proof, fact) : NULL;
 
 	if (!at)
 		return xstrdup("");
@@ -97,65 +97,71 @@ static void told_list_done(struct told_list *l)
 	*l = (struct told_list){ 0 };
 }
 
+/* A count of many needs little of each. */
+static void read_texts(sqlite3_stmt *st, struct told *t)
+{
+	const bool is_restore = t->action == ACTION_RESTORE;
+
+	t->node = node_of((const char *)sqlite3_column_text(st, 17));
+	t->cluster = column(st, 1);
+	t->ns = column(st, 5);
+	t->why = column(st, 8);
+	t->reason = column(st, 13);
+	if (t->part == PART_PODS)
+		return;
+	t->name = column(st, 6);
+	t->evidence = column(st, 9);
+	t->detail = column(st, 14);
+	t->target = column(st, is_restore ? 10 : 15);
+	t->proof = column(st, 17);
+}
+
 static void read_told(sqlite3_stmt *st, struct told *t)
 {
 	const int64_t action = sqlite3_column_int64(st, 3);
 
 	*t = (struct told){
 		.id = sqlite3_column_int64(st, 0),
-		.cluster = column(st, 1),
 		.duty = sqlite3_column_int64(st, 2),
 		.action = action >= 0 && action < ACTION__MAX ? (enum action_kind)action : ACTION_DELETE,
 		.observe = sqlite3_column_int64(st, 4) != 0,
-		.ns = column(st, 5),
-		.name = column(st, 6),
 		.since = sqlite3_column_int64(st, 7),
-		.why = column(st, 8),
-		.evidence = column(st, 9),
 		.outcome = sqlite3_column_int64(st, 12),
-		.reason = column(st, 13),
-		.detail = column(st, 14),
-		.target = column(st, 15),
-		.replicas = sqlite3_column_int64(st, 16),
-		.proof = column(st, 17),
 		.at = sqlite3_column_int64(st, 18),
 		.retry_ms = sqlite3_column_int64(st, 19),
 	};
-	if (t->action == ACTION_RESTORE) {
-		t->replicas = sqlite3_column_int64(st, 11);
-		free(t->target);
-		t->target = column(st, 10);
-	}
-	t->node = node_of(t->proof);
+	t->replicas = sqlite3_column_int64(st, t->action == ACTION_RESTORE ? 11 : 16);
 	t->part = part_of(t);
 }
 
 /* What was done needs nobody any more. */
-static int settle(struct db *db, const struct told *t)
+static int settle(struct db *db, sqlite3_stmt *row, const struct told *t)
 {
 	if (t->outcome != OUTCOME_DONE && t->outcome != OUTCOME_GONE)
 		return 0;
-	return db_run(db_stmt(db, DB_ATTENTION_SETTLED, db_s("cluster_name", t->cluster),
-			      db_i("duty", t->duty), db_s("ns", t->ns), db_s("name", t->name),
-			      db_i("at", t->at)),
+	return db_run(db_stmt(db, DB_ATTENTION_SETTLED,
+			      db_s("cluster_name", (const char *)sqlite3_column_text(row, 1)),
+			      db_i("duty", t->duty), db_s("ns", (const char *)sqlite3_column_text(row, 5)),
+			      db_s("name", (const char *)sqlite3_column_text(row, 6)), db_i("at", t->at)),
 		      NULL);
 }
 
 static int read_all(struct db *db, int64_t up_to, int64_t newest, struct told_list *ret)
 {
+	int64_t objects = 0; /* that need an operator: usually none */
+	int rc = SQLITE_DONE, r = db_number(db_stmt(db, DB_ATTENTION_OBJECTS), &objects);
 	sqlite3_stmt *st = db_stmt(db, DB_TOLD_ROWS, db_i("up_to", up_to), db_i("newest", newest));
-	int rc = SQLITE_DONE, r = 0;
 
 	while (r == 0 && (rc = sqlite3_step(st)) == SQLITE_ROW) {
 		ret->v = xgrow(ret->v, &ret->room, (uint32_t)ret->n, sizeof(*ret->v));
 		struct told *t = &ret->v[ret->n];
 
 		read_told(st, t);
-		r = settle(db, t);
-		if (t->part == PART_NONE) {
-			told_done(t);
+		if (objects > 0)
+			r = settle(db, st, t);
+		if (t->part == PART_NONE)
 			continue;
-		}
+		read_texts(st, t);
 		ret->has_done = ret->has_done || t->part != PART_FAILED;
 		ret->n++;
 	}
