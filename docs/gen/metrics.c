@@ -6,6 +6,7 @@
 
 #include "model/actions.h"
 #include "model/duties.h"
+#include "model/measures.h"
 #include "model/troubles.h"
 
 static const char head[] =
@@ -80,7 +81,18 @@ static void print_values(void)
 	fputs(" |\n| `outcome` | ", stdout);
 	for (enum outcome o = 0; o < OUTCOME__MAX; o++)
 		print_value(outcome_name(o), o == 0);
-	fputs(" |\n| `mode` | `enforce`, `observe` |\n"
+	fputs("; of messages to a sink: `done`, `again`, `given_up`, `unconfirmed`, `lost` |\n| `verdict` | ",
+	      stdout);
+	for (enum due_state s = 0; s < DUE_STATE__MAX; s++)
+		print_value(due_state_name(s), s == 0);
+	fputs(" |\n| `verb` | ", stdout);
+	for (enum api_verb v = 0; v < API_VERB__MAX; v++)
+		print_value(api_verb_name(v), v == 0);
+	fputs(" |\n| `code` | status of the answer; `none`: there was none |\n"
+	      "| `sink` | name of the sink in the configuration |\n"
+	      "| `feature` | `nnp`, `nocaps`, `dumpable`, `mdwe`, `landlock`, `landlock-tcp`, `seccomp`, "
+	      "`sealed` |\n| "
+	      "`mode` | `enforce`, `observe` |\n"
 	      "| `reason` | a code of [reasons.md](reasons.md) |\n| `trouble` | ",
 	      stdout);
 	for (enum trouble t = 0; t < TROUBLE__MAX; t++)
