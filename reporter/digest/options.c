@@ -98,15 +98,3 @@ int64_t schedule_due(const struct cron *c, const struct zone *zone, int64_t last
 	}
 	return at;
 }
-
-void schedule_format(int64_t at_ms, const struct zone *zone, char ret[static SCHEDULE_TEXT_MAX])
-{
-	int64_t until = 0;
-	const int32_t offset = zone_offset(zone, at_ms / 1000, &until);
-	const int32_t minutes = (offset < 0 ? -offset : offset) / 60;
-	char local[RFC3339_MAX];
-
-	rfc3339_format(at_ms + (int64_t)offset * 1000, false, local);
-	(void)snprintf(ret, SCHEDULE_TEXT_MAX, "%.10s %.8s %c%02d:%02d", local, local + 11,
-		       offset < 0 ? '-' : '+', (int)(minutes / 60 % 100), (int)(minutes % 60));
-}

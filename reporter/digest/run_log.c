@@ -34,7 +34,8 @@ int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late
 	return r < 0 ? r : changes ? 0 : -EEXIST;
 }
 
-int run_log_state(struct db *db, const struct scheduled_run *r)
+/* Write down how far it is. */
+static int write_state(struct db *db, const struct scheduled_run *r)
 {
 	return db_run(db_stmt(db, DB_DIGEST_STATE, db_i("due_at", r->due_at),
 			      db_s("state", run_state_name(r->state)), db_i("workloads", r->workloads),
@@ -99,7 +100,7 @@ int run_log_finish(struct db *db, const struct scheduled_run *run, const struct 
 	int r = db_begin(db);
 
 	if (r == 0)
-		r = run_log_state(db, run);
+		r = write_state(db, run);
 	if (r == 0)
 		r = edition_remember(e, db);
 	if (r == 0)

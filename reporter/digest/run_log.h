@@ -32,8 +32,6 @@ struct scheduled_run {
 
 /* Begin it. 0; -EEXIST (it was begun before); negative errno. */
 int run_log_claim(struct db *db, int64_t due_at, const char *schedule, bool late);
-/* Write down how far it is. 0 or negative errno. */
-int run_log_state(struct db *db, const struct scheduled_run *r);
 /* Close what was left at the last end of this process. *ret_claimed is the newest run that was claimed and
  * can be reported now, 0 = none; older ones are skipped. What a version without an outbox was sending becomes
  * unconfirmed (*ret_in_doubt counts it). */
