@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/str.h"
 #include "base/unicode.h"
 
 static const char *const names[LANGUAGE__MAX] = { [LANGUAGE_EN] = "en", [LANGUAGE_ZH] = "zh" };
@@ -16,7 +17,8 @@ const char *language_name(enum language l)
 	return (unsigned)l < LANGUAGE__MAX ? names[l] : "?";
 }
 
-int language_parse(struct str name)
+/* The language of that name, or -1. */
+static int find(struct str name)
 {
 	for (int l = 0; l < LANGUAGE__MAX; l++)
 		if (str_eq(name, STR_C(names[l])))
@@ -29,7 +31,7 @@ static enum language language_of_name(const char *locale)
 {
 	const size_t n = strcspn(locale, "_.@");
 	const char *codeset = strchr(locale, '.');
-	const int l = language_parse((struct str){ locale, n });
+	const int l = find((struct str){ locale, n });
 
 	if (codeset && strncasecmp(codeset, ".UTF-8", 6) != 0 && strncasecmp(codeset, ".UTF8", 5) != 0)
 		return LANGUAGE_EN;

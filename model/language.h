@@ -4,14 +4,10 @@
 #ifndef MODEL_LANGUAGE_H
 #define MODEL_LANGUAGE_H
 
-#include "base/str.h"
-
 enum language { LANGUAGE_EN, LANGUAGE_ZH, LANGUAGE__MAX };
 
 /* "en", "zh"; "?" outside the range. */
 const char *language_name(enum language l);
-/* The language of that name, or -1. */
-int language_parse(struct str name);
 
 /* The language of messages in a locale, by the variables of POSIX in their order (XBD 8.2): the first of
  * LC_ALL, LC_MESSAGES and LANG that is set and not empty decides alone. "zh_CN.UTF-8" is Chinese; what is not

@@ -11,6 +11,7 @@
 #define MODEL_PHRASES_H
 
 #include <inttypes.h>
+#include <stddef.h>
 
 #include "model/language.h"
 
