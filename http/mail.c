@@ -51,18 +51,24 @@ struct mail {
 
 /* -- the end -- */
 
+static void free_event(struct event *e)
+{
+	if (e)
+		event_free(e);
+}
+
+/* Before the socket is closed nobody waits for it any more; libcurl sets its timer to the end. */
 static void mail_free(struct mail *m)
 {
-	struct event *const events[] = { m->timer, m->begun, m->readable, m->writable };
-
-	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
-		if (events[i])
-			event_free(events[i]);
+	free_event(m->readable);
+	free_event(m->writable);
 	if (m->easy && m->multi)
 		(void)curl_multi_remove_handle(m->multi, m->easy);
 	curl_easy_cleanup(m->easy);
 	if (m->multi)
 		(void)curl_multi_cleanup(m->multi);
+	free_event(m->timer);
+	free_event(m->begun);
 	curl_url_cleanup(m->url);
 	endpoint_unref(&m->endpoint);
 	str_list_done(&m->to);

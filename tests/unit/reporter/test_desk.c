@@ -41,6 +41,7 @@ static void setup(void)
 					   .url = (char *)"http://no.test/in/0123",
 					   .problem = (char *)"no.test has no address" };
 	settings = (struct settings){ .sinks = sinks, .n_sinks = 2 };
+	ends = rows = 0;
 	base = event_base_new();
 	desk = desk_new(base, &settings, NULL, NULL, &ops, NULL);
 }

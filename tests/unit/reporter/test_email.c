@@ -21,6 +21,7 @@ static void make(struct document *d, const char *title)
 {
 	document_init(d, NEWS_ATTENTION, LANGUAGE_ZH, 1795355722000); /* 2026-11-22T13:55:22Z */
 	d->tone = TONE_BAD;
+	free(d->id);
 	d->id = xstrdup("17@a <b>");
 	document_set_title(d, title);
 	struct entry *e = section_add_entry(document_add_section(d, "新出现"), "shop/<script>&web");
