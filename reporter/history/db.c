@@ -76,18 +76,14 @@ const char *db_error(struct db *d)
 
 /* -- opening -- */
 
-static int prepare_all(struct db *d)
+static int prepare(struct db *d, enum db_stmt id)
 {
-	for (int i = 0; i < DB__MAX; i++) {
-		const int rc = sqlite3_prepare_v3(d->sql, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
-						  &d->stmt[i], NULL);
+	const int rc =
+		sqlite3_prepare_v3(d->sql, statements[id], -1, SQLITE_PREPARE_PERSISTENT, &d->stmt[id], NULL);
 
-		if (rc != SQLITE_OK)
-			return rc;
-		d->now[i] = sqlite3_bind_parameter_index(d->stmt[i], ":now");
-		d->day_ago[i] = sqlite3_bind_parameter_index(d->stmt[i], ":day_ago");
-	}
-	return SQLITE_OK;
+	d->now[id] = sqlite3_bind_parameter_index(d->stmt[id], ":now");
+	d->day_ago[id] = sqlite3_bind_parameter_index(d->stmt[id], ":day_ago");
+	return rc;
 }
 
 /* Exclusive locking before WAL: then no -shm file is made or mapped. */
@@ -216,7 +212,7 @@ static int open_file(struct db *d, const char *path, uint64_t max_bytes, char *t
 		return r;
 	rc = schema_migrate(d->sql, schema_version());
 	if (rc == SQLITE_OK)
-		rc = prepare_all(d);
+		rc = prepare(d, DB_INTENT_PUT); /* reads the whole schema: damage shows now */
 	return rc == SQLITE_OK ? 0 : failed(d, rc, path, text);
 }
 
@@ -327,6 +323,9 @@ static void bind_value(sqlite3_stmt *st, const struct db_value *v)
 
 sqlite3_stmt *db_stmt_values(struct db *d, enum db_stmt id, const struct msg *m, const struct db_value *v)
 {
+	/* Each is kept from its first use on: most are for an hour that never comes. */
+	if (!d->stmt[id] && prepare(d, id) != SQLITE_OK)
+		return NULL;
 	sqlite3_stmt *st = d->stmt[id];
 	const struct bindings *b = m ? bindings_of(d, id, m) : NULL;
 

@@ -46,7 +46,8 @@ struct db_value {
 
 /* A statement, reset and bound; borrowed: reset it again (or ask for it again) when done. It has :now and
  * :day_ago (Unix ms), what is named like a field of m (db_stmt_msg; NULL = no message), and then the values
- * given, db_i and db_s. What it does not name is left out. Texts are borrowed until the reset. */
+ * given, db_i and db_s. What it does not name is left out. Texts are borrowed until the reset. NULL where the
+ * database fails; every function here, and those of SQLite that step and read, answer that with a failure. */
 #define DB_VALUES_(...)            ((const struct db_value[]){ { 0 }, ##__VA_ARGS__, { 0 } } + 1)
 #define db_stmt(d, id, ...)        db_stmt_values(d, id, NULL, DB_VALUES_(__VA_ARGS__))
 #define db_stmt_msg(d, id, m, ...) db_stmt_values(d, id, m, DB_VALUES_(__VA_ARGS__))

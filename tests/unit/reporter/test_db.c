@@ -22,6 +22,38 @@ static void teardown(void)
 	db_close(&db);
 }
 
+/* Each is compiled when it is first needed. */
+TEST(every_statement_is_good)
+{
+	for (int id = 0; id < DB__MAX; id++) {
+		ck_assert_msg(db_stmt(db, (enum db_stmt)id) != NULL, "statement %d: %s", id, db_error(db));
+	}
+}
+
+static void spoil(const char *file)
+{
+	sqlite3 *sql = NULL;
+
+	ck_assert_int_eq(sqlite3_open(file, &sql), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(sql, "DROP TABLE pauses", NULL, NULL, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_close(sql), SQLITE_OK);
+}
+
+TEST(a_statement_that_cannot_be_compiled_fails)
+{
+	char file[SUITE_PATH_MAX + 16];
+	int64_t n = 0;
+
+	db_close(&db);
+	(void)snprintf(file, sizeof(file), "%s/history.db", dir);
+	spoil(file);
+	db = test_db_open(dir);
+	ck_assert_ptr_null(db_stmt(db, DB_PAUSED));
+	ck_assert_ptr_nonnull(strstr(db_error(db), "pauses"));
+	ck_assert_int_lt(db_number(db_stmt(db, DB_PAUSED), &n), 0);
+	ck_assert_int_lt(db_run(db_stmt(db, DB_PAUSE_FORGET), NULL), 0);
+}
+
 TEST(second_instance_is_refused)
 {
 	char text[DB_TEXT_MAX] = "";
