@@ -478,7 +478,7 @@ static int take(const struct options *o, const char *object, const struct explai
 /* Once; or again whenever the answer changes, until it is interrupted, or object or instance is gone. */
 static int explain(const struct options *o, const char *object)
 {
-	const struct table_view view = output_view(o);
+	const struct table_view view = options_view(o);
 	const enum language l = o->output == OUTPUT_JSON ? LANGUAGE_EN : language_of_environment();
 	struct explain_report last = { .language = l };
 	uint64_t asked_ms = 0;

@@ -177,7 +177,7 @@ static void print(const struct options *o, const struct history_rows *rows, cons
 /* Every second what is new; until it is interrupted, nobody reads it any more, or the instance is gone. */
 static int follow(const struct options *o, struct msg *request, struct history_rows *last)
 {
-	struct table_view view = output_view(o);
+	struct table_view view = options_view(o);
 	int code = EXIT_CODE_OK;
 
 	view.bare = true;
@@ -210,7 +210,7 @@ int command_history(const struct options *o)
 						  .outcomes = o->outcome < 0 ? OUTCOMES_ALL
 									     : UINT64_C(1) << o->outcome,
 						  .refusals = o->refusals } };
-	const struct table_view view = output_view(o);
+	const struct table_view view = options_view(o);
 	struct history_rows rows = { 0 };
 
 	if (o->ns)

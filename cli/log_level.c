@@ -17,7 +17,7 @@ int command_log_level(const struct options *o)
 	struct msg request = { .type = MSG_CTL_LOG_LEVEL };
 	const int64_t for_ms = o->for_ms ? o->for_ms : DEFAULT_MS;
 	const int level = o->n_args ? log_parse_level(o->args[0]) : -1;
-	const struct table_view view = output_view(o);
+	const struct table_view view = options_view(o);
 	char span[32];
 
 	if (level < 0)

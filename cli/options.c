@@ -13,7 +13,6 @@
 #include "base/rfc3339.h"
 #include "base/str.h"
 #include "cli/output.h"
-#include "cli/table.h"
 #include "model/duties.h"
 #include "model/actions.h"
 
@@ -281,4 +280,9 @@ void options_help(const struct option_use *use, FILE *out)
 	table_words(&f, use->help);
 	table_words(&f, names);
 	(void)fputc('\n', out);
+}
+
+struct table_view options_view(const struct options *o)
+{
+	return table_view_of(stdout, o->output == OUTPUT_WIDE, o->utc);
 }

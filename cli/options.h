@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/table.h"
+
 #define OPTIONS_MAX      12 /* of one command */
 #define OPTIONS_TEXT_MAX 320
 
@@ -59,5 +61,8 @@ struct option_shape {
 struct option_shape options_shape(enum option_id id);
 /* The line of help about one option, with its end; names that may be written stand behind the help. */
 void options_help(const struct option_use *use, FILE *out);
+
+/* How stdout is written for these options. */
+struct table_view options_view(const struct options *o);
 
 #endif

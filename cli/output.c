@@ -65,11 +65,6 @@ json_t *output_json_replicas(int64_t n)
 	return n < 0 ? json_null() : json_integer(n);
 }
 
-struct table_view output_view(const struct options *o)
-{
-	return table_view_of(stdout, o->output == OUTPUT_WIDE, o->utc);
-}
-
 void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX])
 {
 	const time_t s = (time_t)(ms / 1000);

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "base/rfc3339.h"
-#include "cli/options.h"
 #include "cli/table.h"
 #include "model/phrases.h"
 
@@ -33,8 +32,6 @@ char *output_answer(const char *text, enum language l);
 /* The same as output_complain(), of an answer, in the reader's language. */
 void output_complain_answer(const char *text);
 
-/* How stdout is written for these options. */
-struct table_view output_view(const struct options *o);
 /* A time for people: "2026-11-22 18:31:04" of this machine's zone, or RFC 3339 with its Z. */
 void output_time(const struct table_view *v, int64_t ms, char ret[static RFC3339_MAX]);
 

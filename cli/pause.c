@@ -70,7 +70,7 @@ static void print_text(const struct msg_ctl_pause *p, const struct table_view *v
 int command_pause(const struct options *o)
 {
 	struct msg request = { .type = MSG_CTL_PAUSE, .u.ctl_pause = { .duty = -1 } };
-	const struct table_view view = output_view(o);
+	const struct table_view view = options_view(o);
 	struct msg_ctl_pause *p = &request.u.ctl_pause;
 
 	int code = take_arguments(o, &request);

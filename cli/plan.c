@@ -397,7 +397,7 @@ static void tell_of_clocks(const struct plan *p, const struct table_view *view)
 /* What some clusters say is shown whatever is wrong with the others; the exit code tells of these. */
 static int show(const struct options *o, const char *socket, const struct round_lost *lost)
 {
-	const struct table_view view = output_view(o);
+	const struct table_view view = options_view(o);
 	int code;
 	struct plan *p = plan_new(o, socket, lost, &code);
 
@@ -431,7 +431,7 @@ static void keep_left(struct plan *p)
 
 int plan_print_left(const struct options *o, const char *socket, size_t *ret_left)
 {
-	const struct table_view view = output_view(o);
+	const struct table_view view = options_view(o);
 	int code;
 	struct plan *p = plan_new(o, socket, NULL, &code);
 

@@ -17,7 +17,7 @@ static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 	if (action == ACTION_FORCE_DELETE)
 		needs |= NEED_FORCES;
 	if (action == ACTION_SCALE_DOWN)
-		needs |= NEED_SCALES | (dp->suspend_jobs ? NEED_SUSPENDS : 0u);
+		needs |= NEED_SCALES | NEED_OWNERS | (dp->suspend_jobs ? NEED_SUSPENDS : 0u);
 	return needs;
 }
 
@@ -28,6 +28,7 @@ unsigned rbac_needs_of(const struct config *c)
 	unsigned needs = c->settings.election ? NEED_ELECTION | NEED_ELECTION_NAMED : 0;
 
 	needs |= policy_needs_namespaces(p) ? NEED_NAMESPACES : 0;
+	needs |= policy_enables(p, DUTY_RESTARTS) ? NEED_OWNERS : 0; /* rows by the names of workloads */
 
 	for (int i = 0; i < DUTY__MAX; i++) {
 		const enum duty d = (enum duty)i;

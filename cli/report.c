@@ -87,7 +87,7 @@ int command_report(const struct options *o)
 	request.u.ctl_report.language = language_of_environment();
 	if (o->sink)
 		msg_set(&request, ctl_report.sink, o->sink, strlen(o->sink));
-	struct reader r = { output_view(o), request.u.ctl_report.form == REPORT_FORM_TEXT, NULL };
+	struct reader r = { options_view(o), request.u.ctl_report.form == REPORT_FORM_TEXT, NULL };
 	const int exit_code = ctl_ask(o->socket, &request, ASK_MS, on_row, &r);
 
 	free(r.line);

@@ -174,7 +174,7 @@ int command_show(const struct options *o)
 	if (o->n_args != 1 || str_to_u64(o->args[0], strlen(o->args[0]), &request.u.ctl_show.id) < 0 ||
 	    request.u.ctl_show.id == 0 || request.u.ctl_show.id > LEASE_ID_MAX)
 		return command_misuse(o, "%s", TEXT(SHOW_NEEDS));
-	const struct table_view view = output_view(o);
+	const struct table_view view = options_view(o);
 	const int code = ctl_ask(o->socket, &request, 20000, on_row, &rows);
 
 	if (code == EXIT_CODE_OK && o->output == OUTPUT_JSON)

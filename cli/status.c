@@ -506,7 +506,7 @@ static void ask_sinks(const struct options *o, struct status *s)
 int command_status(const struct options *o)
 {
 	const struct msg request = { .type = MSG_CTL_STATUS };
-	const struct table_view view = output_view(o);
+	const struct table_view view = options_view(o);
 	struct status s = { 0 };
 	const int code = ctl_ask(o->socket, &request, 10000, on_row, &s);
 

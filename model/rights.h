@@ -19,7 +19,8 @@ enum rights_need {
 	NEED_ANNOUNCES = 16,      /* announces on the object */
 	NEED_ELECTION = 32,       /* two replicas agree on a Lease ... */
 	NEED_ELECTION_NAMED = 64, /* ... of this name; always both */
-	NEED_NAMESPACES = 128     /* goes by labels of namespaces */
+	NEED_NAMESPACES = 128,    /* goes by labels of namespaces */
+	NEED_OWNERS = 256         /* asks whose pod it is: scales workloads, or reports by their names */
 };
 
 enum account { ACCOUNT_READER, ACCOUNT_WRITER, ACCOUNT_BOTH };
