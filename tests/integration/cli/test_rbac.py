@@ -77,6 +77,12 @@ def no_role_that_is_not_needed():
     assert "marker" in roles(printed(override)), "an override switches it on"
 
 
+def a_report_by_the_names_of_workloads_reads_their_owners():
+    report = duty("tooManyRestart", apiurl="http://127.0.0.1:9/open-apis/bot/v2/hook/0123")
+    assert "deployments, statefulsets, replicasets" in printed(duty("deleteEvictedPod") + report)
+    assert "deployments" not in printed(duty("deleteEvictedPod"))
+
+
 def two_accounts_and_each_its_own():
     text = printed("leaderElection: {enable: true}\n" + duty("deleteTerminatingPod") + duty("errImagePull"))
     for role, subjects in bound(text):
@@ -209,7 +215,8 @@ def a_wrong_configuration_prints_nothing():
     assert "c.yml:1:1" in printed("nonsense: 1\n", code=78)
 
 
-CASES = [deploy_is_what_is_printed, no_role_that_is_not_needed, two_accounts_and_each_its_own,
+CASES = [deploy_is_what_is_printed, no_role_that_is_not_needed, a_report_by_the_names_of_workloads_reads_their_owners,
+         two_accounts_and_each_its_own,
          what_changes_all_of_an_object_is_bound_beside_the_policy_only, namespaces_are_bound_one_by_one, kinds_join_those_that_are_known,
          the_policy_is_for_the_writer_alone, the_policy_knows_the_namespaces, the_policy_knows_what_is_due, every_duty_that_deletes_stands_in_the_policy, the_policy_demands,
          the_policy_binds_replicas_to_the_mark,
