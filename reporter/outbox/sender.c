@@ -13,6 +13,8 @@
 #include "reporter/sinks/delivery.h"
 
 static const struct backoff_policy retry_policy = { .base_ms = 1000, .cap_ms = 300000, .jitter = 0.5 };
+/* What a person has to correct first: seldom, as a reload is an answer at once. */
+static const struct backoff_policy shut_policy = { .base_ms = 1000, .cap_ms = 600000, .jitter = 0.5 };
 
 /* Whatever a server or a clock says: it is tried again within this. */
 #define PAUSE_MAX_MS UINT64_C(3600000)
@@ -30,6 +32,7 @@ struct lane {
 	struct delivery *delivery;
 	struct outbox_row row; /* on its way: id is not 0 */
 	bool is_empty;         /* nothing waits, until sender_wake() */
+	bool is_outdated;      /* what is on its way is sent by settings that were replaced */
 	uint64_t not_before;   /* boot ms */
 	unsigned failures;     /* in a row */
 	int64_t down_at;       /* Unix ms; 0 = it is not */
@@ -157,8 +160,11 @@ static void end_row(struct lane *l, const struct outbox_row *row, enum outbox_st
 
 static uint64_t pause_of(const struct lane *l, const struct sink_answer *a)
 {
-	uint64_t ms = backoff_delay_ms(&retry_policy, l->failures, backoff_random());
+	const struct backoff_policy *policy = a->verdict == SINK_SHUT ? &shut_policy : &retry_policy;
+	uint64_t ms = backoff_delay_ms(policy, l->failures, backoff_random());
 
+	if (a->verdict == SINK_SHUT && l->is_outdated)
+		return 0; /* it was said of the settings before */
 	if (a->retry_after_ms > 0 && (uint64_t)a->retry_after_ms > ms)
 		ms = (uint64_t)a->retry_after_ms;
 	return ms < PAUSE_MAX_MS ? ms : PAUSE_MAX_MS;
@@ -182,6 +188,15 @@ static bool may_repeat(const struct lane *l)
 	       (news_in_doubt(l->row.news) == IN_DOUBT_REPEAT && l->row.doubts < DOUBTS_MAX);
 }
 
+static const struct {
+	bool is_waited_for; /* it is tried again until it is too old */
+	bool is_clear;      /* it says of the sink at once whether something gets through */
+} verdicts[] = {
+	[SINK_ACCEPTED] = { false, true },  [SINK_AGAIN] = { true, false },
+	[SINK_REFUSED] = { false, true },   [SINK_SHUT] = { true, true },
+	[SINK_IN_DOUBT] = { false, false },
+};
+
 static void on_answer(void *ctx, const struct sink_answer *a)
 {
 	struct lane *l = ctx;
@@ -195,14 +210,15 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 			       (long long)(a->code >= 0 ? a->code : 0), a->code >= 0 ? ", " : "", a->text);
 	if (a->verdict == SINK_ACCEPTED)
 		end_row(l, &l->row, OUTBOX_DONE, "");
-	else if (a->verdict == SINK_REFUSED || (a->verdict == SINK_AGAIN && is_too_old(l, &l->row)))
+	else if (a->verdict == SINK_REFUSED || (verdicts[a->verdict].is_waited_for && is_too_old(l, &l->row)))
 		end_row(l, &l->row, OUTBOX_GIVEN_UP, error);
 	else if (a->verdict == SINK_IN_DOUBT && (!may_repeat(l) || is_too_old(l, &l->row)))
 		end_row(l, &l->row, OUTBOX_UNCONFIRMED, error);
 	else
 		try_again(l, a, a->verdict == SINK_IN_DOUBT, error);
-	if (a->verdict == SINK_ACCEPTED || a->verdict == SINK_REFUSED || l->failures >= DOWN_AFTER)
+	if (verdicts[a->verdict].is_clear || l->failures >= DOWN_AFTER)
 		set_down(l, a->verdict == SINK_ACCEPTED ? NULL : error);
+	l->is_outdated = false;
 	outbox_row_done(&l->row);
 	say_down(r);
 	if (r->draining && sender_drain(r))
@@ -320,10 +336,13 @@ static struct lane *find_lane(struct lane **lanes, size_t n, const char *name)
 static struct lane *lane_of(struct sender *r, const struct sink_settings *s)
 {
 	struct lane *l = find_lane(r->lanes, r->n, s->name);
+	const bool had_problem = l && l->problem;
 
-	if (l) {
-		delivery_set(l->delivery, s);
-	} else {
+	if (l && delivery_set(l->delivery, s)) {
+		l->failures = 0;
+		l->not_before = 0;
+		l->is_outdated = l->row.id != 0;
+	} else if (!l) {
 		l = xcalloc(1, sizeof(*l));
 		l->sender = r;
 		l->name = xstrdup(s->name);
@@ -335,7 +354,8 @@ static struct lane *lane_of(struct sender *r, const struct sink_settings *s)
 	/* Whoever changes the settings waits to see whether it works now. */
 	l->not_before = l->failures > 0 || l->down_at ? 0 : l->not_before;
 	l->is_empty = false;
-	if (l->problem || l->failures == 0)
+	/* That it was refused stands until it is not. */
+	if (l->problem || had_problem)
 		set_down(l, l->problem);
 	return l;
 }

@@ -178,13 +178,38 @@ void delivery_free(struct delivery **ref)
 	free(d);
 }
 
-void delivery_set(struct delivery *d, const struct sink_settings *s)
+static bool is_same(const char *a, const char *b)
 {
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool is_same_list(const struct str_list *a, const struct str_list *b)
+{
+	bool same = a->n == b->n;
+
+	for (size_t i = 0; same && i < a->n; i++)
+		same = strcmp(a->v[i], b->v[i]) == 0;
+	return same;
+}
+
+static bool is_same_way(const struct sink_settings *a, const struct sink_settings *b)
+{
+	return a->type == b->type && is_same(a->url, b->url) && is_same(a->secret, b->secret) &&
+	       is_same(a->proxy, b->proxy) && is_same(a->ca_pem, b->ca_pem) && is_same(a->from, b->from) &&
+	       is_same(a->address, b->address) && is_same(a->problem, b->problem) &&
+	       is_same_list(&a->to, &b->to);
+}
+
+bool delivery_set(struct delivery *d, const struct sink_settings *s)
+{
+	const bool same = is_same_way(&d->sink, s);
+
 	free_sink(&d->sink);
 	d->sink = copy_sink(s);
 	d->form = 0;
 	if (d->client && d->sink.url)
 		set_endpoint(d);
+	return !same;
 }
 
 uint64_t delivery_wait(const struct delivery *d)

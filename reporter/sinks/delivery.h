@@ -19,8 +19,9 @@ struct delivery *delivery_new(struct event_base *base, const struct sink_setting
 			      void *ctx);
 /* Cancels what runs; fn is not called any more. Accepts NULL. */
 void delivery_free(struct delivery **d);
-/* Other settings from the next document on; what runs ends as it began. */
-void delivery_set(struct delivery *d, const struct sink_settings *s);
+/* Other settings from the next document on; what runs ends as it began. True: what decides whether it gets
+ * through is another (address, secret, proxy, certificates, sender, recipients). */
+bool delivery_set(struct delivery *d, const struct sink_settings *s);
 /* ms (boot clock) to wait before the sink may be sent another one. */
 uint64_t delivery_wait(const struct delivery *d);
 /* Send doc, which is only read during the call. fn is called once, later, from the loop. Not while another

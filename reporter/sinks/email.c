@@ -281,12 +281,15 @@ static bool interpret(const struct http_result *r, struct sink_answer *ret, char
 
 	ret->code = status;
 	ret->verdict = status < 300 ? SINK_ACCEPTED : status < 500 ? SINK_AGAIN : SINK_REFUSED;
-	ret->cause = status < 300 ? SINK_NO_CAUSE : status < 500 ? SINK_BROKEN : SINK_OTHER;
+	ret->cause = status < 300 ? SINK_NO_CAUSE : status < 500 ? SINK_BROKEN : SINK_FORBIDDEN;
 	for (size_t i = 0; i < ARRAY_SIZE(replies); i++)
 		if (replies[i].status == status) {
 			ret->verdict = replies[i].verdict;
 			ret->cause = replies[i].cause;
 		}
+	/* Who has read the whole mail refuses that mail. */
+	if (r->sent && status >= 500 && ret->cause != SINK_TOO_LARGE)
+		ret->cause = SINK_OTHER;
 	*ret_text = xstrdup(text + 1);
 	return true;
 }

@@ -224,6 +224,8 @@ static const struct {
 	{ 401, SINK_REFUSED, SINK_BAD_SECRET },
 	{ 403, SINK_REFUSED, SINK_FORBIDDEN },
 	{ 404, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 405, SINK_REFUSED, SINK_BAD_ADDRESS },
+	{ 407, SINK_REFUSED, SINK_BAD_SECRET }, /* of the proxy */
 	{ 408, SINK_AGAIN, SINK_BROKEN },
 	{ 410, SINK_REFUSED, SINK_BAD_ADDRESS },
 	{ 413, SINK_REFUSED, SINK_TOO_LARGE },
@@ -233,7 +235,7 @@ static const struct {
 	{ 504, SINK_IN_DOUBT, SINK_BROKEN },
 };
 
-static void judge_status(long status, struct sink_answer *ret)
+void sink_judge_status(long status, struct sink_answer *ret)
 {
 	ret->verdict = status >= 500 ? SINK_AGAIN : SINK_REFUSED;
 	ret->cause = status >= 500 ? SINK_BROKEN : status < 400 ? SINK_BAD_ADDRESS : SINK_OTHER;
@@ -243,6 +245,12 @@ static void judge_status(long status, struct sink_answer *ret)
 			ret->cause = statuses[i].cause;
 		}
 }
+
+/* What is no fault of the message: no other one would be taken either. */
+static const bool shut_by[] = {
+	[SINK_BAD_SECRET] = true, [SINK_BAD_ADDRESS] = true, [SINK_NO_KEYWORD] = true,
+	[SINK_FORBIDDEN] = true,  [SINK_OTHER] = false,
+};
 
 static void interpret_response(const struct sink_settings *s, const struct http_result *r,
 			       struct sink_answer *ret)
@@ -259,8 +267,9 @@ static void interpret_response(const struct sink_settings *s, const struct http_
 	if (good) {
 		ret->verdict = SINK_REFUSED;
 		ret->cause = SINK_BAD_ADDRESS;
-	} else if (!understood || ret->verdict == SINK_ACCEPTED || r->status >= 500 || r->status == 429) {
-		judge_status(r->status, ret);
+	} else if (!understood || ret->verdict == SINK_ACCEPTED || ret->cause == SINK_OTHER ||
+		   r->status >= 500 || r->status == 429) {
+		sink_judge_status(r->status, ret);
 	}
 	if (!text)
 		text = good ? xasprintf("the answer is not what %s says; check its url", type->label)
@@ -273,6 +282,8 @@ void sink_interpret(const struct sink_settings *s, const struct http_result *r, 
 	*ret = (struct sink_answer){ .code = -1, .retry_after_ms = r->retry_after_ms };
 	if (r->failure == HTTP_OK) {
 		interpret_response(s, r, ret);
+		if (ret->verdict == SINK_REFUSED && shut_by[ret->cause])
+			ret->verdict = SINK_SHUT;
 		return;
 	}
 	/* An answer that is too large is an answer: the message arrived, what became of it is not known. */

@@ -20,8 +20,9 @@
 
 enum sink_verdict {
 	SINK_ACCEPTED,
-	SINK_AGAIN,    /* certainly not delivered, worth another try */
-	SINK_REFUSED,  /* certainly not delivered, no use trying again as things are */
+	SINK_AGAIN,   /* certainly not delivered, worth another try */
+	SINK_REFUSED, /* certainly not delivered, because of what is in it: no use trying again */
+	SINK_SHUT,    /* certainly not delivered, nor would another one be until somebody corrects the sink */
 	SINK_IN_DOUBT, /* it may have been delivered */
 };
 /* What an operator has to look at. */
@@ -83,7 +84,8 @@ struct sink_ops {
 	void (*request)(const struct sink_settings *s, const struct document *doc, int64_t now_ms,
 			struct sink_request *rq);
 	/* What an HTTP answer says: verdict, cause, code, and a message in *ret_text (NULL when it has none;
-	 * the caller frees it). False when such a sink does not say that. */
+	 * the caller frees it). False when such a sink does not say that. It says SINK_REFUSED of both kinds:
+	 * which of them are SINK_SHUT says the cause (sink.c, shut_by). */
 	bool (*interpret)(const struct http_result *r, struct sink_answer *ret, char **ret_text);
 };
 /* NULL while a type has none. */
@@ -117,6 +119,8 @@ struct sink_code {
 	int64_t retry_after_ms; /* 0 = it is not said */
 	bool other_form;
 };
+/* What an HTTP status says of itself: verdict and cause. */
+void sink_judge_status(long status, struct sink_answer *ret);
 /* An answer {code_key: 0, text_key: "..."}; what is in no row is refused. */
 bool sink_read_code(const struct http_result *r, const char *code_key, const char *text_key,
 		    const struct sink_code *codes, struct sink_answer *ret, char **ret_text);

@@ -119,14 +119,26 @@ static char *render(const struct sink_view *v)
 				   "content", card_json(&c)));
 }
 
+/* Of "Microsoft Teams endpoint returned HTTP error 429 ..."; 0 when it does not say that. */
+static long status_of(const char *body)
+{
+	static const char words[] = "returned HTTP error ";
+	const char *at = strstr(body, words);
+	const char *digits = at ? at + sizeof(words) - 1 : "";
+	uint64_t status = 0;
+
+	if (at && str_to_u64(digits, strspn(digits, "0123456789"), &status) < 0)
+		return 400;
+	return (long)status;
+}
+
 static bool interpret(const struct http_result *r, struct sink_answer *ret, char **ret_text)
 {
 	if (!sink_read_status(r, ret, ret_text))
 		return false;
-	if (!strstr(r->body, "returned HTTP error"))
+	if (status_of(r->body) == 0)
 		return true;
-	ret->verdict = strstr(r->body, "error 429") || strstr(r->body, "error 5") ? SINK_AGAIN : SINK_REFUSED;
-	ret->cause = strstr(r->body, "error 429") ? SINK_TOO_OFTEN : SINK_OTHER;
+	sink_judge_status(status_of(r->body), ret);
 	*ret_text = xstrdup(r->body);
 	return true;
 }

@@ -129,13 +129,13 @@ def refused_then_accepted(t, script, same_run):
 
 
 for _name, _script, _same, _doc in (
-        ("code-not-zero", [19024], False, "HTTP 200 with code 19024 is a refusal, and not tried again for that run"),
+        ("code-not-zero", [19024], True, "HTTP 200 with code 19024 is a refusal by the bot, not of the message: tried again"),
         ("rate-limited", [11232], True, "code 11232 is tried again later"),
         ("server-error", ["500"], True, "a 500 is tried again"),
         ("too-many-requests", ["429"], True, "a 429 is tried again after Retry-After"),
         ("no-answer", ["drop"], False, "a connection cut after the message was sent is in doubt: not sent again"),
-        ("html", ["html"], False, "a page instead of an answer is not success"),
-        ("not-found", ["404"], False, "a 404 is not tried again")):
+        ("html", ["html"], True, "a page instead of an answer is not success, and the message waits"),
+        ("not-found", ["404"], True, "a 404 is tried again: somebody may correct the address")):
     def _make(script, same):
         return lambda t: refused_then_accepted(t, script, same)
     _fn = _make(_script, _same)

@@ -3,6 +3,7 @@ import time
 
 from harness.proxy import Answer
 from harness.scenario import scenario
+from scenarios.switches import turn
 from scenarios.terminating import stuck
 
 GATHER = {"gather": "3s"}
@@ -80,13 +81,17 @@ def attention(t):
 
 @scenario("tell/down", timeout=120)
 def down(t):
-    """A sink that is down holds up no other; what waits survives the death of the reporter and arrives in order, each message once."""
+    """A sink that is down, or whose secret was mistyped, holds up no other; what waits survives the death of the reporter and arrives in
+    order, each message once: as soon as the sink takes it, or the secret is corrected."""
     ns, good, bad = t.ns(), t.sink(kind="webhook"), t.sink(*["500"] * 4, kind="webhook")
-    program = t.run(evicted=ns, tell={"gather": "1s"}, sinks=[good.settings("good"), bad.settings("bad")])
+    shut = t.sink(secret="right", kind="webhook")
+    config = t.config(evicted=ns, tell={"gather": "1s"}, sinks=[good.settings("good"), bad.settings("bad"), {**shut.settings("shut"), "secret": "wrong"}])
+    program = t.program(config)
 
     def waits():
         sinks = {k["name"]: k for k in program.status()["sinks"]}
-        return sinks["bad"]["waiting"] and sinks["bad"]["oldest"] and "500" in sinks["bad"]["error"] and not sinks["good"]["error"]
+        return sinks["bad"]["waiting"] and sinks["bad"]["oldest"] and "500" in sinks["bad"]["error"] and not sinks["good"]["error"] \
+            and sinks["shut"]["waiting"] and "401" in sinks["shut"]["error"] and "shut" in str(program.status()["troubles"])
     for i in range(4):
         t.objects.evict(t.objects.pod(ns))
         t.until("the good sink", lambda: len(counted(good.accepted)) > i, 20)
@@ -96,6 +101,10 @@ def down(t):
     t.until("all at the bad one", lambda: sorted(counted(bad.accepted)) == sorted(counted(good.accepted)), 60)
     assert counted(bad.accepted) == sorted(counted(bad.accepted)), counted(bad.accepted)
     assert len(bad.posts) > len(bad.accepted), [p.answered for p in bad.posts]
+    assert shut.posts and not shut.accepted, [p.answered for p in shut.posts]
+    turn(t, program, {**config, "sinks": [s.settings(name) for name, s in (("good", good), ("bad", bad), ("shut", shut))]})
+    t.until("all at the one that was shut", lambda: sorted(counted(shut.accepted)) == sorted(counted(good.accepted)), 30)
+    assert counted(shut.accepted) == sorted(counted(shut.accepted)), counted(shut.accepted)
 
 
 @scenario("tell/crash", timeout=120)

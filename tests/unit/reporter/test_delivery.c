@@ -97,6 +97,37 @@ TEST(bot_that_refuses_cards_gets_posts)
 	server_stop(&server);
 }
 
+/* What waits for a sink goes out at once when this changes. */
+TEST(it_says_whether_it_is_another_way)
+{
+	struct sink_settings s = sink_of_type(SINK_EMAIL, "smtp://h.example", "word", LANGUAGE_EN);
+	char *const was_url = s.url, *const was_secret = s.secret;
+	struct run r;
+
+	begin(&r, &s);
+	ck_assert(!delivery_set(r.delivery, &s));
+	s.top = 3;
+	s.language = LANGUAGE_ZH;
+	ck_assert(!delivery_set(r.delivery, &s));
+	s.secret = (char *)"ward";
+	ck_assert(delivery_set(r.delivery, &s));
+	ck_assert(!delivery_set(r.delivery, &s));
+	s.url = (char *)"smtp://i.example";
+	ck_assert(delivery_set(r.delivery, &s));
+	s.address = (char *)"127.0.0.1:25";
+	ck_assert(delivery_set(r.delivery, &s));
+	s.problem = (char *)"no such file";
+	ck_assert(delivery_set(r.delivery, &s));
+	str_list_add(&s.to, "a@b", 3);
+	ck_assert(delivery_set(r.delivery, &s));
+	s.secret = NULL;
+	ck_assert(delivery_set(r.delivery, &s));
+	s.url = was_url;
+	s.secret = was_secret;
+	str_list_done(&s.to);
+	end(&r);
+}
+
 static int bad_body(struct server_conn *c, const char *request)
 {
 	(void)request;

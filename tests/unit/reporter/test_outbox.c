@@ -21,6 +21,7 @@ struct delivery {
 	void *ctx;
 };
 static struct {
+	bool is_changed; /* what delivery_set() says */
 	char titles[64][64], ids[64][40];
 	bool repeats[64];
 	size_t n, open;
@@ -46,9 +47,10 @@ void delivery_free(struct delivery **d)
 	free(*d);
 	*d = NULL;
 }
-void delivery_set(struct delivery *d, const struct sink_settings *s)
+bool delivery_set(struct delivery *d, const struct sink_settings *s)
 {
 	ck_assert_str_eq(d->name, s->name);
+	return sent.is_changed;
 }
 uint64_t delivery_wait(const struct delivery *d)
 {
@@ -268,7 +270,7 @@ TEST(given_up_after_its_time_and_then_the_next)
 	ck_assert_str_eq(sent.titles[sent.n - 1], "a:2");
 }
 
-TEST(a_refusal_is_final_and_said)
+TEST(a_message_that_is_refused_holds_up_no_other)
 {
 	put("a", NEWS_REPORT, "1");
 	put("a", NEWS_REPORT, "2");
@@ -279,6 +281,58 @@ TEST(a_refusal_is_final_and_said)
 	SENT(1, "a:2");
 	answer(SINK_ACCEPTED);
 	ck_assert_str_eq(w.down, "");
+}
+
+/* A secret that was mistyped for a night costs nothing: seldom tried, said all the time, all sent at once
+ * when it is corrected. */
+TEST(what_a_sink_that_is_shut_was_to_get_waits_for_it)
+{
+	put("a", NEWS_REPORT, "1");
+	put("a", NEWS_ACTIONS, "2");
+	for (int i = 0; i < 14; i++) {
+		answer(SINK_SHUT);
+		ck_assert_str_eq(w.down, "a: code 19024, why"); /* from the first on */
+		ck_assert_uint_le(w.wake_ms, 900000);
+		pass((int64_t)w.wake_ms);
+		ck_assert_str_eq(sent.titles[sent.n - 1], "a:1");
+	}
+	answer(SINK_SHUT);
+	ck_assert_uint_gt(w.wake_ms, 300000);
+	const size_t n = sent.n;
+
+	sent.is_changed = true;
+	sender_set(sender, &settings);
+	SENT(n, "a:1");
+	ck_assert_str_eq(w.down, "a: code 19024, why"); /* until it is taken */
+	answer(SINK_SHUT);
+	ck_assert_uint_lt(w.wake_ms, 3000); /* the pauses grow anew */
+	pass((int64_t)w.wake_ms);
+	answer(SINK_ACCEPTED);
+	ck_assert_str_eq(w.down, "");
+	SENT(n + 2, "a:2");
+	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 0);
+}
+
+TEST(a_sink_that_stays_shut_is_given_up_after_its_time)
+{
+	put("a", NEWS_ACTIONS, "1");
+	answer(SINK_SHUT);
+	pass(24 * HOUR);
+	ck_assert_uint_eq(w.ended[OUTBOX_GIVEN_UP], 1);
+	ck_assert_str_eq(w.error, "code 19024, why");
+}
+
+/* The answer to the old secret comes after the new one. */
+TEST(a_refusal_of_what_was_replaced_is_not_waited_for)
+{
+	put("a", NEWS_ACTIONS, "1");
+	sent.is_changed = true;
+	sender_set(sender, &settings);
+	ck_assert_uint_eq(sent.n, 1);
+	answer(SINK_SHUT);
+	SENT(1, "a:1");
+	answer(SINK_SHUT); /* this one is of the new one */
+	ck_assert_uint_eq(sent.n, 2);
 }
 
 static const struct {
