@@ -393,6 +393,11 @@ static void on_ctl_history(const struct msg *m)
 	end_question(m->u.ctl_history.conn);
 }
 
+static void on_ctl_sinks(const struct msg *m)
+{
+	end_question(m->u.ctl_sinks.conn);
+}
+
 static void on_ctl_show(const struct msg *m)
 {
 	struct msg row = { .type = MSG_CTL_SHOW_ROW, .u.ctl_show_row.conn = m->u.ctl_show.conn };
@@ -468,6 +473,7 @@ static void (*const handlers[MSG__MAX])(const struct msg *m) = {
 	[MSG_CTL_HISTORY] = on_ctl_history,
 	[MSG_CTL_RESTORE] = on_ctl_restore,
 	[MSG_CTL_SHOW] = on_ctl_show,
+	[MSG_CTL_SINKS] = on_ctl_sinks,
 	[MSG_PREFETCH] = on_prefetch,
 	[MSG_GRANT] = on_grant,
 	[MSG_RECORD] = on_record,
