@@ -297,7 +297,7 @@ static void add_why(const struct composer *c, struct entry *e, const struct told
 static void add_single(struct composer *c, struct section *s, const struct told *t)
 {
 	_cleanup_free_ char *object = object_of(c, t), *said = said_of(c, t), *kind = kind_of(t);
-	_cleanup_free_ char *title = xasprintf("%s: %s", object, said);
+	_cleanup_free_ char *title = xasprintf(phrase(NEWS_OF, c->language), object, said);
 	_cleanup_free_ char *key = xasprintf("action/%" PRId64, t->id);
 	struct entry *e = section_add_entry(s, title);
 
@@ -384,7 +384,7 @@ static char *pods_title(const struct composer *c, const struct told *t, uint64_t
 	_cleanup_free_ char *place = place_of(c, t), *said = said_of(c, t);
 	_cleanup_free_ char *pods = xasprintf(phrase(NEWS_PODS, c->language), n, said);
 
-	return xasprintf("%s: %s", place, pods);
+	return xasprintf(phrase(NEWS_OF, c->language), place, pods);
 }
 
 static char *failures_title(const struct composer *c, const struct told *t, uint64_t n)
@@ -490,7 +490,7 @@ static void set_title(struct composer *c)
 
 		count = xasprintf(phrase_checked(phrase_en_NEWS_N_PODS, parts[p].count, c->language),
 				  c->n[p]);
-		what = xasprintf("%s%s%s", before, *before ? ", " : "", count);
+		what = *before ? xasprintf(phrase(NEWS_AND, c->language), before, count) : xstrdup(count);
 	}
 	_cleanup_free_ char *title = xasprintf(phrase(NEWS_ACTIONS_TITLE, c->language), prefix, what);
 
