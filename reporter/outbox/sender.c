@@ -173,7 +173,10 @@ static uint64_t pause_of(const struct lane *l, const struct sink_answer *a)
 static void try_again(struct lane *l, const struct sink_answer *a, bool doubt, const char *error)
 {
 	const uint64_t ms = pause_of(l, a);
-	const int err = outbox_again(l->sender->db, l->row.id, clock_wall_ms() + (int64_t)ms, doubt, error);
+	/* Settings are corrected by a restart, too: then it is tried at once, unless the server said when. */
+	const bool is_kept = a->verdict != SINK_SHUT || a->retry_after_ms > 0;
+	const int err = outbox_again(l->sender->db, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0),
+				     doubt, error);
 
 	l->not_before = clock_boot_ms() + ms;
 	if (err < 0)

@@ -322,6 +322,18 @@ TEST(a_sink_that_stays_shut_is_given_up_after_its_time)
 	ck_assert_str_eq(w.error, "code 19024, why");
 }
 
+TEST(a_secret_that_was_corrected_by_a_restart_is_tried_at_once)
+{
+	put("a", NEWS_ACTIONS, "1");
+	answer(SINK_SHUT);
+	start();
+	SENT(1, "a:1");
+	answer_of(sent.last, SINK_SHUT, 100000);
+	start();
+	pass(99000);
+	ck_assert_uint_eq(sent.n, 2);
+}
+
 /* The answer to the old secret comes after the new one. */
 TEST(a_refusal_of_what_was_replaced_is_not_waited_for)
 {
