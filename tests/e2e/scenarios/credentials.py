@@ -113,9 +113,11 @@ def one_bad_cluster(t):
     t.expect(deleted=[t.canary(ns)])
     assert set(troubles(program)) == set(bad), troubles(program)
     assert len(program.pids("watcher")) == 1 and len(program.pids("worker")) == 2, program.tree()
-    metrics = urllib.request.urlopen(f"http://{config['metricsListen']}/metrics", timeout=5).read().decode()
-    told = {name for name in ("good", *bad) if f'opc_watch_trouble{{cluster="{name}"}} 1' in metrics}
-    assert told == set(bad), metrics
+
+    def in_trouble():
+        metrics = urllib.request.urlopen(f"http://{config['metricsListen']}/metrics", timeout=5).read().decode()
+        return {name for name in ("good", *bad) if f'opc_watch_trouble{{cluster="{name}"}} 1' in metrics}
+    t.until("the metrics to say so", lambda: in_trouble() == set(bad), 20)
     late.write_text(other.kubeconfig("cleaner"))
     t.until("the late one to be synced", lambda: [c["name"] for c in program.status()["clusters"] if c["synced"]] == ["good", "late"], 90)
     good.rename(t.dir / "gone")
