@@ -270,6 +270,22 @@ struct endpoint *endpoint_ref(struct endpoint *e)
 	return e;
 }
 
+bool endpoint_set_trust(const struct endpoint *e, CURL *easy)
+{
+	struct curl_blob ca = e->ca.data ? e->ca : http_system_ca();
+	bool ok = true;
+
+	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(CURLOPT_SSL_VERIFYPEER, e->insecure ? 0L : 1L);
+	SET(CURLOPT_SSL_VERIFYHOST, e->insecure ? 0L : 2L);
+	/* Never a path: nothing may be opened later. */
+	SET(CURLOPT_CAINFO, NULL);
+	SET(CURLOPT_CAPATH, NULL);
+	if (ca.data && !e->insecure)
+		SET(CURLOPT_CAINFO_BLOB, &ca);
+	return ok;
+}
+
 void endpoint_free_idle(struct endpoint *e, size_t keep)
 {
 	while (e->n_idle > keep)

@@ -11,6 +11,9 @@
 /* As many requests as one owner makes at once; more are made, but not kept. */
 #define IDLE_HANDLES_MAX 8
 
+/* Where `easy` is set up: ok becomes false when libcurl refuses an option. */
+#define SET(option, value) (void)(ok = curl_easy_setopt(easy, option, value) == CURLE_OK && ok)
+
 struct endpoint {
 	unsigned refs;
 	CURLU *origin; /* "https://name:port", name = what the certificate must hold */
@@ -35,6 +38,9 @@ struct endpoint *endpoint_new(const struct http_endpoint *e);
 struct endpoint *endpoint_new_mail(const struct http_endpoint *e);
 struct endpoint *endpoint_ref(struct endpoint *e);
 void endpoint_unref(struct endpoint **e);
+/* Whom a connection to it believes: the certificate must be of its name and of its authority, else of the
+ * system's, unless it is insecure. False: libcurl refused an option. */
+bool endpoint_set_trust(const struct endpoint *e, CURL *easy);
 /* Release its idle handles but `keep` of them. */
 void endpoint_free_idle(struct endpoint *e, size_t keep);
 

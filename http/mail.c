@@ -335,23 +335,12 @@ static bool is_answered(CURL *easy)
 	return false; /* a socket is libcurl's until it is connected */
 }
 
-#define SET(option, value) (void)(ok = curl_easy_setopt(easy, option, value) == CURLE_OK && ok)
-
 static bool set_server(CURL *easy, struct mail *m)
 {
 	struct endpoint *e = m->endpoint;
-	struct curl_blob ca = e->ca.data ? e->ca : http_system_ca();
-	bool ok = true;
+	bool ok = endpoint_set_trust(e, easy);
 
-	/* No session of TLS is kept, no path is opened: as in transfer.c. */
 	SET(CURLOPT_USE_SSL, (long)(e->is_near ? CURLUSESSL_TRY : CURLUSESSL_ALL));
-	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SET(CURLOPT_SSL_VERIFYPEER, e->insecure ? 0L : 1L);
-	SET(CURLOPT_SSL_VERIFYHOST, e->insecure ? 0L : 2L);
-	SET(CURLOPT_CAINFO, NULL);
-	SET(CURLOPT_CAPATH, NULL);
-	if (ca.data && !e->insecure)
-		SET(CURLOPT_CAINFO_BLOB, &ca);
 	SET(CURLOPT_PROXY, e->proxy ? e->proxy : "");
 	SET(CURLOPT_NOPROXY, "");
 	SET(CURLOPT_HTTPPROXYTUNNEL, 1L);

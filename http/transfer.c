@@ -14,7 +14,6 @@
 #include "base/rfc3339.h"
 #include "base/str.h"
 #include "base/xalloc.h"
-#include "http/global.h"
 
 #define CONNECT_TIMEOUT_MS 10000L
 #define STREAM_BUFFER      (128L << 10)
@@ -222,8 +221,6 @@ static size_t on_body(char *p, size_t size, size_t n, void *userdata)
 	return ok && r->state != REQUEST_CANCELLED ? len : 0;
 }
 
-#define SET(option, value) (void)(ok = curl_easy_setopt(easy, option, value) == CURLE_OK && ok)
-
 /* -- what all requests of an endpoint have in common -- */
 
 static bool set_transport(CURL *easy, const struct endpoint *e, struct sockets *s)
@@ -258,19 +255,11 @@ static bool set_transport(CURL *easy, const struct endpoint *e, struct sockets *
 
 static bool set_tls(CURL *easy, struct endpoint *e)
 {
-	struct curl_blob ca = e->ca.data ? e->ca : http_system_ca();
 	bool ok = true;
 
 	if (!e->is_https)
 		return true;
-	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SET(CURLOPT_SSL_VERIFYPEER, e->insecure ? 0L : 1L);
-	SET(CURLOPT_SSL_VERIFYHOST, e->insecure ? 0L : 2L);
-	/* Never a path: nothing may be opened later. */
-	SET(CURLOPT_CAINFO, NULL);
-	SET(CURLOPT_CAPATH, NULL);
-	if (ca.data && !e->insecure)
-		SET(CURLOPT_CAINFO_BLOB, &ca);
+	ok = endpoint_set_trust(e, easy);
 	if (e->cert.data)
 		SET(CURLOPT_SSLCERT_BLOB, &e->cert);
 	if (e->key.data)
