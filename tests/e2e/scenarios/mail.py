@@ -1,12 +1,11 @@
 """`report send --test`, mails and alerts: what arrives, and what is said when it does not."""
 import json
 import shutil
-import subprocess
 import time
 import urllib.request
 
-import scratch
 
+from harness.daemon import Daemon
 from harness.mail import MailServer
 from harness.proxy import Answer
 from harness.scenario import Skip, scenario
@@ -33,7 +32,7 @@ def mail_sink(server, authority=None, name="mail", password=LOGIN[1], **more):
     return {**sink, "caFile": str(authority.ca)} if authority else sink
 
 
-class Alertmanager:
+class Alertmanager(Daemon):
     """The real one, alone on a port of its own."""
 
     def __init__(self, t):
@@ -41,35 +40,15 @@ class Alertmanager:
         if not program:
             raise Skip("no Alertmanager here: scripts/deps installs it")
         settings = {"route": {"receiver": "none"}, "receivers": [{"name": "none"}]}
-        address, self.log = f"127.0.0.1:{free_port()}", t.dir / "alertmanager.log"
-        self.url = f"http://{address}"
-        with open(self.log, "wb") as log:
-            self.process = scratch.start([program, f"--config.file={t.write('alertmanager.json', json.dumps(settings))}",
-                                          f"--storage.path={t.dir / 'alerts'}", f"--web.listen-address={address}", "--cluster.listen-address="],
-                                         stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=t.dir)
-        t.closing.append(self)
-        t.until("Alertmanager to be ready", self.is_ready, 30)
-
-    def is_ready(self):
-        assert self.process.poll() is None, self.log.read_text()
-        try:
-            with urllib.request.urlopen(f"{self.url}/-/ready", timeout=5):
-                return True
-        except OSError:
-            return False
+        address = f"127.0.0.1:{free_port()}"
+        super().__init__(t, "alertmanager", address, [
+            program, f"--config.file={t.write('alertmanager.json', json.dumps(settings))}", f"--storage.path={t.dir / 'alerts'}",
+            f"--web.listen-address={address}", "--cluster.listen-address="])
 
     def alerts(self):
         """What is firing there now, by name."""
         with urllib.request.urlopen(f"{self.url}/api/v2/alerts", timeout=20) as answer:
             return {a["labels"]["alertname"]: a for a in json.load(answer)}
-
-    def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 def forbidden(t, url, is_firing):

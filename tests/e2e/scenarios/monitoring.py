@@ -7,7 +7,7 @@ import subprocess
 import urllib.parse
 import urllib.request
 
-import scratch
+from harness.daemon import Daemon
 from harness.scenario import scenario
 from monitoring import queries
 
@@ -16,7 +16,7 @@ from .sandbox import need_sandbox
 from .terminating import stuck
 
 
-class Prometheus:
+class Prometheus(Daemon):
     """With the alert rules as they are shipped, but for the time that each waits: a second."""
 
     def __init__(self, t, scraped):
@@ -24,24 +24,13 @@ class Prometheus:
         rules = re.sub(r"^( +for:) .*$", r"\1 1s", queries.ALERTS.read_text(), flags=re.M)
         config = {"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}, "rule_files": [str(t.write("alerts.yml", rules))],
                   "scrape_configs": [{"job_name": "ops-pod-cleaner", "static_configs": [{"targets": [scraped]}]}]}
-        self.address, self.log = f"127.0.0.1:{free_port()}", t.dir / "prometheus.log"
-        with open(self.log, "wb") as log:
-            self.process = scratch.start(
-                ["prometheus", f"--config.file={t.write('prometheus.json', json.dumps(config))}", f"--storage.tsdb.path={t.dir / 'tsdb'}",
-                 f"--web.listen-address={self.address}", "--log.level=warn"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=t.dir)
-        t.closing.append(self)
-        t.until("Prometheus to be ready", self.is_ready, 30)
-
-    def is_ready(self):
-        assert self.process.poll() is None, self.log.read_text()
-        try:
-            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=5):
-                return True
-        except OSError:
-            return False
+        address = f"127.0.0.1:{free_port()}"
+        super().__init__(t, "prometheus", address, [
+            "prometheus", f"--config.file={t.write('prometheus.json', json.dumps(config))}", f"--storage.tsdb.path={t.dir / 'tsdb'}",
+            f"--web.listen-address={address}", "--log.level=warn"])
 
     def ask(self, what, **query):
-        with urllib.request.urlopen(f"http://{self.address}/api/v1/{what}?{urllib.parse.urlencode(query)}", timeout=20) as answer:
+        with urllib.request.urlopen(f"{self.url}/api/v1/{what}?{urllib.parse.urlencode(query)}", timeout=20) as answer:
             return json.load(answer)["data"]
 
     def rules(self):
@@ -52,14 +41,6 @@ class Prometheus:
 
     def firing(self):
         return {name for name, state in self.rules().items() if state == "firing"}
-
-    def close(self):
-        self.process.terminate()
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
 
 
 def served(address):
