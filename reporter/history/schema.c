@@ -206,15 +206,16 @@ static int current_version(sqlite3 *sql, int *ret)
 	return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
-static int migrate_one(sqlite3 *sql, int from)
+/* One commit, so one wait for the disk: a new database has all of them before it. */
+static int migrate(sqlite3 *sql, int from, int to)
 {
 	char stamp[64];
 
-	(void)snprintf(stamp, sizeof(stamp), "PRAGMA user_version = %d; COMMIT", from + 1);
+	(void)snprintf(stamp, sizeof(stamp), "PRAGMA user_version = %d; COMMIT", to);
 	int rc = sqlite3_exec(sql, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(sql, migrations[from], NULL, NULL, NULL);
+	for (int i = from; rc == SQLITE_OK && i < to; i++)
+		rc = sqlite3_exec(sql, migrations[i], NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(sql, stamp, NULL, NULL, NULL);
 	if (rc != SQLITE_OK)
@@ -229,7 +230,5 @@ int schema_migrate(sqlite3 *sql, int to)
 
 	if (rc == SQLITE_OK && (version < 0 || version > schema_version()))
 		return SQLITE_MISMATCH;
-	while (rc == SQLITE_OK && version < to)
-		rc = migrate_one(sql, version++);
-	return rc;
+	return rc == SQLITE_OK && version < to ? migrate(sql, version, to) : rc;
 }

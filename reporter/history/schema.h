@@ -7,8 +7,9 @@
 
 /* Version this program writes (PRAGMA user_version). */
 int schema_version(void);
-/* Apply the migrations that are missing up to version `to`, each in its own transaction. SQLITE_OK or what
- * failed; SQLITE_MISMATCH when the file was written by a newer version than this program. */
+/* Apply the migrations that are missing up to version `to`, all in one transaction: what fails or is cut off
+ * leaves the version that was there. SQLITE_OK or what failed; SQLITE_MISMATCH when the file was written by a
+ * newer version than this program. */
 int schema_migrate(sqlite3 *sql, int to);
 
 #endif

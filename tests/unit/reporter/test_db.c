@@ -250,6 +250,42 @@ TEST(file_of_the_first_version_is_brought_up_to_date)
 	db = test_db_open(dir); /* nothing is done twice */
 }
 
+static int number(sqlite3 *sql, const char *pragma)
+{
+	sqlite3_stmt *st = NULL;
+
+	ck_assert_int_eq(sqlite3_prepare_v2(sql, pragma, -1, &st, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+	const int n = sqlite3_column_int(st, 0);
+
+	(void)sqlite3_finalize(st);
+	return n;
+}
+
+/* The program of before can take up what an upgrade without room left behind. */
+TEST(upgrade_that_fails_leaves_the_version_of_before)
+{
+	char path[128], limit[64];
+	sqlite3 *sql = NULL;
+
+	(void)snprintf(path, sizeof(path), "%s/history.db", dir);
+	db_close(&db);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(sqlite3_open(path, &sql), SQLITE_OK);
+	ck_assert_int_eq(schema_migrate(sql, 1), SQLITE_OK);
+	const int pages = number(sql, "PRAGMA page_count");
+
+	(void)snprintf(limit, sizeof(limit), "PRAGMA max_page_count = %d", pages + 12);
+	ck_assert_int_eq(number(sql, limit), pages + 12);
+	ck_assert_int_eq(schema_migrate(sql, schema_version()), SQLITE_FULL);
+	ck_assert_int_eq(number(sql, "PRAGMA user_version"), 1);
+	ck_assert_int_eq(number(sql, "PRAGMA page_count"), pages);
+	ck_assert_int_eq(number(sql, "PRAGMA max_page_count = 10000"), 10000);
+	ck_assert_int_eq(schema_migrate(sql, schema_version()), SQLITE_OK);
+	(void)sqlite3_close(sql);
+	db = test_db_open(dir);
+}
+
 TEST(what_the_second_version_left_open_is_open)
 {
 	static const char rows[] =
