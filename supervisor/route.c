@@ -87,9 +87,16 @@ static void on_open_end(struct supervisor *s, struct child *c, const struct msg 
 
 static void on_watch_stats(struct supervisor *s, const struct msg *m)
 {
-	s->watch_stats[m->u.watch_stats.cluster] = *m;
+	const struct msg_watch_stats *w = &m->u.watch_stats;
+	uint64_t *since = &s->waits_since[w->cluster];
+
+	s->watch_stats[w->cluster] = *m;
+	if (!w->error[0] || w->failing)
+		*since = 0;
+	else if (*since == 0)
+		*since = clock_boot_ms();
 	lifecycle_tell_status(s->root);
-	overview_send_stats_of(s, m->u.watch_stats.cluster);
+	overview_send_stats_of(s, w->cluster);
 }
 
 static void on_ctl_restore_row(struct supervisor *s, struct child *c, const struct msg *m)

@@ -36,6 +36,8 @@ struct supervisor {
 	unsigned ticks;
 	unsigned saved_asked[CLUSTERS_MAX];   /* SAVED_GETs that the present reporter has to answer */
 	struct msg watch_stats[CLUSTERS_MAX]; /* the last of each cluster; type 0 = nothing yet */
+	uint64_t waits_since[CLUSTERS_MAX];   /* boot ms; its list only takes its time since then, 0 = it does
+						 not */
 	bool announced;                       /* the line at start */
 	bool placed[CLUSTERS_MAX];            /* so is that of this cluster; again after a trouble */
 };

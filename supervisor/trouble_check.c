@@ -10,6 +10,9 @@
 #include "base/rfc3339.h"
 #include "model/guards.h"
 
+/* A list of a large cluster takes seconds at every start, and that is no trouble. */
+#define LIST_TIME_MS 60000u
+
 /* -- what is wrong -- */
 
 static void check_loads(struct supervisor *s, const struct generation *g)
@@ -39,12 +42,20 @@ static bool half_is_blocked(const struct supervisor *s, const struct msg_watch_s
 	return wrong && w->blocked >= dispatch_leases_in(s->dispatch, w->cluster);
 }
 
+/* Nothing fails, it only takes its time. */
+static bool waits(const struct supervisor *s, uint64_t cluster)
+{
+	const uint64_t since = s->waits_since[cluster];
+
+	return since && clock_boot_ms() < since + LIST_TIME_MS;
+}
+
 static void check_watch(struct supervisor *s, uint64_t cluster)
 {
 	const struct msg_watch_stats *w = &s->watch_stats[cluster].u.watch_stats;
 	char detail[320];
 
-	if (w->error[0])
+	if (w->error[0] && !waits(s, cluster))
 		trouble_list_add(s->troubles, w->synced ? TROUBLE_WATCH : TROUBLE_CLUSTER_UNSEEN, cluster, 0,
 				 w->error);
 	if (!half_is_blocked(s, w))

@@ -575,6 +575,8 @@ void cluster_watch_on_msg(struct cluster_watch *w, const struct msg *m)
 		w->due_again = true;
 	if (!questions_on_msg(w->questions, m))
 		controller_on_msg(w->controller, m);
+	if (m->type == MSG_SAVED_END)
+		send_watch_stats(w);
 	changed(w);
 }
 

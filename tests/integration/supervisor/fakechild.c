@@ -178,6 +178,15 @@ static void send_restore(enum msg_type type)
 }
 
 /* What the history of "paused" holds. */
+static void send_list_state(bool failing)
+{
+	struct msg m = { .type = MSG_WATCH_STATS,
+			 .u.watch_stats = { .cluster = cluster, .failing = failing } };
+
+	msg_set(&m, watch_stats.error, "no list", 7);
+	send_msg(&m, -1);
+}
+
 static void send_pause_row(void)
 {
 	struct msg m = { .type = MSG_PAUSE, .u.pause = { .duty = 1, .on = true, .at = 1 } };
@@ -222,6 +231,8 @@ static void ready(uint64_t generation)
 		send_msg(&(struct msg){ .type = MSG_DRAIN }, -1);
 	if (is("silent"))
 		(void)pause();
+	if (strcmp(role, "watcher") == 0 && (is("list-slow") || is("list-refused")))
+		send_list_state(is("list-refused"));
 	if (strcmp(role, "watcher") == 0 && is("nominate"))
 		nominate(0, 1);
 	if (strcmp(role, "watcher") == 0 && is("nominate-terminating"))

@@ -241,6 +241,17 @@ def a_cluster_that_cannot_be_loaded_stops_no_other():
     assert "child died" not in t.text() and len(re.findall("cannot be loaded", t.text())) == 1, t.text()
 
 
+def a_list_that_takes_its_time_is_no_trouble():
+    t = ready(watcher="list-slow")  # as at every start with a large cluster
+    time.sleep(2.5)  # it is looked for once a second
+    status = t.ask("status", "-o", "json")
+    assert not status["troubles"] and status["phase"] == "running" and status["clusters"][0]["error"] == "no list", status
+    assert "cannot be seen" not in t.text(), t.text()
+    t = ready(watcher="list-refused")
+    t.wait_for("the cluster cannot be seen")
+    assert [x["trouble"] for x in t.ask("status", "-o", "json", code=1)["troubles"]] == ["cluster-unseen"]
+
+
 def a_single_cluster_that_cannot_be_loaded_is_waited_for():
     t = ready(loader="all-bad")  # the service manager is told, too
     assert len(t.children()) == 1, t.children()
