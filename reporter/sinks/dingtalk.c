@@ -23,10 +23,6 @@
 #define BODY_MAX ((size_t)18 * 1024)
 #define BLOCK_MS INT64_C(600000)
 
-static const char special[] = "<>*_`[]#~\\";
-static const char *const plain[] = { "＜", "＞", "＊", "＿", "｀", "［", "］", "＃", "～", "＼" };
-static const char *const plain_first[] = { "－", "＋", "＝" };
-
 static bool is_all(const char *who)
 {
 	return strcmp(who, "all") == 0;
@@ -47,11 +43,7 @@ static bool mention(FILE *f, const char *who, bool trusted)
 }
 
 static const struct markup markdown = {
-	.special = special,
-	.plain = plain,
-	.lookalike = true,
-	.special_first = "-+=",
-	.plain_first = plain_first,
+	.escapes = &markup_full_width,
 	.bold = "**",
 	.bold_end = "**",
 	.entry = "",

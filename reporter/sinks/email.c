@@ -32,7 +32,6 @@
 /* -- as text, as a page -- */
 
 static const struct markup plain_text = {
-	.special = "",
 	.bold = "",
 	.bold_end = "",
 	.code = "$ ",
@@ -43,9 +42,9 @@ static const struct markup plain_text = {
 };
 
 static const char *const entities[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
+static const struct escapes html = { .special = "<>&\"'", .plain = entities };
 static const struct markup page = {
-	.special = "<>&\"'",
-	.plain = entities,
+	.escapes = &html,
 	.bold = "<b>",
 	.bold_end = "</b>",
 	.entry = "",

@@ -24,11 +24,16 @@
 
 enum form { CARD, POST, FORMS };
 
-static const char special[] = "<>*~_`[]()#!\\&$";
 static const char *const plain[] = { "&#60;", "&#62;", "&#42;", "&#126;", "&#95;", "&#96;", "&#91;", "&#93;",
 				     "&#40;", "&#41;", "&#35;", "&#33;",  "&#92;", "&#38;", "&#36;" };
 
 static const char *const plain_first[] = { "&#45;", "&#43;", "&#61;" };
+static const struct escapes entities = {
+	.special = "<>*~_`[]()#!\\&$",
+	.plain = plain,
+	.special_first = "-+=",
+	.plain_first = plain_first,
+};
 
 static bool is_open_id(const char *who)
 {
@@ -48,10 +53,7 @@ static bool mention(FILE *f, const char *who, bool trusted)
 }
 
 static const struct markup lark_md = {
-	.special = special,
-	.plain = plain,
-	.special_first = "-+=",
-	.plain_first = plain_first,
+	.escapes = &entities,
 	.bold = "**",
 	.bold_end = "**",
 	.code = "```\n",
@@ -113,7 +115,6 @@ static json_t *card_json(const struct sink_view *v)
 /* -- the post: lines of text that knows no marks -- */
 
 static const struct markup no_markup = {
-	.special = "",
 	.bold = "",
 	.bold_end = "",
 	.entry = "- ",

@@ -46,7 +46,18 @@ void markup_put(FILE *f, char *s)
 
 /* -- texts -- */
 
-static const struct markup no_marks = { .special = "" };
+static const char *const full_width[] = { "＜", "＞", "＊", "＿", "｀", "［", "］", "＃", "～", "＼" };
+static const char *const full_width_first[] = { "－", "＋", "＝" };
+
+const struct escapes markup_full_width = {
+	.special = "<>*_`[]#~\\",
+	.plain = full_width,
+	.lookalike = true,
+	.special_first = "-+=",
+	.plain_first = full_width_first,
+};
+
+static const struct markup no_marks = { 0 };
 
 static const char *as_plain(const char *special, const char *const *plain, char c)
 {
@@ -57,10 +68,13 @@ static const char *as_plain(const char *special, const char *const *plain, char 
 
 static void put_plain(FILE *f, const struct markup *m, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		const char *plain = i == 0 ? as_plain(m->special_first, m->plain_first, s[i]) : NULL;
+	static const struct escapes none = { 0 };
+	const struct escapes *e = m->escapes ? m->escapes : &none;
 
-		plain = plain ? plain : as_plain(m->special, m->plain, s[i]);
+	for (size_t i = 0; i < n; i++) {
+		const char *plain = i == 0 ? as_plain(e->special_first, e->plain_first, s[i]) : NULL;
+
+		plain = plain ? plain : as_plain(e->special, e->plain, s[i]);
 		if (plain)
 			(void)fputs(plain, f);
 		else
@@ -98,9 +112,9 @@ char *markup_title(const struct sink_view *v)
 /* A line that is to be copied is whole and as it is, or not there. In code a mark may not end it. */
 static void put_command(FILE *f, const struct markup *m, const struct sink_view *v, const char *s)
 {
-	const bool as_code = m->code && !strpbrk(s, "`<>&");
+	const bool as_code = m->code && !strpbrk(s, "`<>&"), lookalike = m->escapes && m->escapes->lookalike;
 
-	if (strlen(s) > v->text_max || (!as_code && m->lookalike && strpbrk(s, m->special)))
+	if (strlen(s) > v->text_max || (!as_code && lookalike && strpbrk(s, m->escapes->special)))
 		return;
 	(void)fputs(m->line, f);
 	if (as_code)

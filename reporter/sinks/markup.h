@@ -10,13 +10,20 @@
 
 #include "reporter/sinks/sink.h"
 
-struct markup {
+/* What a chat takes for marks, and how it stands for itself. */
+struct escapes {
 	const char *special;      /* characters that are marks ... */
-	const char *const *plain; /* ... and how each is written to stand for itself */
-	bool lookalike;           /* that is by another character: what is to be copied is not written so */
+	const char *const *plain; /* ... and how each is written instead */
+	bool lookalike;           /* that is another character: what is to be copied is not written so */
 	/* The same for the first character of a line. NULL = none. */
 	const char *special_first;
 	const char *const *plain_first;
+};
+/* Markdown without escapes: each mark by its full-width twin. */
+extern const struct escapes markup_full_width;
+
+struct markup {
+	const struct escapes *escapes; /* NULL = nothing is a mark */
 	const char *bold, *bold_end;
 	const char *code, *code_end; /* NULL = it knows no code */
 	const char *entry;           /* before the title of an entry */

@@ -25,8 +25,8 @@
 #define TEXT_MAX   3000u
 #define HEADER_MAX 150u
 
-static const char special[] = "&<>*_~`";
 static const char *const plain[] = { "&amp;", "&lt;", "&gt;", "∗", "＿", "∼", "ˋ" };
+static const struct escapes escapes = { .special = "&<>*_~`", .plain = plain, .lookalike = true };
 
 /* "U024BE7LH" */
 static bool is_id(const char *s, const char *kinds)
@@ -54,9 +54,7 @@ static bool mention(FILE *f, const char *who, bool trusted)
 }
 
 static const struct markup mrkdwn = {
-	.special = special,
-	.plain = plain,
-	.lookalike = true,
+	.escapes = &escapes,
 	.bold = "*",
 	.bold_end = "*",
 	.code = "`",

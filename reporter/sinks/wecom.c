@@ -20,10 +20,6 @@
 /* The content may take six times its bytes as JSON. */
 #define BODY_MAX ((size_t)32 * 1024)
 
-static const char special[] = "<>*_`[]#~\\";
-static const char *const plain[] = { "＜", "＞", "＊", "＿", "｀", "［", "］", "＃", "～", "＼" };
-static const char *const plain_first[] = { "－", "＋", "＝" };
-
 static bool mention(FILE *f, const char *who, bool trusted)
 {
 	const bool all = strcmp(who, "all") == 0 || strcmp(who, "@all") == 0;
@@ -35,11 +31,7 @@ static bool mention(FILE *f, const char *who, bool trusted)
 }
 
 static const struct markup markdown = {
-	.special = special,
-	.plain = plain,
-	.lookalike = true,
-	.special_first = "-+=",
-	.plain_first = plain_first,
+	.escapes = &markup_full_width,
 	.bold = "**",
 	.bold_end = "**",
 	.code = "`",
