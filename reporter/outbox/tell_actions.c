@@ -16,158 +16,14 @@
 #include "reporter/news/when.h"
 #include "reporter/outbox/audience.h"
 #include "reporter/outbox/outbox.h"
+#include "reporter/outbox/told_rows.h"
 
 /* Actions of one message at most. */
 #define BATCH 1000
 /* Of the ids of a count: the rest is left out. */
 #define IDS_MAX 2000
-
-enum part { PART_NONE, PART_WORKLOAD, PART_FORCED, PART_PODS, PART_FAILED, PART__MAX };
-
-/* One action that ended. */
-struct told {
-	int64_t id, duty, since, outcome, replicas, at, retry_ms;
-	enum action_kind action;
-	bool observe;
-	enum part part;
-	char *cluster, *ns, *name, *why, *evidence; /* why, evidence: of the nomination */
-	char *reason, *detail, *target, *proof;     /* of the result */
-	char *node;                                 /* "" = unknown */
-};
-struct told_list {
-	struct told *v;
-	size_t n;
-	uint32_t room;
-	bool has_done; /* something else than failures */
-};
-
-/* -- rows -- */
-
-static char *column(sqlite3_stmt *st, int i)
-{
-	const char *s = (const char *)sqlite3_column_text(st, i);
-
-	return xstrdup(s ? s : "");
-}
-
-static enum part part_of(const struct told *t)
-{
-	const uint64_t done = OUTCOMES_SPENT | UINT64_C(1) << OUTCOME_ANNOUNCED;
-
-	if (t->outcome == OUTCOME_FAILED || t->outcome == OUTCOME_FORBIDDEN)
-		return PART_FAILED;
-	if (t->outcome < 0 || t->outcome >= OUTCOME__MAX || !(done >> t->outcome & 1))
-		return PART_NONE;
-	if (action_desc(t->action)->target == TARGET_WORKLOAD)
-		return PART_WORKLOAD;
-	return t->action == ACTION_FORCE_DELETE ? PART_FORCED : PART_PODS;
-}
-
-/* From the fact that the worker notes (worker/steps/granted_pod.c). */
-static char *node_of(const char *proof)
-{
-	static const char fact[] = "; on node ";
-	const char *at = proof ? strstr(proof, fact) : NULL;
-
-	if (!at)
-		return xstrdup("");
-	at += sizeof(fact) - 1;
-	return xasprintf("%.*s", (int)strcspn(at, ";"), at);
-}
-
-static void told_done(struct told *t)
-{
-	free(t->cluster);
-	free(t->ns);
-	free(t->name);
-	free(t->why);
-	free(t->evidence);
-	free(t->reason);
-	free(t->detail);
-	free(t->target);
-	free(t->proof);
-	free(t->node);
-}
-
-static void told_list_done(struct told_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		told_done(&l->v[i]);
-	free(l->v);
-	*l = (struct told_list){ 0 };
-}
-
-/* A count of many needs little of each. */
-static void read_texts(sqlite3_stmt *st, struct told *t)
-{
-	const bool is_restore = t->action == ACTION_RESTORE;
-
-	t->node = node_of((const char *)sqlite3_column_text(st, 17));
-	t->cluster = column(st, 1);
-	t->ns = column(st, 5);
-	t->why = column(st, 8);
-	t->reason = column(st, 13);
-	if (t->part == PART_PODS)
-		return;
-	t->name = column(st, 6);
-	t->evidence = column(st, 9);
-	t->detail = column(st, 14);
-	t->target = column(st, is_restore ? 10 : 15);
-	t->proof = column(st, 17);
-}
-
-static void read_told(sqlite3_stmt *st, struct told *t)
-{
-	const int64_t action = sqlite3_column_int64(st, 3);
-
-	*t = (struct told){
-		.id = sqlite3_column_int64(st, 0),
-		.duty = sqlite3_column_int64(st, 2),
-		.action = action >= 0 && action < ACTION__MAX ? (enum action_kind)action : ACTION_DELETE,
-		.observe = sqlite3_column_int64(st, 4) != 0,
-		.since = sqlite3_column_int64(st, 7),
-		.outcome = sqlite3_column_int64(st, 12),
-		.at = sqlite3_column_int64(st, 18),
-		.retry_ms = sqlite3_column_int64(st, 19),
-	};
-	t->replicas = sqlite3_column_int64(st, t->action == ACTION_RESTORE ? 11 : 16);
-	t->part = part_of(t);
-}
-
-/* What was done needs nobody any more. */
-static int settle(struct db *db, sqlite3_stmt *row, const struct told *t)
-{
-	if (t->outcome != OUTCOME_DONE && t->outcome != OUTCOME_GONE)
-		return 0;
-	return db_run(db_stmt(db, DB_ATTENTION_SETTLED,
-			      db_s("cluster_name", (const char *)sqlite3_column_text(row, 1)),
-			      db_i("duty", t->duty), db_s("ns", (const char *)sqlite3_column_text(row, 5)),
-			      db_s("name", (const char *)sqlite3_column_text(row, 6)), db_i("at", t->at)),
-		      NULL);
-}
-
-static int read_all(struct db *db, int64_t up_to, int64_t newest, struct told_list *ret)
-{
-	int64_t objects = 0; /* that need an operator: usually none */
-	int rc = SQLITE_DONE, r = db_number(db_stmt(db, DB_ATTENTION_OBJECTS), &objects);
-	sqlite3_stmt *st = db_stmt(db, DB_TOLD_ROWS, db_i("up_to", up_to), db_i("newest", newest));
-
-	while (r == 0 && (rc = sqlite3_step(st)) == SQLITE_ROW) {
-		ret->v = xgrow(ret->v, &ret->room, (uint32_t)ret->n, sizeof(*ret->v));
-		struct told *t = &ret->v[ret->n];
-
-		read_told(st, t);
-		if (objects > 0)
-			r = settle(db, st, t);
-		if (t->part == PART_NONE)
-			continue;
-		read_texts(st, t);
-		ret->has_done = ret->has_done || t->part != PART_FAILED;
-		ret->n++;
-	}
-	(void)sqlite3_reset(st);
-	return r < 0 ? r : db_errno(rc);
-}
+/* A blank, a number and its end. */
+#define ID_SIZE 24
 
 /* -- words -- */
 
@@ -176,7 +32,10 @@ struct composer {
 	const struct sink_settings *sink;
 	const struct zone *zone;
 	enum language language;
-	const struct told_list *rows;
+	struct db *db;
+	const struct told_rows *rows;
+	bool *concerns;       /* by kind: whether the sink is told of it */
+	struct count *counts; /* by told_kind.count */
 	struct document *doc;
 	uint64_t n[PART__MAX];
 };
@@ -328,48 +187,6 @@ static void add_single(struct composer *c, struct section *s, const struct told 
 	}
 }
 
-/* Counted together. */
-static bool is_alike(const struct told *a, const struct told *b)
-{
-	if (a->part != b->part || a->duty != b->duty || a->outcome != b->outcome ||
-	    a->observe != b->observe || strcmp(a->cluster, b->cluster) != 0)
-		return false;
-	if (a->part == PART_FAILED)
-		return strcmp(a->reason, b->reason) == 0;
-	return a->action == b->action && strcmp(a->ns, b->ns) == 0 && strcmp(a->node, b->node) == 0 &&
-	       strcmp(a->why, b->why) == 0;
-}
-
-static bool is_for(const struct composer *c, const struct told *t)
-{
-	return audience_concerns(c->sink, t->cluster, t->ns, t->duty);
-}
-
-/* How many are like the i-th; *ret_ids are theirs. 0 when one before it is: it was counted there. */
-static uint64_t count_alike(const struct composer *c, size_t i, char **ret_ids)
-{
-	const struct told *t = c->rows->v;
-	size_t size = 0;
-	uint64_t n = 0;
-
-	for (size_t k = 0; k < i; k++)
-		if (is_for(c, &t[k]) && is_alike(&t[k], &t[i]))
-			return 0;
-	FILE *f = open_memstream(ret_ids, &size);
-
-	if (!f)
-		abort();
-	for (size_t k = i; k < c->rows->n; k++) {
-		if (!is_for(c, &t[k]) || !is_alike(&t[k], &t[i]))
-			continue;
-		if (ftell(f) < IDS_MAX)
-			(void)fprintf(f, "%s%" PRId64, n > 0 ? " " : "", t[k].id);
-		n++;
-	}
-	(void)fclose(f);
-	return n;
-}
-
 static char *place_of(const struct composer *c, const struct told *t)
 {
 	_cleanup_free_ char *cluster = cluster_prefix(c, t->cluster);
@@ -429,38 +246,92 @@ static void add_count(struct composer *c, struct section *s, const struct told *
 
 static const struct {
 	enum phrase title, count;
+	bool is_counted; /* entries are of many, not of one */
 } parts[PART__MAX] = {
-	[PART_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS, PHRASE_NEWS_N_WORKLOADS },
-	[PART_FORCED] = { PHRASE_NEWS_SECTION_FORCED, PHRASE_NEWS_N_FORCED },
-	[PART_PODS] = { PHRASE_NEWS_SECTION_PODS, PHRASE_NEWS_N_PODS },
-	[PART_FAILED] = { PHRASE_NEWS_SECTION_FAILED, PHRASE_NEWS_N_FAILED },
+	[PART_WORKLOAD] = { PHRASE_NEWS_SECTION_WORKLOADS, PHRASE_NEWS_N_WORKLOADS, false },
+	[PART_FORCED] = { PHRASE_NEWS_SECTION_FORCED, PHRASE_NEWS_N_FORCED, false },
+	[PART_PODS] = { PHRASE_NEWS_SECTION_PODS, PHRASE_NEWS_N_PODS, true },
+	[PART_FAILED] = { PHRASE_NEWS_SECTION_FAILED, PHRASE_NEWS_N_FAILED, true },
 };
 
-static void add_part(struct composer *c, enum part part)
+static bool is_for(const struct composer *c, const struct told_row *row)
 {
-	struct section *s = NULL;
+	return c->concerns[row->kind->index];
+}
+
+/* Zero-initialised counts nothing. */
+struct count {
+	uint64_t n;
+	const struct told_row *first; /* of those that are counted */
+	char *ids;                    /* theirs, NULL = the count is not shown */
+	size_t ids_n;
+};
+
+static void count_row(struct count *count, const struct told_row *row)
+{
+	if (count->ids && count->ids_n < IDS_MAX)
+		count->ids_n += (size_t)snprintf(count->ids + count->ids_n, ID_SIZE, "%s%" PRId64,
+						 count->n > 0 ? " " : "", row->id);
+	count->n++;
+}
+
+/* The rows of a part that are for the sink, each by the count that it belongs to. */
+static void count_part(struct composer *c, enum told_part part)
+{
+	size_t counts = 0;
 
 	for (size_t i = 0; i < c->rows->n; i++) {
-		const struct told *t = &c->rows->v[i];
-		_cleanup_free_ char *ids = NULL;
+		const struct told_row *row = &c->rows->v[i];
+		struct count *count = &c->counts[row->kind->count];
 
-		if (t->part != part || !is_for(c, t))
+		if (row->kind->part != part || !is_for(c, row))
+			continue;
+		if (!count->first) {
+			count->first = row;
+			count->ids = counts++ < c->sink->top ? xmalloc(IDS_MAX + ID_SIZE) : NULL;
+		}
+		count_row(count, row);
+	}
+}
+
+/* One entry: of an action, or of all that are counted with it. */
+static int add_entry(struct composer *c, struct section *s, const struct told_row *row)
+{
+	_cleanup_(told_done) struct told t = { 0 };
+	const struct count *count = &c->counts[row->kind->count];
+	const int r = told_read(c->db, row, &t);
+
+	if (r < 0)
+		return r;
+	if (parts[t.part].is_counted)
+		add_count(c, s, &t, count->n, count->ids);
+	else
+		add_single(c, s, &t);
+	return 0;
+}
+
+static int add_part(struct composer *c, enum told_part part)
+{
+	struct section *s = NULL;
+	int r = 0;
+
+	if (parts[part].is_counted)
+		count_part(c, part);
+	for (size_t i = 0; r == 0 && i < c->rows->n; i++) {
+		const struct told_row *row = &c->rows->v[i];
+
+		if (row->kind->part != part || !is_for(c, row))
 			continue;
 		c->n[part]++;
-		const bool single = part == PART_WORKLOAD || part == PART_FORCED;
-
 		s = s ? s : document_add_section(c->doc, phrase_text(parts[part].title, c->language));
-		const uint64_t n = single ? 1 : count_alike(c, i, &ids);
-
-		if (n == 0)
+		if (parts[part].is_counted && c->counts[row->kind->count].first != row)
 			continue;
 		if (s->n >= c->sink->top)
 			s->more++;
-		else if (single)
-			add_single(c, s, t);
 		else
-			add_count(c, s, t, n, ids);
+			r = add_entry(c, s, row);
 	}
+	return r;
 }
 
 /* The one cluster that all of it is about; "" where it is not one. */
@@ -469,12 +340,12 @@ static const char *only_cluster(const struct composer *c)
 	const char *ret = NULL;
 
 	for (size_t i = 0; i < c->rows->n; i++) {
-		const struct told *t = &c->rows->v[i];
+		const struct told_row *row = &c->rows->v[i];
 
-		if (is_for(c, t) && ret && strcmp(ret, t->cluster) != 0)
+		if (is_for(c, row) && ret && strcmp(ret, row->kind->cluster) != 0)
 			return "";
-		if (is_for(c, t))
-			ret = t->cluster;
+		if (is_for(c, row))
+			ret = row->kind->cluster;
 	}
 	return ret ? ret : "";
 }
@@ -483,7 +354,7 @@ static void set_title(struct composer *c)
 {
 	_cleanup_free_ char *prefix = cluster_prefix(c, only_cluster(c)), *what = xstrdup("");
 
-	for (enum part p = PART_WORKLOAD; p < PART__MAX; p++) {
+	for (enum told_part p = PART_WORKLOAD; p < PART__MAX; p++) {
 		if (c->n[p] == 0)
 			continue;
 		_cleanup_free_ char *count = NULL, *before = what;
@@ -497,39 +368,63 @@ static void set_title(struct composer *c)
 	document_set_title(c->doc, title);
 }
 
+static void composer_init(struct composer *c)
+{
+	const struct told_rows *rows = c->rows;
+
+	c->concerns = xcalloc(rows->n_kinds, sizeof(*c->concerns));
+	c->counts = xcalloc(rows->n_kinds, sizeof(*c->counts));
+	for (size_t i = 0; i < rows->n_kinds; i++) {
+		const struct told_kind *k = rows->kinds[i];
+
+		c->concerns[i] = audience_concerns(c->sink, k->cluster, k->ns, k->duty);
+	}
+}
+
+static void composer_done(struct composer *c)
+{
+	for (size_t i = 0; i < c->rows->n_kinds; i++)
+		free(c->counts[i].ids);
+	free(c->counts);
+	free(c->concerns);
+}
+
 /* 1: something was put; 0: nothing of it is for this sink; or negative errno. */
-static int put_for(struct db *db, struct composer *c)
+static int put_for(struct composer *c)
 {
 	struct document doc;
 	int r = 0;
 
 	document_init(&doc, NEWS_ACTIONS, c->language, clock_wall_ms());
 	c->doc = &doc;
-	for (enum part p = PART_WORKLOAD; p < PART__MAX; p++)
-		add_part(c, p);
+	composer_init(c);
+	for (enum told_part p = PART_WORKLOAD; r == 0 && p < PART__MAX; p++)
+		r = add_part(c, p);
 	doc.tone = c->n[PART_WORKLOAD] + c->n[PART_FAILED] > 0 ? TONE_WARNING : TONE_INFO;
 	set_title(c);
-	if (doc.n_sections > 0)
-		r = outbox_put(db, c->sink->name, &doc);
 	const bool put = doc.n_sections > 0;
 
+	if (r == 0 && put)
+		r = outbox_put(c->db, c->sink->name, &doc);
+	composer_done(c);
 	document_done(&doc);
 	return r < 0 ? r : put;
 }
 
 static int put_all(struct db *db, const struct settings *s, const struct zone *zone,
-		   const struct told_list *rows, bool *ret_put)
+		   const struct told_rows *rows, bool *ret_put)
 {
 	for (size_t i = 0; i < s->n_sinks && rows->n > 0; i++) {
 		struct composer c = { .settings = s,
 				      .sink = &s->sinks[i],
 				      .zone = zone,
 				      .language = (enum language)s->sinks[i].language,
+				      .db = db,
 				      .rows = rows };
 
 		if (!audience_is_told(c.sink, NEWS_ACTIONS))
 			continue;
-		const int r = put_for(db, &c);
+		const int r = put_for(&c);
 
 		if (r < 0)
 			return r;
@@ -573,15 +468,35 @@ static int read_state(struct db *db, struct told_state *ret)
 	return db_errno(rc);
 }
 
+static bool is_anyone_told(const struct settings *s)
+{
+	for (size_t i = 0; i < s->n_sinks; i++)
+		if (audience_is_told(&s->sinks[i], NEWS_ACTIONS))
+			return true;
+	return false;
+}
+
+/* They are read where a sink is told of them, or where what was done settles what needed an operator. */
+static int read_rows(struct db *db, const struct settings *s, const struct told_state *at,
+		     struct told_rows *ret)
+{
+	int64_t objects = 0;
+	const int r = db_number(db_stmt(db, DB_ATTENTION_OBJECTS), &objects);
+
+	if (r < 0 || (objects == 0 && !is_anyone_told(s)))
+		return r;
+	return told_rows_read(db, at->up_to, at->newest, objects > 0, ret);
+}
+
 static int tell(struct db *db, const struct settings *s, const struct zone *zone, bool *ret_put,
 		bool *ret_more)
 {
-	_cleanup_(told_list_done) struct told_list rows = { 0 };
+	_cleanup_(told_rows_done) struct told_rows rows = { 0 };
 	struct told_state at;
 	int r = read_state(db, &at);
 
 	if (r == 0)
-		r = read_all(db, at.up_to, at.newest, &rows);
+		r = read_rows(db, s, &at, &rows);
 	if (r < 0)
 		return r;
 	if (rows.n > 0 && !rows.has_done && clock_wall_ms() - at.told_at < TELL_FAILURES_MS) {

@@ -188,6 +188,96 @@ TEST(many_are_counted)
 	HAS("8 workloads");
 }
 
+/* The actions that the n-th entry of the next message for a sink counts. */
+static const char *counted(const char *sink, size_t n)
+{
+	struct outbox_row row;
+
+	text[0] = '\0';
+	ck_assert_int_eq(outbox_next(w.db, sink, &row), 1);
+	ck_assert_uint_eq(row.document.n_sections, 1);
+	const struct section *s = row.document.sections;
+	const char *ids = n < s->n ? entry_fact(&s->entries[n], "actionIds") : NULL;
+
+	(void)snprintf(text, sizeof(text), "%s", ids ? ids : "none");
+	outbox_row_done(&row);
+	return text;
+}
+
+static void act_on(uint64_t id, const char *ns, const char *node, enum outcome outcome)
+{
+	char uid[24], proof[100];
+
+	(void)snprintf(uid, sizeof(uid), "uid-%llu", (unsigned long long)id);
+	(void)snprintf(proof, sizeof(proof), "pod x at resourceVersion 7%s%s", *node ? "; on node " : "",
+		       node);
+	struct msg m[2] = { world_intent(id, 0, uid), world_record(id, outcome) };
+
+	m[0].u.intent.duty = DUTY_EVICTED;
+	m[0].u.intent.action = ACTION_DELETE;
+	test_set(&m[0], intent.ns, ns);
+	test_set(&m[1], record.evidence, proof);
+	world_write(m, 2);
+}
+
+TEST(pods_are_counted_by_namespace_and_node_in_their_order)
+{
+	static const char *const nodes[] = { "node-b", "node-a", "" };
+
+	for (uint64_t i = 0; i < 6; i++)
+		act_on(i + 1, "shop", nodes[i % 3], OUTCOME_DONE);
+	act_on(7, "pay", "node-b", OUTCOME_DONE);
+	tell();
+	ck_assert_str_eq(counted("team", 0), "1 4");
+	ck_assert_str_eq(counted("team", 1), "2 5");
+	ck_assert_str_eq(counted("team", 2), "3 6");
+	ck_assert_str_eq(counted("team", 3), "none"); /* `top` are shown */
+	ck_assert_str_eq(counted("pay", 0), "7");
+	(void)told("team");
+	HAS("shop, node node-b: 2 pods");
+	HAS("shop, node node-a: 2 pods");
+	HAS("shop: 2 pods");
+	HAS("and 1 more");
+	HAS("7 pods deleted");
+}
+
+TEST(failures_are_counted_over_the_namespaces_that_concern_a_sink)
+{
+	for (uint64_t i = 1; i <= 6; i++)
+		act_on(i, i % 3 ? "shop" : "pay", i % 2 ? "node-a" : "node-b", OUTCOME_FAILED);
+	tell();
+	ck_assert_str_eq(counted("team", 0), "1 2 3 4 5 6");
+	ck_assert_str_eq(counted("team", 1), "none");
+	ck_assert_str_eq(counted("pay", 0), "3 6");
+}
+
+TEST(where_nobody_is_told_what_was_done_needs_nobody_all_the_same)
+{
+	struct msg refusal = world_refusal("uid-9", "Forbidden");
+	int64_t objects = 0;
+
+	settings.n_sinks = 0;
+	act_on(1, "shop", "node-a", OUTCOME_DONE);
+	tell();
+	ck_assert(!put && !more);
+	refusal.u.refusal.cluster = 0;
+	refusal.u.refusal.duty = DUTY_EVICTED;
+	test_set(&refusal, refusal.ns, "shop");
+	test_set(&refusal, refusal.name, "web-1");
+	world_write(&refusal, 1);
+	act_on(2, "pay", "node-a", OUTCOME_DONE); /* another one */
+	tell();
+	ck_assert_int_eq(db_number(db_stmt(w.db, DB_ATTENTION_OBJECTS), &objects), 0);
+	ck_assert_int_eq(objects, 1);
+	act_on(3, "shop", "node-a", OUTCOME_DONE);
+	tell();
+	ck_assert_int_eq(db_number(db_stmt(w.db, DB_ATTENTION_OBJECTS), &objects), 0);
+	ck_assert_int_eq(objects, 0);
+	settings.n_sinks = 1; /* who is told from now on is not told what is old */
+	tell();
+	ck_assert_str_eq(told("team"), "");
+}
+
 TEST(failures_alone_wait_and_are_told_with_the_next)
 {
 	act(1, ACTION_SCALE_DOWN, "shop", "web", OUTCOME_DONE, true);
