@@ -21,11 +21,18 @@ const struct reason_desc *reason_desc(enum reason r)
 	return &reasons[(unsigned)r < REASON__MAX ? r : REASON__MAX];
 }
 
+/* Every result is looked up: most rows are passed over by the length of their code. */
 enum reason reason_parse(const char *code)
 {
+	static const unsigned char lengths[REASON__MAX] = {
+#define REASON(ID, code, ...) [REASON_##ID] = sizeof(code) - 1,
+#include "model/reasons.def"
+#undef REASON
+	};
+	const size_t n = strlen(code);
 	enum reason r = 0;
 
-	while (r < REASON__MAX && strcmp(reasons[r].code, code) != 0)
+	while (r < REASON__MAX && (lengths[r] != n || memcmp(reasons[r].code, code, n) != 0))
 		r++;
 	return r;
 }
