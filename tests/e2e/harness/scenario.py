@@ -1,4 +1,5 @@
 """What a scenario is, and what it is given."""
+import functools
 import pathlib
 import re
 import time
@@ -6,7 +7,10 @@ import traceback
 import uuid
 import zlib
 
+import scratch
+
 from .client import Client
+from .disk import Disk
 from .objects import KINDS, Objects
 from .program import Program
 from .proxy import Proxy
@@ -96,6 +100,15 @@ class Test:
         sink = Sink(script, secret, kind=kind)
         self.closing.append(sink)
         return sink
+
+    def disk(self, program):
+        """A small one of its own for the state directory of a program that was not started yet."""
+        if not Disk.possible():
+            raise Skip("only root can mount a file system of its own for the state directory")
+        disk = Disk(program.state, 8 << 20)
+        disk.mount(functools.partial(scratch.at_end, self.runner.folder))
+        self.closing.append(disk)
+        return disk
 
     def config(self, restarts=None, hours="2s", **more):
         """A configuration with those duties on (evicted, terminating, image_pull, finished, crash_loop), in those namespaces,

@@ -1,5 +1,4 @@
 """Does what the schedule says, in lanes beside one another."""
-import os
 import signal
 import subprocess
 import threading
@@ -8,38 +7,6 @@ import time
 from harness.servers import TESTS
 
 from . import processes
-
-DISK = 128 << 20        # bytes a state directory may hold
-
-
-class Disk:
-    """A file system of its own for one state directory; only root may make one."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.ballast = folder / "ballast"
-
-    @staticmethod
-    def possible():
-        return os.geteuid() == 0
-
-    def mount(self, at_end):
-        self.folder.mkdir(parents=True)
-        at_end("umount", "--lazy", self.folder)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", "torture", self.folder], check=True)
-
-    def fill(self):
-        """Not one byte is left."""
-        with open(self.ballast, "wb", buffering=0) as file:
-            block = b"\0" * (1 << 20)
-            while block:
-                try:
-                    file.write(block)
-                except OSError:
-                    block = block[:len(block) // 2] if len(block) > 1 else b""
-
-    def empty(self):
-        self.ballast.unlink()
 
 
 class Server:

@@ -9,13 +9,15 @@ import time
 
 import scratch
 from harness.clock import Clock
+from harness.disk import Disk
 from harness.servers import TESTS, Cluster, judge as oracle
 from oracle import logs
 
 from . import feed, judge, measure, page, schedule, telling
-from .faults import Disk, Fire
+from .faults import Fire
 from .instance import Instance
 
+DISK = 128 << 20        # bytes a state directory may hold
 WORKERS = 6             # of each instance. All together hold fewer leases (8 each) than the API server takes requests of one user
 THINGS_PER_SECOND = 24  # over all instances
 AFTER = 3.0             # seconds for a write too many to show
@@ -145,7 +147,7 @@ class Torture:
         if not Disk.possible():
             self.facts["left out"] = ["a full disk: only root can mount a file system of its own for the state directory"]
             return
-        disk = Disk(instance.state)
+        disk = Disk(instance.state, DISK)
         disk.mount(functools.partial(scratch.at_end, self.folder))
         self.disks.append(disk)
 
