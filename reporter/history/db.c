@@ -260,6 +260,19 @@ int db_open(struct db *d, uint64_t max_bytes, char ret_text[static DB_TEXT_MAX])
 	return r < 0 ? r : open_file(d, path, max_bytes, ret_text);
 }
 
+int db_open_memory(uint64_t max_bytes, struct db **ret)
+{
+	_cleanup_(db_close) struct db *d = xcalloc(1, sizeof(*d));
+	char text[DB_TEXT_MAX];
+
+	d->lock_fd = -1;
+	const int r = open_file(d, ":memory:", max_bytes, text);
+
+	if (r == 0)
+		*ret = TAKE_PTR(d);
+	return r;
+}
+
 void db_close(struct db **d)
 {
 	if (!*d)

@@ -176,11 +176,11 @@ int outbox_give_up_strangers(struct db *db, const struct str_list *sinks, uint64
 	return r;
 }
 
-int outbox_give_up_excess(struct db *db, const char *sink, uint64_t *ret)
+int outbox_give_up_excess(struct db *db, const char *sink, uint64_t max, uint64_t *ret)
 {
 	int changes = 0;
-	const int r = db_run(db_stmt(db, DB_OUTBOX_GIVE_UP_EXCESS, db_s("sink", sink),
-				     db_i("max", OUTBOX_WAITING_MAX), db_s("error", TOO_MANY_WAIT)),
+	const int r = db_run(db_stmt(db, DB_OUTBOX_GIVE_UP_EXCESS, db_s("sink", sink), db_i("max", max),
+				     db_s("error", TOO_MANY_WAIT)),
 			     &changes);
 
 	*ret = (uint64_t)changes;

@@ -64,8 +64,8 @@ struct outbox_doubt {
 int outbox_recover(struct db *db, const char *sink, bool knows_ids, struct outbox_doubt *ret);
 /* Give up what waits for sinks that are not among these; what is on its way to one is unconfirmed. */
 int outbox_give_up_strangers(struct db *db, const struct str_list *sinks, uint64_t *ret);
-/* Give up the oldest that wait for the sink beyond OUTBOX_WAITING_MAX. */
-int outbox_give_up_excess(struct db *db, const char *sink, uint64_t *ret);
+/* Give up the oldest that wait for the sink beyond max. */
+int outbox_give_up_excess(struct db *db, const char *sink, uint64_t max, uint64_t *ret);
 
 /* What stands in the outbox of one sink. Unix ms; 0 = none, never. */
 struct outbox_stats {

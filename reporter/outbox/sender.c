@@ -31,22 +31,28 @@ struct lane {
 	char *name, *problem; /* why nothing can be sent by the settings; NULL = nothing is wrong */
 	struct delivery *delivery;
 	struct outbox_row row; /* on its way: id is not 0 */
-	bool is_empty;         /* nothing waits, until sender_wake() */
-	bool is_outdated;      /* what is on its way is sent by settings that were replaced */
-	uint64_t not_before;   /* boot ms */
-	unsigned failures;     /* in a row */
-	int64_t down_at;       /* Unix ms; 0 = it is not */
+	struct db *from;       /* where that stands */
+	struct {
+		int64_t id; /* 0 = none */
+		enum outbox_state state;
+		char error[256];
+	} unwritten;         /* an end that the history did not take */
+	bool is_empty;       /* nothing waits, until sender_wake() */
+	bool is_outdated;    /* what is on its way is sent by settings that were replaced */
+	uint64_t not_before; /* boot ms */
+	unsigned failures;   /* in a row */
+	int64_t down_at;     /* Unix ms; 0 = it is not */
 	char why[256];
 };
 
 struct sender {
 	struct event_base *base;
-	struct db *db;
+	struct db *history, *db; /* db: what is sent from */
 	const struct sender_ops *ops;
 	void *ctx;
 	struct lane **lanes;
 	size_t n;
-	uint64_t give_up_ms;
+	uint64_t give_up_ms, waiting_max;
 	bool draining;
 	char said[512];
 };
@@ -66,7 +72,12 @@ struct sender *sender_new(struct event_base *base, struct db *db, const struct s
 {
 	struct sender *r = xcalloc(1, sizeof(*r));
 
-	*r = (struct sender){ .base = base, .db = db, .ops = ops, .ctx = ctx };
+	*r = (struct sender){ .base = base,
+			      .history = db,
+			      .db = db,
+			      .ops = ops,
+			      .ctx = ctx,
+			      .waiting_max = OUTBOX_WAITING_MAX };
 	return r;
 }
 
@@ -147,12 +158,30 @@ static bool is_too_old(const struct lane *l, const struct outbox_row *row)
 	return clock_wall_ms() - row->made_at >= (int64_t)l->sender->give_up_ms;
 }
 
-static void end_row(struct lane *l, const struct outbox_row *row, enum outbox_state state, const char *error)
+static int write_end(struct lane *l)
 {
-	const int err = outbox_end(l->sender->db, row->id, state, error);
+	const int err =
+		outbox_end(l->sender->history, l->unwritten.id, l->unwritten.state, l->unwritten.error);
 
-	/* What stays on disk is "sending": the next start reads it in the safe way. Until then nothing else
-	 * is sent there, as the order would be lost. */
+	if (err < 0)
+		say_trouble(l, err, "how a message ended could not be written down");
+	else
+		l->unwritten.id = 0;
+	return err;
+}
+
+/* An end that cannot be written stays "sending" on disk: the next start reads it in the safe way. Until it is
+ * written nothing else is sent from there: it would be this one again. */
+static void end_row(struct lane *l, struct db *db, const struct outbox_row *row, enum outbox_state state,
+		    const char *error)
+{
+	const int err = outbox_end(db, row->id, state, error);
+
+	if (err < 0 && db == l->sender->history) {
+		l->unwritten.id = row->id;
+		l->unwritten.state = state;
+		(void)snprintf(l->unwritten.error, sizeof(l->unwritten.error), "%s", error);
+	}
 	if (err < 0)
 		say_trouble(l, err, "how a message ended could not be written down");
 	say_ended(l, row, state, error);
@@ -175,8 +204,8 @@ static void try_again(struct lane *l, const struct sink_answer *a, bool doubt, c
 	const uint64_t ms = pause_of(l, a);
 	/* Settings are corrected by a restart, too: then it is tried at once, unless the server said when. */
 	const bool is_kept = a->verdict != SINK_SHUT || a->retry_after_ms > 0;
-	const int err = outbox_again(l->sender->db, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0),
-				     doubt, error);
+	const int err =
+		outbox_again(l->from, l->row.id, clock_wall_ms() + (int64_t)(is_kept ? ms : 0), doubt, error);
 
 	l->not_before = clock_boot_ms() + ms;
 	if (err < 0)
@@ -212,11 +241,11 @@ static void on_answer(void *ctx, const struct sink_answer *a)
 		(void)snprintf(error, sizeof(error), "%s%.0lld%s%s", a->code >= 0 ? "code " : "",
 			       (long long)(a->code >= 0 ? a->code : 0), a->code >= 0 ? ", " : "", a->text);
 	if (a->verdict == SINK_ACCEPTED)
-		end_row(l, &l->row, OUTBOX_DONE, "");
+		end_row(l, l->from, &l->row, OUTBOX_DONE, "");
 	else if (a->verdict == SINK_REFUSED || (verdicts[a->verdict].is_waited_for && is_too_old(l, &l->row)))
-		end_row(l, &l->row, OUTBOX_GIVEN_UP, error);
+		end_row(l, l->from, &l->row, OUTBOX_GIVEN_UP, error);
 	else if (a->verdict == SINK_IN_DOUBT && (!may_repeat(l) || is_too_old(l, &l->row)))
-		end_row(l, &l->row, OUTBOX_UNCONFIRMED, error);
+		end_row(l, l->from, &l->row, OUTBOX_UNCONFIRMED, error);
 	else
 		try_again(l, a, a->verdict == SINK_IN_DOUBT, error);
 	if (verdicts[a->verdict].is_clear || l->failures >= DOWN_AFTER)
@@ -240,6 +269,7 @@ static void send_row(struct lane *l, struct outbox_row *row)
 		return;
 	}
 	l->row = *row;
+	l->from = l->sender->db;
 	l->row.document.is_repeat = row->doubts > 0 && !delivery_knows_ids(l->delivery);
 	delivery_send(l->delivery, &l->row.document);
 }
@@ -249,6 +279,9 @@ static void step(struct lane *l)
 {
 	struct outbox_row row;
 	const uint64_t wait = delivery_wait(l->delivery);
+
+	if (l->unwritten.id && l->sender->db == l->sender->history && write_end(l) < 0)
+		return;
 	const int r = outbox_next(l->sender->db, l->name, &row);
 
 	l->is_empty = r == 0;
@@ -256,7 +289,8 @@ static void step(struct lane *l)
 		say_trouble(l, r, "what waits to be sent cannot be read");
 	} else if (r > 0 && is_too_old(l, &row) && (l->failures > 0 || l->problem)) {
 		/* What waits behind one that was given up had its chance with it. */
-		end_row(l, &row, OUTBOX_GIVEN_UP, l->why[0] ? l->why : "it waited for too long");
+		end_row(l, l->sender->db, &row, OUTBOX_GIVEN_UP,
+			l->why[0] ? l->why : "it waited for too long");
 		outbox_row_done(&row);
 	} else if (r > 0 && (l->problem || wait > 0)) {
 		l->not_before = clock_boot_ms() + (l->problem ? LOOK_MS : wait);
@@ -290,7 +324,7 @@ void sender_wake(struct sender *r)
 	for (size_t i = 0; i < r->n; i++) {
 		struct lane *l = r->lanes[i];
 		uint64_t lost = 0;
-		const int err = outbox_give_up_excess(r->db, l->name, &lost);
+		const int err = outbox_give_up_excess(r->db, l->name, r->waiting_max, &lost);
 
 		l->is_empty = false;
 		if (err < 0)
@@ -395,6 +429,20 @@ void sender_set(struct sender *r, const struct settings *s)
 	give_up_strangers(r, s);
 	say_down(r);
 	sender_wake(r);
+}
+
+void sender_use(struct sender *r, struct db *db, uint64_t waiting_max)
+{
+	r->db = db;
+	r->waiting_max = waiting_max;
+}
+
+bool sender_is_using(const struct sender *r, const struct db *db)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->lanes[i]->row.id && r->lanes[i]->from == db)
+			return true;
+	return false;
 }
 
 bool sender_drain(struct sender *r)

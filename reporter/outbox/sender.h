@@ -44,6 +44,11 @@ void sender_free(struct sender **r);
 /* The sinks from now on; *s is only read during the call. What waits for one that is not there any more is
  * given up; what runs ends as it began. */
 void sender_set(struct sender *r, const struct settings *s);
+/* Send what waits in that database from now on, another of the same schema, and keep at most so many waiting
+ * for a sink; what is on its way ends in the one that it is from. sender_wake() is the caller's. */
+void sender_use(struct sender *r, struct db *db, uint64_t waiting_max);
+/* Is something on its way that is from that database? */
+bool sender_is_using(const struct sender *r, const struct db *db);
 /* Something was put into the outbox: look at once. */
 void sender_wake(struct sender *r);
 void sender_tick(struct sender *r);

@@ -506,6 +506,68 @@ TEST(the_last_answer_ends_the_drain)
 	ck_assert_uint_eq(w.ended[OUTBOX_DONE], 1);
 }
 
+static void break_outbox(bool broken)
+{
+	sqlite3 *sql = sqlite3_db_handle(db_stmt(db, DB_ONE_ROW));
+
+	ck_assert_int_eq(sqlite3_exec(sql,
+				      broken ? "ALTER TABLE outbox RENAME TO away"
+					     : "ALTER TABLE away RENAME TO outbox",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+}
+
+TEST(an_end_that_could_not_be_written_is_written_later_and_nothing_sent_twice)
+{
+	put("a", NEWS_ACTIONS, "1");
+	put("a", NEWS_ACTIONS, "2");
+	SENT(0, "a:1");
+	break_outbox(true);
+	answer(SINK_ACCEPTED);
+	pass(HOUR);
+	ck_assert_int_gt(w.troubles, 1);
+	ck_assert_uint_eq(sent.n, 1);
+	break_outbox(false);
+	pass(HOUR);
+	SENT(1, "a:2");
+	start();
+	pass(HOUR);
+	SENT(2, "a:2"); /* which was on its way */
+}
+
+TEST(another_database_is_sent_from_and_what_is_on_its_way_ends_in_its_own)
+{
+	struct db *history = db, *spare = NULL;
+
+	ck_assert_int_eq(db_open_memory(4 << 20, &spare), 0);
+	put("a", NEWS_ACTIONS, "1");
+	put("a", NEWS_ACTIONS, "2");
+	sender_use(sender, spare, 2);
+	db = spare;
+	put("a", NEWS_ATTENTION, "full");
+	SENT(0, "a:1");
+	ck_assert(!sender_is_using(sender, spare));
+	ck_assert(sender_is_using(sender, history));
+	answer(SINK_ACCEPTED);
+	SENT(1, "a:full");
+	ck_assert(sender_is_using(sender, spare));
+	answer(SINK_ACCEPTED);
+	ck_assert(!sender_is_using(sender, spare));
+	sinks[0].problem = (char *)"no address";
+	sender_set(sender, &settings);
+	for (int i = 0; i < 5; i++)
+		put("a", NEWS_ATTENTION, "lost");
+	ck_assert_uint_eq(w.lost, 3);
+	sinks[0].problem = NULL;
+	db = history;
+	sender_use(sender, history, OUTBOX_WAITING_MAX);
+	sender_set(sender, &settings);
+	SENT(2, "a:2");
+	answer(SINK_ACCEPTED);
+	ck_assert_uint_eq(sent.n, 3);
+	db_close(&spare);
+}
+
 TEST(who_is_told_what)
 {
 	char *clusters[] = { (char *)"prod*" }, *namespaces[] = { (char *)"shop-*", (char *)"pay" };
