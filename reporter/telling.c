@@ -10,8 +10,15 @@
 #include "base/log.h"
 #include "base/xalloc.h"
 #include "reporter/outbox/sender.h"
+#include "reporter/outbox/spare.h"
 #include "reporter/outbox/tell_actions.h"
 #include "reporter/outbox/tell_attention.h"
+
+/* What waits in memory for one sink at most. */
+#define SPARE_WAITING_MAX 20
+/* A history that refuses so soon after the start may have refused the process before, too, which told it and
+ * had no place to keep that. */
+#define IN_DOUBT_MS 60000
 
 struct telling {
 	struct process *process;
@@ -26,16 +33,45 @@ struct telling {
 	struct event *gather; /* runs while actions have ended that are not told */
 	bool is_gathering;
 	struct tell_attention *attention;
-	struct event *look; /* for what needs an operator */
+	struct event *look;  /* for what needs an operator */
+	struct db *spare;    /* while the history cannot be written: the outbox; NULL = it can */
+	bool is_refused;     /* since the last look the history took something not */
+	bool in_doubt;       /* what is put into the spare may have been told before */
+	uint64_t started_ms; /* boot clock */
 };
 
 /* -- what waits, for the metrics -- */
+
+/* What the spare has beside the history: most of what waits in one of them waits in the other, too. */
+static void add_spare(const struct telling *t, const char *sink, struct outbox_stats *s)
+{
+	struct outbox_stats spare;
+
+	if (!t->spare || outbox_stats(t->spare, sink, &spare) < 0)
+		return;
+	if (spare.waiting > s->waiting)
+		s->waiting = spare.waiting;
+	if (spare.oldest_at && (!s->oldest_at || spare.oldest_at < s->oldest_at))
+		s->oldest_at = spare.oldest_at;
+	if (spare.delivered_at > s->delivered_at)
+		s->delivered_at = spare.delivered_at;
+	if (*spare.error)
+		memcpy(s->error, spare.error, sizeof(s->error));
+}
+
+static int ask_stats(const struct telling *t, const char *sink, struct outbox_stats *ret)
+{
+	const int r = outbox_stats(t->db, sink, ret);
+
+	add_spare(t, sink, ret);
+	return r;
+}
 
 static void count_waiting(struct telling *t, const char *sink)
 {
 	struct outbox_stats s;
 
-	if (outbox_stats(t->db, sink, &s) == 0)
+	if (ask_stats(t, sink, &s) == 0)
 		stats_outbox(t->stats, sink, s.waiting, s.oldest_at);
 }
 
@@ -56,7 +92,7 @@ void telling_answer(const struct telling *t, uint64_t conn, void (*send)(void *c
 		struct msg m = { .type = MSG_CTL_SINK_ROW };
 		struct outbox_stats s = { 0 };
 
-		(void)outbox_stats(t->db, name, &s);
+		(void)ask_stats(t, name, &s);
 		m.u.ctl_sink_row = (struct msg_ctl_sink_row){ .conn = conn,
 							      .waiting = s.waiting,
 							      .oldest = s.oldest_at,
@@ -132,14 +168,8 @@ static void on_trouble(void *ctx, int err, const char *what)
 {
 	struct telling *t = ctx;
 
+	t->is_refused = true;
 	(void)log_error(err, "outbox", kv_s("problem", what), kv_s("detail", db_error(t->db)));
-}
-
-static void on_drained(void *ctx)
-{
-	struct telling *t = ctx;
-
-	t->drained(t->ctx);
 }
 
 /* -- news -- */
@@ -183,22 +213,81 @@ static void look_again(struct telling *t)
 	(void)evtimer_add(t->look, CLOCK_TIMEVAL(t->settings->gather_ms / 2));
 }
 
+static int tell(struct telling *t, struct db *db, bool *ret_put)
+{
+	return tell_attention(t->attention, db, t->settings, t->zone, t->sender, ret_put);
+}
+
+/* Where the history takes it again. Not while something is on its way from there: at the next look. */
+static bool close_spare(struct telling *t)
+{
+	if (sender_is_using(t->sender, t->spare) || spare_return(t->spare, t->db) < 0)
+		return false;
+	sender_use(t->sender, t->db, OUTBOX_WAITING_MAX);
+	db_close(&t->spare);
+	log_info("messages are kept in the history again");
+	return true;
+}
+
+static void open_spare(struct telling *t)
+{
+	const int err = spare_open(t->db, &t->spare);
+
+	if (err < 0) {
+		(void)log_error(err, "what needs an operator cannot be told without the history");
+		return;
+	}
+	t->in_doubt = clock_boot_ms() - t->started_ms <= t->settings->gather_ms + IN_DOUBT_MS;
+	sender_use(t->sender, t->spare, SPARE_WAITING_MAX);
+	(void)log_warn(0, "the history cannot be written: what needs an operator is told from memory until "
+			  "it can");
+}
+
+static int tell_from_spare(struct telling *t, bool *ret_put)
+{
+	int err = spare_trim(t->spare);
+
+	if (err == 0)
+		err = tell(t, t->spare, ret_put);
+	if (err < 0 || !*ret_put || !t->in_doubt)
+		return err;
+	t->in_doubt = false;
+	return spare_doubt(t->spare);
+}
+
 static void on_look(evutil_socket_t fd, short what, void *arg)
 {
 	struct telling *t = arg;
-	bool put;
-	const int err = tell_attention(t->attention, t->db, t->settings, t->zone, t->sender, &put);
+	bool put = false;
+	bool is_other = t->spare && close_spare(t); /* it is sent from another database than before */
+	int err = t->spare ? 0 : tell(t, t->db, &put);
 
 	(void)fd;
 	(void)what;
+	if (!t->spare && (err < 0 || t->is_refused)) {
+		open_spare(t);
+		is_other = true;
+	}
+	t->is_refused = false;
+	if (t->spare)
+		err = tell_from_spare(t, &put);
 	if (err < 0)
 		on_trouble(t, err, "what needs an operator cannot be told yet");
-	if (put)
+	if (put || is_other)
 		telling_wake(t);
 	look_again(t);
 }
 
 /* -- from start to end -- */
+
+static void on_drained(void *ctx)
+{
+	struct telling *t = ctx;
+
+	if (t->spare)
+		(void)close_spare(t);
+	t->drained(t->ctx);
+}
 
 struct telling *telling_new(struct process *p, const struct settings *s, struct db *db, struct stats *stats,
 			    void (*drained)(void *ctx), void *ctx)
@@ -216,11 +305,12 @@ struct telling *telling_new(struct process *p, const struct settings *s, struct 
 	*t = (struct telling){
 		.process = p, .settings = s, .db = db, .stats = stats, .drained = drained, .ctx = ctx
 	};
+	t->started_ms = clock_boot_ms();
 	t->sender = sender_new(process_base(p), db, &ops, t);
 	t->wake = evtimer_new(process_base(p), on_wake, t);
 	t->gather = evtimer_new(process_base(p), on_gather, t);
 	t->look = evtimer_new(process_base(p), on_look, t);
-	t->attention = tell_attention_new();
+	t->attention = tell_attention_new(db);
 	return t;
 }
 
@@ -229,6 +319,7 @@ void telling_free(struct telling **t)
 	if (!*t)
 		return;
 	sender_free(&(*t)->sender);
+	db_close(&(*t)->spare);
 	event_free((*t)->wake);
 	event_free((*t)->gather);
 	event_free((*t)->look);
@@ -287,5 +378,9 @@ void telling_wake(struct telling *t)
 
 bool telling_drain(struct telling *t)
 {
-	return sender_drain(t->sender);
+	const bool is_idle = sender_drain(t->sender);
+
+	if (is_idle && t->spare)
+		(void)close_spare(t);
+	return is_idle;
 }

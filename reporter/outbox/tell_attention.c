@@ -31,6 +31,7 @@ struct standing {
 	char *cluster, *detail;
 };
 struct tell_attention {
+	struct db *history;
 	struct standing *v;
 	size_t n;
 };
@@ -44,13 +45,17 @@ struct alarms {
 	struct alarm *v;
 	size_t n;
 	uint32_t room;
+	bool is_partial; /* reasons and pauses could not be read */
 };
 
 /* -- troubles that stand -- */
 
-struct tell_attention *tell_attention_new(void)
+struct tell_attention *tell_attention_new(struct db *history)
 {
-	return xcalloc(1, sizeof(struct tell_attention));
+	struct tell_attention *t = xcalloc(1, sizeof(*t));
+
+	t->history = history;
+	return t;
 }
 
 static void standing_done(struct standing *s)
@@ -250,6 +255,15 @@ static bool has_key(const struct alarms *l, const char *key)
 	return false;
 }
 
+/* Has it ended? What could not be looked at has not. */
+static bool has_ended(const struct alarms *standing, const struct alarm *a)
+{
+	const bool is_unseen =
+		standing->is_partial && (strcmp(a->kind, OF_REASON) == 0 || strcmp(a->kind, OF_PAUSE) == 0);
+
+	return !is_unseen && !has_key(standing, a->key);
+}
+
 /* What the history holds becomes what stands now; *ret is that, with what ended. */
 static int update_alarms(struct db *db, const struct alarms *standing, int64_t now, struct alarms *ret)
 {
@@ -262,7 +276,7 @@ static int update_alarms(struct db *db, const struct alarms *standing, int64_t n
 	for (size_t i = 0; r == 0 && i < ret->n; i++) {
 		struct alarm *a = &ret->v[i];
 
-		if (a->gone_at || has_key(standing, a->key))
+		if (a->gone_at || !has_ended(standing, a))
 			continue;
 		a->gone_at = now;
 		r = db_run(db_stmt(db, DB_ALARM_GONE, db_i("id", a->id), db_i("gone_at", now)), NULL);
@@ -499,10 +513,14 @@ static int tell_sink(struct teller *t, const struct alarms *all)
 static int find_alarms(struct tell_attention *t, struct db *db, const struct settings *s,
 		       const struct sender *sender, struct alarms *ret)
 {
-	int r = add_reasons(db, ret);
+	int r = add_reasons(t->history, ret);
 
 	if (r == 0)
-		r = add_pauses(db, ret);
+		r = add_pauses(t->history, ret);
+	if (r < 0 && db != t->history) {
+		ret->is_partial = true;
+		r = 0;
+	}
 	add_troubles(t, (int64_t)s->gather_ms, ret);
 	add_sinks(sender, ret);
 	return r;

@@ -18,13 +18,16 @@
 struct tell_attention;
 struct sender;
 
-struct tell_attention *tell_attention_new(void);
+/* history: where reasons and pauses are read; it must outlive it. */
+struct tell_attention *tell_attention_new(struct db *history);
 /* Accepts NULL. */
 void tell_attention_free(struct tell_attention **t);
 /* A trouble of the program begins or ends. After a start each that stands is said anew. */
 void tell_attention_trouble(struct tell_attention *t, const struct msg_trouble_row *m);
 /* Look what stands now. To be called several times within tell.gather. *ret_put: messages were put into the
- * outbox. 0, or negative errno and nothing was told. sender: may be NULL. */
+ * outbox of db, which is the history, or a spare (reporter/outbox/spare.h): beside that one a history that
+ * cannot be read tells of no reasons and pauses. 0, or negative errno and nothing was told. sender: may be
+ * NULL. */
 int tell_attention(struct tell_attention *t, struct db *db, const struct settings *s, const struct zone *zone,
 		   const struct sender *sender, bool *ret_put);
 

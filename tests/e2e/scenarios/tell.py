@@ -123,3 +123,60 @@ def crash(t):
     t.until("both at the hook", lambda: len(counted(hook.accepted)) == len(pods), 40)
     firsts = [p for p in chat.posts if "may have arrived before" not in p.text]
     assert len(firsts) == len(pods) and len(chat.posts) == 2 * len(pods), [p.text for p in chat.posts]
+
+
+def alarms(hook, reason, over=False):
+    return [e for e in entries(hook.accepted, "attention") if e["facts"]["reason"] == reason and bool(e.get("over")) == over]
+
+
+def on_full_disk(t, **sinks):
+    """The program on a disk that became full, and a pod that is due."""
+    ns = t.ns()
+    config = t.config(evicted=ns, tell=GATHER, sinks=[s.settings(name, tell=["attention"]) for name, s in sinks.items()])
+    for one in config["sinks"]:
+        if one["name"] == "shut":
+            one["secret"] = "wrong"
+    program = t.program(config, start=False)
+    disk = t.disk(program)
+    program.start()
+    disk.fill()
+    return program, disk, t.objects.evict(t.objects.pod(ns))
+
+
+NO_HISTORY = "the history cannot be written"
+
+
+@scenario("tell/full-disk", timeout=120)
+def full_disk(t):
+    """A history that cannot be written is told while it cannot, as is what begins meanwhile (a sink that refuses): once, and once that it is
+    over. What is due is done then, and was not before."""
+    hook, chat, shut = t.sink(kind="webhook"), t.sink(), t.sink(secret="right", kind="webhook")
+    program, disk, pod = on_full_disk(t, hook=hook, chat=chat, shut=shut)
+    t.until("the begin", lambda: alarms(hook, "history") and any(NO_HISTORY in p.text for p in chat.accepted), 40)
+    t.until("what began meanwhile", lambda: alarms(hook, "shut"), 40)
+    assert NO_HISTORY in str(program.status()) and t.objects.get(pod), "it lasts"
+    disk.empty()
+    t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 60)
+    t.until("the end", lambda: alarms(hook, "history", over=True) and len([p for p in chat.accepted if NO_HISTORY in p.text]) == 2, 40)
+    time.sleep(6)
+    assert [len(alarms(hook, r, over)) for r in ("history", "shut") for over in (False, True)] == [1, 1, 1, 0], hook.accepted
+    assert len([p for p in chat.accepted if NO_HISTORY in p.text]) == 2, [p.text for p in chat.accepted]
+    t.expect(deleted=[pod])
+
+
+@scenario("tell/full-disk-crash", timeout=120)
+def full_disk_crash(t):
+    """The reporter is killed while the history cannot be written: the next one tells of it, too, and says that this may have arrived before."""
+    chat = t.sink()
+    program, disk, pod = on_full_disk(t, chat=chat)
+
+    def begins(text=""):
+        return [p.text for p in chat.accepted if NO_HISTORY in p.text and text in p.text]
+    t.until("the begin", begins, 40)
+    program.kill("reporter")
+    t.until("the begin from the next one", lambda: len(begins()) > 1, 40)
+    assert "may have arrived before" in begins()[1], begins()
+    disk.empty()
+    t.until("the pod to be gone", lambda: t.objects.get(pod) is None, 60)
+    t.until("the end", lambda: len(begins()) == 3, 40)
+    t.expect(deleted=[pod])
