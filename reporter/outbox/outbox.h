@@ -1,8 +1,8 @@
 /* outbox.h - messages that wait to be sent, are sent, or were: one row for each sink and message, written
- * before it is sent, so that none is lost or doubled whatever dies when. Who composes news puts rows here
- * within its own transaction, and says sender_wake() after the commit; the sender sends them.
- * Layer: process (reporter), outbox. Borrows the database.  Results: 0 or negative errno, where nothing else
- * is said.
+ * before it is sent, so that none is lost or doubled whatever dies when; in memory (spare.h) while the
+ *history cannot be written. Who composes news puts rows here within its own transaction, and says
+ *sender_wake() after the commit; the sender sends them. Layer: process (reporter), outbox. Borrows the
+ *database.  Results: 0 or negative errno, where nothing else is said.
  *
  *	waiting -> sending -> done | given_up | unconfirmed
  *	              '-----> waiting, for another try
