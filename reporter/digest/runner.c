@@ -101,6 +101,13 @@ static uint64_t all_clusters(const struct digest_runner *r)
 	return r->options.clusters.n >= 64 ? UINT64_MAX : (UINT64_C(1) << r->options.clusters.n) - 1;
 }
 
+/* Whose answers it waits for. Somebody sits before a preview: it was patient with caches, and says which are
+ * missing. */
+static uint64_t awaited(const struct digest_runner *r)
+{
+	return r->preview ? all_clusters(r) & r->synced : all_clusters(r);
+}
+
 static void wait_until(struct digest_runner *r, enum runner_phase phase, uint64_t ms)
 {
 	r->phase = phase;
@@ -343,7 +350,7 @@ static void step(struct digest_runner *r)
 		err = r->options.enable ? begin_due(r) : 0;
 	else if (r->phase == SYNCING && (over || (r->synced & all) == all))
 		ask_all(r);
-	else if (r->phase == COLLECTING && (over || r->complete == all))
+	else if (r->phase == COLLECTING && (over || !(awaited(r) & ~r->complete)))
 		conclude(r);
 	else if (r->phase == LOOKING && (over || !edition_waits_for_looks(r->edition)))
 		looked_at(r);

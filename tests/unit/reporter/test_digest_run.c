@@ -451,6 +451,27 @@ TEST(a_preview_says_it_now_and_leaves_no_trace)
 	free(previewed);
 }
 
+/* A cluster that cannot be seen costs the one who asks the patience for caches, not that for answers. */
+TEST(a_preview_waits_for_no_cluster_that_cannot_be_seen)
+{
+	const struct sink_settings s = { .top = 20 };
+
+	clusters = 2;
+	start_again();
+	digest_runner_synced(run, 1, false);
+	pass(1000);
+	ck_assert_int_eq(digest_runner_preview(run, &s, on_preview, NULL), 0);
+	pass(DIGEST_PREVIEW_MS);
+	answer_row(0, "web-1", 12);
+	answer_end(1, false);
+	answer_end(0, true);
+	answer_look(0, true);
+	ck_assert_uint_eq(previews, 1);
+	ck_assert_ptr_nonnull(strstr(previewed, "shop/front (Rollout): 12 in all"));
+	ck_assert_ptr_nonnull(strstr(previewed, "staging"));
+	free(previewed);
+}
+
 TEST(a_preview_ends_with_the_process)
 {
 	const struct sink_settings s = { .top = 20 };
