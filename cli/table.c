@@ -113,7 +113,13 @@ void table_add(struct table *t, enum table_color color, const char *fmt, ...)
 
 /* -- which columns are shown, and where -- */
 
-enum place { PLACE_ROW, PLACE_BELOW, PLACE_NOWHERE };
+enum place {
+	PLACE_ROW,
+	PLACE_BELOW,
+	PLACE_NAMED, /* below its row, too, behind the column's name: it never gives way, and yet there is no
+			room */
+	PLACE_NOWHERE
+};
 
 struct layout {
 	enum place place;
@@ -156,7 +162,8 @@ static size_t row_width(const struct table *t, const struct layout *l)
 	return w;
 }
 
-/* The next that gives way; n_columns: none is left that does. */
+/* The next that gives way; n_columns: none is left that does. What is declared to do so goes first, then the
+ * rightmost; the first column stays. */
 static size_t next_to_give_way(const struct table *t, const struct layout *l)
 {
 	size_t next = t->n_columns;
@@ -168,7 +175,17 @@ static size_t next_to_give_way(const struct table *t, const struct layout *l)
 		    (next == t->n_columns || order < t->columns[next].gives_way))
 			next = c;
 	}
+	for (size_t c = t->n_columns; next == t->n_columns && c-- > 1;)
+		if (l[c].place == PLACE_ROW)
+			next = c;
 	return next;
+}
+
+static enum place place_given_way(const struct table_column *column)
+{
+	if (column->how & (COLUMN_BELOW | COLUMN_FLOWS))
+		return PLACE_BELOW;
+	return column->gives_way ? PLACE_NOWHERE : PLACE_NAMED;
 }
 
 static void lay_out(const struct table *t, const struct table_view *view, struct layout *l)
@@ -186,7 +203,7 @@ static void lay_out(const struct table *t, const struct table_view *view, struct
 			l[c].place = PLACE_NOWHERE;
 	}
 	while (narrow && row_width(t, l) > view->width && (c = next_to_give_way(t, l)) < t->n_columns)
-		l[c].place = t->columns[c].how & COLUMN_BELOW ? PLACE_BELOW : PLACE_NOWHERE;
+		l[c].place = place_given_way(&t->columns[c]);
 }
 
 /* -- printing -- */
@@ -295,9 +312,12 @@ static void print_below(const struct table *t, const struct layout *l, const str
 	struct table_flow f = { .out = out, .width = view->width, .indent = INDENT, .gap = INDENT };
 
 	for (size_t c = 0; c < t->n_columns; c++) {
-		if (l[c].place != PLACE_BELOW || !row[c].text[0] || strcmp(row[c].text, "-") == 0)
+		if ((l[c].place != PLACE_BELOW && l[c].place != PLACE_NAMED) || !row[c].text[0] ||
+		    strcmp(row[c].text, "-") == 0)
 			continue;
 		f.gap = f.begun ? GAP : INDENT;
+		if (l[c].place == PLACE_NAMED)
+			table_words(&f, t->columns[c].name);
 		table_words(&f, row[c].text);
 	}
 	if (f.begun)

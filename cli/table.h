@@ -19,7 +19,8 @@ enum table_color { COLOR_NONE, COLOR_GOOD, COLOR_WARN, COLOR_BAD, COLOR_DIM };
 
 struct table_column {
 	const char *name;
-	uint8_t gives_way; /* when a terminal is too narrow: 1 is the first to give way, 0 never does */
+	uint8_t gives_way; /* when a terminal is too narrow: 1 is the first to give way, 0 goes last of all:
+			    * below its row, behind its name */
 	uint8_t how;       /* COLUMN_* */
 };
 

@@ -208,6 +208,39 @@ TEST(columns_give_way_in_their_order)
 		 "    NodeNotReady\n");
 }
 
+/* Those that never do go last of all, the rightmost first, and say what they are; the first one stays. */
+TEST(no_line_is_wider_than_the_terminal)
+{
+	ck_shown("other", &(const struct table_view){ .width = 20 },
+		 "ID  POD\n"
+		 "7   shop/web-1\n"
+		 "    OUTCOME done\n"
+		 "    Evicted  the\n"
+		 "    kubelet evicted\n"
+		 "    it\n"
+		 "8   shop/web-2\n"
+		 "    OUTCOME refused\n"
+		 "    NodeNotReady\n");
+	ck_shown("other", &(const struct table_view){ .width = 10 },
+		 "ID\n"
+		 "7\n"
+		 "    POD\n"
+		 "    shop/web-1\n"
+		 "    OUTCOME\n"
+		 "    done\n"
+		 "    Evicted\n"
+		 "    the\n"
+		 "    kubelet\n"
+		 "    evicted\n"
+		 "    it\n"
+		 "8\n"
+		 "    POD\n"
+		 "    shop/web-2\n"
+		 "    OUTCOME\n"
+		 "    refused\n"
+		 "    NodeNotReady\n");
+}
+
 TEST(a_text_goes_on_below_itself)
 {
 	static const struct table_column facts[] = { { "WHAT", 0, 0 }, { "VALUE", 0, COLUMN_FLOWS } };
@@ -221,6 +254,13 @@ TEST(a_text_goes_on_below_itself)
 	ck_assert_str_eq(s, "WHAT      VALUE\n"
 			    "evidence  the kubelet evicted this pod;\n"
 			    "          only its record is left\n");
+	free(s);
+	s = print(t, &(const struct table_view){ .width = 30 });
+	ck_assert_str_eq(s, "WHAT\n"
+			    "evidence\n"
+			    "    the kubelet evicted this\n"
+			    "    pod; only its record is\n"
+			    "    left\n");
 	free(s);
 	s = print(t, &in_a_pipe);
 	ck_assert_str_eq(
