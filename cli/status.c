@@ -274,13 +274,13 @@ static void print_processes(const struct status *s, const struct table_view *vie
 {
 	static const struct table_column columns[] = {
 		{ "PROCESS", 0, 0 },
-		{ "CLUSTER", 1, COLUMN_ALIKE },
+		{ "CLUSTER", 0, COLUMN_ALIKE }, /* the numbers of processes begin anew in each */
 		{ "STATE", 0, 0 },
-		{ "PID", 0, 0 },
+		{ "PID", 1, 0 },
 		{ "UP", 0, 0 },
 		{ "DEATHS", 0, 0 },
-		{ "MEMORY", 0, 0 },
-		{ "LEASES", 0, 0 },
+		{ "MEMORY", 2, 0 },
+		{ "LEASES", 3, 0 },
 		{ "SANDBOX", 0, COLUMN_WIDE },
 		{ "LAST ERROR", 0, COLUMN_WIDE },
 	};
