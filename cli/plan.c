@@ -314,6 +314,8 @@ static int ask_watchers(struct ctl *c, const struct msg *request, const char *cl
 
 		p->left_out[i] = code != EXIT_CODE_OK;
 		p->answered += code == EXIT_CODE_OK;
+		if (p->left_out[i] && p->n_clusters > 1)
+			output_complain(NULL, TEXT(PLAN_LEFT_OUT), p->clusters[i]);
 		first = first != EXIT_CODE_OK ? first : code;
 	}
 	if (known)
