@@ -1,0 +1,78 @@
+"""A terminal before a big installation in trouble: every verb, at several widths, in both languages."""
+import time
+import unicodedata
+
+from harness.objects import stamp
+from harness.scenario import scenario
+from harness.servers import Apisim
+
+FILL = {"": 10000, "evicted": 150, "terminating": 50, "crashloop": 300, "pullfail": 40}
+WORKLOADS = 900
+RESTARTING = {"hours": "0s", "status": "CrashLoopBackOff", "counts": 2, "duration": "0 0 4 1 1 *"}
+
+
+def long_name(prefix):
+    """A name as long as a label may be."""
+    return (prefix + "-") + "x" * (62 - len(prefix))
+
+
+def crowd(t, workloads=WORKLOADS):
+    """An API server of its own with that many restarting workloads, all with long names, among ten thousand pods."""
+    server = Apisim(t.dir / "big", t.build, fill=[word for kind, n in FILL.items() for word in (f"--fill{'-' * bool(kind)}{kind}", str(n))],
+                    answers=False)
+    server.start()
+    t.closing.append(server)
+    server.ns = long_name("team")
+    server.admin.post("/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": server.ns}})
+    for i in range(workloads):
+        add_restarting(server, i)
+    return server
+
+
+def add_restarting(server, i):
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": long_name(f"app-{i:03}"), "uid": f"00000000-0000-4000-8000-{i:012}", "controller": True}
+    path = f"/api/v1/namespaces/{server.ns}/pods"
+    name = owner["name"] + "-0"
+    server.admin.post(path, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "ownerReferences": [owner]},
+                             "spec": {"nodeName": "node-1", "containers": [{"name": "main", "image": "registry.example.com/app:1"}]}})
+    state = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s restarting failed container"}}
+    last = {"terminated": {"reason": "Error", "exitCode": 1, "startedAt": stamp(time.time() - 70), "finishedAt": stamp(time.time() - 60)}}
+    server.admin.patch(f"{path}/{name}/status", {"status": {
+        "phase": "Running", "startTime": stamp(time.time() - 3600), "conditions": [{"type": "Ready", "status": "False"}],
+        "containerStatuses": [{"name": "main", "image": "registry.example.com/app:1", "imageID": "", "ready": False, "restartCount": 1000 - i, "state": state,
+                               "lastState": last}]}})
+
+
+def columns_of(line):
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in line)
+
+
+def too_wide(lines, columns):
+    """Those that a terminal would break; a word that cannot be broken may stand alone."""
+    return [line for line in lines if columns_of(line) > columns and len(line.split()) > 1 and not line.strip().startswith("$ ")]
+
+
+@scenario("terminal/widths", servers=("apisim",))
+def widths(t):
+    """What shows 900 workloads with the longest names, beside clusters that cannot be seen: no line is wider than the terminal, in both languages."""
+    server = crowd(t)
+    text = server.kubeconfig("cleaner")
+    files = {"good": text, "production-cluster-in-frankfurt": text.replace(server.tokens["cleaner"], "not-the-token"),
+             "nameless": text.replace(server.url, "https://api.no-such-host.invalid:6443")}
+    program = t.program({"clusters": [{"name": name, "kubeconfig": str(t.write(f"kubeconfig-{name}", body))} for name, body in files.items()],
+                         "deleteEvictedPod": {"enable": True, "namespaces": ["*"], "maxPerDay": 30},
+                         "tooManyRestart": {"enable": True, "namespaces": ["*"], **RESTARTING, "apiurl": t.sink().url}}, kubeconfig=None, start=False)
+    program.start(wait=False)
+    t.until("the good one to be synced", lambda: [c["name"] for c in (program.status() or {"clusters": []})["clusters"] if c["synced"]] == ["good"], 20)
+    t.until("the budget to be spent", lambda: len(program.history()) >= 30, 20)
+    program.ask("pause", "--reason", "incident 4711: storage is being moved, see the runbook of the storage team", check=True)
+    pod = f"{server.ns}/{long_name('app-000')}-0"
+    for words in (["status"], ["history"], ["plan", "--cluster", "good"], ["explain", pod, "--rules"], ["show", str(program.history()[0]["id"])], ["report"]):
+        for columns, language in ((80, "C"), (80, "zh_CN.UTF-8"), (40, "en_US.UTF-8"), (40, "zh_CN.UTF-8"), (200, "en_US.UTF-8")):
+            lines = program.on_terminal(columns, *words, env={"LANG": language})
+            assert lines and not too_wide(lines, columns), "\n".join([f"{words} {columns} {language}", *too_wide(lines, columns)[:5]])
+    lines = program.on_terminal(80, "status")
+    watchers = [line for line in lines if "watcher 0" in line]
+    assert sorted(name for name in files for line in watchers if name in line) == sorted(files), lines
+    answer = program.ask("plan", timeout=30)
+    assert "cluster nameless is left out of the plan" in answer.stderr and "deleteEvictedPod" in answer.stdout, answer.stderr
