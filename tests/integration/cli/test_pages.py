@@ -4,8 +4,9 @@
 A block ```yaml or ```json whose first line is "# NAME" is written to the file NAME first. In a block ```console a line
 "$ COMMAND" is run by bash on a terminal of 80 columns, in the page's own folder; the lines below it are its output, where …
 stands for anything. A page with the comment <!-- cluster --> has the cluster of page_cluster.py as its ~/.kube/config; a question
-to the program is asked there again until it is answered as the page says. What is not run (```sh, `code`) must be commands that
-exist, with options that they have. A page below docs/zh is its twin in Chinese: same headings, same blocks, same commands.
+to the program is asked there again until it is answered as the page says. Commands of a block ```sh are run where
+tests/page_claims.py says, here those that need this program and a cluster alone; `code` must be commands that exist, with options
+that they have. A page below docs/zh is its twin in Chinese: same headings, same blocks, same commands.
 
     test_pages.py PROGRAM [--print] [PAGE...]      --print also shows what every command prints, for whoever writes a page
 """
@@ -25,6 +26,7 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(TOP / "tests"), str(TOP / "tests" / "e2e"), str(pathlib.Path(__file__).parent)]
 import scratch  # noqa: E402
 from page_cluster import PageCluster  # noqa: E402
+from page_commands import Share  # noqa: E402
 from page_words import check_links, check_troubles, check_twin, check_words  # noqa: E402
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
@@ -33,6 +35,7 @@ QUESTION = re.compile(r"ops-pod-cleaner (status|history|plan|explain|show|log-le
 # Pages for operators and for the owners of workloads: each has its twin in Chinese.
 TWINS = {"README.md", "quick-start.md", "pod.md", "troubleshooting.md", "upgrade.md", "faq.md", "moving-over.md", "reasons.md",
          "configuration.md", "without-a-daemon.md"}
+SHARE = Share("pages")
 PATIENCE = 30       # seconds in which a question gets its answer
 
 # Where the pages' commands find the running program, whoever runs the test.
@@ -159,7 +162,27 @@ def check_shown(text):
             cluster.close()
 
 
+def check_typed(page):
+    """What stands in a block ```sh, and is this test's: it ends well."""
+    if not SHARE.of(page):
+        return
+    folder = scratch.folder("typed")
+    cluster = PageCluster(folder / "server", PROGRAM.parents[1])
+    try:
+        (folder / ".kube").mkdir()
+        (folder / ".kube" / "config").write_text(cluster.kubeconfig())
+        (folder / "deploy").symlink_to(TOP / "deploy")
+        for command in SHARE.of(page):
+            done = subprocess.run(["bash", "-c", SHARE.typed(command)], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "HOME": str(folder), "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"})
+            if done.returncode:
+                yield f"$ {command.text}\nexit {done.returncode}: {done.stdout}{done.stderr}"
+    finally:
+        cluster.close()
+
+
 def check(path, text, twin):
+    yield from check_typed(str(path.relative_to(TOP)))
     if "```console" in text:
         yield from check_shown(text)
     yield from check_words(PROGRAM, TOP, text)
@@ -185,6 +208,8 @@ def main():
         passed += not found
         failed += len(found)
         print("\n".join(f"{path.relative_to(TOP)}: {e}" for e in found) or f"ok {path.relative_to(TOP)}", flush=True)
+    if not only:
+        SHARE.check_all_ran()
     print(f"{passed} passed, {failed} failed, 0 skipped")
     sys.exit(failed > 0 or passed == 0)
 

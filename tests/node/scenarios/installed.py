@@ -1,4 +1,5 @@
 """The program as an operator installs it: from the chart, as pods, where Pod Security `restricted` is enforced."""
+import fnmatch
 import json
 import os
 import pathlib
@@ -17,6 +18,7 @@ from scenarios.evicted import is_evicted
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "chart"))
 import chart  # noqa: E402
+import page_commands  # noqa: E402
 
 PLUGIN = pathlib.Path(__file__).resolve().parents[3] / "cli" / "kubectl-ops_pod_cleaner"
 SELECTOR = "app.kubernetes.io/name=ops-pod-cleaner"
@@ -101,6 +103,15 @@ class Release:
     def generation(self, pod):
         return (self.status(pod) or {}).get("generation", 0)
 
+    def type(self, text):
+        """What an operator types: kubectl finds the plugin on the PATH, and that the pod that leads."""
+        folder = self.t.write("kubectl-ops_pod_cleaner", PLUGIN.read_text()).parent
+        (folder / "kubectl-ops_pod_cleaner").chmod(0o755)
+        server = self.t.server
+        env = {**os.environ, "PATH": f"{folder}:{server.tools}:{chart.tools()}:{os.environ['PATH']}", "KUBECONFIG": str(server.dir / "kubeconfig"),
+               "HOME": str(folder), "CONTAINERD_ADDRESS": str(server.home / "containerd.sock"), "CONTAINERD_SNAPSHOTTER": "native"}
+        return subprocess.run(["bash", "-c", text], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+
     def remove(self):
         self.t.admin.request("DELETE", SETS, {"propagationPolicy": "Foreground"})
         self.t.until("the pods of the program to be gone", lambda: not self.pods(), 60)
@@ -137,24 +148,44 @@ def restarts(found):
     return {pod["metadata"]["name"]: pods.statuses(pod)[0]["restartCount"] for pod in found}
 
 
-def ask_by_kubectl(t, *args):
-    """What an operator types; kubectl finds the plugin on the PATH and it finds the pod that leads."""
-    found = t.write("kubectl-ops_pod_cleaner", PLUGIN.read_text())
-    found.chmod(0o755)
-    env = {**os.environ, "PATH": f"{found.parent}:{chart.tools()}:{os.environ['PATH']}", "KUBECONFIG": str(t.server.dir / "kubeconfig"),
-           "HOME": str(found.parent)}
-    return subprocess.run(["kubectl", "ops_pod_cleaner", *args], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
-
-
-def ask_the_leader(t, release, leader):
+def ask_the_leader(release, leader):
     """The words of the documentation, by a kubectl and the exec of a kubelet."""
-    done = ask_by_kubectl(t, "status", "-o", "json")
+    done = release.type("kubectl ops_pod_cleaner status -o json")
     assert done.returncode == 0 and not done.stderr, done
     numbers = {row["pid"] for row in json.loads(done.stdout)["processes"]}
     assert numbers == {row["pid"] for row in release.status(leader)["processes"]}, done.stdout
-    assert "evicted" in ask_by_kubectl(t, "history", "--since", "1h").stdout.lower()
-    unknown = ask_by_kubectl(t, "statsu")
+    assert "evicted" in release.type("kubectl ops_pod_cleaner history --since 1h").stdout.lower()
+    unknown = release.type("kubectl ops_pod_cleaner statsu")
     assert unknown.returncode == 64 and "status" in unknown.stderr, unknown
+
+
+# What the pages have typed and ends by itself -> what it shows.
+SHOWN = {"kubectl ops_pod_cleaner status": "running", "kubectl -n * exec *": "deleteEvictedPod", "kubectl -n * logs ops-*": '"level":', "sudo ctr *": "ops-pod-cleaner"}
+
+
+def type_what_the_pages_show(release, share):
+    for pattern, word in SHOWN.items():
+        for command in [c for c in share.commands if fnmatch.fnmatchcase(c.text, pattern)]:
+            done = release.type(share.typed(command))
+            assert done.returncode == 0 and word in done.stdout, f"{command}: {done}"
+
+
+def look_at_the_status_page(release, share):
+    """kubectl's port-forward, which goes on until it is ended."""
+    text, = (share.typed(c) for c in share.of("docs/pod.md", "* port-forward *"))
+    done = release.type(f"{text} & for i in $(seq 100); do curl -sf http://127.0.0.1:9464/ && break; sleep 0.1; done; kill $!")
+    assert "<html" in done.stdout, done
+
+
+def look_at_the_log_before(release, share):
+    """Of a container that has died: the first process of one is killed, and its kubelet starts it again."""
+    text, = (share.typed(c) for c in share.of("docs/troubleshooting.md", "* logs --previous *"))
+    pod = release.pods()[0]
+    assert pod["metadata"]["name"] in text, text
+    os.kill(next(number for number, name in release.t.server.processes_of(pod) if name not in ROLES), signal.SIGKILL)
+    release.t.until("its container to be started again", lambda: restarts(release.pods())[pod["metadata"]["name"]] == 1, 60)
+    done = release.type(text)
+    assert done.returncode == 0 and '"level":' in done.stdout, done
 
 
 @scenario("installed/from-the-chart", servers=("node",), timeout=200)
@@ -162,6 +193,7 @@ def from_the_chart(t):
     """Probes, sandbox, killed processes, a changed configuration, a rollout: two pods, evicted ones go, each once."""
     first, second = t.ns(), t.ns()
     release = Release(t, first, second)
+    share = page_commands.Share("node", image=os.environ["OPC_NODE_PROGRAM"])
     try:
         gone = [evicted(t, first, "one")]
         started = t.until("both pods to be Ready", release.are_ready, 60)
@@ -170,7 +202,9 @@ def from_the_chart(t):
             rows = [row["sandbox"] for row in release.status(pod)["processes"]]
             assert len(rows) == 4 and all(word in row and f"no {word}" not in row for row in rows for word in HOLDS), rows
         wait_gone(t, *gone)
-        ask_the_leader(t, release, leader)
+        ask_the_leader(release, leader)
+        type_what_the_pages_show(release, share)
+        look_at_the_status_page(release, share)
         kill_children(t, release, leader)
         gone.append(evicted(t, first, "two"))
         late = evicted(t, second, "elsewhere")
@@ -181,7 +215,9 @@ def from_the_chart(t):
         wait_gone(t, *gone)
         assert set(restarts(release.pods()).values()) == {0} and release.are_ready(), release.pods()
         gone.append(evicted(t, first, "during"))
-        t.admin.patch(SETS, {"spec": {"template": {"metadata": {"annotations": {"rollout": "1"}}}}}, MERGE)
+        for command in share.of("docs/pod.md", "* rollout restart *"):
+            done = release.type(share.typed(command))
+            assert done.returncode == 0, done
         t.until("the rollout", lambda: release.are_ready({p["metadata"]["uid"] for p in started}), 120)
         gone.append(evicted(t, second, "afterwards"))
         wait_gone(t, *gone)
@@ -189,6 +225,8 @@ def from_the_chart(t):
         assert all(end[0][0] == "Completed" for end in ended if end), ended
         assert set(restarts(release.pods()).values()) == {0}, release.pods()
         t.expect(deleted=gone)
+        look_at_the_log_before(release, share)
+        share.check_all_ran()
     except BaseException:
         print(*release.logs(), sep="\n", file=sys.stderr)
         raise

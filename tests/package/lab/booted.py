@@ -4,6 +4,7 @@ import contextlib
 import json
 import pathlib
 import re
+import shutil
 import sqlite3
 import time
 
@@ -11,6 +12,7 @@ from harness.objects import Objects
 from harness.servers import Apisim
 from harness.wait import until
 
+import page_commands
 from lab import machine
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
@@ -29,7 +31,9 @@ def at_work(world):
     """The machine, and outside of it an API server that it reaches on the loopback that they share."""
     world.version("old.deb", "0.0.1-1")
     world.version("next.deb", "99.0-1")
+    shutil.copy(world.package, world.packages)      # under its own name, too
     write_old_history(world.packages / "history.db")
+    world.share = page_commands.Share("boot")
     world.server = Apisim(world.folder / "apisim", world.build)
     world.server.start()
     world.objects = Objects(world.server, "boot")
@@ -239,6 +243,49 @@ def removed_at_work_and_purged(world):
     assert not left, left
 
 
+# --- what the pages have an operator type, on the machine as it was before anything of ours ---
+
+def what_make_install_leaves_is_set_up(world):
+    """README's way without a package: the files that `make install` puts there, as the package has them, and two commands."""
+    world.machine.sh("dpkg-deb --fsys-tarfile /packages/new.deb | tar -x --keep-directory-symlink -C /; if getent passwd ops-pod-cleaner >/dev/null; then userdel ops-pod-cleaner; fi")
+    for command in world.share.of("README.md", "sudo systemd-*"):
+        world.machine.sh(world.share.typed(command))
+    made = world.machine.sh("getent passwd ops-pod-cleaner; stat -c '%G %n' /etc/ops-pod-cleaner")
+    assert "/usr/sbin/nologin" in made and "\nops-pod-cleaner /etc/ops-pod-cleaner" in made, made
+    world.machine.sh("dpkg-deb -c /packages/new.deb | sed -n 's,^-.* [.]/,/,p' | xargs rm -f; rm -rf /etc/ops-pod-cleaner")
+
+
+def the_readme_makes_it_a_service(world):
+    world.machine.write("/root/kubeconfig", kubeconfig(world.server), owner="root:root")
+    for command in (*world.share.of("README.md", "sudo apt *"), *world.share.of("README.md", "sudo install *"), *world.share.of("README.md", "sudo systemctl *")):
+        world.machine.sh("cd /root; " + world.share.typed(command))
+    wait_synced(world)
+    assert status(world)["mode"] == "observe" and world.machine.call("systemctl", "is-enabled", UNIT).stdout == "enabled\n"
+
+
+def its_state_is_saved_as_the_page_says(world):
+    pod = evicted_pod(world)
+    until("something to be kept", lambda: [r for r in history(world) if r["uid"] == pod["metadata"]["uid"]], SOON, 0.3)
+    for command in world.share.of("docs/upgrade.md"):
+        world.machine.sh(world.share.typed(command))
+        if " cp " in command.text:
+            world.machine.sh("cmp /root/history/history.db /var/lib/ops-pod-cleaner/history/history.db; test -s /root/supervisor.state")
+        elif " start " in command.text or " restart " in command.text:
+            wait_synced(world)
+    assert [r for r in history(world) if r["uid"] == pod["metadata"]["uid"]], "the history is gone"
+
+
+def what_troubleshooting_looks_at_is_there(world):
+    for command in world.share.of("docs/troubleshooting.md"):
+        said = world.machine.sh(world.share.typed(command))
+        wanted = {"systemctl": "active (running)", "journalctl -u": "ops-pod-cleaner", "journalctl -k": ""}
+        assert next(word for start, word in wanted.items() if command.text.startswith(start)) in said, said[-500:]
+
+
+def every_command_of_the_pages_was_typed(world):
+    world.share.check_all_ran()
+
+
 def the_machine_powers_off(world):
     assert world.machine.power_off() == 0
 
@@ -246,4 +293,6 @@ def the_machine_powers_off(world):
 CASES = (the_unit_is_active_and_waits_for_its_cluster, an_upgrade_migrates_the_history, a_kubeconfig_is_enough_and_nothing_is_written,
          its_sandbox_is_whole, systemctl_reload_takes_a_changed_configuration, systemctl_reload_refuses_a_wrong_configuration,
          the_watchdog_restarts_what_hangs, one_instance_a_cluster, an_upgrade_restarts_every_instance_and_keeps_what_is_ours,
-         the_journal_has_priorities, it_stops_in_order, removed_at_work_and_purged, the_machine_powers_off)
+         the_journal_has_priorities, it_stops_in_order, removed_at_work_and_purged, what_make_install_leaves_is_set_up,
+         the_readme_makes_it_a_service, its_state_is_saved_as_the_page_says, what_troubleshooting_looks_at_is_there,
+         every_command_of_the_pages_was_typed, the_machine_powers_off)

@@ -17,6 +17,14 @@ def run_once(root, packages, script, timeout=120):
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False, env=ENVIRONMENT)
 
 
+def cover(folder, upper):
+    """From now on what this room writes to that folder goes to a file system in memory, at the empty `upper`."""
+    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", upper], check=True)
+    for name in ("over", "work"):
+        (upper / name).mkdir()
+    subprocess.run(["mount", "-t", "overlay", "-o", f"lowerdir={folder},upperdir={upper}/over,workdir={upper}/work", "overlay", folder], check=True)
+
+
 class Machine:
     """Booted; `packages` is its /packages."""
 

@@ -7,7 +7,10 @@ import re
 import shutil
 import subprocess
 
+import page_commands
 from lab import base, machine
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
 
 PROGRAMS = ("usr/bin/ops-pod-cleaner", *(f"usr/libexec/ops-pod-cleaner/{name}" for name in ("loader", "reporter", "supervisor", "watcher", "worker")))
 FILES = (*PROGRAMS, "lib/systemd/system/ops-pod-cleaner.service", "lib/systemd/system/ops-pod-cleaner@.service",
@@ -17,6 +20,8 @@ FILES = (*PROGRAMS, "lib/systemd/system/ops-pod-cleaner.service", "lib/systemd/s
          "usr/share/fish/vendor_completions.d/ops-pod-cleaner.fish", "usr/share/doc/ops-pod-cleaner/README.md", "usr/share/doc/ops-pod-cleaner/docs/troubleshooting.md",
          "usr/share/doc/ops-pod-cleaner/changelog.gz", "usr/share/doc/ops-pod-cleaner/copyright",
          "usr/share/doc/ops-pod-cleaner/examples/rbac.yaml")
+IN_USR = ("/usr/bin/ops-pod-cleaner", "/usr/bin/kubectl-ops_pod_cleaner", "/usr/libexec/ops-pod-cleaner/supervisor", "/usr/share/man/man8/ops-pod-cleaner.8",
+          "/usr/lib/systemd/system/ops-pod-cleaner.service")
 # What it prints stands between these, a line each; a path is told with owner and mode.
 LIFE = """
 mark() { echo "== $1"; }
@@ -111,4 +116,25 @@ def installs_removes_and_purges_where_nothing_runs(world):
     assert not left, f"left behind: {left}"
 
 
-CASES = (lintian_has_nothing_to_say, everything_is_in_it, installs_removes_and_purges_where_nothing_runs)
+def a_clone_is_installed_and_taken_away(world):
+    """make, as the pages have it typed, where /usr is this machine's and what is written to it is gone with the room."""
+    share = page_commands.Share("install")
+    upper = world.folder / "usr"
+    upper.mkdir()
+    machine.cover("/usr", upper)
+    for page in ("docs/quick-start.md", "README.md"):
+        for command in share.of(page):
+            done = subprocess.run(["bash", "-c", share.typed(command)], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "DESTDIR": ""})
+            assert done.returncode == 0, f"{command}: {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}"
+            if command.text.endswith("make install"):
+                assert not [path for path in IN_USR if not os.path.exists(path)], command
+            elif command.text.endswith(" version"):
+                assert re.match(r"ops-pod-cleaner \d", done.stdout), done.stdout
+    left = [path for path in IN_USR if os.path.exists(path)]
+    assert not left, f"make uninstall leaves {left}"
+    share.check_all_ran()
+
+
+CASES = (lintian_has_nothing_to_say, everything_is_in_it, installs_removes_and_purges_where_nothing_runs,
+         a_clone_is_installed_and_taken_away)
