@@ -88,13 +88,16 @@ static int ask(const void *ctx, const char *socket)
 	return code == EXIT_CODE_OK && (!ok || left > 0) ? EXIT_CODE_FAILURE : code;
 }
 
+/* One round is over before anybody could notice it, and notices nobody. */
+static const char *const no_presence[] = { "leaderElection.presence=false", NULL };
+
 int once_run(const struct options *o, const char *socket)
 {
 	_cleanup_free_ char *state_dir = paths_absolute(o->state_dir);
 	const struct alone a = { .o = o,
 				 .socket = socket,
 				 .state_dir = state_dir,
-				 .set = o->dry_run ? start_dry_run : NULL,
+				 .set = o->dry_run ? start_dry_run : no_presence,
 				 .logs = true,
 				 .drain_ms = DRAIN_MS,
 				 .ask = ask,

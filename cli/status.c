@@ -106,6 +106,14 @@ static json_t *leader_json(const struct status *s, uint64_t cluster)
 			 s->leaders[cluster].holder);
 }
 
+/* null: other instances are not looked for, by an election, mode observe or leaderElection.presence. */
+static json_t *presence_json(const struct msg_watch_stats *w)
+{
+	if (!w->presence)
+		return json_null();
+	return json_pack("{s:b, s:s}", "seen", !w->unseen[0], "reason", w->unseen);
+}
+
 /* Where it is, and whether it could be loaded. */
 static void add_place(json_t *to, const struct msg_ctl_cluster *c)
 {
@@ -121,15 +129,17 @@ static void add_place(json_t *to, const struct msg_ctl_cluster *c)
 static json_t *cluster_json(const struct status *s, uint64_t index)
 {
 	const struct msg_watch_stats *w = &s->watch[index];
-	json_t *all = json_pack(
-		"{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, s:s, s:b}",
-		"cluster", (json_int_t)index, "name", s->clusters[index].cluster_name, "synced", w->synced,
-		"pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events", (json_int_t)w->events,
-		"lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue, "deadlines",
-		(json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated, "dropped",
-		(json_int_t)w->dropped, "lastEvent", output_json_time(w->last_event), "error", w->error,
-		"leader", leader_json(s, index), "blocked", (json_int_t)w->blocked, "reverted",
-		(json_int_t)w->reverts, "blockedBy", w->blocked_by, "sharedCredential", w->shared);
+	json_t *all =
+		json_pack("{s:I, s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o, s:I, s:I, "
+			  "s:s, s:b, s:o}",
+			  "cluster", (json_int_t)index, "name", s->clusters[index].cluster_name, "synced",
+			  w->synced, "pods", (json_int_t)w->pods, "bytes", (json_int_t)w->bytes, "events",
+			  (json_int_t)w->events, "lists", (json_int_t)w->lists, "queue", (json_int_t)w->queue,
+			  "deadlines", (json_int_t)w->deadlines, "nominated", (json_int_t)w->nominated,
+			  "dropped", (json_int_t)w->dropped, "lastEvent", output_json_time(w->last_event),
+			  "error", w->error, "leader", leader_json(s, index), "blocked",
+			  (json_int_t)w->blocked, "reverted", (json_int_t)w->reverts, "blockedBy",
+			  w->blocked_by, "sharedCredential", w->shared, "presence", presence_json(w));
 
 	add_place(all, &s->clusters[index]);
 	return all;
@@ -340,6 +350,14 @@ static void print_leaders(const struct status *s, const struct table_view *view)
 	}
 }
 
+static void print_unseen(const struct status *s, const struct table_view *view)
+{
+	for (size_t i = 0; i < s->n_clusters; i++)
+		if (s->watch[i].unseen[0])
+			table_text(stdout, view, TEXT(STATUS_UNSEEN), s->clusters[i].cluster_name,
+				   s->watch[i].unseen);
+}
+
 static void print_pauses(const struct status *s, const struct table_view *view)
 {
 	for (size_t i = 0; i < s->n_pauses; i++) {
@@ -490,6 +508,7 @@ static void print_text(const struct status *s, const struct table_view *view)
 	printf("\n");
 	print_processes(s, view);
 	print_leaders(s, view);
+	print_unseen(s, view);
 }
 
 /* Who answers may be down, which the answer so far says. */

@@ -81,6 +81,7 @@ struct settings {
 	struct cluster_settings cluster;
 	char *owner_annotation; /* tooManyRestart.ownerAnnotation: keys, separated by commas */
 	bool election;          /* act only while holding the Lease */
+	bool presence;          /* without election: keep the Lease to notice other instances */
 	char *lease_namespace, *lease_name;
 	uint64_t max_pods;         /* in the watcher's cache */
 	uint64_t startup_quiet_ms; /* no nomination this long after the first sync */

@@ -9,6 +9,20 @@
 #include "base/rfc3339.h"
 #include "base/xalloc.h"
 
+static const struct leader_pace {
+	uint32_t lease_ms, renew_ms, retry_ms;
+	double jitter;
+} paces[LEADER_KIND__MAX] = {
+	[LEADER_ELECTION] = { LEADER_LEASE_MS, LEADER_RENEW_MS, LEADER_RETRY_MS, LEADER_JITTER },
+	[LEADER_PRESENCE] = { LEADER_PRESENCE_MS, LEADER_PRESENCE_RENEW_MS, LEADER_PRESENCE_RETRY_MS, 0 },
+};
+
+/* Boot ms at which a leader that has not renewed since stops. */
+static uint64_t deadline(const struct leader *l)
+{
+	return l->renewed_at + paces[l->kind].renew_ms;
+}
+
 static bool is_mine(const struct leader *l)
 {
 	return l->known && strcmp(l->seen.holder, l->identity) == 0;
@@ -21,30 +35,35 @@ static bool is_held(const struct leader *l, uint64_t now)
 	       now < l->seen_at + (uint64_t)l->seen.duration_s * 1000;
 }
 
-void leader_init(struct leader *l, const char *identity)
+void leader_init(struct leader *l, const char *identity, enum leader_kind kind)
 {
-	*l = (struct leader){ .next = LEADER_WAIT };
+	*l = (struct leader){ .kind = kind, .next = LEADER_WAIT };
 	(void)snprintf(l->identity, sizeof(l->identity), "%s", identity);
 }
 
 bool leader_leads(const struct leader *l, uint64_t now)
 {
-	return l->leading && now < l->renewed_at + LEADER_RENEW_MS;
+	return l->leading && now < deadline(l);
 }
 
 uint64_t leader_valid_until(const struct leader *l)
 {
-	return l->leading ? l->renewed_at + LEADER_RENEW_MS : 0;
+	return l->leading ? deadline(l) : 0;
+}
+
+const char *leader_other(const struct leader *l, uint64_t now)
+{
+	return l->other_lives && is_held(l, now) ? l->seen.holder : "";
 }
 
 enum leader_ask leader_step(struct leader *l, uint64_t now, uint64_t *ret_at)
 {
 	uint64_t at = l->try_at;
 
-	if (l->leading && now >= l->renewed_at + LEADER_RENEW_MS)
+	if (l->leading && now >= deadline(l))
 		l->leading = false;
-	if (l->leading && at > l->renewed_at + LEADER_RENEW_MS)
-		at = l->renewed_at + LEADER_RENEW_MS;
+	if (l->leading && at > deadline(l))
+		at = deadline(l);
 	if (l->next != LEADER_WAIT)
 		return l->next;
 	if (now < l->try_at) {
@@ -68,7 +87,7 @@ static char *spec_json(const struct leader *l, int64_t wall_ms)
 	renewed[strlen(renewed) - 1] = '\0';
 	return xasprintf("{\"holderIdentity\":\"%s\",\"leaseDurationSeconds\":%u,\"acquireTime\":\"%s000Z\","
 			 "\"renewTime\":\"%s000Z\",\"leaseTransitions\":%lld}",
-			 l->releasing ? "" : l->identity, l->releasing ? 1u : LEADER_LEASE_MS / 1000,
+			 l->releasing ? "" : l->identity, l->releasing ? 1u : paces[l->kind].lease_ms / 1000,
 			 l->releasing ? renewed : acquired, renewed,
 			 (long long)(l->known ? l->seen.transitions + !taken : 0));
 }
@@ -93,10 +112,16 @@ char *leader_body(struct leader *l, const char *ns, const char *name, uint64_t n
 
 static void retry(struct leader *l, uint64_t now, double random)
 {
-	const double spread = l->leading ? 0 : random * LEADER_JITTER;
+	const struct leader_pace *pace = &paces[l->kind];
+	const double spread = l->leading ? 0 : random * pace->jitter;
 
 	l->next = LEADER_WAIT;
-	l->try_at = now + (uint64_t)(LEADER_RETRY_MS * (1 + spread));
+	l->try_at = now + (uint64_t)(pace->retry_ms * (1 + spread));
+}
+
+bool leader_is_denied(enum leader_ask asked, long status)
+{
+	return status == 403 || (asked == LEADER_CREATE && status == 404);
 }
 
 static bool same_record(const struct lease_facts *a, const struct lease_facts *b)
@@ -107,7 +132,12 @@ static bool same_record(const struct lease_facts *a, const struct lease_facts *b
 
 static void see(struct leader *l, const struct lease_facts *facts, uint64_t at)
 {
-	if (!l->known || !same_record(&l->seen, facts))
+	const bool changed = !l->known || !same_record(&l->seen, facts);
+
+	/* The first sight may be of a record that nobody keeps any more. */
+	if (changed)
+		l->other_lives = l->known && facts->holder[0] && strcmp(facts->holder, l->identity) != 0;
+	if (changed)
 		l->seen_at = at;
 	l->seen = *facts;
 	l->known = true;
@@ -118,6 +148,7 @@ static void on_read(struct leader *l, long status, const struct lease_facts *fac
 {
 	if (status == 404 && !l->releasing) {
 		l->known = false;
+		l->other_lives = false;
 		l->next = LEADER_CREATE;
 		return;
 	}
@@ -140,6 +171,7 @@ static void on_written(struct leader *l, const struct lease_facts *facts, uint64
 	l->seen = *facts;
 	l->known = true;
 	l->seen_at = l->sent_at;
+	l->other_lives = false;
 	l->leading = !l->releasing && is_mine(l);
 	l->renewed_at = l->sent_at;
 	l->releasing = false;
@@ -151,6 +183,12 @@ void leader_answer(struct leader *l, long status, const struct lease_facts *fact
 {
 	const enum leader_ask asked = l->next;
 
+	if (l->kind == LEADER_PRESENCE && leader_is_denied(asked, status)) {
+		l->other_lives = false;
+		l->next = LEADER_WAIT;
+		l->try_at = now + LEADER_DENIED_MS;
+		return;
+	}
 	if (asked == LEADER_GET) {
 		on_read(l, status, facts, now, random);
 		return;

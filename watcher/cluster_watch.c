@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,8 @@ struct cluster_watch {
 	struct reflector *reflector;
 	struct namespace_watch *namespace_watch; /* NULL: no labels of namespaces are asked for */
 	struct leadership *leadership;           /* NULL: this replica is the only one */
+	struct leadership *presence;             /* NULL: nobody else is looked for */
+	char unseen[256];                        /* why nobody else can be seen, or empty */
 	bool was_leading;
 	struct controller *controller;
 	struct questions *questions;
@@ -117,6 +120,8 @@ static void send_watch_stats(struct cluster_watch *w)
 	m.u.watch_stats.lists = r.lists;
 	m.u.watch_stats.shared = w->settings.cluster.shared;
 	m.u.watch_stats.leading = !w->leadership || w->was_leading;
+	m.u.watch_stats.presence = w->presence != NULL;
+	msg_set(&m, watch_stats.unseen, w->unseen, strlen(w->unseen));
 	m.u.watch_stats.failing = *w->trouble_text || *of_namespaces;
 	msg_set(&m, watch_stats.error, error, strlen(error));
 	w->news = false;
@@ -352,13 +357,57 @@ static const char *lease_namespace(const struct settings *s)
 
 static void prepare_leadership(struct cluster_watch *w)
 {
-	static const struct leadership_ops ops = { on_leadership, send_credential, on_lease_trouble };
+	static const struct leadership_ops ops = { on_leadership, send_credential, on_lease_trouble, NULL };
 
 	if (!w->settings.election)
 		return;
 	controller_set_leader(w->controller, false, "");
-	w->leadership = leadership_new(w->base, w->client, lease_namespace(&w->settings),
+	w->leadership = leadership_new(w->base, w->client, LEADER_ELECTION, lease_namespace(&w->settings),
 				       w->settings.lease_name, &ops, w);
+}
+
+/* -- presence: without election, does another instance work on this cluster? -- */
+
+static int on_other(void *ctx, const char *holder)
+{
+	struct cluster_watch *w = ctx;
+	struct msg m = { .type = MSG_TROUBLE, .u.trouble.trouble = TROUBLE_ANOTHER_INSTANCE };
+
+	_cleanup_free_ char *text = *holder ? xasprintf("%s keeps the Lease %s/%s", holder,
+							lease_namespace(&w->settings), w->settings.lease_name)
+					    : xstrdup("");
+
+	msg_set(&m, trouble.text, text, strlen(text));
+	return send_msg(w, &m);
+}
+
+static void on_unseen(void *ctx, const char *text)
+{
+	struct cluster_watch *w = ctx;
+
+	(void)snprintf(w->unseen, sizeof(w->unseen), "%s", text);
+	touch_stats(w);
+}
+
+/* Who only observes is nobody's rival. A Lease that is left so runs out unseen: nobody renews it. */
+static void set_presence(struct cluster_watch *w)
+{
+	static const struct leadership_ops ops = { NULL, send_credential, on_unseen, on_other };
+	const struct settings *s = &w->settings;
+	const bool wanted = !w->stopped && !s->election && s->presence && s->policy.mode == MODE_ENFORCE;
+
+	if (wanted == (w->presence != NULL))
+		return;
+	w->unseen[0] = '\0';
+	touch_stats(w);
+	if (!wanted) {
+		leadership_free(&w->presence);
+		(void)on_other(w, "");
+		return;
+	}
+	w->presence = leadership_new(w->base, w->client, LEADER_PRESENCE, lease_namespace(s), s->lease_name,
+				     &ops, w);
+	leadership_start(w->presence);
 }
 
 /* -- settings -- */
@@ -465,6 +514,7 @@ void cluster_watch_set_settings(struct cluster_watch *w, struct settings *s)
 		namespace_watch_free(&w->namespace_watch);
 	if (!w->stopped)
 		start_namespace_watch(w);
+	set_presence(w);
 	schedule(w);
 }
 
@@ -521,6 +571,7 @@ void cluster_watch_start(struct cluster_watch *w)
 	start_namespace_watch(w);
 	if (w->leadership)
 		leadership_start(w->leadership);
+	set_presence(w);
 	send_watch_stats(w);
 }
 
@@ -538,8 +589,10 @@ void cluster_watch_drain(struct cluster_watch *w, void (*drained)(void *ctx), vo
 {
 	stop(w);
 	meter_flush(w->meter);
-	if (w->leadership)
-		leadership_release(w->leadership, drained, ctx);
+	struct leadership *held = w->leadership ? w->leadership : w->presence;
+
+	if (held)
+		leadership_release(held, drained, ctx);
 	else
 		drained(ctx);
 }
@@ -552,6 +605,7 @@ void cluster_watch_free(struct cluster_watch **w)
 		return;
 	stop(old);
 	leadership_free(&old->leadership);
+	leadership_free(&old->presence);
 	questions_free(&old->questions);
 	controller_free(&old->controller);
 	http_client_free(&old->client);

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/xalloc.h"
-#include "kube/leader.h"
 #include "kube/path.h"
 #include "kube/decode_objects.h"
 
@@ -32,14 +31,22 @@ struct leadership {
 	struct leader leader;
 	bool reported, reported_leading;
 	uint64_t reported_until;
-	char reported_holder[LEASE_TEXT], trouble[256];
+	char reported_holder[LEASE_TEXT], trouble[256]; /* of a presence: the other that was reported */
 	void (*released)(void *ctx);
 	void *released_ctx;
 };
 
 static void go_on(struct leadership *l);
 
-static void report(struct leadership *l)
+static void report_other(struct leadership *l)
+{
+	const char *other = leader_other(&l->leader, clock_boot_ms());
+
+	if (strcmp(other, l->reported_holder) != 0 && l->ops.other(l->ctx, other) == 0)
+		(void)snprintf(l->reported_holder, sizeof(l->reported_holder), "%s", other);
+}
+
+static void report_leading(struct leadership *l)
 {
 	const bool leading = leader_leads(&l->leader, clock_boot_ms());
 	const uint64_t until = leading ? leader_valid_until(&l->leader) : 0;
@@ -52,6 +59,11 @@ static void report(struct leadership *l)
 	l->reported_until = until;
 	(void)snprintf(l->reported_holder, sizeof(l->reported_holder), "%s", l->leader.seen.holder);
 	l->ops.changed(l->ctx, leading, until, l->reported_holder);
+}
+
+static void report(struct leadership *l)
+{
+	(l->leader.kind == LEADER_PRESENCE ? report_other : report_leading)(l);
 }
 
 static void end_release(struct leadership *l)
@@ -76,16 +88,35 @@ static void trouble(struct leadership *l, const char *detail)
 	l->ops.trouble(l->ctx, text);
 }
 
+/* Nothing is wrong by this answer: 404 and 409 are part of the protocol. */
+static bool is_usable(const struct leadership *l, const struct http_result *r)
+{
+	if (r->failure != HTTP_OK)
+		return false;
+	return r->status / 100 == 2 || r->status == 409 ||
+	       (r->status == 404 && l->leader.kind == LEADER_ELECTION);
+}
+
+/* It comes and goes, and a presence is nobody's right to act. */
+static bool is_passing(const struct leadership *l, const struct http_result *r)
+{
+	return l->leader.kind == LEADER_PRESENCE &&
+	       (r->failure != HTTP_OK || !leader_is_denied(l->leader.next, r->status));
+}
+
 static void report_trouble(struct leadership *l, const struct http_result *r)
 {
 	struct status_facts status;
 	char text[256];
 
-	/* 404 and 409 are part of the protocol. */
-	if (r->failure == HTTP_OK && (r->status / 100 == 2 || r->status == 404 || r->status == 409)) {
+	if (r->failure == HTTP_OK && r->status == 401)
+		l->ops.refused(l->ctx);
+	if (is_usable(l, r)) {
 		trouble(l, "");
 		return;
 	}
+	if (is_passing(l, r))
+		return;
 	if (r->failure != HTTP_OK)
 		(void)snprintf(text, sizeof(text), "%s", r->error);
 	else if (decode_status_answer(r->body, r->body_len, &status) == 0)
@@ -93,8 +124,6 @@ static void report_trouble(struct leadership *l, const struct http_result *r)
 	else
 		(void)snprintf(text, sizeof(text), "HTTP status %ld", r->status);
 	trouble(l, text);
-	if (r->failure == HTTP_OK && r->status == 401)
-		l->ops.refused(l->ctx);
 }
 
 static void on_done(void *ctx, const struct http_result *r)
@@ -171,7 +200,7 @@ static void on_release_timer(evutil_socket_t fd, short what, void *arg)
 	end_release(arg);
 }
 
-static void set_identity(struct leader *leader)
+static void set_identity(struct leader *leader, enum leader_kind kind)
 {
 	char host[128] = "";
 	char identity[LEASE_TEXT];
@@ -182,11 +211,12 @@ static void set_identity(struct leader *leader)
 		if (*c == '"' || *c == '\\' || (unsigned char)*c < 0x20)
 			*c = '-';
 	(void)snprintf(identity, sizeof(identity), "%s_%d", host, (int)getppid());
-	leader_init(leader, identity);
+	leader_init(leader, identity, kind);
 }
 
-struct leadership *leadership_new(struct event_base *base, struct http_client *client, const char *ns,
-				  const char *name, const struct leadership_ops *ops, void *ctx)
+struct leadership *leadership_new(struct event_base *base, struct http_client *client, enum leader_kind kind,
+				  const char *ns, const char *name, const struct leadership_ops *ops,
+				  void *ctx)
 {
 	struct leadership *l = xcalloc(1, sizeof(*l));
 
@@ -197,7 +227,7 @@ struct leadership *leadership_new(struct event_base *base, struct http_client *c
 	l->name = xstrdup(name);
 	l->timer = evtimer_new(base, on_timer, l);
 	l->release_timer = evtimer_new(base, on_release_timer, l);
-	set_identity(&l->leader);
+	set_identity(&l->leader, kind);
 	return l;
 }
 

@@ -1,5 +1,5 @@
-/* leadership.h - holds, or waits for, the cluster's Lease: kube/leader.h put on HTTP and timers. The only
- * thing a watcher ever writes. Layer: watcher.  Threads: none. */
+/* leadership.h - holds, or waits for, the cluster's Lease, as leader or as presence: kube/leader.h put on
+ * HTTP and timers. The only thing a watcher ever writes. Layer: watcher.  Threads: none. */
 // SPDX-License-Identifier: Apache-2.0
 #ifndef WATCHER_GUARDS_LEADERSHIP_H
 #define WATCHER_GUARDS_LEADERSHIP_H
@@ -8,24 +8,30 @@
 #include <stdint.h>
 
 #include "http/client.h"
+#include "kube/leader.h"
 
 struct event_base;
 struct leadership;
 
 struct leadership_ops {
 	/* Whether this replica leads, and until which boot ms nobody else can. Told at every change and
-	 * renewal. */
+	 * renewal. Of an election alone. */
 	void (*changed)(void *ctx, bool leading, uint64_t valid_until, const char *holder);
 	/* The API server refused the credential (401). */
 	void (*refused)(void *ctx);
-	/* Why the Lease cannot be used; "" = it can, again. Told when it changes. */
+	/* Why the Lease cannot be used; "" = it can, again. Told when it changes. A presence tells only what
+	 * an operator alone can change, a right or a namespace that is missing. */
 	void (*trouble)(void *ctx, const char *text);
+	/* Who else works here, "" = nobody any more; told when it changes. Of a presence alone. Returns 0,
+	 * else it is told again at the next request. */
+	int (*other)(void *ctx, const char *holder);
 };
 
 /* The client is borrowed; ns and name are copied. The identity is made of the host's name and the
  * supervisor's pid: a watcher that is restarted takes its own Lease up again. */
-struct leadership *leadership_new(struct event_base *base, struct http_client *client, const char *ns,
-				  const char *name, const struct leadership_ops *ops, void *ctx);
+struct leadership *leadership_new(struct event_base *base, struct http_client *client, enum leader_kind kind,
+				  const char *ns, const char *name, const struct leadership_ops *ops,
+				  void *ctx);
 void leadership_start(struct leadership *l);
 /* Gives the Lease back, so that another replica need not wait for it to run out; released(ctx) is called when
  * that is done or cannot be: at once when nothing is held, and after a second at the latest. */

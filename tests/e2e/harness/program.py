@@ -13,6 +13,7 @@ import subprocess
 import termios
 import threading
 import time
+import zlib
 
 import scratch
 
@@ -68,8 +69,11 @@ class Program:
 
     def write_config(self, config):
         text = config
+        lease = {"name": f"e2e-{zlib.crc32(str(self.dir).encode()):08x}"}   # its own: scenarios share a cluster
         if isinstance(config, dict):
-            text = yaml({"metricsListen": "", **config}) + "\n"
+            text = yaml({"metricsListen": "", **config, "leaderElection": {**lease, **config.get("leaderElection", {})}}) + "\n"
+        elif self.writer_context and "leaderElection" not in text:
+            text = text.rstrip("\n") + f"\nleaderElection: {{name: {lease['name']}}}\n"
         if self.writer_context and "writerContext" not in text:
             text = text.rstrip("\n") + f"\nwriterContext: {self.writer_context}\n"
         self.config_path.write_text(text)

@@ -1,8 +1,9 @@
-"""Two replicas and one Lease: one acts, the other takes over when it dies or leaves."""
+"""Two replicas and one Lease: one acts, the other takes over when it dies or leaves. Two instances without election notice each other."""
 import time
 
-from harness.proxy import DROP
+from harness.proxy import DROP, Answer
 from harness.scenario import scenario
+from scenarios.tell import GATHER, entries
 
 
 def replica(t, ns, proxy=None):
@@ -72,3 +73,109 @@ def cut_off(t):
     t.never("the first replica leads", lambda: leading(first), 3)
     assert first.is_ready()
     t.expect(deleted=[pod])
+
+
+# --- presence: instances without election ---
+
+def instance(t, ns, kubeconfig="", namespace="default", election=False, **more):
+    lease = {"enable": election, "namespace": namespace, "name": f"{t.prefix}-lease"}
+    return t.program(t.config(evicted=ns, leaderElection=lease, **more), kubeconfig or t.kubeconfig())
+
+
+def names_another(program):
+    return [trouble["detail"] for trouble in program.status()["troubles"] if trouble["trouble"] == "another-instance"]
+
+
+def lease_of(t):
+    code, lease = t.admin.request("GET", f"/apis/coordination.k8s.io/v1/namespaces/default/leases/{t.prefix}-lease")
+    return lease["spec"] if code == 200 else None
+
+
+@scenario("leader/a-former-life", timeout=240)
+def former_life(t):
+    """What crashed and begins again finds the Lease of the life before: that is nobody else. It runs out and is taken."""
+    program = instance(t, t.ns())
+    t.until("its presence", lambda: (lease_of(t) or {}).get("holderIdentity"), 10)
+    program.kill_all()
+    program.start()
+    t.never("a former life is told", lambda: names_another(program), 65)
+    t.until("the Lease to be taken", lambda: lease_of(t)["holderIdentity"].endswith(f"_{program.process.pid}"), 90)
+    assert not names_another(program)
+
+
+@scenario("leader/two-without-election", timeout=180)
+def two_without_election(t):
+    """The second one tells it, by name, to a webhook too, and both go on; it is over when the first one ends."""
+    ns, other = t.ns(), t.ns()      # each acts in its own: what both would do, both do
+    hook = t.sink(kind="webhook")
+    first = instance(t, ns)
+    t.until("the presence of the first", lambda: (lease_of(t) or {}).get("holderIdentity"), 10)
+    second = instance(t, other, tell=GATHER, sinks=[hook.settings("ops")])
+    told = t.until("the trouble", lambda: names_another(second), 90)
+    assert lease_of(t)["holderIdentity"] in told[0] and f"default/{t.prefix}-lease" in told[0], told
+    assert not names_another(first)
+    pods = [t.objects.evict(t.objects.pod(where)) for where in (ns, other)]
+    for pod in pods:
+        t.wait_write(pod)
+
+    def news(over):
+        return [e for e in entries(hook.accepted, "attention") if e["facts"]["reason"] == "another-instance" and bool(e.get("over")) == over]
+    t.until("it at the webhook", lambda: news(False), 30)
+    assert first.stop() == 0
+    t.until("its end", lambda: not names_another(second), 50)
+    t.until("its end at the webhook", lambda: news(True), 30)
+    assert lease_of(t)["holderIdentity"].endswith(f"_{second.process.pid}"), lease_of(t)
+    t.expect(deleted=pods)
+
+
+@scenario("leader/election-beside-a-presence", timeout=180)
+def election_beside_a_presence(t):
+    """An instance with election waits while one without it lives, and takes over when that one ends: nothing is done by both."""
+    ns = t.ns()
+    present = instance(t, ns)
+    t.until("its presence", lambda: (lease_of(t) or {}).get("holderIdentity"), 10)
+    elected = instance(t, ns, election=True)
+    t.never("it leads", lambda: leading(elected), 25)
+    one = t.objects.evict(t.objects.pod(ns))
+    t.wait_write(one)
+    t.until("the row", lambda: done_by(present) == [one["metadata"]["name"]], 5)
+    assert present.stop() == 0
+    t.until("it leads", lambda: leading(elected), 15)
+    two = t.objects.evict(t.objects.pod(ns))
+    t.wait_write(two)
+    t.until("its row", lambda: done_by(elected) == [two["metadata"]["name"]], 5)
+
+    # The other way round: the one without election does not wait, and says so.
+    present.start()
+    t.until("the trouble", lambda: names_another(present), 90)
+    assert leading(elected) and not elected.status()["troubles"]
+    t.expect(deleted=[one, two])
+
+
+@scenario("leader/a-presence-that-is-denied")
+def denied_presence(t):
+    """Without a right to the Lease, or its namespace, all goes on and nothing is a trouble; `status` says that others cannot be seen. Who only
+    observes looks for nobody."""
+    ns = t.ns()
+    proxy = t.proxy()
+    if t.server.name == "apisim":           # it takes every namespace
+        proxy.before("POST", r"/leases", lambda r: Answer(404, reason="NotFound"), times=1000)
+    nowhere = instance(t, ns, t.kubeconfig(proxy=proxy), namespace=f"{t.prefix}-nowhere")
+    without = t.program(t.config(evicted=ns, leaderElection={"name": f"{t.prefix}-lease"}), t.kubeconfig(proxy=denying(t)))
+    observer = instance(t, ns, mode="observe")
+    t.policy.observe = False
+    for program, words in ((nowhere, ("not found", "404")), (without, ("forbidden", "403"))):
+        presence = t.until("the word of it", lambda: next(
+            (c["presence"] for c in program.status()["clusters"] if c["presence"] and not c["presence"]["seen"]), None), 15)
+        assert any(word in presence["reason"] for word in words), presence
+        assert program.status()["troubles"] == [], program.status()["troubles"]
+        assert "cannot be seen" in " ".join(program.ask("status").stdout.split())
+    assert [c["presence"] for c in observer.status()["clusters"]] == [None]
+    assert lease_of(t) is None
+    t.complete = False
+
+
+def denying(t):
+    proxy = t.proxy()
+    proxy.before("GET", r"/leases/", lambda r: Answer(403, reason="Forbidden"), times=1000)
+    return proxy

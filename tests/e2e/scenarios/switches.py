@@ -610,6 +610,7 @@ def log_format(t):
 
 FIXED.update({
     "leaderElection.enable": {"leaderElection": {"enable": True}},
+    "leaderElection.presence": {"leaderElection": {"presence": False}},
     "leaderElection.namespace": {"leaderElection": {"namespace": "other"}},
     "leaderElection.name": {"leaderElection": {"name": "other"}},
     "maxPods": {"maxPods": 5000},

@@ -100,7 +100,7 @@ static struct leader l;
 static void setup(void)
 {
 	s = (struct server){ 0 };
-	leader_init(&l, ME);
+	leader_init(&l, ME, LEADER_ELECTION);
 }
 
 TEST(le1_no_object_is_created)
@@ -181,7 +181,7 @@ TEST(le3_release_empties_the_holder)
 {
 	struct leader other;
 
-	leader_init(&other, OTHER);
+	leader_init(&other, OTHER, LEADER_ELECTION);
 	run(&l, &s, 1000);
 	ck_assert(leader_release(&l, 2000));
 	ck_assert(!leader_leads(&l, 2000));
@@ -210,7 +210,7 @@ TEST(le4_stops_before_another_can_begin)
 	struct leader other;
 	uint64_t now, at;
 
-	leader_init(&other, OTHER);
+	leader_init(&other, OTHER, LEADER_ELECTION);
 	run(&l, &s, 1000);
 	/* The network of the leader is cut: nothing it asks is answered. */
 	for (now = 1000; now < 60000; now += 100) {
@@ -266,7 +266,7 @@ TEST_LOOP(never_two_leaders, 0, 20)
 		char name[16];
 
 		(void)snprintf(name, sizeof(name), "replica-%d", i);
-		leader_init(&all[i], name);
+		leader_init(&all[i], name, LEADER_ELECTION);
 	}
 	for (int step = 0; step < 4000; step++) {
 		struct leader *one_of = &all[rand_r(&seed) % 3];
@@ -294,6 +294,142 @@ TEST_LOOP(never_two_leaders, 0, 20)
 		(void)one(&all[i % 3], &s, now += 100);
 	ck_assert_int_eq(leader_leads(&all[0], now) + leader_leads(&all[1], now) + leader_leads(&all[2], now),
 			 1);
+}
+
+/* -- presence -- */
+
+static void renew(void)
+{
+	s.lease.renewed++;
+	(void)snprintf(s.lease.rv, sizeof(s.lease.rv), "%u", ++s.version);
+}
+
+TEST(a_presence_is_kept_at_its_own_pace)
+{
+	uint64_t at = 0;
+
+	leader_init(&l, ME, LEADER_PRESENCE);
+	run(&l, &s, 1000);
+	ck_assert_int_eq(s.lease.duration_s, LEADER_PRESENCE_MS / 1000);
+	ck_assert_int_eq(leader_step(&l, 1000, &at), LEADER_WAIT);
+	ck_assert_uint_eq(at, 1000 + LEADER_PRESENCE_RETRY_MS);
+	run(&l, &s, at);
+	ck_assert_str_eq(s.ops, "get create update ");
+	ck_assert_str_eq(leader_other(&l, at), "");
+	ck_assert(leader_release(&l, at + 1));
+	run(&l, &s, at + 1);
+	ck_assert_str_eq(s.lease.holder, "");
+}
+
+TEST(another_instance_is_one_that_is_seen_to_write)
+{
+	uint64_t now = 1000;
+
+	s = held_by(OTHER);
+	s.lease.duration_s = 60;
+	leader_init(&l, ME, LEADER_PRESENCE);
+	run(&l, &s, now);
+	ck_assert_msg(!*leader_other(&l, now), "the first sight tells of nobody who lives");
+	renew();
+	run(&l, &s, now += LEADER_PRESENCE_RETRY_MS);
+	ck_assert_str_eq(leader_other(&l, now), OTHER);
+	run(&l, &s, now += LEADER_PRESENCE_RETRY_MS);
+	ck_assert_str_eq(leader_other(&l, now), OTHER);
+	/* It dies: its Lease runs out 60 s after its last write was seen, and is ours. */
+	ck_assert_str_eq(leader_other(&l, 1000 + LEADER_PRESENCE_RETRY_MS + 59999), OTHER);
+	ck_assert_str_eq(leader_other(&l, 1000 + LEADER_PRESENCE_RETRY_MS + 60000), "");
+	run(&l, &s, now += 2 * LEADER_PRESENCE_RETRY_MS);
+	ck_assert_str_eq(s.lease.holder, ME);
+	/* Another one that takes it from us is alive, too. */
+	(void)snprintf(s.lease.holder, sizeof(s.lease.holder), "%s", OTHER);
+	renew();
+	run(&l, &s, now += LEADER_PRESENCE_RETRY_MS);
+	ck_assert_str_eq(leader_other(&l, now), OTHER);
+	/* It ends in order: nobody holds it. */
+	s.lease.holder[0] = '\0';
+	renew();
+	run(&l, &s, now += LEADER_PRESENCE_RETRY_MS);
+	ck_assert_str_eq(leader_other(&l, now), "");
+	ck_assert_str_eq(s.lease.holder, ME);
+}
+
+/* What a former life has left runs out, and is nobody else's. */
+TEST(a_crashed_former_life_is_no_other_instance)
+{
+	uint64_t now = 1000;
+
+	s = held_by("host-a_0");
+	s.lease.duration_s = 60;
+	leader_init(&l, ME, LEADER_PRESENCE);
+	for (; now <= 1000 + 4 * LEADER_PRESENCE_RETRY_MS; now += 1000) {
+		run(&l, &s, now);
+		ck_assert_str_eq(leader_other(&l, now), "");
+	}
+	ck_assert_str_eq(s.lease.holder, ME);
+}
+
+/* The duration of the record counts, so no election ends before a presence has. */
+TEST_LOOP(a_standby_waits_for_a_presence, 0, 2)
+{
+	struct leader present;
+	uint64_t now = 1000, last = 0;
+
+	leader_init(&present, OTHER, LEADER_PRESENCE);
+	run(&present, &s, now);
+	for (; now < 300000; now += 500) {
+		if (now < 200000) {
+			const unsigned version = s.version;
+
+			run(&present, &s, now);
+			last = s.version != version ? now : last;
+		}
+		run(&l, &s, now);
+		ck_assert_msg(!leader_leads(&l, now) || now >= last + LEADER_PRESENCE_MS,
+			      "leads at %llu, last %llu", (unsigned long long)now, (unsigned long long)last);
+		if (_i == 1 && now == 100000 && leader_release(&present, now)) {
+			run(&present, &s, now); /* ends in order: taken over at once */
+			ck_assert_str_eq(s.lease.holder, "");
+			break;
+		}
+	}
+	run(&l, &s, now += 5000);
+	ck_assert(leader_leads(&l, now));
+}
+
+/* No right, or no namespace: asked seldom. All else: at the next try. */
+TEST(a_presence_that_is_denied_is_asked_for_seldom)
+{
+	static const struct {
+		enum leader_ask asked;
+		long status;
+		uint64_t wait;
+	} rows[] = {
+		{ LEADER_GET, 403, LEADER_DENIED_MS },
+		{ LEADER_CREATE, 403, LEADER_DENIED_MS },
+		{ LEADER_CREATE, 404, LEADER_DENIED_MS },
+		{ LEADER_CREATE, 409, LEADER_PRESENCE_RETRY_MS },
+		{ LEADER_GET, 500, LEADER_PRESENCE_RETRY_MS },
+		{ LEADER_GET, 0, LEADER_PRESENCE_RETRY_MS },
+	};
+	uint64_t at;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		leader_init(&l, ME, LEADER_PRESENCE);
+		ck_assert_int_eq(leader_step(&l, 1000, &at), LEADER_GET);
+		if (rows[i].asked == LEADER_CREATE) {
+			leader_answer(&l, 404, NULL, 1000, 0);
+			ck_assert_int_eq(leader_step(&l, 1000, &at), LEADER_CREATE);
+		}
+		leader_answer(&l, rows[i].status, NULL, 1000, 0.9);
+		ck_assert_int_eq(leader_step(&l, 1000, &at), LEADER_WAIT);
+		ck_assert_uint_eq(at, 1000 + rows[i].wait);
+	}
+	/* An election needs it: as often as ever. */
+	leader_init(&l, ME, LEADER_ELECTION);
+	ck_assert_int_eq(leader_step(&l, 1000, &at), LEADER_GET);
+	leader_answer(&l, 403, NULL, 1000, 0);
+	ck_assert_int_eq(leader_step(&l, 1000, &at), LEADER_WAIT);
+	ck_assert_uint_eq(at, 1000 + LEADER_RETRY_MS);
 }
 
 TEST(reads_a_lease)

@@ -26,7 +26,7 @@ struct run {
 	bool kept[4]; /* blobs of one that could not be loaded */
 	char problem[4][1024];
 	uint64_t refresh_ms; /* the shortest that was asked for */
-	struct msg_load_fixed fixed[8];
+	struct msg_load_fixed fixed[16];
 	size_t n_fixed;
 	struct settings watcher[4], worker[4], reporter;
 	int reporter_fd;

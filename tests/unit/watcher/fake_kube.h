@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "http/client.h"
 #include "kube/reflector.h"
 
 /* The last reflector of pods; of namespaces: one more of the kind. */
@@ -17,5 +18,14 @@ extern struct fake_kube {
 	struct reflector_config config;
 	char server[64], token[64];
 } fake, fake_namespaces;
+
+/* The last request for the Lease: none may come while it is not expected. */
+extern struct fake_request {
+	bool expected, open;
+	int started;
+	char method[8], path[160];
+	void (*on_done)(void *ctx, const struct http_result *r);
+	void *ctx;
+} fake_request;
 
 #endif

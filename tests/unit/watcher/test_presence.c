@@ -1,0 +1,151 @@
+/* test_presence.c - an instance without election looks for others: when it does, and what it makes of
+ * answers. The algorithm is tested by kube/test_leader.c. */
+// SPDX-License-Identifier: Apache-2.0
+#include <event2/event.h>
+
+#include "base/clock.h"
+#include "base/xalloc.h"
+#include "fake_kube.h"
+#include "harness.h"
+#include "tests/suite.h"
+#include "watcher/cluster_watch.h"
+
+static struct event_base *base;
+static struct cluster_watch *w;
+
+static uint64_t generation_now(void *ctx)
+{
+	(void)ctx;
+	return 1;
+}
+
+static const struct cluster_watch_ops ops = { take, generation_now };
+
+static void finish(void)
+{
+	cluster_watch_free(&w);
+	if (base)
+		event_base_free(base);
+	base = NULL;
+	clock_fake_clear();
+}
+
+static struct settings with_lease(bool presence, bool election, enum policy_mode mode)
+{
+	struct settings s;
+
+	settings_init(&s);
+	policy_done(&s.policy);
+	policy_init(&s.policy);
+	free(s.cluster.server);
+	s.cluster.server = xstrdup("https://10.0.0.1:6443");
+	s.presence = presence;
+	s.election = election;
+	s.lease_name = xstrdup("ours");
+	s.lease_namespace = xstrdup("home");
+	s.policy.mode = mode;
+	return s;
+}
+
+static void start_with(bool presence, bool election, enum policy_mode mode)
+{
+	struct settings s = with_lease(presence, election, mode);
+
+	finish();
+	clock_fake_set(NOW, 1000000);
+	memset(&fake, 0, sizeof(fake));
+	fake_request = (struct fake_request){ .expected = true };
+	n_sent = 0;
+	room = 1 << 30;
+	base = event_base_new();
+	w = cluster_watch_new(base, 2, &s, &ops, NULL);
+	cluster_watch_start(w);
+}
+
+static void answer(long status)
+{
+	const struct http_result r = {
+		.failure = status ? HTTP_OK : HTTP_TIMEOUT, .status = status, .error = "timed out", .body = ""
+	};
+
+	fake_request.open = false;
+	fake_request.on_done(fake_request.ctx, &r);
+}
+
+static const struct msg_watch_stats *stats_now(void)
+{
+	fake.ops.on_list(fake.ctx, "");
+	fake.ops.on_sync(fake.ctx, ""); /* sends them */
+	return &last(MSG_WATCH_STATS)->u.watch_stats;
+}
+
+/* Without election, in mode enforce, unless it is switched off; the others ask for no Lease, or as an
+ * election does. */
+TEST(a_presence_is_kept_by_who_acts_without_election)
+{
+	start_with(true, false, MODE_ENFORCE);
+	ck_assert_str_eq(fake_request.method, "GET");
+	ck_assert_str_eq(fake_request.path, "/apis/coordination.k8s.io/v1/namespaces/home/leases/ours");
+	ck_assert(stats_now()->presence);
+	ck_assert_msg(stats_now()->leading && count(MSG_LEADER) == 0, "its right to act depends on it");
+	start_with(false, false, MODE_ENFORCE);
+	ck_assert_int_eq(fake_request.started, 0);
+	ck_assert(!stats_now()->presence);
+	start_with(true, false, MODE_OBSERVE);
+	ck_assert_int_eq(fake_request.started, 0);
+	ck_assert(!stats_now()->presence);
+	start_with(true, true, MODE_ENFORCE);
+	ck_assert_int_eq(fake_request.started, 1);
+	ck_assert(!stats_now()->presence);
+}
+
+TEST(a_presence_follows_the_mode)
+{
+	struct settings s = with_lease(true, false, MODE_ENFORCE);
+
+	start_with(true, false, MODE_OBSERVE);
+	cluster_watch_set_settings(w, &s);
+	ck_assert_int_eq(fake_request.started, 1);
+	ck_assert(stats_now()->presence);
+	s = with_lease(true, false, MODE_OBSERVE);
+	cluster_watch_set_settings(w, &s);
+	ck_assert(!fake_request.open);
+	ck_assert(!stats_now()->presence);
+	ck_assert_msg(last(MSG_TROUBLE)->u.trouble.trouble == TROUBLE_ANOTHER_INSTANCE &&
+			      !last(MSG_TROUBLE)->u.trouble.text[0],
+		      "who looks for nobody knows of nobody");
+}
+
+/* What only an operator can change is said by `status`, and is no trouble; what passes is not even said. */
+TEST(a_presence_without_rights_is_no_trouble)
+{
+	static const struct {
+		long first, second; /* answers to GET and, behind a 404, to POST */
+		bool said;
+	} rows[] = { { 403, 0, true },    { 404, 404, true },  { 404, 403, true },
+		     { 404, 409, false }, { 500, 0, false },   { 429, 0, false },
+		     { 0, 0, false },     { 404, 503, false }, { 401, 0, false } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		start_with(true, false, MODE_ENFORCE);
+		answer(rows[i].first);
+		if (rows[i].first == 404) {
+			ck_assert_str_eq(fake_request.method, "POST");
+			answer(rows[i].second);
+		}
+		ck_assert_msg(!fake_request.open, "row %zu: asked again at once", i);
+		ck_assert_msg(!!stats_now()->unseen[0] == rows[i].said, "row %zu: %s", i,
+			      stats_now()->unseen);
+		ck_assert_uint_eq(count(MSG_TROUBLE), 0);
+		ck_assert_uint_eq(count(MSG_CREDENTIAL), rows[i].first == 401);
+	}
+	/* An election cannot do without. */
+	start_with(true, true, MODE_ENFORCE);
+	answer(403);
+	ck_assert_uint_eq(last(MSG_TROUBLE)->u.trouble.trouble, TROUBLE_LEASE);
+}
+
+TEST_MAIN("watcher/presence")
+{
+	tcase_add_checked_fixture(t, NULL, finish);
+}
