@@ -201,7 +201,7 @@ static int print_kubeconfig_for(const struct options *o)
 		"    certificate-authority-data: $(secret 'ca\\.crt')\n"
 		"contexts:\n"
 		"- name: %1$s\n"
-		"  context: {cluster: cluster, user: %1$s}\n"
+		"  context: {cluster: cluster, user: %1$s, namespace: " HOME "}\n"
 		"current-context: %1$s\n"
 		"users:\n"
 		"- name: %1$s\n"

@@ -35,15 +35,13 @@ struct check {
 	int code; /* of asking */
 };
 
-static void print_missing(const struct msg_ctl_access *a, const struct right_desc *r)
+static void print_missing(const struct msg_ctl_access *a, const struct right_desc *r, bool optional)
 {
-	const bool guarded = role_of(r->role)->bound == BOUND_GUARDED;
-
 	_cleanup_free_ char *in = a->ns[0] ? xasprintf(TEXT(RBAC_IN), a->ns) : xstrdup("");
 	_cleanup_free_ char *what = xasprintf("%s%s%s%s%s", a->resource, a->group[0] ? "." : "", a->group,
 					      a->subresource[0] ? "/" : "", a->subresource);
 
-	printf(guarded ? TEXT(RBAC_MISSING_OPTIONAL) : TEXT(RBAC_MISSING), a->verb, what, in,
+	printf(optional ? TEXT(RBAC_MISSING_OPTIONAL) : TEXT(RBAC_MISSING), a->verb, what, in,
 	       role_of(r->role)->name);
 	printf("\n");
 }
@@ -91,8 +89,8 @@ static void check_verbs(struct check *k, const struct right_desc *r, const char 
 		k->asked++;
 		if (k->code != EXIT_CODE_OK || allowed)
 			continue;
-		k->missing += role_of(r->role)->bound == BOUND_ALONE;
-		print_missing(&m.u.ctl_access, r);
+		k->missing += !rbac_is_optional(k->q, r);
+		print_missing(&m.u.ctl_access, r, rbac_is_optional(k->q, r));
 	}
 }
 

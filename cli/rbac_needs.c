@@ -25,7 +25,8 @@ static unsigned needs_of_duty(const struct duty_policy *dp, enum duty d)
 unsigned rbac_needs_of(const struct config *c)
 {
 	const struct policy *p = &c->settings.policy;
-	unsigned needs = c->settings.election ? NEED_ELECTION | NEED_ELECTION_NAMED : 0;
+	const bool lease = c->settings.election || c->settings.presence;
+	unsigned needs = lease ? NEED_ELECTION | NEED_ELECTION_NAMED : 0;
 
 	needs |= policy_needs_namespaces(p) ? NEED_NAMESPACES : 0;
 	needs |= policy_enables(p, DUTY_RESTARTS) ? NEED_OWNERS : 0; /* rows by the names of workloads */
@@ -45,6 +46,12 @@ unsigned rbac_needs_of(const struct config *c)
 bool rbac_needs_right(const struct rbac_request *q, const struct right_desc *r)
 {
 	return r->needs == NEED_ALWAYS || (q->needs & r->needs);
+}
+
+bool rbac_is_optional(const struct rbac_request *q, const struct right_desc *r)
+{
+	return role_of(r->role)->bound == BOUND_GUARDED ||
+	       (r->role == ROLE_OF_LEADER && !q->config->settings.election);
 }
 
 const struct kind_desc *rbac_kind_of(const struct rbac_request *q, size_t i)

@@ -17,7 +17,7 @@ enum rights_need {
 	NEED_SCALES = 4,          /* scales workloads to 0 */
 	NEED_SUSPENDS = 8,        /* suspends Jobs */
 	NEED_ANNOUNCES = 16,      /* announces on the object */
-	NEED_ELECTION = 32,       /* two replicas agree on a Lease ... */
+	NEED_ELECTION = 32,       /* replicas agree on a Lease, or notice each other by it, ... */
 	NEED_ELECTION_NAMED = 64, /* ... of this name; always both */
 	NEED_NAMESPACES = 128,    /* goes by labels of namespaces */
 	NEED_OWNERS = 256         /* asks whose pod it is: scales workloads, or reports by their names */

@@ -227,6 +227,10 @@ def rbac_check(t):
     reader = Alone(t, config, t.kubeconfig("cleaner-reader"))
     said = reader.call("rbac", "--check", "-n", ns, code=1).stdout
     assert f"missing: delete pods in {ns}, role ops-pod-cleaner-writer" in said and "missing: list pods" not in said, said
+    # The Lease is optional where it is only a presence.
+    for election, word in ((False, "missing (optional): get leases"), (True, "missing: get leases")):
+        said = Alone(t, {**config, "leaderElection": {"enable": election}}, t.kubeconfig("cleaner-ns")).call("rbac", "--check", "-n", ns, code=1).stdout
+        assert word in said, said
     clusters = [{"name": "full", "kubeconfig": str(t.kubeconfig("cleaner-reader")), "writerKubeconfig": str(t.kubeconfig("cleaner-writer"))},
                 {"name": "gone", "kubeconfig": "/nowhere/kubeconfig"}, {"name": "half", "kubeconfig": str(t.kubeconfig("cleaner-reader"))}]
     r = Alone(t, {**config, "clusters": clusters}).call("rbac", "--check", "-n", ns, code=69, kubeconfig=False)

@@ -14,7 +14,8 @@ import scratch  # noqa: E402
 
 PROGRAM = sys.argv[1]
 HOME = scratch.folder("rbac")
-ALWAYS = {"reader", "writer"}
+ALWAYS = {"reader", "writer", "leader"}
+NO_LEASE = "leaderElection: {presence: false}\n"
 
 
 def call(*args, code=0):
@@ -67,12 +68,14 @@ def no_role_that_is_not_needed():
                            (duty("errImagePull", suspendJobs="true"), {"marker", "restorer", "suspender"}),
                            (duty("deleteEvictedPod", announce="5m"), {"announcer"}),
                            (duty("deleteEvictedPod", namespaces="\"label:team=web\""), {"namespaces"}),
-                           ("leaderElection: {enable: true}\n" + duty("deleteEvictedPod"), {"leader"}),
+                           ("leaderElection: {enable: true}\n" + duty("deleteEvictedPod"), set()),
+                           ("leaderElection: {enable: true, presence: false}\n" + duty("deleteEvictedPod"), set()),
                            (duty("deleteEvictedPod", enable="false"), set())):
         text = printed(config)
         assert roles(text) == ALWAYS | wanted, (config, roles(text))
         assert ("verbs: [delete]" in text) == ("delete" in config and "enable: false" not in config), config
         assert ("/scale" in text) == ("errImagePull" in config or "crashLoop" in config), config
+    assert roles(printed(NO_LEASE + duty("deleteEvictedPod"))) == ALWAYS - {"leader"}
     override = duty("crashLoop", enable="false") + "overrides:\n  - {name: x, namespaces: web, crashLoop: {enable: true}}\n"
     assert "marker" in roles(printed(override)), "an override switches it on"
 
@@ -207,6 +210,8 @@ def the_policy_binds_replicas_to_the_mark():
 def a_token_for_a_bastion():
     text = call("--kubeconfig-for", "writer")
     assert "kubernetes.io/service-account.name: ops-pod-cleaner-writer" in text and "umask 077" in text
+    # Where the right to the Lease is, and the chart's Lease: an instance outside of the cluster looks there.
+    assert "user: writer, namespace: ops-pod-cleaner}" in text
     assert subprocess.run(["bash", "-n"], input=text, text=True).returncode == 0
     assert "reader or writer" in call("--kubeconfig-for", "root", code=64)
 
