@@ -60,11 +60,17 @@ size_t unicode_len(const char *s, size_t n)
 	return unicode_take(s, n, &c);
 }
 
+/* Nearly all are. */
+static bool is_printable_ascii(uint32_t c)
+{
+	return c >= 0x20 && c < 0x7f;
+}
+
 bool unicode_is_printable(uint32_t c)
 {
 	size_t lo = 0, hi = ARRAY_SIZE(unprintable);
 
-	if (c >= 0x20 && c < 0x7f) /* nearly all are */
+	if (is_printable_ascii(c))
 		return true;
 	while (lo < hi) {
 		const size_t mid = lo + (hi - lo) / 2;
@@ -91,6 +97,9 @@ bool unicode_all_printable(const char *s, size_t n)
 	for (size_t i = 0, len; i < n; i += len) {
 		uint32_t c;
 
+		len = 1;
+		if (is_printable_ascii((unsigned char)s[i]))
+			continue;
 		len = unicode_take(s + i, n - i, &c);
 		if (len == 0 || !unicode_is_printable(c))
 			return false;
