@@ -31,7 +31,7 @@ check:
 
 bench:
 	@scripts/deps
-	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim bench_cache bench_floor bench_drop >/dev/null
+	@scripts/build release -DOPC_TESTS=ON $(PROGRAM) apisim bench_cache bench_history bench_floor bench_drop >/dev/null
 	@bench/run $(BUILD)/release
 
 torture:

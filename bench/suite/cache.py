@@ -1,7 +1,8 @@
 """The cache alone, without a network: bench_cache, and the same under callgrind."""
 import re
-import shutil
 import subprocess
+
+from . import callgrind
 
 GROWTH = (10_000, 50_000, 150_000, 1_000_000)
 ROUNDS = 5              # the best counts: others use this machine too
@@ -16,22 +17,6 @@ def figures(binary, *args):
 
 def best(runs):
     return {name: min(r[name] for r in runs) for name in runs[0]}
-
-
-def instructions(binary, folder):
-    """{what: instructions a pod}, the difference of two runs, so that the start does not count."""
-    if not shutil.which("valgrind"):
-        return {}
-    totals = []
-    for pods in (INSTRUCTIONS, 2 * INSTRUCTIONS):
-        command = ["valgrind", "--tool=callgrind", "--toggle-collect=take", f"--callgrind-out-file={folder}/callgrind.{pods}",
-                   binary, "--instructions", pods]
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False)
-        found = re.search(r"Collected\s*:\s*(\d+)", done.stderr)
-        if done.returncode or not found or found.group(1) == "0":
-            return {}
-        totals.append(int(found.group(1)))
-    return {"decode and store": (totals[1] - totals[0]) / INSTRUCTIONS}
 
 
 def measure(run):
@@ -50,10 +35,10 @@ def measure(run):
     run.values["pod_cpu"] = (main[decode] + main[put]) / 1000
     run.known["growth_put"] = (first[put], last[put])
     run.table("The cache alone", f"One core, no network; best of {ROUNDS}. Bytes and nanoseconds a pod.", ["pods", *HEADERS], rows)
-    counted = instructions(binary, run.folder)
+    counted = callgrind.each(run.folder, "take", INSTRUCTIONS, lambda n: [binary, "--instructions", n])
     if counted:
         run.table("Instructions", f"Counted by callgrind over {INSTRUCTIONS:,} pods: the same on every machine with this compiler.",
-                  ["", "instructions a pod"], [[name, f"{n:.0f}"] for name, n in counted.items()])
+                  ["", "instructions a pod"], [["decode and store", f"{counted:.0f}"]])
 
 
 COLUMNS = ("bytes a pod, as counted", "decode, ns a pod", "put, ns a pod", "relist, ns a pod", "change, ns an event", "sweep, ns a pod",
