@@ -27,7 +27,7 @@ static int help(FILE *out, int code)
 {
 	const struct command *c;
 
-	(void)fprintf(out, "usage: ops-pod-cleaner COMMAND [options]\n\n"
+	(void)fprintf(out, "usage: ops-pod-cleaner [--language LOCALE] COMMAND [options]\n\n"
 			   "A Kubernetes janitor: deletes evicted pods, force-deletes pods stuck in\n"
 			   "Terminating where that is safe, scales to zero what cannot pull its image, and\n"
 			   "reports what restarts too often.\n\n");
@@ -70,10 +70,31 @@ static int run(const struct command *c, int argc, char **argv)
 	return r > 0 ? help_command(c) : c->run(&o);
 }
 
+/* "--language zh" before the command beats the environment, which `kubectl exec` cannot hand on. Returns how
+ * many words that was, or -1 when its value is missing. */
+static int take_language(int argc, char **argv)
+{
+	static const char option[] = "--language";
+	const size_t n = sizeof(option) - 1;
+	const char *word = argc > 1 ? argv[1] : "";
+
+	if (strncmp(word, option, n) != 0 || (word[n] != '\0' && word[n] != '='))
+		return 0;
+	const char *locale = word[n] == '=' ? word + n + 1 : argc > 2 ? argv[2] : NULL;
+
+	if (!locale || setenv("LC_ALL", locale, 1) < 0)
+		return -1;
+	return word[n] == '=' ? 1 : 2;
+}
+
 int main(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : NULL;
+	const int taken = take_language(argc, argv);
 	const struct command *c;
+
+	argc -= taken > 0 ? taken : 0;
+	argv += taken > 0 ? taken : 0;
+	const char *name = taken >= 0 && argc > 1 ? argv[1] : NULL;
 
 	if (!name)
 		return help(stderr, EXIT_CODE_USAGE);

@@ -33,10 +33,11 @@ static const struct entry environment[] = {
 	{ "JOURNAL_STREAM, NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID",
 	  "set by systemd: log lines carry their priority, readiness and signs of life are sent." },
 	{ "COLUMNS, TERM, NO_COLOR", "width of the tables; whether there are colors." },
-	{ "LC_ALL, LC_MESSAGES, LANG",
-	  "the first that is set decides the language of sentences: Chinese for zh_CN.UTF-8 and the like, "
-	  "else "
-	  "English. JSON, codes, names of columns, --help and the log are in English." },
+	{ "LC_ALL, LC_MESSAGES, LANG", "the first that is set decides the language of sentences: Chinese for "
+				       "zh_CN.UTF-8 and the like, else "
+				       "English; `--language` LOCALE before the command beats them. JSON, "
+				       "codes, names of columns, --help and "
+				       "the log are in English." },
 	{ "SUDO_USER", "who paused, when it was done with sudo." },
 	{ NULL, NULL },
 };
@@ -223,7 +224,8 @@ static void put_program(void)
 	const struct command *c;
 
 	put_head("ops-pod-cleaner", 8, "a Kubernetes janitor");
-	(void)fputs(".SH SYNOPSIS\n.B ops\\-pod\\-cleaner\n.I COMMAND\n[options]\n"
+	(void)fputs(".SH SYNOPSIS\n.B ops\\-pod\\-cleaner\n[\n.B \\-\\-language\n.I LOCALE\n]\n.I "
+		    "COMMAND\n[options]\n"
 		    ".SH DESCRIPTION\n",
 		    stdout);
 	put_prose(

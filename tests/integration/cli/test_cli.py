@@ -131,6 +131,10 @@ def speaks_the_language_of_the_locale():
         assert "未知的选项 '--nonsense'；用法见" in call("plan", "--nonsense", code=64, env=env)
     for env in ({}, {"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}, {"LANG": "zh_CN.GB18030"}):
         assert call(*words, env=env) == call(*words), env
+    for option in (("--language", "zh"), ("--language=zh_CN.UTF-8",)):
+        assert call(*option, *words) == call(*words, env={"LANG": "zh_CN.UTF-8"}), option
+    assert call("--language", "C", *words, env={"LC_ALL": "zh_CN.UTF-8"}) == call(*words)
+    assert "usage: ops-pod-cleaner [--language LOCALE]" in call("--language", code=64)
     chinese = {"LANG": "zh_CN.UTF-8"}
     for same in ((*words, "-o", "json"), ("plan", "--help"), ("--help",), ("config", "check", config, "-o", "json"), ("completion", "bash")):
         assert re.sub(r"20\d\d-[^\"]*", "", call(*same, env=chinese)) == re.sub(r"20\d\d-[^\"]*", "", call(*same)), same

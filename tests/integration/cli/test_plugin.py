@@ -24,7 +24,7 @@ done
 """
 
 
-def call(*args, pods="", lease="", answer="", codes=None, path=None, stdin=""):
+def call(*args, pods="", lease="", answer="", codes=None, path=None, stdin="", env=None):
     """(exit code, stdout, stderr, calls) of the plugin where kubectl answers so."""
     for old in HOME.iterdir():
         old.unlink()
@@ -33,7 +33,7 @@ def call(*args, pods="", lease="", answer="", codes=None, path=None, stdin=""):
     for name, code in (codes or {}).items():
         (HOME / f"{name}.code").write_text(str(code))
     (HOME / "kubectl").chmod(0o755)
-    done = subprocess.run(["/bin/sh", PLUGIN, *args], env={"HOME": str(HOME), "PATH": path or f"{HOME}:{os.environ['PATH']}"},
+    done = subprocess.run(["/bin/sh", PLUGIN, *args], env={"HOME": str(HOME), "PATH": path or f"{HOME}:{os.environ['PATH']}", **(env or {})},
                           input=stdin, capture_output=True, text=True, timeout=30, check=False)
     calls = (HOME / "calls").read_text() if (HOME / "calls").exists() else ""
     return done.returncode, done.stdout, done.stderr, calls
@@ -96,6 +96,14 @@ def the_exit_code_is_that_of_the_command():
     assert call("plan", "--detailed-exitcode", pods="a\n", codes={"exec": 2})[0] == 2
 
 
+def the_language_goes_along():
+    for env in ({"LANG": "zh_CN.UTF-8"}, {"LC_ALL": "zh_CN.UTF-8", "LANG": "C"}):
+        calls = call("status", pods="a\n", env=env)[3]
+        assert "/usr/bin/ops-pod-cleaner --language zh_CN.UTF-8 status" in " ".join(last_call(calls)), calls
+    for env in ({"LANG": "en_US.UTF-8"}, {"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}):
+        assert "--language" not in call("status", pods="a\n", env=env)[3], env
+
+
 def misuse_is_refused():
     for args, text in (((), "no command was given"), (("-n",), "-n needs a value"), (("--nonsense", "status"), "there is no option --nonsense"),
                        (("run",), "which runs there already")):
@@ -112,5 +120,5 @@ def what_is_typed_goes_along_only_when_it_is_asked_for():
 
 
 cases.run([the_leader_is_asked, the_leader_by_its_whole_name, the_only_pod_needs_no_lease, nobody_leads_is_said, words_arrive_as_they_are,
-           options_of_kubectl_stand_first, what_stands_in_the_way_is_said, the_exit_code_is_that_of_the_command, misuse_is_refused,
-           what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])
+           options_of_kubectl_stand_first, what_stands_in_the_way_is_said, the_exit_code_is_that_of_the_command, the_language_goes_along,
+           misuse_is_refused, what_is_typed_goes_along_only_when_it_is_asked_for], sys.argv[1:])
