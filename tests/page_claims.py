@@ -47,6 +47,7 @@ CLAIMS = (
     ("node", "docs/pod.md", "kubectl -n *"),
     ("boot", "docs/upgrade.md", "sudo *"),
     ("boot", "docs/upgrade.md", "systemctl *"),
+    ("node", "docs/upgrade.md", "kubectl ops_pod_cleaner *"),
     ("boot", "docs/troubleshooting.md", "systemctl *"),
     ("boot", "docs/troubleshooting.md", "journalctl *"),
     ("node", "docs/troubleshooting.md", "kubectl -n *"),
