@@ -155,8 +155,9 @@ class Test:
         return [r for r in self.server.log()[self.started:] if self.is_mine(r) and r.ns in spaces]
 
     def writes(self, dry=False):
-        """What was done. Events and marks only tell of it, and have scenarios of their own."""
-        return [r for r in self.requests() if r.is_write and r.dry_run == dry and r.resource != "events" and not judge.is_mark(r)]
+        """What was done. Events and marks only tell of it, a Lease of who does it, and they have scenarios of their own."""
+        return [r for r in self.requests()
+                if r.is_write and r.dry_run == dry and r.resource not in ("events", "leases") and not judge.is_mark(r)]
 
     def writes_on(self, obj, dry=False):
         meta = obj["metadata"] if isinstance(obj, dict) else obj.top["metadata"]
