@@ -8,6 +8,7 @@ tests/page_claims.py is the table; a runner takes its Share of it, runs the text
 import collections
 import dataclasses
 import fnmatch
+import os
 import pathlib
 import re
 
@@ -89,6 +90,11 @@ def mistakes(commands, claims=CLAIMS, not_run=NOT_RUN):
         if len(rows) != 1:
             yield f"{command}: {'nobody runs it' if not rows else 'more than one row of the table speaks of it'}"
     yield from (f"{row[-2]} shows no `{row[-1]}`" for row in (*claims, *not_run) if not met[row])
+
+
+def environment(**more):
+    """That of somebody who types, also where a make started the tests: it would have the make that is typed say more."""
+    return {**{name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}, **more}
 
 
 class Share:

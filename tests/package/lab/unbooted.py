@@ -125,7 +125,7 @@ def a_clone_is_installed_and_taken_away(world):
     for page in ("docs/quick-start.md", "README.md"):
         for command in share.of(page):
             done = subprocess.run(["bash", "-c", share.typed(command)], cwd=TOP, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                                  env={**os.environ, "DESTDIR": ""})
+                                  env=page_commands.environment(DESTDIR=""))
             assert done.returncode == 0, f"{command}: {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}"
             if command.text.endswith("make install"):
                 assert not [path for path in IN_USR if not os.path.exists(path)], command
